@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/conf/plugin.h - finding engines: plugin directories to descriptors.
+ */
+#ifndef CORE_CONF_PLUGIN_H
+#define CORE_CONF_PLUGIN_H
+
+#include <stdbool.h>
+
+#include <fmd/engine.h>
+
+struct engine_file {
+	const struct fm_engine *engine;
+	const char *path; /* of the .so, or "(built in)" */
+};
+
+struct engine_refusal {
+	const char *path;
+	char reason[512]; /* a sentence with both versions and the usual cause */
+};
+
+struct engine_set {
+	struct engine_file *engines; /* [n_engines] sorted by name */
+	uint32_t n_engines;
+	struct engine_refusal *refused; /* [n_refused] */
+	uint32_t n_refused;
+	struct engine_set_private *self;
+};
+
+/* Load every engine of the directories: dirs[] (from --plugin-dir, NULL
+ * terminated, may be NULL) or else those of plugins.conf, then the built-in
+ * pair (PLUGIN_DIR of the installation; FMD_PLUGIN_PATH of the build tree's
+ * wrappers).  Directory by directory, by name within each; the first of a
+ * name wins, later ones are refused.  A file that is no engine is refused
+ * with its reason, never fatal. */
+int engine_set_load(struct engine_set *set, const char *const *dirs, struct fm_error *err);
+void engine_set_fini(struct engine_set *set);
+
+/* By name or alias; NULL when there is none. */
+const struct fm_engine *engine_find(const struct engine_set *set, const char *name);
+
+/* Is this descriptor one we can call?  0, or FM_E_CONFIG with the sentence. */
+int engine_check(const struct fm_engine *engine, const char *path, struct fm_error *err);
+
+#endif

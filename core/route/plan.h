@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/route/plan.h - from a snapshot and a chain to verified tables.
+ *
+ * The chain's entries are tried in order: options bound, probe, route,
+ * verify.  What refuses or fails is recorded with its reason and the chain
+ * goes on; the implicit last entry is the core's own up/down.  Nothing
+ * unproven leaves this file.
+ */
+#ifndef CORE_ROUTE_PLAN_H
+#define CORE_ROUTE_PLAN_H
+
+#include "core/conf/options.h"
+#include "core/route/snapshot.h"
+#include "core/route/tables.h"
+#include "core/route/verify.h"
+#include "lib/pool.h"
+#include "lib/vec.h"
+
+struct chain_entry {
+	const struct fm_engine *engine;
+	const struct option_values *values; /* NULL = defaults */
+	const char *name;		    /* as written: "fattree" or "fattree:pods" */
+	int64_t time_limit_ms;		    /* 0 = none */
+};
+
+struct chain {
+	const struct chain_entry *entries; /* [n_entries] */
+	uint32_t n_entries;
+	bool fallback;		 /* end with the core's up/down */
+	bool allow_credit_loops; /* credit_loops = warn */
+};
+
+struct plan_refusal {
+	char engine[64];
+	char reason[512];
+};
+
+struct plan {
+	atomic_uint refs;
+	struct snapshot *snap;
+	struct tables *tables;
+	struct verdict verdict;
+	char engine[64]; /* the entry that made the tables */
+	FM_VEC(struct plan_refusal) refused;
+	double route_ms; /* probe and route of the entry that took it */
+	double verify_ms;
+};
+
+/* What routing needs and keeps between plans. */
+struct router {
+	struct fm_pool *workers;    /* borrowed */
+	struct table_pool *tables;  /* borrowed */
+	size_t scratch_budget_bytes; /* per call; 0 = 2 GiB */
+	uint8_t n_vls;		    /* VL budget */
+	enum verify_sl_model sl_model;
+	uint64_t scratch_fail_at; /* tests: the n-th scratch allocation fails; 0 = never */
+};
+
+/* Route snap by the chain.  prev: the last plan of this chain, or NULL.
+ * 0 with *out (one reference), or FM_E_TOPOLOGY when nothing of the chain
+ * could be verified (*refused, if given, then holds the reasons). */
+int plan_make(const struct router *r, struct snapshot *snap, const struct chain *chain,
+    const struct plan *prev, struct plan **out, struct fm_error *err);
+struct plan *plan_get(struct plan *p);
+void plan_put(struct plan *p);
+
+/* One engine call on one fabric, without the chain: what plan_make() does for
+ * an entry before verification.  For tests and fmd-engine-check. */
+int route_once(const struct router *r, const struct fm_engine *engine, const void *opts,
+    const struct fm_fabric *fab, const struct fm_tables *prev, int64_t time_limit_ms,
+    struct tables **out, struct fm_error *err);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/route/snapshot.h - building and sharing struct fm_fabric.
+ *
+ * A snapshot is built once (from a netlist or from the inventory), never
+ * modified, reference counted, and freed as a whole.
+ */
+#ifndef CORE_ROUTE_SNAPSHOT_H
+#define CORE_ROUTE_SNAPSHOT_H
+
+#include <stdatomic.h>
+
+#include <fmd/engine.h>
+
+#include "lib/arena.h"
+#include "lib/hash.h"
+#include "lib/vec.h"
+
+struct snapshot {
+	struct fm_fabric fab; /* what engines see */
+	atomic_uint refs;
+	uint32_t n_components; /* of switches that have links or ends */
+	const uint32_t *sw_component; /* [n_switches] */
+	struct fm_hash sw_by_guid;    /* node GUID -> fm_sw */
+	struct fm_arena mem;
+};
+
+static inline struct snapshot *
+snapshot_get(struct snapshot *s)
+{
+	atomic_fetch_add(&s->refs, 1);
+	return s;
+}
+void snapshot_put(struct snapshot *s); /* NULL is fine */
+
+/* The parts as they are collected; any order, sorted by snapshot_build().
+ * Names are borrowed until then. */
+struct snapshot_switch {
+	uint64_t guid, system_guid;
+	const char *name;
+	uint8_t n_ports;
+};
+struct snapshot_end {
+	uint64_t guid, node_guid, system_guid;
+	const char *name;
+	uint32_t sw; /* index of the add, FM_NONE: cabled to another end */
+	uint16_t lid;
+	uint8_t port, lmc, kind, n_vls;
+};
+struct snapshot_cable {
+	uint32_t sw[2]; /* index of the add */
+	uint8_t port[2];
+	uint8_t n_vls;
+	uint32_t mbps, nominal_mbps;
+};
+struct snapshot_builder {
+	FM_VEC(struct snapshot_switch) switches;
+	FM_VEC(struct snapshot_end) ends;
+	FM_VEC(struct snapshot_cable) cables; /* switch to switch, once each */
+	/* Switches keep the index they are added with.  A first builder should
+	 * add them in ascending GUID order, so that a fabric is numbered alike
+	 * however it was found. */
+};
+void snapshot_builder_fini(struct snapshot_builder *b);
+/* Refuses: a port used twice or beyond n_ports, two ends with one LID, a LID
+ * above 0xBFFF or not aligned to its LMC.  A cable from a switch to itself is
+ * left out with a warning.  O(parts log parts). */
+int snapshot_build(const struct snapshot_builder *b, uint64_t generation, struct snapshot **out,
+    struct fm_error *err);
+
+/* The same fabric with other LIDs: lids[n_ends] base LIDs. */
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/route/tables.h - allocating, sharing and re-using struct fm_tables.
+ *
+ * Rows lie in one mapping, the stride padded to an odd number of 64-byte
+ * lines so that equal columns of neighbouring rows do not share a cache set.
+ * Mappings that are let go return to the pool and stay resident, because the
+ * first touch of 88 MB costs more than routing into it.
+ */
+#ifndef CORE_ROUTE_TABLES_H
+#define CORE_ROUTE_TABLES_H
+
+#include <stdatomic.h>
+
+#include <fmd/engine.h>
+
+#include "lib/pool.h"
+
+struct table_pool; /* resident mappings for re-use; thread-safe */
+struct table_pool *table_pool_new(void);
+void table_pool_free(struct table_pool *p); /* after the last tables_put() */
+
+struct tables {
+	struct fm_tables t;
+	atomic_uint refs;
+	struct table_pool *home;
+	struct tables_memory *mem;
+};
+
+/* Tables for fabric, every array that traits announce allocated and
+ * initialised (LFT to FM_PORT_NONE, the rest to 0), in parallel on workers.
+ * ar_max_groups 0 = no adaptive routing wanted. */
+int tables_new(struct table_pool *pool, struct fm_pool *workers, const struct fm_fabric *fab,
+    uint32_t traits, uint16_t ar_max_groups, struct tables **out, struct fm_error *err);
+struct tables *tables_get(struct tables *t);
+void tables_put(struct tables *t); /* NULL is fine */
+
+/* SL of the path from an end on switch ssw to dlid. */
+static inline uint8_t
+tables_sl(const struct fm_tables *t, fm_sw ssw, uint16_t dlid)
+{
+	switch (t->sl_shape) {
+	case FM_SL_ZERO:
+		return 0;
+	case FM_SL_BY_DLID:
+		return t->sl[0][dlid];
+	case FM_SL_BY_SW_DLID:
+		return t->sl[ssw][dlid];
+	}
+	return 0;
+}
+
+/* VL on switch link `out` of switch sw for a packet of SL sl that came in by port in_port. */
+uint8_t tables_vl(const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw, uint8_t in_port,
+    fm_link out, uint8_t sl);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/route/verify.h - judging tables: reachability, loops, credit loops.
+ *
+ * Words (used in the JSON of fmroute too): a pair is (source CA or router
+ * port, destination LID of another CA or router port), ordered, plus (source
+ * CA port, each switch's LID).  Switch to switch LIDs are counted apart in
+ * switch_pairs_unrouted.  Pairs in different components are disjoint_pairs.
+ */
+#ifndef CORE_ROUTE_VERIFY_H
+#define CORE_ROUTE_VERIFY_H
+
+#include <fmd/engine.h>
+
+#include "core/route/snapshot.h"
+#include "lib/pool.h"
+
+enum verify_sl_model {
+	VERIFY_BOTH,   /* (s,d) is used under SL(s,d) and, by replies, SL(d,s) */
+	VERIFY_FORWARD /* only SL(s,d) */
+};
+
+struct verify_request {
+	uint8_t n_vls; /* data VLs that may be used, 1..15 */
+	enum verify_sl_model sl_model;
+};
+
+/* What kind of wrong the witness shows. */
+enum verify_fault {
+	VERIFY_OK,
+	VERIFY_UNREACHABLE, /* a dead end: FM_PORT_NONE or a port without a cable */
+	VERIFY_LOOP,
+	VERIFY_WRONG_HOST, /* arrives at an end-port that does not own the LID */
+	VERIFY_CREDIT_LOOP,
+	VERIFY_VL_BUDGET /* SL2VL names a VL beyond the budget or the link's VLs */
+};
+
+struct verdict {
+	uint64_t reachable_pairs, unreachable_pairs, disjoint_pairs, switch_pairs_unrouted;
+	uint64_t reversible_pairs_lost; /* VERIFY_BOTH: reserved, 0 for symmetric SLs */
+	uint32_t loops;		/* (destination LID, cycle of switches) found */
+	uint32_t wrong_host;	/* (switch, LID) entries that hand a LID to another's port */
+	uint32_t credit_loops;	/* strongly connected components of the CDG with a cycle, over all VLs */
+	uint32_t vl_errors;	/* entries beyond the VL budget */
+	uint32_t max_hops;	/* switches on the longest path of a pair */
+	double avg_hops;
+	uint8_t vls;		/* VLs in use */
+	enum verify_fault fault; /* the gravest one found, what the witness tells */
+	char witness[512];	 /* a sentence: the pair, the loop or the cycle, by node names and ports */
+};
+
+/* Judge.  Returns 0 with *verdict filled (also when it is a bad one), or
+ * FM_E_RESOURCE.  The same verdict at any number of workers. */
+int verify_tables(const struct snapshot *snap, const struct fm_tables *tables,
+    const struct verify_request *req, struct fm_pool *workers, struct verdict *verdict,
+    struct fm_error *err);
+
+/* May these tables be written to switches?  No loop, wrong host, VL error or
+ * (unless allowed) credit loop.  Unreachable pairs are listed, not fatal. */
+bool verdict_is_safe(const struct verdict *v, bool allow_credit_loops);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/topo/netlist.h - a fabric as a file describes it: nodes, ports, cables.
+ *
+ * This is the form before routing: CAs are whole nodes with all their ports,
+ * a port may be unconnected.  fmroute turns it into a snapshot
+ * (netlist_snapshot), the simulator serves it.
+ *
+ *	node n owns ports node[n].first_port + 0 .. + n_ports;
+ *	port 0 is the switch's own port (unused in CAs and routers)
+ *
+ * Grammar: ibsim netlists and ibnetdiscover dumps.  See netlist_read.c.
+ */
+#ifndef CORE_TOPO_NETLIST_H
+#define CORE_TOPO_NETLIST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <fmd/engine.h>
+
+#include "lib/arena.h"
+#include "lib/hash.h"
+
+#define NETLIST_NONE UINT32_MAX
+
+enum netlist_node_type { NETLIST_SWITCH, NETLIST_CA, NETLIST_ROUTER };
+
+struct netlist_node {
+	uint64_t guid;	       /* node GUID; never 0 once read (invented where the file is silent) */
+	uint64_t system_guid;  /* SystemImageGUID; 0 = as guid */
+	const char *id;	       /* the file's own name of the node, unique */
+	const char *desc;      /* node description, "" when absent */
+	uint32_t first_port;   /* into ports[]: port p is ports[first_port + p] */
+	uint32_t vendor_id, device_id;
+	uint8_t type;	       /* enum netlist_node_type */
+	uint8_t n_ports;       /* 1..254, port 0 not counted */
+	bool enhanced_port0;
+	bool aggregation;      /* an in-network computing node (SHARP AN) of its switch */
+	uint32_t line;	       /* where the file defines it; 0 = generated */
+};
+
+struct netlist_port {
+	uint64_t guid;	    /* port GUID (CA, router; switch: port 0 only) */
+	uint32_t peer_node; /* NETLIST_NONE = no cable */
+	uint8_t peer_port;
+	uint8_t lmc;
+	uint16_t lid;	   /* 0 = none given */
+	uint8_t width;	   /* lanes: 1, 2, 4, 8, 12 */
+	uint32_t lane_mbps; /* data rate of one lane: 2000 SDR, 4000 DDR, 8000 QDR, 13640 FDR, 25000 EDR, ... */
+};
+
+struct netlist {
+	struct netlist_node *nodes; /* [n_nodes] in the order of the file */
+	struct netlist_port *ports; /* [n_ports_total] */
+	uint32_t n_nodes;
+	size_t n_ports_total;
+	struct fm_hash by_guid;	 /* node GUID and port GUID -> node index */
+	uint64_t local_guid;	 /* port GUID of the port the dump was taken from; 0 = unknown */
+	struct fm_arena strings; /* ids and descriptions */
+};
+
+static inline struct netlist_port *
+netlist_port(const struct netlist *nl, uint32_t node, unsigned port)
+{
+	return &nl->ports[nl->nodes[node].first_port + port];
+}
+
+void netlist_fini(struct netlist *nl);
+
+/* Read a file ("-" = standard input).  Errors name file and line and what
+ * would be right.  Remarks that do not stop the reading (a link that only
+ * one side shows) go to the log.  *nl is written only on success. */
+int netlist_read(const char *path, struct netlist *nl, struct fm_error *err);
+int netlist_parse(const char *name, const char *text, size_t n_bytes, struct netlist *nl,
+    struct fm_error *err);
+/* Write in the dialect that ibsim and netlist_read() both read. */
+int netlist_write(const struct netlist *nl, FILE *out, struct fm_error *err);
+
+/* Build by hand (generators, tests): node, then cables.  Each returns the
+ * index, or NETLIST_NONE when memory is out. */
+uint32_t netlist_add(struct netlist *nl, enum netlist_node_type type, const char *id,
+    const char *desc, uint64_t guid, unsigned n_ports);
+/* Cable two ports, 4 lanes of lane_mbps.  The ports must exist and be free. */
+void netlist_cable(struct netlist *nl, uint32_t node_a, unsigned port_a, uint32_t node_b,
+    unsigned port_b, uint32_t lane_mbps);
+void netlist_uncable(struct netlist *nl, uint32_t node, unsigned port);
+
+/* Generators: fmroute gen KIND ARGS.  argv[0] is the kind. */
+int netlist_generate(int argc, char *const argv[], struct netlist *nl, struct fm_error *err);
+/* One line a kind: name, arguments, what it is. */
+extern const char netlist_generate_help[];
+
+struct netlist_faults {
+	double links_pct;     /* of all switch-to-switch cables */
+	uint32_t n_links;     /* or so many of them */
+	uint32_t n_switches;  /* switches taken out whole (their cables go, the node stays away) */
+	uint64_t seed;
+};
+/* Remove parts, chosen by seed.  What was removed is counted in *n_links, *n_switches. */
+int netlist_fail(struct netlist *nl, const struct netlist_faults *faults, uint32_t *n_links,
+    uint32_t *n_switches, struct fm_error *err);
+
+struct snapshot;
+struct netlist_view {
+	uint8_t ca_lmc, switch_lmc; /* for LIDs given here */
+	uint8_t n_vls;		    /* data VLs of every link, 1..15 */
+	bool fresh_lids;	    /* ignore the file's LIDs */
+};
+/* The graph that engines see.  LIDs of the file are kept where they are
+ * usable; ports without one get theirs leaf by leaf (core/subnet/lid.h). */
+int netlist_snapshot(const struct netlist *nl, const struct netlist_view *view,
+    struct snapshot **out, struct fm_error *err);
+
+#endif

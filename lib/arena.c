@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A list of chunks, newest first; only the newest is filled.  A chunk that
+ * has been used before is zeroed per block, a fresh one comes zeroed from
+ * calloc (and, when large, from the kernel without a touch).
+ */
+#include "lib/arena.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK_BYTES (256u * 1024)
+#define ALIGN_SMALL 16u
+#define ALIGN_LARGE 64u
+
+struct fm_arena_chunk {
+	struct fm_arena_chunk *next;
+	size_t size; /* bytes of data */
+	size_t fill; /* bytes of data in use */
+	bool fresh;  /* data beyond fill is still zero */
+	void *raw;   /* what calloc returned */
+	unsigned char *data;
+};
+
+void
+fm_arena_init(struct fm_arena *a, size_t budget_bytes)
+{
+	memset(a, 0, sizeof(*a));
+	a->budget = budget_bytes;
+}
+
+void
+fm_arena_fini(struct fm_arena *a)
+{
+	struct fm_arena_chunk *c = a->chunks, *next;
+
+	for (; c != NULL; c = next) {
+		next = c->next;
+		free(c->raw);
+		free(c);
+	}
+	a->chunks = NULL;
+	a->used = 0;
+}
+
+void
+fm_arena_reset(struct fm_arena *a)
+{
+	struct fm_arena_chunk *c = a->chunks, *next, *keep = a->chunks;
+
+	for (; c != NULL; c = c->next)
+		if (c->size > keep->size)
+			keep = c;
+	for (c = a->chunks; c != NULL; c = next) {
+		next = c->next;
+		if (c != keep) {
+			free(c->raw);
+			free(c);
+		}
+	}
+	a->chunks = keep;
+	a->used = 0;
+	if (keep != NULL) {
+		keep->next = NULL;
+		keep->fill = 0;
+		keep->fresh = false;
+	}
+}
+
+void
+fm_arena_fail_at(struct fm_arena *a, uint64_t n)
+{
+	a->n_allocs = 0;
+	a->fail_at = n;
+}
+
+static struct fm_arena_chunk *
+add_chunk(struct fm_arena *a, size_t n_bytes)
+{
+	size_t size = n_bytes > CHUNK_BYTES ? n_bytes : CHUNK_BYTES;
+	struct fm_arena_chunk *c = malloc(sizeof(*c));
+
+	if (c == NULL)
+		return NULL;
+	c->raw = calloc(1, size + ALIGN_LARGE);
+	if (c->raw == NULL) {
+		free(c);
+		return NULL;
+	}
+	c->data = (unsigned char *)(((uintptr_t)c->raw + ALIGN_LARGE - 1) & ~(uintptr_t)(ALIGN_LARGE - 1));
+	c->size = size;
+	c->fill = 0;
+	c->fresh = true;
+	c->next = a->chunks;
+	a->chunks = c;
+	return c;
+}
+
+void *
+fm_arena_alloc(struct fm_arena *a, size_t n_bytes)
+{
+	size_t align = n_bytes >= ALIGN_LARGE ? ALIGN_LARGE : ALIGN_SMALL;
+	struct fm_arena_chunk *c = a->chunks;
+	size_t at;
+
+	a->n_allocs++;
+	if (a->fail_at != 0 && a->n_allocs >= a->fail_at)
+		return NULL;
+	if (n_bytes > a->budget - a->used)
+		return NULL;
+	at = c != NULL ? (c->fill + align - 1) & ~(align - 1) : 0;
+	if (c == NULL || at > c->size || n_bytes > c->size - at) {
+		c = add_chunk(a, n_bytes);
+		if (c == NULL)
+			return NULL;
+		at = 0;
+	}
+	c->fill = at + n_bytes;
+	a->used += n_bytes;
+	if (!c->fresh)
+		memset(c->data + at, 0, n_bytes);
+	return c->data + at;
+}
+
+void *
+fm_arena_alloc_array(struct fm_arena *a, size_t n, size_t size)
+{
+	size_t n_bytes;
+
+	if (__builtin_mul_overflow(n, size, &n_bytes))
+		return NULL;
+	return fm_arena_alloc(a, n_bytes);
+}
+
+char *
+fm_arena_strdup(struct fm_arena *a, const char *s)
+{
+	size_t n = strlen(s) + 1;
+	char *copy = fm_arena_alloc(a, n);
+
+	if (copy != NULL)
+		memcpy(copy, s, n);
+	return copy;
+}

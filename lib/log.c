@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The log's settings are the one piece of process-wide state: a log is per
+ * process by nature.  They are set once at start-up (and by tests).
+ */
+#include "lib/log.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct {
+	pthread_mutex_t lock;
+	fm_log_sink sink;
+	void *sink_arg;
+	enum fm_log_level level;
+	char debug[128];
+} log_state = { .lock = PTHREAD_MUTEX_INITIALIZER, .level = FM_LOG_INFO };
+
+static const char *const level_word[] = { "error", "warning", "notice", "info", "debug" };
+
+void
+fm_log_set_sink(fm_log_sink sink, void *arg)
+{
+	log_state.sink = sink;
+	log_state.sink_arg = arg;
+}
+
+void
+fm_log_set_level(enum fm_log_level level)
+{
+	log_state.level = level;
+}
+
+void
+fm_log_set_debug(const char *subsystems)
+{
+	snprintf(log_state.debug, sizeof(log_state.debug), ",%s,", subsystems);
+}
+
+bool
+fm_log_wants(enum fm_log_level level, const char *subsystem)
+{
+	char key[40];
+
+	if (level != FM_LOG_DEBUG)
+		return level <= log_state.level;
+	if (log_state.debug[0] == '\0')
+		return log_state.level == FM_LOG_DEBUG;
+	snprintf(key, sizeof(key), ",%s,", subsystem);
+	return strstr(log_state.debug, key) != NULL || strstr(log_state.debug, ",all,") != NULL;
+}
+
+static void
+to_stderr(enum fm_log_level level, const char *subsystem, const char *line)
+{
+	struct timespec now;
+	struct tm tm;
+	char stamp[32], out[1200];
+	int n;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	localtime_r(&now.tv_sec, &tm);
+	strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S", &tm);
+	n = snprintf(out, sizeof(out), "%s.%03ld %-7s %s: %s\n", stamp, now.tv_nsec / 1000000,
+	    level_word[level], subsystem, line);
+	if (n < 0)
+		return;
+	if ((size_t)n >= sizeof(out)) {
+		n = sizeof(out) - 1;
+		out[n - 1] = '\n';
+	}
+	if (write(STDERR_FILENO, out, (size_t)n) < 0)
+		return; /* nowhere left to complain */
+}
+
+void
+fm_vlog(enum fm_log_level level, const char *subsystem, const char *fmt, va_list ap)
+{
+	char line[1024];
+
+	if (!fm_log_wants(level, subsystem))
+		return;
+	vsnprintf(line, sizeof(line), fmt, ap);
+	pthread_mutex_lock(&log_state.lock);
+	if (log_state.sink != NULL)
+		log_state.sink(log_state.sink_arg, level, subsystem, line);
+	else
+		to_stderr(level, subsystem, line);
+	pthread_mutex_unlock(&log_state.lock);
+}
+
+void
+fm_log(enum fm_log_level level, const char *subsystem, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fm_vlog(level, subsystem, fmt, ap);
+	va_end(ap);
+}
+
+/* May one line pass?  Refills the bucket by the time gone by. */
+static bool
+take_token(struct fm_log_bucket *b)
+{
+	struct timespec ts;
+	int64_t now_ns, gained;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	now_ns = (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+	if (!b->started) {
+		b->started = true;
+		b->tokens = b->burst;
+		b->last_ns = now_ns;
+	}
+	gained = (now_ns - b->last_ns) / ((int64_t)b->every_ms * 1000000 + 1);
+	if (gained > 0) {
+		b->tokens = gained > b->burst ? b->burst : b->tokens + (uint32_t)gained;
+		if (b->tokens > b->burst)
+			b->tokens = b->burst;
+		b->last_ns = now_ns;
+	}
+	if (b->tokens == 0) {
+		b->dropped++;
+		return false;
+	}
+	b->tokens--;
+	return true;
+}
+
+void
+fm_log_rl(struct fm_log_bucket *b, enum fm_log_level level, const char *subsystem, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!fm_log_wants(level, subsystem) || !take_token(b))
+		return;
+	if (b->dropped > 0) {
+		fm_log(level, subsystem, "%u lines like the next were left out", b->dropped);
+		b->dropped = 0;
+	}
+	va_start(ap, fmt);
+	fm_vlog(level, subsystem, fmt, ap);
+	va_end(ap);
+}

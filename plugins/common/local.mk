@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# plugins/common/: algorithms over struct fm_fabric that engines share.

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# plugins/: engines and the algorithms they share.
+# An engine is plugins/engines/NAME/NAME.c, built to plugins/engines/NAME.so.
+engine_ldflags = $(AM_LDFLAGS) -module -avoid-version -no-undefined -shared \
+	-export-symbols-regex '_LTX_fm_engine$$'
+COMMON_SOURCES =
+include plugins/common/local.mk
+
+# The same sources twice: a convenience library for the engines of this tree,
+# an installed static one (position independent) for engines built elsewhere.
+noinst_LTLIBRARIES += libfmcommon.la
+libfmcommon_la_SOURCES = $(COMMON_SOURCES)
+libfmcommon_la_LIBADD = libfmlib.la
+lib_LIBRARIES += libfmalgo.a
+libfmalgo_a_SOURCES = $(COMMON_SOURCES) $(LIB_SOURCES)
+libfmalgo_a_CFLAGS = $(AM_CFLAGS) -fPIC
+fminclude_HEADERS += include/fmd/engine.h include/fmd/error.h
+
+# Engines, three lines each:
+#	plugin_LTLIBRARIES += plugins/engines/NAME.la
+#	plugins_engines_NAME_la_SOURCES = plugins/engines/NAME/NAME.c
+#	plugins_engines_NAME_la_LDFLAGS = $(engine_ldflags)
+#	plugins_engines_NAME_la_LIBADD = libfmcommon.la

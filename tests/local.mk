@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# tests/: "make check" runs these; a Check program tests/unit/check_X.c is
+# listed once in UNIT_TESTS and has its sources beside it.
+if HAVE_CHECK
+UNIT_TESTS =
+
+# Each test, one block:
+#	UNIT_TESTS += tests/unit/check_X
+#	tests_unit_check_X_SOURCES = tests/unit/check_X.c
+#	tests_unit_check_X_CFLAGS = $(unit_cflags)
+#	tests_unit_check_X_LDADD = $(unit_ldadd)
+unit_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS)
+unit_ldadd = libfmcore.la libfmcommon.la $(CHECK_LIBS)
+
+check_PROGRAMS += $(UNIT_TESTS)
+TESTS += $(UNIT_TESTS)
+endif
