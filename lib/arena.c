@@ -47,25 +47,19 @@ fm_arena_fini(struct fm_arena *a)
 void
 fm_arena_reset(struct fm_arena *a)
 {
-	struct fm_arena_chunk *c = a->chunks, *next, *keep = a->chunks;
+	struct fm_arena_chunk *only = a->chunks;
+	size_t total = 0;
 
-	for (; c != NULL; c = c->next)
-		if (c->size > keep->size)
-			keep = c;
-	for (c = a->chunks; c != NULL; c = next) {
-		next = c->next;
-		if (c != keep) {
-			free(c->raw);
-			free(c);
-		}
+	for (struct fm_arena_chunk *c = a->chunks; c != NULL; c = c->next)
+		total += c->size;
+	if (only != NULL && only->next == NULL) {
+		only->fill = 0;
+		only->fresh = false;
+		a->used = 0;
+		return;
 	}
-	a->chunks = keep;
-	a->used = 0;
-	if (keep != NULL) {
-		keep->next = NULL;
-		keep->fill = 0;
-		keep->fresh = false;
-	}
+	fm_arena_fini(a);
+	a->next_chunk = total;
 }
 
 void
@@ -83,6 +77,9 @@ add_chunk(struct fm_arena *a, size_t n_bytes)
 
 	if (c == NULL)
 		return NULL;
+	if (size < a->next_chunk)
+		size = a->next_chunk;
+	a->next_chunk = 0;
 	c->raw = calloc(1, size + ALIGN_LARGE);
 	if (c->raw == NULL) {
 		free(c);

@@ -17,12 +17,14 @@ struct fm_arena {
 	struct fm_arena_chunk *chunks; /* newest first */
 	size_t used;		       /* bytes handed out since the last reset */
 	size_t budget;		       /* bytes; SIZE_MAX = no limit */
+	size_t next_chunk;	       /* size of the next chunk: what the last round needed */
 	uint64_t n_allocs;	       /* since init or fm_arena_fail_at() */
 	uint64_t fail_at;	       /* this allocation and all later fail; 0 = never */
 };
 
 void fm_arena_init(struct fm_arena *a, size_t budget_bytes);
-/* Frees every block; the largest chunk is kept for the next round. */
+/* Gives every block back.  One chunk as large as all of this round's is kept or
+ * made for the next, so that equal rounds touch fresh memory once. */
 void fm_arena_reset(struct fm_arena *a);
 void fm_arena_fini(struct fm_arena *a);
 /* The n-th allocation from now (1 = the next) and all after it fail; 0 = never. */

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # core/route/: snapshots, tables, chains, verification, metrics.
 CORE_SOURCES += \
-	core/route/metrics.h core/route/plan.h core/route/snapshot.h core/route/tables.h \
+	core/route/host.c core/route/host.h \
+	core/route/metrics.h \
+	core/route/plan.h \
+	core/route/router.c \
+	core/route/snapshot.c core/route/snapshot.h \
+	core/route/tables.c core/route/tables.h \
 	core/route/verify.h

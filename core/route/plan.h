@@ -47,27 +47,35 @@ struct plan {
 	double verify_ms;
 };
 
-/* What routing needs and keeps between plans. */
+/* What routing needs and keeps between plans: workers, resident table
+ * mappings and scratch memory.  One call at a time per router. */
 struct router {
-	struct fm_pool *workers;    /* borrowed */
-	struct table_pool *tables;  /* borrowed */
-	size_t scratch_budget_bytes; /* per call; 0 = 2 GiB */
-	uint8_t n_vls;		    /* VL budget */
+	struct fm_pool *workers;
+	struct table_pool *tables;
+	struct route_host *host;     /* core/route/host.c */
+	size_t scratch_budget_bytes; /* per call; 0 = 4 GiB */
+	uint8_t n_vls;		     /* VL budget, 1..15 */
 	enum verify_sl_model sl_model;
 	uint64_t scratch_fail_at; /* tests: the n-th scratch allocation fails; 0 = never */
 };
 
+/* n_workers 0 = one per CPU.  n_vls starts at 8, the rest at 0. */
+int router_init(struct router *r, unsigned n_workers, struct fm_error *err);
+void router_fini(struct router *r); /* after the last plan_put() */
+
 /* Route snap by the chain.  prev: the last plan of this chain, or NULL.
  * 0 with *out (one reference), or FM_E_TOPOLOGY when nothing of the chain
  * could be verified (*refused, if given, then holds the reasons). */
-int plan_make(const struct router *r, struct snapshot *snap, const struct chain *chain,
+int plan_make(struct router *r, struct snapshot *snap, const struct chain *chain,
     const struct plan *prev, struct plan **out, struct fm_error *err);
 struct plan *plan_get(struct plan *p);
 void plan_put(struct plan *p);
 
-/* One engine call on one fabric, without the chain: what plan_make() does for
- * an entry before verification.  For tests and fmd-engine-check. */
-int route_once(const struct router *r, const struct fm_engine *engine, const void *opts,
+/* One engine call on one fabric, without the chain: probe, tables, route, as
+ * plan_make() does for an entry before it verifies.  opts as from
+ * options_bind().  FM_E_RESOURCE when scratch memory ran out, FM_E_CANCELLED
+ * when the time limit (0 = none) did. */
+int route_once(struct router *r, const struct fm_engine *engine, const void *opts,
     const struct fm_fabric *fab, const struct fm_tables *prev, int64_t time_limit_ms,
     struct tables **out, struct fm_error *err);
 

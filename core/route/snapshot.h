@@ -68,6 +68,4 @@ void snapshot_builder_fini(struct snapshot_builder *b);
 int snapshot_build(const struct snapshot_builder *b, uint64_t generation, struct snapshot **out,
     struct fm_error *err);
 
-/* The same fabric with other LIDs: lids[n_ends] base LIDs. */
-
 #endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/route/host.h - the services an engine is handed (struct fm_host).
+ */
+#ifndef CORE_ROUTE_HOST_H
+#define CORE_ROUTE_HOST_H
+
+#include <fmd/engine.h>
+
+#include "lib/pool.h"
+
+/* Scratch memory of the calling thread and of each worker, kept warm between calls. */
+struct route_host *route_host_new(struct fm_pool *workers, struct fm_error *err);
+void route_host_free(struct route_host *h);
+
+struct route_call {
+	size_t budget_bytes;
+	uint64_t fail_at;      /* the n-th scratch allocation and all later fail; 0 = never */
+	int64_t time_limit_ms; /* 0 = none */
+	const char *name;      /* of the engine, for its log lines */
+};
+/* Begin a call: scratch empty, clock started.  The services stay valid until
+ * the next begin; end gives the scratch memory back. */
+const struct fm_host *route_host_begin(struct route_host *h, const struct route_call *call);
+void route_host_end(struct route_host *h);
+
+#endif

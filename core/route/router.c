@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One engine call: probe, fresh tables, route.  The engine's cost plus a
+ * memset of its tables.
+ */
+#include <string.h>
+
+#include "core/route/host.h"
+#include "core/route/plan.h"
+#include "lib/error.h"
+
+int
+router_init(struct router *r, unsigned n_workers, struct fm_error *err)
+{
+	memset(r, 0, sizeof(*r));
+	r->n_vls = 8;
+	r->workers = fm_pool_new(n_workers);
+	r->tables = table_pool_new();
+	if (r->workers == NULL || r->tables == NULL) {
+		router_fini(r);
+		return fm_fail(err, FM_E_RESOURCE, "cannot start %u workers for routing", n_workers);
+	}
+	r->host = route_host_new(r->workers, err);
+	if (r->host == NULL) {
+		router_fini(r);
+		return FM_E_RESOURCE;
+	}
+	return 0;
+}
+
+void
+router_fini(struct router *r)
+{
+	route_host_free(r->host);
+	table_pool_free(r->tables);
+	fm_pool_free(r->workers);
+	memset(r, 0, sizeof(*r));
+}
+
+/* What the engine wrote beside the rows must make sense before anyone indexes by it. */
+static int
+check_output(const struct router *r, const struct fm_engine *engine, const struct fm_tables *t,
+    struct fm_error *err)
+{
+	if (!(engine->traits & FM_PROVIDES_SL) &&
+	    (t->sl_shape != FM_SL_ZERO || t->sl2vl_shape != FM_SL2VL_MODULO))
+		return fm_fail(err, FM_E_BUG, "engine %s writes SLs without FM_PROVIDES_SL", engine->name);
+	if ((unsigned)t->sl_shape > FM_SL_BY_SW_DLID || (unsigned)t->sl2vl_shape > FM_SL2VL_BY_IN_OUT)
+		return fm_fail(err, FM_E_BUG, "engine %s names an unknown shape of SL or SL2VL tables", engine->name);
+	if (t->n_vls_used < 1 || t->n_vls_used > r->n_vls)
+		return fm_fail(err, FM_E_RESOURCE, "engine %s uses %u VLs, %u are allowed", engine->name,
+		    t->n_vls_used, r->n_vls);
+	return 0;
+}
+
+static int
+call_engine(struct router *r, const struct fm_host *host, const struct fm_engine *engine, const void *opts,
+    const struct fm_fabric *fab, const struct fm_tables *prev, struct tables **out, struct fm_error *err)
+{
+	struct fm_request req = { .size = sizeof(req), .n_vls = r->n_vls };
+	struct tables *t;
+	int rc = engine->probe != NULL ? engine->probe(host, fab, opts, err) : 0;
+
+	if (rc != 0)
+		return rc;
+	rc = tables_new(r->tables, r->workers, fab, engine->traits, 0, &t, err);
+	if (rc != 0)
+		return rc;
+	req.prev = (engine->traits & FM_USES_PREV) ? prev : NULL;
+	rc = engine->route(host, fab, &req, opts, &t->t, err);
+	if (rc == 0)
+		rc = check_output(r, engine, &t->t, err);
+	if (rc != 0) {
+		tables_put(t);
+		return rc;
+	}
+	*out = t;
+	return 0;
+}
+
+int
+route_once(struct router *r, const struct fm_engine *engine, const void *opts, const struct fm_fabric *fab,
+    const struct fm_tables *prev, int64_t time_limit_ms, struct tables **out, struct fm_error *err)
+{
+	struct fm_error why = { .kind = FM_E_BUG, .msg = "the engine failed without a reason" };
+	const struct fm_host *host = route_host_begin(r->host,
+	    &(struct route_call){ .budget_bytes = r->scratch_budget_bytes,
+		.fail_at = r->scratch_fail_at,
+		.time_limit_ms = time_limit_ms,
+		.name = engine->name });
+	int rc = call_engine(r, host, engine, opts, fab, prev, out, &why);
+
+	route_host_end(r->host);
+	if (rc != 0 && err != NULL)
+		*err = why;
+	return rc;
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Table memory.  A tables_memory is one anonymous mapping, huge pages asked
+ * for, of: LFT rows | row pointers.  It goes back to the pool when the last
+ * reference to its tables is put, and is handed out again when it is large
+ * enough and not more than twice too large.  SL and SL2VL arrays, which most
+ * engines do not have, are plain mappings that live and die with the tables;
+ * untouched pages of them cost nothing.
+ *
+ * tables_new: a memset of switches x LIDs bytes, spread over the workers.
+ */
+#include "core/route/tables.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "lib/error.h"
+
+#define LINE_BYTES 64u
+#define HUGE_PAGE_BYTES ((size_t)2 << 20)
+#define POOL_KEEPS 3 /* mappings: the plan in use, the one being made, one to spare */
+
+struct tables_memory {
+	struct tables_memory *next;
+	size_t n_bytes;
+	unsigned char *at; /* the mapping */
+	/* the arrays of one use */
+	uint8_t **lft, **sl;
+	uint16_t **ar_group;
+	void *sl_rows, *ar_rows;
+	size_t sl_bytes, ar_bytes, sl2vl_bytes;
+};
+
+struct table_pool {
+	pthread_mutex_t lock;
+	struct tables_memory *idle;
+	unsigned n_idle;
+};
+
+static void *
+map_bytes(size_t n_bytes)
+{
+	void *at = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+struct table_pool *
+table_pool_new(void)
+{
+	struct table_pool *p = calloc(1, sizeof(*p));
+
+	if (p != NULL)
+		pthread_mutex_init(&p->lock, NULL);
+	return p;
+}
+
+static void
+free_memory(struct tables_memory *m)
+{
+	munmap(m->at, m->n_bytes);
+	free(m);
+}
+
+void
+table_pool_free(struct table_pool *p)
+{
+	struct tables_memory *next;
+
+	if (p == NULL)
+		return;
+	for (struct tables_memory *m = p->idle; m != NULL; m = next) {
+		next = m->next;
+		free_memory(m);
+	}
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+}
+
+/* An idle mapping of n_bytes to 2 n_bytes, or NULL. */
+static struct tables_memory *
+take_idle(struct table_pool *p, size_t n_bytes)
+{
+	struct tables_memory *found = NULL;
+
+	pthread_mutex_lock(&p->lock);
+	for (struct tables_memory **at = &p->idle; *at != NULL; at = &(*at)->next)
+		if ((*at)->n_bytes >= n_bytes && (*at)->n_bytes / 2 <= n_bytes) {
+			found = *at;
+			*at = found->next;
+			p->n_idle--;
+			break;
+		}
+	pthread_mutex_unlock(&p->lock);
+	return found;
+}
+
+static struct tables_memory *
+take_memory(struct table_pool *p, size_t n_bytes)
+{
+	struct tables_memory *m;
+
+	n_bytes = (n_bytes + HUGE_PAGE_BYTES - 1) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+	m = take_idle(p, n_bytes);
+	if (m != NULL)
+		return m;
+	m = calloc(1, sizeof(*m));
+	if (m == NULL)
+		return NULL;
+	m->at = map_bytes(n_bytes);
+	if (m->at == NULL) {
+		free(m);
+		return NULL;
+	}
+	m->n_bytes = n_bytes;
+	madvise(m->at, n_bytes, MADV_HUGEPAGE);
+	return m;
+}
+
+static void
+give_back(struct table_pool *p, struct tables_memory *m)
+{
+	bool keep;
+
+	pthread_mutex_lock(&p->lock);
+	keep = p->n_idle < POOL_KEEPS;
+	if (keep) {
+		m->next = p->idle;
+		p->idle = m;
+		p->n_idle++;
+	}
+	pthread_mutex_unlock(&p->lock);
+	if (!keep)
+		free_memory(m);
+}
+
+/* (max_lid + 1) rounded up to an odd number of lines. */
+static size_t
+stride_of(const struct fm_fabric *fab)
+{
+	size_t lines = ((size_t)fab->max_lid + 1 + LINE_BYTES - 1) / LINE_BYTES;
+
+	return (lines | 1) * LINE_BYTES;
+}
+
+struct fill {
+	uint8_t *const *lft;
+	size_t stride;
+};
+
+static void
+fill_row(void *arg, uint32_t i, unsigned worker)
+{
+	const struct fill *f = arg;
+
+	memset(f->lft[i], FM_PORT_NONE, f->stride);
+}
+
+static int
+add_sl(struct tables *t, const struct fm_fabric *fab, struct fm_error *err)
+{
+	struct tables_memory *m = t->mem;
+	uint32_t n = fab->n_switches ? fab->n_switches : 1, rows = 0;
+	uint32_t *first = calloc(n + 1, sizeof(*first));
+
+	if (first == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for SL tables");
+	t->t.sl2vl_first = first;
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
+		first[sw] = rows;
+		rows += ((uint32_t)fab->sw_n_ports[sw] + 1) * ((uint32_t)fab->sw_n_ports[sw] + 1);
+	}
+	first[fab->n_switches] = rows;
+	if (rows < fab->n_links)
+		rows = fab->n_links;
+	m->sl2vl_bytes = (size_t)rows * 16 + 16;
+	m->sl_bytes = n * t->t.lft_stride;
+	t->t.sl2vl = map_bytes(m->sl2vl_bytes);
+	m->sl_rows = map_bytes(m->sl_bytes);
+	m->sl = calloc(n, sizeof(*m->sl));
+	if (t->t.sl2vl == NULL || m->sl_rows == NULL || m->sl == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for SL tables");
+	for (uint32_t i = 0; i < n; i++)
+		m->sl[i] = (uint8_t *)m->sl_rows + i * t->t.lft_stride;
+	t->t.sl = m->sl;
+	return 0;
+}
+
+static int
+add_ar(struct tables *t, const struct fm_fabric *fab, uint16_t max_groups, struct fm_error *err)
+{
+	struct tables_memory *m = t->mem;
+	uint32_t n = fab->n_switches ? fab->n_switches : 1;
+	size_t row_bytes = t->t.lft_stride * sizeof(uint16_t);
+
+	m->ar_bytes = n * (row_bytes + (size_t)max_groups * 32);
+	m->ar_rows = map_bytes(m->ar_bytes);
+	m->ar_group = calloc(n, sizeof(*m->ar_group));
+	if (m->ar_rows == NULL || m->ar_group == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for adaptive routing groups");
+	for (uint32_t i = 0; i < n; i++)
+		m->ar_group[i] = (uint16_t *)((unsigned char *)m->ar_rows + i * row_bytes);
+	t->t.ar_group = m->ar_group;
+	t->t.ar_ports = (uint64_t *)((unsigned char *)m->ar_rows + n * row_bytes);
+	t->t.ar_max_groups = max_groups;
+	return 0;
+}
+
+static void
+free_tables(struct tables *t)
+{
+	struct tables_memory *m = t->mem;
+
+	if (t->t.sl2vl != NULL)
+		munmap(t->t.sl2vl, m->sl2vl_bytes);
+	if (m->sl_rows != NULL)
+		munmap(m->sl_rows, m->sl_bytes);
+	if (m->ar_rows != NULL)
+		munmap(m->ar_rows, m->ar_bytes);
+	free((void *)t->t.sl2vl_first);
+	free(m->lft);
+	free(m->sl);
+	free(m->ar_group);
+	m->lft = m->sl = NULL;
+	m->ar_group = NULL;
+	m->sl_rows = m->ar_rows = NULL;
+	give_back(t->home, m);
+	free(t);
+}
+
+int
+tables_new(struct table_pool *pool, struct fm_pool *workers, const struct fm_fabric *fab,
+    uint32_t traits, uint16_t ar_max_groups, struct tables **out, struct fm_error *err)
+{
+	size_t stride = stride_of(fab);
+	uint32_t n = fab->n_switches ? fab->n_switches : 1;
+	struct tables *t = calloc(1, sizeof(*t));
+	int rc = 0;
+
+	if (t == NULL || (t->mem = take_memory(pool, n * stride)) == NULL) {
+		free(t);
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for %u forwarding tables of %zu entries", n, stride);
+	}
+	atomic_init(&t->refs, 1);
+	t->home = pool;
+	t->t.size = sizeof(t->t);
+	t->t.lft_stride = stride;
+	t->t.n_vls_used = 1;
+	t->mem->lft = calloc(n, sizeof(*t->mem->lft));
+	if (t->mem->lft == NULL)
+		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for table rows");
+	for (uint32_t i = 0; rc == 0 && i < n; i++)
+		t->mem->lft[i] = t->mem->at + i * stride;
+	t->t.lft = t->mem->lft;
+	if (rc == 0 && (traits & FM_PROVIDES_SL))
+		rc = add_sl(t, fab, err);
+	if (rc == 0 && (traits & FM_PROVIDES_AR) && ar_max_groups > 0)
+		rc = add_ar(t, fab, ar_max_groups, err);
+	if (rc != 0) {
+		free_tables(t);
+		return rc;
+	}
+	fm_pool_for(workers, n, fill_row, &(struct fill){ .lft = t->t.lft, .stride = stride });
+	*out = t;
+	return 0;
+}
+
+struct tables *
+tables_get(struct tables *t)
+{
+	atomic_fetch_add(&t->refs, 1);
+	return t;
+}
+
+void
+tables_put(struct tables *t)
+{
+	if (t != NULL && atomic_fetch_sub(&t->refs, 1) == 1)
+		free_tables(t);
+}
+
+uint8_t
+tables_vl(const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw, uint8_t in_port, fm_link out,
+    uint8_t sl)
+{
+	size_t row;
+
+	switch (t->sl2vl_shape) {
+	case FM_SL2VL_MODULO:
+		return t->n_vls_used > 1 ? sl % t->n_vls_used : 0;
+	case FM_SL2VL_BY_OUT:
+		return t->sl2vl[(size_t)out * 16 + sl];
+	case FM_SL2VL_BY_IN_OUT:
+		row = t->sl2vl_first[sw] + (size_t)in_port * (fab->sw_n_ports[sw] + 1u) + fab->link_port[out];
+		return t->sl2vl[row * 16 + sl];
+	}
+	return 0;
+}
