@@ -12,6 +12,11 @@ UNIT_TESTS =
 unit_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS)
 unit_ldadd = libfmcore.la libfmcommon.la $(CHECK_LIBS)
 
+UNIT_TESTS += tests/unit/check_wire
+tests_unit_check_wire_SOURCES = tests/unit/check_wire.c
+tests_unit_check_wire_CFLAGS = $(unit_cflags) $(IBMAD_CFLAGS)
+tests_unit_check_wire_LDADD = $(unit_ldadd) $(IBMAD_LIBS)
+
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
 endif

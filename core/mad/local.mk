@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # core/mad/: wire formats, transactions, transports.
 CORE_SOURCES += \
-	core/mad/transact.h core/mad/transport.h core/mad/wire.h
+	core/mad/transact.h core/mad/transport.h core/mad/wire.c core/mad/wire.h

@@ -144,7 +144,10 @@ struct wire_notice { /* IBA 13.4.8.2 */
 	uint8_t details[54];
 };
 
-/* Each: at = the 64 bytes of SMP data (header: the whole MAD). */
+/* Each: at = the 64 bytes of SMP data (header: the whole MAD).  put writes all
+ * of them, reserved bits as zero; the header's only the bytes of its class:
+ * 24 in common, 32 for LID-routed SMPs, 40 for directed ones.  Fields that a
+ * class lacks are read as 0. */
 void wire_header_get(const uint8_t *mad, struct wire_header *h);
 void wire_header_put(uint8_t *mad, const struct wire_header *h);
 void wire_node_info_get(const uint8_t *at, struct wire_node_info *v);
@@ -212,5 +215,20 @@ uint32_t wire_link_mbps(uint8_t width_active, uint8_t speed_active, uint8_t spee
 /* "PortInfo", "NodeInfo", ...; "0x00NN" style words for unknown ones are the
  * caller's business: NULL then. */
 const char *wire_attr_name(uint16_t attr);
+
+/* One field: its bits on the wire (0 = the first sent) and its place in the
+ * struct of its attribute. */
+struct wire_field {
+	const char *name; /* of the struct member */
+	uint16_t at;	  /* bits */
+	uint8_t width;	  /* bits, 1..64 */
+	uint8_t member_bytes;
+	uint16_t member_at; /* bytes */
+};
+
+/* The rows of an attribute or a header, for printing and for tests; NULL and
+ * *n = 0 for what is no struct (tables of P_Keys, GUIDs, ports). */
+const struct wire_field *wire_attr_fields(uint16_t attr, size_t *n);
+const struct wire_field *wire_header_fields(uint8_t mgmt_class, size_t *n);
 
 #endif
