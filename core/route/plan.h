@@ -40,8 +40,8 @@ struct plan {
 	atomic_uint refs;
 	struct snapshot *snap;
 	struct tables *tables;
-	struct verdict verdict;
-	char engine[64]; /* the entry that made the tables */
+	struct verdict verdict; /* of tables; without them, of the last that failed it */
+	char engine[64]; /* the entry that made the tables, "" when none did */
 	FM_VEC(struct plan_refusal) refused;
 	double route_ms; /* probe and route of the entry that took it */
 	double verify_ms;
@@ -64,8 +64,9 @@ int router_init(struct router *r, unsigned n_workers, struct fm_error *err);
 void router_fini(struct router *r); /* after the last plan_put() */
 
 /* Route snap by the chain.  prev: the last plan of this chain, or NULL.
- * 0 with *out (one reference), or FM_E_TOPOLOGY when nothing of the chain
- * could be verified (*refused, if given, then holds the reasons). */
+ * 0 with *out (one reference); when nothing of the chain could be verified
+ * its tables are NULL and refused says why, entry by entry.  FM_E_RESOURCE
+ * when memory ran out outside the engines. */
 int plan_make(struct router *r, struct snapshot *snap, const struct chain *chain,
     const struct plan *prev, struct plan **out, struct fm_error *err);
 struct plan *plan_get(struct plan *p);
