@@ -17,6 +17,16 @@ tests_unit_check_wire_SOURCES = tests/unit/check_wire.c
 tests_unit_check_wire_CFLAGS = $(unit_cflags) $(IBMAD_CFLAGS)
 tests_unit_check_wire_LDADD = $(unit_ldadd) $(IBMAD_LIBS)
 
+UNIT_TESTS += tests/unit/check_lib
+tests_unit_check_lib_SOURCES = tests/unit/check_lib.c
+tests_unit_check_lib_CFLAGS = $(unit_cflags)
+tests_unit_check_lib_LDADD = $(unit_ldadd)
+
+UNIT_TESTS += tests/unit/check_snapshot
+tests_unit_check_snapshot_SOURCES = tests/unit/check_snapshot.c
+tests_unit_check_snapshot_CFLAGS = $(unit_cflags)
+tests_unit_check_snapshot_LDADD = $(unit_ldadd)
+
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
 endif

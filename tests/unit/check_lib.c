@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lib: each structure against a slow, obvious twin on random input.
+ */
+#include <check.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/acyclic.h"
+#include "lib/arena.h"
+#include "lib/bitset.h"
+#include "lib/error.h"
+#include "lib/hash.h"
+#include "lib/heap.h"
+#include "lib/log.h"
+#include "lib/pool.h"
+#include "lib/rng.h"
+#include "lib/scc.h"
+#include "lib/vec.h"
+
+START_TEST(arena_zeroes_aligns_and_keeps_to_its_budget)
+{
+	struct fm_arena a;
+	unsigned char *p;
+
+	fm_arena_init(&a, 1 << 20);
+	for (int round = 0; round < 3; round++) {
+		for (size_t n = 1; n < 3000; n += 7) {
+			p = fm_arena_alloc(&a, n);
+			ck_assert_ptr_nonnull(p);
+			ck_assert_uint_eq((uintptr_t)p % (n >= 64 ? 64 : 16), 0);
+			for (size_t i = 0; i < n; i++)
+				ck_assert_uint_eq(p[i], 0);
+			memset(p, 0xab, n);
+		}
+		ck_assert_ptr_null(fm_arena_alloc(&a, 1 << 20));
+		fm_arena_reset(&a);
+	}
+	ck_assert_ptr_null(fm_arena_alloc_array(&a, SIZE_MAX / 2, 4));
+	fm_arena_fini(&a);
+}
+END_TEST
+
+START_TEST(arena_fails_from_the_nth_allocation_on)
+{
+	struct fm_arena a;
+
+	fm_arena_init(&a, SIZE_MAX);
+	fm_arena_fail_at(&a, 3);
+	ck_assert_ptr_nonnull(fm_arena_alloc(&a, 8));
+	ck_assert_ptr_nonnull(fm_arena_alloc(&a, 8));
+	ck_assert_ptr_null(fm_arena_alloc(&a, 8));
+	ck_assert_ptr_null(fm_arena_alloc(&a, 8));
+	fm_arena_fail_at(&a, 0);
+	ck_assert_str_eq(fm_arena_strdup(&a, "spine"), "spine");
+	fm_arena_fini(&a);
+}
+END_TEST
+
+START_TEST(hash_agrees_with_an_array)
+{
+	struct fm_hash h = { 0 };
+	uint32_t twin[512];
+	struct fm_rng rng;
+
+	fm_rng_seed(&rng, (uint64_t)_i);
+	memset(twin, 0xff, sizeof(twin));
+	for (int step = 0; step < 20000; step++) {
+		uint32_t key = fm_rng_below(&rng, 512), value = fm_rng_below(&rng, 1000000);
+
+		if (fm_rng_below(&rng, 3) == 0) {
+			ck_assert_int_eq(fm_hash_remove(&h, key * 64), twin[key] != FM_HASH_NONE);
+			twin[key] = FM_HASH_NONE;
+		} else {
+			ck_assert(fm_hash_put(&h, key * 64, value));
+			twin[key] = value;
+		}
+		key = fm_rng_below(&rng, 512);
+		ck_assert_uint_eq(fm_hash_find(&h, key * 64), twin[key]);
+	}
+	fm_hash_fini(&h);
+}
+END_TEST
+
+START_TEST(heap_pops_in_order_of_key_then_item)
+{
+	uint32_t items[300], at[300], got, least;
+	uint64_t key[300], twin[300];
+	struct fm_heap h;
+	struct fm_rng rng;
+
+	fm_rng_seed(&rng, (uint64_t)_i);
+	fm_heap_init(&h, items, at, key, 300);
+	for (int i = 0; i < 300; i++)
+		twin[i] = UINT64_MAX;
+	for (int step = 0; step < 3000; step++) {
+		uint32_t item = fm_rng_below(&rng, 300);
+		uint64_t k = fm_rng_below(&rng, 50);
+
+		if (fm_rng_below(&rng, 4) > 0) {
+			fm_heap_push(&h, item, k);
+			twin[item] = k < twin[item] ? k : twin[item];
+			continue;
+		}
+		least = FM_HEAP_NONE;
+		for (uint32_t i = 0; i < 300; i++)
+			if (twin[i] != UINT64_MAX && (least == FM_HEAP_NONE || twin[i] < twin[least]))
+				least = i;
+		got = fm_heap_pop(&h);
+		ck_assert_uint_eq(got, least);
+		if (got != FM_HEAP_NONE)
+			twin[got] = UINT64_MAX;
+	}
+}
+END_TEST
+
+/* reach[a][b] by Floyd and Warshall, the slow and obvious way */
+#define N_SMALL 12
+static void
+close_reach(bool reach[N_SMALL][N_SMALL])
+{
+	for (int k = 0; k < N_SMALL; k++)
+		for (int i = 0; i < N_SMALL; i++)
+			for (int j = 0; j < N_SMALL; j++)
+				reach[i][j] |= reach[i][k] && reach[k][j];
+}
+
+START_TEST(scc_agrees_with_mutual_reachability)
+{
+	bool reach[N_SMALL][N_SMALL] = { { false } };
+	uint32_t first[N_SMALL + 1] = { 0 }, to[N_SMALL * N_SMALL], component[N_SMALL], n = 0;
+	struct fm_arena mem;
+	struct fm_rng rng;
+
+	fm_rng_seed(&rng, (uint64_t)_i);
+	fm_arena_init(&mem, SIZE_MAX);
+	for (uint32_t i = 0; i < N_SMALL; i++) {
+		for (uint32_t j = 0; j < N_SMALL; j++)
+			if (fm_rng_below(&rng, 8) == 0) {
+				reach[i][j] = true;
+				to[n++] = j;
+			}
+		first[i + 1] = n;
+	}
+	close_reach(reach);
+	ck_assert_uint_le(fm_scc(N_SMALL, first, to, component, &mem), N_SMALL);
+	for (uint32_t i = 0; i < N_SMALL; i++)
+		for (uint32_t j = 0; j < N_SMALL; j++) {
+			ck_assert_int_eq(component[i] == component[j], i == j || (reach[i][j] && reach[j][i]));
+			if (reach[i][j])
+				ck_assert_uint_ge(component[i], component[j]);
+		}
+	fm_arena_fini(&mem);
+}
+END_TEST
+
+START_TEST(acyclic_refuses_exactly_the_edges_that_close_a_cycle)
+{
+	uint32_t count[N_SMALL][N_SMALL] = { { 0 } };
+	struct fm_acyclic *g = fm_acyclic_new(N_SMALL, NULL);
+	struct fm_rng rng;
+
+	fm_rng_seed(&rng, (uint64_t)_i);
+	for (int step = 0; step < 400; step++) {
+		uint32_t a = fm_rng_below(&rng, N_SMALL), b = fm_rng_below(&rng, N_SMALL);
+		bool reach[N_SMALL][N_SMALL];
+
+		if (fm_rng_below(&rng, 3) == 0 && count[a][b] > 0) {
+			fm_acyclic_remove(g, a, b);
+			count[a][b]--;
+			continue;
+		}
+		for (int i = 0; i < N_SMALL; i++)
+			for (int j = 0; j < N_SMALL; j++)
+				reach[i][j] = count[i][j] > 0;
+		close_reach(reach);
+		switch (fm_acyclic_insert(g, a, b)) {
+		case FM_ACYCLIC_ADDED:
+			ck_assert(a != b && !reach[b][a] && count[a][b] == 0);
+			count[a][b]++;
+			break;
+		case FM_ACYCLIC_HELD:
+			ck_assert_uint_gt(count[a][b]++, 0);
+			break;
+		case FM_ACYCLIC_CYCLE:
+			ck_assert(a == b || reach[b][a]);
+			break;
+		case FM_ACYCLIC_NOMEM:
+			ck_abort_msg("memory ran out");
+		}
+		for (uint32_t i = 0; i < N_SMALL; i++)
+			for (uint32_t j = 0; j < N_SMALL; j++) {
+				ck_assert_int_eq(fm_acyclic_holds(g, i, j), count[i][j] > 0);
+				if (count[i][j] > 0)
+					ck_assert_uint_lt(fm_acyclic_position(g, i), fm_acyclic_position(g, j));
+			}
+	}
+	fm_acyclic_free(g);
+}
+END_TEST
+
+struct tally {
+	atomic_uint calls[1000];
+	atomic_bool bad_worker;
+	unsigned n_workers;
+};
+
+static void
+count_call(void *arg, uint32_t i, unsigned worker)
+{
+	struct tally *t = arg;
+
+	atomic_fetch_add(&t->calls[i], 1);
+	if (worker >= t->n_workers)
+		atomic_store(&t->bad_worker, true);
+}
+
+START_TEST(pool_calls_each_item_once)
+{
+	unsigned n_workers = (unsigned)_i;
+	struct fm_pool *p = fm_pool_new(n_workers);
+
+	ck_assert_uint_eq(fm_pool_size(p), n_workers);
+	for (uint32_t n = 0; n < 1000; n += 37) {
+		struct tally t = { .n_workers = n_workers };
+
+		fm_pool_for(p, n, count_call, &t);
+		ck_assert(!t.bad_worker);
+		for (uint32_t i = 0; i < 1000; i++)
+			ck_assert_uint_eq(t.calls[i], i < n);
+	}
+	fm_pool_free(p);
+}
+END_TEST
+
+START_TEST(bitset_walks_its_members)
+{
+	uint64_t set[FM_BITSET_WORDS(200)] = { 0 };
+	size_t want[] = { 0, 63, 64, 127, 130, 199 }, n = 0;
+
+	for (size_t i = 0; i < 6; i++)
+		fm_bit_set(set, want[i]);
+	fm_bit_set(set, 5);
+	fm_bit_clear(set, 5);
+	FM_EACH_BIT(i, set, 200)
+		ck_assert_uint_eq(i, want[n++]);
+	ck_assert_uint_eq(n, 6);
+	ck_assert_uint_eq(fm_bit_count(set, 200), 6);
+	ck_assert_uint_eq(fm_bit_next(set, 199, 131), 199);
+}
+END_TEST
+
+START_TEST(rng_is_the_same_everywhere_and_stays_below)
+{
+	struct fm_rng a, b;
+	uint32_t seen = 0;
+
+	fm_rng_seed(&a, 42);
+	fm_rng_seed(&b, 42);
+	for (int i = 0; i < 1000; i++) {
+		uint32_t x = fm_rng_below(&a, 7);
+
+		ck_assert_uint_lt(x, 7);
+		ck_assert_uint_eq(x, fm_rng_below(&b, 7));
+		seen |= 1u << x;
+	}
+	ck_assert_uint_eq(seen, 0x7f);
+	ck_assert(fm_rng_unit(&a) < 1.0);
+}
+END_TEST
+
+START_TEST(errors_carry_kind_sentence_and_context)
+{
+	struct fm_error err;
+
+	ck_assert_int_eq(fm_fail(&err, FM_E_CONFIG, "port %d is odd", 3), FM_E_CONFIG);
+	ck_assert_int_eq(fm_context(&err, "fmd.conf:%d", 7), FM_E_CONFIG);
+	ck_assert_str_eq(err.msg, "fmd.conf:7: port 3 is odd");
+	ck_assert_str_eq(fm_error_word(err.kind), "configuration");
+	ck_assert_int_eq(fm_fail(NULL, FM_E_BUG, "nobody listens"), FM_E_BUG);
+}
+END_TEST
+
+static void
+catch_line(void *arg, enum fm_log_level level, const char *subsystem, const char *line)
+{
+	char *seen = arg;
+
+	snprintf(seen + strlen(seen), 256 - strlen(seen), "%d/%s/%s;", level, subsystem, line);
+}
+
+START_TEST(log_filters_by_level_subsystem_and_rate)
+{
+	struct fm_log_bucket bucket = { .burst = 2, .every_ms = 3600000 };
+	char seen[256] = "";
+
+	fm_log_set_sink(catch_line, seen);
+	log_debug("sweep", "unseen");
+	log_warn("sweep", "port %d", 1);
+	fm_log_set_debug("route,sweep");
+	log_debug("sweep", "seen");
+	log_debug("swe", "unseen");
+	for (int i = 0; i < 5; i++)
+		fm_log_rl(&bucket, FM_LOG_WARN, "trap", "n=%d", i);
+	fm_log_set_sink(NULL, NULL);
+	ck_assert_str_eq(seen, "1/sweep/port 1;4/sweep/seen;1/trap/n=0;1/trap/n=1;");
+	ck_assert_uint_eq(bucket.dropped, 3);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("lib");
+	TCase *t = tcase_create("lib");
+	SRunner *r;
+	int failed;
+
+	tcase_add_test(t, arena_zeroes_aligns_and_keeps_to_its_budget);
+	tcase_add_test(t, arena_fails_from_the_nth_allocation_on);
+	tcase_add_loop_test(t, hash_agrees_with_an_array, 0, 5);
+	tcase_add_loop_test(t, heap_pops_in_order_of_key_then_item, 0, 20);
+	tcase_add_loop_test(t, scc_agrees_with_mutual_reachability, 0, 200);
+	tcase_add_loop_test(t, acyclic_refuses_exactly_the_edges_that_close_a_cycle, 0, 50);
+	tcase_add_loop_test(t, pool_calls_each_item_once, 1, 9);
+	tcase_add_test(t, bitset_walks_its_members);
+	tcase_add_test(t, rng_is_the_same_everywhere_and_stays_below);
+	tcase_add_test(t, errors_carry_kind_sentence_and_context);
+	tcase_add_test(t, log_filters_by_level_subsystem_and_rate);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
