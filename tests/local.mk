@@ -26,6 +26,10 @@ UNIT_TESTS += tests/unit/check_snapshot
 tests_unit_check_snapshot_SOURCES = tests/unit/check_snapshot.c
 tests_unit_check_snapshot_CFLAGS = $(unit_cflags)
 tests_unit_check_snapshot_LDADD = $(unit_ldadd)
+UNIT_TESTS += tests/unit/check_generate
+tests_unit_check_generate_SOURCES = tests/unit/check_generate.c
+tests_unit_check_generate_CFLAGS = $(unit_cflags)
+tests_unit_check_generate_LDADD = $(unit_ldadd)
 
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)

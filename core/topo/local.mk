@@ -1,3 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # core/topo/: fabric files, generators, faults, table dumps.
-CORE_SOURCES += core/topo/netlist.h
+CORE_SOURCES += core/topo/netlist.h core/topo/netlist.c core/topo/netlist_snapshot.c \
+	core/topo/generate.h core/topo/generate.c core/topo/generate_tree.c \
+	core/topo/generate_grid.c core/topo/generate_group.c core/topo/generate_random.c

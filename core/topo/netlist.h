@@ -56,6 +56,7 @@ struct netlist {
 	struct netlist_port *ports; /* [n_ports_total] */
 	uint32_t n_nodes;
 	size_t n_ports_total;
+	size_t nodes_room, ports_room; /* allocated */
 	struct fm_hash by_guid;	 /* node GUID and port GUID -> node index */
 	uint64_t local_guid;	 /* port GUID of the port the dump was taken from; 0 = unknown */
 	struct fm_arena strings; /* ids and descriptions */
@@ -78,8 +79,10 @@ int netlist_parse(const char *name, const char *text, size_t n_bytes, struct net
 /* Write in the dialect that ibsim and netlist_read() both read. */
 int netlist_write(const struct netlist *nl, FILE *out, struct fm_error *err);
 
-/* Build by hand (generators, tests): node, then cables.  Each returns the
- * index, or NETLIST_NONE when memory is out. */
+/* Build by hand (generators, tests): node, then cables; a zeroed struct is an
+ * empty fabric.  id and desc are copied.  guid 0 = invent one from the index;
+ * CA and router ports get guid + port.  Returns the index, or NETLIST_NONE
+ * when memory is out.  Pointers into nodes and ports do not survive an add. */
 uint32_t netlist_add(struct netlist *nl, enum netlist_node_type type, const char *id,
     const char *desc, uint64_t guid, unsigned n_ports);
 /* Cable two ports, 4 lanes of lane_mbps.  The ports must exist and be free. */
@@ -90,7 +93,7 @@ void netlist_uncable(struct netlist *nl, uint32_t node, unsigned port);
 /* Generators: fmroute gen KIND ARGS.  argv[0] is the kind. */
 int netlist_generate(int argc, char *const argv[], struct netlist *nl, struct fm_error *err);
 /* One line a kind: name, arguments, what it is. */
-extern const char netlist_generate_help[];
+void netlist_generate_help(FILE *out);
 
 struct netlist_faults {
 	double links_pct;     /* of all switch-to-switch cables */

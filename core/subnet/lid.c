@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Giving out LIDs.  Three passes over the wants: stored LIDs, present LIDs,
+ * then the first fit.  owner[lid] is the want that holds a LID; a claim of
+ * the same pass with a smaller GUID evicts, an earlier pass never yields.
+ * First fit keeps one cursor per LMC that only moves up, so it costs 8 * 48K
+ * steps in all.
+ */
+#include "core/subnet/lid.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "lib/arena.h"
+#include "lib/error.h"
+#include "lib/log.h"
+
+#define N_LIDS (LID_UNICAST_MAX + 1u)
+#define NOBODY UINT32_MAX
+#define MAX_LMC 7
+
+enum pass { PASS_NONE, PASS_STORED, PASS_PRESENT, PASS_FRESH };
+
+struct assign {
+	struct lid_want *wants; /* [n] */
+	uint32_t n;
+	uint32_t *owner; /* [N_LIDS] want that holds the LID, or NOBODY */
+	uint8_t *pass;	 /* [n] enum pass in which the want got its LID */
+	struct fm_log_bucket bucket;
+};
+
+static void
+hold(struct assign *a, uint32_t i, uint16_t lid, enum pass pass)
+{
+	struct lid_want *w = &a->wants[i];
+
+	for (uint32_t k = 0; k < 1u << w->lmc; k++)
+		a->owner[lid + k] = i;
+	w->lid = lid;
+	a->pass[i] = (uint8_t)pass;
+}
+
+static void
+release(struct assign *a, uint32_t i)
+{
+	struct lid_want *w = &a->wants[i];
+
+	for (uint32_t k = 0; k < 1u << w->lmc; k++)
+		a->owner[w->lid + k] = NOBODY;
+	w->lid = 0;
+	a->pass[i] = PASS_NONE;
+}
+
+/* The holder of any of the LIDs that want i may not evict, or NOBODY. */
+static uint32_t
+find_stronger(const struct assign *a, uint32_t i, uint16_t lid, enum pass pass)
+{
+	for (uint32_t k = 0; k < 1u << a->wants[i].lmc; k++) {
+		uint32_t o = a->owner[lid + k];
+
+		if (o != NOBODY && (a->pass[o] < pass || a->wants[o].guid <= a->wants[i].guid))
+			return o;
+	}
+	return NOBODY;
+}
+
+static void
+log_conflict(struct assign *a, uint32_t winner, uint32_t loser, uint16_t lid)
+{
+	fm_log_rl(&a->bucket, FM_LOG_WARN, "lid",
+	    "LID %u is claimed by two ports: port 0x%016" PRIx64 " keeps it, port 0x%016" PRIx64
+	    " gets another",
+	    lid, a->wants[winner].guid, a->wants[loser].guid);
+}
+
+static void
+claim(struct assign *a, uint32_t i, uint16_t lid, enum pass pass)
+{
+	struct lid_want *w = &a->wants[i];
+	uint32_t size = 1u << w->lmc, stronger;
+
+	if (lid == 0 || w->lid != 0)
+		return;
+	if (lid % size != 0 || lid + size > N_LIDS) {
+		fm_log_rl(&a->bucket, FM_LOG_WARN, "lid",
+		    "LID %u of port 0x%016" PRIx64 " does not fit LMC %u: it gets another", lid, w->guid,
+		    w->lmc);
+		return;
+	}
+	stronger = find_stronger(a, i, lid, pass);
+	if (stronger != NOBODY) {
+		log_conflict(a, stronger, i, lid);
+		return;
+	}
+	for (uint32_t k = 0; k < size; k++) {
+		uint32_t o = a->owner[lid + k];
+
+		if (o == NOBODY)
+			continue;
+		log_conflict(a, i, o, lid);
+		release(a, o);
+	}
+	hold(a, i, lid, pass);
+}
+
+static bool
+is_free(const struct assign *a, uint32_t lid, uint32_t size)
+{
+	for (uint32_t k = 0; k < size; k++)
+		if (a->owner[lid + k] != NOBODY)
+			return false;
+	return true;
+}
+
+static int
+first_fit(struct assign *a, struct fm_error *err)
+{
+	uint32_t cursor[MAX_LMC + 1]; /* no LID below it is free for this LMC */
+	uint64_t n_wanted = 0;
+
+	for (uint32_t lmc = 0; lmc <= MAX_LMC; lmc++)
+		cursor[lmc] = 1u << lmc; /* LID 0 is reserved */
+	for (uint32_t i = 0; i < a->n; i++)
+		n_wanted += 1u << a->wants[i].lmc;
+	for (uint32_t i = 0; i < a->n; i++) {
+		uint32_t lmc = a->wants[i].lmc, size = 1u << lmc;
+
+		if (a->wants[i].lid != 0)
+			continue;
+		while (cursor[lmc] + size <= N_LIDS && !is_free(a, cursor[lmc], size))
+			cursor[lmc] += size;
+		if (cursor[lmc] + size > N_LIDS)
+			return fm_fail(err, FM_E_RESOURCE,
+			    "unicast LIDs ran out: %u ports want %" PRIu64
+			    " LIDs, %u exist; a smaller LMC needs fewer",
+			    a->n, n_wanted, LID_UNICAST_MAX);
+		hold(a, i, (uint16_t)cursor[lmc], PASS_FRESH);
+	}
+	return 0;
+}
+
+int
+lid_assign(struct lid_want *wants, uint32_t n, bool honour_present, struct fm_error *err)
+{
+	struct fm_arena mem;
+	struct assign a = { .wants = wants, .n = n, .bucket = { .burst = 8, .every_ms = 1000 } };
+	int rc;
+
+	fm_arena_init(&mem, SIZE_MAX);
+	a.owner = fm_arena_array(&mem, N_LIDS, uint32_t);
+	a.pass = fm_arena_array(&mem, (size_t)n + 1, uint8_t);
+	if (a.owner == NULL || a.pass == NULL) {
+		fm_arena_fini(&mem);
+		return fm_fail(err, FM_E_RESOURCE, "out of memory while giving out LIDs");
+	}
+	memset(a.owner, 0xff, N_LIDS * sizeof(*a.owner));
+	for (uint32_t i = 0; i < n; i++)
+		wants[i].lid = 0;
+	for (uint32_t i = 0; i < n; i++)
+		claim(&a, i, wants[i].stored, PASS_STORED);
+	for (uint32_t i = 0; i < n && honour_present; i++)
+		claim(&a, i, wants[i].present, PASS_PRESENT);
+	rc = first_fit(&a, err);
+	fm_arena_fini(&mem);
+	return rc;
+}
+
+/* ------------------------------------------------------------ switch order */
+
+/* Breadth first from the first leaf: an aggregation switch is reached from
+ * above before its leaves, and queues all of them at once, so the leaves of a
+ * pod follow one another.  Switches that are no leaf come behind all leaves. */
+static void
+walk(const uint32_t *first_link, const uint32_t *link_to, uint32_t from, uint8_t *seen,
+    uint32_t *queue, uint32_t *tail)
+{
+	uint32_t head = *tail;
+
+	seen[from] = 1;
+	queue[(*tail)++] = from;
+	while (head < *tail) {
+		uint32_t sw = queue[head++];
+
+		for (uint32_t l = first_link[sw]; l < first_link[sw + 1]; l++) {
+			if (seen[link_to[l]])
+				continue;
+			seen[link_to[l]] = 1;
+			queue[(*tail)++] = link_to[l];
+		}
+	}
+}
+
+int
+lid_switch_order(uint32_t n_switches, const uint32_t *first_link, const uint32_t *link_to,
+    const uint8_t *is_leaf, uint32_t *order, struct fm_error *err)
+{
+	uint32_t *queue, n_queued = 0, at = 0;
+	struct fm_arena mem;
+	uint8_t *seen;
+
+	fm_arena_init(&mem, SIZE_MAX);
+	queue = fm_arena_array(&mem, (size_t)n_switches + 1, uint32_t);
+	seen = fm_arena_array(&mem, (size_t)n_switches + 1, uint8_t);
+	if (queue == NULL || seen == NULL) {
+		fm_arena_fini(&mem);
+		return fm_fail(err, FM_E_RESOURCE, "out of memory while ordering switches");
+	}
+	for (int leaves = 1; leaves >= 0; leaves--)
+		for (uint32_t sw = 0; sw < n_switches; sw++)
+			if (!seen[sw] && (is_leaf[sw] != 0) == leaves)
+				walk(first_link, link_to, sw, seen, queue, &n_queued);
+	for (int leaves = 1; leaves >= 0; leaves--)
+		for (uint32_t i = 0; i < n_switches; i++)
+			if ((is_leaf[queue[i]] != 0) == leaves)
+				order[at++] = queue[i];
+	fm_arena_fini(&mem);
+	return 0;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The generators: counts known from the literature, wiring invariants, bad
+ * arguments, and the snapshots made of them.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/route/snapshot.h"
+#include "core/topo/netlist.h"
+
+#define MAX_WORDS 8
+
+static int
+generate(const char *text, struct netlist *nl, struct fm_error *err)
+{
+	char line[128], *words[MAX_WORDS] = { NULL }, *at = line;
+	int n = 0;
+
+	snprintf(line, sizeof(line), "%s", text);
+	while (at != NULL && *at != '\0' && n < MAX_WORDS) {
+		words[n++] = at;
+		at = strchr(at, ' ');
+		if (at != NULL)
+			*at++ = '\0';
+	}
+	return netlist_generate(n, words, nl, err);
+}
+
+static void
+count(const struct netlist *nl, uint32_t *n_sw, uint32_t *n_ca, uint32_t *n_channels)
+{
+	*n_sw = *n_ca = *n_channels = 0;
+	for (uint32_t i = 0; i < nl->n_nodes; i++) {
+		bool is_switch = nl->nodes[i].type == NETLIST_SWITCH;
+
+		*(is_switch ? n_sw : n_ca) += 1;
+		for (unsigned p = 1; is_switch && p <= nl->nodes[i].n_ports; p++) {
+			uint32_t peer = netlist_port(nl, i, p)->peer_node;
+
+			*n_channels += peer != NETLIST_NONE && nl->nodes[peer].type == NETLIST_SWITCH;
+		}
+	}
+	*n_channels /= 2;
+}
+
+/* Channel counts: the evaluation of Nue (HPDC'16) and the graph formulas. */
+static const struct {
+	const char *args;
+	uint32_t n_sw, n_ca, n_channels;
+} known[] = {
+	{ "random 125 16 8 1", 125, 1000, 1000 },
+	{ "random 125 16 8 2", 125, 1000, 1000 },
+	{ "random 60 7 4 9", 60, 240, 210 },
+	{ "random 8 7 1 1", 8, 8, 28 },
+	{ "random 2 1 1 1", 2, 2, 1 },
+	{ "random 1 0 2 1", 1, 2, 0 },
+	{ "torus 6x5x5 7 4", 150, 1050, 1800 },
+	{ "torus 6x5x4 2", 120, 240, 360 },
+	{ "torus 2x2 1", 4, 4, 4 },
+	{ "mesh 4x3 1", 12, 12, 17 },
+	{ "hypercube 4 1", 16, 16, 32 },
+	{ "pgft 3 11,10,10 1,10,10 1,1,1", 300, 1100, 2000 },
+	{ "pgft 2 18,36 1,18 1,1", 54, 648, 648 },
+	{ "pgft 3 18,18,36 1,18,18 1,1,1", 1620, 11664, 23328 },
+	{ "pgft 2 4,4 1,2 1,2", 6, 16, 16 },
+	{ "pgft 1 5 2 1", 2, 5, 0 },
+	{ "kautz 5 3 7 2", 150, 1050, 1500 },
+	{ "dragonfly 12 6 6 15", 180, 1080, 1515 },
+	{ "dragonfly 8 4 4", 264, 1056, 1452 },
+	{ "cascade", 192, 1536, 3072 },
+	{ "hyperx 12x8 7", 96, 672, 864 },
+	{ "slimfly 5 4", 50, 200, 175 },
+	{ "slimfly 7 2", 98, 196, 539 },
+	{ "slimfly 13 9", 338, 3042, 3211 },
+};
+
+START_TEST(test_known_counts)
+{
+	uint32_t n_sw, n_ca, n_channels;
+	struct netlist nl = { 0 };
+	struct fm_error err;
+
+	ck_assert_msg(generate(known[_i].args, &nl, &err) == 0, "%s: %s", known[_i].args, err.msg);
+	count(&nl, &n_sw, &n_ca, &n_channels);
+	ck_assert_msg(n_sw == known[_i].n_sw && n_ca == known[_i].n_ca &&
+		n_channels == known[_i].n_channels,
+	    "%s: %u switches, %u CAs, %u channels", known[_i].args, n_sw, n_ca, n_channels);
+	netlist_fini(&nl);
+}
+END_TEST
+
+START_TEST(test_wiring)
+{
+	struct netlist nl = { 0 };
+	struct fm_error err;
+
+	ck_assert_int_eq(generate(known[_i].args, &nl, &err), 0);
+	for (uint32_t i = 0; i < nl.n_nodes; i++) {
+		ck_assert_uint_eq(fm_hash_find(&nl.by_guid, nl.nodes[i].guid), i);
+		ck_assert(i == 0 || strcmp(nl.nodes[i].id, nl.nodes[i - 1].id) != 0);
+		for (unsigned p = 1; p <= nl.nodes[i].n_ports; p++) {
+			const struct netlist_port *port = netlist_port(&nl, i, p), *far;
+
+			if (port->peer_node == NETLIST_NONE)
+				continue;
+			ck_assert_uint_ne(port->peer_node, i);
+			far = netlist_port(&nl, port->peer_node, port->peer_port);
+			ck_assert_uint_eq(far->peer_node, i);
+			ck_assert_uint_eq(far->peer_port, p);
+		}
+	}
+	netlist_fini(&nl);
+}
+END_TEST
+
+START_TEST(test_snapshot)
+{
+	struct netlist_view view = { .n_vls = 8, .ca_lmc = (uint8_t)(_i % 2) };
+	struct snapshot *snap;
+	struct netlist nl = { 0 };
+	struct fm_error err;
+	uint32_t n_links = 0;
+
+	ck_assert_int_eq(generate(known[_i].args, &nl, &err), 0);
+	ck_assert_msg(netlist_snapshot(&nl, &view, &snap, &err) == 0, "%s", err.msg);
+	ck_assert_uint_eq(snap->fab.n_switches, known[_i].n_sw);
+	ck_assert_uint_eq(snap->fab.n_links, 2 * known[_i].n_channels);
+	if (strcmp(known[_i].args, "pgft 1 5 2 1") != 0)
+		ck_assert_uint_eq(snap->n_components, 1);
+	for (uint32_t sw = 1; sw < snap->fab.n_switches; sw++)
+		ck_assert(snap->fab.sw_guid[sw - 1] < snap->fab.sw_guid[sw]);
+	for (uint32_t e = 0; e < snap->fab.n_ends; e++) {
+		ck_assert_uint_gt(snap->fab.end_lid[e], 0);
+		n_links += snap->fab.end_kind[e] == FM_END_CA;
+		if (snap->fab.end_kind[e] == FM_END_CA)
+			ck_assert_uint_eq(snap->fab.end_lmc[e], view.ca_lmc);
+	}
+	ck_assert_uint_ge(n_links, known[_i].n_ca);
+	snapshot_put(snap);
+	netlist_fini(&nl);
+}
+END_TEST
+
+/* Ends of one leaf have consecutive LIDs, leaves of one pod too. */
+START_TEST(test_lids_leaf_by_leaf)
+{
+	struct netlist_view view = { .n_vls = 8 };
+	struct snapshot *snap;
+	struct netlist nl = { 0 };
+	struct fm_error err;
+
+	ck_assert_int_eq(generate("pgft 3 4,4,4 1,4,4 1,1,1", &nl, &err), 0);
+	ck_assert_int_eq(netlist_snapshot(&nl, &view, &snap, &err), 0);
+	for (uint32_t sw = 0; sw < 16; sw++) {
+		const struct fm_fabric *f = &snap->fab;
+		fm_end first = f->sw_first_end[sw];
+
+		ck_assert_uint_eq(f->sw_first_end[sw + 1] - first, 5);
+		for (uint32_t k = 0; k < 5; k++)
+			ck_assert_uint_eq(f->end_lid[first + k], 1 + sw * 5 + k);
+	}
+	snapshot_put(snap);
+	netlist_fini(&nl);
+}
+END_TEST
+
+static const struct {
+	const char *args, *expected;
+} bad[] = {
+	{ "", "no kind" },
+	{ "clos 3", "clos is no kind of fabric" },
+	{ "pgft 2 18,36 1,18", "pgft takes the arguments" },
+	{ "pgft 2 18,36,4 1,18 1,1", "M has 3 numbers" },
+	{ "pgft x 18 1 1", "the number of levels is \"x\"" },
+	{ "pgft 2 18,36 1,0 1,1", "W is \"0\", not a number in 1..254" },
+	{ "pgft 2 200,36 1,100 1,1", "300 ports" },
+	{ "pgft 8 200,200,200,200,9,9,9,9 1,1,1,1,1,1,1,1 1,1,1,1,1,1,1,1", "more than 1000000" },
+	{ "torus 8x8y8 2", "separated by \"x\"" },
+	{ "torus 8x8 two", "\"two\"" },
+	{ "torus 3000x3000 2", "more than 1000000 switches" },
+	{ "torus 4294967297x2 1", "not a number" },
+	{ "dragonfly 4 2 2 10", "not a number in 1..9" },
+	{ "slimfly 9 2", "odd prime" },
+	{ "random 10 10 1 1", "the degree is 2..9" },
+	{ "random 10 3 1 -1", "the seed" },
+	{ "hypercube 40 1", "not a number in 1..12" },
+	{ "cascade 3", "1 given" },
+};
+
+START_TEST(test_bad_arguments)
+{
+	struct netlist nl = { 0 };
+	struct fm_error err;
+
+	ck_assert_int_eq(generate(bad[_i].args, &nl, &err), FM_E_CONFIG);
+	ck_assert_msg(strstr(err.msg, bad[_i].expected) != NULL, "%s: %s", bad[_i].args, err.msg);
+	ck_assert_uint_eq(nl.n_nodes, 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("generate");
+	TCase *tc = tcase_create("all");
+	SRunner *r = srunner_create(s);
+	int n_known = sizeof(known) / sizeof(known[0]), failed;
+
+	tcase_add_loop_test(tc, test_known_counts, 0, n_known);
+	tcase_add_loop_test(tc, test_wiring, 0, n_known);
+	tcase_add_loop_test(tc, test_snapshot, 0, n_known);
+	tcase_add_test(tc, test_lids_leaf_by_leaf);
+	tcase_add_loop_test(tc, test_bad_arguments, 0, sizeof(bad) / sizeof(bad[0]));
+	suite_add_tcase(s, tc);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
