@@ -42,8 +42,8 @@ fm_acyclic_new(uint32_t n, const uint32_t *position)
 	g->n = n;
 	g->vertices = calloc(n + 1, sizeof(*g->vertices));
 	/* every search fits, so that one that has begun cannot run out */
-	if (g->vertices == NULL || !fm_vec_reserve(&g->forward, n) || !fm_vec_reserve(&g->backward, n) ||
-	    !fm_vec_reserve(&g->positions, n)) {
+	if (g->vertices == NULL || !fm_vec_reserve(&g->forward, n) ||
+	    !fm_vec_reserve(&g->backward, n) || !fm_vec_reserve(&g->positions, n)) {
 		fm_acyclic_free(g);
 		return NULL;
 	}
@@ -145,7 +145,8 @@ static int
 by_ord(const void *a, const void *b, void *arg)
 {
 	const struct fm_acyclic *g = arg;
-	uint32_t x = g->vertices[*(const uint32_t *)a].ord, y = g->vertices[*(const uint32_t *)b].ord;
+	uint32_t x = g->vertices[*(const uint32_t *)a].ord,
+		 y = g->vertices[*(const uint32_t *)b].ord;
 
 	return x < y ? -1 : x > y;
 }

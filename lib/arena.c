@@ -85,7 +85,8 @@ add_chunk(struct fm_arena *a, size_t n_bytes)
 		free(c);
 		return NULL;
 	}
-	c->data = (unsigned char *)(((uintptr_t)c->raw + ALIGN_LARGE - 1) & ~(uintptr_t)(ALIGN_LARGE - 1));
+	c->data = (unsigned char *)(((uintptr_t)c->raw + ALIGN_LARGE - 1) &
+	    ~(uintptr_t)(ALIGN_LARGE - 1));
 	c->size = size;
 	c->fill = 0;
 	c->fresh = true;

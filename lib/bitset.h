@@ -50,8 +50,9 @@ fm_bit_next(const uint64_t *set, size_t n, size_t i)
 }
 
 /* for each member i of set[0..n-1], ascending */
-#define FM_EACH_BIT(i, set, n)                                                                     \
-	for (size_t i = fm_bit_next((set), (n), 0); i < (size_t)(n); i = fm_bit_next((set), (n), i + 1))
+#define FM_EACH_BIT(i, set, n) \
+	for (size_t i = fm_bit_next((set), (n), 0); i < (size_t)(n); \
+	     i = fm_bit_next((set), (n), i + 1))
 
 static inline size_t
 fm_bit_count(const uint64_t *set, size_t n)

@@ -24,7 +24,8 @@ struct fm_heap {
 };
 
 /* Arrays of `capacity` elements each; at[] is initialised here. */
-void fm_heap_init(struct fm_heap *h, uint32_t *items, uint32_t *at, uint64_t *key, uint32_t capacity);
+void fm_heap_init(
+    struct fm_heap *h, uint32_t *items, uint32_t *at, uint64_t *key, uint32_t capacity);
 /* Add an item, or lower its key; a higher key than the present one is ignored. */
 void fm_heap_push(struct fm_heap *h, uint32_t item, uint64_t key);
 /* Remove and return the least item, FM_HEAP_NONE when empty. */

@@ -132,7 +132,8 @@ take_token(struct fm_log_bucket *b)
 }
 
 void
-fm_log_rl(struct fm_log_bucket *b, enum fm_log_level level, const char *subsystem, const char *fmt, ...)
+fm_log_rl(
+    struct fm_log_bucket *b, enum fm_log_level level, const char *subsystem, const char *fmt, ...)
 {
 	va_list ap;
 

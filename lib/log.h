@@ -17,7 +17,8 @@
 enum fm_log_level { FM_LOG_ERR, FM_LOG_WARN, FM_LOG_NOTICE, FM_LOG_INFO, FM_LOG_DEBUG };
 
 /* Where lines go.  NULL = stderr.  Tests set their own to assert on it. */
-typedef void (*fm_log_sink)(void *arg, enum fm_log_level level, const char *subsystem, const char *line);
+typedef void (*fm_log_sink)(
+    void *arg, enum fm_log_level level, const char *subsystem, const char *line);
 void fm_log_set_sink(fm_log_sink sink, void *arg);
 /* Lines above this level are dropped (default FM_LOG_INFO). */
 void fm_log_set_level(enum fm_log_level level);
@@ -38,17 +39,17 @@ struct fm_log_bucket {
 	uint32_t tokens, dropped;
 	bool started;
 };
-void fm_log_rl(struct fm_log_bucket *b, enum fm_log_level level, const char *subsystem, const char *fmt,
-    ...) __attribute__((format(printf, 4, 5)));
+void fm_log_rl(struct fm_log_bucket *b, enum fm_log_level level, const char *subsystem,
+    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 #define log_err(sub, ...) fm_log(FM_LOG_ERR, sub, __VA_ARGS__)
 #define log_warn(sub, ...) fm_log(FM_LOG_WARN, sub, __VA_ARGS__)
 #define log_notice(sub, ...) fm_log(FM_LOG_NOTICE, sub, __VA_ARGS__)
 #define log_info(sub, ...) fm_log(FM_LOG_INFO, sub, __VA_ARGS__)
-#define log_debug(sub, ...)                                                                        \
-	do {                                                                                       \
-		if (fm_log_wants(FM_LOG_DEBUG, sub))                                               \
-			fm_log(FM_LOG_DEBUG, sub, __VA_ARGS__);                                    \
+#define log_debug(sub, ...) \
+	do { \
+		if (fm_log_wants(FM_LOG_DEBUG, sub)) \
+			fm_log(FM_LOG_DEBUG, sub, __VA_ARGS__); \
 	} while (0)
 
 #endif

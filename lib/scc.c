@@ -67,7 +67,8 @@ search_from(struct search *s, uint32_t root)
 }
 
 uint32_t
-fm_scc(uint32_t n, const uint32_t *first, const uint32_t *to, uint32_t *component, struct fm_arena *mem)
+fm_scc(uint32_t n, const uint32_t *first, const uint32_t *to, uint32_t *component,
+    struct fm_arena *mem)
 {
 	struct search s = { .first = first, .to = to, .component = component };
 

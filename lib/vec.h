@@ -17,24 +17,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FM_VEC(type)                                                                               \
-	struct {                                                                                   \
-		type *item;                                                                        \
-		size_t n, room;                                                                    \
+#define FM_VEC(type) \
+	struct { \
+		type *item; \
+		size_t n, room; \
 	}
 
 /* Room for at least n items; false when memory is out. */
-#define fm_vec_reserve(v, want)                                                                    \
+#define fm_vec_reserve(v, want) \
 	fm_vec_grow((void **)&(v)->item, &(v)->room, (want), sizeof(*(v)->item))
 
 /* Append; false when memory is out. */
-#define fm_vec_push(v, value)                                                                      \
+#define fm_vec_push(v, value) \
 	(fm_vec_reserve((v), (v)->n + 1) && ((v)->item[(v)->n++] = (value), true))
 
 /* Append n items from memory at src. */
-#define fm_vec_append(v, src, count)                                                               \
-	(fm_vec_reserve((v), (v)->n + (count)) &&                                                  \
-	    (memcpy((v)->item + (v)->n, (src), (count) * sizeof(*(v)->item)), (v)->n += (count), true))
+#define fm_vec_append(v, src, count) \
+	(fm_vec_reserve((v), (v)->n + (count)) && \
+	    (memcpy((v)->item + (v)->n, (src), (count) * sizeof(*(v)->item)), (v)->n += (count), \
+		true))
 
 #define fm_vec_fini(v) (free((v)->item), (v)->item = NULL, (v)->n = (v)->room = 0)
 

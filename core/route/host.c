@@ -65,8 +65,8 @@ scratch_worker(const struct fm_host *s, unsigned worker, size_t bytes)
 }
 
 static void
-parallel_for(const struct fm_host *s, uint32_t n, void (*fn)(void *arg, uint32_t i, unsigned worker),
-    void *arg)
+parallel_for(const struct fm_host *s, uint32_t n,
+    void (*fn)(void *arg, uint32_t i, unsigned worker), void *arg)
 {
 	struct route_host *h = s->self;
 

@@ -41,7 +41,7 @@ struct plan {
 	struct snapshot *snap;
 	struct tables *tables;
 	struct verdict verdict; /* of tables; without them, of the last that failed it */
-	char engine[64]; /* the entry that made the tables, "" when none did */
+	char engine[64];	/* the entry that made the tables, "" when none did */
 	FM_VEC(struct plan_refusal) refused;
 	double route_ms; /* probe and route of the entry that took it */
 	double verify_ms;

@@ -18,7 +18,8 @@ router_init(struct router *r, unsigned n_workers, struct fm_error *err)
 	r->tables = table_pool_new();
 	if (r->workers == NULL || r->tables == NULL) {
 		router_fini(r);
-		return fm_fail(err, FM_E_RESOURCE, "cannot start %u workers for routing", n_workers);
+		return fm_fail(
+		    err, FM_E_RESOURCE, "cannot start %u workers for routing", n_workers);
 	}
 	r->host = route_host_new(r->workers, err);
 	if (r->host == NULL) {
@@ -44,18 +45,22 @@ check_output(const struct router *r, const struct fm_engine *engine, const struc
 {
 	if (!(engine->traits & FM_PROVIDES_SL) &&
 	    (t->sl_shape != FM_SL_ZERO || t->sl2vl_shape != FM_SL2VL_MODULO))
-		return fm_fail(err, FM_E_BUG, "engine %s writes SLs without FM_PROVIDES_SL", engine->name);
-	if ((unsigned)t->sl_shape > FM_SL_BY_SW_DLID || (unsigned)t->sl2vl_shape > FM_SL2VL_BY_IN_OUT)
-		return fm_fail(err, FM_E_BUG, "engine %s names an unknown shape of SL or SL2VL tables", engine->name);
+		return fm_fail(
+		    err, FM_E_BUG, "engine %s writes SLs without FM_PROVIDES_SL", engine->name);
+	if ((unsigned)t->sl_shape > FM_SL_BY_SW_DLID ||
+	    (unsigned)t->sl2vl_shape > FM_SL2VL_BY_IN_OUT)
+		return fm_fail(err, FM_E_BUG,
+		    "engine %s names an unknown shape of SL or SL2VL tables", engine->name);
 	if (t->n_vls_used < 1 || t->n_vls_used > r->n_vls)
-		return fm_fail(err, FM_E_RESOURCE, "engine %s uses %u VLs, %u are allowed", engine->name,
-		    t->n_vls_used, r->n_vls);
+		return fm_fail(err, FM_E_RESOURCE, "engine %s uses %u VLs, %u are allowed",
+		    engine->name, t->n_vls_used, r->n_vls);
 	return 0;
 }
 
 static int
-call_engine(struct router *r, const struct fm_host *host, const struct fm_engine *engine, const void *opts,
-    const struct fm_fabric *fab, const struct fm_tables *prev, struct tables **out, struct fm_error *err)
+call_engine(struct router *r, const struct fm_host *host, const struct fm_engine *engine,
+    const void *opts, const struct fm_fabric *fab, const struct fm_tables *prev,
+    struct tables **out, struct fm_error *err)
 {
 	struct fm_request req = { .size = sizeof(req), .n_vls = r->n_vls };
 	struct tables *t;
@@ -79,8 +84,9 @@ call_engine(struct router *r, const struct fm_host *host, const struct fm_engine
 }
 
 int
-route_once(struct router *r, const struct fm_engine *engine, const void *opts, const struct fm_fabric *fab,
-    const struct fm_tables *prev, int64_t time_limit_ms, struct tables **out, struct fm_error *err)
+route_once(struct router *r, const struct fm_engine *engine, const void *opts,
+    const struct fm_fabric *fab, const struct fm_tables *prev, int64_t time_limit_ms,
+    struct tables **out, struct fm_error *err)
 {
 	struct fm_error why = { .kind = FM_E_BUG, .msg = "the engine failed without a reason" };
 	const struct fm_host *host = route_host_begin(r->host,

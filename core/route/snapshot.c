@@ -29,8 +29,8 @@ struct half {
 struct build {
 	const struct snapshot_builder *in;
 	struct snapshot *snap;
-	uint64_t (*port_used)[4]; /* [n_switches] bitmap of ports with a cable or an end */
-	struct half *halves;	  /* [n_links] */
+	uint64_t (*port_used)[4];  /* [n_switches] bitmap of ports with a cable or an end */
+	struct half *halves;	   /* [n_links] */
 	struct snapshot_end *ends; /* [n_ends] */
 	struct fm_error *err;
 };
@@ -69,10 +69,11 @@ claim_port(struct build *b, uint32_t sw, uint8_t port)
 		return fm_fail(b->err, FM_E_BUG, "switch index %" PRIu32 " was never added", sw);
 	s = &b->in->switches.item[sw];
 	if (port > s->n_ports)
-		return fm_fail(b->err, FM_E_TOPOLOGY, "switch '%s' has %u ports, but port %u is cabled",
-		    s->name, s->n_ports, port);
+		return fm_fail(b->err, FM_E_TOPOLOGY,
+		    "switch '%s' has %u ports, but port %u is cabled", s->name, s->n_ports, port);
 	if (fm_bit_test(b->port_used[sw], port))
-		return fm_fail(b->err, FM_E_TOPOLOGY, "port %u of switch '%s' is used twice", port, s->name);
+		return fm_fail(
+		    b->err, FM_E_TOPOLOGY, "port %u of switch '%s' is used twice", port, s->name);
 	fm_bit_set(b->port_used[sw], port);
 	return 0;
 }
@@ -136,7 +137,9 @@ collect_links(struct build *b, uint32_t *first)
 		const struct snapshot_cable *c = &in->cables.item[i];
 
 		if (c->sw[0] == c->sw[1]) {
-			log_warn("fabric", "switch '%s' is cabled to itself, ports %u and %u: the cable is ignored",
+			log_warn("fabric",
+			    "switch '%s' is cabled to itself, ports %u and %u: the cable is "
+			    "ignored",
 			    in->switches.item[c->sw[0]].name, c->port[0], c->port[1]);
 			continue;
 		}
@@ -153,7 +156,8 @@ collect_links(struct build *b, uint32_t *first)
 	}
 	memcpy(fill, first, (n_sw + 1) * sizeof(*fill));
 	for (size_t i = 0; i < in->cables.n; i++)
-		for (int side = 0; side < 2 && in->cables.item[i].sw[0] != in->cables.item[i].sw[1]; side++) {
+		for (int side = 0; side < 2 && in->cables.item[i].sw[0] != in->cables.item[i].sw[1];
+		     side++) {
 			const struct snapshot_cable *c = &in->cables.item[i];
 
 			b->halves[fill[c->sw[side]]++] = (struct half){ .from = c->sw[side],
@@ -166,7 +170,8 @@ collect_links(struct build *b, uint32_t *first)
 		}
 	free(fill);
 	for (uint32_t sw = 0; sw < n_sw; sw++)
-		qsort(b->halves + first[sw], first[sw + 1] - first[sw], sizeof(*b->halves), by_link_order);
+		qsort(b->halves + first[sw], first[sw + 1] - first[sw], sizeof(*b->halves),
+		    by_link_order);
 	return 0;
 }
 
@@ -205,9 +210,11 @@ place_links(struct build *b)
 	fm_sw *to = fm_arena_array(mem, n, fm_sw);
 	uint8_t *port = fm_arena_array(mem, n, uint8_t), *n_vls = fm_arena_array(mem, n, uint8_t);
 	fm_link *rev = fm_arena_array(mem, n, fm_link);
-	uint32_t *mbps = fm_arena_array(mem, n, uint32_t), *nominal = fm_arena_array(mem, n, uint32_t);
+	uint32_t *mbps = fm_arena_array(mem, n, uint32_t),
+		 *nominal = fm_arena_array(mem, n, uint32_t);
 
-	if (to == NULL || port == NULL || rev == NULL || mbps == NULL || nominal == NULL || n_vls == NULL)
+	if (to == NULL || port == NULL || rev == NULL || mbps == NULL || nominal == NULL ||
+	    n_vls == NULL)
 		return no_memory(b->err);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct half *h = &b->halves[i];
@@ -248,10 +255,12 @@ sort_ends(struct build *b, uint32_t *first)
 		fill[sw + 1] += fill[sw];
 	memcpy(first, fill, (n_sw + 1) * sizeof(*first));
 	for (size_t i = 0; i < in->ends.n; i++)
-		b->ends[fill[in->ends.item[i].sw == FM_NONE ? n_sw : in->ends.item[i].sw]++] = in->ends.item[i];
+		b->ends[fill[in->ends.item[i].sw == FM_NONE ? n_sw : in->ends.item[i].sw]++] =
+		    in->ends.item[i];
 	free(fill);
 	for (uint32_t sw = 0; sw < n_sw; sw++)
-		qsort(b->ends + first[sw], first[sw + 1] - first[sw], sizeof(*b->ends), by_end_order);
+		qsort(
+		    b->ends + first[sw], first[sw + 1] - first[sw], sizeof(*b->ends), by_end_order);
 	return 0;
 }
 
@@ -265,13 +274,15 @@ check_lids(const struct build *b, uint32_t n)
 		if (e->lid == 0)
 			continue;
 		if (e->lmc > 7)
-			return fm_fail(b->err, FM_E_TOPOLOGY, "'%s': LMC %u is outside 0..7", e->name, e->lmc);
+			return fm_fail(
+			    b->err, FM_E_TOPOLOGY, "'%s': LMC %u is outside 0..7", e->name, e->lmc);
 		if (last >= LID_UNICAST_END)
 			return fm_fail(b->err, FM_E_TOPOLOGY,
 			    "'%s': LID 0x%04x is above the last unicast LID 0xbfff", e->name, last);
 		if (e->lid & ((1u << e->lmc) - 1))
 			return fm_fail(b->err, FM_E_TOPOLOGY,
-			    "'%s': LID 0x%04x is not aligned to its LMC %u", e->name, e->lid, e->lmc);
+			    "'%s': LID 0x%04x is not aligned to its LMC %u", e->name, e->lid,
+			    e->lmc);
 	}
 	return 0;
 }
@@ -294,10 +305,12 @@ index_lids(struct build *b)
 	for (fm_end e = 0; e < fab->n_ends; e++) {
 		if (fab->end_lid[e] == 0)
 			continue;
-		for (uint32_t lid = fab->end_lid[e]; lid < fab->end_lid[e] + (1u << fab->end_lmc[e]); lid++) {
+		for (uint32_t lid = fab->end_lid[e];
+		     lid < fab->end_lid[e] + (1u << fab->end_lmc[e]); lid++) {
 			if (lid_end[lid] != FM_NONE)
-				return fm_fail(b->err, FM_E_TOPOLOGY, "LID 0x%04x belongs to both '%s' and '%s'",
-				    lid, fab->end_name[lid_end[lid]], fab->end_name[e]);
+				return fm_fail(b->err, FM_E_TOPOLOGY,
+				    "LID 0x%04x belongs to both '%s' and '%s'", lid,
+				    fab->end_name[lid_end[lid]], fab->end_name[e]);
 			lid_end[lid] = e;
 		}
 	}
@@ -321,8 +334,8 @@ place_ends(struct build *b)
 	uint8_t *bytes = fm_arena_array(mem, (size_t)n * 4, uint8_t);
 	int rc;
 
-	if (first == NULL || guid == NULL || node == NULL || sys == NULL || name == NULL || sw == NULL ||
-	    lid == NULL || bytes == NULL)
+	if (first == NULL || guid == NULL || node == NULL || sys == NULL || name == NULL ||
+	    sw == NULL || lid == NULL || bytes == NULL)
 		return no_memory(b->err);
 	if ((rc = sort_ends(b, first)) != 0 || (rc = check_lids(b, n)) != 0)
 		return rc;
@@ -405,15 +418,17 @@ find_components(struct build *b)
 	}
 	memset(component, 0xff, n * sizeof(*component));
 	for (fm_sw root = 0; root < n; root++) {
-		if (component[root] != FM_NONE || (fab->sw_first_link[root] == fab->sw_first_link[root + 1] &&
-		    fab->sw_first_end[root] == fab->sw_first_end[root + 1]))
+		if (component[root] != FM_NONE ||
+		    (fab->sw_first_link[root] == fab->sw_first_link[root + 1] &&
+			fab->sw_first_end[root] == fab->sw_first_end[root + 1]))
 			continue;
 		component[root] = n_found;
 		stack[0] = root;
 		for (n_stack = 1; n_stack > 0;) {
 			fm_sw sw = stack[--n_stack];
 
-			for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
+			for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1];
+			     l++)
 				if (component[fab->link_to[l]] == FM_NONE) {
 					component[fab->link_to[l]] = n_found;
 					stack[n_stack++] = fab->link_to[l];
@@ -432,8 +447,8 @@ build_parts(struct build *b)
 {
 	int rc;
 
-	if ((rc = place_switches(b)) != 0 || (rc = claim_ports(b)) != 0 || (rc = place_links(b)) != 0 ||
-	    (rc = place_ends(b)) != 0)
+	if ((rc = place_switches(b)) != 0 || (rc = claim_ports(b)) != 0 ||
+	    (rc = place_links(b)) != 0 || (rc = place_ends(b)) != 0)
 		return rc;
 	return find_components(b);
 }

@@ -19,7 +19,7 @@
 struct snapshot {
 	struct fm_fabric fab; /* what engines see */
 	atomic_uint refs;
-	uint32_t n_components; /* of switches that have links or ends */
+	uint32_t n_components;	      /* of switches that have links or ends */
 	const uint32_t *sw_component; /* [n_switches] */
 	struct fm_hash sw_by_guid;    /* node GUID -> fm_sw */
 	struct fm_arena mem;

@@ -241,7 +241,8 @@ tables_new(struct table_pool *pool, struct fm_pool *workers, const struct fm_fab
 
 	if (t == NULL || (t->mem = take_memory(pool, n * stride)) == NULL) {
 		free(t);
-		return fm_fail(err, FM_E_RESOURCE, "out of memory for %u forwarding tables of %zu entries", n, stride);
+		return fm_fail(err, FM_E_RESOURCE,
+		    "out of memory for %u forwarding tables of %zu entries", n, stride);
 	}
 	atomic_init(&t->refs, 1);
 	t->home = pool;
@@ -282,8 +283,8 @@ tables_put(struct tables *t)
 }
 
 uint8_t
-tables_vl(const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw, uint8_t in_port, fm_link out,
-    uint8_t sl)
+tables_vl(const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw, uint8_t in_port,
+    fm_link out, uint8_t sl)
 {
 	size_t row;
 
@@ -293,7 +294,8 @@ tables_vl(const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw, uint
 	case FM_SL2VL_BY_OUT:
 		return t->sl2vl[(size_t)out * 16 + sl];
 	case FM_SL2VL_BY_IN_OUT:
-		row = t->sl2vl_first[sw] + (size_t)in_port * (fab->sw_n_ports[sw] + 1u) + fab->link_port[out];
+		row = t->sl2vl_first[sw] + (size_t)in_port * (fab->sw_n_ports[sw] + 1u) +
+		    fab->link_port[out];
 		return t->sl2vl[row * 16 + sl];
 	}
 	return 0;

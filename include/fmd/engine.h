@@ -49,15 +49,15 @@ extern "C" {
  */
 #define FM_ABI_MAJOR 0
 #define FM_ABI_MINOR 1
-#define FM_ABI_MAGIC 0x464d4431u	/* "FMD1" */
+#define FM_ABI_MAGIC 0x464d4431u /* "FMD1" */
 
-typedef uint32_t fm_sw;			/* switch index */
-typedef uint32_t fm_link;		/* directed switch-to-switch link index */
-typedef uint32_t fm_end;		/* end-port index (CA, router, switch port 0) */
+typedef uint32_t fm_sw;	  /* switch index */
+typedef uint32_t fm_link; /* directed switch-to-switch link index */
+typedef uint32_t fm_end;  /* end-port index (CA, router, switch port 0) */
 
-#define FM_NONE		UINT32_MAX	/* no such switch, link or end-port */
-#define FM_PORT_NONE	255		/* LFT entry: unreachable */
-#define FM_MAX_VLS	15
+#define FM_NONE UINT32_MAX /* no such switch, link or end-port */
+#define FM_PORT_NONE 255   /* LFT entry: unreachable */
+#define FM_MAX_VLS 15
 
 /* ------------------------------------------------------- fabric snapshot */
 
@@ -68,52 +68,53 @@ typedef uint32_t fm_end;		/* end-port index (CA, router, switch port 0) */
  * scan in order are deterministic.
  */
 struct fm_fabric {
-	uint32_t size;				/* sizeof(struct fm_fabric) in the host */
+	uint32_t size; /* sizeof(struct fm_fabric) in the host */
 	uint32_t n_switches;
-	uint32_t n_links;			/* directed: a cable counts twice */
+	uint32_t n_links; /* directed: a cable counts twice */
 	uint32_t n_ends;
-	uint16_t max_lid;			/* highest LID in use */
-	uint64_t generation;			/* sweep number, strictly increasing */
+	uint16_t max_lid;    /* highest LID in use */
+	uint64_t generation; /* sweep number, strictly increasing */
 
 	/* switches */
-	const uint64_t	*sw_guid;		/* [n_switches] */
-	const uint64_t	*sw_system_guid;	/* [n_switches] chassis: SystemImageGUID */
-	const char *const *sw_name;		/* [n_switches] node description, UTF-8 */
-	const uint8_t	*sw_n_ports;		/* [n_switches] external ports are 1..n */
-	const fm_link	*sw_first_link;		/* [n_switches + 1] CSR offsets into link_* */
-	const fm_end	*sw_first_end;		/* [n_switches + 1] CSR offsets into end_* */
+	const uint64_t *sw_guid;	/* [n_switches] */
+	const uint64_t *sw_system_guid; /* [n_switches] chassis: SystemImageGUID */
+	const char *const *sw_name;	/* [n_switches] node description, UTF-8 */
+	const uint8_t *sw_n_ports;	/* [n_switches] external ports are 1..n */
+	const fm_link *sw_first_link;	/* [n_switches + 1] CSR offsets into link_* */
+	const fm_end *sw_first_end;	/* [n_switches + 1] CSR offsets into end_* */
 
 	/* directed switch-to-switch links, grouped by source switch */
-	const fm_sw	*link_to;		/* [n_links] */
-	const uint8_t	*link_port;		/* [n_links] egress port at the source */
-	const fm_link	*link_rev;		/* [n_links] the opposite direction */
-	const uint32_t	*link_mbps;		/* [n_links] data rate, Mbit/s */
-	const uint32_t	*link_nominal_mbps;	/* [n_links] what both ends support: link_mbps below it = throttled */
-	const uint8_t	*link_n_vls;		/* [n_links] data VLs of this link */
+	const fm_sw *link_to;		   /* [n_links] */
+	const uint8_t *link_port;	   /* [n_links] egress port at the source */
+	const fm_link *link_rev;	   /* [n_links] the opposite direction */
+	const uint32_t *link_mbps;	   /* [n_links] data rate, Mbit/s */
+	const uint32_t *link_nominal_mbps; /* [n_links] what both ends support */
+	const uint8_t *link_n_vls;	   /* [n_links] data VLs of this link */
 
 	/* end-ports, grouped by the switch they hang off */
-	const uint64_t	*end_guid;		/* [n_ends] port GUID */
-	const uint64_t	*end_node_guid;		/* [n_ends] ports of one HCA share it */
-	const uint64_t	*end_system_guid;	/* [n_ends] host: SystemImageGUID */
-	const char *const *end_name;		/* [n_ends] node description, UTF-8 */
-	const fm_sw	*end_sw;		/* [n_ends] attached (or own) switch */
-	const uint8_t	*end_port;		/* [n_ends] port on end_sw; 0 = the switch itself */
-	const uint16_t	*end_lid;		/* [n_ends] base LID */
-	const uint8_t	*end_lmc;		/* [n_ends] owns LIDs base..base+2^lmc-1 */
-	const uint8_t	*end_kind;		/* [n_ends] enum fm_end_kind */
-	const uint8_t	*end_n_vls;		/* [n_ends] data VLs of the host link */
-	const uint16_t	*end_weight;		/* [n_ends] relative traffic; NULL = all equal */
-	const fm_end	*lid_end;		/* [max_lid + 1] owner, FM_NONE if unused */
+	const uint64_t *end_guid;	 /* [n_ends] port GUID */
+	const uint64_t *end_node_guid;	 /* [n_ends] ports of one HCA share it */
+	const uint64_t *end_system_guid; /* [n_ends] host: SystemImageGUID */
+	const char *const *end_name;	 /* [n_ends] node description, UTF-8 */
+	const fm_sw *end_sw;		 /* [n_ends] attached (or own) switch */
+	const uint8_t *end_port;	 /* [n_ends] port on end_sw; 0 = the switch itself */
+	const uint16_t *end_lid;	 /* [n_ends] base LID */
+	const uint8_t *end_lmc;		 /* [n_ends] owns LIDs base..base+2^lmc-1 */
+	const uint8_t *end_kind;	 /* [n_ends] enum fm_end_kind */
+	const uint8_t *end_n_vls;	 /* [n_ends] data VLs of the host link */
+	const uint16_t *end_weight;	 /* [n_ends] relative traffic; NULL = all equal */
+	const fm_end *lid_end;		 /* [max_lid + 1] owner, FM_NONE if unused */
 };
 
 enum fm_end_kind {
 	FM_END_CA,
 	FM_END_ROUTER,
-	FM_END_SWITCH,			/* port 0 of end_sw */
-	FM_END_AGGREGATOR,		/* in-network computing node inside a switch: no leaf makes */
-	FM_END_PROXY			/* on a gateway port: stands for one LID beyond this region, or,
-					 * with LID 0, for traffic that only enters here.  Source and
-					 * destination, never a host: not for ranks, roots, leaves or order */
+	FM_END_SWITCH,	   /* port 0 of end_sw */
+	FM_END_AGGREGATOR, /* in-network computing node inside a switch: no leaf makes */
+	/* On a gateway port: stands for one LID beyond this region, or, with LID
+	 * 0, for traffic that only enters here.  Source and destination, never a
+	 * host: not for ranks, roots, leaves or order. */
+	FM_END_PROXY
 };
 
 /* --------------------------------------------------------------- request */
@@ -125,15 +126,15 @@ enum fm_end_kind {
  * back from the switches (FM_REQ_PREV_FOREIGN); or NULL.  An engine that
  * looks at it says so with FM_USES_PREV; the others are free of history. */
 enum fm_request_flags {
-	FM_REQ_TRANSIT	= 1 << 0,	/* proxy-to-proxy pairs carry traffic */
-	FM_REQ_MINIMAL	= 1 << 1,	/* paths from proxies to ends must be shortest */
-	FM_REQ_PREV_FOREIGN = 1 << 2	/* prev was read back, not made by this engine */
+	FM_REQ_TRANSIT = 1 << 0,     /* proxy-to-proxy pairs carry traffic */
+	FM_REQ_MINIMAL = 1 << 1,     /* paths from proxies to ends must be shortest */
+	FM_REQ_PREV_FOREIGN = 1 << 2 /* prev was read back, not made by this engine */
 };
 
 struct fm_request {
 	uint32_t size;
-	uint32_t flags;				/* enum fm_request_flags */
-	uint8_t		 n_vls;			/* VL budget: values 0..n_vls-1 may be used */
+	uint32_t flags; /* enum fm_request_flags */
+	uint8_t n_vls;	/* VL budget: values 0..n_vls-1 may be used */
 	const struct fm_tables *prev;
 };
 
@@ -142,17 +143,17 @@ struct fm_request {
 /* How the SL of a path is looked up; the SA answers from this after route()
  * has returned, so it is data, not a callback. */
 enum fm_sl_shape {
-	FM_SL_ZERO,		/* every path uses SL 0; sl unused */
-	FM_SL_BY_DLID,		/* sl[0][dlid] */
-	FM_SL_BY_SW_DLID	/* sl[ssw][dlid], ssw = switch of the source port */
+	FM_SL_ZERO,	 /* every path uses SL 0; sl unused */
+	FM_SL_BY_DLID,	 /* sl[0][dlid] */
+	FM_SL_BY_SW_DLID /* sl[ssw][dlid], ssw = switch of the source port */
 };
 
 /* What the VL of a packet depends on besides its SL, on links between
  * switches.  Host links, either way: vl = sl % (data VLs of that link). */
 enum fm_sl2vl_shape {
-	FM_SL2VL_MODULO,	/* vl = sl % n_vls_used everywhere; sl2vl unused */
-	FM_SL2VL_BY_OUT,	/* sl2vl[link * 16 + sl]	[n_links][16] */
-	FM_SL2VL_BY_IN_OUT	/* the (in, out) pairs of switch s start at row
+	FM_SL2VL_MODULO,   /* vl = sl % n_vls_used everywhere; sl2vl unused */
+	FM_SL2VL_BY_OUT,   /* sl2vl[link * 16 + sl]	[n_links][16] */
+	FM_SL2VL_BY_IN_OUT /* the (in, out) pairs of switch s start at row
 				 * sl2vl_first[s]; row += in_port * (sw_n_ports[s] + 1)
 				 * + out_port			[rows][16] */
 };
@@ -162,136 +163,150 @@ enum fm_sl2vl_shape {
  * descriptor's .traits announce and leaves the rest alone. */
 struct fm_tables {
 	uint32_t size;
-	size_t	 lft_stride;			/* >= max_lid + 1, multiple of 64 */
-	uint8_t	*const *lft;			/* [n_switches] rows of [lft_stride] egress ports */
+	size_t lft_stride;   /* >= max_lid + 1, multiple of 64 */
+	uint8_t *const *lft; /* [n_switches] rows of [lft_stride] egress ports */
 	enum fm_sl_shape sl_shape;
-	uint8_t	*const *sl;			/* 1 or n_switches rows of [lft_stride], values 0..15 */
+	uint8_t *const *sl; /* 1 or n_switches rows of [lft_stride], values 0..15 */
 	enum fm_sl2vl_shape sl2vl_shape;
-	const uint32_t *sl2vl_first;		/* [n_switches + 1] row offsets, host fills */
-	uint8_t	*sl2vl;				/* shape per sl2vl_shape, values 0..14 */
-	uint8_t	 n_vls_used;			/* <= request n_vls */
+	const uint32_t *sl2vl_first; /* [n_switches + 1] row offsets, host fills */
+	uint8_t *sl2vl;		     /* shape per sl2vl_shape, values 0..14 */
+	uint8_t n_vls_used;	     /* <= request n_vls */
 	/* adaptive routing: group 0 means "static, use lft" */
-	uint16_t ar_max_groups;			/* host: table size; 0 = not wanted */
-	uint16_t *const *ar_group;		/* [n_switches] rows of [lft_stride] group indices */
-	uint64_t *ar_ports;			/* [n_switches][ar_max_groups][4] port bitmap */
+	uint16_t ar_max_groups;	   /* host: table size; 0 = not wanted */
+	uint16_t *const *ar_group; /* [n_switches] rows of [lft_stride] group indices */
+	uint64_t *ar_ports;	   /* [n_switches][ar_max_groups][4] port bitmap */
 };
 
 enum fm_traits {
-	FM_PROVIDES_LFT	  = 1 << 0,
-	FM_PROVIDES_SL	  = 1 << 1,		/* sl, sl2vl, n_vls_used */
-	FM_PROVIDES_AR	  = 1 << 2,		/* ar_group, ar_ports */
-	FM_PROVIDES_MCAST = 1 << 3,		/* the mcast_tree() callback */
-	FM_USES_PREV	  = 1 << 8,
-	FM_PROMISES_NO_CREDIT_LOOPS = 1 << 9,	/* a cycle found by verify is then a bug of the engine */
-	FM_SL_SYMMETRIC	  = 1 << 10		/* SL(s,d) == SL(d,s): replies use the requester's SL */
+	FM_PROVIDES_LFT = 1 << 0,
+	FM_PROVIDES_SL = 1 << 1,    /* sl, sl2vl, n_vls_used */
+	FM_PROVIDES_AR = 1 << 2,    /* ar_group, ar_ports */
+	FM_PROVIDES_MCAST = 1 << 3, /* the mcast_tree() callback */
+	FM_USES_PREV = 1 << 8,
+	FM_PROMISES_NO_CREDIT_LOOPS = 1
+	    << 9,		  /* a cycle found by verify is then a bug of the engine */
+	FM_SL_SYMMETRIC = 1 << 10 /* SL(s,d) == SL(d,s): replies use the requester's SL */
 };
 
 /* One multicast group, for mcast_tree(). */
 struct fm_mcast_request {
 	uint32_t size;
-	const fm_end *members;			/* [n_members] */
+	const fm_end *members; /* [n_members] */
 	uint32_t n_members;
-	uint8_t	 sl;
-	const fm_link *prev_parent;		/* [n_switches] tree now in the switches, or NULL */
+	uint8_t sl;
+	const fm_link *prev_parent; /* [n_switches] tree now in the switches, or NULL */
 };
 
 /* --------------------------------------------------------- host services */
 
 struct fm_host {
 	uint32_t size;
-	void	*self;
+	void *self;
 	/* Zeroed scratch memory, freed as a whole when the callback returns;
 	 * NULL when the budget is spent (answer FM_E_RESOURCE).  scratch: the
 	 * calling thread only; scratch_worker: inside parallel_for. */
-	void	*(*scratch)(const struct fm_host *, size_t bytes);
-	void	*(*scratch_worker)(const struct fm_host *, unsigned worker, size_t bytes);
+	void *(*scratch)(const struct fm_host *, size_t bytes);
+	void *(*scratch_worker)(const struct fm_host *, unsigned worker, size_t bytes);
 	/* fn(arg, i, worker) for i in 0..n-1 on the host's workers. */
-	void	 (*parallel_for)(const struct fm_host *, uint32_t n,
-		    void (*fn)(void *arg, uint32_t i, unsigned worker), void *arg);
+	void (*parallel_for)(const struct fm_host *, uint32_t n,
+	    void (*fn)(void *arg, uint32_t i, unsigned worker), void *arg);
 	unsigned (*n_workers)(const struct fm_host *);
-	bool	 (*should_stop)(const struct fm_host *);	/* cancelled or over its time limit; poll every ~ms */
-	void	 (*progress)(const struct fm_host *, uint32_t done, uint32_t total);
-	void	 (*log)(const struct fm_host *, int level, const char *fmt, ...)
-		    __attribute__((format(printf, 3, 4)));
-	int	 (*fail)(struct fm_error *, enum fm_error_kind, const char *fmt, ...)
-		    __attribute__((format(printf, 3, 4)));
+	bool (*should_stop)(
+	    const struct fm_host *); /* cancelled or over its time limit; poll every ~ms */
+	void (*progress)(const struct fm_host *, uint32_t done, uint32_t total);
+	void (*log)(const struct fm_host *, int level, const char *fmt, ...)
+	    __attribute__((format(printf, 3, 4)));
+	int (*fail)(struct fm_error *, enum fm_error_kind, const char *fmt, ...)
+	    __attribute__((format(printf, 3, 4)));
 };
 
 /* --------------------------------------------------------------- options */
 
 enum fm_opt_type {
 	FM_OPT_END = 0,
-	FM_OPT_BOOL,		/* bool */
-	FM_OPT_INT,		/* int64_t, min..max */
-	FM_OPT_DURATION,	/* int64_t milliseconds; "10s", "250ms" in the file */
-	FM_OPT_ENUM,		/* int, index into .choices */
-	FM_OPT_STRING,		/* const char *, owned by the config */
-	FM_OPT_NODES,		/* struct fm_nodeset: GUIDs, names, globs, @groups */
-	FM_OPT_NODES_LIST,	/* struct fm_nodeset_list: in the order written (roots, RoutingOrder) */
-	FM_OPT_TABLE,		/* struct fm_table: rows of GUID, port, number (hop weights, port order, ids) */
-	FM_OPT_FILE		/* struct fm_file: read by the host when the config is committed, so that
-				 * route() stays pure; bytes and path, for errors with file and line */
+	FM_OPT_BOOL,	   /* bool */
+	FM_OPT_INT,	   /* int64_t, min..max */
+	FM_OPT_DURATION,   /* int64_t milliseconds; "10s", "250ms" in the file */
+	FM_OPT_ENUM,	   /* int, index into .choices */
+	FM_OPT_STRING,	   /* const char *, owned by the config */
+	FM_OPT_NODES,	   /* struct fm_nodeset: GUIDs, names, globs, @groups */
+	FM_OPT_NODES_LIST, /* struct fm_nodeset_list: in the order written (roots, RoutingOrder) */
+	FM_OPT_TABLE,	   /* struct fm_table: rows of GUID, port, number (hop weights, ids) */
+	/* struct fm_file: read by the host when the config is committed, so that
+	 * route() stays pure; bytes and path, for errors with file and line */
+	FM_OPT_FILE
 };
 
 /* Values of the composite option types, resolved by the host against the
  * fabric of this call. */
 struct fm_nodeset {
-	const uint64_t *sw;			/* bitset [n_switches] */
-	const uint64_t *end;			/* bitset [n_ends] */
-	bool given;				/* false: the option was not written */
+	const uint64_t *sw;  /* bitset [n_switches] */
+	const uint64_t *end; /* bitset [n_ends] */
+	bool given;	     /* false: the option was not written */
 };
-struct fm_nodeset_list { const struct fm_nodeset *set; uint32_t n_sets; };
-struct fm_table_row { uint64_t guid; uint32_t index, port; int64_t value; };	/* index: fm_sw or fm_end, FM_NONE if absent */
-struct fm_table { const struct fm_table_row *row; uint32_t n_rows; };
-struct fm_file { const char *path, *bytes; size_t n_bytes; };
+struct fm_nodeset_list {
+	const struct fm_nodeset *set;
+	uint32_t n_sets;
+};
+struct fm_table_row {
+	uint64_t guid;
+	uint32_t index, port;
+	int64_t value;
+}; /* index: fm_sw or fm_end, FM_NONE if absent */
+struct fm_table {
+	const struct fm_table_row *row;
+	uint32_t n_rows;
+};
+struct fm_file {
+	const char *path, *bytes;
+	size_t n_bytes;
+};
 
 /* One option.  The host derives from this table: the parser, the range check
  * and its message, "fmd --help=<engine>", the commented example file and the
  * options section of the man page.  There is no second place to edit. */
 struct fm_option {
-	const char	*name;
+	const char *name;
 	enum fm_opt_type type;
-	size_t		 offset;		/* into the engine's options struct */
-	const char	*def;			/* as it would be written in the file */
-	int64_t		 min, max;		/* INT, DURATION */
-	const char *const *choices;		/* ENUM, NULL-terminated */
-	const char	*unit;			/* shown in help: "hops", "Mbit/s" */
-	const char	*help;			/* one sentence, with the full stop */
+	size_t offset;		    /* into the engine's options struct */
+	const char *def;	    /* as it would be written in the file */
+	int64_t min, max;	    /* INT, DURATION */
+	const char *const *choices; /* ENUM, NULL-terminated */
+	const char *unit;	    /* shown in help: "hops", "Mbit/s" */
+	const char *help;	    /* one sentence, with the full stop */
 };
 
 /* ------------------------------------------------------------ descriptor */
 
 struct fm_engine {
-	uint32_t magic;				/* FM_ABI_MAGIC */
+	uint32_t magic; /* FM_ABI_MAGIC */
 	uint16_t abi_major, abi_minor;
-	uint32_t size;				/* sizeof(struct fm_engine) */
+	uint32_t size; /* sizeof(struct fm_engine) */
 
-	const char *name;			/* as written in the config, and the file's name */
-	const char *const *aliases;		/* NULL-terminated, or NULL: "ftree", ... */
-	const char *summary;			/* one line for --list-engines */
-	uint32_t traits;			/* enum fm_traits */
-	uint32_t option_size;			/* sizeof(struct fm_option) the engine was built with */
-	const struct fm_option *options;	/* ends with FM_OPT_END, or NULL */
-	size_t options_size;			/* sizeof the engine's options struct */
+	const char *name;		 /* as written in the config, and the file's name */
+	const char *const *aliases;	 /* NULL-terminated, or NULL: "ftree", ... */
+	const char *summary;		 /* one line for --list-engines */
+	uint32_t traits;		 /* enum fm_traits */
+	uint32_t option_size;		 /* sizeof(struct fm_option) the engine was built with */
+	const struct fm_option *options; /* ends with FM_OPT_END, or NULL */
+	size_t options_size;		 /* sizeof the engine's options struct */
 
 	/* Can you route this fabric?  Cheap (O(links)).  0, or FM_E_TOPOLOGY
 	 * with the reason.  NULL means always. */
-	int (*probe)(const struct fm_host *, const struct fm_fabric *,
-	    const void *opts, struct fm_error *);
+	int (*probe)(
+	    const struct fm_host *, const struct fm_fabric *, const void *opts, struct fm_error *);
 
 	/* Fill *out.  The only required callback. */
-	int (*route)(const struct fm_host *, const struct fm_fabric *,
-	    const struct fm_request *, const void *opts,
-	    struct fm_tables *out, struct fm_error *);
+	int (*route)(const struct fm_host *, const struct fm_fabric *, const struct fm_request *,
+	    const void *opts, struct fm_tables *out, struct fm_error *);
 
 	/* Spanning tree of one multicast group within this fabric: the link to
 	 * the parent of each switch on the tree in parent[], FM_NONE off the
 	 * tree and at *root.  NULL: the host's own tree.  Across regions the
 	 * host joins such trees at gateways. */
 	int (*mcast_tree)(const struct fm_host *, const struct fm_fabric *,
-	    const struct fm_tables *, const struct fm_mcast_request *,
-	    const void *opts, fm_link *parent /* [n_switches] */, fm_sw *root,
-	    struct fm_error *);
+	    const struct fm_tables *, const struct fm_mcast_request *, const void *opts,
+	    fm_link *parent /* [n_switches] */, fm_sw *root, struct fm_error *);
 };
 
 /*
@@ -300,17 +315,16 @@ struct fm_engine {
  * Defines the one symbol an engine exports.  The name carries libtool's
  * _LTX_ infix so that the same object can be dlopened or preloaded.
  */
-#define FM_ENGINE(id, ...)						\
-	extern const struct fm_engine id##_LTX_fm_engine;		\
-	__attribute__((visibility("default")))				\
-	const struct fm_engine id##_LTX_fm_engine = {			\
-		.magic = FM_ABI_MAGIC,					\
-		.abi_major = FM_ABI_MAJOR, .abi_minor = FM_ABI_MINOR,	\
-		.size = sizeof(struct fm_engine),			\
-		.option_size = sizeof(struct fm_option),		\
-		.name = #id,						\
-		__VA_ARGS__						\
-	}
+#define FM_ENGINE(id, ...) \
+	extern const struct fm_engine id##_LTX_fm_engine; \
+	__attribute__((visibility("default"))) \
+	const struct fm_engine id##_LTX_fm_engine = { .magic = FM_ABI_MAGIC, \
+		.abi_major = FM_ABI_MAJOR, \
+		.abi_minor = FM_ABI_MINOR, \
+		.size = sizeof(struct fm_engine), \
+		.option_size = sizeof(struct fm_option), \
+		.name = #id, \
+		__VA_ARGS__ }
 
 static inline bool
 fm_bit(const uint64_t *set, uint32_t i)

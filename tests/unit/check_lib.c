@@ -105,7 +105,8 @@ START_TEST(heap_pops_in_order_of_key_then_item)
 		}
 		least = FM_HEAP_NONE;
 		for (uint32_t i = 0; i < 300; i++)
-			if (twin[i] != UINT64_MAX && (least == FM_HEAP_NONE || twin[i] < twin[least]))
+			if (twin[i] != UINT64_MAX &&
+			    (least == FM_HEAP_NONE || twin[i] < twin[least]))
 				least = i;
 		got = fm_heap_pop(&h);
 		ck_assert_uint_eq(got, least);
@@ -147,7 +148,8 @@ START_TEST(scc_agrees_with_mutual_reachability)
 	ck_assert_uint_le(fm_scc(N_SMALL, first, to, component, &mem), N_SMALL);
 	for (uint32_t i = 0; i < N_SMALL; i++)
 		for (uint32_t j = 0; j < N_SMALL; j++) {
-			ck_assert_int_eq(component[i] == component[j], i == j || (reach[i][j] && reach[j][i]));
+			ck_assert_int_eq(
+			    component[i] == component[j], i == j || (reach[i][j] && reach[j][i]));
 			if (reach[i][j])
 				ck_assert_uint_ge(component[i], component[j]);
 		}
@@ -193,7 +195,8 @@ START_TEST(acyclic_refuses_exactly_the_edges_that_close_a_cycle)
 			for (uint32_t j = 0; j < N_SMALL; j++) {
 				ck_assert_int_eq(fm_acyclic_holds(g, i, j), count[i][j] > 0);
 				if (count[i][j] > 0)
-					ck_assert_uint_lt(fm_acyclic_position(g, i), fm_acyclic_position(g, j));
+					ck_assert_uint_lt(
+					    fm_acyclic_position(g, i), fm_acyclic_position(g, j));
 			}
 	}
 	fm_acyclic_free(g);
@@ -243,7 +246,7 @@ START_TEST(bitset_walks_its_members)
 		fm_bit_set(set, want[i]);
 	fm_bit_set(set, 5);
 	fm_bit_clear(set, 5);
-	FM_EACH_BIT(i, set, 200)
+	FM_EACH_BIT (i, set, 200)
 		ck_assert_uint_eq(i, want[n++]);
 	ck_assert_uint_eq(n, 6);
 	ck_assert_uint_eq(fm_bit_count(set, 200), 6);

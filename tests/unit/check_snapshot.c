@@ -15,7 +15,8 @@ static void
 add_switch(struct snapshot_builder *b, uint64_t guid, uint8_t n_ports)
 {
 	ck_assert(fm_vec_push(&b->switches,
-	    ((struct snapshot_switch){ .guid = guid, .system_guid = guid, .name = "sw", .n_ports = n_ports })));
+	    ((struct snapshot_switch){
+		.guid = guid, .system_guid = guid, .name = "sw", .n_ports = n_ports })));
 }
 
 static void
@@ -36,7 +37,11 @@ static void
 add_cable(struct snapshot_builder *b, uint32_t s0, uint8_t p0, uint32_t s1, uint8_t p1)
 {
 	ck_assert(fm_vec_push(&b->cables,
-	    ((struct snapshot_cable){ .sw = { s0, s1 }, .port = { p0, p1 }, .n_vls = 8, .mbps = 100000, .nominal_mbps = 200000 })));
+	    ((struct snapshot_cable){ .sw = { s0, s1 },
+		.port = { p0, p1 },
+		.n_vls = 8,
+		.mbps = 100000,
+		.nominal_mbps = 200000 })));
 }
 
 /* Every promise of struct fm_fabric that can be checked from outside. */
@@ -49,10 +54,12 @@ check_promises(const struct fm_fabric *f)
 
 			ck_assert_uint_eq(f->link_rev[rev], l);
 			ck_assert_uint_eq(f->link_to[rev], sw);
-			ck_assert(rev >= f->sw_first_link[f->link_to[l]] && rev < f->sw_first_link[f->link_to[l] + 1]);
+			ck_assert(rev >= f->sw_first_link[f->link_to[l]] &&
+			    rev < f->sw_first_link[f->link_to[l] + 1]);
 			if (l > f->sw_first_link[sw])
 				ck_assert(f->link_to[l - 1] < f->link_to[l] ||
-				    (f->link_to[l - 1] == f->link_to[l] && f->link_port[l - 1] < f->link_port[l]));
+				    (f->link_to[l - 1] == f->link_to[l] &&
+					f->link_port[l - 1] < f->link_port[l]));
 		}
 		for (fm_end e = f->sw_first_end[sw]; e < f->sw_first_end[sw + 1]; e++) {
 			ck_assert_uint_eq(f->end_sw[e], sw);
@@ -64,7 +71,8 @@ check_promises(const struct fm_fabric *f)
 		fm_end e = f->lid_end[lid];
 
 		if (e != FM_NONE)
-			ck_assert(lid >= f->end_lid[e] && lid < f->end_lid[e] + (1u << f->end_lmc[e]));
+			ck_assert(
+			    lid >= f->end_lid[e] && lid < f->end_lid[e] + (1u << f->end_lmc[e]));
 	}
 }
 
@@ -188,7 +196,9 @@ START_TEST(tables_start_empty_even_when_their_memory_was_used)
 	add_end(&b, 0, 1, 300, 0);
 	ck_assert_int_eq(snapshot_build(&b, 1, &s, &err), 0);
 	for (int round = 0; round < 2; round++) {
-		ck_assert_int_eq(tables_new(pool, NULL, &s->fab, FM_PROVIDES_LFT | FM_PROVIDES_SL, 0, &t, &err), 0);
+		ck_assert_int_eq(
+		    tables_new(pool, NULL, &s->fab, FM_PROVIDES_LFT | FM_PROVIDES_SL, 0, &t, &err),
+		    0);
 		ck_assert_uint_eq(t->t.lft_stride % 64, 0);
 		ck_assert_uint_gt(t->t.lft_stride, 300);
 		for (size_t i = 0; i < t->t.lft_stride; i++) {
