@@ -30,6 +30,12 @@ UNIT_TESTS += tests/unit/check_generate
 tests_unit_check_generate_SOURCES = tests/unit/check_generate.c
 tests_unit_check_generate_CFLAGS = $(unit_cflags)
 tests_unit_check_generate_LDADD = $(unit_ldadd)
+include tests/modules/local.mk
+
+UNIT_TESTS += tests/unit/check_plugin
+tests_unit_check_plugin_SOURCES = tests/unit/check_plugin.c
+tests_unit_check_plugin_CFLAGS = $(unit_cflags)
+tests_unit_check_plugin_LDADD = $(unit_ldadd)
 
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)

@@ -4,6 +4,18 @@
  *
  * Everything an option has follows from its row: the parser, the range check
  * and its message, the help, the commented example, the man page.
+ *
+ *	BOOL		yes no true false on off
+ *	INT		decimal or 0x..., within min..max; min = INT64_MIN and max =
+ *			INT64_MAX: any 64 bits (keys, GUID prefixes)
+ *	DURATION	a number with a unit: 250ms 10s 5min 1h
+ *	ENUM		one of .choices
+ *	NODES(_LIST)	items of nodes.h, or "file:PATH" with one a line
+ *	TABLE		rows "NODE number ...", or "file:PATH" with one a line; the words
+ *			of .unit name the numbers: "id" or "weight" is a value,
+ *			"port weight" a port and a value, "ports..." any number of
+ *			ports whose values are their places, from 0
+ *	FILE		a path, read when the configuration is read
  */
 #ifndef CORE_CONF_OPTIONS_H
 #define CORE_CONF_OPTIONS_H
@@ -16,9 +28,51 @@
 
 struct snapshot;
 
+/* A table of rows as an engine or the daemon declares it. */
+struct option_table {
+	const char *name;	      /* leads messages: "minhop"; "" for the daemon's own */
+	const struct fm_option *rows; /* ends with FM_OPT_END, or NULL */
+	size_t stride; /* bytes from row to row: sizeof(struct fm_option) of its builder */
+	size_t bytes;  /* of the struct that the offsets point into */
+};
+struct option_table option_table_of(const struct fm_engine *engine);
+/* Row i, or NULL behind the last. */
+const struct fm_option *option_row(const struct option_table *t, size_t i);
+const struct fm_option *option_find(const struct option_table *t, const char *key);
+/* Are the rows sound?  0, or FM_E_CONFIG: "option x: ...". */
+int option_table_check(const struct option_table *t, struct fm_error *err);
+
+/* What may be written: "1..64 hops", "refuse, warn", "a duration, 1s..1h". */
+void option_describe(const struct fm_option *row, char *out, size_t room);
+/* Is a value written as a list? */
+bool option_is_list(const struct fm_option *row);
+
 /* The options of one engine instance as the administrator wrote them, checked
  * for type and range; opaque, owned by the configuration. */
 struct option_values;
+
+/* Empty values for table, in mem; name leads messages ("fattree pods").  NULL
+ * when memory is out. */
+struct option_values *option_values_new(
+    struct fm_arena *mem, const struct option_table *table, const char *name);
+
+/* Where a value was written. */
+struct option_origin {
+	const char *file; /* NULL: on the command line */
+	unsigned line;
+};
+/* Set key to items, replacing what it had.  FM_E_CONFIG with "FILE:LINE: NAME:
+ * key = ..." and what would be right, also for an unknown key.  Files are
+ * read now; a relative path is one beside the configuration file. */
+int option_values_set(struct option_values *v, const char *key, const char *const *items,
+    size_t n_items, const struct option_origin *origin, struct fm_error *err);
+/* Where key was set, or NULL when it was not. */
+const struct option_origin *option_values_origin(const struct option_values *v, const char *key);
+
+/* Values and defaults into a struct of table->bytes at *to (zeroed before).
+ * snap may be NULL where the table has no NODES or TABLE rows. */
+int option_values_store(const struct option_table *table, const struct option_values *v,
+    const struct snapshot *snap, struct fm_arena *mem, void *to, struct fm_error *err);
 
 /* The struct that probe() and route() get: option_size bytes in mem, defaults
  * filled in, node sets and tables resolved against fab.  values NULL = all

@@ -11,7 +11,7 @@
 
 struct engine_file {
 	const struct fm_engine *engine;
-	const char *path; /* of the .so, or "(built in)" */
+	const char *path; /* of the .so */
 };
 
 struct engine_refusal {
@@ -22,22 +22,26 @@ struct engine_refusal {
 struct engine_set {
 	struct engine_file *engines; /* [n_engines] sorted by name */
 	uint32_t n_engines;
-	struct engine_refusal *refused; /* [n_refused] */
+	struct engine_refusal *refused; /* [n_refused] in the order of loading */
 	uint32_t n_refused;
 	struct engine_set_private *self;
 };
 
 /* Load every engine of the directories: dirs[] (from --plugin-dir, NULL
- * terminated, may be NULL) or else those of plugins.conf, then the built-in
- * pair (PLUGIN_DIR of the installation; FMD_PLUGIN_PATH of the build tree's
- * wrappers).  Directory by directory, by name within each; the first of a
- * name wins, later ones are refused.  A file that is no engine is refused
- * with its reason, never fatal. */
+ * terminated, may be NULL) or else those of SYSCONF_DIR/fmd/plugins.conf, then
+ * the built-in pair (plugins/engines/.libs beside an uninstalled program,
+ * PLUGIN_DIR of the installation).  Directory by directory, by name within
+ * each; the first of a name wins, later ones are refused.  A file that is no
+ * engine is refused with its reason, never fatal; a directory that was asked
+ * for and cannot be read is (FM_E_CONFIG). */
 int engine_set_load(struct engine_set *set, const char *const *dirs, struct fm_error *err);
 void engine_set_fini(struct engine_set *set);
 
-/* By name or alias; NULL when there is none. */
+/* By name, or else by alias; NULL when there is none. */
 const struct fm_engine *engine_find(const struct engine_set *set, const char *name);
+
+/* The engine of the set whose name or alias is nearest to a misspelt one, or NULL. */
+const char *engine_nearest(const struct engine_set *set, const char *name);
 
 /* Is this descriptor one we can call?  0, or FM_E_CONFIG with the sentence. */
 int engine_check(const struct fm_engine *engine, const char *path, struct fm_error *err);

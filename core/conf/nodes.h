@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/conf/nodes.h - naming switches and end-ports in options.
+ *
+ *	0x0002c903000abcd0	node GUID of a switch or host, or port GUID
+ *	system:0x0002c9...	all nodes of one SystemImageGUID
+ *	name:leaf-[1-18]	node description; * and ? match as in a shell, [1-4,7] a
+ *				whole number with or without leading zeros; the
+ *				prefix may be left out
+ *	level:0, level:top	switches so many hops above the nearest host-bearing one
+ */
+#ifndef CORE_CONF_NODES_H
+#define CORE_CONF_NODES_H
+
+#include <fmd/engine.h>
+
+#include "lib/arena.h"
+#include "lib/hash.h"
+
+struct snapshot;
+
+enum node_item_kind { NODE_GUID, NODE_SYSTEM, NODE_NAME, NODE_LEVEL };
+#define NODE_LEVEL_TOP UINT64_MAX
+
+struct node_item {
+	enum node_item_kind kind;
+	uint64_t number;  /* GUID or level */
+	const char *name; /* pattern, borrowed from text */
+	const char *text; /* as written, borrowed */
+};
+
+/* text must live as long as the item.  FM_E_CONFIG with what would be right. */
+int node_item_parse(const char *text, struct node_item *item, struct fm_error *err);
+
+/* "0x..." in full, or what OpenSM's GUID lists may hold: octal or decimal. */
+bool node_guid_parse(const char *text, uint64_t *guid);
+
+bool node_name_match(const char *pattern, const char *name);
+
+/* Where the members of one item go; several items may share bitsets. */
+struct node_target {
+	uint64_t *sw, *end; /* bitsets [n_switches], [n_ends] */
+};
+/* O((switches + ends) (patterns + log GUIDs)); mem for scratch.  Items that
+ * match nothing set nothing. */
+int node_items_resolve(const struct node_item *items, const struct node_target *targets, size_t n,
+    const struct snapshot *snap, struct fm_arena *mem, struct fm_error *err);
+
+/* *index: the switch of a node GUID or the end-port of a port GUID, FM_NONE
+ * where there is none.  *ends begins empty and is filled when first needed. */
+int node_find(const struct snapshot *snap, struct fm_hash *ends, uint64_t guid, uint32_t *index,
+    struct fm_error *err);
+
+#endif

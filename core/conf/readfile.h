@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/conf/readfile.h - whole files and their lines.
+ */
+#ifndef CORE_CONF_READFILE_H
+#define CORE_CONF_READFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/arena.h"
+#include "lib/error.h"
+
+/* The file's bytes in mem, with a NUL behind them that *n does not count.
+ * FM_E_SYSTEM naming the path; FM_E_CONFIG when it is no regular file or
+ * larger than 256 MiB. */
+int conf_read_file(
+    const char *path, struct fm_arena *mem, const char **bytes, size_t *n, struct fm_error *err);
+
+/* The lines of a text that hold something: '#' comments and blanks around
+ * are cut off, empty lines passed over. */
+struct conf_lines {
+	const char *at;
+	size_t left;
+	unsigned line; /* number of the last line returned, from 1 */
+	bool out_of_memory;
+};
+void conf_lines_init(struct conf_lines *l, const char *bytes, size_t n);
+/* A copy in mem, or NULL at the end (or, see out_of_memory, of memory). */
+char *conf_lines_next(struct conf_lines *l, struct fm_arena *mem);
+
+#endif

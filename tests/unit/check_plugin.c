@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Loading engines: what is found, in which order, and the sentence of every
+ * refusal.  The modules are built in tests/modules; each case copies what it
+ * needs into a folder of its own.
+ */
+#include "config.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/conf/plugin.h"
+
+#define MODULES "tests/modules/.libs/"
+
+static char folder[2][64];
+
+static void
+make_folders(void)
+{
+	for (int i = 0; i < 2; i++) {
+		strcpy(folder[i], "/tmp/fmd-check-plugin-XXXXXX");
+		ck_assert_ptr_nonnull(mkdtemp(folder[i]));
+	}
+}
+
+static void
+remove_folders(void)
+{
+	char cmd[256];
+
+	snprintf(cmd, sizeof(cmd), "rm -rf %s %s", folder[0], folder[1]);
+	ck_assert_int_eq(system(cmd), 0);
+}
+
+/* Copy at most n_bytes of a module under another name. */
+static void
+copy(const char *module, const char *to_folder, const char *as, size_t n_bytes)
+{
+	static char bytes[1 << 20];
+	char from[256], to[256];
+	size_t n;
+	FILE *f;
+
+	snprintf(from, sizeof(from), MODULES "%s", module);
+	f = fopen(from, "rb");
+	ck_assert_msg(f != NULL, "cannot open %s", from);
+	n = fread(bytes, 1, sizeof(bytes), f);
+	fclose(f);
+	snprintf(to, sizeof(to), "%s/%s", to_folder, as);
+	f = fopen(to, "wb");
+	ck_assert_ptr_nonnull(f);
+	n = n < n_bytes ? n : n_bytes;
+	ck_assert_uint_eq(fwrite(bytes, 1, n, f), n);
+	fclose(f);
+}
+
+static void
+load(struct engine_set *set)
+{
+	const char *dirs[] = { folder[0], folder[1], NULL };
+	struct fm_error err;
+
+	ck_assert_msg(engine_set_load(set, dirs, &err) == 0, "%s", err.msg);
+}
+
+/* The refusal of NAME in folder i. */
+static const struct engine_refusal *
+refusal(const struct engine_set *set, int i, const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", folder[i], name);
+	for (uint32_t r = 0; r < set->n_refused; r++)
+		if (strcmp(set->refused[r].path, path) == 0)
+			return &set->refused[r];
+	ck_abort_msg("%s was not refused", path);
+	return NULL;
+}
+
+static const struct {
+	const char *module, *as;
+	size_t n_bytes;
+	const char *says[3]; /* each must be in the sentence */
+} bad[] = {
+	{ "bad_magic.so", "bad_magic.so", SIZE_MAX,
+	    { "magic 0x12345678 is not 0x464d4431 (ABI 0.1)", "another machine" } },
+	{ "bad_major.so", "bad_major.so", SIZE_MAX,
+	    { "engine ABI 7.3, this fmd has 0.1", "rebuild the engine" } },
+	{ "bad_minor.so", "bad_minor.so", SIZE_MAX,
+	    { "engine ABI 0.2 is newer than the 0.1 of this fmd", "update fmd" } },
+	{ "bad_size.so", "bad_size.so", SIZE_MAX,
+	    { "descriptor of 40 bytes (ABI 0.1)", "at least 88 are needed (ABI 0.1)",
+		".size was set" } },
+	{ "bad_route.so", "bad_route.so", SIZE_MAX,
+	    { "no route callback", "ABI 0.1, this fmd 0.1" } },
+	{ "bad_name.so", "bad_name.so", SIZE_MAX,
+	    { "calls itself 'someone_else'", "must be the same" } },
+	{ "bad_symbol.so", "bad_symbol.so", SIZE_MAX,
+	    { "undefined symbol: nobody_defines_this", "other headers", "ABI 0.1" } },
+	{ "bad_library.so", "bad_library.so", SIZE_MAX,
+	    { "does not export bad_library_LTX_fm_engine", "FM_ENGINE(bad_library, ...)" } },
+	{ "bad_option.so", "bad_option.so", SIZE_MAX,
+	    { "option depth: default: depth = 99 is outside 1..64 hops" } },
+	{ "good.so", "renamed.so", SIZE_MAX,
+	    { "it holds the engine 'good'", "looks for 'renamed'", "call it good.so" } },
+	{ "good.so", "good2.so", 100, { "the file ends before its contents", "cut short" } },
+	{ "good.so", "short.so", 3000, { "cannot be loaded", "cut short", "ABI 0.1" } },
+	{ "good.so", "empty.so", 0, { "the file is empty", "cut short" } },
+	{ "../../../Makefile", "text.so", SIZE_MAX, { "no ELF image", "not a shared object" } },
+};
+
+START_TEST(refusals_say_why)
+{
+	struct engine_set set;
+	const struct engine_refusal *r;
+
+	copy(bad[_i].module, folder[0], bad[_i].as, bad[_i].n_bytes);
+	copy("good.so", folder[0], "good.so", SIZE_MAX);
+	load(&set);
+	r = refusal(&set, 0, bad[_i].as);
+	ck_assert_msg(
+	    strncmp(r->reason, r->path, strlen(r->path)) == 0, "no path leads: %s", r->reason);
+	for (int k = 0; k < 3 && bad[_i].says[k] != NULL; k++)
+		ck_assert_msg(strstr(r->reason, bad[_i].says[k]) != NULL, "'%s' is not in: %s",
+		    bad[_i].says[k], r->reason);
+	ck_assert_uint_eq(set.n_refused, 1);
+	ck_assert_ptr_nonnull(engine_find(&set, "good"));
+	engine_set_fini(&set);
+}
+END_TEST
+
+START_TEST(second_of_a_name_is_refused)
+{
+	struct engine_set set;
+
+	copy("good.so", folder[0], "good.so", SIZE_MAX);
+	copy("good.so", folder[1], "good.so", SIZE_MAX);
+	load(&set);
+	ck_assert_uint_eq(set.n_engines, 1);
+	ck_assert(strncmp(set.engines[0].path, folder[0], strlen(folder[0])) == 0);
+	ck_assert_ptr_nonnull(strstr(refusal(&set, 1, "good.so")->reason, folder[0]));
+	ck_assert_ptr_nonnull(strstr(refusal(&set, 1, "good.so")->reason, "came first"));
+	engine_set_fini(&set);
+}
+END_TEST
+
+START_TEST(alias_and_nearest)
+{
+	struct engine_set set;
+
+	copy("good.so", folder[0], "good.so", SIZE_MAX);
+	load(&set);
+	ck_assert_ptr_eq(engine_find(&set, "fine"), engine_find(&set, "good"));
+	ck_assert_ptr_null(engine_find(&set, "god"));
+	ck_assert_str_eq(engine_nearest(&set, "god"), "good");
+	ck_assert_str_eq(engine_nearest(&set, "fien"), "fine");
+	ck_assert_ptr_null(engine_nearest(&set, "torus2qos"));
+	engine_set_fini(&set);
+}
+END_TEST
+
+START_TEST(other_files_are_not_looked_at)
+{
+	struct engine_set set;
+
+	copy("good.so", folder[0], "good.so.bak", SIZE_MAX);
+	copy("good.so", folder[0], ".good.so", SIZE_MAX);
+	load(&set);
+	ck_assert_uint_eq(set.n_engines, 0);
+	ck_assert_uint_eq(set.n_refused, 0);
+	engine_set_fini(&set);
+}
+END_TEST
+
+START_TEST(missing_directory)
+{
+	const char *dirs[] = { "/nonexistent/fmd", NULL };
+	struct engine_set set;
+	struct fm_error err;
+
+	ck_assert_int_eq(engine_set_load(&set, dirs, &err), FM_E_CONFIG);
+	ck_assert_str_eq(err.msg, "plugin directory /nonexistent/fmd: No such file or directory");
+	engine_set_fini(&set); /* harmless */
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("plugin");
+	TCase *tc = tcase_create("load");
+	SRunner *sr = srunner_create(s);
+	int failed;
+
+	tcase_add_checked_fixture(tc, make_folders, remove_folders);
+	tcase_add_loop_test(tc, refusals_say_why, 0, sizeof(bad) / sizeof(*bad));
+	tcase_add_test(tc, second_of_a_name_is_refused);
+	tcase_add_test(tc, alias_and_nearest);
+	tcase_add_test(tc, other_files_are_not_looked_at);
+	tcase_add_test(tc, missing_directory);
+	suite_add_tcase(s, tc);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
