@@ -37,6 +37,11 @@ tests_unit_check_plugin_SOURCES = tests/unit/check_plugin.c
 tests_unit_check_plugin_CFLAGS = $(unit_cflags)
 tests_unit_check_plugin_LDADD = $(unit_ldadd)
 
+UNIT_TESTS += tests/unit/check_abi
+tests_unit_check_abi_SOURCES = tests/unit/check_abi.c
+tests_unit_check_abi_CFLAGS = $(unit_cflags)
+tests_unit_check_abi_LDADD = $(unit_ldadd)
+
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
 endif
