@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # core/conf/: plugins, options, configuration files.
 CORE_SOURCES += \
+	core/conf/conf.h \
 	core/conf/nodes.c core/conf/nodes.h core/conf/option_parse.c core/conf/option_value.h \
 	core/conf/options.c core/conf/options.h \
 	core/conf/plugin.c core/conf/plugin.h core/conf/plugin_check.c core/conf/plugin_file.c \

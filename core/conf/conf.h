@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/conf/conf.h - the configuration: fmd.conf, conf.d, the command line.
+ *
+ * A configuration is built aside and handed out whole or not at all; a bad
+ * one never starts a daemon and never replaces a good one.  Everything it
+ * holds lives until the last conf_put(), so a plan in the making keeps the
+ * options it began with.
+ */
+#ifndef CORE_CONF_CONF_H
+#define CORE_CONF_CONF_H
+
+#include <stdatomic.h>
+
+#include "core/conf/plugin.h"
+#include "core/route/plan.h"
+
+enum conf_credit_loops { CONF_CREDIT_LOOPS_REFUSE, CONF_CREDIT_LOOPS_WARN };
+
+/* Every field is filled from the row of its name in conf_rows.c, where help,
+ * default and range are.  Durations are milliseconds. */
+struct conf {
+	/* routing: the chain of the default region */
+	struct chain chain; /* from chain, fallback, credit_loops, engine_time_limit */
+	bool fallback;
+	int credit_loops; /* enum conf_credit_loops */
+	int64_t engine_time_limit_ms;
+	int64_t workers; /* 0 = one per CPU */
+	int64_t n_vls;	 /* VL budget of engines, 1..15 */
+	int sl_model;	 /* enum verify_sl_model */
+
+	/* LIDs */
+	int64_t lmc, switch_lmc;
+	bool reassign_lids;	 /* do not honour LIDs that ports have now */
+	struct fm_file guid2lid; /* path NULL = none */
+
+	/* the subnet manager and its keys */
+	const char *transport;
+	int64_t sm_priority, sm_key;
+	int64_t m_key, m_key_lease_period_s, m_key_protection_level;
+	int64_t subnet_prefix;
+	int64_t sminfo_polling_timeout_ms, polling_retry_number;
+
+	/* sweeps and SMPs */
+	int64_t sweep_interval_ms; /* 0 = no light sweeps */
+	bool sweep_on_trap;
+	int64_t transaction_timeout_ms, transaction_retries;
+	int64_t max_smps, max_smps_per_node;
+
+	/* ports, in the encodings of PortInfo (IBA 14.2.5.6) */
+	int64_t subnet_timeout;	  /* 4.096 us * 2^n */
+	int64_t packet_life_time; /* SwitchInfo.LifeTimeValue */
+	int64_t head_of_queue_lifetime, leaf_head_of_queue_lifetime;
+	int64_t vl_stall_count, leaf_vl_stall_count;
+	int max_op_vls; /* 0..4 = 1, 2, 4, 8, 15 data VLs: OperationalVLs - 1 */
+	int64_t local_phy_errors_threshold, overrun_errors_threshold;
+	bool client_reregister;
+
+	/* the daemon */
+	const char *state_dir;
+	const char *control_socket; /* path, resolved */
+	int log_level;		    /* enum fm_log_level */
+	const char *debug;	    /* subsystems, comma-separated */
+
+	struct conf_private *self;
+};
+
+/* A key given on the command line, stronger than any file. */
+struct conf_override {
+	const char *key;
+	const char *const *items; /* [n_items] */
+	size_t n_items;
+};
+
+struct conf_source {
+	const char *path; /* NULL: SYSCONF_DIR/fmd/fmd.conf, which may be absent */
+	const struct conf_override *overrides; /* [n_overrides] */
+	size_t n_overrides;
+};
+
+/* Read path, then the *.conf files of the folder conf.d beside it by name,
+ * then the overrides; later values replace earlier ones.  FM_E_CONFIG with
+ * "FILE:LINE: ..." and what would be right.  engines must outlive *out, which
+ * gets one reference and is written only on success. */
+int conf_load(const struct conf_source *source, const struct engine_set *engines, struct conf **out,
+    struct fm_error *err);
+struct conf *conf_get(struct conf *c);
+void conf_put(struct conf *c); /* NULL is fine */
+
+/* One row of the daemon's own options. */
+struct conf_row {
+	const char *group; /* heading in the documents; NULL: as the row before */
+	struct fm_option option;
+	bool words;   /* a list of words (chain), option.type is STRING */
+	bool restart; /* a change needs a restart; the others take effect on reload */
+};
+/* Row i of the daemon's options, or NULL behind the last. */
+const struct conf_row *conf_row(size_t i);
+
+#endif
