@@ -45,3 +45,21 @@ tests_unit_check_abi_LDADD = $(unit_ldadd)
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
 endif
+
+# Benchmarks, built on demand by dev/bench.
+
+EXTRA_PROGRAMS += tests/bench/floor
+tests_bench_floor_SOURCES = tests/bench/floor.c
+tests_bench_floor_LDADD = libfmlib.la
+CLEANFILES += $(EXTRA_PROGRAMS)
+
+if HAVE_UMAD
+EXTRA_LTLIBRARIES += tests/bench/umad_count.la
+tests_bench_umad_count_la_SOURCES = tests/bench/umad_count.c
+tests_bench_umad_count_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
+tests_bench_umad_count_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nonexistent
+tests_bench_umad_count_la_LIBADD = -ldl
+endif
+
+.PHONY: bench-programs
+bench-programs: $(EXTRA_PROGRAMS) $(EXTRA_LTLIBRARIES)

@@ -1,0 +1,324 @@
+#!/usr/bin/env python3
+"""dev/bench: fmd and its peer, on one machine, in one run.
+
+Tables: bring-up on ibsim (fmd against OpenSM as shipped and at its best),
+routing offline (with the ratio to a memset and memcpy of the tables), quality
+under faults.  Peer runs are capped at 120 s and cached by the hash of the
+fabric and of the command; --peer=fresh redoes them.
+"""
+import argparse
+import hashlib
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CAP_S = 120
+ATTRS = {0x10: "NodeDesc", 0x11: "NodeInfo", 0x12: "SwitchInfo", 0x14: "GUIDInfo", 0x15: "PortInfo",
+         0x16: "P_Key", 0x17: "SL2VL", 0x18: "VLArb", 0x19: "LFT", 0x1b: "MFT", 0x20: "SMInfo"}
+
+FABRICS = {  # name: (generator arguments or file, chain of fmd, engine of OpenSM, quick)
+    "ft-648": ("pgft 2 18,36 1,18 1,1", "fattree,updn", "ftree", True),
+    "ft-3888": ("pgft 3 18,18,12 1,6,18 1,1,1", "fattree,updn", "ftree", True),
+    "ft-11664": ("pgft 3 18,18,36 1,18,18 1,1,1", "fattree,updn", "ftree", False),
+    "ft-27648": ("pgft 3 24,24,48 1,24,24 1,1,1", "fattree,updn", "ftree", False),
+    "torus-6x5x4": ("torus 6x5x4 2", "minhop", "minhop", True),
+    "random-60": ("random 60 8 4 1", "minhop", "minhop", True),
+    "dragonfly-8-4-4": ("dragonfly 8 4 4", "minhop", "minhop", True),
+    "ndr-dgx-582": ("@ndr-dgx-582.net", "fattree,updn", "ftree", True),
+    "qdr-144": ("@qdr-144.net", "fattree,updn", "ftree", True),
+}
+
+
+class Bench:
+    def __init__(self, args):
+        self.args = args
+        self.build = os.path.abspath(args.build)
+        self.cache = os.path.join(self.build, "bench-cache")
+        self.work = tempfile.mkdtemp(prefix="fmd-bench.")
+        os.makedirs(self.cache, exist_ok=True)
+        self.out = []
+        self.umad2sim = self.find_umad2sim()
+        self.counter = os.path.join(self.build, "tests/bench/.libs/umad_count.so")
+
+    @staticmethod
+    def find_umad2sim():
+        for folder in ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib"):
+            path = os.path.join(folder, "umad2sim/libumad2sim.so")
+            if os.path.exists(path):
+                return path
+        return None
+
+    def say(self, text=""):
+        print(text, flush=True)
+        self.out.append(text)
+
+    def fabric(self, name):
+        spec = FABRICS[name][0]
+        if spec.startswith("@"):
+            path = os.path.join(TOP, "..", "shared", "topologies", spec[1:])
+            return path if os.path.exists(path) else None
+        path = os.path.join(self.work, name + ".net")
+        if not os.path.exists(path):
+            with open(path, "w") as f:
+                subprocess.run([os.path.join(self.build, "fmroute"), "gen", *spec.split()], stdout=f, check=True)
+        return path
+
+    # ---- one program on ibsim
+
+    def ibsim(self, fabric, port):
+        env = dict(os.environ, IBSIM_SERVER_PORT=str(port))
+        big = ["-N", "65536", "-S", "8192", "-P", "400000", "-L", "49152"]
+        sim = subprocess.Popen(["ibsim", "-s", *big, fabric], env=env, stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        deadline = time.time() + 60
+        os.set_blocking(sim.stdout.fileno(), False)
+        seen = b""
+        while time.time() < deadline and b"sim>" not in seen:
+            seen += sim.stdout.read() or b""
+            time.sleep(0.05)
+        return sim
+
+    @staticmethod
+    def first_host(fabric):
+        for line in open(fabric):
+            match = re.match(r'(?:Hca|Ca)\s+\d+\s+"([^"]+)"', line)
+            if match:
+                return match.group(1)
+        return None
+
+    def measure(self, fabric, command, up_words):
+        """Run a command on ibsim until it exits or the cap; wall, CPU, memory, MADs by kind."""
+        port = 21000 + os.getpid() % 20000
+        sim = self.ibsim(fabric, port)
+        counts = os.path.join(self.work, "counts")
+        if os.path.exists(counts):
+            os.unlink(counts)
+        env = dict(os.environ, IBSIM_SERVER_PORT=str(port), SIM_HOST=self.first_host(fabric),
+                   LD_PRELOAD=f"{self.counter}:{self.umad2sim}", UMAD_COUNT_FILE=counts,
+                   OSM_TMP_DIR=self.work, OSM_CACHE_DIR=self.work)
+        for left_over in ("guid2lid", "guid2mkey", "neighbors"):
+            path = os.path.join(self.work, left_over)
+            if os.path.exists(path):
+                os.unlink(path)
+        log = os.path.join(self.work, "run.log")
+        start = time.time()
+        with open(log, "w") as f:
+            child = subprocess.Popen(command, env=env, stdout=f, stderr=f, stdin=subprocess.DEVNULL)
+            signal.alarm(CAP_S)
+            try:
+                _, status, usage = os.wait4(child.pid, 0)
+                wall = time.time() - start
+            except TimeoutError:
+                child.kill()
+                os.wait4(child.pid, 0)
+                status, usage, wall = None, None, None
+            signal.alarm(0)
+        sim.stdin.close()
+        sim.terminate()
+        sim.wait()
+        text = open(log, errors="replace").read()
+        result = {"wall": wall, "status": status, "up": bool(re.search(up_words, text))}
+        if usage:
+            result["cpu"] = usage.ru_utime + usage.ru_stime
+            result["rss_mb"] = usage.ru_maxrss / 1024
+            result["smps"] = self.read_counts(counts)
+        else:
+            result["log_tail"] = text[-400:]
+        return result
+
+    @staticmethod
+    def read_counts(path):
+        kinds = {}
+        if os.path.exists(path):
+            for line in open(path):
+                method, attr, n = map(int, line.split())
+                word = {1: "Get", 2: "Set"}.get(method)
+                if word:
+                    key = f"{word} {ATTRS.get(attr, hex(attr))}"
+                    kinds[key] = kinds.get(key, 0) + n
+        return kinds
+
+    def peer(self, fabric, command, judge):
+        """A peer's run, from the cache unless told otherwise."""
+        digest = hashlib.sha256(open(fabric, "rb").read() + repr(command).encode()).hexdigest()[:24]
+        path = os.path.join(self.cache, digest + ".json")
+        if os.path.exists(path) and self.args.peer != "fresh":
+            return json.load(open(path))
+        result = judge(self.measure(fabric, command, r"SUBNET UP"))
+        json.dump(result, open(path, "w"))
+        return result
+
+    def check_tables(self, fabric, tables):
+        """fmroute's metrics of tables made by anyone."""
+        if not os.path.exists(tables):
+            return None
+        done = subprocess.run([os.path.join(self.build, "fmroute"), "check", fabric, tables, "--stats", "--json"],
+                              capture_output=True, text=True)
+        try:
+            return json.loads(done.stdout)
+        except ValueError:
+            return None
+
+    # ---- tables
+
+    def bring_up(self, names):
+        self.say("## Bring-up on ibsim\n")
+        self.say("From start to SUBNET UP with an empty cache; MADs counted at umad_send by one preload for all.\n")
+        self.say("| fabric | program | up s | CPU s | MB | Gets | Sets | LFT blocks | max hops | max load | credit loops |")
+        self.say("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
+        for name in names:
+            fabric = self.fabric(name)
+            if fabric is None:
+                self.say(f"| {name} | skipped: the file is absent | | | | | | | | | |")
+                continue
+            for label, result in self.programs(name, fabric):
+                self.say(self.row(name, label, result))
+
+    def programs(self, name, fabric):
+        _, chain, engine, _ = FABRICS[name]
+        dump = os.path.join(self.work, "opensm-lfts.dump")
+
+        def judge(result):
+            result["check"] = self.check_tables(fabric, dump)
+            if os.path.exists(dump):
+                os.unlink(dump)
+            return result
+        for label, extra in (("opensm", []), ("opensm -n 64", ["-n", "64"])):
+            command = ["opensm", "-o", "-R", engine, "-f", "-", "-D", "0x43", *extra]
+            yield f"{label} {engine}", self.peer(fabric, command, judge)
+        state, out = os.path.join(self.work, "state"), os.path.join(self.work, "dump")
+        for folder in (state, out):
+            shutil.rmtree(folder, ignore_errors=True)
+            os.makedirs(folder)
+        result = self.measure(fabric, [os.path.join(self.build, "fmd"), f"--engine={chain}", "--once",
+                                       f"--state-dir={state}", f"--dump={out}"], r"SUBNET UP")
+        result["check"] = self.check_tables(fabric, os.path.join(out, "lfts"))
+        yield f"fmd {chain}", result
+
+    @staticmethod
+    def row(name, label, r):
+        if r.get("wall") is None:
+            return f"| {name} | {label} | > {CAP_S} | | | | | | | | |"
+        smps, check = r.get("smps", {}), r.get("check") or {}
+        gets = sum(n for k, n in smps.items() if k.startswith("Get"))
+        sets = sum(n for k, n in smps.items() if k.startswith("Set"))
+        up = f"{r['wall']:.2f}" if r["up"] else f"not up ({r['wall']:.1f})"
+        load = check.get("load") or {}
+        return (f"| {name} | {label} | {up} | {r['cpu']:.2f} | {r['rss_mb']:.0f} | {gets} | {sets} | "
+                f"{smps.get('Set LFT', 0)} | {check.get('max_hops', '')} | {load.get('max', '')} | "
+                f"{check.get('credit_loops', '')} |")
+
+    def offline(self, names):
+        self.say("\n## Routing offline\n")
+        self.say("`fmroute FABRIC --engine=E --repeat=9 --stats --json`; floor: memset + memcpy of the same tables, same run.\n")
+        self.say("| fabric | engine | route ms | verify ms | floor ms | route / floor | max/avg | shift max | eBB | MB |")
+        self.say("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|")
+        for name in names:
+            fabric = self.fabric(name)
+            if fabric is None:
+                continue
+            for engine in ("fattree", "minhop", "updn"):
+                self.say(self.offline_row(name, fabric, engine))
+
+    def offline_row(self, name, fabric, engine):
+        command = [os.path.join(self.build, "fmroute"), fabric, f"--engine={engine}", "--repeat=9", "--stats", "--json"]
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        text = child.stdout.read()
+        _, _, usage = os.wait4(child.pid, 0)
+        try:
+            r = json.loads(text)
+        except ValueError:
+            return f"| {name} | {engine} | failed | | | | | | | |"
+        if r.get("engine") != engine:
+            return f"| {name} | {engine} | refused | | | | | | | |"
+        floor = self.floor_ms(r["switches"] * r["lids"])
+        return (f"| {name} | {engine} | {r['route_ms']:.2f} | {r['verify_ms']:.2f} | {floor:.2f} | "
+                f"{r['route_ms'] / floor:.1f} | {r['a2a_max_over_avg']:.2f} | {r['sp_max']} | {r['ebb']:.3f} | "
+                f"{usage.ru_maxrss / 1024:.0f} |")
+
+    def floor_ms(self, n_bytes):
+        done = subprocess.run([os.path.join(self.build, "tests/bench/floor"), str(n_bytes)],
+                              capture_output=True, text=True, check=True)
+        return float(done.stdout)
+
+    def faults(self, n_seeds):
+        self.say("\n## Faults: pgft 3 8,8,16 1,8,8 1,1,1 with 5 % of the links cut\n")
+        self.say(f"| engine | eBB (median of {n_seeds}) | all-to-all max/avg | shift max | unreachable |")
+        self.say("|---|--:|--:|--:|--:|")
+        whole = os.path.join(self.work, "ft-1024.net")
+        with open(whole, "w") as f:
+            subprocess.run([os.path.join(self.build, "fmroute"), "gen", "pgft", "3", "8,8,16", "1,8,8", "1,1,1"],
+                           stdout=f, check=True)
+        for engine in ("fattree", "updn", "minhop"):
+            rows = [self.fault_run(whole, engine, seed) for seed in range(1, n_seeds + 1)]
+            rows = [r for r in rows if r and r.get("engine") == engine]
+            if not rows:
+                self.say(f"| {engine} | refused | | | |")
+                continue
+            median = lambda key: statistics.median(r[key] for r in rows)
+            self.say(f"| {engine} | {median('ebb'):.3f} | {median('a2a_max_over_avg'):.2f} | {median('sp_max'):.0f} | "
+                     f"{max(r['unreachable_pairs'] for r in rows)} |")
+
+    def fault_run(self, whole, engine, seed):
+        cut = os.path.join(self.work, "cut.net")
+        with open(cut, "w") as f:
+            subprocess.run([os.path.join(self.build, "fmroute"), "fail", whole, "--links=5%", f"--seed={seed}"],
+                           stdout=f, stderr=subprocess.DEVNULL, check=True)
+        done = subprocess.run([os.path.join(self.build, "fmroute"), cut, f"--engine={engine}", "--stats", "--json"],
+                              capture_output=True, text=True)
+        try:
+            return json.loads(done.stdout)
+        except ValueError:
+            return None
+
+    def machine(self):
+        model = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "?")
+        self.say(f"# Measured\n\n{os.cpu_count()} cores, {model}. Written by `dev/bench`; read ratios, not milliseconds.\n")
+
+
+def on_alarm(signum, frame):
+    raise TimeoutError
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=os.path.join(TOP, "build"))
+    parser.add_argument("--peer", choices=("cached", "fresh"), default="cached")
+    parser.add_argument("--quick", action="store_true", help="small fabrics only")
+    parser.add_argument("--only", choices=("bring-up", "offline", "faults"))
+    parser.add_argument("--fabric", action="append", choices=sorted(FABRICS), help="these only; may be repeated")
+    parser.add_argument("--write", metavar="FILE", help="write the tables there too")
+    args = parser.parse_args()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGALRM, on_alarm)
+    bench = Bench(args)
+    names = args.fabric or [n for n, row in FABRICS.items() if row[3] or not args.quick]
+    try:
+        bench.machine()
+        if args.only in (None, "bring-up"):
+            if bench.umad2sim and shutil.which("opensm") and shutil.which("ibsim"):
+                bench.bring_up(names)
+            else:
+                bench.say("bring-up skipped: opensm or ibsim is not installed (dev/install run bench)\n")
+        if args.only in (None, "offline"):
+            bench.offline([n for n in names if n.startswith("ft-")])
+        if args.only in (None, "faults"):
+            bench.faults(5 if args.quick else 20)
+        if args.write:
+            with open(args.write, "w") as f:
+                f.write("\n".join(bench.out) + "\n")
+    finally:
+        shutil.rmtree(bench.work, ignore_errors=True)
+    return 0
+
+
+sys.exit(main())
