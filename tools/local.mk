@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # tools/: fmroute, fmctl, fmd-engine-check.
+bin_PROGRAMS += fmroute
+fmroute_SOURCES = tools/fmroute.c tools/fmroute.h tools/fmroute_fabric.c
+fmroute_LDADD = libfmcore.la

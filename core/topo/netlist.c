@@ -27,29 +27,35 @@ netlist_fini(struct netlist *nl)
 }
 
 static bool
-add_ports(struct netlist *nl, uint32_t node, unsigned n_ports)
+add_ports(struct netlist *nl, unsigned n_ports)
 {
-	const struct netlist_node *n = &nl->nodes[node];
 	size_t first = nl->n_ports_total, to = first + n_ports + 1;
 
 	if (to > UINT32_MAX ||
 	    !fm_vec_grow((void **)&nl->ports, &nl->ports_room, to, sizeof(*nl->ports)))
 		return false;
 	memset(&nl->ports[first], 0, (n_ports + 1) * sizeof(*nl->ports));
-	for (unsigned p = 0; p <= n_ports; p++) {
-		nl->ports[first + p].peer_node = NETLIST_NONE;
-		if (n->type != NETLIST_SWITCH && p > 0)
-			nl->ports[first + p].guid = n->guid + p;
-	}
-	if (n->type == NETLIST_SWITCH)
-		nl->ports[first].guid = n->guid;
+	for (size_t p = first; p < to; p++)
+		nl->ports[p].peer_node = NETLIST_NONE;
 	nl->n_ports_total = to;
 	return true;
 }
 
+static const char *
+copy(struct netlist *nl, const char *text, size_t len)
+{
+	char *to = len == 0 ? NULL : fm_arena_alloc(&nl->strings, len + 1);
+
+	if (len == 0)
+		return "";
+	if (to != NULL)
+		memcpy(to, text, len);
+	return to;
+}
+
 uint32_t
-netlist_add(struct netlist *nl, enum netlist_node_type type, const char *id, const char *desc,
-    uint64_t guid, unsigned n_ports)
+netlist_add_bare(struct netlist *nl, enum netlist_node_type type, const char *id, size_t id_len,
+    const char *desc, size_t desc_len, unsigned n_ports)
 {
 	uint32_t index = nl->n_nodes;
 	struct netlist_node *n;
@@ -62,21 +68,72 @@ netlist_add(struct netlist *nl, enum netlist_node_type type, const char *id, con
 		return NETLIST_NONE;
 	n = &nl->nodes[index];
 	memset(n, 0, sizeof(*n));
-	n->guid = guid != 0 ? guid : INVENTED_GUID + ((uint64_t)(index + 1) << 8);
 	n->type = (uint8_t)type;
 	n->n_ports = (uint8_t)n_ports;
 	n->first_port = (uint32_t)nl->n_ports_total;
-	n->id = fm_arena_strdup(&nl->strings, id);
-	n->desc = desc == id ? n->id : fm_arena_strdup(&nl->strings, desc);
-	if (n->id == NULL || n->desc == NULL || !add_ports(nl, index, n_ports))
+	n->id = copy(nl, id, id_len);
+	n->desc = desc == id && desc_len == id_len ? n->id : copy(nl, desc, desc_len);
+	if (n->id == NULL || n->desc == NULL || !add_ports(nl, n_ports))
 		return NETLIST_NONE;
-	if (!fm_hash_put(&nl->by_guid, n->guid, index))
-		return NETLIST_NONE;
-	for (unsigned p = 1; type != NETLIST_SWITCH && p <= n_ports; p++)
-		if (!fm_hash_put(&nl->by_guid, nl->ports[n->first_port + p].guid, index))
-			return NETLIST_NONE;
 	nl->n_nodes++;
 	return index;
+}
+
+/* wish, or the next one above that no other node has. */
+static uint64_t
+free_guid(const struct netlist *nl, uint32_t node, uint64_t wish)
+{
+	uint32_t owner;
+
+	while ((owner = fm_hash_find(&nl->by_guid, wish)) != FM_HASH_NONE && owner != node)
+		wish += 1u << 16;
+	return wish;
+}
+
+bool
+netlist_name_node(struct netlist *nl, uint32_t node)
+{
+	struct netlist_node *n = &nl->nodes[node];
+	unsigned last = n->type == NETLIST_SWITCH ? 0 : n->n_ports;
+
+	if (n->guid == 0)
+		n->guid = free_guid(nl, node, INVENTED_GUID + ((uint64_t)(node + 1) << 8));
+	if (!fm_hash_put(&nl->by_guid, n->guid, node))
+		return false;
+	if (n->type == NETLIST_SWITCH && nl->ports[n->first_port].guid == 0)
+		nl->ports[n->first_port].guid = n->guid;
+	for (unsigned p = n->type == NETLIST_SWITCH ? 0 : 1; p <= last; p++) {
+		struct netlist_port *port = &nl->ports[n->first_port + p];
+
+		if (port->guid == 0)
+			port->guid = free_guid(nl, node, n->guid + p);
+		if (!fm_hash_put(&nl->by_guid, port->guid, node))
+			return false;
+	}
+	return true;
+}
+
+void
+netlist_forget_guids(struct netlist *nl, uint32_t node)
+{
+	const struct netlist_node *n = &nl->nodes[node];
+
+	fm_hash_remove(&nl->by_guid, n->guid);
+	for (unsigned p = 0; p <= n->n_ports; p++)
+		if (nl->ports[n->first_port + p].guid != 0)
+			fm_hash_remove(&nl->by_guid, nl->ports[n->first_port + p].guid);
+}
+
+uint32_t
+netlist_add(struct netlist *nl, enum netlist_node_type type, const char *id, const char *desc,
+    uint64_t guid, unsigned n_ports)
+{
+	uint32_t node = netlist_add_bare(nl, type, id, strlen(id), desc, strlen(desc), n_ports);
+
+	if (node == NETLIST_NONE)
+		return NETLIST_NONE;
+	nl->nodes[node].guid = guid;
+	return netlist_name_node(nl, node) ? node : NETLIST_NONE;
 }
 
 void

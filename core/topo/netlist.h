@@ -28,17 +28,17 @@
 enum netlist_node_type { NETLIST_SWITCH, NETLIST_CA, NETLIST_ROUTER };
 
 struct netlist_node {
-	uint64_t guid;	       /* node GUID; never 0 once read (invented where the file is silent) */
-	uint64_t system_guid;  /* SystemImageGUID; 0 = as guid */
-	const char *id;	       /* the file's own name of the node, unique */
-	const char *desc;      /* node description, "" when absent */
-	uint32_t first_port;   /* into ports[]: port p is ports[first_port + p] */
+	uint64_t guid;	      /* node GUID; never 0 once read (invented where the file is silent) */
+	uint64_t system_guid; /* SystemImageGUID; 0 = as guid */
+	const char *id;	      /* the file's own name of the node, unique */
+	const char *desc;     /* node description, "" when absent */
+	uint32_t first_port;  /* into ports[]: port p is ports[first_port + p] */
 	uint32_t vendor_id, device_id;
-	uint8_t type;	       /* enum netlist_node_type */
-	uint8_t n_ports;       /* 1..254, port 0 not counted */
+	uint8_t type;	 /* enum netlist_node_type */
+	uint8_t n_ports; /* 1..254, port 0 not counted */
 	bool enhanced_port0;
-	bool aggregation;      /* an in-network computing node (SHARP AN) of its switch */
-	uint32_t line;	       /* where the file defines it; 0 = generated */
+	bool aggregation; /* an in-network computing node (SHARP AN) of its switch */
+	uint32_t line;	  /* where the file defines it; 0 = generated */
 };
 
 struct netlist_port {
@@ -46,9 +46,10 @@ struct netlist_port {
 	uint32_t peer_node; /* NETLIST_NONE = no cable */
 	uint8_t peer_port;
 	uint8_t lmc;
-	uint16_t lid;	   /* 0 = none given */
-	uint8_t width;	   /* lanes: 1, 2, 4, 8, 12 */
-	uint32_t lane_mbps; /* data rate of one lane: 2000 SDR, 4000 DDR, 8000 QDR, 13640 FDR, 25000 EDR, ... */
+	uint16_t lid;  /* 0 = none given */
+	uint8_t width; /* lanes: 1, 2, 4, 8, 12 */
+	uint32_t
+	    lane_mbps; /* data rate of one lane: 2000 SDR, 4000 DDR, 8000 QDR, 13640 FDR, 25000 EDR, ... */
 };
 
 struct netlist {
@@ -57,7 +58,7 @@ struct netlist {
 	uint32_t n_nodes;
 	size_t n_ports_total;
 	size_t nodes_room, ports_room; /* allocated */
-	struct fm_hash by_guid;	 /* node GUID and port GUID -> node index */
+	struct fm_hash by_guid;	       /* node GUID and port GUID -> node index */
 	uint64_t local_guid;	 /* port GUID of the port the dump was taken from; 0 = unknown */
 	struct fm_arena strings; /* ids and descriptions */
 };
@@ -74,8 +75,8 @@ void netlist_fini(struct netlist *nl);
  * would be right.  Remarks that do not stop the reading (a link that only
  * one side shows) go to the log.  *nl is written only on success. */
 int netlist_read(const char *path, struct netlist *nl, struct fm_error *err);
-int netlist_parse(const char *name, const char *text, size_t n_bytes, struct netlist *nl,
-    struct fm_error *err);
+int netlist_parse(
+    const char *name, const char *text, size_t n_bytes, struct netlist *nl, struct fm_error *err);
 /* Write in the dialect that ibsim and netlist_read() both read. */
 int netlist_write(const struct netlist *nl, FILE *out, struct fm_error *err);
 
@@ -85,6 +86,14 @@ int netlist_write(const struct netlist *nl, FILE *out, struct fm_error *err);
  * when memory is out.  Pointers into nodes and ports do not survive an add. */
 uint32_t netlist_add(struct netlist *nl, enum netlist_node_type type, const char *id,
     const char *desc, uint64_t guid, unsigned n_ports);
+/* The same in two steps, for readers that learn GUIDs later: guid 0 and port
+ * GUIDs of 0 stay so until netlist_name_node() invents what is missing and
+ * enters all of the node's GUIDs in by_guid (false: memory is out).  id and
+ * desc need no terminator. */
+uint32_t netlist_add_bare(struct netlist *nl, enum netlist_node_type type, const char *id,
+    size_t id_len, const char *desc, size_t desc_len, unsigned n_ports);
+bool netlist_name_node(struct netlist *nl, uint32_t node);
+void netlist_forget_guids(struct netlist *nl, uint32_t node); /* takes them out of by_guid */
 /* Cable two ports, 4 lanes of lane_mbps.  The ports must exist and be free. */
 void netlist_cable(struct netlist *nl, uint32_t node_a, unsigned port_a, uint32_t node_b,
     unsigned port_b, uint32_t lane_mbps);
@@ -96,12 +105,13 @@ int netlist_generate(int argc, char *const argv[], struct netlist *nl, struct fm
 void netlist_generate_help(FILE *out);
 
 struct netlist_faults {
-	double links_pct;     /* of all switch-to-switch cables */
-	uint32_t n_links;     /* or so many of them */
-	uint32_t n_switches;  /* switches taken out whole (their cables go, the node stays away) */
+	double links_pct;    /* of all switch-to-switch cables */
+	uint32_t n_links;    /* or so many of them */
+	uint32_t n_switches; /* switches taken out whole (the nodes and their cables go) */
 	uint64_t seed;
 };
-/* Remove parts, chosen by seed.  What was removed is counted in *n_links, *n_switches. */
+/* Remove parts, chosen by seed: switches, their hosts that have no other cable,
+ * cables.  What was removed is counted in *n_links, *n_switches. */
 int netlist_fail(struct netlist *nl, const struct netlist_faults *faults, uint32_t *n_links,
     uint32_t *n_switches, struct fm_error *err);
 

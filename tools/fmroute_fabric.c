@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fmroute gen, fail, convert: subcommands whose result is a fabric.
+ */
+#include "tools/fmroute.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/topo/netlist.h"
+#include "lib/error.h"
+
+/* Write and let go. */
+static int
+put(struct netlist *nl)
+{
+	struct fm_error err;
+	int rc = netlist_write(nl, stdout, &err);
+
+	netlist_fini(nl);
+	return rc != 0 ? fmroute_report(&err) : 0;
+}
+
+int
+fmroute_gen(int argc, char **argv)
+{
+	struct netlist nl = { 0 };
+	struct fm_error err;
+
+	if (netlist_generate(argc - 1, argv + 1, &nl, &err) != 0)
+		return fmroute_report(&err);
+	printf("#");
+	for (int i = 0; i < argc; i++)
+		printf(" %s", argv[i]);
+	printf("\n");
+	return put(&nl);
+}
+
+int
+fmroute_convert(int argc, char **argv)
+{
+	struct netlist nl = { 0 };
+	struct fm_error err;
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: fmroute convert FABRIC\n");
+		return FMROUTE_EXIT_USAGE;
+	}
+	if (netlist_read(argv[1], &nl, &err) != 0)
+		return fmroute_report(&err);
+	return put(&nl);
+}
+
+static int
+whole_number(
+    const char *option, const char *text, uint64_t max, uint64_t *value, struct fm_error *err)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 0);
+	if (end == text || *end != '\0' || *text == '-' || errno != 0 || *value > max)
+		return fm_fail(err, FM_E_CONFIG, "--%s=%.40s: a number in 0..%llu is right", option,
+		    text, (unsigned long long)max);
+	return 0;
+}
+
+/* "12" or "5%". */
+static int
+share(const char *text, struct netlist_faults *f, struct fm_error *err)
+{
+	size_t len = strlen(text);
+	uint64_t n;
+	char *end;
+	int rc;
+
+	if (len > 0 && text[len - 1] == '%') {
+		f->links_pct = strtod(text, &end);
+		if (end == text + len - 1 && f->links_pct >= 0 && f->links_pct <= 100)
+			return 0;
+		return fm_fail(err, FM_E_CONFIG, "--links=%.40s: 0%% to 100%% are right", text);
+	}
+	rc = whole_number("links", text, UINT32_MAX, &n, err);
+	f->n_links = (uint32_t)n;
+	return rc;
+}
+
+static int
+read_faults(int argc, char **argv, struct netlist_faults *f, struct fm_error *err)
+{
+	static const struct option options[] = { { "links", required_argument, NULL, 'l' },
+		{ "switches", required_argument, NULL, 's' },
+		{ "seed", required_argument, NULL, 'r' }, { 0 } };
+	int c, rc = 0;
+	uint64_t v = 0;
+
+	while (rc == 0 && (c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (c) {
+		case 'l':
+			rc = share(optarg, f, err);
+			break;
+		case 's':
+			rc = whole_number("switches", optarg, UINT32_MAX, &v, err);
+			f->n_switches = (uint32_t)v;
+			break;
+		case 'r':
+			rc = whole_number("seed", optarg, UINT64_MAX, &f->seed, err);
+			break;
+		default:
+			rc = fm_fail(err, FM_E_CONFIG, "fail takes --links, --switches and --seed");
+		}
+	}
+	if (rc == 0 && optind + 1 != argc)
+		rc = fm_fail(err, FM_E_CONFIG, "fail takes one FABRIC, %d given", argc - optind);
+	return rc;
+}
+
+int
+fmroute_fail(int argc, char **argv)
+{
+	struct netlist_faults f = { .seed = 1 };
+	struct netlist nl = { 0 };
+	uint32_t n_links, n_switches;
+	struct fm_error err;
+
+	if (read_faults(argc, argv, &f, &err) != 0 || netlist_read(argv[optind], &nl, &err) != 0)
+		return fmroute_report(&err);
+	if (netlist_fail(&nl, &f, &n_links, &n_switches, &err) != 0) {
+		netlist_fini(&nl);
+		return fmroute_report(&err);
+	}
+	printf("# %.200s, seed %llu: without %u cables and %u switches\n", argv[optind],
+	    (unsigned long long)f.seed, n_links, n_switches);
+	return put(&nl);
+}
