@@ -42,6 +42,11 @@ tests_unit_check_abi_SOURCES = tests/unit/check_abi.c
 tests_unit_check_abi_CFLAGS = $(unit_cflags)
 tests_unit_check_abi_LDADD = $(unit_ldadd)
 
+UNIT_TESTS += tests/unit/check_verify
+tests_unit_check_verify_SOURCES = tests/unit/check_verify.c
+tests_unit_check_verify_CFLAGS = $(unit_cflags)
+tests_unit_check_verify_LDADD = $(unit_ldadd)
+
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
 endif

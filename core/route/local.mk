@@ -7,4 +7,6 @@ CORE_SOURCES += \
 	core/route/router.c \
 	core/route/snapshot.c core/route/snapshot.h \
 	core/route/tables.c core/route/tables.h \
+	core/route/verify.c core/route/verify_cycles.c core/route/verify_internal.h \
+	core/route/verify_vl.c core/route/verify_walk.c core/route/verify_words.c \
 	core/route/verify.h

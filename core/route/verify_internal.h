@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/route/verify_internal.h - what the parts of verify share.
+ *
+ *	verify.c	setting up, adding up, the verdict
+ *	verify_walk.c	following every LID to its end, 64 LIDs at a time
+ *	verify_vl.c	the same dependencies when packets change or differ in VL
+ *	verify_cycles.c	cycles of the dependency graph
+ *	verify_words.c	the witness as a sentence
+ */
+#ifndef CORE_ROUTE_VERIFY_INTERNAL_H
+#define CORE_ROUTE_VERIFY_INTERNAL_H
+
+#include <stdlib.h>
+
+#include "core/route/tables.h"
+#include "core/route/verify.h"
+
+#define LANES 64u    /* LIDs followed together: one cache line of every row */
+#define ROW_UNIT 16u /* rows of dependencies are multiples of this many bytes */
+#define N_SLS 16u
+
+/* What is known of a (switch, lane):
+ *
+ *	 31    24 23            8 7     0
+ *	+--------+---------------+-------+
+ *	| epoch  | hops          | slot  |
+ *	+--------+---------------+-------+
+ *
+ * epoch: of the block it was learned in, so that no block needs clearing;
+ * hops: switches from here to the destination, both counted, or HOPS_*;
+ * slot: position of the egress link among the switch's links, or their number
+ * when the packet leaves to an end-port or nowhere. */
+#define EPOCH_SHIFT 24
+#define HOPS_SHIFT 8
+#define SLOT_MASK 0xffu
+#define HOPS_OPEN 0xfffeu /* being followed right now */
+#define HOPS_FAIL 0xffffu /* does not arrive */
+#define KNOWN_END (1u << EPOCH_SHIFT)
+#define ARRIVES_END (HOPS_OPEN << HOPS_SHIFT)
+
+/* What is behind a port.  No link: info is that of the switch after the last,
+ * of which nothing is ever known. */
+struct port_ref {
+	uint32_t info; /* index of lane 0 of the next switch */
+	uint32_t dep;  /* row of dependencies of the link, in ROW_UNITs, << 8 | slot */
+};
+
+struct lane {
+	uint16_t lid;
+	fm_end owner;
+	fm_sw sw; /* where the owner is */
+	uint8_t port;
+	bool is_switch;
+	uint32_t component;
+};
+
+/* Where to look for a witness; the least (lid, sw) is kept, whoever finds it. */
+struct clue {
+	bool given;
+	uint16_t lid;
+	fm_sw sw;
+};
+
+struct walker {
+	uint32_t *info; /* [n_switches + 1][LANES] */
+	uint32_t base;	/* epoch << EPOCH_SHIFT */
+	uint8_t *dep;	/* [dep_row[n_links]][ROW_UNIT]: 1 = a packet goes on from link to slot */
+	uint32_t *touched; /* [n_switches] base of the last block in which packets came through */
+	fm_sw *path;	   /* [n_switches] */
+	fm_sw *order;	   /* [n_switches] as they became known, next hop first; VL mode only */
+	uint32_t n_order;
+	uint16_t (*sl_vls)[N_SLS]; /* [n_switches][SL] VLs on the way out; VL mode only */
+	uint16_t *reply_sls;	   /* [n_switches] SLs of replies from reply_row; VL mode only */
+	uint32_t reply_row;
+	uint32_t bad_sls;   /* SL entries above 15 */
+	bool carries;	    /* packets followed now are data traffic: note dependencies */
+	bool lane_loops;    /* this lane has a loop */
+	uint32_t ref_ports; /* refs[] beyond this port is "nowhere" */
+	struct port_ref refs[256];
+	struct lane lane[LANES];
+	uint8_t list[LANES]; /* [n_lanes] lanes whose LID is in use and behind a switch */
+	unsigned n_lanes;
+	/* sums */
+	uint64_t reached, lost, disjoint, switch_lost, hops;
+	uint32_t loops, wrong_host, max_hops;
+	struct clue clue[VERIFY_VL_BUDGET + 1]; /* by fault */
+};
+
+struct judge {
+	const struct snapshot *snap;
+	const struct fm_fabric *fab;
+	const struct fm_tables *t;
+	const struct verify_request *req;
+	bool one_vl;		/* every packet stays on one VL per link: a link is a vertex */
+	uint32_t nowhere;	/* info of no switch */
+	uint32_t *port_first;	/* [n_switches + 1] into ports */
+	struct port_ref *ports; /* [sum of n_ports + 1] */
+	uint8_t *port_has_end;	/* same index */
+	uint32_t *n_sources;	/* [n_switches] end-ports that send */
+	fm_sw *source_sw;	/* [n_source_sw] switches with some */
+	uint32_t n_source_sw;
+	uint32_t *component_sources; /* [n_components] */
+	uint32_t all_sources, switchless;
+	uint32_t *dep_row;	/* [n_links + 1] in ROW_UNITs */
+	struct walker *walkers; /* [n_walkers] */
+	unsigned n_walkers;
+	/* VL mode: vertex = link * n_vls + vl */
+	unsigned n_vls;
+	size_t *vl_row;	  /* [n_links + 1] first word of a link's n_vls rows */
+	uint64_t *vl_dep; /* bit (slot * n_vls + vl) of a vertex's row */
+	uint8_t *vl_used; /* [n_links * n_vls] 1 = carries packets; outside VL mode too (n_vls 1) */
+	struct verdict *out;
+};
+
+/* Credit loops as verify_cycles.c found them. */
+struct cycle {
+	uint32_t *vertex; /* [n] link * n_vls + vl, in order; malloced */
+	uint32_t n;
+};
+
+static inline struct port_ref
+port_ref_at(const struct judge *j, fm_sw sw, uint8_t port)
+{
+	if (port > j->fab->sw_n_ports[sw])
+		return (struct port_ref){ j->nowhere, SLOT_MASK };
+	return j->ports[j->port_first[sw] + port];
+}
+
+static inline bool
+is_source(const struct fm_fabric *fab, fm_end e)
+{
+	return fab->end_kind[e] != FM_END_SWITCH;
+}
+
+static inline void
+note_clue(struct walker *w, enum verify_fault fault, uint16_t lid, fm_sw sw)
+{
+	struct clue *c = &w->clue[fault];
+
+	if (c->given && (c->lid < lid || (c->lid == lid && c->sw <= sw)))
+		return;
+	*c = (struct clue){ true, lid, sw };
+}
+
+/* verify_walk.c: fm_pool_for() items are blocks of LANES LIDs. */
+void verify_walk_block(void *arg, uint32_t block, unsigned worker);
+/* Follow one LID from sw; the (switch, lane) word without its epoch. */
+uint32_t verify_resolve(const struct judge *j, struct walker *w, fm_sw sw, unsigned lane);
+
+/* verify_vl.c */
+bool verify_vl_setup(struct judge *j); /* false: out of memory */
+void verify_vl_lane(struct judge *j, struct walker *w, unsigned lane);
+
+/* verify_cycles.c: counts out->credit_loops, gives the shortest cycle found. */
+int verify_find_cycles(
+    struct judge *j, struct fm_pool *workers, struct cycle *cycle, struct fm_error *err);
+
+/* verify_words.c: out->fault and out->witness. */
+void verify_word(const struct judge *j, const struct clue *clues, const struct cycle *cycle);
+
+#endif

@@ -1,0 +1,712 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * verify against a brute-force judge that walks every pair packet by packet
+ * and closes the dependency graph transitively, on small random fabrics with
+ * random, shortest-path and damaged tables of all SL and SL2VL shapes; and
+ * tables wrong on purpose, each caught by its name.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/route/tables.h"
+#include "core/route/verify.h"
+#include "lib/rng.h"
+
+#define MAX_SWITCHES 7
+#define MAX_LINKS 48
+#define MAX_VERTICES (MAX_LINKS * 16)
+
+/* ------------------------------------------------------------ small fabrics */
+
+struct box {
+	struct snapshot *snap;
+	struct tables *tables;
+	uint8_t next_port[MAX_SWITCHES];
+	uint16_t next_lid;
+	struct snapshot_builder b;
+};
+
+static struct table_pool *pool;
+static struct fm_pool *two, *eight;
+
+static void
+add_switch(struct box *x)
+{
+	static const char *const names[] = { "s0", "s1", "s2", "s3", "s4", "s5", "s6" };
+	uint32_t i = (uint32_t)x->b.switches.n;
+
+	ck_assert(fm_vec_push(&x->b.switches,
+	    ((struct snapshot_switch){ .guid = 100 + i, .name = names[i], .n_ports = 12 })));
+}
+
+static void
+add_end(struct box *x, uint32_t sw, uint8_t kind, uint8_t lmc)
+{
+	uint16_t lid = x->next_lid;
+	uint32_t i = (uint32_t)x->b.ends.n;
+	uint8_t port = 0;
+
+	if (kind != FM_END_SWITCH && sw != FM_NONE) {
+		if (x->next_port[sw] >= 12)
+			return;
+		port = ++x->next_port[sw];
+	}
+	lid = (uint16_t)((lid + (1u << lmc) - 1) & ~((1u << lmc) - 1));
+	x->next_lid = (uint16_t)(lid + (1u << lmc));
+	ck_assert(fm_vec_push(&x->b.ends,
+	    ((struct snapshot_end){ .guid = 1000 + i,
+		.node_guid = 1000 + i,
+		.name = "end",
+		.sw = sw,
+		.lid = lid,
+		.port = port,
+		.lmc = lmc,
+		.kind = kind,
+		.n_vls = 8 })));
+}
+
+static void
+add_cable(struct box *x, uint32_t a, uint32_t b)
+{
+	if (a == b || x->next_port[a] >= 12 || x->next_port[b] >= 12)
+		return;
+	ck_assert(fm_vec_push(&x->b.cables,
+	    ((struct snapshot_cable){ .sw = { a, b },
+		.port = { ++x->next_port[a], ++x->next_port[b] },
+		.n_vls = 8,
+		.mbps = 100000,
+		.nominal_mbps = 100000 })));
+}
+
+static void
+build(struct box *x)
+{
+	struct fm_error err;
+
+	ck_assert_msg(snapshot_build(&x->b, 1, &x->snap, &err) == 0, "%s", err.msg);
+	snapshot_builder_fini(&x->b);
+	ck_assert(tables_new(pool, NULL, &x->snap->fab, FM_PROVIDES_SL, 0, &x->tables, &err) == 0);
+}
+
+static void
+drop(struct box *x)
+{
+	tables_put(x->tables);
+	snapshot_put(x->snap);
+	memset(x, 0, sizeof(*x));
+}
+
+static void
+random_fabric(struct box *x, struct fm_rng *r)
+{
+	uint32_t n = fm_rng_below(r, MAX_SWITCHES) + 1, n_ends = fm_rng_below(r, 9);
+	static const uint8_t kinds[] = { FM_END_CA, FM_END_CA, FM_END_CA, FM_END_ROUTER,
+		FM_END_AGGREGATOR, FM_END_PROXY };
+
+	x->next_lid = (uint16_t)(1 + fm_rng_below(r, 70));
+	for (uint32_t i = 0; i < n; i++) {
+		add_switch(x);
+		if (fm_rng_below(r, 8) > 0)
+			add_end(x, i, FM_END_SWITCH, fm_rng_below(r, 6) == 0);
+	}
+	for (uint32_t i = 1; i < n; i++)
+		if (fm_rng_below(r, 8) > 0)
+			add_cable(x, i, fm_rng_below(r, i));
+	for (uint32_t i = fm_rng_below(r, 8); i > 0; i--)
+		add_cable(x, fm_rng_below(r, n), fm_rng_below(r, n));
+	for (uint32_t i = 0; i < n_ends; i++)
+		add_end(x, fm_rng_below(r, n), kinds[fm_rng_below(r, 6)],
+		    fm_rng_below(r, 4) == 0 ? (uint8_t)fm_rng_below(r, 3) : 0);
+	if (fm_rng_below(r, 10) == 0)
+		for (int i = 0; i < 2; i++)
+			add_end(x, FM_NONE, FM_END_CA, 0);
+	build(x);
+}
+
+/* Shortest paths to every LID, ties by the seed. */
+static void
+shortest_tables(struct box *x, struct fm_rng *r)
+{
+	const struct fm_fabric *fab = &x->snap->fab;
+
+	for (uint32_t lid = 1; lid <= fab->max_lid; lid++) {
+		uint32_t far[MAX_SWITCHES], e = fab->lid_end[lid];
+
+		if (e == FM_NONE || fab->end_sw[e] == FM_NONE)
+			continue;
+		memset(far, 0xff, sizeof(far));
+		far[fab->end_sw[e]] = 0;
+		x->tables->t.lft[fab->end_sw[e]][lid] = fab->end_port[e];
+		for (uint32_t hops = 0; hops < fab->n_switches; hops++)
+			for (fm_link l = 0; l < fab->n_links; l++) {
+				fm_sw to = fab->link_to[l], from = fab->link_to[fab->link_rev[l]];
+
+				if (far[to] != hops || far[from] < hops + 1)
+					continue;
+				if (far[from] == UINT32_MAX || fm_rng_below(r, 2))
+					x->tables->t.lft[from][lid] = fab->link_port[l];
+				far[from] = hops + 1;
+			}
+	}
+}
+
+static void
+damage(struct box *x, struct fm_rng *r, uint32_t one_in)
+{
+	const struct fm_fabric *fab = &x->snap->fab;
+
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		for (uint32_t lid = 0; lid <= fab->max_lid; lid++)
+			if (fm_rng_below(r, one_in) == 0) {
+				uint32_t port = fm_rng_below(r, 15);
+
+				x->tables->t.lft[sw][lid] =
+				    port == 14 ? FM_PORT_NONE : (uint8_t)port;
+			}
+}
+
+static void
+random_sls(struct box *x, struct fm_rng *r)
+{
+	struct fm_tables *t = &x->tables->t;
+	const struct fm_fabric *fab = &x->snap->fab;
+	uint32_t n_sls = fm_rng_below(r, 6) == 0 ? 18 : 1 + fm_rng_below(r, 4);
+	uint32_t n_vls = fm_rng_below(r, 6) == 0 ? 20 : 1 + fm_rng_below(r, 4), n;
+
+	t->n_vls_used = (uint8_t)(1 + fm_rng_below(r, 4));
+	t->sl_shape = fm_rng_below(r, 3);
+	t->sl2vl_shape = fm_rng_below(r, 3);
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		for (uint32_t lid = 0; lid <= fab->max_lid; lid++)
+			t->sl[sw][lid] = (uint8_t)fm_rng_below(r, n_sls);
+	n = t->sl2vl_first[fab->n_switches];
+	n = n > fab->n_links ? n : fab->n_links;
+	for (uint32_t i = 0; i < n * 16; i++)
+		t->sl2vl[i] = (uint8_t)fm_rng_below(r, n_vls);
+}
+
+/* ---------------------------------------------------------- the brute force */
+
+struct brute {
+	const struct fm_fabric *fab;
+	const struct fm_tables *t;
+	const struct verify_request *req;
+	struct verdict v;
+	uint64_t hops;
+	bool used[MAX_VERTICES], dep[MAX_VERTICES][MAX_VERTICES];
+	bool wrong[MAX_SWITCHES], loop[MAX_SWITCHES], bad_sl[MAX_SWITCHES]; /* of one LID */
+};
+
+static fm_link
+link_at(const struct fm_fabric *fab, fm_sw sw, uint8_t port)
+{
+	for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
+		if (fab->link_port[l] == port)
+			return l;
+	return FM_NONE;
+}
+
+static uint32_t
+brute_vl(const struct brute *b, fm_sw sw, uint32_t in, fm_link out, uint32_t sl)
+{
+	const struct fm_tables *t = b->t;
+	uint32_t vl = 0;
+
+	if (t->sl2vl_shape == FM_SL2VL_MODULO)
+		vl = sl % t->n_vls_used;
+	else if (t->sl2vl_shape == FM_SL2VL_BY_OUT)
+		vl = t->sl2vl[out * 16 + sl];
+	else
+		vl = t->sl2vl[(t->sl2vl_first[sw] + in * 13 + b->fab->link_port[out]) * 16 + sl];
+	return vl > 15 ? 15 : vl;
+}
+
+/* One packet from sw; the number of switches it met, 0 if it did not arrive. */
+static uint32_t
+send(struct brute *b, fm_sw sw, uint32_t in, uint32_t lid, uint32_t sl, bool carries)
+{
+	const struct fm_fabric *fab = b->fab;
+	fm_end owner = fab->lid_end[lid];
+	uint32_t last = UINT32_MAX;
+
+	for (uint32_t hops = 1; hops < MAX_SWITCHES * 20; hops++) {
+		uint8_t port = b->t->lft[sw][lid];
+		fm_link l = link_at(fab, sw, port);
+
+		if (l == FM_NONE) {
+			if (sw == fab->end_sw[owner] && port == fab->end_port[owner])
+				return hops;
+			for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
+				if (fab->end_port[e] == port)
+					b->wrong[sw] = true;
+			return 0;
+		}
+		if (carries) {
+			uint32_t v = l * 16 + brute_vl(b, sw, in, l, sl);
+
+			b->used[v] = true;
+			if (last != UINT32_MAX)
+				b->dep[last][v] = true;
+			last = v;
+		}
+		in = fab->link_port[fab->link_rev[l]];
+		sw = fab->link_to[l];
+	}
+	/* still under way: on a loop; its least switch names it */
+	fm_sw least = sw, at = sw;
+	do {
+		at = fab->link_to[link_at(fab, at, b->t->lft[at][lid])];
+		least = at < least ? at : least;
+	} while (at != sw);
+	b->loop[least] = true;
+	return 0;
+}
+
+static uint32_t
+brute_sl(const struct brute *b, fm_sw sw, uint32_t lid)
+{
+	if (b->t->sl_shape == FM_SL_ZERO)
+		return 0;
+	return b->t->sl[b->t->sl_shape == FM_SL_BY_DLID ? 0 : sw][lid];
+}
+
+static void
+brute_pair(struct brute *b, fm_end s, uint32_t lid)
+{
+	const struct fm_fabric *fab = b->fab;
+	fm_sw sw = fab->end_sw[s], to = fab->end_sw[fab->lid_end[lid]];
+	uint32_t sl = brute_sl(b, sw, lid),
+		 hops = send(b, sw, fab->end_port[s], lid, sl % 16, true);
+
+	if (sl > 15 && link_at(fab, sw, b->t->lft[sw][lid]) != FM_NONE)
+		b->bad_sl[sw] = true;
+	if (b->req->sl_model == VERIFY_BOTH && fab->end_lid[s] != 0)
+		for (uint32_t i = 0; i < 1u << fab->end_lmc[s]; i++)
+			send(b, sw, fab->end_port[s], lid,
+			    brute_sl(b, to, fab->end_lid[s] + i) % 16, true);
+	if (hops == 0) {
+		b->v.unreachable_pairs++;
+		return;
+	}
+	b->v.reachable_pairs++;
+	b->hops += hops;
+	b->v.max_hops = hops > b->v.max_hops ? hops : b->v.max_hops;
+}
+
+static void
+brute_lid(struct brute *b, const struct snapshot *snap, uint32_t lid)
+{
+	const struct fm_fabric *fab = b->fab;
+	fm_end d = fab->lid_end[lid];
+
+	memset(b->wrong, 0, sizeof(b->wrong) + sizeof(b->loop) + sizeof(b->bad_sl));
+	for (fm_end s = 0; s < fab->n_ends; s++) {
+		if (s == d || fab->end_kind[s] == FM_END_SWITCH)
+			continue;
+		if (fab->end_sw[s] == FM_NONE && fab->end_sw[d] == FM_NONE)
+			b->v.reachable_pairs++;
+		else if (fab->end_sw[s] == FM_NONE || fab->end_sw[d] == FM_NONE ||
+		    snap->sw_component[fab->end_sw[s]] != snap->sw_component[fab->end_sw[d]])
+			b->v.disjoint_pairs++;
+		else
+			brute_pair(b, s, lid);
+	}
+	for (fm_sw sw = 0; fab->end_kind[d] == FM_END_SWITCH && sw < fab->n_switches; sw++)
+		if (sw != fab->end_sw[d] &&
+		    snap->sw_component[sw] == snap->sw_component[fab->end_sw[d]] &&
+		    send(b, sw, 0, lid, 0, false) == 0)
+			b->v.switch_pairs_unrouted++;
+	for (fm_sw sw = 0; sw < MAX_SWITCHES; sw++) {
+		b->v.wrong_host += b->wrong[sw];
+		b->v.loops += b->loop[sw];
+		b->v.vl_errors += b->bad_sl[sw];
+	}
+}
+
+/* Transitive closure; vertices on a cycle, grouped by mutual reachability. */
+static void
+brute_cycles(struct brute *b)
+{
+	uint32_t n = b->fab->n_links * 16, vls = 0;
+	static bool counted[MAX_VERTICES];
+
+	memset(counted, 0, sizeof(counted));
+	for (uint32_t k = 0; k < n; k++)
+		for (uint32_t i = 0; b->used[k] && i < n; i++)
+			for (uint32_t m = 0; b->dep[i][k] && m < n; m++)
+				b->dep[i][m] |= b->dep[k][m];
+	for (uint32_t v = 0; v < n; v++) {
+		if (!b->used[v])
+			continue;
+		vls |= 1u << v % 16;
+		b->v.vl_errors += v % 16 >= b->req->n_vls || v % 16 >= b->fab->link_n_vls[v / 16];
+		if (!b->dep[v][v] || counted[v])
+			continue;
+		b->v.credit_loops++;
+		for (uint32_t u = v; u < n; u++)
+			counted[u] |= b->dep[v][u] && b->dep[u][v];
+	}
+	b->v.vls = (uint8_t)(vls ? __builtin_popcount(vls) : 1);
+}
+
+static const struct verdict *
+brute_force(const struct box *x, const struct verify_request *req)
+{
+	static struct brute b;
+
+	memset(&b, 0, sizeof(b));
+	b.fab = &x->snap->fab;
+	b.t = &x->tables->t;
+	b.req = req;
+	for (uint32_t lid = 1; lid <= b.fab->max_lid; lid++)
+		if (b.fab->lid_end[lid] != FM_NONE)
+			brute_lid(&b, x->snap, lid);
+	brute_cycles(&b);
+	b.v.avg_hops = b.v.reachable_pairs ? (double)b.hops / (double)b.v.reachable_pairs : 0;
+	return &b.v;
+}
+
+/* ------------------------------------------------------------------- tests */
+
+static void
+same(const struct verdict *a, const struct verdict *b, uint64_t seed, bool witness)
+{
+#define SAME(field) \
+	ck_assert_msg(a->field == b->field, "seed %llu: " #field " is %g, should be %g", \
+	    (unsigned long long)seed, (double)a->field, (double)b->field)
+	SAME(reachable_pairs);
+	SAME(unreachable_pairs);
+	SAME(disjoint_pairs);
+	SAME(switch_pairs_unrouted);
+	SAME(loops);
+	SAME(wrong_host);
+	SAME(credit_loops);
+	SAME(vl_errors);
+	SAME(max_hops);
+	SAME(avg_hops);
+	SAME(vls);
+	if (witness) {
+		SAME(fault);
+		ck_assert_str_eq(a->witness, b->witness);
+	}
+}
+
+static struct verdict
+judge(const struct box *x, const struct verify_request *req, struct fm_pool *workers)
+{
+	struct verdict v;
+	struct fm_error err;
+
+	ck_assert(verify_tables(x->snap, &x->tables->t, req, workers, &v, &err) == 0);
+	return v;
+}
+
+static void
+compare_seed(uint64_t seed, uint32_t damage_one_in, bool with_sls)
+{
+	struct box x = { 0 };
+	struct fm_rng r;
+	struct verify_request req;
+	struct verdict v, w;
+
+	fm_rng_seed(&r, seed);
+	req.n_vls = (uint8_t)(1 + fm_rng_below(&r, 8));
+	req.sl_model = fm_rng_below(&r, 2) ? VERIFY_BOTH : VERIFY_FORWARD;
+	random_fabric(&x, &r);
+	shortest_tables(&x, &r);
+	if (damage_one_in > 0)
+		damage(&x, &r, damage_one_in);
+	if (with_sls)
+		random_sls(&x, &r);
+	v = judge(&x, &req, NULL);
+	same(&v, brute_force(&x, &req), seed, false);
+	ck_assert_msg((v.fault == VERIFY_OK) == (v.witness[0] == '\0'), "seed %llu",
+	    (unsigned long long)seed);
+	w = judge(&x, &req, two);
+	same(&w, &v, seed, true);
+	if (seed % 8 == 0) {
+		w = judge(&x, &req, eight);
+		same(&w, &v, seed, true);
+	}
+	drop(&x);
+}
+
+START_TEST(test_random)
+{
+	for (uint64_t seed = 0; seed < 400; seed++) {
+		compare_seed(seed, 0, false);
+		compare_seed(seed + 10000, 0, true);
+		compare_seed(seed + 20000, 12, false);
+		compare_seed(seed + 30000, 12, true);
+		compare_seed(seed + 40000, 2, seed % 2);
+		compare_seed(seed + 50000, 1, seed % 2);
+	}
+}
+END_TEST
+
+static const struct verify_request plain = { .n_vls = 8, .sl_model = VERIFY_BOTH };
+
+/* Four switches in a ring, a host each; LIDs 1..4 the switches, 5..8 the
+ * hosts (port 1); port 2 leads to the next switch, port 3 to the one before. */
+static void
+ring(struct box *x)
+{
+	*x = (struct box){ .next_lid = 1 };
+	for (uint32_t i = 0; i < 4; i++)
+		add_switch(x);
+	for (uint32_t i = 0; i < 4; i++)
+		add_end(x, i, FM_END_SWITCH, 0);
+	for (uint32_t i = 0; i < 4; i++)
+		add_end(x, i, FM_END_CA, 0);
+	for (uint32_t i = 0; i < 4; i++)
+		ck_assert(fm_vec_push(&x->b.cables,
+		    ((struct snapshot_cable){ .sw = { i, (i + 1) % 4 },
+			.port = { 2, 3 },
+			.n_vls = 4,
+			.mbps = 1,
+			.nominal_mbps = 1 })));
+	build(x);
+	/* a path, never over the cable 3-0 */
+	for (uint32_t sw = 0; sw < 4; sw++)
+		for (uint32_t lid = 1; lid <= 8; lid++)
+			x->tables->t.lft[sw][lid] = sw == (lid - 1) % 4 ? lid > 4
+			    : sw < (lid - 1) % 4			? 2
+									: 3;
+}
+
+START_TEST(test_good)
+{
+	struct box x;
+	struct verdict v;
+
+	ring(&x);
+	v = judge(&x, &plain, two);
+	ck_assert_int_eq(v.fault, VERIFY_OK);
+	ck_assert_uint_eq(v.reachable_pairs, 4 * 3 + 4 * 4);
+	ck_assert_uint_eq(v.max_hops, 4);
+	ck_assert_str_eq(v.witness, "");
+	ck_assert(verdict_is_safe(&v, false));
+	drop(&x);
+}
+END_TEST
+
+START_TEST(test_loop)
+{
+	struct box x;
+	struct verdict v;
+
+	ring(&x);
+	x.tables->t.lft[1][8] = 3; /* s0 sends it to s1, s1 back to s0 */
+	v = judge(&x, &plain, NULL);
+	ck_assert_int_eq(v.fault, VERIFY_LOOP);
+	ck_assert_uint_eq(v.loops, 1);
+	ck_assert(!verdict_is_safe(&v, true));
+	ck_assert_str_eq(v.witness,
+	    "packets to LID 8 of 'end' go round in circles: "
+	    "switch 's0' port 2, switch 's1' port 3, and again");
+	drop(&x);
+}
+END_TEST
+
+START_TEST(test_dead_end)
+{
+	struct box x;
+	struct verdict v;
+
+	ring(&x);
+	x.tables->t.lft[1][8] = FM_PORT_NONE;
+	v = judge(&x, &plain, NULL);
+	ck_assert_int_eq(v.fault, VERIFY_UNREACHABLE);
+	ck_assert_uint_eq(v.unreachable_pairs, 2);
+	ck_assert_str_eq(
+	    v.witness, "'end' cannot reach LID 8 of 'end': switch 's1' has no entry for it");
+	x.tables->t.lft[1][8] = 9;
+	v = judge(&x, &plain, NULL);
+	ck_assert_uint_eq(v.unreachable_pairs, 2);
+	ck_assert_str_eq(v.witness,
+	    "'end' cannot reach LID 8 of 'end': switch 's1' sends it to port 9, which has no "
+	    "cable");
+	ck_assert(verdict_is_safe(&v, false));
+	drop(&x);
+}
+END_TEST
+
+START_TEST(test_wrong_host)
+{
+	struct box x;
+	struct verdict v;
+
+	ring(&x);
+	x.tables->t.lft[1][8] = 1;
+	v = judge(&x, &plain, NULL);
+	ck_assert_int_eq(v.fault, VERIFY_WRONG_HOST);
+	ck_assert_uint_eq(v.wrong_host, 1);
+	ck_assert_uint_eq(v.unreachable_pairs, 2);
+	ck_assert(!verdict_is_safe(&v, true));
+	ck_assert_str_eq(v.witness, "switch 's1' hands LID 8 of 'end' to port 1, where 'end' is");
+	drop(&x);
+}
+END_TEST
+
+/* All packets clockwise: the textbook deadlock.  Host LIDs only, so that the
+ * traffic to switch LIDs has no part in it. */
+static void
+clockwise(struct box *x)
+{
+	ring(x);
+	for (uint32_t sw = 0; sw < 4; sw++)
+		for (uint32_t lid = 5; lid <= 8; lid++)
+			x->tables->t.lft[sw][lid] = sw == lid - 5 ? 1 : 2;
+}
+
+START_TEST(test_credit_loop)
+{
+	struct box x;
+	struct verdict v;
+
+	clockwise(&x);
+	v = judge(&x, &plain, NULL);
+	ck_assert_int_eq(v.fault, VERIFY_CREDIT_LOOP);
+	ck_assert_uint_eq(v.credit_loops, 1);
+	ck_assert_uint_eq(v.unreachable_pairs, 0);
+	ck_assert(!verdict_is_safe(&v, false));
+	ck_assert(verdict_is_safe(&v, true));
+	ck_assert_str_eq(v.witness,
+	    "credit loop over 4 links: switch 's0' port 2, then switch 's1' port 2, "
+	    "then switch 's2' port 2, then switch 's3' port 2, and back to the first");
+	drop(&x);
+}
+END_TEST
+
+/* The dateline cure: who will cross the cable 3-0 has SL 1, and VL 1 from
+ * there on.  At s1 only the ingress port tells before from after. */
+START_TEST(test_dateline)
+{
+	struct box x;
+	struct verdict v;
+	struct fm_tables *t;
+
+	clockwise(&x);
+	t = &x.tables->t;
+	t->sl_shape = FM_SL_BY_SW_DLID;
+	t->sl2vl_shape = FM_SL2VL_BY_IN_OUT;
+	t->n_vls_used = 2;
+	for (uint32_t sw = 0; sw < 4; sw++) {
+		for (uint32_t lid = 5; lid <= 8; lid++)
+			t->sl[sw][lid] = lid - 5 < sw;
+		for (uint32_t in = 1; in <= 3; in++)
+			t->sl2vl[(t->sl2vl_first[sw] + in * 13 + 2) * 16 + 1] =
+			    sw == 3 || (sw < 2 && in == 3);
+	}
+	v = judge(&x, &(struct verify_request){ .n_vls = 8, .sl_model = VERIFY_FORWARD }, NULL);
+	ck_assert_msg(v.fault == VERIFY_OK, "%s", v.witness);
+	ck_assert_uint_eq(v.vls, 2);
+	/* replies use the other's SL and cross on VL 0 */
+	v = judge(&x, &plain, NULL);
+	ck_assert_int_eq(v.fault, VERIFY_CREDIT_LOOP);
+	ck_assert(strstr(v.witness, "port 2 VL 0") != NULL);
+	drop(&x);
+}
+END_TEST
+
+START_TEST(test_vl_budget)
+{
+	struct box x;
+	struct verdict v;
+	struct fm_tables *t;
+
+	ring(&x);
+	t = &x.tables->t;
+	t->sl_shape = FM_SL_BY_DLID;
+	t->n_vls_used = 6; /* the links have 4 */
+	memset(t->sl[0], 5, 9);
+	v = judge(&x, &plain, NULL);
+	ck_assert_int_eq(v.fault, VERIFY_VL_BUDGET);
+	ck_assert_uint_eq(v.vl_errors, 6);
+	ck_assert(!verdict_is_safe(&v, true));
+	ck_assert_str_eq(v.witness,
+	    "switch 's0' port 2 carries packets on a VL that is beyond "
+	    "the budget of 8 or the 4 of the link");
+	drop(&x);
+}
+END_TEST
+
+/* A switch that no packet reaches may say anything. */
+START_TEST(test_junk)
+{
+	struct box x;
+	struct verdict v;
+
+	ring(&x);
+	for (uint32_t lid = 5; lid <= 8; lid++) {
+		x.tables->t.lft[0][lid] = lid == 5 ? 1 : 3; /* s0 goes the short way */
+		x.tables->t.lft[3][lid] = lid == 8 ? 1 : 3;
+	}
+	v = judge(&x, &plain, NULL);
+	ck_assert_uint_eq(v.loops, 0);
+	ck_assert_uint_eq(v.credit_loops, 0);
+	drop(&x);
+}
+END_TEST
+
+START_TEST(test_back_to_back)
+{
+	struct box x = { .next_lid = 1 };
+	struct verdict v;
+
+	add_end(&x, FM_NONE, FM_END_CA, 0);
+	add_end(&x, FM_NONE, FM_END_CA, 1);
+	build(&x);
+	v = judge(&x, &plain, two);
+	ck_assert_int_eq(v.fault, VERIFY_OK);
+	ck_assert_uint_eq(v.reachable_pairs, 3);
+	ck_assert_uint_eq(v.disjoint_pairs, 0);
+	ck_assert_uint_eq(v.max_hops, 0);
+	drop(&x);
+}
+END_TEST
+
+static void
+setup(void)
+{
+	pool = table_pool_new();
+	two = fm_pool_new(2);
+	eight = fm_pool_new(8);
+	ck_assert(pool != NULL && two != NULL && eight != NULL);
+}
+
+static void
+teardown(void)
+{
+	fm_pool_free(two);
+	fm_pool_free(eight);
+	table_pool_free(pool);
+}
+
+int
+main(void)
+{
+	Suite *s = suite_create("verify");
+	TCase *c = tcase_create("verify");
+	SRunner *r = srunner_create(s);
+	int failed;
+
+	tcase_add_checked_fixture(c, setup, teardown);
+	tcase_set_timeout(c, 60);
+	tcase_add_test(c, test_random);
+	tcase_add_test(c, test_good);
+	tcase_add_test(c, test_loop);
+	tcase_add_test(c, test_dead_end);
+	tcase_add_test(c, test_wrong_host);
+	tcase_add_test(c, test_credit_loop);
+	tcase_add_test(c, test_dateline);
+	tcase_add_test(c, test_vl_budget);
+	tcase_add_test(c, test_junk);
+	tcase_add_test(c, test_back_to_back);
+	suite_add_tcase(s, c);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
