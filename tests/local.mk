@@ -46,6 +46,10 @@ UNIT_TESTS += tests/unit/check_verify
 tests_unit_check_verify_SOURCES = tests/unit/check_verify.c
 tests_unit_check_verify_CFLAGS = $(unit_cflags)
 tests_unit_check_verify_LDADD = $(unit_ldadd)
+UNIT_TESTS += tests/unit/check_transact
+tests_unit_check_transact_SOURCES = tests/unit/check_transact.c
+tests_unit_check_transact_CFLAGS = $(unit_cflags)
+tests_unit_check_transact_LDADD = $(unit_ldadd)
 
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)

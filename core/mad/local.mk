@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # core/mad/: wire formats, transactions, transports.
 CORE_SOURCES += \
-	core/mad/transact.h core/mad/transport.h core/mad/wire.c core/mad/wire.h
+	core/mad/transact.c core/mad/transact.h core/mad/transport.h \
+	core/mad/window.c core/mad/window.h core/mad/wire.c core/mad/wire.h

@@ -9,6 +9,10 @@
  * belong to the kernel).  Late, duplicated and foreign answers are counted
  * and dropped.  What is no answer to a request of ours (traps, SMInfo, SA
  * queries) goes to the unsolicited handler.
+ *
+ * Callbacks run from txn_poll(), txn_drain() and txn_free(), never from
+ * txn_smp() (but when memory is out); they may start requests.  While
+ * txn_free() cancels, requests started by callbacks are cancelled as well.
  */
 #ifndef CORE_MAD_TRANSACT_H
 #define CORE_MAD_TRANSACT_H
@@ -20,8 +24,8 @@
 /* How a request travels. */
 struct smp_route {
 	bool directed;
-	uint16_t lid;		      /* LID-routed: destination */
-	uint8_t n_hops;		      /* directed: hops from the local port */
+	uint16_t lid;		       /* LID-routed: destination */
+	uint8_t n_hops;		       /* directed: hops from the local port */
 	uint8_t path[DR_MAX_HOPS + 1]; /* path[1..n_hops] egress ports; path[0] = 0 */
 };
 
@@ -29,26 +33,30 @@ enum txn_status {
 	TXN_OK,	      /* answered, MAD status 0 */
 	TXN_REFUSED,  /* answered with a MAD status other than 0 */
 	TXN_TIMEOUT,  /* no answer after all retries */
-	TXN_CANCELLED /* the engine was closed or the caller gave it up */
+	TXN_CANCELLED /* the engine was closed, or memory is out */
 };
 
 /* reply: the whole MAD, wire order, valid during the call; NULL unless OK or REFUSED. */
 typedef void (*txn_done)(void *arg, enum txn_status status, const uint8_t *reply);
 
 struct txn_limits {
-	uint32_t timeout_ms;	/* first try; doubles with each retry */
+	uint32_t timeout_ms; /* first try; doubles with each retry */
 	uint8_t n_retries;
-	uint16_t window_max;	/* per fabric; the engine adapts below it */
-	uint16_t per_node_max;	/* per node key */
+	uint16_t window_max;   /* per fabric, 1024 at most; the engine adapts below it */
+	uint16_t per_node_max; /* per node key; a request waiting for its retry counts */
 };
 
 struct txn_counts {
-	uint64_t sent, received, retries, timeouts, refused;
+	uint64_t sent, received, retries; /* MADs; sent includes retries */
+	uint64_t timeouts, refused;	  /* requests that ended so */
+	/* Answers to requests given up, to none of ours, to requests answered. */
 	uint64_t late, foreign, duplicates;
-	uint64_t gets_by_attr[256], sets_by_attr[256]; /* first sends, by low byte of the attribute id */
+	uint64_t gets_by_attr[256],
+	    sets_by_attr[256]; /* first sends, by low byte of the attribute id */
 };
 
 struct txn_engine;
+/* NULL when memory is out.  Takes t->on_mad; does not close t. */
 struct txn_engine *txn_new(struct transport *t, const struct txn_limits *limits, uint64_t m_key);
 void txn_free(struct txn_engine *e); /* cancels what is outstanding */
 
@@ -59,18 +67,21 @@ void txn_free(struct txn_engine *e); /* cancels what is outstanding */
 void txn_smp(struct txn_engine *e, const struct smp_route *route, uint8_t method, uint16_t attr,
     uint32_t modifier, const uint8_t *data, uint64_t node_key, txn_done done, void *arg);
 
-/* MADs that answer no request of ours; the handler may reply by txn_reply(). */
+/* MADs that answer no request of ours; the handler may reply by txn_reply():
+ * a copy of *m with method and data changed (the D bit is set for it). */
 typedef void (*txn_unsolicited)(void *arg, const struct mad *m);
 void txn_set_unsolicited(struct txn_engine *e, txn_unsolicited handler, void *arg);
 int txn_reply(struct txn_engine *e, const struct mad *reply, struct fm_error *err);
 
 unsigned txn_outstanding(const struct txn_engine *e); /* queued + on the wire */
+unsigned txn_window(const struct txn_engine *e);      /* what the engine admits at present */
 const struct txn_counts *txn_counts(const struct txn_engine *e);
 /* When the next timer is due (transport clock), INT64_MAX = none. */
 int64_t txn_next_ns(const struct txn_engine *e);
 /* Receive, expire timers, send what the window admits.  Waits until `until_ns` at most. */
 int txn_poll(struct txn_engine *e, int64_t until_ns, struct fm_error *err);
-/* Poll until nothing is outstanding or should_stop(arg) says so. */
+/* Poll until nothing is outstanding; FM_E_CANCELLED when should_stop(arg) (may
+ * be NULL, asked every 50 ms at least) ended it before. */
 int txn_drain(struct txn_engine *e, bool (*should_stop)(void *), void *arg, struct fm_error *err);
 
 #endif

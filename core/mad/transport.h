@@ -44,7 +44,8 @@ struct local_port {
 struct transport;
 struct transport_ops {
 	const char *name;
-	/* Send; returns 0 or FM_E_SYSTEM.  The transport copies the MAD. */
+	/* Send; returns 0 or FM_E_SYSTEM.  The transport copies the MAD.  May be
+	 * called from on_mad, but never calls it. */
 	int (*send)(struct transport *t, const struct mad *m, struct fm_error *err);
 	/* Deliver what has arrived to t->on_mad, waiting until `until_ns` of
 	 * now_ns() at most for the first.  (sim: advances the virtual clock.)

@@ -1,0 +1,782 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * check_transact - the transaction engine over a scripted transport with a
+ * clock of its own: what is sent is put on a list, and the test (or, in the
+ * random rounds, a seed) decides what comes back and when.
+ */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mad/transact.h"
+#include "core/mad/window.h"
+#include "core/mad/wire.h"
+#include "lib/rng.h"
+#include "lib/vec.h"
+
+#define MS INT64_C(1000000)
+#define NODE_OF(modifier) ((modifier) % 7) /* 0: no per-node window */
+
+struct event {
+	int64_t at_ns;
+	struct mad m;
+};
+
+struct fake {
+	struct transport base;
+	int64_t now_ns;
+	FM_VEC(struct event) events; /* to be delivered, in any order */
+	FM_VEC(struct mad) sent;
+	void (*on_send)(struct fake *f, const struct mad *m); /* may be NULL */
+	bool fail_sends, in_send;
+};
+
+static int
+fake_send(struct transport *t, const struct mad *m, struct fm_error *err)
+{
+	struct fake *f = (struct fake *)t;
+
+	if (f->fail_sends)
+		return fm_fail(err, FM_E_SYSTEM, "no cable");
+	ck_assert(fm_vec_push(&f->sent, *m));
+	f->in_send = true;
+	if (f->on_send)
+		f->on_send(f, m);
+	f->in_send = false;
+	return 0;
+}
+
+static size_t
+first_event(const struct fake *f)
+{
+	size_t best = SIZE_MAX;
+
+	for (size_t i = 0; i < f->events.n; i++)
+		if (best == SIZE_MAX || f->events.item[i].at_ns < f->events.item[best].at_ns)
+			best = i;
+	return best;
+}
+
+/* One event, or the clock moves to until_ns. */
+static int
+fake_poll(struct transport *t, int64_t until_ns, struct fm_error *err)
+{
+	struct fake *f = (struct fake *)t;
+	size_t i = first_event(f);
+	struct event ev;
+
+	if (i == SIZE_MAX || f->events.item[i].at_ns > until_ns) {
+		ck_assert(until_ns < INT64_MAX);
+		if (until_ns > f->now_ns)
+			f->now_ns = until_ns;
+		return 0;
+	}
+	ev = f->events.item[i];
+	f->events.item[i] = f->events.item[--f->events.n];
+	if (ev.at_ns > f->now_ns)
+		f->now_ns = ev.at_ns;
+	t->on_mad(t->on_mad_arg, &ev.m);
+	return 1;
+}
+
+static int64_t
+fake_now(struct transport *t)
+{
+	return ((struct fake *)t)->now_ns;
+}
+
+static const struct transport_ops fake_ops = {
+	.name = "fake", .send = fake_send, .poll = fake_poll, .now_ns = fake_now
+};
+
+static void
+fake_init(struct fake *f)
+{
+	*f = (struct fake){ .base = { .ops = &fake_ops, .max_window = 128 }, .now_ns = 5 * MS };
+}
+
+static void
+fake_fini(struct fake *f)
+{
+	fm_vec_fini(&f->events);
+	fm_vec_fini(&f->sent);
+}
+
+static void
+deliver(struct fake *f, int64_t after_ns, const struct mad *m)
+{
+	struct event ev = { f->now_ns + after_ns, *m };
+
+	ck_assert(fm_vec_push(&f->events, ev));
+}
+
+static struct mad
+answer_to(const struct mad *m, uint16_t status)
+{
+	struct mad r = *m;
+	struct wire_header h;
+
+	wire_header_get(m->bytes, &h);
+	h.method = WIRE_GET_RESP;
+	h.status = status;
+	h.dr_return = h.mgmt_class == WIRE_CLASS_SMP_DR;
+	h.tid |= UINT64_C(0xdeadbeef) << 32; /* the kernel's half */
+	wire_header_put(r.bytes, &h);
+	r.timeout_ms = 0;
+	return r;
+}
+
+/* What the kernel does with a request nobody answered. */
+static struct mad
+returned(const struct mad *m)
+{
+	struct mad r = *m;
+
+	r.status = ETIMEDOUT;
+	return r;
+}
+
+struct outcome {
+	int n_calls;
+	enum txn_status status;
+	uint32_t modifier; /* of the reply */
+	struct fake *fake; /* not NULL: assert that no send is in progress */
+};
+
+static void
+note(void *arg, enum txn_status status, const uint8_t *reply)
+{
+	struct outcome *o = arg;
+
+	o->n_calls++;
+	o->status = status;
+	o->modifier = reply ? wire_get32(reply + 20) : 0;
+	ck_assert((reply != NULL) == (status == TXN_OK || status == TXN_REFUSED));
+	if (o->fake)
+		ck_assert(!o->fake->in_send);
+}
+
+static const struct txn_limits limits = {
+	.timeout_ms = 100, .n_retries = 2, .window_max = 32, .per_node_max = 3
+};
+static const struct smp_route two_hops = { .directed = true, .n_hops = 2, .path = { 0, 3, 17 } };
+
+static void
+get(struct txn_engine *e, uint32_t modifier, uint64_t key, struct outcome *o)
+{
+	txn_smp(e, &two_hops, WIRE_GET, WIRE_ATTR_PORT_INFO, modifier, NULL, key, note, o);
+}
+
+static void
+drain(struct txn_engine *e)
+{
+	struct fm_error err = { 0 };
+
+	ck_assert_int_eq(txn_drain(e, NULL, NULL, &err), 0);
+	ck_assert_uint_eq(txn_outstanding(e), 0);
+}
+
+START_TEST(what_is_sent)
+{
+	struct smp_route by_lid = { .lid = 0x1234 };
+	uint8_t data[64];
+	struct fake f;
+	struct txn_engine *e;
+	struct outcome o = { 0 };
+	struct wire_header h;
+
+	fake_init(&f);
+	e = txn_new(&f.base, &limits, 0x1122334455667788);
+	memset(data, 0x5a, sizeof(data));
+	txn_smp(e, &two_hops, WIRE_GET, WIRE_ATTR_NODE_INFO, 9, NULL, 1, note, &o);
+	txn_smp(e, &by_lid, WIRE_SET, WIRE_ATTR_LFT, 3, data, 2, note, &o);
+	ck_assert_uint_eq(f.sent.n, 2);
+	ck_assert_uint_eq(txn_outstanding(e), 2);
+
+	wire_header_get(f.sent.item[0].bytes, &h);
+	ck_assert_uint_eq(h.base_version, 1);
+	ck_assert_uint_eq(h.class_version, 1);
+	ck_assert_uint_eq(h.mgmt_class, WIRE_CLASS_SMP_DR);
+	ck_assert_uint_eq(h.method, WIRE_GET);
+	ck_assert_uint_eq(h.attr, WIRE_ATTR_NODE_INFO);
+	ck_assert_uint_eq(h.modifier, 9);
+	ck_assert_uint_eq(h.hop_count, 2);
+	ck_assert_uint_eq(h.hop_pointer, 0);
+	ck_assert_uint_eq(h.dr_slid, 0xffff);
+	ck_assert_uint_eq(h.dr_dlid, 0xffff);
+	ck_assert_uint_eq(h.m_key, 0x1122334455667788);
+	ck_assert_uint_eq(h.tid >> 32, 0);
+	ck_assert_uint_eq(f.sent.item[0].addr.lid, 0xffff);
+	ck_assert_uint_eq(f.sent.item[0].timeout_ms, 100);
+	ck_assert_mem_eq(f.sent.item[0].bytes + WIRE_DR_INITIAL_PATH_AT, "\0\3\21\0", 4);
+
+	wire_header_get(f.sent.item[1].bytes, &h);
+	ck_assert_uint_eq(h.mgmt_class, WIRE_CLASS_SMP_LID);
+	ck_assert_uint_eq(h.method, WIRE_SET);
+	ck_assert_uint_eq(f.sent.item[1].addr.lid, 0x1234);
+	ck_assert_mem_eq(f.sent.item[1].bytes + WIRE_SMP_DATA_AT, data, 64);
+	ck_assert_uint_eq(txn_counts(e)->gets_by_attr[WIRE_ATTR_NODE_INFO], 1);
+	ck_assert_uint_eq(txn_counts(e)->sets_by_attr[WIRE_ATTR_LFT], 1);
+
+	txn_free(e);
+	ck_assert_int_eq(o.n_calls, 2);
+	ck_assert_int_eq(o.status, TXN_CANCELLED);
+	fake_fini(&f);
+}
+END_TEST
+
+START_TEST(timeouts_double)
+{
+	struct fake f;
+	struct txn_engine *e;
+	struct outcome o = { 0 };
+	int64_t start;
+
+	fake_init(&f);
+	e = txn_new(&f.base, &limits, 0);
+	start = f.now_ns;
+	get(e, 1, 1, &o);
+	ck_assert_int_eq(txn_next_ns(e), start + 100 * MS);
+	drain(e);
+	ck_assert_int_eq(o.n_calls, 1);
+	ck_assert_int_eq(o.status, TXN_TIMEOUT);
+	ck_assert_uint_eq(f.sent.n, 3);
+	ck_assert_int_eq(f.now_ns - start, (100 + 200 + 400) * MS);
+	ck_assert_uint_eq(f.sent.item[2].timeout_ms, 400);
+	ck_assert_uint_eq(txn_counts(e)->retries, 2);
+	ck_assert_uint_eq(txn_counts(e)->timeouts, 1);
+	ck_assert_int_eq(txn_next_ns(e), INT64_MAX);
+	txn_free(e);
+	fake_fini(&f);
+}
+END_TEST
+
+/* The answer to the first try is taken while the second is under way, or
+ * even before it is sent; the second answer is a duplicate. */
+START_TEST(late_and_duplicate)
+{
+	struct fake f;
+	struct txn_engine *e;
+	struct outcome o = { 0 }, p = { 0 };
+	struct mad r;
+
+	fake_init(&f);
+	e = txn_new(&f.base, &limits, 0);
+	get(e, 1, 1, &o);
+	r = answer_to(&f.sent.item[0], 0);
+	deliver(&f, 150 * MS, &r);
+	drain(e);
+	ck_assert_int_eq(o.status, TXN_OK);
+	ck_assert_uint_eq(f.sent.n, 2);
+	deliver(&f, 0, &r);
+	get(e, 2, 1, &p); /* never answered */
+	drain(e);
+	ck_assert_uint_eq(txn_counts(e)->duplicates, 1);
+	r = answer_to(&f.sent.item[2], 0);
+	deliver(&f, 0, &r);
+	get(e, 3, 1, &p);
+	drain(e);
+	ck_assert_uint_eq(txn_counts(e)->late, 1);
+	ck_assert_int_eq(o.n_calls, 1);
+	ck_assert_int_eq(p.n_calls, 2);
+	txn_free(e);
+	fake_fini(&f);
+}
+END_TEST
+
+START_TEST(kernel_returns_it)
+{
+	struct fake f;
+	struct txn_engine *e;
+	struct outcome o = { 0 };
+	struct mad r;
+	int64_t start;
+
+	fake_init(&f);
+	e = txn_new(&f.base, &limits, 0);
+	start = f.now_ns;
+	get(e, 1, 1, &o);
+	r = returned(&f.sent.item[0]);
+	deliver(&f, 1 * MS, &r); /* ends the first try ... */
+	deliver(&f, 2 * MS, &r); /* ... but not the second */
+	drain(e);
+	ck_assert_int_eq(o.status, TXN_TIMEOUT);
+	ck_assert_int_eq(f.now_ns - start, (1 + 200 + 400) * MS);
+	ck_assert_uint_eq(f.sent.n, 3);
+	txn_free(e);
+	fake_fini(&f);
+}
+END_TEST
+
+START_TEST(strangers)
+{
+	struct fake f;
+	struct txn_engine *e;
+	struct outcome o = { 0 };
+	struct mad r, wrong;
+
+	fake_init(&f);
+	e = txn_new(&f.base, &limits, 0);
+	get(e, 1, 1, &o);
+	r = answer_to(&f.sent.item[0], 0);
+	wrong = r;
+	wrong.bytes[13] ^= 0x40; /* another generation */
+	deliver(&f, 1 * MS, &wrong);
+	wrong = r;
+	wrong.bytes[15] ^= 1; /* another slot */
+	deliver(&f, 2 * MS, &wrong);
+	wrong = r;
+	wrong.bytes[14] |= 0x0f; /* no such slot */
+	deliver(&f, 3 * MS, &wrong);
+	wrong = r;
+	wire_put16(wrong.bytes + 16, WIRE_ATTR_NODE_INFO);
+	deliver(&f, 4 * MS, &wrong);
+	wrong = r;
+	wrong.bytes[1] = WIRE_CLASS_SMP_LID;
+	deliver(&f, 5 * MS, &wrong);
+	deliver(&f, 6 * MS, &r);
+	drain(e);
+	ck_assert_int_eq(o.n_calls, 1);
+	ck_assert_int_eq(o.status, TXN_OK);
+	ck_assert_uint_eq(txn_counts(e)->foreign, 5);
+	ck_assert_int_eq(f.now_ns, (5 + 6) * MS);
+	txn_free(e);
+	fake_fini(&f);
+}
+END_TEST
+
+START_TEST(refused_and_busy)
+{
+	struct fake f;
+	struct txn_engine *e;
+	struct outcome o = { 0 };
+	struct mad r;
+
+	fake_init(&f);
+	e = txn_new(&f.base, &limits, 0);
+	get(e, 77, 1, &o);
+	r = answer_to(&f.sent.item[0], WIRE_STATUS_BAD_METHOD_ATTR);
+	deliver(&f, 1 * MS, &r);
+	drain(e);
+	ck_assert_int_eq(o.status, TXN_REFUSED);
+	ck_assert_uint_eq(o.modifier, 77);
+	ck_assert_uint_eq(f.sent.n, 1);
+	ck_assert_uint_eq(txn_counts(e)->refused, 1);
+
+	get(e, 78, 1, &o);
+	r = answer_to(&f.sent.item[1], WIRE_STATUS_BUSY);
+	deliver(&f, 1 * MS, &r);
+	r = answer_to(&f.sent.item[1], 0);
+	deliver(&f, 120 * MS, &r);
+	drain(e);
+	ck_assert_int_eq(o.status, TXN_OK);
+	ck_assert_uint_eq(f.sent.n, 3);
+
+	get(e, 79, 1, &o);
+	for (int i = 0; i < 3; i++) { /* BUSY to the last */
+		r = answer_to(&f.sent.item[3], WIRE_STATUS_BUSY);
+		deliver(&f, 50 * MS + i * 100 * MS + (i == 2) * 150 * MS, &r);
+	}
+	drain(e);
+	ck_assert_int_eq(o.status, TXN_REFUSED);
+	ck_assert_uint_eq(f.sent.n, 6);
+	txn_free(e);
+	fake_fini(&f);
+}
+END_TEST
+
+START_TEST(failed_sends)
+{
+	struct fake f;
+	struct txn_engine *e;
+	struct outcome o = { 0 };
+	struct mad r;
+
+	fake_init(&f);
+	e = txn_new(&f.base, &limits, 0);
+	f.fail_sends = true;
+	get(e, 1, 1, &o);
+	ck_assert_int_eq(o.n_calls, 0);
+	f.fail_sends = false;
+	ck_assert_int_eq(txn_poll(e, f.now_ns + 150 * MS, NULL), 0);
+	ck_assert_uint_eq(f.sent.n, 1);
+	r = answer_to(&f.sent.item[0], 0);
+	deliver(&f, 0, &r);
+	drain(e);
+	ck_assert_int_eq(o.status, TXN_OK);
+	txn_free(e);
+	fake_fini(&f);
+}
+END_TEST
+
+/* One node that does not answer holds three places, not the fabric. */
+START_TEST(per_node_window)
+{
+	struct fake f;
+	struct txn_engine *e;
+	struct outcome o[20] = { 0 };
+
+	fake_init(&f);
+	e = txn_new(&f.base, &limits, 0);
+	for (uint32_t i = 0; i < 10; i++)
+		get(e, i, 1, &o[i]);
+	ck_assert_uint_eq(f.sent.n, 3);
+	for (uint32_t i = 10; i < 15; i++)
+		get(e, i, 2, &o[i]);
+	ck_assert_uint_eq(f.sent.n, 6);
+	for (uint32_t i = 15; i < 20; i++)
+		get(e, i, 0, &o[i]);
+	ck_assert_uint_eq(f.sent.n, 11);
+	ck_assert_uint_eq(txn_outstanding(e), 20);
+	for (uint32_t i = 0; i < 3; i++) { /* first come, first served */
+		struct mad r = answer_to(&f.sent.item[i], 0);
+
+		ck_assert_uint_eq(wire_get32(f.sent.item[i].bytes + 20), i);
+		deliver(&f, MS, &r);
+		ck_assert_int_eq(txn_poll(e, f.now_ns + MS, NULL), 0);
+		ck_assert_int_eq(o[i].n_calls, 1);
+		ck_assert_uint_eq(f.sent.n, 12 + i);
+	}
+	txn_free(e);
+	for (int i = 0; i < 20; i++)
+		ck_assert_int_eq(o[i].n_calls, 1);
+	fake_fini(&f);
+}
+END_TEST
+
+struct chain {
+	struct txn_engine *engine;
+	struct fake *fake;
+	int n_left, n_done, n_cancelled;
+};
+
+/* A callback that starts the next request, as discovery does. */
+static void
+link_done(void *arg, enum txn_status status, const uint8_t *reply)
+{
+	struct chain *c = arg;
+
+	ck_assert(!c->fake->in_send);
+	c->n_done++;
+	c->n_cancelled += status == TXN_CANCELLED;
+	if (c->n_left-- > 0)
+		txn_smp(
+		    c->engine, &two_hops, WIRE_GET, WIRE_ATTR_PORT_INFO, 0, NULL, 1, link_done, c);
+}
+
+static void
+answer_at_once(struct fake *f, const struct mad *m)
+{
+	struct mad r = answer_to(m, 0);
+
+	deliver(f, MS, &r);
+}
+
+START_TEST(callbacks_start_requests)
+{
+	struct fake f;
+	struct chain c = { .fake = &f, .n_left = 1000 };
+
+	fake_init(&f);
+	f.on_send = answer_at_once;
+	c.engine = txn_new(&f.base, &limits, 0);
+	for (int i = 0; i < 5; i++)
+		txn_smp(
+		    c.engine, &two_hops, WIRE_GET, WIRE_ATTR_PORT_INFO, 0, NULL, 1, link_done, &c);
+	drain(c.engine);
+	ck_assert_int_eq(c.n_done, 1005);
+	ck_assert_int_eq(c.n_cancelled, 0);
+
+	/* Started while txn_free() cancels: cancelled as well. */
+	f.on_send = NULL;
+	c.n_left = 50;
+	c.n_done = 0;
+	for (int i = 0; i < 5; i++)
+		txn_smp(
+		    c.engine, &two_hops, WIRE_GET, WIRE_ATTR_PORT_INFO, 0, NULL, 1, link_done, &c);
+	f.sent.n = 0;
+	txn_free(c.engine);
+	ck_assert_int_eq(c.n_done, 55);
+	ck_assert_int_eq(c.n_cancelled, 55);
+	ck_assert_uint_eq(f.sent.n, 0);
+	ck_assert_ptr_null(f.base.on_mad);
+	fake_fini(&f);
+}
+END_TEST
+
+static void
+answer_trap(void *arg, const struct mad *m)
+{
+	struct mad r = *m;
+
+	r.bytes[3] = WIRE_TRAP_REPRESS;
+	ck_assert_int_eq(txn_reply(*(struct txn_engine **)arg, &r, NULL), 0);
+}
+
+START_TEST(unsolicited)
+{
+	struct fake f;
+	struct txn_engine *e;
+	struct outcome o = { 0 };
+	struct mad trap = { .addr = { .lid = 7 } };
+	struct wire_header h = { .base_version = 1,
+		.mgmt_class = WIRE_CLASS_SMP_LID,
+		.class_version = 1,
+		.method = WIRE_TRAP,
+		.tid = 99,
+		.attr = WIRE_ATTR_NOTICE };
+
+	fake_init(&f);
+	e = txn_new(&f.base, &limits, 0);
+	wire_header_put(trap.bytes, &h);
+	deliver(&f, 0, &trap); /* no handler yet: dropped */
+	ck_assert_int_eq(txn_poll(e, f.now_ns, NULL), 0);
+	txn_set_unsolicited(e, answer_trap, &e);
+	deliver(&f, 0, &trap);
+	h.mgmt_class = trap.bytes[1] = WIRE_CLASS_SMP_DR;
+	deliver(&f, 1, &trap);
+	get(e, 1, 1, &o);
+	ck_assert_int_eq(txn_poll(e, f.now_ns + MS, NULL), 0);
+	ck_assert_int_eq(txn_poll(e, f.now_ns + MS, NULL), 0);
+	ck_assert_uint_eq(f.sent.n, 3);
+	ck_assert_uint_eq(f.sent.item[1].bytes[3], WIRE_TRAP_REPRESS);
+	ck_assert_uint_eq(f.sent.item[1].bytes[4], 0);
+	ck_assert_uint_eq(f.sent.item[1].timeout_ms, 0);
+	ck_assert_uint_eq(f.sent.item[1].addr.lid, 7);
+	ck_assert_uint_eq(f.sent.item[2].bytes[4], 0x80);
+	ck_assert_int_eq(o.n_calls, 0);
+	txn_free(e);
+	fake_fini(&f);
+}
+END_TEST
+
+/* ---- random rounds */
+
+#define N_REQUESTS 600
+
+struct storm {
+	struct fake fake;
+	struct fm_rng rng;
+	unsigned loss_pct, duplicate_pct, refuse_pct, busy_pct, return_pct;
+	unsigned window_max, per_node_max;
+	int64_t gone_ns[N_REQUESTS]; /* when the engine stops waiting for the present try */
+	bool answered[N_REQUESTS], refused[N_REQUESTS];
+	struct outcome outcome[N_REQUESTS];
+};
+
+static bool
+chance(struct storm *s, unsigned pct)
+{
+	return fm_rng_below(&s->rng, 100) < pct;
+}
+
+static void
+check_windows(struct storm *s, uint32_t id)
+{
+	unsigned n = 0, n_node = 0;
+
+	for (uint32_t i = 0; i < N_REQUESTS; i++)
+		if (s->gone_ns[i] > s->fake.now_ns && s->outcome[i].n_calls == 0) {
+			n++;
+			n_node += NODE_OF(i) == NODE_OF(id);
+		}
+	ck_assert_uint_le(n, s->window_max);
+	if (NODE_OF(id) != 0)
+		ck_assert_uint_le(n_node, s->per_node_max);
+}
+
+static void
+storm_answer(struct storm *s, const struct mad *m, uint32_t id)
+{
+	int64_t delay = (1 + fm_rng_below(&s->rng, 90)) * MS;
+	struct mad r;
+
+	if (chance(s, s->busy_pct)) {
+		r = answer_to(m, WIRE_STATUS_BUSY);
+		deliver(&s->fake, delay, &r);
+		s->refused[id] = true; /* if it was the last try */
+		return;
+	}
+	s->answered[id] = true;
+	r = answer_to(m, chance(s, s->refuse_pct) ? WIRE_STATUS_BAD_VALUE : 0);
+	s->refused[id] |= wire_get16(r.bytes + 4) & 0x7fff;
+	deliver(&s->fake, delay, &r);
+	if (chance(s, s->duplicate_pct))
+		deliver(&s->fake, delay + fm_rng_below(&s->rng, 300) * MS, &r);
+	if (chance(s, 5)) { /* a stranger */
+		wire_put64(r.bytes + 8, fm_rng_next(&s->rng));
+		wire_put16(r.bytes + 16, 0x7777);
+		deliver(&s->fake, delay, &r);
+	}
+}
+
+static void
+storm_send(struct fake *f, const struct mad *m)
+{
+	struct storm *s = (struct storm *)f;
+	uint32_t id = wire_get32(m->bytes + 20);
+
+	ck_assert_uint_lt(id, N_REQUESTS);
+	ck_assert_int_eq(s->outcome[id].n_calls, 0);
+	s->gone_ns[id] = f->now_ns + m->timeout_ms * MS;
+	check_windows(s, id);
+	if (!chance(s, s->loss_pct))
+		storm_answer(s, m, id);
+	else if (chance(s, s->return_pct)) {
+		struct mad r = returned(m);
+
+		deliver(f, fm_rng_below(&s->rng, 150) * MS, &r);
+	}
+}
+
+static void
+storm_init(struct storm *s, uint64_t seed)
+{
+	fake_init(&s->fake);
+	fm_rng_seed(&s->rng, seed);
+	s->fake.on_send = storm_send;
+	s->loss_pct = fm_rng_below(&s->rng, 60);
+	s->duplicate_pct = fm_rng_below(&s->rng, 50);
+	s->refuse_pct = fm_rng_below(&s->rng, 20);
+	s->busy_pct = fm_rng_below(&s->rng, 20);
+	s->return_pct = fm_rng_below(&s->rng, 100);
+	s->window_max = 1 + fm_rng_below(&s->rng, 60);
+	s->per_node_max = 1 + fm_rng_below(&s->rng, 8);
+}
+
+START_TEST(storms)
+{
+	struct storm *s = calloc(1, sizeof(*s));
+	struct txn_limits l = limits;
+	struct txn_engine *e;
+	bool cut_short = _i % 5 == 4;
+
+	storm_init(s, (uint64_t)_i);
+	l.window_max = (uint16_t)s->window_max;
+	l.per_node_max = (uint16_t)s->per_node_max;
+	e = txn_new(&s->fake.base, &l, 0);
+	for (uint32_t i = 0; i < N_REQUESTS; i++) {
+		s->outcome[i].fake = &s->fake;
+		get(e, i, NODE_OF(i), &s->outcome[i]);
+		if (chance(s, 30))
+			ck_assert_int_eq(txn_poll(e, s->fake.now_ns, NULL), 0);
+	}
+	if (cut_short)
+		ck_assert_int_eq(txn_poll(e, s->fake.now_ns + 50 * MS, NULL), 0);
+	else
+		drain(e);
+	txn_free(e);
+	for (uint32_t i = 0; i < N_REQUESTS; i++) {
+		const struct outcome *o = &s->outcome[i];
+
+		ck_assert_int_eq(o->n_calls, 1);
+		ck_assert(cut_short || o->status != TXN_CANCELLED);
+		if (o->status == TXN_OK)
+			ck_assert(s->answered[i] && o->modifier == i);
+		if (o->status == TXN_REFUSED)
+			ck_assert(s->refused[i] && o->modifier == i);
+	}
+	fake_fini(&s->fake);
+	free(s);
+}
+END_TEST
+
+/* ---- the adaptive window, on models of a fabric */
+
+/* A server that takes cost(window) ns per answer: where does the window settle? */
+static unsigned
+settle(struct window *w, int64_t (*cost_ns)(unsigned), int n_answers)
+{
+	static int64_t now;
+	uint64_t sum = 0;
+
+	for (int i = 0; i < n_answers; i++) {
+		now += cost_ns(w->size);
+		window_answer(w, now);
+		if (i >= n_answers / 2)
+			sum += w->size;
+	}
+	return (unsigned)(sum / (uint64_t)(n_answers / 2));
+}
+
+static int64_t
+long_round_trip(unsigned window)
+{
+	return 1000000 / window;
+}
+
+static int64_t
+cliff_at_64(unsigned window)
+{
+	return window > 64 ? 3000 * (int64_t)(window - 60) / 4 : 3000 + 20000 / window;
+}
+
+static int64_t
+everything_slow(unsigned window)
+{
+	return 50000;
+}
+
+START_TEST(window_adapts)
+{
+	struct window w;
+	unsigned at;
+
+	window_init(&w, 4, 128);
+	ck_assert_uint_eq(settle(&w, long_round_trip, 20000), 128);
+
+	window_init(&w, 4, 128);
+	at = settle(&w, cliff_at_64, 200000);
+	ck_assert_uint_ge(at, 40);
+	ck_assert_uint_le(at, 72);
+
+	/* Dearer answers that are not our doing leave the window as it was. */
+	at = w.size;
+	ck_assert_uint_ge(settle(&w, everything_slow, 1000), at);
+}
+END_TEST
+
+START_TEST(window_falls_on_loss)
+{
+	struct window w;
+
+	window_init(&w, 4, 128);
+	settle(&w, long_round_trip, 20000);
+	window_loss(&w, 1000, 2000);
+	ck_assert_uint_eq(w.size, 64);
+	window_loss(&w, 1500, 3000); /* sent before the cut */
+	ck_assert_uint_eq(w.size, 64);
+	for (int i = 1; i < 20; i++)
+		window_loss(&w, 10000 * i, 10000 * i + 1);
+	ck_assert_uint_eq(w.size, 4);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("transact");
+	TCase *t = tcase_create("transact");
+	SRunner *r = srunner_create(s);
+	int n_failed;
+
+	tcase_add_test(t, what_is_sent);
+	tcase_add_test(t, timeouts_double);
+	tcase_add_test(t, late_and_duplicate);
+	tcase_add_test(t, kernel_returns_it);
+	tcase_add_test(t, strangers);
+	tcase_add_test(t, refused_and_busy);
+	tcase_add_test(t, failed_sends);
+	tcase_add_test(t, per_node_window);
+	tcase_add_test(t, callbacks_start_requests);
+	tcase_add_test(t, unsolicited);
+	tcase_add_loop_test(t, storms, 0, 100);
+	tcase_add_test(t, window_adapts);
+	tcase_add_test(t, window_falls_on_loss);
+	suite_add_tcase(s, t);
+	srunner_run_all(r, CK_NORMAL);
+	n_failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
