@@ -1,2 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # core/sweep/: discovery, inventory, apply, traps.
+CORE_SOURCES += \
+	core/sweep/ask.c \
+	core/sweep/discover.c \
+	core/sweep/fields.c core/sweep/fields.h \
+	core/sweep/internal.h \
+	core/sweep/inventory.c core/sweep/inventory.h \
+	core/sweep/light.c \
+	core/sweep/links.c \
+	core/sweep/model.c \
+	core/sweep/other_sms.c \
+	core/sweep/program.c \
+	core/sweep/sweep.c core/sweep/sweep.h

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/ha/ha.c - decisions of the SMInfo state machine, IBA 14.4.1.
+ */
+#include "core/ha/ha.h"
+
+#include <string.h>
+
+void
+ha_init(struct ha *h, uint64_t guid, uint8_t priority, uint64_t sm_key)
+{
+	memset(h, 0, sizeof(*h));
+	h->guid = guid;
+	h->priority = priority;
+	h->sm_key = sm_key;
+	h->state = WIRE_SM_DISCOVERING;
+}
+
+bool
+ha_is_better(uint8_t a_priority, uint64_t a_guid, uint8_t b_priority, uint64_t b_guid)
+{
+	if (a_priority != b_priority)
+		return a_priority > b_priority;
+	return a_guid < b_guid;
+}
+
+static bool
+other_is_better(const struct ha *h, const struct ha_other *o)
+{
+	return ha_is_better(o->info.priority, o->info.guid, h->priority, h->guid);
+}
+
+/* The best of those in `state` (any live one for 0), or n_others. */
+static uint32_t
+best_of(const struct ha_other *others, uint32_t n_others, uint8_t state)
+{
+	uint32_t best = n_others;
+
+	for (uint32_t i = 0; i < n_others; i++) {
+		const struct wire_sm_info *o = &others[i].info;
+
+		if (o->state == WIRE_SM_NOT_ACTIVE || (state != 0 && o->state != state))
+			continue;
+		if (best == n_others ||
+		    ha_is_better(o->priority, o->guid, others[best].info.priority, others[best].info.guid))
+			best = i;
+	}
+	return best;
+}
+
+static enum ha_verdict
+stand_by(struct ha *h, const struct ha_other *master, enum ha_verdict verdict)
+{
+	if (h->master.info.guid != master->info.guid)
+		h->n_silent_polls = h->n_lesser_polls = 0;
+	h->state = WIRE_SM_STANDBY;
+	h->master = *master;
+	return verdict;
+}
+
+enum ha_verdict
+ha_decide(struct ha *h, const struct ha_other *others, uint32_t n_others, uint32_t *whom)
+{
+	uint32_t master = best_of(others, n_others, WIRE_SM_MASTER);
+	uint32_t best = best_of(others, n_others, 0);
+
+	if (h->state == WIRE_SM_MASTER) {
+		*whom = master;
+		if (master < n_others && other_is_better(h, &others[master]))
+			return HA_GIVE_WAY;
+		*whom = best;
+		if (best < n_others && other_is_better(h, &others[best]) &&
+		    others[best].info.state == WIRE_SM_STANDBY)
+			return HA_GIVE_WAY;
+		return HA_MASTER;
+	}
+	*whom = master;
+	if (master < n_others && !h->handed_over)
+		return stand_by(h, &others[master],
+		    other_is_better(h, &others[master]) ? HA_STANDBY : HA_AWAIT_HANDOVER);
+	*whom = best;
+	if (best < n_others && other_is_better(h, &others[best]) && !h->handed_over)
+		return stand_by(h, &others[best], HA_STANDBY);
+	h->state = WIRE_SM_MASTER;
+	h->handed_over = false;
+	return HA_MASTER;
+}
+
+static enum ha_event
+on_handover(struct ha *h, const struct wire_sm_info *from)
+{
+	if (h->state != WIRE_SM_STANDBY && h->state != WIRE_SM_MASTER)
+		return HA_REFUSE;
+	if (h->state == WIRE_SM_MASTER)
+		return HA_NOTHING; /* both were masters; its subnet is ours already */
+	h->state = WIRE_SM_DISCOVERING;
+	h->handed_over = true;
+	h->master.info = *from;
+	return HA_BECOME_MASTER;
+}
+
+enum ha_event
+ha_on_set(struct ha *h, uint32_t control, const struct wire_sm_info *from)
+{
+	switch (control) {
+	case WIRE_SM_HANDOVER:
+		return on_handover(h, from);
+	case WIRE_SM_ACKNOWLEDGE:
+		return h->state == WIRE_SM_STANDBY || h->state == WIRE_SM_MASTER ? HA_NOTHING : HA_REFUSE;
+	case WIRE_SM_DISABLE:
+		if (h->state != WIRE_SM_STANDBY)
+			return HA_REFUSE;
+		h->state = WIRE_SM_NOT_ACTIVE;
+		return HA_STOP;
+	case WIRE_SM_STANDBY_REQ:
+		if (h->state != WIRE_SM_NOT_ACTIVE && h->state != WIRE_SM_DISCOVERING)
+			return HA_REFUSE;
+		h->state = WIRE_SM_STANDBY;
+		h->master.info = *from;
+		return HA_BECOME_STANDBY;
+	case WIRE_SM_DISCOVER:
+		if (h->state != WIRE_SM_STANDBY)
+			return HA_REFUSE;
+		h->state = WIRE_SM_DISCOVERING;
+		return HA_REDISCOVER;
+	default:
+		return HA_REFUSE;
+	}
+}
+
+bool
+ha_on_poll(struct ha *h, const struct wire_sm_info *info, uint32_t silent_max)
+{
+	if (h->state != WIRE_SM_STANDBY)
+		return false;
+	if (info == NULL) {
+		if (++h->n_silent_polls < silent_max)
+			return false;
+	} else {
+		h->n_silent_polls = 0;
+		h->master.info = *info;
+		if (ha_is_better(h->priority, h->guid, info->priority, info->guid))
+			h->n_lesser_polls++;
+		if (info->state == WIRE_SM_MASTER || info->state == WIRE_SM_DISCOVERING)
+			return false;
+	}
+	h->state = WIRE_SM_DISCOVERING;
+	return true;
+}
+
+void
+ha_info(const struct ha *h, struct wire_sm_info *info)
+{
+	info->guid = h->guid;
+	info->sm_key = 0; /* shown to nobody who has not shown it to us, IBA 14.2.5.13 */
+	info->act_count = h->act_count;
+	info->priority = h->priority;
+	info->state = h->state;
+}
+
+const char *
+ha_state_name(uint8_t state)
+{
+	static const char *const names[] = { "not active", "discovering", "standby", "master" };
+
+	return state < 4 ? names[state] : "in an unknown state";
+}

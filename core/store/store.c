@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/store/store.c - LIDs in LMDB.
+ *
+ *	database "lids": key = port GUID, 8 bytes, most significant first;
+ *	value = base LID, 2 bytes likewise, then the LMC, 1 byte
+ *
+ * Byte order is fixed by shifts, so that a store can be carried to another
+ * machine.  LMDB commits whole transactions; a crash loses none that was
+ * committed and tears none.
+ */
+#include "core/store/store.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <lmdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lib/arena.h"
+#include "lib/hash.h"
+#include "lib/vec.h"
+
+#define STORE_MAP_BYTES ((size_t)64 << 20) /* 49,151 LIDs take 3 MB; room for more databases */
+#define GUID_BYTES 8
+#define LID_BYTES 3
+
+struct store {
+	MDB_env *env;
+	MDB_dbi lids_db;
+	FM_VEC(struct store_lid) lids;
+	struct fm_hash by_guid; /* -> index of lids */
+	struct fm_arena mem;	/* this struct */
+};
+
+static bool
+remember(struct store *s, const struct store_lid *l)
+{
+	uint32_t i = fm_hash_find(&s->by_guid, l->guid);
+
+	if (i != FM_HASH_NONE) {
+		s->lids.item[i] = *l;
+		return true;
+	}
+	return fm_vec_push(&s->lids, *l) &&
+	       fm_hash_put(&s->by_guid, l->guid, (uint32_t)s->lids.n - 1);
+}
+
+static int
+load_lids(struct store *s, MDB_txn *txn)
+{
+	MDB_cursor *cursor;
+	MDB_val key, value;
+	int rc = mdb_cursor_open(txn, s->lids_db, &cursor);
+
+	if (rc != 0)
+		return rc;
+	while ((rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == 0) {
+		struct store_lid l = { 0 };
+		const uint8_t *k = key.mv_data, *v = value.mv_data;
+
+		if (key.mv_size != GUID_BYTES || value.mv_size != LID_BYTES)
+			continue; /* written by a later version */
+		for (int i = 0; i < GUID_BYTES; i++)
+			l.guid = l.guid << 8 | k[i];
+		l.lid = (uint16_t)(v[0] << 8 | v[1]);
+		l.lmc = v[2];
+		if (!remember(s, &l)) {
+			rc = ENOMEM;
+			break;
+		}
+	}
+	mdb_cursor_close(cursor);
+	return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+static int
+open_env(struct store *s, const char *dir)
+{
+	MDB_txn *txn;
+	int rc = mdb_env_create(&s->env);
+
+	if (rc != 0)
+		return rc;
+	if ((rc = mdb_env_set_maxdbs(s->env, 8)) != 0 ||
+	    (rc = mdb_env_set_mapsize(s->env, STORE_MAP_BYTES)) != 0 ||
+	    (rc = mdb_env_open(s->env, dir, 0, 0640)) != 0 ||
+	    (rc = mdb_txn_begin(s->env, NULL, 0, &txn)) != 0)
+		return rc;
+	if ((rc = mdb_dbi_open(txn, "lids", MDB_CREATE, &s->lids_db)) != 0 ||
+	    (rc = load_lids(s, txn)) != 0) {
+		mdb_txn_abort(txn);
+		return rc;
+	}
+	return mdb_txn_commit(txn);
+}
+
+int
+store_open(const char *dir, struct store **out, struct fm_error *err)
+{
+	struct fm_arena mem;
+	struct store *s;
+	int rc;
+
+	if (mkdir(dir, 0750) != 0 && errno != EEXIST)
+		return fm_fail(err, FM_E_SYSTEM, "cannot make the state directory %s: %s", dir,
+		    strerror(errno));
+	fm_arena_init(&mem, SIZE_MAX);
+	s = fm_arena_alloc(&mem, sizeof(*s));
+	if (s == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for the store");
+	s->mem = mem;
+	rc = open_env(s, dir);
+	if (rc != 0) {
+		store_close(s);
+		return fm_fail(err, FM_E_SYSTEM, "cannot open the store in %s: %s", dir, mdb_strerror(rc));
+	}
+	*out = s;
+	return 0;
+}
+
+void
+store_close(struct store *s)
+{
+	struct fm_arena mem;
+
+	if (s == NULL)
+		return;
+	if (s->env != NULL)
+		mdb_env_close(s->env);
+	fm_vec_fini(&s->lids);
+	fm_hash_fini(&s->by_guid);
+	mem = s->mem;
+	fm_arena_fini(&mem);
+}
+
+uint16_t
+store_lid(const struct store *s, uint64_t guid)
+{
+	uint32_t i = s == NULL ? FM_HASH_NONE : fm_hash_find(&s->by_guid, guid);
+
+	return i == FM_HASH_NONE ? 0 : s->lids.item[i].lid;
+}
+
+uint32_t
+store_n_lids(const struct store *s)
+{
+	return s == NULL ? 0 : (uint32_t)s->lids.n;
+}
+
+const struct store_lid *
+store_lids(const struct store *s)
+{
+	return s->lids.item;
+}
+
+static bool
+is_kept(const struct store *s, const struct store_lid *l)
+{
+	uint32_t i = fm_hash_find(&s->by_guid, l->guid);
+
+	return i != FM_HASH_NONE && s->lids.item[i].lid == l->lid && s->lids.item[i].lmc == l->lmc;
+}
+
+static int
+write_lid(struct store *s, MDB_txn *txn, const struct store_lid *l)
+{
+	uint8_t k[GUID_BYTES], v[LID_BYTES] = { (uint8_t)(l->lid >> 8), (uint8_t)l->lid, l->lmc };
+	MDB_val key = { sizeof(k), k }, value = { sizeof(v), v };
+
+	for (int i = 0; i < GUID_BYTES; i++)
+		k[i] = (uint8_t)(l->guid >> (8 * (GUID_BYTES - 1 - i)));
+	return mdb_put(txn, s->lids_db, &key, &value, 0);
+}
+
+int
+store_put_lids(struct store *s, const struct store_lid *lids, uint32_t n, struct fm_error *err)
+{
+	MDB_txn *txn = NULL;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < n && rc == 0; i++) {
+		if (is_kept(s, &lids[i]))
+			continue;
+		if (txn == NULL && (rc = mdb_txn_begin(s->env, NULL, 0, &txn)) != 0)
+			break;
+		rc = write_lid(s, txn, &lids[i]);
+	}
+	if (rc == 0 && txn != NULL) {
+		rc = mdb_txn_commit(txn);
+		txn = NULL;
+	}
+	if (rc != 0) {
+		if (txn != NULL)
+			mdb_txn_abort(txn);
+		return fm_fail(err, FM_E_SYSTEM, "cannot write to the store: %s", mdb_strerror(rc));
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (!remember(s, &lids[i]))
+			return fm_fail(err, FM_E_RESOURCE, "out of memory for the store");
+	return 0;
+}
+
+/* "0xGUID 0xMIN 0xMAX": 1 an entry, 0 nothing, -1 wrong. */
+static int
+parse_guid2lid(const char *line, struct store_lid *out)
+{
+	unsigned long min, max;
+	char *end;
+
+	line += strspn(line, " \t\r\n");
+	if (*line == '\0' || *line == '#')
+		return 0;
+	errno = 0;
+	out->guid = strtoull(line, &end, 16);
+	if (end == line)
+		return -1;
+	min = strtoul(line = end, &end, 16);
+	if (end == line)
+		return -1;
+	max = strtoul(line = end, &end, 16);
+	if (end == line || end[strspn(end, " \t\r\n")] != '\0' || errno != 0)
+		return -1;
+	if (out->guid == 0 || min == 0 || max < min || max > 0xBFFF || max - min > 127)
+		return -1;
+	out->lid = (uint16_t)min;
+	out->lmc = 0;
+	while ((1ul << out->lmc) < max - min + 1)
+		out->lmc++;
+	return (1ul << out->lmc) == max - min + 1 ? 1 : -1;
+}
+
+int
+store_import_guid2lid(struct store *s, const char *path, uint32_t *n, struct fm_error *err)
+{
+	FM_VEC(struct store_lid) lids = { 0 };
+	struct store_lid l;
+	unsigned line_no = 0;
+	char line[256];
+	int rc = 0, got;
+	FILE *f = fopen(path, "r");
+
+	if (f == NULL)
+		return fm_fail(err, FM_E_CONFIG, "cannot read %s: %s", path, strerror(errno));
+	while (rc == 0 && fgets(line, sizeof(line), f) != NULL) {
+		line_no++;
+		got = parse_guid2lid(line, &l);
+		if (got < 0)
+			rc = fm_fail(err, FM_E_CONFIG,
+			    "%s:%u: not a line of guid2lid: \"0xGUID 0xLOWEST 0xHIGHEST\", LIDs 0x1 to 0xbfff, "
+			    "a power of two of them", path, line_no);
+		else if (got > 0 && !fm_vec_push(&lids, l))
+			rc = fm_fail(err, FM_E_RESOURCE, "out of memory for %s", path);
+	}
+	fclose(f);
+	if (rc == 0)
+		rc = store_put_lids(s, lids.item, (uint32_t)lids.n, err);
+	*n = (uint32_t)lids.n;
+	fm_vec_fini(&lids);
+	return rc;
+}

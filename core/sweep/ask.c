@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sweep/ask.c - questions of the sweep, on the transaction engine.
+ *
+ * An ask carries what its callback needs to know.  It is taken from a free
+ * list, counted in `pending` while it is out, and returned after its
+ * callback.  This is also the one place through which a Set can leave, so
+ * that a dry run sends none.
+ */
+#include "core/sweep/internal.h"
+
+struct ask *
+ask_new(struct sweeper *s, uint32_t node, uint8_t port)
+{
+	struct ask *a = s->free_asks;
+
+	if (a != NULL) {
+		s->free_asks = a->next_free;
+		memset(a, 0, sizeof(*a));
+	} else {
+		a = fm_arena_alloc(&s->mem, sizeof(*a));
+		if (a == NULL) {
+			sweep_fail(s, FM_E_RESOURCE, "out of memory for questions to the fabric");
+			return NULL;
+		}
+	}
+	a->s = s;
+	a->node = node;
+	a->port = port;
+	return a;
+}
+
+static void
+ask_release(struct ask *a)
+{
+	a->next_free = a->s->free_asks;
+	a->s->free_asks = a;
+}
+
+static void
+on_end(void *arg, enum txn_status status, const uint8_t *reply)
+{
+	struct ask *a = arg;
+	struct sweeper *s = a->s;
+
+	s->pending--;
+	a->done(a, status, reply);
+	ask_release(a);
+}
+
+/* Requests to one node share its small window. */
+static uint64_t
+window_key(const struct ask *a)
+{
+	return a->node == INV_NONE ? 0 : inv_node(&a->s->inv, a->node)->guid;
+}
+
+void
+ask_get(struct ask *a, const struct smp_route *route, uint16_t attr, uint32_t modifier, ask_done done)
+{
+	a->done = done;
+	a->s->pending++;
+	txn_smp(a->s->p.txn, route, WIRE_GET, attr, modifier, NULL, window_key(a), on_end, a);
+}
+
+void
+ask_set(struct ask *a, const struct smp_route *route, uint16_t attr, uint32_t modifier,
+    const uint8_t *data, ask_done done)
+{
+	struct sweeper *s = a->s;
+
+	if (s->set.dry_run) {
+		s->report.would_set++;
+		s->report.would_set_by_attr[attr & 0xff]++;
+		ask_release(a);
+		return;
+	}
+	a->done = done;
+	s->pending++;
+	txn_smp(s->p.txn, route, WIRE_SET, attr, modifier, data, window_key(a), on_end, a);
+}
+
+bool
+ask_get_at(struct ask *a, uint16_t attr, uint32_t modifier, ask_done done)
+{
+	struct smp_route route;
+
+	if (!inv_route(&a->s->inv, a->node, a->port, &route)) {
+		ask_release(a);
+		return false;
+	}
+	ask_get(a, &route, attr, modifier, done);
+	return true;
+}
+
+bool
+ask_set_at(struct ask *a, uint16_t attr, uint32_t modifier, const uint8_t *data, ask_done done)
+{
+	struct smp_route route;
+
+	if (!inv_route(&a->s->inv, a->node, a->port, &route)) {
+		ask_release(a);
+		return false;
+	}
+	ask_set(a, &route, attr, modifier, data, done);
+	return true;
+}
+
+void
+sweep_fail(struct sweeper *s, enum fm_error_kind kind, const char *sentence)
+{
+	if (s->failed)
+		return;
+	s->failed = true;
+	fm_fail(&s->report.error, kind, "%s", sentence);
+}

@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sweep/discover.c - who is there, and cabled to whom.
+ *
+ * Breadth first over directed routes, everything in parallel: each answer
+ * leads to the next questions.
+ *
+ *	NodeInfo through a port whose link is up
+ *	  -> a node not seen yet: NodeDescription; a switch: SwitchInfo and
+ *	     PortInfo of all its ports; a CA or router: PortInfo of that port
+ *	  -> PortInfo with the link up and the far end unknown: NodeInfo there
+ *
+ * A cable is walked from one side only: NodeInfo names the port it arrived
+ * at, so both ends are known at once.  Questions: about one NodeInfo a cable,
+ * one PortInfo a switch port and CA port, one NodeDescription a node.
+ *
+ * One GUID, two nodes.  When a second cable claims a port that already has
+ * one, the truth is asked by the route to the node that we know: what lies
+ * behind *its* port?  (A CA forwards nothing; there the first claimant is
+ * asked again.)  The claimant that is contradicted leads to another node of
+ * the same GUID: it is named in a warning, and its cable left alone.
+ *
+ * Bounded: a silent node costs its retries once, a switch that reports
+ * changes while it is read is read again REREADS_MAX times at most.
+ */
+#include <inttypes.h>
+
+#include "core/sweep/internal.h"
+
+static void ask_port(struct sweeper *s, uint32_t node, uint8_t port);
+
+/* ------------------------------------------------------- asking a node */
+
+static void
+on_silence(struct sweeper *s, uint32_t node, const char *what, enum txn_status status)
+{
+	struct inv_node *n = inv_node(&s->inv, node);
+	char name[128];
+
+	if (status == TXN_CANCELLED || n->silent)
+		return;
+	n->silent = true;
+	s->report.n_silent++;
+	fm_log_rl(&s->silent_bucket, FM_LOG_WARN, "sweep", "%s %s %s; it is left out of this sweep",
+	    inv_name(n, name, sizeof(name)),
+	    status == TXN_TIMEOUT ? "does not answer Get" : "refuses Get", what);
+}
+
+static void
+on_node_desc(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct inv_node *n = inv_node(&a->s->inv, a->node);
+
+	if (status != TXN_OK)
+		return; /* a node may be nameless */
+	memcpy(n->desc, reply + WIRE_SMP_DATA_AT, 64);
+	n->desc[64] = '\0';
+	for (char *c = n->desc; *c != '\0'; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = ' ';
+}
+
+static void
+on_switch_info(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct inv_node *n = inv_node(&a->s->inv, a->node);
+
+	if (status != TXN_OK) {
+		n->sw_known = false;
+		on_silence(a->s, a->node, "SwitchInfo", status);
+		return;
+	}
+	wire_switch_info_get(reply + WIRE_SMP_DATA_AT, &n->sw);
+	n->sw_known = true;
+}
+
+/* A port that came up anew has lost what was set in it. */
+static void
+note_reset(struct inv_node *n, unsigned port, const struct wire_port_info *now)
+{
+	struct inv_port *p = &n->ports[port];
+
+	if (now->port_state <= WIRE_PORT_INIT || !p->known) {
+		p->refused = 0;
+		p->reregistered = false;
+		p->qos_done = false;
+	}
+	if (inv_is_switch(n) && port == 0 && now->lid == 0 && n->lft != LFT_BLANK) {
+		n->lft = LFT_BLANK;
+		n->sw_refused = 0;
+		for (unsigned i = 0; i <= n->n_ports; i++)
+			n->ports[i].qos_done = false;
+	}
+}
+
+static void
+on_port_info(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+	struct inv_node *n = inv_node(&s->inv, a->node);
+	struct inv_port *p = &n->ports[a->port];
+	struct wire_port_info now;
+
+	p->read_in = s->mark;
+	if (status != TXN_OK) {
+		p->known = false;
+		on_silence(s, a->node, "PortInfo", status);
+		return;
+	}
+	wire_port_info_get(reply + WIRE_SMP_DATA_AT, &now);
+	note_reset(n, a->port, &now);
+	if (p->known && p->edge != EDGE_ASKED && now.port_state == WIRE_PORT_INIT &&
+	    p->info.port_state > WIRE_PORT_INIT && inv_is_switch(n))
+		inv_unlink(&s->inv, a->node, a->port, EDGE_NONE); /* perhaps another cable now */
+	p->info = now;
+	p->known = true;
+	if (!inv_is_switch(n) || a->port == 0)
+		return;
+	if (now.port_state < WIRE_PORT_INIT)
+		inv_unlink(&s->inv, a->node, a->port, EDGE_NONE);
+	else if (p->edge == EDGE_NONE || p->edge == EDGE_SILENT)
+		discover_probe(s, a->node, a->port);
+}
+
+static void
+ask_port(struct sweeper *s, uint32_t node, uint8_t port)
+{
+	struct ask *a = ask_new(s, node, port);
+
+	if (a != NULL)
+		ask_get_at(a, WIRE_ATTR_PORT_INFO, port, on_port_info);
+}
+
+static void
+ask_switch(struct sweeper *s, uint32_t node)
+{
+	struct ask *a = ask_new(s, node, 0);
+
+	if (a == NULL || !ask_get_at(a, WIRE_ATTR_SWITCH_INFO, 0, on_switch_info))
+		return;
+	for (unsigned p = 0; p <= inv_node(&s->inv, node)->n_ports; p++)
+		ask_port(s, node, (uint8_t)p);
+}
+
+static void
+ask_desc(struct sweeper *s, uint32_t node, uint8_t port)
+{
+	struct ask *a = ask_new(s, node, port);
+
+	if (a != NULL)
+		ask_get_at(a, WIRE_ATTR_NODE_DESC, 0, on_node_desc);
+}
+
+/* ------------------------------------------------------ walking a cable */
+
+static const char *
+check_node_info(const struct wire_node_info *info)
+{
+	if (info->node_guid == 0)
+		return "a node GUID of 0";
+	if (info->node_type < WIRE_NODE_CA || info->node_type > WIRE_NODE_ROUTER)
+		return "an unknown node type";
+	if (info->n_ports == 0 || info->n_ports > INV_PORTS_MAX)
+		return "an impossible number of ports";
+	if (info->local_port > info->n_ports ||
+	    (info->local_port == 0 && info->node_type != WIRE_NODE_SWITCH))
+		return "a local port that it does not have";
+	return NULL;
+}
+
+static void
+warn_loop(struct sweeper *s, uint32_t node, uint8_t port, uint8_t far_port)
+{
+	struct inv_node *n = inv_node(&s->inv, node);
+	char name[128];
+
+	s->report.n_loops++;
+	n->ports[port].edge = EDGE_LOOP;
+	if (n->ports[far_port].edge != EDGE_LINKED)
+		n->ports[far_port].edge = EDGE_LOOP;
+	log_warn("sweep", "loopback cable: %s port %u leads to its own port %u; the cable is not used",
+	    inv_name(n, name, sizeof(name)), port, far_port);
+}
+
+static void
+warn_duplicate(struct sweeper *s, uint32_t twin, uint8_t twin_port, uint32_t node, uint8_t port)
+{
+	const struct inv_node *first = inv_node(&s->inv, twin), *by = inv_node(&s->inv, node);
+	const struct inv_port *tp = &first->ports[twin_port];
+	char a[128], b[128] = "nothing", c[128];
+
+	s->report.n_duplicates++;
+	inv_unlink(&s->inv, node, port, EDGE_DUPLICATE);
+	if (tp->edge == EDGE_LINKED)
+		inv_name(inv_node(&s->inv, tp->peer), b, sizeof(b));
+	log_warn("sweep",
+	    "duplicate GUID: %s is reached by its port %u from %s port %u, and another node of the same GUID "
+	    "from %s port %u; the first is kept, the other left out",
+	    inv_name(first, a, sizeof(a)), twin_port, b,
+	    tp->edge == EDGE_LINKED ? tp->peer_port : 0, inv_name(by, c, sizeof(c)), port);
+}
+
+/* The truth about the contested port claim_node:claim_port has arrived.
+ * a->node:a->port is the later claimant. */
+static void
+on_proof(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+	struct inv_node *n = inv_node(&s->inv, a->claim_node);
+	struct inv_port *p = &n->ports[a->claim_port];
+	struct wire_node_info info = { 0 };
+	uint32_t truth = INV_NONE;
+
+	if (status == TXN_OK) {
+		wire_node_info_get(reply + WIRE_SMP_DATA_AT, &info);
+		truth = inv_find(&s->inv, info.node_guid);
+	}
+	if (!inv_is_switch(n)) {
+		/* The first claimant was asked: does it still lead there? */
+		if (truth == a->claim_node && info.local_port == a->claim_port)
+			truth = p->peer;
+		else
+			truth = a->node;
+	}
+	if (truth == a->node && (!inv_is_switch(n) || info.local_port == a->port)) {
+		uint32_t was = p->peer;
+		uint8_t was_port = p->peer_port;
+		bool linked = p->edge == EDGE_LINKED;
+
+		inv_unlink(&s->inv, a->claim_node, a->claim_port, EDGE_NONE);
+		inv_link(&s->inv, a->node, a->port, a->claim_node, a->claim_port);
+		if (linked && inv_is_switch(n))
+			warn_duplicate(s, a->claim_node, a->claim_port, was, was_port);
+		return;
+	}
+	warn_duplicate(s, a->claim_node, a->claim_port, a->node, a->port);
+}
+
+static void
+contest(struct sweeper *s, uint32_t node, uint8_t port, uint32_t twin, uint8_t twin_port)
+{
+	const struct inv_port *tp = &inv_node(&s->inv, twin)->ports[twin_port];
+	struct ask *a = ask_new(s, node, port);
+	struct smp_route route;
+	bool routed;
+
+	if (a == NULL)
+		return;
+	a->claim_node = twin;
+	a->claim_port = twin_port;
+	routed = inv_is_switch(inv_node(&s->inv, twin))
+		     ? inv_route_beyond(&s->inv, twin, twin_port, &route)
+		     : inv_route_beyond(&s->inv, tp->peer, tp->peer_port, &route);
+	if (routed)
+		ask_get(a, &route, WIRE_ATTR_NODE_INFO, 0, on_proof);
+}
+
+/* First sight of a node in this discovery: forget its cables, ask all. */
+static void
+greet(struct sweeper *s, uint32_t slot, const struct smp_route *route)
+{
+	struct inv_node *n = inv_node(&s->inv, slot);
+
+	inv_unlink_all(&s->inv, slot);
+	n->seen_in = s->mark;
+	n->present = true;
+	n->silent = false;
+	n->n_rereads = 0;
+	n->n_hops = route->n_hops;
+	memcpy(n->path, route->path, (size_t)route->n_hops + 1);
+}
+
+static void
+ask_details(struct sweeper *s, uint32_t slot, uint8_t port)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+
+	ask_desc(s, slot, inv_is_switch(n) ? 0 : port);
+	if (inv_is_switch(n))
+		ask_switch(s, slot);
+}
+
+/* Behind node:port lies what info says.  route led there. */
+static void
+arrive(struct sweeper *s, uint32_t node, uint8_t port, const struct wire_node_info *info,
+    const struct smp_route *route)
+{
+	uint32_t slot = inv_add(&s->inv, info);
+	uint8_t far_port = info->local_port;
+	struct inv_node *n;
+	bool fresh;
+
+	if (slot == INV_NONE) {
+		sweep_fail(s, FM_E_RESOURCE, "out of memory for the inventory");
+		return;
+	}
+	if (slot == node) {
+		warn_loop(s, node, port, far_port);
+		return;
+	}
+	n = inv_node(&s->inv, slot);
+	fresh = !n->present || n->seen_in != s->mark;
+	if (fresh)
+		greet(s, slot, route);
+	if (n->ports[far_port].edge == EDGE_LINKED &&
+	    (n->ports[far_port].peer != node || n->ports[far_port].peer_port != port)) {
+		contest(s, node, port, slot, far_port);
+		return;
+	}
+	inv_link(&s->inv, node, port, slot, far_port);
+	if (!inv_is_switch(n))
+		n->ports[far_port].guid = info->port_guid;
+	else
+		n->ports[0].guid = info->port_guid;
+	if (inv_is_switch(n) && route->n_hops < n->n_hops) {
+		n->n_hops = route->n_hops;
+		memcpy(n->path, route->path, (size_t)route->n_hops + 1);
+	}
+	if (fresh)
+		ask_details(s, slot, far_port);
+	if (!inv_is_switch(n))
+		ask_port(s, slot, far_port);
+	s->changed = true;
+}
+
+static void
+on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+	struct inv_port *p = &inv_node(&s->inv, a->node)->ports[a->port];
+	const char *wrong = NULL;
+	struct wire_node_info info;
+	struct smp_route route;
+	char name[128];
+
+	if (p->edge != EDGE_ASKED)
+		return; /* meanwhile found from the other side, or the link went away */
+	if (status == TXN_OK) {
+		wire_node_info_get(reply + WIRE_SMP_DATA_AT, &info);
+		wrong = check_node_info(&info);
+	}
+	if (status == TXN_OK && wrong == NULL) {
+		p->edge = EDGE_NONE;
+		if (inv_route_beyond(&s->inv, a->node, a->port, &route))
+			arrive(s, a->node, a->port, &info, &route);
+		return;
+	}
+	p->edge = EDGE_SILENT;
+	if (status == TXN_CANCELLED || s->report.scope == SWEEP_LIGHT)
+		return; /* a light sweep only asks whether it has come alive */
+	s->report.n_silent++;
+	inv_name(inv_node(&s->inv, a->node), name, sizeof(name));
+	if (wrong != NULL)
+		fm_log_rl(&s->silent_bucket, FM_LOG_WARN, "sweep",
+		    "what is cabled to %s port %u claims %s; it is left out", name, a->port, wrong);
+	else
+		fm_log_rl(&s->silent_bucket, FM_LOG_WARN, "sweep",
+		    "nobody answers behind %s port %u, though the link is up; it is left out", name, a->port);
+}
+
+void
+discover_probe(struct sweeper *s, uint32_t node, uint8_t port)
+{
+	struct ask *a = ask_new(s, node, port);
+	struct smp_route route;
+
+	if (a == NULL)
+		return;
+	if (!inv_route_beyond(&s->inv, node, port, &route)) {
+		a->next_free = s->free_asks;
+		s->free_asks = a;
+		return;
+	}
+	inv_node(&s->inv, node)->ports[port].edge = EDGE_ASKED;
+	a->node = node;
+	ask_get(a, &route, WIRE_ATTR_NODE_INFO, 0, on_probe);
+}
+
+/* ------------------------------------------------------------ the start */
+
+static void
+on_own_port(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+
+	on_port_info(a, status, reply);
+	if (status == TXN_OK && !inv_is_switch(inv_node(&s->inv, a->node)) &&
+	    inv_port_up(&inv_node(&s->inv, a->node)->ports[a->port]))
+		discover_probe(s, a->node, a->port);
+}
+
+static void
+on_own_node(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+	struct smp_route here = { .directed = true, .lid = WIRE_LID_PERMISSIVE };
+	struct wire_node_info info;
+	uint8_t port;
+	uint32_t slot;
+
+	if (status != TXN_OK) {
+		sweep_fail(s, FM_E_SYSTEM, "our own port does not answer Get NodeInfo");
+		return;
+	}
+	wire_node_info_get(reply + WIRE_SMP_DATA_AT, &info);
+	if (check_node_info(&info) != NULL || (slot = inv_add(&s->inv, &info)) == INV_NONE) {
+		sweep_fail(s, FM_E_SYSTEM, "our own port answers NodeInfo with nonsense");
+		return;
+	}
+	port = info.node_type == WIRE_NODE_SWITCH ? 0 : info.local_port;
+	s->inv.local = slot;
+	s->inv.local_port = port;
+	greet(s, slot, &here);
+	inv_node(&s->inv, slot)->ports[port].guid = info.port_guid;
+	ask_details(s, slot, port);
+	if (port != 0) {
+		struct ask *own = ask_new(s, slot, port);
+
+		if (own != NULL)
+			ask_get_at(own, WIRE_ATTR_PORT_INFO, port, on_own_port);
+	}
+}
+
+void
+discover_start(struct sweeper *s)
+{
+	struct smp_route here = { .directed = true, .lid = WIRE_LID_PERMISSIVE };
+	struct ask *a;
+
+	s->mark++;
+	a = ask_new(s, INV_NONE, 0);
+	if (a != NULL)
+		ask_get(a, &here, WIRE_ATTR_NODE_INFO, 0, on_own_node);
+}
+
+/* --------------------------------------------------------- reading again */
+
+void
+discover_name_switch(struct sweeper *s, uint32_t slot)
+{
+	for (size_t i = 0; i < s->named.n; i++)
+		if (s->named.item[i] == slot)
+			return;
+	if (!fm_vec_push(&s->named, slot))
+		sweep_fail(s, FM_E_RESOURCE, "out of memory for the list of changed switches");
+}
+
+void
+discover_reread(struct sweeper *s)
+{
+	for (size_t i = 0; i < s->named.n; i++) {
+		struct inv_node *n = inv_node(&s->inv, s->named.item[i]);
+		char name[128];
+
+		if (!n->present)
+			continue;
+		if (n->n_rereads++ >= REREADS_MAX) {
+			log_warn("sweep", "%s keeps changing; it is read again in the next sweep",
+			    inv_name(n, name, sizeof(name)));
+			continue;
+		}
+		n->silent = false;
+		ask_switch(s, s->named.item[i]);
+	}
+	s->named.n = 0;
+	for (size_t i = 0; i < s->nodes_named.n; i++) {
+		uint32_t slot = s->nodes_named.item[i];
+		const struct inv_node *n = inv_node(&s->inv, slot);
+
+		for (unsigned p = 1; n->present && p <= n->n_ports; p++)
+			if (n->ports[p].edge == EDGE_LINKED) {
+				ask_port(s, slot, (uint8_t)p);
+				ask_desc(s, slot, (uint8_t)p);
+			}
+	}
+	s->nodes_named.n = 0;
+}
+
+static bool
+is_contradicted(const struct inventory *inv, const struct inv_port *p)
+{
+	return p->edge == EDGE_LINKED && p->known && !inv_port_up(p) &&
+	       inv_port_up(&inv_node(inv, p->peer)->ports[p->peer_port]);
+}
+
+void
+discover_doubt(struct sweeper *s)
+{
+	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
+		const struct inv_node *n = inv_node(&s->inv, i);
+
+		for (unsigned p = 1; n->present && p <= n->n_ports; p++) {
+			const struct inv_port *port = &n->ports[p];
+
+			if (!is_contradicted(&s->inv, port))
+				continue;
+			if (inv_is_switch(n))
+				discover_name_switch(s, i);
+			if (inv_is_switch(inv_node(&s->inv, port->peer)))
+				discover_name_switch(s, port->peer);
+		}
+	}
+}
+
+/* A cable that one end, read twice, calls down and the other up: what
+ * answered at the far end is another node of the same GUID. */
+static void
+drop_contradicted(struct sweeper *s)
+{
+	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
+		struct inv_node *n = inv_node(&s->inv, i);
+
+		for (unsigned p = 1; n->present && p <= n->n_ports; p++) {
+			const struct inv_port *port = &n->ports[p];
+
+			if (is_contradicted(&s->inv, port))
+				warn_duplicate(s, i, (uint8_t)p, port->peer, port->peer_port);
+			else if (port->edge == EDGE_LINKED && port->known && !inv_port_up(port))
+				inv_unlink(&s->inv, i, (uint8_t)p, EDGE_NONE);
+		}
+	}
+}
+
+void
+discover_finish(struct sweeper *s)
+{
+	uint32_t n_lost;
+
+	drop_contradicted(s);
+	if (!inv_find_routes(&s->inv, &n_lost))
+		sweep_fail(s, FM_E_RESOURCE, "out of memory for directed routes");
+	s->report.n_lost += n_lost;
+}

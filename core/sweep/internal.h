@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sweep/internal.h - what the files of the sweep share.
+ *
+ * Each question on the wire is a struct ask: who asks, about what.  The
+ * counter `pending` is the number of asks out; a phase is over when it is 0
+ * and the phase's feed (if it has one) has nothing more to send.
+ */
+#ifndef CORE_SWEEP_INTERNAL_H
+#define CORE_SWEEP_INTERNAL_H
+
+#include "core/sweep/sweep.h"
+#include "lib/log.h"
+
+/* Feeds keep so many questions queued at most: enough to fill any window,
+ * little enough to cost no memory. */
+#define FEED_HIGH 2048
+/* A switch that reports changes during a sweep is read again so often. */
+#define REREADS_MAX 3
+
+struct ask;
+typedef void (*ask_done)(struct ask *a, enum txn_status status, const uint8_t *reply);
+
+struct ask {
+	struct sweeper *s;
+	struct ask *next_free;
+	ask_done done;
+	uint32_t node;
+	uint32_t index; /* table block and the like */
+	uint32_t claim_node;
+	uint8_t port, claim_port;
+	uint8_t kind;	/* enum block_kind for tables */
+};
+
+/* Another SM that answered, and where. */
+struct other_sm {
+	struct ha_other ha;
+	uint32_t node;
+	uint8_t port;
+};
+
+struct sweeper {
+	struct sweep_parts p;
+	struct sweep_settings set;
+	struct local_port local;
+	struct inventory inv;
+	struct sweep_report report;
+	sweep_done done;
+	void *done_arg;
+
+	enum sweep_phase phase;
+	uint32_t pending;	  /* asks out */
+	uint32_t mark;		  /* number of this discovery: inv_node.seen_in */
+	bool (*feed)(struct sweeper *); /* true: there is more to send */
+	bool failed;		  /* report.error says why */
+	bool was_up;
+	bool first_master;	  /* no sweep as master has finished yet */
+	bool changed;		  /* a cable was found in this sweep */
+	bool chain_changed;	  /* the same fabric is to be routed anew */
+	bool sl2vl_changed;	  /* the plan being written maps SLs otherwise than the one before */
+
+	enum sweep_scope wanted;
+	char wanted_reason[128];
+	FM_VEC(uint32_t) named;	  /* switches to read again, slots */
+	FM_VEC(uint32_t) nodes_named; /* nodes (CAs) whose own data changed */
+
+	struct plan *plan;	  /* in the switches */
+	struct plan *next;	  /* being written */
+	struct fm_hash lid_owner; /* base LID -> slot */
+	uint32_t cursor[3];	  /* of the feed that runs: stage, outer, inner */
+	FM_VEC(struct other_sm) others;
+	struct other_sm master;	  /* whom we wait for as standby */
+	enum ha_verdict verdict;
+
+	struct fm_arena mem;	  /* asks */
+	struct ask *free_asks;
+	int64_t started_ns, phase_ns;
+	struct txn_counts counts_at_start;
+	struct fm_log_bucket trap_bucket, silent_bucket, refused_bucket;
+};
+
+/* The callback is `done`; a is released after it.  Failing memory fails the sweep. */
+struct ask *ask_new(struct sweeper *s, uint32_t node, uint8_t port);
+void ask_get(struct ask *a, const struct smp_route *route, uint16_t attr, uint32_t modifier, ask_done done);
+/* Send a Set, unless this is a dry run: then it is counted, and done is not called. */
+void ask_set(struct ask *a, const struct smp_route *route, uint16_t attr, uint32_t modifier,
+    const uint8_t *data, ask_done done);
+/* To the node itself: false when it has no route (nothing is sent, a released). */
+bool ask_get_at(struct ask *a, uint16_t attr, uint32_t modifier, ask_done done);
+bool ask_set_at(struct ask *a, uint16_t attr, uint32_t modifier, const uint8_t *data, ask_done done);
+void sweep_fail(struct sweeper *s, enum fm_error_kind kind, const char *sentence);
+
+/* discover.c */
+void discover_start(struct sweeper *s);
+void discover_reread(struct sweeper *s);
+/* Name the switches at both ends of cables that are up at one end only. */
+void discover_doubt(struct sweeper *s);
+void discover_finish(struct sweeper *s);
+void discover_probe(struct sweeper *s, uint32_t node, uint8_t port);
+void discover_name_switch(struct sweeper *s, uint32_t slot);
+/* light.c */
+void light_start(struct sweeper *s);
+/* other_sms.c */
+void other_sms_start(struct sweeper *s);
+/* What the answers mean; false: this sweep ends here (outcome is set). */
+bool other_sms_decide(struct sweeper *s);
+void other_sms_on_mad(struct sweeper *s, const struct mad *m, const struct wire_header *h);
+/* model.c */
+int model_route(struct sweeper *s, struct fm_error *err);
+uint8_t model_link_vl_code(
+    const struct sweep_settings *set, const struct inv_port *a, const struct inv_port *b);
+/* program.c */
+void program_switches(struct sweeper *s);
+void program_tables(struct sweeper *s);
+void program_commit(struct sweeper *s); /* what was written is the plan now */
+/* links.c */
+void links_ports(struct sweeper *s);
+void links_activate(struct sweeper *s);
+void links_count(struct sweeper *s);
+
+/* Does this node take part: it answered all that is needed of it? */
+static inline bool
+node_usable(const struct inv_node *n)
+{
+	if (!n->present)
+		return false;
+	return !inv_is_switch(n) || (n->sw_known && n->ports[0].known);
+}
+
+/* A cable whose two ends both take part. */
+static inline bool
+link_usable(const struct inventory *inv, const struct inv_port *p)
+{
+	const struct inv_node *far;
+
+	if (p->edge != EDGE_LINKED || !inv_port_up(p))
+		return false;
+	far = inv_node(inv, p->peer);
+	return node_usable(far) && inv_port_up(&far->ports[p->peer_port]);
+}
+
+/* An end-port that is to have a LID. */
+static inline bool
+port_wants_lid(const struct inventory *inv, uint32_t slot, unsigned port)
+{
+	const struct inv_node *n = inv_node(inv, slot);
+
+	if (!node_usable(n))
+		return false;
+	if (inv_is_switch(n))
+		return port == 0;
+	return port != 0 && n->ports[port].known && link_usable(inv, &n->ports[port]);
+}
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sweep/inventory.c - nodes, ports and cables as last seen.
+ *
+ * Invariant: ports a and b are EDGE_LINKED both or neither, and each names
+ * the other.  A switch has one directed route, the shortest one known; a CA
+ * port is reached through the switch it is cabled to, so its route is that
+ * of its peer and one hop more.
+ */
+#include "core/sweep/inventory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+void
+inv_init(struct inventory *inv)
+{
+	memset(inv, 0, sizeof(*inv));
+	fm_arena_init(&inv->mem, SIZE_MAX);
+	inv->local = INV_NONE;
+}
+
+void
+inv_fini(struct inventory *inv)
+{
+	fm_vec_fini(&inv->nodes);
+	fm_vec_fini(&inv->switches);
+	fm_hash_fini(&inv->by_guid);
+	fm_arena_fini(&inv->mem);
+}
+
+uint32_t
+inv_find(const struct inventory *inv, uint64_t guid)
+{
+	return fm_hash_find(&inv->by_guid, guid);
+}
+
+static bool
+start_node(struct inventory *inv, struct inv_node *n, const struct wire_node_info *info)
+{
+	struct inv_port *ports = n->ports;
+	uint32_t sw_index = n->sw_index;
+
+	if (ports == NULL || n->n_ports != info->n_ports) {
+		ports = fm_arena_array(&inv->mem, (size_t)info->n_ports + 1, struct inv_port);
+		if (ports == NULL)
+			return false;
+	}
+	memset(n, 0, sizeof(*n));
+	memset(ports, 0, ((size_t)info->n_ports + 1) * sizeof(*ports));
+	n->guid = info->node_guid;
+	n->system_guid = info->system_guid;
+	n->type = info->node_type;
+	n->n_ports = info->n_ports;
+	n->ports = ports;
+	n->sw_index = sw_index;
+	for (unsigned p = 0; p <= n->n_ports; p++)
+		ports[p].peer = INV_NONE;
+	return true;
+}
+
+uint32_t
+inv_add(struct inventory *inv, const struct wire_node_info *info)
+{
+	uint32_t slot = inv_find(inv, info->node_guid);
+
+	if (slot == FM_HASH_NONE) {
+		struct inv_node fresh = { .sw_index = INV_NONE };
+
+		slot = (uint32_t)inv->nodes.n;
+		if (!start_node(inv, &fresh, info) || !fm_vec_push(&inv->nodes, fresh))
+			return INV_NONE;
+		if (!fm_hash_put(&inv->by_guid, info->node_guid, slot)) {
+			inv->nodes.n--;
+			return INV_NONE;
+		}
+	} else {
+		struct inv_node *n = inv_node(inv, slot);
+
+		if (n->n_ports != info->n_ports || n->type != info->node_type) {
+			inv_unlink_all(inv, slot);
+			if (!start_node(inv, n, info))
+				return INV_NONE;
+		}
+	}
+	inv_node(inv, slot)->info = *info;
+	inv_node(inv, slot)->system_guid = info->system_guid;
+	return slot;
+}
+
+void
+inv_link(struct inventory *inv, uint32_t a, uint8_t a_port, uint32_t b, uint8_t b_port)
+{
+	struct inv_port *pa = &inv_node(inv, a)->ports[a_port], *pb = &inv_node(inv, b)->ports[b_port];
+
+	pa->edge = pb->edge = EDGE_LINKED;
+	pa->peer = b;
+	pa->peer_port = b_port;
+	pb->peer = a;
+	pb->peer_port = a_port;
+}
+
+void
+inv_unlink(struct inventory *inv, uint32_t node, uint8_t port, enum inv_edge edge)
+{
+	struct inv_port *p = &inv_node(inv, node)->ports[port];
+
+	if (p->edge == EDGE_LINKED) {
+		struct inv_port *far = &inv_node(inv, p->peer)->ports[p->peer_port];
+
+		far->edge = EDGE_NONE;
+		far->peer = INV_NONE;
+	}
+	p->edge = (uint8_t)edge;
+	p->peer = INV_NONE;
+}
+
+void
+inv_unlink_all(struct inventory *inv, uint32_t node)
+{
+	struct inv_node *n = inv_node(inv, node);
+
+	for (unsigned p = 0; p <= n->n_ports; p++)
+		inv_unlink(inv, node, (uint8_t)p, EDGE_NONE);
+}
+
+bool
+inv_route(const struct inventory *inv, uint32_t node, uint8_t port, struct smp_route *route)
+{
+	const struct inv_node *n = inv_node(inv, node), *sw = n;
+	uint8_t last = 0;
+
+	if (!inv_is_switch(n) && (node != inv->local || port != inv->local_port)) {
+		const struct inv_port *p = &n->ports[port];
+
+		if (p->edge != EDGE_LINKED)
+			return false;
+		sw = inv_node(inv, p->peer);
+		last = p->peer_port;
+		if (!inv_is_switch(sw) && (p->peer != inv->local || last != inv->local_port))
+			return false;
+	}
+	if (sw->n_hops + (last != 0) > DR_MAX_HOPS)
+		return false;
+	route->directed = true;
+	route->lid = WIRE_LID_PERMISSIVE;
+	route->n_hops = sw->n_hops;
+	memcpy(route->path, sw->path, (size_t)sw->n_hops + 1);
+	if (last != 0)
+		route->path[++route->n_hops] = last;
+	return true;
+}
+
+bool
+inv_route_beyond(
+    const struct inventory *inv, uint32_t node, uint8_t port, struct smp_route *route)
+{
+	if (!inv_route(inv, node, port, route) || route->n_hops == DR_MAX_HOPS)
+		return false;
+	route->path[++route->n_hops] = port;
+	return true;
+}
+
+/* Give what hangs on port p of n a route, when it has none; true = a switch
+ * whose own ports are to be walked. */
+static bool
+reach(struct inventory *inv, const struct inv_node *n, unsigned p, uint32_t mark)
+{
+	struct inv_node *far = inv_node(inv, n->ports[p].peer);
+
+	if (far->seen_in == mark || n->n_hops == DR_MAX_HOPS)
+		return false;
+	far->seen_in = mark;
+	if (!inv_is_switch(far))
+		return false;
+	memcpy(far->path, n->path, (size_t)n->n_hops + 1);
+	far->n_hops = (uint8_t)(n->n_hops + 1);
+	far->path[far->n_hops] = (uint8_t)p;
+	return true;
+}
+
+static uint32_t
+drop_unseen(struct inventory *inv, uint32_t mark, const uint32_t *seen_before)
+{
+	uint32_t n_lost = 0;
+
+	for (uint32_t i = 0; i < inv->nodes.n; i++) {
+		struct inv_node *n = inv_node(inv, i);
+
+		if (n->present && n->seen_in != mark) {
+			n->present = false;
+			n_lost++;
+			inv_unlink_all(inv, i);
+		}
+		n->seen_in = seen_before[i];
+	}
+	return n_lost;
+}
+
+bool
+inv_find_routes(struct inventory *inv, uint32_t *n_lost)
+{
+	uint32_t n_nodes = (uint32_t)inv->nodes.n, mark = UINT32_MAX, head = 0, tail = 0;
+	struct fm_arena mem;
+	uint32_t *queue, *seen_before;
+
+	fm_arena_init(&mem, SIZE_MAX);
+	queue = fm_arena_array(&mem, (size_t)n_nodes + 1, uint32_t);
+	seen_before = fm_arena_array(&mem, (size_t)n_nodes + 1, uint32_t);
+	*n_lost = 0;
+	if (queue == NULL || seen_before == NULL || inv->local == INV_NONE) {
+		fm_arena_fini(&mem);
+		return inv->local == INV_NONE;
+	}
+	for (uint32_t i = 0; i < n_nodes; i++)
+		seen_before[i] = inv_node(inv, i)->seen_in;
+	inv_node(inv, inv->local)->seen_in = mark;
+	queue[tail++] = inv->local;
+	while (head < tail) {
+		const struct inv_node *n = inv_node(inv, queue[head++]);
+		unsigned first = inv_is_switch(n) ? 1 : inv->local_port;
+		unsigned last = inv_is_switch(n) ? n->n_ports : inv->local_port;
+
+		for (unsigned p = first; p <= last; p++)
+			if (n->ports[p].edge == EDGE_LINKED && reach(inv, n, p, mark))
+				queue[tail++] = n->ports[p].peer;
+	}
+	*n_lost = drop_unseen(inv, mark, seen_before);
+	fm_arena_fini(&mem);
+	return true;
+}
+
+const char *
+inv_name(const struct inv_node *n, char *buf, size_t size)
+{
+	snprintf(buf, size, "\"%s\" (0x%016" PRIx64 ")", n->desc[0] ? n->desc : "?", n->guid);
+	return buf;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sweep/inventory.h - what was seen on the wire: nodes, ports, cables.
+ *
+ * The mutable, MAD-side picture of the fabric.  Only the sweep changes it;
+ * routing sees an immutable snapshot made from it (model.c).
+ *
+ * A node keeps its slot (and a switch its index for engines) while the
+ * process lives; one that is gone is not `present`.  Slots are found by node
+ * GUID.  Pointers to nodes are good until the next inv_add().
+ */
+#ifndef CORE_SWEEP_INVENTORY_H
+#define CORE_SWEEP_INVENTORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/mad/transact.h"
+#include "core/mad/wire.h"
+#include "lib/arena.h"
+#include "lib/hash.h"
+#include "lib/vec.h"
+
+#define INV_NONE UINT32_MAX
+#define INV_PORTS_MAX 254
+
+/* What is known of the far end of a port. */
+enum inv_edge {
+	EDGE_NONE,	/* nothing plugged in, or not asked yet */
+	EDGE_ASKED,	/* NodeInfo is on its way */
+	EDGE_LINKED,	/* peer and peer_port hold, at both ends */
+	EDGE_SILENT,	/* link up, but nobody answers */
+	EDGE_LOOP,	/* leads back to the same switch */
+	EDGE_DUPLICATE	/* leads to a node whose GUID another one has */
+};
+
+/* What the linear forwarding table of a switch holds. */
+enum inv_lft {
+	LFT_UNKNOWN, /* read before writing */
+	LFT_BLANK,   /* a switch fresh from reset: write without reading */
+	LFT_OURS     /* rows of the plan applied last, but for blocks in doubt */
+};
+
+struct inv_port {
+	struct wire_port_info info; /* as last reported, when `known` */
+	uint64_t guid;		    /* port GUID: CA, router, switch port 0 */
+	uint32_t peer;		    /* node at the other end, INV_NONE */
+	uint32_t read_in;	    /* number of the sweep that last read info */
+	uint32_t refused;	    /* rows of the field table that this port will not take */
+	uint16_t lid;		    /* base LID given by us, 0 = none yet */
+	uint8_t peer_port;
+	uint8_t edge; /* enum inv_edge */
+	uint8_t lmc;
+	bool known;
+	bool reregistered; /* ClientReregister has been sent since the port came up */
+	bool qos_done;	   /* SL2VL and VLArb hold what the plan wants */
+};
+
+struct inv_node {
+	uint64_t guid, system_guid;
+	uint64_t lft_doubt[12];	     /* bitset over the 768 blocks: what is in the switch is not known */
+	struct inv_port *ports;	     /* [n_ports + 1]; port 0: switches only */
+	struct wire_switch_info sw;  /* as last reported, when sw_known */
+	struct wire_node_info info;
+	uint32_t seen_in;	     /* number of the discovery that last saw it */
+	uint32_t sw_index;	     /* index of a switch for engines, INV_NONE before the first snapshot */
+	uint32_t sw_refused;	     /* rows of the switch field table it will not take */
+	uint16_t lid_top_seen;
+	uint8_t type;		     /* enum wire_node_type */
+	uint8_t n_ports;
+	uint8_t n_hops;		     /* switches: directed route of */
+	uint8_t path[DR_MAX_HOPS + 1]; /* path[1..n_hops] */
+	uint8_t lft;		     /* enum inv_lft */
+	uint8_t n_rereads;	     /* in this sweep, bounded */
+	bool present;
+	bool sw_known;
+	bool silent;		     /* a question to it ran out of tries in this sweep */
+	char desc[65];
+};
+
+struct inventory {
+	FM_VEC(struct inv_node) nodes;
+	struct fm_hash by_guid; /* node GUID -> slot */
+	struct fm_arena mem;	/* ports */
+	uint32_t local;		/* slot of our own node, INV_NONE before discovery */
+	uint8_t local_port;	/* our port (a switch: 0) */
+	uint32_t n_switch_slots;
+	FM_VEC(uint32_t) switches; /* sw_index -> slot */
+};
+
+void inv_init(struct inventory *inv);
+void inv_fini(struct inventory *inv);
+
+/* The slot of guid, or INV_NONE. */
+uint32_t inv_find(const struct inventory *inv, uint64_t guid);
+/* The slot for what NodeInfo describes: found, or made anew; INV_NONE when
+ * memory is out.  A node that comes back with another number of ports starts
+ * afresh. */
+uint32_t inv_add(struct inventory *inv, const struct wire_node_info *info);
+
+void inv_link(struct inventory *inv, uint32_t a, uint8_t a_port, uint32_t b, uint8_t b_port);
+/* Undo the link of a port, at both ends; the port's edge becomes `edge`. */
+void inv_unlink(struct inventory *inv, uint32_t node, uint8_t port, enum inv_edge edge);
+/* Forget every link of a node. */
+void inv_unlink_all(struct inventory *inv, uint32_t node);
+
+/* The directed route to a port of a node (a switch: to the switch).  False
+ * when there is none of at most 63 hops. */
+bool inv_route(const struct inventory *inv, uint32_t node, uint8_t port, struct smp_route *route);
+/* route, and one hop further out of `port`. */
+bool inv_route_beyond(
+    const struct inventory *inv, uint32_t node, uint8_t port, struct smp_route *route);
+
+/* Shortest directed routes over the links as they are; nodes that cannot be
+ * reached any more are dropped (not present).  *n_lost counts them.
+ * O(nodes + links).  False when memory is out. */
+bool inv_find_routes(struct inventory *inv, uint32_t *n_lost);
+
+static inline struct inv_node *
+inv_node(const struct inventory *inv, uint32_t slot)
+{
+	return &inv->nodes.item[slot];
+}
+
+static inline bool
+inv_is_switch(const struct inv_node *n)
+{
+	return n->type == WIRE_NODE_SWITCH;
+}
+
+/* Is the link of this port up, logically? */
+static inline bool
+inv_port_up(const struct inv_port *p)
+{
+	return p->known && p->info.port_state >= WIRE_PORT_INIT;
+}
+
+/* "node description (0x0123...)", for the log; buf is returned. */
+const char *inv_name(const struct inv_node *n, char *buf, size_t size);
+
+#endif

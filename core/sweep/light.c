@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sweep/light.c - noticing change: light sweeps and traps.
+ *
+ * A light sweep costs one SwitchInfo a switch, plus one NodeInfo for each
+ * port behind which nobody answered, plus SMInfo of other SMs.
+ *
+ * A trap is answered with TrapRepress at once (IBA 13.4.9) and names what to
+ * read again: 128 (link state of a switch) its ports, 144 (capabilities,
+ * description) the node.  Events that come while a sweep discovers are read
+ * within that sweep, later ones start the next.
+ */
+#include <inttypes.h>
+
+#include "core/sweep/internal.h"
+
+enum trap { TRAP_LINK_STATE = 128, TRAP_LOCAL_CHANGE = 144 };
+
+static void
+on_light(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+	struct inv_node *n = inv_node(&s->inv, a->node);
+	struct wire_switch_info now;
+
+	if (status == TXN_CANCELLED)
+		return;
+	if (status != TXN_OK) {
+		/* What is wrong lies somewhere on the way: look at all of it. */
+		sweeper_request(s, SWEEP_HEAVY, "a switch does not answer the light sweep");
+		return;
+	}
+	wire_switch_info_get(reply + WIRE_SMP_DATA_AT, &now);
+	if (!now.port_state_change)
+		return;
+	n->sw.port_state_change = 1;
+	discover_name_switch(s, a->node);
+}
+
+/* Ports that wait for something: a silent neighbour, a link not yet active. */
+static void
+look_at_ports(struct sweeper *s, uint32_t slot)
+{
+	for (unsigned p = 1; p <= inv_node(&s->inv, slot)->n_ports; p++) {
+		const struct inv_port *port = &inv_node(&s->inv, slot)->ports[p];
+
+		if (port->edge == EDGE_SILENT)
+			discover_probe(s, slot, (uint8_t)p);
+		else if (link_usable(&s->inv, port) && port->info.port_state != WIRE_PORT_ACTIVE &&
+			 inv_is_switch(inv_node(&s->inv, slot)))
+			discover_name_switch(s, slot);
+	}
+}
+
+void
+light_start(struct sweeper *s)
+{
+	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
+		struct ask *a;
+
+		if (!inv_node(&s->inv, i)->present)
+			continue;
+		if (inv_is_switch(inv_node(&s->inv, i)) && inv_node(&s->inv, i)->silent)
+			discover_name_switch(s, i);
+		look_at_ports(s, i);
+		if (!inv_is_switch(inv_node(&s->inv, i)))
+			continue;
+		a = ask_new(s, i, 0);
+		if (a != NULL)
+			ask_get_at(a, WIRE_ATTR_SWITCH_INFO, 0, on_light);
+	}
+	other_sms_start(s);
+}
+
+/* ----------------------------------------------------------------- traps */
+
+static void
+repress(struct sweeper *s, const struct mad *m, const struct wire_header *h)
+{
+	struct wire_header rh = *h;
+	struct mad reply = *m;
+	struct fm_error err = { 0 };
+
+	rh.method = WIRE_TRAP_REPRESS;
+	rh.status = 0;
+	wire_header_put(reply.bytes, &rh);
+	reply.timeout_ms = 0;
+	if (txn_reply(s->p.txn, &reply, &err) != 0)
+		fm_log_rl(&s->trap_bucket, FM_LOG_WARN, "sweep", "cannot answer a trap: %s", err.msg);
+}
+
+static void
+name_node(struct sweeper *s, uint32_t slot)
+{
+	for (size_t i = 0; i < s->nodes_named.n; i++)
+		if (s->nodes_named.item[i] == slot)
+			return;
+	if (!fm_vec_push(&s->nodes_named, slot))
+		sweep_fail(s, FM_E_RESOURCE, "out of memory for the list of changed nodes");
+}
+
+static void
+on_trap(struct sweeper *s, const struct mad *m, const struct wire_header *h)
+{
+	struct wire_notice notice;
+	char reason[64], name[128];
+	uint32_t slot;
+
+	wire_notice_get(m->bytes + WIRE_SMP_DATA_AT, &notice);
+	repress(s, m, h);
+	if (!notice.generic ||
+	    (notice.trap_number != TRAP_LINK_STATE && notice.trap_number != TRAP_LOCAL_CHANGE)) {
+		fm_log_rl(&s->trap_bucket, FM_LOG_INFO, "sweep", "trap %u from LID %u", notice.trap_number,
+		    notice.issuer_lid);
+		return;
+	}
+	if (s->p.ha->state != WIRE_SM_MASTER)
+		return;
+	snprintf(reason, sizeof(reason), "trap %u from LID %u", notice.trap_number, notice.issuer_lid);
+	slot = fm_hash_find(&s->lid_owner, notice.issuer_lid);
+	if (slot == FM_HASH_NONE) {
+		fm_log_rl(&s->trap_bucket, FM_LOG_NOTICE, "sweep", "%s, which is nobody's", reason);
+		sweeper_request(s, SWEEP_HEAVY, reason);
+		return;
+	}
+	fm_log_rl(&s->trap_bucket, FM_LOG_NOTICE, "sweep", "%s: %s", reason,
+	    inv_name(inv_node(&s->inv, slot), name, sizeof(name)));
+	if (inv_is_switch(inv_node(&s->inv, slot)))
+		discover_name_switch(s, slot);
+	else
+		name_node(s, slot);
+	if (s->phase != PHASE_DISCOVER && s->phase != PHASE_REREAD)
+		sweeper_request(s, SWEEP_NAMED, reason);
+}
+
+void
+sweeper_on_mad(struct sweeper *s, const struct mad *m)
+{
+	struct wire_header h;
+
+	wire_header_get(m->bytes, &h);
+	if (m->status != 0 || (h.mgmt_class != WIRE_CLASS_SMP_LID && h.mgmt_class != WIRE_CLASS_SMP_DR))
+		return;
+	if (h.attr == WIRE_ATTR_SM_INFO)
+		other_sms_on_mad(s, m, &h);
+	else if (h.attr == WIRE_ATTR_NOTICE && h.method == WIRE_TRAP)
+		on_trap(s, m, &h);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sweep/links.c - PortInfo of every port that takes part, and the steps
+ * of its link: INIT, ARMED, ACTIVE (IBA 7.2, 14.3.6).
+ *
+ * One Set brings a port all its fields and, from INIT, to ARMED; a second
+ * one, after every first one has been answered, to ACTIVE.  So both ends are
+ * armed before one becomes active, and nothing is armed before the tables
+ * are in the switches.
+ */
+#include <inttypes.h>
+
+#include "core/sweep/fields.h"
+#include "core/sweep/internal.h"
+
+static enum field_where
+where_of(const struct inv_node *n, unsigned port)
+{
+	if (!inv_is_switch(n))
+		return FIELD_CA;
+	return port == 0 ? FIELD_SW_PORT0 : FIELD_SW_PORT;
+}
+
+static uint16_t
+our_lid(const struct sweeper *s)
+{
+	return inv_node(&s->inv, s->inv.local)->ports[s->inv.local_port].lid;
+}
+
+/* Bring *info to what is wanted of the port; the rows that differ. */
+static uint32_t
+wanted_port(struct sweeper *s, uint32_t slot, unsigned port, struct wire_port_info *info)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+	const struct inv_port *p = &n->ports[port];
+	bool usable = port != 0 && link_usable(&s->inv, p);
+	struct field_context c = { .set = &s->set, .inv = &s->inv, .node = n, .port = p,
+		.sm_lid = our_lid(s), .arm = usable };
+
+	if (usable) {
+		c.peer_node = inv_node(&s->inv, p->peer);
+		c.peer = &c.peer_node->ports[p->peer_port];
+	}
+	*info = p->info;
+	return fields_apply(&c, where_of(n, port), p->refused, info);
+}
+
+/* What the answer to a Set says: the port as it is now. */
+static void
+on_set_port(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+	struct inv_node *n = inv_node(&s->inv, a->node);
+	struct inv_port *p = &n->ports[a->port];
+	struct wire_port_info sent, now;
+	uint32_t rows;
+	char name[128];
+
+	if (status != TXN_OK) {
+		if (status != TXN_CANCELLED)
+			fm_log_rl(&s->refused_bucket, FM_LOG_WARN, "sweep", "%s port %u %s Set PortInfo",
+			    inv_name(n, name, sizeof(name)), a->port,
+			    status == TXN_TIMEOUT ? "does not answer" : "refuses");
+		return;
+	}
+	rows = wanted_port(s, a->node, a->port, &sent);
+	wire_port_info_get(reply + WIRE_SMP_DATA_AT, &now);
+	p->refused |= fields_refused(rows, &sent, &now);
+	if (sent.client_reregister)
+		p->reregistered = true;
+	now.client_reregister = 0;
+	if (now.m_key == 0)
+		now.m_key = sent.m_key; /* hidden by the protect bits */
+	p->info = now;
+}
+
+static void
+send_port(struct sweeper *s, uint32_t slot, unsigned port, const struct wire_port_info *want,
+    uint8_t state, ask_done done)
+{
+	struct ask *a = ask_new(s, slot, (uint8_t)port);
+	struct wire_port_info info = *want;
+	uint8_t data[WIRE_SMP_DATA_BYTES] = { 0 };
+
+	if (a == NULL)
+		return;
+	info.port_state = state; /* 0: no change */
+	info.phys_state = 0;
+	wire_port_info_put(data, &info);
+	ask_set_at(a, WIRE_ATTR_PORT_INFO, port, data, done);
+}
+
+static void
+set_port(struct sweeper *s, uint32_t slot, unsigned port)
+{
+	const struct inv_port *p = &inv_node(&s->inv, slot)->ports[port];
+	struct wire_port_info want;
+	uint32_t rows = wanted_port(s, slot, port, &want);
+
+	if (rows != 0)
+		send_port(s, slot, port, &want,
+		    want.port_state != p->info.port_state ? want.port_state : 0, on_set_port);
+}
+
+static void
+activate_port(struct sweeper *s, uint32_t slot, unsigned port)
+{
+	const struct inv_port *p = &inv_node(&s->inv, slot)->ports[port];
+	const struct inv_port *far;
+	uint8_t least = s->set.dry_run ? WIRE_PORT_INIT : WIRE_PORT_ARMED;
+
+	if (p->info.port_state < least || p->info.port_state == WIRE_PORT_ACTIVE ||
+	    !link_usable(&s->inv, p))
+		return;
+	far = &inv_node(&s->inv, p->peer)->ports[p->peer_port];
+	if (far->info.port_state >= least)
+		send_port(s, slot, port, &p->info, WIRE_PORT_ACTIVE, on_set_port);
+}
+
+/* Does this port get PortInfo Sets in the pass over ports? */
+static bool
+takes_part(const struct sweeper *s, uint32_t slot, unsigned port)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+
+	return n->ports[port].known && (port_wants_lid(&s->inv, slot, port) ||
+					   (port != 0 && link_usable(&s->inv, &n->ports[port])));
+}
+
+/* Walk nodes (cursor 1) until enough is queued. */
+static bool
+feed_ports(struct sweeper *s, void (*visit)(struct sweeper *, uint32_t, unsigned))
+{
+	while (s->cursor[1] < s->inv.nodes.n && s->pending < FEED_HIGH) {
+		uint32_t slot = s->cursor[1]++;
+		const struct inv_node *n = inv_node(&s->inv, slot);
+
+		if (!node_usable(n))
+			continue;
+		for (unsigned p = inv_is_switch(n) ? 0 : 1; p <= n->n_ports; p++)
+			if (takes_part(s, slot, p))
+				visit(s, slot, p);
+	}
+	return s->cursor[1] < s->inv.nodes.n;
+}
+
+static bool
+feed_set(struct sweeper *s)
+{
+	return feed_ports(s, set_port);
+}
+
+static bool
+feed_activate(struct sweeper *s)
+{
+	return feed_ports(s, activate_port);
+}
+
+void
+links_ports(struct sweeper *s)
+{
+	s->cursor[1] = 0;
+	s->feed = feed_set;
+}
+
+void
+links_activate(struct sweeper *s)
+{
+	s->cursor[1] = 0;
+	s->feed = feed_activate;
+}
+
+void
+links_count(struct sweeper *s)
+{
+	struct sweep_report *r = &s->report;
+
+	r->n_switches = r->n_cas = r->n_routers = r->n_links = 0;
+	r->n_ports_active = r->n_ports_not_active = 0;
+	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
+		const struct inv_node *n = inv_node(&s->inv, i);
+
+		if (!n->present)
+			continue;
+		r->n_switches += n->type == WIRE_NODE_SWITCH;
+		r->n_cas += n->type == WIRE_NODE_CA;
+		r->n_routers += n->type == WIRE_NODE_ROUTER;
+		for (unsigned p = 1; p <= n->n_ports; p++) {
+			if (n->ports[p].edge != EDGE_LINKED)
+				continue;
+			r->n_links += i < n->ports[p].peer;
+			if (n->ports[p].known && n->ports[p].info.port_state == WIRE_PORT_ACTIVE)
+				r->n_ports_active++;
+			else
+				r->n_ports_not_active++;
+		}
+	}
+}

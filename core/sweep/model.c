@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sweep/model.c - from the inventory to LIDs, snapshot and plan.
+ *
+ * LIDs: those of the store, then those found in ports, then fresh ones leaf
+ * by leaf.  GUIDs that the store knows but that are absent keep their LIDs
+ * reserved, unless LIDs run out.
+ *
+ * Switches keep their index: the first snapshot numbers them by GUID, later
+ * ones append.  When nothing that routing looks at has changed, the plan
+ * stays and no engine runs.
+ */
+#include <stdlib.h>
+
+#include "core/subnet/lid.h"
+#include "core/sweep/internal.h"
+
+#define AGGREGATOR_NAME "Aggregation Node"
+
+/* ------------------------------------------------------------- switches */
+
+static int
+by_guid(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b; /* {guid, slot} */
+
+	return x[0] < y[0] ? -1 : x[0] > y[0];
+}
+
+static bool
+number_switches(struct inventory *inv)
+{
+	FM_VEC(struct fresh_switch { uint64_t guid, slot; }) fresh = { 0 };
+	bool ok = true;
+
+	for (uint32_t i = 0; ok && i < inv->nodes.n; i++) {
+		const struct inv_node *n = inv_node(inv, i);
+		struct fresh_switch f = { n->guid, i };
+
+		if (inv_is_switch(n) && node_usable(n) && n->sw_index == INV_NONE)
+			ok = fm_vec_push(&fresh, f);
+	}
+	if (fresh.n > 1)
+		qsort(fresh.item, fresh.n, sizeof(fresh.item[0]), by_guid);
+	for (size_t i = 0; ok && i < fresh.n; i++) {
+		inv_node(inv, (uint32_t)fresh.item[i].slot)->sw_index = (uint32_t)inv->switches.n;
+		ok = fm_vec_push(&inv->switches, (uint32_t)fresh.item[i].slot);
+	}
+	fm_vec_fini(&fresh);
+	return ok;
+}
+
+/* ----------------------------------------------------------------- LIDs */
+
+struct wanted_port {
+	uint32_t slot;
+	uint8_t port;
+};
+
+struct lid_round {
+	FM_VEC(struct lid_want) wants;
+	FM_VEC(struct wanted_port) ports; /* of the first wants */
+	struct fm_hash guids;
+	struct fm_arena mem;
+};
+
+static bool
+want_lid(struct sweeper *s, struct lid_round *r, uint32_t slot, uint8_t port)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+	const struct inv_port *p = &n->ports[port];
+	struct lid_want w = { .guid = p->guid };
+	struct wanted_port ref = { slot, port };
+
+	if (!port_wants_lid(&s->inv, slot, port))
+		return true;
+	if (inv_is_switch(n))
+		w.lmc = n->sw.enhanced_port0 ? s->set.switch_lmc : 0;
+	else
+		w.lmc = s->set.ca_lmc;
+	w.stored = store_lid(s->p.store, p->guid);
+	if (w.stored == 0)
+		w.stored = p->lid; /* given by us earlier */
+	w.present = p->info.lid;
+	w.present_lmc = p->info.lmc;
+	return fm_vec_push(&r->wants, w) && fm_vec_push(&r->ports, ref) &&
+	       fm_hash_put(&r->guids, p->guid, 1);
+}
+
+/* The graph of switches, as lid_switch_order() wants it. */
+static bool
+order_switches(struct sweeper *s, struct fm_arena *mem, uint32_t **order, struct fm_error *err)
+{
+	const struct inventory *inv = &s->inv;
+	uint32_t n_sw = (uint32_t)inv->switches.n, n_links = 0;
+	uint32_t *first = fm_arena_array(mem, (size_t)n_sw + 1, uint32_t), *to;
+	uint8_t *is_leaf = fm_arena_array(mem, (size_t)n_sw + 1, uint8_t);
+
+	*order = fm_arena_array(mem, (size_t)n_sw + 1, uint32_t);
+	to = fm_arena_array(mem, (size_t)n_sw * INV_PORTS_MAX + 1, uint32_t);
+	if (first == NULL || is_leaf == NULL || *order == NULL || to == NULL)
+		return false;
+	for (uint32_t i = 0; i < n_sw; i++) {
+		const struct inv_node *n = inv_node(inv, inv->switches.item[i]);
+
+		first[i] = n_links;
+		for (unsigned p = 1; node_usable(n) && p <= n->n_ports; p++) {
+			const struct inv_node *far;
+
+			if (!link_usable(inv, &n->ports[p]))
+				continue;
+			far = inv_node(inv, n->ports[p].peer);
+			if (inv_is_switch(far))
+				to[n_links++] = far->sw_index;
+			else
+				is_leaf[i] = 1;
+		}
+	}
+	first[n_sw] = n_links;
+	return n_sw == 0 || lid_switch_order(n_sw, first, to, is_leaf, *order, err) == 0;
+}
+
+static bool
+want_all(struct sweeper *s, struct lid_round *r, struct fm_error *err)
+{
+	uint32_t *order;
+	bool ok = order_switches(s, &r->mem, &order, err);
+
+	for (size_t i = 0; ok && i < s->inv.switches.n; i++) {
+		uint32_t slot = s->inv.switches.item[order[i]];
+		const struct inv_node *n = inv_node(&s->inv, slot);
+
+		ok = want_lid(s, r, slot, 0);
+		for (unsigned p = 1; ok && n->present && p <= n->n_ports; p++) {
+			const struct inv_port *port = &n->ports[p];
+
+			if (port->edge == EDGE_LINKED && !inv_is_switch(inv_node(&s->inv, port->peer)))
+				ok = want_lid(s, r, port->peer, port->peer_port);
+		}
+	}
+	/* CAs cabled to each other */
+	for (uint32_t i = 0; ok && i < s->inv.nodes.n; i++) {
+		const struct inv_node *n = inv_node(&s->inv, i);
+
+		for (unsigned p = 1; ok && n->present && !inv_is_switch(n) && p <= n->n_ports; p++)
+			if (n->ports[p].edge == EDGE_LINKED &&
+			    !inv_is_switch(inv_node(&s->inv, n->ports[p].peer)))
+				ok = want_lid(s, r, i, (uint8_t)p);
+	}
+	return ok;
+}
+
+static bool
+reserve_absent(struct sweeper *s, struct lid_round *r)
+{
+	for (uint32_t i = 0; i < store_n_lids(s->p.store); i++) {
+		const struct store_lid *l = &store_lids(s->p.store)[i];
+		struct lid_want w = { .guid = l->guid, .lmc = l->lmc, .stored = l->lid };
+
+		if (fm_hash_find(&r->guids, l->guid) == FM_HASH_NONE && !fm_vec_push(&r->wants, w))
+			return false;
+	}
+	return true;
+}
+
+static bool
+keep_lids(struct sweeper *s, struct lid_round *r, struct fm_error *err)
+{
+	struct store_lid *keep = fm_arena_array(&r->mem, r->ports.n + 1, struct store_lid);
+
+	fm_hash_fini(&s->lid_owner);
+	for (uint32_t i = 0; keep != NULL && i < r->ports.n; i++) {
+		const struct lid_want *w = &r->wants.item[i];
+		const struct wanted_port *ref = &r->ports.item[i];
+		struct inv_port *p = &inv_node(&s->inv, ref->slot)->ports[ref->port];
+
+		p->lid = w->lid;
+		p->lmc = w->lmc;
+		keep[i] = (struct store_lid){ w->guid, w->lid, w->lmc };
+		if (!fm_hash_put(&s->lid_owner, w->lid, ref->slot))
+			return false;
+	}
+	s->report.n_lids = (uint32_t)r->ports.n;
+	if (keep != NULL && s->p.store != NULL && !s->set.dry_run &&
+	    store_put_lids(s->p.store, keep, (uint32_t)r->ports.n, err) != 0) {
+		log_err("sweep", "LIDs are not kept: %s", err->msg);
+		*err = (struct fm_error){ 0 };
+	}
+	return keep != NULL;
+}
+
+static int
+give_lids(struct sweeper *s, struct fm_error *err)
+{
+	bool honour = !(s->first_master && s->set.reassign_lids);
+	struct lid_round r = { 0 };
+	bool ok;
+	int rc;
+
+	fm_arena_init(&r.mem, SIZE_MAX);
+	ok = want_all(s, &r, err) && reserve_absent(s, &r);
+	if (ok) {
+		rc = lid_assign(r.wants.item, (uint32_t)r.wants.n, honour, err);
+		if (rc == FM_E_RESOURCE && r.wants.n > r.ports.n) {
+			log_warn("sweep", "LIDs run out: those of absent ports are given to others");
+			rc = lid_assign(r.wants.item, (uint32_t)r.ports.n, honour, err);
+		}
+		if (rc == 0 && !keep_lids(s, &r, err))
+			ok = false;
+	}
+	if (!ok)
+		rc = err->kind != FM_OK ? (int)err->kind
+					: fm_fail(err, FM_E_RESOURCE, "out of memory for LIDs");
+	fm_vec_fini(&r.wants);
+	fm_vec_fini(&r.ports);
+	fm_hash_fini(&r.guids);
+	fm_arena_fini(&r.mem);
+	return rc;
+}
+
+/* ------------------------------------------------------------- snapshot */
+
+/* PortInfo code of data VLs to their number, IBA 14.2.5.6. */
+static uint8_t
+vls_of_code(uint8_t code)
+{
+	static const uint8_t vls[] = { 1, 1, 2, 4, 8, 15 };
+
+	return code < sizeof(vls) ? vls[code] : 15;
+}
+
+/* Data VLs of a link: what both ends can, or, when it is active and is not
+ * to be bounced, what it runs with. */
+uint8_t
+model_link_vl_code(const struct sweep_settings *set, const struct inv_port *a, const struct inv_port *b)
+{
+	bool fixed = a->info.port_state == WIRE_PORT_ACTIVE && b->info.port_state == WIRE_PORT_ACTIVE;
+	uint8_t x = fixed ? a->info.operational_vls : a->info.vl_cap;
+	uint8_t y = fixed ? b->info.operational_vls : b->info.vl_cap;
+	uint8_t code = x < y ? x : y;
+
+	if (code > set->max_op_vls && !fixed)
+		code = set->max_op_vls;
+	return code == 0 ? 1 : code;
+}
+
+static uint8_t
+highest_bit(uint8_t mask)
+{
+	return mask == 0 ? 0 : (uint8_t)(1u << (31 - __builtin_clz(mask)));
+}
+
+/* Width codes by rising width: 1x, 2x (16), 4x, 8x, 12x. */
+static uint8_t
+widest(uint8_t mask)
+{
+	return mask == 16 || mask == 17 ? 16 : highest_bit(mask & 15);
+}
+
+static uint32_t
+nominal_mbps(const struct wire_port_info *a, const struct wire_port_info *b)
+{
+	uint8_t ext = highest_bit(a->link_speed_ext_supported & b->link_speed_ext_supported);
+	uint8_t speed = highest_bit(a->link_speed_supported & b->link_speed_supported & 7);
+
+	return wire_link_mbps(widest(a->link_width_supported & b->link_width_supported), speed, ext);
+}
+
+static uint32_t
+present_mbps(const struct wire_port_info *a)
+{
+	return wire_link_mbps(a->link_width_active, a->link_speed_active, a->link_speed_ext_active);
+}
+
+static uint8_t
+end_kind(const struct inv_node *n)
+{
+	if (inv_is_switch(n))
+		return FM_END_SWITCH;
+	if (n->type == WIRE_NODE_ROUTER)
+		return FM_END_ROUTER;
+	return strstr(n->desc, AGGREGATOR_NAME) != NULL ? FM_END_AGGREGATOR : FM_END_CA;
+}
+
+static bool
+add_end(struct sweeper *s, struct snapshot_builder *b, uint32_t slot, uint8_t port)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+	const struct inv_port *p = &n->ports[port];
+	struct snapshot_end e = { .guid = p->guid, .node_guid = n->guid, .system_guid = n->system_guid,
+		.name = n->desc, .sw = FM_NONE, .lid = p->lid, .lmc = p->lmc, .kind = end_kind(n), .n_vls = 15 };
+
+	if (!port_wants_lid(&s->inv, slot, port) || p->lid == 0)
+		return true;
+	if (inv_is_switch(n)) {
+		e.sw = n->sw_index;
+	} else {
+		const struct inv_node *far = inv_node(&s->inv, p->peer);
+
+		if (inv_is_switch(far)) {
+			e.sw = far->sw_index;
+			e.port = p->peer_port;
+		}
+		e.n_vls = vls_of_code(model_link_vl_code(&s->set, p, &far->ports[p->peer_port]));
+	}
+	return fm_vec_push(&b->ends, e);
+}
+
+static bool
+add_cables(struct sweeper *s, struct snapshot_builder *b, uint32_t slot)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+
+	for (unsigned i = 1; i <= n->n_ports; i++) {
+		const struct inv_port *p = &n->ports[i], *q;
+		const struct inv_node *far;
+		struct snapshot_cable c;
+
+		if (!link_usable(&s->inv, p))
+			continue;
+		far = inv_node(&s->inv, p->peer);
+		if (!inv_is_switch(far) || far->sw_index < n->sw_index)
+			continue;
+		q = &far->ports[p->peer_port];
+		c = (struct snapshot_cable){ .sw = { n->sw_index, far->sw_index },
+			.port = { (uint8_t)i, p->peer_port },
+			.n_vls = vls_of_code(model_link_vl_code(&s->set, p, q)),
+			.mbps = present_mbps(&p->info), .nominal_mbps = nominal_mbps(&p->info, &q->info) };
+		if (c.nominal_mbps < c.mbps)
+			c.nominal_mbps = c.mbps;
+		if (!fm_vec_push(&b->cables, c))
+			return false;
+	}
+	return true;
+}
+
+static int
+build_snapshot(struct sweeper *s, struct snapshot **out, struct fm_error *err)
+{
+	struct snapshot_builder b = { 0 };
+	bool ok = true;
+	int rc;
+
+	for (size_t i = 0; ok && i < s->inv.switches.n; i++) {
+		uint32_t slot = s->inv.switches.item[i];
+		const struct inv_node *n = inv_node(&s->inv, slot);
+		struct snapshot_switch sw = { n->guid, n->system_guid, n->desc, n->n_ports };
+
+		ok = fm_vec_push(&b.switches, sw) && (!node_usable(n) || add_cables(s, &b, slot));
+	}
+	for (uint32_t i = 0; ok && i < s->inv.nodes.n; i++) {
+		const struct inv_node *n = inv_node(&s->inv, i);
+
+		for (unsigned p = 0; ok && n->present && p <= (inv_is_switch(n) ? 0u : n->n_ports); p++)
+			ok = add_end(s, &b, i, (uint8_t)p);
+	}
+	rc = ok ? snapshot_build(&b, s->report.number, out, err)
+		: fm_fail(err, FM_E_RESOURCE, "out of memory for the snapshot");
+	snapshot_builder_fini(&b);
+	return rc;
+}
+
+/* ----------------------------------------------------------------- plan */
+
+#define SAME(field, n) (memcmp(a->field, b->field, (size_t)(n) * sizeof(*a->field)) == 0)
+
+/* Is all that routing looks at the same? */
+static bool
+same_fabric(const struct fm_fabric *a, const struct fm_fabric *b)
+{
+	if (a->n_switches != b->n_switches || a->n_links != b->n_links || a->n_ends != b->n_ends ||
+	    a->max_lid != b->max_lid)
+		return false;
+	for (uint32_t i = 0; i < a->n_switches; i++)
+		if (strcmp(a->sw_name[i], b->sw_name[i]) != 0)
+			return false;
+	return SAME(sw_guid, a->n_switches) && SAME(sw_n_ports, a->n_switches) &&
+	       SAME(sw_first_link, a->n_switches + 1) && SAME(sw_first_end, a->n_switches + 1) &&
+	       SAME(link_to, a->n_links) && SAME(link_port, a->n_links) && SAME(link_rev, a->n_links) &&
+	       SAME(link_mbps, a->n_links) && SAME(link_n_vls, a->n_links) && SAME(end_guid, a->n_ends) &&
+	       SAME(end_sw, a->n_ends) && SAME(end_port, a->n_ends) && SAME(end_lid, a->n_ends) &&
+	       SAME(end_lmc, a->n_ends) && SAME(end_kind, a->n_ends) && SAME(end_n_vls, a->n_ends);
+}
+
+int
+model_route(struct sweeper *s, struct fm_error *err)
+{
+	struct snapshot *snap;
+	int rc;
+
+	if (!number_switches(&s->inv))
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for switches");
+	rc = give_lids(s, err);
+	if (rc != 0)
+		return rc;
+	if (s->inv.switches.n == 0)
+		return 0; /* two CAs back to back: nothing to route */
+	rc = build_snapshot(s, &snap, err);
+	if (rc != 0)
+		return rc;
+	if (s->plan != NULL && !s->chain_changed && same_fabric(&s->plan->snap->fab, &snap->fab))
+		s->next = plan_get(s->plan);
+	else
+		rc = plan_make(s->p.router, snap, s->p.chain, s->plan, &s->next, err);
+	snapshot_put(snap);
+	if (rc == 0)
+		s->chain_changed = false;
+	return rc;
+}

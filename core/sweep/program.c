@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sweep/program.c - what switches and ports hold in tables: SwitchInfo,
+ * LFT blocks, P_Keys, SL2VL, VLArb.
+ *
+ * LFT by difference, in blocks of 64 LIDs, striped over the switches (block
+ * by block, switch by switch), so that no switch gets a burst.  What a block
+ * holds is known when the plan written last is; in doubt (a Set unanswered, a
+ * switch that we have not written yet) it is read first, and written only if
+ * it differs: a restarted fmd rewrites nothing.  A switch fresh from reset is
+ * written without reading.
+ *
+ * All other tables go the same way: read, compare, Set when they differ.
+ */
+#include <inttypes.h>
+
+#include "core/sweep/fields.h"
+#include "core/sweep/internal.h"
+#include "lib/bitset.h"
+
+#define LFT_BLOCK_LIDS 64
+#define PKEY_DEFAULT_FULL 0xffff
+#define PKEY_DEFAULT 0x7fff
+#define PKEYS_PER_BLOCK 32
+#define VL_ARB_LOW 1   /* block 1 of VLArb: the low-priority table, IBA 14.2.5.9 */
+#define VL_ARB_ENTRIES 32
+#define VL_ARB_WEIGHT 4
+
+enum block_kind { BLOCK_LFT, BLOCK_PKEYS, BLOCK_SL2VL, BLOCK_VL_ARB };
+
+/* ------------------------------------------- read, compare, set when due */
+
+static const struct fm_tables *
+tables_of(const struct plan *p)
+{
+	return &p->tables->t;
+}
+
+static const uint8_t *
+lft_block(const struct plan *plan, uint32_t sw, uint32_t block)
+{
+	return tables_of(plan)->lft[sw] + (size_t)block * LFT_BLOCK_LIDS;
+}
+
+/* Default partition, full member, IBA 10.9.2: added, never taken away.
+ * False: there is no room for it. */
+static bool
+want_pkeys(uint8_t *data)
+{
+	uint16_t keys[PKEYS_PER_BLOCK];
+	int room = -1;
+
+	wire_pkeys_get(data, keys);
+	for (int i = PKEYS_PER_BLOCK - 1; i >= 0; i--) {
+		if (keys[i] == PKEY_DEFAULT_FULL)
+			return true;
+		if ((keys[i] & PKEY_DEFAULT) == 0)
+			room = i;
+	}
+	for (int i = 0; i < PKEYS_PER_BLOCK; i++)
+		if (keys[i] == PKEY_DEFAULT)
+			room = i;
+	if (room < 0)
+		return false;
+	keys[room] = PKEY_DEFAULT_FULL;
+	wire_pkeys_put(data, keys);
+	return true;
+}
+
+/* The directed link that leaves switch sw by port, or FM_NONE. */
+static fm_link
+link_at(const struct fm_fabric *fab, fm_sw sw, uint8_t port)
+{
+	for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
+		if (fab->link_port[l] == port)
+			return l;
+	return FM_NONE;
+}
+
+static uint8_t
+data_vls(const struct inv_port *p)
+{
+	static const uint8_t vls[] = { 1, 1, 2, 4, 8, 15 };
+	uint8_t code = p->info.operational_vls;
+
+	return code < sizeof(vls) ? vls[code] : 15;
+}
+
+/* index = in port << 8 | out port (a CA: 0). */
+static void
+want_sl2vl(const struct sweeper *s, const struct ask *a, uint8_t *data)
+{
+	const struct inv_node *n = inv_node(&s->inv, a->node);
+	const struct fm_fabric *fab = &s->next->snap->fab;
+	uint8_t out = inv_is_switch(n) ? (uint8_t)a->index : a->port;
+	fm_link link = inv_is_switch(n) ? link_at(fab, n->sw_index, out) : FM_NONE;
+	uint8_t vl[16];
+
+	for (unsigned sl = 0; sl < 16; sl++)
+		vl[sl] = link != FM_NONE
+			     ? tables_vl(fab, tables_of(s->next), n->sw_index, (uint8_t)(a->index >> 8), link,
+				   (uint8_t)sl)
+			     : (uint8_t)(sl % data_vls(&n->ports[out]));
+	wire_sl2vl_put(data, vl);
+}
+
+/* Equal shares of the low-priority table for the VLs in use. */
+static void
+want_vl_arb(const struct sweeper *s, const struct ask *a, uint8_t *data)
+{
+	const struct inv_port *p = &inv_node(&s->inv, a->node)->ports[a->port];
+	unsigned n_vls = data_vls(p), cap = p->info.vl_arb_low_cap;
+
+	memset(data, 0, WIRE_SMP_DATA_BYTES);
+	for (unsigned i = 0; i < n_vls && i < cap && i < VL_ARB_ENTRIES; i++) {
+		data[2 * i] = (uint8_t)i;
+		data[2 * i + 1] = VL_ARB_WEIGHT;
+	}
+}
+
+static const struct block_attr {
+	uint16_t attr;
+	size_t n_bytes; /* of the 64 that count */
+} block_attrs[] = {
+	[BLOCK_LFT] = { WIRE_ATTR_LFT, 64 },
+	[BLOCK_PKEYS] = { WIRE_ATTR_PKEY_TABLE, 64 },
+	[BLOCK_SL2VL] = { WIRE_ATTR_SL2VL, 8 },
+	[BLOCK_VL_ARB] = { WIRE_ATTR_VL_ARB, 64 },
+};
+
+static uint32_t
+block_modifier(const struct ask *a)
+{
+	switch ((enum block_kind)a->kind) {
+	case BLOCK_LFT:
+	case BLOCK_PKEYS:
+	case BLOCK_SL2VL:
+		return a->index;
+	case BLOCK_VL_ARB:
+		return VL_ARB_LOW << 16 | a->port;
+	}
+	return 0;
+}
+
+static void
+warn_block(struct sweeper *s, const struct ask *a, const char *what)
+{
+	char name[128];
+
+	fm_log_rl(&s->refused_bucket, FM_LOG_WARN, "sweep", "%s port %u %s %s",
+	    inv_name(inv_node(&s->inv, a->node), name, sizeof(name)), a->port, what,
+	    wire_attr_name(block_attrs[a->kind].attr));
+}
+
+static void
+on_block_set(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+	struct inv_node *n = inv_node(&s->inv, a->node);
+
+	if (status == TXN_OK) {
+		if (a->kind == BLOCK_LFT)
+			fm_bit_clear(n->lft_doubt, a->index);
+		return;
+	}
+	if (a->kind == BLOCK_SL2VL || a->kind == BLOCK_VL_ARB)
+		n->ports[a->port].qos_done = false;
+	if (status != TXN_CANCELLED)
+		warn_block(s, a, status == TXN_TIMEOUT ? "does not answer Set" : "refuses Set");
+}
+
+static struct ask *
+block_ask(struct sweeper *s, uint32_t slot, uint8_t port, enum block_kind kind, uint32_t index)
+{
+	struct ask *a = ask_new(s, slot, port);
+
+	if (a != NULL) {
+		a->kind = (uint8_t)kind;
+		a->index = index;
+	}
+	return a;
+}
+
+static void
+set_block(struct sweeper *s, uint32_t slot, uint8_t port, enum block_kind kind, uint32_t index,
+    const uint8_t *data)
+{
+	struct ask *a = block_ask(s, slot, port, kind, index);
+
+	if (a == NULL)
+		return;
+	if (kind == BLOCK_LFT && !s->set.dry_run)
+		fm_bit_set(inv_node(&s->inv, slot)->lft_doubt, index);
+	ask_set_at(a, block_attrs[kind].attr, block_modifier(a), data, on_block_set);
+}
+
+static void
+on_block_read(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+	struct inv_node *n = inv_node(&s->inv, a->node);
+	uint8_t want[WIRE_SMP_DATA_BYTES];
+
+	if (status != TXN_OK) {
+		if (status != TXN_CANCELLED)
+			warn_block(s, a, status == TXN_TIMEOUT ? "does not answer Get" : "refuses Get");
+		return;
+	}
+	memcpy(want, reply + WIRE_SMP_DATA_AT, sizeof(want));
+	switch ((enum block_kind)a->kind) {
+	case BLOCK_LFT:
+		memcpy(want, lft_block(s->next, n->sw_index, a->index), sizeof(want));
+		break;
+	case BLOCK_PKEYS:
+		if (!want_pkeys(want))
+			warn_block(s, a, "has no room for the default partition in its");
+		break;
+	case BLOCK_SL2VL:
+		want_sl2vl(s, a, want);
+		break;
+	case BLOCK_VL_ARB:
+		want_vl_arb(s, a, want);
+		break;
+	}
+	if (memcmp(want, reply + WIRE_SMP_DATA_AT, block_attrs[a->kind].n_bytes) != 0)
+		set_block(s, a->node, a->port, (enum block_kind)a->kind, a->index, want);
+	else if (a->kind == BLOCK_LFT)
+		fm_bit_clear(n->lft_doubt, a->index);
+}
+
+static void
+ensure_block(struct sweeper *s, uint32_t slot, uint8_t port, enum block_kind kind, uint32_t index)
+{
+	struct ask *a = block_ask(s, slot, port, kind, index);
+
+	if (a == NULL)
+		return;
+	if (kind == BLOCK_LFT)
+		fm_bit_set(inv_node(&s->inv, slot)->lft_doubt, index);
+	ask_get_at(a, block_attrs[kind].attr, block_modifier(a), on_block_read);
+}
+
+/* ------------------------------------------------------------ SwitchInfo */
+
+static uint32_t
+wanted_switch(struct sweeper *s, const struct inv_node *n, struct wire_switch_info *info)
+{
+	struct field_context c = { .set = &s->set, .inv = &s->inv, .node = n,
+		.top_lid = s->next->snap->fab.max_lid };
+
+	*info = n->sw;
+	return fields_apply(&c, FIELD_SWITCH, n->sw_refused, info);
+}
+
+static void
+on_set_switch(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+	struct inv_node *n = inv_node(&s->inv, a->node);
+	struct wire_switch_info sent, now;
+	uint32_t rows;
+	char name[128];
+
+	if (status != TXN_OK) {
+		if (status != TXN_CANCELLED)
+			fm_log_rl(&s->refused_bucket, FM_LOG_WARN, "sweep", "%s %s Set SwitchInfo",
+			    inv_name(n, name, sizeof(name)),
+			    status == TXN_TIMEOUT ? "does not answer" : "refuses");
+		return;
+	}
+	rows = wanted_switch(s, n, &sent);
+	wire_switch_info_get(reply + WIRE_SMP_DATA_AT, &now);
+	n->sw_refused |= fields_refused(rows, &sent, &now);
+	n->sw = now;
+	n->sw.port_state_change = 0;
+}
+
+/* PortStateChange is cleared by writing 1 (IBA 14.2.5.4), so it is sent as
+ * it was read. */
+static void
+set_switch(struct sweeper *s, uint32_t slot)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+	uint8_t data[WIRE_SMP_DATA_BYTES] = { 0 };
+	struct wire_switch_info want;
+	struct ask *a;
+
+	if (wanted_switch(s, n, &want) == 0 && !n->sw.port_state_change)
+		return;
+	a = ask_new(s, slot, 0);
+	if (a == NULL)
+		return;
+	wire_switch_info_put(data, &want);
+	ask_set_at(a, WIRE_ATTR_SWITCH_INFO, 0, data, on_set_switch);
+}
+
+void
+program_switches(struct sweeper *s)
+{
+	for (size_t i = 0; s->next != NULL && i < s->inv.switches.n; i++)
+		if (node_usable(inv_node(&s->inv, s->inv.switches.item[i])))
+			set_switch(s, s->inv.switches.item[i]);
+}
+
+/* --------------------------------------------------------------- tables */
+
+/* What block `block` of the switch holds, as far as the last plan tells. */
+static const uint8_t *
+known_block(const struct sweeper *s, const struct inv_node *n, uint32_t block)
+{
+	if (n->lft != LFT_OURS || s->plan == NULL || fm_bit_test(n->lft_doubt, block) ||
+	    n->sw_index >= s->plan->snap->fab.n_switches ||
+	    block > s->plan->snap->fab.max_lid / LFT_BLOCK_LIDS)
+		return NULL;
+	return lft_block(s->plan, n->sw_index, block);
+}
+
+static void
+visit_lft(struct sweeper *s, uint32_t slot, uint32_t block)
+{
+	struct inv_node *n = inv_node(&s->inv, slot);
+	const uint8_t *want, *known;
+
+	if (!node_usable(n))
+		return;
+	want = lft_block(s->next, n->sw_index, block);
+	if (n->lft == LFT_BLANK) {
+		set_block(s, slot, 0, BLOCK_LFT, block, want);
+		return;
+	}
+	known = known_block(s, n, block);
+	if (known == NULL)
+		ensure_block(s, slot, 0, BLOCK_LFT, block);
+	else if (known != want && memcmp(known, want, LFT_BLOCK_LIDS) != 0)
+		set_block(s, slot, 0, BLOCK_LFT, block, want);
+}
+
+static bool
+feed_lft(struct sweeper *s)
+{
+	uint32_t n_blocks = s->next->snap->fab.max_lid / LFT_BLOCK_LIDS + 1u;
+	uint32_t *block = &s->cursor[1], *sw = &s->cursor[2];
+
+	while (*block < n_blocks && s->pending < FEED_HIGH) {
+		if (*sw < s->inv.switches.n)
+			visit_lft(s, s->inv.switches.item[(*sw)++], *block);
+		if (*sw >= s->inv.switches.n) {
+			*sw = 0;
+			(*block)++;
+		}
+	}
+	return *block < n_blocks;
+}
+
+static bool
+uses_vls(const struct plan *p)
+{
+	return p != NULL && p->tables->t.n_vls_used > 1;
+}
+
+/* SL to VL and VL arbitration of one port, as output; the management port
+ * of a switch only as input. */
+static void
+ensure_qos(struct sweeper *s, uint32_t slot, unsigned port)
+{
+	struct inv_node *n = inv_node(&s->inv, slot);
+	struct inv_port *p = &n->ports[port];
+
+	if (!uses_vls(s->next) || p->qos_done || port == 0 || !link_usable(&s->inv, p))
+		return;
+	p->qos_done = !s->set.dry_run;
+	if (p->info.vl_arb_low_cap > 0)
+		ensure_block(s, slot, (uint8_t)port, BLOCK_VL_ARB, 0);
+	if (!inv_is_switch(n)) {
+		ensure_block(s, slot, (uint8_t)port, BLOCK_SL2VL, 0);
+		return;
+	}
+	for (unsigned in = 0; in <= n->n_ports; in++)
+		if (in != port && (in == 0 || link_usable(&s->inv, &n->ports[in])))
+			ensure_block(s, slot, (uint8_t)port, BLOCK_SL2VL, in << 8 | port);
+}
+
+static bool
+feed_ends(struct sweeper *s)
+{
+	while (s->cursor[1] < s->inv.nodes.n && s->pending < FEED_HIGH) {
+		uint32_t slot = s->cursor[1]++;
+		const struct inv_node *n = inv_node(&s->inv, slot);
+
+		for (unsigned p = 0; node_usable(n) && p <= n->n_ports; p++) {
+			if (port_wants_lid(&s->inv, slot, p) && n->info.partition_cap > 0)
+				ensure_block(s, slot, (uint8_t)p, BLOCK_PKEYS, 0);
+			ensure_qos(s, slot, p);
+		}
+	}
+	return s->cursor[1] < s->inv.nodes.n;
+}
+
+static bool
+feed_tables(struct sweeper *s)
+{
+	if (s->cursor[0] == 0) {
+		if (s->next != NULL && feed_lft(s))
+			return true;
+		s->cursor[0] = 1;
+		s->cursor[1] = 0;
+	}
+	return feed_ends(s);
+}
+
+/* Are SLs mapped to VLs alike?  Rows of the shape BY_OUT follow the links. */
+static bool
+same_sl2vl(const struct plan *a, const struct plan *b)
+{
+	const struct fm_tables *x = tables_of(a), *y = tables_of(b);
+
+	return x->sl2vl_shape == FM_SL2VL_MODULO && y->sl2vl_shape == FM_SL2VL_MODULO &&
+	       x->n_vls_used == y->n_vls_used;
+}
+
+void
+program_tables(struct sweeper *s)
+{
+	if (s->plan != NULL && s->next != s->plan && s->next != NULL && !same_sl2vl(s->plan, s->next))
+		for (uint32_t i = 0; i < s->inv.nodes.n; i++)
+			for (unsigned p = 0; p <= inv_node(&s->inv, i)->n_ports; p++)
+				inv_node(&s->inv, i)->ports[p].qos_done = false;
+	s->cursor[0] = s->cursor[1] = s->cursor[2] = 0;
+	s->feed = feed_tables;
+}
+
+void
+program_commit(struct sweeper *s)
+{
+	for (size_t i = 0; i < s->inv.switches.n; i++) {
+		struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[i]);
+
+		if (!n->present || s->failed || s->set.dry_run)
+			n->lft = LFT_UNKNOWN; /* who knows what it holds when it comes back */
+		else if (node_usable(n) && s->next != NULL)
+			n->lft = LFT_OURS;
+	}
+	if (s->next != s->plan || s->next == NULL) {
+		plan_put(s->plan);
+		s->plan = s->next;
+	} else {
+		plan_put(s->next);
+	}
+	s->next = NULL;
+}

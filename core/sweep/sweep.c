@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sweep/sweep.c - the road of a sweep, phase by phase.
+ *
+ * sweeper_step() goes on while nothing is out: it calls the feed of the
+ * phase, and when that is dry and every answer is in, starts the next phase.
+ * It never waits, so between two phases SMInfo and traps are served.
+ */
+#include "core/sweep/sweep.h"
+
+#include <inttypes.h>
+
+#include "core/sweep/internal.h"
+
+#define NS_PER_MS 1e6
+
+const char *const sweep_phase_names[N_PHASES] = { "idle", "discover", "reread", "other-sms", "route",
+	"switches", "tables", "ports", "activate", "done" };
+
+void
+sweep_settings_default(struct sweep_settings *s)
+{
+	*s = (struct sweep_settings){ .gid_prefix = UINT64_C(0xfe80000000000000), .subnet_timeout = 18,
+		.hoq_life = 0x12, .leaf_hoq_life = 0x10, .vl_stall = 7, .leaf_vl_stall = 7, .life_time = 0x12,
+		.phys_errors = 8, .overrun_errors = 8, .max_op_vls = 5, .sm_key = 1, .client_reregister = true };
+}
+
+struct sweeper *
+sweeper_new(
+    const struct sweep_parts *parts, const struct sweep_settings *settings, struct fm_error *err)
+{
+	struct fm_arena mem;
+	struct local_port local;
+	struct sweeper *s;
+
+	if (parts->transport->ops->local_port(parts->transport, &local, err) != 0)
+		return NULL;
+	fm_arena_init(&mem, SIZE_MAX);
+	s = fm_arena_alloc(&mem, sizeof(*s));
+	if (s == NULL) {
+		fm_fail(err, FM_E_RESOURCE, "out of memory for the sweep");
+		return NULL;
+	}
+	s->mem = mem;
+	s->p = *parts;
+	s->set = *settings;
+	s->local = local;
+	s->first_master = true;
+	s->trap_bucket = s->silent_bucket = s->refused_bucket =
+	    (struct fm_log_bucket){ .burst = 20, .every_ms = 1000 };
+	inv_init(&s->inv);
+	return s;
+}
+
+void
+sweeper_free(struct sweeper *s)
+{
+	struct fm_arena mem;
+
+	if (s == NULL)
+		return;
+	plan_put(s->next);
+	plan_put(s->plan);
+	inv_fini(&s->inv);
+	fm_vec_fini(&s->named);
+	fm_vec_fini(&s->nodes_named);
+	fm_vec_fini(&s->others);
+	fm_hash_fini(&s->lid_owner);
+	mem = s->mem;
+	fm_arena_fini(&mem);
+}
+
+void
+sweeper_configure(
+    struct sweeper *s, const struct sweep_settings *settings, const struct chain *chain)
+{
+	s->set = *settings;
+	s->p.chain = chain;
+	s->chain_changed = true;
+}
+
+void
+sweeper_request(struct sweeper *s, enum sweep_scope scope, const char *reason)
+{
+	if (scope <= s->wanted)
+		return;
+	s->wanted = scope;
+	snprintf(s->wanted_reason, sizeof(s->wanted_reason), "%s", reason);
+}
+
+bool
+sweeper_idle(const struct sweeper *s)
+{
+	return s->phase == PHASE_IDLE && s->wanted == SWEEP_NONE && s->pending == 0;
+}
+
+const struct sweep_report *
+sweeper_report(const struct sweeper *s)
+{
+	return &s->report;
+}
+
+enum sweep_phase
+sweeper_phase(const struct sweeper *s)
+{
+	return s->phase;
+}
+
+bool
+sweeper_is_up(const struct sweeper *s)
+{
+	return s->was_up;
+}
+
+const struct plan *
+sweeper_plan(const struct sweeper *s)
+{
+	return s->plan;
+}
+
+const struct inventory *
+sweeper_inventory(const struct sweeper *s)
+{
+	return &s->inv;
+}
+
+void
+sweeper_on_done(struct sweeper *s, sweep_done done, void *arg)
+{
+	s->done = done;
+	s->done_arg = arg;
+}
+
+/* --------------------------------------------------------------- summary */
+
+static int64_t
+now_ns(const struct sweeper *s)
+{
+	return s->p.transport->ops->now_ns(s->p.transport);
+}
+
+static void
+count_smps(struct sweeper *s)
+{
+	const struct txn_counts *now = txn_counts(s->p.txn), *was = &s->counts_at_start;
+	struct sweep_report *r = &s->report;
+
+	r->gets = r->sets = 0;
+	for (unsigned i = 0; i < 256; i++) {
+		r->gets_by_attr[i] = now->gets_by_attr[i] - was->gets_by_attr[i];
+		r->sets_by_attr[i] = now->sets_by_attr[i] - was->sets_by_attr[i];
+		r->gets += r->gets_by_attr[i];
+		r->sets += r->sets_by_attr[i];
+	}
+	r->retries = now->retries - was->retries;
+	r->timeouts = now->timeouts - was->timeouts;
+	r->refused = now->refused - was->refused;
+}
+
+static void
+end_sweep(struct sweeper *s, enum sweep_outcome outcome)
+{
+	struct sweep_report *r = &s->report;
+
+	s->phase = PHASE_IDLE;
+	s->feed = NULL;
+	if (s->failed)
+		outcome = SWEEP_FAILED;
+	r->outcome = outcome;
+	r->total_ms = (double)(now_ns(s) - s->started_ns) / NS_PER_MS;
+	count_smps(s);
+	links_count(s);
+	if (outcome == SWEEP_UP) {
+		s->was_up = true;
+		s->first_master = false;
+	} else if (outcome == SWEEP_STANDBY || outcome == SWEEP_NO_LINK) {
+		s->was_up = false;
+	}
+	plan_put(s->next);
+	s->next = NULL;
+	if (s->done != NULL)
+		s->done(s->done_arg, r);
+}
+
+/* ---------------------------------------------------------------- phases */
+
+static void
+enter(struct sweeper *s, enum sweep_phase phase)
+{
+	int64_t now = now_ns(s);
+
+	s->report.phase_ms[s->phase] += (double)(now - s->phase_ns) / NS_PER_MS;
+	s->phase_ns = now;
+	s->phase = phase;
+	s->feed = NULL;
+}
+
+static void
+start_sweep(struct sweeper *s)
+{
+	struct sweep_report *r = &s->report;
+	uint64_t number = r->number + 1;
+	char other[sizeof(r->other)];
+
+	memcpy(other, r->other, sizeof(other));
+	*r = (struct sweep_report){ .number = number, .scope = s->wanted };
+	memcpy(r->other, other, sizeof(other));
+	snprintf(r->reason, sizeof(r->reason), "%s", s->wanted_reason);
+	if (!s->was_up)
+		r->scope = SWEEP_HEAVY; /* what has not come up once has to be seen whole */
+	s->wanted = SWEEP_NONE;
+	s->failed = s->changed = false;
+	s->counts_at_start = *txn_counts(s->p.txn);
+	s->started_ns = s->phase_ns = now_ns(s);
+	for (uint32_t i = 0; i < s->inv.nodes.n; i++)
+		inv_node(&s->inv, i)->n_rereads = 0;
+	enter(s, PHASE_DISCOVER);
+	switch (r->scope) {
+	case SWEEP_NONE:
+		break;
+	case SWEEP_LIGHT:
+		light_start(s);
+		break;
+	case SWEEP_NAMED:
+		enter(s, PHASE_REREAD);
+		discover_reread(s);
+		break;
+	case SWEEP_HEAVY:
+		s->named.n = s->nodes_named.n = 0;
+		discover_start(s);
+		break;
+	}
+}
+
+static bool
+has_link(const struct sweeper *s)
+{
+	const struct inv_node *n = inv_node(&s->inv, s->inv.local);
+
+	if (inv_is_switch(n))
+		return true;
+	return inv_port_up(&n->ports[s->inv.local_port]);
+}
+
+static void
+after_discovery(struct sweeper *s)
+{
+	if (s->report.scope == SWEEP_LIGHT) {
+		bool news = s->changed || s->named.n > 0 || s->nodes_named.n > 0;
+
+		if (!other_sms_decide(s) || !news) {
+			end_sweep(s, s->report.outcome == SWEEP_STANDBY ? SWEEP_STANDBY : SWEEP_UNCHANGED);
+			return;
+		}
+		s->report.scope = SWEEP_NAMED;
+	}
+	if (s->inv.local == INV_NONE || !has_link(s)) {
+		end_sweep(s, SWEEP_NO_LINK);
+		return;
+	}
+	discover_doubt(s);
+	enter(s, PHASE_REREAD);
+	discover_reread(s);
+}
+
+static void
+after_reread(struct sweeper *s)
+{
+	if (s->named.n > 0 || s->nodes_named.n > 0) {
+		discover_reread(s);
+		if (s->pending > 0)
+			return;
+	}
+	if (!has_link(s)) {
+		end_sweep(s, SWEEP_NO_LINK);
+		return;
+	}
+	discover_finish(s);
+	enter(s, PHASE_OTHER_SMS);
+	other_sms_start(s);
+}
+
+static void
+route(struct sweeper *s)
+{
+	struct sweep_report *r = &s->report;
+	int rc = model_route(s, &r->error);
+
+	if (rc == FM_E_TOPOLOGY) {
+		end_sweep(s, SWEEP_NOT_ROUTED);
+		return;
+	}
+	if (rc != 0) {
+		s->failed = true;
+		return;
+	}
+	snprintf(r->engine, sizeof(r->engine), "%s", s->next != NULL ? s->next->engine : "none");
+	enter(s, PHASE_SWITCHES);
+	program_switches(s);
+}
+
+/* The phase is over and all its answers are in: the next one. */
+static void
+advance(struct sweeper *s)
+{
+	switch (s->phase) {
+	case PHASE_IDLE:
+		start_sweep(s);
+		return;
+	case PHASE_DISCOVER:
+		after_discovery(s);
+		return;
+	case PHASE_REREAD:
+		after_reread(s);
+		return;
+	case PHASE_OTHER_SMS:
+		if (!other_sms_decide(s))
+			end_sweep(s, SWEEP_STANDBY);
+		else
+			enter(s, PHASE_ROUTE);
+		return;
+	case PHASE_ROUTE:
+		route(s);
+		return;
+	case PHASE_SWITCHES:
+		enter(s, PHASE_TABLES);
+		program_tables(s);
+		return;
+	case PHASE_TABLES:
+		program_commit(s);
+		enter(s, PHASE_PORTS);
+		links_ports(s);
+		return;
+	case PHASE_PORTS:
+		enter(s, PHASE_ACTIVATE);
+		links_activate(s);
+		return;
+	case PHASE_ACTIVATE:
+		enter(s, PHASE_DONE);
+		return;
+	case PHASE_DONE:
+	case N_PHASES:
+		end_sweep(s, SWEEP_UP);
+		return;
+	}
+}
+
+void
+sweeper_step(struct sweeper *s)
+{
+	for (;;) {
+		if (s->failed && s->phase != PHASE_IDLE) {
+			if (s->pending > 0)
+				return;
+			if (s->phase == PHASE_TABLES)
+				program_commit(s);
+			end_sweep(s, SWEEP_FAILED);
+			continue;
+		}
+		if (s->feed != NULL && s->feed(s))
+			return;
+		s->feed = NULL;
+		if (s->pending > 0 || (s->phase == PHASE_IDLE && s->wanted == SWEEP_NONE))
+			return;
+		advance(s);
+	}
+}

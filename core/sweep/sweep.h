@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sweep/sweep.h - from a port to a subnet that is up, and keeping it so.
+ *
+ * Every sweep takes the same road, phase after phase; a phase starts when the
+ * transactions of the one before have drained:
+ *
+ *	discover -> other SMs -> LIDs, snapshot, routing -> switches
+ *	    -> tables -> ports, armed -> active -> SUBNET UP
+ *
+ * What differs is how much is asked anew: everything (heavy), the switches a
+ * trap named (named), one SwitchInfo per switch (light; turns into named when
+ * something has changed).  What is set is always and only what differs.
+ *
+ * Single-threaded: all calls from the thread that polls the transactions.
+ */
+#ifndef CORE_SWEEP_SWEEP_H
+#define CORE_SWEEP_SWEEP_H
+
+#include <stdio.h>
+
+#include "core/ha/ha.h"
+#include "core/mad/transact.h"
+#include "core/route/plan.h"
+#include "core/store/store.h"
+#include "core/sweep/inventory.h"
+
+enum sweep_scope { SWEEP_NONE, SWEEP_LIGHT, SWEEP_NAMED, SWEEP_HEAVY };
+
+/* What the administrator wants of the subnet. */
+struct sweep_settings {
+	uint64_t m_key, gid_prefix;
+	uint16_t m_key_lease_s;
+	uint8_t m_key_protect;
+	uint8_t sm_priority;
+	uint64_t sm_key;
+	uint8_t sm_sl;
+	uint8_t ca_lmc, switch_lmc;
+	uint8_t subnet_timeout, hoq_life, leaf_hoq_life, vl_stall, leaf_vl_stall, life_time;
+	uint8_t phys_errors, overrun_errors; /* thresholds */
+	uint8_t max_op_vls;		     /* code 1..5: 1, 2, 4, 8, 15 data VLs */
+	bool reassign_lids;		     /* do not honour LIDs found in ports */
+	bool client_reregister;
+	bool dry_run; /* no Set at all */
+};
+void sweep_settings_default(struct sweep_settings *s);
+
+enum sweep_phase {
+	PHASE_IDLE,
+	PHASE_DISCOVER,
+	PHASE_REREAD, /* switches that changed meanwhile */
+	PHASE_OTHER_SMS,
+	PHASE_ROUTE,
+	PHASE_SWITCHES,
+	PHASE_TABLES,
+	PHASE_PORTS,
+	PHASE_ACTIVATE,
+	PHASE_DONE,
+	N_PHASES
+};
+extern const char *const sweep_phase_names[N_PHASES];
+
+enum sweep_outcome {
+	SWEEP_RUNNING,
+	SWEEP_UP,	  /* the subnet is up */
+	SWEEP_UNCHANGED,  /* light sweep, nothing new */
+	SWEEP_STANDBY,	  /* another SM is or is to be master: see sweep_report.other */
+	SWEEP_NOT_ROUTED, /* up stays what was up before */
+	SWEEP_NO_LINK,	  /* our own port has no link */
+	SWEEP_FAILED	  /* a system error, in sweep_report.error */
+};
+
+struct sweep_report {
+	uint64_t number;
+	enum sweep_scope scope;
+	enum sweep_outcome outcome;
+	char reason[128];
+	char other[128]; /* the other SM, as a phrase */
+	char engine[64];
+	uint32_t n_switches, n_cas, n_routers, n_links, n_lids, n_ports_active, n_ports_not_active;
+	uint32_t n_silent, n_duplicates, n_loops, n_lost;
+	uint64_t gets, sets, would_set; /* of this sweep */
+	uint64_t gets_by_attr[256], sets_by_attr[256], would_set_by_attr[256];
+	uint64_t retries, timeouts, refused;
+	double phase_ms[N_PHASES];
+	double total_ms;
+	struct fm_error error;
+};
+
+struct sweeper;
+
+/* All borrowed, for the life of the sweeper; store may be NULL (nothing is kept). */
+struct sweep_parts {
+	struct transport *transport;
+	struct txn_engine *txn;
+	struct store *store;
+	struct ha *ha;
+	const struct router *router;
+	const struct chain *chain;
+};
+struct sweeper *sweeper_new(
+    const struct sweep_parts *parts, const struct sweep_settings *settings, struct fm_error *err);
+void sweeper_free(struct sweeper *s);
+
+/* Another chain or other settings, from the next sweep on. */
+void sweeper_configure(
+    struct sweeper *s, const struct sweep_settings *settings, const struct chain *chain);
+
+/* Ask for a sweep: at once when idle, else after the one that runs.  The
+ * widest scope asked for wins. */
+void sweeper_request(struct sweeper *s, enum sweep_scope scope, const char *reason);
+/* A MAD that answers no question of ours: a trap. */
+void sweeper_on_mad(struct sweeper *s, const struct mad *m);
+/* Standby: ask the master whether it is still there. */
+void sweeper_poll_master(struct sweeper *s);
+/* Go on as far as possible without waiting; call after every txn_poll(). */
+void sweeper_step(struct sweeper *s);
+/* Nothing runs and nothing is asked for. */
+bool sweeper_idle(const struct sweeper *s);
+/* Of the sweep that runs or ran last. */
+const struct sweep_report *sweeper_report(const struct sweeper *s);
+enum sweep_phase sweeper_phase(const struct sweeper *s);
+/* The subnet has been up since the start, under our rule. */
+bool sweeper_is_up(const struct sweeper *s);
+/* The plan in the switches (borrowed), NULL before the first. */
+const struct plan *sweeper_plan(const struct sweeper *s);
+const struct inventory *sweeper_inventory(const struct sweeper *s);
+
+/* Called when a sweep ends, before the next can start. */
+typedef void (*sweep_done)(void *arg, const struct sweep_report *r);
+void sweeper_on_done(struct sweeper *s, sweep_done done, void *arg);
+
+#endif
