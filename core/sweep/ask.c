@@ -37,16 +37,7 @@ ask_release(struct ask *a)
 	a->s->free_asks = a;
 }
 
-static void
-on_end(void *arg, enum txn_status status, const uint8_t *reply)
-{
-	struct ask *a = arg;
-	struct sweeper *s = a->s;
-
-	s->pending--;
-	a->done(a, status, reply);
-	ask_release(a);
-}
+static void on_end(void *arg, enum txn_status status, const uint8_t *reply);
 
 /* Requests to one node share its small window. */
 static uint64_t
@@ -55,12 +46,50 @@ window_key(const struct ask *a)
 	return a->node == INV_NONE ? 0 : inv_node(&a->s->inv, a->node)->guid;
 }
 
+static void
+send_request(struct ask *a)
+{
+	a->n_tries++;
+	a->s->pending++;
+	txn_smp(a->s->p.txn, &a->route, a->method, a->attr, a->modifier,
+	    a->method == WIRE_SET ? a->data : NULL, window_key(a), on_end, a);
+}
+
+/* Are packets lost by chance, so that silence proves little?  One silent
+ * node in a big fabric does not look so. */
+static bool
+is_lossy(const struct sweeper *s)
+{
+	const struct txn_counts *now = txn_counts(s->p.txn), *was = &s->counts_at_start;
+
+	return (now->retries - was->retries) * 32 > now->sent - was->sent;
+}
+
+static void
+on_end(void *arg, enum txn_status status, const uint8_t *reply)
+{
+	struct ask *a = arg;
+	struct sweeper *s = a->s;
+
+	s->pending--;
+	if (status == TXN_TIMEOUT && a->n_tries < ASK_TRIES_MAX && !s->failed && is_lossy(s) &&
+	    (a->node == INV_NONE || !inv_node(&s->inv, a->node)->silent)) {
+		send_request(a);
+		return;
+	}
+	a->done(a, status, reply);
+	ask_release(a);
+}
+
 void
 ask_get(struct ask *a, const struct smp_route *route, uint16_t attr, uint32_t modifier, ask_done done)
 {
 	a->done = done;
-	a->s->pending++;
-	txn_smp(a->s->p.txn, route, WIRE_GET, attr, modifier, NULL, window_key(a), on_end, a);
+	a->method = WIRE_GET;
+	a->attr = attr;
+	a->modifier = modifier;
+	a->route = *route;
+	send_request(a);
 }
 
 void
@@ -76,8 +105,12 @@ ask_set(struct ask *a, const struct smp_route *route, uint16_t attr, uint32_t mo
 		return;
 	}
 	a->done = done;
-	s->pending++;
-	txn_smp(s->p.txn, route, WIRE_SET, attr, modifier, data, window_key(a), on_end, a);
+	a->method = WIRE_SET;
+	a->attr = attr;
+	a->modifier = modifier;
+	a->route = *route;
+	memcpy(a->data, data, sizeof(a->data));
+	send_request(a);
 }
 
 bool

@@ -15,6 +15,8 @@
 /* Feeds keep so many questions queued at most: enough to fill any window,
  * little enough to cost no memory. */
 #define FEED_HIGH 2048
+/* On a fabric that loses packets a request gets so many rounds of retries. */
+#define ASK_TRIES_MAX 6
 /* A switch that reports changes during a sweep is read again so often. */
 #define REREADS_MAX 3
 
@@ -30,6 +32,12 @@ struct ask {
 	uint32_t claim_node;
 	uint8_t port, claim_port;
 	uint8_t kind;	/* enum block_kind for tables */
+	/* the request, for another try */
+	uint8_t method, n_tries;
+	uint16_t attr;
+	uint32_t modifier;
+	struct smp_route route;
+	uint8_t data[WIRE_SMP_DATA_BYTES]; /* Set */
 };
 
 /* Another SM that answered, and where. */

@@ -19,18 +19,22 @@
 
 /* ------------------------------------------------------------- switches */
 
+struct fresh_switch {
+	uint64_t guid, slot;
+};
+
 static int
 by_guid(const void *a, const void *b)
 {
-	const uint64_t *x = a, *y = b; /* {guid, slot} */
+	const struct fresh_switch *x = a, *y = b;
 
-	return x[0] < y[0] ? -1 : x[0] > y[0];
+	return x->guid < y->guid ? -1 : x->guid > y->guid;
 }
 
 static bool
 number_switches(struct inventory *inv)
 {
-	FM_VEC(struct fresh_switch { uint64_t guid, slot; }) fresh = { 0 };
+	FM_VEC(struct fresh_switch) fresh = { 0 };
 	bool ok = true;
 
 	for (uint32_t i = 0; ok && i < inv->nodes.n; i++) {
@@ -403,7 +407,10 @@ model_route(struct sweeper *s, struct fm_error *err)
 	else
 		rc = plan_make(s->p.router, snap, s->p.chain, s->plan, &s->next, err);
 	snapshot_put(snap);
-	if (rc == 0)
-		s->chain_changed = false;
-	return rc;
+	if (rc != 0)
+		return rc;
+	if (s->next->tables == NULL)
+		return fm_fail(err, FM_E_TOPOLOGY, "no engine of the chain could route the fabric");
+	s->chain_changed = false;
+	return 0;
 }

@@ -10,7 +10,6 @@
 #include "core/sweep/internal.h"
 
 #define CAP_IS_SM (1u << 1)
-#define SILENT_POLLS_MAX 4 /* then the master is taken for dead */
 #define LESSER_POLLS_SAY 6 /* so many polls without HANDOVER: say so */
 
 static void
@@ -145,7 +144,7 @@ on_poll(struct ask *a, enum txn_status status, const uint8_t *reply)
 		return;
 	if (status == TXN_OK)
 		wire_sm_info_get(reply + WIRE_SMP_DATA_AT, &info);
-	if (ha_on_poll(h, status == TXN_OK ? &info : NULL, SILENT_POLLS_MAX))
+	if (ha_on_poll(h, status == TXN_OK ? &info : NULL, s->set.silent_polls_max))
 		sweeper_request(s, SWEEP_HEAVY, status == TXN_OK ? "the master stepped down"
 								  : "the master does not answer any more");
 	else if (h->n_lesser_polls == LESSER_POLLS_SAY)

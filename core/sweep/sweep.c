@@ -22,7 +22,8 @@ sweep_settings_default(struct sweep_settings *s)
 {
 	*s = (struct sweep_settings){ .gid_prefix = UINT64_C(0xfe80000000000000), .subnet_timeout = 18,
 		.hoq_life = 0x12, .leaf_hoq_life = 0x10, .vl_stall = 7, .leaf_vl_stall = 7, .life_time = 0x12,
-		.phys_errors = 8, .overrun_errors = 8, .max_op_vls = 5, .sm_key = 1, .client_reregister = true };
+		.phys_errors = 8, .overrun_errors = 8, .max_op_vls = 5,
+		.sm_key = 1, .silent_polls_max = 4, .client_reregister = true };
 }
 
 struct sweeper *
@@ -287,6 +288,9 @@ route(struct sweeper *s)
 	int rc = model_route(s, &r->error);
 
 	if (rc == FM_E_TOPOLOGY) {
+		for (size_t i = 0; s->next != NULL && i < s->next->refused.n; i++)
+			log_warn("sweep", "engine %s: %s", s->next->refused.item[i].engine,
+			    s->next->refused.item[i].reason);
 		end_sweep(s, SWEEP_NOT_ROUTED);
 		return;
 	}
