@@ -42,7 +42,8 @@ best_of(const struct ha_other *others, uint32_t n_others, uint8_t state)
 		if (o->state == WIRE_SM_NOT_ACTIVE || (state != 0 && o->state != state))
 			continue;
 		if (best == n_others ||
-		    ha_is_better(o->priority, o->guid, others[best].info.priority, others[best].info.guid))
+		    ha_is_better(
+			o->priority, o->guid, others[best].info.priority, others[best].info.guid))
 			best = i;
 	}
 	return best;
@@ -106,7 +107,8 @@ ha_on_set(struct ha *h, uint32_t control, const struct wire_sm_info *from)
 	case WIRE_SM_HANDOVER:
 		return on_handover(h, from);
 	case WIRE_SM_ACKNOWLEDGE:
-		return h->state == WIRE_SM_STANDBY || h->state == WIRE_SM_MASTER ? HA_NOTHING : HA_REFUSE;
+		return h->state == WIRE_SM_STANDBY || h->state == WIRE_SM_MASTER ? HA_NOTHING
+										 : HA_REFUSE;
 	case WIRE_SM_DISABLE:
 		if (h->state != WIRE_SM_STANDBY)
 			return HA_REFUSE;

@@ -33,8 +33,8 @@ struct ha {
 	uint64_t guid; /* our port GUID */
 	uint64_t sm_key;
 	uint8_t priority;
-	uint8_t state;	    /* enum wire_sm_state */
-	uint32_t act_count; /* goes up with every SMP we handle as master, IBA 14.2.5.13 */
+	uint8_t state;		 /* enum wire_sm_state */
+	uint32_t act_count;	 /* goes up with every SMP we handle as master, IBA 14.2.5.13 */
 	struct ha_other master;	 /* whom we wait for as standby */
 	uint32_t n_silent_polls; /* of that master, in a row */
 	uint32_t n_lesser_polls; /* so often a lesser master has not handed over */
@@ -51,7 +51,7 @@ enum ha_verdict {
 /* What a received Set(SMInfo) leads to. */
 enum ha_event {
 	HA_NOTHING,
-	HA_REFUSE,	/* not allowed in this state: answer with status 0x1c */
+	HA_REFUSE,	  /* not allowed in this state: answer with status 0x1c */
 	HA_BECOME_MASTER, /* HANDOVER accepted: sweep, as master */
 	HA_BECOME_STANDBY,
 	HA_REDISCOVER,

@@ -45,7 +45,7 @@ remember(struct store *s, const struct store_lid *l)
 		return true;
 	}
 	return fm_vec_push(&s->lids, *l) &&
-	       fm_hash_put(&s->by_guid, l->guid, (uint32_t)s->lids.n - 1);
+	    fm_hash_put(&s->by_guid, l->guid, (uint32_t)s->lids.n - 1);
 }
 
 static int
@@ -115,7 +115,8 @@ store_open(const char *dir, struct store **out, struct fm_error *err)
 	rc = open_env(s, dir);
 	if (rc != 0) {
 		store_close(s);
-		return fm_fail(err, FM_E_SYSTEM, "cannot open the store in %s: %s", dir, mdb_strerror(rc));
+		return fm_fail(
+		    err, FM_E_SYSTEM, "cannot open the store in %s: %s", dir, mdb_strerror(rc));
 	}
 	*out = s;
 	return 0;
@@ -249,8 +250,10 @@ store_import_guid2lid(struct store *s, const char *path, uint32_t *n, struct fm_
 		got = parse_guid2lid(line, &l);
 		if (got < 0)
 			rc = fm_fail(err, FM_E_CONFIG,
-			    "%s:%u: not a line of guid2lid: \"0xGUID 0xLOWEST 0xHIGHEST\", LIDs 0x1 to 0xbfff, "
-			    "a power of two of them", path, line_no);
+			    "%s:%u: not a line of guid2lid: \"0xGUID 0xLOWEST 0xHIGHEST\", LIDs "
+			    "0x1 to 0xbfff, "
+			    "a power of two of them",
+			    path, line_no);
 		else if (got > 0 && !fm_vec_push(&lids, l))
 			rc = fm_fail(err, FM_E_RESOURCE, "out of memory for %s", path);
 	}

@@ -55,14 +55,17 @@ send_request(struct ask *a)
 	    a->method == WIRE_SET ? a->data : NULL, window_key(a), on_end, a);
 }
 
-/* Are packets lost by chance, so that silence proves little?  One silent
- * node in a big fabric does not look so. */
+/* Are packets lost by chance, so that silence proves little?  Retries that
+ * were of use tell: those of requests that ended in silence do not count. */
 static bool
 is_lossy(const struct sweeper *s)
 {
 	const struct txn_counts *now = txn_counts(s->p.txn), *was = &s->counts_at_start;
 
-	return (now->retries - was->retries) * 32 > now->sent - was->sent;
+	uint64_t retries = now->retries - was->retries;
+	uint64_t vain = (now->timeouts - was->timeouts) * s->set.n_retries;
+
+	return retries > vain && (retries - vain) * 32 > now->sent - was->sent;
 }
 
 static void
@@ -82,7 +85,8 @@ on_end(void *arg, enum txn_status status, const uint8_t *reply)
 }
 
 void
-ask_get(struct ask *a, const struct smp_route *route, uint16_t attr, uint32_t modifier, ask_done done)
+ask_get(
+    struct ask *a, const struct smp_route *route, uint16_t attr, uint32_t modifier, ask_done done)
 {
 	a->done = done;
 	a->method = WIRE_GET;

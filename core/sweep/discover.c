@@ -178,7 +178,8 @@ warn_loop(struct sweeper *s, uint32_t node, uint8_t port, uint8_t far_port)
 	n->ports[port].edge = EDGE_LOOP;
 	if (n->ports[far_port].edge != EDGE_LINKED)
 		n->ports[far_port].edge = EDGE_LOOP;
-	log_warn("sweep", "loopback cable: %s port %u leads to its own port %u; the cable is not used",
+	log_warn("sweep",
+	    "loopback cable: %s port %u leads to its own port %u; the cable is not used",
 	    inv_name(n, name, sizeof(name)), port, far_port);
 }
 
@@ -194,7 +195,8 @@ warn_duplicate(struct sweeper *s, uint32_t twin, uint8_t twin_port, uint32_t nod
 	if (tp->edge == EDGE_LINKED)
 		inv_name(inv_node(&s->inv, tp->peer), b, sizeof(b));
 	log_warn("sweep",
-	    "duplicate GUID: %s is reached by its port %u from %s port %u, and another node of the same GUID "
+	    "duplicate GUID: %s is reached by its port %u from %s port %u, and another node of the "
+	    "same GUID "
 	    "from %s port %u; the first is kept, the other left out",
 	    inv_name(first, a, sizeof(a)), twin_port, b,
 	    tp->edge == EDGE_LINKED ? tp->peer_port : 0, inv_name(by, c, sizeof(c)), port);
@@ -249,8 +251,8 @@ contest(struct sweeper *s, uint32_t node, uint8_t port, uint32_t twin, uint8_t t
 	a->claim_node = twin;
 	a->claim_port = twin_port;
 	routed = inv_is_switch(inv_node(&s->inv, twin))
-		     ? inv_route_beyond(&s->inv, twin, twin_port, &route)
-		     : inv_route_beyond(&s->inv, tp->peer, tp->peer_port, &route);
+	    ? inv_route_beyond(&s->inv, twin, twin_port, &route)
+	    : inv_route_beyond(&s->inv, tp->peer, tp->peer_port, &route);
 	if (routed)
 		ask_get(a, &route, WIRE_ATTR_NODE_INFO, 0, on_proof);
 }
@@ -355,7 +357,8 @@ on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
 		    "what is cabled to %s port %u claims %s; it is left out", name, a->port, wrong);
 	else
 		fm_log_rl(&s->silent_bucket, FM_LOG_WARN, "sweep",
-		    "nobody answers behind %s port %u, though the link is up; it is left out", name, a->port);
+		    "nobody answers behind %s port %u, though the link is up; it is left out", name,
+		    a->port);
 }
 
 void
@@ -480,7 +483,7 @@ static bool
 is_contradicted(const struct inventory *inv, const struct inv_port *p)
 {
 	return p->edge == EDGE_LINKED && p->known && !inv_port_up(p) &&
-	       inv_port_up(&inv_node(inv, p->peer)->ports[p->peer_port]);
+	    inv_port_up(&inv_node(inv, p->peer)->ports[p->peer_port]);
 }
 
 void

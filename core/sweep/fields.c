@@ -84,9 +84,9 @@ want_reregister(const struct field_context *c, uint64_t present)
 	    (i->capability_mask & CAP_CLIENT_REREGISTER) == 0)
 		return present;
 	return i->port_state == WIRE_PORT_ACTIVE && i->lid != 0 && i->master_sm_lid != 0 &&
-		       (i->master_sm_lid != c->sm_lid || i->lid != c->port->lid)
-		   ? 1
-		   : present;
+		(i->master_sm_lid != c->sm_lid || i->lid != c->port->lid)
+	    ? 1
+	    : present;
 }
 
 static uint64_t
@@ -173,38 +173,43 @@ want_life_time(const struct field_context *c, uint64_t present)
 #define CABLED (FIELD_CA | FIELD_SW_PORT)
 
 const struct field_row field_rows[] = {
-	{ "M_Key", "14.2.4, 14.2.5.6", END_PORT, "as configured", PORT(m_key), want_m_key, .momentary = true },
-	{ "GidPrefix", "14.2.5.6", END_PORT, "the subnet prefix", PORT(gid_prefix), want_gid_prefix },
+	{ "M_Key", "14.2.4, 14.2.5.6", END_PORT, "as configured", PORT(m_key), want_m_key,
+	    .momentary = true },
+	{ "GidPrefix", "14.2.5.6", END_PORT, "the subnet prefix", PORT(gid_prefix),
+	    want_gid_prefix },
 	{ "LID", "14.2.5.6", END_PORT, "given by the LID manager", PORT(lid), want_lid },
 	{ "MasterSMLID", "14.2.5.6", END_PORT, "our LID", PORT(master_sm_lid), want_sm_lid },
 	{ "M_KeyLeasePeriod", "14.2.4, 14.2.5.6", END_PORT, "as configured, seconds",
 	    PORT(m_key_lease_period_s), want_lease },
-	{ "M_KeyProtectBits", "14.2.4.1", END_PORT, "as configured", PORT(m_key_protect), want_protect },
+	{ "M_KeyProtectBits", "14.2.4.1", END_PORT, "as configured", PORT(m_key_protect),
+	    want_protect },
 	{ "LMC", "14.2.5.6", END_PORT, "as configured for CAs and switches", PORT(lmc), want_lmc },
 	{ "MasterSMSL", "14.2.5.6", END_PORT, "as configured", PORT(master_sm_sl), want_sm_sl },
-	{ "SubnetTimeOut", "14.2.5.6", END_PORT, "as configured, 4.096 us x 2^n", PORT(subnet_timeout),
-	    want_subnet_timeout },
+	{ "SubnetTimeOut", "14.2.5.6", END_PORT, "as configured, 4.096 us x 2^n",
+	    PORT(subnet_timeout), want_subnet_timeout },
 	{ "ClientReregister", "14.4.11", FIELD_CA, "1 once, when another SM ruled the port in use",
 	    PORT(client_reregister), want_reregister, .momentary = true },
-	{ "NeighborMTU", "14.2.5.6", CABLED, "the least MTUCap of both ends, in INIT", PORT(neighbor_mtu),
-	    want_mtu },
-	{ "OperationalVLs", "14.2.5.6", CABLED, "the least VLCap of both ends and the configured one, in INIT",
-	    PORT(operational_vls), want_op_vls },
-	{ "HOQLife", "18.2.5.4", FIELD_SW_PORT, "as configured, towards hosts and switches", PORT(hoq_life),
-	    want_hoq_life },
+	{ "NeighborMTU", "14.2.5.6", CABLED, "the least MTUCap of both ends, in INIT",
+	    PORT(neighbor_mtu), want_mtu },
+	{ "OperationalVLs", "14.2.5.6", CABLED,
+	    "the least VLCap of both ends and the configured one, in INIT", PORT(operational_vls),
+	    want_op_vls },
+	{ "HOQLife", "18.2.5.4", FIELD_SW_PORT, "as configured, towards hosts and switches",
+	    PORT(hoq_life), want_hoq_life },
 	{ "VLStallCount", "18.2.5.4", FIELD_SW_PORT, "as configured, towards hosts and switches",
 	    PORT(vl_stall_count), want_vl_stall },
 	{ "LocalPhyErrors", "7.12.2", CABLED, "as configured, a threshold", PORT(local_phys_errors),
 	    want_phys_errors },
 	{ "OverrunErrors", "7.12.2", CABLED, "as configured, a threshold", PORT(overrun_errors),
 	    want_overrun_errors },
-	{ "LinkDownDefaultState", "14.2.5.6", CABLED, "Polling", PORT(down_default_state), want_down_default },
-	{ "PortState", "7.2, 14.3.6", CABLED, "Armed, from Init, when both ends take part", PORT(port_state),
-	    want_state, .momentary = true },
-	{ "LinearFDBTop", "14.2.5.4", FIELD_SWITCH, "the highest LID of the tables", SWITCH(linear_fdb_top),
-	    want_fdb_top },
-	{ "LifeTimeValue", "18.2.5.4", FIELD_SWITCH, "as configured, 4.096 us x 2^n", SWITCH(life_time_value),
-	    want_life_time },
+	{ "LinkDownDefaultState", "14.2.5.6", CABLED, "Polling", PORT(down_default_state),
+	    want_down_default },
+	{ "PortState", "7.2, 14.3.6", CABLED, "Armed, from Init, when both ends take part",
+	    PORT(port_state), want_state, .momentary = true },
+	{ "LinearFDBTop", "14.2.5.4", FIELD_SWITCH, "the highest LID of the tables",
+	    SWITCH(linear_fdb_top), want_fdb_top },
+	{ "LifeTimeValue", "18.2.5.4", FIELD_SWITCH, "as configured, 4.096 us x 2^n",
+	    SWITCH(life_time_value), want_life_time },
 };
 const unsigned n_field_rows = sizeof(field_rows) / sizeof(field_rows[0]);
 

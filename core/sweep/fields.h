@@ -19,10 +19,10 @@
 struct sweep_settings;
 
 enum field_where {
-	FIELD_CA = 1,	   /* port of a CA or router */
+	FIELD_CA = 1,	    /* port of a CA or router */
 	FIELD_SW_PORT0 = 2, /* management port of a switch */
-	FIELD_SW_PORT = 4, /* external port of a switch */
-	FIELD_SWITCH = 8   /* SwitchInfo */
+	FIELD_SW_PORT = 4,  /* external port of a switch */
+	FIELD_SWITCH = 8    /* SwitchInfo */
 };
 
 /* What the values follow from. */
@@ -30,12 +30,12 @@ struct field_context {
 	const struct sweep_settings *set;
 	const struct inventory *inv;
 	const struct inv_node *node;
-	const struct inv_port *port;	/* NULL for SwitchInfo */
-	const struct inv_port *peer;	/* NULL: no cable */
+	const struct inv_port *port; /* NULL for SwitchInfo */
+	const struct inv_port *peer; /* NULL: no cable */
 	const struct inv_node *peer_node;
 	uint16_t sm_lid;
-	uint16_t top_lid;		/* SwitchInfo: highest LID of the tables */
-	bool arm;			/* the link is to leave INIT */
+	uint16_t top_lid; /* SwitchInfo: highest LID of the tables */
+	bool arm;	  /* the link is to leave INIT */
 };
 
 struct field_row {
@@ -46,7 +46,7 @@ struct field_row {
 	size_t offset;	   /* in struct wire_port_info or wire_switch_info */
 	size_t size;	   /* 1, 2, 4 or 8 bytes */
 	uint64_t (*want)(const struct field_context *c, uint64_t present);
-	bool momentary;	   /* the answer does not show it: never counts as refused */
+	bool momentary; /* the answer does not show it: never counts as refused */
 };
 
 extern const struct field_row field_rows[];

@@ -31,7 +31,7 @@ struct ask {
 	uint32_t index; /* table block and the like */
 	uint32_t claim_node;
 	uint8_t port, claim_port;
-	uint8_t kind;	/* enum block_kind for tables */
+	uint8_t kind; /* enum block_kind for tables */
 	/* the request, for another try */
 	uint8_t method, n_tries;
 	uint16_t attr;
@@ -57,19 +57,19 @@ struct sweeper {
 	void *done_arg;
 
 	enum sweep_phase phase;
-	uint32_t pending;	  /* asks out */
-	uint32_t mark;		  /* number of this discovery: inv_node.seen_in */
+	uint32_t pending;		/* asks out */
+	uint32_t mark;			/* number of this discovery: inv_node.seen_in */
 	bool (*feed)(struct sweeper *); /* true: there is more to send */
-	bool failed;		  /* report.error says why */
+	bool failed;			/* report.error says why */
 	bool was_up;
-	bool first_master;	  /* no sweep as master has finished yet */
-	bool changed;		  /* a cable was found in this sweep */
-	bool chain_changed;	  /* the same fabric is to be routed anew */
-	bool sl2vl_changed;	  /* the plan being written maps SLs otherwise than the one before */
+	bool first_master;  /* no sweep as master has finished yet */
+	bool changed;	    /* a cable was found in this sweep */
+	bool chain_changed; /* the same fabric is to be routed anew */
+	bool sl2vl_changed; /* the plan being written maps SLs otherwise than the one before */
 
 	enum sweep_scope wanted;
 	char wanted_reason[128];
-	FM_VEC(uint32_t) named;	  /* switches to read again, slots */
+	FM_VEC(uint32_t) named;	      /* switches to read again, slots */
 	FM_VEC(uint32_t) nodes_named; /* nodes (CAs) whose own data changed */
 
 	struct plan *plan;	  /* in the switches */
@@ -77,10 +77,10 @@ struct sweeper {
 	struct fm_hash lid_owner; /* base LID -> slot */
 	uint32_t cursor[3];	  /* of the feed that runs: stage, outer, inner */
 	FM_VEC(struct other_sm) others;
-	struct other_sm master;	  /* whom we wait for as standby */
+	struct other_sm master; /* whom we wait for as standby */
 	enum ha_verdict verdict;
 
-	struct fm_arena mem;	  /* asks */
+	struct fm_arena mem; /* asks */
 	struct ask *free_asks;
 	int64_t started_ns, phase_ns;
 	struct txn_counts counts_at_start;
@@ -89,13 +89,15 @@ struct sweeper {
 
 /* The callback is `done`; a is released after it.  Failing memory fails the sweep. */
 struct ask *ask_new(struct sweeper *s, uint32_t node, uint8_t port);
-void ask_get(struct ask *a, const struct smp_route *route, uint16_t attr, uint32_t modifier, ask_done done);
+void ask_get(
+    struct ask *a, const struct smp_route *route, uint16_t attr, uint32_t modifier, ask_done done);
 /* Send a Set, unless this is a dry run: then it is counted, and done is not called. */
 void ask_set(struct ask *a, const struct smp_route *route, uint16_t attr, uint32_t modifier,
     const uint8_t *data, ask_done done);
 /* To the node itself: false when it has no route (nothing is sent, a released). */
 bool ask_get_at(struct ask *a, uint16_t attr, uint32_t modifier, ask_done done);
-bool ask_set_at(struct ask *a, uint16_t attr, uint32_t modifier, const uint8_t *data, ask_done done);
+bool ask_set_at(
+    struct ask *a, uint16_t attr, uint32_t modifier, const uint8_t *data, ask_done done);
 void sweep_fail(struct sweeper *s, enum fm_error_kind kind, const char *sentence);
 
 /* discover.c */

@@ -91,7 +91,8 @@ inv_add(struct inventory *inv, const struct wire_node_info *info)
 void
 inv_link(struct inventory *inv, uint32_t a, uint8_t a_port, uint32_t b, uint8_t b_port)
 {
-	struct inv_port *pa = &inv_node(inv, a)->ports[a_port], *pb = &inv_node(inv, b)->ports[b_port];
+	struct inv_port *pa = &inv_node(inv, a)->ports[a_port],
+			*pb = &inv_node(inv, b)->ports[b_port];
 
 	pa->edge = pb->edge = EDGE_LINKED;
 	pa->peer = b;
@@ -152,8 +153,7 @@ inv_route(const struct inventory *inv, uint32_t node, uint8_t port, struct smp_r
 }
 
 bool
-inv_route_beyond(
-    const struct inventory *inv, uint32_t node, uint8_t port, struct smp_route *route)
+inv_route_beyond(const struct inventory *inv, uint32_t node, uint8_t port, struct smp_route *route)
 {
 	if (!inv_route(inv, node, port, route) || route->n_hops == DR_MAX_HOPS)
 		return false;

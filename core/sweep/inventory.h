@@ -26,12 +26,12 @@
 
 /* What is known of the far end of a port. */
 enum inv_edge {
-	EDGE_NONE,	/* nothing plugged in, or not asked yet */
-	EDGE_ASKED,	/* NodeInfo is on its way */
-	EDGE_LINKED,	/* peer and peer_port hold, at both ends */
-	EDGE_SILENT,	/* link up, but nobody answers */
-	EDGE_LOOP,	/* leads back to the same switch */
-	EDGE_DUPLICATE	/* leads to a node whose GUID another one has */
+	EDGE_NONE,     /* nothing plugged in, or not asked yet */
+	EDGE_ASKED,    /* NodeInfo is on its way */
+	EDGE_LINKED,   /* peer and peer_port hold, at both ends */
+	EDGE_SILENT,   /* link up, but nobody answers */
+	EDGE_LOOP,     /* leads back to the same switch */
+	EDGE_DUPLICATE /* leads to a node whose GUID another one has */
 };
 
 /* What the linear forwarding table of a switch holds. */
@@ -58,23 +58,23 @@ struct inv_port {
 
 struct inv_node {
 	uint64_t guid, system_guid;
-	uint64_t lft_doubt[12];	     /* bitset over the 768 blocks: what is in the switch is not known */
-	struct inv_port *ports;	     /* [n_ports + 1]; port 0: switches only */
-	struct wire_switch_info sw;  /* as last reported, when sw_known */
+	uint64_t lft_doubt[12]; /* bitset over the 768 blocks: what is in the switch is not known */
+	struct inv_port *ports; /* [n_ports + 1]; port 0: switches only */
+	struct wire_switch_info sw; /* as last reported, when sw_known */
 	struct wire_node_info info;
-	uint32_t seen_in;	     /* number of the discovery that last saw it */
-	uint32_t sw_index;	     /* index of a switch for engines, INV_NONE before the first snapshot */
-	uint32_t sw_refused;	     /* rows of the switch field table it will not take */
+	uint32_t seen_in;    /* number of the discovery that last saw it */
+	uint32_t sw_index;   /* index of a switch for engines, INV_NONE before the first snapshot */
+	uint32_t sw_refused; /* rows of the switch field table it will not take */
 	uint16_t lid_top_seen;
-	uint8_t type;		     /* enum wire_node_type */
+	uint8_t type; /* enum wire_node_type */
 	uint8_t n_ports;
-	uint8_t n_hops;		     /* switches: directed route of */
+	uint8_t n_hops;		       /* switches: directed route of */
 	uint8_t path[DR_MAX_HOPS + 1]; /* path[1..n_hops] */
-	uint8_t lft;		     /* enum inv_lft */
-	uint8_t n_rereads;	     /* in this sweep, bounded */
+	uint8_t lft;		       /* enum inv_lft */
+	uint8_t n_rereads;	       /* in this sweep, bounded */
 	bool present;
 	bool sw_known;
-	bool silent;		     /* a question to it ran out of tries in this sweep */
+	bool silent; /* a question to it ran out of tries in this sweep */
 	char desc[65];
 };
 

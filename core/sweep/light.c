@@ -47,7 +47,7 @@ look_at_ports(struct sweeper *s, uint32_t slot)
 		if (port->edge == EDGE_SILENT)
 			discover_probe(s, slot, (uint8_t)p);
 		else if (link_usable(&s->inv, port) && port->info.port_state != WIRE_PORT_ACTIVE &&
-			 inv_is_switch(inv_node(&s->inv, slot)))
+		    inv_is_switch(inv_node(&s->inv, slot)))
 			discover_name_switch(s, slot);
 	}
 }
@@ -86,7 +86,8 @@ repress(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 	wire_header_put(reply.bytes, &rh);
 	reply.timeout_ms = 0;
 	if (txn_reply(s->p.txn, &reply, &err) != 0)
-		fm_log_rl(&s->trap_bucket, FM_LOG_WARN, "sweep", "cannot answer a trap: %s", err.msg);
+		fm_log_rl(
+		    &s->trap_bucket, FM_LOG_WARN, "sweep", "cannot answer a trap: %s", err.msg);
 }
 
 static void
@@ -110,13 +111,14 @@ on_trap(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 	repress(s, m, h);
 	if (!notice.generic ||
 	    (notice.trap_number != TRAP_LINK_STATE && notice.trap_number != TRAP_LOCAL_CHANGE)) {
-		fm_log_rl(&s->trap_bucket, FM_LOG_INFO, "sweep", "trap %u from LID %u", notice.trap_number,
-		    notice.issuer_lid);
+		fm_log_rl(&s->trap_bucket, FM_LOG_INFO, "sweep", "trap %u from LID %u",
+		    notice.trap_number, notice.issuer_lid);
 		return;
 	}
 	if (s->p.ha->state != WIRE_SM_MASTER)
 		return;
-	snprintf(reason, sizeof(reason), "trap %u from LID %u", notice.trap_number, notice.issuer_lid);
+	snprintf(
+	    reason, sizeof(reason), "trap %u from LID %u", notice.trap_number, notice.issuer_lid);
 	slot = fm_hash_find(&s->lid_owner, notice.issuer_lid);
 	if (slot == FM_HASH_NONE) {
 		fm_log_rl(&s->trap_bucket, FM_LOG_NOTICE, "sweep", "%s, which is nobody's", reason);
@@ -139,7 +141,8 @@ sweeper_on_mad(struct sweeper *s, const struct mad *m)
 	struct wire_header h;
 
 	wire_header_get(m->bytes, &h);
-	if (m->status != 0 || (h.mgmt_class != WIRE_CLASS_SMP_LID && h.mgmt_class != WIRE_CLASS_SMP_DR))
+	if (m->status != 0 ||
+	    (h.mgmt_class != WIRE_CLASS_SMP_LID && h.mgmt_class != WIRE_CLASS_SMP_DR))
 		return;
 	if (h.attr == WIRE_ATTR_SM_INFO)
 		other_sms_on_mad(s, m, &h);

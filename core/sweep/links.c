@@ -34,8 +34,12 @@ wanted_port(struct sweeper *s, uint32_t slot, unsigned port, struct wire_port_in
 	const struct inv_node *n = inv_node(&s->inv, slot);
 	const struct inv_port *p = &n->ports[port];
 	bool usable = port != 0 && link_usable(&s->inv, p);
-	struct field_context c = { .set = &s->set, .inv = &s->inv, .node = n, .port = p,
-		.sm_lid = our_lid(s), .arm = usable };
+	struct field_context c = { .set = &s->set,
+		.inv = &s->inv,
+		.node = n,
+		.port = p,
+		.sm_lid = our_lid(s),
+		.arm = usable };
 
 	if (usable) {
 		c.peer_node = inv_node(&s->inv, p->peer);
@@ -58,8 +62,8 @@ on_set_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 
 	if (status != TXN_OK) {
 		if (status != TXN_CANCELLED)
-			fm_log_rl(&s->refused_bucket, FM_LOG_WARN, "sweep", "%s port %u %s Set PortInfo",
-			    inv_name(n, name, sizeof(name)), a->port,
+			fm_log_rl(&s->refused_bucket, FM_LOG_WARN, "sweep",
+			    "%s port %u %s Set PortInfo", inv_name(n, name, sizeof(name)), a->port,
 			    status == TXN_TIMEOUT ? "does not answer" : "refuses");
 		return;
 	}
@@ -123,8 +127,9 @@ takes_part(const struct sweeper *s, uint32_t slot, unsigned port)
 {
 	const struct inv_node *n = inv_node(&s->inv, slot);
 
-	return n->ports[port].known && (port_wants_lid(&s->inv, slot, port) ||
-					   (port != 0 && link_usable(&s->inv, &n->ports[port])));
+	return n->ports[port].known &&
+	    (port_wants_lid(&s->inv, slot, port) ||
+		(port != 0 && link_usable(&s->inv, &n->ports[port])));
 }
 
 /* Walk nodes (cursor 1) until enough is queued. */

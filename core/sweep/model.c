@@ -88,7 +88,7 @@ want_lid(struct sweeper *s, struct lid_round *r, uint32_t slot, uint8_t port)
 	w.present = p->info.lid;
 	w.present_lmc = p->info.lmc;
 	return fm_vec_push(&r->wants, w) && fm_vec_push(&r->ports, ref) &&
-	       fm_hash_put(&r->guids, p->guid, 1);
+	    fm_hash_put(&r->guids, p->guid, 1);
 }
 
 /* The graph of switches, as lid_switch_order() wants it. */
@@ -138,7 +138,8 @@ want_all(struct sweeper *s, struct lid_round *r, struct fm_error *err)
 		for (unsigned p = 1; ok && n->present && p <= n->n_ports; p++) {
 			const struct inv_port *port = &n->ports[p];
 
-			if (port->edge == EDGE_LINKED && !inv_is_switch(inv_node(&s->inv, port->peer)))
+			if (port->edge == EDGE_LINKED &&
+			    !inv_is_switch(inv_node(&s->inv, port->peer)))
 				ok = want_lid(s, r, port->peer, port->peer_port);
 		}
 	}
@@ -206,7 +207,8 @@ give_lids(struct sweeper *s, struct fm_error *err)
 	if (ok) {
 		rc = lid_assign(r.wants.item, (uint32_t)r.wants.n, honour, err);
 		if (rc == FM_E_RESOURCE && r.wants.n > r.ports.n) {
-			log_warn("sweep", "LIDs run out: those of absent ports are given to others");
+			log_warn(
+			    "sweep", "LIDs run out: those of absent ports are given to others");
 			rc = lid_assign(r.wants.item, (uint32_t)r.ports.n, honour, err);
 		}
 		if (rc == 0 && !keep_lids(s, &r, err))
@@ -236,9 +238,11 @@ vls_of_code(uint8_t code)
 /* Data VLs of a link: what both ends can, or, when it is active and is not
  * to be bounced, what it runs with. */
 uint8_t
-model_link_vl_code(const struct sweep_settings *set, const struct inv_port *a, const struct inv_port *b)
+model_link_vl_code(
+    const struct sweep_settings *set, const struct inv_port *a, const struct inv_port *b)
 {
-	bool fixed = a->info.port_state == WIRE_PORT_ACTIVE && b->info.port_state == WIRE_PORT_ACTIVE;
+	bool fixed =
+	    a->info.port_state == WIRE_PORT_ACTIVE && b->info.port_state == WIRE_PORT_ACTIVE;
 	uint8_t x = fixed ? a->info.operational_vls : a->info.vl_cap;
 	uint8_t y = fixed ? b->info.operational_vls : b->info.vl_cap;
 	uint8_t code = x < y ? x : y;
@@ -267,7 +271,8 @@ nominal_mbps(const struct wire_port_info *a, const struct wire_port_info *b)
 	uint8_t ext = highest_bit(a->link_speed_ext_supported & b->link_speed_ext_supported);
 	uint8_t speed = highest_bit(a->link_speed_supported & b->link_speed_supported & 7);
 
-	return wire_link_mbps(widest(a->link_width_supported & b->link_width_supported), speed, ext);
+	return wire_link_mbps(
+	    widest(a->link_width_supported & b->link_width_supported), speed, ext);
 }
 
 static uint32_t
@@ -291,8 +296,15 @@ add_end(struct sweeper *s, struct snapshot_builder *b, uint32_t slot, uint8_t po
 {
 	const struct inv_node *n = inv_node(&s->inv, slot);
 	const struct inv_port *p = &n->ports[port];
-	struct snapshot_end e = { .guid = p->guid, .node_guid = n->guid, .system_guid = n->system_guid,
-		.name = n->desc, .sw = FM_NONE, .lid = p->lid, .lmc = p->lmc, .kind = end_kind(n), .n_vls = 15 };
+	struct snapshot_end e = { .guid = p->guid,
+		.node_guid = n->guid,
+		.system_guid = n->system_guid,
+		.name = n->desc,
+		.sw = FM_NONE,
+		.lid = p->lid,
+		.lmc = p->lmc,
+		.kind = end_kind(n),
+		.n_vls = 15 };
 
 	if (!port_wants_lid(&s->inv, slot, port) || p->lid == 0)
 		return true;
@@ -329,7 +341,8 @@ add_cables(struct sweeper *s, struct snapshot_builder *b, uint32_t slot)
 		c = (struct snapshot_cable){ .sw = { n->sw_index, far->sw_index },
 			.port = { (uint8_t)i, p->peer_port },
 			.n_vls = vls_of_code(model_link_vl_code(&s->set, p, q)),
-			.mbps = present_mbps(&p->info), .nominal_mbps = nominal_mbps(&p->info, &q->info) };
+			.mbps = present_mbps(&p->info),
+			.nominal_mbps = nominal_mbps(&p->info, &q->info) };
 		if (c.nominal_mbps < c.mbps)
 			c.nominal_mbps = c.mbps;
 		if (!fm_vec_push(&b->cables, c))
@@ -355,7 +368,8 @@ build_snapshot(struct sweeper *s, struct snapshot **out, struct fm_error *err)
 	for (uint32_t i = 0; ok && i < s->inv.nodes.n; i++) {
 		const struct inv_node *n = inv_node(&s->inv, i);
 
-		for (unsigned p = 0; ok && n->present && p <= (inv_is_switch(n) ? 0u : n->n_ports); p++)
+		for (unsigned p = 0; ok && n->present && p <= (inv_is_switch(n) ? 0u : n->n_ports);
+		     p++)
 			ok = add_end(s, &b, i, (uint8_t)p);
 	}
 	rc = ok ? snapshot_build(&b, s->report.number, out, err)
@@ -379,11 +393,12 @@ same_fabric(const struct fm_fabric *a, const struct fm_fabric *b)
 		if (strcmp(a->sw_name[i], b->sw_name[i]) != 0)
 			return false;
 	return SAME(sw_guid, a->n_switches) && SAME(sw_n_ports, a->n_switches) &&
-	       SAME(sw_first_link, a->n_switches + 1) && SAME(sw_first_end, a->n_switches + 1) &&
-	       SAME(link_to, a->n_links) && SAME(link_port, a->n_links) && SAME(link_rev, a->n_links) &&
-	       SAME(link_mbps, a->n_links) && SAME(link_n_vls, a->n_links) && SAME(end_guid, a->n_ends) &&
-	       SAME(end_sw, a->n_ends) && SAME(end_port, a->n_ends) && SAME(end_lid, a->n_ends) &&
-	       SAME(end_lmc, a->n_ends) && SAME(end_kind, a->n_ends) && SAME(end_n_vls, a->n_ends);
+	    SAME(sw_first_link, a->n_switches + 1) && SAME(sw_first_end, a->n_switches + 1) &&
+	    SAME(link_to, a->n_links) && SAME(link_port, a->n_links) &&
+	    SAME(link_rev, a->n_links) && SAME(link_mbps, a->n_links) &&
+	    SAME(link_n_vls, a->n_links) && SAME(end_guid, a->n_ends) && SAME(end_sw, a->n_ends) &&
+	    SAME(end_port, a->n_ends) && SAME(end_lid, a->n_ends) && SAME(end_lmc, a->n_ends) &&
+	    SAME(end_kind, a->n_ends) && SAME(end_n_vls, a->n_ends);
 }
 
 int

@@ -50,7 +50,8 @@ other_sms_start(struct sweeper *s)
 		for (unsigned p = inv_is_switch(n) ? 0 : 1; n->present && p <= last; p++) {
 			struct ask *a;
 
-			if (!n->ports[p].known || (n->ports[p].info.capability_mask & CAP_IS_SM) == 0 ||
+			if (!n->ports[p].known ||
+			    (n->ports[p].info.capability_mask & CAP_IS_SM) == 0 ||
 			    (i == s->inv.local && p == s->inv.local_port))
 				continue;
 			a = ask_new(s, i, (uint8_t)p);
@@ -83,7 +84,9 @@ on_handover(struct ask *a, enum txn_status status, const uint8_t *reply)
 	struct sweeper *s = a->s;
 
 	if (status != TXN_OK) {
-		log_warn("ha", "the better SM did not take our HANDOVER; it is offered again at the next sweep");
+		log_warn("ha",
+		    "the better SM did not take our HANDOVER; it is offered again at the next "
+		    "sweep");
 		return;
 	}
 	s->p.ha->state = WIRE_SM_STANDBY;
@@ -117,12 +120,14 @@ other_sms_decide(struct sweeper *s)
 	case HA_STANDBY:
 		s->master = s->others.item[whom];
 		describe(s, &s->master);
-		log_notice("ha", "another SM is or will be master: %s; standing by", s->report.other);
+		log_notice(
+		    "ha", "another SM is or will be master: %s; standing by", s->report.other);
 		break;
 	case HA_AWAIT_HANDOVER:
 		s->master = s->others.item[whom];
 		describe(s, &s->master);
-		log_notice("ha", "a lesser SM is master: %s; waiting for its handover", s->report.other);
+		log_notice(
+		    "ha", "a lesser SM is master: %s; waiting for its handover", s->report.other);
 		break;
 	case HA_GIVE_WAY:
 		return give_way(s, &s->others.item[whom]);
@@ -145,12 +150,15 @@ on_poll(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (status == TXN_OK)
 		wire_sm_info_get(reply + WIRE_SMP_DATA_AT, &info);
 	if (ha_on_poll(h, status == TXN_OK ? &info : NULL, s->set.silent_polls_max))
-		sweeper_request(s, SWEEP_HEAVY, status == TXN_OK ? "the master stepped down"
-								  : "the master does not answer any more");
+		sweeper_request(s, SWEEP_HEAVY,
+		    status == TXN_OK ? "the master stepped down"
+				     : "the master does not answer any more");
 	else if (h->n_lesser_polls == LESSER_POLLS_SAY)
 		log_warn("ha",
-		    "the master is of lower rank than we are and does not hand over: %s; still waiting (stop it, "
-		    "or lower our priority)", s->report.other);
+		    "the master is of lower rank than we are and does not hand over: %s; still "
+		    "waiting (stop it, "
+		    "or lower our priority)",
+		    s->report.other);
 }
 
 void

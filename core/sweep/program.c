@@ -22,7 +22,7 @@
 #define PKEY_DEFAULT_FULL 0xffff
 #define PKEY_DEFAULT 0x7fff
 #define PKEYS_PER_BLOCK 32
-#define VL_ARB_LOW 1   /* block 1 of VLArb: the low-priority table, IBA 14.2.5.9 */
+#define VL_ARB_LOW 1 /* block 1 of VLArb: the low-priority table, IBA 14.2.5.9 */
 #define VL_ARB_ENTRIES 32
 #define VL_ARB_WEIGHT 4
 
@@ -97,10 +97,9 @@ want_sl2vl(const struct sweeper *s, const struct ask *a, uint8_t *data)
 	uint8_t vl[16];
 
 	for (unsigned sl = 0; sl < 16; sl++)
-		vl[sl] = link != FM_NONE
-			     ? tables_vl(fab, tables_of(s->next), n->sw_index, (uint8_t)(a->index >> 8), link,
-				   (uint8_t)sl)
-			     : (uint8_t)(sl % data_vls(&n->ports[out]));
+		vl[sl] = link != FM_NONE ? tables_vl(fab, tables_of(s->next), n->sw_index,
+					       (uint8_t)(a->index >> 8), link, (uint8_t)sl)
+					 : (uint8_t)(sl % data_vls(&n->ports[out]));
 	wire_sl2vl_put(data, vl);
 }
 
@@ -203,7 +202,8 @@ on_block_read(struct ask *a, enum txn_status status, const uint8_t *reply)
 
 	if (status != TXN_OK) {
 		if (status != TXN_CANCELLED)
-			warn_block(s, a, status == TXN_TIMEOUT ? "does not answer Get" : "refuses Get");
+			warn_block(
+			    s, a, status == TXN_TIMEOUT ? "does not answer Get" : "refuses Get");
 		return;
 	}
 	memcpy(want, reply + WIRE_SMP_DATA_AT, sizeof(want));
@@ -245,8 +245,9 @@ ensure_block(struct sweeper *s, uint32_t slot, uint8_t port, enum block_kind kin
 static uint32_t
 wanted_switch(struct sweeper *s, const struct inv_node *n, struct wire_switch_info *info)
 {
-	struct field_context c = { .set = &s->set, .inv = &s->inv, .node = n,
-		.top_lid = s->next->snap->fab.max_lid };
+	struct field_context c = {
+		.set = &s->set, .inv = &s->inv, .node = n, .top_lid = s->next->snap->fab.max_lid
+	};
 
 	*info = n->sw;
 	return fields_apply(&c, FIELD_SWITCH, n->sw_refused, info);
@@ -415,13 +416,14 @@ same_sl2vl(const struct plan *a, const struct plan *b)
 	const struct fm_tables *x = tables_of(a), *y = tables_of(b);
 
 	return x->sl2vl_shape == FM_SL2VL_MODULO && y->sl2vl_shape == FM_SL2VL_MODULO &&
-	       x->n_vls_used == y->n_vls_used;
+	    x->n_vls_used == y->n_vls_used;
 }
 
 void
 program_tables(struct sweeper *s)
 {
-	if (s->plan != NULL && s->next != s->plan && s->next != NULL && !same_sl2vl(s->plan, s->next))
+	if (s->plan != NULL && s->next != s->plan && s->next != NULL &&
+	    !same_sl2vl(s->plan, s->next))
 		for (uint32_t i = 0; i < s->inv.nodes.n; i++)
 			for (unsigned p = 0; p <= inv_node(&s->inv, i)->n_ports; p++)
 				inv_node(&s->inv, i)->ports[p].qos_done = false;

@@ -14,16 +14,26 @@
 
 #define NS_PER_MS 1e6
 
-const char *const sweep_phase_names[N_PHASES] = { "idle", "discover", "reread", "other-sms", "route",
-	"switches", "tables", "ports", "activate", "done" };
+const char *const sweep_phase_names[N_PHASES] = { "idle", "discover", "reread", "other-sms",
+	"route", "switches", "tables", "ports", "activate", "done" };
 
 void
 sweep_settings_default(struct sweep_settings *s)
 {
-	*s = (struct sweep_settings){ .gid_prefix = UINT64_C(0xfe80000000000000), .subnet_timeout = 18,
-		.hoq_life = 0x12, .leaf_hoq_life = 0x10, .vl_stall = 7, .leaf_vl_stall = 7, .life_time = 0x12,
-		.phys_errors = 8, .overrun_errors = 8, .max_op_vls = 5,
-		.sm_key = 1, .silent_polls_max = 4, .client_reregister = true };
+	*s = (struct sweep_settings){ .gid_prefix = UINT64_C(0xfe80000000000000),
+		.subnet_timeout = 18,
+		.hoq_life = 0x12,
+		.leaf_hoq_life = 0x10,
+		.vl_stall = 7,
+		.leaf_vl_stall = 7,
+		.life_time = 0x12,
+		.phys_errors = 8,
+		.overrun_errors = 8,
+		.max_op_vls = 5,
+		.sm_key = 1,
+		.silent_polls_max = 4,
+		.n_retries = 3,
+		.client_reregister = true };
 }
 
 struct sweeper *
@@ -250,7 +260,8 @@ after_discovery(struct sweeper *s)
 		bool news = s->changed || s->named.n > 0 || s->nodes_named.n > 0;
 
 		if (!other_sms_decide(s) || !news) {
-			end_sweep(s, s->report.outcome == SWEEP_STANDBY ? SWEEP_STANDBY : SWEEP_UNCHANGED);
+			end_sweep(s,
+			    s->report.outcome == SWEEP_STANDBY ? SWEEP_STANDBY : SWEEP_UNCHANGED);
 			return;
 		}
 		s->report.scope = SWEEP_NAMED;

@@ -39,8 +39,9 @@ struct sweep_settings {
 	uint8_t subnet_timeout, hoq_life, leaf_hoq_life, vl_stall, leaf_vl_stall, life_time;
 	uint8_t phys_errors, overrun_errors; /* thresholds */
 	uint8_t max_op_vls;		     /* code 1..5: 1, 2, 4, 8, 15 data VLs */
+	uint8_t n_retries;		     /* of the transaction engine */
 	uint32_t silent_polls_max; /* so many SMInfo polls unanswered: the master is dead */
-	bool reassign_lids;		     /* do not honour LIDs found in ports */
+	bool reassign_lids;	   /* do not honour LIDs found in ports */
 	bool client_reregister;
 	bool dry_run; /* no Set at all */
 };
