@@ -21,3 +21,8 @@ fminclude_HEADERS += include/fmd/engine.h include/fmd/error.h
 #	plugins_engines_NAME_la_SOURCES = plugins/engines/NAME/NAME.c
 #	plugins_engines_NAME_la_LDFLAGS = $(engine_ldflags)
 #	plugins_engines_NAME_la_LIBADD = libfmcommon.la
+
+plugin_LTLIBRARIES += plugins/engines/minhop.la
+plugins_engines_minhop_la_SOURCES = plugins/engines/minhop/minhop.c
+plugins_engines_minhop_la_LDFLAGS = $(engine_ldflags)
+plugins_engines_minhop_la_LIBADD = libfmcommon.la

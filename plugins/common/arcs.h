@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * plugins/common/arcs.h - the switch graph without parallel links.
+ *
+ * Which switch comes next is a question about neighbours; which of several
+ * cables to it is another one, asked later.  An arc is an ordered pair of
+ * neighbouring switches; its links are consecutive in the fabric's arrays,
+ * because those are sorted by far switch.
+ */
+#ifndef PLUGINS_COMMON_ARCS_H
+#define PLUGINS_COMMON_ARCS_H
+
+#include <fmd/engine.h>
+
+typedef uint32_t fm_arc; /* index into struct fm_arcs */
+
+struct fm_arcs {
+	uint32_t n_switches, n_arcs;
+	const fm_arc *first; /* [n_switches + 1] CSR offsets into to[], link[] */
+	const fm_sw *to;     /* [n_arcs] ascending within a switch */
+	const fm_link *link; /* [n_arcs + 1] first link of the arc; the last one ends where the next arc's begin */
+};
+
+/* O(links).  FM_E_RESOURCE. */
+int fm_arcs_build(const struct fm_host *host, const struct fm_fabric *fab, struct fm_arcs *out,
+    struct fm_error *err);
+
+static inline uint32_t
+fm_arc_width(const struct fm_arcs *arcs, fm_arc a)
+{
+	return arcs->link[a + 1] - arcs->link[a];
+}
+
+/* The arc from one switch to another, or FM_NONE.  O(log degree). */
+fm_arc fm_arc_find(const struct fm_arcs *arcs, fm_sw from, fm_sw to);
+
+/* A CA or router port: what traffic comes from and goes to.  Switches,
+ * aggregation nodes and proxies are destinations only as far as fabrics' shapes
+ * are concerned. */
+static inline bool
+fm_is_host(const struct fm_fabric *fab, fm_end end)
+{
+	return fab->end_kind[end] == FM_END_CA || fab->end_kind[end] == FM_END_ROUTER;
+}
+
+/* An array of n zeroed elements from the host's scratch memory, or NULL. */
+#define fm_scratch_array(host, n, type) ((type *)fm_scratch_bytes((host), (n), sizeof(type)))
+void *fm_scratch_bytes(const struct fm_host *host, size_t n, size_t size);
+
+/* The one sentence for scratch memory that ran out. */
+int fm_no_scratch(const struct fm_host *host, const char *what, struct fm_error *err);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The two ways of choosing: spread.c (digits of a destination's number; only
+ * on levelled fabrics, rows independent, bound by memory) and grow.c (loads;
+ * any fabric, one destination after the other).
+ */
+#include "plugins/common/balance.h"
+
+#include "plugins/common/lids.h"
+#include "plugins/common/reach.h"
+#include "plugins/common/spread.h"
+
+static int
+find_components(const struct fm_host *host, struct fm_shape *shape, struct fm_error *err)
+{
+	uint32_t n = shape->arcs.n_switches;
+	fm_sw *queue = fm_scratch_array(host, n, fm_sw);
+
+	shape->component = fm_scratch_array(host, n, uint32_t);
+	if (queue == NULL || shape->component == NULL)
+		return fm_no_scratch(host, "components of the fabric", err);
+	for (fm_sw root = 0; root < n; root++) {
+		uint32_t head = 0, tail = 0;
+
+		if (shape->component[root] != 0)
+			continue;
+		shape->component[root] = ++shape->n_components;
+		queue[tail++] = root;
+		while (head < tail) {
+			fm_sw s = queue[head++];
+
+			for (fm_arc a = shape->arcs.first[s]; a < shape->arcs.first[s + 1]; a++)
+				if (shape->component[shape->arcs.to[a]] == 0) {
+					shape->component[shape->arcs.to[a]] = shape->n_components;
+					queue[tail++] = shape->arcs.to[a];
+				}
+		}
+	}
+	for (fm_sw s = 0; s < n; s++)
+		shape->component[s]--;
+	return 0;
+}
+
+int
+fm_shape_build(
+    const struct fm_host *host, const struct fm_fabric *fab, struct fm_shape *out, struct fm_error *err)
+{
+	int rc;
+
+	*out = (struct fm_shape){ 0 };
+	if ((rc = fm_arcs_build(host, fab, &out->arcs, err)) != 0 ||
+	    (rc = fm_tree_build(host, fab, &out->arcs, &out->tree, err)) != 0)
+		return rc;
+	return find_components(host, out, err);
+}
+
+/* Pairs of leaves in one component that the sets do not join. */
+static uint64_t
+count_unjoined(const struct fm_shape *shape, const struct fm_reach *reach, const fm_lanes *leaves)
+{
+	const struct fm_tree *tree = &shape->tree;
+	uint32_t n = shape->arcs.n_switches;
+	uint64_t unjoined = 0;
+
+	for (uint32_t b = 0; b < reach->n_blocks; b++)
+		for (fm_sw s = 0; s < n; s++) {
+			fm_lanes missing = leaves[b] & ~reach->met[(size_t)b * n + s];
+			uint64_t any = 0;
+
+			if (tree->rank[s] != 0)
+				continue;
+			for (unsigned i = 0; i < FM_LANES / 64; i++)
+				any |= missing[i];
+			for (uint32_t c = 0; any != 0 && c < FM_LANES; c++)
+				unjoined += fm_lane_test(&missing, c) &&
+				    shape->component[reach->column_sw[b * FM_LANES + c]] == shape->component[s];
+		}
+	return unjoined;
+}
+
+static int
+look_at_paths(const struct fm_host *host, const struct fm_shape *shape, const struct fm_reach *reach,
+    struct fm_paths *found, struct fm_error *err)
+{
+	fm_lanes *leaves = fm_scratch_array(host, reach->n_blocks, fm_lanes);
+
+	if (leaves == NULL)
+		return fm_no_scratch(host, "set of leaves", err);
+	for (uint32_t c = 0; c < reach->n_columns; c++)
+		if (shape->tree.rank[reach->column_sw[c]] == 0)
+			((uint64_t *)&leaves[c / FM_LANES])[c % FM_LANES / 64] |= (uint64_t)1 << (c % 64);
+	found->max_hops = reach->max_hops;
+	found->unjoined = count_unjoined(shape, reach, leaves);
+	return 0;
+}
+
+int
+fm_balance(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
+    const uint8_t *arc_up, bool by_digits, const struct fm_tables *out, struct fm_paths *found,
+    struct fm_error *err)
+{
+	struct fm_reach reach;
+	struct fm_lids lids;
+	int rc;
+
+	*found = (struct fm_paths){ 0 };
+	if (!by_digits || !shape->tree.levelled)
+		return fm_grow(host, fab, &shape->arcs, shape->component, arc_up, out, found, err);
+	if ((rc = fm_reach_build(host, &shape->arcs, arc_up, shape->tree.order, fab->n_switches, &reach, err)) != 0 ||
+	    (rc = fm_lids_build(host, fab, shape->tree.order, fab->n_switches, &lids, err)) != 0 ||
+	    (rc = fm_spread(host, fab, &shape->arcs, &shape->tree, &reach, &lids, out, err)) != 0)
+		return rc;
+	return look_at_paths(host, shape, &reach, found, err);
+}

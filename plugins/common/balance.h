@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * plugins/common/balance.h - from a rule of which next steps are right to
+ * balanced tables: by digits on trees, by load elsewhere.
+ */
+#ifndef PLUGINS_COMMON_BALANCE_H
+#define PLUGINS_COMMON_BALANCE_H
+
+#include "plugins/common/arcs.h"
+#include "plugins/common/grow.h"
+#include "plugins/common/tree.h"
+
+/* What an engine wants to know of a fabric before it routes. */
+struct fm_shape {
+	struct fm_arcs arcs;
+	struct fm_tree tree;
+	uint32_t n_components;
+	uint32_t *component; /* [n_switches] */
+};
+
+int fm_shape_build(
+    const struct fm_host *host, const struct fm_fabric *fab, struct fm_shape *out, struct fm_error *err);
+
+/*
+ * Tables over shortest paths (arc_up NULL), or over shortest legal up/down
+ * paths.  With directions on a tree, up must be away from the leaves.
+ * FM_E_RESOURCE, FM_E_CANCELLED.
+ */
+int fm_balance(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
+    const uint8_t *arc_up, bool by_digits, const struct fm_tables *out, struct fm_paths *found,
+    struct fm_error *err);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * plugins/common/grow.h - choosing among equal next steps anywhere by load.
+ */
+#ifndef PLUGINS_COMMON_GROW_H
+#define PLUGINS_COMMON_GROW_H
+
+#include "plugins/common/arcs.h"
+
+/* What was learnt about the paths on the way. */
+struct fm_paths {
+	uint32_t max_hops;  /* links on the longest path */
+	uint64_t unjoined;  /* (switch with hosts, other such switch) of one component that no path joins */
+};
+
+/*
+ * Fill out->lft: for one destination LID after the other its tree is grown
+ * along shortest (with arc_up: shortest legal up/down) paths, each switch
+ * taking the next step from which the path bears the least load so far.
+ * Destinations are taken in turn over the switches; fabrics that are small
+ * enough get a second round in which every tree is taken out and grown again.
+ *
+ * Several LIDs of one end go to different chassis, else different switches,
+ * else different cables, as far as equal paths allow.
+ *
+ * O(LIDs * links), one thread: each choice depends on those before.
+ * FM_E_RESOURCE, FM_E_CANCELLED.
+ */
+int fm_grow(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_arcs *arcs,
+    const uint32_t *component, const uint8_t *arc_up, const struct fm_tables *out, struct fm_paths *found,
+    struct fm_error *err);
+
+#endif

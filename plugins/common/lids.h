@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * plugins/common/lids.h - destinations in the order a fabric is drawn.
+ *
+ * LIDs may be anything; routing wants the destinations of one switch, and of
+ * neighbouring switches, side by side.  So they get positions: first all
+ * hosts, then all other ends (switches, aggregation nodes, proxies), each
+ * column by column (a column is a destination switch, in the order given).
+ * An end with several LIDs (LMC) has one position in each of several planes:
+ *
+ *	| hosts, offset 0 | hosts, offset 1 | ... | others, offset 0 | ... |
+ *
+ * A row of the LFT is computed by position, where everything is a run, and
+ * then laid out by LID: fm_lids_scatter().
+ */
+#ifndef PLUGINS_COMMON_LIDS_H
+#define PLUGINS_COMMON_LIDS_H
+
+#include "plugins/common/arcs.h"
+
+enum { FM_HOSTS, FM_OTHERS, FM_SPACES };
+
+struct fm_lid_space {
+	uint32_t n;		/* ends */
+	uint32_t n_offsets;	/* 2^(largest LMC): planes of n positions each */
+	uint32_t start;		/* position of the first end's offset 0 */
+	const uint32_t *first;	/* [n_columns + 1] ends before this column */
+	const fm_end *end;	/* [n] */
+};
+
+struct fm_lid_run {
+	uint32_t position, n;
+	uint16_t lid;
+};
+
+struct fm_lids {
+	uint32_t n_columns;
+	const fm_sw *column_sw;	      /* [n_columns] borrowed from the caller */
+	struct fm_lid_space space[FM_SPACES];
+	uint32_t n_positions;
+	const struct fm_lid_run *runs; /* [n_runs] consecutive positions that are consecutive LIDs */
+	uint32_t n_runs;
+};
+
+/* O(LIDs).  FM_E_RESOURCE. */
+int fm_lids_build(const struct fm_host *host, const struct fm_fabric *fab, const fm_sw *column_sw,
+    uint32_t n_columns, struct fm_lids *out, struct fm_error *err);
+
+/* by_position[n_positions] into a row of the LFT. */
+void fm_lids_scatter(const struct fm_lids *lids, const uint8_t *by_position, uint8_t *lft);
+
+/* The switch's own ends: the port they hang off. */
+void fm_lids_local(const struct fm_fabric *fab, fm_sw sw, uint8_t *lft);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * plugins/common/updown.h - up/down routing of any fabric.
+ *
+ * Every arc is given a direction so that the up arcs form no cycle.  A legal
+ * path goes up, then down, never up again; channels of legal paths can be
+ * ordered, so there are no credit loops (Autonet, Schroeder et al. 1991).
+ */
+#ifndef PLUGINS_COMMON_UPDOWN_H
+#define PLUGINS_COMMON_UPDOWN_H
+
+#include "plugins/common/balance.h"
+
+struct fm_updown {
+	const fm_sw *roots;  /* [n_roots] given, or none: found */
+	uint32_t n_roots;
+	const int64_t *ids;  /* [n_switches] order among switches of one rank, or NULL: by index */
+};
+
+/*
+ * Without roots: a levelled fabric points away from its leaves, so that every
+ * top switch is a root; where that leaves pairs of hosts without a legal path
+ * (a tree that lost much), and on other fabrics, one well-centred root per
+ * component joins them all.
+ * FM_E_RESOURCE, FM_E_CANCELLED.
+ */
+int fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
+    const struct fm_updown *how, const struct fm_tables *out, struct fm_paths *found, struct fm_error *err);
+
+#endif
