@@ -26,3 +26,8 @@ plugin_LTLIBRARIES += plugins/engines/minhop.la
 plugins_engines_minhop_la_SOURCES = plugins/engines/minhop/minhop.c
 plugins_engines_minhop_la_LDFLAGS = $(engine_ldflags)
 plugins_engines_minhop_la_LIBADD = libfmcommon.la
+
+plugin_LTLIBRARIES += plugins/engines/updn.la
+plugins_engines_updn_la_SOURCES = plugins/engines/updn/updn.c
+plugins_engines_updn_la_LDFLAGS = $(engine_ldflags)
+plugins_engines_updn_la_LIBADD = libfmcommon.la

@@ -18,7 +18,8 @@ fm_scratch_bytes(const struct fm_host *host, size_t n, size_t size)
 int
 fm_no_scratch(const struct fm_host *host, const char *what, struct fm_error *err)
 {
-	return host->fail(err, FM_E_RESOURCE, "the scratch memory of this call does not hold the %s", what);
+	return host->fail(
+	    err, FM_E_RESOURCE, "the scratch memory of this call does not hold the %s", what);
 }
 
 int
@@ -43,7 +44,9 @@ fm_arcs_build(const struct fm_host *host, const struct fm_fabric *fab, struct fm
 	}
 	first[fab->n_switches] = n;
 	link[n] = fab->n_links;
-	*out = (struct fm_arcs){ .n_switches = fab->n_switches, .n_arcs = n, .first = first, .to = to, .link = link };
+	*out = (struct fm_arcs){
+		.n_switches = fab->n_switches, .n_arcs = n, .first = first, .to = to, .link = link
+	};
 	return 0;
 }
 

@@ -42,8 +42,8 @@ find_components(const struct fm_host *host, struct fm_shape *shape, struct fm_er
 }
 
 int
-fm_shape_build(
-    const struct fm_host *host, const struct fm_fabric *fab, struct fm_shape *out, struct fm_error *err)
+fm_shape_build(const struct fm_host *host, const struct fm_fabric *fab, struct fm_shape *out,
+    struct fm_error *err)
 {
 	int rc;
 
@@ -73,14 +73,15 @@ count_unjoined(const struct fm_shape *shape, const struct fm_reach *reach, const
 				any |= missing[i];
 			for (uint32_t c = 0; any != 0 && c < FM_LANES; c++)
 				unjoined += fm_lane_test(&missing, c) &&
-				    shape->component[reach->column_sw[b * FM_LANES + c]] == shape->component[s];
+				    shape->component[reach->column_sw[b * FM_LANES + c]] ==
+					shape->component[s];
 		}
 	return unjoined;
 }
 
 static int
-look_at_paths(const struct fm_host *host, const struct fm_shape *shape, const struct fm_reach *reach,
-    struct fm_paths *found, struct fm_error *err)
+look_at_paths(const struct fm_host *host, const struct fm_shape *shape,
+    const struct fm_reach *reach, struct fm_paths *found, struct fm_error *err)
 {
 	fm_lanes *leaves = fm_scratch_array(host, reach->n_blocks, fm_lanes);
 
@@ -88,7 +89,8 @@ look_at_paths(const struct fm_host *host, const struct fm_shape *shape, const st
 		return fm_no_scratch(host, "set of leaves", err);
 	for (uint32_t c = 0; c < reach->n_columns; c++)
 		if (shape->tree.rank[reach->column_sw[c]] == 0)
-			((uint64_t *)&leaves[c / FM_LANES])[c % FM_LANES / 64] |= (uint64_t)1 << (c % 64);
+			((uint64_t *)&leaves[c / FM_LANES])[c % FM_LANES / 64] |= (uint64_t)1
+			    << (c % 64);
 	found->max_hops = reach->max_hops;
 	found->unjoined = count_unjoined(shape, reach, leaves);
 	return 0;
@@ -106,7 +108,8 @@ fm_balance(const struct fm_host *host, const struct fm_fabric *fab, const struct
 	*found = (struct fm_paths){ 0 };
 	if (!by_digits || !shape->tree.levelled)
 		return fm_grow(host, fab, &shape->arcs, shape->component, arc_up, out, found, err);
-	if ((rc = fm_reach_build(host, &shape->arcs, arc_up, shape->tree.order, fab->n_switches, &reach, err)) != 0 ||
+	if ((rc = fm_reach_build(host, &shape->arcs, arc_up, shape->tree.order, fab->n_switches,
+		 &reach, err)) != 0 ||
 	    (rc = fm_lids_build(host, fab, shape->tree.order, fab->n_switches, &lids, err)) != 0 ||
 	    (rc = fm_spread(host, fab, &shape->arcs, &shape->tree, &reach, &lids, out, err)) != 0)
 		return rc;

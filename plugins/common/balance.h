@@ -18,16 +18,16 @@ struct fm_shape {
 	uint32_t *component; /* [n_switches] */
 };
 
-int fm_shape_build(
-    const struct fm_host *host, const struct fm_fabric *fab, struct fm_shape *out, struct fm_error *err);
+int fm_shape_build(const struct fm_host *host, const struct fm_fabric *fab, struct fm_shape *out,
+    struct fm_error *err);
 
 /*
  * Tables over shortest paths (arc_up NULL), or over shortest legal up/down
  * paths.  With directions on a tree, up must be away from the leaves.
  * FM_E_RESOURCE, FM_E_CANCELLED.
  */
-int fm_balance(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
-    const uint8_t *arc_up, bool by_digits, const struct fm_tables *out, struct fm_paths *found,
-    struct fm_error *err);
+int fm_balance(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_shape *shape, const uint8_t *arc_up, bool by_digits,
+    const struct fm_tables *out, struct fm_paths *found, struct fm_error *err);
 
 #endif

@@ -23,20 +23,20 @@ struct grow {
 	const struct fm_host *host;
 	const struct fm_fabric *fab;
 	const struct fm_arcs *arcs;
-	const uint8_t *arc_up;	/* NULL = no directions */
+	const uint8_t *arc_up; /* NULL = no directions */
 	const struct fm_tables *out;
-	uint64_t *load;		/* [n_links] routes so far */
-	uint32_t *n_hosts;	/* [n_switches] sources */
+	uint64_t *load;		   /* [n_links] routes so far */
+	uint32_t *n_hosts;	   /* [n_switches] sources */
 	const uint32_t *component; /* [n_switches] */
 	/* of the destination in hand */
-	fm_sw *order;		/* [n_order] nearest first */
+	fm_sw *order; /* [n_order] nearest first */
 	uint32_t n_order;
-	uint32_t *level;	/* [n_switches] hops, FM_NONE = no path */
-	uint8_t *down;		/* [n_switches] reached going down only */
-	double *cost;		/* [n_switches] */
-	fm_link *next;		/* [n_switches] */
-	uint32_t *passing;	/* [n_switches] sources behind and at the switch */
-	fm_sw *queue;		/* [n_switches] */
+	uint32_t *level;   /* [n_switches] hops, FM_NONE = no path */
+	uint8_t *down;	   /* [n_switches] reached going down only */
+	double *cost;	   /* [n_switches] */
+	fm_link *next;	   /* [n_switches] */
+	uint32_t *passing; /* [n_switches] sources behind and at the switch */
+	fm_sw *queue;	   /* [n_switches] */
 	struct fm_paths *found;
 };
 
@@ -131,7 +131,8 @@ sharing(const struct grow *g, fm_sw u, fm_link l, uint16_t base, uint16_t lid)
 		for (fm_link k = fab->sw_first_link[u]; k < fab->sw_first_link[u + 1]; k++) {
 			if (fab->link_port[k] != port)
 				continue;
-			systems += fab->sw_system_guid[fab->link_to[k]] == fab->sw_system_guid[fab->link_to[l]];
+			systems += fab->sw_system_guid[fab->link_to[k]] ==
+			    fab->sw_system_guid[fab->link_to[l]];
 			switches += fab->link_to[k] == fab->link_to[l];
 			cables += k == l;
 		}
@@ -223,7 +224,8 @@ take_note(struct grow *g, fm_sw root)
 	if (g->level[g->order[g->n_order - 1]] > g->found->max_hops)
 		g->found->max_hops = g->level[g->order[g->n_order - 1]];
 	for (fm_sw u = 0; g->n_order < g->fab->n_switches && u < g->fab->n_switches; u++)
-		g->found->unjoined += g->level[u] == FM_NONE && g->n_hosts[u] > 0 && part[u] == part[root];
+		g->found->unjoined +=
+		    g->level[u] == FM_NONE && g->n_hosts[u] > 0 && part[u] == part[root];
 }
 
 /* The i-th end of every switch; false when no switch has that many. */
@@ -266,19 +268,21 @@ take_memory(struct grow *g, struct fm_error *err)
 	g->next = fm_scratch_array(host, n, fm_link);
 	g->passing = fm_scratch_array(host, n, uint32_t);
 	g->queue = fm_scratch_array(host, n, fm_sw);
-	if (g->load == NULL || g->n_hosts == NULL || g->order == NULL || g->level == NULL || g->down == NULL ||
-	    g->cost == NULL || g->next == NULL || g->passing == NULL || g->queue == NULL)
+	if (g->load == NULL || g->n_hosts == NULL || g->order == NULL || g->level == NULL ||
+	    g->down == NULL || g->cost == NULL || g->next == NULL || g->passing == NULL ||
+	    g->queue == NULL)
 		return fm_no_scratch(host, "destination trees", err);
 	for (fm_sw sw = 0; sw < n; sw++)
 		for (fm_end e = g->fab->sw_first_end[sw]; e < g->fab->sw_first_end[sw + 1]; e++)
-			g->n_hosts[sw] += fm_is_host(g->fab, e) || g->fab->end_kind[e] == FM_END_PROXY;
+			g->n_hosts[sw] +=
+			    fm_is_host(g->fab, e) || g->fab->end_kind[e] == FM_END_PROXY;
 	return 0;
 }
 
 int
 fm_grow(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_arcs *arcs,
-    const uint32_t *component, const uint8_t *arc_up, const struct fm_tables *out, struct fm_paths *found,
-    struct fm_error *err)
+    const uint32_t *component, const uint8_t *arc_up, const struct fm_tables *out,
+    struct fm_paths *found, struct fm_error *err)
 {
 	struct grow g = { .host = host,
 		.fab = fab,
@@ -301,6 +305,7 @@ fm_grow(const struct fm_host *host, const struct fm_fabric *fab, const struct fm
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
 		fm_lids_local(fab, sw, out->lft[sw]);
 	if (host->should_stop(host))
-		return host->fail(err, FM_E_CANCELLED, "stopped while destination trees were grown");
+		return host->fail(
+		    err, FM_E_CANCELLED, "stopped while destination trees were grown");
 	return 0;
 }

@@ -9,8 +9,9 @@
 
 /* What was learnt about the paths on the way. */
 struct fm_paths {
-	uint32_t max_hops;  /* links on the longest path */
-	uint64_t unjoined;  /* (switch with hosts, other such switch) of one component that no path joins */
+	uint32_t max_hops; /* links on the longest path */
+	uint64_t
+	    unjoined; /* (switch with hosts, other such switch) of one component that no path joins */
 };
 
 /*
@@ -27,7 +28,7 @@ struct fm_paths {
  * FM_E_RESOURCE, FM_E_CANCELLED.
  */
 int fm_grow(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_arcs *arcs,
-    const uint32_t *component, const uint8_t *arc_up, const struct fm_tables *out, struct fm_paths *found,
-    struct fm_error *err);
+    const uint32_t *component, const uint8_t *arc_up, const struct fm_tables *out,
+    struct fm_paths *found, struct fm_error *err);
 
 #endif

@@ -10,8 +10,8 @@ in_space(const struct fm_fabric *fab, fm_end end, unsigned space)
 }
 
 static int
-build_space(const struct fm_host *host, const struct fm_fabric *fab, struct fm_lids *lids, unsigned which,
-    struct fm_error *err)
+build_space(const struct fm_host *host, const struct fm_fabric *fab, struct fm_lids *lids,
+    unsigned which, struct fm_error *err)
 {
 	struct fm_lid_space *space = &lids->space[which];
 	uint32_t *first = fm_scratch_array(host, (size_t)lids->n_columns + 1, uint32_t), n = 0;
@@ -42,7 +42,8 @@ build_space(const struct fm_host *host, const struct fm_fabric *fab, struct fm_l
 }
 
 static uint32_t
-add_runs(const struct fm_fabric *fab, const struct fm_lid_space *space, struct fm_lid_run *runs, uint32_t n_runs)
+add_runs(const struct fm_fabric *fab, const struct fm_lid_space *space, struct fm_lid_run *runs,
+    uint32_t n_runs)
 {
 	for (uint32_t offset = 0; offset < space->n_offsets; offset++)
 		for (uint32_t i = 0; i < space->n; i++) {
@@ -52,7 +53,8 @@ add_runs(const struct fm_fabric *fab, const struct fm_lid_space *space, struct f
 
 			if (offset >> fab->end_lmc[space->end[i]] != 0)
 				continue;
-			if (last != NULL && last->position + last->n == position && last->lid + last->n == lid)
+			if (last != NULL && last->position + last->n == position &&
+			    last->lid + last->n == lid)
 				last->n++;
 			else
 				runs[n_runs++] = (struct fm_lid_run){ position, 1, (uint16_t)lid };
@@ -99,5 +101,6 @@ fm_lids_local(const struct fm_fabric *fab, fm_sw sw, uint8_t *lft)
 {
 	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
 		if (fab->end_lid[e] != 0)
-			memset(lft + fab->end_lid[e], fab->end_port[e], (size_t)1 << fab->end_lmc[e]);
+			memset(
+			    lft + fab->end_lid[e], fab->end_port[e], (size_t)1 << fab->end_lmc[e]);
 }

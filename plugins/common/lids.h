@@ -21,11 +21,11 @@
 enum { FM_HOSTS, FM_OTHERS, FM_SPACES };
 
 struct fm_lid_space {
-	uint32_t n;		/* ends */
-	uint32_t n_offsets;	/* 2^(largest LMC): planes of n positions each */
-	uint32_t start;		/* position of the first end's offset 0 */
-	const uint32_t *first;	/* [n_columns + 1] ends before this column */
-	const fm_end *end;	/* [n] */
+	uint32_t n;	       /* ends */
+	uint32_t n_offsets;    /* 2^(largest LMC): planes of n positions each */
+	uint32_t start;	       /* position of the first end's offset 0 */
+	const uint32_t *first; /* [n_columns + 1] ends before this column */
+	const fm_end *end;     /* [n] */
 };
 
 struct fm_lid_run {
@@ -35,10 +35,11 @@ struct fm_lid_run {
 
 struct fm_lids {
 	uint32_t n_columns;
-	const fm_sw *column_sw;	      /* [n_columns] borrowed from the caller */
+	const fm_sw *column_sw; /* [n_columns] borrowed from the caller */
 	struct fm_lid_space space[FM_SPACES];
 	uint32_t n_positions;
-	const struct fm_lid_run *runs; /* [n_runs] consecutive positions that are consecutive LIDs */
+	const struct fm_lid_run
+	    *runs; /* [n_runs] consecutive positions that are consecutive LIDs */
 	uint32_t n_runs;
 };
 

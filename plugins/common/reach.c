@@ -21,13 +21,13 @@
 struct search {
 	const struct fm_host *host;
 	const struct fm_arcs *arcs;
-	const uint8_t *arc_up;	/* NULL = no directions */
+	const uint8_t *arc_up; /* NULL = no directions */
 	const fm_sw *column_sw;
 	uint32_t n_columns;
-	fm_lanes *towards;	/* [n_blocks][n_arcs] */
-	fm_lanes *met;		/* [n_blocks][n_switches] */
-	fm_lanes *room;		/* [n_workers][ROOMS][n_switches] */
-	unsigned *hops;		/* [n_blocks] */
+	fm_lanes *towards; /* [n_blocks][n_arcs] */
+	fm_lanes *met;	   /* [n_blocks][n_switches] */
+	fm_lanes *room;	   /* [n_workers][ROOMS][n_switches] */
+	unsigned *hops;	   /* [n_blocks] */
 };
 
 enum { DOWN, DOWN_NEXT, DOWN_SEEN, UP, UP_NEXT, UP_SEEN, ROOMS };
@@ -35,8 +35,8 @@ enum { DOWN, DOWN_NEXT, DOWN_SEEN, UP, UP_NEXT, UP_SEEN, ROOMS };
 /* One round for one switch.  What is met anew is stored in next; the arcs
  * that brought it are marked.  Returns whether there was anything. */
 static inline bool
-meet(const struct search *s, fm_lanes *towards, fm_sw u, uint8_t up, const fm_lanes *from, const fm_lanes *from2,
-    const fm_lanes *closed, const fm_lanes *closed2, fm_lanes *next)
+meet(const struct search *s, fm_lanes *towards, fm_sw u, uint8_t up, const fm_lanes *from,
+    const fm_lanes *from2, const fm_lanes *closed, const fm_lanes *closed2, fm_lanes *next)
 {
 	const struct fm_arcs *arcs = s->arcs;
 	fm_lanes x = { 0 };
@@ -107,7 +107,8 @@ close_down(const struct search *s, uint32_t block, fm_lanes **room)
 	while (any) {
 		any = false;
 		for (fm_sw u = 0; u < n; u++)
-			any |= meet(s, NULL, u, 0, room[DOWN], NULL, room[DOWN_SEEN], NULL, room[DOWN_NEXT]);
+			any |= meet(s, NULL, u, 0, room[DOWN], NULL, room[DOWN_SEEN], NULL,
+			    room[DOWN_NEXT]);
 		add_to(room[DOWN_SEEN], room[DOWN_NEXT], n);
 		swap(&room[DOWN], &room[DOWN_NEXT]);
 	}
@@ -174,7 +175,8 @@ fm_reach_build(const struct fm_host *host, const struct fm_arcs *arcs, const uin
 		.n_columns = n_columns,
 		.towards = fm_scratch_array(host, (size_t)n_blocks * arcs->n_arcs, fm_lanes),
 		.met = fm_scratch_array(host, (size_t)n_blocks * arcs->n_switches, fm_lanes),
-		.room = fm_scratch_array(host, (size_t)host->n_workers(host) * ROOMS * arcs->n_switches, fm_lanes),
+		.room = fm_scratch_array(
+		    host, (size_t)host->n_workers(host) * ROOMS * arcs->n_switches, fm_lanes),
 		.hops = fm_scratch_array(host, n_blocks, unsigned) };
 
 	if (s.towards == NULL || s.met == NULL || s.room == NULL || s.hops == NULL)

@@ -23,7 +23,7 @@
 #include <string.h>
 
 #define PATTERN_MAX 16384 /* slots times cables of the widest: at most 128 * 127 of 254 ports */
-#define CLASSES_MAX 6	  /* groups of columns looked for in a block before going column by column */
+#define CLASSES_MAX 6 /* groups of columns looked for in a block before going column by column */
 #define WEIGHT_TRANSIT 64 /* of a destination that can pass, against 1 for one that should not */
 
 struct moved {
@@ -39,24 +39,24 @@ struct spread {
 	const struct fm_tables *out;
 	struct moved *moved; /* [n_moved] ascending positions: case 1 */
 	uint32_t n_moved;
-	struct row *rows;    /* [n_workers] */
+	struct row *rows; /* [n_workers] */
 };
 
 /* What a worker needs for the row in hand. */
 struct row {
 	const struct spread *s;
 	fm_sw sw;
-	uint8_t *ports;	       /* [n_positions] the row by position */
-	uint8_t *pattern;      /* [PATTERN_MAX] */
+	uint8_t *ports;	  /* [n_positions] the row by position */
+	uint8_t *pattern; /* [PATTERN_MAX] */
 	uint32_t n_pattern;
-	bool holes;	       /* the pattern has FM_PORT_NONE in it */
-	bool by_slot;	       /* the pattern goes by slots of the plane above */
-	fm_arc *steps;	       /* [256] next steps of the columns in hand */
+	bool holes;    /* the pattern has FM_PORT_NONE in it */
+	bool by_slot;  /* the pattern goes by slots of the plane above */
+	fm_arc *steps; /* [256] next steps of the columns in hand */
 	uint32_t n_steps;
-	uint32_t *displaced;   /* [n_positions] case 2 */
+	uint32_t *displaced;	    /* [n_positions] case 2 */
 	uint32_t *displaced_column; /* [n_positions] */
 	uint32_t n_displaced;
-	uint32_t load[256];    /* by port */
+	uint32_t load[256]; /* by port */
 };
 
 /* ---------------------------------------------------------------- patterns */
@@ -124,7 +124,8 @@ lay_pattern(const struct row *r, uint8_t *ports, uint32_t p, uint32_t stop, uint
 {
 	uint32_t divider = r->s->tree->divider[r->sw];
 	uint32_t q = (p + shift) / divider, i = q % r->n_pattern, begin = p;
-	uint64_t next = (uint64_t)(q + 1) * divider - shift, period = (uint64_t)divider * r->n_pattern;
+	uint64_t next = (uint64_t)(q + 1) * divider - shift,
+		 period = (uint64_t)divider * r->n_pattern;
 	uint32_t written, limit = stop - p < period ? stop : (uint32_t)(p + period);
 
 	while (p < limit) {
@@ -194,7 +195,8 @@ fill_columns(struct row *r, uint32_t col, uint32_t stop)
 				r->ports[s->moved[i].position] = r->pattern[s->moved[i].number /
 				    s->tree->divider[r->sw] % r->n_pattern];
 			for (uint32_t c = col; r->holes && c < stop; c++)
-				note_displaced(r, plane + space->first[c], plane + space->first[c + 1], c);
+				note_displaced(
+				    r, plane + space->first[c], plane + space->first[c + 1], c);
 		}
 	}
 }
@@ -342,7 +344,8 @@ fill_block(struct row *r, uint32_t block)
 static uint32_t
 number_at(const struct spread *s, uint32_t position)
 {
-	const struct fm_lid_space *space = &s->lids->space[position >= s->lids->space[FM_OTHERS].start];
+	const struct fm_lid_space *space =
+	    &s->lids->space[position >= s->lids->space[FM_OTHERS].start];
 	uint32_t i = moved_from(s, position), p = position - space->start;
 
 	if (i < s->n_moved && s->moved[i].position == position)
@@ -435,7 +438,8 @@ walk_main_path(const struct spread *s, fm_sw sw, uint32_t *t, uint32_t *load, bo
 	const struct fm_tree *tree = s->tree;
 
 	while (tree->width[sw] > 0) {
-		uint32_t width = tree->width[sw], slot = *t / tree->divider[sw] % width, best = slot;
+		uint32_t width = tree->width[sw], slot = *t / tree->divider[sw] % width,
+			 best = slot;
 		const fm_arc *arc = &tree->slot_arc[tree->slot_first[sw]];
 
 		if (arc[slot] == FM_NONE) {
@@ -444,7 +448,8 @@ walk_main_path(const struct spread *s, fm_sw sw, uint32_t *t, uint32_t *load, bo
 			for (uint32_t i = 1; i < width; i++) {
 				uint32_t other = (slot + i) % width;
 
-				if (arc[other] != FM_NONE && (arc[best] == FM_NONE || load[arc[other]] < load[arc[best]]))
+				if (arc[other] != FM_NONE &&
+				    (arc[best] == FM_NONE || load[arc[other]] < load[arc[best]]))
 					best = other;
 			}
 			if (arc[best] == FM_NONE)
@@ -503,8 +508,8 @@ take_rows(const struct fm_host *host, struct spread *s, struct fm_error *err)
 		r->steps = fm_scratch_array(host, 256, fm_arc);
 		r->displaced = fm_scratch_array(host, n_positions, uint32_t);
 		r->displaced_column = fm_scratch_array(host, n_positions, uint32_t);
-		if (r->ports == NULL || r->pattern == NULL || r->steps == NULL || r->displaced == NULL ||
-		    r->displaced_column == NULL)
+		if (r->ports == NULL || r->pattern == NULL || r->steps == NULL ||
+		    r->displaced == NULL || r->displaced_column == NULL)
 			return fm_no_scratch(host, "rows in work", err);
 	}
 	return s->rows != NULL ? 0 : fm_no_scratch(host, "rows in work", err);
@@ -515,7 +520,9 @@ fm_spread(const struct fm_host *host, const struct fm_fabric *fab, const struct 
     const struct fm_tree *tree, const struct fm_reach *reach, const struct fm_lids *lids,
     const struct fm_tables *out, struct fm_error *err)
 {
-	struct spread s = { .fab = fab, .arcs = arcs, .tree = tree, .reach = reach, .lids = lids, .out = out };
+	struct spread s = {
+		.fab = fab, .arcs = arcs, .tree = tree, .reach = reach, .lids = lids, .out = out
+	};
 	int rc = take_rows(host, &s, err);
 
 	if (rc == 0 && !tree->complete)

@@ -15,13 +15,13 @@ struct work {
 	const struct fm_fabric *fab;
 	const struct fm_arcs *arcs;
 	struct fm_tree *tree;
-	uint32_t n;	 /* switches */
-	fm_sw *leader;	 /* [n] union-find; the leader is the least member */
-	uint32_t *pods;	 /* [ranks][n] leader of the pod of ranks 0..r */
-	uint32_t *key;	 /* [n] of a parent among its siblings */
-	uint32_t *count; /* [n + 1] */
+	uint32_t n;	     /* switches */
+	fm_sw *leader;	     /* [n] union-find; the leader is the least member */
+	uint32_t *pods;	     /* [ranks][n] leader of the pod of ranks 0..r */
+	uint32_t *key;	     /* [n] of a parent among its siblings */
+	uint32_t *count;     /* [n + 1] */
 	fm_sw *list, *spare; /* [n] */
-	uint8_t *useless; /* [n] its children are one pod already: adds no way */
+	uint8_t *useless;    /* [n] its children are one pod already: adds no way */
 };
 
 static fm_sw
@@ -235,11 +235,13 @@ find_dividers(struct work *w)
 			t->divider[s] = 1;
 		if (t->width[s] == 0)
 			continue;
-		above = t->divider[s] < DIVIDER_MAX / t->width[s] ? t->divider[s] * t->width[s] : DIVIDER_MAX;
+		above = t->divider[s] < DIVIDER_MAX / t->width[s] ? t->divider[s] * t->width[s]
+								  : DIVIDER_MAX;
 		for (fm_arc a = w->arcs->first[s]; a < w->arcs->first[s + 1]; a++) {
 			fm_sw v = w->arcs->to[a];
 
-			if (t->rank[v] != t->rank[s] + 1 || t->slot[v] == FM_SLOT_NONE || t->divider[v] >= above)
+			if (t->rank[v] != t->rank[s] + 1 || t->slot[v] == FM_SLOT_NONE ||
+			    t->divider[v] >= above)
 				continue;
 			t->divider[v] = above;
 			t->lower_width[v] = t->width[s];
@@ -280,8 +282,9 @@ static int
 take_memory(const struct fm_host *host, struct work *w, struct fm_error *err)
 {
 	struct fm_tree *t = w->tree;
-	uint32_t **arrays[] = { &t->rank, &t->order, &t->slot, &t->width, &t->divider, &t->lower_width,
-		&t->lower_divider, &t->slot_first, &w->leader, &w->key, &w->count, &w->list, &w->spare };
+	uint32_t **arrays[] = { &t->rank, &t->order, &t->slot, &t->width, &t->divider,
+		&t->lower_width, &t->lower_divider, &t->slot_first, &w->leader, &w->key, &w->count,
+		&w->list, &w->spare };
 
 	for (size_t i = 0; i < sizeof(arrays) / sizeof(*arrays); i++)
 		if ((*arrays[i] = fm_scratch_array(host, (size_t)w->n + 1, uint32_t)) == NULL)

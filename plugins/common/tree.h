@@ -24,23 +24,24 @@
 #define FM_TREE_MAX_RANKS 12
 
 struct fm_tree {
-	bool levelled;	  /* more than one rank, at most FM_TREE_MAX_RANKS, all arcs between neighbouring ranks */
+	bool
+	    levelled; /* more than one rank, at most FM_TREE_MAX_RANKS, all arcs between neighbouring ranks */
 	uint32_t n_ranks; /* highest rank + 1; 0 without hosts */
 	uint32_t *rank;	  /* [n_switches] FM_RANK_NONE: no way to a host */
 	/* switches as a tree is drawn: by rank, pod by pod, then by index */
-	fm_sw *order;	    /* [n_switches] */
+	fm_sw *order; /* [n_switches] */
 	/* the rest only when levelled */
-	uint32_t *slot;	    /* [n_switches] among the parents of the plane below, or FM_SLOT_NONE */
-	uint32_t *width;    /* [n_switches] parents in the plane above, 0 = top */
-	uint32_t *divider;  /* [n_switches] product of the widths below: which digit to look at */
+	uint32_t *slot;	   /* [n_switches] among the parents of the plane below, or FM_SLOT_NONE */
+	uint32_t *width;   /* [n_switches] parents in the plane above, 0 = top */
+	uint32_t *divider; /* [n_switches] product of the widths below: which digit to look at */
 	uint32_t *lower_width, *lower_divider; /* [n_switches] of the children, 0 and 0 at leaves */
-	uint32_t *slot_first; /* [n_switches + 1] offsets into slot_arc */
-	fm_arc *slot_arc;     /* up arc by slot, FM_NONE where the cable is missing */
-	bool complete;	      /* no FM_NONE in slot_arc */
+	uint32_t *slot_first;		       /* [n_switches + 1] offsets into slot_arc */
+	fm_arc *slot_arc; /* up arc by slot, FM_NONE where the cable is missing */
+	bool complete;	  /* no FM_NONE in slot_arc */
 };
 
 /* O(ranks * links).  FM_E_RESOURCE. */
-int fm_tree_build(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_arcs *arcs,
-    struct fm_tree *out, struct fm_error *err);
+int fm_tree_build(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_arcs *arcs, struct fm_tree *out, struct fm_error *err);
 
 #endif

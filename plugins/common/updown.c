@@ -167,7 +167,8 @@ static bool
 has_hostless_component(const struct fm_shape *shape)
 {
 	for (fm_sw s = 0; s < shape->arcs.n_switches; s++)
-		if (shape->tree.rank[s] == FM_RANK_NONE && shape->arcs.first[s + 1] > shape->arcs.first[s])
+		if (shape->tree.rank[s] == FM_RANK_NONE &&
+		    shape->arcs.first[s + 1] > shape->arcs.first[s])
 			return true;
 	return false;
 }
@@ -181,8 +182,9 @@ clear_rows(const struct fm_fabric *fab, const struct fm_tables *out)
 }
 
 int
-fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
-    const struct fm_updown *how, const struct fm_tables *out, struct fm_paths *found, struct fm_error *err)
+fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_shape *shape, const struct fm_updown *how, const struct fm_tables *out,
+    struct fm_paths *found, struct fm_error *err)
 {
 	size_t n = fab->n_switches;
 	struct finder f = { .host = host,
@@ -195,7 +197,8 @@ fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab, const s
 		.arc_up = fm_scratch_array(host, shape->arcs.n_arcs, uint8_t) };
 	int rc;
 
-	if (f.rank == NULL || f.hops == NULL || f.sum == NULL || f.queue == NULL || f.arc_up == NULL)
+	if (f.rank == NULL || f.hops == NULL || f.sum == NULL || f.queue == NULL ||
+	    f.arc_up == NULL)
 		return fm_no_scratch(host, "directions of the links", err);
 	if (how->n_roots == 0 && shape->tree.levelled && !has_hostless_component(shape)) {
 		direct_from_leaves(&f);

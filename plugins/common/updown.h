@@ -12,9 +12,9 @@
 #include "plugins/common/balance.h"
 
 struct fm_updown {
-	const fm_sw *roots;  /* [n_roots] given, or none: found */
+	const fm_sw *roots; /* [n_roots] given, or none: found */
 	uint32_t n_roots;
-	const int64_t *ids;  /* [n_switches] order among switches of one rank, or NULL: by index */
+	const int64_t *ids; /* [n_switches] order among switches of one rank, or NULL: by index */
 };
 
 /*
@@ -24,7 +24,8 @@ struct fm_updown {
  * component joins them all.
  * FM_E_RESOURCE, FM_E_CANCELLED.
  */
-int fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
-    const struct fm_updown *how, const struct fm_tables *out, struct fm_paths *found, struct fm_error *err);
+int fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_shape *shape, const struct fm_updown *how, const struct fm_tables *out,
+    struct fm_paths *found, struct fm_error *err);
 
 #endif

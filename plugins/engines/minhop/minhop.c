@@ -41,7 +41,8 @@ minhop_route(const struct fm_host *host, const struct fm_fabric *fab, const stru
 	    (rc = fm_balance(host, fab, &shape, NULL, true, out, &found, err)) != 0)
 		return rc;
 	if (o != NULL && found.max_hops > o->max_hops)
-		return host->fail(err, FM_E_TOPOLOGY, "a path needs %u hops between switches, more than max_hops = %lld",
+		return host->fail(err, FM_E_TOPOLOGY,
+		    "a path needs %u hops between switches, more than max_hops = %lld",
 		    found.max_hops, (long long)o->max_hops);
 	return 0;
 }
