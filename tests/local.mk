@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # tests/: "make check" runs these; a Check program tests/unit/check_X.c is
 # listed once in UNIT_TESTS and has its sources beside it.
+EXTRA_DIST += tests/fabrics/two-cas.net tests/fabrics/one-switch.net tests/fabrics/sm-port0.net \
+	tests/fabrics/dual-port.net tests/fabrics/router.net tests/fabrics/two-components.net \
+	tests/fabrics/aggregation.net
+
 if HAVE_CHECK
 UNIT_TESTS =
 
@@ -26,8 +30,18 @@ UNIT_TESTS += tests/unit/check_snapshot
 tests_unit_check_snapshot_SOURCES = tests/unit/check_snapshot.c
 tests_unit_check_snapshot_CFLAGS = $(unit_cflags)
 tests_unit_check_snapshot_LDADD = $(unit_ldadd)
+UNIT_TESTS += tests/unit/check_netlist
+tests_unit_check_netlist_SOURCES = tests/unit/check_netlist.c tests/unit/generate_words.h
+tests_unit_check_netlist_CFLAGS = $(unit_cflags)
+tests_unit_check_netlist_LDADD = $(unit_ldadd)
+
+UNIT_TESTS += tests/unit/check_lid
+tests_unit_check_lid_SOURCES = tests/unit/check_lid.c
+tests_unit_check_lid_CFLAGS = $(unit_cflags)
+tests_unit_check_lid_LDADD = $(unit_ldadd)
+
 UNIT_TESTS += tests/unit/check_generate
-tests_unit_check_generate_SOURCES = tests/unit/check_generate.c
+tests_unit_check_generate_SOURCES = tests/unit/check_generate.c tests/unit/generate_words.h
 tests_unit_check_generate_CFLAGS = $(unit_cflags)
 tests_unit_check_generate_LDADD = $(unit_ldadd)
 include tests/modules/local.mk

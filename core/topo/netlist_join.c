@@ -89,7 +89,7 @@ agree_on_speed(struct parse *ps, const struct cable_end *c, struct netlist_port 
 	if (differ && (*n_remarks)++ < MAX_REMARKS)
 		log_warn("fabric",
 		    "%s:%" PRIu32 ": the sides of the cable at \"%s\"[%u] name different speeds: "
-				  "the lower counts",
+		    "the lower counts",
 		    ps->name, c->line, ps->nl.nodes[c->node].id, c->port);
 	if (a->width == 0 || (b->width != 0 && b->width < a->width))
 		a->width = b->width;
@@ -132,7 +132,7 @@ match_cables(struct parse *ps)
 			if (n_one_sided++ < MAX_REMARKS)
 				log_warn("fabric",
 				    "%s:%" PRIu32 ": only \"%s\"[%u] shows its cable to "
-						  "\"%s\"[%u]: taken as cabled",
+				    "\"%s\"[%u]: taken as cabled",
 				    ps->name, c->line, ps->nl.nodes[c->node].id, c->port,
 				    ps->nl.nodes[near->peer_node].id, near->peer_port);
 			far->peer_node = c->node;
@@ -251,7 +251,8 @@ find_aggregation(struct netlist *nl, uint32_t node)
 	}
 	n->aggregation = p->peer_node != NETLIST_NONE &&
 	    nl->nodes[p->peer_node].type == NETLIST_SWITCH &&
-	    p->peer_port == nl->nodes[p->peer_node].n_ports && is_an_name(n->id);
+	    p->peer_port == nl->nodes[p->peer_node].n_ports &&
+	    (is_an_name(n->id) || is_an_name(n->desc));
 }
 
 int

@@ -530,7 +530,9 @@ netlist_parse(
 		ps.at = at;
 		ps.end = newline != NULL ? newline : end;
 		ps.line++;
-		rc = parse_line(&ps);
+		rc = memchr(at, '\0', (size_t)(ps.end - at)) == NULL
+		    ? parse_line(&ps)
+		    : parse_fail(&ps, ps.line, "a NUL byte: this is no text file");
 		at = newline != NULL ? newline + 1 : end;
 	}
 	if (rc == 0)

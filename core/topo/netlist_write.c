@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Writing a fabric as ibnetdiscover would print it, which ibsim and
- * netlist_read() read.  A double quote in a description becomes a single one:
- * the grammar has no escape.  O(ports).
+ * netlist_read() read.  A description may hold quotes (it ends at the last one
+ * of the line); a newline becomes '?'.  O(ports).
  */
 #include "core/topo/netlist.h"
 
@@ -18,16 +18,16 @@ write_quoted(FILE *out, const char *text)
 {
 	putc('"', out);
 	for (; *text != '\0'; text++)
-		putc(*text == '"' ? '\'' : (unsigned char)*text < ' ' ? '?' : *text, out);
+		putc(*text == '\n' ? '?' : *text, out);
 	putc('"', out);
 }
 
+/* LID 0 = none; ibsim looks for the speed behind a LID only. */
 static void
 write_lid(FILE *out, const struct netlist_port *port, bool with_lmc)
 {
-	if (port->lid != 0)
-		fprintf(out, " lid %u", port->lid);
-	if (port->lid != 0 && with_lmc)
+	fprintf(out, " lid %u", port->lid);
+	if (with_lmc)
 		fprintf(out, " lmc %u", port->lmc);
 }
 

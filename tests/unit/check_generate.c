@@ -9,24 +9,7 @@
 
 #include "core/route/snapshot.h"
 #include "core/topo/netlist.h"
-
-#define MAX_WORDS 8
-
-static int
-generate(const char *text, struct netlist *nl, struct fm_error *err)
-{
-	char line[128], *words[MAX_WORDS] = { NULL }, *at = line;
-	int n = 0;
-
-	snprintf(line, sizeof(line), "%s", text);
-	while (at != NULL && *at != '\0' && n < MAX_WORDS) {
-		words[n++] = at;
-		at = strchr(at, ' ');
-		if (at != NULL)
-			*at++ = '\0';
-	}
-	return netlist_generate(n, words, nl, err);
-}
+#include "tests/unit/generate_words.h"
 
 static void
 count(const struct netlist *nl, uint32_t *n_sw, uint32_t *n_ca, uint32_t *n_channels)
@@ -39,7 +22,8 @@ count(const struct netlist *nl, uint32_t *n_sw, uint32_t *n_ca, uint32_t *n_chan
 		for (unsigned p = 1; is_switch && p <= nl->nodes[i].n_ports; p++) {
 			uint32_t peer = netlist_port(nl, i, p)->peer_node;
 
-			*n_channels += peer != NETLIST_NONE && nl->nodes[peer].type == NETLIST_SWITCH;
+			*n_channels +=
+			    peer != NETLIST_NONE && nl->nodes[peer].type == NETLIST_SWITCH;
 		}
 	}
 	*n_channels /= 2;
@@ -82,10 +66,11 @@ START_TEST(test_known_counts)
 	struct netlist nl = { 0 };
 	struct fm_error err;
 
-	ck_assert_msg(generate(known[_i].args, &nl, &err) == 0, "%s: %s", known[_i].args, err.msg);
+	ck_assert_msg(
+	    generate_words(known[_i].args, &nl, &err) == 0, "%s: %s", known[_i].args, err.msg);
 	count(&nl, &n_sw, &n_ca, &n_channels);
-	ck_assert_msg(n_sw == known[_i].n_sw && n_ca == known[_i].n_ca &&
-		n_channels == known[_i].n_channels,
+	ck_assert_msg(
+	    n_sw == known[_i].n_sw && n_ca == known[_i].n_ca && n_channels == known[_i].n_channels,
 	    "%s: %u switches, %u CAs, %u channels", known[_i].args, n_sw, n_ca, n_channels);
 	netlist_fini(&nl);
 }
@@ -96,7 +81,7 @@ START_TEST(test_wiring)
 	struct netlist nl = { 0 };
 	struct fm_error err;
 
-	ck_assert_int_eq(generate(known[_i].args, &nl, &err), 0);
+	ck_assert_int_eq(generate_words(known[_i].args, &nl, &err), 0);
 	for (uint32_t i = 0; i < nl.n_nodes; i++) {
 		ck_assert_uint_eq(fm_hash_find(&nl.by_guid, nl.nodes[i].guid), i);
 		ck_assert(i == 0 || strcmp(nl.nodes[i].id, nl.nodes[i - 1].id) != 0);
@@ -123,7 +108,7 @@ START_TEST(test_snapshot)
 	struct fm_error err;
 	uint32_t n_links = 0;
 
-	ck_assert_int_eq(generate(known[_i].args, &nl, &err), 0);
+	ck_assert_int_eq(generate_words(known[_i].args, &nl, &err), 0);
 	ck_assert_msg(netlist_snapshot(&nl, &view, &snap, &err) == 0, "%s", err.msg);
 	ck_assert_uint_eq(snap->fab.n_switches, known[_i].n_sw);
 	ck_assert_uint_eq(snap->fab.n_links, 2 * known[_i].n_channels);
@@ -151,7 +136,7 @@ START_TEST(test_lids_leaf_by_leaf)
 	struct netlist nl = { 0 };
 	struct fm_error err;
 
-	ck_assert_int_eq(generate("pgft 3 4,4,4 1,4,4 1,1,1", &nl, &err), 0);
+	ck_assert_int_eq(generate_words("pgft 3 4,4,4 1,4,4 1,1,1", &nl, &err), 0);
 	ck_assert_int_eq(netlist_snapshot(&nl, &view, &snap, &err), 0);
 	for (uint32_t sw = 0; sw < 16; sw++) {
 		const struct fm_fabric *f = &snap->fab;
@@ -194,7 +179,7 @@ START_TEST(test_bad_arguments)
 	struct netlist nl = { 0 };
 	struct fm_error err;
 
-	ck_assert_int_eq(generate(bad[_i].args, &nl, &err), FM_E_CONFIG);
+	ck_assert_int_eq(generate_words(bad[_i].args, &nl, &err), FM_E_CONFIG);
 	ck_assert_msg(strstr(err.msg, bad[_i].expected) != NULL, "%s: %s", bad[_i].args, err.msg);
 	ck_assert_uint_eq(nl.n_nodes, 0);
 }

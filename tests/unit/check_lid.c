@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Giving out LIDs: order of trust, conflicts, alignment, exhaustion; and the
+ * walk of the switches.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/subnet/lid.h"
+#include "lib/log.h"
+
+static char logged[2048];
+
+static void
+keep_log(void *arg, enum fm_log_level level, const char *subsystem, const char *line)
+{
+	snprintf(logged, sizeof(logged), "%s", line);
+}
+
+static void
+setup(void)
+{
+	logged[0] = '\0';
+	fm_log_set_sink(keep_log, NULL);
+}
+
+START_TEST(test_fresh)
+{
+	struct lid_want w[] = { { .guid = 9 }, { .guid = 3, .lmc = 2 }, { .guid = 5 },
+		{ .guid = 1, .lmc = 1 } };
+	struct fm_error err;
+
+	ck_assert_int_eq(lid_assign(w, 4, true, &err), 0);
+	ck_assert_uint_eq(w[0].lid, 1);
+	ck_assert_uint_eq(w[1].lid, 4);
+	ck_assert_uint_eq(w[2].lid, 2);
+	ck_assert_uint_eq(w[3].lid, 8);
+	ck_assert_str_eq(logged, "");
+}
+END_TEST
+
+START_TEST(test_order_of_trust)
+{
+	struct lid_want w[] = { { .guid = 1, .present = 7 }, { .guid = 2, .stored = 7 },
+		{ .guid = 3, .stored = 8, .present = 9 }, { .guid = 4, .present = 9 } };
+	struct fm_error err;
+
+	ck_assert_int_eq(lid_assign(w, 4, true, &err), 0);
+	ck_assert_uint_eq(w[1].lid, 7);
+	ck_assert_uint_eq(w[0].lid, 1);
+	ck_assert_uint_eq(w[2].lid, 8);
+	ck_assert_uint_eq(w[3].lid, 9);
+	ck_assert_ptr_nonnull(
+	    strstr(logged, "LID 7 is claimed by two ports: port 0x0000000000000002 keeps it"));
+	ck_assert_int_eq(lid_assign(w, 4, false, &err), 0);
+	ck_assert_uint_eq(w[3].lid, 2);
+}
+END_TEST
+
+START_TEST(test_conflicts_by_guid)
+{
+	struct lid_want w[] = { { .guid = 5, .stored = 4, .lmc = 2 }, { .guid = 3, .stored = 6 },
+		{ .guid = 4, .stored = 6 } };
+	struct fm_error err;
+
+	ck_assert_int_eq(lid_assign(w, 3, true, &err), 0);
+	ck_assert_uint_eq(w[1].lid, 6); /* the smallest GUID */
+	ck_assert_uint_eq(w[0].lid, 8); /* evicted, then first fit */
+	ck_assert_uint_eq(w[2].lid, 1);
+}
+END_TEST
+
+START_TEST(test_unusable)
+{
+	struct lid_want w[] = { { .guid = 1, .present = 6, .lmc = 2 },
+		{ .guid = 2, .stored = 0xC000 }, { .guid = 3, .stored = 0xBFFF } };
+	struct fm_error err;
+
+	ck_assert_int_eq(lid_assign(w, 3, true, &err), 0);
+	ck_assert_uint_eq(w[0].lid, 4);
+	ck_assert_uint_eq(w[1].lid, 1);
+	ck_assert_uint_eq(w[2].lid, 0xBFFF);
+	ck_assert_ptr_nonnull(strstr(logged, "does not fit"));
+}
+END_TEST
+
+START_TEST(test_exhausted)
+{
+	uint32_t n = LID_UNICAST_MAX + 1u;
+	struct lid_want *w = calloc(n, sizeof(*w));
+	struct fm_error err;
+
+	for (uint32_t i = 0; i < n; i++)
+		w[i].guid = i + 1;
+	ck_assert_int_eq(lid_assign(w, n - 1, true, &err), 0);
+	ck_assert_uint_eq(w[n - 2].lid, LID_UNICAST_MAX);
+	ck_assert_int_eq(lid_assign(w, n, true, &err), FM_E_RESOURCE);
+	ck_assert_ptr_nonnull(strstr(err.msg, "want 49152 LIDs, 49151 exist"));
+	free(w);
+}
+END_TEST
+
+/* Two pods of two leaves, numbered crosswise, one aggregation switch each,
+ * one spine: 0,2 pod A; 1,3 pod B; 4,5 aggregation; 6 spine; 7 alone. */
+START_TEST(test_switch_order)
+{
+	static const uint32_t first[] = { 0, 1, 2, 3, 4, 7, 10, 12, 12 };
+	static const uint32_t to[] = { 4, 5, 4, 5, 0, 2, 6, 1, 3, 6, 4, 5 };
+	static const uint8_t is_leaf[] = { 1, 1, 1, 1, 0, 0, 0, 0 };
+	static const uint32_t expected[] = { 0, 2, 1, 3, 4, 6, 5, 7 };
+	uint32_t order[8];
+	struct fm_error err;
+
+	ck_assert_int_eq(lid_switch_order(8, first, to, is_leaf, order, &err), 0);
+	ck_assert_mem_eq(order, expected, sizeof(expected));
+	ck_assert_int_eq(lid_switch_order(0, first, to, is_leaf, order, &err), 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("lid");
+	TCase *tc = tcase_create("all");
+	SRunner *r = srunner_create(s);
+	int failed;
+
+	tcase_add_checked_fixture(tc, setup, NULL);
+	tcase_add_test(tc, test_fresh);
+	tcase_add_test(tc, test_order_of_trust);
+	tcase_add_test(tc, test_conflicts_by_guid);
+	tcase_add_test(tc, test_unusable);
+	tcase_add_test(tc, test_exhausted);
+	tcase_add_test(tc, test_switch_order);
+	suite_add_tcase(s, tc);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
