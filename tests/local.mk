@@ -5,6 +5,12 @@ EXTRA_DIST += tests/fabrics/two-cas.net tests/fabrics/one-switch.net tests/fabri
 	tests/fabrics/dual-port.net tests/fabrics/router.net tests/fabrics/two-components.net \
 	tests/fabrics/aggregation.net
 
+# Sanitizers are slow: Check's own time limit is for hangs only.
+AM_TESTS_ENVIRONMENT = CK_DEFAULT_TIMEOUT=300; export CK_DEFAULT_TIMEOUT;
+
+# What .ci/run runs under ThreadSanitizer too.
+THREADED_TESTS = tests/unit/check_lib tests/unit/check_snapshot tests/unit/check_verify
+
 if HAVE_CHECK
 UNIT_TESTS =
 
@@ -64,6 +70,11 @@ UNIT_TESTS += tests/unit/check_transact
 tests_unit_check_transact_SOURCES = tests/unit/check_transact.c
 tests_unit_check_transact_CFLAGS = $(unit_cflags)
 tests_unit_check_transact_LDADD = $(unit_ldadd)
+
+UNIT_TESTS += tests/unit/check_plan
+tests_unit_check_plan_SOURCES = tests/unit/check_plan.c
+tests_unit_check_plan_CFLAGS = $(unit_cflags)
+tests_unit_check_plan_LDADD = $(unit_ldadd)
 
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)

@@ -33,7 +33,7 @@ struct chain {
 
 struct plan_refusal {
 	char engine[64];
-	char reason[512];
+	char reason[640];
 };
 
 struct plan {

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The chain.  Each entry is bound, routed and verified; the first whose
+ * tables are safe makes the plan, the others leave their reason behind.
+ * Cost: that of the entries tried, and one verification each.
+ */
+#include "core/route/plan.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/route/fallback.h"
+#include "lib/error.h"
+#include "lib/log.h"
+
+static double
+now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
+}
+
+static int
+refuse(struct plan *p, const struct chain_entry *e, const char *reason, struct fm_error *err)
+{
+	struct plan_refusal r;
+
+	snprintf(r.engine, sizeof(r.engine), "%s", e->name);
+	snprintf(r.reason, sizeof(r.reason), "%s", reason);
+	if (!fm_vec_push(&p->refused, r))
+		return fm_fail(err, FM_E_RESOURCE, "out of memory while routing");
+	return 0;
+}
+
+/* The last tables of this entry, if they still fit this fabric's shape. */
+static const struct fm_tables *
+prev_of(const struct plan *prev, const struct chain_entry *e, const struct snapshot *snap)
+{
+	if (prev == NULL || prev->tables == NULL || strcmp(prev->engine, e->name) != 0 ||
+	    prev->snap->fab.n_switches != snap->fab.n_switches ||
+	    prev->snap->fab.max_lid != snap->fab.max_lid)
+		return NULL;
+	return &prev->tables->t;
+}
+
+static int
+route_entry(struct router *r, struct plan *p, const struct chain_entry *e, const struct plan *prev,
+    struct tables **out, struct fm_error *why)
+{
+	struct fm_arena mem;
+	void *opts = NULL;
+	double start;
+	int rc;
+
+	fm_arena_init(&mem, SIZE_MAX);
+	rc = options_bind(e->engine, e->values, p->snap, &mem, &opts, why);
+	start = now_ms();
+	if (rc == 0)
+		rc = route_once(r, e->engine, opts, &p->snap->fab, prev_of(prev, e, p->snap),
+		    e->time_limit_ms, out, why);
+	p->route_ms = now_ms() - start;
+	fm_arena_fini(&mem);
+	return rc;
+}
+
+/* Why these tables may not be used, as a sentence. */
+static void
+explain_verdict(const struct chain_entry *e, const struct verdict *v, char *reason, size_t size)
+{
+	bool broken =
+	    (e->engine->traits & FM_PROMISES_NO_CREDIT_LOOPS) && v->fault == VERIFY_CREDIT_LOOP;
+
+	snprintf(reason, size, "%s%s",
+	    broken ? "the engine promises no credit loops and made one (its bug): " : "",
+	    v->witness);
+}
+
+/* Try one entry: *taken when its tables are the plan's. */
+static int
+try_entry(struct router *r, struct plan *p, const struct chain_entry *e, const struct plan *prev,
+    bool allow_credit_loops, bool *taken, struct fm_error *err)
+{
+	struct verify_request req = { .n_vls = r->n_vls, .sl_model = r->sl_model };
+	struct fm_error why = { 0 };
+	struct tables *t = NULL;
+	char reason[640];
+	double start;
+	int rc = route_entry(r, p, e, prev, &t, &why);
+
+	if (rc != 0)
+		return refuse(p, e, why.msg, err);
+	start = now_ms();
+	rc = verify_tables(p->snap, &t->t, &req, r->workers, &p->verdict, err);
+	p->verify_ms = now_ms() - start;
+	if (rc == 0 && !verdict_is_safe(&p->verdict, allow_credit_loops)) {
+		explain_verdict(e, &p->verdict, reason, sizeof(reason));
+		rc = refuse(p, e, reason, err);
+	} else if (rc == 0) {
+		snprintf(p->engine, sizeof(p->engine), "%s", e->name);
+		p->tables = tables_get(t);
+		*taken = true;
+	}
+	tables_put(t);
+	return rc;
+}
+
+static int
+try_chain(struct router *r, struct plan *p, const struct chain *chain, const struct plan *prev,
+    struct fm_error *err)
+{
+	const struct chain_entry last = { .engine = &fallback_engine,
+		.name = fallback_engine.name };
+	bool taken = false;
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && !taken && i < chain->n_entries; i++)
+		rc = try_entry(
+		    r, p, &chain->entries[i], prev, chain->allow_credit_loops, &taken, err);
+	if (rc == 0 && !taken && chain->fallback)
+		rc = try_entry(r, p, &last, prev, chain->allow_credit_loops, &taken, err);
+	return rc;
+}
+
+int
+plan_make(struct router *r, struct snapshot *snap, const struct chain *chain,
+    const struct plan *prev, struct plan **out, struct fm_error *err)
+{
+	struct plan *p = calloc(1, sizeof(*p));
+	int rc;
+
+	if (p == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory while routing");
+	atomic_init(&p->refs, 1);
+	p->snap = snapshot_get(snap);
+	rc = try_chain(r, p, chain, prev, err);
+	if (rc != 0) {
+		plan_put(p);
+		return rc;
+	}
+	*out = p;
+	return 0;
+}
+
+struct plan *
+plan_get(struct plan *p)
+{
+	atomic_fetch_add(&p->refs, 1);
+	return p;
+}
+
+void
+plan_put(struct plan *p)
+{
+	if (p == NULL || atomic_fetch_sub(&p->refs, 1) != 1)
+		return;
+	tables_put(p->tables);
+	snapshot_put(p->snap);
+	fm_vec_fini(&p->refused);
+	free(p);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The chain: who takes a fabric, what is recorded of those who do not, and
+ * that nothing unproven comes out, on a ring of five switches, where walking
+ * always to the right is connected, loop-free and a credit loop.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/route/plan.h"
+#include "core/topo/netlist.h"
+#include "lib/error.h"
+
+#undef fail /* check.h has an old macro of this name */
+
+#define N_RING 5
+
+static struct router router;
+static struct snapshot *ring;
+
+static int
+probe_no(const struct fm_host *h, const struct fm_fabric *f, const void *opts, struct fm_error *err)
+{
+	return h->fail(err, FM_E_TOPOLOGY, "this is no tree");
+}
+
+/* Every LID leaves by the link to the next switch in the order of numbers, unless it lives here. */
+static int
+route_right(const struct fm_host *h, const struct fm_fabric *f, const struct fm_request *req,
+    const void *opts, struct fm_tables *out, struct fm_error *err)
+{
+	fm_sw at = 0, from = FM_NONE;
+
+	for (uint32_t step = 0; step < f->n_switches; step++) {
+		fm_link l = f->sw_first_link[at];
+
+		if (f->link_to[l] == from ||
+		    (step == 0 && f->link_to[l] != f->link_to[f->sw_first_link[0]]))
+			l++;
+		memset(out->lft[at] + 1, f->link_port[l], f->max_lid);
+		for (fm_end e = f->sw_first_end[at]; e < f->sw_first_end[at + 1]; e++)
+			out->lft[at][f->end_lid[e]] = f->end_port[e];
+		from = at;
+		at = f->link_to[l];
+	}
+	return 0;
+}
+
+/* The same, but the first switch sends everything back: a loop. */
+static int
+route_loop(const struct fm_host *h, const struct fm_fabric *f, const struct fm_request *req,
+    const void *opts, struct fm_tables *out, struct fm_error *err)
+{
+	route_right(h, f, req, opts, out, err);
+	for (fm_sw s = 0; s < 2; s++)
+		for (fm_link l = f->sw_first_link[s]; l < f->sw_first_link[s + 1]; l++)
+			if (f->link_to[l] < 2)
+				memset(out->lft[s] + 1, f->link_port[l], f->max_lid);
+	return 0;
+}
+
+/* Works until it is stopped. */
+static int
+route_slow(const struct fm_host *h, const struct fm_fabric *f, const struct fm_request *req,
+    const void *opts, struct fm_tables *out, struct fm_error *err)
+{
+	while (!h->should_stop(h))
+		continue;
+	return h->fail(err, FM_E_CANCELLED, "stopped");
+}
+
+static int
+route_many_vls(const struct fm_host *h, const struct fm_fabric *f, const struct fm_request *req,
+    const void *opts, struct fm_tables *out, struct fm_error *err)
+{
+	out->n_vls_used = (uint8_t)(req->n_vls + 1);
+	return 0;
+}
+
+FM_ENGINE(no, .probe = probe_no, .route = route_right);
+FM_ENGINE(right, .route = route_right);
+FM_ENGINE(liar, .route = route_right, .traits = FM_PROVIDES_LFT | FM_PROMISES_NO_CREDIT_LOOPS);
+FM_ENGINE(loop, .route = route_loop);
+FM_ENGINE(slow, .route = route_slow);
+FM_ENGINE(many, .route = route_many_vls);
+
+#define ENTRY(id) \
+	{ \
+		.engine = &id##_LTX_fm_engine, .name = #id \
+	}
+
+static void
+setup(void)
+{
+	static char kind[] = "torus", dims[] = "5", hosts[] = "1";
+	char *const argv[] = { kind, dims, hosts, NULL };
+	struct netlist_view view = { .n_vls = 8 };
+	struct netlist nl = { 0 };
+	struct fm_error err;
+
+	ck_assert_int_eq(netlist_generate(3, argv, &nl, &err), 0);
+	ck_assert_int_eq(netlist_snapshot(&nl, &view, &ring, &err), 0);
+	ck_assert_uint_eq(ring->fab.n_switches, N_RING);
+	netlist_fini(&nl);
+	ck_assert_int_eq(router_init(&router, 2, &err), 0);
+}
+
+static void
+teardown(void)
+{
+	snapshot_put(ring);
+	router_fini(&router);
+}
+
+static struct plan *
+make(const struct chain_entry *entries, uint32_t n, bool fallback, bool allow)
+{
+	struct chain chain = { .entries = entries,
+		.n_entries = n,
+		.fallback = fallback,
+		.allow_credit_loops = allow };
+	struct plan *p = NULL;
+	struct fm_error err;
+
+	ck_assert_int_eq(plan_make(&router, ring, &chain, NULL, &p, &err), 0);
+	ck_assert_ptr_nonnull(p);
+	return p;
+}
+
+START_TEST(the_chain_goes_on_until_a_safe_plan_and_remembers_why)
+{
+	const struct chain_entry entries[] = { ENTRY(no), ENTRY(loop), ENTRY(right), ENTRY(liar),
+		ENTRY(many) };
+	struct plan *p = make(entries, 5, true, false);
+
+	ck_assert_ptr_nonnull(p->tables);
+	ck_assert_uint_eq(p->verdict.credit_loops, 0);
+	ck_assert_uint_eq(p->verdict.loops, 0);
+	ck_assert_uint_eq(p->verdict.reachable_pairs, N_RING * (N_RING - 1) + N_RING * N_RING);
+	ck_assert_uint_eq(p->refused.n, 5);
+	ck_assert_str_eq(p->refused.item[0].engine, "no");
+	ck_assert_str_eq(p->refused.item[0].reason, "this is no tree");
+	ck_assert_msg(strstr(p->refused.item[1].reason, "go round in circles") != NULL, "%s",
+	    p->refused.item[1].reason);
+	ck_assert_ptr_nonnull(strstr(p->refused.item[2].reason, "credit"));
+	ck_assert_ptr_nonnull(strstr(p->refused.item[3].reason, "its bug"));
+	ck_assert_ptr_nonnull(strstr(p->refused.item[4].reason, "VLs"));
+	plan_put(plan_get(p));
+	plan_put(p);
+}
+END_TEST
+
+START_TEST(credit_loops_pass_only_where_they_are_allowed)
+{
+	const struct chain_entry right = ENTRY(right), loop = ENTRY(loop);
+	struct plan *p = make(&right, 1, false, true);
+
+	ck_assert_ptr_nonnull(p->tables);
+	ck_assert_str_eq(p->engine, "right");
+	ck_assert_uint_gt(p->verdict.credit_loops, 0);
+	plan_put(p);
+	p = make(&right, 1, false, false);
+	ck_assert_ptr_null(p->tables);
+	ck_assert_uint_eq(p->refused.n, 1);
+	plan_put(p);
+	/* a loop is never allowed */
+	p = make(&loop, 1, false, true);
+	ck_assert_ptr_null(p->tables);
+	plan_put(p);
+}
+END_TEST
+
+START_TEST(a_time_limit_ends_a_slow_engine)
+{
+	struct chain_entry slow = ENTRY(slow);
+	struct plan *p;
+
+	slow.time_limit_ms = 10;
+	p = make(&slow, 1, true, false);
+	ck_assert_ptr_nonnull(p->tables);
+	ck_assert_str_eq(p->refused.item[0].reason, "stopped");
+	plan_put(p);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("plan");
+	TCase *t = tcase_create("plan");
+	SRunner *r;
+	int failed;
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, the_chain_goes_on_until_a_safe_plan_and_remembers_why);
+	tcase_add_test(t, credit_loops_pass_only_where_they_are_allowed);
+	tcase_add_test(t, a_time_limit_ends_a_slow_engine);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
