@@ -106,3 +106,12 @@ endif
 
 .PHONY: bench-programs
 bench-programs: $(EXTRA_PROGRAMS) $(EXTRA_LTLIBRARIES)
+
+# ---- on ibsim (exit 77 where it is absent)
+if HAVE_UMAD
+check_PROGRAMS += tests/integration/umad_probe
+tests_integration_umad_probe_SOURCES = tests/integration/umad_probe.c
+tests_integration_umad_probe_LDADD = libfmcore.la
+TESTS += tests/integration/umad_ibsim.sh
+endif
+EXTRA_DIST += tests/integration/umad_ibsim.sh
