@@ -84,6 +84,17 @@ UNIT_TESTS += tests/unit/check_plan
 tests_unit_check_plan_SOURCES = tests/unit/check_plan.c
 tests_unit_check_plan_CFLAGS = $(unit_cflags)
 tests_unit_check_plan_LDADD = $(unit_ldadd)
+UNIT_TESTS += tests/unit/check_sim
+tests_unit_check_sim_SOURCES = tests/unit/check_sim.c \
+	tests/unit/sim_fixture.c tests/unit/sim_fixture.h
+tests_unit_check_sim_CFLAGS = $(unit_cflags)
+tests_unit_check_sim_LDADD = $(unit_ldadd)
+
+UNIT_TESTS += tests/unit/check_sim_faults
+tests_unit_check_sim_faults_SOURCES = tests/unit/check_sim_faults.c \
+	tests/unit/sim_fixture.c tests/unit/sim_fixture.h
+tests_unit_check_sim_faults_CFLAGS = $(unit_cflags)
+tests_unit_check_sim_faults_LDADD = $(unit_ldadd)
 
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)

@@ -1,2 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # core/sim/: the simulated fabric behind the transport sim:.
+CORE_SOURCES += \
+	core/sim/bytes.h core/sim/events.c core/sim/events.h core/sim/fabric.c core/sim/fabric.h \
+	core/sim/fault.c core/sim/link.c core/sim/net.c core/sim/net.h core/sim/sim.c core/sim/sim.h \
+	core/sim/sma.c core/sim/sma.h core/sim/spec.c core/sim/spec.h core/sim/transport_sim.c \
+	core/sim/trap.c core/sim/walk.c

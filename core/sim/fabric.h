@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sim/fabric.h - the model: nodes, ports, cables, and what an SMP sees.
+ *
+ *	node n owns ports node[n].first_port + 0 .. + n_ports, as in a netlist;
+ *	port 0 is the switch's own (unused in CAs and routers)
+ *
+ *	cable[port]  the port at the other end of the cable, SIM_NONE
+ *	live[port]   the same while the link is up (INIT or better at both ends)
+ *
+ * Invariant: live[a] == b if and only if live[b] == a, and then both have a
+ * port state other than DOWN.  The model knows the time (now_ns) but does not
+ * advance it: what must happen later it asks of its owner through the hooks.
+ * No network, no loss, no clients here: see net.h.
+ */
+#ifndef CORE_SIM_FABRIC_H
+#define CORE_SIM_FABRIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/mad/wire.h"
+#include "core/sim/bytes.h"
+#include "core/topo/netlist.h"
+#include "lib/arena.h"
+#include "lib/vec.h"
+
+#define SIM_NONE UINT32_MAX
+#define SIM_LFT_CAP 49152   /* LinearFDBCap: all unicast LIDs */
+#define SIM_MCAST_CAP 1024  /* MulticastFDBCap */
+#define SIM_PKEY_BLOCKS 2   /* PartitionCap 64 */
+#define SIM_GUID_BLOCKS 1   /* GUIDCap 8 */
+#define SIM_VL_ARB_BLOCKS 4 /* low 2, high 2 */
+#define SIM_LID_HOPS_MAX 64 /* a longer LID-routed walk is a loop */
+#define SIM_DR_HOPS_MAX 63
+
+/* Tables of a port that are seldom written; made at the first Set. */
+struct sim_port_tables {
+	uint8_t pkeys[SIM_PKEY_BLOCKS][64];
+	uint8_t guids[SIM_GUID_BLOCKS][64];
+	uint8_t vl_arb[SIM_VL_ARB_BLOCKS][64];
+	uint8_t sl2vl[8]; /* CA, router, switch port 0; external ports: sim_node.sl2vl */
+};
+
+struct sim_port {
+	uint8_t info[64]; /* PortInfo, wire order */
+	uint64_t guid;
+	struct sim_port_tables *tables; /* NULL = as at power-on */
+	int64_t lease_end_ns;		/* M_Key lease runs out; 0 = it does not run */
+	uint32_t n_reregister;		/* Sets that asked for ClientReregister */
+	bool unplugged;			/* the cable is pulled at this end */
+};
+
+/* A subnet manager that answers SMInfo and does nothing else. */
+struct sim_sm {
+	uint8_t priority, state; /* enum wire_sm_state */
+	uint64_t key;
+	uint32_t act_count;
+};
+
+/* A notice that is repeated until it is repressed (IBA 13.4.9). */
+struct sim_trap {
+	uint64_t tid;
+	int64_t due_ns; /* when it is sent next; timers for other times are stale */
+	uint8_t left;	/* how often yet; 0 = repressed, or given up */
+};
+enum sim_trap_slot { SIM_TRAP_LINK, SIM_TRAP_LOCAL, SIM_TRAP_SLOTS }; /* 128, 144 */
+
+struct sim_node {
+	uint8_t node_info[64], desc[64], switch_info[64]; /* wire order */
+	FM_VEC(uint8_t) lft;				  /* [room] port per LID; beyond n: 255 */
+	uint8_t *mft;	/* [position][block of 32 MLIDs][64], NULL = all zero */
+	uint8_t *sl2vl; /* [in * (n_ports + 1) + out][8], NULL = all zero */
+	const char *id;
+	struct sim_sm *sm; /* NULL = none */
+	uint64_t guid;
+	int64_t busy_until_ns; /* its SMA handles one SMP at a time */
+	uint32_t first_port;
+	struct sim_trap traps[SIM_TRAP_SLOTS];
+	uint16_t local_changes; /* flags of trap 144 */
+	uint8_t n_ports, type;	/* enum wire_node_type */
+	bool silent;		/* links work, the SMA does not answer */
+	bool off;		/* being rebooted */
+};
+
+/* Ports differ in what Set may write. */
+enum sim_port_kind { SIM_PORT_END, SIM_PORT_INTERNAL, SIM_PORT_EXTERNAL, SIM_PORT_KINDS };
+
+struct sim_hooks {
+	/* The link at this port may come up again: call fabric_train() later. */
+	void (*retrain)(void *arg, uint32_t port);
+	/* Something a trap tells of happened at the node. */
+	void (*notice)(void *arg, uint32_t node, enum sim_trap_slot slot);
+	void *arg;
+};
+
+struct sim_fabric {
+	struct sim_node *nodes; /* [n_nodes] */
+	struct sim_port *ports; /* [n_ports] */
+	uint32_t *live, *cable; /* [n_ports] */
+	uint32_t *port_node;	/* [n_ports] */
+	uint32_t n_nodes, n_ports;
+	struct fm_arena arena;	/* all of the above and the lazy tables */
+	struct fm_hash by_guid; /* node and port GUIDs -> node */
+	struct sim_hooks hooks;
+	uint8_t write_mask[SIM_PORT_KINDS][64]; /* PortInfo, ones where Set writes */
+	int64_t now_ns;
+};
+
+/* A node and a port of it. */
+struct sim_place {
+	uint32_t node;
+	uint8_t port;
+};
+
+static inline struct sim_port *
+fabric_port(const struct sim_fabric *f, uint32_t node, unsigned port)
+{
+	return &f->ports[f->nodes[node].first_port + port];
+}
+static inline uint8_t
+port_number(const struct sim_fabric *f, uint32_t port)
+{
+	return (uint8_t)(port - f->nodes[f->port_node[port]].first_port);
+}
+static inline uint8_t
+port_state(const struct sim_port *p)
+{
+	return p->info[PORT_INFO_SPEED_SUPPORTED_STATE] & 0xf;
+}
+static inline uint8_t
+port_phys(const struct sim_port *p)
+{
+	return p->info[PORT_INFO_PHYS_DEFAULT] >> 4;
+}
+
+/* Copies what it needs of nl.  All links are trained, nothing is configured. */
+int fabric_init(struct sim_fabric *f, const struct netlist *nl, struct fm_error *err);
+void fabric_fini(struct sim_fabric *f);
+/* The node named so in the file, or with this GUID ("0x..."); SIM_NONE. */
+uint32_t fabric_find(const struct sim_fabric *f, const char *name);
+
+/* ---- power and links (link.c) */
+/* Everything a node forgets without power: tables, LIDs, states. */
+void fabric_power_on(struct sim_fabric *f, uint32_t node);
+/* Bring the link up if both ends are willing: INIT at both. */
+void fabric_train(struct sim_fabric *f, uint32_t port);
+/* The link at this port goes down, both ends. by_set: PortStateChange of this
+ * port's switch stays as it is (IBA 14.2.5.4). */
+void fabric_drop(struct sim_fabric *f, uint32_t port, bool by_set);
+/* PortInfo:PortState and PortPhysicalState as Set asks for; false: not legal. */
+bool fabric_may_change(const struct sim_fabric *f, uint32_t port, uint8_t state, uint8_t phys);
+void fabric_change(struct sim_fabric *f, uint32_t port, uint8_t state, uint8_t phys);
+
+/* IsSM in the CapabilityMask of the port. */
+void fabric_set_is_sm(struct sim_fabric *f, uint32_t port, bool on);
+
+/* ---- ways (walk.c): each ends at a place and counts links; false = lost on the way */
+struct sim_way {
+	struct sim_place at;
+	unsigned n_hops; /* links travelled */
+	uint16_t slid;	 /* of the last LID-routed part: where its answer goes; else permissive */
+};
+/* Follow the LFTs from a place to whoever has the LID; min_state: what links must
+ * be in (VL15 passes in INIT, data in ACTIVE only). */
+bool walk_lid(const struct sim_fabric *f, uint16_t lid, uint8_t min_state, struct sim_way *way);
+/* A request SMP from way->at: directed, LID-routed or mixed.  Fills the return
+ * path of a directed one. */
+bool walk_request(const struct sim_fabric *f, uint8_t *mad, uint16_t dlid, struct sim_way *way);
+/* The answer to it, from way->at back; dlid: the slid that the request came with. */
+bool walk_reply(const struct sim_fabric *f, uint8_t *mad, uint16_t dlid, struct sim_way *way);
+/* The LID by which a packet sent at this place is known. */
+uint16_t place_lid(const struct sim_fabric *f, struct sim_place at);
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The network: one packet is one buffer from send to delivery (an agent turns
+ * the request into its answer in place), buffers are recycled, so that an SMP
+ * costs two walks, two to four heap operations and one copy, and no malloc.
+ *
+ * Chance is drawn per packet and direction; an SMP to the local node crosses
+ * no link and meets none of it.  Only packets on their way to a client are
+ * corrupted: nothing could tell a corrupted Set from an intended one.
+ */
+#include "core/sim/net.h"
+
+#include <string.h>
+
+#include "core/sim/sma.h"
+
+#define PACKETS_AT_ONCE 64
+
+struct sim_packet *
+packet_new(struct sim *s)
+{
+	struct sim_packet *p = s->free_packets;
+
+	if (p == NULL) {
+		p = fm_arena_array(&s->fabric.arena, PACKETS_AT_ONCE, struct sim_packet);
+		for (int i = 0; p != NULL && i < PACKETS_AT_ONCE; i++)
+			packet_free(s, &p[i]);
+		p = s->free_packets;
+	}
+	if (p != NULL)
+		s->free_packets = p->next;
+	return p;
+}
+
+void
+packet_free(struct sim *s, struct sim_packet *p)
+{
+	p->next = s->free_packets;
+	s->free_packets = p;
+}
+
+static struct sim_client *
+client_at(const struct sim *s, struct sim_place at)
+{
+	for (struct sim_client *c = s->clients; c != NULL; c = c->next)
+		if (c->at.node == at.node &&
+		    (c->at.port == at.port || s->fabric.nodes[at.node].type == WIRE_NODE_SWITCH))
+			return c;
+	return NULL;
+}
+
+/* ---- chance and time */
+
+static bool
+happens(struct sim *s, double probability)
+{
+	return probability > 0 && fm_rng_unit(&s->rng) < probability;
+}
+
+static void
+schedule(struct sim *s, struct sim_packet *p, unsigned n_hops)
+{
+	const struct sim_options *o = &s->options;
+	int64_t at_ns = s->fabric.now_ns + n_hops * o->hop_ns;
+
+	if (n_hops > 0 && o->delay_max_ns > 0)
+		at_ns += o->delay_min_ns +
+		    (int64_t)(fm_rng_unit(&s->rng) *
+			(double)(o->delay_max_ns - o->delay_min_ns + 1));
+	if (!events_push_packet(&s->events, at_ns, p->client ? EVENT_AT_CLIENT : EVENT_AT_NODE, p))
+		packet_free(s, p);
+}
+
+static void
+corrupt(struct sim *s, struct sim_packet *p)
+{
+	uint32_t bit = fm_rng_below(&s->rng, MAD_BYTES * 8);
+
+	p->mad.bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+	s->counts.corrupted++;
+}
+
+/* The packet sets out on a way of so many links. */
+static void
+travel(struct sim *s, struct sim_packet *p, unsigned n_hops)
+{
+	const struct sim_options *o = &s->options;
+	struct sim_packet *twin;
+
+	if (n_hops > 0 && happens(s, o->loss)) {
+		s->counts.lost++;
+		packet_free(s, p);
+		return;
+	}
+	if (n_hops > 0 && happens(s, o->dup) && (twin = packet_new(s)) != NULL) {
+		*twin = *p;
+		s->counts.doubled++;
+		schedule(s, twin, n_hops);
+	}
+	if (n_hops > 0 && p->client != NULL && happens(s, o->corrupt))
+		corrupt(s, p);
+	schedule(s, p, n_hops);
+}
+
+/* ---- sending */
+
+static bool
+is_smp(const uint8_t *mad)
+{
+	return mad[MAD_CLASS] == WIRE_CLASS_SMP_DR || mad[MAD_CLASS] == WIRE_CLASS_SMP_LID;
+}
+
+static bool
+is_answer(const uint8_t *mad)
+{
+	return mad[MAD_METHOD] & WIRE_RESPONSE_BIT;
+}
+
+/* Who takes it where it arrives: a program gets answers, traps, SMInfo and
+ * all that is no SMP; the agent the rest.  False: nobody. */
+static bool
+find_taker(const struct sim *s, struct sim_packet *p)
+{
+	const uint8_t *mad = p->mad.bytes;
+	uint16_t attr = wire_get16(mad + MAD_ATTR);
+	bool for_client = !is_smp(mad) || is_answer(mad) || mad[MAD_METHOD] == WIRE_TRAP;
+
+	p->client = NULL;
+	if (for_client || attr == WIRE_ATTR_SM_INFO)
+		p->client = client_at(s, p->at);
+	return p->client != NULL || !for_client;
+}
+
+static bool
+find_way(const struct sim_fabric *f, struct mad *m, struct sim_way *way)
+{
+	if (!is_smp(m->bytes)) {
+		way->n_hops = 0;
+		return walk_lid(f, m->addr.lid, WIRE_PORT_ACTIVE, way);
+	}
+	if (is_answer(m->bytes))
+		return walk_reply(f, m->bytes, m->addr.lid, way);
+	return walk_request(f, m->bytes, m->addr.lid, way);
+}
+
+void
+net_send(struct sim *s, struct sim_place from, struct sim_packet *p)
+{
+	struct sim_way way = { .at = from, .slid = WIRE_LID_PERMISSIVE };
+
+	if (!find_way(&s->fabric, &p->mad, &way))
+		goto lost;
+	p->at = way.at;
+	p->slid = way.slid;
+	p->mad.addr.lid = way.slid; /* as the taker sees it: where it came from */
+	if (!find_taker(s, p))
+		goto lost;
+	travel(s, p, way.n_hops);
+	return;
+lost:
+	s->counts.no_way++;
+	packet_free(s, p);
+}
+
+/* ---- arriving */
+
+static void
+tell(struct sim *s, const struct sim_trace *seen, const uint8_t *mad, bool answered)
+{
+	struct sim_trace e = *seen;
+
+	e.answered = answered;
+	e.status = answered ? wire_get16(mad + MAD_STATUS) & 0x7fff : 0;
+	s->trace(s->trace_arg, &e);
+}
+
+static void
+count(struct sim_counts *c, const uint8_t *mad)
+{
+	uint8_t attr = mad[MAD_ATTR + 1];
+
+	c->smps++;
+	if (mad[MAD_METHOD] == WIRE_GET)
+		c->gets_by_attr[attr]++;
+	else if (mad[MAD_METHOD] == WIRE_SET)
+		c->sets_by_attr[attr]++;
+}
+
+static void
+serve(struct sim *s, struct sim_packet *p)
+{
+	struct sim_node *n = &s->fabric.nodes[p->at.node];
+	uint8_t *mad = p->mad.bytes;
+	struct sim_trace seen = { s->fabric.now_ns, p->at.node, p->at.port, mad[MAD_METHOD],
+		wire_get16(mad + MAD_ATTR), wire_get32(mad + MAD_MODIFIER), 0, false };
+	bool answered;
+
+	if (n->off || n->silent) {
+		s->counts.ignored++;
+		packet_free(s, p);
+		return;
+	}
+	count(&s->counts, mad);
+	answered = sma_handle(&s->fabric, p->at, mad);
+	if (s->trace != NULL)
+		tell(s, &seen, mad, answered);
+	if (!answered) {
+		s->counts.ignored += seen.method != WIRE_TRAP_REPRESS;
+		packet_free(s, p);
+		return;
+	}
+	net_send(s, p->at, p);
+}
+
+/* One at a time: take it at once, or when those before it are done. */
+static void
+queue_up(struct sim *s, struct sim_packet *p, int64_t *busy_until_ns, int64_t each_ns,
+    enum sim_event_kind turn, void (*take)(struct sim *, struct sim_packet *))
+{
+	int64_t now_ns = s->fabric.now_ns, start_ns = *busy_until_ns;
+
+	if (start_ns <= now_ns) {
+		*busy_until_ns = now_ns + each_ns;
+		take(s, p);
+		return;
+	}
+	*busy_until_ns = start_ns + each_ns;
+	if (!events_push_packet(&s->events, start_ns, turn, p))
+		packet_free(s, p);
+}
+
+static void
+deliver(struct sim *s, struct sim_packet *p)
+{
+	p->client->deliver(p->client, p);
+}
+
+static void
+arrive_at_client(struct sim *s, struct sim_packet *p)
+{
+	const struct sim_options *o = &s->options;
+	int64_t backlog_ns = p->client->busy_until_ns - s->fabric.now_ns;
+
+	if (!o->strict) {
+		deliver(s, p);
+	} else if (backlog_ns > o->recv_queue * o->recv_ns) {
+		s->counts.overrun++;
+		packet_free(s, p);
+	} else {
+		queue_up(s, p, &p->client->busy_until_ns, o->recv_ns, EVENT_DELIVER, deliver);
+	}
+}
+
+static void
+power_on(struct sim *s, uint32_t node)
+{
+	struct sim_node *n = &s->fabric.nodes[node];
+
+	fabric_power_on(&s->fabric, node);
+	for (unsigned p = 0; p <= n->n_ports; p++)
+		fabric_train(&s->fabric, n->first_port + p);
+}
+
+void
+net_step(struct sim *s)
+{
+	struct sim_event e = events_pop(&s->events);
+	struct sim_fabric *f = &s->fabric;
+
+	if (e.at_ns > f->now_ns)
+		f->now_ns = e.at_ns;
+	switch (event_kind(&e)) {
+	case EVENT_AT_NODE:
+		queue_up(s, e.packet, &f->nodes[e.packet->at.node].busy_until_ns, s->options.sma_ns,
+		    EVENT_SERVE, serve);
+		break;
+	case EVENT_SERVE:
+		serve(s, e.packet);
+		break;
+	case EVENT_AT_CLIENT:
+		arrive_at_client(s, e.packet);
+		break;
+	case EVENT_DELIVER:
+		deliver(s, e.packet);
+		break;
+	case EVENT_EXPIRE:
+		for (struct sim_client *c = s->clients; c != NULL; c = c->next)
+			c->expire(c);
+		break;
+	case EVENT_TRAIN:
+		fabric_train(f, (uint32_t)e.number);
+		break;
+	case EVENT_RELINK:
+		sim_relink(s, f->port_node[e.number], port_number(f, (uint32_t)e.number));
+		break;
+	case EVENT_POWER_ON:
+		power_on(s, (uint32_t)e.number);
+		break;
+	case EVENT_TRAP:
+		trap_due(s, (uint32_t)(e.number / SIM_TRAP_SLOTS),
+		    (enum sim_trap_slot)(e.number % SIM_TRAP_SLOTS), e.at_ns);
+		break;
+	case EVENT_ACTION:
+		action_do(s, &s->actions.item[e.number]);
+		break;
+	}
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How a packet finds its way.  A directed route is a walk over live[], one
+ * look-up a hop; a LID-routed one asks the LFT of every switch.  A mixed SMP
+ * (IBA 14.2.2) is LID-routed to the switch that has its DLID when DrSLID is
+ * not permissive, directed from there, and LID-routed on to DrDLID when that
+ * is not permissive; the answer takes the parts backwards.
+ */
+#include "core/sim/fabric.h"
+
+static uint16_t
+port_lid(const struct sim_port *p)
+{
+	return wire_get16(&p->info[PORT_INFO_LID]);
+}
+
+static bool
+has_lid(const struct sim_port *p, uint16_t lid)
+{
+	uint8_t lmc = p->info[PORT_INFO_PROTECT_LMC] & 7;
+	uint16_t base = port_lid(p);
+
+	return base != 0 && lid >= base && lid < base + (1u << lmc);
+}
+
+/* The port of the node whose LIDs a packet from here carries. */
+static struct sim_port *
+end_port(const struct sim_fabric *f, struct sim_place at)
+{
+	bool is_switch = f->nodes[at.node].type == WIRE_NODE_SWITCH;
+
+	return fabric_port(f, at.node, is_switch ? 0 : at.port);
+}
+
+uint16_t
+place_lid(const struct sim_fabric *f, struct sim_place at)
+{
+	return port_lid(end_port(f, at));
+}
+
+/* Out through a port, in at the other end; false when the link is not there. */
+static inline bool
+cross(const struct sim_fabric *f, struct sim_way *way, unsigned egress)
+{
+	const struct sim_node *n = &f->nodes[way->at.node];
+	uint32_t peer;
+
+	if (egress == 0 || egress > n->n_ports)
+		return false;
+	peer = f->live[n->first_port + egress];
+	if (peer == SIM_NONE)
+		return false;
+	way->at.node = f->port_node[peer];
+	way->at.port = (uint8_t)(peer - f->nodes[way->at.node].first_port);
+	way->n_hops++;
+	return true;
+}
+
+/* The switch's way out for a LID: 0 = itself, 255 = nowhere. */
+static uint8_t
+forward(const struct sim_node *n, uint16_t lid)
+{
+	if (lid > wire_get16(&n->switch_info[SWITCH_INFO_TOP]) || lid >= n->lft.n)
+		return 255;
+	return n->lft.item[lid];
+}
+
+static bool
+has_state(const struct sim_fabric *f, struct sim_place at, uint8_t min_state)
+{
+	return port_state(fabric_port(f, at.node, at.port)) >= min_state;
+}
+
+bool
+walk_lid(const struct sim_fabric *f, uint16_t lid, uint8_t min_state, struct sim_way *way)
+{
+	const struct sim_node *n = &f->nodes[way->at.node];
+	uint8_t egress;
+
+	way->slid = place_lid(f, way->at);
+	if (has_lid(end_port(f, way->at), lid))
+		return true; /* its own: never leaves the node */
+	for (unsigned hop = 0; hop < SIM_LID_HOPS_MAX; hop++) {
+		egress = n->type == WIRE_NODE_SWITCH ? forward(n, lid) : way->at.port;
+		if (n->type == WIRE_NODE_SWITCH && egress == 0) {
+			way->at.port = 0;
+			return has_lid(fabric_port(f, way->at.node, 0), lid);
+		}
+		if (egress > n->n_ports ||
+		    !has_state(f, (struct sim_place){ way->at.node, egress }, min_state) ||
+		    !cross(f, way, egress))
+			return false;
+		n = &f->nodes[way->at.node];
+		if (!has_state(f, way->at, min_state))
+			return false;
+		if (n->type != WIRE_NODE_SWITCH)
+			return has_lid(fabric_port(f, way->at.node, way->at.port), lid);
+	}
+	return false;
+}
+
+/* The directed part outward: egress ports are read, ingress ports written. */
+static bool
+walk_out(const struct sim_fabric *f, uint8_t *mad, struct sim_way *way)
+{
+	const uint8_t *initial = mad + WIRE_DR_INITIAL_PATH_AT;
+	bool from_switch = f->nodes[way->at.node].type == WIRE_NODE_SWITCH;
+	uint8_t *back = mad + WIRE_DR_RETURN_PATH_AT;
+	unsigned n_hops = mad[MAD_HOP_COUNT];
+
+	if (n_hops > SIM_DR_HOPS_MAX || mad[MAD_HOP_POINTER] != 0)
+		return false;
+	if (n_hops > 0 && !from_switch && initial[1] != way->at.port)
+		return false; /* a CA sends on the port that it was given the SMP for */
+	for (unsigned hop = 1; hop <= n_hops; hop++) {
+		/* Only switches pass SMPs on. */
+		if (hop > 1 && f->nodes[way->at.node].type != WIRE_NODE_SWITCH)
+			return false;
+		if (!cross(f, way, initial[hop]))
+			return false;
+		back[hop] = way->at.port;
+	}
+	mad[MAD_HOP_POINTER] = (uint8_t)(n_hops + 1);
+	return true;
+}
+
+bool
+walk_request(const struct sim_fabric *f, uint8_t *mad, uint16_t dlid, struct sim_way *way)
+{
+	uint16_t last;
+
+	way->n_hops = 0;
+	way->slid = WIRE_LID_PERMISSIVE;
+	if (mad[MAD_CLASS] != WIRE_CLASS_SMP_DR)
+		return walk_lid(f, dlid, WIRE_PORT_INIT, way);
+	if (wire_get16(&mad[MAD_DR_SLID]) != WIRE_LID_PERMISSIVE &&
+	    (!walk_lid(f, dlid, WIRE_PORT_INIT, way) ||
+		f->nodes[way->at.node].type != WIRE_NODE_SWITCH))
+		return false;
+	way->slid = WIRE_LID_PERMISSIVE;
+	if (!walk_out(f, mad, way))
+		return false;
+	last = wire_get16(&mad[MAD_DR_DLID]);
+	return last == WIRE_LID_PERMISSIVE || walk_lid(f, last, WIRE_PORT_INIT, way);
+}
+
+static bool
+walk_back(const struct sim_fabric *f, uint8_t *mad, struct sim_way *way)
+{
+	const uint8_t *back = mad + WIRE_DR_RETURN_PATH_AT;
+
+	for (unsigned hop = mad[MAD_HOP_COUNT]; hop >= 1; hop--)
+		if (!cross(f, way, back[hop]))
+			return false;
+	mad[MAD_HOP_POINTER] = 0;
+	return true;
+}
+
+bool
+walk_reply(const struct sim_fabric *f, uint8_t *mad, uint16_t dlid, struct sim_way *way)
+{
+	uint16_t home;
+
+	way->n_hops = 0;
+	if (mad[MAD_CLASS] != WIRE_CLASS_SMP_DR)
+		return walk_lid(f, dlid, WIRE_PORT_INIT, way);
+	if (wire_get16(&mad[MAD_DR_DLID]) != WIRE_LID_PERMISSIVE &&
+	    !walk_lid(f, dlid, WIRE_PORT_INIT, way))
+		return false;
+	way->slid = WIRE_LID_PERMISSIVE;
+	if (!walk_back(f, mad, way))
+		return false;
+	home = wire_get16(&mad[MAD_DR_SLID]);
+	return home == WIRE_LID_PERMISSIVE || walk_lid(f, home, WIRE_PORT_INIT, way);
+}
