@@ -70,15 +70,6 @@ UNIT_TESTS += tests/unit/check_transact
 tests_unit_check_transact_SOURCES = tests/unit/check_transact.c
 tests_unit_check_transact_CFLAGS = $(unit_cflags)
 tests_unit_check_transact_LDADD = $(unit_ldadd)
-UNIT_TESTS += tests/unit/check_conf
-tests_unit_check_conf_SOURCES = tests/unit/check_conf.c
-tests_unit_check_conf_CFLAGS = $(unit_cflags)
-tests_unit_check_conf_LDADD = $(unit_ldadd)
-
-UNIT_TESTS += tests/unit/check_options
-tests_unit_check_options_SOURCES = tests/unit/check_options.c
-tests_unit_check_options_CFLAGS = $(unit_cflags)
-tests_unit_check_options_LDADD = $(unit_ldadd)
 
 UNIT_TESTS += tests/unit/check_plan
 tests_unit_check_plan_SOURCES = tests/unit/check_plan.c
@@ -96,6 +87,12 @@ tests_unit_check_sim_faults_SOURCES = tests/unit/check_sim_faults.c \
 tests_unit_check_sim_faults_CFLAGS = $(unit_cflags)
 tests_unit_check_sim_faults_LDADD = $(unit_ldadd)
 
+UNIT_TESTS += tests/engine/check_fattree
+tests_engine_check_fattree_SOURCES = tests/engine/check_fattree.c tests/engine/shuffle.h \
+	tests/unit/generate_words.h $(fattree_sources)
+tests_engine_check_fattree_CFLAGS = $(unit_cflags)
+tests_engine_check_fattree_LDADD = $(unit_ldadd)
+
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
 endif
@@ -105,6 +102,10 @@ endif
 EXTRA_PROGRAMS += tests/bench/floor
 tests_bench_floor_SOURCES = tests/bench/floor.c
 tests_bench_floor_LDADD = libfmlib.la
+EXTRA_PROGRAMS += tests/bench/fattree
+tests_bench_fattree_SOURCES = tests/bench/fattree.c tests/engine/shuffle.h $(fattree_sources)
+tests_bench_fattree_CFLAGS = $(AM_CFLAGS)
+tests_bench_fattree_LDADD = libfmcore.la libfmcommon.la
 CLEANFILES += $(EXTRA_PROGRAMS)
 
 if HAVE_UMAD
@@ -117,12 +118,3 @@ endif
 
 .PHONY: bench-programs
 bench-programs: $(EXTRA_PROGRAMS) $(EXTRA_LTLIBRARIES)
-
-# ---- on ibsim (exit 77 where it is absent)
-if HAVE_UMAD
-check_PROGRAMS += tests/integration/umad_probe
-tests_integration_umad_probe_SOURCES = tests/integration/umad_probe.c
-tests_integration_umad_probe_LDADD = libfmcore.la
-TESTS += tests/integration/umad_ibsim.sh
-endif
-EXTRA_DIST += tests/integration/umad_ibsim.sh

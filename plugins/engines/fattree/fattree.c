@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fattree - routes for fat trees, whole or damaged.
+ *
+ * On a complete tree (PGFT) the best routes are arithmetic: number the hosts
+ * leaf by leaf, let host t be reached through up-link (t / divider) mod links
+ * at every switch, and every shift permutation runs without two flows on one
+ * link (D-mod-K: Zahavi, Johnson, Kerbyson, Lang 2010).  Dmodc (Gliksberg et
+ * al., arXiv 2211.13101) carries that to damaged trees: ranks and costs tell
+ * which up-links still lead to a leaf, and the modulo runs over those.  Here
+ * the arithmetic keeps running over the *nominal* links; only the LIDs that a
+ * fault displaces are chosen anew, by load.  So a lost cable changes few
+ * entries, and a damaged tree stays as balanced as it can.
+ *
+ *	tiers     leaves from hosts (or roots given), the rest by distance
+ *	shape     blocks of siblings, planes, order of leaves: no names needed
+ *	order     one strict order of switches; routes go up, then down in it
+ *	reach     costs from every switch to every switch, as bit sets
+ *	bundles   slots, dividers, templates
+ *	fill      one template row per set of siblings, a byte translation per
+ *	          switch, displaced LIDs picked one by one
+ *
+ * Promises: never up after down, so no credit loops on one VL; the tables
+ * depend on structure and GUIDs, not on LIDs, ports or names (GUIDs order what
+ * structure cannot tell apart).  prev is asked only for displaced LIDs.
+ * About 1.5 x the time of writing the tables.
+ */
+#include "plugins/engines/fattree/fattree.h"
+
+int
+ft_out_of_memory(const struct ft *ft, struct fm_error *err)
+{
+	return ft->host->fail(err, FM_E_RESOURCE, "scratch memory of the fat-tree engine is spent");
+}
+
+static const struct fattree_options no_options;
+
+static int
+fattree_probe(
+    const struct fm_host *host, const struct fm_fabric *fab, const void *opts, struct fm_error *err)
+{
+	struct ft ft = { .host = host,
+		.fab = fab,
+		.opt = opts != NULL ? opts : &no_options,
+		.n = fab->n_switches };
+
+	return ft_tiers(&ft, err);
+}
+
+static int
+fattree_route(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_request *req,
+    const void *opts, struct fm_tables *out, struct fm_error *err)
+{
+	struct ft ft = { .host = host,
+		.fab = fab,
+		.opt = opts != NULL ? opts : &no_options,
+		.n = fab->n_switches,
+		.prev = (req->flags & FM_REQ_PREV_FOREIGN) != 0 ? NULL : req->prev,
+		.out = out };
+	int rc;
+
+	if (ft.n == 0)
+		return 0;
+	if ((rc = ft_tiers(&ft, err)) < 0 || (rc = ft_shape(&ft, err)) < 0 ||
+	    (rc = ft_order(&ft, err)) < 0 || (rc = ft_reach(&ft, err)) < 0 ||
+	    (rc = ft_bundles(&ft, err)) < 0)
+		return rc;
+	return ft_fill(&ft, err);
+}
+
+static const char *const aliases[] = { "ftree", NULL };
+
+static const struct fm_option options[] = {
+	{ .name = "roots",
+	    .type = FM_OPT_NODES,
+	    .offset = offsetof(struct fattree_options, roots),
+	    .def = "",
+	    .help = "Top switches of the tree; found from the hosts when not given." },
+	{ .type = FM_OPT_END },
+};
+
+FM_ENGINE(fattree, .aliases = aliases,
+    .summary =
+	"fat trees, whole or damaged: arithmetic routes, least load for what a fault displaces",
+    .traits = FM_PROVIDES_LFT | FM_USES_PREV | FM_PROMISES_NO_CREDIT_LOOPS | FM_SL_SYMMETRIC,
+    .options = options, .options_size = sizeof(struct fattree_options), .probe = fattree_probe,
+    .route = fattree_route);

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fattree.h - what the parts of the fat-tree engine share.
+ *
+ *	tiers.c   which tier a switch is of, or why this is no tree
+ *	shape.c   blocks, planes, the order of leaves and hosts
+ *	order.c   who is above whom, for the legality of turns
+ *	reach.c   costs to every switch as layers of bits
+ *	bundle.c  up-link slots, dividers, templates
+ *	fill.c    the rows of the tables
+ *
+ * The idea stands at the head of fattree.c.
+ */
+#ifndef PLUGINS_ENGINES_FATTREE_FATTREE_H
+#define PLUGINS_ENGINES_FATTREE_FATTREE_H
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include <fmd/engine.h>
+
+#define FT_NO_RANK UINT16_MAX
+#define FT_MAX_COST 64	 /* layers; a longer path counts as none */
+#define FT_MAX_SLOTS 250 /* of one bundle: slot numbers are bytes, 255 = none */
+#define FT_MASK_WORDS 4	 /* 64 * 4 >= FT_MAX_SLOTS */
+#define FT_MAX_TEMPLATES 32
+
+struct fattree_options {
+	struct fm_nodeset roots;
+};
+
+/* All parallel links from one switch to one neighbour. */
+struct ft_group {
+	fm_sw to;
+	fm_link first; /* the links are first .. first + n - 1 */
+	uint32_t n;
+};
+
+/* Costs from one switch to all columns: layer k is the set of columns at k hops. */
+struct ft_layers {
+	uint64_t present; /* bit k: layer k is not empty */
+	uint64_t *bits;	  /* [layers present][words], ascending k */
+};
+
+/* A place for an up-link.  Siblings number their slots alike, and a cable
+ * that is missing leaves its slot empty instead of shifting the others. */
+struct ft_slot {
+	fm_sw to;
+	uint32_t parallel; /* which of the links to that switch */
+};
+
+/* The slots of switches that have (nominally) the same parents. */
+struct ft_bundle {
+	struct ft_slot *slots; /* [n_slots] */
+	uint32_t n_slots;
+	uint32_t n_nominal; /* the first ones, which the modulo runs over */
+	uint32_t n_groups;  /* distinct parents among these: factor of the divider */
+	uint32_t divider;
+	fm_sw *users; /* [n_users] */
+	uint32_t n_users;
+};
+
+/* Consecutive LIDs of one column. */
+struct ft_run {
+	uint16_t lid, n;
+};
+
+struct ft_template {
+	uint32_t divider, n;
+	uint8_t *slot; /* [stride] (number of the LID / divider) mod n */
+};
+
+struct ft {
+	const struct fm_host *host;
+	const struct fm_fabric *fab;
+	const struct fattree_options *opt;
+	uint32_t n; /* switches */
+
+	/* tiers.c */
+	uint32_t *first_group;	 /* [n + 1] */
+	struct ft_group *groups; /* grouped by switch */
+	uint32_t *n_hosts;	 /* [n] CA and router ports */
+	uint16_t *rank;		 /* [n] tier, leaves lowest */
+	uint16_t max_rank;
+	uint32_t n_ignored; /* cables between switches of one tier */
+
+	/* shape.c */
+	fm_sw *by_rank;	 /* [n] ascending (rank, GUID) */
+	uint32_t *block; /* [n] block this switch is an upper member of, FM_NONE */
+	uint32_t *home;	 /* [n] block this switch is a lower member of, FM_NONE */
+	uint32_t *plane; /* [n] equal for switches of one plane over all pods, FM_NONE */
+	uint32_t n_blocks;
+	uint32_t *block_first; /* [n_blocks + 1] into block_member */
+	fm_sw *block_member;   /* upper members in slot order */
+	uint32_t *col_of;      /* [n] column of a switch: leaves first, in order */
+	fm_sw *col_sw;	       /* [n] */
+	uint32_t n_leaves;
+	uint32_t leaf_size; /* hosts of the usual leaf */
+
+	/* order.c */
+	uint16_t *order; /* [n] up = towards larger; equal: the link is not used */
+	bool *demoted;	 /* [n] a top that was put below one of its children */
+
+	/* reach.c */
+	size_t words;		/* of a set of columns, a multiple of 8 */
+	struct ft_layers *down; /* [n] costs by down-links alone */
+	struct ft_layers
+	    *cost;	  /* [n] cost of the route: down where down gets there, else up first */
+	uint64_t **below; /* [n] union of the down layers */
+
+	/* bundle.c */
+	struct ft_bundle *bundles;
+	uint32_t n_bundles;
+	uint32_t *bundle_of; /* [n] FM_NONE: no parents */
+	uint32_t *divider;   /* [n] */
+	size_t n_lids;	     /* table length used: max_lid + 1 */
+	uint32_t *number;    /* [n_lids] topological number of a LID */
+	uint32_t *lid_col;   /* [n_lids] column of the switch a LID lives on, FM_NONE */
+	uint32_t *col_run;   /* [n + 1] into runs */
+	struct ft_run *runs;
+	struct ft_template templates[FT_MAX_TEMPLATES];
+	uint32_t n_templates;
+
+	/* workers */
+	void **worker; /* [n_workers] scratch of fill.c and reach.c */
+	atomic_bool no_memory;
+	const struct fm_tables *prev;
+	struct fm_tables *out;
+};
+
+static inline void *
+ft_alloc(const struct ft *ft, size_t n, size_t size)
+{
+	return ft->host->scratch(ft->host, (n > 0 ? n : 1) * size);
+}
+
+#define FT_EACH_GROUP(ft, g, sw) \
+	for (const struct ft_group *g = &(ft)->groups[(ft)->first_group[sw]], \
+				   *g##_end = &(ft)->groups[(ft)->first_group[(sw) + 1]]; \
+	     g < g##_end; g++)
+
+/* The first member of set that is >= i, or 64 * words. */
+static inline uint32_t
+ft_next_bit(const uint64_t *set, size_t words, uint32_t i)
+{
+	size_t w = i / 64;
+	uint64_t word;
+
+	if (w >= words)
+		return (uint32_t)(words * 64);
+	word = set[w] & (~UINT64_C(0) << (i % 64));
+	while (word == 0) {
+		if (++w == words)
+			return (uint32_t)(words * 64);
+		word = set[w];
+	}
+	return (uint32_t)(w * 64) + (uint32_t)__builtin_ctzll(word);
+}
+
+#define FT_EACH_BIT(i, set, words) \
+	for (uint32_t i = ft_next_bit((set), (words), 0); i < (uint32_t)((words)*64); \
+	     i = ft_next_bit((set), (words), i + 1))
+
+/* Layer k, or NULL when it is empty. */
+static inline const uint64_t *
+ft_layer(const struct ft *ft, const struct ft_layers *l, unsigned k)
+{
+	if (k >= FT_MAX_COST || ((l->present >> k) & 1) == 0)
+		return NULL;
+	return l->bits +
+	    (size_t)__builtin_popcountll(l->present & ((UINT64_C(1) << k) - 1)) * ft->words;
+}
+
+static inline bool
+ft_is_up(const struct ft *ft, fm_sw from, fm_sw to)
+{
+	return ft->order[to] > ft->order[from];
+}
+
+/* A chain of roots used by several parts: union-find over small integers. */
+static inline uint32_t
+ft_find(uint32_t *parent, uint32_t i)
+{
+	while (parent[i] != i)
+		i = parent[i] = parent[parent[i]];
+	return i;
+}
+
+static inline void
+ft_union(uint32_t *parent, uint32_t a, uint32_t b)
+{
+	a = ft_find(parent, a);
+	b = ft_find(parent, b);
+	if (a < b)
+		parent[b] = a;
+	else
+		parent[a] = b;
+}
+
+int ft_out_of_memory(const struct ft *ft, struct fm_error *err);
+
+/* All return 0 or a negative enum fm_error_kind. */
+int ft_tiers(struct ft *ft, struct fm_error *err);
+int ft_shape(struct ft *ft, struct fm_error *err);
+int ft_order(struct ft *ft, struct fm_error *err);
+int ft_reach(struct ft *ft, struct fm_error *err);
+int ft_bundles(struct ft *ft, struct fm_error *err);
+int ft_fill(struct ft *ft, struct fm_error *err);
+
+/* Slot order of n parents m[]; ordinal: scratch [switches]. */
+void ft_sort_parents(const struct ft *ft, uint32_t *ordinal, fm_sw *m, uint32_t n);
+
+const uint8_t *ft_template(const struct ft *ft, uint32_t divider, uint32_t n);
+
+/* row[i] = table[slot[i]] for i < n; positions whose slot is below n_slots but
+ * whose table entry is 255 go to lost[] when it is given.  table[255] must be
+ * 255.  Returns the number of positions in lost[]. */
+size_t ft_translate(uint8_t *row, const uint8_t *slot, size_t n, const uint8_t table[256],
+    uint32_t n_slots, uint16_t *lost);
+
+#endif

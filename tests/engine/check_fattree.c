@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fattree: what it promises, on whole and damaged trees and on what is none.
+ * Quality by walking all pairs: the fabrics are small.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/route/plan.h"
+#include "core/route/verify.h"
+#include "core/topo/netlist.h"
+#include "tests/engine/shuffle.h"
+#include "tests/unit/generate_words.h"
+
+extern const struct fm_engine fattree_LTX_fm_engine;
+
+struct quality {
+	uint32_t a2a_max; /* routes over the most loaded link between switches */
+	double a2a_avg;
+	uint32_t shift_max; /* flows of one shift on one link, all shifts */
+};
+
+static struct snapshot *
+snapshot_of(struct netlist *nl, uint8_t ca_lmc)
+{
+	struct netlist_view view = { .n_vls = 8, .ca_lmc = ca_lmc };
+	struct snapshot *snap = NULL;
+	struct fm_error err = { 0 };
+
+	ck_assert_msg(netlist_snapshot(nl, &view, &snap, &err) == 0, "%s", err.msg);
+	return snap;
+}
+
+/* KIND ARGS with links_pct of the cables and n_switches taken out, under other
+ * names when shuffle is not 0. */
+static struct snapshot *
+fabric(const char *words, double links_pct, uint32_t n_switches, uint64_t seed, bool shuffle)
+{
+	struct netlist plain = { 0 }, other = { 0 };
+	struct netlist_faults faults = {
+		.links_pct = links_pct, .n_switches = n_switches, .seed = seed
+	};
+	struct fm_error err = { 0 };
+	struct snapshot *snap;
+	uint32_t a = 0, b = 0;
+
+	ck_assert_msg(generate_words(words, &plain, &err) == 0, "%s", err.msg);
+	if (links_pct > 0 || n_switches > 0)
+		ck_assert_int_eq(netlist_fail(&plain, &faults, &a, &b, &err), 0);
+	if (shuffle)
+		shuffle_netlist(&plain, seed + 1, &other);
+	snap = snapshot_of(shuffle ? &other : &plain, 0);
+	netlist_fini(&plain);
+	netlist_fini(&other);
+	return snap;
+}
+
+static int
+route(struct router *r, const struct snapshot *snap, const struct fm_tables *prev,
+    struct tables **out, struct fm_error *err)
+{
+	void *opts = calloc(1, fattree_LTX_fm_engine.options_size);
+	int rc = route_once(r, &fattree_LTX_fm_engine, opts, &snap->fab, prev, 0, out, err);
+
+	free(opts);
+	return rc;
+}
+
+static struct tables *
+route_ok(struct router *r, const struct snapshot *snap)
+{
+	struct fm_error err = { 0 };
+	struct tables *t = NULL;
+
+	ck_assert_msg(route(r, snap, NULL, &t, &err) == 0, "%s", err.msg);
+	return t;
+}
+
+static struct verdict
+judge(struct router *r, const struct snapshot *snap, const struct tables *t)
+{
+	struct verify_request req = { .n_vls = 1 };
+	struct fm_error err = { 0 };
+	struct verdict v;
+
+	ck_assert_int_eq(verify_tables(snap, &t->t, &req, r->workers, &v, &err), 0);
+	ck_assert_msg(verdict_is_safe(&v, false), "%s", v.witness);
+	return v;
+}
+
+/* The link out of sw by port, or FM_NONE. */
+static fm_link
+link_at(const struct fm_fabric *f, fm_sw sw, uint8_t port)
+{
+	for (fm_link l = f->sw_first_link[sw]; l < f->sw_first_link[sw + 1]; l++)
+		if (f->link_port[l] == port)
+			return l;
+	return FM_NONE;
+}
+
+static uint32_t
+hosts_of(const struct fm_fabric *f, fm_end *hosts)
+{
+	uint32_t n = 0;
+
+	for (fm_end e = 0; e < f->n_ends; e++)
+		if (f->end_kind[e] == FM_END_CA)
+			hosts[n++] = e;
+	return n;
+}
+
+/* Counts one route on every link it takes. */
+static void
+walk(const struct fm_fabric *f, const struct fm_tables *t, fm_end from, uint16_t lid,
+    fm_link *port_link, uint32_t *load)
+{
+	fm_sw sw = f->end_sw[from];
+	fm_sw to = f->end_sw[f->lid_end[lid]];
+
+	while (sw != to) {
+		fm_link l = port_link[sw * 256 + t->lft[sw][lid]];
+
+		load[l]++;
+		sw = f->link_to[l];
+	}
+}
+
+static struct quality
+measure(const struct fm_fabric *f, const struct fm_tables *t, bool shifts)
+{
+	fm_end *hosts = calloc(f->n_ends, sizeof(*hosts));
+	fm_link *port_link = calloc((size_t)f->n_switches * 256, sizeof(*port_link));
+	uint32_t *load = calloc(f->n_links + 1, sizeof(*load));
+	uint32_t n = hosts_of(f, hosts);
+	struct quality q = { 0 };
+	double sum = 0;
+
+	for (fm_sw s = 0; s < f->n_switches; s++)
+		for (fm_link l = f->sw_first_link[s]; l < f->sw_first_link[s + 1]; l++)
+			port_link[s * 256 + f->link_port[l]] = l;
+	for (uint32_t k = 1; k < n; k++) {
+		for (uint32_t i = 0; i < n; i++)
+			walk(f, t, hosts[i], f->end_lid[hosts[(i + k) % n]], port_link, load);
+		if (!shifts)
+			continue;
+		for (fm_link l = 0; l < f->n_links; l++) {
+			q.shift_max = load[l] > q.shift_max ? load[l] : q.shift_max;
+			load[l] = 0;
+		}
+	}
+	for (fm_link l = 0; l < f->n_links; l++) {
+		sum += load[l];
+		q.a2a_max = load[l] > q.a2a_max ? load[l] : q.a2a_max;
+	}
+	q.a2a_avg = sum / f->n_links;
+	free(hosts);
+	free(port_link);
+	free(load);
+	return q;
+}
+
+/* best_max: the least possible load of the most loaded link, that is the
+ * routes that must leave a leaf (or pod) over its up-links.  0: no links. */
+static const struct {
+	const char *words;
+	uint32_t best_max, best_shift;
+} whole[] = {
+	{ "pgft 2 18,36 1,18 1,1", 630, 1 },	     /* 18 hosts * 630 others / 18 */
+	{ "pgft 3 8,8,16 1,8,8 1,1,1", 1016, 1 },    /* 8 * 1016 / 8 */
+	{ "pgft 3 4,4,6 1,4,4 1,1,1", 92, 1 },	     /* 4 * 92 / 4 */
+	{ "pgft 4 3,3,3,3 1,3,3,3 1,1,1,1", 78, 1 }, /* 3 * 78 / 3 */
+	{ "pgft 2 12,24 1,6 1,2", 276, 1 },	     /* 12 * 276 / 12 */
+	{ "pgft 3 4,4,4 1,2,2 1,2,2", 96, 2 },	     /* of a pod: 16 * 48 / 8 */
+	{ "pgft 1 12 1 1", 0, 1 },
+};
+#define N_WHOLE (int)(sizeof(whole) / sizeof(whole[0]))
+
+START_TEST(test_whole)
+{
+	struct router r;
+	struct fm_error err = { 0 };
+
+	ck_assert_int_eq(router_init(&r, 2, &err), 0);
+	for (int shuffled = 0; shuffled < 2; shuffled++) {
+		struct snapshot *snap = fabric(whole[_i].words, 0, 0, 5, shuffled);
+		struct tables *t = route_ok(&r, snap);
+		struct verdict v = judge(&r, snap, t);
+		struct quality q;
+
+		ck_assert_uint_eq(v.unreachable_pairs, 0);
+		ck_assert_uint_eq(v.switch_pairs_unrouted, 0);
+		if (snap->fab.n_links > 0) {
+			q = measure(&snap->fab, &t->t, false);
+			ck_assert_uint_eq(q.a2a_max, whole[_i].best_max);
+		}
+		if (!shuffled) {
+			q = measure(&snap->fab, &t->t, true);
+			ck_assert_uint_le(q.shift_max, whole[_i].best_shift);
+		}
+		tables_put(t);
+		snapshot_put(snap);
+	}
+	router_fini(&r);
+}
+END_TEST
+
+/* Links and switches lost: every pair is still reached, nothing is refused. */
+START_TEST(test_damaged)
+{
+	static const double pct[] = { 0.1, 1, 5, 10 };
+	struct router r;
+	struct fm_error err = { 0 };
+
+	ck_assert_int_eq(router_init(&r, 2, &err), 0);
+	for (int i = 0; i < 4; i++)
+		for (uint32_t switches = 0; switches < 2; switches++) {
+			struct snapshot *snap = fabric(
+			    "pgft 3 6,6,8 1,6,6 1,1,1", pct[i], switches, (uint64_t)_i, _i % 2);
+			struct tables *t = route_ok(&r, snap);
+			struct verdict v = judge(&r, snap, t);
+
+			ck_assert_msg(v.unreachable_pairs == 0, "%s", v.witness);
+			tables_put(t);
+			snapshot_put(snap);
+		}
+	router_fini(&r);
+}
+END_TEST
+
+static const char *const others[] = { "torus 6x5x4 2", "torus 4x4 2", "torus 8 2",
+	"random 60 8 4 1", "dragonfly 8 4 4", "hypercube 4 2", "kautz 3 3 2", "slimfly 5 4",
+	"hyperx 4x4 3", "mesh 5x5 2" };
+#define N_OTHERS (int)(sizeof(others) / sizeof(others[0]))
+
+START_TEST(test_refused)
+{
+	struct snapshot *snap = fabric(others[_i], 0, 0, 0, false);
+	struct tables *t = NULL;
+	struct router r;
+	struct fm_error err = { 0 };
+
+	ck_assert_int_eq(router_init(&r, 2, &err), 0);
+	ck_assert_int_eq(route(&r, snap, NULL, &t, &err), FM_E_TOPOLOGY);
+	ck_assert_msg(strstr(err.msg, "are joined though both are") != NULL, "%s", err.msg);
+	snapshot_put(snap);
+	router_fini(&r);
+}
+END_TEST
+
+static void
+check_equal(const struct fm_fabric *f, const struct tables *a, const struct tables *b)
+{
+	for (fm_sw s = 0; s < f->n_switches; s++)
+		ck_assert_mem_eq(a->t.lft[s], b->t.lft[s], a->t.lft_stride);
+}
+
+/* The same bytes at 1, 2 and 8 workers, and with its own output as history. */
+START_TEST(test_pure)
+{
+	struct snapshot *snap = fabric("pgft 3 6,6,8 1,6,6 1,1,1", _i * 3, 0, 3, true);
+	struct fm_error err = { 0 };
+	struct router r1, r;
+	struct tables *t1, *t;
+
+	ck_assert_int_eq(router_init(&r1, 1, &err), 0);
+	t1 = route_ok(&r1, snap);
+	for (unsigned workers = 2; workers <= 8; workers *= 4) {
+		ck_assert_int_eq(router_init(&r, workers, &err), 0);
+		t = route_ok(&r, snap);
+		check_equal(&snap->fab, t1, t);
+		tables_put(t);
+		ck_assert_int_eq(route(&r, snap, &t1->t, &t, &err), 0);
+		check_equal(&snap->fab, t1, t);
+		tables_put(t);
+		router_fini(&r);
+	}
+	tables_put(t1);
+	router_fini(&r1);
+	snapshot_put(snap);
+}
+END_TEST
+
+/* Every allocation made to fail once: RESOURCE, never a crash. */
+START_TEST(test_memory)
+{
+	struct snapshot *snap = fabric("pgft 3 3,3,4 1,3,3 1,1,1", 4, 0, 1, false);
+	struct fm_error err = { 0 };
+	struct router r;
+	struct tables *t = NULL;
+	uint64_t at = 0;
+	int rc;
+
+	ck_assert_int_eq(router_init(&r, 2, &err), 0);
+	do {
+		r.scratch_fail_at = ++at;
+		rc = route(&r, snap, NULL, &t, &err);
+		ck_assert(rc == 0 || rc == FM_E_RESOURCE);
+	} while (rc != 0);
+	ck_assert_uint_gt(at, 50);
+	tables_put(t);
+	router_fini(&r);
+	snapshot_put(snap);
+}
+END_TEST
+
+/* The LIDs of one port leave a far leaf by different switches. */
+START_TEST(test_lmc)
+{
+	struct netlist nl = { 0 };
+	struct fm_error err = { 0 };
+	struct snapshot *snap;
+	struct tables *t;
+	struct router r;
+	const struct fm_fabric *f;
+
+	ck_assert_int_eq(generate_words("pgft 3 4,4,4 1,4,4 1,1,1", &nl, &err), 0);
+	snap = snapshot_of(&nl, 2);
+	f = &snap->fab;
+	ck_assert_int_eq(router_init(&r, 2, &err), 0);
+	t = route_ok(&r, snap);
+	ck_assert_uint_eq(judge(&r, snap, t).unreachable_pairs, 0);
+	for (fm_end e = 0; e < f->n_ends; e++)
+		for (fm_sw s = 0; f->end_kind[e] == FM_END_CA && s < f->n_switches; s++) {
+			bool leaf = f->sw_first_end[s + 1] - f->sw_first_end[s] > 1;
+			const uint8_t *at = &t->t.lft[s][f->end_lid[e]];
+
+			if (!leaf || f->end_sw[e] == s)
+				continue;
+			for (int i = 0; i < 4; i++)
+				for (int j = 0; j < i; j++)
+					ck_assert_uint_ne(f->link_to[link_at(f, s, at[i])],
+					    f->link_to[link_at(f, s, at[j])]);
+		}
+	tables_put(t);
+	router_fini(&r);
+	snapshot_put(snap);
+	netlist_fini(&nl);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("fattree");
+	TCase *tc = tcase_create("fattree");
+	SRunner *sr = srunner_create(s);
+	int failed;
+
+	tcase_add_loop_test(tc, test_whole, 0, N_WHOLE);
+	tcase_add_loop_test(tc, test_damaged, 0, 4);
+	tcase_add_loop_test(tc, test_refused, 0, N_OTHERS);
+	tcase_add_loop_test(tc, test_pure, 0, 3);
+	tcase_add_test(tc, test_memory);
+	tcase_add_test(tc, test_lmc);
+	suite_add_tcase(s, tc);
+	srunner_run_all(sr, CK_ENV);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed > 0;
+}
