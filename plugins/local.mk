@@ -45,3 +45,7 @@ plugin_LTLIBRARIES += plugins/engines/fattree.la
 plugins_engines_fattree_la_SOURCES = $(fattree_sources)
 plugins_engines_fattree_la_LDFLAGS = $(engine_ldflags)
 plugins_engines_fattree_la_LIBADD = libfmcommon.la
+plugin_LTLIBRARIES += plugins/engines/file.la
+plugins_engines_file_la_SOURCES = plugins/engines/file/file.c
+plugins_engines_file_la_LDFLAGS = $(engine_ldflags)
+plugins_engines_file_la_LIBADD = libfmcommon.la

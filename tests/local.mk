@@ -46,6 +46,11 @@ tests_unit_check_lid_SOURCES = tests/unit/check_lid.c
 tests_unit_check_lid_CFLAGS = $(unit_cflags)
 tests_unit_check_lid_LDADD = $(unit_ldadd)
 
+UNIT_TESTS += tests/unit/check_dump
+tests_unit_check_dump_SOURCES = tests/unit/check_dump.c tests/unit/generate_words.h
+tests_unit_check_dump_CFLAGS = $(unit_cflags)
+tests_unit_check_dump_LDADD = $(unit_ldadd)
+
 UNIT_TESTS += tests/unit/check_generate
 tests_unit_check_generate_SOURCES = tests/unit/check_generate.c tests/unit/generate_words.h
 tests_unit_check_generate_CFLAGS = $(unit_cflags)

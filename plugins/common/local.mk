@@ -7,5 +7,6 @@ COMMON_SOURCES += \
 	plugins/common/lids.c plugins/common/lids.h \
 	plugins/common/reach.c plugins/common/reach.h \
 	plugins/common/spread.c plugins/common/spread.h \
+	plugins/common/table_file.c plugins/common/table_file.h \
 	plugins/common/tree.c plugins/common/tree.h \
 	plugins/common/updown.c plugins/common/updown.h

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/topo/dump.h - tables as files that other tools read.
+ */
+#ifndef CORE_TOPO_DUMP_H
+#define CORE_TOPO_DUMP_H
+
+#include "core/route/snapshot.h"
+
+/* Write into directory dir (made when absent):
+ *
+ *	lfts               as infiniband-diags' dump_lfts prints it; the engine
+ *	                   `file` and fmroute check read it
+ *	opensm-subnet.lst  nodes and links, for ibdmchk -s
+ *	opensm.fdbs        egress port and hops of each (switch, LID), for ibdmchk -f
+ *	opensm.mcfdbs      empty: no multicast in these tables; ibdmchk wants the file
+ *	sl2vl              switch, in, out port and 16 VLs, for ibdmchk -d
+ *	path-sl            source node, LID, SL, for ibdmchk -c; empty when all are 0
+ *
+ * FM_E_SYSTEM names the file.  O(switches * LIDs); path-sl O(CAs * LIDs). */
+int dump_tables(const char *dir, const struct snapshot *snap, const struct fm_tables *tables,
+    struct fm_error *err);
+
+#endif

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A line scanner.  GUIDs are found in sorted arrays; what does not fit the
+ * fabric is counted and the first few are logged by line, because a file of
+ * yesterday's fabric is a normal case, while a line that no tool writes is an
+ * error.
+ */
+#include "plugins/common/table_file.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/log.h"
+
+#define MAX_REMARKS 10
+
+struct key {
+	uint64_t guid;
+	uint32_t index;
+};
+
+struct scan {
+	const struct fm_host *host;
+	const struct fm_fabric *fab;
+	const struct fm_file *file;
+	const char *at, *end; /* of the line */
+	uint32_t line;
+	struct key *switches;  /* [n_switches] by GUID */
+	struct key *ends;      /* [n_ends] by port GUID */
+	uint64_t (*cabled)[4]; /* [n_switches] ports with a link or an end, and port 0 */
+	uint32_t *load;	       /* [256] LIDs per port of the current switch: matrix only */
+	fm_sw sw;	       /* current switch; FM_NONE: not of this fabric */
+	bool any_switch;       /* a header line was seen */
+	bool learning;	       /* first pass: base_lid is collected, nothing is reported */
+	uint16_t *base_lid;    /* [n_ends] least LID that the file gives to the port; 0 = none */
+	uint8_t *const *lft;
+	struct fm_table_file *found;
+	struct fm_error *err;
+};
+
+typedef int (*entry_fn)(struct scan *s, uint32_t lid);
+
+/* ---------------------------------------------------------------- messages */
+
+static int __attribute__((format(printf, 2, 3))) wrong(struct scan *s, const char *fmt, ...)
+{
+	char sentence[200];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(sentence, sizeof(sentence), fmt, ap);
+	va_end(ap);
+	return s->host->fail(
+	    s->err, FM_E_CONFIG, "%.80s:%" PRIu32 ": %s", s->file->path, s->line, sentence);
+}
+
+static int __attribute__((format(printf, 2, 3))) misfit(struct scan *s, const char *fmt, ...)
+{
+	char sentence[200];
+	va_list ap;
+
+	if (s->learning || ++s->found->n_misfits > MAX_REMARKS)
+		return 0;
+	va_start(ap, fmt);
+	vsnprintf(sentence, sizeof(sentence), fmt, ap);
+	va_end(ap);
+	s->host->log(
+	    s->host, FM_LOG_WARN, "%s:%" PRIu32 ": %s: left out", s->file->path, s->line, sentence);
+	return 0;
+}
+
+/* ----------------------------------------------------------------- indices */
+
+static int
+by_guid(const void *a, const void *b)
+{
+	const struct key *x = a, *y = b;
+
+	return x->guid < y->guid ? -1 : x->guid > y->guid;
+}
+
+static uint32_t
+find(const struct key *keys, uint32_t n, uint64_t guid)
+{
+	struct key want = { .guid = guid };
+	const struct key *k = n == 0 ? NULL : bsearch(&want, keys, n, sizeof(*keys), by_guid);
+
+	return k != NULL ? k->index : FM_NONE;
+}
+
+static bool
+prepare(struct scan *s)
+{
+	const struct fm_fabric *fab = s->fab;
+
+	s->switches =
+	    s->host->scratch(s->host, ((size_t)fab->n_switches + 1) * sizeof(*s->switches));
+	s->ends = s->host->scratch(s->host, ((size_t)fab->n_ends + 1) * sizeof(*s->ends));
+	s->cabled = s->host->scratch(s->host, ((size_t)fab->n_switches + 1) * sizeof(*s->cabled));
+	s->load = s->host->scratch(s->host, 256 * sizeof(*s->load));
+	s->base_lid = s->host->scratch(s->host, ((size_t)fab->n_ends + 1) * sizeof(*s->base_lid));
+	if (s->switches == NULL || s->ends == NULL || s->cabled == NULL || s->load == NULL ||
+	    s->base_lid == NULL)
+		return false;
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
+		s->switches[sw] = (struct key){ fab->sw_guid[sw], sw };
+		s->cabled[sw][0] |= 1;
+		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
+			s->cabled[sw][fab->link_port[l] / 64] |= UINT64_C(1)
+			    << fab->link_port[l] % 64;
+		for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
+			s->cabled[sw][fab->end_port[e] / 64] |= UINT64_C(1)
+			    << fab->end_port[e] % 64;
+	}
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		s->ends[e] = (struct key){ fab->end_guid[e], e };
+	qsort(s->switches, fab->n_switches, sizeof(*s->switches), by_guid);
+	qsort(s->ends, fab->n_ends, sizeof(*s->ends), by_guid);
+	return true;
+}
+
+/* ---------------------------------------------------------------- scanning */
+
+static void
+skip_blanks(struct scan *s)
+{
+	while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\r'))
+		s->at++;
+}
+
+static int
+digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
+}
+
+/* Digits of the base, at most `most`; a separator or the end follows. */
+static bool
+number(struct scan *s, int base, int most, uint64_t *v)
+{
+	int n = 0;
+
+	for (*v = 0; s->at < s->end && digit(*s->at) < base; n++)
+		*v = *v * (uint64_t)base + (uint64_t)digit(*s->at++);
+	return n >= 1 && n <= most && (s->at == s->end || strchr(" \t\r:#,()", *s->at) != NULL);
+}
+
+static bool
+prefixed(struct scan *s, uint64_t *v)
+{
+	if (s->end - s->at < 3 || s->at[0] != '0' || (s->at[1] | 0x20) != 'x')
+		return false;
+	s->at += 2;
+	return number(s, 16, 16, v);
+}
+
+static const char *
+find_text(const struct scan *s, const char *text)
+{
+	return memmem(s->at, (size_t)(s->end - s->at), text, strlen(text));
+}
+
+static bool
+starts_with(const struct scan *s, const char *text)
+{
+	size_t n = strlen(text);
+
+	return (size_t)(s->end - s->at) >= n && memcmp(s->at, text, n) == 0;
+}
+
+/* The port GUID a line names, or 0. */
+static int
+named_port(struct scan *s, uint64_t *guid)
+{
+	static const char key[] = "portguid ";
+	const char *at = find_text(s, key);
+
+	*guid = 0;
+	if (at == NULL)
+		return 0;
+	s->at = at + sizeof(key) - 1;
+	if (!prefixed(s, guid))
+		return wrong(s, "portguid is not followed by a GUID like 0x0002c90200210b0d");
+	return 0;
+}
+
+/* The present LID of a line's LID, 0 = left out. */
+static int
+present_lid(struct scan *s, uint32_t lid, uint32_t *present)
+{
+	uint64_t guid;
+	fm_end e;
+	int rc = named_port(s, &guid);
+
+	*present = 0;
+	if (rc != 0)
+		return rc;
+	if (guid == 0) {
+		if (lid > s->fab->max_lid || s->fab->lid_end[lid] == FM_NONE)
+			return misfit(s, "LID %" PRIu32 " belongs to no port of this fabric", lid);
+		*present = lid;
+		return 0;
+	}
+	e = find(s->ends, s->fab->n_ends, guid);
+	if (e == FM_NONE)
+		return misfit(s, "port 0x%016" PRIx64 " is not in this fabric", guid);
+	if (lid - s->base_lid[e] >= 1u << s->fab->end_lmc[e])
+		return misfit(s,
+		    "LID %" PRIu32 " is LID %" PRIu32 " of port 0x%016" PRIx64
+		    ", whose LMC is %u now",
+		    lid, lid - s->base_lid[e] + 1, guid, s->fab->end_lmc[e]);
+	*present = s->fab->end_lid[e] + (lid - s->base_lid[e]);
+	return 0;
+}
+
+/* First pass: where does the file's LID range of each port begin? */
+static int
+learn_base(struct scan *s, uint32_t lid)
+{
+	uint64_t guid;
+	fm_end e;
+	int rc = named_port(s, &guid);
+
+	if (rc != 0 || guid == 0)
+		return rc;
+	e = find(s->ends, s->fab->n_ends, guid);
+	if (e != FM_NONE && (s->base_lid[e] == 0 || lid < s->base_lid[e]))
+		s->base_lid[e] = (uint16_t)lid;
+	return 0;
+}
+
+/* ----------------------------------------------------------------- entries */
+
+/* "003 : (..", "003 # ..", ": 003 : 02 : yes", ": UNREACHABLE" */
+static int
+lft_entry(struct scan *s, uint32_t lid)
+{
+	uint64_t port;
+	uint32_t present;
+	int rc;
+
+	skip_blanks(s);
+	if (s->at < s->end && *s->at == ':')
+		s->at++;
+	skip_blanks(s);
+	if (starts_with(s, "UNREACHABLE"))
+		return 0;
+	if (!number(s, 10, 3, &port) || port > 255)
+		return wrong(s, "the LID is not followed by a port in 0..254: 0x0001 003");
+	if (port == FM_PORT_NONE || s->sw == FM_NONE)
+		return 0;
+	if ((rc = present_lid(s, lid, &present)) != 0 || present == 0)
+		return rc;
+	if (port > s->fab->sw_n_ports[s->sw])
+		return misfit(s, "port %u of switch %s, which has %u ports", (unsigned)port,
+		    s->fab->sw_name[s->sw], s->fab->sw_n_ports[s->sw]);
+	if (!fm_bit(s->cabled[s->sw], (uint32_t)port))
+		return misfit(
+		    s, "port %u of switch %s has no cable", (unsigned)port, s->fab->sw_name[s->sw]);
+	if (s->lft[s->sw][present] == FM_PORT_NONE) {
+		s->lft[s->sw][present] = (uint8_t)port;
+		s->found->n_entries++;
+	}
+	return 0;
+}
+
+/* Give the LIDs of end e to the least loaded of the ports. */
+static void
+spread(struct scan *s, fm_end e, const uint8_t *ports, uint32_t n)
+{
+	for (uint32_t k = 0; k < 1u << s->fab->end_lmc[e]; k++) {
+		uint8_t *entry = &s->lft[s->sw][s->fab->end_lid[e] + k];
+		uint8_t best = ports[0];
+
+		if (*entry != FM_PORT_NONE)
+			continue;
+		for (uint32_t i = 1; i < n; i++)
+			if (s->load[ports[i]] < s->load[best])
+				best = ports[i];
+		s->load[best] += s->fab->end_kind[e] != FM_END_SWITCH;
+		*entry = best;
+		s->found->n_entries++;
+	}
+}
+
+static void
+spread_switch(struct scan *s, fm_sw to, const uint8_t *ports, uint32_t n)
+{
+	for (fm_end e = s->fab->sw_first_end[to]; e < s->fab->sw_first_end[to + 1]; e++)
+		if (to == s->sw)
+			spread(s, e, &s->fab->end_port[e], 1);
+		else if (n > 0)
+			spread(s, e, ports, n);
+}
+
+/* ": 00 ff ff 02 ..": hops behind each port, the first value is the least. */
+static int
+matrix_entry(struct scan *s, uint32_t lid)
+{
+	uint8_t hops[256], ports[256];
+	uint32_t n = 0, n_ports = 0, present;
+	uint64_t v;
+	int rc;
+
+	if (s->at == s->end || *s->at++ != ':')
+		return wrong(s, "the LID of a matrix row is followed by a colon: 0x0002: 00 ff 02");
+	for (skip_blanks(s); s->at < s->end && *s->at != '#'; skip_blanks(s)) {
+		if (!number(s, 16, 2, &v) || n == sizeof(hops))
+			return wrong(s, "hops are up to 255 values of two hex digits");
+		hops[n++] = (uint8_t)v;
+	}
+	if (n == 0)
+		return wrong(s, "a matrix row without hops");
+	if (s->sw == FM_NONE || (rc = present_lid(s, lid, &present)) != 0 || present == 0)
+		return s->sw == FM_NONE ? 0 : rc;
+	if (s->fab->end_kind[s->fab->lid_end[present]] != FM_END_SWITCH)
+		return misfit(s, "LID %" PRIu32 " is no switch", present);
+	for (uint32_t p = 1; p < n; p++) {
+		if (hops[p] == 0xff || hops[p] != hops[0])
+			continue;
+		if (p > s->fab->sw_n_ports[s->sw] || !fm_bit(s->cabled[s->sw], p))
+			misfit(s, "port %" PRIu32 " of switch %s has no cable", p,
+			    s->fab->sw_name[s->sw]);
+		else
+			ports[n_ports++] = (uint8_t)p;
+	}
+	spread_switch(s, s->fab->end_sw[s->fab->lid_end[present]], ports, n_ports);
+	return 0;
+}
+
+/* ------------------------------------------------------------------- lines */
+
+/* " guid 0x..", or "Switch 0x..": the switch of the lines that follow. */
+static int
+header(struct scan *s, const char *key)
+{
+	const char *at = find_text(s, key);
+	uint64_t guid;
+
+	if (at == NULL)
+		return wrong(s, "a switch's heading without \"%s0x...\"", key);
+	s->at = at + strlen(key);
+	if (!prefixed(s, &guid))
+		return wrong(s, "\"%s\" is not followed by a GUID like 0x0002c90200210b0d", key);
+	s->any_switch = true;
+	memset(s->load, 0, 256 * sizeof(*s->load));
+	s->sw = find(s->switches, s->fab->n_switches, guid);
+	if (s->sw == FM_NONE)
+		return misfit(s, "switch 0x%016" PRIx64 " is not in this fabric", guid);
+	return 0;
+}
+
+/* Headings and closing lines that carry nothing. */
+static bool
+is_prose(const struct scan *s)
+{
+	return s->at == s->end || *s->at == '#' || starts_with(s, "Lid ") ||
+	    starts_with(s, "Port ") || starts_with(s, "LID ") ||
+	    find_text(s, "lids dumped") != NULL;
+}
+
+static int
+scan_line(struct scan *s, entry_fn entry)
+{
+	uint64_t lid;
+
+	skip_blanks(s);
+	if (starts_with(s, "Unicast lids"))
+		return header(s, " guid ");
+	if (starts_with(s, "Switch: guid "))
+		return header(s, "guid ");
+	if (starts_with(s, "dump_ucast_routes: Switch ") || starts_with(s, "Switch 0x"))
+		return header(s, "Switch ");
+	if (is_prose(s))
+		return 0;
+	if (!prefixed(s, &lid) || lid == 0 || lid > 0xBFFF)
+		return wrong(s, "\"%.*s\" is no line of a table: a LID like 0x0001 comes first",
+		    (int)(s->end - s->at > 30 ? 30 : s->end - s->at), s->at);
+	if (!s->any_switch)
+		return wrong(s,
+		    "an entry before any switch: a line with the switch's guid 0x... comes first");
+	return entry(s, (uint32_t)lid);
+}
+
+static int
+scan_file(struct scan *s, entry_fn entry)
+{
+	const char *at = s->file->bytes, *end = at + s->file->n_bytes;
+	int rc = 0;
+
+	s->line = 0;
+	s->any_switch = false;
+	while (at < end && rc == 0) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+
+		s->at = at;
+		s->end = newline != NULL ? newline : end;
+		s->line++;
+		rc = scan_line(s, entry);
+		at = newline != NULL ? newline + 1 : end;
+	}
+	if (rc == 0 && !s->any_switch)
+		rc = wrong(s, "no switch in the file: is it a dump of tables?");
+	if (s->found->n_misfits > MAX_REMARKS)
+		s->host->log(s->host, FM_LOG_WARN,
+		    "%s: %" PRIu64 " lines in all do not fit this fabric", s->file->path,
+		    s->found->n_misfits);
+	return rc;
+}
+
+static int
+run(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_file *file,
+    uint8_t *const *lft, entry_fn entry, struct fm_table_file *found, struct fm_error *err)
+{
+	struct scan s = { .host = host,
+		.fab = fab,
+		.file = file,
+		.lft = lft,
+		.found = found,
+		.sw = FM_NONE,
+		.err = err };
+	int rc;
+
+	memset(found, 0, sizeof(*found));
+	if (!prepare(&s))
+		return host->fail(
+		    err, FM_E_RESOURCE, "out of scratch memory while reading %.80s", file->path);
+	s.learning = true;
+	rc = scan_file(&s, learn_base);
+	s.learning = false;
+	return rc != 0 ? rc : scan_file(&s, entry);
+}
+
+int
+fm_table_file_lfts(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_file *file, uint8_t *const *lft, struct fm_table_file *found,
+    struct fm_error *err)
+{
+	return run(host, fab, file, lft, lft_entry, found, err);
+}
+
+int
+fm_table_file_matrix(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_file *file, uint8_t *const *lft, struct fm_table_file *found,
+    struct fm_error *err)
+{
+	return run(host, fab, file, lft, matrix_entry, found, err);
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Tables to files and back: what the dump writes, the engine `file` reads to
+ * the same bytes, also when every LID has changed since; OpenSM's formats;
+ * files that do not fit and files that are wrong.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#undef fail /* check.h has an old macro of this name */
+
+#include "core/route/plan.h"
+#include "core/topo/dump.h"
+#include "lib/log.h"
+#include "plugins/common/updown.h"
+#include "plugins/engines/file/file.c"
+#include "tests/unit/generate_words.h"
+
+static char logged[8192], dir[] = "check_dump.XXXXXX";
+static struct router router;
+static struct snapshot *snap;
+static struct tables *tables;
+
+static void
+keep_log(void *arg, enum fm_log_level level, const char *subsystem, const char *line)
+{
+	size_t at = strlen(logged);
+
+	snprintf(logged + at, sizeof(logged) - at, "%s\n", line);
+}
+
+static int
+route_updn(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_request *req,
+    const void *opts, struct fm_tables *out, struct fm_error *err)
+{
+	struct fm_shape shape;
+	struct fm_paths found;
+	int rc = fm_shape_build(host, fab, &shape, err);
+
+	return rc != 0
+	    ? rc
+	    : fm_route_updown(host, fab, &shape, &(struct fm_updown){ 0 }, out, &found, err);
+}
+FM_ENGINE(up, .traits = FM_PROVIDES_LFT, .route = route_updn);
+
+static struct snapshot *
+make(const char *words, uint8_t switch_lmc, uint8_t ca_lmc)
+{
+	struct netlist_view view = { .n_vls = 8, .ca_lmc = ca_lmc, .switch_lmc = switch_lmc };
+	struct netlist nl = { 0 };
+	struct snapshot *made;
+	struct fm_error err;
+
+	ck_assert_int_eq(generate_words(words, &nl, &err), 0);
+	ck_assert_int_eq(netlist_snapshot(&nl, &view, &made, &err), 0);
+	netlist_fini(&nl);
+	return made;
+}
+
+static void
+setup(void)
+{
+	struct fm_error err;
+
+	logged[0] = '\0';
+	fm_log_set_sink(keep_log, NULL);
+	ck_assert_int_eq(router_init(&router, 1, &err), 0);
+	snap = make("torus 3x3x2 2", 0, 1);
+	ck_assert_msg(
+	    route_once(&router, &up_LTX_fm_engine, NULL, &snap->fab, NULL, 0, &tables, &err) == 0,
+	    "%s", err.msg);
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	ck_assert_msg(dump_tables(dir, snap, &tables->t, &err) == 0, "%s", err.msg);
+}
+
+static void
+teardown(void)
+{
+	static const char *const names[] = { "lfts", "opensm-subnet.lst", "opensm.fdbs",
+		"opensm.mcfdbs", "sl2vl", "path-sl" };
+	char path[128];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		ck_assert_int_eq(unlink(path), 0);
+	}
+	rmdir(dir);
+	tables_put(tables);
+	snapshot_put(snap);
+	router_fini(&router);
+}
+
+/* A file of the dump (the caller frees .bytes). */
+static struct fm_file
+slurp(const char *name)
+{
+	char path[128], *text = NULL;
+	size_t n = 0;
+	FILE *in, *mem = open_memstream(&text, &n);
+	int c;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	in = fopen(path, "r");
+	ck_assert_ptr_nonnull(in);
+	while ((c = getc(in)) != EOF)
+		putc(c, mem);
+	fclose(in);
+	fclose(mem);
+	return (struct fm_file){ "dumped", text, n };
+}
+
+static int
+load(const struct snapshot *into, const struct file_options *o, struct tables **out,
+    struct fm_error *err)
+{
+	return route_once(&router, &file_LTX_fm_engine, o, &into->fab, NULL, 0, out, err);
+}
+
+START_TEST(test_dump_and_load)
+{
+	static const char *const names[] = { "lfts", "opensm.fdbs" };
+	struct file_options o = { .lfts = slurp(names[_i]) };
+	struct tables *again;
+	struct fm_error err;
+
+	ck_assert_msg(load(snap, &o, &again, &err) == 0, "%s", err.msg);
+	for (fm_sw sw = 0; sw < snap->fab.n_switches; sw++)
+		ck_assert_mem_eq(again->t.lft[sw], tables->t.lft[sw], snap->fab.max_lid + 1u);
+	ck_assert_ptr_nonnull(strstr(logged, "left_out=0"));
+	tables_put(again);
+	free((char *)(uintptr_t)o.lfts.bytes);
+}
+END_TEST
+
+/* The same fabric under other LIDs: entries follow their ports. */
+START_TEST(test_remap)
+{
+	struct snapshot *other = make("torus 3x3x2 2", 1, 1);
+	struct file_options o = { .lfts = slurp("lfts") };
+	struct tables *again;
+	struct fm_error err;
+	uint32_t n_moved = 0;
+
+	ck_assert_msg(load(other, &o, &again, &err) == 0, "%s", err.msg);
+	for (fm_sw sw = 0; sw < snap->fab.n_switches; sw++)
+		for (fm_end e = 0; e < snap->fab.n_ends; e++)
+			for (uint32_t k = 0; k < 1u << snap->fab.end_lmc[e]; k++) {
+				ck_assert_uint_eq(again->t.lft[sw][other->fab.end_lid[e] + k],
+				    tables->t.lft[sw][snap->fab.end_lid[e] + k]);
+				n_moved += other->fab.end_lid[e] != snap->fab.end_lid[e];
+			}
+	ck_assert_uint_gt(n_moved, 0);
+	tables_put(again);
+	snapshot_put(other);
+	free((char *)(uintptr_t)o.lfts.bytes);
+}
+END_TEST
+
+START_TEST(test_other_fabric)
+{
+	struct snapshot *other = make("torus 3x3 2", 0, 0);
+	struct file_options o = { .lfts = slurp("lfts") };
+	struct tables *again;
+	struct fm_error err;
+
+	ck_assert_msg(load(other, &o, &again, &err) == 0, "%s", err.msg);
+	ck_assert_ptr_nonnull(strstr(logged, "is not in this fabric: left out"));
+	ck_assert_ptr_nonnull(strstr(logged, "lines in all do not fit this fabric"));
+	tables_put(again);
+	snapshot_put(other);
+	free((char *)(uintptr_t)o.lfts.bytes);
+}
+END_TEST
+
+/* Two switches, two cables between them, as OpenSM writes their matrix. */
+static const char matrix[] = "Switch: guid 0x0200f40000000100\n"
+			     "0x0001: 00 ff ff ff # portguid 0x0200f40000000100\n"
+			     "0x0007: 01 ff 01 01 # portguid 0x0200f40000000200\n"
+			     "Switch: guid 0x0200f40000000200\n"
+			     "0x0001: 01 ff 01 01 # portguid 0x0200f40000000100\n"
+			     "0x0007: 00 ff ff ff # portguid 0x0200f40000000200\n";
+
+START_TEST(test_matrix)
+{
+	struct snapshot *two = make("mesh 2 1 2", 0, 1);
+	struct file_options o = { .lid_matrix = { "matrix", matrix, sizeof(matrix) - 1 } };
+	struct tables *t;
+	struct fm_error err;
+	fm_end far = two->fab.sw_first_end[1] + 1;
+	const uint8_t *row;
+
+	ck_assert_msg(load(two, &o, &t, &err) == 0, "%s", err.msg);
+	row = t->t.lft[0];
+	ck_assert_uint_eq(row[two->fab.end_lid[0]], 0);
+	ck_assert_uint_eq(row[two->fab.end_lid[1]], 1);
+	ck_assert_uint_eq(row[two->fab.end_lid[far]] + row[two->fab.end_lid[far] + 1], 2 + 3);
+	tables_put(t);
+	snapshot_put(two);
+}
+END_TEST
+
+#define HEAD "Unicast lids [0-6] of switch Lid 2 guid 0x0200f40000000100 ('sw'):\n"
+static const struct {
+	const char *text;
+	enum fm_error_kind kind;
+	const char *expected; /* in the error, or, for kind 0, in the log */
+} odd[] = {
+	{ "", FM_E_CONFIG, "t:0: no switch in the file" },
+	{ "0x0001 001 # x\n", FM_E_CONFIG, "t:1: an entry before any switch" },
+	{ "Unicast lids of switch\n", FM_E_CONFIG,
+	    "t:1: a switch's heading without \" guid 0x...\"" },
+	{ "Unicast lids guid 0xZ\n", FM_E_CONFIG, "is not followed by a GUID" },
+	{ HEAD "hello\n", FM_E_CONFIG, "t:2: \"hello\" is no line of a table" },
+	{ HEAD "0xC000 001\n", FM_E_CONFIG, "is no line of a table" },
+	{ HEAD "0x0001 x\n", FM_E_CONFIG, "t:2: the LID is not followed by a port in 0..254" },
+	{ HEAD "0x0001 256\n", FM_E_CONFIG, "a port in 0..254" },
+	{ HEAD "0x0001 001 # portguid zzz\n", FM_E_CONFIG,
+	    "t:2: portguid is not followed by a GUID" },
+	{ HEAD, FM_E_TOPOLOGY, "no entry of the tables fits this fabric" },
+	{ HEAD "0x0001 000 :\n0x0002 099 :\n", 0,
+	    "t:3: port 99 of switch sw-0-0-0, which has 7 ports: left out" },
+	{ HEAD "0x0001 000 :\n0x0002 003 : (portguid 0x1: 'x')\n", 0,
+	    "t:3: port 0x0000000000000001 is not in this fabric: left out" },
+	{ HEAD "0x0001 000 :\n0x7777 003 :\n", 0, "t:3: LID 30583 belongs to no port" },
+	{ HEAD "0x0001 000 :\nSwitch: guid 0x7\n0x0002 003 :\n", 0,
+	    "t:3: switch 0x0000000000000007 is not in" },
+};
+
+START_TEST(test_odd_files)
+{
+	struct file_options o = { .lfts = { "t", odd[_i].text, strlen(odd[_i].text) } };
+	struct tables *t = NULL;
+	struct fm_error err = { 0 };
+	int rc = load(snap, &o, &t, &err);
+
+	ck_assert_msg(rc == (int)odd[_i].kind, "\"%s\": %d %s", odd[_i].text, rc, err.msg);
+	ck_assert_msg(strstr(rc != 0 ? err.msg : logged, odd[_i].expected) != NULL,
+	    "\"%s\" gave: %s %s", odd[_i].text, err.msg, logged);
+	if (rc == 0)
+		tables_put(t);
+}
+END_TEST
+
+START_TEST(test_no_directory)
+{
+	struct fm_error err;
+
+	ck_assert_int_eq(dump_tables("/nowhere/at/all", snap, &tables->t, &err), FM_E_SYSTEM);
+	ck_assert_str_eq(
+	    err.msg, "cannot make directory /nowhere/at/all: No such file or directory");
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("dump");
+	TCase *tc = tcase_create("all");
+	SRunner *r = srunner_create(s);
+	int failed;
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_loop_test(tc, test_dump_and_load, 0, 2);
+	tcase_add_test(tc, test_remap);
+	tcase_add_test(tc, test_other_fabric);
+	tcase_add_test(tc, test_matrix);
+	tcase_add_loop_test(tc, test_odd_files, 0, sizeof(odd) / sizeof(odd[0]));
+	tcase_add_test(tc, test_no_directory);
+	suite_add_tcase(s, tc);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
