@@ -76,6 +76,16 @@ tests_unit_check_transact_SOURCES = tests/unit/check_transact.c
 tests_unit_check_transact_CFLAGS = $(unit_cflags)
 tests_unit_check_transact_LDADD = $(unit_ldadd)
 
+UNIT_TESTS += tests/unit/check_conf
+tests_unit_check_conf_SOURCES = tests/unit/check_conf.c
+tests_unit_check_conf_CFLAGS = $(unit_cflags)
+tests_unit_check_conf_LDADD = $(unit_ldadd)
+
+UNIT_TESTS += tests/unit/check_options
+tests_unit_check_options_SOURCES = tests/unit/check_options.c
+tests_unit_check_options_CFLAGS = $(unit_cflags)
+tests_unit_check_options_LDADD = $(unit_ldadd)
+
 UNIT_TESTS += tests/unit/check_plan
 tests_unit_check_plan_SOURCES = tests/unit/check_plan.c
 tests_unit_check_plan_CFLAGS = $(unit_cflags)
@@ -123,3 +133,12 @@ endif
 
 .PHONY: bench-programs
 bench-programs: $(EXTRA_PROGRAMS) $(EXTRA_LTLIBRARIES)
+
+# ---- on ibsim (exit 77 where it is absent)
+if HAVE_UMAD
+check_PROGRAMS += tests/integration/umad_probe
+tests_integration_umad_probe_SOURCES = tests/integration/umad_probe.c
+tests_integration_umad_probe_LDADD = libfmcore.la
+TESTS += tests/integration/umad_ibsim.sh
+endif
+EXTRA_DIST += tests/integration/umad_ibsim.sh

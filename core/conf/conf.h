@@ -21,7 +21,8 @@ enum conf_credit_loops { CONF_CREDIT_LOOPS_REFUSE, CONF_CREDIT_LOOPS_WARN };
  * default and range are.  Durations are milliseconds. */
 struct conf {
 	/* routing: the chain of the default region */
-	struct chain chain; /* from chain, fallback, credit_loops, engine_time_limit */
+	struct chain chain;	/* from chain, fallback, credit_loops, engine_time_limit */
+	const char *chain_text; /* as written: "fattree, updn" */
 	bool fallback;
 	int credit_loops; /* enum conf_credit_loops */
 	int64_t engine_time_limit_ms;
@@ -96,5 +97,6 @@ struct conf_row {
 };
 /* Row i of the daemon's options, or NULL behind the last. */
 const struct conf_row *conf_row(size_t i);
+struct option_table conf_option_table(void);
 
 #endif

@@ -358,6 +358,7 @@ parse_list(struct option_value *v, struct fm_arena *mem, const char *const *item
 			rc = add_list_file(v, mem, text + 5, err);
 		else
 			rc = add_list_item(v, mem, text, err);
+		v->bad = i;
 	}
 	return rc;
 }

@@ -27,6 +27,7 @@ struct option_value {
 	struct node_item *items;  /* NODES, NODES_LIST: [n] */
 	struct table_line *lines; /* TABLE: [n] */
 	size_t n, room;
+	size_t bad; /* the item that could not be parsed */
 };
 
 /* v->row and v->origin are set; the rest is filled from items.  FM_E_CONFIG

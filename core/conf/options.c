@@ -193,11 +193,12 @@ option_values_set(struct option_values *v, const char *key, const char *const *i
 		unknown_key(v, key, err);
 		return blame(v, origin, err);
 	}
-	if (value.origin.file != NULL &&
-	    (value.origin.file = fm_arena_strdup(v->mem, value.origin.file)) == NULL)
-		return option_out_of_memory(err);
-	if (option_value_parse(&value, v->mem, items, n_items, err) != 0)
-		return blame(v, origin, err);
+	value.origin.item_lines = NULL;
+	if (option_value_parse(&value, v->mem, items, n_items, err) != 0) {
+		if (origin != NULL && origin->item_lines != NULL && value.bad < n_items)
+			value.origin.line = origin->item_lines[value.bad];
+		return blame(v, &value.origin, err);
+	}
 	old = find_value(v, key);
 	if (old != NULL) {
 		*old = value;

@@ -58,8 +58,10 @@ struct option_values *option_values_new(
 
 /* Where a value was written. */
 struct option_origin {
-	const char *file; /* NULL: on the command line */
+	const char *file; /* borrowed for as long as the values live; NULL: on the command line */
 	unsigned line;
+	const unsigned
+	    *item_lines; /* [n_items] of a list in several lines, or NULL; for messages only */
 };
 /* Set key to items, replacing what it had.  FM_E_CONFIG with "FILE:LINE: NAME:
  * key = ..." and what would be right, also for an unknown key.  Files are

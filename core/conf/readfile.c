@@ -57,8 +57,8 @@ conf_read_file(
 	/* O_NONBLOCK: a FIFO named by mistake must not hang us before fstat(). */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
 
-	if (fd < 0)
-		return fm_fail(err, FM_E_SYSTEM, "%s: %s", path, strerror(errno));
+	if (fd < 0) /* a wrong path is the administrator's */
+		return fm_fail(err, FM_E_CONFIG, "%s: %s", path, strerror(errno));
 	rc = read_open_file(fd, path, mem, bytes, n, err);
 	close(fd);
 	return rc;

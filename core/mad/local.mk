@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # core/mad/: wire formats, transactions, transports.
 CORE_SOURCES += \
-	core/mad/transact.c core/mad/transact.h core/mad/transport.h \
+	core/mad/transact.c core/mad/transact.h core/mad/transport.c core/mad/transport.h \
+	core/mad/umad.c core/mad/umad_port.h \
 	core/mad/window.c core/mad/window.h core/mad/wire.c core/mad/wire.h
+if HAVE_UMAD
+CORE_SOURCES += core/mad/umad_port.c
+endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "config.h"
+
+#include "core/conf/cli.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/conf/describe.h"
+#include "lib/error.h"
+#include "lib/log.h"
+
+static const char usage[] =
+    "usage: fmd [OPTION]...\n"
+    "The InfiniBand subnet manager, in the foreground, logging to stderr.\n\n"
+    "  --engine=LIST        chain of engines, first that fits: fattree,updn\n"
+    "  --config=FILE        configuration (" SYSCONF_DIR "/fmd/fmd.conf)\n"
+    "  --transport=T        umad[:CA[:PORT]] or sim:FABRIC\n"
+    "  --plugin-dir=DIR     where engines are; may be given several times\n"
+    "  --state-dir=DIR      where LIDs and caches are kept (" STATE_DIR ")\n"
+    "  --dump=DIR           write the tables there after every sweep\n"
+    "  --once               bring the subnet up, print a summary, leave it up\n"
+    "  --dry-run            send no Set: print what would be changed\n"
+    "  --check              validate the configuration and exit\n"
+    "  --list-engines       show the engines there are; with --json for programs\n"
+    "  --help[=ENGINE]      this text, or an engine with its options\n"
+    "  --version\n\n"
+    "Exit codes: 0 ok, 1 system error, 2 usage or configuration, 3 not routed or\n"
+    "not verified, 4 another SM is master.\n";
+
+enum {
+	OPT_ENGINE = 256,
+	OPT_CONFIG,
+	OPT_TRANSPORT,
+	OPT_PLUGIN_DIR,
+	OPT_STATE_DIR,
+	OPT_DUMP,
+	OPT_ONCE,
+	OPT_DRY_RUN,
+	OPT_CHECK,
+	OPT_LIST,
+	OPT_JSON,
+	OPT_HELP,
+	OPT_VERSION
+};
+
+static const struct option long_options[] = { { "engine", required_argument, NULL, OPT_ENGINE },
+	{ "config", required_argument, NULL, OPT_CONFIG },
+	{ "transport", required_argument, NULL, OPT_TRANSPORT },
+	{ "plugin-dir", required_argument, NULL, OPT_PLUGIN_DIR },
+	{ "state-dir", required_argument, NULL, OPT_STATE_DIR },
+	{ "dump", required_argument, NULL, OPT_DUMP }, { "once", no_argument, NULL, OPT_ONCE },
+	{ "dry-run", no_argument, NULL, OPT_DRY_RUN }, { "check", no_argument, NULL, OPT_CHECK },
+	{ "list-engines", no_argument, NULL, OPT_LIST }, { "json", no_argument, NULL, OPT_JSON },
+	{ "help", optional_argument, NULL, OPT_HELP },
+	{ "version", no_argument, NULL, OPT_VERSION }, { 0 } };
+
+enum fmd_exit
+exit_code_of(const struct fm_error *err)
+{
+	switch (err->kind) {
+	case FM_OK:
+		return FMD_EXIT_OK;
+	case FM_E_CONFIG:
+		return FMD_EXIT_USAGE;
+	case FM_E_TOPOLOGY:
+		return FMD_EXIT_NOT_ROUTED;
+	case FM_E_RESOURCE:
+	case FM_E_SYSTEM:
+	case FM_E_CANCELLED:
+	case FM_E_BUG:
+		return FMD_EXIT_SYSTEM;
+	}
+	return FMD_EXIT_SYSTEM;
+}
+
+/* ---------------------------------------------------------------- parsing */
+
+/* What is collected on the way; handed to *cli at the end. */
+struct collect {
+	struct cli *cli;
+	struct conf_override *overrides; /* [argc] */
+	const char **dirs;		 /* [argc + 1] */
+	size_t n_dirs;
+	struct fm_error *err;
+};
+
+static int
+out_of_memory(struct fm_error *err)
+{
+	return fm_fail(err, FM_E_RESOURCE, "out of memory");
+}
+
+static int
+override(struct collect *c, const char *key, const char *const *items, size_t n_items)
+{
+	c->overrides[c->cli->source.n_overrides++] =
+	    (struct conf_override){ .key = key, .items = items, .n_items = n_items };
+	return 0;
+}
+
+static int
+override_one(struct collect *c, const char *key, const char *value)
+{
+	const char **item = fm_arena_array(&c->cli->mem, 1, const char *);
+
+	if (item == NULL)
+		return out_of_memory(c->err);
+	*item = value;
+	return override(c, key, item, 1);
+}
+
+/* --engine=fattree,updn */
+static int
+override_chain(struct collect *c, const char *list)
+{
+	size_t n = 0, room = strlen(list) + 1;
+	const char **items = fm_arena_array(&c->cli->mem, room, const char *);
+	char *text = fm_arena_strdup(&c->cli->mem, list), *word;
+
+	if (items == NULL || text == NULL)
+		return out_of_memory(c->err);
+	while ((word = strsep(&text, ",")) != NULL) {
+		if (*word == '\0')
+			return fm_fail(c->err, FM_E_CONFIG,
+			    "--engine=%s: an empty name; write --engine=fattree,updn", list);
+		items[n++] = word;
+	}
+	return override(c, "chain", items, n);
+}
+
+static int
+take(struct collect *c, int option, const char *value)
+{
+	struct cli *cli = c->cli;
+
+	switch (option) {
+	case OPT_ENGINE:
+		return override_chain(c, value);
+	case OPT_CONFIG:
+		cli->source.path = value;
+		return 0;
+	case OPT_TRANSPORT:
+		return override_one(c, "transport", value);
+	case OPT_STATE_DIR:
+		return override_one(c, "state_dir", value);
+	case OPT_PLUGIN_DIR:
+		c->dirs[c->n_dirs++] = value;
+		return 0;
+	case OPT_DUMP:
+		cli->dump_dir = value;
+		return 0;
+	case OPT_ONCE:
+		cli->once = true;
+		return 0;
+	case OPT_DRY_RUN:
+		cli->dry_run = true;
+		return 0;
+	case OPT_CHECK:
+		cli->task = CLI_CHECK;
+		return 0;
+	case OPT_LIST:
+		cli->task = CLI_LIST_ENGINES;
+		return 0;
+	case OPT_JSON:
+		cli->json = true;
+		return 0;
+	case OPT_HELP:
+		cli->task = value != NULL ? CLI_HELP_ENGINE : CLI_HELP;
+		cli->engine = value;
+		return 0;
+	case OPT_VERSION:
+		cli->task = CLI_VERSION;
+		return 0;
+	}
+	return fm_fail(c->err, FM_E_BUG, "option %d is not handled", option);
+}
+
+/* getopt's '?' or ':' in a sentence. */
+static int
+refuse(struct collect *c, int what, const char *word)
+{
+	if (what == ':')
+		return fm_fail(c->err, FM_E_CONFIG, "%s needs a value: %s=...", word, word);
+	return fm_fail(c->err, FM_E_CONFIG,
+	    "%s is no option of fmd, or has a value too much; see fmd --help", word);
+}
+
+static int
+parse_all(struct collect *c, int argc, char *const argv[])
+{
+	int option, rc;
+
+	opterr = 0;
+	optind = 0; /* glibc: begin anew, also its private state */
+	while ((option = getopt_long(argc, argv, "+:", long_options, NULL)) != -1) {
+		if (option == '?' || option == ':')
+			return refuse(c, option, argv[optind - 1]);
+		if ((rc = take(c, option, optarg)) != 0)
+			return rc;
+	}
+	if (optind < argc)
+		return fm_fail(
+		    c->err, FM_E_CONFIG, "unexpected argument %s; see fmd --help", argv[optind]);
+	if (c->cli->json && c->cli->task != CLI_LIST_ENGINES)
+		return fm_fail(c->err, FM_E_CONFIG, "--json goes with --list-engines");
+	return 0;
+}
+
+int
+cli_parse(int argc, char *const argv[], struct cli *cli, struct fm_error *err)
+{
+	struct collect c = { .cli = cli, .err = err };
+	int rc;
+
+	*cli = (struct cli){ .task = CLI_RUN };
+	fm_arena_init(&cli->mem, SIZE_MAX);
+	c.overrides = fm_arena_array(&cli->mem, (size_t)argc + 1, struct conf_override);
+	c.dirs = fm_arena_array(&cli->mem, (size_t)argc + 1, const char *);
+	if (c.overrides == NULL || c.dirs == NULL)
+		return out_of_memory(err);
+	rc = parse_all(&c, argc, argv);
+	cli->source.overrides = c.overrides;
+	cli->plugin_dirs = c.n_dirs > 0 ? c.dirs : NULL;
+	return rc;
+}
+
+void
+cli_fini(struct cli *cli)
+{
+	fm_arena_fini(&cli->mem);
+}
+
+/* ------------------------------------------------------------------ tasks */
+
+int
+cli_load(const struct cli *cli, struct engine_set *set, struct conf **conf, struct fm_error *err)
+{
+	int rc = engine_set_load(set, cli->plugin_dirs, err);
+
+	if (rc != 0)
+		return rc;
+	for (uint32_t i = 0; i < set->n_refused; i++)
+		log_warn("plugin", "%s", set->refused[i].reason);
+	rc = conf_load(&cli->source, set, conf, err);
+	if (rc != 0)
+		engine_set_fini(set);
+	return rc;
+}
+
+static int
+check(const struct cli *cli, FILE *out, struct fm_error *err)
+{
+	struct engine_set set;
+	struct conf *conf;
+	int rc = cli_load(cli, &set, &conf, err);
+
+	if (rc != 0)
+		return rc;
+	fprintf(out, "The configuration is good; the chain is %s%s.\n", conf->chain_text,
+	    conf->fallback ? ", then the built-in up/down" : "");
+	conf_put(conf);
+	engine_set_fini(&set);
+	return 0;
+}
+
+static int
+help_engine(const struct engine_set *set, const char *name, FILE *out, struct fm_error *err)
+{
+	const struct fm_engine *e = engine_find(set, name);
+	const char *near = engine_nearest(set, name);
+
+	for (uint32_t i = 0; e != NULL && i < set->n_engines; i++)
+		if (set->engines[i].engine == e) {
+			describe_engine(e, set->engines[i].path, out);
+			return 0;
+		}
+	if (near != NULL)
+		return fm_fail(err, FM_E_CONFIG, "no engine '%s': did you mean %s?", name, near);
+	return fm_fail(
+	    err, FM_E_CONFIG, "no engine '%s': fmd --list-engines shows what there is", name);
+}
+
+static int
+show_engines(const struct cli *cli, FILE *out, struct fm_error *err)
+{
+	struct engine_set set;
+	int rc = engine_set_load(&set, cli->plugin_dirs, err);
+
+	if (rc != 0)
+		return rc;
+	if (cli->task == CLI_HELP_ENGINE)
+		rc = help_engine(&set, cli->engine, out, err);
+	else if (cli->json)
+		rc = describe_engines_json(&set, out, err);
+	else
+		describe_engines(&set, out);
+	engine_set_fini(&set);
+	return rc;
+}
+
+enum fmd_exit
+cli_inform(const struct cli *cli, FILE *out)
+{
+	struct fm_error err = { 0 };
+	int rc = 0;
+
+	switch (cli->task) {
+	case CLI_RUN:
+		rc = fm_fail(&err, FM_E_BUG, "cli_inform() runs no daemon");
+		break;
+	case CLI_CHECK:
+		rc = check(cli, out, &err);
+		break;
+	case CLI_LIST_ENGINES:
+	case CLI_HELP_ENGINE:
+		rc = show_engines(cli, out, &err);
+		break;
+	case CLI_HELP:
+		fputs(usage, out);
+		fputs("\nKeys of the configuration file, with their defaults:\n\n", out);
+		describe_daemon_options(out);
+		break;
+	case CLI_VERSION:
+		fprintf(
+		    out, "fmd %s, engine ABI %d.%d\n", PACKAGE_VERSION, FM_ABI_MAJOR, FM_ABI_MINOR);
+		break;
+	}
+	if (rc == 0)
+		return FMD_EXIT_OK;
+	fprintf(stderr, "fmd: %s\n", err.msg);
+	return exit_code_of(&err);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/conf/cli.h - the command line of fmd.
+ */
+#ifndef CORE_CONF_CLI_H
+#define CORE_CONF_CLI_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "core/conf/conf.h"
+#include "lib/arena.h"
+
+/* Exit codes of all programs. */
+enum fmd_exit {
+	FMD_EXIT_OK = 0,
+	FMD_EXIT_SYSTEM = 1,
+	FMD_EXIT_USAGE = 2,	 /* or configuration */
+	FMD_EXIT_NOT_ROUTED = 3, /* or not verified */
+	FMD_EXIT_OTHER_MASTER = 4
+};
+enum fmd_exit exit_code_of(const struct fm_error *err);
+
+enum cli_task {
+	CLI_RUN,
+	CLI_CHECK,	  /* --check: validate the configuration */
+	CLI_LIST_ENGINES, /* --list-engines [--json] */
+	CLI_HELP_ENGINE,  /* --help=ENGINE */
+	CLI_HELP,
+	CLI_VERSION
+};
+
+struct cli {
+	enum cli_task task;
+	const char *engine; /* of --help=ENGINE */
+	bool json, once, dry_run;
+	const char *dump_dir;		/* NULL = none */
+	struct conf_source source;	/* --config and what overrides it */
+	const char *const *plugin_dirs; /* NULL terminated; NULL = the usual ones */
+	struct fm_arena mem;
+};
+
+/* FM_E_CONFIG with a sentence on what is wrong.  cli_fini() in any case. */
+int cli_parse(int argc, char *const argv[], struct cli *cli, struct fm_error *err);
+void cli_fini(struct cli *cli);
+
+/* Load the engines and the configuration that the command line asks for.
+ * Engines that were refused are logged.  *set must outlive *conf. */
+int cli_load(
+    const struct cli *cli, struct engine_set *set, struct conf **conf, struct fm_error *err);
+
+/* Do a task other than CLI_RUN, printing to out; the exit code. */
+enum fmd_exit cli_inform(const struct cli *cli, FILE *out);
+
+#endif

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From files to struct conf.
+ *
+ *	fmd.conf, conf.d --scan--> conf_parse_text() --> option_values
+ *	command line -------------------------------------/    |
+ *	                                        resolve: struct conf
+ *
+ * Everything is read aside; a mistake anywhere throws the whole away.
+ */
+#include "config.h"
+
+#include "core/conf/conf.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/conf/conf_private.h"
+#include "core/conf/conf_scan.h"
+#include "core/conf/readfile.h"
+#include "lib/error.h"
+#include "lib/log.h"
+
+#define DEFAULT_PATH SYSCONF_DIR "/fmd/fmd.conf"
+
+int
+conf_out_of_memory(struct fm_error *err)
+{
+	return fm_fail(err, FM_E_RESOURCE, "out of memory while reading the configuration");
+}
+
+/* -------------------------------------------------------- what was written */
+
+struct instance *
+conf_find_instance(struct conf_private *self, const struct fm_engine *engine, const char *title)
+{
+	for (size_t i = 0; i < self->instances.n; i++)
+		if (self->instances.item[i].engine == engine &&
+		    strcmp(self->instances.item[i].title, title) == 0)
+			return &self->instances.item[i];
+	return NULL;
+}
+
+/* "fattree, updn" */
+static const char *
+join_words(struct fm_arena *mem, const char *const *words, size_t n)
+{
+	size_t bytes = 1, at = 0;
+	char *text;
+
+	for (size_t i = 0; i < n; i++)
+		bytes += strlen(words[i]) + 2;
+	text = fm_arena_alloc(mem, bytes);
+	for (size_t i = 0; text != NULL && i < n; i++)
+		at += (size_t)snprintf(text + at, bytes - at, "%s%s", i > 0 ? ", " : "", words[i]);
+	return text;
+}
+
+int
+conf_set_own(struct conf_private *self, const char *key, const char *const *items, size_t n,
+    const struct option_origin *origin, struct fm_error *err)
+{
+	const char *text;
+
+	for (size_t i = 0; conf_row(i) != NULL; i++) {
+		if (!conf_row(i)->words || strcmp(conf_row(i)->option.name, key) != 0)
+			continue;
+		text = join_words(&self->mem, items, n);
+		return text == NULL ? conf_out_of_memory(err)
+				    : option_values_set(self->own, key, &text, 1, origin, err);
+	}
+	return option_values_set(self->own, key, items, n, origin, err);
+}
+
+/* ---------------------------------------------------------------- one file */
+
+static bool
+is_section_word(const void *arg, const char *word, size_t n)
+{
+	const struct engine_set *engines = arg;
+	char name[64];
+
+	if (n >= sizeof(name))
+		return false;
+	memcpy(name, word, n);
+	name[n] = '\0';
+	return engine_find(engines, name) != NULL;
+}
+
+static int
+parse_file(struct conf_private *self, const char *path, struct fm_error *err)
+{
+	struct conf_scan scan = { NULL, is_section_word, self->engines };
+	const char *bytes;
+	char *text;
+	size_t n;
+	int rc;
+
+	scan.path = fm_arena_strdup(&self->mem, path);
+	if (scan.path == NULL)
+		return conf_out_of_memory(err);
+	if ((rc = conf_read_file(path, &self->mem, &bytes, &n, err)) != 0)
+		return rc;
+	if ((rc = conf_scan(&scan, bytes, n, &self->mem, &text, err)) != 0)
+		return rc;
+	return conf_parse_text(self, scan.path, text, err);
+}
+
+static int
+is_conf(const struct dirent *d)
+{
+	size_t n = strlen(d->d_name);
+
+	return n > 5 && d->d_name[0] != '.' && strcmp(d->d_name + n - 5, ".conf") == 0;
+}
+
+static int
+by_bytes(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* conf.d beside the main file; it may be absent. */
+static int
+parse_conf_d(struct conf_private *self, const char *main_path, struct fm_error *err)
+{
+	const char *slash = strrchr(main_path, '/');
+	char dir[PATH_MAX], path[PATH_MAX + NAME_MAX + 2];
+	struct dirent **names;
+	int n, rc = 0;
+
+	snprintf(dir, sizeof(dir), "%.*sconf.d", slash != NULL ? (int)(slash + 1 - main_path) : 0,
+	    main_path);
+	n = scandir(dir, &names, is_conf, by_bytes);
+	if (n < 0)
+		return errno == ENOENT ? 0
+				       : fm_fail(err, FM_E_CONFIG, "%s: %s", dir, strerror(errno));
+	for (int i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]->d_name);
+		free(names[i]);
+		if (rc == 0)
+			rc = parse_file(self, path, err);
+	}
+	free(names);
+	return rc;
+}
+
+static int
+read_all(struct conf_private *self, const struct conf_source *source, struct fm_error *err)
+{
+	const char *path = source->path != NULL ? source->path : DEFAULT_PATH;
+	FILE *probe = source->path == NULL ? fopen(path, "r") : NULL;
+	bool absent = source->path == NULL && probe == NULL && errno == ENOENT;
+	int rc = 0;
+
+	if (probe != NULL)
+		fclose(probe);
+	if (!absent)
+		rc = parse_file(self, path, err);
+	if (rc == 0)
+		rc = parse_conf_d(self, path, err);
+	for (size_t i = 0; rc == 0 && i < source->n_overrides; i++) {
+		const struct conf_override *o = &source->overrides[i];
+
+		rc = conf_set_own(
+		    self, o->key, o->items, o->n_items, &(struct option_origin){ 0 }, err);
+	}
+	return rc;
+}
+
+/* --------------------------------------------------------------- the chain */
+
+/* "fmd.conf:4: chain" or "command line: chain" before the sentence. */
+static int
+blame_chain(const struct conf_private *self, struct fm_error *err)
+{
+	const struct option_origin *at = option_values_origin(self->own, "chain");
+
+	if (at != NULL && at->file != NULL && at->line == 0) /* an empty list */
+		return fm_context(err, "%s: chain", at->file);
+	if (at != NULL && at->file != NULL)
+		return fm_context(err, "%s:%u: chain", at->file, at->line);
+	return fm_context(err, at != NULL ? "command line: chain" : "chain");
+}
+
+static int
+no_engine(const struct conf_private *self, const char *name, struct fm_error *err)
+{
+	const char *near = engine_nearest(self->engines, name);
+
+	for (uint32_t i = 0; i < self->engines->n_refused; i++) {
+		const struct engine_refusal *r = &self->engines->refused[i];
+		const char *base = strrchr(r->path, '/') + 1;
+
+		if (strlen(base) == strlen(name) + 3 && strncmp(base, name, strlen(name)) == 0)
+			return fm_fail(err, FM_E_CONFIG, "%.200s", r->reason);
+	}
+	if (near != NULL)
+		return fm_fail(err, FM_E_CONFIG, "no engine '%s': did you mean %s?", name, near);
+	return fm_fail(
+	    err, FM_E_CONFIG, "no engine '%s': fmd --list-engines shows what there is", name);
+}
+
+/* "fattree:pods" to an entry. */
+static int
+resolve_entry(
+    struct conf_private *self, const char *word, struct chain_entry *entry, struct fm_error *err)
+{
+	const char *colon = strchr(word, ':'), *title = colon != NULL ? colon + 1 : "";
+	struct instance *instance;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.*s", colon != NULL ? (int)(colon - word) : 63, word);
+	entry->name = word;
+	entry->time_limit_ms = self->conf->engine_time_limit_ms;
+	entry->engine = engine_find(self->engines, name);
+	if (entry->engine == NULL)
+		return no_engine(self, name, err);
+	instance = conf_find_instance(self, entry->engine, title);
+	if (instance == NULL && *title != '\0')
+		return fm_fail(err, FM_E_CONFIG, "%s: there is no section %s \"%s\" { ... }", word,
+		    name, title);
+	if (instance != NULL) {
+		instance->used = true;
+		entry->values = instance->values;
+	}
+	return 0;
+}
+
+/* The next word of "a, b", trimmed and copied, or NULL. */
+static char *
+next_word(struct fm_arena *mem, const char **at)
+{
+	const char *from = *at + strspn(*at, ", ");
+	size_t n = strcspn(from, ", ");
+	char *word;
+
+	*at = from + n;
+	if (n == 0)
+		return NULL;
+	word = fm_arena_alloc(mem, n + 1);
+	if (word != NULL)
+		memcpy(word, from, n);
+	return word;
+}
+
+/* The default chain may name engines that are not installed; a written one not. */
+static int
+resolve_chain(struct conf_private *self, struct fm_error *err)
+{
+	struct conf *conf = self->conf;
+	bool written = option_values_origin(self->own, "chain") != NULL;
+	const char *at = conf->chain_text;
+	struct chain_entry *entries =
+	    fm_arena_array(&self->mem, strlen(at) + 1, struct chain_entry);
+	uint32_t n = 0;
+	char *word;
+
+	if (entries == NULL)
+		return conf_out_of_memory(err);
+	while ((word = next_word(&self->mem, &at)) != NULL) {
+		if (!written && engine_find(self->engines, word) == NULL)
+			continue;
+		if (resolve_entry(self, word, &entries[n++], err) != 0)
+			return blame_chain(self, err);
+	}
+	if (n == 0 && !conf->fallback) {
+		fm_fail(err, FM_E_CONFIG, "no engine is left: name one, or set fallback = yes");
+		return blame_chain(self, err);
+	}
+	conf->chain = (struct chain){ entries, n, conf->fallback,
+		conf->credit_loops == CONF_CREDIT_LOOPS_WARN };
+	return 0;
+}
+
+static int
+resolve_socket(struct conf_private *self, struct fm_error *err)
+{
+	struct conf *conf = self->conf;
+	bool moved = option_values_origin(self->own, "state_dir") != NULL;
+	const char *dir = moved ? conf->state_dir : RUN_DIR;
+	size_t bytes = strlen(dir) + sizeof("/fmd.sock");
+	char *path;
+
+	if (*conf->control_socket != '\0')
+		return 0;
+	path = fm_arena_alloc(&self->mem, bytes);
+	if (path == NULL)
+		return conf_out_of_memory(err);
+	snprintf(path, bytes, "%s/fmd.sock", dir);
+	conf->control_socket = path;
+	return 0;
+}
+
+static int
+resolve(struct conf_private *self, struct fm_error *err)
+{
+	struct option_table table = conf_option_table();
+	int rc = option_values_store(&table, self->own, NULL, &self->mem, self->conf, err);
+
+	if (rc != 0 || (rc = resolve_chain(self, err)) != 0 ||
+	    (rc = resolve_socket(self, err)) != 0)
+		return rc;
+	for (size_t i = 0; i < self->instances.n; i++) {
+		const struct instance *s = &self->instances.item[i];
+
+		if (!s->used && *s->title != '\0')
+			log_warn("conf", "%s:%u: the section %s \"%s\" is in no chain", s->file,
+			    s->line, s->engine->name, s->title);
+	}
+	return 0;
+}
+
+/* --------------------------------------------------------------- life time */
+
+static void
+conf_free(struct conf_private *self)
+{
+	fm_vec_fini(&self->instances);
+	fm_arena_fini(&self->mem);
+	free(self);
+}
+
+int
+conf_load(const struct conf_source *source, const struct engine_set *engines, struct conf **out,
+    struct fm_error *err)
+{
+	struct conf_private *self = calloc(1, sizeof(*self));
+	struct option_table table = conf_option_table();
+	int rc;
+
+	if (self == NULL)
+		return conf_out_of_memory(err);
+	fm_arena_init(&self->mem, SIZE_MAX);
+	atomic_init(&self->refs, 1);
+	self->engines = engines;
+	self->conf = fm_arena_alloc(&self->mem, sizeof(*self->conf));
+	self->own = option_values_new(&self->mem, &table, "");
+	if (self->conf == NULL || self->own == NULL) {
+		conf_free(self);
+		return conf_out_of_memory(err);
+	}
+	self->conf->self = self;
+	rc = read_all(self, source, err);
+	if (rc == 0)
+		rc = resolve(self, err);
+	if (rc != 0)
+		conf_free(self);
+	else
+		*out = self->conf;
+	return rc;
+}
+
+struct conf *
+conf_get(struct conf *c)
+{
+	atomic_fetch_add(&c->self->refs, 1);
+	return c;
+}
+
+void
+conf_put(struct conf *c)
+{
+	if (c != NULL && atomic_fetch_sub(&c->self->refs, 1) == 1)
+		conf_free(c->self);
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One configuration text through libConfuse.
+ *
+ * libConfuse does the grammar only: every key is a string or a list of
+ * strings to it, and goes into the value store from its callback, where the
+ * line is known.  Its own tree is thrown away.  The callbacks take no
+ * argument, hence the one pointer per thread to the parse under way.
+ */
+#include "config.h"
+
+#include <confuse.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/conf/conf_private.h"
+#include "core/conf/suggest.h"
+#include "lib/error.h"
+
+/* One item of a list: of which key, and where. */
+struct item {
+	const cfg_opt_t *opt;
+	unsigned line;
+};
+
+struct parse {
+	struct conf_private *self;
+	const char *path;
+	FM_VEC(struct item) items; /* of lists, as they are read */
+	struct fm_error *err;
+	bool failed;
+};
+
+/* What a list holds until it is written, so that { } is told from absence. */
+#define UNSET "\001unset"
+
+static _Thread_local struct parse *current;
+
+static struct instance *
+need_instance(struct conf_private *self, const struct fm_engine *engine, const char *title)
+{
+	struct instance *found = conf_find_instance(self, engine, title), i = { .engine = engine };
+	struct option_table table = option_table_of(engine);
+	char name[160];
+
+	if (found != NULL)
+		return found;
+	snprintf(name, sizeof(name), "%s%s%s", engine->name, *title != '\0' ? " " : "", title);
+	i.title = fm_arena_strdup(&self->mem, title);
+	i.values = option_values_new(&self->mem, &table, name);
+	if (i.title == NULL || i.values == NULL || !fm_vec_push(&self->instances, i))
+		return NULL;
+	return &self->instances.item[self->instances.n - 1];
+}
+
+/* --------------------------------------------------- libConfuse's callbacks */
+
+/* One item was read: note its line.*/
+static int
+on_item(cfg_t *cfg, cfg_opt_t *opt, const char *text, void *result)
+{
+	const char **to = result;
+	struct item item = { opt, (unsigned)cfg->line };
+
+	*to = text;
+	if (current == NULL || (opt->flags & CFGF_LIST) == 0 || strcmp(text, UNSET) == 0)
+		return 0;
+	if (fm_vec_push(&current->items, item))
+		return 0;
+	conf_out_of_memory(current->err);
+	current->failed = true;
+	return -1;
+}
+
+static struct option_values *
+values_of(cfg_t *cfg)
+{
+	const struct fm_engine *engine = engine_find(current->self->engines, cfg_name(cfg));
+	struct instance *i;
+
+	if (cfg_title(cfg) == NULL || engine == NULL)
+		return current->self->own;
+	i = need_instance(current->self, engine, cfg_title(cfg));
+	return i != NULL ? i->values : NULL;
+}
+
+static int
+refuse_second(const char *key, unsigned line, const struct option_origin *first)
+{
+	return fm_fail(current->err, FM_E_CONFIG, "%s:%u: %s is set twice, first in line %u",
+	    current->path, line, key, first->line);
+}
+
+/* Put a key with its items into the store. */
+static int
+keep(cfg_t *cfg, const char *key, const char *const *items, size_t n, const unsigned *lines)
+{
+	struct option_values *values = values_of(cfg);
+	struct option_origin origin = { current->path, n > 0 ? lines[0] : 0, lines };
+	const struct option_origin *old;
+
+	if (values == NULL)
+		return conf_out_of_memory(current->err);
+	old = option_values_origin(values, key);
+	if (old != NULL && old->file == current->path)
+		return refuse_second(key, origin.line, old);
+	if (values == current->self->own)
+		return conf_set_own(current->self, key, items, n, &origin, current->err);
+	return option_values_set(values, key, items, n, &origin, current->err);
+}
+
+/* A single value is complete. */
+static int
+on_value(cfg_t *cfg, cfg_opt_t *opt)
+{
+	const char *text = cfg_opt_getnstr(opt, 0);
+	unsigned line = (unsigned)cfg->line;
+	int rc = keep(cfg, opt->name, &text, 1, &line);
+
+	current->failed |= rc != 0;
+	return rc != 0 ? -1 : 0;
+}
+
+static int
+keep_list(cfg_t *cfg, cfg_opt_t *opt)
+{
+	unsigned n = cfg_opt_size(opt), n_items = 0, n_seen = 0;
+	const char **items = fm_arena_array(&current->self->mem, n + 1, const char *);
+	unsigned *lines = fm_arena_array(&current->self->mem, n + 1, unsigned);
+
+	if (items == NULL || lines == NULL)
+		return conf_out_of_memory(current->err);
+	for (unsigned i = 0; i < n; i++)
+		if (strcmp(cfg_opt_getnstr(opt, i), UNSET) != 0)
+			items[n_items++] = cfg_opt_getnstr(opt, i);
+	if (n_items == 0 && n > 0)
+		return 0;
+	for (size_t i = 0; i < current->items.n; i++) {
+		if (current->items.item[i].opt != opt)
+			continue;
+		if (n_seen == n_items) /* these were read before and replaced */
+			return refuse_second(opt->name, current->items.item[i].line,
+			    &(struct option_origin){ NULL, lines[0], NULL });
+		lines[n_seen++] = current->items.item[i].line;
+	}
+	return keep(cfg, opt->name, items, n_items, lines);
+}
+
+/* The lists of a section, or of the file: libConfuse tells of every item, but
+ * not of the end of a list. */
+static int
+keep_lists(cfg_t *cfg)
+{
+	int rc = 0;
+
+	for (cfg_opt_t *opt = cfg->opts; rc == 0 && opt->name != NULL; opt++)
+		if (opt->type == CFGT_STR && (opt->flags & CFGF_LIST) != 0)
+			rc = keep_list(cfg, opt);
+	current->failed |= rc != 0;
+	return rc;
+}
+
+/* A section is complete: it counts though it be empty. */
+static int
+on_section(cfg_t *cfg, cfg_opt_t *opt)
+{
+	cfg_t *section = cfg_opt_getnsec(opt, cfg_opt_size(opt) - 1);
+	const struct fm_engine *engine = engine_find(current->self->engines, opt->name);
+	struct instance *i = need_instance(current->self, engine, cfg_title(section));
+
+	if (i == NULL) {
+		conf_out_of_memory(current->err);
+		current->failed = true;
+		return -1;
+	}
+	i->file = current->path;
+	i->line = (unsigned)cfg->line;
+	return keep_lists(section) == 0 ? 0 : -1;
+}
+
+/* The name between quotes in "no such option 'x'", or false. */
+static bool
+unknown_name(const char *message, char *name, size_t room)
+{
+	const char *from = strstr(message, "no such option '"), *to;
+
+	if (from == NULL || (to = strchr(from + 16, '\'')) == NULL)
+		return false;
+	snprintf(name, room, "%.*s", (int)(to - from - 16), from + 16);
+	return true;
+}
+
+static void
+blame_unknown(cfg_t *cfg, const char *name)
+{
+	const char *section = cfg_title(cfg) != NULL ? cfg_name(cfg) : NULL, *near;
+	struct suggestion s;
+
+	suggest_init(&s, name);
+	for (unsigned i = 0; cfg->opts[i].name != NULL; i++)
+		suggest_offer(&s, cfg->opts[i].name);
+	near = suggest_best(&s);
+	fm_fail(current->err, FM_E_CONFIG, "%s:%d: unknown key %s%s%s%s%s%s", current->path,
+	    cfg->line, name, section != NULL ? " of " : "", section != NULL ? section : "",
+	    near != NULL ? ": did you mean " : ": fmd --help",
+	    near != NULL	  ? near
+		: section != NULL ? "="
+				  : "",
+	    near != NULL	  ? "?"
+		: section != NULL ? section
+				  : "");
+	if (near == NULL)
+		strncat(current->err->msg, " lists them",
+		    sizeof(current->err->msg) - strlen(current->err->msg) - 1);
+}
+
+/* What libConfuse itself finds wrong; the first one counts. */
+static void
+on_error(cfg_t *cfg, const char *fmt, va_list ap)
+{
+	char message[160], name[96];
+
+	if (current == NULL || current->failed)
+		return;
+	current->failed = true;
+	vsnprintf(message, sizeof(message), fmt, ap);
+	if (unknown_name(message, name, sizeof(name)))
+		blame_unknown(cfg, name);
+	else
+		fm_fail(current->err, FM_E_CONFIG, "%s:%d: %s", current->path, cfg->line, message);
+}
+
+/* ------------------------------------------------------- libConfuse's tables */
+
+static cfg_opt_t
+key_opt(const char *name, bool list)
+{
+	cfg_opt_t opt = CFG_STR((char *)(uintptr_t)name, NULL, CFGF_NODEFAULT);
+
+	if (list)
+		opt = (cfg_opt_t)CFG_STR_LIST(
+		    (char *)(uintptr_t)name, (char *)(uintptr_t) "{\"" UNSET "\"}", CFGF_NONE);
+	else
+		opt.validcb = on_value;
+	opt.parsecb = on_item;
+	return opt;
+}
+
+/* The keys of one engine's section. */
+static cfg_opt_t *
+engine_opts(struct fm_arena *mem, const struct fm_engine *engine)
+{
+	struct option_table table = option_table_of(engine);
+	const struct fm_option *row;
+	cfg_opt_t *opts;
+	size_t n = 0;
+
+	while (option_row(&table, n) != NULL)
+		n++;
+	opts = fm_arena_array(mem, n + 1, cfg_opt_t);
+	for (size_t i = 0; opts != NULL && (row = option_row(&table, i)) != NULL; i++)
+		opts[i] = key_opt(row->name, option_is_list(row));
+	if (opts != NULL)
+		opts[n] = (cfg_opt_t)CFG_END();
+	return opts;
+}
+
+static bool
+add_section(struct fm_arena *mem, cfg_opt_t *opt, const char *name, const struct fm_engine *engine)
+{
+	cfg_opt_t *sub = engine_opts(mem, engine);
+
+	*opt = (cfg_opt_t)CFG_SEC(
+	    (char *)(uintptr_t)name, sub, CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES);
+	opt->validcb = on_section;
+	return sub != NULL;
+}
+
+/* All keys and sections: the daemon's rows, each engine under each of its names. */
+static cfg_opt_t *
+all_opts(struct fm_arena *mem, const struct engine_set *engines)
+{
+	size_t n = 1, k = 0;
+	cfg_opt_t *opts;
+
+	while (conf_row(n - 1) != NULL)
+		n++;
+	for (uint32_t i = 0; i < engines->n_engines; i++) {
+		const char *const *a = engines->engines[i].engine->aliases;
+
+		for (n++; a != NULL && *a != NULL; a++)
+			n++;
+	}
+	opts = fm_arena_array(mem, n, cfg_opt_t);
+	if (opts == NULL)
+		return NULL;
+	for (const struct conf_row *row; (row = conf_row(k)) != NULL; k++)
+		opts[k] = key_opt(row->option.name, row->words);
+	for (uint32_t i = 0; i < engines->n_engines; i++) {
+		const struct fm_engine *e = engines->engines[i].engine;
+
+		if (!add_section(mem, &opts[k++], e->name, e))
+			return NULL;
+		for (const char *const *a = e->aliases; a != NULL && *a != NULL; a++)
+			if (engine_find(engines, *a) == e && !add_section(mem, &opts[k++], *a, e))
+				return NULL;
+	}
+	opts[k] = (cfg_opt_t)CFG_END();
+	return opts;
+}
+
+/* ---------------------------------------------------------------- one text */
+
+int
+conf_parse_text(struct conf_private *self, const char *path, const char *text, struct fm_error *err)
+{
+	struct parse p = { .self = self, .path = path, .err = err };
+	cfg_opt_t *opts = all_opts(&self->mem, self->engines);
+	cfg_t *cfg = opts != NULL ? cfg_init(opts, CFGF_NONE) : NULL;
+	int rc;
+
+	if (cfg == NULL)
+		return conf_out_of_memory(err);
+	cfg_set_error_function(cfg, on_error);
+	current = &p;
+	rc = cfg_parse_buf(cfg, text);
+	if (rc == CFG_SUCCESS && !p.failed)
+		keep_lists(cfg);
+	current = NULL;
+	cfg_free(cfg);
+	fm_vec_fini(&p.items);
+	if (rc == CFG_SUCCESS && !p.failed)
+		return 0;
+	return p.failed ? (int)err->kind : fm_fail(err, FM_E_CONFIG, "%s: cannot be parsed", path);
+}

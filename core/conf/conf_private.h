@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/conf/conf_private.h - a configuration in the making; shared by conf.c
+ * (files, command line, resolving) and conf_parse.c (libConfuse).
+ */
+#ifndef CORE_CONF_CONF_PRIVATE_H
+#define CORE_CONF_CONF_PRIVATE_H
+
+#include "core/conf/conf.h"
+#include "lib/arena.h"
+#include "lib/vec.h"
+
+/* The section fattree "pods": one set of options of one engine. */
+struct instance {
+	const struct fm_engine *engine;
+	const char *title; /* "" = the plain engine */
+	struct option_values *values;
+	const char *file;
+	unsigned line; /* where the section ends */
+	bool used;
+};
+
+struct conf_private {
+	struct fm_arena mem;
+	atomic_uint refs;
+	struct conf *conf;
+	const struct engine_set *engines;
+	struct option_values *own; /* the daemon's keys */
+	FM_VEC(struct instance) instances;
+};
+
+struct instance *conf_find_instance(
+    struct conf_private *self, const struct fm_engine *engine, const char *title);
+/* Set a key of the daemon. */
+int conf_set_own(struct conf_private *self, const char *key, const char *const *items, size_t n,
+    const struct option_origin *origin, struct fm_error *err);
+int conf_out_of_memory(struct fm_error *err);
+
+/* Read one text (scanned, NUL-terminated) into self; path lives in self->mem. */
+int conf_parse_text(
+    struct conf_private *self, const char *path, const char *text, struct fm_error *err);
+
+#endif

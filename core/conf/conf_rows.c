@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The daemon's options: one row each.  The parser, the range check, --help,
+ * conf/fmd.conf and fmd.conf(5) come from here; there is no second place.
+ * Names and defaults are OpenSM's where the meaning is.
+ */
+#include "core/conf/conf.h"
+
+#define AT(field) .offset = offsetof(struct conf, field)
+#define ANY_64_BITS .min = INT64_MIN, .max = INT64_MAX
+
+#define INT(group_, name_, field, def_, min_, max_, unit_, help_) \
+	{ \
+		.group = group_, .option = { \
+			.name = name_, \
+			.type = FM_OPT_INT, \
+			AT(field), \
+			.def = def_, \
+			.min = min_, \
+			.max = max_, \
+			.unit = unit_, \
+			.help = help_ \
+		} \
+	}
+#define KEY(group_, name_, field, def_, help_) \
+	{ \
+		.group = group_, .option = { \
+			.name = name_, \
+			.type = FM_OPT_INT, \
+			AT(field), \
+			.def = def_, \
+			ANY_64_BITS, \
+			.help = help_ \
+		} \
+	}
+#define TIME(group_, name_, field, def_, min_, max_, help_) \
+	{ \
+		.group = group_, .option = { \
+			.name = name_, \
+			.type = FM_OPT_DURATION, \
+			AT(field), \
+			.def = def_, \
+			.min = min_, \
+			.max = max_, \
+			.help = help_ \
+		} \
+	}
+#define BOOL(group_, name_, field, def_, help_) \
+	{ \
+		.group = group_, .option = { \
+			.name = name_, \
+			.type = FM_OPT_BOOL, \
+			AT(field), \
+			.def = def_, \
+			.help = help_ \
+		} \
+	}
+#define ENUM(group_, name_, field, def_, choices_, unit_, help_) \
+	{ \
+		.group = group_, .option = { \
+			.name = name_, \
+			.type = FM_OPT_ENUM, \
+			AT(field), \
+			.def = def_, \
+			.choices = choices_, \
+			.unit = unit_, \
+			.help = help_ \
+		} \
+	}
+#define STRING(group_, name_, field, def_, unit_, restart_, help_) \
+	{ \
+		.group = group_, \
+		.option = { .name = name_, \
+			.type = FM_OPT_STRING, \
+			AT(field), \
+			.def = def_, \
+			.unit = unit_, \
+			.help = help_ }, \
+		.restart = restart_ \
+	}
+
+#define SECOND 1000
+#define HOUR (3600 * SECOND)
+
+static const char *const credit_loops[] = { "refuse", "warn", NULL }; /* enum conf_credit_loops */
+static const char *const sl_models[] = { "both", "forward", NULL };   /* enum verify_sl_model */
+static const char *const op_vls[] = { "1", "2", "4", "8", "15", NULL };
+static const char *const log_levels[] = { "err", "warn", "notice", "info", "debug", NULL };
+
+static const struct conf_row rows[] = {
+	{ .group = "Routing",
+	    .option = { .name = "chain",
+		.type = FM_OPT_STRING,
+		AT(chain_text),
+		.def = "fattree, updn",
+		.unit = "engines in order of preference",
+		.help = "The first engine that accepts the fabric and whose tables are proven "
+			"routes it; "
+			"\"fattree:pods\" takes its options from the section fattree \"pods\"." },
+	    .words = true },
+	BOOL(NULL, "fallback", fallback, "yes",
+	    "End every chain with the built-in up/down, which routes any connected fabric."),
+	ENUM(NULL, "credit_loops", credit_loops, "refuse", credit_loops, NULL,
+	    "What to do with tables in which packets can wait for one another in a circle."),
+	TIME(NULL, "engine_time_limit", engine_time_limit_ms, "60s", 0, 24 * HOUR,
+	    "How long one engine may compute before the next one is asked; 0 = no limit."),
+	INT(NULL, "n_vls", n_vls, "8", 1, 15, "data VLs",
+	    "How many virtual lanes engines may use; ports that have fewer lower it."),
+	ENUM(NULL, "sl_model", sl_model, "both", sl_models, NULL,
+	    "Which SL a path is checked under: both also its reverse's, because replies copy the "
+	    "requester's SL; forward its own only."),
+	INT(NULL, "workers", workers, "0", 0, 256, "threads", "Routing threads; 0 = one per CPU."),
+
+	INT("LIDs", "lmc", lmc, "0", 0, 7, "bits", "Every CA and router port owns 2^lmc LIDs."),
+	INT(NULL, "switch_lmc", switch_lmc, "0", 0, 7, "bits",
+	    "Every enhanced switch port 0 owns 2^switch_lmc LIDs."),
+	BOOL(NULL, "reassign_lids", reassign_lids, "no",
+	    "Give LIDs from the store or afresh, without regard to those that ports have now."),
+	{ .option = { .name = "guid2lid",
+	      .type = FM_OPT_FILE,
+	      AT(guid2lid),
+	      .def = "",
+	      .help =
+		  "An OpenSM guid2lid file: LIDs for ports that the store does not know yet." } },
+
+	STRING("Subnet manager", "transport", transport, "umad", "umad[:CA[:PORT]] or sim:FABRIC",
+	    true, "The local port that reaches the fabric; umad alone takes the first active one."),
+	INT(NULL, "sm_priority", sm_priority, "0", 0, 15, NULL,
+	    "Among subnet managers the highest priority is master, then the lowest GUID."),
+	KEY(NULL, "sm_key", sm_key, "1",
+	    "SM_Key: subnet managers with another one are not trusted."),
+	KEY(NULL, "m_key", m_key, "0", "M_Key set in every port; 0 = none."),
+	INT(NULL, "m_key_lease_period", m_key_lease_period_s, "0", 0, 65535, "seconds",
+	    "A port whose M_Key was not used for so long after a wrong one gives up its key; 0 = "
+	    "never."),
+	INT(NULL, "m_key_protection_level", m_key_protection_level, "0", 0, 3, NULL,
+	    "What ports answer to SMPs with a wrong M_Key (IBA 14.2.4.1)."),
+	KEY(NULL, "subnet_prefix", subnet_prefix, "0xfe80000000000000",
+	    "GID prefix of the subnet."),
+	TIME(NULL, "sminfo_polling_timeout", sminfo_polling_timeout_ms, "10s", 100, HOUR,
+	    "How often a standby polls the master."),
+	INT(NULL, "polling_retry_number", polling_retry_number, "4", 1, 100, "polls",
+	    "A master that misses so many polls is gone."),
+
+	TIME("Sweeps", "sweep_interval", sweep_interval_ms, "10s", 0, 24 * HOUR,
+	    "Time between light sweeps; 0 = none, traps and commands only."),
+	BOOL(NULL, "sweep_on_trap", sweep_on_trap, "yes",
+	    "Traps 128 and 144 start a sweep of what changed."),
+	TIME(NULL, "transaction_timeout", transaction_timeout_ms, "200ms", 10, 60 * SECOND,
+	    "How long one SMP may take before it is sent again."),
+	INT(NULL, "transaction_retries", transaction_retries, "3", 0, 100, "times",
+	    "How often an SMP is sent again before its node counts as silent."),
+	INT(NULL, "max_smps", max_smps, "64", 1, 4096, "SMPs",
+	    "At most so many unanswered SMPs at once; the window adapts below."),
+	INT(NULL, "max_smps_per_node", max_smps_per_node, "4", 1, 64, "SMPs",
+	    "At most so many unanswered SMPs to one node."),
+
+	INT("Ports", "subnet_timeout", subnet_timeout, "18", 0, 31, "4.096 us * 2^n",
+	    "PortInfo.SubnetTimeOut: the least interval between traps, and the subnet's part of "
+	    "response times."),
+	INT(NULL, "packet_life_time", packet_life_time, "18", 0, 31, "4.096 us * 2^n",
+	    "SwitchInfo.LifeTimeValue: how long a packet may stay in a switch; above 19 = for "
+	    "ever."),
+	INT(NULL, "head_of_queue_lifetime", head_of_queue_lifetime, "18", 0, 31, "4.096 us * 2^n",
+	    "PortInfo.HOQLife of ports between switches; above 19 = for ever."),
+	INT(NULL, "leaf_head_of_queue_lifetime", leaf_head_of_queue_lifetime, "16", 0, 31,
+	    "4.096 us * 2^n", "PortInfo.HOQLife of switch ports to hosts."),
+	INT(NULL, "vl_stall_count", vl_stall_count, "7", 1, 7, "packets",
+	    "PortInfo.VLStallCount of ports between switches: so many drops in a row stall a VL."),
+	INT(NULL, "leaf_vl_stall_count", leaf_vl_stall_count, "7", 1, 7, "packets",
+	    "PortInfo.VLStallCount of switch ports to hosts."),
+	ENUM(NULL, "max_op_vls", max_op_vls, "15", op_vls, "data VLs",
+	    "At most so many data VLs are made operational on any link."),
+	INT(NULL, "local_phy_errors_threshold", local_phy_errors_threshold, "8", 0, 15, "errors",
+	    "PortInfo.LocalPhyErrors: rate of symbol errors that makes trap 129."),
+	INT(NULL, "overrun_errors_threshold", overrun_errors_threshold, "8", 0, 15, "errors",
+	    "PortInfo.OverrunErrors: rate of buffer overruns that makes trap 130."),
+	BOOL(NULL, "client_reregister", client_reregister, "yes",
+	    "Ask hosts to register anew with the SA when fmd becomes master."),
+
+	STRING("Daemon", "state_dir", state_dir, STATE_DIR, "folder", true,
+	    "Where LIDs, caches and registrations are kept."),
+	STRING(NULL, "control_socket", control_socket, "", "path", true,
+	    "Socket of fmctl; empty = " RUN_DIR
+	    "/fmd.sock, or fmd.sock in a state_dir that was set."),
+	ENUM(NULL, "log_level", log_level, "info", log_levels, NULL,
+	    "Messages of this level and graver are logged."),
+	STRING(NULL, "debug", debug, "", "subsystems", false,
+	    "Comma-separated subsystems whose debug messages are logged; all = every one."),
+	{ .option = { .type = FM_OPT_END } }
+};
+
+const struct conf_row *
+conf_row(size_t i)
+{
+	return i + 1 < sizeof(rows) / sizeof(*rows) ? &rows[i] : NULL;
+}
+
+struct option_table
+conf_option_table(void)
+{
+	return (struct option_table){ "", &rows[0].option, sizeof(rows[0]), sizeof(struct conf) };
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One row, four documents: help, the commented file, the man page, JSON.
+ */
+#include "core/conf/describe.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "core/conf/conf.h"
+#include "core/conf/options.h"
+
+#define WIDTH 78 /* columns of text */
+
+static const struct trait {
+	uint32_t bit;
+	const char *name, *help;
+} traits[] = {
+	{ FM_PROVIDES_LFT, "lft", "forwarding tables" },
+	{ FM_PROVIDES_SL, "sl", "service levels and VLs of its own" },
+	{ FM_PROVIDES_AR, "ar", "adaptive routing groups" },
+	{ FM_PROVIDES_MCAST, "mcast", "multicast trees" },
+	{ FM_USES_PREV, "uses-prev", "looks at the tables in use" },
+	{ FM_PROMISES_NO_CREDIT_LOOPS, "no-credit-loops", "promises no credit loops" },
+	{ FM_SL_SYMMETRIC, "sl-symmetric", "replies may use the requester's SL" },
+};
+#define N_TRAITS (sizeof(traits) / sizeof(*traits))
+
+/* text in lines of WIDTH columns, each led by lead. */
+static void
+print_wrapped(const char *text, const char *lead, FILE *out)
+{
+	size_t col = 0;
+
+	for (const char *p = text; *p != '\0';) {
+		size_t n = strcspn(p, " ");
+
+		if (col > 0 && col + 1 + n > WIDTH) {
+			fputc('\n', out);
+			col = 0;
+		}
+		col += (size_t)fprintf(out, "%s%.*s", col == 0 ? lead : " ", (int)n, p);
+		p += n + strspn(p + n, " ");
+	}
+	fputc('\n', out);
+}
+
+static void
+print_traits(const struct fm_engine *e, FILE *out)
+{
+	const char *comma = "";
+
+	for (size_t i = 0; i < N_TRAITS; i++)
+		if (e->traits & traits[i].bit) {
+			fprintf(out, "%s%s", comma, traits[i].name);
+			comma = " ";
+		}
+}
+
+static void
+print_aliases(const struct fm_engine *e, FILE *out)
+{
+	for (const char *const *a = e->aliases; a != NULL && *a != NULL; a++)
+		fprintf(out, "%s%s", a == e->aliases ? "" : ", ", *a);
+}
+
+void
+describe_engines(const struct engine_set *set, FILE *out)
+{
+	for (uint32_t i = 0; i < set->n_engines; i++) {
+		const struct fm_engine *e = set->engines[i].engine;
+
+		fprintf(out, "%s", e->name);
+		if (e->aliases != NULL && e->aliases[0] != NULL) {
+			fprintf(out, " (");
+			print_aliases(e, out);
+			fprintf(out, ")");
+		}
+		fprintf(out, "\n    %s\n    ABI %u.%u, ", e->summary, e->abi_major, e->abi_minor);
+		print_traits(e, out);
+		fprintf(out, "\n    %s\n", set->engines[i].path);
+	}
+	if (set->n_engines == 0)
+		fprintf(out, "No engines found.\n");
+	for (uint32_t i = 0; i < set->n_refused; i++)
+		fprintf(out, "%srefused: %s\n", i == 0 ? "\n" : "", set->refused[i].reason);
+}
+
+static const char *
+type_name(enum fm_opt_type type)
+{
+	static const char *const names[] = { "", "bool", "int", "duration", "enum", "string",
+		"nodes", "nodes list", "table", "file" };
+
+	return (size_t)type < sizeof(names) / sizeof(*names) ? names[type] : "";
+}
+
+static json_t *
+option_json(const struct fm_option *row)
+{
+	char range[256];
+
+	option_describe(row, range, sizeof(range));
+	return json_pack("{s:s, s:s, s:s, s:s, s:s?, s:s}", "name", row->name, "type",
+	    type_name(row->type), "default", row->def != NULL ? row->def : "", "range", range,
+	    "unit", row->unit, "help", row->help);
+}
+
+static json_t *
+engine_json(const struct engine_file *file)
+{
+	const struct fm_engine *e = file->engine;
+	struct option_table table = option_table_of(e);
+	json_t *names = json_array(), *aliases = json_array(), *options = json_array();
+	const struct fm_option *row;
+
+	for (size_t i = 0; i < N_TRAITS; i++)
+		if (e->traits & traits[i].bit)
+			json_array_append_new(names, json_string(traits[i].name));
+	for (const char *const *a = e->aliases; a != NULL && *a != NULL; a++)
+		json_array_append_new(aliases, json_string(*a));
+	for (size_t i = 0; (row = option_row(&table, i)) != NULL; i++)
+		json_array_append_new(options, option_json(row));
+	return json_pack("{s:s, s:s, s:o, s:s, s:[i,i], s:o, s:o}", "name", e->name, "summary",
+	    e->summary, "aliases", aliases, "path", file->path, "abi", e->abi_major, e->abi_minor,
+	    "traits", names, "options", options);
+}
+
+int
+describe_engines_json(const struct engine_set *set, FILE *out, struct fm_error *err)
+{
+	json_t *engines = json_array(), *refused = json_array(), *all;
+	int rc;
+
+	for (uint32_t i = 0; i < set->n_engines; i++)
+		json_array_append_new(engines, engine_json(&set->engines[i]));
+	for (uint32_t i = 0; i < set->n_refused; i++)
+		json_array_append_new(refused,
+		    json_pack("{s:s, s:s}", "path", set->refused[i].path, "reason",
+			set->refused[i].reason));
+	all = json_pack("{s:[i,i], s:o, s:o}", "abi", FM_ABI_MAJOR, FM_ABI_MINOR, "engines",
+	    engines, "refused", refused);
+	if (all == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "the list of engines cannot be written as JSON");
+	rc = json_dumpf(all, out, JSON_INDENT(2));
+	fputc('\n', out);
+	json_decref(all);
+	return rc == 0 ? 0 : fm_fail(err, FM_E_SYSTEM, "the list of engines cannot be written");
+}
+
+/* A value as it is written in the file. */
+static void
+print_value(const struct fm_option *row, bool words, FILE *out)
+{
+	const char *def = row->def != NULL ? row->def : "";
+
+	if (words || option_is_list(row)) {
+		fprintf(out, "{");
+		for (const char *p = def; *p != '\0'; p += strspn(p, ", ")) {
+			fprintf(out, "%s\"%.*s\"", p == def ? " " : ", ", (int)strcspn(p, ", "), p);
+			p += strcspn(p, ", ");
+		}
+		fprintf(out, " }");
+	} else if (row->type == FM_OPT_STRING || row->type == FM_OPT_FILE) {
+		fprintf(out, "\"%s\"", def);
+	} else {
+		fprintf(out, "%s", def);
+	}
+}
+
+static void
+print_help(const struct fm_option *row, bool words, FILE *out)
+{
+	char range[256];
+
+	option_describe(row, range, sizeof(range));
+	fprintf(out, "  %s = ", row->name);
+	print_value(row, words, out);
+	fprintf(out, "    (%s)\n", range);
+	print_wrapped(row->help, "      ", out);
+}
+
+void
+describe_engine(const struct fm_engine *engine, const char *path, FILE *out)
+{
+	struct option_table table = option_table_of(engine);
+	const struct fm_option *row;
+
+	fprintf(out, "%s: %s\n", engine->name, engine->summary);
+	fprintf(
+	    out, "  file     %s, engine ABI %u.%u\n", path, engine->abi_major, engine->abi_minor);
+	if (engine->aliases != NULL && engine->aliases[0] != NULL) {
+		fprintf(out, "  aliases  ");
+		print_aliases(engine, out);
+		fprintf(out, "\n");
+	}
+	for (size_t i = 0, n = 0; i < N_TRAITS; i++)
+		if (engine->traits & traits[i].bit)
+			fprintf(
+			    out, "  %s  %s\n", n++ == 0 ? "traits " : "       ", traits[i].help);
+	if (option_row(&table, 0) == NULL) {
+		fprintf(out, "\nIt has no options.\n");
+		return;
+	}
+	fprintf(out, "\nOptions, in a section %s { ... } of fmd.conf, with their defaults:\n\n",
+	    engine->name);
+	for (size_t i = 0; (row = option_row(&table, i)) != NULL; i++)
+		print_help(row, false, out);
+}
+
+void
+describe_daemon_options(FILE *out)
+{
+	const struct conf_row *row;
+
+	for (size_t i = 0; (row = conf_row(i)) != NULL; i++) {
+		if (row->group != NULL)
+			fprintf(out, "%s%s:\n", i > 0 ? "\n" : "", row->group);
+		print_help(&row->option, row->words, out);
+	}
+}
+
+/* --------------------------------------------------------------- fmd.conf */
+
+static void
+print_commented(const struct fm_option *row, bool words, const char *indent, FILE *out)
+{
+	char range[256], lead[16];
+
+	option_describe(row, range, sizeof(range));
+	snprintf(lead, sizeof(lead), "%s# ", indent);
+	print_wrapped(row->help, lead, out);
+	fprintf(out, "%s# %s.\n%s#%s = ", indent, range, indent, row->name);
+	print_value(row, words, out);
+	fprintf(out, "\n\n");
+}
+
+static void
+print_section(const struct fm_engine *e, FILE *out)
+{
+	struct option_table table = option_table_of(e);
+	const struct fm_option *row;
+
+	fprintf(out, "# %s: %s\n", e->name, e->summary);
+	if (option_row(&table, 0) == NULL) {
+		fprintf(out, "# It has no options.\n\n");
+		return;
+	}
+	fprintf(out, "%s {\n", e->name);
+	for (size_t i = 0; (row = option_row(&table, i)) != NULL; i++)
+		print_commented(row, false, "\t", out);
+	fprintf(out, "}\n\n");
+}
+
+void
+describe_conf_file(const struct engine_set *set, FILE *out)
+{
+	const struct conf_row *row;
+
+	fputs("# fmd.conf: every option with its default, commented out.  See fmd.conf(5).\n"
+	      "# Files conf.d/*.conf beside this one are read after it, by name.\n"
+	      "# \"${VAR}\" in double quotes is taken from the environment; 'text' stays as it "
+	      "is.\n\n",
+	    out);
+	for (size_t i = 0; (row = conf_row(i)) != NULL; i++) {
+		if (row->group != NULL)
+			fprintf(out, "# ---- %s\n\n", row->group);
+		print_commented(&row->option, row->words, "", out);
+	}
+	fputs("# ---- Engines\n"
+	      "# A section NAME { ... } holds the options of an engine as a chain names it; a\n"
+	      "# section NAME \"title\" { ... } those of the entry \"NAME:title\".\n\n",
+	    out);
+	for (uint32_t i = 0; i < set->n_engines; i++)
+		print_section(set->engines[i].engine, out);
+}
+
+/* ----------------------------------------------------------- fmd.conf(5) */
+
+/* Text with what troff would take for its own escaped. */
+static void
+print_troff(const char *text, FILE *out)
+{
+	for (const char *p = text; *p != '\0'; p++) {
+		if ((*p == '.' || *p == '\'') && p == text)
+			fputs("\\&", out);
+		if (*p == '-')
+			fputs("\\-", out);
+		else if (*p == '\\')
+			fputs("\\e", out);
+		else
+			fputc(*p, out);
+	}
+}
+
+static void
+print_man_row(const struct fm_option *row, bool words, FILE *out)
+{
+	char range[256];
+
+	option_describe(row, range, sizeof(range));
+	fprintf(out, ".TP\n.BR %s \" = ", row->name);
+	if (words || option_is_list(row))
+		fprintf(out, "{ %s }", row->def != NULL ? row->def : "");
+	else
+		print_troff(row->def != NULL && *row->def != '\0' ? row->def : "(nothing)", out);
+	fputs("\"\n", out);
+	print_troff(row->help, out);
+	fputs("\nWritten as: ", out);
+	print_troff(range, out);
+	fputs(".\n", out);
+}
+
+void
+describe_man_options(const struct engine_set *set, FILE *out)
+{
+	const struct fm_option *option;
+	const struct conf_row *row;
+
+	fputs(".SH OPTIONS OF THE DAEMON\n", out);
+	for (size_t i = 0; (row = conf_row(i)) != NULL; i++) {
+		if (row->group != NULL)
+			fprintf(out, ".SS %s\n", row->group);
+		print_man_row(&row->option, row->words, out);
+		if (row->restart)
+			fputs("A change needs a restart.\n", out);
+	}
+	fputs(".SH OPTIONS OF THE ENGINES\n", out);
+	for (uint32_t i = 0; i < set->n_engines; i++) {
+		struct option_table table = option_table_of(set->engines[i].engine);
+
+		fprintf(out, ".SS %s\n", set->engines[i].engine->name);
+		print_troff(set->engines[i].engine->summary, out);
+		fputc('\n', out);
+		for (size_t k = 0; (option = option_row(&table, k)) != NULL; k++)
+			print_man_row(option, false, out);
+	}
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/conf/describe.h - documents made from option rows and descriptors.
+ */
+#ifndef CORE_CONF_DESCRIBE_H
+#define CORE_CONF_DESCRIBE_H
+
+#include <stdio.h>
+
+#include "core/conf/plugin.h"
+#include "lib/error.h"
+
+/* What is in the plugin directories, refused files with their reason. */
+void describe_engines(const struct engine_set *set, FILE *out);
+int describe_engines_json(const struct engine_set *set, FILE *out, struct fm_error *err);
+/* Summary, traits, aliases and options of one engine. */
+void describe_engine(const struct fm_engine *engine, const char *path, FILE *out);
+/* The daemon's options, for fmd --help. */
+void describe_daemon_options(FILE *out);
+
+/* conf/fmd.conf: every option of the daemon and of the engines with its help,
+ * its default commented out. */
+void describe_conf_file(const struct engine_set *set, FILE *out);
+/* The OPTIONS sections of fmd.conf(5), as man macros. */
+void describe_man_options(const struct engine_set *set, FILE *out);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/mad/umad_port.c - find the local InfiniBand port to work on.
+ *
+ * libibumad reads sysfs.  A port is better the nearer it is to carrying
+ * traffic; Ethernet ports of the same adapters do not count.
+ */
+#include "config.h"
+
+#include "core/mad/umad_port.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <infiniband/umad.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mad/wire.h"
+
+#define MAX_CAS 32
+#define MAX_PORT 254
+
+static int
+bad_spec(const char *spec, struct fm_error *err)
+{
+	return fm_fail(err, FM_E_CONFIG,
+	    "\"%s\" is no transport: it is umad[:CA[:PORT]], such as umad:mlx5_0:1", spec);
+}
+
+int
+umad_parse_spec(const char *spec, struct umad_choice *c, struct fm_error *err)
+{
+	const char *ca = strchr(spec, ':'), *port;
+	size_t n_ca;
+	char *end;
+	long n;
+
+	*c = (struct umad_choice){ 0 };
+	if (ca == NULL || ca[1] == '\0')
+		return 0;
+	ca++;
+	port = strchr(ca, ':');
+	n_ca = port ? (size_t)(port - ca) : strlen(ca);
+	if (n_ca == 0 || n_ca >= UMAD_CA_NAME_LEN)
+		return bad_spec(spec, err);
+	memcpy(c->ca, ca, n_ca);
+	if (port == NULL)
+		return 0;
+	n = strtol(port + 1, &end, 10);
+	if (end == port + 1 || *end != '\0' || n < 0 || n > MAX_PORT)
+		return bad_spec(spec, err);
+	c->port = (int)n;
+	return 0;
+}
+
+/* 0: of no use; then up; active is best. */
+static int
+rank_of(const umad_port_t *p)
+{
+	if (strcmp(p->link_layer, "Ethernet") == 0)
+		return 0;
+	if (p->state == WIRE_PORT_ACTIVE)
+		return 3;
+	if (p->state == WIRE_PORT_INIT || p->state == WIRE_PORT_ARMED)
+		return 2;
+	return p->phys_state == WIRE_PHYS_LINK_UP ? 1 : 0;
+}
+
+static void
+choose_in_ca(const umad_ca_t *ca, struct umad_choice *best, int *best_rank)
+{
+	for (int i = 0; i < UMAD_CA_MAX_PORTS; i++) {
+		int rank = ca->ports[i] ? rank_of(ca->ports[i]) : 0;
+
+		if (rank <= *best_rank)
+			continue;
+		*best_rank = rank;
+		snprintf(best->ca, sizeof(best->ca), "%s", ca->ca_name);
+		best->port = ca->ports[i]->portnum;
+	}
+}
+
+static int
+compare_names(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+int
+umad_choose_port(struct umad_choice *c, struct fm_error *err)
+{
+	char names[MAX_CAS][UMAD_CA_NAME_LEN];
+	struct umad_choice best = { 0 };
+	int n = umad_get_cas_names(names, MAX_CAS), rank = 0;
+
+	if (c->port != 0)
+		return 0;
+	if (n <= 0)
+		return fm_fail(err, FM_E_SYSTEM,
+		    "no InfiniBand adapter is known to the kernel (is ib_umad loaded?)");
+	qsort(names, (size_t)n, sizeof(names[0]), compare_names);
+	for (int i = 0; i < n; i++) {
+		umad_ca_t ca;
+
+		if ((c->ca[0] != '\0' && strcmp(c->ca, names[i]) != 0) ||
+		    umad_get_ca(names[i], &ca) < 0)
+			continue;
+		choose_in_ca(&ca, &best, &rank);
+		umad_release_ca(&ca);
+	}
+	if (rank == 0)
+		return fm_fail(err, FM_E_SYSTEM,
+		    "no InfiniBand port%s%s is up: is a cable plugged in?", c->ca[0] ? " of " : "",
+		    c->ca);
+	*c = best;
+	return 0;
+}
+
+static void
+fill_local(struct local_port *out, const umad_ca_t *ca, const umad_port_t *p)
+{
+	*out = (struct local_port){
+		.node_guid = be64toh(ca->node_guid),
+		.system_guid = be64toh(ca->system_guid),
+		.port_guid = be64toh(p->port_guid),
+		.node_type = (uint8_t)ca->node_type,
+		.port = (uint8_t)p->portnum,
+		.lid = (uint16_t)p->base_lid,
+		.sm_lid = (uint16_t)p->sm_lid,
+		.state = (uint8_t)p->state,
+	};
+	snprintf(out->name, sizeof(out->name), "%s port %d", ca->ca_name, p->portnum);
+}
+
+int
+umad_read_port(const struct umad_choice *c, struct local_port *out, struct fm_error *err)
+{
+	umad_ca_t ca;
+	umad_port_t p;
+
+	if (umad_get_ca(c->ca, &ca) < 0)
+		return fm_fail(err, FM_E_SYSTEM, "there is no adapter %s", c->ca);
+	if (umad_get_port(c->ca, c->port, &p) < 0) {
+		umad_release_ca(&ca);
+		return fm_fail(err, FM_E_SYSTEM, "adapter %s has no port %d", c->ca, c->port);
+	}
+	fill_local(out, &ca, &p);
+	umad_release_port(&p);
+	umad_release_ca(&ca);
+	return 0;
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The configuration: what is taken from where, and for every bad file the
+ * exact sentence.  The engine is tests/modules/good, alias fine.
+ */
+#include "config.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/conf/conf.h"
+#include "core/conf/describe.h"
+#include "lib/log.h"
+#include "lib/vec.h"
+
+static struct engine_set engines;
+static char folder[64], conf_path[96], warned[512];
+
+static void
+note_warning(void *arg, enum fm_log_level level, const char *subsystem, const char *line)
+{
+	if (level == FM_LOG_WARN)
+		snprintf(warned, sizeof(warned), "%s", line);
+}
+
+static void
+write_file(const char *name, const char *text)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	f = fopen(path, "w");
+	ck_assert_ptr_nonnull(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void
+set_up(void)
+{
+	const char *dirs[] = { folder, NULL };
+	char cmd[256], sub[96];
+	struct fm_error err;
+
+	strcpy(folder, "/tmp/fmd-check-conf-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(sub, sizeof(sub), "%s/conf.d", folder);
+	ck_assert_int_eq(mkdir(sub, 0700), 0);
+	snprintf(conf_path, sizeof(conf_path), "%s/fmd.conf", folder);
+	snprintf(cmd, sizeof(cmd),
+	    "cp tests/modules/.libs/good.so tests/modules/.libs/bad_minor.so %s", folder);
+	ck_assert_int_eq(system(cmd), 0);
+	ck_assert_msg(engine_set_load(&engines, dirs, &err) == 0, "%s", err.msg);
+	fm_log_set_sink(note_warning, NULL);
+	warned[0] = '\0';
+}
+
+static void
+tear_down(void)
+{
+	char cmd[128];
+
+	engine_set_fini(&engines);
+	snprintf(cmd, sizeof(cmd), "rm -rf %s", folder);
+	ck_assert_int_eq(system(cmd), 0);
+}
+
+static struct conf *
+load(const struct conf_override *overrides, size_t n)
+{
+	struct conf_source source = { conf_path, overrides, n };
+	struct conf *conf = NULL;
+	struct fm_error err;
+
+	ck_assert_msg(conf_load(&source, &engines, &conf, &err) == 0, "%s", err.msg);
+	return conf;
+}
+
+/* The message of a load that must fail, without the folder's name. */
+static const char *
+message(const struct conf_override *overrides, size_t n)
+{
+	static char out[sizeof(((struct fm_error *)0)->msg)];
+	struct conf_source source = { conf_path, overrides, n };
+	struct conf *conf = (struct conf *)&source;
+	struct fm_error err = { 0 };
+	int rc = conf_load(&source, &engines, &conf, &err);
+	size_t at = 0, skip = strlen(folder) + 1;
+
+	ck_assert_msg(rc == FM_E_CONFIG, "returned %d: %s", rc, err.msg);
+	ck_assert_ptr_eq(conf, &source); /* written only on success */
+	for (const char *p = err.msg; *p != '\0';) {
+		if (strncmp(p, folder, skip - 1) == 0)
+			p += skip;
+		else
+			out[at++] = *p++;
+	}
+	out[at] = '\0';
+	return out;
+}
+
+static const struct {
+	const char *text, *says;
+} bad[] = {
+	{ "lmc = 8\n", "fmd.conf:1: lmc = 8 is outside 0..7 bits" },
+	{ "\n\nlmc = many\n", "fmd.conf:3: lmc = many is no number of bits" },
+	{ "lmc = -1\n", "fmd.conf:1: lmc = -1 is outside 0..7 bits" },
+	{ "lmc = 99999999999999999999\n",
+	    "fmd.conf:1: lmc = 99999999999999999999 is outside 0..7 bits" },
+	{ "lmc = \"\"\n", "fmd.conf:1: lmc =  is no number of bits" },
+	{ "sm_key = 0x10000000000000000\n",
+	    "fmd.conf:1: sm_key = 0x10000000000000000 is more than 64 bits" },
+	{ "fallback = perhaps\n", "fmd.conf:1: fallback = perhaps is neither yes nor no" },
+	{ "credit_loops = ignore\n", "fmd.conf:1: credit_loops = ignore is none of refuse, warn" },
+	{ "sweep_interval = 10\n",
+	    "fmd.conf:1: sweep_interval = 10 has no unit that fits: write a number and ms, s, min "
+	    "or h" },
+	{ "sweep_interval = soon\n",
+	    "fmd.conf:1: sweep_interval = soon is no duration: write a number and ms, s, min or "
+	    "h" },
+	{ "sweep_interval = 25h\n", "fmd.conf:1: sweep_interval = 25h is outside 0ms..24h" },
+	{ "sweep_interval = 9999999999999999h\n",
+	    "fmd.conf:1: sweep_interval = 9999999999999999h is outside 0ms..24h" },
+	{ "# a comment\nsweep_intervall = 10s\n",
+	    "fmd.conf:2: unknown key sweep_intervall: did you mean sweep_interval?" },
+	{ "colour = blue\n", "fmd.conf:1: unknown key colour: fmd --help lists them" },
+	{ "lmc = 1\nlmc = 2\n", "fmd.conf:2: lmc is set twice, first in line 1" },
+	{ "lmc 1\n", "fmd.conf:1: missing equal sign after option 'lmc'" },
+	{ "good {\n\tmax_hops = 99\n}\n", "fmd.conf:2: good: max_hops = 99 is outside 1..64 hops" },
+	{ "good \"a\" {\n\tmax_hops = 99\n}\n",
+	    "fmd.conf:2: good a: max_hops = 99 is outside 1..64 hops" },
+	{ "fine \"a\" { max_hops = 0 }\n",
+	    "fmd.conf:1: good a: max_hops = 0 is outside 1..64 hops" },
+	{ "good \"a\" {\n\tblance = paths\n}\n",
+	    "fmd.conf:2: unknown key blance of good: did you mean balance?" },
+	{ "good {\n\tnonsense = 1\n}\n",
+	    "fmd.conf:2: unknown key nonsense of good: fmd --help=good lists them" },
+	{ "good \"a\" { }\ngood \"a\" { }\n", "fmd.conf:2: found duplicate title 'a'" },
+	{ "good { }\ngood { }\n", "fmd.conf:2: found duplicate title ''" },
+	{ "good {\n\tstrict = no\n\tstrict = yes\n}\n",
+	    "fmd.conf:3: strict is set twice, first in line 2" },
+	{ "godo { }\n", "fmd.conf:1: unknown key godo: did you mean good?" },
+	{ "good {\n\troots = { \"0x1\" }\n\troots = {\n\t\t\"0x2\", \"0x3\" }\n}\n",
+	    "fmd.conf:4: roots is set twice, first in line 2" },
+	{ "good {\n\troots = {\n\t\t\"0x1\",\n\t\t\"0xzz\"\n\t}\n}\n",
+	    "fmd.conf:4: good: roots: '0xzz' is no GUID: write 0x and up to 16 hex digits, or "
+	    "name:0xzz "
+	    "for a node's name" },
+	{ "good { roots = { \"name:leaf-[1-\" } }\n",
+	    "fmd.conf:1: good: roots: 'leaf-[1-': brackets hold numbers: [1-18] or [1-4,7]" },
+	{ "good { roots = { \"@pods\" } }\n",
+	    "fmd.conf:1: good: roots: '@pods': this fmd knows no groups; list the members" },
+	{ "good { roots = { \"level:up\" } }\n",
+	    "fmd.conf:1: good: roots: level:up: write level:0 (leaves) to level:255, or "
+	    "level:top" },
+	{ "good { roots = { \"file:none\" } }\n",
+	    "fmd.conf:1: good: roots: none: No such file or directory" },
+	{ "good { roots = { \"file:guids\" } }\n",
+	    "fmd.conf:1: good: roots: guids:3: '0002c903' is no GUID: write 0x and up to 16 hex "
+	    "digits, or "
+	    "name:0002c903 for a node's name" },
+	{ "good { weights = { \"0x1 3\" } }\n",
+	    "fmd.conf:1: good: weights: row '0x1 3' is not \"GUID port weight\", the GUID written "
+	    "0x..." },
+	{ "good { weights = { \"0x1 3 256\" } }\n",
+	    "fmd.conf:1: good: weights: 256 is outside 1..255" },
+	{ "good { weights = { \"0x1 300 2\" } }\n",
+	    "fmd.conf:1: good: weights: row '0x1 300 2': 300 is no port, 0..254" },
+	{ "good { tables = \"absent.lfts\" }\n",
+	    "fmd.conf:1: good: tables: absent.lfts: No such file or directory" },
+	{ "chain = { \"god\" }\n", "fmd.conf:1: chain: no engine 'god': did you mean good?" },
+	{ "chain = { \"dfsssp\" }\n",
+	    "fmd.conf:1: chain: no engine 'dfsssp': fmd --list-engines shows what there is" },
+	{ "chain = { \"bad_minor\" }\n",
+	    "fmd.conf:1: chain: bad_minor.so: engine ABI 0.2 is newer than the 0.1 of this fmd: "
+	    "update fmd, "
+	    "or rebuild the engine against this fmd's fmd/engine.h" },
+	{ "chain = { \"good:pods\" }\n",
+	    "fmd.conf:1: chain: good:pods: there is no section good \"pods\" { ... }" },
+	{ "chain = { }\nfallback = no\n",
+	    "fmd.conf: chain: no engine is left: name one, or set fallback = yes" },
+	{ "lmc = \"1\n", "fmd.conf:1: the string that begins here has no closing \"" },
+	{ "good {\n\tlabel = \"${FMD_SURELY_NOT_SET}\"\n}\n",
+	    "fmd.conf:2: the variable ${FMD_SURELY_NOT_SET} is not set; to mean the text itself "
+	    "use single "
+	    "quotes" },
+	{ "good {\n\tmax_hops = 3\n", "fmd.conf:1: the brace that opens here is never closed" },
+	{ "}\n", "fmd.conf:1: unexpected closing brace" },
+	{ "= 3\n", "fmd.conf:1: unexpected token '='" },
+	{ "include(\"/etc/passwd\")\n", "fmd.conf:1: unknown key include: fmd --help lists them" },
+};
+
+START_TEST(bad_files)
+{
+	write_file("guids", "# roots\n0x2c903\n0002c903 # octal, and no octal\n");
+	write_file("fmd.conf", bad[_i].text);
+	ck_assert_str_eq(message(NULL, 0), bad[_i].says);
+}
+END_TEST
+
+START_TEST(bytes_that_are_no_text)
+{
+	FILE *f = fopen(conf_path, "w");
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_uint_eq(fwrite("lmc = 1\n\0\1\2", 1, 11, f), 11);
+	fclose(f);
+	ck_assert_str_eq(message(NULL, 0), "fmd.conf:2: a NUL byte: this is no text file");
+}
+END_TEST
+
+START_TEST(missing_file)
+{
+	ck_assert_str_eq(message(NULL, 0), "fmd.conf: No such file or directory");
+	ck_assert_int_eq(mkdir(conf_path, 0700), 0);
+	ck_assert_str_eq(message(NULL, 0), "fmd.conf: not a regular file");
+}
+END_TEST
+
+START_TEST(defaults)
+{
+	struct conf *c;
+
+	write_file("fmd.conf", "");
+	c = load(NULL, 0);
+	ck_assert_int_eq(c->sweep_interval_ms, 10000);
+	ck_assert_int_eq(c->subnet_timeout, 18);
+	ck_assert_int_eq(c->leaf_head_of_queue_lifetime, 16);
+	ck_assert_uint_eq((uint64_t)c->subnet_prefix, UINT64_C(0xfe80000000000000));
+	ck_assert_int_eq(c->sm_key, 1);
+	ck_assert_int_eq(c->max_op_vls, 4);
+	ck_assert_str_eq(c->state_dir, STATE_DIR);
+	ck_assert_str_eq(c->control_socket, RUN_DIR "/fmd.sock");
+	ck_assert_uint_eq(c->chain.n_entries, 0); /* none of the default chain is installed here */
+	ck_assert(c->chain.fallback);
+	ck_assert(!c->chain.allow_credit_loops);
+	ck_assert_ptr_null(c->guid2lid.path);
+	conf_put(c);
+}
+END_TEST
+
+START_TEST(later_values_win)
+{
+	static const char *const lmc[] = { "3" }, *const dir[] = { "/tmp/state" };
+	const struct conf_override cli[] = { { "lmc", lmc, 1 }, { "state_dir", dir, 1 } };
+	struct conf *c;
+
+	write_file("fmd.conf", "lmc = 1\nswitch_lmc = 1\nsm_priority = 1 credit_loops = warn\n");
+	write_file("conf.d/20.conf", "sm_priority = 3\n");
+	write_file("conf.d/10.conf", "sm_priority = 2\nswitch_lmc = 2\n");
+	write_file("conf.d/30.conf~", "sm_priority = 4\n");
+	c = load(cli, 2);
+	ck_assert_int_eq(c->lmc, 3);
+	ck_assert_int_eq(c->switch_lmc, 2);
+	ck_assert_int_eq(c->sm_priority, 3);
+	ck_assert(c->chain.allow_credit_loops);
+	ck_assert_str_eq(c->control_socket, "/tmp/state/fmd.sock");
+	conf_put(c);
+}
+END_TEST
+
+START_TEST(error_in_conf_d)
+{
+	write_file("fmd.conf", "lmc = 1\n");
+	write_file("conf.d/10.conf", "\nlmc = 9\n");
+	ck_assert_str_eq(message(NULL, 0), "conf.d/10.conf:2: lmc = 9 is outside 0..7 bits");
+}
+END_TEST
+
+START_TEST(error_on_command_line)
+{
+	static const char *const word[] = { "fien" };
+	const struct conf_override cli = { "chain", word, 1 };
+
+	write_file("fmd.conf", "chain = { \"good\" }\n");
+	ck_assert_str_eq(
+	    message(&cli, 1), "command line: chain: no engine 'fien': did you mean fine?");
+}
+END_TEST
+
+START_TEST(chain_and_sections)
+{
+	struct conf *c;
+
+	write_file("fmd.conf",
+	    "/* a { brace } in a comment: good { } */\n"
+	    "good { max_hops = 7 } // good {\n"
+	    "good 'pods' { max_hops = 9 }\n"
+	    "chain = { \"fine:pods\", \"good\", good:pods }\n");
+	c = load(NULL, 0);
+	ck_assert_uint_eq(c->chain.n_entries, 3);
+	ck_assert_str_eq(c->chain.entries[0].name, "fine:pods");
+	ck_assert_str_eq(c->chain.entries[0].engine->name, "good");
+	ck_assert_ptr_eq(c->chain.entries[0].values, c->chain.entries[2].values);
+	ck_assert_ptr_nonnull(c->chain.entries[1].values);
+	ck_assert_ptr_ne(c->chain.entries[0].values, c->chain.entries[1].values);
+	ck_assert_int_eq(c->chain.entries[1].time_limit_ms, 60000);
+	ck_assert_str_eq(c->chain_text, "fine:pods, good, good:pods");
+	ck_assert_str_eq(warned, "");
+	conf_put(c);
+}
+END_TEST
+
+START_TEST(unused_section_is_warned_of)
+{
+	write_file("fmd.conf", "chain = { good }\ngood \"spare\" {\n}\n");
+	conf_put(load(NULL, 0));
+	ck_assert_msg(
+	    strstr(warned, "fmd.conf:3: the section good \"spare\" is in no chain") != NULL, "%s",
+	    warned);
+}
+END_TEST
+
+/* The generated file says the defaults: with every comment sign of a key taken
+ * away it must parse and change nothing. */
+START_TEST(generated_file_is_the_defaults)
+{
+	char *text = NULL, *at, path[96];
+	struct conf *c, *d;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+	FILE *to;
+
+	describe_conf_file(&engines, f);
+	fclose(f);
+	snprintf(path, sizeof(path), "%s/fmd.conf", folder);
+	to = fopen(path, "w");
+	ck_assert_ptr_nonnull(to);
+	for (char *line = strtok_r(text, "\n", &at); line != NULL;
+	     line = strtok_r(NULL, "\n", &at)) {
+		char *hash = strchr(line, '#');
+
+		if (hash != NULL && hash[1] != ' ')
+			*hash = ' ';
+		if (strstr(line, "chain = {") == NULL) /* its engines are not in this folder */
+			fprintf(to, "%s\n", line);
+	}
+	fclose(to);
+	free(text);
+	c = load(NULL, 0);
+	snprintf(conf_path, sizeof(conf_path), "%s/empty.conf", folder);
+	write_file("empty.conf", "");
+	d = load(NULL, 0);
+	for (size_t i = 0; conf_row(i) != NULL; i++) {
+		const struct fm_option *row = &conf_row(i)->option;
+		const char *x = (const char *)c + row->offset, *y = (const char *)d + row->offset;
+
+		if (row->type == FM_OPT_INT || row->type == FM_OPT_DURATION)
+			ck_assert_int_eq(
+			    *(const int64_t *)(const void *)x, *(const int64_t *)(const void *)y);
+		else if (row->type == FM_OPT_ENUM)
+			ck_assert_int_eq(
+			    *(const int *)(const void *)x, *(const int *)(const void *)y);
+		else if (row->type == FM_OPT_BOOL)
+			ck_assert_int_eq(*(const bool *)x, *(const bool *)y);
+	}
+	ck_assert_str_eq(c->transport, d->transport);
+	conf_put(c);
+	conf_put(d);
+}
+END_TEST
+
+START_TEST(rows_are_sound)
+{
+	struct option_table table = conf_option_table();
+	struct fm_error err;
+
+	ck_assert_msg(option_table_check(&table, &err) == 0, "%s", err.msg);
+	for (size_t i = 0; conf_row(i) != NULL; i++) {
+		const struct fm_option *row = &conf_row(i)->option;
+
+		ck_assert_msg(row->help[strlen(row->help) - 1] == '.', "%s: help without full stop",
+		    row->name);
+	}
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("conf");
+	TCase *tc = tcase_create("conf");
+	SRunner *sr = srunner_create(s);
+	int failed;
+
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_loop_test(tc, bad_files, 0, sizeof(bad) / sizeof(*bad));
+	tcase_add_test(tc, bytes_that_are_no_text);
+	tcase_add_test(tc, missing_file);
+	tcase_add_test(tc, defaults);
+	tcase_add_test(tc, later_values_win);
+	tcase_add_test(tc, error_in_conf_d);
+	tcase_add_test(tc, error_on_command_line);
+	tcase_add_test(tc, chain_and_sections);
+	tcase_add_test(tc, unused_section_is_warned_of);
+	tcase_add_test(tc, generated_file_is_the_defaults);
+	tcase_add_test(tc, rows_are_sound);
+	suite_add_tcase(s, tc);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
