@@ -130,6 +130,9 @@ EXTRA_PROGRAMS += tests/bench/fattree
 tests_bench_fattree_SOURCES = tests/bench/fattree.c tests/engine/shuffle.h $(fattree_sources)
 tests_bench_fattree_CFLAGS = $(AM_CFLAGS)
 tests_bench_fattree_LDADD = libfmcore.la libfmcommon.la
+EXTRA_PROGRAMS += tests/bench/judge
+tests_bench_judge_SOURCES = tests/bench/judge.c tests/unit/pgft.h
+tests_bench_judge_LDADD = libfmcore.la
 CLEANFILES += $(EXTRA_PROGRAMS)
 
 if HAVE_UMAD
