@@ -12,6 +12,7 @@ include core/store/local.mk
 include core/sweep/local.mk
 include core/ha/local.mk
 include core/ctl/local.mk
+include core/daemon/local.mk
 
 noinst_LTLIBRARIES += libfmcore.la
 libfmcore_la_SOURCES = $(CORE_SOURCES)

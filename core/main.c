@@ -2,13 +2,46 @@
 /*
  * fmd: argv and the loop; all else is in libfmcore.
  */
-#include "config.h"
-
 #include <stdio.h>
 
-int
-main(void)
+#include "core/conf/cli.h"
+#include "core/daemon/daemon.h"
+
+static enum fmd_exit
+complain(const struct fm_error *err)
 {
-	fputs("fmd " PACKAGE_VERSION ": nothing runs yet\n", stderr);
-	return 1;
+	fprintf(stderr, "fmd: %s\n", err->msg);
+	return exit_code_of(err);
+}
+
+static enum fmd_exit
+run(const struct cli *cli)
+{
+	static struct daemon d;
+	struct fm_error err = { 0 };
+	enum fmd_exit code;
+
+	if (daemon_init(&d, cli, &err) != 0)
+		code = complain(&err);
+	else
+		code = daemon_run(&d);
+	daemon_fini(&d);
+	return code;
+}
+
+int
+main(int argc, char *argv[])
+{
+	struct fm_error err = { 0 };
+	enum fmd_exit code;
+	struct cli cli;
+
+	if (cli_parse(argc, argv, &cli, &err) != 0)
+		code = complain(&err);
+	else if (cli.task == CLI_RUN)
+		code = run(&cli);
+	else
+		code = cli_inform(&cli, stdout);
+	cli_fini(&cli);
+	return code;
 }

@@ -117,6 +117,8 @@ tests_engine_check_fattree_SOURCES = tests/engine/check_fattree.c tests/engine/s
 tests_engine_check_fattree_CFLAGS = $(unit_cflags)
 tests_engine_check_fattree_LDADD = $(unit_ldadd)
 
+include tests/sweep/local.mk
+
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
 endif

@@ -49,6 +49,23 @@ wanted_port(struct sweeper *s, uint32_t slot, unsigned port, struct wire_port_in
 	return fields_apply(&c, where_of(n, port), p->refused, info);
 }
 
+/* After a refused Set: the port as it is.  One that was to become active and
+ * is has been woken by its neighbour's first packet (IBA 7.2.7). */
+static void
+on_port_again(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+	struct inv_node *n = inv_node(&s->inv, a->node);
+	struct inv_port *p = &n->ports[a->port];
+	char name[128];
+
+	if (status == TXN_OK)
+		wire_port_info_get(reply + WIRE_SMP_DATA_AT, &p->info);
+	if (status != TXN_OK || p->info.port_state != WIRE_PORT_ACTIVE)
+		fm_log_rl(&s->refused_bucket, FM_LOG_WARN, "sweep", "%s port %u refuses Set PortInfo",
+		    inv_name(n, name, sizeof(name)), a->port);
+}
+
 /* What the answer to a Set says: the port as it is now. */
 static void
 on_set_port(struct ask *a, enum txn_status status, const uint8_t *reply)
@@ -57,16 +74,17 @@ on_set_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 	struct inv_node *n = inv_node(&s->inv, a->node);
 	struct inv_port *p = &n->ports[a->port];
 	struct wire_port_info sent, now;
+	struct ask *again;
 	uint32_t rows;
 	char name[128];
 
-	if (status != TXN_OK) {
-		if (status != TXN_CANCELLED)
-			fm_log_rl(&s->refused_bucket, FM_LOG_WARN, "sweep",
-			    "%s port %u %s Set PortInfo", inv_name(n, name, sizeof(name)), a->port,
-			    status == TXN_TIMEOUT ? "does not answer" : "refuses");
+	if (status == TXN_REFUSED && (again = ask_new(s, a->node, a->port)) != NULL)
+		ask_get_at(again, WIRE_ATTR_PORT_INFO, a->port, on_port_again);
+	if (status == TXN_TIMEOUT)
+		fm_log_rl(&s->refused_bucket, FM_LOG_WARN, "sweep", "%s port %u does not answer Set PortInfo",
+		    inv_name(n, name, sizeof(name)), a->port);
+	if (status != TXN_OK)
 		return;
-	}
 	rows = wanted_port(s, a->node, a->port, &sent);
 	wire_port_info_get(reply + WIRE_SMP_DATA_AT, &now);
 	p->refused |= fields_refused(rows, &sent, &now);

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/daemon/daemon.c - start, loop, signals, stop.
+ *
+ * The pump is the heart: poll the transactions, step the sweep, until
+ * neither has more to do without waiting; then ask for the next wake-up.
+ * It runs when the descriptor is readable, when a transaction timer is due,
+ * and when somebody asked for a sweep.
+ */
+#include "core/daemon/daemon.h"
+
+#include "config.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef HAVE_SYSTEMD
+#include <systemd/sd-daemon.h>
+#endif
+
+#include "lib/log.h"
+
+#define PUMP_ROUNDS 256	     /* then other events get their turn */
+#define IDLE_TICK_MS 100     /* sim: its clock follows ours while idle */
+#define PROGRESS_MS 1000
+#define RETRY_MS 2000	     /* no link, not routed: look again */
+#define NS_PER_MS 1000000
+
+static void
+notify(const char *state)
+{
+#ifdef HAVE_SYSTEMD
+	sd_notify(0, state);
+#else
+	(void)state;
+#endif
+}
+
+static void
+arm(struct event *ev, int64_t ms)
+{
+	struct timeval tv = { .tv_sec = ms / 1000, .tv_usec = (ms % 1000) * 1000 };
+
+	event_add(ev, &tv);
+}
+
+void
+daemon_wake(struct daemon *d)
+{
+	arm(d->ev_pump, 0);
+}
+
+/* ------------------------------------------------------------------ pump */
+
+static uint64_t
+traffic(const struct daemon *d)
+{
+	const struct txn_counts *c = txn_counts(d->txn);
+
+	return c->sent + c->received + c->timeouts;
+}
+
+static bool
+is_pumped(const struct daemon *d)
+{
+	return d->transport->ops->fd(d->transport) < 0;
+}
+
+static int64_t
+now_ns(const struct daemon *d)
+{
+	return d->transport->ops->now_ns(d->transport);
+}
+
+static void
+stop(struct daemon *d)
+{
+	event_base_loopbreak(d->base);
+}
+
+static void
+fail(struct daemon *d, const struct fm_error *err)
+{
+	log_err("daemon", "%s", err->msg);
+	d->exit_code = FMD_EXIT_SYSTEM;
+	stop(d);
+}
+
+static void
+sleep_until_due(struct daemon *d)
+{
+	int64_t due = txn_next_ns(d->txn), ms;
+
+	if (is_pumped(d)) {
+		arm(d->ev_pump, txn_outstanding(d->txn) > 0 ? 0 : IDLE_TICK_MS);
+		return;
+	}
+	if (due == INT64_MAX) {
+		event_del(d->ev_pump);
+		return;
+	}
+	ms = (due - now_ns(d) + NS_PER_MS - 1) / NS_PER_MS;
+	arm(d->ev_pump, ms < 0 ? 0 : ms);
+}
+
+/* How long a poll may wait: a pumped transport jumps to its next event. */
+static int64_t
+poll_until(const struct daemon *d)
+{
+	if (!is_pumped(d))
+		return now_ns(d);
+	return txn_outstanding(d->txn) > 0 ? INT64_MAX : now_ns(d);
+}
+
+static void
+pump(evutil_socket_t fd, short what, void *arg)
+{
+	struct daemon *d = arg;
+	struct fm_error err = { 0 };
+	uint64_t before;
+	int round = 0;
+
+	if (is_pumped(d) && txn_outstanding(d->txn) == 0 && sweeper_idle(d->sweeper) &&
+	    txn_poll(d->txn, now_ns(d) + IDLE_TICK_MS * (int64_t)NS_PER_MS, &err) < 0) {
+		fail(d, &err);
+		return;
+	}
+	do {
+		before = traffic(d);
+		if (txn_poll(d->txn, poll_until(d), &err) < 0) {
+			fail(d, &err);
+			return;
+		}
+		sweeper_step(d->sweeper);
+		if (d->once_done && txn_outstanding(d->txn) == 0) {
+			stop(d);
+			return;
+		}
+	} while ((traffic(d) != before || (is_pumped(d) && txn_outstanding(d->txn) > 0)) &&
+		 ++round < PUMP_ROUNDS);
+	if (round == PUMP_ROUNDS)
+		arm(d->ev_pump, 0);
+	else
+		sleep_until_due(d);
+}
+
+/* --------------------------------------------------------------- callbacks */
+
+static void
+on_mad(void *arg, const struct mad *m)
+{
+	struct daemon *d = arg;
+
+	sweeper_on_mad(d->sweeper, m);
+}
+
+static void
+on_sweep_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct daemon *d = arg;
+
+	if (d->ha.state == WIRE_SM_MASTER && sweeper_is_up(d->sweeper))
+		sweeper_request(d->sweeper, SWEEP_LIGHT, "interval");
+	else if (d->ha.state != WIRE_SM_STANDBY && d->ha.state != WIRE_SM_NOT_ACTIVE)
+		sweeper_request(d->sweeper, SWEEP_HEAVY, "not up yet");
+	daemon_wake(d);
+}
+
+static void
+on_poll_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct daemon *d = arg;
+
+	sweeper_poll_master(d->sweeper);
+	daemon_wake(d);
+	arm(d->ev_poll, d->conf->sminfo_polling_timeout_ms);
+}
+
+static void
+on_progress(evutil_socket_t fd, short what, void *arg)
+{
+	struct daemon *d = arg;
+	enum sweep_phase phase = sweeper_phase(d->sweeper);
+
+	if (phase != PHASE_IDLE)
+		log_info("sweep", "%s: %zu nodes seen, %u requests waiting", sweep_phase_names[phase],
+		    sweeper_inventory(d->sweeper)->nodes.n, txn_outstanding(d->txn));
+	arm(d->ev_progress, PROGRESS_MS);
+}
+
+static void
+on_stop_signal(evutil_socket_t fd, short what, void *arg)
+{
+	struct daemon *d = arg;
+
+	log_notice("daemon", "stopped by signal %d", (int)fd);
+	notify("STOPPING=1");
+	d->exit_code = d->cli->once && !d->once_done ? FMD_EXIT_SYSTEM : FMD_EXIT_OK;
+	stop(d);
+}
+
+static void
+on_reload_signal(evutil_socket_t fd, short what, void *arg)
+{
+	struct daemon *d = arg;
+	struct fm_error err = { 0 };
+
+	notify("RELOADING=1");
+	if (daemon_reload(d, &err) != 0)
+		log_err("daemon", "%s; the old configuration stays", err.msg);
+	notify("READY=1");
+}
+
+static bool
+is_one_shot(const struct daemon *d)
+{
+	return d->cli->once || d->cli->dry_run;
+}
+
+static void
+on_sweep_done(void *arg, const struct sweep_report *r)
+{
+	struct daemon *d = arg;
+	int64_t next_ms = d->conf->sweep_interval_ms;
+
+	daemon_report(d, r);
+	if (is_one_shot(d)) {
+		d->once_done = true;
+		return;
+	}
+	if (r->outcome == SWEEP_UP) {
+		notify("READY=1\nSTATUS=SUBNET UP");
+	} else if (r->outcome == SWEEP_STANDBY) {
+		notify("READY=1\nSTATUS=standby");
+	} else if (r->outcome != SWEEP_UNCHANGED) {
+		next_ms = next_ms > 0 && next_ms < RETRY_MS ? next_ms : RETRY_MS;
+	}
+	if (next_ms > 0)
+		arm(d->ev_sweep, next_ms);
+}
+
+/* ---------------------------------------------------------- configuration */
+
+static void
+settings_of(const struct daemon *d, struct sweep_settings *s)
+{
+	const struct conf *c = d->conf;
+
+	sweep_settings_default(s);
+	s->m_key = (uint64_t)c->m_key;
+	s->m_key_lease_s = (uint16_t)c->m_key_lease_period_s;
+	s->m_key_protect = (uint8_t)c->m_key_protection_level;
+	s->gid_prefix = (uint64_t)c->subnet_prefix;
+	s->sm_priority = (uint8_t)c->sm_priority;
+	s->sm_key = (uint64_t)c->sm_key;
+	s->ca_lmc = (uint8_t)c->lmc;
+	s->switch_lmc = (uint8_t)c->switch_lmc;
+	s->subnet_timeout = (uint8_t)c->subnet_timeout;
+	s->life_time = (uint8_t)c->packet_life_time;
+	s->hoq_life = (uint8_t)c->head_of_queue_lifetime;
+	s->leaf_hoq_life = (uint8_t)c->leaf_head_of_queue_lifetime;
+	s->vl_stall = (uint8_t)c->vl_stall_count;
+	s->leaf_vl_stall = (uint8_t)c->leaf_vl_stall_count;
+	s->max_op_vls = (uint8_t)(c->max_op_vls + 1);
+	s->phys_errors = (uint8_t)c->local_phy_errors_threshold;
+	s->overrun_errors = (uint8_t)c->overrun_errors_threshold;
+	s->n_retries = (uint8_t)c->transaction_retries;
+	s->silent_polls_max = (uint32_t)c->polling_retry_number;
+	s->reassign_lids = c->reassign_lids;
+	s->client_reregister = c->client_reregister;
+	s->dry_run = d->cli->dry_run;
+}
+
+static void
+apply_conf(struct daemon *d)
+{
+	fm_log_set_level((enum fm_log_level)d->conf->log_level);
+	if (d->conf->debug != NULL && d->conf->debug[0] != '\0')
+		fm_log_set_debug(d->conf->debug);
+	d->router.n_vls = (uint8_t)d->conf->n_vls;
+	d->router.sl_model = (enum verify_sl_model)d->conf->sl_model;
+	d->ha.priority = (uint8_t)d->conf->sm_priority;
+}
+
+int
+daemon_reload(struct daemon *d, struct fm_error *err)
+{
+	struct sweep_settings set;
+	struct conf *fresh;
+	int rc = conf_load(&d->cli->source, &d->engines, &fresh, err);
+
+	if (rc != 0)
+		return rc;
+	if (sweeper_phase(d->sweeper) != PHASE_IDLE) {
+		conf_put(fresh);
+		return fm_fail(err, FM_E_SYSTEM, "a sweep is running: ask again when it has ended");
+	}
+	conf_put(d->conf);
+	d->conf = fresh;
+	apply_conf(d);
+	settings_of(d, &set);
+	sweeper_configure(d->sweeper, &set, &d->conf->chain);
+	sweeper_request(d->sweeper, SWEEP_HEAVY, "reload");
+	log_notice("daemon", "configuration read again");
+	daemon_remember(d, "configuration read again");
+	daemon_wake(d);
+	return 0;
+}
+
+/* ------------------------------------------------------------------ start */
+
+static int
+open_store(struct daemon *d, struct fm_error *err)
+{
+	uint32_t n;
+	int rc;
+
+	rc = store_open(d->conf->state_dir, &d->store, err);
+	if (rc != 0)
+		return rc;
+	if (d->conf->guid2lid.path == NULL)
+		return 0;
+	rc = store_import_guid2lid(d->store, d->conf->guid2lid.path, &n, err);
+	if (rc == 0)
+		log_info("daemon", "%u LIDs taken from %s", n, d->conf->guid2lid.path);
+	return rc;
+}
+
+static int
+open_fabric(struct daemon *d, struct fm_error *err)
+{
+	struct txn_limits limits = { .timeout_ms = (uint32_t)d->conf->transaction_timeout_ms,
+		.n_retries = (uint8_t)d->conf->transaction_retries,
+		.window_max = (uint16_t)d->conf->max_smps,
+		.per_node_max = (uint16_t)d->conf->max_smps_per_node };
+	struct local_port local;
+	int rc = transport_open(d->conf->transport, &d->transport, err);
+
+	if (rc != 0)
+		return rc;
+	rc = d->transport->ops->local_port(d->transport, &local, err);
+	if (rc != 0)
+		return rc;
+	ha_init(&d->ha, local.port_guid, (uint8_t)d->conf->sm_priority, (uint64_t)d->conf->sm_key);
+	d->txn = txn_new(d->transport, &limits, (uint64_t)d->conf->m_key);
+	if (d->txn == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for transactions");
+	log_info("daemon", "on %s", local.name);
+	if (d->cli->dry_run)
+		return 0;
+	return d->transport->ops->set_is_sm(d->transport, true, err);
+}
+
+static int
+start_sweeper(struct daemon *d, struct fm_error *err)
+{
+	struct sweep_parts parts = { .transport = d->transport, .txn = d->txn, .store = d->store,
+		.ha = &d->ha, .router = &d->router, .chain = &d->conf->chain };
+	struct sweep_settings set;
+
+	settings_of(d, &set);
+	d->sweeper = sweeper_new(&parts, &set, err);
+	if (d->sweeper == NULL)
+		return (int)err->kind;
+	txn_set_unsolicited(d->txn, on_mad, d);
+	sweeper_on_done(d->sweeper, on_sweep_done, d);
+	sweeper_request(d->sweeper, SWEEP_HEAVY, "start");
+	return 0;
+}
+
+static int
+open_events(struct daemon *d, struct fm_error *err)
+{
+	int fd = d->transport->ops->fd(d->transport);
+
+	if (fd >= 0)
+		d->ev_fd = event_new(d->base, fd, EV_READ | EV_PERSIST, pump, d);
+	d->ev_pump = evtimer_new(d->base, pump, d);
+	d->ev_sweep = evtimer_new(d->base, on_sweep_timer, d);
+	d->ev_poll = evtimer_new(d->base, on_poll_timer, d);
+	d->ev_progress = evtimer_new(d->base, on_progress, d);
+	d->ev_term = evsignal_new(d->base, SIGTERM, on_stop_signal, d);
+	d->ev_int = evsignal_new(d->base, SIGINT, on_stop_signal, d);
+	d->ev_hup = evsignal_new(d->base, SIGHUP, on_reload_signal, d);
+	if ((fd >= 0 && d->ev_fd == NULL) || !d->ev_pump || !d->ev_sweep || !d->ev_poll ||
+	    !d->ev_progress || !d->ev_term || !d->ev_int || !d->ev_hup)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for events");
+	if (d->ev_fd != NULL)
+		event_add(d->ev_fd, NULL);
+	event_add(d->ev_term, NULL);
+	event_add(d->ev_int, NULL);
+	event_add(d->ev_hup, NULL);
+	arm(d->ev_pump, 0);
+	arm(d->ev_poll, d->conf->sminfo_polling_timeout_ms);
+	if (isatty(STDERR_FILENO))
+		arm(d->ev_progress, PROGRESS_MS);
+	return 0;
+}
+
+int
+daemon_init(struct daemon *d, const struct cli *cli, struct fm_error *err)
+{
+	int rc;
+
+	memset(d, 0, sizeof(*d));
+	d->cli = cli;
+	rc = cli_load(cli, &d->engines, &d->conf, err);
+	if (rc != 0)
+		return rc;
+	d->base = event_base_new();
+	if (d->base == NULL)
+		return fm_fail(err, FM_E_SYSTEM, "libevent does not start");
+	rc = router_init(&d->router, (unsigned)d->conf->workers, err);
+	if (rc != 0)
+		return rc;
+	d->router_ready = true;
+	apply_conf(d);
+	if ((rc = open_store(d, err)) != 0 || (rc = open_fabric(d, err)) != 0 ||
+	    (rc = start_sweeper(d, err)) != 0 || (rc = open_events(d, err)) != 0)
+		return rc;
+	return 0;
+}
+
+enum fmd_exit
+daemon_run(struct daemon *d)
+{
+	if (event_base_dispatch(d->base) < 0)
+		return FMD_EXIT_SYSTEM;
+	return d->exit_code;
+}
+
+static void
+free_event(struct event *ev)
+{
+	if (ev != NULL)
+		event_free(ev);
+}
+
+void
+daemon_fini(struct daemon *d)
+{
+	struct fm_error err = { 0 };
+
+	if (d->transport != NULL && !d->cli->dry_run)
+		d->transport->ops->set_is_sm(d->transport, false, &err);
+	if (d->txn != NULL)
+		txn_free(d->txn); /* its callbacks need the sweeper */
+	sweeper_free(d->sweeper);
+	if (d->transport != NULL)
+		d->transport->ops->close(d->transport);
+	store_close(d->store);
+	if (d->router_ready)
+		router_fini(&d->router);
+	free_event(d->ev_fd);
+	free_event(d->ev_pump);
+	free_event(d->ev_sweep);
+	free_event(d->ev_poll);
+	free_event(d->ev_progress);
+	free_event(d->ev_term);
+	free_event(d->ev_int);
+	free_event(d->ev_hup);
+	if (d->base != NULL)
+		event_base_free(d->base);
+	conf_put(d->conf);
+	engine_set_fini(&d->engines);
+}

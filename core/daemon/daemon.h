@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/daemon/daemon.h - the running fmd: parts put together, and the loop.
+ *
+ * One libevent loop owns transport, transactions and sweep.  A transport
+ * with a descriptor (umad) wakes the loop; one without (sim) is pumped while
+ * something is outstanding.
+ */
+#ifndef CORE_DAEMON_DAEMON_H
+#define CORE_DAEMON_DAEMON_H
+
+#include <event2/event.h>
+
+#include "core/conf/cli.h"
+#include "core/sweep/sweep.h"
+
+#define DAEMON_EVENTS 256 /* sweeps remembered for fmctl events */
+
+struct daemon_event {
+	int64_t at_s; /* wall clock, seconds since 1970 */
+	char text[400];
+};
+
+struct daemon {
+	const struct cli *cli; /* borrowed */
+	struct engine_set engines;
+	struct conf *conf;
+	struct event_base *base;
+	struct event *ev_fd, *ev_pump, *ev_sweep, *ev_poll, *ev_progress, *ev_term, *ev_int, *ev_hup;
+	struct transport *transport;
+	struct txn_engine *txn;
+	struct sweeper *sweeper;
+	struct store *store;
+	struct ha ha;
+	struct router router;
+	bool router_ready;
+	struct daemon_event events[DAEMON_EVENTS]; /* a ring; n_events counts all */
+	uint64_t n_events;
+	enum fmd_exit exit_code;
+	bool once_done; /* --once, --dry-run: the one sweep has ended */
+};
+
+/* Everything up to the first sweep, which is asked for.  daemon_fini() in any case. */
+int daemon_init(struct daemon *d, const struct cli *cli, struct fm_error *err);
+/* Until a signal or, with --once, the end of the sweep; the exit code. */
+enum fmd_exit daemon_run(struct daemon *d);
+void daemon_fini(struct daemon *d);
+
+/* Read the configuration again; on failure the old one stays. */
+int daemon_reload(struct daemon *d, struct fm_error *err);
+/* Let the loop look at its work soon. */
+void daemon_wake(struct daemon *d);
+
+/* report.c: a sweep has ended */
+void daemon_report(struct daemon *d, const struct sweep_report *r);
+void daemon_remember(struct daemon *d, const char *text);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/daemon/report.c - what a sweep did, in one line and in full.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/daemon/daemon.h"
+#include "lib/log.h"
+
+void
+daemon_remember(struct daemon *d, const char *text)
+{
+	struct daemon_event *e = &d->events[d->n_events++ % DAEMON_EVENTS];
+
+	e->at_s = (int64_t)time(NULL);
+	snprintf(e->text, sizeof(e->text), "%s", text);
+}
+
+static const char *
+scope_word(enum sweep_scope scope)
+{
+	switch (scope) {
+	case SWEEP_NONE:
+		return "no";
+	case SWEEP_LIGHT:
+		return "light";
+	case SWEEP_NAMED:
+		return "partial";
+	case SWEEP_HEAVY:
+		return "heavy";
+	}
+	return "";
+}
+
+/* "PortInfo 120 LFT 64", of the attributes that occur. */
+static void
+list_attrs(const uint64_t *by_attr, char *buf, size_t size)
+{
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (unsigned i = 0; i < 256 && at < size; i++) {
+		const char *name = wire_attr_name((uint16_t)i);
+		int n;
+
+		if (by_attr[i] == 0)
+			continue;
+		n = snprintf(buf + at, size - at, "%s%s %" PRIu64, at > 0 ? " " : "", name ? name : "?",
+		    by_attr[i]);
+		at += n > 0 ? (size_t)n : 0;
+	}
+}
+
+static void
+list_phases(const struct sweep_report *r, char *buf, size_t size)
+{
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (unsigned i = PHASE_DISCOVER; i < PHASE_DONE && at < size; i++) {
+		int n = snprintf(buf + at, size - at, "%s%s %.1f", i > PHASE_DISCOVER ? " " : "",
+		    sweep_phase_names[i], r->phase_ms[i]);
+
+		at += n > 0 ? (size_t)n : 0;
+	}
+}
+
+static void
+report_up(struct daemon *d, const struct sweep_report *r)
+{
+	char line[256], gets[256], sets[256], phases[256];
+
+	snprintf(line, sizeof(line),
+	    "%u switches, %u CAs, %u routers, %u links, %u LIDs, engine %s, %.1f ms, %" PRIu64
+	    " Gets, %" PRIu64 " Sets, %" PRIu64 " retries",
+	    r->n_switches, r->n_cas, r->n_routers, r->n_links, r->n_lids, r->engine, r->total_ms, r->gets,
+	    r->sets, r->retries);
+	list_attrs(r->gets_by_attr, gets, sizeof(gets));
+	list_attrs(r->sets_by_attr, sets, sizeof(sets));
+	list_phases(r, phases, sizeof(phases));
+	daemon_remember(d, line);
+	if (d->cli->dry_run)
+		return;
+	log_notice("sweep", "SUBNET UP: %s", line);
+	log_info("sweep", "%s sweep (%s): phases in ms: %s", scope_word(r->scope), r->reason, phases);
+	log_info("sweep", "Gets: %s; Sets: %s; timeouts %" PRIu64 ", refused %" PRIu64, gets,
+	    r->sets > 0 ? sets : "none", r->timeouts, r->refused);
+	if (r->n_silent + r->n_duplicates + r->n_loops + r->n_lost > 0)
+		log_warn("sweep", "left out: silent=%u duplicates=%u loops=%u; lost since the last sweep: %u",
+		    r->n_silent, r->n_duplicates, r->n_loops, r->n_lost);
+	if (r->n_ports_not_active > 0)
+		log_warn("sweep", "%u cabled ports are not ACTIVE", r->n_ports_not_active);
+}
+
+static void
+report_dry_run(const struct sweep_report *r)
+{
+	char sets[256];
+
+	list_attrs(r->would_set_by_attr, sets, sizeof(sets));
+	printf("dry run: %u switches, %u CAs, %u routers, %u links, engine %s\n", r->n_switches, r->n_cas,
+	    r->n_routers, r->n_links, r->engine);
+	printf("would send %" PRIu64 " Sets%s%s\n", r->would_set, r->would_set > 0 ? ": " : "", sets);
+	fflush(stdout);
+}
+
+static enum fmd_exit
+outcome_exit(const struct sweep_report *r)
+{
+	switch (r->outcome) {
+	case SWEEP_RUNNING:
+	case SWEEP_UP:
+	case SWEEP_UNCHANGED:
+		return FMD_EXIT_OK;
+	case SWEEP_STANDBY:
+		return FMD_EXIT_OTHER_MASTER;
+	case SWEEP_NOT_ROUTED:
+		return FMD_EXIT_NOT_ROUTED;
+	case SWEEP_NO_LINK:
+	case SWEEP_FAILED:
+		return FMD_EXIT_SYSTEM;
+	}
+	return FMD_EXIT_SYSTEM;
+}
+
+static void
+report_failure(struct daemon *d, const struct sweep_report *r)
+{
+	char line[400];
+
+	switch (r->outcome) {
+	case SWEEP_STANDBY:
+		snprintf(line, sizeof(line), "another SM is or will be master: %s", r->other);
+		if (d->cli->once)
+			log_err("sweep", "%s", line);
+		break;
+	case SWEEP_NO_LINK:
+		snprintf(line, sizeof(line), "our port has no link%s", d->cli->once ? "" : "; waiting for one");
+		log_warn("sweep", "%s", line);
+		break;
+	case SWEEP_NOT_ROUTED:
+	case SWEEP_FAILED:
+		snprintf(line, sizeof(line), "sweep failed: %s", r->error.msg);
+		log_err("sweep", "%s", line);
+		break;
+	case SWEEP_RUNNING:
+	case SWEEP_UP:
+	case SWEEP_UNCHANGED:
+		return;
+	}
+	daemon_remember(d, line);
+}
+
+void
+daemon_report(struct daemon *d, const struct sweep_report *r)
+{
+	if (r->outcome == SWEEP_UP)
+		report_up(d, r);
+	else if (r->outcome == SWEEP_UNCHANGED)
+		log_debug("sweep", "light sweep: nothing new, %" PRIu64 " Gets", r->gets);
+	else
+		report_failure(d, r);
+	if (d->cli->dry_run && r->outcome == SWEEP_UP)
+		report_dry_run(r);
+	d->exit_code = outcome_exit(r);
+}

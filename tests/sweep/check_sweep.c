@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sweeps on simulated fabrics: bring-up, faults, change, restart.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/sweep/rig.h"
+
+static struct rig rig;
+
+static void
+teardown(void)
+{
+	rig_fini(&rig);
+}
+
+static void
+bring_up(const char *words, const struct sim_options *o)
+{
+	rig_generate(&rig.nl, words);
+	rig_sim(&rig, o);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+}
+
+static const char *const fabrics[] = { "pgft 2 4,4 1,4 1,1", "pgft 3 2,2,4 1,2,2 1,1,2", "torus 3x3x2 2",
+	"random 12 4 24 7", "dragonfly 4 2 2", "hypercube 3 2" };
+
+START_TEST(test_fabrics)
+{
+	bring_up(fabrics[_i], NULL);
+	rig_expect_up(&rig);
+	ck_assert_msg(rig.last.n_ports_not_active == 0, "%u ports are not active:\n%s",
+	    rig.last.n_ports_not_active, rig_log);
+	ck_assert_uint_eq(rig.last.timeouts, 0);
+}
+END_TEST
+
+START_TEST(test_unchanged_sends_no_set)
+{
+	uint64_t sets;
+
+	bring_up(fabrics[_i], NULL);
+	sets = rig_sets(&rig);
+	ck_assert_uint_gt(sets, 0);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	ck_assert_uint_eq(rig_sets(&rig), sets);
+	ck_assert_uint_eq(rig.last.sets, 0);
+}
+END_TEST
+
+/* A light sweep: one Get a switch. */
+START_TEST(test_light_costs_a_get_per_switch)
+{
+	bring_up("pgft 2 4,4 1,4 1,1", NULL);
+	rig_run(&rig, SWEEP_LIGHT);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_UNCHANGED);
+	ck_assert_uint_eq(rig.last.gets, rig.last.n_switches);
+	ck_assert_uint_eq(rig.last.sets, 0);
+}
+END_TEST
+
+static const double losses[] = { 0.01, 0.1, 0.3 };
+
+START_TEST(test_loss)
+{
+	struct sim_options o;
+
+	sim_options_default(&o);
+	o.seed = 17u + (uint64_t)_i;
+	o.loss = losses[_i % 3];
+	o.dup = 0.05;
+	o.delay_max_ns = 300000;
+	bring_up(fabrics[_i / 3], &o);
+	rig_expect_up(&rig);
+	ck_assert_uint_eq(rig.last.n_cas + rig.last.n_switches, rig.nl.n_nodes);
+	ck_assert_uint_eq(rig.last.n_ports_not_active, 0);
+}
+END_TEST
+
+START_TEST(test_strict)
+{
+	struct sim_options o;
+
+	sim_options_default(&o);
+	o.strict = true;
+	bring_up("pgft 3 2,2,4 1,2,2 1,1,2", &o);
+	rig_expect_up(&rig);
+}
+END_TEST
+
+static void
+restart(void)
+{
+	rig_stop(&rig);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+}
+
+START_TEST(test_restart_writes_nothing)
+{
+	char dir[] = "/tmp/fmd-check-XXXXXX";
+	struct fm_error err;
+	uint64_t sets;
+	char path[64];
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
+	rig_sim(&rig, NULL);
+	ck_assert_int_eq(store_open(dir, &rig.store, &err), 0);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	sets = rig_sets(&rig);
+	restart();
+	rig_expect_up(&rig);
+	ck_assert_uint_eq(rig_sets(&rig), sets);
+	snprintf(path, sizeof(path), "%s/data.mdb", dir);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/lock.mdb", dir);
+	unlink(path);
+	rmdir(dir);
+}
+END_TEST
+
+/* Without a store the LIDs in the ports are honoured. */
+START_TEST(test_restart_without_store)
+{
+	uint64_t sets;
+
+	bring_up("torus 3x3x2 2", NULL);
+	sets = rig_sets(&rig);
+	restart();
+	rig_expect_up(&rig);
+	ck_assert_uint_eq(rig_sets(&rig), sets);
+}
+END_TEST
+
+START_TEST(test_dead_node)
+{
+	uint32_t victim;
+
+	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
+	rig_sim(&rig, NULL);
+	victim = rig.place + 3;
+	ck_assert_int_eq(rig.nl.nodes[victim].type, NETLIST_CA);
+	sim_silence(rig.sim, victim, true);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	ck_assert_uint_eq(rig.last.n_silent, 1);
+	ck_assert_uint_eq(rig.last.n_cas, 15);
+	ck_assert_ptr_nonnull(strstr(rig_log, "nobody answers behind"));
+	/* it comes alive: the next light sweep finds it */
+	sim_silence(rig.sim, victim, false);
+	rig_run(&rig, SWEEP_LIGHT);
+	rig_expect_up(&rig);
+	ck_assert_uint_eq(rig.last.n_cas, 16);
+}
+END_TEST
+
+/* The first switch of the fabric that has hosts and is not ours. */
+static uint32_t
+switch_of(uint32_t ca)
+{
+	return netlist_port(&rig.nl, ca, 1)->peer_node;
+}
+
+static uint32_t
+last_of(enum netlist_node_type type)
+{
+	uint32_t n = rig.nl.n_nodes;
+
+	while (n-- > 0)
+		if (rig.nl.nodes[n].type == type)
+			return n;
+	ck_abort_msg("no such node");
+	return 0;
+}
+
+START_TEST(test_duplicate_ca)
+{
+	uint32_t twin;
+
+	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
+	rig_sim(&rig, NULL);
+	twin = last_of(NETLIST_CA);
+	sim_set_guid(rig.sim, twin, rig.nl.nodes[rig.place + 1].guid);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	ck_assert_uint_eq(rig.last.n_duplicates, 1);
+	ck_assert_uint_eq(rig.last.n_cas, 15);
+	ck_assert_ptr_nonnull(strstr(rig_log, "duplicate GUID"));
+}
+END_TEST
+
+START_TEST(test_duplicate_switch)
+{
+	uint32_t mine, twin;
+
+	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
+	rig_sim(&rig, NULL);
+	mine = switch_of(rig.place + 5);
+	twin = switch_of(last_of(NETLIST_CA));
+	ck_assert_uint_ne(mine, twin);
+	sim_set_guid(rig.sim, twin, rig.nl.nodes[mine].guid);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);
+	ck_assert_uint_ge(rig.last.n_duplicates, 1);
+	ck_assert_uint_eq(rig.last.n_cas, 12); /* the hosts of the other one are out */
+	ck_assert_ptr_nonnull(strstr(rig_log, "duplicate GUID"));
+}
+END_TEST
+
+START_TEST(test_loopback_cable)
+{
+	uint32_t host, other, sw;
+	unsigned p, q;
+
+	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
+	host = last_of(NETLIST_CA);
+	other = host - 1;
+	sw = switch_of(host);
+	ck_assert_uint_eq(switch_of(other), sw);
+	p = netlist_port(&rig.nl, host, 1)->peer_port;
+	q = netlist_port(&rig.nl, other, 1)->peer_port;
+	netlist_uncable(&rig.nl, host, 1);
+	netlist_uncable(&rig.nl, other, 1);
+	netlist_cable(&rig.nl, sw, p, sw, q, 25000);
+	rig_sim(&rig, NULL);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	ck_assert_uint_eq(rig.last.n_cas, 14);
+	ck_assert_uint_eq(rig.last.n_loops, 1);
+	ck_assert_ptr_nonnull(strstr(rig_log, "loopback cable"));
+}
+END_TEST
+
+/* A cable between switches goes and comes back: traps name the switches. */
+START_TEST(test_trap_link)
+{
+	uint32_t sw, gets;
+	unsigned port = 0;
+
+	bring_up("pgft 2 4,4 1,4 1,1", NULL);
+	gets = (uint32_t)rig.last.gets;
+	sw = switch_of(rig.place);
+	for (unsigned p = 1; p <= rig.nl.nodes[sw].n_ports; p++) {
+		uint32_t far = netlist_port(&rig.nl, sw, p)->peer_node;
+
+		if (far != NETLIST_NONE && rig.nl.nodes[far].type == NETLIST_SWITCH)
+			port = p;
+	}
+	sim_unlink(rig.sim, sw, port);
+	rig_let_pass(&rig, 2000);
+	ck_assert_uint_ge(rig.n_reports, 2);
+	ck_assert_int_eq(rig.last.scope, SWEEP_NAMED);
+	rig_expect_up(&rig);
+	ck_assert_uint_eq(rig.last.n_links, 31);
+	ck_assert_uint_lt(rig.last.gets, gets / 2);
+	sim_relink(rig.sim, sw, port);
+	rig_let_pass(&rig, 2000);
+	rig_expect_up(&rig);
+	ck_assert_uint_eq(rig.last.n_links, 32);
+	ck_assert_uint_eq(rig.last.n_ports_not_active, 0);
+}
+END_TEST
+
+/* The trap is lost: the light sweep finds it. */
+START_TEST(test_light_finds_change)
+{
+	uint32_t host;
+
+	bring_up("pgft 2 4,4 1,4 1,1", NULL);
+	host = last_of(NETLIST_CA);
+	sim_set_loss(rig.sim, 1.0);
+	sim_unlink(rig.sim, host, 1);
+	sim_run(rig.sim, sim_now_ns(rig.sim) + INT64_C(60000000000));
+	sim_set_loss(rig.sim, 0);
+	rig_run(&rig, SWEEP_LIGHT);
+	rig_expect_up(&rig);
+	ck_assert_uint_eq(rig.last.n_cas, 15);
+	ck_assert_int_eq(rig.last.scope, SWEEP_NAMED);
+}
+END_TEST
+
+START_TEST(test_switch_reboot)
+{
+	uint32_t sw;
+
+	bring_up("pgft 2 4,4 1,4 1,1", NULL);
+	sw = switch_of(last_of(NETLIST_CA));
+	sim_reboot(rig.sim, sw, INT64_C(500000000));
+	rig_let_pass(&rig, 20000);
+	rig_run(&rig, SWEEP_LIGHT);
+	rig_run(&rig, SWEEP_LIGHT);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	ck_assert_uint_eq(rig.last.n_cas, 16);
+	ck_assert_uint_eq(rig.last.n_ports_not_active, 0);
+}
+END_TEST
+
+/* A port that goes up and down while the fabric is read. */
+START_TEST(test_flap_during_sweep)
+{
+	uint32_t sw;
+	char text[256];
+	struct fm_error err = { 0 };
+
+	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
+	rig_sim(&rig, NULL);
+	sw = switch_of(last_of(NETLIST_CA));
+	for (int i = 0; i < 40; i++) {
+		snprintf(text, sizeof(text), "at %dus flap 0x%lx[1] for 20us\n", 50 + 60 * i,
+		    (unsigned long)rig.nl.nodes[sw].guid);
+		ck_assert_msg(sim_script(rig.sim, "flaps", text, &err) == 0, "%s", err.msg);
+	}
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);
+	rig_let_pass(&rig, 5000);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	ck_assert_uint_eq(rig.last.n_cas, 16);
+}
+END_TEST
+
+START_TEST(test_better_master)
+{
+	struct fm_error err;
+
+	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
+	rig_sim(&rig, NULL);
+	ck_assert_int_eq(sim_set_sm(rig.sim, last_of(NETLIST_CA), 9, WIRE_SM_MASTER, &err), 0);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_STANDBY);
+	ck_assert_int_eq(rig.ha.state, WIRE_SM_STANDBY);
+	ck_assert_uint_eq(rig_sets(&rig), 0);
+	ck_assert_ptr_nonnull(strstr(rig.last.other, "priority 9"));
+}
+END_TEST
+
+/* A lesser master is not pushed aside either: we wait for its HANDOVER. */
+START_TEST(test_lesser_master)
+{
+	struct fm_error err;
+
+	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
+	rig_sim(&rig, NULL);
+	rig.set.sm_priority = 5;
+	ck_assert_int_eq(sim_set_sm(rig.sim, last_of(NETLIST_CA), 1, WIRE_SM_MASTER, &err), 0);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_STANDBY);
+	ck_assert_uint_eq(rig_sets(&rig), 0);
+	ck_assert_ptr_nonnull(strstr(rig_log, "waiting for its handover"));
+}
+END_TEST
+
+START_TEST(test_dry_run)
+{
+	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
+	rig_sim(&rig, NULL);
+	rig.set.dry_run = true;
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);
+	ck_assert_uint_eq(rig_sets(&rig), 0);
+	ck_assert_uint_gt(rig.last.would_set, 0);
+}
+END_TEST
+
+/* What a dry run says it would send is what a run then sends. */
+START_TEST(test_dry_run_tells_the_truth)
+{
+	uint64_t would;
+
+	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
+	rig_sim(&rig, NULL);
+	rig.set.dry_run = true;
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	would = rig.last.would_set;
+	rig_stop(&rig);
+	rig.set.dry_run = false;
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_eq(rig.last.sets, would);
+}
+END_TEST
+
+static Suite *
+suite(void)
+{
+	Suite *s = suite_create("sweep");
+	TCase *t = tcase_create("sweep");
+	int n = sizeof(fabrics) / sizeof(fabrics[0]);
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, NULL, teardown);
+	tcase_add_loop_test(t, test_fabrics, 0, n);
+	tcase_add_loop_test(t, test_unchanged_sends_no_set, 0, n);
+	tcase_add_test(t, test_light_costs_a_get_per_switch);
+	tcase_add_loop_test(t, test_loss, 0, 9);
+	tcase_add_test(t, test_strict);
+	tcase_add_test(t, test_restart_writes_nothing);
+	tcase_add_test(t, test_restart_without_store);
+	tcase_add_test(t, test_dead_node);
+	tcase_add_test(t, test_duplicate_ca);
+	tcase_add_test(t, test_duplicate_switch);
+	tcase_add_test(t, test_loopback_cable);
+	tcase_add_test(t, test_trap_link);
+	tcase_add_test(t, test_light_finds_change);
+	tcase_add_test(t, test_switch_reboot);
+	tcase_add_test(t, test_flap_during_sweep);
+	tcase_add_test(t, test_better_master);
+	tcase_add_test(t, test_lesser_master);
+	tcase_add_test(t, test_dry_run);
+	tcase_add_test(t, test_dry_run_tells_the_truth);
+	suite_add_tcase(s, t);
+	return s;
+}
+
+int
+main(void)
+{
+	SRunner *r = srunner_create(suite());
+	int failed;
+
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? 1 : 0;
+}

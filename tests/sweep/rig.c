@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tests/sweep/rig.c - putting fabric, sim and sweeper together.
+ */
+#include "tests/sweep/rig.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/log.h"
+
+#define NS_PER_MS INT64_C(1000000)
+#define STEPS_MAX 2000000 /* a sweep that takes more never ends */
+
+char rig_log[RIG_LOG_BYTES];
+
+static void
+keep_log(void *arg, enum fm_log_level level, const char *subsystem, const char *line)
+{
+	size_t n = strlen(rig_log);
+
+	if (level <= FM_LOG_NOTICE && n + strlen(line) + 2 < sizeof(rig_log))
+		snprintf(rig_log + n, sizeof(rig_log) - n, "%s\n", line);
+}
+
+void
+rig_log_clear(void)
+{
+	rig_log[0] = '\0';
+	fm_log_set_sink(keep_log, NULL);
+}
+
+void
+rig_generate(struct netlist *nl, const char *words)
+{
+	char text[128], *argv[16], *save = NULL;
+	struct fm_error err = { 0 };
+	int argc = 0;
+
+	snprintf(text, sizeof(text), "%s", words);
+	for (char *w = strtok_r(text, " ", &save); w != NULL && argc < 16; w = strtok_r(NULL, " ", &save))
+		argv[argc++] = w;
+	ck_assert_msg(netlist_generate(argc, argv, nl, &err) == 0, "%s", err.msg);
+}
+
+void
+rig_sim(struct rig *r, const struct sim_options *o)
+{
+	struct sim_options standard;
+	struct fm_error err = { 0 };
+
+	sim_options_default(&standard);
+	r->place = 0;
+	r->port = 0;
+	for (uint32_t i = 0; i < r->nl.n_nodes && r->port == 0; i++)
+		if (r->nl.nodes[i].type == NETLIST_CA && netlist_port(&r->nl, i, 1)->peer_node != NETLIST_NONE) {
+			r->place = i;
+			r->port = 1;
+		}
+	ck_assert_msg(sim_new(&r->nl, o ? o : &standard, &r->sim, &err) == 0, "%s", err.msg);
+	sweep_settings_default(&r->set);
+	rig_log_clear();
+}
+
+static void
+on_mad(void *arg, const struct mad *m)
+{
+	struct rig *r = arg;
+
+	sweeper_on_mad(r->sweeper, m);
+}
+
+static void
+on_done(void *arg, const struct sweep_report *report)
+{
+	struct rig *r = arg;
+
+	r->last = *report;
+	r->n_reports++;
+}
+
+void
+rig_start(struct rig *r)
+{
+	struct txn_limits limits = { .timeout_ms = 200, .n_retries = 3, .window_max = 256, .per_node_max = 8 };
+	struct sweep_parts parts = { .store = r->store, .ha = &r->ha, .router = &r->router, .chain = &r->chain };
+	struct fm_error err = { 0 };
+	struct local_port local;
+
+	r->chain.fallback = true;
+	ck_assert_msg(sim_attach(r->sim, r->place, r->port, &r->transport, &err) == 0, "%s", err.msg);
+	ck_assert_int_eq(r->transport->ops->local_port(r->transport, &local, &err), 0);
+	ck_assert_msg(router_init(&r->router, 1, &err) == 0, "%s", err.msg);
+	ha_init(&r->ha, local.port_guid, r->set.sm_priority, r->set.sm_key);
+	r->txn = txn_new(r->transport, &limits, r->set.m_key);
+	ck_assert_ptr_nonnull(r->txn);
+	parts.transport = r->transport;
+	parts.txn = r->txn;
+	r->sweeper = sweeper_new(&parts, &r->set, &err);
+	ck_assert_msg(r->sweeper != NULL, "%s", err.msg);
+	txn_set_unsolicited(r->txn, on_mad, r);
+	sweeper_on_done(r->sweeper, on_done, r);
+	ck_assert_int_eq(r->transport->ops->set_is_sm(r->transport, true, &err), 0);
+}
+
+static void
+run(struct rig *r)
+{
+	struct fm_error err = { 0 };
+
+	for (long i = 0; i < STEPS_MAX; i++) {
+		sweeper_step(r->sweeper);
+		if (sweeper_idle(r->sweeper) && txn_outstanding(r->txn) == 0)
+			return;
+		if (txn_outstanding(r->txn) > 0)
+			ck_assert_msg(txn_poll(r->txn, INT64_MAX, &err) >= 0, "%s", err.msg);
+	}
+	ck_abort_msg("the sweep does not end: phase %s", sweep_phase_names[sweeper_phase(r->sweeper)]);
+}
+
+void
+rig_run(struct rig *r, enum sweep_scope scope)
+{
+	sweeper_request(r->sweeper, scope, "test");
+	run(r);
+}
+
+void
+rig_let_pass(struct rig *r, int64_t ms)
+{
+	int64_t end = sim_now_ns(r->sim) + ms * NS_PER_MS;
+	struct fm_error err = { 0 };
+
+	while (sim_now_ns(r->sim) < end) {
+		ck_assert_msg(txn_poll(r->txn, end, &err) >= 0, "%s", err.msg);
+		run(r);
+	}
+}
+
+void
+rig_stop(struct rig *r)
+{
+	if (r->txn != NULL)
+		txn_free(r->txn);
+	sweeper_free(r->sweeper);
+	if (r->transport != NULL)
+		r->transport->ops->close(r->transport);
+	router_fini(&r->router);
+	r->txn = NULL;
+	r->sweeper = NULL;
+	r->transport = NULL;
+}
+
+void
+rig_fini(struct rig *r)
+{
+	if (r->sweeper != NULL)
+		rig_stop(r);
+	store_close(r->store);
+	sim_free(r->sim);
+	netlist_fini(&r->nl);
+	memset(r, 0, sizeof(*r));
+}
+
+static bool
+is_live(const struct rig *r, uint32_t node, unsigned port)
+{
+	const struct netlist_port *p = netlist_port(&r->nl, node, port);
+	const struct inventory *inv = sweeper_inventory(r->sweeper);
+	uint32_t a = inv_find(inv, r->nl.nodes[node].guid), b;
+
+	if (p->peer_node == NETLIST_NONE)
+		return false;
+	b = inv_find(inv, r->nl.nodes[p->peer_node].guid);
+	return a != INV_NONE && b != INV_NONE && inv_node(inv, a)->present && inv_node(inv, b)->present &&
+	       inv_node(inv, a)->ports[port].edge == EDGE_LINKED;
+}
+
+static void
+expect_way(struct rig *r, uint32_t from, unsigned from_port, uint32_t to, unsigned to_port)
+{
+	struct sim_place place = { .node = from, .port = (uint8_t)from_port };
+	struct wire_port_info info;
+	struct sim_way way;
+
+	sim_port_info(r->sim, to, to_port, &info);
+	ck_assert_msg(info.lid != 0, "node %u port %u has no LID", to, to_port);
+	ck_assert_msg(sim_walk(r->sim, place, info.lid, &way), "no way from node %u to node %u (LID %u)", from,
+	    to, info.lid);
+	ck_assert_msg(way.at.node == to, "LID %u of node %u leads to node %u", info.lid, to, way.at.node);
+}
+
+void
+rig_expect_up(struct rig *r)
+{
+	ck_assert_msg(r->last.outcome == SWEEP_UP, "outcome %d: %s", r->last.outcome, r->last.error.msg);
+	for (uint32_t n = 0; n < r->nl.n_nodes; n++)
+		for (unsigned p = 1; p <= r->nl.nodes[n].n_ports; p++) {
+			struct wire_port_info info;
+
+			if (!is_live(r, n, p))
+				continue;
+			sim_port_info(r->sim, n, p, &info);
+			ck_assert_msg(info.port_state == WIRE_PORT_ACTIVE, "node %s port %u is in state %u\n%s",
+			    r->nl.nodes[n].id, p, info.port_state, rig_log);
+			if (r->nl.nodes[n].type == NETLIST_SWITCH)
+				continue;
+			for (uint32_t m = 0; m < r->nl.n_nodes; m++)
+				if (r->nl.nodes[m].type != NETLIST_SWITCH && is_live(r, m, 1))
+					expect_way(r, n, p, m, 1);
+		}
+}
+
+uint64_t
+rig_sets(const struct rig *r)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < 256; i++)
+		n += sim_counts(r->sim)->sets_by_attr[i];
+	return n;
+}

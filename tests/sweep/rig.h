@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tests/sweep/rig.h - a simulated fabric with a sweeper on it.
+ */
+#ifndef TESTS_SWEEP_RIG_H
+#define TESTS_SWEEP_RIG_H
+
+#include "core/sim/sim.h"
+#include "core/sweep/sweep.h"
+#include "core/topo/netlist.h"
+
+#define RIG_LOG_BYTES 65536
+
+struct rig {
+	struct netlist nl;
+	struct sim *sim;
+	struct transport *transport;
+	struct txn_engine *txn;
+	struct sweeper *sweeper;
+	struct store *store; /* NULL unless opened by the test */
+	struct ha ha;
+	struct router router;
+	struct chain chain;
+	struct sweep_settings set;
+	uint32_t place; /* node we sit at */
+	unsigned port;
+	struct sweep_report last; /* of the sweep that ended last */
+	uint32_t n_reports;
+};
+
+extern char rig_log[RIG_LOG_BYTES]; /* warnings and notices since rig_log_clear() */
+void rig_log_clear(void);
+
+/* A fabric as `fmroute gen` makes it: "pgft 2 4,4 1,4 1,1". */
+void rig_generate(struct netlist *nl, const char *words);
+/* The sim, its options, and our place: the first CA, or the switch when there is none. */
+void rig_sim(struct rig *r, const struct sim_options *o);
+/* A sweeper on it, settings from r->set. */
+void rig_start(struct rig *r);
+/* Sweep until nothing is left to do. */
+void rig_run(struct rig *r, enum sweep_scope scope);
+/* Go on without asking for a sweep: deliver what is due in the next ms. */
+void rig_let_pass(struct rig *r, int64_t ms);
+/* Stop fmd; the fabric stays as it is. */
+void rig_stop(struct rig *r);
+void rig_fini(struct rig *r);
+
+/* Fail the test unless every cabled port of live nodes is ACTIVE and the
+ * tables in the switches carry packets from every CA to every CA. */
+void rig_expect_up(struct rig *r);
+uint64_t rig_sets(const struct rig *r); /* Sets that agents have handled */
+
+#endif
