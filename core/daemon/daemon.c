@@ -21,10 +21,10 @@
 
 #include "lib/log.h"
 
-#define PUMP_ROUNDS 256	     /* then other events get their turn */
-#define IDLE_TICK_MS 100     /* sim: its clock follows ours while idle */
+#define PUMP_ROUNDS 256	 /* then other events get their turn */
+#define IDLE_TICK_MS 100 /* sim: its clock follows ours while idle */
 #define PROGRESS_MS 1000
-#define RETRY_MS 2000	     /* no link, not routed: look again */
+#define RETRY_MS 2000 /* no link, not routed: look again */
 #define NS_PER_MS 1000000
 
 static void
@@ -138,7 +138,7 @@ pump(evutil_socket_t fd, short what, void *arg)
 			return;
 		}
 	} while ((traffic(d) != before || (is_pumped(d) && txn_outstanding(d->txn) > 0)) &&
-		 ++round < PUMP_ROUNDS);
+	    ++round < PUMP_ROUNDS);
 	if (round == PUMP_ROUNDS)
 		arm(d->ev_pump, 0);
 	else
@@ -184,8 +184,9 @@ on_progress(evutil_socket_t fd, short what, void *arg)
 	enum sweep_phase phase = sweeper_phase(d->sweeper);
 
 	if (phase != PHASE_IDLE)
-		log_info("sweep", "%s: %zu nodes seen, %u requests waiting", sweep_phase_names[phase],
-		    sweeper_inventory(d->sweeper)->nodes.n, txn_outstanding(d->txn));
+		log_info("sweep", "%s: %zu nodes seen, %u requests waiting",
+		    sweep_phase_names[phase], sweeper_inventory(d->sweeper)->nodes.n,
+		    txn_outstanding(d->txn));
 	arm(d->ev_progress, PROGRESS_MS);
 }
 
@@ -355,8 +356,12 @@ open_fabric(struct daemon *d, struct fm_error *err)
 static int
 start_sweeper(struct daemon *d, struct fm_error *err)
 {
-	struct sweep_parts parts = { .transport = d->transport, .txn = d->txn, .store = d->store,
-		.ha = &d->ha, .router = &d->router, .chain = &d->conf->chain };
+	struct sweep_parts parts = { .transport = d->transport,
+		.txn = d->txn,
+		.store = d->store,
+		.ha = &d->ha,
+		.router = &d->router,
+		.chain = &d->conf->chain };
 	struct sweep_settings set;
 
 	settings_of(d, &set);

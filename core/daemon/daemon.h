@@ -26,7 +26,8 @@ struct daemon {
 	struct engine_set engines;
 	struct conf *conf;
 	struct event_base *base;
-	struct event *ev_fd, *ev_pump, *ev_sweep, *ev_poll, *ev_progress, *ev_term, *ev_int, *ev_hup;
+	struct event *ev_fd, *ev_pump, *ev_sweep, *ev_poll, *ev_progress, *ev_term, *ev_int,
+	    *ev_hup;
 	struct transport *transport;
 	struct txn_engine *txn;
 	struct sweeper *sweeper;

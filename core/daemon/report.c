@@ -48,8 +48,8 @@ list_attrs(const uint64_t *by_attr, char *buf, size_t size)
 
 		if (by_attr[i] == 0)
 			continue;
-		n = snprintf(buf + at, size - at, "%s%s %" PRIu64, at > 0 ? " " : "", name ? name : "?",
-		    by_attr[i]);
+		n = snprintf(buf + at, size - at, "%s%s %" PRIu64, at > 0 ? " " : "",
+		    name ? name : "?", by_attr[i]);
 		at += n > 0 ? (size_t)n : 0;
 	}
 }
@@ -76,8 +76,8 @@ report_up(struct daemon *d, const struct sweep_report *r)
 	snprintf(line, sizeof(line),
 	    "%u switches, %u CAs, %u routers, %u links, %u LIDs, engine %s, %.1f ms, %" PRIu64
 	    " Gets, %" PRIu64 " Sets, %" PRIu64 " retries",
-	    r->n_switches, r->n_cas, r->n_routers, r->n_links, r->n_lids, r->engine, r->total_ms, r->gets,
-	    r->sets, r->retries);
+	    r->n_switches, r->n_cas, r->n_routers, r->n_links, r->n_lids, r->engine, r->total_ms,
+	    r->gets, r->sets, r->retries);
 	list_attrs(r->gets_by_attr, gets, sizeof(gets));
 	list_attrs(r->sets_by_attr, sets, sizeof(sets));
 	list_phases(r, phases, sizeof(phases));
@@ -85,11 +85,13 @@ report_up(struct daemon *d, const struct sweep_report *r)
 	if (d->cli->dry_run)
 		return;
 	log_notice("sweep", "SUBNET UP: %s", line);
-	log_info("sweep", "%s sweep (%s): phases in ms: %s", scope_word(r->scope), r->reason, phases);
+	log_info(
+	    "sweep", "%s sweep (%s): phases in ms: %s", scope_word(r->scope), r->reason, phases);
 	log_info("sweep", "Gets: %s; Sets: %s; timeouts %" PRIu64 ", refused %" PRIu64, gets,
 	    r->sets > 0 ? sets : "none", r->timeouts, r->refused);
 	if (r->n_silent + r->n_duplicates + r->n_loops + r->n_lost > 0)
-		log_warn("sweep", "left out: silent=%u duplicates=%u loops=%u; lost since the last sweep: %u",
+		log_warn("sweep",
+		    "left out: silent=%u duplicates=%u loops=%u; lost since the last sweep: %u",
 		    r->n_silent, r->n_duplicates, r->n_loops, r->n_lost);
 	if (r->n_ports_not_active > 0)
 		log_warn("sweep", "%u cabled ports are not ACTIVE", r->n_ports_not_active);
@@ -101,9 +103,10 @@ report_dry_run(const struct sweep_report *r)
 	char sets[256];
 
 	list_attrs(r->would_set_by_attr, sets, sizeof(sets));
-	printf("dry run: %u switches, %u CAs, %u routers, %u links, engine %s\n", r->n_switches, r->n_cas,
-	    r->n_routers, r->n_links, r->engine);
-	printf("would send %" PRIu64 " Sets%s%s\n", r->would_set, r->would_set > 0 ? ": " : "", sets);
+	printf("dry run: %u switches, %u CAs, %u routers, %u links, engine %s\n", r->n_switches,
+	    r->n_cas, r->n_routers, r->n_links, r->engine);
+	printf(
+	    "would send %" PRIu64 " Sets%s%s\n", r->would_set, r->would_set > 0 ? ": " : "", sets);
 	fflush(stdout);
 }
 
@@ -138,7 +141,8 @@ report_failure(struct daemon *d, const struct sweep_report *r)
 			log_err("sweep", "%s", line);
 		break;
 	case SWEEP_NO_LINK:
-		snprintf(line, sizeof(line), "our port has no link%s", d->cli->once ? "" : "; waiting for one");
+		snprintf(line, sizeof(line), "our port has no link%s",
+		    d->cli->once ? "" : "; waiting for one");
 		log_warn("sweep", "%s", line);
 		break;
 	case SWEEP_NOT_ROUTED:

@@ -62,8 +62,8 @@ on_port_again(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (status == TXN_OK)
 		wire_port_info_get(reply + WIRE_SMP_DATA_AT, &p->info);
 	if (status != TXN_OK || p->info.port_state != WIRE_PORT_ACTIVE)
-		fm_log_rl(&s->refused_bucket, FM_LOG_WARN, "sweep", "%s port %u refuses Set PortInfo",
-		    inv_name(n, name, sizeof(name)), a->port);
+		fm_log_rl(&s->refused_bucket, FM_LOG_WARN, "sweep",
+		    "%s port %u refuses Set PortInfo", inv_name(n, name, sizeof(name)), a->port);
 }
 
 /* What the answer to a Set says: the port as it is now. */
@@ -81,8 +81,9 @@ on_set_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (status == TXN_REFUSED && (again = ask_new(s, a->node, a->port)) != NULL)
 		ask_get_at(again, WIRE_ATTR_PORT_INFO, a->port, on_port_again);
 	if (status == TXN_TIMEOUT)
-		fm_log_rl(&s->refused_bucket, FM_LOG_WARN, "sweep", "%s port %u does not answer Set PortInfo",
-		    inv_name(n, name, sizeof(name)), a->port);
+		fm_log_rl(&s->refused_bucket, FM_LOG_WARN, "sweep",
+		    "%s port %u does not answer Set PortInfo", inv_name(n, name, sizeof(name)),
+		    a->port);
 	if (status != TXN_OK)
 		return;
 	rows = wanted_port(s, a->node, a->port, &sent);

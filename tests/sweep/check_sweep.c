@@ -27,8 +27,8 @@ bring_up(const char *words, const struct sim_options *o)
 	rig_run(&rig, SWEEP_HEAVY);
 }
 
-static const char *const fabrics[] = { "pgft 2 4,4 1,4 1,1", "pgft 3 2,2,4 1,2,2 1,1,2", "torus 3x3x2 2",
-	"random 12 4 24 7", "dragonfly 4 2 2", "hypercube 3 2" };
+static const char *const fabrics[] = { "pgft 2 4,4 1,4 1,1", "pgft 3 2,2,4 1,2,2 1,1,2",
+	"torus 3x3x2 2", "random 12 4 24 7", "dragonfly 4 2 2", "hypercube 3 2" };
 
 START_TEST(test_fabrics)
 {

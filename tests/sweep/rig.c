@@ -40,7 +40,8 @@ rig_generate(struct netlist *nl, const char *words)
 	int argc = 0;
 
 	snprintf(text, sizeof(text), "%s", words);
-	for (char *w = strtok_r(text, " ", &save); w != NULL && argc < 16; w = strtok_r(NULL, " ", &save))
+	for (char *w = strtok_r(text, " ", &save); w != NULL && argc < 16;
+	     w = strtok_r(NULL, " ", &save))
 		argv[argc++] = w;
 	ck_assert_msg(netlist_generate(argc, argv, nl, &err) == 0, "%s", err.msg);
 }
@@ -55,7 +56,8 @@ rig_sim(struct rig *r, const struct sim_options *o)
 	r->place = 0;
 	r->port = 0;
 	for (uint32_t i = 0; i < r->nl.n_nodes && r->port == 0; i++)
-		if (r->nl.nodes[i].type == NETLIST_CA && netlist_port(&r->nl, i, 1)->peer_node != NETLIST_NONE) {
+		if (r->nl.nodes[i].type == NETLIST_CA &&
+		    netlist_port(&r->nl, i, 1)->peer_node != NETLIST_NONE) {
 			r->place = i;
 			r->port = 1;
 		}
@@ -84,13 +86,18 @@ on_done(void *arg, const struct sweep_report *report)
 void
 rig_start(struct rig *r)
 {
-	struct txn_limits limits = { .timeout_ms = 200, .n_retries = 3, .window_max = 256, .per_node_max = 8 };
-	struct sweep_parts parts = { .store = r->store, .ha = &r->ha, .router = &r->router, .chain = &r->chain };
+	struct txn_limits limits = {
+		.timeout_ms = 200, .n_retries = 3, .window_max = 256, .per_node_max = 8
+	};
+	struct sweep_parts parts = {
+		.store = r->store, .ha = &r->ha, .router = &r->router, .chain = &r->chain
+	};
 	struct fm_error err = { 0 };
 	struct local_port local;
 
 	r->chain.fallback = true;
-	ck_assert_msg(sim_attach(r->sim, r->place, r->port, &r->transport, &err) == 0, "%s", err.msg);
+	ck_assert_msg(
+	    sim_attach(r->sim, r->place, r->port, &r->transport, &err) == 0, "%s", err.msg);
 	ck_assert_int_eq(r->transport->ops->local_port(r->transport, &local, &err), 0);
 	ck_assert_msg(router_init(&r->router, 1, &err) == 0, "%s", err.msg);
 	ha_init(&r->ha, local.port_guid, r->set.sm_priority, r->set.sm_key);
@@ -117,7 +124,8 @@ run(struct rig *r)
 		if (txn_outstanding(r->txn) > 0)
 			ck_assert_msg(txn_poll(r->txn, INT64_MAX, &err) >= 0, "%s", err.msg);
 	}
-	ck_abort_msg("the sweep does not end: phase %s", sweep_phase_names[sweeper_phase(r->sweeper)]);
+	ck_abort_msg(
+	    "the sweep does not end: phase %s", sweep_phase_names[sweeper_phase(r->sweeper)]);
 }
 
 void
@@ -174,8 +182,8 @@ is_live(const struct rig *r, uint32_t node, unsigned port)
 	if (p->peer_node == NETLIST_NONE)
 		return false;
 	b = inv_find(inv, r->nl.nodes[p->peer_node].guid);
-	return a != INV_NONE && b != INV_NONE && inv_node(inv, a)->present && inv_node(inv, b)->present &&
-	       inv_node(inv, a)->ports[port].edge == EDGE_LINKED;
+	return a != INV_NONE && b != INV_NONE && inv_node(inv, a)->present &&
+	    inv_node(inv, b)->present && inv_node(inv, a)->ports[port].edge == EDGE_LINKED;
 }
 
 static void
@@ -187,15 +195,17 @@ expect_way(struct rig *r, uint32_t from, unsigned from_port, uint32_t to, unsign
 
 	sim_port_info(r->sim, to, to_port, &info);
 	ck_assert_msg(info.lid != 0, "node %u port %u has no LID", to, to_port);
-	ck_assert_msg(sim_walk(r->sim, place, info.lid, &way), "no way from node %u to node %u (LID %u)", from,
-	    to, info.lid);
-	ck_assert_msg(way.at.node == to, "LID %u of node %u leads to node %u", info.lid, to, way.at.node);
+	ck_assert_msg(sim_walk(r->sim, place, info.lid, &way),
+	    "no way from node %u to node %u (LID %u)", from, to, info.lid);
+	ck_assert_msg(
+	    way.at.node == to, "LID %u of node %u leads to node %u", info.lid, to, way.at.node);
 }
 
 void
 rig_expect_up(struct rig *r)
 {
-	ck_assert_msg(r->last.outcome == SWEEP_UP, "outcome %d: %s", r->last.outcome, r->last.error.msg);
+	ck_assert_msg(
+	    r->last.outcome == SWEEP_UP, "outcome %d: %s", r->last.outcome, r->last.error.msg);
 	for (uint32_t n = 0; n < r->nl.n_nodes; n++)
 		for (unsigned p = 1; p <= r->nl.nodes[n].n_ports; p++) {
 			struct wire_port_info info;
@@ -203,8 +213,9 @@ rig_expect_up(struct rig *r)
 			if (!is_live(r, n, p))
 				continue;
 			sim_port_info(r->sim, n, p, &info);
-			ck_assert_msg(info.port_state == WIRE_PORT_ACTIVE, "node %s port %u is in state %u\n%s",
-			    r->nl.nodes[n].id, p, info.port_state, rig_log);
+			ck_assert_msg(info.port_state == WIRE_PORT_ACTIVE,
+			    "node %s port %u is in state %u\n%s", r->nl.nodes[n].id, p,
+			    info.port_state, rig_log);
 			if (r->nl.nodes[n].type == NETLIST_SWITCH)
 				continue;
 			for (uint32_t m = 0; m < r->nl.n_nodes; m++)
