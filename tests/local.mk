@@ -11,6 +11,22 @@ AM_TESTS_ENVIRONMENT = CK_DEFAULT_TIMEOUT=300; export CK_DEFAULT_TIMEOUT;
 # What .ci/run runs under ThreadSanitizer too.
 THREADED_TESTS = tests/unit/check_lib tests/unit/check_snapshot tests/unit/check_verify
 
+# Fuzzers: the corpus of each is a test; the fuzzer itself is built with
+# configure --enable-fuzzers (clang).
+EXTRA_DIST += tests/fuzz/corpus/netlist
+check_PROGRAMS += tests/fuzz/replay_netlist
+TESTS += tests/fuzz/replay_netlist
+tests_fuzz_replay_netlist_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_netlist.c
+tests_fuzz_replay_netlist_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"tests/fuzz/corpus/netlist"'
+tests_fuzz_replay_netlist_LDADD = libfmcore.la
+
+if FUZZERS
+noinst_PROGRAMS += tests/fuzz/fuzz_netlist
+tests_fuzz_fuzz_netlist_SOURCES = tests/fuzz/fuzz_netlist.c
+tests_fuzz_fuzz_netlist_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_netlist_LDADD = libfmcore.la
+endif
+
 if HAVE_CHECK
 UNIT_TESTS =
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Giving out LIDs: order of trust, conflicts, alignment, exhaustion; and the
- * walk of the switches.
+ * walk of the switches; OpenSM's guid2lid.
  */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/subnet/guid2lid.h"
 #include "core/subnet/lid.h"
 #include "lib/log.h"
 
@@ -119,6 +120,60 @@ START_TEST(test_switch_order)
 }
 END_TEST
 
+static const char remembered[] = "0x0200f40000002f01 0x002f 0x002f\n\n"
+				 "0x0200f40000000100 0x0004 0x0007\r\n\n# by hand\n 2c90 0x1 1";
+
+START_TEST(test_guid2lid)
+{
+	struct guid2lid g = { 0 };
+	struct fm_error err;
+
+	ck_assert_msg(
+	    guid2lid_parse("g", remembered, sizeof(remembered) - 1, &g, &err) == 0, "%s", err.msg);
+	ck_assert_uint_eq(g.entries.n, 3);
+	ck_assert_uint_eq(guid2lid_find(&g, 0x0200f40000002f01)->lid, 0x2f);
+	ck_assert_uint_eq(guid2lid_find(&g, 0x0200f40000000100)->lid, 4);
+	ck_assert_uint_eq(guid2lid_find(&g, 0x0200f40000000100)->lmc, 2);
+	ck_assert_uint_eq(guid2lid_find(&g, 0x2c90)->lid, 1);
+	ck_assert_ptr_null(guid2lid_find(&g, 0x2c91));
+	guid2lid_fini(&g);
+	ck_assert_int_eq(guid2lid_parse("g", "", 0, &g, &err), 0);
+	ck_assert_ptr_null(guid2lid_find(&g, 1));
+}
+END_TEST
+
+static const struct {
+	const char *text, *expected;
+} bad_guid2lid[] = {
+	{ "0x1 0x4\n", "g:1: the last LID is not a hexadecimal number in 1..0xbfff" },
+	{ "\n0x1 0xC000 0xC000\n", "g:2: the first LID is not" },
+	{ "0x0 0x1 0x1\n", "g:1: the GUID is not" },
+	{ "hello\n", "g:1: the GUID is not" },
+	{ "0x12345678901234567 1 1\n", "g:1: the GUID is not" },
+	{ "0x1 0x4 0x6\n", "g:1: LIDs 0x4..0x6 are no range of an LMC" },
+	{ "0x1 0x6 0x9\n", "g:1: LIDs 0x6..0x9 are no range of an LMC" },
+	{ "0x1 0x9 0x8\n", "g:1: LIDs 0x9..0x8 are no range" },
+	{ "0x1 0x100 0x1ff\n", "are no range" },
+	{ "0x1 0x4 0x4 0x4\n", "g:1: more than a GUID and two LIDs" },
+	{ "0x1 0x4 0x7\n0x2 0x6 0x6\n", "g:2: LID 0x6 is given twice, first in line 1" },
+	{ "0x1 0x4 0x4\n0x1 0x6 0x6\n",
+	    "port 0x0000000000000001 is given twice, in lines 1 and 2" },
+};
+
+START_TEST(test_bad_guid2lid)
+{
+	struct guid2lid g = { 0 };
+	struct fm_error err = { 0 };
+
+	ck_assert_int_eq(
+	    guid2lid_parse("g", bad_guid2lid[_i].text, strlen(bad_guid2lid[_i].text), &g, &err),
+	    FM_E_CONFIG);
+	ck_assert_msg(strstr(err.msg, bad_guid2lid[_i].expected) != NULL, "\"%s\" gave: %s",
+	    bad_guid2lid[_i].text, err.msg);
+	ck_assert_ptr_null(g.entries.item);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -134,6 +189,9 @@ main(void)
 	tcase_add_test(tc, test_unusable);
 	tcase_add_test(tc, test_exhausted);
 	tcase_add_test(tc, test_switch_order);
+	tcase_add_test(tc, test_guid2lid);
+	tcase_add_loop_test(
+	    tc, test_bad_guid2lid, 0, sizeof(bad_guid2lid) / sizeof(bad_guid2lid[0]));
 	suite_add_tcase(s, tc);
 	srunner_run_all(r, CK_NORMAL);
 	failed = srunner_ntests_failed(r);

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A file of three hexadecimal numbers a line.  OpenSM drops bad lines and
+ * goes on, or drops the file: either moves LIDs under running jobs, so here
+ * a file that is not right is an error with its line.
+ */
+#include "core/subnet/guid2lid.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/subnet/lid.h"
+#include "lib/error.h"
+
+struct scan {
+	const char *name, *at, *end;
+	uint32_t line;
+	uint32_t *lid_line; /* [LID_UNICAST_MAX + 1] line that gives the LID, 0 = none */
+	FM_VEC(struct guid2lid_entry) found;
+	struct fm_error *err;
+};
+
+static void
+skip_blanks(struct scan *s)
+{
+	while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\r'))
+		s->at++;
+}
+
+static int
+digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static int
+number(struct scan *s, const char *what, uint64_t max, uint64_t *v)
+{
+	int n = 0;
+
+	skip_blanks(s);
+	if (s->end - s->at > 2 && s->at[0] == '0' && (s->at[1] | 0x20) == 'x')
+		s->at += 2;
+	for (*v = 0; s->at < s->end && digit(*s->at) >= 0 && n < 17; n++)
+		*v = *v << 4 | (uint64_t)digit(*s->at++);
+	if (n == 0 || n > 16 || *v == 0 || *v > max)
+		return fm_fail(s->err, FM_E_CONFIG,
+		    "%.100s:%" PRIu32 ": the %s is not a hexadecimal number in 1..0x%" PRIx64
+		    ": 0x0002c90200210b0d 0x0004 0x0007 is right",
+		    s->name, s->line, what, max);
+	return 0;
+}
+
+static int
+keep(struct scan *s, uint64_t guid, uint64_t min, uint64_t max)
+{
+	struct guid2lid_entry e = { .guid = guid, .lid = (uint16_t)min };
+
+	while (e.lmc < 7 && min + (1u << e.lmc) - 1 < max)
+		e.lmc++;
+	if (min + (1u << e.lmc) - 1 != max || min % (1u << e.lmc) != 0)
+		return fm_fail(s->err, FM_E_CONFIG,
+		    "%.100s:%" PRIu32 ": LIDs 0x%" PRIx64 "..0x%" PRIx64
+		    " are no range of an LMC: 1, 2, 4, .. 128 LIDs from a multiple of that",
+		    s->name, s->line, min, max);
+	for (uint64_t lid = min; lid <= max; lid++) {
+		if (s->lid_line[lid] != 0)
+			return fm_fail(s->err, FM_E_CONFIG,
+			    "%.100s:%" PRIu32 ": LID 0x%" PRIx64
+			    " is given twice, first in line %" PRIu32,
+			    s->name, s->line, lid, s->lid_line[lid]);
+		s->lid_line[lid] = s->line;
+	}
+	if (!fm_vec_push(&s->found, e))
+		return fm_fail(
+		    s->err, FM_E_RESOURCE, "out of memory while reading %.100s", s->name);
+	return 0;
+}
+
+static int
+scan_line(struct scan *s)
+{
+	uint64_t guid, min, max;
+	int rc;
+
+	skip_blanks(s);
+	if (s->at == s->end || *s->at == '#')
+		return 0;
+	if ((rc = number(s, "GUID", UINT64_MAX, &guid)) != 0 ||
+	    (rc = number(s, "first LID", LID_UNICAST_MAX, &min)) != 0 ||
+	    (rc = number(s, "last LID", LID_UNICAST_MAX, &max)) != 0)
+		return rc;
+	skip_blanks(s);
+	if (s->at < s->end)
+		return fm_fail(s->err, FM_E_CONFIG,
+		    "%.100s:%" PRIu32 ": more than a GUID and two LIDs on the line", s->name,
+		    s->line);
+	return keep(s, guid, min, max);
+}
+
+static int
+by_guid(const void *a, const void *b)
+{
+	const struct guid2lid_entry *x = a, *y = b;
+
+	return x->guid < y->guid ? -1 : x->guid > y->guid;
+}
+
+static int
+sort_entries(struct scan *s)
+{
+	struct guid2lid_entry *e = s->found.item;
+
+	if (s->found.n > 0)
+		qsort(e, s->found.n, sizeof(*e), by_guid);
+	for (size_t i = 1; i < s->found.n; i++)
+		if (e[i].guid == e[i - 1].guid)
+			return fm_fail(s->err, FM_E_CONFIG,
+			    "%.100s: port 0x%016" PRIx64 " is given twice, in lines %" PRIu32
+			    " and %" PRIu32,
+			    s->name, e[i].guid, s->lid_line[e[i - 1].lid], s->lid_line[e[i].lid]);
+	return 0;
+}
+
+static int
+scan_text(struct scan *s, const char *text, size_t n_bytes)
+{
+	const char *at = text, *end = text + n_bytes;
+	int rc = 0;
+
+	while (at < end && rc == 0) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+
+		s->at = at;
+		s->end = newline != NULL ? newline : end;
+		s->line++;
+		rc = scan_line(s);
+		at = newline != NULL ? newline + 1 : end;
+	}
+	return rc != 0 ? rc : sort_entries(s);
+}
+
+int
+guid2lid_parse(
+    const char *name, const char *text, size_t n_bytes, struct guid2lid *out, struct fm_error *err)
+{
+	struct scan s = { .name = name, .err = err };
+	FM_VEC(uint32_t) lid_line = { 0 };
+	int rc;
+
+	if (!fm_vec_reserve(&lid_line, LID_UNICAST_MAX + 1u))
+		return fm_fail(err, FM_E_RESOURCE, "out of memory while reading %.100s", name);
+	memset(lid_line.item, 0, (LID_UNICAST_MAX + 1u) * sizeof(*lid_line.item));
+	s.lid_line = lid_line.item;
+	rc = scan_text(&s, text, n_bytes);
+	fm_vec_fini(&lid_line);
+	if (rc != 0) {
+		fm_vec_fini(&s.found);
+		return rc;
+	}
+	out->entries.item = s.found.item;
+	out->entries.n = s.found.n;
+	out->entries.room = s.found.room;
+	return 0;
+}
+
+void
+guid2lid_fini(struct guid2lid *g)
+{
+	fm_vec_fini(&g->entries);
+}
+
+const struct guid2lid_entry *
+guid2lid_find(const struct guid2lid *g, uint64_t guid)
+{
+	struct guid2lid_entry want = { .guid = guid };
+
+	if (g->entries.n == 0)
+		return NULL;
+	return bsearch(&want, g->entries.item, g->entries.n, sizeof(want), by_guid);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/subnet/guid2lid.h - importing the LIDs that OpenSM remembers.
+ *
+ * OpenSM keeps /var/cache/opensm/guid2lid: a line for each port, an empty
+ * line behind each:
+ *
+ *	0xGUID 0xMINLID 0xMAXLID
+ */
+#ifndef CORE_SUBNET_GUID2LID_H
+#define CORE_SUBNET_GUID2LID_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <fmd/error.h>
+
+#include "lib/vec.h"
+
+struct guid2lid_entry {
+	uint64_t guid; /* of the port */
+	uint16_t lid;  /* base: LIDs lid .. lid + 2^lmc - 1 */
+	uint8_t lmc;
+};
+
+struct guid2lid {
+	FM_VEC(struct guid2lid_entry) entries; /* ascending GUID */
+};
+
+/* All or nothing: FM_E_CONFIG with file and line for a line that is not of
+ * the format, a range that no LMC gives, a GUID or a LID given twice.
+ * O(n log n + 48K). */
+int guid2lid_parse(
+    const char *name, const char *text, size_t n_bytes, struct guid2lid *out, struct fm_error *err);
+void guid2lid_fini(struct guid2lid *g);
+/* The entry of a port, or NULL.  O(log n). */
+const struct guid2lid_entry *guid2lid_find(const struct guid2lid *g, uint64_t guid);
+
+#endif

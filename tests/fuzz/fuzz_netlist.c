@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Any bytes as a fabric file: an error with a sentence, or a fabric that
+ * survives writing, reading again and becoming a snapshot.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/route/snapshot.h"
+#include "core/topo/netlist.h"
+#include "lib/log.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+drop_log(void *arg, enum fm_log_level level, const char *subsystem, const char *line)
+{
+	(void)arg;
+}
+
+static void
+must(int ok)
+{
+	if (!ok)
+		abort();
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct netlist_view view = { .n_vls = 2 };
+	struct netlist nl = { 0 }, again = { 0 };
+	struct snapshot *snap;
+	struct fm_error err = { 0 };
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out;
+
+	fm_log_set_sink(drop_log, NULL);
+	if (netlist_parse("f", (const char *)data, size, &nl, &err) != 0) {
+		must(err.msg[0] != '\0');
+		return 0;
+	}
+	out = open_memstream(&text, &n);
+	must(out != NULL && netlist_write(&nl, out, &err) == 0);
+	fclose(out);
+	must(netlist_parse("f", text, n, &again, &err) == 0 && again.n_nodes == nl.n_nodes);
+	if (netlist_snapshot(&nl, &view, &snap, &err) == 0)
+		snapshot_put(snap);
+	netlist_fini(&again);
+	netlist_fini(&nl);
+	free(text);
+	return 0;
+}
