@@ -47,7 +47,7 @@ set_up(void)
 	char cmd[256], sub[96];
 	struct fm_error err;
 
-	strcpy(folder, "/tmp/fmd-check-conf-XXXXXX");
+	snprintf(folder, sizeof(folder), "/tmp/fmd-check-conf-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	snprintf(sub, sizeof(sub), "%s/conf.d", folder);
 	ck_assert_int_eq(mkdir(sub, 0700), 0);

@@ -24,7 +24,7 @@ static void
 make_folders(void)
 {
 	for (int i = 0; i < 2; i++) {
-		strcpy(folder[i], "/tmp/fmd-check-plugin-XXXXXX");
+		snprintf(folder[i], sizeof(folder[i]), "/tmp/fmd-check-plugin-XXXXXX");
 		ck_assert_ptr_nonnull(mkdtemp(folder[i]));
 	}
 }

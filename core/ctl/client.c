@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The client's side of the control socket.
+ */
+#include "config.h"
+
+#include "core/ctl/ctl.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/vec.h"
+
+#define REPLY_MAX ((size_t)1 << 30) /* bytes */
+
+static int
+cannot(const char *path, const char *why, struct fm_error *err)
+{
+	return fm_fail(err, FM_E_SYSTEM, "no fmd answers at %s: %s", path, why);
+}
+
+static int
+connect_to(const char *path, int *out, struct fm_error *err)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int fd, rc;
+
+	if (strlen(path) >= sizeof(addr.sun_path))
+		return fm_fail(err, FM_E_CONFIG, "socket %s: the path is longer than %zu bytes",
+		    path, sizeof(addr.sun_path) - 1);
+	memcpy(addr.sun_path, path, strlen(path) + 1);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && connect(fd, (const struct sockaddr *)&addr, sizeof(addr)) == 0) {
+		*out = fd;
+		return 0;
+	}
+	rc = cannot(path, strerror(errno), err);
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+static int64_t
+now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+struct bytes {
+	FM_VEC(char) v;
+};
+
+/* Everything up to the end of the connection. */
+static int
+receive(const char *path, int fd, int64_t until_ms, struct bytes *b, struct fm_error *err)
+{
+	char part[65536];
+
+	for (;;) {
+		struct pollfd p = { fd, POLLIN, 0 };
+		int64_t left = until_ms - now_ms();
+		ssize_t n;
+
+		if (left <= 0 || poll(&p, 1, (int)left) == 0)
+			return cannot(path, "it did not answer in time", err);
+		n = recv(fd, part, sizeof(part), 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return cannot(path, strerror(errno), err);
+		if (n == 0)
+			return 0;
+		if (b->v.n + (size_t)n > REPLY_MAX || !fm_vec_append(&b->v, part, (size_t)n))
+			return fm_fail(err, FM_E_RESOURCE, "the reply of fmd is too large");
+	}
+}
+
+static int
+send_request(const char *path, int fd, const char *command, json_t *args, struct fm_error *err)
+{
+	json_t *request = json_pack("{s:s, s:O*}", "command", command, "args", args);
+	char *text = request != NULL ? json_dumps(request, JSON_COMPACT) : NULL;
+	size_t n = text != NULL ? strlen(text) : 0;
+	int rc = 0;
+
+	json_decref(request);
+	if (text == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory");
+	text[n] = '\n'; /* the NUL gives way */
+	if (send(fd, text, n + 1, MSG_NOSIGNAL) != (ssize_t)(n + 1))
+		rc = cannot(path, strerror(errno), err);
+	free(text);
+	return rc;
+}
+
+/* The kind of a word that the server sent. */
+static enum fm_error_kind
+kind_of(const char *word)
+{
+	for (int k = FM_E_BUG; word != NULL && k < 0; k++)
+		if (strcmp(fm_error_word((enum fm_error_kind)k), word) == 0)
+			return (enum fm_error_kind)k;
+	return FM_E_SYSTEM;
+}
+
+static int
+read_reply(const char *path, const struct bytes *b, json_t **result, struct fm_error *err)
+{
+	json_t *reply = json_loadb(b->v.item, b->v.n, 0, NULL), *value;
+	const char *error, *kind;
+	int rc = 0;
+
+	if (reply == NULL && b->v.n == 0)
+		return cannot(path, "it hung up (are you root, or its user?)", err);
+	if (reply == NULL)
+		return cannot(path, "its reply is no JSON", err);
+	value = json_object_get(reply, "result");
+	error = json_string_value(json_object_get(reply, "error"));
+	kind = json_string_value(json_object_get(reply, "kind"));
+	if (json_is_true(json_object_get(reply, "ok")))
+		*result = value != NULL ? json_incref(value) : json_null();
+	else
+		rc = fm_fail(err, kind_of(kind), "%s",
+		    error != NULL ? error : "fmd refuses without a reason");
+	json_decref(reply);
+	return rc;
+}
+
+int
+ctl_call(const char *path, const char *command, json_t *args, unsigned timeout_s, json_t **result,
+    struct fm_error *err)
+{
+	int64_t until_ms = now_ms() + (int64_t)timeout_s * 1000;
+	struct bytes b = { 0 };
+	int fd = -1, rc = connect_to(path, &fd, err);
+
+	if (rc != 0)
+		return rc;
+	rc = send_request(path, fd, command, args, err);
+	if (rc == 0)
+		rc = receive(path, fd, until_ms, &b, err);
+	if (rc == 0)
+		rc = read_reply(path, &b, result, err);
+	fm_vec_fini(&b.v);
+	close(fd);
+	return rc;
+}

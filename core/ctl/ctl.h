@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/ctl/ctl.h - the local control socket.
+ *
+ *	client:  {"command":"status","args":{...}}\n
+ *	server:  {"ok":true,"result":...}\n   or   {"ok":false,"error":"...","kind":"..."}\n
+ *
+ * A stream socket in the file system, one request a connection.  Only root
+ * and the daemon's own user are answered (SO_PEERCRED).  Everything runs in
+ * the loop of base and never blocks it: a client has CTL_DEADLINE_S for the
+ * whole exchange, CTL_REQUEST_MAX bytes, and CTL_CLIENTS_MAX peers.
+ */
+#ifndef CORE_CTL_CTL_H
+#define CORE_CTL_CTL_H
+
+#include <jansson.h>
+
+#include "lib/error.h"
+
+#define CTL_DEADLINE_S 10
+#define CTL_REQUEST_MAX 65536 /* bytes */
+#define CTL_CLIENTS_MAX 16
+
+struct event_base;
+struct ctl_server;
+
+/* One command.  run returns 0 with a new reference in *result, or a kind with
+ * the sentence in *err.  args is an object (maybe empty), borrowed.  It runs
+ * in the loop: long work is started here, not done. */
+struct ctl_command {
+	const char *name, *help;
+	int (*run)(void *arg, const json_t *args, json_t **result, struct fm_error *err);
+};
+
+/* Listen at path.  commands[] ends with a NULL name and is borrowed; "help" is
+ * answered here.  The folder is made when missing; a socket left behind by a
+ * dead daemon is replaced, a living one is not (FM_E_SYSTEM).  SIGPIPE is
+ * ignored from here on. */
+int ctl_open(struct event_base *base, const char *path, const struct ctl_command *commands,
+    void *arg, struct ctl_server **out, struct fm_error *err);
+/* Drop all clients and remove the socket; NULL is fine. */
+void ctl_close(struct ctl_server *s);
+
+/* The client's side, blocking.  0 with a new reference in *result; FM_E_SYSTEM
+ * when nobody answers at path within timeout_s; or the kind and sentence that
+ * the daemon answered. */
+int ctl_call(const char *path, const char *command, json_t *args, unsigned timeout_s,
+    json_t **result, struct fm_error *err);
+
+#endif

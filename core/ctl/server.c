@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The server's side of the control socket.
+ *
+ *	accept --> credentials --> a line --> command --> reply --> close
+ *
+ * A client is a buffered socket and one timer; whatever it does, or does not
+ * do, the timer ends it.  Replies are buffered whole and drained by the loop.
+ */
+#include "config.h"
+
+#include "core/ctl/ctl.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/listener.h>
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "lib/log.h"
+
+struct client {
+	struct ctl_server *server;
+	struct client *next, **link; /* in server->clients */
+	struct bufferevent *io;
+	struct event *deadline;
+	bool answered;
+};
+
+struct ctl_server {
+	struct event_base *base;
+	struct evconnlistener *listener;
+	const struct ctl_command *commands;
+	void *arg;
+	struct client *clients;
+	unsigned n_clients;
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	struct fm_log_bucket strangers;
+};
+
+/* ---------------------------------------------------------------- clients */
+
+static void
+drop(struct client *c)
+{
+	*c->link = c->next;
+	if (c->next != NULL)
+		c->next->link = c->link;
+	c->server->n_clients--;
+	if (c->deadline != NULL)
+		event_free(c->deadline);
+	bufferevent_free(c->io);
+	free(c);
+}
+
+static void
+on_deadline(evutil_socket_t fd, short what, void *arg)
+{
+	drop(arg);
+}
+
+static void
+answer(struct client *c, json_t *reply)
+{
+	char *text = reply != NULL ? json_dumps(reply, JSON_COMPACT) : NULL;
+	struct timeval limit = { CTL_DEADLINE_S, 0 };
+
+	c->answered = true;
+	json_decref(reply);
+	bufferevent_disable(c->io, EV_READ);
+	if (text == NULL || bufferevent_write(c->io, text, strlen(text)) != 0 ||
+	    bufferevent_write(c->io, "\n", 1) != 0)
+		bufferevent_flush(c->io, EV_WRITE, BEV_FINISHED);
+	free(text);
+	event_add(c->deadline, &limit); /* as long again for reading the reply */
+}
+
+static void
+answer_error(struct client *c, const struct fm_error *err)
+{
+	answer(c,
+	    json_pack(
+		"{s:b, s:s, s:s}", "ok", 0, "error", err->msg, "kind", fm_error_word(err->kind)));
+}
+
+/* --------------------------------------------------------------- commands */
+
+static json_t *
+list_commands(const struct ctl_command *commands)
+{
+	json_t *all = json_array();
+
+	for (; commands->name != NULL; commands++)
+		json_array_append_new(all,
+		    json_pack("{s:s, s:s}", "command", commands->name, "help", commands->help));
+	return all;
+}
+
+static int
+run_command(const struct ctl_server *s, const char *name, const json_t *args, json_t **result,
+    struct fm_error *err)
+{
+	if (strcmp(name, "help") == 0) {
+		*result = list_commands(s->commands);
+		return 0;
+	}
+	for (const struct ctl_command *c = s->commands; c->name != NULL; c++)
+		if (strcmp(c->name, name) == 0)
+			return c->run(s->arg, args, result, err);
+	return fm_fail(err, FM_E_CONFIG, "unknown command '%.40s': help lists them", name);
+}
+
+/* A whole request line. */
+static void
+serve(struct client *c, const char *line, size_t n)
+{
+	json_t *request, *args, *result = NULL, *none = json_object();
+	const char *name = NULL;
+	json_error_t where;
+	struct fm_error err;
+	int rc;
+
+	request = json_loadb(line, n, 0, &where);
+	args = json_object_get(request, "args");
+	if (args == NULL)
+		args = none;
+	name = json_string_value(json_object_get(request, "command"));
+	if (request == NULL)
+		rc = fm_fail(&err, FM_E_CONFIG, "the request is no JSON: %s at byte %d", where.text,
+		    where.position);
+	else if (name == NULL || !json_is_object(args))
+		rc = fm_fail(
+		    &err, FM_E_CONFIG, "a request is {\"command\":\"NAME\",\"args\":{...}}");
+	else
+		rc = run_command(c->server, name, args, &result, &err);
+	if (rc != 0)
+		answer_error(c, &err);
+	else
+		answer(c, json_pack("{s:b, s:o?}", "ok", 1, "result", result));
+	json_decref(request);
+	json_decref(none);
+}
+
+static void
+on_read(struct bufferevent *io, void *arg)
+{
+	struct evbuffer *in = bufferevent_get_input(io);
+	struct client *c = arg;
+	struct fm_error err;
+	size_t n;
+	char *line;
+
+	if (c->answered)
+		return;
+	line = evbuffer_readln(in, &n, EVBUFFER_EOL_LF);
+	if (line != NULL) {
+		serve(c, line, n);
+	} else if (evbuffer_get_length(in) >= CTL_REQUEST_MAX) {
+		fm_fail(&err, FM_E_CONFIG, "the request is longer than %d bytes", CTL_REQUEST_MAX);
+		answer_error(c, &err);
+	}
+	free(line);
+}
+
+/* All is written: the exchange is over. */
+static void
+on_drained(struct bufferevent *io, void *arg)
+{
+	struct client *c = arg;
+
+	if (c->answered)
+		drop(c);
+}
+
+static void
+on_end(struct bufferevent *io, short what, void *arg)
+{
+	drop(arg);
+}
+
+/* -------------------------------------------------------------- listening */
+
+static bool
+may_talk(struct ctl_server *s, int fd)
+{
+	struct ucred peer;
+	socklen_t n = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) == 0 &&
+	    (peer.uid == 0 || peer.uid == geteuid()))
+		return true;
+	fm_log_rl(
+	    &s->strangers, FM_LOG_WARN, "ctl", "a stranger at the control socket was turned away");
+	return false;
+}
+
+static void
+on_accept(struct evconnlistener *l, evutil_socket_t fd, struct sockaddr *sa, int len, void *arg)
+{
+	struct timeval limit = { CTL_DEADLINE_S, 0 };
+	struct ctl_server *s = arg;
+	struct client *c;
+
+	if (s->n_clients >= CTL_CLIENTS_MAX || !may_talk(s, fd) ||
+	    (c = calloc(1, sizeof(*c))) == NULL) {
+		close(fd);
+		return;
+	}
+	c->io = bufferevent_socket_new(s->base, fd, BEV_OPT_CLOSE_ON_FREE);
+	if (c->io == NULL) {
+		close(fd);
+		free(c);
+		return;
+	}
+	c->server = s;
+	c->next = s->clients;
+	c->link = &s->clients;
+	if (c->next != NULL)
+		c->next->link = &c->next;
+	s->clients = c;
+	s->n_clients++;
+	c->deadline = evtimer_new(s->base, on_deadline, c);
+	if (c->deadline == NULL || event_add(c->deadline, &limit) != 0) {
+		drop(c);
+		return;
+	}
+	bufferevent_setcb(c->io, on_read, on_drained, on_end, c);
+	bufferevent_setwatermark(c->io, EV_READ, 0, CTL_REQUEST_MAX);
+	bufferevent_enable(c->io, EV_READ | EV_WRITE);
+}
+
+/* Does somebody answer at addr? */
+static bool
+is_alive(const struct sockaddr_un *addr)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool alive = fd >= 0 && connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return alive;
+}
+
+static int
+make_folder(const char *path, struct fm_error *err)
+{
+	char copy[PATH_MAX], *dir;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	dir = dirname(copy);
+	if (mkdir(dir, 0755) != 0 && errno != EEXIST)
+		return fm_fail(
+		    err, FM_E_SYSTEM, "control socket: cannot make %s: %s", dir, strerror(errno));
+	return 0;
+}
+
+static int
+bind_socket(const char *path, int *out, struct fm_error *err)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	mode_t mask;
+	int fd, rc;
+
+	if (strlen(path) >= sizeof(addr.sun_path))
+		return fm_fail(err, FM_E_CONFIG,
+		    "control socket %s: longer than %zu bytes, choose another path", path,
+		    sizeof(addr.sun_path) - 1);
+	memcpy(addr.sun_path, path, strlen(path) + 1);
+	if ((rc = make_folder(path, err)) != 0)
+		return rc;
+	if (is_alive(&addr))
+		return fm_fail(
+		    err, FM_E_SYSTEM, "control socket %s: another fmd answers there", path);
+	unlink(path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	mask = umask(0177);
+	rc = fd < 0 ? -1 : bind(fd, (const struct sockaddr *)&addr, sizeof(addr));
+	umask(mask);
+	if (rc != 0) {
+		rc = fm_fail(err, FM_E_SYSTEM, "control socket %s: %s", path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return rc;
+	}
+	*out = fd;
+	return 0;
+}
+
+int
+ctl_open(struct event_base *base, const char *path, const struct ctl_command *commands, void *arg,
+    struct ctl_server **out, struct fm_error *err)
+{
+	struct ctl_server *s;
+	int fd = -1, rc = bind_socket(path, &fd, err);
+
+	if (rc != 0)
+		return rc;
+	signal(SIGPIPE, SIG_IGN); /* a client that hangs up must not end the daemon */
+	s = calloc(1, sizeof(*s));
+	if (s != NULL)
+		s->listener = evconnlistener_new(base, on_accept, s,
+		    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, CTL_CLIENTS_MAX, fd);
+	if (s == NULL || s->listener == NULL) {
+		close(fd);
+		unlink(path);
+		free(s);
+		return fm_fail(err, FM_E_RESOURCE, "control socket %s: out of memory", path);
+	}
+	s->base = base;
+	s->commands = commands;
+	s->arg = arg;
+	s->strangers = (struct fm_log_bucket){ .burst = 5, .every_ms = 60000 };
+	memcpy(s->path, path, strlen(path) + 1);
+	*out = s;
+	return 0;
+}
+
+void
+ctl_close(struct ctl_server *s)
+{
+	if (s == NULL)
+		return;
+	while (s->clients != NULL)
+		drop(s->clients);
+	evconnlistener_free(s->listener);
+	unlink(s->path);
+	free(s);
+}

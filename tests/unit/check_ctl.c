@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The control socket: a server in a child process, clients that behave and
+ * clients that do not.  And the ring of events.
+ */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <event2/event.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/ctl/ctl.h"
+#include "core/ctl/events.h"
+
+static char folder[64], path[96];
+static pid_t server;
+
+/* ------------------------------------------------------------- the server */
+
+static int
+run_echo(void *arg, const json_t *args, json_t **result, struct fm_error *err)
+{
+	*result = json_pack("{s:s, s:O}", "who", (const char *)arg, "args", args);
+	return 0;
+}
+
+static int
+run_fail(void *arg, const json_t *args, json_t **result, struct fm_error *err)
+{
+	return fm_fail(err, FM_E_TOPOLOGY, "no fabric in sight");
+}
+
+static int
+run_big(void *arg, const json_t *args, json_t **result, struct fm_error *err)
+{
+	*result = json_array();
+	for (int i = 0; i < 200000; i++)
+		json_array_append_new(*result, json_integer(i));
+	return 0;
+}
+
+static const struct ctl_command commands[] = {
+	{ "echo", "Say it again.", run_echo },
+	{ "fail", "Fail.", run_fail },
+	{ "big", "A long answer.", run_big },
+	{ 0 },
+};
+
+static void
+on_term(evutil_socket_t fd, short what, void *arg)
+{
+	event_base_loopbreak(arg);
+}
+
+static int
+serve_until_term(int ready)
+{
+	struct event_base *base = event_base_new();
+	struct event *term = evsignal_new(base, SIGTERM, on_term, base);
+	struct ctl_server *s = NULL;
+	struct fm_error err;
+
+	event_add(term, NULL);
+	if (ctl_open(base, path, commands, folder, &s, &err) != 0)
+		return 1;
+	if (write(ready, "r", 1) != 1)
+		return 1;
+	event_base_dispatch(base);
+	ctl_close(s);
+	event_free(term);
+	event_base_free(base);
+	return 0;
+}
+
+static void
+set_up(void)
+{
+	int ready[2];
+	char c;
+
+	snprintf(folder, sizeof(folder), "/tmp/fmd-check-ctl-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/run/fmd.sock", folder);
+	ck_assert_int_eq(pipe(ready), 0);
+	server = fork();
+	ck_assert_int_ge(server, 0);
+	if (server == 0)
+		_exit(serve_until_term(ready[1]));
+	ck_assert_int_eq(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+static void
+tear_down(void)
+{
+	char cmd[128];
+	int status;
+
+	kill(server, SIGTERM);
+	ck_assert_int_eq(waitpid(server, &status, 0), server);
+	ck_assert_int_eq(status, 0);
+	ck_assert_int_ne(access(path, F_OK), 0); /* the socket is gone */
+	snprintf(cmd, sizeof(cmd), "rm -rf %s", folder);
+	ck_assert_int_eq(system(cmd), 0);
+}
+
+/* ------------------------------------------------------------ the clients */
+
+static int
+dial(void)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", path);
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	return fd;
+}
+
+/* What comes back for raw bytes, up to the end. */
+static const char *
+raw(const char *bytes, size_t n)
+{
+	static char reply[4096];
+	size_t got = 0;
+	ssize_t k;
+	int fd = dial();
+
+	ck_assert_int_eq(send(fd, bytes, n, MSG_NOSIGNAL), (ssize_t)n);
+	while ((k = recv(fd, reply + got, sizeof(reply) - 1 - got, 0)) > 0)
+		got += (size_t)k;
+	reply[got] = '\0';
+	close(fd);
+	return reply;
+}
+
+START_TEST(a_call)
+{
+	json_t *args = json_pack("{s:i}", "x", 7), *result = NULL;
+	struct fm_error err;
+
+	ck_assert_msg(ctl_call(path, "echo", args, 5, &result, &err) == 0, "%s", err.msg);
+	ck_assert_str_eq(json_string_value(json_object_get(result, "who")), folder);
+	ck_assert(json_equal(json_object_get(result, "args"), args));
+	json_decref(result);
+	json_decref(args);
+}
+END_TEST
+
+START_TEST(a_refusal_keeps_its_kind)
+{
+	struct fm_error err;
+	json_t *result;
+
+	ck_assert_int_eq(ctl_call(path, "fail", NULL, 5, &result, &err), FM_E_TOPOLOGY);
+	ck_assert_str_eq(err.msg, "no fabric in sight");
+	ck_assert_int_eq(ctl_call(path, "fial", NULL, 5, &result, &err), FM_E_CONFIG);
+	ck_assert_str_eq(err.msg, "unknown command 'fial': help lists them");
+}
+END_TEST
+
+START_TEST(a_long_answer)
+{
+	struct fm_error err;
+	json_t *result;
+
+	ck_assert_msg(ctl_call(path, "big", NULL, 20, &result, &err) == 0, "%s", err.msg);
+	ck_assert_uint_eq(json_array_size(result), 200000);
+	json_decref(result);
+}
+END_TEST
+
+START_TEST(help_lists_commands)
+{
+	struct fm_error err;
+	json_t *result;
+
+	ck_assert_int_eq(ctl_call(path, "help", NULL, 5, &result, &err), 0);
+	ck_assert_uint_eq(json_array_size(result), 3);
+	json_decref(result);
+}
+END_TEST
+
+static const struct {
+	const char *bytes, *says;
+} bad[] = {
+	{ "hello\n", "the request is no JSON" },
+	{ "\n", "the request is no JSON" },
+	{ "[]\n", "a request is {" },
+	{ "{\"command\":7}\n", "a request is {" },
+	{ "{\"command\":\"echo\",\"args\":[]}\n", "a request is {" },
+	{ "{\"command\":\"echo\"\n", "the request is no JSON" },
+	{ "\377\376\n", "the request is no JSON" },
+};
+
+START_TEST(bad_requests)
+{
+	const char *reply = raw(bad[_i].bytes, strlen(bad[_i].bytes));
+
+	ck_assert_msg(strstr(reply, "\"ok\":false") != NULL, "%s", reply);
+	ck_assert_msg(strstr(reply, bad[_i].says) != NULL, "%s", reply);
+}
+END_TEST
+
+START_TEST(a_request_without_end)
+{
+	static char flood[CTL_REQUEST_MAX];
+
+	memset(flood, '[', sizeof(flood));
+	ck_assert_ptr_nonnull(strstr(raw(flood, sizeof(flood)), "longer than 65536 bytes"));
+}
+END_TEST
+
+/* Deep nesting must not overflow a stack. */
+START_TEST(nesting)
+{
+	static char deep[CTL_REQUEST_MAX - 1];
+
+	memset(deep, '[', sizeof(deep));
+	deep[sizeof(deep) - 1] = '\n';
+	ck_assert_ptr_nonnull(strstr(raw(deep, sizeof(deep)), "no JSON"));
+}
+END_TEST
+
+/* Clients that say nothing, or do not read, hold nobody up; too many are cut. */
+START_TEST(silent_clients)
+{
+	struct fm_error err;
+	json_t *result = NULL;
+	int fd[CTL_CLIENTS_MAX - 1], extra[2];
+	char c;
+
+	for (int i = 0; i < CTL_CLIENTS_MAX - 1; i++) {
+		fd[i] = dial();
+		if (i % 2 == 0)
+			ck_assert_int_gt(
+			    send(fd[i], "{\"command\":\"big\"}\n", 18, MSG_NOSIGNAL), 0);
+	}
+	ck_assert_msg(ctl_call(path, "echo", NULL, 5, &result, &err) == 0, "%s", err.msg);
+	json_decref(result);
+	extra[0] = dial();
+	extra[1] = dial();
+	ck_assert_int_le(recv(extra[1], &c, 1, 0), 0); /* one too many: closed at once */
+	close(extra[0]);
+	close(extra[1]);
+	for (int i = 0; i < CTL_CLIENTS_MAX - 1; i++)
+		close(fd[i]);
+}
+END_TEST
+
+START_TEST(hanging_up_early)
+{
+	struct fm_error err;
+	json_t *result;
+	int rc;
+
+	for (int i = 0; i < 50; i++) {
+		int fd = dial();
+
+		if (i & 1)
+			ck_assert_int_gt(send(fd, "{\"command\":\"big\"}\n", 18, MSG_NOSIGNAL), 0);
+		close(fd);
+	}
+	/* While the loop still buries the dead it may be full: turned away, not hung. */
+	for (int i = 0; (rc = ctl_call(path, "help", NULL, 5, &result, &err)) != 0 && i < 1000; i++)
+		poll(NULL, 0, 5);
+	ck_assert_msg(rc == 0, "%s", err.msg);
+	json_decref(result);
+}
+END_TEST
+
+START_TEST(two_servers)
+{
+	struct event_base *base = event_base_new();
+	struct ctl_server *s;
+	struct fm_error err;
+
+	ck_assert_int_eq(ctl_open(base, path, commands, NULL, &s, &err), FM_E_SYSTEM);
+	ck_assert_ptr_nonnull(strstr(err.msg, "another fmd answers there"));
+	event_base_free(base);
+}
+END_TEST
+
+START_TEST(nobody_there)
+{
+	struct fm_error err;
+	json_t *result;
+
+	ck_assert_int_eq(
+	    ctl_call("/nonexistent/fmd.sock", "status", NULL, 1, &result, &err), FM_E_SYSTEM);
+	ck_assert_str_eq(
+	    err.msg, "no fmd answers at /nonexistent/fmd.sock: No such file or directory");
+}
+END_TEST
+
+START_TEST(ring_of_events)
+{
+	struct events *e = events_new();
+	json_t *all;
+
+	for (int i = 1; i <= EVENTS_MAX + 5; i++)
+		events_add(e, FM_LOG_DEBUG, "test", i == 1005 ? json_pack("{s:i}", "lid", 3) : NULL,
+		    "event %d", i);
+	all = events_json(e, 0, 0);
+	ck_assert_uint_eq(json_array_size(all), EVENTS_MAX);
+	ck_assert_str_eq(
+	    json_string_value(json_object_get(json_array_get(all, 0), "text")), "event 6");
+	json_decref(all);
+	all = events_json(e, 1000, 2);
+	ck_assert_uint_eq(json_array_size(all), 2);
+	ck_assert_int_eq(json_integer_value(json_object_get(json_array_get(all, 0), "n")), 1004);
+	ck_assert_int_eq(json_integer_value(json_object_get(
+			     json_object_get(json_array_get(all, 1), "facts"), "lid")),
+	    3);
+	json_decref(all);
+	all = events_json(e, 5000, 0);
+	ck_assert_uint_eq(json_array_size(all), 0);
+	json_decref(all);
+	events_free(e);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("ctl");
+	TCase *socket = tcase_create("socket"), *ring = tcase_create("events");
+	SRunner *sr = srunner_create(s);
+	int failed;
+
+	tcase_add_checked_fixture(socket, set_up, tear_down);
+	tcase_add_test(socket, a_call);
+	tcase_add_test(socket, a_refusal_keeps_its_kind);
+	tcase_add_test(socket, a_long_answer);
+	tcase_add_test(socket, help_lists_commands);
+	tcase_add_loop_test(socket, bad_requests, 0, sizeof(bad) / sizeof(*bad));
+	tcase_add_test(socket, a_request_without_end);
+	tcase_add_test(socket, nesting);
+	tcase_add_test(socket, silent_clients);
+	tcase_add_test(socket, hanging_up_early);
+	tcase_add_test(socket, two_servers);
+	tcase_add_test(socket, nobody_there);
+	tcase_add_test(ring, ring_of_events);
+	suite_add_tcase(s, socket);
+	suite_add_tcase(s, ring);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
