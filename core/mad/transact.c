@@ -442,7 +442,8 @@ take_answer(struct txn_engine *e, struct request *r, const struct mad *m, uint16
 		leave_wire(e, r);
 	else
 		TAILQ_REMOVE(&e->again, r, in);
-	window_answer(&e->window, now_ns(e));
+	if (window_answer(&e->window))
+		window_judge(&e->window, now_ns(e));
 	if (status != 0)
 		e->counts.refused++;
 	finish(e, r, status ? TXN_REFUSED : TXN_OK, m->bytes);

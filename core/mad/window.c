@@ -30,6 +30,7 @@ begin_epoch(struct window *w, int64_t now_ns)
 {
 	w->epoch_start_ns = now_ns;
 	w->epoch_answers = 0;
+	w->epoch_wants = 2 * w->size < MIN_EPOCH_ANSWERS ? MIN_EPOCH_ANSWERS : 2 * w->size;
 	w->epoch_idle = false;
 }
 
@@ -86,17 +87,10 @@ end_epoch(struct window *w, int64_t cost_ns)
 }
 
 void
-window_answer(struct window *w, int64_t now_ns)
+window_judge(struct window *w, int64_t now_ns)
 {
-	unsigned want = 2 * w->size < MIN_EPOCH_ANSWERS ? MIN_EPOCH_ANSWERS : 2 * w->size;
-
-	if (w->epoch_idle) {
-		begin_epoch(w, now_ns);
-		return;
-	}
-	if (++w->epoch_answers < want)
-		return;
-	end_epoch(w, (now_ns - w->epoch_start_ns) / w->epoch_answers + 1);
+	if (!w->epoch_idle)
+		end_epoch(w, (now_ns - w->epoch_start_ns) / w->epoch_answers + 1);
 	begin_epoch(w, now_ns);
 }
 

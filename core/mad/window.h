@@ -26,7 +26,7 @@ struct window {
 	unsigned size, min, max; /* requests */
 
 	int64_t epoch_start_ns;
-	unsigned epoch_answers;
+	unsigned epoch_answers, epoch_wants; /* it ends when they are equal */
 	bool epoch_idle; /* there was room in the window and nothing to send */
 
 	int64_t best_cost_ns; /* per answer; 0 = not known */
@@ -39,7 +39,13 @@ struct window {
 };
 
 void window_init(struct window *w, unsigned min, unsigned max);
-void window_answer(struct window *w, int64_t now_ns);
+/* An answer came; true when window_judge() wants to know the time. */
+static inline bool
+window_answer(struct window *w)
+{
+	return w->epoch_idle || ++w->epoch_answers >= w->epoch_wants;
+}
+void window_judge(struct window *w, int64_t now_ns);
 /* A request sent at sent_ns was lost. */
 void window_loss(struct window *w, int64_t sent_ns, int64_t now_ns);
 /* Nothing left to send though there is room: this epoch says nothing. */

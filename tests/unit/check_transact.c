@@ -693,7 +693,8 @@ settle(struct window *w, int64_t (*cost_ns)(unsigned), int n_answers)
 
 	for (int i = 0; i < n_answers; i++) {
 		now += cost_ns(w->size);
-		window_answer(w, now);
+		if (window_answer(w))
+			window_judge(w, now);
 		if (i >= n_answers / 2)
 			sum += w->size;
 	}
