@@ -49,6 +49,7 @@
 #define GENERATION_MASK ((1u << GENERATION_BITS) - 1)
 #define N_TIMEOUTS 8 /* the timeout doubles this often at most; fits the TID's try */
 #define N_CHUNK 256
+#define MAX_IDLE_NODES 16384 /* as many keys as a big fabric has switches */
 #define DRAIN_STEP_NS 50000000 /* how often txn_drain() asks whether to stop */
 
 enum place { IN_NODE_QUEUE, ON_WIRE, AGAIN };
@@ -70,14 +71,15 @@ struct request {
 };
 TAILQ_HEAD(requests, request);
 
-/* Requests with one node_key.  Exists while it has any. */
+/* Requests with one node_key.  Without any it is idle: found again by its key,
+ * until so many are that the longest idle is forgotten. */
 struct node {
-	TAILQ_ENTRY(node) in; /* the ring, or the free list */
+	TAILQ_ENTRY(node) in; /* the ring, or idle_nodes */
 	struct requests queue;
 	uint64_t key;
 	uint32_t index; /* in nodes */
 	unsigned n_sent, n_queued;
-	bool in_ring;
+	bool in_ring, is_idle;
 };
 TAILQ_HEAD(ring, node);
 
@@ -105,7 +107,8 @@ struct txn_engine {
 
 	struct fm_hash node_of_key; /* key -> index in nodes */
 	FM_VEC(struct node *) nodes;
-	struct ring free_nodes;
+	struct ring idle_nodes; /* longest idle first */
+	unsigned n_idle;
 	struct requests free_requests;
 	FM_VEC(struct request *) chunks; /* of N_CHUNK each */
 
@@ -143,27 +146,51 @@ release_request(struct txn_engine *e, struct request *r)
 	TAILQ_INSERT_HEAD(&e->free_requests, r, in);
 }
 
+static void
+wake_node(struct txn_engine *e, struct node *n)
+{
+	if (!n->is_idle)
+		return;
+	TAILQ_REMOVE(&e->idle_nodes, n, in);
+	e->n_idle--;
+	n->is_idle = false;
+}
+
+static void
+rest_node(struct txn_engine *e, struct node *n)
+{
+	if (n->n_sent != 0 || n->n_queued != 0)
+		return;
+	TAILQ_INSERT_TAIL(&e->idle_nodes, n, in);
+	e->n_idle++;
+	n->is_idle = true;
+}
+
+/* The longest idle of too many, without its key; or a new one. */
 static struct node *
 new_node(struct txn_engine *e)
 {
-	struct node *n = TAILQ_FIRST(&e->free_nodes);
+	struct node *n = TAILQ_FIRST(&e->idle_nodes);
 
-	if (n != NULL) {
-		TAILQ_REMOVE(&e->free_nodes, n, in);
+	if (e->n_idle >= MAX_IDLE_NODES) {
+		fm_hash_remove(&e->node_of_key, n->key);
 		return n;
 	}
 	n = calloc(1, sizeof(*n));
-	if (n == NULL || !fm_vec_push(&e->nodes, n)) {
+	if (n == NULL || !fm_hash_reserve(&e->node_of_key, e->nodes.n + 1) ||
+	    !fm_vec_push(&e->nodes, n)) {
 		free(n);
 		return NULL;
 	}
 	n->index = (uint32_t)(e->nodes.n - 1);
 	TAILQ_INIT(&n->queue);
+	rest_node(e, n);
 	return n;
 }
 
+/* The node of a key; idle when it had no requests. */
 static struct node *
-take_node(struct txn_engine *e, uint64_t key)
+find_node(struct txn_engine *e, uint64_t key)
 {
 	uint32_t i = fm_hash_find(&e->node_of_key, key);
 	struct node *n;
@@ -171,23 +198,11 @@ take_node(struct txn_engine *e, uint64_t key)
 	if (i != FM_HASH_NONE)
 		return e->nodes.item[i];
 	n = new_node(e);
-	if (n == NULL)
-		return NULL;
-	n->key = key;
-	if (!fm_hash_put(&e->node_of_key, key, n->index)) {
-		TAILQ_INSERT_HEAD(&e->free_nodes, n, in);
-		return NULL;
+	if (n != NULL) {
+		n->key = key;
+		fm_hash_put(&e->node_of_key, key, n->index); /* has room */
 	}
 	return n;
-}
-
-static void
-release_idle_node(struct txn_engine *e, struct node *n)
-{
-	if (n->n_sent != 0 || n->n_queued != 0)
-		return;
-	fm_hash_remove(&e->node_of_key, n->key);
-	TAILQ_INSERT_HEAD(&e->free_nodes, n, in);
 }
 
 /* ---- per-node windows */
@@ -390,7 +405,7 @@ finish(struct txn_engine *e, struct request *r, enum txn_status status, const ui
 	e->n_outstanding--;
 	n->n_sent--;
 	enter_ring_if_ready(e, n);
-	release_idle_node(e, n);
+	rest_node(e, n);
 	release_request(e, r);
 	done(arg, status, reply);
 }
@@ -578,7 +593,7 @@ txn_new(struct transport *t, const struct txn_limits *limits, uint64_t m_key)
 	window_init(&e->window, MIN_WINDOW, e->limits.window_max);
 	TAILQ_INIT(&e->again);
 	TAILQ_INIT(&e->ring);
-	TAILQ_INIT(&e->free_nodes);
+	TAILQ_INIT(&e->idle_nodes);
 	TAILQ_INIT(&e->free_requests);
 	for (int i = 0; i < N_TIMEOUTS; i++)
 		TAILQ_INIT(&e->tries[i]);
@@ -656,12 +671,10 @@ void
 txn_smp(struct txn_engine *e, const struct smp_route *route, uint8_t method, uint16_t attr,
     uint32_t modifier, const uint8_t *data, uint64_t node_key, txn_done done, void *arg)
 {
-	struct node *n = take_node(e, node_key);
+	struct node *n = find_node(e, node_key);
 	struct request *r = n ? take_request(e) : NULL;
 
 	if (r == NULL) {
-		if (n != NULL)
-			release_idle_node(e, n);
 		done(arg, TXN_CANCELLED, NULL);
 		return;
 	}
@@ -672,6 +685,7 @@ txn_smp(struct txn_engine *e, const struct smp_route *route, uint8_t method, uin
 	r->done = done;
 	r->arg = arg;
 	r->node = n;
+	wake_node(e, n);
 	TAILQ_INSERT_TAIL(&n->queue, r, in);
 	n->n_queued++;
 	e->n_outstanding++;

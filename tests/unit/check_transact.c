@@ -445,6 +445,46 @@ START_TEST(per_node_window)
 }
 END_TEST
 
+static void
+answer_at_once(struct fake *f, const struct mad *m)
+{
+	struct mad r = answer_to(m, 0);
+
+	deliver(f, MS, &r);
+}
+
+/* More keys than are remembered; each still has its own window. */
+START_TEST(many_keys)
+{
+	struct fake f;
+	struct txn_engine *e;
+	struct outcome o = {0};
+	int n_calls = 0;
+
+	fake_init(&f);
+	f.on_send = answer_at_once;
+	e = txn_new(&f.base, &limits, 0);
+	for (uint64_t key = 1; key < 40000; key += 13) {
+		f.sent.n = 0;
+		for (uint32_t i = 0; i < 14; i++) { /* one new key among those known */
+			get(e, i, key + i, &o);
+			get(e, i, key + i, &o);
+		}
+		drain(e);
+		n_calls += 28;
+		ck_assert_int_eq(o.n_calls, n_calls);
+		ck_assert_int_eq(o.status, TXN_OK);
+	}
+	f.on_send = NULL;
+	f.sent.n = 0;
+	for (uint32_t i = 0; i < 10; i++)
+		get(e, i, 5, &o);
+	ck_assert_uint_eq(f.sent.n, 3);
+	txn_free(e);
+	fake_fini(&f);
+}
+END_TEST
+
 struct chain {
 	struct txn_engine *engine;
 	struct fake *fake;
@@ -463,14 +503,6 @@ link_done(void *arg, enum txn_status status, const uint8_t *reply)
 	if (c->n_left-- > 0)
 		txn_smp(
 		    c->engine, &two_hops, WIRE_GET, WIRE_ATTR_PORT_INFO, 0, NULL, 1, link_done, c);
-}
-
-static void
-answer_at_once(struct fake *f, const struct mad *m)
-{
-	struct mad r = answer_to(m, 0);
-
-	deliver(f, MS, &r);
 }
 
 START_TEST(callbacks_start_requests)
@@ -770,6 +802,7 @@ main(void)
 	tcase_add_test(t, refused_and_busy);
 	tcase_add_test(t, failed_sends);
 	tcase_add_test(t, per_node_window);
+	tcase_add_test(t, many_keys);
 	tcase_add_test(t, callbacks_start_requests);
 	tcase_add_test(t, unsolicited);
 	tcase_add_loop_test(t, storms, 0, 100);
