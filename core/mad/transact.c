@@ -9,20 +9,14 @@
  *	              window)        v        |
  *	                         timed out --> again[] (fabric window)
  *
- * Nodes that have something to send and room in their window stand in a ring
- * and are served in turn, so one slow switch holds up only itself.  All
- * requests in their i-th try have the same timeout, so each tries[] list is
+ * All requests in their i-th try have the same timeout, so each tries[] list is
  * ordered by deadline as it is appended to: timers cost O(1), whatever their
  * number.
  *
- * The lower 32 bits of a TID name a slot, the upper belong to the kernel:
- *
- *	 31 .. 29 | 28 ........ 12 | 11 ... 0
- *	   try    |   generation   |   slot
- *
- * All tries of a request share slot and generation: the answer to any of them
- * is the answer.  The kernel's rule (a request unanswered after its timeout
- * comes back with ETIMEDOUT) ends a try early only if it names that try.
+ * All tries of a request share the slot and generation of its TID (slots.h):
+ * the answer to any of them is the answer.  The kernel's rule (a request
+ * unanswered after its timeout comes back with ETIMEDOUT) ends a try early
+ * only if it names that try.
  *
  * Callbacks run from txn_poll() and txn_free() only, last in whatever called
  * them: they may start requests, which may be sent at once.
@@ -33,61 +27,19 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 
+#include "core/mad/nodes.h"
+#include "core/mad/slots.h"
 #include "core/mad/window.h"
 #include "core/mad/wire.h"
-#include "lib/hash.h"
 #include "lib/log.h"
-#include "lib/vec.h"
 
 #define MIN_WINDOW 4
-#define SLOT_BITS 12
-#define GENERATION_BITS 17
-#define MAX_SLOTS (1u << SLOT_BITS)
-#define MAX_WINDOW (MAX_SLOTS / 4) /* the rest wait for a retry, or remember what is late */
-#define GENERATION_MASK ((1u << GENERATION_BITS) - 1)
-#define N_TIMEOUTS 8 /* the timeout doubles this often at most; fits the TID's try */
+#define SLOTS_PER_PLACE 4 /* in the window: for those that wait to be sent again, and for memory */
+#define MAX_WINDOW (MAX_SLOTS / SLOTS_PER_PLACE)
+#define N_TIMEOUTS TID_MAX_TRIES /* the timeout doubles this often at most */
 #define N_CHUNK 256
-#define MAX_IDLE_NODES 16384 /* as many keys as a big fabric has switches */
 #define DRAIN_STEP_NS 50000000 /* how often txn_drain() asks whether to stop */
-
-enum place { IN_NODE_QUEUE, ON_WIRE, AGAIN };
-
-struct request {
-	TAILQ_ENTRY(request) in; /* the list of its place */
-	txn_done done;
-	void *arg;
-	struct node *node;
-	int64_t sent_ns, deadline_ns; /* of this try */
-	uint32_t tid;		      /* of the first try */
-	uint32_t modifier;
-	uint16_t attr;
-	uint8_t method, n_tries;
-	bool has_data;
-	enum place place;
-	struct smp_route route;
-	uint8_t data[WIRE_SMP_DATA_BYTES];
-};
-TAILQ_HEAD(requests, request);
-
-/* Requests with one node_key.  Without any it is idle: found again by its key,
- * until so many are that the longest idle is forgotten. */
-struct node {
-	TAILQ_ENTRY(node) in; /* the ring, or idle_nodes */
-	struct requests queue;
-	uint64_t key;
-	uint32_t index; /* in nodes */
-	unsigned n_sent, n_queued;
-	bool in_ring, is_idle;
-};
-TAILQ_HEAD(ring, node);
-
-struct slot {
-	struct request *request; /* NULL: free */
-	uint32_t generation;
-	bool answered; /* the last request here ended with an answer */
-};
 
 struct txn_engine {
 	struct transport *transport;
@@ -99,16 +51,9 @@ struct txn_engine {
 
 	struct requests again;		   /* lost, to be sent again before anything new */
 	struct requests tries[N_TIMEOUTS]; /* on the wire, by try: earliest deadline first */
-	struct ring ring;		   /* nodes that may send */
+	struct nodes nodes;		   /* those that wait, and per-node windows */
+	struct slots slots;
 
-	struct slot *slots;   /* [n_slots] */
-	uint32_t *free_slots; /* [n_slots] a queue, so that a slot rests before it is used again */
-	uint32_t n_slots, free_head, n_free;
-
-	struct fm_hash node_of_key; /* key -> index in nodes */
-	FM_VEC(struct node *) nodes;
-	struct ring idle_nodes; /* longest idle first */
-	unsigned n_idle;
 	struct requests free_requests;
 	FM_VEC(struct request *) chunks; /* of N_CHUNK each */
 
@@ -118,7 +63,7 @@ struct txn_engine {
 	struct fm_log_bucket send_log;
 };
 
-/* ---- storage */
+/* ---- requests in store */
 
 static struct request *
 take_request(struct txn_engine *e)
@@ -146,143 +91,6 @@ release_request(struct txn_engine *e, struct request *r)
 	TAILQ_INSERT_HEAD(&e->free_requests, r, in);
 }
 
-static void
-wake_node(struct txn_engine *e, struct node *n)
-{
-	if (!n->is_idle)
-		return;
-	TAILQ_REMOVE(&e->idle_nodes, n, in);
-	e->n_idle--;
-	n->is_idle = false;
-}
-
-static void
-rest_node(struct txn_engine *e, struct node *n)
-{
-	if (n->n_sent != 0 || n->n_queued != 0)
-		return;
-	TAILQ_INSERT_TAIL(&e->idle_nodes, n, in);
-	e->n_idle++;
-	n->is_idle = true;
-}
-
-/* The longest idle of too many, without its key; or a new one. */
-static struct node *
-new_node(struct txn_engine *e)
-{
-	struct node *n = TAILQ_FIRST(&e->idle_nodes);
-
-	if (e->n_idle >= MAX_IDLE_NODES) {
-		fm_hash_remove(&e->node_of_key, n->key);
-		return n;
-	}
-	n = calloc(1, sizeof(*n));
-	if (n == NULL || !fm_hash_reserve(&e->node_of_key, e->nodes.n + 1) ||
-	    !fm_vec_push(&e->nodes, n)) {
-		free(n);
-		return NULL;
-	}
-	n->index = (uint32_t)(e->nodes.n - 1);
-	TAILQ_INIT(&n->queue);
-	rest_node(e, n);
-	return n;
-}
-
-/* The node of a key; idle when it had no requests. */
-static struct node *
-find_node(struct txn_engine *e, uint64_t key)
-{
-	uint32_t i = fm_hash_find(&e->node_of_key, key);
-	struct node *n;
-
-	if (i != FM_HASH_NONE)
-		return e->nodes.item[i];
-	n = new_node(e);
-	if (n != NULL) {
-		n->key = key;
-		fm_hash_put(&e->node_of_key, key, n->index); /* has room */
-	}
-	return n;
-}
-
-/* ---- per-node windows */
-
-static void
-enter_ring_if_ready(struct txn_engine *e, struct node *n)
-{
-	bool has_room = n->key == 0 || n->n_sent < e->limits.per_node_max;
-
-	if (n->in_ring || n->n_queued == 0 || !has_room)
-		return;
-	TAILQ_INSERT_TAIL(&e->ring, n, in);
-	n->in_ring = true;
-}
-
-/* The next request of the next node in turn; NULL when nobody may send. */
-static struct request *
-take_next_new(struct txn_engine *e)
-{
-	struct node *n = TAILQ_FIRST(&e->ring);
-	struct request *r;
-
-	if (n == NULL)
-		return NULL;
-	TAILQ_REMOVE(&e->ring, n, in);
-	n->in_ring = false;
-	r = TAILQ_FIRST(&n->queue);
-	TAILQ_REMOVE(&n->queue, r, in);
-	n->n_queued--;
-	n->n_sent++;
-	enter_ring_if_ready(e, n);
-	return r;
-}
-
-/* ---- slots and TIDs */
-
-static bool
-has_free_slot(const struct txn_engine *e)
-{
-	return e->n_free > 0;
-}
-
-static void
-take_slot(struct txn_engine *e, struct request *r)
-{
-	uint32_t i = e->free_slots[e->free_head];
-	struct slot *s = &e->slots[i];
-
-	e->free_head = (e->free_head + 1) & (e->n_slots - 1);
-	e->n_free--;
-	s->request = r;
-	s->generation = (s->generation + 1) & GENERATION_MASK;
-	r->tid = s->generation << SLOT_BITS | i;
-}
-
-static void
-release_slot(struct txn_engine *e, const struct request *r, bool answered)
-{
-	uint32_t i = r->tid & (MAX_SLOTS - 1);
-
-	e->slots[i].request = NULL;
-	e->slots[i].answered = answered;
-	e->free_slots[(e->free_head + e->n_free) & (e->n_slots - 1)] = i;
-	e->n_free++;
-}
-
-static struct slot *
-slot_of(const struct txn_engine *e, uint32_t tid)
-{
-	uint32_t i = tid & (MAX_SLOTS - 1);
-
-	return i < e->n_slots ? &e->slots[i] : NULL;
-}
-
-static uint32_t
-generation_of(uint32_t tid)
-{
-	return tid >> SLOT_BITS & GENERATION_MASK;
-}
-
 static unsigned
 try_index(const struct request *r)
 {
@@ -305,7 +113,7 @@ build_mad(const struct txn_engine *e, const struct request *r, struct mad *m)
 		.mgmt_class = r->route.directed ? WIRE_CLASS_SMP_DR : WIRE_CLASS_SMP_LID,
 		.class_version = 1,
 		.method = r->method,
-		.tid = (uint64_t)try_index(r) << (SLOT_BITS + GENERATION_BITS) | r->tid,
+		.tid = (uint64_t)try_index(r) << TID_TRY_SHIFT | r->tid,
 		.attr = r->attr,
 		.modifier = r->modifier,
 		.m_key = e->m_key,
@@ -370,12 +178,12 @@ fill_window(struct txn_engine *e)
 			TAILQ_REMOVE(&e->again, r, in);
 			e->counts.retries++;
 		} else {
-			r = has_free_slot(e) ? take_next_new(e) : NULL;
+			r = e->slots.n_free > 0 ? nodes_take(&e->nodes) : NULL;
 			if (r == NULL) {
 				window_idle(&e->window);
 				return;
 			}
-			take_slot(e, r);
+			r->tid = slots_take(&e->slots, r);
 			count_first_send(e, r);
 		}
 		r->n_tries++;
@@ -401,11 +209,9 @@ finish(struct txn_engine *e, struct request *r, enum txn_status status, const ui
 	txn_done done = r->done;
 	void *arg = r->arg;
 
-	release_slot(e, r, reply != NULL);
+	slots_release(&e->slots, r->tid, reply != NULL);
 	e->n_outstanding--;
-	n->n_sent--;
-	enter_ring_if_ready(e, n);
-	rest_node(e, n);
+	nodes_done(&e->nodes, n);
 	release_request(e, r);
 	done(arg, status, reply);
 }
@@ -470,46 +276,43 @@ take_answer(struct txn_engine *e, struct request *r, const struct mad *m, uint16
 static void
 take_returned(struct txn_engine *e, uint32_t tid)
 {
-	struct slot *s = slot_of(e, tid);
-	struct request *r = s && s->generation == generation_of(tid) ? s->request : NULL;
+	struct request *r = slots_owner(&e->slots, tid);
 	int64_t now = now_ns(e);
 
-	if (r == NULL || r->place != ON_WIRE ||
-	    tid >> (SLOT_BITS + GENERATION_BITS) != try_index(r))
+	if (r == NULL || r->place != ON_WIRE || tid >> TID_TRY_SHIFT != try_index(r))
 		return;
 	if (2 * (now - r->sent_ns) > r->deadline_ns - r->sent_ns)
 		window_loss(&e->window, r->sent_ns, now);
 	end_try(e, r);
 }
 
-/* An answer that nobody waits for.  A generation is remembered for one more use of its slot. */
 static void
-count_stray(struct txn_engine *e, const struct slot *s, uint32_t generation)
+count_stray(struct txn_engine *e, uint32_t tid)
 {
-	uint32_t age = s ? (s->generation - generation) & GENERATION_MASK : GENERATION_MASK;
-
-	if (age > 1 || (age == 0 && s->request != NULL))
-		e->counts.foreign++;
-	else if (age == 0 && s->answered)
+	switch (slots_stray(&e->slots, tid)) {
+	case STRAY_DUPLICATE:
 		e->counts.duplicates++;
-	else
+		break;
+	case STRAY_LATE:
 		e->counts.late++;
+		break;
+	case STRAY_FOREIGN:
+		e->counts.foreign++;
+	}
 }
 
 static void
 take_response(struct txn_engine *e, const struct mad *m)
 {
 	struct wire_header h;
-	struct slot *s;
 	struct request *r;
 
 	wire_header_get(m->bytes, &h);
-	s = slot_of(e, (uint32_t)h.tid);
-	if (s == NULL || s->request == NULL || s->generation != generation_of((uint32_t)h.tid)) {
-		count_stray(e, s, generation_of((uint32_t)h.tid));
+	r = slots_owner(&e->slots, (uint32_t)h.tid);
+	if (r == NULL) {
+		count_stray(e, (uint32_t)h.tid);
 		return;
 	}
-	r = s->request;
 	if (h.attr != r->attr || h.method != WIRE_GET_RESP ||
 	    h.mgmt_class != (r->route.directed ? WIRE_CLASS_SMP_DR : WIRE_CLASS_SMP_LID)) {
 		e->counts.foreign++;
@@ -560,25 +363,6 @@ sane_limits(const struct txn_limits *l, const struct transport *t)
 	return s;
 }
 
-static bool
-init_slots(struct txn_engine *e)
-{
-	uint32_t first_generation = (uint32_t)fm_mix64((uint64_t)now_ns(e));
-
-	for (e->n_slots = 64; e->n_slots < 4u * e->limits.window_max;)
-		e->n_slots *= 2;
-	e->slots = calloc(e->n_slots, sizeof(*e->slots));
-	e->free_slots = calloc(e->n_slots, sizeof(*e->free_slots));
-	if (e->slots == NULL || e->free_slots == NULL)
-		return false;
-	for (uint32_t i = 0; i < e->n_slots; i++) {
-		e->slots[i].generation = first_generation & GENERATION_MASK;
-		e->free_slots[i] = i;
-	}
-	e->n_free = e->n_slots;
-	return true;
-}
-
 struct txn_engine *
 txn_new(struct transport *t, const struct txn_limits *limits, uint64_t m_key)
 {
@@ -592,12 +376,11 @@ txn_new(struct transport *t, const struct txn_limits *limits, uint64_t m_key)
 	e->send_log = (struct fm_log_bucket){ .burst = 3, .every_ms = 10000 };
 	window_init(&e->window, MIN_WINDOW, e->limits.window_max);
 	TAILQ_INIT(&e->again);
-	TAILQ_INIT(&e->ring);
-	TAILQ_INIT(&e->idle_nodes);
 	TAILQ_INIT(&e->free_requests);
 	for (int i = 0; i < N_TIMEOUTS; i++)
 		TAILQ_INIT(&e->tries[i]);
-	if (!init_slots(e)) {
+	nodes_init(&e->nodes, e->limits.per_node_max);
+	if (!slots_init(&e->slots, SLOTS_PER_PLACE * e->limits.window_max, (uint64_t)now_ns(e))) {
 		txn_free(e);
 		return NULL;
 	}
@@ -621,9 +404,9 @@ take_any(struct txn_engine *e)
 			leave_wire(e, r);
 			return r;
 		}
-	r = take_next_new(e);
+	r = nodes_take(&e->nodes);
 	if (r != NULL)
-		take_slot(e, r);
+		r->tid = slots_take(&e->slots, r);
 	return r;
 }
 
@@ -641,15 +424,11 @@ txn_free(struct txn_engine *e)
 		e->transport->on_mad = NULL;
 		e->transport->on_mad_arg = NULL;
 	}
-	for (size_t i = 0; i < e->nodes.n; i++)
-		free(e->nodes.item[i]);
 	for (size_t i = 0; i < e->chunks.n; i++)
 		free(e->chunks.item[i]);
-	fm_vec_fini(&e->nodes);
 	fm_vec_fini(&e->chunks);
-	fm_hash_fini(&e->node_of_key);
-	free(e->slots);
-	free(e->free_slots);
+	nodes_fini(&e->nodes);
+	slots_fini(&e->slots);
 	free(e);
 }
 
@@ -671,7 +450,7 @@ void
 txn_smp(struct txn_engine *e, const struct smp_route *route, uint8_t method, uint16_t attr,
     uint32_t modifier, const uint8_t *data, uint64_t node_key, txn_done done, void *arg)
 {
-	struct node *n = find_node(e, node_key);
+	struct node *n = nodes_find(&e->nodes, node_key);
 	struct request *r = n ? take_request(e) : NULL;
 
 	if (r == NULL) {
@@ -685,11 +464,8 @@ txn_smp(struct txn_engine *e, const struct smp_route *route, uint8_t method, uin
 	r->done = done;
 	r->arg = arg;
 	r->node = n;
-	wake_node(e, n);
-	TAILQ_INSERT_TAIL(&n->queue, r, in);
-	n->n_queued++;
 	e->n_outstanding++;
-	enter_ring_if_ready(e, n);
+	nodes_queue(&e->nodes, n, r);
 	if (!e->closing)
 		fill_window(e);
 }

@@ -27,7 +27,7 @@ struct window {
 
 	int64_t epoch_start_ns;
 	unsigned epoch_answers, epoch_wants; /* it ends when they are equal */
-	bool epoch_idle; /* there was room in the window and nothing to send */
+	bool epoch_idle;		     /* there was room in the window and nothing to send */
 
 	int64_t best_cost_ns; /* per answer; 0 = not known */
 	unsigned best_size;   /* of the window at that time */

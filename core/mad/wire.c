@@ -26,8 +26,10 @@
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define MEMBER_SIZE(type, m) ((uint8_t)sizeof(((struct type *)0)->m))
 
+/* clang-format off */
 #define ROW(type, m, at, width) {#m, at, width, MEMBER_SIZE(type, m), offsetof(struct type, m)}
 #define LAYOUT(rows, words) {rows, N_OF(rows), words}
+/* clang-format on */
 
 /* Fold a constant layout into the code: five to ten times faster than the loop. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
@@ -44,16 +46,16 @@ struct layout {
 };
 
 #define H(m, at, width) ROW(wire_header, m, at, width)
-#define COMMON_HEADER                                                                              \
-	H(base_version, 0, 8), H(mgmt_class, 8, 8), H(class_version, 16, 8), H(method, 24, 8),     \
+#define COMMON_HEADER \
+	H(base_version, 0, 8), H(mgmt_class, 8, 8), H(class_version, 16, 8), H(method, 24, 8), \
 	    H(tid, 64, 64), H(attr, 128, 16), H(modifier, 160, 32)
 
-static const struct wire_field plain_header_rows[] = {COMMON_HEADER, H(status, 32, 16)};
-static const struct wire_field lid_header_rows[] = {
-    COMMON_HEADER, H(status, 32, 16), H(m_key, 192, 64)};
-static const struct wire_field dr_header_rows[] = {COMMON_HEADER, H(dr_return, 32, 1),
-    H(status, 33, 15), H(hop_pointer, 48, 8), H(hop_count, 56, 8), H(m_key, 192, 64),
-    H(dr_slid, 256, 16), H(dr_dlid, 272, 16)};
+static const struct wire_field plain_header_rows[] = { COMMON_HEADER, H(status, 32, 16) };
+static const struct wire_field lid_header_rows[] = { COMMON_HEADER, H(status, 32, 16),
+	H(m_key, 192, 64) };
+static const struct wire_field dr_header_rows[] = { COMMON_HEADER, H(dr_return, 32, 1),
+	H(status, 33, 15), H(hop_pointer, 48, 8), H(hop_count, 56, 8), H(m_key, 192, 64),
+	H(dr_slid, 256, 16), H(dr_dlid, 272, 16) };
 #undef H
 static const struct layout plain_header = LAYOUT(plain_header_rows, 3);
 static const struct layout lid_header = LAYOUT(lid_header_rows, 4);
@@ -61,119 +63,119 @@ static const struct layout dr_header = LAYOUT(dr_header_rows, 5);
 
 #define R(m, at, width) ROW(wire_node_info, m, at, width)
 static const struct wire_field node_info_rows[] = {
-    R(base_version, 0, 8),
-    R(class_version, 8, 8),
-    R(node_type, 16, 8),
-    R(n_ports, 24, 8),
-    R(system_guid, 32, 64),
-    R(node_guid, 96, 64),
-    R(port_guid, 160, 64),
-    R(partition_cap, 224, 16),
-    R(device_id, 240, 16),
-    R(revision, 256, 32),
-    R(local_port, 288, 8),
-    R(vendor_id, 296, 24),
+	R(base_version, 0, 8),
+	R(class_version, 8, 8),
+	R(node_type, 16, 8),
+	R(n_ports, 24, 8),
+	R(system_guid, 32, 64),
+	R(node_guid, 96, 64),
+	R(port_guid, 160, 64),
+	R(partition_cap, 224, 16),
+	R(device_id, 240, 16),
+	R(revision, 256, 32),
+	R(local_port, 288, 8),
+	R(vendor_id, 296, 24),
 };
 #undef R
 
 #define R(m, at, width) ROW(wire_switch_info, m, at, width)
 static const struct wire_field switch_info_rows[] = {
-    R(linear_fdb_cap, 0, 16),
-    R(random_fdb_cap, 16, 16),
-    R(mcast_fdb_cap, 32, 16),
-    R(linear_fdb_top, 48, 16),
-    R(default_port, 64, 8),
-    R(default_mcast_primary, 72, 8),
-    R(default_mcast_not_primary, 80, 8),
-    R(life_time_value, 88, 5),
-    R(port_state_change, 93, 1),
-    R(optimized_slvl, 94, 2),
-    R(lids_per_port, 96, 16),
-    R(partition_enforcement_cap, 112, 16),
-    R(inbound_enforcement_cap, 128, 1),
-    R(outbound_enforcement_cap, 129, 1),
-    R(filter_raw_inbound_cap, 130, 1),
-    R(filter_raw_outbound_cap, 131, 1),
-    R(enhanced_port0, 132, 1),
-    R(mcast_fdb_top, 144, 16),
+	R(linear_fdb_cap, 0, 16),
+	R(random_fdb_cap, 16, 16),
+	R(mcast_fdb_cap, 32, 16),
+	R(linear_fdb_top, 48, 16),
+	R(default_port, 64, 8),
+	R(default_mcast_primary, 72, 8),
+	R(default_mcast_not_primary, 80, 8),
+	R(life_time_value, 88, 5),
+	R(port_state_change, 93, 1),
+	R(optimized_slvl, 94, 2),
+	R(lids_per_port, 96, 16),
+	R(partition_enforcement_cap, 112, 16),
+	R(inbound_enforcement_cap, 128, 1),
+	R(outbound_enforcement_cap, 129, 1),
+	R(filter_raw_inbound_cap, 130, 1),
+	R(filter_raw_outbound_cap, 131, 1),
+	R(enhanced_port0, 132, 1),
+	R(mcast_fdb_top, 144, 16),
 };
 #undef R
 
 #define R(m, at, width) ROW(wire_port_info, m, at, width)
 static const struct wire_field port_info_rows[] = {
-    R(m_key, 0, 64),
-    R(gid_prefix, 64, 64),
-    R(lid, 128, 16),
-    R(master_sm_lid, 144, 16),
-    R(capability_mask, 160, 32),
-    R(diag_code, 192, 16),
-    R(m_key_lease_period_s, 208, 16),
-    R(local_port, 224, 8),
-    R(link_width_enabled, 232, 8),
-    R(link_width_supported, 240, 8),
-    R(link_width_active, 248, 8),
-    R(link_speed_supported, 256, 4),
-    R(port_state, 260, 4),
-    R(phys_state, 264, 4),
-    R(down_default_state, 268, 4),
-    R(m_key_protect, 272, 2),
-    R(lmc, 277, 3),
-    R(link_speed_active, 280, 4),
-    R(link_speed_enabled, 284, 4),
-    R(neighbor_mtu, 288, 4),
-    R(master_sm_sl, 292, 4),
-    R(vl_cap, 296, 4),
-    R(init_type, 300, 4),
-    R(vl_high_limit, 304, 8),
-    R(vl_arb_high_cap, 312, 8),
-    R(vl_arb_low_cap, 320, 8),
-    R(init_type_reply, 328, 4),
-    R(mtu_cap, 332, 4),
-    R(vl_stall_count, 336, 3),
-    R(hoq_life, 339, 5),
-    R(operational_vls, 344, 4),
-    R(partition_enforce_in, 348, 1),
-    R(partition_enforce_out, 349, 1),
-    R(filter_raw_in, 350, 1),
-    R(filter_raw_out, 351, 1),
-    R(m_key_violations, 352, 16),
-    R(p_key_violations, 368, 16),
-    R(q_key_violations, 384, 16),
-    R(guid_cap, 400, 8),
-    R(client_reregister, 408, 1),
-    R(mcast_pkey_trap_suppression, 409, 2),
-    R(subnet_timeout, 411, 5),
-    R(resp_time_value, 419, 5),
-    R(local_phys_errors, 424, 4),
-    R(overrun_errors, 428, 4),
-    R(max_credit_hint, 432, 16),
-    R(link_round_trip_latency, 456, 24),
-    R(capability_mask2, 480, 16),
-    R(link_speed_ext_active, 496, 4),
-    R(link_speed_ext_supported, 500, 4),
-    R(link_speed_ext_enabled, 507, 5),
+	R(m_key, 0, 64),
+	R(gid_prefix, 64, 64),
+	R(lid, 128, 16),
+	R(master_sm_lid, 144, 16),
+	R(capability_mask, 160, 32),
+	R(diag_code, 192, 16),
+	R(m_key_lease_period_s, 208, 16),
+	R(local_port, 224, 8),
+	R(link_width_enabled, 232, 8),
+	R(link_width_supported, 240, 8),
+	R(link_width_active, 248, 8),
+	R(link_speed_supported, 256, 4),
+	R(port_state, 260, 4),
+	R(phys_state, 264, 4),
+	R(down_default_state, 268, 4),
+	R(m_key_protect, 272, 2),
+	R(lmc, 277, 3),
+	R(link_speed_active, 280, 4),
+	R(link_speed_enabled, 284, 4),
+	R(neighbor_mtu, 288, 4),
+	R(master_sm_sl, 292, 4),
+	R(vl_cap, 296, 4),
+	R(init_type, 300, 4),
+	R(vl_high_limit, 304, 8),
+	R(vl_arb_high_cap, 312, 8),
+	R(vl_arb_low_cap, 320, 8),
+	R(init_type_reply, 328, 4),
+	R(mtu_cap, 332, 4),
+	R(vl_stall_count, 336, 3),
+	R(hoq_life, 339, 5),
+	R(operational_vls, 344, 4),
+	R(partition_enforce_in, 348, 1),
+	R(partition_enforce_out, 349, 1),
+	R(filter_raw_in, 350, 1),
+	R(filter_raw_out, 351, 1),
+	R(m_key_violations, 352, 16),
+	R(p_key_violations, 368, 16),
+	R(q_key_violations, 384, 16),
+	R(guid_cap, 400, 8),
+	R(client_reregister, 408, 1),
+	R(mcast_pkey_trap_suppression, 409, 2),
+	R(subnet_timeout, 411, 5),
+	R(resp_time_value, 419, 5),
+	R(local_phys_errors, 424, 4),
+	R(overrun_errors, 428, 4),
+	R(max_credit_hint, 432, 16),
+	R(link_round_trip_latency, 456, 24),
+	R(capability_mask2, 480, 16),
+	R(link_speed_ext_active, 496, 4),
+	R(link_speed_ext_supported, 500, 4),
+	R(link_speed_ext_enabled, 507, 5),
 };
 #undef R
 
 #define R(m, at, width) ROW(wire_sm_info, m, at, width)
 static const struct wire_field sm_info_rows[] = {
-    R(guid, 0, 64),
-    R(sm_key, 64, 64),
-    R(act_count, 128, 32),
-    R(priority, 160, 4),
-    R(state, 164, 4),
+	R(guid, 0, 64),
+	R(sm_key, 64, 64),
+	R(act_count, 128, 32),
+	R(priority, 160, 4),
+	R(state, 164, 4),
 };
 #undef R
 
 #define R(m, at, width) ROW(wire_notice, m, at, width)
 static const struct wire_field notice_rows[] = {
-    R(generic, 0, 1),
-    R(type, 1, 7),
-    R(producer_type, 8, 24),
-    R(trap_number, 32, 16),
-    R(issuer_lid, 48, 16),
-    R(toggle, 64, 1),
-    R(toggle_count, 65, 15),
+	R(generic, 0, 1),
+	R(type, 1, 7),
+	R(producer_type, 8, 24),
+	R(trap_number, 32, 16),
+	R(issuer_lid, 48, 16),
+	R(toggle, 64, 1),
+	R(toggle_count, 65, 15),
 };
 #undef R
 #define NOTICE_DETAILS_AT 10 /* bytes */
@@ -244,7 +246,7 @@ unpack(const struct layout *l, const uint8_t *at, void *v)
 static ALWAYS_INLINE void
 pack(const struct layout *l, uint8_t *at, const void *v)
 {
-	uint64_t word[MAX_WORDS] = {0};
+	uint64_t word[MAX_WORDS] = { 0 };
 
 	UNROLL
 	for (unsigned i = 0; i < l->n_rows; i++) {
@@ -263,7 +265,7 @@ pack(const struct layout *l, uint8_t *at, const void *v)
 void
 wire_header_get(const uint8_t *mad, struct wire_header *h)
 {
-	*h = (struct wire_header){0};
+	*h = (struct wire_header){ 0 };
 	switch (mad[1]) {
 	case WIRE_CLASS_SMP_DR:
 		unpack(&dr_header, mad, h);
@@ -420,10 +422,10 @@ nearest_below(const struct code *c, size_t n, uint8_t code)
 uint32_t
 wire_link_mbps(uint8_t width_active, uint8_t speed_active, uint8_t speed_ext_active)
 {
-	static const struct code lanes[] = {{1, 1}, {2, 4}, {4, 8}, {8, 12}, {16, 2}};
-	static const struct code lane_mbps[] = {{1, 2000}, {2, 4000}, {4, 8000}};
-	static const struct code ext_lane_mbps[] = {
-	    {1, 13640}, {2, 25000}, {4, 50000}, {8, 100000}, {16, 200000}};
+	static const struct code lanes[] = { { 1, 1 }, { 2, 4 }, { 4, 8 }, { 8, 12 }, { 16, 2 } };
+	static const struct code lane_mbps[] = { { 1, 2000 }, { 2, 4000 }, { 4, 8000 } };
+	static const struct code ext_lane_mbps[] = { { 1, 13640 }, { 2, 25000 }, { 4, 50000 },
+		{ 8, 100000 }, { 16, 200000 } };
 	uint32_t n = nearest_below(lanes, N_OF(lanes), width_active);
 	uint32_t mbps = nearest_below(ext_lane_mbps, N_OF(ext_lane_mbps), speed_ext_active);
 
@@ -438,18 +440,18 @@ static const struct attr_entry {
 	const char *name;
 	const struct layout *layout;
 } attrs[] = {
-    {WIRE_ATTR_NOTICE, "Notice", &notice},
-    {WIRE_ATTR_NODE_DESC, "NodeDescription", NULL},
-    {WIRE_ATTR_NODE_INFO, "NodeInfo", &node_info},
-    {WIRE_ATTR_SWITCH_INFO, "SwitchInfo", &switch_info},
-    {WIRE_ATTR_GUID_INFO, "GUIDInfo", NULL},
-    {WIRE_ATTR_PORT_INFO, "PortInfo", &port_info},
-    {WIRE_ATTR_PKEY_TABLE, "P_KeyTable", NULL},
-    {WIRE_ATTR_SL2VL, "SLtoVLMappingTable", NULL},
-    {WIRE_ATTR_VL_ARB, "VLArbitrationTable", NULL},
-    {WIRE_ATTR_LFT, "LinearForwardingTable", NULL},
-    {WIRE_ATTR_MFT, "MulticastForwardingTable", NULL},
-    {WIRE_ATTR_SM_INFO, "SMInfo", &sm_info},
+	{ WIRE_ATTR_NOTICE, "Notice", &notice },
+	{ WIRE_ATTR_NODE_DESC, "NodeDescription", NULL },
+	{ WIRE_ATTR_NODE_INFO, "NodeInfo", &node_info },
+	{ WIRE_ATTR_SWITCH_INFO, "SwitchInfo", &switch_info },
+	{ WIRE_ATTR_GUID_INFO, "GUIDInfo", NULL },
+	{ WIRE_ATTR_PORT_INFO, "PortInfo", &port_info },
+	{ WIRE_ATTR_PKEY_TABLE, "P_KeyTable", NULL },
+	{ WIRE_ATTR_SL2VL, "SLtoVLMappingTable", NULL },
+	{ WIRE_ATTR_VL_ARB, "VLArbitrationTable", NULL },
+	{ WIRE_ATTR_LFT, "LinearForwardingTable", NULL },
+	{ WIRE_ATTR_MFT, "MulticastForwardingTable", NULL },
+	{ WIRE_ATTR_SM_INFO, "SMInfo", &sm_info },
 };
 
 static const struct attr_entry *

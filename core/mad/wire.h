@@ -21,11 +21,7 @@
 #define WIRE_DR_RETURN_PATH_AT 192
 #define WIRE_LID_PERMISSIVE 0xffff
 
-enum wire_class {
-	WIRE_CLASS_SMP_LID = 0x01,
-	WIRE_CLASS_SMP_DR = 0x81,
-	WIRE_CLASS_SA = 0x03
-};
+enum wire_class { WIRE_CLASS_SMP_LID = 0x01, WIRE_CLASS_SMP_DR = 0x81, WIRE_CLASS_SA = 0x03 };
 
 enum wire_method {
 	WIRE_GET = 0x01,
@@ -62,9 +58,24 @@ enum wire_status {
 };
 
 enum wire_node_type { WIRE_NODE_CA = 1, WIRE_NODE_SWITCH = 2, WIRE_NODE_ROUTER = 3 };
-enum wire_port_state { WIRE_PORT_DOWN = 1, WIRE_PORT_INIT = 2, WIRE_PORT_ARMED = 3, WIRE_PORT_ACTIVE = 4 };
-enum wire_phys_state { WIRE_PHYS_SLEEP = 1, WIRE_PHYS_POLLING = 2, WIRE_PHYS_DISABLED = 3, WIRE_PHYS_LINK_UP = 5 };
-enum wire_sm_state { WIRE_SM_NOT_ACTIVE = 0, WIRE_SM_DISCOVERING = 1, WIRE_SM_STANDBY = 2, WIRE_SM_MASTER = 3 };
+enum wire_port_state {
+	WIRE_PORT_DOWN = 1,
+	WIRE_PORT_INIT = 2,
+	WIRE_PORT_ARMED = 3,
+	WIRE_PORT_ACTIVE = 4
+};
+enum wire_phys_state {
+	WIRE_PHYS_SLEEP = 1,
+	WIRE_PHYS_POLLING = 2,
+	WIRE_PHYS_DISABLED = 3,
+	WIRE_PHYS_LINK_UP = 5
+};
+enum wire_sm_state {
+	WIRE_SM_NOT_ACTIVE = 0,
+	WIRE_SM_DISCOVERING = 1,
+	WIRE_SM_STANDBY = 2,
+	WIRE_SM_MASTER = 3
+};
 /* SMInfo attribute modifiers of Set, IBA 14.4.1 */
 enum wire_sm_control {
 	WIRE_SM_HANDOVER = 1,

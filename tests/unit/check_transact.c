@@ -458,7 +458,7 @@ START_TEST(many_keys)
 {
 	struct fake f;
 	struct txn_engine *e;
-	struct outcome o = {0};
+	struct outcome o = { 0 };
 	int n_calls = 0;
 
 	fake_init(&f);

@@ -50,7 +50,7 @@ set_member(void *v, const struct wire_field *f, uint64_t value)
 	uint8_t b = (uint8_t)value;
 	uint16_t h = (uint16_t)value;
 	uint32_t w = (uint32_t)value;
-	const void *from[] = {[1] = &b, [2] = &h, [4] = &w, [8] = &value};
+	const void *from[] = { [1] = &b, [2] = &h, [4] = &w, [8] = &value };
 
 	memcpy((char *)v + f->member_at, from[f->member_bytes], f->member_bytes);
 }
@@ -72,14 +72,14 @@ bits_at(const uint8_t *wire, const struct wire_field *f)
 	return x;
 }
 
-#define PUT_GET(type)                                                                              \
-	static void put_##type(uint8_t *at, const void *v)                                         \
-	{                                                                                          \
-		wire_##type##_put(at, v);                                                          \
-	}                                                                                          \
-	static void get_##type(const uint8_t *at, void *v)                                         \
-	{                                                                                          \
-		wire_##type##_get(at, v);                                                          \
+#define PUT_GET(type) \
+	static void put_##type(uint8_t *at, const void *v) \
+	{ \
+		wire_##type##_put(at, v); \
+	} \
+	static void get_##type(const uint8_t *at, void *v) \
+	{ \
+		wire_##type##_get(at, v); \
 	}
 PUT_GET(header)
 PUT_GET(node_info)
@@ -96,15 +96,15 @@ static const struct format {
 	void (*put)(uint8_t *at, const void *v);
 	void (*get)(const uint8_t *at, void *v);
 } formats[] = {
-    {0, WIRE_CLASS_SA, 24, sizeof(struct wire_header), put_header, get_header},
-    {0, WIRE_CLASS_SMP_LID, 32, sizeof(struct wire_header), put_header, get_header},
-    {0, WIRE_CLASS_SMP_DR, 40, sizeof(struct wire_header), put_header, get_header},
-    {WIRE_ATTR_NODE_INFO, 0, 64, sizeof(struct wire_node_info), put_node_info, get_node_info},
-    {WIRE_ATTR_SWITCH_INFO, 0, 64, sizeof(struct wire_switch_info), put_switch_info,
-	get_switch_info},
-    {WIRE_ATTR_PORT_INFO, 0, 64, sizeof(struct wire_port_info), put_port_info, get_port_info},
-    {WIRE_ATTR_SM_INFO, 0, 64, sizeof(struct wire_sm_info), put_sm_info, get_sm_info},
-    {WIRE_ATTR_NOTICE, 0, 64, sizeof(struct wire_notice), put_notice, get_notice},
+	{ 0, WIRE_CLASS_SA, 24, sizeof(struct wire_header), put_header, get_header },
+	{ 0, WIRE_CLASS_SMP_LID, 32, sizeof(struct wire_header), put_header, get_header },
+	{ 0, WIRE_CLASS_SMP_DR, 40, sizeof(struct wire_header), put_header, get_header },
+	{ WIRE_ATTR_NODE_INFO, 0, 64, sizeof(struct wire_node_info), put_node_info, get_node_info },
+	{ WIRE_ATTR_SWITCH_INFO, 0, 64, sizeof(struct wire_switch_info), put_switch_info,
+	    get_switch_info },
+	{ WIRE_ATTR_PORT_INFO, 0, 64, sizeof(struct wire_port_info), put_port_info, get_port_info },
+	{ WIRE_ATTR_SM_INFO, 0, 64, sizeof(struct wire_sm_info), put_sm_info, get_sm_info },
+	{ WIRE_ATTR_NOTICE, 0, 64, sizeof(struct wire_notice), put_notice, get_notice },
 };
 
 static const struct wire_field *
@@ -161,7 +161,7 @@ START_TEST(reserved_bits)
 {
 	const struct format *f = &formats[_i];
 	_Alignas(8) uint8_t v[STRUCT_ROOM];
-	uint8_t wire[WIRE_MAD_BYTES] = {0}, named[WIRE_MAD_BYTES] = {0};
+	uint8_t wire[WIRE_MAD_BYTES] = { 0 }, named[WIRE_MAD_BYTES] = { 0 };
 	size_t n;
 	const struct wire_field *row = fields_of(f, &n);
 
@@ -185,7 +185,7 @@ START_TEST(rows_are_disjoint)
 {
 	size_t n;
 	const struct wire_field *row = fields_of(&formats[_i], &n);
-	uint8_t taken[8 * WIRE_MAD_BYTES] = {0};
+	uint8_t taken[8 * WIRE_MAD_BYTES] = { 0 };
 
 	ck_assert_uint_gt(n, 0);
 	for (size_t i = 0; i < n; i++) {
@@ -206,65 +206,131 @@ static const struct peer_row {
 	enum MAD_FIELDS field;
 } peer_rows[] = {
 #define HEADER 0xffff
-    {HEADER, "base_version", IB_MAD_BASEVER_F},
-    {HEADER, "mgmt_class", IB_MAD_MGMTCLASS_F},
-    {HEADER, "class_version", IB_MAD_CLASSVER_F},
-    {HEADER, "dr_return", IB_DRSMP_DIRECTION_F},
-    {HEADER, "hop_pointer", IB_DRSMP_HOPPTR_F},
-    {HEADER, "hop_count", IB_DRSMP_HOPCNT_F},
-    {HEADER, "tid", IB_MAD_TRID_F},
-    {HEADER, "attr", IB_MAD_ATTRID_F},
-    {HEADER, "modifier", IB_MAD_ATTRMOD_F},
-    {HEADER, "m_key", IB_MAD_MKEY_F},
-    {HEADER, "dr_slid", IB_DRSMP_DRSLID_F},
-    {HEADER, "dr_dlid", IB_DRSMP_DRDLID_F},
-#define P(name, field) {WIRE_ATTR_PORT_INFO, #name, IB_PORT_##field##_F}
-    P(m_key, MKEY), P(gid_prefix, GID_PREFIX), P(lid, LID), P(master_sm_lid, SMLID),
-    P(capability_mask, CAPMASK), P(diag_code, DIAG), P(m_key_lease_period_s, MKEY_LEASE),
-    P(local_port, LOCAL_PORT), P(link_width_enabled, LINK_WIDTH_ENABLED),
-    P(link_width_supported, LINK_WIDTH_SUPPORTED), P(link_width_active, LINK_WIDTH_ACTIVE),
-    P(link_speed_supported, LINK_SPEED_SUPPORTED), P(port_state, STATE),
-    P(phys_state, PHYS_STATE), P(down_default_state, LINK_DOWN_DEF),
-    P(m_key_protect, MKEY_PROT_BITS), P(lmc, LMC), P(link_speed_active, LINK_SPEED_ACTIVE),
-    P(link_speed_enabled, LINK_SPEED_ENABLED), P(neighbor_mtu, NEIGHBOR_MTU),
-    P(master_sm_sl, SMSL), P(vl_cap, VL_CAP), P(init_type, INIT_TYPE),
-    P(vl_high_limit, VL_HIGH_LIMIT), P(vl_arb_high_cap, VL_ARBITRATION_HIGH_CAP),
-    P(vl_arb_low_cap, VL_ARBITRATION_LOW_CAP), P(init_type_reply, INIT_TYPE_REPLY),
-    P(mtu_cap, MTU_CAP), P(vl_stall_count, VL_STALL_COUNT), P(hoq_life, HOQ_LIFE),
-    P(operational_vls, OPER_VLS), P(partition_enforce_in, PART_EN_INB),
-    P(partition_enforce_out, PART_EN_OUTB), P(filter_raw_in, FILTER_RAW_INB),
-    P(filter_raw_out, FILTER_RAW_OUTB), P(m_key_violations, MKEY_VIOL),
-    P(p_key_violations, PKEY_VIOL), P(q_key_violations, QKEY_VIOL), P(guid_cap, GUID_CAP),
-    P(client_reregister, CLIENT_REREG),
-    P(mcast_pkey_trap_suppression, MCAST_PKEY_SUPR_ENAB), P(subnet_timeout, SUBN_TIMEOUT),
-    P(resp_time_value, RESP_TIME_VAL), P(local_phys_errors, LOCAL_PHYS_ERR),
-    P(overrun_errors, OVERRUN_ERR), P(max_credit_hint, MAX_CREDIT_HINT),
-    P(link_round_trip_latency, LINK_ROUND_TRIP), P(capability_mask2, CAPMASK2),
-    P(link_speed_ext_active, LINK_SPEED_EXT_ACTIVE),
-    P(link_speed_ext_supported, LINK_SPEED_EXT_SUPPORTED),
-    P(link_speed_ext_enabled, LINK_SPEED_EXT_ENABLED),
-#define N(name, field) {WIRE_ATTR_NODE_INFO, #name, IB_NODE_##field##_F}
-    N(base_version, BASE_VERS), N(class_version, CLASS_VERS), N(node_type, TYPE),
-    N(n_ports, NPORTS), N(system_guid, SYSTEM_GUID), N(node_guid, GUID),
-    N(port_guid, PORT_GUID), N(partition_cap, PARTITION_CAP), N(device_id, DEVID),
-    N(revision, REVISION), N(local_port, LOCAL_PORT), N(vendor_id, VENDORID),
-#define S(name, field) {WIRE_ATTR_SWITCH_INFO, #name, IB_SW_##field##_F}
-    S(linear_fdb_cap, LINEAR_FDB_CAP), S(random_fdb_cap, RANDOM_FDB_CAP),
-    S(mcast_fdb_cap, MCAST_FDB_CAP), S(linear_fdb_top, LINEAR_FDB_TOP),
-    S(default_port, DEF_PORT), S(default_mcast_primary, DEF_MCAST_PRIM),
-    S(default_mcast_not_primary, DEF_MCAST_NOT_PRIM), S(life_time_value, LIFE_TIME),
-    S(port_state_change, STATE_CHANGE), S(optimized_slvl, OPT_SLTOVL_MAPPING),
-    S(lids_per_port, LIDS_PER_PORT), S(partition_enforcement_cap, PARTITION_ENFORCE_CAP),
-    S(inbound_enforcement_cap, PARTITION_ENF_INB),
-    S(outbound_enforcement_cap, PARTITION_ENF_OUTB), S(filter_raw_inbound_cap, FILTER_RAW_INB),
-    S(filter_raw_outbound_cap, FILTER_RAW_OUTB), S(enhanced_port0, ENHANCED_PORT0),
-    S(mcast_fdb_top, MCAST_FDB_TOP),
-#define M(name, field) {WIRE_ATTR_SM_INFO, #name, IB_SMINFO_##field##_F}
-    M(guid, GUID), M(sm_key, KEY), M(act_count, ACT), M(priority, PRIO), M(state, STATE),
-#define T(name, field) {WIRE_ATTR_NOTICE, #name, IB_NOTICE_##field##_F}
-    T(generic, IS_GENERIC), T(type, TYPE), T(producer_type, PRODUCER),
-    T(trap_number, TRAP_NUMBER), T(issuer_lid, ISSUER_LID), T(toggle, TOGGLE),
-    T(toggle_count, COUNT),
+	{ HEADER, "base_version", IB_MAD_BASEVER_F },
+	{ HEADER, "mgmt_class", IB_MAD_MGMTCLASS_F },
+	{ HEADER, "class_version", IB_MAD_CLASSVER_F },
+	{ HEADER, "dr_return", IB_DRSMP_DIRECTION_F },
+	{ HEADER, "hop_pointer", IB_DRSMP_HOPPTR_F },
+	{ HEADER, "hop_count", IB_DRSMP_HOPCNT_F },
+	{ HEADER, "tid", IB_MAD_TRID_F },
+	{ HEADER, "attr", IB_MAD_ATTRID_F },
+	{ HEADER, "modifier", IB_MAD_ATTRMOD_F },
+	{ HEADER, "m_key", IB_MAD_MKEY_F },
+	{ HEADER, "dr_slid", IB_DRSMP_DRSLID_F },
+	{ HEADER, "dr_dlid", IB_DRSMP_DRDLID_F },
+#define P(name, field) \
+	{ \
+		WIRE_ATTR_PORT_INFO, #name, IB_PORT_##field##_F \
+	}
+	P(m_key, MKEY),
+	P(gid_prefix, GID_PREFIX),
+	P(lid, LID),
+	P(master_sm_lid, SMLID),
+	P(capability_mask, CAPMASK),
+	P(diag_code, DIAG),
+	P(m_key_lease_period_s, MKEY_LEASE),
+	P(local_port, LOCAL_PORT),
+	P(link_width_enabled, LINK_WIDTH_ENABLED),
+	P(link_width_supported, LINK_WIDTH_SUPPORTED),
+	P(link_width_active, LINK_WIDTH_ACTIVE),
+	P(link_speed_supported, LINK_SPEED_SUPPORTED),
+	P(port_state, STATE),
+	P(phys_state, PHYS_STATE),
+	P(down_default_state, LINK_DOWN_DEF),
+	P(m_key_protect, MKEY_PROT_BITS),
+	P(lmc, LMC),
+	P(link_speed_active, LINK_SPEED_ACTIVE),
+	P(link_speed_enabled, LINK_SPEED_ENABLED),
+	P(neighbor_mtu, NEIGHBOR_MTU),
+	P(master_sm_sl, SMSL),
+	P(vl_cap, VL_CAP),
+	P(init_type, INIT_TYPE),
+	P(vl_high_limit, VL_HIGH_LIMIT),
+	P(vl_arb_high_cap, VL_ARBITRATION_HIGH_CAP),
+	P(vl_arb_low_cap, VL_ARBITRATION_LOW_CAP),
+	P(init_type_reply, INIT_TYPE_REPLY),
+	P(mtu_cap, MTU_CAP),
+	P(vl_stall_count, VL_STALL_COUNT),
+	P(hoq_life, HOQ_LIFE),
+	P(operational_vls, OPER_VLS),
+	P(partition_enforce_in, PART_EN_INB),
+	P(partition_enforce_out, PART_EN_OUTB),
+	P(filter_raw_in, FILTER_RAW_INB),
+	P(filter_raw_out, FILTER_RAW_OUTB),
+	P(m_key_violations, MKEY_VIOL),
+	P(p_key_violations, PKEY_VIOL),
+	P(q_key_violations, QKEY_VIOL),
+	P(guid_cap, GUID_CAP),
+	P(client_reregister, CLIENT_REREG),
+	P(mcast_pkey_trap_suppression, MCAST_PKEY_SUPR_ENAB),
+	P(subnet_timeout, SUBN_TIMEOUT),
+	P(resp_time_value, RESP_TIME_VAL),
+	P(local_phys_errors, LOCAL_PHYS_ERR),
+	P(overrun_errors, OVERRUN_ERR),
+	P(max_credit_hint, MAX_CREDIT_HINT),
+	P(link_round_trip_latency, LINK_ROUND_TRIP),
+	P(capability_mask2, CAPMASK2),
+	P(link_speed_ext_active, LINK_SPEED_EXT_ACTIVE),
+	P(link_speed_ext_supported, LINK_SPEED_EXT_SUPPORTED),
+	P(link_speed_ext_enabled, LINK_SPEED_EXT_ENABLED),
+#define N(name, field) \
+	{ \
+		WIRE_ATTR_NODE_INFO, #name, IB_NODE_##field##_F \
+	}
+	N(base_version, BASE_VERS),
+	N(class_version, CLASS_VERS),
+	N(node_type, TYPE),
+	N(n_ports, NPORTS),
+	N(system_guid, SYSTEM_GUID),
+	N(node_guid, GUID),
+	N(port_guid, PORT_GUID),
+	N(partition_cap, PARTITION_CAP),
+	N(device_id, DEVID),
+	N(revision, REVISION),
+	N(local_port, LOCAL_PORT),
+	N(vendor_id, VENDORID),
+#define S(name, field) \
+	{ \
+		WIRE_ATTR_SWITCH_INFO, #name, IB_SW_##field##_F \
+	}
+	S(linear_fdb_cap, LINEAR_FDB_CAP),
+	S(random_fdb_cap, RANDOM_FDB_CAP),
+	S(mcast_fdb_cap, MCAST_FDB_CAP),
+	S(linear_fdb_top, LINEAR_FDB_TOP),
+	S(default_port, DEF_PORT),
+	S(default_mcast_primary, DEF_MCAST_PRIM),
+	S(default_mcast_not_primary, DEF_MCAST_NOT_PRIM),
+	S(life_time_value, LIFE_TIME),
+	S(port_state_change, STATE_CHANGE),
+	S(optimized_slvl, OPT_SLTOVL_MAPPING),
+	S(lids_per_port, LIDS_PER_PORT),
+	S(partition_enforcement_cap, PARTITION_ENFORCE_CAP),
+	S(inbound_enforcement_cap, PARTITION_ENF_INB),
+	S(outbound_enforcement_cap, PARTITION_ENF_OUTB),
+	S(filter_raw_inbound_cap, FILTER_RAW_INB),
+	S(filter_raw_outbound_cap, FILTER_RAW_OUTB),
+	S(enhanced_port0, ENHANCED_PORT0),
+	S(mcast_fdb_top, MCAST_FDB_TOP),
+#define M(name, field) \
+	{ \
+		WIRE_ATTR_SM_INFO, #name, IB_SMINFO_##field##_F \
+	}
+	M(guid, GUID),
+	M(sm_key, KEY),
+	M(act_count, ACT),
+	M(priority, PRIO),
+	M(state, STATE),
+#define T(name, field) \
+	{ \
+		WIRE_ATTR_NOTICE, #name, IB_NOTICE_##field##_F \
+	}
+	T(generic, IS_GENERIC),
+	T(type, TYPE),
+	T(producer_type, PRODUCER),
+	T(trap_number, TRAP_NUMBER),
+	T(issuer_lid, ISSUER_LID),
+	T(toggle, TOGGLE),
+	T(toggle_count, COUNT),
 };
 
 static enum MAD_FIELDS
@@ -307,8 +373,10 @@ START_TEST(same_as_libibmad)
 			uint64_t ours = get_member(v, &row[i]);
 
 			if (is_method) { /* 1 + 7 bits there */
-				ck_assert_uint_eq(ours >> 7, mad_get_field(wire, 0, IB_MAD_RESPONSE_F));
-				ck_assert_uint_eq(ours & 127, mad_get_field(wire, 0, IB_MAD_METHOD_F));
+				ck_assert_uint_eq(
+				    ours >> 7, mad_get_field(wire, 0, IB_MAD_RESPONSE_F));
+				ck_assert_uint_eq(
+				    ours & 127, mad_get_field(wire, 0, IB_MAD_METHOD_F));
 				continue;
 			}
 			ck_assert_msg(field != IB_NO_FIELD, "%s is not compared", row[i].name);
@@ -388,10 +456,22 @@ START_TEST(rates)
 		uint8_t width, speed, ext;
 		uint32_t mbps;
 	} rows[] = {
-	    {1, 1, 0, 2000}, {2, 1, 0, 8000}, {2, 2, 0, 16000}, {2, 4, 0, 32000}, {8, 1, 0, 24000},
-	    {2, 4, 1, 54560}, {2, 4, 2, 100000}, {2, 4, 4, 200000}, {2, 4, 8, 400000},
-	    {2, 4, 16, 800000}, {16, 4, 4, 100000}, {16, 4, 8, 200000}, {4, 4, 2, 200000},
-	    {0, 0, 0, 2000}, {255, 255, 0, 16000}, {2, 4, 3, 100000},
+		{ 1, 1, 0, 2000 },
+		{ 2, 1, 0, 8000 },
+		{ 2, 2, 0, 16000 },
+		{ 2, 4, 0, 32000 },
+		{ 8, 1, 0, 24000 },
+		{ 2, 4, 1, 54560 },
+		{ 2, 4, 2, 100000 },
+		{ 2, 4, 4, 200000 },
+		{ 2, 4, 8, 400000 },
+		{ 2, 4, 16, 800000 },
+		{ 16, 4, 4, 100000 },
+		{ 16, 4, 8, 200000 },
+		{ 4, 4, 2, 200000 },
+		{ 0, 0, 0, 2000 },
+		{ 255, 255, 0, 16000 },
+		{ 2, 4, 3, 100000 },
 	};
 
 	for (size_t i = 0; i < N_OF(rows); i++)

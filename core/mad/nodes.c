@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/mad/nodes.c - per-node windows.  See nodes.h.
+ */
+#include "core/mad/nodes.h"
+
+#include <stdlib.h>
+
+#define MAX_RESTING 16384 /* as many keys as a big fabric has switches */
+
+void
+nodes_init(struct nodes *ns, unsigned window)
+{
+	*ns = (struct nodes){ .window = window };
+	TAILQ_INIT(&ns->ring);
+	TAILQ_INIT(&ns->resting);
+}
+
+void
+nodes_fini(struct nodes *ns)
+{
+	for (size_t i = 0; i < ns->all.n; i++)
+		free(ns->all.item[i]);
+	fm_vec_fini(&ns->all);
+	fm_hash_fini(&ns->of_key);
+}
+
+static void
+wake(struct nodes *ns, struct node *n)
+{
+	if (!n->is_resting)
+		return;
+	TAILQ_REMOVE(&ns->resting, n, in);
+	ns->n_resting--;
+	n->is_resting = false;
+}
+
+static void
+rest_if_idle(struct nodes *ns, struct node *n)
+{
+	if (n->n_sent != 0 || n->n_queued != 0)
+		return;
+	TAILQ_INSERT_TAIL(&ns->resting, n, in);
+	ns->n_resting++;
+	n->is_resting = true;
+}
+
+/* The longest resting of too many, without its key; or a new one, resting. */
+static struct node *
+make_node(struct nodes *ns)
+{
+	struct node *n = TAILQ_FIRST(&ns->resting);
+
+	if (ns->n_resting >= MAX_RESTING) {
+		fm_hash_remove(&ns->of_key, n->key);
+		return n;
+	}
+	n = calloc(1, sizeof(*n));
+	if (n == NULL || !fm_hash_reserve(&ns->of_key, ns->all.n + 1) ||
+	    !fm_vec_push(&ns->all, n)) {
+		free(n);
+		return NULL;
+	}
+	n->index = (uint32_t)(ns->all.n - 1);
+	TAILQ_INIT(&n->queue);
+	rest_if_idle(ns, n);
+	return n;
+}
+
+struct node *
+nodes_find(struct nodes *ns, uint64_t key)
+{
+	uint32_t i = fm_hash_find(&ns->of_key, key);
+	struct node *n;
+
+	if (i != FM_HASH_NONE)
+		return ns->all.item[i];
+	n = make_node(ns);
+	if (n != NULL) {
+		n->key = key;
+		fm_hash_put(&ns->of_key, key, n->index); /* has room */
+	}
+	return n;
+}
+
+static void
+enter_ring_if_ready(struct nodes *ns, struct node *n)
+{
+	bool has_room = n->key == 0 || n->n_sent < ns->window;
+
+	if (n->in_ring || n->n_queued == 0 || !has_room)
+		return;
+	TAILQ_INSERT_TAIL(&ns->ring, n, in);
+	n->in_ring = true;
+}
+
+void
+nodes_queue(struct nodes *ns, struct node *n, struct request *r)
+{
+	wake(ns, n);
+	TAILQ_INSERT_TAIL(&n->queue, r, in);
+	n->n_queued++;
+	enter_ring_if_ready(ns, n);
+}
+
+struct request *
+nodes_take(struct nodes *ns)
+{
+	struct node *n = TAILQ_FIRST(&ns->ring);
+	struct request *r;
+
+	if (n == NULL)
+		return NULL;
+	TAILQ_REMOVE(&ns->ring, n, in);
+	n->in_ring = false;
+	r = TAILQ_FIRST(&n->queue);
+	TAILQ_REMOVE(&n->queue, r, in);
+	n->n_queued--;
+	n->n_sent++;
+	enter_ring_if_ready(ns, n);
+	return r;
+}
+
+void
+nodes_done(struct nodes *ns, struct node *n)
+{
+	n->n_sent--;
+	enter_ring_if_ready(ns, n);
+	rest_if_idle(ns, n);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/mad/nodes.h - requests waiting for their turn, node by node.
+ *
+ * Requests with one key share a small window, and are sent in the order they
+ * came.  Nodes that have something to send and room in their window stand in
+ * a ring and are served in turn:
+ *
+ *	ring --> node 7: [r1 r5 r6]   sent 2 of 3
+ *	     --> node 2: [r3]         sent 0 of 3
+ *	         node 5: [r2 r4]      sent 3 of 3: not in the ring
+ *
+ * so one slow switch holds up only itself.  A node without requests rests:
+ * its key is remembered until so many rest that the longest idle is
+ * forgotten.  All O(1).
+ */
+#ifndef CORE_MAD_NODES_H
+#define CORE_MAD_NODES_H
+
+#include <sys/queue.h>
+
+#include "core/mad/transact.h"
+#include "core/mad/wire.h"
+#include "lib/hash.h"
+#include "lib/vec.h"
+
+enum place { IN_NODE_QUEUE, ON_WIRE, AGAIN };
+
+struct request {
+	TAILQ_ENTRY(request) in; /* the list of its place */
+	txn_done done;
+	void *arg;
+	struct node *node;
+	int64_t sent_ns, deadline_ns; /* of this try */
+	uint32_t tid;		      /* of the first try */
+	uint32_t modifier;
+	uint16_t attr;
+	uint8_t method, n_tries;
+	bool has_data;
+	enum place place;
+	struct smp_route route;
+	uint8_t data[WIRE_SMP_DATA_BYTES];
+};
+TAILQ_HEAD(requests, request);
+
+struct node {
+	TAILQ_ENTRY(node) in; /* the ring, or resting */
+	struct requests queue;
+	uint64_t key;
+	uint32_t index; /* in nodes.all */
+	unsigned n_sent, n_queued;
+	bool in_ring, is_resting;
+};
+TAILQ_HEAD(ring, node);
+
+struct nodes {
+	unsigned window; /* requests sent per node; key 0 has none */
+	struct ring ring;
+	struct ring resting; /* longest first */
+	unsigned n_resting;
+	struct fm_hash of_key; /* key -> index in all */
+	FM_VEC(struct node *) all;
+};
+
+void nodes_init(struct nodes *ns, unsigned window);
+void nodes_fini(struct nodes *ns);
+/* The node of a key, made if need be; NULL when memory is out. */
+struct node *nodes_find(struct nodes *ns, uint64_t key);
+void nodes_queue(struct nodes *ns, struct node *n, struct request *r);
+/* The next request of the next node in turn, now counted as sent; NULL when
+ * no node has both a request and room. */
+struct request *nodes_take(struct nodes *ns);
+/* A request taken has ended. */
+void nodes_done(struct nodes *ns, struct node *n);
+
+#endif
