@@ -66,22 +66,23 @@ struct sim_trap {
 };
 enum sim_trap_slot { SIM_TRAP_LINK, SIM_TRAP_LOCAL, SIM_TRAP_SLOTS }; /* 128, 144 */
 
+/* What every packet touches is in the first 64 bytes. */
 struct sim_node {
-	uint8_t node_info[64], desc[64], switch_info[64]; /* wire order */
-	FM_VEC(uint8_t) lft;				  /* [room] port per LID; beyond n: 255 */
-	uint8_t *mft;	/* [position][block of 32 MLIDs][64], NULL = all zero */
-	uint8_t *sl2vl; /* [in * (n_ports + 1) + out][8], NULL = all zero */
-	const char *id;
-	struct sim_sm *sm; /* NULL = none */
-	uint64_t guid;
-	int64_t busy_until_ns; /* its SMA handles one SMP at a time */
 	uint32_t first_port;
+	uint8_t n_ports, type; /* enum wire_node_type */
+	bool silent;	       /* links work, the SMA does not answer */
+	bool off;	       /* being rebooted */
+	int64_t busy_until_ns; /* its SMA handles one SMP at a time */
+	FM_VEC(uint8_t) lft;   /* [n] port per LID; beyond n: 255 */
+	uint64_t guid;
+	const char *id;
+	uint8_t switch_info[64], node_info[64], desc[64]; /* wire order */
+	uint8_t *mft;	   /* [position][block of 32 MLIDs][64], NULL = all zero */
+	uint8_t *sl2vl;	   /* [in * (n_ports + 1) + out][8], NULL = all zero */
+	struct sim_sm *sm; /* NULL = none */
 	struct sim_trap traps[SIM_TRAP_SLOTS];
 	uint16_t local_changes; /* flags of trap 144 */
-	uint8_t n_ports, type;	/* enum wire_node_type */
-	bool silent;		/* links work, the SMA does not answer */
-	bool off;		/* being rebooted */
-};
+} __attribute__((aligned(64)));
 
 /* Ports differ in what Set may write. */
 enum sim_port_kind { SIM_PORT_END, SIM_PORT_INTERNAL, SIM_PORT_EXTERNAL, SIM_PORT_KINDS };

@@ -149,6 +149,8 @@ walk_back(const struct sim_fabric *f, uint8_t *mad, struct sim_way *way)
 {
 	const uint8_t *back = mad + WIRE_DR_RETURN_PATH_AT;
 
+	if (mad[MAD_HOP_COUNT] > SIM_DR_HOPS_MAX)
+		return false;
 	for (unsigned hop = mad[MAD_HOP_COUNT]; hop >= 1; hop--)
 		if (!cross(f, way, back[hop]))
 			return false;

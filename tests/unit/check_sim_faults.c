@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "lib/rng.h"
 #include "tests/unit/sim_fixture.h"
 
 /* ---- traps */
@@ -313,6 +314,36 @@ START_TEST(test_seed)
 }
 END_TEST
 
+/* Whatever bytes a program sends: no crash, and the fabric still works. */
+START_TEST(test_garbled)
+{
+	struct fm_rng rng;
+
+	configure();
+	fm_rng_seed(&rng, 1);
+	local->on_mad = NULL;
+	for (int i = 0; i < 20000; i++) {
+		struct mad m = request(i % 2 ? WIRE_CLASS_SMP_DR : WIRE_CLASS_SMP_LID,
+		    i % 3 ? WIRE_GET : WIRE_SET, (uint16_t)(0x10 + i % 17), fm_rng_below(&rng, 70),
+		    NULL);
+
+		direct(&m, "\1\2\2");
+		m.addr.lid = (uint16_t)fm_rng_below(&rng, 14);
+		for (uint32_t n = fm_rng_below(&rng, 6); n > 0; n--)
+			m.bytes[fm_rng_below(&rng, MAD_BYTES)] = (uint8_t)fm_rng_next(&rng);
+		ck_assert_int_eq(local->ops->send(local, &m, &err), 0);
+		local->ops->poll(local, local->ops->now_ns(local) + 10000, &err);
+	}
+	sim_run(sim, sim_now_ns(sim) + 10 * MS);
+	ck_assert_uint_gt(sim_counts(sim)->no_way, 1000);
+	ck_assert_uint_gt(sim_counts(sim)->smps, 1000);
+	sim_reboot(sim, S1, MS);
+	local->ops->poll(local, local->ops->now_ns(local) + 20 * MS, &err);
+	local->on_mad = on_mad;
+	ck_assert_uint_eq(status_of(smp("\1", WIRE_GET, WIRE_ATTR_NODE_INFO, 0, NULL)), 0);
+}
+END_TEST
+
 /* ---- scripts and specs */
 
 START_TEST(test_script)
@@ -487,6 +518,7 @@ suite(void)
 	tcase_add_test(lax, test_two_transports);
 	tcase_add_test(lax, test_reboot);
 	tcase_add_test(lax, test_silence_and_flap);
+	tcase_add_test(lax, test_garbled);
 	tcase_add_test(lax, test_script);
 	tcase_add_test(lax, test_script_errors);
 	suite_add_tcase(s, lax);
