@@ -61,7 +61,7 @@ static void
 schedule(struct sim *s, struct sim_packet *p, unsigned n_hops)
 {
 	const struct sim_options *o = &s->options;
-	int64_t at_ns = s->fabric.now_ns + n_hops * o->hop_ns;
+	int64_t at_ns = s->fabric.now_ns + p->held_ns + n_hops * o->hop_ns;
 
 	if (n_hops > 0 && o->delay_max_ns > 0)
 		at_ns += o->delay_min_ns +
@@ -209,6 +209,7 @@ serve(struct sim *s, struct sim_packet *p)
 		packet_free(s, p);
 		return;
 	}
+	p->held_ns = s->options.sma_ns; /* what it does shows at once, the answer when done */
 	net_send(s, p->at, p);
 }
 

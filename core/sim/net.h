@@ -20,6 +20,7 @@
 struct sim_packet {
 	struct mad mad;
 	struct sim_place at;	   /* where it arrives */
+	int64_t held_ns;	   /* it sets out so much later */
 	uint16_t slid;		   /* by which it is answered */
 	struct sim_client *client; /* to whom; NULL = the agent there */
 	struct sim_packet *next;   /* in a free list or an inbox */

@@ -267,6 +267,7 @@ sim_send(struct transport *t, const struct mad *m, struct fm_error *err)
 	if (p == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "no memory for a MAD");
 	p->mad = *m;
+	p->held_ns = 0;
 	if (s->options.strict && is_request)
 		wire_put32(p->mad.bytes + MAD_TID, st->agent);
 	net_send(s, st->client.at, p);
@@ -427,6 +428,7 @@ free_client(struct sim_client *gone)
 	fm_hash_fini(&st->by_tid);
 	if (st->timer_fd >= 0)
 		close(st->timer_fd);
+	memset(st, 0, sizeof(*st)); /* the block stays in the arena */
 }
 
 static void

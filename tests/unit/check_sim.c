@@ -290,6 +290,7 @@ START_TEST(test_directed)
 {
 	const struct mad *m = smp("\1\2\2", WIRE_GET, WIRE_ATTR_NODE_INFO, 0, NULL);
 	struct wire_header h;
+	uint64_t handled;
 
 	ck_assert_uint_eq(status_of(m), 0);
 	wire_header_get(m->bytes, &h);
@@ -299,9 +300,11 @@ START_TEST(test_directed)
 	ck_assert_uint_eq(m->addr.lid, WIRE_LID_PERMISSIVE);
 	ck_assert_mem_eq(m->bytes + WIRE_DR_RETURN_PATH_AT, "\0\1\1\1", 4);
 	ck_assert_ptr_null(smp("\1\7", WIRE_GET, WIRE_ATTR_NODE_INFO, 0, NULL)); /* no cable */
-	ck_assert_ptr_null(smp("\2", WIRE_GET, WIRE_ATTR_NODE_INFO, 0, NULL));	 /* not our port */
+	handled = sim_counts(sim)->smps;
+	ck_assert_ptr_null(smp("\2", WIRE_GET, WIRE_ATTR_NODE_INFO, 0, NULL)); /* not our port */
 	ck_assert_ptr_null(
 	    smp("\1\3\1", WIRE_GET, WIRE_ATTR_NODE_INFO, 0, NULL)); /* through a CA */
+	ck_assert_uint_eq(sim_counts(sim)->smps, handled);
 	ck_assert_uint_eq(sim_counts(sim)->no_way, 3);
 	sim_unlink(sim, S1, 2);
 	ck_assert_ptr_null(smp("\1\2", WIRE_GET, WIRE_ATTR_NODE_INFO, 0, NULL));
@@ -355,6 +358,23 @@ START_TEST(test_lid_routed)
 }
 END_TEST
 
+/* LinearFDBTop bounds what is forwarded, whatever the table says. */
+START_TEST(test_linear_top)
+{
+	struct wire_switch_info si;
+	uint8_t data[64];
+
+	configure();
+	ck_assert_uint_eq(status_of(ask_lid(12, WIRE_ATTR_NODE_INFO)), 0);
+	wire_switch_info_get(get("\1", WIRE_ATTR_SWITCH_INFO, 0), &si);
+	si.linear_fdb_top = 11;
+	wire_switch_info_put(data, &si);
+	ck_assert_uint_eq(set("\1", WIRE_ATTR_SWITCH_INFO, 0, data), 0);
+	ck_assert_ptr_null(ask_lid(12, WIRE_ATTR_NODE_INFO));
+	ck_assert_uint_eq(status_of(ask_lid(11, WIRE_ATTR_NODE_INFO)), 0);
+}
+END_TEST
+
 START_TEST(test_lid_loop)
 {
 	uint8_t block[64];
@@ -366,6 +386,29 @@ START_TEST(test_lid_loop)
 	block[5] = 1, block[12] = 0;
 	set_lft("\1\2", block);
 	ck_assert_ptr_null(ask_lid(5, WIRE_ATTR_NODE_INFO)); /* and comes to an end */
+}
+END_TEST
+
+/* An agent takes one SMP at a time; others do not wait for it. */
+START_TEST(test_agent_is_busy)
+{
+	int64_t each_ns = 5000; /* the default of sim_options */
+
+	n_arrived = 0;
+	for (int i = 0; i < 11; i++) {
+		struct mad m = request(WIRE_CLASS_SMP_DR, WIRE_GET, WIRE_ATTR_NODE_INFO, 0, NULL);
+
+		direct(&m, i < 10 ? "\1" : "\1\3");
+		ck_assert_int_eq(local->ops->send(local, &m, &err), 0);
+	}
+	local->ops->poll(local, 3 * each_ns / 2, &err);
+	ck_assert_uint_eq(n_arrived, 2); /* the first of S1, and H3's */
+	while (local->ops->poll(local, 10 * each_ns - 1, &err) > 0)
+		;
+	ck_assert_uint_eq(n_arrived, 10);
+	while (local->ops->poll(local, 11 * each_ns, &err) > 0)
+		;
+	ck_assert_uint_eq(n_arrived, 11);
 }
 END_TEST
 
@@ -530,7 +573,9 @@ suite(void)
 	tcase_add_test(lax, test_versions_and_methods);
 	tcase_add_test(lax, test_directed);
 	tcase_add_test(lax, test_lid_routed);
+	tcase_add_test(lax, test_linear_top);
 	tcase_add_test(lax, test_lid_loop);
+	tcase_add_test(lax, test_agent_is_busy);
 	tcase_add_test(lax, test_mixed);
 	tcase_add_test(lax, test_state_requests);
 	tcase_add_test(lax, test_peer_follows_to_active);

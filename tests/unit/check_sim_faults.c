@@ -205,6 +205,25 @@ START_TEST(test_strict_timeout)
 }
 END_TEST
 
+START_TEST(test_strict_timeouts_in_turn)
+{
+	n_arrived = 0;
+	sim_silence(sim, S1, true);
+	for (unsigned i = 0; i < 3; i++) {
+		struct mad m = request(WIRE_CLASS_SMP_DR, WIRE_GET, WIRE_ATTR_NODE_INFO, 0, NULL);
+
+		direct(&m, "\1");
+		m.timeout_ms = 60 - 20 * i; /* the last sent is due first */
+		ck_assert_int_eq(local->ops->send(local, &m, &err), 0);
+	}
+	for (unsigned i = 1; i <= 3; i++) {
+		ck_assert_int_eq(local->ops->poll(local, INT64_MAX, &err), 1);
+		ck_assert_int_eq(sim_now_ns(sim), 20 * i * MS);
+		ck_assert_uint_eq(arrived[n_arrived - 1].timeout_ms, 20 * i);
+	}
+}
+END_TEST
+
 START_TEST(test_strict_late)
 {
 	struct mad m = request(WIRE_CLASS_SMP_DR, WIRE_GET, WIRE_ATTR_NODE_INFO, 0, NULL);
@@ -233,6 +252,7 @@ END_TEST
 START_TEST(test_strict_overrun)
 {
 	struct sim_options o;
+	unsigned given_back = 0;
 
 	sim_free(sim);
 	sim_options_default(&o);
@@ -251,6 +271,9 @@ START_TEST(test_strict_overrun)
 	wait_ms(50);
 	ck_assert_uint_gt(sim_counts(sim)->overrun, 10);
 	ck_assert_uint_eq(n_arrived, 20); /* answered or given back: nothing vanishes */
+	for (unsigned i = 0; i < n_arrived; i++)
+		given_back += arrived[i].status == ETIMEDOUT;
+	ck_assert_uint_eq(given_back, sim_counts(sim)->overrun);
 }
 END_TEST
 
@@ -357,6 +380,7 @@ START_TEST(test_script)
 			     "at 6ms wake S2\n"
 			     "at 7ms describe H2 \"new name # 1\"\n"
 			     "at 8ms flap S1 [2] for 500us\n"
+			     "at 12ms silence H3\nat 12ms wake H3\n" /* in this order */
 			     "at 20ms reboot S2 for 1ms\n"
 			     "at 30ms loss 100%\n",
 			     &err),
@@ -372,6 +396,10 @@ START_TEST(test_script)
 	ck_assert_str_eq((const char *)get("\1\2\2", WIRE_ATTR_NODE_DESC, 0), "new name # 1");
 	sim_run(sim, 8 * MS + MS / 4);
 	ck_assert_uint_eq(get_port("\1", 2).port_state, WIRE_PORT_DOWN);
+	sim_run(sim, 10 * MS); /* 500 us and the training are over */
+	ck_assert_uint_eq(get_port("\1", 2).port_state, WIRE_PORT_INIT);
+	sim_run(sim, 15 * MS);
+	ck_assert(!sim_fabric(sim)->nodes[H3].silent);
 	sim_run(sim, 20 * MS + MS / 2);
 	ck_assert(sim_fabric(sim)->nodes[S2].off);
 	sim_run(sim, 31 * MS);
@@ -524,6 +552,7 @@ suite(void)
 	suite_add_tcase(s, lax);
 	tcase_add_checked_fixture(strict, setup_strict, teardown);
 	tcase_add_test(strict, test_strict_timeout);
+	tcase_add_test(strict, test_strict_timeouts_in_turn);
 	tcase_add_test(strict, test_strict_late);
 	tcase_add_test(strict, test_strict_overrun);
 	suite_add_tcase(s, strict);

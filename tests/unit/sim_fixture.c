@@ -24,6 +24,7 @@ build(struct netlist *nl)
 	netlist_add(nl, NETLIST_CA, "H2", "host 2", 0x2000, 1);
 	netlist_add(nl, NETLIST_CA, "H3", "host 3", 0x3000, 1);
 	netlist_cable(nl, H1, 1, S1, 1, 25000);
+	netlist_cable(nl, H1, 2, S2, 3, 25000);
 	netlist_cable(nl, S1, 2, S2, 1, 25000);
 	netlist_cable(nl, S1, 4, S2, 4, 8000);
 	netlist_cable(nl, S2, 2, H2, 1, 25000);

@@ -3,7 +3,7 @@
  * tests/unit/sim_fixture.h - a small simulated fabric and the hands of an SM.
  *
  *	H1[1]--[1]S1[2]--[1]S2[2]--[1]H2      S1[4]--[4]S2 in parallel, slower
- *	          S1[3]--[1]H3                S2[5]--[6]S2 a loopback cable
+ *	H1[2]--[3]S2  S1[3]--[1]H3            S2[5]--[6]S2 a loopback cable
  *
  * hops are egress ports: "" is H1 itself, "\1\2" leaves H1 by port 1 and S1 by
  * port 2.  One fabric at a time.
