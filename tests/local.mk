@@ -91,10 +91,6 @@ UNIT_TESTS += tests/unit/check_transact
 tests_unit_check_transact_SOURCES = tests/unit/check_transact.c
 tests_unit_check_transact_CFLAGS = $(unit_cflags)
 tests_unit_check_transact_LDADD = $(unit_ldadd)
-UNIT_TESTS += tests/unit/check_conf
-tests_unit_check_conf_SOURCES = tests/unit/check_conf.c
-tests_unit_check_conf_CFLAGS = $(unit_cflags)
-tests_unit_check_conf_LDADD = $(unit_ldadd)
 
 UNIT_TESTS += tests/unit/check_options
 tests_unit_check_options_SOURCES = tests/unit/check_options.c

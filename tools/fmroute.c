@@ -17,6 +17,8 @@ static const struct subcommand {
 	{ "gen", "KIND ARGS", "write a fabric to standard output", fmroute_gen },
 	{ "fail", "FABRIC [--links=N|--links=N%] [--switches=N] [--seed=N]",
 	    "write the same fabric with parts removed", fmroute_fail },
+	{ "check", "FABRIC TABLES [--vls=N] [--stats] [--json] [--dump=DIR]",
+	    "judge tables: a dump of fmroute, dump_lfts, OpenSM's lfts or fdbs", fmroute_check },
 	{ "convert", "FABRIC", "read a fabric, write it as ibnetdiscover would", fmroute_convert },
 };
 #define N_SUBCOMMANDS (sizeof(subcommands) / sizeof(subcommands[0]))
@@ -24,7 +26,12 @@ static const struct subcommand {
 static void
 usage(FILE *out)
 {
-	fputs("usage:\n", out);
+	fputs("usage:\n"
+	      "  fmroute FABRIC [--engine=NAME,...] [--config=FILE] [--plugin-dir=DIR] [--vls=N] "
+	      "[--lmc=N]\n"
+	      "          [--workers=N] [--stats] [--json] [--dump=DIR] [--repeat=N]\n"
+	      "        route the fabric by the first engine that can, and judge the tables\n",
+	    out);
 	for (size_t i = 0; i < N_SUBCOMMANDS; i++)
 		fprintf(out, "  fmroute %s %s\n        %s\n", subcommands[i].name,
 		    subcommands[i].args, subcommands[i].help);
@@ -68,6 +75,5 @@ main(int argc, char **argv)
 	for (size_t i = 0; i < N_SUBCOMMANDS; i++)
 		if (strcmp(argv[1], subcommands[i].name) == 0)
 			return subcommands[i].run(argc - 1, argv + 1);
-	fprintf(stderr, "fmroute: \"%s\" is no subcommand; fmroute --help lists them\n", argv[1]);
-	return FMROUTE_EXIT_USAGE;
+	return fmroute_route(argc, argv);
 }

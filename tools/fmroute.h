@@ -16,6 +16,9 @@
 int fmroute_gen(int argc, char **argv);
 int fmroute_fail(int argc, char **argv);
 int fmroute_convert(int argc, char **argv);
+int fmroute_check(int argc, char **argv);
+/* No subcommand: fmroute FABRIC ...; argv[0] is the program. */
+int fmroute_route(int argc, char **argv);
 
 /* Print "fmroute: sentence" and return the exit code of its kind. */
 int fmroute_report(const struct fm_error *err);

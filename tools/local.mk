@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # tools/: fmroute, fmctl, fmd-engine-check.
 bin_PROGRAMS += fmroute
-fmroute_SOURCES = tools/fmroute.c tools/fmroute.h tools/fmroute_fabric.c
-fmroute_LDADD = libfmcore.la
+fmroute_SOURCES = tools/fmroute.c tools/fmroute.h tools/fmroute_fabric.c tools/fmroute_route.c
+fmroute_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+fmroute_LDADD = libfmcore.la $(JANSSON_LIBS)
