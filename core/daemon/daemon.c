@@ -19,6 +19,8 @@
 #include <systemd/sd-daemon.h>
 #endif
 
+#include "core/ctl/ctl.h"
+#include "core/topo/dump.h"
 #include "lib/log.h"
 
 #define PUMP_ROUNDS 256	 /* then other events get their turn */
@@ -220,12 +222,28 @@ is_one_shot(const struct daemon *d)
 }
 
 static void
+dump(struct daemon *d)
+{
+	const struct plan *p = sweeper_plan(d->sweeper);
+	struct fm_error err = { 0 };
+
+	if (d->cli->dump_dir == NULL || p == NULL)
+		return;
+	if (dump_tables(d->cli->dump_dir, p->snap, &p->tables->t, &err) != 0) {
+		log_err("daemon", "tables are not dumped: %s", err.msg);
+		d->exit_code = FMD_EXIT_SYSTEM;
+	}
+}
+
+static void
 on_sweep_done(void *arg, const struct sweep_report *r)
 {
 	struct daemon *d = arg;
 	int64_t next_ms = d->conf->sweep_interval_ms;
 
 	daemon_report(d, r);
+	if (r->outcome == SWEEP_UP)
+		dump(d);
 	if (is_one_shot(d)) {
 		d->once_done = true;
 		return;
@@ -303,8 +321,7 @@ daemon_reload(struct daemon *d, struct fm_error *err)
 	settings_of(d, &set);
 	sweeper_configure(d->sweeper, &set, &d->conf->chain);
 	sweeper_request(d->sweeper, SWEEP_HEAVY, "reload");
-	log_notice("daemon", "configuration read again");
-	daemon_remember(d, "configuration read again");
+	events_add(d->events, FM_LOG_NOTICE, "daemon", NULL, "configuration read again");
 	daemon_wake(d);
 	return 0;
 }
@@ -414,7 +431,8 @@ daemon_init(struct daemon *d, const struct cli *cli, struct fm_error *err)
 	if (rc != 0)
 		return rc;
 	d->base = event_base_new();
-	if (d->base == NULL)
+	d->events = events_new();
+	if (d->base == NULL || d->events == NULL)
 		return fm_fail(err, FM_E_SYSTEM, "libevent does not start");
 	rc = router_init(&d->router, (unsigned)d->conf->workers, err);
 	if (rc != 0)
@@ -424,7 +442,7 @@ daemon_init(struct daemon *d, const struct cli *cli, struct fm_error *err)
 	if ((rc = open_store(d, err)) != 0 || (rc = open_fabric(d, err)) != 0 ||
 	    (rc = start_sweeper(d, err)) != 0 || (rc = open_events(d, err)) != 0)
 		return rc;
-	return 0;
+	return is_one_shot(d) ? 0 : daemon_open_control(d, err);
 }
 
 enum fmd_exit
@@ -447,6 +465,7 @@ daemon_fini(struct daemon *d)
 {
 	struct fm_error err = { 0 };
 
+	ctl_close(d->ctl);
 	if (d->transport != NULL && !d->cli->dry_run)
 		d->transport->ops->set_is_sm(d->transport, false, &err);
 	if (d->txn != NULL)
@@ -467,6 +486,8 @@ daemon_fini(struct daemon *d)
 	free_event(d->ev_hup);
 	if (d->base != NULL)
 		event_base_free(d->base);
+	events_free(d->events);
+	json_decref(d->summary);
 	conf_put(d->conf);
 	engine_set_fini(&d->engines);
 }

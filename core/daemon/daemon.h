@@ -10,16 +10,11 @@
 #define CORE_DAEMON_DAEMON_H
 
 #include <event2/event.h>
+#include <jansson.h>
 
 #include "core/conf/cli.h"
+#include "core/ctl/events.h"
 #include "core/sweep/sweep.h"
-
-#define DAEMON_EVENTS 256 /* sweeps remembered for fmctl events */
-
-struct daemon_event {
-	int64_t at_s; /* wall clock, seconds since 1970 */
-	char text[400];
-};
 
 struct daemon {
 	const struct cli *cli; /* borrowed */
@@ -35,8 +30,9 @@ struct daemon {
 	struct ha ha;
 	struct router router;
 	bool router_ready;
-	struct daemon_event events[DAEMON_EVENTS]; /* a ring; n_events counts all */
-	uint64_t n_events;
+	struct ctl_server *ctl;
+	struct events *events;
+	json_t *summary; /* of the last sweep that brought the subnet up, or NULL */
 	enum fmd_exit exit_code;
 	bool once_done; /* --once, --dry-run: the one sweep has ended */
 };
@@ -54,6 +50,8 @@ void daemon_wake(struct daemon *d);
 
 /* report.c: a sweep has ended */
 void daemon_report(struct daemon *d, const struct sweep_report *r);
-void daemon_remember(struct daemon *d, const char *text);
+/* commands.c: the commands of fmctl */
+int daemon_open_control(struct daemon *d, struct fm_error *err);
+json_t *daemon_report_json(const struct sweep_report *r);
 
 #endif

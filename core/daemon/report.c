@@ -5,35 +5,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/daemon/daemon.h"
 #include "lib/log.h"
-
-void
-daemon_remember(struct daemon *d, const char *text)
-{
-	struct daemon_event *e = &d->events[d->n_events++ % DAEMON_EVENTS];
-
-	e->at_s = (int64_t)time(NULL);
-	snprintf(e->text, sizeof(e->text), "%s", text);
-}
-
-static const char *
-scope_word(enum sweep_scope scope)
-{
-	switch (scope) {
-	case SWEEP_NONE:
-		return "no";
-	case SWEEP_LIGHT:
-		return "light";
-	case SWEEP_NAMED:
-		return "partial";
-	case SWEEP_HEAVY:
-		return "heavy";
-	}
-	return "";
-}
 
 /* "PortInfo 120 LFT 64", of the attributes that occur. */
 static void
@@ -81,12 +55,13 @@ report_up(struct daemon *d, const struct sweep_report *r)
 	list_attrs(r->gets_by_attr, gets, sizeof(gets));
 	list_attrs(r->sets_by_attr, sets, sizeof(sets));
 	list_phases(r, phases, sizeof(phases));
-	daemon_remember(d, line);
 	if (d->cli->dry_run)
 		return;
-	log_notice("sweep", "SUBNET UP: %s", line);
+	json_decref(d->summary);
+	d->summary = daemon_report_json(r);
+	events_add(d->events, FM_LOG_NOTICE, "sweep", json_incref(d->summary), "SUBNET UP: %s", line);
 	log_info(
-	    "sweep", "%s sweep (%s): phases in ms: %s", scope_word(r->scope), r->reason, phases);
+	    "sweep", "%s sweep (%s): phases in ms: %s", sweep_scope_name(r->scope), r->reason, phases);
 	log_info("sweep", "Gets: %s; Sets: %s; timeouts %" PRIu64 ", refused %" PRIu64, gets,
 	    r->sets > 0 ? sets : "none", r->timeouts, r->refused);
 	if (r->n_silent + r->n_duplicates + r->n_loops + r->n_lost > 0)
@@ -132,30 +107,24 @@ outcome_exit(const struct sweep_report *r)
 static void
 report_failure(struct daemon *d, const struct sweep_report *r)
 {
-	char line[400];
-
 	switch (r->outcome) {
 	case SWEEP_STANDBY:
-		snprintf(line, sizeof(line), "another SM is or will be master: %s", r->other);
-		if (d->cli->once)
-			log_err("sweep", "%s", line);
+		events_add(d->events, d->cli->once ? FM_LOG_ERR : FM_LOG_NOTICE, "ha", NULL,
+		    "another SM is or will be master: %s", r->other);
 		break;
 	case SWEEP_NO_LINK:
-		snprintf(line, sizeof(line), "our port has no link%s",
+		events_add(d->events, FM_LOG_WARN, "sweep", NULL, "our port has no link%s",
 		    d->cli->once ? "" : "; waiting for one");
-		log_warn("sweep", "%s", line);
 		break;
 	case SWEEP_NOT_ROUTED:
 	case SWEEP_FAILED:
-		snprintf(line, sizeof(line), "sweep failed: %s", r->error.msg);
-		log_err("sweep", "%s", line);
+		events_add(d->events, FM_LOG_ERR, "sweep", NULL, "sweep failed: %s", r->error.msg);
 		break;
 	case SWEEP_RUNNING:
 	case SWEEP_UP:
 	case SWEEP_UNCHANGED:
-		return;
+		break;
 	}
-	daemon_remember(d, line);
 }
 
 void

@@ -18,6 +18,22 @@
 const char *const sweep_phase_names[N_PHASES] = { "idle", "discover", "reread", "other-sms",
 	"route", "switches", "tables", "ports", "activate", "done" };
 
+const char *
+sweep_scope_name(enum sweep_scope scope)
+{
+	switch (scope) {
+	case SWEEP_NONE:
+		return "no";
+	case SWEEP_LIGHT:
+		return "light";
+	case SWEEP_NAMED:
+		return "partial";
+	case SWEEP_HEAVY:
+		return "heavy";
+	}
+	return "";
+}
+
 void
 sweep_settings_default(struct sweep_settings *s)
 {

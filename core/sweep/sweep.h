@@ -26,6 +26,7 @@
 #include "core/sweep/inventory.h"
 
 enum sweep_scope { SWEEP_NONE, SWEEP_LIGHT, SWEEP_NAMED, SWEEP_HEAVY };
+const char *sweep_scope_name(enum sweep_scope scope);
 
 /* What the administrator wants of the subnet. */
 struct sweep_settings {
