@@ -20,6 +20,7 @@
 #endif
 
 #include "core/ctl/ctl.h"
+#include "core/subnet/guid2lid.h"
 #include "core/topo/dump.h"
 #include "lib/log.h"
 
@@ -328,21 +329,41 @@ daemon_reload(struct daemon *d, struct fm_error *err)
 
 /* ------------------------------------------------------------------ start */
 
+/* What OpenSM remembered replaces what the store holds. */
+static int
+import_lids(struct daemon *d, struct fm_error *err)
+{
+	const struct fm_file *f = &d->conf->guid2lid;
+	FM_VEC(struct store_lid) lids = { 0 };
+	struct guid2lid g = { 0 };
+	bool ok = true;
+	int rc = guid2lid_parse(f->path, f->bytes, f->n_bytes, &g, err);
+
+	if (rc != 0)
+		return rc;
+	for (size_t i = 0; ok && i < g.entries.n; i++) {
+		const struct guid2lid_entry *e = &g.entries.item[i];
+		struct store_lid l = { e->guid, e->lid, e->lmc };
+
+		ok = fm_vec_push(&lids, l);
+	}
+	rc = ok ? store_put_lids(d->store, lids.item, (uint32_t)lids.n, err)
+		: fm_fail(err, FM_E_RESOURCE, "out of memory for %s", f->path);
+	if (rc == 0)
+		log_info("daemon", "%zu LIDs taken from %s", lids.n, f->path);
+	fm_vec_fini(&lids);
+	guid2lid_fini(&g);
+	return rc;
+}
+
 static int
 open_store(struct daemon *d, struct fm_error *err)
 {
-	uint32_t n;
-	int rc;
+	int rc = store_open(d->conf->state_dir, &d->store, err);
 
-	rc = store_open(d->conf->state_dir, &d->store, err);
-	if (rc != 0)
+	if (rc != 0 || d->conf->guid2lid.path == NULL)
 		return rc;
-	if (d->conf->guid2lid.path == NULL)
-		return 0;
-	rc = store_import_guid2lid(d->store, d->conf->guid2lid.path, &n, err);
-	if (rc == 0)
-		log_info("daemon", "%u LIDs taken from %s", n, d->conf->guid2lid.path);
-	return rc;
+	return import_lids(d, err);
 }
 
 static int

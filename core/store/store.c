@@ -12,10 +12,7 @@
 #include "core/store/store.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <lmdb.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -202,65 +199,4 @@ store_put_lids(struct store *s, const struct store_lid *lids, uint32_t n, struct
 		if (!remember(s, &lids[i]))
 			return fm_fail(err, FM_E_RESOURCE, "out of memory for the store");
 	return 0;
-}
-
-/* "0xGUID 0xMIN 0xMAX": 1 an entry, 0 nothing, -1 wrong. */
-static int
-parse_guid2lid(const char *line, struct store_lid *out)
-{
-	unsigned long min, max;
-	char *end;
-
-	line += strspn(line, " \t\r\n");
-	if (*line == '\0' || *line == '#')
-		return 0;
-	errno = 0;
-	out->guid = strtoull(line, &end, 16);
-	if (end == line)
-		return -1;
-	min = strtoul(line = end, &end, 16);
-	if (end == line)
-		return -1;
-	max = strtoul(line = end, &end, 16);
-	if (end == line || end[strspn(end, " \t\r\n")] != '\0' || errno != 0)
-		return -1;
-	if (out->guid == 0 || min == 0 || max < min || max > 0xBFFF || max - min > 127)
-		return -1;
-	out->lid = (uint16_t)min;
-	out->lmc = 0;
-	while ((1ul << out->lmc) < max - min + 1)
-		out->lmc++;
-	return (1ul << out->lmc) == max - min + 1 ? 1 : -1;
-}
-
-int
-store_import_guid2lid(struct store *s, const char *path, uint32_t *n, struct fm_error *err)
-{
-	FM_VEC(struct store_lid) lids = { 0 };
-	struct store_lid l;
-	unsigned line_no = 0;
-	char line[256];
-	int rc = 0, got;
-	FILE *f = fopen(path, "r");
-
-	if (f == NULL)
-		return fm_fail(err, FM_E_CONFIG, "cannot read %s: %s", path, strerror(errno));
-	while (rc == 0 && fgets(line, sizeof(line), f) != NULL) {
-		line_no++;
-		got = parse_guid2lid(line, &l);
-		if (got < 0)
-			rc = fm_fail(err, FM_E_CONFIG,
-			    "%s:%u: not a line of guid2lid: \"0xGUID 0xLOWEST 0xHIGHEST\", LIDs "
-			    "0x1 to 0xbfff, "
-			    "a power of two of them",
-			    path, line_no);
-		else if (got > 0 && !fm_vec_push(&lids, l))
-			rc = fm_fail(err, FM_E_RESOURCE, "out of memory for %s", path);
-	}
-	fclose(f);
-	if (rc == 0)
-		rc = store_put_lids(s, lids.item, (uint32_t)lids.n, err);
-	*n = (uint32_t)lids.n;
-	fm_vec_fini(&lids);
-	return rc;
 }

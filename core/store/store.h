@@ -30,8 +30,5 @@ uint32_t store_n_lids(const struct store *s);
 const struct store_lid *store_lids(const struct store *s); /* [store_n_lids] */
 /* Keep these; those that are kept already cost nothing. */
 int store_put_lids(struct store *s, const struct store_lid *lids, uint32_t n, struct fm_error *err);
-/* Read OpenSM's guid2lid: lines "0xGUID 0xMIN 0xMAX".  Entries of the file
- * replace those of the store.  Errors name the line; nothing is taken then. */
-int store_import_guid2lid(struct store *s, const char *path, uint32_t *n, struct fm_error *err);
 
 #endif

@@ -4,3 +4,13 @@ UNIT_TESTS += tests/sweep/check_sweep
 tests_sweep_check_sweep_SOURCES = tests/sweep/check_sweep.c tests/sweep/rig.c tests/sweep/rig.h
 tests_sweep_check_sweep_CFLAGS = $(unit_cflags)
 tests_sweep_check_sweep_LDADD = $(unit_ldadd)
+
+UNIT_TESTS += tests/unit/check_ha
+tests_unit_check_ha_SOURCES = tests/unit/check_ha.c
+tests_unit_check_ha_CFLAGS = $(unit_cflags)
+tests_unit_check_ha_LDADD = $(unit_ldadd)
+
+UNIT_TESTS += tests/sweep/check_fields
+tests_sweep_check_fields_SOURCES = tests/sweep/check_fields.c tests/sweep/rig.c tests/sweep/rig.h
+tests_sweep_check_fields_CFLAGS = $(unit_cflags)
+tests_sweep_check_fields_LDADD = $(unit_ldadd)

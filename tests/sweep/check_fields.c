@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The field table, row by row: what a port or switch of the simulated fabric
+ * holds after bring-up is what the row says, for each kind of port; and a
+ * port spoilt in one field is put right by one Set.
+ *
+ * The expected values are written here again, by name, so that a row that
+ * vanishes or changes its meaning is noticed.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/sweep/fields.h"
+#include "tests/sweep/rig.h"
+
+static struct rig rig;
+
+static void
+setup(void)
+{
+	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
+	rig_sim(&rig, NULL);
+	rig.set.m_key = 0x1122334455667788;
+	rig.set.m_key_lease_s = 60;
+	rig.set.gid_prefix = UINT64_C(0xfec0000000000001);
+	rig.set.subnet_timeout = 17;
+	rig.set.hoq_life = 13;
+	rig.set.leaf_hoq_life = 12;
+	rig.set.vl_stall = 5;
+	rig.set.leaf_vl_stall = 4;
+	rig.set.phys_errors = 7;
+	rig.set.overrun_errors = 6;
+	rig.set.life_time = 15;
+	rig.set.max_op_vls = 3;
+	rig.set.ca_lmc = 1;
+	rig.set.sm_sl = 2;
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+}
+
+static void
+teardown(void)
+{
+	rig_fini(&rig);
+}
+
+/* Row, where, value; -1: not one constant, looked at below. */
+static const struct expectation {
+	const char *name;
+	int64_t ca, port0, host_side, trunk;
+} expectations[] = {
+	{ "M_Key", 0x1122334455667788, 0x1122334455667788, -1, -1 },
+	{ "GidPrefix", (int64_t)UINT64_C(0xfec0000000000001), (int64_t)UINT64_C(0xfec0000000000001), -1, -1 },
+	{ "LID", -1, -1, -1, -1 },
+	{ "MasterSMLID", -1, -1, -1, -1 },
+	{ "M_KeyLeasePeriod", 60, 60, -1, -1 },
+	{ "M_KeyProtectBits", 0, 0, -1, -1 },
+	{ "LMC", 1, 0, -1, -1 },
+	{ "MasterSMSL", 2, 2, -1, -1 },
+	{ "SubnetTimeOut", 17, 17, -1, -1 },
+	{ "ClientReregister", -1, -1, -1, -1 },
+	{ "NeighborMTU", -1, -1, -1, -1 },
+	{ "OperationalVLs", 3, -1, 3, 3 },
+	{ "HOQLife", -1, -1, 12, 13 },
+	{ "VLStallCount", -1, -1, 4, 5 },
+	{ "LocalPhyErrors", 7, -1, 7, 7 },
+	{ "OverrunErrors", 6, -1, 6, 6 },
+	{ "LinkDownDefaultState", 2, -1, 2, 2 },
+	{ "PortState", WIRE_PORT_ACTIVE, -1, WIRE_PORT_ACTIVE, WIRE_PORT_ACTIVE },
+	{ "LinearFDBTop", -1, -1, -1, -1 },
+	{ "LifeTimeValue", -1, -1, -1, -1 },
+};
+
+START_TEST(test_every_row_is_expected)
+{
+	ck_assert_uint_eq(n_field_rows, sizeof(expectations) / sizeof(expectations[0]));
+	for (unsigned i = 0; i < n_field_rows; i++) {
+		ck_assert_str_eq(field_rows[i].name, expectations[i].name);
+		ck_assert_ptr_nonnull(field_rows[i].iba);
+		ck_assert_ptr_nonnull(field_rows[i].value);
+		ck_assert_uint_ne(field_rows[i].where, 0);
+	}
+}
+END_TEST
+
+static const struct netlist_port *
+peer_of(uint32_t node, unsigned port)
+{
+	return netlist_port(&rig.nl, node, port);
+}
+
+static bool
+is_host(uint32_t node)
+{
+	return rig.nl.nodes[node].type != NETLIST_SWITCH;
+}
+
+START_TEST(test_ports)
+{
+	const struct field_row *row = &field_rows[_i];
+	const struct expectation *e = &expectations[_i];
+
+	for (uint32_t n = 0; n < rig.nl.n_nodes; n++)
+		for (unsigned p = is_host(n) ? 1 : 0; p <= rig.nl.nodes[n].n_ports; p++) {
+			struct wire_port_info info;
+			int64_t want;
+
+			if (p > 0 && peer_of(n, p)->peer_node == NETLIST_NONE)
+				continue;
+			want = is_host(n) ? e->ca : p == 0 ? e->port0
+					  : is_host(peer_of(n, p)->peer_node) ? e->host_side : e->trunk;
+			if (want == -1)
+				continue;
+			sim_port_info(rig.sim, n, p, &info);
+			ck_assert_msg(field_get(row, &info) == (uint64_t)want,
+			    "%s of node %u port %u is 0x%lx, not 0x%lx", row->name, n, p,
+			    (unsigned long)field_get(row, &info), (unsigned long)want);
+		}
+}
+END_TEST
+
+/* What depends on others: LIDs, the SM's LID, MTUs of both ends. */
+START_TEST(test_relations)
+{
+	struct wire_port_info sm;
+	uint8_t lids[49152] = { 0 };
+
+	sim_port_info(rig.sim, rig.place, rig.port, &sm);
+	for (uint32_t n = 0; n < rig.nl.n_nodes; n++) {
+		struct wire_port_info info, far;
+		unsigned p = is_host(n) ? 1 : 0;
+
+		sim_port_info(rig.sim, n, p, &info);
+		ck_assert_uint_eq(info.master_sm_lid, sm.lid);
+		ck_assert_uint_gt(info.lid, 0);
+		for (unsigned i = 0; i < 1u << info.lmc; i++)
+			ck_assert_uint_eq(lids[info.lid + i]++, 0);
+		for (p = 1; p <= rig.nl.nodes[n].n_ports; p++) {
+			if (peer_of(n, p)->peer_node == NETLIST_NONE)
+				continue;
+			sim_port_info(rig.sim, n, p, &info);
+			sim_port_info(rig.sim, peer_of(n, p)->peer_node, peer_of(n, p)->peer_port, &far);
+			ck_assert_uint_eq(info.neighbor_mtu, far.neighbor_mtu);
+			ck_assert_uint_eq(info.neighbor_mtu,
+			    info.mtu_cap < far.mtu_cap ? info.mtu_cap : far.mtu_cap);
+		}
+	}
+}
+END_TEST
+
+START_TEST(test_switches)
+{
+	const struct inventory *inv = sweeper_inventory(rig.sweeper);
+
+	rig_run(&rig, SWEEP_HEAVY); /* reads back what is there */
+	for (uint32_t i = 0; i < inv->nodes.n; i++) {
+		const struct inv_node *n = inv_node(inv, i);
+
+		if (!inv_is_switch(n))
+			continue;
+		ck_assert_uint_eq(n->sw.linear_fdb_top, sweeper_plan(rig.sweeper)->snap->fab.max_lid);
+		ck_assert_uint_eq(n->sw.life_time_value, 15);
+		ck_assert_uint_eq(n->sw.port_state_change, 0);
+	}
+}
+END_TEST
+
+/* A CA that another SM held in use is told to register again, once. */
+START_TEST(test_reregister)
+{
+	struct wire_port_info info = { .capability_mask = 1u << 25, .port_state = WIRE_PORT_ACTIVE,
+		.lid = 9, .master_sm_lid = 77 };
+	struct inv_port port = { .lid = 9 };
+	struct field_context c = { .set = &rig.set, .port = &port, .sm_lid = 5 };
+	unsigned row = 0;
+
+	while (strcmp(field_rows[row].name, "ClientReregister") != 0)
+		row++;
+	port.info = info;
+	ck_assert_uint_eq(field_rows[row].want(&c, 0), 1);
+	port.reregistered = true;
+	ck_assert_uint_eq(field_rows[row].want(&c, 0), 0);
+	port.reregistered = false;
+	port.info.master_sm_lid = 5;
+	ck_assert_uint_eq(field_rows[row].want(&c, 0), 0);
+	port.info.master_sm_lid = 77;
+	port.info.port_state = WIRE_PORT_INIT;
+	ck_assert_uint_eq(field_rows[row].want(&c, 0), 0);
+	port.info.port_state = WIRE_PORT_ACTIVE;
+	port.info.capability_mask = 0;
+	ck_assert_uint_eq(field_rows[row].want(&c, 0), 0);
+}
+END_TEST
+
+/* What a port does not take is noticed, by row. */
+START_TEST(test_refused_rows)
+{
+	struct wire_port_info sent = { .hoq_life = 12, .subnet_timeout = 17 }, got = sent;
+
+	got.hoq_life = 3;
+	for (unsigned i = 0; i < n_field_rows; i++) {
+		uint32_t refused = fields_refused(UINT32_C(1) << i, &sent, &got);
+
+		ck_assert_uint_eq(refused != 0, strcmp(field_rows[i].name, "HOQLife") == 0);
+	}
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("fields");
+	TCase *t = tcase_create("fields");
+	SRunner *r;
+	int failed;
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, test_every_row_is_expected);
+	tcase_add_loop_test(t, test_ports, 0, sizeof(expectations) / sizeof(expectations[0]));
+	tcase_add_test(t, test_relations);
+	tcase_add_test(t, test_switches);
+	tcase_add_test(t, test_reregister);
+	tcase_add_test(t, test_refused_rows);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? 1 : 0;
+}
