@@ -101,16 +101,6 @@ tests_unit_check_ctl_SOURCES = tests/unit/check_ctl.c
 tests_unit_check_ctl_CFLAGS = $(unit_cflags) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_check_ctl_LDADD = $(unit_ldadd)
 
-UNIT_TESTS += tests/unit/check_conf
-tests_unit_check_conf_SOURCES = tests/unit/check_conf.c
-tests_unit_check_conf_CFLAGS = $(unit_cflags)
-tests_unit_check_conf_LDADD = $(unit_ldadd)
-
-UNIT_TESTS += tests/unit/check_options
-tests_unit_check_options_SOURCES = tests/unit/check_options.c
-tests_unit_check_options_CFLAGS = $(unit_cflags)
-tests_unit_check_options_LDADD = $(unit_ldadd)
-
 UNIT_TESTS += tests/unit/check_plan
 tests_unit_check_plan_SOURCES = tests/unit/check_plan.c
 tests_unit_check_plan_CFLAGS = $(unit_cflags)

@@ -29,7 +29,8 @@ smps_json(const uint64_t *by_attr)
 		const char *name = wire_attr_name((uint16_t)i);
 
 		if (by_attr[i] > 0)
-			json_object_set_new(o, name ? name : "other", json_integer((json_int_t)by_attr[i]));
+			json_object_set_new(
+			    o, name ? name : "other", json_integer((json_int_t)by_attr[i]));
 	}
 	return o;
 }
@@ -50,21 +51,24 @@ refused_json(const struct plan *p)
 	json_t *list = json_array();
 
 	for (size_t i = 0; list != NULL && i < p->refused.n; i++)
-		json_array_append_new(list, json_pack("{s:s, s:s}", "engine", p->refused.item[i].engine,
-						"reason", p->refused.item[i].reason));
+		json_array_append_new(list,
+		    json_pack("{s:s, s:s}", "engine", p->refused.item[i].engine, "reason",
+			p->refused.item[i].reason));
 	return list;
 }
 
 json_t *
 daemon_report_json(const struct sweep_report *r)
 {
-	return json_pack("{s:I, s:s, s:s, s:f, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:I, s:I, s:o, s:o,"
-			 " s:I, s:I}",
-	    "number", (json_int_t)r->number, "scope", sweep_scope_name(r->scope), "reason", r->reason,
-	    "total_ms", r->total_ms, "phases_ms", phases_json(r), "switches", (int)r->n_switches, "cas",
-	    (int)r->n_cas, "routers", (int)r->n_routers, "links", (int)r->n_links, "lids", (int)r->n_lids,
-	    "ports_active", (int)r->n_ports_active, "ports_not_active", (int)r->n_ports_not_active, "engine",
-	    r->engine, "gets", (json_int_t)r->gets, "sets", (json_int_t)r->sets, "gets_by_kind",
+	return json_pack(
+	    "{s:I, s:s, s:s, s:f, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:I, s:I, s:o, s:o,"
+	    " s:I, s:I}",
+	    "number", (json_int_t)r->number, "scope", sweep_scope_name(r->scope), "reason",
+	    r->reason, "total_ms", r->total_ms, "phases_ms", phases_json(r), "switches",
+	    (int)r->n_switches, "cas", (int)r->n_cas, "routers", (int)r->n_routers, "links",
+	    (int)r->n_links, "lids", (int)r->n_lids, "ports_active", (int)r->n_ports_active,
+	    "ports_not_active", (int)r->n_ports_not_active, "engine", r->engine, "gets",
+	    (json_int_t)r->gets, "sets", (json_int_t)r->sets, "gets_by_kind",
 	    smps_json(r->gets_by_attr), "sets_by_kind", smps_json(r->sets_by_attr), "retries",
 	    (json_int_t)r->retries, "timeouts", (json_int_t)r->timeouts);
 }
@@ -75,10 +79,11 @@ run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	const struct daemon *d = arg;
 	json_t *last = d->summary != NULL ? json_incref(d->summary) : json_null();
 
-	return hand_out(json_pack("{s:s, s:b, s:s, s:s, s:s, s:o}", "sm_state", ha_state_name(d->ha.state),
-			    "subnet_up", sweeper_is_up(d->sweeper), "phase",
-			    sweep_phase_names[sweeper_phase(d->sweeper)], "transport", d->conf->transport,
-			    "other_sm", sweeper_report(d->sweeper)->other, "sweep", last),
+	return hand_out(
+	    json_pack("{s:s, s:b, s:s, s:s, s:s, s:o}", "sm_state", ha_state_name(d->ha.state),
+		"subnet_up", sweeper_is_up(d->sweeper), "phase",
+		sweep_phase_names[sweeper_phase(d->sweeper)], "transport", d->conf->transport,
+		"other_sm", sweeper_report(d->sweeper)->other, "sweep", last),
 	    result, err);
 }
 
@@ -94,14 +99,15 @@ run_routes(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	if (p == NULL)
 		return hand_out(json_pack("{s:[]}", "regions"), result, err);
 	v = &p->verdict;
-	region = json_pack("{s:s, s:s, s:o, s:i, s:i, s:f, s:f, s:i, s:I, s:I, s:I, s:i, s:i, s:i}", "region",
-	    "default", "engine", p->engine, "refused", refused_json(p), "switches",
+	region = json_pack("{s:s, s:s, s:o, s:i, s:i, s:f, s:f, s:i, s:I, s:I, s:I, s:i, s:i, s:i}",
+	    "region", "default", "engine", p->engine, "refused", refused_json(p), "switches",
 	    (int)p->snap->fab.n_switches, "ends", (int)p->snap->fab.n_ends, "route_ms", p->route_ms,
-	    "verify_ms", p->verify_ms, "vls", (int)v->vls, "reachable_pairs", (json_int_t)v->reachable_pairs,
-	    "unreachable_pairs", (json_int_t)v->unreachable_pairs, "disjoint_pairs",
-	    (json_int_t)v->disjoint_pairs, "loops", (int)v->loops, "credit_loops", (int)v->credit_loops,
-	    "max_hops", (int)v->max_hops);
-	return hand_out(region == NULL ? NULL : json_pack("{s:[o]}", "regions", region), result, err);
+	    "verify_ms", p->verify_ms, "vls", (int)v->vls, "reachable_pairs",
+	    (json_int_t)v->reachable_pairs, "unreachable_pairs", (json_int_t)v->unreachable_pairs,
+	    "disjoint_pairs", (json_int_t)v->disjoint_pairs, "loops", (int)v->loops, "credit_loops",
+	    (int)v->credit_loops, "max_hops", (int)v->max_hops);
+	return hand_out(
+	    region == NULL ? NULL : json_pack("{s:[o]}", "regions", region), result, err);
 }
 
 static int
@@ -110,7 +116,8 @@ run_events(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	const struct daemon *d = arg;
 	const json_t *after = json_object_get(args, "after");
 
-	return hand_out(events_json(d->events, after ? (uint64_t)json_integer_value(after) : 0, EVENTS_SHOWN),
+	return hand_out(
+	    events_json(d->events, after ? (uint64_t)json_integer_value(after) : 0, EVENTS_SHOWN),
 	    result, err);
 }
 
@@ -124,7 +131,8 @@ run_sweep(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	if (word != NULL && strcmp(word, "light") == 0)
 		scope = SWEEP_LIGHT;
 	else if (word != NULL && strcmp(word, "heavy") != 0)
-		return fm_fail(err, FM_E_CONFIG, "a sweep is \"light\" or \"heavy\", not \"%s\"", word);
+		return fm_fail(
+		    err, FM_E_CONFIG, "a sweep is \"light\" or \"heavy\", not \"%s\"", word);
 	if (d->ha.state == WIRE_SM_STANDBY || d->ha.state == WIRE_SM_NOT_ACTIVE)
 		return fm_fail(err, FM_E_CONFIG, "this fmd is %s: sweeps are the master's",
 		    ha_state_name(d->ha.state));

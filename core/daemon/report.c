@@ -59,9 +59,10 @@ report_up(struct daemon *d, const struct sweep_report *r)
 		return;
 	json_decref(d->summary);
 	d->summary = daemon_report_json(r);
-	events_add(d->events, FM_LOG_NOTICE, "sweep", json_incref(d->summary), "SUBNET UP: %s", line);
-	log_info(
-	    "sweep", "%s sweep (%s): phases in ms: %s", sweep_scope_name(r->scope), r->reason, phases);
+	events_add(
+	    d->events, FM_LOG_NOTICE, "sweep", json_incref(d->summary), "SUBNET UP: %s", line);
+	log_info("sweep", "%s sweep (%s): phases in ms: %s", sweep_scope_name(r->scope), r->reason,
+	    phases);
 	log_info("sweep", "Gets: %s; Sets: %s; timeouts %" PRIu64 ", refused %" PRIu64, gets,
 	    r->sets > 0 ? sets : "none", r->timeouts, r->refused);
 	if (r->n_silent + r->n_duplicates + r->n_loops + r->n_lost > 0)

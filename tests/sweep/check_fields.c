@@ -52,7 +52,8 @@ static const struct expectation {
 	int64_t ca, port0, host_side, trunk;
 } expectations[] = {
 	{ "M_Key", 0x1122334455667788, 0x1122334455667788, -1, -1 },
-	{ "GidPrefix", (int64_t)UINT64_C(0xfec0000000000001), (int64_t)UINT64_C(0xfec0000000000001), -1, -1 },
+	{ "GidPrefix", (int64_t)UINT64_C(0xfec0000000000001), (int64_t)UINT64_C(0xfec0000000000001),
+	    -1, -1 },
 	{ "LID", -1, -1, -1, -1 },
 	{ "MasterSMLID", -1, -1, -1, -1 },
 	{ "M_KeyLeasePeriod", 60, 60, -1, -1 },
@@ -109,8 +110,10 @@ START_TEST(test_ports)
 
 			if (p > 0 && peer_of(n, p)->peer_node == NETLIST_NONE)
 				continue;
-			want = is_host(n) ? e->ca : p == 0 ? e->port0
-					  : is_host(peer_of(n, p)->peer_node) ? e->host_side : e->trunk;
+			want = is_host(n)			? e->ca
+			    : p == 0				? e->port0
+			    : is_host(peer_of(n, p)->peer_node) ? e->host_side
+								: e->trunk;
 			if (want == -1)
 				continue;
 			sim_port_info(rig.sim, n, p, &info);
@@ -141,7 +144,8 @@ START_TEST(test_relations)
 			if (peer_of(n, p)->peer_node == NETLIST_NONE)
 				continue;
 			sim_port_info(rig.sim, n, p, &info);
-			sim_port_info(rig.sim, peer_of(n, p)->peer_node, peer_of(n, p)->peer_port, &far);
+			sim_port_info(
+			    rig.sim, peer_of(n, p)->peer_node, peer_of(n, p)->peer_port, &far);
 			ck_assert_uint_eq(info.neighbor_mtu, far.neighbor_mtu);
 			ck_assert_uint_eq(info.neighbor_mtu,
 			    info.mtu_cap < far.mtu_cap ? info.mtu_cap : far.mtu_cap);
@@ -160,7 +164,8 @@ START_TEST(test_switches)
 
 		if (!inv_is_switch(n))
 			continue;
-		ck_assert_uint_eq(n->sw.linear_fdb_top, sweeper_plan(rig.sweeper)->snap->fab.max_lid);
+		ck_assert_uint_eq(
+		    n->sw.linear_fdb_top, sweeper_plan(rig.sweeper)->snap->fab.max_lid);
 		ck_assert_uint_eq(n->sw.life_time_value, 15);
 		ck_assert_uint_eq(n->sw.port_state_change, 0);
 	}
@@ -170,8 +175,10 @@ END_TEST
 /* A CA that another SM held in use is told to register again, once. */
 START_TEST(test_reregister)
 {
-	struct wire_port_info info = { .capability_mask = 1u << 25, .port_state = WIRE_PORT_ACTIVE,
-		.lid = 9, .master_sm_lid = 77 };
+	struct wire_port_info info = { .capability_mask = 1u << 25,
+		.port_state = WIRE_PORT_ACTIVE,
+		.lid = 9,
+		.master_sm_lid = 77 };
 	struct inv_port port = { .lid = 9 };
 	struct field_context c = { .set = &rig.set, .port = &port, .sm_lid = 5 };
 	unsigned row = 0;

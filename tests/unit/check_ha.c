@@ -19,7 +19,8 @@ setup(void)
 static struct ha_other
 other(uint64_t guid, uint8_t priority, uint8_t state)
 {
-	struct ha_other o = { .info = { .guid = guid, .priority = priority, .state = state }, .seen = true };
+	struct ha_other o = { .info = { .guid = guid, .priority = priority, .state = state },
+		.seen = true };
 
 	return o;
 }
