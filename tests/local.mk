@@ -52,6 +52,7 @@ UNIT_TESTS += tests/unit/check_snapshot
 tests_unit_check_snapshot_SOURCES = tests/unit/check_snapshot.c
 tests_unit_check_snapshot_CFLAGS = $(unit_cflags)
 tests_unit_check_snapshot_LDADD = $(unit_ldadd)
+
 UNIT_TESTS += tests/unit/check_netlist
 tests_unit_check_netlist_SOURCES = tests/unit/check_netlist.c tests/unit/generate_words.h
 tests_unit_check_netlist_CFLAGS = $(unit_cflags)
@@ -87,15 +88,22 @@ UNIT_TESTS += tests/unit/check_verify
 tests_unit_check_verify_SOURCES = tests/unit/check_verify.c
 tests_unit_check_verify_CFLAGS = $(unit_cflags)
 tests_unit_check_verify_LDADD = $(unit_ldadd)
+
 UNIT_TESTS += tests/unit/check_transact
 tests_unit_check_transact_SOURCES = tests/unit/check_transact.c
 tests_unit_check_transact_CFLAGS = $(unit_cflags)
 tests_unit_check_transact_LDADD = $(unit_ldadd)
 
+UNIT_TESTS += tests/unit/check_conf
+tests_unit_check_conf_SOURCES = tests/unit/check_conf.c
+tests_unit_check_conf_CFLAGS = $(unit_cflags)
+tests_unit_check_conf_LDADD = $(unit_ldadd)
+
 UNIT_TESTS += tests/unit/check_options
 tests_unit_check_options_SOURCES = tests/unit/check_options.c
 tests_unit_check_options_CFLAGS = $(unit_cflags)
 tests_unit_check_options_LDADD = $(unit_ldadd)
+
 UNIT_TESTS += tests/unit/check_ctl
 tests_unit_check_ctl_SOURCES = tests/unit/check_ctl.c
 tests_unit_check_ctl_CFLAGS = $(unit_cflags) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
@@ -105,6 +113,7 @@ UNIT_TESTS += tests/unit/check_plan
 tests_unit_check_plan_SOURCES = tests/unit/check_plan.c
 tests_unit_check_plan_CFLAGS = $(unit_cflags)
 tests_unit_check_plan_LDADD = $(unit_ldadd)
+
 UNIT_TESTS += tests/unit/check_sim
 tests_unit_check_sim_SOURCES = tests/unit/check_sim.c \
 	tests/unit/sim_fixture.c tests/unit/sim_fixture.h
