@@ -356,12 +356,12 @@ header(struct scan *s, const char *key)
 	return 0;
 }
 
-/* Headings and closing lines that carry nothing. */
+/* Headings, closing lines and remarks of dump_lfts that carry nothing. */
 static bool
 is_prose(const struct scan *s)
 {
 	return s->at == s->end || *s->at == '#' || starts_with(s, "Lid ") ||
-	    starts_with(s, "Port ") || starts_with(s, "LID ") ||
+	    starts_with(s, "Port ") || starts_with(s, "LID ") || starts_with(s, "***") ||
 	    find_text(s, "lids dumped") != NULL;
 }
 

@@ -219,7 +219,7 @@ static const struct {
 	{ HEAD "0x0001 001 # portguid zzz\n", FM_E_CONFIG,
 	    "t:2: portguid is not followed by a GUID" },
 	{ HEAD, FM_E_TOPOLOGY, "no entry of the tables fits this fabric" },
-	{ HEAD "0x0001 000 :\n0x0002 099 :\n", 0,
+	{ HEAD "0x0001 000 :\n0x0002 099 :\n*** WARNING ***: replaced\n", 0,
 	    "t:3: port 99 of switch sw-0-0-0, which has 7 ports: left out" },
 	{ HEAD "0x0001 000 :\n0x0002 003 : (portguid 0x1: 'x')\n", 0,
 	    "t:3: port 0x0000000000000001 is not in this fabric: left out" },

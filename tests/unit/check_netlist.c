@@ -152,6 +152,28 @@ START_TEST(test_ibnetdiscover)
 }
 END_TEST
 
+START_TEST(test_rates)
+{
+	struct netlist_view view = { .n_vls = 3 };
+	struct netlist nl = { 0 };
+	struct snapshot *snap;
+	struct fm_error err;
+
+	parse("Switch 4 \"a\"\n[1] \"b\"[1] # \"b\" lid 0 4xEDR\n[2] \"b\"[2] # \"b\" lid 0 2xHDR\n"
+	      "Switch 4 \"b\"\n[1] \"a\"[1] # \"a\" lid 0 4xFDR\n[2] \"a\"[2]\n",
+	    &nl);
+	ck_assert_int_eq(netlist_snapshot(&nl, &view, &snap, &err), 0);
+	ck_assert_uint_eq(snap->fab.link_mbps[0], 4 * 13640);
+	ck_assert_uint_eq(snap->fab.link_mbps[1], 2 * 50000);
+	ck_assert_uint_eq(snap->fab.link_mbps[snap->fab.link_rev[1]], 2 * 50000);
+	ck_assert_uint_eq(snap->fab.link_n_vls[0], 3);
+	ck_assert_ptr_nonnull(
+	    strstr(logged, "t:2: the sides of the cable at \"a\"[1] name different speeds"));
+	snapshot_put(snap);
+	netlist_fini(&nl);
+}
+END_TEST
+
 START_TEST(test_one_sided)
 {
 	struct netlist nl = { 0 };
@@ -218,6 +240,8 @@ static const struct {
 	    "t:2: \"a\"[1] is cabled to \"b\"[1], but by line 4 that port is cabled to \"b\"[2]" },
 	{ SW "[1] \"c\"[1]\nSwitch 4 \"b\"\n[1] \"c\"[1]\nHca 1 \"c\"\n",
 	    "t:4: \"b\"[1] is cabled to \"c\"[1], but by line 2 that port is cabled to \"a\"[1]" },
+	{ SW "[1] \"b\"[1]\nSwitch 4 \"b\"\n[1] \"a\"[2]\n",
+	    "t:2: \"a\"[1] is cabled to \"b\"[1], but by line 4 that port is cabled to \"a\"[2]" },
 	{ SW "[1] \"a\"[2] w=3\n", "t:2: a cable of 3 lanes" },
 	{ SW "[1] \"a\"[2] x=3\n", "t:2: \"x\" behind the peer" },
 	{ "switchguid=0x1\nSwitch 1 \"a\"\nswitchguid=0x1\nSwitch 1 \"b\"\n",
@@ -348,6 +372,7 @@ START_TEST(test_lids_of_the_file)
 	parse(dump, &nl);
 	ck_assert_int_eq(netlist_snapshot(&nl, &view, &snap, &err), 0);
 	ck_assert_uint_eq(snap->fab.max_lid, 16);
+	ck_assert_str_eq(snap->fab.sw_name[0], "MF0;sw \"a\":IS5030/U1");
 	ck_assert_uint_eq(snap->fab.end_lid[1], 8);
 	ck_assert_uint_eq(snap->fab.end_lmc[1], 2);
 	snapshot_put(snap);
@@ -451,6 +476,7 @@ main(void)
 	tcase_add_loop_test(
 	    tc, test_generated_round_trip, 0, sizeof(generated) / sizeof(generated[0]));
 	tcase_add_test(tc, test_ibnetdiscover);
+	tcase_add_test(tc, test_rates);
 	tcase_add_test(tc, test_one_sided);
 	tcase_add_test(tc, test_remarks);
 	tcase_add_loop_test(tc, test_bad_input, 0, sizeof(bad) / sizeof(bad[0]));
