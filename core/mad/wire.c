@@ -154,6 +154,7 @@ static const struct wire_field port_info_rows[] = {
 	R(link_speed_ext_active, 496, 4),
 	R(link_speed_ext_supported, 500, 4),
 	R(link_speed_ext_enabled, 507, 5),
+	R(link_speed_ext_active2, 449, 2),
 };
 #undef R
 
@@ -417,6 +418,8 @@ nearest_below(const struct code *c, size_t n, uint8_t code)
 	return value;
 }
 
+#define SPEED_EXT_XDR 16
+
 /* Rates are those of the data, behind 8b/10b or 64b/66b coding.  XDR does not
  * fit the 4 bits of LinkSpeedExtActive: its code here continues the row. */
 uint32_t
@@ -425,13 +428,25 @@ wire_link_mbps(uint8_t width_active, uint8_t speed_active, uint8_t speed_ext_act
 	static const struct code lanes[] = { { 1, 1 }, { 2, 4 }, { 4, 8 }, { 8, 12 }, { 16, 2 } };
 	static const struct code lane_mbps[] = { { 1, 2000 }, { 2, 4000 }, { 4, 8000 } };
 	static const struct code ext_lane_mbps[] = { { 1, 13640 }, { 2, 25000 }, { 4, 50000 },
-		{ 8, 100000 }, { 16, 200000 } };
+		{ 8, 100000 }, { SPEED_EXT_XDR, 200000 } };
 	uint32_t n = nearest_below(lanes, N_OF(lanes), width_active);
 	uint32_t mbps = nearest_below(ext_lane_mbps, N_OF(ext_lane_mbps), speed_ext_active);
 
 	if (mbps == 0)
 		mbps = nearest_below(lane_mbps, N_OF(lane_mbps), speed_active);
 	return (n ? n : 1) * (mbps ? mbps : lane_mbps[0].value);
+}
+
+uint32_t
+wire_port_mbps(const struct wire_port_info *p)
+{
+	bool knows_xdr = (p->capability_mask & WIRE_CAP_MASK2) != 0 &&
+	    (p->capability_mask2 & WIRE_CAP2_EXT_SPEEDS2) != 0;
+	uint8_t ext = p->link_speed_ext_active;
+
+	if (knows_xdr && p->link_speed_ext_active2 == 1)
+		ext = SPEED_EXT_XDR;
+	return wire_link_mbps(p->link_width_active, p->link_speed_active, ext);
 }
 
 /* What an attribute is called and, if it is packed by rows, how it is laid out. */

@@ -117,6 +117,10 @@ struct wire_switch_info { /* IBA 14.2.5.4 */
 	uint16_t mcast_fdb_top;
 };
 
+/* CapabilityMask, CapabilityMask2 */
+#define WIRE_CAP_MASK2 (1u << 15)
+#define WIRE_CAP2_EXT_SPEEDS2 (1u << 11)
+
 struct wire_port_info { /* IBA 14.2.5.6 */
 	uint64_t m_key, gid_prefix;
 	uint16_t lid, master_sm_lid;
@@ -136,6 +140,7 @@ struct wire_port_info { /* IBA 14.2.5.6 */
 	uint32_t link_round_trip_latency;
 	uint16_t capability_mask2;
 	uint8_t link_speed_ext_active, link_speed_ext_supported, link_speed_ext_enabled;
+	uint8_t link_speed_ext_active2; /* 1 = XDR; needs both capability bits below */
 };
 
 struct wire_sm_info { /* IBA 14.2.5.13 */
@@ -222,6 +227,8 @@ wire_put64(uint8_t *p, uint64_t v)
  * Mbit/s; unknown codes give the nearest known below, never 0.  Table-driven,
  * SDR to XDR. */
 uint32_t wire_link_mbps(uint8_t width_active, uint8_t speed_active, uint8_t speed_ext_active);
+/* The same of a port, XDR included. */
+uint32_t wire_port_mbps(const struct wire_port_info *p);
 
 /* "PortInfo", "NodeInfo", ...; "0x00NN" style words for unknown ones are the
  * caller's business: NULL then. */

@@ -97,7 +97,11 @@ echo 'Error "leaf-2" 0' >&7
 # SIGTERM in the middle of the work: an orderly end, and the port is free again.
 SIM_HOST=host-1-1 LD_PRELOAD=$umad2sim "$probe" 16 100000000 >out 2>&1 &
 pid=$!
-sleep 1
+for _ in $(seq 100); do
+	grep -q "attached" out && break
+	sleep 0.1
+done
+sleep 0.5
 kill -TERM "$pid"
 wait "$pid"
 rc=$?
