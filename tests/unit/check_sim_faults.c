@@ -435,6 +435,74 @@ START_TEST(test_script_errors)
 }
 END_TEST
 
+/* ---- fabrics at the edge */
+
+static void
+start_at(const struct netlist *nl, uint32_t node, unsigned port)
+{
+	ck_assert_int_eq(sim_new(nl, NULL, &sim, &err), 0);
+	ck_assert_int_eq(sim_attach(sim, node, port, &local, &err), 0);
+	local->on_mad = on_mad;
+}
+
+static uint64_t
+guid_at(const char *hops)
+{
+	return wire_get64(get(hops, WIRE_ATTR_NODE_INFO, 0) + NODE_INFO_NODE_GUID);
+}
+
+START_TEST(test_back_to_back)
+{
+	struct netlist nl = { 0 };
+	struct mad m = request(WIRE_CLASS_SMP_LID, WIRE_GET, WIRE_ATTR_NODE_DESC, 0, NULL);
+
+	netlist_add(&nl, NETLIST_CA, "A", "a", 0x10, 1);
+	netlist_add(&nl, NETLIST_ROUTER, "B", "b", 0x20, 2);
+	netlist_cable(&nl, 0, 1, 1, 2, 25000);
+	start_at(&nl, 0, 1);
+	netlist_fini(&nl);
+	ck_assert_uint_eq(guid_at(""), 0x10);
+	ck_assert_uint_eq(guid_at("\1"), 0x20);
+	give_lid("", 1, 1);
+	give_lid("\1", 2, 2);
+	m.addr.lid = 2;
+	ck_assert_uint_eq(status_of(ask(&m)), 0);
+	m.addr.lid = 3; /* arrives, but is not for it */
+	ck_assert_ptr_null(ask(&m));
+	sim_free(sim);
+}
+END_TEST
+
+START_TEST(test_sm_on_switch)
+{
+	struct netlist nl = { 0 };
+	struct mad m = request(WIRE_CLASS_SMP_LID, WIRE_GET, WIRE_ATTR_NODE_DESC, 0, NULL);
+	struct wire_notice notice;
+	uint8_t block[64];
+
+	build(&nl);
+	start_at(&nl, S1, 0);
+	netlist_fini(&nl);
+	ck_assert_uint_eq(guid_at(""), 0x100);
+	ck_assert_uint_eq(guid_at("\2\2"), 0x2000);
+	ck_assert_uint_eq(get("", WIRE_ATTR_NODE_INFO, 0)[NODE_INFO_LOCAL_PORT], 0);
+	give_lid("", 0, 1);
+	give_lid("\1", 1, 11);
+	memset(block, 255, 64);
+	block[1] = 0;
+	block[11] = 1;
+	set_lft("", block);
+	m.addr.lid = 11; /* H1 */
+	ck_assert_uint_eq(status_of(ask(&m)), 0);
+	n_arrived = 0; /* its own traps reach it too */
+	sim_unlink(sim, S1, 3);
+	wait_ms(1);
+	ck_assert_uint_eq(count_traps(128, &notice), 1);
+	ck_assert_uint_eq(notice.issuer_lid, 1);
+	sim_free(sim);
+}
+END_TEST
+
 static char fabric_path[64];
 
 static void
@@ -557,6 +625,8 @@ suite(void)
 	tcase_add_test(strict, test_strict_overrun);
 	suite_add_tcase(s, strict);
 	tcase_add_test(own, test_seed);
+	tcase_add_test(own, test_back_to_back);
+	tcase_add_test(own, test_sm_on_switch);
 	tcase_add_test(own, test_spec);
 	tcase_add_test(own, test_spec_errors);
 	tcase_add_test(own, test_wall_clock);
