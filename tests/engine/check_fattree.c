@@ -208,6 +208,8 @@ END_TEST
 /* Links and switches lost: every pair is still reached, nothing is refused. */
 START_TEST(test_damaged)
 {
+	static const char *const trees[] = { "pgft 3 6,6,8 1,6,6 1,1,1",
+		"pgft 4 4,4,4,4 1,4,4,4 1,1,1,1" };
 	static const double pct[] = { 0.1, 1, 5, 10 };
 	struct router r;
 	struct fm_error err = { 0 };
@@ -215,8 +217,8 @@ START_TEST(test_damaged)
 	ck_assert_int_eq(router_init(&r, 2, &err), 0);
 	for (int i = 0; i < 4; i++)
 		for (uint32_t switches = 0; switches < 2; switches++) {
-			struct snapshot *snap = fabric(
-			    "pgft 3 6,6,8 1,6,6 1,1,1", pct[i], switches, (uint64_t)_i, _i % 2);
+			struct snapshot *snap =
+			    fabric(trees[_i / 2], pct[i], switches, (uint64_t)_i, _i % 2);
 			struct tables *t = route_ok(&r, snap);
 			struct verdict v = judge(&r, snap, t);
 

@@ -38,11 +38,11 @@ find_parallel(const struct ft *ft, struct maker *m, struct fm_error *err)
 	if (n_groups == NULL)
 		return ft_out_of_memory(ft, err);
 	for (fm_sw s = 0; s < ft->n; s++)
-		FT_EACH_GROUP(ft, g, s)
-	if (ft->rank[g->to] > ft->rank[s] && ft->block[g->to] == ft->home[s]) {
-		m->parallel[ft->home[s]] += g->n;
-		n_groups[ft->home[s]]++;
-	}
+		FT_EACH_GROUP (ft, g, s)
+			if (ft->rank[g->to] > ft->rank[s] && ft->block[g->to] == ft->home[s]) {
+				m->parallel[ft->home[s]] += g->n;
+				n_groups[ft->home[s]]++;
+			}
 	for (uint32_t b = 0; b < ft->n_blocks; b++) {
 		uint32_t members = ft->block_first[b + 1] - ft->block_first[b], p = 1;
 
@@ -69,8 +69,7 @@ look_at_parents(const struct ft *ft, const struct maker *m, fm_sw s)
 	uint32_t members = ft->block_first[b + 1] - ft->block_first[b];
 	struct parents p = { .plain = true };
 
-	FT_EACH_GROUP(ft, g, s)
-	{
+	FT_EACH_GROUP (ft, g, s) {
 		if (ft->rank[g->to] <= ft->rank[s])
 			continue;
 		if (ft->block[g->to] == b) {
@@ -118,8 +117,7 @@ add_block_slots(const struct ft *ft, const struct maker *m, struct ft_bundle *b,
 static void
 add_extra_slots(const struct ft *ft, const struct maker *m, struct ft_bundle *b, fm_sw s)
 {
-	FT_EACH_GROUP(ft, g, s)
-	{
+	FT_EACH_GROUP (ft, g, s) {
 		uint32_t known = ft->block[g->to] == ft->home[s] ? m->parallel[ft->home[s]] : 0;
 
 		if (ft->rank[g->to] > ft->rank[s])
@@ -133,8 +131,7 @@ add_own_slots(const struct ft *ft, const struct maker *m, struct ft_bundle *b, f
 {
 	uint32_t n = 0, most = 0;
 
-	FT_EACH_GROUP(ft, g, s)
-	{
+	FT_EACH_GROUP (ft, g, s) {
 		if (ft->rank[g->to] <= ft->rank[s])
 			continue;
 		m->parents[n++] = g->to;
@@ -197,9 +194,9 @@ find_dividers(struct ft *ft)
 			b->divider = ft->divider[s];
 		d = ft->divider[s] * b->n_groups;
 		d = d < MAX_DIVIDER ? d : MAX_DIVIDER;
-		FT_EACH_GROUP(ft, g, s)
-		if (ft->rank[g->to] > ft->rank[s] && ft->divider[g->to] < d)
-			ft->divider[g->to] = d;
+		FT_EACH_GROUP (ft, g, s)
+			if (ft->rank[g->to] > ft->rank[s] && ft->divider[g->to] < d)
+				ft->divider[g->to] = d;
 	}
 }
 
@@ -299,9 +296,9 @@ make_templates(struct ft *ft, struct fm_error *err)
 		if (ft->bundles[i].n_nominal > 0)
 			want_template(ft, ft->bundles[i].divider, ft->bundles[i].n_nominal);
 	for (fm_sw s = 0; s < ft->n; s++)
-		FT_EACH_GROUP(ft, g, s)
-	if (g->n > 1 && ft->rank[g->to] < ft->rank[s])
-		want_template(ft, ft->divider[s], g->n);
+		FT_EACH_GROUP (ft, g, s)
+			if (g->n > 1 && ft->rank[g->to] < ft->rank[s])
+				want_template(ft, ft->divider[s], g->n);
 	for (uint32_t i = 0; i < ft->n_templates; i++) {
 		ft->templates[i].slot = ft_alloc(ft, ft->n_lids, 1);
 		if (ft->templates[i].slot == NULL)

@@ -20,9 +20,11 @@
 #include <fmd/engine.h>
 
 #define FT_NO_RANK UINT16_MAX
-#define FT_MAX_COST 64	 /* layers; a longer path counts as none */
-#define FT_MAX_SLOTS 250 /* of one bundle: slot numbers are bytes, 255 = none */
-#define FT_MASK_WORDS 4	 /* 64 * 4 >= FT_MAX_SLOTS */
+#define FT_MAX_RANK 31	  /* routes of twice as many hops fit the costs */
+#define FT_ORDER_STEP 64u /* between tiers; FT_ORDER_STEP * 2 * FT_MAX_RANK fits 16 bits */
+#define FT_MAX_COST 64	  /* layers; a longer path counts as none */
+#define FT_MAX_SLOTS 250  /* of one bundle: slot numbers are bytes, 255 = none */
+#define FT_MASK_WORDS 4	  /* 64 * 4 >= FT_MAX_SLOTS */
 #define FT_MAX_TEMPLATES 32
 
 struct fattree_options {
@@ -38,8 +40,16 @@ struct ft_group {
 
 /* Costs from one switch to all columns: layer k is the set of columns at k hops. */
 struct ft_layers {
-	uint64_t present; /* bit k: layer k is not empty */
-	uint64_t *bits;	  /* [layers present][words], ascending k */
+	uint64_t present;	    /* bit k: layer k is not empty */
+	uint64_t *bits;		    /* [layers present][words], ascending k */
+	struct ft_range *range;	    /* [layers present] */
+	uint8_t index[FT_MAX_COST]; /* of layer k in these, where present */
+};
+
+/* Words from .. to - 1 of a layer may be other than 0: columns are in the
+ * order of the tree, so what is below a switch lies in few words. */
+struct ft_range {
+	uint16_t from, to;
 };
 
 /* A place for an up-link.  Siblings number their slots alike, and a cable
@@ -99,14 +109,15 @@ struct ft {
 
 	/* order.c */
 	uint16_t *order; /* [n] up = towards larger; equal: the link is not used */
-	bool *demoted;	 /* [n] a top that was put below one of its children */
+	bool *demoted;	 /* [n] put below a switch of a lower tier (order.c) */
 
 	/* reach.c */
 	size_t words;		/* of a set of columns, a multiple of 8 */
 	struct ft_layers *down; /* [n] costs by down-links alone */
 	struct ft_layers
-	    *cost;	  /* [n] cost of the route: down where down gets there, else up first */
-	uint64_t **below; /* [n] union of the down layers */
+	    *cost; /* [n] cost of the route: down where down gets there, else up first */
+	uint64_t *demoted_cols; /* [words] */
+	uint64_t **below;	/* [n] union of the down layers */
 
 	/* bundle.c */
 	struct ft_bundle *bundles;
@@ -167,8 +178,7 @@ ft_layer(const struct ft *ft, const struct ft_layers *l, unsigned k)
 {
 	if (k >= FT_MAX_COST || ((l->present >> k) & 1) == 0)
 		return NULL;
-	return l->bits +
-	    (size_t)__builtin_popcountll(l->present & ((UINT64_C(1) << k) - 1)) * ft->words;
+	return l->bits + l->index[k] * ft->words;
 }
 
 static inline bool
@@ -195,6 +205,14 @@ ft_union(uint32_t *parent, uint32_t a, uint32_t b)
 		parent[b] = a;
 	else
 		parent[a] = b;
+}
+
+/* A link from above into demoted switches: serves the demoted columns alone. */
+static inline bool
+ft_is_restricted(const struct ft *ft, fm_sw from, fm_sw to)
+{
+	return ft->demoted[to] && !ft->demoted[from] && ft->order[to] < ft->order[from] &&
+	    ft->rank[to] > ft->rank[from];
 }
 
 int ft_out_of_memory(const struct ft *ft, struct fm_error *err);

@@ -60,13 +60,32 @@ struct row {
 	uint8_t *lft;	   /* [n_lids] */
 	uint8_t port[256]; /* by slot, 255 = missing cable */
 	struct mask present;
+	unsigned n_words;    /* of masks, that can be other than 0 */
 	const uint8_t *prev; /* this row before, or NULL */
+	bool has_children;   /* w->done is not empty */
 };
 
-static int
-first_from(const struct mask *m, uint32_t from)
+/* memset for short runs: at most two stores overlap, no call. */
+static inline void
+fill_run(uint8_t *at, size_t n, uint8_t port)
 {
-	for (unsigned i = from / 64; i < FT_MASK_WORDS; i++) {
+	typedef uint8_t vec __attribute__((vector_size(16), aligned(1), may_alias));
+	vec x = (vec){ 0 } + port;
+
+	if (n < 16) {
+		for (size_t i = 0; i < n; i++)
+			at[i] = port;
+		return;
+	}
+	for (size_t i = 0; i + 16 <= n; i += 16)
+		*(vec *)(at + i) = x;
+	*(vec *)(at + n - 16) = x;
+}
+
+static int
+first_from(const struct mask *m, uint32_t from, unsigned n_words)
+{
+	for (unsigned i = from / 64; i < n_words; i++) {
 		uint64_t word = m->w[i];
 
 		if (i == from / 64)
@@ -77,12 +96,12 @@ first_from(const struct mask *m, uint32_t from)
 	return -1;
 }
 
-static bool
-and_masks(struct mask *out, const struct mask *a, const struct mask *b)
+static inline bool
+and_masks(struct mask *out, const struct mask *a, const struct mask *b, unsigned n_words)
 {
 	uint64_t any = 0;
 
-	for (unsigned i = 0; i < FT_MASK_WORDS; i++)
+	for (unsigned i = 0; i < n_words; i++)
 		any |= out->w[i] = a->w[i] & b->w[i];
 	return any != 0;
 }
@@ -100,22 +119,43 @@ mask_add(struct mask *m, uint32_t slot)
 }
 
 static uint32_t
-pick(struct picker *p, const struct mask *allowed)
+pick_of_many(struct picker *p, const struct mask *allowed)
 {
 	struct mask m;
 	int slot;
 
-	if (!and_masks(&m, allowed, &p->unused)) {
+	if (!and_masks(&m, allowed, &p->unused, FT_MASK_WORDS)) {
 		for (unsigned i = 0; i < FT_MASK_WORDS; i++)
 			p->unused.w[i] |= allowed->w[i];
 		m = *allowed;
 	}
-	slot = first_from(&m, p->next);
+	slot = first_from(&m, p->next, FT_MASK_WORDS);
 	if (slot < 0)
-		slot = first_from(&m, 0);
+		slot = first_from(&m, 0, FT_MASK_WORDS);
 	p->unused.w[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
-	p->next = (uint32_t)(slot + 1) % (FT_MASK_WORDS * 64);
+	p->next = (uint32_t)(slot + 1);
 	return (uint32_t)slot;
+}
+
+/* allowed is not empty; where n_words is 1 its other words are not looked at. */
+static inline uint32_t
+pick(struct picker *p, const struct mask *allowed, unsigned n_words)
+{
+	uint64_t m, later;
+	uint32_t slot;
+
+	if (n_words > 1)
+		return pick_of_many(p, allowed);
+	m = allowed->w[0] & p->unused.w[0];
+	if (m == 0) {
+		p->unused.w[0] |= allowed->w[0];
+		m = allowed->w[0];
+	}
+	later = m & (~UINT64_C(0) << p->next);
+	slot = (uint32_t)__builtin_ctzll(later != 0 ? later : m);
+	p->unused.w[0] &= ~(UINT64_C(1) << slot);
+	p->next = (slot + 1) % 64;
+	return slot;
 }
 
 /* ---- template row of a bundle */
@@ -124,14 +164,15 @@ pick(struct picker *p, const struct mask *allowed)
 static const uint64_t *
 offer(const struct ft *ft, struct scratch *w, fm_sw from, fm_sw to, unsigned k)
 {
+	const uint64_t *row;
+
 	if (ft_is_up(ft, from, to))
 		return ft_layer(ft, &ft->cost[to], k);
-	if (!ft->demoted[to] || ft->rank[to] < ft->rank[from])
-		return ft_layer(ft, &ft->down[to], k);
-	if (k > 0)
-		return NULL;
-	memset(w->one, 0, ft->words * sizeof(*w->one));
-	w->one[ft->col_of[to] / 64] = UINT64_C(1) << (ft->col_of[to] % 64);
+	row = ft_layer(ft, &ft->down[to], k);
+	if (row == NULL || !ft_is_restricted(ft, from, to))
+		return row;
+	for (size_t j = 0; j < ft->words; j++)
+		w->one[j] = row[j] & ft->demoted_cols[j];
 	return w->one;
 }
 
@@ -149,12 +190,9 @@ find_lower(const struct ft *ft, struct scratch *w, const struct ft_bundle *b, fm
 		if (ft_is_up(ft, from, to))
 			continue;
 		any = true;
-		if (ft->demoted[to] && ft->rank[to] > ft->rank[from]) {
-			w->lower[ft->col_of[to] / 64] |= UINT64_C(1) << (ft->col_of[to] % 64);
-			continue;
-		}
 		for (size_t j = 0; j < ft->words; j++)
-			w->lower[j] |= ft->below[to][j];
+			w->lower[j] |= ft->below[to][j] &
+			    (ft_is_restricted(ft, from, to) ? ft->demoted_cols[j] : ~UINT64_C(0));
 	}
 	return any;
 }
@@ -209,8 +247,7 @@ find_leads(const struct ft *ft, struct scratch *w, const struct ft_bundle *b, fm
 			w->done[j] |= w->some[j];
 			w->all[j] &= w->some[j];
 		}
-		FT_EACH_BIT(c, w->some, ft->words)
-		{
+		FT_EACH_BIT (c, w->some, ft->words) {
 			bool all = (w->all[c / 64] >> (c % 64)) & 1;
 
 			w->leads[c] = all ? LEADS_ALL : LEADS_SOME;
@@ -228,20 +265,26 @@ find_leads(const struct ft *ft, struct scratch *w, const struct ft_bundle *b, fm
 			for (size_t j = 0; j < ft->words; j++)
 				w->all[j] = w->some[j] & row[j] &
 				    (turned && up ? ~w->lower[j] : ~UINT64_C(0));
-			FT_EACH_BIT(c, w->all, ft->words)
-			mask_add(&w->mask[c], i);
+			FT_EACH_BIT (c, w->all, ft->words)
+				mask_add(&w->mask[c], i);
 		}
 	}
 }
 
+/* The one slot in m, or -1 when there are more. */
 static int
 only_slot(const struct mask *m)
 {
-	unsigned n = 0;
+	int slot = -1;
 
-	for (unsigned i = 0; i < FT_MASK_WORDS; i++)
-		n += (unsigned)__builtin_popcountll(m->w[i]);
-	return n == 1 ? first_from(m, 0) : -1;
+	for (unsigned i = 0; i < FT_MASK_WORDS; i++) {
+		if (m->w[i] == 0)
+			continue;
+		if (slot >= 0 || (m->w[i] & (m->w[i] - 1)) != 0)
+			return -1;
+		slot = (int)(i * 64) + __builtin_ctzll(m->w[i]);
+	}
+	return slot;
 }
 
 static void
@@ -253,9 +296,9 @@ place_column(const struct ft *ft, struct scratch *w, uint32_t c)
 		uint32_t lid = ft->runs[r].lid, end = lid + ft->runs[r].n;
 
 		if (w->leads[c] == LEADS_NOWHERE) {
-			memset(w->slot + lid, 255, end - lid);
+			fill_run(w->slot + lid, end - lid, 255);
 		} else if (only >= 0) {
-			memset(w->slot + lid, only, end - lid);
+			fill_run(w->slot + lid, end - lid, (uint8_t)only);
 		} else {
 			for (; lid < end; lid++) {
 				if (mask_has(&w->mask[c], w->slot[lid]))
@@ -294,8 +337,9 @@ find_ports(struct row *r)
 
 	memset(r->port, FM_PORT_NONE, sizeof(r->port));
 	r->present = (struct mask){ { 0 } };
-	FT_EACH_GROUP(ft, g, r->sw)
-	w->group_at[g->to] = (uint32_t)(g - ft->groups) + 1;
+	r->n_words = (r->b->n_slots + 63) / 64;
+	FT_EACH_GROUP (ft, g, r->sw)
+		w->group_at[g->to] = (uint32_t)(g - ft->groups) + 1;
 	for (uint32_t i = 0; i < r->b->n_slots; i++) {
 		uint32_t at = w->group_at[r->b->slots[i].to];
 		const struct ft_group *g = at > 0 ? &ft->groups[at - 1] : NULL;
@@ -305,8 +349,8 @@ find_ports(struct row *r)
 		r->port[i] = ft->fab->link_port[g->first + r->b->slots[i].parallel];
 		mask_add(&r->present, i);
 	}
-	FT_EACH_GROUP(ft, g, r->sw)
-	w->group_at[g->to] = 0;
+	FT_EACH_GROUP (ft, g, r->sw)
+		w->group_at[g->to] = 0;
 }
 
 /* Slots of this very switch that lead to column c at the least cost: asked
@@ -339,25 +383,46 @@ exact_mask(const struct row *r, uint32_t c, struct mask *out)
 	return false;
 }
 
-static void
-place_displaced(struct row *r, struct picker *p, uint16_t lid)
+/* The slot this LID had before, if it may have it again. */
+static bool
+keep_slot(struct row *r, struct picker *p, uint16_t lid, const struct mask *allowed)
 {
-	uint32_t c = r->ft->lid_col[lid], slot;
-	struct mask m = r->present;
+	if (r->prev[lid] == FM_PORT_NONE)
+		return false;
+	for (uint32_t slot = 0; slot < r->b->n_slots; slot++)
+		if (r->port[slot] == r->prev[lid] && mask_has(allowed, slot)) {
+			p->unused.w[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
+			r->lft[lid] = r->port[slot];
+			return true;
+		}
+	return false;
+}
 
-	if (c == FM_NONE || (r->w->done[c / 64] >> (c % 64)) & 1)
-		return; /* unused, or a child's */
-	if (r->w->leads[c] == LEADS_SOME && !and_masks(&m, &r->w->mask[c], &r->present) &&
-	    !exact_mask(r, c, &m))
-		return;
-	if (r->prev != NULL && r->prev[lid] != FM_PORT_NONE)
-		for (slot = 0; slot < r->b->n_slots; slot++)
-			if (r->port[slot] == r->prev[lid] && mask_has(&m, slot)) {
-				p->unused.w[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
-				r->lft[lid] = r->port[slot];
-				return;
-			}
-	r->lft[lid] = r->port[pick(p, &m)];
+static void
+place_displaced(struct row *r, struct picker *picker, const uint16_t *lids, size_t n)
+{
+	const uint32_t *lid_col = r->ft->lid_col;
+	const struct scratch *w = r->w;
+	struct picker p = *picker;
+
+	for (size_t i = 0; i < n; i++) {
+		uint16_t lid = lids[i];
+		uint32_t c = lid_col[lid];
+		struct mask some;
+		const struct mask *m = &r->present;
+
+		if (c == FM_NONE || (r->has_children && (w->done[c / 64] >> (c % 64)) & 1))
+			continue; /* unused, or a child's */
+		if (w->leads[c] == LEADS_SOME) {
+			m = &some;
+			if (!and_masks(&some, &w->mask[c], &r->present, r->n_words) &&
+			    !exact_mask(r, c, &some))
+				continue;
+		}
+		if (r->prev == NULL || !keep_slot(r, &p, lid, m))
+			r->lft[lid] = r->port[pick(&p, m, r->n_words)];
+	}
+	*picker = p;
 }
 
 static void
@@ -375,28 +440,42 @@ fill_up(struct row *r)
 	    r->lft, r->w->slot, ft->n_lids, r->port, r->b->n_slots, holes ? r->w->lost : NULL);
 	memset(&p.unused, 0xff, sizeof(p.unused));
 	p.next = ft->col_of[r->sw] % r->b->n_nominal;
-	for (uint32_t i = 0; i < r->w->n_displaced; i++)
-		place_displaced(r, &p, r->w->displaced[i]);
-	for (size_t i = 0; i < n_lost; i++)
-		place_displaced(r, &p, r->w->lost[i]);
+	place_displaced(r, &p, r->w->displaced, r->w->n_displaced);
+	place_displaced(r, &p, r->w->lost, n_lost);
 }
 
 /* ---- rows: down */
 
-/* Columns that child g serves at least cost from s, at k hops beyond. */
-static bool
+/* Columns a child may serve: sets out[range] for those it serves at least cost
+ * from s, at k hops beyond it. */
+static struct ft_range
 child_columns(const struct ft *ft, fm_sw s, fm_sw child, unsigned k, uint64_t *out)
 {
 	bool up = ft_is_up(ft, s, child);
-	const uint64_t *there = ft_layer(ft, up ? &ft->cost[child] : &ft->down[child], k);
-	const uint64_t *here = ft_layer(ft, &ft->cost[s], k + 1);
-	uint64_t any = 0;
+	const struct ft_layers *there = up ? &ft->cost[child] : &ft->down[child];
+	const uint64_t *from = ft_layer(ft, there, k), *here = ft_layer(ft, &ft->cost[s], k + 1);
+	struct ft_range range = { 0, 0 };
 
-	if (there == NULL || here == NULL || ft->order[child] == ft->order[s])
-		return false;
-	for (size_t w = 0; w < ft->words; w++)
-		any |= out[w] = there[w] & here[w] & (up ? ~ft->below[s][w] : ~UINT64_C(0));
-	return any != 0;
+	if (from == NULL || here == NULL || ft->order[child] == ft->order[s])
+		return range;
+	range = there->range[there->index[k]];
+	if (up)
+		for (size_t w = range.from; w < range.to; w++)
+			out[w] = from[w] & here[w] & ~ft->below[s][w];
+	else
+		for (size_t w = range.from; w < range.to; w++)
+			out[w] = from[w] & here[w];
+	return range;
+}
+
+/* Distances, as bits, at which a child may serve columns. */
+static uint64_t
+child_layers(const struct ft *ft, fm_sw s, fm_sw child)
+{
+	const struct ft_layers *there =
+	    ft_is_up(ft, s, child) ? &ft->cost[child] : &ft->down[child];
+
+	return ft->rank[child] < ft->rank[s] ? there->present & ft->cost[s].present >> 1 : 0;
 }
 
 /* done = columns served by children, some = by more than one of them. */
@@ -409,38 +488,21 @@ find_children(struct row *r)
 
 	memset(w->done, 0, ft->words * sizeof(*w->done));
 	memset(w->some, 0, ft->words * sizeof(*w->some));
-	FT_EACH_GROUP(ft, g, r->sw)
-	{
-		uint64_t left = ft->cost[g->to].present | ft->down[g->to].present;
+	FT_EACH_GROUP (ft, g, r->sw) {
+		uint64_t left = child_layers(ft, r->sw, g->to);
 
-		if (ft->rank[g->to] >= ft->rank[r->sw])
-			continue;
 		for (; left != 0; left &= left - 1) {
-			if (!child_columns(
-				ft, r->sw, g->to, (unsigned)__builtin_ctzll(left), w->one))
-				continue;
-			for (size_t j = 0; j < ft->words; j++) {
+			struct ft_range at = child_columns(
+			    ft, r->sw, g->to, (unsigned)__builtin_ctzll(left), w->one);
+
+			r->has_children |= at.to > 0;
+			for (size_t j = at.from; j < at.to; j++) {
 				several |= w->some[j] |= w->done[j] & w->one[j];
 				w->done[j] |= w->one[j];
 			}
 		}
 	}
 	return several != 0;
-}
-
-static inline void
-fill_run(uint8_t *at, size_t n, uint8_t port)
-{
-	uint64_t x = UINT64_C(0x0101010101010101) * port;
-
-	if (n < 8) {
-		for (size_t i = 0; i < n; i++)
-			at[i] = port;
-		return;
-	}
-	for (size_t i = 0; i + 8 <= n; i += 8)
-		memcpy(at + i, &x, 8);
-	memcpy(at + n - 8, &x, 8);
 }
 
 static void
@@ -471,17 +533,17 @@ fill_shared_column(struct row *r, uint32_t c)
 	uint8_t ports[256];
 	uint32_t n = 0, at;
 
-	FT_EACH_GROUP(ft, g, r->sw)
-	{
-		uint64_t left = ft->cost[g->to].present | ft->down[g->to].present;
+	FT_EACH_GROUP (ft, g, r->sw) {
+		uint64_t left = child_layers(ft, r->sw, g->to);
 		bool leads = false;
 
-		if (ft->rank[g->to] >= ft->rank[r->sw])
-			continue;
-		for (; left != 0 && !leads; left &= left - 1)
-			leads = child_columns(
-				    ft, r->sw, g->to, (unsigned)__builtin_ctzll(left), r->w->one) &&
+		for (; left != 0 && !leads; left &= left - 1) {
+			struct ft_range in = child_columns(
+			    ft, r->sw, g->to, (unsigned)__builtin_ctzll(left), r->w->one);
+
+			leads = c / 64 >= in.from && c / 64 < in.to &&
 			    ((r->w->one[c / 64] >> (c % 64)) & 1);
+		}
 		for (uint32_t i = 0; leads && i < g->n && n < 256; i++)
 			ports[n++] = ft->fab->link_port[g->first + i];
 	}
@@ -499,28 +561,27 @@ fill_down(struct row *r, bool several)
 	const struct ft *ft = r->ft;
 	struct scratch *w = r->w;
 
-	FT_EACH_GROUP(ft, g, r->sw)
-	{
-		uint64_t left = ft->cost[g->to].present | ft->down[g->to].present;
-		const uint8_t *template = NULL;
+	FT_EACH_GROUP (ft, g, r->sw) {
+		uint64_t left = child_layers(ft, r->sw, g->to);
+		const uint8_t *template =
+		    left != 0 && g->n > 1 ? ft_template(ft, ft->divider[r->sw], g->n) : NULL;
 
-		if (ft->rank[g->to] >= ft->rank[r->sw])
-			continue;
-		if (g->n > 1)
-			template = ft_template(ft, ft->divider[r->sw], g->n);
 		for (; left != 0; left &= left - 1) {
-			if (!child_columns(
-				ft, r->sw, g->to, (unsigned)__builtin_ctzll(left), w->one))
-				continue;
-			for (size_t j = 0; several && j < ft->words; j++)
-				w->one[j] &= ~w->some[j];
-			FT_EACH_BIT(c, w->one, ft->words)
-			fill_child_column(r, g, template, c);
+			struct ft_range at = child_columns(
+			    ft, r->sw, g->to, (unsigned)__builtin_ctzll(left), w->one);
+
+			for (uint32_t j = at.from; j < at.to; j++) {
+				uint64_t word = several ? w->one[j] & ~w->some[j] : w->one[j];
+
+				for (; word != 0; word &= word - 1)
+					fill_child_column(r, g, template,
+					    j * 64 + (uint32_t)__builtin_ctzll(word));
+			}
 		}
 	}
 	if (several)
-		FT_EACH_BIT(c, w->some, ft->words)
-	fill_shared_column(r, c);
+		FT_EACH_BIT (c, w->some, ft->words)
+			fill_shared_column(r, c);
 }
 
 static void

@@ -14,16 +14,17 @@
  *     leaves the turned links lie on the same shortest routes as before, read
  *     the other way round (leaf 0 -> L2 -> spine -> L2' -> leaf 1 is up, up,
  *     up, down or up, up, down, down).
- *   - a top outside the cone, one that has lost its cable to it, is *demoted*:
- *     put just below one of its children, which keeps the link for the way to
- *     the top itself alone.
+ *   - tops outside the cone, because they have lost their cables to it, are
+ *     *demoted* with all that only leads up to them: put below one of the
+ *     switches under them that has another way up.  That one keeps its link for
+ *     the way to the demoted switches alone.
  *
- *	4H        turning leaf
- *	..        its parents (in reverse)
- *	4 * H     tops of the cone
- *	4r + 2    a child that has a demoted top below it
- *	4r + 1    a demoted top
- *	4r        all others of tier r
+ *	STEP * 2H		turning leaf
+ *	...			its parents (in reverse)
+ *	STEP * H		tops of the cone
+ *	STEP * r + STEP - 1	a switch with demoted ones below it
+ *	STEP * r + STEP - 1 - d	a demoted switch d links from it
+ *	STEP * r		all others of tier r
  *
  * Where the fabric has proxies (it is a region of a larger one) the plain
  * tiers are kept: regions are composed along them, and a pair without a legal
@@ -63,8 +64,7 @@ walk_cone(const struct ft *ft, struct turn *t, fm_sw leaf, uint32_t stamp)
 	while (head < tail) {
 		fm_sw s = t->queue[head++];
 
-		FT_EACH_GROUP(ft, g, s)
-		{
+		FT_EACH_GROUP (ft, g, s) {
 			if (ft->rank[g->to] <= ft->rank[s] || t->seen[g->to] == stamp)
 				continue;
 			t->seen[g->to] = stamp;
@@ -79,8 +79,8 @@ n_up_groups(const struct ft *ft, fm_sw s)
 {
 	uint32_t n = 0;
 
-	FT_EACH_GROUP(ft, g, s)
-	n += ft->rank[g->to] > ft->rank[s];
+	FT_EACH_GROUP (ft, g, s)
+		n += ft->rank[g->to] > ft->rank[s];
 	return n;
 }
 
@@ -123,37 +123,73 @@ turn_cones(struct ft *ft, struct turn *t, bool *in_cone)
 		for (uint32_t i = 0; i < n; i++) {
 			fm_sw s = t->queue[i];
 
-			ft->order[s] = (uint16_t)(4u * (2u * ft->max_rank - ft->rank[s]));
+			ft->order[s] =
+			    (uint16_t)(FT_ORDER_STEP * (2u * ft->max_rank - ft->rank[s]));
 			in_cone[s] = true;
 		}
 	}
 }
 
-/* Put top below the child that has another way up into the cone. */
+/* rooted = has a way up into a cone, by the order as it is. */
 static void
-demote(struct ft *ft, const bool *in_cone, fm_sw top)
+find_rooted(const struct ft *ft, bool *rooted)
 {
-	fm_sw chosen = FM_NONE;
-	uint16_t highest = 0;
+	for (bool changed = true; changed;) {
+		changed = false;
+		for (uint32_t i = ft->n; i > 0; i--) {
+			fm_sw s = ft->by_rank[i - 1];
 
-	FT_EACH_GROUP(ft, g, top)
-	if (ft->rank[g->to] < ft->rank[top] && ft->rank[g->to] > highest)
-		highest = ft->rank[g->to];
-	FT_EACH_GROUP(ft, g, top)
-	{
-		if (ft->rank[g->to] != highest || in_cone[g->to])
-			continue;
-		FT_EACH_GROUP(ft, up, g->to)
-		if (ft->rank[up->to] > highest && in_cone[up->to])
-			chosen = g->to;
-		if (chosen != FM_NONE)
-			break;
+			if (rooted[s])
+				continue;
+			FT_EACH_GROUP (ft, g, s)
+				rooted[s] |= ft->order[g->to] > ft->order[s] && rooted[g->to];
+			changed |= rooted[s];
+		}
 	}
-	if (chosen == FM_NONE)
-		return;
-	ft->order[top] = (uint16_t)(4u * highest + 1);
-	ft->order[chosen] = (uint16_t)(4u * highest + 2);
-	ft->demoted[top] = true;
+}
+
+/* Demote all that is above s, or joined with that above its tier, and has no
+ * way up: breadth first from s. */
+static bool
+demote_above(struct ft *ft, struct turn *t, bool *rooted, fm_sw s)
+{
+	uint16_t base = (uint16_t)(FT_ORDER_STEP * ft->rank[s]);
+	uint32_t head = 0, tail = 0;
+
+	t->queue[tail++] = s;
+	while (head < tail) {
+		fm_sw at = t->queue[head++];
+		uint16_t next =
+		    at == s ? (uint16_t)(base + FT_ORDER_STEP - 2) : (uint16_t)(ft->order[at] - 1);
+
+		FT_EACH_GROUP (ft, g, at) {
+			if (rooted[g->to] || ft->rank[g->to] <= ft->rank[s] || next <= base ||
+			    ft->rank[g->to] == ft->rank[at])
+				continue;
+			ft->order[g->to] = next;
+			ft->demoted[g->to] = rooted[g->to] = true;
+			t->queue[tail++] = g->to;
+		}
+	}
+	if (tail > 1)
+		ft->order[s] = (uint16_t)(base + FT_ORDER_STEP - 1);
+	return tail > 1;
+}
+
+static void
+demote_tops(struct ft *ft, struct turn *t, const bool *in_cone, bool *rooted)
+{
+	memcpy(rooted, in_cone, ft->n * sizeof(*rooted));
+	for (bool changed = true; changed;) {
+		changed = false;
+		find_rooted(ft, rooted);
+		for (uint32_t i = ft->n; i > 0; i--) {
+			fm_sw s = ft->by_rank[i - 1];
+
+			if (rooted[s] && !in_cone[s] && !ft->demoted[s])
+				changed |= demote_above(ft, t, rooted, s);
+		}
+	}
 }
 
 static int
@@ -169,24 +205,22 @@ turn_order(struct ft *ft, struct fm_error *err)
 		.queue = ft_alloc(ft, ft->n, sizeof(*t.queue)),
 	};
 	bool *in_cone = ft_alloc(ft, ft->n, sizeof(*in_cone));
+	bool *rooted = ft_alloc(ft, ft->n, sizeof(*rooted));
 
 	if (!t.component || !t.best || !t.best_size || !t.most_up || !t.n_tries || !t.seen ||
-	    !t.queue || !in_cone)
+	    !t.queue || !in_cone || !rooted)
 		return ft_out_of_memory(ft, err);
 	for (fm_sw s = 0; s < ft->n; s++) {
 		t.component[s] = s;
 		t.best[s] = FM_NONE;
 	}
 	for (fm_sw s = 0; s < ft->n; s++)
-		FT_EACH_GROUP(ft, g, s)
-	if (ft->rank[g->to] != ft->rank[s])
-		ft_union(t.component, s, g->to);
+		FT_EACH_GROUP (ft, g, s)
+			if (ft->rank[g->to] != ft->rank[s])
+				ft_union(t.component, s, g->to);
 	choose_turning_leaves(ft, &t);
 	turn_cones(ft, &t, in_cone);
-	for (fm_sw s = 0; s < ft->n; s++)
-		if (!in_cone[s] && n_up_groups(ft, s) == 0 &&
-		    t.best[ft_find(t.component, s)] != FM_NONE)
-			demote(ft, in_cone, s);
+	demote_tops(ft, &t, in_cone, rooted);
 	return 0;
 }
 
@@ -198,6 +232,6 @@ ft_order(struct ft *ft, struct fm_error *err)
 	if (ft->order == NULL || ft->demoted == NULL)
 		return ft_out_of_memory(ft, err);
 	for (fm_sw s = 0; s < ft->n; s++)
-		ft->order[s] = (uint16_t)(4 * ft->rank[s]);
+		ft->order[s] = (uint16_t)(FT_ORDER_STEP * ft->rank[s]);
 	return has_proxies(ft->fab) ? 0 : turn_order(ft, err);
 }

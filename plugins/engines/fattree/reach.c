@@ -26,25 +26,30 @@ struct reach {
 	uint64_t **acc;	    /* [n_workers] [FT_MAX_COST + 1][words], all 0 between switches */
 };
 
+/* Ranges are widened to whole vectors: words is a multiple of 8. */
 static inline void
-or_into(uint64_t *to, const uint64_t *from, size_t words)
+or_into(uint64_t *to, const uint64_t *from, struct ft_range range)
 {
-	for (size_t w = 0; w < words; w += 8)
+	for (size_t w = range.from & ~7u; w < range.to; w += 8)
 		*(vec *)(to + w) |= *(const vec *)(from + w);
 }
 
-/* to |= from & ~seen; seen |= from. */
-static inline bool
+/* row &= ~seen; seen |= row.  Where row is not 0. */
+static inline struct ft_range
 take_new(uint64_t *row, uint64_t *seen, size_t words)
 {
-	uint64_t any = 0;
+	struct ft_range range = { 0, 0 };
 
 	for (size_t w = 0; w < words; w++) {
 		row[w] &= ~seen[w];
 		seen[w] |= row[w];
-		any |= row[w];
+		if (row[w] == 0)
+			continue;
+		if (range.to == 0)
+			range.from = (uint16_t)w;
+		range.to = (uint16_t)(w + 1);
 	}
-	return any != 0;
+	return range;
 }
 
 static uint64_t *
@@ -64,11 +69,23 @@ accumulator(struct reach *r, unsigned worker)
 static uint64_t
 add_layers(const struct ft *ft, uint64_t *acc, const struct ft_layers *l)
 {
-	const uint64_t *row = l->bits;
 	uint64_t left = l->present & ~(UINT64_C(1) << (FT_MAX_COST - 1));
 
-	for (; left != 0; left &= left - 1, row += ft->words)
-		or_into(acc + ((size_t)__builtin_ctzll(left) + 1) * ft->words, row, ft->words);
+	for (unsigned i = 0; left != 0; left &= left - 1, i++)
+		or_into(acc + ((size_t)__builtin_ctzll(left) + 1) * ft->words,
+		    l->bits + i * ft->words, l->range[i]);
+	return (l->present & ~(UINT64_C(1) << (FT_MAX_COST - 1))) << 1;
+}
+
+static uint64_t
+add_demoted(const struct ft *ft, uint64_t *acc, const struct ft_layers *l)
+{
+	for (unsigned k = 0; k + 1 < FT_MAX_COST; k++) {
+		const uint64_t *row = ft_layer(ft, l, k);
+
+		for (size_t w = 0; row != NULL && w < ft->words; w++)
+			acc[(k + 1) * ft->words + w] |= row[w] & ft->demoted_cols[w];
+	}
 	return (l->present & ~(UINT64_C(1) << (FT_MAX_COST - 1))) << 1;
 }
 
@@ -77,32 +94,36 @@ static void
 finish(struct ft *ft, uint64_t *acc, uint64_t present, unsigned worker, struct ft_layers *out,
     uint64_t *seen)
 {
-	uint64_t kept = 0;
-	size_t words = ft->words;
-	uint64_t *bits;
+	struct ft_range range[FT_MAX_COST];
+	size_t words = ft->words, n = 0;
+	char *block;
 
 	for (uint64_t left = present; left != 0; left &= left - 1) {
 		unsigned k = (unsigned)__builtin_ctzll(left);
 
-		if (take_new(acc + k * words, seen, words))
-			kept |= UINT64_C(1) << k;
+		range[n] = take_new(acc + k * words, seen, words);
+		if (range[n].to == 0)
+			continue;
+		out->present |= UINT64_C(1) << k;
+		out->index[k] = (uint8_t)n++;
 	}
-	bits = ft->host->scratch_worker(
-	    ft->host, worker, (size_t)__builtin_popcountll(kept) * words * sizeof(*bits) + 64);
-	if (bits == NULL) {
+	block = ft->host->scratch_worker(
+	    ft->host, worker, n * (words * sizeof(uint64_t) + sizeof(*range)) + 64);
+	if (block == NULL) {
 		atomic_store(&ft->no_memory, true);
-		kept = 0;
+		out->present = 0;
 	}
-	out->present = kept;
-	out->bits = bits;
+	out->bits = (uint64_t *)(void *)block;
+	out->range = (struct ft_range *)(void *)(out->bits + n * words);
 	for (uint64_t left = present; left != 0; left &= left - 1) {
-		uint64_t *row = acc + (size_t)__builtin_ctzll(left) * words;
+		unsigned k = (unsigned)__builtin_ctzll(left);
 
-		if ((kept >> __builtin_ctzll(left)) & 1) {
-			memcpy(bits, row, words * sizeof(*bits));
-			bits += words;
+		if ((out->present >> k) & 1) {
+			memcpy(out->bits + out->index[k] * words, acc + k * words,
+			    words * sizeof(*acc));
+			out->range[out->index[k]] = range[out->index[k]];
 		}
-		memset(row, 0, words * sizeof(*row));
+		memset(acc + k * words, 0, words * sizeof(*acc));
 	}
 }
 
@@ -117,18 +138,13 @@ reach_down(void *arg, uint32_t i, unsigned worker)
 	if (acc == NULL)
 		return;
 	acc[ft->col_of[s] / 64] |= UINT64_C(1) << (ft->col_of[s] % 64);
-	FT_EACH_GROUP(ft, g, s)
-	{
+	FT_EACH_GROUP (ft, g, s) {
 		if (ft->order[g->to] >= ft->order[s])
 			continue;
-		if (ft->demoted[g->to] && ft->rank[g->to] > ft->rank[s]) {
-			uint32_t c = ft->col_of[g->to];
-
-			acc[ft->words + c / 64] |= UINT64_C(1) << (c % 64);
-			present |= 2;
-		} else {
+		if (ft_is_restricted(ft, s, g->to))
+			present |= add_demoted(ft, acc, &ft->down[g->to]);
+		else
 			present |= add_layers(ft, acc, &ft->down[g->to]);
-		}
 	}
 	finish(ft, acc, present, worker, &ft->down[s], ft->below[s]);
 }
@@ -140,23 +156,25 @@ reach_up(void *arg, uint32_t i, unsigned worker)
 	struct ft *ft = r->ft;
 	fm_sw s = r->level[i];
 	uint64_t *acc = accumulator(r, worker), present = 0, *seen;
-	const uint64_t *row = ft->down[s].bits;
+	const struct ft_layers *down = &ft->down[s];
+	unsigned n = 0;
 
 	if (acc == NULL)
 		return;
-	FT_EACH_GROUP(ft, g, s)
-	if (ft->order[g->to] > ft->order[s])
-		present |= add_layers(ft, acc, &ft->cost[g->to]);
+	FT_EACH_GROUP (ft, g, s)
+		if (ft->order[g->to] > ft->order[s])
+			present |= add_layers(ft, acc, &ft->cost[g->to]);
 	for (uint64_t left = present; left != 0; left &= left - 1) {
 		uint64_t *a = acc + (size_t)__builtin_ctzll(left) * ft->words;
 
 		for (size_t w = 0; w < ft->words; w++)
 			a[w] &= ~ft->below[s][w];
 	}
-	for (uint64_t left = ft->down[s].present; left != 0; left &= left - 1, row += ft->words)
-		or_into(acc + (size_t)__builtin_ctzll(left) * ft->words, row, ft->words);
+	for (uint64_t left = down->present; left != 0; left &= left - 1, n++)
+		or_into(acc + (size_t)__builtin_ctzll(left) * ft->words, down->bits + n * ft->words,
+		    down->range[n]);
 	seen = acc + FT_MAX_COST * ft->words;
-	finish(ft, acc, present | ft->down[s].present, worker, &ft->cost[s], seen);
+	finish(ft, acc, present | down->present, worker, &ft->cost[s], seen);
 	memset(seen, 0, ft->words * sizeof(*seen));
 }
 
@@ -176,13 +194,14 @@ static fm_sw *
 sort_by_order(const struct ft *ft)
 {
 	fm_sw *sorted = ft_alloc(ft, ft->n, sizeof(*sorted));
-	uint32_t *at = ft_alloc(ft, 8u * ft->max_rank + 16u, sizeof(*at));
+	uint32_t *at =
+	    ft_alloc(ft, 2u * FT_ORDER_STEP * ft->max_rank + FT_ORDER_STEP + 2u, sizeof(*at));
 
 	if (sorted == NULL || at == NULL)
 		return NULL;
 	for (fm_sw s = 0; s < ft->n; s++)
 		at[ft->order[s] + 1]++;
-	for (uint32_t o = 0; o < 8u * ft->max_rank + 15u; o++)
+	for (uint32_t o = 0; o < 2u * FT_ORDER_STEP * ft->max_rank + FT_ORDER_STEP + 1u; o++)
 		at[o + 1] += at[o];
 	for (fm_sw s = 0; s < ft->n; s++)
 		sorted[at[ft->order[s]]++] = s;
@@ -221,10 +240,15 @@ ft_reach(struct ft *ft, struct fm_error *err)
 	ft->cost = ft_alloc(ft, ft->n, sizeof(*ft->cost));
 	ft->below = ft_alloc(ft, ft->n, sizeof(*ft->below));
 	below = ft_alloc(ft, (size_t)ft->n * ft->words, sizeof(*below));
-	if (!r.acc || !sorted || !ft->down || !ft->cost || !ft->below || !below)
+	ft->demoted_cols = ft_alloc(ft, ft->words, sizeof(*ft->demoted_cols));
+	if (!r.acc || !sorted || !ft->down || !ft->cost || !ft->below || !below ||
+	    !ft->demoted_cols)
 		return ft_out_of_memory(ft, err);
-	for (fm_sw s = 0; s < ft->n; s++)
+	for (fm_sw s = 0; s < ft->n; s++) {
 		ft->below[s] = below + s * ft->words;
+		if (ft->demoted[s])
+			ft->demoted_cols[ft->col_of[s] / 64] |= UINT64_C(1) << (ft->col_of[s] % 64);
+	}
 	run_levels(&r, sorted);
 	return atomic_load(&ft->no_memory) ? ft_out_of_memory(ft, err) : 0;
 }

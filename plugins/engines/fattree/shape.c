@@ -77,8 +77,7 @@ choose_block(struct ft *ft, struct clustering *c, const uint16_t *block_rank, fm
 {
 	uint32_t n_touched = 0, n_children = 0, best = FM_NONE, best_votes = 0;
 
-	FT_EACH_GROUP(ft, g, u)
-	{
+	FT_EACH_GROUP (ft, g, u) {
 		if (ft->rank[g->to] >= ft->rank[u])
 			continue;
 		n_children++;
@@ -133,8 +132,8 @@ find_blocks(struct ft *ft, uint16_t *block_rank, struct fm_error *err)
 		bool has_children = false;
 		uint32_t b;
 
-		FT_EACH_GROUP(ft, g, u)
-		has_children |= ft->rank[g->to] < ft->rank[u];
+		FT_EACH_GROUP (ft, g, u)
+			has_children |= ft->rank[g->to] < ft->rank[u];
 		if (!has_children)
 			continue;
 		b = choose_block(ft, &c, block_rank, u);
@@ -143,9 +142,9 @@ find_blocks(struct ft *ft, uint16_t *block_rank, struct fm_error *err)
 			block_rank[b] = ft->rank[u];
 		}
 		ft->block[u] = b;
-		FT_EACH_GROUP(ft, g, u)
-		if (ft->rank[g->to] < ft->rank[u])
-			remember_home(c.homes[g->to], b);
+		FT_EACH_GROUP (ft, g, u)
+			if (ft->rank[g->to] < ft->rank[u])
+				remember_home(c.homes[g->to], b);
 	}
 	return 0;
 }
@@ -161,11 +160,10 @@ find_homes(struct ft *ft, struct fm_error *err)
 	for (fm_sw s = 0; s < ft->n; s++) {
 		uint32_t best = FM_NONE;
 
-		FT_EACH_GROUP(ft, g, s)
-		if (ft->rank[g->to] > ft->rank[s])
-			votes[ft->block[g->to]] += g->n;
-		FT_EACH_GROUP(ft, g, s)
-		{
+		FT_EACH_GROUP (ft, g, s)
+			if (ft->rank[g->to] > ft->rank[s])
+				votes[ft->block[g->to]] += g->n;
+		FT_EACH_GROUP (ft, g, s) {
 			uint32_t b = ft->block[g->to];
 
 			if (ft->rank[g->to] <= ft->rank[s])
@@ -174,9 +172,9 @@ find_homes(struct ft *ft, struct fm_error *err)
 			    (votes[b] == votes[best] && b < best))
 				best = b;
 		}
-		FT_EACH_GROUP(ft, g, s)
-		if (ft->rank[g->to] > ft->rank[s])
-			votes[ft->block[g->to]] = 0;
+		FT_EACH_GROUP (ft, g, s)
+			if (ft->rank[g->to] > ft->rank[s])
+				votes[ft->block[g->to]] = 0;
 		ft->home[s] = best;
 	}
 	return 0;

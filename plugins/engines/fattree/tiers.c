@@ -22,8 +22,6 @@
 
 #include "plugins/engines/fattree/fattree.h"
 
-#define FM_HOST_LOG_WARN 4
-
 static bool
 is_host(const struct fm_fabric *fab, fm_end e)
 {
@@ -74,8 +72,7 @@ spread(const struct ft *ft, uint16_t *rank, fm_sw *queue)
 		fm_sw s = queue[head++];
 
 		max = rank[s];
-		FT_EACH_GROUP(ft, g, s)
-		{
+		FT_EACH_GROUP (ft, g, s) {
 			if (rank[g->to] != FT_NO_RANK)
 				continue;
 			rank[g->to] = (uint16_t)(rank[s] + 1);
@@ -99,8 +96,7 @@ spread_rest(const struct ft *ft, uint16_t *rank, fm_sw *queue)
 		while (head < tail) {
 			fm_sw at = queue[head++];
 
-			FT_EACH_GROUP(ft, g, at)
-			{
+			FT_EACH_GROUP (ft, g, at) {
 				if (rank[g->to] != FT_NO_RANK)
 					continue;
 				rank[g->to] = (uint16_t)(rank[at] + 1);
@@ -117,8 +113,7 @@ count_siblings(const struct ft *ft, const uint16_t *rank, fm_sw *at_s, const str
 	uint32_t n = 0;
 
 	for (fm_sw s = 0; s < ft->n; s++)
-		FT_EACH_GROUP(ft, g, s)
-		{
+		FT_EACH_GROUP (ft, g, s) {
 			if (g->to < s || rank[g->to] != rank[s])
 				continue;
 			if (n == 0) {
@@ -164,11 +159,11 @@ find_leaves(const struct ft *ft, uint16_t *rank, uint32_t *joined, struct fm_err
 		joined[s] = 0;
 	}
 	for (fm_sw s = 0; s < ft->n; s++)
-		FT_EACH_GROUP(ft, g, s)
-	if (rank[s] == 0 && rank[g->to] == 0) {
-		joined[s]++;
-		n_joined++;
-	}
+		FT_EACH_GROUP (ft, g, s)
+			if (rank[s] == 0 && rank[g->to] == 0) {
+				joined[s]++;
+				n_joined++;
+			}
 	while (n_joined > 0) {
 		fm_sw worst = 0, at = 0;
 		const struct ft_group *at_g = NULL;
@@ -181,16 +176,17 @@ find_leaves(const struct ft *ft, uint16_t *rank, uint32_t *joined, struct fm_err
 		if (struck * 3 > hosts) {
 			uint32_t n = count_siblings(ft, rank, &at, &at_g);
 
-			FT_EACH_GROUP(ft, g, worst)
-			if (rank[g->to] == 0)
-				return refuse_siblings(ft, "switches with hosts", worst, g, n, err);
+			FT_EACH_GROUP (ft, g, worst)
+				if (rank[g->to] == 0)
+					return refuse_siblings(
+					    ft, "switches with hosts", worst, g, n, err);
 		}
 		rank[worst] = FT_NO_RANK;
 		n_joined -= 2 * joined[worst];
 		joined[worst] = 0;
-		FT_EACH_GROUP(ft, g, worst)
-		if (rank[g->to] == 0)
-			joined[g->to]--;
+		FT_EACH_GROUP (ft, g, worst)
+			if (rank[g->to] == 0)
+				joined[g->to]--;
 	}
 	return 0;
 }
@@ -202,8 +198,7 @@ is_forest(const struct ft *ft, uint32_t *parent)
 	for (fm_sw s = 0; s < ft->n; s++)
 		parent[s] = s;
 	for (fm_sw s = 0; s < ft->n; s++)
-		FT_EACH_GROUP(ft, g, s)
-		{
+		FT_EACH_GROUP (ft, g, s) {
 			if (g->to < s)
 				continue;
 			if (ft_find(parent, s) == ft_find(parent, g->to))
@@ -304,8 +299,7 @@ rank_from_centre(const struct ft *ft, uint16_t *rank, fm_sw *queue, struct fm_er
 		uint16_t top = 0;
 		bool lowest = ft->n_hosts[s] == 0;
 
-		FT_EACH_GROUP(ft, g, s)
-		{
+		FT_EACH_GROUP (ft, g, s) {
 			lowest &= rank[g->to] > rank[s];
 			top = rank[g->to] > top ? rank[g->to] : top;
 		}
@@ -395,5 +389,9 @@ ft_tiers(struct ft *ft, struct fm_error *err)
 	for (fm_sw s = 0; s < ft->n; s++)
 		if (ft->rank[s] > ft->max_rank)
 			ft->max_rank = ft->rank[s];
+	if (ft->max_rank > FT_MAX_RANK)
+		return ft->host->fail(err, FM_E_TOPOLOGY,
+		    "the tree would have %u tiers, at most %d can be routed; use updn",
+		    ft->max_rank + 1u, FT_MAX_RANK + 1);
 	return 0;
 }
