@@ -41,44 +41,60 @@ build_space(const struct fm_host *host, const struct fm_fabric *fab, struct fm_l
 	return 0;
 }
 
-static uint32_t
-add_runs(const struct fm_fabric *fab, const struct fm_lid_space *space, struct fm_lid_run *runs,
-    uint32_t n_runs)
+static void
+note_positions(const struct fm_fabric *fab, const struct fm_lid_space *space, uint32_t *position)
 {
 	for (uint32_t offset = 0; offset < space->n_offsets; offset++)
-		for (uint32_t i = 0; i < space->n; i++) {
-			struct fm_lid_run *last = n_runs > 0 ? &runs[n_runs - 1] : NULL;
-			uint32_t position = space->start + offset * space->n + i;
-			uint32_t lid = fab->end_lid[space->end[i]] + offset;
+		for (uint32_t i = 0; i < space->n; i++)
+			if (offset >> fab->end_lmc[space->end[i]] == 0)
+				position[fab->end_lid[space->end[i]] + offset] = space->start + offset * space->n + i;
+}
 
-			if (offset >> fab->end_lmc[space->end[i]] != 0)
-				continue;
-			if (last != NULL && last->position + last->n == position &&
-			    last->lid + last->n == lid)
-				last->n++;
-			else
-				runs[n_runs++] = (struct fm_lid_run){ position, 1, (uint16_t)lid };
-		}
-	return n_runs;
+/* Runs of position[lid], which is FM_NONE where the LID is nobody's. */
+static uint32_t
+find_runs(const uint32_t *position, uint32_t max_lid, struct fm_lid_run *runs)
+{
+	uint32_t n = 0, used_to = 0; /* LIDs lid..used_to-1 are all somebody's */
+
+	for (uint32_t lid = 0; lid <= max_lid; lid++) {
+		struct fm_lid_run *last = n > 0 ? &runs[n - 1] : NULL;
+
+		if (position[lid] == FM_NONE)
+			continue;
+		if (last != NULL && last->position + last->n == position[lid] && last->lid + last->n == (int)lid)
+			last->n++;
+		else
+			runs[n++] = (struct fm_lid_run){ .position = position[lid], .lid = (uint16_t)lid, .n = 1 };
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (used_to <= runs[i].lid)
+			for (used_to = runs[i].lid; used_to <= max_lid && position[used_to] != FM_NONE;)
+				used_to++;
+		runs[i].wide = runs[i].lid + (runs[i].n + FM_RUN_BYTES - 1u) / FM_RUN_BYTES * FM_RUN_BYTES <= used_to;
+	}
+	return n;
 }
 
 int
 fm_lids_build(const struct fm_host *host, const struct fm_fabric *fab, const fm_sw *column_sw,
     uint32_t n_columns, struct fm_lids *out, struct fm_error *err)
 {
-	struct fm_lid_run *runs;
+	uint32_t *position = fm_scratch_array(host, (size_t)fab->max_lid + 1, uint32_t);
+	struct fm_lid_run *runs = fm_scratch_array(host, (size_t)fab->max_lid + 1, struct fm_lid_run);
 	int rc = 0;
+
+	if (position == NULL || runs == NULL)
+		return fm_no_scratch(host, "runs of LIDs", err);
+	memset(position, 0xff, ((size_t)fab->max_lid + 1) * sizeof(*position));
 
 	*out = (struct fm_lids){ .n_columns = n_columns, .column_sw = column_sw };
 	for (unsigned i = 0; rc == 0 && i < FM_SPACES; i++)
 		rc = build_space(host, fab, out, i, err);
 	if (rc != 0)
 		return rc;
-	runs = fm_scratch_array(host, out->n_positions, struct fm_lid_run);
-	if (runs == NULL)
-		return fm_no_scratch(host, "runs of LIDs", err);
 	for (unsigned i = 0; i < FM_SPACES; i++)
-		out->n_runs = add_runs(fab, &out->space[i], runs, out->n_runs);
+		note_positions(fab, &out->space[i], position);
+	out->n_runs = find_runs(position, fab->max_lid, runs);
 	out->runs = runs;
 	return 0;
 }
@@ -88,11 +104,14 @@ fm_lids_scatter(const struct fm_lids *lids, const uint8_t *by_position, uint8_t 
 {
 	for (uint32_t i = 0; i < lids->n_runs; i++) {
 		const struct fm_lid_run *run = &lids->runs[i];
+		const uint8_t *from = by_position + run->position;
 
-		if (run->n == 1)
-			lft[run->lid] = by_position[run->position];
+		if (!run->wide)
+			for (uint32_t k = 0; k < run->n; k++)
+				lft[run->lid + k] = from[k];
 		else
-			memcpy(lft + run->lid, by_position + run->position, run->n);
+			for (uint32_t k = 0; k < run->n; k += FM_RUN_BYTES)
+				memcpy(lft + run->lid + k, from + k, FM_RUN_BYTES);
 	}
 }
 

@@ -28,9 +28,14 @@ struct fm_lid_space {
 	const fm_end *end;     /* [n] */
 };
 
+/* Consecutive positions that are consecutive LIDs.  A wide run may be copied
+ * FM_RUN_BYTES at a time: what is written beyond it is written again by the
+ * runs that follow, in ascending order of LIDs. */
+#define FM_RUN_BYTES 32
 struct fm_lid_run {
-	uint32_t position, n;
-	uint16_t lid;
+	uint32_t position;
+	uint16_t lid, n;
+	bool wide;
 };
 
 struct fm_lids {
@@ -47,7 +52,7 @@ struct fm_lids {
 int fm_lids_build(const struct fm_host *host, const struct fm_fabric *fab, const fm_sw *column_sw,
     uint32_t n_columns, struct fm_lids *out, struct fm_error *err);
 
-/* by_position[n_positions] into a row of the LFT. */
+/* by_position[n_positions + FM_RUN_BYTES] into a row of the LFT. */
 void fm_lids_scatter(const struct fm_lids *lids, const uint8_t *by_position, uint8_t *lft);
 
 /* The switch's own ends: the port they hang off. */

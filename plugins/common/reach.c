@@ -34,7 +34,7 @@ enum { DOWN, DOWN_NEXT, DOWN_SEEN, UP, UP_NEXT, UP_SEEN, ROOMS };
 
 /* One round for one switch.  What is met anew is stored in next; the arcs
  * that brought it are marked.  Returns whether there was anything. */
-static inline bool
+static inline __attribute__((always_inline)) bool
 meet(const struct search *s, fm_lanes *towards, fm_sw u, uint8_t up, const fm_lanes *from,
     const fm_lanes *from2, const fm_lanes *closed, const fm_lanes *closed2, fm_lanes *next)
 {
@@ -69,7 +69,7 @@ meet(const struct search *s, fm_lanes *towards, fm_sw u, uint8_t up, const fm_la
 	return true;
 }
 
-static void
+static inline __attribute__((always_inline)) void
 add_to(fm_lanes *seen, const fm_lanes *next, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -97,7 +97,7 @@ swap(fm_lanes **a, fm_lanes **b)
 }
 
 /* All that can be met going down only; leaves it in room[DOWN_SEEN]. */
-static void
+FM_WIDE static void
 close_down(const struct search *s, uint32_t block, fm_lanes **room)
 {
 	uint32_t n = s->arcs->n_switches;
@@ -115,7 +115,7 @@ close_down(const struct search *s, uint32_t block, fm_lanes **room)
 }
 
 /* Both kinds in step.  met[] collects "down", room[UP_SEEN] the other kind. */
-static unsigned
+FM_WIDE static unsigned
 search_block(const struct search *s, uint32_t block, fm_lanes **room, fm_lanes *met)
 {
 	fm_lanes *towards = s->towards + (size_t)block * s->arcs->n_arcs;

@@ -209,8 +209,14 @@ fill_one_port(struct row *r, uint32_t col, uint32_t stop, uint8_t port)
 		const struct fm_lid_space *space = &r->s->lids->space[which];
 		uint32_t first = space->first[col], n = space->first[stop] - first;
 
-		for (uint32_t o = 0; n > 0 && o < space->n_offsets; o++)
-			memset(r->ports + space->start + o * space->n + first, port, n);
+		for (uint32_t o = 0; n > 0 && o < space->n_offsets; o++) {
+			uint8_t *to = r->ports + space->start + o * space->n + first;
+
+			if (n == 1)
+				*to = port;
+			else
+				memset(to, port, n);
+		}
 	}
 }
 
@@ -266,7 +272,7 @@ fill_single(struct row *r, uint32_t block, fm_arc a, const fm_lanes *set)
 }
 
 /* The columns of set with just the next steps of column; leaves the steps in r. */
-static void
+FM_WIDE static void
 find_class(struct row *r, uint32_t block, uint32_t column, fm_lanes *set)
 {
 	const struct fm_arcs *arcs = r->s->arcs;
@@ -320,7 +326,7 @@ fill_several(struct row *r, uint32_t block, fm_lanes *set)
 		}
 }
 
-static void
+FM_WIDE static void
 fill_block(struct row *r, uint32_t block)
 {
 	const struct fm_arcs *arcs = r->s->arcs;
@@ -429,36 +435,61 @@ one_row(void *arg, uint32_t i, unsigned worker)
 
 /* ---------------------------------------------------- main paths (case 1) */
 
+/* The slot t asks for when it is there and t is still where it belongs; else
+ * the least loaded, from the one asked for onwards.  FM_SLOT_NONE: no cable up. */
+static uint32_t
+main_slot(const struct spread *s, fm_sw sw, uint32_t asked, bool free, const uint32_t *load)
+{
+	const fm_arc *arc = &s->tree->slot_arc[s->tree->slot_first[sw]];
+	uint32_t width = s->tree->width[sw], best = FM_SLOT_NONE;
+
+	if (!free && arc[asked] != FM_NONE)
+		return asked;
+	for (uint32_t i = 0; i < width; i++) {
+		uint32_t slot = (asked + i) % width;
+
+		if (arc[slot] != FM_NONE && (best == FM_SLOT_NONE || load[arc[slot]] < load[arc[best]]))
+			best = slot;
+	}
+	return best;
+}
+
 /* Walk the main path of number t up from its leaf, adding one to the load of
- * each arc.  Missing slots: without repair false is returned, with it t
- * changes to name the least loaded slot there is. */
+ * each arc.  Where it is broken t changes to name the slots taken instead;
+ * from there on it goes by load, as nothing else is counting on its digits. */
+static void
+repair_main_path(const struct spread *s, fm_sw sw, uint32_t *t, uint32_t *load)
+{
+	const struct fm_tree *tree = s->tree;
+	bool free = false;
+
+	while (tree->width[sw] > 0) {
+		uint32_t asked = *t / tree->divider[sw] % tree->width[sw];
+		uint32_t slot = main_slot(s, sw, asked, free, load);
+		fm_arc a;
+
+		if (slot == FM_SLOT_NONE)
+			return;
+		free |= slot != asked;
+		*t += (slot - asked) * tree->divider[sw];
+		a = tree->slot_arc[tree->slot_first[sw] + slot];
+		load[a]++;
+		sw = s->arcs->to[a];
+	}
+}
+
 static bool
-walk_main_path(const struct spread *s, fm_sw sw, uint32_t *t, uint32_t *load, bool repair)
+is_main_path_whole(const struct spread *s, fm_sw sw, uint32_t t)
 {
 	const struct fm_tree *tree = s->tree;
 
 	while (tree->width[sw] > 0) {
-		uint32_t width = tree->width[sw], slot = *t / tree->divider[sw] % width,
-			 best = slot;
-		const fm_arc *arc = &tree->slot_arc[tree->slot_first[sw]];
+		uint32_t slot = t / tree->divider[sw] % tree->width[sw];
+		fm_arc a = tree->slot_arc[tree->slot_first[sw] + slot];
 
-		if (arc[slot] == FM_NONE) {
-			if (!repair)
-				return false;
-			for (uint32_t i = 1; i < width; i++) {
-				uint32_t other = (slot + i) % width;
-
-				if (arc[other] != FM_NONE &&
-				    (arc[best] == FM_NONE || load[arc[other]] < load[arc[best]]))
-					best = other;
-			}
-			if (arc[best] == FM_NONE)
-				return true;
-			*t = *t + (best - slot) * tree->divider[sw];
-		}
-		if (load != NULL)
-			load[arc[best]]++;
-		sw = s->arcs->to[arc[best]];
+		if (a == FM_NONE)
+			return false;
+		sw = s->arcs->to[a];
 	}
 	return true;
 }
@@ -478,8 +509,8 @@ settle_main_paths(const struct fm_host *host, struct spread *s, struct fm_error 
 			uint32_t t = i + o;
 			fm_sw leaf = s->fab->end_sw[space->end[i]];
 
-			if (walk_main_path(s, leaf, &t, NULL, false))
-				walk_main_path(s, leaf, &t, load, false);
+			if (is_main_path_whole(s, leaf, t))
+				repair_main_path(s, leaf, &t, load);
 			else
 				s->moved[s->n_moved++] =
 				    (struct moved){ space->start + o * space->n + i, t };
@@ -487,7 +518,7 @@ settle_main_paths(const struct fm_host *host, struct spread *s, struct fm_error 
 	for (uint32_t i = 0; i < s->n_moved; i++) {
 		uint32_t p = (s->moved[i].position - space->start) % space->n;
 
-		walk_main_path(s, s->fab->end_sw[space->end[p]], &s->moved[i].number, load, true);
+		repair_main_path(s, s->fab->end_sw[space->end[p]], &s->moved[i].number, load);
 	}
 	return 0;
 }
@@ -503,7 +534,7 @@ take_rows(const struct fm_host *host, struct spread *s, struct fm_error *err)
 		struct row *r = &s->rows[i];
 
 		r->s = s;
-		r->ports = fm_scratch_array(host, n_positions, uint8_t);
+		r->ports = fm_scratch_array(host, (size_t)n_positions + FM_RUN_BYTES, uint8_t);
 		r->pattern = fm_scratch_array(host, PATTERN_MAX, uint8_t);
 		r->steps = fm_scratch_array(host, 256, fm_arc);
 		r->displaced = fm_scratch_array(host, n_positions, uint32_t);

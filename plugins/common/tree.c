@@ -175,6 +175,29 @@ find_order(struct work *w)
 	sort_by(w, t->order, w->n, rank);
 }
 
+/* Switches above the leaves are put in the order of the slot they are reached
+ * by from a leaf, so that a leaf's next steps towards them come in runs. */
+static void
+order_by_first_slot(struct work *w)
+{
+	struct fm_tree *t = w->tree;
+	uint32_t *slot = w->key, *rank = w->pods; /* both free by now */
+
+	for (uint32_t i = 0; i < w->n; i++) {
+		fm_sw s = t->order[i];
+
+		rank[s] = t->rank[s] < w->n ? t->rank[s] : w->n - 1;
+		slot[s] = t->rank[s] == 1 && t->slot[s] != FM_SLOT_NONE ? t->slot[s] : 0;
+		for (fm_arc a = w->arcs->first[s]; rank[s] > 1 && a < w->arcs->first[s + 1]; a++)
+			if (t->rank[w->arcs->to[a]] + 1 == t->rank[s]) {
+				slot[s] = slot[w->arcs->to[a]];
+				break;
+			}
+	}
+	sort_by(w, t->order, w->n, slot);
+	sort_by(w, t->order, w->n, rank);
+}
+
 /* Slots of the parents at rank r + 1 and widths of the children at rank r.
  * key[] holds, for the parents, the number of the plane above them; it
  * leaves with the number of this plane for the children. */
@@ -314,5 +337,6 @@ fm_tree_build(const struct fm_host *host, const struct fm_fabric *fab, const str
 		return 0;
 	find_slots(&w);
 	find_dividers(&w);
+	order_by_first_slot(&w);
 	return list_slots(host, &w, err);
 }
