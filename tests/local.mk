@@ -150,6 +150,9 @@ tests_bench_fattree_LDADD = libfmcore.la libfmcommon.la
 EXTRA_PROGRAMS += tests/bench/judge
 tests_bench_judge_SOURCES = tests/bench/judge.c tests/unit/pgft.h
 tests_bench_judge_LDADD = libfmcore.la
+EXTRA_PROGRAMS += tests/bench/route_time
+tests_bench_route_time_SOURCES = tests/bench/route_time.c
+tests_bench_route_time_LDADD = libfmcore.la libfmcommon.la
 CLEANFILES += $(EXTRA_PROGRAMS)
 
 if HAVE_UMAD

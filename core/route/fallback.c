@@ -17,7 +17,7 @@ fallback_route(const struct fm_host *host, const struct fm_fabric *fab,
 
 	if (rc != 0)
 		return rc;
-	return fm_route_updown(host, fab, &shape, &(struct fm_updown){ 0 }, out, &found, err);
+	return fm_route_updown(host, fab, &shape, &(struct fm_updown){ .mend = FM_MEND_HOSTS }, out, &found, err);
 }
 
 const struct fm_engine fallback_engine = {

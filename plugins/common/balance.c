@@ -54,46 +54,33 @@ fm_shape_build(const struct fm_host *host, const struct fm_fabric *fab, struct f
 	return find_components(host, out, err);
 }
 
-/* Pairs of leaves in one component that the sets do not join. */
-static uint64_t
-count_unjoined(const struct fm_shape *shape, const struct fm_reach *reach, const fm_lanes *leaves)
+/* Columns of block b that a leaf has no path to although there are cables. */
+static uint32_t
+count_missing(const struct fm_shape *shape, const struct fm_reach *reach, uint32_t b, fm_sw leaf)
 {
-	const struct fm_tree *tree = &shape->tree;
-	uint32_t n = shape->arcs.n_switches;
-	uint64_t unjoined = 0;
+	const fm_lanes *met = &reach->met[(size_t)b * shape->arcs.n_switches + leaf];
+	uint32_t n = 0, last = reach->n_columns - b * FM_LANES;
 
-	for (uint32_t b = 0; b < reach->n_blocks; b++)
-		for (fm_sw s = 0; s < n; s++) {
-			fm_lanes missing = leaves[b] & ~reach->met[(size_t)b * n + s];
-			uint64_t any = 0;
+	for (uint32_t w = 0; w < FM_LANES / 64; w++)
+		for (uint64_t bits = ~((const uint64_t *)met)[w]; bits != 0; bits &= bits - 1) {
+			uint32_t c = w * 64 + (uint32_t)__builtin_ctzll(bits);
 
-			if (tree->rank[s] != 0)
-				continue;
-			for (unsigned i = 0; i < FM_LANES / 64; i++)
-				any |= missing[i];
-			for (uint32_t c = 0; any != 0 && c < FM_LANES; c++)
-				unjoined += fm_lane_test(&missing, c) &&
-				    shape->component[reach->column_sw[b * FM_LANES + c]] ==
-					shape->component[s];
+			n += c < last &&
+			    shape->component[reach->column_sw[b * FM_LANES + c]] == shape->component[leaf];
 		}
-	return unjoined;
+	return n;
 }
 
-static int
-look_at_paths(const struct fm_host *host, const struct fm_shape *shape,
-    const struct fm_reach *reach, struct fm_paths *found, struct fm_error *err)
+static uint64_t
+count_unjoined(const struct fm_shape *shape, const struct fm_reach *reach)
 {
-	fm_lanes *leaves = fm_scratch_array(host, reach->n_blocks, fm_lanes);
+	uint64_t n = 0;
 
-	if (leaves == NULL)
-		return fm_no_scratch(host, "set of leaves", err);
-	for (uint32_t c = 0; c < reach->n_columns; c++)
-		if (shape->tree.rank[reach->column_sw[c]] == 0)
-			((uint64_t *)&leaves[c / FM_LANES])[c % FM_LANES / 64] |= (uint64_t)1
-			    << (c % 64);
-	found->max_hops = reach->max_hops;
-	found->unjoined = count_unjoined(shape, reach, leaves);
-	return 0;
+	for (uint32_t b = 0; b < reach->n_blocks; b++)
+		for (fm_sw s = 0; s < shape->arcs.n_switches; s++)
+			if (shape->tree.rank[s] == 0)
+				n += count_missing(shape, reach, b, s);
+	return n;
 }
 
 int
@@ -113,5 +100,7 @@ fm_balance(const struct fm_host *host, const struct fm_fabric *fab, const struct
 	    (rc = fm_lids_build(host, fab, shape->tree.order, fab->n_switches, &lids, err)) != 0 ||
 	    (rc = fm_spread(host, fab, &shape->arcs, &shape->tree, &reach, &lids, out, err)) != 0)
 		return rc;
-	return look_at_paths(host, shape, &reach, found, err);
+	found->max_hops = reach.max_hops;
+	found->unjoined = count_unjoined(shape, &reach);
+	return 0;
 }

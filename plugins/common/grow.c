@@ -245,7 +245,7 @@ grow_round(struct grow *g, uint32_t i, bool hosts, bool again)
 			find_down(g, sw);
 			if (g->arc_up != NULL)
 				find_up(g);
-			if (i == 0 && hosts && !again)
+			if (i == 0 && !again)
 				take_note(g, sw);
 			grow_end(g, e, again);
 		}

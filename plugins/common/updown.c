@@ -173,18 +173,29 @@ has_hostless_component(const struct fm_shape *shape)
 	return false;
 }
 
-static int
+static void
 clear_rows(const struct fm_fabric *fab, const struct fm_tables *out)
 {
 	for (fm_sw s = 0; s < fab->n_switches; s++)
 		memset(out->lft[s], FM_PORT_NONE, out->lft_stride);
-	return 0;
+}
+
+/* Balance with the directions in place, then mend what was asked for. */
+static int
+route_directed(const struct finder *f, const struct fm_updown *how, bool by_digits, const struct fm_tables *out,
+    struct fm_paths *found, struct fm_error *err)
+{
+	int rc = fm_balance(f->host, f->fab, f->shape, f->arc_up, by_digits, out, found, err);
+	unsigned mend = found->unjoined > 0 ? how->mend : how->mend & FM_MEND_SWITCHES;
+
+	if (rc != 0 || mend == 0)
+		return rc;
+	return fm_mend(f->host, f->fab, f->shape, f->arc_up, mend, out, &found->unjoined, err);
 }
 
 int
-fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab,
-    const struct fm_shape *shape, const struct fm_updown *how, const struct fm_tables *out,
-    struct fm_paths *found, struct fm_error *err)
+fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
+    const struct fm_updown *how, const struct fm_tables *out, struct fm_paths *found, struct fm_error *err)
 {
 	size_t n = fab->n_switches;
 	struct finder f = { .host = host,
@@ -197,17 +208,16 @@ fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab,
 		.arc_up = fm_scratch_array(host, shape->arcs.n_arcs, uint8_t) };
 	int rc;
 
-	if (f.rank == NULL || f.hops == NULL || f.sum == NULL || f.queue == NULL ||
-	    f.arc_up == NULL)
+	if (f.rank == NULL || f.hops == NULL || f.sum == NULL || f.queue == NULL || f.arc_up == NULL)
 		return fm_no_scratch(host, "directions of the links", err);
 	if (how->n_roots == 0 && shape->tree.levelled && !has_hostless_component(shape)) {
 		direct_from_leaves(&f);
-		rc = fm_balance(host, fab, shape, f.arc_up, true, out, found, err);
-		if (rc != 0 || found->unjoined == 0)
+		rc = route_directed(&f, how, true, out, found, err);
+		if (rc != 0 || found->unjoined == 0 || !(how->mend & FM_MEND_HOSTS))
 			return rc;
 		clear_rows(fab, out);
 	}
 	if ((rc = direct_from_roots(&f, how, err)) != 0)
 		return rc;
-	return fm_balance(host, fab, shape, f.arc_up, points_away_from_leaves(&f), out, found, err);
+	return route_directed(&f, how, points_away_from_leaves(&f), out, found, err);
 }

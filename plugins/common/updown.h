@@ -9,19 +9,20 @@
 #ifndef PLUGINS_COMMON_UPDOWN_H
 #define PLUGINS_COMMON_UPDOWN_H
 
-#include "plugins/common/balance.h"
+#include "plugins/common/mend.h"
 
 struct fm_updown {
 	const fm_sw *roots; /* [n_roots] given, or none: found */
 	uint32_t n_roots;
 	const int64_t *ids; /* [n_switches] order among switches of one rank, or NULL: by index */
+	unsigned mend;	     /* enum fm_mend_flags: which missing pairs get routes all the same */
 };
 
 /*
  * Without roots: a levelled fabric points away from its leaves, so that every
- * top switch is a root; where that leaves pairs of hosts without a legal path
- * (a tree that lost much), and on other fabrics, one well-centred root per
- * component joins them all.
+ * top switch is a root.  Where that leaves hosts without a route that mending
+ * was to give them, and on other fabrics, one well-centred root per component
+ * joins all.  found->unjoined: what is left.
  * FM_E_RESOURCE, FM_E_CANCELLED.
  */
 int fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab,

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * An up/down path that is missing exists with one more turn from down to up.
+ * One such turn alone rarely closes a cycle of channels; many together do, so
+ * each is inserted into the graph of all turns in use (vertices are links,
+ * lib/acyclic.h keeps it without cycles) and dropped when refused.
+ *
+ * The turns in use are collected from the tables: for every link the set of
+ * egress ports that some LID takes next.  Their first order is that of
+ * up/down: up links by their tail from the bottom up, then down links by their
+ * tail from the top down; with it all of them are inserted at once.
+ *
+ * A column is grown outwards from the switches that have a route, neighbour
+ * by neighbour, until all who need one have one or nothing can be added.
+ */
+#include "plugins/common/mend.h"
+
+#include <string.h>
+
+#include "lib/acyclic.h"
+
+#define PORT_WORDS 4 /* 256 ports */
+
+struct mend {
+	const struct fm_fabric *fab;
+	const struct fm_arcs *arcs;
+	const struct fm_shape *shape;
+	const struct fm_tables *out;
+	unsigned flags;
+	struct fm_acyclic *turns;
+	fm_link *port_link; /* [n_switches][256] FM_NONE = no switch there */
+	uint64_t *next;	    /* [n_links][PORT_WORDS] egress ports taken after the link */
+	uint32_t *position; /* [n_links] first order */
+	uint32_t *n_below;  /* [n_switches] */
+	fm_sw *queue;	    /* [n_switches] */
+	uint8_t *hosts;	    /* [n_switches] has a source of traffic */
+	uint8_t *dirty;	    /* [max_lid + 1] somebody misses it */
+	bool nomem;
+};
+
+static bool
+needs(const struct mend *m, fm_sw sw)
+{
+	return (m->flags & FM_MEND_SWITCHES) || m->hosts[sw];
+}
+
+static bool
+is_missing(const struct mend *m, fm_sw sw, uint16_t lid)
+{
+	fm_sw dest = m->fab->end_sw[m->fab->lid_end[lid]];
+
+	return m->out->lft[sw][lid] == FM_PORT_NONE && dest != FM_NONE &&
+	    m->shape->component[sw] == m->shape->component[dest];
+}
+
+/* LIDs that a switch which needs them has no route to.  False: none. */
+static bool
+find_missing(struct mend *m)
+{
+	bool any = false;
+
+	for (fm_sw s = 0; s < m->fab->n_switches; s++)
+		for (uint32_t lid = 1; needs(m, s) && lid <= m->fab->max_lid; lid++)
+			if (m->out->lft[s][lid] == FM_PORT_NONE && m->fab->lid_end[lid] != FM_NONE &&
+			    is_missing(m, s, (uint16_t)lid)) {
+				m->dirty[lid] = 1;
+				any = true;
+			}
+	return any;
+}
+
+/* Switches from the bottom up (Kahn), then positions of their links. */
+static void
+order_links(struct mend *m, const uint8_t *arc_up)
+{
+	const struct fm_arcs *arcs = m->arcs;
+	uint32_t n = 0, position = 0;
+
+	for (fm_arc a = 0; a < arcs->n_arcs; a++)
+		m->n_below[arcs->to[a]] += arc_up[a];
+	for (fm_sw s = 0; s < m->fab->n_switches; s++)
+		if (m->n_below[s] == 0)
+			m->queue[n++] = s;
+	for (uint32_t i = 0; i < n; i++)
+		for (fm_arc a = arcs->first[m->queue[i]]; a < arcs->first[m->queue[i] + 1]; a++) {
+			if (!arc_up[a])
+				continue;
+			for (fm_link l = arcs->link[a]; l < arcs->link[a + 1]; l++)
+				m->position[l] = position++;
+			if (--m->n_below[arcs->to[a]] == 0)
+				m->queue[n++] = arcs->to[a];
+		}
+	while (n-- > 0)
+		for (fm_arc a = arcs->first[m->queue[n]]; a < arcs->first[m->queue[n] + 1]; a++)
+			for (fm_link l = arcs->link[a]; !arc_up[a] && l < arcs->link[a + 1]; l++)
+				m->position[l] = position++;
+}
+
+static void
+collect_turns(struct mend *m)
+{
+	const struct fm_fabric *fab = m->fab;
+
+	for (fm_sw s = 0; s < fab->n_switches; s++)
+		for (uint32_t lid = 1; lid <= fab->max_lid; lid++) {
+			fm_link l = m->port_link[s * 256 + m->out->lft[s][lid]];
+			uint8_t port;
+
+			if (l == FM_NONE)
+				continue;
+			port = m->out->lft[fab->link_to[l]][lid];
+			m->next[(size_t)l * PORT_WORDS + port / 64] |= (uint64_t)1 << (port % 64);
+		}
+}
+
+static bool
+add_turn(struct mend *m, fm_link in, fm_link out)
+{
+	enum fm_acyclic_result r;
+
+	if (out == FM_NONE || fm_acyclic_holds(m->turns, in, out))
+		return true;
+	r = fm_acyclic_insert(m->turns, in, out);
+	m->nomem |= r == FM_ACYCLIC_NOMEM;
+	return r == FM_ACYCLIC_ADDED || r == FM_ACYCLIC_HELD;
+}
+
+static void
+insert_turns(struct mend *m)
+{
+	for (fm_link l = 0; l < m->fab->n_links; l++)
+		for (unsigned port = 0; port < 255; port++)
+			if (m->next[(size_t)l * PORT_WORDS + port / 64] >> (port % 64) & 1)
+				add_turn(m, l, m->port_link[m->fab->link_to[l] * 256 + port]);
+}
+
+/* Lead u's route for lid to a neighbour that has one; known: only by turns
+ * that are in use already. */
+static bool
+lead(struct mend *m, fm_sw u, uint16_t lid, bool known)
+{
+	const struct fm_fabric *fab = m->fab;
+	uint32_t n = fab->sw_first_link[u + 1] - fab->sw_first_link[u];
+
+	for (uint32_t i = 0; i < n; i++) {
+		fm_link l = fab->sw_first_link[u] + (i + lid) % n, out;
+		fm_sw v = fab->link_to[l];
+
+		if (m->out->lft[v][lid] == FM_PORT_NONE)
+			continue;
+		out = m->port_link[v * 256 + m->out->lft[v][lid]];
+		if (out != FM_NONE && (fab->link_to[out] == u || (known && !fm_acyclic_holds(m->turns, l, out))))
+			continue;
+		if (!add_turn(m, l, out))
+			continue;
+		m->out->lft[u][lid] = fab->link_port[l];
+		return true;
+	}
+	return false;
+}
+
+/* One LID: switches next to some that have a route, round by round.  A new
+ * route leads to a complete one, so it cannot make a loop. */
+static void
+mend_lid(struct mend *m, uint16_t lid)
+{
+	bool wanted = true, progress = true;
+
+	while (wanted && progress && !m->nomem) {
+		wanted = progress = false;
+		for (fm_sw u = 0; u < m->fab->n_switches; u++) {
+			if (!is_missing(m, u, lid))
+				continue;
+			if (lead(m, u, lid, true) || lead(m, u, lid, false))
+				progress = true;
+			else
+				wanted |= needs(m, u);
+		}
+	}
+}
+
+static int
+take_memory(const struct fm_host *host, struct mend *m, struct fm_error *err)
+{
+	const struct fm_fabric *fab = m->fab;
+	size_t n = fab->n_switches;
+
+	m->port_link = fm_scratch_array(host, n * 256, fm_link);
+	m->next = fm_scratch_array(host, (size_t)fab->n_links * PORT_WORDS, uint64_t);
+	m->position = fm_scratch_array(host, fab->n_links, uint32_t);
+	m->n_below = fm_scratch_array(host, n, uint32_t);
+	m->queue = fm_scratch_array(host, n, fm_sw);
+	if (m->port_link == NULL || m->next == NULL || m->position == NULL || m->n_below == NULL ||
+	    m->queue == NULL)
+		return fm_no_scratch(host, "turns in use", err);
+	memset(m->port_link, 0xff, n * 256 * sizeof(*m->port_link));
+	for (fm_sw s = 0; s < n; s++)
+		for (fm_link l = fab->sw_first_link[s]; l < fab->sw_first_link[s + 1]; l++)
+			m->port_link[s * 256 + fab->link_port[l]] = l;
+	return 0;
+}
+
+static int
+start(const struct fm_host *host, struct mend *m, struct fm_error *err)
+{
+	const struct fm_fabric *fab = m->fab;
+
+	m->hosts = fm_scratch_array(host, fab->n_switches, uint8_t);
+	m->dirty = fm_scratch_array(host, (size_t)fab->max_lid + 1, uint8_t);
+	if (m->hosts == NULL || m->dirty == NULL)
+		return fm_no_scratch(host, "list of missing routes", err);
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		if (fab->end_sw[e] != FM_NONE && (fm_is_host(fab, e) || fab->end_kind[e] == FM_END_PROXY))
+			m->hosts[fab->end_sw[e]] = 1;
+	return 0;
+}
+
+int
+fm_mend(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
+    const uint8_t *arc_up, unsigned flags, const struct fm_tables *out, uint64_t *n_left,
+    struct fm_error *err)
+{
+	struct mend m = { .fab = fab, .arcs = &shape->arcs, .shape = shape, .out = out, .flags = flags };
+	int rc = start(host, &m, err);
+
+	*n_left = 0;
+	if (rc != 0 || flags == 0 || !find_missing(&m))
+		return rc;
+	if ((rc = take_memory(host, &m, err)) != 0)
+		return rc;
+	order_links(&m, arc_up);
+	m.turns = fm_acyclic_new(fab->n_links, m.position);
+	if (m.turns == NULL)
+		return fm_no_scratch(host, "graph of turns", err);
+	collect_turns(&m);
+	insert_turns(&m);
+	for (uint32_t lid = 1; lid <= fab->max_lid && !m.nomem; lid++)
+		if (m.dirty[lid])
+			mend_lid(&m, (uint16_t)lid);
+	for (uint32_t lid = 1; lid <= fab->max_lid; lid++)
+		for (fm_sw s = 0; m.dirty[lid] && s < fab->n_switches; s++)
+			*n_left += needs(&m, s) && is_missing(&m, s, (uint16_t)lid);
+	fm_acyclic_free(m.turns);
+	return m.nomem ? fm_no_scratch(host, "graph of turns", err) : 0;
+}
