@@ -12,12 +12,13 @@ fallback_route(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_request *req, const void *opts, struct fm_tables *out, struct fm_error *err)
 {
 	struct fm_shape shape;
-	struct fm_paths found;
+	struct fm_missing left;
 	int rc = fm_shape_build(host, fab, &shape, err);
 
 	if (rc != 0)
 		return rc;
-	return fm_route_updown(host, fab, &shape, &(struct fm_updown){ .mend = FM_MEND_HOSTS }, out, &found, err);
+	return fm_route_updown(
+	    host, fab, &shape, &(struct fm_updown){ .mend = FM_MEND_HOSTS }, out, &left, err);
 }
 
 const struct fm_engine fallback_engine = {

@@ -55,32 +55,34 @@ fm_shape_build(const struct fm_host *host, const struct fm_fabric *fab, struct f
 }
 
 /* Columns of block b that a leaf has no path to although there are cables. */
-static uint32_t
-count_missing(const struct fm_shape *shape, const struct fm_reach *reach, uint32_t b, fm_sw leaf)
+static void
+count_missing(const struct fm_shape *shape, const struct fm_reach *reach, uint32_t b, fm_sw leaf,
+    struct fm_paths *found)
 {
-	const fm_lanes *met = &reach->met[(size_t)b * shape->arcs.n_switches + leaf];
-	uint32_t n = 0, last = reach->n_columns - b * FM_LANES;
+	const uint64_t *met =
+	    (const uint64_t *)&reach->met[(size_t)b * shape->arcs.n_switches + leaf];
+	const fm_sw *column_sw = reach->column_sw + b * FM_LANES;
+	uint32_t last = reach->n_columns - b * FM_LANES;
 
 	for (uint32_t w = 0; w < FM_LANES / 64; w++)
-		for (uint64_t bits = ~((const uint64_t *)met)[w]; bits != 0; bits &= bits - 1) {
+		for (uint64_t bits = ~met[w]; bits != 0; bits &= bits - 1) {
 			uint32_t c = w * 64 + (uint32_t)__builtin_ctzll(bits);
 
-			n += c < last &&
-			    shape->component[reach->column_sw[b * FM_LANES + c]] == shape->component[leaf];
+			if (c >= last || shape->component[column_sw[c]] != shape->component[leaf])
+				continue;
+			found->unjoined++;
+			found->unjoined_hosts += shape->tree.rank[column_sw[c]] == 0;
 		}
-	return n;
 }
 
-static uint64_t
-count_unjoined(const struct fm_shape *shape, const struct fm_reach *reach)
+static void
+look_at_paths(const struct fm_shape *shape, const struct fm_reach *reach, struct fm_paths *found)
 {
-	uint64_t n = 0;
-
+	found->max_hops = reach->max_hops;
 	for (uint32_t b = 0; b < reach->n_blocks; b++)
 		for (fm_sw s = 0; s < shape->arcs.n_switches; s++)
 			if (shape->tree.rank[s] == 0)
-				n += count_missing(shape, reach, b, s);
-	return n;
+				count_missing(shape, reach, b, s, found);
 }
 
 int
@@ -100,7 +102,6 @@ fm_balance(const struct fm_host *host, const struct fm_fabric *fab, const struct
 	    (rc = fm_lids_build(host, fab, shape->tree.order, fab->n_switches, &lids, err)) != 0 ||
 	    (rc = fm_spread(host, fab, &shape->arcs, &shape->tree, &reach, &lids, out, err)) != 0)
 		return rc;
-	found->max_hops = reach.max_hops;
-	found->unjoined = count_unjoined(shape, &reach);
+	look_at_paths(shape, &reach, found);
 	return 0;
 }

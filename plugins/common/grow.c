@@ -217,15 +217,19 @@ grow_end(struct grow *g, fm_end end, bool again)
 
 /* What the layers of one destination switch tell about the fabric. */
 static void
-take_note(struct grow *g, fm_sw root)
+take_note(struct grow *g, fm_sw root, bool hosts)
 {
 	const uint32_t *part = g->component;
 
 	if (g->level[g->order[g->n_order - 1]] > g->found->max_hops)
 		g->found->max_hops = g->level[g->order[g->n_order - 1]];
-	for (fm_sw u = 0; g->n_order < g->fab->n_switches && u < g->fab->n_switches; u++)
-		g->found->unjoined +=
+	for (fm_sw u = 0; g->n_order < g->fab->n_switches && u < g->fab->n_switches; u++) {
+		bool unjoined =
 		    g->level[u] == FM_NONE && g->n_hosts[u] > 0 && part[u] == part[root];
+
+		g->found->unjoined += unjoined;
+		g->found->unjoined_hosts += unjoined && hosts;
+	}
 }
 
 /* The i-th end of every switch; false when no switch has that many. */
@@ -246,7 +250,7 @@ grow_round(struct grow *g, uint32_t i, bool hosts, bool again)
 			if (g->arc_up != NULL)
 				find_up(g);
 			if (i == 0 && !again)
-				take_note(g, sw);
+				take_note(g, sw, hosts);
 			grow_end(g, e, again);
 		}
 	}

@@ -10,8 +10,9 @@
 /* What was learnt about the paths on the way. */
 struct fm_paths {
 	uint32_t max_hops; /* links on the longest path */
-	uint64_t
-	    unjoined; /* (switch with hosts, other such switch) of one component that no path joins */
+	/* (switch with hosts, destination switch) of one component without a path */
+	uint64_t unjoined;
+	uint64_t unjoined_hosts; /* those whose destination switch has hosts too */
 };
 
 /*

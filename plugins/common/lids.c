@@ -47,7 +47,8 @@ note_positions(const struct fm_fabric *fab, const struct fm_lid_space *space, ui
 	for (uint32_t offset = 0; offset < space->n_offsets; offset++)
 		for (uint32_t i = 0; i < space->n; i++)
 			if (offset >> fab->end_lmc[space->end[i]] == 0)
-				position[fab->end_lid[space->end[i]] + offset] = space->start + offset * space->n + i;
+				position[fab->end_lid[space->end[i]] + offset] =
+				    space->start + offset * space->n + i;
 }
 
 /* Runs of position[lid], which is FM_NONE where the LID is nobody's. */
@@ -61,16 +62,22 @@ find_runs(const uint32_t *position, uint32_t max_lid, struct fm_lid_run *runs)
 
 		if (position[lid] == FM_NONE)
 			continue;
-		if (last != NULL && last->position + last->n == position[lid] && last->lid + last->n == (int)lid)
+		if (last != NULL && last->position + last->n == position[lid] &&
+		    last->lid + last->n == (int)lid)
 			last->n++;
 		else
-			runs[n++] = (struct fm_lid_run){ .position = position[lid], .lid = (uint16_t)lid, .n = 1 };
+			runs[n++] = (struct fm_lid_run){
+				.position = position[lid], .lid = (uint16_t)lid, .n = 1
+			};
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (used_to <= runs[i].lid)
-			for (used_to = runs[i].lid; used_to <= max_lid && position[used_to] != FM_NONE;)
+			for (used_to = runs[i].lid;
+			     used_to <= max_lid && position[used_to] != FM_NONE;)
 				used_to++;
-		runs[i].wide = runs[i].lid + (runs[i].n + FM_RUN_BYTES - 1u) / FM_RUN_BYTES * FM_RUN_BYTES <= used_to;
+		runs[i].wide =
+		    runs[i].lid + (runs[i].n + FM_RUN_BYTES - 1u) / FM_RUN_BYTES * FM_RUN_BYTES <=
+		    used_to;
 	}
 	return n;
 }
@@ -80,7 +87,8 @@ fm_lids_build(const struct fm_host *host, const struct fm_fabric *fab, const fm_
     uint32_t n_columns, struct fm_lids *out, struct fm_error *err)
 {
 	uint32_t *position = fm_scratch_array(host, (size_t)fab->max_lid + 1, uint32_t);
-	struct fm_lid_run *runs = fm_scratch_array(host, (size_t)fab->max_lid + 1, struct fm_lid_run);
+	struct fm_lid_run *runs =
+	    fm_scratch_array(host, (size_t)fab->max_lid + 1, struct fm_lid_run);
 	int rc = 0;
 
 	if (position == NULL || runs == NULL)

@@ -10,8 +10,8 @@
  * up/down: up links by their tail from the bottom up, then down links by their
  * tail from the top down; with it all of them are inserted at once.
  *
- * A column is grown outwards from the switches that have a route, neighbour
- * by neighbour, until all who need one have one or nothing can be added.
+ * Only switches that need a route are led to one, over as few others as do: a
+ * turn more for everybody would soon leave none for those in need.
  */
 #include "plugins/common/mend.h"
 
@@ -19,7 +19,9 @@
 
 #include "lib/acyclic.h"
 
-#define PORT_WORDS 4 /* 256 ports */
+#define PORT_WORDS 4   /* 256 ports */
+#define MAX_STEPS 1    /* switches without a route on the way to one that has one */
+#define MAX_TRIES 4000 /* turns tried: a refusal may cost a walk through the graph */
 
 struct mend {
 	const struct fm_fabric *fab;
@@ -35,6 +37,8 @@ struct mend {
 	fm_sw *queue;	    /* [n_switches] */
 	uint8_t *hosts;	    /* [n_switches] has a source of traffic */
 	uint8_t *dirty;	    /* [max_lid + 1] somebody misses it */
+	uint64_t *refused;  /* [n_links][PORT_WORDS] */
+	uint32_t n_tries;   /* left */
 	bool nomem;
 };
 
@@ -61,8 +65,8 @@ find_missing(struct mend *m)
 
 	for (fm_sw s = 0; s < m->fab->n_switches; s++)
 		for (uint32_t lid = 1; needs(m, s) && lid <= m->fab->max_lid; lid++)
-			if (m->out->lft[s][lid] == FM_PORT_NONE && m->fab->lid_end[lid] != FM_NONE &&
-			    is_missing(m, s, (uint16_t)lid)) {
+			if (m->out->lft[s][lid] == FM_PORT_NONE &&
+			    m->fab->lid_end[lid] != FM_NONE && is_missing(m, s, (uint16_t)lid)) {
 				m->dirty[lid] = 1;
 				any = true;
 			}
@@ -113,16 +117,33 @@ collect_turns(struct mend *m)
 		}
 }
 
+/* A turn refused once is refused for ever: the graph only grows. */
 static bool
 add_turn(struct mend *m, fm_link in, fm_link out)
 {
+	uint64_t *refused;
 	enum fm_acyclic_result r;
+	uint8_t port;
 
 	if (out == FM_NONE || fm_acyclic_holds(m->turns, in, out))
 		return true;
+	port = m->fab->link_port[out];
+	refused = &m->refused[(size_t)in * PORT_WORDS + port / 64];
+	if (*refused >> (port % 64) & 1 || m->n_tries == 0)
+		return false;
+	m->n_tries--;
 	r = fm_acyclic_insert(m->turns, in, out);
 	m->nomem |= r == FM_ACYCLIC_NOMEM;
-	return r == FM_ACYCLIC_ADDED || r == FM_ACYCLIC_HELD;
+	if (r == FM_ACYCLIC_CYCLE)
+		*refused |= (uint64_t)1 << (port % 64);
+	return r == FM_ACYCLIC_ADDED;
+}
+
+static void
+insert_used(struct mend *m, fm_link in, fm_link out)
+{
+	if (out != FM_NONE)
+		m->nomem |= fm_acyclic_insert(m->turns, in, out) == FM_ACYCLIC_NOMEM;
 }
 
 static void
@@ -131,52 +152,53 @@ insert_turns(struct mend *m)
 	for (fm_link l = 0; l < m->fab->n_links; l++)
 		for (unsigned port = 0; port < 255; port++)
 			if (m->next[(size_t)l * PORT_WORDS + port / 64] >> (port % 64) & 1)
-				add_turn(m, l, m->port_link[m->fab->link_to[l] * 256 + port]);
+				insert_used(m, l, m->port_link[m->fab->link_to[l] * 256 + port]);
 }
 
-/* Lead u's route for lid to a neighbour that has one; known: only by turns
- * that are in use already. */
+/* Give u the route over link l, if the turn after it may be added. */
 static bool
-lead(struct mend *m, fm_sw u, uint16_t lid, bool known)
+lead_by(struct mend *m, fm_sw u, fm_link l, uint16_t lid)
+{
+	fm_sw v = m->fab->link_to[l];
+	fm_link out = m->port_link[v * 256 + m->out->lft[v][lid]];
+
+	if (m->out->lft[v][lid] == FM_PORT_NONE || (out != FM_NONE && m->fab->link_to[out] == u))
+		return false;
+	if (!add_turn(m, l, out))
+		return false;
+	m->out->lft[u][lid] = m->fab->link_port[l];
+	return true;
+}
+
+/* A route for u over at most `steps` switches that have none.  Links are
+ * tried in one order for all, so that the turns added point the same way:
+ * turns from a plane to another and back are what closes cycles. */
+static bool
+lead(struct mend *m, fm_sw u, uint16_t lid, unsigned steps)
 {
 	const struct fm_fabric *fab = m->fab;
-	uint32_t n = fab->sw_first_link[u + 1] - fab->sw_first_link[u];
 
-	for (uint32_t i = 0; i < n; i++) {
-		fm_link l = fab->sw_first_link[u] + (i + lid) % n, out;
-		fm_sw v = fab->link_to[l];
-
-		if (m->out->lft[v][lid] == FM_PORT_NONE)
-			continue;
-		out = m->port_link[v * 256 + m->out->lft[v][lid]];
-		if (out != FM_NONE && (fab->link_to[out] == u || (known && !fm_acyclic_holds(m->turns, l, out))))
-			continue;
-		if (!add_turn(m, l, out))
-			continue;
-		m->out->lft[u][lid] = fab->link_port[l];
-		return true;
-	}
+	for (fm_link l = fab->sw_first_link[u]; l < fab->sw_first_link[u + 1]; l++)
+		if (lead_by(m, u, l, lid))
+			return true;
+	for (fm_link l = fab->sw_first_link[u]; steps > 0 && l < fab->sw_first_link[u + 1]; l++)
+		if (m->out->lft[fab->link_to[l]][lid] == FM_PORT_NONE &&
+		    lead(m, fab->link_to[l], lid, steps - 1) && lead_by(m, u, l, lid))
+			return true;
 	return false;
 }
 
-/* One LID: switches next to some that have a route, round by round.  A new
- * route leads to a complete one, so it cannot make a loop. */
-static void
+/* One LID for all who need it and miss it; counts those who still do. */
+static uint64_t
 mend_lid(struct mend *m, uint16_t lid)
 {
-	bool wanted = true, progress = true;
+	uint64_t left = 0;
 
-	while (wanted && progress && !m->nomem) {
-		wanted = progress = false;
-		for (fm_sw u = 0; u < m->fab->n_switches; u++) {
-			if (!is_missing(m, u, lid))
-				continue;
-			if (lead(m, u, lid, true) || lead(m, u, lid, false))
-				progress = true;
-			else
-				wanted |= needs(m, u);
-		}
-	}
+	for (fm_sw u = 0; u < m->fab->n_switches; u++)
+		if (needs(m, u) && is_missing(m, u, lid) && !lead(m, u, lid, 0) &&
+		    !lead(m, u, lid, MAX_STEPS))
+			left++;
+	return left;
 }
 
 static int
@@ -190,8 +212,10 @@ take_memory(const struct fm_host *host, struct mend *m, struct fm_error *err)
 	m->position = fm_scratch_array(host, fab->n_links, uint32_t);
 	m->n_below = fm_scratch_array(host, n, uint32_t);
 	m->queue = fm_scratch_array(host, n, fm_sw);
-	if (m->port_link == NULL || m->next == NULL || m->position == NULL || m->n_below == NULL ||
-	    m->queue == NULL)
+	m->refused = fm_scratch_array(host, (size_t)fab->n_links * PORT_WORDS, uint64_t);
+	m->n_tries = MAX_TRIES;
+	if (m->port_link == NULL || m->next == NULL || m->refused == NULL || m->position == NULL ||
+	    m->n_below == NULL || m->queue == NULL)
 		return fm_no_scratch(host, "turns in use", err);
 	memset(m->port_link, 0xff, n * 256 * sizeof(*m->port_link));
 	for (fm_sw s = 0; s < n; s++)
@@ -210,20 +234,23 @@ start(const struct fm_host *host, struct mend *m, struct fm_error *err)
 	if (m->hosts == NULL || m->dirty == NULL)
 		return fm_no_scratch(host, "list of missing routes", err);
 	for (fm_end e = 0; e < fab->n_ends; e++)
-		if (fab->end_sw[e] != FM_NONE && (fm_is_host(fab, e) || fab->end_kind[e] == FM_END_PROXY))
+		if (fab->end_sw[e] != FM_NONE &&
+		    (fm_is_host(fab, e) || fab->end_kind[e] == FM_END_PROXY))
 			m->hosts[fab->end_sw[e]] = 1;
 	return 0;
 }
 
 int
 fm_mend(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
-    const uint8_t *arc_up, unsigned flags, const struct fm_tables *out, uint64_t *n_left,
+    const uint8_t *arc_up, unsigned flags, const struct fm_tables *out, struct fm_missing *left,
     struct fm_error *err)
 {
-	struct mend m = { .fab = fab, .arcs = &shape->arcs, .shape = shape, .out = out, .flags = flags };
+	struct mend m = {
+		.fab = fab, .arcs = &shape->arcs, .shape = shape, .out = out, .flags = flags
+	};
 	int rc = start(host, &m, err);
 
-	*n_left = 0;
+	*left = (struct fm_missing){ 0 };
 	if (rc != 0 || flags == 0 || !find_missing(&m))
 		return rc;
 	if ((rc = take_memory(host, &m, err)) != 0)
@@ -236,10 +263,9 @@ fm_mend(const struct fm_host *host, const struct fm_fabric *fab, const struct fm
 	insert_turns(&m);
 	for (uint32_t lid = 1; lid <= fab->max_lid && !m.nomem; lid++)
 		if (m.dirty[lid])
-			mend_lid(&m, (uint16_t)lid);
-	for (uint32_t lid = 1; lid <= fab->max_lid; lid++)
-		for (fm_sw s = 0; m.dirty[lid] && s < fab->n_switches; s++)
-			*n_left += needs(&m, s) && is_missing(&m, s, (uint16_t)lid);
+			*(fm_is_host(fab, fab->lid_end[lid]) ? &left->to_hosts
+							     : &left->to_others) +=
+			    mend_lid(&m, (uint16_t)lid);
 	fm_acyclic_free(m.turns);
 	return m.nomem ? fm_no_scratch(host, "graph of turns", err) : 0;
 }

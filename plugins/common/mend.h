@@ -12,16 +12,20 @@ enum fm_mend_flags {
 	FM_MEND_SWITCHES = 1 << 1, /* routes between switches too (connect_roots) */
 };
 
+/* (switch, LID) still missing of those asked for. */
+struct fm_missing {
+	uint64_t to_hosts, to_others;
+};
+
 /*
  * Complete tables made with arc_up: a missing route is led to a neighbour that
  * has one, if the turns this adds close no cycle with all turns the tables
- * hold.  What cannot be added stays FM_PORT_NONE.  *n_left: (switch, LID) still
- * missing of those asked for.
+ * hold.  What cannot be added stays FM_PORT_NONE.
  *
  * O(switches * LIDs) when anything is missing at all.  FM_E_RESOURCE.
  */
 int fm_mend(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
-    const uint8_t *arc_up, unsigned flags, const struct fm_tables *out, uint64_t *n_left,
+    const uint8_t *arc_up, unsigned flags, const struct fm_tables *out, struct fm_missing *left,
     struct fm_error *err);
 
 #endif

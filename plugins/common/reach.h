@@ -18,8 +18,8 @@ typedef uint64_t fm_lanes __attribute__((vector_size(FM_LANES / 8)));
 
 /* Functions worth building for wider registers too, chosen at load time.
  * Not under sanitizers: they instrument the resolvers, which run before them. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define FM_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define FM_WIDE

@@ -448,7 +448,8 @@ main_slot(const struct spread *s, fm_sw sw, uint32_t asked, bool free, const uin
 	for (uint32_t i = 0; i < width; i++) {
 		uint32_t slot = (asked + i) % width;
 
-		if (arc[slot] != FM_NONE && (best == FM_SLOT_NONE || load[arc[slot]] < load[arc[best]]))
+		if (arc[slot] != FM_NONE &&
+		    (best == FM_SLOT_NONE || load[arc[slot]] < load[arc[best]]))
 			best = slot;
 	}
 	return best;

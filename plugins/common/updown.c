@@ -182,20 +182,22 @@ clear_rows(const struct fm_fabric *fab, const struct fm_tables *out)
 
 /* Balance with the directions in place, then mend what was asked for. */
 static int
-route_directed(const struct finder *f, const struct fm_updown *how, bool by_digits, const struct fm_tables *out,
-    struct fm_paths *found, struct fm_error *err)
+route_directed(const struct finder *f, const struct fm_updown *how, bool by_digits,
+    const struct fm_tables *out, struct fm_missing *left, struct fm_error *err)
 {
-	int rc = fm_balance(f->host, f->fab, f->shape, f->arc_up, by_digits, out, found, err);
-	unsigned mend = found->unjoined > 0 ? how->mend : how->mend & FM_MEND_SWITCHES;
+	struct fm_paths found;
+	int rc = fm_balance(f->host, f->fab, f->shape, f->arc_up, by_digits, out, &found, err);
 
-	if (rc != 0 || mend == 0)
+	*left = (struct fm_missing){ found.unjoined_hosts, found.unjoined - found.unjoined_hosts };
+	if (rc != 0 || (found.unjoined == 0 && !(how->mend & FM_MEND_SWITCHES)) || how->mend == 0)
 		return rc;
-	return fm_mend(f->host, f->fab, f->shape, f->arc_up, mend, out, &found->unjoined, err);
+	return fm_mend(f->host, f->fab, f->shape, f->arc_up, how->mend, out, left, err);
 }
 
 int
-fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
-    const struct fm_updown *how, const struct fm_tables *out, struct fm_paths *found, struct fm_error *err)
+fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_shape *shape, const struct fm_updown *how, const struct fm_tables *out,
+    struct fm_missing *left, struct fm_error *err)
 {
 	size_t n = fab->n_switches;
 	struct finder f = { .host = host,
@@ -208,16 +210,17 @@ fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab, const s
 		.arc_up = fm_scratch_array(host, shape->arcs.n_arcs, uint8_t) };
 	int rc;
 
-	if (f.rank == NULL || f.hops == NULL || f.sum == NULL || f.queue == NULL || f.arc_up == NULL)
+	if (f.rank == NULL || f.hops == NULL || f.sum == NULL || f.queue == NULL ||
+	    f.arc_up == NULL)
 		return fm_no_scratch(host, "directions of the links", err);
 	if (how->n_roots == 0 && shape->tree.levelled && !has_hostless_component(shape)) {
 		direct_from_leaves(&f);
-		rc = route_directed(&f, how, true, out, found, err);
-		if (rc != 0 || found->unjoined == 0 || !(how->mend & FM_MEND_HOSTS))
+		rc = route_directed(&f, how, true, out, left, err);
+		if (rc != 0 || left->to_hosts == 0 || !(how->mend & FM_MEND_HOSTS))
 			return rc;
 		clear_rows(fab, out);
 	}
 	if ((rc = direct_from_roots(&f, how, err)) != 0)
 		return rc;
-	return route_directed(&f, how, points_away_from_leaves(&f), out, found, err);
+	return route_directed(&f, how, points_away_from_leaves(&f), out, left, err);
 }

@@ -15,18 +15,18 @@ struct fm_updown {
 	const fm_sw *roots; /* [n_roots] given, or none: found */
 	uint32_t n_roots;
 	const int64_t *ids; /* [n_switches] order among switches of one rank, or NULL: by index */
-	unsigned mend;	     /* enum fm_mend_flags: which missing pairs get routes all the same */
+	unsigned mend;	    /* enum fm_mend_flags: which missing pairs get routes all the same */
 };
 
 /*
  * Without roots: a levelled fabric points away from its leaves, so that every
  * top switch is a root.  Where that leaves hosts without a route that mending
  * was to give them, and on other fabrics, one well-centred root per component
- * joins all.  found->unjoined: what is left.
+ * joins all.
  * FM_E_RESOURCE, FM_E_CANCELLED.
  */
 int fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_shape *shape, const struct fm_updown *how, const struct fm_tables *out,
-    struct fm_paths *found, struct fm_error *err);
+    struct fm_missing *left, struct fm_error *err);
 
 #endif

@@ -82,7 +82,8 @@ measure_floor(struct bench *b, const struct tables *t, double *ms, struct fm_err
 	struct tables *to;
 	struct floor f;
 
-	if (tables_new(b->router.tables, b->router.workers, &b->snap->fab, FM_PROVIDES_LFT, 0, &to, err) != 0)
+	if (tables_new(b->router.tables, b->router.workers, &b->snap->fab, FM_PROVIDES_LFT, 0, &to,
+		err) != 0)
 		return err->kind;
 	f = (struct floor){ &t->t, &to->t };
 	for (int i = 0; i < b->runs; i++) {
@@ -100,8 +101,8 @@ measure_floor(struct bench *b, const struct tables *t, double *ms, struct fm_err
 
 /* Routes of all hosts to one LID, added to load[] link by link. */
 static uint64_t
-add_tree(const struct fm_fabric *fab, const struct fm_tables *t, const uint32_t *port_link, uint16_t lid,
-    uint64_t *load)
+add_tree(const struct fm_fabric *fab, const struct fm_tables *t, const uint32_t *port_link,
+    uint16_t lid, uint64_t *load)
 {
 	fm_end dest = fab->lid_end[lid];
 	uint64_t lost = 0;
@@ -146,7 +147,8 @@ print_loads(const struct bench *b, const struct tables *t)
 		max = load[l] > max ? load[l] : max;
 	}
 	printf("load max %llu avg %.1f max/avg %.3f lost %llu\n", (unsigned long long)max,
-	    (double)sum / fab->n_links, (double)max * fab->n_links / (double)(sum ? sum : 1), (unsigned long long)lost);
+	    (double)sum / fab->n_links, (double)max * fab->n_links / (double)(sum ? sum : 1),
+	    (unsigned long long)lost);
 	free(port_link);
 	free(load);
 }
@@ -171,13 +173,16 @@ measure(struct bench *b, struct fm_error *err)
 	}
 	ms = median(times, b->runs);
 	if ((rc = measure_floor(b, t, &floor_ms, err)) == 0 &&
-	    (rc = verify_tables(b->snap, &t->t, &(struct verify_request){ .n_vls = 8 }, b->router.workers, &v, err)) == 0) {
-		printf("%s: %u switches, %u ends, %u LIDs: %.2f ms, floor %.2f ms, ratio %.1f\n", b->engine->name,
-		    b->snap->fab.n_switches, b->snap->fab.n_ends, b->snap->fab.max_lid, ms, floor_ms,
-		    ms / floor_ms);
-		printf("reachable %llu unreachable %llu switch pairs unrouted %llu loops %u credit loops %u hops %u\n",
+	    (rc = verify_tables(b->snap, &t->t, &(struct verify_request){ .n_vls = 8 },
+		 b->router.workers, &v, err)) == 0) {
+		printf("%s: %u switches, %u ends, %u LIDs: %.2f ms, floor %.2f ms, ratio %.1f\n",
+		    b->engine->name, b->snap->fab.n_switches, b->snap->fab.n_ends,
+		    b->snap->fab.max_lid, ms, floor_ms, ms / floor_ms);
+		printf("reachable %llu unreachable %llu switch pairs unrouted %llu loops %u credit "
+		       "loops %u hops %u %s\n",
 		    (unsigned long long)v.reachable_pairs, (unsigned long long)v.unreachable_pairs,
-		    (unsigned long long)v.switch_pairs_unrouted, v.loops, v.credit_loops, v.max_hops);
+		    (unsigned long long)v.switch_pairs_unrouted, v.loops, v.credit_loops,
+		    v.max_hops, v.fault != VERIFY_OK ? v.witness : "");
 		if (b->snap->fab.n_ends < 4000 || getenv("LOADS") != NULL)
 			print_loads(b, t);
 	}
@@ -192,8 +197,8 @@ run(struct bench *b, int argc, char **argv, struct fm_error *err)
 	uint32_t n_links, n_switches;
 	int rc;
 
-	rc = strcmp(argv[0], "file") == 0 ? netlist_read(argv[1], &b->nl, err) :
-					    netlist_generate(argc, argv, &b->nl, err);
+	rc = strcmp(argv[0], "file") == 0 ? netlist_read(argv[1], &b->nl, err)
+					  : netlist_generate(argc, argv, &b->nl, err);
 	if (rc != 0 || (rc = netlist_fail(&b->nl, &b->faults, &n_links, &n_switches, err)) != 0 ||
 	    (rc = netlist_snapshot(&b->nl, &view, &b->snap, err)) != 0 ||
 	    (rc = router_init(&b->router, b->workers, err)) != 0)
@@ -222,13 +227,26 @@ main(int argc, char **argv)
 		double value = strtod(optarg != NULL ? optarg : "", NULL);
 
 		switch (c) {
-		case 'p': dirs[0] = optarg; break;
-		case 'n': b.runs = value < 1 || value > MAX_RUNS ? MAX_RUNS : (int)value; break;
-		case 'w': b.workers = (unsigned)value; break;
-		case 'l': b.lmc = (int)value; break;
-		case 'f': b.faults.links_pct = value; break;
-		case 's': b.faults.seed = (uint64_t)value; break;
-		default: return 2;
+		case 'p':
+			dirs[0] = optarg;
+			break;
+		case 'n':
+			b.runs = value < 1 || value > MAX_RUNS ? MAX_RUNS : (int)value;
+			break;
+		case 'w':
+			b.workers = (unsigned)value;
+			break;
+		case 'l':
+			b.lmc = (int)value;
+			break;
+		case 'f':
+			b.faults.links_pct = value;
+			break;
+		case 's':
+			b.faults.seed = (uint64_t)value;
+			break;
+		default:
+			return 2;
 		}
 	}
 	if (engine_set_load(&set, dirs[0] != NULL ? dirs : NULL, &err) != 0) {
@@ -236,11 +254,13 @@ main(int argc, char **argv)
 		return 2;
 	}
 	if (optind + 1 < argc)
-		b.engine = strcmp(argv[optind], "fallback") == 0 ? &fallback_engine :
-								    engine_find(&set, argv[optind]);
+		b.engine = strcmp(argv[optind], "fallback") == 0 ? &fallback_engine
+								 : engine_find(&set, argv[optind]);
 	if (b.engine == NULL) {
-		fputs("usage: route_time [-p PLUGIN_DIR] [-n RUNS] [-w WORKERS] [-l LMC] [-f LINKS_PCT] [-s SEED] "
-		      "ENGINE KIND ARGS...\n", stderr);
+		fputs("usage: route_time [-p PLUGIN_DIR] [-n RUNS] [-w WORKERS] [-l LMC] [-f "
+		      "LINKS_PCT] [-s SEED] "
+		      "ENGINE KIND ARGS...\n",
+		    stderr);
 		return 2;
 	}
 	if (run(&b, argc - optind - 1, argv + optind + 1, &err) != 0) {

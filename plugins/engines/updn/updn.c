@@ -30,7 +30,8 @@ static const struct fm_option options[] = {
 	    .min = 0,
 	    .max = 64,
 	    .unit = "hops",
-	    .help = "Make every switch this far from the nearest host's switch a root; 0 finds roots." },
+	    .help = "Make every switch this far from the nearest host's switch a root; 0 finds "
+		    "roots." },
 	{ .name = "ids",
 	    .type = FM_OPT_TABLE,
 	    .offset = offsetof(struct updn_options, ids),
@@ -44,7 +45,8 @@ static const struct fm_option options[] = {
 	    .type = FM_OPT_BOOL,
 	    .offset = offsetof(struct updn_options, calculate_missing_routes),
 	    .def = "true",
-	    .help = "Route pairs that no up/down path joins another way, as far as no credit loop results." },
+	    .help = "Route pairs that no up/down path joins another way, as far as no credit loop "
+		    "results." },
 	{ .type = FM_OPT_END },
 };
 
@@ -67,9 +69,11 @@ list_roots(const struct fm_host *host, const struct fm_fabric *fab, const struct
 	}
 	how->roots = roots;
 	if (how->n_roots == 0 && o->roots.n_sets > 0)
-		return host->fail(err, FM_E_TOPOLOGY, "none of the roots is a switch of this fabric");
+		return host->fail(
+		    err, FM_E_TOPOLOGY, "none of the roots is a switch of this fabric");
 	if (how->n_roots == 0 && o->level > 0)
-		return host->fail(err, FM_E_TOPOLOGY, "no switch is %lld hops from the nearest host's switch (level)",
+		return host->fail(err, FM_E_TOPOLOGY,
+		    "no switch is %lld hops from the nearest host's switch (level)",
 		    (long long)o->level);
 	return 0;
 }
@@ -88,7 +92,8 @@ list_ids(const struct fm_host *host, const struct fm_fabric *fab, const struct u
 	for (fm_sw s = 0; s < fab->n_switches; s++)
 		ids[s] = INT64_MAX;
 	for (uint32_t i = 0; i < o->ids.n_rows; i++)
-		if (o->ids.row[i].index < fab->n_switches && fab->sw_guid[o->ids.row[i].index] == o->ids.row[i].guid)
+		if (o->ids.row[i].index < fab->n_switches &&
+		    fab->sw_guid[o->ids.row[i].index] == o->ids.row[i].guid)
 			ids[o->ids.row[i].index] = o->ids.row[i].value;
 	how->ids = ids;
 	return 0;
@@ -102,18 +107,19 @@ updn_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
 	struct fm_updown how = { .mend = (o->calculate_missing_routes ? FM_MEND_HOSTS : 0u) |
 		    (o->connect_roots ? FM_MEND_SWITCHES : 0u) };
 	struct fm_shape shape;
-	struct fm_paths found;
+	struct fm_missing left;
 	int rc;
 
 	if ((rc = fm_shape_build(host, fab, &shape, err)) != 0 ||
 	    (rc = list_roots(host, fab, &shape, o, &how, err)) != 0 ||
 	    (rc = list_ids(host, fab, o, &how, err)) != 0 ||
-	    (rc = fm_route_updown(host, fab, &shape, &how, out, &found, err)) != 0)
+	    (rc = fm_route_updown(host, fab, &shape, &how, out, &left, err)) != 0)
 		return rc;
-	if (found.unjoined > 0)
-		host->log(host, 2, "updn: %llu routes from switches with hosts are missing: no path without a "
-		    "credit loop joins them",
-		    (unsigned long long)found.unjoined);
+	if (left.to_hosts + left.to_others > 0)
+		host->log(host, 2,
+		    "updn: no path without a credit loop for %llu (switch, LID) to hosts and %llu "
+		    "to switches",
+		    (unsigned long long)left.to_hosts, (unsigned long long)left.to_others);
 	return 0;
 }
 
