@@ -36,12 +36,12 @@ route_updn(const struct fm_host *host, const struct fm_fabric *fab, const struct
     const void *opts, struct fm_tables *out, struct fm_error *err)
 {
 	struct fm_shape shape;
-	struct fm_paths found;
+	struct fm_missing left;
 	int rc = fm_shape_build(host, fab, &shape, err);
 
 	return rc != 0
 	    ? rc
-	    : fm_route_updown(host, fab, &shape, &(struct fm_updown){ 0 }, out, &found, err);
+	    : fm_route_updown(host, fab, &shape, &(struct fm_updown){ 0 }, out, &left, err);
 }
 FM_ENGINE(up, .traits = FM_PROVIDES_LFT, .route = route_updn);
 

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * minhop, updn and the core's fallback on every kind of fabric: whole,
+ * damaged, several LIDs an end, edge cases.  Balance by walking all pairs.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/conf/options.h"
+#include "core/route/fallback.h"
+#include "core/topo/netlist.h"
+#include "tests/engine/props.h"
+#include "tests/engine/shuffle.h"
+#include "tests/unit/generate_words.h"
+
+extern const struct fm_engine minhop_LTX_fm_engine, updn_LTX_fm_engine;
+
+static const struct fm_engine *const engines[] = { &minhop_LTX_fm_engine, &updn_LTX_fm_engine,
+	&fallback_engine };
+#define N_ENGINES (sizeof(engines) / sizeof(*engines))
+
+struct fabric {
+	const char *words;
+	double links_pct;
+	uint8_t lmc;
+};
+
+static const struct fabric fabrics[] = {
+	{ "pgft 2 4,4 1,2 1,2", 0, 0 },
+	{ "pgft 2 6,6 1,6 1,1", 20, 0 },
+	{ "pgft 3 4,4,4 1,4,4 1,1,1", 0, 0 },
+	{ "pgft 3 4,4,4 1,4,4 1,1,1", 1, 0 },
+	{ "pgft 3 4,4,4 1,4,4 1,1,1", 5, 1 },
+	{ "pgft 3 4,4,4 1,4,4 1,1,1", 20, 0 },
+	{ "pgft 3 4,4,4 1,2,2 1,1,2", 5, 0 },
+	{ "pgft 2 3,3 1,3 1,1", 0, 7 },
+	{ "torus 5x4 2", 0, 0 },
+	{ "torus 3x3x3 1 2", 10, 2 },
+	{ "mesh 4x4 2", 0, 0 },
+	{ "hypercube 4 2", 0, 0 },
+	{ "dragonfly 4 2 2", 0, 0 },
+	{ "dragonfly 4 2 2", 5, 3 },
+	{ "random 24 5 3 7", 0, 0 },
+	{ "random 40 3 2 9", 20, 0 },
+};
+#define N_FABRICS (sizeof(fabrics) / sizeof(*fabrics))
+
+struct routed {
+	struct router router;
+	struct fm_arena mem;
+	struct snapshot *snap;
+	struct tables *tables;
+};
+
+static struct snapshot *
+make(const struct fabric *f, bool shuffled)
+{
+	struct netlist_view view = { .n_vls = 8, .ca_lmc = f->lmc };
+	struct netlist_faults faults = { .links_pct = f->links_pct, .seed = 5 };
+	struct netlist plain = { 0 }, other = { 0 };
+	struct snapshot *snap = NULL;
+	struct fm_error err = { 0 };
+	uint32_t n_links, n_switches;
+
+	ck_assert_msg(generate_words(f->words, &plain, &err) == 0, "%s: %s", f->words, err.msg);
+	if (f->links_pct > 0)
+		ck_assert_int_eq(netlist_fail(&plain, &faults, &n_links, &n_switches, &err), 0);
+	if (shuffled)
+		shuffle_netlist(&plain, 3, &other);
+	ck_assert_msg(netlist_snapshot(shuffled ? &other : &plain, &view, &snap, &err) == 0, "%s: %s",
+	    f->words, err.msg);
+	netlist_fini(&plain);
+	netlist_fini(&other);
+	return snap;
+}
+
+static struct prop_case
+case_of(const struct fm_engine *engine, struct snapshot *snap, struct fm_arena *mem)
+{
+	struct prop_case c = { .engine = engine, .snap = snap, .n_vls = 8 };
+	void *opts = NULL;
+	struct fm_error err = { 0 };
+
+	ck_assert_msg(options_bind(engine, NULL, snap, mem, &opts, &err) == 0, "%s", err.msg);
+	c.opts = opts;
+	return c;
+}
+
+/* Route; snap becomes the routed's. */
+static void
+route(struct routed *r, const struct fm_engine *engine, struct snapshot *snap)
+{
+	struct fm_error err = { 0 };
+	struct prop_case c;
+
+	fm_arena_init(&r->mem, SIZE_MAX);
+	ck_assert_int_eq(router_init(&r->router, 2, &err), 0);
+	r->snap = snap;
+	c = case_of(engine, snap, &r->mem);
+	ck_assert_msg(route_once(&r->router, engine, c.opts, &snap->fab, NULL, 0, &r->tables, &err) == 0,
+	    "%s: %s", engine->name, err.msg);
+}
+
+static void
+routed_fini(struct routed *r)
+{
+	tables_put(r->tables);
+	router_fini(&r->router);
+	snapshot_put(r->snap);
+	fm_arena_fini(&r->mem);
+}
+
+static fm_link
+link_of(const struct fm_fabric *fab, fm_sw sw, uint8_t port)
+{
+	for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
+		if (fab->link_port[l] == port)
+			return l;
+	return FM_NONE;
+}
+
+/* Hops from every switch to root, by breadth first search: the oracle. */
+static void
+count_hops(const struct fm_fabric *fab, fm_sw root, uint32_t *hops)
+{
+	fm_sw *queue = calloc(fab->n_switches, sizeof(*queue));
+	uint32_t n = 0;
+
+	memset(hops, 0xff, fab->n_switches * sizeof(*hops));
+	hops[root] = 0;
+	queue[n++] = root;
+	for (uint32_t i = 0; i < n; i++)
+		for (fm_link l = fab->sw_first_link[queue[i]]; l < fab->sw_first_link[queue[i] + 1]; l++)
+			if (hops[fab->link_to[l]] == FM_NONE) {
+				hops[fab->link_to[l]] = hops[queue[i]] + 1;
+				queue[n++] = fab->link_to[l];
+			}
+	free(queue);
+}
+
+static bool
+is_ca(const struct fm_fabric *fab, fm_end e)
+{
+	return fab->end_kind[e] == FM_END_CA && fab->end_sw[e] != FM_NONE;
+}
+
+/* Walk from sw to lid, adding n to load[] link by link; links walked, or FM_NONE. */
+static uint32_t
+walk(const struct routed *r, fm_sw sw, uint16_t lid, uint32_t n, uint32_t *load)
+{
+	const struct fm_fabric *fab = &r->snap->fab;
+	uint32_t hops = 0;
+
+	while (sw != fab->end_sw[fab->lid_end[lid]]) {
+		fm_link l = link_of(fab, sw, r->tables->t.lft[sw][lid]);
+
+		if (l == FM_NONE || hops++ > 64)
+			return FM_NONE;
+		if (load != NULL)
+			load[l] += n;
+		sw = fab->link_to[l];
+	}
+	return hops;
+}
+
+/* The verdict, and every pair of hosts with a cable path between them joined. */
+START_TEST(every_engine_is_safe_on_every_fabric)
+{
+	const struct fabric *f = &fabrics[_i];
+
+	for (size_t i = 0; i < N_ENGINES; i++) {
+		struct routed r;
+		struct verdict v;
+		struct fm_error err = { 0 };
+		struct prop_case c;
+		bool refused = true;
+
+		route(&r, engines[i], make(f, false));
+		c = case_of(engines[i], r.snap, &r.mem);
+		ck_assert_msg(prop_safe(&c, &v, &refused, &err) == 0, "%s: %s", f->words, err.msg);
+		ck_assert(!refused);
+		ck_assert_uint_gt(v.reachable_pairs, 0);
+		if (i == 0 || f->links_pct == 0)
+			ck_assert_msg(v.unreachable_pairs == 0, "%s, %s: %s", f->words, engines[i]->name,
+			    v.witness);
+		for (fm_end e = 0; e < r.snap->fab.n_ends; e++)
+			for (fm_sw s = 0; is_ca(&r.snap->fab, e) && s < r.snap->fab.n_switches; s++)
+				if (r.snap->fab.sw_first_end[s + 1] - r.snap->fab.sw_first_end[s] > 1 &&
+				    r.snap->sw_component[s] == r.snap->sw_component[r.snap->fab.end_sw[e]])
+					ck_assert_msg(walk(&r, s, r.snap->fab.end_lid[e], 0, NULL) != FM_NONE,
+					    "%s, %s: switch %u to end %u", f->words, engines[i]->name, s, e);
+		routed_fini(&r);
+	}
+}
+END_TEST
+
+START_TEST(minhop_paths_are_shortest)
+{
+	const struct fabric *f = &fabrics[_i];
+	struct routed r;
+	const struct fm_fabric *fab;
+	uint32_t *hops;
+
+	route(&r, &minhop_LTX_fm_engine, make(f, false));
+	fab = &r.snap->fab;
+	hops = calloc(fab->n_switches, sizeof(*hops));
+	for (fm_sw d = 0; d < fab->n_switches; d++) {
+		count_hops(fab, d, hops);
+		for (fm_end e = fab->sw_first_end[d]; e < fab->sw_first_end[d + 1]; e++)
+			for (uint32_t i = 0; i < 1u << fab->end_lmc[e]; i++)
+				for (fm_sw s = 0; s < fab->n_switches; s++)
+					ck_assert_msg(walk(&r, s, (uint16_t)(fab->end_lid[e] + i), 0, NULL) == hops[s],
+					    "%s: switch %u to LID %u", f->words, s, fab->end_lid[e] + i);
+	}
+	free(hops);
+	routed_fini(&r);
+}
+END_TEST
+
+START_TEST(engines_are_pure)
+{
+	for (size_t i = 0; i < N_ENGINES; i++) {
+		struct snapshot *snap = make(&fabrics[_i], false);
+		struct fm_error err = { 0 };
+		struct fm_arena mem;
+		struct prop_case c;
+
+		fm_arena_init(&mem, SIZE_MAX);
+		c = case_of(engines[i], snap, &mem);
+		ck_assert_msg(prop_pure(&c, NULL, &err) == 0, "%s: %s", fabrics[_i].words, err.msg);
+		fm_arena_fini(&mem);
+		snapshot_put(snap);
+	}
+}
+END_TEST
+
+START_TEST(engines_survive_without_memory)
+{
+	for (size_t i = 0; i < N_ENGINES; i++) {
+		struct snapshot *snap = make(&fabrics[_i], false);
+		struct fm_error err = { 0 };
+		struct fm_arena mem;
+		struct prop_case c;
+
+		fm_arena_init(&mem, SIZE_MAX);
+		c = case_of(engines[i], snap, &mem);
+		ck_assert_msg(
+		    prop_survives_no_memory(&c, 200, &err) == 0, "%s: %s", fabrics[_i].words, err.msg);
+		fm_arena_fini(&mem);
+		snapshot_put(snap);
+	}
+}
+END_TEST
+
+/* ----------------------------------------------------------------- balance */
+
+struct balance {
+	uint32_t max;
+	double max_over_avg;
+	uint32_t shift_max;
+};
+
+static uint32_t
+largest(const uint32_t *load, uint32_t n, uint64_t *sum)
+{
+	uint32_t max = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		max = load[i] > max ? load[i] : max;
+		if (sum != NULL)
+			*sum += load[i];
+	}
+	return max;
+}
+
+/* All to all, and every shift of the hosts in the order of their ends. */
+static struct balance
+measure(const struct routed *r)
+{
+	const struct fm_fabric *fab = &r->snap->fab;
+	uint32_t *load = calloc(fab->n_links, sizeof(*load)), *shift = calloc(fab->n_links, sizeof(*shift));
+	fm_end *host = calloc(fab->n_ends, sizeof(*host));
+	struct balance b = { 0 };
+	uint32_t n = 0;
+	uint64_t sum = 0;
+
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		if (is_ca(fab, e))
+			host[n++] = e;
+	for (uint32_t k = 1; k < n; k++) {
+		memset(shift, 0, fab->n_links * sizeof(*shift));
+		for (uint32_t i = 0; i < n; i++)
+			walk(r, fab->end_sw[host[i]], fab->end_lid[host[(i + k) % n]], 1, shift);
+		for (fm_link l = 0; l < fab->n_links; l++)
+			load[l] += shift[l];
+		b.shift_max = largest(shift, fab->n_links, NULL) > b.shift_max ?
+		    largest(shift, fab->n_links, NULL) :
+		    b.shift_max;
+	}
+	b.max = largest(load, fab->n_links, &sum);
+	b.max_over_avg = (double)b.max * fab->n_links / (double)sum;
+	free(load);
+	free(shift);
+	free(host);
+	return b;
+}
+
+static struct balance
+balance_of(const struct fm_engine *engine, const char *words, double links_pct, bool shuffled)
+{
+	struct fabric f = { words, links_pct, 0 };
+	struct routed r;
+	struct balance b;
+
+	route(&r, engine, make(&f, shuffled));
+	b = measure(&r);
+	routed_fini(&r);
+	return b;
+}
+
+START_TEST(intact_trees_are_ideal)
+{
+	static const char *const trees[] = { "pgft 2 6,6 1,6 1,1", "pgft 3 4,4,4 1,4,4 1,1,1",
+		"pgft 2 4,8 1,2 1,2", "pgft 3 4,4,8 1,4,4 1,1,1" };
+
+	for (size_t i = 0; i < N_ENGINES; i++) {
+		struct balance b = balance_of(engines[i], trees[_i], 0, false);
+		struct balance other = balance_of(engines[i], trees[_i], 0, true);
+
+		ck_assert_msg(b.shift_max == 1, "%s on %s: %u flows of a shift on one link",
+		    engines[i]->name, trees[_i], b.shift_max);
+		ck_assert_msg(b.max_over_avg <= 1.12, "%s on %s: %f", engines[i]->name, trees[_i],
+		    b.max_over_avg);
+		ck_assert_msg(other.max == b.max, "%s on %s: %u, under other names %u", engines[i]->name,
+		    trees[_i], b.max, other.max);
+	}
+}
+END_TEST
+
+/* The bounds are those of the balanced cases measured plus a tenth. */
+START_TEST(others_are_balanced)
+{
+	static const struct {
+		const char *words;
+		double links_pct, minhop, updn;
+	} cases[] = {
+		{ "pgft 3 4,4,8 1,4,4 1,1,1", 5, 2.4, 2.4 },
+		{ "random 40 6 4 1", 0, 1.4, 7 },
+		{ "torus 4x4x4 2", 0, 1.3, 7 },
+		{ "hypercube 5 2", 0, 1.3, 6 },
+	};
+	double minhop = balance_of(&minhop_LTX_fm_engine, cases[_i].words, cases[_i].links_pct, false).max_over_avg;
+	double updn = balance_of(&updn_LTX_fm_engine, cases[_i].words, cases[_i].links_pct, false).max_over_avg;
+
+	ck_assert_msg(minhop <= cases[_i].minhop, "minhop on %s: %f", cases[_i].words, minhop);
+	ck_assert_msg(updn <= cases[_i].updn, "updn on %s: %f", cases[_i].words, updn);
+}
+END_TEST
+
+/* Several LIDs of a host leave every other leaf by as many switches as there are. */
+START_TEST(lids_of_one_host_take_different_switches)
+{
+	static const struct fabric cases[] = { { "pgft 2 4,4 1,4 1,1", 0, 2 },
+		{ "pgft 3 4,4,4 1,4,4 1,1,1", 0, 2 }, { "hyperx 3x3 2", 0, 1 } };
+
+	for (size_t i = 0; i < N_ENGINES; i++) {
+		struct routed r;
+		const struct fm_fabric *fab;
+
+		if (i > 0 && _i == 2)
+			continue; /* a root per leaf pair: not as many paths */
+		route(&r, engines[i], make(&cases[_i], false));
+		fab = &r.snap->fab;
+		for (fm_end e = 0; e < fab->n_ends; e++)
+			for (fm_sw s = 0; is_ca(fab, e) && s < fab->n_switches; s++) {
+				uint64_t ports[4] = { 0 };
+				uint32_t hops = walk(&r, s, fab->end_lid[e], 0, NULL), n = 0;
+
+				if (hops < 2 || fab->sw_first_end[s + 1] - fab->sw_first_end[s] < 2)
+					continue;
+				for (uint32_t k = 0; k < 1u << cases[_i].lmc; k++) {
+					uint8_t port = r.tables->t.lft[s][fab->end_lid[e] + k];
+
+					ports[port / 64] |= (uint64_t)1 << (port % 64);
+				}
+				for (int w = 0; w < 4; w++)
+					n += (uint32_t)__builtin_popcountll(ports[w]);
+				ck_assert_msg(n == 1u << cases[_i].lmc, "%s on %s: %u ports at switch %u to end %u",
+				    engines[i]->name, cases[_i].words, n, s, e);
+			}
+		routed_fini(&r);
+	}
+}
+END_TEST
+
+/* ----------------------------------------------------------- edges by hand */
+
+/* n switches without a cable between them; hosts on each; LIDs from 1. */
+static struct snapshot *
+apart(uint32_t n_switches, uint32_t n_hosts)
+{
+	struct netlist_view view = { .n_vls = 1 };
+	struct netlist nl = { 0 };
+	struct snapshot *snap = NULL;
+	struct fm_error err = { 0 };
+
+	for (uint32_t s = 0; s < n_switches; s++) {
+		char name[32];
+		uint32_t sw;
+
+		snprintf(name, sizeof(name), "sw-%u", s);
+		sw = netlist_add(&nl, NETLIST_SWITCH, name, name, 0, 8);
+		for (uint32_t h = 0; h < n_hosts; h++) {
+			snprintf(name, sizeof(name), "host-%u-%u", s, h);
+			netlist_cable(&nl, sw, h + 1, netlist_add(&nl, NETLIST_CA, name, name, 0, 1), 1, 25000);
+		}
+	}
+	ck_assert_msg(netlist_snapshot(&nl, &view, &snap, &err) == 0, "%s", err.msg);
+	netlist_fini(&nl);
+	return snap;
+}
+
+START_TEST(edge_fabrics_are_routed)
+{
+	static const uint32_t sizes[][2] = { { 1, 0 }, { 1, 1 }, { 1, 5 }, { 2, 2 }, { 3, 0 } };
+
+	for (size_t i = 0; i < N_ENGINES; i++) {
+		struct routed r;
+		const struct fm_fabric *fab;
+
+		route(&r, engines[i], apart(sizes[_i][0], sizes[_i][1]));
+		fab = &r.snap->fab;
+		for (fm_end e = 0; e < fab->n_ends; e++)
+			for (fm_sw s = 0; s < fab->n_switches; s++)
+				ck_assert_uint_eq(r.tables->t.lft[s][fab->end_lid[e]],
+				    s == fab->end_sw[e] ? fab->end_port[e] : FM_PORT_NONE);
+		routed_fini(&r);
+	}
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("engines");
+	TCase *c = tcase_create("engines");
+	SRunner *runner;
+	int failed;
+
+	tcase_set_timeout(c, 120);
+	tcase_add_loop_test(c, every_engine_is_safe_on_every_fabric, 0, (int)N_FABRICS);
+	tcase_add_loop_test(c, minhop_paths_are_shortest, 0, (int)N_FABRICS);
+	tcase_add_loop_test(c, engines_are_pure, 0, (int)N_FABRICS);
+	tcase_add_loop_test(c, engines_survive_without_memory, 0, (int)N_FABRICS);
+	tcase_add_loop_test(c, intact_trees_are_ideal, 0, 4);
+	tcase_add_loop_test(c, others_are_balanced, 0, 4);
+	tcase_add_loop_test(c, lids_of_one_host_take_different_switches, 0, 3);
+	tcase_add_loop_test(c, edge_fabrics_are_routed, 0, 5);
+	suite_add_tcase(suite, c);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? 0 : 1;
+}
