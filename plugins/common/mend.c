@@ -19,9 +19,11 @@
 
 #include "lib/acyclic.h"
 
-#define PORT_WORDS 4   /* 256 ports */
-#define MAX_STEPS 1    /* switches without a route on the way to one that has one */
-#define MAX_TRIES 4000 /* turns tried: a refusal may cost a walk through the graph */
+#define PORT_WORDS 4 /* 256 ports */
+#define HOST_STEPS 3 /* switches without a route on the way to one that has one: hosts' LIDs */
+#define OTHER_STEPS 1
+#define MAX_LOOKS 2000000 /* next steps looked at in all */
+#define MAX_TRIES 4000	  /* turns tried: a refusal may cost a walk through the graph */
 
 struct mend {
 	const struct fm_fabric *fab;
@@ -30,15 +32,15 @@ struct mend {
 	const struct fm_tables *out;
 	unsigned flags;
 	struct fm_acyclic *turns;
-	fm_link *port_link; /* [n_switches][256] FM_NONE = no switch there */
-	uint64_t *next;	    /* [n_links][PORT_WORDS] egress ports taken after the link */
-	uint32_t *position; /* [n_links] first order */
-	uint32_t *n_below;  /* [n_switches] */
-	fm_sw *queue;	    /* [n_switches] */
-	uint8_t *hosts;	    /* [n_switches] has a source of traffic */
-	uint8_t *dirty;	    /* [max_lid + 1] somebody misses it */
-	uint64_t *refused;  /* [n_links][PORT_WORDS] */
-	uint32_t n_tries;   /* left */
+	fm_link *port_link;	   /* [n_switches][256] FM_NONE = no switch there */
+	uint64_t *next;		   /* [n_links][PORT_WORDS] egress ports taken after the link */
+	uint32_t *position;	   /* [n_links] first order */
+	uint32_t *n_below;	   /* [n_switches] */
+	fm_sw *queue;		   /* [n_switches] */
+	uint8_t *hosts;		   /* [n_switches] has a source of traffic */
+	uint8_t *dirty;		   /* [max_lid + 1] somebody misses it */
+	uint64_t *refused;	   /* [n_links][PORT_WORDS] */
+	uint32_t n_tries, n_looks; /* left */
 	bool nomem;
 };
 
@@ -162,6 +164,9 @@ lead_by(struct mend *m, fm_sw u, fm_link l, uint16_t lid)
 	fm_sw v = m->fab->link_to[l];
 	fm_link out = m->port_link[v * 256 + m->out->lft[v][lid]];
 
+	if (m->n_looks == 0)
+		return false;
+	m->n_looks--;
 	if (m->out->lft[v][lid] == FM_PORT_NONE || (out != FM_NONE && m->fab->link_to[out] == u))
 		return false;
 	if (!add_turn(m, l, out))
@@ -190,15 +195,34 @@ lead(struct mend *m, fm_sw u, uint16_t lid, unsigned steps)
 
 /* One LID for all who need it and miss it; counts those who still do. */
 static uint64_t
-mend_lid(struct mend *m, uint16_t lid)
+mend_lid(struct mend *m, uint16_t lid, unsigned max_steps)
 {
 	uint64_t left = 0;
 
-	for (fm_sw u = 0; u < m->fab->n_switches; u++)
-		if (needs(m, u) && is_missing(m, u, lid) && !lead(m, u, lid, 0) &&
-		    !lead(m, u, lid, MAX_STEPS))
-			left++;
+	for (fm_sw u = 0; u < m->fab->n_switches; u++) {
+		bool led = !needs(m, u) || !is_missing(m, u, lid);
+
+		for (unsigned steps = 0; !led && steps <= max_steps; steps++)
+			led = lead(m, u, lid, steps);
+		left += !led;
+	}
 	return left;
+}
+
+/* Hosts' LIDs before the others, which are many and matter less. */
+static void
+mend_all(struct mend *m, struct fm_missing *left)
+{
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (uint32_t lid = 1; lid <= m->fab->max_lid && !m->nomem; lid++) {
+			if (!m->dirty[lid] ||
+			    fm_is_host(m->fab, m->fab->lid_end[lid]) != (pass == 0))
+				continue;
+			if (pass == 0)
+				left->to_hosts += mend_lid(m, (uint16_t)lid, HOST_STEPS);
+			else
+				left->to_others += mend_lid(m, (uint16_t)lid, OTHER_STEPS);
+		}
 }
 
 static int
@@ -214,6 +238,7 @@ take_memory(const struct fm_host *host, struct mend *m, struct fm_error *err)
 	m->queue = fm_scratch_array(host, n, fm_sw);
 	m->refused = fm_scratch_array(host, (size_t)fab->n_links * PORT_WORDS, uint64_t);
 	m->n_tries = MAX_TRIES;
+	m->n_looks = MAX_LOOKS;
 	if (m->port_link == NULL || m->next == NULL || m->refused == NULL || m->position == NULL ||
 	    m->n_below == NULL || m->queue == NULL)
 		return fm_no_scratch(host, "turns in use", err);
@@ -261,11 +286,7 @@ fm_mend(const struct fm_host *host, const struct fm_fabric *fab, const struct fm
 		return fm_no_scratch(host, "graph of turns", err);
 	collect_turns(&m);
 	insert_turns(&m);
-	for (uint32_t lid = 1; lid <= fab->max_lid && !m.nomem; lid++)
-		if (m.dirty[lid])
-			*(fm_is_host(fab, fab->lid_end[lid]) ? &left->to_hosts
-							     : &left->to_others) +=
-			    mend_lid(&m, (uint16_t)lid);
+	mend_all(&m, left);
 	fm_acyclic_free(m.turns);
 	return m.nomem ? fm_no_scratch(host, "graph of turns", err) : 0;
 }

@@ -68,8 +68,8 @@ make(const struct fabric *f, bool shuffled)
 		ck_assert_int_eq(netlist_fail(&plain, &faults, &n_links, &n_switches, &err), 0);
 	if (shuffled)
 		shuffle_netlist(&plain, 3, &other);
-	ck_assert_msg(netlist_snapshot(shuffled ? &other : &plain, &view, &snap, &err) == 0, "%s: %s",
-	    f->words, err.msg);
+	ck_assert_msg(netlist_snapshot(shuffled ? &other : &plain, &view, &snap, &err) == 0,
+	    "%s: %s", f->words, err.msg);
 	netlist_fini(&plain);
 	netlist_fini(&other);
 	return snap;
@@ -98,7 +98,8 @@ route(struct routed *r, const struct fm_engine *engine, struct snapshot *snap)
 	ck_assert_int_eq(router_init(&r->router, 2, &err), 0);
 	r->snap = snap;
 	c = case_of(engine, snap, &r->mem);
-	ck_assert_msg(route_once(&r->router, engine, c.opts, &snap->fab, NULL, 0, &r->tables, &err) == 0,
+	ck_assert_msg(
+	    route_once(&r->router, engine, c.opts, &snap->fab, NULL, 0, &r->tables, &err) == 0,
 	    "%s: %s", engine->name, err.msg);
 }
 
@@ -131,7 +132,8 @@ count_hops(const struct fm_fabric *fab, fm_sw root, uint32_t *hops)
 	hops[root] = 0;
 	queue[n++] = root;
 	for (uint32_t i = 0; i < n; i++)
-		for (fm_link l = fab->sw_first_link[queue[i]]; l < fab->sw_first_link[queue[i] + 1]; l++)
+		for (fm_link l = fab->sw_first_link[queue[i]]; l < fab->sw_first_link[queue[i] + 1];
+		     l++)
 			if (hops[fab->link_to[l]] == FM_NONE) {
 				hops[fab->link_to[l]] = hops[queue[i]] + 1;
 				queue[n++] = fab->link_to[l];
@@ -182,14 +184,18 @@ START_TEST(every_engine_is_safe_on_every_fabric)
 		ck_assert(!refused);
 		ck_assert_uint_gt(v.reachable_pairs, 0);
 		if (i == 0 || f->links_pct == 0)
-			ck_assert_msg(v.unreachable_pairs == 0, "%s, %s: %s", f->words, engines[i]->name,
-			    v.witness);
+			ck_assert_msg(v.unreachable_pairs == 0, "%s, %s: %s", f->words,
+			    engines[i]->name, v.witness);
 		for (fm_end e = 0; e < r.snap->fab.n_ends; e++)
 			for (fm_sw s = 0; is_ca(&r.snap->fab, e) && s < r.snap->fab.n_switches; s++)
-				if (r.snap->fab.sw_first_end[s + 1] - r.snap->fab.sw_first_end[s] > 1 &&
-				    r.snap->sw_component[s] == r.snap->sw_component[r.snap->fab.end_sw[e]])
-					ck_assert_msg(walk(&r, s, r.snap->fab.end_lid[e], 0, NULL) != FM_NONE,
-					    "%s, %s: switch %u to end %u", f->words, engines[i]->name, s, e);
+				if (r.snap->fab.sw_first_end[s + 1] - r.snap->fab.sw_first_end[s] >
+					1 &&
+				    r.snap->sw_component[s] ==
+					r.snap->sw_component[r.snap->fab.end_sw[e]])
+					ck_assert_msg(
+					    walk(&r, s, r.snap->fab.end_lid[e], 0, NULL) != FM_NONE,
+					    "%s, %s: switch %u to end %u", f->words,
+					    engines[i]->name, s, e);
 		routed_fini(&r);
 	}
 }
@@ -210,8 +216,10 @@ START_TEST(minhop_paths_are_shortest)
 		for (fm_end e = fab->sw_first_end[d]; e < fab->sw_first_end[d + 1]; e++)
 			for (uint32_t i = 0; i < 1u << fab->end_lmc[e]; i++)
 				for (fm_sw s = 0; s < fab->n_switches; s++)
-					ck_assert_msg(walk(&r, s, (uint16_t)(fab->end_lid[e] + i), 0, NULL) == hops[s],
-					    "%s: switch %u to LID %u", f->words, s, fab->end_lid[e] + i);
+					ck_assert_msg(walk(&r, s, (uint16_t)(fab->end_lid[e] + i),
+							  0, NULL) == hops[s],
+					    "%s: switch %u to LID %u", f->words, s,
+					    fab->end_lid[e] + i);
 	}
 	free(hops);
 	routed_fini(&r);
@@ -245,8 +253,8 @@ START_TEST(engines_survive_without_memory)
 
 		fm_arena_init(&mem, SIZE_MAX);
 		c = case_of(engines[i], snap, &mem);
-		ck_assert_msg(
-		    prop_survives_no_memory(&c, 200, &err) == 0, "%s: %s", fabrics[_i].words, err.msg);
+		ck_assert_msg(prop_survives_no_memory(&c, 200, &err) == 0, "%s: %s",
+		    fabrics[_i].words, err.msg);
 		fm_arena_fini(&mem);
 		snapshot_put(snap);
 	}
@@ -279,7 +287,8 @@ static struct balance
 measure(const struct routed *r)
 {
 	const struct fm_fabric *fab = &r->snap->fab;
-	uint32_t *load = calloc(fab->n_links, sizeof(*load)), *shift = calloc(fab->n_links, sizeof(*shift));
+	uint32_t *load = calloc(fab->n_links, sizeof(*load)),
+		 *shift = calloc(fab->n_links, sizeof(*shift));
 	fm_end *host = calloc(fab->n_ends, sizeof(*host));
 	struct balance b = { 0 };
 	uint32_t n = 0;
@@ -294,9 +303,9 @@ measure(const struct routed *r)
 			walk(r, fab->end_sw[host[i]], fab->end_lid[host[(i + k) % n]], 1, shift);
 		for (fm_link l = 0; l < fab->n_links; l++)
 			load[l] += shift[l];
-		b.shift_max = largest(shift, fab->n_links, NULL) > b.shift_max ?
-		    largest(shift, fab->n_links, NULL) :
-		    b.shift_max;
+		b.shift_max = largest(shift, fab->n_links, NULL) > b.shift_max
+		    ? largest(shift, fab->n_links, NULL)
+		    : b.shift_max;
 	}
 	b.max = largest(load, fab->n_links, &sum);
 	b.max_over_avg = (double)b.max * fab->n_links / (double)sum;
@@ -332,8 +341,8 @@ START_TEST(intact_trees_are_ideal)
 		    engines[i]->name, trees[_i], b.shift_max);
 		ck_assert_msg(b.max_over_avg <= 1.12, "%s on %s: %f", engines[i]->name, trees[_i],
 		    b.max_over_avg);
-		ck_assert_msg(other.max == b.max, "%s on %s: %u, under other names %u", engines[i]->name,
-		    trees[_i], b.max, other.max);
+		ck_assert_msg(other.max == b.max, "%s on %s: %u, under other names %u",
+		    engines[i]->name, trees[_i], b.max, other.max);
 	}
 }
 END_TEST
@@ -350,8 +359,11 @@ START_TEST(others_are_balanced)
 		{ "torus 4x4x4 2", 0, 1.3, 7 },
 		{ "hypercube 5 2", 0, 1.3, 6 },
 	};
-	double minhop = balance_of(&minhop_LTX_fm_engine, cases[_i].words, cases[_i].links_pct, false).max_over_avg;
-	double updn = balance_of(&updn_LTX_fm_engine, cases[_i].words, cases[_i].links_pct, false).max_over_avg;
+	double minhop =
+	    balance_of(&minhop_LTX_fm_engine, cases[_i].words, cases[_i].links_pct, false)
+		.max_over_avg;
+	double updn = balance_of(&updn_LTX_fm_engine, cases[_i].words, cases[_i].links_pct, false)
+			  .max_over_avg;
 
 	ck_assert_msg(minhop <= cases[_i].minhop, "minhop on %s: %f", cases[_i].words, minhop);
 	ck_assert_msg(updn <= cases[_i].updn, "updn on %s: %f", cases[_i].words, updn);
@@ -386,8 +398,9 @@ START_TEST(lids_of_one_host_take_different_switches)
 				}
 				for (int w = 0; w < 4; w++)
 					n += (uint32_t)__builtin_popcountll(ports[w]);
-				ck_assert_msg(n == 1u << cases[_i].lmc, "%s on %s: %u ports at switch %u to end %u",
-				    engines[i]->name, cases[_i].words, n, s, e);
+				ck_assert_msg(n == 1u << cases[_i].lmc,
+				    "%s on %s: %u ports at switch %u to end %u", engines[i]->name,
+				    cases[_i].words, n, s, e);
 			}
 		routed_fini(&r);
 	}
@@ -413,7 +426,8 @@ apart(uint32_t n_switches, uint32_t n_hosts)
 		sw = netlist_add(&nl, NETLIST_SWITCH, name, name, 0, 8);
 		for (uint32_t h = 0; h < n_hosts; h++) {
 			snprintf(name, sizeof(name), "host-%u-%u", s, h);
-			netlist_cable(&nl, sw, h + 1, netlist_add(&nl, NETLIST_CA, name, name, 0, 1), 1, 25000);
+			netlist_cable(&nl, sw, h + 1,
+			    netlist_add(&nl, NETLIST_CA, name, name, 0, 1), 1, 25000);
 		}
 	}
 	ck_assert_msg(netlist_snapshot(&nl, &view, &snap, &err) == 0, "%s", err.msg);

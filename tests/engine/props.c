@@ -37,12 +37,12 @@ differ(const struct fm_fabric *fab, const struct fm_tables *a, const struct fm_t
 }
 
 static int
-compare_workers(const struct prop_case *c, const struct tables *first, unsigned n_workers,
-    struct fm_error *err)
+compare_workers(
+    const struct prop_case *c, const struct tables *first, unsigned n_workers, struct fm_error *err)
 {
 	struct router r;
 	struct tables *t = NULL;
-	uint32_t sw, lid;
+	uint32_t sw = 0, lid = 0;
 	int rc = router_init(&r, n_workers, err);
 
 	if (rc != 0)
@@ -51,7 +51,8 @@ compare_workers(const struct prop_case *c, const struct tables *first, unsigned 
 		rc = route(c, &r, 0, &t, err);
 		if (rc == 0 && differ(&c->snap->fab, &first->t, &t->t, &sw, &lid))
 			rc = fm_fail(err, FM_E_BUG,
-			    "%s: call %d with %u workers differs from the first call with one, from switch "
+			    "%s: call %d with %u workers differs from the first call with one, "
+			    "from switch "
 			    "%u LID %u on",
 			    c->engine->name, again + 1, n_workers, sw, lid);
 		tables_put(t);
