@@ -49,3 +49,8 @@ plugin_LTLIBRARIES += plugins/engines/file.la
 plugins_engines_file_la_SOURCES = plugins/engines/file/file.c
 plugins_engines_file_la_LDFLAGS = $(engine_ldflags)
 plugins_engines_file_la_LIBADD = libfmcommon.la
+
+# The skeleton needs nothing but fmd/engine.h.
+plugin_LTLIBRARIES += plugins/engines/template.la
+plugins_engines_template_la_SOURCES = plugins/engines/template/template.c
+plugins_engines_template_la_LDFLAGS = $(engine_ldflags)

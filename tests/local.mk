@@ -180,3 +180,7 @@ tests_integration_umad_probe_LDADD = libfmcore.la
 TESTS += tests/integration/umad_ibsim.sh
 endif
 EXTRA_DIST += tests/integration/umad_ibsim.sh
+
+# ---- engines from the outside
+TESTS += tests/integration/engine_check.sh tests/integration/outoftree.sh
+EXTRA_DIST += tests/integration/engine_check.sh tests/integration/outoftree.sh

@@ -4,3 +4,7 @@ bin_PROGRAMS += fmroute
 fmroute_SOURCES = tools/fmroute.c tools/fmroute.h tools/fmroute_fabric.c tools/fmroute_route.c
 fmroute_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 fmroute_LDADD = libfmcore.la $(JANSSON_LIBS)
+
+bin_PROGRAMS += fmd-engine-check
+fmd_engine_check_SOURCES = tools/fmd-engine-check.c
+fmd_engine_check_LDADD = libfmcore.la

@@ -12,3 +12,4 @@ CORE_SOURCES += \
 	core/route/verify.c core/route/verify_cycles.c core/route/verify_internal.h \
 	core/route/verify_vl.c core/route/verify_walk.c core/route/verify_words.c \
 	core/route/verify.h
+CORE_SOURCES += core/route/props.c core/route/props.h
