@@ -83,8 +83,8 @@ claim(struct assign *a, uint32_t i, uint16_t lid, enum pass pass)
 		return;
 	if (lid % size != 0 || lid + size > N_LIDS) {
 		fm_log_rl(&a->bucket, FM_LOG_WARN, "lid",
-		    "LID %u of port 0x%016" PRIx64 " does not fit LMC %u: it gets another", lid, w->guid,
-		    w->lmc);
+		    "LID %u of port 0x%016" PRIx64 " does not fit LMC %u: it gets another", lid,
+		    w->guid, w->lmc);
 		return;
 	}
 	stronger = find_stronger(a, i, lid, pass);

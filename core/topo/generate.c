@@ -28,17 +28,19 @@ static const struct kind {
 	{ "mesh", "D1xD2x.. HOSTS [PARALLEL]", "torus without the cables that wrap around", 2, 3,
 	    gen_mesh },
 	{ "hypercube", "D HOSTS", "2^D switches", 2, 2, gen_hypercube },
-	{ "hyperx", "D1xD2x.. HOSTS", "all switches of a row cabled to each other, in each dimension",
-	    2, 2, gen_hyperx },
+	{ "hyperx", "D1xD2x.. HOSTS",
+	    "all switches of a row cabled to each other, in each dimension", 2, 2, gen_hyperx },
 	{ "dragonfly", "A P H [G]",
 	    "G groups (A*H+1 by default) of A switches with P hosts and H global cables each", 3, 4,
 	    gen_dragonfly },
-	{ "cascade", "", "two groups of a Cascade: 2 x 96 switches, 8 hosts each", 0, 0, gen_cascade },
-	{ "kautz", "D K HOSTS [PARALLEL]", "Kautz graph of words of length K over D+1 letters", 3, 4,
-	    gen_kautz },
+	{ "cascade", "", "two groups of a Cascade: 2 x 96 switches, 8 hosts each", 0, 0,
+	    gen_cascade },
+	{ "kautz", "D K HOSTS [PARALLEL]", "Kautz graph of words of length K over D+1 letters", 3,
+	    4, gen_kautz },
 	{ "slimfly", "Q HOSTS", "McKay-Miller-Siran graph of 2*Q^2 switches, Q an odd prime", 2, 2,
 	    gen_slimfly },
-	{ "random", "SWITCHES DEGREE HOSTS SEED", "connected random regular graph", 4, 4, gen_random },
+	{ "random", "SWITCHES DEGREE HOSTS SEED", "connected random regular graph", 4, 4,
+	    gen_random },
 };
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -67,7 +69,8 @@ netlist_generate(int argc, char *const argv[], struct netlist *nl, struct fm_err
 	int rc;
 
 	if (argc < 1)
-		return fm_fail(err, FM_E_CONFIG, "no kind of fabric given: one of pgft, torus, ...");
+		return fm_fail(
+		    err, FM_E_CONFIG, "no kind of fabric given: one of pgft, torus, ...");
 	if (k == NULL)
 		return fm_fail(err, FM_E_CONFIG,
 		    "%.60s is no kind of fabric: write pgft, torus, mesh, hypercube, hyperx, "
@@ -134,8 +137,9 @@ gen_list(const struct gen *g, int i, const char *what, char sep, uint32_t min, u
 		if (*at++ != sep)
 			break;
 	}
-	return fm_fail(err, FM_E_CONFIG, "%s: %s is \"%.40s\", not 1 to %u numbers separated by \"%c\"",
-	    g->argv[0], what, g->argv[i], GEN_MAX_DIMS, sep);
+	return fm_fail(err, FM_E_CONFIG,
+	    "%s: %s is \"%.40s\", not 1 to %u numbers separated by \"%c\"", g->argv[0], what,
+	    g->argv[i], GEN_MAX_DIMS, sep);
 }
 
 int
@@ -143,8 +147,9 @@ gen_fits(const struct gen *g, uint64_t ports_per_switch, uint64_t n_switches, ui
     struct fm_error *err)
 {
 	if (ports_per_switch < 1 || ports_per_switch > GEN_MAX_PORTS)
-		return fm_fail(err, FM_E_CONFIG, "%s: a switch would have %llu ports, 1..%u are possible",
-		    g->argv[0], (unsigned long long)ports_per_switch, GEN_MAX_PORTS);
+		return fm_fail(err, FM_E_CONFIG,
+		    "%s: a switch would have %llu ports, 1..%u are possible", g->argv[0],
+		    (unsigned long long)ports_per_switch, GEN_MAX_PORTS);
 	if (n_switches + n_hosts > GEN_MAX_NODES)
 		return fm_fail(err, FM_E_CONFIG, "%s: %llu nodes are more than %u", g->argv[0],
 		    (unsigned long long)(n_switches + n_hosts), GEN_MAX_NODES);
@@ -165,8 +170,8 @@ gen_name(char *name, size_t size, const char *prefix, const uint32_t *digits, ui
 uint32_t
 gen_switch(struct gen *g, const char *name, uint32_t n_ports)
 {
-	uint32_t sw = g->failed ? NETLIST_NONE :
-				  netlist_add(g->nl, NETLIST_SWITCH, name, name, 0, n_ports);
+	uint32_t sw =
+	    g->failed ? NETLIST_NONE : netlist_add(g->nl, NETLIST_SWITCH, name, name, 0, n_ports);
 
 	if (sw == NETLIST_NONE)
 		g->failed = true;

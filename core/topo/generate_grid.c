@@ -27,7 +27,8 @@ size_grid(struct grid *d, struct fm_error *err)
 		d->stride[i] = (uint32_t)n;
 		n *= d->size[i];
 		if (n > GEN_MAX_NODES)
-			return fm_fail(err, FM_E_CONFIG, "the grid has more than %u switches", GEN_MAX_NODES);
+			return fm_fail(
+			    err, FM_E_CONFIG, "the grid has more than %u switches", GEN_MAX_NODES);
 	}
 	d->n_switches = (uint32_t)n;
 	return 0;
@@ -108,10 +109,12 @@ build_torus(struct gen *g, struct grid *d, struct fm_error *err)
 static int
 read_torus(struct gen *g, struct grid *d, struct fm_error *err)
 {
-	int rc = gen_list(g, 1, "the list of dimensions", 'x', 1, GEN_MAX_NODES, d->size, &d->n, err);
+	int rc =
+	    gen_list(g, 1, "the list of dimensions", 'x', 1, GEN_MAX_NODES, d->size, &d->n, err);
 
 	if (rc == 0)
-		rc = gen_number(g, 2, "the number of hosts a switch", 0, GEN_MAX_PORTS, &d->hosts, err);
+		rc = gen_number(
+		    g, 2, "the number of hosts a switch", 0, GEN_MAX_PORTS, &d->hosts, err);
 	d->parallel = 1;
 	if (rc == 0 && g->argc > 3)
 		rc = gen_number(g, 3, "the number of parallel cables", 1, 127, &d->parallel, err);
@@ -143,7 +146,8 @@ gen_hypercube(struct gen *g, struct fm_error *err)
 	int rc = gen_number(g, 1, "the number of dimensions", 1, GEN_MAX_DIMS, &d.n, err);
 
 	if (rc == 0)
-		rc = gen_number(g, 2, "the number of hosts a switch", 0, GEN_MAX_PORTS, &d.hosts, err);
+		rc = gen_number(
+		    g, 2, "the number of hosts a switch", 0, GEN_MAX_PORTS, &d.hosts, err);
 	if (rc != 0)
 		return rc;
 	for (uint32_t i = 0; i < d.n; i++)

@@ -52,8 +52,8 @@ read_dragonfly(struct gen *g, struct dragonfly *d, struct fm_error *err)
 	d->g = d->a * d->h + 1;
 	if (rc == 0 && g->argc > 4)
 		rc = gen_number(g, 4, "G, the number of groups,", 1, d->a * d->h + 1, &d->g, err);
-	return rc != 0 ? rc :
-			 gen_fits(g, d->p + d->a - 1 + d->h, (uint64_t)d->g * d->a,
+	return rc != 0 ? rc
+		       : gen_fits(g, d->p + d->a - 1 + d->h, (uint64_t)d->g * d->a,
 			     (uint64_t)d->g * d->a * d->p, err);
 }
 
@@ -191,9 +191,11 @@ gen_slimfly(struct gen *g, struct fm_error *err)
 	int rc = gen_number(g, 1, "Q", 3, SLIMFLY_MAX_Q, &q, err);
 
 	if (rc == 0)
-		rc = gen_number(g, 2, "the number of hosts a switch", 0, GEN_MAX_PORTS, &hosts, err);
+		rc =
+		    gen_number(g, 2, "the number of hosts a switch", 0, GEN_MAX_PORTS, &hosts, err);
 	if (rc == 0 && !is_prime(q))
-		rc = fm_fail(err, FM_E_CONFIG, "slimfly: Q is %u, an odd prime is needed (3, 5, 7, 11, 13, ...)", q);
+		rc = fm_fail(err, FM_E_CONFIG,
+		    "slimfly: Q is %u, an odd prime is needed (3, 5, 7, 11, 13, ...)", q);
 	degree = q % 4 == 1 ? (3 * q - 1) / 2 : (3 * q + 1) / 2;
 	if (rc == 0)
 		rc = gen_fits(g, hosts + degree, 2ull * q * q, 2ull * q * q * hosts, err);
@@ -246,7 +248,8 @@ read_kautz(struct gen *g, struct kautz *z, struct fm_error *err)
 	if (rc == 0)
 		rc = gen_number(g, 2, "K", 1, GEN_MAX_DIMS, &z->k, err);
 	if (rc == 0)
-		rc = gen_number(g, 3, "the number of hosts a switch", 0, GEN_MAX_PORTS, &z->hosts, err);
+		rc = gen_number(
+		    g, 3, "the number of hosts a switch", 0, GEN_MAX_PORTS, &z->hosts, err);
 	z->parallel = 1;
 	if (rc == 0 && g->argc > 4)
 		rc = gen_number(g, 4, "the number of parallel cables", 1, 127, &z->parallel, err);

@@ -18,9 +18,9 @@
 struct graph {
 	uint32_t n, degree, hosts;
 	struct fm_rng rng;
-	uint32_t *ring;	       /* [n] switches in ring order */
-	struct fm_hash joined; /* a * n + b, a < b -> 1 */
-	FM_VEC(uint32_t) free; /* a switch as often as it has free ports */
+	uint32_t *ring;		/* [n] switches in ring order */
+	struct fm_hash joined;	/* a * n + b, a < b -> 1 */
+	FM_VEC(uint32_t) free;	/* a switch as often as it has free ports */
 	FM_VEC(uint64_t) edges; /* a * n + b: those that may give way */
 };
 
@@ -69,7 +69,8 @@ give_way(struct graph *r, size_t e, uint32_t u, uint32_t v)
 {
 	uint32_t x = (uint32_t)(r->edges.item[e] / r->n), y = (uint32_t)(r->edges.item[e] % r->n);
 
-	if (!may_join(r, u, x) || !may_join(r, v, y) || (u == y && v == x) || key(r, u, x) == key(r, v, y))
+	if (!may_join(r, u, x) || !may_join(r, v, y) || (u == y && v == x) ||
+	    key(r, u, x) == key(r, v, y))
 		return false;
 	fm_hash_remove(&r->joined, r->edges.item[e]);
 	r->edges.item[e] = r->edges.item[--r->edges.n];
@@ -113,7 +114,8 @@ make_graph(struct graph *r, struct fm_error *err)
 		}
 		if (!place(r, u, v))
 			return fm_fail(err, FM_E_CONFIG,
-			    "random: no graph of %u switches with degree %u came out: try another seed",
+			    "random: no graph of %u switches with degree %u came out: try another "
+			    "seed",
 			    r->n, r->degree);
 	}
 	return 0;
@@ -156,16 +158,20 @@ read_random(struct gen *g, struct graph *r, uint64_t *seed, struct fm_error *err
 	if (rc == 0)
 		rc = gen_number(g, 2, "the degree", 0, GEN_MAX_PORTS, &r->degree, err);
 	if (rc == 0)
-		rc = gen_number(g, 3, "the number of hosts a switch", 0, GEN_MAX_PORTS, &r->hosts, err);
+		rc = gen_number(
+		    g, 3, "the number of hosts a switch", 0, GEN_MAX_PORTS, &r->hosts, err);
 	if (rc == 0)
 		rc = gen_number(g, 4, "the seed", 0, UINT32_MAX, &number, err);
-	if (rc == 0 && (r->degree >= r->n || (r->n > 2 && r->degree < 2) || (r->n == 2 && r->degree < 1)))
+	if (rc == 0 &&
+	    (r->degree >= r->n || (r->n > 2 && r->degree < 2) || (r->n == 2 && r->degree < 1)))
 		rc = fm_fail(err, FM_E_CONFIG,
-		    "random: %u switches of degree %u cannot be joined without double cables: the degree is %u..%u",
+		    "random: %u switches of degree %u cannot be joined without double cables: the "
+		    "degree is %u..%u",
 		    r->n, r->degree, r->n > 2 ? 2 : r->n - 1, r->n - 1);
 	*seed = number;
-	return rc != 0 ? rc :
-			 gen_fits(g, (uint64_t)r->hosts + r->degree, r->n, (uint64_t)r->n * r->hosts, err);
+	return rc != 0
+	    ? rc
+	    : gen_fits(g, (uint64_t)r->hosts + r->degree, r->n, (uint64_t)r->n * r->hosts, err);
 }
 
 int

@@ -51,7 +51,8 @@ read_tree(struct gen *g, struct tree *t, struct fm_error *err)
 	for (int i = 0; i < 3 && rc == 0; i++) {
 		rc = gen_list(g, i + 2, what[i], ',', 1, GEN_MAX_PORTS, lists[i] + 1, &n, err);
 		if (rc == 0 && n != t->h)
-			return fm_fail(err, FM_E_CONFIG, "pgft: %s has %u numbers, one for each of the %u levels is right",
+			return fm_fail(err, FM_E_CONFIG,
+			    "pgft: %s has %u numbers, one for each of the %u levels is right",
 			    what[i], n, t->h);
 	}
 	return rc;
@@ -107,8 +108,8 @@ node_name(const struct tree *t, uint32_t level, uint64_t index, char *name, size
 	}
 	if (at == GEN_MAX_DIMS)
 		digits[--at] = 1;
-	gen_name(name, size, level_word(t, level, word, sizeof(word)), digits + at,
-	    GEN_MAX_DIMS - at);
+	gen_name(
+	    name, size, level_word(t, level, word, sizeof(word)), digits + at, GEN_MAX_DIMS - at);
 }
 
 static void
@@ -131,7 +132,8 @@ cable_up(struct gen *g, const struct tree *t, uint32_t l, uint64_t index)
 {
 	uint32_t m = t->m[l + 1], w = t->w[l + 1], p = t->p[l + 1];
 	uint32_t first_up = 1 + (l > 0 ? t->m[l] * t->p[l] : 0);
-	uint64_t below = 1, above, a; /* product of the radices of digits 1..l; the digits around l+1 */
+	uint64_t below = 1, above,
+		 a; /* product of the radices of digits 1..l; the digits around l+1 */
 
 	for (uint32_t i = 1; i <= l; i++)
 		below *= radix(t, l, i);

@@ -22,7 +22,7 @@ struct made {
 	const struct netlist_view *view;
 	struct fm_arena mem;
 	struct snapshot_builder b;
-	uint32_t *sw_of;  /* [n_nodes] switch index, FM_NONE for CAs and routers */
+	uint32_t *sw_of;   /* [n_nodes] switch index, FM_NONE for CAs and routers */
 	uint32_t *sw_node; /* [n_switches] node index */
 	uint32_t n_switches;
 	uint32_t *first_link; /* [n_switches + 1] CSR of cables between switches */
@@ -34,7 +34,8 @@ struct made {
 static int
 no_memory(struct fm_error *err)
 {
-	return fm_fail(err, FM_E_RESOURCE, "out of memory while building a snapshot of a fabric file");
+	return fm_fail(
+	    err, FM_E_RESOURCE, "out of memory while building a snapshot of a fabric file");
 }
 
 struct guid_node {
@@ -54,7 +55,8 @@ static int
 number_switches(struct made *m, struct fm_error *err)
 {
 	const struct netlist *nl = m->nl;
-	struct guid_node *sorted = fm_arena_array(&m->mem, (size_t)nl->n_nodes + 1, struct guid_node);
+	struct guid_node *sorted =
+	    fm_arena_array(&m->mem, (size_t)nl->n_nodes + 1, struct guid_node);
 	uint32_t n = 0;
 
 	m->sw_of = fm_arena_array(&m->mem, (size_t)nl->n_nodes + 1, uint32_t);
@@ -141,7 +143,8 @@ add_cables(struct made *m, struct fm_error *err)
 	for (uint32_t sw = 0; sw < m->n_switches; sw++)
 		for (unsigned p = 1; p <= m->nl->nodes[m->sw_node[sw]].n_ports; p++) {
 			const struct netlist_port *port = netlist_port(m->nl, m->sw_node[sw], p);
-			uint32_t far = port->peer_node == NETLIST_NONE ? FM_NONE : m->sw_of[port->peer_node];
+			uint32_t far =
+			    port->peer_node == NETLIST_NONE ? FM_NONE : m->sw_of[port->peer_node];
 			struct snapshot_cable c = { .sw = { sw, far },
 				.port = { (uint8_t)p, port->peer_port },
 				.n_vls = m->view->n_vls,
@@ -158,7 +161,8 @@ add_cables(struct made *m, struct fm_error *err)
 
 /* Port p of node as an end of switch sw (FM_NONE: behind no switch). */
 static int
-add_end(struct made *m, uint32_t node, unsigned p, uint32_t sw, uint8_t sw_port, struct fm_error *err)
+add_end(
+    struct made *m, uint32_t node, unsigned p, uint32_t sw, uint8_t sw_port, struct fm_error *err)
 {
 	const struct netlist_node *n = &m->nl->nodes[node];
 	const struct netlist_port *port = netlist_port(m->nl, node, p);
@@ -248,8 +252,9 @@ netlist_snapshot(const struct netlist *nl, const struct netlist_view *view, stru
 	int rc;
 
 	if (view->n_vls < 1 || view->n_vls > FM_MAX_VLS || view->ca_lmc > 7 || view->switch_lmc > 7)
-		return fm_fail(err, FM_E_CONFIG, "%u VLs and LMC %u and %u: 1..%u VLs and LMC 0..7 are possible",
-		    view->n_vls, view->ca_lmc, view->switch_lmc, FM_MAX_VLS);
+		return fm_fail(err, FM_E_CONFIG,
+		    "%u VLs and LMC %u and %u: 1..%u VLs and LMC 0..7 are possible", view->n_vls,
+		    view->ca_lmc, view->switch_lmc, FM_MAX_VLS);
 	fm_arena_init(&m.mem, SIZE_MAX);
 	rc = number_switches(&m, err);
 	if (rc == 0)
