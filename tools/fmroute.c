@@ -20,6 +20,8 @@ static const struct subcommand {
 	{ "check", "FABRIC TABLES [--vls=N] [--stats] [--json] [--dump=DIR]",
 	    "judge tables: a dump of fmroute, dump_lfts, OpenSM's lfts or fdbs", fmroute_check },
 	{ "convert", "FABRIC", "read a fabric, write it as ibnetdiscover would", fmroute_convert },
+	{ "shuffle", "FABRIC [SEED]", "write the same fabric with other names and port numbers",
+	    fmroute_shuffle },
 };
 #define N_SUBCOMMANDS (sizeof(subcommands) / sizeof(subcommands[0]))
 

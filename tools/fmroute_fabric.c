@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fmroute gen, fail, convert: subcommands whose result is a fabric.
+ * fmroute gen, fail, convert, shuffle: subcommands whose result is a fabric.
  */
 #include "tools/fmroute.h"
 
@@ -135,4 +135,24 @@ fmroute_fail(int argc, char **argv)
 	printf("# %.200s, seed %llu: without %u cables and %u switches\n", argv[optind],
 	    (unsigned long long)f.seed, n_links, n_switches);
 	return put(&nl);
+}
+
+int
+fmroute_shuffle(int argc, char **argv)
+{
+	struct netlist nl = { 0 }, other = { 0 };
+	uint64_t seed = 1;
+	struct fm_error err;
+	int rc;
+
+	if (argc < 2 || argc > 3) {
+		fprintf(stderr, "usage: fmroute shuffle FABRIC [SEED]\n");
+		return FMROUTE_EXIT_USAGE;
+	}
+	if ((argc > 2 && whole_number("seed", argv[2], UINT64_MAX, &seed, &err) != 0) ||
+	    netlist_read(argv[1], &nl, &err) != 0)
+		return fmroute_report(&err);
+	rc = netlist_shuffle(&nl, seed, &other, &err);
+	netlist_fini(&nl);
+	return rc != 0 ? fmroute_report(&err) : put(&other);
 }

@@ -115,6 +115,11 @@ struct netlist_faults {
 int netlist_fail(struct netlist *nl, const struct netlist_faults *faults, uint32_t *n_links,
     uint32_t *n_switches, struct fm_error *err);
 
+/* The same fabric with nodes in another order, other GUIDs and names, and the
+ * ports of each switch renumbered. */
+int netlist_shuffle(
+    const struct netlist *in, uint64_t seed, struct netlist *out, struct fm_error *err);
+
 struct snapshot;
 struct netlist_view {
 	uint8_t ca_lmc, switch_lmc; /* for LIDs given here */

@@ -464,6 +464,33 @@ START_TEST(test_faults)
 }
 END_TEST
 
+/* Shuffled: as many nodes, cables and components, in other places. */
+START_TEST(test_shuffle)
+{
+	struct netlist_view view = { .n_vls = 1 };
+	struct netlist nl = { 0 }, other = { 0 };
+	struct snapshot *snap;
+	struct fm_error err;
+	uint32_t n_moved = 0;
+
+	ck_assert_int_eq(generate_words(generated[_i], &nl, &err), 0);
+	ck_assert_int_eq(netlist_shuffle(&nl, 7, &other, &err), 0);
+	ck_assert_uint_eq(other.n_nodes, nl.n_nodes);
+	ck_assert_uint_eq(n_switch_ports_cabled(&other), n_switch_ports_cabled(&nl));
+	for (uint32_t i = 0; i < nl.n_nodes; i++)
+		n_moved += nl.nodes[i].type != other.nodes[i].type ||
+		    nl.nodes[i].n_ports != other.nodes[i].n_ports ||
+		    netlist_port(&nl, i, 1)->peer_node != netlist_port(&other, i, 1)->peer_node;
+	ck_assert_uint_gt(n_moved, nl.n_nodes / 4);
+	round_trip(&other);
+	ck_assert_int_eq(netlist_snapshot(&other, &view, &snap, &err), 0);
+	ck_assert_uint_eq(snap->n_components, 1);
+	snapshot_put(snap);
+	netlist_fini(&other);
+	netlist_fini(&nl);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -486,6 +513,7 @@ main(void)
 	tcase_add_test(tc, test_lids_of_the_file);
 	tcase_add_loop_test(tc, test_real_fabrics, 0, sizeof(real) / sizeof(real[0]));
 	tcase_add_loop_test(tc, test_faults, 0, 3);
+	tcase_add_loop_test(tc, test_shuffle, 0, sizeof(generated) / sizeof(generated[0]));
 	suite_add_tcase(s, tc);
 	srunner_run_all(r, CK_NORMAL);
 	failed = srunner_ntests_failed(r);
