@@ -84,6 +84,11 @@ tests_unit_check_abi_SOURCES = tests/unit/check_abi.c
 tests_unit_check_abi_CFLAGS = $(unit_cflags)
 tests_unit_check_abi_LDADD = $(unit_ldadd)
 
+UNIT_TESTS += tests/unit/check_metrics
+tests_unit_check_metrics_SOURCES = tests/unit/check_metrics.c tests/unit/pgft.h
+tests_unit_check_metrics_CFLAGS = $(unit_cflags)
+tests_unit_check_metrics_LDADD = $(unit_ldadd)
+
 UNIT_TESTS += tests/unit/check_verify
 tests_unit_check_verify_SOURCES = tests/unit/check_verify.c
 tests_unit_check_verify_CFLAGS = $(unit_cflags)

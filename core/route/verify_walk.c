@@ -11,8 +11,9 @@
  * that knows, and known backwards.  Only what a source's packets reach is ever
  * looked at, so entries that carry no traffic cannot make a credit loop.
  *
- * Switch ports 0 send too, to the LIDs of other switches; they are followed
- * last, and note no dependencies.
+ * Switch ports 0 send too, to the LIDs of other switches; where no other
+ * source has gone the same way, they are followed last, and note no
+ * dependencies.
  *
  * Time: one look-up per (source switch, LID), plus one per (switch, LID) with
  * traffic.  Memory per worker: 256 bytes a switch and the dependency rows.
@@ -134,6 +135,7 @@ walk_lane(const struct judge *j, struct walker *w, fm_sw sw, unsigned lane, stru
 
 	if (known >= ARRIVES_END) {
 		sum->n_lost++;
+		w->switch_lost += w->lane[lane].is_switch && w->lane[lane].sw != sw;
 		note_clue(w, VERIFY_UNREACHABLE, w->lane[lane].lid, sw);
 		return;
 	}
@@ -300,18 +302,50 @@ discount_self(const struct judge *j, struct walker *w, unsigned lane)
 	}
 }
 
-/* From every other switch to a switch's LID. */
+/* From a switch without sources to the switches' LIDs.  (The ends of the
+ * others go the same way as their switch, and have been.) */
 static void
-walk_switch_pairs(const struct judge *j, struct walker *w, unsigned lane)
+walk_switch(const struct judge *j, struct walker *w, fm_sw sw, const uint8_t *list, unsigned n)
 {
-	const struct lane *l = &w->lane[lane];
+	const uint8_t *row = j->t->lft[sw];
+	uint32_t *known = &w->info[(size_t)sw * LANES];
 
-	if (!l->is_switch)
-		return;
-	for (fm_sw sw = 0; sw < j->fab->n_switches; sw++)
-		if (sw != l->sw && j->snap->sw_component[sw] == l->component &&
-		    verify_resolve(j, w, sw, lane) >= ARRIVES_END)
+	for (unsigned i = 0; i < n; i++) {
+		const struct lane *l = &w->lane[list[i]];
+		struct port_ref ref = port_ref_at(j, sw, row[l->lid]);
+		uint32_t next = w->info[ref.info + list[i]] - w->base;
+
+		if (l->sw == sw || j->snap->sw_component[sw] != l->component)
+			continue;
+		if (next < ARRIVES_END && known[list[i]] < w->base)
+			known[list[i]] = w->base +
+			    (((next & ~SLOT_MASK) + (1u << HOPS_SHIFT)) | (ref.dep & SLOT_MASK));
+		else if (verify_resolve(j, w, sw, list[i]) >= ARRIVES_END)
 			w->switch_lost++;
+	}
+}
+
+static void
+walk_switches(const struct judge *j, struct walker *w)
+{
+	uint8_t list[LANES];
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < w->n_lanes; i++)
+		if (w->lane[w->list[i]].is_switch)
+			list[n++] = w->list[i];
+	for (fm_sw sw = 0; n > 0 && sw < j->fab->n_switches; sw++)
+		if (j->n_sources[sw] == 0)
+			walk_switch(j, w, sw, list, n);
+}
+
+/* This block's line of every row, asked for at once: the rows are so far apart
+ * that nothing else would fetch one before it is needed. */
+static void
+fetch_block(const struct judge *j, uint32_t first_lid)
+{
+	for (fm_sw sw = 0; sw < j->fab->n_switches; sw++)
+		__builtin_prefetch(j->t->lft[sw] + first_lid);
 }
 
 void
@@ -323,6 +357,9 @@ verify_walk_block(void *arg, uint32_t block, unsigned worker)
 
 	next_epoch(j, w);
 	collect_lanes(j, w, first_lid);
+	if (w->n_lanes == 0)
+		return;
+	fetch_block(j, first_lid);
 	w->carries = true;
 	if (j->one_vl)
 		for (uint32_t i = 0; i < j->n_source_sw; i++)
@@ -333,6 +370,5 @@ verify_walk_block(void *arg, uint32_t block, unsigned worker)
 	for (unsigned i = 0; i < w->n_lanes; i++)
 		discount_self(j, w, w->list[i]);
 	w->carries = false;
-	for (unsigned i = 0; i < w->n_lanes; i++)
-		walk_switch_pairs(j, w, w->list[i]);
+	walk_switches(j, w);
 }

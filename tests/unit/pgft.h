@@ -85,7 +85,7 @@ pgft_port(const struct pgft *t, uint32_t level, uint32_t number, uint32_t host)
 	}
 	if (number / w == host / m) /* below */
 		return (uint8_t)(1 + host / (m / t->m[level]) % t->m[level] * t->p[level] +
-		    host / (w / t->w[level]) % t->p[level]);
+		    host / w % t->p[level]);
 	q = host / w;
 	b = q % t->w[level + 1];
 	return (uint8_t)(1 + t->m[level] * t->p[level] + b * t->p[level + 1] +
