@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/route/metrics.h"
 #include "core/route/plan.h"
 #include "core/route/verify.h"
 #include "core/topo/netlist.h"
@@ -230,6 +231,43 @@ START_TEST(test_damaged)
 }
 END_TEST
 
+static int
+by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* 5 % of the links lost: the balance that is left, median of the seeds. */
+START_TEST(test_balance)
+{
+	enum { N_SEEDS = 20 };
+	struct metrics_request req = { .ebb_samples = 100, .seed = 1 };
+	double ebb[N_SEEDS], a2a[N_SEEDS];
+	struct router r;
+	struct fm_error err = { 0 };
+
+	ck_assert_int_eq(router_init(&r, 2, &err), 0);
+	for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
+		struct snapshot *snap = fabric("pgft 3 8,8,16 1,8,8 1,1,1", 5, 0, seed, seed % 2);
+		struct tables *t = route_ok(&r, snap);
+		struct metrics m;
+
+		ck_assert_int_eq(metrics_compute(snap, &t->t, &req, r.workers, &m, &err), 0);
+		ebb[seed] = m.ebb;
+		a2a[seed] = m.a2a_max_over_avg;
+		tables_put(t);
+		snapshot_put(snap);
+	}
+	qsort(ebb, N_SEEDS, sizeof(*ebb), by_value);
+	qsort(a2a, N_SEEDS, sizeof(*a2a), by_value);
+	ck_assert_msg(ebb[N_SEEDS / 2] >= 0.47, "eBB %.3f", ebb[N_SEEDS / 2]);
+	ck_assert_msg(a2a[N_SEEDS / 2] <= 2.2, "max/avg %.3f", a2a[N_SEEDS / 2]);
+	router_fini(&r);
+}
+END_TEST
+
 static const char *const others[] = { "torus 6x5x4 2", "torus 4x4 2", "torus 8 2",
 	"random 60 8 4 1", "dragonfly 8 4 4", "hypercube 4 2", "kautz 3 3 2", "slimfly 5 4",
 	"hyperx 4x4 3", "mesh 5x5 2" };
@@ -351,6 +389,7 @@ main(void)
 
 	tcase_add_loop_test(tc, test_whole, 0, N_WHOLE);
 	tcase_add_loop_test(tc, test_damaged, 0, 4);
+	tcase_add_test(tc, test_balance);
 	tcase_add_loop_test(tc, test_refused, 0, N_OTHERS);
 	tcase_add_loop_test(tc, test_pure, 0, 3);
 	tcase_add_test(tc, test_memory);

@@ -57,6 +57,7 @@ struct row {
 	struct scratch *w;
 	const struct ft_bundle *b; /* NULL: no parents */
 	fm_sw sw;
+	uint32_t turn;	   /* differs among siblings: where displaced LIDs begin */
 	uint8_t *lft;	   /* [n_lids] */
 	uint8_t port[256]; /* by slot, 255 = missing cable */
 	struct mask present;
@@ -439,7 +440,7 @@ fill_up(struct row *r)
 	n_lost = ft_translate(
 	    r->lft, r->w->slot, ft->n_lids, r->port, r->b->n_slots, holes ? r->w->lost : NULL);
 	memset(&p.unused, 0xff, sizeof(p.unused));
-	p.next = ft->col_of[r->sw] % r->b->n_nominal;
+	p.next = r->turn % r->b->n_nominal;
 	place_displaced(r, &p, r->w->displaced, r->w->n_displaced);
 	place_displaced(r, &p, r->w->lost, n_lost);
 }
@@ -598,12 +599,13 @@ fill_own(struct row *r)
 }
 
 static void
-fill_row(struct ft *ft, struct scratch *w, const struct ft_bundle *b, fm_sw s)
+fill_row(struct ft *ft, struct scratch *w, const struct ft_bundle *b, fm_sw s, uint32_t turn)
 {
 	struct row r = { .ft = ft,
 		.w = w,
 		.b = b,
 		.sw = s,
+		.turn = turn,
 		.lft = ft->out->lft[s],
 		.prev = ft->prev != NULL ? ft->prev->lft[s] : NULL };
 	bool several = find_children(&r);
@@ -665,12 +667,12 @@ run_task(void *arg, uint32_t i, unsigned worker)
 	if (w == NULL || ft->host->should_stop(ft->host))
 		return;
 	if (i >= ft->n_bundles) {
-		fill_row(ft, w, NULL, t->tops[i - ft->n_bundles]);
+		fill_row(ft, w, NULL, t->tops[i - ft->n_bundles], 0);
 		return;
 	}
 	make_template_row(ft, w, &ft->bundles[i]);
 	for (uint32_t u = 0; u < ft->bundles[i].n_users; u++)
-		fill_row(ft, w, &ft->bundles[i], ft->bundles[i].users[u]);
+		fill_row(ft, w, &ft->bundles[i], ft->bundles[i].users[u], i + u);
 }
 
 int
