@@ -1,2 +1,24 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # conf/: configuration, examples, service files.
+# fmd.conf comes from the option rows of the daemon and of the engines built.
+conf/fmd.conf: fmd-doc $(plugin_LTLIBRARIES)
+	$(AM_V_GEN)$(MKDIR_P) conf && ./fmd-doc conf plugins/engines/.libs >$@.new && mv $@.new $@
+noinst_DATA += conf/fmd.conf
+
+# An administrator's file is never overwritten, and removed only if untouched.
+fmdconf = $(DESTDIR)$(sysconfdir)/fmd/fmd.conf
+install-data-hook: conf/fmd.conf
+	$(MKDIR_P) $(DESTDIR)$(sysconfdir)/fmd
+	test -e $(fmdconf) || $(INSTALL_DATA) conf/fmd.conf $(fmdconf)
+uninstall-hook:
+	if cmp -s conf/fmd.conf $(fmdconf); then rm -f $(fmdconf); fi
+
+examplesdir = $(docdir)/examples
+dist_examples_DATA = conf/examples/fat-tree.conf conf/examples/irregular.conf conf/examples/standby.conf
+
+conf/fmd.service: conf/fmd.service.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) conf && $(SED) 's|@sbindir[@]|$(sbindir)|g' $(srcdir)/conf/fmd.service.in >$@.new && mv $@.new $@
+nodist_systemdsystemunit_DATA = conf/fmd.service
+
+EXTRA_DIST += conf/fmd.service.in
+CLEANFILES += conf/fmd.conf conf/fmd.service

@@ -1,2 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # doc/: man pages, design tour, glossary.
+dist_man_MANS += doc/fmd.8 doc/fmctl.8 doc/fmroute.1
+nodist_man_MANS = doc/fmd.conf.5
+doc/fmd.conf.5: doc/fmd.conf.5.in fmd-doc $(plugin_LTLIBRARIES)
+	$(AM_V_GEN)$(MKDIR_P) doc && ./fmd-doc man plugins/engines/.libs >$@.options && \
+		cat $(srcdir)/doc/fmd.conf.5.in $@.options >$@.new && rm $@.options && mv $@.new $@
+EXTRA_DIST += doc/fmd.conf.5.in
+CLEANFILES += doc/fmd.conf.5

@@ -189,3 +189,5 @@ EXTRA_DIST += tests/integration/umad_ibsim.sh
 # ---- engines from the outside
 TESTS += tests/integration/engine_check.sh tests/integration/outoftree.sh
 EXTRA_DIST += tests/integration/engine_check.sh tests/integration/outoftree.sh
+TESTS += tests/integration/documents.sh
+EXTRA_DIST += tests/integration/documents.sh

@@ -8,3 +8,13 @@ fmroute_LDADD = libfmcore.la $(JANSSON_LIBS)
 bin_PROGRAMS += fmd-engine-check
 fmd_engine_check_SOURCES = tools/fmd-engine-check.c
 fmd_engine_check_LDADD = libfmcore.la
+
+sbin_PROGRAMS += fmctl
+fmctl_SOURCES = tools/fmctl.c
+fmctl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+fmctl_LDADD = libfmcore.la $(JANSSON_LIBS)
+
+# Writes conf/fmd.conf and the tables of fmd.conf(5) while fmd is built.
+noinst_PROGRAMS += fmd-doc
+fmd_doc_SOURCES = tools/fmd-doc.c
+fmd_doc_LDADD = libfmcore.la

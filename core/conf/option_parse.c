@@ -127,7 +127,11 @@ print_duration(int64_t ms, char *out, size_t room)
 {
 	int unit = 3;
 
-	while (unit > 0 && (ms == 0 || ms % duration_units[unit].ms != 0))
+	if (ms == 0) {
+		snprintf(out, room, "0");
+		return;
+	}
+	while (unit > 0 && ms % duration_units[unit].ms != 0)
 		unit--;
 	snprintf(
 	    out, room, "%" PRId64 "%s", ms / duration_units[unit].ms, duration_units[unit].name);

@@ -123,9 +123,9 @@ static const struct {
 	{ "sweep_interval = soon\n",
 	    "fmd.conf:1: sweep_interval = soon is no duration: write a number and ms, s, min or "
 	    "h" },
-	{ "sweep_interval = 25h\n", "fmd.conf:1: sweep_interval = 25h is outside 0ms..24h" },
+	{ "sweep_interval = 25h\n", "fmd.conf:1: sweep_interval = 25h is outside 0..24h" },
 	{ "sweep_interval = 9999999999999999h\n",
-	    "fmd.conf:1: sweep_interval = 9999999999999999h is outside 0ms..24h" },
+	    "fmd.conf:1: sweep_interval = 9999999999999999h is outside 0..24h" },
 	{ "# a comment\nsweep_intervall = 10s\n",
 	    "fmd.conf:2: unknown key sweep_intervall: did you mean sweep_interval?" },
 	{ "colour = blue\n", "fmd.conf:1: unknown key colour: fmd --help lists them" },

@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The generated fmd.conf and man page are those of the engines built now; the
+# file parses as it is and with every key uncommented; so does each example.
+# Runs in the build directory.
+set -eu
+top=${srcdir:-..}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+check() { ./fmd --config="$1" --plugin-dir=plugins/engines/.libs --check >"$tmp/out" 2>&1 || { echo "$1:"; cat "$tmp/out"; exit 1; }; }
+
+./fmd-doc conf plugins/engines/.libs | cmp - conf/fmd.conf
+./fmd-doc man plugins/engines/.libs >"$tmp/options"
+cat "$top/doc/fmd.conf.5.in" "$tmp/options" | cmp - doc/fmd.conf.5
+check conf/fmd.conf
+sed 's/^\(\t*\)#\([a-z_0-9]* = \)/\1\2/' conf/fmd.conf >"$tmp/fmd.conf"
+[ "$(grep -c '^	*#[a-z]' "$tmp/fmd.conf")" = 0 ]
+check "$tmp/fmd.conf"
+for f in "$top"/conf/examples/*.conf; do
+	check "$f"
+done
+# And a bad one is refused, with exit code 2.
+echo 'lmc = 9' >"$tmp/bad.conf"
+rc=0
+./fmd --config="$tmp/bad.conf" --check 2>"$tmp/err" || rc=$?
+[ $rc = 2 ] && grep -q "bad.conf:1: lmc = 9 is outside 0..7 bits" "$tmp/err"
+if command -v man >/dev/null; then
+	for page in "$top"/doc/*.[18] doc/fmd.conf.5; do
+		[ -z "$(LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -l "$page" 2>&1 >/dev/null)" ] ||
+			{ echo "$page: troff warns"; exit 1; }
+	done
+fi

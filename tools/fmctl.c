@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fmctl COMMAND [WORD|KEY=VALUE]...: talk to a running fmd.
+ *
+ * The commands are the daemon's: fmctl sends the name and prints what comes
+ * back, as JSON or as aligned text, so that a new command needs nothing here.
+ */
+#include "config.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/conf/cli.h"
+#include "core/ctl/ctl.h"
+#include "lib/error.h"
+
+static const char usage[] =
+    "usage: fmctl [OPTION]... COMMAND [WORD|KEY=VALUE]...\n"
+    "Talk to a running fmd.\n\n"
+    "  status               state of the subnet manager, the last sweep\n"
+    "  routes               which engine routes what, and why others refused\n"
+    "  events [after=N]     what happened lately\n"
+    "  sweep [light|heavy]  sweep now\n"
+    "  reload               read the configuration again\n"
+    "  help                 all commands of this daemon\n\n"
+    "  --json               print the answer as JSON\n"
+    "  --socket=PATH        control socket (" RUN_DIR "/fmd.sock)\n"
+    "  --state-dir=DIR      that of an fmd started with --state-dir: DIR/fmd.sock\n"
+    "  --timeout=SECONDS    wait so long for the answer (30)\n"
+    "  --help, --version\n\n"
+    "Exit codes: 0 ok, 1 nobody answers, 2 usage or refused, 3 not routed.\n";
+
+/* ------------------------------------------------------------------- text */
+
+static void print_value(const json_t *value, int depth, FILE *out);
+
+static void
+print_scalar(const json_t *v, FILE *out)
+{
+	if (json_is_string(v))
+		fputs(json_string_value(v), out);
+	else if (json_is_integer(v))
+		fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+	else if (json_is_real(v))
+		fprintf(out, "%.3f", json_real_value(v));
+	else
+		fputs(json_is_true(v) ? "yes" : json_is_false(v) ? "no" : "-", out);
+}
+
+static bool
+is_nested(const json_t *v)
+{
+	return (json_is_object(v) && json_object_size(v) > 0) ||
+	    (json_is_array(v) && json_array_size(v) > 0);
+}
+
+/* One event: a line of the log. */
+static bool
+print_event(const json_t *v, FILE *out)
+{
+	const char *time = json_string_value(json_object_get(v, "time"));
+	const char *level = json_string_value(json_object_get(v, "level"));
+	const char *text = json_string_value(json_object_get(v, "text"));
+
+	if (time == NULL || level == NULL || text == NULL)
+		return false;
+	fprintf(out, "%s  %-6s  %s\n", time, level, text);
+	return true;
+}
+
+static void
+print_object(const json_t *object, int depth, FILE *out)
+{
+	size_t width = 0;
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)(uintptr_t)object, key, value) width =
+	    strlen(key) > width ? strlen(key) : width;
+	json_object_foreach((json_t *)(uintptr_t)object, key, value)
+	{
+		fprintf(out, "%*s%-*s  ", depth * 2, "", is_nested(value) ? 0 : (int)width, key);
+		if (is_nested(value))
+			fputc('\n', out);
+		print_value(value, depth + 1, out);
+	}
+}
+
+static void
+print_array(const json_t *array, int depth, FILE *out)
+{
+	size_t i;
+	json_t *value;
+
+	json_array_foreach(array, i, value)
+	{
+		if (print_event(value, out))
+			continue;
+		if (i > 0 && is_nested(value))
+			fputc('\n', out);
+		if (!is_nested(value))
+			fprintf(out, "%*s", depth * 2, "");
+		print_value(value, depth, out);
+	}
+}
+
+/* A value and its line end; nested ones begin on a line of their own. */
+static void
+print_value(const json_t *value, int depth, FILE *out)
+{
+	if (json_is_object(value) && is_nested(value)) {
+		print_object(value, depth, out);
+	} else if (json_is_array(value) && is_nested(value)) {
+		print_array(value, depth, out);
+	} else {
+		print_scalar(value, out);
+		fputc('\n', out);
+	}
+}
+
+/* -------------------------------------------------------------- arguments */
+
+struct ask {
+	const char *socket, *command;
+	char path[4096]; /* where socket points with --state-dir */
+	json_t *args;
+	unsigned timeout_s;
+	bool json;
+};
+
+/* "after=12" is {"after":12}, "light" of sweep {"scope":"light"}. */
+static int
+add_word(struct ask *a, const char *word, struct fm_error *err)
+{
+	const char *equals = strchr(word, '=');
+	json_int_t number;
+	json_t *value;
+	char key[64], *end;
+
+	if (equals == NULL && strcmp(a->command, "sweep") == 0)
+		return json_object_set_new(a->args, "scope", json_string(word));
+	if (equals == NULL || equals == word || (size_t)(equals - word) >= sizeof(key))
+		return fm_fail(err, FM_E_CONFIG, "unexpected argument %s: write KEY=VALUE", word);
+	snprintf(key, sizeof(key), "%.*s", (int)(equals - word), word);
+	number = strtoll(equals + 1, &end, 0);
+	value = end != equals + 1 && *end == '\0' ? json_integer(number) : json_string(equals + 1);
+	if (json_object_set_new(a->args, key, value) != 0)
+		return fm_fail(err, FM_E_CONFIG, "%s is no UTF-8 text", word);
+	return 0;
+}
+
+static int
+take_timeout(struct ask *a, const char *text, struct fm_error *err)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	if (*end != '\0' || n < 1 || n > 86400)
+		return fm_fail(err, FM_E_CONFIG, "--timeout=%s: write 1..86400 seconds", text);
+	a->timeout_s = (unsigned)n;
+	return 0;
+}
+
+enum { OPT_JSON = 256, OPT_SOCKET, OPT_STATE_DIR, OPT_TIMEOUT, OPT_HELP, OPT_VERSION };
+
+static const struct option long_options[] = {
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "socket", required_argument, NULL, OPT_SOCKET },
+	{ "state-dir", required_argument, NULL, OPT_STATE_DIR },
+	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ 0 },
+};
+
+/* 0, a kind, or 1 when all is said (--help, --version). */
+static int
+take_option(struct ask *a, int option, const char *word, struct fm_error *err)
+{
+	switch (option) {
+	case OPT_JSON:
+		a->json = true;
+		return 0;
+	case OPT_SOCKET:
+		a->socket = optarg;
+		return 0;
+	case OPT_STATE_DIR:
+		snprintf(a->path, sizeof(a->path), "%s/fmd.sock", optarg);
+		a->socket = a->path;
+		return 0;
+	case OPT_TIMEOUT:
+		return take_timeout(a, optarg, err);
+	case OPT_HELP:
+		fputs(usage, stdout);
+		return 1;
+	case OPT_VERSION:
+		puts("fmctl " PACKAGE_VERSION);
+		return 1;
+	default:
+		return fm_fail(err, FM_E_CONFIG,
+		    "%s is no option of fmctl, or lacks its value; see --help", word);
+	}
+}
+
+static int
+parse(struct ask *a, int argc, char *const argv[], struct fm_error *err)
+{
+	int option, rc = 0;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1)
+		if ((rc = take_option(a, option, argv[optind - 1], err)) != 0)
+			return rc;
+	if (optind == argc)
+		return fm_fail(
+		    err, FM_E_CONFIG, "no command: status, routes, events, sweep, reload or help");
+	a->command = argv[optind];
+	for (int i = optind + 1; rc == 0 && i < argc; i++)
+		rc = add_word(a, argv[i], err);
+	return rc;
+}
+
+int
+main(int argc, char *argv[])
+{
+	struct ask a = { .socket = RUN_DIR "/fmd.sock", .timeout_s = 30, .args = json_object() };
+	struct fm_error err = { 0 };
+	json_t *result = NULL;
+	int rc = parse(&a, argc, argv, &err);
+
+	if (rc == 0)
+		rc = ctl_call(a.socket, a.command, a.args, a.timeout_s, &result, &err);
+	if (rc == 0 && a.json) {
+		json_dumpf(result, stdout, JSON_INDENT(2) | JSON_ENCODE_ANY);
+		putchar('\n');
+	} else if (rc == 0) {
+		print_value(result, 0, stdout);
+	}
+	json_decref(result);
+	json_decref(a.args);
+	if (rc >= 0)
+		return FMD_EXIT_OK;
+	fprintf(stderr, "fmctl: %s\n", err.msg);
+	return exit_code_of(&err);
+}
