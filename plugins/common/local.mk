@@ -11,3 +11,13 @@ COMMON_SOURCES += \
 	plugins/common/table_file.c plugins/common/table_file.h \
 	plugins/common/tree.c plugins/common/tree.h \
 	plugins/common/updown.c plugins/common/updown.h
+
+# Installed so that the same #include lines work outside (fmd-engine.pc has
+# both directories): "plugins/common/tree.h", "lib/bitset.h".
+fmalgodir = $(includedir)/fmd/algo
+nobase_fmalgo_HEADERS = \
+	plugins/common/arcs.h plugins/common/balance.h plugins/common/grow.h \
+	plugins/common/lids.h plugins/common/mend.h plugins/common/reach.h \
+	plugins/common/spread.h plugins/common/tree.h plugins/common/updown.h \
+	lib/acyclic.h lib/arena.h lib/bitset.h lib/error.h lib/hash.h lib/heap.h \
+	lib/rng.h lib/scc.h lib/vec.h

@@ -39,6 +39,7 @@ struct spread {
 	const struct fm_tables *out;
 	struct moved *moved; /* [n_moved] ascending positions: case 1 */
 	uint32_t n_moved;
+	uint32_t *number; /* [n_positions] after the moves */
 	struct row *rows; /* [n_workers] */
 };
 
@@ -350,13 +351,7 @@ fill_block(struct row *r, uint32_t block)
 static uint32_t
 number_at(const struct spread *s, uint32_t position)
 {
-	const struct fm_lid_space *space =
-	    &s->lids->space[position >= s->lids->space[FM_OTHERS].start];
-	uint32_t i = moved_from(s, position), p = position - space->start;
-
-	if (i < s->n_moved && s->moved[i].position == position)
-		return s->moved[i].number;
-	return p % space->n + p / space->n;
+	return s->number[position];
 }
 
 /* Do the children send this destination here when all cables are there? */
@@ -525,6 +520,24 @@ settle_main_paths(const struct fm_host *host, struct spread *s, struct fm_error 
 }
 
 static int
+list_numbers(const struct fm_host *host, struct spread *s, struct fm_error *err)
+{
+	s->number = fm_scratch_array(host, s->lids->n_positions, uint32_t);
+	if (s->number == NULL)
+		return fm_no_scratch(host, "numbers of destinations", err);
+	for (unsigned which = 0; which < FM_SPACES; which++) {
+		const struct fm_lid_space *space = &s->lids->space[which];
+
+		for (uint32_t o = 0; o < space->n_offsets; o++)
+			for (uint32_t i = 0; i < space->n; i++)
+				s->number[space->start + o * space->n + i] = i + o;
+	}
+	for (uint32_t i = 0; i < s->n_moved; i++)
+		s->number[s->moved[i].position] = s->moved[i].number;
+	return 0;
+}
+
+static int
 take_rows(const struct fm_host *host, struct spread *s, struct fm_error *err)
 {
 	unsigned n = host->n_workers(host);
@@ -559,6 +572,8 @@ fm_spread(const struct fm_host *host, const struct fm_fabric *fab, const struct 
 
 	if (rc == 0 && !tree->complete)
 		rc = settle_main_paths(host, &s, err);
+	if (rc == 0)
+		rc = list_numbers(host, &s, err);
 	if (rc != 0)
 		return rc;
 	host->parallel_for(host, fab->n_switches, one_row, &s);
