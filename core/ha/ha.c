@@ -154,7 +154,7 @@ void
 ha_info(const struct ha *h, struct wire_sm_info *info)
 {
 	info->guid = h->guid;
-	info->sm_key = 0; /* shown to nobody who has not shown it to us, IBA 14.2.5.13 */
+	info->sm_key = h->sm_key; /* SMs ignore another whose key is not theirs, IBA 14.4.5 */
 	info->act_count = h->act_count;
 	info->priority = h->priority;
 	info->state = h->state;

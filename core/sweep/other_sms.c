@@ -73,7 +73,6 @@ send_control(struct sweeper *s, const struct other_sm *to, uint32_t control, ask
 	if (a == NULL)
 		return;
 	ha_info(s->p.ha, &info);
-	info.sm_key = s->p.ha->sm_key;
 	wire_sm_info_put(data, &info);
 	ask_set_at(a, WIRE_ATTR_SM_INFO, control, data, done);
 }
@@ -213,7 +212,6 @@ acknowledge(struct sweeper *s, const struct mad *m)
 	struct wire_sm_info info;
 
 	ha_info(s->p.ha, &info);
-	info.sm_key = s->p.ha->sm_key;
 	wire_sm_info_put(data, &info);
 	if (m->addr.lid == 0 || m->addr.lid == WIRE_LID_PERMISSIVE) {
 		send_control(s, &s->master, WIRE_SM_ACKNOWLEDGE, on_done);

@@ -14,3 +14,5 @@ UNIT_TESTS += tests/sweep/check_fields
 tests_sweep_check_fields_SOURCES = tests/sweep/check_fields.c tests/sweep/rig.c tests/sweep/rig.h
 tests_sweep_check_fields_CFLAGS = $(unit_cflags)
 tests_sweep_check_fields_LDADD = $(unit_ldadd)
+
+EXTRA_DIST += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh dev/ibsim-lib.sh

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# fmd and OpenSM on one fabric, in both orders: a better master is not touched
+# (--once exits 4 and names it); a lesser one hands over; to a better one fmd
+# hands over, and takes the subnet back when that one dies.
+# Exit 77 (skipped) where opensm or ibsim is absent.
+set -u
+
+top=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=dev/ibsim-lib.sh
+. "$top/dev/ibsim-lib.sh"
+ibsim_available && command -v opensm >/dev/null 2>&1 || { echo "opensm or ibsim is absent: skipped"; exit 77; }
+build=$PWD
+export FMD_PLUGIN_PATH=$build/plugins/engines
+dir=$(mktemp -d)
+osm=
+fmd=
+cleanup() {
+	[ -z "$osm" ] || kill "$osm" 2>/dev/null
+	[ -z "$fmd" ] || kill "$fmd" 2>/dev/null
+	ibsim_stop
+	rm -rf "$dir"
+}
+trap cleanup EXIT
+
+fail() {
+	echo "FAIL: $*"
+	tail -n 20 "$dir/fmd.out"
+	grep -E "Entering|SUBNET|ERR" "$dir/osm.log" | tail -n 10
+	exit 1
+}
+
+# In a subshell, so that the process id is the program's own.
+run_as() {
+	local node=$1
+	shift
+	SIM_HOST=$node LD_PRELOAD=${FMD_PRELOAD:+$FMD_PRELOAD:}$UMAD2SIM exec "$@"
+}
+
+await() {
+	local file=$1 words=$2 tries
+	for tries in $(seq 300); do
+		grep -q "$words" "$file" 2>/dev/null && return 0
+		sleep 0.1
+	done
+	fail "no \"$words\" after $((tries / 10)) s"
+}
+
+start_opensm() {
+	rm -f "$dir/osm.log"
+	OSM_TMP_DIR=$dir OSM_CACHE_DIR=$dir run_as "$1" opensm -p "$2" -f "$dir/osm.log" -s 2 >/dev/null 2>&1 &
+	osm=$!
+	await "$dir/osm.log" "SUBNET UP"
+}
+
+start_fmd() {
+	cat >"$dir/fmd.conf" <<END
+sm_priority = $1
+sminfo_polling_timeout = 500ms
+sweep_interval = 1s
+control_socket = '$dir/socket'
+END
+	: >"$dir/fmd.out"
+	run_as host-2-1 "$build/fmd" --config="$dir/fmd.conf" --state-dir="$dir/state" >"$dir/fmd.out" 2>&1 &
+	fmd=$!
+}
+
+stop() {
+	kill "$1"
+	wait "$1" 2>/dev/null
+}
+
+"$build/fmroute" gen pgft 2 4,4 1,4 1,1 >"$dir/net" || exit 1
+ibsim_start "$dir/net" "$dir/ibsim.out" || exit 1
+
+start_opensm host-1-1 5
+on_ibsim host-2-1 "$build/fmd" --once --state-dir="$dir/state" >"$dir/fmd.out" 2>&1
+code=$?
+[ $code = 4 ] || fail "--once beside a better master exits with $code, not 4"
+grep -q "host-1-1" "$dir/fmd.out" || fail "the better master is not named"
+echo "ok: a better master is left alone"
+
+start_fmd 9
+await "$dir/fmd.out" "hands the subnet over to us"
+await "$dir/fmd.out" "SUBNET UP"
+await "$dir/osm.log" "Entering STANDBY state"
+echo "ok: a lesser master hands over"
+stop "$osm"
+osm=
+
+run_as host-1-2 opensm -p 12 -f "$dir/osm.log" -s 2 >/dev/null 2>&1 &
+osm=$!
+await "$dir/fmd.out" "handing over\|standing by"
+await "$dir/osm.log" "Entering MASTER state"
+echo "ok: fmd gives way to a better one"
+
+: >"$dir/fmd.out"
+stop "$osm"
+osm=
+await "$dir/fmd.out" "SUBNET UP"
+echo "ok: fmd takes over from a dead master"
+kill "$fmd"
+wait "$fmd"
+code=$?
+fmd=
+[ $code = 0 ] || fail "SIGTERM ends fmd with $code"
+echo "ok: SIGTERM ends fmd cleanly"
