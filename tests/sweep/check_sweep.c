@@ -40,6 +40,39 @@ START_TEST(test_fabrics)
 }
 END_TEST
 
+static const struct {
+	const char *file;
+	uint32_t n_switches, n_ends; /* CAs and routers that our port can reach */
+	bool at_switch;		     /* the SM sits on port 0 of the first switch */
+} edges[] = { { "two-cas.net", 0, 2, false }, { "one-switch.net", 1, 3, false },
+	{ "one-switch.net", 1, 3, true }, { "sm-port0.net", 2, 2, true },
+	{ "dual-port.net", 2, 2, false }, { "router.net", 2, 3, false },
+	{ "two-components.net", 2, 2, false }, { "aggregation.net", 4, 6, false } };
+
+START_TEST(test_edge_fabrics)
+{
+	char path[512];
+	struct fm_error err = { 0 };
+	const char *srcdir = getenv("srcdir");
+
+	snprintf(path, sizeof(path), "%s/tests/fabrics/%s", srcdir ? srcdir : "..", edges[_i].file);
+	ck_assert_msg(netlist_read(path, &rig.nl, &err) == 0, "%s", err.msg);
+	rig_sim(&rig, NULL);
+	if (edges[_i].at_switch) {
+		rig.place = 0;
+		while (rig.nl.nodes[rig.place].type != NETLIST_SWITCH)
+			rig.place++;
+		rig.port = 0;
+	}
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	ck_assert_uint_eq(rig.last.n_switches, edges[_i].n_switches);
+	ck_assert_uint_eq(rig.last.n_cas + rig.last.n_routers, edges[_i].n_ends);
+	ck_assert_uint_eq(rig.last.n_ports_not_active, 0);
+}
+END_TEST
+
 START_TEST(test_unchanged_sends_no_set)
 {
 	uint64_t sets;
@@ -409,6 +442,7 @@ suite(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_loop_test(t, test_fabrics, 0, n);
+	tcase_add_loop_test(t, test_edge_fabrics, 0, sizeof(edges) / sizeof(edges[0]));
 	tcase_add_loop_test(t, test_unchanged_sends_no_set, 0, n);
 	tcase_add_test(t, test_light_costs_a_get_per_switch);
 	tcase_add_loop_test(t, test_loss, 0, 9);

@@ -15,4 +15,7 @@ tests_sweep_check_fields_SOURCES = tests/sweep/check_fields.c tests/sweep/rig.c 
 tests_sweep_check_fields_CFLAGS = $(unit_cflags)
 tests_sweep_check_fields_LDADD = $(unit_ldadd)
 
+if HAVE_UMAD
+TESTS += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh
+endif
 EXTRA_DIST += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh dev/ibsim-lib.sh
