@@ -16,7 +16,7 @@ ibsim_available() {
 
 ibsim_start() {
 	local fabric=$1 log=${2:-/dev/null} tries
-	export IBSIM_SERVER_PORT=$((20000 + $$ % 20000))
+	export IBSIM_SERVER_PORT=$((20000 + $$ % 20000)) IBSIM_SOCKNAME=fmd-$$
 	IBSIM_STDIN=$(mktemp -u)
 	mkfifo "$IBSIM_STDIN"
 	ibsim -s -N 65536 -S 8192 -P 400000 -L 49152 "$fabric" <"$IBSIM_STDIN" >"$log" 2>&1 &

@@ -21,7 +21,6 @@ cleanup() {
 	ibsim_stop
 	rm -rf "$dir"
 }
-trap cleanup EXIT
 
 fail() {
 	echo "FAIL: $*"
@@ -73,6 +72,7 @@ stop() {
 
 "$build/fmroute" gen pgft 2 4,4 1,4 1,1 >"$dir/net" || exit 1
 ibsim_start "$dir/net" "$dir/ibsim.out" || exit 1
+trap cleanup EXIT
 
 start_opensm host-1-1 5
 on_ibsim host-2-1 "$build/fmd" --once --state-dir="$dir/state" >"$dir/fmd.out" 2>&1

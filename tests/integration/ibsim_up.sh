@@ -16,7 +16,6 @@ done
 build=$PWD
 export FMD_PLUGIN_PATH=$build/plugins/engines
 dir=$(mktemp -d)
-trap 'ibsim_stop; rm -rf "$dir"' EXIT
 
 fail() {
 	echo "FAIL: $fabric: $*"
@@ -69,6 +68,7 @@ while IFS=: read -r fabric engines loopfree; do
 	# shellcheck disable=SC2086
 	"$build/fmroute" gen $fabric >"$dir/net" || fail "fmroute gen"
 	ibsim_start "$dir/net" "$dir/ibsim.out" || fail "ibsim"
+	trap 'ibsim_stop; rm -rf "$dir"' EXIT
 	host=$(sed -n 's/^\(Hca\|Ca\)[[:space:]]*[0-9]*[[:space:]]*"\([^"]*\)".*/\2/p' "$dir/net" | head -n 1)
 	bring_up
 	check_nodes
