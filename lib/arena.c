@@ -10,17 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/pages.h"
+
 #define CHUNK_BYTES (256u * 1024)
 #define ALIGN_SMALL 16u
 #define ALIGN_LARGE 64u
 
 struct fm_arena_chunk {
 	struct fm_arena_chunk *next;
-	size_t size; /* bytes of data */
-	size_t fill; /* bytes of data in use */
-	bool fresh;  /* data beyond fill is still zero */
-	void *raw;   /* what calloc returned */
-	unsigned char *data;
+	size_t size;	     /* bytes of data */
+	size_t fill;	     /* bytes of data in use */
+	bool fresh;	     /* data beyond fill is still zero */
+	unsigned char *data; /* a mapping of its own, zeroed and aligned */
 };
 
 void
@@ -37,7 +38,7 @@ fm_arena_fini(struct fm_arena *a)
 
 	for (; c != NULL; c = next) {
 		next = c->next;
-		free(c->raw);
+		fm_pages_unmap(c->data, c->size);
 		free(c);
 	}
 	a->chunks = NULL;
@@ -80,13 +81,11 @@ add_chunk(struct fm_arena *a, size_t n_bytes)
 	if (size < a->next_chunk)
 		size = a->next_chunk;
 	a->next_chunk = 0;
-	c->raw = calloc(1, size + ALIGN_LARGE);
-	if (c->raw == NULL) {
+	c->data = fm_pages_map(size);
+	if (c->data == NULL) {
 		free(c);
 		return NULL;
 	}
-	c->data = (unsigned char *)(((uintptr_t)c->raw + ALIGN_LARGE - 1) &
-	    ~(uintptr_t)(ALIGN_LARGE - 1));
 	c->size = size;
 	c->fill = 0;
 	c->fresh = true;

@@ -36,8 +36,12 @@ fm_context(struct fm_error *err, const char *fmt, ...)
 	va_start(ap, fmt);
 	n = vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
 	va_end(ap);
-	if (n >= 0 && (size_t)n < sizeof(err->msg))
-		snprintf(err->msg + n, sizeof(err->msg) - (size_t)n, ": %s", sentence);
+	if (n < 0 || (size_t)n + 3 > sizeof(err->msg))
+		return err->kind;
+	memcpy(err->msg + n, ": ", 2);
+	n += 2;
+	snprintf(err->msg + n, sizeof(err->msg) - (size_t)n, "%.*s", (int)sizeof(err->msg) - n - 1,
+	    sentence);
 	return err->kind;
 }
 

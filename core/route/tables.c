@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Table memory.  A tables_memory is one anonymous mapping, huge pages asked
- * for, of: LFT rows | row pointers.  It goes back to the pool when the last
+ * Table memory.  A tables_memory is one mapping of LFT rows on huge pages.  It goes back to the pool when the last
  * reference to its tables is put, and is handed out again when it is large
  * enough and not more than twice too large.  SL and SL2VL arrays, which most
  * engines do not have, are plain mappings that live and die with the tables;
@@ -14,12 +13,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "lib/error.h"
+#include "lib/pages.h"
 
 #define LINE_BYTES 64u
-#define HUGE_PAGE_BYTES ((size_t)2 << 20)
 #define POOL_KEEPS 3 /* mappings: the plan in use, the one being made, one to spare */
 
 struct tables_memory {
@@ -39,14 +37,6 @@ struct table_pool {
 	unsigned n_idle;
 };
 
-static void *
-map_bytes(size_t n_bytes)
-{
-	void *at = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	return at == MAP_FAILED ? NULL : at;
-}
-
 struct table_pool *
 table_pool_new(void)
 {
@@ -60,7 +50,7 @@ table_pool_new(void)
 static void
 free_memory(struct tables_memory *m)
 {
-	munmap(m->at, m->n_bytes);
+	fm_pages_unmap(m->at, m->n_bytes);
 	free(m);
 }
 
@@ -102,20 +92,19 @@ take_memory(struct table_pool *p, size_t n_bytes)
 {
 	struct tables_memory *m;
 
-	n_bytes = (n_bytes + HUGE_PAGE_BYTES - 1) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+	n_bytes = (n_bytes + FM_PAGES_HUGE_BYTES - 1) / FM_PAGES_HUGE_BYTES * FM_PAGES_HUGE_BYTES;
 	m = take_idle(p, n_bytes);
 	if (m != NULL)
 		return m;
 	m = calloc(1, sizeof(*m));
 	if (m == NULL)
 		return NULL;
-	m->at = map_bytes(n_bytes);
+	m->at = fm_pages_map(n_bytes);
 	if (m->at == NULL) {
 		free(m);
 		return NULL;
 	}
 	m->n_bytes = n_bytes;
-	madvise(m->at, n_bytes, MADV_HUGEPAGE);
 	return m;
 }
 
@@ -177,8 +166,8 @@ add_sl(struct tables *t, const struct fm_fabric *fab, struct fm_error *err)
 		rows = fab->n_links;
 	m->sl2vl_bytes = (size_t)rows * 16 + 16;
 	m->sl_bytes = n * t->t.lft_stride;
-	t->t.sl2vl = map_bytes(m->sl2vl_bytes);
-	m->sl_rows = map_bytes(m->sl_bytes);
+	t->t.sl2vl = fm_pages_map(m->sl2vl_bytes);
+	m->sl_rows = fm_pages_map(m->sl_bytes);
 	m->sl = calloc(n, sizeof(*m->sl));
 	if (t->t.sl2vl == NULL || m->sl_rows == NULL || m->sl == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for SL tables");
@@ -196,7 +185,7 @@ add_ar(struct tables *t, const struct fm_fabric *fab, uint16_t max_groups, struc
 	size_t row_bytes = t->t.lft_stride * sizeof(uint16_t);
 
 	m->ar_bytes = n * (row_bytes + (size_t)max_groups * 32);
-	m->ar_rows = map_bytes(m->ar_bytes);
+	m->ar_rows = fm_pages_map(m->ar_bytes);
 	m->ar_group = calloc(n, sizeof(*m->ar_group));
 	if (m->ar_rows == NULL || m->ar_group == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for adaptive routing groups");
@@ -213,12 +202,9 @@ free_tables(struct tables *t)
 {
 	struct tables_memory *m = t->mem;
 
-	if (t->t.sl2vl != NULL)
-		munmap(t->t.sl2vl, m->sl2vl_bytes);
-	if (m->sl_rows != NULL)
-		munmap(m->sl_rows, m->sl_bytes);
-	if (m->ar_rows != NULL)
-		munmap(m->ar_rows, m->ar_bytes);
+	fm_pages_unmap(t->t.sl2vl, m->sl2vl_bytes);
+	fm_pages_unmap(m->sl_rows, m->sl_bytes);
+	fm_pages_unmap(m->ar_rows, m->ar_bytes);
 	free((void *)t->t.sl2vl_first);
 	free(m->lft);
 	free(m->sl);
