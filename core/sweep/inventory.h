@@ -53,6 +53,7 @@ struct inv_port {
 	uint8_t lmc;
 	bool known;
 	bool reregistered; /* ClientReregister has been sent since the port came up */
+	bool pkeys_done;   /* the default partition is in the table */
 	bool qos_done;	   /* SL2VL and VLArb hold what the plan wants */
 };
 

@@ -160,6 +160,8 @@ on_block_set(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (status == TXN_OK) {
 		if (a->kind == BLOCK_LFT)
 			fm_bit_clear(n->lft_doubt, a->index);
+		if (a->kind == BLOCK_PKEYS)
+			n->ports[a->port].pkeys_done = true;
 		return;
 	}
 	if (a->kind == BLOCK_SL2VL || a->kind == BLOCK_VL_ARB)
@@ -226,6 +228,8 @@ on_block_read(struct ask *a, enum txn_status status, const uint8_t *reply)
 		set_block(s, a->node, a->port, (enum block_kind)a->kind, a->index, want);
 	else if (a->kind == BLOCK_LFT)
 		fm_bit_clear(n->lft_doubt, a->index);
+	else if (a->kind == BLOCK_PKEYS)
+		n->ports[a->port].pkeys_done = true;
 }
 
 static void
@@ -389,7 +393,8 @@ feed_ends(struct sweeper *s)
 		const struct inv_node *n = inv_node(&s->inv, slot);
 
 		for (unsigned p = 0; node_usable(n) && p <= n->n_ports; p++) {
-			if (port_wants_lid(&s->inv, slot, p) && n->info.partition_cap > 0)
+			if (port_wants_lid(&s->inv, slot, p) && n->info.partition_cap > 0 &&
+			    (!n->ports[p].pkeys_done || s->report.scope == SWEEP_HEAVY))
 				ensure_block(s, slot, (uint8_t)p, BLOCK_PKEYS, 0);
 			ensure_qos(s, slot, p);
 		}

@@ -299,6 +299,7 @@ START_TEST(test_trap_link)
 	rig_expect_up(&rig);
 	ck_assert_uint_eq(rig.last.n_links, 31);
 	ck_assert_uint_lt(rig.last.gets, gets / 2);
+	ck_assert_uint_eq(rig.last.gets_by_attr[WIRE_ATTR_PKEY_TABLE], 0);
 	sim_relink(rig.sim, sw, port);
 	rig_let_pass(&rig, 2000);
 	rig_expect_up(&rig);
