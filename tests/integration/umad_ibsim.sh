@@ -10,7 +10,7 @@ command -v ibsim >/dev/null 2>&1 && [ -n "$umad2sim" ] || {
 	echo "ibsim is absent: skipped"
 	exit 77
 }
-probe=$PWD/tests/integration/umad_probe
+probe=${FMD_BUILD:-$PWD}/tests/integration/umad_probe
 dir=$(mktemp -d)
 ibsim_pid=
 cleanup() {
