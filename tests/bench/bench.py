@@ -64,7 +64,8 @@ class Bench:
     def fabric(self, name):
         spec = FABRICS[name][0]
         if spec.startswith("@"):
-            path = os.path.join(TOP, "..", "shared", "topologies", spec[1:])
+            folder = os.environ.get("FMD_TOPOLOGIES", os.path.join(TOP, "..", "shared", "topologies"))
+            path = os.path.join(folder, spec[1:])
             return path if os.path.exists(path) else None
         path = os.path.join(self.work, name + ".net")
         if not os.path.exists(path):
@@ -113,15 +114,8 @@ class Bench:
         start = time.time()
         with open(log, "w") as f:
             child = subprocess.Popen(command, env=env, stdout=f, stderr=f, stdin=subprocess.DEVNULL)
-            signal.alarm(CAP_S)
-            try:
-                _, status, usage = os.wait4(child.pid, 0)
-                wall = time.time() - start
-            except TimeoutError:
-                child.kill()
-                os.wait4(child.pid, 0)
-                status, usage, wall = None, None, None
-            signal.alarm(0)
+        status, usage, rss_kb = self.watch(child.pid)
+        wall = time.time() - start if usage else None
         sim.stdin.close()
         sim.terminate()
         sim.wait()
@@ -129,11 +123,32 @@ class Bench:
         result = {"wall": wall, "status": status, "up": bool(re.search(up_words, text))}
         if usage:
             result["cpu"] = usage.ru_utime + usage.ru_stime
-            result["rss_mb"] = usage.ru_maxrss / 1024
+            result["rss_mb"] = rss_kb / 1024
             result["smps"] = self.read_counts(counts)
         else:
             result["log_tail"] = text[-400:]
         return result
+
+    @staticmethod
+    def watch(pid):
+        """Wait for a child, CAP_S at most: its status, usage (None: killed) and VmHWM in kB.
+        (ru_maxrss would count the memory of this script, which the child was forked from.)"""
+        deadline, rss_kb = time.time() + CAP_S, 0
+        while True:
+            try:
+                for line in open(f"/proc/{pid}/status"):
+                    if line.startswith("VmHWM"):
+                        rss_kb = max(rss_kb, int(line.split()[1]))
+            except OSError:
+                pass
+            done, status, usage = os.wait4(pid, os.WNOHANG)
+            if done:
+                return status, usage, rss_kb
+            if time.time() > deadline:
+                os.kill(pid, signal.SIGKILL)
+                os.wait4(pid, 0)
+                return None, None, rss_kb
+            time.sleep(0.003)
 
     @staticmethod
     def read_counts(path):
@@ -195,14 +210,22 @@ class Bench:
         for label, extra in (("opensm", []), ("opensm -n 64", ["-n", "64"])):
             command = ["opensm", "-o", "-R", engine, "-f", "-", "-D", "0x43", *extra]
             yield f"{label} {engine}", self.peer(fabric, command, judge)
+        yield f"fmd {chain}", self.own(fabric, chain, "refuse")
+        if chain == "minhop":  # what OpenSM does: cyclic tables reach the switches
+            yield f"fmd {chain}, credit_loops = warn", self.own(fabric, chain, "warn")
+
+    def own(self, fabric, chain, credit_loops):
         state, out = os.path.join(self.work, "state"), os.path.join(self.work, "dump")
+        conf = os.path.join(self.work, "fmd.conf")
         for folder in (state, out):
             shutil.rmtree(folder, ignore_errors=True)
             os.makedirs(folder)
+        with open(conf, "w") as f:
+            f.write(f"credit_loops = {credit_loops}\n")
         result = self.measure(fabric, [os.path.join(self.build, "fmd"), f"--engine={chain}", "--once",
-                                       f"--state-dir={state}", f"--dump={out}"], r"SUBNET UP")
+                                       f"--config={conf}", f"--state-dir={state}", f"--dump={out}"], r"SUBNET UP")
         result["check"] = self.check_tables(fabric, os.path.join(out, "lfts"))
-        yield f"fmd {chain}", result
+        return result
 
     @staticmethod
     def row(name, label, r):
@@ -231,9 +254,11 @@ class Bench:
 
     def offline_row(self, name, fabric, engine):
         command = [os.path.join(self.build, "fmroute"), fabric, f"--engine={engine}", "--repeat=9", "--stats", "--json"]
-        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        text = child.stdout.read()
-        _, _, usage = os.wait4(child.pid, 0)
+        with tempfile.TemporaryFile("w+") as out:
+            child = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
+            _, _, rss_kb = self.watch(child.pid)
+            out.seek(0)
+            text = out.read()
         try:
             r = json.loads(text)
         except ValueError:
@@ -243,7 +268,7 @@ class Bench:
         floor = self.floor_ms(r["switches"] * r["lids"])
         return (f"| {name} | {engine} | {r['route_ms']:.2f} | {r['verify_ms']:.2f} | {floor:.2f} | "
                 f"{r['route_ms'] / floor:.1f} | {r['a2a_max_over_avg']:.2f} | {r['sp_max']} | {r['ebb']:.3f} | "
-                f"{usage.ru_maxrss / 1024:.0f} |")
+                f"{rss_kb / 1024:.0f} |")
 
     def floor_ms(self, n_bytes):
         done = subprocess.run([os.path.join(self.build, "tests/bench/floor"), str(n_bytes)],
@@ -285,10 +310,6 @@ class Bench:
         self.say(f"# Measured\n\n{os.cpu_count()} cores, {model}. Written by `dev/bench`; read ratios, not milliseconds.\n")
 
 
-def on_alarm(signum, frame):
-    raise TimeoutError
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.path.join(TOP, "build"))
@@ -299,7 +320,6 @@ def main():
     parser.add_argument("--write", metavar="FILE", help="write the tables there too")
     args = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    signal.signal(signal.SIGALRM, on_alarm)
     bench = Bench(args)
     names = args.fabric or [n for n, row in FABRICS.items() if row[3] or not args.quick]
     try:
