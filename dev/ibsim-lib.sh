@@ -32,7 +32,7 @@ ibsim_start() {
 	exec 7>"$console"
 	trap ibsim_stop EXIT
 	for ((tries = 0; tries < 600; tries++)); do
-		grep -q "simulator ready" "$log" && break
+		grep -qs "simulator ready" "$log" && break
 		kill -0 "$IBSIM_PID" 2>/dev/null || break
 		sleep 0.1
 	done

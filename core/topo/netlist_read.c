@@ -451,9 +451,11 @@ port_line(struct parse *ps)
 	    (rc = guid_in_parentheses(ps, &port_guid)) != 0 || (rc = quoted(ps, &c.peer_id)) != 0)
 		return rc;
 	skip_blanks(ps);
-	if ((rc = bracket(ps, "peer's", &c.peer_port)) != 0 ||
-	    (rc = guid_in_parentheses(ps, &c.peer_guid)) != 0 || (rc = port_options(ps, &f)) != 0 ||
-	    (rc = check_width(ps, &f)) != 0)
+	if ((rc = bracket(ps, "peer's", &c.peer_port)) != 0)
+		return rc;
+	skip_blanks(ps); /* ibnetdiscover leaves one between two CAs */
+	if ((rc = guid_in_parentheses(ps, &c.peer_guid)) != 0 ||
+	    (rc = port_options(ps, &f)) != 0 || (rc = check_width(ps, &f)) != 0)
 		return rc;
 	c.peer_lid = f.lid[1];
 	return keep_cable(ps, &c, port_guid, &f);

@@ -321,6 +321,9 @@ make_template_row(const struct ft *ft, struct scratch *w, const struct ft_bundle
 	else
 		for (size_t lid = 0; lid < ft->n_lids; lid++)
 			w->slot[lid] = (uint8_t)(ft->number[lid] / b->divider % b->n_nominal);
+	for (size_t lid = 0; lid < ft->n_lids; lid++)
+		if (ft->lid_col[lid] == FM_NONE)
+			w->slot[lid] = 255; /* nobody's: LID 0, gaps */
 	find_leads(ft, w, b, b->users[0]);
 	w->n_displaced = 0;
 	for (uint32_t c = 0; c < ft->n; c++)
