@@ -191,3 +191,7 @@ TESTS += tests/integration/engine_check.sh tests/integration/outoftree.sh
 EXTRA_DIST += tests/integration/engine_check.sh tests/integration/outoftree.sh
 TESTS += tests/integration/documents.sh
 EXTRA_DIST += tests/integration/documents.sh
+
+# By dev/test only, for their length.
+EXTRA_DIST += tests/integration/lib.bash tests/integration/walk_tables.py \
+	tests/integration/ibsim_fabrics.sh tests/integration/ibsim_faults.sh

@@ -454,8 +454,8 @@ port_line(struct parse *ps)
 	if ((rc = bracket(ps, "peer's", &c.peer_port)) != 0)
 		return rc;
 	skip_blanks(ps); /* ibnetdiscover leaves one between two CAs */
-	if ((rc = guid_in_parentheses(ps, &c.peer_guid)) != 0 ||
-	    (rc = port_options(ps, &f)) != 0 || (rc = check_width(ps, &f)) != 0)
+	if ((rc = guid_in_parentheses(ps, &c.peer_guid)) != 0 || (rc = port_options(ps, &f)) != 0 ||
+	    (rc = check_width(ps, &f)) != 0)
 		return rc;
 	c.peer_lid = f.lid[1];
 	return keep_cable(ps, &c, port_guid, &f);
