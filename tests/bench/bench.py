@@ -116,6 +116,10 @@ class Bench:
             child = subprocess.Popen(command, env=env, stdout=f, stderr=f, stdin=subprocess.DEVNULL)
         status, usage, rss_kb = self.watch(child.pid)
         wall = time.time() - start if usage else None
+        seen = os.path.join(self.work, "seen.net")
+        with open(seen, "w") as f:  # as it stands now: GUIDs that ibsim invented, LIDs
+            env.update(LD_PRELOAD=self.umad2sim)
+            subprocess.run(["ibnetdiscover"], env=env, stdout=f, stderr=subprocess.DEVNULL, timeout=CAP_S)
         sim.stdin.close()
         sim.terminate()
         sim.wait()
@@ -172,8 +176,9 @@ class Bench:
         json.dump(result, open(path, "w"))
         return result
 
-    def check_tables(self, fabric, tables):
-        """fmroute's metrics of tables made by anyone."""
+    def check_tables(self, tables):
+        """fmroute's metrics of tables made by anyone, on the fabric as the last run left it."""
+        fabric = os.path.join(self.work, "seen.net")
         if not os.path.exists(tables):
             return None
         done = subprocess.run([os.path.join(self.build, "fmroute"), "check", fabric, tables, "--stats", "--json"],
@@ -203,7 +208,7 @@ class Bench:
         dump = os.path.join(self.work, "opensm-lfts.dump")
 
         def judge(result):
-            result["check"] = self.check_tables(fabric, dump)
+            result["check"] = self.check_tables(dump)
             if os.path.exists(dump):
                 os.unlink(dump)
             return result
@@ -224,7 +229,7 @@ class Bench:
             f.write(f"credit_loops = {credit_loops}\n")
         result = self.measure(fabric, [os.path.join(self.build, "fmd"), f"--engine={chain}", "--once",
                                        f"--config={conf}", f"--state-dir={state}", f"--dump={out}"], r"SUBNET UP")
-        result["check"] = self.check_tables(fabric, os.path.join(out, "lfts"))
+        result["check"] = self.check_tables(os.path.join(out, "lfts"))
         return result
 
     @staticmethod
