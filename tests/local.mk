@@ -13,19 +13,62 @@ THREADED_TESTS = tests/unit/check_lib tests/unit/check_snapshot tests/unit/check
 
 # Fuzzers: the corpus of each is a test; the fuzzer itself is built with
 # configure --enable-fuzzers (clang).
-EXTRA_DIST += tests/fuzz/corpus/netlist
-check_PROGRAMS += tests/fuzz/replay_netlist
-TESTS += tests/fuzz/replay_netlist
+EXTRA_DIST += tests/fuzz/corpus tests/fuzz/fuzz.h
+check_PROGRAMS += $(REPLAYS)
+TESTS += $(REPLAYS)
+if FUZZERS
+noinst_PROGRAMS += tests/fuzz/fuzz_netlist tests/fuzz/fuzz_mad tests/fuzz/fuzz_conf tests/fuzz/fuzz_tables \
+	tests/fuzz/fuzz_ctl
+endif
+REPLAYS = tests/fuzz/replay_netlist tests/fuzz/replay_mad tests/fuzz/replay_conf tests/fuzz/replay_tables \
+	tests/fuzz/replay_ctl
+fuzz_cflags = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
+fuzz_ldadd = libfmcore.la libfmcommon.la $(EVENT_LIBS) $(JANSSON_LIBS)
+
 tests_fuzz_replay_netlist_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_netlist.c
 tests_fuzz_replay_netlist_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"tests/fuzz/corpus/netlist"'
-tests_fuzz_replay_netlist_LDADD = libfmcore.la
-
-if FUZZERS
-noinst_PROGRAMS += tests/fuzz/fuzz_netlist
+tests_fuzz_replay_netlist_CFLAGS = $(fuzz_cflags)
+tests_fuzz_replay_netlist_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_netlist_SOURCES = tests/fuzz/fuzz_netlist.c
+tests_fuzz_fuzz_netlist_CFLAGS = $(fuzz_cflags)
 tests_fuzz_fuzz_netlist_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_netlist_LDADD = libfmcore.la
-endif
+tests_fuzz_fuzz_netlist_LDADD = $(fuzz_ldadd)
+
+tests_fuzz_replay_mad_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_mad.c
+tests_fuzz_replay_mad_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"tests/fuzz/corpus/mad"'
+tests_fuzz_replay_mad_CFLAGS = $(fuzz_cflags)
+tests_fuzz_replay_mad_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_mad_SOURCES = tests/fuzz/fuzz_mad.c
+tests_fuzz_fuzz_mad_CFLAGS = $(fuzz_cflags)
+tests_fuzz_fuzz_mad_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_mad_LDADD = $(fuzz_ldadd)
+
+tests_fuzz_replay_conf_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_conf.c
+tests_fuzz_replay_conf_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"tests/fuzz/corpus/conf"'
+tests_fuzz_replay_conf_CFLAGS = $(fuzz_cflags)
+tests_fuzz_replay_conf_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_conf_SOURCES = tests/fuzz/fuzz_conf.c
+tests_fuzz_fuzz_conf_CFLAGS = $(fuzz_cflags)
+tests_fuzz_fuzz_conf_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_conf_LDADD = $(fuzz_ldadd)
+
+tests_fuzz_replay_tables_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_tables.c
+tests_fuzz_replay_tables_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"tests/fuzz/corpus/tables"'
+tests_fuzz_replay_tables_CFLAGS = $(fuzz_cflags)
+tests_fuzz_replay_tables_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_tables_SOURCES = tests/fuzz/fuzz_tables.c
+tests_fuzz_fuzz_tables_CFLAGS = $(fuzz_cflags)
+tests_fuzz_fuzz_tables_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_tables_LDADD = $(fuzz_ldadd)
+
+tests_fuzz_replay_ctl_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_ctl.c
+tests_fuzz_replay_ctl_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"tests/fuzz/corpus/ctl"'
+tests_fuzz_replay_ctl_CFLAGS = $(fuzz_cflags)
+tests_fuzz_replay_ctl_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_ctl_SOURCES = tests/fuzz/fuzz_ctl.c
+tests_fuzz_fuzz_ctl_CFLAGS = $(fuzz_cflags)
+tests_fuzz_fuzz_ctl_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_ctl_LDADD = $(fuzz_ldadd)
 
 if HAVE_CHECK
 UNIT_TESTS =

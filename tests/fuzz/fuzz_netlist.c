@@ -4,26 +4,10 @@
  * survives writing, reading again and becoming a snapshot.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "core/route/snapshot.h"
 #include "core/topo/netlist.h"
-#include "lib/log.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-drop_log(void *arg, enum fm_log_level level, const char *subsystem, const char *line)
-{
-	(void)arg;
-}
-
-static void
-must(int ok)
-{
-	if (!ok)
-		abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -36,7 +20,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t n = 0;
 	FILE *out;
 
-	fm_log_set_sink(drop_log, NULL);
+	fuzz_be_quiet();
 	if (netlist_parse("f", (const char *)data, size, &nl, &err) != 0) {
 		must(err.msg[0] != '\0');
 		return 0;

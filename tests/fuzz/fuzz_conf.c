@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Any bytes as fmd.conf: a configuration, or an error that names the file.
+ * Run beside the engines of the build (in the build directory), it covers
+ * their sections too.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/conf/conf.h"
+#include "tests/fuzz/fuzz.h"
+
+#define ENGINES "plugins/engines/.libs"
+
+static const struct engine_set *
+engines(void)
+{
+	static struct engine_set set;
+	static int loaded;
+	struct fm_error err;
+
+	if (!loaded++)
+		must(engine_set_load(&set,
+			 access(ENGINES, R_OK) == 0 ? (const char *const[]){ ENGINES, NULL } : NULL,
+			 &err) == 0);
+	return &set;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct conf_source source = { 0 };
+	struct fm_error err = { 0 };
+	struct conf *conf = NULL;
+	char path[64];
+	int fd = memfd_create("fmd.conf", 0), rc;
+
+	fuzz_be_quiet();
+	must(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	source.path = path;
+	rc = conf_load(&source, engines(), &conf, &err);
+	must((rc == 0) == (conf != NULL));
+	must(rc == 0 || err.msg[0] != '\0');
+	conf_put(conf);
+	close(fd);
+	return 0;
+}
