@@ -9,6 +9,9 @@
  */
 #include "core/sweep/internal.h"
 
+#define EARLY_TRIES_MAX 4
+#define EARLY_ANSWERS 16
+
 struct ask *
 ask_new(struct sweeper *s, uint32_t node, uint8_t port)
 {
@@ -68,6 +71,15 @@ is_lossy(const struct sweeper *s)
 	return retries > vain && (retries - vain) * 32 > now->sent - was->sent;
 }
 
+/* The first answers of a sweep tell nothing of losses yet, and if the first
+ * cable is given up there is no sweep. */
+static bool
+is_early(const struct sweeper *s, const struct ask *a)
+{
+	return s->report.scope == SWEEP_HEAVY && a->n_tries < EARLY_TRIES_MAX &&
+	    txn_counts(s->p.txn)->received - s->counts_at_start.received < EARLY_ANSWERS;
+}
+
 static void
 on_end(void *arg, enum txn_status status, const uint8_t *reply)
 {
@@ -75,7 +87,8 @@ on_end(void *arg, enum txn_status status, const uint8_t *reply)
 	struct sweeper *s = a->s;
 
 	s->pending--;
-	if (status == TXN_TIMEOUT && a->n_tries < ASK_TRIES_MAX && !s->failed && is_lossy(s) &&
+	if (status == TXN_TIMEOUT && a->n_tries < ASK_TRIES_MAX && !s->failed &&
+	    (is_lossy(s) || is_early(s, a)) &&
 	    (a->node == INV_NONE || !inv_node(&s->inv, a->node)->silent)) {
 		send_request(a);
 		return;

@@ -32,17 +32,17 @@ static const char fabric_text[] = "Switch 4 \"s\"\n[1] \"a\"[1]\n[2] \"b\"[1]\n[
 
 /* ------------------------------------------------------------------ formats */
 
-#define SAME_AGAIN(kind, at)                                                                       \
-	do {                                                                                       \
-		struct wire_##kind one, two;                                                       \
-		uint8_t again[MAD_BYTES] = { 0 };                                                  \
-                                                                                                   \
-		memset(&one, 0, sizeof(one));                                                      \
-		memset(&two, 0, sizeof(two));                                                      \
-		wire_##kind##_get(at, &one);                                                       \
-		wire_##kind##_put(again, &one);                                                    \
-		wire_##kind##_get(again, &two);                                                    \
-		must(memcmp(&one, &two, sizeof(one)) == 0);                                        \
+#define SAME_AGAIN(kind, at) \
+	do { \
+		struct wire_##kind one, two; \
+		uint8_t again[MAD_BYTES] = { 0 }; \
+\
+		memset(&one, 0, sizeof(one)); \
+		memset(&two, 0, sizeof(two)); \
+		wire_##kind##_get(at, &one); \
+		wire_##kind##_put(again, &one); \
+		wire_##kind##_get(again, &two); \
+		must(memcmp(&one, &two, sizeof(one)) == 0); \
 	} while (0)
 
 static void
