@@ -4,6 +4,7 @@
  *
  *	database "lids": key = port GUID, 8 bytes, most significant first;
  *	value = base LID, 2 bytes likewise, then the LMC, 1 byte
+ *	database "marks": key = "settings", value = 8 bytes likewise
  *
  * Byte order is fixed by shifts, so that a store can be carried to another
  * machine.  LMDB commits whole transactions; a crash loses none that was
@@ -13,24 +14,48 @@
 
 #include <errno.h>
 #include <lmdb.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "lib/arena.h"
 #include "lib/hash.h"
+#include "lib/log.h"
 #include "lib/vec.h"
 
 #define STORE_MAP_BYTES ((size_t)64 << 20) /* 49,151 LIDs take 3 MB; room for more databases */
 #define GUID_BYTES 8
 #define LID_BYTES 3
+#define MARK_BYTES 8
+#define SETTINGS_KEY "settings"
+#define ASIDE_MAX 100 /* files set aside, by number */
 
 struct store {
 	MDB_env *env;
-	MDB_dbi lids_db;
+	MDB_dbi lids_db, marks_db;
+	uint64_t mark;
 	FM_VEC(struct store_lid) lids;
 	struct fm_hash by_guid; /* -> index of lids */
 	struct fm_arena mem;	/* this struct */
 };
+
+static void
+put_big_endian(uint8_t *bytes, uint64_t value)
+{
+	for (int i = 0; i < 8; i++)
+		bytes[i] = (uint8_t)(value >> (8 * (7 - i)));
+}
+
+static uint64_t
+get_big_endian(const uint8_t *bytes)
+{
+	uint64_t value = 0;
+
+	for (int i = 0; i < 8; i++)
+		value = value << 8 | bytes[i];
+	return value;
+}
 
 static bool
 remember(struct store *s, const struct store_lid *l)
@@ -60,8 +85,7 @@ load_lids(struct store *s, MDB_txn *txn)
 
 		if (key.mv_size != GUID_BYTES || value.mv_size != LID_BYTES)
 			continue; /* written by a later version */
-		for (int i = 0; i < GUID_BYTES; i++)
-			l.guid = l.guid << 8 | k[i];
+		l.guid = get_big_endian(k);
 		l.lid = (uint16_t)(v[0] << 8 | v[1]);
 		l.lmc = v[2];
 		if (!remember(s, &l)) {
@@ -74,6 +98,34 @@ load_lids(struct store *s, MDB_txn *txn)
 }
 
 static int
+load_mark(struct store *s, MDB_txn *txn)
+{
+	MDB_val key = { sizeof(SETTINGS_KEY) - 1, (void *)SETTINGS_KEY }, value;
+	int rc = mdb_get(txn, s->marks_db, &key, &value);
+
+	if (rc == 0 && value.mv_size == MARK_BYTES)
+		s->mark = get_big_endian(value.mv_data);
+	return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+/* LMDB maps the file and trusts it: what is cut off would kill us by SIGBUS. */
+static int
+check_length(struct store *s)
+{
+	MDB_envinfo info;
+	MDB_stat stat;
+	struct stat file;
+	int fd, rc;
+
+	if ((rc = mdb_env_info(s->env, &info)) != 0 || (rc = mdb_env_stat(s->env, &stat)) != 0 ||
+	    (rc = mdb_env_get_fd(s->env, &fd)) != 0)
+		return rc;
+	if (fstat(fd, &file) != 0)
+		return errno;
+	return (uint64_t)file.st_size / stat.ms_psize <= info.me_last_pgno ? MDB_CORRUPTED : 0;
+}
+
+static int
 open_env(struct store *s, const char *dir)
 {
 	MDB_txn *txn;
@@ -83,15 +135,79 @@ open_env(struct store *s, const char *dir)
 		return rc;
 	if ((rc = mdb_env_set_maxdbs(s->env, 8)) != 0 ||
 	    (rc = mdb_env_set_mapsize(s->env, STORE_MAP_BYTES)) != 0 ||
-	    (rc = mdb_env_open(s->env, dir, 0, 0640)) != 0 ||
+	    (rc = mdb_env_open(s->env, dir, 0, 0640)) != 0 || (rc = check_length(s)) != 0 ||
 	    (rc = mdb_txn_begin(s->env, NULL, 0, &txn)) != 0)
 		return rc;
 	if ((rc = mdb_dbi_open(txn, "lids", MDB_CREATE, &s->lids_db)) != 0 ||
-	    (rc = load_lids(s, txn)) != 0) {
+	    (rc = mdb_dbi_open(txn, "marks", MDB_CREATE, &s->marks_db)) != 0 ||
+	    (rc = load_lids(s, txn)) != 0 || (rc = load_mark(s, txn)) != 0) {
 		mdb_txn_abort(txn);
 		return rc;
 	}
 	return mdb_txn_commit(txn);
+}
+
+/* Does LMDB say that the file, not the machine, is at fault? */
+static bool
+is_damage(int rc)
+{
+	return rc == MDB_INVALID || rc == MDB_VERSION_MISMATCH || rc == MDB_CORRUPTED ||
+	    rc == MDB_PAGE_NOTFOUND || rc == MDB_INCOMPATIBLE || rc == MDB_BAD_TXN ||
+	    rc == MDB_PANIC;
+}
+
+static void
+forget(struct store *s)
+{
+	mdb_env_close(s->env);
+	s->env = NULL;
+	fm_vec_fini(&s->lids);
+	fm_hash_fini(&s->by_guid);
+	s->mark = 0;
+}
+
+/* Move data.mdb out of the way, under the first free number. */
+static int
+set_aside(const char *dir, int why, struct fm_error *err)
+{
+	char from[4096], to[4096], lock[4096];
+
+	snprintf(from, sizeof(from), "%s/data.mdb", dir);
+	snprintf(lock, sizeof(lock), "%s/lock.mdb", dir);
+	for (int i = 1; i <= ASIDE_MAX; i++) {
+		snprintf(to, sizeof(to), "%s/data.mdb.bad-%d", dir, i);
+		if (access(to, F_OK) == 0)
+			continue;
+		if (rename(from, to) != 0)
+			return fm_fail(err, FM_E_SYSTEM, "cannot rename %s, which is damaged: %s",
+			    from, strerror(errno));
+		unlink(lock);
+		log_warn("store",
+		    "%s is damaged or not ours (%s): set aside as %s; LIDs are taken from the "
+		    "fabric",
+		    from, mdb_strerror(why), to);
+		return 0;
+	}
+	return fm_fail(err, FM_E_SYSTEM,
+	    "%s is damaged, and %d such files lie beside it already: look into it, and remove them",
+	    from, ASIDE_MAX);
+}
+
+static int
+open_or_renew(struct store *s, const char *dir, struct fm_error *err)
+{
+	int rc = open_env(s, dir);
+
+	if (is_damage(rc)) {
+		forget(s);
+		rc = set_aside(dir, rc, err);
+		if (rc != 0)
+			return rc;
+		rc = open_env(s, dir);
+	}
+	return rc == 0
+	    ? 0
+	    : fm_fail(err, FM_E_SYSTEM, "cannot open the store in %s: %s", dir, mdb_strerror(rc));
 }
 
 int
@@ -109,11 +225,10 @@ store_open(const char *dir, struct store **out, struct fm_error *err)
 	if (s == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the store");
 	s->mem = mem;
-	rc = open_env(s, dir);
+	rc = open_or_renew(s, dir, err);
 	if (rc != 0) {
 		store_close(s);
-		return fm_fail(
-		    err, FM_E_SYSTEM, "cannot open the store in %s: %s", dir, mdb_strerror(rc));
+		return rc;
 	}
 	*out = s;
 	return 0;
@@ -168,8 +283,7 @@ write_lid(struct store *s, MDB_txn *txn, const struct store_lid *l)
 	uint8_t k[GUID_BYTES], v[LID_BYTES] = { (uint8_t)(l->lid >> 8), (uint8_t)l->lid, l->lmc };
 	MDB_val key = { sizeof(k), k }, value = { sizeof(v), v };
 
-	for (int i = 0; i < GUID_BYTES; i++)
-		k[i] = (uint8_t)(l->guid >> (8 * (GUID_BYTES - 1 - i)));
+	put_big_endian(k, l->guid);
 	return mdb_put(txn, s->lids_db, &key, &value, 0);
 }
 
@@ -198,5 +312,34 @@ store_put_lids(struct store *s, const struct store_lid *lids, uint32_t n, struct
 	for (uint32_t i = 0; i < n; i++)
 		if (!remember(s, &lids[i]))
 			return fm_fail(err, FM_E_RESOURCE, "out of memory for the store");
+	return 0;
+}
+
+uint64_t
+store_mark(const struct store *s)
+{
+	return s->mark;
+}
+
+int
+store_put_mark(struct store *s, uint64_t mark, struct fm_error *err)
+{
+	uint8_t bytes[MARK_BYTES];
+	MDB_val key = { sizeof(SETTINGS_KEY) - 1, (void *)SETTINGS_KEY };
+	MDB_val value = { sizeof(bytes), bytes };
+	MDB_txn *txn;
+	int rc;
+
+	if (s->mark == mark)
+		return 0;
+	put_big_endian(bytes, mark);
+	rc = mdb_txn_begin(s->env, NULL, 0, &txn);
+	if (rc == 0 && (rc = mdb_put(txn, s->marks_db, &key, &value, 0)) != 0)
+		mdb_txn_abort(txn);
+	else if (rc == 0)
+		rc = mdb_txn_commit(txn);
+	if (rc != 0)
+		return fm_fail(err, FM_E_SYSTEM, "cannot write to the store: %s", mdb_strerror(rc));
+	s->mark = mark;
 	return 0;
 }

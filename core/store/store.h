@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/store/store.h - what outlives the process: LIDs by port GUID.
+ * core/store/store.h - what outlives the process: LIDs by port GUID, and a
+ * mark of the settings last brought to the fabric.
  *
  * One LMDB environment in the state directory.  Everything is read into
- * memory when it is opened; writes go to both in one transaction.
+ * memory when it is opened; writes go to both in one transaction.  A file
+ * that is not ours, or damaged, is set aside with a warning: what was in it
+ * can be learnt from the fabric again.
  */
 #ifndef CORE_STORE_STORE_H
 #define CORE_STORE_STORE_H
@@ -30,5 +33,9 @@ uint32_t store_n_lids(const struct store *s);
 const struct store_lid *store_lids(const struct store *s); /* [store_n_lids] */
 /* Keep these; those that are kept already cost nothing. */
 int store_put_lids(struct store *s, const struct store_lid *lids, uint32_t n, struct fm_error *err);
+
+/* 0 = none was kept. */
+uint64_t store_mark(const struct store *s);
+int store_put_mark(struct store *s, uint64_t mark, struct fm_error *err);
 
 #endif

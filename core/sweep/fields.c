@@ -46,7 +46,7 @@ want_sm_lid(const struct field_context *c, uint64_t present)
 static uint64_t
 want_lease(const struct field_context *c, uint64_t present)
 {
-	return c->set->m_key_lease_s;
+	return c->set->m_key != 0 ? c->set->m_key_lease_s : present; /* guards a key */
 }
 
 static uint64_t
@@ -180,13 +180,13 @@ const struct field_row field_rows[] = {
 	{ "LID", "14.2.5.6", END_PORT, "given by the LID manager", PORT(lid), want_lid },
 	{ "MasterSMLID", "14.2.5.6", END_PORT, "our LID", PORT(master_sm_lid), want_sm_lid },
 	{ "M_KeyLeasePeriod", "14.2.4, 14.2.5.6", END_PORT, "as configured, seconds",
-	    PORT(m_key_lease_period_s), want_lease },
+	    PORT(m_key_lease_period_s), want_lease, .rides = true },
 	{ "M_KeyProtectBits", "14.2.4.1", END_PORT, "as configured", PORT(m_key_protect),
 	    want_protect },
 	{ "LMC", "14.2.5.6", END_PORT, "as configured for CAs and switches", PORT(lmc), want_lmc },
 	{ "MasterSMSL", "14.2.5.6", END_PORT, "as configured", PORT(master_sm_sl), want_sm_sl },
 	{ "SubnetTimeOut", "14.2.5.6", END_PORT, "as configured, 4.096 us x 2^n",
-	    PORT(subnet_timeout), want_subnet_timeout },
+	    PORT(subnet_timeout), want_subnet_timeout, .rides = true },
 	{ "ClientReregister", "14.4.11", FIELD_CA, "1 once, when another SM ruled the port in use",
 	    PORT(client_reregister), want_reregister, .momentary = true },
 	{ "NeighborMTU", "14.2.5.6", CABLED, "the least MTUCap of both ends, in INIT",
@@ -199,9 +199,9 @@ const struct field_row field_rows[] = {
 	{ "VLStallCount", "18.2.5.4", FIELD_SW_PORT, "as configured, towards hosts and switches",
 	    PORT(vl_stall_count), want_vl_stall },
 	{ "LocalPhyErrors", "7.12.2", CABLED, "as configured, a threshold", PORT(local_phys_errors),
-	    want_phys_errors },
+	    want_phys_errors, .rides = true },
 	{ "OverrunErrors", "7.12.2", CABLED, "as configured, a threshold", PORT(overrun_errors),
-	    want_overrun_errors },
+	    want_overrun_errors, .rides = true },
 	{ "LinkDownDefaultState", "14.2.5.6", CABLED, "Polling", PORT(down_default_state),
 	    want_down_default },
 	{ "PortState", "7.2, 14.3.6", CABLED, "Armed, from Init, when both ends take part",
@@ -261,8 +261,10 @@ field_put(const struct field_row *row, void *info, uint64_t value)
 	}
 }
 
-uint32_t
-fields_apply(const struct field_context *c, enum field_where where, uint32_t refused, void *info)
+/* Rows of `where`, riding ones or the others. */
+static uint32_t
+apply_rows(const struct field_context *c, enum field_where where, uint32_t refused, bool riding,
+    void *info)
 {
 	uint32_t differ = 0;
 
@@ -270,7 +272,7 @@ fields_apply(const struct field_context *c, enum field_where where, uint32_t ref
 		const struct field_row *row = &field_rows[i];
 		uint64_t present, want;
 
-		if ((row->where & where) == 0 || (refused & (1u << i)) != 0)
+		if ((row->where & where) == 0 || row->rides != riding || (refused & (1u << i)) != 0)
 			continue;
 		present = field_get(row, info);
 		want = row->want(c, present);
@@ -279,6 +281,16 @@ fields_apply(const struct field_context *c, enum field_where where, uint32_t ref
 		field_put(row, info, want);
 		differ |= 1u << i;
 	}
+	return differ;
+}
+
+uint32_t
+fields_apply(const struct field_context *c, enum field_where where, uint32_t refused, void *info)
+{
+	uint32_t differ = apply_rows(c, where, refused, false, info);
+
+	if (differ != 0 || c->insist)
+		differ |= apply_rows(c, where, refused, true, info);
 	return differ;
 }
 

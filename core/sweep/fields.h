@@ -10,6 +10,12 @@
  * another.  A Set goes out when at least one row differs.  What the node does
  * not take (its answer shows another value than was sent) is remembered and
  * not tried again until the port comes up anew.
+ *
+ * Times and thresholds that no packet's way depends on ride along: some
+ * agents (ibsim's among them) accept them and show zero, and a restarted fmd,
+ * which remembers no refusals, would set every port for nothing.  They reach a
+ * port when its link comes up, with any other change, and, insisted on, after
+ * one of them has changed in the settings.
  */
 #ifndef CORE_SWEEP_FIELDS_H
 #define CORE_SWEEP_FIELDS_H
@@ -36,6 +42,7 @@ struct field_context {
 	uint16_t sm_lid;
 	uint16_t top_lid; /* SwitchInfo: highest LID of the tables */
 	bool arm;	  /* the link is to leave INIT */
+	bool insist;	  /* riding rows are a reason too */
 };
 
 struct field_row {
@@ -47,6 +54,7 @@ struct field_row {
 	size_t size;	   /* 1, 2, 4 or 8 bytes */
 	uint64_t (*want)(const struct field_context *c, uint64_t present);
 	bool momentary; /* the answer does not show it: never counts as refused */
+	bool rides;	/* goes along with other rows, is no reason of its own */
 };
 
 extern const struct field_row field_rows[];

@@ -12,9 +12,11 @@
 #include "core/sweep/sweep.h"
 #include "lib/log.h"
 
-/* Feeds keep so many questions queued at most: enough to fill any window,
- * little enough to cost no memory. */
-#define FEED_HIGH 2048
+/* Feeds keep so many questions queued at most.  Node by node: enough that the
+ * small windows of a few dozen switches fill the fabric's; striped over the
+ * nodes: two windows.  More would only fall out of the caches. */
+#define FEED_HIGH 1024
+#define FEED_STRIPED(s) (2 * txn_window((s)->p.txn) + 64)
 /* On a fabric that loses packets a request gets so many rounds of retries. */
 #define ASK_TRIES_MAX 6
 /* A switch that reports changes during a sweep is read again so often. */
@@ -62,10 +64,12 @@ struct sweeper {
 	bool (*feed)(struct sweeper *); /* true: there is more to send */
 	bool failed;			/* report.error says why */
 	bool was_up;
-	bool first_master;  /* no sweep as master has finished yet */
-	bool changed;	    /* a cable was found in this sweep */
-	bool chain_changed; /* the same fabric is to be routed anew */
-	bool sl2vl_changed; /* the plan being written maps SLs otherwise than the one before */
+	bool first_master;     /* no sweep as master has finished yet */
+	bool changed;	       /* a cable was found in this sweep */
+	bool chain_changed;    /* the same fabric is to be routed anew */
+	bool sl2vl_changed;    /* the plan being written maps SLs otherwise than the one before */
+	bool settings_changed; /* the settings are to reach every port (fields.h: insist) */
+	bool far_ends_sleep;   /* a port stayed ARMED though its neighbour was ACTIVE (links.c) */
 
 	enum sweep_scope wanted;
 	char wanted_reason[128];

@@ -55,6 +55,7 @@ struct inv_port {
 	bool reregistered; /* ClientReregister has been sent since the port came up */
 	bool pkeys_done;   /* the default partition is in the table */
 	bool qos_done;	   /* SL2VL and VLArb hold what the plan wants */
+	bool follows;	   /* its neighbour is made active first (links.c) */
 };
 
 struct inv_node {

@@ -7,6 +7,11 @@
  * one, after every first one has been answered, to ACTIVE.  So both ends are
  * armed before one becomes active, and nothing is armed before the tables
  * are in the switches.
+ *
+ * An armed port becomes active by itself with the first data packet of an
+ * active neighbour (IBA 7.2.7), and then refuses to be made active.  So one
+ * end of a cable is set and the other looked at; once one has been found
+ * still ARMED, the rest are set without looking.
  */
 #include <inttypes.h>
 
@@ -39,7 +44,8 @@ wanted_port(struct sweeper *s, uint32_t slot, unsigned port, struct wire_port_in
 		.node = n,
 		.port = p,
 		.sm_lid = our_lid(s),
-		.arm = usable };
+		.arm = usable,
+		.insist = s->settings_changed };
 
 	if (usable) {
 		c.peer_node = inv_node(&s->inv, p->peer);
@@ -67,15 +73,26 @@ on_port_again(struct ask *a, enum txn_status status, const uint8_t *reply)
 }
 
 static void
-note_refused(struct sweeper *s, struct inv_node *n, unsigned port, uint32_t rows)
+look_again(struct ask *a, ask_done done)
+{
+	struct ask *again = ask_new(a->s, a->node, a->port);
+
+	if (again != NULL)
+		ask_get_at(again, WIRE_ATTR_PORT_INFO, a->port, done);
+}
+
+/* Debugging: which rows of the field table. */
+static void
+tell_rows(const struct inv_node *n, unsigned port, const char *what, uint32_t rows)
 {
 	char name[128];
 
-	n->ports[port].refused |= rows;
+	if (rows == 0 || !fm_log_wants(FM_LOG_DEBUG, "sweep"))
+		return;
 	for (unsigned i = 0; i < n_field_rows; i++)
 		if ((rows & (1u << i)) != 0)
-			log_debug("sweep", "%s port %u does not take %s",
-			    inv_name(n, name, sizeof(name)), port, field_rows[i].name);
+			log_debug("sweep", "%s port %u %s %s", inv_name(n, name, sizeof(name)),
+			    port, what, field_rows[i].name);
 }
 
 /* What the answer to a Set says: the port as it is now. */
@@ -86,12 +103,11 @@ on_set_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 	struct inv_node *n = inv_node(&s->inv, a->node);
 	struct inv_port *p = &n->ports[a->port];
 	struct wire_port_info sent, now;
-	struct ask *again;
 	uint32_t rows;
 	char name[128];
 
-	if (status == TXN_REFUSED && (again = ask_new(s, a->node, a->port)) != NULL)
-		ask_get_at(again, WIRE_ATTR_PORT_INFO, a->port, on_port_again);
+	if (status == TXN_REFUSED)
+		look_again(a, on_port_again);
 	if (status == TXN_TIMEOUT)
 		fm_log_rl(&s->refused_bucket, FM_LOG_WARN, "sweep",
 		    "%s port %u does not answer Set PortInfo", inv_name(n, name, sizeof(name)),
@@ -100,7 +116,9 @@ on_set_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 		return;
 	rows = wanted_port(s, a->node, a->port, &sent);
 	wire_port_info_get(reply + WIRE_SMP_DATA_AT, &now);
-	note_refused(s, n, a->port, fields_refused(rows, &sent, &now));
+	rows = fields_refused(rows, &sent, &now);
+	p->refused |= rows;
+	tell_rows(n, a->port, "does not take", rows);
 	if (sent.client_reregister)
 		p->reregistered = true;
 	now.client_reregister = 0;
@@ -128,28 +146,95 @@ send_port(struct sweeper *s, uint32_t slot, unsigned port, const struct wire_por
 static void
 set_port(struct sweeper *s, uint32_t slot, unsigned port)
 {
-	const struct inv_port *p = &inv_node(&s->inv, slot)->ports[port];
+	struct inv_port *p = &inv_node(&s->inv, slot)->ports[port];
 	struct wire_port_info want;
 	uint32_t rows = wanted_port(s, slot, port, &want);
 
-	if (rows != 0)
-		send_port(s, slot, port, &want,
-		    want.port_state != p->info.port_state ? want.port_state : 0, on_set_port);
+	p->follows = false;
+	if (rows == 0)
+		return;
+	tell_rows(inv_node(&s->inv, slot), port, "is set for", rows);
+	send_port(s, slot, port, &want, want.port_state != p->info.port_state ? want.port_state : 0,
+	    on_set_port);
+}
+
+static void
+make_active(struct sweeper *s, uint32_t slot, unsigned port, ask_done done)
+{
+	send_port(
+	    s, slot, port, &inv_node(&s->inv, slot)->ports[port].info, WIRE_PORT_ACTIVE, done);
+}
+
+/* The far end of a cable whose first end is ACTIVE now. */
+static void
+on_far_state(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+	struct inv_port *p = &inv_node(&s->inv, a->node)->ports[a->port];
+	struct wire_port_info now;
+
+	if (status != TXN_OK)
+		return;
+	wire_port_info_get(reply + WIRE_SMP_DATA_AT, &now);
+	p->info.port_state = now.port_state;
+	if (now.port_state != WIRE_PORT_ARMED)
+		return;
+	s->far_ends_sleep = true;
+	make_active(s, a->node, a->port, on_set_port);
+}
+
+static void
+follow_up(struct sweeper *s, uint32_t slot, unsigned port)
+{
+	const struct inv_port *p = &inv_node(&s->inv, slot)->ports[port];
+	uint32_t far = p->peer;
+	uint8_t far_port = p->peer_port;
+	struct ask *look;
+
+	if (p->info.port_state != WIRE_PORT_ACTIVE || p->edge != EDGE_LINKED ||
+	    inv_node(&s->inv, far)->ports[far_port].info.port_state != WIRE_PORT_ARMED)
+		return;
+	if (s->far_ends_sleep)
+		make_active(s, far, far_port, on_set_port);
+	else if ((look = ask_new(s, far, far_port)) != NULL)
+		ask_get_at(look, WIRE_ATTR_PORT_INFO, far_port, on_far_state);
+}
+
+static void
+on_first_again(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	on_port_again(a, status, reply);
+	follow_up(a->s, a->node, a->port);
+}
+
+static void
+on_first_end(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	if (status == TXN_REFUSED) {
+		look_again(a, on_first_again);
+		return;
+	}
+	on_set_port(a, status, reply);
+	follow_up(a->s, a->node, a->port);
 }
 
 static void
 activate_port(struct sweeper *s, uint32_t slot, unsigned port)
 {
 	const struct inv_port *p = &inv_node(&s->inv, slot)->ports[port];
-	const struct inv_port *far;
 	uint8_t least = s->set.dry_run ? WIRE_PORT_INIT : WIRE_PORT_ARMED;
+	struct inv_port *far;
 
-	if (p->info.port_state < least || p->info.port_state == WIRE_PORT_ACTIVE ||
+	if (p->info.port_state < least || p->info.port_state == WIRE_PORT_ACTIVE || p->follows ||
 	    !link_usable(&s->inv, p))
 		return;
 	far = &inv_node(&s->inv, p->peer)->ports[p->peer_port];
-	if (far->info.port_state >= least)
-		send_port(s, slot, port, &p->info, WIRE_PORT_ACTIVE, on_set_port);
+	if (far->info.port_state == WIRE_PORT_ACTIVE) {
+		make_active(s, slot, port, on_set_port);
+	} else if (far->info.port_state >= least) {
+		far->follows = true;
+		make_active(s, slot, port, on_first_end);
+	}
 }
 
 /* Does this port get PortInfo Sets in the pass over ports? */

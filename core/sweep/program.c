@@ -346,7 +346,7 @@ feed_lft(struct sweeper *s)
 	uint32_t n_blocks = s->next->snap->fab.max_lid / LFT_BLOCK_LIDS + 1u;
 	uint32_t *block = &s->cursor[1], *sw = &s->cursor[2];
 
-	while (*block < n_blocks && s->pending < FEED_HIGH) {
+	while (*block < n_blocks && s->pending < FEED_STRIPED(s)) {
 		if (*sw < s->inv.switches.n)
 			visit_lft(s, s->inv.switches.item[(*sw)++], *block);
 		if (*sw >= s->inv.switches.n) {

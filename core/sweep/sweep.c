@@ -53,6 +53,15 @@ sweep_settings_default(struct sweep_settings *s)
 		.client_reregister = true };
 }
 
+/* Stands for the settings of rows that ride along (fields.h): never 0. */
+static uint64_t
+settings_mark(const struct sweep_settings *set)
+{
+	return UINT64_C(1) << 63 | (uint64_t)set->subnet_timeout << 32 |
+	    (uint64_t)set->m_key_lease_s << 16 | (uint64_t)set->phys_errors << 8 |
+	    set->overrun_errors;
+}
+
 struct sweeper *
 sweeper_new(
     const struct sweep_parts *parts, const struct sweep_settings *settings, struct fm_error *err)
@@ -74,6 +83,8 @@ sweeper_new(
 	s->set = *settings;
 	s->local = local;
 	s->first_master = true;
+	s->settings_changed =
+	    parts->store != NULL && store_mark(parts->store) != settings_mark(settings);
 	s->trap_bucket = s->silent_bucket = s->refused_bucket =
 	    (struct fm_log_bucket){ .burst = 20, .every_ms = 1000 };
 	inv_init(&s->inv);
@@ -102,6 +113,8 @@ void
 sweeper_configure(
     struct sweeper *s, const struct sweep_settings *settings, const struct chain *chain)
 {
+	if (settings_mark(settings) != settings_mark(&s->set))
+		s->settings_changed = true;
 	s->set = *settings;
 	s->p.chain = chain;
 	s->chain_changed = true;
@@ -189,6 +202,18 @@ count_smps(struct sweeper *s)
 	r->refused = now->refused - was->refused;
 }
 
+/* The settings are in every port now. */
+static void
+keep_mark(struct sweeper *s)
+{
+	struct fm_error err = { 0 };
+
+	s->settings_changed = false;
+	if (s->p.store != NULL && !s->set.dry_run &&
+	    store_put_mark(s->p.store, settings_mark(&s->set), &err) != 0)
+		log_err("sweep", "%s", err.msg);
+}
+
 static void
 end_sweep(struct sweeper *s, enum sweep_outcome outcome)
 {
@@ -205,6 +230,7 @@ end_sweep(struct sweeper *s, enum sweep_outcome outcome)
 	if (outcome == SWEEP_UP) {
 		s->was_up = true;
 		s->first_master = false;
+		keep_mark(s);
 	} else if (outcome == SWEEP_STANDBY || outcome == SWEEP_NO_LINK) {
 		s->was_up = false;
 	}

@@ -215,6 +215,35 @@ START_TEST(test_refused_rows)
 }
 END_TEST
 
+/* A threshold alone is no reason for a Set, along with another row or
+ * insisted on it goes. */
+START_TEST(test_riding_rows)
+{
+	const struct inv_node sw = { .type = WIRE_NODE_SWITCH };
+	struct inv_port peer = { .known = true };
+	struct inv_port port = { .info = { .port_state = WIRE_PORT_ACTIVE,
+				     .hoq_life = rig.set.hoq_life,
+				     .vl_stall_count = rig.set.vl_stall,
+				     .down_default_state = 2 } };
+	struct field_context c = {
+		.set = &rig.set, .node = &sw, .port = &port, .peer = &peer, .peer_node = &sw
+	};
+	struct wire_port_info info = port.info;
+
+	ck_assert_uint_eq(fields_apply(&c, FIELD_SW_PORT, 0, &info), 0);
+	ck_assert_uint_eq(info.local_phys_errors, 0);
+	port.info.hoq_life = info.hoq_life = 1;
+	ck_assert_uint_ne(fields_apply(&c, FIELD_SW_PORT, 0, &info), 0);
+	ck_assert_uint_eq(info.local_phys_errors, rig.set.phys_errors);
+	ck_assert_uint_eq(info.overrun_errors, rig.set.overrun_errors);
+	port.info.hoq_life = rig.set.hoq_life;
+	info = port.info;
+	c.insist = true;
+	ck_assert_uint_ne(fields_apply(&c, FIELD_SW_PORT, 0, &info), 0);
+	ck_assert_uint_eq(info.local_phys_errors, rig.set.phys_errors);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -230,6 +259,7 @@ main(void)
 	tcase_add_test(t, test_switches);
 	tcase_add_test(t, test_reregister);
 	tcase_add_test(t, test_refused_rows);
+	tcase_add_test(t, test_riding_rows);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);

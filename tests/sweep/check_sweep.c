@@ -37,6 +37,7 @@ START_TEST(test_fabrics)
 	ck_assert_msg(rig.last.n_ports_not_active == 0, "%u ports are not active:\n%s",
 	    rig.last.n_ports_not_active, rig_log);
 	ck_assert_uint_eq(rig.last.timeouts, 0);
+	ck_assert_uint_eq(rig.last.refused, 0); /* no port is made active twice */
 }
 END_TEST
 
@@ -135,29 +136,85 @@ restart(void)
 	rig_run(&rig, SWEEP_HEAVY);
 }
 
-START_TEST(test_restart_writes_nothing)
-{
-	char dir[] = "/tmp/fmd-check-XXXXXX";
-	struct fm_error err;
-	uint64_t sets;
-	char path[64];
+static char state_dir[32];
 
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+static void
+bring_up_with_store(void)
+{
+	struct fm_error err;
+
+	snprintf(state_dir, sizeof(state_dir), "/tmp/fmd-check-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(state_dir));
 	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
 	rig_sim(&rig, NULL);
-	ck_assert_int_eq(store_open(dir, &rig.store, &err), 0);
+	ck_assert_int_eq(store_open(state_dir, &rig.store, &err), 0);
 	rig_start(&rig);
 	rig_run(&rig, SWEEP_HEAVY);
 	rig_expect_up(&rig);
+}
+
+static void
+remove_store(void)
+{
+	static const char *const files[] = { "data.mdb", "lock.mdb", "data.mdb.bad-1" };
+	char path[64];
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", state_dir, files[i]);
+		unlink(path);
+	}
+	rmdir(state_dir);
+}
+
+START_TEST(test_restart_writes_nothing)
+{
+	uint64_t sets;
+
+	bring_up_with_store();
 	sets = rig_sets(&rig);
 	restart();
 	rig_expect_up(&rig);
 	ck_assert_uint_eq(rig_sets(&rig), sets);
-	snprintf(path, sizeof(path), "%s/data.mdb", dir);
-	unlink(path);
-	snprintf(path, sizeof(path), "%s/lock.mdb", dir);
-	unlink(path);
-	rmdir(dir);
+	remove_store();
+}
+END_TEST
+
+/* Settings that ride along reach ports in use when they have changed. */
+START_TEST(test_restart_with_other_settings)
+{
+	uint64_t sets;
+
+	bring_up_with_store();
+	sets = rig_sets(&rig);
+	rig.set.subnet_timeout--;
+	restart();
+	ck_assert_uint_eq(rig_sets(&rig), sets + rig.last.n_lids);
+	restart();
+	ck_assert_uint_eq(rig_sets(&rig), sets + rig.last.n_lids);
+	remove_store();
+}
+END_TEST
+
+/* The store is damaged: LIDs stay as they are in the fabric. */
+START_TEST(test_restart_with_damaged_store)
+{
+	struct fm_error err;
+	char path[64];
+	uint64_t sets;
+
+	bring_up_with_store();
+	sets = rig_sets(&rig);
+	rig_stop(&rig);
+	store_close(rig.store);
+	snprintf(path, sizeof(path), "%s/data.mdb", state_dir);
+	ck_assert_int_eq(truncate(path, 4096), 0);
+	ck_assert_int_eq(store_open(state_dir, &rig.store, &err), 0);
+	ck_assert_ptr_nonnull(strstr(rig_log, "set aside"));
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	ck_assert_uint_eq(rig_sets(&rig), sets);
+	remove_store();
 }
 END_TEST
 
@@ -449,6 +506,8 @@ suite(void)
 	tcase_add_loop_test(t, test_loss, 0, 9);
 	tcase_add_test(t, test_strict);
 	tcase_add_test(t, test_restart_writes_nothing);
+	tcase_add_test(t, test_restart_with_other_settings);
+	tcase_add_test(t, test_restart_with_damaged_store);
 	tcase_add_test(t, test_restart_without_store);
 	tcase_add_test(t, test_dead_node);
 	tcase_add_test(t, test_duplicate_ca);

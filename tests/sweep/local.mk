@@ -15,6 +15,11 @@ tests_unit_check_ha_SOURCES = tests/unit/check_ha.c
 tests_unit_check_ha_CFLAGS = $(unit_cflags)
 tests_unit_check_ha_LDADD = $(unit_ldadd)
 
+UNIT_TESTS += tests/unit/check_store
+tests_unit_check_store_SOURCES = tests/unit/check_store.c
+tests_unit_check_store_CFLAGS = $(unit_cflags)
+tests_unit_check_store_LDADD = $(unit_ldadd)
+
 UNIT_TESTS += tests/sweep/check_fields
 tests_sweep_check_fields_SOURCES = tests/sweep/check_fields.c tests/sweep/rig.c tests/sweep/rig.h
 tests_sweep_check_fields_CFLAGS = $(unit_cflags)

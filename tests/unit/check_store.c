@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The store: what is put in is there after a restart; a file that is damaged
+ * or not ours is set aside, and a new one takes its place.
+ */
+#include <check.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/store/store.h"
+#include "lib/log.h"
+
+#define N_LIDS 3000
+
+static char dir[64], file[80], said[1024];
+
+static void
+keep_log(void *arg, enum fm_log_level level, const char *subsystem, const char *line)
+{
+	(void)arg;
+	(void)level;
+	(void)subsystem;
+	snprintf(said, sizeof(said), "%s", line);
+}
+
+static void
+setup(void)
+{
+	snprintf(dir, sizeof(dir), "/tmp/fmd-check-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(file, sizeof(file), "%s/data.mdb", dir);
+	said[0] = '\0';
+	fm_log_set_sink(keep_log, NULL);
+}
+
+static void
+teardown(void)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	char path[400];
+
+	while (d != NULL && (e = readdir(d)) != NULL) {
+		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
+		unlink(path);
+	}
+	closedir(d);
+	rmdir(dir);
+}
+
+static struct store *
+open_store(void)
+{
+	struct fm_error err = { 0 };
+	struct store *s = NULL;
+
+	ck_assert_msg(store_open(dir, &s, &err) == 0, "%s", err.msg);
+	return s;
+}
+
+static void
+fill(void)
+{
+	static struct store_lid lids[N_LIDS];
+	struct fm_error err = { 0 };
+	struct store *s = open_store();
+
+	for (unsigned i = 0; i < N_LIDS; i++)
+		lids[i] = (struct store_lid){ UINT64_C(0x0002c90000000000) + i,
+			(uint16_t)(4 * i + 4), 2 };
+	ck_assert_int_eq(store_put_lids(s, lids, N_LIDS, &err), 0);
+	ck_assert_int_eq(store_put_mark(s, UINT64_C(0x8123456789abcdef), &err), 0);
+	store_close(s);
+}
+
+START_TEST(test_keeps)
+{
+	struct store *s;
+
+	fill();
+	s = open_store();
+	ck_assert_uint_eq(store_n_lids(s), N_LIDS);
+	for (unsigned i = 0; i < N_LIDS; i++)
+		ck_assert_uint_eq(store_lid(s, UINT64_C(0x0002c90000000000) + i), 4 * i + 4);
+	ck_assert_uint_eq(store_lids(s)[0].lmc, 2);
+	ck_assert_uint_eq(store_lid(s, 1), 0);
+	ck_assert(store_mark(s) == UINT64_C(0x8123456789abcdef));
+	ck_assert_str_eq(said, "");
+	store_close(s);
+}
+END_TEST
+
+START_TEST(test_changes_one)
+{
+	struct store_lid l = { UINT64_C(0x0002c90000000007), 9, 0 };
+	struct fm_error err = { 0 };
+	struct store *s;
+
+	fill();
+	s = open_store();
+	ck_assert_int_eq(store_put_lids(s, &l, 1, &err), 0);
+	store_close(s);
+	s = open_store();
+	ck_assert_uint_eq(store_n_lids(s), N_LIDS);
+	ck_assert_uint_eq(store_lid(s, l.guid), 9);
+	store_close(s);
+}
+END_TEST
+
+static void
+overwrite(off_t at, const void *bytes, size_t n)
+{
+	int fd = open(file, O_WRONLY | O_CREAT, 0640);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(pwrite(fd, bytes, n, at), (ssize_t)n);
+	close(fd);
+}
+
+static void
+cut_at(off_t bytes)
+{
+	ck_assert_int_eq(truncate(file, bytes), 0);
+}
+
+static void
+cut_in_half(void)
+{
+	struct stat st;
+
+	ck_assert_int_eq(stat(file, &st), 0);
+	cut_at(st.st_size / 2 / 4096 * 4096);
+}
+
+static void
+cut_to_metas(void)
+{
+	cut_at(8192);
+}
+
+static void
+cut_in_meta(void)
+{
+	cut_at(100);
+}
+
+static void
+spoil_magic(void)
+{
+	overwrite(16, "\xff\xff\xff\xff\xff\xff\xff\xff", 8);
+}
+
+static void
+be_text(void)
+{
+	char text[9000];
+
+	memset(text, 'x', sizeof(text));
+	cut_at(0);
+	overwrite(0, text, sizeof(text));
+}
+
+static void (*const damages[])(
+    void) = { cut_in_half, cut_to_metas, cut_in_meta, spoil_magic, be_text };
+
+START_TEST(test_damage)
+{
+	struct store_lid l = { 7, 8, 0 };
+	struct fm_error err = { 0 };
+	char aside[100];
+	struct store *s;
+
+	fill();
+	damages[_i]();
+	s = open_store();
+	ck_assert_uint_eq(store_n_lids(s), 0);
+	ck_assert(store_mark(s) == 0);
+	ck_assert_ptr_nonnull(strstr(said, "set aside"));
+	ck_assert_ptr_nonnull(strstr(said, file));
+	snprintf(aside, sizeof(aside), "%s.bad-1", file);
+	ck_assert_int_eq(access(aside, F_OK), 0);
+	ck_assert_int_eq(store_put_lids(s, &l, 1, &err), 0);
+	store_close(s);
+	/* and once more: the first one set aside stays */
+	damages[_i]();
+	store_close(open_store());
+	snprintf(aside, sizeof(aside), "%s.bad-2", file);
+	ck_assert_int_eq(access(aside, F_OK), 0);
+}
+END_TEST
+
+START_TEST(test_no_directory)
+{
+	struct fm_error err = { 0 };
+	struct store *s = NULL;
+
+	ck_assert_int_eq(store_open("/nonexistent/fmd/state", &s, &err), FM_E_SYSTEM);
+	ck_assert_ptr_nonnull(strstr(err.msg, "/nonexistent/fmd/state"));
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("store");
+	TCase *t = tcase_create("store");
+	SRunner *r;
+	int failed;
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, test_keeps);
+	tcase_add_test(t, test_changes_one);
+	tcase_add_loop_test(t, test_damage, 0, sizeof(damages) / sizeof(damages[0]));
+	tcase_add_test(t, test_no_directory);
+	suite_add_tcase(suite, t);
+	r = srunner_create(suite);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? 1 : 0;
+}
