@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Bad input, as a table: what is given, the exit code, and words of the
+# sentence that says what is wrong.  Then files garbled by seed.
+set -u
+top=${FMD_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+build=${FMD_BUILD:-$PWD}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+n=0 n_wrong=0
+
+fmd=$build/fmd fmroute=$build/fmroute fmctl=$build/fmctl engines=$build/plugins/engines/.libs
+
+# expect CODE WORDS COMMAND...: and, whatever it is, no crash and no hang.
+expect() {
+	local code=$1 words=$2 got
+	shift 2
+	timeout 30 "$@" >out 2>err
+	got=$?
+	n=$((n + 1))
+	[ "$got" = "$code" ] && grep -qF -- "$words" err && return
+	n_wrong=$((n_wrong + 1))
+	echo "wrong: $* exits with $got, not $code; or says not \"$words\" but: $(head -n 3 err)"
+}
+
+# The same for a configuration of these lines.
+expect_conf() {
+	printf '%s\n' "$3" >bad.conf
+	expect "$1" "bad.conf:$2" "$fmd" --check --config=bad.conf
+}
+
+"$fmroute" gen pgft 2 4,8 1,4 1,1 >good.net && "$fmroute" good.net --dump=good >/dev/null 2>&1 || exit 1
+printf 'lmc = 1\n\nupdn "a" { roots = { "spine-*" } }\n' >good.conf
+
+# ---- fabrics
+head -c 1500 good.net >cut.net
+: >empty.net
+printf '\0\1\2' >binary.net
+sed 's/^Switch.*/Switch 300 "s"/' good.net >ports.net
+printf 'Switch 4 "s"\n[9] "t"[1]\n\nSwitch 4 "t"\n[1] "s"[9]\n' >port.net
+printf 'Switch 4 "s"\n[1] "t"[1]\n\nSwitch 4 "s"\n[1] "t"[2]\n' >twice.net
+printf 'Switch 4 "s"\n[1 "t"[1]\n' >bracket.net
+expect 2 'cut.net:' "$fmroute" cut.net
+expect 2 'is it cut off?' "$fmroute" cut.net
+expect 2 'no node in the file' "$fmroute" empty.net
+expect 2 'this is no text file' "$fmroute" binary.net
+expect 2 '1..254 ports' "$fmroute" ports.net
+expect 2 'port.net:2: port 9 of "s", which has 4 ports' "$fmroute" port.net
+expect 2 'twice.net:4:' "$fmroute" twice.net
+expect 2 'bracket.net:2:' "$fmroute" bracket.net
+expect 2 'nosuch.net: No such file' "$fmroute" nosuch.net
+expect 2 'cut.net:' "$fmroute" check cut.net good/lfts
+expect 2 'cut.net:' "$fmroute" fail cut.net --links=1
+expect 2 'cut.net:' "$fmd" --once --state-dir=state --transport=sim:cut.net
+
+# ---- tables
+head -c 3000 good/lfts >cut.lfts
+sed 's/ 00[0-9] :/ 999 :/' good/lfts >ports.lfts
+sed 's/^0x00/0xd0/' good/lfts >lids.lfts
+sed 's/ guid 0x0/ guid 0x9/' good/lfts >other.lfts
+expect 2 'cut.lfts:' "$fmroute" check good.net cut.lfts
+expect 2 'ports.lfts:4: the LID is not followed by a port' "$fmroute" check good.net ports.lfts
+expect 2 'lids.lfts:4:' "$fmroute" check good.net lids.lfts
+expect 3 'no entry of the tables fits this fabric' "$fmroute" check good.net other.lfts
+expect 2 'good.net:' "$fmroute" check good.net good.net
+expect 2 'no switch in the file' "$fmroute" check good.net empty.net
+expect 2 'nosuch: No such file' "$fmroute" check good.net nosuch
+
+# ---- configurations
+expect_conf 2 '1: lmc = 9 is outside 0..7' 'lmc = 9'
+expect_conf 2 '2: unknown key nosuch' $'lmc = 1\nnosuch = 1'
+expect_conf 2 "1: chain: no engine 'nosuch'" 'chain = { "nosuch" }'
+expect_conf 2 '1: the brace that opens here is never closed' 'chain = {'
+expect_conf 2 '1: lmc = abc is no number' 'lmc = abc'
+expect_conf 2 '1: fallback = maybe is neither yes nor no' 'fallback = maybe'
+expect_conf 2 '1: unknown key nosuch of updn' 'updn "a" { nosuch = 1 }'
+expect_conf 2 '1: sweep_interval = 10q has no unit' 'sweep_interval = 10q'
+expect_conf 2 '3: found duplicate title' $'updn "a" {\n}\nupdn "a" { }'
+expect_conf 2 '1: m_key = 0x1ffffffffffffffff is more than 64 bits' 'm_key = 0x1ffffffffffffffff'
+expect_conf 2 '1: the string that begins here has no closing' 'transport = "'
+expect_conf 2 '1: guid2lid: nosuch: No such file' 'guid2lid = "nosuch"'
+expect 2 'nosuch.conf: No such file' "$fmd" --check --config=nosuch.conf
+expect 2 'not a regular file' "$fmd" --check --config=.
+expect 2 'this is no text file' "$fmd" --check --config=binary.net
+expect 2 'bad.conf:1' "$fmd" --once --state-dir=state --transport=sim:good.net --config=bad.conf
+
+# ---- plugins
+mkdir cut renamed junk
+head -c 4000 "$engines/updn.so" >cut/fromcut.so
+cp "$engines/updn.so" renamed/other.so
+head -c 5000 good.net >junk/junk.so
+expect 2 'ends before its contents' "$fmd" --check --plugin-dir=cut --engine=fromcut
+expect 2 "file's name must be the engine's: call it updn" "$fmd" --check --plugin-dir=renamed --engine=other
+expect 2 'no ELF image' "$fmd" --check --plugin-dir=junk --engine=junk
+expect 2 'plugin directory nosuch: No such file' "$fmd" --check --plugin-dir=nosuch
+
+# ---- command lines
+expect 2 'usage' "$fmroute"
+expect 2 "no engine 'nosuch'" "$fmroute" good.net --engine=nosuch
+expect 2 'is outside 1..15' "$fmroute" good.net --vls=99
+expect 2 'is outside 0..7' "$fmroute" good.net --lmc=8
+expect 2 'no number of threads' "$fmroute" good.net --workers=x
+expect 2 '1..1000 is right' "$fmroute" good.net --repeat=0
+expect 2 'unknown option' "$fmroute" good.net --nosuch
+expect 2 '2 given' "$fmroute" gen pgft 2 4
+expect 2 'no kind of fabric' "$fmroute" gen nosuch
+expect 2 'not a number in 1..' "$fmroute" gen torus 0x3 1
+expect 2 '0% to 100% are right' "$fmroute" fail good.net --links=200%
+expect 2 'takes FABRIC and TABLES' "$fmroute" check good.net
+expect 2 'no transport is called' "$fmd" --once --state-dir=state --transport=nosuch
+expect 2 'a share such as 1%' "$fmd" --once --state-dir=state --transport=sim:good.net,loss=2
+expect 2 'there is no key "nosuch"' "$fmd" --once --state-dir=state --transport=sim:good.net,nosuch=1
+expect 2 'no node of this name' "$fmd" --once --state-dir=state --transport=sim:good.net,local=nosuch
+expect 2 'good.net:3: this is no action' "$fmd" --once --state-dir=state --transport=sim:good.net,script=good.net
+expect 2 'an empty name' "$fmd" --engine=,
+expect 2 'needs a value' "$fmd" --engine
+expect 2 'unexpected argument x' "$fmd" x
+expect 2 "no engine 'nosuch'" "$fmd" --help=nosuch
+expect 2 'no command' "$fmctl"
+expect 2 'write 1..86400 seconds' "$fmctl" --timeout=x status
+expect 1 'no fmd answers at' "$fmctl" --socket=nosuch status
+expect 1 'cannot make the state directory' "$fmd" --once --transport=sim:good.net --state-dir=/proc/nosuch
+
+[ "$n_wrong" = 0 ] || { echo "$n_wrong of $n are wrong"; exit 1; }
+echo "ok: $n cases"
+command -v python3 >/dev/null 2>&1 || { echo "no python3, nothing garbled"; exit 0; }
+python3 "$top/tests/integration/garble.py" "$build" 300
