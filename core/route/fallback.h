@@ -3,7 +3,10 @@
  * core/route/fallback.h - the implicit last entry of every chain.
  *
  * Up/down over whatever is connected: needs no options, refuses nothing,
- * makes no credit loops, joins every pair that a cable path joins.
+ * makes no credit loops, and joins every pair that cables join, switches
+ * included (plugins/common/order.h).  In a region with proxies only pairs that
+ * have a path up and then down by the region's own levels: the others are led
+ * elsewhere where regions are composed.
  */
 #ifndef CORE_ROUTE_FALLBACK_H
 #define CORE_ROUTE_FALLBACK_H

@@ -87,8 +87,8 @@ look_at_paths(const struct fm_shape *shape, const struct fm_reach *reach, struct
 
 int
 fm_balance(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
-    const uint8_t *arc_up, bool by_digits, const struct fm_tables *out, struct fm_paths *found,
-    struct fm_error *err)
+    const struct fm_order *order, bool by_digits, const struct fm_tables *out,
+    struct fm_paths *found, struct fm_error *err)
 {
 	struct fm_reach reach;
 	struct fm_lids lids;
@@ -96,8 +96,8 @@ fm_balance(const struct fm_host *host, const struct fm_fabric *fab, const struct
 
 	*found = (struct fm_paths){ 0 };
 	if (!by_digits || !shape->tree.levelled)
-		return fm_grow(host, fab, &shape->arcs, shape->component, arc_up, out, found, err);
-	if ((rc = fm_reach_build(host, &shape->arcs, arc_up, shape->tree.order, fab->n_switches,
+		return fm_grow(host, fab, &shape->arcs, shape->component, order, out, found, err);
+	if ((rc = fm_reach_build(host, &shape->arcs, order, shape->tree.order, fab->n_switches,
 		 &reach, err)) != 0 ||
 	    (rc = fm_lids_build(host, fab, shape->tree.order, fab->n_switches, &lids, err)) != 0 ||
 	    (rc = fm_spread(host, fab, &shape->arcs, &shape->tree, &reach, &lids, out, err)) != 0)

@@ -22,12 +22,12 @@ int fm_shape_build(const struct fm_host *host, const struct fm_fabric *fab, stru
     struct fm_error *err);
 
 /*
- * Tables over shortest paths (arc_up NULL), or over shortest legal up/down
- * paths.  With directions on a tree, up must be away from the leaves.
+ * Tables over shortest paths (order NULL), or over shortest legal up/down
+ * paths.
  * FM_E_RESOURCE, FM_E_CANCELLED.
  */
 int fm_balance(const struct fm_host *host, const struct fm_fabric *fab,
-    const struct fm_shape *shape, const uint8_t *arc_up, bool by_digits,
+    const struct fm_shape *shape, const struct fm_order *order, bool by_digits,
     const struct fm_tables *out, struct fm_paths *found, struct fm_error *err);
 
 #endif

@@ -23,12 +23,13 @@ struct grow {
 	const struct fm_host *host;
 	const struct fm_fabric *fab;
 	const struct fm_arcs *arcs;
-	const uint8_t *arc_up; /* NULL = no directions */
+	const struct fm_order *order_of; /* NULL = no directions */
 	const struct fm_tables *out;
 	uint64_t *load;		   /* [n_links] routes so far */
 	uint32_t *n_hosts;	   /* [n_switches] sources */
 	const uint32_t *component; /* [n_switches] */
 	/* of the destination in hand */
+	bool aside;   /* aside arcs are for it */
 	fm_sw *order; /* [n_order] nearest first */
 	uint32_t n_order;
 	uint32_t *level;   /* [n_switches] hops, FM_NONE = no path */
@@ -42,6 +43,23 @@ struct grow {
 
 /* ------------------------------------------------------------------ layers */
 
+/* May the opposite of this arc be gone down for the destination in hand? */
+static bool
+is_down_back(const struct grow *g, fm_arc a)
+{
+	if (g->order_of == NULL)
+		return true;
+	return (g->order_of->way[a] & (g->aside ? FM_ARC_UP : FM_ARC_UP | FM_ARC_ASIDE)) ==
+	    FM_ARC_UP;
+}
+
+static bool
+is_down(const struct grow *g, fm_arc a)
+{
+	return (g->order_of->way[a] & (g->aside ? FM_ARC_UP : FM_ARC_UP | FM_ARC_ASIDE)) ==
+	    FM_ARC_DOWN;
+}
+
 /* Switches from which root is reached going down: searched backwards, so
  * along arcs that go up (any arc without directions). */
 static void
@@ -51,6 +69,7 @@ find_down(struct grow *g, fm_sw root)
 
 	memset(g->level, 0xff, g->fab->n_switches * sizeof(*g->level));
 	memset(g->down, 0, g->fab->n_switches);
+	g->aside = g->order_of != NULL && g->order_of->aside[root];
 	g->n_order = 0;
 	g->order[g->n_order++] = root;
 	g->level[root] = 0;
@@ -61,7 +80,7 @@ find_down(struct grow *g, fm_sw root)
 		for (fm_arc a = g->arcs->first[v]; a < g->arcs->first[v + 1]; a++) {
 			fm_sw u = g->arcs->to[a];
 
-			if (g->level[u] != FM_NONE || (g->arc_up != NULL && !g->arc_up[a]))
+			if (g->level[u] != FM_NONE || !is_down_back(g, a))
 				continue;
 			g->level[u] = g->level[v] + 1;
 			g->down[u] = 1;
@@ -76,7 +95,7 @@ climb_back(struct grow *g, fm_sw v, uint32_t *tail)
 	for (fm_arc a = g->arcs->first[v]; a < g->arcs->first[v + 1]; a++) {
 		fm_sw u = g->arcs->to[a];
 
-		if (g->level[u] != FM_NONE || g->arc_up[a])
+		if (g->level[u] != FM_NONE || fm_goes_up(g->order_of, a))
 			continue;
 		g->level[u] = g->level[v] + 1;
 		g->queue[(*tail)++] = u;
@@ -110,9 +129,9 @@ is_next_step(const struct grow *g, fm_sw u, fm_arc a)
 
 	if (g->level[v] == FM_NONE || g->level[v] + 1 != g->level[u])
 		return false;
-	if (g->arc_up == NULL)
+	if (g->order_of == NULL)
 		return true;
-	return g->down[u] ? !g->arc_up[a] && g->down[v] : g->arc_up[a];
+	return g->down[u] ? is_down(g, a) && g->down[v] : fm_goes_up(g->order_of, a);
 }
 
 /* ------------------------------------------------------------------ choice */
@@ -247,7 +266,7 @@ grow_round(struct grow *g, uint32_t i, bool hosts, bool again)
 				continue;
 			any = true;
 			find_down(g, sw);
-			if (g->arc_up != NULL)
+			if (g->order_of != NULL)
 				find_up(g);
 			if (i == 0 && !again)
 				take_note(g, sw, hosts);
@@ -285,14 +304,14 @@ take_memory(struct grow *g, struct fm_error *err)
 
 int
 fm_grow(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_arcs *arcs,
-    const uint32_t *component, const uint8_t *arc_up, const struct fm_tables *out,
+    const uint32_t *component, const struct fm_order *order, const struct fm_tables *out,
     struct fm_paths *found, struct fm_error *err)
 {
 	struct grow g = { .host = host,
 		.fab = fab,
 		.arcs = arcs,
 		.component = component,
-		.arc_up = arc_up,
+		.order_of = order,
 		.out = out,
 		.found = found };
 	int rc = take_memory(&g, err);

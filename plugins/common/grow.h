@@ -5,7 +5,7 @@
 #ifndef PLUGINS_COMMON_GROW_H
 #define PLUGINS_COMMON_GROW_H
 
-#include "plugins/common/arcs.h"
+#include "plugins/common/order.h"
 
 /* What was learnt about the paths on the way. */
 struct fm_paths {
@@ -17,7 +17,7 @@ struct fm_paths {
 
 /*
  * Fill out->lft: for one destination LID after the other its tree is grown
- * along shortest (with arc_up: shortest legal up/down) paths, each switch
+ * along shortest (with an order: shortest legal up/down) paths, each switch
  * taking the next step from which the path bears the least load so far.
  * Destinations are taken in turn over the switches; fabrics that are small
  * enough get a second round in which every tree is taken out and grown again.
@@ -29,7 +29,7 @@ struct fm_paths {
  * FM_E_RESOURCE, FM_E_CANCELLED.
  */
 int fm_grow(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_arcs *arcs,
-    const uint32_t *component, const uint8_t *arc_up, const struct fm_tables *out,
+    const uint32_t *component, const struct fm_order *order, const struct fm_tables *out,
     struct fm_paths *found, struct fm_error *err);
 
 #endif

@@ -6,6 +6,7 @@ COMMON_SOURCES += \
 	plugins/common/grow.c plugins/common/grow.h \
 	plugins/common/lids.c plugins/common/lids.h \
 	plugins/common/mend.c plugins/common/mend.h \
+	plugins/common/order.c plugins/common/order.h \
 	plugins/common/reach.c plugins/common/reach.h \
 	plugins/common/spread.c plugins/common/spread.h \
 	plugins/common/table_file.c plugins/common/table_file.h \
@@ -17,7 +18,8 @@ COMMON_SOURCES += \
 fmalgodir = $(includedir)/fmd/algo
 nobase_fmalgo_HEADERS = \
 	plugins/common/arcs.h plugins/common/balance.h plugins/common/grow.h \
-	plugins/common/lids.h plugins/common/mend.h plugins/common/reach.h \
+	plugins/common/lids.h plugins/common/mend.h plugins/common/order.h \
+	plugins/common/reach.h \
 	plugins/common/spread.h plugins/common/tree.h plugins/common/updown.h \
 	lib/acyclic.h lib/arena.h lib/bitset.h lib/error.h lib/hash.h lib/heap.h \
 	lib/rng.h lib/scc.h lib/vec.h

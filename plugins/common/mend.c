@@ -77,19 +77,19 @@ find_missing(struct mend *m)
 
 /* Switches from the bottom up (Kahn), then positions of their links. */
 static void
-order_links(struct mend *m, const uint8_t *arc_up)
+order_links(struct mend *m, const struct fm_order *order)
 {
 	const struct fm_arcs *arcs = m->arcs;
 	uint32_t n = 0, position = 0;
 
 	for (fm_arc a = 0; a < arcs->n_arcs; a++)
-		m->n_below[arcs->to[a]] += arc_up[a];
+		m->n_below[arcs->to[a]] += fm_goes_up(order, a);
 	for (fm_sw s = 0; s < m->fab->n_switches; s++)
 		if (m->n_below[s] == 0)
 			m->queue[n++] = s;
 	for (uint32_t i = 0; i < n; i++)
 		for (fm_arc a = arcs->first[m->queue[i]]; a < arcs->first[m->queue[i] + 1]; a++) {
-			if (!arc_up[a])
+			if (!fm_goes_up(order, a))
 				continue;
 			for (fm_link l = arcs->link[a]; l < arcs->link[a + 1]; l++)
 				m->position[l] = position++;
@@ -98,7 +98,8 @@ order_links(struct mend *m, const uint8_t *arc_up)
 		}
 	while (n-- > 0)
 		for (fm_arc a = arcs->first[m->queue[n]]; a < arcs->first[m->queue[n] + 1]; a++)
-			for (fm_link l = arcs->link[a]; !arc_up[a] && l < arcs->link[a + 1]; l++)
+			for (fm_link l = arcs->link[a];
+			     !fm_goes_up(order, a) && l < arcs->link[a + 1]; l++)
 				m->position[l] = position++;
 }
 
@@ -267,8 +268,8 @@ start(const struct fm_host *host, struct mend *m, struct fm_error *err)
 
 int
 fm_mend(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
-    const uint8_t *arc_up, unsigned flags, const struct fm_tables *out, struct fm_missing *left,
-    struct fm_error *err)
+    const struct fm_order *order, unsigned flags, const struct fm_tables *out,
+    struct fm_missing *left, struct fm_error *err)
 {
 	struct mend m = {
 		.fab = fab, .arcs = &shape->arcs, .shape = shape, .out = out, .flags = flags
@@ -280,7 +281,7 @@ fm_mend(const struct fm_host *host, const struct fm_fabric *fab, const struct fm
 		return rc;
 	if ((rc = take_memory(host, &m, err)) != 0)
 		return rc;
-	order_links(&m, arc_up);
+	order_links(&m, order);
 	m.turns = fm_acyclic_new(fab->n_links, m.position);
 	if (m.turns == NULL)
 		return fm_no_scratch(host, "graph of turns", err);

@@ -18,14 +18,14 @@ struct fm_missing {
 };
 
 /*
- * Complete tables made with arc_up: a missing route is led to a neighbour that
+ * Complete tables made with this order: a missing route is led to a neighbour that
  * has one, if the turns this adds close no cycle with all turns the tables
  * hold.  What cannot be added stays FM_PORT_NONE.
  *
  * O(switches * LIDs) when anything is missing at all.  FM_E_RESOURCE.
  */
 int fm_mend(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
-    const uint8_t *arc_up, unsigned flags, const struct fm_tables *out, struct fm_missing *left,
-    struct fm_error *err);
+    const struct fm_order *order, unsigned flags, const struct fm_tables *out,
+    struct fm_missing *left, struct fm_error *err);
 
 #endif

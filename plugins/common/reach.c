@@ -21,7 +21,7 @@
 struct search {
 	const struct fm_host *host;
 	const struct fm_arcs *arcs;
-	const uint8_t *arc_up; /* NULL = no directions */
+	const struct fm_order *order; /* NULL = no directions */
 	const fm_sw *column_sw;
 	uint32_t n_columns;
 	fm_lanes *towards; /* [n_blocks][n_arcs] */
@@ -30,21 +30,36 @@ struct search {
 	unsigned *hops;	   /* [n_blocks] */
 };
 
+enum { ALL, ASIDE, MASKS };
 enum { DOWN, DOWN_NEXT, DOWN_SEEN, UP, UP_NEXT, UP_SEEN, ROOMS };
+
+static inline __attribute__((always_inline)) bool
+takes(const struct search *s, fm_arc a, bool up)
+{
+	return s->order == NULL || (s->order->way[a] & FM_ARC_UP) == up;
+}
+
+/* The columns an arc may be used for. */
+static inline __attribute__((always_inline)) const fm_lanes *
+only(const struct search *s, fm_arc a, bool up, const fm_lanes *masks)
+{
+	return &masks[!up && s->order != NULL && s->order->way[a] & FM_ARC_ASIDE ? ASIDE : ALL];
+}
 
 /* One round for one switch.  What is met anew is stored in next; the arcs
  * that brought it are marked.  Returns whether there was anything. */
 static inline __attribute__((always_inline)) bool
-meet(const struct search *s, fm_lanes *towards, fm_sw u, uint8_t up, const fm_lanes *from,
-    const fm_lanes *from2, const fm_lanes *closed, const fm_lanes *closed2, fm_lanes *next)
+meet(const struct search *s, fm_lanes *towards, fm_sw u, bool up, const fm_lanes *masks,
+    const fm_lanes *from, const fm_lanes *from2, const fm_lanes *closed, const fm_lanes *closed2,
+    fm_lanes *next)
 {
 	const struct fm_arcs *arcs = s->arcs;
 	fm_lanes x = { 0 };
 	uint64_t any = 0;
 
 	for (fm_arc a = arcs->first[u]; a < arcs->first[u + 1]; a++)
-		if (s->arc_up == NULL || s->arc_up[a] == up) {
-			x |= from[arcs->to[a]];
+		if (takes(s, a, up)) {
+			x |= from[arcs->to[a]] & *only(s, a, up, masks);
 			if (from2 != NULL)
 				x |= from2[arcs->to[a]];
 		}
@@ -59,8 +74,8 @@ meet(const struct search *s, fm_lanes *towards, fm_sw u, uint8_t up, const fm_la
 	if (towards == NULL)
 		return true;
 	for (fm_arc a = arcs->first[u]; a < arcs->first[u + 1]; a++)
-		if (s->arc_up == NULL || s->arc_up[a] == up) {
-			fm_lanes y = from[arcs->to[a]];
+		if (takes(s, a, up)) {
+			fm_lanes y = from[arcs->to[a]] & *only(s, a, up, masks);
 
 			if (from2 != NULL)
 				y |= from2[arcs->to[a]];
@@ -98,7 +113,7 @@ swap(fm_lanes **a, fm_lanes **b)
 
 /* All that can be met going down only; leaves it in room[DOWN_SEEN]. */
 FM_WIDE static void
-close_down(const struct search *s, uint32_t block, fm_lanes **room)
+close_down(const struct search *s, uint32_t block, fm_lanes **room, const fm_lanes *masks)
 {
 	uint32_t n = s->arcs->n_switches;
 	bool any = true;
@@ -107,8 +122,8 @@ close_down(const struct search *s, uint32_t block, fm_lanes **room)
 	while (any) {
 		any = false;
 		for (fm_sw u = 0; u < n; u++)
-			any |= meet(s, NULL, u, 0, room[DOWN], NULL, room[DOWN_SEEN], NULL,
-			    room[DOWN_NEXT]);
+			any |= meet(s, NULL, u, false, masks, room[DOWN], NULL, room[DOWN_SEEN],
+			    NULL, room[DOWN_NEXT]);
 		add_to(room[DOWN_SEEN], room[DOWN_NEXT], n);
 		swap(&room[DOWN], &room[DOWN_NEXT]);
 	}
@@ -116,7 +131,8 @@ close_down(const struct search *s, uint32_t block, fm_lanes **room)
 
 /* Both kinds in step.  met[] collects "down", room[UP_SEEN] the other kind. */
 FM_WIDE static unsigned
-search_block(const struct search *s, uint32_t block, fm_lanes **room, fm_lanes *met)
+search_block(
+    const struct search *s, uint32_t block, fm_lanes **room, const fm_lanes *masks, fm_lanes *met)
 {
 	fm_lanes *towards = s->towards + (size_t)block * s->arcs->n_arcs;
 	uint32_t n = s->arcs->n_switches;
@@ -124,29 +140,44 @@ search_block(const struct search *s, uint32_t block, fm_lanes **room, fm_lanes *
 	bool any = true;
 
 	start(s, block, room[DOWN], met);
-	if (s->arc_up != NULL) {
+	if (s->order != NULL) {
 		memset(room[UP], 0, n * sizeof(fm_lanes));
 		memset(room[UP_SEEN], 0, n * sizeof(fm_lanes));
 	}
 	while (any && !s->host->should_stop(s->host)) {
 		any = false;
 		for (fm_sw u = 0; u < n; u++) {
-			any |= meet(s, towards, u, 0, room[DOWN], NULL, met, NULL, room[DOWN_NEXT]);
-			if (s->arc_up != NULL)
-				any |= meet(s, towards, u, 1, room[DOWN], room[UP], room[DOWN_SEEN],
-				    room[UP_SEEN], room[UP_NEXT]);
+			any |= meet(s, towards, u, false, masks, room[DOWN], NULL, met, NULL,
+			    room[DOWN_NEXT]);
+			if (s->order != NULL)
+				any |= meet(s, towards, u, true, masks, room[DOWN], room[UP],
+				    room[DOWN_SEEN], room[UP_SEEN], room[UP_NEXT]);
 		}
 		level += any;
 		add_to(met, room[DOWN_NEXT], n);
 		swap(&room[DOWN], &room[DOWN_NEXT]);
-		if (s->arc_up != NULL) {
+		if (s->order != NULL) {
 			add_to(room[UP_SEEN], room[UP_NEXT], n);
 			swap(&room[UP], &room[UP_NEXT]);
 		}
 	}
-	if (s->arc_up != NULL)
+	if (s->order != NULL)
 		add_to(met, room[UP_SEEN], n);
 	return level;
+}
+
+/* Columns for any arc, and those for aside arcs. */
+static void
+find_masks(const struct search *s, uint32_t block, fm_lanes *masks)
+{
+	const fm_sw *column_sw = s->column_sw + (size_t)block * FM_LANES;
+	uint32_t n = s->n_columns - block * FM_LANES;
+
+	memset(&masks[ALL], 0xff, sizeof(masks[ALL]));
+	memset(&masks[ASIDE], 0, sizeof(masks[ASIDE]));
+	for (uint32_t i = 0; s->order != NULL && i < n && i < FM_LANES; i++)
+		((uint64_t *)&masks[ASIDE])[i / 64] |= (uint64_t)s->order->aside[column_sw[i]]
+		    << (i % 64);
 }
 
 static void
@@ -154,23 +185,25 @@ one_block(void *arg, uint32_t block, unsigned worker)
 {
 	struct search *s = arg;
 	uint32_t n = s->arcs->n_switches;
-	fm_lanes *room[ROOMS];
+	fm_lanes *room[ROOMS], masks[MASKS];
+
+	find_masks(s, block, masks);
 
 	for (unsigned i = 0; i < ROOMS; i++)
 		room[i] = s->room + ((size_t)worker * ROOMS + i) * n;
-	if (s->arc_up != NULL)
-		close_down(s, block, room);
-	s->hops[block] = search_block(s, block, room, s->met + (size_t)block * n);
+	if (s->order != NULL)
+		close_down(s, block, room, masks);
+	s->hops[block] = search_block(s, block, room, masks, s->met + (size_t)block * n);
 }
 
 int
-fm_reach_build(const struct fm_host *host, const struct fm_arcs *arcs, const uint8_t *arc_up,
+fm_reach_build(const struct fm_host *host, const struct fm_arcs *arcs, const struct fm_order *order,
     const fm_sw *column_sw, uint32_t n_columns, struct fm_reach *out, struct fm_error *err)
 {
 	uint32_t n_blocks = (n_columns + FM_LANES - 1) / FM_LANES;
 	struct search s = { .host = host,
 		.arcs = arcs,
-		.arc_up = arc_up,
+		.order = order,
 		.column_sw = column_sw,
 		.n_columns = n_columns,
 		.towards = fm_scratch_array(host, (size_t)n_blocks * arcs->n_arcs, fm_lanes),

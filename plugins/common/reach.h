@@ -9,7 +9,7 @@
 #ifndef PLUGINS_COMMON_REACH_H
 #define PLUGINS_COMMON_REACH_H
 
-#include "plugins/common/arcs.h"
+#include "plugins/common/order.h"
 
 #define FM_LANES 512 /* columns in a block */
 
@@ -35,16 +35,17 @@ struct fm_reach {
 };
 
 /*
- * Shortest paths, or with arc_up (a byte per arc: does it go up?) shortest
- * legal up/down paths of a routing by destination: where a switch can go down
- * all the way it does, else it goes up.  The up arcs must be free of cycles.
+ * Shortest paths, or with an order (NULL: none) shortest legal up/down paths of
+ * a routing by destination: where a switch can go down all the way it does,
+ * else it goes up.
  *
  * Multi-source breadth first search (Then et al., VLDB 2015), a block of
  * columns per worker: O(arcs * blocks * hops) vector operations.
  * FM_E_RESOURCE, FM_E_CANCELLED.
  */
-int fm_reach_build(const struct fm_host *host, const struct fm_arcs *arcs, const uint8_t *arc_up,
-    const fm_sw *column_sw, uint32_t n_columns, struct fm_reach *out, struct fm_error *err);
+int fm_reach_build(const struct fm_host *host, const struct fm_arcs *arcs,
+    const struct fm_order *order, const fm_sw *column_sw, uint32_t n_columns, struct fm_reach *out,
+    struct fm_error *err);
 
 static inline bool
 fm_lane_test(const fm_lanes *set, uint32_t column)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Directions come from a total order of the switches: (hops from the nearest
- * root, id, index).  A switch that is no root has a neighbour nearer to a
- * root, so with one root in a component every switch can climb to it and all
- * pairs are joined.  With several, pairs may have no switch above both; that
- * is known only after routing, and told by fm_paths.
+ * Levels, then an order (plugins/common/order.h), then balanced tables.
+ *
+ * Levels are hops from the leaves, where all arcs join neighbouring ones, and
+ * the turn joins all pairs; else hops to the nearest root.  With one root in a
+ * component every switch can climb to it, so all pairs are joined.  Roots that
+ * are given stay roots: with several, pairs may have no switch above both, which
+ * is known only after routing (fm_paths) and left to fm_mend().
  */
 #include "plugins/common/updown.h"
 
@@ -20,7 +22,7 @@ struct finder {
 	uint32_t *hops;	 /* [n_switches] of one search */
 	uint64_t *sum;	 /* [n_switches] of hops over all searches */
 	fm_sw *queue;	 /* [n_switches] */
-	uint8_t *arc_up; /* [n_arcs] */
+	uint32_t *level; /* [n_switches] higher is up */
 };
 
 /* Breadth first from queue[0..n-1], whose hops are 0; the others' are FM_NONE. */
@@ -100,31 +102,11 @@ choose_roots(const struct finder *f, const struct fm_updown *how, uint32_t *n, s
 	return 0;
 }
 
-/* Is v above u?  Ids and the index break ties. */
-static bool
-is_above(const struct finder *f, const int64_t *ids, fm_sw v, fm_sw u)
-{
-	if (f->rank[v] != f->rank[u])
-		return f->rank[v] < f->rank[u];
-	if (ids != NULL && ids[v] != ids[u])
-		return ids[v] < ids[u];
-	return v < u;
-}
-
-static void
-direct_by_rank(const struct finder *f, const int64_t *ids)
-{
-	const struct fm_arcs *arcs = &f->shape->arcs;
-
-	for (fm_sw u = 0; u < arcs->n_switches; u++)
-		for (fm_arc a = arcs->first[u]; a < arcs->first[u + 1]; a++)
-			f->arc_up[a] = is_above(f, ids, arcs->to[a], u);
-}
-
+/* Levels are hops to the nearest root, of those given or of one found. */
 static int
-direct_from_roots(const struct finder *f, const struct fm_updown *how, struct fm_error *err)
+level_from_roots(const struct finder *f, const struct fm_updown *how, struct fm_error *err)
 {
-	uint32_t n = 0;
+	uint32_t n = 0, highest = 0;
 	int rc = choose_roots(f, how, &n, err);
 
 	if (rc != 0)
@@ -133,65 +115,57 @@ direct_from_roots(const struct finder *f, const struct fm_updown *how, struct fm
 	for (uint32_t i = 0; i < n; i++)
 		f->rank[f->queue[i]] = 0;
 	search(f, f->rank, n);
-	direct_by_rank(f, how->ids);
+	for (fm_sw s = 0; s < f->fab->n_switches; s++)
+		highest = f->rank[s] > highest ? f->rank[s] : highest;
+	for (fm_sw s = 0; s < f->fab->n_switches; s++)
+		f->level[s] = highest - f->rank[s];
 	return 0;
 }
 
-/* Up is away from the leaves, at every arc. */
+/* Up is away from the leaves.  Components without hosts have none: there up is
+ * towards their first switch. */
 static void
-direct_from_leaves(const struct finder *f)
+level_from_leaves(const struct finder *f)
 {
-	const struct fm_arcs *arcs = &f->shape->arcs;
-	const uint32_t *rank = f->shape->tree.rank;
+	uint32_t n = f->fab->n_switches;
 
-	for (fm_sw u = 0; u < arcs->n_switches; u++)
-		for (fm_arc a = arcs->first[u]; a < arcs->first[u + 1]; a++)
-			f->arc_up[a] = rank[arcs->to[a]] > rank[u];
+	memset(f->rank, 0xff, n * sizeof(*f->rank));
+	for (fm_sw s = 0; s < n; s++) {
+		f->level[s] = f->shape->tree.rank[s];
+		if (f->level[s] != FM_RANK_NONE)
+			continue;
+		if (f->rank[s] == FM_NONE) {
+			f->rank[s] = 0;
+			f->queue[0] = s;
+			search(f, f->rank, 1);
+		}
+		f->level[s] = n - f->rank[s];
+	}
 }
 
-/* Do the directions agree with the tree's ranks wherever a slot is looked at? */
+/* Does the order go up wherever the tree does, and nowhere else? */
 static bool
-points_away_from_leaves(const struct finder *f)
+points_away_from_leaves(const struct finder *f, const struct fm_order *order)
 {
 	const struct fm_arcs *arcs = &f->shape->arcs;
 	const uint32_t *rank = f->shape->tree.rank;
 
 	for (fm_sw u = 0; u < arcs->n_switches; u++)
 		for (fm_arc a = arcs->first[u]; a < arcs->first[u + 1]; a++)
-			if (f->arc_up[a] != (rank[arcs->to[a]] > rank[u]))
+			if (fm_goes_up(order, a) != (rank[arcs->to[a]] > rank[u]))
 				return false;
 	return true;
 }
 
+/* A region of a larger fabric: regions are composed along levels as they are,
+ * and a pair without a legal route is the host's to lead elsewhere. */
 static bool
-has_hostless_component(const struct fm_shape *shape)
+has_proxies(const struct fm_fabric *fab)
 {
-	for (fm_sw s = 0; s < shape->arcs.n_switches; s++)
-		if (shape->tree.rank[s] == FM_RANK_NONE &&
-		    shape->arcs.first[s + 1] > shape->arcs.first[s])
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		if (fab->end_kind[e] == FM_END_PROXY)
 			return true;
 	return false;
-}
-
-static void
-clear_rows(const struct fm_fabric *fab, const struct fm_tables *out)
-{
-	for (fm_sw s = 0; s < fab->n_switches; s++)
-		memset(out->lft[s], FM_PORT_NONE, out->lft_stride);
-}
-
-/* Balance with the directions in place, then mend what was asked for. */
-static int
-route_directed(const struct finder *f, const struct fm_updown *how, bool by_digits,
-    const struct fm_tables *out, struct fm_missing *left, struct fm_error *err)
-{
-	struct fm_paths found;
-	int rc = fm_balance(f->host, f->fab, f->shape, f->arc_up, by_digits, out, &found, err);
-
-	*left = (struct fm_missing){ found.unjoined_hosts, found.unjoined - found.unjoined_hosts };
-	if (rc != 0 || (found.unjoined == 0 && !(how->mend & FM_MEND_SWITCHES)) || how->mend == 0)
-		return rc;
-	return fm_mend(f->host, f->fab, f->shape, f->arc_up, how->mend, out, left, err);
 }
 
 int
@@ -207,20 +181,27 @@ fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab,
 		.hops = fm_scratch_array(host, n, uint32_t),
 		.sum = fm_scratch_array(host, n, uint64_t),
 		.queue = fm_scratch_array(host, n, fm_sw),
-		.arc_up = fm_scratch_array(host, shape->arcs.n_arcs, uint8_t) };
+		.level = fm_scratch_array(host, n, uint32_t) };
+	bool by_leaves = how->n_roots == 0 && shape->tree.levelled;
+	struct fm_levels levels = {
+		.level = f.level, .ids = how->ids, .turn = how->n_roots == 0 && !has_proxies(fab)
+	};
+	struct fm_order order;
+	struct fm_paths found;
 	int rc;
 
-	if (f.rank == NULL || f.hops == NULL || f.sum == NULL || f.queue == NULL ||
-	    f.arc_up == NULL)
+	if (f.rank == NULL || f.hops == NULL || f.sum == NULL || f.queue == NULL || f.level == NULL)
 		return fm_no_scratch(host, "directions of the links", err);
-	if (how->n_roots == 0 && shape->tree.levelled && !has_hostless_component(shape)) {
-		direct_from_leaves(&f);
-		rc = route_directed(&f, how, true, out, left, err);
-		if (rc != 0 || left->to_hosts == 0 || !(how->mend & FM_MEND_HOSTS))
-			return rc;
-		clear_rows(fab, out);
-	}
-	if ((rc = direct_from_roots(&f, how, err)) != 0)
+	if (by_leaves)
+		level_from_leaves(&f);
+	else if ((rc = level_from_roots(&f, how, err)) != 0)
 		return rc;
-	return route_directed(&f, how, points_away_from_leaves(&f), out, left, err);
+	if ((rc = fm_order_build(host, &shape->arcs, &levels, &order, err)) != 0 ||
+	    (rc = fm_balance(host, fab, shape, &order,
+		 by_leaves || points_away_from_leaves(&f, &order), out, &found, err)) != 0)
+		return rc;
+	*left = (struct fm_missing){ found.unjoined_hosts, found.unjoined - found.unjoined_hosts };
+	if ((found.unjoined == 0 && !(how->mend & FM_MEND_SWITCHES)) || how->mend == 0)
+		return 0;
+	return fm_mend(host, fab, shape, &order, how->mend, out, left, err);
 }

@@ -19,10 +19,14 @@ struct fm_updown {
 };
 
 /*
- * Without roots: a levelled fabric points away from its leaves, so that every
- * top switch is a root.  Where that leaves hosts without a route that mending
- * was to give them, and on other fabrics, one well-centred root per component
- * joins all.
+ * Without roots every pair of a component gets a legal route, between switches
+ * too: a levelled fabric points away from its leaves, turned as in order.h;
+ * others are given one well-centred root per component.  Except where there are
+ * proxies: then the plain levels are kept.
+ *
+ * With roots, or proxies, pairs may be left that no legal path joins.  mend says
+ * which of them get a route that adds no cycle of channels; *left counts what
+ * is missing after that.
  * FM_E_RESOURCE, FM_E_CANCELLED.
  */
 int fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab,
