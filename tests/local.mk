@@ -238,4 +238,5 @@ EXTRA_DIST += tests/integration/documents.sh
 # By dev/test only, for their length.
 EXTRA_DIST += tests/integration/lib.bash tests/integration/walk_tables.py \
 	tests/integration/ibsim_fabrics.sh tests/integration/ibsim_faults.sh \
-	tests/integration/bad_input.sh tests/integration/garble.py
+	tests/integration/bad_input.sh tests/integration/garble.py \
+	tests/integration/ibsim_standby.sh
