@@ -4,7 +4,7 @@ CORE_SOURCES += \
 	core/route/fallback.c core/route/fallback.h \
 	core/route/host.c core/route/host.h \
 	core/route/metrics.c core/route/metrics.h core/route/metrics_ebb.c \
-	core/route/metrics_internal.h core/route/metrics_shift.c \
+	core/route/metrics_internal.h core/route/metrics_shift.c core/route/metrics_walk.c \
 	core/route/plan.c core/route/plan.h \
 	core/route/router.c \
 	core/route/snapshot.c core/route/snapshot.h \

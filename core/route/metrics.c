@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How good tables are.
- *
- * All hosts of a switch go the same way, so loads are found by following each
- * destination from each switch with hosts, and adding that switch's number of
- * hosts to every link on the way: O(leaves x hosts x hops), never hosts
- * squared.  Destinations are taken in blocks, because neighbouring LIDs share
- * cache lines in every row.
+ * How good tables are.  Hosts are put in order here; the measuring is in the
+ * other parts.
  */
 #include "core/route/metrics_internal.h"
 
@@ -20,24 +15,6 @@ static int
 no_memory(struct fm_error *err)
 {
 	return fm_fail(err, FM_E_RESOURCE, "out of memory while measuring tables");
-}
-
-uint32_t
-gauge_follow(const struct gauge *g, fm_sw sw, uint32_t host, fm_link *path)
-{
-	uint16_t lid = g->host_lid[host];
-	uint32_t n = 0;
-	fm_link l;
-
-	while ((l = gauge_link(g, sw, lid)) != FM_NONE) {
-		if (n == g->fab->n_switches)
-			return FM_NONE; /* a loop */
-		path[n++] = l;
-		sw = g->fab->link_to[l];
-	}
-	return sw == g->host_sw[host] && g->t->lft[sw][lid] == g->fab->end_port[g->host_end[host]]
-	    ? n
-	    : FM_NONE;
 }
 
 static bool
@@ -88,78 +65,66 @@ number_hosts(struct gauge *g, struct fm_error *err)
 }
 
 static int
-index_ports(struct gauge *g, struct fm_error *err)
+by_lid(const void *a, const void *b)
 {
-	const struct fm_fabric *fab = g->fab;
-	uint32_t n = 0;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	g->port_first = fm_arena_array(&g->mem, fab->n_switches + 1, uint32_t);
-	if (g->port_first == NULL)
+	return x < y ? -1 : x > y;
+}
+
+static int
+sort_hosts(struct gauge *g, struct fm_error *err)
+{
+	g->by_lid = fm_arena_array(&g->mem, g->n_hosts + 1, uint32_t);
+	if (g->by_lid == NULL)
 		return no_memory(err);
-	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
-		g->port_first[sw] = n;
-		n += fab->sw_n_ports[sw] + 1u;
-	}
-	g->port_first[fab->n_switches] = n;
-	g->port_link = fm_arena_array(&g->mem, n + 1, fm_link);
-	if (g->port_link == NULL)
-		return no_memory(err);
-	memset(g->port_link, 0xff, n * sizeof(*g->port_link));
-	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
-		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
-			g->port_link[g->port_first[sw] + fab->link_port[l]] = l;
+	/* LID and host number both fit 16 bits */
+	for (uint32_t i = 0; i < g->n_hosts; i++)
+		g->by_lid[i] = (uint32_t)g->host_lid[i] << 16 | i;
+	qsort(g->by_lid, g->n_hosts, sizeof(*g->by_lid), by_lid);
+	for (uint32_t i = 0; i < g->n_hosts; i++)
+		g->by_lid[i] &= 0xffff;
 	return 0;
 }
 
-struct loads {
-	struct gauge *g;
-	struct load_worker {
-		uint64_t *load; /* [n_links] */
-		fm_link *path;	/* [n_switches] */
-		uint32_t max_links;
-	} * w;
-};
-
-static void
-add_loads(void *arg, uint32_t block, unsigned worker)
+static int
+index_ports(struct gauge *g, struct fm_error *err)
 {
-	struct loads *a = arg;
-	const struct gauge *g = a->g;
-	struct load_worker *w = &a->w[worker];
-	uint32_t from = block * DEST_BLOCK, to = from + DEST_BLOCK;
+	const struct fm_fabric *fab = g->fab;
+	struct hop *hop;
+	size_t n = 0;
 
-	to = to < g->n_hosts ? to : g->n_hosts;
-	for (uint32_t host = from; host < to; host++)
-		for (uint32_t i = 0; i < g->n_leaves; i++) {
-			fm_sw sw = g->leaf[i];
-			uint32_t n;
-
-			if (sw == g->host_sw[host])
-				continue;
-			n = gauge_follow(g, sw, host, w->path);
-			if (n == FM_NONE)
-				continue;
-			for (uint32_t k = 0; k < n; k++)
-				w->load[w->path[k]] += g->sw_hosts[sw];
-			w->max_links = n > w->max_links ? n : w->max_links;
-		}
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		n += fab->sw_n_ports[sw] + 2u;
+	g->row = fm_arena_array(&g->mem, fab->n_switches + 1, struct gauge_row);
+	hop = fm_arena_array(&g->mem, n + 1, struct hop);
+	if (g->row == NULL || hop == NULL)
+		return no_memory(err);
+	memset(hop, 0xff, n * sizeof(*hop));
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
+		g->row[sw] = (struct gauge_row){ g->t->lft[sw], hop, fab->sw_n_ports[sw] };
+		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
+			hop[fab->link_port[l]] = (struct hop){ l, fab->link_to[l] };
+		hop += fab->sw_n_ports[sw] + 2;
+	}
+	return 0;
 }
 
 static void
-sum_loads(const struct loads *a, struct metrics *m)
+sum_loads(struct gauge *g, const struct walk *walk, struct metrics *m)
 {
-	struct gauge *g = a->g;
 	uint32_t n_links = g->fab->n_links;
 	uint64_t sum = 0;
 
 	m->load_min = n_links > 0 ? UINT64_MAX : 0;
 	for (unsigned i = 0; i < g->n_workers; i++)
-		g->max_links = a->w[i].max_links > g->max_links ? a->w[i].max_links : g->max_links;
+		g->max_links =
+		    walk->w[i].max_open > g->max_links ? walk->w[i].max_open : g->max_links;
 	for (fm_link l = 0; l < n_links; l++) {
 		uint64_t load = 0;
 
 		for (unsigned i = 0; i < g->n_workers; i++)
-			load += a->w[i].load[l];
+			load += walk->w[i].load[l];
 		sum += load;
 		m->load_min = load < m->load_min ? load : m->load_min;
 		m->load_max = load > m->load_max ? load : m->load_max;
@@ -168,23 +133,22 @@ sum_loads(const struct loads *a, struct metrics *m)
 	m->a2a_max_over_avg = sum > 0 ? (double)m->load_max / m->load_avg : 1;
 }
 
+/* Loads and shifts come from the same walk. */
 static int
-measure_loads(struct gauge *g, struct metrics *m, struct fm_error *err)
+measure_routes(struct gauge *g, struct metrics *m, struct fm_error *err)
 {
-	struct loads a = { .g = g };
+	struct walk walk = { 0 };
+	int rc = 0;
 
-	a.w = fm_arena_array(&g->mem, g->n_workers, struct load_worker);
-	if (a.w == NULL)
+	if (!gauge_walk_setup(g, &walk)) {
+		gauge_walk_fini(&walk);
 		return no_memory(err);
-	for (unsigned i = 0; i < g->n_workers; i++) {
-		a.w[i].load = fm_arena_array(&g->mem, g->fab->n_links + 1, uint64_t);
-		a.w[i].path = fm_arena_array(&g->mem, g->fab->n_switches + 1, fm_link);
-		if (a.w[i].load == NULL || a.w[i].path == NULL)
-			return no_memory(err);
 	}
-	fm_pool_for(g->workers, (g->n_hosts + DEST_BLOCK - 1) / DEST_BLOCK, add_loads, &a);
-	sum_loads(&a, m);
-	return 0;
+	gauge_walk_all(&walk);
+	sum_loads(g, &walk, m);
+	rc = gauge_shift(g, &walk, &m->sp_max, err);
+	gauge_walk_fini(&walk);
+	return rc;
 }
 
 int
@@ -198,8 +162,8 @@ metrics_compute(const struct snapshot *snap, const struct fm_tables *tables,
 
 	g.n_workers = fm_pool_size(workers);
 	fm_arena_init(&g.mem, SIZE_MAX);
-	if ((rc = number_hosts(&g, err)) == 0 && (rc = index_ports(&g, err)) == 0 &&
-	    (rc = measure_loads(&g, &m, err)) == 0 && (rc = gauge_shift(&g, &m.sp_max, err)) == 0 &&
+	if ((rc = number_hosts(&g, err)) == 0 && (rc = sort_hosts(&g, err)) == 0 &&
+	    (rc = index_ports(&g, err)) == 0 && (rc = measure_routes(&g, &m, err)) == 0 &&
 	    (rc = gauge_ebb(&g, req, &m.ebb, err)) == 0)
 		*out = m;
 	fm_arena_fini(&g.mem);

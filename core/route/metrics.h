@@ -19,7 +19,7 @@ struct metrics {
 	uint64_t load_min, load_max; /* all-to-all routes per directed link */
 	double load_avg;
 	double a2a_max_over_avg;
-	double ebb;	 /* mean over random perfect matchings of 1 / (max load on the flow's path) */
+	double ebb; /* mean over random perfect matchings of 1 / (max load on the flow's path) */
 	uint32_t sp_max; /* max over all N-1 shifts (topological order) of flows on one link */
 };
 

@@ -2,7 +2,8 @@
 /*
  * core/route/metrics_internal.h - what the parts of metrics share.
  *
- *	metrics.c	hosts in order, loads of all-to-all
+ *	metrics.c	hosts in order, adding up
+ *	metrics_walk.c	following every destination: loads, and who sends over a link
  *	metrics_shift.c	the worst shift
  *	metrics_ebb.c	random bisections
  */
@@ -10,8 +11,24 @@
 #define CORE_ROUTE_METRICS_INTERNAL_H
 
 #include "core/route/metrics.h"
+#include "lib/vec.h"
 
-#define DEST_BLOCK 64u /* destinations per item of a parallel loop */
+#define DEST_BLOCK 64u /* destinations per item of a parallel loop: a cache line of every row */
+
+#define GAUGE_MAX_RANGES ((size_t)8 << 20) /* kept at a time: 128 MB */
+
+/* What is behind a port: FM_NONE, FM_NONE unless it is a link. */
+struct hop {
+	fm_link link;
+	fm_sw to;
+};
+
+/* A switch as a walk needs it. */
+struct gauge_row {
+	const uint8_t *lft;
+	const struct hop *hop; /* [n_ports + 2] the last for ports that are not there */
+	uint32_t n_ports;
+};
 
 /* Hosts are CA ports, numbered in topological order: switch by switch in the
  * order of lid_switch_order(), of each by port.  So the hosts of a switch are
@@ -26,29 +43,79 @@ struct gauge {
 	fm_end *host_end;   /* [n_hosts] */
 	uint16_t *host_lid; /* [n_hosts] base LID */
 	fm_sw *host_sw;	    /* [n_hosts] */
+	uint32_t *by_lid;   /* [n_hosts] the hosts in the order of their LIDs */
 	uint32_t *sw_from;  /* [n_switches] its first host */
 	uint32_t *sw_hosts; /* [n_switches] how many */
 	fm_sw *leaf;	    /* [n_leaves] switches with hosts, in host order */
 	uint32_t n_leaves;
-	uint32_t *port_first; /* [n_switches + 1] into port_link */
-	fm_link *port_link;   /* link behind a port, or FM_NONE */
-	uint32_t max_links;   /* of the longest route, known after the loads */
+	struct gauge_row *row; /* [n_switches] */
+	uint32_t max_links;    /* of the longest route, known after the walk */
 };
 
-/* The egress link of sw to a LID, or FM_NONE. */
-static inline fm_link
-gauge_link(const struct gauge *g, fm_sw sw, uint16_t lid)
+/* The egress of sw to a LID. */
+static inline struct hop
+gauge_hop(const struct gauge *g, fm_sw sw, uint16_t lid)
 {
-	uint8_t port = g->t->lft[sw][lid];
+	const struct gauge_row *row = &g->row[sw];
+	uint32_t port = row->lft[lid];
 
-	return port > g->fab->sw_n_ports[sw] ? FM_NONE : g->port_link[g->port_first[sw] + port];
+	return row->hop[port > row->n_ports ? row->n_ports + 1 : port];
 }
 
-/* The links from sw to a host into path[n_switches]: how many, or FM_NONE if it
- * does not arrive. */
-uint32_t gauge_follow(const struct gauge *g, fm_sw sw, uint32_t host, fm_link *path);
+/* Does a packet to the host that has come to sw and finds no link there arrive? */
+static inline bool
+gauge_arrives(const struct gauge *g, fm_sw sw, uint32_t host)
+{
+	return sw == g->host_sw[host] &&
+	    g->row[sw].lft[g->host_lid[host]] == g->fab->end_port[g->host_end[host]];
+}
 
-int gauge_shift(struct gauge *g, uint32_t *max, struct fm_error *err);
+/* Sources [from, to) send to dest over link. */
+struct range {
+	fm_link link;
+	uint32_t dest, from, to;
+};
+
+struct seen {
+	uint32_t place;	 /* in open[], when that names this switch */
+	uint32_t failed; /* the last destination that is not reached from here, + 1 */
+};
+
+struct walker {
+	struct seen *seen; /* [n_switches] */
+	/* The route of the last leaf, the switch next to the destination first,
+	 * and since which source each has been on the routes without a break. */
+	struct open {
+		fm_sw sw;
+		fm_link link;
+		uint32_t from;
+	} * open, *fresh; /* [n_switches] both */
+	uint32_t n_open, max_open;
+	struct hop *first;  /* [DEST_BLOCK][n_leaves, padded] */
+	uint32_t *load;	    /* [n_links]: below 2^32, as there are fewer than 2^16 hosts */
+	uint64_t *n_ranges; /* [n_switches] not its own hosts alone, all destinations */
+	FM_VEC(struct range) ranges;
+	bool full, failed;
+};
+
+/* One walk of all destinations.  Ranges of switches first_sw..end_sw-1 are
+ * kept, unless they are just the switch's own hosts. */
+struct walk {
+	const struct gauge *g;
+	struct walker *w;	/* [n_workers] */
+	fm_sw first_sw, end_sw; /* the chunk */
+	size_t max_ranges;	/* of a worker; beyond it full is set and ranges are lost */
+	size_t words;		/* of a row of marks */
+	uint64_t
+	    *marks; /* [chunk][words] bit i: its own hosts go to by_lid[i] with others or fail */
+};
+
+bool gauge_walk_setup(struct gauge *g, struct walk *walk); /* false: out of memory */
+void gauge_walk_fini(struct walk *walk);
+void gauge_walk_all(struct walk *walk);
+
+/* The first walk, over all switches, gives the loads as well. */
+int gauge_shift(struct gauge *g, struct walk *walk, uint32_t *max, struct fm_error *err);
 int gauge_ebb(
     struct gauge *g, const struct metrics_request *req, double *ebb, struct fm_error *err);
 

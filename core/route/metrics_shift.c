@@ -12,12 +12,11 @@
  *	- Of most (switch, destination) the range is just the switch's own hosts.
  *	  Those are not stored: their arcs have one length, so the overlap on a
  *	  link is the number of destinations in a window that slides over them.
- *	- The others (transit) are collected by following every destination from
- *	  the leaves in host order, so that neighbouring leaves melt into one
- *	  range; then sorted by link.
+ *	- The others are kept by the walk (metrics_walk.c), then sorted by link.
  *
- * Switches are taken in chunks that bound the memory for transit ranges.
- * O(leaves x hosts x hops) and what sorting the transit arcs costs.
+ * When the ranges are too many for the walk's memory, it is repeated for one
+ * chunk of the switches after another.  O(leaves x hosts) and what sorting the
+ * arcs costs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,33 +26,13 @@
 #include "lib/error.h"
 #include "lib/vec.h"
 
-#define CHUNK_RANGES ((uint64_t)8 << 20) /* 128 MB */
-#define SORT_BY_HAND 24u
-
-/* Sources [from, to) send to dest over link. */
-struct range {
-	fm_link link;
-	uint32_t dest, from, to;
-};
-
-/* The range that grows at a switch while one destination is followed. */
-struct growing {
-	uint32_t dest; /* + 1; 0 = none yet */
-	uint32_t from, to;
-	uint32_t n_closed; /* ranges before this one */
-	fm_link link;
-};
+#define NOT_A_LINK (INT32_MIN / 2)
 
 struct shift_worker {
-	struct growing *at; /* [n_switches] */
-	fm_sw *touched;	    /* [n_switches] */
-	uint32_t n_touched;
-	fm_link *path;	    /* [n_switches] */
-	uint64_t *n_ranges; /* [n_switches] transit ranges, all destinations */
-	FM_VEC(struct range) ranges;
-	uint32_t *arc[2]; /* [n_arcs_room] where arcs begin, where they end */
+	uint32_t *arc[2]; /* [arc_room] where arcs begin, where they end */
 	size_t arc_room;
 	int32_t *steps; /* [n_hosts + 1] */
+	uint8_t *port;	/* [n_hosts] egress to each */
 	uint32_t *own;	/* [n_hosts] destinations, by slot */
 	uint32_t own_first[257];
 	uint32_t max;
@@ -62,121 +41,27 @@ struct shift_worker {
 
 struct shift {
 	struct gauge *g;
+	struct walk *walk;
 	struct shift_worker *w;
-	bool collect;		/* ranges are kept, not only counted */
-	fm_sw first_sw, end_sw; /* the chunk */
-	size_t words;		/* of a row of transit */
-	uint64_t *transit; /* [chunk][words] bit j: what goes to j is not plainly its own hosts' */
+	uint64_t *n_ranges;   /* [n_switches] */
 	struct range *sorted; /* by link */
-	size_t *link_first;   /* [links of chunk + 1] */
+	size_t *link_first;   /* [links of chunk + 2] */
 };
 
-static void
-close_range(struct shift *s, struct shift_worker *w, fm_sw sw)
-{
-	struct growing *r = &w->at[sw];
-
-	r->n_closed++;
-	if (!s->collect)
-		w->n_ranges[sw]++;
-	else if (sw >= s->first_sw && sw < s->end_sw &&
-	    !fm_vec_push(&w->ranges, ((struct range){ r->link, r->dest - 1, r->from, r->to })))
-		w->failed = true;
-}
-
-/* The hosts of leaf cross sw by link. */
-static void
-grow(struct shift *s, struct shift_worker *w, fm_sw sw, fm_link link, fm_sw leaf, uint32_t dest)
-{
-	const struct gauge *g = s->g;
-	struct growing *r = &w->at[sw];
-	uint32_t from = g->sw_from[leaf], to = from + g->sw_hosts[leaf];
-
-	if (r->dest != dest + 1) {
-		*r = (struct growing){ dest + 1, from, to, 0, link };
-		w->touched[w->n_touched++] = sw;
-	} else if (r->to == from) {
-		r->to = to;
-	} else {
-		close_range(s, w, sw);
-		r->from = from;
-		r->to = to;
-	}
-}
-
-static void
-mark_transit(struct shift *s, fm_sw sw, uint32_t dest)
-{
-	if (s->collect && sw >= s->first_sw && sw < s->end_sw)
-		fm_bit_set(s->transit + (sw - s->first_sw) * s->words, dest);
-}
-
-static void
-follow_dest(struct shift *s, struct shift_worker *w, uint32_t dest)
-{
-	const struct gauge *g = s->g;
-
-	w->n_touched = 0;
-	for (uint32_t i = 0; i < g->n_leaves; i++) {
-		fm_sw leaf = g->leaf[i], sw = leaf;
-		uint32_t n =
-		    leaf == g->host_sw[dest] ? FM_NONE : gauge_follow(g, leaf, dest, w->path);
-
-		if (n == FM_NONE) { /* nothing from here, its own hosts neither */
-			mark_transit(s, leaf, dest);
-			continue;
-		}
-		for (uint32_t k = 0; k < n; k++) {
-			grow(s, w, sw, w->path[k], leaf, dest);
-			sw = g->fab->link_to[w->path[k]];
-		}
-	}
-	for (uint32_t i = 0; i < w->n_touched; i++) {
-		fm_sw sw = w->touched[i];
-		const struct growing *r = &w->at[sw];
-
-		if (r->n_closed == 0 && r->from == g->sw_from[sw] &&
-		    r->to == r->from + g->sw_hosts[sw])
-			continue;
-		close_range(s, w, sw);
-		mark_transit(s, sw, dest);
-	}
-}
-
-/* A block is one word of every row of transit, so no two workers share one. */
-static void
-follow_block(void *arg, uint32_t block, unsigned worker)
-{
-	struct shift *s = arg;
-	uint32_t from = block * DEST_BLOCK, to = from + DEST_BLOCK;
-
-	to = to < s->g->n_hosts ? to : s->g->n_hosts;
-	for (uint32_t dest = from; dest < to; dest++)
-		follow_dest(s, &s->w[worker], dest);
-}
-
-static int
-by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
+/* Shell's sort, with Ciura's gaps: the arcs are few, and partly in order. */
 static void
 sort_numbers(uint32_t *v, uint32_t n)
 {
-	if (n > SORT_BY_HAND) {
-		qsort(v, n, sizeof(*v), by_number);
-		return;
-	}
-	for (uint32_t i = 1; i < n; i++) {
-		uint32_t x = v[i], k = i;
+	static const uint32_t gaps[] = { 701, 301, 132, 57, 23, 10, 4, 1 };
 
-		for (; k > 0 && v[k - 1] > x; k--)
-			v[k] = v[k - 1];
-		v[k] = x;
-	}
+	for (unsigned g = 0; g < sizeof(gaps) / sizeof(gaps[0]); g++)
+		for (uint32_t gap = gaps[g], i = gap; i < n; i++) {
+			uint32_t x = v[i], k = i;
+
+			for (; k >= gap && v[k - gap] > x; k -= gap)
+				v[k] = v[k - gap];
+			v[k] = x;
+		}
 }
 
 /* The arc of sources [from, to) to dest; over the end of the circle it is two. */
@@ -230,21 +115,32 @@ overlap_counted(const struct gauge *g, struct shift_worker *w, uint32_t n)
 	return (uint32_t)max;
 }
 
-/* The most of dest[0..n-1] (ascending) within `width` neighbours on the circle. */
+/* The most of a switch's own arcs on one of its links: of `width` neighbours on
+ * the circle of destinations, as many as leave by the same port. */
 static uint32_t
-overlap_window(const struct gauge *g, const uint32_t *dest, uint32_t n, uint32_t width)
+slide(const struct gauge *g, struct shift_worker *w, fm_sw sw)
 {
-	uint32_t max = 0, ahead = 0;
+	const struct gauge_row *row = &g->row[sw];
+	uint32_t n = g->n_hosts, width = g->sw_hosts[sw];
+	int32_t in_window[256], max = 0;
 
-	for (uint32_t i = 0; i < n; i++) {
-		if (ahead < i)
-			ahead = i;
-		while (ahead + 1 < i + n &&
-		    (dest[(ahead + 1) % n] + g->n_hosts - dest[i]) % g->n_hosts < width)
-			ahead++;
-		max = ahead - i + 1 > max ? ahead - i + 1 : max;
+	for (uint32_t i = 0; i < 256; i++)
+		in_window[i] = i <= row->n_ports && row->hop[i].link != FM_NONE ? 0 : NOT_A_LINK;
+	for (uint32_t i = 0; i < n; i++)
+		w->port[i] = row->lft[g->host_lid[i]];
+	for (uint32_t i = 0; i < width; i++) {
+		int32_t now = ++in_window[w->port[i]];
+
+		max = now > max ? now : max;
 	}
-	return max;
+	for (uint32_t i = width; i < n + width; i++) {
+		int32_t now;
+
+		in_window[w->port[i - width]]--;
+		now = ++in_window[w->port[i < n ? i : i - n]];
+		max = now > max ? now : max;
+	}
+	return (uint32_t)max;
 }
 
 /* Destinations to which sw sends just its own hosts' packets, by slot. */
@@ -252,15 +148,16 @@ static void
 list_own(const struct shift *s, struct shift_worker *w, fm_sw sw)
 {
 	const struct gauge *g = s->g;
-	const uint64_t *transit = s->transit + (sw - s->first_sw) * s->words;
+	const uint64_t *marks = s->walk->marks + (sw - s->walk->first_sw) * s->walk->words;
 	fm_link first = g->fab->sw_first_link[sw];
 	uint32_t n = g->fab->sw_first_link[sw + 1] - first, fill[256] = { 0 };
 
 	for (uint32_t pass = 0; pass < 2; pass++) {
-		for (uint32_t dest = 0; g->sw_hosts[sw] > 0 && dest < g->n_hosts; dest++) {
-			fm_link l = gauge_link(g, sw, g->host_lid[dest]);
+		for (uint32_t i = 0; g->sw_hosts[sw] > 0 && i < g->n_hosts; i++) {
+			uint32_t dest = g->by_lid[i];
+			fm_link l = gauge_hop(g, sw, g->host_lid[dest]).link;
 
-			if (l == FM_NONE || fm_bit_test(transit, dest))
+			if (l == FM_NONE || fm_bit_test(marks, i))
 				continue;
 			if (pass == 1)
 				w->own[fill[l - first]] = dest;
@@ -289,13 +186,11 @@ measure_link(const struct shift *s, struct shift_worker *w, fm_sw sw, fm_link l)
 {
 	const struct gauge *g = s->g;
 	fm_link slot = l - g->fab->sw_first_link[sw],
-		in_chunk = l - g->fab->sw_first_link[s->first_sw];
+		in_chunk = l - g->fab->sw_first_link[s->walk->first_sw];
 	const uint32_t *own = w->own + w->own_first[slot];
 	uint32_t n_own = w->own_first[slot + 1] - w->own_first[slot], n = 0;
 	size_t from = s->link_first[in_chunk], to = s->link_first[in_chunk + 1];
 
-	if (from == to)
-		return overlap_window(g, own, n_own, g->sw_hosts[sw]);
 	if (!make_room(w, 2 * (n_own + to - from))) {
 		w->failed = true;
 		return 0;
@@ -307,17 +202,35 @@ measure_link(const struct shift *s, struct shift_worker *w, fm_sw sw, fm_link l)
 	return n < g->n_hosts / 16 ? overlap_sorted(w, n) : overlap_counted(g, w, n);
 }
 
+/* Does sw send its own hosts' packets to all destinations, and nothing else? */
+static bool
+sends_only_own(const struct shift *s, fm_sw sw)
+{
+	const struct walk *walk = s->walk;
+	const fm_link *first = s->g->fab->sw_first_link;
+	fm_link chunk = first[walk->first_sw];
+
+	return s->link_first[first[sw] - chunk] == s->link_first[first[sw + 1] - chunk] &&
+	    fm_bit_next(walk->marks + (sw - walk->first_sw) * walk->words, s->g->n_hosts, 0) ==
+	    s->g->n_hosts;
+}
+
 static void
 measure_switch(void *arg, uint32_t i, unsigned worker)
 {
 	struct shift *s = arg;
 	struct shift_worker *w = &s->w[worker];
-	fm_sw sw = s->first_sw + i;
+	fm_sw sw = s->walk->first_sw + i;
+	uint32_t max;
 
+	if (sends_only_own(s, sw)) {
+		max = slide(s->g, w, sw);
+		w->max = max > w->max ? max : w->max;
+		return;
+	}
 	list_own(s, w, sw);
 	for (fm_link l = s->g->fab->sw_first_link[sw]; l < s->g->fab->sw_first_link[sw + 1]; l++) {
-		uint32_t max = measure_link(s, w, sw, l);
-
+		max = measure_link(s, w, sw, l);
 		w->max = max > w->max ? max : w->max;
 	}
 }
@@ -327,54 +240,44 @@ static bool
 sort_ranges(struct shift *s)
 {
 	const struct fm_fabric *fab = s->g->fab;
-	fm_link first = fab->sw_first_link[s->first_sw];
-	uint32_t n_links = fab->sw_first_link[s->end_sw] - first;
+	fm_link first = fab->sw_first_link[s->walk->first_sw];
+	uint32_t n_links = fab->sw_first_link[s->walk->end_sw] - first;
 	size_t n = 0;
 
 	for (unsigned i = 0; i < s->g->n_workers; i++)
-		n += s->w[i].ranges.n;
+		n += s->walk->w[i].ranges.n;
 	s->sorted = malloc((n + 1) * sizeof(*s->sorted));
 	s->link_first = calloc((size_t)n_links + 2, sizeof(*s->link_first));
 	if (s->sorted == NULL || s->link_first == NULL)
 		return false;
 	/* link_first[l + 2] counts, then [l + 1] is where l is filled, then its end */
 	for (unsigned i = 0; i < s->g->n_workers; i++)
-		for (size_t k = 0; k < s->w[i].ranges.n; k++)
-			s->link_first[s->w[i].ranges.item[k].link - first + 2]++;
+		for (size_t k = 0; k < s->walk->w[i].ranges.n; k++)
+			s->link_first[s->walk->w[i].ranges.item[k].link - first + 2]++;
 	for (uint32_t l = 0; l < n_links; l++)
 		s->link_first[l + 2] += s->link_first[l + 1];
-	for (unsigned i = 0; i < s->g->n_workers; i++) {
-		for (size_t k = 0; k < s->w[i].ranges.n; k++) {
-			const struct range *r = &s->w[i].ranges.item[k];
+	for (unsigned i = 0; i < s->g->n_workers; i++)
+		for (size_t k = 0; k < s->walk->w[i].ranges.n; k++) {
+			const struct range *r = &s->walk->w[i].ranges.item[k];
 
 			s->sorted[s->link_first[r->link - first + 1]++] = *r;
 		}
-		s->w[i].ranges.n = 0;
-	}
 	return true;
 }
 
+/* What the walk has kept. */
 static bool
-run_chunk(struct shift *s)
+measure_chunk(struct shift *s)
 {
 	const struct gauge *g = s->g;
-	bool ok;
+	bool ok = sort_ranges(s);
 
-	s->transit = calloc((size_t)(s->end_sw - s->first_sw) * s->words + 1, sizeof(*s->transit));
-	ok = s->transit != NULL;
-	if (ok) {
-		fm_pool_for(
-		    g->workers, (g->n_hosts + DEST_BLOCK - 1) / DEST_BLOCK, follow_block, s);
-		ok = sort_ranges(s);
-	}
 	if (ok)
-		fm_pool_for(g->workers, s->end_sw - s->first_sw, measure_switch, s);
+		fm_pool_for(g->workers, s->walk->end_sw - s->walk->first_sw, measure_switch, s);
 	for (unsigned i = 0; i < g->n_workers; i++)
 		ok = ok && !s->w[i].failed;
-	free(s->transit);
 	free(s->sorted);
 	free(s->link_first);
-	s->transit = NULL;
 	s->sorted = NULL;
 	s->link_first = NULL;
 	return ok;
@@ -384,62 +287,82 @@ static bool
 alloc_workers(struct shift *s)
 {
 	struct gauge *g = s->g;
-	uint32_t n = g->fab->n_switches + 1;
 
+	s->n_ranges = fm_arena_array(&g->mem, g->fab->n_switches + 1, uint64_t);
 	s->w = fm_arena_array(&g->mem, g->n_workers, struct shift_worker);
 	for (unsigned i = 0; s->w != NULL && i < g->n_workers; i++) {
 		struct shift_worker *w = &s->w[i];
 
-		w->at = fm_arena_array(&g->mem, n, struct growing);
-		w->touched = fm_arena_array(&g->mem, n, fm_sw);
-		w->path = fm_arena_array(&g->mem, n, fm_link);
-		w->n_ranges = fm_arena_array(&g->mem, n, uint64_t);
 		w->steps = fm_arena_array(&g->mem, g->n_hosts + 1, int32_t);
+		w->port = fm_arena_array(&g->mem, g->n_hosts + 1, uint8_t);
 		w->own = fm_arena_array(&g->mem, g->n_hosts + 1, uint32_t);
-		if (w->at == NULL || w->touched == NULL || w->path == NULL || w->n_ranges == NULL ||
-		    w->steps == NULL || w->own == NULL)
+		if (w->steps == NULL || w->port == NULL || w->own == NULL)
 			return false;
 	}
-	return s->w != NULL;
+	return s->w != NULL && s->n_ranges != NULL;
 }
 
-/* The switches from first_sw on whose ranges fit. */
+/* The switches from first_sw on whose ranges fit, one at least. */
 static fm_sw
 end_of_chunk(const struct shift *s)
 {
 	uint64_t n = 0;
-	fm_sw sw = s->first_sw;
+	fm_sw sw = s->walk->first_sw;
 
 	while (sw < s->g->fab->n_switches) {
-		for (unsigned i = 0; i < s->g->n_workers; i++)
-			n += s->w[i].n_ranges[sw];
-		if (n > CHUNK_RANGES && sw > s->first_sw)
+		n += s->n_ranges[sw];
+		if (n > GAUGE_MAX_RANGES && sw > s->walk->first_sw)
 			break;
 		sw++;
 	}
 	return sw;
 }
 
-int
-gauge_shift(struct gauge *g, uint32_t *max, struct fm_error *err)
+static bool
+walked_well(const struct walk *walk)
 {
-	struct shift s = { .g = g, .words = FM_BITSET_WORDS(g->n_hosts) };
-	bool ok = alloc_workers(&s);
+	for (unsigned i = 0; i < walk->g->n_workers; i++)
+		if (walk->w[i].failed)
+			return false;
+	return true;
+}
 
-	if (ok)
-		fm_pool_for(
-		    g->workers, (g->n_hosts + DEST_BLOCK - 1) / DEST_BLOCK, follow_block, &s);
-	s.collect = true;
-	for (; ok && s.first_sw < g->fab->n_switches; s.first_sw = s.end_sw) {
-		for (unsigned i = 0; i < g->n_workers; i++)
-			memset(s.w[i].at, 0, g->fab->n_switches * sizeof(*s.w[i].at));
-		s.end_sw = end_of_chunk(&s);
-		ok = run_chunk(&s);
+/* Walk again, chunk by chunk. */
+static bool
+measure_chunks(struct shift *s)
+{
+	struct walk *walk = s->walk;
+	bool ok = true;
+
+	walk->max_ranges = SIZE_MAX;
+	for (fm_sw sw = 0; ok && sw < s->g->fab->n_switches; sw = walk->end_sw) {
+		memset(walk->marks, 0,
+		    (walk->end_sw - walk->first_sw) * walk->words * sizeof(*walk->marks));
+		walk->first_sw = sw;
+		walk->end_sw = end_of_chunk(s);
+		for (unsigned i = 0; i < s->g->n_workers; i++)
+			walk->w[i].ranges.n = 0;
+		gauge_walk_all(walk);
+		ok = walked_well(walk) && measure_chunk(s);
 	}
+	return ok;
+}
+
+int
+gauge_shift(struct gauge *g, struct walk *walk, uint32_t *max, struct fm_error *err)
+{
+	struct shift s = { .g = g, .walk = walk };
+	bool ok = walked_well(walk) && alloc_workers(&s), full = false;
+
+	for (unsigned i = 0; ok && i < g->n_workers; i++) {
+		full |= walk->w[i].full;
+		for (fm_sw sw = 0; sw < g->fab->n_switches; sw++)
+			s.n_ranges[sw] += walk->w[i].n_ranges[sw];
+	}
+	ok = ok && (full ? measure_chunks(&s) : measure_chunk(&s));
 	*max = 0;
 	for (unsigned i = 0; s.w != NULL && i < g->n_workers; i++) {
 		*max = s.w[i].max > *max ? s.w[i].max : *max;
-		fm_vec_fini(&s.w[i].ranges);
 		free(s.w[i].arc[0]);
 		free(s.w[i].arc[1]);
 	}
