@@ -9,6 +9,7 @@ build=${FMD_BUILD:-$PWD}
 . "$top/dev/ibsim-lib.sh"
 dir=$(mktemp -d)
 pids=() # of programs in the background
+cd "$dir" || exit 1 # a killed program leaves umad2sim's files behind
 trap leave EXIT
 
 leave() {
