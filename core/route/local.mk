@@ -10,6 +10,8 @@ CORE_SOURCES += \
 	core/route/snapshot.c core/route/snapshot.h \
 	core/route/tables.c core/route/tables.h \
 	core/route/verify.c core/route/verify_cycles.c core/route/verify_internal.h \
+	core/route/verify_class.c core/route/verify_class.h core/route/verify_class_deps.c \
+	core/route/verify_class_hops.c core/route/verify_class_masks.c \
 	core/route/verify_vl.c core/route/verify_walk.c core/route/verify_words.c \
 	core/route/verify.h
 CORE_SOURCES += core/route/props.c core/route/props.h

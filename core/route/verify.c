@@ -3,6 +3,8 @@
  * Judging tables: setting up, the walk over all LIDs, adding up.
  *
  *	ports		what is behind every port of every switch
+ *	classes		the LIDs behind a switch together (verify_class.c); if that
+ *			settles everything the next two are skipped
  *	walk		blocks of 64 LIDs on all workers (verify_walk.c, verify_vl.c)
  *	cycles		of the dependencies the walk noted (verify_cycles.c)
  *	verdict		sums, and a witness of the gravest fault (verify_words.c)
@@ -115,9 +117,8 @@ setup_walkers(struct judge *j)
 	uint32_t n = j->fab->n_switches;
 	size_t dep_bytes = (size_t)j->dep_row[j->fab->n_links] * ROW_UNIT;
 
-	j->walkers = calloc(j->n_walkers, sizeof(*j->walkers));
-	if (j->walkers == NULL)
-		return false;
+	if (j->walkers[0].info != NULL)
+		return true;
 	for (unsigned i = 0; i < j->n_walkers; i++) {
 		struct walker *w = &j->walkers[i];
 
@@ -171,13 +172,17 @@ setup(struct judge *j, struct fm_error *err)
 		return rc;
 	j->one_vl = t->sl_shape == FM_SL_ZERO && t->sl2vl_shape != FM_SL2VL_BY_IN_OUT;
 	j->n_vls = 1;
-	if (!setup_sources(j) || !setup_walkers(j))
+	j->walkers = calloc(j->n_walkers, sizeof(*j->walkers));
+	return j->walkers != NULL && setup_sources(j) ? 0 : no_memory(err);
+}
+
+int
+verify_walk(struct judge *j, struct fm_pool *workers, struct fm_error *err)
+{
+	if (!setup_walkers(j))
 		return no_memory(err);
-	if (j->one_vl) {
-		j->vl_used = calloc((size_t)j->fab->n_links + 1, 1);
-		return j->vl_used != NULL ? 0 : no_memory(err);
-	}
-	return verify_vl_setup(j) ? 0 : no_memory(err);
+	fm_pool_for(workers, j->fab->max_lid / LANES + 1u, verify_walk_block, j);
+	return 0;
 }
 
 static void
@@ -245,21 +250,44 @@ count_vls(struct judge *j)
 	j->out->vls = (uint8_t)(seen != 0 ? __builtin_popcount(seen) : 1);
 }
 
+/* Every LID by itself, and the cycles of exactly their dependencies. */
+static int
+judge_one_by_one(
+    struct judge *j, struct fm_pool *workers, struct cycle *cycle, struct fm_error *err)
+{
+	int rc;
+
+	if (j->one_vl)
+		j->vl_used = calloc((size_t)j->fab->n_links + 1, 1);
+	if (j->one_vl ? j->vl_used == NULL : !setup_walkers(j) || !verify_vl_setup(j))
+		return no_memory(err);
+	rc = verify_walk(j, workers, err);
+	if (rc != 0)
+		return rc;
+	add_up(j);
+	rc = verify_find_cycles(j, workers, cycle, err);
+	if (rc == 0)
+		count_vls(j);
+	return rc;
+}
+
 static int
 judge(struct judge *j, struct fm_pool *workers, struct fm_error *err)
 {
 	struct cycle cycle = { 0 };
+	bool settled = false;
 	int rc = setup(j, err);
 
-	if (rc != 0)
-		return rc;
-	fm_pool_for(workers, j->fab->max_lid / LANES + 1u, verify_walk_block, j);
-	add_up(j);
-	rc = verify_find_cycles(j, workers, &cycle, err);
-	if (rc == 0) {
-		count_vls(j);
-		verify_word(j, j->walkers[0].clue, &cycle);
+	if (rc == 0 && !j->req->one_by_one && verify_classes_apply(j))
+		rc = verify_classes(j, workers, &settled, err);
+	if (rc == 0 && settled) {
+		add_up(j);
+		j->out->vls = 1;
+	} else if (rc == 0) {
+		rc = judge_one_by_one(j, workers, &cycle, err);
 	}
+	if (rc == 0)
+		verify_word(j, j->walkers[0].clue, &cycle);
 	free(cycle.vertex);
 	return rc;
 }

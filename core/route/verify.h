@@ -23,6 +23,7 @@ enum verify_sl_model {
 struct verify_request {
 	uint8_t n_vls; /* data VLs that may be used, 1..15 */
 	enum verify_sl_model sl_model;
+	bool one_by_one; /* follow every LID by itself: the same verdict, slower; for tests */
 };
 
 /* What kind of wrong the witness shows. */

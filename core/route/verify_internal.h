@@ -3,6 +3,7 @@
  * core/route/verify_internal.h - what the parts of verify share.
  *
  *	verify.c	setting up, adding up, the verdict
+ *	verify_class.c	all LIDs behind a switch together, where that tells the same
  *	verify_walk.c	following every LID to its end, 64 LIDs at a time
  *	verify_vl.c	the same dependencies when packets change or differ in VL
  *	verify_cycles.c	cycles of the dependency graph
@@ -12,6 +13,7 @@
 #define CORE_ROUTE_VERIFY_INTERNAL_H
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/route/tables.h"
 #include "core/route/verify.h"
@@ -105,6 +107,7 @@ struct judge {
 	uint32_t *dep_row;	/* [n_links + 1] in ROW_UNITs */
 	struct walker *walkers; /* [n_walkers] */
 	unsigned n_walkers;
+	uint8_t *exact; /* [max_lid + 1] 1 = a LID to follow by itself; NULL = all */
 	/* VL mode: vertex = link * n_vls + vl */
 	unsigned n_vls;
 	size_t *vl_row;	  /* [n_links + 1] first word of a link's n_vls rows */
@@ -118,6 +121,15 @@ struct cycle {
 	uint32_t *vertex; /* [n] link * n_vls + vl, in order; malloced */
 	uint32_t n;
 };
+
+/* Sums anew; memory stays. */
+static inline void
+reset_sums(struct walker *w)
+{
+	w->reached = w->lost = w->disjoint = w->switch_lost = w->hops = 0;
+	w->loops = w->wrong_host = w->max_hops = w->bad_sls = 0;
+	memset(w->clue, 0, sizeof(w->clue));
+}
 
 static inline struct port_ref
 port_ref_at(const struct judge *j, fm_sw sw, uint8_t port)
@@ -142,6 +154,14 @@ note_clue(struct walker *w, enum verify_fault fault, uint16_t lid, fm_sw sw)
 		return;
 	*c = (struct clue){ true, lid, sw };
 }
+
+/* verify.c: follow the LIDs of j->exact.  Memory of walkers is made once. */
+int verify_walk(struct judge *j, struct fm_pool *workers, struct fm_error *err);
+
+/* verify_class.c: *settled: all sums are in the walkers, one VL, no credit
+ * loop, no VL error.  Otherwise everything is as before, to be done the long way. */
+bool verify_classes_apply(const struct judge *j);
+int verify_classes(struct judge *j, struct fm_pool *workers, bool *settled, struct fm_error *err);
 
 /* verify_walk.c: fm_pool_for() items are blocks of LANES LIDs. */
 void verify_walk_block(void *arg, uint32_t block, unsigned worker);

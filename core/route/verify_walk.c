@@ -269,7 +269,7 @@ collect_lanes(const struct judge *j, struct walker *w, uint32_t first_lid)
 	for (uint32_t i = 0; i < LANES && first_lid + i <= fab->max_lid; i++) {
 		fm_end e = fab->lid_end[first_lid + i];
 
-		if (e == FM_NONE)
+		if (e == FM_NONE || (j->exact != NULL && !j->exact[first_lid + i]))
 			continue;
 		if (fab->end_sw[e] == FM_NONE) {
 			count_switchless(j, w);
@@ -355,10 +355,10 @@ verify_walk_block(void *arg, uint32_t block, unsigned worker)
 	struct walker *w = &j->walkers[worker];
 	uint32_t first_lid = block * LANES;
 
-	next_epoch(j, w);
 	collect_lanes(j, w, first_lid);
 	if (w->n_lanes == 0)
 		return;
+	next_epoch(j, w);
 	fetch_block(j, first_lid);
 	w->carries = true;
 	if (j->one_vl)

@@ -392,13 +392,18 @@ same(const struct verdict *a, const struct verdict *b, uint64_t seed, bool witne
 	}
 }
 
+/* The verdict, which is the same when every LID is followed by itself. */
 static struct verdict
 judge(const struct box *x, const struct verify_request *req, struct fm_pool *workers)
 {
-	struct verdict v;
+	struct verify_request one_by_one = *req;
+	struct verdict v, w;
 	struct fm_error err;
 
+	one_by_one.one_by_one = true;
 	ck_assert(verify_tables(x->snap, &x->tables->t, req, workers, &v, &err) == 0);
+	ck_assert(verify_tables(x->snap, &x->tables->t, &one_by_one, workers, &w, &err) == 0);
+	same(&v, &w, x->next_lid, true);
 	return v;
 }
 
@@ -411,7 +416,7 @@ compare_seed(uint64_t seed, uint32_t damage_one_in, bool with_sls)
 	struct verdict v, w;
 
 	fm_rng_seed(&r, seed);
-	req.n_vls = (uint8_t)(1 + fm_rng_below(&r, 8));
+	req = (struct verify_request){ .n_vls = (uint8_t)(1 + fm_rng_below(&r, 8)) };
 	req.sl_model = fm_rng_below(&r, 2) ? VERIFY_BOTH : VERIFY_FORWARD;
 	random_fabric(&x, &r);
 	shortest_tables(&x, &r);

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Judging all LIDs behind one switch at once, where that tells the same.
+ *
+ * A class is the set of LIDs of the ends on one switch, its own among them.
+ * Of each switch only the set of egress ports counts that it uses for the
+ * class, a mask of one word.  If every switch with a mask has one number of
+ * hops to the destination by whichever of these ports (verify_class_hops.c),
+ * every LID of the class is reached from all of them by exactly so many hops,
+ * and a class is judged with one word a switch instead of a walk a LID.
+ * Otherwise, or when entries are missing for some LIDs only, or name an
+ * end-port or no port of a link, or a source is without entries, the LIDs of
+ * the class are followed one by one (verify_walk.c).
+ *
+ * Dependencies of classes are too many rather than too few.  If they show a
+ * cycle nothing is claimed: everything is done the long way.  So the verdict
+ * is always the exact one; only the time differs.
+ *
+ * Masks are made for a tile of classes at a time: each row of the tables is
+ * read in the order it lies in memory, and what is made of it stays in the
+ * cache.  Classes are in the order of their LIDs, as neighbours have much in
+ * common.
+ *
+ * Time: one addition per entry of the tables, O(1) per (switch, class), plus
+ * what differs from class to class.  Memory: CLASS_TILE words a switch and one
+ * word a port per worker.
+ */
+#include "core/route/verify_class.h"
+
+#include "lib/error.h"
+
+/* One VL on all links, so that it does not matter which of them carry packets,
+ * and ports that fit a mask. */
+bool
+verify_classes_apply(const struct judge *j)
+{
+	const struct fm_fabric *fab = j->fab;
+	const struct fm_tables *t = j->t;
+	uint8_t vl = t->sl2vl_shape == FM_SL2VL_BY_OUT && fab->n_links > 0 ? t->sl2vl[0] : 0;
+
+	if (!j->one_vl || vl >= N_SLS || vl >= j->req->n_vls)
+		return false;
+	for (fm_link l = 0; l < fab->n_links; l++)
+		if (vl >= fab->link_n_vls[l] || fab->link_port[l] - 1u >= MASK_PORTS ||
+		    (t->sl2vl_shape == FM_SL2VL_BY_OUT && t->sl2vl[(size_t)l * N_SLS] != vl))
+			return false;
+	return true;
+}
+
+/* The switch behind which a LID is, or FM_NONE. */
+static fm_sw
+switch_of(const struct fm_fabric *fab, uint32_t lid)
+{
+	fm_end e = fab->lid_end[lid];
+
+	return e == FM_NONE ? FM_NONE : fab->end_sw[e];
+}
+
+static bool
+continues_run(const struct fm_fabric *fab, uint32_t lid, fm_sw sw)
+{
+	return lid > 0 && switch_of(fab, lid - 1) == sw;
+}
+
+/* Classes in the order of their first LIDs; of_switch[sw]: the class. */
+static void
+number_classes(struct classes *k, uint32_t *of_switch)
+{
+	const struct fm_fabric *fab = k->j->fab;
+	uint32_t n_runs = 0;
+
+	for (uint32_t lid = 0; lid <= fab->max_lid; lid++) {
+		fm_sw sw = switch_of(fab, lid);
+		struct lid_class *c;
+
+		if (sw == FM_NONE)
+			continue;
+		if (of_switch[sw] == FM_NONE) {
+			of_switch[sw] = k->n_classes;
+			k->class[k->n_classes++] = (struct lid_class){ .sw = sw };
+		}
+		c = &k->class[of_switch[sw]];
+		if (fab->end_kind[fab->lid_end[lid]] == FM_END_SWITCH)
+			c->n_switch_lids++;
+		else
+			c->n_end_lids++;
+		c->first_run += !continues_run(fab, lid, sw); /* their number, for now */
+	}
+	for (uint32_t c = 0; c <= k->n_classes; c++) {
+		uint32_t n = c < k->n_classes ? k->class[c].first_run : 0;
+
+		k->class[c].first_run = n_runs;
+		n_runs += n;
+	}
+	k->n_runs = n_runs;
+}
+
+static void
+collect_runs(struct classes *k, const uint32_t *of_switch)
+{
+	const struct fm_fabric *fab = k->j->fab;
+
+	/* first_run of a class moves to its end, and back */
+	for (uint32_t lid = 0; lid <= fab->max_lid; lid++) {
+		fm_sw sw = switch_of(fab, lid);
+		struct lid_class *c;
+
+		if (sw == FM_NONE)
+			continue;
+		c = &k->class[of_switch[sw]];
+		if (continues_run(fab, lid, sw))
+			k->run[c->first_run - 1].n++;
+		else
+			k->run[c->first_run++] = (struct lid_run){ (uint16_t)lid, 1 };
+	}
+	for (uint32_t c = k->n_classes; c > 0; c--)
+		k->class[c].first_run = k->class[c - 1].first_run;
+	k->class[0].first_run = 0;
+}
+
+static bool
+setup_runs(struct classes *k)
+{
+	uint32_t n = k->j->fab->n_switches, *of_switch = malloc((n + 1) * sizeof(*of_switch));
+	bool ok = false;
+
+	k->class = calloc(n + 1, sizeof(*k->class));
+	if (of_switch != NULL && k->class != NULL) {
+		memset(of_switch, 0xff, (n + 1) * sizeof(*of_switch));
+		number_classes(k, of_switch);
+		k->run = malloc((k->n_runs + 1) * sizeof(*k->run));
+		k->exact = calloc(k->n_classes + 1, 1);
+		ok = k->run != NULL && k->exact != NULL;
+	}
+	if (ok)
+		collect_runs(k, of_switch);
+	free(of_switch);
+	return ok;
+}
+
+static bool
+setup_links(struct classes *k)
+{
+	const struct judge *j = k->j;
+	const struct fm_fabric *fab = j->fab;
+	uint32_t n_ports = j->port_first[fab->n_switches];
+
+	k->edge = malloc((fab->n_links + 1) * sizeof(*k->edge));
+	k->next = malloc((n_ports + 1) * sizeof(*k->next));
+	k->component_size = calloc(j->snap->n_components + 1, sizeof(*k->component_size));
+	if (k->edge == NULL || k->next == NULL || k->component_size == NULL)
+		return false;
+	for (fm_link l = 0; l < fab->n_links; l++)
+		k->edge[l] = (struct class_edge){ .to = fab->link_to[l],
+			.port = fab->link_port[l],
+			.back = fab->link_port[fab->link_rev[l]] };
+	for (uint32_t at = 0; at < n_ports; at++)
+		k->next[at] =
+		    j->ports[at].info == j->nowhere ? FM_NONE : j->ports[at].info / LANES;
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		if (j->snap->sw_component[sw] < j->snap->n_components)
+			k->component_size[j->snap->sw_component[sw]]++;
+	return true;
+}
+
+static bool
+setup_walker(const struct classes *k, struct class_walker *w)
+{
+	uint32_t n = k->j->fab->n_switches;
+
+	w->mask = malloc(CLASS_TILE * k->mask_stride * sizeof(*w->mask));
+	w->hop = malloc((n + 1) * sizeof(*w->hop));
+	w->fits = calloc(n + 1, sizeof(*w->fits));
+	w->mark = calloc(n + 1, sizeof(*w->mark));
+	w->path = malloc((n + 1) * sizeof(*w->path));
+	w->bad = malloc((n + 1) * sizeof(*w->bad));
+	w->at_hop = calloc(HOPS_LIMIT + 1, sizeof(*w->at_hop));
+	w->last = calloc(n + 1, sizeof(*w->last));
+	w->dep = calloc(k->j->port_first[n] + 1, sizeof(*w->dep));
+	w->changed = malloc((n + 1) * sizeof(*w->changed));
+	w->carried = calloc(n + 1, sizeof(*w->carried));
+	if (w->mask == NULL || w->hop == NULL || w->fits == NULL || w->mark == NULL ||
+	    w->path == NULL || w->bad == NULL || w->at_hop == NULL || w->last == NULL ||
+	    w->dep == NULL || w->changed == NULL || w->carried == NULL)
+		return false;
+	memset(w->hop, 0xff, (n + 1) * sizeof(*w->hop));
+	return true;
+}
+
+static bool
+setup(struct classes *k)
+{
+	if (!setup_runs(k) || !setup_links(k))
+		return false;
+	/* an odd number of cache lines, so that a tile's columns spread over the cache */
+	k->mask_stride = ((k->j->fab->n_switches + 7) / 8 | 1) * 8;
+	k->walkers = calloc(k->j->n_walkers, sizeof(*k->walkers));
+	for (unsigned i = 0; k->walkers != NULL && i < k->j->n_walkers; i++)
+		if (!setup_walker(k, &k->walkers[i]))
+			return false;
+	return k->walkers != NULL;
+}
+
+static void
+free_classes(struct classes *k)
+{
+	for (unsigned i = 0; k->walkers != NULL && i < k->j->n_walkers; i++) {
+		struct class_walker *w = &k->walkers[i];
+
+		free(w->mask);
+		free(w->hop);
+		free(w->fits);
+		free(w->mark);
+		free(w->path);
+		free(w->bad);
+		free(w->at_hop);
+		free(w->last);
+		free(w->dep);
+		free(w->changed);
+		free(w->carried);
+	}
+	free(k->walkers);
+	free(k->class);
+	free(k->run);
+	free(k->exact);
+	free(k->edge);
+	free(k->next);
+	free(k->component_size);
+}
+
+/* Does the switch of the class hand every LID to its owner? */
+static bool
+delivers(const struct classes *k, const struct lid_class *c)
+{
+	const struct judge *j = k->j;
+	const struct fm_fabric *fab = j->fab;
+
+	for (uint32_t r = c->first_run; r < c[1].first_run; r++)
+		for (uint32_t i = 0; i < k->run[r].n; i++) {
+			uint32_t lid = k->run[r].first + i;
+			uint8_t port = j->t->lft[c->sw][lid];
+
+			if (port != fab->end_port[fab->lid_end[lid]] ||
+			    port_ref_at(j, c->sw, port).info != j->nowhere)
+				return false;
+		}
+	return true;
+}
+
+/* Is there no entry for any LID of the class? */
+static bool
+has_none(const struct classes *k, const struct lid_class *c, const uint8_t *row)
+{
+	for (uint32_t r = c->first_run; r < c[1].first_run; r++)
+		for (uint32_t i = 0; i < k->run[r].n; i++)
+			if (row[k->run[r].first + i] != FM_PORT_NONE)
+				return false;
+	return true;
+}
+
+/* The masks of a tile.  Entries other than link ports are for the exact walk,
+ * unless there is none at all, or it does not matter. */
+static void
+make_masks(struct classes *k, struct class_walker *w, uint32_t first, uint32_t n)
+{
+	const struct judge *j = k->j;
+	uint32_t n_switches = j->fab->n_switches;
+	uint8_t *const *lft = j->t->lft;
+
+	for (fm_sw u = 0; u < n_switches; u++) {
+		uint64_t odd = verify_class_masks(lft[u], lft[u + 1 < n_switches ? u + 1 : u],
+		    k->class + first, k->run, n, w->mask + u, k->mask_stride);
+
+		for (; odd != 0; odd &= odd - 1) {
+			uint32_t i = (uint32_t)__builtin_ctzll(odd);
+			const struct lid_class *c = &k->class[first + i];
+
+			w->mask[i * k->mask_stride + u] = 0;
+			if (u != c->sw &&
+			    j->snap->sw_component[u] == j->snap->sw_component[c->sw] &&
+			    !has_none(k, c, lft[u]))
+				k->exact[first + i] = 1;
+		}
+	}
+}
+
+/* Switches that the class has nothing to do with. */
+static void
+clear_strangers(const struct judge *j, uint64_t *mask, fm_sw to)
+{
+	mask[to] = 0;
+	if (j->snap->n_components == 1)
+		return;
+	for (fm_sw u = 0; u < j->fab->n_switches; u++)
+		if (j->snap->sw_component[u] != j->snap->sw_component[to])
+			mask[u] = 0;
+}
+
+/* An end is no source for its own LIDs; so an end alone on its switch has no
+ * pairs within it, and such a class alone in its component none at all. */
+static void
+add_sums(const struct classes *k, struct class_walker *w, struct walker *sums,
+    const struct lid_class *c)
+{
+	const struct judge *j = k->j;
+	uint64_t n_lids = (uint64_t)c->n_end_lids + c->n_switch_lids;
+	uint64_t n_pairs = n_lids * w->sources - c->n_end_lids;
+	uint32_t component = j->snap->sw_component[c->sw];
+
+	while (w->farthest > 0 && w->at_hop[w->farthest] == 0)
+		w->farthest--;
+	sums->reached += n_pairs;
+	sums->hops += n_lids * w->source_hops - c->n_end_lids;
+	sums->disjoint += n_lids * (j->all_sources - w->sources);
+	sums->switch_lost +=
+	    (uint64_t)c->n_switch_lids * (k->component_size[component] - w->n_known);
+	if (n_pairs > 0 && w->farthest > sums->max_hops)
+		sums->max_hops = w->farthest;
+}
+
+static void
+judge_tile(void *arg, uint32_t tile, unsigned worker)
+{
+	struct classes *k = arg;
+	const struct judge *j = k->j;
+	struct class_walker *w = &k->walkers[worker];
+	uint32_t first = tile * CLASS_TILE, left = k->n_classes - first;
+	uint32_t n = left < CLASS_TILE ? left : CLASS_TILE;
+
+	make_masks(k, w, first, n);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct lid_class *c = &k->class[first + i];
+		uint64_t *mask = w->mask + i * k->mask_stride;
+		uint32_t component = j->snap->sw_component[c->sw];
+
+		clear_strangers(j, mask, c->sw);
+		if (k->exact[first + i] || !delivers(k, c) ||
+		    !verify_class_hops(k, w, mask, c->sw) ||
+		    w->sources != j->component_sources[component]) {
+			k->exact[first + i] = 1;
+			continue;
+		}
+		add_sums(k, w, &j->walkers[worker], c);
+		verify_class_deps(k, w, c, mask);
+	}
+}
+
+/* LIDs that no class has settled.  0 on lack of memory. */
+static bool
+list_exact(struct classes *k, uint32_t *n_exact)
+{
+	struct judge *j = k->j;
+	const struct fm_fabric *fab = j->fab;
+
+	j->exact = calloc(fab->max_lid + 1u, 1);
+	if (j->exact == NULL)
+		return false;
+	*n_exact = 0;
+	for (uint32_t c = 0; c < k->n_classes; c++)
+		for (uint32_t r = k->class[c].first_run;
+		     k->exact[c] && r < k->class[c + 1].first_run; r++) {
+			memset(j->exact + k->run[r].first, 1, k->run[r].n);
+			*n_exact += k->run[r].n;
+		}
+	for (uint32_t lid = 0; lid <= fab->max_lid; lid++)
+		if (fab->lid_end[lid] != FM_NONE && switch_of(fab, lid) == FM_NONE) {
+			j->exact[lid] = 1;
+			++*n_exact;
+		}
+	return true;
+}
+
+static int
+judge_classes(struct classes *k, struct fm_pool *workers, bool *settled, struct fm_error *err)
+{
+	struct judge *j = k->j;
+	uint32_t n_exact;
+	int rc = 0;
+
+	if (!setup(k))
+		return FM_E_RESOURCE;
+	fm_pool_for(workers, (k->n_classes + CLASS_TILE - 1) / CLASS_TILE, judge_tile, k);
+	if (!list_exact(k, &n_exact))
+		return FM_E_RESOURCE;
+	if (n_exact > 0)
+		rc = verify_walk(j, workers, err);
+	if (rc == 0)
+		rc = verify_class_acyclic(k, n_exact > 0, settled);
+	return rc;
+}
+
+int
+verify_classes(struct judge *j, struct fm_pool *workers, bool *settled, struct fm_error *err)
+{
+	struct classes k = { .j = j };
+	int rc = judge_classes(&k, workers, settled, err);
+
+	free_classes(&k);
+	free(j->exact);
+	j->exact = NULL;
+	for (unsigned i = 0; rc == 0 && !*settled && i < j->n_walkers; i++)
+		reset_sums(&j->walkers[i]);
+	if (rc != 0)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory while verifying tables");
+	return 0;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/route/verify_class.h - all LIDs behind one switch judged together.
+ *
+ *	verify_class.c		classes, tiles of them, the sums
+ *	verify_class_masks.c	the egress ports of a class at every switch
+ *	verify_class_hops.c	do they lead to the destination, and how far is it
+ *	verify_class_deps.c	dependencies, and whether they are free of cycles
+ */
+#ifndef CORE_ROUTE_VERIFY_CLASS_H
+#define CORE_ROUTE_VERIFY_CLASS_H
+
+#include "core/route/verify_internal.h"
+
+#define CLASS_TILE 16u	    /* classes whose masks stay in the cache together */
+#define MASK_PORTS 64u	    /* a mask is one word: bit p is port p + 1 */
+#define NO_HOPS UINT16_MAX  /* does not reach the destination */
+#define HOPS_LIMIT 0xfff0u  /* what cannot be a number of hops */
+
+/* LIDs first .. first + n - 1, all of one class. */
+struct lid_run {
+	uint16_t first, n;
+};
+
+struct lid_class {
+	fm_sw sw;
+	uint32_t first_run; /* up to that of the next class */
+	uint32_t n_end_lids, n_switch_lids;
+};
+
+struct class_edge {
+	fm_sw to;
+	uint8_t port, back; /* here and there */
+};
+
+/* One worker's memory: what it knows of the class it looked at last. */
+struct class_walker {
+	uint64_t *mask; /* [CLASS_TILE][mask_stride] egress ports of the tile's classes */
+	/* hops of the class; fits: the ports behind which a switch is one hop nearer */
+	uint16_t *hop;	/* [n_switches] switches to the destination, both counted, or NO_HOPS */
+	uint64_t *fits; /* [n_switches] */
+	uint8_t *mark;	/* [n_switches] */
+	fm_sw *path, *bad; /* [n_switches] */
+	uint32_t n_known;  /* switches with hops */
+	uint64_t sources, source_hops; /* end-ports that send from those, the sum of their hops */
+	uint32_t *at_hop; /* [HOPS_LIMIT + 1] source switches so far away */
+	uint32_t farthest; /* at most this far */
+	/* dependencies of all classes so far */
+	uint64_t *last;	/* [n_switches] masks of the class with ends noted last */
+	uint64_t *dep;	/* [port_first[n_switches]] egress ports where packets go on */
+	fm_sw *changed; /* [n_switches] */
+	uint32_t *carried; /* [n_switches] stamp of the class whose packets come through */
+	uint32_t stamp;
+	uint64_t n_bits; /* in last */
+};
+
+struct classes {
+	struct judge *j;
+	uint32_t n_classes, n_runs;
+	struct lid_class *class; /* [n_classes + 1] by their first LIDs */
+	struct lid_run *run;	 /* [n_runs] */
+	uint8_t *exact;		 /* [n_classes] 1 = look at each LID */
+	size_t mask_stride;
+	struct class_edge *edge; /* [n_links] */
+	fm_sw *next;		 /* [port_first[n_switches]] behind a port, or FM_NONE */
+	uint32_t *component_size; /* [n_components] switches */
+	struct class_walker *walkers; /* [n_walkers] */
+};
+
+/* masks[c * stride]: the ports named in row for the runs of class[c], c < n.
+ * Bit c of the result: some entry is no port 1..MASK_PORTS.  ahead: a row that
+ * is asked for next. */
+uint64_t verify_class_masks(const uint8_t *row, const uint8_t *ahead, const struct lid_class *class,
+    const struct lid_run *run, uint32_t n, uint64_t *masks, size_t stride);
+
+/* Find the hops to `to` by masks (that of `to` is 0).  False when there is no
+ * one number of hops at each switch with a mask. */
+bool verify_class_hops(
+    const struct classes *k, struct class_walker *w, const uint64_t *mask, fm_sw to);
+
+/* Note the dependencies of a class. */
+void verify_class_deps(const struct classes *k, struct class_walker *w, const struct lid_class *c,
+    const uint64_t *mask);
+/* Are all noted, with those of the exact walkers, free of cycles?  They are
+ * more than the true ones: false means that nothing is known. */
+int verify_class_acyclic(struct classes *k, bool with_rows, bool *acyclic);
+
+#endif
