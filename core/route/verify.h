@@ -39,15 +39,17 @@ enum verify_fault {
 struct verdict {
 	uint64_t reachable_pairs, unreachable_pairs, disjoint_pairs, switch_pairs_unrouted;
 	uint64_t reversible_pairs_lost; /* VERIFY_BOTH: reserved, 0 for symmetric SLs */
-	uint32_t loops;		/* (destination LID, cycle of switches) found */
-	uint32_t wrong_host;	/* (switch, LID) entries that hand a LID to another's port */
-	uint32_t credit_loops;	/* strongly connected components of the CDG with a cycle, over all VLs */
-	uint32_t vl_errors;	/* entries beyond the VL budget */
-	uint32_t max_hops;	/* switches on the longest path of a pair */
+	uint32_t loops;			/* (destination LID, cycle of switches) found */
+	uint32_t wrong_host; /* (switch, LID) entries that hand a LID to another's port */
+	uint32_t
+	    credit_loops; /* strongly connected components of the CDG with a cycle, over all VLs */
+	uint32_t vl_errors; /* entries beyond the VL budget */
+	uint32_t max_hops;  /* switches on the longest path of a pair */
 	double avg_hops;
-	uint8_t vls;		/* VLs in use */
+	uint8_t vls;		 /* VLs in use */
 	enum verify_fault fault; /* the gravest one found, what the witness tells */
-	char witness[512];	 /* a sentence: the pair, the loop or the cycle, by node names and ports */
+	char
+	    witness[512]; /* a sentence: the pair, the loop or the cycle, by node names and ports */
 };
 
 /* Judge.  Returns 0 with *verdict filled (also when it is a bad one), or

@@ -29,6 +29,8 @@
 
 #include "lib/error.h"
 
+#define AHEAD 8u /* rows between being asked for and being read */
+
 /* One VL on all links, so that it does not matter which of them carry packets,
  * and ports that fit a mask. */
 bool
@@ -155,8 +157,7 @@ setup_links(struct classes *k)
 			.port = fab->link_port[l],
 			.back = fab->link_port[fab->link_rev[l]] };
 	for (uint32_t at = 0; at < n_ports; at++)
-		k->next[at] =
-		    j->ports[at].info == j->nowhere ? FM_NONE : j->ports[at].info / LANES;
+		k->next[at] = j->ports[at].info == j->nowhere ? FM_NONE : j->ports[at].info / LANES;
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
 		if (j->snap->sw_component[sw] < j->snap->n_components)
 			k->component_size[j->snap->sw_component[sw]]++;
@@ -168,6 +169,7 @@ setup_walker(const struct classes *k, struct class_walker *w)
 {
 	uint32_t n = k->j->fab->n_switches;
 
+	w->span = malloc((k->most_runs + 1) * sizeof(*w->span));
 	w->mask = malloc(CLASS_TILE * k->mask_stride * sizeof(*w->mask));
 	w->hop = malloc((n + 1) * sizeof(*w->hop));
 	w->fits = calloc(n + 1, sizeof(*w->fits));
@@ -175,14 +177,13 @@ setup_walker(const struct classes *k, struct class_walker *w)
 	w->path = malloc((n + 1) * sizeof(*w->path));
 	w->bad = malloc((n + 1) * sizeof(*w->bad));
 	w->at_hop = calloc(HOPS_LIMIT + 1, sizeof(*w->at_hop));
-	w->last = calloc(n + 1, sizeof(*w->last));
-	w->dep = calloc(k->j->port_first[n] + 1, sizeof(*w->dep));
-	w->changed = malloc((n + 1) * sizeof(*w->changed));
+	w->dep = calloc(k->n_deps + 1, sizeof(*w->dep));
 	w->carried = calloc(n + 1, sizeof(*w->carried));
-	if (w->mask == NULL || w->hop == NULL || w->fits == NULL || w->mark == NULL ||
-	    w->path == NULL || w->bad == NULL || w->at_hop == NULL || w->last == NULL ||
-	    w->dep == NULL || w->changed == NULL || w->carried == NULL)
+	if (w->span == NULL || w->mask == NULL || w->hop == NULL || w->fits == NULL ||
+	    w->mark == NULL || w->path == NULL || w->bad == NULL || w->at_hop == NULL ||
+	    w->dep == NULL || w->carried == NULL)
 		return false;
+	w->last_to = FM_NONE;
 	memset(w->hop, 0xff, (n + 1) * sizeof(*w->hop));
 	return true;
 }
@@ -190,10 +191,16 @@ setup_walker(const struct classes *k, struct class_walker *w)
 static bool
 setup(struct classes *k)
 {
-	if (!setup_runs(k) || !setup_links(k))
+	if (!setup_runs(k) || !setup_links(k) || !verify_class_twins(k))
 		return false;
 	/* an odd number of cache lines, so that a tile's columns spread over the cache */
 	k->mask_stride = ((k->j->fab->n_switches + 7) / 8 | 1) * 8;
+	for (uint32_t c = 0; c < k->n_classes; c += CLASS_TILE) {
+		uint32_t end = c + CLASS_TILE < k->n_classes ? c + CLASS_TILE : k->n_classes;
+		uint32_t n = k->class[end].first_run - k->class[c].first_run;
+
+		k->most_runs = n > k->most_runs ? n : k->most_runs;
+	}
 	k->walkers = calloc(k->j->n_walkers, sizeof(*k->walkers));
 	for (unsigned i = 0; k->walkers != NULL && i < k->j->n_walkers; i++)
 		if (!setup_walker(k, &k->walkers[i]))
@@ -207,6 +214,7 @@ free_classes(struct classes *k)
 	for (unsigned i = 0; k->walkers != NULL && i < k->j->n_walkers; i++) {
 		struct class_walker *w = &k->walkers[i];
 
+		free(w->span);
 		free(w->mask);
 		free(w->hop);
 		free(w->fits);
@@ -214,9 +222,7 @@ free_classes(struct classes *k)
 		free(w->path);
 		free(w->bad);
 		free(w->at_hop);
-		free(w->last);
 		free(w->dep);
-		free(w->changed);
 		free(w->carried);
 	}
 	free(k->walkers);
@@ -225,6 +231,9 @@ free_classes(struct classes *k)
 	free(k->exact);
 	free(k->edge);
 	free(k->next);
+	free(k->group);
+	free(k->twin);
+	free(k->dep_first);
 	free(k->component_size);
 }
 
@@ -258,29 +267,91 @@ has_none(const struct classes *k, const struct lid_class *c, const uint8_t *row)
 	return true;
 }
 
-/* The masks of a tile.  Entries other than link ports are for the exact walk,
- * unless there is none at all, or it does not matter. */
+static int
+by_first(const void *a, const void *b)
+{
+	const struct lid_run *x = a, *y = b;
+
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* The LIDs of a tile as they lie in a row. */
+static void
+list_spans(const struct classes *k, struct class_walker *w, const struct lid_class *class,
+    uint32_t n_classes)
+{
+	uint32_t n = class[n_classes].first_run - class->first_run;
+
+	memcpy(w->span, k->run + class->first_run, n * sizeof(*w->span));
+	qsort(w->span, n, sizeof(*w->span), by_first);
+	w->n_spans = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		struct lid_run *last = &w->span[w->n_spans - (w->n_spans > 0)];
+
+		if (w->n_spans > 0 && last->first + last->n == w->span[i].first)
+			last->n += w->span[i].n;
+		else
+			w->span[w->n_spans++] = w->span[i];
+	}
+}
+
+static bool
+are_equal_rows(const struct class_walker *w, const uint8_t *a, const uint8_t *b)
+{
+	for (uint32_t i = 0; i < w->n_spans; i++)
+		if (memcmp(a + w->span[i].first, b + w->span[i].first, w->span[i].n) != 0)
+			return false;
+	return true;
+}
+
+static void
+fetch_row(const struct class_walker *w, const uint8_t *row)
+{
+	for (uint32_t i = 0; i < w->n_spans; i++)
+		for (uint32_t at = w->span[i].first & ~63u; at < w->span[i].first + w->span[i].n;
+		     at += 64)
+			__builtin_prefetch(row + at);
+}
+
+/* Classes of which entries of u are no link ports: these are for the exact
+ * walk, unless there is none at all, or it does not matter. */
+static void
+look_at_odd(struct classes *k, struct class_walker *w, uint32_t first, uint64_t odd, fm_sw u)
+{
+	const struct judge *j = k->j;
+
+	for (; odd != 0; odd &= odd - 1) {
+		uint32_t i = (uint32_t)__builtin_ctzll(odd);
+		const struct lid_class *c = &k->class[first + i];
+
+		w->mask[i * k->mask_stride + u] = 0;
+		if (u != c->sw && j->snap->sw_component[u] == j->snap->sw_component[c->sw] &&
+		    !has_none(k, c, j->t->lft[u]))
+			k->exact[first + i] = 1;
+	}
+}
+
+/* The masks of a tile.  Rows of neighbouring switches are often equal. */
 static void
 make_masks(struct classes *k, struct class_walker *w, uint32_t first, uint32_t n)
 {
-	const struct judge *j = k->j;
-	uint32_t n_switches = j->fab->n_switches;
-	uint8_t *const *lft = j->t->lft;
+	uint32_t n_switches = k->j->fab->n_switches;
+	uint8_t *const *lft = k->j->t->lft;
+	uint64_t odd = 0;
 
+	list_spans(k, w, k->class + first, n);
 	for (fm_sw u = 0; u < n_switches; u++) {
-		uint64_t odd = verify_class_masks(lft[u], lft[u + 1 < n_switches ? u + 1 : u],
-		    k->class + first, k->run, n, w->mask + u, k->mask_stride);
+		uint64_t *mask = w->mask + u;
 
-		for (; odd != 0; odd &= odd - 1) {
-			uint32_t i = (uint32_t)__builtin_ctzll(odd);
-			const struct lid_class *c = &k->class[first + i];
-
-			w->mask[i * k->mask_stride + u] = 0;
-			if (u != c->sw &&
-			    j->snap->sw_component[u] == j->snap->sw_component[c->sw] &&
-			    !has_none(k, c, lft[u]))
-				k->exact[first + i] = 1;
-		}
+		fetch_row(w, lft[u + AHEAD < n_switches ? u + AHEAD : u]);
+		if (u > 0 && are_equal_rows(w, lft[u], lft[u - 1]))
+			for (uint32_t i = 0; i < n; i++)
+				mask[i * k->mask_stride] = mask[i * k->mask_stride - 1];
+		else
+			odd = verify_class_masks(
+			    lft[u], k->class + first, k->run, n, mask, k->mask_stride);
+		if (odd != 0)
+			look_at_odd(k, w, first, odd, u);
 	}
 }
 
@@ -299,8 +370,8 @@ clear_strangers(const struct judge *j, uint64_t *mask, fm_sw to)
 /* An end is no source for its own LIDs; so an end alone on its switch has no
  * pairs within it, and such a class alone in its component none at all. */
 static void
-add_sums(const struct classes *k, struct class_walker *w, struct walker *sums,
-    const struct lid_class *c)
+add_sums(
+    const struct classes *k, struct class_walker *w, struct walker *sums, const struct lid_class *c)
 {
 	const struct judge *j = k->j;
 	uint64_t n_lids = (uint64_t)c->n_end_lids + c->n_switch_lids;

@@ -12,10 +12,10 @@
 
 #include "core/route/verify_internal.h"
 
-#define CLASS_TILE 16u	    /* classes whose masks stay in the cache together */
-#define MASK_PORTS 64u	    /* a mask is one word: bit p is port p + 1 */
-#define NO_HOPS UINT16_MAX  /* does not reach the destination */
-#define HOPS_LIMIT 0xfff0u  /* what cannot be a number of hops */
+#define CLASS_TILE 16u	   /* classes whose masks stay in the cache together */
+#define MASK_PORTS 64u	   /* a mask is one word: bit p is port p + 1 */
+#define NO_HOPS UINT16_MAX /* does not reach the destination */
+#define HOPS_LIMIT 0xfff0u /* what cannot be a number of hops */
 
 /* LIDs first .. first + n - 1, all of one class. */
 struct lid_run {
@@ -40,18 +40,18 @@ struct class_walker {
 	uint16_t *hop;	/* [n_switches] switches to the destination, both counted, or NO_HOPS */
 	uint64_t *fits; /* [n_switches] */
 	uint8_t *mark;	/* [n_switches] */
-	fm_sw *path, *bad; /* [n_switches] */
-	uint32_t n_known;  /* switches with hops */
+	struct lid_run *span; /* [n_runs of a tile] LIDs of the tile, ascending */
+	uint32_t n_spans;
+	fm_sw *path, *bad;	       /* [n_switches] */
+	fm_sw last_to;		       /* destination of the class before, FM_NONE */
+	uint32_t n_known;	       /* switches with hops */
 	uint64_t sources, source_hops; /* end-ports that send from those, the sum of their hops */
-	uint32_t *at_hop; /* [HOPS_LIMIT + 1] source switches so far away */
-	uint32_t farthest; /* at most this far */
+	uint32_t *at_hop;	       /* [HOPS_LIMIT + 1] source switches so far away */
+	uint32_t farthest;	       /* at most this far */
 	/* dependencies of all classes so far */
-	uint64_t *last;	/* [n_switches] masks of the class with ends noted last */
-	uint64_t *dep;	/* [port_first[n_switches]] egress ports where packets go on */
-	fm_sw *changed; /* [n_switches] */
+	uint64_t *dep;	   /* [n_deps] egress ports where packets go on */
 	uint32_t *carried; /* [n_switches] stamp of the class whose packets come through */
 	uint32_t stamp;
-	uint64_t n_bits; /* in last */
 };
 
 struct classes {
@@ -61,16 +61,20 @@ struct classes {
 	struct lid_run *run;	 /* [n_runs] */
 	uint8_t *exact;		 /* [n_classes] 1 = look at each LID */
 	size_t mask_stride;
+	uint32_t most_runs;	 /* in a tile */
 	struct class_edge *edge; /* [n_links] */
 	fm_sw *next;		 /* [port_first[n_switches]] behind a port, or FM_NONE */
-	uint32_t *component_size; /* [n_components] switches */
+	/* twins: one group of switches, [group[g]..group[g + 1]) of twin */
+	uint32_t n_groups, *group;    /* [n_groups + 1] */
+	fm_sw *twin;		      /* [n_switches] */
+	uint32_t *dep_first, n_deps;  /* [n_switches] dep of port 1; one for all twins */
+	uint32_t *component_size;     /* [n_components] switches */
 	struct class_walker *walkers; /* [n_walkers] */
 };
 
 /* masks[c * stride]: the ports named in row for the runs of class[c], c < n.
- * Bit c of the result: some entry is no port 1..MASK_PORTS.  ahead: a row that
- * is asked for next. */
-uint64_t verify_class_masks(const uint8_t *row, const uint8_t *ahead, const struct lid_class *class,
+ * Bit c of the result: some entry is no port 1..MASK_PORTS. */
+uint64_t verify_class_masks(const uint8_t *row, const struct lid_class *class,
     const struct lid_run *run, uint32_t n, uint64_t *masks, size_t stride);
 
 /* Find the hops to `to` by masks (that of `to` is 0).  False when there is no
@@ -78,6 +82,7 @@ uint64_t verify_class_masks(const uint8_t *row, const uint8_t *ahead, const stru
 bool verify_class_hops(
     const struct classes *k, struct class_walker *w, const uint64_t *mask, fm_sw to);
 
+bool verify_class_twins(struct classes *k); /* false: out of memory */
 /* Note the dependencies of a class. */
 void verify_class_deps(const struct classes *k, struct class_walker *w, const struct lid_class *c,
     const uint64_t *mask);

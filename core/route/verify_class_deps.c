@@ -6,47 +6,86 @@
  * That is a union over the LIDs of a class, so there may be dependencies too
  * many, never too few: if they are free of cycles so are the true ones.
  *
- * Classes with ends: every switch with a mask counts, carried or not.  Where
- * such a class has the masks that the one before had, at u and at the next
- * switch, nothing is new.  So either the changed switches are gone through,
- * with what leads to them and away, or all ports of all masks: what is less.
+ * Twins are switches that have the same neighbour behind every port, as the
+ * leaves of a pod.  What packets do behind a port they share is noted once for
+ * all of them, for the ports that any of them uses: much less to do, and no
+ * dependency that another leaf's packets would not make as well.
  *
- * Switches without ends have one LID, as a rule, and are not sent to by one
- * another: routes from switches that no packet of an end passes are often
- * not up and then down, and would make cycles.  There the packets of the
- * sources are followed.
+ * Classes with ends: every switch with a mask counts, carried or not.
+ * Switches without ends have one LID, as a rule, and routes to it from
+ * switches that no packet of an end passes are often not up and then down, and
+ * would make cycles.  There the packets of the sources are followed.
  */
 #include <string.h>
 
 #include "core/route/verify_class.h"
 
-
-/* From every port of u's mask on. */
-static inline void
-note_switch(const struct classes *k, struct class_walker *w, const uint64_t *mask, fm_sw u)
+/* A number of what is behind the ports of a switch. */
+static uint64_t
+hash_ports(const struct classes *k, fm_sw sw)
 {
-	const uint32_t first = k->j->port_first[u] + 1;
+	uint64_t hash = 0;
 
-	for (uint64_t left = mask[u]; left != 0; left &= left - 1) {
-		uint32_t at = first + (uint32_t)__builtin_ctzll(left);
-
-		w->dep[at] |= mask[k->next[at]];
-	}
+	for (uint32_t at = k->j->port_first[sw]; at < k->j->port_first[sw + 1]; at++)
+		hash = (hash + k->next[at] + 1) * 0x9e3779b97f4a7c15u;
+	return hash ^ hash >> 32;
 }
 
-/* To u from every neighbour that uses it, too. */
-static void
-note_change(const struct classes *k, struct class_walker *w, const uint64_t *mask, fm_sw u)
+static bool
+are_twins(const struct classes *k, fm_sw a, fm_sw b)
 {
-	const struct fm_fabric *fab = k->j->fab;
+	const uint32_t *first = k->j->port_first;
+	uint32_t n = first[a + 1] - first[a];
 
-	note_switch(k, w, mask, u);
-	for (fm_link l = fab->sw_first_link[u]; mask[u] != 0 && l < fab->sw_first_link[u + 1]; l++) {
-		const struct class_edge *e = &k->edge[l];
+	return n == first[b + 1] - first[b] &&
+	    memcmp(k->next + first[a], k->next + first[b], n * sizeof(*k->next)) == 0;
+}
 
-		if (mask[e->to] >> (e->back - 1) & 1)
-			w->dep[k->j->port_first[e->to] + e->back] |= mask[u];
+struct hashed {
+	uint64_t hash;
+	fm_sw sw;
+};
+
+static int
+by_hash(const void *a, const void *b)
+{
+	const struct hashed *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return x->sw < y->sw ? -1 : x->sw > y->sw;
+}
+
+bool
+verify_class_twins(struct classes *k)
+{
+	uint32_t n = k->j->fab->n_switches;
+	struct hashed *list = malloc((n + 1) * sizeof(*list));
+
+	k->twin = malloc((n + 1) * sizeof(*k->twin));
+	k->group = malloc((n + 1) * sizeof(*k->group));
+	k->dep_first = malloc((n + 1) * sizeof(*k->dep_first));
+	if (list == NULL || k->twin == NULL || k->group == NULL || k->dep_first == NULL) {
+		free(list);
+		return false;
 	}
+	for (fm_sw sw = 0; sw < n; sw++)
+		list[sw] = (struct hashed){ hash_ports(k, sw), sw };
+	qsort(list, n, sizeof(*list), by_hash);
+	for (uint32_t i = 0; i < n; i++) {
+		fm_sw sw = k->twin[i] = list[i].sw;
+
+		if (i > 0 && are_twins(k, sw, list[i - 1].sw)) {
+			k->dep_first[sw] = k->dep_first[list[i - 1].sw];
+			continue;
+		}
+		k->group[k->n_groups++] = i;
+		k->dep_first[sw] = k->n_deps;
+		k->n_deps += k->j->port_first[sw + 1] - k->j->port_first[sw] - 1;
+	}
+	k->group[k->n_groups] = n;
+	free(list);
+	return true;
 }
 
 /* From the sources on, every switch that packets come to. */
@@ -64,13 +103,14 @@ note_carried(const struct classes *k, struct class_walker *w, const uint64_t *ma
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		fm_sw u = w->path[i];
-		const uint32_t first = j->port_first[u] + 1;
+		const fm_sw *next = k->next + j->port_first[u] + 1;
+		uint64_t *dep = w->dep + k->dep_first[u];
 
 		for (uint64_t left = mask[u]; left != 0; left &= left - 1) {
-			uint32_t at = first + (uint32_t)__builtin_ctzll(left);
-			fm_sw v = k->next[at];
+			uint32_t bit = (uint32_t)__builtin_ctzll(left);
+			fm_sw v = next[bit];
 
-			w->dep[at] |= mask[v];
+			dep[bit] |= mask[v];
 			if (w->carried[v] == stamp)
 				continue;
 			w->carried[v] = stamp;
@@ -79,29 +119,23 @@ note_carried(const struct classes *k, struct class_walker *w, const uint64_t *ma
 	}
 }
 
-/* All switches, by what differs from the class before. */
+/* Twins by twins. */
 static void
 note_all(const struct classes *k, struct class_walker *w, const uint64_t *mask)
 {
-	const struct fm_fabric *fab = k->j->fab;
-	uint32_t n = 0;
-	uint64_t cost = 0;
+	for (uint32_t g = 0; g < k->n_groups; g++) {
+		uint32_t first = k->group[g];
+		const fm_sw *next = k->next + k->j->port_first[k->twin[first]] + 1;
+		uint64_t *dep = w->dep + k->dep_first[k->twin[first]], left = 0;
 
-	for (fm_sw u = 0; u < fab->n_switches; u++) {
-		if (mask[u] == w->last[u])
-			continue;
-		w->n_bits += (uint64_t)__builtin_popcountll(mask[u]);
-		w->n_bits -= (uint64_t)__builtin_popcountll(w->last[u]);
-		cost += fab->sw_first_link[u + 1] - fab->sw_first_link[u];
-		w->last[u] = mask[u];
-		w->changed[n++] = u;
+		for (uint32_t i = first; i < k->group[g + 1]; i++)
+			left |= mask[k->twin[i]];
+		for (; left != 0; left &= left - 1) {
+			uint32_t bit = (uint32_t)__builtin_ctzll(left);
+
+			dep[bit] |= mask[next[bit]];
+		}
 	}
-	if (cost < w->n_bits)
-		for (uint32_t i = 0; i < n; i++)
-			note_change(k, w, mask, w->changed[i]);
-	else
-		for (fm_sw u = 0; u < fab->n_switches; u++)
-			note_switch(k, w, mask, u);
 }
 
 void
@@ -124,64 +158,68 @@ merge(struct classes *k, bool with_rows)
 	uint64_t *dep = k->walkers[0].dep;
 
 	for (unsigned i = 1; i < j->n_walkers; i++)
-		for (uint32_t at = 0; at < j->port_first[fab->n_switches]; at++)
+		for (uint32_t at = 0; at < k->n_deps; at++)
 			dep[at] |= k->walkers[i].dep[at];
 	for (unsigned i = 0; with_rows && i < j->n_walkers; i++)
 		for (fm_link l = 0; l < fab->n_links; l++) {
 			fm_sw from = fab->link_to[fab->link_rev[l]], to = fab->link_to[l];
 			const uint8_t *row = j->walkers[i].dep + (size_t)j->dep_row[l] * ROW_UNIT;
 
-			for (fm_link m = fab->sw_first_link[to]; m < fab->sw_first_link[to + 1]; m++)
+			for (fm_link m = fab->sw_first_link[to]; m < fab->sw_first_link[to + 1];
+			     m++)
 				if (row[m - fab->sw_first_link[to]])
-					dep[j->port_first[from] + fab->link_port[l]] |=
+					dep[k->dep_first[from] + fab->link_port[l] - 1u] |=
 					    (uint64_t)1 << (fab->link_port[m] - 1);
 		}
 }
 
+struct step {
+	fm_sw sw;
+	uint32_t bit;
+};
+
 struct search {
 	const struct classes *k;
 	const uint64_t *dep;
-	uint64_t *seen;	 /* [n_switches] ports that were visited */
-	uint64_t *open;	 /* [n_switches] ports on the path */
-	uint32_t *at;	 /* [n_links] the path: index of a port */
-	fm_sw *sw;	 /* [n_links] and its switch */
+	uint64_t *seen;	   /* [n_switches] ports that were visited */
+	uint64_t *open;	   /* [n_switches] ports on the path */
+	struct step *path; /* [n_links] */
 };
 
-/* Depth first from u's port; a port met again while on the path is a cycle.
- * All ports of a switch are one word, so an edge costs nothing by itself. */
-static bool
-is_cycle_from(struct search *s, fm_sw u, uint32_t bit)
+/* Where packets go on from a port, and to which of the ports there. */
+static uint64_t
+goes_on(const struct search *s, struct step at, fm_sw *to)
 {
-	const struct judge *j = s->k->j;
+	*to = s->k->next[s->k->j->port_first[at.sw] + 1 + at.bit];
+	return s->dep[s->k->dep_first[at.sw] + at.bit];
+}
+
+/* Depth first from a port; one met again while on the path is a cycle.  All
+ * ports of a switch are one word, so an edge costs nothing by itself. */
+static bool
+is_cycle_from(struct search *s, struct step at)
+{
 	uint32_t n = 0;
 
 	for (;;) {
-		uint32_t at = j->port_first[u] + 1 + bit;
-		fm_sw v = s->k->next[at];
+		fm_sw to;
+		uint64_t left = goes_on(s, at, &to);
 
-		s->seen[u] |= (uint64_t)1 << bit;
-		if (v != FM_NONE && (s->dep[at] & s->open[v]) != 0)
+		s->seen[at.sw] |= (uint64_t)1 << at.bit;
+		s->open[at.sw] |= (uint64_t)1 << at.bit;
+		if (left != 0 && (left & s->open[to]) != 0)
 			return true;
-		s->open[u] |= (uint64_t)1 << bit;
-		s->sw[n] = u;
-		s->at[n++] = at;
-		for (;; n--) {
-			uint64_t left = 0;
-
-			if (n == 0)
-				return false;
-			at = s->at[n - 1];
-			v = s->k->next[at];
-			if (v != FM_NONE)
-				left = s->dep[at] & ~s->seen[v];
-			if (left != 0) {
-				u = v;
-				bit = (uint32_t)__builtin_ctzll(left);
+		s->path[n++] = at;
+		for (;;) {
+			left = goes_on(s, at, &to);
+			if (left != 0 && (left & ~s->seen[to]) != 0)
 				break;
-			}
-			u = s->sw[n - 1];
-			s->open[u] &= ~((uint64_t)1 << (at - j->port_first[u] - 1));
+			s->open[at.sw] &= ~((uint64_t)1 << at.bit);
+			if (--n == 0)
+				return false;
+			at = s->path[n - 1];
 		}
+		at = (struct step){ to, (uint32_t)__builtin_ctzll(left & ~s->seen[to]) };
 	}
 }
 
@@ -194,7 +232,7 @@ is_acyclic(struct search *s)
 		fm_sw u = fab->link_to[fab->link_rev[l]];
 		uint32_t bit = fab->link_port[l] - 1u;
 
-		if (!(s->seen[u] >> bit & 1) && is_cycle_from(s, u, bit))
+		if (!(s->seen[u] >> bit & 1) && is_cycle_from(s, (struct step){ u, bit }))
 			return false;
 	}
 	return true;
@@ -210,15 +248,13 @@ verify_class_acyclic(struct classes *k, bool with_rows, bool *acyclic)
 	merge(k, with_rows);
 	s.seen = calloc(fab->n_switches + 1, sizeof(*s.seen));
 	s.open = calloc(fab->n_switches + 1, sizeof(*s.open));
-	s.at = malloc((fab->n_links + 1) * sizeof(*s.at));
-	s.sw = malloc((fab->n_links + 1) * sizeof(*s.sw));
-	if (s.seen != NULL && s.open != NULL && s.at != NULL && s.sw != NULL) {
+	s.path = malloc((fab->n_links + 1) * sizeof(*s.path));
+	if (s.seen != NULL && s.open != NULL && s.path != NULL) {
 		*acyclic = is_acyclic(&s);
 		rc = 0;
 	}
 	free(s.seen);
 	free(s.open);
-	free(s.at);
-	free(s.sw);
+	free(s.path);
 	return rc;
 }

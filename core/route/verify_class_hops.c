@@ -25,6 +25,15 @@
  */
 #include "core/route/verify_class.h"
 
+/* Built for wider registers too, chosen at load time.  Not under sanitizers:
+ * they instrument the resolvers, which run before them. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define FM_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define FM_WIDE
+#endif
+
 #define ROUNDS 8
 
 enum mark {
@@ -83,25 +92,26 @@ spread(const struct classes *k, struct class_walker *w, const uint64_t *mask, fm
 	const struct fm_fabric *fab = k->j->fab;
 	uint32_t n = 0;
 
-	w->changed[n++] = from;
+	w->path[n++] = from;
 	for (uint32_t i = 0; i < n; i++) {
-		fm_sw u = w->changed[i];
+		fm_sw u = w->path[i];
 		uint32_t hop = w->hop[u] + 1u;
 
 		for (fm_link l = fab->sw_first_link[u];
-		     l < fab->sw_first_link[u + 1] && n < fab->n_switches && hop < HOPS_LIMIT; l++) {
+		     l < fab->sw_first_link[u + 1] && n < fab->n_switches && hop < HOPS_LIMIT;
+		     l++) {
 			const struct class_edge *e = &k->edge[l];
 
 			if (w->hop[e->to] == hop || !(mask[e->to] >> (e->back - 1) & 1))
 				continue;
 			set_hop(k, w, e->to, (uint16_t)hop);
-			w->changed[n++] = e->to;
+			w->path[n++] = e->to;
 		}
 	}
 }
 
 /* Does (*) hold everywhere, with hops just where there are masks? */
-static bool
+FM_WIDE static bool
 is_right(const struct judge *j, const struct class_walker *w, const uint64_t *mask)
 {
 	uint64_t wrong = 0;
@@ -180,13 +190,16 @@ round_of_repair(const struct classes *k, struct class_walker *w, const uint64_t 
 }
 
 bool
-verify_class_hops(
-    const struct classes *k, struct class_walker *w, const uint64_t *mask, fm_sw to)
+verify_class_hops(const struct classes *k, struct class_walker *w, const uint64_t *mask, fm_sw to)
 {
 	bool changed;
 
 	set_hop(k, w, to, 1);
 	spread(k, w, mask, to);
+	/* of the switches far away from both it is the only one that is wrong */
+	if (w->last_to != FM_NONE && mask[w->last_to] != 0)
+		put_right(k, w, mask, w->last_to, &changed);
+	w->last_to = to;
 	for (int i = 0; i < ROUNDS; i++) {
 		if (is_right(k->j, w, mask))
 			return true;

@@ -40,15 +40,14 @@ see_run(const uint8_t *row, uint32_t n)
 
 #define CLASS_MASKS(see_run) \
 	uint64_t odd = 0; \
-	\
+\
 	for (uint32_t c = 0; c < n; c++) { \
-		struct seen s = { 0 }; \
-	\
-		for (uint32_t r = class[c].first_run; r < class[c + 1].first_run; r++) { \
-			struct seen more; \
-	\
-			__builtin_prefetch(ahead + run[r].first); \
-			more = see_run(row + run[r].first, run[r].n); \
+		uint32_t r = class[c].first_run, end = class[c + 1].first_run; \
+		struct seen s = see_run(row + run[r].first, run[r].n); \
+\
+		while (++r < end) { \
+			struct seen more = see_run(row + run[r].first, run[r].n); \
+\
 			s.ports |= more.ports; \
 			s.counts |= more.counts; \
 		} \
@@ -58,8 +57,8 @@ see_run(const uint8_t *row, uint32_t n)
 	return odd
 
 static uint64_t
-masks_plain(const uint8_t *row, const uint8_t *ahead, const struct lid_class *class,
-    const struct lid_run *run, uint32_t n, uint64_t *masks, size_t stride)
+masks_plain(const uint8_t *row, const struct lid_class *class, const struct lid_run *run,
+    uint32_t n, uint64_t *masks, size_t stride)
 {
 	CLASS_MASKS(see_run);
 }
@@ -74,8 +73,8 @@ see_four(const uint8_t *at, __m256i *ports, __m256i *counts)
 	__m256i count;
 
 	memcpy(&four, at, sizeof(four));
-	count = _mm256_add_epi64(
-	    _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(four)), _mm256_set1_epi64x(-1));
+	count =
+	    _mm256_add_epi64(_mm256_cvtepu8_epi64(_mm_cvtsi32_si128(four)), _mm256_set1_epi64x(-1));
 	*ports = _mm256_or_si256(*ports, _mm256_sllv_epi64(_mm256_set1_epi64x(1), count));
 	*counts = _mm256_or_si256(*counts, count);
 }
@@ -86,6 +85,12 @@ see_run_avx2(const uint8_t *row, uint32_t n)
 	__m256i ports = _mm256_setzero_si256(), counts = ports, low, high;
 	__m128i both;
 
+	if (n == 1) {
+		struct seen s = { 0 };
+
+		see(&s, row[0]);
+		return s;
+	}
 	if (n < FOUR_LIDS)
 		return see_run(row, n);
 	for (uint32_t i = 0; i + FOUR_LIDS < n; i += FOUR_LIDS)
@@ -96,25 +101,25 @@ see_run_avx2(const uint8_t *row, uint32_t n)
 	high = _mm256_unpackhi_epi64(ports, counts);
 	low = _mm256_or_si256(low, high);
 	both = _mm_or_si128(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
-	return (struct seen){ (uint64_t)_mm_cvtsi128_si64(both),
-		(uint64_t)_mm_extract_epi64(both, 1) };
+	return (
+	    struct seen){ (uint64_t)_mm_cvtsi128_si64(both), (uint64_t)_mm_extract_epi64(both, 1) };
 }
 
 __attribute__((target("avx2,bmi2"))) static uint64_t
-masks_avx2(const uint8_t *row, const uint8_t *ahead, const struct lid_class *class,
-    const struct lid_run *run, uint32_t n, uint64_t *masks, size_t stride)
+masks_avx2(const uint8_t *row, const struct lid_class *class, const struct lid_run *run, uint32_t n,
+    uint64_t *masks, size_t stride)
 {
 	CLASS_MASKS(see_run_avx2);
 }
 #endif
 
 uint64_t
-verify_class_masks(const uint8_t *row, const uint8_t *ahead, const struct lid_class *class,
-    const struct lid_run *run, uint32_t n, uint64_t *masks, size_t stride)
+verify_class_masks(const uint8_t *row, const struct lid_class *class, const struct lid_run *run,
+    uint32_t n, uint64_t *masks, size_t stride)
 {
 #if defined(__x86_64__)
 	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
-		return masks_avx2(row, ahead, class, run, n, masks, stride);
+		return masks_avx2(row, class, run, n, masks, stride);
 #endif
-	return masks_plain(row, ahead, class, run, n, masks, stride);
+	return masks_plain(row, class, run, n, masks, stride);
 }
