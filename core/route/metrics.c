@@ -11,6 +11,8 @@
 #include "core/subnet/lid.h"
 #include "lib/error.h"
 
+#define MAX_RANGES ((size_t)8 << 20)
+
 static int
 no_memory(struct fm_error *err)
 {
@@ -135,12 +137,13 @@ sum_loads(struct gauge *g, const struct walk *walk, struct metrics *m)
 
 /* Loads and shifts come from the same walk. */
 static int
-measure_routes(struct gauge *g, struct metrics *m, struct fm_error *err)
+measure_routes(
+    struct gauge *g, const struct metrics_request *req, struct metrics *m, struct fm_error *err)
 {
 	struct walk walk = { 0 };
 	int rc = 0;
 
-	if (!gauge_walk_setup(g, &walk)) {
+	if (!gauge_walk_setup(g, &walk, req->max_ranges > 0 ? req->max_ranges : MAX_RANGES)) {
 		gauge_walk_fini(&walk);
 		return no_memory(err);
 	}
@@ -163,7 +166,7 @@ metrics_compute(const struct snapshot *snap, const struct fm_tables *tables,
 	g.n_workers = fm_pool_size(workers);
 	fm_arena_init(&g.mem, SIZE_MAX);
 	if ((rc = number_hosts(&g, err)) == 0 && (rc = sort_hosts(&g, err)) == 0 &&
-	    (rc = index_ports(&g, err)) == 0 && (rc = measure_routes(&g, &m, err)) == 0 &&
+	    (rc = index_ports(&g, err)) == 0 && (rc = measure_routes(&g, req, &m, err)) == 0 &&
 	    (rc = gauge_ebb(&g, req, &m.ebb, err)) == 0)
 		*out = m;
 	fm_arena_fini(&g.mem);

@@ -13,6 +13,7 @@
 struct metrics_request {
 	uint32_t ebb_samples; /* random bisections; 0 = 1000 */
 	uint64_t seed;
+	size_t max_ranges; /* of sources kept at a time, 16 bytes each; 0 = 8 Mi */
 };
 
 struct metrics {

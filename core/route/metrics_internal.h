@@ -15,8 +15,6 @@
 
 #define DEST_BLOCK 64u /* destinations per item of a parallel loop: a cache line of every row */
 
-#define GAUGE_MAX_RANGES ((size_t)8 << 20) /* kept at a time: 128 MB */
-
 /* What is behind a port: FM_NONE, FM_NONE unless it is a link. */
 struct hop {
 	fm_link link;
@@ -104,13 +102,15 @@ struct walk {
 	const struct gauge *g;
 	struct walker *w;	/* [n_workers] */
 	fm_sw first_sw, end_sw; /* the chunk */
-	size_t max_ranges;	/* of a worker; beyond it full is set and ranges are lost */
+	size_t max_ranges;	/* kept at a time */
+	size_t worker_ranges;	/* of these a worker's; beyond it full is set and ranges are lost */
 	size_t words;		/* of a row of marks */
 	uint64_t
 	    *marks; /* [chunk][words] bit i: its own hosts go to by_lid[i] with others or fail */
 };
 
-bool gauge_walk_setup(struct gauge *g, struct walk *walk); /* false: out of memory */
+/* false: out of memory */
+bool gauge_walk_setup(struct gauge *g, struct walk *walk, size_t max_ranges);
 void gauge_walk_fini(struct walk *walk);
 void gauge_walk_all(struct walk *walk);
 

@@ -311,7 +311,7 @@ end_of_chunk(const struct shift *s)
 
 	while (sw < s->g->fab->n_switches) {
 		n += s->n_ranges[sw];
-		if (n > GAUGE_MAX_RANGES && sw > s->walk->first_sw)
+		if (n > s->walk->max_ranges && sw > s->walk->first_sw)
 			break;
 		sw++;
 	}
@@ -334,7 +334,7 @@ measure_chunks(struct shift *s)
 	struct walk *walk = s->walk;
 	bool ok = true;
 
-	walk->max_ranges = SIZE_MAX;
+	walk->worker_ranges = SIZE_MAX;
 	for (fm_sw sw = 0; ok && sw < s->g->fab->n_switches; sw = walk->end_sw) {
 		memset(walk->marks, 0,
 		    (walk->end_sw - walk->first_sw) * walk->words * sizeof(*walk->marks));

@@ -55,7 +55,7 @@ keep_range(const struct walk *s, struct walker *w, const struct target *t, const
 		return;
 	if (with_own)
 		mark(s, o->sw, t);
-	if (w->ranges.n >= s->max_ranges)
+	if (w->ranges.n >= s->worker_ranges)
 		w->full = true;
 	else if (!fm_vec_push(&w->ranges, ((struct range){ o->link, t->dest, o->from, to })))
 		w->failed = true;
@@ -210,11 +210,12 @@ gauge_walk_all(struct walk *s)
 }
 
 bool
-gauge_walk_setup(struct gauge *g, struct walk *s)
+gauge_walk_setup(struct gauge *g, struct walk *s, size_t max_ranges)
 {
 	uint32_t n = g->fab->n_switches;
 
-	*s = (struct walk){ .g = g, .end_sw = n, .max_ranges = GAUGE_MAX_RANGES / g->n_workers };
+	*s = (struct walk){ .g = g, .end_sw = n, .max_ranges = max_ranges };
+	s->worker_ranges = max_ranges / g->n_workers;
 	s->words = FM_BITSET_WORDS(g->n_hosts);
 	s->marks = calloc((size_t)n * s->words + 1, sizeof(*s->marks));
 	s->w = fm_arena_array(&g->mem, g->n_workers, struct walker);

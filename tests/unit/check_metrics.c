@@ -166,6 +166,7 @@ compare(const struct snapshot *snap, const struct fm_tables *t, uint64_t seed)
 	b.t = t;
 	find_hosts(&b);
 	ck_assert(metrics_compute(snap, t, &req, two, &m, &err) == 0);
+	req.max_ranges = 1 + seed % 40; /* chunk by chunk */
 	ck_assert(metrics_compute(snap, t, &req, NULL, &m1, &err) == 0);
 	all_to_all(&b);
 	for (fm_link l = 0; l < b.fab->n_links; l++) {
