@@ -241,8 +241,8 @@ EXTRA_DIST += tests/integration/umad_ibsim.sh
 # ---- engines from the outside
 TESTS += tests/integration/engine_check.sh tests/integration/outoftree.sh
 EXTRA_DIST += tests/integration/engine_check.sh tests/integration/outoftree.sh
-TESTS += tests/integration/documents.sh
-EXTRA_DIST += tests/integration/documents.sh
+TESTS += tests/integration/documents.sh tests/integration/fmroute.sh
+EXTRA_DIST += tests/integration/documents.sh tests/integration/fmroute.sh
 
 # By dev/test only, for their length.
 EXTRA_DIST += tests/integration/lib.bash tests/integration/walk_tables.py \

@@ -1,0 +1,141 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# fmroute as scripts use it: the keys of its JSON, its text, dumps that judge
+# like the engine they came from, options, exit codes, fabrics there and back.
+# Runs in the build directory.
+set -eu
+top=${srcdir:-..}
+fmroute=$PWD/fmroute
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cd "$top" && top=$PWD && cd "$tmp"
+
+fail() { echo "FAIL: $*"; exit 1; }
+
+# run CODE ARGS...: standard output to out, errors to err.
+run() {
+	want=$1
+	shift
+	rc=0
+	"$fmroute" "$@" >out 2>err || rc=$?
+	[ $rc = "$want" ] || fail "fmroute $* exits with $rc, not $want: $(head -n 3 err)"
+}
+
+# The keys of the object in out, not of those within; and a value.
+keys() { sed -n 's/^ "\([a-z0-9_]*\)":.*/\1/p' out | tr '\n' ' '; }
+value() { sed -n "s/^ \"$1\": \(.*[^,]\),*\$/\1/p" out; }
+is() { [ "$(value "$1")" = "$2" ] || fail "$1 is $(value "$1"), not $2"; }
+# What does not depend on the clock or on who made the tables.
+facts() { grep -v -e '_ms":' -e '"engine":' out; }
+
+$fmroute gen pgft 2 4,8 1,4 1,1 >tree.net
+$fmroute gen torus 4x4x2 1 >torus.net
+
+# ---- the JSON: 8 leaves with 4 hosts, 4 spines
+plain="engine refused switches ends lids route_ms verify_ms wall_ms vls reachable_pairs \
+unreachable_pairs disjoint_pairs switch_pairs_unrouted loops wrong_host vl_errors credit_loops \
+max_hops avg_hops "
+run 0 tree.net --engine=fattree --json
+[ "$(keys)" = "$plain" ] || fail "keys: $(keys)"
+is engine '"fattree"'
+is refused '[]'
+is switches 12
+is ends 32
+is lids 44
+is reachable_pairs $((32 * 31 + 32 * 12))
+is unreachable_pairs 0
+is max_hops 3
+is credit_loops 0
+run 0 tree.net --engine=fattree --json --stats
+[ "$(keys)" = "${plain}load ebb sp_max a2a_max_over_avg " ] || fail "keys with --stats: $(keys)"
+is sp_max 1
+is a2a_max_over_avg 1.0
+[ "$(tr -d ' \n' <out | sed 's/.*"load":{\([^}]*\)}.*/\1/')" = '"min":28,"avg":28.0,"max":28' ] ||
+	fail "load: $(cat out)"
+facts >stats
+
+# ---- the text
+run 0 tree.net --engine=fattree --stats
+grep -q '^fabric      12 switches, 32 end-ports, 44 LIDs$' out || fail "text: $(cat out)"
+grep -q '^engine      fattree$' out || fail "text: $(cat out)"
+grep -q '^pairs       1376 reachable, 0 unreachable' out || fail "text: $(cat out)"
+grep -q '^load        28..28 routes' out || fail "text: $(cat out)"
+
+# ---- options
+run 0 tree.net --engine=fattree --json --lmc=2
+is lids $((32 * 4 + 12))
+is reachable_pairs $((32 * 31 * 4 + 32 * 12))
+run 0 tree.net --engine=fattree --json --vls=1 --repeat=3
+is vls 1
+for workers in 1 2 5; do
+	run 0 tree.net --engine=fattree --json --stats --workers=$workers --dump=dump$workers
+	facts | diff - stats || fail "other figures with --workers=$workers"
+	diff -r dump1 dump$workers || fail "other tables with --workers=$workers"
+done
+run 0 - --engine=updn --json <tree.net
+is engine '"updn"'
+is reachable_pairs 1376
+
+# ---- tables by dump are those of the engine
+for file in dump1 dump1/lfts dump1/opensm.fdbs; do
+	run 0 check tree.net $file --stats --json
+	is engine '"file"'
+	facts | diff - stats || fail "check of $file differs"
+done
+
+# ---- tables that are wrong: the first switch, leaf-1, has LID 1 and its first
+# host LID 2; without that entry, and with it pointing up to a spine
+awk '$1 != "0x0002" || done++' dump1/lfts >less.lfts
+run 3 check tree.net less.lfts --json
+[ "$(value unreachable_pairs)" -gt 0 ] || fail "a missing entry goes unseen"
+grep -q '"witness"' out || fail "no witness"
+awk '$1 == "0x0002" && !done++ { $2 = "005" } { print }' dump1/lfts >loop.lfts
+run 3 check tree.net loop.lfts --json
+[ "$(value loops)" -gt 0 ] || fail "a loop goes unseen: $(cat out)"
+
+# ---- what no engine can route
+printf 'fallback = no\n' >no.conf
+run 3 torus.net --engine=fattree --config=no.conf --json
+is engine null
+grep -q '"reason": "not a fat tree' out || fail "no reason: $(cat out)"
+run 3 torus.net --engine=fattree --config=no.conf
+grep -q '^engine      none' out || fail "text: $(cat out)"
+run 0 torus.net --engine=fattree,updn --json
+is engine '"updn"'
+run 0 torus.net --engine=fattree --json
+is engine '"fallback"'
+run 2 tree.net --engine=nosuch
+run 2 tree.net nosuch.net
+run 2
+grep -q '^usage' err || fail "no usage"
+run 0 --help
+grep -q '^usage' out || fail "no help"
+: >plain
+run 1 tree.net --dump=plain/dump
+
+# ---- components apart
+run 0 "$top/tests/fabrics/two-components.net" --json
+[ "$(value disjoint_pairs)" -gt 0 ] || fail "components are not told apart"
+is unreachable_pairs 0
+
+# ---- fabrics there and back
+$fmroute convert tree.net >once.net
+$fmroute convert once.net | cmp - once.net || fail "convert is not stable"
+run 0 once.net --engine=fattree --json --stats
+facts | diff - stats || fail "the converted fabric routes otherwise"
+$fmroute shuffle tree.net 3 >shuffled.net
+$fmroute shuffle tree.net 3 | cmp - shuffled.net || fail "shuffle is not by seed"
+cmp -s tree.net shuffled.net && fail "shuffle does nothing"
+run 0 shuffled.net --engine=fattree --json --stats
+is reachable_pairs 1376
+is sp_max 1
+$fmroute fail tree.net --links=3 --seed=7 >cut.net
+$fmroute fail tree.net --links=3 --seed=7 | cmp - cut.net || fail "fail is not by seed"
+[ $(($(grep -c '"spine-[^"]*"\[' tree.net) - $(grep -c '"spine-[^"]*"\[' cut.net))) = 3 ] ||
+	fail "not 3 links less"
+run 0 cut.net --engine=fattree --json
+is engine '"fattree"'
+is reachable_pairs 1376
+$fmroute fail tree.net --switches=1 --seed=1 >fewer.net
+run 0 fewer.net --json
+is switches 11
