@@ -11,8 +11,10 @@
 
 #include "config.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #ifdef HAVE_SYSTEMD
@@ -158,6 +160,26 @@ on_mad(void *arg, const struct mad *m)
 	sweeper_on_mad(d->sweeper, m);
 }
 
+/* On the routing thread: the loop has something to take. */
+static void
+wake_loop(void *arg)
+{
+	struct daemon *d = arg;
+	uint64_t one = 1;
+
+	if (write(d->routed_fd, &one, sizeof(one)) < 0)
+		log_err("daemon", "the routing thread cannot wake the loop: %s", strerror(errno));
+}
+
+static void
+on_routed(evutil_socket_t fd, short what, void *arg)
+{
+	uint64_t n;
+
+	if (read(fd, &n, sizeof(n)) > 0)
+		pump(fd, what, arg);
+}
+
 static void
 on_sweep_timer(evutil_socket_t fd, short what, void *arg)
 {
@@ -236,6 +258,8 @@ dump(struct daemon *d)
 	}
 }
 
+static void take_conf(struct daemon *d, struct conf *fresh);
+
 static void
 on_sweep_done(void *arg, const struct sweep_report *r)
 {
@@ -258,6 +282,12 @@ on_sweep_done(void *arg, const struct sweep_report *r)
 	}
 	if (next_ms > 0)
 		arm(d->ev_sweep, next_ms);
+	if (d->next_conf != NULL) {
+		struct conf *fresh = d->next_conf;
+
+		d->next_conf = NULL;
+		take_conf(d, fresh);
+	}
 }
 
 /* ---------------------------------------------------------- configuration */
@@ -303,27 +333,37 @@ apply_conf(struct daemon *d)
 	d->ha.priority = (uint8_t)d->conf->sm_priority;
 }
 
-int
-daemon_reload(struct daemon *d, struct fm_error *err)
+/* What was read takes effect: no sweep is running. */
+static void
+take_conf(struct daemon *d, struct conf *fresh)
 {
 	struct sweep_settings set;
-	struct conf *fresh;
-	int rc = conf_load(&d->cli->source, &d->engines, &fresh, err);
 
-	if (rc != 0)
-		return rc;
-	if (sweeper_phase(d->sweeper) != PHASE_IDLE) {
-		conf_put(fresh);
-		return fm_fail(err, FM_E_SYSTEM, "a sweep is running: ask again when it has ended");
-	}
 	conf_put(d->conf);
 	d->conf = fresh;
 	apply_conf(d);
 	settings_of(d, &set);
 	sweeper_configure(d->sweeper, &set, &d->conf->chain);
 	sweeper_request(d->sweeper, SWEEP_HEAVY, "reload");
-	events_add(d->events, FM_LOG_NOTICE, "daemon", NULL, "configuration read again");
+	events_add(d->events, FM_LOG_NOTICE, "daemon", NULL, "the configuration has been reloaded");
 	daemon_wake(d);
+}
+
+int
+daemon_reload(struct daemon *d, struct fm_error *err)
+{
+	struct conf *fresh;
+	int rc = conf_load(&d->cli->source, &d->engines, &fresh, err);
+
+	if (rc != 0)
+		return rc;
+	if (sweeper_phase(d->sweeper) == PHASE_IDLE) {
+		take_conf(d, fresh);
+		return 0;
+	}
+	conf_put(d->next_conf);
+	d->next_conf = fresh;
+	log_notice("daemon", "the new configuration takes effect when this sweep has ended");
 	return 0;
 }
 
@@ -402,6 +442,12 @@ start_sweeper(struct daemon *d, struct fm_error *err)
 		.chain = &d->conf->chain };
 	struct sweep_settings set;
 
+	d->routed_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (d->routed_fd < 0)
+		return fm_fail(err, FM_E_SYSTEM, "no eventfd: %s", strerror(errno));
+	if (plan_worker_new(&d->router, wake_loop, d, &d->worker, err) != 0)
+		return (int)err->kind;
+	parts.worker = d->worker;
 	settings_of(d, &set);
 	d->sweeper = sweeper_new(&parts, &set, err);
 	if (d->sweeper == NULL)
@@ -423,14 +469,16 @@ open_events(struct daemon *d, struct fm_error *err)
 	d->ev_sweep = evtimer_new(d->base, on_sweep_timer, d);
 	d->ev_poll = evtimer_new(d->base, on_poll_timer, d);
 	d->ev_progress = evtimer_new(d->base, on_progress, d);
+	d->ev_routed = event_new(d->base, d->routed_fd, EV_READ | EV_PERSIST, on_routed, d);
 	d->ev_term = evsignal_new(d->base, SIGTERM, on_stop_signal, d);
 	d->ev_int = evsignal_new(d->base, SIGINT, on_stop_signal, d);
 	d->ev_hup = evsignal_new(d->base, SIGHUP, on_reload_signal, d);
 	if ((fd >= 0 && d->ev_fd == NULL) || !d->ev_pump || !d->ev_sweep || !d->ev_poll ||
-	    !d->ev_progress || !d->ev_term || !d->ev_int || !d->ev_hup)
+	    !d->ev_progress || !d->ev_routed || !d->ev_term || !d->ev_int || !d->ev_hup)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for events");
 	if (d->ev_fd != NULL)
 		event_add(d->ev_fd, NULL);
+	event_add(d->ev_routed, NULL);
 	event_add(d->ev_term, NULL);
 	event_add(d->ev_int, NULL);
 	event_add(d->ev_hup, NULL);
@@ -447,6 +495,7 @@ daemon_init(struct daemon *d, const struct cli *cli, struct fm_error *err)
 	int rc;
 
 	memset(d, 0, sizeof(*d));
+	d->routed_fd = -1;
 	d->cli = cli;
 	rc = cli_load(cli, &d->engines, &d->conf, err);
 	if (rc != 0)
@@ -486,6 +535,7 @@ daemon_fini(struct daemon *d)
 {
 	struct fm_error err = { 0 };
 
+	plan_worker_free(d->worker); /* first: it works on what goes now */
 	ctl_close(d->ctl);
 	if (d->transport != NULL && !d->cli->dry_run)
 		d->transport->ops->set_is_sm(d->transport, false, &err);
@@ -497,6 +547,9 @@ daemon_fini(struct daemon *d)
 	store_close(d->store);
 	if (d->router_ready)
 		router_fini(&d->router);
+	free_event(d->ev_routed);
+	if (d->routed_fd >= 0)
+		close(d->routed_fd);
 	free_event(d->ev_fd);
 	free_event(d->ev_pump);
 	free_event(d->ev_sweep);
@@ -509,6 +562,7 @@ daemon_fini(struct daemon *d)
 		event_base_free(d->base);
 	events_free(d->events);
 	json_decref(d->summary);
+	conf_put(d->next_conf);
 	conf_put(d->conf);
 	engine_set_fini(&d->engines);
 }

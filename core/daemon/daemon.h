@@ -4,7 +4,8 @@
  *
  * One libevent loop owns transport, transactions and sweep.  A transport
  * with a descriptor (umad) wakes the loop; one without (sim) is pumped while
- * something is outstanding.
+ * something is outstanding.  Routing has a thread of its own (plan_worker),
+ * which wakes the loop through an eventfd.
  */
 #ifndef CORE_DAEMON_DAEMON_H
 #define CORE_DAEMON_DAEMON_H
@@ -22,7 +23,8 @@ struct daemon {
 	struct conf *conf;
 	struct event_base *base;
 	struct event *ev_fd, *ev_pump, *ev_sweep, *ev_poll, *ev_progress, *ev_term, *ev_int,
-	    *ev_hup;
+	    *ev_hup, *ev_routed;
+	int routed_fd; /* eventfd: the worker has a plan */
 	struct transport *transport;
 	struct txn_engine *txn;
 	struct sweeper *sweeper;
@@ -30,6 +32,8 @@ struct daemon {
 	struct ha ha;
 	struct router router;
 	bool router_ready;
+	struct plan_worker *worker;
+	struct conf *next_conf; /* read again while a sweep ran: takes effect when it ends */
 	struct ctl_server *ctl;
 	struct events *events;
 	json_t *summary; /* of the last sweep that brought the subnet up, or NULL */
@@ -43,7 +47,8 @@ int daemon_init(struct daemon *d, const struct cli *cli, struct fm_error *err);
 enum fmd_exit daemon_run(struct daemon *d);
 void daemon_fini(struct daemon *d);
 
-/* Read the configuration again; on failure the old one stays. */
+/* Read the configuration again; on failure the old one stays.  While a sweep
+ * runs the new one waits for its end. */
 int daemon_reload(struct daemon *d, struct fm_error *err);
 /* Let the loop look at its work soon. */
 void daemon_wake(struct daemon *d);

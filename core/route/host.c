@@ -28,6 +28,7 @@ struct route_host {
 	atomic_uint_least64_t n_allocs;
 	uint64_t fail_at;
 	int64_t stop_ns; /* CLOCK_MONOTONIC; 0 = never */
+	atomic_bool cancelled;
 	const char *name;
 };
 
@@ -86,7 +87,8 @@ should_stop(const struct fm_host *s)
 {
 	const struct route_host *h = s->self;
 
-	return h->stop_ns != 0 && now_ns() > h->stop_ns;
+	return atomic_load_explicit(&h->cancelled, memory_order_relaxed) ||
+	    (h->stop_ns != 0 && now_ns() > h->stop_ns);
 }
 
 static void
@@ -165,4 +167,10 @@ route_host_end(struct route_host *h)
 {
 	for (unsigned i = 0; i <= h->n_workers; i++)
 		fm_arena_reset(&h->arenas[i]);
+}
+
+void
+route_host_cancel(struct route_host *h)
+{
+	atomic_store(&h->cancelled, true);
 }

@@ -13,5 +13,6 @@ CORE_SOURCES += \
 	core/route/verify_class.c core/route/verify_class.h core/route/verify_class_deps.c \
 	core/route/verify_class_hops.c core/route/verify_class_masks.c \
 	core/route/verify_vl.c core/route/verify_walk.c core/route/verify_words.c \
-	core/route/verify.h
+	core/route/verify.h \
+	core/route/worker.c core/route/worker.h
 CORE_SOURCES += core/route/props.c core/route/props.h

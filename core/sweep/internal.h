@@ -64,6 +64,7 @@ struct sweeper {
 	bool (*feed)(struct sweeper *); /* true: there is more to send */
 	bool failed;			/* report.error says why */
 	bool was_up;
+	bool routing;	    /* the plan worker has not given its plan yet */
 	bool first_master;     /* no sweep as master has finished yet */
 	bool changed;	       /* a cable was found in this sweep */
 	bool chain_changed;    /* the same fabric is to be routed anew */
@@ -120,7 +121,8 @@ void other_sms_start(struct sweeper *s);
 bool other_sms_decide(struct sweeper *s);
 void other_sms_on_mad(struct sweeper *s, const struct mad *m, const struct wire_header *h);
 /* model.c */
-int model_route(struct sweeper *s, struct fm_error *err);
+/* LIDs and snapshot.  0 and *snap NULL: nothing to route, or the plan stays (s->next). */
+int model_build(struct sweeper *s, struct snapshot **snap, struct fm_error *err);
 uint8_t model_link_vl_code(
     const struct sweep_settings *set, const struct inv_port *a, const struct inv_port *b);
 /* program.c */

@@ -402,30 +402,26 @@ same_fabric(const struct fm_fabric *a, const struct fm_fabric *b)
 }
 
 int
-model_route(struct sweeper *s, struct fm_error *err)
+model_build(struct sweeper *s, struct snapshot **snap, struct fm_error *err)
 {
-	struct snapshot *snap;
 	int rc;
 
+	*snap = NULL;
 	if (!number_switches(&s->inv))
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for switches");
 	rc = give_lids(s, err);
 	if (rc != 0)
 		return rc;
 	if (s->inv.switches.n == 0)
-		return 0; /* two CAs back to back: nothing to route */
-	rc = build_snapshot(s, &snap, err);
+		return 0; /* two CAs back to back */
+	rc = build_snapshot(s, snap, err);
 	if (rc != 0)
 		return rc;
-	if (s->plan != NULL && !s->chain_changed && same_fabric(&s->plan->snap->fab, &snap->fab))
-		s->next = plan_get(s->plan);
-	else
-		rc = plan_make(s->p.router, snap, s->p.chain, s->plan, &s->next, err);
-	snapshot_put(snap);
-	if (rc != 0)
-		return rc;
-	if (s->next->tables == NULL)
-		return fm_fail(err, FM_E_TOPOLOGY, "no engine of the chain could route the fabric");
-	s->chain_changed = false;
+	if (s->plan == NULL || s->chain_changed ||
+	    !same_fabric(&s->plan->snap->fab, &(*snap)->fab))
+		return 0;
+	s->next = plan_get(s->plan);
+	snapshot_put(*snap);
+	*snap = NULL;
 	return 0;
 }

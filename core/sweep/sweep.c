@@ -4,7 +4,8 @@
  *
  * sweeper_step() goes on while nothing is out: it calls the feed of the
  * phase, and when that is dry and every answer is in, starts the next phase.
- * It never waits, so between two phases SMInfo and traps are served.
+ * It never waits, so SMInfo and traps are served meanwhile; while a plan is
+ * being made on the worker's thread it returns at once.
  */
 #include "core/sweep/sweep.h"
 
@@ -339,26 +340,80 @@ after_reread(struct sweeper *s)
 	other_sms_start(s);
 }
 
+static bool
+has_refusal(const struct plan *p, const struct plan_refusal *r)
+{
+	for (size_t i = 0; p != NULL && i < p->refused.n; i++)
+		if (strcmp(p->refused.item[i].engine, r->engine) == 0 &&
+		    strcmp(p->refused.item[i].reason, r->reason) == 0)
+			return true;
+	return false;
+}
+
+/* Why entries of the chain were passed over: said once, until it changes. */
 static void
-route(struct sweeper *s)
+log_refusals(const struct sweeper *s)
+{
+	for (size_t i = 0; s->next != NULL && s->next != s->plan && i < s->next->refused.n; i++) {
+		const struct plan_refusal *r = &s->next->refused.item[i];
+
+		if (!has_refusal(s->plan, r))
+			log_warn("sweep", "engine %s is passed over: %s", r->engine, r->reason);
+	}
+}
+
+/* What routing has come to is in s->next (NULL: there is nothing to route). */
+static void
+after_routing(struct sweeper *s, int rc)
 {
 	struct sweep_report *r = &s->report;
-	int rc = model_route(s, &r->error);
 
-	if (rc == FM_E_TOPOLOGY) {
-		for (size_t i = 0; s->next != NULL && i < s->next->refused.n; i++)
-			log_warn("sweep", "engine %s: %s", s->next->refused.item[i].engine,
-			    s->next->refused.item[i].reason);
-		end_sweep(s, SWEEP_NOT_ROUTED);
-		return;
-	}
 	if (rc != 0) {
 		s->failed = true;
 		return;
 	}
+	log_refusals(s);
+	if (s->next != NULL && s->next->tables == NULL) {
+		fm_fail(&r->error, FM_E_TOPOLOGY, "no engine of the chain could route the fabric");
+		end_sweep(s, SWEEP_NOT_ROUTED);
+		return;
+	}
+	s->chain_changed = false;
 	snprintf(r->engine, sizeof(r->engine), "%s", s->next != NULL ? s->next->engine : "none");
 	enter(s, PHASE_SWITCHES);
 	program_switches(s);
+}
+
+static void
+start_routing(struct sweeper *s)
+{
+	struct fm_error *err = &s->report.error;
+	struct snapshot *snap;
+	int rc = model_build(s, &snap, err);
+
+	if (rc == 0 && snap != NULL && s->p.worker != NULL) {
+		plan_worker_start(s->p.worker, snap, s->p.chain, s->plan);
+		s->routing = true;
+	} else if (rc == 0 && snap != NULL) {
+		rc = plan_make(s->p.router, snap, s->p.chain, s->plan, &s->next, err);
+	}
+	snapshot_put(snap);
+	if (!s->routing)
+		after_routing(s, rc);
+}
+
+/* False: the plan is still being made. */
+static bool
+take_plan(struct sweeper *s)
+{
+	int rc;
+
+	if (!plan_worker_take(s->p.worker, &rc, &s->next, &s->report.error))
+		return false;
+	s->routing = false;
+	if (!s->failed)
+		after_routing(s, rc);
+	return true;
 }
 
 /* The phase is over and all its answers are in: the next one. */
@@ -382,7 +437,7 @@ advance(struct sweeper *s)
 			enter(s, PHASE_ROUTE);
 		return;
 	case PHASE_ROUTE:
-		route(s);
+		start_routing(s);
 		return;
 	case PHASE_SWITCHES:
 		enter(s, PHASE_TABLES);
@@ -411,6 +466,11 @@ void
 sweeper_step(struct sweeper *s)
 {
 	for (;;) {
+		if (s->routing) {
+			if (!take_plan(s))
+				return;
+			continue;
+		}
 		if (s->failed && s->phase != PHASE_IDLE) {
 			if (s->pending > 0)
 				return;

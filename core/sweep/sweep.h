@@ -12,7 +12,8 @@
  * trap named (named), one SwitchInfo per switch (light; turns into named when
  * something has changed).  What is set is always and only what differs.
  *
- * Single-threaded: all calls from the thread that polls the transactions.
+ * All calls from the thread that polls the transactions.  Routing runs on the
+ * plan worker's thread: call sweeper_step() when it has woken us.
  */
 #ifndef CORE_SWEEP_SWEEP_H
 #define CORE_SWEEP_SWEEP_H
@@ -21,7 +22,7 @@
 
 #include "core/ha/ha.h"
 #include "core/mad/transact.h"
-#include "core/route/plan.h"
+#include "core/route/worker.h"
 #include "core/store/store.h"
 #include "core/sweep/inventory.h"
 
@@ -100,12 +101,13 @@ struct sweep_parts {
 	struct ha *ha;
 	struct router *router;
 	const struct chain *chain;
+	struct plan_worker *worker; /* NULL: plans are made while sweeper_step() waits */
 };
 struct sweeper *sweeper_new(
     const struct sweep_parts *parts, const struct sweep_settings *settings, struct fm_error *err);
 void sweeper_free(struct sweeper *s);
 
-/* Another chain or other settings, from the next sweep on. */
+/* Another chain or other settings, from the next sweep on; not while one runs. */
 void sweeper_configure(
     struct sweeper *s, const struct sweep_settings *settings, const struct chain *chain);
 

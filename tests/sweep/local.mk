@@ -10,6 +10,11 @@ tests_sweep_check_seeds_SOURCES = tests/sweep/check_seeds.c tests/sweep/rig.c te
 tests_sweep_check_seeds_CFLAGS = $(unit_cflags)
 tests_sweep_check_seeds_LDADD = $(unit_ldadd)
 
+UNIT_TESTS += tests/sweep/check_worker
+tests_sweep_check_worker_SOURCES = tests/sweep/check_worker.c tests/sweep/rig.c tests/sweep/rig.h
+tests_sweep_check_worker_CFLAGS = $(unit_cflags)
+tests_sweep_check_worker_LDADD = $(unit_ldadd)
+
 UNIT_TESTS += tests/unit/check_ha
 tests_unit_check_ha_SOURCES = tests/unit/check_ha.c
 tests_unit_check_ha_CFLAGS = $(unit_cflags)

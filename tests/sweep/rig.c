@@ -83,6 +83,25 @@ on_done(void *arg, const struct sweep_report *report)
 	r->n_reports++;
 }
 
+static void
+on_wake(void *arg)
+{
+	struct rig *r = arg;
+
+	sem_post(&r->woken);
+}
+
+static void
+start_worker(struct rig *r)
+{
+	struct fm_error err = { 0 };
+
+	if (!r->off_loop)
+		return;
+	sem_init(&r->woken, 0, 0);
+	ck_assert_msg(plan_worker_new(&r->router, on_wake, r, &r->worker, &err) == 0, "%s", err.msg);
+}
+
 void
 rig_start(struct rig *r)
 {
@@ -103,6 +122,8 @@ rig_start(struct rig *r)
 	ha_init(&r->ha, local.port_guid, r->set.sm_priority, r->set.sm_key);
 	r->txn = txn_new(r->transport, &limits, r->set.m_key);
 	ck_assert_ptr_nonnull(r->txn);
+	start_worker(r);
+	parts.worker = r->worker;
 	parts.transport = r->transport;
 	parts.txn = r->txn;
 	r->sweeper = sweeper_new(&parts, &r->set, &err);
@@ -123,6 +144,8 @@ run(struct rig *r)
 			return;
 		if (txn_outstanding(r->txn) > 0)
 			ck_assert_msg(txn_poll(r->txn, INT64_MAX, &err) >= 0, "%s", err.msg);
+		else if (r->worker != NULL && sweeper_phase(r->sweeper) == PHASE_ROUTE)
+			sem_wait(&r->woken);
 	}
 	ck_abort_msg(
 	    "the sweep does not end: phase %s", sweep_phase_names[sweeper_phase(r->sweeper)]);
@@ -150,6 +173,8 @@ rig_let_pass(struct rig *r, int64_t ms)
 void
 rig_stop(struct rig *r)
 {
+	plan_worker_free(r->worker);
+	r->worker = NULL;
 	if (r->txn != NULL)
 		txn_free(r->txn);
 	sweeper_free(r->sweeper);

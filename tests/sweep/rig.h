@@ -5,6 +5,8 @@
 #ifndef TESTS_SWEEP_RIG_H
 #define TESTS_SWEEP_RIG_H
 
+#include <semaphore.h>
+
 #include "core/sim/sim.h"
 #include "core/sweep/sweep.h"
 #include "core/topo/netlist.h"
@@ -20,6 +22,9 @@ struct rig {
 	struct store *store; /* NULL unless opened by the test */
 	struct ha ha;
 	struct router router;
+	bool off_loop; /* route on a thread of its own */
+	struct plan_worker *worker;
+	sem_t woken; /* by the worker, once a plan */
 	struct chain chain;
 	struct sweep_settings set;
 	uint32_t place; /* node we sit at */

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/route/worker.h - plans made on a thread of their own.
+ *
+ * The loop hands over a snapshot and goes on answering SMInfo, traps and the
+ * control socket; the plan comes back as a message: wake() is called, and the
+ * loop takes the result when it gets to it.  One plan at a time.
+ *
+ * The thread sees only what cannot change: the snapshot, the last plan, and
+ * the chain, which its owner leaves alone until the result has been taken.
+ */
+#ifndef CORE_ROUTE_WORKER_H
+#define CORE_ROUTE_WORKER_H
+
+#include "core/route/plan.h"
+
+struct plan_worker;
+
+/* wake: called on the worker's thread when a result is there.  The router is
+ * borrowed, and the worker's alone while a plan is being made. */
+int plan_worker_new(struct router *router, void (*wake)(void *arg), void *arg,
+    struct plan_worker **out, struct fm_error *err);
+/* Engines are told to stop; waits for the thread.  NULL is fine. */
+void plan_worker_free(struct plan_worker *w);
+
+/* As plan_make(); takes references to snap and prev (may be NULL).  The
+ * result of the one before must have been taken. */
+void plan_worker_start(
+    struct plan_worker *w, struct snapshot *snap, const struct chain *chain, struct plan *prev);
+/* Is it ready?  Then *rc is what plan_make() returned, with *out or *err. */
+bool plan_worker_take(struct plan_worker *w, int *rc, struct plan **out, struct fm_error *err);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Routing off the loop: while an engine takes its time, SMInfo is answered
+ * and a trap is remembered; stopping meanwhile is clean.
+ */
+#include <check.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include <fmd/engine.h>
+
+#include "tests/sweep/rig.h"
+
+static struct rig rig;
+static atomic_bool is_routing, may_go_on, was_cancelled;
+
+/* Holds until the test lets it go or the host wants it to stop; then refuses. */
+static int
+slow_route(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_request *req,
+    const void *opts, struct fm_tables *out, struct fm_error *err)
+{
+	(void)fab;
+	(void)req;
+	(void)opts;
+	(void)out;
+	atomic_store(&is_routing, true);
+	while (!atomic_load(&may_go_on))
+		if (host->should_stop(host)) {
+			atomic_store(&was_cancelled, true);
+			return (host->fail)(err, FM_E_CANCELLED, "stopped");
+		}
+	return (host->fail)(err, FM_E_TOPOLOGY, "slow, and in vain");
+}
+
+static const struct fm_engine slow = { .magic = FM_ABI_MAGIC,
+	.abi_major = FM_ABI_MAJOR,
+	.abi_minor = FM_ABI_MINOR,
+	.size = sizeof(slow),
+	.option_size = sizeof(struct fm_option),
+	.name = "slow",
+	.traits = FM_PROVIDES_LFT,
+	.route = slow_route };
+static const struct chain_entry entries[] = { { .engine = &slow, .name = "slow" } };
+
+static void
+setup(void)
+{
+	atomic_store(&is_routing, false);
+	atomic_store(&may_go_on, false);
+	atomic_store(&was_cancelled, false);
+	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
+	rig_sim(&rig, NULL);
+	rig.off_loop = true;
+	rig.chain = (struct chain){ .entries = entries, .n_entries = 1 };
+	rig_start(&rig);
+}
+
+static void
+teardown(void)
+{
+	rig_fini(&rig);
+}
+
+/* A sweep up to where the engine holds it. */
+static void
+run_until_routing(void)
+{
+	struct fm_error err = { 0 };
+
+	sweeper_request(rig.sweeper, SWEEP_HEAVY, "test");
+	while (sweeper_phase(rig.sweeper) != PHASE_ROUTE || txn_outstanding(rig.txn) > 0) {
+		sweeper_step(rig.sweeper);
+		if (txn_outstanding(rig.txn) > 0)
+			ck_assert_int_ge(txn_poll(rig.txn, INT64_MAX, &err), 0);
+	}
+	sweeper_step(rig.sweeper);
+	while (!atomic_load(&is_routing))
+		sched_yield();
+}
+
+static struct wire_sm_info got;
+static bool is_answered;
+
+static void
+on_sm_info(void *arg, enum txn_status status, const uint8_t *reply)
+{
+	(void)arg;
+	is_answered = status == TXN_OK;
+	if (is_answered)
+		wire_sm_info_get(reply + WIRE_SMP_DATA_AT, &got);
+}
+
+/* The neighbour on our leaf asks us for SMInfo. */
+static void
+expect_sm_info(void)
+{
+	struct txn_limits limits = { .timeout_ms = 50, .window_max = 4, .per_node_max = 4 };
+	struct smp_route route = { .directed = true,
+		.lid = WIRE_LID_PERMISSIVE,
+		.n_hops = 2,
+		.path = { 0, 1, netlist_port(&rig.nl, rig.place, 1)->peer_port } };
+	struct transport *t;
+	struct fm_error err = { 0 };
+	struct txn_engine *e;
+
+	ck_assert_int_eq(sim_attach(rig.sim, rig.place + 1, 1, &t, &err), 0);
+	e = txn_new(t, &limits, 0);
+	ck_assert_ptr_nonnull(e);
+	is_answered = false;
+	txn_smp(e, &route, WIRE_GET, WIRE_ATTR_SM_INFO, 0, NULL, 0, on_sm_info, NULL);
+	for (int i = 0; i < 100 && !is_answered; i++) {
+		int64_t next = sim_now_ns(rig.sim) + 10000;
+
+		ck_assert_int_ge(txn_poll(rig.txn, next, &err), 0);
+		sweeper_step(rig.sweeper);
+		ck_assert_int_ge(txn_poll(e, next, &err), 0);
+	}
+	ck_assert(is_answered);
+	ck_assert_uint_eq(got.guid, rig.ha.guid);
+	txn_free(e);
+	t->ops->close(t);
+}
+
+START_TEST(test_serves_while_routing)
+{
+	struct fm_error err = { 0 };
+	uint32_t leaf = netlist_port(&rig.nl, rig.place, 1)->peer_node;
+
+	/* Once up, so that switches know where to send traps; then routed anew. */
+	atomic_store(&may_go_on, true);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	atomic_store(&may_go_on, false);
+	atomic_store(&is_routing, false);
+	sweeper_configure(rig.sweeper, &rig.set, &rig.chain);
+	rig.n_reports = 0;
+	run_until_routing();
+	expect_sm_info();
+	ck_assert_uint_eq(got.state, WIRE_SM_MASTER);
+	sim_unlink(rig.sim, leaf, netlist_port(&rig.nl, rig.place + 2, 1)->peer_port);
+	for (int i = 0; i < 100; i++)
+		ck_assert_int_ge(txn_poll(rig.txn, sim_now_ns(rig.sim) + 1000000, &err), 0);
+	sweeper_step(rig.sweeper);
+	ck_assert_int_eq(sweeper_phase(rig.sweeper), PHASE_ROUTE);
+	ck_assert_uint_eq(rig.n_reports, 0);
+	atomic_store(&may_go_on, true);
+	rig_run(&rig, SWEEP_LIGHT);
+	ck_assert_uint_eq(rig.n_reports, 2);
+	ck_assert_int_eq(rig.last.scope, SWEEP_NAMED);
+	ck_assert_ptr_nonnull(strstr(rig.last.reason, "trap 128"));
+	rig_expect_up(&rig);
+	ck_assert_uint_eq(rig.last.n_cas, 15);
+	ck_assert_ptr_nonnull(strstr(rig_log, "engine slow is passed over: slow, and in vain"));
+}
+END_TEST
+
+START_TEST(test_stop_while_routing)
+{
+	run_until_routing();
+	rig_stop(&rig);
+	ck_assert(atomic_load(&was_cancelled));
+	ck_assert_uint_eq(rig.n_reports, 0);
+}
+END_TEST
+
+/* Stopped after the plan is there and before it is taken. */
+START_TEST(test_stop_with_a_plan)
+{
+	run_until_routing();
+	atomic_store(&may_go_on, true);
+	sem_wait(&rig.woken);
+	rig_stop(&rig);
+	ck_assert(!atomic_load(&was_cancelled));
+}
+END_TEST
+
+/* The same sweep, question by question, as with routing in place. */
+START_TEST(test_same_as_in_place)
+{
+	struct sweep_report apart;
+
+	atomic_store(&may_go_on, true);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	apart = rig.last;
+	rig_fini(&rig);
+	setup();
+	rig_stop(&rig);
+	rig.off_loop = false;
+	atomic_store(&may_go_on, true);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	ck_assert_mem_eq(
+	    apart.gets_by_attr, rig.last.gets_by_attr, sizeof(apart.gets_by_attr));
+	ck_assert_mem_eq(
+	    apart.sets_by_attr, rig.last.sets_by_attr, sizeof(apart.sets_by_attr));
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("worker");
+	TCase *t = tcase_create("worker");
+	SRunner *r;
+	int failed;
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, test_serves_while_routing);
+	tcase_add_test(t, test_stop_while_routing);
+	tcase_add_test(t, test_stop_with_a_plan);
+	tcase_add_test(t, test_same_as_in_place);
+	suite_add_tcase(suite, t);
+	r = srunner_create(suite);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? 1 : 0;
+}
