@@ -128,3 +128,16 @@ nodes_done(struct nodes *ns, struct node *n)
 	enter_ring_if_ready(ns, n);
 	rest_if_idle(ns, n);
 }
+
+void
+nodes_drop(struct nodes *ns, struct node *n, struct requests *to)
+{
+	if (n->n_queued == 0)
+		return;
+	if (n->in_ring)
+		TAILQ_REMOVE(&ns->ring, n, in);
+	n->in_ring = false;
+	TAILQ_CONCAT(to, &n->queue, in);
+	n->n_queued = 0;
+	rest_if_idle(ns, n);
+}

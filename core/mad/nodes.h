@@ -24,7 +24,7 @@
 #include "lib/hash.h"
 #include "lib/vec.h"
 
-enum place { IN_NODE_QUEUE, ON_WIRE, AGAIN };
+enum place { IN_NODE_QUEUE, ON_WIRE, AGAIN, GIVEN_UP };
 
 struct request {
 	TAILQ_ENTRY(request) in; /* the list of its place */
@@ -50,6 +50,7 @@ struct node {
 	uint32_t index; /* in nodes.all */
 	unsigned n_sent, n_queued;
 	bool in_ring, is_resting;
+	bool is_given_up; /* no more tries, until a new request comes */
 };
 TAILQ_HEAD(ring, node);
 
@@ -70,6 +71,8 @@ void nodes_queue(struct nodes *ns, struct node *n, struct request *r);
 /* The next request of the next node in turn, now counted as sent; NULL when
  * no node has both a request and room. */
 struct request *nodes_take(struct nodes *ns);
+/* All that wait at a node leave it, in order, for the end of *to. */
+void nodes_drop(struct nodes *ns, struct node *n, struct requests *to);
 /* A request taken has ended. */
 void nodes_done(struct nodes *ns, struct node *n);
 

@@ -9,6 +9,8 @@
  *	              window)        v        |
  *	                         timed out --> again[] (fabric window)
  *
+ * or, when the caller has given its node up, from the queue to given_up[].
+ *
  * All requests in their i-th try have the same timeout, so each tries[] list is
  * ordered by deadline as it is appended to: timers cost O(1), whatever their
  * number.
@@ -51,6 +53,7 @@ struct txn_engine {
 
 	struct requests again;		   /* lost, to be sent again before anything new */
 	struct requests tries[N_TIMEOUTS]; /* on the wire, by try: earliest deadline first */
+	struct requests given_up;	   /* unsent, to be ended by the next poll */
 	struct nodes nodes;		   /* those that wait, and per-node windows */
 	struct slots slots;
 
@@ -216,12 +219,33 @@ finish(struct txn_engine *e, struct request *r, enum txn_status status, const ui
 	done(arg, status, reply);
 }
 
+static void
+end_given_up(struct txn_engine *e, enum txn_status status)
+{
+	struct request *r;
+
+	while ((r = TAILQ_FIRST(&e->given_up)) != NULL) {
+		txn_done done = r->done;
+		void *arg = r->arg;
+
+		TAILQ_REMOVE(&e->given_up, r, in);
+		e->counts.given_up++;
+		if (r->place == GIVEN_UP) {
+			finish(e, r, status, NULL);
+			continue;
+		}
+		e->n_outstanding--; /* it has neither a TID nor a place in its node's window */
+		release_request(e, r);
+		done(arg, status, NULL);
+	}
+}
+
 /* This try has had no answer (its timer or the kernel says so, or BUSY came). */
 static void
 end_try(struct txn_engine *e, struct request *r)
 {
 	leave_wire(e, r);
-	if (r->n_tries <= e->limits.n_retries) {
+	if (r->n_tries <= e->limits.n_retries && !r->node->is_given_up) {
 		r->place = AGAIN;
 		TAILQ_INSERT_TAIL(&e->again, r, in);
 		return;
@@ -262,11 +286,12 @@ take_answer(struct txn_engine *e, struct request *r, const struct mad *m, uint16
 	if (r->place == ON_WIRE)
 		leave_wire(e, r);
 	else
-		TAILQ_REMOVE(&e->again, r, in);
+		TAILQ_REMOVE(r->place == AGAIN ? &e->again : &e->given_up, r, in);
 	if (window_answer(&e->window))
 		window_judge(&e->window, now_ns(e));
 	if (status != 0)
 		e->counts.refused++;
+	e->counts.useful_retries += r->n_tries - 1u;
 	finish(e, r, status ? TXN_REFUSED : TXN_OK, m->bytes);
 }
 
@@ -377,6 +402,7 @@ txn_new(struct transport *t, const struct txn_limits *limits, uint64_t m_key)
 	window_init(&e->window, MIN_WINDOW, e->limits.window_max);
 	TAILQ_INIT(&e->again);
 	TAILQ_INIT(&e->free_requests);
+	TAILQ_INIT(&e->given_up);
 	for (int i = 0; i < N_TIMEOUTS; i++)
 		TAILQ_INIT(&e->tries[i]);
 	nodes_init(&e->nodes, e->limits.per_node_max);
@@ -418,8 +444,11 @@ txn_free(struct txn_engine *e)
 	if (e == NULL)
 		return;
 	e->closing = true;
-	while ((r = take_any(e)) != NULL)
-		finish(e, r, TXN_CANCELLED, NULL);
+	do {
+		end_given_up(e, TXN_CANCELLED);
+		while ((r = take_any(e)) != NULL)
+			finish(e, r, TXN_CANCELLED, NULL);
+	} while (!TAILQ_EMPTY(&e->given_up));
 	if (e->transport->on_mad_arg == e) {
 		e->transport->on_mad = NULL;
 		e->transport->on_mad_arg = NULL;
@@ -464,10 +493,31 @@ txn_smp(struct txn_engine *e, const struct smp_route *route, uint8_t method, uin
 	r->done = done;
 	r->arg = arg;
 	r->node = n;
+	n->is_given_up = false;
 	e->n_outstanding++;
 	nodes_queue(&e->nodes, n, r);
 	if (!e->closing)
 		fill_window(e);
+}
+
+void
+txn_give_up(struct txn_engine *e, uint64_t node_key)
+{
+	struct node *n = nodes_find(&e->nodes, node_key);
+	struct request *r, *next;
+
+	if (n == NULL)
+		return;
+	n->is_given_up = true;
+	nodes_drop(&e->nodes, n, &e->given_up);
+	for (r = TAILQ_FIRST(&e->again); r != NULL; r = next) {
+		next = TAILQ_NEXT(r, in);
+		if (r->node != n)
+			continue;
+		TAILQ_REMOVE(&e->again, r, in);
+		TAILQ_INSERT_TAIL(&e->given_up, r, in);
+		r->place = GIVEN_UP;
+	}
 }
 
 void
@@ -530,11 +580,12 @@ txn_poll(struct txn_engine *e, int64_t until_ns, struct fm_error *err)
 
 	expire_timers(e);
 	fill_window(e);
-	next = txn_next_ns(e);
+	next = TAILQ_EMPTY(&e->given_up) ? txn_next_ns(e) : now_ns(e);
 	rc = e->transport->ops->poll(e->transport, next < until_ns ? next : until_ns, err);
 	if (rc < 0)
 		return rc;
 	expire_timers(e);
+	end_given_up(e, TXN_TIMEOUT);
 	fill_window(e);
 	return 0;
 }

@@ -49,6 +49,8 @@ struct txn_limits {
 struct txn_counts {
 	uint64_t sent, received, retries; /* MADs; sent includes retries */
 	uint64_t timeouts, refused;	  /* requests that ended so */
+	uint64_t useful_retries;	  /* of requests that were answered in the end */
+	uint64_t given_up;		  /* requests that ended unsent or early, txn_give_up() */
 	/* Answers to requests given up, to none of ours, to requests answered. */
 	uint64_t late, foreign, duplicates;
 	uint64_t gets_by_attr[256],
@@ -66,6 +68,11 @@ void txn_free(struct txn_engine *e); /* cancels what is outstanding */
  * with TXN_CANCELLED. */
 void txn_smp(struct txn_engine *e, const struct smp_route *route, uint8_t method, uint16_t attr,
     uint32_t modifier, const uint8_t *data, uint64_t node_key, txn_done done, void *arg);
+
+/* A node is known not to answer: requests with its key that are not on the
+ * wire end with TXN_TIMEOUT from the next txn_poll(), those that are when
+ * their present try has run out. */
+void txn_give_up(struct txn_engine *e, uint64_t node_key);
 
 /* MADs that answer no request of ours; the handler may reply by txn_reply():
  * a copy of *m with method and data changed (the D bit is set for it). */

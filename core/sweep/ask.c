@@ -59,16 +59,13 @@ send_request(struct ask *a)
 }
 
 /* Are packets lost by chance, so that silence proves little?  Retries that
- * were of use tell: those of requests that ended in silence do not count. */
+ * were of use tell. */
 static bool
 is_lossy(const struct sweeper *s)
 {
 	const struct txn_counts *now = txn_counts(s->p.txn), *was = &s->counts_at_start;
 
-	uint64_t retries = now->retries - was->retries;
-	uint64_t vain = (now->timeouts - was->timeouts) * s->set.n_retries;
-
-	return retries > vain && (retries - vain) * 32 > now->sent - was->sent;
+	return (now->useful_retries - was->useful_retries) * 32 > now->sent - was->sent;
 }
 
 /* The first answers of a sweep tell nothing of losses yet, and if the first
@@ -80,6 +77,30 @@ is_early(const struct sweeper *s, const struct ask *a)
 	    txn_counts(s->p.txn)->received - s->counts_at_start.received < EARLY_ANSWERS;
 }
 
+/* A node that leaves one question unanswered, all tries told, is asked no
+ * more in this sweep: each further round would cost all its time-outs again. */
+static void
+note_quiet(struct ask *a)
+{
+	struct sweeper *s = a->s;
+	struct inv_node *n;
+	char name[128];
+
+	if (!a->at_node)
+		return;
+	n = inv_node(&s->inv, a->node);
+	if (n->quiet)
+		return;
+	n->quiet = true;
+	txn_give_up(s->p.txn, n->guid);
+	if (s->phase < PHASE_ROUTE)
+		return; /* discovery says what it means */
+	s->report.n_silent++;
+	fm_log_rl(&s->silent_bucket, FM_LOG_WARN, "sweep",
+	    "%s has stopped answering; what is still to be set in it waits for the next sweep",
+	    inv_name(n, name, sizeof(name)));
+}
+
 static void
 on_end(void *arg, enum txn_status status, const uint8_t *reply)
 {
@@ -89,10 +110,13 @@ on_end(void *arg, enum txn_status status, const uint8_t *reply)
 	s->pending--;
 	if (status == TXN_TIMEOUT && a->n_tries < ASK_TRIES_MAX && !s->failed &&
 	    (is_lossy(s) || is_early(s, a)) &&
-	    (a->node == INV_NONE || !inv_node(&s->inv, a->node)->silent)) {
+	    (a->node == INV_NONE ||
+		!(inv_node(&s->inv, a->node)->silent || inv_node(&s->inv, a->node)->quiet))) {
 		send_request(a);
 		return;
 	}
+	if (status == TXN_TIMEOUT)
+		note_quiet(a);
 	a->done(a, status, reply);
 	ask_release(a);
 }
@@ -130,15 +154,27 @@ ask_set(struct ask *a, const struct smp_route *route, uint16_t attr, uint32_t mo
 	send_request(a);
 }
 
+/* The way to the node itself, if it is worth going. */
+static bool
+way_to(struct ask *a, struct smp_route *route)
+{
+	const struct inventory *inv = &a->s->inv;
+
+	if (inv_node(inv, a->node)->quiet || !inv_route(inv, a->node, a->port, route)) {
+		ask_release(a);
+		return false;
+	}
+	a->at_node = true;
+	return true;
+}
+
 bool
 ask_get_at(struct ask *a, uint16_t attr, uint32_t modifier, ask_done done)
 {
 	struct smp_route route;
 
-	if (!inv_route(&a->s->inv, a->node, a->port, &route)) {
-		ask_release(a);
+	if (!way_to(a, &route))
 		return false;
-	}
 	ask_get(a, &route, attr, modifier, done);
 	return true;
 }
@@ -148,10 +184,8 @@ ask_set_at(struct ask *a, uint16_t attr, uint32_t modifier, const uint8_t *data,
 {
 	struct smp_route route;
 
-	if (!inv_route(&a->s->inv, a->node, a->port, &route)) {
-		ask_release(a);
+	if (!way_to(a, &route))
 		return false;
-	}
 	ask_set(a, &route, attr, modifier, data, done);
 	return true;
 }

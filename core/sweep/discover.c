@@ -267,7 +267,7 @@ greet(struct sweeper *s, uint32_t slot, const struct smp_route *route)
 	inv_unlink_all(&s->inv, slot);
 	n->seen_in = s->mark;
 	n->present = true;
-	n->silent = false;
+	n->silent = n->quiet = false;
 	n->n_rereads = 0;
 	n->n_hops = route->n_hops;
 	memcpy(n->path, route->path, (size_t)route->n_hops + 1);
@@ -463,14 +463,15 @@ discover_reread(struct sweeper *s)
 			    inv_name(n, name, sizeof(name)));
 			continue;
 		}
-		n->silent = false;
+		n->silent = n->quiet = false;
 		ask_switch(s, s->named.item[i]);
 	}
 	s->named.n = 0;
 	for (size_t i = 0; i < s->nodes_named.n; i++) {
 		uint32_t slot = s->nodes_named.item[i];
-		const struct inv_node *n = inv_node(&s->inv, slot);
+		struct inv_node *n = inv_node(&s->inv, slot);
 
+		n->silent = n->quiet = false;
 		for (unsigned p = 1; n->present && p <= n->n_ports; p++)
 			if (n->ports[p].edge == EDGE_LINKED) {
 				ask_port(s, slot, (uint8_t)p);

@@ -34,6 +34,7 @@ struct ask {
 	uint32_t claim_node;
 	uint8_t port, claim_port;
 	uint8_t kind; /* enum block_kind for tables */
+	bool at_node; /* put to the node itself, not to what lies beyond it */
 	/* the request, for another try */
 	uint8_t method, n_tries;
 	uint16_t attr;
@@ -64,7 +65,7 @@ struct sweeper {
 	bool (*feed)(struct sweeper *); /* true: there is more to send */
 	bool failed;			/* report.error says why */
 	bool was_up;
-	bool routing;	    /* the plan worker has not given its plan yet */
+	bool routing;	       /* the plan worker has not given its plan yet */
 	bool first_master;     /* no sweep as master has finished yet */
 	bool changed;	       /* a cable was found in this sweep */
 	bool chain_changed;    /* the same fabric is to be routed anew */
@@ -76,6 +77,7 @@ struct sweeper {
 	char wanted_reason[128];
 	FM_VEC(uint32_t) named;	      /* switches to read again, slots */
 	FM_VEC(uint32_t) nodes_named; /* nodes (CAs) whose own data changed */
+	FM_VEC(uint32_t) doubted;     /* switches that did not answer the light sweep, slots */
 
 	struct plan *plan;	  /* in the switches */
 	struct plan *next;	  /* being written */
@@ -99,7 +101,7 @@ void ask_get(
 /* Send a Set, unless this is a dry run: then it is counted, and done is not called. */
 void ask_set(struct ask *a, const struct smp_route *route, uint16_t attr, uint32_t modifier,
     const uint8_t *data, ask_done done);
-/* To the node itself: false when it has no route (nothing is sent, a released). */
+/* To the node itself: false when it has no route or is quiet (nothing is sent, a released). */
 bool ask_get_at(struct ask *a, uint16_t attr, uint32_t modifier, ask_done done);
 bool ask_set_at(
     struct ask *a, uint16_t attr, uint32_t modifier, const uint8_t *data, ask_done done);
@@ -115,6 +117,11 @@ void discover_probe(struct sweeper *s, uint32_t node, uint8_t port);
 void discover_name_switch(struct sweeper *s, uint32_t slot);
 /* light.c */
 void light_start(struct sweeper *s);
+/* After a light sweep: name the neighbours on the way to those doubted. */
+void light_doubt(struct sweeper *s);
+/* With the neighbours read and routes found anew: ask those doubted again. */
+void light_again(struct sweeper *s);
+void light_name_node(struct sweeper *s, uint32_t slot);
 /* other_sms.c */
 void other_sms_start(struct sweeper *s);
 /* What the answers mean; false: this sweep ends here (outcome is set). */

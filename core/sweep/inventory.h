@@ -76,7 +76,8 @@ struct inv_node {
 	uint8_t n_rereads;	       /* in this sweep, bounded */
 	bool present;
 	bool sw_known;
-	bool silent; /* a question to it ran out of tries in this sweep */
+	bool silent; /* left out of this sweep: it did not answer what must be known */
+	bool quiet;  /* a question to it ran out of tries: nothing more is asked in this sweep */
 	char desc[65];
 };
 

@@ -5,6 +5,12 @@
  * A light sweep costs one SwitchInfo a switch, plus one NodeInfo for each
  * port behind which nobody answered, plus SMInfo of other SMs.
  *
+ * A switch that does not answer it is doubted: the neighbour through which it
+ * was asked is read again, routes are found anew, and what is still there is
+ * asked once more.  A switch that was switched off is thereby known to be
+ * gone; only when one is silent though its cables are up does everything have
+ * to be looked at.
+ *
  * A trap is answered with TrapRepress at once (IBA 13.4.9) and names what to
  * read again: 128 (link state of a switch) its ports, 144 (capabilities,
  * description) the node.  Events that come while a sweep discovers are read
@@ -17,24 +23,95 @@
 enum trap { TRAP_LINK_STATE = 128, TRAP_LOCAL_CHANGE = 144 };
 
 static void
-on_light(struct ask *a, enum txn_status status, const uint8_t *reply)
+take_switch_info(struct ask *a, const uint8_t *reply)
 {
-	struct sweeper *s = a->s;
-	struct inv_node *n = inv_node(&s->inv, a->node);
 	struct wire_switch_info now;
 
-	if (status == TXN_CANCELLED)
-		return;
-	if (status != TXN_OK) {
-		/* What is wrong lies somewhere on the way: look at all of it. */
-		sweeper_request(s, SWEEP_HEAVY, "a switch does not answer the light sweep");
-		return;
-	}
 	wire_switch_info_get(reply + WIRE_SMP_DATA_AT, &now);
 	if (!now.port_state_change)
 		return;
-	n->sw.port_state_change = 1;
-	discover_name_switch(s, a->node);
+	inv_node(&a->s->inv, a->node)->sw.port_state_change = 1;
+	discover_name_switch(a->s, a->node);
+}
+
+static void
+on_light(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+
+	if (status == TXN_OK)
+		take_switch_info(a, reply);
+	else if (status != TXN_CANCELLED && !fm_vec_push(&s->doubted, a->node))
+		sweep_fail(s, FM_E_RESOURCE, "out of memory for the list of silent switches");
+}
+
+static void
+on_light_again(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+	char name[96], reason[128];
+
+	if (status == TXN_OK)
+		take_switch_info(a, reply);
+	if (status == TXN_OK || status == TXN_CANCELLED)
+		return;
+	/* Its cables are up: what is wrong may lie anywhere on the way. */
+	snprintf(reason, sizeof(reason), "%s does not answer",
+	    inv_name(inv_node(&s->inv, a->node), name, sizeof(name)));
+	sweeper_request(s, SWEEP_HEAVY, reason);
+}
+
+static void
+ask_switch_info(struct sweeper *s, uint32_t slot, ask_done done)
+{
+	struct ask *a = ask_new(s, slot, 0);
+
+	if (a != NULL)
+		ask_get_at(a, WIRE_ATTR_SWITCH_INFO, 0, done);
+}
+
+/* The last switch on the directed route to this one, INV_NONE when we sit at it. */
+static uint32_t
+switch_before(const struct inventory *inv, uint32_t slot)
+{
+	const struct inv_node *n = inv_node(inv, slot);
+
+	for (unsigned p = 1; n->n_hops > 0 && p <= n->n_ports; p++) {
+		const struct inv_port *port = &n->ports[p];
+		const struct inv_node *far;
+
+		if (port->edge != EDGE_LINKED || port->peer_port != n->path[n->n_hops])
+			continue;
+		far = inv_node(inv, port->peer);
+		if (inv_is_switch(far) && far->n_hops + 1 == n->n_hops &&
+		    memcmp(far->path, n->path, n->n_hops) == 0)
+			return port->peer;
+	}
+	return INV_NONE;
+}
+
+void
+light_doubt(struct sweeper *s)
+{
+	for (size_t i = 0; i < s->doubted.n; i++) {
+		uint32_t before = switch_before(&s->inv, s->doubted.item[i]);
+
+		if (before != INV_NONE && !inv_node(&s->inv, before)->quiet)
+			discover_name_switch(s, before);
+	}
+}
+
+void
+light_again(struct sweeper *s)
+{
+	for (size_t i = 0; i < s->doubted.n; i++) {
+		struct inv_node *n = inv_node(&s->inv, s->doubted.item[i]);
+
+		n->quiet = false;
+		if (n->present)
+			ask_switch_info(s, s->doubted.item[i], on_light_again);
+	}
+	s->doubted.n = 0;
 }
 
 /* Ports that wait for something: a silent neighbour, a link not yet active. */
@@ -52,22 +129,31 @@ look_at_ports(struct sweeper *s, uint32_t slot)
 	}
 }
 
+/* It did not answer in the sweep before. */
+static void
+name_again(struct sweeper *s, uint32_t slot)
+{
+	if (inv_is_switch(inv_node(&s->inv, slot)))
+		discover_name_switch(s, slot);
+	else
+		light_name_node(s, slot);
+}
+
 void
 light_start(struct sweeper *s)
 {
+	s->doubted.n = 0;
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
-		struct ask *a;
+		struct inv_node *n = inv_node(&s->inv, i);
 
-		if (!inv_node(&s->inv, i)->present)
+		if (!n->present)
 			continue;
-		if (inv_is_switch(inv_node(&s->inv, i)) && inv_node(&s->inv, i)->silent)
-			discover_name_switch(s, i);
+		if (n->silent || n->quiet)
+			name_again(s, i);
+		n->quiet = false;
 		look_at_ports(s, i);
-		if (!inv_is_switch(inv_node(&s->inv, i)))
-			continue;
-		a = ask_new(s, i, 0);
-		if (a != NULL)
-			ask_get_at(a, WIRE_ATTR_SWITCH_INFO, 0, on_light);
+		if (inv_is_switch(n))
+			ask_switch_info(s, i, on_light);
 	}
 	other_sms_start(s);
 }
@@ -90,8 +176,8 @@ repress(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 		    &s->trap_bucket, FM_LOG_WARN, "sweep", "cannot answer a trap: %s", err.msg);
 }
 
-static void
-name_node(struct sweeper *s, uint32_t slot)
+void
+light_name_node(struct sweeper *s, uint32_t slot)
 {
 	for (size_t i = 0; i < s->nodes_named.n; i++)
 		if (s->nodes_named.item[i] == slot)
@@ -130,7 +216,7 @@ on_trap(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 	if (inv_is_switch(inv_node(&s->inv, slot)))
 		discover_name_switch(s, slot);
 	else
-		name_node(s, slot);
+		light_name_node(s, slot);
 	if (s->phase != PHASE_DISCOVER && s->phase != PHASE_REREAD)
 		sweeper_request(s, SWEEP_NAMED, reason);
 }

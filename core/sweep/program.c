@@ -371,7 +371,7 @@ ensure_qos(struct sweeper *s, uint32_t slot, unsigned port)
 	struct inv_node *n = inv_node(&s->inv, slot);
 	struct inv_port *p = &n->ports[port];
 
-	if (!uses_vls(s->next) || p->qos_done || port == 0 || !link_usable(&s->inv, p))
+	if (!uses_vls(s->next) || p->qos_done || n->quiet || port == 0 || !link_usable(&s->inv, p))
 		return;
 	p->qos_done = !s->set.dry_run;
 	if (p->info.vl_arb_low_cap > 0)

@@ -104,6 +104,7 @@ sweeper_free(struct sweeper *s)
 	inv_fini(&s->inv);
 	fm_vec_fini(&s->named);
 	fm_vec_fini(&s->nodes_named);
+	fm_vec_fini(&s->doubted);
 	fm_vec_fini(&s->others);
 	fm_hash_fini(&s->lid_owner);
 	mem = s->mem;
@@ -271,8 +272,11 @@ start_sweep(struct sweeper *s)
 	s->failed = s->changed = false;
 	s->counts_at_start = *txn_counts(s->p.txn);
 	s->started_ns = s->phase_ns = now_ns();
-	for (uint32_t i = 0; i < s->inv.nodes.n; i++)
+	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
 		inv_node(&s->inv, i)->n_rereads = 0;
+		if (r->scope != SWEEP_LIGHT) /* that one asks the quiet ones anew */
+			inv_node(&s->inv, i)->quiet = false;
+	}
 	enter(s, PHASE_DISCOVER);
 	switch (r->scope) {
 	case SWEEP_NONE:
@@ -285,7 +289,7 @@ start_sweep(struct sweeper *s)
 		discover_reread(s);
 		break;
 	case SWEEP_HEAVY:
-		s->named.n = s->nodes_named.n = 0;
+		s->named.n = s->nodes_named.n = s->doubted.n = 0;
 		discover_start(s);
 		break;
 	}
@@ -305,7 +309,8 @@ static void
 after_discovery(struct sweeper *s)
 {
 	if (s->report.scope == SWEEP_LIGHT) {
-		bool news = s->changed || s->named.n > 0 || s->nodes_named.n > 0;
+		bool news =
+		    s->changed || s->named.n > 0 || s->nodes_named.n > 0 || s->doubted.n > 0;
 
 		if (!other_sms_decide(s) || !news) {
 			end_sweep(s,
@@ -313,6 +318,7 @@ after_discovery(struct sweeper *s)
 			return;
 		}
 		s->report.scope = SWEEP_NAMED;
+		light_doubt(s);
 	}
 	if (s->inv.local == INV_NONE || !has_link(s)) {
 		end_sweep(s, SWEEP_NO_LINK);
@@ -336,6 +342,10 @@ after_reread(struct sweeper *s)
 		return;
 	}
 	discover_finish(s);
+	if (s->doubted.n > 0) {
+		light_again(s);
+		return; /* and here again, with what they said */
+	}
 	enter(s, PHASE_OTHER_SMS);
 	other_sms_start(s);
 }

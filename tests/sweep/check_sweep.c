@@ -383,6 +383,107 @@ START_TEST(test_light_finds_change)
 }
 END_TEST
 
+/* A switch of the top level, which has no hosts. */
+static uint32_t
+some_spine(void)
+{
+	uint32_t n = rig.nl.n_nodes;
+
+	while (n-- > 0) {
+		bool has_hosts = false;
+
+		if (rig.nl.nodes[n].type != NETLIST_SWITCH)
+			continue;
+		for (unsigned p = 1; p <= rig.nl.nodes[n].n_ports; p++) {
+			uint32_t far = netlist_port(&rig.nl, n, p)->peer_node;
+
+			has_hosts |= far != NETLIST_NONE && rig.nl.nodes[far].type == NETLIST_CA;
+		}
+		if (!has_hosts)
+			return n;
+	}
+	ck_abort_msg("no spine");
+	return 0;
+}
+
+/* A spine is switched off and no trap tells of it: not all is read again. */
+START_TEST(test_light_finds_switch_off)
+{
+	uint32_t gets;
+
+	bring_up("pgft 2 4,4 1,4 1,1", NULL);
+	gets = (uint32_t)rig.last.gets;
+	sim_set_loss(rig.sim, 1.0);
+	sim_reboot(rig.sim, some_spine(), INT64_C(3600000000000));
+	sim_run(rig.sim, sim_now_ns(rig.sim) + INT64_C(60000000000));
+	sim_set_loss(rig.sim, 0);
+	rig.n_reports = 0;
+	rig_run(&rig, SWEEP_LIGHT);
+	ck_assert_uint_eq(rig.n_reports, 1);
+	ck_assert_int_eq(rig.last.scope, SWEEP_NAMED);
+	rig_expect_up(&rig);
+	ck_assert_uint_eq(rig.last.n_switches, 7);
+	ck_assert_uint_eq(rig.last.n_cas, 16);
+	ck_assert_uint_lt(rig.last.gets, gets / 2);
+}
+END_TEST
+
+/* Its cables are up, but it does not answer: asked twice, then all is looked at. */
+START_TEST(test_light_finds_silent_switch)
+{
+	uint32_t spine;
+
+	bring_up("pgft 2 4,4 1,4 1,1", NULL);
+	spine = some_spine();
+	sim_silence(rig.sim, spine, true);
+	rig.n_reports = 0;
+	rig_run(&rig, SWEEP_LIGHT);
+	ck_assert_uint_eq(rig.n_reports, 2);
+	ck_assert_int_eq(rig.last.scope, SWEEP_HEAVY);
+	ck_assert_ptr_nonnull(strstr(rig.last.reason, "does not answer"));
+	rig_expect_up(&rig);
+	ck_assert_uint_eq(rig.last.n_switches, 7);
+	ck_assert_uint_eq(rig.last.n_cas, 16);
+	sim_silence(rig.sim, spine, false);
+	rig_run(&rig, SWEEP_LIGHT);
+	rig_expect_up(&rig);
+	ck_assert_uint_eq(rig.last.n_switches, 8);
+}
+END_TEST
+
+/* A spine stops answering while its tables are written: one round of
+ * time-outs (3 s of the fabric's time), not one a window of its blocks. */
+START_TEST(test_switch_dies_in_mid_sweep)
+{
+	struct fm_error err = { 0 };
+	uint32_t spine;
+	int64_t start_ns;
+
+	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
+	rig_sim(&rig, NULL);
+	rig.set.ca_lmc = 7; /* 33 blocks a switch */
+	rig_start(&rig);
+	spine = some_spine();
+	sweeper_request(rig.sweeper, SWEEP_HEAVY, "test");
+	while (sweeper_phase(rig.sweeper) != PHASE_TABLES) {
+		sweeper_step(rig.sweeper);
+		ck_assert_int_ge(txn_poll(rig.txn, sim_now_ns(rig.sim) + 1000, &err), 0);
+	}
+	sim_silence(rig.sim, spine, true);
+	start_ns = sim_now_ns(rig.sim);
+	rig_run(&rig, SWEEP_NONE);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);
+	ck_assert_uint_eq(rig.last.n_silent, 1);
+	ck_assert_ptr_nonnull(strstr(rig_log, "has stopped answering"));
+	ck_assert_int_lt(sim_now_ns(rig.sim) - start_ns, INT64_C(3500000000));
+	sim_silence(rig.sim, spine, false);
+	rig_run(&rig, SWEEP_LIGHT);
+	rig_expect_up(&rig);
+	ck_assert_uint_eq(rig.last.n_ports_not_active, 0);
+	ck_assert_uint_eq(rig.last.n_switches, 8);
+}
+END_TEST
+
 START_TEST(test_switch_reboot)
 {
 	uint32_t sw;
@@ -515,6 +616,9 @@ suite(void)
 	tcase_add_test(t, test_loopback_cable);
 	tcase_add_test(t, test_trap_link);
 	tcase_add_test(t, test_light_finds_change);
+	tcase_add_test(t, test_light_finds_switch_off);
+	tcase_add_test(t, test_light_finds_silent_switch);
+	tcase_add_test(t, test_switch_dies_in_mid_sweep);
 	tcase_add_test(t, test_switch_reboot);
 	tcase_add_test(t, test_flap_during_sweep);
 	tcase_add_test(t, test_better_master);

@@ -99,7 +99,8 @@ start_worker(struct rig *r)
 	if (!r->off_loop)
 		return;
 	sem_init(&r->woken, 0, 0);
-	ck_assert_msg(plan_worker_new(&r->router, on_wake, r, &r->worker, &err) == 0, "%s", err.msg);
+	ck_assert_msg(
+	    plan_worker_new(&r->router, on_wake, r, &r->worker, &err) == 0, "%s", err.msg);
 }
 
 void

@@ -445,6 +445,83 @@ START_TEST(per_node_window)
 }
 END_TEST
 
+/* A node given up: what waits there ends at the next poll, unsent; what is on
+ * the wire ends with its present try, or by its answer; other nodes go on;
+ * the next request to it is a new one. */
+START_TEST(given_up)
+{
+	struct fake f;
+	struct txn_engine *e;
+	struct outcome o[10] = { 0 }, other = { 0 }, fresh = { 0 };
+	int64_t start;
+	struct mad r;
+
+	fake_init(&f);
+	e = txn_new(&f.base, &limits, 0);
+	start = f.now_ns;
+	for (uint32_t i = 0; i < 10; i++)
+		get(e, i, 1, &o[i]);
+	get(e, 10, 2, &other);
+	ck_assert_uint_eq(f.sent.n, 4); /* three to node 1 */
+	txn_give_up(e, 1);
+	ck_assert_int_eq(o[9].n_calls, 0); /* never from within */
+	r = answer_to(&f.sent.item[1], 0);
+	deliver(&f, MS, &r);
+	ck_assert_int_eq(txn_poll(e, start + 2 * MS, NULL), 0);
+	for (int i = 3; i < 10; i++)
+		ck_assert_int_eq(o[i].status, TXN_TIMEOUT);
+	ck_assert_uint_eq(txn_counts(e)->given_up, 7);
+	while (o[1].n_calls == 0)
+		ck_assert_int_eq(txn_poll(e, start + 2 * MS, NULL), 0);
+	ck_assert_int_eq(o[1].status, TXN_OK);
+	while (o[0].n_calls == 0)
+		ck_assert_int_eq(txn_poll(e, f.now_ns + 100 * MS, NULL), 0);
+	ck_assert_int_eq(f.now_ns - start, 100 * MS);
+	ck_assert_int_eq(o[0].status, TXN_TIMEOUT);
+	ck_assert_int_eq(o[2].status, TXN_TIMEOUT);
+	ck_assert_int_eq(other.n_calls, 0);
+	get(e, 11, 1, &fresh);
+	drain(e);
+	ck_assert_int_eq(f.now_ns - start, (100 + 100 + 200 + 400) * MS);
+	for (int i = 0; i < 10; i++)
+		ck_assert_int_eq(o[i].n_calls, 1);
+	ck_assert_int_eq(other.n_calls, 1);
+	ck_assert_int_eq(fresh.n_calls, 1);
+	txn_free(e);
+	fake_fini(&f);
+}
+END_TEST
+
+/* Given up while it waits to be sent again: over at the next poll; and the
+ * engine may be closed before that. */
+START_TEST(given_up_between_tries)
+{
+	struct txn_limits narrow = limits;
+	struct fake f;
+	struct txn_engine *e;
+	struct outcome o[8] = { 0 };
+	int n_ended = 0;
+
+	narrow.window_max = narrow.per_node_max = 8;
+	fake_init(&f);
+	e = txn_new(&f.base, &narrow, 0);
+	for (uint32_t i = 0; i < 8; i++)
+		get(e, i, 1, &o[i]);
+	f.now_ns += 100 * MS; /* all are lost, and the window is too small for all again */
+	ck_assert_int_eq(txn_poll(e, f.now_ns, NULL), 0);
+	txn_give_up(e, 1);
+	if (_i == 0)
+		ck_assert_int_eq(txn_poll(e, f.now_ns, NULL), 0);
+	for (int i = 0; i < 8; i++)
+		n_ended += o[i].n_calls;
+	ck_assert_int_eq(n_ended, _i == 0 ? 8 - (int)txn_window(e) : 0);
+	txn_free(e);
+	for (int i = 0; i < 8; i++)
+		ck_assert_int_eq(o[i].n_calls, 1);
+	fake_fini(&f);
+}
+END_TEST
+
 static void
 answer_at_once(struct fake *f, const struct mad *m)
 {
@@ -802,6 +879,8 @@ main(void)
 	tcase_add_test(t, refused_and_busy);
 	tcase_add_test(t, failed_sends);
 	tcase_add_test(t, per_node_window);
+	tcase_add_test(t, given_up);
+	tcase_add_loop_test(t, given_up_between_tries, 0, 2);
 	tcase_add_test(t, many_keys);
 	tcase_add_test(t, callbacks_start_requests);
 	tcase_add_test(t, unsolicited);
