@@ -12,11 +12,15 @@
  *     from its leaf; where the slot it asks for has no cable, t is given
  *     another number whose digit names a slot that has one (the least loaded
  *     by main paths).  All sources then agree on the detour.
- *  2. At a source.  What the pattern cannot place is displaced: after the rest
- *     of the row, it takes the port with the fewest destinations, counting
- *     those that can pass here at all: a parent sees only what its children
- *     send to its slot.  (Counting all of them aliases: a round robin over
- *     every LID meets only one residue class of those that pass.)
+ *  2. At a source.  What the pattern cannot place, or places where there is
+ *     no way for it, is displaced to the port that carries least beyond its
+ *     share of the pattern, counting those that can pass here at all: a parent
+ *     sees only what its children send to its slot.  (Counting all of them
+ *     aliases: a round robin over every LID meets only one residue class of
+ *     those that pass.)
+ *
+ * Columns with several ways up thus are laid by one pattern of all ways up of
+ * the row, whatever each lacks; only what is displaced is looked at by itself.
  */
 #include "plugins/common/spread.h"
 
@@ -43,22 +47,61 @@ struct spread {
 	struct row *rows; /* [n_workers] */
 };
 
+/* Division by a number that stays the same for a row (Lemire, Kaser, Kurz 2019:
+ * exact for 32 bits). */
+struct divisor {
+	uint64_t inverse; /* 2^64 / by, rounded up; unused for 1 */
+	uint32_t by;
+};
+
+/* One bit a port.  Never passed by value, like fm_lanes. */
+typedef uint64_t port_set __attribute__((vector_size(32)));
+
+struct way {
+	fm_arc arc;
+	uint8_t port;
+};
+
 /* What a worker needs for the row in hand. */
 struct row {
 	const struct spread *s;
 	fm_sw sw;
 	uint8_t *ports;	  /* [n_positions] the row by position */
 	uint8_t *pattern; /* [PATTERN_MAX] */
-	uint32_t n_pattern;
-	bool holes;    /* the pattern has FM_PORT_NONE in it */
-	bool by_slot;  /* the pattern goes by slots of the plane above */
+	struct divisor n_pattern, divider, lower_width, lower_divider;
+	bool by_slot;	  /* the pattern goes by slots of the plane above */
+	fm_arc *up_steps; /* [256] arcs up that have a slot: the ways up */
+	uint32_t n_up_steps;
+	bool has_all_slots;
 	fm_arc *steps; /* [256] next steps of the columns in hand */
 	uint32_t n_steps;
-	uint32_t *displaced;	    /* [n_positions] case 2 */
-	uint32_t *displaced_column; /* [n_positions] */
-	uint32_t n_displaced;
-	uint32_t load[256]; /* by port */
+	struct way *ways; /* [n_ways] cables of up_steps */
+	uint32_t n_ways;
+	port_set all_ways;
+	port_set *closed; /* [FM_LANES] ways that do not lead to a column of the block */
+	uint8_t *open;	  /* [256] ports of the ways for the column in hand, when listed */
+	uint32_t n_open;
+	int32_t load[256]; /* by port: more than the pattern's share; FM_PORT_NONE too */
 };
+
+static inline void
+set_divisor(struct divisor *d, uint32_t by)
+{
+	d->by = by;
+	d->inverse = by > 1 ? UINT64_MAX / by + 1 : 0;
+}
+
+static inline uint32_t
+quotient(const struct divisor *d, uint32_t x)
+{
+	return d->by == 1 ? x : (uint32_t)(((unsigned __int128)d->inverse * x) >> 64);
+}
+
+static inline uint32_t
+rest(const struct divisor *d, uint32_t x)
+{
+	return x - quotient(d, x) * d->by;
+}
 
 /* ---------------------------------------------------------------- patterns */
 
@@ -70,36 +113,13 @@ port_of(const struct row *r, fm_arc a, uint32_t cable)
 	return r->s->fab->link_port[arcs->link[a] + cable % fm_arc_width(arcs, a)];
 }
 
-/* Only up arcs that have a slot, if there is any such next step: a path that
- * goes down and up again is as short, but makes credit loops. */
-static void
-prefer_up(struct row *r)
-{
-	const struct fm_tree *tree = r->s->tree;
-	uint32_t n = 0;
-
-	r->by_slot = false;
-	for (uint32_t i = 0; i < r->n_steps; i++) {
-		fm_sw to = r->s->arcs->to[r->steps[i]];
-
-		if (tree->rank[to] == tree->rank[r->sw] + 1 && tree->slot[to] != FM_SLOT_NONE)
-			r->steps[n++] = r->steps[i];
-	}
-	if (n == 0)
-		return;
-	r->n_steps = n;
-	r->by_slot = n > 1;
-}
-
 /* pattern[i]: the port of destinations with (t / divider) mod n_pattern == i. */
 static void
-make_pattern(struct row *r)
+make_pattern(struct row *r, bool by_slot)
 {
 	const struct fm_tree *tree = r->s->tree;
-	uint32_t n, cables = 1;
+	uint32_t n = by_slot ? tree->width[r->sw] : r->n_steps, cables = 1;
 
-	prefer_up(r);
-	n = r->by_slot ? tree->width[r->sw] : r->n_steps;
 	for (uint32_t i = 0; i < r->n_steps; i++) {
 		uint32_t width = fm_arc_width(r->s->arcs, r->steps[i]);
 
@@ -107,12 +127,12 @@ make_pattern(struct row *r)
 	}
 	while ((uint64_t)n * cables > PATTERN_MAX)
 		cables--;
-	r->n_pattern = n * cables;
-	r->holes = r->by_slot && r->n_steps < n;
-	if (r->holes)
-		memset(r->pattern, FM_PORT_NONE, r->n_pattern);
+	r->by_slot = by_slot;
+	set_divisor(&r->n_pattern, n * cables);
+	if (by_slot && r->n_steps < n)
+		memset(r->pattern, FM_PORT_NONE, n * cables);
 	for (uint32_t i = 0; i < r->n_steps; i++) {
-		uint32_t slot = r->by_slot ? tree->slot[r->s->arcs->to[r->steps[i]]] : i;
+		uint32_t slot = by_slot ? tree->slot[r->s->arcs->to[r->steps[i]]] : i;
 
 		for (uint32_t c = 0; c < cables; c++)
 			r->pattern[c * n + slot] = port_of(r, r->steps[i], c);
@@ -123,10 +143,10 @@ make_pattern(struct row *r)
 static void
 lay_pattern(const struct row *r, uint8_t *ports, uint32_t p, uint32_t stop, uint32_t shift)
 {
-	uint32_t divider = r->s->tree->divider[r->sw];
-	uint32_t q = (p + shift) / divider, i = q % r->n_pattern, begin = p;
+	uint32_t divider = r->divider.by;
+	uint32_t q = quotient(&r->divider, p + shift), i = rest(&r->n_pattern, q), begin = p;
 	uint64_t next = (uint64_t)(q + 1) * divider - shift,
-		 period = (uint64_t)divider * r->n_pattern;
+		 period = (uint64_t)divider * r->n_pattern.by;
 	uint32_t written, limit = stop - p < period ? stop : (uint32_t)(p + period);
 
 	while (p < limit) {
@@ -139,7 +159,7 @@ lay_pattern(const struct row *r, uint8_t *ports, uint32_t p, uint32_t stop, uint
 			memset(ports + p, port, to - p);
 		p = to;
 		next += divider;
-		i = i + 1 < r->n_pattern ? i + 1 : 0;
+		i = i + 1 < r->n_pattern.by ? i + 1 : 0;
 	}
 	for (written = limit - begin; begin + written < stop; written *= 2) {
 		uint32_t n = stop - begin - written < written ? stop - begin - written : written;
@@ -165,14 +185,26 @@ moved_from(const struct spread *s, uint32_t position)
 	return lo;
 }
 
-static void
-note_displaced(struct row *r, uint32_t p, uint32_t stop, uint32_t column)
+/* Do the children send this destination here when all cables are there? */
+static int32_t
+transit_weight(const struct row *r, uint32_t position)
 {
-	for (; p < stop; p++)
-		if (r->ports[p] == FM_PORT_NONE) {
-			r->displaced[r->n_displaced] = p;
-			r->displaced_column[r->n_displaced++] = column;
-		}
+	uint32_t digit;
+
+	if (position >= r->s->lids->space[FM_OTHERS].start)
+		return 1;
+	if (r->lower_width.by == 0)
+		return WEIGHT_TRANSIT;
+	digit = rest(&r->lower_width, quotient(&r->lower_divider, r->s->number[position]));
+	return digit == r->s->tree->slot[r->sw] ? WEIGHT_TRANSIT : 1;
+}
+
+static void
+place(struct row *r, uint32_t position, int32_t weight, uint8_t port)
+{
+	r->load[r->ports[position]] -= weight;
+	r->load[port] += weight;
+	r->ports[position] = port;
 }
 
 /* Columns col..stop-1, whose next steps the pattern holds. */
@@ -189,15 +221,14 @@ fill_columns(struct row *r, uint32_t col, uint32_t stop)
 			uint32_t plane = space->start + o * space->n;
 
 			lay_pattern(r, r->ports + plane, first, last, o);
-			if (!r->by_slot)
+			if (!r->by_slot || s->n_moved == 0)
 				continue;
 			for (uint32_t i = moved_from(s, plane + first);
 			     i < s->n_moved && s->moved[i].position < plane + last; i++)
-				r->ports[s->moved[i].position] = r->pattern[s->moved[i].number /
-				    s->tree->divider[r->sw] % r->n_pattern];
-			for (uint32_t c = col; r->holes && c < stop; c++)
-				note_displaced(
-				    r, plane + space->first[c], plane + space->first[c + 1], c);
+				place(r, s->moved[i].position,
+				    transit_weight(r, s->moved[i].position),
+				    r->pattern[rest(
+					&r->n_pattern, quotient(&r->divider, s->moved[i].number))]);
 		}
 	}
 }
@@ -262,7 +293,7 @@ fill_single(struct row *r, uint32_t block, fm_arc a, const fm_lanes *set)
 	if (!one_cable) {
 		r->steps[0] = a;
 		r->n_steps = 1;
-		make_pattern(r);
+		make_pattern(r, false);
 	}
 	for (; next_run(set, &i, &stop); i = stop) {
 		if (one_cable)
@@ -290,22 +321,43 @@ find_class(struct row *r, uint32_t block, uint32_t column, fm_lanes *set)
 	}
 }
 
+/* Of some arcs those that are next steps for the column into steps[]. */
 static void
-list_steps(struct row *r, uint32_t block, uint32_t column)
+list_steps(struct row *r, uint32_t block, uint32_t column, const fm_arc *arc, uint32_t n_arcs)
 {
-	const struct fm_arcs *arcs = r->s->arcs;
+	const fm_lanes *towards = fm_towards(r->s->reach, r->s->arcs, block, 0);
 
 	r->n_steps = 0;
-	for (fm_arc a = arcs->first[r->sw]; a < arcs->first[r->sw + 1]; a++)
-		if (fm_lane_test(fm_towards(r->s->reach, arcs, block, a), column))
-			r->steps[r->n_steps++] = a;
+	for (uint32_t i = 0; i < n_arcs; i++) {
+		r->steps[r->n_steps] = arc[i];
+		r->n_steps += fm_lane_test(&towards[arc[i]], column);
+	}
 }
 
-/* Columns with several next steps, class by class, then one by one. */
+/* One column by steps[], position by position. */
+static void
+fill_one_column(struct row *r, uint32_t col)
+{
+	for (unsigned which = 0; which < FM_SPACES; which++) {
+		const struct fm_lid_space *space = &r->s->lids->space[which];
+
+		for (uint32_t o = 0; o < space->n_offsets; o++)
+			for (uint32_t t = space->first[col]; t < space->first[col + 1]; t++) {
+				uint32_t q = quotient(&r->divider, t + o);
+
+				r->ports[space->start + o * space->n + t] =
+				    port_of(r, r->steps[q % r->n_steps], q / r->n_steps);
+			}
+	}
+}
+
+/* Columns with several next steps, none of them up: class by class, then one
+ * by one. */
 static void
 fill_several(struct row *r, uint32_t block, fm_lanes *set)
 {
-	uint32_t base = block * FM_LANES, i = 0, stop;
+	uint32_t base = block * FM_LANES, i = 0, stop, n_all = 0;
+	fm_arc all[256];
 
 	for (unsigned n = 0; n < CLASSES_MAX; n++) {
 		fm_lanes class = *set;
@@ -314,16 +366,130 @@ fill_several(struct row *r, uint32_t block, fm_lanes *set)
 		if (!next_run(set, &i, &stop))
 			return;
 		find_class(r, block, i, &class);
-		make_pattern(r);
+		make_pattern(r, false);
 		for (; next_run(&class, &i, &stop); i = stop)
 			fill_columns(r, base + i, base + stop);
 		*set &= ~class;
 	}
+	for (fm_arc a = r->s->arcs->first[r->sw]; a < r->s->arcs->first[r->sw + 1]; a++)
+		all[n_all++] = a;
 	for (i = 0; next_run(set, &i, &stop);)
 		for (; i < stop; i++) {
-			list_steps(r, block, i);
-			make_pattern(r);
-			fill_columns(r, base + i, base + i + 1);
+			list_steps(r, block, i, all, n_all);
+			fill_one_column(r, base + i);
+		}
+}
+
+/* -------------------------------------------------------------- several ways up */
+
+static inline bool
+has_port(const port_set *set, uint8_t port)
+{
+	return ((const uint64_t *)set)[port / 64] >> (port % 64) & 1;
+}
+
+static inline void
+add_port(port_set *set, uint8_t port)
+{
+	((uint64_t *)set)[port / 64] |= (uint64_t)1 << (port % 64);
+}
+
+/* For each of holes the ways that do not lead there: a sparse walk. */
+static void
+close_ways(struct row *r, uint32_t block, const fm_lanes *holes)
+{
+	const fm_lanes *towards = fm_towards(r->s->reach, r->s->arcs, block, 0);
+	uint32_t i, stop;
+
+	for (uint32_t w = 0; w < r->n_ways; w++) {
+		fm_lanes closed = *holes & ~towards[r->ways[w].arc];
+
+		for (i = 0; next_run(&closed, &i, &stop);)
+			for (; i < stop; i++)
+				add_port(&r->closed[i], r->ways[w].port);
+	}
+}
+
+static void
+list_open(struct row *r, const port_set *set)
+{
+	r->n_open = 0;
+	for (unsigned w = 0; w < 4; w++)
+		for (uint64_t bits = ((const uint64_t *)set)[w]; bits != 0; bits &= bits - 1)
+			r->open[r->n_open++] = (uint8_t)(w * 64 + (unsigned)__builtin_ctzll(bits));
+}
+
+static uint8_t
+least_loaded(const struct row *r, uint32_t turn)
+{
+	uint8_t port = r->open[turn];
+
+	for (uint32_t i = turn + 1; i < r->n_open; i++)
+		port = r->load[r->open[i]] < r->load[port] ? r->open[i] : port;
+	for (uint32_t i = 0; i < turn; i++)
+		port = r->load[r->open[i]] < r->load[port] ? r->open[i] : port;
+	return port;
+}
+
+/* One destination, which the pattern led where there is no way for it.  What
+ * should not pass here takes turns. */
+static void
+displace(struct row *r, uint32_t position)
+{
+	uint32_t turn = (r->s->number[position] + r->sw) % r->n_open;
+	int32_t weight = transit_weight(r, position);
+
+	place(r, position, weight, weight == 1 ? r->open[turn] : least_loaded(r, turn));
+}
+
+/* What of a column is not on one of these ports, which all lead there. */
+static void
+displace_column(struct row *r, uint32_t col, const port_set *set)
+{
+	r->n_open = 0;
+	for (unsigned which = 0; which < FM_SPACES; which++) {
+		const struct fm_lid_space *space = &r->s->lids->space[which];
+		uint32_t first = space->first[col], n = space->first[col + 1] - first;
+
+		for (uint32_t o = 0; n > 0 && o < space->n_offsets; o++) {
+			uint32_t plane = space->start + o * space->n + first;
+
+			for (uint32_t p = plane; p < plane + n; p++)
+				if (!has_port(set, r->ports[p])) {
+					if (r->n_open == 0)
+						list_open(r, set);
+					displace(r, p);
+				}
+		}
+	}
+}
+
+/* Columns with a way up among several next steps.  Only ways up are taken: a
+ * path that goes down and up again is as short, but makes credit loops.  holes:
+ * those for which not all ways up lead. */
+static void
+fill_up(struct row *r, uint32_t block, const fm_lanes *set, const fm_lanes *holes)
+{
+	uint32_t base = block * FM_LANES, i = 0, stop;
+	fm_lanes whole = *set & ~*holes;
+
+	if (!next_run(set, &i, &stop))
+		return;
+	memcpy(r->steps, r->up_steps, r->n_up_steps * sizeof(*r->steps));
+	r->n_steps = r->n_up_steps;
+	make_pattern(r, true);
+	for (; next_run(set, &i, &stop); i = stop)
+		fill_columns(r, base + i, base + stop);
+	for (i = 0; !r->has_all_slots && next_run(&whole, &i, &stop);)
+		for (; i < stop; i++)
+			displace_column(r, base + i, &r->all_ways);
+	close_ways(r, block, holes);
+	for (i = 0; next_run(holes, &i, &stop);)
+		for (; i < stop; i++) {
+			port_set open = r->all_ways & ~r->closed[i];
+
+			displace_column(r, base + i, &open);
+			r->closed[i] = (port_set){ 0 };
 		}
 }
 
@@ -331,84 +497,59 @@ FM_WIDE static void
 fill_block(struct row *r, uint32_t block)
 {
 	const struct fm_arcs *arcs = r->s->arcs;
-	fm_lanes once = { 0 }, twice = { 0 }, single;
+	const fm_lanes *towards = fm_towards(r->s->reach, arcs, block, 0);
+	fm_lanes once = { 0 }, twice = { 0 }, up = { 0 }, all_up = ~once, set, holes;
 
 	for (fm_arc a = arcs->first[r->sw]; a < arcs->first[r->sw + 1]; a++) {
-		const fm_lanes *t = fm_towards(r->s->reach, arcs, block, a);
-
-		twice |= once & *t;
-		once |= *t;
+		twice |= once & towards[a];
+		once |= towards[a];
+	}
+	for (uint32_t i = 0; i < r->n_up_steps; i++) {
+		up |= towards[r->up_steps[i]];
+		all_up &= towards[r->up_steps[i]];
 	}
 	for (fm_arc a = arcs->first[r->sw]; a < arcs->first[r->sw + 1]; a++) {
-		single = *fm_towards(r->s->reach, arcs, block, a) & ~twice;
-		fill_single(r, block, a, &single);
+		set = towards[a] & ~twice;
+		fill_single(r, block, a, &set);
 	}
-	fill_several(r, block, &twice);
-}
-
-/* --------------------------------------------------------- displaced (case 2) */
-
-static uint32_t
-number_at(const struct spread *s, uint32_t position)
-{
-	return s->number[position];
-}
-
-/* Do the children send this destination here when all cables are there? */
-static uint32_t
-transit_weight(const struct row *r, uint32_t position)
-{
-	const struct fm_tree *tree = r->s->tree;
-	uint32_t width = tree->lower_width[r->sw];
-
-	if (position >= r->s->lids->space[FM_OTHERS].start)
-		return 1;
-	if (width == 0 ||
-	    number_at(r->s, position) / tree->lower_divider[r->sw] % width == tree->slot[r->sw])
-		return WEIGHT_TRANSIT;
-	return 1;
-}
-
-static uint8_t
-least_loaded(struct row *r, uint32_t position)
-{
-	const struct fm_arcs *arcs = r->s->arcs;
-	uint32_t best = UINT32_MAX, turn = number_at(r->s, position) + r->sw;
-	uint8_t port = FM_PORT_NONE;
-
-	for (uint32_t i = 0; i < r->n_steps; i++) {
-		fm_arc a = r->steps[(i + turn) % r->n_steps];
-
-		for (fm_link l = arcs->link[a]; l < arcs->link[a + 1]; l++)
-			if (r->load[r->s->fab->link_port[l]] < best) {
-				port = r->s->fab->link_port[l];
-				best = r->load[port];
-			}
-	}
-	return port;
+	set = twice & up;
+	holes = set & ~all_up;
+	fill_up(r, block, &set, &holes);
+	set = twice & ~up;
+	fill_several(r, block, &set);
 }
 
 static void
-place_displaced(struct row *r)
+add_ways(struct row *r, fm_arc a)
 {
-	uint32_t column = FM_NONE, n_hosts = r->s->lids->space[FM_OTHERS].start;
+	const struct fm_arcs *arcs = r->s->arcs;
 
-	memset(r->load, 0, sizeof(r->load));
-	for (uint32_t p = 0; p < n_hosts; p++)
-		r->load[r->ports[p]] += transit_weight(r, p);
-	for (uint32_t i = 0; i < r->n_displaced; i++) {
-		uint32_t p = r->displaced[i];
-		uint8_t port;
-
-		if (r->displaced_column[i] != column) {
-			column = r->displaced_column[i];
-			list_steps(r, column / FM_LANES, column % FM_LANES);
-			prefer_up(r);
-		}
-		port = least_loaded(r, p);
-		r->ports[p] = port;
-		r->load[port] += transit_weight(r, p);
+	r->up_steps[r->n_up_steps++] = a;
+	for (fm_link l = arcs->link[a]; l < arcs->link[a + 1]; l++) {
+		r->ways[r->n_ways++] = (struct way){ a, r->s->fab->link_port[l] };
+		add_port(&r->all_ways, r->s->fab->link_port[l]);
 	}
+}
+
+static void
+start_row(struct row *r, fm_sw sw)
+{
+	const struct fm_tree *tree = r->s->tree;
+	const struct fm_arcs *arcs = r->s->arcs;
+
+	r->sw = sw;
+	r->n_up_steps = r->n_ways = 0;
+	r->all_ways = (port_set){ 0 };
+	for (fm_arc a = arcs->first[sw]; a < arcs->first[sw + 1]; a++)
+		if (tree->rank[arcs->to[a]] == tree->rank[sw] + 1 &&
+		    tree->slot[arcs->to[a]] != FM_SLOT_NONE)
+			add_ways(r, a);
+	r->has_all_slots = r->n_up_steps == tree->width[sw];
+	set_divisor(&r->divider, tree->divider[sw]);
+	set_divisor(&r->lower_width, tree->lower_width[sw]);
+	set_divisor(&r->lower_divider, tree->lower_divider[sw]);
+	memset(r->load, 0, sizeof(r->load));
+	memset(r->ports, FM_PORT_NONE, r->s->lids->n_positions);
 }
 
 static void
@@ -417,13 +558,9 @@ one_row(void *arg, uint32_t i, unsigned worker)
 	const struct spread *s = arg;
 	struct row *r = &s->rows[worker];
 
-	r->sw = i;
-	r->n_displaced = 0;
-	memset(r->ports, FM_PORT_NONE, s->lids->n_positions);
+	start_row(r, i);
 	for (uint32_t b = 0; b < s->reach->n_blocks; b++)
 		fill_block(r, b);
-	if (r->n_displaced > 0)
-		place_displaced(r);
 	fm_lids_scatter(s->lids, r->ports, s->out->lft[i]);
 	fm_lids_local(s->fab, i, s->out->lft[i]);
 }
@@ -551,10 +688,12 @@ take_rows(const struct fm_host *host, struct spread *s, struct fm_error *err)
 		r->ports = fm_scratch_array(host, (size_t)n_positions + FM_RUN_BYTES, uint8_t);
 		r->pattern = fm_scratch_array(host, PATTERN_MAX, uint8_t);
 		r->steps = fm_scratch_array(host, 256, fm_arc);
-		r->displaced = fm_scratch_array(host, n_positions, uint32_t);
-		r->displaced_column = fm_scratch_array(host, n_positions, uint32_t);
+		r->up_steps = fm_scratch_array(host, 256, fm_arc);
+		r->ways = fm_scratch_array(host, 256, struct way);
+		r->open = fm_scratch_array(host, 256, uint8_t);
+		r->closed = fm_scratch_array(host, FM_LANES, port_set);
 		if (r->ports == NULL || r->pattern == NULL || r->steps == NULL ||
-		    r->displaced == NULL || r->displaced_column == NULL)
+		    r->up_steps == NULL || r->ways == NULL || r->open == NULL || r->closed == NULL)
 			return fm_no_scratch(host, "rows in work", err);
 	}
 	return s->rows != NULL ? 0 : fm_no_scratch(host, "rows in work", err);
