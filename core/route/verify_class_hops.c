@@ -196,9 +196,10 @@ verify_class_hops(const struct classes *k, struct class_walker *w, const uint64_
 
 	set_hop(k, w, to, 1);
 	spread(k, w, mask, to);
-	/* of the switches far away from both it is the only one that is wrong */
-	if (w->last_to != FM_NONE && mask[w->last_to] != 0)
-		put_right(k, w, mask, w->last_to, &changed);
+	/* the destination of the class before is a switch like others now */
+	if (w->last_to != FM_NONE && mask[w->last_to] != 0 &&
+	    put_right(k, w, mask, w->last_to, &changed))
+		spread(k, w, mask, w->last_to);
 	w->last_to = to;
 	for (int i = 0; i < ROUNDS; i++) {
 		if (is_right(k->j, w, mask))

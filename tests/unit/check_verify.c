@@ -12,6 +12,7 @@
 #include "core/route/tables.h"
 #include "core/route/verify.h"
 #include "lib/rng.h"
+#include "tests/unit/pgft.h"
 
 #define MAX_SWITCHES 7
 #define MAX_LINKS 48
@@ -637,6 +638,41 @@ START_TEST(test_vl_budget)
 }
 END_TEST
 
+/* A tree, where nearly all LIDs are judged with the others behind their switch;
+ * then with ever more entries wrong. */
+START_TEST(test_tree)
+{
+	char kind[] = "pgft", h[] = "3", m[] = "7,4,5", w[] = "1,4,3", p[] = "1,1,1";
+	char *const words[] = { kind, h, m, w, p };
+	struct pgft tree = { 0 };
+	struct box x = { 0 };
+	struct fm_rng r;
+	struct fm_error err;
+	struct verdict v;
+
+	ck_assert(pgft_make(&tree, words));
+	x.snap = tree.snap;
+	ck_assert(tables_new(pool, NULL, &x.snap->fab, 0, 0, &x.tables, &err) == 0);
+	pgft_route(&tree, &x.tables->t);
+	v = judge(&x, &plain, two);
+	ck_assert_msg(v.fault == VERIFY_OK, "%s", v.witness);
+	ck_assert_uint_eq(v.reachable_pairs, 140 * (139 + x.snap->fab.n_switches));
+	ck_assert_uint_eq(v.max_hops, 5);
+	fm_rng_seed(&r, 1);
+	for (int i = 0; i < 60; i++) {
+		fm_sw sw = fm_rng_below(&r, x.snap->fab.n_switches);
+		uint32_t lid = 1 + fm_rng_below(&r, x.snap->fab.max_lid);
+		static const uint8_t odd[] = { 0, 255, 65, 200 };
+
+		x.tables->t.lft[sw][lid] =
+		    fm_rng_below(&r, 2) ? odd[fm_rng_below(&r, 4)] : (uint8_t)fm_rng_below(&r, 12);
+		v = judge(&x, &plain, i % 2 ? two : NULL);
+	}
+	ck_assert_uint_ne(v.fault, VERIFY_OK);
+	drop(&x);
+}
+END_TEST
+
 /* A switch that no packet reaches may say anything. */
 START_TEST(test_junk)
 {
@@ -701,6 +737,7 @@ main(void)
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, test_random);
 	tcase_add_test(c, test_good);
+	tcase_add_test(c, test_tree);
 	tcase_add_test(c, test_loop);
 	tcase_add_test(c, test_dead_end);
 	tcase_add_test(c, test_wrong_host);
