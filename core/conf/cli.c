@@ -15,7 +15,7 @@ static const char usage[] =
     "usage: fmd [OPTION]...\n"
     "The InfiniBand subnet manager, in the foreground, logging to stderr.\n\n"
     "  --engine=LIST        chain of engines, first that fits: fattree,updn\n"
-    "  --config=FILE        configuration (" SYSCONF_DIR "/fmd/fmd.conf)\n"
+    "  --config=FILE        configuration (" SYSCONF_DIR "/fmd/fmd.conf); none = defaults\n"
     "  --transport=T        umad[:CA[:PORT]] or sim:FABRIC\n"
     "  --plugin-dir=DIR     where engines are; may be given several times\n"
     "  --state-dir=DIR      where LIDs and caches are kept (" STATE_DIR ")\n"

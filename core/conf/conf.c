@@ -153,15 +153,16 @@ static int
 read_all(struct conf_private *self, const struct conf_source *source, struct fm_error *err)
 {
 	const char *path = source->path != NULL ? source->path : DEFAULT_PATH;
+	bool none = strcmp(path, "none") == 0;
 	FILE *probe = source->path == NULL ? fopen(path, "r") : NULL;
 	bool absent = source->path == NULL && probe == NULL && errno == ENOENT;
 	int rc = 0;
 
 	if (probe != NULL)
 		fclose(probe);
-	if (!absent)
+	if (!absent && !none)
 		rc = parse_file(self, path, err);
-	if (rc == 0)
+	if (rc == 0 && !none)
 		rc = parse_conf_d(self, path, err);
 	for (size_t i = 0; rc == 0 && i < source->n_overrides; i++) {
 		const struct conf_override *o = &source->overrides[i];

@@ -74,7 +74,8 @@ struct conf_override {
 };
 
 struct conf_source {
-	const char *path; /* NULL: SYSCONF_DIR/fmd/fmd.conf, which may be absent */
+	const char *path; /* NULL: SYSCONF_DIR/fmd/fmd.conf, which may be absent;
+			  * "none": no file at all */
 	const struct conf_override *overrides; /* [n_overrides] */
 	size_t n_overrides;
 };

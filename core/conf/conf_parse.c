@@ -215,8 +215,7 @@ blame_unknown(cfg_t *cfg, const char *name)
 }
 
 /* What libConfuse itself finds wrong; the first one counts. */
-static void
-on_error(cfg_t *cfg, const char *fmt, va_list ap)
+static void __attribute__((format(printf, 2, 0))) on_error(cfg_t *cfg, const char *fmt, va_list ap)
 {
 	char message[160], name[96];
 

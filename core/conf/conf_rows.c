@@ -145,7 +145,8 @@ static const struct conf_row rows[] = {
 	TIME("Sweeps", "sweep_interval", sweep_interval_ms, "10s", 0, 24 * HOUR,
 	    "Time between light sweeps; 0 = none, traps and commands only."),
 	BOOL(NULL, "sweep_on_trap", sweep_on_trap, "yes",
-	    "Traps 128 and 144 start a sweep of what changed."),
+	    "Traps 128 and 144 start a sweep of what changed; without them light sweeps see it "
+	    "later."),
 	TIME(NULL, "transaction_timeout", transaction_timeout_ms, "200ms", 10, 60 * SECOND,
 	    "How long one SMP may take before it is sent again."),
 	INT(NULL, "transaction_retries", transaction_retries, "3", 0, 100, "times",

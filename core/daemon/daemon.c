@@ -319,6 +319,7 @@ settings_of(const struct daemon *d, struct sweep_settings *s)
 	s->silent_polls_max = (uint32_t)c->polling_retry_number;
 	s->reassign_lids = c->reassign_lids;
 	s->client_reregister = c->client_reregister;
+	s->on_trap = c->sweep_on_trap;
 	s->dry_run = d->cli->dry_run;
 }
 

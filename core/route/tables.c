@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Table memory.  A tables_memory is one mapping of LFT rows on huge pages.  It goes back to the pool when the last
- * reference to its tables is put, and is handed out again when it is large
+ * Table memory.  A tables_memory is one mapping of LFT rows on huge pages.  It
+ * goes back to the pool when the last reference to its tables is put, and is
+ * handed out again when it is large
  * enough and not more than twice too large.  SL and SL2VL arrays, which most
  * engines do not have, are plain mappings that live and die with the tables;
  * untouched pages of them cost nothing.

@@ -22,6 +22,7 @@
 #define MTU_4096 5
 #define VL_CAP_0_7 4
 #define SPEED_SDR_TO_QDR 7
+#define XDR_LANE_MBPS 200000
 
 struct rate_code {
 	uint32_t value;
@@ -55,6 +56,8 @@ set_rate(struct wire_port_info *pi, uint8_t lanes, uint32_t lane_mbps)
 	pi->link_speed_supported = SPEED_SDR_TO_QDR;
 	pi->link_speed_enabled = SPEED_SDR_TO_QDR;
 	pi->link_speed_ext_active = code_of(extended, 5, lane_mbps);
+	/* XDR has a field of its own, behind a bit of CapabilityMask2 */
+	pi->link_speed_ext_active2 = lane_mbps >= XDR_LANE_MBPS;
 	if (pi->link_speed_ext_active != 0) {
 		/* all speeds up to this one */
 		pi->link_speed_ext_supported = (uint8_t)(2 * pi->link_speed_ext_active - 1);
@@ -80,7 +83,8 @@ make_port(struct sim_fabric *f, const struct netlist *nl, uint32_t node, unsigne
 
 	if (!external) {
 		pi.capability_mask = CAP_NOTICE | CAP_TRAP | CAP_SL_MAPPING | CAP_SYSTEM_GUID |
-		    CAP_CLIENT_REREGISTER | CAP_CAP_MASK_NOTICE;
+		    CAP_CLIENT_REREGISTER | CAP_CAP_MASK_NOTICE | WIRE_CAP_MASK2;
+		pi.capability_mask2 = WIRE_CAP2_EXT_SPEEDS2;
 		pi.guid_cap = SIM_GUID_BLOCKS * 8;
 	}
 	set_rate(&pi, np->width ? np->width : 4, np->lane_mbps ? np->lane_mbps : 25000);
@@ -127,6 +131,7 @@ make_node(struct sim_fabric *f, const struct netlist *nl, uint32_t node)
 
 	n->id = fm_arena_strdup(&f->arena, from->id);
 	n->guid = from->guid;
+	n->aggregation = from->aggregation;
 	n->type = types[from->type];
 	n->n_ports = from->n_ports;
 	n->first_port = from->first_port;

@@ -72,6 +72,7 @@ struct sim_node {
 	uint8_t n_ports, type; /* enum wire_node_type */
 	bool silent;	       /* links work, the SMA does not answer */
 	bool off;	       /* being rebooted */
+	bool aggregation;      /* a CA for in-network computing, inside its switch */
 	int64_t busy_until_ns; /* its SMA handles one SMP at a time */
 	FM_VEC(uint8_t) lft;   /* [n] port per LID; beyond n: 255 */
 	uint64_t guid;

@@ -46,6 +46,8 @@ forget_port(struct sim_port *p, bool is_port0)
 
 	wire_port_info_get(p->info, &was);
 	pi = (struct wire_port_info){ .capability_mask = was.capability_mask,
+		.capability_mask2 = was.capability_mask2,
+		.link_speed_ext_active2 = was.link_speed_ext_active2,
 		.local_port = was.local_port,
 		.link_width_enabled = was.link_width_supported,
 		.link_width_supported = was.link_width_supported,

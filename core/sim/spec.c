@@ -237,13 +237,16 @@ find_node(
 		  key, name);
 }
 
-/* Where we sit unless told: the first CA with a cable, else the first switch. */
+/* Where we sit unless told: the first host with a cable, else the first switch. */
 static struct sim_place
 default_place(const struct sim_fabric *f)
 {
-	for (uint32_t p = 0; p < f->n_ports; p++)
-		if (f->live[p] != SIM_NONE && f->nodes[f->port_node[p]].type == WIRE_NODE_CA)
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		const struct sim_node *n = &f->nodes[f->port_node[p]];
+
+		if (f->live[p] != SIM_NONE && n->type == WIRE_NODE_CA && !n->aggregation)
 			return (struct sim_place){ f->port_node[p], port_number(f, p) };
+	}
 	for (uint32_t n = 0; n < f->n_nodes; n++)
 		if (f->nodes[n].type == WIRE_NODE_SWITCH)
 			return (struct sim_place){ n, 0 };

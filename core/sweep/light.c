@@ -195,7 +195,7 @@ on_trap(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 
 	wire_notice_get(m->bytes + WIRE_SMP_DATA_AT, &notice);
 	repress(s, m, h);
-	if (!notice.generic ||
+	if (!s->set.on_trap || !notice.generic ||
 	    (notice.trap_number != TRAP_LINK_STATE && notice.trap_number != TRAP_LOCAL_CHANGE)) {
 		fm_log_rl(&s->trap_bucket, FM_LOG_INFO, "sweep", "trap %u from LID %u",
 		    notice.trap_number, notice.issuer_lid);

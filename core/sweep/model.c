@@ -275,10 +275,17 @@ nominal_mbps(const struct wire_port_info *a, const struct wire_port_info *b)
 	    widest(a->link_width_supported & b->link_width_supported), speed, ext);
 }
 
+/* The capabilities of a switch's ports stand in its port 0. */
 static uint32_t
-present_mbps(const struct wire_port_info *a)
+present_mbps(const struct inv_node *n, unsigned port)
 {
-	return wire_link_mbps(a->link_width_active, a->link_speed_active, a->link_speed_ext_active);
+	struct wire_port_info info = n->ports[port].info;
+
+	if (inv_is_switch(n)) {
+		info.capability_mask = n->ports[0].info.capability_mask;
+		info.capability_mask2 = n->ports[0].info.capability_mask2;
+	}
+	return wire_port_mbps(&info);
 }
 
 static uint8_t
@@ -341,7 +348,7 @@ add_cables(struct sweeper *s, struct snapshot_builder *b, uint32_t slot)
 		c = (struct snapshot_cable){ .sw = { n->sw_index, far->sw_index },
 			.port = { (uint8_t)i, p->peer_port },
 			.n_vls = vls_of_code(model_link_vl_code(&s->set, p, q)),
-			.mbps = present_mbps(&p->info),
+			.mbps = present_mbps(n, i),
 			.nominal_mbps = nominal_mbps(&p->info, &q->info) };
 		if (c.nominal_mbps < c.mbps)
 			c.nominal_mbps = c.mbps;

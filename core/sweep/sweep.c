@@ -51,7 +51,8 @@ sweep_settings_default(struct sweep_settings *s)
 		.sm_key = 1,
 		.silent_polls_max = 4,
 		.n_retries = 3,
-		.client_reregister = true };
+		.client_reregister = true,
+		.on_trap = true };
 }
 
 /* Stands for the settings of rows that ride along (fields.h): never 0. */

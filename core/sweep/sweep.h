@@ -45,6 +45,7 @@ struct sweep_settings {
 	uint32_t silent_polls_max; /* so many SMInfo polls unanswered: the master is dead */
 	bool reassign_lids;	   /* do not honour LIDs found in ports */
 	bool client_reregister;
+	bool on_trap; /* traps 128 and 144 start sweeps */
 	bool dry_run; /* no Set at all */
 };
 void sweep_settings_default(struct sweep_settings *s);

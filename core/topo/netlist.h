@@ -48,8 +48,8 @@ struct netlist_port {
 	uint8_t lmc;
 	uint16_t lid;  /* 0 = none given */
 	uint8_t width; /* lanes: 1, 2, 4, 8, 12 */
-	uint32_t
-	    lane_mbps; /* data rate of one lane: 2000 SDR, 4000 DDR, 8000 QDR, 13640 FDR, 25000 EDR, ... */
+	/* data rate of one lane: 2000 SDR, 4000 DDR, 8000 QDR, 13640 FDR, 25000 EDR, ... */
+	uint32_t lane_mbps;
 };
 
 struct netlist {

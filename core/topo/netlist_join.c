@@ -15,8 +15,6 @@
 #include "lib/error.h"
 #include "lib/log.h"
 
-#define DEFAULT_WIDTH 4
-#define DEFAULT_LANE_MBPS 2000
 #define MAX_REMARKS 8 /* of a kind; then a count */
 
 static uint64_t
@@ -97,8 +95,11 @@ agree_on_speed(struct parse *ps, const struct cable_end *c, struct netlist_port 
 		a->lane_mbps = b->lane_mbps;
 	if (a->width == 0)
 		a->width = DEFAULT_WIDTH;
-	if (a->lane_mbps == 0)
+	if (a->lane_mbps == 0) {
 		a->lane_mbps = DEFAULT_LANE_MBPS;
+		if (ps->n_unsaid_speeds++ == 0)
+			ps->unsaid_line = c->line;
+	}
 	b->width = a->width;
 	b->lane_mbps = a->lane_mbps;
 }
@@ -148,6 +149,11 @@ match_cables(struct parse *ps)
 	if (n_one_sided > MAX_REMARKS)
 		log_warn("fabric", "%s: %" PRIu32 " cables in all are shown by one side only",
 		    ps->name, n_one_sided);
+	if (ps->n_unsaid_speeds > 0)
+		log_notice("fabric",
+		    "%s:%" PRIu32 ": this cable has no speed, %" PRIu32 " in all: taken as 4x%s",
+		    ps->name, ps->unsaid_line, ps->n_unsaid_speeds,
+		    link_speed_word(DEFAULT_LANE_MBPS));
 	if (n_speeds > MAX_REMARKS)
 		log_warn("fabric", "%s: %" PRIu32 " cables in all name different speeds", ps->name,
 		    n_speeds);

@@ -8,6 +8,10 @@
 #include "core/topo/netlist.h"
 #include "lib/vec.h"
 
+/* A cable of which the file does not say more, as in ibsim. */
+#define DEFAULT_WIDTH 4
+#define DEFAULT_LANE_MBPS 2000 /* SDR */
+
 /* A piece of the text. */
 struct word {
 	const char *at;
@@ -36,6 +40,7 @@ struct parse {
 	uint64_t system_guid, node_guid, port_guid;
 	uint32_t vendor_id, device_id;
 	uint32_t n_unknown_speeds;
+	uint32_t n_unsaid_speeds, unsaid_line; /* cables without a speed, the first one's line */
 	struct fm_error *err;
 };
 

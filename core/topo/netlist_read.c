@@ -25,9 +25,6 @@
 #include "lib/error.h"
 #include "lib/log.h"
 
-#define DEFAULT_WIDTH 4
-#define DEFAULT_LANE_MBPS 2000 /* SDR, as ibsim */
-
 int
 parse_fail(struct parse *ps, uint32_t line, const char *fmt, ...)
 {

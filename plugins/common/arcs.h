@@ -18,8 +18,8 @@ struct fm_arcs {
 	uint32_t n_switches, n_arcs;
 	const fm_arc *first; /* [n_switches + 1] CSR offsets into to[], link[] */
 	const fm_sw *to;     /* [n_arcs] ascending within a switch */
-	const fm_link *
-	    link; /* [n_arcs + 1] first link of the arc; the last one ends where the next arc's begin */
+	/* [n_arcs + 1] first link of the arc; its last stands before the next arc's first */
+	const fm_link *link;
 };
 
 /* O(links).  FM_E_RESOURCE. */

@@ -24,8 +24,8 @@
 #define FM_TREE_MAX_RANKS 12
 
 struct fm_tree {
-	bool
-	    levelled; /* more than one rank, at most FM_TREE_MAX_RANKS, all arcs between neighbouring ranks */
+	/* more than one rank, at most FM_TREE_MAX_RANKS, all arcs between neighbouring ranks */
+	bool levelled;
 	uint32_t n_ranks; /* highest rank + 1; 0 without hosts */
 	uint32_t *rank;	  /* [n_switches] FM_RANK_NONE: no way to a host */
 	/* switches as a tree is drawn: by rank, pod by pod, then by index */

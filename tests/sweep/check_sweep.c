@@ -365,6 +365,27 @@ START_TEST(test_trap_link)
 }
 END_TEST
 
+/* sweep_on_trap = no: the trap is answered, and that is all. */
+START_TEST(test_trap_ignored)
+{
+	uint32_t host, n_reports;
+
+	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
+	rig_sim(&rig, NULL);
+	rig.set.on_trap = false;
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	host = last_of(NETLIST_CA);
+	n_reports = rig.n_reports;
+	sim_unlink(rig.sim, host, 1);
+	rig_let_pass(&rig, 2000);
+	ck_assert_uint_eq(rig.n_reports, n_reports);
+	rig_run(&rig, SWEEP_LIGHT);
+	rig_expect_up(&rig);
+	ck_assert_uint_eq(rig.last.n_cas, 15);
+}
+END_TEST
+
 /* The trap is lost: the light sweep finds it. */
 START_TEST(test_light_finds_change)
 {
@@ -615,6 +636,7 @@ suite(void)
 	tcase_add_test(t, test_duplicate_switch);
 	tcase_add_test(t, test_loopback_cable);
 	tcase_add_test(t, test_trap_link);
+	tcase_add_test(t, test_trap_ignored);
 	tcase_add_test(t, test_light_finds_change);
 	tcase_add_test(t, test_light_finds_switch_off);
 	tcase_add_test(t, test_light_finds_silent_switch);

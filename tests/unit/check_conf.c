@@ -264,6 +264,19 @@ START_TEST(later_values_win)
 }
 END_TEST
 
+/* "none" is no file: not even the one of the system, nor one of this name. */
+START_TEST(none_is_the_defaults)
+{
+	const struct conf_source source = { .path = "none" };
+	struct conf *c;
+	struct fm_error err;
+
+	ck_assert_msg(conf_load(&source, &engines, &c, &err) == 0, "%s", err.msg);
+	ck_assert_int_eq(c->lmc, 0);
+	conf_put(c);
+}
+END_TEST
+
 START_TEST(error_in_conf_d)
 {
 	write_file("fmd.conf", "lmc = 1\n");
@@ -394,6 +407,7 @@ main(void)
 	tcase_add_test(tc, missing_file);
 	tcase_add_test(tc, defaults);
 	tcase_add_test(tc, later_values_win);
+	tcase_add_test(tc, none_is_the_defaults);
 	tcase_add_test(tc, error_in_conf_d);
 	tcase_add_test(tc, error_on_command_line);
 	tcase_add_test(tc, chain_and_sections);

@@ -198,6 +198,8 @@ START_TEST(test_remarks)
 	ck_assert_uint_eq(netlist_port(&nl, 0, 0)->lid, 3); /* only its peer says so */
 	ck_assert_uint_eq(netlist_port(&nl, 1, 0)->lid, 9);
 	ck_assert_uint_eq(netlist_port(&nl, 2, 1)->peer_node, 2); /* a loopback plug */
+	ck_assert_ptr_nonnull(
+	    strstr(logged, "t:7: this cable has no speed, 1 in all: taken as 4xSDR"));
 	ck_assert_ptr_nonnull(strstr(logged, "t:4: speed \"4xZDR\" is not known"));
 	ck_assert_ptr_nonnull(strstr(logged, "t:2: LID 7 of \"b\", which itself says LID 9"));
 	netlist_fini(&nl);

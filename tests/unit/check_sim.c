@@ -112,6 +112,30 @@ START_TEST(test_switch_info)
 }
 END_TEST
 
+/* XDR does not fit LinkSpeedExtActive; a host is chosen before an aggregation node. */
+START_TEST(test_xdr_and_default_place)
+{
+	static const char path[] = "check_sim-xdr.net";
+	struct transport *t;
+	struct wire_port_info pi;
+	FILE *f = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(f);
+	fprintf(f,
+	    "Switch 4 \"s\"\n[1] \"h\"[1] # 4xXDR\n[4] \"an\"[1] # 4xNDR\n"
+	    "Ca 1 \"an\" # \"Mellanox Technologies Aggregation Node\"\n[1] \"s\"[4] # 4xNDR\n"
+	    "Ca 1 \"h\"\n[1] \"s\"[1] # 4xXDR\n");
+	fclose(f);
+	ck_assert_msg(transport_open("sim:check_sim-xdr.net", &t, &err) == 0, "%s", err.msg);
+	remove(path);
+	local = t;
+	t->on_mad = on_mad;
+	pi = get_port("", 1);
+	ck_assert_uint_eq(wire_port_mbps(&pi), 800000);
+	t->ops->close(t);
+}
+END_TEST
+
 START_TEST(test_port_info_of_end)
 {
 	struct wire_port_info pi = get_port("\1\3", 0), was;
@@ -561,6 +585,7 @@ suite(void)
 {
 	Suite *s = suite_create("sim");
 	TCase *lax = tcase_create("lax");
+	TCase *own = tcase_create("own");
 
 	tcase_add_checked_fixture(lax, setup, teardown);
 	tcase_add_test(lax, test_bytes);
@@ -583,6 +608,8 @@ suite(void)
 	tcase_add_test(lax, test_m_key);
 	tcase_add_test(lax, test_m_key_lease);
 	suite_add_tcase(s, lax);
+	tcase_add_test(own, test_xdr_and_default_place);
+	suite_add_tcase(s, own);
 	return s;
 }
 
