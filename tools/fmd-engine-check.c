@@ -47,6 +47,7 @@ load_engine(const char *path, struct engine_set *set, struct fm_error *err)
 	for (uint32_t i = 0; i < set->n_refused; i++)
 		if (strcmp(set->refused[i].path, real) == 0)
 			snprintf(err->msg, sizeof(err->msg), "%.250s", set->refused[i].reason);
+	engine_set_fini(set);
 	return NULL;
 }
 

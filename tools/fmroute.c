@@ -3,8 +3,11 @@
  * fmroute - the offline planner: fabrics in, tables and verdicts out.
  * This file is the choice of the subcommand.
  */
+#include "config.h"
+
 #include "tools/fmroute.h"
 
+#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,10 +73,16 @@ main(int argc, char **argv)
 		usage(stderr);
 		return FMROUTE_EXIT_USAGE;
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-		usage(stdout);
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+			usage(stdout);
+			return 0;
+		}
+	if (strcmp(argv[1], "--version") == 0) {
+		printf("fmroute %s\n", PACKAGE_VERSION);
 		return 0;
 	}
+	opterr = 0; /* what is wrong with an option is told in our own words */
 	for (size_t i = 0; i < N_SUBCOMMANDS; i++)
 		if (strcmp(argv[1], subcommands[i].name) == 0)
 			return subcommands[i].run(argc - 1, argv + 1);

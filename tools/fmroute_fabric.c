@@ -110,7 +110,8 @@ read_faults(int argc, char **argv, struct netlist_faults *f, struct fm_error *er
 			rc = whole_number("seed", optarg, UINT64_MAX, &f->seed, err);
 			break;
 		default:
-			rc = fm_fail(err, FM_E_CONFIG, "fail takes --links, --switches and --seed");
+			rc = fm_fail(err, FM_E_CONFIG,
+			    "%s: fail takes --links=, --switches= and --seed=", argv[optind - 1]);
 		}
 	}
 	if (rc == 0 && optind + 1 != argc)

@@ -127,7 +127,7 @@ take(struct task *t, int option, struct fm_error *err)
 		t->json = true;
 		return 0;
 	}
-	return fm_fail(err, FM_E_CONFIG, "unknown option; fmroute --help lists them");
+	return fm_fail(err, FM_E_BUG, "option %d is not handled", option);
 }
 
 static int
@@ -144,7 +144,12 @@ read_task(int argc, char **argv, bool check, struct task *t, struct fm_error *er
 
 	t->n_repeat = 1;
 	while (rc == 0 && (option = getopt_long(argc, argv, "", options, NULL)) != -1)
-		rc = take(t, option, err);
+		rc = option == '?'
+		    ? fm_fail(err, FM_E_CONFIG,
+			  "%s is no option, lacks its value or has one too much; see "
+			  "fmroute --help",
+			  argv[optind - 1])
+		    : take(t, option, err);
 	if (rc != 0)
 		return rc;
 	if (argc - optind != n_files)
