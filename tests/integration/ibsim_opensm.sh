@@ -29,13 +29,6 @@ fail() {
 	exit 1
 }
 
-# In a subshell, so that the process id is the program's own.
-run_as() {
-	local node=$1
-	shift
-	SIM_HOST=$node LD_PRELOAD=${FMD_PRELOAD:+$FMD_PRELOAD:}$UMAD2SIM exec "$@"
-}
-
 await() {
 	local file=$1 words=$2 tries
 	for tries in $(seq 300); do
@@ -47,7 +40,7 @@ await() {
 
 start_opensm() {
 	rm -f "$dir/osm.log"
-	OSM_TMP_DIR=$dir OSM_CACHE_DIR=$dir run_as "$1" opensm -p "$2" -f "$dir/osm.log" -s 2 >/dev/null 2>&1 &
+	OSM_TMP_DIR=$dir OSM_CACHE_DIR=$dir exec_on_ibsim "$1" opensm -p "$2" -f "$dir/osm.log" -s 2 >/dev/null 2>&1 &
 	osm=$!
 	await "$dir/osm.log" "Entering MASTER state"
 	sleep 1
@@ -61,7 +54,7 @@ sweep_interval = 1s
 control_socket = '$dir/socket'
 END
 	: >"$dir/fmd.out"
-	run_as host-2-1 "$build/fmd" --config="$dir/fmd.conf" --state-dir="$dir/state" >"$dir/fmd.out" 2>&1 &
+	exec_on_ibsim host-2-1 "$build/fmd" --config="$dir/fmd.conf" --state-dir="$dir/state" >"$dir/fmd.out" 2>&1 &
 	fmd=$!
 }
 
@@ -89,7 +82,7 @@ echo "ok: a lesser master hands over"
 stop "$osm"
 osm=
 
-run_as host-1-2 opensm -p 12 -f "$dir/osm.log" -s 2 >/dev/null 2>&1 &
+exec_on_ibsim host-1-2 opensm -p 12 -f "$dir/osm.log" -s 2 >/dev/null 2>&1 &
 osm=$!
 await "$dir/fmd.out" "handing over\|standing by"
 await "$dir/osm.log" "Entering MASTER state"
