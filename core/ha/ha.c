@@ -24,22 +24,29 @@ ha_is_better(uint8_t a_priority, uint64_t a_guid, uint8_t b_priority, uint64_t b
 	return a_guid < b_guid;
 }
 
+bool
+ha_is_foreign(const struct ha *h, const struct wire_sm_info *other)
+{
+	return other->sm_key != 0 && other->sm_key != h->sm_key;
+}
+
 static bool
 other_is_better(const struct ha *h, const struct ha_other *o)
 {
 	return ha_is_better(o->info.priority, o->info.guid, h->priority, h->guid);
 }
 
-/* The best of those in `state` (any live one for 0), or n_others. */
+/* The best of those in `state` (any live one that is not foreign for 0), or n_others. */
 static uint32_t
-best_of(const struct ha_other *others, uint32_t n_others, uint8_t state)
+best_of(const struct ha *h, const struct ha_other *others, uint32_t n_others, uint8_t state)
 {
 	uint32_t best = n_others;
 
 	for (uint32_t i = 0; i < n_others; i++) {
 		const struct wire_sm_info *o = &others[i].info;
 
-		if (o->state == WIRE_SM_NOT_ACTIVE || (state != 0 && o->state != state))
+		if (o->state == WIRE_SM_NOT_ACTIVE || (state != 0 && o->state != state) ||
+		    (state == 0 && ha_is_foreign(h, o)))
 			continue;
 		if (best == n_others ||
 		    ha_is_better(
@@ -55,30 +62,51 @@ stand_by(struct ha *h, const struct ha_other *master, enum ha_verdict verdict)
 	if (h->master.info.guid != master->info.guid)
 		h->n_silent_polls = h->n_lesser_polls = 0;
 	h->state = WIRE_SM_STANDBY;
+	h->awaits_ack = false;
 	h->master = *master;
 	return verdict;
+}
+
+/* As master: a better one there? */
+static enum ha_verdict
+decide_as_master(
+    struct ha *h, const struct ha_other *others, uint32_t n_others, uint32_t *whom)
+{
+	uint32_t best = best_of(h, others, n_others, 0);
+
+	for (uint32_t i = 0; i < n_others; i++) {
+		const struct wire_sm_info *o = &others[i].info;
+
+		*whom = i;
+		if (o->state != WIRE_SM_MASTER || ha_is_foreign(h, o))
+			continue;
+		if (h->awaits_ack && o->guid == h->master.info.guid)
+			return stand_by(h, &others[i], HA_STANDBY);
+		if (other_is_better(h, &others[i]))
+			return HA_GIVE_WAY;
+	}
+	*whom = best;
+	if (best < n_others && other_is_better(h, &others[best]) &&
+	    others[best].info.state == WIRE_SM_STANDBY)
+		return HA_GIVE_WAY;
+	return HA_MASTER;
 }
 
 enum ha_verdict
 ha_decide(struct ha *h, const struct ha_other *others, uint32_t n_others, uint32_t *whom)
 {
-	uint32_t master = best_of(others, n_others, WIRE_SM_MASTER);
-	uint32_t best = best_of(others, n_others, 0);
+	uint32_t master = best_of(h, others, n_others, WIRE_SM_MASTER);
+	uint32_t best = best_of(h, others, n_others, 0);
 
-	if (h->state == WIRE_SM_MASTER) {
-		*whom = master;
-		if (master < n_others && other_is_better(h, &others[master]))
-			return HA_GIVE_WAY;
-		*whom = best;
-		if (best < n_others && other_is_better(h, &others[best]) &&
-		    others[best].info.state == WIRE_SM_STANDBY)
-			return HA_GIVE_WAY;
-		return HA_MASTER;
-	}
+	if (h->state == WIRE_SM_MASTER)
+		return decide_as_master(h, others, n_others, whom);
 	*whom = master;
 	if (master < n_others && !h->handed_over)
 		return stand_by(h, &others[master],
-		    other_is_better(h, &others[master]) ? HA_STANDBY : HA_AWAIT_HANDOVER);
+		    other_is_better(h, &others[master]) ||
+			    ha_is_foreign(h, &others[master].info)
+			? HA_STANDBY
+			: HA_AWAIT_HANDOVER);
 	*whom = best;
 	if (best < n_others && other_is_better(h, &others[best]) && !h->handed_over)
 		return stand_by(h, &others[best], HA_STANDBY);
@@ -87,28 +115,50 @@ ha_decide(struct ha *h, const struct ha_other *others, uint32_t n_others, uint32
 	return HA_MASTER;
 }
 
+void
+ha_handed_to(struct ha *h, const struct ha_other *to)
+{
+	h->awaits_ack = true;
+	h->master = *to;
+}
+
+/* As master it means that two subnets have met and the other part is ours now. */
 static enum ha_event
 on_handover(struct ha *h, const struct wire_sm_info *from)
 {
 	if (h->state != WIRE_SM_STANDBY && h->state != WIRE_SM_MASTER)
 		return HA_REFUSE;
 	if (h->state == WIRE_SM_MASTER)
-		return HA_NOTHING; /* both were masters; its subnet is ours already */
+		return HA_BECOME_MASTER;
 	h->state = WIRE_SM_DISCOVERING;
 	h->handed_over = true;
 	h->master.info = *from;
 	return HA_BECOME_MASTER;
 }
 
+static enum ha_event
+on_acknowledge(struct ha *h, const struct wire_sm_info *from)
+{
+	if (h->state != WIRE_SM_STANDBY && h->state != WIRE_SM_MASTER)
+		return HA_REFUSE;
+	if (!h->awaits_ack || from->guid != h->master.info.guid)
+		return HA_NOTHING;
+	h->state = WIRE_SM_STANDBY;
+	h->awaits_ack = false;
+	h->n_silent_polls = h->n_lesser_polls = 0;
+	return HA_BECOME_STANDBY;
+}
+
 enum ha_event
 ha_on_set(struct ha *h, uint32_t control, const struct wire_sm_info *from)
 {
+	if (ha_is_foreign(h, from))
+		return HA_REFUSE;
 	switch (control) {
 	case WIRE_SM_HANDOVER:
 		return on_handover(h, from);
 	case WIRE_SM_ACKNOWLEDGE:
-		return h->state == WIRE_SM_STANDBY || h->state == WIRE_SM_MASTER ? HA_NOTHING
-										 : HA_REFUSE;
+		return on_acknowledge(h, from);
 	case WIRE_SM_DISABLE:
 		if (h->state != WIRE_SM_STANDBY)
 			return HA_REFUSE;
@@ -133,7 +183,7 @@ ha_on_set(struct ha *h, uint32_t control, const struct wire_sm_info *from)
 bool
 ha_on_poll(struct ha *h, const struct wire_sm_info *info, uint32_t silent_max)
 {
-	if (h->state != WIRE_SM_STANDBY)
+	if (h->state != WIRE_SM_STANDBY && !h->awaits_ack)
 		return false;
 	if (info == NULL) {
 		if (++h->n_silent_polls < silent_max)
@@ -141,12 +191,17 @@ ha_on_poll(struct ha *h, const struct wire_sm_info *info, uint32_t silent_max)
 	} else {
 		h->n_silent_polls = 0;
 		h->master.info = *info;
+		if (h->awaits_ack && info->state != WIRE_SM_MASTER)
+			return false; /* it is about to be */
+		h->state = WIRE_SM_STANDBY;
+		h->awaits_ack = false;
 		if (ha_is_better(h->priority, h->guid, info->priority, info->guid))
 			h->n_lesser_polls++;
 		if (info->state == WIRE_SM_MASTER || info->state == WIRE_SM_DISCOVERING)
 			return false;
 	}
 	h->state = WIRE_SM_DISCOVERING;
+	h->awaits_ack = false;
 	return true;
 }
 

@@ -12,8 +12,14 @@
  *	STANDBY --HANDOVER, or the master is silent--> DISCOVERING
  *	MASTER --meets a better one--> sends HANDOVER --ACKNOWLEDGE--> STANDBY
  *
- * A lesser master is never pushed aside: we wait as standby for its HANDOVER
- * (it finds us by our IsSM bit), a bounded time, and say so.
+ * Who sent HANDOVER stays master until it is acknowledged, or the other one
+ * is seen to be master.  A lesser master is never pushed aside: we wait as
+ * standby for its HANDOVER (it finds us by our IsSM bit), and say so.
+ *
+ * An SM that shows another SM_Key than ours is foreign (IBA 14.4.5): nothing
+ * is handed over to it nor taken from it, and it does not keep us from being
+ * master; but while it is master we do not push it aside either.  A key of 0
+ * is not told: some SMs show theirs to nobody.
  */
 #ifndef CORE_HA_HA_H
 #define CORE_HA_HA_H
@@ -39,6 +45,7 @@ struct ha {
 	uint32_t n_silent_polls; /* of that master, in a row */
 	uint32_t n_lesser_polls; /* so often a lesser master has not handed over */
 	bool handed_over;	 /* HANDOVER came: master next, do not defer to the giver */
+	bool awaits_ack;	 /* HANDOVER was sent to `master`: standby when it says so */
 };
 
 enum ha_verdict {
@@ -58,6 +65,7 @@ enum ha_event {
 	HA_STOP /* DISABLE: not active */
 };
 
+bool ha_is_foreign(const struct ha *h, const struct wire_sm_info *other);
 void ha_init(struct ha *h, uint64_t guid, uint8_t priority, uint64_t sm_key);
 /* Is a better than b? */
 bool ha_is_better(uint8_t a_priority, uint64_t a_guid, uint8_t b_priority, uint64_t b_guid);
@@ -65,6 +73,8 @@ bool ha_is_better(uint8_t a_priority, uint64_t a_guid, uint8_t b_priority, uint6
  * HA_MASTER, *whom it concerns (an index). */
 enum ha_verdict ha_decide(
     struct ha *h, const struct ha_other *others, uint32_t n_others, uint32_t *whom);
+/* We are master and HANDOVER has been taken by `to`. */
+void ha_handed_to(struct ha *h, const struct ha_other *to);
 /* A Set(SMInfo) came: control = attribute modifier. */
 enum ha_event ha_on_set(struct ha *h, uint32_t control, const struct wire_sm_info *from);
 /* Standby: the master was polled (info NULL: silence).  True: it is gone, or no

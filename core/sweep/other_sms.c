@@ -35,6 +35,9 @@ on_sm_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 	o.ha.seen = true;
 	if (o.ha.info.guid == s->p.ha->guid)
 		return;
+	if (ha_is_foreign(s->p.ha, &o.ha.info) && o.ha.info.state != WIRE_SM_MASTER)
+		log_debug("ha", "SM 0x%016" PRIx64 " has another sm_key: not considered",
+		    o.ha.info.guid);
 	if (!fm_vec_push(&s->others, o))
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for other SMs");
 }
@@ -88,9 +91,8 @@ on_handover(struct ask *a, enum txn_status status, const uint8_t *reply)
 		    "sweep");
 		return;
 	}
-	s->p.ha->state = WIRE_SM_STANDBY;
-	s->p.ha->master = s->master.ha;
-	log_notice("ha", "handed the subnet over; standing by");
+	ha_handed_to(s->p.ha, &s->master.ha);
+	log_info("ha", "HANDOVER is taken; waiting for ACKNOWLEDGE");
 }
 
 static bool
@@ -119,8 +121,14 @@ other_sms_decide(struct sweeper *s)
 	case HA_STANDBY:
 		s->master = s->others.item[whom];
 		describe(s, &s->master);
-		log_notice(
-		    "ha", "another SM is or will be master: %s; standing by", s->report.other);
+		if (ha_is_foreign(s->p.ha, &s->master.ha.info))
+			log_warn("ha",
+			    "the master has another sm_key than we have: %s; standing by, it will "
+			    "not hand over to us nor we to it",
+			    s->report.other);
+		else
+			log_notice("ha", "another SM is or will be master: %s; standing by",
+			    s->report.other);
 		break;
 	case HA_AWAIT_HANDOVER:
 		s->master = s->others.item[whom];
@@ -165,7 +173,8 @@ sweeper_poll_master(struct sweeper *s)
 {
 	struct ask *a;
 
-	if (s->p.ha->state != WIRE_SM_STANDBY || s->phase != PHASE_IDLE)
+	if (s->phase != PHASE_IDLE ||
+	    (s->p.ha->state != WIRE_SM_STANDBY && !s->p.ha->awaits_ack))
 		return;
 	a = ask_new(s, s->master.node, s->master.port);
 	if (a != NULL && !ask_get_at(a, WIRE_ATTR_SM_INFO, 0, on_poll))
@@ -208,15 +217,17 @@ acknowledge(struct sweeper *s, const struct mad *m)
 {
 	uint8_t data[WIRE_SMP_DATA_BYTES] = { 0 };
 	struct smp_route route = { .lid = m->addr.lid };
-	struct ask *a = ask_new(s, INV_NONE, 0);
 	struct wire_sm_info info;
+	struct ask *a;
 
-	ha_info(s->p.ha, &info);
-	wire_sm_info_put(data, &info);
 	if (m->addr.lid == 0 || m->addr.lid == WIRE_LID_PERMISSIVE) {
-		send_control(s, &s->master, WIRE_SM_ACKNOWLEDGE, on_done);
+		if (s->p.ha->state != WIRE_SM_MASTER) /* s->master is who handed over */
+			send_control(s, &s->master, WIRE_SM_ACKNOWLEDGE, on_done);
 		return;
 	}
+	ha_info(s->p.ha, &info);
+	wire_sm_info_put(data, &info);
+	a = ask_new(s, INV_NONE, 0);
 	if (a != NULL)
 		ask_set(a, &route, WIRE_ATTR_SM_INFO, WIRE_SM_ACKNOWLEDGE, data, on_done);
 }
@@ -235,7 +246,13 @@ on_control(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 	answer(s, m, h, event == HA_REFUSE ? WIRE_STATUS_BAD_VALUE : 0, data);
 	switch (event) {
 	case HA_NOTHING:
+		break;
 	case HA_REFUSE:
+		if (ha_is_foreign(s->p.ha, &from))
+			fm_log_rl(&s->trap_bucket, FM_LOG_WARN, "ha",
+			    "control %" PRIu32 " of SM 0x%016" PRIx64
+			    " is refused: its sm_key is not ours",
+			    h->modifier, from.guid);
 		break;
 	case HA_BECOME_MASTER:
 		log_notice("ha", "the SM 0x%016" PRIx64 " hands the subnet over to us", from.guid);
@@ -243,6 +260,12 @@ on_control(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 		sweeper_request(s, SWEEP_HEAVY, "handover");
 		break;
 	case HA_BECOME_STANDBY:
+		if (h->modifier == WIRE_SM_ACKNOWLEDGE) {
+			log_notice("ha", "handed the subnet over to SM 0x%016" PRIx64 "; standing by",
+			    from.guid);
+			break;
+		}
+		/* fall through */
 	case HA_STOP:
 		log_notice("ha", "told by SM 0x%016" PRIx64 " to be %s", from.guid,
 		    ha_state_name(s->p.ha->state));

@@ -77,11 +77,13 @@ link_at(const struct fm_fabric *fab, fm_sw sw, uint8_t port)
 	return FM_NONE;
 }
 
+/* Of the link at a port that is cabled: what it will run with when it has come up. */
 static uint8_t
-data_vls(const struct inv_port *p)
+data_vls(const struct sweeper *s, const struct inv_port *p)
 {
 	static const uint8_t vls[] = { 1, 1, 2, 4, 8, 15 };
-	uint8_t code = p->info.operational_vls;
+	const struct inv_port *far = &inv_node(&s->inv, p->peer)->ports[p->peer_port];
+	uint8_t code = model_link_vl_code(&s->set, p, far);
 
 	return code < sizeof(vls) ? vls[code] : 15;
 }
@@ -94,12 +96,15 @@ want_sl2vl(const struct sweeper *s, const struct ask *a, uint8_t *data)
 	const struct fm_fabric *fab = &s->next->snap->fab;
 	uint8_t out = inv_is_switch(n) ? (uint8_t)a->index : a->port;
 	fm_link link = inv_is_switch(n) ? link_at(fab, n->sw_index, out) : FM_NONE;
-	uint8_t vl[16];
+	uint8_t vl[16], n_vls;
 
+	if (n->ports[out].edge != EDGE_LINKED)
+		return; /* unplugged meanwhile */
+	n_vls = data_vls(s, &n->ports[out]);
 	for (unsigned sl = 0; sl < 16; sl++)
 		vl[sl] = link != FM_NONE ? tables_vl(fab, tables_of(s->next), n->sw_index,
 					       (uint8_t)(a->index >> 8), link, (uint8_t)sl)
-					 : (uint8_t)(sl % data_vls(&n->ports[out]));
+					 : (uint8_t)(sl % n_vls);
 	wire_sl2vl_put(data, vl);
 }
 
@@ -108,8 +113,11 @@ static void
 want_vl_arb(const struct sweeper *s, const struct ask *a, uint8_t *data)
 {
 	const struct inv_port *p = &inv_node(&s->inv, a->node)->ports[a->port];
-	unsigned n_vls = data_vls(p), cap = p->info.vl_arb_low_cap;
+	unsigned n_vls, cap = p->info.vl_arb_low_cap;
 
+	if (p->edge != EDGE_LINKED)
+		return; /* unplugged meanwhile */
+	n_vls = data_vls(s, p);
 	memset(data, 0, WIRE_SMP_DATA_BYTES);
 	for (unsigned i = 0; i < n_vls && i < cap && i < VL_ARB_ENTRIES; i++) {
 		data[2 * i] = (uint8_t)i;
@@ -357,10 +365,11 @@ feed_lft(struct sweeper *s)
 	return *block < n_blocks;
 }
 
+/* Once a plan has spread SLs over VLs, one that does not has to say so too. */
 static bool
-uses_vls(const struct plan *p)
+maps_sls(const struct sweeper *s)
 {
-	return p != NULL && p->tables->t.n_vls_used > 1;
+	return s->next != NULL && (s->next->tables->t.n_vls_used > 1 || s->vls_written);
 }
 
 /* SL to VL and VL arbitration of one port, as output; the management port
@@ -371,7 +380,7 @@ ensure_qos(struct sweeper *s, uint32_t slot, unsigned port)
 	struct inv_node *n = inv_node(&s->inv, slot);
 	struct inv_port *p = &n->ports[port];
 
-	if (!uses_vls(s->next) || p->qos_done || n->quiet || port == 0 || !link_usable(&s->inv, p))
+	if (!maps_sls(s) || p->qos_done || n->quiet || port == 0 || !link_usable(&s->inv, p))
 		return;
 	p->qos_done = !s->set.dry_run;
 	if (p->info.vl_arb_low_cap > 0)
@@ -432,6 +441,8 @@ program_tables(struct sweeper *s)
 		for (uint32_t i = 0; i < s->inv.nodes.n; i++)
 			for (unsigned p = 0; p <= inv_node(&s->inv, i)->n_ports; p++)
 				inv_node(&s->inv, i)->ports[p].qos_done = false;
+	if (s->next != NULL && s->next->tables->t.n_vls_used > 1)
+		s->vls_written = true;
 	s->cursor[0] = s->cursor[1] = s->cursor[2] = 0;
 	s->feed = feed_tables;
 }

@@ -15,6 +15,11 @@ tests_sweep_check_worker_SOURCES = tests/sweep/check_worker.c tests/sweep/rig.c 
 tests_sweep_check_worker_CFLAGS = $(unit_cflags)
 tests_sweep_check_worker_LDADD = $(unit_ldadd)
 
+UNIT_TESTS += tests/sweep/check_vls
+tests_sweep_check_vls_SOURCES = tests/sweep/check_vls.c tests/sweep/rig.c tests/sweep/rig.h
+tests_sweep_check_vls_CFLAGS = $(unit_cflags)
+tests_sweep_check_vls_LDADD = $(unit_ldadd)
+
 UNIT_TESTS += tests/unit/check_ha
 tests_unit_check_ha_SOURCES = tests/unit/check_ha.c
 tests_unit_check_ha_CFLAGS = $(unit_cflags)

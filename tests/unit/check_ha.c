@@ -128,7 +128,10 @@ static const struct {
 } controls[] = {
 	{ WIRE_SM_DISCOVERING, WIRE_SM_HANDOVER, HA_REFUSE, WIRE_SM_DISCOVERING },
 	{ WIRE_SM_NOT_ACTIVE, WIRE_SM_HANDOVER, HA_REFUSE, WIRE_SM_NOT_ACTIVE },
-	{ WIRE_SM_MASTER, WIRE_SM_HANDOVER, HA_NOTHING, WIRE_SM_MASTER },
+	{ WIRE_SM_MASTER, WIRE_SM_HANDOVER, HA_BECOME_MASTER, WIRE_SM_MASTER },
+	{ WIRE_SM_MASTER, WIRE_SM_ACKNOWLEDGE, HA_NOTHING, WIRE_SM_MASTER },
+	{ WIRE_SM_STANDBY, WIRE_SM_ACKNOWLEDGE, HA_NOTHING, WIRE_SM_STANDBY },
+	{ WIRE_SM_DISCOVERING, WIRE_SM_ACKNOWLEDGE, HA_REFUSE, WIRE_SM_DISCOVERING },
 	{ WIRE_SM_STANDBY, WIRE_SM_DISABLE, HA_STOP, WIRE_SM_NOT_ACTIVE },
 	{ WIRE_SM_MASTER, WIRE_SM_DISABLE, HA_REFUSE, WIRE_SM_MASTER },
 	{ WIRE_SM_NOT_ACTIVE, WIRE_SM_STANDBY_REQ, HA_BECOME_STANDBY, WIRE_SM_STANDBY },
@@ -148,6 +151,86 @@ START_TEST(test_controls)
 }
 END_TEST
 
+/* HANDOVER sent: master until it is acknowledged by whom it went to. */
+START_TEST(test_giving_way)
+{
+	struct ha_other o = other(1, 9, WIRE_SM_STANDBY);
+	struct wire_sm_info stranger = { .guid = 77, .priority = 9, .state = WIRE_SM_STANDBY };
+	uint32_t whom;
+
+	ha.state = WIRE_SM_MASTER;
+	ck_assert_int_eq(ha_decide(&ha, &o, 1, &whom), HA_GIVE_WAY);
+	ha_handed_to(&ha, &o);
+	ck_assert_int_eq(ha.state, WIRE_SM_MASTER);
+	ck_assert_int_eq(ha_on_set(&ha, WIRE_SM_ACKNOWLEDGE, &stranger), HA_NOTHING);
+	ck_assert_int_eq(ha.state, WIRE_SM_MASTER);
+	ck_assert_int_eq(ha_on_set(&ha, WIRE_SM_ACKNOWLEDGE, &o.info), HA_BECOME_STANDBY);
+	ck_assert_int_eq(ha.state, WIRE_SM_STANDBY);
+	ck_assert(!ha.awaits_ack);
+}
+END_TEST
+
+/* The acknowledgement was lost: the other one is seen to be master, in a
+ * sweep or in a poll. */
+START_TEST(test_acknowledge_lost)
+{
+	struct ha_other o = other(1, 9, WIRE_SM_STANDBY);
+	uint32_t whom;
+
+	ha.state = WIRE_SM_MASTER;
+	ha_handed_to(&ha, &o);
+	ck_assert(!ha_on_poll(&ha, &o.info, 3));
+	ck_assert_int_eq(ha.state, WIRE_SM_MASTER);
+	o.info.state = WIRE_SM_MASTER;
+	if (_i == 0)
+		ck_assert_int_eq(ha_decide(&ha, &o, 1, &whom), HA_STANDBY);
+	else
+		ck_assert(!ha_on_poll(&ha, &o.info, 3));
+	ck_assert_int_eq(ha.state, WIRE_SM_STANDBY);
+	ck_assert(!ha.awaits_ack);
+}
+END_TEST
+
+/* It took HANDOVER and died: the subnet is ours again. */
+START_TEST(test_heir_dies)
+{
+	struct ha_other o = other(1, 9, WIRE_SM_STANDBY);
+
+	ha.state = WIRE_SM_MASTER;
+	ha_handed_to(&ha, &o);
+	ck_assert(!ha_on_poll(&ha, NULL, 2));
+	ck_assert(ha_on_poll(&ha, NULL, 2));
+	ck_assert_int_eq(ha.state, WIRE_SM_DISCOVERING);
+	ck_assert(!ha.awaits_ack);
+}
+END_TEST
+
+static const struct {
+	uint8_t our_state, state;
+	enum ha_verdict verdict;
+} foreigners[] = {
+	{ WIRE_SM_DISCOVERING, WIRE_SM_MASTER, HA_STANDBY },
+	{ WIRE_SM_DISCOVERING, WIRE_SM_STANDBY, HA_MASTER },
+	{ WIRE_SM_MASTER, WIRE_SM_STANDBY, HA_MASTER },
+	{ WIRE_SM_MASTER, WIRE_SM_MASTER, HA_MASTER },
+};
+
+/* Better than we are, but of another SM_Key. */
+START_TEST(test_foreign_key)
+{
+	struct ha_other o = other(1, 9, foreigners[_i].state);
+	uint32_t whom;
+
+	o.info.sm_key = 2;
+	ha.state = foreigners[_i].our_state;
+	ck_assert_int_eq(ha_decide(&ha, &o, 1, &whom), foreigners[_i].verdict);
+	ha.state = WIRE_SM_STANDBY;
+	ck_assert_int_eq(ha_on_set(&ha, WIRE_SM_HANDOVER, &o.info), HA_REFUSE);
+	o.info.sm_key = 1;
+	ck_assert_int_eq(ha_on_set(&ha, WIRE_SM_HANDOVER, &o.info), HA_BECOME_MASTER);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -164,6 +247,10 @@ main(void)
 	tcase_add_test(t, test_master_dies);
 	tcase_add_test(t, test_master_steps_down);
 	tcase_add_loop_test(t, test_controls, 0, sizeof(controls) / sizeof(controls[0]));
+	tcase_add_test(t, test_giving_way);
+	tcase_add_loop_test(t, test_acknowledge_lost, 0, 2);
+	tcase_add_test(t, test_heir_dies);
+	tcase_add_loop_test(t, test_foreign_key, 0, sizeof(foreigners) / sizeof(foreigners[0]));
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);
