@@ -234,7 +234,8 @@ on_reload_signal(evutil_socket_t fd, short what, void *arg)
 
 	notify("RELOADING=1");
 	if (daemon_reload(d, &err) != 0)
-		log_err("daemon", "%s; the old configuration stays", err.msg);
+		events_add(d->events, FM_LOG_ERR, "daemon", NULL, "%s; the old configuration stays",
+		    err.msg);
 	notify("READY=1");
 }
 

@@ -69,8 +69,7 @@ stand_by(struct ha *h, const struct ha_other *master, enum ha_verdict verdict)
 
 /* As master: a better one there? */
 static enum ha_verdict
-decide_as_master(
-    struct ha *h, const struct ha_other *others, uint32_t n_others, uint32_t *whom)
+decide_as_master(struct ha *h, const struct ha_other *others, uint32_t n_others, uint32_t *whom)
 {
 	uint32_t best = best_of(h, others, n_others, 0);
 
@@ -103,8 +102,7 @@ ha_decide(struct ha *h, const struct ha_other *others, uint32_t n_others, uint32
 	*whom = master;
 	if (master < n_others && !h->handed_over)
 		return stand_by(h, &others[master],
-		    other_is_better(h, &others[master]) ||
-			    ha_is_foreign(h, &others[master].info)
+		    other_is_better(h, &others[master]) || ha_is_foreign(h, &others[master].info)
 			? HA_STANDBY
 			: HA_AWAIT_HANDOVER);
 	*whom = best;

@@ -79,10 +79,12 @@ struct sweeper {
 	FM_VEC(uint32_t) nodes_named; /* nodes (CAs) whose own data changed */
 	FM_VEC(uint32_t) doubted;     /* switches that did not answer the light sweep, slots */
 
-	struct plan *plan;	  /* in the switches */
-	struct plan *next;	  /* being written */
-	struct fm_hash lid_owner; /* base LID -> slot */
-	uint32_t cursor[3];	  /* of the feed that runs: stage, outer, inner */
+	struct plan *plan;			/* in the switches */
+	struct plan *next;			/* being written */
+	struct fm_hash lid_owner;		/* base LID -> slot */
+	uint32_t cursor[3];			/* of the feed that runs: stage, outer, inner */
+	uint32_t n_held_back, n_held_back_said; /* active links that could do more (links.c) */
+	char held_back[160];			/* the first of them */
 	FM_VEC(struct other_sm) others;
 	struct other_sm master; /* whom we wait for as standby */
 	enum ha_verdict verdict;

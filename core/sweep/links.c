@@ -143,6 +143,44 @@ send_port(struct sweeper *s, uint32_t slot, unsigned port, const struct wire_por
 	ask_set_at(a, WIRE_ATTR_PORT_INFO, port, data, done);
 }
 
+/* An active link is not bounced for another MTU or number of VLs: note it. */
+static void
+note_held_back(struct sweeper *s, uint32_t slot, unsigned port)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+	const struct inv_port *p = &n->ports[port], *far;
+	uint8_t mtu, vls;
+	char name[96];
+
+	if (port == 0 || p->info.port_state != WIRE_PORT_ACTIVE || slot > p->peer ||
+	    !link_usable(&s->inv, p))
+		return;
+	far = &inv_node(&s->inv, p->peer)->ports[p->peer_port];
+	mtu = p->info.mtu_cap < far->info.mtu_cap ? p->info.mtu_cap : far->info.mtu_cap;
+	vls = p->info.vl_cap < far->info.vl_cap ? p->info.vl_cap : far->info.vl_cap;
+	vls = vls < s->set.max_op_vls ? vls : s->set.max_op_vls;
+	if ((p->info.neighbor_mtu == mtu || mtu == 0) &&
+	    (p->info.operational_vls == vls || vls == 0))
+		return;
+	if (s->n_held_back++ == 0)
+		snprintf(s->held_back, sizeof(s->held_back),
+		    "%s port %u has NeighborMTU %u and OperationalVLs %u where %u and %u are due",
+		    inv_name(n, name, sizeof(name)), port, p->info.neighbor_mtu,
+		    p->info.operational_vls, mtu, vls);
+}
+
+static void
+say_held_back(struct sweeper *s)
+{
+	if (s->n_held_back > 0 && s->n_held_back != s->n_held_back_said)
+		log_notice("sweep",
+		    "%" PRIu32
+		    " active links are left with the MTU or VLs they came up with, until they "
+		    "come up anew: %s (codes of PortInfo)%s",
+		    s->n_held_back, s->held_back, s->n_held_back > 1 ? ", for one" : "");
+	s->n_held_back_said = s->n_held_back;
+}
+
 static void
 set_port(struct sweeper *s, uint32_t slot, unsigned port)
 {
@@ -151,6 +189,7 @@ set_port(struct sweeper *s, uint32_t slot, unsigned port)
 	uint32_t rows = wanted_port(s, slot, port, &want);
 
 	p->follows = false;
+	note_held_back(s, slot, port);
 	if (rows == 0)
 		return;
 	tell_rows(inv_node(&s->inv, slot), port, "is set for", rows);
@@ -280,6 +319,7 @@ feed_activate(struct sweeper *s)
 void
 links_ports(struct sweeper *s)
 {
+	s->n_held_back = 0;
 	s->cursor[1] = 0;
 	s->feed = feed_set;
 }
@@ -287,6 +327,7 @@ links_ports(struct sweeper *s)
 void
 links_activate(struct sweeper *s)
 {
+	say_held_back(s);
 	s->cursor[1] = 0;
 	s->feed = feed_activate;
 }

@@ -36,8 +36,8 @@ on_sm_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (o.ha.info.guid == s->p.ha->guid)
 		return;
 	if (ha_is_foreign(s->p.ha, &o.ha.info) && o.ha.info.state != WIRE_SM_MASTER)
-		log_debug("ha", "SM 0x%016" PRIx64 " has another sm_key: not considered",
-		    o.ha.info.guid);
+		log_debug(
+		    "ha", "SM 0x%016" PRIx64 " has another sm_key: not considered", o.ha.info.guid);
 	if (!fm_vec_push(&s->others, o))
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for other SMs");
 }
@@ -173,8 +173,7 @@ sweeper_poll_master(struct sweeper *s)
 {
 	struct ask *a;
 
-	if (s->phase != PHASE_IDLE ||
-	    (s->p.ha->state != WIRE_SM_STANDBY && !s->p.ha->awaits_ack))
+	if (s->phase != PHASE_IDLE || (s->p.ha->state != WIRE_SM_STANDBY && !s->p.ha->awaits_ack))
 		return;
 	a = ask_new(s, s->master.node, s->master.port);
 	if (a != NULL && !ask_get_at(a, WIRE_ATTR_SM_INFO, 0, on_poll))
@@ -261,7 +260,8 @@ on_control(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 		break;
 	case HA_BECOME_STANDBY:
 		if (h->modifier == WIRE_SM_ACKNOWLEDGE) {
-			log_notice("ha", "handed the subnet over to SM 0x%016" PRIx64 "; standing by",
+			log_notice("ha",
+			    "handed the subnet over to SM 0x%016" PRIx64 "; standing by",
 			    from.guid);
 			break;
 		}

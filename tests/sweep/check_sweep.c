@@ -218,6 +218,24 @@ START_TEST(test_restart_with_damaged_store)
 }
 END_TEST
 
+/* Fewer VLs are configured: links in use are left alone, and that is said once. */
+START_TEST(test_active_links_are_not_bounced)
+{
+	uint64_t sets;
+
+	bring_up("pgft 2 4,4 1,4 1,1", NULL);
+	ck_assert_ptr_null(strstr(rig_log, "active links are left"));
+	sets = rig_sets(&rig);
+	rig.set.max_op_vls = 2;
+	restart();
+	ck_assert_ptr_nonnull(strstr(rig_log, "32 active links are left"));
+	rig_log_clear();
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_ptr_null(strstr(rig_log, "active links are left"));
+	ck_assert_uint_eq(rig_sets(&rig), sets);
+}
+END_TEST
+
 /* Without a store the LIDs in the ports are honoured. */
 START_TEST(test_restart_without_store)
 {
@@ -630,6 +648,7 @@ suite(void)
 	tcase_add_test(t, test_restart_writes_nothing);
 	tcase_add_test(t, test_restart_with_other_settings);
 	tcase_add_test(t, test_restart_with_damaged_store);
+	tcase_add_test(t, test_active_links_are_not_bounced);
 	tcase_add_test(t, test_restart_without_store);
 	tcase_add_test(t, test_dead_node);
 	tcase_add_test(t, test_duplicate_ca);

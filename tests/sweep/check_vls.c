@@ -142,9 +142,9 @@ expect_sl2vl(uint32_t node, unsigned port, uint32_t modifier, const uint8_t *wan
 	peek(node, port, WIRE_ATTR_SL2VL, modifier, data);
 	wire_sl2vl_get(data, vl);
 	for (unsigned sl = 0; sl < 16; sl++)
-		ck_assert_msg(vl[sl] == want[sl], "%s: node %s, in %u, out %u: SL %u to VL %u, not %u",
-		    what, rig.nl.nodes[node].id, modifier >> 8, modifier & 0xff, sl, vl[sl],
-		    want[sl]);
+		ck_assert_msg(vl[sl] == want[sl],
+		    "%s: node %s, in %u, out %u: SL %u to VL %u, not %u", what,
+		    rig.nl.nodes[node].id, modifier >> 8, modifier & 0xff, sl, vl[sl], want[sl]);
 }
 
 static bool
