@@ -13,7 +13,8 @@
  * the class are followed one by one (verify_walk.c).
  *
  * Dependencies of classes are too many rather than too few.  If they show a
- * cycle nothing is claimed: everything is done the long way.  So the verdict
+ * cycle they are noted again, only where packets come through; if there is one
+ * still nothing is claimed: everything is done the long way.  So the verdict
  * is always the exact one; only the time differs.
  *
  * Masks are made for a tile of classes at a time: each row of the tables is
@@ -177,7 +178,7 @@ setup_walker(const struct classes *k, struct class_walker *w)
 	w->path = malloc((n + 1) * sizeof(*w->path));
 	w->bad = malloc((n + 1) * sizeof(*w->bad));
 	w->at_hop = calloc(HOPS_LIMIT + 1, sizeof(*w->at_hop));
-	w->dep = calloc(k->n_deps + 1, sizeof(*w->dep));
+	w->dep = calloc(k->j->port_first[n] + 1, sizeof(*w->dep)); /* n_deps is at most that */
 	w->carried = calloc(n + 1, sizeof(*w->carried));
 	if (w->span == NULL || w->mask == NULL || w->hop == NULL || w->fits == NULL ||
 	    w->mark == NULL || w->path == NULL || w->bad == NULL || w->at_hop == NULL ||
@@ -405,6 +406,11 @@ judge_tile(void *arg, uint32_t tile, unsigned worker)
 		uint32_t component = j->snap->sw_component[c->sw];
 
 		clear_strangers(j, mask, c->sw);
+		if (k->tight) {
+			if (!k->exact[first + i])
+				verify_class_deps(k, w, c, mask);
+			continue;
+		}
 		if (k->exact[first + i] || !delivers(k, c) ||
 		    !verify_class_hops(k, w, mask, c->sw) ||
 		    w->sources != j->component_sources[component]) {
@@ -445,18 +451,24 @@ static int
 judge_classes(struct classes *k, struct fm_pool *workers, bool *settled, struct fm_error *err)
 {
 	struct judge *j = k->j;
-	uint32_t n_exact;
+	uint32_t n_exact, n_tiles;
 	int rc = 0;
 
 	if (!setup(k))
 		return FM_E_RESOURCE;
-	fm_pool_for(workers, (k->n_classes + CLASS_TILE - 1) / CLASS_TILE, judge_tile, k);
+	n_tiles = (k->n_classes + CLASS_TILE - 1) / CLASS_TILE;
+	fm_pool_for(workers, n_tiles, judge_tile, k);
 	if (!list_exact(k, &n_exact))
 		return FM_E_RESOURCE;
 	if (n_exact > 0)
 		rc = verify_walk(j, workers, err);
 	if (rc == 0)
 		rc = verify_class_acyclic(k, n_exact > 0, settled);
+	if (rc == 0 && !*settled) {
+		verify_class_tighten(k);
+		fm_pool_for(workers, n_tiles, judge_tile, k);
+		rc = verify_class_acyclic(k, n_exact > 0, settled);
+	}
 	return rc;
 }
 

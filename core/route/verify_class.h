@@ -61,7 +61,8 @@ struct classes {
 	struct lid_run *run;	 /* [n_runs] */
 	uint8_t *exact;		 /* [n_classes] 1 = look at each LID */
 	size_t mask_stride;
-	uint32_t most_runs;	 /* in a tile */
+	bool tight;	    /* second time, for the dependencies only: none too many by choice */
+	uint32_t most_runs; /* in a tile */
 	struct class_edge *edge; /* [n_links] */
 	fm_sw *next;		 /* [port_first[n_switches]] behind a port, or FM_NONE */
 	/* twins: one group of switches, [group[g]..group[g + 1]) of twin */
@@ -83,6 +84,8 @@ bool verify_class_hops(
     const struct classes *k, struct class_walker *w, const uint64_t *mask, fm_sw to);
 
 bool verify_class_twins(struct classes *k); /* false: out of memory */
+/* Forget all dependencies and twins. */
+void verify_class_tighten(struct classes *k);
 /* Note the dependencies of a class. */
 void verify_class_deps(const struct classes *k, struct class_walker *w, const struct lid_class *c,
     const uint64_t *mask);

@@ -88,6 +88,19 @@ verify_class_twins(struct classes *k)
 	return true;
 }
 
+void
+verify_class_tighten(struct classes *k)
+{
+	const struct judge *j = k->j;
+	uint32_t n = j->fab->n_switches;
+
+	k->tight = true;
+	k->n_deps = j->port_first[n];
+	memcpy(k->dep_first, j->port_first, n * sizeof(*k->dep_first));
+	for (unsigned i = 0; i < j->n_walkers; i++)
+		memset(k->walkers[i].dep, 0, k->n_deps * sizeof(*k->walkers[i].dep));
+}
+
 /* From the sources on, every switch that packets come to. */
 static void
 note_carried(const struct classes *k, struct class_walker *w, const uint64_t *mask)
@@ -142,7 +155,7 @@ void
 verify_class_deps(const struct classes *k, struct class_walker *w, const struct lid_class *c,
     const uint64_t *mask)
 {
-	if (c->n_end_lids > 0)
+	if (c->n_end_lids > 0 && !k->tight)
 		note_all(k, w, mask);
 	else
 		note_carried(k, w, mask);

@@ -585,6 +585,43 @@ START_TEST(test_credit_loop)
 }
 END_TEST
 
+/* The same by packets to switches without ends: hosts at s0 and s2 only,
+ * everything clockwise that is for s1 or s3. */
+START_TEST(test_credit_loop_of_switches)
+{
+	struct box x = { .next_lid = 1 };
+	struct verdict v;
+
+	for (uint32_t i = 0; i < 4; i++)
+		add_switch(&x);
+	for (uint32_t i = 0; i < 4; i++)
+		add_end(&x, i, FM_END_SWITCH, 0);
+	add_end(&x, 0, FM_END_CA, 0);
+	add_end(&x, 2, FM_END_CA, 0);
+	for (uint32_t i = 0; i < 4; i++)
+		ck_assert(fm_vec_push(&x.b.cables,
+		    ((struct snapshot_cable){ .sw = { i, (i + 1) % 4 },
+			.port = { 2, 3 },
+			.n_vls = 4,
+			.mbps = 1,
+			.nominal_mbps = 1 })));
+	build(&x);
+	for (uint32_t sw = 0; sw < 4; sw++)
+		for (uint32_t lid = 1; lid <= 6; lid++) {
+			uint32_t to = lid <= 4 ? lid - 1 : lid == 5 ? 0 : 2;
+
+			x.tables->t.lft[sw][lid] = sw == to ? lid > 4
+			    : to % 2 == 1 || sw < to	    ? 2
+							    : 3;
+		}
+	v = judge(&x, &plain, NULL);
+	ck_assert_int_eq(v.fault, VERIFY_CREDIT_LOOP);
+	ck_assert_uint_eq(v.credit_loops, 1);
+	ck_assert_uint_eq(v.unreachable_pairs, 0);
+	drop(&x);
+}
+END_TEST
+
 /* The dateline cure: who will cross the cable 3-0 has SL 1, and VL 1 from
  * there on.  At s1 only the ingress port tells before from after. */
 START_TEST(test_dateline)
@@ -742,6 +779,7 @@ main(void)
 	tcase_add_test(c, test_dead_end);
 	tcase_add_test(c, test_wrong_host);
 	tcase_add_test(c, test_credit_loop);
+	tcase_add_test(c, test_credit_loop_of_switches);
 	tcase_add_test(c, test_dateline);
 	tcase_add_test(c, test_vl_budget);
 	tcase_add_test(c, test_junk);
