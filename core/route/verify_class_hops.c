@@ -124,10 +124,13 @@ is_right(const struct judge *j, const struct class_walker *w, const uint64_t *ma
 	return wrong == 0 && n == w->n_known;
 }
 
+/* Behind the lowest port of a mask, which may name ports that u does not have. */
 static inline fm_sw
 first_next(const struct classes *k, fm_sw u, uint64_t mask)
 {
-	return k->next[k->j->port_first[u] + 1 + (uint32_t)__builtin_ctzll(mask)];
+	uint32_t port = 1 + (uint32_t)__builtin_ctzll(mask);
+
+	return port <= k->j->fab->sw_n_ports[u] ? k->next[k->j->port_first[u] + port] : FM_NONE;
 }
 
 /* New hops for u and the wrong switches that it leads to.  False: it leads to
