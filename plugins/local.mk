@@ -34,13 +34,16 @@ plugins_engines_updn_la_LIBADD = libfmcommon.la
 
 fattree_sources = \
 	plugins/engines/fattree/bundle.c \
+	plugins/engines/fattree/down.c \
 	plugins/engines/fattree/fattree.c plugins/engines/fattree/fattree.h \
-	plugins/engines/fattree/fill.c \
+	plugins/engines/fattree/fill.c plugins/engines/fattree/fill.h \
+	plugins/engines/fattree/leads.c \
 	plugins/engines/fattree/order.c \
 	plugins/engines/fattree/reach.c \
 	plugins/engines/fattree/shape.c \
 	plugins/engines/fattree/tiers.c \
-	plugins/engines/fattree/translate.c
+	plugins/engines/fattree/translate.c \
+	plugins/engines/fattree/up.c
 plugin_LTLIBRARIES += plugins/engines/fattree.la
 plugins_engines_fattree_la_SOURCES = $(fattree_sources)
 plugins_engines_fattree_la_LDFLAGS = $(engine_ldflags)

@@ -222,7 +222,7 @@ number_lids(struct ft *ft)
 								: n_other++;
 
 			for (; lid != 0 && lid <= last && lid < ft->n_lids; lid++) {
-				ft->lid_col[lid] = c;
+				ft->lid_col[lid] = (uint16_t)c;
 				ft->number[lid] = t++;
 			}
 		}
@@ -235,7 +235,7 @@ make_runs(struct ft *ft, struct fm_error *err)
 	uint32_t n = 0, *at = ft_alloc(ft, ft->n, sizeof(*at));
 
 	for (size_t lid = 1; lid < ft->n_lids; lid++)
-		if (ft->lid_col[lid] != FM_NONE && ft->lid_col[lid] != ft->lid_col[lid - 1]) {
+		if (ft->lid_col[lid] != FT_NO_COL && ft->lid_col[lid] != ft->lid_col[lid - 1]) {
 			ft->col_run[ft->lid_col[lid] + 1]++;
 			n++;
 		}
@@ -249,7 +249,7 @@ make_runs(struct ft *ft, struct fm_error *err)
 	for (size_t lid = 1; lid < ft->n_lids; lid++) {
 		uint32_t c = ft->lid_col[lid];
 
-		if (c == FM_NONE)
+		if (c == FT_NO_COL)
 			continue;
 		if (c != ft->lid_col[lid - 1])
 			ft->runs[at[c]++] = (struct ft_run){ (uint16_t)lid, 1 };
@@ -286,7 +286,9 @@ fill_template(void *arg, uint32_t i, unsigned worker)
 	struct ft_template *t = &ft->templates[i];
 
 	for (size_t lid = 0; lid < ft->n_lids; lid++)
-		t->slot[lid] = (uint8_t)(ft->number[lid] / t->divider % t->n);
+		t->slot[lid] = ft->lid_col[lid] == FT_NO_COL
+		    ? FM_PORT_NONE
+		    : (uint8_t)(ft->number[lid] / t->divider % t->n);
 }
 
 static int

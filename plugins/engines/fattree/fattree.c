@@ -17,13 +17,15 @@
  *	order     one strict order of switches; routes go up, then down in it
  *	reach     costs from every switch to every switch, as bit sets
  *	bundles   slots, dividers, templates
- *	fill      one template row per set of siblings, a byte translation per
- *	          switch, displaced LIDs picked one by one
+ *	leads     one template row per set of siblings
+ *	up        a byte translation of it per switch, lost LIDs dealt one by one
+ *	down      what children serve; tops of a block share a row likewise
+ *	fill      all rows, in tasks
  *
  * Promises: never up after down, so no credit loops on one VL; the tables
  * depend on structure and GUIDs, not on LIDs, ports or names (GUIDs order what
  * structure cannot tell apart).  prev is asked only for displaced LIDs.
- * About 1.5 x the time of writing the tables.
+ * Little more than the time of writing the tables.
  */
 #include "plugins/engines/fattree/fattree.h"
 

@@ -7,7 +7,10 @@
  *	order.c   who is above whom, for the legality of turns
  *	reach.c   costs to every switch as layers of bits
  *	bundle.c  up-link slots, dividers, templates
- *	fill.c    the rows of the tables
+ *	leads.c   template rows: which slots lead where
+ *	up.c      rows from them
+ *	down.c    columns that children serve
+ *	fill.c    the tasks that fill rows
  *
  * The idea stands at the head of fattree.c.
  */
@@ -20,11 +23,13 @@
 #include <fmd/engine.h>
 
 #define FT_NO_RANK UINT16_MAX
-#define FT_MAX_RANK 31	  /* routes of twice as many hops fit the costs */
-#define FT_ORDER_STEP 64u /* between tiers; FT_ORDER_STEP * 2 * FT_MAX_RANK fits 16 bits */
-#define FT_MAX_COST 64	  /* layers; a longer path counts as none */
-#define FT_MAX_SLOTS 250  /* of one bundle: slot numbers are bytes, 255 = none */
-#define FT_MASK_WORDS 4	  /* 64 * 4 >= FT_MAX_SLOTS */
+#define FT_NO_COL UINT16_MAX /* there are fewer unicast LIDs */
+#define FT_MAX_RANK 31	     /* routes of twice as many hops fit the costs */
+#define FT_ORDER_STEP 64u    /* between tiers; FT_ORDER_STEP * 2 * FT_MAX_RANK fits 16 bits */
+#define FT_MAX_COST 64	     /* layers; a longer path counts as none */
+#define FT_MAX_SLOTS 250     /* of one bundle: slot numbers are bytes, 255 = none */
+#define FT_MASK_WORDS 4	     /* 64 * 4 >= FT_MAX_SLOTS */
+#define FT_LINE 8u	     /* words of a cache line */
 #define FT_MAX_TEMPLATES 32
 
 struct fattree_options {
@@ -38,18 +43,18 @@ struct ft_group {
 	uint32_t n;
 };
 
-/* Costs from one switch to all columns: layer k is the set of columns at k hops. */
-struct ft_layers {
-	uint64_t present;	    /* bit k: layer k is not empty */
-	uint64_t *bits;		    /* [layers present][words], ascending k */
-	struct ft_range *range;	    /* [layers present] */
-	uint8_t index[FT_MAX_COST]; /* of layer k in these, where present */
+/* Words from .. to - 1 of a set of columns, both multiples of FT_LINE; all other
+ * words are 0.  Columns are in the order of the tree, so what is below a switch
+ * lies in few lines. */
+struct ft_set {
+	uint64_t *bits; /* [to - from] */
+	uint16_t from, to;
 };
 
-/* Words from .. to - 1 of a layer may be other than 0: columns are in the
- * order of the tree, so what is below a switch lies in few words. */
-struct ft_range {
-	uint16_t from, to;
+/* Costs from one switch to all columns: layer k is the set of columns at k hops. */
+struct ft_layers {
+	uint64_t present;     /* bit k: layer k is not empty */
+	struct ft_set *layer; /* [highest present + 1] */
 };
 
 /* A place for an up-link.  Siblings number their slots alike, and a cable
@@ -111,13 +116,12 @@ struct ft {
 	uint16_t *order; /* [n] up = towards larger; equal: the link is not used */
 	bool *demoted;	 /* [n] put below a switch of a lower tier (order.c) */
 
-	/* reach.c */
-	size_t words;		/* of a set of columns, a multiple of 8 */
+	/* reach.c: the cost of a route from s is down[s] where that exists, else *up[s] */
+	size_t words;		/* of a set of columns, a multiple of FT_LINE */
 	struct ft_layers *down; /* [n] costs by down-links alone */
-	struct ft_layers
-	    *cost; /* [n] cost of the route: down where down gets there, else up first */
+	struct ft_set *below;	/* [n] union of the down layers */
+	struct ft_layers **up; /* [n] costs by an up-link first; shared by equal parents; or NULL */
 	uint64_t *demoted_cols; /* [words] */
-	uint64_t **below;	/* [n] union of the down layers */
 
 	/* bundle.c */
 	struct ft_bundle *bundles;
@@ -126,7 +130,7 @@ struct ft {
 	uint32_t *divider;   /* [n] */
 	size_t n_lids;	     /* table length used: max_lid + 1 */
 	uint32_t *number;    /* [n_lids] topological number of a LID */
-	uint32_t *lid_col;   /* [n_lids] column of the switch a LID lives on, FM_NONE */
+	uint16_t *lid_col;   /* [n_lids] column of the switch a LID lives on, FT_NO_COL */
 	uint32_t *col_run;   /* [n + 1] into runs */
 	struct ft_run *runs;
 	struct ft_template templates[FT_MAX_TEMPLATES];
@@ -173,13 +177,28 @@ ft_next_bit(const uint64_t *set, size_t words, uint32_t i)
 	     i = ft_next_bit((set), (words), i + 1))
 
 /* Layer k, or NULL when it is empty. */
-static inline const uint64_t *
-ft_layer(const struct ft *ft, const struct ft_layers *l, unsigned k)
+static inline const struct ft_set *
+ft_layer(const struct ft_layers *l, unsigned k)
 {
-	if (k >= FT_MAX_COST || ((l->present >> k) & 1) == 0)
-		return NULL;
-	return l->bits + l->index[k] * ft->words;
+	return l != NULL && k < FT_MAX_COST && ((l->present >> k) & 1) ? &l->layer[k] : NULL;
 }
+
+static inline bool
+ft_in(const struct ft_set *set, uint32_t c)
+{
+	uint32_t w = c / 64;
+
+	return w >= set->from && w < set->to && ((set->bits[w - set->from] >> (c % 64)) & 1);
+}
+
+/* A cache line of columns at once, as wide as the machine can. */
+typedef uint64_t ft_vec __attribute__((vector_size(64), aligned(8), may_alias));
+
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+#define FT_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define FT_WIDE
+#endif
 
 static inline bool
 ft_is_up(const struct ft *ft, fm_sw from, fm_sw to)

@@ -4,127 +4,207 @@
  *
  * A switch is at one of very few distances from most others, so its row of
  * the cost matrix is kept as sets of columns, one for each distance that
- * occurs (2 to 5 in a three-tier tree), and a link is worked off 64 columns
+ * occurs (2 to 5 in a three-tier tree), and a link is worked off 512 columns
  * at a time:
  *
  *	down[s]  hops by down-links alone; ascending in the order:
  *	         min over lower neighbours c of down[c] + 1
- *	cost[s]  of the route from s: down[s] where that exists, else (descending)
+ *	up[s]    hops by an up-link first; descending:
  *	         min over upper neighbours p of cost[p] + 1
+ *	cost[s]  of the route from s: down[s] where that exists, else up[s].
+ *	         Never stored.
  *
  * Routes follow falling costs; who can get down, gets down, so a route never
- * turns up after a down-link.  Switches of equal order are independent and
- * done in parallel.  O(links * distances * switches / 64).
+ * turns up after a down-link.  Switches with the same upper neighbours share
+ * up[]: a whole tree of three tiers has one for each pod and each plane.
+ * Switches of equal order are independent and done in parallel.
+ * O(links * distances * switches / 512).
  */
 #include "plugins/engines/fattree/fattree.h"
 
-typedef uint64_t vec __attribute__((vector_size(64), aligned(8), may_alias));
+#define SERIAL_BELOW 48	      /* switches: fewer are not worth waking workers for */
+#define ROOM_WORDS (1u << 13) /* memory for results is taken in pieces of so many */
+
+/* One switch at a time, by one worker.  Rows are all 0 between switches. */
+struct acc {
+	uint64_t *rows; /* [FT_MAX_COST + 1][words]; the last one: columns seen so far */
+	struct ft_set row[FT_MAX_COST + 1];
+	uint64_t present;
+	uint64_t *room; /* unused rest of the piece */
+	size_t n_room;
+};
+
+/* Switches with equal upper neighbours. */
+struct parents {
+	fm_sw sw; /* one of them */
+	uint64_t hash;
+	struct ft_layers up;
+};
 
 struct reach {
 	struct ft *ft;
-	const fm_sw *level; /* switches of this order */
-	uint64_t **acc;	    /* [n_workers] [FT_MAX_COST + 1][words], all 0 between switches */
+	const fm_sw *level;	 /* switches of this order */
+	struct parents *classes; /* [n_classes] descending by order */
+	uint32_t n_classes, first_class;
+	struct acc **acc; /* [n_workers] */
 };
 
-/* Ranges are widened to whole vectors: words is a multiple of 8. */
-static inline void
-or_into(uint64_t *to, const uint64_t *from, struct ft_range range)
+/* Words for results, zeroed. */
+static void *
+take(struct reach *r, struct acc *a, unsigned worker, size_t words)
 {
-	for (size_t w = range.from & ~7u; w < range.to; w += 8)
-		*(vec *)(to + w) |= *(const vec *)(from + w);
-}
+	const struct fm_host *host = r->ft->host;
+	uint64_t *at;
 
-/* row &= ~seen; seen |= row.  Where row is not 0. */
-static inline struct ft_range
-take_new(uint64_t *row, uint64_t *seen, size_t words)
-{
-	struct ft_range range = { 0, 0 };
+	words = (words + FT_LINE - 1) / FT_LINE * FT_LINE;
+	if (words > a->n_room) {
+		size_t n = words > ROOM_WORDS ? words : ROOM_WORDS;
 
-	for (size_t w = 0; w < words; w++) {
-		row[w] &= ~seen[w];
-		seen[w] |= row[w];
-		if (row[w] == 0)
-			continue;
-		if (range.to == 0)
-			range.from = (uint16_t)w;
-		range.to = (uint16_t)(w + 1);
+		a->room = host->scratch_worker(host, worker, n * sizeof(*a->room));
+		a->n_room = a->room != NULL ? n : 0;
 	}
-	return range;
+	if (words > a->n_room) {
+		atomic_store(&r->ft->no_memory, true);
+		return NULL;
+	}
+	at = a->room;
+	a->room += words;
+	a->n_room -= words;
+	return at;
 }
 
-static uint64_t *
+static struct acc *
 accumulator(struct reach *r, unsigned worker)
 {
 	const struct fm_host *host = r->ft->host;
+	struct acc *a = r->acc[worker];
 
-	if (r->acc[worker] == NULL)
-		r->acc[worker] = host->scratch_worker(
-		    host, worker, (FT_MAX_COST + 1) * r->ft->words * sizeof(uint64_t));
-	if (r->acc[worker] == NULL)
+	if (a != NULL)
+		return a;
+	a = host->scratch_worker(host, worker, sizeof(*a));
+	if (a == NULL ||
+	    (a->rows = host->scratch_worker(
+		 host, worker, (FT_MAX_COST + 1) * r->ft->words * sizeof(uint64_t))) == NULL) {
 		atomic_store(&r->ft->no_memory, true);
-	return r->acc[worker];
+		return NULL;
+	}
+	for (unsigned k = 0; k <= FT_MAX_COST; k++)
+		a->row[k].bits = a->rows + k * r->ft->words;
+	return r->acc[worker] = a;
 }
 
-/* Layers of a neighbour, one hop farther, into acc. */
-static uint64_t
-add_layers(const struct ft *ft, uint64_t *acc, const struct ft_layers *l)
+static inline void
+widen(struct ft_set *row, uint16_t from, uint16_t to)
+{
+	if (row->to == 0)
+		row->from = from;
+	row->from = from < row->from ? from : row->from;
+	row->to = to > row->to ? to : row->to;
+}
+
+/* Layers of a neighbour, one hop farther.  mask: only these columns; without:
+ * not these; either may be NULL. */
+FT_WIDE static void
+add_layers(
+    struct acc *a, const struct ft_layers *l, const uint64_t *mask, const struct ft_set *without)
 {
 	uint64_t left = l->present & ~(UINT64_C(1) << (FT_MAX_COST - 1));
 
-	for (unsigned i = 0; left != 0; left &= left - 1, i++)
-		or_into(acc + ((size_t)__builtin_ctzll(left) + 1) * ft->words,
-		    l->bits + i * ft->words, l->range[i]);
-	return (l->present & ~(UINT64_C(1) << (FT_MAX_COST - 1))) << 1;
-}
+	a->present |= left << 1;
+	for (; left != 0; left &= left - 1) {
+		const struct ft_set *from = &l->layer[__builtin_ctzll(left)];
+		struct ft_set *to = &a->row[__builtin_ctzll(left) + 1];
 
-static uint64_t
-add_demoted(const struct ft *ft, uint64_t *acc, const struct ft_layers *l)
-{
-	for (unsigned k = 0; k + 1 < FT_MAX_COST; k++) {
-		const uint64_t *row = ft_layer(ft, l, k);
+		widen(to, from->from, from->to);
+		for (size_t w = from->from; w < from->to; w += FT_LINE) {
+			ft_vec x = *(const ft_vec *)(from->bits + (w - from->from));
 
-		for (size_t w = 0; row != NULL && w < ft->words; w++)
-			acc[(k + 1) * ft->words + w] |= row[w] & ft->demoted_cols[w];
-	}
-	return (l->present & ~(UINT64_C(1) << (FT_MAX_COST - 1))) << 1;
-}
-
-/* Each column in its nearest layer only; keep what is not empty; acc to 0. */
-static void
-finish(struct ft *ft, uint64_t *acc, uint64_t present, unsigned worker, struct ft_layers *out,
-    uint64_t *seen)
-{
-	struct ft_range range[FT_MAX_COST];
-	size_t words = ft->words, n = 0;
-	char *block;
-
-	for (uint64_t left = present; left != 0; left &= left - 1) {
-		unsigned k = (unsigned)__builtin_ctzll(left);
-
-		range[n] = take_new(acc + k * words, seen, words);
-		if (range[n].to == 0)
-			continue;
-		out->present |= UINT64_C(1) << k;
-		out->index[k] = (uint8_t)n++;
-	}
-	block = ft->host->scratch_worker(
-	    ft->host, worker, n * (words * sizeof(uint64_t) + sizeof(*range)) + 64);
-	if (block == NULL) {
-		atomic_store(&ft->no_memory, true);
-		out->present = 0;
-	}
-	out->bits = (uint64_t *)(void *)block;
-	out->range = (struct ft_range *)(void *)(out->bits + n * words);
-	for (uint64_t left = present; left != 0; left &= left - 1) {
-		unsigned k = (unsigned)__builtin_ctzll(left);
-
-		if ((out->present >> k) & 1) {
-			memcpy(out->bits + out->index[k] * words, acc + k * words,
-			    words * sizeof(*acc));
-			out->range[out->index[k]] = range[out->index[k]];
+			if (mask != NULL)
+				x &= *(const ft_vec *)(mask + w);
+			if (without != NULL && w >= without->from && w < without->to)
+				x &= ~*(const ft_vec *)(without->bits + (w - without->from));
+			*(ft_vec *)(to->bits + w) |= x;
 		}
-		memset(acc + k * words, 0, words * sizeof(*acc));
 	}
+}
+
+/* Leave each column in its nearest layer only.  The last row collects them. */
+FT_WIDE static void
+keep_nearest(struct acc *a)
+{
+	struct ft_set *seen = &a->row[FT_MAX_COST];
+
+	for (uint64_t left = a->present; left != 0; left &= left - 1) {
+		unsigned k = (unsigned)__builtin_ctzll(left);
+		struct ft_set *row = &a->row[k], used = { row->bits, 0, 0 };
+
+		widen(seen, row->from, row->to);
+		for (size_t w = row->from; w < row->to; w += FT_LINE) {
+			ft_vec *x = (ft_vec *)(row->bits + w), *y = (ft_vec *)(seen->bits + w);
+			ft_vec new = *x & ~*y;
+			uint64_t any = 0;
+
+			*x = new;
+			*y |= new;
+			for (unsigned j = 0; j < FT_LINE; j++)
+				any |= new[j];
+			if (any != 0)
+				widen(&used, (uint16_t)w, (uint16_t)(w + FT_LINE));
+		}
+		*row = used;
+		if (used.to == 0)
+			a->present &= ~(UINT64_C(1) << k);
+	}
+}
+
+static struct ft_set
+move_row(struct ft_set *row, uint64_t *to)
+{
+	size_t n = (size_t)(row->to - row->from);
+	struct ft_set out = { to, row->from, row->to };
+
+	memcpy(to, row->bits + row->from, n * sizeof(*to));
+	memset(row->bits + row->from, 0, n * sizeof(*to));
+	row->from = row->to = 0;
+	return out;
+}
+
+/* The result from the rows, which become 0; the set of all columns too, if wanted. */
+static void
+finish(struct reach *r, struct acc *a, unsigned worker, struct ft_layers *out, struct ft_set *all)
+{
+	struct ft_set *seen = &a->row[FT_MAX_COST];
+	unsigned n_layers;
+	size_t words = 0;
+	uint64_t *at;
+
+	keep_nearest(a);
+	if (a->present == 0)
+		return;
+	n_layers = 64u - (unsigned)__builtin_clzll(a->present);
+	for (uint64_t left = a->present; left != 0; left &= left - 1) {
+		const struct ft_set *row = &a->row[__builtin_ctzll(left)];
+
+		words += (size_t)(row->to - row->from);
+	}
+	words += all != NULL ? (size_t)(seen->to - seen->from) : 0;
+	at = take(r, a, worker, words + n_layers * sizeof(struct ft_set) / sizeof(*at));
+	if (at == NULL)
+		return;
+	out->present = a->present;
+	out->layer = (struct ft_set *)(void *)(at + words);
+	for (; a->present != 0; a->present &= a->present - 1) {
+		unsigned k = (unsigned)__builtin_ctzll(a->present);
+
+		out->layer[k] = move_row(&a->row[k], at);
+		at += out->layer[k].to - out->layer[k].from;
+	}
+	if (all != NULL) {
+		*all = move_row(seen, at);
+		return;
+	}
+	memset(seen->bits + seen->from, 0, (size_t)(seen->to - seen->from) * sizeof(*seen->bits));
+	seen->from = seen->to = 0;
 }
 
 static void
@@ -133,20 +213,19 @@ reach_down(void *arg, uint32_t i, unsigned worker)
 	struct reach *r = arg;
 	struct ft *ft = r->ft;
 	fm_sw s = r->level[i];
-	uint64_t *acc = accumulator(r, worker), present = 1;
+	struct acc *a = accumulator(r, worker);
+	uint16_t w = (uint16_t)(ft->col_of[s] / 64);
 
-	if (acc == NULL)
+	if (a == NULL)
 		return;
-	acc[ft->col_of[s] / 64] |= UINT64_C(1) << (ft->col_of[s] % 64);
-	FT_EACH_GROUP (ft, g, s) {
-		if (ft->order[g->to] >= ft->order[s])
-			continue;
-		if (ft_is_restricted(ft, s, g->to))
-			present |= add_demoted(ft, acc, &ft->down[g->to]);
-		else
-			present |= add_layers(ft, acc, &ft->down[g->to]);
-	}
-	finish(ft, acc, present, worker, &ft->down[s], ft->below[s]);
+	a->present = 1;
+	widen(&a->row[0], w / FT_LINE * FT_LINE, (w / FT_LINE + 1) * FT_LINE);
+	a->row[0].bits[w] |= UINT64_C(1) << (ft->col_of[s] % 64);
+	FT_EACH_GROUP (ft, g, s)
+		if (ft->order[g->to] < ft->order[s])
+			add_layers(a, &ft->down[g->to],
+			    ft_is_restricted(ft, s, g->to) ? ft->demoted_cols : NULL, NULL);
+	finish(r, a, worker, &ft->down[s], &ft->below[s]);
 }
 
 static void
@@ -154,35 +233,25 @@ reach_up(void *arg, uint32_t i, unsigned worker)
 {
 	struct reach *r = arg;
 	struct ft *ft = r->ft;
-	fm_sw s = r->level[i];
-	uint64_t *acc = accumulator(r, worker), present = 0, *seen;
-	const struct ft_layers *down = &ft->down[s];
-	unsigned n = 0;
+	struct parents *c = &r->classes[r->first_class + i];
+	struct acc *a = accumulator(r, worker);
 
-	if (acc == NULL)
+	if (a == NULL)
 		return;
-	FT_EACH_GROUP (ft, g, s)
-		if (ft->order[g->to] > ft->order[s])
-			present |= add_layers(ft, acc, &ft->cost[g->to]);
-	for (uint64_t left = present; left != 0; left &= left - 1) {
-		uint64_t *a = acc + (size_t)__builtin_ctzll(left) * ft->words;
-
-		for (size_t w = 0; w < ft->words; w++)
-			a[w] &= ~ft->below[s][w];
+	FT_EACH_GROUP (ft, g, c->sw) {
+		if (ft->order[g->to] <= ft->order[c->sw])
+			continue;
+		add_layers(a, &ft->down[g->to], NULL, NULL);
+		if (ft->up[g->to] != NULL)
+			add_layers(a, ft->up[g->to], NULL, &ft->below[g->to]);
 	}
-	for (uint64_t left = down->present; left != 0; left &= left - 1, n++)
-		or_into(acc + (size_t)__builtin_ctzll(left) * ft->words, down->bits + n * ft->words,
-		    down->range[n]);
-	seen = acc + FT_MAX_COST * ft->words;
-	finish(ft, acc, present | down->present, worker, &ft->cost[s], seen);
-	memset(seen, 0, ft->words * sizeof(*seen));
+	finish(r, a, worker, &c->up, NULL);
 }
 
 static void
-run_level(struct reach *r, const fm_sw *level, uint32_t n, void (*fn)(void *, uint32_t, unsigned))
+run(struct reach *r, uint32_t n, void (*fn)(void *, uint32_t, unsigned))
 {
-	r->level = level;
-	if (n < 16)
+	if (n < SERIAL_BELOW)
 		for (uint32_t i = 0; i < n; i++)
 			fn(r, i, 0);
 	else
@@ -193,19 +262,88 @@ run_level(struct reach *r, const fm_sw *level, uint32_t n, void (*fn)(void *, ui
 static fm_sw *
 sort_by_order(const struct ft *ft)
 {
+	uint32_t n_orders = 2u * FT_ORDER_STEP * ft->max_rank + FT_ORDER_STEP;
 	fm_sw *sorted = ft_alloc(ft, ft->n, sizeof(*sorted));
-	uint32_t *at =
-	    ft_alloc(ft, 2u * FT_ORDER_STEP * ft->max_rank + FT_ORDER_STEP + 2u, sizeof(*at));
+	uint32_t *at = ft_alloc(ft, n_orders + 2u, sizeof(*at));
 
 	if (sorted == NULL || at == NULL)
 		return NULL;
 	for (fm_sw s = 0; s < ft->n; s++)
 		at[ft->order[s] + 1]++;
-	for (uint32_t o = 0; o < 2u * FT_ORDER_STEP * ft->max_rank + FT_ORDER_STEP + 1u; o++)
+	for (uint32_t o = 0; o <= n_orders; o++)
 		at[o + 1] += at[o];
 	for (fm_sw s = 0; s < ft->n; s++)
 		sorted[at[ft->order[s]]++] = s;
 	return sorted;
+}
+
+/* 0: no upper neighbour. */
+static uint64_t
+hash_parents(const struct ft *ft, fm_sw s)
+{
+	uint64_t h = 0;
+
+	FT_EACH_GROUP (ft, g, s)
+		if (ft->order[g->to] > ft->order[s])
+			h = ((h ^ (g->to + 1)) * UINT64_C(0x9e3779b97f4a7c15)) | 1;
+	return h;
+}
+
+static bool
+equal_parents(const struct ft *ft, fm_sw a, fm_sw b)
+{
+	const struct ft_group *x = &ft->groups[ft->first_group[a]];
+	const struct ft_group *y = &ft->groups[ft->first_group[b]];
+	const struct ft_group *x_end = &ft->groups[ft->first_group[a + 1]];
+	const struct ft_group *y_end = &ft->groups[ft->first_group[b + 1]];
+
+	if (ft->order[a] != ft->order[b])
+		return false;
+	for (;; x++, y++) {
+		while (x < x_end && ft->order[x->to] <= ft->order[a])
+			x++;
+		while (y < y_end && ft->order[y->to] <= ft->order[b])
+			y++;
+		if (x == x_end || y == y_end)
+			return x == x_end && y == y_end;
+		if (x->to != y->to)
+			return false;
+	}
+}
+
+/* Classes descending by order; up[s] points into its class. */
+static int
+find_classes(struct reach *r, const fm_sw *sorted, struct fm_error *err)
+{
+	struct ft *ft = r->ft;
+	uint32_t mask = 1;
+	uint32_t *slot;
+
+	while (mask < 2 * ft->n)
+		mask *= 2;
+	slot = ft_alloc(ft, mask, sizeof(*slot)); /* class + 1, by hash */
+	r->classes = ft_alloc(ft, ft->n, sizeof(*r->classes));
+	if (slot == NULL || r->classes == NULL)
+		return ft_out_of_memory(ft, err);
+	mask--;
+	for (uint32_t i = ft->n; i > 0; i--) {
+		fm_sw s = sorted[i - 1];
+		uint64_t hash = hash_parents(ft, s);
+		uint32_t at = (uint32_t)(hash >> 32) & mask;
+
+		if (hash == 0)
+			continue;
+		for (; slot[at] != 0; at = (at + 1) & mask)
+			if (r->classes[slot[at] - 1].hash == hash &&
+			    equal_parents(ft, r->classes[slot[at] - 1].sw, s))
+				break;
+		if (slot[at] == 0) {
+			r->classes[r->n_classes++] = (struct parents){ .sw = s, .hash = hash };
+			slot[at] = r->n_classes;
+		}
+		ft->up[s] = &r->classes[slot[at] - 1].up;
+	}
+	return 0;
 }
 
 static void
@@ -216,13 +354,16 @@ run_levels(struct reach *r, const fm_sw *sorted)
 	for (uint32_t from = 0, to; from < ft->n; from = to) {
 		for (to = from; to < ft->n && ft->order[sorted[to]] == ft->order[sorted[from]];)
 			to++;
-		run_level(r, sorted + from, to - from, reach_down);
+		r->level = sorted + from;
+		run(r, to - from, reach_down);
 	}
-	for (uint32_t to = ft->n, from; to > 0; to = from) {
-		for (from = to;
-		     from > 0 && ft->order[sorted[from - 1]] == ft->order[sorted[to - 1]];)
-			from--;
-		run_level(r, sorted + from, to - from, reach_up);
+	for (uint32_t from = 0, to; from < r->n_classes; from = to) {
+		uint16_t order = ft->order[r->classes[from].sw];
+
+		for (to = from; to < r->n_classes && ft->order[r->classes[to].sw] == order;)
+			to++;
+		r->first_class = from;
+		run(r, to - from, reach_up);
 	}
 }
 
@@ -230,25 +371,23 @@ int
 ft_reach(struct ft *ft, struct fm_error *err)
 {
 	struct reach r = { .ft = ft };
-	uint64_t *below;
 	fm_sw *sorted;
+	int rc;
 
-	ft->words = ((size_t)ft->n + 511) / 512 * 8;
+	ft->words = ((size_t)ft->n + 64 * FT_LINE - 1) / (64 * FT_LINE) * FT_LINE;
 	r.acc = ft_alloc(ft, ft->host->n_workers(ft->host), sizeof(*r.acc));
 	sorted = sort_by_order(ft);
 	ft->down = ft_alloc(ft, ft->n, sizeof(*ft->down));
-	ft->cost = ft_alloc(ft, ft->n, sizeof(*ft->cost));
+	ft->up = ft_alloc(ft, ft->n, sizeof(*ft->up));
 	ft->below = ft_alloc(ft, ft->n, sizeof(*ft->below));
-	below = ft_alloc(ft, (size_t)ft->n * ft->words, sizeof(*below));
 	ft->demoted_cols = ft_alloc(ft, ft->words, sizeof(*ft->demoted_cols));
-	if (!r.acc || !sorted || !ft->down || !ft->cost || !ft->below || !below ||
-	    !ft->demoted_cols)
+	if (!r.acc || !sorted || !ft->down || !ft->up || !ft->below || !ft->demoted_cols)
 		return ft_out_of_memory(ft, err);
-	for (fm_sw s = 0; s < ft->n; s++) {
-		ft->below[s] = below + s * ft->words;
+	for (fm_sw s = 0; s < ft->n; s++)
 		if (ft->demoted[s])
 			ft->demoted_cols[ft->col_of[s] / 64] |= UINT64_C(1) << (ft->col_of[s] % 64);
-	}
+	if ((rc = find_classes(&r, sorted, err)) < 0)
+		return rc;
 	run_levels(&r, sorted);
 	return atomic_load(&ft->no_memory) ? ft_out_of_memory(ft, err) : 0;
 }

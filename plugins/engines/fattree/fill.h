@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fill.h - what the parts that fill rows share.
+ *
+ *	leads.c  the template row of a bundle
+ *	up.c     from the template row to a row; displaced LIDs
+ *	down.c   columns that children serve
+ *	fill.c   tasks
+ */
+#ifndef PLUGINS_ENGINES_FATTREE_FILL_H
+#define PLUGINS_ENGINES_FATTREE_FILL_H
+
+#include "plugins/engines/fattree/fattree.h"
+
+#define FT_DEALS 8 /* ways to deal out what is displaced for a whole bundle */
+
+struct ft_mask {
+	uint64_t w[FT_MASK_WORDS];
+};
+
+/* What of a bundle's slots does not lead to a column: one slot, or these. */
+enum {
+	FT_LACKS_NONE = 255,
+	FT_LACKS_ALL = 254,
+	FT_LACKS_SOME = 253 /* see mask[] for those that lead there */
+};
+
+struct ft_scratch {
+	uint8_t *slot;	       /* [n_lids] the template row */
+	uint8_t *lacks;	       /* [n] by column: a slot, or FT_LACKS_* */
+	struct ft_mask *mask;  /* [n] by column, for FT_LACKS_SOME */
+	uint64_t *leads;       /* [n] by column: which of the first 64 slots lead there */
+	uint16_t *displaced;   /* [n_lids] LIDs whose slot does not lead there, in column order */
+	uint16_t *lost;	       /* [n_lids] LIDs whose slot is a missing cable */
+	uint32_t *group_at;    /* [n] by switch: its group of the switch at hand, + 1; else 0 */
+	uint64_t *offers;      /* [FT_MAX_SLOTS + 1][words] columns, by slot or child */
+	struct ft_set *kids;   /* [groups of the switch at hand] columns they serve from it */
+	uint64_t *kid_bits;    /* [256][words] of these, packed */
+	uint64_t *some, *done; /* [words] sets of columns */
+	uint64_t *one, *lower; /* [words] */
+	uint64_t *count;       /* [3][words] see leads.c */
+	uint32_t n_displaced;
+};
+
+/* Slots in the order in which displaced LIDs take them: a ring from next, the
+ * one least recently taken, round to the one just before it. */
+struct ft_deck {
+	uint8_t slot[256]; /* [n] */
+	uint32_t n, next;
+};
+
+struct ft_row {
+	struct ft *ft;
+	struct ft_scratch *w;
+	const struct ft_bundle *b; /* NULL: no parents */
+	fm_sw sw;
+	uint32_t turn;	      /* differs among siblings: where displaced LIDs begin */
+	uint8_t *lft;	      /* [n_lids] */
+	uint8_t port[256];    /* by slot, 255 = missing cable */
+	uint8_t of_port[256]; /* slot by port, 255 = none; only with prev */
+	const uint8_t *prev;  /* this row before, or NULL */
+	bool has_children;    /* w->done is not empty */
+	bool shared;	      /* w->some is not empty */
+};
+
+static inline bool
+ft_mask_has(const struct ft_mask *m, uint32_t slot)
+{
+	return (m->w[slot / 64] >> (slot % 64)) & 1;
+}
+
+static inline void
+ft_mask_add(struct ft_mask *m, uint32_t slot)
+{
+	m->w[slot / 64] |= UINT64_C(1) << (slot % 64);
+}
+
+/* memset for short runs: at most two stores overlap, no call. */
+static inline void
+ft_fill_run(uint8_t *at, size_t n, uint8_t port)
+{
+	typedef uint8_t vec __attribute__((vector_size(16), aligned(1), may_alias));
+	vec x = (vec){ 0 } + port;
+
+	if (n < 16) {
+		for (size_t i = 0; i < n; i++)
+			at[i] = port;
+		return;
+	}
+	for (size_t i = 0; i + 16 <= n; i += 16)
+		*(vec *)(at + i) = x;
+	*(vec *)(at + n - 16) = x;
+}
+
+static inline void
+ft_swap_cards(struct ft_deck *d, uint32_t i, uint32_t j)
+{
+	uint8_t t = d->slot[i];
+
+	d->slot[i] = d->slot[j];
+	d->slot[j] = t;
+}
+
+static inline bool
+ft_leads(const struct ft_scratch *w, uint32_t c, uint8_t slot)
+{
+	if (slot < 64)
+		return (w->leads[c] >> slot) & 1;
+	return w->lacks[c] != FT_LACKS_SOME ? slot != w->lacks[c] : ft_mask_has(&w->mask[c], slot);
+}
+
+/* The template row of a bundle: slot, lacks, mask, displaced of w. */
+void ft_make_template_row(const struct ft *ft, struct ft_scratch *w, const struct ft_bundle *b);
+/* Deals slots to the displaced LIDs of the template row, another way for each turn. */
+void ft_deal_displaced(
+    const struct ft *ft, struct ft_scratch *w, const struct ft_bundle *b, uint32_t turn);
+/* A slot for a LID of column c: the next card that leads there.  255: none does. */
+uint8_t ft_deal(struct ft_deck *d, const struct ft_scratch *w, uint32_t c);
+/* The card at j is taken: it becomes the last. */
+uint8_t ft_use_card(struct ft_deck *d, uint32_t j);
+/* Does from -> to serve column c in k more hops? */
+bool ft_offers(const struct ft *ft, fm_sw from, fm_sw to, unsigned k, uint32_t c);
+void ft_fill_up(struct ft_row *r);
+
+/* done = columns served by children, some = by more than one of them. */
+void ft_find_children(struct ft_row *r);
+void ft_fill_down(struct ft_row *r);
+/* The rows of switches without parents, which mostly have the same children. */
+void ft_fill_tops(struct ft *ft, struct ft_scratch *w, const fm_sw *tops, uint32_t n);
+void ft_fill_own(struct ft_row *r);
+
+#endif
