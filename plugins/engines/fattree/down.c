@@ -9,7 +9,8 @@
  * The switches at the top have nothing but children, and those of one block
  * mostly the same ones.  So the row of one of them is kept in child numbers,
  * and the others are that row through their own table child -> port, plus what
- * differs: found as sets of columns.  O(table bytes + what differs).
+ * differs: nothing but their own columns where the cables are the same, else
+ * found as sets of columns.  O(table bytes + what differs).
  */
 #include "plugins/engines/fattree/fill.h"
 
@@ -283,21 +284,64 @@ fill_top(struct ft_row *r, const struct tops *t)
 	ft_fill_own(r);
 }
 
+/* Tops with the same cables: swapping them maps the fabric onto itself. */
+static bool
+same_cables(const struct ft *ft, fm_sw a, fm_sw b)
+{
+	const struct ft_group *x = &ft->groups[ft->first_group[a]];
+	const struct ft_group *y = &ft->groups[ft->first_group[b]];
+	uint32_t n = ft->first_group[a + 1] - ft->first_group[a];
+
+	if (n != ft->first_group[b + 1] - ft->first_group[b] || ft->order[a] != ft->order[b] ||
+	    ft->demoted[a] != ft->demoted[b])
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (x[i].to != y[i].to || x[i].n != 1 || y[i].n != 1)
+			return false;
+	return true;
+}
+
+/* As fill_top() where r->sw has the same cables as the switch best of the kept
+ * row: they differ in the columns of the two alone, and there they mirror each
+ * other. */
+static void
+fill_like(struct ft_row *r, const struct tops *t, fm_sw best)
+{
+	const struct ft *ft = r->ft;
+	const uint8_t *slot = r->w->slot;
+	uint32_t own = ft->col_of[r->sw];
+
+	memset(r->port, FM_PORT_NONE, sizeof(r->port));
+	FT_EACH_GROUP (ft, g, r->sw)
+		r->port[r->w->group_at[g->to] - 1] = ft->fab->link_port[g->first];
+	ft_translate(r->lft, slot, ft->n_lids, r->port, t->n, NULL);
+	put_column(ft, r->lft, ft->col_of[best], r->port[slot[ft->runs[ft->col_run[own]].lid]]);
+	put_column(ft, r->lft, own, FM_PORT_NONE);
+	ft_fill_own(r);
+}
+
 void
 ft_fill_tops(struct ft *ft, struct ft_scratch *w, const fm_sw *tops, uint32_t n)
 {
 	struct tops t = { .n = 0 };
+	struct ft_row like = { .ft = ft, .w = w };
 	fm_sw best = tops[0];
 
 	for (uint32_t i = 1; i < n; i++)
 		if (ft->first_group[tops[i] + 1] - ft->first_group[tops[i]] >
 		    ft->first_group[best + 1] - ft->first_group[best])
 			best = tops[i];
-	make_top_row(&(struct ft_row){ .ft = ft, .w = w, .sw = best }, &t);
+	like.sw = best;
+	make_top_row(&like, &t);
+	like.shared |= t.n < ft->first_group[best + 1] - ft->first_group[best];
 	for (uint32_t i = 0; i < n; i++) {
 		struct ft_row r = { .ft = ft, .w = w, .sw = tops[i], .lft = ft->out->lft[tops[i]] };
 
-		fill_top(&r, &t);
+		if (!like.shared && tops[i] != best && same_cables(ft, best, tops[i]) &&
+		    ft->col_run[ft->col_of[tops[i]]] < ft->col_run[ft->col_of[tops[i]] + 1])
+			fill_like(&r, &t, best);
+		else
+			fill_top(&r, &t);
 	}
 	FT_EACH_GROUP (ft, g, best)
 		w->group_at[g->to] = 0;

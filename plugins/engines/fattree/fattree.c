@@ -49,6 +49,28 @@ fattree_probe(
 	return ft_tiers(&ft, err);
 }
 
+#define LOG_WARNING 1
+
+/* Cables inside a tier carry nothing: whoever paid for them should know. */
+static void
+warn_ignored(const struct ft *ft)
+{
+	const struct fm_fabric *fab = ft->fab;
+	fm_link l;
+	fm_sw from;
+
+	if (ft->ignored == NULL)
+		return;
+	l = ft->ignored->first;
+	from = fab->link_to[fab->link_rev[l]];
+	ft->host->log(ft->host, LOG_WARNING,
+	    "%u cable%s between switches of one tier carr%s no traffic, among them %s port %u to "
+	    "%s port %u",
+	    ft->n_ignored, ft->n_ignored > 1 ? "s" : "", ft->n_ignored > 1 ? "y" : "ies",
+	    fab->sw_name[from], fab->link_port[l], fab->sw_name[fab->link_to[l]],
+	    fab->link_port[fab->link_rev[l]]);
+}
+
 static int
 fattree_route(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_request *req,
     const void *opts, struct fm_tables *out, struct fm_error *err)
@@ -63,9 +85,11 @@ fattree_route(const struct fm_host *host, const struct fm_fabric *fab, const str
 
 	if (ft.n == 0)
 		return 0;
-	if ((rc = ft_tiers(&ft, err)) < 0 || (rc = ft_shape(&ft, err)) < 0 ||
-	    (rc = ft_order(&ft, err)) < 0 || (rc = ft_reach(&ft, err)) < 0 ||
-	    (rc = ft_bundles(&ft, err)) < 0)
+	if ((rc = ft_tiers(&ft, err)) < 0)
+		return rc;
+	warn_ignored(&ft);
+	if ((rc = ft_shape(&ft, err)) < 0 || (rc = ft_order(&ft, err)) < 0 ||
+	    (rc = ft_reach(&ft, err)) < 0 || (rc = ft_bundles(&ft, err)) < 0)
 		return rc;
 	return ft_fill(&ft, err);
 }

@@ -97,7 +97,8 @@ struct ft {
 	uint32_t *n_hosts;	 /* [n] CA and router ports */
 	uint16_t *rank;		 /* [n] tier, leaves lowest */
 	uint16_t max_rank;
-	uint32_t n_ignored; /* cables between switches of one tier */
+	uint32_t n_ignored;		/* cables between switches of one tier */
+	const struct ft_group *ignored; /* one of them, or NULL */
 
 	/* shape.c */
 	fm_sw *by_rank;	 /* [n] ascending (rank, GUID) */

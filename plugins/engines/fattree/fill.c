@@ -84,13 +84,14 @@ scratch_of(struct ft *ft, unsigned worker)
 		goto none;
 	w->slot = host->scratch_worker(host, worker, ft->n_lids);
 	w->lacks = host->scratch_worker(host, worker, ft->n);
+	w->only = host->scratch_worker(host, worker, ft->n);
 	w->mask = host->scratch_worker(host, worker, ft->n * sizeof(*w->mask));
 	w->leads = host->scratch_worker(host, worker, ft->n * sizeof(*w->leads));
 	w->displaced = host->scratch_worker(host, worker, ft->n_lids * sizeof(*w->displaced));
 	w->lost = host->scratch_worker(host, worker, ft->n_lids * sizeof(*w->lost));
 	w->group_at = host->scratch_worker(host, worker, ft->n * sizeof(*w->group_at));
-	if (!w->slot || !w->lacks || !w->mask || !w->leads || !w->displaced || !w->lost ||
-	    !w->group_at)
+	if (!w->slot || !w->lacks || !w->only || !w->mask || !w->leads || !w->displaced ||
+	    !w->lost || !w->group_at)
 		goto none;
 	return ft->worker[worker] = w;
 none:

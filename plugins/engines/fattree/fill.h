@@ -22,12 +22,14 @@ struct ft_mask {
 enum {
 	FT_LACKS_NONE = 255,
 	FT_LACKS_ALL = 254,
-	FT_LACKS_SOME = 253 /* see mask[] for those that lead there */
+	FT_LACKS_SOME = 253,  /* see mask[] for those that lead there */
+	FT_LACKS_OTHERS = 252 /* only[] leads there, alone */
 };
 
 struct ft_scratch {
 	uint8_t *slot;	       /* [n_lids] the template row */
 	uint8_t *lacks;	       /* [n] by column: a slot, or FT_LACKS_* */
+	uint8_t *only;	       /* [n] by column, for FT_LACKS_OTHERS */
 	struct ft_mask *mask;  /* [n] by column, for FT_LACKS_SOME */
 	uint64_t *leads;       /* [n] by column: which of the first 64 slots lead there */
 	uint16_t *displaced;   /* [n_lids] LIDs whose slot does not lead there, in column order */
@@ -114,8 +116,8 @@ void ft_make_template_row(const struct ft *ft, struct ft_scratch *w, const struc
 /* Deals slots to the displaced LIDs of the template row, another way for each turn. */
 void ft_deal_displaced(
     const struct ft *ft, struct ft_scratch *w, const struct ft_bundle *b, uint32_t turn);
-/* A slot for a LID of column c: the next card that leads there.  255: none does. */
-uint8_t ft_deal(struct ft_deck *d, const struct ft_scratch *w, uint32_t c);
+/* As ft_deal(), where the next card does not lead there. */
+uint8_t ft_deal_other(struct ft_deck *d, const struct ft_scratch *w, uint32_t c);
 /* The card at j is taken: it becomes the last. */
 uint8_t ft_use_card(struct ft_deck *d, uint32_t j);
 /* Does from -> to serve column c in k more hops? */
@@ -128,5 +130,17 @@ void ft_fill_down(struct ft_row *r);
 /* The rows of switches without parents, which mostly have the same children. */
 void ft_fill_tops(struct ft *ft, struct ft_scratch *w, const fm_sw *tops, uint32_t n);
 void ft_fill_own(struct ft_row *r);
+
+/* A slot for a LID of column c: the next card that leads there.  255: none does. */
+static inline uint8_t
+ft_deal(struct ft_deck *d, const struct ft_scratch *w, uint32_t c)
+{
+	uint8_t slot = d->slot[d->next];
+
+	if (!ft_leads(w, c, slot))
+		return ft_deal_other(d, w, c);
+	d->next = d->next + 1 < d->n ? d->next + 1 : 0;
+	return slot;
+}
 
 #endif

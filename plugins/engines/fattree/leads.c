@@ -106,45 +106,51 @@ count_slot(const struct ft *ft, const struct counts *n, uint64_t *x_words, const
 	}
 }
 
-static void
-mark_all(uint8_t *lacks, const uint64_t *set, size_t words, uint8_t what)
+/* A word of columns and what slot i leads to of it. */
+static inline void
+mark_word(struct ft_scratch *w, uint32_t base, uint8_t i, uint64_t lacking, uint64_t alone,
+    uint64_t leading)
 {
-	FT_EACH_BIT (c, set, words)
-		lacks[c] = what;
+	for (; lacking != 0; lacking &= lacking - 1)
+		w->lacks[base + (unsigned)__builtin_ctzll(lacking)] = i;
+	for (; alone != 0; alone &= alone - 1) {
+		uint32_t c = base + (unsigned)__builtin_ctzll(alone);
+
+		w->lacks[c] = FT_LACKS_OTHERS;
+		w->only[c] = i;
+	}
+	for (; leading != 0; leading &= leading - 1)
+		ft_mask_add(&w->mask[base + (unsigned)__builtin_ctzll(leading)], i);
 }
 
-/* From the counts to lacks[] and mask[]; the columns of this distance are done. */
+/* From the counts to lacks[], only[] and mask[]; the columns of this distance
+ * are done. */
 static void
-mark_columns(const struct ft *ft, struct ft_scratch *w, const struct ft_bundle *b,
-    const struct counts *n, uint64_t *rest)
+mark_columns(
+    const struct ft *ft, struct ft_scratch *w, const struct ft_bundle *b, const struct counts *n)
 {
-	size_t words = ft->words;
 	const uint64_t *any = (const uint64_t *)n->any, *two = (const uint64_t *)n->two;
 	const uint64_t *lack = (const uint64_t *)n->lack, *lack2 = (const uint64_t *)n->lack2;
 
-	for (size_t j = 0; j < words; j++)
-		w->some[j] = any[j] & ~lack[j] & two[j];
-	mark_all(w->lacks, w->some, words, FT_LACKS_NONE);
-	for (size_t j = 0; j < words; j++) {
-		w->done[j] |= any[j];
-		w->some[j] = two[j] & lack[j] & ~lack2[j];
-		rest[j] = any[j] & ~(two[j] & ~lack2[j]);
-	}
-	FT_EACH_BIT (c, rest, words) {
-		w->lacks[c] = FT_LACKS_SOME;
-		w->mask[c] = (struct ft_mask){ { 0 } };
-	}
-	for (size_t j = 0; j < words; j++)
-		for (uint32_t i = 0; (w->some[j] | rest[j]) != 0 && i < b->n_slots; i++) {
-			uint64_t x = w->offers[i * words + j];
-			uint64_t lacking = w->some[j] & ~x, leading = rest[j] & x;
+	for (uint32_t j = 0; j < ft->words; j++) {
+		uint64_t one_lacks = two[j] & lack[j] & ~lack2[j], alone = any[j] & ~two[j];
+		uint64_t several = two[j] & lack2[j], all = two[j] & ~lack[j];
 
-			for (; lacking != 0; lacking &= lacking - 1)
-				w->lacks[j * 64 + (unsigned)__builtin_ctzll(lacking)] = (uint8_t)i;
-			for (; leading != 0; leading &= leading - 1)
-				ft_mask_add(
-				    &w->mask[j * 64 + (unsigned)__builtin_ctzll(leading)], i);
+		w->done[j] |= any[j];
+		for (; all != 0; all &= all - 1)
+			w->lacks[j * 64 + (unsigned)__builtin_ctzll(all)] = FT_LACKS_NONE;
+		for (uint64_t left = several; left != 0; left &= left - 1) {
+			uint32_t c = j * 64 + (unsigned)__builtin_ctzll(left);
+
+			w->lacks[c] = FT_LACKS_SOME;
+			w->mask[c] = (struct ft_mask){ { 0 } };
 		}
+		for (uint32_t i = 0; (one_lacks | alone | several) != 0 && i < b->n_slots; i++) {
+			uint64_t x = w->offers[i * ft->words + j];
+
+			mark_word(w, j * 64, (uint8_t)i, one_lacks & ~x, alone & x, several & x);
+		}
+	}
 }
 
 /* Which slots lead to each column: lacks[], mask[]. */
@@ -179,24 +185,8 @@ find_leads(const struct ft *ft, struct ft_scratch *w, const struct ft_bundle *b,
 			count_slot(
 			    ft, &n, x, w->done, turned && ft_is_up(ft, from, to) ? w->lower : NULL);
 		}
-		mark_columns(ft, w, b, &n, w->offers + b->n_slots * ft->words);
+		mark_columns(ft, w, b, &n);
 	}
-}
-
-/* The one slot in m, or -1 when there are more. */
-static int
-only_slot(const struct ft_mask *m)
-{
-	int slot = -1;
-
-	for (unsigned i = 0; i < FT_MASK_WORDS; i++) {
-		if (m->w[i] == 0)
-			continue;
-		if (slot >= 0 || (m->w[i] & (m->w[i] - 1)) != 0)
-			return -1;
-		slot = (int)(i * 64) + __builtin_ctzll(m->w[i]);
-	}
-	return slot;
 }
 
 static void
@@ -207,41 +197,54 @@ displace(struct ft_scratch *w, uint32_t lid)
 }
 
 static void
-place_run(struct ft_scratch *w, uint32_t c, int only, uint32_t lid, uint32_t end)
+place_run(struct ft_scratch *w, uint32_t c, uint32_t lid, uint32_t end)
 {
 	uint8_t lacks = w->lacks[c], *at = w->slot + lid;
 
-	if (lacks == FT_LACKS_ALL || only >= 0) {
-		ft_fill_run(at, end - lid, only >= 0 ? (uint8_t)only : FM_PORT_NONE);
-	} else if (lacks == FT_LACKS_SOME) {
+	switch (lacks) {
+	case FT_LACKS_ALL:
+		ft_fill_run(at, end - lid, FM_PORT_NONE);
+		break;
+	case FT_LACKS_OTHERS:
+		ft_fill_run(at, end - lid, w->only[c]);
+		break;
+	case FT_LACKS_SOME:
 		for (; lid < end; lid++)
 			if (!ft_mask_has(&w->mask[c], w->slot[lid]))
 				displace(w, lid);
-	} else {
+		break;
+	default:
 		while ((at = memchr(at, lacks, (size_t)(w->slot + end - at))) != NULL)
 			displace(w, (uint32_t)(at - w->slot));
+	}
+}
+
+/* Of the first 64 slots, those that lead to column c. */
+static uint64_t
+leading_slots(const struct ft_scratch *w, uint32_t c)
+{
+	switch (w->lacks[c]) {
+	case FT_LACKS_NONE:
+		return ~UINT64_C(0);
+	case FT_LACKS_ALL:
+		return 0;
+	case FT_LACKS_OTHERS:
+		return w->only[c] < 64 ? UINT64_C(1) << w->only[c] : 0;
+	case FT_LACKS_SOME:
+		return w->mask[c].w[0];
+	default:
+		return w->lacks[c] < 64 ? ~(UINT64_C(1) << w->lacks[c]) : ~UINT64_C(0);
 	}
 }
 
 static void
 place_column(const struct ft *ft, struct ft_scratch *w, uint32_t c)
 {
-	uint8_t lacks = w->lacks[c];
-	int only = -1;
-
-	w->leads[c] = ~UINT64_C(0);
-	if (lacks == FT_LACKS_NONE)
+	w->leads[c] = leading_slots(w, c);
+	if (w->lacks[c] == FT_LACKS_NONE)
 		return;
-	if (lacks == FT_LACKS_SOME) {
-		only = only_slot(&w->mask[c]);
-		w->leads[c] = w->mask[c].w[0];
-	} else if (lacks == FT_LACKS_ALL) {
-		w->leads[c] = 0;
-	} else if (lacks < 64) {
-		w->leads[c] &= ~(UINT64_C(1) << lacks);
-	}
 	for (uint32_t r = ft->col_run[c]; r < ft->col_run[c + 1]; r++)
-		place_run(w, c, only, ft->runs[r].lid, (uint32_t)ft->runs[r].lid + ft->runs[r].n);
+		place_run(w, c, ft->runs[r].lid, (uint32_t)ft->runs[r].lid + ft->runs[r].n);
 }
 
 void
@@ -279,9 +282,9 @@ ft_use_card(struct ft_deck *d, uint32_t j)
 }
 
 uint8_t
-ft_deal(struct ft_deck *d, const struct ft_scratch *w, uint32_t c)
+ft_deal_other(struct ft_deck *d, const struct ft_scratch *w, uint32_t c)
 {
-	for (uint32_t i = 0; i < d->n; i++) {
+	for (uint32_t i = 1; i < d->n; i++) {
 		uint32_t j = d->next + i < d->n ? d->next + i : d->next + i - d->n;
 
 		if (ft_leads(w, c, d->slot[j]))

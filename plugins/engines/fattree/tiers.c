@@ -386,6 +386,8 @@ ft_tiers(struct ft *ft, struct fm_error *err)
 	ft->n_ignored = count_siblings(ft, ft->rank, &at, &g);
 	if (ft->n_ignored > tolerated_siblings(ft))
 		return refuse_siblings(ft, "of one tier", at, g, ft->n_ignored, err);
+	if (ft->n_ignored > 0)
+		ft->ignored = g;
 	for (fm_sw s = 0; s < ft->n; s++)
 		if (ft->rank[s] > ft->max_rank)
 			ft->max_rank = ft->rank[s];
