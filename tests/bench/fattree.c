@@ -17,7 +17,6 @@
 #include "core/route/plan.h"
 #include "core/route/verify.h"
 #include "core/topo/netlist.h"
-#include "tests/engine/shuffle.h"
 
 extern const struct fm_engine fattree_LTX_fm_engine;
 
@@ -112,7 +111,8 @@ build(const struct options *o, int argc, char **argv)
 	if (o->links_pct > 0 && netlist_fail(&plain, &faults, &n_links, &n_switches, &err) < 0)
 		die(&err);
 	if (o->shuffle != 0) {
-		shuffle_netlist(&plain, o->shuffle, &shuffled);
+		if (netlist_shuffle(&plain, o->shuffle, &shuffled, &err) < 0)
+			die(&err);
 		nl = &shuffled;
 	}
 	if (netlist_snapshot(nl, &view, &snap, &err) < 0)

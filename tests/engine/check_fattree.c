@@ -11,7 +11,7 @@
 #include "core/route/plan.h"
 #include "core/route/verify.h"
 #include "core/topo/netlist.h"
-#include "tests/engine/shuffle.h"
+#include "lib/log.h"
 #include "tests/unit/generate_words.h"
 
 extern const struct fm_engine fattree_LTX_fm_engine;
@@ -50,7 +50,7 @@ fabric(const char *words, double links_pct, uint32_t n_switches, uint64_t seed, 
 	if (links_pct > 0 || n_switches > 0)
 		ck_assert_int_eq(netlist_fail(&plain, &faults, &a, &b, &err), 0);
 	if (shuffle)
-		shuffle_netlist(&plain, seed + 1, &other);
+		ck_assert_int_eq(netlist_shuffle(&plain, seed + 1, &other, &err), 0);
 	snap = snapshot_of(shuffle ? &other : &plain, 0);
 	netlist_fini(&plain);
 	netlist_fini(&other);
@@ -344,7 +344,34 @@ START_TEST(test_memory)
 }
 END_TEST
 
-/* The LIDs of one port leave a far leaf by different switches. */
+/* Switches between s and the leaf of lid, in via; how many. */
+static int
+route_via(const struct fm_fabric *f, const struct fm_tables *t, fm_sw s, uint16_t lid, fm_sw *via)
+{
+	fm_sw to = f->end_sw[f->lid_end[lid]];
+	int n = 0;
+
+	for (s = f->link_to[link_at(f, s, t->lft[s][lid])]; s != to && n < 8;
+	     s = f->link_to[link_at(f, s, t->lft[s][lid])])
+		via[n++] = s;
+	return n;
+}
+
+/* The routes of two LIDs of one port have no switch between in common. */
+static void
+check_disjoint(
+    const struct fm_fabric *f, const struct fm_tables *t, fm_sw s, uint16_t a, uint16_t b)
+{
+	fm_sw via_a[8], via_b[8];
+	int n_a = route_via(f, t, s, a, via_a), n_b = route_via(f, t, s, b, via_b);
+
+	for (int i = 0; i < n_a; i++)
+		for (int j = 0; j < n_b; j++)
+			ck_assert_uint_ne(via_a[i], via_b[j]);
+}
+
+/* The LIDs of one port are reached from a far leaf by different switches all
+ * the way. */
 START_TEST(test_lmc)
 {
 	struct netlist nl = { 0 };
@@ -368,13 +395,155 @@ START_TEST(test_lmc)
 			if (!leaf || f->end_sw[e] == s)
 				continue;
 			for (int i = 0; i < 4; i++)
-				for (int j = 0; j < i; j++)
+				for (int j = 0; j < i; j++) {
 					ck_assert_uint_ne(f->link_to[link_at(f, s, at[i])],
 					    f->link_to[link_at(f, s, at[j])]);
+					check_disjoint(f, &t->t, s, (uint16_t)(f->end_lid[e] + i),
+					    (uint16_t)(f->end_lid[e] + j));
+				}
 		}
 	tables_put(t);
 	router_fini(&r);
 	snapshot_put(snap);
+	netlist_fini(&nl);
+}
+END_TEST
+
+/* Routed, safe, and every pair joined. */
+static void
+check_routed(struct netlist *nl)
+{
+	struct snapshot *snap = snapshot_of(nl, 0);
+	struct fm_error err = { 0 };
+	struct tables *t;
+	struct verdict v;
+	struct router r;
+
+	ck_assert_int_eq(router_init(&r, 2, &err), 0);
+	t = route_ok(&r, snap);
+	v = judge(&r, snap, t);
+	ck_assert_msg(v.unreachable_pairs == 0, "%s", v.witness);
+	tables_put(t);
+	snapshot_put(snap);
+	router_fini(&r);
+}
+
+static uint32_t
+node_named(const struct netlist *nl, const char *name)
+{
+	for (uint32_t i = 0; i < nl->n_nodes; i++)
+		if (strcmp(nl->nodes[i].desc, name) == 0)
+			return i;
+	ck_abort_msg("no node %s", name);
+	return 0;
+}
+
+/* A port of node made free. */
+static unsigned
+free_port(struct netlist *nl, const char *name)
+{
+	uint32_t node = node_named(nl, name);
+
+	netlist_uncable(nl, node, 1);
+	return 1;
+}
+
+static void
+join(struct netlist *nl, const char *a, const char *b)
+{
+	unsigned port_a = free_port(nl, a), port_b = free_port(nl, b);
+
+	netlist_cable(nl, node_named(nl, a), port_a, node_named(nl, b), port_b, 25000);
+}
+
+static void
+plant(struct netlist *nl, enum netlist_node_type type, const char *name, const char *at)
+{
+	unsigned port = free_port(nl, at);
+	uint32_t node = netlist_add(nl, type, name, name, 0, 1);
+
+	netlist_cable(nl, node, 1, node_named(nl, at), port, 25000);
+}
+
+/* Storage and a router on spines: no leaf is made there. */
+START_TEST(test_hosts_above)
+{
+	struct netlist nl = { 0 };
+	struct fm_error err = { 0 };
+
+	ck_assert_int_eq(generate_words("pgft 3 4,4,4 1,4,4 1,1,1", &nl, &err), 0);
+	plant(&nl, NETLIST_CA, "storage-1", "spine-1-1");
+	plant(&nl, NETLIST_CA, "storage-2", "spine-2-3");
+	plant(&nl, NETLIST_ROUTER, "router-1", "spine-4-4");
+	plant(&nl, NETLIST_CA, "storage-3", "agg-2-2");
+	check_routed(&nl);
+	netlist_fini(&nl);
+}
+END_TEST
+
+static void
+find_warning(void *arg, enum fm_log_level level, const char *subsystem, const char *line)
+{
+	(void)subsystem;
+	if (level == FM_LOG_WARN && strstr(line, "1 cable between switches of one tier") != NULL &&
+	    strstr(line, "spine-1-1 port 1") != NULL && strstr(line, "spine-2-2 port 1") != NULL)
+		++*(int *)arg;
+}
+
+/* Leaves cabled to the wrong pod; two spines joined, which is said once. */
+START_TEST(test_miswired)
+{
+	struct netlist nl = { 0 };
+	struct fm_error err = { 0 };
+	int n_warnings = 0;
+
+	ck_assert_int_eq(generate_words("pgft 3 4,4,4 1,4,4 1,1,1", &nl, &err), 0);
+	join(&nl, "leaf-1-1", "agg-3-2");
+	join(&nl, "leaf-3-2", "agg-1-4");
+	fm_log_set_sink(find_warning, &n_warnings);
+	check_routed(&nl);
+	ck_assert_int_eq(n_warnings, 0);
+	join(&nl, "spine-1-1", "spine-2-2");
+	check_routed(&nl);
+	ck_assert_int_eq(n_warnings, 1);
+	fm_log_set_sink(NULL, NULL);
+	netlist_fini(&nl);
+}
+END_TEST
+
+static uint32_t
+add_numbered(
+    struct netlist *nl, enum netlist_node_type type, const char *kind, int i, unsigned ports)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s-%d", kind, i);
+	return netlist_add(nl, type, name, name, 0, ports);
+}
+
+/* A director with hosts on half of its line cards and leaves below the others:
+ * counted from the hosts the spines are of two tiers at once. */
+START_TEST(test_uneven_director)
+{
+	struct netlist nl = { 0 };
+	uint32_t spine[2], line, leaf, host;
+
+	for (int i = 0; i < 2; i++)
+		spine[i] = add_numbered(&nl, NETLIST_SWITCH, "spine", i, 8);
+	for (int i = 0; i < 6; i++) {
+		line = add_numbered(&nl, NETLIST_SWITCH, "line", i, 8);
+		for (unsigned j = 0; j < 2; j++)
+			netlist_cable(&nl, line, j + 1, spine[j], (unsigned)i + 1, 25000);
+		for (unsigned j = 3; j < 6; j++) {
+			leaf = i < 3 ? add_numbered(&nl, NETLIST_SWITCH, "leaf", i * 8 + (int)j, 4)
+				     : line;
+			if (leaf != line)
+				netlist_cable(&nl, leaf, 1, line, j, 25000);
+			host = add_numbered(&nl, NETLIST_CA, "host", i * 8 + (int)j, 1);
+			netlist_cable(&nl, host, 1, leaf, leaf != line ? 2 : j, 25000);
+		}
+	}
+	check_routed(&nl);
 	netlist_fini(&nl);
 }
 END_TEST
@@ -394,6 +563,9 @@ main(void)
 	tcase_add_loop_test(tc, test_pure, 0, 3);
 	tcase_add_test(tc, test_memory);
 	tcase_add_test(tc, test_lmc);
+	tcase_add_test(tc, test_hosts_above);
+	tcase_add_test(tc, test_miswired);
+	tcase_add_test(tc, test_uneven_director);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_ENV);
 	failed = srunner_ntests_failed(sr);
