@@ -43,11 +43,13 @@ static void
 fill_bundle(struct ft *ft, struct ft_scratch *w, uint32_t bundle)
 {
 	const struct ft_bundle *b = &ft->bundles[bundle];
+	uint32_t n_deals;
 
 	ft_make_template_row(ft, w, b);
-	for (uint32_t deal = 0; deal < FT_DEALS && deal < b->n_users; deal++) {
-		ft_deal_displaced(ft, w, b, bundle + deal * (b->n_slots / FT_DEALS + 1));
-		for (uint32_t u = deal; u < b->n_users; u += FT_DEALS)
+	n_deals = w->n_displaced <= FT_FEW ? FT_DEALS_OF_FEW : FT_DEALS;
+	for (uint32_t deal = 0; deal < n_deals && deal < b->n_users; deal++) {
+		ft_deal_displaced(ft, w, b, bundle + deal * (b->n_slots / n_deals + 1));
+		for (uint32_t u = deal; u < b->n_users; u += n_deals)
 			fill_user(ft, w, bundle, u);
 	}
 }

@@ -12,7 +12,11 @@
 
 #include "plugins/engines/fattree/fattree.h"
 
-#define FT_DEALS 8 /* ways to deal out what is displaced for a whole bundle */
+/* Ways to deal out what is displaced for a whole bundle: the fewer LIDs, the
+ * less chance evens them out. */
+#define FT_DEALS 8
+#define FT_DEALS_OF_FEW 32
+#define FT_FEW 256 /* displaced LIDs */
 
 struct ft_mask {
 	uint64_t w[FT_MASK_WORDS];
