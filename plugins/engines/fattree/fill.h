@@ -48,8 +48,7 @@ struct ft_scratch {
 	uint32_t n_displaced;
 };
 
-/* Slots in the order in which displaced LIDs take them: a ring from next, the
- * one least recently taken, round to the one just before it. */
+/* Slots in the order in which displaced LIDs take them, as a ring. */
 struct ft_deck {
 	uint8_t slot[256]; /* [n] */
 	uint32_t n, next;
@@ -98,15 +97,6 @@ ft_fill_run(uint8_t *at, size_t n, uint8_t port)
 	*(vec *)(at + n - 16) = x;
 }
 
-static inline void
-ft_swap_cards(struct ft_deck *d, uint32_t i, uint32_t j)
-{
-	uint8_t t = d->slot[i];
-
-	d->slot[i] = d->slot[j];
-	d->slot[j] = t;
-}
-
 static inline bool
 ft_leads(const struct ft_scratch *w, uint32_t c, uint8_t slot)
 {
@@ -122,7 +112,7 @@ void ft_deal_displaced(
     const struct ft *ft, struct ft_scratch *w, const struct ft_bundle *b, uint32_t turn);
 /* As ft_deal(), where the next card does not lead there. */
 uint8_t ft_deal_other(struct ft_deck *d, const struct ft_scratch *w, uint32_t c);
-/* The card at j is taken: it becomes the last. */
+/* The card at j is taken, the one after it is next. */
 uint8_t ft_use_card(struct ft_deck *d, uint32_t j);
 /* Does from -> to serve column c in k more hops? */
 bool ft_offers(const struct ft *ft, fm_sw from, fm_sw to, unsigned k, uint32_t c);

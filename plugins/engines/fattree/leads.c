@@ -14,8 +14,8 @@
  * lead there, all but one, only one.
  *
  * *Displaced* LIDs are those whose slot does not lead there.  Slots are dealt
- * to them like cards: a LID takes the next card that leads there and leaves
- * those before it to the next LID.  Siblings are dealt FT_DEALS different
+ * to them like cards from a ring: a LID takes the next card that leads there.
+ * Siblings are dealt FT_DEALS different
  * ways, so that what one fault displaces is spread over all that is left.
  * O(slots * distances * columns / 512 + LIDs).
  */
@@ -268,17 +268,8 @@ ft_make_template_row(const struct ft *ft, struct ft_scratch *w, const struct ft_
 uint8_t
 ft_use_card(struct ft_deck *d, uint32_t j)
 {
-	uint8_t slot = d->slot[j];
-
-	while (j != d->next) {
-		uint32_t before = j > 0 ? j - 1 : d->n - 1;
-
-		d->slot[j] = d->slot[before];
-		j = before;
-	}
-	d->slot[j] = slot;
 	d->next = j + 1 < d->n ? j + 1 : 0;
-	return slot;
+	return d->slot[j];
 }
 
 uint8_t

@@ -108,7 +108,8 @@ place_lost(struct ft_row *r, struct ft_deck *d, const uint16_t *lids, size_t n)
 		if (done != NULL && (done[c / 64] >> (c % 64)) & 1)
 			continue; /* a child's */
 		if (((leads[c] >> (slot % 64)) & 1) == 0) {
-			ft_swap_cards(d, next, after);
+			next = after;
+			after = next + 1 < d->n ? next + 1 : 0;
 			slot = d->slot[next];
 		}
 		if (slowly || ((leads[c] >> (slot % 64)) & 1) == 0) {
