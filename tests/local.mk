@@ -9,8 +9,8 @@ EXTRA_DIST += tests/fabrics/two-cas.net tests/fabrics/one-switch.net tests/fabri
 AM_TESTS_ENVIRONMENT = CK_DEFAULT_TIMEOUT=300; export CK_DEFAULT_TIMEOUT;
 
 # What .ci/run runs under ThreadSanitizer too.
-THREADED_TESTS = tests/unit/check_lib tests/unit/check_snapshot tests/unit/check_verify \
-	tests/unit/check_metrics tests/unit/check_plan tests/unit/check_ctl tests/engine/check_fattree tests/sweep/check_worker
+THREADED_TESTS = tests/unit/check_pool tests/unit/check_snapshot tests/unit/check_verify \
+	tests/unit/check_metrics tests/unit/check_plan tests/engine/check_fattree tests/sweep/check_worker
 
 # Fuzzers: the corpus of each is a test; the fuzzer itself is built with
 # configure --enable-fuzzers (clang).
@@ -100,6 +100,11 @@ UNIT_TESTS += tests/unit/check_lib
 tests_unit_check_lib_SOURCES = tests/unit/check_lib.c
 tests_unit_check_lib_CFLAGS = $(unit_cflags)
 tests_unit_check_lib_LDADD = $(unit_ldadd)
+
+UNIT_TESTS += tests/unit/check_pool
+tests_unit_check_pool_SOURCES = tests/unit/check_pool.c
+tests_unit_check_pool_CFLAGS = $(unit_cflags)
+tests_unit_check_pool_LDADD = $(unit_ldadd)
 
 UNIT_TESTS += tests/unit/check_snapshot
 tests_unit_check_snapshot_SOURCES = tests/unit/check_snapshot.c

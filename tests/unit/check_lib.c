@@ -3,7 +3,6 @@
  * lib: each structure against a slow, obvious twin on random input.
  */
 #include <check.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,7 +13,6 @@
 #include "lib/hash.h"
 #include "lib/heap.h"
 #include "lib/log.h"
-#include "lib/pool.h"
 #include "lib/rng.h"
 #include "lib/scc.h"
 #include "lib/vec.h"
@@ -203,40 +201,6 @@ START_TEST(acyclic_refuses_exactly_the_edges_that_close_a_cycle)
 }
 END_TEST
 
-struct tally {
-	atomic_uint calls[1000];
-	atomic_bool bad_worker;
-	unsigned n_workers;
-};
-
-static void
-count_call(void *arg, uint32_t i, unsigned worker)
-{
-	struct tally *t = arg;
-
-	atomic_fetch_add(&t->calls[i], 1);
-	if (worker >= t->n_workers)
-		atomic_store(&t->bad_worker, true);
-}
-
-START_TEST(pool_calls_each_item_once)
-{
-	unsigned n_workers = (unsigned)_i;
-	struct fm_pool *p = fm_pool_new(n_workers);
-
-	ck_assert_uint_eq(fm_pool_size(p), n_workers);
-	for (uint32_t n = 0; n < 1000; n += 37) {
-		struct tally t = { .n_workers = n_workers };
-
-		fm_pool_for(p, n, count_call, &t);
-		ck_assert(!t.bad_worker);
-		for (uint32_t i = 0; i < 1000; i++)
-			ck_assert_uint_eq(t.calls[i], i < n);
-	}
-	fm_pool_free(p);
-}
-END_TEST
-
 START_TEST(bitset_walks_its_members)
 {
 	uint64_t set[FM_BITSET_WORDS(200)] = { 0 };
@@ -326,7 +290,6 @@ main(void)
 	tcase_add_loop_test(t, heap_pops_in_order_of_key_then_item, 0, 20);
 	tcase_add_loop_test(t, scc_agrees_with_mutual_reachability, 0, 200);
 	tcase_add_loop_test(t, acyclic_refuses_exactly_the_edges_that_close_a_cycle, 0, 50);
-	tcase_add_loop_test(t, pool_calls_each_item_once, 1, 9);
 	tcase_add_test(t, bitset_walks_its_members);
 	tcase_add_test(t, rng_is_the_same_everywhere_and_stays_below);
 	tcase_add_test(t, errors_carry_kind_sentence_and_context);
