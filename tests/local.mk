@@ -198,8 +198,8 @@ tests_engine_check_fattree_LDADD = $(unit_ldadd)
 include tests/sweep/local.mk
 
 UNIT_TESTS += tests/engine/check_engines
-tests_engine_check_engines_SOURCES = tests/engine/check_engines.c tests/engine/props.c \
-	tests/engine/props.h plugins/engines/minhop/minhop.c plugins/engines/updn/updn.c
+tests_engine_check_engines_SOURCES = tests/engine/check_engines.c \
+	plugins/engines/minhop/minhop.c plugins/engines/updn/updn.c
 tests_engine_check_engines_CFLAGS = $(unit_cflags)
 tests_engine_check_engines_LDADD = $(unit_ldadd)
 

@@ -202,7 +202,8 @@ struct fm_mcast_request {
 struct fm_host {
 	uint32_t size;
 	void *self;
-	/* Zeroed scratch memory, freed as a whole when the callback returns;
+	/* Zeroed scratch memory, 64-byte aligned from 64 bytes on (16 below),
+	 * freed as a whole when the callback returns;
 	 * NULL when the budget is spent (answer FM_E_RESOURCE).  scratch: the
 	 * calling thread only; scratch_worker: inside parallel_for. */
 	void *(*scratch)(const struct fm_host *, size_t bytes);

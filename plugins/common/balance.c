@@ -87,7 +87,7 @@ look_at_paths(const struct fm_shape *shape, const struct fm_reach *reach, struct
 
 int
 fm_balance(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
-    const struct fm_order *order, bool by_digits, const struct fm_tables *out,
+    const struct fm_order *order, struct fm_choice choice, const struct fm_tables *out,
     struct fm_paths *found, struct fm_error *err)
 {
 	struct fm_reach reach;
@@ -95,8 +95,9 @@ fm_balance(const struct fm_host *host, const struct fm_fabric *fab, const struct
 	int rc;
 
 	*found = (struct fm_paths){ 0 };
-	if (!by_digits || !shape->tree.levelled)
-		return fm_grow(host, fab, &shape->arcs, shape->component, order, out, found, err);
+	if (!choice.by_digits || !shape->tree.levelled || choice.scatter != 0)
+		return fm_grow(host, fab, &shape->arcs, shape->component, order, choice.scatter,
+		    out, found, err);
 	if ((rc = fm_reach_build(host, &shape->arcs, order, shape->tree.order, fab->n_switches,
 		 &reach, err)) != 0 ||
 	    (rc = fm_lids_build(host, fab, shape->tree.order, fab->n_switches, &lids, err)) != 0 ||

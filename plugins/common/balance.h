@@ -21,13 +21,19 @@ struct fm_shape {
 int fm_shape_build(const struct fm_host *host, const struct fm_fabric *fab, struct fm_shape *out,
     struct fm_error *err);
 
+/* How to choose among equal next steps. */
+struct fm_choice {
+	bool by_digits;	  /* on trees; by load elsewhere, or if false */
+	uint64_t scatter; /* other than 0: by chance of this seed, whatever the fabric */
+};
+
 /*
  * Tables over shortest paths (order NULL), or over shortest legal up/down
  * paths.
  * FM_E_RESOURCE, FM_E_CANCELLED.
  */
 int fm_balance(const struct fm_host *host, const struct fm_fabric *fab,
-    const struct fm_shape *shape, const struct fm_order *order, bool by_digits,
+    const struct fm_shape *shape, const struct fm_order *order, struct fm_choice choice,
     const struct fm_tables *out, struct fm_paths *found, struct fm_error *err);
 
 #endif

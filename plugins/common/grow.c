@@ -15,6 +15,7 @@
 
 #include <string.h>
 
+#include "lib/hash.h"
 #include "plugins/common/lids.h"
 
 #define REGROW_BUDGET 40000000u /* LIDs * links below which a second round is worth its time */
@@ -25,6 +26,7 @@ struct grow {
 	const struct fm_arcs *arcs;
 	const struct fm_order *order_of; /* NULL = no directions */
 	const struct fm_tables *out;
+	uint64_t scatter;	   /* 0 = by load */
 	uint64_t *load;		   /* [n_links] routes so far */
 	uint32_t *n_hosts;	   /* [n_switches] sources */
 	const uint32_t *component; /* [n_switches] */
@@ -159,6 +161,16 @@ sharing(const struct grow *g, fm_sw u, fm_link l, uint16_t base, uint16_t lid)
 	return systems << 16 | switches << 8 | cables;
 }
 
+static double
+cost_of(const struct grow *g, fm_link l, uint16_t lid)
+{
+	double load = (double)g->load[l] + 1;
+
+	if (g->scatter != 0)
+		load = (double)(fm_mix64(g->scatter ^ ((uint64_t)l << 16 | lid)) >> 40);
+	return load * load;
+}
+
 static void
 choose(struct grow *g, fm_sw u, uint16_t base, uint16_t lid)
 {
@@ -170,8 +182,7 @@ choose(struct grow *g, fm_sw u, uint16_t base, uint16_t lid)
 			continue;
 		for (fm_link l = g->arcs->link[a]; l < g->arcs->link[a + 1]; l++) {
 			uint32_t shared = lid != base ? sharing(g, u, l, base, lid) : 0;
-			double load = (double)g->load[l] + 1;
-			double cost = load * load + g->cost[g->arcs->to[a]];
+			double cost = cost_of(g, l, lid) + g->cost[g->arcs->to[a]];
 
 			if (shared > least_shared ||
 			    (shared == least_shared && g->next[u] != FM_NONE && cost >= g->cost[u]))
@@ -304,14 +315,15 @@ take_memory(struct grow *g, struct fm_error *err)
 
 int
 fm_grow(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_arcs *arcs,
-    const uint32_t *component, const struct fm_order *order, const struct fm_tables *out,
-    struct fm_paths *found, struct fm_error *err)
+    const uint32_t *component, const struct fm_order *order, uint64_t scatter,
+    const struct fm_tables *out, struct fm_paths *found, struct fm_error *err)
 {
 	struct grow g = { .host = host,
 		.fab = fab,
 		.arcs = arcs,
 		.component = component,
 		.order_of = order,
+		.scatter = scatter,
 		.out = out,
 		.found = found };
 	int rc = take_memory(&g, err);
@@ -320,7 +332,7 @@ fm_grow(const struct fm_host *host, const struct fm_fabric *fab, const struct fm
 		return rc;
 	for (uint32_t i = 0; grow_round(&g, i, true, false); i++)
 		;
-	if ((uint64_t)fab->max_lid * fab->n_links < REGROW_BUDGET)
+	if (scatter == 0 && (uint64_t)fab->max_lid * fab->n_links < REGROW_BUDGET)
 		for (uint32_t i = 0; grow_round(&g, i, true, true); i++)
 			;
 	for (uint32_t i = 0; grow_round(&g, i, false, false); i++)

@@ -25,11 +25,14 @@ struct fm_paths {
  * Several LIDs of one end go to different chassis, else different switches,
  * else different cables, as far as equal paths allow.
  *
+ * With scatter, a seed other than 0, chance takes the place of load, the same for
+ * the same seed.
+ *
  * O(LIDs * links), one thread: each choice depends on those before.
  * FM_E_RESOURCE, FM_E_CANCELLED.
  */
 int fm_grow(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_arcs *arcs,
-    const uint32_t *component, const struct fm_order *order, const struct fm_tables *out,
-    struct fm_paths *found, struct fm_error *err);
+    const uint32_t *component, const struct fm_order *order, uint64_t scatter,
+    const struct fm_tables *out, struct fm_paths *found, struct fm_error *err);
 
 #endif

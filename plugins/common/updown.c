@@ -186,6 +186,7 @@ fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab,
 	struct fm_levels levels = {
 		.level = f.level, .ids = how->ids, .turn = how->n_roots == 0 && !has_proxies(fab)
 	};
+	struct fm_choice choice = { .scatter = how->scatter };
 	struct fm_order order;
 	struct fm_paths found;
 	int rc;
@@ -196,9 +197,10 @@ fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab,
 		level_from_leaves(&f);
 	else if ((rc = level_from_roots(&f, how, err)) != 0)
 		return rc;
-	if ((rc = fm_order_build(host, &shape->arcs, &levels, &order, err)) != 0 ||
-	    (rc = fm_balance(host, fab, shape, &order,
-		 by_leaves || points_away_from_leaves(&f, &order), out, &found, err)) != 0)
+	if ((rc = fm_order_build(host, &shape->arcs, &levels, &order, err)) != 0)
+		return rc;
+	choice.by_digits = by_leaves || points_away_from_leaves(&f, &order);
+	if ((rc = fm_balance(host, fab, shape, &order, choice, out, &found, err)) != 0)
 		return rc;
 	*left = (struct fm_missing){ found.unjoined_hosts, found.unjoined - found.unjoined_hosts };
 	if ((found.unjoined == 0 && !(how->mend & FM_MEND_SWITCHES)) || how->mend == 0)

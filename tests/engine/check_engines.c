@@ -9,8 +9,9 @@
 
 #include "core/conf/options.h"
 #include "core/route/fallback.h"
+#include "core/route/props.h"
+#include "core/route/verify.h"
 #include "core/topo/netlist.h"
-#include "tests/engine/props.h"
 #include "tests/engine/shuffle.h"
 #include "tests/unit/generate_words.h"
 
@@ -75,31 +76,19 @@ make(const struct fabric *f, bool shuffled)
 	return snap;
 }
 
-static struct prop_case
-case_of(const struct fm_engine *engine, struct snapshot *snap, struct fm_arena *mem)
-{
-	struct prop_case c = { .engine = engine, .snap = snap, .n_vls = 8 };
-	void *opts = NULL;
-	struct fm_error err = { 0 };
-
-	ck_assert_msg(options_bind(engine, NULL, snap, mem, &opts, &err) == 0, "%s", err.msg);
-	c.opts = opts;
-	return c;
-}
-
 /* Route; snap becomes the routed's. */
 static void
 route(struct routed *r, const struct fm_engine *engine, struct snapshot *snap)
 {
 	struct fm_error err = { 0 };
-	struct prop_case c;
+	void *opts;
 
 	fm_arena_init(&r->mem, SIZE_MAX);
 	ck_assert_int_eq(router_init(&r->router, 2, &err), 0);
 	r->snap = snap;
-	c = case_of(engine, snap, &r->mem);
+	ck_assert_msg(options_bind(engine, NULL, snap, &r->mem, &opts, &err) == 0, "%s", err.msg);
 	ck_assert_msg(
-	    route_once(&r->router, engine, c.opts, &snap->fab, NULL, 0, &r->tables, &err) == 0,
+	    route_once(&r->router, engine, opts, &snap->fab, NULL, 0, &r->tables, &err) == 0,
 	    "%s: %s", engine->name, err.msg);
 }
 
@@ -175,15 +164,15 @@ START_TEST(every_engine_is_safe_on_every_fabric)
 		struct routed r;
 		struct verdict v;
 		struct fm_error err = { 0 };
-		struct prop_case c;
-		bool refused = true;
+		struct verify_request req = { .n_vls = 8 };
 		const struct fm_fabric *fab;
 
 		route(&r, engines[i], make(f, false));
 		fab = &r.snap->fab;
-		c = case_of(engines[i], r.snap, &r.mem);
-		ck_assert_msg(prop_safe(&c, &v, &refused, &err) == 0, "%s: %s", f->words, err.msg);
-		ck_assert(!refused);
+		ck_assert_int_eq(
+		    verify_tables(r.snap, &r.tables->t, &req, r.router.workers, &v, &err), 0);
+		ck_assert_msg(verdict_is_safe(&v, i == 0), "%s, %s: %s", f->words, engines[i]->name,
+		    v.witness);
 		ck_assert_uint_gt(v.reachable_pairs, 0);
 		ck_assert_msg(
 		    v.unreachable_pairs == 0, "%s, %s: %s", f->words, engines[i]->name, v.witness);
@@ -225,37 +214,20 @@ START_TEST(minhop_paths_are_shortest)
 }
 END_TEST
 
-START_TEST(engines_are_pure)
+/* The same bytes at any number of workers, and each allocation failing. */
+START_TEST(engines_have_the_properties)
 {
 	for (size_t i = 0; i < N_ENGINES; i++) {
-		struct snapshot *snap = make(&fabrics[_i], false);
-		struct fm_error err = { 0 };
-		struct fm_arena mem;
-		struct prop_case c;
+		struct props p = {
+			.engine = engines[i], .snap = make(&fabrics[_i], false), .n_vls = 8
+		};
+		uint64_t n_allocs;
+		char report[512];
 
-		fm_arena_init(&mem, SIZE_MAX);
-		c = case_of(engines[i], snap, &mem);
-		ck_assert_msg(prop_pure(&c, NULL, &err) == 0, "%s: %s", fabrics[_i].words, err.msg);
-		fm_arena_fini(&mem);
-		snapshot_put(snap);
-	}
-}
-END_TEST
-
-START_TEST(engines_survive_without_memory)
-{
-	for (size_t i = 0; i < N_ENGINES; i++) {
-		struct snapshot *snap = make(&fabrics[_i], false);
-		struct fm_error err = { 0 };
-		struct fm_arena mem;
-		struct prop_case c;
-
-		fm_arena_init(&mem, SIZE_MAX);
-		c = case_of(engines[i], snap, &mem);
-		ck_assert_msg(prop_survives_no_memory(&c, 200, &err) == 0, "%s: %s",
-		    fabrics[_i].words, err.msg);
-		fm_arena_fini(&mem);
-		snapshot_put(snap);
+		ck_assert_msg(props_check(&p, &n_allocs, report, sizeof(report)) == PROPS_HOLD,
+		    "%s, %s: %s", fabrics[_i].words, engines[i]->name, report);
+		ck_assert_uint_gt(n_allocs, 10);
+		snapshot_put(p.snap);
 	}
 }
 END_TEST
@@ -406,6 +378,157 @@ START_TEST(lids_of_one_host_take_different_switches)
 }
 END_TEST
 
+/* ----------------------------------------------------------------- options */
+
+/* One `key = item...` of an engine on a fabric. */
+struct setting {
+	const char *key;
+	const char *items[4]; /* up to the first NULL */
+};
+
+struct result {
+	int rc;
+	uint64_t digest;
+	struct verdict v;
+};
+
+/* Route with these settings, judged by the verdict. */
+static struct result
+route_with(
+    const struct fm_engine *engine, struct snapshot *snap, const struct setting *settings, size_t n)
+{
+	struct verify_request req = { .n_vls = 1 };
+	struct option_origin origin = { 0 };
+	struct result res = { 0 };
+	struct fm_error err = { 0 };
+	struct router router;
+	struct fm_arena mem;
+	struct tables *tables = NULL;
+	struct option_table table = option_table_of(engine);
+	struct option_values *values;
+	void *opts;
+
+	fm_arena_init(&mem, SIZE_MAX);
+	ck_assert_int_eq(router_init(&router, 2, &err), 0);
+	values = option_values_new(&mem, &table, engine->name);
+	for (size_t i = 0; i < n; i++) {
+		size_t n_items = 0;
+
+		while (n_items < 4 && settings[i].items[n_items] != NULL)
+			n_items++;
+		ck_assert_msg(option_values_set(values, settings[i].key, settings[i].items, n_items,
+				  &origin, &err) == 0,
+		    "%s", err.msg);
+	}
+	ck_assert_msg(options_bind(engine, values, snap, &mem, &opts, &err) == 0, "%s", err.msg);
+	res.rc = route_once(&router, engine, opts, &snap->fab, NULL, 0, &tables, &err);
+	if (res.rc == 0) {
+		res.digest = props_digest(&snap->fab, &tables->t);
+		ck_assert_int_eq(
+		    verify_tables(snap, &tables->t, &req, router.workers, &res.v, &err), 0);
+		ck_assert_msg(
+		    verdict_is_safe(&res.v, !(engine->traits & FM_PROMISES_NO_CREDIT_LOOPS)), "%s",
+		    res.v.witness);
+	}
+	tables_put(tables);
+	router_fini(&router);
+	fm_arena_fini(&mem);
+	return res;
+}
+
+START_TEST(limits_and_levels_refuse)
+{
+	struct fabric f = { "pgft 3 4,4,4 1,4,4 1,1,1", 0, 0 };
+	struct snapshot *snap = make(&f, false);
+	struct setting three = { "max_hops", { "3" } }, four = { "max_hops", { "4" } };
+	struct setting top = { "level", { "2" } }, middle = { "level", { "1" } },
+		       none = { "level", { "3" } };
+	struct result plain = route_with(&updn_LTX_fm_engine, snap, NULL, 0), r;
+
+	ck_assert_int_eq(route_with(&minhop_LTX_fm_engine, snap, &three, 1).rc, FM_E_TOPOLOGY);
+	ck_assert_int_eq(route_with(&minhop_LTX_fm_engine, snap, &four, 1).rc, 0);
+	ck_assert_int_eq(route_with(&updn_LTX_fm_engine, snap, &none, 1).rc, FM_E_TOPOLOGY);
+	ck_assert_int_eq(plain.v.switch_pairs_unrouted, 0);
+	r = route_with(&updn_LTX_fm_engine, snap, &top, 1);
+	ck_assert_int_eq(r.v.unreachable_pairs, 0);
+	ck_assert_uint_gt(r.v.switch_pairs_unrouted, 0); /* the tops are roots: not turned */
+	ck_assert_uint_ne(route_with(&updn_LTX_fm_engine, snap, &middle, 1).digest, r.digest);
+	snapshot_put(snap);
+}
+END_TEST
+
+/* Two roots have no legal path to one another; the options give them one. */
+START_TEST(given_roots_stay_roots)
+{
+	struct fabric f = { "pgft 2 4,4 1,4 1,1", 0, 0 }, cut = { "pgft 2 6,6 1,6 1,1", 20, 0 };
+	struct snapshot *snap = make(&f, false), *damaged = make(&cut, false);
+	struct setting level = { "level", { "1" } }, connect = { "connect_roots", { "true" } },
+		       leave = { "calculate_missing_routes", { "false" } };
+	struct setting both[2] = { level, connect }, without[2] = { level, leave };
+	struct result r = route_with(&updn_LTX_fm_engine, snap, &level, 1);
+	uint64_t mended, not_mended;
+
+	ck_assert_uint_gt(r.v.switch_pairs_unrouted, 0);
+	ck_assert_uint_lt(route_with(&updn_LTX_fm_engine, snap, both, 2).v.switch_pairs_unrouted,
+	    r.v.switch_pairs_unrouted);
+	mended = route_with(&updn_LTX_fm_engine, damaged, &level, 1).v.unreachable_pairs;
+	not_mended = route_with(&updn_LTX_fm_engine, damaged, without, 2).v.unreachable_pairs;
+	ck_assert_uint_lt(mended, not_mended);
+	snapshot_put(snap);
+	snapshot_put(damaged);
+}
+END_TEST
+
+/* Each has an effect, ids only on switches that tie with a neighbour. */
+START_TEST(roots_and_ids_order_the_switches)
+{
+	struct fabric f = { "torus 5x4 1", 0, 0 };
+	struct snapshot *snap = make(&f, false);
+	char guid[2][32], id[32];
+	struct setting root[2] = { { "roots", { guid[0] } }, { "roots", { guid[1] } } };
+	struct setting ids[2] = { root[0], { "ids", { id } } };
+	struct result first, second;
+	uint32_t n_changed = 0;
+
+	for (unsigned i = 0; i < 2; i++)
+		snprintf(guid[i], sizeof(guid[i]), "0x%016llx",
+		    (unsigned long long)snap->fab.sw_guid[i * 7]);
+	first = route_with(&updn_LTX_fm_engine, snap, &root[0], 1);
+	second = route_with(&updn_LTX_fm_engine, snap, &root[1], 1);
+	ck_assert_int_eq(first.v.unreachable_pairs + second.v.unreachable_pairs, 0);
+	ck_assert_uint_ne(first.digest, second.digest);
+	for (fm_sw sw = 0; sw < snap->fab.n_switches; sw++) {
+		snprintf(id, sizeof(id), "0x%016llx 0", (unsigned long long)snap->fab.sw_guid[sw]);
+		n_changed += route_with(&updn_LTX_fm_engine, snap, ids, 2).digest != first.digest;
+	}
+	ck_assert_uint_gt(n_changed, 0); /* a ring of 5: two switches tie */
+	ck_assert_uint_lt(n_changed, snap->fab.n_switches);
+	snapshot_put(snap);
+}
+END_TEST
+
+START_TEST(scatter_ports_is_a_seed)
+{
+	struct fabric f = { "pgft 3 4,4,4 1,4,4 1,1,1", 0, 1 };
+	struct snapshot *snap = make(&f, false);
+	struct setting off = { "scatter_ports", { "0" } }, one = { "scatter_ports", { "1" } },
+		       two = { "scatter_ports", { "2" } };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct result plain = route_with(engines[i], snap, NULL, 0);
+		struct result a = route_with(engines[i], snap, &one, 1);
+
+		ck_assert_uint_eq(a.v.unreachable_pairs, 0);
+		ck_assert_uint_eq(route_with(engines[i], snap, &off, 1).digest, plain.digest);
+		ck_assert_uint_ne(a.digest, plain.digest);
+		ck_assert_uint_eq(route_with(engines[i], snap, &one, 1).digest, a.digest);
+		ck_assert_uint_ne(route_with(engines[i], snap, &two, 1).digest, a.digest);
+		ck_assert_int_eq(a.v.max_hops, plain.v.max_hops);
+	}
+	snapshot_put(snap);
+}
+END_TEST
+
 /* ----------------------------------------------------------- edges by hand */
 
 /* n switches without a cable between them; hosts on each; LIDs from 1. */
@@ -464,12 +587,15 @@ main(void)
 	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, every_engine_is_safe_on_every_fabric, 0, (int)N_FABRICS);
 	tcase_add_loop_test(c, minhop_paths_are_shortest, 0, (int)N_FABRICS);
-	tcase_add_loop_test(c, engines_are_pure, 0, (int)N_FABRICS);
-	tcase_add_loop_test(c, engines_survive_without_memory, 0, (int)N_FABRICS);
+	tcase_add_loop_test(c, engines_have_the_properties, 0, (int)N_FABRICS);
 	tcase_add_loop_test(c, intact_trees_are_ideal, 0, 4);
 	tcase_add_loop_test(c, others_are_balanced, 0, 4);
 	tcase_add_loop_test(c, lids_of_one_host_take_different_switches, 0, 3);
 	tcase_add_loop_test(c, edge_fabrics_are_routed, 0, 5);
+	tcase_add_test(c, limits_and_levels_refuse);
+	tcase_add_test(c, given_roots_stay_roots);
+	tcase_add_test(c, roots_and_ids_order_the_switches);
+	tcase_add_test(c, scatter_ports_is_a_seed);
 	suite_add_tcase(suite, c);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

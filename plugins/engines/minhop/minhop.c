@@ -25,6 +25,13 @@ static const struct fm_option options[] = {
 	    .max = 64,
 	    .unit = "hops",
 	    .help = "Refuse fabrics in which a path has more links between switches than this." },
+	{ .name = "scatter_ports",
+	    .type = FM_OPT_INT,
+	    .offset = offsetof(struct minhop_options, scatter_ports),
+	    .def = "0",
+	    .min = 0,
+	    .max = INT64_MAX,
+	    .help = "Seed by which equal next steps are chosen at random; 0 balances them." },
 	{ .type = FM_OPT_END },
 };
 
@@ -33,14 +40,15 @@ minhop_route(const struct fm_host *host, const struct fm_fabric *fab, const stru
     const void *opts, struct fm_tables *out, struct fm_error *err)
 {
 	const struct minhop_options *o = opts;
+	struct fm_choice choice = { .by_digits = true, .scatter = (uint64_t)o->scatter_ports };
 	struct fm_shape shape;
 	struct fm_paths found;
 	int rc;
 
 	if ((rc = fm_shape_build(host, fab, &shape, err)) != 0 ||
-	    (rc = fm_balance(host, fab, &shape, NULL, true, out, &found, err)) != 0)
+	    (rc = fm_balance(host, fab, &shape, NULL, choice, out, &found, err)) != 0)
 		return rc;
-	if (o != NULL && found.max_hops > o->max_hops)
+	if (found.max_hops > o->max_hops)
 		return host->fail(err, FM_E_TOPOLOGY,
 		    "a path needs %u hops between switches, more than max_hops = %lld",
 		    found.max_hops, (long long)o->max_hops);

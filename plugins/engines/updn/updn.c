@@ -16,6 +16,7 @@ struct updn_options {
 	int64_t level;
 	bool connect_roots;
 	bool calculate_missing_routes;
+	int64_t scatter_ports;
 };
 
 static const struct fm_option options[] = {
@@ -47,6 +48,13 @@ static const struct fm_option options[] = {
 	    .def = "true",
 	    .help = "Route pairs that no up/down path joins another way, as far as no credit loop "
 		    "results." },
+	{ .name = "scatter_ports",
+	    .type = FM_OPT_INT,
+	    .offset = offsetof(struct updn_options, scatter_ports),
+	    .def = "0",
+	    .min = 0,
+	    .max = INT64_MAX,
+	    .help = "Seed by which equal next steps are chosen at random; 0 balances them." },
 	{ .type = FM_OPT_END },
 };
 
@@ -104,7 +112,8 @@ updn_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
     const void *opts, struct fm_tables *out, struct fm_error *err)
 {
 	const struct updn_options *o = opts;
-	struct fm_updown how = { .mend = (o->calculate_missing_routes ? FM_MEND_HOSTS : 0u) |
+	struct fm_updown how = { .scatter = (uint64_t)o->scatter_ports,
+		.mend = (o->calculate_missing_routes ? FM_MEND_HOSTS : 0u) |
 		    (o->connect_roots ? FM_MEND_SWITCHES : 0u) };
 	struct fm_shape shape;
 	struct fm_missing left;
