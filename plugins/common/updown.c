@@ -12,7 +12,10 @@
 
 #include <string.h>
 
-#define PROBES 24 /* breadth first searches that look for a centre */
+#define CANDIDATE_BUDGET 20000000u /* LIDs * links below which orders are compared */
+#define PROBES 24		   /* breadth first searches that look for a centre */
+
+enum { BY_CENTRE, BY_INDEX };
 
 struct finder {
 	const struct fm_host *host;
@@ -168,6 +171,53 @@ has_proxies(const struct fm_fabric *fab)
 	return false;
 }
 
+/* Off trees: hops to a centre, or simply the switches in their order, which often
+ * is that of the cables: on tori and dragonflies paths then part long before
+ * they meet in a centre. */
+static int
+level_candidate(
+    const struct finder *f, const struct fm_updown *how, uint32_t which, struct fm_error *err)
+{
+	if (which == BY_CENTRE)
+		return level_from_roots(f, how, err);
+	for (fm_sw s = 0; s < f->fab->n_switches; s++)
+		f->level[s] = f->fab->n_switches - s;
+	return 0;
+}
+
+static int
+route_candidate(const struct finder *f, const struct fm_updown *how, const struct fm_levels *levels,
+    uint32_t which, const struct fm_tables *out, struct fm_paths *found, struct fm_error *err)
+{
+	struct fm_choice choice = { .scatter = how->scatter };
+	struct fm_order order;
+	int rc;
+
+	if ((rc = level_candidate(f, how, which, err)) != 0 ||
+	    (rc = fm_order_build(f->host, &f->shape->arcs, levels, &order, err)) != 0)
+		return rc;
+	return fm_balance(f->host, f->fab, f->shape, &order, choice, out, found, err);
+}
+
+/* The candidate with the least load on any link, where there is time to try
+ * them.  Each joins all pairs, so each overwrites the whole of the tables. */
+static int
+route_best(const struct finder *f, const struct fm_updown *how, const struct fm_levels *levels,
+    const struct fm_tables *out, struct fm_paths *found, struct fm_error *err)
+{
+	bool try = how->ids == NULL &&
+	    (uint64_t)f->fab->max_lid * f->fab->n_links < CANDIDATE_BUDGET;
+	struct fm_paths other = { .max_load = UINT64_MAX };
+	int rc;
+
+	if (try && (rc = route_candidate(f, how, levels, BY_INDEX, out, &other, err)) != 0)
+		return rc;
+	rc = route_candidate(f, how, levels, BY_CENTRE, out, found, err);
+	if (rc != 0 || found->max_load <= other.max_load)
+		return rc;
+	return route_candidate(f, how, levels, BY_INDEX, out, found, err);
+}
+
 int
 fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_shape *shape, const struct fm_updown *how, const struct fm_tables *out,
@@ -195,7 +245,12 @@ fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab,
 		return fm_no_scratch(host, "directions of the links", err);
 	if (by_leaves)
 		level_from_leaves(&f);
-	else if ((rc = level_from_roots(&f, how, err)) != 0)
+	else if (levels.turn) {
+		if ((rc = route_best(&f, how, &levels, out, &found, err)) != 0)
+			return rc;
+		*left = (struct fm_missing){ 0 };
+		return 0;
+	} else if ((rc = level_from_roots(&f, how, err)) != 0)
 		return rc;
 	if ((rc = fm_order_build(host, &shape->arcs, &levels, &order, err)) != 0)
 		return rc;

@@ -22,7 +22,8 @@ struct fm_updown {
 /*
  * Without roots every pair of a component gets a legal route, between switches
  * too: a levelled fabric points away from its leaves, turned as in order.h;
- * others are given one well-centred root per component.  Except where there are
+ * others go by hops from one well-centred root per component or by the index of
+ * the switches, whichever loads the worst link less.  Except where there are
  * proxies: then the plain levels are kept.
  *
  * With roots, or proxies, pairs may be left that no legal path joins.  mend says
