@@ -205,8 +205,8 @@ static int
 route_best(const struct finder *f, const struct fm_updown *how, const struct fm_levels *levels,
     const struct fm_tables *out, struct fm_paths *found, struct fm_error *err)
 {
-	bool try = how->ids == NULL &&
-	    (uint64_t)f->fab->max_lid * f->fab->n_links < CANDIDATE_BUDGET;
+	bool try =
+	    how->ids == NULL && (uint64_t)f->fab->max_lid * f->fab->n_links < CANDIDATE_BUDGET;
 	struct fm_paths other = { .max_load = UINT64_MAX };
 	int rc;
 
