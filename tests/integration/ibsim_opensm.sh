@@ -74,6 +74,10 @@ code=$?
 grep -q "host-1-1" "$dir/fmd.out" || fail "the better master is not named"
 echo "ok: a better master is left alone"
 
+# A new one: umad2sim knows no time-outs, so an OpenSM that asked the fmd just
+# gone for SMInfo may wait for ever.
+stop "$osm"
+start_opensm host-1-1 5
 start_fmd 9
 # It hands over, or, met while we discover, has stepped back already.
 await "$dir/fmd.out" "SUBNET UP"
