@@ -21,8 +21,9 @@ static const char usage[] =
     "usage: fmd-engine-check ENGINE.so FABRIC...\n"
     "Check an engine on fabrics (ibsim netlists, ibnetdiscover dumps; see fmroute gen):\n"
     "the same bytes twice and with 1, 2 and 8 workers; every scratch allocation\n"
-    "failing in turn; every pair routed, no loops, no credit loops where it promises\n"
-    "none.  Exit codes: 0 all hold, 2 usage or no engine, 3 a property is broken.\n";
+    "failing in turn; whole rows written and no credit loops made where it promises\n"
+    "so; every pair routed, no loops.  Exit codes: 0 all hold, 2 usage or no engine, 3 a property "
+    "is broken.\n";
 
 /* The engine of one file: its folder is loaded, the file's refusal is ours. */
 static const struct fm_engine *

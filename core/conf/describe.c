@@ -23,6 +23,7 @@ static const struct trait {
 	{ FM_USES_PREV, "uses-prev", "looks at the tables in use" },
 	{ FM_PROMISES_NO_CREDIT_LOOPS, "no-credit-loops", "promises no credit loops" },
 	{ FM_SL_SYMMETRIC, "sl-symmetric", "replies may use the requester's SL" },
+	{ FM_WRITES_WHOLE_ROWS, "whole-rows", "writes every entry of its forwarding tables" },
 };
 #define N_TRAITS (sizeof(traits) / sizeof(*traits))
 

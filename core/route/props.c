@@ -11,6 +11,7 @@
 #include "lib/hash.h"
 
 #define ALLOCS_MAX 100000 /* an engine that needs more is not tested to the end */
+#define POISON 254	  /* no port of any switch but those with all 254 */
 
 static uint64_t
 mix_bytes(uint64_t h, const void *bytes, size_t n)
@@ -47,13 +48,31 @@ props_digest(const struct fm_fabric *fab, const struct fm_tables *t)
 	return h;
 }
 
+struct entry {
+	fm_sw sw; /* FM_NONE: there is none */
+	uint32_t lid;
+};
+
 /* One call on its own router; the digest, and the tables if wanted. */
 struct trial {
 	unsigned n_workers;
 	uint64_t fail_at;
 	uint64_t digest;
 	struct verdict *verdict; /* NULL: not wanted */
+	struct entry *unwritten; /* NULL: not wanted */
+	bool poison;		 /* leave the rows full of POISON behind */
 };
+
+/* The first entry that is still POISON. */
+static struct entry
+find_unwritten(const struct fm_fabric *fab, const struct fm_tables *t)
+{
+	for (fm_sw s = 0; s < fab->n_switches; s++)
+		for (uint32_t lid = 0; lid <= fab->max_lid; lid++)
+			if (t->lft[s][lid] == POISON && fab->sw_n_ports[s] < POISON)
+				return (struct entry){ s, lid };
+	return (struct entry){ FM_NONE, 0 };
+}
 
 static int
 run_routed(const struct props *p, struct router *r, const void *opts, struct trial *t,
@@ -70,8 +89,12 @@ run_routed(const struct props *p, struct router *r, const void *opts, struct tri
 	if (rc != 0)
 		return rc;
 	t->digest = props_digest(fab, &tables->t);
+	if (t->unwritten != NULL)
+		*t->unwritten = find_unwritten(fab, &tables->t);
 	if (t->verdict != NULL)
 		rc = verify_tables(p->snap, &tables->t, &req, r->workers, t->verdict, err);
+	for (fm_sw s = 0; t->poison && s < fab->n_switches; s++)
+		memset(tables->t.lft[s], POISON, tables->t.lft_stride);
 	tables_put(tables);
 	return rc;
 }
@@ -146,6 +169,38 @@ check_pure(const struct props *p, uint64_t digest, char *report, size_t room)
 	return PROPS_HOLD;
 }
 
+/* The first tables are poisoned and let go; the second get the same memory. */
+static enum props_outcome
+check_rows(const struct props *p, uint64_t digest, char *report, size_t room)
+{
+	struct entry left;
+	struct trial first = { .poison = true }, second = { .unwritten = &left };
+	struct router r;
+	struct fm_error err;
+	int rc;
+
+	if ((p->engine->traits & FM_WRITES_WHOLE_ROWS) == 0)
+		return PROPS_HOLD;
+	rc = router_init(&r, 1, &err);
+	if (rc != 0)
+		return broken(report, room, "rows", err.msg);
+	if ((rc = run(p, &r, &first, &err)) == 0)
+		rc = run(p, &r, &second, &err);
+	router_fini(&r);
+	if (rc != 0)
+		return broken(report, room, "rows", err.msg);
+	if (left.sw != FM_NONE) {
+		snprintf(report, room,
+		    "rows: the entry of LID %" PRIu32
+		    " at switch %s is not written, though the engine promises whole rows",
+		    left.lid, p->snap->fab.sw_name[left.sw]);
+		return PROPS_BROKEN;
+	}
+	if (second.digest != digest)
+		return broken(report, room, "rows: other bytes in memory that was used before", "");
+	return PROPS_HOLD;
+}
+
 /* One worker, so that the n-th allocation is the same one each time. */
 static enum props_outcome
 check_memory(const struct props *p, uint64_t digest, uint64_t *n_allocs, char *report, size_t room)
@@ -191,6 +246,8 @@ props_check(const struct props *p, uint64_t *n_allocs, char *report, size_t room
 	outcome = check_verdict(p, &verdict, report, room);
 	if (outcome == PROPS_HOLD)
 		outcome = check_pure(p, first.digest, report, room);
+	if (outcome == PROPS_HOLD)
+		outcome = check_rows(p, first.digest, report, room);
 	if (outcome == PROPS_HOLD)
 		outcome = check_memory(p, first.digest, n_allocs, report, room);
 	return outcome;

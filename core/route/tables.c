@@ -7,7 +7,8 @@
  * engines do not have, are plain mappings that live and die with the tables;
  * untouched pages of them cost nothing.
  *
- * tables_new: a memset of switches x LIDs bytes, spread over the workers.
+ * tables_new: a memset of switches x LIDs bytes, spread over the workers; for
+ * an engine that writes whole rows, of the entries behind max_lid alone.
  */
 #include "core/route/tables.h"
 
@@ -137,7 +138,7 @@ stride_of(const struct fm_fabric *fab)
 
 struct fill {
 	uint8_t *const *lft;
-	size_t stride;
+	size_t from, stride;
 };
 
 static void
@@ -145,7 +146,7 @@ fill_row(void *arg, uint32_t i, unsigned worker)
 {
 	const struct fill *f = arg;
 
-	memset(f->lft[i], FM_PORT_NONE, f->stride);
+	memset(f->lft[i] + f->from, FM_PORT_NONE, f->stride - f->from);
 }
 
 static int
@@ -222,6 +223,7 @@ tables_new(struct table_pool *pool, struct fm_pool *workers, const struct fm_fab
     uint32_t traits, uint16_t ar_max_groups, struct tables **out, struct fm_error *err)
 {
 	size_t stride = stride_of(fab);
+	size_t from = (traits & FM_WRITES_WHOLE_ROWS) != 0 ? (size_t)fab->max_lid + 1 : 0;
 	uint32_t n = fab->n_switches ? fab->n_switches : 1;
 	struct tables *t = calloc(1, sizeof(*t));
 	int rc = 0;
@@ -250,7 +252,8 @@ tables_new(struct table_pool *pool, struct fm_pool *workers, const struct fm_fab
 		free_tables(t);
 		return rc;
 	}
-	fm_pool_for(workers, n, fill_row, &(struct fill){ .lft = t->t.lft, .stride = stride });
+	fm_pool_for(workers, n, fill_row,
+	    &(struct fill){ .lft = t->t.lft, .from = from, .stride = stride });
 	*out = t;
 	return 0;
 }

@@ -159,8 +159,8 @@ enum fm_sl2vl_shape {
 };
 
 /* Engine output.  The host allocates and initialises every array named here
- * (LFT to FM_PORT_NONE, the rest to 0); the engine fills what its
- * descriptor's .traits announce and leaves the rest alone. */
+ * (LFT to FM_PORT_NONE, see FM_WRITES_WHOLE_ROWS; the rest to 0); the engine
+ * fills what its descriptor's .traits announce and leaves the rest alone. */
 struct fm_tables {
 	uint32_t size;
 	size_t lft_stride;   /* >= max_lid + 1, multiple of 64 */
@@ -184,8 +184,11 @@ enum fm_traits {
 	FM_PROVIDES_MCAST = 1 << 3, /* the mcast_tree() callback */
 	FM_USES_PREV = 1 << 8,
 	FM_PROMISES_NO_CREDIT_LOOPS = 1
-	    << 9,		  /* a cycle found by verify is then a bug of the engine */
-	FM_SL_SYMMETRIC = 1 << 10 /* SL(s,d) == SL(d,s): replies use the requester's SL */
+	    << 9,		   /* a cycle found by verify is then a bug of the engine */
+	FM_SL_SYMMETRIC = 1 << 10, /* SL(s,d) == SL(d,s): replies use the requester's SL */
+	/* Writes every LFT entry 0..max_lid of every row, FM_PORT_NONE included; the
+	 * host then initialises only what lies behind max_lid. */
+	FM_WRITES_WHOLE_ROWS = 1 << 11
 };
 
 /* One multicast group, for mcast_tree(). */

@@ -330,6 +330,8 @@ fm_grow(const struct fm_host *host, const struct fm_fabric *fab, const struct fm
 
 	if (rc != 0)
 		return rc;
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		memset(out->lft[sw], FM_PORT_NONE, (size_t)fab->max_lid + 1);
 	for (uint32_t i = 0; grow_round(&g, i, true, false); i++)
 		;
 	if (scatter == 0 && (uint64_t)fab->max_lid * fab->n_links < REGROW_BUDGET)

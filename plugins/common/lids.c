@@ -95,7 +95,9 @@ fm_lids_build(const struct fm_host *host, const struct fm_fabric *fab, const fm_
 		return fm_no_scratch(host, "runs of LIDs", err);
 	memset(position, 0xff, ((size_t)fab->max_lid + 1) * sizeof(*position));
 
-	*out = (struct fm_lids){ .n_columns = n_columns, .column_sw = column_sw };
+	*out = (struct fm_lids){
+		.n_columns = n_columns, .column_sw = column_sw, .max_lid = fab->max_lid
+	};
 	for (unsigned i = 0; rc == 0 && i < FM_SPACES; i++)
 		rc = build_space(host, fab, out, i, err);
 	if (rc != 0)
@@ -110,10 +112,15 @@ fm_lids_build(const struct fm_host *host, const struct fm_fabric *fab, const fm_
 void
 fm_lids_scatter(const struct fm_lids *lids, const uint8_t *by_position, uint8_t *lft)
 {
+	uint32_t at = 0; /* entries before are written */
+
 	for (uint32_t i = 0; i < lids->n_runs; i++) {
 		const struct fm_lid_run *run = &lids->runs[i];
 		const uint8_t *from = by_position + run->position;
 
+		if (at < run->lid)
+			memset(lft + at, FM_PORT_NONE, run->lid - at);
+		at = (uint32_t)run->lid + run->n;
 		if (!run->wide)
 			for (uint32_t k = 0; k < run->n; k++)
 				lft[run->lid + k] = from[k];
@@ -121,6 +128,7 @@ fm_lids_scatter(const struct fm_lids *lids, const uint8_t *by_position, uint8_t 
 			for (uint32_t k = 0; k < run->n; k += FM_RUN_BYTES)
 				memcpy(lft + run->lid + k, from + k, FM_RUN_BYTES);
 	}
+	memset(lft + at, FM_PORT_NONE, lids->max_lid + 1u - at);
 }
 
 void

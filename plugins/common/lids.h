@@ -43,6 +43,7 @@ struct fm_lids {
 	const fm_sw *column_sw; /* [n_columns] borrowed from the caller */
 	struct fm_lid_space space[FM_SPACES];
 	uint32_t n_positions;
+	uint16_t max_lid;
 	const struct fm_lid_run
 	    *runs; /* [n_runs] consecutive positions that are consecutive LIDs */
 	uint32_t n_runs;
@@ -52,7 +53,8 @@ struct fm_lids {
 int fm_lids_build(const struct fm_host *host, const struct fm_fabric *fab, const fm_sw *column_sw,
     uint32_t n_columns, struct fm_lids *out, struct fm_error *err);
 
-/* by_position[n_positions + FM_RUN_BYTES] into a row of the LFT. */
+/* by_position[n_positions + FM_RUN_BYTES] into a row of the LFT, all of its entries
+ * up to max_lid: FM_PORT_NONE for LIDs of nobody. */
 void fm_lids_scatter(const struct fm_lids *lids, const uint8_t *by_position, uint8_t *lft);
 
 /* The switch's own ends: the port they hang off. */

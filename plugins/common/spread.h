@@ -10,7 +10,7 @@
 #include "plugins/common/tree.h"
 
 /*
- * Fill out->lft from the next steps in reach, whose columns are those of
+ * Fill every row of out->lft up to max_lid from the next steps in reach, whose columns are those of
  * lids.  tree must be levelled.  Which of several next steps a destination
  * takes is a digit of its number; in a complete tree that is D-mod-K, whose
  * all-to-all load is even and which never puts two flows of a shift on a link.

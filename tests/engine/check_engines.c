@@ -232,6 +232,36 @@ START_TEST(engines_have_the_properties)
 }
 END_TEST
 
+/* Routes well but leaves one entry as it was. */
+static int
+leave_one(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_request *req,
+    const void *opts, struct fm_tables *out, struct fm_error *err)
+{
+	uint8_t before = out->lft[1][0];
+	int rc = fallback_engine.route(host, fab, req, opts, out, err);
+
+	out->lft[1][0] = before;
+	return rc;
+}
+
+START_TEST(an_entry_that_is_not_written_is_found)
+{
+	struct fm_engine engine = fallback_engine;
+	struct props p = { .engine = &engine, .snap = make(&fabrics[0], false), .n_vls = 8 };
+	uint64_t n_allocs;
+	char report[512];
+
+	engine.route = leave_one;
+	ck_assert_int_eq(props_check(&p, &n_allocs, report, sizeof(report)), PROPS_BROKEN);
+	ck_assert_msg(
+	    strstr(report, "rows: the entry of LID 0 at switch ") == report, "%s", report);
+	engine.traits &= ~(uint32_t)FM_WRITES_WHOLE_ROWS;
+	ck_assert_msg(
+	    props_check(&p, &n_allocs, report, sizeof(report)) == PROPS_HOLD, "%s", report);
+	snapshot_put(p.snap);
+}
+END_TEST
+
 /* ----------------------------------------------------------------- balance */
 
 struct balance {
@@ -588,6 +618,7 @@ main(void)
 	tcase_add_loop_test(c, every_engine_is_safe_on_every_fabric, 0, (int)N_FABRICS);
 	tcase_add_loop_test(c, minhop_paths_are_shortest, 0, (int)N_FABRICS);
 	tcase_add_loop_test(c, engines_have_the_properties, 0, (int)N_FABRICS);
+	tcase_add_test(c, an_entry_that_is_not_written_is_found);
 	tcase_add_loop_test(c, intact_trees_are_ideal, 0, 4);
 	tcase_add_loop_test(c, others_are_balanced, 0, 4);
 	tcase_add_loop_test(c, lids_of_one_host_take_different_switches, 0, 3);

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# fmd-engine-check: the skeleton engine keeps every property on many fabrics;
+# fmd-engine-check: the skeleton engine keeps every property on many fabrics, those
+# that write whole rows keep theirs on trees in parts;
 # what is no engine is refused with exit code 2.  Runs in the build directory.
 set -eu
 top=${srcdir:-..}
@@ -17,6 +18,29 @@ gen dragonfly dragonfly 3 2 2
 	{ cat "$tmp/out"; exit 1; }
 # The generated fabrics are routed, not refused.
 [ "$(grep -c "^ok .*$tmp" "$tmp/out")" = 4 ] || { cat "$tmp/out"; exit 1; }
+
+# Whole rows: damaged trees; two components, a switch and a pair of hosts by themselves.
+gen tall pgft 3 4,4,4 1,4,4 1,1,1
+./fmroute fail "$tmp/tall.net" --links=5% --switches=3 --seed=2 >"$tmp/damaged.net"
+gen parts pgft 2 3,3 1,3 1,1
+sed 's/200f4/200f5/g; s/"\(leaf\|spine\|host\)-/"other-\1-/g' "$tmp/parts.net" >"$tmp/other"
+cat "$tmp/other" - >>"$tmp/parts.net" <<-'END'
+
+	switchguid=0x7(7)
+	Switch 4 "alone"
+
+	caguid=0x8
+	Ca 1 "pair-1"
+	[1](9) "pair-2"[1]
+
+	caguid=0xa
+	Ca 1 "pair-2"
+	[1](b) "pair-1"[1]
+END
+for run in "fattree tall" "fattree damaged" "fattree parts" "minhop parts" "updn parts"; do
+	./fmd-engine-check "plugins/engines/.libs/${run% *}.so" "$tmp/${run#* }.net" >"$tmp/out" &&
+		grep -q '^ok ' "$tmp/out" || { echo "$run:"; cat "$tmp/out"; exit 1; }
+done
 
 rc=0
 ./fmd-engine-check tests/modules/.libs/bad_minor.so "$tmp/tree.net" 2>"$tmp/err" || rc=$?

@@ -157,6 +157,7 @@ START_TEST(values_that_are_written_into_files_and_plugins_stay)
 	ck_assert_int_eq(FM_SL2VL_BY_IN_OUT, 2);
 	ck_assert_int_eq(FM_OPT_FILE, 9);
 	ck_assert_int_eq(FM_PROMISES_NO_CREDIT_LOOPS, 1 << 9);
+	ck_assert_int_eq(FM_WRITES_WHOLE_ROWS, 1 << 11);
 }
 END_TEST
 

@@ -184,6 +184,36 @@ START_TEST(what_cannot_be_is_refused_with_a_sentence)
 }
 END_TEST
 
+/* Where the engine promises to write the rows, only what lies behind max_lid. */
+START_TEST(rows_that_the_engine_writes_are_left_as_they_are)
+{
+	struct snapshot_builder b = { 0 };
+	struct table_pool *pool = table_pool_new();
+	struct snapshot *s;
+	struct tables *t;
+	struct fm_error err;
+
+	add_switch(&b, 100, 8);
+	add_end(&b, 0, 1, 300, 0);
+	ck_assert_int_eq(snapshot_build(&b, 1, &s, &err), 0);
+	for (int round = 0; round < 2; round++) {
+		ck_assert_int_eq(tables_new(pool, NULL, &s->fab,
+				     FM_PROVIDES_LFT | FM_WRITES_WHOLE_ROWS, 0, &t, &err),
+		    0);
+		for (size_t i = 0; i < t->t.lft_stride; i++)
+			ck_assert_uint_eq(t->t.lft[0][i],
+			    i > 300	     ? FM_PORT_NONE
+				: round == 1 ? 3
+					     : 0);
+		memset(t->t.lft[0], 3, t->t.lft_stride);
+		tables_put(t);
+	}
+	snapshot_put(s);
+	table_pool_free(pool);
+	snapshot_builder_fini(&b);
+}
+END_TEST
+
 START_TEST(tables_start_empty_even_when_their_memory_was_used)
 {
 	struct snapshot_builder b = { 0 };
@@ -229,6 +259,7 @@ main(void)
 	tcase_add_test(t, components_and_gone_switches);
 	tcase_add_loop_test(t, what_cannot_be_is_refused_with_a_sentence, 0, 6);
 	tcase_add_test(t, tables_start_empty_even_when_their_memory_was_used);
+	tcase_add_test(t, rows_that_the_engine_writes_are_left_as_they_are);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);

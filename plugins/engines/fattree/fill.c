@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The rows of the tables, in tasks: a bundle with its switches, or the tops of
- * a block.  Tasks share nothing, so the bytes do not depend on the workers.
+ * a block; the template rows hold FM_PORT_NONE for LIDs of nobody, so every row
+ * is whole (FM_WRITES_WHOLE_ROWS).  Tasks share nothing, so the bytes do not depend on the workers.
  * O(table bytes + displaced LIDs).
  */
 #include "plugins/engines/fattree/fill.h"
