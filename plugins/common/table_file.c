@@ -379,12 +379,14 @@ scan_line(struct scan *s, entry_fn entry)
 		return header(s, "Switch ");
 	if (is_prose(s))
 		return 0;
-	if (!prefixed(s, &lid) || lid == 0 || lid > 0xBFFF)
+	if (!prefixed(s, &lid) || lid > 0xBFFF)
 		return wrong(s, "\"%.*s\" is no line of a table: a LID like 0x0001 comes first",
 		    (int)(s->end - s->at > 30 ? 30 : s->end - s->at), s->at);
 	if (!s->any_switch)
 		return wrong(s,
 		    "an entry before any switch: a line with the switch's guid 0x... comes first");
+	if (lid == 0)
+		return misfit(s, "LID 0 is nobody's");
 	return entry(s, (uint32_t)lid);
 }
 

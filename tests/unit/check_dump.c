@@ -224,6 +224,7 @@ static const struct {
 	{ HEAD "0x0001 000 :\n0x0002 003 : (portguid 0x1: 'x')\n", 0,
 	    "t:3: port 0x0000000000000001 is not in this fabric: left out" },
 	{ HEAD "0x0001 000 :\n0x7777 003 :\n", 0, "t:3: LID 30583 belongs to no port" },
+	{ HEAD "0x0000 255 :\n0x0001 000 :\n", 0, "t:2: LID 0 is nobody's: left out" },
 	{ HEAD "0x0001 000 :\nSwitch: guid 0x7\n0x0002 003 :\n", 0,
 	    "t:3: switch 0x0000000000000007 is not in" },
 };
