@@ -102,7 +102,7 @@ expect 2 'is outside 1..15' "$fmroute" good.net --vls=99
 expect 2 'is outside 0..7' "$fmroute" good.net --lmc=8
 expect 2 'no number of threads' "$fmroute" good.net --workers=x
 expect 2 '1..1000 is right' "$fmroute" good.net --repeat=0
-expect 2 'unknown option' "$fmroute" good.net --nosuch
+expect 2 '--nosuch is no option' "$fmroute" good.net --nosuch
 expect 2 '2 given' "$fmroute" gen pgft 2 4
 expect 2 'no kind of fabric' "$fmroute" gen nosuch
 expect 2 'not a number in 1..' "$fmroute" gen torus 0x3 1
