@@ -38,8 +38,7 @@ enum verify_fault {
 
 struct verdict {
 	uint64_t reachable_pairs, unreachable_pairs, disjoint_pairs, switch_pairs_unrouted;
-	uint64_t reversible_pairs_lost; /* VERIFY_BOTH: reserved, 0 for symmetric SLs */
-	uint32_t loops;			/* (destination LID, cycle of switches) found */
+	uint32_t loops;	     /* (destination LID, cycle of switches) found */
 	uint32_t wrong_host; /* (switch, LID) entries that hand a LID to another's port */
 	uint32_t
 	    credit_loops; /* strongly connected components of the CDG with a cycle, over all VLs */

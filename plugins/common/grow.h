@@ -17,9 +17,10 @@ struct fm_paths {
 };
 
 /*
- * Fill every row of out->lft up to max_lid: for one destination LID after the other its tree is grown
- * along shortest (with an order: shortest legal up/down) paths, each switch
- * taking the next step from which the path bears the least load so far.
+ * Fill every row of out->lft up to max_lid: for one destination LID after the
+ * other its tree is grown along shortest (with an order: shortest legal
+ * up/down) paths, each switch taking the next step from which the path bears
+ * the least load so far.
  * Destinations are taken in turn over the switches; fabrics that are small
  * enough get a second round in which every tree is taken out and grown again.
  *
