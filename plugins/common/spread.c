@@ -21,6 +21,11 @@
  *
  * Columns with several ways up thus are laid by one pattern of all ways up of
  * the row, whatever each lacks; only what is displaced is looked at by itself.
+ *
+ * Siblings have the same cables into the same slots, and where next steps are the
+ * same too, so are the entries.  So a row begins as a copy of the one before it in
+ * the tree's order, and only the columns whose next steps differ are filled.  Not
+ * where something was displaced: that depends on all columns of the row.
  */
 #include "plugins/common/spread.h"
 
@@ -28,6 +33,7 @@
 
 #define PATTERN_MAX 16384 /* slots times cables of the widest: at most 128 * 127 of 254 ports */
 #define CLASSES_MAX 6 /* groups of columns looked for in a block before going column by column */
+#define TASK_ROWS 32  /* a task's first row is filled column by column */
 #define WEIGHT_TRANSIT 64 /* of a destination that can pass, against 1 for one that should not */
 
 struct moved {
@@ -44,6 +50,7 @@ struct spread {
 	struct moved *moved; /* [n_moved] ascending positions: case 1 */
 	uint32_t n_moved;
 	uint32_t *number; /* [n_positions] after the moves */
+	uint32_t *col_of; /* [n_switches] */
 	struct row *rows; /* [n_workers] */
 };
 
@@ -82,6 +89,8 @@ struct row {
 	uint8_t *open;	  /* [256] ports of the ways for the column in hand, when listed */
 	uint32_t n_open;
 	int32_t load[256]; /* by port: more than the pattern's share; FM_PORT_NONE too */
+	bool displaced;	   /* anything in this row */
+	fm_lanes *changed; /* [n_blocks] columns not as in the row before */
 };
 
 static inline void
@@ -439,6 +448,7 @@ displace(struct row *r, uint32_t position)
 	uint32_t turn = (r->s->number[position] + r->sw) % r->n_open;
 	int32_t weight = transit_weight(r, position);
 
+	r->displaced = true;
 	place(r, position, weight, weight == 1 ? r->open[turn] : least_loaded(r, turn));
 }
 
@@ -493,8 +503,9 @@ fill_up(struct row *r, uint32_t block, const fm_lanes *set, const fm_lanes *hole
 		}
 }
 
+/* The columns of a block that are in only. */
 FM_WIDE static void
-fill_block(struct row *r, uint32_t block)
+fill_block(struct row *r, uint32_t block, const fm_lanes *only)
 {
 	const struct fm_arcs *arcs = r->s->arcs;
 	const fm_lanes *towards = fm_towards(r->s->reach, arcs, block, 0);
@@ -508,15 +519,22 @@ fill_block(struct row *r, uint32_t block)
 		up |= towards[r->up_steps[i]];
 		all_up &= towards[r->up_steps[i]];
 	}
+	up &= *only;
 	for (fm_arc a = arcs->first[r->sw]; a < arcs->first[r->sw + 1]; a++) {
-		set = towards[a] & ~twice;
+		set = towards[a] & ~twice & *only;
 		fill_single(r, block, a, &set);
 	}
 	set = twice & up;
 	holes = set & ~all_up;
 	fill_up(r, block, &set, &holes);
-	set = twice & ~up;
+	set = twice & ~up & *only;
 	fill_several(r, block, &set);
+}
+
+static bool
+is_way_up(const struct spread *s, fm_sw sw, fm_sw to)
+{
+	return s->tree->rank[to] == s->tree->rank[sw] + 1 && s->tree->slot[to] != FM_SLOT_NONE;
 }
 
 static void
@@ -541,28 +559,140 @@ start_row(struct row *r, fm_sw sw)
 	r->n_up_steps = r->n_ways = 0;
 	r->all_ways = (port_set){ 0 };
 	for (fm_arc a = arcs->first[sw]; a < arcs->first[sw + 1]; a++)
-		if (tree->rank[arcs->to[a]] == tree->rank[sw] + 1 &&
-		    tree->slot[arcs->to[a]] != FM_SLOT_NONE)
+		if (is_way_up(r->s, sw, arcs->to[a]))
 			add_ways(r, a);
 	r->has_all_slots = r->n_up_steps == tree->width[sw];
 	set_divisor(&r->divider, tree->divider[sw]);
 	set_divisor(&r->lower_width, tree->lower_width[sw]);
 	set_divisor(&r->lower_divider, tree->lower_divider[sw]);
+	r->displaced = false;
 	memset(r->load, 0, sizeof(r->load));
-	memset(r->ports, FM_PORT_NONE, r->s->lids->n_positions);
 }
 
 static void
-one_row(void *arg, uint32_t i, unsigned worker)
+whole_row(struct row *r, fm_sw sw)
+{
+	const struct spread *s = r->s;
+	const fm_lanes all = ~(fm_lanes){ 0 };
+
+	start_row(r, sw);
+	memset(r->ports, FM_PORT_NONE, s->lids->n_positions);
+	for (uint32_t b = 0; b < s->reach->n_blocks; b++)
+		fill_block(r, b, &all);
+	fm_lids_scatter(s->lids, r->ports, s->out->lft[sw]);
+	fm_lids_local(s->fab, sw, s->out->lft[sw]);
+}
+
+/* ---------------------------------------------------------------- siblings */
+
+/* Have both the same cables, port by port, and their ways up the same slots? */
+static bool
+are_siblings(const struct spread *s, fm_sw x, fm_sw y)
+{
+	const struct fm_arcs *arcs = s->arcs;
+	const struct fm_tree *tree = s->tree;
+	fm_arc a = arcs->first[x], b = arcs->first[y], end = arcs->first[x + 1];
+	fm_link from = arcs->link[a];
+
+	if (end - a != arcs->first[y + 1] - b || tree->width[x] != tree->width[y] ||
+	    tree->divider[x] != tree->divider[y] ||
+	    arcs->link[end] - from != arcs->link[arcs->first[y + 1]] - arcs->link[b] ||
+	    memcmp(s->fab->link_port + from, s->fab->link_port + arcs->link[b],
+		arcs->link[end] - from) != 0)
+		return false;
+	for (; a < end; a++, b++) {
+		bool up = is_way_up(s, x, arcs->to[a]);
+
+		if (fm_arc_width(arcs, a) != fm_arc_width(arcs, b) ||
+		    is_way_up(s, y, arcs->to[b]) != up ||
+		    (up && tree->slot[arcs->to[a]] != tree->slot[arcs->to[b]]))
+			return false;
+	}
+	return true;
+}
+
+/* Columns whose next steps from sw are not those from before, and that of before,
+ * whose own ends are in its row; how many. */
+FM_WIDE static uint32_t
+find_changed(struct row *r, fm_sw before, fm_sw sw)
+{
+	const struct fm_arcs *arcs = r->s->arcs;
+	fm_arc first = arcs->first[sw], n = arcs->first[sw + 1] - first,
+	       other = arcs->first[before];
+	uint32_t own = r->s->col_of[before], count = 0;
+
+	for (uint32_t block = 0; block < r->s->reach->n_blocks; block++) {
+		const fm_lanes *towards = fm_towards(r->s->reach, arcs, block, 0);
+		fm_lanes changed = { 0 };
+
+		for (fm_arc i = 0; i < n; i++)
+			changed |= towards[first + i] ^ towards[other + i];
+		if (own / FM_LANES == block)
+			((uint64_t *)&changed)[own % FM_LANES / 64] |= (uint64_t)1 << (own % 64);
+		for (unsigned w = 0; w < FM_LANES / 64; w++)
+			count += (uint32_t)__builtin_popcountll(changed[w]);
+		r->changed[block] = changed;
+	}
+	return count;
+}
+
+/* Columns col..stop-1 from ports[] into the row of the LFT. */
+static void
+put_columns(const struct row *r, uint32_t col, uint32_t stop, uint8_t *lft)
+{
+	for (unsigned which = 0; which < FM_SPACES; which++) {
+		const struct fm_lid_space *space = &r->s->lids->space[which];
+
+		for (uint32_t i = space->first[col]; i < space->first[stop]; i++) {
+			fm_end end = space->end[i];
+
+			for (uint32_t o = 0; o < 1u << r->s->fab->end_lmc[end]; o++)
+				lft[r->s->fab->end_lid[end] + o] =
+				    r->ports[space->start + o * space->n + i];
+		}
+	}
+}
+
+/* The row of sw from the one before; false if it must be made from nothing. */
+static bool
+row_like(struct row *r, fm_sw before, fm_sw sw)
+{
+	const struct spread *s = r->s;
+	uint8_t *lft = s->out->lft[sw];
+
+	if (!are_siblings(s, before, sw) || find_changed(r, before, sw) > s->reach->n_columns / 4)
+		return false;
+	start_row(r, sw);
+	for (uint32_t b = 0, stop; b < s->reach->n_blocks; b++) {
+		for (uint32_t i = 0; next_run(&r->changed[b], &i, &stop); i = stop)
+			fill_one_port(r, b * FM_LANES + i, b * FM_LANES + stop, FM_PORT_NONE);
+		fill_block(r, b, &r->changed[b]);
+	}
+	if (r->displaced)
+		return false;
+	memcpy(lft, s->out->lft[before], (size_t)s->fab->max_lid + 1);
+	for (uint32_t b = 0, stop; b < s->reach->n_blocks; b++)
+		for (uint32_t i = 0; next_run(&r->changed[b], &i, &stop); i = stop)
+			put_columns(r, b * FM_LANES + i, b * FM_LANES + stop, lft);
+	fm_lids_local(s->fab, sw, lft);
+	return true;
+}
+
+static void
+fill_rows(void *arg, uint32_t task, unsigned worker)
 {
 	const struct spread *s = arg;
 	struct row *r = &s->rows[worker];
+	uint32_t n = s->fab->n_switches, stop = (task + 1) * TASK_ROWS;
+	fm_sw before = FM_NONE;
 
-	start_row(r, i);
-	for (uint32_t b = 0; b < s->reach->n_blocks; b++)
-		fill_block(r, b);
-	fm_lids_scatter(s->lids, r->ports, s->out->lft[i]);
-	fm_lids_local(s->fab, i, s->out->lft[i]);
+	for (uint32_t i = task * TASK_ROWS; i < stop && i < n; i++) {
+		fm_sw sw = s->lids->column_sw[i];
+
+		if (before == FM_NONE || !row_like(r, before, sw))
+			whole_row(r, sw);
+		before = r->displaced ? FM_NONE : sw;
+	}
 }
 
 /* ---------------------------------------------------- main paths (case 1) */
@@ -660,7 +790,8 @@ static int
 list_numbers(const struct fm_host *host, struct spread *s, struct fm_error *err)
 {
 	s->number = fm_scratch_array(host, s->lids->n_positions, uint32_t);
-	if (s->number == NULL)
+	s->col_of = fm_scratch_array(host, s->fab->n_switches, uint32_t);
+	if (s->number == NULL || s->col_of == NULL)
 		return fm_no_scratch(host, "numbers of destinations", err);
 	for (unsigned which = 0; which < FM_SPACES; which++) {
 		const struct fm_lid_space *space = &s->lids->space[which];
@@ -671,6 +802,8 @@ list_numbers(const struct fm_host *host, struct spread *s, struct fm_error *err)
 	}
 	for (uint32_t i = 0; i < s->n_moved; i++)
 		s->number[s->moved[i].position] = s->moved[i].number;
+	for (uint32_t col = 0; col < s->lids->n_columns; col++)
+		s->col_of[s->lids->column_sw[col]] = col;
 	return 0;
 }
 
@@ -692,8 +825,10 @@ take_rows(const struct fm_host *host, struct spread *s, struct fm_error *err)
 		r->ways = fm_scratch_array(host, 256, struct way);
 		r->open = fm_scratch_array(host, 256, uint8_t);
 		r->closed = fm_scratch_array(host, FM_LANES, port_set);
+		r->changed = fm_scratch_array(host, s->reach->n_blocks, fm_lanes);
 		if (r->ports == NULL || r->pattern == NULL || r->steps == NULL ||
-		    r->up_steps == NULL || r->ways == NULL || r->open == NULL || r->closed == NULL)
+		    r->up_steps == NULL || r->ways == NULL || r->open == NULL ||
+		    r->closed == NULL || r->changed == NULL)
 			return fm_no_scratch(host, "rows in work", err);
 	}
 	return s->rows != NULL ? 0 : fm_no_scratch(host, "rows in work", err);
@@ -715,6 +850,6 @@ fm_spread(const struct fm_host *host, const struct fm_fabric *fab, const struct 
 		rc = list_numbers(host, &s, err);
 	if (rc != 0)
 		return rc;
-	host->parallel_for(host, fab->n_switches, one_row, &s);
+	host->parallel_for(host, (fab->n_switches + TASK_ROWS - 1) / TASK_ROWS, fill_rows, &s);
 	return 0;
 }

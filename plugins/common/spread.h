@@ -11,7 +11,7 @@
 
 /*
  * Fill every row of out->lft up to max_lid from the next steps in reach, whose columns are those of
- * lids.  tree must be levelled.  Which of several next steps a destination
+ * lids: all switches, each once.  tree must be levelled.  Which of several next steps a destination
  * takes is a digit of its number; in a complete tree that is D-mod-K, whose
  * all-to-all load is even and which never puts two flows of a shift on a link.
  *
