@@ -251,8 +251,12 @@ dump(struct daemon *d)
 	const struct plan *p = sweeper_plan(d->sweeper);
 	struct fm_error err = { 0 };
 
-	if (d->cli->dump_dir == NULL || p == NULL)
+	if (d->cli->dump_dir == NULL)
 		return;
+	if (p == NULL) {
+		log_warn("daemon", "nothing to dump: the fabric has no switches or no routes");
+		return;
+	}
 	if (dump_tables(d->cli->dump_dir, p->snap, &p->tables->t, &err) != 0) {
 		log_err("daemon", "tables are not dumped: %s", err.msg);
 		d->exit_code = FMD_EXIT_SYSTEM;
