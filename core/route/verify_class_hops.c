@@ -24,15 +24,7 @@
  * Time: O(switches) per class and O(degree) per switch whose hops change.
  */
 #include "core/route/verify_class.h"
-
-/* Built for wider registers too, chosen at load time.  Not under sanitizers:
- * they instrument the resolvers, which run before them. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define FM_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define FM_WIDE
-#endif
+#include "lib/wide.h"
 
 #define ROUNDS 8
 

@@ -22,4 +22,4 @@ nobase_fmalgo_HEADERS = \
 	plugins/common/reach.h \
 	plugins/common/spread.h plugins/common/tree.h plugins/common/updown.h \
 	lib/acyclic.h lib/arena.h lib/bitset.h lib/error.h lib/hash.h lib/heap.h \
-	lib/rng.h lib/scc.h lib/vec.h
+	lib/rng.h lib/scc.h lib/vec.h lib/wide.h

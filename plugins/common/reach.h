@@ -9,21 +9,13 @@
 #ifndef PLUGINS_COMMON_REACH_H
 #define PLUGINS_COMMON_REACH_H
 
+#include "lib/wide.h"
 #include "plugins/common/order.h"
 
 #define FM_LANES 512 /* columns in a block */
 
 /* Never passed by value: the calling convention of wide vectors depends on the machine. */
 typedef uint64_t fm_lanes __attribute__((vector_size(FM_LANES / 8)));
-
-/* Functions worth building for wider registers too, chosen at load time.
- * Not under sanitizers: they instrument the resolvers, which run before them. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define FM_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define FM_WIDE
-#endif
 
 struct fm_reach {
 	uint32_t n_columns, n_blocks;

@@ -37,7 +37,7 @@ word_of(const struct ft_set *set, size_t w)
 }
 
 /* out |= from & here, outside without and, if mask is given, inside mask. */
-FT_WIDE static void
+FM_WIDE static void
 add_common(struct ft_set *out, const struct ft_set *from, const struct ft_set *here,
     const struct ft_set *without, const uint64_t *mask)
 {

@@ -22,6 +22,8 @@
 
 #include <fmd/engine.h>
 
+#include "lib/wide.h"
+
 #define FT_NO_RANK UINT16_MAX
 #define FT_NO_COL UINT16_MAX /* there are fewer unicast LIDs */
 #define FT_MAX_RANK 31	     /* routes of twice as many hops fit the costs */
@@ -194,12 +196,6 @@ ft_in(const struct ft_set *set, uint32_t c)
 
 /* A cache line of columns at once, as wide as the machine can. */
 typedef uint64_t ft_vec __attribute__((vector_size(64), aligned(8), may_alias));
-
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-#define FT_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define FT_WIDE
-#endif
 
 static inline bool
 ft_is_up(const struct ft *ft, fm_sw from, fm_sw to)

@@ -22,7 +22,7 @@
 #include "plugins/engines/fattree/fill.h"
 
 /* What a neighbour offers as a next hop: columns at k hops from there. */
-FT_WIDE static bool
+FM_WIDE static bool
 offer(const struct ft *ft, uint64_t *out, fm_sw from, fm_sw to, unsigned k, const uint64_t *mask)
 {
 	const struct ft_set *down = ft_layer(&ft->down[to], k), *below = &ft->below[to];
@@ -87,7 +87,7 @@ struct counts {
 };
 
 /* One slot more: x without the columns already done is what it leads to. */
-FT_WIDE static void
+FM_WIDE static void
 count_slot(const struct ft *ft, const struct counts *n, uint64_t *x_words, const uint64_t *done,
     const uint64_t *lower)
 {

@@ -104,7 +104,7 @@ widen(struct ft_set *row, uint16_t from, uint16_t to)
 
 /* Layers of a neighbour, one hop farther.  mask: only these columns; without:
  * not these; either may be NULL. */
-FT_WIDE static void
+FM_WIDE static void
 add_layers(
     struct acc *a, const struct ft_layers *l, const uint64_t *mask, const struct ft_set *without)
 {
@@ -129,7 +129,7 @@ add_layers(
 }
 
 /* Leave each column in its nearest layer only.  The last row collects them. */
-FT_WIDE static void
+FM_WIDE static void
 keep_nearest(struct acc *a)
 {
 	struct ft_set *seen = &a->row[FT_MAX_COST];
