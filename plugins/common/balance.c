@@ -85,6 +85,14 @@ look_at_paths(const struct fm_shape *shape, const struct fm_reach *reach, struct
 				count_missing(shape, reach, b, s, found);
 }
 
+/* What digits cannot do: their load is not counted but known to be even. */
+static bool
+has_wishes(const struct fm_choice *c)
+{
+	return c->scatter != 0 || c->n_first > 0 || c->ignore_links != NULL ||
+	    c->ignore_ends != NULL || c->search != NULL || c->shift;
+}
+
 int
 fm_balance(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
     const struct fm_order *order, struct fm_choice choice, const struct fm_tables *out,
@@ -95,9 +103,14 @@ fm_balance(const struct fm_host *host, const struct fm_fabric *fab, const struct
 	int rc;
 
 	*found = (struct fm_paths){ 0 };
-	if (!choice.by_digits || !shape->tree.levelled || choice.scatter != 0)
-		return fm_grow(host, fab, &shape->arcs, shape->component, order, choice.scatter,
-		    out, found, err);
+	if (!choice.by_digits || !shape->tree.levelled || has_wishes(&choice)) {
+		struct fm_growth want = { .arcs = &shape->arcs,
+			.component = shape->component,
+			.rule = { .order = order },
+			.choice = choice };
+
+		return fm_grow_trees(host, fab, &want, out, found, err);
+	}
 	if ((rc = fm_reach_build(host, &shape->arcs, order, shape->tree.order, fab->n_switches,
 		 &reach, err)) != 0 ||
 	    (rc = fm_lids_build(host, fab, shape->tree.order, fab->n_switches, &lids, err)) != 0 ||

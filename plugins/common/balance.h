@@ -21,12 +21,6 @@ struct fm_shape {
 int fm_shape_build(const struct fm_host *host, const struct fm_fabric *fab, struct fm_shape *out,
     struct fm_error *err);
 
-/* How to choose among equal next steps. */
-struct fm_choice {
-	bool by_digits;	  /* on trees; by load elsewhere, or if false */
-	uint64_t scatter; /* other than 0: by chance of this seed, whatever the fabric */
-};
-
 /*
  * Tables over shortest paths (order NULL), or over shortest legal up/down
  * paths.

@@ -5,7 +5,31 @@
 #ifndef PLUGINS_COMMON_GROW_H
 #define PLUGINS_COMMON_GROW_H
 
-#include "plugins/common/order.h"
+#include "plugins/common/steps.h"
+
+/* How to choose among equal next steps; all zero: balanced by load. */
+struct fm_choice {
+	bool by_digits;	  /* on trees, if nothing below is set (balance.h) */
+	uint64_t scatter; /* other than 0: by chance of this seed, whatever the fabric */
+	/* destinations that come before all others, in this order: each finds the
+	 * links as those before have left them */
+	const fm_end *first; /* [n_first] each at most once */
+	uint32_t n_first;
+	bool first_by_load;	      /* scatter is not for those */
+	const uint64_t *ignore_links; /* bitset [n_links], or NULL: what passes there is no load */
+	const uint64_t *ignore_ends;  /* bitset [n_ends], or NULL: nor is what they send or get */
+	/* among equals the least of these [n_links] is taken; NULL: the first link */
+	const uint8_t *search;
+	bool shift; /* the search begins one link further with every switch and LID */
+};
+
+/* What trees are grown of. */
+struct fm_growth {
+	const struct fm_arcs *arcs;
+	const uint32_t *component; /* [n_switches] */
+	struct fm_rule rule;	   /* which paths are right */
+	struct fm_choice choice;
+};
 
 /* What was learnt about the paths on the way. */
 struct fm_paths {
@@ -18,23 +42,33 @@ struct fm_paths {
 
 /*
  * Fill every row of out->lft up to max_lid: for one destination LID after the
- * other its tree is grown along shortest (with an order: shortest legal
- * up/down) paths, each switch taking the next step from which the path bears
- * the least load so far.
+ * other its tree is grown along right next steps, each switch taking the one from
+ * which the path bears the least load so far.
  * Destinations are taken in turn over the switches; fabrics that are small
  * enough get a second round in which every tree is taken out and grown again.
  *
  * Several LIDs of one end go to different chassis, else different switches,
  * else different cables, as far as equal paths allow.
  *
- * With scatter, a seed other than 0, chance takes the place of load, the same for
- * the same seed.
- *
  * O(LIDs * links), one thread: each choice depends on those before.
  * FM_E_RESOURCE, FM_E_CANCELLED.
  */
-int fm_grow(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_arcs *arcs,
+int fm_grow_trees(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_growth *want, const struct fm_tables *out, struct fm_paths *found,
+    struct fm_error *err);
+
+/* The same with no wishes but an order and a seed. */
+static inline int
+fm_grow(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_arcs *arcs,
     const uint32_t *component, const struct fm_order *order, uint64_t scatter,
-    const struct fm_tables *out, struct fm_paths *found, struct fm_error *err);
+    const struct fm_tables *out, struct fm_paths *found, struct fm_error *err)
+{
+	struct fm_growth want = { .arcs = arcs,
+		.component = component,
+		.rule = { .order = order },
+		.choice = { .scatter = scatter } };
+
+	return fm_grow_trees(host, fab, &want, out, found, err);
+}
 
 #endif

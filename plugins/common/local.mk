@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # plugins/common/: algorithms over struct fm_fabric that engines share.
 COMMON_SOURCES += \
+	plugins/common/apart.c plugins/common/apart.h \
 	plugins/common/arcs.c plugins/common/arcs.h \
 	plugins/common/balance.c plugins/common/balance.h \
+	plugins/common/choice_options.c plugins/common/choice_options.h \
 	plugins/common/grow.c plugins/common/grow.h \
 	plugins/common/lids.c plugins/common/lids.h \
 	plugins/common/mend.c plugins/common/mend.h \
 	plugins/common/order.c plugins/common/order.h \
 	plugins/common/reach.c plugins/common/reach.h \
 	plugins/common/spread.c plugins/common/spread.h \
+	plugins/common/steps.c plugins/common/steps.h \
 	plugins/common/table_file.c plugins/common/table_file.h \
 	plugins/common/tree.c plugins/common/tree.h \
 	plugins/common/updown.c plugins/common/updown.h
@@ -17,9 +20,10 @@ COMMON_SOURCES += \
 # both directories): "plugins/common/tree.h", "lib/bitset.h".
 fmalgodir = $(includedir)/fmd/algo
 nobase_fmalgo_HEADERS = \
-	plugins/common/arcs.h plugins/common/balance.h plugins/common/grow.h \
+	plugins/common/apart.h plugins/common/arcs.h plugins/common/balance.h \
+	plugins/common/choice_options.h plugins/common/grow.h \
 	plugins/common/lids.h plugins/common/mend.h plugins/common/order.h \
 	plugins/common/reach.h \
-	plugins/common/spread.h plugins/common/tree.h plugins/common/updown.h \
+	plugins/common/spread.h plugins/common/steps.h plugins/common/tree.h plugins/common/updown.h \
 	lib/acyclic.h lib/arena.h lib/bitset.h lib/error.h lib/hash.h lib/heap.h \
 	lib/rng.h lib/scc.h lib/vec.h lib/wide.h

@@ -189,14 +189,13 @@ static int
 route_candidate(const struct finder *f, const struct fm_updown *how, const struct fm_levels *levels,
     uint32_t which, const struct fm_tables *out, struct fm_paths *found, struct fm_error *err)
 {
-	struct fm_choice choice = { .scatter = how->scatter };
 	struct fm_order order;
 	int rc;
 
 	if ((rc = level_candidate(f, how, which, err)) != 0 ||
 	    (rc = fm_order_build(f->host, &f->shape->arcs, levels, &order, err)) != 0)
 		return rc;
-	return fm_balance(f->host, f->fab, f->shape, &order, choice, out, found, err);
+	return fm_balance(f->host, f->fab, f->shape, &order, how->choice, out, found, err);
 }
 
 /* The candidate with the least load on any link, where there is time to try
@@ -236,7 +235,7 @@ fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab,
 	struct fm_levels levels = {
 		.level = f.level, .ids = how->ids, .turn = how->n_roots == 0 && !has_proxies(fab)
 	};
-	struct fm_choice choice = { .scatter = how->scatter };
+	struct fm_choice choice = how->choice;
 	struct fm_order order;
 	struct fm_paths found;
 	int rc;

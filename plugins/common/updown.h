@@ -15,8 +15,8 @@ struct fm_updown {
 	const fm_sw *roots; /* [n_roots] given, or none: found */
 	uint32_t n_roots;
 	const int64_t *ids; /* [n_switches] order among switches of one rank, or NULL: by index */
-	uint64_t scatter;   /* fm_choice */
-	unsigned mend;	    /* enum fm_mend_flags: which missing pairs get routes all the same */
+	struct fm_choice choice;
+	unsigned mend; /* enum fm_mend_flags: which missing pairs get routes all the same */
 };
 
 /*

@@ -2,18 +2,39 @@
 /*
  * minhop - shortest paths, the equal ones shared out.
  *
- * On trees the choice among equal next steps is a digit of the destination's
- * number (plugins/common/spread.c), elsewhere the load of the trees before
- * (plugins/common/grow.c).  No promise about credit loops: on trees there are
- * none, rings have them.
+ * The idea: every switch knows for every destination which neighbours lie on a
+ * shortest path; which of them takes a LID is a question of balance.  On trees it
+ * is a digit of the destination's number (plugins/common/spread.c), elsewhere the
+ * load of the trees before (plugins/common/grow.c).  OpenSM's engine of this
+ * name counts the routes on its own ports only and keeps what the switches hold;
+ * here all of a path counts, and the same fabric gives the same tables.
+ *
+ * When to use: where paths must be shortest and a cycle of credits cannot arise or
+ * is no concern; and to compare others with.
+ *
+ * Promises: shortest paths (or, with hop_weights, lightest ones), for every pair
+ * that cables join.  None about credit loops: on trees there are none, rings have
+ * them.
+ *
+ * Options: those of plugins/common/choice_options.h, which take the place of
+ * digits by load on trees; hop_weights, OpenSM's hop_weights_file: a link of a
+ * switch's port counts as that many hops in this direction, and a path of 255 or
+ * more is none.
+ *
+ * Refuses: fabrics in which a path is longer than max_hops.
  */
 #include <fmd/engine.h>
 
 #include "plugins/common/balance.h"
+#include "plugins/common/choice_options.h"
+
+#define WEIGHT_MAX 255 /* of a link; a path of this and more is none */
+#define LOG_WARNING 2
 
 struct minhop_options {
 	int64_t max_hops;
-	int64_t scatter_ports;
+	struct fm_table hop_weights;
+	struct fm_choice_options choice;
 };
 
 static const struct fm_option options[] = {
@@ -25,34 +46,97 @@ static const struct fm_option options[] = {
 	    .max = 64,
 	    .unit = "hops",
 	    .help = "Refuse fabrics in which a path has more links between switches than this." },
-	{ .name = "scatter_ports",
-	    .type = FM_OPT_INT,
-	    .offset = offsetof(struct minhop_options, scatter_ports),
-	    .def = "0",
-	    .min = 0,
-	    .max = INT64_MAX,
-	    .help = "Seed by which equal next steps are chosen at random; 0 balances them." },
+	{ .name = "hop_weights",
+	    .type = FM_OPT_TABLE,
+	    .offset = offsetof(struct minhop_options, hop_weights),
+	    .min = 1,
+	    .max = WEIGHT_MAX,
+	    .unit = "port weight",
+	    .help = "How many hops the link out of a switch's port counts; others count 1, and a "
+		    "path of 255 is none." },
+	FM_CHOICE_OPTION_ROWS(struct minhop_options, choice),
 	{ .type = FM_OPT_END },
 };
+
+static int
+list_weights(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_table *table,
+    const uint32_t **out, struct fm_error *err)
+{
+	uint32_t *weight = fm_scratch_array(host, fab->n_links, uint32_t), n_unknown = 0;
+
+	if (weight == NULL)
+		return fm_no_scratch(host, "hop_weights", err);
+	for (fm_link l = 0; l < fab->n_links; l++)
+		weight[l] = 1;
+	for (uint32_t i = 0; i < table->n_rows; i++) {
+		const struct fm_table_row *row = &table->row[i];
+		fm_link l =
+		    fm_row_is_switch(fab, row) ? fm_link_at(fab, row->index, row->port) : FM_NONE;
+
+		if (l != FM_NONE)
+			weight[l] = (uint32_t)row->value;
+		n_unknown += l == FM_NONE;
+	}
+	if (n_unknown > 0)
+		host->log(host, LOG_WARNING,
+		    "hop_weights: %u of %u rows name no link between switches of this fabric",
+		    n_unknown, table->n_rows);
+	*out = weight;
+	return 0;
+}
+
+static int
+check_hops(const struct fm_host *host, const struct fm_paths *found, const struct minhop_options *o,
+    struct fm_error *err)
+{
+	if (found->max_hops <= o->max_hops)
+		return 0;
+	return host->fail(err, FM_E_TOPOLOGY,
+	    "a path needs %u hops between switches, more than max_hops = %lld", found->max_hops,
+	    (long long)o->max_hops);
+}
+
+static int
+route_weighted(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_shape *shape, const struct fm_choice *choice, const struct minhop_options *o,
+    struct fm_tables *out, struct fm_error *err)
+{
+	struct fm_growth want = { .arcs = &shape->arcs,
+		.component = shape->component,
+		.rule = { .max_length = WEIGHT_MAX - 1 },
+		.choice = *choice };
+	struct fm_paths found;
+	int rc;
+
+	if ((rc = list_weights(host, fab, &o->hop_weights, &want.rule.weight, err)) != 0 ||
+	    (rc = fm_grow_trees(host, fab, &want, out, &found, err)) != 0)
+		return rc;
+	if (found.unjoined > 0)
+		host->log(host, LOG_WARNING,
+		    "minhop: hop_weights leave %llu pairs of switches without a path",
+		    (unsigned long long)found.unjoined);
+	return check_hops(host, &found, o, err);
+}
 
 static int
 minhop_route(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_request *req,
     const void *opts, struct fm_tables *out, struct fm_error *err)
 {
 	const struct minhop_options *o = opts;
-	struct fm_choice choice = { .by_digits = true, .scatter = (uint64_t)o->scatter_ports };
+	struct fm_choice choice;
 	struct fm_shape shape;
 	struct fm_paths found;
 	int rc;
 
 	if ((rc = fm_shape_build(host, fab, &shape, err)) != 0 ||
-	    (rc = fm_balance(host, fab, &shape, NULL, choice, out, &found, err)) != 0)
+	    (rc = fm_choice_from_options(host, fab, &o->choice, &choice, err)) != 0)
 		return rc;
-	if (found.max_hops > o->max_hops)
-		return host->fail(err, FM_E_TOPOLOGY,
-		    "a path needs %u hops between switches, more than max_hops = %lld",
-		    found.max_hops, (long long)o->max_hops);
-	return 0;
+	if (o->hop_weights.n_rows > 0)
+		return route_weighted(host, fab, &shape, &choice, o, out, err);
+	choice.by_digits = true;
+	if ((rc = fm_balance(host, fab, &shape, NULL, choice, out, &found, err)) != 0)
+		return rc;
+	return check_hops(host, &found, o, err);
 }
 
 FM_ENGINE(minhop, .aliases = (const char *const[]){ "min-hop", NULL },

@@ -8,6 +8,7 @@
  */
 #include <fmd/engine.h>
 
+#include "plugins/common/choice_options.h"
 #include "plugins/common/updown.h"
 
 struct updn_options {
@@ -16,7 +17,7 @@ struct updn_options {
 	int64_t level;
 	bool connect_roots;
 	bool calculate_missing_routes;
-	int64_t scatter_ports;
+	struct fm_choice_options choice;
 };
 
 static const struct fm_option options[] = {
@@ -48,13 +49,7 @@ static const struct fm_option options[] = {
 	    .def = "true",
 	    .help = "Route pairs that no up/down path joins another way, as far as no credit loop "
 		    "results." },
-	{ .name = "scatter_ports",
-	    .type = FM_OPT_INT,
-	    .offset = offsetof(struct updn_options, scatter_ports),
-	    .def = "0",
-	    .min = 0,
-	    .max = INT64_MAX,
-	    .help = "Seed by which equal next steps are chosen at random; 0 balances them." },
+	FM_CHOICE_OPTION_ROWS(struct updn_options, choice),
 	{ .type = FM_OPT_END },
 };
 
@@ -112,8 +107,7 @@ updn_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
     const void *opts, struct fm_tables *out, struct fm_error *err)
 {
 	const struct updn_options *o = opts;
-	struct fm_updown how = { .scatter = (uint64_t)o->scatter_ports,
-		.mend = (o->calculate_missing_routes ? FM_MEND_HOSTS : 0u) |
+	struct fm_updown how = { .mend = (o->calculate_missing_routes ? FM_MEND_HOSTS : 0u) |
 		    (o->connect_roots ? FM_MEND_SWITCHES : 0u) };
 	struct fm_shape shape;
 	struct fm_missing left;
@@ -122,6 +116,7 @@ updn_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
 	if ((rc = fm_shape_build(host, fab, &shape, err)) != 0 ||
 	    (rc = list_roots(host, fab, &shape, o, &how, err)) != 0 ||
 	    (rc = list_ids(host, fab, o, &how, err)) != 0 ||
+	    (rc = fm_choice_from_options(host, fab, &o->choice, &how.choice, err)) != 0 ||
 	    (rc = fm_route_updown(host, fab, &shape, &how, out, &left, err)) != 0)
 		return rc;
 	if (left.to_hosts + left.to_others > 0)
