@@ -194,7 +194,8 @@ prepare(struct job *job, struct fm_error *err)
 	struct netlist_view view = { 0 };
 	int rc;
 
-	if ((rc = engine_set_load(
+	if ((t->dump_dir != NULL && (rc = dump_open(t->dump_dir, err)) != 0) ||
+	    (rc = engine_set_load(
 		 &job->engines, t->n_plugin_dirs > 0 ? t->plugin_dirs : NULL, err)) != 0 ||
 	    (rc = load_conf(job, err)) != 0 ||
 	    (rc = netlist_read(t->fabric, &job->netlist, err)) != 0)

@@ -515,6 +515,8 @@ daemon_init(struct daemon *d, const struct cli *cli, struct fm_error *err)
 		return rc;
 	d->router_ready = true;
 	apply_conf(d);
+	if (cli->dump_dir != NULL && (rc = dump_open(cli->dump_dir, err)) != 0)
+		return rc;
 	if ((rc = open_store(d, err)) != 0 || (rc = open_fabric(d, err)) != 0 ||
 	    (rc = start_sweeper(d, err)) != 0 || (rc = open_events(d, err)) != 0)
 		return rc;

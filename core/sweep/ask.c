@@ -96,9 +96,10 @@ note_quiet(struct ask *a)
 	if (s->phase < PHASE_ROUTE)
 		return; /* discovery says what it means */
 	s->report.n_silent++;
-	fm_log_rl(&s->silent_bucket, FM_LOG_WARN, "sweep",
+	fm_log_rl(&s->silent_bucket, n->warned ? FM_LOG_DEBUG : FM_LOG_WARN, "sweep",
 	    "%s has stopped answering; what is still to be set in it waits for the next sweep",
 	    inv_name(n, name, sizeof(name)));
+	n->warned = true;
 }
 
 static void

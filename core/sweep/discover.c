@@ -41,9 +41,10 @@ on_silence(struct sweeper *s, uint32_t node, const char *what, enum txn_status s
 		return;
 	n->silent = true;
 	s->report.n_silent++;
-	fm_log_rl(&s->silent_bucket, FM_LOG_WARN, "sweep", "%s %s %s; it is left out of this sweep",
-	    inv_name(n, name, sizeof(name)),
+	fm_log_rl(&s->silent_bucket, n->warned ? FM_LOG_DEBUG : FM_LOG_WARN, "sweep",
+	    "%s %s %s; it is left out of this sweep", inv_name(n, name, sizeof(name)),
 	    status == TXN_TIMEOUT ? "does not answer Get" : "refuses Get", what);
+	n->warned = true;
 }
 
 static void

@@ -274,9 +274,12 @@ start_sweep(struct sweeper *s)
 	s->counts_at_start = *txn_counts(s->p.txn);
 	s->started_ns = s->phase_ns = now_ns();
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
-		inv_node(&s->inv, i)->n_rereads = 0;
+		struct inv_node *n = inv_node(&s->inv, i);
+
+		n->n_rereads = 0;
+		n->warned = n->warned && (n->silent || n->quiet);
 		if (r->scope != SWEEP_LIGHT) /* that one asks the quiet ones anew */
-			inv_node(&s->inv, i)->quiet = false;
+			n->quiet = false;
 	}
 	enter(s, PHASE_DISCOVER);
 	switch (r->scope) {

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/route/tables.h"
 #include "lib/error.h"
@@ -408,15 +409,26 @@ write_file(const struct dump *d, const char *dir, const struct dump_file *f, str
 }
 
 int
+dump_open(const char *dir, struct fm_error *err)
+{
+	if (mkdir(dir, 0755) != 0 && errno != EEXIST)
+		return fm_fail(
+		    err, FM_E_SYSTEM, "cannot make directory %.150s: %s", dir, strerror(errno));
+	if (access(dir, W_OK | X_OK) != 0)
+		return fm_fail(
+		    err, FM_E_SYSTEM, "cannot write into %.150s: %s", dir, strerror(errno));
+	return 0;
+}
+
+int
 dump_tables(const char *dir, const struct snapshot *snap, const struct fm_tables *tables,
     struct fm_error *err)
 {
 	struct dump d = { .fab = &snap->fab, .t = tables };
-	int rc = 0;
+	int rc = dump_open(dir, err);
 
-	if (mkdir(dir, 0755) != 0 && errno != EEXIST)
-		return fm_fail(
-		    err, FM_E_SYSTEM, "cannot make directory %.150s: %s", dir, strerror(errno));
+	if (rc != 0)
+		return rc;
 	fm_arena_init(&d.mem, SIZE_MAX);
 	if (!prepare(&d))
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory while dumping tables");

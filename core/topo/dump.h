@@ -21,4 +21,7 @@
 int dump_tables(const char *dir, const struct snapshot *snap, const struct fm_tables *tables,
     struct fm_error *err);
 
+/* See that files can be written into dir, made when absent: to know before long work. */
+int dump_open(const char *dir, struct fm_error *err);
+
 #endif
