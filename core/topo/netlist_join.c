@@ -267,8 +267,8 @@ parse_join(struct parse *ps)
 	int rc;
 
 	if (ps->nl.n_nodes == 0)
-		return parse_fail(
-		    ps, ps->line > 0 ? ps->line : 1, "no node in the file: a line like Switch 36 \"id\" is missing");
+		return parse_fail(ps, ps->line > 0 ? ps->line : 1,
+		    "no node in the file: a line like Switch 36 \"id\" is missing");
 	if (!fm_hash_reserve(&ps->nl.by_guid, 2 * (size_t)ps->nl.n_nodes))
 		return fm_fail(
 		    ps->err, FM_E_RESOURCE, "out of memory while reading %.100s", ps->name);

@@ -210,7 +210,7 @@ END_TEST
 static const struct {
 	const char *text, *expected;
 } bad[] = {
-	{ "", "t:0: no node in the file" },
+	{ "", "t:1: no node in the file" },
 	{ "# nothing\n", "t:1: no node in the file" },
 	{ "Swich 4 \"a\"\n", "t:1: \"Swich\" is not known: Switch, Ca, Hca, Rt" },
 	{ "Switch 255 \"a\"\n", "t:1: a node has 1..254 ports" },
