@@ -190,7 +190,7 @@ tests_unit_check_sim_faults_CFLAGS = $(unit_cflags)
 tests_unit_check_sim_faults_LDADD = $(unit_ldadd)
 
 UNIT_TESTS += tests/engine/check_fattree
-tests_engine_check_fattree_SOURCES = tests/engine/check_fattree.c tests/engine/shuffle.h \
+tests_engine_check_fattree_SOURCES = tests/engine/check_fattree.c \
 	tests/unit/generate_words.h $(fattree_sources)
 tests_engine_check_fattree_CFLAGS = $(unit_cflags)
 tests_engine_check_fattree_LDADD = $(unit_ldadd)
@@ -213,7 +213,7 @@ EXTRA_PROGRAMS += tests/bench/floor
 tests_bench_floor_SOURCES = tests/bench/floor.c
 tests_bench_floor_LDADD = libfmlib.la
 EXTRA_PROGRAMS += tests/bench/fattree
-tests_bench_fattree_SOURCES = tests/bench/fattree.c tests/engine/shuffle.h $(fattree_sources)
+tests_bench_fattree_SOURCES = tests/bench/fattree.c $(fattree_sources)
 tests_bench_fattree_CFLAGS = $(AM_CFLAGS)
 tests_bench_fattree_LDADD = libfmcore.la libfmcommon.la
 EXTRA_PROGRAMS += tests/bench/judge

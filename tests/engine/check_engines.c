@@ -12,7 +12,6 @@
 #include "core/route/props.h"
 #include "core/route/verify.h"
 #include "core/topo/netlist.h"
-#include "tests/engine/shuffle.h"
 #include "tests/unit/generate_words.h"
 
 extern const struct fm_engine minhop_LTX_fm_engine, updn_LTX_fm_engine;
@@ -68,7 +67,7 @@ make(const struct fabric *f, bool shuffled)
 	if (f->links_pct > 0)
 		ck_assert_int_eq(netlist_fail(&plain, &faults, &n_links, &n_switches, &err), 0);
 	if (shuffled)
-		shuffle_netlist(&plain, 3, &other);
+		ck_assert_int_eq(netlist_shuffle(&plain, 3, &other, &err), 0);
 	ck_assert_msg(netlist_snapshot(shuffled ? &other : &plain, &view, &snap, &err) == 0,
 	    "%s: %s", f->words, err.msg);
 	netlist_fini(&plain);
