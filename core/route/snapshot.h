@@ -9,6 +9,7 @@
 #define CORE_ROUTE_SNAPSHOT_H
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include <fmd/engine.h>
 
@@ -47,6 +48,12 @@ struct snapshot_end {
 	uint16_t lid;
 	uint8_t port, lmc, kind, n_vls;
 };
+/* An in-network computing node (SHARP) answers as a CA: its description tells. */
+static inline bool
+snapshot_is_aggregator(const char *desc)
+{
+	return strstr(desc, "Aggregation Node") != NULL;
+}
 struct snapshot_cable {
 	uint32_t sw[2]; /* index of the add */
 	uint8_t port[2];

@@ -15,8 +15,6 @@
 #include "core/subnet/lid.h"
 #include "core/sweep/internal.h"
 
-#define AGGREGATOR_NAME "Aggregation Node"
-
 /* ------------------------------------------------------------- switches */
 
 struct fresh_switch {
@@ -295,7 +293,7 @@ end_kind(const struct inv_node *n)
 		return FM_END_SWITCH;
 	if (n->type == WIRE_NODE_ROUTER)
 		return FM_END_ROUTER;
-	return strstr(n->desc, AGGREGATOR_NAME) != NULL ? FM_END_AGGREGATOR : FM_END_CA;
+	return snapshot_is_aggregator(n->desc) ? FM_END_AGGREGATOR : FM_END_CA;
 }
 
 static bool

@@ -14,7 +14,6 @@
 /* Locally administered, so that no invented GUID meets a real one; the low
  * byte is left to the ports. */
 #define INVENTED_GUID UINT64_C(0x0200f40000000000)
-#define DEFAULT_WIDTH 4
 
 void
 netlist_fini(struct netlist *nl)
@@ -149,7 +148,7 @@ netlist_cable(struct netlist *nl, uint32_t node_a, unsigned port_a, uint32_t nod
 	a->peer_port = (uint8_t)port_b;
 	b->peer_node = node_a;
 	b->peer_port = (uint8_t)port_a;
-	a->width = b->width = DEFAULT_WIDTH;
+	a->width = b->width = NETLIST_WIDTH;
 	a->lane_mbps = b->lane_mbps = lane_mbps;
 }
 

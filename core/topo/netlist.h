@@ -24,6 +24,7 @@
 #include "lib/hash.h"
 
 #define NETLIST_NONE UINT32_MAX
+#define NETLIST_WIDTH 4 /* lanes of a cable of which nothing else is said */
 
 enum netlist_node_type { NETLIST_SWITCH, NETLIST_CA, NETLIST_ROUTER };
 
@@ -94,7 +95,7 @@ uint32_t netlist_add_bare(struct netlist *nl, enum netlist_node_type type, const
     size_t id_len, const char *desc, size_t desc_len, unsigned n_ports);
 bool netlist_name_node(struct netlist *nl, uint32_t node);
 void netlist_forget_guids(struct netlist *nl, uint32_t node); /* takes them out of by_guid */
-/* Cable two ports, 4 lanes of lane_mbps.  The ports must exist and be free. */
+/* Cable two ports, NETLIST_WIDTH lanes of lane_mbps.  The ports must exist and be free. */
 void netlist_cable(struct netlist *nl, uint32_t node_a, unsigned port_a, uint32_t node_b,
     unsigned port_b, uint32_t lane_mbps);
 void netlist_uncable(struct netlist *nl, uint32_t node, unsigned port);

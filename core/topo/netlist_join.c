@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/route/snapshot.h"
 #include "core/topo/link_speed.h"
 #include "core/topo/netlist_parse.h"
 #include "lib/error.h"
@@ -94,7 +95,7 @@ agree_on_speed(struct parse *ps, const struct cable_end *c, struct netlist_port 
 	if (a->lane_mbps == 0 || (b->lane_mbps != 0 && b->lane_mbps < a->lane_mbps))
 		a->lane_mbps = b->lane_mbps;
 	if (a->width == 0)
-		a->width = DEFAULT_WIDTH;
+		a->width = NETLIST_WIDTH;
 	if (a->lane_mbps == 0) {
 		a->lane_mbps = DEFAULT_LANE_MBPS;
 		if (ps->n_unsaid_speeds++ == 0)
@@ -241,17 +242,16 @@ is_an_name(const char *name)
 	return *name == '\0';
 }
 
-/* A SHARP aggregation node is a CA inside a switch, on its last port. */
+/* An aggregation node is inside a switch, on its last port: short names tell there. */
 static void
 find_aggregation(struct netlist *nl, uint32_t node)
 {
-	static const char desc[] = "Mellanox Technologies Aggregation Node";
 	struct netlist_node *n = &nl->nodes[node];
 	const struct netlist_port *p = netlist_port(nl, node, 1);
 
 	if (n->type != NETLIST_CA)
 		return;
-	if (strncmp(n->desc, desc, sizeof(desc) - 1) == 0) {
+	if (snapshot_is_aggregator(n->desc)) {
 		n->aggregation = true;
 		return;
 	}

@@ -8,9 +8,8 @@
 #include "core/topo/netlist.h"
 #include "lib/vec.h"
 
-/* A cable of which the file does not say more, as in ibsim. */
-#define DEFAULT_WIDTH 4
-#define DEFAULT_LANE_MBPS 2000 /* SDR */
+#define DEFAULT_LANE_MBPS \
+	2000 /* SDR: of a cable of which the file does not say more, as in ibsim */
 
 /* A piece of the text. */
 struct word {
