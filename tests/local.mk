@@ -195,6 +195,11 @@ tests_engine_check_fattree_SOURCES = tests/engine/check_fattree.c \
 tests_engine_check_fattree_CFLAGS = $(unit_cflags)
 tests_engine_check_fattree_LDADD = $(unit_ldadd)
 
+UNIT_TESTS += tests/engine/check_grid_find
+tests_engine_check_grid_find_SOURCES = tests/engine/check_grid_find.c tests/unit/generate_words.h
+tests_engine_check_grid_find_CFLAGS = $(unit_cflags)
+tests_engine_check_grid_find_LDADD = $(unit_ldadd)
+
 include tests/sweep/local.mk
 
 UNIT_TESTS += tests/engine/check_engines

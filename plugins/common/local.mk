@@ -5,6 +5,9 @@ COMMON_SOURCES += \
 	plugins/common/arcs.c plugins/common/arcs.h \
 	plugins/common/balance.c plugins/common/balance.h \
 	plugins/common/choice_options.c plugins/common/choice_options.h \
+	plugins/common/grid.c plugins/common/grid.h \
+	plugins/common/grid_classes.c plugins/common/grid_internal.h \
+	plugins/common/grid_levels.c plugins/common/grid_view.c \
 	plugins/common/grow.c plugins/common/grow.h \
 	plugins/common/lids.c plugins/common/lids.h \
 	plugins/common/mend.c plugins/common/mend.h \
@@ -22,8 +25,10 @@ fmalgodir = $(includedir)/fmd/algo
 nobase_fmalgo_HEADERS = \
 	plugins/common/apart.h plugins/common/arcs.h plugins/common/balance.h \
 	plugins/common/choice_options.h plugins/common/grow.h \
+	plugins/common/arcs.h plugins/common/balance.h plugins/common/grid.h \
+	plugins/common/grow.h \
 	plugins/common/lids.h plugins/common/mend.h plugins/common/order.h \
 	plugins/common/reach.h \
 	plugins/common/spread.h plugins/common/steps.h plugins/common/tree.h plugins/common/updown.h \
 	lib/acyclic.h lib/arena.h lib/bitset.h lib/error.h lib/hash.h lib/heap.h \
-	lib/rng.h lib/scc.h lib/vec.h lib/wide.h
+	lib/rng.h lib/scc.h lib/ufind.h lib/vec.h lib/wide.h
