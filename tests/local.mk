@@ -208,6 +208,12 @@ tests_engine_check_engines_SOURCES = tests/engine/check_engines.c \
 tests_engine_check_engines_CFLAGS = $(unit_cflags)
 tests_engine_check_engines_LDADD = $(unit_ldadd)
 
+# Every engine that is built, through the loader; FMD_MATRIX=long is for dev/bench.
+UNIT_TESTS += tests/engine/check_matrix
+tests_engine_check_matrix_SOURCES = tests/engine/check_matrix.c tests/unit/generate_words.h
+tests_engine_check_matrix_CFLAGS = $(unit_cflags)
+tests_engine_check_matrix_LDADD = $(unit_ldadd)
+
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
 endif

@@ -281,16 +281,37 @@ route(struct job *job, struct fm_error *err)
 	return 0;
 }
 
-/* DIR as --dump writes it, or the file itself. */
+/* A file of the directory as an option of the engine; one that is absent or empty says nothing. */
 static int
-tables_path(const char *given, char *path, size_t room, struct fm_error *err)
+take_file(struct option_values *values, const char *dir, const char *name, const char *option,
+    struct fm_error *err)
 {
+	struct option_origin origin = { 0 };
+	char path[4096];
+	const char *item = path;
 	struct stat st;
-	bool is_dir = stat(given, &st) == 0 && S_ISDIR(st.st_mode);
 
-	if ((size_t)snprintf(path, room, is_dir ? "%s/lfts" : "%s", given) >= room)
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", dir, name) >= sizeof(path))
 		return fm_fail(err, FM_E_CONFIG, "the path of the tables is too long");
-	return 0;
+	if (strcmp(option, "lfts") != 0 && (stat(path, &st) != 0 || st.st_size == 0))
+		return 0;
+	return option_values_set(values, option, &item, 1, &origin, err);
+}
+
+/* DIR as --dump writes it, or the file of the forwarding tables itself. */
+static int
+take_tables(struct option_values *values, const char *given, struct fm_error *err)
+{
+	struct option_origin origin = { 0 };
+	struct stat st;
+	int rc;
+
+	if (stat(given, &st) != 0 || !S_ISDIR(st.st_mode))
+		return option_values_set(values, "lfts", &given, 1, &origin, err);
+	if ((rc = take_file(values, given, "lfts", "lfts", err)) != 0 ||
+	    (rc = take_file(values, given, "path-sl", "path_sl", err)) != 0)
+		return rc;
+	return take_file(values, given, "sl2vl", "sl2vl", err);
 }
 
 /* The engine `file` reads what it is given. */
@@ -300,17 +321,13 @@ load_tables(
 {
 	struct option_table table = option_table_of(engine);
 	struct option_values *values = option_values_new(mem, &table, engine->name);
-	struct option_origin origin = { 0 };
-	char path[4096];
-	const char *item = path;
 	void *opts = NULL;
 	double start;
 	int rc;
 
 	if (values == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory");
-	if ((rc = tables_path(job->task->tables, path, sizeof(path), err)) != 0 ||
-	    (rc = option_values_set(values, "lfts", &item, 1, &origin, err)) != 0 ||
+	if ((rc = take_tables(values, job->task->tables, err)) != 0 ||
 	    (rc = options_bind(engine, values, job->snap, mem, &opts, err)) != 0)
 		return rc;
 	start = now_ms();

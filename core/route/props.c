@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/route/verify.h"
+#include "core/route/host.h"
+#include "core/route/metrics.h"
 #include "lib/arena.h"
 #include "lib/error.h"
 #include "lib/hash.h"
@@ -59,8 +60,10 @@ struct trial {
 	uint64_t fail_at;
 	uint64_t digest;
 	struct verdict *verdict; /* NULL: not wanted */
+	struct metrics *metrics; /* NULL: not wanted */
 	struct entry *unwritten; /* NULL: not wanted */
 	bool poison;		 /* leave the rows full of POISON behind */
+	bool stopped;		 /* should_stop() is true from the start */
 };
 
 /* The first entry that is still POISON. */
@@ -73,6 +76,8 @@ find_unwritten(const struct fm_fabric *fab, const struct fm_tables *t)
 				return (struct entry){ s, lid };
 	return (struct entry){ FM_NONE, 0 };
 }
+
+static const struct metrics_request few_samples = { .ebb_samples = 1, .seed = 1 };
 
 static int
 run_routed(const struct props *p, struct router *r, const void *opts, struct trial *t,
@@ -93,6 +98,9 @@ run_routed(const struct props *p, struct router *r, const void *opts, struct tri
 		*t->unwritten = find_unwritten(fab, &tables->t);
 	if (t->verdict != NULL)
 		rc = verify_tables(p->snap, &tables->t, &req, r->workers, t->verdict, err);
+	if (rc == 0 && t->metrics != NULL && verdict_is_safe(t->verdict, true))
+		rc =
+		    metrics_compute(p->snap, &tables->t, &few_samples, r->workers, t->metrics, err);
 	for (fm_sw s = 0; t->poison && s < fab->n_switches; s++)
 		memset(tables->t.lft[s], POISON, tables->t.lft_stride);
 	tables_put(tables);
@@ -123,6 +131,8 @@ run_with(const struct props *p, struct trial *t, struct fm_error *err)
 
 	if (rc != 0)
 		return rc;
+	if (t->stopped)
+		route_host_cancel(r.host);
 	rc = run(p, &r, t, err);
 	router_fini(&r);
 	return rc;
@@ -145,7 +155,7 @@ check_verdict(const struct props *p, const struct verdict *v, char *report, size
 	if (promised && v->credit_loops > 0)
 		return broken(
 		    report, room, "verdict: a credit loop, though it promises none", v->witness);
-	if (v->unreachable_pairs > 0)
+	if (v->unreachable_pairs > 0 && !p->pairs_may_lack)
 		return broken(report, room, "verdict: a pair without a path", v->witness);
 	return PROPS_HOLD;
 }
@@ -209,9 +219,11 @@ check_memory(const struct props *p, uint64_t digest, uint64_t *n_allocs, char *r
 	struct router r;
 	struct fm_error err;
 	enum props_outcome outcome = PROPS_HOLD;
-	int rc = router_init(&r, 1, &err);
+	int rc;
 
-	if (rc != 0)
+	if (p->memory_suffices)
+		return PROPS_HOLD;
+	if (router_init(&r, 1, &err) != 0)
 		return broken(report, room, "memory", err.msg);
 	for (*n_allocs = 0; outcome == PROPS_HOLD && *n_allocs < ALLOCS_MAX; ++*n_allocs) {
 		struct trial t = { .fail_at = *n_allocs + 1 };
@@ -230,6 +242,168 @@ check_memory(const struct props *p, uint64_t digest, uint64_t *n_allocs, char *r
 	return outcome;
 }
 
+/* ------------------------------------------------------- under other names */
+
+/* What is below SMALL_LOAD routes is counted too coarsely for percents. */
+#define SMALL_LOAD 2.0
+
+static bool
+loads_alike(const struct props *p, const struct metrics *a, const struct metrics *b)
+{
+	uint64_t more = a->load_max > b->load_max ? a->load_max : b->load_max;
+	uint64_t less = a->load_max > b->load_max ? b->load_max : a->load_max;
+	double may = (p->names == PROPS_NAMES_ROUGHLY ? 0.5 : 0.1) * (double)more;
+
+	if (p->names == PROPS_NAMES_EQUAL)
+		return a->load_max == b->load_max && a->load_min == b->load_min &&
+		    a->sp_max == b->sp_max;
+	return (double)(more - less) <= (may > SMALL_LOAD ? may : SMALL_LOAD);
+}
+
+static bool
+hops_alike(const struct props *p, const struct verdict *a, const struct verdict *b)
+{
+	double d = a->avg_hops - b->avg_hops;
+	double may = p->names == PROPS_NAMES_ROUGHLY ? 0.1 * a->avg_hops : 1e-9;
+
+	return d <= may && d >= -may &&
+	    (p->names == PROPS_NAMES_ROUGHLY || a->max_hops == b->max_hops);
+}
+
+static enum props_outcome
+compare_names(
+    const struct props *p, const struct trial *a, const struct trial *b, char *report, size_t room)
+{
+	const struct verdict *v = a->verdict, *w = b->verdict;
+
+	if (v->reachable_pairs != w->reachable_pairs)
+		snprintf(report, room,
+		    "names: %" PRIu64 " pairs have a path, under other names %" PRIu64,
+		    v->reachable_pairs, w->reachable_pairs);
+	else if (p->names != PROPS_NAMES_MATTER && !hops_alike(p, v, w))
+		snprintf(report, room,
+		    "names: %.6f hops on average and %u at most, under other names %.6f and %u",
+		    v->avg_hops, v->max_hops, w->avg_hops, w->max_hops);
+	else if (p->names != PROPS_NAMES_MATTER && !loads_alike(p, a->metrics, b->metrics))
+		snprintf(report, room,
+		    "names: loads %" PRIu64 "..%" PRIu64
+		    ", worst shift %u; under other names %" PRIu64 "..%" PRIu64 ", worst shift %u",
+		    a->metrics->load_min, a->metrics->load_max, a->metrics->sp_max,
+		    b->metrics->load_min, b->metrics->load_max, b->metrics->sp_max);
+	else
+		return PROPS_HOLD;
+	return PROPS_BROKEN;
+}
+
+static enum props_outcome
+check_names(const struct props *p, char *report, size_t room)
+{
+	struct verdict v[2];
+	struct metrics m[2] = { 0 };
+	struct trial t[2] = { { .n_workers = 1, .verdict = &v[0], .metrics = &m[0] },
+		{ .n_workers = 1, .verdict = &v[1], .metrics = &m[1] } };
+	struct props other = *p;
+	struct fm_error err;
+
+	if (p->renamed == NULL)
+		return PROPS_HOLD;
+	other.snap = p->renamed;
+	if (run_with(p, &t[0], &err) != 0)
+		return broken(report, room, "names", err.msg);
+	if (run_with(&other, &t[1], &err) != 0)
+		return broken(report, room, "names: under other names", err.msg);
+	if (check_verdict(&other, &v[1], report, room) != PROPS_HOLD)
+		return PROPS_BROKEN;
+	return compare_names(p, &t[0], &t[1], report, room);
+}
+
+/* ------------------------------------------------------------ being stopped */
+
+static enum props_outcome
+check_stop(const struct props *p, uint64_t digest, char *report, size_t room)
+{
+	struct trial t = { .n_workers = 2, .stopped = true };
+	struct fm_error err = { 0 };
+	int rc = run_with(p, &t, &err);
+
+	if (rc == FM_E_CANCELLED)
+		return PROPS_HOLD;
+	if (rc != 0)
+		return broken(report, room, "stop: another error than FM_E_CANCELLED", err.msg);
+	return t.digest == digest ? PROPS_HOLD
+				  : broken(report, room, "stop: other bytes when told to stop", "");
+}
+
+/* ------------------------------------------------------------------ refusals */
+
+/* The refusal err: by its kind, and alike with any number of workers. */
+static enum props_outcome
+check_refusal(const struct props *p, const struct fm_error *err, char *report, size_t room)
+{
+	static const unsigned workers[] = { 2, 8 };
+
+	if (err->kind != FM_E_TOPOLOGY && err->kind != FM_E_RESOURCE) {
+		snprintf(
+		    report, room, "refusal: of kind %s: %s", fm_error_word(err->kind), err->msg);
+		return PROPS_BROKEN;
+	}
+	if (strlen(err->msg) < 10)
+		return broken(report, room, "refusal: without a sentence", err->msg);
+	for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++) {
+		struct trial again = { .n_workers = workers[i] };
+		struct fm_error other = { 0 };
+
+		if (run_with(p, &again, &other) == 0 || other.kind != err->kind ||
+		    strcmp(other.msg, err->msg) != 0) {
+			snprintf(report, room, "refusal: %s; with %u workers: %s", err->msg,
+			    workers[i], other.msg);
+			return PROPS_BROKEN;
+		}
+	}
+	snprintf(report, room, "%s: %s", fm_error_word(err->kind), err->msg);
+	return PROPS_REFUSED;
+}
+
+/* Each allocation failing on the way to the refusal err. */
+static enum props_outcome
+check_refusal_memory(const struct props *p, const struct fm_error *err, uint64_t *n_allocs,
+    char *report, size_t room)
+{
+	char what[80];
+
+	for (*n_allocs = 0; !p->memory_suffices && *n_allocs < ALLOCS_MAX; ++*n_allocs) {
+		struct trial t = { .n_workers = 1, .fail_at = *n_allocs + 1 };
+		struct fm_error other = { 0 };
+		int rc = run_with(p, &t, &other);
+
+		if (rc != 0 && strcmp(other.msg, err->msg) == 0)
+			break;
+		if (rc == FM_E_RESOURCE)
+			continue;
+		snprintf(
+		    what, sizeof(what), "refusal: scratch allocation %" PRIu64 " fails", t.fail_at);
+		return broken(report, room, what, rc == 0 ? "it makes tables" : other.msg);
+	}
+	return PROPS_REFUSED;
+}
+
+enum props_outcome
+props_check_quick(const struct props *p, struct verdict *verdict, char *report, size_t room)
+{
+	struct trial first = { .n_workers = 1, .verdict = verdict }, again = { .n_workers = 8 };
+	struct fm_error err = { 0 };
+	enum props_outcome outcome;
+
+	if (run_with(p, &first, &err) != 0)
+		return check_refusal(p, &err, report, room);
+	outcome = check_verdict(p, verdict, report, room);
+	if (outcome == PROPS_HOLD && run_with(p, &again, &err) != 0)
+		return broken(report, room, "pure: with 8 workers", err.msg);
+	if (outcome == PROPS_HOLD && again.digest != first.digest)
+		return broken(report, room, "pure: other bytes with 8 workers than with 1", "");
+	return outcome;
+}
+
 enum props_outcome
 props_check(const struct props *p, uint64_t *n_allocs, char *report, size_t room)
 {
@@ -240,8 +414,10 @@ props_check(const struct props *p, uint64_t *n_allocs, char *report, size_t room
 
 	*n_allocs = 0;
 	if (run_with(p, &first, &err) != 0) {
-		snprintf(report, room, "%s: %s", fm_error_word(err.kind), err.msg);
-		return err.kind == FM_E_TOPOLOGY ? PROPS_REFUSED : PROPS_BROKEN;
+		outcome = check_refusal(p, &err, report, room);
+		return outcome != PROPS_REFUSED
+		    ? outcome
+		    : check_refusal_memory(p, &err, n_allocs, report, room);
 	}
 	outcome = check_verdict(p, &verdict, report, room);
 	if (outcome == PROPS_HOLD)
@@ -250,5 +426,9 @@ props_check(const struct props *p, uint64_t *n_allocs, char *report, size_t room
 		outcome = check_rows(p, first.digest, report, room);
 	if (outcome == PROPS_HOLD)
 		outcome = check_memory(p, first.digest, n_allocs, report, room);
+	if (outcome == PROPS_HOLD)
+		outcome = check_stop(p, first.digest, report, room);
+	if (outcome == PROPS_HOLD)
+		outcome = check_names(p, report, room);
 	return outcome;
 }

@@ -11,26 +11,50 @@
  *		 memory held before
  *	verdict	 every pair routed, no loop, no wrong host, VLs within the
  *		 budget, no credit loop where the engine promises none
+ *	names	 with other GUIDs, names, node order and port numbers: the same
+ *		 pairs and hops, the largest load within a tenth
+ *	stop	 told to stop before it begins: FM_E_CANCELLED, or the same bytes
+ *	refusal	 of kind TOPOLOGY or RESOURCE, with a sentence, the same with
+ *		 1, 2 and 8 workers
  */
 #ifndef CORE_ROUTE_PROPS_H
 #define CORE_ROUTE_PROPS_H
 
 #include "core/route/plan.h"
+#include "core/route/verify.h"
+
+/* What other names may change. */
+enum props_names {
+	PROPS_NAMES_ALIKE,   /* the largest load, by a tenth */
+	PROPS_NAMES_EQUAL,   /* no load: a closed form on a whole fabric */
+	PROPS_NAMES_ROUGHLY, /* hops by a tenth, loads by half: names decide between equal roots */
+	PROPS_NAMES_MATTER   /* all but the pairs that have a path */
+};
 
 struct props {
 	const struct fm_engine *engine;
 	const struct option_values *values; /* NULL = defaults */
 	struct snapshot *snap;
 	uint8_t n_vls;
+	bool pairs_may_lack;	  /* a pair without a path is no fault (it is counted) */
+	bool memory_suffices;	  /* allocations are not made to fail: that is many calls */
+	struct snapshot *renamed; /* the same fabric under other names; NULL: not checked */
+	enum props_names names;
 };
 
 enum props_outcome { PROPS_HOLD, PROPS_BROKEN, PROPS_REFUSED };
 
-/* PROPS_REFUSED: the engine says it cannot route this fabric (FM_E_TOPOLOGY),
- * no fault of it.  report gets a sentence unless all holds; n_allocs the
- * allocations that were failed one by one. */
+/* PROPS_REFUSED: the engine says it cannot route this fabric (FM_E_TOPOLOGY)
+ * or not within its VLs (FM_E_RESOURCE), no fault of it.  report gets a
+ * sentence unless all holds; n_allocs the allocations that were failed one by
+ * one. */
 enum props_outcome props_check(
     const struct props *p, uint64_t *n_allocs, char *report, size_t room);
+
+/* What hundreds of faults can be tried with: verdict, the same bytes with 1
+ * worker and with many, refusal.  *verdict is that of tables made. */
+enum props_outcome props_check_quick(
+    const struct props *p, struct verdict *verdict, char *report, size_t room);
 
 /* A digest of everything an engine may fill. */
 uint64_t props_digest(const struct fm_fabric *fab, const struct fm_tables *t);

@@ -14,8 +14,9 @@
  *	opensm-subnet.lst  nodes and links, for ibdmchk -s
  *	opensm.fdbs        egress port and hops of each (switch, LID), for ibdmchk -f
  *	opensm.mcfdbs      empty: no multicast in these tables; ibdmchk wants the file
- *	sl2vl              switch, in, out port and 16 VLs, for ibdmchk -d
- *	path-sl            source node, LID, SL, for ibdmchk -c; empty when all are 0
+ *	sl2vl              switch, in, out port and 16 VLs, for ibdmchk -d; fmroute check
+ *	path-sl            source node, LID, SL, for ibdmchk -c; fmroute check;
+ *	                   empty when all are 0
  *
  * FM_E_SYSTEM names the file.  O(switches * LIDs); path-sl O(CAs * LIDs). */
 int dump_tables(const char *dir, const struct snapshot *snap, const struct fm_tables *tables,

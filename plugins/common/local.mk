@@ -32,3 +32,5 @@ nobase_fmalgo_HEADERS = \
 	plugins/common/spread.h plugins/common/steps.h plugins/common/tree.h plugins/common/updown.h \
 	lib/acyclic.h lib/arena.h lib/bitset.h lib/error.h lib/hash.h lib/heap.h \
 	lib/rng.h lib/scc.h lib/ufind.h lib/vec.h lib/wide.h
+	lib/rng.h lib/scc.h lib/vec.h lib/wide.h
+COMMON_SOURCES += plugins/common/sl_file.c plugins/common/sl_file.h

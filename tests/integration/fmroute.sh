@@ -76,6 +76,36 @@ run 0 - --engine=updn --json <tree.net
 is engine '"updn"'
 is reachable_pairs 1376
 
+# ---- SLs of given tables: a ring turns, unless paths over one edge have a VL of their own
+$fmroute gen torus 5 1 >ring.net
+echo 'credit_loops = warn' >warn.conf
+run 0 ring.net --engine=minhop --config=warn.conf --json --dump=ring
+run 3 check ring.net ring --json
+[ "$(value credit_loops)" -gt 0 ] || fail "shortest paths on a ring without a credit loop"
+# paths between switches 4 and 0: from host (node GUID) to the LIDs of switch and host
+over() { for lid; do echo "0x200f400000${guid}00 $lid 1" >>ring/path-sl; done; }
+guid=009 && over 1 2
+guid=00a && over 1 2 3 4
+guid=006 && over 5 6 9 10
+guid=007 && over 5 6
+awk '{ for (i = 4; i <= 11; i++) $i = "0x01"; print }' ring/sl2vl >sl2vl && mv sl2vl ring/sl2vl
+run 0 check ring.net ring --json
+is vls 2
+is credit_loops 0
+run 3 check ring.net ring/lfts
+mkdir turning && cp ring/lfts turning/lfts
+for line in "0x1 3" "0x1 3 16" "0x1 3 1 1" "x 3 1"; do
+	echo "$line" >turning/path-sl
+	run 2 check ring.net turning
+	grep -q 'path-sl:1: ' err || fail "path-sl \"$line\": $(cat err)"
+done
+rm turning/path-sl
+for line in "0x1 1" "0x1 1 2 0x00" "0x1 1 2 0x001 0x00 0x00 0x00 0x00 0x00 0x00 0x00"; do
+	echo "$line" >turning/sl2vl
+	run 2 check ring.net turning
+	grep -q 'sl2vl:1: ' err || fail "sl2vl \"$line\": $(cat err)"
+done
+
 # ---- tables by dump are those of the engine
 for file in dump1 dump1/lfts dump1/opensm.fdbs; do
 	run 0 check tree.net $file --stats --json

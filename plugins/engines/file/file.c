@@ -2,17 +2,19 @@
 /*
  * file - tables that someone else made: fmd's own dump, dump_lfts, OpenSM's
  * lfts, fdbs and lid matrix.  The lfts come first; what they leave open is
- * filled from the matrix.  Nothing is promised: verify judges.
+ * filled from the matrix.  SLs and SL2VL tables come along where they are
+ * given.  Nothing is promised: verify judges.
  */
 #include <fmd/engine.h>
 
 #include <inttypes.h>
 
 #include "lib/log.h"
+#include "plugins/common/sl_file.h"
 #include "plugins/common/table_file.h"
 
 struct file_options {
-	struct fm_file lfts, lid_matrix;
+	struct fm_file lfts, lid_matrix, path_sl, sl2vl;
 };
 
 static const struct fm_option options[] = {
@@ -24,6 +26,14 @@ static const struct fm_option options[] = {
 	    .type = FM_OPT_FILE,
 	    .offset = offsetof(struct file_options, lid_matrix),
 	    .help = "OpenSM's lid matrix, for entries that lfts does not give." },
+	{ .name = "path_sl",
+	    .type = FM_OPT_FILE,
+	    .offset = offsetof(struct file_options, path_sl),
+	    .help = "SL of every path, as fmd dumps it; SL 0 when not given." },
+	{ .name = "sl2vl",
+	    .type = FM_OPT_FILE,
+	    .offset = offsetof(struct file_options, sl2vl),
+	    .help = "VL of every SL on its way through each switch, as fmd dumps it." },
 	{ .type = FM_OPT_END },
 };
 
@@ -53,6 +63,10 @@ file_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
 		rc = fm_table_file_lfts(host, fab, &o->lfts, out->lft, &lfts, err);
 	if (rc == 0 && o->lid_matrix.bytes != NULL)
 		rc = fm_table_file_matrix(host, fab, &o->lid_matrix, out->lft, &matrix, err);
+	if (rc == 0 && o->path_sl.bytes != NULL)
+		rc = fm_sl_file_paths(host, fab, &o->path_sl, out, err);
+	if (rc == 0 && o->sl2vl.bytes != NULL)
+		rc = fm_sl_file_vls(host, fab, &o->sl2vl, out, err);
 	if (rc != 0)
 		return rc;
 	if (lfts.n_entries + matrix.n_entries == 0)
@@ -66,5 +80,5 @@ file_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
 
 FM_ENGINE(file,
     .summary = "Tables from files: fmd's own dump, dump_lfts, OpenSM's lfts and lid matrix",
-    .traits = FM_PROVIDES_LFT, .options = options, .options_size = sizeof(struct file_options),
-    .probe = file_probe, .route = file_route);
+    .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL, .options = options,
+    .options_size = sizeof(struct file_options), .probe = file_probe, .route = file_route);
