@@ -244,20 +244,35 @@ check_memory(const struct props *p, uint64_t digest, uint64_t *n_allocs, char *r
 
 /* ------------------------------------------------------- under other names */
 
-/* What is below SMALL_LOAD routes is counted too coarsely for percents. */
-#define SMALL_LOAD 2.0
+/* Routes between the hosts of the two fullest switches: what a choice of trees moves at once. */
+static double
+grain(const struct fm_fabric *fab)
+{
+	uint32_t most = 0;
 
+	for (fm_sw s = 0; s < fab->n_switches; s++) {
+		uint32_t n = 0;
+
+		for (fm_end e = fab->sw_first_end[s]; e < fab->sw_first_end[s + 1]; e++)
+			n += fab->end_kind[e] == FM_END_CA ? 1u << fab->end_lmc[e] : 0;
+		most = n > most ? n : most;
+	}
+	return (double)most * most;
+}
+
+/* Small fabrics are too coarse for percents: two grains are always allowed. */
 static bool
 loads_alike(const struct props *p, const struct metrics *a, const struct metrics *b)
 {
 	uint64_t more = a->load_max > b->load_max ? a->load_max : b->load_max;
 	uint64_t less = a->load_max > b->load_max ? b->load_max : a->load_max;
 	double may = (p->names == PROPS_NAMES_ROUGHLY ? 0.5 : 0.1) * (double)more;
+	double coarse = 2 * grain(&p->snap->fab);
 
 	if (p->names == PROPS_NAMES_EQUAL)
 		return a->load_max == b->load_max && a->load_min == b->load_min &&
 		    a->sp_max == b->sp_max;
-	return (double)(more - less) <= (may > SMALL_LOAD ? may : SMALL_LOAD);
+	return (double)(more - less) <= (may > coarse ? may : coarse);
 }
 
 static bool

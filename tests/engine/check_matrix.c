@@ -373,7 +373,7 @@ START_TEST(whole_fabrics)
 	if (!is_wanted(f))
 		return;
 	snprintf(where[2 * _i], sizeof(*where), "%s on %s", engine->name, f->words);
-	p.snap = whole(f, 0);
+	p.snap = whole(f, 17);
 	p.renamed = is_file(f) || f->form == PROXIES ? NULL : whole(f, 17);
 	p.pairs_may_lack = f->form == PROXIES;
 	if (home != NULL)
