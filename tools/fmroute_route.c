@@ -265,7 +265,9 @@ route(struct job *job, struct fm_error *err)
 		if (job->plan != NULL)
 			plan_put(job->plan);
 		job->plan = NULL;
-		rc = plan_make(&job->router, job->snap, &job->conf->chain, NULL, &job->plan, err);
+		rc = plan_make(&job->router,
+		    &(struct plan_request){ .snap = job->snap, .chain = &job->conf->chain },
+		    &job->plan, err);
 		if (rc != 0)
 			return rc;
 		wall_ms[i] = now_ms() - start;

@@ -33,6 +33,7 @@ struct conf {
 	/* LIDs */
 	int64_t lmc, switch_lmc;
 	bool reassign_lids;	 /* do not honour LIDs that ports have now */
+	int64_t lid_linger_ms;	 /* entries of a port that has gone */
 	struct fm_file guid2lid; /* path NULL = none */
 
 	/* the subnet manager and its keys */

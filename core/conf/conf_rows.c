@@ -116,6 +116,9 @@ static const struct conf_row rows[] = {
 	    "Every enhanced switch port 0 owns 2^switch_lmc LIDs."),
 	BOOL(NULL, "reassign_lids", reassign_lids, "no",
 	    "Give LIDs from the store or afresh, without regard to those that ports have now."),
+	TIME(NULL, "lid_linger", lid_linger_ms, "10min", 0, 24 * HOUR,
+	    "How long switches keep the routes to a port that has gone, so that a host that "
+	    "reboots changes nothing."),
 	{ .option = { .name = "guid2lid",
 	      .type = FM_OPT_FILE,
 	      AT(guid2lid),

@@ -60,15 +60,15 @@ refused_json(const struct plan *p)
 json_t *
 daemon_report_json(const struct sweep_report *r)
 {
-	return json_pack(
-	    "{s:I, s:s, s:s, s:f, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:I, s:I, s:o, s:o,"
-	    " s:I, s:I}",
+	return json_pack("{s:I, s:s, s:s, s:f, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:b, "
+			 "s:I, s:I, s:o, s:o,"
+			 " s:I, s:I}",
 	    "number", (json_int_t)r->number, "scope", sweep_scope_name(r->scope), "reason",
 	    r->reason, "total_ms", r->total_ms, "phases_ms", phases_json(r), "switches",
 	    (int)r->n_switches, "cas", (int)r->n_cas, "routers", (int)r->n_routers, "links",
 	    (int)r->n_links, "lids", (int)r->n_lids, "ports_active", (int)r->n_ports_active,
-	    "ports_not_active", (int)r->n_ports_not_active, "engine", r->engine, "gets",
-	    (json_int_t)r->gets, "sets", (json_int_t)r->sets, "gets_by_kind",
+	    "ports_not_active", (int)r->n_ports_not_active, "engine", r->engine, "kept",
+	    (int)r->kept, "gets", (json_int_t)r->gets, "sets", (json_int_t)r->sets, "gets_by_kind",
 	    smps_json(r->gets_by_attr), "sets_by_kind", smps_json(r->sets_by_attr), "retries",
 	    (json_int_t)r->retries, "timeouts", (json_int_t)r->timeouts);
 }
@@ -99,10 +99,11 @@ run_routes(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	if (p == NULL)
 		return hand_out(json_pack("{s:[]}", "regions"), result, err);
 	v = &p->verdict;
-	region = json_pack("{s:s, s:s, s:o, s:i, s:i, s:f, s:f, s:i, s:I, s:I, s:I, s:i, s:i, s:i}",
-	    "region", "default", "engine", p->engine, "refused", refused_json(p), "switches",
-	    (int)p->snap->fab.n_switches, "ends", (int)p->snap->fab.n_ends, "route_ms", p->route_ms,
-	    "verify_ms", p->verify_ms, "vls", (int)v->vls, "reachable_pairs",
+	region = json_pack(
+	    "{s:s, s:s, s:b, s:o, s:i, s:i, s:f, s:f, s:i, s:I, s:I, s:I, s:i, s:i, s:i}", "region",
+	    "default", "engine", p->engine, "kept", (int)p->kept, "refused", refused_json(p),
+	    "switches", (int)p->snap->fab.n_switches, "ends", (int)p->snap->fab.n_ends, "route_ms",
+	    p->route_ms, "verify_ms", p->verify_ms, "vls", (int)v->vls, "reachable_pairs",
 	    (json_int_t)v->reachable_pairs, "unreachable_pairs", (json_int_t)v->unreachable_pairs,
 	    "disjoint_pairs", (json_int_t)v->disjoint_pairs, "loops", (int)v->loops, "credit_loops",
 	    (int)v->credit_loops, "max_hops", (int)v->max_hops);

@@ -323,6 +323,7 @@ settings_of(const struct daemon *d, struct sweep_settings *s)
 	s->n_retries = (uint8_t)c->transaction_retries;
 	s->silent_polls_max = (uint32_t)c->polling_retry_number;
 	s->reassign_lids = c->reassign_lids;
+	s->lid_linger_ms = c->lid_linger_ms;
 	s->client_reregister = c->client_reregister;
 	s->on_trap = c->sweep_on_trap;
 	s->dry_run = d->cli->dry_run;

@@ -3,6 +3,7 @@
 CORE_SOURCES += \
 	core/route/fallback.c core/route/fallback.h \
 	core/route/host.c core/route/host.h \
+	core/route/keep.c core/route/keep.h \
 	core/route/metrics.c core/route/metrics.h core/route/metrics_ebb.c \
 	core/route/metrics_internal.h core/route/metrics_shift.c core/route/metrics_walk.c \
 	core/route/plan.c core/route/plan.h \

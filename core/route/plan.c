@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The chain.  Each entry is bound, routed and verified; the first whose
- * tables are safe makes the plan, the others leave their reason behind.
+ * Keeping, else the chain: each entry is bound, routed and verified; the first
+ * whose tables are safe makes the plan, the others leave their reason behind.
  * Cost: that of the entries tried, and one verification each.
  */
 #include "core/route/plan.h"
@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "core/route/fallback.h"
+#include "core/route/keep.h"
 #include "lib/error.h"
 #include "lib/log.h"
 
@@ -126,24 +127,71 @@ try_chain(struct router *r, struct plan *p, const struct chain *chain, const str
 	return rc;
 }
 
-int
-plan_make(struct router *r, struct snapshot *snap, const struct chain *chain,
-    const struct plan *prev, struct plan **out, struct fm_error *err)
+/* The plan before, if its tables serve and are found safe: *out, or NULL. */
+static int
+try_to_keep(struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
 {
-	struct plan *p = calloc(1, sizeof(*p));
+	struct verify_request req = { .n_vls = r->n_vls, .sl_model = r->sl_model };
+	double start = now_ms();
+	struct plan *p;
+	int rc = plan_keep(r, q, &p, err);
+
+	if (rc != 0 || p == NULL)
+		return rc;
+	p->route_ms = now_ms() - start;
+	start = now_ms();
+	rc = verify_tables(p->snap, &p->tables->t, &req, r->workers, &p->verdict, err);
+	p->verify_ms = now_ms() - start;
+	if (rc == 0 && verdict_is_safe(&p->verdict, q->chain->allow_credit_loops) &&
+	    p->verdict.unreachable_pairs <= q->prev->verdict.unreachable_pairs) {
+		*out = p;
+		return 0;
+	}
+	plan_put(p);
+	return rc;
+}
+
+static int
+route_anew(struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
+{
+	struct plan *p = plan_new(q->snap, err);
 	int rc;
 
 	if (p == NULL)
-		return fm_fail(err, FM_E_RESOURCE, "out of memory while routing");
-	atomic_init(&p->refs, 1);
-	p->snap = snapshot_get(snap);
-	rc = try_chain(r, p, chain, prev, err);
+		return FM_E_RESOURCE;
+	p->graph = snapshot_get(q->snap);
+	p->top_lid = q->snap->fab.max_lid;
+	rc = try_chain(r, p, q->chain, q->prev, err);
 	if (rc != 0) {
 		plan_put(p);
 		return rc;
 	}
 	*out = p;
 	return 0;
+}
+
+int
+plan_make(struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
+{
+	int rc;
+
+	*out = NULL;
+	rc = try_to_keep(r, q, out, err);
+	return rc != 0 || *out != NULL ? rc : route_anew(r, q, out, err);
+}
+
+struct plan *
+plan_new(struct snapshot *snap, struct fm_error *err)
+{
+	struct plan *p = calloc(1, sizeof(*p));
+
+	if (p == NULL) {
+		fm_fail(err, FM_E_RESOURCE, "out of memory while routing");
+		return NULL;
+	}
+	atomic_init(&p->refs, 1);
+	p->snap = snapshot_get(snap);
+	return p;
 }
 
 struct plan *
@@ -160,6 +208,8 @@ plan_put(struct plan *p)
 		return;
 	tables_put(p->tables);
 	snapshot_put(p->snap);
+	snapshot_put(p->graph);
 	fm_vec_fini(&p->refused);
+	fm_vec_fini(&p->absent);
 	free(p);
 }

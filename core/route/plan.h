@@ -2,10 +2,11 @@
 /*
  * core/route/plan.h - from a snapshot and a chain to verified tables.
  *
- * The chain's entries are tried in order: options bound, probe, route,
- * verify.  What refuses or fails is recorded with its reason and the chain
- * goes on; the implicit last entry is the core's own up/down.  Nothing
- * unproven leaves this file.
+ * Where the tables of the plan before still serve (keep.h) they are kept, and
+ * verified again.  Else the chain's entries are tried in order: options bound,
+ * probe, route, verify.  What refuses or fails is recorded with its reason and
+ * the chain goes on; the implicit last entry is the core's own up/down.
+ * Nothing unproven leaves this file.
  */
 #ifndef CORE_ROUTE_PLAN_H
 #define CORE_ROUTE_PLAN_H
@@ -36,10 +37,21 @@ struct plan_refusal {
 	char reason[640];
 };
 
+/* A LID that has entries, though nobody owns it now. */
+struct plan_absent {
+	uint16_t lid;
+	int64_t since_ms; /* plan_request.now_ms of the first plan without it */
+};
+
 struct plan {
 	atomic_uint refs;
 	struct snapshot *snap;
+	struct snapshot *graph; /* the switches and cables that an engine made the tables for */
 	struct tables *tables;
+	bool kept;	   /* no engine ran for this plan */
+	uint16_t top_lid;  /* highest LID with entries, at least snap's max_lid */
+	uint32_t n_joined; /* ends on columns of others since an engine ran */
+	FM_VEC(struct plan_absent) absent;
 	struct verdict verdict; /* of tables; without them, of the last that failed it */
 	char engine[64];	/* the entry that made the tables, "" when none did */
 	FM_VEC(struct plan_refusal) refused;
@@ -63,12 +75,23 @@ struct router {
 int router_init(struct router *r, unsigned n_workers, struct fm_error *err);
 void router_fini(struct router *r); /* after the last plan_put() */
 
-/* Route snap by the chain.  prev: the last plan of this chain, or NULL.
- * 0 with *out (one reference); when nothing of the chain could be verified
+/* What is to be routed; all borrowed. */
+struct plan_request {
+	struct snapshot *snap;
+	const struct chain *chain;
+	struct plan *prev; /* the last plan, or NULL */
+	bool anew;	   /* prev's tables are not to be kept: another chain, other options */
+	int64_t now_ms;	   /* of any steady clock */
+	int64_t linger_ms; /* how long entries of an absent LID stay */
+};
+
+/* 0 with *out (one reference); when nothing of the chain could be verified
  * its tables are NULL and refused says why, entry by entry.  FM_E_RESOURCE
  * when memory ran out outside the engines. */
-int plan_make(struct router *r, struct snapshot *snap, const struct chain *chain,
-    const struct plan *prev, struct plan **out, struct fm_error *err);
+int plan_make(
+    struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err);
+/* A plan without tables; for who makes them.  NULL and FM_E_RESOURCE. */
+struct plan *plan_new(struct snapshot *snap, struct fm_error *err);
 struct plan *plan_get(struct plan *p);
 void plan_put(struct plan *p);
 

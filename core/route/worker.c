@@ -25,9 +25,8 @@ struct plan_worker {
 	/* under the lock */
 	enum mailbox box;
 	bool quit;
-	struct snapshot *snap;
-	const struct chain *chain;
-	struct plan *prev, *result;
+	struct plan_request question; /* holds references */
+	struct plan *result;
 	int rc;
 	struct fm_error err;
 };
@@ -54,7 +53,7 @@ work(void *arg)
 	while (await(w)) {
 		struct fm_error err = { 0 };
 		struct plan *result = NULL;
-		int rc = plan_make(w->router, w->snap, w->chain, w->prev, &result, &err);
+		int rc = plan_make(w->router, &w->question, &result, &err);
 
 		pthread_mutex_lock(&w->lock);
 		w->rc = rc;
@@ -96,10 +95,9 @@ plan_worker_new(struct router *router, void (*wake)(void *arg), void *arg, struc
 static void
 drop_question(struct plan_worker *w)
 {
-	snapshot_put(w->snap);
-	plan_put(w->prev);
-	w->snap = NULL;
-	w->prev = NULL;
+	snapshot_put(w->question.snap);
+	plan_put(w->question.prev);
+	w->question = (struct plan_request){ 0 };
 }
 
 void
@@ -121,13 +119,13 @@ plan_worker_free(struct plan_worker *w)
 }
 
 void
-plan_worker_start(
-    struct plan_worker *w, struct snapshot *snap, const struct chain *chain, struct plan *prev)
+plan_worker_start(struct plan_worker *w, const struct plan_request *q)
 {
 	pthread_mutex_lock(&w->lock);
-	w->snap = snapshot_get(snap);
-	w->chain = chain;
-	w->prev = prev != NULL ? plan_get(prev) : NULL;
+	w->question = *q;
+	snapshot_get(q->snap);
+	if (q->prev != NULL)
+		plan_get(q->prev);
 	w->box = BOX_ASKED;
 	pthread_cond_signal(&w->asked);
 	pthread_mutex_unlock(&w->lock);

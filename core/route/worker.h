@@ -23,10 +23,9 @@ int plan_worker_new(struct router *router, void (*wake)(void *arg), void *arg,
 /* Engines are told to stop; waits for the thread.  NULL is fine. */
 void plan_worker_free(struct plan_worker *w);
 
-/* As plan_make(); takes references to snap and prev (may be NULL).  The
- * result of the one before must have been taken. */
-void plan_worker_start(
-    struct plan_worker *w, struct snapshot *snap, const struct chain *chain, struct plan *prev);
+/* As plan_make(); takes references to snap and prev.  The result of the one
+ * before must have been taken. */
+void plan_worker_start(struct plan_worker *w, const struct plan_request *q);
 /* Is it ready?  Then *rc is what plan_make() returned, with *out or *err. */
 bool plan_worker_take(struct plan_worker *w, int *rc, struct plan **out, struct fm_error *err);
 

@@ -96,6 +96,9 @@ struct sweeper {
 	struct fm_log_bucket trap_bucket, silent_bucket, refused_bucket;
 };
 
+/* Entries of LIDs that have been gone for too long are to be taken out. */
+bool sweeper_drops(const struct sweeper *s);
+
 /* The callback is `done`; a is released after it.  Failing memory fails the sweep. */
 struct ask *ask_new(struct sweeper *s, uint32_t node, uint8_t port);
 void ask_get(

@@ -422,7 +422,8 @@ model_build(struct sweeper *s, struct snapshot **snap, struct fm_error *err)
 	rc = build_snapshot(s, snap, err);
 	if (rc != 0)
 		return rc;
-	if (s->plan == NULL || s->chain_changed || !same_fabric(&s->plan->snap->fab, &(*snap)->fab))
+	if (s->plan == NULL || s->chain_changed || sweeper_drops(s) ||
+	    !same_fabric(&s->plan->snap->fab, &(*snap)->fab))
 		return 0;
 	s->next = plan_get(s->plan);
 	snapshot_put(*snap);

@@ -258,7 +258,7 @@ static uint32_t
 wanted_switch(struct sweeper *s, const struct inv_node *n, struct wire_switch_info *info)
 {
 	struct field_context c = {
-		.set = &s->set, .inv = &s->inv, .node = n, .top_lid = s->next->snap->fab.max_lid
+		.set = &s->set, .inv = &s->inv, .node = n, .top_lid = s->next->top_lid
 	};
 
 	*info = n->sw;
@@ -323,7 +323,7 @@ known_block(const struct sweeper *s, const struct inv_node *n, uint32_t block)
 {
 	if (n->lft != LFT_OURS || s->plan == NULL || fm_bit_test(n->lft_doubt, block) ||
 	    n->sw_index >= s->plan->snap->fab.n_switches ||
-	    block > s->plan->snap->fab.max_lid / LFT_BLOCK_LIDS)
+	    block > s->plan->top_lid / LFT_BLOCK_LIDS)
 		return NULL;
 	return lft_block(s->plan, n->sw_index, block);
 }
@@ -351,7 +351,7 @@ visit_lft(struct sweeper *s, uint32_t slot, uint32_t block)
 static bool
 feed_lft(struct sweeper *s)
 {
-	uint32_t n_blocks = s->next->snap->fab.max_lid / LFT_BLOCK_LIDS + 1u;
+	uint32_t n_blocks = s->next->top_lid / LFT_BLOCK_LIDS + 1u;
 	uint32_t *block = &s->cursor[1], *sw = &s->cursor[2];
 
 	while (*block < n_blocks && s->pending < FEED_STRIPED(s)) {
@@ -429,6 +429,8 @@ same_sl2vl(const struct plan *a, const struct plan *b)
 {
 	const struct fm_tables *x = tables_of(a), *y = tables_of(b);
 
+	if (a->tables == b->tables)
+		return true;
 	return x->sl2vl_shape == FM_SL2VL_MODULO && y->sl2vl_shape == FM_SL2VL_MODULO &&
 	    x->n_vls_used == y->n_vls_used;
 }

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <time.h>
 
+#include "core/route/keep.h"
 #include "core/sweep/internal.h"
 
 #define NS_PER_MS 1e6
@@ -48,6 +49,7 @@ sweep_settings_default(struct sweep_settings *s)
 		.phys_errors = 8,
 		.overrun_errors = 8,
 		.max_op_vls = 5,
+		.lid_linger_ms = 600000,
 		.sm_key = 1,
 		.silent_polls_max = 4,
 		.n_retries = 3,
@@ -309,12 +311,25 @@ has_link(const struct sweeper *s)
 	return inv_port_up(&n->ports[s->inv.local_port]);
 }
 
+/* The clock of the transport: simulated fabrics have one of their own. */
+static int64_t
+clock_ms(const struct sweeper *s)
+{
+	return s->p.transport->ops->now_ns(s->p.transport) / 1000000;
+}
+
+bool
+sweeper_drops(const struct sweeper *s)
+{
+	return plan_lingers_too_long(s->plan, clock_ms(s), s->set.lid_linger_ms);
+}
+
 static void
 after_discovery(struct sweeper *s)
 {
 	if (s->report.scope == SWEEP_LIGHT) {
-		bool news =
-		    s->changed || s->named.n > 0 || s->nodes_named.n > 0 || s->doubted.n > 0;
+		bool news = s->changed || s->named.n > 0 || s->nodes_named.n > 0 ||
+		    s->doubted.n > 0 || sweeper_drops(s);
 
 		if (!other_sms_decide(s) || !news) {
 			end_sweep(s,
@@ -394,6 +409,7 @@ after_routing(struct sweeper *s, int rc)
 	}
 	s->chain_changed = false;
 	snprintf(r->engine, sizeof(r->engine), "%s", s->next != NULL ? s->next->engine : "none");
+	r->kept = s->next != NULL && (s->next == s->plan || s->next->kept);
 	enter(s, PHASE_SWITCHES);
 	program_switches(s);
 }
@@ -401,17 +417,21 @@ after_routing(struct sweeper *s, int rc)
 static void
 start_routing(struct sweeper *s)
 {
+	struct plan_request q = { .chain = s->p.chain,
+		.prev = s->plan,
+		.anew = s->chain_changed,
+		.now_ms = clock_ms(s),
+		.linger_ms = s->set.lid_linger_ms };
 	struct fm_error *err = &s->report.error;
-	struct snapshot *snap;
-	int rc = model_build(s, &snap, err);
+	int rc = model_build(s, &q.snap, err);
 
-	if (rc == 0 && snap != NULL && s->p.worker != NULL) {
-		plan_worker_start(s->p.worker, snap, s->p.chain, s->plan);
+	if (rc == 0 && q.snap != NULL && s->p.worker != NULL) {
+		plan_worker_start(s->p.worker, &q);
 		s->routing = true;
-	} else if (rc == 0 && snap != NULL) {
-		rc = plan_make(s->p.router, snap, s->p.chain, s->plan, &s->next, err);
+	} else if (rc == 0 && q.snap != NULL) {
+		rc = plan_make(s->p.router, &q, &s->next, err);
 	}
-	snapshot_put(snap);
+	snapshot_put(q.snap);
 	if (!s->routing)
 		after_routing(s, rc);
 }

@@ -44,6 +44,7 @@ struct sweep_settings {
 	uint8_t n_retries;		     /* of the transaction engine */
 	uint32_t silent_polls_max; /* so many SMInfo polls unanswered: the master is dead */
 	bool reassign_lids;	   /* do not honour LIDs found in ports */
+	int64_t lid_linger_ms;	   /* how long entries of an absent LID stay */
 	bool client_reregister;
 	bool on_trap; /* traps 128 and 144 start sweeps */
 	bool dry_run; /* no Set at all */
@@ -81,7 +82,8 @@ struct sweep_report {
 	enum sweep_outcome outcome;
 	char reason[128];
 	char other[128]; /* the other SM, as a phrase */
-	char engine[64];
+	char engine[64]; /* whose tables they are */
+	bool kept;	 /* and no engine ran in this sweep */
 	uint32_t n_switches, n_cas, n_routers, n_links, n_lids, n_ports_active, n_ports_not_active;
 	uint32_t n_silent, n_duplicates, n_loops, n_lost;
 	uint64_t gets, sets, would_set; /* of this sweep */

@@ -39,3 +39,8 @@ if HAVE_UMAD
 TESTS += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh
 endif
 EXTRA_DIST += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh dev/ibsim-lib.sh
+
+UNIT_TESTS += tests/sweep/check_keep
+tests_sweep_check_keep_SOURCES = tests/sweep/check_keep.c tests/sweep/rig.c tests/sweep/rig.h
+tests_sweep_check_keep_CFLAGS = $(unit_cflags)
+tests_sweep_check_keep_LDADD = $(unit_ldadd)

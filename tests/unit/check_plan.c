@@ -123,7 +123,9 @@ make(const struct chain_entry *entries, uint32_t n, bool fallback, bool allow)
 	struct plan *p = NULL;
 	struct fm_error err;
 
-	ck_assert_int_eq(plan_make(&router, ring, &chain, NULL, &p, &err), 0);
+	struct plan_request q = { .snap = ring, .chain = &chain };
+
+	ck_assert_int_eq(plan_make(&router, &q, &p, &err), 0);
 	ck_assert_ptr_nonnull(p);
 	return p;
 }

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Keeping tables: is the graph the one they were made for, as far as anybody
+ * uses it; which LIDs are new, absent, to be dropped; and, if any entry has
+ * to change, a copy in which it does.
+ */
+#include "core/route/keep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/error.h"
+
+#define JOINED_SHARE 16 /* at most one LID in so many may stand on a copied column */
+
+struct joiner {
+	fm_end end, like; /* like: an end of the same switch whose columns it gets */
+};
+
+struct keeping {
+	struct router *r;
+	const struct plan *prev;
+	struct snapshot *snap;
+	bool links_lost;
+	FM_VEC(struct joiner) joiners;
+	FM_VEC(uint16_t) dropped; /* LIDs whose columns go */
+	struct plan *p;		  /* the new plan */
+};
+
+static bool
+has_column(const struct keeping *k, fm_end e)
+{
+	const struct fm_fabric *fab = &k->snap->fab;
+	uint32_t lid = fab->end_lid[e], n = 1u << fab->end_lmc[e];
+
+	for (uint32_t i = 0; i < n; i++)
+		if (lid + i > k->prev->top_lid ||
+		    k->prev->tables->t.lft[fab->end_sw[e]][lid + i] != fab->end_port[e])
+			return false;
+	return true;
+}
+
+/* ----------------------------------------------------------- the switches */
+
+static bool
+same_link(const struct fm_fabric *a, fm_link x, const struct fm_fabric *b, fm_link y)
+{
+	return a->link_to[x] == b->link_to[y] && a->link_port[x] == b->link_port[y] &&
+	    a->link_port[a->link_rev[x]] == b->link_port[b->link_rev[y]] &&
+	    a->link_mbps[x] == b->link_mbps[y] &&
+	    a->link_nominal_mbps[x] == b->link_nominal_mbps[y] &&
+	    a->link_n_vls[x] == b->link_n_vls[y];
+}
+
+static bool
+is_gone(const struct fm_fabric *fab, fm_sw sw)
+{
+	return fab->sw_first_link[sw] == fab->sw_first_link[sw + 1] &&
+	    fab->sw_first_end[sw] == fab->sw_first_end[sw + 1];
+}
+
+/* Does the row of sw send a LID that somebody owns out of this port? */
+static bool
+is_used(const struct keeping *k, fm_sw sw, uint8_t port)
+{
+	const struct fm_fabric *fab = &k->snap->fab;
+	const uint8_t *row = k->prev->tables->t.lft[sw];
+
+	for (uint32_t lid = 1; lid <= fab->max_lid && lid <= k->prev->top_lid; lid++)
+		if (row[lid] == port && fab->lid_end[lid] != FM_NONE)
+			return true;
+	return false;
+}
+
+/* The links of sw now are among those the tables were made for, and nobody
+ * uses the others.  Both lists are sorted alike. */
+static bool
+switch_serves(struct keeping *k, fm_sw sw)
+{
+	const struct fm_fabric *was = &k->prev->graph->fab, *now = &k->snap->fab;
+	fm_link n = now->sw_first_link[sw];
+
+	if (is_gone(now, sw)) {
+		k->links_lost =
+		    k->links_lost || was->sw_first_link[sw] < was->sw_first_link[sw + 1];
+		return true;
+	}
+	if (strcmp(was->sw_name[sw], now->sw_name[sw]) != 0)
+		return false; /* groups and roots go by names */
+	for (fm_link l = was->sw_first_link[sw]; l < was->sw_first_link[sw + 1]; l++) {
+		if (n < now->sw_first_link[sw + 1] && same_link(was, l, now, n)) {
+			n++;
+			continue;
+		}
+		k->links_lost = true;
+		if (is_used(k, sw, was->link_port[l]))
+			return false;
+	}
+	return n == now->sw_first_link[sw + 1];
+}
+
+static bool
+switches_serve(struct keeping *k)
+{
+	const struct fm_fabric *was = &k->prev->graph->fab, *now = &k->snap->fab;
+
+	if (was->n_switches != now->n_switches)
+		return false;
+	for (fm_sw sw = 0; sw < now->n_switches; sw++)
+		if (was->sw_guid[sw] != now->sw_guid[sw] ||
+		    was->sw_n_ports[sw] != now->sw_n_ports[sw] || !switch_serves(k, sw))
+			return false;
+	return true;
+}
+
+/* -------------------------------------------------------------- the ends */
+
+static bool
+is_host(const struct fm_fabric *fab, fm_end e)
+{
+	return fab->end_kind[e] == FM_END_CA || fab->end_kind[e] == FM_END_ROUTER;
+}
+
+static bool
+had_hosts(const struct keeping *k, fm_sw sw)
+{
+	const struct fm_fabric *was = &k->prev->graph->fab;
+
+	for (fm_end e = was->sw_first_end[sw]; e < was->sw_first_end[sw + 1]; e++)
+		if (is_host(was, e))
+			return true;
+	return false;
+}
+
+/* Of the ends of this switch that have columns the n-th, round and round;
+ * hosts before its own port.  FM_NONE: there is none. */
+static fm_end
+model_for(const struct keeping *k, fm_sw sw, uint32_t n)
+{
+	const struct fm_fabric *fab = &k->snap->fab;
+	fm_end own = FM_NONE, last = FM_NONE;
+	uint32_t n_hosts = 0, seen = 0;
+
+	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
+		if (fab->end_lid[e] != 0 && has_column(k, e)) {
+			n_hosts += is_host(fab, e);
+			own = e;
+		}
+	for (fm_end e = fab->sw_first_end[sw]; n_hosts > 0 && e < fab->sw_first_end[sw + 1]; e++)
+		if (fab->end_lid[e] != 0 && is_host(fab, e) && has_column(k, e) &&
+		    seen++ == n % n_hosts)
+			last = e;
+	return last != FM_NONE ? last : own;
+}
+
+/* 0, or FM_E_RESOURCE; *serve false: an engine has to see this. */
+static int
+find_joiners(struct keeping *k, bool *serve, struct fm_error *err)
+{
+	const struct fm_fabric *fab = &k->snap->fab;
+	uint32_t n = k->prev->n_joined;
+
+	for (fm_end e = 0; *serve && e < fab->n_ends; e++) {
+		struct joiner j = { .end = e };
+
+		if (fab->end_sw[e] == FM_NONE || fab->end_lid[e] == 0 || has_column(k, e))
+			continue;
+		j.like = model_for(k, fab->end_sw[e], n++);
+		*serve = j.like != FM_NONE && (!is_host(fab, e) || had_hosts(k, fab->end_sw[e]));
+		if (!fm_vec_push(&k->joiners, j))
+			return fm_fail(err, FM_E_RESOURCE, "out of memory for new hosts");
+	}
+	*serve = *serve && (uint64_t)n * JOINED_SHARE <= fab->n_ends;
+	k->p->n_joined = n;
+	return 0;
+}
+
+static bool
+note_absent(struct keeping *k, uint16_t lid, int64_t since_ms, const struct plan_request *q)
+{
+	struct plan_absent a = { .lid = lid, .since_ms = since_ms };
+
+	if (k->snap->fab.max_lid >= lid && k->snap->fab.lid_end[lid] != FM_NONE)
+		return true; /* back */
+	if (q->now_ms - since_ms >= q->linger_ms)
+		return fm_vec_push(&k->dropped, lid);
+	if (lid > k->p->top_lid)
+		k->p->top_lid = lid;
+	return fm_vec_push(&k->p->absent, a);
+}
+
+/* LIDs that had columns and have no owner now. */
+static bool
+find_absent(struct keeping *k, const struct plan_request *q)
+{
+	const struct fm_fabric *was = &k->prev->snap->fab;
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < k->prev->absent.n; i++)
+		ok = note_absent(
+		    k, k->prev->absent.item[i].lid, k->prev->absent.item[i].since_ms, q);
+	for (uint32_t lid = 1; ok && lid <= was->max_lid; lid++)
+		if (was->lid_end[lid] != FM_NONE)
+			ok = note_absent(k, (uint16_t)lid, q->now_ms, q);
+	return ok;
+}
+
+/* ------------------------------------------------------------- the tables */
+
+static void
+copy_columns(const struct keeping *k, struct fm_tables *t, const struct joiner *j)
+{
+	const struct fm_fabric *fab = &k->snap->fab;
+	uint32_t n = 1u << fab->end_lmc[j->end], n_like = 1u << fab->end_lmc[j->like];
+	uint32_t sl_rows = t->sl_shape == FM_SL_ZERO ? 0
+	    : t->sl_shape == FM_SL_BY_DLID	     ? 1
+						     : fab->n_switches;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t to = fab->end_lid[j->end] + i, from = fab->end_lid[j->like] + i % n_like;
+
+		for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
+			t->lft[sw][to] = t->lft[sw][from];
+			if (t->ar_max_groups > 0)
+				t->ar_group[sw][to] = t->ar_group[sw][from];
+		}
+		t->lft[fab->end_sw[j->end]][to] = fab->end_port[j->end];
+		for (uint32_t row = 0; row < sl_rows; row++)
+			t->sl[row][to] = t->sl[row][from];
+	}
+}
+
+/* What comes in by the new end's port is mapped as what comes in by the other's. */
+static void
+copy_in_port(const struct fm_fabric *fab, struct fm_tables *t, const struct joiner *j)
+{
+	fm_sw sw = fab->end_sw[j->end];
+	size_t n_ports = fab->sw_n_ports[sw] + 1u;
+	uint8_t *rows = t->sl2vl + (size_t)t->sl2vl_first[sw] * 16;
+
+	if (t->sl2vl_shape == FM_SL2VL_BY_IN_OUT)
+		memcpy(rows + fab->end_port[j->end] * n_ports * 16,
+		    rows + fab->end_port[j->like] * n_ports * 16, n_ports * 16);
+}
+
+/* Rows by link follow the numbers of the links. */
+static void
+copy_by_link(const struct fm_fabric *was, const struct fm_fabric *now, const struct fm_tables *from,
+    struct fm_tables *to)
+{
+	for (fm_sw sw = 0; sw < now->n_switches; sw++) {
+		fm_link w = was->sw_first_link[sw];
+
+		for (fm_link l = now->sw_first_link[sw]; l < now->sw_first_link[sw + 1]; l++) {
+			while (!same_link(was, w, now, l))
+				w++;
+			memcpy(to->sl2vl + (size_t)l * 16, from->sl2vl + (size_t)w * 16, 16);
+		}
+	}
+}
+
+static void
+copy_tables(const struct keeping *k, const struct fm_tables *from, struct fm_tables *to)
+{
+	const struct fm_fabric *now = &k->snap->fab;
+	size_t n = (k->prev->top_lid < k->p->top_lid ? k->prev->top_lid : k->p->top_lid) + 1u;
+	uint32_t sl_rows = from->sl_shape == FM_SL_ZERO ? 0
+	    : from->sl_shape == FM_SL_BY_DLID		? 1
+							: now->n_switches;
+
+	to->n_vls_used = from->n_vls_used;
+	to->sl_shape = from->sl_shape;
+	to->sl2vl_shape = from->sl2vl_shape;
+	for (fm_sw sw = 0; sw < now->n_switches; sw++) {
+		memcpy(to->lft[sw], from->lft[sw], n);
+		if (from->ar_max_groups > 0)
+			memcpy(to->ar_group[sw], from->ar_group[sw], n * sizeof(uint16_t));
+	}
+	for (uint32_t row = 0; row < sl_rows; row++)
+		memcpy(to->sl[row], from->sl[row], n);
+	if (from->ar_max_groups > 0)
+		memcpy(to->ar_ports, from->ar_ports,
+		    (size_t)now->n_switches * from->ar_max_groups * 4 * sizeof(uint64_t));
+	if (from->sl2vl_shape == FM_SL2VL_BY_IN_OUT)
+		memcpy(to->sl2vl, from->sl2vl, (size_t)from->sl2vl_first[now->n_switches] * 16);
+	else if (from->sl2vl_shape == FM_SL2VL_BY_OUT)
+		copy_by_link(&k->prev->graph->fab, now, from, to);
+}
+
+static int
+change_tables(struct keeping *k, struct fm_error *err)
+{
+	const struct fm_tables *old = &k->prev->tables->t;
+	struct fm_fabric shape = k->snap->fab;
+	uint32_t traits = FM_PROVIDES_LFT;
+	struct tables *fresh;
+	int rc;
+
+	shape.max_lid = k->p->top_lid;
+	if (old->sl_shape != FM_SL_ZERO || old->sl2vl_shape != FM_SL2VL_MODULO)
+		traits |= FM_PROVIDES_SL;
+	if (old->ar_max_groups > 0)
+		traits |= FM_PROVIDES_AR;
+	rc = tables_new(
+	    k->r->tables, k->r->workers, &shape, traits, old->ar_max_groups, &fresh, err);
+	if (rc != 0)
+		return rc;
+	copy_tables(k, old, &fresh->t);
+	for (size_t i = 0; i < k->dropped.n; i++)
+		for (fm_sw sw = 0; k->dropped.item[i] <= k->p->top_lid && sw < shape.n_switches;
+		     sw++)
+			fresh->t.lft[sw][k->dropped.item[i]] = FM_PORT_NONE;
+	for (size_t i = 0; i < k->joiners.n; i++) {
+		copy_columns(k, &fresh->t, &k->joiners.item[i]);
+		copy_in_port(&k->snap->fab, &fresh->t, &k->joiners.item[i]);
+	}
+	k->p->tables = fresh;
+	return 0;
+}
+
+static int
+settle_tables(struct keeping *k, struct fm_error *err)
+{
+	bool by_link = k->prev->tables->t.sl2vl_shape == FM_SL2VL_BY_OUT;
+
+	/* tables made for links that are lost now keep the graph they were made
+	 * for; those numbered by link are numbered anew */
+	k->p->graph = snapshot_get(k->links_lost && by_link ? k->snap : k->prev->graph);
+	if (k->joiners.n > 0 || k->dropped.n > 0 || (by_link && k->links_lost))
+		return change_tables(k, err);
+	k->p->tables = tables_get(k->prev->tables);
+	return 0;
+}
+
+static int
+settle(struct keeping *k, const struct plan_request *q, bool *serve, struct fm_error *err)
+{
+	int rc;
+
+	*serve = switches_serve(k);
+	if (!*serve || (rc = find_joiners(k, serve, err)) != 0 || !*serve)
+		return *serve ? rc : 0;
+	k->p->top_lid = k->snap->fab.max_lid;
+	if (!find_absent(k, q))
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for absent LIDs");
+	for (size_t i = 0; i < k->prev->refused.n; i++)
+		if (!fm_vec_push(&k->p->refused, k->prev->refused.item[i]))
+			return fm_fail(err, FM_E_RESOURCE, "out of memory while routing");
+	memcpy(k->p->engine, k->prev->engine, sizeof(k->p->engine));
+	k->p->kept = true;
+	return settle_tables(k, err);
+}
+
+int
+plan_keep(struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
+{
+	struct keeping k = { .r = r, .prev = q->prev, .snap = q->snap };
+	bool serve = false;
+	int rc;
+
+	*out = NULL;
+	if (q->anew || q->prev == NULL || q->prev->tables == NULL)
+		return 0;
+	k.p = plan_new(q->snap, err);
+	if (k.p == NULL)
+		return FM_E_RESOURCE;
+	rc = settle(&k, q, &serve, err);
+	fm_vec_fini(&k.joiners);
+	fm_vec_fini(&k.dropped);
+	if (rc == 0 && serve)
+		*out = k.p;
+	else
+		plan_put(k.p);
+	return rc;
+}
+
+bool
+plan_lingers_too_long(const struct plan *p, int64_t now_ms, int64_t linger_ms)
+{
+	for (size_t i = 0; p != NULL && i < p->absent.n; i++)
+		if (now_ms - p->absent.item[i].since_ms >= linger_ms)
+			return true;
+	return false;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Tables that are kept: hosts that reboot, leaves that go and come back, new
+ * hosts, LIDs that stay away.  What counts is what reaches the switches.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "core/mad/wire.h"
+#include "lib/hash.h"
+#include "tests/sweep/rig.h"
+
+#define HOUR_NS INT64_C(3600000000000)
+
+static struct rig rig;
+static uint64_t lft_sets_before;
+
+static void
+teardown(void)
+{
+	rig_fini(&rig);
+}
+
+static const char *const fabrics[] = { "pgft 2 8,8 1,4 1,1", "torus 4x4 5", "random 16 4 5 3" };
+#define N_FABRICS (sizeof(fabrics) / sizeof(*fabrics))
+
+static void
+prepare(const char *words)
+{
+	rig_generate(&rig.nl, words);
+	rig_sim(&rig, NULL);
+	rig_start(&rig);
+}
+
+static uint32_t
+last_host(void)
+{
+	uint32_t n = rig.nl.n_nodes;
+
+	while (rig.nl.nodes[--n].type != NETLIST_CA)
+		ck_assert_uint_ne(n, 0);
+	ck_assert_uint_ne(n, rig.place);
+	return n;
+}
+
+static uint32_t
+switch_of(uint32_t host)
+{
+	return netlist_port(&rig.nl, host, 1)->peer_node;
+}
+
+static uint64_t
+lft_sets(void)
+{
+	return sim_counts(rig.sim)->sets_by_attr[WIRE_ATTR_LFT];
+}
+
+/* LFT blocks written since the last settle(). */
+static uint64_t
+written(void)
+{
+	return lft_sets() - lft_sets_before;
+}
+
+static bool
+is_kept(void)
+{
+	return sweeper_plan(rig.sweeper)->kept;
+}
+
+/* What the traps have asked for is done. */
+static void
+settle(void)
+{
+	lft_sets_before = lft_sets();
+	rig.n_reports = 0;
+	rig_let_pass(&rig, 3000);
+	ck_assert_uint_ge(rig.n_reports, 1);
+	rig.last.outcome = rig.last.outcome == SWEEP_UNCHANGED ? SWEEP_UP : rig.last.outcome;
+	rig_expect_up(&rig);
+}
+
+START_TEST(a_host_that_reboots_changes_nothing)
+{
+	uint32_t host;
+
+	prepare(fabrics[_i]);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert(!is_kept());
+	host = last_host();
+	sim_unlink(rig.sim, host, 1);
+	settle();
+	ck_assert(is_kept());
+	ck_assert_uint_eq(written(), 0);
+	ck_assert_uint_eq(sweeper_plan(rig.sweeper)->absent.n, 1);
+	sim_relink(rig.sim, host, 1);
+	settle();
+	ck_assert(is_kept());
+	ck_assert_uint_eq(written(), 0);
+	ck_assert_uint_eq(sweeper_plan(rig.sweeper)->absent.n, 0);
+}
+END_TEST
+
+/* All LFT entries in the switches but in one. */
+static uint64_t
+tables_but_in(uint32_t leaf)
+{
+	uint64_t h = 1;
+
+	for (uint32_t n = 0; n < rig.nl.n_nodes; n++)
+		for (unsigned lid = 1; rig.nl.nodes[n].type == NETLIST_SWITCH && n != leaf &&
+		     lid <= sweeper_plan(rig.sweeper)->top_lid;
+		     lid++)
+			h = fm_mix64(h ^ sim_lft(rig.sim, n, (uint16_t)lid));
+	return h;
+}
+
+START_TEST(a_leaf_that_reboots_is_written_and_no_other_switch)
+{
+	uint32_t leaf, n_blocks;
+	uint64_t before;
+
+	prepare("pgft 2 8,8 1,4 1,1");
+	rig_run(&rig, SWEEP_HEAVY);
+	leaf = switch_of(last_host());
+	before = tables_but_in(leaf);
+	n_blocks = sweeper_plan(rig.sweeper)->top_lid / 64 + 1u;
+	sim_reboot(rig.sim, leaf, INT64_C(20000000000));
+	settle();
+	ck_assert(is_kept());
+	ck_assert_uint_eq(written(), 0);
+	ck_assert_uint_eq(rig.last.n_switches, 11);
+	ck_assert_uint_eq(rig.last.n_cas, 56);
+	rig_let_pass(&rig, 15000);
+	settle();
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_eq(rig.last.n_switches, 12);
+	ck_assert_uint_eq(rig.last.n_cas, 64);
+	ck_assert(is_kept());
+	ck_assert_uint_eq(tables_but_in(leaf), before);
+	ck_assert_uint_le(written(), n_blocks);
+}
+END_TEST
+
+START_TEST(a_new_host_costs_a_block_per_switch)
+{
+	uint32_t host, n_switches;
+
+	prepare(fabrics[_i]);
+	host = last_host();
+	sim_unlink(rig.sim, host, 1);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	n_switches = rig.last.n_switches;
+	sim_relink(rig.sim, host, 1);
+	settle();
+	ck_assert(is_kept());
+	ck_assert_uint_gt(written(), 0);
+	ck_assert_uint_le(written(), n_switches);
+	ck_assert_uint_eq(sweeper_plan(rig.sweeper)->n_joined, 1);
+	ck_assert_uint_eq(sweeper_plan(rig.sweeper)->verdict.unreachable_pairs, 0);
+	ck_assert_uint_eq(sweeper_plan(rig.sweeper)->verdict.credit_loops, 0);
+}
+END_TEST
+
+/* Who stays away is taken out, in a pass that a light sweep starts. */
+START_TEST(a_host_that_stays_away_is_dropped)
+{
+	struct wire_port_info info;
+	uint32_t host;
+
+	prepare("pgft 2 8,8 1,4 1,1");
+	rig_run(&rig, SWEEP_HEAVY);
+	host = last_host();
+	sim_port_info(rig.sim, host, 1, &info);
+	sim_unlink(rig.sim, host, 1);
+	settle();
+	ck_assert_uint_ne(sim_lft(rig.sim, switch_of(rig.place), info.lid), 255);
+	rig_run(&rig, SWEEP_LIGHT);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_UNCHANGED);
+	sim_run(rig.sim, sim_now_ns(rig.sim) + HOUR_NS);
+	lft_sets_before = lft_sets();
+	rig_run(&rig, SWEEP_LIGHT);
+	rig_expect_up(&rig);
+	ck_assert(is_kept());
+	ck_assert_uint_eq(written(), 12); /* a block per switch */
+	ck_assert_uint_eq(sim_lft(rig.sim, switch_of(rig.place), info.lid), 255);
+	ck_assert_uint_eq(sweeper_plan(rig.sweeper)->absent.n, 0);
+	rig_run(&rig, SWEEP_LIGHT);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_UNCHANGED);
+	sim_relink(rig.sim, host, 1);
+	settle();
+	ck_assert(is_kept());
+}
+END_TEST
+
+START_TEST(a_lost_cable_that_carries_traffic_is_routed_round)
+{
+	uint32_t leaf;
+
+	prepare("pgft 2 8,8 1,4 1,1");
+	rig_run(&rig, SWEEP_HEAVY);
+	leaf = switch_of(last_host());
+	for (unsigned p = 1; p <= rig.nl.nodes[leaf].n_ports; p++) {
+		uint32_t far = netlist_port(&rig.nl, leaf, p)->peer_node;
+
+		if (far != NETLIST_NONE && rig.nl.nodes[far].type == NETLIST_SWITCH) {
+			sim_unlink(rig.sim, leaf, p);
+			break;
+		}
+	}
+	settle();
+	ck_assert(!is_kept());
+	ck_assert_uint_gt(written(), 0);
+}
+END_TEST
+
+/* Power comes on: hosts one after the other, balanced in the end. */
+START_TEST(first_hosts_of_a_leaf_are_routed_anew)
+{
+	prepare("pgft 2 8,8 1,4 1,1");
+	for (uint32_t n = 0; n < rig.nl.n_nodes; n++)
+		if (rig.nl.nodes[n].type == NETLIST_CA && switch_of(n) != switch_of(rig.place))
+			sim_unlink(rig.sim, n, 1);
+	rig_run(&rig, SWEEP_HEAVY);
+	sim_relink(rig.sim, last_host(), 1);
+	settle();
+	ck_assert(!is_kept());
+	for (uint32_t n = 0; n < rig.nl.n_nodes; n++)
+		if (rig.nl.nodes[n].type == NETLIST_CA)
+			sim_relink(rig.sim, n, 1);
+	settle();
+	ck_assert_uint_eq(rig.last.n_cas, 64);
+	ck_assert_uint_eq(sweeper_plan(rig.sweeper)->n_joined, 0);
+}
+END_TEST
+
+static Suite *
+suite(void)
+{
+	Suite *s = suite_create("keep");
+	TCase *t = tcase_create("all");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, NULL, teardown);
+	tcase_add_loop_test(t, a_host_that_reboots_changes_nothing, 0, N_FABRICS);
+	tcase_add_test(t, a_leaf_that_reboots_is_written_and_no_other_switch);
+	tcase_add_loop_test(t, a_new_host_costs_a_block_per_switch, 0, N_FABRICS);
+	tcase_add_test(t, a_host_that_stays_away_is_dropped);
+	tcase_add_test(t, a_lost_cable_that_carries_traffic_is_routed_round);
+	tcase_add_test(t, first_hosts_of_a_leaf_are_routed_anew);
+	suite_add_tcase(s, t);
+	return s;
+}
+
+int
+main(void)
+{
+	SRunner *r = srunner_create(suite());
+	int failed;
+
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? 1 : 0;
+}
