@@ -126,6 +126,9 @@ other_sms_decide(struct sweeper *s)
 			    "the master has another sm_key than we have: %s; standing by, it will "
 			    "not hand over to us nor we to it",
 			    s->report.other);
+		else
+			log_notice("ha", "another SM is or will be master: %s; standing by",
+			    s->report.other);
 		break;
 	case HA_AWAIT_HANDOVER:
 		s->master = s->others.item[whom];

@@ -86,6 +86,8 @@ echo "ok: a lesser master hands over"
 stop "$osm"
 osm=
 
+rm -f "$dir/osm.log"
+: >"$dir/fmd.out"
 exec_on_ibsim host-1-2 opensm -p 12 -f "$dir/osm.log" -s 2 >/dev/null 2>&1 &
 osm=$!
 await "$dir/fmd.out" "handing over\|standing by"
