@@ -32,6 +32,21 @@ plugins_engines_updn_la_SOURCES = plugins/engines/updn/updn.c
 plugins_engines_updn_la_LDFLAGS = $(engine_ldflags)
 plugins_engines_updn_la_LIBADD = libfmcommon.la
 
+plugin_LTLIBRARIES += plugins/engines/dnup.la
+plugins_engines_dnup_la_SOURCES = plugins/engines/dnup/dnup.c
+plugins_engines_dnup_la_LDFLAGS = $(engine_ldflags)
+plugins_engines_dnup_la_LIBADD = libfmcommon.la
+
+plugin_LTLIBRARIES += plugins/engines/shortestpath.la
+plugins_engines_shortestpath_la_SOURCES = plugins/engines/shortestpath/shortestpath.c
+plugins_engines_shortestpath_la_LDFLAGS = $(engine_ldflags)
+plugins_engines_shortestpath_la_LIBADD = libfmcommon.la
+
+plugin_LTLIBRARIES += plugins/engines/dgshortestpath.la
+plugins_engines_dgshortestpath_la_SOURCES = plugins/engines/dgshortestpath/dgshortestpath.c
+plugins_engines_dgshortestpath_la_LDFLAGS = $(engine_ldflags)
+plugins_engines_dgshortestpath_la_LIBADD = libfmcommon.la
+
 fattree_sources = \
 	plugins/engines/fattree/bundle.c \
 	plugins/engines/fattree/down.c \

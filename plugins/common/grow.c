@@ -6,7 +6,8 @@
  *
  *	cost(u) = min over next steps u -> v of load(u -> v)^2 + cost(v)
  *
- * Squares make one crowded link worse than several busy ones.  After a tree
+ * Squares make one crowded link worse than several busy ones.  With detours it is
+ * fm_detour_cost() of the link, by which a hop more is worth a crowded link less.  After a tree
  * is grown, the hosts of each switch are added down its path: the farthest
  * first, O(switches).
  */
@@ -17,6 +18,7 @@
 #include "lib/bitset.h"
 #include "lib/hash.h"
 #include "plugins/common/apart.h"
+#include "plugins/common/estimate.h"
 #include "plugins/common/lids.h"
 
 #define REGROW_BUDGET 40000000u /* LIDs * links below which a second round is worth its time */
@@ -29,6 +31,7 @@ struct grow {
 	const struct fm_tables *out;
 	struct fm_paths *found;
 	uint64_t *load;		      /* [n_links] routes so far */
+	uint64_t sum;		      /* of load[] */
 	uint32_t *n_hosts;	      /* [n_switches] sources that load links */
 	uint8_t *sources;	      /* [n_switches] has any source */
 	fm_end *to_hosts, *to_others; /* destinations in turn */
@@ -40,6 +43,7 @@ struct grow {
 	struct fm_apart apart;
 	uint64_t scatter;  /* 0 = by load */
 	uint32_t offset;   /* of the LID */
+	double mean;	   /* load of a link, at least one route */
 	fm_link *next;	   /* [n_switches] of the LID: one of apart's trees */
 	double *cost;	   /* [n_switches] */
 	uint32_t *hops;	   /* [n_switches] links to it */
@@ -70,6 +74,8 @@ cost_of(const struct grow *g, fm_link l, uint16_t lid)
 {
 	double load = (double)g->load[l] + 1;
 
+	if (g->want->rule.detours)
+		return fm_detour_cost((double)g->load[l] / g->mean);
 	if (g->scatter != 0)
 		load = (double)(fm_mix64(g->scatter ^ ((uint64_t)l << 16 | lid)) >> 40);
 	return load * load;
@@ -132,8 +138,10 @@ add_load(struct grow *g, int sign)
 
 		if (l == FM_NONE)
 			continue;
-		if (!is_ignored(g->want->choice.ignore_links, l))
+		if (!is_ignored(g->want->choice.ignore_links, l)) {
 			g->load[l] += (uint64_t)(int64_t)sign * g->passing[u];
+			g->sum += (uint64_t)(int64_t)sign * g->passing[u];
+		}
 		g->passing[g->fab->link_to[l]] += g->passing[u];
 	}
 }
@@ -181,6 +189,7 @@ grow_end(struct grow *g, fm_end end, bool again)
 		g->next = fm_apart_tree(&g->apart, g->offset);
 		if (again && is_loading(g, end))
 			take_out(g, lid);
+		g->mean = g->sum > g->fab->n_links ? (double)g->sum / g->fab->n_links : 1;
 		g->cost[g->steps.root] = 0;
 		g->next[g->steps.root] = FM_NONE;
 		g->hops[g->steps.root] = 0;

@@ -47,6 +47,9 @@ struct fm_paths {
  * Destinations are taken in turn over the switches; fabrics that are small
  * enough get a second round in which every tree is taken out and grown again.
  *
+ * With rule.detours (not with scatter) longer legal paths are taken as well where the
+ * shortest are crowded.
+ *
  * Several LIDs of one end go to different chassis, else different switches,
  * else different cables, as far as equal paths allow.
  *

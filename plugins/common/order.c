@@ -348,3 +348,19 @@ fm_order_build(const struct fm_host *host, const struct fm_arcs *arcs,
 	*out = (struct fm_order){ .way = o.way, .aside = o.aside };
 	return 0;
 }
+
+int
+fm_order_by_ids(const struct fm_host *host, const struct fm_arcs *arcs, const int64_t *ids,
+    struct fm_order *out, struct fm_error *err)
+{
+	uint8_t *way = fm_scratch_array(host, arcs->n_arcs, uint8_t);
+	uint8_t *aside = fm_scratch_array(host, arcs->n_switches, uint8_t);
+
+	if (way == NULL || aside == NULL)
+		return fm_no_scratch(host, "order of the switches", err);
+	for (fm_sw s = 0; s < arcs->n_switches; s++)
+		for (fm_arc a = arcs->first[s]; a < arcs->first[s + 1]; a++)
+			way[a] = ids[arcs->to[a]] < ids[s] ? FM_ARC_UP : FM_ARC_DOWN;
+	*out = (struct fm_order){ .way = way, .aside = aside };
+	return 0;
+}

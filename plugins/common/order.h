@@ -51,4 +51,8 @@ struct fm_levels {
 int fm_order_build(const struct fm_host *host, const struct fm_arcs *arcs,
     const struct fm_levels *levels, struct fm_order *out, struct fm_error *err);
 
+/* By ids alone, which differ between neighbours: the lower is up.  O(arcs).  FM_E_RESOURCE. */
+int fm_order_by_ids(const struct fm_host *host, const struct fm_arcs *arcs, const int64_t *ids,
+    struct fm_order *out, struct fm_error *err);
+
 #endif

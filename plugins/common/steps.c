@@ -72,6 +72,20 @@ find_up(struct fm_steps *s)
 	s->n_near = n;
 }
 
+/* Those that go down from the lowest to the highest, then the others back. */
+static void
+sort_by_height(struct fm_steps *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->fab->n_switches; i++)
+		if (s->down[s->by_height[i]])
+			s->near[n++] = s->by_height[i];
+	for (uint32_t i = s->fab->n_switches; i-- > 0;)
+		if (!s->down[s->by_height[i]] && s->distance[s->by_height[i]] != FM_NONE)
+			s->near[n++] = s->by_height[i];
+}
+
 static void
 find_weighted(struct fm_steps *s)
 {
@@ -112,6 +126,33 @@ fm_steps_find(struct fm_steps *s, fm_sw root)
 	find_down(s);
 	if (s->rule.order != NULL)
 		find_up(s);
+	if (s->rule.detours)
+		sort_by_height(s);
+}
+
+/* Kahn's algorithm along the up arcs; distance[] serves to count. */
+void
+fm_steps_follow(struct fm_steps *s, const struct fm_order *order)
+{
+	const struct fm_arcs *arcs = s->arcs;
+	uint32_t *n_below = s->distance, n = 0;
+
+	s->rule.order = order;
+	if (!s->rule.detours)
+		return;
+	memset(n_below, 0, s->fab->n_switches * sizeof(*n_below));
+	for (fm_arc a = 0; a < arcs->n_arcs; a++)
+		n_below[arcs->to[a]] += fm_goes_up(order, a);
+	for (fm_sw u = 0; u < s->fab->n_switches; u++)
+		if (n_below[u] == 0)
+			s->by_height[n++] = u;
+	for (uint32_t i = 0; i < n; i++) {
+		fm_sw u = s->by_height[i];
+
+		for (fm_arc a = arcs->first[u]; a < arcs->first[u + 1]; a++)
+			if (fm_goes_up(order, a) && --n_below[arcs->to[a]] == 0)
+				s->by_height[n++] = arcs->to[a];
+	}
 }
 
 static int
@@ -159,5 +200,14 @@ fm_steps_init(const struct fm_host *host, const struct fm_fabric *fab, const str
 	if (out->distance == NULL || out->down == NULL || out->near == NULL ||
 	    out->climbing == NULL || out->merged == NULL)
 		return fm_no_scratch(host, "distances to a destination", err);
-	return rule.weight != NULL ? measure_arcs(host, out, err) : 0;
+	if (rule.weight != NULL)
+		return measure_arcs(host, out, err);
+	if (!rule.detours)
+		return 0;
+	out->by_height = fm_scratch_array(host, n, fm_sw);
+	if (out->by_height == NULL)
+		return fm_no_scratch(host, "heights of the switches", err);
+	if (rule.order != NULL)
+		fm_steps_follow(out, rule.order);
+	return 0;
 }

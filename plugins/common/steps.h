@@ -13,7 +13,9 @@
  *			have come down already
  *
  * So any choice among right next steps, made switch by switch, is free of loops,
- * and legal where there is an order.
+ * and legal where there is an order.  That holds without looking at distances,
+ * too: down steps lead down to the destination, up steps up to a switch that can
+ * go down.  With .detours all of these are right; the caller weighs them.
  */
 #ifndef PLUGINS_COMMON_STEPS_H
 #define PLUGINS_COMMON_STEPS_H
@@ -26,6 +28,7 @@ struct fm_rule {
 	/* [n_links] length of a link, 1 or more, NULL: one each; not with an order */
 	const uint32_t *weight;
 	uint32_t max_length; /* longer paths are none; 0: no bound */
+	bool detours;	     /* any legal path; with an order only */
 };
 
 struct fm_steps {
@@ -34,13 +37,16 @@ struct fm_steps {
 	struct fm_rule rule;
 	/* of the destination in hand */
 	fm_sw root;
-	uint32_t *distance; /* [n_switches] FM_NONE: no path */
+	uint32_t *distance; /* [n_switches] of the shortest path, FM_NONE: no path */
 	uint8_t *down;	    /* [n_switches] reached going down only; with an order */
-	fm_sw *near;	    /* [n_near] switches with a path, nearest first; near[0] == root */
+	/* [n_near] switches with a path, each behind all of its right next steps:
+	 * nearest first, with detours by height; near[0] == root */
+	fm_sw *near;
 	uint32_t n_near;
 	/* private */
 	bool aside; /* aside arcs are for it */
 	fm_sw *climbing, *merged;
+	fm_sw *by_height; /* [n_switches] lowest first; with detours */
 	uint32_t *length; /* [n_arcs] of the arc, and of its opposite */
 	uint32_t *length_back;
 	struct fm_heap heap;
@@ -49,6 +55,9 @@ struct fm_steps {
 /* FM_E_RESOURCE. */
 int fm_steps_init(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_arcs *arcs, struct fm_rule rule, struct fm_steps *out, struct fm_error *err);
+
+/* Go on with another order, of the same kind of rule.  O(arcs). */
+void fm_steps_follow(struct fm_steps *s, const struct fm_order *order);
 
 /* O(arcs), with weights O(arcs log switches). */
 void fm_steps_find(struct fm_steps *s, fm_sw root);
@@ -61,7 +70,8 @@ fm_is_step(const struct fm_steps *s, fm_sw u, fm_arc a)
 	fm_sw v = s->arcs->to[a];
 
 	if (s->distance[v] == FM_NONE ||
-	    s->distance[v] + (s->length != NULL ? s->length[a] : 1) != s->distance[u])
+	    (!s->rule.detours &&
+		s->distance[v] + (s->length != NULL ? s->length[a] : 1) != s->distance[u]))
 		return false;
 	if (o == NULL)
 		return true;

@@ -12,10 +12,13 @@
 
 #include <string.h>
 
-#define CANDIDATE_BUDGET 20000000u /* LIDs * links below which orders are compared */
-#define PROBES 24		   /* breadth first searches that look for a centre */
+#include "plugins/common/cardinality.h"
+#include "plugins/common/estimate.h"
 
-enum { BY_CENTRE, BY_INDEX };
+#define PROBES 24   /* breadth first searches that look for a centre */
+#define SEARCHES 12 /* orders tried off trees, beside those of a centre and of the indices */
+
+enum { BY_CENTRE, BY_INDEX, PLAIN };
 
 struct finder {
 	const struct fm_host *host;
@@ -185,36 +188,87 @@ level_candidate(
 	return 0;
 }
 
+/* Orders of searches from switches evenly picked, in turn with all kinds of ties:
+ * by themselves, or among switches of one level. */
 static int
-route_candidate(const struct finder *f, const struct fm_updown *how, const struct fm_levels *levels,
-    uint32_t which, const struct fm_tables *out, struct fm_paths *found, struct fm_error *err)
+search_orders(const struct finder *f, const struct fm_updown *how, const struct fm_levels *levels,
+    struct fm_order *orders, uint32_t *n, struct fm_error *err)
 {
-	struct fm_order order;
-	int rc;
+	const struct fm_arcs *arcs = &f->shape->arcs;
+	uint32_t n_searches = how->by_leaves ? FM_TIES : SEARCHES;
 
-	if ((rc = level_candidate(f, how, which, err)) != 0 ||
-	    (rc = fm_order_build(f->host, &f->shape->arcs, levels, &order, err)) != 0)
-		return rc;
-	return fm_balance(f->host, f->fab, f->shape, &order, how->choice, out, found, err);
+	for (uint32_t i = 0; i < n_searches; i++) {
+		fm_sw root = (fm_sw)((uint64_t)f->fab->n_switches * i / n_searches);
+		struct fm_levels with = *levels;
+		int64_t *ids;
+		int rc =
+		    fm_cardinality_ids(f->host, arcs, root, (enum fm_tie)(i % FM_TIES), &ids, err);
+
+		with.ids = ids;
+		if (rc == 0 && how->by_leaves)
+			rc = fm_order_build(f->host, arcs, &with, &orders[(*n)++], err);
+		else if (rc == 0)
+			rc = fm_order_by_ids(f->host, arcs, ids, &orders[(*n)++], err);
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
 }
 
-/* The candidate with the least load on any link, where there is time to try
- * them.  Each joins all pairs, so each overwrites the whole of the tables. */
 static int
-route_best(const struct finder *f, const struct fm_updown *how, const struct fm_levels *levels,
-    const struct fm_tables *out, struct fm_paths *found, struct fm_error *err)
+list_orders(const struct finder *f, const struct fm_updown *how, const struct fm_levels *levels,
+    struct fm_order *orders, uint32_t *n, struct fm_error *err)
 {
-	bool try =
-	    how->ids == NULL && (uint64_t)f->fab->max_lid * f->fab->n_links < CANDIDATE_BUDGET;
-	struct fm_paths other = { .max_load = UINT64_MAX };
-	int rc;
+	uint32_t n_plain = how->by_leaves || how->ids != NULL ? 1 : PLAIN;
+	int rc = 0;
 
-	if (try && (rc = route_candidate(f, how, levels, BY_INDEX, out, &other, err)) != 0)
+	*n = 0;
+	for (uint32_t which = 0; rc == 0 && which < n_plain; which++)
+		if (how->by_leaves || (rc = level_candidate(f, how, which, err)) == 0)
+			rc = fm_order_build(f->host, &f->shape->arcs, levels, &orders[(*n)++], err);
+	if (rc == 0 && how->ids == NULL && f->fab->n_switches > 0)
+		rc = search_orders(f, how, levels, orders, n, err);
+	return rc;
+}
+
+/* The order that promises the least load on the busiest cable. */
+static int
+choose_order(const struct finder *f, const struct fm_updown *how, const struct fm_levels *levels,
+    struct fm_order *out, struct fm_error *err)
+{
+	struct fm_order orders[PLAIN + SEARCHES];
+	double worst[PLAIN + SEARCHES];
+	uint32_t n, best = 0;
+	int rc = list_orders(f, how, levels, orders, &n, err);
+
+	if (rc == 0 && n > 1)
+		rc = fm_estimate_orders(f->host, f->fab, &f->shape->arcs, orders, n, worst, err);
+	if (rc != 0)
 		return rc;
-	rc = route_candidate(f, how, levels, BY_CENTRE, out, found, err);
-	if (rc != 0 || found->max_load <= other.max_load)
+	for (uint32_t i = 1; i < n; i++)
+		best = worst[i] < worst[best] ? i : best;
+	*out = orders[best];
+	return 0;
+}
+
+/* Off trees, every pair joined: by load, with detours round what is crowded. */
+static int
+route_joined(const struct finder *f, const struct fm_updown *how, const struct fm_levels *levels,
+    const struct fm_tables *out, struct fm_missing *left, struct fm_error *err)
+{
+	struct fm_growth want = { .arcs = &f->shape->arcs,
+		.component = f->shape->component,
+		.rule = { .detours = how->choice.scatter == 0 },
+		.choice = how->choice };
+	struct fm_order order;
+	struct fm_paths found;
+	int rc = choose_order(f, how, levels, &order, err);
+
+	*left = (struct fm_missing){ 0 };
+	if (rc != 0)
 		return rc;
-	return route_candidate(f, how, levels, BY_INDEX, out, found, err);
+	want.rule.order = &order;
+	return fm_grow_trees(f->host, f->fab, &want, out, &found, err);
 }
 
 int
@@ -231,7 +285,7 @@ fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab,
 		.sum = fm_scratch_array(host, n, uint64_t),
 		.queue = fm_scratch_array(host, n, fm_sw),
 		.level = fm_scratch_array(host, n, uint32_t) };
-	bool by_leaves = how->n_roots == 0 && shape->tree.levelled;
+	bool by_leaves = how->by_leaves || (how->n_roots == 0 && shape->tree.levelled);
 	struct fm_levels levels = {
 		.level = f.level, .ids = how->ids, .turn = how->n_roots == 0 && !has_proxies(fab)
 	};
@@ -244,12 +298,9 @@ fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab,
 		return fm_no_scratch(host, "directions of the links", err);
 	if (by_leaves)
 		level_from_leaves(&f);
-	else if (levels.turn) {
-		if ((rc = route_best(&f, how, &levels, out, &found, err)) != 0)
-			return rc;
-		*left = (struct fm_missing){ 0 };
-		return 0;
-	} else if ((rc = level_from_roots(&f, how, err)) != 0)
+	if (levels.turn && !shape->tree.levelled)
+		return route_joined(&f, how, &levels, out, left, err);
+	if (!by_leaves && (rc = level_from_roots(&f, how, err)) != 0)
 		return rc;
 	if ((rc = fm_order_build(host, &shape->arcs, &levels, &order, err)) != 0)
 		return rc;

@@ -3,21 +3,37 @@
  * updn - up/down routing: shortest paths that go up to a root's side and then
  * down, free of credit loops on any fabric with one VL.
  *
- * The work is done by plugins/common/updown.c; this file turns options into
- * roots and ids.
+ * The idea: every cable is given a direction such that no circle of cables goes
+ * up all the way.  A path goes up, then down, never up again; channels of such
+ * paths can be numbered, so no circle of waiting packets closes (Autonet,
+ * Schroeder et al. 1991).  plugins/common/updown.c chooses the directions and
+ * routes; this file turns options into roots.
+ *
+ * When to use: on damaged or uneven trees that fattree refuses, and on any other
+ * fabric that has a single VL to spare.  Off trees paths crowd round the roots:
+ * with several VLs other engines do better.
+ *
+ * Promises: no credit loops; without roots every pair that cables join has a
+ * path, between switches too.  On trees balanced by digits, elsewhere by load,
+ * over the better of several orders.
+ *
+ * Options: roots (OpenSM's root_guid_file) stay roots: pairs that none of them
+ * joins are led another way (calculate_missing_routes, connect_roots) as far as
+ * that closes no cycle, and the rest is logged.  Without roots those of `level`,
+ * or found.  The others: plugins/common/updown_options.h.
+ *
+ * Refuses: a list of roots, or a level, of which no switch is in the fabric.
  */
 #include <fmd/engine.h>
 
-#include "plugins/common/choice_options.h"
-#include "plugins/common/updown.h"
+#include "plugins/common/updown_options.h"
+
+#define LOG_WARNING 2
 
 struct updn_options {
 	struct fm_nodeset_list roots;
-	struct fm_table ids;
 	int64_t level;
-	bool connect_roots;
-	bool calculate_missing_routes;
-	struct fm_choice_options choice;
+	struct fm_updown_options updown;
 };
 
 static const struct fm_option options[] = {
@@ -34,24 +50,27 @@ static const struct fm_option options[] = {
 	    .unit = "hops",
 	    .help = "Make every switch this far from the nearest host's switch a root; 0 finds "
 		    "roots." },
-	{ .name = "ids",
-	    .type = FM_OPT_TABLE,
-	    .offset = offsetof(struct updn_options, ids),
-	    .help = "Order of switches at the same distance from the roots: the lower id is up." },
-	{ .name = "connect_roots",
-	    .type = FM_OPT_BOOL,
-	    .offset = offsetof(struct updn_options, connect_roots),
-	    .def = "false",
-	    .help = "Give switches routes to one another too, as far as no credit loop results." },
-	{ .name = "calculate_missing_routes",
-	    .type = FM_OPT_BOOL,
-	    .offset = offsetof(struct updn_options, calculate_missing_routes),
-	    .def = "true",
-	    .help = "Route pairs that no up/down path joins another way, as far as no credit loop "
-		    "results." },
-	FM_CHOICE_OPTION_ROWS(struct updn_options, choice),
+	FM_UPDOWN_OPTION_ROWS(struct updn_options, updown),
 	{ .type = FM_OPT_END },
 };
+
+static void
+warn_of_empty(
+    const struct fm_host *host, const struct fm_fabric *fab, const struct fm_nodeset_list *roots)
+{
+	uint32_t n_empty = 0;
+
+	for (uint32_t i = 0; i < roots->n_sets; i++) {
+		bool any = false;
+
+		for (fm_sw s = 0; s < fab->n_switches; s++)
+			any |= fm_bit(roots->set[i].sw, s);
+		n_empty += !any;
+	}
+	if (n_empty > 0)
+		host->log(host, LOG_WARNING, "updn: %u of %u roots match no switch of this fabric",
+		    n_empty, roots->n_sets);
+}
 
 /* Switches of the root list, else those of the level; in index order. */
 static int
@@ -62,11 +81,12 @@ list_roots(const struct fm_host *host, const struct fm_fabric *fab, const struct
 
 	if (roots == NULL)
 		return fm_no_scratch(host, "list of roots", err);
+	warn_of_empty(host, fab, &o->roots);
 	for (fm_sw s = 0; s < fab->n_switches; s++) {
 		bool root = o->roots.n_sets == 0 && o->level > 0 && shape->tree.rank[s] == o->level;
 
 		for (uint32_t i = 0; i < o->roots.n_sets; i++)
-			root |= o->roots.set[i].sw != NULL && fm_bit(o->roots.set[i].sw, s);
+			root |= fm_bit(o->roots.set[i].sw, s);
 		if (root)
 			roots[how->n_roots++] = s;
 	}
@@ -82,49 +102,19 @@ list_roots(const struct fm_host *host, const struct fm_fabric *fab, const struct
 }
 
 static int
-list_ids(const struct fm_host *host, const struct fm_fabric *fab, const struct updn_options *o,
-    struct fm_updown *how, struct fm_error *err)
-{
-	int64_t *ids;
-
-	if (o->ids.n_rows == 0)
-		return 0;
-	ids = fm_scratch_array(host, fab->n_switches, int64_t);
-	if (ids == NULL)
-		return fm_no_scratch(host, "ids of switches", err);
-	for (fm_sw s = 0; s < fab->n_switches; s++)
-		ids[s] = INT64_MAX;
-	for (uint32_t i = 0; i < o->ids.n_rows; i++)
-		if (o->ids.row[i].index < fab->n_switches &&
-		    fab->sw_guid[o->ids.row[i].index] == o->ids.row[i].guid)
-			ids[o->ids.row[i].index] = o->ids.row[i].value;
-	how->ids = ids;
-	return 0;
-}
-
-static int
 updn_route(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_request *req,
     const void *opts, struct fm_tables *out, struct fm_error *err)
 {
 	const struct updn_options *o = opts;
-	struct fm_updown how = { .mend = (o->calculate_missing_routes ? FM_MEND_HOSTS : 0u) |
-		    (o->connect_roots ? FM_MEND_SWITCHES : 0u) };
+	struct fm_updown how = { 0 };
 	struct fm_shape shape;
-	struct fm_missing left;
 	int rc;
 
 	if ((rc = fm_shape_build(host, fab, &shape, err)) != 0 ||
 	    (rc = list_roots(host, fab, &shape, o, &how, err)) != 0 ||
-	    (rc = list_ids(host, fab, o, &how, err)) != 0 ||
-	    (rc = fm_choice_from_options(host, fab, &o->choice, &how.choice, err)) != 0 ||
-	    (rc = fm_route_updown(host, fab, &shape, &how, out, &left, err)) != 0)
+	    (rc = fm_updown_from_options(host, fab, &o->updown, &how, err)) != 0)
 		return rc;
-	if (left.to_hosts + left.to_others > 0)
-		host->log(host, 2,
-		    "updn: no path without a credit loop for %llu (switch, LID) to hosts and %llu "
-		    "to switches",
-		    (unsigned long long)left.to_hosts, (unsigned long long)left.to_others);
-	return 0;
+	return fm_updown_engine(host, fab, &shape, &how, "updn", out, err);
 }
 
 FM_ENGINE(updn, .aliases = (const char *const[]){ "up-down", "updown", NULL },
