@@ -202,6 +202,15 @@ tests_engine_check_grid_find_LDADD = $(unit_ldadd)
 
 include tests/sweep/local.mk
 
+UNIT_TESTS += tests/engine/check_paths
+tests_engine_check_paths_SOURCES = tests/engine/check_paths.c tests/engine/routed.h \
+	tests/unit/generate_words.h \
+	plugins/engines/minhop/minhop.c plugins/engines/updn/updn.c plugins/engines/dnup/dnup.c \
+	plugins/engines/shortestpath/shortestpath.c \
+	plugins/engines/dgshortestpath/dgshortestpath.c $(fattree_sources)
+tests_engine_check_paths_CFLAGS = $(unit_cflags)
+tests_engine_check_paths_LDADD = $(unit_ldadd)
+
 UNIT_TESTS += tests/engine/check_engines
 tests_engine_check_engines_SOURCES = tests/engine/check_engines.c \
 	plugins/engines/minhop/minhop.c plugins/engines/updn/updn.c

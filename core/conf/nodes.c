@@ -109,7 +109,7 @@ node_item_parse(const char *text, struct node_item *item, struct fm_error *err)
 	}
 	rest = after_prefix(text, "name:");
 	item->kind = NODE_NAME;
-	item->name = rest != NULL ? rest : text;
+	item->name = rest != NULL ? rest : strcmp(text, "All") == 0 ? "*" : text;
 	return check_pattern(item->name, err);
 }
 

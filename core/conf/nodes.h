@@ -7,6 +7,8 @@
  *	name:leaf-[1-18]	node description; * and ? match as in a shell, [1-4,7] a
  *				whole number with or without leading zeros; the
  *				prefix may be left out
+ *	All			every node (the device group that opa-fm knows; name:All
+ *				is a node of that name)
  *	level:0, level:top	switches so many hops above the nearest host-bearing one
  */
 #ifndef CORE_CONF_NODES_H

@@ -326,6 +326,15 @@ path_beside(const char *path, const char *file, struct fm_arena *mem)
 	return joined;
 }
 
+/* One line of a file.  Behind a GUID OpenSM's lists may say anything. */
+static int
+add_line(struct option_value *v, struct fm_arena *mem, char *line, struct fm_error *err)
+{
+	if (v->row->type != FM_OPT_TABLE && isdigit((unsigned char)line[0]))
+		line[strcspn(line, " \t")] = '\0';
+	return add_list_item(v, mem, line, err);
+}
+
 /* file:PATH: one item a line, in OpenSM's GUID lists too. */
 static int
 add_list_file(struct option_value *v, struct fm_arena *mem, const char *name, struct fm_error *err)
@@ -342,7 +351,7 @@ add_list_file(struct option_value *v, struct fm_arena *mem, const char *name, st
 		return rc;
 	conf_lines_init(&lines, bytes, n);
 	while ((line = conf_lines_next(&lines, mem)) != NULL)
-		if (add_list_item(v, mem, line, err) != 0)
+		if (add_line(v, mem, line, err) != 0)
 			return fm_context(err, "%s:%u", path, lines.line);
 	return lines.out_of_memory ? option_out_of_memory(err) : 0;
 }

@@ -229,6 +229,8 @@ static void
 grow_all(struct grow *g, const fm_end *ends, uint32_t n, bool again)
 {
 	for (uint32_t i = 0; i < n && !g->host->should_stop(g->host); i++) {
+		if (again && fm_bit_test(g->listed, ends[i]))
+			continue;
 		fm_steps_find(&g->steps, g->fab->end_sw[ends[i]]);
 		take_note(g, fm_is_host(g->fab, ends[i]));
 		grow_end(g, ends[i], again);

@@ -45,7 +45,8 @@ struct fm_paths {
  * other its tree is grown along right next steps, each switch taking the one from
  * which the path bears the least load so far.
  * Destinations are taken in turn over the switches; fabrics that are small
- * enough get a second round in which every tree is taken out and grown again.
+ * enough get a second round in which every tree, but those of choice.first, is taken
+ * out and grown again.
  *
  * With rule.detours (not with scatter) longer legal paths are taken as well where the
  * shortest are crowded.
