@@ -68,6 +68,18 @@ plugins_engines_file_la_SOURCES = plugins/engines/file/file.c
 plugins_engines_file_la_LDFLAGS = $(engine_ldflags)
 plugins_engines_file_la_LIBADD = libfmcommon.la
 
+dragonfly_sources = \
+	plugins/engines/dragonfly/between.c \
+	plugins/engines/dragonfly/dragonfly.c plugins/engines/dragonfly/dragonfly.h \
+	plugins/engines/dragonfly/groups.c \
+	plugins/engines/dragonfly/local.c \
+	plugins/engines/dragonfly/planes.c \
+	plugins/engines/dragonfly/rows.c
+plugin_LTLIBRARIES += plugins/engines/dragonfly.la
+plugins_engines_dragonfly_la_SOURCES = $(dragonfly_sources)
+plugins_engines_dragonfly_la_LDFLAGS = $(engine_ldflags)
+plugins_engines_dragonfly_la_LIBADD = libfmcommon.la
+
 # The skeleton needs nothing but fmd/engine.h.
 plugin_LTLIBRARIES += plugins/engines/template.la
 plugins_engines_template_la_SOURCES = plugins/engines/template/template.c

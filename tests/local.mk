@@ -199,6 +199,11 @@ UNIT_TESTS += tests/engine/check_grid_find
 tests_engine_check_grid_find_SOURCES = tests/engine/check_grid_find.c tests/unit/generate_words.h
 tests_engine_check_grid_find_CFLAGS = $(unit_cflags)
 tests_engine_check_grid_find_LDADD = $(unit_ldadd)
+UNIT_TESTS += tests/engine/check_dragonfly
+tests_engine_check_dragonfly_SOURCES = tests/engine/check_dragonfly.c \
+	tests/unit/generate_words.h $(dragonfly_sources)
+tests_engine_check_dragonfly_CFLAGS = $(unit_cflags)
+tests_engine_check_dragonfly_LDADD = $(unit_ldadd)
 
 include tests/sweep/local.mk
 

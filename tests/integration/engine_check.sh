@@ -37,7 +37,9 @@ cat "$tmp/other" - >>"$tmp/parts.net" <<-'END'
 	Ca 1 "pair-2"
 	[1](b) "pair-1"[1]
 END
-for run in "fattree tall" "fattree damaged" "fattree parts" "minhop parts" "updn parts"; do
+gen groups dragonfly 6 2 3 8
+./fmroute fail "$tmp/groups.net" --links=5% --seed=4 >"$tmp/cut.net"
+for run in "dragonfly groups" "dragonfly cut" "fattree tall" "fattree damaged" "fattree parts" "minhop parts" "updn parts"; do
 	./fmd-engine-check "plugins/engines/.libs/${run% *}.so" "$tmp/${run#* }.net" >"$tmp/out" &&
 		grep -q '^ok ' "$tmp/out" || { echo "$run:"; cat "$tmp/out"; exit 1; }
 done

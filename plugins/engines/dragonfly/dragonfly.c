@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * dragonfly - minimal routes on dragonflies: local, global, local.
+ *
+ * A dragonfly (Kim, Dally, Scott, Abts, ISCA 2008) is groups of switches, each
+ * joined to all others of its group, and at least one cable between any two
+ * groups.  A minimal route is at most one hop to the switch with a cable to the
+ * other group, that cable, and at most one hop there.  To keep packets that
+ * leave a group from waiting for packets that arrive in one, Kim and Dally raise
+ * the virtual channel after the global hop.  InfiniBand chooses the VL by SL, in
+ * port and out port, and that suffices (arXiv 2502.01214): one SL, VL 1 for what
+ * came in by a global cable and leaves by a local one, VL 0 for everything else.
+ * In Cascade's groups (Faanes et al., SC 2012) switches stand in rows and
+ * columns, each joined to all of its row and column; the way out takes the row
+ * first, the way in the column, so that here too the ports tell which it is.
+ *
+ *	channels in the order in which any route takes them
+ *	row VL 0 < column VL 0 < global VL 0 < column VL 1 < row VL 1
+ *	column in, row out: VL 1; global in, local out: VL 1; all else: VL 0
+ *
+ * Every route ascends in this order strictly, whatever its source and
+ * destination; so there is no cycle of channels.  SL is 0 both ways: replies are
+ * as safe as requests.
+ *
+ * Groups, rows and columns are found from the cables alone (groups.c).  Any
+ * number of groups, any number of cables between two of them, and parallel local
+ * cables; with several between two groups all carry the same (rows.c).  Several
+ * LIDs of a port are reached by one cable between the groups each.
+ *
+ * Missing cables.  Switches that have lost one may keep routes of the pattern by
+ * another cable between the groups; that is looked for first.  Else the route
+ * takes a detour: in its group by a third switch, or by a third group.  Such
+ * pairs of switches, and these alone, get an SL and a VL (a plane) of their own
+ * from VL 2 up, both ways the same, in which the dependencies of all routes put
+ * there are kept acyclic (planes.c).  Planes share no channel with the pattern.
+ * Where the VLs allowed do not suffice, the fabric is refused and a pair named.
+ *
+ * Use it on dragonflies and on Cascade-like fabrics.  It refuses what has no
+ * groups (trees, tori, random graphs), or groups of two.
+ *
+ *	groups	 switches with many common neighbours; lines in them
+ *	local	 next steps within a group
+ *	between	 cables from group to group
+ *	rows	 tables: O(bytes of the tables), rows in parallel
+ *	planes	 SL and VL
+ */
+#include "plugins/engines/dragonfly/dragonfly.h"
+
+static int
+find_shape(struct df *df, struct fm_error *err)
+{
+	int rc = fm_arcs_build(df->host, df->fab, &df->arcs, err);
+
+	return rc != 0 ? rc : df_find_groups(df, err);
+}
+
+static int
+dragonfly_probe(
+    const struct fm_host *host, const struct fm_fabric *fab, const void *opts, struct fm_error *err)
+{
+	struct df df = { .host = host, .fab = fab };
+
+	(void)opts;
+	return find_shape(&df, err);
+}
+
+static int
+dragonfly_route(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_request *req, const void *opts, struct fm_tables *out, struct fm_error *err)
+{
+	struct df df = { .host = host, .fab = fab, .out = out };
+	int rc;
+
+	(void)opts;
+	if ((rc = find_shape(&df, err)) != 0 || (rc = df_route_locally(&df, err)) != 0 ||
+	    (rc = df_join_groups(&df, err)) != 0 || (rc = df_fill_rows(&df, err)) != 0)
+		return rc;
+	return df_assign_vls(&df, req->n_vls, out, err);
+}
+
+FM_ENGINE(dragonfly,
+    .summary = "Dragonflies and Cascades: minimal routes, one SL and two VLs, no credit loops",
+    .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROMISES_NO_CREDIT_LOOPS | FM_SL_SYMMETRIC |
+	FM_WRITES_WHOLE_ROWS,
+    .probe = dragonfly_probe, .route = dragonfly_route);

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * dragonfly.h - what the parts of the dragonfly engine share.
+ *
+ *	groups.c   groups of switches, and the lines within a group
+ *	local.c    next steps within a group
+ *	between.c  cables between groups, and which way a group leads to another
+ *	rows.c     the tables
+ *	planes.c   SLs and VLs; pairs whose routes do not fit the pattern
+ *
+ * The idea stands at the head of dragonfly.c.
+ */
+#ifndef PLUGINS_ENGINES_DRAGONFLY_DRAGONFLY_H
+#define PLUGINS_ENGINES_DRAGONFLY_DRAGONFLY_H
+
+#include <stdatomic.h>
+
+#include <fmd/engine.h>
+
+#include "plugins/common/arcs.h"
+#include "plugins/common/lids.h"
+
+enum df_kind { DF_ROW, DF_COLUMN, DF_GLOBAL };
+
+/* How well a landing switch suits a destination switch. */
+enum df_class { DF_THERE, DF_FITS, DF_MISFITS };
+
+struct df {
+	const struct fm_host *host;
+	const struct fm_fabric *fab;
+	struct fm_arcs arcs;
+
+	/* groups.c */
+	uint32_t n_groups;
+	uint32_t *group; /* [n_switches] */
+	uint32_t *index; /* [n_switches] within the group */
+	uint32_t *first; /* [n_groups + 1] into member */
+	fm_sw *member;	 /* [n_switches] group by group */
+	uint8_t *kind;	 /* [n_arcs] enum df_kind */
+
+	/* local.c: per switch x and member y of its group, at local_at[x] + index[y] */
+	size_t *local_at;      /* [n_switches] */
+	fm_arc *direct;	       /* the arc x -> y, or FM_NONE */
+	fm_arc *away;	       /* next step towards y as a gateway: rows before columns */
+	fm_arc *home;	       /* next step towards y as a destination: columns before rows */
+	uint8_t *away_misfits; /* the steps away are in another order */
+	uint8_t *home_misfits; /* the steps home are in another order */
+	bool *group_misfits;   /* [n_groups] any of the two anywhere in it */
+	bool any_column;
+
+	/* between.c: cables of groups i -> j are cable[cable_first[i * n_groups + j] ..] */
+	uint32_t *cable_first; /* [n_groups * n_groups + 1] */
+	fm_link *cable;	       /* consecutive ones leave different switches where they can */
+	fm_sw *cable_from;     /* as cable */
+	uint32_t *via;	       /* [n_groups * n_groups] the group to step to; FM_NONE: no way */
+	bool *joint; /* [n_groups * n_groups] all sources use the cable of the destination */
+	uint32_t n_unjoined; /* ordered pairs of groups without a cable, but with a way */
+
+	/* rows.c */
+	struct fm_lids lids;
+	uint32_t *n_hosts; /* [n_switches] */
+	const struct fm_tables *out;
+	void **worker; /* [n_workers] */
+	atomic_bool no_memory;
+};
+
+#define DF_EACH_ARC(df, a, sw) \
+	for (fm_arc a = (df)->arcs.first[sw]; a < (df)->arcs.first[(sw) + 1]; a++)
+
+static inline uint32_t
+df_size(const struct df *df, uint32_t group)
+{
+	return df->first[group + 1] - df->first[group];
+}
+
+/* Where what x holds for y, of the same group, is in the arrays of local.c. */
+static inline size_t
+df_local(const struct df *df, fm_sw x, fm_sw y)
+{
+	return df->local_at[x] + df->index[y];
+}
+
+static inline size_t
+df_pair(const struct df *df, uint32_t from, uint32_t to)
+{
+	return (size_t)from * df->n_groups + to;
+}
+
+static inline enum df_class
+df_class_of(const struct df *df, fm_link cable, fm_sw dest)
+{
+	fm_sw at = df->fab->link_to[cable];
+
+	if (at == dest)
+		return DF_THERE;
+	return df->group[at] == df->group[dest] && df->home_misfits[df_local(df, at, dest)]
+	    ? DF_MISFITS
+	    : DF_FITS;
+}
+
+/* All return 0 or a negative enum fm_error_kind. */
+int df_find_groups(struct df *df, struct fm_error *err);
+int df_route_locally(struct df *df, struct fm_error *err);
+int df_join_groups(struct df *df, struct fm_error *err);
+int df_fill_rows(struct df *df, struct fm_error *err);
+int df_assign_vls(struct df *df, uint8_t n_vls, struct fm_tables *out, struct fm_error *err);
+
+/* May the route from u to v leave the pattern? */
+bool df_misfits(const struct df *df, fm_sw u, fm_sw v);
+
+#endif

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SLs and VLs.
+ *
+ * SL 0 has the pattern of dragonfly.c on VLs 0 and 1.  Pairs of switches with a
+ * route that may leave it, one way or the other, get an SL of their own, both
+ * ways the same, and with it one VL from end to end, a *plane*: the first from
+ * VL 2 up whose channel dependencies stay acyclic with all routes between the
+ * two switches (Pearce and Kelly; lib/acyclic.h).  Planes share no channel with
+ * one another nor with the pattern, so each is judged by itself.
+ * O(pairs that misfit * LIDs of a switch * hops) look-ups.
+ */
+#include <string.h>
+
+#include "lib/acyclic.h"
+#include "lib/bitset.h"
+#include "plugins/engines/dragonfly/dragonfly.h"
+
+#define FIRST_PLANE 2u /* VL of plane 0, whose SL is 1 */
+#define MAX_PLANES (FM_MAX_VLS - FIRST_PLANE)
+#define MAX_HOPS 64u
+#define LARGEST_SHARE 0.8 /* of all pairs that may misfit */
+
+struct planes {
+	struct df *df;
+	struct fm_tables *out;
+	uint64_t *misfits; /* [n_switches][words] */
+	size_t words;
+	atomic_bool any;
+	fm_link *port_link;  /* [n_switches][256] */
+	fm_link (*added)[2]; /* dependencies of the pair in hand */
+	size_t n_added, room;
+	struct fm_acyclic *plane[MAX_PLANES];
+	uint32_t n_planes, allowed;
+};
+
+/* ----------------------------------------------------------------- misfits */
+
+static void
+find_misfits(void *arg, uint32_t u, unsigned worker)
+{
+	struct planes *p = arg;
+	uint64_t *row = p->misfits + u * p->words;
+	bool any = false;
+
+	(void)worker;
+	if (p->df->host->should_stop(p->df->host))
+		return;
+	for (fm_sw v = 0; v < p->df->arcs.n_switches; v++)
+		if (df_misfits(p->df, u, v)) {
+			fm_bit_set(row, v);
+			any = true;
+		}
+	if (any)
+		atomic_store(&p->any, true);
+}
+
+/* Is there anything that could misfit at all? */
+static bool
+is_intact(const struct df *df)
+{
+	if (df->n_unjoined > 0)
+		return false;
+	for (uint32_t g = 0; g < df->n_groups; g++)
+		if (df->group_misfits[g])
+			return false;
+	return true;
+}
+
+/* ------------------------------------------------------------------ planes */
+
+static void
+index_ports(struct planes *p)
+{
+	const struct fm_fabric *fab = p->df->fab;
+
+	memset(p->port_link, 0xff, (size_t)fab->n_switches * 256 * sizeof(*p->port_link));
+	for (fm_sw s = 0; s < fab->n_switches; s++)
+		for (fm_link l = fab->sw_first_link[s]; l < fab->sw_first_link[s + 1]; l++)
+			p->port_link[(size_t)s * 256 + fab->link_port[l]] = l;
+}
+
+static void
+take_back(struct planes *p, struct fm_acyclic *g)
+{
+	while (p->n_added > 0) {
+		p->n_added--;
+		fm_acyclic_remove(g, p->added[p->n_added][0], p->added[p->n_added][1]);
+	}
+}
+
+/* The route from u to a LID; its links in hop[], how many. */
+static uint32_t
+walk(const struct planes *p, fm_sw u, uint16_t lid, fm_link *hop)
+{
+	const struct fm_fabric *fab = p->df->fab;
+	uint32_t n = 0;
+
+	while (n < MAX_HOPS) {
+		fm_link l = p->port_link[(size_t)u * 256 + p->out->lft[u][lid]];
+
+		if (l == FM_NONE)
+			break;
+		hop[n++] = l;
+		u = fab->link_to[l];
+	}
+	return n;
+}
+
+/* Routes from u to all LIDs at v into g; false: they would close a cycle, or
+ * memory is out. */
+static enum fm_acyclic_result
+add_routes(struct planes *p, struct fm_acyclic *g, fm_sw u, fm_sw v)
+{
+	const struct fm_fabric *fab = p->df->fab;
+	fm_link hop[MAX_HOPS], last[MAX_HOPS];
+	uint32_t n, n_last = 0;
+
+	for (fm_end e = fab->sw_first_end[v]; e < fab->sw_first_end[v + 1]; e++)
+		for (uint32_t i = 0; fab->end_lid[e] != 0 && i < 1u << fab->end_lmc[e]; i++) {
+			n = walk(p, u, (uint16_t)(fab->end_lid[e] + i), hop);
+			if (n == n_last && memcmp(hop, last, n * sizeof(*hop)) == 0)
+				continue;
+			n_last = n;
+			memcpy(last, hop, n * sizeof(*hop));
+			for (uint32_t k = 1; k < n; k++) {
+				enum fm_acyclic_result r = fm_acyclic_insert(g, hop[k - 1], hop[k]);
+
+				if (r == FM_ACYCLIC_CYCLE || r == FM_ACYCLIC_NOMEM ||
+				    p->n_added == p->room)
+					return r == FM_ACYCLIC_NOMEM ? r : FM_ACYCLIC_CYCLE;
+				p->added[p->n_added][0] = hop[k - 1];
+				p->added[p->n_added++][1] = hop[k];
+			}
+		}
+	return FM_ACYCLIC_ADDED;
+}
+
+static int
+open_plane(struct planes *p, fm_sw u, fm_sw v, struct fm_error *err)
+{
+	const struct df *df = p->df;
+
+	if (p->n_planes == p->allowed)
+		return df->host->fail(err, FM_E_TOPOLOGY,
+		    "with the cables that are missing, routes such as that from %s to %s need more "
+		    "VLs than the %u allowed; mend cables, allow more (n_vls), or use dfsssp or "
+		    "updn",
+		    df->fab->sw_name[u], df->fab->sw_name[v], p->allowed + FIRST_PLANE);
+	p->plane[p->n_planes] = fm_acyclic_new(df->fab->n_links, NULL);
+	if (p->plane[p->n_planes] == NULL)
+		return fm_no_scratch(df->host, "channel dependencies", err);
+	p->n_planes++;
+	return 0;
+}
+
+static void
+set_sl(struct planes *p, fm_sw u, fm_sw v, uint8_t sl)
+{
+	const struct fm_fabric *fab = p->df->fab;
+
+	for (fm_end e = fab->sw_first_end[v]; e < fab->sw_first_end[v + 1]; e++)
+		if (fab->end_lid[e] != 0)
+			memset(p->out->sl[u] + fab->end_lid[e], sl, (size_t)1 << fab->end_lmc[e]);
+}
+
+static int
+place_pair(struct planes *p, fm_sw u, fm_sw v, struct fm_error *err)
+{
+	for (uint32_t k = 0;; k++) {
+		enum fm_acyclic_result r;
+		int rc;
+
+		if (k == p->n_planes && (rc = open_plane(p, u, v, err)) != 0)
+			return rc;
+		p->n_added = 0;
+		r = add_routes(p, p->plane[k], u, v);
+		if (r == FM_ACYCLIC_ADDED)
+			r = add_routes(p, p->plane[k], v, u);
+		if (r == FM_ACYCLIC_ADDED) {
+			set_sl(p, u, v, (uint8_t)(k + 1));
+			set_sl(p, v, u, (uint8_t)(k + 1));
+			return 0;
+		}
+		take_back(p, p->plane[k]);
+		if (r == FM_ACYCLIC_NOMEM)
+			return fm_no_scratch(p->df->host, "channel dependencies", err);
+	}
+}
+
+static int
+place_all(struct planes *p, struct fm_error *err)
+{
+	const struct fm_host *host = p->df->host;
+	uint32_t n = p->df->arcs.n_switches;
+	int rc;
+
+	for (fm_sw u = 0; u < n; u++) {
+		if (host->should_stop(host))
+			return host->fail(err, FM_E_CANCELLED, "stopped while VLs were assigned");
+		host->progress(host, u, n);
+		for (fm_sw v = u + 1; v < n; v++)
+			if ((fm_bit_test(p->misfits + u * p->words, v) ||
+				fm_bit_test(p->misfits + v * p->words, u)) &&
+			    (rc = place_pair(p, u, v, err)) != 0)
+				return rc;
+	}
+	return 0;
+}
+
+/* LIDs at the switch with most of them: routes of a pair, both ways. */
+static size_t
+most_routes(const struct df *df)
+{
+	size_t most = 0;
+
+	for (fm_sw s = 0; s < df->arcs.n_switches; s++) {
+		size_t n = 0;
+
+		for (fm_end e = df->fab->sw_first_end[s]; e < df->fab->sw_first_end[s + 1]; e++)
+			n += (size_t)1 << df->fab->end_lmc[e];
+		most = n > most ? n : most;
+	}
+	return 2 * most;
+}
+
+static int
+check_share(const struct planes *p, struct fm_error *err)
+{
+	uint32_t n = p->df->arcs.n_switches;
+	uint64_t pairs = (uint64_t)n * (n - 1), bad = 0;
+
+	for (fm_sw u = 0; u < n; u++)
+		bad += fm_bit_count(p->misfits + u * p->words, n);
+	if ((double)bad > LARGEST_SHARE * (double)pairs)
+		return p->df->host->fail(err, FM_E_TOPOLOGY,
+		    "too little is left of the dragonfly: %llu of %llu pairs of switches have no "
+		    "route of the pattern local, global, local; use dfsssp or updn",
+		    (unsigned long long)bad, (unsigned long long)pairs);
+	return 0;
+}
+
+static int
+make_planes(struct planes *p, struct fm_error *err)
+{
+	struct df *df = p->df;
+	uint32_t n = df->arcs.n_switches;
+	int rc;
+
+	p->words = FM_BITSET_WORDS(n);
+	p->misfits = fm_scratch_array(df->host, n * p->words, uint64_t);
+	p->port_link = fm_scratch_array(df->host, (size_t)n * 256, fm_link);
+	p->room = most_routes(df) * MAX_HOPS;
+	p->added = fm_scratch_bytes(df->host, p->room, sizeof(*p->added));
+	if (p->misfits == NULL || p->port_link == NULL || p->added == NULL)
+		return fm_no_scratch(df->host, "channel dependencies", err);
+	df->host->parallel_for(df->host, n, find_misfits, p);
+	if (!atomic_load(&p->any))
+		return 0;
+	if ((rc = check_share(p, err)) != 0)
+		return rc;
+	index_ports(p);
+	rc = place_all(p, err);
+	for (uint32_t k = 0; k < p->n_planes; k++)
+		fm_acyclic_free(p->plane[k]);
+	return rc;
+}
+
+/* --------------------------------------------------------------------- VLs */
+
+/* The second VL, by what the packet came in by and goes out by: what comes from
+ * a global cable is about its destination, and so is a row after a column. */
+static bool
+is_inbound(int in, int out)
+{
+	return out != DF_GLOBAL && (in == DF_GLOBAL || (in == DF_COLUMN && out == DF_ROW));
+}
+
+static void
+write_vls(void *arg, uint32_t s, unsigned worker)
+{
+	const struct planes *p = arg;
+	const struct df *df = p->df;
+	const struct fm_fabric *fab = df->fab;
+	uint32_t n_ports = fab->sw_n_ports[s] + 1u;
+	int8_t kind[256];
+
+	(void)worker;
+	memset(kind, -1, sizeof(kind));
+	DF_EACH_ARC(df, a, s)
+	for (fm_link l = df->arcs.link[a]; l < df->arcs.link[a + 1]; l++)
+		kind[fab->link_port[l]] = (int8_t)df->kind[a];
+	for (uint32_t in = 0; in < n_ports; in++)
+		for (uint32_t out = 1; out < n_ports; out++) {
+			uint8_t *vl = p->out->sl2vl +
+			    16 * (p->out->sl2vl_first[s] + (size_t)in * n_ports + out);
+
+			if (kind[out] < 0)
+				continue;
+			if (is_inbound(kind[in], kind[out]))
+				vl[0] = 1;
+			for (uint32_t k = 0; k < p->n_planes; k++)
+				vl[k + 1] = (uint8_t)(FIRST_PLANE + k);
+		}
+}
+
+/* VLs that all links between switches have; *least: one with as few, or FM_NONE. */
+static uint8_t
+vls_of_links(const struct fm_fabric *fab, uint8_t n_vls, fm_link *least)
+{
+	*least = FM_NONE;
+	for (fm_link l = 0; l < fab->n_links; l++)
+		if (fab->link_n_vls[l] < n_vls) {
+			n_vls = fab->link_n_vls[l];
+			*least = l;
+		}
+	return n_vls;
+}
+
+static int
+refuse_vls(const struct df *df, uint8_t n_vls, fm_link least, struct fm_error *err)
+{
+	const struct fm_fabric *fab = df->fab;
+
+	if (least == FM_NONE)
+		return df->host->fail(
+		    err, FM_E_TOPOLOGY, "dragonfly needs 2 VLs, %u is allowed (n_vls)", n_vls);
+	return df->host->fail(err, FM_E_TOPOLOGY,
+	    "dragonfly needs 2 VLs, the cable between %s port %u and %s port %u has %u",
+	    fab->sw_name[fab->link_to[fab->link_rev[least]]], fab->link_port[least],
+	    fab->sw_name[fab->link_to[least]], fab->link_port[fab->link_rev[least]], n_vls);
+}
+
+int
+df_assign_vls(struct df *df, uint8_t n_vls, struct fm_tables *out, struct fm_error *err)
+{
+	struct planes p = { .df = df, .out = out };
+	fm_link least;
+	int rc;
+
+	n_vls = vls_of_links(df->fab, n_vls, &least);
+	if (df->n_groups == 1 && !df->any_column && is_intact(df))
+		return 0; /* no route has two hops */
+	if (n_vls < 2)
+		return refuse_vls(df, n_vls, least, err);
+	p.allowed = n_vls - FIRST_PLANE < MAX_PLANES ? n_vls - FIRST_PLANE : MAX_PLANES;
+	if (!is_intact(df) && (rc = make_planes(&p, err)) != 0)
+		return rc;
+	out->sl_shape = p.n_planes > 0 ? FM_SL_BY_SW_DLID : FM_SL_ZERO;
+	out->sl2vl_shape = FM_SL2VL_BY_IN_OUT;
+	out->n_vls_used = (uint8_t)(FIRST_PLANE + p.n_planes);
+	df->host->parallel_for(df->host, df->fab->n_switches, write_vls, &p);
+	return 0;
+}
