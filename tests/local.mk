@@ -272,8 +272,8 @@ EXTRA_DIST += tests/integration/umad_ibsim.sh
 # ---- engines from the outside
 TESTS += tests/integration/engine_check.sh tests/integration/outoftree.sh
 EXTRA_DIST += tests/integration/engine_check.sh tests/integration/outoftree.sh
-TESTS += tests/integration/documents.sh tests/integration/fmroute.sh
-EXTRA_DIST += tests/integration/documents.sh tests/integration/fmroute.sh
+TESTS += tests/integration/documents.sh tests/integration/fmroute.sh tests/integration/auto.sh
+EXTRA_DIST += tests/integration/documents.sh tests/integration/fmroute.sh tests/integration/auto.sh
 
 # By dev/test only, for their length.
 EXTRA_DIST += tests/integration/lib.bash tests/integration/walk_tables.py \

@@ -429,6 +429,8 @@ report_json(const struct job *job)
 
 	json_object_set_new(
 	    o, "engine", job->tables != NULL ? json_string(job->engine) : json_null());
+	if (job->plan != NULL && job->plan->because != NULL)
+		json_object_set_new(o, "because", json_string(job->plan->because));
 	json_object_set_new(o, "refused", refusals(job->plan));
 	json_object_set_new(o, "switches", json_integer(fab->n_switches));
 	json_object_set_new(o, "ends", json_integer(count_ends(fab)));
@@ -492,6 +494,8 @@ report_text(const struct job *job)
 		return;
 	}
 	printf("engine      %s\n", job->engine);
+	if (job->plan != NULL && job->plan->because != NULL)
+		printf("because     auto takes the fabric for %s\n", job->plan->because);
 	printf("time        route %.2f ms, verify %.2f ms, in all %.2f ms\n", job->route_ms,
 	    job->verify_ms, job->wall_ms);
 	print_verdict(&job->verdict);

@@ -22,6 +22,7 @@
 #include "core/conf/conf_private.h"
 #include "core/conf/conf_scan.h"
 #include "core/conf/readfile.h"
+#include "core/route/auto.h"
 #include "lib/error.h"
 #include "lib/log.h"
 
@@ -232,6 +233,24 @@ resolve_entry(
 	return 0;
 }
 
+/* An entry for each engine that `auto` may take and that is installed. */
+static int
+resolve_auto(
+    struct conf_private *self, struct chain_entry *entries, uint32_t *n, struct fm_error *err)
+{
+	for (uint32_t i = 0; i < AUTO_N_STEPS; i++) {
+		int rc;
+
+		if (engine_find(self->engines, auto_steps[i].engine) == NULL)
+			continue;
+		rc = resolve_entry(self, auto_steps[i].engine, &entries[*n], err);
+		if (rc != 0)
+			return rc;
+		entries[(*n)++].because = auto_steps[i].because;
+	}
+	return 0;
+}
+
 /* The next word of "a, b", trimmed and copied, or NULL. */
 static char *
 next_word(struct fm_arena *mem, const char **at)
@@ -257,16 +276,20 @@ resolve_chain(struct conf_private *self, struct fm_error *err)
 	bool written = option_values_origin(self->own, "chain") != NULL;
 	const char *at = conf->chain_text;
 	struct chain_entry *entries =
-	    fm_arena_array(&self->mem, strlen(at) + 1, struct chain_entry);
+	    fm_arena_array(&self->mem, strlen(at) * 2 + AUTO_N_STEPS, struct chain_entry);
 	uint32_t n = 0;
 	char *word;
+	int rc;
 
 	if (entries == NULL)
 		return conf_out_of_memory(err);
 	while ((word = next_word(&self->mem, &at)) != NULL) {
 		if (!written && engine_find(self->engines, word) == NULL)
 			continue;
-		if (resolve_entry(self, word, &entries[n++], err) != 0)
+		rc = strcmp(word, auto_engine.name) == 0
+		    ? resolve_auto(self, entries, &n, err)
+		    : resolve_entry(self, word, &entries[n++], err);
+		if (rc != 0)
 			return blame_chain(self, err);
 	}
 	if (n == 0 && !conf->fallback) {

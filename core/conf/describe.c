@@ -81,7 +81,7 @@ describe_engines(const struct engine_set *set, FILE *out)
 		print_traits(e, out);
 		fprintf(out, "\n    %s\n", set->engines[i].path);
 	}
-	if (set->n_engines == 0)
+	if (set->n_engines == 1) /* auto alone */
 		fprintf(out, "No engines found.\n");
 	for (uint32_t i = 0; i < set->n_refused; i++)
 		fprintf(out, "%srefused: %s\n", i == 0 ? "\n" : "", set->refused[i].reason);

@@ -27,6 +27,7 @@
 #include "core/conf/plugin_file.h"
 #include "core/conf/readfile.h"
 #include "core/conf/suggest.h"
+#include "core/route/auto.h"
 #include "lib/arena.h"
 #include "lib/error.h"
 #include "lib/vec.h"
@@ -258,6 +259,7 @@ int
 engine_set_load(struct engine_set *set, const char *const *dirs, struct fm_error *err)
 {
 	struct engine_set_private *self = calloc(1, sizeof(*self));
+	const struct engine_file built_in = { &auto_engine, "built in" };
 	int rc;
 
 	memset(set, 0, sizeof(*set));
@@ -271,6 +273,8 @@ engine_set_load(struct engine_set *set, const char *const *dirs, struct fm_error
 	fm_arena_init(&self->mem, SIZE_MAX);
 	if (lt_dladvise_init(&self->advise) != 0 || lt_dladvise_local(&self->advise) != 0)
 		rc = fm_fail(err, FM_E_SYSTEM, "libltdl does not start: %s", lt_dlerror());
+	else if (!fm_vec_push(&self->engines, built_in))
+		rc = out_of_memory(err);
 	else
 		rc = load_all(self, dirs, err);
 	if (rc != 0) {

@@ -20,7 +20,7 @@ struct engine_refusal {
 };
 
 struct engine_set {
-	struct engine_file *engines; /* [n_engines] sorted by name */
+	struct engine_file *engines; /* [n_engines] sorted by name; `auto` is one without route() */
 	uint32_t n_engines;
 	struct engine_refusal *refused; /* [n_refused] in the order of loading */
 	uint32_t n_refused;

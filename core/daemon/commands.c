@@ -107,6 +107,8 @@ run_routes(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	    (json_int_t)v->reachable_pairs, "unreachable_pairs", (json_int_t)v->unreachable_pairs,
 	    "disjoint_pairs", (json_int_t)v->disjoint_pairs, "loops", (int)v->loops, "credit_loops",
 	    (int)v->credit_loops, "max_hops", (int)v->max_hops);
+	if (region != NULL && p->because != NULL)
+		json_object_set_new(region, "because", json_string(p->because));
 	return hand_out(
 	    region == NULL ? NULL : json_pack("{s:[o]}", "regions", region), result, err);
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # core/route/: snapshots, tables, chains, verification, metrics.
 CORE_SOURCES += \
+	core/route/auto.c core/route/auto.h \
 	core/route/fallback.c core/route/fallback.h \
 	core/route/host.c core/route/host.h \
 	core/route/keep.c core/route/keep.h \

@@ -29,7 +29,7 @@ now_ms(void)
 static int
 refuse(struct plan *p, const struct chain_entry *e, const char *reason, struct fm_error *err)
 {
-	struct plan_refusal r;
+	struct plan_refusal r = { .by_auto = e->because != NULL };
 
 	snprintf(r.engine, sizeof(r.engine), "%s", e->name);
 	snprintf(r.reason, sizeof(r.reason), "%s", reason);
@@ -103,6 +103,7 @@ try_entry(struct router *r, struct plan *p, const struct chain_entry *e, const s
 		rc = refuse(p, e, reason, err);
 	} else if (rc == 0) {
 		snprintf(p->engine, sizeof(p->engine), "%s", e->name);
+		p->because = e->because;
 		p->tables = tables_get(t);
 		*taken = true;
 	}

@@ -22,7 +22,9 @@ struct chain_entry {
 	const struct fm_engine *engine;
 	const struct option_values *values; /* NULL = defaults */
 	const char *name;		    /* as written: "fattree" or "fattree:pods" */
-	int64_t time_limit_ms;		    /* 0 = none */
+	/* NULL, or of an entry that `auto` stands for (auto.h): what the fabric then is */
+	const char *because;
+	int64_t time_limit_ms; /* 0 = none */
 };
 
 struct chain {
@@ -35,6 +37,7 @@ struct chain {
 struct plan_refusal {
 	char engine[64];
 	char reason[640];
+	bool by_auto; /* `auto` asked this engine, nobody named it */
 };
 
 /* A LID that has entries, though nobody owns it now. */
@@ -54,6 +57,7 @@ struct plan {
 	FM_VEC(struct plan_absent) absent;
 	struct verdict verdict; /* of tables; without them, of the last that failed it */
 	char engine[64];	/* the entry that made the tables, "" when none did */
+	const char *because;	/* why `auto` took it; NULL: it was named */
 	FM_VEC(struct plan_refusal) refused;
 	double route_ms; /* probe and route of the entry that took it */
 	double verify_ms;

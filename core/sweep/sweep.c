@@ -387,8 +387,19 @@ log_refusals(const struct sweeper *s)
 		const struct plan_refusal *r = &s->next->refused.item[i];
 
 		if (!has_refusal(s->plan, r))
-			log_warn("sweep", "engine %s is passed over: %s", r->engine, r->reason);
+			fm_log(r->by_auto ? FM_LOG_INFO : FM_LOG_WARN, "sweep",
+			    "engine %s is passed over: %s", r->engine, r->reason);
 	}
+}
+
+/* What `auto` took, and why: said when it changes. */
+static void
+log_choice(const struct sweeper *s)
+{
+	const struct plan *p = s->next;
+
+	if (p != NULL && p->because != NULL && (s->plan == NULL || s->plan->because != p->because))
+		log_notice("sweep", "auto: engine %s, the fabric is %s", p->engine, p->because);
 }
 
 /* What routing has come to is in s->next (NULL: there is nothing to route). */
@@ -410,6 +421,7 @@ after_routing(struct sweeper *s, int rc)
 	s->chain_changed = false;
 	snprintf(r->engine, sizeof(r->engine), "%s", s->next != NULL ? s->next->engine : "none");
 	r->kept = s->next != NULL && (s->next == s->plan || s->next->kept);
+	log_choice(s);
 	enter(s, PHASE_SWITCHES);
 	program_switches(s);
 }

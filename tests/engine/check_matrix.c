@@ -322,8 +322,9 @@ load_engines(void)
 	for (uint32_t i = 0; i < set.n_engines && n_engines < MAX_ENGINES - 1; i++) {
 		const struct fm_engine *e = set.engines[i].engine;
 
-		/* file routes nothing of its own */
-		if (strcmp(e->name, "file") != 0 && (only == NULL || strcmp(e->name, only) == 0))
+		/* file and auto route nothing of their own */
+		if (strcmp(e->name, "file") != 0 && e->route != NULL &&
+		    (only == NULL || strcmp(e->name, only) == 0))
 			engines[n_engines++] = e;
 	}
 	if (only == NULL || strcmp(only, fallback_engine.name) == 0)

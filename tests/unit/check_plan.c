@@ -153,6 +153,26 @@ START_TEST(the_chain_goes_on_until_a_safe_plan_and_remembers_why)
 }
 END_TEST
 
+START_TEST(a_plan_says_why_auto_took_its_engine)
+{
+	struct chain_entry entries[] = { ENTRY(no), ENTRY(right) };
+	struct plan *p;
+
+	entries[0].because = "a tree";
+	entries[1].because = "a ring";
+	p = make(entries, 2, false, true);
+	ck_assert_str_eq(p->because, "a ring");
+	ck_assert_uint_eq(p->refused.n, 1);
+	ck_assert(p->refused.item[0].by_auto);
+	plan_put(p);
+	entries[0].because = entries[1].because = NULL;
+	p = make(entries, 2, false, true);
+	ck_assert_ptr_null(p->because);
+	ck_assert(!p->refused.item[0].by_auto);
+	plan_put(p);
+}
+END_TEST
+
 START_TEST(credit_loops_pass_only_where_they_are_allowed)
 {
 	const struct chain_entry right = ENTRY(right), loop = ENTRY(loop);
@@ -196,6 +216,7 @@ main(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, the_chain_goes_on_until_a_safe_plan_and_remembers_why);
+	tcase_add_test(t, a_plan_says_why_auto_took_its_engine);
 	tcase_add_test(t, credit_loops_pass_only_where_they_are_allowed);
 	tcase_add_test(t, a_time_limit_ends_a_slow_engine);
 	suite_add_tcase(s, t);

@@ -142,8 +142,8 @@ START_TEST(second_of_a_name_is_refused)
 	copy("good.so", folder[0], "good.so", SIZE_MAX);
 	copy("good.so", folder[1], "good.so", SIZE_MAX);
 	load(&set);
-	ck_assert_uint_eq(set.n_engines, 1);
-	ck_assert(strncmp(set.engines[0].path, folder[0], strlen(folder[0])) == 0);
+	ck_assert_uint_eq(set.n_engines, 2); /* and auto */
+	ck_assert(strncmp(set.engines[1].path, folder[0], strlen(folder[0])) == 0);
 	ck_assert_ptr_nonnull(strstr(refusal(&set, 1, "good.so")->reason, folder[0]));
 	ck_assert_ptr_nonnull(strstr(refusal(&set, 1, "good.so")->reason, "came first"));
 	engine_set_fini(&set);
@@ -172,7 +172,8 @@ START_TEST(other_files_are_not_looked_at)
 	copy("good.so", folder[0], "good.so.bak", SIZE_MAX);
 	copy("good.so", folder[0], ".good.so", SIZE_MAX);
 	load(&set);
-	ck_assert_uint_eq(set.n_engines, 0);
+	ck_assert_uint_eq(set.n_engines, 1); /* auto, which is no file */
+	ck_assert_str_eq(set.engines[0].path, "built in");
 	ck_assert_uint_eq(set.n_refused, 0);
 	engine_set_fini(&set);
 }
