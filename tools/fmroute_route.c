@@ -54,6 +54,7 @@ struct job {
 	bool has_metrics;
 	const char *engine;
 	double route_ms, verify_ms, wall_ms;
+	double memory_mb; /* of the process at its largest, before the statistics */
 };
 
 /* ------------------------------------------------------------ command line */
@@ -250,6 +251,22 @@ median(double *v, unsigned n)
 	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
+/* The largest that this process was: ru_maxrss would count who started it. */
+static double
+peak_mb(void)
+{
+	FILE *f = fopen("/proc/self/status", "re");
+	char line[256];
+	double kb = 0;
+
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL)
+		if (strncmp(line, "VmHWM:", 6) == 0)
+			kb = strtod(line + 6, NULL);
+	if (f != NULL)
+		fclose(f);
+	return kb / 1024;
+}
+
 /* ----------------------------------------------------------- the two roads */
 
 static int
@@ -371,6 +388,7 @@ finish(struct job *job, struct fm_error *err)
 	struct metrics_request req = { .seed = 1 };
 	int rc;
 
+	job->memory_mb = peak_mb();
 	if (job->tables == NULL)
 		return 0;
 	if (job->task->stats) {
@@ -438,6 +456,7 @@ report_json(const struct job *job)
 	json_object_set_new(o, "route_ms", json_real(job->route_ms));
 	json_object_set_new(o, "verify_ms", json_real(job->verify_ms));
 	json_object_set_new(o, "wall_ms", json_real(job->wall_ms));
+	json_object_set_new(o, "memory_mb", json_real(job->memory_mb));
 	json_object_set_new(o, "vls", json_integer(v->vls));
 	json_object_set_new(o, "reachable_pairs", json_integer((json_int_t)v->reachable_pairs));
 	json_object_set_new(o, "unreachable_pairs", json_integer((json_int_t)v->unreachable_pairs));

@@ -3,7 +3,7 @@
 
 Tables: bring-up on ibsim (fmd against OpenSM as shipped and at its best),
 routing offline (with the ratio to a memset and memcpy of the tables), quality
-under faults.  Peer runs are capped at 120 s and cached by the hash of the
+under faults; with --engines those of doc/engines.md (engines.py).  Peer runs are capped at 120 s and cached by the hash of the
 fabric and of the command; --peer=fresh redoes them.
 """
 import argparse
@@ -41,6 +41,7 @@ FABRICS = {  # name: (generator arguments or file, chain of fmd, engine of OpenS
 class Bench:
     def __init__(self, args):
         self.args = args
+        self.top = TOP
         self.build = os.path.abspath(args.build)
         self.cache = os.path.join(self.build, "bench-cache")
         self.work = tempfile.mkdtemp(prefix="fmd-bench.")
@@ -317,9 +318,26 @@ class Bench:
         except ValueError:
             return None
 
-    def machine(self):
+    @staticmethod
+    def machine_line():
         model = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "?")
-        self.say(f"# Measured\n\n{os.cpu_count()} cores, {model}. Written by `dev/bench`; read ratios, not milliseconds.\n")
+        return f"{os.cpu_count()} cores, {model}. Written by `dev/bench`; read ratios, not milliseconds."
+
+    def machine(self):
+        self.say(f"# Measured\n\n{self.machine_line()}\n")
+
+
+def engine_tables(parser, bench):
+    import engines
+    names = bench.args.only.split(",") if bench.args.only else list(engines.FABRICS)
+    unknown = [n for n in names if n not in engines.FABRICS]
+    try:
+        if unknown:
+            parser.error(f"no fabric {unknown[0]}: {' '.join(engines.FABRICS)}")
+        engines.Engines(bench).run(names)
+    finally:
+        shutil.rmtree(bench.work, ignore_errors=True)
+    return 0
 
 
 def main():
@@ -327,12 +345,18 @@ def main():
     parser.add_argument("--build", default=os.path.join(TOP, "build"))
     parser.add_argument("--peer", choices=("cached", "fresh"), default="cached")
     parser.add_argument("--quick", action="store_true", help="small fabrics only")
-    parser.add_argument("--only", choices=("bring-up", "offline", "faults"))
+    parser.add_argument("--engines", action="store_true", help="every engine on every fabric, for doc/engines.md")
+    parser.add_argument("--minutes", type=int, default=0, help="with --engines: no new run of the peer after so many")
+    parser.add_argument("--only", help="bring-up, offline or faults; with --engines: fabrics, separated by commas")
     parser.add_argument("--fabric", action="append", choices=sorted(FABRICS), help="these only; may be repeated")
     parser.add_argument("--write", metavar="FILE", help="write the tables there too")
     args = parser.parse_args()
+    if not args.engines and args.only not in (None, "bring-up", "offline", "faults"):
+        parser.error("--only is bring-up, offline or faults")
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     bench = Bench(args)
+    if args.engines:
+        return engine_tables(parser, bench)
     names = args.fabric or [n for n, row in FABRICS.items() if row[3] or not args.quick]
     try:
         bench.machine()

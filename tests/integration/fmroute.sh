@@ -26,13 +26,13 @@ keys() { sed -n 's/^ "\([a-z0-9_]*\)":.*/\1/p' out | tr '\n' ' '; }
 value() { sed -n "s/^ \"$1\": \(.*[^,]\),*\$/\1/p" out; }
 is() { [ "$(value "$1")" = "$2" ] || fail "$1 is $(value "$1"), not $2"; }
 # What does not depend on the clock or on who made the tables.
-facts() { grep -v -e '_ms":' -e '"engine":' out; }
+facts() { grep -v -e '_m[sb]":' -e '"engine":' out; }
 
 $fmroute gen pgft 2 4,8 1,4 1,1 >tree.net
 $fmroute gen torus 4x4x2 1 >torus.net
 
 # ---- the JSON: 8 leaves with 4 hosts, 4 spines
-plain="engine refused switches ends lids route_ms verify_ms wall_ms vls reachable_pairs \
+plain="engine refused switches ends lids route_ms verify_ms wall_ms memory_mb vls reachable_pairs \
 unreachable_pairs disjoint_pairs switch_pairs_unrouted loops wrong_host vl_errors credit_loops \
 max_hops avg_hops "
 run 0 tree.net --engine=fattree --json
