@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define FM_HASH_NONE UINT32_MAX
 
@@ -45,6 +46,23 @@ fm_mix64(uint64_t x)
 	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
 	x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
 	return x ^ (x >> 31);
+}
+
+/* Many bytes to 64 bits, going on from a seed; not for enemies. */
+static inline uint64_t
+fm_hash_bytes(uint64_t seed, const void *bytes, size_t n)
+{
+	const unsigned char *at = bytes;
+	uint64_t h = fm_mix64(seed ^ n), word;
+
+	for (; n >= sizeof(word); n -= sizeof(word), at += sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
+		h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		h ^= h >> 29;
+	}
+	word = 0;
+	memcpy(&word, at, n);
+	return fm_mix64(h ^ word);
 }
 
 #endif

@@ -215,6 +215,10 @@ tests_engine_check_paths_SOURCES = tests/engine/check_paths.c tests/engine/route
 	plugins/engines/dgshortestpath/dgshortestpath.c $(fattree_sources)
 tests_engine_check_paths_CFLAGS = $(unit_cflags)
 tests_engine_check_paths_LDADD = $(unit_ldadd)
+UNIT_TESTS += tests/unit/check_plan_file
+tests_unit_check_plan_file_SOURCES = tests/unit/check_plan_file.c tests/unit/generate_words.h
+tests_unit_check_plan_file_CFLAGS = $(unit_cflags)
+tests_unit_check_plan_file_LDADD = $(unit_ldadd)
 
 UNIT_TESTS += tests/engine/check_engines
 tests_engine_check_engines_SOURCES = tests/engine/check_engines.c \

@@ -24,6 +24,7 @@
 #include "core/conf/readfile.h"
 #include "core/route/auto.h"
 #include "lib/error.h"
+#include "lib/hash.h"
 #include "lib/log.h"
 
 #define DEFAULT_PATH SYSCONF_DIR "/fmd/fmd.conf"
@@ -268,6 +269,23 @@ next_word(struct fm_arena *mem, const char **at)
 	return word;
 }
 
+static uint64_t
+chain_mark(const struct conf *conf)
+{
+	const int64_t numbers[] = { conf->fallback, conf->credit_loops, conf->n_vls, conf->sl_model,
+		FM_ABI_MAJOR, FM_ABI_MINOR };
+	uint64_t h = fm_hash_bytes(0, numbers, sizeof(numbers));
+
+	h = fm_hash_bytes(h, PACKAGE_VERSION, sizeof(PACKAGE_VERSION));
+	for (uint32_t i = 0; i < conf->chain.n_entries; i++) {
+		const struct chain_entry *e = &conf->chain.entries[i];
+
+		h = fm_hash_bytes(h, e->name, strlen(e->name));
+		h = fm_mix64(h ^ option_values_mark(e->values));
+	}
+	return h;
+}
+
 /* The default chain may name engines that are not installed; a written one not. */
 static int
 resolve_chain(struct conf_private *self, struct fm_error *err)
@@ -296,8 +314,11 @@ resolve_chain(struct conf_private *self, struct fm_error *err)
 		fm_fail(err, FM_E_CONFIG, "no engine is left: name one, or set fallback = yes");
 		return blame_chain(self, err);
 	}
-	conf->chain = (struct chain){ entries, n, conf->fallback,
-		conf->credit_loops == CONF_CREDIT_LOOPS_WARN };
+	conf->chain = (struct chain){ .entries = entries,
+		.n_entries = n,
+		.fallback = conf->fallback,
+		.allow_credit_loops = conf->credit_loops == CONF_CREDIT_LOOPS_WARN };
+	conf->chain.mark = chain_mark(conf);
 	return 0;
 }
 

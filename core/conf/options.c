@@ -17,6 +17,7 @@
 #include "core/route/snapshot.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
+#include "lib/hash.h"
 
 struct option_values {
 	struct fm_arena *mem;
@@ -208,6 +209,34 @@ option_values_set(struct option_values *v, const char *key, const char *const *i
 		return option_out_of_memory(err);
 	v->values[v->n++] = value;
 	return 0;
+}
+
+static uint64_t
+mark_value(const struct option_value *v)
+{
+	uint64_t h = fm_hash_bytes(1, v->row->name, strlen(v->row->name));
+
+	h = fm_hash_bytes(h, &v->number, sizeof(v->number));
+	if (v->text != NULL)
+		h = fm_hash_bytes(h, v->text, strlen(v->text));
+	if (v->bytes != NULL)
+		h = fm_hash_bytes(h, v->bytes, v->n_bytes);
+	for (size_t i = 0; v->items != NULL && i < v->n; i++)
+		h = fm_hash_bytes(h, v->items[i].text, strlen(v->items[i].text));
+	for (size_t i = 0; v->lines != NULL && i < v->n; i++)
+		h = fm_mix64(fm_mix64(fm_mix64(h ^ v->lines[i].guid) ^ v->lines[i].port) ^
+		    (uint64_t)v->lines[i].value);
+	return h;
+}
+
+uint64_t
+option_values_mark(const struct option_values *v)
+{
+	uint64_t sum = 0; /* in whatever order they were written */
+
+	for (size_t i = 0; v != NULL && i < v->n; i++)
+		sum += mark_value(&v->values[i]);
+	return fm_mix64(sum);
 }
 
 const struct option_origin *

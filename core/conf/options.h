@@ -68,6 +68,8 @@ struct option_origin {
  * read now; a relative path is one beside the configuration file. */
 int option_values_set(struct option_values *v, const char *key, const char *const *items,
     size_t n_items, const struct option_origin *origin, struct fm_error *err);
+/* Stands for what was written, however and wherever: equal marks, equal options. */
+uint64_t option_values_mark(const struct option_values *v);
 /* Where key was set, or NULL when it was not. */
 const struct option_origin *option_values_origin(const struct option_values *v, const char *key);
 

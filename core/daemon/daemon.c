@@ -408,6 +408,7 @@ open_store(struct daemon *d, struct fm_error *err)
 {
 	int rc = store_open(d->conf->state_dir, &d->store, err);
 
+	snprintf(d->plan_path, sizeof(d->plan_path), "%s/tables", d->conf->state_dir);
 	if (rc != 0 || d->conf->guid2lid.path == NULL)
 		return rc;
 	return import_lids(d, err);
@@ -446,7 +447,8 @@ start_sweeper(struct daemon *d, struct fm_error *err)
 		.store = d->store,
 		.ha = &d->ha,
 		.router = &d->router,
-		.chain = &d->conf->chain };
+		.chain = &d->conf->chain,
+		.plan_path = d->plan_path };
 	struct sweep_settings set;
 
 	d->routed_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -121,17 +121,6 @@ is_host(const struct fm_fabric *fab, fm_end e)
 	return fab->end_kind[e] == FM_END_CA || fab->end_kind[e] == FM_END_ROUTER;
 }
 
-static bool
-had_hosts(const struct keeping *k, fm_sw sw)
-{
-	const struct fm_fabric *was = &k->prev->graph->fab;
-
-	for (fm_end e = was->sw_first_end[sw]; e < was->sw_first_end[sw + 1]; e++)
-		if (is_host(was, e))
-			return true;
-	return false;
-}
-
 /* Of the ends of this switch that have columns the n-th, round and round;
  * hosts before its own port.  FM_NONE: there is none. */
 static fm_end
@@ -166,7 +155,7 @@ find_joiners(struct keeping *k, bool *serve, struct fm_error *err)
 		if (fab->end_sw[e] == FM_NONE || fab->end_lid[e] == 0 || has_column(k, e))
 			continue;
 		j.like = model_for(k, fab->end_sw[e], n++);
-		*serve = j.like != FM_NONE && (!is_host(fab, e) || had_hosts(k, fab->end_sw[e]));
+		*serve = j.like != FM_NONE && (is_host(fab, j.like) || !is_host(fab, e));
 		if (!fm_vec_push(&k->joiners, j))
 			return fm_fail(err, FM_E_RESOURCE, "out of memory for new hosts");
 	}

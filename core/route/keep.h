@@ -8,13 +8,12 @@
  *
  *	gone	a port's entries stay in the switches for linger_ms (plan.absent):
  *		whoever is back by then finds them, and nothing is written
- *	new	a LID on a switch that had hosts when the engine ran gets the
- *		column of another LID there: it leads along the same channels, so
+ *	new	a LID on a switch that has hosts gets the column of one of them: it leads along the same channels, so
  *		nothing that was acyclic gets a cycle
  *
  * Refused, so that an engine runs: a cable or switch that is new, or that was
  * lost and carried traffic of somebody who is still there; another rate or
- * number of VLs; a first host on a switch; more new LIDs than a sixteenth of
+ * number of VLs; a host on a switch where none is; more new LIDs than a sixteenth of
  * the fabric since the engine ran.
  */
 #ifndef CORE_ROUTE_KEEP_H

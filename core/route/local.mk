@@ -7,7 +7,7 @@ CORE_SOURCES += \
 	core/route/keep.c core/route/keep.h \
 	core/route/metrics.c core/route/metrics.h core/route/metrics_ebb.c \
 	core/route/metrics_internal.h core/route/metrics_shift.c core/route/metrics_walk.c \
-	core/route/plan.c core/route/plan.h \
+	core/route/plan.c core/route/plan.h core/route/plan_file.c core/route/plan_file.h \
 	core/route/router.c \
 	core/route/snapshot.c core/route/snapshot.h \
 	core/route/tables.c core/route/tables.h \

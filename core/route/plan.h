@@ -32,6 +32,7 @@ struct chain {
 	uint32_t n_entries;
 	bool fallback;		 /* end with the core's up/down */
 	bool allow_credit_loops; /* credit_loops = warn */
+	uint64_t mark;		 /* stands for all that tables depend on besides the fabric */
 };
 
 struct plan_refusal {

@@ -81,6 +81,7 @@ struct sweeper {
 
 	struct plan *plan;			/* in the switches */
 	struct plan *next;			/* being written */
+	bool plan_saved;			/* its tables are in the file */
 	struct fm_hash lid_owner;		/* base LID -> slot */
 	uint32_t cursor[3];			/* of the feed that runs: stage, outer, inner */
 	uint32_t n_held_back, n_held_back_said; /* active links that could do more (links.c) */

@@ -461,6 +461,8 @@ program_commit(struct sweeper *s)
 			n->lft = LFT_OURS;
 	}
 	if (s->next != s->plan || s->next == NULL) {
+		s->plan_saved = s->plan_saved && s->plan != NULL && s->next != NULL &&
+		    s->plan->tables == s->next->tables;
 		plan_put(s->plan);
 		s->plan = s->next;
 	} else {

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "core/route/keep.h"
+#include "core/route/plan_file.h"
 #include "core/sweep/internal.h"
 
 #define NS_PER_MS 1e6
@@ -219,6 +220,20 @@ keep_mark(struct sweeper *s)
 		log_err("sweep", "%s", err.msg);
 }
 
+/* The tables outlive us: who comes after computes nothing. */
+static void
+keep_plan(struct sweeper *s)
+{
+	struct fm_error err = { 0 };
+
+	if (s->p.plan_path == NULL || s->set.dry_run || s->plan == NULL || s->plan_saved)
+		return;
+	if (plan_file_save(s->p.plan_path, s->plan, s->p.chain->mark, &err) != 0)
+		log_warn("sweep", "the tables are not kept for a restart: %s", err.msg);
+	else
+		s->plan_saved = true;
+}
+
 static void
 end_sweep(struct sweeper *s, enum sweep_outcome outcome)
 {
@@ -243,6 +258,8 @@ end_sweep(struct sweeper *s, enum sweep_outcome outcome)
 	s->next = NULL;
 	if (s->done != NULL)
 		s->done(s->done_arg, r);
+	if (outcome == SWEEP_UP)
+		keep_plan(s);
 }
 
 /* ---------------------------------------------------------------- phases */
@@ -435,14 +452,21 @@ start_routing(struct sweeper *s)
 		.now_ms = clock_ms(s),
 		.linger_ms = s->set.lid_linger_ms };
 	struct fm_error *err = &s->report.error;
+	struct plan *thawed = NULL;
 	int rc = model_build(s, &q.snap, err);
 
+	if (rc == 0 && q.snap != NULL && s->plan == NULL && s->p.plan_path != NULL) {
+		rc = plan_file_load(
+		    s->p.plan_path, s->p.router, q.snap, s->p.chain->mark, q.now_ms, &thawed, err);
+		q.prev = thawed;
+	}
 	if (rc == 0 && q.snap != NULL && s->p.worker != NULL) {
 		plan_worker_start(s->p.worker, &q);
 		s->routing = true;
 	} else if (rc == 0 && q.snap != NULL) {
 		rc = plan_make(s->p.router, &q, &s->next, err);
 	}
+	plan_put(thawed);
 	snapshot_put(q.snap);
 	if (!s->routing)
 		after_routing(s, rc);

@@ -105,6 +105,7 @@ struct sweep_parts {
 	struct router *router;
 	const struct chain *chain;
 	struct plan_worker *worker; /* NULL: plans are made while sweeper_step() waits */
+	const char *plan_path;	    /* where tables are kept over a restart, or NULL */
 };
 struct sweeper *sweeper_new(
     const struct sweep_parts *parts, const struct sweep_settings *settings, struct fm_error *err);

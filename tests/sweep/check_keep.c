@@ -4,7 +4,10 @@
  * hosts, LIDs that stay away.  What counts is what reaches the switches.
  */
 #include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/mad/wire.h"
 #include "lib/hash.h"
@@ -235,6 +238,155 @@ START_TEST(first_hosts_of_a_leaf_are_routed_anew)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- restart */
+
+static char plan_path[64];
+
+static void
+start_over(void)
+{
+	rig_stop(&rig);
+	rig_log_clear();
+	rig_start(&rig);
+	lft_sets_before = lft_sets();
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+}
+
+/* Up with a host on a copied column, which no engine would give again. */
+static void
+bring_up_kept(const char *words)
+{
+	uint32_t host;
+
+	snprintf(plan_path, sizeof(plan_path), "/tmp/fmd-check-tables-XXXXXX");
+	ck_assert_int_ge(close(mkstemp(plan_path)), 0);
+	unlink(plan_path);
+	rig.plan_path = plan_path;
+	rig_generate(&rig.nl, words);
+	rig_sim(&rig, NULL);
+	host = last_host();
+	sim_unlink(rig.sim, host, 1);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	sim_relink(rig.sim, host, 1);
+	settle();
+	ck_assert_uint_eq(sweeper_plan(rig.sweeper)->n_joined, 1);
+	ck_assert_int_eq(access(plan_path, R_OK), 0);
+}
+
+static void
+remove_kept(void)
+{
+	char bad[80];
+
+	snprintf(bad, sizeof(bad), "%s.bad", plan_path);
+	unlink(plan_path);
+	unlink(bad);
+	rig_fini(&rig);
+}
+
+START_TEST(after_a_restart_no_engine_runs)
+{
+	bring_up_kept(fabrics[_i]);
+	start_over();
+	ck_assert(is_kept());
+	ck_assert_uint_eq(written(), 0);
+	ck_assert_uint_eq(sweeper_plan(rig.sweeper)->n_joined, 1);
+	ck_assert_uint_eq(sweeper_plan(rig.sweeper)->verdict.unreachable_pairs, 0);
+	ck_assert_uint_gt(sweeper_plan(rig.sweeper)->verdict.reachable_pairs, 0);
+}
+END_TEST
+
+START_TEST(after_a_restart_an_absent_host_still_lingers)
+{
+	bring_up_kept(fabrics[0]);
+	sim_unlink(rig.sim, last_host(), 1);
+	settle();
+	start_over();
+	ck_assert(is_kept());
+	ck_assert_uint_eq(written(), 0);
+	ck_assert_uint_eq(sweeper_plan(rig.sweeper)->absent.n, 1);
+}
+END_TEST
+
+START_TEST(another_fabric_or_chain_is_routed)
+{
+	uint32_t leaf;
+
+	bring_up_kept(fabrics[0]);
+	rig.chain.mark++;
+	start_over();
+	ck_assert(!is_kept());
+	rig.chain.mark--;
+	leaf = switch_of(last_host());
+	for (unsigned p = 1; p <= rig.nl.nodes[leaf].n_ports; p++)
+		if (rig.nl.nodes[netlist_port(&rig.nl, leaf, p)->peer_node].type ==
+		    NETLIST_SWITCH) {
+			sim_unlink(rig.sim, leaf, p);
+			break;
+		}
+	start_over();
+	ck_assert(!is_kept());
+	ck_assert_ptr_null(strstr(rig_log, "kept tables"));
+}
+END_TEST
+
+enum harm { TRUNCATED, ONE_BIT, EMPTIED, FOREIGN, N_HARMS };
+
+static void
+harm_file(enum harm harm)
+{
+	FILE *f = fopen(plan_path, "r+");
+	long n;
+
+	ck_assert_ptr_nonnull(f);
+	fseek(f, 0, SEEK_END);
+	n = ftell(f);
+	if (harm == TRUNCATED)
+		ck_assert_int_eq(ftruncate(fileno(f), n - 1), 0);
+	if (harm == EMPTIED)
+		ck_assert_int_eq(ftruncate(fileno(f), 0), 0);
+	fseek(f, harm == FOREIGN ? 0 : n / 2, SEEK_SET);
+	if (harm == ONE_BIT || harm == FOREIGN) {
+		int c = fgetc(f);
+
+		fseek(f, -1, SEEK_CUR);
+		fputc(c ^ 4, f);
+	}
+	fclose(f);
+}
+
+START_TEST(a_damaged_file_is_set_aside)
+{
+	char bad[80];
+
+	bring_up_kept(fabrics[0]);
+	harm_file((enum harm)_i);
+	start_over();
+	ck_assert(!is_kept());
+	ck_assert_ptr_nonnull(strstr(rig_log, "set aside"));
+	snprintf(bad, sizeof(bad), "%s.bad", plan_path);
+	ck_assert_int_eq(access(bad, R_OK), 0);
+	start_over(); /* and what was written since is good */
+	ck_assert(is_kept());
+}
+END_TEST
+
+static TCase *
+restarts(void)
+{
+	TCase *t = tcase_create("restarts");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, NULL, remove_kept);
+	tcase_add_loop_test(t, after_a_restart_no_engine_runs, 0, N_FABRICS);
+	tcase_add_test(t, after_a_restart_an_absent_host_still_lingers);
+	tcase_add_test(t, another_fabric_or_chain_is_routed);
+	tcase_add_loop_test(t, a_damaged_file_is_set_aside, 0, N_HARMS);
+	return t;
+}
+
 static Suite *
 suite(void)
 {
@@ -250,6 +402,7 @@ suite(void)
 	tcase_add_test(t, a_lost_cable_that_carries_traffic_is_routed_round);
 	tcase_add_test(t, first_hosts_of_a_leaf_are_routed_anew);
 	suite_add_tcase(s, t);
+	suite_add_tcase(s, restarts());
 	return s;
 }
 

@@ -125,6 +125,7 @@ rig_start(struct rig *r)
 	ck_assert_ptr_nonnull(r->txn);
 	start_worker(r);
 	parts.worker = r->worker;
+	parts.plan_path = r->plan_path;
 	parts.transport = r->transport;
 	parts.txn = r->txn;
 	r->sweeper = sweeper_new(&parts, &r->set, &err);

@@ -19,7 +19,8 @@ struct rig {
 	struct transport *transport;
 	struct txn_engine *txn;
 	struct sweeper *sweeper;
-	struct store *store; /* NULL unless opened by the test */
+	struct store *store;   /* NULL unless opened by the test */
+	const char *plan_path; /* sweep_parts */
 	struct ha ha;
 	struct router router;
 	bool off_loop; /* route on a thread of its own */

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/route/plan_file.h - the tables of a plan, kept over a restart.
+ *
+ * One file, written beside its place and renamed: a crash leaves the old one
+ * or none.  What it says is believed only when its length and sum are right,
+ * and used only on the switches and cables, and under the chain, it was made
+ * for; the plan made of it is verified like any other.
+ *
+ *	header   struct plan_file_head, in the byte order of the machine
+ *	lids     a bit per LID that has entries
+ *	refused  struct plan_refusal, n_refused of them
+ *	sl       a row, where the SL depends on the DLID alone
+ *	switches each: GUID, row of the LFT, row of SLs (where they depend on the
+ *	         switch), rows of SL2VL (by ports or by link, in order of ports)
+ */
+#ifndef CORE_ROUTE_PLAN_FILE_H
+#define CORE_ROUTE_PLAN_FILE_H
+
+#include "core/route/plan.h"
+
+/* Write p, made under the chain of this mark.  Tables with adaptive groups are
+ * not kept: an old file is removed.  O(table bytes).  FM_E_SYSTEM. */
+int plan_file_save(
+    const char *path, const struct plan *p, uint64_t chain_mark, struct fm_error *err);
+
+/* A plan for snap without a verdict, to be the `prev` of plan_make(); NULL when
+ * there is no file or it is for other switches or another chain.  A damaged
+ * file is set aside with a warning.  FM_E_RESOURCE. */
+int plan_file_load(const char *path, struct router *r, struct snapshot *snap, uint64_t chain_mark,
+    int64_t now_ms, struct plan **out, struct fm_error *err);
+
+#endif
