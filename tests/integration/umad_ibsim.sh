@@ -80,7 +80,10 @@ for host in host-1-1 spine-2; do
 	for window in 1 4 128; do
 		probe_at "$host" "$window" 500 || fail "from $host, window $window"
 		grep -q "^nodes=$n_nodes .*answered=500 " out || fail "from $host, window $window: not all found"
-		grep -q "^failed=0 foreign=0 duplicates=0" out || fail "from $host: strange answers"
+		# on a busy machine a request is sent again, and then answered twice
+		resent=$(sed -n 's/.*answered=\([0-9]*\) sent=\([0-9]*\) .*/\2 - \1/p' out)
+		doubled=$(sed -n 's/^failed=0 foreign=0 duplicates=\([0-9]*\) .*/\1/p' out)
+		[ "${doubled:-1000000}" -le $((resent)) ] || fail "from $host: strange answers"
 	done
 done
 
