@@ -49,12 +49,14 @@ plugins_engines_dgshortestpath_la_LIBADD = libfmcommon.la
 
 fattree_sources = \
 	plugins/engines/fattree/bundle.c \
+	plugins/engines/fattree/classes.c \
 	plugins/engines/fattree/down.c \
 	plugins/engines/fattree/fattree.c plugins/engines/fattree/fattree.h \
 	plugins/engines/fattree/fill.c plugins/engines/fattree/fill.h \
 	plugins/engines/fattree/leads.c \
 	plugins/engines/fattree/order.c \
 	plugins/engines/fattree/reach.c \
+	plugins/engines/fattree/reverse.c \
 	plugins/engines/fattree/shape.c \
 	plugins/engines/fattree/tiers.c \
 	plugins/engines/fattree/translate.c \

@@ -336,6 +336,7 @@ settle(struct keeping *k, const struct plan_request *q, bool *serve, struct fm_e
 		if (!fm_vec_push(&k->p->refused, k->prev->refused.item[i]))
 			return fm_fail(err, FM_E_RESOURCE, "out of memory while routing");
 	memcpy(k->p->engine, k->prev->engine, sizeof(k->p->engine));
+	k->p->because = k->prev->because;
 	k->p->kept = true;
 	return settle_tables(k, err);
 }

@@ -6,7 +6,9 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "core/conf/options.h"
 #include "core/route/metrics.h"
 #include "core/route/plan.h"
 #include "core/route/verify.h"
@@ -61,10 +63,29 @@ static int
 route(struct router *r, const struct snapshot *snap, const struct fm_tables *prev,
     struct tables **out, struct fm_error *err)
 {
-	void *opts = calloc(1, fattree_LTX_fm_engine.options_size);
-	int rc = route_once(r, &fattree_LTX_fm_engine, opts, &snap->fab, prev, 0, out, err);
+	return route_once(r, &fattree_LTX_fm_engine, NULL, &snap->fab, prev, 0, out, err);
+}
 
-	free(opts);
+/* With key = items. */
+static int
+route_with(struct router *r, const struct snapshot *snap, const char *key, const char *const *items,
+    size_t n_items, struct tables **out, struct fm_error *err)
+{
+	struct option_table table = option_table_of(&fattree_LTX_fm_engine);
+	struct option_origin origin = { 0 };
+	struct option_values *values;
+	struct fm_arena mem;
+	void *opts = NULL;
+	int rc;
+
+	fm_arena_init(&mem, SIZE_MAX);
+	values = option_values_new(&mem, &table, "fattree");
+	ck_assert_msg(
+	    option_values_set(values, key, items, n_items, &origin, err) == 0, "%s", err->msg);
+	ck_assert_msg(options_bind(&fattree_LTX_fm_engine, values, snap, &mem, &opts, err) == 0,
+	    "%s", err->msg);
+	rc = route_once(r, &fattree_LTX_fm_engine, opts, &snap->fab, NULL, 0, out, err);
+	fm_arena_fini(&mem);
 	return rc;
 }
 
@@ -127,13 +148,13 @@ walk(const struct fm_fabric *f, const struct fm_tables *t, fm_end from, uint16_t
 	}
 }
 
+/* hosts[n]: freed here; the shifts are theirs in this order. */
 static struct quality
-measure(const struct fm_fabric *f, const struct fm_tables *t, bool shifts)
+measure_among(
+    const struct fm_fabric *f, const struct fm_tables *t, bool shifts, fm_end *hosts, uint32_t n)
 {
-	fm_end *hosts = calloc(f->n_ends, sizeof(*hosts));
 	fm_link *port_link = calloc((size_t)f->n_switches * 256, sizeof(*port_link));
 	uint32_t *load = calloc(f->n_links + 1, sizeof(*load));
-	uint32_t n = hosts_of(f, hosts);
 	struct quality q = { 0 };
 	double sum = 0;
 
@@ -159,6 +180,14 @@ measure(const struct fm_fabric *f, const struct fm_tables *t, bool shifts)
 	free(port_link);
 	free(load);
 	return q;
+}
+
+static struct quality
+measure(const struct fm_fabric *f, const struct fm_tables *t, bool shifts)
+{
+	fm_end *hosts = calloc(f->n_ends, sizeof(*hosts));
+
+	return measure_among(f, t, shifts, hosts, hosts_of(f, hosts));
 }
 
 /* best_max: the least possible load of the most loaded link, that is the
@@ -511,6 +540,164 @@ START_TEST(test_miswired)
 }
 END_TEST
 
+/* ----------------------------------------------------------------- options */
+
+/* One host of each leaf is no compute node, at another place in each: the others'
+ * shifts are free of conflicts only if they are numbered without it. */
+static bool
+is_storage(const struct fm_fabric *f, fm_end e)
+{
+	fm_sw s = f->end_sw[e];
+
+	return f->end_kind[e] == FM_END_CA && e - f->sw_first_end[s] == 1 + s * s % 6;
+}
+
+static uint32_t
+shift_max_of_compute(const struct fm_fabric *f, const struct tables *t)
+{
+	fm_end *hosts = calloc(f->n_ends, sizeof(*hosts));
+	uint32_t n = 0;
+
+	for (fm_end e = 0; e < f->n_ends; e++)
+		if (f->end_kind[e] == FM_END_CA && !is_storage(f, e))
+			hosts[n++] = e;
+	return measure_among(f, &t->t, true, hosts, n).shift_max;
+}
+
+/* cn, io, route_last; the second round from a file as OpenSM reads it. */
+START_TEST(test_classes)
+{
+	static const char *const keys[] = { "cn", "io", "route_last" };
+	struct snapshot *snap = fabric("pgft 2 6,7 1,6 1,1", 0, 0, 0, false);
+	const struct fm_fabric *f = &snap->fab;
+	char path[] = "/tmp/fmd-check-fattree-XXXXXX", file_item[64];
+	char(*guid)[32] = calloc(f->n_ends, sizeof(*guid));
+	const char **items = calloc(f->n_ends, sizeof(*items)), *file = file_item;
+	FILE *list = fdopen(mkstemp(path), "w");
+	struct fm_error err = { 0 };
+	struct tables *plain, *t, *from_file;
+	struct router r;
+	size_t n = 0;
+
+	for (fm_end e = 0; e < f->n_ends; e++) {
+		if (f->end_kind[e] != FM_END_CA || is_storage(f, e) == (_i == 0))
+			continue;
+		snprintf(guid[n], sizeof(*guid), "0x%llx", (unsigned long long)f->end_guid[e]);
+		items[n] = guid[n];
+		fprintf(list, "%s%s # %s\n", n % 2 ? "  " : "", guid[n], f->end_name[e]);
+		n++;
+	}
+	fclose(list);
+	snprintf(file_item, sizeof(file_item), "file:%s", path);
+	ck_assert_int_eq(router_init(&r, 2, &err), 0);
+	plain = route_ok(&r, snap);
+	ck_assert_uint_gt(shift_max_of_compute(f, plain), 1);
+	ck_assert_int_eq(route_with(&r, snap, keys[_i], items, n, &t, &err), 0);
+	judge(&r, snap, t);
+	ck_assert_uint_eq(shift_max_of_compute(f, t), 1);
+	ck_assert_int_eq(route_with(&r, snap, keys[_i], &file, 1, &from_file, &err), 0);
+	check_equal(f, t, from_file);
+	unlink(path);
+	tables_put(plain);
+	tables_put(t);
+	tables_put(from_file);
+	router_fini(&r);
+	snapshot_put(snap);
+	free(guid);
+	free(items);
+}
+END_TEST
+
+/* Nobody left to balance for: said, not guessed. */
+START_TEST(test_no_compute_node)
+{
+	struct snapshot *snap = fabric("pgft 2 4,4 1,2 1,2", 0, 0, 0, false);
+	const char *nobody = "name:no-such-host", *everybody = "name:*";
+	struct fm_error err = { 0 };
+	struct tables *t = NULL;
+	struct router r;
+
+	ck_assert_int_eq(router_init(&r, 2, &err), 0);
+	ck_assert_int_eq(route_with(&r, snap, "cn", &nobody, 1, &t, &err), FM_E_TOPOLOGY);
+	ck_assert_ptr_nonnull(strstr(err.msg, "no host is left as a compute node"));
+	ck_assert_int_eq(route_with(&r, snap, "io", &everybody, 1, &t, &err), FM_E_TOPOLOGY);
+	ck_assert_int_eq(route_with(&r, snap, "io", &nobody, 1, &t, &err), 0);
+	tables_put(t);
+	router_fini(&r);
+	snapshot_put(snap);
+}
+END_TEST
+
+/* What is no tree by its hosts is one by its roots. */
+START_TEST(test_roots)
+{
+	struct snapshot *snap = fabric("mesh 3x3 2", 0, 0, 0, false);
+	const char *root = "name:sw-1-1", *nobody = "name:no-such-switch";
+	struct fm_error err = { 0 };
+	struct tables *t = NULL;
+	struct router r;
+
+	ck_assert_int_eq(router_init(&r, 2, &err), 0);
+	ck_assert_int_eq(route(&r, snap, NULL, &t, &err), FM_E_TOPOLOGY);
+	ck_assert_msg(route_with(&r, snap, "roots", &root, 1, &t, &err) == 0, "%s", err.msg);
+	ck_assert_uint_eq(judge(&r, snap, t).unreachable_pairs, 0);
+	tables_put(t);
+	ck_assert_int_eq(route_with(&r, snap, "roots", &nobody, 1, &t, &err), FM_E_TOPOLOGY);
+	router_fini(&r);
+	snapshot_put(snap);
+}
+END_TEST
+
+/* Storage on two spines of different planes: two hops the wrong way. */
+START_TEST(test_reverse_hops)
+{
+	static const char *const limits[] = { "0", "1", "2", "64" };
+	struct netlist nl = { 0 };
+	struct fm_error err = { 0 };
+	struct snapshot *snap;
+	struct tables *t = NULL;
+	struct verdict v;
+	struct router r;
+
+	ck_assert_int_eq(generate_words("pgft 3 4,4,4 1,4,4 1,1,1", &nl, &err), 0);
+	plant(&nl, NETLIST_CA, "storage-1", "spine-1-1");
+	plant(&nl, NETLIST_CA, "storage-2", "spine-2-3");
+	snap = snapshot_of(&nl, 0);
+	ck_assert_int_eq(router_init(&r, 2, &err), 0);
+	ck_assert_int_eq(route_with(&r, snap, "max_reverse_hops", &limits[_i], 1, &t, &err), 0);
+	v = judge(&r, snap, t);
+	ck_assert_uint_eq(v.unreachable_pairs, _i < 2 ? 2 : 0);
+	tables_put(t);
+	router_fini(&r);
+	snapshot_put(snap);
+	netlist_fini(&nl);
+}
+END_TEST
+
+/* More tiers than OpenSM's eight. */
+START_TEST(test_many_tiers)
+{
+	static const char *const trees[] = {
+		"pgft 10 2,2,2,2,2,2,2,2,2,2 1,2,1,1,2,1,1,1,1,2 1,1,1,1,1,1,1,1,1,1",
+		"pgft 12 2,2,2,1,1,1,1,1,1,1,1,2 1,1,2,1,1,1,2,1,1,1,1,1 1,1,1,1,1,1,1,1,1,1,1,2"
+	};
+
+	for (int damaged = 0; damaged < 2; damaged++) {
+		struct snapshot *snap = fabric(trees[_i], damaged, 0, 3, damaged);
+		struct fm_error err = { 0 };
+		struct router r;
+		struct tables *t;
+
+		ck_assert_int_eq(router_init(&r, 2, &err), 0);
+		t = route_ok(&r, snap);
+		ck_assert_uint_eq(judge(&r, snap, t).unreachable_pairs, 0);
+		tables_put(t);
+		router_fini(&r);
+		snapshot_put(snap);
+	}
+}
+END_TEST
+
 static uint32_t
 add_numbered(
     struct netlist *nl, enum netlist_node_type type, const char *kind, int i, unsigned ports)
@@ -566,6 +753,11 @@ main(void)
 	tcase_add_test(tc, test_hosts_above);
 	tcase_add_test(tc, test_miswired);
 	tcase_add_test(tc, test_uneven_director);
+	tcase_add_loop_test(tc, test_classes, 0, 3);
+	tcase_add_test(tc, test_no_compute_node);
+	tcase_add_test(tc, test_roots);
+	tcase_add_loop_test(tc, test_reverse_hops, 0, 4);
+	tcase_add_loop_test(tc, test_many_tiers, 0, 2);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_ENV);
 	failed = srunner_ntests_failed(sr);

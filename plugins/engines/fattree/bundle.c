@@ -200,7 +200,7 @@ find_dividers(struct ft *ft)
 	}
 }
 
-/* Numbers: hosts by leaf and place in the leaf, in steps of leaf_size; the LIDs
+/* Numbers: hosts of a class by leaf and place in the leaf, in steps of its size; the LIDs
  * of one port take successive numbers; switches and others apart, by column. */
 static void
 number_lids(struct ft *ft)
@@ -211,13 +211,14 @@ number_lids(struct ft *ft)
 	memset(ft->lid_col, 0xff, ft->n_lids * sizeof(*ft->lid_col));
 	for (uint32_t c = 0; c < ft->n; c++) {
 		fm_sw s = ft->col_sw[c];
-		uint32_t n_here = 0;
+		uint32_t n_here[FT_CLASSES] = { 0 };
 
 		for (fm_end e = fab->sw_first_end[s]; e < fab->sw_first_end[s + 1]; e++) {
 			uint32_t lid = fab->end_lid[e], last = lid + (1u << fab->end_lmc[e]) - 1;
 			bool host =
 			    fab->end_kind[e] == FM_END_CA || fab->end_kind[e] == FM_END_ROUTER;
-			uint32_t t = host			? c * ft->leaf_size + n_here++
+			unsigned k = ft->class != NULL ? ft->class[e] : FT_COMPUTE;
+			uint32_t t = host ? c * ft->class_size[k] + n_here[k]++
 			    : fab->end_kind[e] == FM_END_SWITCH ? c
 								: n_other++;
 

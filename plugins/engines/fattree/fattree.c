@@ -14,6 +14,7 @@
  *
  *	tiers     leaves from hosts (or roots given), the rest by distance
  *	shape     blocks of siblings, planes, order of leaves: no names needed
+ *	classes   compute nodes, I/O nodes, those routed last
  *	order     one strict order of switches; routes go up, then down in it
  *	reach     costs from every switch to every switch, as bit sets
  *	bundles   slots, dividers, templates
@@ -21,6 +22,7 @@
  *	up        a byte translation of it per switch, lost LIDs dealt one by one
  *	down      what children serve; tops of a block share a row likewise
  *	fill      all rows, in tasks
+ *	reverse   a limit to hops the wrong way, if asked for
  *
  * Promises: never up after down, so no credit loops on one VL; the tables
  * depend on structure and GUIDs, not on LIDs, ports or names (GUIDs order what
@@ -35,7 +37,7 @@ ft_out_of_memory(const struct ft *ft, struct fm_error *err)
 	return ft->host->fail(err, FM_E_RESOURCE, "scratch memory of the fat-tree engine is spent");
 }
 
-static const struct fattree_options no_options;
+static const struct fattree_options no_options = { .max_reverse_hops = FT_ANY_REVERSE_HOPS };
 
 static int
 fattree_probe(
@@ -88,10 +90,11 @@ fattree_route(const struct fm_host *host, const struct fm_fabric *fab, const str
 	if ((rc = ft_tiers(&ft, err)) < 0)
 		return rc;
 	warn_ignored(&ft);
-	if ((rc = ft_shape(&ft, err)) < 0 || (rc = ft_order(&ft, err)) < 0 ||
-	    (rc = ft_reach(&ft, err)) < 0 || (rc = ft_bundles(&ft, err)) < 0)
+	if ((rc = ft_shape(&ft, err)) < 0 || (rc = ft_classes(&ft, err)) < 0 ||
+	    (rc = ft_order(&ft, err)) < 0 || (rc = ft_reach(&ft, err)) < 0 ||
+	    (rc = ft_bundles(&ft, err)) < 0 || (rc = ft_fill(&ft, err)) < 0)
 		return rc;
-	return ft_fill(&ft, err);
+	return ft_limit_reverse(&ft, err);
 }
 
 static const char *const aliases[] = { "ftree", NULL };
@@ -101,7 +104,34 @@ static const struct fm_option options[] = {
 	    .type = FM_OPT_NODES,
 	    .offset = offsetof(struct fattree_options, roots),
 	    .def = "",
-	    .help = "Top switches of the tree; found from the hosts when not given." },
+	    .help = "Top switches of the tree (root_guid_file of OpenSM, CoreSwitches of opa-fm); "
+		    "found from the hosts when not given." },
+	{ .name = "cn",
+	    .type = FM_OPT_NODES,
+	    .offset = offsetof(struct fattree_options, cn),
+	    .def = "",
+	    .help = "Compute nodes, by port or host, or switches for all of theirs: balanced among "
+		    "themselves, all others by themselves (cn_guid_file)." },
+	{ .name = "io",
+	    .type = FM_OPT_NODES,
+	    .offset = offsetof(struct fattree_options, io),
+	    .def = "",
+	    .help = "I/O nodes: not compute nodes, balanced by themselves (io_guid_file)." },
+	{ .name = "route_last",
+	    .type = FM_OPT_NODES,
+	    .offset = offsetof(struct fattree_options, route_last),
+	    .def = "",
+	    .help = "Hosts routed after all others and balanced by themselves (RouteLast)." },
+	{ .name = "max_reverse_hops",
+	    .type = FM_OPT_INT,
+	    .offset = offsetof(struct fattree_options, max_reverse_hops),
+	    .def = "64",
+	    .min = 0,
+	    .max = FT_ANY_REVERSE_HOPS,
+	    .unit = "hops",
+	    .help =
+		"Leave out routes to hosts that go up again more than this after a hop down, as "
+		"between hosts on different top switches; 64 leaves out none." },
 	{ .type = FM_OPT_END },
 };
 

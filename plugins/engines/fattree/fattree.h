@@ -4,6 +4,7 @@
  *
  *	tiers.c   which tier a switch is of, or why this is no tree
  *	shape.c   blocks, planes, the order of leaves and hosts
+ *	classes.c kinds of hosts, each balanced by itself
  *	order.c   who is above whom, for the legality of turns
  *	reach.c   costs to every switch as layers of bits
  *	bundle.c  up-link slots, dividers, templates
@@ -11,6 +12,7 @@
  *	up.c      rows from them
  *	down.c    columns that children serve
  *	fill.c    the tasks that fill rows
+ *	reverse.c a limit to hops up after down
  *
  * The idea stands at the head of fattree.c.
  */
@@ -34,9 +36,15 @@
 #define FT_LINE 8u	     /* words of a cache line */
 #define FT_MAX_TEMPLATES 32
 
+#define FT_ANY_REVERSE_HOPS 64 /* max_reverse_hops that limits nothing */
+
 struct fattree_options {
-	struct fm_nodeset roots;
+	struct fm_nodeset roots, cn, io, route_last;
+	int64_t max_reverse_hops;
 };
+
+/* Kinds of hosts. */
+enum ft_class { FT_COMPUTE, FT_OTHER, FT_LAST, FT_CLASSES };
 
 /* All parallel links from one switch to one neighbour. */
 struct ft_group {
@@ -114,6 +122,10 @@ struct ft {
 	fm_sw *col_sw;	       /* [n] */
 	uint32_t n_leaves;
 	uint32_t leaf_size; /* hosts of the usual leaf */
+
+	/* classes.c */
+	uint8_t *class;			 /* [n_ends] enum ft_class; NULL: all are compute nodes */
+	uint32_t class_size[FT_CLASSES]; /* of the usual leaf */
 
 	/* order.c */
 	uint16_t *order; /* [n] up = towards larger; equal: the link is not used */
@@ -236,10 +248,12 @@ int ft_out_of_memory(const struct ft *ft, struct fm_error *err);
 /* All return 0 or a negative enum fm_error_kind. */
 int ft_tiers(struct ft *ft, struct fm_error *err);
 int ft_shape(struct ft *ft, struct fm_error *err);
+int ft_classes(struct ft *ft, struct fm_error *err);
 int ft_order(struct ft *ft, struct fm_error *err);
 int ft_reach(struct ft *ft, struct fm_error *err);
 int ft_bundles(struct ft *ft, struct fm_error *err);
 int ft_fill(struct ft *ft, struct fm_error *err);
+int ft_limit_reverse(struct ft *ft, struct fm_error *err);
 
 /* Slot order of n parents m[]; ordinal: scratch [switches]. */
 void ft_sort_parents(const struct ft *ft, uint32_t *ordinal, fm_sw *m, uint32_t n);
