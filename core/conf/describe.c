@@ -20,6 +20,7 @@ static const struct trait {
 	{ FM_PROVIDES_SL, "sl", "service levels and VLs of its own" },
 	{ FM_PROVIDES_AR, "ar", "adaptive routing groups" },
 	{ FM_PROVIDES_MCAST, "mcast", "multicast trees" },
+	{ FM_PROVIDES_ORDER, "order", "the order of hosts whose shifts run best" },
 	{ FM_USES_PREV, "uses-prev", "looks at the tables in use" },
 	{ FM_PROMISES_NO_CREDIT_LOOPS, "no-credit-loops", "promises no credit loops" },
 	{ FM_SL_SYMMETRIC, "sl-symmetric", "replies may use the requester's SL" },

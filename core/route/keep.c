@@ -257,6 +257,8 @@ copy_tables(const struct keeping *k, const struct fm_tables *from, struct fm_tab
 	    : from->sl_shape == FM_SL_BY_DLID		? 1
 							: now->n_switches;
 
+	if (from->order != NULL)
+		memcpy(to->order, from->order, n * sizeof(*from->order));
 	to->n_vls_used = from->n_vls_used;
 	to->sl_shape = from->sl_shape;
 	to->sl2vl_shape = from->sl2vl_shape;
@@ -290,6 +292,8 @@ change_tables(struct keeping *k, struct fm_error *err)
 		traits |= FM_PROVIDES_SL;
 	if (old->ar_max_groups > 0)
 		traits |= FM_PROVIDES_AR;
+	if (old->order != NULL)
+		traits |= FM_PROVIDES_ORDER;
 	rc = tables_new(
 	    k->r->tables, k->r->workers, &shape, traits, old->ar_max_groups, &fresh, err);
 	if (rc != 0)

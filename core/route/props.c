@@ -42,6 +42,8 @@ props_digest(const struct fm_fabric *fab, const struct fm_tables *t)
 	}
 	if (t->sl_shape == FM_SL_BY_DLID)
 		h = mix_bytes(h, t->sl[0], lids);
+	if (t->order != NULL)
+		h = mix_bytes(h, t->order, lids * sizeof(*t->order));
 	if (t->sl2vl_shape == FM_SL2VL_BY_OUT)
 		h = mix_bytes(h, t->sl2vl, (size_t)fab->n_links * 16);
 	if (t->sl2vl_shape == FM_SL2VL_BY_IN_OUT)

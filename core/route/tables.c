@@ -29,6 +29,7 @@ struct tables_memory {
 	/* the arrays of one use */
 	uint8_t **lft, **sl;
 	uint16_t **ar_group;
+	uint32_t *order;
 	void *sl_rows, *ar_rows;
 	size_t sl_bytes, ar_bytes, sl2vl_bytes;
 };
@@ -199,6 +200,18 @@ add_ar(struct tables *t, const struct fm_fabric *fab, uint16_t max_groups, struc
 	return 0;
 }
 
+static int
+add_order(struct tables *t, struct fm_error *err)
+{
+	size_t bytes = t->t.lft_stride * sizeof(*t->mem->order);
+
+	t->t.order = t->mem->order = malloc(bytes);
+	if (t->mem->order == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of hosts");
+	memset(t->mem->order, 0xff, bytes);
+	return 0;
+}
+
 static void
 free_tables(struct tables *t)
 {
@@ -211,8 +224,10 @@ free_tables(struct tables *t)
 	free(m->lft);
 	free(m->sl);
 	free(m->ar_group);
+	free(m->order);
 	m->lft = m->sl = NULL;
 	m->ar_group = NULL;
+	m->order = NULL;
 	m->sl_rows = m->ar_rows = NULL;
 	give_back(t->home, m);
 	free(t);
@@ -248,6 +263,8 @@ tables_new(struct table_pool *pool, struct fm_pool *workers, const struct fm_fab
 		rc = add_sl(t, fab, err);
 	if (rc == 0 && (traits & FM_PROVIDES_AR) && ar_max_groups > 0)
 		rc = add_ar(t, fab, ar_max_groups, err);
+	if (rc == 0 && (traits & FM_PROVIDES_ORDER))
+		rc = add_order(t, err);
 	if (rc != 0) {
 		free_tables(t);
 		return rc;

@@ -28,7 +28,7 @@ struct tables {
 };
 
 /* Tables for fabric, every array that traits announce allocated and
- * initialised (LFT to FM_PORT_NONE, the rest to 0), in parallel on workers;
+ * initialised (LFT to FM_PORT_NONE, order to FM_NONE, the rest to 0), in parallel on workers;
  * with FM_WRITES_WHOLE_ROWS, of the LFT only what lies behind max_lid.
  * ar_max_groups 0 = no adaptive routing wanted. */
 int tables_new(struct table_pool *pool, struct fm_pool *workers, const struct fm_fabric *fab,

@@ -23,15 +23,22 @@
 #define N_SLS 16
 #define UNREACHED 255
 
+/* A host and its place in the order of the tables. */
+struct placed {
+	uint32_t place;
+	fm_end end;
+};
+
 struct dump {
 	const struct fm_fabric *fab;
 	const struct fm_tables *t;
 	struct fm_arena mem;
-	fm_link *port_link;  /* [n_switches][256] link behind a port, FM_NONE */
-	fm_end *port_end;    /* [n_switches][256] end behind a port, FM_NONE */
-	uint8_t *distance;   /* [n_switches to][n_switches from] links, 255 = none */
-	uint8_t *end_number; /* [n_ends] port number in its node, from 1 */
-	uint8_t *end_ports;  /* [n_ends] ports its node shows */
+	fm_link *port_link;    /* [n_switches][256] link behind a port, FM_NONE */
+	fm_end *port_end;      /* [n_switches][256] end behind a port, FM_NONE */
+	uint8_t *distance;     /* [n_switches to][n_switches from] links, 255 = none */
+	uint8_t *end_number;   /* [n_ends] port number in its node, from 1 */
+	uint8_t *end_ports;    /* [n_ends] ports its node shows */
+	struct placed *placed; /* [n_ends] scratch */
 };
 
 /* ------------------------------------------------------------ preparations */
@@ -119,8 +126,9 @@ prepare(struct dump *d)
 	d->distance = fm_arena_array(&d->mem, n_sw * n_sw + 1, uint8_t);
 	d->end_number = fm_arena_array(&d->mem, (size_t)d->fab->n_ends + 1, uint8_t);
 	d->end_ports = fm_arena_array(&d->mem, (size_t)d->fab->n_ends + 1, uint8_t);
+	d->placed = fm_arena_array(&d->mem, (size_t)d->fab->n_ends + 1, struct placed);
 	if (queue == NULL || d->port_link == NULL || d->port_end == NULL || d->distance == NULL ||
-	    d->end_number == NULL || d->end_ports == NULL)
+	    d->end_number == NULL || d->end_ports == NULL || d->placed == NULL)
 		return false;
 	index_ports(d);
 	for (fm_sw sw = 0; sw < n_sw; sw++)
@@ -376,11 +384,42 @@ write_path_sl(const struct dump *d, FILE *out)
 	}
 }
 
+/* ------------------------------------------------------------ order of hosts */
+
+static int
+by_place(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	return x->end < y->end ? -1 : x->end > y->end;
+}
+
+static void
+write_ca_order(const struct dump *d, FILE *out)
+{
+	const struct fm_fabric *fab = d->fab;
+	uint32_t n = 0, at = 0;
+
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		if (fab->end_sw[e] != FM_NONE && d->t->order[fab->end_lid[e]] != FM_NONE)
+			d->placed[n++] = (struct placed){ d->t->order[fab->end_lid[e]], e };
+	qsort(d->placed, n, sizeof(*d->placed), by_place);
+	for (uint32_t i = 0; i < n; i++, at++) {
+		for (; at < d->placed[i].place && at < UINT16_MAX; at++)
+			fprintf(out, "0xFFFF\tDUMMY\n");
+		fprintf(out, "0x%04x\t%s\n", fab->end_lid[d->placed[i].end],
+		    fab->end_name[d->placed[i].end]);
+	}
+}
+
 /* ------------------------------------------------------------------- files */
 
 static const struct dump_file {
 	const char *name;
 	void (*write)(const struct dump *d, FILE *out);
+	bool of_order; /* only where the tables have one */
 } files[] = {
 	{ "lfts", write_lfts },
 	{ "opensm-subnet.lst", write_subnet },
@@ -388,6 +427,7 @@ static const struct dump_file {
 	{ "opensm.mcfdbs", write_nothing },
 	{ "sl2vl", write_sl2vl },
 	{ "path-sl", write_path_sl },
+	{ "opensm-ftree-ca-order.dump", write_ca_order, true },
 };
 
 static int
@@ -398,6 +438,10 @@ write_file(const struct dump *d, const char *dir, const struct dump_file *f, str
 	bool failed;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, f->name);
+	if (f->of_order && d->t->order == NULL) {
+		unlink(path); /* of an earlier dump */
+		return 0;
+	}
 	out = fopen(path, "we");
 	if (out == NULL)
 		return fm_fail(err, FM_E_SYSTEM, "cannot write %.150s: %s", path, strerror(errno));

@@ -15,6 +15,9 @@
  *	opensm.fdbs        egress port and hops of each (switch, LID), for ibdmchk -f
  *	opensm.mcfdbs      empty: no multicast in these tables; ibdmchk wants the file
  *	sl2vl              switch, in, out port and 16 VLs, for ibdmchk -d; fmroute check
+ *	opensm-ftree-ca-order.dump  hosts in the order whose shifts run best, 0xFFFF DUMMY
+ *	                   for the gaps, for ibutils' congestion; only from an engine that
+ *	                   has such an order
  *	path-sl            source node, LID, SL, for ibdmchk -c; fmroute check;
  *	                   empty when all are 0
  *

@@ -159,7 +159,7 @@ enum fm_sl2vl_shape {
 };
 
 /* Engine output.  The host allocates and initialises every array named here
- * (LFT to FM_PORT_NONE, see FM_WRITES_WHOLE_ROWS; the rest to 0); the engine
+ * (LFT to FM_PORT_NONE, see FM_WRITES_WHOLE_ROWS; order to FM_NONE; the rest to 0); the engine
  * fills what its descriptor's .traits announce and leaves the rest alone. */
 struct fm_tables {
 	uint32_t size;
@@ -175,6 +175,9 @@ struct fm_tables {
 	uint16_t ar_max_groups;	   /* host: table size; 0 = not wanted */
 	uint16_t *const *ar_group; /* [n_switches] rows of [lft_stride] group indices */
 	uint64_t *ar_ports;	   /* [n_switches][ar_max_groups][4] port bitmap */
+	/* by base LID: place of a host in the order whose shifts suit these tables best;
+	 * gaps are allowed, FM_NONE: no place */
+	uint32_t *order; /* [lft_stride] */
 };
 
 enum fm_traits {
@@ -182,6 +185,7 @@ enum fm_traits {
 	FM_PROVIDES_SL = 1 << 1,    /* sl, sl2vl, n_vls_used */
 	FM_PROVIDES_AR = 1 << 2,    /* ar_group, ar_ports */
 	FM_PROVIDES_MCAST = 1 << 3, /* the mcast_tree() callback */
+	FM_PROVIDES_ORDER = 1 << 4, /* order */
 	FM_USES_PREV = 1 << 8,
 	FM_PROMISES_NO_CREDIT_LOOPS = 1
 	    << 9,		   /* a cycle found by verify is then a bug of the engine */

@@ -67,7 +67,8 @@ AT(fm_tables, n_vls_used, 64);
 AT(fm_tables, ar_max_groups, 66);
 AT(fm_tables, ar_group, 72);
 AT(fm_tables, ar_ports, 80);
-SIZE(fm_tables, 88);
+AT(fm_tables, order, 88);
+SIZE(fm_tables, 96);
 
 AT(fm_mcast_request, size, 0);
 AT(fm_mcast_request, members, 8);
@@ -157,6 +158,7 @@ START_TEST(values_that_are_written_into_files_and_plugins_stay)
 	ck_assert_int_eq(FM_SL2VL_BY_IN_OUT, 2);
 	ck_assert_int_eq(FM_OPT_FILE, 9);
 	ck_assert_int_eq(FM_PROMISES_NO_CREDIT_LOOPS, 1 << 9);
+	ck_assert_int_eq(FM_PROVIDES_ORDER, 1 << 4);
 	ck_assert_int_eq(FM_WRITES_WHOLE_ROWS, 1 << 11);
 }
 END_TEST

@@ -206,6 +206,7 @@ static void
 number_lids(struct ft *ft)
 {
 	const struct fm_fabric *fab = ft->fab;
+	uint32_t *order = ft->out->size > offsetof(struct fm_tables, order) ? ft->out->order : NULL;
 	uint32_t n_other = 0;
 
 	memset(ft->lid_col, 0xff, ft->n_lids * sizeof(*ft->lid_col));
@@ -222,6 +223,9 @@ number_lids(struct ft *ft)
 			    : fab->end_kind[e] == FM_END_SWITCH ? c
 								: n_other++;
 
+			if (order != NULL && lid != 0 && fab->end_kind[e] == FM_END_CA &&
+			    k == FT_COMPUTE)
+				order[lid] = t;
 			for (; lid != 0 && lid <= last && lid < ft->n_lids; lid++) {
 				ft->lid_col[lid] = (uint16_t)c;
 				ft->number[lid] = t++;
