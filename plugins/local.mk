@@ -86,3 +86,18 @@ plugins_engines_dragonfly_la_LIBADD = libfmcommon.la
 plugin_LTLIBRARIES += plugins/engines/template.la
 plugins_engines_template_la_SOURCES = plugins/engines/template/template.c
 plugins_engines_template_la_LDFLAGS = $(engine_ldflags)
+
+plugin_LTLIBRARIES += plugins/engines/sssp.la
+plugins_engines_sssp_la_SOURCES = plugins/engines/sssp/sssp.c
+plugins_engines_sssp_la_LDFLAGS = $(engine_ldflags)
+plugins_engines_sssp_la_LIBADD = libfmcommon.la
+
+plugin_LTLIBRARIES += plugins/engines/dfsssp.la
+plugins_engines_dfsssp_la_SOURCES = plugins/engines/dfsssp/dfsssp.c
+plugins_engines_dfsssp_la_LDFLAGS = $(engine_ldflags)
+plugins_engines_dfsssp_la_LIBADD = libfmcommon.la
+
+plugin_LTLIBRARIES += plugins/engines/lash.la
+plugins_engines_lash_la_SOURCES = plugins/engines/lash/lash.c
+plugins_engines_lash_la_LDFLAGS = $(engine_ldflags)
+plugins_engines_lash_la_LIBADD = libfmcommon.la

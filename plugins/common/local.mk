@@ -41,3 +41,12 @@ nobase_fmalgo_HEADERS = \
 	lib/rng.h lib/scc.h lib/ufind.h lib/vec.h lib/wide.h
 	lib/rng.h lib/scc.h lib/vec.h lib/wide.h
 COMMON_SOURCES += plugins/common/sl_file.c plugins/common/sl_file.h
+
+COMMON_SOURCES += \
+	plugins/common/channels.c plugins/common/channels.h \
+	plugins/common/forest.c plugins/common/forest.h \
+	plugins/common/layers.c plugins/common/layers.h \
+	plugins/common/sssp.c plugins/common/sssp.h
+nobase_fmalgo_HEADERS += \
+	plugins/common/channels.h plugins/common/forest.h \
+	plugins/common/layers.h plugins/common/sssp.h

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * plugins/common/layers.h - virtual lanes for given trees, so that no lane has
+ * a credit loop.
+ *
+ * A layer is a virtual lane with a dependency graph of its own that is kept
+ * acyclic (channels.h).  Every path from a switch with ends goes into the first
+ * layer that takes all of its dependencies.
+ *
+ *	forward	 each (switch, tree) by itself
+ *	paired	 all paths between two switches, both ways, in one layer: the
+ *		 SL is the same both ways, and replies, which travel under the
+ *		 requester's SL, are as safe as requests
+ */
+#ifndef PLUGINS_COMMON_LAYERS_H
+#define PLUGINS_COMMON_LAYERS_H
+
+#include "plugins/common/forest.h"
+
+struct fm_layer_plan {
+	unsigned allowed; /* lanes 0..allowed-1 may be used */
+	unsigned start;	  /* the first one used */
+	bool paired;
+	bool balance; /* spread the paths over all lanes allowed */
+	bool attempt; /* stop at the first lane too many, without counting how many it takes */
+};
+
+struct fm_layers {
+	unsigned n;	/* in use */
+	unsigned start; /* SL and VL of layer 0 */
+	bool paired;
+	/* [n_switches if paired, else n_trees][n_switches] of source switches; NULL: all 0 */
+	uint8_t *layer;
+};
+
+static inline unsigned
+fm_layer_of(const struct fm_layers *l, const struct fm_forest *f, uint32_t tree, fm_sw source)
+{
+	size_t row = l->paired ? f->root[tree] : tree;
+
+	return l->layer == NULL ? 0 : l->layer[row * f->arcs->n_switches + source];
+}
+
+/* The lanes of the fabric's links and of the request; *least: a link that has no more, or FM_NONE. */
+unsigned fm_layers_allowed(
+    const struct fm_fabric *fab, const struct fm_request *req, fm_link *least);
+
+/*
+ * FM_E_RESOURCE, FM_E_CANCELLED; FM_E_TOPOLOGY when more lanes are needed than are
+ * allowed, in a sentence that says how many.
+ *
+ * O(trees * switches) look-ups and the searches for new dependencies; with
+ * paired, O(trees * switches * hops).
+ */
+int fm_layers_build(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_forest *f, const struct fm_layer_plan *plan, struct fm_layers *out,
+    struct fm_error *err);
+
+/* out->sl and what belongs to it.  Rows in parallel. */
+void fm_layers_write(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_forest *f, const struct fm_layers *layers, struct fm_tables *out);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where a closed form is known (levelled fabrics, all traffic alike) it is
+ * taken: its balance is better than that of any greedy choice.
+ *
+ * Several trees to a switch balance better than one and need more lanes: their
+ * number is halved until a few lanes suffice.
+ */
+#include "plugins/common/sssp.h"
+
+#include <string.h>
+
+#include "plugins/common/updown.h"
+
+#define MOST_TREES 4	    /* to one switch, with lanes */
+#define MOST_PAIRS 1000000u /* trees * switches above which one tree must do */
+#define FEW_LANES 4u	    /* several trees are not worth more */
+
+static bool
+has_throttled(const struct fm_fabric *fab)
+{
+	for (fm_link l = 0; l < fab->n_links; l++)
+		if (fab->link_mbps[l] < fab->link_nominal_mbps[l])
+			return true;
+	return false;
+}
+
+static bool
+has_proxies(const struct fm_fabric *fab)
+{
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		if (fab->end_kind[e] == FM_END_PROXY)
+			return true;
+	return false;
+}
+
+/* Does all traffic count alike, on a fabric of levels? */
+static bool
+has_closed_form(
+    const struct fm_fabric *fab, const struct fm_shape *shape, const struct fm_sssp *how)
+{
+	return shape->tree.levelled && !(how->compute != NULL && how->compute->given) &&
+	    !(how->io != NULL && how->io->given) && !(how->avoid_throttled && has_throttled(fab));
+}
+
+static struct fm_forest_plan
+plan_of(const struct fm_shape *shape, const struct fm_sssp *how)
+{
+	return (struct fm_forest_plan){ .arcs = &shape->arcs,
+		.trees_per_switch = how->trees_per_switch,
+		.avoid_throttled = how->avoid_throttled,
+		.compute = how->compute,
+		.io = how->io };
+}
+
+int
+fm_route_sssp(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_sssp *how,
+    const struct fm_tables *out, struct fm_error *err)
+{
+	struct fm_choice choice = { .by_digits = true };
+	struct fm_forest_plan plan;
+	struct fm_forest forest;
+	struct fm_paths found;
+	struct fm_shape shape;
+	int rc;
+
+	if ((rc = fm_shape_build(host, fab, &shape, err)) != 0)
+		return rc;
+	if (has_closed_form(fab, &shape, how))
+		return fm_balance(host, fab, &shape, NULL, choice, out, &found, err);
+	plan = plan_of(&shape, how);
+	if ((rc = fm_forest_grow(host, fab, &plan, &forest, err)) != 0)
+		return rc;
+	return fm_forest_write(host, fab, &forest, out, err);
+}
+
+/* Trees and their layers; as many trees to a switch as a few lanes take. */
+static int
+grow_in_lanes(const struct fm_host *host, const struct fm_fabric *fab, struct fm_forest_plan *plan,
+    const struct fm_layer_plan *lanes, struct fm_forest *forest, struct fm_layers *layers,
+    struct fm_error *err)
+{
+	struct fm_layer_plan attempt = *lanes;
+	uint32_t n = fab->n_switches;
+	int rc;
+
+	attempt.attempt = true;
+	if (attempt.allowed > attempt.start + FEW_LANES)
+		attempt.allowed = attempt.start + FEW_LANES;
+	for (uint32_t k = plan->trees_per_switch > 0 ? 1 : MOST_TREES; k > 1; k /= 2) {
+		if ((uint64_t)k * n * n > MOST_PAIRS)
+			continue;
+		plan->trees_per_switch = k;
+		if ((rc = fm_forest_grow(host, fab, plan, forest, err)) != 0)
+			return rc;
+		rc = fm_layers_build(host, fab, forest, &attempt, layers, err);
+		if (rc != FM_E_TOPOLOGY)
+			return rc;
+		plan->trees_per_switch = 0;
+	}
+	if (plan->trees_per_switch == 0)
+		plan->trees_per_switch = 1;
+	if ((rc = fm_forest_grow(host, fab, plan, forest, err)) != 0)
+		return rc;
+	return fm_layers_build(host, fab, forest, lanes, layers, err);
+}
+
+int
+fm_route_in_lanes(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_request *req, const struct fm_sssp *how, struct fm_tables *out,
+    struct fm_error *err)
+{
+	struct fm_layer_plan lanes = {
+		.start = how->start_vl, .paired = how->paired, .balance = how->balance_vls
+	};
+	struct fm_updown updown = { .n_roots = 0 };
+	struct fm_forest_plan plan;
+	struct fm_forest forest;
+	struct fm_layers layers = { .n = 1, .start = how->start_vl };
+	struct fm_missing left;
+	struct fm_shape shape;
+	fm_link least;
+	int rc;
+
+	lanes.allowed = fm_layers_allowed(fab, req, &least);
+	if ((rc = fm_shape_build(host, fab, &shape, err)) != 0)
+		return rc;
+	plan = plan_of(&shape, how);
+	if (has_closed_form(fab, &shape, how) && !has_proxies(fab)) {
+		rc = fm_route_updown(host, fab, &shape, &updown, out, &left, err);
+		forest = (struct fm_forest){ .arcs = &shape.arcs };
+	} else if ((rc = grow_in_lanes(host, fab, &plan, &lanes, &forest, &layers, err)) == 0) {
+		rc = fm_forest_write(host, fab, &forest, out, err);
+	}
+	if (rc == 0)
+		fm_layers_write(host, fab, &forest, &layers, out);
+	return rc;
+}

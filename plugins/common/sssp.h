@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * plugins/common/sssp.h - what sssp, dfsssp and lash have in common: trees
+ * balanced by the load of all paths, and lanes for them.
+ */
+#ifndef PLUGINS_COMMON_SSSP_H
+#define PLUGINS_COMMON_SSSP_H
+
+#include "plugins/common/balance.h"
+#include "plugins/common/forest.h"
+#include "plugins/common/layers.h"
+
+struct fm_sssp {
+	const struct fm_nodeset *compute, *io; /* or NULL: struct fm_forest_plan */
+	bool avoid_throttled;
+	uint32_t trees_per_switch; /* 0: as many as time (and with lanes, lanes) allow */
+	/* with lanes */
+	unsigned start_vl;
+	bool paired, balance_vls;
+};
+
+/* Shortest paths; by digits on levelled fabrics unless some traffic counts more
+ * than other.  FM_E_RESOURCE, FM_E_CANCELLED. */
+int fm_route_sssp(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_sssp *how, const struct fm_tables *out, struct fm_error *err);
+
+/* The same without credit loops: LFT, SL, SL2VL, n_vls_used.  On levelled fabrics
+ * up/down paths, which need one lane; else FM_E_TOPOLOGY when lanes do not suffice. */
+int fm_route_in_lanes(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_request *req, const struct fm_sssp *how, struct fm_tables *out,
+    struct fm_error *err);
+
+#endif

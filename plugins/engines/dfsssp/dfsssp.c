@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * dfsssp - shortest paths, balanced over the whole fabric, free of credit loops by lanes.
+ */
+#include <fmd/engine.h>
+
+#include "plugins/common/sssp.h"
+
+struct dfsssp_options {
+	struct fm_nodeset compute, io;
+	bool avoid_throttled_links, paired, balance_vls;
+	int64_t trees_per_switch;
+};
+
+static const struct fm_option options[] = {
+	{ .name = "compute_nodes",
+	    .type = FM_OPT_NODES,
+	    .offset = offsetof(struct dfsssp_options, compute),
+	    .help = "Balance routes between these hosts first; all hosts alike when empty." },
+	{ .name = "io_nodes",
+	    .type = FM_OPT_NODES,
+	    .offset = offsetof(struct dfsssp_options, io),
+	    .help = "Balance routes from the compute nodes to these hosts next." },
+	{ .name = "avoid_throttled_links",
+	    .type = FM_OPT_BOOL,
+	    .offset = offsetof(struct dfsssp_options, avoid_throttled_links),
+	    .def = "false",
+	    .help = "Give links that run below their nominal rate less in proportion." },
+	{ .name = "paired",
+	    .type = FM_OPT_BOOL,
+	    .offset = offsetof(struct dfsssp_options, paired),
+	    .def = "true",
+	    .help = "One SL both ways, so that replies are safe; without, only for sl_model = "
+		    "forward." },
+	{ .name = "balance_vls",
+	    .type = FM_OPT_BOOL,
+	    .offset = offsetof(struct dfsssp_options, balance_vls),
+	    .def = "false",
+	    .help = "Spread the paths over all VLs allowed, not only over those needed." },
+	{ .name = "trees_per_switch",
+	    .type = FM_OPT_INT,
+	    .offset = offsetof(struct dfsssp_options, trees_per_switch),
+	    .def = "0",
+	    .min = 0,
+	    .max = 256,
+	    .unit = "trees",
+	    .help = "Different paths to the LIDs of one switch; 0 takes as many as the VLs "
+		    "allow." },
+	{ .type = FM_OPT_END },
+};
+
+static int
+dfsssp_route(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_request *req,
+    const void *opts, struct fm_tables *out, struct fm_error *err)
+{
+	const struct dfsssp_options *o = opts;
+	struct fm_sssp how = { .compute = &o->compute,
+		.io = &o->io,
+		.avoid_throttled = o->avoid_throttled_links,
+		.trees_per_switch = (uint32_t)o->trees_per_switch,
+		.paired = o->paired,
+		.balance_vls = o->balance_vls };
+
+	return fm_route_in_lanes(host, fab, req, &how, out, err);
+}
+
+FM_ENGINE(dfsssp, .summary = "Shortest paths, balanced globally; no credit loops, by VLs",
+    .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROMISES_NO_CREDIT_LOOPS | FM_WRITES_WHOLE_ROWS,
+    .options = options, .options_size = sizeof(struct dfsssp_options), .route = dfsssp_route);

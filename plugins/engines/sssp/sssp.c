@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sssp - shortest paths, balanced over the whole fabric.
+ */
+#include <fmd/engine.h>
+
+#include "plugins/common/sssp.h"
+
+struct sssp_options {
+	struct fm_nodeset compute, io;
+	bool avoid_throttled_links;
+};
+
+static const struct fm_option options[] = {
+	{ .name = "compute_nodes",
+	    .type = FM_OPT_NODES,
+	    .offset = offsetof(struct sssp_options, compute),
+	    .help = "Balance routes between these hosts first; all hosts alike when empty." },
+	{ .name = "io_nodes",
+	    .type = FM_OPT_NODES,
+	    .offset = offsetof(struct sssp_options, io),
+	    .help = "Balance routes from the compute nodes to these hosts next." },
+	{ .name = "avoid_throttled_links",
+	    .type = FM_OPT_BOOL,
+	    .offset = offsetof(struct sssp_options, avoid_throttled_links),
+	    .def = "false",
+	    .help = "Give links that run below their nominal rate less in proportion." },
+	{ .type = FM_OPT_END },
+};
+
+static int
+sssp_route(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_request *req,
+    const void *opts, struct fm_tables *out, struct fm_error *err)
+{
+	const struct sssp_options *o = opts;
+	struct fm_sssp how = {
+		.compute = &o->compute, .io = &o->io, .avoid_throttled = o->avoid_throttled_links
+	};
+
+	(void)req;
+	return fm_route_sssp(host, fab, &how, out, err);
+}
+
+FM_ENGINE(sssp, .summary = "Shortest paths, balanced globally; credit loops are possible off trees",
+    .traits = FM_PROVIDES_LFT | FM_WRITES_WHOLE_ROWS, .options = options,
+    .options_size = sizeof(struct sssp_options), .route = sssp_route);
