@@ -226,6 +226,12 @@ tests_engine_check_engines_SOURCES = tests/engine/check_engines.c \
 tests_engine_check_engines_CFLAGS = $(unit_cflags)
 tests_engine_check_engines_LDADD = $(unit_ldadd)
 
+UNIT_TESTS += tests/engine/check_layers
+tests_engine_check_layers_SOURCES = tests/engine/check_layers.c tests/unit/generate_words.h \
+	plugins/engines/sssp/sssp.c plugins/engines/dfsssp/dfsssp.c plugins/engines/lash/lash.c
+tests_engine_check_layers_CFLAGS = $(unit_cflags)
+tests_engine_check_layers_LDADD = $(unit_ldadd)
+
 # Every engine that is built, through the loader; FMD_MATRIX=long is for dev/bench.
 UNIT_TESTS += tests/engine/check_matrix
 tests_engine_check_matrix_SOURCES = tests/engine/check_matrix.c tests/unit/generate_words.h

@@ -273,7 +273,7 @@ count_rounds(const struct grower *g)
 	uint64_t work = (uint64_t)g->f->n_trees * g->plan->arcs->n_arcs;
 	uint64_t n = work > 0 ? WORK_ALL / work : 1;
 
-	return n < 1 ? 1 : n > MAX_ROUNDS ? MAX_ROUNDS : (uint32_t)n;
+	return n < 1 || g->plan->dimensions != NULL ? 1 : n > MAX_ROUNDS ? MAX_ROUNDS : (uint32_t)n;
 }
 
 static int
@@ -341,8 +341,21 @@ grow(struct grower *g, fm_sw root, uint8_t *step)
 		}
 	}
 	g->n_order = n;
-	if (g->level[g->order[n - 1]] > g->f->max_hops)
-		g->f->max_hops = g->level[g->order[n - 1]];
+}
+
+static void
+note_hops(struct grower *g, fm_sw root, const uint8_t *step)
+{
+	const struct fm_arcs *arcs = g->plan->arcs;
+
+	g->level[root] = 0;
+	for (uint32_t i = 1; i < g->n_order; i++) {
+		fm_sw u = g->order[i];
+
+		g->level[u] = g->level[arcs->to[arcs->first[u] + step[u]]] + 1;
+		if (g->level[u] > g->f->max_hops)
+			g->f->max_hops = g->level[u];
+	}
 }
 
 static void
@@ -408,7 +421,12 @@ grow_round(struct grower *g, bool again)
 			return false;
 		if (again)
 			take_out(g, tree, step);
-		grow(g, f->root[tree], step);
+		if (g->plan->dimensions != NULL)
+			g->n_order =
+			    fm_dimensions_tree(g->plan->dimensions, f->root[tree], step, g->order);
+		else
+			grow(g, f->root[tree], step);
+		note_hops(g, f->root[tree], step);
 		add_load(g, tree, step);
 		g->n_done++;
 		if (g->n_done % 256 == 0)

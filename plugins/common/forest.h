@@ -13,14 +13,13 @@
 #ifndef PLUGINS_COMMON_FOREST_H
 #define PLUGINS_COMMON_FOREST_H
 
-#include "plugins/common/arcs.h"
-
-#define FM_STEP_NONE UINT8_MAX /* at the root; or no path */
+#include "plugins/common/dimensions.h"
 
 struct fm_forest_plan {
 	const struct fm_arcs *arcs;
-	uint32_t trees_per_switch; /* at most; 0: as many as the time allows */
-	bool avoid_throttled;	   /* a link below its nominal rate bears less in proportion */
+	const struct fm_dimensions *dimensions; /* trees by dimension order, not by load; or NULL */
+	uint32_t trees_per_switch;		/* at most; 0: as many as the time allows */
+	bool avoid_throttled; /* a link below its nominal rate bears less in proportion */
 	/* Whose traffic is balanced, and in which order; NULL: of all alike. */
 	const struct fm_nodeset *compute, *io;
 };

@@ -24,7 +24,6 @@
 #include "lib/heap.h"
 #include "plugins/common/channels.h"
 
-#define WRITE_ROWS 64
 #define WORK_SEARCHES 40000000u /* arcs looked at in a layer, where large fabrics allow */
 #define MIN_PATIENCE 20u
 
@@ -35,9 +34,8 @@ struct layering {
 	const struct fm_layer_plan *plan;
 	struct fm_layers *out;
 	struct fm_channel_map map;
-	struct fm_channels graph;     /* of the layer in hand */
-	uint64_t n_paths[FM_MAX_VLS]; /* by layer */
-	uint64_t n_left;	      /* without a layer */
+	struct fm_channels graph; /* of the layer in hand */
+	uint64_t n_left;	  /* without a layer */
 	/* paths without a layer that take arc a and then the i-th one of its head */
 	uint32_t *turns;      /* [turn_first[n_arcs]] */
 	uint32_t *turn_first; /* [n_arcs + 1] */
@@ -54,7 +52,7 @@ struct layering {
 	uint32_t n_wanted;
 };
 
-#define DONE 0x80 /* bit of .layer: settled; without, the layer to be tried */
+#define DONE 0x80 /* bit of .layer: settled; without, the first SL to be tried */
 
 enum switch_state { UNKNOWN, TAKEN, REFUSED };
 
@@ -209,9 +207,9 @@ leave(struct layering *k, uint32_t tree, fm_sw s)
 	const uint8_t *step = fm_forest_steps(k->f, tree);
 	fm_arc a, b;
 
-	k->n_left++;
 	if (!k->is_source[s] || step[s] == FM_STEP_NONE)
 		return;
+	k->n_left++;
 	for (a = k->f->arcs->first[s] + step[s]; (b = arc_after(k, step, a)) != FM_NONE; a = b)
 		++*turn(k, a, b);
 }
@@ -225,14 +223,54 @@ leave_pair(struct layering *k, fm_sw s, fm_sw t)
 		leave(k, i, t);
 }
 
-static void
-leave_all(struct layering *k)
+/* Are all paths that share the SL of this one regular? */
+static bool
+is_regular(const struct layering *k, uint32_t row, fm_sw s)
 {
-	uint32_t n = k->fab->n_switches;
+	const struct fm_dimensions *d = k->plan->dimensions;
 
+	if (k->plan->paired)
+		return fm_is_regular(d, row, s) && fm_is_regular(d, s, row);
+	return fm_is_regular(d, k->f->root[row], s);
+}
+
+/* Of one row: regular paths have their SL, the others are left. */
+static void
+begin_row(void *arg, uint32_t row, unsigned worker)
+{
+	struct layering *k = arg;
+	const struct fm_dimensions *d = k->plan->dimensions;
+	fm_sw root = k->plan->paired ? row : k->f->root[row];
+	uint8_t *layer = k->out->layer + (size_t)row * k->fab->n_switches;
+
+	(void)worker;
+	for (fm_sw s = 0; s < k->fab->n_switches; s++) {
+		if (d->grids->grid_of[s] != d->grids->grid_of[root])
+			layer[s] = DONE;
+		else if (is_regular(k, row, s))
+			layer[s] = (uint8_t)(fm_datelines(d, s, root) | DONE);
+		else
+			layer[s] = (uint8_t)fm_first_sl(k->out);
+	}
+}
+
+static void
+begin(struct layering *k)
+{
+	uint32_t n = k->fab->n_switches, rows = k->plan->paired ? n : k->f->n_trees;
+
+	if (k->plan->dimensions != NULL) {
+		k->host->parallel_for(k->host, rows, begin_row, k);
+		if (k->plan->dimensions->regular == NULL)
+			return;
+	}
 	for (uint32_t t = 0; t < k->f->n_trees; t++)
-		for (fm_sw s = 0; s < n; s++)
-			leave(k, t, s);
+		for (fm_sw s = 0; s < n; s++) {
+			size_t row = k->plan->paired ? k->f->root[t] : t;
+
+			if (!(k->out->layer[row * n + s] & DONE))
+				leave(k, t, s);
+		}
 }
 
 /* ------------------------------------------------------------------ forward */
@@ -273,21 +311,22 @@ take_path(struct layering *k, struct fm_channels *g, const uint8_t *step, fm_sw 
 static void
 layer_tree(struct layering *k, uint32_t tree, unsigned l, bool last)
 {
+	unsigned sl = fm_first_sl(k->out) + l;
 	const uint8_t *step = fm_forest_steps(k->f, tree);
 	uint8_t *layer = k->out->layer + (size_t)tree * k->fab->n_switches;
 
 	memset(k->state, UNKNOWN, k->fab->n_switches);
 	for (fm_sw s = 0; s < k->fab->n_switches; s++) {
-		if (layer[s] != l || !k->is_source[s] || step[s] == FM_STEP_NONE)
+		if (layer[s] != sl || !k->is_source[s] || step[s] == FM_STEP_NONE)
 			continue;
 		if (take_path(k, &k->graph, step, s)) {
-			k->n_paths[l]++;
-			layer[s] = (uint8_t)(l | DONE);
+			k->out->n_paths[l]++;
+			layer[s] = (uint8_t)(sl | DONE);
 			continue;
 		}
 		if (!last)
 			continue;
-		layer[s] = (uint8_t)(l + 1);
+		layer[s] = (uint8_t)(sl + 1);
 		leave(k, tree, s);
 	}
 }
@@ -377,20 +416,21 @@ take_pair(struct layering *k, struct fm_channels *g)
 static void
 layer_pairs(struct layering *k, fm_sw t, unsigned l, bool last)
 {
+	unsigned sl = fm_first_sl(k->out) + l;
 	size_t n = k->fab->n_switches;
 
 	for (fm_sw s = 0; s < t; s++) {
-		if (k->out->layer[t * n + s] != l || (!k->is_source[s] && !k->is_source[t]))
+		if (k->out->layer[t * n + s] != sl || (!k->is_source[s] && !k->is_source[t]))
 			continue;
 		want_pair(k, s, t);
 		if (take_pair(k, &k->graph)) {
-			k->n_paths[l] += 2;
-			k->out->layer[s * n + t] = k->out->layer[t * n + s] = (uint8_t)(l | DONE);
+			k->out->n_paths[l] += 2;
+			k->out->layer[s * n + t] = k->out->layer[t * n + s] = (uint8_t)(sl | DONE);
 			continue;
 		}
 		if (!last)
 			continue;
-		k->out->layer[s * n + t] = k->out->layer[t * n + s] = (uint8_t)(l + 1);
+		k->out->layer[s * n + t] = k->out->layer[t * n + s] = (uint8_t)(sl + 1);
 		leave_pair(k, s, t);
 	}
 }
@@ -418,61 +458,14 @@ take_pair_memory(struct layering *k, struct fm_error *err)
 	return 0;
 }
 
-/* ------------------------------------------------------------------ balance */
-
-/* Paths of layer l go to lanes[first[l]] .. : each lane that is left halves, thirds, ...
- * the layer whose lanes bear most.  Part of an acyclic layer is acyclic. */
-static void
-balance(struct layering *k)
-{
-	unsigned parts[FM_MAX_VLS], lane[FM_MAX_VLS][FM_MAX_VLS];
-	unsigned n = k->out->n;
-	size_t n_sw = k->fab->n_switches, rows = k->out->paired ? n_sw : k->f->n_trees;
-
-	for (unsigned l = 0; l < n; l++) {
-		parts[l] = 1;
-		lane[l][0] = l;
-	}
-	for (; k->out->n < k->plan->allowed - k->plan->start; k->out->n++) {
-		unsigned most = 0;
-
-		for (unsigned l = 1; l < n; l++)
-			if (k->n_paths[l] / parts[l] > k->n_paths[most] / parts[most])
-				most = l;
-		lane[most][parts[most]++] = k->out->n;
-	}
-	for (size_t r = 0; r < rows; r++)
-		for (size_t s = 0; s < n_sw; s++) {
-			uint8_t *l = &k->out->layer[r * n_sw + s];
-
-			*l = (uint8_t)lane[*l][(r + s) % parts[*l]];
-		}
-}
-
 /* ------------------------------------------------------------------- the way */
-
-unsigned
-fm_layers_allowed(const struct fm_fabric *fab, const struct fm_request *req, fm_link *least)
-{
-	unsigned n = req->n_vls < FM_MAX_VLS ? req->n_vls : FM_MAX_VLS;
-
-	*least = FM_NONE;
-	for (fm_link l = 0; l < fab->n_links; l++)
-		if (fab->link_n_vls[l] < n) {
-			n = fab->link_n_vls[l];
-			*least = l;
-		}
-	return n > 0 ? n : 1;
-}
 
 static int
 too_many(const struct layering *k, unsigned allowed, struct fm_error *err)
 {
-	bool more = k->n_left > 0;
-
 	return k->host->fail(err, FM_E_TOPOLOGY,
 	    "shortest paths without credit loops need %s%u VLs, but %u are allowed%s",
-	    more ? "more than " : "", k->out->n, allowed,
+	    k->n_left > 0 ? "more than " : "", fm_first_lane(k->out) + k->out->n, allowed,
 	    k->plan->start > 0 ? " from the first one on" : "");
 }
 
@@ -530,7 +523,7 @@ fill_layers(struct layering *k, unsigned n_most, struct fm_error *err)
 		return fm_no_scratch(k->host, "layers of paths", err);
 	if (k->plan->paired && (rc = take_pair_memory(k, err)) != 0)
 		return rc;
-	leave_all(k);
+	begin(k);
 	for (k->out->n = 0; rc == 0 && k->n_left > 0 && k->out->n < n_most; k->out->n++)
 		rc = make_layer(k, k->out->n, err);
 	return rc;
@@ -546,6 +539,19 @@ choose_patience(const struct layering *k)
 	return patience < MIN_PATIENCE ? MIN_PATIENCE : patience;
 }
 
+/* Layers to try: no more than are allowed are of use, but it is good to know how many it takes. */
+static unsigned
+choose_limit(const struct layering *k)
+{
+	unsigned sls = 16 - k->plan->start - fm_first_sl(k->out);
+	unsigned lanes = FM_MAX_VLS - k->plan->start;
+
+	if (k->plan->enough > 0 && k->plan->enough < lanes)
+		lanes = k->plan->enough;
+	lanes = lanes > fm_first_lane(k->out) ? lanes - fm_first_lane(k->out) : 0;
+	return lanes < sls ? lanes : sls;
+}
+
 int
 fm_layers_build(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_forest *f,
     const struct fm_layer_plan *plan, struct fm_layers *out, struct fm_error *err)
@@ -559,60 +565,19 @@ fm_layers_build(const struct fm_host *host, const struct fm_fabric *fab, const s
 	    (rc = take_memory(&k, err)) != 0)
 		return rc;
 	k.map.patience = choose_patience(&k);
-	rc = fits_one_layer(&k, err);
-	if (rc == 0)
-		rc = fill_layers(&k, plan->attempt ? allowed : FM_MAX_VLS - plan->start, err);
+	rc = plan->dimensions != NULL && plan->dimensions->n_datelines > 0
+	    ? 0
+	    : fits_one_layer(&k, err);
+	if (rc == 0) {
+		out->dimensions = plan->dimensions;
+		rc = fill_layers(&k, choose_limit(&k), err);
+	}
 	if (rc < 0)
 		return rc;
-	if (out->n > allowed || k.n_left > 0)
+	if (fm_first_lane(out) + out->n > allowed || k.n_left > 0)
 		return too_many(&k, allowed, err);
 	settle(&k);
-	if (plan->balance && out->layer != NULL)
-		balance(&k);
+	if (plan->balance && out->layer != NULL && out->dimensions == NULL)
+		fm_layers_balance(out, f, allowed);
 	return 0;
-}
-
-/* -------------------------------------------------------------------- tables */
-
-struct writer {
-	const struct fm_fabric *fab;
-	const struct fm_forest *f;
-	const struct fm_layers *layers;
-	const struct fm_tables *out;
-};
-
-static void
-write_rows(void *arg, uint32_t task, unsigned worker)
-{
-	const struct writer *w = arg;
-	const struct fm_forest *f = w->f;
-	fm_sw from = task * WRITE_ROWS, to = from + WRITE_ROWS;
-
-	(void)worker;
-	to = to < w->fab->n_switches ? to : w->fab->n_switches;
-	for (uint32_t t = 0; t < f->n_trees; t++)
-		for (fm_sw s = from; s < to; s++) {
-			uint8_t sl = (uint8_t)(w->layers->start + fm_layer_of(w->layers, f, t, s));
-
-			for (uint32_t i = f->lid_first[t]; i < f->lid_first[t + 1]; i++)
-				w->out->sl[s][f->lid[i]] = sl;
-		}
-}
-
-void
-fm_layers_write(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_forest *f,
-    const struct fm_layers *layers, struct fm_tables *out)
-{
-	struct writer w = { .fab = fab, .f = f, .layers = layers, .out = out };
-
-	out->sl2vl_shape = FM_SL2VL_MODULO;
-	out->n_vls_used = (uint8_t)(layers->start + layers->n);
-	out->sl_shape = layers->layer != NULL ? FM_SL_BY_SW_DLID
-	    : layers->start > 0		      ? FM_SL_BY_DLID
-					      : FM_SL_ZERO;
-	if (out->sl_shape == FM_SL_BY_DLID)
-		memset(out->sl[0], (int)layers->start, (size_t)fab->max_lid + 1);
-	if (out->sl_shape == FM_SL_BY_SW_DLID)
-		host->parallel_for(
-		    host, (fab->n_switches + WRITE_ROWS - 1) / WRITE_ROWS, write_rows, &w);
 }

@@ -44,9 +44,11 @@ COMMON_SOURCES += plugins/common/sl_file.c plugins/common/sl_file.h
 
 COMMON_SOURCES += \
 	plugins/common/channels.c plugins/common/channels.h \
+	plugins/common/dimensions.c plugins/common/dimensions.h \
 	plugins/common/forest.c plugins/common/forest.h \
 	plugins/common/layers.c plugins/common/layers.h \
+	plugins/common/layers_tables.c \
 	plugins/common/sssp.c plugins/common/sssp.h
 nobase_fmalgo_HEADERS += \
-	plugins/common/channels.h plugins/common/forest.h \
+	plugins/common/channels.h plugins/common/dimensions.h plugins/common/forest.h \
 	plugins/common/layers.h plugins/common/sssp.h

@@ -74,35 +74,75 @@ fm_route_sssp(const struct fm_host *host, const struct fm_fabric *fab, const str
 	return fm_forest_write(host, fab, &forest, out, err);
 }
 
-/* Trees and their layers; as many trees to a switch as a few lanes take. */
+struct lanes {
+	struct fm_forest_plan trees;
+	struct fm_layer_plan plan;
+	struct fm_forest forest;
+	struct fm_layers layers;
+};
+
 static int
-grow_in_lanes(const struct fm_host *host, const struct fm_fabric *fab, struct fm_forest_plan *plan,
-    const struct fm_layer_plan *lanes, struct fm_forest *forest, struct fm_layers *layers,
-    struct fm_error *err)
+try(const struct fm_host *host, const struct fm_fabric *fab, struct lanes *l, struct fm_error *err)
 {
-	struct fm_layer_plan attempt = *lanes;
+	int rc = fm_forest_grow(host, fab, &l->trees, &l->forest, err);
+
+	return rc != 0 ? rc : fm_layers_build(host, fab, &l->forest, &l->plan, &l->layers, err);
+}
+
+/* As many trees to a switch as a few lanes take; FM_E_TOPOLOGY: one, then. */
+static int
+try_several_trees(
+    const struct fm_host *host, const struct fm_fabric *fab, struct lanes *l, struct fm_error *err)
+{
 	uint32_t n = fab->n_switches;
+	int rc = FM_E_TOPOLOGY;
+
+	l->plan.enough = FEW_LANES;
+	for (uint32_t k = MOST_TREES; k > 1 && rc == FM_E_TOPOLOGY; k /= 2) {
+		l->trees.trees_per_switch = k;
+		if ((uint64_t)k * n * n <= MOST_PAIRS)
+			rc = try(host, fab, l, err);
+	}
+	l->plan.enough = 0;
+	return rc;
+}
+
+/* By dimension order, on grids; where a region is to have shortest paths, on whole ones. */
+static int
+try_dimensions(
+    const struct fm_host *host, const struct fm_fabric *fab, struct lanes *l, struct fm_error *err)
+{
+	struct fm_dimensions *d = fm_scratch_array(host, 1, struct fm_dimensions);
+	struct fm_forest_plan trees = l->trees;
 	int rc;
 
-	attempt.attempt = true;
-	if (attempt.allowed > attempt.start + FEW_LANES)
-		attempt.allowed = attempt.start + FEW_LANES;
-	for (uint32_t k = plan->trees_per_switch > 0 ? 1 : MOST_TREES; k > 1; k /= 2) {
-		if ((uint64_t)k * n * n > MOST_PAIRS)
-			continue;
-		plan->trees_per_switch = k;
-		if ((rc = fm_forest_grow(host, fab, plan, forest, err)) != 0)
-			return rc;
-		rc = fm_layers_build(host, fab, forest, &attempt, layers, err);
-		if (rc != FM_E_TOPOLOGY)
-			return rc;
-		plan->trees_per_switch = 0;
-	}
-	if (plan->trees_per_switch == 0)
-		plan->trees_per_switch = 1;
-	if ((rc = fm_forest_grow(host, fab, plan, forest, err)) != 0)
+	if (d == NULL)
+		return fm_no_scratch(host, "dimensions", err);
+	if ((rc = fm_dimensions_find(host, fab, l->trees.arcs, d, err)) != 0)
 		return rc;
-	return fm_layers_build(host, fab, forest, lanes, layers, err);
+	if (d->regular != NULL && has_proxies(fab))
+		return FM_E_TOPOLOGY;
+	l->trees.dimensions = l->plan.dimensions = d;
+	l->trees.trees_per_switch = 1;
+	rc = try(host, fab, l, err);
+	l->trees = trees;
+	l->plan.dimensions = NULL;
+	return rc;
+}
+
+static int
+grow_in_lanes(
+    const struct fm_host *host, const struct fm_fabric *fab, struct lanes *l, struct fm_error *err)
+{
+	uint32_t given = l->trees.trees_per_switch;
+	int rc = try_dimensions(host, fab, l, err);
+
+	if (rc == FM_E_TOPOLOGY && given == 0)
+		rc = try_several_trees(host, fab, l, err);
+	if (rc != FM_E_TOPOLOGY)
+		return rc;
+	l->trees.trees_per_switch = given > 0 ? given : 1;
+	return try(host, fab, l, err);
 }
 
 int
@@ -110,29 +150,27 @@ fm_route_in_lanes(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_request *req, const struct fm_sssp *how, struct fm_tables *out,
     struct fm_error *err)
 {
-	struct fm_layer_plan lanes = {
-		.start = how->start_vl, .paired = how->paired, .balance = how->balance_vls
-	};
+	struct lanes l = { .plan = { .allowed = fm_layers_allowed(fab, req),
+			       .start = how->start_vl,
+			       .paired = how->paired,
+			       .balance = how->balance_vls },
+		.layers = { .n = 1, .start = how->start_vl } };
 	struct fm_updown updown = { .n_roots = 0 };
-	struct fm_forest_plan plan;
-	struct fm_forest forest;
-	struct fm_layers layers = { .n = 1, .start = how->start_vl };
 	struct fm_missing left;
 	struct fm_shape shape;
-	fm_link least;
 	int rc;
 
-	lanes.allowed = fm_layers_allowed(fab, req, &least);
+	if (l.plan.allowed <= how->start_vl)
+		return host->fail(err, FM_E_TOPOLOGY, "start_vl is %u, but only %u VLs are allowed",
+		    how->start_vl, l.plan.allowed);
 	if ((rc = fm_shape_build(host, fab, &shape, err)) != 0)
 		return rc;
-	plan = plan_of(&shape, how);
-	if (has_closed_form(fab, &shape, how) && !has_proxies(fab)) {
+	l.trees = plan_of(&shape, how);
+	if (has_closed_form(fab, &shape, how) && !has_proxies(fab))
 		rc = fm_route_updown(host, fab, &shape, &updown, out, &left, err);
-		forest = (struct fm_forest){ .arcs = &shape.arcs };
-	} else if ((rc = grow_in_lanes(host, fab, &plan, &lanes, &forest, &layers, err)) == 0) {
-		rc = fm_forest_write(host, fab, &forest, out, err);
-	}
+	else if ((rc = grow_in_lanes(host, fab, &l, err)) == 0)
+		rc = fm_forest_write(host, fab, &l.forest, out, err);
 	if (rc == 0)
-		fm_layers_write(host, fab, &forest, &layers, out);
+		fm_layers_write(host, fab, &l.forest, &l.layers, out);
 	return rc;
 }

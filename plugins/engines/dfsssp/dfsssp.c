@@ -1,6 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * dfsssp - shortest paths, balanced over the whole fabric, free of credit loops by lanes.
+ *
+ * Idea.  The trees of sssp, and virtual lanes such that no lane has a cycle of
+ * channel dependencies (Domke, Hoefler, Nagel, "Deadlock-Free Oblivious Routing
+ * for Arbitrary Topologies", IPDPS 2011).  Paths are put into lanes one by one,
+ * each into the first that stays acyclic (plugins/common/layers.c); breaking
+ * cycles afterwards, as in the paper, takes more lanes.  Several trees to a
+ * switch balance better; as many are grown as four lanes take.  Some fabrics need
+ * no search: levelled ones are routed up/down on one lane, grids (tori,
+ * meshes, hypercubes, HyperX) by dimension order on one, with rings on two
+ * (plugins/common/dimensions.c).
+ *
+ * When to use.  On any fabric that no engine of its own exists for.
+ *
+ * Promises.  No credit loops, replies included: as those travel under the
+ * requester's SL, all paths between two switches, either way, share a lane
+ * (paired).  Shortest paths, except up/down on damaged trees and round the gaps of
+ * damaged grids.  The same tables for the same fabric.
+ *
+ * Options.  Those of sssp; paired = false takes fewer lanes and is enough where
+ * sl_model = forward; balance_vls; trees_per_switch.
+ *
+ * Refuses fabrics that need more lanes than are allowed or than their links
+ * have, and says how many; the number of lanes grows slowly: 3 on 125 random
+ * switches, 4 on 250.
  */
 #include <fmd/engine.h>
 

@@ -1,6 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * lash - layered shortest paths: one path for each pair of switches, in lanes without loops.
+ *
+ * Idea.  One balanced tree to each switch, and for each pair of switches the
+ * first lane that its paths fit into without a cycle of channel dependencies (Skeie,
+ * Lysne, Theiss, "Layered Shortest Path (LASH) Routing in Irregular System Area
+ * Networks", IPDPS 2002).  The cables between two switches are shared by the LIDs.
+ * Levelled fabrics, and grids by their analysis into dimensions, are routed as
+ * by dfsssp: up/down on one lane, in dimension order on one or two.
+ *
+ * When to use.  As dfsssp, where fewer lanes count more than the last bit of balance;
+ * or where the lowest lanes belong to others (start_vl).
+ *
+ * Promises.  No credit loops, replies included (paired: the SL of a pair is the
+ * same both ways).  Shortest paths, with the exceptions of dfsssp.  Disconnected
+ * fabrics are routed part by part.
+ *
+ * Options.  start_vl: the first lane and SL.  paired = false: enough where
+ * sl_model = forward.  balance_vls: use all lanes.
+ *
+ * Refuses fabrics that need more lanes than are allowed, and says how many.
  */
 #include <fmd/engine.h>
 

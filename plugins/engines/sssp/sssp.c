@@ -1,6 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * sssp - shortest paths, balanced over the whole fabric.
+ *
+ * Idea.  One destination tree after the other is grown, each choosing among
+ * equally short paths the one whose links bear least so far (Hoefler, Schneider,
+ * Lumsdaine, "Optimized Routing for Large-Scale InfiniBand Networks", HOTI 2009).
+ * Destinations are taken in turn over the switches, and small fabrics get
+ * further rounds in which every tree is taken out and grown again.  On levelled
+ * fabrics (trees) the choice is a digit of the destination's number instead
+ * (plugins/common/spread.c), which is even by construction.  The work is done by
+ * plugins/common/forest.c.
+ *
+ * When to use.  On fabrics without a closed form (random graphs, dragonflies,
+ * degraded ones) where credit loops are excluded otherwise, or as the measure of
+ * what balance is possible.  dfsssp is the same with lanes.
+ *
+ * Promises.  Shortest paths, every connected pair, the same tables for the same
+ * fabric.  None about credit loops: trees have none, rings have them.
+ *
+ * Options.  compute_nodes and io_nodes: traffic among the former is balanced
+ * first, then that from them to the latter, then the rest.
+ * avoid_throttled_links: a link at half its nominal rate is given half the
+ * routes.  With any of these in use trees are balanced by load too.
+ *
+ * Refuses nothing.
  */
 #include <fmd/engine.h>
 
