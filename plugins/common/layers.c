@@ -187,10 +187,6 @@ set_tree(struct layering *k, struct fm_channels *g, uint32_t tree)
 static int
 fits_one_layer(struct layering *k, struct fm_error *err)
 {
-	int rc = fm_channels_build(k->host, &k->map, &k->graph, err);
-
-	if (rc != 0)
-		return rc;
 	for (uint32_t t = 0; t < k->f->n_trees; t++) {
 		if (k->host->should_stop(k->host))
 			return k->host->fail(
@@ -562,6 +558,7 @@ fm_layers_build(const struct fm_host *host, const struct fm_fabric *fab, const s
 
 	*out = (struct fm_layers){ .start = plan->start, .paired = plan->paired, .n = 1 };
 	if ((rc = fm_channel_map_build(host, f->arcs, &k.map, err)) != 0 ||
+	    (rc = fm_channels_build(host, &k.map, &k.graph, err)) != 0 ||
 	    (rc = take_memory(&k, err)) != 0)
 		return rc;
 	k.map.patience = choose_patience(&k);
