@@ -47,6 +47,59 @@ number_datelines(struct fm_dimensions *d, uint32_t which)
 	return true;
 }
 
+/* The arc from s to the coordinate `to` of its i-th dimension, or FM_NONE where it is missing. */
+static fm_arc
+arc_to(const struct fm_dimensions *d, fm_sw s, uint32_t i, uint32_t to)
+{
+	const struct fm_grid *g = grid_of(d, s);
+	uint32_t dim = d->order[d->grids->grid_of[s] * FM_GRID_MAX_DIMS + i];
+	uint32_t from = d->at[(size_t)s * FM_GRID_MAX_DIMS + i];
+	fm_sw next = g->cell_sw[d->grids->cell[s] + (to - from) * g->stride[dim]];
+
+	return next == FM_NONE ? FM_NONE : fm_arc_find(d->arcs, s, next);
+}
+
+/* Arcs that follow one another from s on, up or down the i-th dimension, a ring. */
+static uint16_t
+count_run(const struct fm_dimensions *d, fm_sw s, uint32_t i, uint32_t size, uint32_t step)
+{
+	uint32_t n = 0;
+
+	while (n < size) {
+		uint32_t to = (d->at[(size_t)s * FM_GRID_MAX_DIMS + i] + step) % size;
+		fm_arc a = arc_to(d, s, i, to);
+
+		if (a == FM_NONE)
+			break;
+		s = d->arcs->to[a];
+		n++;
+	}
+	return (uint16_t)n;
+}
+
+static int
+look_for_gaps(const struct fm_host *host, struct fm_dimensions *d, struct fm_error *err)
+{
+	size_t n = d->arcs->n_switches;
+
+	d->regular = fm_scratch_array(host, n * n, uint8_t);
+	d->run = fm_scratch_array(host, n * FM_GRID_MAX_DIMS * 2, uint16_t);
+	if (d->regular == NULL || d->run == NULL)
+		return fm_no_scratch(host, "gaps in the grid", err);
+	for (fm_sw s = 0; s < n; s++)
+		for (uint32_t i = 0; i < grid_of(d, s)->n_dims; i++) {
+			const struct fm_grid *g = grid_of(d, s);
+			uint32_t dim = d->order[d->grids->grid_of[s] * FM_GRID_MAX_DIMS + i];
+			uint16_t *run = d->run + (s * FM_GRID_MAX_DIMS + i) * 2;
+
+			if (g->kind[dim] != FM_GRID_RING)
+				continue;
+			run[0] = count_run(d, s, i, g->size[dim], 1);
+			run[1] = count_run(d, s, i, g->size[dim], g->size[dim] - 1);
+		}
+	return 0;
+}
+
 int
 fm_dimensions_find(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_arcs *arcs, struct fm_dimensions *out, struct fm_error *err)
@@ -76,10 +129,7 @@ fm_dimensions_find(const struct fm_host *host, const struct fm_fabric *fab,
 		for (uint32_t i = 0; i < grid_of(out, s)->n_dims; i++)
 			out->at[s * FM_GRID_MAX_DIMS + i] = (uint16_t)fm_grid_at(grid_of(out, s),
 			    grids->cell[s], out->order[grids->grid_of[s] * FM_GRID_MAX_DIMS + i]);
-	if (whole)
-		return 0;
-	out->regular = fm_scratch_array(host, n * n, uint8_t);
-	return out->regular != NULL ? 0 : fm_no_scratch(host, "regular paths", err);
+	return whole ? 0 : look_for_gaps(host, out, err);
 }
 
 /* From u to t half round the i-th ring: is it the way that crosses no dateline? */
@@ -134,6 +184,27 @@ fm_dateline_of(const struct fm_dimensions *d, fm_arc a)
 	return FM_MAX_DATELINES;
 }
 
+/* Where the i-th dimension of s, a ring, goes on towards t: the shorter way, or that without
+ * a gap; FM_NONE: there is none. */
+static uint32_t
+ring_next(const struct fm_dimensions *d, fm_sw s, fm_sw t, uint32_t i, uint32_t size)
+{
+	const uint16_t *u = d->at + (size_t)s * FM_GRID_MAX_DIMS,
+		       *v = d->at + (size_t)t * FM_GRID_MAX_DIMS;
+	uint32_t up = u[i] < v[i] ? (uint32_t)v[i] - u[i] : v[i] + size - u[i];
+	bool goes_up = ring_step(u, v, i, grid_of(d, s)->n_dims, size) > 0;
+
+	if (d->run != NULL) {
+		const uint16_t *run = d->run + ((size_t)s * FM_GRID_MAX_DIMS + i) * 2;
+		bool can_up = run[0] >= up, can_down = run[1] >= size - up;
+
+		if (!can_up && !can_down)
+			return FM_NONE;
+		goes_up = goes_up ? can_up : !can_down;
+	}
+	return (u[i] + (goes_up ? 1 : size - 1)) % size;
+}
+
 /* The next arc of the regular path from s to t, or FM_NONE where it is missing. */
 static fm_arc
 regular_arc(const struct fm_dimensions *d, const struct fm_grid *g, fm_sw s, fm_sw t)
@@ -141,20 +212,17 @@ regular_arc(const struct fm_dimensions *d, const struct fm_grid *g, fm_sw s, fm_
 	const uint8_t *order = d->order + (size_t)d->grids->grid_of[s] * FM_GRID_MAX_DIMS;
 	const uint16_t *u = d->at + (size_t)s * FM_GRID_MAX_DIMS,
 		       *v = d->at + (size_t)t * FM_GRID_MAX_DIMS;
-	uint32_t i = 0, size, to;
-	fm_sw next;
+	uint32_t i = 0, to;
 
 	while (u[i] == v[i])
 		i++;
-	size = g->size[order[i]];
 	if (g->kind[order[i]] == FM_GRID_CLIQUE)
 		to = v[i];
 	else if (g->kind[order[i]] == FM_GRID_LINE)
 		to = u[i] < v[i] ? u[i] + 1u : u[i] - 1u;
 	else
-		to = (u[i] + size + (uint32_t)ring_step(u, v, i, g->n_dims, size)) % size;
-	next = g->cell_sw[d->grids->cell[s] + (to - u[i]) * g->stride[order[i]]];
-	return next == FM_NONE ? FM_NONE : fm_arc_find(d->arcs, s, next);
+		to = ring_next(d, s, t, i, g->size[order[i]]);
+	return to == FM_NONE ? FM_NONE : arc_to(d, s, i, to);
 }
 
 /* Switches whose regular path is whole, nearest first. */

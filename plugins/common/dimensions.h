@@ -15,9 +15,10 @@
  * ends, so that a path and the way back cross the same datelines, and have
  * the same SL.
  *
- * Where cables or switches are missing, a switch whose path is broken goes
- * round to the nearest one whose path is not; such a path is not regular, and
- * needs a lane elsewhere.
+ * A ring with a gap is a line, and has no cycle in any lane: where the shorter
+ * way has the gap the longer is taken, with the same SL.  With two gaps, or on
+ * a line, the path is broken: such a switch goes round to the nearest one whose
+ * path is not.  That is not regular, and needs a lane elsewhere.
  */
 #ifndef PLUGINS_COMMON_DIMENSIONS_H
 #define PLUGINS_COMMON_DIMENSIONS_H
@@ -35,8 +36,10 @@ struct fm_dimensions {
 	uint8_t
 	    *dateline; /* [n_grids][FM_GRID_MAX_DIMS] bit of the i-th set, or FM_MAX_DATELINES */
 	unsigned n_datelines; /* of the grid that has most */
-	/* [n_switches][n_switches] by root: the path of the tree is the regular one; NULL: all are */
-	uint8_t *regular;
+	/* where cables or switches are missing, else NULL: */
+	uint8_t *
+	    regular; /* [n_switches][n_switches] by root: the path of the tree is the regular one */
+	uint16_t *run; /* [n_switches][FM_GRID_MAX_DIMS][2] arcs up and down a ring without a gap */
 };
 
 /* FM_E_TOPOLOGY: no grid, or too many rings; FM_E_RESOURCE, FM_E_CANCELLED. */

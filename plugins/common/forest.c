@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * SSSP (Hoefler, Schneider, Lumsdaine, HOTI 2009) without a heap: all arcs are
- * one hop, so a breadth first search settles the switches in order, and each
- * arc is looked at once, when the switch it leads to is settled:
+ * one hop, so a breadth first search gives the order in which Dijkstra's would
+ * settle the switches and, for each, its next steps.  Both are the same for all
+ * trees to one switch; what differs is the choice:
  *
- *	cost(u) = min over arcs u -> v, v a hop nearer, of bears(u -> v)^8 + cost(v)
+ *	cost(u) = min over next steps u -> v of bears(u -> v)^8 + cost(v)
  *
  * where an arc bears its routes by capacity.  Hops come first by construction,
  * so no weight can overflow (the sums are doubles of at most 10^80); the power
- * makes one crowded arc worse than several busy ones.  Then the sources of each switch are added down its path: the
- * order of the search in reverse.
+ * makes one crowded arc worse than several busy ones.  Then the sources of each
+ * switch are added down its path, the order in reverse.  Searches are the
+ * workers'; choices are one thread's, as each depends on those before.
  *
  * Destinations are taken in turn over the switches: taken switch by switch, the
  * trees of one follow one another into the same gap (max/avg 1.67 against 1.27
@@ -17,18 +19,27 @@
  */
 #include "plugins/common/forest.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "plugins/common/lids.h"
 
 #define WORK_FINE 30000000u /* trees * arcs up to which switches get several trees */
 #define WORK_ALL 60000000u  /* and up to which trees are grown again */
 #define MAX_ROUNDS 4
-#define WRITE_ROWS 64 /* rows of a task: their steps of one tree are a cache line */
+#define BATCH 64u	     /* roots searched for at a time */
+#define KEEP_BYTES 64000000u /* searches are kept for the next tree while they fit */
 
 /* Whose LIDs a tree leads to, in the order of growing. */
 enum lid_class { LID_COMPUTE, LID_IO, LID_PLAIN, LID_SILENT, LID_CLASSES };
+
+/* What a search from one root finds. */
+struct steps {
+	fm_sw *order; /* [n] nearest first, the root too */
+	uint32_t n;
+	uint32_t *first; /* [n + 1] by place in order: next steps, offsets into arc */
+	fm_arc *arc;	 /* [n_arcs / 2] */
+	uint32_t max_hops;
+};
 
 struct grower {
 	const struct fm_host *host;
@@ -40,17 +51,18 @@ struct grower {
 	uint64_t *turns;   /* [n_trees] when it is grown, and the tree */
 	uint32_t *weight;  /* [n_trees] its LIDs that carry traffic */
 	/* the graph */
-	fm_arc *rev;	    /* [n_arcs] */
-	uint8_t *back_step; /* [n_arcs] step of the opposite arc */
-	double *capacity;   /* [n_arcs] */
-	uint64_t *load;	    /* [n_arcs] routes */
-	double *back_cost;  /* [n_arcs] of the opposite arc */
+	double *capacity; /* [n_arcs] */
+	uint64_t *load;	  /* [n_arcs] routes */
+	double *arc_cost; /* [n_arcs] */
 	/* [n_switches] sources, of all and of those that count for compute and I/O LIDs */
 	uint16_t *n_sources, *n_compute;
+	/* searches: one for each switch if they fit, else for the trees of a batch */
+	struct steps *steps; /* [n_steps] */
+	uint32_t n_steps;
+	bool keeps;
+	uint32_t batch;	  /* first turn of the batch in hand */
+	uint32_t **level; /* [n_workers][n_switches] */
 	/* of the tree in hand */
-	fm_sw *order; /* [n_order] nearest first */
-	uint32_t n_order;
-	uint32_t *level; /* [n_switches] */
 	double *cost;	 /* [n_switches] */
 	uint16_t *count; /* [n_switches] sources behind and at the switch */
 	uint32_t n_done, n_total;
@@ -162,8 +174,8 @@ plan_switch(struct grower *g, fm_sw sw, uint32_t k, uint32_t t, uint32_t *tree_o
 	deal_lids(g, sw, LID_SILENT, 1, first, tree_of);
 }
 
-static int
-by_number(const void *a, const void *b)
+int
+fm_by_number(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -216,7 +228,7 @@ plan_trees(struct grower *g, struct fm_error *err)
 	memset(tree_of, 0xff, ((size_t)g->fab->max_lid + 1) * sizeof(*tree_of));
 	for (fm_sw s = 0; s < n; s++)
 		plan_switch(g, s, k, first[s], tree_of);
-	qsort(g->turns, first[n], sizeof(*g->turns), by_number);
+	qsort(g->turns, first[n], sizeof(*g->turns), fm_by_number);
 	return list_lids(g, tree_of, err);
 }
 
@@ -246,25 +258,15 @@ read_graph(struct grower *g)
 			fab->link_mbps[l] < fab->link_nominal_mbps[l]
 		    ? (float)fab->link_mbps[l] / (float)fab->link_nominal_mbps[l]
 		    : 1;
-	for (fm_sw s = 0; s < fab->n_switches; s++)
-		for (fm_arc a = arcs->first[s]; a < arcs->first[s + 1]; a++) {
-			g->rev[a] = fm_arc_find(arcs, arcs->to[a], s);
-			g->back_step[a] = (uint8_t)(g->rev[a] - arcs->first[arcs->to[a]]);
-			for (fm_link l = arcs->link[a]; l < arcs->link[a + 1]; l++)
-				g->capacity[a] += (double)capacity[l];
-		}
-	for (fm_arc a = 0; a < arcs->n_arcs; a++)
-		g->back_cost[a] = 1;
+	for (fm_arc a = 0; a < arcs->n_arcs; a++) {
+		g->arc_cost[a] = 1;
+		for (fm_link l = arcs->link[a]; l < arcs->link[a + 1]; l++)
+			g->capacity[a] += (double)capacity[l];
+	}
 	for (fm_sw s = 0; s < fab->n_switches; s++) {
 		g->n_sources[s] = count_sources(g, s, NULL);
 		g->n_compute[s] = count_sources(g, s, g->plan->compute);
 	}
-}
-
-static bool
-has_wide_arcs(const struct fm_arcs *arcs)
-{
-	return arcs->n_arcs < arcs->link[arcs->n_arcs];
 }
 
 static uint32_t
@@ -277,84 +279,146 @@ count_rounds(const struct grower *g)
 }
 
 static int
+take_search_memory(struct grower *g, struct fm_error *err)
+{
+	size_t n = g->fab->n_switches, n_arcs = g->plan->arcs->n_arcs;
+	size_t each = (2 * n + 1 + n_arcs / 2) * sizeof(uint32_t);
+	unsigned n_workers = g->host->n_workers(g->host);
+	uint32_t *memory;
+
+	g->keeps = n * each <= KEEP_BYTES && g->plan->dimensions == NULL;
+	g->n_steps = g->keeps || n < BATCH ? (uint32_t)n : BATCH;
+	g->steps = fm_scratch_array(g->host, g->n_steps, struct steps);
+	memory = fm_scratch_bytes(g->host, g->n_steps, each);
+	g->level = fm_scratch_array(g->host, n_workers, uint32_t *);
+	if (g->steps == NULL || memory == NULL || g->level == NULL)
+		return fm_no_scratch(g->host, "searches of destination trees", err);
+	for (uint32_t i = 0; i < g->n_steps; i++) {
+		g->steps[i].order = memory + i * (each / sizeof(uint32_t));
+		g->steps[i].first = g->steps[i].order + n;
+		g->steps[i].arc = g->steps[i].first + n + 1;
+	}
+	for (unsigned w = 0; w < n_workers; w++)
+		if ((g->level[w] = fm_scratch_array(g->host, n, uint32_t)) == NULL)
+			return fm_no_scratch(g->host, "searches of destination trees", err);
+	return 0;
+}
+
+static int
 take_memory(struct grower *g, uint32_t rounds, struct fm_error *err)
 {
 	size_t n = g->fab->n_switches, n_arcs = g->plan->arcs->n_arcs, n_trees = g->f->n_trees;
 	const struct fm_host *host = g->host;
 
-	g->rev = fm_scratch_array(host, n_arcs, fm_arc);
-	g->back_step = fm_scratch_array(host, n_arcs, uint8_t);
 	g->capacity = fm_scratch_array(host, n_arcs, double);
 	g->load = fm_scratch_array(host, n_arcs, uint64_t);
-	g->back_cost = fm_scratch_array(host, n_arcs, double);
+	g->arc_cost = fm_scratch_array(host, n_arcs, double);
 	g->n_sources = fm_scratch_array(host, n, uint16_t);
 	g->n_compute = fm_scratch_array(host, n, uint16_t);
-	g->order = fm_scratch_array(host, n, fm_sw);
-	g->level = fm_scratch_array(host, n, uint32_t);
 	g->cost = fm_scratch_array(host, n, double);
 	g->count = fm_scratch_array(host, n, uint16_t);
 	g->f->capacity = fm_scratch_array(host, g->fab->n_links, float);
 	g->f->step = fm_scratch_array(host, n_trees * n, uint8_t);
-	if (g->rev == NULL || g->back_step == NULL || g->capacity == NULL || g->load == NULL ||
-	    g->back_cost == NULL || g->n_sources == NULL || g->n_compute == NULL ||
-	    g->order == NULL || g->level == NULL || g->cost == NULL || g->count == NULL ||
-	    g->f->capacity == NULL || g->f->step == NULL)
+	if (g->capacity == NULL || g->load == NULL || g->arc_cost == NULL || g->n_sources == NULL ||
+	    g->n_compute == NULL || g->cost == NULL || g->count == NULL || g->f->capacity == NULL ||
+	    g->f->step == NULL)
 		return fm_no_scratch(host, "destination trees", err);
-	if (rounds > 1 || has_wide_arcs(g->plan->arcs)) {
+	if (rounds > 1 || fm_has_wide_arcs(g->plan->arcs)) {
 		g->f->passing = fm_scratch_array(host, n_trees * n, uint16_t);
 		if (g->f->passing == NULL)
 			return fm_no_scratch(host, "routes of the trees", err);
 	}
-	return 0;
+	return take_search_memory(g, err);
 }
 
 /* ----------------------------------------------------------------- one tree */
 
-/* Search and choose in one go. */
+/* By dimension order there is no choice: the steps are those of the tree. */
 static void
-grow(struct grower *g, fm_sw root, uint8_t *step)
+lay(const struct grower *g, fm_sw root, uint8_t *step, uint32_t *level, struct steps *t)
 {
 	const struct fm_arcs *arcs = g->plan->arcs;
-	uint32_t head = 0, n = 0;
 
-	memset(g->level, 0xff, arcs->n_switches * sizeof(*g->level));
-	memset(step, FM_STEP_NONE, arcs->n_switches);
-	g->order[n++] = root;
-	g->level[root] = 0;
-	g->cost[root] = 0;
-	while (head < n) {
-		fm_sw v = g->order[head++];
-		uint32_t next = g->level[v] + 1;
-		double cost = g->cost[v];
+	t->n = fm_dimensions_tree(g->plan->dimensions, root, step, t->order);
+	t->max_hops = level[root] = 0;
+	for (uint32_t i = 1; i < t->n; i++) {
+		fm_sw u = t->order[i];
 
-		for (fm_arc a = arcs->first[v]; a < arcs->first[v + 1]; a++) {
-			fm_sw u = arcs->to[a];
-			double c = cost + g->back_cost[a];
-
-			if (g->level[u] < next || (g->level[u] == next && c >= g->cost[u]))
-				continue;
-			if (g->level[u] != next)
-				g->order[n++] = u;
-			g->level[u] = next;
-			g->cost[u] = c;
-			step[u] = g->back_step[a];
-		}
+		level[u] = level[arcs->to[arcs->first[u] + step[u]]] + 1;
+		t->max_hops = level[u] > t->max_hops ? level[u] : t->max_hops;
 	}
-	g->n_order = n;
 }
 
 static void
-note_hops(struct grower *g, fm_sw root, const uint8_t *step)
+search(const struct grower *g, fm_sw root, uint32_t *level, struct steps *t)
+{
+	const struct fm_arcs *arcs = g->plan->arcs;
+	uint32_t n = 0, n_arcs = 0;
+
+	memset(level, 0xff, arcs->n_switches * sizeof(*level));
+	t->order[n++] = root;
+	level[root] = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		fm_sw u = t->order[i];
+
+		t->first[i] = n_arcs;
+		for (fm_arc a = arcs->first[u]; a < arcs->first[u + 1]; a++) {
+			fm_sw v = arcs->to[a];
+
+			if (level[v] < level[u]) {
+				t->arc[n_arcs++] = a;
+			} else if (level[v] == FM_NONE) {
+				level[v] = level[u] + 1;
+				t->order[n++] = v;
+			}
+		}
+	}
+	t->first[n] = n_arcs;
+	t->n = n;
+	t->max_hops = level[t->order[n - 1]];
+}
+
+static uint8_t *
+steps_of(const struct grower *g, uint32_t tree)
+{
+	return g->f->step + (size_t)tree * g->fab->n_switches;
+}
+
+/* The search of the i-th switch, or of the i-th tree of the batch in hand. */
+static void
+search_one(void *arg, uint32_t i, unsigned worker)
+{
+	struct grower *g = arg;
+	uint32_t tree = g->keeps ? 0 : (uint32_t)g->turns[g->batch + i];
+	fm_sw root = g->keeps ? i : g->f->root[tree];
+
+	if (g->plan->dimensions != NULL)
+		lay(g, root, steps_of(g, tree), g->level[worker], &g->steps[i]);
+	else
+		search(g, root, g->level[worker], &g->steps[i]);
+}
+
+static void
+choose(struct grower *g, const struct steps *t, uint8_t *step)
 {
 	const struct fm_arcs *arcs = g->plan->arcs;
 
-	g->level[root] = 0;
-	for (uint32_t i = 1; i < g->n_order; i++) {
-		fm_sw u = g->order[i];
+	memset(step, FM_STEP_NONE, arcs->n_switches);
+	g->cost[t->order[0]] = 0;
+	for (uint32_t i = 1; i < t->n; i++) {
+		fm_sw u = t->order[i];
+		double least = INFINITY;
+		fm_arc best = 0;
 
-		g->level[u] = g->level[arcs->to[arcs->first[u] + step[u]]] + 1;
-		if (g->level[u] > g->f->max_hops)
-			g->f->max_hops = g->level[u];
+		for (uint32_t k = t->first[i]; k < t->first[i + 1]; k++) {
+			fm_arc a = t->arc[k];
+			double c = g->arc_cost[a] + g->cost[arcs->to[a]];
+
+			best = c < least ? a : best;
+			least = c < least ? c : least;
+		}
+		g->cost[u] = least;
+		step[u] = (uint8_t)(best - arcs->first[u]);
 	}
 }
 
@@ -365,12 +429,12 @@ set_cost(struct grower *g, fm_arc a)
 
 	bears *= bears;
 	bears *= bears;
-	g->back_cost[g->rev[a]] = bears * bears;
+	g->arc_cost[a] = bears * bears;
 }
 
 /* The sources of every switch down its path. */
 static void
-add_load(struct grower *g, uint32_t tree, const uint8_t *step)
+add_load(struct grower *g, uint32_t tree, const struct steps *t, const uint8_t *step)
 {
 	const struct fm_arcs *arcs = g->plan->arcs;
 	const uint16_t *sources = g->class_of[tree] == LID_PLAIN ? g->n_sources : g->n_compute;
@@ -378,8 +442,8 @@ add_load(struct grower *g, uint32_t tree, const uint8_t *step)
 	if (g->class_of[tree] == LID_SILENT)
 		return;
 	memcpy(g->count, sources, arcs->n_switches * sizeof(*g->count));
-	for (uint32_t i = g->n_order; i-- > 1;) {
-		fm_sw u = g->order[i], v;
+	for (uint32_t i = t->n; i-- > 1;) {
+		fm_sw u = t->order[i], v;
 		fm_arc a = arcs->first[u] + step[u];
 
 		if (g->count[u] == 0)
@@ -408,29 +472,38 @@ take_out(struct grower *g, uint32_t tree, const uint8_t *step)
 	}
 }
 
+static void
+grow_tree(struct grower *g, uint32_t tree, const struct steps *t, bool again)
+{
+	uint8_t *step = steps_of(g, tree);
+
+	if (again)
+		take_out(g, tree, step);
+	if (g->plan->dimensions == NULL)
+		choose(g, t, step);
+	add_load(g, tree, t, step);
+	if (t->max_hops > g->f->max_hops)
+		g->f->max_hops = t->max_hops;
+	if (++g->n_done % 256 == 0)
+		g->host->progress(g->host, g->n_done, g->n_total);
+}
+
 static bool
 grow_round(struct grower *g, bool again)
 {
-	struct fm_forest *f = g->f;
+	uint32_t n_trees = g->f->n_trees, n;
 
-	for (uint32_t i = 0; i < f->n_trees; i++) {
-		uint32_t tree = (uint32_t)g->turns[i];
-		uint8_t *step = f->step + (size_t)tree * g->fab->n_switches;
+	for (g->batch = 0; g->batch < n_trees; g->batch += n) {
+		n = n_trees - g->batch < g->n_steps ? n_trees - g->batch : g->n_steps;
+		if (!g->keeps)
+			g->host->parallel_for(g->host, n, search_one, g);
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t tree = (uint32_t)g->turns[g->batch + i];
 
-		if (g->host->should_stop(g->host))
-			return false;
-		if (again)
-			take_out(g, tree, step);
-		if (g->plan->dimensions != NULL)
-			g->n_order =
-			    fm_dimensions_tree(g->plan->dimensions, f->root[tree], step, g->order);
-		else
-			grow(g, f->root[tree], step);
-		note_hops(g, f->root[tree], step);
-		add_load(g, tree, step);
-		g->n_done++;
-		if (g->n_done % 256 == 0)
-			g->host->progress(g->host, g->n_done, g->n_total);
+			if (g->host->should_stop(g->host))
+				return false;
+			grow_tree(g, tree, &g->steps[g->keeps ? g->f->root[tree] : i], again);
+		}
 	}
 	return true;
 }
@@ -451,114 +524,11 @@ fm_forest_grow(const struct fm_host *host, const struct fm_fabric *fab,
 		return rc;
 	g.n_total = rounds * out->n_trees;
 	read_graph(&g);
+	if (g.keeps)
+		host->parallel_for(host, fab->n_switches, search_one, &g);
 	for (uint32_t r = 0; r < rounds; r++)
 		if (!grow_round(&g, r > 0))
 			return host->fail(
 			    err, FM_E_CANCELLED, "stopped while destination trees were grown");
-	return 0;
-}
-
-/* ------------------------------------------------------------------- tables */
-
-struct writer {
-	const struct fm_host *host;
-	const struct fm_fabric *fab;
-	const struct fm_forest *f;
-	const struct fm_tables *out;
-	double *bears;	/* [n_links] routes by capacity */
-	uint64_t *wide; /* [n_workers][n_lids] LIDs of a row that go over several cables */
-	size_t n_lids;
-};
-
-/* The cable of an arc that bears least; it will bear these routes too. */
-static fm_link
-deal_cable(const struct writer *w, fm_arc a, uint32_t n_routes)
-{
-	fm_link best = w->f->arcs->link[a];
-
-	for (fm_link l = best + 1; l < w->f->arcs->link[a + 1]; l++)
-		if (w->bears[l] < w->bears[best])
-			best = l;
-	w->bears[best] += (double)n_routes / (double)w->f->capacity[best];
-	return best;
-}
-
-/* The heaviest first, so that the light ones make even what those leave. */
-static void
-deal_cables(const struct writer *w, fm_sw sw, uint64_t *wide)
-{
-	const struct fm_forest *f = w->f;
-	size_t n = 0;
-
-	for (uint32_t t = 0; t < f->n_trees; t++) {
-		fm_arc a = fm_forest_arc(f, t, sw);
-		uint16_t passing;
-
-		if (a == FM_NONE || fm_arc_width(f->arcs, a) == 1)
-			continue;
-		passing = f->passing[(size_t)t * f->arcs->n_switches + sw];
-		for (uint32_t i = f->lid_first[t]; i < f->lid_first[t + 1]; i++)
-			wide[n++] =
-			    (uint64_t)(uint16_t)~passing << 48 | (uint64_t)t << 16 | f->lid[i];
-	}
-	qsort(wide, n, sizeof(*wide), by_number);
-	for (size_t i = 0; i < n; i++) {
-		fm_arc a = fm_forest_arc(f, (uint32_t)(wide[i] >> 16), sw);
-		uint16_t passing = (uint16_t) ~(wide[i] >> 48);
-
-		w->out->lft[sw][wide[i] & 0xffff] = w->fab->link_port[deal_cable(w, a, passing)];
-	}
-}
-
-/* The columns of one tree in rows from..to-1; on arcs of several cables the first. */
-static void
-write_tree(const struct writer *w, uint32_t tree, fm_sw from, fm_sw to)
-{
-	const struct fm_forest *f = w->f;
-	const uint16_t *lid = f->lid + f->lid_first[tree];
-	uint32_t n = f->lid_first[tree + 1] - f->lid_first[tree];
-
-	for (fm_sw s = from; s < to; s++) {
-		fm_arc a = fm_forest_arc(f, tree, s);
-		uint8_t port;
-
-		if (a == FM_NONE)
-			continue;
-		port = w->fab->link_port[f->arcs->link[a]];
-		for (uint32_t i = 0; i < n; i++)
-			w->out->lft[s][lid[i]] = port;
-	}
-}
-
-static void
-write_rows(void *arg, uint32_t task, unsigned worker)
-{
-	const struct writer *w = arg;
-	fm_sw from = task * WRITE_ROWS, to = from + WRITE_ROWS;
-
-	to = to < w->fab->n_switches ? to : w->fab->n_switches;
-	for (fm_sw s = from; s < to; s++)
-		memset(w->out->lft[s], FM_PORT_NONE, (size_t)w->fab->max_lid + 1);
-	for (uint32_t t = 0; t < w->f->n_trees; t++)
-		write_tree(w, t, from, to);
-	for (fm_sw s = from; s < to; s++) {
-		if (w->f->passing != NULL && has_wide_arcs(w->f->arcs))
-			deal_cables(w, s, w->wide + worker * w->n_lids);
-		fm_lids_local(w->fab, s, w->out->lft[s]);
-	}
-}
-
-int
-fm_forest_write(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_forest *f,
-    const struct fm_tables *out, struct fm_error *err)
-{
-	struct writer w = { .host = host, .fab = fab, .f = f, .out = out };
-
-	w.n_lids = has_wide_arcs(f->arcs) ? f->lid_first[f->n_trees] : 0;
-	w.bears = fm_scratch_array(host, fab->n_links, double);
-	w.wide = fm_scratch_array(host, host->n_workers(host) * w.n_lids, uint64_t);
-	if (w.bears == NULL || w.wide == NULL)
-		return fm_no_scratch(host, "loads of cables", err);
-	host->parallel_for(host, (fab->n_switches + WRITE_ROWS - 1) / WRITE_ROWS, write_rows, &w);
 	return 0;
 }

@@ -37,6 +37,15 @@ struct fm_forest {
 	uint32_t max_hops;
 };
 
+/* Is any neighbour reached by several cables? */
+static inline bool
+fm_has_wide_arcs(const struct fm_arcs *arcs)
+{
+	return arcs->n_arcs < arcs->link[arcs->n_arcs];
+}
+
+int fm_by_number(const void *a, const void *b); /* qsort() of uint64_t */
+
 static inline const uint8_t *
 fm_forest_steps(const struct fm_forest *f, uint32_t tree)
 {
@@ -54,7 +63,7 @@ fm_forest_arc(const struct fm_forest *f, uint32_t tree, fm_sw sw)
 /*
  * Grow them: switches in turn, one tree each, then the next tree of each.  A
  * small forest gets further rounds in which every tree is taken out and grown
- * again.  One thread: each choice depends on those before.
+ * again.  Searches in parallel, choices in one thread.
  *
  * O(trees * arcs).  FM_E_RESOURCE, FM_E_CANCELLED.
  */

@@ -46,6 +46,7 @@ COMMON_SOURCES += \
 	plugins/common/channels.c plugins/common/channels.h \
 	plugins/common/dimensions.c plugins/common/dimensions.h \
 	plugins/common/forest.c plugins/common/forest.h \
+	plugins/common/forest_tables.c \
 	plugins/common/layers.c plugins/common/layers.h \
 	plugins/common/layers_tables.c \
 	plugins/common/sssp.c plugins/common/sssp.h
