@@ -101,3 +101,12 @@ plugin_LTLIBRARIES += plugins/engines/lash.la
 plugins_engines_lash_la_SOURCES = plugins/engines/lash/lash.c
 plugins_engines_lash_la_LDFLAGS = $(engine_ldflags)
 plugins_engines_lash_la_LIBADD = libfmcommon.la
+plugin_LTLIBRARIES += plugins/engines/nue.la
+plugins_engines_nue_la_SOURCES = $(nue_sources)
+plugins_engines_nue_la_LDFLAGS = $(engine_ldflags)
+plugins_engines_nue_la_LIBADD = libfmcommon.la
+nue_sources = \
+	plugins/engines/nue/lanes.c \
+	plugins/engines/nue/nue.c plugins/engines/nue/nue.h \
+	plugins/engines/nue/rank.c plugins/engines/nue/room.c \
+	plugins/engines/nue/trees.c

@@ -237,6 +237,12 @@ UNIT_TESTS += tests/engine/check_matrix
 tests_engine_check_matrix_SOURCES = tests/engine/check_matrix.c tests/unit/generate_words.h
 tests_engine_check_matrix_CFLAGS = $(unit_cflags)
 tests_engine_check_matrix_LDADD = $(unit_ldadd)
+UNIT_TESTS += tests/engine/check_nue
+tests_engine_check_nue_SOURCES = tests/engine/check_nue.c \
+	tests/unit/generate_words.h plugins/engines/minhop/minhop.c plugins/engines/updn/updn.c \
+	$(nue_sources)
+tests_engine_check_nue_CFLAGS = $(unit_cflags)
+tests_engine_check_nue_LDADD = $(unit_ldadd)
 
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)

@@ -34,8 +34,8 @@ expect fattree "a tree" pgft 3 4,4,4 1,4,4 1,1,1
 expect "hyperx dragonfly" "a HyperX" hyperx 4x4 2
 expect dragonfly "a dragonfly" dragonfly 6 3 3 8
 expect dragonfly "a dragonfly" cascade
-expect "torus2qos dfsssp" "a torus" torus 5x4x4 1
-expect dfsssp "no regular shape" random 40 6 3 1
+expect "torus2qos dfsssp nue" "a torus" torus 5x4x4 1
+expect "dfsssp nue" "no regular shape" random 40 6 3 1
 
 # Named engines have no reason but that.
 ./fmroute gen pgft 2 4,4 1,2 1,2 >"$tmp/net"

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * nue - no deadlock within any number of virtual lanes, on any fabric.
+ *
+ * It promises what Nue does (Domke, Hoefler, Matsuoka, HPDC'16): whatever the
+ * number of VLs, from 1 on, every destination is reached from everywhere in its
+ * component, and no credit loop is possible.  The way there is another one, and
+ * the balance is that of plain shortest paths wherever two VLs are to be had.
+ *
+ * THE IDEA.  All switches are put in a strict order of height (rank.c), which
+ * makes each link one that goes up or down.  The channels, a link on a VL each,
+ * are ordered too:
+ *
+ *	VL 0 up, VL 0 down, VL 1 up, VL 1 down, VL 2 up, ...
+ *
+ * and among those of one kind by the height they start from, rising for those
+ * that go up, falling for those that go down.  A packet whose VL never falls,
+ * and rises wherever its path turns from down to up (a valley), takes channels
+ * in rising order only.  No cycle of channels can wait for each other.
+ * With v valleys a path needs v + 1 VLs: one VL is up/down routing; and two
+ * carry *every* path of up to three links between switches, so all shortest
+ * paths of dragonflies, Slim Fly, Kautz graphs, HyperX and most random graphs.
+ * On a torus, shortest paths with one valley join all pairs.
+ *
+ * HOW THE VL RISES.  A switch gives a packet its VL by SL, port in and port out
+ * (IBA 7.6.6, SL to VL mapping): by the turn, then, and it does not know
+ * how the packet got there.  So every turn has for each SL one VL, its label;
+ * labels are given as paths are admitted (lanes.c), and 16 SLs are 16 chances
+ * that a path's labels never fall and rise at its valleys.  Trees are grown
+ * with that test (trees.c): a step that is not admitted is not taken.
+ *
+ * REPLIES travel under the SL of the request.  The SL depends on the unordered
+ * pair of switches, so that it is the same both ways (FM_SL_SYMMETRIC), and
+ * all paths between the two, for all LIDs behind either, are admitted with it.
+ * Every path of every SL rises in the one order above; so does every mixture.
+ *
+ * SLs THAT STAY.  sls = fixed takes them from a hash of the two GUIDs: no fault
+ * anywhere moves a pair to another SL, so no host has to ask again.  Where
+ * paths are long that leaves too few chances; then they are learned: a pair
+ * takes the SL whose labels its first path fits best, and may move, with all of
+ * its paths, when that fails another.  auto tries fixed first and keeps it
+ * where it is balanced.
+ *
+ * IMPASSES.  A spanning tree's turns can be labelled 0 for all SLs beforehand,
+ * so that any switch can always be led that way (the escape paths of the
+ * paper); where paths are long the labels block too many others.  Several such
+ * trials are made and the one whose fullest link bears the least is taken.  The
+ * last, one VL, cannot fail.
+ *
+ * TREES.  Where all cables join neighbouring ranks and up/down paths by ranks
+ * join all pairs that is what is done (plugins/common/updown.c), in one VL.
+ *
+ * USE IT where shortest paths have credit loops and VLs are few, or no other
+ * engine knows the shape.  It needs switches that map SLs by port in and out.
+ * It refuses nothing but a lack of time or memory.
+ *
+ * O(LIDs * links) a trial, one thread: each tree depends on those before.
+ * Memory: the square of the switches, and 16 bytes a turn.
+ */
+#include <string.h>
+
+#include "plugins/common/lids.h"
+#include "plugins/common/updown.h"
+#include "plugins/engines/nue/nue.h"
+
+#define FINE 1.25		     /* max / mean that ends the search at once */
+#define FIXED_FINE 1.5		     /* the same where the SLs are fixed */
+#define MANY_TRIALS_BUDGET 60000000u /* LIDs * links below which all trials are made */
+#define SAMPLE_BUDGET 40000000u	     /* trees * links grown to choose an order */
+
+enum nue_sls { SLS_AUTO, SLS_FIXED, SLS_LEARNED };
+
+struct nue_options {
+	int64_t vls;
+	int sls;
+	bool include_switches;
+};
+
+static const char *const sls_choices[] = { "auto", "fixed", "learned", NULL };
+
+static const struct fm_option options[] = {
+	{ .name = "vls",
+	    .type = FM_OPT_INT,
+	    .offset = offsetof(struct nue_options, vls),
+	    .def = "0",
+	    .min = 0,
+	    .max = FM_MAX_VLS,
+	    .unit = "VLs",
+	    .help = "Virtual lanes to use at most; 0 is all that are allowed." },
+	{ .name = "sls",
+	    .type = FM_OPT_ENUM,
+	    .offset = offsetof(struct nue_options, sls),
+	    .def = "auto",
+	    .choices = sls_choices,
+	    .help = "Whether a pair of switches has its SL by their GUIDs for ever (fixed), by "
+		    "what suits its paths (learned), or fixed where that is balanced (auto)." },
+	{ .name = "include_switches",
+	    .type = FM_OPT_BOOL,
+	    .offset = offsetof(struct nue_options, include_switches),
+	    .def = "false",
+	    .help = "Count the switches themselves as sources of data traffic." },
+	{ .type = FM_OPT_END },
+};
+
+/* One way to route everything. */
+struct trial {
+	enum nue_tie tie;
+	bool one_vl; /* the rest is of no meaning then */
+	bool fixed;  /* SLs by GUIDs */
+	bool escape; /* the escape tree is kept open */
+	bool strict; /* no more valleys than needed */
+};
+
+static const struct trial trials[] = {
+	{ .tie = NUE_NEWEST, .fixed = true, .escape = true },
+	{ .tie = NUE_NEWEST, .escape = true },
+	{ .tie = NUE_LOWEST_INDEX, .strict = true },
+	{ .tie = NUE_LOWEST_INDEX, .escape = true },
+	{ .tie = NUE_STRAIGHT, .strict = true },
+};
+#define N_TRIALS (sizeof(trials) / sizeof(*trials))
+
+struct nue {
+	const struct fm_host *host;
+	const struct fm_fabric *fab;
+	const struct nue_options *options;
+	const struct fm_tables *out;
+	struct fm_shape shape;
+	struct nue_graph graph;
+	struct nue_rank rank;
+	struct nue_room room;
+	struct nue_lanes lanes;
+	struct nue_trees trees;
+	unsigned n_vls;
+	uint32_t n_done, n_lids;
+};
+
+/* -------------------------------------------------------------------- trials */
+
+static bool
+grow_end(struct nue *n, fm_sw sw, fm_end e)
+{
+	uint16_t base = n->fab->end_lid[e];
+
+	for (uint32_t k = 0; k < 1u << n->fab->end_lmc[e]; k++) {
+		if (n->host->should_stop(n->host) ||
+		    !nue_tree_grow(
+			&n->trees, sw, base, (uint16_t)(base + k), fm_is_host(n->fab, e)))
+			return false;
+		if (++n->n_done % 256 == 0)
+			n->host->progress(n->host, n->n_done, n->n_lids);
+	}
+	return true;
+}
+
+/* The i-th end of every step-th switch; *any: there was one.  False: given up. */
+static bool
+grow_round(struct nue *n, uint32_t i, bool hosts, uint32_t step, bool *any)
+{
+	const struct fm_fabric *fab = n->fab;
+
+	*any = false;
+	for (fm_sw sw = 0; sw < fab->n_switches; sw += step) {
+		uint32_t seen = 0;
+
+		for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++) {
+			if (fm_is_host(fab, e) != hosts || fab->end_lid[e] == 0 || seen++ != i)
+				continue;
+			*any = true;
+			if (!grow_end(n, sw, e))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* All trees; false when the trial came to nothing. */
+static bool
+run_trial(struct nue *n, const struct trial *t)
+{
+	bool any = true;
+
+	n->n_done = 0;
+	nue_rank_make(&n->graph, t->tie, &n->rank);
+	nue_room_make(&n->room, t->one_vl ? 1 : n->n_vls, !t->one_vl && t->strict);
+	if (!t->one_vl)
+		nue_lanes_begin(&n->lanes, t->fixed, t->escape);
+	nue_trees_begin(&n->trees, t->one_vl ? NULL : &n->lanes, n->out);
+	for (fm_sw s = 0; s < n->fab->n_switches; s++)
+		memset(n->out->lft[s], FM_PORT_NONE, (size_t)n->fab->max_lid + 1);
+	for (uint32_t i = 0; any; i++)
+		if (!grow_round(n, i, true, 1, &any))
+			return false;
+	any = true;
+	for (uint32_t i = 0; any; i++)
+		if (!grow_round(n, i, false, 1, &any))
+			return false;
+	return true;
+}
+
+/* With one VL: the order whose trees, a sample of them, load the fullest link least. */
+static enum nue_tie
+choose_tie(struct nue *n)
+{
+	uint64_t each = (uint64_t)n->fab->n_switches * (n->fab->n_links + 1);
+	uint32_t step = (uint32_t)(each / SAMPLE_BUDGET) + 1;
+	uint64_t least = UINT64_MAX;
+	enum nue_tie best = NUE_NEWEST;
+
+	for (unsigned tie = 0; tie < NUE_TIES; tie++) {
+		uint64_t max;
+		double mean;
+		bool any;
+
+		nue_rank_make(&n->graph, tie, &n->rank);
+		nue_room_make(&n->room, 1, false);
+		nue_trees_begin(&n->trees, NULL, NULL);
+		grow_round(n, 0, true, step, &any);
+		max = nue_trees_load(&n->trees, &mean);
+		if (max >= least)
+			continue;
+		least = max;
+		best = tie;
+	}
+	return best;
+}
+
+static bool
+is_wanted(const struct nue *n, size_t i, uint64_t least)
+{
+	uint64_t work = (uint64_t)n->n_lids * n->fab->n_links;
+
+	if (n->options->sls == SLS_FIXED)
+		return trials[i].fixed;
+	if (n->options->sls == SLS_LEARNED && trials[i].fixed)
+		return false;
+	return least == UINT64_MAX || work < MANY_TRIALS_BUDGET;
+}
+
+/* The best trial; *made: it is what the tables hold.  One VL when none does. */
+static struct trial
+choose_trial(struct nue *n, bool *made)
+{
+	struct trial best = { .one_vl = true };
+	uint64_t least = UINT64_MAX;
+
+	*made = false;
+	for (size_t i = 0; n->n_vls > 1 && i < N_TRIALS; i++) {
+		uint64_t max;
+		double mean;
+
+		if (!is_wanted(n, i, least))
+			continue;
+		*made = false;
+		if (!run_trial(n, &trials[i])) {
+			if (n->host->should_stop(n->host))
+				return best;
+			continue;
+		}
+		max = nue_trees_load(&n->trees, &mean);
+		if (max < least) {
+			least = max;
+			best = trials[i];
+			*made = true;
+		}
+		if ((double)max <= (trials[i].fixed ? FIXED_FINE : FINE) * mean)
+			break;
+	}
+	if (best.one_vl)
+		best.tie = choose_tie(n);
+	return best;
+}
+
+/* -------------------------------------------------------------------- tables */
+
+static void
+write_sls(void *arg, uint32_t s, unsigned worker)
+{
+	const struct nue *n = arg;
+	const struct fm_fabric *fab = n->fab;
+
+	for (fm_end e = 0; e < fab->sw_first_end[fab->n_switches]; e++) {
+		uint8_t sl = *nue_pair_sl(&n->lanes, s, fab->end_sw[e]);
+
+		if (fab->end_lid[e] != 0)
+			memset(n->out->sl[s] + fab->end_lid[e], sl != NUE_UNSET ? sl % NUE_SLS : 0,
+			    (size_t)1 << fab->end_lmc[e]);
+	}
+}
+
+/* The labels of a turn into the rows of its ports; the greatest. */
+static uint8_t
+write_turn(const struct nue *n, fm_arc in, fm_arc out)
+{
+	const struct fm_fabric *fab = n->fab;
+	const struct fm_arcs *arcs = &n->shape.arcs;
+	fm_sw v = arcs->to[in];
+	uint8_t vls[NUE_SLS], most = 0;
+
+	memcpy(vls, &n->lanes.label[nue_turn(&n->lanes, in, out)], sizeof(vls));
+	for (unsigned sl = 0; sl < NUE_SLS; sl++) {
+		vls[sl] = vls[sl] == NUE_UNSET ? 0 : vls[sl];
+		most = vls[sl] > most ? vls[sl] : most;
+	}
+	for (fm_link i = arcs->link[in]; i < arcs->link[in + 1]; i++)
+		for (fm_link o = arcs->link[out]; o < arcs->link[out + 1]; o++) {
+			size_t row = n->out->sl2vl_first[v] +
+			    fab->link_port[fab->link_rev[i]] * (fab->sw_n_ports[v] + 1u) +
+			    fab->link_port[o];
+
+			memcpy(n->out->sl2vl + row * NUE_SLS, vls, NUE_SLS);
+		}
+	return most;
+}
+
+static void
+write_lanes(struct nue *n, struct fm_tables *out)
+{
+	const struct fm_arcs *arcs = &n->shape.arcs;
+	uint8_t most = 0;
+
+	out->sl_shape = FM_SL_BY_SW_DLID;
+	out->sl2vl_shape = FM_SL2VL_BY_IN_OUT;
+	n->host->parallel_for(n->host, n->fab->n_switches, write_sls, n);
+	for (fm_arc in = 0; in < arcs->n_arcs; in++)
+		for (fm_arc b = arcs->first[arcs->to[in]]; b < arcs->first[arcs->to[in] + 1]; b++) {
+			uint8_t vl = write_turn(n, in, b);
+
+			most = vl > most ? vl : most;
+		}
+	out->n_vls_used = (uint8_t)(most + 1);
+}
+
+/* ----------------------------------------------------------------------- all */
+
+static unsigned
+allowed_vls(const struct nue *n, const struct fm_request *req)
+{
+	unsigned vls = req->n_vls < FM_MAX_VLS ? req->n_vls : FM_MAX_VLS;
+
+	if (n->options->vls > 0 && n->options->vls < vls)
+		vls = (unsigned)n->options->vls;
+	for (fm_link l = 0; l < n->fab->n_links; l++)
+		if (n->fab->link_n_vls[l] < vls)
+			vls = n->fab->link_n_vls[l];
+	return vls > 1 ? vls : 1;
+}
+
+static int
+take_memory(struct nue *n, struct fm_error *err)
+{
+	const struct fm_host *host = n->host;
+	int rc;
+
+	for (fm_end e = 0; e < n->fab->sw_first_end[n->fab->n_switches]; e++)
+		n->n_lids += n->fab->end_lid[e] != 0 ? 1u << n->fab->end_lmc[e] : 0;
+	if ((rc = nue_graph_build(
+		 host, n->fab, &n->shape, n->options->include_switches, &n->graph, err)) != 0 ||
+	    (rc = nue_rank_new(host, &n->graph, &n->rank, err)) != 0 ||
+	    (rc = nue_room_new(host, &n->graph, &n->rank, &n->room, err)) != 0 ||
+	    (rc = nue_trees_new(host, &n->graph, &n->rank, &n->room, &n->trees, err)) != 0)
+		return rc;
+	return n->n_vls == 1
+	    ? 0
+	    : nue_lanes_new(host, &n->graph, &n->rank, n->n_vls, n->out->lft, &n->lanes, err);
+}
+
+static int
+route_any(struct nue *n, struct fm_tables *out, struct fm_error *err)
+{
+	struct trial trial;
+	bool made;
+	int rc = take_memory(n, err);
+
+	if (rc != 0)
+		return rc;
+	trial = choose_trial(n, &made);
+	if (!made)
+		run_trial(n, &trial);
+	if (n->host->should_stop(n->host))
+		return n->host->fail(err, FM_E_CANCELLED,
+		    "stopped when %u of %u destination trees were grown", n->n_done, n->n_lids);
+	for (fm_sw s = 0; s < n->fab->n_switches; s++)
+		fm_lids_local(n->fab, s, out->lft[s]);
+	if (!trial.one_vl)
+		write_lanes(n, out);
+	return 0;
+}
+
+static int
+nue_route(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_request *req,
+    const void *opts, struct fm_tables *out, struct fm_error *err)
+{
+	struct nue n = { .host = host, .fab = fab, .options = opts, .out = out };
+	struct fm_updown how = { .mend = FM_MEND_HOSTS };
+	struct fm_missing left = { 0 };
+	int rc;
+
+	out->n_vls_used = 1;
+	n.n_vls = allowed_vls(&n, req);
+	if ((rc = fm_shape_build(host, fab, &n.shape, err)) != 0)
+		return rc;
+	if (n.shape.tree.levelled) {
+		rc = fm_route_updown(host, fab, &n.shape, &how, out, &left, err);
+		if (rc != 0 || left.to_hosts + left.to_others == 0)
+			return rc;
+	}
+	return route_any(&n, out, err);
+}
+
+FM_ENGINE(nue, .summary = "No credit loops within any number of VLs, balanced, on any fabric",
+    .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROMISES_NO_CREDIT_LOOPS | FM_SL_SYMMETRIC |
+	FM_WRITES_WHOLE_ROWS,
+    .options = options, .options_size = sizeof(struct nue_options), .route = nue_route);

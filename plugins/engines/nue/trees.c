@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One destination tree after the other, layer by layer from its root: a switch
+ * takes, of the neighbours settled in the layer before, one that leaves room
+ * for those farther out (room.c), of these the one from which the path bears
+ * the least load (as plugins/common/grow.c), and of these the first that is
+ * admitted.  A switch that all of them refuse waits for the next layer, a path
+ * longer by one.
+ *
+ * An impasse, switches left that no settled neighbour can serve, is ended by
+ * forcing the escape path of one of them and growing the tree again around it.
+ * Each time more of the tree is forced; all of it is the escape tree.
+ *
+ * With one VL there are none: a step up never makes a valley, so that only the
+ * top of the component could be left, and what is forced then, the way down
+ * the escape tree from the top to the root, lets it be settled.
+ */
+#include <string.h>
+
+#include "plugins/engines/nue/nue.h"
+
+#define FORCE_ONE_BY_ONE 12 /* impasses of a tree before all stuck switches are forced */
+#define FEW_IMPASSES 64	    /* always fine; and one in so many trees: */
+#define TREES_AN_IMPASSE 16
+
+/* ------------------------------------------------------------------ choice */
+
+/* How many of the end's LIDs before this one take the same cable here. */
+static uint32_t
+sharing(const struct nue_trees *g, fm_sw u, fm_link l)
+{
+	uint8_t port = g->graph->fab->link_port[l];
+	uint32_t n = 0;
+
+	for (uint32_t lid = g->base; g->out != NULL && lid < g->lid; lid++)
+		n += g->out->lft[u][lid] == port;
+	return n;
+}
+
+static double
+cost_of(const struct nue_trees *g, fm_sw u, fm_link l)
+{
+	double load = (double)(g->load[l] + 1) * (1 + sharing(g, u, l));
+
+	return load * load;
+}
+
+static unsigned
+valleys_with(const struct nue_trees *g, fm_arc a)
+{
+	fm_sw v = g->graph->arcs->to[a];
+
+	return g->valleys[v] + (v != g->root && !g->rank->climbs[a] && g->rank->climbs[g->next[v]]);
+}
+
+/* Turns of the path beyond the switch's room. */
+static unsigned
+excess_with(const struct nue_trees *g, fm_sw u, fm_arc a)
+{
+	size_t n = g->graph->fab->n_switches;
+	unsigned turns = 2 * valleys_with(g, a) + g->rank->climbs[a];
+	unsigned room = g->room->room[g->root * n + u];
+
+	return turns > room ? turns - room : 0;
+}
+
+struct step {
+	unsigned excess;
+	double cost;
+	fm_arc arc;
+	fm_link cable;
+};
+
+static bool
+is_before(const struct step *a, const struct step *b)
+{
+	if (a->excess != b->excess)
+		return a->excess < b->excess;
+	return a->cost < b->cost || (a->cost == b->cost && a->arc < b->arc);
+}
+
+static struct step
+step_by(const struct nue_trees *g, fm_sw u, fm_arc a)
+{
+	const struct fm_arcs *arcs = g->graph->arcs;
+	struct step s = { .arc = a, .excess = excess_with(g, u, a) };
+
+	for (fm_link l = arcs->link[a]; l < arcs->link[a + 1]; l++) {
+		double cost = cost_of(g, u, l);
+
+		if (l > arcs->link[a] && cost >= s.cost)
+			continue;
+		s.cost = cost;
+		s.cable = l;
+	}
+	s.cost += g->cost[arcs->to[a]];
+	return s;
+}
+
+/* The best step into the layer that comes after `last`; arc FM_NONE: none is left. */
+static struct step
+next_step(const struct nue_trees *g, fm_sw u, uint32_t layer, const struct step *last)
+{
+	const struct fm_arcs *arcs = g->graph->arcs;
+	struct step best = { .arc = FM_NONE };
+
+	for (fm_arc a = arcs->first[u]; a < arcs->first[u + 1]; a++) {
+		struct step s;
+
+		if (g->level[arcs->to[a]] != layer ||
+		    (g->forced[u] != FM_NONE && g->forced[u] != a))
+			continue;
+		s = step_by(g, u, a);
+		if ((last->arc == FM_NONE || is_before(last, &s)) &&
+		    (best.arc == FM_NONE || is_before(&s, &best)))
+			best = s;
+	}
+	return best;
+}
+
+static bool
+admit(struct nue_trees *g, fm_sw u, fm_arc a, bool move)
+{
+	unsigned most = g->lanes != NULL ? g->lanes->n_vls - 1 : 0;
+	uint32_t n = 0;
+
+	if (valleys_with(g, a) > most)
+		return false;
+	if (g->lanes == NULL || g->graph->n_sources[u] == 0)
+		return true;
+	g->path[n++] = a;
+	for (fm_sw v = g->graph->arcs->to[a]; v != g->root; v = g->graph->arcs->to[g->next[v]])
+		g->path[n++] = g->next[v];
+	return nue_lanes_admit(g->lanes, u, g->root, g->path, n, move);
+}
+
+static bool
+settle(struct nue_trees *g, fm_sw u, uint32_t layer, bool move)
+{
+	struct step s = { .arc = FM_NONE };
+
+	while ((s = next_step(g, u, layer, &s)).arc != FM_NONE) {
+		if (!admit(g, u, s.arc, move))
+			continue;
+		g->level[u] = layer + 1;
+		g->cost[u] = s.cost;
+		g->valleys[u] = (uint8_t)valleys_with(g, s.arc);
+		g->next[u] = s.arc;
+		g->cable[u] = s.cable;
+		g->order[g->n_order++] = u;
+		return true;
+	}
+	return false;
+}
+
+/* ------------------------------------------------------------------- layers */
+
+/* Those beside the layer's switches, order[from..to-1], into waiting[]. */
+static uint32_t
+find_candidates(struct nue_trees *g, uint32_t from, uint32_t to, uint32_t layer)
+{
+	const struct fm_arcs *arcs = g->graph->arcs;
+	uint32_t n = 0;
+
+	for (uint32_t i = from; i < to; i++) {
+		fm_sw v = g->order[i];
+
+		for (fm_arc a = arcs->first[v]; a < arcs->first[v + 1]; a++) {
+			fm_sw u = arcs->to[a];
+
+			if (g->level[u] != FM_NONE || g->asked[u] == layer)
+				continue;
+			g->asked[u] = layer;
+			g->waiting[n++] = u;
+		}
+	}
+	return n;
+}
+
+static void
+grow_layers(struct nue_trees *g)
+{
+	uint32_t n = g->graph->fab->n_switches, from = 0;
+
+	memset(g->level, 0xff, n * sizeof(*g->level));
+	memset(g->asked, 0xff, n * sizeof(*g->asked));
+	g->level[g->root] = 0;
+	g->cost[g->root] = 0;
+	g->next[g->root] = FM_NONE;
+	g->valleys[g->root] = 0;
+	g->order[0] = g->root;
+	g->n_order = 1;
+	for (uint32_t layer = 0; from < g->n_order; layer++) {
+		uint32_t to = g->n_order, n_waiting = find_candidates(g, from, to, layer);
+
+		for (uint32_t i = 0; i < n_waiting; i++)
+			if (!settle(g, g->waiting[i], layer, false) && g->lanes != NULL)
+				settle(g, g->waiting[i], layer, true);
+		from = to;
+	}
+}
+
+/* ------------------------------------------------------------------- escape */
+
+/* The trunk: from the top of the component down the escape tree to the root. */
+static void
+force_trunk(struct nue_trees *g)
+{
+	const fm_arc *up = g->rank->up;
+
+	for (fm_sw s = g->root; up[s] != FM_NONE; s = g->graph->arcs->to[up[s]])
+		g->forced[g->graph->arcs->to[up[s]]] = g->graph->reverse[up[s]];
+}
+
+/* From u up the escape tree to what is forced already; how many were not. */
+static uint32_t
+force_path(struct nue_trees *g, fm_sw u, bool only_count)
+{
+	uint32_t n = 0;
+
+	while (g->forced[u] == FM_NONE && u != g->root) {
+		if (!only_count)
+			g->forced[u] = g->rank->up[u];
+		u = g->graph->arcs->to[g->rank->up[u]];
+		n++;
+	}
+	return n;
+}
+
+static bool
+is_stuck(const struct nue_trees *g, fm_sw s)
+{
+	return g->level[s] == FM_NONE && g->graph->component[s] == g->graph->component[g->root];
+}
+
+/* Of the stuck switches force the one whose escape path adds least, or all.
+ * False: there are none. */
+static bool
+end_impasse(struct nue_trees *g, bool all)
+{
+	uint32_t n = g->graph->fab->n_switches, least = FM_NONE;
+	fm_sw best = FM_NONE;
+
+	for (fm_sw s = 0; s < n; s++) {
+		uint32_t length;
+
+		if (!is_stuck(g, s))
+			continue;
+		if (best == FM_NONE)
+			force_trunk(g);
+		length = force_path(g, s, !all);
+		if (best != FM_NONE && length >= least)
+			continue;
+		least = length;
+		best = s;
+	}
+	if (best == FM_NONE)
+		return false;
+	force_path(g, best, false);
+	return true;
+}
+
+/* ---------------------------------------------------------------------- all */
+
+static void
+add_load(struct nue_trees *g)
+{
+	memcpy(g->passing, g->graph->n_hosts, g->graph->fab->n_switches * sizeof(*g->passing));
+	for (uint32_t i = g->n_order; i-- > 1;) {
+		fm_sw u = g->order[i];
+
+		g->load[g->cable[u]] += g->passing[u];
+		g->passing[g->graph->arcs->to[g->next[u]]] += g->passing[u];
+	}
+}
+
+static void
+keep(struct nue_trees *g)
+{
+	for (uint32_t i = 1; g->out != NULL && i < g->n_order; i++) {
+		fm_sw u = g->order[i];
+
+		g->out->lft[u][g->lid] = g->graph->fab->link_port[g->cable[u]];
+	}
+	if (g->lanes != NULL)
+		g->lanes->placed[g->lid] = 1;
+}
+
+bool
+nue_tree_grow(struct nue_trees *g, fm_sw root, uint16_t base, uint16_t lid, bool counts)
+{
+	uint32_t n_tries = 0;
+
+	g->root = root;
+	g->base = base;
+	g->lid = lid;
+	g->n_trees++;
+	memset(g->forced, 0xff, g->graph->fab->n_switches * sizeof(*g->forced));
+	if (g->lanes != NULL)
+		nue_lanes_mark(g->lanes);
+	grow_layers(g);
+	while (end_impasse(g, n_tries >= FORCE_ONE_BY_ONE)) {
+		g->n_impasses++;
+		if (n_tries++ > FORCE_ONE_BY_ONE ||
+		    (g->lanes != NULL &&
+			g->n_impasses > FEW_IMPASSES + g->n_trees / TREES_AN_IMPASSE))
+			return false;
+		if (g->lanes != NULL)
+			nue_lanes_undo(g->lanes);
+		grow_layers(g);
+	}
+	keep(g);
+	if (counts)
+		add_load(g);
+	return true;
+}
+
+uint64_t
+nue_trees_load(const struct nue_trees *g, double *mean)
+{
+	uint64_t max = 0, sum = 0;
+	uint32_t n = g->graph->fab->n_links;
+
+	for (fm_link l = 0; l < n; l++) {
+		max = g->load[l] > max ? g->load[l] : max;
+		sum += g->load[l];
+	}
+	*mean = n > 0 ? (double)sum / n : 0;
+	return max;
+}
+
+void
+nue_trees_begin(struct nue_trees *g, struct nue_lanes *lanes, const struct fm_tables *out)
+{
+	g->lanes = lanes;
+	g->out = out;
+	g->n_trees = g->n_impasses = 0;
+	memset(g->load, 0, g->graph->fab->n_links * sizeof(*g->load));
+}
+
+int
+nue_trees_new(const struct fm_host *host, const struct nue_graph *graph,
+    const struct nue_rank *rank, const struct nue_room *room, struct nue_trees *out,
+    struct fm_error *err)
+{
+	size_t n = graph->fab->n_switches;
+
+	*out = (struct nue_trees){ .graph = graph,
+		.rank = rank,
+		.room = room,
+		.load = fm_scratch_array(host, graph->fab->n_links, uint64_t),
+		.order = fm_scratch_array(host, n, fm_sw),
+		.level = fm_scratch_array(host, n, uint32_t),
+		.asked = fm_scratch_array(host, n, uint32_t),
+		.cost = fm_scratch_array(host, n, double),
+		.next = fm_scratch_array(host, n, fm_arc),
+		.cable = fm_scratch_array(host, n, fm_link),
+		.forced = fm_scratch_array(host, n, fm_arc),
+		.valleys = fm_scratch_array(host, n, uint8_t),
+		.waiting = fm_scratch_array(host, n, fm_sw),
+		.path = fm_scratch_array(host, n, fm_arc),
+		.passing = fm_scratch_array(host, n, uint32_t) };
+	if (out->load == NULL || out->order == NULL || out->level == NULL || out->asked == NULL ||
+	    out->cost == NULL || out->next == NULL || out->cable == NULL || out->forced == NULL ||
+	    out->valleys == NULL || out->waiting == NULL || out->path == NULL ||
+	    out->passing == NULL)
+		return fm_no_scratch(host, "destination trees", err);
+	return 0;
+}
