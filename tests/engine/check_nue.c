@@ -184,6 +184,21 @@ START_TEST(every_way_of_giving_sls_is_safe)
 }
 END_TEST
 
+/* Here trees come to impasses after pairs have moved to other SLs, and are
+ * undone: the pairs must be where they were, as their other paths are. */
+START_TEST(undone_trees_leave_no_trace)
+{
+	struct fabric f = { "torus 6x5x5 2 2", 0, 0, 0, 0, 0 };
+	struct routed r;
+	uint8_t n_vls = (uint8_t)(2 + _i);
+
+	route(&r, &nue_LTX_fm_engine, make(&f, false), n_vls, "sls", "learned");
+	assert_good(&r, n_vls, &f);
+	assert_symmetric(&r);
+	routed_fini(&r);
+}
+END_TEST
+
 START_TEST(nue_has_the_properties)
 {
 	static const char *const words[] = { "random 24 5 3 7", "torus 5x4 2",
@@ -496,6 +511,7 @@ main(void)
 	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, any_fabric_within_any_number_of_vls, 0, (int)N_FAMILIES);
 	tcase_add_loop_test(c, every_way_of_giving_sls_is_safe, 0, (int)N_FAMILIES);
+	tcase_add_loop_test(c, undone_trees_leave_no_trace, 0, 2);
 	tcase_add_loop_test(c, nue_has_the_properties, 0, 4);
 	tcase_add_test(c, vls_are_limited_by_option_and_links);
 	tcase_add_test(c, include_switches_covers_what_switches_send);

@@ -6,9 +6,9 @@
  *
  * So every switch but the first of a component has a neighbour above it, and
  * most have many: there are many short ways up, and no switch is the bottle's
- * neck that the root of a breadth first order is.  On random graphs and
- * dragonflies the fullest link of up/down paths bears a fifth of what it does
- * there.
+ * neck that the root of a breadth first order is.  On random graphs, Kautz
+ * graphs and dragonflies the fullest link of up/down paths bears a fifth to a
+ * quarter of what it does there.
  */
 #include <string.h>
 
