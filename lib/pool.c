@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A loop is a job: workers wake on a new job number, take runs of items from
- * an atomic counter, and the last to finish wakes the caller.
+ * A loop is a job, open while items may be left.  Helpers that notice its
+ * number enter, take runs of items and leave; the caller works too, closes the
+ * job when no item is left and waits for those inside.  A helper that comes
+ * too late finds it closed, so nobody ever waits for one to wake up.
+ *
+ * Loops follow each other closely, and waking a thread takes longer than many
+ * of them: who waits looks for a while before it sleeps.
  */
 #include "lib/pool.h"
 
@@ -11,6 +16,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define OPEN (1u << 31)
+#define LOOKS 4000 /* before sleeping: about 0.2 ms, what lies between two loops of an engine */
+
 struct worker {
 	struct fm_pool *pool;
 	pthread_t thread;
@@ -19,29 +27,115 @@ struct worker {
 
 struct fm_pool {
 	unsigned n_workers;
+	unsigned n_looks;	/* 0 with more workers than CPUs */
 	struct worker *workers; /* [n_workers], 0 is the caller */
-	pthread_mutex_t lock;
+	pthread_mutex_t lock;	/* of who sleeps */
 	pthread_cond_t start, done;
-	uint64_t job;  /* number of the current loop */
-	unsigned busy; /* helpers still in the current loop */
-	bool quit;
-	/* the current loop */
+	atomic_uint_least64_t job; /* number of the current loop */
+	atomic_uint state;	   /* OPEN, + helpers inside */
+	atomic_bool quit;
+	/* the current loop: written while it is closed and empty */
 	void (*fn)(void *, uint32_t, unsigned);
 	void *arg;
-	uint32_t n, run;
-	atomic_uint_least64_t next;
+	uint32_t n;
+	atomic_uint_least32_t next;
 };
+
+static inline void
+look_again(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#endif
+}
+
+/* Runs get shorter towards the end, so that all get done at about the same time. */
+static bool
+take_run(struct fm_pool *p, uint32_t *from, uint32_t *to)
+{
+	uint32_t at = atomic_load_explicit(&p->next, memory_order_relaxed), n;
+
+	do {
+		if (at >= p->n)
+			return false;
+		n = (p->n - at) / (p->n_workers * 8) + 1;
+	} while (!atomic_compare_exchange_weak(&p->next, &at, at + n));
+	*from = at;
+	*to = at + n;
+	return true;
+}
 
 static void
 work(struct fm_pool *p, unsigned worker)
 {
-	uint64_t from, to;
+	uint32_t from, to;
 
-	while ((from = atomic_fetch_add(&p->next, p->run)) < p->n) {
-		to = from + p->run < p->n ? from + p->run : p->n;
+	while (take_run(p, &from, &to))
 		for (; from < to; from++)
-			p->fn(p->arg, (uint32_t)from, worker);
+			p->fn(p->arg, from, worker);
+}
+
+static bool
+enter(struct fm_pool *p)
+{
+	unsigned state = atomic_load(&p->state);
+
+	do
+		if (!(state & OPEN))
+			return false;
+	while (!atomic_compare_exchange_weak(&p->state, &state, state + 1));
+	return true;
+}
+
+static void
+leave(struct fm_pool *p)
+{
+	if (atomic_fetch_sub(&p->state, 1) != 1)
+		return; /* open still, or not the last */
+	pthread_mutex_lock(&p->lock);
+	pthread_cond_signal(&p->done);
+	pthread_mutex_unlock(&p->lock);
+}
+
+/* The number of a job other than seen. */
+static uint64_t
+await_job(struct fm_pool *p, uint64_t seen)
+{
+	uint64_t job;
+
+	for (unsigned i = 0; i < p->n_looks; i++) {
+		if ((job = atomic_load(&p->job)) != seen)
+			return job;
+		look_again();
 	}
+	pthread_mutex_lock(&p->lock);
+	while ((job = atomic_load(&p->job)) == seen)
+		pthread_cond_wait(&p->start, &p->lock);
+	pthread_mutex_unlock(&p->lock);
+	return job;
+}
+
+static void
+await_helpers(struct fm_pool *p)
+{
+	for (unsigned i = 0; i < p->n_looks; i++) {
+		if (atomic_load(&p->state) == 0)
+			return;
+		look_again();
+	}
+	pthread_mutex_lock(&p->lock);
+	while (atomic_load(&p->state) != 0)
+		pthread_cond_wait(&p->done, &p->lock);
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void
+announce_job(struct fm_pool *p)
+{
+	pthread_mutex_lock(&p->lock);
+	atomic_fetch_add(&p->job, 1);
+	pthread_cond_broadcast(&p->start);
+	pthread_mutex_unlock(&p->lock);
 }
 
 static void *
@@ -51,33 +145,28 @@ worker_main(void *arg)
 	struct fm_pool *p = w->pool;
 	uint64_t seen = 0;
 
-	pthread_mutex_lock(&p->lock);
 	for (;;) {
-		while (p->job == seen && !p->quit)
-			pthread_cond_wait(&p->start, &p->lock);
-		if (p->quit)
-			break;
-		seen = p->job;
-		pthread_mutex_unlock(&p->lock);
+		seen = await_job(p, seen);
+		if (atomic_load(&p->quit))
+			return NULL;
+		if (!enter(p))
+			continue;
 		work(p, w->index);
-		pthread_mutex_lock(&p->lock);
-		if (--p->busy == 0)
-			pthread_cond_signal(&p->done);
+		leave(p);
 	}
-	pthread_mutex_unlock(&p->lock);
-	return NULL;
 }
 
 struct fm_pool *
 fm_pool_new(unsigned n_workers)
 {
 	struct fm_pool *p = calloc(1, sizeof(*p));
-	unsigned started = 1;
+	unsigned started = 1, n_cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
 
 	if (p == NULL)
 		return NULL;
 	if (n_workers == 0)
-		n_workers = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+		n_workers = n_cpus;
+	p->n_looks = n_workers <= n_cpus ? LOOKS : 0;
 	p->workers = calloc(n_workers, sizeof(*p->workers));
 	if (p->workers == NULL) {
 		free(p);
@@ -107,10 +196,8 @@ fm_pool_free(struct fm_pool *p)
 {
 	if (p == NULL)
 		return;
-	pthread_mutex_lock(&p->lock);
-	p->quit = true;
-	pthread_cond_broadcast(&p->start);
-	pthread_mutex_unlock(&p->lock);
+	atomic_store(&p->quit, true);
+	announce_job(p);
 	for (unsigned i = 1; i < p->n_workers; i++)
 		pthread_join(p->workers[i].thread, NULL);
 	pthread_cond_destroy(&p->done);
@@ -135,19 +222,13 @@ fm_pool_for(
 			fn(arg, i, 0);
 		return;
 	}
-	pthread_mutex_lock(&p->lock);
 	p->fn = fn;
 	p->arg = arg;
 	p->n = n;
-	p->run = n / (p->n_workers * 16) + 1;
 	atomic_store(&p->next, 0);
-	p->busy = p->n_workers - 1;
-	p->job++;
-	pthread_cond_broadcast(&p->start);
-	pthread_mutex_unlock(&p->lock);
+	atomic_store(&p->state, OPEN);
+	announce_job(p);
 	work(p, 0);
-	pthread_mutex_lock(&p->lock);
-	while (p->busy > 0)
-		pthread_cond_wait(&p->done, &p->lock);
-	pthread_mutex_unlock(&p->lock);
+	atomic_fetch_and(&p->state, ~OPEN);
+	await_helpers(p);
 }
