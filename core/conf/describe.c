@@ -25,6 +25,7 @@ static const struct trait {
 	{ FM_PROMISES_NO_CREDIT_LOOPS, "no-credit-loops", "promises no credit loops" },
 	{ FM_SL_SYMMETRIC, "sl-symmetric", "replies may use the requester's SL" },
 	{ FM_WRITES_WHOLE_ROWS, "whole-rows", "writes every entry of its forwarding tables" },
+	{ FM_ROUTE_PROBES, "route-probes", "tells while routing what it cannot route" },
 };
 #define N_TRAITS (sizeof(traits) / sizeof(*traits))
 

@@ -181,6 +181,24 @@ check_pure(const struct props *p, uint64_t digest, char *report, size_t room)
 	return PROPS_HOLD;
 }
 
+/* Does an engine that need not be asked first give the same answer when it is? */
+static enum props_outcome
+check_probe(const struct props *p, bool refuses, char *report, size_t room)
+{
+	struct fm_engine asked = *p->engine;
+	struct props q = *p;
+	struct trial t = { .n_workers = 1 };
+	struct fm_error err;
+
+	if ((p->engine->traits & FM_ROUTE_PROBES) == 0)
+		return PROPS_HOLD;
+	asked.traits &= ~(uint32_t)FM_ROUTE_PROBES;
+	q.engine = &asked;
+	if ((run_with(&q, &t, &err) != 0) != refuses)
+		return broken(report, room, "probe: it does not tell what route() does", "");
+	return PROPS_HOLD;
+}
+
 /* The first tables are poisoned and let go; the second get the same memory. */
 static enum props_outcome
 check_rows(const struct props *p, uint64_t digest, char *report, size_t room)
@@ -431,12 +449,17 @@ props_check(const struct props *p, uint64_t *n_allocs, char *report, size_t room
 
 	*n_allocs = 0;
 	if (run_with(p, &first, &err) != 0) {
+		if (err.kind == FM_E_TOPOLOGY &&
+		    check_probe(p, true, report, room) != PROPS_HOLD)
+			return PROPS_BROKEN;
 		outcome = check_refusal(p, &err, report, room);
 		return outcome != PROPS_REFUSED
 		    ? outcome
 		    : check_refusal_memory(p, &err, n_allocs, report, room);
 	}
 	outcome = check_verdict(p, &verdict, report, room);
+	if (outcome == PROPS_HOLD)
+		outcome = check_probe(p, false, report, room);
 	if (outcome == PROPS_HOLD)
 		outcome = check_pure(p, first.digest, report, room);
 	if (outcome == PROPS_HOLD)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One engine call: probe, fresh tables, route.  The engine's cost plus a
+ * One engine call: probe (unless route does that), fresh tables, route.  The engine's cost plus a
  * memset of its tables.
  */
 #include <string.h>
@@ -64,8 +64,10 @@ call_engine(struct router *r, const struct fm_host *host, const struct fm_engine
 {
 	struct fm_request req = { .size = sizeof(req), .n_vls = r->n_vls };
 	struct tables *t;
-	int rc = engine->probe != NULL ? engine->probe(host, fab, opts, err) : 0;
+	int rc = 0;
 
+	if (engine->probe != NULL && !(engine->traits & FM_ROUTE_PROBES))
+		rc = engine->probe(host, fab, opts, err);
 	if (rc != 0)
 		return rc;
 	rc = tables_new(r->tables, r->workers, fab, engine->traits, 0, &t, err);

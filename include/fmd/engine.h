@@ -192,7 +192,9 @@ enum fm_traits {
 	FM_SL_SYMMETRIC = 1 << 10, /* SL(s,d) == SL(d,s): replies use the requester's SL */
 	/* Writes every LFT entry 0..max_lid of every row, FM_PORT_NONE included; the
 	 * host then initialises only what lies behind max_lid. */
-	FM_WRITES_WHOLE_ROWS = 1 << 11
+	FM_WRITES_WHOLE_ROWS = 1 << 11,
+	/* route() itself refuses all that probe() does: who wants tables need not ask first. */
+	FM_ROUTE_PROBES = 1 << 12
 };
 
 /* One multicast group, for mcast_tree(). */

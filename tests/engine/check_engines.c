@@ -12,6 +12,7 @@
 #include "core/route/props.h"
 #include "core/route/verify.h"
 #include "core/topo/netlist.h"
+#include "lib/error.h"
 #include "tests/unit/generate_words.h"
 
 extern const struct fm_engine minhop_LTX_fm_engine, updn_LTX_fm_engine;
@@ -257,6 +258,28 @@ START_TEST(an_entry_that_is_not_written_is_found)
 	engine.traits &= ~(uint32_t)FM_WRITES_WHOLE_ROWS;
 	ck_assert_msg(
 	    props_check(&p, &n_allocs, report, sizeof(report)) == PROPS_HOLD, "%s", report);
+	snapshot_put(p.snap);
+}
+END_TEST
+
+static int
+refuse(const struct fm_host *host, const struct fm_fabric *fab, const void *opts,
+    struct fm_error *err)
+{
+	return fm_fail(err, FM_E_TOPOLOGY, "not today");
+}
+
+START_TEST(a_probe_that_says_other_than_route_is_found)
+{
+	struct fm_engine engine = fallback_engine;
+	struct props p = { .engine = &engine, .snap = make(&fabrics[0], false), .n_vls = 8 };
+	uint64_t n_allocs;
+	char report[512];
+
+	engine.probe = refuse;
+	engine.traits |= FM_ROUTE_PROBES;
+	ck_assert_int_eq(props_check(&p, &n_allocs, report, sizeof(report)), PROPS_BROKEN);
+	ck_assert_msg(strstr(report, "probe: ") == report, "%s", report);
 	snapshot_put(p.snap);
 }
 END_TEST
@@ -618,6 +641,7 @@ main(void)
 	tcase_add_loop_test(c, minhop_paths_are_shortest, 0, (int)N_FABRICS);
 	tcase_add_loop_test(c, engines_have_the_properties, 0, (int)N_FABRICS);
 	tcase_add_test(c, an_entry_that_is_not_written_is_found);
+	tcase_add_test(c, a_probe_that_says_other_than_route_is_found);
 	tcase_add_loop_test(c, intact_trees_are_ideal, 0, 4);
 	tcase_add_loop_test(c, others_are_balanced, 0, 4);
 	tcase_add_loop_test(c, lids_of_one_host_take_different_switches, 0, 3);

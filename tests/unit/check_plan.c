@@ -80,6 +80,8 @@ route_many_vls(const struct fm_host *h, const struct fm_fabric *f, const struct 
 
 FM_ENGINE(no, .probe = probe_no, .route = route_right);
 FM_ENGINE(right, .route = route_right);
+FM_ENGINE(quick, .probe = probe_no, .route = route_right,
+    .traits = FM_PROVIDES_LFT | FM_ROUTE_PROBES);
 FM_ENGINE(liar, .route = route_right, .traits = FM_PROVIDES_LFT | FM_PROMISES_NO_CREDIT_LOOPS);
 FM_ENGINE(loop, .route = route_loop);
 FM_ENGINE(slow, .route = route_slow);
@@ -173,6 +175,17 @@ START_TEST(a_plan_says_why_auto_took_its_engine)
 }
 END_TEST
 
+START_TEST(an_engine_that_probes_while_routing_is_not_asked_first)
+{
+	const struct chain_entry quick = ENTRY(quick);
+	struct plan *p = make(&quick, 1, false, true);
+
+	ck_assert_ptr_nonnull(p->tables);
+	ck_assert_uint_eq(p->refused.n, 0);
+	plan_put(p);
+}
+END_TEST
+
 START_TEST(credit_loops_pass_only_where_they_are_allowed)
 {
 	const struct chain_entry right = ENTRY(right), loop = ENTRY(loop);
@@ -217,6 +230,7 @@ main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, the_chain_goes_on_until_a_safe_plan_and_remembers_why);
 	tcase_add_test(t, a_plan_says_why_auto_took_its_engine);
+	tcase_add_test(t, an_engine_that_probes_while_routing_is_not_asked_first);
 	tcase_add_test(t, credit_loops_pass_only_where_they_are_allowed);
 	tcase_add_test(t, a_time_limit_ends_a_slow_engine);
 	suite_add_tcase(s, t);

@@ -139,6 +139,6 @@ FM_ENGINE(fattree, .aliases = aliases,
     .summary =
 	"fat trees, whole or damaged: arithmetic routes, least load for what a fault displaces",
     .traits = FM_PROVIDES_LFT | FM_PROVIDES_ORDER | FM_USES_PREV | FM_PROMISES_NO_CREDIT_LOOPS |
-	FM_SL_SYMMETRIC | FM_WRITES_WHOLE_ROWS,
+	FM_SL_SYMMETRIC | FM_WRITES_WHOLE_ROWS | FM_ROUTE_PROBES,
     .options = options, .options_size = sizeof(struct fattree_options), .probe = fattree_probe,
     .route = fattree_route);
