@@ -449,8 +449,7 @@ props_check(const struct props *p, uint64_t *n_allocs, char *report, size_t room
 
 	*n_allocs = 0;
 	if (run_with(p, &first, &err) != 0) {
-		if (err.kind == FM_E_TOPOLOGY &&
-		    check_probe(p, true, report, room) != PROPS_HOLD)
+		if (err.kind == FM_E_TOPOLOGY && check_probe(p, true, report, room) != PROPS_HOLD)
 			return PROPS_BROKEN;
 		outcome = check_refusal(p, &err, report, room);
 		return outcome != PROPS_REFUSED

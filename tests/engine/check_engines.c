@@ -263,8 +263,8 @@ START_TEST(an_entry_that_is_not_written_is_found)
 END_TEST
 
 static int
-refuse(const struct fm_host *host, const struct fm_fabric *fab, const void *opts,
-    struct fm_error *err)
+refuse(
+    const struct fm_host *host, const struct fm_fabric *fab, const void *opts, struct fm_error *err)
 {
 	return fm_fail(err, FM_E_TOPOLOGY, "not today");
 }

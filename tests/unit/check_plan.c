@@ -80,8 +80,8 @@ route_many_vls(const struct fm_host *h, const struct fm_fabric *f, const struct 
 
 FM_ENGINE(no, .probe = probe_no, .route = route_right);
 FM_ENGINE(right, .route = route_right);
-FM_ENGINE(quick, .probe = probe_no, .route = route_right,
-    .traits = FM_PROVIDES_LFT | FM_ROUTE_PROBES);
+FM_ENGINE(
+    quick, .probe = probe_no, .route = route_right, .traits = FM_PROVIDES_LFT | FM_ROUTE_PROBES);
 FM_ENGINE(liar, .route = route_right, .traits = FM_PROVIDES_LFT | FM_PROMISES_NO_CREDIT_LOOPS);
 FM_ENGINE(loop, .route = route_loop);
 FM_ENGINE(slow, .route = route_slow);

@@ -38,11 +38,11 @@ find_parallel(const struct ft *ft, struct maker *m, struct fm_error *err)
 	if (n_groups == NULL)
 		return ft_out_of_memory(ft, err);
 	for (fm_sw s = 0; s < ft->n; s++)
-		FT_EACH_GROUP (ft, g, s)
-			if (ft->rank[g->to] > ft->rank[s] && ft->block[g->to] == ft->home[s]) {
-				m->parallel[ft->home[s]] += g->n;
-				n_groups[ft->home[s]]++;
-			}
+		FT_EACH_PARENT(ft, g, s)
+	if (ft->block[g->to] == ft->home[s]) {
+		m->parallel[ft->home[s]] += g->n;
+		n_groups[ft->home[s]]++;
+	}
 	for (uint32_t b = 0; b < ft->n_blocks; b++) {
 		uint32_t members = ft->block_first[b + 1] - ft->block_first[b], p = 1;
 
@@ -69,9 +69,8 @@ look_at_parents(const struct ft *ft, const struct maker *m, fm_sw s)
 	uint32_t members = ft->block_first[b + 1] - ft->block_first[b];
 	struct parents p = { .plain = true };
 
-	FT_EACH_GROUP (ft, g, s) {
-		if (ft->rank[g->to] <= ft->rank[s])
-			continue;
+	FT_EACH_PARENT(ft, g, s)
+	{
 		if (ft->block[g->to] == b) {
 			p.n_home++;
 			p.plain &= g->n <= m->parallel[b];
@@ -117,12 +116,12 @@ add_block_slots(const struct ft *ft, const struct maker *m, struct ft_bundle *b,
 static void
 add_extra_slots(const struct ft *ft, const struct maker *m, struct ft_bundle *b, fm_sw s)
 {
-	FT_EACH_GROUP (ft, g, s) {
+	FT_EACH_PARENT(ft, g, s)
+	{
 		uint32_t known = ft->block[g->to] == ft->home[s] ? m->parallel[ft->home[s]] : 0;
 
-		if (ft->rank[g->to] > ft->rank[s])
-			for (uint32_t j = known; j < g->n; j++)
-				add_slot(b, g->to, j);
+		for (uint32_t j = known; j < g->n; j++)
+			add_slot(b, g->to, j);
 	}
 }
 
@@ -131,9 +130,8 @@ add_own_slots(const struct ft *ft, const struct maker *m, struct ft_bundle *b, f
 {
 	uint32_t n = 0, most = 0;
 
-	FT_EACH_GROUP (ft, g, s) {
-		if (ft->rank[g->to] <= ft->rank[s])
-			continue;
+	FT_EACH_PARENT(ft, g, s)
+	{
 		m->parents[n++] = g->to;
 		m->position[g->to] = g->n;
 		most = g->n > most ? g->n : most;
@@ -194,9 +192,9 @@ find_dividers(struct ft *ft)
 			b->divider = ft->divider[s];
 		d = ft->divider[s] * b->n_groups;
 		d = d < MAX_DIVIDER ? d : MAX_DIVIDER;
-		FT_EACH_GROUP (ft, g, s)
-			if (ft->rank[g->to] > ft->rank[s] && ft->divider[g->to] < d)
-				ft->divider[g->to] = d;
+		FT_EACH_PARENT(ft, g, s)
+		if (ft->divider[g->to] < d)
+			ft->divider[g->to] = d;
 	}
 }
 
@@ -284,16 +282,37 @@ ft_template(const struct ft *ft, uint32_t divider, uint32_t n)
 	return NULL;
 }
 
+/* LIDs come mostly in the order of their numbers: slots are counted on. */
+void
+ft_fill_template(const struct ft *ft, uint8_t *slots, uint32_t divider, uint32_t n)
+{
+	uint32_t number = 0, rest = 0, slot = 0;
+
+	for (size_t lid = 0; lid < ft->n_lids; lid++) {
+		if (ft->lid_col[lid] == FT_NO_COL) {
+			slots[lid] = FM_PORT_NONE;
+			continue;
+		}
+		if (ft->number[lid] == number + 1) {
+			rest = rest + 1 < divider ? rest + 1 : 0;
+			if (rest == 0)
+				slot = slot + 1 < n ? slot + 1 : 0;
+		} else if (ft->number[lid] != number) {
+			rest = ft->number[lid] % divider;
+			slot = ft->number[lid] / divider % n;
+		}
+		number = ft->number[lid];
+		slots[lid] = (uint8_t)slot;
+	}
+}
+
 static void
 fill_template(void *arg, uint32_t i, unsigned worker)
 {
-	struct ft *ft = arg;
-	struct ft_template *t = &ft->templates[i];
+	const struct ft *ft = arg;
+	const struct ft_template *t = &ft->templates[i];
 
-	for (size_t lid = 0; lid < ft->n_lids; lid++)
-		t->slot[lid] = ft->lid_col[lid] == FT_NO_COL
-		    ? FM_PORT_NONE
-		    : (uint8_t)(ft->number[lid] / t->divider % t->n);
+	ft_fill_template(ft, t->slot, t->divider, t->n);
 }
 
 static int
@@ -302,10 +321,10 @@ make_templates(struct ft *ft, struct fm_error *err)
 	for (uint32_t i = 0; i < ft->n_bundles; i++)
 		if (ft->bundles[i].n_nominal > 0)
 			want_template(ft, ft->bundles[i].divider, ft->bundles[i].n_nominal);
-	for (fm_sw s = 0; s < ft->n; s++)
-		FT_EACH_GROUP (ft, g, s)
-			if (g->n > 1 && ft->rank[g->to] < ft->rank[s])
-				want_template(ft, ft->divider[s], g->n);
+	for (fm_sw s = 0; ft->parallel && s < ft->n; s++)
+		FT_EACH_CHILD(ft, g, s)
+	if (g->n > 1)
+		want_template(ft, ft->divider[s], g->n);
 	for (uint32_t i = 0; i < ft->n_templates; i++) {
 		ft->templates[i].slot = ft_alloc(ft, ft->n_lids, 1);
 		if (ft->templates[i].slot == NULL)

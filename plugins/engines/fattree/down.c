@@ -20,7 +20,7 @@ child_layers(const struct ft *ft, fm_sw s, fm_sw child, bool up)
 {
 	uint64_t there = ft->down[child].present, here = up ? 0 : ft->down[s].present;
 
-	if (ft->rank[child] >= ft->rank[s] || ft->order[child] == ft->order[s])
+	if (ft->order[child] == ft->order[s])
 		return 0;
 	if (up) {
 		there |= ft->up[child] != NULL ? ft->up[child]->present : 0;
@@ -110,9 +110,12 @@ ft_find_children(struct ft_row *r)
 	uint64_t *bits = w->kid_bits;
 	uint64_t shared = 0;
 
+	if (ft->first_child[r->sw] == ft->first_group[r->sw + 1])
+		return;
 	memset(w->done, 0, ft->words * sizeof(*w->done));
 	memset(w->some, 0, ft->words * sizeof(*w->some));
-	FT_EACH_GROUP (ft, g, r->sw) {
+	FT_EACH_CHILD(ft, g, r->sw)
+	{
 		*kid = child_columns(ft, r->sw, g->to, bits);
 		r->has_children |= kid->to > 0;
 		for (size_t j = kid->from; j < kid->to; j++) {
@@ -154,10 +157,10 @@ fill_shared_column(struct ft_row *r, uint32_t c)
 	uint8_t ports[256];
 	uint32_t n = 0, at;
 
-	FT_EACH_GROUP (ft, g, r->sw)
-		if (ft_in(kid++, c))
-			for (uint32_t i = 0; i < g->n && n < 256; i++)
-				ports[n++] = ft->fab->link_port[g->first + i];
+	FT_EACH_CHILD(ft, g, r->sw)
+	if (ft_in(kid++, c))
+		for (uint32_t i = 0; i < g->n && n < 256; i++)
+			ports[n++] = ft->fab->link_port[g->first + i];
 	at = (c + ft->col_of[r->sw]) % n;
 	for (uint32_t i = ft->col_run[c]; i < ft->col_run[c + 1]; i++)
 		for (uint32_t j = 0; j < ft->runs[i].n; j++) {
@@ -199,8 +202,8 @@ ft_fill_down(struct ft_row *r)
 	const struct ft *ft = r->ft;
 	const struct ft_set *kid = r->w->kids;
 
-	FT_EACH_GROUP (ft, g, r->sw)
-		fill_child(r, g, kid++, NULL);
+	FT_EACH_CHILD(ft, g, r->sw)
+	fill_child(r, g, kid++, NULL);
 	fill_shared(r);
 }
 
@@ -229,7 +232,8 @@ make_top_row(struct ft_row *r, struct tops *t)
 
 	ft_find_children(r);
 	memset(w->slot, FM_PORT_NONE, ft->n_lids);
-	FT_EACH_GROUP (ft, g, r->sw) {
+	FT_EACH_CHILD(ft, g, r->sw)
+	{
 		const struct ft_set *k = kid++;
 		uint64_t *serves = w->offers + t->n * ft->words;
 
@@ -268,11 +272,12 @@ fill_top(struct ft_row *r, const struct tops *t)
 
 	ft_find_children(r);
 	memset(r->port, FM_PORT_NONE, sizeof(r->port));
-	FT_EACH_GROUP (ft, g, r->sw)
-		if (g->n == 1 && w->group_at[g->to] > 0)
-			r->port[w->group_at[g->to] - 1] = ft->fab->link_port[g->first];
+	FT_EACH_CHILD(ft, g, r->sw)
+	if (g->n == 1 && w->group_at[g->to] > 0)
+		r->port[w->group_at[g->to] - 1] = ft->fab->link_port[g->first];
 	ft_translate(r->lft, w->slot, ft->n_lids, r->port, t->n, NULL);
-	FT_EACH_GROUP (ft, g, r->sw) {
+	FT_EACH_CHILD(ft, g, r->sw)
+	{
 		const struct ft_set *kept =
 		    g->n == 1 && w->group_at[g->to] > 0 ? &t->serves[w->group_at[g->to] - 1] : NULL;
 
@@ -312,8 +317,8 @@ fill_like(struct ft_row *r, const struct tops *t, fm_sw best)
 	uint32_t own = ft->col_of[r->sw];
 
 	memset(r->port, FM_PORT_NONE, sizeof(r->port));
-	FT_EACH_GROUP (ft, g, r->sw)
-		r->port[r->w->group_at[g->to] - 1] = ft->fab->link_port[g->first];
+	FT_EACH_CHILD(ft, g, r->sw)
+	r->port[r->w->group_at[g->to] - 1] = ft->fab->link_port[g->first];
 	ft_translate(r->lft, slot, ft->n_lids, r->port, t->n, NULL);
 	put_column(ft, r->lft, ft->col_of[best], r->port[slot[ft->runs[ft->col_run[own]].lid]]);
 	put_column(ft, r->lft, own, FM_PORT_NONE);
@@ -343,6 +348,6 @@ ft_fill_tops(struct ft *ft, struct ft_scratch *w, const fm_sw *tops, uint32_t n)
 		else
 			fill_top(&r, &t);
 	}
-	FT_EACH_GROUP (ft, g, best)
-		w->group_at[g->to] = 0;
+	FT_EACH_CHILD(ft, g, best)
+	w->group_at[g->to] = 0;
 }

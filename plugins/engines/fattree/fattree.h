@@ -103,9 +103,11 @@ struct ft {
 
 	/* tiers.c */
 	uint32_t *first_group;	 /* [n + 1] */
-	struct ft_group *groups; /* grouped by switch */
-	uint32_t *n_hosts;	 /* [n] CA and router ports */
-	uint16_t *rank;		 /* [n] tier, leaves lowest */
+	struct ft_group *groups; /* by switch: its parents, those of its own tier, its children */
+	uint32_t *first_peer, *first_child; /* [n] where these begin */
+	bool parallel;			    /* some cables run side by side */
+	uint32_t *n_hosts;		    /* [n] CA and router ports */
+	uint16_t *rank;			    /* [n] tier, leaves lowest */
 	uint16_t max_rank;
 	uint32_t n_ignored;		/* cables between switches of one tier */
 	const struct ft_group *ignored; /* one of them, or NULL */
@@ -129,6 +131,7 @@ struct ft {
 
 	/* order.c */
 	uint16_t *order; /* [n] up = towards larger; equal: the link is not used */
+	bool *turned;	 /* [n] above the turning leaf, or that leaf: its children are above it */
 	bool *demoted;	 /* [n] put below a switch of a lower tier (order.c) */
 
 	/* reach.c: the cost of a route from s is down[s] where that exists, else *up[s] */
@@ -167,6 +170,16 @@ ft_alloc(const struct ft *ft, size_t n, size_t size)
 #define FT_EACH_GROUP(ft, g, sw) \
 	for (const struct ft_group *g = &(ft)->groups[(ft)->first_group[sw]], \
 				   *g##_end = &(ft)->groups[(ft)->first_group[(sw) + 1]]; \
+	     g < g##_end; g++)
+
+/* Of these, the ones one tier or more above s, or below. */
+#define FT_EACH_PARENT(ft, g, s) \
+	for (const struct ft_group *g = &(ft)->groups[(ft)->first_group[s]], \
+				   *g##_end = &(ft)->groups[(ft)->first_peer[s]]; \
+	     g < g##_end; g++)
+#define FT_EACH_CHILD(ft, g, s) \
+	for (const struct ft_group *g = &(ft)->groups[(ft)->first_child[s]], \
+				   *g##_end = &(ft)->groups[(ft)->first_group[(s) + 1]]; \
 	     g < g##_end; g++)
 
 /* The first member of set that is >= i, or 64 * words. */
@@ -258,6 +271,8 @@ int ft_limit_reverse(struct ft *ft, struct fm_error *err);
 /* Slot order of n parents m[]; ordinal: scratch [switches]. */
 void ft_sort_parents(const struct ft *ft, uint32_t *ordinal, fm_sw *m, uint32_t n);
 
+/* slots[lid] = (number of the LID / divider) mod n; 255 for LIDs of nobody. */
+void ft_fill_template(const struct ft *ft, uint8_t *slots, uint32_t divider, uint32_t n);
 const uint8_t *ft_template(const struct ft *ft, uint32_t divider, uint32_t n);
 
 /* row[i] = table[slot[i]] for i < n; positions whose slot is below n_slots but

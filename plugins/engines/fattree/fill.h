@@ -80,16 +80,23 @@ ft_mask_add(struct ft_mask *m, uint32_t slot)
 	m->w[slot / 64] |= UINT64_C(1) << (slot % 64);
 }
 
-/* memset for short runs: at most two stores overlap, no call. */
+/* memset for short runs, n > 0: stores overlap, no call. */
 static inline void
 ft_fill_run(uint8_t *at, size_t n, uint8_t port)
 {
 	typedef uint8_t vec __attribute__((vector_size(16), aligned(1), may_alias));
 	vec x = (vec){ 0 } + port;
 
+	if (n < 4) {
+		at[0] = at[n - 1] = at[n / 2] = port;
+		return;
+	}
 	if (n < 16) {
-		for (size_t i = 0; i < n; i++)
-			at[i] = port;
+		uint32_t four = 0x01010101u * port;
+
+		for (size_t i = 0; i + 4 <= n; i += 4)
+			memcpy(at + i, &four, 4);
+		memcpy(at + n - 4, &four, 4);
 		return;
 	}
 	for (size_t i = 0; i + 16 <= n; i += 16)

@@ -255,10 +255,7 @@ ft_make_template_row(const struct ft *ft, struct ft_scratch *w, const struct ft_
 	if (nominal != NULL)
 		memcpy(w->slot, nominal, ft->n_lids);
 	else
-		for (size_t lid = 0; lid < ft->n_lids; lid++)
-			w->slot[lid] = ft->lid_col[lid] == FT_NO_COL
-			    ? FM_PORT_NONE
-			    : (uint8_t)(ft->number[lid] / b->divider % b->n_nominal);
+		ft_fill_template(ft, w->slot, b->divider, b->n_nominal);
 	find_leads(ft, w, b, b->users[0]);
 	w->n_displaced = 0;
 	for (uint32_t c = 0; c < ft->n; c++)

@@ -64,8 +64,9 @@ walk_cone(const struct ft *ft, struct turn *t, fm_sw leaf, uint32_t stamp)
 	while (head < tail) {
 		fm_sw s = t->queue[head++];
 
-		FT_EACH_GROUP (ft, g, s) {
-			if (ft->rank[g->to] <= ft->rank[s] || t->seen[g->to] == stamp)
+		FT_EACH_PARENT(ft, g, s)
+		{
+			if (t->seen[g->to] == stamp)
 				continue;
 			t->seen[g->to] = stamp;
 			t->queue[tail++] = g->to;
@@ -77,11 +78,7 @@ walk_cone(const struct ft *ft, struct turn *t, fm_sw leaf, uint32_t stamp)
 static uint32_t
 n_up_groups(const struct ft *ft, fm_sw s)
 {
-	uint32_t n = 0;
-
-	FT_EACH_GROUP (ft, g, s)
-		n += ft->rank[g->to] > ft->rank[s];
-	return n;
+	return ft->first_peer[s] - ft->first_group[s];
 }
 
 /* In each component the leaf with the largest cone of the first few that
@@ -112,7 +109,7 @@ choose_turning_leaves(const struct ft *ft, struct turn *t)
 }
 
 static void
-turn_cones(struct ft *ft, struct turn *t, bool *in_cone)
+turn_cones(struct ft *ft, struct turn *t)
 {
 	for (fm_sw root = 0; root < ft->n; root++) {
 		uint32_t n;
@@ -125,27 +122,41 @@ turn_cones(struct ft *ft, struct turn *t, bool *in_cone)
 
 			ft->order[s] =
 			    (uint16_t)(FT_ORDER_STEP * (2u * ft->max_rank - ft->rank[s]));
-			in_cone[s] = true;
+			ft->turned[s] = true;
 		}
 	}
 }
 
-/* rooted = has a way up into a cone, by the order as it is. */
-static void
+static bool
+has_way_up(const struct ft *ft, const bool *rooted, fm_sw s)
+{
+	FT_EACH_GROUP (ft, g, s)
+		if (rooted[g->to] && ft->order[g->to] > ft->order[s])
+			return true;
+	return false;
+}
+
+/* rooted = has a way up into a cone, by the order as it is.  How many have none. */
+static uint32_t
 find_rooted(const struct ft *ft, bool *rooted)
 {
+	uint32_t n_others = 0;
+
 	for (bool changed = true; changed;) {
 		changed = false;
+		n_others = 0;
 		for (uint32_t i = ft->n; i > 0; i--) {
 			fm_sw s = ft->by_rank[i - 1];
 
 			if (rooted[s])
 				continue;
-			FT_EACH_GROUP (ft, g, s)
-				rooted[s] |= ft->order[g->to] > ft->order[s] && rooted[g->to];
+			rooted[s] = has_way_up(ft, rooted, s);
 			changed |= rooted[s];
+			n_others += !rooted[s];
 		}
+		changed &= n_others > 0;
 	}
+	return n_others;
 }
 
 /* Demote all that is above s, or joined with that above its tier, and has no
@@ -177,16 +188,17 @@ demote_above(struct ft *ft, struct turn *t, bool *rooted, fm_sw s)
 }
 
 static void
-demote_tops(struct ft *ft, struct turn *t, const bool *in_cone, bool *rooted)
+demote_tops(struct ft *ft, struct turn *t, bool *rooted)
 {
-	memcpy(rooted, in_cone, ft->n * sizeof(*rooted));
+	memcpy(rooted, ft->turned, ft->n * sizeof(*rooted));
 	for (bool changed = true; changed;) {
 		changed = false;
-		find_rooted(ft, rooted);
+		if (find_rooted(ft, rooted) == 0)
+			return;
 		for (uint32_t i = ft->n; i > 0; i--) {
 			fm_sw s = ft->by_rank[i - 1];
 
-			if (rooted[s] && !in_cone[s] && !ft->demoted[s])
+			if (rooted[s] && !ft->turned[s] && !ft->demoted[s])
 				changed |= demote_above(ft, t, rooted, s);
 		}
 	}
@@ -204,23 +216,21 @@ turn_order(struct ft *ft, struct fm_error *err)
 		.seen = ft_alloc(ft, ft->n, sizeof(*t.seen)),
 		.queue = ft_alloc(ft, ft->n, sizeof(*t.queue)),
 	};
-	bool *in_cone = ft_alloc(ft, ft->n, sizeof(*in_cone));
 	bool *rooted = ft_alloc(ft, ft->n, sizeof(*rooted));
 
 	if (!t.component || !t.best || !t.best_size || !t.most_up || !t.n_tries || !t.seen ||
-	    !t.queue || !in_cone || !rooted)
+	    !t.queue || !rooted)
 		return ft_out_of_memory(ft, err);
 	for (fm_sw s = 0; s < ft->n; s++) {
 		t.component[s] = s;
 		t.best[s] = FM_NONE;
 	}
 	for (fm_sw s = 0; s < ft->n; s++)
-		FT_EACH_GROUP (ft, g, s)
-			if (ft->rank[g->to] != ft->rank[s])
-				ft_union(t.component, s, g->to);
+		FT_EACH_PARENT(ft, g, s)
+	ft_union(t.component, s, g->to);
 	choose_turning_leaves(ft, &t);
-	turn_cones(ft, &t, in_cone);
-	demote_tops(ft, &t, in_cone, rooted);
+	turn_cones(ft, &t);
+	demote_tops(ft, &t, rooted);
 	return 0;
 }
 
@@ -228,8 +238,9 @@ int
 ft_order(struct ft *ft, struct fm_error *err)
 {
 	ft->order = ft_alloc(ft, ft->n, sizeof(*ft->order));
+	ft->turned = ft_alloc(ft, ft->n, sizeof(*ft->turned));
 	ft->demoted = ft_alloc(ft, ft->n, sizeof(*ft->demoted));
-	if (ft->order == NULL || ft->demoted == NULL)
+	if (ft->order == NULL || ft->turned == NULL || ft->demoted == NULL)
 		return ft_out_of_memory(ft, err);
 	for (fm_sw s = 0; s < ft->n; s++)
 		ft->order[s] = (uint16_t)(FT_ORDER_STEP * ft->rank[s]);

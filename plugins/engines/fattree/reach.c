@@ -277,13 +277,23 @@ sort_by_order(const struct ft *ft)
 	return sorted;
 }
 
+/* Upper neighbours stand before this one.  Children are none, as a rule. */
+static const struct ft_group *
+uppers_end(const struct ft *ft, fm_sw s)
+{
+	bool all = ft->turned[s] || ft->demoted[s];
+
+	return &ft->groups[all ? ft->first_group[s + 1] : ft->first_child[s]];
+}
+
 /* 0: no upper neighbour. */
 static uint64_t
 hash_parents(const struct ft *ft, fm_sw s)
 {
+	const struct ft_group *end = uppers_end(ft, s);
 	uint64_t h = 0;
 
-	FT_EACH_GROUP (ft, g, s)
+	for (const struct ft_group *g = &ft->groups[ft->first_group[s]]; g < end; g++)
 		if (ft->order[g->to] > ft->order[s])
 			h = ((h ^ (g->to + 1)) * UINT64_C(0x9e3779b97f4a7c15)) | 1;
 	return h;
@@ -294,8 +304,8 @@ equal_parents(const struct ft *ft, fm_sw a, fm_sw b)
 {
 	const struct ft_group *x = &ft->groups[ft->first_group[a]];
 	const struct ft_group *y = &ft->groups[ft->first_group[b]];
-	const struct ft_group *x_end = &ft->groups[ft->first_group[a + 1]];
-	const struct ft_group *y_end = &ft->groups[ft->first_group[b + 1]];
+	const struct ft_group *x_end = uppers_end(ft, a);
+	const struct ft_group *y_end = uppers_end(ft, b);
 
 	if (ft->order[a] != ft->order[b])
 		return false;

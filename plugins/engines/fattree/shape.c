@@ -75,12 +75,11 @@ struct clustering {
 static uint32_t
 choose_block(struct ft *ft, struct clustering *c, const uint16_t *block_rank, fm_sw u)
 {
-	uint32_t n_touched = 0, n_children = 0, best = FM_NONE, best_votes = 0;
+	uint32_t n_touched = 0, best = FM_NONE, best_votes = 0;
+	uint32_t n_children = ft->first_group[u + 1] - ft->first_child[u];
 
-	FT_EACH_GROUP (ft, g, u) {
-		if (ft->rank[g->to] >= ft->rank[u])
-			continue;
-		n_children++;
+	FT_EACH_CHILD(ft, g, u)
+	{
 		for (unsigned i = 0; i < MAX_HOMES && c->homes[g->to][i] != FM_NONE; i++) {
 			uint32_t b = c->homes[g->to][i];
 
@@ -129,12 +128,9 @@ find_blocks(struct ft *ft, uint16_t *block_rank, struct fm_error *err)
 	memset(ft->block, 0xff, ft->n * sizeof(*ft->block));
 	for (uint32_t i = 0; i < ft->n; i++) {
 		fm_sw u = ft->by_rank[i];
-		bool has_children = false;
 		uint32_t b;
 
-		FT_EACH_GROUP (ft, g, u)
-			has_children |= ft->rank[g->to] < ft->rank[u];
-		if (!has_children)
+		if (ft->first_child[u] == ft->first_group[u + 1])
 			continue;
 		b = choose_block(ft, &c, block_rank, u);
 		if (b == FM_NONE) {
@@ -142,11 +138,46 @@ find_blocks(struct ft *ft, uint16_t *block_rank, struct fm_error *err)
 			block_rank[b] = ft->rank[u];
 		}
 		ft->block[u] = b;
-		FT_EACH_GROUP (ft, g, u)
-			if (ft->rank[g->to] < ft->rank[u])
-				remember_home(c.homes[g->to], b);
+		FT_EACH_CHILD(ft, g, u)
+		remember_home(c.homes[g->to], b);
 	}
 	return 0;
+}
+
+/* The block of all parents of s, or FM_NONE: they are of several, or there is none. */
+static uint32_t
+only_home(const struct ft *ft, fm_sw s)
+{
+	uint32_t first = ft->first_group[s], b;
+
+	if (first == ft->first_peer[s])
+		return FM_NONE;
+	b = ft->block[ft->groups[first].to];
+	FT_EACH_PARENT(ft, g, s)
+	if (ft->block[g->to] != b)
+		return FM_NONE;
+	return b;
+}
+
+/* The block most parents of s are in.  votes: all 0 between switches. */
+static uint32_t
+vote_home(const struct ft *ft, fm_sw s, uint32_t *votes)
+{
+	uint32_t best = FM_NONE;
+
+	FT_EACH_PARENT(ft, g, s)
+	votes[ft->block[g->to]] += g->n;
+	FT_EACH_PARENT(ft, g, s)
+	{
+		uint32_t b = ft->block[g->to];
+
+		if (best == FM_NONE || votes[b] > votes[best] ||
+		    (votes[b] == votes[best] && b < best))
+			best = b;
+	}
+	FT_EACH_PARENT(ft, g, s)
+	votes[ft->block[g->to]] = 0;
+	return best;
 }
 
 static int
@@ -158,24 +189,9 @@ find_homes(struct ft *ft, struct fm_error *err)
 	if (votes == NULL || ft->home == NULL)
 		return ft_out_of_memory(ft, err);
 	for (fm_sw s = 0; s < ft->n; s++) {
-		uint32_t best = FM_NONE;
-
-		FT_EACH_GROUP (ft, g, s)
-			if (ft->rank[g->to] > ft->rank[s])
-				votes[ft->block[g->to]] += g->n;
-		FT_EACH_GROUP (ft, g, s) {
-			uint32_t b = ft->block[g->to];
-
-			if (ft->rank[g->to] <= ft->rank[s])
-				continue;
-			if (best == FM_NONE || votes[b] > votes[best] ||
-			    (votes[b] == votes[best] && b < best))
-				best = b;
-		}
-		FT_EACH_GROUP (ft, g, s)
-			if (ft->rank[g->to] > ft->rank[s])
-				votes[ft->block[g->to]] = 0;
-		ft->home[s] = best;
+		ft->home[s] = only_home(ft, s);
+		if (ft->home[s] == FM_NONE)
+			ft->home[s] = vote_home(ft, s, votes);
 	}
 	return 0;
 }

@@ -38,7 +38,10 @@ collect(struct ft *ft, struct fm_error *err)
 	ft->groups = ft_alloc(ft, fab->n_links, sizeof(*ft->groups));
 	ft->n_hosts = ft_alloc(ft, ft->n, sizeof(*ft->n_hosts));
 	ft->rank = ft_alloc(ft, ft->n, sizeof(*ft->rank));
-	if (!ft->first_group || !ft->groups || !ft->n_hosts || !ft->rank)
+	ft->first_peer = ft_alloc(ft, ft->n, sizeof(*ft->first_peer));
+	ft->first_child = ft_alloc(ft, ft->n, sizeof(*ft->first_child));
+	if (!ft->first_group || !ft->groups || !ft->n_hosts || !ft->rank || !ft->first_peer ||
+	    !ft->first_child)
 		return ft_out_of_memory(ft, err);
 	for (fm_sw s = 0; s < ft->n; s++) {
 		ft->first_group[s] = n;
@@ -54,16 +57,17 @@ collect(struct ft *ft, struct fm_error *err)
 			ft->n_hosts[s] += is_host(fab, e);
 	}
 	ft->first_group[ft->n] = n;
+	ft->parallel = n < fab->n_links;
 	return 0;
 }
 
 /* Breadth first from all s with rank[s] == 0; the others must be FT_NO_RANK.
- * queue: [n].  Returns the largest rank. */
-static uint16_t
+ * queue: [n].  Tells whether two of one rank are joined. */
+static bool
 spread(const struct ft *ft, uint16_t *rank, fm_sw *queue)
 {
 	uint32_t head = 0, tail = 0;
-	uint16_t max = 0;
+	bool joined = false;
 
 	for (fm_sw s = 0; s < ft->n; s++)
 		if (rank[s] == 0)
@@ -71,21 +75,23 @@ spread(const struct ft *ft, uint16_t *rank, fm_sw *queue)
 	while (head < tail) {
 		fm_sw s = queue[head++];
 
-		max = rank[s];
 		FT_EACH_GROUP (ft, g, s) {
+			joined |= rank[g->to] == rank[s];
 			if (rank[g->to] != FT_NO_RANK)
 				continue;
 			rank[g->to] = (uint16_t)(rank[s] + 1);
 			queue[tail++] = g->to;
 		}
 	}
-	return max;
+	return joined;
 }
 
 /* Components without a starting point: their first switch is one. */
-static void
+static bool
 spread_rest(const struct ft *ft, uint16_t *rank, fm_sw *queue)
 {
+	bool joined = false;
+
 	for (fm_sw s = 0; s < ft->n; s++) {
 		uint32_t head = 0, tail = 0;
 
@@ -97,6 +103,7 @@ spread_rest(const struct ft *ft, uint16_t *rank, fm_sw *queue)
 			fm_sw at = queue[head++];
 
 			FT_EACH_GROUP (ft, g, at) {
+				joined |= rank[g->to] == rank[at];
 				if (rank[g->to] != FT_NO_RANK)
 					continue;
 				rank[g->to] = (uint16_t)(rank[at] + 1);
@@ -104,6 +111,7 @@ spread_rest(const struct ft *ft, uint16_t *rank, fm_sw *queue)
 			}
 		}
 	}
+	return joined;
 }
 
 /* Cables inside a tier; *at_s and *at_g name the first of them. */
@@ -158,12 +166,13 @@ find_leaves(const struct ft *ft, uint16_t *rank, uint32_t *joined, struct fm_err
 		hosts += ft->n_hosts[s];
 		joined[s] = 0;
 	}
-	for (fm_sw s = 0; s < ft->n; s++)
+	for (fm_sw s = 0; s < ft->n; s++) {
+		if (rank[s] != 0)
+			continue;
 		FT_EACH_GROUP (ft, g, s)
-			if (rank[s] == 0 && rank[g->to] == 0) {
-				joined[s]++;
-				n_joined++;
-			}
+			joined[s] += rank[g->to] == 0;
+		n_joined += joined[s];
+	}
 	while (n_joined > 0) {
 		fm_sw worst = 0, at = 0;
 		const struct ft_group *at_g = NULL;
@@ -316,17 +325,18 @@ rank_by_hosts(struct ft *ft, uint32_t *scratch, fm_sw *queue, struct fm_error *e
 	uint32_t n_siblings, n_centre, n_leaves = 0;
 	const struct ft_group *g = NULL;
 	fm_sw s = 0;
+	bool joined;
 	int rc = find_leaves(ft, ft->rank, scratch, err);
 
 	if (rc < 0)
 		return rc;
 	for (fm_sw i = 0; i < ft->n; i++)
 		n_leaves += ft->rank[i] == 0;
-	spread(ft, ft->rank, queue);
-	spread_rest(ft, ft->rank, queue);
-	n_siblings = count_siblings(ft, ft->rank, &s, &g);
-	if (n_siblings == 0)
+	joined = spread(ft, ft->rank, queue);
+	joined |= spread_rest(ft, ft->rank, queue);
+	if (!joined)
 		return 0;
+	n_siblings = count_siblings(ft, ft->rank, &s, &g);
 	if (effort * n_leaves < UINT64_C(100000000)) {
 		uint16_t *rank = ft_alloc(ft, ft->n, sizeof(*rank));
 		fm_sw s2 = 0;
@@ -349,6 +359,52 @@ rank_by_hosts(struct ft *ft, uint32_t *scratch, fm_sw *queue, struct fm_error *e
 	return 0;
 }
 
+/* Parents first, children last; apart from that the order stays. */
+static bool
+split_groups(struct ft *ft)
+{
+	struct ft_group *held = ft_alloc(ft, 256, sizeof(*held));
+
+	if (held == NULL)
+		return false;
+	for (fm_sw s = 0; s < ft->n; s++) {
+		uint32_t at = ft->first_group[s], n_peers = 0, n_children = 0;
+
+		for (uint32_t i = at; i < ft->first_group[s + 1]; i++) {
+			struct ft_group g = ft->groups[i];
+
+			if (ft->rank[g.to] > ft->rank[s])
+				ft->groups[at++] = g;
+			else if (ft->rank[g.to] == ft->rank[s])
+				held[255 - n_peers++] = g;
+			else
+				held[n_children++] = g;
+		}
+		ft->first_peer[s] = at;
+		for (uint32_t i = 0; i < n_peers; i++)
+			ft->groups[at++] = held[255 - i];
+		ft->first_child[s] = at;
+		memcpy(&ft->groups[at], held, n_children * sizeof(*held));
+	}
+	return true;
+}
+
+/* Cables between peers, which carry nothing. */
+static void
+find_ignored(struct ft *ft)
+{
+	for (fm_sw s = 0; s < ft->n; s++)
+		for (uint32_t i = ft->first_peer[s]; i < ft->first_child[s]; i++) {
+			const struct ft_group *g = &ft->groups[i];
+
+			if (g->to < s)
+				continue;
+			if (ft->n_ignored == 0)
+				ft->ignored = g;
+			ft->n_ignored += g->n;
+		}
+}
+
 static int
 refuse_hostless(const struct ft *ft, struct fm_error *err)
 {
@@ -360,9 +416,8 @@ refuse_hostless(const struct ft *ft, struct fm_error *err)
 int
 ft_tiers(struct ft *ft, struct fm_error *err)
 {
-	const struct ft_group *g = NULL;
 	uint32_t *scratch, hosts = 0;
-	fm_sw *queue, at = 0;
+	fm_sw *queue;
 	int rc = collect(ft, err);
 
 	if (rc < 0)
@@ -383,11 +438,13 @@ ft_tiers(struct ft *ft, struct fm_error *err)
 		rc = rank_by_hosts(ft, scratch, queue, err);
 	if (rc < 0)
 		return rc;
-	ft->n_ignored = count_siblings(ft, ft->rank, &at, &g);
+	if (!split_groups(ft))
+		return ft_out_of_memory(ft, err);
+	find_ignored(ft);
 	if (ft->n_ignored > tolerated_siblings(ft))
-		return refuse_siblings(ft, "of one tier", at, g, ft->n_ignored, err);
-	if (ft->n_ignored > 0)
-		ft->ignored = g;
+		return refuse_siblings(ft, "of one tier",
+		    ft->fab->link_to[ft->fab->link_rev[ft->ignored->first]], ft->ignored,
+		    ft->n_ignored, err);
 	for (fm_sw s = 0; s < ft->n; s++)
 		if (ft->rank[s] > ft->max_rank)
 			ft->max_rank = ft->rank[s];
