@@ -13,7 +13,7 @@ CORE_SOURCES += \
 	core/route/tables.c core/route/tables.h \
 	core/route/verify.c core/route/verify_cycles.c core/route/verify_internal.h \
 	core/route/verify_class.c core/route/verify_class.h core/route/verify_class_deps.c \
-	core/route/verify_class_hops.c core/route/verify_class_masks.c \
+	core/route/verify_class_hops.c core/route/verify_class_masks.c core/route/verify_class_single.c \
 	core/route/verify_vl.c core/route/verify_walk.c core/route/verify_words.c \
 	core/route/verify.h \
 	core/route/worker.c core/route/worker.h

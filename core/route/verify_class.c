@@ -29,6 +29,7 @@
 #include "core/route/verify_class.h"
 
 #include "lib/error.h"
+#include "lib/wide.h"
 
 #define AHEAD 8u /* rows between being asked for and being read */
 
@@ -142,6 +143,16 @@ setup_runs(struct classes *k)
 }
 
 static bool
+are_twins(const struct classes *k, fm_sw a, fm_sw b)
+{
+	const uint32_t *first = k->j->port_first;
+	uint32_t n = first[a + 1] - first[a];
+
+	return n == first[b + 1] - first[b] &&
+	    memcmp(k->next + first[a], k->next + first[b], n * sizeof(*k->next)) == 0;
+}
+
+static bool
 setup_links(struct classes *k)
 {
 	const struct judge *j = k->j;
@@ -151,14 +162,22 @@ setup_links(struct classes *k)
 	k->edge = malloc((fab->n_links + 1) * sizeof(*k->edge));
 	k->next = malloc((n_ports + 1) * sizeof(*k->next));
 	k->component_size = calloc(j->snap->n_components + 1, sizeof(*k->component_size));
-	if (k->edge == NULL || k->next == NULL || k->component_size == NULL)
+	k->links = calloc(k->mask_stride, sizeof(*k->links));
+	k->twin = calloc(fab->n_switches + 1, 1);
+	if (k->edge == NULL || k->next == NULL || k->component_size == NULL || k->twin == NULL ||
+	    k->links == NULL)
 		return false;
 	for (fm_link l = 0; l < fab->n_links; l++)
 		k->edge[l] = (struct class_edge){ .to = fab->link_to[l],
 			.port = fab->link_port[l],
 			.back = fab->link_port[fab->link_rev[l]] };
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
+			k->links[sw] |= (uint64_t)1 << (fab->link_port[l] - 1);
 	for (uint32_t at = 0; at < n_ports; at++)
 		k->next[at] = j->ports[at].info == j->nowhere ? FM_NONE : j->ports[at].info / LANES;
+	for (fm_sw sw = 1; sw < fab->n_switches; sw++)
+		k->twin[sw] = are_twins(k, sw - 1, sw);
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
 		if (j->snap->sw_component[sw] < j->snap->n_components)
 			k->component_size[j->snap->sw_component[sw]]++;
@@ -171,18 +190,19 @@ setup_walker(const struct classes *k, struct class_walker *w)
 	uint32_t n = k->j->fab->n_switches;
 
 	w->span = malloc((k->most_runs + 1) * sizeof(*w->span));
-	w->mask = malloc(CLASS_TILE * k->mask_stride * sizeof(*w->mask));
+	w->mask = calloc(CLASS_TILE * k->mask_stride, sizeof(*w->mask));
 	w->hop = malloc((n + 1) * sizeof(*w->hop));
-	w->fits = calloc(n + 1, sizeof(*w->fits));
+	w->fits = calloc(k->mask_stride, sizeof(*w->fits));
 	w->mark = calloc(n + 1, sizeof(*w->mark));
 	w->path = malloc((n + 1) * sizeof(*w->path));
 	w->bad = malloc((n + 1) * sizeof(*w->bad));
 	w->at_hop = calloc(HOPS_LIMIT + 1, sizeof(*w->at_hop));
-	w->dep = calloc(k->j->port_first[n] + 1, sizeof(*w->dep)); /* n_deps is at most that */
+	w->dep = calloc(k->j->port_first[n] + 1, sizeof(*w->dep));
 	w->carried = calloc(n + 1, sizeof(*w->carried));
+	w->known = calloc(n + 1, sizeof(*w->known));
 	if (w->span == NULL || w->mask == NULL || w->hop == NULL || w->fits == NULL ||
 	    w->mark == NULL || w->path == NULL || w->bad == NULL || w->at_hop == NULL ||
-	    w->dep == NULL || w->carried == NULL)
+	    w->dep == NULL || w->carried == NULL || w->known == NULL)
 		return false;
 	w->last_to = FM_NONE;
 	memset(w->hop, 0xff, (n + 1) * sizeof(*w->hop));
@@ -192,10 +212,10 @@ setup_walker(const struct classes *k, struct class_walker *w)
 static bool
 setup(struct classes *k)
 {
-	if (!setup_runs(k) || !setup_links(k) || !verify_class_twins(k))
-		return false;
 	/* an odd number of cache lines, so that a tile's columns spread over the cache */
 	k->mask_stride = ((k->j->fab->n_switches + 7) / 8 | 1) * 8;
+	if (!setup_runs(k) || !setup_links(k) || !verify_class_levels(k))
+		return false;
 	for (uint32_t c = 0; c < k->n_classes; c += CLASS_TILE) {
 		uint32_t end = c + CLASS_TILE < k->n_classes ? c + CLASS_TILE : k->n_classes;
 		uint32_t n = k->class[end].first_run - k->class[c].first_run;
@@ -225,6 +245,7 @@ free_classes(struct classes *k)
 		free(w->at_hop);
 		free(w->dep);
 		free(w->carried);
+		free(w->known);
 	}
 	free(k->walkers);
 	free(k->class);
@@ -232,9 +253,11 @@ free_classes(struct classes *k)
 	free(k->exact);
 	free(k->edge);
 	free(k->next);
-	free(k->group);
+	free(k->links);
+	free(k->up);
+	free(k->down);
+	free(k->free);
 	free(k->twin);
-	free(k->dep_first);
 	free(k->component_size);
 }
 
@@ -332,6 +355,22 @@ look_at_odd(struct classes *k, struct class_walker *w, uint32_t first, uint64_t 
 	}
 }
 
+/* Rows from..to - 1 are as the row before: so are their masks. */
+FM_WIDE static void
+repeat_masks(const struct classes *k, struct class_walker *w, uint32_t n, fm_sw from, fm_sw to)
+{
+	for (uint32_t i = 0; i < n && from < to; i++) {
+		uint64_t *mask = w->mask + i * k->mask_stride;
+		eight_masks same = (eight_masks){ 0 } + mask[from - 1];
+		fm_sw u = from;
+
+		for (; u + 8 <= to; u += 8)
+			*(eight_masks *)(mask + u) = same;
+		for (; u < to; u++)
+			mask[u] = same[0];
+	}
+}
+
 /* The masks of a tile.  Rows of neighbouring switches are often equal. */
 static void
 make_masks(struct classes *k, struct class_walker *w, uint32_t first, uint32_t n)
@@ -339,21 +378,21 @@ make_masks(struct classes *k, struct class_walker *w, uint32_t first, uint32_t n
 	uint32_t n_switches = k->j->fab->n_switches;
 	uint8_t *const *lft = k->j->t->lft;
 	uint64_t odd = 0;
+	fm_sw made = 0; /* rows before have their masks */
 
 	list_spans(k, w, k->class + first, n);
 	for (fm_sw u = 0; u < n_switches; u++) {
-		uint64_t *mask = w->mask + u;
-
 		fetch_row(w, lft[u + AHEAD < n_switches ? u + AHEAD : u]);
-		if (u > 0 && are_equal_rows(w, lft[u], lft[u - 1]))
-			for (uint32_t i = 0; i < n; i++)
-				mask[i * k->mask_stride] = mask[i * k->mask_stride - 1];
-		else
+		if (u == 0 || !are_equal_rows(w, lft[u], lft[u - 1])) {
+			repeat_masks(k, w, n, made, u);
 			odd = verify_class_masks(
-			    lft[u], k->class + first, k->run, n, mask, k->mask_stride);
+			    lft[u], k->class + first, k->run, n, w->mask + u, k->mask_stride);
+			made = u + 1;
+		}
 		if (odd != 0)
 			look_at_odd(k, w, first, odd, u);
 	}
+	repeat_masks(k, w, n, made, n_switches);
 }
 
 /* Switches that the class has nothing to do with. */
@@ -371,23 +410,21 @@ clear_strangers(const struct judge *j, uint64_t *mask, fm_sw to)
 /* An end is no source for its own LIDs; so an end alone on its switch has no
  * pairs within it, and such a class alone in its component none at all. */
 static void
-add_sums(
-    const struct classes *k, struct class_walker *w, struct walker *sums, const struct lid_class *c)
+add_sums(const struct classes *k, const struct class_sums *of, struct walker *sums,
+    const struct lid_class *c)
 {
 	const struct judge *j = k->j;
 	uint64_t n_lids = (uint64_t)c->n_end_lids + c->n_switch_lids;
-	uint64_t n_pairs = n_lids * w->sources - c->n_end_lids;
+	uint64_t n_pairs = n_lids * of->sources - c->n_end_lids;
 	uint32_t component = j->snap->sw_component[c->sw];
 
-	while (w->farthest > 0 && w->at_hop[w->farthest] == 0)
-		w->farthest--;
 	sums->reached += n_pairs;
-	sums->hops += n_lids * w->source_hops - c->n_end_lids;
-	sums->disjoint += n_lids * (j->all_sources - w->sources);
+	sums->hops += n_lids * of->source_hops - c->n_end_lids;
+	sums->disjoint += n_lids * (j->all_sources - of->sources);
 	sums->switch_lost +=
-	    (uint64_t)c->n_switch_lids * (k->component_size[component] - w->n_known);
-	if (n_pairs > 0 && w->farthest > sums->max_hops)
-		sums->max_hops = w->farthest;
+	    (uint64_t)c->n_switch_lids * (k->component_size[component] - of->n_known);
+	if (n_pairs > 0 && of->farthest > sums->max_hops)
+		sums->max_hops = of->farthest;
 }
 
 static void
@@ -404,6 +441,8 @@ judge_tile(void *arg, uint32_t tile, unsigned worker)
 		const struct lid_class *c = &k->class[first + i];
 		uint64_t *mask = w->mask + i * k->mask_stride;
 		uint32_t component = j->snap->sw_component[c->sw];
+		bool single = c->n_end_lids == 0 && c->n_switch_lids == 1;
+		struct class_sums sums;
 
 		clear_strangers(j, mask, c->sw);
 		if (k->tight) {
@@ -412,13 +451,14 @@ judge_tile(void *arg, uint32_t tile, unsigned worker)
 			continue;
 		}
 		if (k->exact[first + i] || !delivers(k, c) ||
-		    !verify_class_hops(k, w, mask, c->sw) ||
-		    w->sources != j->component_sources[component]) {
+		    !(single ? verify_class_single : verify_class_hops)(k, w, mask, c->sw, &sums) ||
+		    sums.sources != j->component_sources[component]) {
 			k->exact[first + i] = 1;
 			continue;
 		}
-		add_sums(k, w, &j->walkers[worker], c);
-		verify_class_deps(k, w, c, mask);
+		add_sums(k, &sums, &j->walkers[worker], c);
+		if (!single)
+			verify_class_deps(k, w, c, mask);
 	}
 }
 

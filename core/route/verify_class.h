@@ -5,6 +5,7 @@
  *	verify_class.c		classes, tiles of them, the sums
  *	verify_class_masks.c	the egress ports of a class at every switch
  *	verify_class_hops.c	do they lead to the destination, and how far is it
+ *	verify_class_single.c	the same, quickly, where a class is one LID
  *	verify_class_deps.c	dependencies, and whether they are free of cycles
  */
 #ifndef CORE_ROUTE_VERIFY_CLASS_H
@@ -16,6 +17,10 @@
 #define MASK_PORTS 64u	   /* a mask is one word: bit p is port p + 1 */
 #define NO_HOPS UINT16_MAX /* does not reach the destination */
 #define HOPS_LIMIT 0xfff0u /* what cannot be a number of hops */
+
+/* What is known of eight switches at once, as wide as the machine can.  Arrays of
+ * [mask_stride] are zeroed behind the last switch. */
+typedef uint64_t eight_masks __attribute__((vector_size(64), aligned(8), may_alias));
 
 /* LIDs first .. first + n - 1, all of one class. */
 struct lid_run {
@@ -33,12 +38,19 @@ struct class_edge {
 	uint8_t port, back; /* here and there */
 };
 
+/* What the hops of a class come to. */
+struct class_sums {
+	uint32_t n_known;	       /* switches with hops */
+	uint32_t farthest;	       /* from a source */
+	uint64_t sources, source_hops; /* end-ports that send from those, the sum of their hops */
+};
+
 /* One worker's memory: what it knows of the class it looked at last. */
 struct class_walker {
 	uint64_t *mask; /* [CLASS_TILE][mask_stride] egress ports of the tile's classes */
 	/* hops of the class; fits: the ports behind which a switch is one hop nearer */
 	uint16_t *hop;	/* [n_switches] switches to the destination, both counted, or NO_HOPS */
-	uint64_t *fits; /* [n_switches] */
+	uint64_t *fits; /* [mask_stride] */
 	uint8_t *mark;	/* [n_switches] */
 	struct lid_run *span; /* [n_runs of a tile] LIDs of the tile, ascending */
 	uint32_t n_spans;
@@ -48,8 +60,11 @@ struct class_walker {
 	uint64_t sources, source_hops; /* end-ports that send from those, the sum of their hops */
 	uint32_t *at_hop;	       /* [HOPS_LIMIT + 1] source switches so far away */
 	uint32_t farthest;	       /* at most this far */
+	uint32_t *known, epoch;	       /* [n_switches] verify_class_single.c: epoch + hops */
 	/* dependencies of all classes so far */
-	uint64_t *dep;	   /* [n_deps] egress ports where packets go on */
+	bool noted; /* any */
+	uint64_t *
+	    dep; /* [port_first[n_switches]] of port 1 at port_first[]: egress ports where packets go on */
 	uint32_t *carried; /* [n_switches] stamp of the class whose packets come through */
 	uint32_t stamp;
 };
@@ -65,10 +80,9 @@ struct classes {
 	uint32_t most_runs; /* in a tile */
 	struct class_edge *edge; /* [n_links] */
 	fm_sw *next;		 /* [port_first[n_switches]] behind a port, or FM_NONE */
-	/* twins: one group of switches, [group[g]..group[g + 1]) of twin */
-	uint32_t n_groups, *group;    /* [n_groups + 1] */
-	fm_sw *twin;		      /* [n_switches] */
-	uint32_t *dep_first, n_deps;  /* [n_switches] dep of port 1; one for all twins */
+	uint8_t *twin;	 /* [n_switches] 1: has the same behind each port as the switch before */
+	uint64_t *links; /* [mask_stride] ports to a switch */
+	uint64_t *up, *down, *free;   /* [n_switches] ports: verify_class_deps.c */
 	uint32_t *component_size;     /* [n_components] switches */
 	struct class_walker *walkers; /* [n_walkers] */
 };
@@ -80,12 +94,18 @@ uint64_t verify_class_masks(const uint8_t *row, const struct lid_class *class,
 
 /* Find the hops to `to` by masks (that of `to` is 0).  False when there is no
  * one number of hops at each switch with a mask. */
-bool verify_class_hops(
-    const struct classes *k, struct class_walker *w, const uint64_t *mask, fm_sw to);
+bool verify_class_hops(const struct classes *k, struct class_walker *w, const uint64_t *mask,
+    fm_sw to, struct class_sums *sums);
+/* The same where all masks are one port; notes the dependencies as well. */
+bool verify_class_single(const struct classes *k, struct class_walker *w, const uint64_t *mask,
+    fm_sw to, struct class_sums *sums);
 
-bool verify_class_twins(struct classes *k); /* false: out of memory */
-/* Forget all dependencies and twins. */
+bool verify_class_levels(struct classes *k); /* false: out of memory */
+/* Forget all dependencies, and note those of all classes from now on. */
 void verify_class_tighten(struct classes *k);
+/* Note what packets that come to u do next. */
+void verify_class_note(
+    const struct classes *k, struct class_walker *w, const uint64_t *mask, fm_sw u);
 /* Note the dependencies of a class. */
 void verify_class_deps(const struct classes *k, struct class_walker *w, const struct lid_class *c,
     const uint64_t *mask);

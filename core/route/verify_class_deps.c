@@ -3,102 +3,180 @@
  * Dependencies of classes: packets that left u by port p go on by the ports of
  * the mask of the switch behind it.
  *
- * That is a union over the LIDs of a class, so there may be dependencies too
- * many, never too few: if they are free of cycles so are the true ones.
+ * Most need not be noted.  Switches have a *level*: hops to the nearest switch
+ * with a host.  Turns up-up, up-down and down-down between levels have no
+ * cycle, all of them together; they are taken as made, except back to where
+ * one came from.  Only the other turns are noted: those that go up after down,
+ * and those from or to a switch of the same level.  On a fat tree there are
+ * none, and nothing is left to be shown.  Levels are a guess, which makes this
+ * fast and not more.
  *
- * Twins are switches that have the same neighbour behind every port, as the
- * leaves of a pod.  What packets do behind a port they share is noted once for
- * all of them, for the ports that any of them uses: much less to do, and no
- * dependency that another leaf's packets would not make as well.
+ * So there may be dependencies too many, never too few: if they are free of
+ * cycles so are the true ones.  If not, only true ones are noted, all of them.
  *
- * Classes with ends: every switch with a mask counts, carried or not.
+ * That takes knowing who carries packets.  Classes with ends: nearly every
+ * switch does, so it is asked only of those that make a turn to be noted.
  * Switches without ends have one LID, as a rule, and routes to it from
- * switches that no packet of an end passes are often not up and then down, and
- * would make cycles.  There the packets of the sources are followed.
+ * switches that no packet of an end passes are often not up and then down.
+ * There the packets of the sources are followed.
  */
 #include <string.h>
 
 #include "core/route/verify_class.h"
 
-/* A number of what is behind the ports of a switch. */
-static uint64_t
-hash_ports(const struct classes *k, fm_sw sw)
-{
-	uint64_t hash = 0;
-
-	for (uint32_t at = k->j->port_first[sw]; at < k->j->port_first[sw + 1]; at++)
-		hash = (hash + k->next[at] + 1) * 0x9e3779b97f4a7c15u;
-	return hash ^ hash >> 32;
-}
+#define MOST_ASKED 256 /* switches of a class that are looked at by themselves */
 
 static bool
-are_twins(const struct classes *k, fm_sw a, fm_sw b)
+has_host(const struct fm_fabric *fab, fm_sw sw)
 {
-	const uint32_t *first = k->j->port_first;
-	uint32_t n = first[a + 1] - first[a];
-
-	return n == first[b + 1] - first[b] &&
-	    memcmp(k->next + first[a], k->next + first[b], n * sizeof(*k->next)) == 0;
+	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
+		if (fab->end_kind[e] == FM_END_CA || fab->end_kind[e] == FM_END_ROUTER)
+			return true;
+	return false;
 }
 
-struct hashed {
-	uint64_t hash;
-	fm_sw sw;
-};
-
-static int
-by_hash(const void *a, const void *b)
+/* Breadth first; switches without a way to a host stay at UINT32_MAX. */
+static void
+find_levels(const struct fm_fabric *fab, uint32_t *level, fm_sw *queue)
 {
-	const struct hashed *x = a, *y = b;
+	uint32_t head = 0, tail = 0;
 
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	return x->sw < y->sw ? -1 : x->sw > y->sw;
+	memset(level, 0xff, fab->n_switches * sizeof(*level));
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		if (has_host(fab, sw)) {
+			level[sw] = 0;
+			queue[tail++] = sw;
+		}
+	while (head < tail) {
+		fm_sw sw = queue[head++];
+
+		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
+			if (level[fab->link_to[l]] == UINT32_MAX) {
+				level[fab->link_to[l]] = level[sw] + 1;
+				queue[tail++] = fab->link_to[l];
+			}
+	}
+}
+
+/* After these ports every turn is taken as made. */
+static void
+find_free_ports(struct classes *k)
+{
+	const struct fm_fabric *fab = k->j->fab;
+
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++) {
+			const struct class_edge *e = &k->edge[l];
+			uint32_t n = fab->sw_first_link[e->to + 1] - fab->sw_first_link[e->to];
+
+			if ((uint32_t)__builtin_popcountll(k->up[e->to] | k->down[e->to]) == n)
+				k->free[sw] |= k->up[sw] & (uint64_t)1 << (e->port - 1);
+		}
 }
 
 bool
-verify_class_twins(struct classes *k)
+verify_class_levels(struct classes *k)
 {
-	uint32_t n = k->j->fab->n_switches;
-	struct hashed *list = malloc((n + 1) * sizeof(*list));
+	const struct fm_fabric *fab = k->j->fab;
+	uint32_t n = fab->n_switches, *level = malloc((n + 1) * sizeof(*level));
+	fm_sw *queue = malloc((n + 1) * sizeof(*queue));
+	bool ok;
 
-	k->twin = malloc((n + 1) * sizeof(*k->twin));
-	k->group = malloc((n + 1) * sizeof(*k->group));
-	k->dep_first = malloc((n + 1) * sizeof(*k->dep_first));
-	if (list == NULL || k->twin == NULL || k->group == NULL || k->dep_first == NULL) {
-		free(list);
-		return false;
-	}
-	for (fm_sw sw = 0; sw < n; sw++)
-		list[sw] = (struct hashed){ hash_ports(k, sw), sw };
-	qsort(list, n, sizeof(*list), by_hash);
-	for (uint32_t i = 0; i < n; i++) {
-		fm_sw sw = k->twin[i] = list[i].sw;
+	k->up = calloc(n + 1, sizeof(*k->up));
+	k->down = calloc(n + 1, sizeof(*k->down));
+	k->free = calloc(n + 1, sizeof(*k->free));
+	ok = level != NULL && queue != NULL && k->up != NULL && k->down != NULL && k->free != NULL;
+	if (ok)
+		find_levels(fab, level, queue);
+	for (fm_sw sw = 0; ok && sw < n; sw++)
+		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++) {
+			uint64_t bit = (uint64_t)1 << (fab->link_port[l] - 1);
 
-		if (i > 0 && are_twins(k, sw, list[i - 1].sw)) {
-			k->dep_first[sw] = k->dep_first[list[i - 1].sw];
-			continue;
+			if (level[fab->link_to[l]] > level[sw])
+				k->up[sw] |= bit;
+			else if (level[fab->link_to[l]] < level[sw])
+				k->down[sw] |= bit;
 		}
-		k->group[k->n_groups++] = i;
-		k->dep_first[sw] = k->n_deps;
-		k->n_deps += k->j->port_first[sw + 1] - k->j->port_first[sw] - 1;
-	}
-	k->group[k->n_groups] = n;
-	free(list);
-	return true;
+	if (ok)
+		find_free_ports(k);
+	free(level);
+	free(queue);
+	return ok;
+}
+
+/* What packets that left u by this port do, and is not taken as done. */
+static inline uint64_t
+other_turns(const struct classes *k, const uint64_t *mask, fm_sw u, uint32_t bit)
+{
+	fm_sw v = k->next[k->j->port_first[u] + 1 + bit];
+	uint64_t taken = 0;
+
+	if (k->down[u] >> bit & 1)
+		taken = k->down[v];
+	else if (k->up[u] >> bit & 1)
+		taken = k->down[v] | k->up[v];
+	return mask[v] & ~taken;
+}
+
+static bool
+has_other_turns(const struct classes *k, const uint64_t *mask, fm_sw u)
+{
+	for (uint64_t left = mask[u] & ~k->free[u]; left != 0; left &= left - 1)
+		if (other_turns(k, mask, u, (uint32_t)__builtin_ctzll(left)) != 0)
+			return true;
+	return false;
 }
 
 void
-verify_class_tighten(struct classes *k)
+verify_class_note(const struct classes *k, struct class_walker *w, const uint64_t *mask, fm_sw u)
+{
+	uint64_t *dep = w->dep + k->j->port_first[u];
+
+	for (uint64_t left = mask[u] & ~k->free[u]; left != 0; left &= left - 1) {
+		uint32_t bit = (uint32_t)__builtin_ctzll(left);
+		uint64_t turns = other_turns(k, mask, u, bit);
+
+		dep[bit] |= turns;
+		w->noted |= turns != 0;
+	}
+}
+
+/* Do packets of a source come to u?  Backwards, as seldom any do. */
+static bool
+is_carried(const struct classes *k, struct class_walker *w, const uint64_t *mask, fm_sw u)
 {
 	const struct judge *j = k->j;
-	uint32_t n = j->fab->n_switches;
+	const struct fm_fabric *fab = j->fab;
+	uint32_t n = 0, stamp = ++w->stamp;
 
-	k->tight = true;
-	k->n_deps = j->port_first[n];
-	memcpy(k->dep_first, j->port_first, n * sizeof(*k->dep_first));
-	for (unsigned i = 0; i < j->n_walkers; i++)
-		memset(k->walkers[i].dep, 0, k->n_deps * sizeof(*k->walkers[i].dep));
+	w->path[n++] = u;
+	w->carried[u] = stamp;
+	while (n > 0) {
+		fm_sw v = w->path[--n];
+
+		if (j->n_sources[v] > 0)
+			return true;
+		for (fm_link l = fab->sw_first_link[v]; l < fab->sw_first_link[v + 1]; l++) {
+			const struct class_edge *e = &k->edge[l];
+
+			if (w->carried[e->to] == stamp || !(mask[e->to] >> (e->back - 1) & 1))
+				continue;
+			w->carried[e->to] = stamp;
+			w->path[n++] = e->to;
+		}
+	}
+	return false;
+}
+
+static void
+note_all(const struct classes *k, struct class_walker *w, const uint64_t *mask)
+{
+	uint32_t n_asked = 0;
+
+	for (fm_sw u = 0; u < k->j->fab->n_switches; u++)
+		if ((mask[u] & ~k->free[u]) != 0 && has_other_turns(k, mask, u) &&
+		    (++n_asked > MOST_ASKED || is_carried(k, w, mask, u)))
+			verify_class_note(k, w, mask, u);
 }
 
 /* From the sources on, every switch that packets come to. */
@@ -109,45 +187,39 @@ note_carried(const struct classes *k, struct class_walker *w, const uint64_t *ma
 	uint32_t n = 0, stamp = ++w->stamp;
 
 	for (uint32_t i = 0; i < j->n_source_sw; i++) {
-		fm_sw u = j->source_sw[i];
-
-		w->carried[u] = stamp;
-		w->path[n++] = u;
+		w->carried[j->source_sw[i]] = stamp;
+		w->path[n++] = j->source_sw[i];
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		fm_sw u = w->path[i];
 		const fm_sw *next = k->next + j->port_first[u] + 1;
-		uint64_t *dep = w->dep + k->dep_first[u];
 
 		for (uint64_t left = mask[u]; left != 0; left &= left - 1) {
-			uint32_t bit = (uint32_t)__builtin_ctzll(left);
-			fm_sw v = next[bit];
+			fm_sw v = next[__builtin_ctzll(left)];
 
-			dep[bit] |= mask[v];
 			if (w->carried[v] == stamp)
 				continue;
 			w->carried[v] = stamp;
 			w->path[n++] = v;
 		}
+		if ((mask[u] & ~k->free[u]) != 0)
+			verify_class_note(k, w, mask, u);
 	}
 }
 
-/* Twins by twins. */
-static void
-note_all(const struct classes *k, struct class_walker *w, const uint64_t *mask)
+void
+verify_class_tighten(struct classes *k)
 {
-	for (uint32_t g = 0; g < k->n_groups; g++) {
-		uint32_t first = k->group[g];
-		const fm_sw *next = k->next + k->j->port_first[k->twin[first]] + 1;
-		uint64_t *dep = w->dep + k->dep_first[k->twin[first]], left = 0;
+	const struct judge *j = k->j;
+	uint32_t n = j->fab->n_switches;
 
-		for (uint32_t i = first; i < k->group[g + 1]; i++)
-			left |= mask[k->twin[i]];
-		for (; left != 0; left &= left - 1) {
-			uint32_t bit = (uint32_t)__builtin_ctzll(left);
-
-			dep[bit] |= mask[next[bit]];
-		}
+	k->tight = true;
+	memset(k->up, 0, n * sizeof(*k->up));
+	memset(k->down, 0, n * sizeof(*k->down));
+	memset(k->free, 0, n * sizeof(*k->free));
+	for (unsigned i = 0; i < j->n_walkers; i++) {
+		memset(k->walkers[i].dep, 0, j->port_first[n] * sizeof(*k->walkers[i].dep));
+		k->walkers[i].noted = false;
 	}
 }
 
@@ -161,6 +233,34 @@ verify_class_deps(const struct classes *k, struct class_walker *w, const struct 
 		note_carried(k, w, mask);
 }
 
+/* Turns that are taken as made. */
+static void
+add_taken_turns(const struct classes *k, uint64_t *dep)
+{
+	const struct judge *j = k->j;
+	const struct fm_fabric *fab = j->fab;
+
+	for (fm_sw u = 0; u < fab->n_switches; u++)
+		for (fm_link l = fab->sw_first_link[u], end; l < fab->sw_first_link[u + 1];
+		     l = end) {
+			fm_sw v = fab->link_to[l];
+			uint64_t back = 0;
+
+			for (end = l; end < fab->sw_first_link[u + 1] && fab->link_to[end] == v;
+			     end++)
+				back |= (uint64_t)1 << (k->edge[end].back - 1);
+			for (; l < end; l++) {
+				uint32_t bit = k->edge[l].port - 1u;
+
+				if (k->up[u] >> bit & 1)
+					dep[j->port_first[u] + bit] |=
+					    (k->up[v] | k->down[v]) & ~back;
+				else if (k->down[u] >> bit & 1)
+					dep[j->port_first[u] + bit] |= k->down[v] & ~back;
+			}
+		}
+}
+
 /* All workers' dependencies into those of the first; with_rows: those of the
  * LIDs that were followed one by one. */
 static void
@@ -171,7 +271,8 @@ merge(struct classes *k, bool with_rows)
 	uint64_t *dep = k->walkers[0].dep;
 
 	for (unsigned i = 1; i < j->n_walkers; i++)
-		for (uint32_t at = 0; at < k->n_deps; at++)
+		for (uint32_t at = 0; k->walkers[i].noted && at < j->port_first[fab->n_switches];
+		     at++)
 			dep[at] |= k->walkers[i].dep[at];
 	for (unsigned i = 0; with_rows && i < j->n_walkers; i++)
 		for (fm_link l = 0; l < fab->n_links; l++) {
@@ -181,7 +282,7 @@ merge(struct classes *k, bool with_rows)
 			for (fm_link m = fab->sw_first_link[to]; m < fab->sw_first_link[to + 1];
 			     m++)
 				if (row[m - fab->sw_first_link[to]])
-					dep[k->dep_first[from] + fab->link_port[l] - 1u] |=
+					dep[j->port_first[from] + fab->link_port[l] - 1u] |=
 					    (uint64_t)1 << (fab->link_port[m] - 1);
 		}
 }
@@ -204,7 +305,7 @@ static uint64_t
 goes_on(const struct search *s, struct step at, fm_sw *to)
 {
 	*to = s->k->next[s->k->j->port_first[at.sw] + 1 + at.bit];
-	return s->dep[s->k->dep_first[at.sw] + at.bit];
+	return s->dep[s->k->j->port_first[at.sw] + at.bit];
 }
 
 /* Depth first from a port; one met again while on the path is a cycle.  All
@@ -256,9 +357,17 @@ verify_class_acyclic(struct classes *k, bool with_rows, bool *acyclic)
 {
 	const struct fm_fabric *fab = k->j->fab;
 	struct search s = { .k = k, .dep = k->walkers[0].dep };
+	bool noted = with_rows;
 	int rc = FM_E_RESOURCE;
 
+	for (unsigned i = 0; i < k->j->n_walkers; i++)
+		noted |= k->walkers[i].noted;
+	if (!noted) {
+		*acyclic = true; /* turns between levels alone */
+		return 0;
+	}
 	merge(k, with_rows);
+	add_taken_turns(k, k->walkers[0].dep);
 	s.seen = calloc(fab->n_switches + 1, sizeof(*s.seen));
 	s.open = calloc(fab->n_switches + 1, sizeof(*s.open));
 	s.path = malloc((fab->n_links + 1) * sizeof(*s.path));

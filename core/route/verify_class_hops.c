@@ -104,16 +104,22 @@ spread(const struct classes *k, struct class_walker *w, const uint64_t *mask, fm
 
 /* Does (*) hold everywhere, with hops just where there are masks? */
 FM_WIDE static bool
-is_right(const struct judge *j, const struct class_walker *w, const uint64_t *mask)
+is_right(const struct classes *k, const struct class_walker *w, const uint64_t *mask)
 {
-	uint64_t wrong = 0;
-	uint32_t n = 1;
+	eight_masks wrong = { 0 }, n = { 0 };
+	uint64_t any_wrong = 0, n_masks = 1;
 
-	for (fm_sw u = 0; u < j->fab->n_switches; u++) {
-		wrong |= mask[u] & ~w->fits[u];
-		n += mask[u] != 0;
+	for (size_t u = 0; u < k->mask_stride; u += 8) {
+		eight_masks m = *(const eight_masks *)(mask + u);
+
+		wrong |= m & ~*(const eight_masks *)(w->fits + u);
+		n -= (eight_masks)(m != 0);
 	}
-	return wrong == 0 && n == w->n_known;
+	for (unsigned i = 0; i < 8; i++) {
+		any_wrong |= wrong[i];
+		n_masks += n[i];
+	}
+	return any_wrong == 0 && n_masks == w->n_known;
 }
 
 /* Behind the lowest port of a mask, which may name ports that u does not have. */
@@ -184,8 +190,8 @@ round_of_repair(const struct classes *k, struct class_walker *w, const uint64_t 
 	return ok;
 }
 
-bool
-verify_class_hops(const struct classes *k, struct class_walker *w, const uint64_t *mask, fm_sw to)
+static bool
+find_hops(const struct classes *k, struct class_walker *w, const uint64_t *mask, fm_sw to)
 {
 	bool changed;
 
@@ -197,11 +203,26 @@ verify_class_hops(const struct classes *k, struct class_walker *w, const uint64_
 		spread(k, w, mask, w->last_to);
 	w->last_to = to;
 	for (int i = 0; i < ROUNDS; i++) {
-		if (is_right(k->j, w, mask))
+		if (is_right(k, w, mask))
 			return true;
 		changed = false;
 		if (!round_of_repair(k, w, mask, to, false, &changed) || !changed)
 			return false;
 	}
-	return round_of_repair(k, w, mask, to, true, &changed) && is_right(k->j, w, mask);
+	return round_of_repair(k, w, mask, to, true, &changed) && is_right(k, w, mask);
+}
+
+bool
+verify_class_hops(const struct classes *k, struct class_walker *w, const uint64_t *mask, fm_sw to,
+    struct class_sums *sums)
+{
+	if (!find_hops(k, w, mask, to))
+		return false;
+	while (w->farthest > 0 && w->at_hop[w->farthest] == 0)
+		w->farthest--;
+	*sums = (struct class_sums){ .n_known = w->n_known,
+		.farthest = w->farthest,
+		.sources = w->sources,
+		.source_hops = w->source_hops };
+	return true;
 }
