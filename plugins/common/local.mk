@@ -16,7 +16,8 @@ COMMON_SOURCES += \
 	plugins/common/mend.c plugins/common/mend.h \
 	plugins/common/order.c plugins/common/order.h \
 	plugins/common/reach.c plugins/common/reach.h \
-	plugins/common/spread.c plugins/common/spread.h \
+	plugins/common/spread.c plugins/common/spread.h plugins/common/spread_row.h \
+	plugins/common/spread_columns.c plugins/common/spread_main.c \
 	plugins/common/steps.c plugins/common/steps.h \
 	plugins/common/table_file.c plugins/common/table_file.h \
 	plugins/common/tree.c plugins/common/tree.h \
