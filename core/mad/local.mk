@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # core/mad/: wire formats, transactions, transports.
 CORE_SOURCES += \
-	core/mad/nodes.c core/mad/nodes.h core/mad/slots.c core/mad/slots.h \
+	core/mad/nodes.c core/mad/nodes.h core/mad/requests.c core/mad/requests.h \
+	core/mad/slots.c core/mad/slots.h \
 	core/mad/transact.c core/mad/transact.h core/mad/transport.c core/mad/transport.h \
 	core/mad/umad.c core/mad/umad_port.h \
 	core/mad/window.c core/mad/window.h core/mad/wire.c core/mad/wire.h

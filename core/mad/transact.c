@@ -31,6 +31,7 @@
 #include <string.h>
 
 #include "core/mad/nodes.h"
+#include "core/mad/requests.h"
 #include "core/mad/slots.h"
 #include "core/mad/window.h"
 #include "core/mad/wire.h"
@@ -40,8 +41,7 @@
 #define SLOTS_PER_PLACE 4 /* in the window: for those that wait to be sent again, and for memory */
 #define MAX_WINDOW (MAX_SLOTS / SLOTS_PER_PLACE)
 #define N_TIMEOUTS TID_MAX_TRIES /* the timeout doubles this often at most */
-#define N_CHUNK 256
-#define DRAIN_STEP_NS 50000000 /* how often txn_drain() asks whether to stop */
+#define DRAIN_STEP_NS 50000000	 /* how often txn_drain() asks whether to stop */
 
 struct txn_engine {
 	struct transport *transport;
@@ -57,8 +57,7 @@ struct txn_engine {
 	struct nodes nodes;		   /* those that wait, and per-node windows */
 	struct slots slots;
 
-	struct requests free_requests;
-	FM_VEC(struct request *) chunks; /* of N_CHUNK each */
+	struct request_store requests;
 
 	txn_unsolicited unsolicited;
 	void *unsolicited_arg;
@@ -66,41 +65,13 @@ struct txn_engine {
 	struct fm_log_bucket send_log;
 };
 
-/* ---- requests in store */
-
-static struct request *
-take_request(struct txn_engine *e)
-{
-	struct request *r = TAILQ_FIRST(&e->free_requests);
-
-	if (r == NULL) {
-		struct request *chunk = calloc(N_CHUNK, sizeof(*chunk));
-
-		if (chunk == NULL || !fm_vec_push(&e->chunks, chunk)) {
-			free(chunk);
-			return NULL;
-		}
-		for (int i = 0; i < N_CHUNK; i++)
-			TAILQ_INSERT_TAIL(&e->free_requests, &chunk[i], in);
-		r = chunk;
-	}
-	TAILQ_REMOVE(&e->free_requests, r, in);
-	return r;
-}
-
-static void
-release_request(struct txn_engine *e, struct request *r)
-{
-	TAILQ_INSERT_HEAD(&e->free_requests, r, in);
-}
+/* ---- sending */
 
 static unsigned
 try_index(const struct request *r)
 {
 	return r->n_tries - 1u < N_TIMEOUTS ? r->n_tries - 1u : N_TIMEOUTS - 1;
 }
-
-/* ---- sending */
 
 static int64_t
 now_ns(const struct txn_engine *e)
@@ -215,7 +186,7 @@ finish(struct txn_engine *e, struct request *r, enum txn_status status, const ui
 	slots_release(&e->slots, r->tid, reply != NULL);
 	e->n_outstanding--;
 	nodes_done(&e->nodes, n);
-	release_request(e, r);
+	requests_give_back(&e->requests, r);
 	done(arg, status, reply);
 }
 
@@ -235,7 +206,7 @@ end_given_up(struct txn_engine *e, enum txn_status status)
 			continue;
 		}
 		e->n_outstanding--; /* it has neither a TID nor a place in its node's window */
-		release_request(e, r);
+		requests_give_back(&e->requests, r);
 		done(arg, status, NULL);
 	}
 }
@@ -401,7 +372,7 @@ txn_new(struct transport *t, const struct txn_limits *limits, uint64_t m_key)
 	e->send_log = (struct fm_log_bucket){ .burst = 3, .every_ms = 10000 };
 	window_init(&e->window, MIN_WINDOW, e->limits.window_max);
 	TAILQ_INIT(&e->again);
-	TAILQ_INIT(&e->free_requests);
+	requests_init(&e->requests);
 	TAILQ_INIT(&e->given_up);
 	for (int i = 0; i < N_TIMEOUTS; i++)
 		TAILQ_INIT(&e->tries[i]);
@@ -453,9 +424,7 @@ txn_free(struct txn_engine *e)
 		e->transport->on_mad = NULL;
 		e->transport->on_mad_arg = NULL;
 	}
-	for (size_t i = 0; i < e->chunks.n; i++)
-		free(e->chunks.item[i]);
-	fm_vec_fini(&e->chunks);
+	requests_fini(&e->requests);
 	nodes_fini(&e->nodes);
 	slots_fini(&e->slots);
 	free(e);
@@ -480,7 +449,7 @@ txn_smp(struct txn_engine *e, const struct smp_route *route, uint8_t method, uin
     uint32_t modifier, const uint8_t *data, uint64_t node_key, txn_done done, void *arg)
 {
 	struct node *n = nodes_find(&e->nodes, node_key);
-	struct request *r = n ? take_request(e) : NULL;
+	struct request *r = n ? requests_take(&e->requests) : NULL;
 
 	if (r == NULL) {
 		done(arg, TXN_CANCELLED, NULL);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/mad/requests.h - memory of requests: chunks that live as long as the
+ * engine, their requests on a list while they are free.  All O(1).
+ */
+#ifndef CORE_MAD_REQUESTS_H
+#define CORE_MAD_REQUESTS_H
+
+#include "core/mad/nodes.h"
+
+struct request_store {
+	struct requests idle;
+	FM_VEC(struct request *) chunks;
+};
+
+void requests_init(struct request_store *s);
+/* All requests, given back or not, are gone. */
+void requests_fini(struct request_store *s);
+struct request *requests_take(struct request_store *s); /* NULL: out of memory */
+void requests_give_back(struct request_store *s, struct request *r);
+
+#endif
