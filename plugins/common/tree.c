@@ -7,6 +7,7 @@
  */
 #include "plugins/common/tree.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define DIVIDER_MAX (1u << 24)
@@ -22,6 +23,9 @@ struct work {
 	uint32_t *count;     /* [n + 1] */
 	fm_sw *list, *spare; /* [n] */
 	uint8_t *useless;    /* [n] its children are one pod already: adds no way */
+	uint32_t *chassis;   /* [n] numbers of SystemImageGUIDs; NULL: all differ */
+	/* [n] of the chassis or switch in hand */
+	uint32_t *seen_in, *n_seen, *ordinal, *plane;
 };
 
 static fm_sw
@@ -198,6 +202,74 @@ order_by_first_slot(struct work *w)
 	sort_by(w, t->order, w->n, rank);
 }
 
+/* ----------------------------------------------------------------- chassis */
+
+struct system {
+	uint64_t guid;
+	fm_sw sw;
+};
+
+static int
+by_guid(const void *a, const void *b)
+{
+	const struct system *x = a, *y = b;
+
+	return x->guid < y->guid ? -1 : x->guid > y->guid;
+}
+
+/* Numbers for the chassis, if any has more than one switch. */
+static int
+find_chassis(const struct fm_host *host, struct work *w, struct fm_error *err)
+{
+	struct system *list = fm_scratch_array(host, w->n, struct system);
+	uint32_t *words = fm_scratch_array(host, (size_t)w->n * 5, uint32_t), n = 0;
+
+	if (list == NULL || words == NULL)
+		return fm_no_scratch(host, "chassis of the switches", err);
+	for (fm_sw s = 0; s < w->n; s++)
+		list[s] = (struct system){ w->fab->sw_system_guid[s], s };
+	qsort(list, w->n, sizeof(*list), by_guid);
+	for (uint32_t i = 0; i < w->n; i++) {
+		n += i > 0 && list[i].guid != list[i - 1].guid;
+		words[list[i].sw] = n;
+	}
+	if (n + 1 >= w->n)
+		return 0;
+	w->chassis = words;
+	w->seen_in = words + w->n;
+	w->n_seen = words + 2 * (size_t)w->n;
+	w->ordinal = words + 3 * (size_t)w->n;
+	w->plane = words + 4 * (size_t)w->n;
+	return 0;
+}
+
+/* list[0..n-1], parents in order, such that within each plane the first of every
+ * chassis come before the second ones: consecutive slots, and with them the LIDs
+ * of one host, then lead to different chassis as far as there are any. */
+static void
+take_turns_of_chassis(struct work *w, uint32_t n)
+{
+	fm_sw *by_plane = w->pods; /* free by now */
+
+	memcpy(by_plane, w->list, n * sizeof(*by_plane));
+	for (uint32_t i = 0; i < n; i++)
+		w->plane[w->list[i]] = leader_of(w->leader, w->list[i]);
+	sort_by(w, by_plane, n, w->plane);
+	memset(w->seen_in, 0xff, w->n * sizeof(*w->seen_in));
+	for (uint32_t i = 0; i < n; i++) {
+		fm_sw s = by_plane[i];
+		uint32_t c = w->chassis[s];
+
+		if (w->seen_in[c] != w->plane[s])
+			w->n_seen[c] = 0;
+		w->seen_in[c] = w->plane[s];
+		w->ordinal[s] = w->n_seen[c]++;
+	}
+	sort_by(w, w->list, n, w->ordinal);
+}
+
+/* ------------------------------------------------------------------- slots */
+
 /* Slots of the parents at rank r + 1 and widths of the children at rank r.
  * key[] holds, for the parents, the number of the plane above them; it
  * leaves with the number of this plane for the children. */
@@ -213,6 +285,8 @@ number_plane(struct work *w, uint32_t r)
 		if (t->rank[s] == r + 1 && !w->useless[s])
 			w->list[n++] = s;
 	sort_by(w, w->list, n, w->key);
+	if (w->chassis != NULL)
+		take_turns_of_chassis(w, n);
 	memset(members, 0, ((size_t)w->n + 1) * sizeof(*members));
 	for (uint32_t i = 0; i < n; i++) {
 		fm_sw plane = leader_of(w->leader, w->list[i]);
@@ -335,6 +409,8 @@ fm_tree_build(const struct fm_host *host, const struct fm_fabric *fab, const str
 	find_order(&w);
 	if (!out->levelled)
 		return 0;
+	if ((rc = find_chassis(host, &w, err)) != 0)
+		return rc;
 	find_slots(&w);
 	find_dividers(&w);
 	order_by_first_slot(&w);

@@ -13,6 +13,7 @@
  *		numbered pod by pod, digits of a host's number are a routing
  *		(D-mod-K; Dmodc, arXiv 2211.13101) without knowing the tree's
  *		parameters, and a missing cable leaves the other slots alone.
+ *		Neighbouring slots are of different chassis where there are several.
  */
 #ifndef PLUGINS_COMMON_TREE_H
 #define PLUGINS_COMMON_TREE_H
