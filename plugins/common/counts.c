@@ -32,6 +32,9 @@ struct counts {
 	fm_arc *arc_of;		/* [n_links] */
 	uint8_t *edge;		/* [n_switches] has hosts */
 	uint8_t *inside;	/* [n_switches] has neighbours in its own chassis */
+	/* of the destination switch in hand: what each switch may choose among */
+	fm_link *choice;	/* [n_links] by port */
+	uint32_t *first_choice; /* [n_switches + 1] */
 };
 
 /* ------------------------------------------------------------------ choice */
@@ -97,26 +100,46 @@ is_less(const uint64_t *a, const uint64_t *b)
 	return false;
 }
 
+/* The fastest steps of every switch that chooses in this pass. */
+static void
+list_choices(struct counts *c, bool edge, bool others)
+{
+	const struct fm_fabric *fab = c->fab;
+	uint32_t n = 0;
+
+	for (fm_sw u = 0; u < fab->n_switches; u++) {
+		bool spines,
+		    chooses = u != c->steps.root && c->steps.distance[u] != FM_NONE &&
+		    (c->edge[u] ? edge : others);
+		uint32_t fastest = chooses ? look_at_steps(c, u, &spines) : 0;
+
+		c->first_choice[u] = n;
+		for (fm_link i = fab->sw_first_link[u]; chooses && i < fab->sw_first_link[u + 1];
+		     i++) {
+			fm_link l = c->by_port[i];
+
+			if (is_step(c, u, l) && fab->link_mbps[l] == fastest &&
+			    (!spines || is_spine(c, u, l)))
+				c->choice[n++] = l;
+		}
+	}
+	c->first_choice[fab->n_switches] = n;
+}
+
 static fm_link
 choose(const struct counts *c, fm_sw u, uint32_t offset)
 {
-	const struct fm_fabric *fab = c->fab;
 	const struct count *count = offset == 0 ? &c->base : &c->all;
 	uint64_t best[3] = { UINT64_MAX, UINT64_MAX, UINT64_MAX };
 	fm_link chosen = FM_NONE;
-	bool spines;
-	uint32_t fastest = look_at_steps(c, u, &spines);
 
-	for (fm_link i = fab->sw_first_link[u]; i < fab->sw_first_link[u + 1]; i++) {
-		fm_link l = c->by_port[i];
+	for (uint32_t i = c->first_choice[u]; i < c->first_choice[u + 1]; i++) {
+		fm_link l = c->choice[i];
 		uint64_t key[3];
 
-		if (!is_step(c, u, l) || fab->link_mbps[l] != fastest ||
-		    (spines && !is_spine(c, u, l)))
-			continue;
 		key[0] = shared_here(c, offset, u, l);
 		key[1] = count->link[l];
-		key[2] = count->enter[fab->link_to[l]];
+		key[2] = count->enter[c->fab->link_to[l]];
 		if (!is_less(key, best))
 			continue;
 		memcpy(best, key, sizeof(best));
@@ -159,11 +182,12 @@ lead_all(struct counts *c, bool edge, bool others)
 	for (uint32_t i = 0; i < c->how->n_order && !c->host->should_stop(c->host); i++) {
 		fm_end end = c->how->order[i];
 
-		if (i == 0 || c->steps.root != fab->end_sw[end])
+		if (i == 0 || c->steps.root != fab->end_sw[end]) {
 			fm_steps_find(&c->steps, fab->end_sw[end]);
+			list_choices(c, edge, others);
+		}
 		for (fm_sw u = 0; u < fab->n_switches; u++)
-			if (u != c->steps.root && c->steps.distance[u] != FM_NONE &&
-			    (c->edge[u] ? edge : others))
+			if (c->first_choice[u] < c->first_choice[u + 1])
 				lead(c, u, end);
 	}
 }
@@ -225,11 +249,13 @@ take_memory(struct counts *c, uint32_t **cost, struct fm_error *err)
 	c->base.enter = fm_scratch_array(host, n, uint32_t);
 	c->by_port = fm_scratch_array(host, n_links, fm_link);
 	c->arc_of = fm_scratch_array(host, n_links, fm_arc);
+	c->choice = fm_scratch_array(host, n_links, fm_link);
+	c->first_choice = fm_scratch_array(host, n + 1, uint32_t);
 	c->edge = fm_scratch_array(host, n, uint8_t);
 	c->inside = fm_scratch_array(host, n, uint8_t);
 	if (*cost == NULL || c->all.link == NULL || c->all.enter == NULL || c->base.link == NULL ||
-	    c->base.enter == NULL || c->by_port == NULL || c->arc_of == NULL || c->edge == NULL ||
-	    c->inside == NULL)
+	    c->base.enter == NULL || c->by_port == NULL || c->arc_of == NULL || c->choice == NULL ||
+	    c->first_choice == NULL || c->edge == NULL || c->inside == NULL)
 		return fm_no_scratch(host, "counts of LIDs", err);
 	return 0;
 }

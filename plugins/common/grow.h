@@ -61,18 +61,4 @@ int fm_grow_trees(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_growth *want, const struct fm_tables *out, struct fm_paths *found,
     struct fm_error *err);
 
-/* The same with no wishes but an order and a seed. */
-static inline int
-fm_grow(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_arcs *arcs,
-    const uint32_t *component, const struct fm_order *order, uint64_t scatter,
-    const struct fm_tables *out, struct fm_paths *found, struct fm_error *err)
-{
-	struct fm_growth want = { .arcs = arcs,
-		.component = component,
-		.rule = { .order = order },
-		.choice = { .scatter = scatter } };
-
-	return fm_grow_trees(host, fab, &want, out, found, err);
-}
-
 #endif

@@ -4,7 +4,8 @@
  *
  * Levels are hops from the leaves, where all arcs join neighbouring ones, and
  * the turn joins all pairs; else hops to the nearest root.  With one root in a
- * component every switch can climb to it, so all pairs are joined.  Roots that
+ * component every switch can climb to it, so all pairs are joined.  Off trees that
+ * is one order among others, and the one that an estimate likes best is taken.  Roots that
  * are given stay roots: with several, pairs may have no switch above both, which
  * is known only after routing (fm_paths) and left to fm_mend().
  */

@@ -22,10 +22,11 @@ struct fm_updown {
 
 /*
  * Without roots every pair of a component gets a legal route, between switches
- * too: a levelled fabric points away from its leaves, turned as in order.h;
- * others go by hops from one well-centred root per component or by the index of
- * the switches, whichever loads the worst link less.  Except where there are
- * proxies: then the plain levels are kept.
+ * too: a levelled fabric points away from its leaves, turned as in order.h; others
+ * follow the best of several orders (estimate.h): by hops from one well-centred root
+ * per component, by the index of the switches, by searches (cardinality.h), or with
+ * by_leaves by levels and searches among equals; and they take detours round crowded
+ * cables.  Except where there are proxies: then the plain levels are kept.
  *
  * With roots, or proxies, pairs may be left that no legal path joins.  mend says
  * which of them get a route that adds no cycle of channels; *left counts what

@@ -115,7 +115,7 @@ START_TEST(the_first_of_the_order_finds_empty_links)
 	fm_end end = host_of_last_leaf(fab, 0);
 	uint32_t *hops = calloc(fab->n_switches, sizeof(*hops));
 	struct text guid = guid_text(fab->end_guid[end]);
-	char path[] = "/tmp/check-paths-XXXXXX", file[64];
+	char path[] = "/tmp/check-paths-XXXXXX", file[80];
 	struct setting first = { "guid_routing_order", { guid.s } },
 		       search = { "port_search_order", { file } },
 		       shift = { "port_shifting", { "yes" } };
@@ -142,8 +142,8 @@ START_TEST(the_first_of_the_order_finds_empty_links)
 }
 END_TEST
 
-/* Of two hosts on one leaf the first listed gets what the other got when that
- * was first; and they do not get the same. */
+/* Of two hosts on one leaf the first listed gets what it gets alone, and what the
+ * other got when that was first; and they do not get the same. */
 START_TEST(the_order_is_that_of_the_list)
 {
 	struct snapshot *snap = make(&(struct fabric){ "pgft 2 4,4 1,4 1,1" }, false);
@@ -153,24 +153,29 @@ START_TEST(the_order_is_that_of_the_list)
 		guid_text(fab->end_guid[end[1]]) };
 	struct setting order = { "guid_routing_order", { guid[0].s, guid[1].s } },
 		       other = { "guid_routing_order", { guid[1].s, guid[1].s, guid[0].s } };
+	struct setting alone = { "guid_routing_order", { guid[0].s } };
 	uint32_t n_different = 0;
 
 	for (size_t i = 0; i < 3; i++) {
-		struct routed a, b;
+		struct routed a, b, c;
 
 		route_with(&a, engines[i], snapshot_get(snap), &order, 1);
 		route_with(&b, engines[i], snapshot_get(snap), &other, 1);
-		ck_assert_int_eq(a.rc | b.rc, 0);
+		route_with(&c, engines[i], snapshot_get(snap), &alone, 1);
+		ck_assert_int_eq(a.rc | b.rc | c.rc, 0);
 		for (fm_sw u = 0; u < fab->n_switches; u++) {
 			const uint8_t *x = a.tables->t.lft[u], *y = b.tables->t.lft[u];
 
 			if (u == fab->end_sw[end[0]])
 				continue;
 			ck_assert_uint_eq(x[fab->end_lid[end[0]]], y[fab->end_lid[end[1]]]);
+			ck_assert_uint_eq(
+			    x[fab->end_lid[end[0]]], c.tables->t.lft[u][fab->end_lid[end[0]]]);
 			n_different += x[fab->end_lid[end[0]]] != x[fab->end_lid[end[1]]];
 		}
 		routed_fini(&a);
 		routed_fini(&b);
+		routed_fini(&c);
 	}
 	ck_assert_uint_ge(n_different, 3 * 3); /* engines, other leaves */
 	snapshot_put(snap);
@@ -282,6 +287,37 @@ START_TEST(ignored_hosts_are_no_load)
 }
 END_TEST
 
+/* When only the two hosts of one leaf count they load no cable, so whoever leads
+ * to them leads both the same way. */
+START_TEST(ignored_hosts_are_no_sources)
+{
+	struct snapshot *snap = make(&(struct fabric){ "pgft 2 2,6 1,4 1,1" }, false);
+	const struct fm_fabric *fab = &snap->fab;
+	fm_end end[2] = { host_of_last_leaf(fab, 0), host_of_last_leaf(fab, 1) };
+	struct text row[SETTING_ITEMS];
+	struct setting ignore = { .key = "ignore_guids" };
+	struct routed r;
+	size_t n = 0;
+
+	for (fm_end e = 0; e < fab->n_ends; e++) {
+		struct text guid = guid_text(fab->end_guid[e]);
+
+		if (!is_ca(fab, e) || e == end[0] || e == end[1])
+			continue;
+		snprintf(row[n].s, sizeof(row[n].s), "%.40s 1", guid.s);
+		ignore.items[n] = row[n].s;
+		n++;
+	}
+	route_with(&r, minhop, snapshot_get(snap), &ignore, 1);
+	for (fm_sw u = 0; u < fab->n_switches; u++)
+		ck_assert(u == fab->end_sw[end[0]] ||
+		    r.tables->t.lft[u][fab->end_lid[end[0]]] ==
+			r.tables->t.lft[u][fab->end_lid[end[1]]]);
+	routed_fini(&r);
+	snapshot_put(snap);
+}
+END_TEST
+
 /* A cable that seems empty is taken before its equals. */
 START_TEST(ignored_cables_seem_empty)
 {
@@ -381,7 +417,7 @@ START_TEST(hop_weights_make_lightest_paths)
 	struct snapshot *snap = make(&fabrics[_i], false);
 	const struct fm_fabric *fab = &snap->fab;
 	uint32_t *weight = calloc(fab->n_links, sizeof(*weight));
-	char path[] = "/tmp/check-paths-XXXXXX", file[64];
+	char path[] = "/tmp/check-paths-XXXXXX", file[80];
 	struct setting set = { "hop_weights", { file } };
 	struct fm_rng rng;
 	struct routed r;
@@ -527,7 +563,7 @@ START_TEST(given_roots_are_obeyed)
 	struct updown o = { calloc(fab->n_switches, sizeof(*o.rank)),
 		calloc(fab->n_switches, sizeof(*o.id)) };
 	struct text guid[3], name;
-	char path[2][32] = { "/tmp/check-paths-XXXXXX", "/tmp/check-paths-XXXXXX" }, file[2][64];
+	char path[2][32] = { "/tmp/check-paths-XXXXXX", "/tmp/check-paths-XXXXXX" }, file[2][80];
 	struct setting leave = { "calculate_missing_routes", { "no" } };
 	FILE *f[2];
 
@@ -649,6 +685,34 @@ START_TEST(dnup_goes_away_from_hosts_first)
 	routed_fini(&r);
 	free(o.rank);
 	free(o.id);
+}
+END_TEST
+
+/* Rings of odd length with hosts on one switch: the two farthest are of one level,
+ * and whichever is up, the way between the nearest two is the long one. */
+START_TEST(dnup_counts_levels_from_hosts_off_trees_too)
+{
+	static const char *const words[] = { "torus 5 1", "torus 7 1" };
+	const struct fm_fabric *fab;
+	struct netlist nl = { 0 };
+	struct routed r;
+	fm_sw base, near[2];
+
+	make_netlist(&(struct fabric){ words[_i] }, &nl);
+	for (uint32_t i = 0, n = 0; i < nl.n_nodes; i++)
+		if (nl.nodes[i].type == NETLIST_CA && n++ > 0)
+			netlist_uncable(&nl, i, 1);
+	route(&r, dnup, snapshot_of(&nl, 0));
+	netlist_fini(&nl);
+	fab = &r.snap->fab;
+	base = fab->end_sw[host_of_last_leaf(fab, 0)];
+	for (unsigned i = 0; i < 2; i++)
+		near[i] = fab->link_to[fab->sw_first_link[base] + i];
+	for (unsigned i = 0; i < 2; i++)
+		for (fm_end e = fab->sw_first_end[near[i]]; e < fab->sw_first_end[near[i] + 1]; e++)
+			ck_assert_uint_eq(
+			    walk(&r, near[1 - i], fab->end_lid[e], 0, NULL), fab->n_switches - 2);
+	routed_fini(&r);
 }
 END_TEST
 
@@ -1231,12 +1295,14 @@ main(void)
 	tcase_add_test(c, the_order_is_that_of_the_list);
 	tcase_add_test(c, what_is_listed_need_not_scatter);
 	tcase_add_test(c, ignored_hosts_are_no_load);
+	tcase_add_test(c, ignored_hosts_are_no_sources);
 	tcase_add_test(c, ignored_cables_seem_empty);
 	tcase_add_loop_test(c, hop_weights_make_lightest_paths, 0, (int)N_FABRICS);
 	tcase_add_test(c, max_hops_counts_links_not_weights);
 	tcase_add_loop_test(c, given_roots_are_obeyed, 0, (int)N_FABRICS);
 	tcase_add_loop_test(c, a_level_of_roots_is_obeyed, 0, 4);
 	tcase_add_loop_test(c, dnup_goes_away_from_hosts_first, 0, 3);
+	tcase_add_loop_test(c, dnup_counts_levels_from_hosts_off_trees_too, 0, 2);
 	tcase_add_loop_test(c, dnup_is_updn_on_trees, 0, 3);
 	tcase_add_loop_test(c, few_go_aside, 0, 2);
 	tcase_add_loop_test(c, irregular_fabrics_are_not_crowded_at_the_top, 0, 5);
