@@ -5,6 +5,7 @@ Figures of a fabric are kept in the cache of the build, so that --only=FABRIC
 redoes one and the goals are judged over all.  Of doc/engines.md only what
 stands between markers is rewritten.
 """
+import functools
 import json
 import os
 import re
@@ -53,7 +54,7 @@ HEAD = ("| engine | by | route ms | times faster | verify ms | MB | VLs | hops a
         "max/avg | eBB | worst shift | pairs without a path | credit loops, both ways | ibdmchk |\n"
         "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|---|")
 COLUMNS = HEAD.split("\n")[0].count("|") - 1
-IBDMCHK_SWITCHES, IBDMCHK_ENDS = 260, 700  # at most, ends where there are SLs: it is slow
+IBDMCHK_ENDS = 700  # at most: it is slow
 
 
 def load_json(text):
@@ -79,8 +80,9 @@ class Engines:
     def list_engines(self):
         done = subprocess.run([os.path.join(self.bench.build, "fmd"), "--list-engines", "--json"],
                               capture_output=True, text=True, check=True)
-        return {e["name"]: e["traits"] for e in json.loads(done.stdout)["engines"]
-                if e["name"] not in ("file", "template")}
+        found = {e["name"]: e["traits"] for e in json.loads(done.stdout)["engines"]
+                 if e["name"] not in ("file", "template")}
+        return dict(found, auto=["no-credit-loops"])  # no engine of its own: a chain of those that promise
 
     # ---- fabrics and runs
 
@@ -102,10 +104,10 @@ class Engines:
             subprocess.run(command, stdout=f, check=True)
         return path
 
-    def conf(self, extra=""):
+    def conf(self, extra="", credit_loops="warn"):
         path = os.path.join(self.bench.work, "engines.conf")
         with open(path, "w") as f:
-            f.write(f"fallback = no\ncredit_loops = warn\nengine_time_limit = {CAP_S}s\n{extra}")
+            f.write(f"fallback = no\ncredit_loops = {credit_loops}\nengine_time_limit = {CAP_S}s\n{extra}")
         return path
 
     def call(self, *arguments):
@@ -119,7 +121,8 @@ class Engines:
 
     def own(self, fabric, engine, stats=True, extra="", more=()):
         """One engine of fmd: figures of --stats, times of the median of 9 where that is quick."""
-        base = [fabric, f"--engine={engine}", f"--config={self.conf(extra)}", *more]
+        conf = self.conf(extra, "refuse" if engine == "auto" else "warn")
+        base = [fabric, f"--engine={engine}", f"--config={conf}", *more]
         r = self.call(*base, *(["--stats"] if stats else []))
         if r.get("engine") and r["route_ms"] + r["verify_ms"] < 500:
             again = self.call(*base, "--repeat=9")
@@ -127,8 +130,9 @@ class Engines:
         return r
 
     @staticmethod
-    def has_referee(r, with_sls):
-        return r.get("switches", 1 << 30) <= IBDMCHK_SWITCHES and (not with_sls or r["ends"] <= IBDMCHK_ENDS)
+    def has_referee(r, engine):
+        """On small fabrics; and where OpenSM promises much and one VL makes the check quick."""
+        return r.get("ends", 1 << 30) <= (IBDMCHK_ENDS if not engine.startswith("updn") else 4 * IBDMCHK_ENDS)
 
     def own_checked(self, fabric, engine):
         """What ibdmchk says of fmd's tables, where that is soon said."""
@@ -139,13 +143,13 @@ class Engines:
         shutil.rmtree(folder, ignore_errors=True)
         return said
 
-    def judge(self, seen, folder):
+    def judge(self, label, seen, folder):
         """Figures of OpenSM's tables: under both directions' SLs, forward alone, and by ibdmchk."""
         r = self.call("check", seen, folder, "--stats")
         if os.path.exists(os.path.join(folder, "path-sl")):
             forward = self.call("check", seen, folder, f"--config={self.conf('sl_model = forward' + chr(10))}")
             r["forward_credit_loops"] = forward.get("credit_loops")
-        if self.has_referee(r, os.path.exists(os.path.join(folder, "path-sl"))):
+        if self.has_referee(r, label):
             out = os.path.join(folder, "again")
             self.call("check", seen, folder, f"--dump={out}")
             r["ibdmchk"] = peer.ibdmchk(out, 60)
@@ -170,7 +174,7 @@ class Engines:
         for key in ("switches", "ends", "lids"):
             if key in r:
                 found[key] = r[key]
-        if full and r.get("engine") and self.has_referee(r, "sl" in self.traits[engine]):
+        if full and r.get("engine") and self.has_referee(r, engine):
             r["ibdmchk"] = self.own_checked(fabric, engine)
         self.progress(name, engine, "fmd", r.get("route_ms"), r.get("failed"))
         return r
@@ -186,7 +190,7 @@ class Engines:
                 elif out_of_time:
                     r = {"skipped": f"not tried: {self.bench.args.minutes} minutes were over"}
                 else:
-                    r = self.peer.run(fabric, arguments, self.judge)
+                    r = self.peer.run(fabric, arguments, functools.partial(self.judge, label))
                 if r.get("over"):
                     self.over[label] = min(self.over.get(label, (1 << 62, "")), (size, name))
                 found["peers"].setdefault(engine, []).append((label, r))
@@ -218,7 +222,8 @@ class Engines:
             return self.wide([engine, "fmd"], r["failed"])
         if not r.get("engine"):
             return self.wide([engine, "fmd"], "refused: " + (r.get("refused") or [{"reason": "?"}])[0]["reason"])
-        return self.line([engine, "fmd", f"{r['route_ms']:.2f}", faster, f"{r['verify_ms']:.2f}",
+        name = f"auto: {r['engine']}" if engine == "auto" else engine
+        return self.line([name, "fmd", f"{r['route_ms']:.2f}", faster, f"{r['verify_ms']:.2f}",
                           f"{r['memory_mb']:.0f}", *self.figures(r), self.own_verdict(r), r.get("ibdmchk", "")])
 
     def peer_line(self, label, r):
