@@ -321,7 +321,8 @@ class Bench:
     @staticmethod
     def machine_line():
         model = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "?")
-        return f"{os.cpu_count()} cores, {model}. Written by `dev/bench`; read ratios, not milliseconds."
+        return (f"{os.cpu_count()} cores, {model}, load average {os.getloadavg()[1]:.1f} (what others ran, too). "
+                "Written by `dev/bench`; read ratios, not milliseconds.")
 
     def machine(self):
         self.say(f"# Measured\n\n{self.machine_line()}\n")

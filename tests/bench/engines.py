@@ -144,11 +144,12 @@ class Engines:
         return said
 
     def judge(self, label, seen, folder):
-        """Figures of OpenSM's tables: under both directions' SLs, forward alone, and by ibdmchk."""
+        """Figures of OpenSM's tables: as ours are judged, by what OpenSM itself looks at, and by ibdmchk."""
         r = self.call("check", seen, folder, "--stats")
-        if os.path.exists(os.path.join(folder, "path-sl")):
-            forward = self.call("check", seen, folder, f"--config={self.conf('sl_model = forward' + chr(10))}")
-            r["forward_credit_loops"] = forward.get("credit_loops")
+        if r.get("credit_loops"):
+            alone = peer.hosts_alone(seen, folder)
+            r["own_credit_loops"] = self.call(
+                "check", seen, alone, f"--config={self.conf('sl_model = forward' + chr(10))}").get("credit_loops")
         if self.has_referee(r, label):
             out = os.path.join(folder, "again")
             self.call("check", seen, folder, f"--dump={out}")
@@ -236,8 +237,8 @@ class Engines:
         loops = "no answer"
         if "credit_loops" in r:
             loops = str(r["credit_loops"] or "none")
-            if r.get("forward_credit_loops") is not None:
-                loops += f" (forward: {r['forward_credit_loops'] or 'none'})"
+            if r.get("own_credit_loops") is not None:
+                loops += f" (by OpenSM's terms: {r['own_credit_loops'] or 'none'})"
         return self.line([label, "OpenSM", f"{1e3 * r['route_s']:.2f}", "", "", f"{r['rss_mb']:.0f}", *self.figures(r),
                           loops, r.get("ibdmchk", "")])
 
