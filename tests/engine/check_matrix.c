@@ -12,7 +12,8 @@
  *		verified, or refused with a sentence, with any number of workers
  *
  * FMD_MATRIX=long takes more seeds and larger fabrics, FMD_MATRIX_ENGINE=NAME
- * one engine, FMD_MATRIX_FABRIC=WORD the fabrics whose line has the word.
+ * one engine, FMD_MATRIX_FABRIC=WORD the fabrics whose line has the word;
+ * FMD_MATRIX_TELL prints what is refused of damaged fabrics.
  * Cost: calls of engines and verify on fabrics of a few dozen switches.
  */
 #include "config.h"
@@ -89,32 +90,43 @@ static const struct fabric fabrics[] = {
 };
 #define N_FABRICS ((int)(sizeof(fabrics) / sizeof(*fabrics)))
 
+enum fault { LINKS_1, LINKS_5, LINKS_20, ONE_SWITCH, A_LEAF, A_ROOT, N_FAULTS };
+static const char *const fault_words[] = { "1 % of the links", "5 % of the links",
+	"20 % of the links", "one switch", "a leaf", "a root" };
+
+/* Sets of faults. */
+#define FEW (1u << LINKS_1)
+#define ONE (FEW | 1u << ONE_SWITCH | 1u << A_LEAF | 1u << A_ROOT)
+#define MOST (ONE | 1u << LINKS_5)
+#define ANY ((1u << N_FAULTS) - 1)
+
 /* Fabrics that an engine may not refuse while they are whole, by the first
- * word; one that is not named here may not refuse them all.  What names may
- * change: nothing at home for closed forms; where up/down routing chooses
- * between equal roots, much. */
+ * word; one that is not named here may not refuse them all.  There it may not
+ * refuse what these faults leave either.  What names may change: nothing at home
+ * for closed forms; where up/down routing chooses between equal roots, much. */
 static const struct home {
 	const char *engine, *kinds;
+	unsigned endures;
 	enum props_names names; /* at home */
 	enum props_names abroad;
 } homes[] = {
-	{ "fattree", "pgft", PROPS_NAMES_EQUAL, PROPS_NAMES_ROUGHLY },
-	{ "torus2qos", "torus", PROPS_NAMES_EQUAL, PROPS_NAMES_ALIKE },
-	{ "dor", "torus mesh hypercube", PROPS_NAMES_EQUAL, PROPS_NAMES_ALIKE },
-	{ "hyperx", "hyperx", PROPS_NAMES_EQUAL, PROPS_NAMES_ALIKE },
-	{ "dragonfly", "dragonfly", PROPS_NAMES_EQUAL, PROPS_NAMES_ALIKE },
-	{ "minhop", "*", PROPS_NAMES_ALIKE, PROPS_NAMES_ALIKE },
-	{ "updn", "*", PROPS_NAMES_ROUGHLY, PROPS_NAMES_ROUGHLY },
-	{ "dnup", "*", PROPS_NAMES_ROUGHLY, PROPS_NAMES_ROUGHLY },
-	{ "lash", "*", PROPS_NAMES_ALIKE, PROPS_NAMES_ALIKE },
-	{ "sssp", "*", PROPS_NAMES_ALIKE, PROPS_NAMES_ALIKE },
-	{ "dfsssp", "*", PROPS_NAMES_ALIKE, PROPS_NAMES_ALIKE },
-	{ "nue", "*", PROPS_NAMES_ROUGHLY, PROPS_NAMES_ROUGHLY },
-	{ "shortestpath", "*", PROPS_NAMES_ALIKE, PROPS_NAMES_ALIKE },
-	{ "dgshortestpath", "*", PROPS_NAMES_ALIKE, PROPS_NAMES_ALIKE },
-	{ "auto", "*", PROPS_NAMES_ROUGHLY, PROPS_NAMES_ROUGHLY },
-	{ "fallback", "*", PROPS_NAMES_ROUGHLY, PROPS_NAMES_ROUGHLY },
-	{ "template", "pgft torus mesh", PROPS_NAMES_MATTER, PROPS_NAMES_MATTER },
+	{ "fattree", "pgft", ANY, PROPS_NAMES_EQUAL, PROPS_NAMES_ROUGHLY },
+	{ "torus2qos", "torus", ONE, PROPS_NAMES_EQUAL, PROPS_NAMES_ALIKE },
+	{ "dor", "torus mesh hypercube", MOST, PROPS_NAMES_EQUAL, PROPS_NAMES_ALIKE },
+	{ "hyperx", "hyperx", ONE, PROPS_NAMES_EQUAL, PROPS_NAMES_ALIKE },
+	{ "dragonfly", "dragonfly", FEW, PROPS_NAMES_EQUAL, PROPS_NAMES_ALIKE },
+	{ "minhop", "*", ANY, PROPS_NAMES_ALIKE, PROPS_NAMES_ALIKE },
+	{ "updn", "*", ANY, PROPS_NAMES_ROUGHLY, PROPS_NAMES_ROUGHLY },
+	{ "dnup", "*", ANY, PROPS_NAMES_ROUGHLY, PROPS_NAMES_ROUGHLY },
+	{ "lash", "*", ANY, PROPS_NAMES_ALIKE, PROPS_NAMES_ALIKE },
+	{ "sssp", "*", ANY, PROPS_NAMES_ALIKE, PROPS_NAMES_ALIKE },
+	{ "dfsssp", "*", ANY, PROPS_NAMES_ALIKE, PROPS_NAMES_ALIKE },
+	{ "nue", "*", ANY, PROPS_NAMES_ROUGHLY, PROPS_NAMES_ROUGHLY },
+	{ "shortestpath", "*", ANY, PROPS_NAMES_ALIKE, PROPS_NAMES_ALIKE },
+	{ "dgshortestpath", "*", ANY, PROPS_NAMES_ALIKE, PROPS_NAMES_ALIKE },
+	{ "auto", "*", ANY, PROPS_NAMES_ROUGHLY, PROPS_NAMES_ROUGHLY },
+	{ "fallback", "*", ANY, PROPS_NAMES_ROUGHLY, PROPS_NAMES_ROUGHLY },
+	{ "template", "pgft torus mesh", ANY, PROPS_NAMES_MATTER, PROPS_NAMES_MATTER },
 };
 
 static struct engine_set set;
@@ -226,10 +238,6 @@ whole(const struct fabric *f, uint64_t names)
 	netlist_fini(&other);
 	return f->form == PROXIES ? with_proxies(snap) : snap;
 }
-
-enum fault { LINKS_1, LINKS_5, LINKS_20, ONE_SWITCH, A_LEAF, A_ROOT, N_FAULTS };
-static const char *const fault_words[] = { "1 % of the links", "5 % of the links",
-	"20 % of the links", "one switch", "a leaf", "a root" };
 
 /* Cables of a node to switches or to hosts. */
 static unsigned
@@ -395,14 +403,20 @@ try_fault(int cell, enum fault fault, uint64_t seed)
 	const struct fm_engine *engine = engines[cell / N_FABRICS];
 	const struct fabric *f = &fabrics[cell % N_FABRICS];
 	struct props p = { .engine = engine, .n_vls = 8, .pairs_may_lack = f->form == PROXIES };
+	enum props_outcome outcome;
 	struct verdict verdict;
 	char report[640] = "";
 
 	snprintf(where[2 * cell + 1], sizeof(*where), "%s on %s without %s, seed %u", engine->name,
 	    f->words, fault_words[fault], (unsigned)seed);
 	p.snap = hurt(f, fault, seed);
-	ck_assert_msg(props_check_quick(&p, &verdict, report, sizeof(report)) != PROPS_BROKEN,
-	    "%s: %s", where[2 * cell + 1], report);
+	outcome = props_check_quick(&p, &verdict, report, sizeof(report));
+	ck_assert_msg(outcome != PROPS_BROKEN, "%s: %s", where[2 * cell + 1], report);
+	ck_assert_msg(outcome == PROPS_HOLD || !is_home(engine, f) ||
+		(home_of(engine)->endures & 1u << fault) == 0,
+	    "%s is refused: %s", where[2 * cell + 1], report);
+	if (outcome == PROPS_REFUSED && getenv("FMD_MATRIX_TELL") != NULL)
+		printf("refused: %s: %s\n", where[2 * cell + 1], report);
 	snapshot_put(p.snap);
 }
 
