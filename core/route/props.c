@@ -124,19 +124,50 @@ run(const struct props *p, struct router *r, struct trial *t, struct fm_error *e
 	return rc;
 }
 
-/* The same with a router of its own. */
+void
+props_routers_fini(struct props_routers *r)
+{
+	for (size_t i = 0; i < sizeof(r->made) / sizeof(*r->made); i++)
+		if (r->n_workers[i] != 0)
+			router_fini(&r->made[i]);
+	memset(r, 0, sizeof(*r));
+}
+
+/* The kept router of so many workers; NULL when there is no place for one more. */
+static int
+kept_router(struct props_routers *r, unsigned n_workers, struct router **out, struct fm_error *err)
+{
+	*out = NULL;
+	for (size_t i = 0; i < sizeof(r->made) / sizeof(*r->made) && *out == NULL; i++) {
+		int rc = r->n_workers[i] == 0 ? router_init(&r->made[i], n_workers, err) : 0;
+
+		if (rc != 0)
+			return rc;
+		if (r->n_workers[i] == 0)
+			r->n_workers[i] = n_workers;
+		if (r->n_workers[i] == n_workers)
+			*out = &r->made[i];
+	}
+	return 0;
+}
+
+/* The same with a kept router or one of its own: who is told to stop stays so. */
 static int
 run_with(const struct props *p, struct trial *t, struct fm_error *err)
 {
-	struct router r;
-	int rc = router_init(&r, t->n_workers, err);
+	struct router own, *kept = NULL;
+	int rc = 0;
 
-	if (rc != 0)
+	if (p->routers != NULL && !t->stopped)
+		rc = kept_router(p->routers, t->n_workers, &kept, err);
+	if (rc == 0 && kept != NULL)
+		return run(p, kept, t, err);
+	if (rc != 0 || (rc = router_init(&own, t->n_workers, err)) != 0)
 		return rc;
 	if (t->stopped)
-		route_host_cancel(r.host);
-	rc = run(p, &r, t, err);
-	router_fini(&r);
+		route_host_cancel(own.host);
+	rc = run(p, &own, t, err);
+	router_fini(&own);
 	return rc;
 }
 

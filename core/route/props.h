@@ -31,6 +31,14 @@ enum props_names {
 	PROPS_NAMES_MATTER   /* all but the pairs that have a path */
 };
 
+/* Routers that many checks use, one for each number of workers; begins zeroed.
+ * Making them costs more than routing a small fabric. */
+struct props_routers {
+	struct router made[3];
+	unsigned n_workers[3]; /* 0: not made yet */
+};
+void props_routers_fini(struct props_routers *r);
+
 struct props {
 	const struct fm_engine *engine;
 	const struct option_values *values; /* NULL = defaults */
@@ -40,6 +48,7 @@ struct props {
 	bool memory_suffices;	  /* allocations are not made to fail: that is many calls */
 	struct snapshot *renamed; /* the same fabric under other names; NULL: not checked */
 	enum props_names names;
+	struct props_routers *routers; /* NULL: new ones for each call */
 };
 
 enum props_outcome { PROPS_HOLD, PROPS_BROKEN, PROPS_REFUSED };
