@@ -74,6 +74,7 @@ dragonfly_sources = \
 	plugins/engines/dragonfly/between.c \
 	plugins/engines/dragonfly/dragonfly.c plugins/engines/dragonfly/dragonfly.h \
 	plugins/engines/dragonfly/groups.c \
+	plugins/engines/dragonfly/layout.c \
 	plugins/engines/dragonfly/local.c \
 	plugins/engines/dragonfly/planes.c \
 	plugins/engines/dragonfly/rows.c

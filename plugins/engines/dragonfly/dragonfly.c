@@ -73,7 +73,8 @@ dragonfly_route(const struct fm_host *host, const struct fm_fabric *fab,
 
 	(void)opts;
 	if ((rc = find_shape(&df, err)) != 0 || (rc = df_route_locally(&df, err)) != 0 ||
-	    (rc = df_join_groups(&df, err)) != 0 || (rc = df_fill_rows(&df, err)) != 0)
+	    (rc = df_join_groups(&df, err)) != 0 || (rc = df_lay_out(&df, err)) != 0 ||
+	    (rc = df_fill_rows(&df, err)) != 0)
 		return rc;
 	return df_assign_vls(&df, req->n_vls, out, err);
 }

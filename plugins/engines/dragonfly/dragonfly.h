@@ -5,6 +5,7 @@
  *	groups.c   groups of switches, and the lines within a group
  *	local.c    next steps within a group
  *	between.c  cables between groups, and which way a group leads to another
+ *	layout.c   where the LIDs of a group are
  *	rows.c     the tables
  *	planes.c   SLs and VLs; pairs whose routes do not fit the pattern
  *
@@ -24,6 +25,19 @@ enum df_kind { DF_ROW, DF_COLUMN, DF_GLOBAL };
 
 /* How well a landing switch suits a destination switch. */
 enum df_class { DF_THERE, DF_FITS, DF_MISFITS };
+
+/* Successive LIDs of one group, at successive positions (fm_lids) if that is said. */
+struct df_run {
+	uint32_t position;
+	uint16_t lid, n;
+};
+struct df_runs {
+	const uint32_t *first; /* [n_groups + 2] those of n_groups: LIDs of nobody */
+	const struct df_run *run;
+};
+#define DF_EACH_RUN(r, runs, group) \
+	for (const struct df_run *r = (runs)->run + (runs)->first[group]; \
+	     r < (runs)->run + (runs)->first[(group) + 1]; r++)
 
 struct df {
 	const struct fm_host *host;
@@ -56,8 +70,12 @@ struct df {
 	bool *joint; /* [n_groups * n_groups] all sources use the cable of the destination */
 	uint32_t n_unjoined; /* ordered pairs of groups without a cable, but with a way */
 
-	/* rows.c */
+	/* layout.c */
 	struct fm_lids lids;
+	struct df_runs by_lid;	    /* whole rows, position unused */
+	struct df_runs by_position; /* LIDs of somebody */
+
+	/* rows.c */
 	uint32_t *n_hosts; /* [n_switches] */
 	const struct fm_tables *out;
 	void **worker; /* [n_workers] */
@@ -102,6 +120,7 @@ df_class_of(const struct df *df, fm_link cable, fm_sw dest)
 int df_find_groups(struct df *df, struct fm_error *err);
 int df_route_locally(struct df *df, struct fm_error *err);
 int df_join_groups(struct df *df, struct fm_error *err);
+int df_lay_out(struct df *df, struct fm_error *err);
 int df_fill_rows(struct df *df, struct fm_error *err);
 int df_assign_vls(struct df *df, uint8_t n_vls, struct fm_tables *out, struct fm_error *err);
 

@@ -19,6 +19,7 @@
 #define FIRST_PLANE 2u /* VL of plane 0, whose SL is 1 */
 #define MAX_PLANES (FM_MAX_VLS - FIRST_PLANE)
 #define MAX_HOPS 64u
+#define N_SLS 16u
 #define LARGEST_SHARE 0.8 /* of all pairs that may misfit */
 
 struct planes {
@@ -276,13 +277,29 @@ is_inbound(int in, int out)
 	return out != DF_GLOBAL && (in == DF_GLOBAL || (in == DF_COLUMN && out == DF_ROW));
 }
 
+/* SL 0 differs from 0 only behind cables between groups and in columns. */
+static void
+write_pattern(const struct df *df, fm_sw s, const int8_t *kind, uint8_t *vl)
+{
+	uint32_t n_ports = df->fab->sw_n_ports[s] + 1u;
+
+	for (uint32_t in = 1; in < n_ports; in++) {
+		if (kind[in] != DF_GLOBAL && kind[in] != DF_COLUMN)
+			continue;
+		for (uint32_t out = 1; out < n_ports; out++)
+			if (kind[out] >= 0 && is_inbound(kind[in], kind[out]))
+				vl[((size_t)in * n_ports + out) * N_SLS] = 1;
+	}
+}
+
 static void
 write_vls(void *arg, uint32_t s, unsigned worker)
 {
 	const struct planes *p = arg;
 	const struct df *df = p->df;
 	const struct fm_fabric *fab = df->fab;
-	uint32_t n_ports = fab->sw_n_ports[s] + 1u;
+	size_t n_ports = fab->sw_n_ports[s] + 1u;
+	uint8_t *vl = p->out->sl2vl + (size_t)p->out->sl2vl_first[s] * N_SLS;
 	int8_t kind[256];
 
 	(void)worker;
@@ -290,18 +307,10 @@ write_vls(void *arg, uint32_t s, unsigned worker)
 	DF_EACH_ARC(df, a, s)
 	for (fm_link l = df->arcs.link[a]; l < df->arcs.link[a + 1]; l++)
 		kind[fab->link_port[l]] = (int8_t)df->kind[a];
-	for (uint32_t in = 0; in < n_ports; in++)
-		for (uint32_t out = 1; out < n_ports; out++) {
-			uint8_t *vl = p->out->sl2vl +
-			    16 * (p->out->sl2vl_first[s] + (size_t)in * n_ports + out);
-
-			if (kind[out] < 0)
-				continue;
-			if (is_inbound(kind[in], kind[out]))
-				vl[0] = 1;
-			for (uint32_t k = 0; k < p->n_planes; k++)
-				vl[k + 1] = (uint8_t)(FIRST_PLANE + k);
-		}
+	write_pattern(df, s, kind, vl);
+	for (size_t row = 0; p->n_planes > 0 && row < n_ports * n_ports; row++)
+		for (uint32_t k = 0; kind[row % n_ports] >= 0 && k < p->n_planes; k++)
+			vl[row * N_SLS + k + 1] = (uint8_t)(FIRST_PLANE + k);
 }
 
 /* VLs that all links between switches have; *least: one with as few, or FM_NONE. */

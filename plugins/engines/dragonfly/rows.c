@@ -2,8 +2,8 @@
 /*
  * The tables, row by row.
  *
- * LIDs are taken by position (plugins/common/lids.h), groups side by side: with
- * one cable to a group all of its positions get one port.  With several:
+ * With one cable to a group all of its LIDs get one port.  With several, LIDs are
+ * taken by position (plugins/common/lids.h), groups side by side:
  *
  *	near	a switch uses its own cables, else a neighbour's: routes are
  *		shortest.  A cable that lands at the destination's switch comes
@@ -34,7 +34,7 @@ struct choices {
 };
 
 struct scratch {
-	uint8_t *by_position; /* [n_positions + FM_RUN_BYTES] */
+	uint8_t *by_position; /* [n_positions] */
 	uint16_t *choice_of;  /* [n_links] by cable of the pair in hand: its place in choices */
 	uint32_t *eligible;   /* [n_links] cables of the pair in hand, for joint */
 	struct choices choices;
@@ -286,16 +286,10 @@ fill_span(struct row *r, const struct span *s)
 {
 	const struct df *df = r->df;
 	uint32_t mine = df->group[r->u], via = df->via[df_pair(df, mine, s->group)];
-	uint32_t from = s->space->first[df->first[s->group]],
-		 to = s->space->first[df->first[s->group + 1]];
 	size_t pair;
 
 	if (s->group == mine) {
 		fill_own_group(r, s);
-		return;
-	}
-	if (via == FM_NONE) {
-		memset(s->at + from, FM_PORT_NONE, to - from);
 		return;
 	}
 	pair = df_pair(df, mine, via);
@@ -305,6 +299,57 @@ fill_span(struct row *r, const struct span *s)
 		fill_joint(r, s, pair);
 	else
 		fill_near(r, s, pair);
+}
+
+/* All LIDs of the group by one port? */
+static bool
+has_one_port(const struct row *r, uint32_t group, uint8_t *port)
+{
+	const struct df *df = r->df;
+	uint32_t mine = df->group[r->u], via = df->via[df_pair(df, mine, group)], c;
+	fm_arc a;
+
+	*port = FM_PORT_NONE;
+	if (group == mine || via == FM_NONE)
+		return group != mine;
+	c = df->cable_first[df_pair(df, mine, via)];
+	if (df->cable_first[df_pair(df, mine, via) + 1] - c > 1)
+		return false;
+	if (df->cable_from[c] == r->u) {
+		*port = df->fab->link_port[df->cable[c]];
+		return true;
+	}
+	a = df->away[df_local(df, r->u, df->cable_from[c])];
+	*port = port_of(df, a, 0);
+	return fm_arc_width(&df->arcs, a) == 1;
+}
+
+static void
+fill_runs(const struct row *r, uint32_t group, uint8_t port)
+{
+	uint8_t *lft = r->df->out->lft[r->u];
+
+	DF_EACH_RUN(run, &r->df->by_lid, group)
+	memset(lft + run->lid, port, run->n);
+}
+
+/* By position, then to where the LIDs are. */
+static void
+fill_group(struct row *r, uint32_t group)
+{
+	const struct df *df = r->df;
+	uint8_t *lft = df->out->lft[r->u];
+
+	for (unsigned k = 0; k < FM_SPACES; k++) {
+		struct span s = { .space = &df->lids.space[k], .group = group };
+
+		for (s.offset = 0; s.offset < s.space->n_offsets; s.offset++) {
+			s.at = r->w->by_position + s.space->start + s.offset * s.space->n;
+			fill_span(r, &s);
+		}
+	}
+	DF_EACH_RUN(run, &df->by_position, group)
+	memcpy(lft + run->lid, r->w->by_position + run->position, run->n);
 }
 
 static struct scratch *
@@ -318,7 +363,7 @@ scratch_of(struct df *df, unsigned worker)
 	w = host->scratch_worker(host, worker, sizeof(*w));
 	if (w == NULL)
 		return NULL;
-	w->by_position = host->scratch_worker(host, worker, df->lids.n_positions + FM_RUN_BYTES);
+	w->by_position = host->scratch_worker(host, worker, df->lids.n_positions + 1);
 	w->choice_of =
 	    host->scratch_worker(host, worker, (df->fab->n_links + 1) * sizeof(*w->choice_of));
 	w->eligible =
@@ -333,6 +378,7 @@ fill_row(void *arg, uint32_t i, unsigned worker)
 {
 	struct df *df = arg;
 	struct row r = { .df = df, .w = scratch_of(df, worker), .u = df->member[i] };
+	uint8_t port;
 
 	if (r.w == NULL) {
 		atomic_store(&df->no_memory, true);
@@ -340,16 +386,13 @@ fill_row(void *arg, uint32_t i, unsigned worker)
 	}
 	if (df->host->should_stop(df->host))
 		return;
-	for (unsigned k = 0; k < FM_SPACES; k++) {
-		struct span s = { .space = &df->lids.space[k] };
-
-		for (s.offset = 0; s.offset < s.space->n_offsets; s.offset++) {
-			s.at = r.w->by_position + s.space->start + s.offset * s.space->n;
-			for (s.group = 0; s.group < df->n_groups; s.group++)
-				fill_span(&r, &s);
-		}
-	}
-	fm_lids_scatter(&df->lids, r.w->by_position, df->out->lft[r.u]);
+	for (uint32_t g = 0; g <= df->n_groups; g++)
+		if (g == df->n_groups)
+			fill_runs(&r, g, FM_PORT_NONE);
+		else if (has_one_port(&r, g, &port))
+			fill_runs(&r, g, port);
+		else
+			fill_group(&r, g);
 	fm_lids_local(df->fab, r.u, df->out->lft[r.u]);
 }
 
@@ -357,10 +400,7 @@ int
 df_fill_rows(struct df *df, struct fm_error *err)
 {
 	uint32_t n = df->arcs.n_switches;
-	int rc = fm_lids_build(df->host, df->fab, df->member, n, &df->lids, err);
 
-	if (rc != 0)
-		return rc;
 	df->n_hosts = fm_scratch_array(df->host, n, uint32_t);
 	df->worker = fm_scratch_array(df->host, df->host->n_workers(df->host), void *);
 	if (df->n_hosts == NULL || df->worker == NULL)
