@@ -299,8 +299,7 @@ START_TEST(damaged_ones_are_routed)
 }
 END_TEST
 
-/* A lost local cable where there is another cable between the groups: still two VLs,
- * but for the switches that the cable joined. */
+/* Groups without a cable between them, and what little else does not fit. */
 START_TEST(vls_of_their_own_are_for_detours_alone)
 {
 	struct fabric f = { .words = "dragonfly 8 4 4", .links_pct = 1, .seed = 3 };
@@ -323,6 +322,49 @@ START_TEST(vls_of_their_own_are_for_detours_alone)
 		}
 	ck_assert_msg(n_own > 0 && n_own * 10 < n, "%llu of %llu", (unsigned long long)n_own,
 	    (unsigned long long)n);
+	routed_fini(&r);
+}
+END_TEST
+
+static void
+cut(struct netlist *nl, const char *a, const char *b)
+{
+	for (uint32_t i = 0; i < nl->n_nodes; i++) {
+		const struct netlist_node *node = &nl->nodes[i];
+
+		for (unsigned p = 1; strcmp(node->desc, a) == 0 && p <= node->n_ports; p++) {
+			uint32_t peer = netlist_port(nl, i, p)->peer_node;
+
+			if (peer != NETLIST_NONE && strcmp(nl->nodes[peer].desc, b) == 0) {
+				netlist_uncable(nl, i, p);
+				return;
+			}
+		}
+	}
+	ck_abort_msg("no cable from %s to %s", a, b);
+}
+
+/* Cables lost within groups are gone round with the same SL and two VLs. */
+START_TEST(detours_in_a_group_need_no_vl)
+{
+	static const char *const pairs[][2] = { { "sw-1-1", "sw-1-2" }, { "sw-1-1", "sw-1-3" },
+		{ "sw-1-2", "sw-1-4" }, { "sw-1-5", "sw-1-6" }, { "sw-1-3", "sw-1-8" },
+		{ "sw-7-2", "sw-7-8" }, { "sw-9-1", "sw-9-8" }, { "sw-9-1", "sw-9-7" } };
+	struct fabric f = { .words = "dragonfly 8 4 4" };
+	struct netlist_view view = { .n_vls = 2 };
+	struct netlist nl = { 0 };
+	struct fm_error err = { 0 };
+	struct snapshot *snap = NULL;
+	struct routed r;
+
+	ck_assert_int_eq(generate_words(f.words, &nl, &err), 0);
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
+		cut(&nl, pairs[i][0], pairs[i][1]);
+	ck_assert_int_eq(netlist_snapshot(&nl, &view, &snap, &err), 0);
+	netlist_fini(&nl);
+	route_snapshot(&r, snap, 2);
+	ck_assert_uint_eq(judge(&r, &f).vls, 2);
+	ck_assert_int_eq(r.tables->t.sl_shape, FM_SL_ZERO);
 	routed_fini(&r);
 }
 END_TEST
@@ -436,6 +478,7 @@ main(void)
 	tcase_add_loop_test(tc, rows_and_columns_need_two_vls, 0, 3);
 	tcase_add_loop_test(tc, damaged_ones_are_routed, 0, N_DAMAGED);
 	tcase_add_test(tc, vls_of_their_own_are_for_detours_alone);
+	tcase_add_test(tc, detours_in_a_group_need_no_vl);
 	tcase_add_test(tc, too_few_vls_are_refused);
 	tcase_add_test(tc, lids_of_one_host_take_different_cables);
 	tcase_add_loop_test(tc, the_engine_has_the_properties, 0, 3);

@@ -27,9 +27,15 @@
  * cables; with several between two groups all carry the same (rows.c).  Several
  * LIDs of a port are reached by one cable between the groups each.
  *
- * Missing cables.  Switches that have lost one may keep routes of the pattern by
- * another cable between the groups; that is looked for first.  Else the route
- * takes a detour: in its group by a third switch, or by a third group.  Such
+ * Missing cables.  Round a cable x - y lost in a group there are two detours: by a
+ * switch w on the way to y as a gateway, with VL 0 from x by w to y, and by another
+ * switch on the way to y as a destination, with VL 1 there.  Turns of the first
+ * kind lie among the channels local VL 0, those of the second among local VL 1 (or
+ * lead there from VL 0); each kind is kept acyclic (local.c), so the order above
+ * holds with the local channels of a VL sorted, still with one SL and two VLs.
+ * Switches whose detours do not fit may keep routes of the pattern by another
+ * cable between the groups; that is looked for first.  Else, and where groups have
+ * lost all cables to one another and step to a third group, such
  * pairs of switches, and these alone, get an SL and a VL (a plane) of their own
  * from VL 2 up, both ways the same, in which the dependencies of all routes put
  * there are kept acyclic (planes.c).  Planes share no channel with the pattern.

@@ -60,6 +60,7 @@ struct df {
 	uint8_t *away_misfits; /* the steps away are in another order */
 	uint8_t *home_misfits; /* the steps home are in another order */
 	bool *group_misfits;   /* [n_groups] any of the two anywhere in it */
+	bool *group_detours;   /* [n_groups] some go round a lost cable */
 	bool any_column;
 
 	/* between.c: cables of groups i -> j are cable[cable_first[i * n_groups + j] ..] */

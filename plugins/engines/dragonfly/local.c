@@ -5,18 +5,25 @@
  * Direct where there is an arc.  Else by least hops; of two hops one is along
  * a row and one along a column: on the way to a gateway the row comes first,
  * on the way to a destination the column, so that the (in, out) ports of a
- * switch tell which of the two a packet is about (dragonfly.c).  A detour round
- * a lost cable does not fit that and is marked.
+ * switch tell which of the two a packet is about (dragonfly.c).
+ *
+ * Round a lost cable x - y of a group without columns there are two detours, by
+ * one switch on the way to y as a gateway and by another to y as a destination:
+ * then the ports tell again.  Each is taken only if the turns of all detours of its
+ * kind stay acyclic.  What does not fit so is marked.
  * O(sum over groups of size^2 * local degree); O(size^2) for a complete group.
  */
 #include <string.h>
 
+#include "lib/acyclic.h"
 #include "plugins/engines/dragonfly/dragonfly.h"
 
 struct walker {
 	struct df *df;
-	uint32_t *hops; /* [n_switches] to the target in hand */
-	fm_sw *queue;	/* [n_switches] */
+	uint32_t *hops;			/* [n_switches] to the target in hand */
+	fm_sw *queue;			/* [n_switches] */
+	struct fm_acyclic *away, *home; /* turns of detours; over arcs */
+	bool no_memory;
 };
 
 static int
@@ -37,10 +44,11 @@ take_memory(struct df *df, struct walker *w, struct fm_error *err)
 	df->away_misfits = fm_scratch_array(df->host, n, uint8_t);
 	df->home_misfits = fm_scratch_array(df->host, n, uint8_t);
 	df->group_misfits = fm_scratch_array(df->host, df->n_groups, bool);
+	df->group_detours = fm_scratch_array(df->host, df->n_groups, bool);
 	w->hops = fm_scratch_array(df->host, df->arcs.n_switches, uint32_t);
 	w->queue = fm_scratch_array(df->host, df->arcs.n_switches, fm_sw);
 	if (!df->direct || !df->away || !df->home || !df->away_misfits || !df->home_misfits ||
-	    !df->group_misfits || !w->hops || !w->queue)
+	    !df->group_misfits || !df->group_detours || !w->hops || !w->queue)
 		return fm_no_scratch(df->host, "steps within groups", err);
 	memset(df->direct, 0xff, n * sizeof(*df->direct));
 	return 0;
@@ -78,6 +86,46 @@ choose_step(const struct walker *w, fm_sw x, fm_sw y, enum df_kind first, fm_arc
 	return false;
 }
 
+/* A step round the lost cable x - y, not by `avoid`, whose turn closes no cycle.
+ * FM_NONE: there is none. */
+static fm_arc
+find_detour(struct walker *w, fm_sw x, fm_sw y, fm_sw avoid, struct fm_acyclic *turns)
+{
+	const struct df *df = w->df;
+	uint32_t degree = df->arcs.first[x + 1] - df->arcs.first[x];
+
+	for (uint32_t i = 0; i < degree; i++) {
+		fm_arc a = df->arcs.first[x] + (df->index[x] + df->index[y] + i) % degree;
+		fm_sw v = df->arcs.to[a];
+		enum fm_acyclic_result r;
+
+		if (df->kind[a] == DF_GLOBAL || w->hops[v] != 1 || v == avoid)
+			continue;
+		r = fm_acyclic_insert(turns, a, df->direct[df_local(df, v, y)]);
+		w->no_memory |= r == FM_ACYCLIC_NOMEM;
+		if (r == FM_ACYCLIC_ADDED || r == FM_ACYCLIC_HELD)
+			return a;
+	}
+	return FM_NONE;
+}
+
+static void
+go_round(struct walker *w, fm_sw x, fm_sw y)
+{
+	struct df *df = w->df;
+	size_t at = df_local(df, x, y);
+	fm_arc away = find_detour(w, x, y, FM_NONE, w->away), home;
+
+	home = find_detour(w, x, y, away != FM_NONE ? df->arcs.to[away] : FM_NONE, w->home);
+	if (away != FM_NONE)
+		df->away[at] = away;
+	if (home != FM_NONE)
+		df->home[at] = home;
+	df->away_misfits[at] = away == FM_NONE;
+	df->home_misfits[at] = home == FM_NONE || home == df->away[at];
+	df->group_detours[df->group[x]] = true;
+}
+
 /* All members' steps towards y, breadth first. */
 static void
 route_to(struct walker *w, fm_sw y)
@@ -98,6 +146,8 @@ route_to(struct walker *w, fm_sw y)
 		} else if (w->hops[x] > 1) {
 			df->away_misfits[at] = !choose_step(w, x, y, DF_ROW, &df->away[at]);
 			df->home_misfits[at] = !choose_step(w, x, y, DF_COLUMN, &df->home[at]);
+			if (w->hops[x] == 2 && !df->any_column)
+				go_round(w, x, y);
 			df->group_misfits[g] |= df->away_misfits[at] || df->home_misfits[at];
 		}
 		DF_EACH_ARC(df, a, x)
@@ -109,6 +159,22 @@ route_to(struct walker *w, fm_sw y)
 			w->hops[v] = w->hops[x] + 1;
 			w->queue[tail++] = v;
 		}
+	}
+}
+
+static void
+route_groups(struct walker *w)
+{
+	struct df *df = w->df;
+
+	for (uint32_t g = 0; g < df->n_groups; g++) {
+		uint64_t n = 0, size = df_size(df, g);
+
+		for (uint32_t i = df->first[g]; i < df->first[g + 1]; i++)
+			DF_EACH_ARC(df, a, df->member[i])
+		n += df->kind[a] != DF_GLOBAL;
+		for (uint32_t i = df->first[g]; n < size * (size - 1) && i < df->first[g + 1]; i++)
+			route_to(w, df->member[i]);
 	}
 }
 
@@ -127,14 +193,12 @@ df_route_locally(struct df *df, struct fm_error *err)
 
 		df->direct[at] = df->away[at] = df->home[at] = a;
 	}
-	for (uint32_t g = 0; g < df->n_groups; g++) {
-		uint64_t n = 0, size = df_size(df, g);
-
-		for (uint32_t i = df->first[g]; i < df->first[g + 1]; i++)
-			DF_EACH_ARC(df, a, df->member[i])
-		n += df->kind[a] != DF_GLOBAL;
-		for (uint32_t i = df->first[g]; n < size * (size - 1) && i < df->first[g + 1]; i++)
-			route_to(&w, df->member[i]);
-	}
-	return 0;
+	w.away = fm_acyclic_new(df->arcs.n_arcs, NULL);
+	w.home = fm_acyclic_new(df->arcs.n_arcs, NULL);
+	if (w.away != NULL && w.home != NULL)
+		route_groups(&w);
+	w.no_memory |= w.away == NULL || w.home == NULL;
+	fm_acyclic_free(w.away);
+	fm_acyclic_free(w.home);
+	return w.no_memory ? fm_no_scratch(df->host, "detours within groups", err) : 0;
 }

@@ -292,6 +292,30 @@ write_pattern(const struct df *df, fm_sw s, const int8_t *kind, uint8_t *vl)
 	}
 }
 
+/* Second hops of detours on the way to a destination. */
+static void
+write_detours(const struct df *df, fm_sw s, uint8_t *vl)
+{
+	const struct fm_arcs *arcs = &df->arcs;
+	const uint8_t *port = df->fab->link_port;
+	uint32_t n_ports = df->fab->sw_n_ports[s] + 1u;
+
+	DF_EACH_ARC(df, from, s)
+	DF_EACH_ARC(df, to, s)
+	{
+		fm_sw x = arcs->to[from], y = arcs->to[to];
+
+		if (df->kind[from] == DF_GLOBAL || df->kind[to] == DF_GLOBAL || x == y ||
+		    df->direct[df_local(df, x, y)] != FM_NONE ||
+		    df->home_misfits[df_local(df, x, y)] ||
+		    arcs->to[df->home[df_local(df, x, y)]] != s)
+			continue;
+		for (fm_link in = arcs->link[from]; in < arcs->link[from + 1]; in++)
+			for (fm_link out = arcs->link[to]; out < arcs->link[to + 1]; out++)
+				vl[((size_t)port[in] * n_ports + port[out]) * N_SLS] = 1;
+	}
+}
+
 static void
 write_vls(void *arg, uint32_t s, unsigned worker)
 {
@@ -308,6 +332,8 @@ write_vls(void *arg, uint32_t s, unsigned worker)
 	for (fm_link l = df->arcs.link[a]; l < df->arcs.link[a + 1]; l++)
 		kind[fab->link_port[l]] = (int8_t)df->kind[a];
 	write_pattern(df, s, kind, vl);
+	if (df->group_detours[df->group[s]])
+		write_detours(df, s, vl);
 	for (size_t row = 0; p->n_planes > 0 && row < n_ports * n_ports; row++)
 		for (uint32_t k = 0; kind[row % n_ports] >= 0 && k < p->n_planes; k++)
 			vl[row * N_SLS + k + 1] = (uint8_t)(FIRST_PLANE + k);
