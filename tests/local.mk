@@ -9,7 +9,7 @@ EXTRA_DIST += tests/fabrics/two-cas.net tests/fabrics/one-switch.net tests/fabri
 AM_TESTS_ENVIRONMENT = CK_DEFAULT_TIMEOUT=300; export CK_DEFAULT_TIMEOUT;
 
 # What .ci/run runs under ThreadSanitizer too.
-THREADED_TESTS = tests/unit/check_pool tests/unit/check_snapshot tests/unit/check_verify \
+THREADED_TESTS = tests/unit/check_pool tests/unit/check_snapshot tests/unit/check_verify tests/unit/check_adaptive \
 	tests/unit/check_metrics tests/unit/check_plan tests/engine/check_fattree tests/sweep/check_worker
 
 # Fuzzers: the corpus of each is a test; the fuzzer itself is built with
@@ -148,9 +148,14 @@ tests_unit_check_metrics_CFLAGS = $(unit_cflags)
 tests_unit_check_metrics_LDADD = $(unit_ldadd)
 
 UNIT_TESTS += tests/unit/check_verify
-tests_unit_check_verify_SOURCES = tests/unit/check_verify.c
+tests_unit_check_verify_SOURCES = tests/unit/check_verify.c tests/unit/box.h
 tests_unit_check_verify_CFLAGS = $(unit_cflags)
 tests_unit_check_verify_LDADD = $(unit_ldadd)
+
+UNIT_TESTS += tests/unit/check_adaptive
+tests_unit_check_adaptive_SOURCES = tests/unit/check_adaptive.c tests/unit/box.h
+tests_unit_check_adaptive_CFLAGS = $(unit_cflags)
+tests_unit_check_adaptive_LDADD = $(unit_ldadd)
 
 UNIT_TESTS += tests/unit/check_transact
 tests_unit_check_transact_SOURCES = tests/unit/check_transact.c

@@ -2,6 +2,7 @@
 # core/route/: snapshots, tables, chains, verification, metrics.
 CORE_SOURCES += \
 	core/route/auto.c core/route/auto.h \
+	core/route/adaptive.c core/route/adaptive.h \
 	core/route/fallback.c core/route/fallback.h \
 	core/route/host.c core/route/host.h \
 	core/route/keep.c core/route/keep.h \
@@ -12,6 +13,8 @@ CORE_SOURCES += \
 	core/route/snapshot.c core/route/snapshot.h \
 	core/route/tables.c core/route/tables.h \
 	core/route/verify.c core/route/verify_cycles.c core/route/verify_internal.h \
+	core/route/verify_adaptive.c core/route/verify_adaptive.h core/route/verify_adaptive_deps.c \
+	core/route/verify_way.c \
 	core/route/verify_class.c core/route/verify_class.h core/route/verify_class_deps.c \
 	core/route/verify_class_hops.c core/route/verify_class_masks.c core/route/verify_class_single.c \
 	core/route/verify_vl.c core/route/verify_walk.c core/route/verify_words.c \

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/route/adaptive.h"
 #include "core/route/fallback.h"
 #include "core/route/keep.h"
 #include "lib/error.h"
@@ -81,23 +82,51 @@ explain_verdict(const struct chain_entry *e, const struct verdict *v, char *reas
 	    v->witness);
 }
 
+/* Are the groups of adaptive routing all that stands in the way?  An engine
+ * that promises no credit loops promised that over all alternatives. */
+static bool
+groups_are_to_blame(const struct chain_entry *e, const struct tables *t, const struct verdict *v)
+{
+	return t->t.ar_max_groups > 0 && v->fault == VERIFY_CREDIT_LOOP &&
+	    !(e->engine->traits & FM_PROMISES_NO_CREDIT_LOOPS) && verdict_is_safe(v, true);
+}
+
+/* The verdict on an entry's tables.  Alternatives that close a credit loop are
+ * given up for the static routes among them: better those of the engine the
+ * administrator wants than the alternatives of the next. */
+static int
+judge(struct router *r, struct plan *p, const struct chain_entry *e, struct tables *t,
+    bool allow_credit_loops, struct fm_error *err)
+{
+	struct verify_request req = { .n_vls = r->n_vls, .sl_model = r->sl_model };
+	double start = now_ms();
+	int rc = verify_tables(p->snap, &t->t, &req, r->workers, &p->verdict, err);
+
+	p->adaptive_given_up[0] = '\0';
+	if (rc == 0 && !verdict_is_safe(&p->verdict, allow_credit_loops) &&
+	    groups_are_to_blame(e, t, &p->verdict)) {
+		snprintf(
+		    p->adaptive_given_up, sizeof(p->adaptive_given_up), "%s", p->verdict.witness);
+		adaptive_drop(t);
+		rc = verify_tables(p->snap, &t->t, &req, r->workers, &p->verdict, err);
+	}
+	p->verify_ms = now_ms() - start;
+	return rc;
+}
+
 /* Try one entry: *taken when its tables are the plan's. */
 static int
 try_entry(struct router *r, struct plan *p, const struct chain_entry *e, const struct plan *prev,
     bool allow_credit_loops, bool *taken, struct fm_error *err)
 {
-	struct verify_request req = { .n_vls = r->n_vls, .sl_model = r->sl_model };
 	struct fm_error why = { 0 };
 	struct tables *t = NULL;
 	char reason[640];
-	double start;
 	int rc = route_entry(r, p, e, prev, &t, &why);
 
 	if (rc != 0)
 		return refuse(p, e, why.msg, err);
-	start = now_ms();
-	rc = verify_tables(p->snap, &t->t, &req, r->workers, &p->verdict, err);
-	p->verify_ms = now_ms() - start;
+	rc = judge(r, p, e, t, allow_credit_loops, err);
 	if (rc == 0 && !verdict_is_safe(&p->verdict, allow_credit_loops)) {
 		explain_verdict(e, &p->verdict, reason, sizeof(reason));
 		rc = refuse(p, e, reason, err);

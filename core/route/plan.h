@@ -60,6 +60,9 @@ struct plan {
 	char engine[64];	/* the entry that made the tables, "" when none did */
 	const char *because;	/* why `auto` took it; NULL: it was named */
 	FM_VEC(struct plan_refusal) refused;
+	/* Groups that were asked for and made, but given up: the witness of a credit
+	 * loop over their alternatives.  The tables are static then. */
+	char adaptive_given_up[640];
 	double route_ms; /* probe and route of the entry that took it */
 	double verify_ms;
 };
@@ -73,6 +76,7 @@ struct router {
 	size_t scratch_budget_bytes; /* per call; 0 = 4 GiB */
 	uint8_t n_vls;		     /* VL budget, 1..15 */
 	enum verify_sl_model sl_model;
+	uint16_t ar_max_groups;	  /* adaptive routing groups a switch may have; 0 = not wanted */
 	uint64_t scratch_fail_at; /* tests: the n-th scratch allocation fails; 0 = never */
 };
 

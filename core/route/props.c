@@ -12,6 +12,7 @@
 #include "lib/hash.h"
 
 #define ALLOCS_MAX 100000 /* an engine that needs more is not tested to the end */
+#define GROUPS 64	  /* of adaptive routing, asked of engines that have it */
 #define POISON 254	  /* no port of any switch but those with all 254 */
 
 static uint64_t
@@ -27,6 +28,16 @@ mix_bytes(uint64_t h, const void *bytes, size_t n)
 	for (; n > 0; n--, p++)
 		h = fm_mix64(h ^ *p) + 1;
 	return h;
+}
+
+static uint64_t
+mix_groups(uint64_t h, const struct fm_fabric *fab, const struct fm_tables *t)
+{
+	for (fm_sw s = 0; t->ar_max_groups > 0 && s < fab->n_switches; s++) {
+		h = mix_bytes(h, t->ar_group[s], ((size_t)fab->max_lid + 1) * sizeof(uint16_t));
+		h = mix_bytes(h, tables_ar_ports(t, s, 1), (size_t)t->ar_max_groups * 32);
+	}
+	return h + t->ar_dropped;
 }
 
 uint64_t
@@ -48,7 +59,7 @@ props_digest(const struct fm_fabric *fab, const struct fm_tables *t)
 		h = mix_bytes(h, t->sl2vl, (size_t)fab->n_links * 16);
 	if (t->sl2vl_shape == FM_SL2VL_BY_IN_OUT)
 		h = mix_bytes(h, t->sl2vl, (size_t)t->sl2vl_first[fab->n_switches] * 16);
-	return h;
+	return mix_groups(h, fab, t);
 }
 
 struct entry {
@@ -91,6 +102,7 @@ run_routed(const struct props *p, struct router *r, const void *opts, struct tri
 	int rc;
 
 	r->n_vls = p->n_vls;
+	r->ar_max_groups = GROUPS;
 	r->scratch_fail_at = t->fail_at;
 	rc = route_once(r, p->engine, opts, fab, NULL, 0, &tables, err);
 	if (rc != 0)

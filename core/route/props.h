@@ -16,6 +16,9 @@
  *	stop	 told to stop before it begins: FM_E_CANCELLED, or the same bytes
  *	refusal	 of kind TOPOLOGY or RESOURCE, with a sentence, the same with
  *		 1, 2 and 8 workers
+ *
+ * Engines with adaptive routing are asked for it: these are properties of their
+ * groups too, and of all alternatives together.
  */
 #ifndef CORE_ROUTE_PROPS_H
 #define CORE_ROUTE_PROPS_H

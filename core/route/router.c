@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "core/route/adaptive.h"
 #include "core/route/host.h"
 #include "core/route/plan.h"
 #include "lib/error.h"
@@ -57,6 +58,22 @@ check_output(const struct router *r, const struct fm_engine *engine, const struc
 	return 0;
 }
 
+/* Likewise the groups of adaptive routing, where they were asked for. */
+static int
+check_groups(const struct router *r, const struct fm_engine *engine, const struct fm_fabric *fab,
+    struct tables *tables, struct fm_error *err)
+{
+	int rc;
+
+	if (tables->t.ar_max_groups == 0)
+		return 0;
+	if (tables->t.ar_max_groups != r->ar_max_groups)
+		return fm_fail(err, FM_E_BUG, "engine %s changes ar_max_groups from %u to %u",
+		    engine->name, r->ar_max_groups, tables->t.ar_max_groups);
+	rc = adaptive_check(fab, &tables->t, r->workers, &tables->adaptive, err);
+	return rc != 0 ? fm_context(err, "engine %s", engine->name) : 0;
+}
+
 static int
 call_engine(struct router *r, const struct fm_host *host, const struct fm_engine *engine,
     const void *opts, const struct fm_fabric *fab, const struct fm_tables *prev,
@@ -70,13 +87,15 @@ call_engine(struct router *r, const struct fm_host *host, const struct fm_engine
 		rc = engine->probe(host, fab, opts, err);
 	if (rc != 0)
 		return rc;
-	rc = tables_new(r->tables, r->workers, fab, engine->traits, 0, &t, err);
+	rc = tables_new(r->tables, r->workers, fab, engine->traits, r->ar_max_groups, &t, err);
 	if (rc != 0)
 		return rc;
 	req.prev = (engine->traits & FM_USES_PREV) ? prev : NULL;
 	rc = engine->route(host, fab, &req, opts, &t->t, err);
 	if (rc == 0)
 		rc = check_output(r, engine, &t->t, err);
+	if (rc == 0)
+		rc = check_groups(r, engine, fab, t, err);
 	if (rc != 0) {
 		tables_put(t);
 		return rc;

@@ -20,7 +20,8 @@
 #include "lib/pages.h"
 
 #define LINE_BYTES 64u
-#define POOL_KEEPS 3 /* mappings: the plan in use, the one being made, one to spare */
+#define AR_GROUP_BYTES 32u /* a bit for each of 256 ports */
+#define POOL_KEEPS 3	   /* mappings: the plan in use, the one being made, one to spare */
 
 struct tables_memory {
 	struct tables_memory *next;
@@ -187,7 +188,7 @@ add_ar(struct tables *t, const struct fm_fabric *fab, uint16_t max_groups, struc
 	uint32_t n = fab->n_switches ? fab->n_switches : 1;
 	size_t row_bytes = t->t.lft_stride * sizeof(uint16_t);
 
-	m->ar_bytes = n * (row_bytes + (size_t)max_groups * 32);
+	m->ar_bytes = n * (row_bytes + ((size_t)max_groups + 1) * AR_GROUP_BYTES);
 	m->ar_rows = fm_pages_map(m->ar_bytes);
 	m->ar_group = calloc(n, sizeof(*m->ar_group));
 	if (m->ar_rows == NULL || m->ar_group == NULL)

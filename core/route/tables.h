@@ -20,8 +20,19 @@ struct table_pool; /* resident mappings for re-use; thread-safe */
 struct table_pool *table_pool_new(void);
 void table_pool_free(struct table_pool *p); /* after the last tables_put() */
 
+/* Adaptive routing: an entry is a (switch, LID in use behind another switch)
+ * with a route. */
+struct adaptive_counts {
+	uint64_t n_groups;	       /* in use, over all switches */
+	uint32_t most_groups;	       /* of one switch */
+	uint64_t n_adaptive, n_static; /* entries with a group and without */
+	uint64_t n_ports;	       /* of the adaptive entries, added up */
+	uint64_t n_dropped;	       /* entries left static because a switch had no group left */
+};
+
 struct tables {
 	struct fm_tables t;
+	struct adaptive_counts adaptive; /* adaptive_check(); all 0 without groups */
 	atomic_uint refs;
 	struct table_pool *home;
 	struct tables_memory *mem;
@@ -35,6 +46,13 @@ int tables_new(struct table_pool *pool, struct fm_pool *workers, const struct fm
     uint32_t traits, uint16_t ar_max_groups, struct tables **out, struct fm_error *err);
 struct tables *tables_get(struct tables *t);
 void tables_put(struct tables *t); /* NULL is fine */
+
+/* The ports of group number group of a switch: [4] words, bit p is port p. */
+static inline const uint64_t *
+tables_ar_ports(const struct fm_tables *t, fm_sw sw, uint16_t group)
+{
+	return t->ar_ports + ((size_t)sw * (t->ar_max_groups + 1u) + group) * 4;
+}
 
 /* SL of the path from an end on switch ssw to dlid. */
 static inline uint8_t

@@ -5,7 +5,8 @@
  *	ports		what is behind every port of every switch
  *	classes		the LIDs behind a switch together (verify_class.c); if that
  *			settles everything the next two are skipped
- *	walk		blocks of 64 LIDs on all workers (verify_walk.c, verify_vl.c)
+ *	walk		blocks of 64 LIDs on all workers (verify_walk.c, verify_vl.c);
+ *			with adaptive routing, over all alternatives (verify_adaptive.c)
  *	cycles		of the dependencies the walk noted (verify_cycles.c)
  *	verdict		sums, and a witness of the gravest fault (verify_words.c)
  *
@@ -205,6 +206,7 @@ add_up(struct judge *j)
 
 		sum->reached += w->reached;
 		sum->lost += w->lost;
+		sum->stray += w->stray;
 		sum->disjoint += w->disjoint;
 		sum->switch_lost += w->switch_lost;
 		sum->hops += w->hops;
@@ -212,11 +214,12 @@ add_up(struct judge *j)
 		sum->wrong_host += w->wrong_host;
 		sum->bad_sls += w->bad_sls;
 		sum->max_hops = w->max_hops > sum->max_hops ? w->max_hops : sum->max_hops;
-		for (unsigned f = 0; f <= VERIFY_VL_BUDGET; f++)
+		for (unsigned f = 0; f < VERIFY_FAULTS; f++)
 			add_clue(&sum->clue[f], &w->clue[f]);
 	}
 	v->reachable_pairs = sum->reached;
 	v->unreachable_pairs = sum->lost;
+	v->stray_pairs = sum->stray;
 	v->disjoint_pairs = sum->disjoint;
 	v->switch_pairs_unrouted = sum->switch_lost;
 	v->loops = sum->loops;
@@ -257,6 +260,7 @@ judge_one_by_one(
 {
 	int rc;
 
+	j->as_bits = !j->one_vl;
 	if (j->one_vl)
 		j->vl_used = calloc((size_t)j->fab->n_links + 1, 1);
 	if (j->one_vl ? j->vl_used == NULL : !setup_walkers(j) || !verify_vl_setup(j))
@@ -271,18 +275,39 @@ judge_one_by_one(
 	return rc;
 }
 
+/* The same over the union of all alternatives. */
+static int
+judge_adaptive(struct judge *j, struct fm_pool *workers, struct cycle *cycle, struct fm_error *err)
+{
+	int rc;
+
+	j->as_bits = true;
+	if (!verify_vl_setup(j))
+		return no_memory(err);
+	rc = verify_adaptive(j, workers, err);
+	if (rc != 0)
+		return rc;
+	add_up(j);
+	rc = verify_find_cycles(j, workers, cycle, err);
+	if (rc == 0)
+		count_vls(j);
+	return rc;
+}
+
 static int
 judge(struct judge *j, struct fm_pool *workers, struct fm_error *err)
 {
 	struct cycle cycle = { 0 };
-	bool settled = false;
+	bool settled = false, adaptive = j->t->ar_max_groups > 0;
 	int rc = setup(j, err);
 
-	if (rc == 0 && !j->req->one_by_one && verify_classes_apply(j))
+	if (rc == 0 && !adaptive && !j->req->one_by_one && verify_classes_apply(j))
 		rc = verify_classes(j, workers, &settled, err);
 	if (rc == 0 && settled) {
 		add_up(j);
 		j->out->vls = 1;
+	} else if (rc == 0 && adaptive) {
+		rc = judge_adaptive(j, workers, &cycle, err);
 	} else if (rc == 0) {
 		rc = judge_one_by_one(j, workers, &cycle, err);
 	}
@@ -315,6 +340,6 @@ verify_tables(const struct snapshot *snap, const struct fm_tables *tables,
 bool
 verdict_is_safe(const struct verdict *v, bool allow_credit_loops)
 {
-	return v->loops == 0 && v->wrong_host == 0 && v->vl_errors == 0 &&
+	return v->loops == 0 && v->wrong_host == 0 && v->vl_errors == 0 && v->stray_pairs == 0 &&
 	    (v->credit_loops == 0 || allow_credit_loops);
 }

@@ -6,6 +6,11 @@
  * port, destination LID of another CA or router port), ordered, plus (source
  * CA port, each switch's LID).  Switch to switch LIDs are counted apart in
  * switch_pairs_unrouted.  Pairs in different components are disjoint_pairs.
+ *
+ * With adaptive routing a packet may leave by any port of its group, so all is
+ * judged over the union of the alternatives: a pair is reachable when every
+ * way arrives, its hops are those of the longest, and dependencies are those
+ * of all ways together.
  */
 #ifndef CORE_ROUTE_VERIFY_H
 #define CORE_ROUTE_VERIFY_H
@@ -33,12 +38,14 @@ enum verify_fault {
 	VERIFY_LOOP,
 	VERIFY_WRONG_HOST, /* arrives at an end-port that does not own the LID */
 	VERIFY_CREDIT_LOOP,
-	VERIFY_VL_BUDGET /* SL2VL names a VL beyond the budget or the link's VLs */
+	VERIFY_VL_BUDGET, /* SL2VL names a VL beyond the budget or the link's VLs */
+	VERIFY_STRAY	  /* adaptive routing: arrives by some alternatives, by others not */
 };
 
 struct verdict {
 	uint64_t reachable_pairs, unreachable_pairs, disjoint_pairs, switch_pairs_unrouted;
-	uint32_t loops;	     /* (destination LID, cycle of switches) found */
+	uint64_t stray_pairs; /* of the unreachable: some alternatives do arrive */
+	uint32_t loops; /* (destination LID, cycle of switches) found; adaptive: (LID, component) */
 	uint32_t wrong_host; /* (switch, LID) entries that hand a LID to another's port */
 	uint32_t
 	    credit_loops; /* strongly connected components of the CDG with a cycle, over all VLs */
@@ -57,8 +64,8 @@ int verify_tables(const struct snapshot *snap, const struct fm_tables *tables,
     const struct verify_request *req, struct fm_pool *workers, struct verdict *verdict,
     struct fm_error *err);
 
-/* May these tables be written to switches?  No loop, wrong host, VL error or
- * (unless allowed) credit loop.  Unreachable pairs are listed, not fatal. */
+/* May these tables be written to switches?  No loop, wrong host, VL error, stray
+ * pair or (unless allowed) credit loop.  Unreachable pairs are listed, not fatal. */
 bool verdict_is_safe(const struct verdict *v, bool allow_credit_loops);
 
 #endif

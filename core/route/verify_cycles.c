@@ -156,13 +156,13 @@ successors(const struct judge *j, const uint8_t *gone, uint32_t v, uint32_t *to)
 	size_t words = (n_slots + 63) / 64;
 	uint32_t n = 0;
 	const uint8_t *row =
-	    j->one_vl ? j->walkers[0].dep + (size_t)j->dep_row[l] * ROW_UNIT : NULL;
-	const uint64_t *bits = j->one_vl ? NULL : j->vl_dep + j->vl_row[l] + v % j->n_vls * words;
+	    j->as_bits ? NULL : j->walkers[0].dep + (size_t)j->dep_row[l] * ROW_UNIT;
+	const uint64_t *bits = j->as_bits ? j->vl_dep + j->vl_row[l] + v % j->n_vls * words : NULL;
 
 	for (uint32_t i = 0; i < n_slots; i++) {
 		uint32_t next = fab->sw_first_link[at] * j->n_vls + i;
 
-		if (gone[next] || !(j->one_vl ? row[i] != 0 : bits[i / 64] >> (i % 64) & 1))
+		if (gone[next] || !(j->as_bits ? bits[i / 64] >> (i % 64) & 1 : row[i] != 0))
 			continue;
 		if (to != NULL)
 			to[n] = next;
@@ -309,7 +309,7 @@ verify_find_cycles(
 
 	if (gone == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory while looking for credit loops");
-	if (j->one_vl) {
+	if (!j->as_bits) {
 		fm_pool_for(workers, (n_links + MERGE_RUN - 1) / MERGE_RUN, merge_rows, j);
 		n_gone = peel(j, gone, err);
 		if (n_gone == UINT32_MAX)

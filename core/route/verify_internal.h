@@ -6,7 +6,10 @@
  *	verify_class.c	all LIDs behind a switch together, where that tells the same
  *	verify_walk.c	following every LID to its end, 64 LIDs at a time
  *	verify_vl.c	the same dependencies when packets change or differ in VL
+ *	verify_adaptive.c	the same over all alternatives of adaptive routing
+ *	verify_adaptive_deps.c	and its dependencies
  *	verify_cycles.c	cycles of the dependency graph
+ *	verify_way.c	the steps to a fault
  *	verify_words.c	the witness as a sentence
  */
 #ifndef CORE_ROUTE_VERIFY_INTERNAL_H
@@ -21,6 +24,8 @@
 #define LANES 64u    /* LIDs followed together: one cache line of every row */
 #define ROW_UNIT 16u /* rows of dependencies are multiples of this many bytes */
 #define N_SLS 16u
+#define PORT_WORDS 4u			  /* 256 ports */
+#define VERIFY_FAULTS (VERIFY_STRAY + 1u) /* enum verify_fault */
 
 /* What is known of a (switch, lane):
  *
@@ -84,9 +89,9 @@ struct walker {
 	uint8_t list[LANES]; /* [n_lanes] lanes whose LID is in use and behind a switch */
 	unsigned n_lanes;
 	/* sums */
-	uint64_t reached, lost, disjoint, switch_lost, hops;
+	uint64_t reached, lost, stray, disjoint, switch_lost, hops;
 	uint32_t loops, wrong_host, max_hops;
-	struct clue clue[VERIFY_VL_BUDGET + 1]; /* by fault */
+	struct clue clue[VERIFY_FAULTS]; /* by fault */
 };
 
 struct judge {
@@ -108,6 +113,7 @@ struct judge {
 	struct walker *walkers; /* [n_walkers] */
 	unsigned n_walkers;
 	uint8_t *exact; /* [max_lid + 1] 1 = a LID to follow by itself; NULL = all */
+	bool as_bits;	/* dependencies are in vl_dep, not in the walkers' rows */
 	/* VL mode: vertex = link * n_vls + vl */
 	unsigned n_vls;
 	size_t *vl_row;	  /* [n_links + 1] first word of a link's n_vls rows */
@@ -126,7 +132,7 @@ struct cycle {
 static inline void
 reset_sums(struct walker *w)
 {
-	w->reached = w->lost = w->disjoint = w->switch_lost = w->hops = 0;
+	w->reached = w->lost = w->stray = w->disjoint = w->switch_lost = w->hops = 0;
 	w->loops = w->wrong_host = w->max_hops = w->bad_sls = 0;
 	memset(w->clue, 0, sizeof(w->clue));
 }
@@ -137,6 +143,34 @@ port_ref_at(const struct judge *j, fm_sw sw, uint8_t port)
 	if (port > j->fab->sw_n_ports[sw])
 		return (struct port_ref){ j->nowhere, SLOT_MASK };
 	return j->ports[j->port_first[sw] + port];
+}
+
+/* By which ports may a packet to lid leave sw?  FM_PORT_NONE is one, too. */
+static inline void
+ports_of(const struct judge *j, fm_sw sw, uint16_t lid, uint64_t ports[PORT_WORDS])
+{
+	const struct fm_tables *t = j->t;
+	uint16_t group = t->ar_max_groups > 0 ? t->ar_group[sw][lid] : 0;
+	uint8_t port = t->lft[sw][lid];
+
+	memset(ports, 0, PORT_WORDS * sizeof(*ports));
+	if (group == 0 || group > t->ar_max_groups)
+		ports[port / 64] |= (uint64_t)1 << (port % 64);
+	else
+		memcpy(ports, tables_ar_ports(t, sw, group), PORT_WORDS * sizeof(*ports));
+}
+
+/* The next port of a set that is not empty, taken out of it. */
+static inline bool
+take_port(uint64_t ports[PORT_WORDS], uint8_t *port)
+{
+	for (unsigned w = 0; w < PORT_WORDS; w++)
+		if (ports[w] != 0) {
+			*port = (uint8_t)(w * 64 + (unsigned)__builtin_ctzll(ports[w]));
+			ports[w] &= ports[w] - 1;
+			return true;
+		}
+	return false;
 }
 
 static inline bool
@@ -155,6 +189,34 @@ note_clue(struct walker *w, enum verify_fault fault, uint16_t lid, fm_sw sw)
 	*c = (struct clue){ true, lid, sw };
 }
 
+/* Lines are shared by all workers, and seldom news. */
+static inline void
+set_shared_bit(uint64_t *words, size_t bit)
+{
+	uint64_t *word = &words[bit / 64], mask = (uint64_t)1 << (bit % 64);
+
+	if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & mask))
+		__atomic_fetch_or(word, mask, __ATOMIC_RELAXED);
+}
+
+static inline void
+set_used(struct judge *j, fm_link l, unsigned vl)
+{
+	uint8_t *used = &j->vl_used[(size_t)l * j->n_vls + vl];
+
+	if (!__atomic_load_n(used, __ATOMIC_RELAXED))
+		__atomic_store_n(used, 1, __ATOMIC_RELAXED);
+}
+
+/* Beyond 15 is out of every budget; kept as 15, which is too. */
+static inline unsigned
+vl_at(const struct judge *j, fm_sw sw, uint8_t in_port, fm_link out, unsigned sl)
+{
+	unsigned vl = tables_vl(j->fab, j->t, sw, in_port, out, (uint8_t)sl);
+
+	return vl < j->n_vls ? vl : j->n_vls - 1;
+}
+
 /* verify.c: follow the LIDs of j->exact.  Memory of walkers is made once. */
 int verify_walk(struct judge *j, struct fm_pool *workers, struct fm_error *err);
 
@@ -167,10 +229,32 @@ int verify_classes(struct judge *j, struct fm_pool *workers, bool *settled, stru
 void verify_walk_block(void *arg, uint32_t block, unsigned worker);
 /* Follow one LID from sw; the (switch, lane) word without its epoch. */
 uint32_t verify_resolve(const struct judge *j, struct walker *w, fm_sw sw, unsigned lane);
+/* Pairs of an end-port without a switch. */
+void verify_count_switchless(const struct judge *j, struct walker *w);
 
 /* verify_vl.c */
 bool verify_vl_setup(struct judge *j); /* false: out of memory */
 void verify_vl_lane(struct judge *j, struct walker *w, unsigned lane);
+/* The SL, as a bit, of what the ends of sw send to lid by themselves. */
+uint16_t verify_vl_forward_sls(const struct judge *j, struct walker *w, fm_sw sw, uint16_t lid);
+/* SLs of the replies of e to requests from row `row` of the SL tables. */
+uint16_t verify_vl_reply_sls(const struct judge *j, fm_end e, uint32_t row);
+/* The same for all ends of each switch, into w->reply_sls. */
+void verify_vl_load_replies(const struct judge *j, struct walker *w, uint32_t row);
+
+/* verify_adaptive.c: all sums into the walkers, dependencies into vl_dep. */
+int verify_adaptive(struct judge *j, struct fm_pool *workers, struct fm_error *err);
+
+/* verify_way.c: the fewest steps from a switch to where a packet to lid is lost
+ * (n - 1 is the last), or back to that switch (VERIFY_LOOP).  False: none, or
+ * out of memory. */
+struct way {
+	fm_sw *sw;     /* [n] malloced, with port */
+	uint8_t *port; /* [n] taken there */
+	uint32_t n;
+};
+bool verify_find_way(
+    const struct judge *j, fm_sw from, uint16_t lid, enum verify_fault fault, struct way *way);
 
 /* verify_cycles.c: counts out->credit_loops, gives the shortest cycle found. */
 int verify_find_cycles(

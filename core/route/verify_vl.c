@@ -42,7 +42,7 @@ verify_vl_setup(struct judge *j)
 	const struct fm_fabric *fab = j->fab;
 	size_t words = 0;
 
-	j->n_vls = count_vls(j);
+	j->n_vls = j->one_vl ? 1 : count_vls(j);
 	j->vl_row = malloc((fab->n_links + 1) * sizeof(*j->vl_row));
 	if (j->vl_row == NULL)
 		return false;
@@ -69,50 +69,20 @@ verify_vl_setup(struct judge *j)
 	return j->vl_dep != NULL && j->vl_used != NULL;
 }
 
-/* Lines are shared by all workers, and seldom news. */
-static void
-set_shared_bit(uint64_t *words, size_t bit)
+uint16_t
+verify_vl_forward_sls(const struct judge *j, struct walker *w, fm_sw sw, uint16_t lid)
 {
-	uint64_t *word = &words[bit / 64], mask = (uint64_t)1 << (bit % 64);
-
-	if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & mask))
-		__atomic_fetch_or(word, mask, __ATOMIC_RELAXED);
-}
-
-static void
-set_used(struct judge *j, fm_link l, unsigned vl)
-{
-	uint8_t *used = &j->vl_used[(size_t)l * j->n_vls + vl];
-
-	if (!__atomic_load_n(used, __ATOMIC_RELAXED))
-		__atomic_store_n(used, 1, __ATOMIC_RELAXED);
-}
-
-/* Beyond 15 is out of every budget; kept as 15, which is too. */
-static unsigned
-vl_at(const struct judge *j, fm_sw sw, uint8_t in_port, fm_link out, unsigned sl)
-{
-	unsigned vl = tables_vl(j->fab, j->t, sw, in_port, out, (uint8_t)sl);
-
-	return vl < j->n_vls ? vl : j->n_vls - 1;
-}
-
-/* SL of what the ends of sw send to the lane's owner by themselves. */
-static uint16_t
-forward_sls(struct walker *w, const struct judge *j, fm_sw sw, const struct lane *lane)
-{
-	uint8_t sl = tables_sl(j->t, sw, lane->lid);
+	uint8_t sl = tables_sl(j->t, sw, lid);
 
 	if (sl >= N_SLS) {
 		w->bad_sls++;
-		note_clue(w, VERIFY_VL_BUDGET, lane->lid, sw);
+		note_clue(w, VERIFY_VL_BUDGET, lid, sw);
 	}
 	return (uint16_t)(1u << (sl % N_SLS));
 }
 
-/* SLs of the replies of e to requests from switch row. */
-static uint16_t
-reply_sls(const struct judge *j, fm_end e, uint32_t row)
+uint16_t
+verify_vl_reply_sls(const struct judge *j, fm_end e, uint32_t row)
 {
 	uint32_t lid = j->fab->end_lid[e], n = lid != 0 ? 1u << j->fab->end_lmc[e] : 0;
 	uint16_t sls = 0;
@@ -122,9 +92,8 @@ reply_sls(const struct judge *j, fm_end e, uint32_t row)
 	return sls;
 }
 
-/* The same for all ends of each switch, into w->reply_sls. */
-static void
-load_replies(const struct judge *j, struct walker *w, uint32_t row)
+void
+verify_vl_load_replies(const struct judge *j, struct walker *w, uint32_t row)
 {
 	const struct fm_fabric *fab = j->fab;
 
@@ -134,7 +103,7 @@ load_replies(const struct judge *j, struct walker *w, uint32_t row)
 	memset(w->reply_sls, 0, fab->n_switches * sizeof(*w->reply_sls));
 	for (fm_end e = 0; e < fab->sw_first_end[fab->n_switches]; e++)
 		if (is_source(fab, e))
-			w->reply_sls[fab->end_sw[e]] |= reply_sls(j, e, row);
+			w->reply_sls[fab->end_sw[e]] |= verify_vl_reply_sls(j, e, row);
 }
 
 /* The egress link of sw in this lane, or FM_NONE. */
@@ -169,10 +138,10 @@ inject(const struct judge *j, struct walker *w, fm_sw sw, const struct lane *lan
 
 	if (out == FM_NONE || (sw == lane->sw && !lane->is_switch && j->n_sources[sw] == 1))
 		return;
-	sls = forward_sls(w, j, sw, lane);
+	sls = verify_vl_forward_sls(j, w, sw, lane->lid);
 	if (sw != lane->sw && j->t->sl2vl_shape != FM_SL2VL_BY_IN_OUT) {
 		if (replies) {
-			load_replies(j, w, row);
+			verify_vl_load_replies(j, w, row);
 			sls |= w->reply_sls[sw];
 		}
 		start(j, w, sw, 0, out, sls);
@@ -181,7 +150,7 @@ inject(const struct judge *j, struct walker *w, fm_sw sw, const struct lane *lan
 	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
 		if (is_source(fab, e) && e != lane->owner)
 			start(j, w, sw, fab->end_port[e], out,
-			    sls | (replies ? reply_sls(j, e, row) : 0));
+			    sls | (replies ? verify_vl_reply_sls(j, e, row) : 0));
 }
 
 /* Carry the packets of SL sl from link `in` to link `out`; true: something new. */

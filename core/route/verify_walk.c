@@ -250,8 +250,8 @@ walk_lane_vl(struct judge *j, struct walker *w, unsigned lane)
 }
 
 /* Ends cabled to one another: each is reached by the other and by nobody else. */
-static void
-count_switchless(const struct judge *j, struct walker *w)
+void
+verify_count_switchless(const struct judge *j, struct walker *w)
 {
 	uint32_t peers = j->switchless > 1 ? 1 : 0;
 
@@ -272,7 +272,7 @@ collect_lanes(const struct judge *j, struct walker *w, uint32_t first_lid)
 		if (e == FM_NONE || (j->exact != NULL && !j->exact[first_lid + i]))
 			continue;
 		if (fab->end_sw[e] == FM_NONE) {
-			count_switchless(j, w);
+			verify_count_switchless(j, w);
 			continue;
 		}
 		w->lane[i] = (struct lane){ .lid = (uint16_t)(first_lid + i),

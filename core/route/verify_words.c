@@ -70,66 +70,85 @@ source_at(const struct fm_fabric *fab, fm_sw sw, uint16_t lid)
 	return found;
 }
 
-/* Where the path from sw to lid ends, or sw itself after going round. */
-static fm_sw
-last_switch(const struct judge *j, fm_sw sw, uint16_t lid, uint8_t *port)
+/* May sw choose among several ports for lid? */
+static bool
+chooses(const struct judge *j, fm_sw sw, uint16_t lid)
 {
-	for (uint32_t hops = 0; hops <= j->fab->n_switches; hops++) {
-		struct port_ref ref;
-
-		*port = j->t->lft[sw][lid];
-		ref = port_ref_at(j, sw, *port);
-		if (ref.info == j->nowhere)
-			break;
-		sw = ref.info / LANES;
-	}
-	return sw;
+	return j->t->ar_max_groups > 0 && j->t->ar_group[sw][lid] != 0;
 }
 
 static void
-say_unreachable(const struct judge *j, struct sentence *s, const struct clue *c)
+say_unreachable(const struct judge *j, struct sentence *s, const struct clue *c, bool stray)
 {
-	uint8_t port;
-	fm_sw last = last_switch(j, c->sw, c->lid, &port);
+	struct way way;
+	fm_sw last;
 
 	say_end(s, j->fab, source_at(j->fab, c->sw, c->lid));
-	say(s, " cannot reach ");
+	say(s, stray ? " loses packets on the way to " : " cannot reach ");
 	say_lid(s, j->fab, c->lid);
-	say(s, ": ");
-	say_switch(s, j->fab, last);
-	if (port == FM_PORT_NONE)
-		say(s, " has no entry for it");
-	else
-		say(s, " sends it to port %u, which has no cable", port);
+	if (verify_find_way(j, c->sw, c->lid, VERIFY_UNREACHABLE, &way)) {
+		last = way.sw[way.n - 1];
+		say(s, ": ");
+		say_switch(s, j->fab, last);
+		if (way.port[way.n - 1] == FM_PORT_NONE)
+			say(s, " has no entry for it");
+		else
+			say(s, " %s it to port %u, which has no cable",
+			    chooses(j, last, c->lid) ? "may send" : "sends", way.port[way.n - 1]);
+	}
+	free(way.sw);
+	free(way.port);
 }
 
 static void
 say_loop(const struct judge *j, struct sentence *s, const struct clue *c)
 {
-	fm_sw sw = c->sw;
+	struct way way;
+	bool choice = false;
+	uint32_t i = 0;
 
+	if (!verify_find_way(j, c->sw, c->lid, VERIFY_LOOP, &way))
+		way.n = 0;
+	for (uint32_t k = 0; k < way.n; k++)
+		choice |= chooses(j, way.sw[k], c->lid);
 	say(s, "packets to ");
 	say_lid(s, j->fab, c->lid);
-	say(s, " go round in circles:");
-	do {
-		uint8_t port = j->t->lft[sw][c->lid];
-
+	say(s, " %s round in circles:", choice ? "may go" : "go");
+	for (; i < way.n && (i == 0 || s->room > 80); i++) {
 		say(s, " ");
-		say_switch(s, j->fab, sw);
-		say(s, " port %u,", port);
-		sw = port_ref_at(j, sw, port).info / LANES;
-	} while (sw != c->sw && s->room > 80);
-	say(s, sw == c->sw ? " and again" : " ...");
+		say_switch(s, j->fab, way.sw[i]);
+		say(s, " port %u,", way.port[i]);
+	}
+	say(s, i == way.n ? " and again" : " ...");
+	free(way.sw);
+	free(way.port);
+}
+
+/* A port by which sw hands lid to another. */
+static uint8_t
+wrong_port(const struct judge *j, fm_sw sw, uint16_t lid)
+{
+	fm_end owner = j->fab->lid_end[lid];
+	uint64_t ports[PORT_WORDS];
+	uint8_t port;
+
+	ports_of(j, sw, lid, ports);
+	while (take_port(ports, &port))
+		if (port_ref_at(j, sw, port).info == j->nowhere && port <= j->fab->sw_n_ports[sw] &&
+		    j->port_has_end[j->port_first[sw] + port] &&
+		    !(j->fab->end_sw[owner] == sw && j->fab->end_port[owner] == port))
+			return port;
+	return j->t->lft[sw][lid];
 }
 
 static void
 say_wrong_host(const struct judge *j, struct sentence *s, const struct clue *c)
 {
 	const struct fm_fabric *fab = j->fab;
-	uint8_t port = j->t->lft[c->sw][c->lid];
+	uint8_t port = wrong_port(j, c->sw, c->lid);
 
 	say_switch(s, fab, c->sw);
-	say(s, " hands ");
+	say(s, chooses(j, c->sw, c->lid) ? " may hand " : " hands ");
 	say_lid(s, fab, c->lid);
 	say(s, " to port %u, where ", port);
 	for (fm_end e = fab->sw_first_end[c->sw]; e < fab->sw_first_end[c->sw + 1]; e++)
@@ -200,6 +219,9 @@ verify_word(const struct judge *j, const struct clue *clues, const struct cycle 
 	} else if (clues[VERIFY_WRONG_HOST].given) {
 		v->fault = VERIFY_WRONG_HOST;
 		say_wrong_host(j, &s, &clues[VERIFY_WRONG_HOST]);
+	} else if (clues[VERIFY_STRAY].given) {
+		v->fault = VERIFY_STRAY;
+		say_unreachable(j, &s, &clues[VERIFY_STRAY], true);
 	} else if (v->credit_loops > 0) {
 		v->fault = VERIFY_CREDIT_LOOP;
 		say_cycle(j, &s, cycle);
@@ -208,6 +230,6 @@ verify_word(const struct judge *j, const struct clue *clues, const struct cycle 
 		say_budget(j, &s, &clues[VERIFY_VL_BUDGET]);
 	} else if (clues[VERIFY_UNREACHABLE].given) {
 		v->fault = VERIFY_UNREACHABLE;
-		say_unreachable(j, &s, &clues[VERIFY_UNREACHABLE]);
+		say_unreachable(j, &s, &clues[VERIFY_UNREACHABLE], false);
 	}
 }

@@ -171,10 +171,13 @@ struct fm_tables {
 	const uint32_t *sl2vl_first; /* [n_switches + 1] row offsets, host fills */
 	uint8_t *sl2vl;		     /* shape per sl2vl_shape, values 0..14 */
 	uint8_t n_vls_used;	     /* <= request n_vls */
-	/* adaptive routing: group 0 means "static, use lft" */
-	uint16_t ar_max_groups;	   /* host: table size; 0 = not wanted */
-	uint16_t *const *ar_group; /* [n_switches] rows of [lft_stride] group indices */
-	uint64_t *ar_ports;	   /* [n_switches][ar_max_groups][4] port bitmap */
+	/* Adaptive routing, where ar_max_groups is not 0: a group is a set of ports of
+	 * one switch, by any of which a packet may go on; the LFT's port is one of
+	 * them.  Group 0 is none: static, by the LFT alone. */
+	uint16_t ar_max_groups;	   /* host: groups 1..ar_max_groups of each switch may be used */
+	uint16_t *const *ar_group; /* [n_switches] rows of [lft_stride] group numbers */
+	uint64_t *ar_ports;  /* [n_switches][ar_max_groups + 1][4] bit p: port p; row 0 unused */
+	uint64_t ar_dropped; /* (switch, LID) left static because groups ran out */
 	/* by base LID: place of a host in the order whose shifts suit these tables best;
 	 * gaps are allowed, FM_NONE: no place */
 	uint32_t *order; /* [lft_stride] */
@@ -183,12 +186,12 @@ struct fm_tables {
 enum fm_traits {
 	FM_PROVIDES_LFT = 1 << 0,
 	FM_PROVIDES_SL = 1 << 1,    /* sl, sl2vl, n_vls_used */
-	FM_PROVIDES_AR = 1 << 2,    /* ar_group, ar_ports */
+	FM_PROVIDES_AR = 1 << 2,    /* ar_group, ar_ports, ar_dropped, when they are wanted */
 	FM_PROVIDES_MCAST = 1 << 3, /* the mcast_tree() callback */
 	FM_PROVIDES_ORDER = 1 << 4, /* order */
 	FM_USES_PREV = 1 << 8,
 	FM_PROMISES_NO_CREDIT_LOOPS = 1
-	    << 9,		   /* a cycle found by verify is then a bug of the engine */
+	    << 9,		   /* over all alternatives: a cycle is then a bug of the engine */
 	FM_SL_SYMMETRIC = 1 << 10, /* SL(s,d) == SL(d,s): replies use the requester's SL */
 	/* Writes every LFT entry 0..max_lid of every row, FM_PORT_NONE included; the
 	 * host then initialises only what lies behind max_lid. */

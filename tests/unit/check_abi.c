@@ -67,8 +67,9 @@ AT(fm_tables, n_vls_used, 64);
 AT(fm_tables, ar_max_groups, 66);
 AT(fm_tables, ar_group, 72);
 AT(fm_tables, ar_ports, 80);
-AT(fm_tables, order, 88);
-SIZE(fm_tables, 96);
+AT(fm_tables, ar_dropped, 88);
+AT(fm_tables, order, 96);
+SIZE(fm_tables, 104);
 
 AT(fm_mcast_request, size, 0);
 AT(fm_mcast_request, members, 8);

@@ -78,6 +78,66 @@ route_many_vls(const struct fm_host *h, const struct fm_fabric *f, const struct 
 	return 0;
 }
 
+/* Left or right, for each LID by its switch; the cable 4-0 carries 0 -> 4 only.
+ * The ring closes leftwards when packets for 3 may go left at 0, and those for 4
+ * at 1. */
+static void
+add_both(struct fm_tables *out, const struct fm_fabric *f, fm_sw s, uint16_t lid)
+{
+	for (fm_link l = f->sw_first_link[s]; out->ar_max_groups > 0 && l < f->sw_first_link[s + 1];
+	     l++)
+		out->ar_ports[(s * (out->ar_max_groups + 1u) + 1) * 4] |= (uint64_t)1
+		    << f->link_port[l];
+	if (out->ar_max_groups > 0)
+		out->ar_group[s][lid] = 1;
+}
+
+static int
+route_both(const struct fm_host *h, const struct fm_fabric *f, const struct fm_request *req,
+    const void *opts, struct fm_tables *out, struct fm_error *err)
+{
+	for (fm_sw s = 0; s < N_RING; s++)
+		for (fm_end e = 0; e < f->n_ends; e++) {
+			fm_sw d = f->end_sw[e];
+			bool right = s < d && !(s == 0 && d == 4);
+			fm_sw next = right ? s + 1 : (s + N_RING - 1) % N_RING;
+			fm_link l = f->sw_first_link[s];
+
+			out->lft[s][f->end_lid[e]] = s == d
+			    ? f->end_port[e]
+			    : f->link_port[f->link_to[l] == next ? l : l + 1];
+			if ((s == 0 && d == 3) || (s == 1 && d == 4))
+				add_both(out, f, s, f->end_lid[e]);
+		}
+	return 0;
+}
+
+/* One alternative leads back. */
+static int
+route_back(const struct fm_host *h, const struct fm_fabric *f, const struct fm_request *req,
+    const void *opts, struct fm_tables *out, struct fm_error *err)
+{
+	route_both(h, f, req, opts, out, err);
+	for (fm_end e = f->sw_first_end[4]; e < f->sw_first_end[5]; e++)
+		add_both(out, f, 2, f->end_lid[e]);
+	return 0;
+}
+
+static int
+route_no_group(const struct fm_host *h, const struct fm_fabric *f, const struct fm_request *req,
+    const void *opts, struct fm_tables *out, struct fm_error *err)
+{
+	route_both(h, f, req, opts, out, err);
+	if (out->ar_max_groups > 0)
+		out->ar_group[2][1] = 99;
+	return 0;
+}
+
+FM_ENGINE(both, .route = route_both, .traits = FM_PROVIDES_LFT | FM_PROVIDES_AR);
+FM_ENGINE(bothliar, .route = route_both,
+    .traits = FM_PROVIDES_LFT | FM_PROVIDES_AR | FM_PROMISES_NO_CREDIT_LOOPS);
+FM_ENGINE(back, .route = route_back, .traits = FM_PROVIDES_LFT | FM_PROVIDES_AR);
+FM_ENGINE(nogroup, .route = route_no_group, .traits = FM_PROVIDES_LFT | FM_PROVIDES_AR);
 FM_ENGINE(no, .probe = probe_no, .route = route_right);
 FM_ENGINE(right, .route = route_right);
 FM_ENGINE(
@@ -219,6 +279,59 @@ START_TEST(a_time_limit_ends_a_slow_engine)
 }
 END_TEST
 
+/* Better the engine that is wanted without its alternatives than the next. */
+START_TEST(alternatives_that_close_a_credit_loop_are_given_up)
+{
+	const struct chain_entry both = ENTRY(both), right = ENTRY(right);
+	struct plan *p = make(&both, 1, false, false);
+
+	ck_assert_str_eq(p->engine, "both"); /* not asked for: none */
+	ck_assert_uint_eq(p->tables->t.ar_max_groups, 0);
+	ck_assert_str_eq(p->adaptive_given_up, "");
+	plan_put(p);
+	router.ar_max_groups = 3;
+	p = make(&both, 1, false, false);
+	ck_assert_str_eq(p->engine, "both");
+	ck_assert_uint_eq(p->verdict.credit_loops, 0);
+	ck_assert_uint_eq(p->tables->t.ar_max_groups, 0);
+	ck_assert_uint_eq(p->tables->adaptive.n_adaptive, 0);
+	ck_assert_msg(strstr(p->adaptive_given_up, "credit loop over 5 links") != NULL, "%s",
+	    p->adaptive_given_up);
+	plan_put(p);
+	p = make(&both, 1, false, true); /* unless credit loops are allowed */
+	ck_assert_uint_eq(p->verdict.credit_loops, 1);
+	ck_assert_uint_eq(p->tables->t.ar_max_groups, 3);
+	ck_assert_uint_gt(p->tables->adaptive.n_adaptive, 0);
+	ck_assert_str_eq(p->adaptive_given_up, "");
+	plan_put(p);
+	p = make(&right, 1, true, false); /* a fallback that has some of its own */
+	ck_assert_str_eq(p->engine, "fallback");
+	ck_assert_str_eq(p->adaptive_given_up, "");
+	plan_put(p);
+}
+END_TEST
+
+START_TEST(bad_alternatives_are_refused_and_the_chain_goes_on)
+{
+	const struct chain_entry entries[] = { ENTRY(bothliar), ENTRY(back), ENTRY(nogroup),
+		ENTRY(both) };
+	struct plan *p;
+
+	router.ar_max_groups = 3;
+	p = make(entries, 4, false, false);
+	ck_assert_str_eq(p->engine, "both");
+	ck_assert_uint_eq(p->refused.n, 3);
+	ck_assert_msg(strstr(p->refused.item[0].reason, "its bug): credit loop") != NULL, "%s",
+	    p->refused.item[0].reason);
+	ck_assert_msg(strstr(p->refused.item[1].reason, "may go round in circles") != NULL, "%s",
+	    p->refused.item[1].reason);
+	ck_assert_msg(strstr(p->refused.item[2].reason,
+			  "LID 1: adaptive routing group 99, the last is 3") != NULL,
+	    "%s", p->refused.item[2].reason);
+	plan_put(p);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -233,6 +346,8 @@ main(void)
 	tcase_add_test(t, an_engine_that_probes_while_routing_is_not_asked_first);
 	tcase_add_test(t, credit_loops_pass_only_where_they_are_allowed);
 	tcase_add_test(t, a_time_limit_ends_a_slow_engine);
+	tcase_add_test(t, alternatives_that_close_a_credit_loop_are_given_up);
+	tcase_add_test(t, bad_alternatives_are_refused_and_the_chain_goes_on);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);
