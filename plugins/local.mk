@@ -48,6 +48,7 @@ plugins_engines_dgshortestpath_la_LDFLAGS = $(engine_ldflags)
 plugins_engines_dgshortestpath_la_LIBADD = libfmcommon.la
 
 fattree_sources = \
+	plugins/engines/fattree/alternatives.c \
 	plugins/engines/fattree/bundle.c \
 	plugins/engines/fattree/classes.c \
 	plugins/engines/fattree/down.c \

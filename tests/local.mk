@@ -248,6 +248,12 @@ tests_engine_check_nue_SOURCES = tests/engine/check_nue.c \
 	$(nue_sources)
 tests_engine_check_nue_CFLAGS = $(unit_cflags)
 tests_engine_check_nue_LDADD = $(unit_ldadd)
+UNIT_TESTS += tests/engine/check_alternatives
+tests_engine_check_alternatives_SOURCES = tests/engine/check_alternatives.c \
+	plugins/engines/minhop/minhop.c plugins/engines/updn/updn.c plugins/engines/dnup/dnup.c \
+	$(fattree_sources)
+tests_engine_check_alternatives_CFLAGS = $(unit_cflags)
+tests_engine_check_alternatives_LDADD = $(unit_ldadd)
 
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)

@@ -2,6 +2,7 @@
 # plugins/common/: algorithms over struct fm_fabric that engines share.
 COMMON_SOURCES += \
 	plugins/common/apart.c plugins/common/apart.h \
+	plugins/common/alternatives.c plugins/common/alternatives.h \
 	plugins/common/arcs.c plugins/common/arcs.h \
 	plugins/common/balance.c plugins/common/balance.h \
 	plugins/common/cardinality.c plugins/common/cardinality.h \
@@ -34,6 +35,8 @@ nobase_fmalgo_HEADERS = \
 	plugins/common/grow.h \
 	plugins/common/cardinality.h plugins/common/choice_options.h plugins/common/counts.h \
 	plugins/common/estimate.h plugins/common/grow.h \
+	plugins/common/alternatives.h \
+	plugins/common/arcs.h plugins/common/balance.h plugins/common/grow.h \
 	plugins/common/lids.h plugins/common/mend.h plugins/common/order.h \
 	plugins/common/reach.h \
 	plugins/common/spread.h plugins/common/steps.h plugins/common/tree.h plugins/common/updown.h \

@@ -41,6 +41,7 @@ struct mend {
 	uint8_t *dirty;		   /* [max_lid + 1] somebody misses it */
 	uint64_t *refused;	   /* [n_links][PORT_WORDS] */
 	uint32_t n_tries, n_looks; /* left */
+	uint64_t n_led;
 	bool nomem;
 };
 
@@ -173,6 +174,7 @@ lead_by(struct mend *m, fm_sw u, fm_link l, uint16_t lid)
 	if (!add_turn(m, l, out))
 		return false;
 	m->out->lft[u][lid] = m->fab->link_port[l];
+	m->n_led++;
 	return true;
 }
 
@@ -288,6 +290,7 @@ fm_mend(const struct fm_host *host, const struct fm_fabric *fab, const struct fm
 	collect_turns(&m);
 	insert_turns(&m);
 	mend_all(&m, left);
+	left->n_led = m.n_led;
 	fm_acyclic_free(m.turns);
 	return m.nomem ? fm_no_scratch(host, "graph of turns", err) : 0;
 }

@@ -12,9 +12,10 @@ enum fm_mend_flags {
 	FM_MEND_SWITCHES = 1 << 1, /* routes between switches too (connect_roots) */
 };
 
-/* (switch, LID) still missing of those asked for. */
+/* (switch, LID) still missing of those asked for, and those that got a route. */
 struct fm_missing {
 	uint64_t to_hosts, to_others;
+	uint64_t n_led;
 };
 
 /*

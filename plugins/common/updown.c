@@ -13,9 +13,11 @@
 
 #include <string.h>
 
+#include "plugins/common/alternatives.h"
 #include "plugins/common/cardinality.h"
 #include "plugins/common/estimate.h"
 
+#define LOG_WARNING 1
 #define PROBES 24   /* breadth first searches that look for a centre */
 #define SEARCHES 12 /* orders tried off trees, beside those of a centre and of the indices */
 
@@ -255,26 +257,61 @@ choose_order(const struct finder *f, const struct fm_updown *how, const struct f
 /* Off trees, every pair joined: by load, with detours round what is crowded. */
 static int
 route_joined(const struct finder *f, const struct fm_updown *how, const struct fm_levels *levels,
-    const struct fm_tables *out, struct fm_missing *left, struct fm_error *err)
+    const struct fm_tables *out, struct fm_order *order, struct fm_paths *found,
+    struct fm_error *err)
 {
 	struct fm_growth want = { .arcs = &f->shape->arcs,
 		.component = f->shape->component,
-		.rule = { .detours = how->choice.scatter == 0 },
+		.rule = { .order = order, .detours = how->choice.scatter == 0 },
 		.choice = how->choice };
-	struct fm_order order;
-	struct fm_paths found;
-	int rc = choose_order(f, how, levels, &order, err);
+	int rc = choose_order(f, how, levels, order, err);
 
-	*left = (struct fm_missing){ 0 };
-	if (rc != 0)
+	return rc != 0 ? rc : fm_grow_trees(f->host, f->fab, &want, out, found, err);
+}
+
+/* Tables over some order, and the order. */
+static int
+route_ordered(const struct finder *f, const struct fm_updown *how, const struct fm_tables *out,
+    struct fm_order *order, struct fm_paths *found, struct fm_error *err)
+{
+	bool by_leaves = how->by_leaves || (how->n_roots == 0 && f->shape->tree.levelled);
+	struct fm_levels levels = { .level = f->level,
+		.ids = how->ids,
+		.turn = how->n_roots == 0 && !has_proxies(f->fab) };
+	struct fm_choice choice = how->choice;
+	int rc;
+
+	if (by_leaves)
+		level_from_leaves(f);
+	if (levels.turn && !f->shape->tree.levelled)
+		return route_joined(f, how, &levels, out, order, found, err);
+	if (!by_leaves && (rc = level_from_roots(f, how, err)) != 0)
 		return rc;
-	want.rule.order = &order;
-	return fm_grow_trees(f->host, f->fab, &want, out, &found, err);
+	if ((rc = fm_order_build(f->host, &f->shape->arcs, &levels, order, err)) != 0)
+		return rc;
+	choice.by_digits = by_leaves || points_away_from_leaves(f, order);
+	return fm_balance(f->host, f->fab, f->shape, order, choice, out, found, err);
+}
+
+/* Adaptive routing over all shortest legal next steps; entries that take a
+ * detour stay static, and legal with them.  Not where routes had to be led down
+ * and up again: their turns were tried against those of the tables only. */
+static int
+add_alternatives(const struct finder *f, const struct fm_order *order, uint64_t n_led,
+    struct fm_tables *out, struct fm_error *err)
+{
+	if (out->ar_max_groups > 0 && n_led > 0) {
+		f->host->log(f->host, LOG_WARNING,
+		    "no alternatives for adaptive routing: %llu entries are led down and up again",
+		    (unsigned long long)n_led);
+		return 0;
+	}
+	return fm_alternatives(f->host, f->fab, &f->shape->arcs, order, false, out, err);
 }
 
 int
 fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab,
-    const struct fm_shape *shape, const struct fm_updown *how, const struct fm_tables *out,
+    const struct fm_shape *shape, const struct fm_updown *how, struct fm_tables *out,
     struct fm_missing *left, struct fm_error *err)
 {
 	size_t n = fab->n_switches;
@@ -286,30 +323,18 @@ fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab,
 		.sum = fm_scratch_array(host, n, uint64_t),
 		.queue = fm_scratch_array(host, n, fm_sw),
 		.level = fm_scratch_array(host, n, uint32_t) };
-	bool by_leaves = how->by_leaves || (how->n_roots == 0 && shape->tree.levelled);
-	struct fm_levels levels = {
-		.level = f.level, .ids = how->ids, .turn = how->n_roots == 0 && !has_proxies(fab)
-	};
-	struct fm_choice choice = how->choice;
 	struct fm_order order;
-	struct fm_paths found;
+	struct fm_paths found = { 0 };
 	int rc;
 
 	if (f.rank == NULL || f.hops == NULL || f.sum == NULL || f.queue == NULL || f.level == NULL)
 		return fm_no_scratch(host, "directions of the links", err);
-	if (by_leaves)
-		level_from_leaves(&f);
-	if (levels.turn && !shape->tree.levelled)
-		return route_joined(&f, how, &levels, out, left, err);
-	if (!by_leaves && (rc = level_from_roots(&f, how, err)) != 0)
+	if ((rc = route_ordered(&f, how, out, &order, &found, err)) != 0)
 		return rc;
-	if ((rc = fm_order_build(host, &shape->arcs, &levels, &order, err)) != 0)
+	*left =
+	    (struct fm_missing){ found.unjoined_hosts, found.unjoined - found.unjoined_hosts, 0 };
+	if (how->mend != 0 && (found.unjoined > 0 || (how->mend & FM_MEND_SWITCHES)) &&
+	    (rc = fm_mend(host, fab, shape, &order, how->mend, out, left, err)) != 0)
 		return rc;
-	choice.by_digits = by_leaves || points_away_from_leaves(&f, &order);
-	if ((rc = fm_balance(host, fab, shape, &order, choice, out, &found, err)) != 0)
-		return rc;
-	*left = (struct fm_missing){ found.unjoined_hosts, found.unjoined - found.unjoined_hosts };
-	if ((found.unjoined == 0 && !(how->mend & FM_MEND_SWITCHES)) || how->mend == 0)
-		return 0;
-	return fm_mend(host, fab, shape, &order, how->mend, out, left, err);
+	return add_alternatives(&f, &order, left->n_led, out, err);
 }

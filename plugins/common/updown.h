@@ -31,10 +31,13 @@ struct fm_updown {
  * With roots, or proxies, pairs may be left that no legal path joins.  mend says
  * which of them get a route that adds no cycle of channels; *left counts what
  * is missing after that.
+ *
+ * Where the host asks for adaptive routing, all equally long legal next steps
+ * are alternatives; none if routes had to be mended.
  * FM_E_RESOURCE, FM_E_CANCELLED.
  */
 int fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab,
-    const struct fm_shape *shape, const struct fm_updown *how, const struct fm_tables *out,
+    const struct fm_shape *shape, const struct fm_updown *how, struct fm_tables *out,
     struct fm_missing *left, struct fm_error *err);
 
 #endif

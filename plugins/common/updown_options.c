@@ -43,7 +43,7 @@ fm_updown_from_options(const struct fm_host *host, const struct fm_fabric *fab,
 int
 fm_updown_engine(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_shape *shape, const struct fm_updown *how, const char *engine,
-    const struct fm_tables *out, struct fm_error *err)
+    struct fm_tables *out, struct fm_error *err)
 {
 	struct fm_missing left;
 	int rc = fm_route_updown(host, fab, shape, how, out, &left, err);

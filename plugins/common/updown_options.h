@@ -46,6 +46,6 @@ int fm_updown_from_options(const struct fm_host *host, const struct fm_fabric *f
 /* Route, and say what is left without a path. */
 int fm_updown_engine(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_shape *shape, const struct fm_updown *how, const char *engine,
-    const struct fm_tables *out, struct fm_error *err);
+    struct fm_tables *out, struct fm_error *err);
 
 #endif

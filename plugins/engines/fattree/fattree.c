@@ -92,9 +92,10 @@ fattree_route(const struct fm_host *host, const struct fm_fabric *fab, const str
 	warn_ignored(&ft);
 	if ((rc = ft_shape(&ft, err)) < 0 || (rc = ft_classes(&ft, err)) < 0 ||
 	    (rc = ft_order(&ft, err)) < 0 || (rc = ft_reach(&ft, err)) < 0 ||
-	    (rc = ft_bundles(&ft, err)) < 0 || (rc = ft_fill(&ft, err)) < 0)
+	    (rc = ft_bundles(&ft, err)) < 0 || (rc = ft_fill(&ft, err)) < 0 ||
+	    (rc = ft_limit_reverse(&ft, err)) < 0)
 		return rc;
-	return ft_limit_reverse(&ft, err);
+	return ft_alternatives(&ft, err);
 }
 
 static const char *const aliases[] = { "ftree", NULL };
@@ -138,7 +139,7 @@ static const struct fm_option options[] = {
 FM_ENGINE(fattree, .aliases = aliases,
     .summary =
 	"fat trees, whole or damaged: arithmetic routes, least load for what a fault displaces",
-    .traits = FM_PROVIDES_LFT | FM_PROVIDES_ORDER | FM_USES_PREV | FM_PROMISES_NO_CREDIT_LOOPS |
-	FM_SL_SYMMETRIC | FM_WRITES_WHOLE_ROWS | FM_ROUTE_PROBES,
+    .traits = FM_PROVIDES_LFT | FM_PROVIDES_AR | FM_PROVIDES_ORDER | FM_USES_PREV |
+	FM_PROMISES_NO_CREDIT_LOOPS | FM_SL_SYMMETRIC | FM_WRITES_WHOLE_ROWS | FM_ROUTE_PROBES,
     .options = options, .options_size = sizeof(struct fattree_options), .probe = fattree_probe,
     .route = fattree_route);

@@ -13,6 +13,7 @@
  *	down.c    columns that children serve
  *	fill.c    the tasks that fill rows
  *	reverse.c a limit to hops up after down
+ *	alternatives.c  all equal next hops, for adaptive routing
  *
  * The idea stands at the head of fattree.c.
  */
@@ -267,6 +268,7 @@ int ft_reach(struct ft *ft, struct fm_error *err);
 int ft_bundles(struct ft *ft, struct fm_error *err);
 int ft_fill(struct ft *ft, struct fm_error *err);
 int ft_limit_reverse(struct ft *ft, struct fm_error *err);
+int ft_alternatives(const struct ft *ft, struct fm_error *err);
 
 /* Slot order of n parents m[]; ordinal: scratch [switches]. */
 void ft_sort_parents(const struct ft *ft, uint32_t *ordinal, fm_sw *m, uint32_t n);

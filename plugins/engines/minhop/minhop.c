@@ -25,6 +25,7 @@
  */
 #include <fmd/engine.h>
 
+#include "plugins/common/alternatives.h"
 #include "plugins/common/balance.h"
 #include "plugins/common/choice_options.h"
 
@@ -57,6 +58,26 @@ static const struct fm_option options[] = {
 	FM_CHOICE_OPTION_ROWS(struct minhop_options, choice),
 	{ .type = FM_OPT_END },
 };
+
+/* Adaptive routing (not with weights of links): all shortest paths that in a
+ * levelled fabric go up and then down.  Others are on damaged trees only, and many
+ * of them at once would close credit loops, which the few that balance takes
+ * mostly do not. */
+static int
+add_alternatives(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_shape *shape, struct fm_tables *out, struct fm_error *err)
+{
+	struct fm_levels levels = { .level = shape->tree.rank };
+	struct fm_order order;
+	int rc;
+
+	if (out->ar_max_groups == 0)
+		return 0;
+	if (!shape->tree.levelled)
+		return fm_alternatives(host, fab, &shape->arcs, NULL, true, out, err);
+	rc = fm_order_build(host, &shape->arcs, &levels, &order, err);
+	return rc != 0 ? rc : fm_alternatives(host, fab, &shape->arcs, &order, true, out, err);
+}
 
 static int
 list_weights(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_table *table,
@@ -134,12 +155,13 @@ minhop_route(const struct fm_host *host, const struct fm_fabric *fab, const stru
 	if (o->hop_weights.n_rows > 0)
 		return route_weighted(host, fab, &shape, &choice, o, out, err);
 	choice.by_digits = true;
-	if ((rc = fm_balance(host, fab, &shape, NULL, choice, out, &found, err)) != 0)
+	if ((rc = fm_balance(host, fab, &shape, NULL, choice, out, &found, err)) != 0 ||
+	    (rc = check_hops(host, &found, o, err)) != 0)
 		return rc;
-	return check_hops(host, &found, o, err);
+	return add_alternatives(host, fab, &shape, out, err);
 }
 
 FM_ENGINE(minhop, .aliases = (const char *const[]){ "min-hop", NULL },
     .summary = "Shortest paths, balanced; credit loops are possible off trees",
-    .traits = FM_PROVIDES_LFT | FM_WRITES_WHOLE_ROWS, .options = options,
+    .traits = FM_PROVIDES_LFT | FM_PROVIDES_AR | FM_WRITES_WHOLE_ROWS, .options = options,
     .options_size = sizeof(struct minhop_options), .route = minhop_route);
