@@ -23,6 +23,7 @@
 #include "core/topo/netlist.h"
 #include "lib/error.h"
 #include "lib/log.h"
+#include "tools/fmroute_adaptive.h"
 
 #define MAX_REPEAT 1000
 #define MAX_WORDS 64
@@ -35,6 +36,8 @@ struct task {
 	const char *chain[MAX_WORDS], *plugin_dirs[MAX_WORDS + 1];
 	size_t n_chain, n_plugin_dirs;
 	const char *vls, *lmc, *workers;
+	bool adaptive; /* --ar */
+	const char *max_groups;
 	unsigned n_repeat;
 	bool stats, json;
 };
@@ -121,6 +124,10 @@ take(struct task *t, int option, struct fm_error *err)
 	case 'd':
 		t->dump_dir = optarg;
 		return 0;
+	case 'a':
+		t->adaptive = true;
+		t->max_groups = optarg;
+		return 0;
 	case 's':
 		t->stats = true;
 		return 0;
@@ -140,7 +147,8 @@ read_task(int argc, char **argv, bool check, struct task *t, struct fm_error *er
 		{ "workers", required_argument, NULL, 'w' }, { "stats", no_argument, NULL, 's' },
 		{ "json", no_argument, NULL, 'j' }, { "dump", required_argument, NULL, 'd' },
 		{ "repeat", required_argument, NULL, 'r' },
-		{ "plugin-dir", required_argument, NULL, 'p' }, { 0 } };
+		{ "plugin-dir", required_argument, NULL, 'p' },
+		{ "ar", optional_argument, NULL, 'a' }, { 0 } };
 	int option, rc = 0, n_files = check ? 2 : 1;
 
 	t->n_repeat = 1;
@@ -172,7 +180,8 @@ static int
 load_conf(struct job *job, struct fm_error *err)
 {
 	const struct task *t = job->task;
-	struct conf_override overrides[4];
+	static const char *const yes = "yes";
+	struct conf_override overrides[6];
 	struct conf_source source = { .path = t->config, .overrides = overrides };
 
 	if (t->n_chain > 0)
@@ -185,6 +194,12 @@ load_conf(struct job *job, struct fm_error *err)
 	if (t->workers != NULL)
 		overrides[source.n_overrides++] =
 		    (struct conf_override){ "workers", &t->workers, 1 };
+	if (t->adaptive)
+		overrides[source.n_overrides++] =
+		    (struct conf_override){ "adaptive_routing.enable", &yes, 1 };
+	if (t->max_groups != NULL)
+		overrides[source.n_overrides++] =
+		    (struct conf_override){ "adaptive_routing.max_groups", &t->max_groups, 1 };
 	return conf_load(&source, &job->engines, &job->conf, err);
 }
 
@@ -210,6 +225,8 @@ prepare(struct job *job, struct fm_error *err)
 		return rc;
 	job->router.n_vls = (uint8_t)job->conf->n_vls;
 	job->router.sl_model = (enum verify_sl_model)job->conf->sl_model;
+	if (job->conf->ar_enable)
+		job->router.ar_max_groups = (uint16_t)job->conf->ar_max_groups;
 	return 0;
 }
 
@@ -471,6 +488,8 @@ report_json(const struct job *job)
 	json_object_set_new(o, "avg_hops", json_real(v->avg_hops));
 	if (v->fault != VERIFY_OK)
 		json_object_set_new(o, "witness", json_stringn(v->witness, strlen(v->witness)));
+	if (job->router.ar_max_groups > 0 && job->tables != NULL)
+		json_object_set_new(o, "adaptive_routing", adaptive_json(job->plan, job->tables));
 	if (!job->has_metrics)
 		return o;
 	json_object_set_new(o, "load",
@@ -518,6 +537,8 @@ report_text(const struct job *job)
 	printf("time        route %.2f ms, verify %.2f ms, in all %.2f ms\n", job->route_ms,
 	    job->verify_ms, job->wall_ms);
 	print_verdict(&job->verdict);
+	if (job->router.ar_max_groups > 0)
+		adaptive_print(job->plan, job->tables);
 	if (!job->has_metrics)
 		return;
 	printf("load        %llu..%llu routes on a link, %.1f on average, max/avg %.3f\n",

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # tools/: fmroute, fmctl, fmd-engine-check.
 bin_PROGRAMS += fmroute
-fmroute_SOURCES = tools/fmroute.c tools/fmroute.h tools/fmroute_fabric.c tools/fmroute_route.c
+fmroute_SOURCES = tools/fmroute.c tools/fmroute.h tools/fmroute_adaptive.c tools/fmroute_adaptive.h \
+	tools/fmroute_fabric.c tools/fmroute_route.c
 fmroute_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 fmroute_LDADD = libfmcore.la $(JANSSON_LIBS)
 

@@ -347,6 +347,7 @@ resolve(struct conf_private *self, struct fm_error *err)
 	struct option_table table = conf_option_table();
 	int rc = option_values_store(&table, self->own, NULL, &self->mem, self->conf, err);
 
+	self->conf->ar_algorithm %= CONF_AR_GREEDY_RANDOM + 1;
 	if (rc != 0 || (rc = resolve_chain(self, err)) != 0 ||
 	    (rc = resolve_socket(self, err)) != 0)
 		return rc;

@@ -15,6 +15,7 @@
 #include "core/conf/plugin.h"
 #include "core/route/plan.h"
 
+enum conf_ar_algorithm { CONF_AR_RANDOM, CONF_AR_GREEDY, CONF_AR_GREEDY_RANDOM };
 enum conf_credit_loops { CONF_CREDIT_LOOPS_REFUSE, CONF_CREDIT_LOOPS_WARN };
 
 /* Every field is filled from the row of its name in conf_rows.c, where help,
@@ -29,6 +30,13 @@ struct conf {
 	int64_t workers; /* 0 = one per CPU */
 	int64_t n_vls;	 /* VL budget of engines, 1..15 */
 	int sl_model;	 /* enum verify_sl_model */
+
+	/* the section adaptive_routing: what engines are asked for, and how switches
+	 * are to use it */
+	bool ar_enable, ar_fine_grained, ar_lost_route_only;
+	int ar_algorithm; /* enum conf_ar_algorithm */
+	int64_t ar_frequency, ar_threshold;
+	int64_t ar_max_groups;
 
 	/* LIDs */
 	int64_t lmc, switch_lmc;
@@ -90,9 +98,11 @@ int conf_load(const struct conf_source *source, const struct engine_set *engines
 struct conf *conf_get(struct conf *c);
 void conf_put(struct conf *c); /* NULL is fine */
 
-/* One row of the daemon's own options. */
+/* One row of the daemon's own options.  The name of one in a section has a dot:
+ * "adaptive_routing.enable". */
 struct conf_row {
 	const char *group; /* heading in the documents; NULL: as the row before */
+	const char *alias; /* section and key in another manager's words, or NULL */
 	struct fm_option option;
 	bool words;   /* a list of words (chain), option.type is STRING */
 	bool restart; /* a change needs a restart; the others take effect on reload */
@@ -100,5 +110,7 @@ struct conf_row {
 /* Row i of the daemon's options, or NULL behind the last. */
 const struct conf_row *conf_row(size_t i);
 struct option_table conf_option_table(void);
+/* How many bytes of a row's name, or of its alias, are the section's: 0 = none. */
+size_t conf_section_bytes(const char *name);
 
 #endif

@@ -91,6 +91,29 @@ refuse_second(const char *key, unsigned line, const struct option_origin *first)
 	    current->path, line, key, first->line);
 }
 
+static bool
+is_key_of(const char *name, const char *section, const char *key)
+{
+	size_t n = name != NULL ? conf_section_bytes(name) : 0;
+
+	return n > 0 && strncmp(name, section, n) == 0 && section[n] == '\0' &&
+	    strcmp(name + n + 1, key) == 0;
+}
+
+/* The row's name of a key of the daemon: "enable" in adaptive_routing { } is
+ * "adaptive_routing.enable". */
+static const char *
+own_name(cfg_t *cfg, const char *key)
+{
+	const struct conf_row *row;
+
+	for (size_t i = 0; (row = conf_row(i)) != NULL; i++)
+		if (is_key_of(row->option.name, cfg_name(cfg), key) ||
+		    is_key_of(row->alias, cfg_name(cfg), key))
+			return row->option.name;
+	return key;
+}
+
 /* Put a key with its items into the store. */
 static int
 keep(cfg_t *cfg, const char *key, const char *const *items, size_t n, const unsigned *lines)
@@ -101,6 +124,8 @@ keep(cfg_t *cfg, const char *key, const char *const *items, size_t n, const unsi
 
 	if (values == NULL)
 		return conf_out_of_memory(current->err);
+	if (values == current->self->own)
+		key = own_name(cfg, key);
 	old = option_values_origin(values, key);
 	if (old != NULL && old->file == current->path)
 		return refuse_second(key, origin.line, old);
@@ -275,6 +300,64 @@ add_section(struct fm_arena *mem, cfg_opt_t *opt, const char *name, const struct
 	return sub != NULL;
 }
 
+/* A section of the daemon's, by the name or by the alias of its first row. */
+static bool
+add_own_section(struct fm_arena *mem, cfg_opt_t *opt, const char *first)
+{
+	size_t n = conf_section_bytes(first), n_rows = 0, k = 0;
+	char *name = fm_arena_alloc(mem, n + 1);
+	const struct conf_row *row;
+	cfg_opt_t *sub;
+
+	while (conf_row(n_rows) != NULL)
+		n_rows++;
+	sub = fm_arena_array(mem, n_rows + 1, cfg_opt_t);
+	if (name == NULL || sub == NULL)
+		return false;
+	memcpy(name, first, n);
+	for (size_t i = 0; (row = conf_row(i)) != NULL; i++) {
+		if (strncmp(row->option.name, first, n + 1) == 0)
+			sub[k++] = key_opt(row->option.name + n + 1, row->words);
+		else if (row->alias != NULL && strncmp(row->alias, first, n + 1) == 0)
+			sub[k++] = key_opt(row->alias + n + 1, row->words);
+	}
+	sub[k] = (cfg_opt_t)CFG_END();
+	*opt = (cfg_opt_t)CFG_SEC(name, sub, CFGF_NONE);
+	return true;
+}
+
+static bool
+is_added(const cfg_opt_t *opts, size_t n, const char *first)
+{
+	size_t bytes = conf_section_bytes(first);
+
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(opts[i].name, first, bytes) == 0 && opts[i].name[bytes] == '\0')
+			return true;
+	return false;
+}
+
+/* The daemon's keys, and its sections under each of their names; how many, or 0. */
+static size_t
+own_opts(struct fm_arena *mem, cfg_opt_t *opts)
+{
+	const struct conf_row *row;
+	size_t k = 0;
+
+	for (size_t i = 0; (row = conf_row(i)) != NULL; i++) {
+		const char *names[] = { row->option.name, row->alias };
+
+		if (conf_section_bytes(row->option.name) == 0)
+			opts[k++] = key_opt(row->option.name, row->words);
+		else
+			for (unsigned a = 0; a < 2; a++)
+				if (names[a] != NULL && !is_added(opts, k, names[a]) &&
+				    !add_own_section(mem, &opts[k++], names[a]))
+					return 0;
+	}
+	return k;
+}
+
 /* All keys and sections: the daemon's rows, each engine under each of its names. */
 static cfg_opt_t *
 all_opts(struct fm_arena *mem, const struct engine_set *engines)
@@ -284,6 +367,7 @@ all_opts(struct fm_arena *mem, const struct engine_set *engines)
 
 	while (conf_row(n - 1) != NULL)
 		n++;
+	n *= 2; /* a section may have two names */
 	for (uint32_t i = 0; i < engines->n_engines; i++) {
 		const char *const *a = engines->engines[i].engine->aliases;
 
@@ -291,10 +375,8 @@ all_opts(struct fm_arena *mem, const struct engine_set *engines)
 			n++;
 	}
 	opts = fm_arena_array(mem, n, cfg_opt_t);
-	if (opts == NULL)
+	if (opts == NULL || (k = own_opts(mem, opts)) == 0)
 		return NULL;
-	for (const struct conf_row *row; (row = conf_row(k)) != NULL; k++)
-		opts[k] = key_opt(row->option.name, row->words);
 	for (uint32_t i = 0; i < engines->n_engines; i++) {
 		const struct fm_engine *e = engines->engines[i].engine;
 

@@ -4,6 +4,8 @@
  * conf/fmd.conf and fmd.conf(5) come from here; there is no second place.
  * Names and defaults are OpenSM's where the meaning is.
  */
+#include <string.h>
+
 #include "core/conf/conf.h"
 
 #define AT(field) .offset = offsetof(struct conf, field)
@@ -79,11 +81,23 @@
 		.restart = restart_ \
 	}
 
+/* A row as opa-fm's section AdaptiveRouting has it, or of ours alone (NULL). */
+#define AR(group_, name_, alias_, ...) \
+	{ \
+		.group = group_, .alias = alias_, .option = { \
+			.name = "adaptive_routing." name_, \
+			__VA_ARGS__ \
+		} \
+	}
+
 #define SECOND 1000
 #define HOUR (3600 * SECOND)
 
 static const char *const credit_loops[] = { "refuse", "warn", NULL }; /* enum conf_credit_loops */
 static const char *const sl_models[] = { "both", "forward", NULL };   /* enum verify_sl_model */
+/* enum conf_ar_algorithm, twice: the numbers are opa-fm's */
+static const char *const algorithms[] = { "random", "greedy", "greedy_random", "0", "1", "2",
+	NULL };
 static const char *const op_vls[] = { "1", "2", "4", "8", "15", NULL };
 static const char *const log_levels[] = { "err", "warn", "notice", "info", "debug", NULL };
 
@@ -110,6 +124,34 @@ static const struct conf_row rows[] = {
 	    "Which SL a path is checked under: both also its reverse's, because replies copy the "
 	    "requester's SL; forward its own only."),
 	INT(NULL, "workers", workers, "0", 0, 256, "threads", "Routing threads; 0 = one per CPU."),
+
+	AR("Adaptive routing", "enable", "AdaptiveRouting.Enable", .type = FM_OPT_BOOL,
+	    AT(ar_enable), .def = "no",
+	    .help = "Engines that can (trait ar) give groups of ports that lead equally well; "
+		    "they are proven and shown, but not yet written into switches."),
+	AR(NULL, "fine_grained", "AdaptiveRouting.FineGrained", .type = FM_OPT_BOOL,
+	    AT(ar_fine_grained), .def = "no",
+	    .help = "Switches are to hold alternatives for each LID; else one group for all LIDs "
+		    "behind a switch."),
+	AR(NULL, "lost_route_only", "AdaptiveRouting.LostRouteOnly", .type = FM_OPT_BOOL,
+	    AT(ar_lost_route_only), .def = "no",
+	    .help = "Switches are to leave the static port only when its link is lost, not for "
+		    "load."),
+	AR(NULL, "algorithm", "AdaptiveRouting.Algorithm", .type = FM_OPT_ENUM, AT(ar_algorithm),
+	    .def = "greedy_random", .choices = algorithms,
+	    .help = "How a switch picks a port of the group: at random, the least loaded, or at "
+		    "random among the least loaded; the numbers are opa-fm's for the same."),
+	AR(NULL, "frequency", "AdaptiveRouting.ARFrequency", .type = FM_OPT_INT, AT(ar_frequency),
+	    .def = "0", .min = 0, .max = 7, .unit = "64 ms * 2^n",
+	    .help = "How often a switch looks for better ports."),
+	AR(NULL, "threshold", "AdaptiveRouting.Threshold", .type = FM_OPT_INT, AT(ar_threshold),
+	    .def = "3", .min = 0, .max = 7,
+	    .help = "Use of a port's buffers from which it counts as congested: 1..7 = 100, 90, "
+		    "80, 70, 65, 60, 55 %; 0 = the switch's own."),
+	AR(NULL, "max_groups", NULL, .type = FM_OPT_INT, AT(ar_max_groups), .def = "256", .min = 1,
+	    .max = 4096, .unit = "groups",
+	    .help = "Groups one switch can hold; of more, those that serve the fewest LIDs are "
+		    "given up for static entries."),
 
 	INT("LIDs", "lmc", lmc, "0", 0, 7, "bits", "Every CA and router port owns 2^lmc LIDs."),
 	INT(NULL, "switch_lmc", switch_lmc, "0", 0, 7, "bits",
@@ -198,6 +240,14 @@ const struct conf_row *
 conf_row(size_t i)
 {
 	return i + 1 < sizeof(rows) / sizeof(*rows) ? &rows[i] : NULL;
+}
+
+size_t
+conf_section_bytes(const char *name)
+{
+	const char *dot = strchr(name, '.');
+
+	return dot != NULL ? (size_t)(dot - name) : 0;
 }
 
 struct option_table

@@ -228,14 +228,36 @@ describe_daemon_options(FILE *out)
 static void
 print_commented(const struct fm_option *row, bool words, const char *indent, FILE *out)
 {
+	size_t section = conf_section_bytes(row->name);
+	const char *key = section > 0 ? row->name + section + 1 : row->name;
 	char range[256], lead[16];
 
 	option_describe(row, range, sizeof(range));
 	snprintf(lead, sizeof(lead), "%s# ", indent);
 	print_wrapped(row->help, lead, out);
-	fprintf(out, "%s# %s.\n%s#%s = ", indent, range, indent, row->name);
+	fprintf(out, "%s# %s.\n%s#%s = ", indent, range, indent, key);
 	print_value(row, words, out);
 	fprintf(out, "\n\n");
+}
+
+/* The daemon's rows, those of a section within it. */
+static void
+print_daemon_rows(FILE *out)
+{
+	const struct conf_row *row, *next;
+
+	for (size_t i = 0; (row = conf_row(i)) != NULL; i++) {
+		size_t section = conf_section_bytes(row->option.name);
+
+		if (row->group != NULL)
+			fprintf(out, "# ---- %s\n\n", row->group);
+		if (row->group != NULL && section > 0)
+			fprintf(out, "%.*s {\n", (int)section, row->option.name);
+		print_commented(&row->option, row->words, section > 0 ? "\t" : "", out);
+		next = conf_row(i + 1);
+		if (section > 0 && (next == NULL || next->group != NULL))
+			fputs("}\n\n", out);
+	}
 }
 
 static void
@@ -258,18 +280,12 @@ print_section(const struct fm_engine *e, FILE *out)
 void
 describe_conf_file(const struct engine_set *set, FILE *out)
 {
-	const struct conf_row *row;
-
 	fputs("# fmd.conf: every option with its default, commented out.  See fmd.conf(5).\n"
 	      "# Files conf.d/*.conf beside this one are read after it, by name.\n"
 	      "# \"${VAR}\" in double quotes is taken from the environment; 'text' stays as it "
 	      "is.\n\n",
 	    out);
-	for (size_t i = 0; (row = conf_row(i)) != NULL; i++) {
-		if (row->group != NULL)
-			fprintf(out, "# ---- %s\n\n", row->group);
-		print_commented(&row->option, row->words, "", out);
-	}
+	print_daemon_rows(out);
 	fputs("# ---- Engines\n"
 	      "# A section NAME { ... } holds the options of an engine as a chain names it; a\n"
 	      "# section NAME \"title\" { ... } those of the entry \"NAME:title\".\n\n",
@@ -325,6 +341,8 @@ describe_man_options(const struct engine_set *set, FILE *out)
 		if (row->group != NULL)
 			fprintf(out, ".SS %s\n", row->group);
 		print_man_row(&row->option, row->words, out);
+		if (row->alias != NULL)
+			fprintf(out, "Also read as\n.BR %s ,\nas opa\\-fm has it.\n", row->alias);
 		if (row->restart)
 			fputs("A change needs a restart.\n", out);
 	}

@@ -41,9 +41,9 @@ is_any_64_bits(const struct fm_option *row)
 static int
 parse_bool(const char *text, int64_t *value, struct fm_error *err)
 {
-	static const char *const words[] = { "no", "yes", "false", "true", "off", "on" };
+	static const char *const words[] = { "no", "yes", "false", "true", "off", "on", "0", "1" };
 
-	for (int i = 0; i < 6; i++)
+	for (int i = 0; i < 8; i++)
 		if (strcmp(text, words[i]) == 0) {
 			*value = i & 1;
 			return 0;

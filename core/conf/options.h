@@ -5,7 +5,7 @@
  * Everything an option has follows from its row: the parser, the range check
  * and its message, the help, the commented example, the man page.
  *
- *	BOOL		yes no true false on off
+ *	BOOL		yes no true false on off 1 0
  *	INT		decimal or 0x..., within min..max; min = INT64_MIN and max =
  *			INT64_MAX: any 64 bits (keys, GUID prefixes)
  *	DURATION	a number with a unit: 250ms 10s 5min 1h

@@ -337,6 +337,7 @@ apply_conf(struct daemon *d)
 		fm_log_set_debug(d->conf->debug);
 	d->router.n_vls = (uint8_t)d->conf->n_vls;
 	d->router.sl_model = (enum verify_sl_model)d->conf->sl_model;
+	d->router.ar_max_groups = d->conf->ar_enable ? (uint16_t)d->conf->ar_max_groups : 0;
 	d->ha.priority = (uint8_t)d->conf->sm_priority;
 }
 

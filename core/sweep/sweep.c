@@ -419,6 +419,28 @@ log_choice(const struct sweeper *s)
 		log_notice("sweep", "auto: engine %s, the fabric is %s", p->engine, p->because);
 }
 
+/* What has come of adaptive routing, when it was asked for. */
+static void
+log_adaptive(const struct sweeper *s)
+{
+	const struct plan *p = s->next;
+	const struct adaptive_counts *n;
+
+	if (p == NULL || p == s->plan || p->tables == NULL || s->p.router->ar_max_groups == 0)
+		return;
+	n = &p->tables->adaptive;
+	if (p->adaptive_given_up[0] != '\0')
+		log_warn("sweep", "engine %s: adaptive routing is given up: %s", p->engine,
+		    p->adaptive_given_up);
+	else if (p->tables->t.ar_max_groups == 0)
+		log_warn("sweep", "engine %s has no adaptive routing", p->engine);
+	else
+		log_notice("sweep",
+		    "adaptive routing: groups=%" PRIu64 " adaptive=%" PRIu64 " static=%" PRIu64
+		    " dropped=%" PRIu64 "; not written into switches",
+		    n->n_groups, n->n_adaptive, n->n_static, n->n_dropped);
+}
+
 /* What routing has come to is in s->next (NULL: there is nothing to route). */
 static void
 after_routing(struct sweeper *s, int rc)
@@ -430,6 +452,7 @@ after_routing(struct sweeper *s, int rc)
 		return;
 	}
 	log_refusals(s);
+	log_adaptive(s);
 	if (s->next != NULL && s->next->tables == NULL) {
 		fm_fail(&r->error, FM_E_TOPOLOGY, "no engine of the chain could route the fabric");
 		end_sweep(s, SWEEP_NOT_ROUTED);

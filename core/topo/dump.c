@@ -414,6 +414,60 @@ write_ca_order(const struct dump *d, FILE *out)
 	}
 }
 
+/* --------------------------------------------------------------- ar-groups */
+
+static void
+write_group(const struct dump *d, fm_sw sw, uint16_t group, FILE *out)
+{
+	const uint64_t *ports = tables_ar_ports(d->t, sw, group);
+
+	fprintf(out, "group %u", group);
+	for (unsigned port = 0; port < 256; port++)
+		if (ports[port / 64] >> (port % 64) & 1)
+			fprintf(out, " %u", port);
+	fputc('\n', out);
+}
+
+/* LIDs of one group in a row, those of nobody left out. */
+static void
+write_lids(const struct dump *d, fm_sw sw, FILE *out)
+{
+	const uint16_t *row = d->t->ar_group[sw];
+	uint32_t first = 0;
+
+	for (uint32_t lid = 1; lid <= d->fab->max_lid + 1u; lid++) {
+		bool used = lid <= d->fab->max_lid && d->fab->lid_end[lid] != FM_NONE;
+
+		if (first != 0 && (!used || row[lid] != row[first])) {
+			fprintf(out, "lids %u-%u %u\n", first, lid - 1, row[first]);
+			first = 0;
+		}
+		if (first == 0 && used && row[lid] != 0)
+			first = lid;
+	}
+}
+
+static void
+write_groups(const struct dump *d, FILE *out)
+{
+	const struct fm_fabric *fab = d->fab;
+
+	fprintf(out,
+	    "# groups of adaptive routing, see fmroute(1): a packet for LIDs FIRST-LAST may "
+	    "leave by any port of GROUP\n");
+	for (fm_sw sw = 0; d->t->ar_max_groups > 0 && sw < fab->n_switches; sw++) {
+		fprintf(out, "switch 0x%016" PRIx64 " %s\n", fab->sw_guid[sw],
+		    fab->sw_name[sw] != NULL ? fab->sw_name[sw] : "");
+		for (uint32_t g = 1; g <= d->t->ar_max_groups; g++) {
+			const uint64_t *ports = tables_ar_ports(d->t, sw, (uint16_t)g);
+
+			if ((ports[0] | ports[1] | ports[2] | ports[3]) != 0)
+				write_group(d, sw, (uint16_t)g, out);
+		}
+		write_lids(d, sw, out);
+	}
+}
+
 /* ------------------------------------------------------------------- files */
 
 static const struct dump_file {
@@ -428,6 +482,7 @@ static const struct dump_file {
 	{ "sl2vl", write_sl2vl },
 	{ "path-sl", write_path_sl },
 	{ "opensm-ftree-ca-order.dump", write_ca_order, true },
+	{ "ar-groups", write_groups },
 };
 
 static int

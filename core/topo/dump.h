@@ -20,6 +20,7 @@
  *	                   has such an order
  *	path-sl            source node, LID, SL, for ibdmchk -c; fmroute check;
  *	                   empty when all are 0
+ *	ar-groups          groups of adaptive routing, see fmroute(1); a comment without
  *
  * FM_E_SYSTEM names the file.  O(switches * LIDs); path-sl O(CAs * LIDs). */
 int dump_tables(const char *dir, const struct snapshot *snap, const struct fm_tables *tables,

@@ -54,6 +54,29 @@ is a2a_max_over_avg 1.0
 	fail "load: $(cat out)"
 facts >stats
 
+# ---- adaptive routing: each leaf has one group, of all 4 spines, towards the 28
+# hosts and 7 leaves elsewhere; spines have no choice
+run 0 tree.net --engine=fattree --ar --json
+[ "$(keys)" = "${plain}adaptive_routing " ] || fail "keys with --ar: $(keys)"
+adaptive() { tr -d ' \n' <out | sed 's/.*"adaptive_routing":{\([^}]*\)}.*/\1/'; }
+[ "$(adaptive)" = "\"groups\":8,\"max_groups\":1,\"adaptive\":$((8 * 35)),\"static\":\
+$((12 * 44 - 32 - 12 - 8 * 35)),\"dropped\":0,\"avg_alternatives\":4.0" ] || fail "--ar: $(adaptive)"
+is credit_loops 0
+run 0 tree.net --engine=updn --ar=1 --dump=ar
+grep -q '^adaptive    280 entries with 4.00 ports on average, 204 static, 0 of them for want of groups; 8 groups, at most 1 on a switch$' out ||
+	fail "text with --ar: $(grep ^adaptive out)"
+[ "$(grep -c '^switch 0x' ar/ar-groups)" = 12 ] && [ "$(grep -c '^group 1 5 6 7 8$' ar/ar-groups)" = 8 ] ||
+	fail "ar-groups: $(cat ar/ar-groups)"
+run 0 tree.net --engine=updn --dump=ar
+[ "$(grep -vc '^#' ar/ar-groups)" = 0 ] || fail "groups in a dump without --ar"
+echo 'AdaptiveRouting { Enable = 1 }' >ar.conf
+run 0 tree.net --engine=minhop --config=ar.conf --json
+[ "$(keys)" = "${plain}adaptive_routing " ] || fail "keys with AdaptiveRouting: $(keys)"
+run 0 torus.net --engine=updn --ar=1 --json
+adaptive | grep -q '"dropped":[1-9]' || fail "one group is enough for a torus: $(adaptive)"
+run 2 tree.net --engine=updn --ar=0
+grep -q 'max_groups = 0 is outside 1..4096 groups' err || fail "--ar=0: $(cat err)"
+
 # ---- the text
 run 0 tree.net --engine=fattree --stats
 grep -q '^fabric      12 switches, 32 end-ports, 44 LIDs$' out || fail "text: $(cat out)"

@@ -140,6 +140,23 @@ static const struct {
 	    "fmd.conf:2: unknown key blance of good: did you mean balance?" },
 	{ "good {\n\tnonsense = 1\n}\n",
 	    "fmd.conf:2: unknown key nonsense of good: fmd --help=good lists them" },
+	{ "adaptive_routing {\n\tthreshold = 8\n}\n",
+	    "fmd.conf:2: adaptive_routing.threshold = 8 is outside 0..7" },
+	{ "AdaptiveRouting {\n\tARFrequency = 9\n}\n",
+	    "fmd.conf:2: adaptive_routing.frequency = 9 is outside 0..7 64 ms * 2^n" },
+	{ "AdaptiveRouting {\n\n\tAlgorithm = 3 }\n",
+	    "fmd.conf:3: adaptive_routing.algorithm = 3 is none of random, greedy, greedy_random, "
+	    "0, 1, 2" },
+	{ "AdaptiveRouting { LostRouteOnly = perhaps }\n",
+	    "fmd.conf:1: adaptive_routing.lost_route_only = perhaps is neither yes nor no" },
+	{ "adaptive_routing { max_groups = 0 }\n",
+	    "fmd.conf:1: adaptive_routing.max_groups = 0 is outside 1..4096 groups" },
+	{ "adaptive_routing {\n\tfine_grain = yes\n}\n",
+	    "fmd.conf:2: unknown key fine_grain: did you mean fine_grained?" },
+	{ "adaptive_routing { enable = yes }\nAdaptiveRouting { Enable = 0 }\n",
+	    "fmd.conf:2: adaptive_routing.enable is set twice, first in line 1" },
+	{ "adaptive_routing { lmc = 1 }\n", "fmd.conf:1: unknown key lmc: fmd --help lists them" },
+	{ "enable = yes\n", "fmd.conf:1: unknown key enable: fmd --help lists them" },
 	{ "good \"a\" { }\ngood \"a\" { }\n", "fmd.conf:2: found duplicate title 'a'" },
 	{ "good { }\ngood { }\n", "fmd.conf:2: found duplicate title ''" },
 	{ "good {\n\tstrict = no\n\tstrict = yes\n}\n",
@@ -378,6 +395,47 @@ START_TEST(generated_file_is_the_defaults)
 }
 END_TEST
 
+/* The section in our words and in opa-fm's; conf.d may change a key of it. */
+START_TEST(adaptive_routing_section)
+{
+	struct conf *c;
+
+	write_file("fmd.conf", "lmc = 1\n");
+	c = load(NULL, 0);
+	ck_assert(!c->ar_enable && !c->ar_fine_grained && !c->ar_lost_route_only);
+	ck_assert_int_eq(c->ar_algorithm, CONF_AR_GREEDY_RANDOM);
+	ck_assert_int_eq(c->ar_frequency, 0);
+	ck_assert_int_eq(c->ar_threshold, 3);
+	ck_assert_int_eq(c->ar_max_groups, 256);
+	conf_put(c);
+	write_file("fmd.conf",
+	    "adaptive_routing {\n\tenable = yes\n\tfine_grained = yes\n\tlost_route_only = yes\n"
+	    "\talgorithm = greedy\n\tfrequency = 7\n\tthreshold = 0\n\tmax_groups = 12\n}\n");
+	c = load(NULL, 0);
+	ck_assert(c->ar_enable && c->ar_fine_grained && c->ar_lost_route_only);
+	ck_assert_int_eq(c->ar_algorithm, CONF_AR_GREEDY);
+	ck_assert_int_eq(c->ar_frequency, 7);
+	ck_assert_int_eq(c->ar_threshold, 0);
+	ck_assert_int_eq(c->ar_max_groups, 12);
+	conf_put(c);
+	write_file("fmd.conf",
+	    "AdaptiveRouting { Enable = 1 FineGrained = 1 LostRouteOnly = 0 Algorithm = 0\n"
+	    "ARFrequency = 4 Threshold = 6 }\n");
+	c = load(NULL, 0);
+	ck_assert(c->ar_enable && c->ar_fine_grained && !c->ar_lost_route_only);
+	ck_assert_int_eq(c->ar_algorithm, CONF_AR_RANDOM);
+	ck_assert_int_eq(c->ar_frequency, 4);
+	ck_assert_int_eq(c->ar_threshold, 6);
+	conf_put(c);
+	write_file("conf.d/ar.conf", "adaptive_routing { threshold = 1 algorithm = 1 }\n");
+	c = load(NULL, 0);
+	ck_assert_int_eq(c->ar_threshold, 1);
+	ck_assert_int_eq(c->ar_algorithm, CONF_AR_GREEDY);
+	ck_assert_int_eq(c->ar_frequency, 4);
+	conf_put(c);
+}
+END_TEST
+
 START_TEST(rows_are_sound)
 {
 	struct option_table table = conf_option_table();
@@ -413,6 +471,7 @@ main(void)
 	tcase_add_test(tc, chain_and_sections);
 	tcase_add_test(tc, unused_section_is_warned_of);
 	tcase_add_test(tc, generated_file_is_the_defaults);
+	tcase_add_test(tc, adaptive_routing_section);
 	tcase_add_test(tc, rows_are_sound);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_NORMAL);

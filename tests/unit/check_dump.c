@@ -43,7 +43,7 @@ route_updn(const struct fm_host *host, const struct fm_fabric *fab, const struct
 	    ? rc
 	    : fm_route_updown(host, fab, &shape, &(struct fm_updown){ 0 }, out, &left, err);
 }
-FM_ENGINE(up, .traits = FM_PROVIDES_LFT, .route = route_updn);
+FM_ENGINE(up, .traits = FM_PROVIDES_LFT | FM_PROVIDES_AR, .route = route_updn);
 
 static struct snapshot *
 make(const char *words, uint8_t switch_lmc, uint8_t ca_lmc)
@@ -67,6 +67,7 @@ setup(void)
 	logged[0] = '\0';
 	fm_log_set_sink(keep_log, NULL);
 	ck_assert_int_eq(router_init(&router, 1, &err), 0);
+	router.ar_max_groups = 20;
 	snap = make("torus 3x3x2 2", 0, 1);
 	ck_assert_msg(
 	    route_once(&router, &up_LTX_fm_engine, NULL, &snap->fab, NULL, 0, &tables, &err) == 0,
@@ -79,7 +80,7 @@ static void
 teardown(void)
 {
 	static const char *const names[] = { "lfts", "opensm-subnet.lst", "opensm.fdbs",
-		"opensm.mcfdbs", "sl2vl", "path-sl" };
+		"opensm.mcfdbs", "sl2vl", "path-sl", "ar-groups" };
 	char path[128];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -244,6 +245,51 @@ START_TEST(test_odd_files)
 }
 END_TEST
 
+/* Read back as fmroute(1) describes it, the groups are those of the tables. */
+START_TEST(test_groups)
+{
+	struct fm_file f = slurp("ar-groups");
+	const struct fm_fabric *fab = &snap->fab;
+	uint64_t ports[21][4];
+	uint32_t sw = FM_NONE, n_entries = 0;
+	char *at = (char *)(uintptr_t)f.bytes;
+
+	for (char *line; (line = strsep(&at, "\n")) != NULL && *line != '\0';) {
+		unsigned long first, last, g;
+
+		if (strncmp(line, "switch 0x", 9) == 0) {
+			sw++;
+			ck_assert_uint_eq(strtoull(line + 7, NULL, 16), fab->sw_guid[sw]);
+			memset(ports, 0, sizeof(ports));
+		} else if (strncmp(line, "group ", 6) == 0) {
+			g = strtoul(line + 6, &line, 10);
+			while (*line == ' ') {
+				unsigned long port = strtoul(line, &line, 10);
+
+				ports[g][port / 64] |= (uint64_t)1 << (port % 64);
+			}
+		} else if (strncmp(line, "lids ", 5) == 0) {
+			first = strtoul(line + 5, &line, 10);
+			last = strtoul(line + 1, &line, 10);
+			g = strtoul(line, &line, 10);
+			for (; first <= last; first++, n_entries++) {
+				uint16_t group = tables->t.ar_group[sw][first];
+
+				ck_assert_uint_ne(group, 0);
+				ck_assert_mem_eq(tables_ar_ports(&tables->t, sw, group), ports[g],
+				    sizeof(ports[g]));
+			}
+		} else {
+			ck_assert_int_eq(line[0], '#');
+		}
+	}
+	ck_assert_uint_eq(sw, fab->n_switches - 1);
+	ck_assert_uint_gt(n_entries, 100);
+	ck_assert_uint_eq(n_entries, tables->adaptive.n_adaptive);
+	free((void *)(uintptr_t)f.bytes);
+}
+END_TEST
+
 START_TEST(test_no_directory)
 {
 	struct fm_error err;
@@ -264,6 +310,7 @@ main(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, test_dump_and_load, 0, 2);
+	tcase_add_test(tc, test_groups);
 	tcase_add_test(tc, test_remap);
 	tcase_add_test(tc, test_other_fabric);
 	tcase_add_test(tc, test_matrix);
