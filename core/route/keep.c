@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/route/adaptive.h"
 #include "lib/error.h"
 
 #define JOINED_SHARE 16 /* at most one LID in so many may stand on a copied column */
@@ -59,15 +60,24 @@ is_gone(const struct fm_fabric *fab, fm_sw sw)
 	    fab->sw_first_end[sw] == fab->sw_first_end[sw + 1];
 }
 
+/* Is the port one of those by which sw may send lid? */
+static bool
+may_send(const struct fm_tables *t, fm_sw sw, uint32_t lid, uint8_t port)
+{
+	uint16_t group = t->ar_max_groups > 0 ? t->ar_group[sw][lid] : 0;
+
+	return t->lft[sw][lid] == port ||
+	    (group != 0 && (tables_ar_ports(t, sw, group)[port / 64] >> (port % 64) & 1));
+}
+
 /* Does the row of sw send a LID that somebody owns out of this port? */
 static bool
 is_used(const struct keeping *k, fm_sw sw, uint8_t port)
 {
 	const struct fm_fabric *fab = &k->snap->fab;
-	const uint8_t *row = k->prev->tables->t.lft[sw];
 
 	for (uint32_t lid = 1; lid <= fab->max_lid && lid <= k->prev->top_lid; lid++)
-		if (row[lid] == port && fab->lid_end[lid] != FM_NONE)
+		if (fab->lid_end[lid] != FM_NONE && may_send(&k->prev->tables->t, sw, lid, port))
 			return true;
 	return false;
 }
@@ -214,6 +224,8 @@ copy_columns(const struct keeping *k, struct fm_tables *t, const struct joiner *
 				t->ar_group[sw][to] = t->ar_group[sw][from];
 		}
 		t->lft[fab->end_sw[j->end]][to] = fab->end_port[j->end];
+		if (t->ar_max_groups > 0)
+			t->ar_group[fab->end_sw[j->end]][to] = 0;
 		for (uint32_t row = 0; row < sl_rows; row++)
 			t->sl[row][to] = t->sl[row][from];
 	}
@@ -271,11 +283,22 @@ copy_tables(const struct keeping *k, const struct fm_tables *from, struct fm_tab
 		memcpy(to->sl[row], from->sl[row], n);
 	if (from->ar_max_groups > 0)
 		memcpy(to->ar_ports, from->ar_ports,
-		    (size_t)now->n_switches * from->ar_max_groups * 4 * sizeof(uint64_t));
+		    (size_t)now->n_switches * (from->ar_max_groups + 1u) * 4 * sizeof(uint64_t));
+	to->ar_dropped = from->ar_dropped;
 	if (from->sl2vl_shape == FM_SL2VL_BY_IN_OUT)
 		memcpy(to->sl2vl, from->sl2vl, (size_t)from->sl2vl_first[now->n_switches] * 16);
 	else if (from->sl2vl_shape == FM_SL2VL_BY_OUT)
 		copy_by_link(&k->prev->graph->fab, now, from, to);
+}
+
+static void
+drop_column(const struct keeping *k, struct fm_tables *t, uint16_t lid)
+{
+	for (fm_sw sw = 0; lid <= k->p->top_lid && sw < k->snap->fab.n_switches; sw++) {
+		t->lft[sw][lid] = FM_PORT_NONE;
+		if (t->ar_max_groups > 0)
+			t->ar_group[sw][lid] = 0;
+	}
 }
 
 static int
@@ -300,15 +323,15 @@ change_tables(struct keeping *k, struct fm_error *err)
 		return rc;
 	copy_tables(k, old, &fresh->t);
 	for (size_t i = 0; i < k->dropped.n; i++)
-		for (fm_sw sw = 0; k->dropped.item[i] <= k->p->top_lid && sw < shape.n_switches;
-		     sw++)
-			fresh->t.lft[sw][k->dropped.item[i]] = FM_PORT_NONE;
+		drop_column(k, &fresh->t, k->dropped.item[i]);
 	for (size_t i = 0; i < k->joiners.n; i++) {
 		copy_columns(k, &fresh->t, &k->joiners.item[i]);
 		copy_in_port(&k->snap->fab, &fresh->t, &k->joiners.item[i]);
 	}
 	k->p->tables = fresh;
-	return 0;
+	return old->ar_max_groups > 0
+	    ? adaptive_check(&k->snap->fab, &fresh->t, k->r->workers, &fresh->adaptive, err)
+	    : 0;
 }
 
 static int
@@ -341,6 +364,8 @@ settle(struct keeping *k, const struct plan_request *q, bool *serve, struct fm_e
 			return fm_fail(err, FM_E_RESOURCE, "out of memory while routing");
 	memcpy(k->p->engine, k->prev->engine, sizeof(k->p->engine));
 	k->p->because = k->prev->because;
+	memcpy(
+	    k->p->adaptive_given_up, k->prev->adaptive_given_up, sizeof(k->p->adaptive_given_up));
 	k->p->kept = true;
 	return settle_tables(k, err);
 }
