@@ -72,6 +72,7 @@ plugins_engines_file_la_LDFLAGS = $(engine_ldflags)
 plugins_engines_file_la_LIBADD = libfmcommon.la
 
 dragonfly_sources = \
+	plugins/engines/dragonfly/alternatives.c \
 	plugins/engines/dragonfly/between.c \
 	plugins/engines/dragonfly/dragonfly.c plugins/engines/dragonfly/dragonfly.h \
 	plugins/engines/dragonfly/groups.c \

@@ -18,11 +18,12 @@
 #undef fail /* check.h has an old macro of this name */
 
 extern const struct fm_engine minhop_LTX_fm_engine, updn_LTX_fm_engine, fattree_LTX_fm_engine,
-    dnup_LTX_fm_engine;
+    dnup_LTX_fm_engine, dragonfly_LTX_fm_engine;
 
 static const struct fm_engine *const engines[] = { &fattree_LTX_fm_engine, &updn_LTX_fm_engine,
-	&dnup_LTX_fm_engine, &fallback_engine, &minhop_LTX_fm_engine };
+	&dnup_LTX_fm_engine, &fallback_engine, &minhop_LTX_fm_engine, &dragonfly_LTX_fm_engine };
 #define N_ENGINES (sizeof(engines) / sizeof(*engines))
+#define N_TREE_ENGINES (N_ENGINES - 1)
 
 static struct router router;
 
@@ -66,7 +67,7 @@ route(const struct fm_engine *engine, struct snapshot *snap, uint16_t max_groups
 static struct verdict
 judge(struct snapshot *snap, const struct tables *t)
 {
-	struct verify_request req = { .n_vls = 1 };
+	struct verify_request req = { .n_vls = 8 };
 	struct fm_error err = { 0 };
 	struct verdict v;
 
@@ -135,7 +136,7 @@ START_TEST(whole_trees_use_every_shortest_way_to_hosts)
 	const struct fm_fabric *fab = &snap->fab;
 	uint32_t *hops = calloc(fab->n_switches, sizeof(*hops));
 
-	for (size_t i = 0; i < N_ENGINES; i++) {
+	for (size_t i = 0; i < N_TREE_ENGINES; i++) {
 		struct tables *t = route(engines[i], snap, 64);
 		uint64_t want[4], got[4];
 		uint32_t several = 0;
@@ -172,7 +173,7 @@ END_TEST
 
 static const char *const fabrics[] = { "pgft 3 4,4,4 1,4,4 1,1,1", "pgft 3 4,4,4 1,2,2 1,1,2",
 	"pgft 2 6,6 1,6 1,1", "torus 4x4x3 1", "mesh 5x4 2", "hypercube 4 2", "dragonfly 4 2 2",
-	"random 24 5 3 7" };
+	"dragonfly 4 2 4 4", "dragonfly 6 1 3 3", "random 24 5 3 7" };
 #define N_FABRICS (sizeof(fabrics) / sizeof(*fabrics))
 static const double damages[] = { 0, 1, 5, 20 };
 
@@ -212,6 +213,38 @@ START_TEST(the_union_is_safe_whole_and_damaged)
 		snapshot_put(snap);
 	}
 	ck_assert_uint_gt(n_adaptive, 0);
+}
+END_TEST
+
+/* Three groups of six switches, six cables between any two groups: to another
+ * group a switch with cables has these, the others their neighbours. */
+START_TEST(dragonflies_use_all_gateways)
+{
+	struct snapshot *snap = make("dragonfly 6 1 3 3", 0, 0, 0);
+	const struct fm_fabric *fab = &snap->fab;
+	struct tables *t = route(&dragonfly_LTX_fm_engine, snap, 64);
+	uint32_t *hops = calloc(fab->n_switches, sizeof(*hops)), n_several = 0, n_wrong = 0;
+
+	ck_assert_ptr_nonnull(t);
+	for (fm_end e = 0; e < fab->n_ends; e++) {
+		count_hops(fab, fab->end_sw[e], hops);
+		for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
+			uint64_t nearer[4], got[4];
+
+			if (sw == fab->end_sw[e])
+				continue;
+			nearer_ports(fab, sw, hops, nearer);
+			n_several += choice(t, sw, fab->end_lid[e], got) > 1;
+			for (unsigned w = 0; w < 4; w++)
+				n_wrong += (got[w] & ~nearer[w]) != 0;
+		}
+	}
+	ck_assert_uint_eq(n_wrong, 0);
+	ck_assert_uint_gt(n_several, 200);
+	ck_assert_int_eq(judge(snap, t).fault, VERIFY_OK);
+	tables_put(t);
+	free(hops);
+	snapshot_put(snap);
 }
 END_TEST
 
@@ -327,6 +360,7 @@ main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, whole_trees_use_every_shortest_way_to_hosts, 0, N_TREES);
 	tcase_add_loop_test(t, the_union_is_safe_whole_and_damaged, 0, N_FABRICS);
+	tcase_add_test(t, dragonflies_use_all_gateways);
 	tcase_add_test(t, minhop_keeps_damaged_trees_free_of_credit_loops);
 	tcase_add_test(t, too_small_tables_keep_the_groups_that_serve_most);
 	suite_add_tcase(s, t);

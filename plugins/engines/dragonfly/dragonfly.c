@@ -82,11 +82,12 @@ dragonfly_route(const struct fm_host *host, const struct fm_fabric *fab,
 	    (rc = df_join_groups(&df, err)) != 0 || (rc = df_lay_out(&df, err)) != 0 ||
 	    (rc = df_fill_rows(&df, err)) != 0)
 		return rc;
-	return df_assign_vls(&df, req->n_vls, out, err);
+	rc = df_assign_vls(&df, req->n_vls, out, err);
+	return rc != 0 ? rc : df_alternatives(&df, out, err);
 }
 
 FM_ENGINE(dragonfly,
     .summary = "Dragonflies and Cascades: minimal routes, one SL and two VLs, no credit loops",
-    .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROMISES_NO_CREDIT_LOOPS | FM_SL_SYMMETRIC |
-	FM_WRITES_WHOLE_ROWS,
+    .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROVIDES_AR | FM_PROMISES_NO_CREDIT_LOOPS |
+	FM_SL_SYMMETRIC | FM_WRITES_WHOLE_ROWS,
     .probe = dragonfly_probe, .route = dragonfly_route);

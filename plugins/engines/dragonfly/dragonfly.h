@@ -8,6 +8,7 @@
  *	layout.c   where the LIDs of a group are
  *	rows.c     the tables
  *	planes.c   SLs and VLs; pairs whose routes do not fit the pattern
+ *	alternatives.c  adaptive routing
  *
  * The idea stands at the head of dragonfly.c.
  */
@@ -124,6 +125,7 @@ int df_join_groups(struct df *df, struct fm_error *err);
 int df_lay_out(struct df *df, struct fm_error *err);
 int df_fill_rows(struct df *df, struct fm_error *err);
 int df_assign_vls(struct df *df, uint8_t n_vls, struct fm_tables *out, struct fm_error *err);
+int df_alternatives(const struct df *df, struct fm_tables *out, struct fm_error *err);
 
 /* May the route from u to v leave the pattern? */
 bool df_misfits(const struct df *df, fm_sw u, fm_sw v);
