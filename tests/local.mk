@@ -251,7 +251,7 @@ tests_engine_check_nue_LDADD = $(unit_ldadd)
 UNIT_TESTS += tests/engine/check_alternatives
 tests_engine_check_alternatives_SOURCES = tests/engine/check_alternatives.c \
 	plugins/engines/minhop/minhop.c plugins/engines/updn/updn.c plugins/engines/dnup/dnup.c \
-	$(fattree_sources)
+	$(fattree_sources) $(dragonfly_sources)
 tests_engine_check_alternatives_CFLAGS = $(unit_cflags)
 tests_engine_check_alternatives_LDADD = $(unit_ldadd)
 
@@ -297,8 +297,8 @@ endif
 EXTRA_DIST += tests/integration/umad_ibsim.sh
 
 # ---- engines from the outside
-TESTS += tests/integration/engine_check.sh tests/integration/outoftree.sh
-EXTRA_DIST += tests/integration/engine_check.sh tests/integration/outoftree.sh
+TESTS += tests/integration/engine_check.sh tests/integration/outoftree.sh tests/integration/time_limit.sh
+EXTRA_DIST += tests/integration/engine_check.sh tests/integration/outoftree.sh tests/integration/time_limit.sh
 TESTS += tests/integration/documents.sh tests/integration/fmroute.sh tests/integration/auto.sh
 EXTRA_DIST += tests/integration/documents.sh tests/integration/fmroute.sh tests/integration/auto.sh
 

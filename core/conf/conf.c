@@ -208,6 +208,23 @@ no_engine(const struct conf_private *self, const char *name, struct fm_error *er
 	    err, FM_E_CONFIG, "no engine '%s': fmd --list-engines shows what there is", name);
 }
 
+/* What the section says beside the engine's options. */
+static int
+resolve_limits(struct conf_private *self, const struct instance *instance,
+    struct chain_entry *entry, struct fm_error *err)
+{
+	struct option_table table = conf_entry_table();
+	struct conf_entry said;
+	int rc;
+
+	if (option_values_origin(instance->entry, "time_limit") == NULL)
+		return 0;
+	rc = option_values_store(&table, instance->entry, NULL, &self->mem, &said, err);
+	if (rc == 0)
+		entry->time_limit_ms = said.time_limit_ms;
+	return rc;
+}
+
 /* "fattree:pods" to an entry. */
 static int
 resolve_entry(
@@ -230,6 +247,7 @@ resolve_entry(
 	if (instance != NULL) {
 		instance->used = true;
 		entry->values = instance->values;
+		return resolve_limits(self, instance, entry, err);
 	}
 	return 0;
 }

@@ -40,7 +40,7 @@ static struct instance *
 need_instance(struct conf_private *self, const struct fm_engine *engine, const char *title)
 {
 	struct instance *found = conf_find_instance(self, engine, title), i = { .engine = engine };
-	struct option_table table = option_table_of(engine);
+	struct option_table table = option_table_of(engine), entry = conf_entry_table();
 	char name[160];
 
 	if (found != NULL)
@@ -48,7 +48,9 @@ need_instance(struct conf_private *self, const struct fm_engine *engine, const c
 	snprintf(name, sizeof(name), "%s%s%s", engine->name, *title != '\0' ? " " : "", title);
 	i.title = fm_arena_strdup(&self->mem, title);
 	i.values = option_values_new(&self->mem, &table, name);
-	if (i.title == NULL || i.values == NULL || !fm_vec_push(&self->instances, i))
+	i.entry = option_values_new(&self->mem, &entry, name);
+	if (i.title == NULL || i.values == NULL || i.entry == NULL ||
+	    !fm_vec_push(&self->instances, i))
 		return NULL;
 	return &self->instances.item[self->instances.n - 1];
 }
@@ -72,8 +74,17 @@ on_item(cfg_t *cfg, cfg_opt_t *opt, const char *text, void *result)
 	return -1;
 }
 
+/* Is it a key of all engines' sections, which this engine does not have itself? */
+static bool
+is_entry_key(const struct fm_engine *engine, const char *key)
+{
+	struct option_table own = option_table_of(engine), entry = conf_entry_table();
+
+	return option_find(&own, key) == NULL && option_find(&entry, key) != NULL;
+}
+
 static struct option_values *
-values_of(cfg_t *cfg)
+values_of(cfg_t *cfg, const char *key)
 {
 	const struct fm_engine *engine = engine_find(current->self->engines, cfg_name(cfg));
 	struct instance *i;
@@ -81,7 +92,9 @@ values_of(cfg_t *cfg)
 	if (cfg_title(cfg) == NULL || engine == NULL)
 		return current->self->own;
 	i = need_instance(current->self, engine, cfg_title(cfg));
-	return i != NULL ? i->values : NULL;
+	if (i == NULL)
+		return NULL;
+	return is_entry_key(engine, key) ? i->entry : i->values;
 }
 
 static int
@@ -118,7 +131,7 @@ own_name(cfg_t *cfg, const char *key)
 static int
 keep(cfg_t *cfg, const char *key, const char *const *items, size_t n, const unsigned *lines)
 {
-	struct option_values *values = values_of(cfg);
+	struct option_values *values = values_of(cfg, key);
 	struct option_origin origin = { current->path, n > 0 ? lines[0] : 0, lines };
 	const struct option_origin *old;
 
@@ -274,18 +287,24 @@ key_opt(const char *name, bool list)
 static cfg_opt_t *
 engine_opts(struct fm_arena *mem, const struct fm_engine *engine)
 {
-	struct option_table table = option_table_of(engine);
+	struct option_table table = option_table_of(engine), entry = conf_entry_table();
 	const struct fm_option *row;
+	size_t n = 0, n_entry = 0, k = 0;
 	cfg_opt_t *opts;
-	size_t n = 0;
 
 	while (option_row(&table, n) != NULL)
 		n++;
-	opts = fm_arena_array(mem, n + 1, cfg_opt_t);
-	for (size_t i = 0; opts != NULL && (row = option_row(&table, i)) != NULL; i++)
-		opts[i] = key_opt(row->name, option_is_list(row));
-	if (opts != NULL)
-		opts[n] = (cfg_opt_t)CFG_END();
+	while (option_row(&entry, n_entry) != NULL)
+		n_entry++;
+	opts = fm_arena_array(mem, n + n_entry + 1, cfg_opt_t);
+	if (opts == NULL)
+		return NULL;
+	for (size_t i = 0; (row = option_row(&table, i)) != NULL; i++)
+		opts[k++] = key_opt(row->name, option_is_list(row));
+	for (size_t i = 0; (row = option_row(&entry, i)) != NULL; i++)
+		if (is_entry_key(engine, row->name))
+			opts[k++] = key_opt(row->name, option_is_list(row));
+	opts[k] = (cfg_opt_t)CFG_END();
 	return opts;
 }
 

@@ -15,6 +15,7 @@ struct instance {
 	const struct fm_engine *engine;
 	const char *title; /* "" = the plain engine */
 	struct option_values *values;
+	struct option_values *entry; /* struct conf_entry */
 	const char *file;
 	unsigned line; /* where the section ends */
 	bool used;

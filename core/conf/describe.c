@@ -186,7 +186,7 @@ print_help(const struct fm_option *row, bool words, FILE *out)
 void
 describe_engine(const struct fm_engine *engine, const char *path, FILE *out)
 {
-	struct option_table table = option_table_of(engine);
+	struct option_table table = option_table_of(engine), entry = conf_entry_table();
 	const struct fm_option *row;
 
 	fprintf(out, "%s: %s\n", engine->name, engine->summary);
@@ -201,13 +201,12 @@ describe_engine(const struct fm_engine *engine, const char *path, FILE *out)
 		if (engine->traits & traits[i].bit)
 			fprintf(
 			    out, "  %s  %s\n", n++ == 0 ? "traits " : "       ", traits[i].help);
-	if (option_row(&table, 0) == NULL) {
-		fprintf(out, "\nIt has no options.\n");
-		return;
-	}
-	fprintf(out, "\nOptions, in a section %s { ... } of fmd.conf, with their defaults:\n\n",
+	fprintf(out, "\n%sptions, in a section %s { ... } of fmd.conf, with their defaults:\n\n",
+	    option_row(&table, 0) == NULL ? "It has no options but every engine's o" : "O",
 	    engine->name);
 	for (size_t i = 0; (row = option_row(&table, i)) != NULL; i++)
+		print_help(row, false, out);
+	for (size_t i = 0; (row = option_row(&entry, i)) != NULL; i++)
 		print_help(row, false, out);
 }
 
@@ -280,6 +279,9 @@ print_section(const struct fm_engine *e, FILE *out)
 void
 describe_conf_file(const struct engine_set *set, FILE *out)
 {
+	struct option_table entry = conf_entry_table();
+	const struct fm_option *row;
+
 	fputs("# fmd.conf: every option with its default, commented out.  See fmd.conf(5).\n"
 	      "# Files conf.d/*.conf beside this one are read after it, by name.\n"
 	      "# \"${VAR}\" in double quotes is taken from the environment; 'text' stays as it "
@@ -290,6 +292,11 @@ describe_conf_file(const struct engine_set *set, FILE *out)
 	      "# A section NAME { ... } holds the options of an engine as a chain names it; a\n"
 	      "# section NAME \"title\" { ... } those of the entry \"NAME:title\".\n\n",
 	    out);
+	for (size_t i = 0; (row = option_row(&entry, i)) != NULL; i++) {
+		fprintf(out, "# Any of them may say %s = %s, too:\n", row->name, row->def);
+		print_wrapped(row->help, "# ", out);
+		fputc('\n', out);
+	}
 	for (uint32_t i = 0; i < set->n_engines; i++)
 		print_section(set->engines[i].engine, out);
 }
@@ -333,6 +340,7 @@ print_man_row(const struct fm_option *row, bool words, FILE *out)
 void
 describe_man_options(const struct engine_set *set, FILE *out)
 {
+	struct option_table entry = conf_entry_table();
 	const struct fm_option *option;
 	const struct conf_row *row;
 
@@ -346,7 +354,9 @@ describe_man_options(const struct engine_set *set, FILE *out)
 		if (row->restart)
 			fputs("A change needs a restart.\n", out);
 	}
-	fputs(".SH OPTIONS OF THE ENGINES\n", out);
+	fputs(".SH OPTIONS OF THE ENGINES\n.SS every engine\n", out);
+	for (size_t i = 0; (option = option_row(&entry, i)) != NULL; i++)
+		print_man_row(option, false, out);
 	for (uint32_t i = 0; i < set->n_engines; i++) {
 		struct option_table table = option_table_of(set->engines[i].engine);
 

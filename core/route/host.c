@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "core/route/watch.h"
 #include "lib/arena.h"
 #include "lib/error.h"
 #include "lib/log.h"
@@ -30,6 +31,7 @@ struct route_host {
 	int64_t stop_ns; /* CLOCK_MONOTONIC; 0 = never */
 	atomic_bool cancelled;
 	const char *name;
+	struct watch *watch;
 };
 
 static int64_t
@@ -87,8 +89,7 @@ should_stop(const struct fm_host *s)
 {
 	const struct route_host *h = s->self;
 
-	return atomic_load_explicit(&h->cancelled, memory_order_relaxed) ||
-	    (h->stop_ns != 0 && now_ns() > h->stop_ns);
+	return atomic_load_explicit(&h->cancelled, memory_order_relaxed) || route_host_is_late(h);
 }
 
 static void
@@ -117,7 +118,10 @@ route_host_new(struct fm_pool *workers, struct fm_error *err)
 	unsigned n = fm_pool_size(workers);
 	struct route_host *h = calloc(1, sizeof(*h));
 
-	if (h == NULL || (h->arenas = calloc(n + 1, sizeof(*h->arenas))) == NULL) {
+	if (h == NULL || (h->arenas = calloc(n + 1, sizeof(*h->arenas))) == NULL ||
+	    (h->watch = watch_new()) == NULL) {
+		if (h != NULL)
+			free(h->arenas);
 		free(h);
 		fm_fail(err, FM_E_RESOURCE, "out of memory for the engines' host");
 		return NULL;
@@ -144,6 +148,7 @@ route_host_free(struct route_host *h)
 {
 	if (h == NULL)
 		return;
+	watch_free(h->watch);
 	for (unsigned i = 0; i <= h->n_workers; i++)
 		fm_arena_fini(&h->arenas[i]);
 	free(h->arenas);
@@ -159,12 +164,20 @@ route_host_begin(struct route_host *h, const struct route_call *call)
 	h->fail_at = call->fail_at;
 	h->name = call->name;
 	h->stop_ns = call->time_limit_ms > 0 ? now_ns() + call->time_limit_ms * 1000000 : 0;
+	watch_begin(h->watch, call->name, call->time_limit_ms);
 	return &h->services;
+}
+
+bool
+route_host_is_late(const struct route_host *h)
+{
+	return h->stop_ns != 0 && now_ns() > h->stop_ns;
 }
 
 void
 route_host_end(struct route_host *h)
 {
+	watch_end(h->watch);
 	for (unsigned i = 0; i <= h->n_workers; i++)
 		fm_arena_reset(&h->arenas[i]);
 }

@@ -23,6 +23,8 @@ struct route_call {
  * the next begin; end gives the scratch memory back. */
 const struct fm_host *route_host_begin(struct route_host *h, const struct route_call *call);
 void route_host_end(struct route_host *h);
+/* Is the call's time over? */
+bool route_host_is_late(const struct route_host *h);
 /* From any thread, for good: this call and all later ones are to stop. */
 void route_host_cancel(struct route_host *h);
 

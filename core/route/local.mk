@@ -19,5 +19,6 @@ CORE_SOURCES += \
 	core/route/verify_class_hops.c core/route/verify_class_masks.c core/route/verify_class_single.c \
 	core/route/verify_vl.c core/route/verify_walk.c core/route/verify_words.c \
 	core/route/verify.h \
+	core/route/watch.c core/route/watch.h \
 	core/route/worker.c core/route/worker.h
 CORE_SOURCES += core/route/props.c core/route/props.h

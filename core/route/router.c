@@ -9,6 +9,7 @@
 #include "core/route/host.h"
 #include "core/route/plan.h"
 #include "lib/error.h"
+#include "lib/log.h"
 
 int
 router_init(struct router *r, unsigned n_workers, struct fm_error *err)
@@ -104,6 +105,26 @@ call_engine(struct router *r, const struct fm_host *host, const struct fm_engine
 	return 0;
 }
 
+/* Why it stopped, and what became of one that was late and yet has tables:
+ * these are there, and the next engine would only take longer. */
+static int
+tell_time(const struct router *r, const char *name, int64_t limit_ms, int rc, struct fm_error *why)
+{
+	bool seconds = limit_ms % 1000 == 0;
+
+	if (limit_ms <= 0 || !route_host_is_late(r->host))
+		return rc;
+	if (rc == FM_E_CANCELLED)
+		return fm_context(why, "its time limit of %lld%s is over",
+		    (long long)(seconds ? limit_ms / 1000 : limit_ms), seconds ? "s" : "ms");
+	if (rc == 0)
+		log_warn("route",
+		    "engine %s took more than its time limit; its tables are used, as they are "
+		    "there, limit_ms=%lld",
+		    name, (long long)limit_ms);
+	return rc;
+}
+
 int
 route_once(struct router *r, const struct fm_engine *engine, const void *opts,
     const struct fm_fabric *fab, const struct fm_tables *prev, int64_t time_limit_ms,
@@ -117,6 +138,7 @@ route_once(struct router *r, const struct fm_engine *engine, const void *opts,
 		.name = engine->name });
 	int rc = call_engine(r, host, engine, opts, fab, prev, out, &why);
 
+	rc = tell_time(r, engine->name, time_limit_ms, rc, &why);
 	route_host_end(r->host);
 	if (rc != 0 && err != NULL)
 		*err = why;

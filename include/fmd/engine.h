@@ -224,8 +224,9 @@ struct fm_host {
 	void (*parallel_for)(const struct fm_host *, uint32_t n,
 	    void (*fn)(void *arg, uint32_t i, unsigned worker), void *arg);
 	unsigned (*n_workers)(const struct fm_host *);
-	bool (*should_stop)(
-	    const struct fm_host *); /* cancelled or over its time limit; poll every ~ms */
+	/* Cancelled or over its time limit: answer FM_E_CANCELLED.  Poll every ~ms; who
+	 * does not is waited for, with a warning. */
+	bool (*should_stop)(const struct fm_host *);
 	void (*progress)(const struct fm_host *, uint32_t done, uint32_t total);
 	void (*log)(const struct fm_host *, int level, const char *fmt, ...)
 	    __attribute__((format(printf, 3, 4)));

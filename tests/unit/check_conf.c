@@ -140,6 +140,11 @@ static const struct {
 	    "fmd.conf:2: unknown key blance of good: did you mean balance?" },
 	{ "good {\n\tnonsense = 1\n}\n",
 	    "fmd.conf:2: unknown key nonsense of good: fmd --help=good lists them" },
+	{ "good {\n\ttime_limit = 5\n}\n",
+	    "fmd.conf:2: good: time_limit = 5 has no unit that fits: write a number and ms, s, min "
+	    "or h" },
+	{ "good \"a\" {\n\ttime_limit = 25h\n}\n",
+	    "fmd.conf:2: good a: time_limit = 25h is outside 0..24h" },
 	{ "adaptive_routing {\n\tthreshold = 8\n}\n",
 	    "fmd.conf:2: adaptive_routing.threshold = 8 is outside 0..7" },
 	{ "AdaptiveRouting {\n\tARFrequency = 9\n}\n",
@@ -436,6 +441,24 @@ START_TEST(adaptive_routing_section)
 }
 END_TEST
 
+START_TEST(time_limit_of_an_entry)
+{
+	struct conf *c;
+
+	write_file("fmd.conf",
+	    "chain = { \"good\", \"good:a\", \"good:b\", \"good:c\" }\nengine_time_limit = 7s\n"
+	    "good \"a\" { time_limit = 250ms }\ngood \"b\" { time_limit = 0 }\n"
+	    "good \"c\" { max_hops = 3 }\n");
+	c = load(NULL, 0);
+	ck_assert_uint_eq(c->chain.n_entries, 4);
+	ck_assert_int_eq(c->chain.entries[0].time_limit_ms, 7000);
+	ck_assert_int_eq(c->chain.entries[1].time_limit_ms, 250);
+	ck_assert_int_eq(c->chain.entries[2].time_limit_ms, 0);
+	ck_assert_int_eq(c->chain.entries[3].time_limit_ms, 7000);
+	conf_put(c);
+}
+END_TEST
+
 START_TEST(rows_are_sound)
 {
 	struct option_table table = conf_option_table();
@@ -472,6 +495,7 @@ main(void)
 	tcase_add_test(tc, unused_section_is_warned_of);
 	tcase_add_test(tc, generated_file_is_the_defaults);
 	tcase_add_test(tc, adaptive_routing_section);
+	tcase_add_test(tc, time_limit_of_an_entry);
 	tcase_add_test(tc, rows_are_sound);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_NORMAL);

@@ -5,12 +5,14 @@
  * always to the right is connected, loop-free and a credit loop.
  */
 #include <check.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/route/plan.h"
 #include "core/topo/netlist.h"
 #include "lib/error.h"
+#include "lib/log.h"
 
 #undef fail /* check.h has an old macro of this name */
 
@@ -67,7 +69,26 @@ route_slow(const struct fm_host *h, const struct fm_fabric *f, const struct fm_r
 {
 	while (!h->should_stop(h))
 		continue;
-	return h->fail(err, FM_E_CANCELLED, "stopped");
+	return h->fail(err, FM_E_CANCELLED, "its time limit of 10ms is over: stopped");
+}
+
+/* Works until it has been warned of, and asks nobody. */
+static atomic_bool warned;
+
+static void
+hear(void *arg, enum fm_log_level level, const char *subsystem, const char *text)
+{
+	if (strstr(text, "engine deaf is over its time limit and does not stop") != NULL)
+		atomic_store(&warned, true);
+}
+
+static int
+route_deaf(const struct fm_host *h, const struct fm_fabric *f, const struct fm_request *req,
+    const void *opts, struct fm_tables *out, struct fm_error *err)
+{
+	while (!atomic_load(&warned))
+		continue;
+	return route_right(h, f, req, opts, out, err);
 }
 
 static int
@@ -145,6 +166,7 @@ FM_ENGINE(
 FM_ENGINE(liar, .route = route_right, .traits = FM_PROVIDES_LFT | FM_PROMISES_NO_CREDIT_LOOPS);
 FM_ENGINE(loop, .route = route_loop);
 FM_ENGINE(slow, .route = route_slow);
+FM_ENGINE(deaf, .route = route_deaf);
 FM_ENGINE(many, .route = route_many_vls);
 
 #define ENTRY(id) \
@@ -274,7 +296,24 @@ START_TEST(a_time_limit_ends_a_slow_engine)
 	slow.time_limit_ms = 10;
 	p = make(&slow, 1, true, false);
 	ck_assert_ptr_nonnull(p->tables);
-	ck_assert_str_eq(p->refused.item[0].reason, "stopped");
+	ck_assert_str_eq(p->refused.item[0].reason, "its time limit of 10ms is over: stopped");
+	plan_put(p);
+}
+END_TEST
+
+START_TEST(an_engine_that_does_not_ask_is_warned_of_and_its_tables_are_used)
+{
+	struct chain_entry entries[] = { ENTRY(deaf), ENTRY(no) };
+	struct plan *p;
+
+	atomic_store(&warned, false);
+	fm_log_set_sink(hear, NULL);
+	entries[0].time_limit_ms = 1;
+	p = make(entries, 2, true, true);
+	fm_log_set_sink(NULL, NULL);
+	ck_assert(atomic_load(&warned));
+	ck_assert_str_eq(p->engine, "deaf");
+	ck_assert_uint_eq(p->refused.n, 0);
 	plan_put(p);
 }
 END_TEST
@@ -346,6 +385,7 @@ main(void)
 	tcase_add_test(t, an_engine_that_probes_while_routing_is_not_asked_first);
 	tcase_add_test(t, credit_loops_pass_only_where_they_are_allowed);
 	tcase_add_test(t, a_time_limit_ends_a_slow_engine);
+	tcase_add_test(t, an_engine_that_does_not_ask_is_warned_of_and_its_tables_are_used);
 	tcase_add_test(t, alternatives_that_close_a_credit_loop_are_given_up);
 	tcase_add_test(t, bad_alternatives_are_refused_and_the_chain_goes_on);
 	suite_add_tcase(s, t);
