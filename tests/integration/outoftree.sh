@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# An engine built elsewhere: the skeleton copied out, renamed, compiled with
-# pkg-config against what "make install" lays down, dropped into a folder and
-# found.  Runs in the build directory.
+# Engines built elsewhere, with pkg-config against what "make install" lays down,
+# dropped into a folder and found: the skeleton copied out and renamed, and the one
+# that HACKING.md shows a newcomer, text and commands as they stand there.
+# Runs in the build directory.
 set -eu
 top=$(cd "${srcdir:-..}" && pwd)
 tmp=$(mktemp -d)
@@ -26,3 +27,36 @@ ${CC:-cc} -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Werror -O2 -shared -fP
 ./fmroute gen pgft 2 6,6 1,6 1,1 >"$tmp/tree.net"
 ./fmd-engine-check "$tmp/engines/myengine.so" "$tmp/tree.net" | grep '^ok ' ||
 	{ echo "the engine built out of tree does not hold"; exit 1; }
+
+# ---- HACKING.md alone: its engine, its command to build it, its commands to use it
+guide=$top/HACKING.md
+mkdir "$tmp/guide"
+sed -n '/^   ```c$/,/^   ```$/p' "$guide" | sed '1d;$d;s/^   //' >"$tmp/guide/my.c"
+n=$(wc -l <"$tmp/guide/my.c")
+[ "$n" -gt 20 ] && [ "$n" -lt 100 ] || { echo "the engine of HACKING.md has $n lines"; exit 1; }
+build=$(sed -n 's/^2\. Build: `\(.*\)`\.$/\1/p' "$guide")
+case $build in
+*pkg-config*my.c*) ;;
+*) echo "no command to build my.c in HACKING.md: $build"; exit 1 ;;
+esac
+(cd "$tmp/guide" && eval "$build -Wall -Werror") || { echo "HACKING.md does not build: $build"; exit 1; }
+./fmd-engine-check "$tmp/guide/my.so" "$tmp/tree.net" | grep '^ok ' ||
+	{ echo "the engine of HACKING.md does not hold"; exit 1; }
+
+# step NUMBER: the first command of this step, with FABRIC in it, run in the folder.
+step() {
+	command=$(sed -n "s/^$1\\. [A-Z][a-z]*: \`\([^\`]*\)\`.*/\1/p" "$guide" | sed "s|FABRIC[.]*|$tmp/tree.net|")
+	(cd "$tmp/guide" && PATH=$build_dir:$PATH && export PATH && eval "$command $2")
+}
+build_dir=$PWD
+step 3 '' | grep -q '^ok ' || { echo "step 3 of HACKING.md: $command"; exit 1; }
+step 4 '--config=none --json' >"$tmp/out" || { echo "step 4 of HACKING.md: $command"; exit 1; }
+for fact in '"engine": "my"' '"refused": \[\]' '"unreachable_pairs": 0' '"loops": 0' '"credit_loops": 0' '"a2a_max_over_avg"'; do
+	grep -q "$fact" "$tmp/out" || { echo "step 4 of HACKING.md, no $fact:"; cat "$tmp/out"; exit 1; }
+done
+daemon=$(sed -n 's/^ *`\(fmd --plugin-dir[^`]*\)`.*/\1/p' "$guide")
+[ -n "$daemon" ] || { echo "HACKING.md does not start fmd"; exit 1; }
+(cd "$tmp/guide" && PATH=$build_dir:$PATH && export PATH &&
+	eval "$daemon --plugin-dir=$build_dir/plugins/engines/.libs --config=none --transport=sim:$tmp/tree.net --state-dir=$tmp/state --once") \
+	>"$tmp/log" 2>&1 && grep -q 'SUBNET UP.*engine my' "$tmp/log" ||
+	{ echo "fmd does not bring the subnet up by the engine of HACKING.md:"; cat "$tmp/log"; exit 1; }
