@@ -113,3 +113,21 @@ nue_sources = \
 	plugins/engines/nue/nue.c plugins/engines/nue/nue.h \
 	plugins/engines/nue/rank.c plugins/engines/nue/room.c \
 	plugins/engines/nue/trees.c
+torus2qos_sources = \
+	plugins/engines/torus2qos/conf.c \
+	plugins/engines/torus2qos/mcast.c \
+	plugins/engines/torus2qos/torus2qos.c plugins/engines/torus2qos/torus2qos.h
+plugin_LTLIBRARIES += plugins/engines/torus2qos.la
+plugins_engines_torus2qos_la_SOURCES = $(torus2qos_sources)
+plugins_engines_torus2qos_la_LDFLAGS = $(engine_ldflags)
+plugins_engines_torus2qos_la_LIBADD = libfmcommon.la
+
+plugin_LTLIBRARIES += plugins/engines/dor.la
+plugins_engines_dor_la_SOURCES = plugins/engines/dor/dor.c
+plugins_engines_dor_la_LDFLAGS = $(engine_ldflags)
+plugins_engines_dor_la_LIBADD = libfmcommon.la
+
+plugin_LTLIBRARIES += plugins/engines/hyperx.la
+plugins_engines_hyperx_la_SOURCES = plugins/engines/hyperx/hyperx.c
+plugins_engines_hyperx_la_LDFLAGS = $(engine_ldflags)
+plugins_engines_hyperx_la_LIBADD = libfmcommon.la

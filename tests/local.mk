@@ -210,6 +210,12 @@ tests_engine_check_dragonfly_SOURCES = tests/engine/check_dragonfly.c \
 tests_engine_check_dragonfly_CFLAGS = $(unit_cflags)
 tests_engine_check_dragonfly_LDADD = $(unit_ldadd)
 
+UNIT_TESTS += tests/engine/check_grid
+tests_engine_check_grid_SOURCES = tests/engine/check_grid.c tests/unit/generate_words.h \
+	$(torus2qos_sources) plugins/engines/dor/dor.c plugins/engines/hyperx/hyperx.c
+tests_engine_check_grid_CFLAGS = $(unit_cflags)
+tests_engine_check_grid_LDADD = $(unit_ldadd)
+
 include tests/sweep/local.mk
 
 UNIT_TESTS += tests/engine/check_paths

@@ -91,29 +91,27 @@ start(struct grid_work *w, struct fm_grids *out, struct fm_error *err)
 	return find_reverses(w, rev, err);
 }
 
-/* Dimension and step between two cells; false: they are not neighbours. */
+/* Dimension and step between two cells; false: they are not neighbours.  Cells that
+ * differ in dimension d alone lie stride[d] to (size[d] - 1) * stride[d] apart. */
 static bool
 step_between(const struct fm_grid *g, uint32_t from, uint32_t to, uint8_t *dim, int8_t *step)
 {
-	uint32_t n = 0, x = 0, y = 0;
+	uint32_t apart = to > from ? to - from : from - to, d = 0, low, n;
 
-	for (uint32_t d = 0; d < g->n_dims; d++) {
-		uint32_t a = fm_grid_at(g, from, d), b = fm_grid_at(g, to, d);
-
-		if (a == b)
-			continue;
-		n++;
-		x = a;
-		y = b;
-		*dim = (uint8_t)d;
-	}
-	if (n != 1)
+	while (d < g->n_dims && apart < g->stride[d])
+		d++;
+	if (d == g->n_dims)
 		return false;
-	*step = y > x ? 1 : -1;
-	if (g->kind[*dim] == FM_GRID_CLIQUE || x + 1 == y || y + 1 == x)
+	low = fm_grid_at(g, to > from ? from : to, d);
+	n = apart / g->stride[d];
+	*dim = (uint8_t)d;
+	*step = to > from ? 1 : -1;
+	if (n * g->stride[d] != apart || low + n >= g->size[d])
+		return false;
+	if (g->kind[d] == FM_GRID_CLIQUE || n == 1)
 		return true;
 	*step = (int8_t) - *step;
-	return g->kind[*dim] == FM_GRID_RING && (x > y ? x - y : y - x) + 1 == g->size[*dim];
+	return g->kind[d] == FM_GRID_RING && n + 1 == g->size[d];
 }
 
 /* Pairs of neighbouring cells, both with a switch. */
@@ -122,19 +120,21 @@ count_neighbours(const struct fm_grid *g)
 {
 	uint32_t n = 0;
 
-	for (uint32_t cell = 0; cell < g->n_cells; cell++)
-		for (uint32_t d = 0; g->cell_sw[cell] != FM_NONE && d < g->n_dims; d++) {
-			uint32_t x = fm_grid_at(g, cell, d), next;
+	for (uint32_t d = 0; d < g->n_dims; d++)
+		for (uint32_t cell = 0; cell < g->n_cells; cell++) {
+			uint32_t x, next;
 
-			if (g->kind[d] == FM_GRID_CLIQUE) {
-				for (; x + 1 < g->size[d]; x++)
-					n += g->cell_sw[cell +
-						 (x + 1 - fm_grid_at(g, cell, d)) * g->stride[d]] !=
-					    FM_NONE;
+			if (g->cell_sw[cell] == FM_NONE)
 				continue;
+			x = fm_grid_at(g, cell, d);
+			if (g->kind[d] == FM_GRID_RING && x + 1 == g->size[d])
+				n += g->cell_sw[cell - x * g->stride[d]] != FM_NONE;
+			for (next = cell; ++x < g->size[d];) {
+				next += g->stride[d];
+				n += g->cell_sw[next] != FM_NONE;
+				if (g->kind[d] != FM_GRID_CLIQUE)
+					break;
 			}
-			next = fm_grid_step(g, cell, d, 1);
-			n += next != FM_NONE && g->cell_sw[next] != FM_NONE;
 		}
 	return n;
 }
@@ -206,16 +206,18 @@ join_fours(
 	uint32_t partner[FM_GRID_MAX_DIMS];
 	uint32_t n_dims = out->grid[which].n_dims;
 	int rc = grid_find_fours(w->host, w->fab, w->arcs, out, which, any, partner, err);
+	bool joined = false;
 
 	/* From the last on: joining moves the dimensions behind. */
 	for (uint32_t d = n_dims; rc == 0 && d-- > 0;)
 		if (partner[d] != FM_NONE && d < partner[d]) {
+			joined = true;
 			rc = fm_grid_join(w->host, w->arcs, out, which, d, partner[d], err);
 			for (uint32_t e = 0; e < d; e++)
 				if (partner[e] != FM_NONE && partner[e] > partner[d])
 					partner[e]--;
 		}
-	return rc != 0 ? rc : show(w, out, which, err);
+	return rc != 0 || !joined ? rc : show(w, out, which, err);
 }
 
 int

@@ -110,7 +110,7 @@ fm_lids_build(const struct fm_host *host, const struct fm_fabric *fab, const fm_
 }
 
 void
-fm_lids_scatter(const struct fm_lids *lids, const uint8_t *by_position, uint8_t *lft)
+fm_lids_lay(const struct fm_lids *lids, const uint8_t *by_position, uint8_t nobody, uint8_t *row)
 {
 	uint32_t at = 0; /* entries before are written */
 
@@ -119,16 +119,22 @@ fm_lids_scatter(const struct fm_lids *lids, const uint8_t *by_position, uint8_t 
 		const uint8_t *from = by_position + run->position;
 
 		if (at < run->lid)
-			memset(lft + at, FM_PORT_NONE, run->lid - at);
+			memset(row + at, nobody, run->lid - at);
 		at = (uint32_t)run->lid + run->n;
 		if (!run->wide)
 			for (uint32_t k = 0; k < run->n; k++)
-				lft[run->lid + k] = from[k];
+				row[run->lid + k] = from[k];
 		else
 			for (uint32_t k = 0; k < run->n; k += FM_RUN_BYTES)
-				memcpy(lft + run->lid + k, from + k, FM_RUN_BYTES);
+				memcpy(row + run->lid + k, from + k, FM_RUN_BYTES);
 	}
-	memset(lft + at, FM_PORT_NONE, lids->max_lid + 1u - at);
+	memset(row + at, nobody, lids->max_lid + 1u - at);
+}
+
+void
+fm_lids_scatter(const struct fm_lids *lids, const uint8_t *by_position, uint8_t *lft)
+{
+	fm_lids_lay(lids, by_position, FM_PORT_NONE, lft);
 }
 
 void

@@ -57,6 +57,10 @@ int fm_lids_build(const struct fm_host *host, const struct fm_fabric *fab, const
  * up to max_lid: FM_PORT_NONE for LIDs of nobody. */
 void fm_lids_scatter(const struct fm_lids *lids, const uint8_t *by_position, uint8_t *lft);
 
+/* The same for any row of bytes, such as SLs: `nobody` for LIDs of nobody. */
+void fm_lids_lay(
+    const struct fm_lids *lids, const uint8_t *by_position, uint8_t nobody, uint8_t *row);
+
 /* The switch's own ends: the port they hang off. */
 void fm_lids_local(const struct fm_fabric *fab, fm_sw sw, uint8_t *lft);
 

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Rows of the LFT from the steps of one switch.
+ *
+ * In the order of cells (the last coordinate runs fastest) what a switch sends one
+ * way is a few runs: a plane for each coordinate of the first dimension it differs
+ * in, within its own plane a line, within its own line a cell.  So a row is
+ * written by memset, by *code* (which of the switch's arcs, or which of its choices),
+ * then laid out by destination and by LID.  Where every arc is one cable the code
+ * is the port.
+ *
+ *	cells 0 .. n-1	| x = 0 plane | own plane: lines, own line: cells | x = 2 plane |
+ *
+ * O(table bytes), memory bound; rows in parallel.
+ */
+#include <string.h>
+
+#include "plugins/common/grid_steps.h"
+
+#define NO_WAY 255
+
+/* What a code stands for: cables to deal over. */
+struct way {
+	uint16_t first, n; /* in ports[] */
+};
+
+struct worker {
+	uint8_t *by_cell, *by_position;
+	struct way way[256];
+	uint8_t ports[256 * FM_STEP_CHOICES];
+	uint32_t n_ways, n_ports;
+	uint32_t several[256]; /* code - degree -> index of several[] */
+	bool single;	       /* every way of this switch is one cable: codes are ports */
+};
+
+struct job {
+	const struct fm_grid_fill *fill;
+	const struct fm_grid_steps *s;
+	const struct fm_tables *out;
+	struct worker **workers; /* [n_workers] */
+	uint64_t n_lost;
+};
+
+/* ------------------------------------------------------------ ways of a switch */
+
+static void
+add_ports(struct worker *w, const struct fm_grid_steps *s, fm_arc a)
+{
+	for (fm_link l = s->arcs->link[a]; l < s->arcs->link[a + 1]; l++)
+		w->ports[w->n_ports++] = s->fab->link_port[l];
+}
+
+static void
+load_ways(struct worker *w, const struct fm_grid_steps *s, fm_sw u)
+{
+	const struct fm_grid *g = &s->grids->grid[s->grids->grid_of[u]];
+	uint32_t last_size = g->n_dims > 0 ? g->size[g->n_dims - 1] : 0;
+
+	w->n_ways = w->n_ports = 0;
+	w->single = true;
+	for (fm_arc a = s->arcs->first[u]; a < s->arcs->first[u + 1]; a++) {
+		struct way *way = &w->way[w->n_ways++];
+
+		way->first = (uint16_t)w->n_ports;
+		add_ports(w, s, a);
+		way->n = (uint16_t)(w->n_ports - way->first);
+		w->single = w->single && way->n == 1;
+	}
+	/* Choices of the last dimension are dealt by destination. */
+	for (uint32_t i = s->first_slot[u + 1] - last_size; i < s->first_slot[u + 1]; i++)
+		if (s->slot[i] < FM_STEP_TURN && (s->slot[i] & FM_STEP_SEVERAL) != 0)
+			w->single = false;
+}
+
+static uint8_t
+code_of(const struct worker *w, const struct fm_grid_steps *s, fm_sw u, fm_arc a)
+{
+	if (w->single)
+		return s->fab->link_port[s->arcs->link[a]];
+	return (uint8_t)(a - s->arcs->first[u]);
+}
+
+/* A way over all arcs of a choice, cable by cable in turn; the first arc when codes run out. */
+static uint8_t
+code_of_several(struct worker *w, const struct fm_grid_steps *s, fm_sw u, uint32_t several)
+{
+	const struct fm_grid_choice *c = &s->several[several];
+	uint32_t degree = s->arcs->first[u + 1] - s->arcs->first[u], code;
+	struct way *way;
+
+	for (code = degree; code < w->n_ways; code++)
+		if (w->several[code - degree] == several)
+			return (uint8_t)code;
+	if (w->single || code >= NO_WAY || w->n_ports + 255 > sizeof(w->ports))
+		return code_of(w, s, u, c->arc[0]);
+	way = &w->way[w->n_ways++];
+	w->several[code - degree] = several;
+	way->first = (uint16_t)w->n_ports;
+	for (uint32_t k = 0, more = 1; more; k++) {
+		more = 0;
+		for (uint32_t i = 0; i < c->n; i++)
+			if (k < fm_arc_width(s->arcs, c->arc[i])) {
+				w->ports[w->n_ports++] =
+				    s->fab->link_port[s->arcs->link[c->arc[i]] + k];
+				more = 1;
+			}
+	}
+	way->n = (uint16_t)(w->n_ports - way->first);
+	return (uint8_t)code;
+}
+
+/* ------------------------------------------------------------ cells */
+
+struct plane {
+	struct worker *w;
+	const struct fm_grid_steps *s;
+	const struct fm_grid *g;
+	const uint32_t *dim_slot;
+	fm_sw u;
+	uint32_t cell; /* of u */
+};
+
+/* What lies in the cells from base on, strides of dimension d, another coordinate of d. */
+static void
+fill_choice(struct plane *p, uint32_t d, uint32_t base, uint32_t several)
+{
+	const struct fm_grid_choice *c = &p->s->several[several];
+	uint8_t *cells = p->w->by_cell + base;
+	uint32_t stride;
+
+	if (d + 1 == p->g->n_dims) {
+		*cells = code_of_several(p->w, p->s, p->u, several);
+		return;
+	}
+	stride = p->g->stride[d + 1];
+	for (uint32_t y = 0; y < p->g->size[d + 1]; y++, cells += stride)
+		memset(cells, code_of(p->w, p->s, p->u, c->arc[y % c->n]), stride);
+}
+
+/* Cells that have the coordinates of base up to dimension d. */
+static void
+fill_cells(struct plane *p, uint32_t d, uint32_t base)
+{
+	const uint32_t *slot;
+	uint32_t own, stride;
+
+	if (d == p->g->n_dims) {
+		p->w->by_cell[base] = NO_WAY;
+		return;
+	}
+	slot = &p->s->slot[p->s->first_slot[p->u] + p->dim_slot[d]];
+	own = fm_grid_at(p->g, p->cell, d);
+	stride = p->g->stride[d];
+	for (uint32_t x = 0; x < p->g->size[d]; x++) {
+		uint32_t at = base + x * stride;
+
+		if (x == own || slot[x] == FM_STEP_TURN)
+			fill_cells(p, d + 1, at);
+		else if (slot[x] == FM_NONE)
+			memset(p->w->by_cell + at, NO_WAY, stride);
+		else if (slot[x] & FM_STEP_SEVERAL)
+			fill_choice(p, d, at, slot[x] & ~FM_STEP_SEVERAL);
+		else
+			memset(p->w->by_cell + at, code_of(p->w, p->s, p->u, slot[x]), stride);
+	}
+}
+
+/* ------------------------------------------------------------ positions */
+
+/* Positions from..to-1 of destinations that all go one way. */
+static void
+deal(struct worker *w, const struct fm_grid_fill *f, uint8_t code, uint32_t from, uint32_t to)
+{
+	const struct way *way = &w->way[code];
+	const uint8_t *ports = w->ports + way->first;
+
+	if (w->single || code == NO_WAY || way->n == 1)
+		memset(w->by_position + from, w->single || code == NO_WAY ? code : ports[0],
+		    to - from);
+	else
+		for (uint32_t i = from; i < to; i++)
+			w->by_position[i] = ports[f->number[i] % way->n];
+}
+
+/* Runs of equal cells to positions from start on; `plain`: bytes are values, not codes. */
+static void
+lay_runs(struct worker *w, const struct fm_grid_fill *f, const struct fm_grid *g,
+    const uint32_t *first, uint32_t start, bool plain)
+{
+	for (uint32_t cell = 0, column = 0; cell < g->n_cells;) {
+		uint32_t from = start + first[column];
+		uint8_t value = w->by_cell[cell];
+
+		for (; cell < g->n_cells && w->by_cell[cell] == value; cell++)
+			column += g->cell_sw[cell] != FM_NONE;
+		if (plain)
+			memset(w->by_position + from, value, start + first[column] - from);
+		else
+			deal(w, f, value, from, start + first[column]);
+	}
+}
+
+static void
+lay_out(struct worker *w, const struct fm_grid_fill *f, uint32_t grid, bool plain)
+{
+	const struct fm_grid *g = &f->steps->grids->grid[grid];
+
+	for (unsigned i = 0; i < FM_SPACES; i++) {
+		const struct fm_lid_space *space = &f->lids.space[i];
+		const uint32_t *first = space->first + f->grid_column[grid];
+		bool copies = f->one_each[i] && g->n_holes == 0 && (plain || w->single);
+
+		for (uint32_t offset = 0; offset < space->n_offsets; offset++) {
+			uint32_t start = space->start + offset * space->n;
+
+			if (copies)
+				memcpy(w->by_position + start + first[0], w->by_cell, g->n_cells);
+			else
+				lay_runs(w, f, g, first, start, plain);
+		}
+	}
+}
+
+/* Cells that have a switch, but no way there. */
+static void
+count_lost(struct job *j, const struct plane *p)
+{
+	uint64_t n = 0;
+
+	for (uint32_t cell = 0; cell < p->g->n_cells; cell++)
+		n += p->w->by_cell[cell] == NO_WAY && p->g->cell_sw[cell] != FM_NONE &&
+		    cell != p->cell;
+	if (n > 0)
+		__atomic_fetch_add(&j->n_lost, n, __ATOMIC_RELAXED);
+}
+
+static void
+fill_row(void *arg, uint32_t u, unsigned worker)
+{
+	struct job *j = arg;
+	const struct fm_grid_fill *f = j->fill;
+	const struct fm_grid_steps *s = j->s;
+	uint32_t grid = s->grids->grid_of[u];
+	struct worker *w = j->workers[worker];
+	struct plane p = { .w = w,
+		.s = s,
+		.g = &s->grids->grid[grid],
+		.dim_slot = s->dim_slot[grid],
+		.u = u,
+		.cell = s->grids->cell[u] };
+
+	if (s->host->should_stop(s->host))
+		return;
+	load_ways(w, s, u);
+	if (f->ways != NULL) {
+		w->single = false;
+		f->ways(f->arg, u, w->by_cell);
+	} else {
+		fill_cells(&p, 0, 0);
+		if (p.g->n_holes > 0)
+			count_lost(j, &p);
+	}
+	if (s->grids->n_grids > 1)
+		memset(w->by_position, NO_WAY, f->lids.n_positions);
+	lay_out(w, f, grid, false);
+	fm_lids_scatter(&f->lids, w->by_position, j->out->lft[u]);
+	fm_lids_local(s->fab, u, j->out->lft[u]);
+	if (f->sls == NULL)
+		return;
+	f->sls(f->arg, u, w->by_cell);
+	if (s->grids->n_grids > 1)
+		memset(w->by_position, 0, f->lids.n_positions);
+	lay_out(w, f, grid, true);
+	fm_lids_lay(&f->lids, w->by_position, 0, j->out->sl[u]);
+}
+
+/* ------------------------------------------------------------ set-up */
+
+static int
+list_columns(struct fm_grid_fill *f, struct fm_error *err)
+{
+	const struct fm_grid_steps *s = f->steps;
+	fm_sw *columns = fm_scratch_array(s->host, s->fab->n_switches, fm_sw);
+	uint32_t n = 0;
+
+	f->grid_column = fm_scratch_array(s->host, s->grids->n_grids, uint32_t);
+	if (columns == NULL || f->grid_column == NULL)
+		return fm_no_scratch(s->host, "columns of a grid", err);
+	for (uint32_t i = 0; i < s->grids->n_grids; i++) {
+		const struct fm_grid *g = &s->grids->grid[i];
+
+		f->grid_column[i] = n;
+		f->most_cells = g->n_cells > f->most_cells ? g->n_cells : f->most_cells;
+		for (uint32_t cell = 0; cell < g->n_cells; cell++)
+			if (g->cell_sw[cell] != FM_NONE)
+				columns[n++] = g->cell_sw[cell];
+	}
+	return fm_lids_build(s->host, s->fab, columns, n, &f->lids, err);
+}
+
+/* The ends of a column, numbered in the order of their ports, on from the column before. */
+static void
+number_column(struct fm_grid_fill *f, const struct fm_lid_space *space, uint32_t column,
+    const uint8_t *port_order)
+{
+	const uint8_t *port = f->steps->fab->end_port;
+	uint32_t from = space->first[column], to = space->first[column + 1];
+
+	for (uint32_t i = from; i < to; i++) {
+		uint32_t before = 0;
+
+		for (uint32_t k = from; k < to && port_order != NULL; k++) {
+			uint8_t a = port_order[port[space->end[k]]],
+				b = port_order[port[space->end[i]]];
+
+			before += a < b || (a == b && k < i);
+		}
+		if (port_order == NULL)
+			before = i - from;
+		for (uint32_t offset = 0; offset < space->n_offsets; offset++)
+			f->number[space->start + offset * space->n + i] = from + before + offset;
+	}
+}
+
+int
+fm_grid_fill_init(const struct fm_grid_steps *steps, const uint8_t *port_order,
+    struct fm_grid_fill *out, struct fm_error *err)
+{
+	struct fm_grid_fill f = { .steps = steps };
+	int rc = list_columns(&f, err);
+
+	if (rc != 0)
+		return rc;
+	f.number = fm_scratch_array(steps->host, f.lids.n_positions, uint32_t);
+	if (f.number == NULL)
+		return fm_no_scratch(steps->host, "order of destinations", err);
+	for (unsigned i = 0; i < FM_SPACES; i++) {
+		const uint32_t *first = f.lids.space[i].first;
+
+		f.one_each[i] = true;
+		for (uint32_t column = 0; column < f.lids.n_columns; column++) {
+			number_column(&f, &f.lids.space[i], column, port_order);
+			f.one_each[i] = f.one_each[i] && first[column + 1] - first[column] == 1;
+		}
+	}
+	*out = f;
+	return 0;
+}
+
+int
+fm_grid_fill_rows(struct fm_grid_fill *fill, const struct fm_tables *out, struct fm_error *err)
+{
+	const struct fm_grid_steps *s = fill->steps;
+	unsigned n = s->host->n_workers(s->host);
+	struct job j = { .fill = fill, .s = s, .out = out };
+
+	j.workers = fm_scratch_array(s->host, n, struct worker *);
+	if (j.workers == NULL)
+		return fm_no_scratch(s->host, "rows of tables", err);
+	for (unsigned i = 0; i < n; i++) {
+		struct worker *w = fm_scratch_array(s->host, 1, struct worker);
+
+		if (w != NULL) {
+			w->by_cell = fm_scratch_array(s->host, fill->most_cells, uint8_t);
+			w->by_position = fm_scratch_array(
+			    s->host, (size_t)fill->lids.n_positions + FM_RUN_BYTES, uint8_t);
+		}
+		if (w == NULL || w->by_cell == NULL || w->by_position == NULL)
+			return fm_no_scratch(s->host, "rows of tables", err);
+		j.workers[i] = w;
+	}
+	s->host->parallel_for(s->host, s->fab->n_switches, fill_row, &j);
+	if (s->host->should_stop(s->host))
+		return s->host->fail(err, FM_E_CANCELLED, "stopped while filling the tables");
+	fill->n_lost = j.n_lost;
+	return 0;
+}
