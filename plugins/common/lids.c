@@ -82,6 +82,35 @@ find_runs(const uint32_t *position, uint32_t max_lid, struct fm_lid_run *runs)
 	return n;
 }
 
+/* Short runs are slower than looking up every LID by itself. */
+static int
+list_positions(const struct fm_host *host, const uint32_t *position, struct fm_lids *lids,
+    struct fm_error *err)
+{
+	uint32_t n = 0;
+	uint16_t *to;
+	struct fm_lid_run *gaps;
+
+	if (lids->n_runs < lids->max_lid / 16u + 64 || lids->n_positions > UINT16_MAX)
+		return 0;
+	to = fm_scratch_array(host, (size_t)lids->max_lid + 1, uint16_t);
+	gaps = fm_scratch_array(host, (size_t)lids->n_runs + 1, struct fm_lid_run);
+	if (to == NULL || gaps == NULL)
+		return fm_no_scratch(host, "positions of LIDs", err);
+	for (uint32_t lid = 0; lid <= lids->max_lid; lid++) {
+		if (position[lid] != FM_NONE)
+			to[lid] = (uint16_t)position[lid];
+		else if (n > 0 && gaps[n - 1].lid + gaps[n - 1].n == (int)lid)
+			gaps[n - 1].n++;
+		else
+			gaps[n++] = (struct fm_lid_run){ .lid = (uint16_t)lid, .n = 1 };
+	}
+	lids->position = to;
+	lids->gaps = gaps;
+	lids->n_gaps = n;
+	return 0;
+}
+
 int
 fm_lids_build(const struct fm_host *host, const struct fm_fabric *fab, const fm_sw *column_sw,
     uint32_t n_columns, struct fm_lids *out, struct fm_error *err)
@@ -106,7 +135,18 @@ fm_lids_build(const struct fm_host *host, const struct fm_fabric *fab, const fm_
 		note_positions(fab, &out->space[i], position);
 	out->n_runs = find_runs(position, fab->max_lid, runs);
 	out->runs = runs;
-	return 0;
+	return list_positions(host, position, out, err);
+}
+
+static void
+look_up(const struct fm_lids *lids, const uint8_t *by_position, uint8_t nobody, uint8_t *row)
+{
+	const uint16_t *position = lids->position;
+
+	for (uint32_t lid = 0; lid <= lids->max_lid; lid++)
+		row[lid] = by_position[position[lid]];
+	for (uint32_t i = 0; i < lids->n_gaps; i++)
+		memset(row + lids->gaps[i].lid, nobody, lids->gaps[i].n);
 }
 
 void
@@ -114,6 +154,10 @@ fm_lids_lay(const struct fm_lids *lids, const uint8_t *by_position, uint8_t nobo
 {
 	uint32_t at = 0; /* entries before are written */
 
+	if (lids->position != NULL) {
+		look_up(lids, by_position, nobody, row);
+		return;
+	}
 	for (uint32_t i = 0; i < lids->n_runs; i++) {
 		const struct fm_lid_run *run = &lids->runs[i];
 		const uint8_t *from = by_position + run->position;

@@ -47,6 +47,11 @@ struct fm_lids {
 	const struct fm_lid_run
 	    *runs; /* [n_runs] consecutive positions that are consecutive LIDs */
 	uint32_t n_runs;
+	/* Where runs are short: [max_lid + 1] position of each LID, whatever for LIDs of
+	 * nobody, which are the gaps; else NULL. */
+	const uint16_t *position;
+	const struct fm_lid_run *gaps; /* [n_gaps] lid and n */
+	uint32_t n_gaps;
 };
 
 /* O(LIDs).  FM_E_RESOURCE. */
