@@ -112,7 +112,7 @@ struct trial {
 };
 
 static const struct trial trials[] = {
-	{ .tie = NUE_NEWEST, .fixed = true, .escape = true },
+	{ .tie = NUE_OLDEST, .fixed = true, .escape = true },
 	{ .tie = NUE_NEWEST, .escape = true },
 	{ .tie = NUE_LOWEST_INDEX, .strict = true },
 	{ .tie = NUE_LOWEST_INDEX, .escape = true },
