@@ -18,7 +18,7 @@ import peer
 import plot
 
 CAP_S = 120
-FABRICS = {  # name: (words of fmroute gen or @file, peers, growth family); small ones first
+FABRICS = {  # name: (words of fmroute gen or @file, peers, growth family); small ones first, then those of the goals
     "qdr-144": ("@qdr-144.net", True, None),
     "slimfly-5": ("slimfly 5 4", True, None),
     "pgft-648": ("pgft 2 18,36 1,18 1,1", True, "pgft"),
@@ -38,9 +38,9 @@ FABRICS = {  # name: (words of fmroute gen or @file, peers, growth family); smal
     "slimfly-13": ("slimfly 13 9", True, None),
     "pgft-3888": ("pgft 3 18,18,12 1,6,18 1,1,1", True, "pgft"),
     "pgft-11664": ("pgft 3 18,18,36 1,18,18 1,1,1", True, "pgft"),
+    "pgft-27648": ("pgft 3 24,24,48 1,24,24 1,1,1", True, "pgft"),
     "torus-16x16x16": ("torus 16x16x16 1", True, "torus"),
     "dragonfly-16-8-8": ("dragonfly 16 8 8", True, "dragonfly"),
-    "pgft-27648": ("pgft 3 24,24,48 1,24,24 1,1,1", True, "pgft"),
     # for the plot alone
     "torus-4x4x4": ("torus 4x4x4 2", False, "torus"),
     "torus-12x12x12": ("torus 12x12x12 1", False, "torus"),
