@@ -65,7 +65,7 @@ class Goals:
                 elif r:
                     refused.append(name)
             self.say(f"{engine} keeps its promise within 8 VLs", f"{n} fabrics routed, {len(refused)} refused",
-                     ", ".join(bad) or "all", not bad)
+                     ", ".join(bad) or "all", not bad if n else None, f"on {len(bad)}" if n else "nothing routed")
 
     def peers_loops(self):
         """Where OpenSM's engines leave credit loops, or refuse."""
