@@ -291,7 +291,7 @@ static uint64_t
 chain_mark(const struct conf *conf)
 {
 	const int64_t numbers[] = { conf->fallback, conf->credit_loops, conf->n_vls, conf->sl_model,
-		FM_ABI_MAJOR, FM_ABI_MINOR };
+		conf->ar_enable ? conf->ar_max_groups : 0, FM_ABI_MAJOR, FM_ABI_MINOR };
 	uint64_t h = fm_hash_bytes(0, numbers, sizeof(numbers));
 
 	h = fm_hash_bytes(h, PACKAGE_VERSION, sizeof(PACKAGE_VERSION));

@@ -69,7 +69,7 @@ route_slow(const struct fm_host *h, const struct fm_fabric *f, const struct fm_r
 {
 	while (!h->should_stop(h))
 		continue;
-	return h->fail(err, FM_E_CANCELLED, "its time limit of 10ms is over: stopped");
+	return h->fail(err, FM_E_CANCELLED, "stopped");
 }
 
 /* Works until it has been warned of, and asks nobody. */
