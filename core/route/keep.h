@@ -8,13 +8,13 @@
  *
  *	gone	a port's entries stay in the switches for linger_ms (plan.absent):
  *		whoever is back by then finds them, and nothing is written
- *	new	a LID on a switch that has hosts gets the column of one of them: it leads along the same channels, so
- *		nothing that was acyclic gets a cycle
+ *	new	a LID on a switch that has hosts gets the column of one of them: it
+ *		leads along the same channels, so nothing acyclic gets a cycle
  *
  * Refused, so that an engine runs: a cable or switch that is new, or that was
  * lost and carried traffic of somebody who is still there; another rate or
- * number of VLs; a host on a switch where none is; more new LIDs than a sixteenth of
- * the fabric since the engine ran.
+ * number of VLs; a host on a switch where none is; more new LIDs than a
+ * sixteenth of the fabric since the engine ran.
  */
 #ifndef CORE_ROUTE_KEEP_H
 #define CORE_ROUTE_KEEP_H

@@ -63,8 +63,8 @@ struct class_walker {
 	uint32_t *known, epoch;	       /* [n_switches] verify_class_single.c: epoch + hops */
 	/* dependencies of all classes so far */
 	bool noted; /* any */
-	uint64_t *
-	    dep; /* [port_first[n_switches]] of port 1 at port_first[]: egress ports where packets go on */
+	/* [port_first[n_switches]] of port 1 at port_first[]: egress ports where packets go on */
+	uint64_t *dep;
 	uint32_t *carried; /* [n_switches] stamp of the class whose packets come through */
 	uint32_t stamp;
 };

@@ -636,7 +636,7 @@ START_TEST(a_level_of_roots_is_obeyed)
 	rank_from(fab, leaves, n, o.rank);
 	n = 0;
 	for (fm_sw s = 0; s < fab->n_switches; s++)
-		if (o.rank[s] == (uint32_t)atoi(cases[_i].level))
+		if (o.rank[s] == (uint32_t)strtoul(cases[_i].level, NULL, 10))
 			leaves[n++] = s;
 	ck_assert_uint_gt(n, 1);
 	rank_from(fab, leaves, n, o.rank);
