@@ -19,12 +19,12 @@
 /* One end-port that wants LIDs.  The array is given in the order in which
  * fresh LIDs should be handed out. */
 struct lid_want {
-	uint64_t guid;	   /* port GUID */
-	uint8_t lmc;	   /* wants 2^lmc LIDs, aligned */
-	uint16_t stored;   /* base LID of the store or guid2lid file, 0 = none */
-	uint16_t present;  /* base LID in the port now, 0 = none */
+	uint64_t guid;	  /* port GUID */
+	uint8_t lmc;	  /* wants 2^lmc LIDs, aligned */
+	uint16_t stored;  /* base LID of the store or guid2lid file, 0 = none */
+	uint16_t present; /* base LID in the port now, 0 = none */
 	uint8_t present_lmc;
-	uint16_t lid;	   /* out: base LID */
+	uint16_t lid; /* out: base LID */
 };
 
 /* Order of trust: stored, then present (aligned, not promised to another),
