@@ -114,11 +114,19 @@ random_fabric(struct box *x, struct fm_rng *r)
 	for (uint32_t i = 1; i < n; i++)
 		if (fm_rng_below(r, 8) > 0)
 			add_cable(x, i, fm_rng_below(r, i));
-	for (uint32_t i = fm_rng_below(r, 8); i > 0; i--)
-		add_cable(x, fm_rng_below(r, n), fm_rng_below(r, n));
-	for (uint32_t i = 0; i < n_ends; i++)
-		add_end(x, fm_rng_below(r, n), kinds[fm_rng_below(r, 6)],
-		    fm_rng_below(r, 4) == 0 ? (uint8_t)fm_rng_below(r, 3) : 0);
+	/* one draw a statement: the order of arguments is the compiler's */
+	for (uint32_t i = fm_rng_below(r, 8); i > 0; i--) {
+		uint32_t b = fm_rng_below(r, n), a = fm_rng_below(r, n);
+
+		add_cable(x, a, b);
+	}
+	for (uint32_t i = 0; i < n_ends; i++) {
+		bool several = fm_rng_below(r, 4) == 0;
+		uint8_t lmc = several ? (uint8_t)fm_rng_below(r, 3) : 0;
+		uint8_t kind = kinds[fm_rng_below(r, 6)];
+
+		add_end(x, fm_rng_below(r, n), kind, lmc);
+	}
 	if (fm_rng_below(r, 10) == 0)
 		for (int i = 0; i < 2; i++)
 			add_end(x, FM_NONE, FM_END_CA, 0);
