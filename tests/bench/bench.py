@@ -30,9 +30,9 @@ FABRICS = {  # name: (generator arguments or file, chain of fmd, engine of OpenS
     "ft-3888": ("pgft 3 18,18,12 1,6,18 1,1,1", "fattree,updn", "ftree", True),
     "ft-11664": ("pgft 3 18,18,36 1,18,18 1,1,1", "fattree,updn", "ftree", False),
     "ft-27648": ("pgft 3 24,24,48 1,24,24 1,1,1", "fattree,updn", "ftree", False),
-    "torus-6x5x4": ("torus 6x5x4 2", "minhop", "minhop", True),
-    "random-60": ("random 60 8 4 1", "minhop", "minhop", True),
-    "dragonfly-8-4-4": ("dragonfly 8 4 4", "minhop", "minhop", True),
+    "torus-6x5x4": ("torus 6x5x4 2", "auto", "minhop", True),
+    "random-60": ("random 60 8 4 1", "auto", "minhop", True),
+    "dragonfly-8-4-4": ("dragonfly 8 4 4", "auto", "minhop", True),
     "ndr-dgx-582": ("@ndr-dgx-582.net", "fattree,updn", "ftree", True),
     "qdr-144": ("@qdr-144.net", "fattree,updn", "ftree", True),
 }
@@ -205,8 +205,8 @@ class Bench:
             command = ["opensm", "-o", "-R", engine, "-f", "-", *extra]
             yield f"{label} {engine}", self.peer(fabric, command)
         yield f"fmd {chain}", self.own(fabric, chain, "refuse")
-        if chain == "minhop":  # what OpenSM does: cyclic tables reach the switches
-            yield f"fmd {chain}, credit_loops = warn", self.own(fabric, chain, "warn")
+        if engine == "minhop":  # what OpenSM does: cyclic tables reach the switches
+            yield "fmd minhop, credit_loops = warn", self.own(fabric, "minhop", "warn")
 
     def peer(self, fabric, command):
         """A peer's run, from the cache unless told otherwise."""
