@@ -237,11 +237,13 @@ copy_in_port(const struct fm_fabric *fab, struct fm_tables *t, const struct join
 {
 	fm_sw sw = fab->end_sw[j->end];
 	size_t n_ports = fab->sw_n_ports[sw] + 1u;
-	uint8_t *rows = t->sl2vl + (size_t)t->sl2vl_first[sw] * 16;
+	uint8_t *rows;
 
-	if (t->sl2vl_shape == FM_SL2VL_BY_IN_OUT)
-		memcpy(rows + fab->end_port[j->end] * n_ports * 16,
-		    rows + fab->end_port[j->like] * n_ports * 16, n_ports * 16);
+	if (t->sl2vl_shape != FM_SL2VL_BY_IN_OUT)
+		return;
+	rows = t->sl2vl + (size_t)t->sl2vl_first[sw] * 16;
+	memcpy(rows + fab->end_port[j->end] * n_ports * 16,
+	    rows + fab->end_port[j->like] * n_ports * 16, n_ports * 16);
 }
 
 /* Rows by link follow the numbers of the links. */
