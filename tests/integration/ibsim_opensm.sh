@@ -10,7 +10,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=dev/ibsim-lib.sh
 . "$top/dev/ibsim-lib.sh"
 ibsim_available && command -v opensm >/dev/null 2>&1 || { echo "opensm or ibsim is absent: skipped"; exit 77; }
-build=$PWD
+build=${FMD_BUILD:-$PWD}
 export FMD_PLUGIN_PATH=$build/plugins/engines
 dir=$(mktemp -d)
 osm=

@@ -13,7 +13,7 @@ ibsim_available || { echo "ibsim is absent: skipped"; exit 77; }
 for tool in ibnetdiscover dump_lfts ibdmchk smpquery; do
 	command -v $tool >/dev/null 2>&1 || { echo "$tool is absent: skipped"; exit 77; }
 done
-build=$PWD
+build=${FMD_BUILD:-$PWD}
 export FMD_PLUGIN_PATH=$build/plugins/engines
 dir=$(mktemp -d)
 
