@@ -83,15 +83,6 @@ part(struct cursor *c, void *bytes, size_t n)
 	return true;
 }
 
-static fm_link
-link_of(const struct fm_fabric *fab, fm_sw sw, unsigned port)
-{
-	for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
-		if (fab->link_port[l] == port)
-			return l;
-	return FM_NONE;
-}
-
 static bool
 sl2vl_parts(struct cursor *c, const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw)
 {
@@ -100,7 +91,7 @@ sl2vl_parts(struct cursor *c, const struct fm_fabric *fab, const struct fm_table
 	if (t->sl2vl_shape == FM_SL2VL_BY_IN_OUT)
 		return part(c, t->sl2vl + (size_t)t->sl2vl_first[sw] * 16, n_ports * n_ports * 16);
 	for (unsigned p = 1; t->sl2vl_shape == FM_SL2VL_BY_OUT && p < n_ports; p++) {
-		fm_link l = link_of(fab, sw, p);
+		fm_link l = fm_link_at(fab, sw, p);
 
 		if (l != FM_NONE && !part(c, t->sl2vl + (size_t)l * 16, 16))
 			return false;

@@ -67,16 +67,6 @@ want_pkeys(uint8_t *data)
 	return true;
 }
 
-/* The directed link that leaves switch sw by port, or FM_NONE. */
-static fm_link
-link_at(const struct fm_fabric *fab, fm_sw sw, uint8_t port)
-{
-	for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
-		if (fab->link_port[l] == port)
-			return l;
-	return FM_NONE;
-}
-
 /* Of the link at a port that is cabled: what it will run with when it has come up. */
 static uint8_t
 data_vls(const struct sweeper *s, const struct inv_port *p)
@@ -95,7 +85,7 @@ want_sl2vl(const struct sweeper *s, const struct ask *a, uint8_t *data)
 	const struct inv_node *n = inv_node(&s->inv, a->node);
 	const struct fm_fabric *fab = &s->next->snap->fab;
 	uint8_t out = inv_is_switch(n) ? (uint8_t)a->index : a->port;
-	fm_link link = inv_is_switch(n) ? link_at(fab, n->sw_index, out) : FM_NONE;
+	fm_link link = inv_is_switch(n) ? fm_link_at(fab, n->sw_index, out) : FM_NONE;
 	uint8_t vl[16], n_vls;
 
 	if (n->ports[out].edge != EDGE_LINKED)

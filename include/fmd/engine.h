@@ -346,6 +346,17 @@ fm_bit(const uint64_t *set, uint32_t i)
 	return (set[i / 64] >> (i % 64)) & 1;
 }
 
+/* The link that leaves switch sw by port; FM_NONE where no switch is behind it.
+ * O(links of sw). */
+static inline fm_link
+fm_link_at(const struct fm_fabric *fab, fm_sw sw, uint32_t port)
+{
+	for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
+		if (fab->link_port[l] == port)
+			return l;
+	return FM_NONE;
+}
+
 #ifdef __cplusplus
 }
 #endif

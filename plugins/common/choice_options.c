@@ -5,15 +5,6 @@
 
 #define LOG_WARNING 2
 
-fm_link
-fm_link_at(const struct fm_fabric *fab, fm_sw sw, uint32_t port)
-{
-	for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
-		if (fab->link_port[l] == port)
-			return l;
-	return FM_NONE;
-}
-
 /* Members of each set in index order; who is there already stays where it is. */
 static int
 list_first(const struct fm_host *host, const struct fm_fabric *fab,

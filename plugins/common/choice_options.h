@@ -67,9 +67,6 @@ struct fm_choice_options {
 int fm_choice_from_options(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_choice_options *o, struct fm_choice *out, struct fm_error *err);
 
-/* Link at a port of a switch, FM_NONE where no switch is cabled there. */
-fm_link fm_link_at(const struct fm_fabric *fab, fm_sw sw, uint32_t port);
-
 /* Is the row's GUID that of a switch? */
 static inline bool
 fm_row_is_switch(const struct fm_fabric *fab, const struct fm_table_row *row)

@@ -151,11 +151,10 @@ take_out(struct grow *g, uint16_t lid)
 {
 	for (uint32_t i = 1; i < g->steps.n_near; i++) {
 		fm_sw u = g->steps.near[i];
-		uint8_t port = g->out->lft[u][lid];
+		fm_link l = fm_link_at(g->fab, u, g->out->lft[u][lid]);
 
-		for (fm_link l = g->fab->sw_first_link[u]; l < g->fab->sw_first_link[u + 1]; l++)
-			if (g->fab->link_port[l] == port)
-				g->next[u] = l;
+		if (l != FM_NONE)
+			g->next[u] = l;
 	}
 	add_load(g, -1);
 }

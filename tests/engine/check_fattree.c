@@ -111,16 +111,6 @@ judge(struct router *r, const struct snapshot *snap, const struct tables *t)
 	return v;
 }
 
-/* The link out of sw by port, or FM_NONE. */
-static fm_link
-link_at(const struct fm_fabric *f, fm_sw sw, uint8_t port)
-{
-	for (fm_link l = f->sw_first_link[sw]; l < f->sw_first_link[sw + 1]; l++)
-		if (f->link_port[l] == port)
-			return l;
-	return FM_NONE;
-}
-
 static uint32_t
 hosts_of(const struct fm_fabric *f, fm_end *hosts)
 {
@@ -402,8 +392,8 @@ route_via(const struct fm_fabric *f, const struct fm_tables *t, fm_sw s, uint16_
 	fm_sw to = f->end_sw[f->lid_end[lid]];
 	int n = 0;
 
-	for (s = f->link_to[link_at(f, s, t->lft[s][lid])]; s != to && n < 8;
-	     s = f->link_to[link_at(f, s, t->lft[s][lid])])
+	for (s = f->link_to[fm_link_at(f, s, t->lft[s][lid])]; s != to && n < 8;
+	     s = f->link_to[fm_link_at(f, s, t->lft[s][lid])])
 		via[n++] = s;
 	return n;
 }
@@ -447,8 +437,8 @@ START_TEST(test_lmc)
 				continue;
 			for (int i = 0; i < 4; i++)
 				for (int j = 0; j < i; j++) {
-					ck_assert_uint_ne(f->link_to[link_at(f, s, at[i])],
-					    f->link_to[link_at(f, s, at[j])]);
+					ck_assert_uint_ne(f->link_to[fm_link_at(f, s, at[i])],
+					    f->link_to[fm_link_at(f, s, at[j])]);
 					check_disjoint(f, &t->t, s, (uint16_t)(f->end_lid[e] + i),
 					    (uint16_t)(f->end_lid[e] + j));
 				}

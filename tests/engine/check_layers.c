@@ -209,15 +209,6 @@ struct oracle {
 	uint8_t *color;
 };
 
-static fm_link
-link_of(const struct fm_fabric *fab, fm_sw sw, uint8_t port)
-{
-	for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
-		if (fab->link_port[l] == port)
-			return l;
-	return FM_NONE;
-}
-
 static void
 walk(struct oracle *o, fm_sw s, uint16_t lid, uint8_t sl)
 {
@@ -226,7 +217,7 @@ walk(struct oracle *o, fm_sw s, uint16_t lid, uint8_t sl)
 	uint32_t before = FM_NONE;
 
 	for (uint32_t hops = 0; s != end; hops++) {
-		fm_link l = link_of(fab, s, o->t->lft[s][lid]);
+		fm_link l = fm_link_at(fab, s, o->t->lft[s][lid]);
 		uint32_t at;
 
 		ck_assert_msg(l != FM_NONE && hops < 64, "no path to LID %u", lid);
@@ -447,7 +438,8 @@ measure(const struct routed *r)
 	for (fm_end d = 0; d < fab->n_ends; d++)
 		for (fm_sw s = 0; is_ca(fab, d) && s < fab->n_switches; s++)
 			for (fm_sw u = s; at[s] > 0 && u != fab->end_sw[d];) {
-				fm_link l = link_of(fab, u, r->tables->t.lft[u][fab->end_lid[d]]);
+				fm_link l =
+				    fm_link_at(fab, u, r->tables->t.lft[u][fab->end_lid[d]]);
 
 				load[l] += at[s];
 				u = fab->link_to[l];

@@ -1026,7 +1026,7 @@ select_port(struct counting *c, fm_sw u, fm_end end)
 	for (fm_link l = fab->sw_first_link[u]; l < fab->sw_first_link[u + 1]; l++)
 		internal |= fab->sw_system_guid[fab->link_to[l]] == fab->sw_system_guid[u];
 	for (unsigned port = 1; port < 255; port++) {
-		fm_link l = link_of(fab, u, port);
+		fm_link l = fm_link_at(fab, u, port);
 		fm_sw v = l != FM_NONE ? fab->link_to[l] : 0;
 		const uint32_t *on = c->on_port + u * 256;
 

@@ -195,15 +195,6 @@ random_sls(struct box *x, struct fm_rng *r)
 		t->sl2vl[i] = (uint8_t)fm_rng_below(r, n_vls);
 }
 
-static inline fm_link
-link_at(const struct fm_fabric *fab, fm_sw sw, uint8_t port)
-{
-	for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
-		if (fab->link_port[l] == port)
-			return l;
-	return FM_NONE;
-}
-
 /* Four switches in a ring, a host each; LIDs 1..4 the switches, 5..8 the
  * hosts (port 1); port 2 leads to the next switch, port 3 to the one before. */
 static inline void
