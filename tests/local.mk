@@ -148,12 +148,12 @@ tests_unit_check_metrics_CFLAGS = $(unit_cflags)
 tests_unit_check_metrics_LDADD = $(unit_ldadd)
 
 UNIT_TESTS += tests/unit/check_verify
-tests_unit_check_verify_SOURCES = tests/unit/check_verify.c tests/unit/box.h
+tests_unit_check_verify_SOURCES = tests/unit/check_verify.c tests/unit/box.h tests/unit/brute.h
 tests_unit_check_verify_CFLAGS = $(unit_cflags)
 tests_unit_check_verify_LDADD = $(unit_ldadd)
 
 UNIT_TESTS += tests/unit/check_adaptive
-tests_unit_check_adaptive_SOURCES = tests/unit/check_adaptive.c tests/unit/box.h
+tests_unit_check_adaptive_SOURCES = tests/unit/check_adaptive.c tests/unit/box.h tests/unit/brute.h
 tests_unit_check_adaptive_CFLAGS = $(unit_cflags)
 tests_unit_check_adaptive_LDADD = $(unit_ldadd)
 
@@ -211,7 +211,7 @@ tests_engine_check_dragonfly_CFLAGS = $(unit_cflags)
 tests_engine_check_dragonfly_LDADD = $(unit_ldadd)
 
 UNIT_TESTS += tests/engine/check_grid
-tests_engine_check_grid_SOURCES = tests/engine/check_grid.c tests/unit/generate_words.h \
+tests_engine_check_grid_SOURCES = tests/engine/check_grid.c tests/engine/oracle.h tests/unit/generate_words.h \
 	$(torus2qos_sources) plugins/engines/dor/dor.c plugins/engines/hyperx/hyperx.c
 tests_engine_check_grid_CFLAGS = $(unit_cflags)
 tests_engine_check_grid_LDADD = $(unit_ldadd)
@@ -219,7 +219,7 @@ tests_engine_check_grid_LDADD = $(unit_ldadd)
 include tests/sweep/local.mk
 
 UNIT_TESTS += tests/engine/check_paths
-tests_engine_check_paths_SOURCES = tests/engine/check_paths.c tests/engine/routed.h \
+tests_engine_check_paths_SOURCES = tests/engine/check_paths.c tests/engine/oracle.h tests/engine/routed.h \
 	tests/unit/generate_words.h \
 	plugins/engines/minhop/minhop.c plugins/engines/updn/updn.c plugins/engines/dnup/dnup.c \
 	plugins/engines/shortestpath/shortestpath.c \

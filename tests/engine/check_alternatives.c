@@ -13,6 +13,7 @@
 #include "core/route/plan.h"
 #include "core/topo/netlist.h"
 #include "lib/log.h"
+#include "tests/engine/oracle.h"
 #include "tests/unit/generate_words.h"
 
 #undef fail /* check.h has an old macro of this name */
@@ -73,25 +74,6 @@ judge(struct snapshot *snap, const struct tables *t)
 
 	ck_assert_int_eq(verify_tables(snap, &t->t, &req, router.workers, &v, &err), 0);
 	return v;
-}
-
-static void
-count_hops(const struct fm_fabric *fab, fm_sw root, uint32_t *hops)
-{
-	fm_sw *queue = calloc(fab->n_switches, sizeof(*queue));
-	uint32_t n = 0;
-
-	memset(hops, 0xff, fab->n_switches * sizeof(*hops));
-	hops[root] = 0;
-	queue[n++] = root;
-	for (uint32_t i = 0; i < n; i++)
-		for (fm_link l = fab->sw_first_link[queue[i]]; l < fab->sw_first_link[queue[i] + 1];
-		     l++)
-			if (hops[fab->link_to[l]] == FM_NONE) {
-				hops[fab->link_to[l]] = hops[queue[i]] + 1;
-				queue[n++] = fab->link_to[l];
-			}
-	free(queue);
 }
 
 /* All ports to switches that are one hop nearer. */

@@ -7,25 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/conf/options.h"
 #include "core/route/fallback.h"
 #include "core/route/props.h"
-#include "core/route/verify.h"
-#include "core/topo/netlist.h"
 #include "lib/error.h"
-#include "tests/unit/generate_words.h"
+#include "tests/engine/routed.h"
 
 extern const struct fm_engine minhop_LTX_fm_engine, updn_LTX_fm_engine;
 
 static const struct fm_engine *const engines[] = { &minhop_LTX_fm_engine, &updn_LTX_fm_engine,
 	&fallback_engine };
 #define N_ENGINES (sizeof(engines) / sizeof(*engines))
-
-struct fabric {
-	const char *words;
-	double links_pct;
-	uint8_t lmc;
-};
 
 static const struct fabric fabrics[] = {
 	{ "pgft 2 4,4 1,2 1,2", 0, 0 },
@@ -46,114 +37,6 @@ static const struct fabric fabrics[] = {
 	{ "random 40 3 2 9", 20, 0 },
 };
 #define N_FABRICS (sizeof(fabrics) / sizeof(*fabrics))
-
-struct routed {
-	struct router router;
-	struct fm_arena mem;
-	struct snapshot *snap;
-	struct tables *tables;
-};
-
-static struct snapshot *
-make(const struct fabric *f, bool shuffled)
-{
-	struct netlist_view view = { .n_vls = 8, .ca_lmc = f->lmc };
-	struct netlist_faults faults = { .links_pct = f->links_pct, .seed = 5 };
-	struct netlist plain = { 0 }, other = { 0 };
-	struct snapshot *snap = NULL;
-	struct fm_error err = { 0 };
-	uint32_t n_links, n_switches;
-
-	ck_assert_msg(generate_words(f->words, &plain, &err) == 0, "%s: %s", f->words, err.msg);
-	if (f->links_pct > 0)
-		ck_assert_int_eq(netlist_fail(&plain, &faults, &n_links, &n_switches, &err), 0);
-	if (shuffled)
-		ck_assert_int_eq(netlist_shuffle(&plain, 3, &other, &err), 0);
-	ck_assert_msg(netlist_snapshot(shuffled ? &other : &plain, &view, &snap, &err) == 0,
-	    "%s: %s", f->words, err.msg);
-	netlist_fini(&plain);
-	netlist_fini(&other);
-	return snap;
-}
-
-/* Route; snap becomes the routed's. */
-static void
-route(struct routed *r, const struct fm_engine *engine, struct snapshot *snap)
-{
-	struct fm_error err = { 0 };
-	void *opts;
-
-	fm_arena_init(&r->mem, SIZE_MAX);
-	ck_assert_int_eq(router_init(&r->router, 2, &err), 0);
-	r->snap = snap;
-	ck_assert_msg(options_bind(engine, NULL, snap, &r->mem, &opts, &err) == 0, "%s", err.msg);
-	ck_assert_msg(
-	    route_once(&r->router, engine, opts, &snap->fab, NULL, 0, &r->tables, &err) == 0,
-	    "%s: %s", engine->name, err.msg);
-}
-
-static void
-routed_fini(struct routed *r)
-{
-	tables_put(r->tables);
-	router_fini(&r->router);
-	snapshot_put(r->snap);
-	fm_arena_fini(&r->mem);
-}
-
-static fm_link
-link_of(const struct fm_fabric *fab, fm_sw sw, uint8_t port)
-{
-	for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
-		if (fab->link_port[l] == port)
-			return l;
-	return FM_NONE;
-}
-
-/* Hops from every switch to root, by breadth first search: the oracle. */
-static void
-count_hops(const struct fm_fabric *fab, fm_sw root, uint32_t *hops)
-{
-	fm_sw *queue = calloc(fab->n_switches, sizeof(*queue));
-	uint32_t n = 0;
-
-	memset(hops, 0xff, fab->n_switches * sizeof(*hops));
-	hops[root] = 0;
-	queue[n++] = root;
-	for (uint32_t i = 0; i < n; i++)
-		for (fm_link l = fab->sw_first_link[queue[i]]; l < fab->sw_first_link[queue[i] + 1];
-		     l++)
-			if (hops[fab->link_to[l]] == FM_NONE) {
-				hops[fab->link_to[l]] = hops[queue[i]] + 1;
-				queue[n++] = fab->link_to[l];
-			}
-	free(queue);
-}
-
-static bool
-is_ca(const struct fm_fabric *fab, fm_end e)
-{
-	return fab->end_kind[e] == FM_END_CA && fab->end_sw[e] != FM_NONE;
-}
-
-/* Walk from sw to lid, adding n to load[] link by link; links walked, or FM_NONE. */
-static uint32_t
-walk(const struct routed *r, fm_sw sw, uint16_t lid, uint32_t n, uint32_t *load)
-{
-	const struct fm_fabric *fab = &r->snap->fab;
-	uint32_t hops = 0;
-
-	while (sw != fab->end_sw[fab->lid_end[lid]]) {
-		fm_link l = link_of(fab, sw, r->tables->t.lft[sw][lid]);
-
-		if (l == FM_NONE || hops++ > 64)
-			return FM_NONE;
-		if (load != NULL)
-			load[l] += n;
-		sw = fab->link_to[l];
-	}
-	return hops;
-}
 
 /* The verdict, and whatever cables join is joined: hosts and switches, to either. */
 START_TEST(every_engine_is_safe_on_every_fabric)
@@ -432,12 +315,6 @@ END_TEST
 
 /* ----------------------------------------------------------------- options */
 
-/* One `key = item...` of an engine on a fabric. */
-struct setting {
-	const char *key;
-	const char *items[4]; /* up to the first NULL */
-};
-
 struct result {
 	int rc;
 	uint64_t digest;
@@ -446,45 +323,22 @@ struct result {
 
 /* Route with these settings, judged by the verdict. */
 static struct result
-route_with(
+result_of(
     const struct fm_engine *engine, struct snapshot *snap, const struct setting *settings, size_t n)
 {
-	struct verify_request req = { .n_vls = 1 };
-	struct option_origin origin = { 0 };
 	struct result res = { 0 };
-	struct fm_error err = { 0 };
-	struct router router;
-	struct fm_arena mem;
-	struct tables *tables = NULL;
-	struct option_table table = option_table_of(engine);
-	struct option_values *values;
-	void *opts;
+	struct routed r;
 
-	fm_arena_init(&mem, SIZE_MAX);
-	ck_assert_int_eq(router_init(&router, 2, &err), 0);
-	values = option_values_new(&mem, &table, engine->name);
-	for (size_t i = 0; i < n; i++) {
-		size_t n_items = 0;
-
-		while (n_items < 4 && settings[i].items[n_items] != NULL)
-			n_items++;
-		ck_assert_msg(option_values_set(values, settings[i].key, settings[i].items, n_items,
-				  &origin, &err) == 0,
-		    "%s", err.msg);
-	}
-	ck_assert_msg(options_bind(engine, values, snap, &mem, &opts, &err) == 0, "%s", err.msg);
-	res.rc = route_once(&router, engine, opts, &snap->fab, NULL, 0, &tables, &err);
+	route_with(&r, engine, snapshot_get(snap), settings, n);
+	res.rc = r.rc;
 	if (res.rc == 0) {
-		res.digest = props_digest(&snap->fab, &tables->t);
-		ck_assert_int_eq(
-		    verify_tables(snap, &tables->t, &req, router.workers, &res.v, &err), 0);
+		res.digest = props_digest(&snap->fab, &r.tables->t);
+		res.v = judge(&r, 1);
 		ck_assert_msg(
 		    verdict_is_safe(&res.v, !(engine->traits & FM_PROMISES_NO_CREDIT_LOOPS)), "%s",
 		    res.v.witness);
 	}
-	tables_put(tables);
-	router_fini(&router);
-	fm_arena_fini(&mem);
+	routed_fini(&r);
 	return res;
 }
 
@@ -495,16 +349,16 @@ START_TEST(limits_and_levels_refuse)
 	struct setting three = { "max_hops", { "3" } }, four = { "max_hops", { "4" } };
 	struct setting top = { "level", { "2" } }, middle = { "level", { "1" } },
 		       none = { "level", { "3" } };
-	struct result plain = route_with(&updn_LTX_fm_engine, snap, NULL, 0), r;
+	struct result plain = result_of(&updn_LTX_fm_engine, snap, NULL, 0), r;
 
-	ck_assert_int_eq(route_with(&minhop_LTX_fm_engine, snap, &three, 1).rc, FM_E_TOPOLOGY);
-	ck_assert_int_eq(route_with(&minhop_LTX_fm_engine, snap, &four, 1).rc, 0);
-	ck_assert_int_eq(route_with(&updn_LTX_fm_engine, snap, &none, 1).rc, FM_E_TOPOLOGY);
+	ck_assert_int_eq(result_of(&minhop_LTX_fm_engine, snap, &three, 1).rc, FM_E_TOPOLOGY);
+	ck_assert_int_eq(result_of(&minhop_LTX_fm_engine, snap, &four, 1).rc, 0);
+	ck_assert_int_eq(result_of(&updn_LTX_fm_engine, snap, &none, 1).rc, FM_E_TOPOLOGY);
 	ck_assert_int_eq(plain.v.switch_pairs_unrouted, 0);
-	r = route_with(&updn_LTX_fm_engine, snap, &top, 1);
+	r = result_of(&updn_LTX_fm_engine, snap, &top, 1);
 	ck_assert_int_eq(r.v.unreachable_pairs, 0);
 	ck_assert_uint_gt(r.v.switch_pairs_unrouted, 0); /* the tops are roots: not turned */
-	ck_assert_uint_ne(route_with(&updn_LTX_fm_engine, snap, &middle, 1).digest, r.digest);
+	ck_assert_uint_ne(result_of(&updn_LTX_fm_engine, snap, &middle, 1).digest, r.digest);
 	snapshot_put(snap);
 }
 END_TEST
@@ -517,14 +371,14 @@ START_TEST(given_roots_stay_roots)
 	struct setting level = { "level", { "1" } }, connect = { "connect_roots", { "true" } },
 		       leave = { "calculate_missing_routes", { "false" } };
 	struct setting both[2] = { level, connect }, without[2] = { level, leave };
-	struct result r = route_with(&updn_LTX_fm_engine, snap, &level, 1);
+	struct result r = result_of(&updn_LTX_fm_engine, snap, &level, 1);
 	uint64_t mended, not_mended;
 
 	ck_assert_uint_gt(r.v.switch_pairs_unrouted, 0);
-	ck_assert_uint_lt(route_with(&updn_LTX_fm_engine, snap, both, 2).v.switch_pairs_unrouted,
+	ck_assert_uint_lt(result_of(&updn_LTX_fm_engine, snap, both, 2).v.switch_pairs_unrouted,
 	    r.v.switch_pairs_unrouted);
-	mended = route_with(&updn_LTX_fm_engine, damaged, &level, 1).v.unreachable_pairs;
-	not_mended = route_with(&updn_LTX_fm_engine, damaged, without, 2).v.unreachable_pairs;
+	mended = result_of(&updn_LTX_fm_engine, damaged, &level, 1).v.unreachable_pairs;
+	not_mended = result_of(&updn_LTX_fm_engine, damaged, without, 2).v.unreachable_pairs;
 	ck_assert_uint_lt(mended, not_mended);
 	snapshot_put(snap);
 	snapshot_put(damaged);
@@ -545,13 +399,13 @@ START_TEST(roots_and_ids_order_the_switches)
 	for (unsigned i = 0; i < 2; i++)
 		snprintf(guid[i], sizeof(guid[i]), "0x%016llx",
 		    (unsigned long long)snap->fab.sw_guid[i * 7]);
-	first = route_with(&updn_LTX_fm_engine, snap, &root[0], 1);
-	second = route_with(&updn_LTX_fm_engine, snap, &root[1], 1);
+	first = result_of(&updn_LTX_fm_engine, snap, &root[0], 1);
+	second = result_of(&updn_LTX_fm_engine, snap, &root[1], 1);
 	ck_assert_int_eq(first.v.unreachable_pairs + second.v.unreachable_pairs, 0);
 	ck_assert_uint_ne(first.digest, second.digest);
 	for (fm_sw sw = 0; sw < snap->fab.n_switches; sw++) {
 		snprintf(id, sizeof(id), "0x%016llx 0", (unsigned long long)snap->fab.sw_guid[sw]);
-		n_changed += route_with(&updn_LTX_fm_engine, snap, ids, 2).digest != first.digest;
+		n_changed += result_of(&updn_LTX_fm_engine, snap, ids, 2).digest != first.digest;
 	}
 	ck_assert_uint_gt(n_changed, 0); /* a ring of 5: two switches tie */
 	ck_assert_uint_lt(n_changed, snap->fab.n_switches);
@@ -567,14 +421,14 @@ START_TEST(scatter_ports_is_a_seed)
 		       two = { "scatter_ports", { "2" } };
 
 	for (size_t i = 0; i < 2; i++) {
-		struct result plain = route_with(engines[i], snap, NULL, 0);
-		struct result a = route_with(engines[i], snap, &one, 1);
+		struct result plain = result_of(engines[i], snap, NULL, 0);
+		struct result a = result_of(engines[i], snap, &one, 1);
 
 		ck_assert_uint_eq(a.v.unreachable_pairs, 0);
-		ck_assert_uint_eq(route_with(engines[i], snap, &off, 1).digest, plain.digest);
+		ck_assert_uint_eq(result_of(engines[i], snap, &off, 1).digest, plain.digest);
 		ck_assert_uint_ne(a.digest, plain.digest);
-		ck_assert_uint_eq(route_with(engines[i], snap, &one, 1).digest, a.digest);
-		ck_assert_uint_ne(route_with(engines[i], snap, &two, 1).digest, a.digest);
+		ck_assert_uint_eq(result_of(engines[i], snap, &one, 1).digest, a.digest);
+		ck_assert_uint_ne(result_of(engines[i], snap, &two, 1).digest, a.digest);
 		ck_assert_int_eq(a.v.max_hops, plain.v.max_hops);
 	}
 	snapshot_put(snap);

@@ -16,6 +16,7 @@
 #include "lib/log.h"
 #include "lib/scc.h"
 #include "plugins/engines/torus2qos/torus2qos.h"
+#include "tests/engine/oracle.h"
 #include "tests/unit/generate_words.h"
 
 extern const struct fm_engine torus2qos_LTX_fm_engine, dor_LTX_fm_engine, hyperx_LTX_fm_engine;
@@ -106,15 +107,6 @@ judge(struct routed *r, const char *words, bool loops_allowed, uint8_t most_vls)
 	ck_assert_msg(v.vls <= most_vls, "%s: %u VLs", words, v.vls);
 }
 
-static fm_link
-link_of(const struct fm_fabric *fab, fm_sw sw, uint8_t port)
-{
-	for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
-		if (fab->link_port[l] == port)
-			return l;
-	return FM_NONE;
-}
-
 /* Links walked from sw to lid, each counted into load[]. */
 static uint32_t
 walk(const struct routed *r, fm_sw sw, uint32_t lid, uint32_t n, uint32_t *load)
@@ -123,7 +115,7 @@ walk(const struct routed *r, fm_sw sw, uint32_t lid, uint32_t n, uint32_t *load)
 	uint32_t hops = 0;
 
 	while (sw != fab->end_sw[fab->lid_end[lid]]) {
-		fm_link l = link_of(fab, sw, r->tables->t.lft[sw][lid]);
+		fm_link l = fm_link_at(fab, sw, r->tables->t.lft[sw][lid]);
 
 		ck_assert_uint_ne(l, FM_NONE);
 		ck_assert_uint_lt(hops++, 200);
@@ -132,25 +124,6 @@ walk(const struct routed *r, fm_sw sw, uint32_t lid, uint32_t n, uint32_t *load)
 		sw = fab->link_to[l];
 	}
 	return hops;
-}
-
-static void
-count_hops(const struct fm_fabric *fab, fm_sw root, uint32_t *hops)
-{
-	fm_sw *queue = calloc(fab->n_switches, sizeof(*queue));
-	uint32_t n = 0;
-
-	memset(hops, 0xff, fab->n_switches * sizeof(*hops));
-	hops[root] = 0;
-	queue[n++] = root;
-	for (uint32_t i = 0; i < n; i++)
-		for (fm_link l = fab->sw_first_link[queue[i]]; l < fab->sw_first_link[queue[i] + 1];
-		     l++)
-			if (hops[fab->link_to[l]] == FM_NONE) {
-				hops[fab->link_to[l]] = hops[queue[i]] + 1;
-				queue[n++] = fab->link_to[l];
-			}
-	free(queue);
 }
 
 static void
@@ -520,7 +493,7 @@ add_unicast(const struct routed *r, struct deps *d)
 			fm_link before = FM_NONE;
 
 			for (fm_sw u = s; u != t;) {
-				fm_link l = link_of(fab, u, r->tables->t.lft[u][lid]);
+				fm_link l = fm_link_at(fab, u, r->tables->t.lft[u][lid]);
 
 				vl = tables_vl(fab, &r->tables->t, u, in, l, sl);
 				if (before != FM_NONE)
@@ -537,7 +510,7 @@ add_unicast(const struct routed *r, struct deps *d)
 static bool
 may_enter(const struct fm_fabric *fab, fm_sw sw, unsigned port, const uint8_t *on_tree)
 {
-	fm_link l = link_of(fab, sw, (uint8_t)port);
+	fm_link l = fm_link_at(fab, sw, (uint8_t)port);
 
 	return l == FM_NONE || on_tree[l];
 }

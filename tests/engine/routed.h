@@ -14,6 +14,7 @@
 #include "core/route/plan.h"
 #include "core/route/verify.h"
 #include "core/topo/netlist.h"
+#include "tests/engine/oracle.h"
 #include "tests/unit/generate_words.h"
 
 struct fabric {
@@ -147,41 +148,6 @@ judge(const struct routed *r, uint8_t n_vls)
 	return v;
 }
 
-static inline fm_link
-link_of(const struct fm_fabric *fab, fm_sw sw, uint32_t port)
-{
-	for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
-		if (fab->link_port[l] == port)
-			return l;
-	return FM_NONE;
-}
-
-/* Hops from every switch to root, by breadth first search: the oracle. */
-static inline void
-count_hops(const struct fm_fabric *fab, fm_sw root, uint32_t *hops)
-{
-	fm_sw *queue = calloc(fab->n_switches, sizeof(*queue));
-	uint32_t n = 0;
-
-	memset(hops, 0xff, fab->n_switches * sizeof(*hops));
-	hops[root] = 0;
-	queue[n++] = root;
-	for (uint32_t i = 0; i < n; i++)
-		for (fm_link l = fab->sw_first_link[queue[i]]; l < fab->sw_first_link[queue[i] + 1];
-		     l++)
-			if (hops[fab->link_to[l]] == FM_NONE) {
-				hops[fab->link_to[l]] = hops[queue[i]] + 1;
-				queue[n++] = fab->link_to[l];
-			}
-	free(queue);
-}
-
-static inline bool
-is_ca(const struct fm_fabric *fab, fm_end e)
-{
-	return fab->end_kind[e] == FM_END_CA && fab->end_sw[e] != FM_NONE;
-}
-
 /* Walk from sw to lid, adding n to load[] link by link, which may be NULL, as may
  * links[64], the way itself; links walked, or FM_NONE. */
 static inline uint32_t
@@ -192,7 +158,7 @@ walk_links(
 	uint32_t hops = 0;
 
 	while (sw != fab->end_sw[fab->lid_end[lid]]) {
-		fm_link l = link_of(fab, sw, r->tables->t.lft[sw][lid]);
+		fm_link l = fm_link_at(fab, sw, r->tables->t.lft[sw][lid]);
 
 		if (l == FM_NONE || hops >= 64)
 			return FM_NONE;

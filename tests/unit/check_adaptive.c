@@ -5,7 +5,7 @@
  * on purpose, each caught by its name; groups that make no sense.
  */
 #include "core/route/adaptive.h"
-#include "tests/unit/box.h"
+#include "tests/unit/brute.h"
 
 #undef fail /* check.h has an old macro of this name */
 
@@ -102,7 +102,7 @@ struct brute {
 	bool lost[MAX_SWITCHES], wrong[MAX_SWITCHES], delivers[MAX_SWITCHES];
 	bool met[MAX_SWITCHES]; /* by any packet */
 	/* of all */
-	bool used[MAX_VERTICES], dep[MAX_VERTICES][MAX_VERTICES];
+	struct brute_deps deps;
 };
 
 static bool
@@ -126,7 +126,7 @@ brute_graph(struct brute *b)
 		sizeof(b->met));
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
 		for (unsigned port = 0; port < 256; port++) {
-			fm_link l = link_at(fab, sw, (uint8_t)port);
+			fm_link l = fm_link_at(fab, sw, (uint8_t)port);
 
 			if (!may_take(b, sw, port))
 				continue;
@@ -181,21 +181,6 @@ send(struct brute *b, fm_sw sw, bool *some)
 	return fails ? 0 : longest(b, sw);
 }
 
-static uint32_t
-brute_vl(const struct brute *b, fm_sw sw, uint32_t in, fm_link out, uint32_t sl)
-{
-	const struct fm_tables *t = b->t;
-	uint32_t vl = 0;
-
-	if (t->sl2vl_shape == FM_SL2VL_MODULO)
-		vl = sl % t->n_vls_used;
-	else if (t->sl2vl_shape == FM_SL2VL_BY_OUT)
-		vl = t->sl2vl[out * 16 + sl];
-	else
-		vl = t->sl2vl[(t->sl2vl_first[sw] + in * 13 + b->fab->link_port[out]) * 16 + sl];
-	return vl > 15 ? 15 : vl;
-}
-
 /* All ways of a packet on from sw, where it came in by `in` and, unless it is
  * new, is on vertex `last`. */
 static void
@@ -206,10 +191,8 @@ spread(struct brute *b, fm_sw sw, uint32_t in, uint32_t last, uint32_t sl, bool 
 
 		if (!may_take(b, sw, b->fab->link_port[l]))
 			continue;
-		v = l * 16 + brute_vl(b, sw, in, l, sl);
-		b->used[v] = true;
-		if (last != UINT32_MAX)
-			b->dep[last][v] = true;
+		v = l * 16 + brute_vl(b->fab, b->t, sw, in, l, sl);
+		brute_step(&b->deps, last, v);
 		if (seen[v])
 			continue;
 		seen[v] = true;
@@ -218,19 +201,11 @@ spread(struct brute *b, fm_sw sw, uint32_t in, uint32_t last, uint32_t sl, bool 
 }
 
 static void
-brute_deps(struct brute *b, fm_end s, uint32_t sl)
+follow(struct brute *b, fm_end s, uint32_t sl)
 {
 	bool seen[MAX_VERTICES] = { false };
 
 	spread(b, b->fab->end_sw[s], b->fab->end_port[s], UINT32_MAX, sl % 16, seen);
-}
-
-static uint32_t
-brute_sl(const struct brute *b, fm_sw sw, uint32_t lid)
-{
-	if (b->t->sl_shape == FM_SL_ZERO)
-		return 0;
-	return b->t->sl[b->t->sl_shape == FM_SL_BY_DLID ? 0 : sw][lid];
 }
 
 static bool
@@ -250,12 +225,12 @@ brute_pair(struct brute *b, fm_end s, bool *bad_sl)
 	bool some;
 	uint32_t hops = send(b, sw, &some);
 
-	if (brute_sl(b, sw, b->lid) > 15 && goes_on(b, sw))
+	if (brute_sl(b->t, sw, b->lid) > 15 && goes_on(b, sw))
 		bad_sl[sw] = true;
-	brute_deps(b, s, brute_sl(b, sw, b->lid));
+	follow(b, s, brute_sl(b->t, sw, b->lid));
 	if (b->req->sl_model == VERIFY_BOTH && fab->end_lid[s] != 0)
 		for (uint32_t i = 0; i < 1u << fab->end_lmc[s]; i++)
-			brute_deps(b, s, brute_sl(b, to, fab->end_lid[s] + i));
+			follow(b, s, brute_sl(b->t, to, fab->end_lid[s] + i));
 	if (hops == 0) {
 		b->v.unreachable_pairs++;
 		b->v.stray_pairs += some;
@@ -304,32 +279,6 @@ brute_lid(struct brute *b, const struct snapshot *snap)
 	}
 }
 
-/* Transitive closure; vertices on a cycle, grouped by mutual reachability. */
-static void
-brute_cycles(struct brute *b)
-{
-	uint32_t n = b->fab->n_links * 16, vls = 0;
-	static bool counted[MAX_VERTICES];
-
-	memset(counted, 0, sizeof(counted));
-	for (uint32_t k = 0; k < n; k++)
-		for (uint32_t i = 0; b->used[k] && i < n; i++)
-			for (uint32_t m = 0; b->dep[i][k] && m < n; m++)
-				b->dep[i][m] |= b->dep[k][m];
-	for (uint32_t v = 0; v < n; v++) {
-		if (!b->used[v])
-			continue;
-		vls |= 1u << v % 16;
-		b->v.vl_errors += v % 16 >= b->req->n_vls || v % 16 >= b->fab->link_n_vls[v / 16];
-		if (!b->dep[v][v] || counted[v])
-			continue;
-		b->v.credit_loops++;
-		for (uint32_t u = v; u < n; u++)
-			counted[u] |= b->dep[v][u] && b->dep[u][v];
-	}
-	b->v.vls = (uint8_t)(vls ? __builtin_popcount(vls) : 1);
-}
-
 static const struct verdict *
 brute_force(const struct box *x, const struct verify_request *req)
 {
@@ -342,36 +291,12 @@ brute_force(const struct box *x, const struct verify_request *req)
 	for (b.lid = 1; b.lid <= b.fab->max_lid; b.lid++)
 		if (b.fab->lid_end[b.lid] != FM_NONE)
 			brute_lid(&b, x->snap);
-	brute_cycles(&b);
+	brute_cycles(&b.deps, b.fab, req->n_vls, &b.v);
 	b.v.avg_hops = b.v.reachable_pairs ? (double)b.hops / (double)b.v.reachable_pairs : 0;
 	return &b.v;
 }
 
 /* ------------------------------------------------------------------- tests */
-
-static void
-same(const struct verdict *a, const struct verdict *b, uint64_t seed, bool witness)
-{
-#define SAME(field) \
-	ck_assert_msg(a->field == b->field, "seed %llu: " #field " is %g, should be %g", \
-	    (unsigned long long)seed, (double)a->field, (double)b->field)
-	SAME(reachable_pairs);
-	SAME(unreachable_pairs);
-	SAME(stray_pairs);
-	SAME(disjoint_pairs);
-	SAME(switch_pairs_unrouted);
-	SAME(loops);
-	SAME(wrong_host);
-	SAME(credit_loops);
-	SAME(vl_errors);
-	SAME(max_hops);
-	SAME(avg_hops);
-	SAME(vls);
-	if (witness) {
-		SAME(fault);
-		ck_assert_str_eq(a->witness, b->witness);
-	}
-}
 
 static struct verdict
 judge(const struct box *x, const struct verify_request *req, struct fm_pool *workers)
@@ -405,16 +330,16 @@ compare_seed(uint64_t seed, bool with_sls)
 	if (with_sls)
 		random_sls(&x, &r);
 	v = judge(&x, &req, NULL);
-	same(&v, brute_force(&x, &req), seed, false);
+	same_verdict(&v, brute_force(&x, &req), seed, false);
 	ck_assert_msg((v.fault == VERIFY_OK) == (v.witness[0] == '\0'), "seed %llu",
 	    (unsigned long long)seed);
 	n_faults[v.fault]++;
 	alone = req;
 	alone.one_by_one = true;
 	w = judge(&x, &alone, NULL);
-	same(&w, &v, seed, true);
+	same_verdict(&w, &v, seed, true);
 	w = judge(&x, &req, two);
-	same(&w, &v, seed, true);
+	same_verdict(&w, &v, seed, true);
 	drop(&x);
 }
 
@@ -449,7 +374,7 @@ START_TEST(without_a_choice_nothing_differs)
 		v = judge(&x, &req, NULL);
 		adaptive_drop(x.tables);
 		w = judge(&x, &req, NULL);
-		same(&v, &w, seed, v.fault != VERIFY_LOOP);
+		same_verdict(&v, &w, seed, v.fault != VERIFY_LOOP);
 		ck_assert_int_eq(v.fault, w.fault);
 		drop(&x);
 	}

@@ -5,7 +5,7 @@
  * random, shortest-path and damaged tables of all SL and SL2VL shapes; and
  * tables wrong on purpose, each caught by its name.
  */
-#include "tests/unit/box.h"
+#include "tests/unit/brute.h"
 #include "tests/unit/pgft.h"
 
 static struct fm_pool *two, *eight;
@@ -18,24 +18,9 @@ struct brute {
 	const struct verify_request *req;
 	struct verdict v;
 	uint64_t hops;
-	bool used[MAX_VERTICES], dep[MAX_VERTICES][MAX_VERTICES];
+	struct brute_deps deps;
 	bool wrong[MAX_SWITCHES], loop[MAX_SWITCHES], bad_sl[MAX_SWITCHES]; /* of one LID */
 };
-
-static uint32_t
-brute_vl(const struct brute *b, fm_sw sw, uint32_t in, fm_link out, uint32_t sl)
-{
-	const struct fm_tables *t = b->t;
-	uint32_t vl = 0;
-
-	if (t->sl2vl_shape == FM_SL2VL_MODULO)
-		vl = sl % t->n_vls_used;
-	else if (t->sl2vl_shape == FM_SL2VL_BY_OUT)
-		vl = t->sl2vl[out * 16 + sl];
-	else
-		vl = t->sl2vl[(t->sl2vl_first[sw] + in * 13 + b->fab->link_port[out]) * 16 + sl];
-	return vl > 15 ? 15 : vl;
-}
 
 /* One packet from sw; the number of switches it met, 0 if it did not arrive. */
 static uint32_t
@@ -47,7 +32,7 @@ send(struct brute *b, fm_sw sw, uint32_t in, uint32_t lid, uint32_t sl, bool car
 
 	for (uint32_t hops = 1; hops < MAX_SWITCHES * 20; hops++) {
 		uint8_t port = b->t->lft[sw][lid];
-		fm_link l = link_at(fab, sw, port);
+		fm_link l = fm_link_at(fab, sw, port);
 
 		if (l == FM_NONE) {
 			if (sw == fab->end_sw[owner] && port == fab->end_port[owner])
@@ -58,11 +43,9 @@ send(struct brute *b, fm_sw sw, uint32_t in, uint32_t lid, uint32_t sl, bool car
 			return 0;
 		}
 		if (carries) {
-			uint32_t v = l * 16 + brute_vl(b, sw, in, l, sl);
+			uint32_t v = l * 16 + brute_vl(fab, b->t, sw, in, l, sl);
 
-			b->used[v] = true;
-			if (last != UINT32_MAX)
-				b->dep[last][v] = true;
+			brute_step(&b->deps, last, v);
 			last = v;
 		}
 		in = fab->link_port[fab->link_rev[l]];
@@ -71,19 +54,11 @@ send(struct brute *b, fm_sw sw, uint32_t in, uint32_t lid, uint32_t sl, bool car
 	/* still under way: on a loop; its least switch names it */
 	fm_sw least = sw, at = sw;
 	do {
-		at = fab->link_to[link_at(fab, at, b->t->lft[at][lid])];
+		at = fab->link_to[fm_link_at(fab, at, b->t->lft[at][lid])];
 		least = at < least ? at : least;
 	} while (at != sw);
 	b->loop[least] = true;
 	return 0;
-}
-
-static uint32_t
-brute_sl(const struct brute *b, fm_sw sw, uint32_t lid)
-{
-	if (b->t->sl_shape == FM_SL_ZERO)
-		return 0;
-	return b->t->sl[b->t->sl_shape == FM_SL_BY_DLID ? 0 : sw][lid];
 }
 
 static void
@@ -91,15 +66,15 @@ brute_pair(struct brute *b, fm_end s, uint32_t lid)
 {
 	const struct fm_fabric *fab = b->fab;
 	fm_sw sw = fab->end_sw[s], to = fab->end_sw[fab->lid_end[lid]];
-	uint32_t sl = brute_sl(b, sw, lid),
+	uint32_t sl = brute_sl(b->t, sw, lid),
 		 hops = send(b, sw, fab->end_port[s], lid, sl % 16, true);
 
-	if (sl > 15 && link_at(fab, sw, b->t->lft[sw][lid]) != FM_NONE)
+	if (sl > 15 && fm_link_at(fab, sw, b->t->lft[sw][lid]) != FM_NONE)
 		b->bad_sl[sw] = true;
 	if (b->req->sl_model == VERIFY_BOTH && fab->end_lid[s] != 0)
 		for (uint32_t i = 0; i < 1u << fab->end_lmc[s]; i++)
 			send(b, sw, fab->end_port[s], lid,
-			    brute_sl(b, to, fab->end_lid[s] + i) % 16, true);
+			    brute_sl(b->t, to, fab->end_lid[s] + i) % 16, true);
 	if (hops == 0) {
 		b->v.unreachable_pairs++;
 		return;
@@ -139,32 +114,6 @@ brute_lid(struct brute *b, const struct snapshot *snap, uint32_t lid)
 	}
 }
 
-/* Transitive closure; vertices on a cycle, grouped by mutual reachability. */
-static void
-brute_cycles(struct brute *b)
-{
-	uint32_t n = b->fab->n_links * 16, vls = 0;
-	static bool counted[MAX_VERTICES];
-
-	memset(counted, 0, sizeof(counted));
-	for (uint32_t k = 0; k < n; k++)
-		for (uint32_t i = 0; b->used[k] && i < n; i++)
-			for (uint32_t m = 0; b->dep[i][k] && m < n; m++)
-				b->dep[i][m] |= b->dep[k][m];
-	for (uint32_t v = 0; v < n; v++) {
-		if (!b->used[v])
-			continue;
-		vls |= 1u << v % 16;
-		b->v.vl_errors += v % 16 >= b->req->n_vls || v % 16 >= b->fab->link_n_vls[v / 16];
-		if (!b->dep[v][v] || counted[v])
-			continue;
-		b->v.credit_loops++;
-		for (uint32_t u = v; u < n; u++)
-			counted[u] |= b->dep[v][u] && b->dep[u][v];
-	}
-	b->v.vls = (uint8_t)(vls ? __builtin_popcount(vls) : 1);
-}
-
 static const struct verdict *
 brute_force(const struct box *x, const struct verify_request *req)
 {
@@ -177,35 +126,12 @@ brute_force(const struct box *x, const struct verify_request *req)
 	for (uint32_t lid = 1; lid <= b.fab->max_lid; lid++)
 		if (b.fab->lid_end[lid] != FM_NONE)
 			brute_lid(&b, x->snap, lid);
-	brute_cycles(&b);
+	brute_cycles(&b.deps, b.fab, req->n_vls, &b.v);
 	b.v.avg_hops = b.v.reachable_pairs ? (double)b.hops / (double)b.v.reachable_pairs : 0;
 	return &b.v;
 }
 
 /* ------------------------------------------------------------------- tests */
-
-static void
-same(const struct verdict *a, const struct verdict *b, uint64_t seed, bool witness)
-{
-#define SAME(field) \
-	ck_assert_msg(a->field == b->field, "seed %llu: " #field " is %g, should be %g", \
-	    (unsigned long long)seed, (double)a->field, (double)b->field)
-	SAME(reachable_pairs);
-	SAME(unreachable_pairs);
-	SAME(disjoint_pairs);
-	SAME(switch_pairs_unrouted);
-	SAME(loops);
-	SAME(wrong_host);
-	SAME(credit_loops);
-	SAME(vl_errors);
-	SAME(max_hops);
-	SAME(avg_hops);
-	SAME(vls);
-	if (witness) {
-		SAME(fault);
-		ck_assert_str_eq(a->witness, b->witness);
-	}
-}
 
 /* The verdict, which is the same when every LID is followed by itself. */
 static struct verdict
@@ -218,7 +144,7 @@ judge(const struct box *x, const struct verify_request *req, struct fm_pool *wor
 	one_by_one.one_by_one = true;
 	ck_assert(verify_tables(x->snap, &x->tables->t, req, workers, &v, &err) == 0);
 	ck_assert(verify_tables(x->snap, &x->tables->t, &one_by_one, workers, &w, &err) == 0);
-	same(&v, &w, x->next_lid, true);
+	same_verdict(&v, &w, x->next_lid, true);
 	return v;
 }
 
@@ -240,14 +166,14 @@ compare_seed(uint64_t seed, uint32_t damage_one_in, bool with_sls)
 	if (with_sls)
 		random_sls(&x, &r);
 	v = judge(&x, &req, NULL);
-	same(&v, brute_force(&x, &req), seed, false);
+	same_verdict(&v, brute_force(&x, &req), seed, false);
 	ck_assert_msg((v.fault == VERIFY_OK) == (v.witness[0] == '\0'), "seed %llu",
 	    (unsigned long long)seed);
 	w = judge(&x, &req, two);
-	same(&w, &v, seed, true);
+	same_verdict(&w, &v, seed, true);
 	if (seed % 8 == 0) {
 		w = judge(&x, &req, eight);
-		same(&w, &v, seed, true);
+		same_verdict(&w, &v, seed, true);
 	}
 	drop(&x);
 }
