@@ -1,9 +1,30 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # lib/: knows no InfiniBand.  Becomes part of libfmcore and of libfmalgo.a.
 LIB_SOURCES = \
-	lib/acyclic.c lib/acyclic.h lib/arena.c lib/arena.h lib/bitset.h lib/error.c lib/error.h \
-	lib/hash.c lib/hash.h lib/heap.c lib/heap.h lib/log.c lib/log.h lib/pages.c lib/pages.h lib/pool.c lib/pool.h \
-	lib/rng.h lib/scc.c lib/scc.h lib/ufind.h lib/vec.h lib/wide.h
+	lib/acyclic.c \
+	lib/acyclic.h \
+	lib/arena.c \
+	lib/arena.h \
+	lib/bitset.h \
+	lib/error.c \
+	lib/error.h \
+	lib/hash.c \
+	lib/hash.h \
+	lib/heap.c \
+	lib/heap.h \
+	lib/lines.h \
+	lib/log.c \
+	lib/log.h \
+	lib/pages.c \
+	lib/pages.h \
+	lib/pool.c \
+	lib/pool.h \
+	lib/rng.h \
+	lib/scc.c \
+	lib/scc.h \
+	lib/ufind.h \
+	lib/vec.h \
+	lib/wide.h
 
 noinst_LTLIBRARIES += libfmlib.la
 libfmlib_la_SOURCES = $(LIB_SOURCES)

@@ -8,50 +8,32 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/subnet/lid.h"
 #include "lib/error.h"
+#include "lib/lines.h"
 
 struct scan {
-	const char *name, *at, *end;
-	uint32_t line;
+	const char *name;
+	struct fm_lines in;
 	uint32_t *lid_line; /* [LID_UNICAST_MAX + 1] line that gives the LID, 0 = none */
 	FM_VEC(struct guid2lid_entry) found;
 	struct fm_error *err;
 };
 
-static void
-skip_blanks(struct scan *s)
-{
-	while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\r'))
-		s->at++;
-}
-
-static int
-digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static int
 number(struct scan *s, const char *what, uint64_t max, uint64_t *v)
 {
-	int n = 0;
+	int n;
 
-	skip_blanks(s);
-	if (s->end - s->at > 2 && s->at[0] == '0' && (s->at[1] | 0x20) == 'x')
-		s->at += 2;
-	for (*v = 0; s->at < s->end && digit(*s->at) >= 0 && n < 17; n++)
-		*v = *v << 4 | (uint64_t)digit(*s->at++);
+	fm_line_is_over(&s->in);
+	fm_line_0x(&s->in);
+	n = fm_line_digits(&s->in, 16, v);
 	if (n == 0 || n > 16 || *v == 0 || *v > max)
 		return fm_fail(s->err, FM_E_CONFIG,
 		    "%.100s:%" PRIu32 ": the %s is not a hexadecimal number in 1..0x%" PRIx64
 		    ": 0x0002c90200210b0d 0x0004 0x0007 is right",
-		    s->name, s->line, what, max);
+		    s->name, s->in.line, what, max);
 	return 0;
 }
 
@@ -66,14 +48,14 @@ keep(struct scan *s, uint64_t guid, uint64_t min, uint64_t max)
 		return fm_fail(s->err, FM_E_CONFIG,
 		    "%.100s:%" PRIu32 ": LIDs 0x%" PRIx64 "..0x%" PRIx64
 		    " are no range of an LMC: 1, 2, 4, .. 128 LIDs from a multiple of that",
-		    s->name, s->line, min, max);
+		    s->name, s->in.line, min, max);
 	for (uint64_t lid = min; lid <= max; lid++) {
 		if (s->lid_line[lid] != 0)
 			return fm_fail(s->err, FM_E_CONFIG,
 			    "%.100s:%" PRIu32 ": LID 0x%" PRIx64
 			    " is given twice, first in line %" PRIu32,
-			    s->name, s->line, lid, s->lid_line[lid]);
-		s->lid_line[lid] = s->line;
+			    s->name, s->in.line, lid, s->lid_line[lid]);
+		s->lid_line[lid] = s->in.line;
 	}
 	if (!fm_vec_push(&s->found, e))
 		return fm_fail(
@@ -87,18 +69,16 @@ scan_line(struct scan *s)
 	uint64_t guid, min, max;
 	int rc;
 
-	skip_blanks(s);
-	if (s->at == s->end || *s->at == '#')
+	if (fm_line_is_over(&s->in) || *s->in.at == '#')
 		return 0;
 	if ((rc = number(s, "GUID", UINT64_MAX, &guid)) != 0 ||
 	    (rc = number(s, "first LID", LID_UNICAST_MAX, &min)) != 0 ||
 	    (rc = number(s, "last LID", LID_UNICAST_MAX, &max)) != 0)
 		return rc;
-	skip_blanks(s);
-	if (s->at < s->end)
+	if (!fm_line_is_over(&s->in))
 		return fm_fail(s->err, FM_E_CONFIG,
 		    "%.100s:%" PRIu32 ": more than a GUID and two LIDs on the line", s->name,
-		    s->line);
+		    s->in.line);
 	return keep(s, guid, min, max);
 }
 
@@ -129,18 +109,11 @@ sort_entries(struct scan *s)
 static int
 scan_text(struct scan *s, const char *text, size_t n_bytes)
 {
-	const char *at = text, *end = text + n_bytes;
 	int rc = 0;
 
-	while (at < end && rc == 0) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
-
-		s->at = at;
-		s->end = newline != NULL ? newline : end;
-		s->line++;
+	s->in = fm_lines(text, n_bytes);
+	while (rc == 0 && fm_next_line(&s->in))
 		rc = scan_line(s);
-		at = newline != NULL ? newline + 1 : end;
-	}
 	return rc != 0 ? rc : sort_entries(s);
 }
 

@@ -44,6 +44,16 @@ fm_is_host(const struct fm_fabric *fab, fm_end end)
 	return fab->end_kind[end] == FM_END_CA || fab->end_kind[end] == FM_END_ROUTER;
 }
 
+/* Is this a region of a larger fabric? */
+static inline bool
+fm_has_proxies(const struct fm_fabric *fab)
+{
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		if (fab->end_kind[e] == FM_END_PROXY)
+			return true;
+	return false;
+}
+
 /* An array of n zeroed elements from the host's scratch memory, or NULL. */
 #define fm_scratch_array(host, n, type) ((type *)fm_scratch_bytes((host), (n), sizeof(type)))
 void *fm_scratch_bytes(const struct fm_host *host, size_t n, size_t size);

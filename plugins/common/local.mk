@@ -38,6 +38,8 @@ COMMON_SOURCES += \
 	plugins/common/grid_view.c \
 	plugins/common/grow.c \
 	plugins/common/grow.h \
+	plugins/common/guids.c \
+	plugins/common/guids.h \
 	plugins/common/layers.c \
 	plugins/common/layers.h \
 	plugins/common/layers_tables.c \
@@ -90,6 +92,7 @@ nobase_fmalgo_HEADERS = \
 	plugins/common/grid.h \
 	plugins/common/grid_steps.h \
 	plugins/common/grow.h \
+	plugins/common/guids.h \
 	plugins/common/layers.h \
 	plugins/common/lids.h \
 	plugins/common/mend.h \
@@ -109,6 +112,7 @@ nobase_fmalgo_HEADERS = \
 	lib/error.h \
 	lib/hash.h \
 	lib/heap.h \
+	lib/lines.h \
 	lib/rng.h \
 	lib/scc.h \
 	lib/ufind.h \

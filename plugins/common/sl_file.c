@@ -1,99 +1,43 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lines of numbers.  GUIDs are found in sorted arrays.
+ * Lines of numbers.
  */
 #include "plugins/common/sl_file.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "lib/lines.h"
+#include "plugins/common/guids.h"
 
 #define N_SLS 16
 #define MAX_VL 14
-
-struct key {
-	uint64_t guid;
-	uint32_t index;
-};
 
 struct scan {
 	const struct fm_host *host;
 	const struct fm_fabric *fab;
 	const struct fm_file *file;
-	const char *at, *end; /* of the line */
-	uint32_t line;
-	struct key *keys; /* [n_keys] by GUID */
+	struct fm_lines in;
+	struct fm_guid *keys; /* [n_keys] sorted */
 	uint32_t n_keys;
 	struct fm_tables *out;
 	struct fm_error *err;
 };
 
 static int
-by_guid(const void *a, const void *b)
-{
-	const struct key *x = a, *y = b;
-
-	return x->guid < y->guid ? -1 : x->guid > y->guid;
-}
-
-/* The first key of a GUID, s->n_keys when there is none: ports of one node share theirs. */
-static uint32_t
-find(const struct scan *s, uint64_t guid)
-{
-	uint32_t low = 0, high = s->n_keys;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (s->keys[mid].guid < guid)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < s->n_keys && s->keys[low].guid == guid ? low : s->n_keys;
-}
-
-static int
 wrong(const struct scan *s, const char *sentence)
 {
 	return s->host->fail(
-	    s->err, FM_E_CONFIG, "%.80s:%" PRIu32 ": %s", s->file->path, s->line, sentence);
-}
-
-static int
-digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
+	    s->err, FM_E_CONFIG, "%.80s:%" PRIu32 ": %s", s->file->path, s->in.line, sentence);
 }
 
 /* The next word as a number, decimal or 0x..; its digits are counted. */
 static bool
 number(struct scan *s, uint64_t *v, int *n_digits)
 {
-	int base = 10;
-
-	while (s->at < s->end && (*s->at == ' ' || *s->at == '\t'))
-		s->at++;
-	if (s->end - s->at > 2 && s->at[0] == '0' && (s->at[1] | 0x20) == 'x') {
-		base = 16;
-		s->at += 2;
-	}
-	*n_digits = 0;
-	for (*v = 0; s->at < s->end && digit(*s->at) < base; ++*n_digits)
-		*v = *v * (uint64_t)base + (uint64_t)digit(*s->at++);
+	fm_line_is_over(&s->in);
+	*n_digits = fm_line_digits(&s->in, fm_line_0x(&s->in) ? 16 : 10, v);
 	return *n_digits > 0 && *n_digits <= 16 &&
-	    (s->at == s->end || *s->at == ' ' || *s->at == '\t' || *s->at == '\r');
-}
-
-static bool
-at_end(struct scan *s)
-{
-	while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\r'))
-		s->at++;
-	return s->at == s->end;
+	    (s->in.at == s->in.end || memchr(" \t\r", *s->in.at, 3) != NULL);
 }
 
 static int
@@ -102,11 +46,12 @@ path_line(struct scan *s)
 	uint64_t guid, lid, sl;
 	int n;
 
-	if (!number(s, &guid, &n) || !number(s, &lid, &n) || !number(s, &sl, &n) || !at_end(s))
+	if (!number(s, &guid, &n) || !number(s, &lid, &n) || !number(s, &sl, &n) ||
+	    !fm_line_is_over(&s->in))
 		return wrong(s, "a line is the source's node GUID, a LID and an SL: 0x2c9.. 17 3");
 	if (sl >= N_SLS)
 		return wrong(s, "the SL is not in 0..15");
-	for (uint32_t i = find(s, guid);
+	for (uint32_t i = fm_guids_find(s->keys, s->n_keys, guid);
 	     i < s->n_keys && s->keys[i].guid == guid && lid <= s->fab->max_lid; i++)
 		s->out->sl[s->keys[i].index][lid] = (uint8_t)sl;
 	return 0;
@@ -130,9 +75,9 @@ vl_line(struct scan *s)
 		vl[i] = (uint8_t)(pair >> 4);
 		vl[i + 1] = (uint8_t)(pair & 15);
 	}
-	if (!at_end(s))
+	if (!fm_line_is_over(&s->in))
 		return wrong(s, "more than 16 VLs");
-	key = find(s, guid);
+	key = fm_guids_find(s->keys, s->n_keys, guid);
 	if (key == s->n_keys)
 		return 0;
 	sw = s->keys[key].index;
@@ -149,19 +94,14 @@ vl_line(struct scan *s)
 static int
 scan_lines(struct scan *s, int (*line)(struct scan *))
 {
-	const char *at = s->file->bytes, *end = at + s->file->n_bytes;
 	int rc = 0;
 
-	qsort(s->keys, s->n_keys, sizeof(*s->keys), by_guid);
-	for (s->line = 1; rc == 0 && at < end; s->line++) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
-
-		s->at = at;
-		s->end = newline != NULL ? newline : end;
-		at = s->end + 1;
-		if (s->line % 4096 == 0 && s->host->should_stop(s->host))
+	fm_guids_sort(s->keys, s->n_keys);
+	s->in = fm_lines(s->file->bytes, s->file->n_bytes);
+	while (rc == 0 && fm_next_line(&s->in)) {
+		if (s->in.line % 4096 == 0 && s->host->should_stop(s->host))
 			return s->host->fail(s->err, FM_E_CANCELLED, "reading SLs was stopped");
-		if (!at_end(s) && *s->at != '#')
+		if (!fm_line_is_over(&s->in) && *s->in.at != '#')
 			rc = line(s);
 	}
 	return rc;
@@ -184,7 +124,8 @@ fm_sl_file_paths(const struct fm_host *host, const struct fm_fabric *fab,
 		return no_memory(host, err);
 	for (fm_end e = 0; e < fab->n_ends; e++)
 		if (fab->end_sw[e] != FM_NONE)
-			s.keys[s.n_keys++] = (struct key){ fab->end_node_guid[e], fab->end_sw[e] };
+			s.keys[s.n_keys++] =
+			    (struct fm_guid){ fab->end_node_guid[e], fab->end_sw[e] };
 	out->sl_shape = FM_SL_BY_SW_DLID;
 	return scan_lines(&s, path_line);
 }
@@ -199,7 +140,7 @@ fm_sl_file_vls(const struct fm_host *host, const struct fm_fabric *fab, const st
 	if (s.keys == NULL)
 		return no_memory(host, err);
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
-		s.keys[s.n_keys++] = (struct key){ fab->sw_guid[sw], sw };
+		s.keys[s.n_keys++] = (struct fm_guid){ fab->sw_guid[sw], sw };
 	out->sl2vl_shape = FM_SL2VL_BY_IN_OUT;
 	return scan_lines(&s, vl_line);
 }

@@ -25,15 +25,6 @@ has_throttled(const struct fm_fabric *fab)
 	return false;
 }
 
-static bool
-has_proxies(const struct fm_fabric *fab)
-{
-	for (fm_end e = 0; e < fab->n_ends; e++)
-		if (fab->end_kind[e] == FM_END_PROXY)
-			return true;
-	return false;
-}
-
 /* Does all traffic count alike, on a fabric of levels? */
 static bool
 has_closed_form(
@@ -120,7 +111,7 @@ try_dimensions(
 		return fm_no_scratch(host, "dimensions", err);
 	if ((rc = fm_dimensions_find(host, fab, l->trees.arcs, d, err)) != 0)
 		return rc;
-	if (d->regular != NULL && has_proxies(fab))
+	if (d->regular != NULL && fm_has_proxies(fab))
 		return FM_E_TOPOLOGY;
 	l->trees.dimensions = l->plan.dimensions = d;
 	l->trees.trees_per_switch = 1;
@@ -166,7 +157,7 @@ fm_route_in_lanes(const struct fm_host *host, const struct fm_fabric *fab,
 	if ((rc = fm_shape_build(host, fab, &shape, err)) != 0)
 		return rc;
 	l.trees = plan_of(&shape, how);
-	if (has_closed_form(fab, &shape, how) && !has_proxies(fab))
+	if (has_closed_form(fab, &shape, how) && !fm_has_proxies(fab))
 		rc = fm_route_updown(host, fab, &shape, &updown, out, &left, err);
 	else if ((rc = grow_in_lanes(host, fab, &l, err)) == 0)
 		rc = fm_forest_write(host, fab, &l.forest, out, err);

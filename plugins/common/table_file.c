@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A line scanner.  GUIDs are found in sorted arrays; what does not fit the
+ * A line scanner.  What does not fit the
  * fabric is counted and the first few are logged by line, because a file of
  * yesterday's fabric is a normal case, while a line that no tool writes is an
  * error.
@@ -10,32 +10,26 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "lib/lines.h"
 #include "lib/log.h"
+#include "plugins/common/guids.h"
 
 #define MAX_REMARKS 10
-
-struct key {
-	uint64_t guid;
-	uint32_t index;
-};
 
 struct scan {
 	const struct fm_host *host;
 	const struct fm_fabric *fab;
 	const struct fm_file *file;
-	const char *at, *end; /* of the line */
-	uint32_t line;
-	struct key *switches;  /* [n_switches] by GUID */
-	struct key *ends;      /* [n_ends] by port GUID */
-	uint64_t (*cabled)[4]; /* [n_switches] ports with a link or an end, and port 0 */
-	uint32_t *load;	       /* [256] LIDs per port of the current switch: matrix only */
-	fm_sw sw;	       /* current switch; FM_NONE: not of this fabric */
-	bool any_switch;       /* a header line was seen */
-	bool learning;	       /* first pass: base_lid is collected, nothing is reported */
-	uint16_t *base_lid;    /* [n_ends] least LID that the file gives to the port; 0 = none */
+	struct fm_lines in;
+	struct fm_guid *switches; /* [n_switches] sorted */
+	struct fm_guid *ends;	  /* [n_ends] by port GUID, sorted */
+	uint64_t (*cabled)[4];	  /* [n_switches] ports with a link or an end, and port 0 */
+	uint32_t *load;		  /* [256] LIDs per port of the current switch: matrix only */
+	fm_sw sw;		  /* current switch; FM_NONE: not of this fabric */
+	bool any_switch;	  /* a header line was seen */
+	bool learning;		  /* first pass: base_lid is collected, nothing is reported */
+	uint16_t *base_lid;	  /* [n_ends] least LID that the file gives to the port; 0 = none */
 	uint8_t *const *lft;
 	struct fm_table_file *found;
 	struct fm_error *err;
@@ -54,7 +48,7 @@ static int __attribute__((format(printf, 2, 3))) wrong(struct scan *s, const cha
 	vsnprintf(sentence, sizeof(sentence), fmt, ap);
 	va_end(ap);
 	return s->host->fail(
-	    s->err, FM_E_CONFIG, "%.80s:%" PRIu32 ": %s", s->file->path, s->line, sentence);
+	    s->err, FM_E_CONFIG, "%.80s:%" PRIu32 ": %s", s->file->path, s->in.line, sentence);
 }
 
 static int __attribute__((format(printf, 2, 3))) misfit(struct scan *s, const char *fmt, ...)
@@ -67,28 +61,19 @@ static int __attribute__((format(printf, 2, 3))) misfit(struct scan *s, const ch
 	va_start(ap, fmt);
 	vsnprintf(sentence, sizeof(sentence), fmt, ap);
 	va_end(ap);
-	s->host->log(
-	    s->host, FM_LOG_WARN, "%s:%" PRIu32 ": %s: left out", s->file->path, s->line, sentence);
+	s->host->log(s->host, FM_LOG_WARN, "%s:%" PRIu32 ": %s: left out", s->file->path,
+	    s->in.line, sentence);
 	return 0;
 }
 
 /* ----------------------------------------------------------------- indices */
 
-static int
-by_guid(const void *a, const void *b)
-{
-	const struct key *x = a, *y = b;
-
-	return x->guid < y->guid ? -1 : x->guid > y->guid;
-}
-
 static uint32_t
-find(const struct key *keys, uint32_t n, uint64_t guid)
+find(const struct fm_guid *guids, uint32_t n, uint64_t guid)
 {
-	struct key want = { .guid = guid };
-	const struct key *k = n == 0 ? NULL : bsearch(&want, keys, n, sizeof(*keys), by_guid);
+	uint32_t i = fm_guids_find(guids, n, guid);
 
-	return k != NULL ? k->index : FM_NONE;
+	return i < n ? guids[i].index : FM_NONE;
 }
 
 static bool
@@ -106,7 +91,7 @@ prepare(struct scan *s)
 	    s->base_lid == NULL)
 		return false;
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
-		s->switches[sw] = (struct key){ fab->sw_guid[sw], sw };
+		s->switches[sw] = (struct fm_guid){ fab->sw_guid[sw], sw };
 		s->cabled[sw][0] |= 1;
 		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
 			s->cabled[sw][fab->link_port[l] / 64] |= UINT64_C(1)
@@ -116,54 +101,34 @@ prepare(struct scan *s)
 			    << fab->end_port[e] % 64;
 	}
 	for (fm_end e = 0; e < fab->n_ends; e++)
-		s->ends[e] = (struct key){ fab->end_guid[e], e };
-	qsort(s->switches, fab->n_switches, sizeof(*s->switches), by_guid);
-	qsort(s->ends, fab->n_ends, sizeof(*s->ends), by_guid);
+		s->ends[e] = (struct fm_guid){ fab->end_guid[e], e };
+	fm_guids_sort(s->switches, fab->n_switches);
+	fm_guids_sort(s->ends, fab->n_ends);
 	return true;
 }
 
 /* ---------------------------------------------------------------- scanning */
 
-static void
-skip_blanks(struct scan *s)
-{
-	while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\r'))
-		s->at++;
-}
-
-static int
-digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
-}
-
 /* Digits of the base, at most `most`; a separator or the end follows. */
 static bool
 number(struct scan *s, int base, int most, uint64_t *v)
 {
-	int n = 0;
+	int n = fm_line_digits(&s->in, base, v);
 
-	for (*v = 0; s->at < s->end && digit(*s->at) < base; n++)
-		*v = *v * (uint64_t)base + (uint64_t)digit(*s->at++);
-	return n >= 1 && n <= most && (s->at == s->end || strchr(" \t\r:#,()", *s->at) != NULL);
+	return n >= 1 && n <= most &&
+	    (s->in.at == s->in.end || strchr(" \t\r:#,()", *s->in.at) != NULL);
 }
 
 static bool
 prefixed(struct scan *s, uint64_t *v)
 {
-	if (s->end - s->at < 3 || s->at[0] != '0' || (s->at[1] | 0x20) != 'x')
-		return false;
-	s->at += 2;
-	return number(s, 16, 16, v);
+	return fm_line_0x(&s->in) && number(s, 16, 16, v);
 }
 
 static const char *
 find_text(const struct scan *s, const char *text)
 {
-	return memmem(s->at, (size_t)(s->end - s->at), text, strlen(text));
+	return memmem(s->in.at, (size_t)(s->in.end - s->in.at), text, strlen(text));
 }
 
 static bool
@@ -171,7 +136,7 @@ starts_with(const struct scan *s, const char *text)
 {
 	size_t n = strlen(text);
 
-	return (size_t)(s->end - s->at) >= n && memcmp(s->at, text, n) == 0;
+	return (size_t)(s->in.end - s->in.at) >= n && memcmp(s->in.at, text, n) == 0;
 }
 
 /* The port GUID a line names, or 0. */
@@ -184,7 +149,7 @@ named_port(struct scan *s, uint64_t *guid)
 	*guid = 0;
 	if (at == NULL)
 		return 0;
-	s->at = at + sizeof(key) - 1;
+	s->in.at = at + sizeof(key) - 1;
 	if (!prefixed(s, guid))
 		return wrong(s, "portguid is not followed by a GUID like 0x0002c90200210b0d");
 	return 0;
@@ -245,10 +210,10 @@ lft_entry(struct scan *s, uint32_t lid)
 	uint32_t present;
 	int rc;
 
-	skip_blanks(s);
-	if (s->at < s->end && *s->at == ':')
-		s->at++;
-	skip_blanks(s);
+	fm_line_is_over(&s->in);
+	if (s->in.at < s->in.end && *s->in.at == ':')
+		s->in.at++;
+	fm_line_is_over(&s->in);
 	if (starts_with(s, "UNREACHABLE"))
 		return 0;
 	if (!number(s, 10, 3, &port) || port > 255)
@@ -308,9 +273,10 @@ matrix_entry(struct scan *s, uint32_t lid)
 	uint64_t v;
 	int rc;
 
-	if (s->at == s->end || *s->at++ != ':')
+	if (s->in.at == s->in.end || *s->in.at++ != ':')
 		return wrong(s, "the LID of a matrix row is followed by a colon: 0x0002: 00 ff 02");
-	for (skip_blanks(s); s->at < s->end && *s->at != '#'; skip_blanks(s)) {
+	for (fm_line_is_over(&s->in); s->in.at < s->in.end && *s->in.at != '#';
+	     fm_line_is_over(&s->in)) {
 		if (!number(s, 16, 2, &v) || n == sizeof(hops))
 			return wrong(s, "hops are up to 255 values of two hex digits");
 		hops[n++] = (uint8_t)v;
@@ -345,7 +311,7 @@ header(struct scan *s, const char *key)
 
 	if (at == NULL)
 		return wrong(s, "a switch's heading without \"%s0x...\"", key);
-	s->at = at + strlen(key);
+	s->in.at = at + strlen(key);
 	if (!prefixed(s, &guid))
 		return wrong(s, "\"%s\" is not followed by a GUID like 0x0002c90200210b0d", key);
 	s->any_switch = true;
@@ -360,7 +326,7 @@ header(struct scan *s, const char *key)
 static bool
 is_prose(const struct scan *s)
 {
-	return s->at == s->end || *s->at == '#' || starts_with(s, "Lid ") ||
+	return s->in.at == s->in.end || *s->in.at == '#' || starts_with(s, "Lid ") ||
 	    starts_with(s, "Port ") || starts_with(s, "LID ") || starts_with(s, "***") ||
 	    find_text(s, "lids dumped") != NULL;
 }
@@ -370,7 +336,7 @@ scan_line(struct scan *s, entry_fn entry)
 {
 	uint64_t lid;
 
-	skip_blanks(s);
+	fm_line_is_over(&s->in);
 	if (starts_with(s, "Unicast lids"))
 		return header(s, " guid ");
 	if (starts_with(s, "Switch: guid "))
@@ -381,7 +347,7 @@ scan_line(struct scan *s, entry_fn entry)
 		return 0;
 	if (!prefixed(s, &lid) || lid > 0xBFFF)
 		return wrong(s, "\"%.*s\" is no line of a table: a LID like 0x0001 comes first",
-		    (int)(s->end - s->at > 30 ? 30 : s->end - s->at), s->at);
+		    (int)(s->in.end - s->in.at > 30 ? 30 : s->in.end - s->in.at), s->in.at);
 	if (!s->any_switch)
 		return wrong(s,
 		    "an entry before any switch: a line with the switch's guid 0x... comes first");
@@ -393,20 +359,12 @@ scan_line(struct scan *s, entry_fn entry)
 static int
 scan_file(struct scan *s, entry_fn entry)
 {
-	const char *at = s->file->bytes, *end = at + s->file->n_bytes;
 	int rc = 0;
 
-	s->line = 0;
 	s->any_switch = false;
-	while (at < end && rc == 0) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
-
-		s->at = at;
-		s->end = newline != NULL ? newline : end;
-		s->line++;
+	s->in = fm_lines(s->file->bytes, s->file->n_bytes);
+	while (rc == 0 && fm_next_line(&s->in))
 		rc = scan_line(s, entry);
-		at = newline != NULL ? newline + 1 : end;
-	}
 	if (rc == 0 && !s->any_switch)
 		rc = wrong(s, "no switch in the file: is it a dump of tables?");
 	if (s->found->n_misfits > MAX_REMARKS)

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/ufind.h"
+
 #define DIVIDER_MAX (1u << 24)
 
 struct work {
@@ -27,25 +29,6 @@ struct work {
 	/* [n] of the chassis or switch in hand */
 	uint32_t *seen_in, *n_seen, *ordinal, *plane;
 };
-
-static fm_sw
-leader_of(fm_sw *leader, fm_sw s)
-{
-	while (leader[s] != s)
-		s = leader[s] = leader[leader[s]];
-	return s;
-}
-
-static void
-unite(fm_sw *leader, fm_sw a, fm_sw b)
-{
-	a = leader_of(leader, a);
-	b = leader_of(leader, b);
-	if (a < b)
-		leader[b] = a;
-	else
-		leader[a] = b;
-}
 
 /* Stable counting sort of list[0..n-1] by key[member] < w->n. */
 static void
@@ -111,7 +94,7 @@ join_ranks(struct work *w, uint32_t r)
 			continue;
 		for (fm_arc a = w->arcs->first[s]; a < w->arcs->first[s + 1]; a++)
 			if (t->rank[w->arcs->to[a]] == r + 1 && !w->useless[w->arcs->to[a]])
-				unite(w->leader, s, w->arcs->to[a]);
+				fm_ufind_join(w->leader, s, w->arcs->to[a]);
 	}
 }
 
@@ -159,7 +142,7 @@ find_pods(struct work *w)
 		if (r > 0)
 			join_ranks(w, r - 1);
 		for (fm_sw s = 0; s < w->n; s++)
-			pod[s] = leader_of(w->leader, s);
+			pod[s] = fm_ufind(w->leader, s);
 	}
 }
 
@@ -253,7 +236,7 @@ take_turns_of_chassis(struct work *w, uint32_t n)
 
 	memcpy(by_plane, w->list, n * sizeof(*by_plane));
 	for (uint32_t i = 0; i < n; i++)
-		w->plane[w->list[i]] = leader_of(w->leader, w->list[i]);
+		w->plane[w->list[i]] = fm_ufind(w->leader, w->list[i]);
 	sort_by(w, by_plane, n, w->plane);
 	memset(w->seen_in, 0xff, w->n * sizeof(*w->seen_in));
 	for (uint32_t i = 0; i < n; i++) {
@@ -289,14 +272,14 @@ number_plane(struct work *w, uint32_t r)
 		take_turns_of_chassis(w, n);
 	memset(members, 0, ((size_t)w->n + 1) * sizeof(*members));
 	for (uint32_t i = 0; i < n; i++) {
-		fm_sw plane = leader_of(w->leader, w->list[i]);
+		fm_sw plane = fm_ufind(w->leader, w->list[i]);
 
 		if (members[plane] == 0)
 			w->spare[plane] = n_planes++;
 		t->slot[w->list[i]] = members[plane]++;
 	}
 	for (fm_sw s = 0; s < w->n; s++) {
-		fm_sw plane = leader_of(w->leader, s);
+		fm_sw plane = fm_ufind(w->leader, s);
 
 		if (t->rank[s] != r)
 			continue;

@@ -166,17 +166,6 @@ points_away_from_leaves(const struct finder *f, const struct fm_order *order)
 	return true;
 }
 
-/* A region of a larger fabric: regions are composed along levels as they are,
- * and a pair without a legal route is the host's to lead elsewhere. */
-static bool
-has_proxies(const struct fm_fabric *fab)
-{
-	for (fm_end e = 0; e < fab->n_ends; e++)
-		if (fab->end_kind[e] == FM_END_PROXY)
-			return true;
-	return false;
-}
-
 /* Off trees: hops to a centre, or simply the switches in their order, which often
  * is that of the cables: on tori and dragonflies paths then part long before
  * they meet in a centre. */
@@ -275,9 +264,11 @@ route_ordered(const struct finder *f, const struct fm_updown *how, const struct 
     struct fm_order *order, struct fm_paths *found, struct fm_error *err)
 {
 	bool by_leaves = how->by_leaves || (how->n_roots == 0 && f->shape->tree.levelled);
+	/* regions are composed along levels as they are, and a pair without a legal
+	 * route is the host's to lead elsewhere */
 	struct fm_levels levels = { .level = f->level,
 		.ids = how->ids,
-		.turn = how->n_roots == 0 && !has_proxies(f->fab) };
+		.turn = how->n_roots == 0 && !fm_has_proxies(f->fab) };
 	struct fm_choice choice = how->choice;
 	int rc;
 

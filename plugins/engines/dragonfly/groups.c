@@ -17,6 +17,7 @@
  */
 #include <string.h>
 
+#include "lib/ufind.h"
 #include "plugins/engines/dragonfly/dragonfly.h"
 
 #define MAX_COMMON 256
@@ -36,25 +37,6 @@ struct finder {
 	uint8_t *colour;    /* [n_arcs] of a line: DF_ROW, DF_COLUMN, or unseen */
 	fm_arc (*lines)[2]; /* [n_switches] the lines of a switch, FM_NONE */
 };
-
-static uint32_t
-find(uint32_t *parent, uint32_t i)
-{
-	while (parent[i] != i)
-		i = parent[i] = parent[parent[i]];
-	return i;
-}
-
-static void
-unite(uint32_t *parent, uint32_t a, uint32_t b)
-{
-	a = find(parent, a);
-	b = find(parent, b);
-	if (a < b)
-		parent[b] = a;
-	else
-		parent[a] = b;
-}
 
 static int
 take_memory(struct finder *f, struct fm_error *err)
@@ -131,7 +113,7 @@ adopt(struct finder *f, uint32_t *group, const uint32_t *size)
 		DF_EACH_ARC(f->df, a, u)
 		f->votes[group[arcs->to[a]]] = 0;
 		if (best != FM_NONE && votes * 3 >= size[best])
-			unite(f->parent, u, best);
+			fm_ufind_join(f->parent, u, best);
 	}
 }
 
@@ -164,15 +146,15 @@ group_by(struct finder *f, uint32_t bound)
 	for (fm_sw u = 0; u < n; u++)
 		DF_EACH_ARC(df, a, u)
 	if (arcs->to[a] > u && f->common[a] >= bound)
-		unite(f->parent, u, arcs->to[a]);
+		fm_ufind_join(f->parent, u, arcs->to[a]);
 	memset(f->stamp, 0, n * sizeof(*f->stamp)); /* here: sizes */
 	for (fm_sw u = 0; u < n; u++)
-		f->stamp[df->group[u] = find(f->parent, u)]++;
+		f->stamp[df->group[u] = fm_ufind(f->parent, u)]++;
 	adopt(f, df->group, f->stamp);
 	memset(f->number, 0xff, n * sizeof(*f->number));
 	df->n_groups = 0;
 	for (fm_sw u = 0; u < n; u++) {
-		uint32_t root = find(f->parent, u);
+		uint32_t root = fm_ufind(f->parent, u);
 
 		if (f->number[root] == FM_NONE)
 			f->number[root] = df->n_groups++;
@@ -264,8 +246,8 @@ join_triangles(struct finder *f, fm_sw u)
 		{
 			if (to[b] < to[a] || f->slot[to[b]] == FM_NONE)
 				continue;
-			unite(f->line, a, b);
-			unite(f->line, a, f->slot[to[b]]);
+			fm_ufind_join(f->line, a, b);
+			fm_ufind_join(f->line, a, f->slot[to[b]]);
 		}
 	}
 	DF_EACH_ARC(df, a, u)
@@ -342,8 +324,8 @@ find_lines(struct finder *f)
 			if (arcs->to[a] < u || !is_local(df, u, a))
 				continue;
 			n_arcs++;
-			if (!add_line(f, u, find(f->line, a)) ||
-			    !add_line(f, arcs->to[a], find(f->line, a)))
+			if (!add_line(f, u, fm_ufind(f->line, a)) ||
+			    !add_line(f, arcs->to[a], fm_ufind(f->line, a)))
 				return 0;
 		}
 	for (uint32_t g = 0; g < df->n_groups; g++)
@@ -393,7 +375,8 @@ note_kinds(struct finder *f)
 			fm_sw v = arcs->to[a];
 			fm_arc up = v > u ? a : fm_arc_find(arcs, v, u);
 
-			df->kind[a] = is_local(df, u, a) ? f->colour[find(f->line, up)] : DF_GLOBAL;
+			df->kind[a] =
+			    is_local(df, u, a) ? f->colour[fm_ufind(f->line, up)] : DF_GLOBAL;
 			df->any_column |= df->kind[a] == DF_COLUMN;
 		}
 }

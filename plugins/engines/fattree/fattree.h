@@ -25,6 +25,7 @@
 
 #include <fmd/engine.h>
 
+#include "lib/ufind.h"
 #include "lib/wide.h"
 
 #define FT_NO_RANK UINT16_MAX
@@ -227,26 +228,6 @@ static inline bool
 ft_is_up(const struct ft *ft, fm_sw from, fm_sw to)
 {
 	return ft->order[to] > ft->order[from];
-}
-
-/* A chain of roots used by several parts: union-find over small integers. */
-static inline uint32_t
-ft_find(uint32_t *parent, uint32_t i)
-{
-	while (parent[i] != i)
-		i = parent[i] = parent[parent[i]];
-	return i;
-}
-
-static inline void
-ft_union(uint32_t *parent, uint32_t a, uint32_t b)
-{
-	a = ft_find(parent, a);
-	b = ft_find(parent, b);
-	if (a < b)
-		parent[b] = a;
-	else
-		parent[a] = b;
 }
 
 /* A link from above into demoted switches: serves the demoted columns alone. */

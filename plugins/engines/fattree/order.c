@@ -30,6 +30,7 @@
  * tiers are kept: regions are composed along them, and a pair without a legal
  * route is the host's to place elsewhere.  O(links).
  */
+#include "plugins/common/arcs.h"
 #include "plugins/engines/fattree/fattree.h"
 
 #define TRIES 8 /* turning leaves looked at in each component */
@@ -43,15 +44,6 @@ struct turn {
 	uint32_t *seen;	     /* [n] stamp of the last cone a switch was in */
 	fm_sw *queue;	     /* [n] */
 };
-
-static bool
-has_proxies(const struct fm_fabric *fab)
-{
-	for (fm_end e = 0; e < fab->n_ends; e++)
-		if (fab->end_kind[e] == FM_END_PROXY)
-			return true;
-	return false;
-}
 
 /* Stamp all switches above leaf; how many. */
 static uint32_t
@@ -87,7 +79,7 @@ static void
 choose_turning_leaves(const struct ft *ft, struct turn *t)
 {
 	for (uint32_t c = 0; c < ft->n_leaves; c++) {
-		uint32_t root = ft_find(t->component, ft->col_sw[c]);
+		uint32_t root = fm_ufind(t->component, ft->col_sw[c]);
 		uint32_t up = n_up_groups(ft, ft->col_sw[c]);
 
 		if (up > t->most_up[root])
@@ -95,7 +87,7 @@ choose_turning_leaves(const struct ft *ft, struct turn *t)
 	}
 	for (uint32_t c = 0; c < ft->n_leaves; c++) {
 		fm_sw leaf = ft->col_sw[c];
-		uint32_t root = ft_find(t->component, leaf), size;
+		uint32_t root = fm_ufind(t->component, leaf), size;
 
 		if (n_up_groups(ft, leaf) < t->most_up[root] || t->n_tries[root] >= TRIES)
 			continue;
@@ -227,7 +219,7 @@ turn_order(struct ft *ft, struct fm_error *err)
 	}
 	for (fm_sw s = 0; s < ft->n; s++)
 		FT_EACH_PARENT(ft, g, s)
-	ft_union(t.component, s, g->to);
+	fm_ufind_join(t.component, s, g->to);
 	choose_turning_leaves(ft, &t);
 	turn_cones(ft, &t);
 	demote_tops(ft, &t, rooted);
@@ -244,5 +236,5 @@ ft_order(struct ft *ft, struct fm_error *err)
 		return ft_out_of_memory(ft, err);
 	for (fm_sw s = 0; s < ft->n; s++)
 		ft->order[s] = (uint16_t)(FT_ORDER_STEP * ft->rank[s]);
-	return has_proxies(ft->fab) ? 0 : turn_order(ft, err);
+	return fm_has_proxies(ft->fab) ? 0 : turn_order(ft, err);
 }

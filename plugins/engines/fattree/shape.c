@@ -225,13 +225,13 @@ find_planes(struct ft *ft, uint32_t *joined, struct fm_error *err)
 			fm_sw s = ft->by_rank[i];
 
 			ft->plane[s] =
-			    ft->home[s] != FM_NONE ? ft_find(joined, ft->home[s]) : FM_NONE;
+			    ft->home[s] != FM_NONE ? fm_ufind(joined, ft->home[s]) : FM_NONE;
 		}
 		for (uint32_t i = from; i < to; i++) {
 			fm_sw s = ft->by_rank[i];
 
 			if (ft->home[s] != FM_NONE && ft->block[s] != FM_NONE)
-				ft_union(joined, ft->home[s], ft->block[s]);
+				fm_ufind_join(joined, ft->home[s], ft->block[s]);
 		}
 		to = from;
 	}
@@ -249,7 +249,7 @@ group_leaves(const struct ft *ft, uint32_t *joined, fm_sw *leaves, uint32_t n, u
 	memset(count, 0, ((size_t)n + 1) * sizeof(*count));
 	for (uint32_t i = 0, j = 0; i < ft->n; i++) {
 		fm_sw s = ft->by_rank[i];
-		uint32_t pod = ft->home[s] != FM_NONE ? ft_find(joined, ft->home[s]) : FM_NONE;
+		uint32_t pod = ft->home[s] != FM_NONE ? fm_ufind(joined, ft->home[s]) : FM_NONE;
 
 		if (pod != FM_NONE && ft->n_hosts[s] > 0 && first[pod] == FM_NONE)
 			first[pod] = j;
@@ -258,7 +258,7 @@ group_leaves(const struct ft *ft, uint32_t *joined, fm_sw *leaves, uint32_t n, u
 	for (uint32_t i = 0; i < n; i++) {
 		fm_sw s = leaves[i];
 
-		tmp[i] = ft->home[s] != FM_NONE ? first[ft_find(joined, ft->home[s])] : n;
+		tmp[i] = ft->home[s] != FM_NONE ? first[fm_ufind(joined, ft->home[s])] : n;
 		count[tmp[i]]++;
 	}
 	for (uint32_t k = 0; k <= n; k++) {
@@ -299,7 +299,7 @@ order_columns(struct ft *ft, uint32_t *joined, struct fm_error *err)
 			if (ft->rank[s] != ft->rank[ft->by_rank[from]] + 1)
 				break;
 			if (ft->block[s] != FM_NONE && ft->home[s] != FM_NONE)
-				ft_union(joined, ft->block[s], ft->home[s]);
+				fm_ufind_join(joined, ft->block[s], ft->home[s]);
 		}
 	}
 	at = n;

@@ -210,9 +210,9 @@ is_forest(const struct ft *ft, uint32_t *parent)
 		FT_EACH_GROUP (ft, g, s) {
 			if (g->to < s)
 				continue;
-			if (ft_find(parent, s) == ft_find(parent, g->to))
+			if (fm_ufind(parent, s) == fm_ufind(parent, g->to))
 				return false;
-			ft_union(parent, s, g->to);
+			fm_ufind_join(parent, s, g->to);
 		}
 	return true;
 }
@@ -238,14 +238,14 @@ rank_forest(const struct ft *ft, uint32_t *component, uint16_t *rank, fm_sw *que
 		queue[s] = FM_NONE; /* here: the root of component s */
 	for (fm_sw s = 0; s < ft->n; s++) {
 		uint32_t degree = ft->first_group[s + 1] - ft->first_group[s];
-		fm_sw *root = &queue[ft_find(component, s)];
+		fm_sw *root = &queue[fm_ufind(component, s)];
 
 		if (*root == FM_NONE ||
 		    degree > ft->first_group[*root + 1] - ft->first_group[*root])
 			*root = s;
 	}
 	for (fm_sw s = 0; s < ft->n; s++)
-		rank[s] = queue[ft_find(component, s)] == s ? 0 : FT_NO_RANK;
+		rank[s] = queue[fm_ufind(component, s)] == s ? 0 : FT_NO_RANK;
 	spread(ft, rank, queue);
 	flip(ft, rank);
 }
