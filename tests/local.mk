@@ -5,6 +5,8 @@ EXTRA_DIST += tests/fabrics/two-cas.net tests/fabrics/one-switch.net tests/fabri
 	tests/fabrics/dual-port.net tests/fabrics/router.net tests/fabrics/two-components.net \
 	tests/fabrics/aggregation.net
 
+EXTRA_DIST += tests/run.h
+
 # Sanitizers are slow: Check's own time limit is for hangs only.
 AM_TESTS_ENVIRONMENT = CK_DEFAULT_TIMEOUT=300; export CK_DEFAULT_TIMEOUT;
 

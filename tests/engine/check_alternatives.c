@@ -14,6 +14,7 @@
 #include "core/topo/netlist.h"
 #include "lib/log.h"
 #include "tests/engine/oracle.h"
+#include "tests/run.h"
 #include "tests/unit/generate_words.h"
 
 #undef fail /* check.h has an old macro of this name */
@@ -336,8 +337,6 @@ main(void)
 {
 	Suite *s = suite_create("alternatives");
 	TCase *t = tcase_create("alternatives");
-	SRunner *r;
-	int failed;
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, whole_trees_use_every_shortest_way_to_hosts, 0, N_TREES);
@@ -346,9 +345,5 @@ main(void)
 	tcase_add_test(t, minhop_keeps_damaged_trees_free_of_credit_loops);
 	tcase_add_test(t, too_small_tables_keep_the_groups_that_serve_most);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -11,6 +11,7 @@
 #include "core/route/props.h"
 #include "core/route/verify.h"
 #include "core/topo/netlist.h"
+#include "tests/run.h"
 #include "tests/unit/generate_words.h"
 
 extern const struct fm_engine dragonfly_LTX_fm_engine;
@@ -470,8 +471,6 @@ main(void)
 {
 	Suite *s = suite_create("dragonfly");
 	TCase *tc = tcase_create("dragonfly");
-	SRunner *sr = srunner_create(s);
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, intact_ones_are_even_with_two_vls, 0, N_WHOLE);
@@ -484,8 +483,5 @@ main(void)
 	tcase_add_loop_test(tc, the_engine_has_the_properties, 0, 3);
 	tcase_add_loop_test(tc, what_is_none_is_refused, 0, N_OTHERS);
 	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed > 0;
+	return run_suite(s);
 }

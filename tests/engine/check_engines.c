@@ -11,6 +11,7 @@
 #include "core/route/props.h"
 #include "lib/error.h"
 #include "tests/engine/routed.h"
+#include "tests/run.h"
 
 extern const struct fm_engine minhop_LTX_fm_engine, updn_LTX_fm_engine;
 
@@ -487,8 +488,6 @@ main(void)
 {
 	Suite *suite = suite_create("engines");
 	TCase *c = tcase_create("engines");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, every_engine_is_safe_on_every_fabric, 0, (int)N_FABRICS);
@@ -505,9 +504,5 @@ main(void)
 	tcase_add_test(c, roots_and_ids_order_the_switches);
 	tcase_add_test(c, scatter_ports_is_a_seed);
 	suite_add_tcase(suite, c);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? 0 : 1;
+	return run_suite(suite);
 }

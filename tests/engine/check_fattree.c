@@ -14,6 +14,7 @@
 #include "core/route/verify.h"
 #include "core/topo/netlist.h"
 #include "lib/log.h"
+#include "tests/run.h"
 #include "tests/unit/generate_words.h"
 
 extern const struct fm_engine fattree_LTX_fm_engine;
@@ -752,8 +753,6 @@ main(void)
 {
 	Suite *s = suite_create("fattree");
 	TCase *tc = tcase_create("fattree");
-	SRunner *sr = srunner_create(s);
-	int failed;
 
 	tcase_add_loop_test(tc, test_whole, 0, N_WHOLE);
 	tcase_add_loop_test(tc, test_damaged, 0, 4);
@@ -771,8 +770,5 @@ main(void)
 	tcase_add_loop_test(tc, test_reverse_hops, 0, 4);
 	tcase_add_loop_test(tc, test_many_tiers, 0, 2);
 	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed > 0;
+	return run_suite(s);
 }

@@ -17,6 +17,7 @@
 #include "lib/scc.h"
 #include "plugins/engines/torus2qos/torus2qos.h"
 #include "tests/engine/oracle.h"
+#include "tests/run.h"
 #include "tests/unit/generate_words.h"
 
 extern const struct fm_engine torus2qos_LTX_fm_engine, dor_LTX_fm_engine, hyperx_LTX_fm_engine;
@@ -798,8 +799,6 @@ main(void)
 {
 	Suite *s = suite_create("grid");
 	TCase *tc = tcase_create("grid");
-	SRunner *sr;
-	int failed;
 
 	fm_log_set_level(FM_LOG_ERR);
 	tcase_add_loop_test(tc, whole_grids, 0, N_WHOLE);
@@ -816,9 +815,5 @@ main(void)
 	    tc, bad_confs_get_a_sentence, 0, (int)(sizeof(bad_confs) / sizeof(*bad_confs)));
 	tcase_add_loop_test(tc, properties, 0, 5);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -12,6 +12,7 @@
 #include "core/route/snapshot.h"
 #include "core/topo/netlist.h"
 #include "plugins/common/grid.h"
+#include "tests/run.h"
 #include "tests/unit/generate_words.h"
 
 struct found {
@@ -324,8 +325,6 @@ main(void)
 {
 	Suite *s = suite_create("grid_find");
 	TCase *tc = tcase_create("grid_find");
-	SRunner *sr;
-	int failed;
 
 	tcase_add_loop_test(tc, whole_grids_are_found, 0, N_GRIDS);
 	tcase_add_loop_test(tc, names_and_ports_do_not_matter, 0, N_GRIDS);
@@ -333,9 +332,5 @@ main(void)
 	tcase_add_loop_test(tc, damaged_grids_are_found, 0, N_DAMAGED);
 	tcase_add_loop_test(tc, others_are_refused, 0, 8);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

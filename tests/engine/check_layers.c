@@ -13,6 +13,7 @@
 #include "core/topo/netlist.h"
 #include "lib/rng.h"
 #include "plugins/common/channels.h"
+#include "tests/run.h"
 #include "tests/unit/generate_words.h"
 
 extern const struct fm_engine sssp_LTX_fm_engine, dfsssp_LTX_fm_engine, lash_LTX_fm_engine;
@@ -537,11 +538,5 @@ layers_suite(void)
 int
 main(void)
 {
-	SRunner *runner = srunner_create(layers_suite());
-	int failed;
-
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return run_suite(layers_suite());
 }

@@ -30,6 +30,7 @@
 #include "core/topo/netlist.h"
 #include "lib/log.h"
 #include "lib/rng.h"
+#include "tests/run.h"
 #include "tests/unit/generate_words.h"
 
 #define MAX_ENGINES 40
@@ -477,8 +478,6 @@ main(void)
 {
 	Suite *suite = suite_create("matrix");
 	TCase *tc = tcase_create("matrix");
-	SRunner *sr;
-	int failed;
 
 	fm_log_set_level(FM_LOG_ERR);
 	is_long = getenv("FMD_MATRIX") != NULL && strcmp(getenv("FMD_MATRIX"), "long") == 0;
@@ -492,11 +491,7 @@ main(void)
 	tcase_add_loop_test(tc, whole_fabrics, 0, n_engines * N_FABRICS);
 	tcase_add_loop_test(tc, hurt_fabrics, 0, n_engines * N_FABRICS);
 	suite_add_tcase(suite, tc);
-	sr = srunner_create(suite);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
 	tell_where();
 	engine_set_fini(&set);
-	return failed == 0 ? 0 : 1;
+	return run_suite(suite);
 }

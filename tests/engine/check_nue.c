@@ -13,6 +13,7 @@
 #include "core/route/props.h"
 #include "core/route/verify.h"
 #include "core/topo/netlist.h"
+#include "tests/run.h"
 #include "tests/unit/generate_words.h"
 
 extern const struct fm_engine nue_LTX_fm_engine, minhop_LTX_fm_engine, updn_LTX_fm_engine;
@@ -505,8 +506,6 @@ main(void)
 {
 	Suite *suite = suite_create("nue");
 	TCase *c = tcase_create("nue");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, any_fabric_within_any_number_of_vls, 0, (int)N_FAMILIES);
@@ -522,9 +521,5 @@ main(void)
 	tcase_add_loop_test(c, odd_fabrics_are_routed, 0, 7);
 	tcase_add_loop_test(c, components_are_routed_apart, 0, 4);
 	suite_add_tcase(suite, c);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? 0 : 1;
+	return run_suite(suite);
 }

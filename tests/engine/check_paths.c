@@ -6,6 +6,7 @@
 #include "core/route/props.h"
 #include "lib/rng.h"
 #include "tests/engine/routed.h"
+#include "tests/run.h"
 
 extern const struct fm_engine minhop_LTX_fm_engine, updn_LTX_fm_engine, dnup_LTX_fm_engine,
     shortestpath_LTX_fm_engine, dgshortestpath_LTX_fm_engine, fattree_LTX_fm_engine;
@@ -1287,8 +1288,6 @@ main(void)
 {
 	Suite *suite = suite_create("paths");
 	TCase *c = tcase_create("paths");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, the_first_of_the_order_finds_empty_links, 0, (int)N_FABRICS);
@@ -1313,9 +1312,5 @@ main(void)
 	tcase_add_loop_test(c, odd_fabrics_are_routed, 0, 7);
 	tcase_add_loop_test(c, engines_have_the_properties, 0, (int)N_FABRICS);
 	suite_add_tcase(suite, c);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? 0 : 1;
+	return run_suite(suite);
 }

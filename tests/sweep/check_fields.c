@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/sweep/fields.h"
+#include "tests/run.h"
 #include "tests/sweep/rig.h"
 
 static struct rig rig;
@@ -249,8 +250,6 @@ main(void)
 {
 	Suite *s = suite_create("fields");
 	TCase *t = tcase_create("fields");
-	SRunner *r;
-	int failed;
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, test_every_row_is_expected);
@@ -261,9 +260,5 @@ main(void)
 	tcase_add_test(t, test_refused_rows);
 	tcase_add_test(t, test_riding_rows);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

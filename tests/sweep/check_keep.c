@@ -11,6 +11,7 @@
 
 #include "core/mad/wire.h"
 #include "lib/hash.h"
+#include "tests/run.h"
 #include "tests/sweep/rig.h"
 
 #define HOUR_NS INT64_C(3600000000000)
@@ -439,11 +440,5 @@ suite(void)
 int
 main(void)
 {
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return run_suite(suite());
 }

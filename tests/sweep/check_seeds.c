@@ -6,6 +6,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "tests/run.h"
 #include "tests/sweep/rig.h"
 
 #define N_SEEDS 100
@@ -83,16 +84,10 @@ main(void)
 {
 	Suite *s = suite_create("seeds");
 	TCase *t = tcase_create("seeds");
-	SRunner *r;
-	int failed;
 
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_loop_test(t, test_seed, 0, N_SEEDS);
 	tcase_add_loop_test(t, test_corrupted, 0, N_CORRUPT);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

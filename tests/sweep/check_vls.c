@@ -10,6 +10,7 @@
 #include <fmd/engine.h>
 
 #include "core/sim/sma.h"
+#include "tests/run.h"
 #include "tests/sweep/rig.h"
 
 enum shape { ONE_VL, MODULO, BY_OUT, BY_IN_OUT, N_SHAPES };
@@ -281,17 +282,11 @@ main(void)
 {
 	Suite *suite = suite_create("vls");
 	TCase *t = tcase_create("vls");
-	SRunner *r;
-	int failed;
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, test_shapes, MODULO, N_SHAPES);
 	tcase_add_loop_test(t, test_changes, 0, N_SHAPES * N_SHAPES);
 	tcase_add_test(t, test_silent_while_written);
 	suite_add_tcase(suite, t);
-	r = srunner_create(suite);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return run_suite(suite);
 }

@@ -10,6 +10,7 @@
 
 #include <fmd/engine.h>
 
+#include "tests/run.h"
 #include "tests/sweep/rig.h"
 
 static struct rig rig;
@@ -202,8 +203,6 @@ main(void)
 {
 	Suite *suite = suite_create("worker");
 	TCase *t = tcase_create("worker");
-	SRunner *r;
-	int failed;
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, test_serves_while_routing);
@@ -211,9 +210,5 @@ main(void)
 	tcase_add_test(t, test_stop_with_a_plan);
 	tcase_add_test(t, test_same_as_in_place);
 	suite_add_tcase(suite, t);
-	r = srunner_create(suite);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return run_suite(suite);
 }

@@ -12,6 +12,8 @@
 
 #include <fmd/engine.h>
 
+#include "tests/run.h"
+
 #if UINTPTR_MAX == UINT64_MAX
 #define AT(type, field, offset) \
 	_Static_assert(offsetof(struct type, field) == (offset), #type "." #field " moved")
@@ -170,14 +172,8 @@ main(void)
 {
 	Suite *s = suite_create("abi");
 	TCase *t = tcase_create("abi");
-	SRunner *r;
-	int failed;
 
 	tcase_add_test(t, values_that_are_written_into_files_and_plugins_stay);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

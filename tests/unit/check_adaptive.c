@@ -5,6 +5,7 @@
  * on purpose, each caught by its name; groups that make no sense.
  */
 #include "core/route/adaptive.h"
+#include "tests/run.h"
 #include "tests/unit/brute.h"
 
 #undef fail /* check.h has an old macro of this name */
@@ -568,8 +569,6 @@ main(void)
 {
 	Suite *s = suite_create("adaptive");
 	TCase *c = tcase_create("adaptive");
-	SRunner *r;
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 60);
@@ -583,9 +582,5 @@ main(void)
 	tcase_add_test(c, groups_that_make_no_sense_are_refused);
 	tcase_add_test(c, groups_are_counted);
 	suite_add_tcase(s, c);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

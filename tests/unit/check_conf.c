@@ -16,6 +16,7 @@
 #include "core/conf/describe.h"
 #include "lib/log.h"
 #include "lib/vec.h"
+#include "tests/run.h"
 
 static struct engine_set engines;
 static char folder[64], conf_path[96], warned[512];
@@ -479,8 +480,6 @@ main(void)
 {
 	Suite *s = suite_create("conf");
 	TCase *tc = tcase_create("conf");
-	SRunner *sr = srunner_create(s);
-	int failed;
 
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_loop_test(tc, bad_files, 0, sizeof(bad) / sizeof(*bad));
@@ -498,8 +497,5 @@ main(void)
 	tcase_add_test(tc, time_limit_of_an_entry);
 	tcase_add_test(tc, rows_are_sound);
 	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

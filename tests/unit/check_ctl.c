@@ -20,6 +20,7 @@
 
 #include "core/ctl/ctl.h"
 #include "core/ctl/events.h"
+#include "tests/run.h"
 
 static char folder[64], path[96];
 static pid_t server;
@@ -336,8 +337,6 @@ main(void)
 {
 	Suite *s = suite_create("ctl");
 	TCase *socket = tcase_create("socket"), *ring = tcase_create("events");
-	SRunner *sr = srunner_create(s);
-	int failed;
 
 	tcase_add_checked_fixture(socket, set_up, tear_down);
 	tcase_add_test(socket, a_call);
@@ -354,8 +353,5 @@ main(void)
 	tcase_add_test(ring, ring_of_events);
 	suite_add_tcase(s, socket);
 	suite_add_tcase(s, ring);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

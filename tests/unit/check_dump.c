@@ -16,6 +16,7 @@
 #include "lib/log.h"
 #include "plugins/common/updown.h"
 #include "plugins/engines/file/file.c"
+#include "tests/run.h"
 #include "tests/unit/generate_words.h"
 
 static char logged[8192], dir[] = "check_dump.XXXXXX";
@@ -305,8 +306,6 @@ main(void)
 {
 	Suite *s = suite_create("dump");
 	TCase *tc = tcase_create("all");
-	SRunner *r = srunner_create(s);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, test_dump_and_load, 0, 2);
@@ -317,8 +316,5 @@ main(void)
 	tcase_add_loop_test(tc, test_odd_files, 0, sizeof(odd) / sizeof(odd[0]));
 	tcase_add_test(tc, test_no_directory);
 	suite_add_tcase(s, tc);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return run_suite(s);
 }

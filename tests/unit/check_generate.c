@@ -9,6 +9,7 @@
 
 #include "core/route/snapshot.h"
 #include "core/topo/netlist.h"
+#include "tests/run.h"
 #include "tests/unit/generate_words.h"
 
 static void
@@ -190,8 +191,7 @@ main(void)
 {
 	Suite *s = suite_create("generate");
 	TCase *tc = tcase_create("all");
-	SRunner *r = srunner_create(s);
-	int n_known = sizeof(known) / sizeof(known[0]), failed;
+	int n_known = sizeof(known) / sizeof(known[0]);
 
 	tcase_add_loop_test(tc, test_known_counts, 0, n_known);
 	tcase_add_loop_test(tc, test_wiring, 0, n_known);
@@ -199,8 +199,5 @@ main(void)
 	tcase_add_test(tc, test_lids_leaf_by_leaf);
 	tcase_add_loop_test(tc, test_bad_arguments, 0, sizeof(bad) / sizeof(bad[0]));
 	suite_add_tcase(s, tc);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return run_suite(s);
 }

@@ -5,6 +5,7 @@
 #include <check.h>
 
 #include "core/ha/ha.h"
+#include "tests/run.h"
 
 #define US 100 /* our GUID */
 
@@ -236,8 +237,6 @@ main(void)
 {
 	Suite *s = suite_create("ha");
 	TCase *t = tcase_create("ha");
-	SRunner *r;
-	int failed;
 
 	tcase_add_checked_fixture(t, setup, NULL);
 	tcase_add_test(t, test_rank);
@@ -252,9 +251,5 @@ main(void)
 	tcase_add_test(t, test_heir_dies);
 	tcase_add_loop_test(t, test_foreign_key, 0, sizeof(foreigners) / sizeof(foreigners[0]));
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

@@ -16,6 +16,7 @@
 #include "lib/rng.h"
 #include "lib/scc.h"
 #include "lib/vec.h"
+#include "tests/run.h"
 
 START_TEST(arena_zeroes_aligns_and_keeps_to_its_budget)
 {
@@ -281,8 +282,6 @@ main(void)
 {
 	Suite *s = suite_create("lib");
 	TCase *t = tcase_create("lib");
-	SRunner *r;
-	int failed;
 
 	tcase_add_test(t, arena_zeroes_aligns_and_keeps_to_its_budget);
 	tcase_add_test(t, arena_fails_from_the_nth_allocation_on);
@@ -295,10 +294,5 @@ main(void)
 	tcase_add_test(t, errors_carry_kind_sentence_and_context);
 	tcase_add_test(t, log_filters_by_level_subsystem_and_rate);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -11,6 +11,7 @@
 #include "core/subnet/guid2lid.h"
 #include "core/subnet/lid.h"
 #include "lib/log.h"
+#include "tests/run.h"
 
 static char logged[2048];
 
@@ -179,8 +180,6 @@ main(void)
 {
 	Suite *s = suite_create("lid");
 	TCase *tc = tcase_create("all");
-	SRunner *r = srunner_create(s);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_test(tc, test_fresh);
@@ -193,8 +192,5 @@ main(void)
 	tcase_add_loop_test(
 	    tc, test_bad_guid2lid, 0, sizeof(bad_guid2lid) / sizeof(bad_guid2lid[0]));
 	suite_add_tcase(s, tc);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return run_suite(s);
 }

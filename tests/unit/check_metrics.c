@@ -13,6 +13,7 @@
 #include "core/route/tables.h"
 #include "core/subnet/lid.h"
 #include "lib/rng.h"
+#include "tests/run.h"
 #include "tests/unit/pgft.h"
 
 #define MAX_HOSTS 64
@@ -289,16 +290,11 @@ main(void)
 {
 	Suite *s = suite_create("metrics");
 	TCase *c = tcase_create("metrics");
-	SRunner *r = srunner_create(s);
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, test_random);
 	tcase_add_loop_test(c, test_tree, 0, sizeof(trees) / sizeof(trees[0]));
 	suite_add_tcase(s, c);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -11,6 +11,7 @@
 #include "core/route/snapshot.h"
 #include "core/topo/netlist.h"
 #include "lib/log.h"
+#include "tests/run.h"
 #include "tests/unit/generate_words.h"
 
 static char logged[4096];
@@ -498,8 +499,6 @@ main(void)
 {
 	Suite *s = suite_create("netlist");
 	TCase *tc = tcase_create("all");
-	SRunner *r = srunner_create(s);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_loop_test(
@@ -517,8 +516,5 @@ main(void)
 	tcase_add_loop_test(tc, test_faults, 0, 3);
 	tcase_add_loop_test(tc, test_shuffle, 0, sizeof(generated) / sizeof(generated[0]));
 	suite_add_tcase(s, tc);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return run_suite(s);
 }

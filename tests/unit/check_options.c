@@ -19,6 +19,7 @@
 #include "core/conf/options.h"
 #include "core/conf/plugin.h"
 #include "core/route/snapshot.h"
+#include "tests/run.h"
 
 /* As in tests/modules/good.c. */
 struct opts {
@@ -331,8 +332,6 @@ main(void)
 {
 	Suite *s = suite_create("options");
 	TCase *tc = tcase_create("bind");
-	SRunner *sr = srunner_create(s);
-	int failed;
 
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_test(tc, defaults_without_values);
@@ -345,8 +344,5 @@ main(void)
 	tcase_add_test(tc, errors_name_place_and_instance);
 	tcase_add_test(tc, memory_runs_out);
 	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -13,6 +13,7 @@
 #include "core/topo/netlist.h"
 #include "lib/error.h"
 #include "lib/log.h"
+#include "tests/run.h"
 
 #undef fail /* check.h has an old macro of this name */
 
@@ -376,8 +377,6 @@ main(void)
 {
 	Suite *s = suite_create("plan");
 	TCase *t = tcase_create("plan");
-	SRunner *r;
-	int failed;
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, the_chain_goes_on_until_a_safe_plan_and_remembers_why);
@@ -389,9 +388,5 @@ main(void)
 	tcase_add_test(t, alternatives_that_close_a_credit_loop_are_given_up);
 	tcase_add_test(t, bad_alternatives_are_refused_and_the_chain_goes_on);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -11,6 +11,7 @@
 #include "core/route/plan_file.h"
 #include "core/topo/netlist.h"
 #include "lib/rng.h"
+#include "tests/run.h"
 #include "tests/unit/generate_words.h"
 
 #define MARK 77
@@ -177,11 +178,5 @@ suite(void)
 int
 main(void)
 {
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return run_suite(suite());
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "core/conf/plugin.h"
+#include "tests/run.h"
 
 #define MODULES "tests/modules/.libs/"
 
@@ -196,8 +197,6 @@ main(void)
 {
 	Suite *s = suite_create("plugin");
 	TCase *tc = tcase_create("load");
-	SRunner *sr = srunner_create(s);
-	int failed;
 
 	tcase_add_checked_fixture(tc, make_folders, remove_folders);
 	tcase_add_loop_test(tc, refusals_say_why, 0, sizeof(bad) / sizeof(*bad));
@@ -206,8 +205,5 @@ main(void)
 	tcase_add_test(tc, other_files_are_not_looked_at);
 	tcase_add_test(tc, missing_directory);
 	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "lib/pool.h"
+#include "tests/run.h"
 
 struct tally {
 	atomic_uint calls[1000];
@@ -49,15 +50,8 @@ main(void)
 {
 	Suite *s = suite_create("pool");
 	TCase *t = tcase_create("pool");
-	SRunner *r;
-	int failed;
 
 	tcase_add_loop_test(t, pool_calls_each_item_once, 1, 9);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

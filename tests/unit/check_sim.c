@@ -3,6 +3,7 @@
  * The simulated fabric as an SM sees it: attributes, ways, port states, M_Key.
  */
 
+#include "tests/run.h"
 #include "tests/unit/sim_fixture.h"
 
 #define M_KEY UINT64_C(0x1122334455667788)
@@ -616,11 +617,5 @@ suite(void)
 int
 main(void)
 {
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(suite());
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/rng.h"
+#include "tests/run.h"
 #include "tests/unit/sim_fixture.h"
 
 /* ---- traps */
@@ -637,11 +638,5 @@ suite(void)
 int
 main(void)
 {
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(suite());
 }

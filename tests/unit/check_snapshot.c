@@ -10,6 +10,7 @@
 #include "core/route/snapshot.h"
 #include "core/route/tables.h"
 #include "lib/rng.h"
+#include "tests/run.h"
 
 static void
 add_switch(struct snapshot_builder *b, uint64_t guid, uint8_t n_ports)
@@ -252,8 +253,6 @@ main(void)
 {
 	Suite *s = suite_create("snapshot");
 	TCase *t = tcase_create("snapshot");
-	SRunner *r;
-	int failed;
 
 	tcase_add_loop_test(t, links_and_ends_are_sorted_whatever_the_order_of_adds, 0, 30);
 	tcase_add_test(t, components_and_gone_switches);
@@ -261,9 +260,5 @@ main(void)
 	tcase_add_test(t, tables_start_empty_even_when_their_memory_was_used);
 	tcase_add_test(t, rows_that_the_engine_writes_are_left_as_they_are);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -14,6 +14,7 @@
 
 #include "core/store/store.h"
 #include "lib/log.h"
+#include "tests/run.h"
 
 #define N_LIDS 3000
 
@@ -209,8 +210,6 @@ main(void)
 {
 	Suite *suite = suite_create("store");
 	TCase *t = tcase_create("store");
-	SRunner *r;
-	int failed;
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, test_keeps);
@@ -218,9 +217,5 @@ main(void)
 	tcase_add_loop_test(t, test_damage, 0, sizeof(damages) / sizeof(damages[0]));
 	tcase_add_test(t, test_no_directory);
 	suite_add_tcase(suite, t);
-	r = srunner_create(suite);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return run_suite(suite);
 }

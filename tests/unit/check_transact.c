@@ -14,6 +14,7 @@
 #include "core/mad/wire.h"
 #include "lib/rng.h"
 #include "lib/vec.h"
+#include "tests/run.h"
 
 #define MS INT64_C(1000000)
 #define NODE_OF(modifier) ((modifier) % 7) /* 0: no per-node window */
@@ -868,8 +869,6 @@ main(void)
 {
 	Suite *s = suite_create("transact");
 	TCase *t = tcase_create("transact");
-	SRunner *r = srunner_create(s);
-	int n_failed;
 
 	tcase_add_test(t, what_is_sent);
 	tcase_add_test(t, timeouts_double);
@@ -888,8 +887,5 @@ main(void)
 	tcase_add_test(t, window_adapts);
 	tcase_add_test(t, window_falls_on_loss);
 	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_NORMAL);
-	n_failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -5,6 +5,7 @@
  * random, shortest-path and damaged tables of all SL and SL2VL shapes; and
  * tables wrong on purpose, each caught by its name.
  */
+#include "tests/run.h"
 #include "tests/unit/brute.h"
 #include "tests/unit/pgft.h"
 
@@ -479,8 +480,6 @@ main(void)
 {
 	Suite *s = suite_create("verify");
 	TCase *c = tcase_create("verify");
-	SRunner *r = srunner_create(s);
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 60);
@@ -497,8 +496,5 @@ main(void)
 	tcase_add_test(c, test_junk);
 	tcase_add_test(c, test_back_to_back);
 	suite_add_tcase(s, c);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return run_suite(s);
 }

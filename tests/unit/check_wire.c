@@ -16,6 +16,7 @@
 
 #include "core/mad/wire.h"
 #include "lib/rng.h"
+#include "tests/run.h"
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define STRUCT_ROOM 512
@@ -511,8 +512,6 @@ main(void)
 {
 	Suite *s = suite_create("wire");
 	TCase *t = tcase_create("wire");
-	SRunner *r = srunner_create(s);
-	int n_failed;
 
 	tcase_add_loop_test(t, round_trip, 0, (int)N_OF(formats));
 	tcase_add_loop_test(t, reserved_bits, 0, (int)N_OF(formats));
@@ -526,8 +525,5 @@ main(void)
 	tcase_add_test(t, xdr);
 	tcase_add_test(t, names);
 	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_NORMAL);
-	n_failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }
