@@ -131,3 +131,22 @@ plugin_LTLIBRARIES += plugins/engines/hyperx.la
 plugins_engines_hyperx_la_SOURCES = plugins/engines/hyperx/hyperx.c
 plugins_engines_hyperx_la_LDFLAGS = $(engine_ldflags)
 plugins_engines_hyperx_la_LIBADD = libfmcommon.la
+
+# All engines, for tests that link them; built when one does.
+EXTRA_LTLIBRARIES += libfmengines.la
+libfmengines_la_SOURCES = \
+	$(dragonfly_sources) \
+	$(fattree_sources) \
+	$(nue_sources) \
+	$(torus2qos_sources) \
+	plugins/engines/dfsssp/dfsssp.c \
+	plugins/engines/dgshortestpath/dgshortestpath.c \
+	plugins/engines/dnup/dnup.c \
+	plugins/engines/dor/dor.c \
+	plugins/engines/file/file.c \
+	plugins/engines/hyperx/hyperx.c \
+	plugins/engines/lash/lash.c \
+	plugins/engines/minhop/minhop.c \
+	plugins/engines/shortestpath/shortestpath.c \
+	plugins/engines/sssp/sssp.c \
+	plugins/engines/updn/updn.c

@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# tests/: "make check" runs these; a Check program tests/unit/check_X.c is
-# listed once in UNIT_TESTS and has its sources beside it.
+# tests/: "make check" runs these; a Check program is listed once in UNIT_TESTS.
 EXTRA_DIST += tests/fabrics/two-cas.net tests/fabrics/one-switch.net tests/fabrics/sm-port0.net \
 	tests/fabrics/dual-port.net tests/fabrics/router.net tests/fabrics/two-components.net \
 	tests/fabrics/aggregation.net
-
-EXTRA_DIST += tests/run.h
 
 # Sanitizers are slow: Check's own time limit is for hangs only.
 AM_TESTS_ENVIRONMENT = CK_DEFAULT_TIMEOUT=300; export CK_DEFAULT_TIMEOUT;
@@ -83,189 +80,74 @@ tests_fuzz_fuzz_sweep_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_sweep_LDADD = $(fuzz_ldadd)
 
 if HAVE_CHECK
-UNIT_TESTS =
-
-# Each test, one block:
-#	UNIT_TESTS += tests/unit/check_X
-#	tests_unit_check_X_SOURCES = tests/unit/check_X.c
-#	tests_unit_check_X_CFLAGS = $(unit_cflags)
-#	tests_unit_check_X_LDADD = $(unit_ldadd)
-unit_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS)
-unit_ldadd = libfmcore.la libfmcommon.la $(CHECK_LIBS)
-
-UNIT_TESTS += tests/unit/check_wire
-tests_unit_check_wire_SOURCES = tests/unit/check_wire.c
-tests_unit_check_wire_CFLAGS = $(unit_cflags) $(IBMAD_CFLAGS)
-tests_unit_check_wire_LDADD = $(unit_ldadd) $(IBMAD_LIBS)
-
-UNIT_TESTS += tests/unit/check_lib
-tests_unit_check_lib_SOURCES = tests/unit/check_lib.c
-tests_unit_check_lib_CFLAGS = $(unit_cflags)
-tests_unit_check_lib_LDADD = $(unit_ldadd)
-
-UNIT_TESTS += tests/unit/check_pool
-tests_unit_check_pool_SOURCES = tests/unit/check_pool.c
-tests_unit_check_pool_CFLAGS = $(unit_cflags)
-tests_unit_check_pool_LDADD = $(unit_ldadd)
-
-UNIT_TESTS += tests/unit/check_snapshot
-tests_unit_check_snapshot_SOURCES = tests/unit/check_snapshot.c
-tests_unit_check_snapshot_CFLAGS = $(unit_cflags)
-tests_unit_check_snapshot_LDADD = $(unit_ldadd)
-
-UNIT_TESTS += tests/unit/check_netlist
-tests_unit_check_netlist_SOURCES = tests/unit/check_netlist.c tests/unit/generate_words.h
-tests_unit_check_netlist_CFLAGS = $(unit_cflags)
-tests_unit_check_netlist_LDADD = $(unit_ldadd)
-
-UNIT_TESTS += tests/unit/check_lid
-tests_unit_check_lid_SOURCES = tests/unit/check_lid.c
-tests_unit_check_lid_CFLAGS = $(unit_cflags)
-tests_unit_check_lid_LDADD = $(unit_ldadd)
-
-UNIT_TESTS += tests/unit/check_dump
-tests_unit_check_dump_SOURCES = tests/unit/check_dump.c tests/unit/generate_words.h
-tests_unit_check_dump_CFLAGS = $(unit_cflags)
-tests_unit_check_dump_LDADD = $(unit_ldadd)
-
-UNIT_TESTS += tests/unit/check_generate
-tests_unit_check_generate_SOURCES = tests/unit/check_generate.c tests/unit/generate_words.h
-tests_unit_check_generate_CFLAGS = $(unit_cflags)
-tests_unit_check_generate_LDADD = $(unit_ldadd)
-include tests/modules/local.mk
-
-UNIT_TESTS += tests/unit/check_plugin
-tests_unit_check_plugin_SOURCES = tests/unit/check_plugin.c
-tests_unit_check_plugin_CFLAGS = $(unit_cflags)
-tests_unit_check_plugin_LDADD = $(unit_ldadd)
-
-UNIT_TESTS += tests/unit/check_abi
-tests_unit_check_abi_SOURCES = tests/unit/check_abi.c
-tests_unit_check_abi_CFLAGS = $(unit_cflags)
-tests_unit_check_abi_LDADD = $(unit_ldadd)
-
-UNIT_TESTS += tests/unit/check_metrics
-tests_unit_check_metrics_SOURCES = tests/unit/check_metrics.c tests/unit/pgft.h
-tests_unit_check_metrics_CFLAGS = $(unit_cflags)
-tests_unit_check_metrics_LDADD = $(unit_ldadd)
-
-UNIT_TESTS += tests/unit/check_verify
-tests_unit_check_verify_SOURCES = tests/unit/check_verify.c tests/unit/box.h tests/unit/brute.h
-tests_unit_check_verify_CFLAGS = $(unit_cflags)
-tests_unit_check_verify_LDADD = $(unit_ldadd)
-
-UNIT_TESTS += tests/unit/check_adaptive
-tests_unit_check_adaptive_SOURCES = tests/unit/check_adaptive.c tests/unit/box.h tests/unit/brute.h
-tests_unit_check_adaptive_CFLAGS = $(unit_cflags)
-tests_unit_check_adaptive_LDADD = $(unit_ldadd)
-
-UNIT_TESTS += tests/unit/check_transact
-tests_unit_check_transact_SOURCES = tests/unit/check_transact.c
-tests_unit_check_transact_CFLAGS = $(unit_cflags)
-tests_unit_check_transact_LDADD = $(unit_ldadd)
-
-UNIT_TESTS += tests/unit/check_conf
-tests_unit_check_conf_SOURCES = tests/unit/check_conf.c
-tests_unit_check_conf_CFLAGS = $(unit_cflags)
-tests_unit_check_conf_LDADD = $(unit_ldadd)
-
-UNIT_TESTS += tests/unit/check_options
-tests_unit_check_options_SOURCES = tests/unit/check_options.c
-tests_unit_check_options_CFLAGS = $(unit_cflags)
-tests_unit_check_options_LDADD = $(unit_ldadd)
-
-UNIT_TESTS += tests/unit/check_ctl
-tests_unit_check_ctl_SOURCES = tests/unit/check_ctl.c
-tests_unit_check_ctl_CFLAGS = $(unit_cflags) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
-tests_unit_check_ctl_LDADD = $(unit_ldadd)
-
-UNIT_TESTS += tests/unit/check_plan
-tests_unit_check_plan_SOURCES = tests/unit/check_plan.c
-tests_unit_check_plan_CFLAGS = $(unit_cflags)
-tests_unit_check_plan_LDADD = $(unit_ldadd)
-
-UNIT_TESTS += tests/unit/check_sim
-tests_unit_check_sim_SOURCES = tests/unit/check_sim.c \
-	tests/unit/sim_fixture.c tests/unit/sim_fixture.h
-tests_unit_check_sim_CFLAGS = $(unit_cflags)
-tests_unit_check_sim_LDADD = $(unit_ldadd)
-
-UNIT_TESTS += tests/unit/check_sim_faults
-tests_unit_check_sim_faults_SOURCES = tests/unit/check_sim_faults.c \
-	tests/unit/sim_fixture.c tests/unit/sim_fixture.h
-tests_unit_check_sim_faults_CFLAGS = $(unit_cflags)
-tests_unit_check_sim_faults_LDADD = $(unit_ldadd)
-
-UNIT_TESTS += tests/engine/check_fattree
-tests_engine_check_fattree_SOURCES = tests/engine/check_fattree.c \
-	tests/unit/generate_words.h $(fattree_sources)
-tests_engine_check_fattree_CFLAGS = $(unit_cflags)
-tests_engine_check_fattree_LDADD = $(unit_ldadd)
-
-UNIT_TESTS += tests/engine/check_grid_find
-tests_engine_check_grid_find_SOURCES = tests/engine/check_grid_find.c tests/unit/generate_words.h
-tests_engine_check_grid_find_CFLAGS = $(unit_cflags)
-tests_engine_check_grid_find_LDADD = $(unit_ldadd)
-UNIT_TESTS += tests/engine/check_dragonfly
-tests_engine_check_dragonfly_SOURCES = tests/engine/check_dragonfly.c \
-	tests/unit/generate_words.h $(dragonfly_sources)
-tests_engine_check_dragonfly_CFLAGS = $(unit_cflags)
-tests_engine_check_dragonfly_LDADD = $(unit_ldadd)
-
-UNIT_TESTS += tests/engine/check_grid
-tests_engine_check_grid_SOURCES = tests/engine/check_grid.c tests/engine/oracle.h tests/unit/generate_words.h \
-	$(torus2qos_sources) plugins/engines/dor/dor.c plugins/engines/hyperx/hyperx.c
-tests_engine_check_grid_CFLAGS = $(unit_cflags)
-tests_engine_check_grid_LDADD = $(unit_ldadd)
-
-include tests/sweep/local.mk
-
-UNIT_TESTS += tests/engine/check_paths
-tests_engine_check_paths_SOURCES = tests/engine/check_paths.c tests/engine/oracle.h tests/engine/routed.h \
-	tests/unit/generate_words.h \
-	plugins/engines/minhop/minhop.c plugins/engines/updn/updn.c plugins/engines/dnup/dnup.c \
-	plugins/engines/shortestpath/shortestpath.c \
-	plugins/engines/dgshortestpath/dgshortestpath.c $(fattree_sources)
-tests_engine_check_paths_CFLAGS = $(unit_cflags)
-tests_engine_check_paths_LDADD = $(unit_ldadd)
-UNIT_TESTS += tests/unit/check_plan_file
-tests_unit_check_plan_file_SOURCES = tests/unit/check_plan_file.c tests/unit/generate_words.h
-tests_unit_check_plan_file_CFLAGS = $(unit_cflags)
-tests_unit_check_plan_file_LDADD = $(unit_ldadd)
-
-UNIT_TESTS += tests/engine/check_engines
-tests_engine_check_engines_SOURCES = tests/engine/check_engines.c \
-	plugins/engines/minhop/minhop.c plugins/engines/updn/updn.c
-tests_engine_check_engines_CFLAGS = $(unit_cflags)
-tests_engine_check_engines_LDADD = $(unit_ldadd)
-
-UNIT_TESTS += tests/engine/check_layers
-tests_engine_check_layers_SOURCES = tests/engine/check_layers.c tests/unit/generate_words.h \
-	plugins/engines/sssp/sssp.c plugins/engines/dfsssp/dfsssp.c plugins/engines/lash/lash.c
-tests_engine_check_layers_CFLAGS = $(unit_cflags)
-tests_engine_check_layers_LDADD = $(unit_ldadd)
-
-# Every engine that is built, through the loader; FMD_MATRIX=long is for dev/bench.
-UNIT_TESTS += tests/engine/check_matrix
-tests_engine_check_matrix_SOURCES = tests/engine/check_matrix.c tests/unit/generate_words.h
-tests_engine_check_matrix_CFLAGS = $(unit_cflags)
-tests_engine_check_matrix_LDADD = $(unit_ldadd)
-UNIT_TESTS += tests/engine/check_nue
-tests_engine_check_nue_SOURCES = tests/engine/check_nue.c \
-	tests/unit/generate_words.h plugins/engines/minhop/minhop.c plugins/engines/updn/updn.c \
-	$(nue_sources)
-tests_engine_check_nue_CFLAGS = $(unit_cflags)
-tests_engine_check_nue_LDADD = $(unit_ldadd)
-UNIT_TESTS += tests/engine/check_alternatives
-tests_engine_check_alternatives_SOURCES = tests/engine/check_alternatives.c \
-	plugins/engines/minhop/minhop.c plugins/engines/updn/updn.c plugins/engines/dnup/dnup.c \
-	$(fattree_sources) $(dragonfly_sources)
-tests_engine_check_alternatives_CFLAGS = $(unit_cflags)
-tests_engine_check_alternatives_LDADD = $(unit_ldadd)
-
+# Check programs, a line each: a program has one source, its own name with .c.
+UNIT_TESTS = \
+	tests/engine/check_alternatives \
+	tests/engine/check_dragonfly \
+	tests/engine/check_engines \
+	tests/engine/check_fattree \
+	tests/engine/check_grid \
+	tests/engine/check_grid_find \
+	tests/engine/check_layers \
+	tests/engine/check_matrix \
+	tests/engine/check_nue \
+	tests/engine/check_paths \
+	tests/sweep/check_fields \
+	tests/sweep/check_keep \
+	tests/sweep/check_seeds \
+	tests/sweep/check_sweep \
+	tests/sweep/check_vls \
+	tests/sweep/check_worker \
+	tests/unit/check_abi \
+	tests/unit/check_adaptive \
+	tests/unit/check_conf \
+	tests/unit/check_ctl \
+	tests/unit/check_dump \
+	tests/unit/check_generate \
+	tests/unit/check_ha \
+	tests/unit/check_lib \
+	tests/unit/check_lid \
+	tests/unit/check_metrics \
+	tests/unit/check_netlist \
+	tests/unit/check_options \
+	tests/unit/check_plan \
+	tests/unit/check_plan_file \
+	tests/unit/check_plugin \
+	tests/unit/check_pool \
+	tests/unit/check_sim \
+	tests/unit/check_sim_faults \
+	tests/unit/check_snapshot \
+	tests/unit/check_store \
+	tests/unit/check_transact \
+	tests/unit/check_verify \
+	tests/unit/check_wire
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
+
+# What they may need besides the core: all engines, and rigs of their own.
+LDADD = libfmtests.la libfmengines.la libfmcore.la libfmcommon.la $(CHECK_LIBS)
+check_LTLIBRARIES += libfmtests.la
+libfmtests_la_SOURCES = \
+	tests/sweep/rig.c \
+	tests/unit/sim_fixture.c
+AM_CFLAGS += $(CHECK_CFLAGS)
+
+tests_unit_check_wire_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)
+tests_unit_check_wire_LDADD = $(LDADD) $(IBMAD_LIBS)
+tests_unit_check_ctl_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
+
+include tests/modules/local.mk
 endif
+EXTRA_DIST += \
+	tests/run.h \
+	tests/engine/oracle.h \
+	tests/engine/routed.h \
+	tests/sweep/rig.h \
+	tests/unit/box.h \
+	tests/unit/brute.h \
+	tests/unit/generate_words.h \
+	tests/unit/pgft.h \
+	tests/unit/sim_fixture.h
 
 # Benchmarks, built on demand by dev/bench.
 
@@ -273,9 +155,8 @@ EXTRA_PROGRAMS += tests/bench/floor
 tests_bench_floor_SOURCES = tests/bench/floor.c
 tests_bench_floor_LDADD = libfmlib.la
 EXTRA_PROGRAMS += tests/bench/fattree
-tests_bench_fattree_SOURCES = tests/bench/fattree.c $(fattree_sources)
-tests_bench_fattree_CFLAGS = $(AM_CFLAGS)
-tests_bench_fattree_LDADD = libfmcore.la libfmcommon.la
+tests_bench_fattree_SOURCES = tests/bench/fattree.c
+tests_bench_fattree_LDADD = libfmengines.la libfmcore.la libfmcommon.la
 EXTRA_PROGRAMS += tests/bench/judge
 tests_bench_judge_SOURCES = tests/bench/judge.c tests/unit/pgft.h
 tests_bench_judge_LDADD = libfmcore.la
@@ -315,3 +196,8 @@ EXTRA_DIST += tests/integration/lib.bash tests/integration/walk_tables.py \
 	tests/integration/ibsim_fabrics.sh tests/integration/ibsim_faults.sh \
 	tests/integration/bad_input.sh tests/integration/garble.py \
 	tests/integration/ibsim_standby.sh
+
+if HAVE_UMAD
+TESTS += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh
+endif
+EXTRA_DIST += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh dev/ibsim-lib.sh

@@ -478,6 +478,7 @@ main(void)
 {
 	Suite *suite = suite_create("matrix");
 	TCase *tc = tcase_create("matrix");
+	int failed;
 
 	fm_log_set_level(FM_LOG_ERR);
 	is_long = getenv("FMD_MATRIX") != NULL && strcmp(getenv("FMD_MATRIX"), "long") == 0;
@@ -491,7 +492,8 @@ main(void)
 	tcase_add_loop_test(tc, whole_fabrics, 0, n_engines * N_FABRICS);
 	tcase_add_loop_test(tc, hurt_fabrics, 0, n_engines * N_FABRICS);
 	suite_add_tcase(suite, tc);
+	failed = run_suite(suite);
 	tell_where();
 	engine_set_fini(&set);
-	return run_suite(suite);
+	return failed;
 }
