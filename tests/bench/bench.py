@@ -3,10 +3,12 @@
 
 Tables: bring-up on ibsim (fmd against OpenSM as shipped and at its best),
 routing offline (with the ratio to a memset and memcpy of the tables), quality
-under faults; with --engines those of doc/engines.md (engines.py).  Peer runs are capped at 120 s and cached by the hash of the
+under faults; with --engines those of doc/engines.md (engines.py), with --events
+what a change costs (events.py).  Peer runs are capped at 120 s and cached by the hash of the
 fabric and of the command; --peer=fresh redoes them.
 """
 import argparse
+import array
 import hashlib
 import json
 import os
@@ -160,15 +162,12 @@ class Bench:
 
     @staticmethod
     def read_counts(path):
-        kinds = {}
-        if os.path.exists(path):
-            for line in open(path):
-                method, attr, n = map(int, line.split())
-                word = {1: "Get", 2: "Set"}.get(method)
-                if word:
-                    key = f"{word} {ATTRS.get(attr, hex(attr))}"
-                    kinds[key] = kinds.get(key, 0) + n
-        return kinds
+        """What umad_count.c has counted so far, Gets and Sets by attribute."""
+        if not os.path.exists(path) or os.path.getsize(path) != 65536 * 8:
+            return {}
+        counts = array.array("Q", open(path, "rb").read())
+        return {f"{word} {ATTRS.get(attr, hex(attr))}": counts[method * 256 + attr]
+                for method, word in ((1, "Get"), (2, "Set")) for attr in range(256) if counts[method * 256 + attr]}
 
     def check_tables(self, tables):
         """fmroute's metrics of tables made by anyone, on the fabric as the last run left it."""
@@ -341,12 +340,23 @@ def engine_tables(parser, bench):
     return 0
 
 
+def event_table(bench):
+    import events
+    try:
+        bench.machine()
+        events.Events(bench).run(bench.args.fabric or events.FABRICS)
+    finally:
+        shutil.rmtree(bench.work, ignore_errors=True)
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.path.join(TOP, "build"))
     parser.add_argument("--peer", choices=("cached", "fresh"), default="cached")
     parser.add_argument("--quick", action="store_true", help="small fabrics only")
     parser.add_argument("--engines", action="store_true", help="every engine on every fabric, for doc/engines.md")
+    parser.add_argument("--events", action="store_true", help="what links and nodes lost and back cost, for doc/events.md")
     parser.add_argument("--minutes", type=int, default=0, help="with --engines: no new run of the peer after so many")
     parser.add_argument("--only", help="bring-up, offline or faults; with --engines: fabrics, separated by commas")
     parser.add_argument("--fabric", action="append", choices=sorted(FABRICS), help="these only; may be repeated")
@@ -358,6 +368,8 @@ def main():
     bench = Bench(args)
     if args.engines:
         return engine_tables(parser, bench)
+    if args.events:
+        return event_table(bench)
     names = args.fabric or [n for n, row in FABRICS.items() if row[3] or not args.quick]
     try:
         bench.machine()

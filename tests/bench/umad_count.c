@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Counts the MADs a program sends: preload it before umad2sim, and at exit a
- * line "METHOD ATTRIBUTE COUNT" per kind is written to $UMAD_COUNT_FILE.
+ * Counts the MADs a program sends: preload it before umad2sim.  The counts are
+ * the file $UMAD_COUNT_FILE, mapped, which may be read at any time: 64-bit
+ * words [method][low byte of the attribute id].
  * Works the same for every program that uses libibumad, so that peers are
  * counted by one measure.
  */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <infiniband/umad.h>
 #include <stdatomic.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-static atomic_ulong counts[256][256]; /* [method][low byte of the attribute id] */
+static atomic_ulong (*counts)[256];
 
 __attribute__((visibility("default"))) int
 umad_send(int portid, int agentid, void *umad, int length, int timeout_ms, int retries)
@@ -22,21 +25,23 @@ umad_send(int portid, int agentid, void *umad, int length, int timeout_ms, int r
 
 	if (next == NULL)
 		*(void **)&next = dlsym(RTLD_NEXT, "umad_send");
-	atomic_fetch_add(&counts[mad[3]][mad[17]], 1);
+	if (counts != NULL)
+		atomic_fetch_add(&counts[mad[3]][mad[17]], 1);
 	return next(portid, agentid, umad, length, timeout_ms, retries);
 }
 
-__attribute__((destructor)) static void
-write_counts(void)
+__attribute__((constructor)) static void
+map_counts(void)
 {
 	const char *path = getenv("UMAD_COUNT_FILE");
-	FILE *f = path != NULL ? fopen(path, "w") : NULL;
+	int fd = path != NULL ? open(path, O_RDWR | O_CREAT, 0600) : -1;
+	size_t n_bytes = 256 * sizeof(*counts);
+	void *at = MAP_FAILED;
 
-	if (f == NULL)
-		return;
-	for (int method = 0; method < 256; method++)
-		for (int attr = 0; attr < 256; attr++)
-			if (counts[method][attr] != 0)
-				fprintf(f, "%d %d %lu\n", method, attr, counts[method][attr]);
-	fclose(f);
+	if (fd >= 0 && ftruncate(fd, (off_t)n_bytes) == 0)
+		at = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (at != MAP_FAILED)
+		counts = at;
+	if (fd >= 0)
+		close(fd);
 }
