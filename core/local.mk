@@ -8,6 +8,7 @@ include core/topo/local.mk
 include core/conf/local.mk
 include core/route/local.mk
 include core/subnet/local.mk
+include core/sa/local.mk
 include core/store/local.mk
 include core/sweep/local.mk
 include core/ha/local.mk

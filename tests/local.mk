@@ -114,6 +114,7 @@ UNIT_TESTS = \
 	tests/unit/check_plan_file \
 	tests/unit/check_plugin \
 	tests/unit/check_pool \
+	tests/unit/check_rows \
 	tests/unit/check_sim \
 	tests/unit/check_sim_faults \
 	tests/unit/check_snapshot \
@@ -160,6 +161,9 @@ tests_bench_fattree_LDADD = libfmengines.la libfmcore.la libfmcommon.la
 EXTRA_PROGRAMS += tests/bench/judge
 tests_bench_judge_SOURCES = tests/bench/judge.c tests/unit/pgft.h
 tests_bench_judge_LDADD = libfmcore.la
+EXTRA_PROGRAMS += tests/bench/rows
+tests_bench_rows_SOURCES = tests/bench/rows.c
+tests_bench_rows_LDADD = libfmengines.la libfmcore.la libfmcommon.la
 EXTRA_PROGRAMS += tests/bench/route_time
 tests_bench_route_time_SOURCES = tests/bench/route_time.c
 tests_bench_route_time_LDADD = libfmcore.la libfmcommon.la
