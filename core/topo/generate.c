@@ -12,6 +12,8 @@
 
 #include "lib/error.h"
 
+#define MAX_JOIN_ARGS 1000
+
 static const struct kind {
 	const char *name, *args, *help;
 	int min_args, max_args;
@@ -41,6 +43,10 @@ static const struct kind {
 	    gen_slimfly },
 	{ "random", "SWITCHES DEGREE HOSTS SEED", "connected random regular graph", 4, 4,
 	    gen_random },
+	{ "join", "NAME=KIND:ARG:.. .. LEFT~RIGHT[~N|~all] ..",
+	    "the parts NAME, each a fabric of a kind (or file:PATH), with cables between switches "
+	    "that the patterns name: ft=pgft:2:4,8:1,4:1,1 t=torus:4x4:1 'ft-leaf-*~t-*~4'",
+	    1, MAX_JOIN_ARGS, gen_join },
 };
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -74,7 +80,7 @@ netlist_generate(int argc, char *const argv[], struct netlist *nl, struct fm_err
 	if (k == NULL)
 		return fm_fail(err, FM_E_CONFIG,
 		    "%.60s is no kind of fabric: write pgft, torus, mesh, hypercube, hyperx, "
-		    "dragonfly, cascade, kautz, slimfly or random",
+		    "dragonfly, cascade, kautz, slimfly, random or join",
 		    argv[0]);
 	if (argc - 1 < k->min_args || argc - 1 > k->max_args)
 		return fm_fail(err, FM_E_CONFIG, "%s takes the arguments \"%s\", %d given", k->name,
@@ -185,10 +191,10 @@ gen_cable(struct gen *g, uint32_t a, uint32_t port_a, uint32_t b, uint32_t port_
 		netlist_cable(g->nl, a, port_a, b, port_b, GEN_LANE_MBPS);
 }
 
-static uint32_t
-free_port(const struct netlist *nl, uint32_t node, uint32_t from)
+uint32_t
+gen_free_port(const struct gen *g, uint32_t node, uint32_t from)
 {
-	while (netlist_port(nl, node, from)->peer_node != NETLIST_NONE)
+	while (netlist_port(g->nl, node, from)->peer_node != NETLIST_NONE)
 		from++;
 	return from;
 }
@@ -197,7 +203,7 @@ void
 gen_cable_free(struct gen *g, uint32_t a, uint32_t b, uint32_t from)
 {
 	if (!g->failed)
-		gen_cable(g, a, free_port(g->nl, a, from), b, free_port(g->nl, b, from));
+		gen_cable(g, a, gen_free_port(g, a, from), b, gen_free_port(g, b, from));
 }
 
 void

@@ -39,6 +39,8 @@ uint32_t gen_switch(struct gen *g, const char *name, uint32_t n_ports);
 /* n hosts NAME-1.. on ports 1..n of switch sw; NAME is the switch's name after its first word. */
 void gen_hosts(struct gen *g, uint32_t sw, uint32_t n);
 void gen_cable(struct gen *g, uint32_t a, uint32_t port_a, uint32_t b, uint32_t port_b);
+/* The first port from `from` on that has no cable; there is one. */
+uint32_t gen_free_port(const struct gen *g, uint32_t node, uint32_t from);
 /* Cable on the first free port of each side, from port `from` on. */
 void gen_cable_free(struct gen *g, uint32_t a, uint32_t b, uint32_t from);
 
@@ -53,5 +55,6 @@ int gen_cascade(struct gen *g, struct fm_error *err);
 int gen_slimfly(struct gen *g, struct fm_error *err);
 int gen_kautz(struct gen *g, struct fm_error *err);
 int gen_random(struct gen *g, struct fm_error *err);
+int gen_join(struct gen *g, struct fm_error *err);
 
 #endif

@@ -59,6 +59,12 @@ static const struct {
 	{ "slimfly 5 4", 50, 200, 175 },
 	{ "slimfly 7 2", 98, 196, 539 },
 	{ "slimfly 13 9", 338, 3042, 3211 },
+	{ "join a=mesh:2:1 b=mesh:2:1 a-*~b-*", 4, 4, 4 },
+	{ "join a=mesh:2:1 b=mesh:2:1 a-*~b-*~5", 4, 4, 7 },
+	{ "join ft[1-3]=pgft:2:4,4:1,2:1,1 core=torus:3x3:0 ft[1-3]-spine-*~core-*~all", 27, 48,
+	    96 },
+	{ "join ft[9-10]=pgft:2:4,4:1,2:1,1 t=torus:4x4:1 ft*-leaf-[1-2]~t-sw-0-*", 28, 48, 52 },
+	{ "join x=pgft:1:5:2:1 y=torus:3x3:1 x-leaf-*~y-sw-0-0~3", 11, 14, 21 },
 };
 
 START_TEST(test_known_counts)
@@ -173,6 +179,23 @@ static const struct {
 	{ "random 10 3 1 -1", "the seed" },
 	{ "hypercube 40 1", "not a number in 1..12" },
 	{ "cascade 3", "1 given" },
+	{ "join", "join takes the arguments" },
+	{ "join torus", "\"torus\" is neither a part" },
+	{ "join =torus:3x3:1", "a part is NAME=KIND:ARG" },
+	{ "join a-b=torus:3x3:1", "a part is NAME=KIND:ARG" },
+	{ "join a[3-1]=torus:3x3:1", "a part is NAME=KIND:ARG" },
+	{ "join a[1-x]=torus:3x3:1", "a part is NAME=KIND:ARG" },
+	{ "join a=torus:3x3:1 a=torus:3x3:1", "two parts are called a" },
+	{ "join a=torus", "join: part a: torus takes the arguments" },
+	{ "join a=torus:3x3:1:1:1:1:1:1:1", "join: part a: no kind has so many arguments" },
+	{ "join a=file:no-such.net", "join: part a: no-such.net" },
+	{ "join a=torus:3x3:1 a-sw-0-0~a-sw-0-0", "cable a switch with itself" },
+	{ "join a=torus:3x3:1 a-sw-0-0~b-*", "no switch is called b-*" },
+	{ "join a=torus:3x3:1 a-sw-0-0~a-host*", "no switch is called a-host*" },
+	{ "join a=torus:3x3:1 b=torus:3x3:1 a-*~b-*~0", "0 is no number of cables" },
+	{ "join a=torus:3x3:1 b=torus:3x3:1 a-*~b-*~few", "few is no number of cables" },
+	{ "join a=torus:3x3:1 b=torus:3x3:1 a-sw-0-0~b-*~300", "305 ports" },
+	{ "join a=torus:3x3:1 b=torus:3x3:1 a-*~level:0", "joins switches by name" },
 };
 
 START_TEST(test_bad_arguments)

@@ -14,11 +14,11 @@
 static inline int
 generate_words(const char *text, struct netlist *nl, struct fm_error *err)
 {
-	char line[128], *words[8] = { NULL }, *at = line;
+	char line[512], *words[32] = { NULL }, *at = line;
 	int n = 0;
 
 	snprintf(line, sizeof(line), "%s", text);
-	while (at != NULL && *at != '\0' && n < 8) {
+	while (at != NULL && *at != '\0' && n < 32) {
 		words[n++] = at;
 		at = strchr(at, ' ');
 		if (at != NULL)
