@@ -22,9 +22,7 @@
 #include "core/conf/conf_private.h"
 #include "core/conf/conf_scan.h"
 #include "core/conf/readfile.h"
-#include "core/route/auto.h"
 #include "lib/error.h"
-#include "lib/hash.h"
 #include "lib/log.h"
 
 #define DEFAULT_PATH SYSCONF_DIR "/fmd/fmd.conf"
@@ -175,170 +173,7 @@ read_all(struct conf_private *self, const struct conf_source *source, struct fm_
 	return rc;
 }
 
-/* --------------------------------------------------------------- the chain */
-
-/* "fmd.conf:4: chain" or "command line: chain" before the sentence. */
-static int
-blame_chain(const struct conf_private *self, struct fm_error *err)
-{
-	const struct option_origin *at = option_values_origin(self->own, "chain");
-
-	if (at != NULL && at->file != NULL && at->line == 0) /* an empty list */
-		return fm_context(err, "%s: chain", at->file);
-	if (at != NULL && at->file != NULL)
-		return fm_context(err, "%s:%u: chain", at->file, at->line);
-	return fm_context(err, at != NULL ? "command line: chain" : "chain");
-}
-
-static int
-no_engine(const struct conf_private *self, const char *name, struct fm_error *err)
-{
-	const char *near = engine_nearest(self->engines, name);
-
-	for (uint32_t i = 0; i < self->engines->n_refused; i++) {
-		const struct engine_refusal *r = &self->engines->refused[i];
-		const char *base = strrchr(r->path, '/') + 1;
-
-		if (strlen(base) == strlen(name) + 3 && strncmp(base, name, strlen(name)) == 0)
-			return fm_fail(err, FM_E_CONFIG, "%.200s", r->reason);
-	}
-	if (near != NULL)
-		return fm_fail(err, FM_E_CONFIG, "no engine '%s': did you mean %s?", name, near);
-	return fm_fail(
-	    err, FM_E_CONFIG, "no engine '%s': fmd --list-engines shows what there is", name);
-}
-
-/* What the section says beside the engine's options. */
-static int
-resolve_limits(struct conf_private *self, const struct instance *instance,
-    struct chain_entry *entry, struct fm_error *err)
-{
-	struct option_table table = conf_entry_table();
-	struct conf_entry said;
-	int rc;
-
-	if (option_values_origin(instance->entry, "time_limit") == NULL)
-		return 0;
-	rc = option_values_store(&table, instance->entry, NULL, &self->mem, &said, err);
-	if (rc == 0)
-		entry->time_limit_ms = said.time_limit_ms;
-	return rc;
-}
-
-/* "fattree:pods" to an entry. */
-static int
-resolve_entry(
-    struct conf_private *self, const char *word, struct chain_entry *entry, struct fm_error *err)
-{
-	const char *colon = strchr(word, ':'), *title = colon != NULL ? colon + 1 : "";
-	struct instance *instance;
-	char name[64];
-
-	snprintf(name, sizeof(name), "%.*s", colon != NULL ? (int)(colon - word) : 63, word);
-	entry->name = word;
-	entry->time_limit_ms = self->conf->engine_time_limit_ms;
-	entry->engine = engine_find(self->engines, name);
-	if (entry->engine == NULL)
-		return no_engine(self, name, err);
-	instance = conf_find_instance(self, entry->engine, title);
-	if (instance == NULL && *title != '\0')
-		return fm_fail(err, FM_E_CONFIG, "%s: there is no section %s \"%s\" { ... }", word,
-		    name, title);
-	if (instance != NULL) {
-		instance->used = true;
-		entry->values = instance->values;
-		return resolve_limits(self, instance, entry, err);
-	}
-	return 0;
-}
-
-/* An entry for each engine that `auto` may take and that is installed. */
-static int
-resolve_auto(
-    struct conf_private *self, struct chain_entry *entries, uint32_t *n, struct fm_error *err)
-{
-	for (uint32_t i = 0; i < AUTO_N_STEPS; i++) {
-		int rc;
-
-		if (engine_find(self->engines, auto_steps[i].engine) == NULL)
-			continue;
-		rc = resolve_entry(self, auto_steps[i].engine, &entries[*n], err);
-		if (rc != 0)
-			return rc;
-		entries[(*n)++].because = auto_steps[i].because;
-	}
-	return 0;
-}
-
-/* The next word of "a, b", trimmed and copied, or NULL. */
-static char *
-next_word(struct fm_arena *mem, const char **at)
-{
-	const char *from = *at + strspn(*at, ", ");
-	size_t n = strcspn(from, ", ");
-	char *word;
-
-	*at = from + n;
-	if (n == 0)
-		return NULL;
-	word = fm_arena_alloc(mem, n + 1);
-	if (word != NULL)
-		memcpy(word, from, n);
-	return word;
-}
-
-static uint64_t
-chain_mark(const struct conf *conf)
-{
-	const int64_t numbers[] = { conf->fallback, conf->credit_loops, conf->n_vls, conf->sl_model,
-		conf->ar_enable ? conf->ar_max_groups : 0, FM_ABI_MAJOR, FM_ABI_MINOR };
-	uint64_t h = fm_hash_bytes(0, numbers, sizeof(numbers));
-
-	h = fm_hash_bytes(h, PACKAGE_VERSION, sizeof(PACKAGE_VERSION));
-	for (uint32_t i = 0; i < conf->chain.n_entries; i++) {
-		const struct chain_entry *e = &conf->chain.entries[i];
-
-		h = fm_hash_bytes(h, e->name, strlen(e->name));
-		h = fm_mix64(h ^ option_values_mark(e->values));
-	}
-	return h;
-}
-
-/* The default chain may name engines that are not installed; a written one not. */
-static int
-resolve_chain(struct conf_private *self, struct fm_error *err)
-{
-	struct conf *conf = self->conf;
-	bool written = option_values_origin(self->own, "chain") != NULL;
-	const char *at = conf->chain_text;
-	struct chain_entry *entries =
-	    fm_arena_array(&self->mem, strlen(at) * 2 + AUTO_N_STEPS, struct chain_entry);
-	uint32_t n = 0;
-	char *word;
-	int rc;
-
-	if (entries == NULL)
-		return conf_out_of_memory(err);
-	while ((word = next_word(&self->mem, &at)) != NULL) {
-		if (!written && engine_find(self->engines, word) == NULL)
-			continue;
-		rc = strcmp(word, auto_engine.name) == 0
-		    ? resolve_auto(self, entries, &n, err)
-		    : resolve_entry(self, word, &entries[n++], err);
-		if (rc != 0)
-			return blame_chain(self, err);
-	}
-	if (n == 0 && !conf->fallback) {
-		fm_fail(err, FM_E_CONFIG, "no engine is left: name one, or set fallback = yes");
-		return blame_chain(self, err);
-	}
-	conf->chain = (struct chain){ .entries = entries,
-		.n_entries = n,
-		.fallback = conf->fallback,
-		.allow_credit_loops = conf->credit_loops == CONF_CREDIT_LOOPS_WARN };
-	conf->chain.mark = chain_mark(conf);
-	return 0;
-}
+/* --------------------------------------------------------------- resolving */
 
 static int
 resolve_socket(struct conf_private *self, struct fm_error *err)
@@ -357,6 +192,22 @@ resolve_socket(struct conf_private *self, struct fm_error *err)
 	snprintf(path, bytes, "%s/fmd.sock", dir);
 	conf->control_socket = path;
 	return 0;
+}
+
+/* The default chain may name engines that are not installed; a written one not. */
+static int
+resolve_chain(struct conf_private *self, struct fm_error *err)
+{
+	const struct option_origin *at = option_values_origin(self->own, "chain");
+	struct conf *conf = self->conf;
+
+	if (conf_resolve_chain(self, conf->chain_text, at != NULL, &conf->chain, err) == 0)
+		return 0;
+	if (at != NULL && at->file != NULL && at->line == 0) /* an empty list */
+		return fm_context(err, "%s: chain", at->file);
+	if (at != NULL && at->file != NULL)
+		return fm_context(err, "%s:%u: chain", at->file, at->line);
+	return fm_context(err, at != NULL ? "command line: chain" : "chain");
 }
 
 static int

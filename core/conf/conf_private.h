@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * core/conf/conf_private.h - a configuration in the making; shared by conf.c
- * (files, command line, resolving) and conf_parse.c (libConfuse).
+ * (files, command line, resolving), conf_parse.c (libConfuse) and conf_chain.c.
  */
 #ifndef CORE_CONF_CONF_PRIVATE_H
 #define CORE_CONF_CONF_PRIVATE_H
@@ -36,6 +36,12 @@ struct instance *conf_find_instance(
 int conf_set_own(struct conf_private *self, const char *key, const char *const *items, size_t n,
     const struct option_origin *origin, struct fm_error *err);
 int conf_out_of_memory(struct fm_error *err);
+/* The next word of "a, b", copied, or NULL at the end. */
+char *conf_next_word(struct fm_arena *mem, const char **at);
+/* "fattree:pods, updn" to a chain.  Of one that nobody wrote, a default, engines
+ * that are not installed are left out.  FM_E_CONFIG with a sentence without place. */
+int conf_resolve_chain(struct conf_private *self, const char *text, bool written,
+    struct chain *chain, struct fm_error *err);
 
 /* Read one text (scanned, NUL-terminated) into self; path lives in self->mem. */
 int conf_parse_text(

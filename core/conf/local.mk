@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # core/conf/: plugins, options, configuration files.
 CORE_SOURCES += \
-	core/conf/cli.c core/conf/cli.h core/conf/conf.c core/conf/conf.h core/conf/conf_parse.c \
+	core/conf/cli.c core/conf/cli.h core/conf/conf.c core/conf/conf.h core/conf/conf_chain.c core/conf/conf_parse.c \
 	core/conf/conf_private.h core/conf/conf_rows.c \
 	core/conf/conf_scan.c core/conf/conf_scan.h core/conf/describe.c core/conf/describe.h \
 	core/conf/nodes.c core/conf/nodes.h core/conf/option_parse.c core/conf/option_value.h \

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A chain as it is written to entries: "fattree:pods, updn" to engines with
+ * their options and limits.  O(letters + engines) each.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/conf/conf_private.h"
+#include "core/route/auto.h"
+#include "lib/error.h"
+#include "lib/hash.h"
+
+static int
+no_engine(const struct conf_private *self, const char *name, struct fm_error *err)
+{
+	const char *near = engine_nearest(self->engines, name);
+
+	for (uint32_t i = 0; i < self->engines->n_refused; i++) {
+		const struct engine_refusal *r = &self->engines->refused[i];
+		const char *base = strrchr(r->path, '/') + 1;
+
+		if (strlen(base) == strlen(name) + 3 && strncmp(base, name, strlen(name)) == 0)
+			return fm_fail(err, FM_E_CONFIG, "%.200s", r->reason);
+	}
+	if (near != NULL)
+		return fm_fail(err, FM_E_CONFIG, "no engine '%s': did you mean %s?", name, near);
+	return fm_fail(
+	    err, FM_E_CONFIG, "no engine '%s': fmd --list-engines shows what there is", name);
+}
+
+/* What the section says beside the engine's options. */
+static int
+resolve_limits(struct conf_private *self, const struct instance *instance,
+    struct chain_entry *entry, struct fm_error *err)
+{
+	struct option_table table = conf_entry_table();
+	struct conf_entry said;
+	int rc;
+
+	if (option_values_origin(instance->entry, "time_limit") == NULL)
+		return 0;
+	rc = option_values_store(&table, instance->entry, NULL, &self->mem, &said, err);
+	if (rc == 0)
+		entry->time_limit_ms = said.time_limit_ms;
+	return rc;
+}
+
+/* "fattree:pods" to an entry. */
+static int
+resolve_entry(
+    struct conf_private *self, const char *word, struct chain_entry *entry, struct fm_error *err)
+{
+	const char *colon = strchr(word, ':'), *title = colon != NULL ? colon + 1 : "";
+	struct instance *instance;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.*s", colon != NULL ? (int)(colon - word) : 63, word);
+	entry->name = word;
+	entry->time_limit_ms = self->conf->engine_time_limit_ms;
+	entry->engine = engine_find(self->engines, name);
+	if (entry->engine == NULL)
+		return no_engine(self, name, err);
+	instance = conf_find_instance(self, entry->engine, title);
+	if (instance == NULL && *title != '\0')
+		return fm_fail(err, FM_E_CONFIG, "%s: there is no section %s \"%s\" { ... }", word,
+		    name, title);
+	if (instance != NULL) {
+		instance->used = true;
+		entry->values = instance->values;
+		return resolve_limits(self, instance, entry, err);
+	}
+	return 0;
+}
+
+/* An entry for each engine that `auto` may take and that is installed. */
+static int
+resolve_auto(
+    struct conf_private *self, struct chain_entry *entries, uint32_t *n, struct fm_error *err)
+{
+	for (uint32_t i = 0; i < AUTO_N_STEPS; i++) {
+		int rc;
+
+		if (engine_find(self->engines, auto_steps[i].engine) == NULL)
+			continue;
+		rc = resolve_entry(self, auto_steps[i].engine, &entries[*n], err);
+		if (rc != 0)
+			return rc;
+		entries[(*n)++].because = auto_steps[i].because;
+	}
+	return 0;
+}
+
+char *
+conf_next_word(struct fm_arena *mem, const char **at)
+{
+	const char *from = *at + strspn(*at, ", ");
+	size_t n = strcspn(from, ", ");
+	char *word;
+
+	*at = from + n;
+	if (n == 0)
+		return NULL;
+	word = fm_arena_alloc(mem, n + 1);
+	if (word != NULL)
+		memcpy(word, from, n);
+	return word;
+}
+
+/* A chain alone: all that its tables depend on besides the fabric. */
+static uint64_t
+chain_mark(const struct conf *conf, const struct chain *chain)
+{
+	const int64_t numbers[] = { conf->fallback, conf->credit_loops, conf->n_vls, conf->sl_model,
+		conf->ar_enable ? conf->ar_max_groups : 0, FM_ABI_MAJOR, FM_ABI_MINOR };
+	uint64_t h = fm_hash_bytes(0, numbers, sizeof(numbers));
+
+	h = fm_hash_bytes(h, PACKAGE_VERSION, sizeof(PACKAGE_VERSION));
+	for (uint32_t i = 0; i < chain->n_entries; i++) {
+		const struct chain_entry *e = &chain->entries[i];
+
+		h = fm_hash_bytes(h, e->name, strlen(e->name));
+		h = fm_mix64(h ^ option_values_mark(e->values));
+	}
+	return h;
+}
+
+static int
+resolve_word(struct conf_private *self, const char *word, struct chain_entry *entries, uint32_t *n,
+    struct fm_error *err)
+{
+	return strcmp(word, auto_engine.name) == 0
+	    ? resolve_auto(self, entries, n, err)
+	    : resolve_entry(self, word, &entries[(*n)++], err);
+}
+
+int
+conf_resolve_chain(struct conf_private *self, const char *text, bool written, struct chain *chain,
+    struct fm_error *err)
+{
+	const struct conf *conf = self->conf;
+	struct chain_entry *entries =
+	    fm_arena_array(&self->mem, strlen(text) * 2 + AUTO_N_STEPS, struct chain_entry);
+	uint32_t n = 0;
+	char *word;
+	int rc;
+
+	if (entries == NULL)
+		return conf_out_of_memory(err);
+	while ((word = conf_next_word(&self->mem, &text)) != NULL) {
+		if (!written && engine_find(self->engines, word) == NULL)
+			continue;
+		if ((rc = resolve_word(self, word, entries, &n, err)) != 0)
+			return rc;
+	}
+	if (n == 0 && !conf->fallback)
+		return fm_fail(
+		    err, FM_E_CONFIG, "no engine is left: name one, or set fallback = yes");
+	*chain = (struct chain){ .entries = entries,
+		.n_entries = n,
+		.fallback = conf->fallback,
+		.allow_credit_loops = conf->credit_loops == CONF_CREDIT_LOOPS_WARN };
+	chain->mark = chain_mark(conf, chain);
+	return 0;
+}
