@@ -237,9 +237,40 @@ plan_put(struct plan *p)
 	if (p == NULL || atomic_fetch_sub(&p->refs, 1) != 1)
 		return;
 	tables_put(p->tables);
+	plan_regions_put(p->regions);
 	snapshot_put(p->snap);
 	snapshot_put(p->graph);
 	fm_vec_fini(&p->refused);
 	fm_vec_fini(&p->absent);
 	free(p);
+}
+
+const char *
+plan_rung_name(enum plan_rung rung)
+{
+	static const char *const names[] = { "", "flat", "islands", "phases", "whole" };
+
+	return names[rung];
+}
+
+struct plan_regions *
+plan_regions_get(struct plan_regions *r)
+{
+	if (r != NULL)
+		atomic_fetch_add(&r->refs, 1);
+	return r;
+}
+
+void
+plan_regions_put(struct plan_regions *r)
+{
+	if (r == NULL || atomic_fetch_sub(&r->refs, 1) != 1)
+		return;
+	for (uint32_t i = 0; r->region != NULL && i < r->n; i++) {
+		fm_vec_fini(&r->region[i].refused);
+		fm_vec_fini(&r->region[i].gateways);
+	}
+	free(r->region);
+	free(r->sw_level);
+	free(r);
 }

@@ -47,6 +47,50 @@ struct plan_absent {
 	int64_t since_ms; /* plan_request.now_ms of the first plan without it */
 };
 
+/* How the regions of a plan were joined (compose.h); the later need more VLs and SLs. */
+enum plan_rung {
+	PLAN_ONE_REGION, /* nothing to join */
+	PLAN_FLAT,	 /* one plane: the parts fit as they are */
+	PLAN_ISLANDS,	 /* regions round one core: out by the nearest gateway, in likewise */
+	PLAN_PHASES,	 /* two planes: still going up, already going down */
+	PLAN_WHOLE	 /* not joined: one engine routed the whole fabric */
+};
+/* "flat", "islands", "phases", "whole"; "" for PLAN_ONE_REGION. */
+const char *plan_rung_name(enum plan_rung rung);
+
+/* A cable that leads out of a region. */
+struct plan_gateway {
+	fm_sw sw;
+	uint8_t port;
+	uint16_t to;	 /* the region beyond */
+	uint32_t n_lids; /* LIDs that leave by it, for each piece of the region added up */
+};
+
+/* What became of one region. */
+struct plan_region {
+	char name[64];
+	char engine[64];     /* the entry that routed it; "" : it has no switches, or PLAN_WHOLE */
+	const char *because; /* why `auto` took it; NULL: it was named */
+	uint32_t n_switches, n_pieces;
+	FM_VEC(struct plan_refusal) refused; /* entries of its chain */
+	FM_VEC(struct plan_gateway) gateways; /* by switch and port */
+};
+
+/* Shared by the plans that keep the same tables. */
+struct plan_regions {
+	atomic_uint refs;
+	enum plan_rung rung;
+	/* pairs of hosts whose SLs differ by direction, while only the forward direction
+	 * is proven free of credit loops; 0: replies are safe too */
+	uint64_t one_way_pairs;
+	uint32_t n;
+	struct plan_region *region; /* [n] as in the region_set of the request */
+	uint32_t n_switches;
+	uint16_t *sw_level; /* [n_switches] of its piece, 0 = top; kept while it serves */
+};
+struct plan_regions *plan_regions_get(struct plan_regions *r); /* NULL is fine */
+void plan_regions_put(struct plan_regions *r);		       /* NULL is fine */
+
 struct plan {
 	atomic_uint refs;
 	struct snapshot *snap;
@@ -59,7 +103,8 @@ struct plan {
 	struct verdict verdict; /* of tables; without them, of the last that failed it */
 	char engine[64];	/* the entry that made the tables, "" when none did */
 	const char *because;	/* why `auto` took it; NULL: it was named */
-	FM_VEC(struct plan_refusal) refused;
+	FM_VEC(struct plan_refusal) refused; /* of a composed plan: the rungs, "flat", ... */
+	struct plan_regions *regions;	     /* NULL: one region, or kept over a restart */
 	/* Groups that were asked for and made, but given up: the witness of a credit
 	 * loop over their alternatives.  The tables are static then. */
 	char adaptive_given_up[640];
@@ -85,9 +130,12 @@ int router_init(struct router *r, unsigned n_workers, struct fm_error *err);
 void router_fini(struct router *r); /* after the last plan_put() */
 
 /* What is to be routed; all borrowed. */
+struct region_set;
 struct plan_request {
 	struct snapshot *snap;
 	const struct chain *chain;
+	/* NULL: one region, by chain.  Else region 0's chain is `chain` (core/conf/regions.h) */
+	const struct region_set *regions;
 	struct plan *prev; /* the last plan, or NULL */
 	bool anew;	   /* prev's tables are not to be kept: another chain, other options */
 	int64_t now_ms;	   /* of any steady clock */
