@@ -43,6 +43,8 @@ static const struct kind {
 	    gen_slimfly },
 	{ "random", "SWITCHES DEGREE HOSTS SEED", "connected random regular graph", 4, 4,
 	    gen_random },
+	{ "switches", "N PORTS", "N switches without a cable, as parts of a join", 2, 2,
+	    gen_switches },
 	{ "join", "NAME=KIND:ARG:.. .. LEFT~RIGHT[~N|~all] ..",
 	    "the parts NAME, each a fabric of a kind (or file:PATH), with cables between switches "
 	    "that the patterns name: ft=pgft:2:4,8:1,4:1,1 t=torus:4x4:1 'ft-leaf-*~t-*~4'",
@@ -80,7 +82,7 @@ netlist_generate(int argc, char *const argv[], struct netlist *nl, struct fm_err
 	if (k == NULL)
 		return fm_fail(err, FM_E_CONFIG,
 		    "%.60s is no kind of fabric: write pgft, torus, mesh, hypercube, hyperx, "
-		    "dragonfly, cascade, kautz, slimfly, random or join",
+		    "dragonfly, cascade, kautz, slimfly, random, switches or join",
 		    argv[0]);
 	if (argc - 1 < k->min_args || argc - 1 > k->max_args)
 		return fm_fail(err, FM_E_CONFIG, "%s takes the arguments \"%s\", %d given", k->name,

@@ -56,5 +56,6 @@ int gen_slimfly(struct gen *g, struct fm_error *err);
 int gen_kautz(struct gen *g, struct fm_error *err);
 int gen_random(struct gen *g, struct fm_error *err);
 int gen_join(struct gen *g, struct fm_error *err);
+int gen_switches(struct gen *g, struct fm_error *err);
 
 #endif

@@ -223,8 +223,8 @@ read_bridge(struct join *j, const char *word, struct fm_error *err)
 	int rc;
 
 	if ((size_t)snprintf(text, sizeof(text), "%s", word) >= sizeof(text))
-		return fm_fail(err, FM_E_CONFIG, "join: a word is longer than %zu letters",
-		    sizeof(text) - 1);
+		return fm_fail(
+		    err, FM_E_CONFIG, "join: a word is longer than %zu letters", sizeof(text) - 1);
 	names[0] = strsep(&at, "~");
 	names[1] = strsep(&at, "~");
 	count = at;
@@ -323,6 +323,24 @@ assemble(struct join *j, struct fm_error *err)
 
 		gen_cable(j->g, b->a, gen_free_port(j->g, b->a, first_added(j, b->a)), b->b,
 		    gen_free_port(j->g, b->b, first_added(j, b->b)));
+	}
+	return 0;
+}
+
+/* Switches alone, to be cabled to other parts. */
+int
+gen_switches(struct gen *g, struct fm_error *err)
+{
+	uint32_t n, n_ports;
+	char name[32];
+	int rc = gen_number(g, 1, "the number of switches", 1, GEN_MAX_NODES, &n, err);
+
+	if (rc != 0 ||
+	    (rc = gen_number(g, 2, "the number of ports", 1, GEN_MAX_PORTS, &n_ports, err)) != 0)
+		return rc;
+	for (uint32_t i = 1; i <= n; i++) {
+		gen_name(name, sizeof(name), "sw", &i, 1);
+		gen_switch(g, name, n_ports);
 	}
 	return 0;
 }

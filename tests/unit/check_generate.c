@@ -64,6 +64,8 @@ static const struct {
 	{ "join ft[1-3]=pgft:2:4,4:1,2:1,1 core=torus:3x3:0 ft[1-3]-spine-*~core-*~all", 27, 48,
 	    96 },
 	{ "join ft[9-10]=pgft:2:4,4:1,2:1,1 t=torus:4x4:1 ft*-leaf-[1-2]~t-sw-0-*", 28, 48, 52 },
+	{ "join a=pgft:2:4,4:1,2:1,1 b=torus:3x3:0 s=switches:2:1 a-spine-*~s-*~all b-*~s-*", 17,
+	    16, 39 },
 	{ "join x=pgft:1:5:2:1 y=torus:3x3:1 x-leaf-*~y-sw-0-0~3", 11, 14, 21 },
 };
 
@@ -180,6 +182,7 @@ static const struct {
 	{ "hypercube 40 1", "not a number in 1..12" },
 	{ "cascade 3", "1 given" },
 	{ "join", "join takes the arguments" },
+	{ "switches 3 0", "the number of ports is \"0\"" },
 	{ "join torus", "\"torus\" is neither a part" },
 	{ "join =torus:3x3:1", "a part is NAME=KIND:ARG" },
 	{ "join a-b=torus:3x3:1", "a part is NAME=KIND:ARG" },
@@ -188,7 +191,7 @@ static const struct {
 	{ "join a=torus:3x3:1 a=torus:3x3:1", "two parts are called a" },
 	{ "join a=torus", "join: part a: torus takes the arguments" },
 	{ "join a=torus:3x3:1:1:1:1:1:1:1", "join: part a: no kind has so many arguments" },
-	{ "join a=file:no-such.net", "join: part a: no-such.net" },
+	{ "join a=file:no-such.net", "join: part a: cannot open fabric file no-such.net" },
 	{ "join a=torus:3x3:1 a-sw-0-0~a-sw-0-0", "cable a switch with itself" },
 	{ "join a=torus:3x3:1 a-sw-0-0~b-*", "no switch is called b-*" },
 	{ "join a=torus:3x3:1 a-sw-0-0~a-host*", "no switch is called a-host*" },
