@@ -14,7 +14,9 @@ uninstall-hook:
 	if cmp -s conf/fmd.conf $(fmdconf); then rm -f $(fmdconf); fi
 
 examplesdir = $(docdir)/examples
-dist_examples_DATA = conf/examples/adaptive.conf conf/examples/fat-tree.conf conf/examples/irregular.conf conf/examples/standby.conf
+dist_examples_DATA = conf/examples/adaptive.conf conf/examples/fat-tree.conf conf/examples/irregular.conf \
+	conf/examples/regions-dragonfly.conf conf/examples/regions-pods-torus.conf \
+	conf/examples/regions-storage.conf conf/examples/regions-two-trees.conf conf/examples/standby.conf
 
 conf/fmd.service: conf/fmd.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) conf && $(SED) 's|@sbindir[@]|$(sbindir)|g' $(srcdir)/conf/fmd.service.in >$@.new && mv $@.new $@

@@ -115,6 +115,7 @@ UNIT_TESTS = \
 	tests/unit/check_plugin \
 	tests/unit/check_pool \
 	tests/unit/check_rows \
+	tests/unit/check_regions \
 	tests/unit/check_sim \
 	tests/unit/check_sim_faults \
 	tests/unit/check_snapshot \
@@ -136,6 +137,8 @@ AM_CFLAGS += $(CHECK_CFLAGS)
 tests_unit_check_wire_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)
 tests_unit_check_wire_LDADD = $(LDADD) $(IBMAD_LIBS)
 tests_unit_check_ctl_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
+tests_unit_check_regions_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_unit_check_regions_LDADD = $(LDADD) $(JANSSON_LIBS)
 
 include tests/modules/local.mk
 endif
@@ -194,6 +197,8 @@ TESTS += tests/integration/engine_check.sh tests/integration/outoftree.sh tests/
 EXTRA_DIST += tests/integration/engine_check.sh tests/integration/outoftree.sh tests/integration/time_limit.sh
 TESTS += tests/integration/documents.sh tests/integration/fmroute.sh tests/integration/auto.sh
 EXTRA_DIST += tests/integration/documents.sh tests/integration/fmroute.sh tests/integration/auto.sh
+TESTS += tests/integration/regions.sh
+EXTRA_DIST += tests/integration/regions.sh
 
 # By dev/test only, for their length.
 EXTRA_DIST += tests/integration/lib.bash tests/integration/walk_tables.py \

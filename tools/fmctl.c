@@ -22,6 +22,7 @@ static const char usage[] =
     "Talk to a running fmd.\n\n"
     "  status               state of the subnet manager, the last sweep\n"
     "  routes               which engine routes what, and why others refused\n"
+    "  regions              what each region holds, its borders, who routes it\n"
     "  events [after=N]     what happened lately\n"
     "  sweep [light|heavy]  sweep now\n"
     "  reload               read the configuration again\n"

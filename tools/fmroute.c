@@ -34,8 +34,8 @@ usage(FILE *out)
 	fputs("usage:\n"
 	      "  fmroute FABRIC [--engine=NAME,...] [--config=FILE] [--plugin-dir=DIR] [--vls=N] "
 	      "[--lmc=N]\n"
-	      "          [--workers=N] [--ar[=GROUPS]] [--stats] [--json] [--dump=DIR] "
-	      "[--repeat=N]\n"
+	      "          [--workers=N] [--ar[=GROUPS]] [--regions] [--stats] [--json] "
+	      "[--dump=DIR] [--repeat=N]\n"
 	      "        route the fabric by the first engine that can, and judge the tables\n",
 	    out);
 	for (size_t i = 0; i < N_SUBCOMMANDS; i++)

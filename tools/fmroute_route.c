@@ -18,12 +18,14 @@
 #include <time.h>
 
 #include "core/conf/conf.h"
+#include "core/conf/regions_json.h"
 #include "core/route/metrics.h"
 #include "core/topo/dump.h"
 #include "core/topo/netlist.h"
 #include "lib/error.h"
 #include "lib/log.h"
 #include "tools/fmroute_adaptive.h"
+#include "tools/fmroute_regions.h"
 
 #define MAX_REPEAT 1000
 #define MAX_WORDS 64
@@ -40,6 +42,7 @@ struct task {
 	const char *max_groups;
 	unsigned n_repeat;
 	bool stats, json;
+	bool regions, regions_as_found; /* --regions, --regions=found */
 };
 
 struct job {
@@ -49,6 +52,8 @@ struct job {
 	struct netlist netlist;
 	struct snapshot *snap;
 	struct router router;
+	uint16_t *sw_region; /* [n_switches], for --regions */
+	json_t *regions;     /* and what they are and became */
 	/* the result */
 	struct plan *plan;     /* route */
 	struct tables *tables; /* check: own; route: of the plan */
@@ -96,9 +101,24 @@ take_repeat(struct task *t, const char *text, struct fm_error *err)
 }
 
 static int
+take_regions(struct task *t, const char *how, struct fm_error *err)
+{
+	if (how != NULL && strcmp(how, "found") != 0)
+		return fm_fail(err, FM_E_CONFIG,
+		    "--regions=%.40s: --regions wants all that the regions name to be there, "
+		    "--regions=found takes what is",
+		    how);
+	t->regions = true;
+	t->regions_as_found = how != NULL;
+	return 0;
+}
+
+static int
 take(struct task *t, int option, struct fm_error *err)
 {
 	switch (option) {
+	case 'R':
+		return take_regions(t, optarg, err);
 	case 'e':
 		return split_chain(t, optarg, err);
 	case 'r':
@@ -148,7 +168,8 @@ read_task(int argc, char **argv, bool check, struct task *t, struct fm_error *er
 		{ "json", no_argument, NULL, 'j' }, { "dump", required_argument, NULL, 'd' },
 		{ "repeat", required_argument, NULL, 'r' },
 		{ "plugin-dir", required_argument, NULL, 'p' },
-		{ "ar", optional_argument, NULL, 'a' }, { 0 } };
+		{ "ar", optional_argument, NULL, 'a' }, { "regions", optional_argument, NULL, 'R' },
+		{ 0 } };
 	int option, rc = 0, n_files = check ? 2 : 1;
 
 	t->n_repeat = 1;
@@ -221,6 +242,9 @@ prepare(struct job *job, struct fm_error *err)
 	view.n_vls = (uint8_t)job->conf->n_vls;
 	view.fresh_lids = t->lmc != NULL || job->conf->reassign_lids;
 	if ((rc = netlist_snapshot(&job->netlist, &view, &job->snap, err)) != 0 ||
+	    (t->regions &&
+		(rc = regions_cut(
+		     job->conf, job->snap, !t->regions_as_found, &job->sw_region, err)) != 0) ||
 	    (rc = router_init(&job->router, (unsigned)job->conf->workers, err)) != 0)
 		return rc;
 	job->router.n_vls = (uint8_t)job->conf->n_vls;
@@ -233,6 +257,8 @@ prepare(struct job *job, struct fm_error *err)
 static void
 release(struct job *job)
 {
+	json_decref(job->regions);
+	free(job->sw_region);
 	if (job->plan != NULL)
 		plan_put(job->plan);
 	else
@@ -300,7 +326,9 @@ route(struct job *job, struct fm_error *err)
 			plan_put(job->plan);
 		job->plan = NULL;
 		rc = plan_make(&job->router,
-		    &(struct plan_request){ .snap = job->snap, .chain = &job->conf->chain },
+		    &(struct plan_request){ .snap = job->snap,
+			.chain = &job->conf->chain,
+			.regions = &job->conf->regions },
 		    &job->plan, err);
 		if (rc != 0)
 			return rc;
@@ -406,6 +434,10 @@ finish(struct job *job, struct fm_error *err)
 	int rc;
 
 	job->memory_mb = peak_mb();
+	if (job->sw_region != NULL &&
+	    (rc = regions_json(&job->conf->regions, job->snap, job->sw_region, job->plan, true,
+		 &job->regions, err)) != 0)
+		return rc;
 	if (job->tables == NULL)
 		return 0;
 	if (job->task->stats) {
@@ -443,18 +475,6 @@ count_lids(const struct fm_fabric *fab)
 }
 
 static json_t *
-refusals(const struct plan *plan)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; plan != NULL && i < plan->refused.n; i++)
-		json_array_append_new(list,
-		    json_pack("{s:s, s:s}", "engine", plan->refused.item[i].engine, "reason",
-			plan->refused.item[i].reason));
-	return list;
-}
-
-static json_t *
 report_json(const struct job *job)
 {
 	const struct verdict *v = &job->verdict;
@@ -466,7 +486,12 @@ report_json(const struct job *job)
 	    o, "engine", job->tables != NULL ? json_string(job->engine) : json_null());
 	if (job->plan != NULL && job->plan->because != NULL)
 		json_object_set_new(o, "because", json_string(job->plan->because));
-	json_object_set_new(o, "refused", refusals(job->plan));
+	json_object_set_new(o, "refused",
+	    job->plan != NULL ? refusals_json(job->plan->refused.item, job->plan->refused.n)
+			      : json_array());
+	regions_add_rung(job->plan, o);
+	if (job->regions != NULL)
+		json_object_set(o, "regions", job->regions);
 	json_object_set_new(o, "switches", json_integer(fab->n_switches));
 	json_object_set_new(o, "ends", json_integer(count_ends(fab)));
 	json_object_set_new(o, "lids", json_integer(count_lids(fab)));
@@ -524,6 +549,7 @@ report_text(const struct job *job)
 
 	printf("fabric      %u switches, %u end-ports, %u LIDs\n", fab->n_switches, count_ends(fab),
 	    count_lids(fab));
+	regions_print(job->plan, job->regions);
 	for (size_t i = 0; job->plan != NULL && i < job->plan->refused.n; i++)
 		printf("refused     %s: %s\n", job->plan->refused.item[i].engine,
 		    job->plan->refused.item[i].reason);

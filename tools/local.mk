@@ -2,7 +2,7 @@
 # tools/: fmroute, fmctl, fmd-engine-check.
 bin_PROGRAMS += fmroute
 fmroute_SOURCES = tools/fmroute.c tools/fmroute.h tools/fmroute_adaptive.c tools/fmroute_adaptive.h \
-	tools/fmroute_fabric.c tools/fmroute_route.c
+	tools/fmroute_fabric.c tools/fmroute_regions.c tools/fmroute_regions.h tools/fmroute_route.c
 fmroute_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 fmroute_LDADD = libfmcore.la $(JANSSON_LIBS)
 

@@ -260,6 +260,9 @@ check(const struct cli *cli, FILE *out, struct fm_error *err)
 		return rc;
 	fprintf(out, "The configuration is good; the chain is %s%s.\n", conf->chain_text,
 	    conf->fallback ? ", then the built-in up/down" : "");
+	for (uint32_t i = 1; i < conf->regions.n_regions; i++)
+		fprintf(out, "Region %s has the chain %s.\n", conf->regions.region[i].name,
+		    conf->regions.region[i].chain_text);
 	conf_put(conf);
 	engine_set_fini(&set);
 	return 0;

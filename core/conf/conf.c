@@ -61,19 +61,20 @@ join_words(struct fm_arena *mem, const char *const *words, size_t n)
 }
 
 int
-conf_set_own(struct conf_private *self, const char *key, const char *const *items, size_t n,
-    const struct option_origin *origin, struct fm_error *err)
+conf_set(struct conf_private *self, struct option_values *values, const struct conf_row *rows,
+    const char *key, const char *const *items, size_t n, const struct option_origin *origin,
+    struct fm_error *err)
 {
 	const char *text;
 
-	for (size_t i = 0; conf_row(i) != NULL; i++) {
-		if (!conf_row(i)->words || strcmp(conf_row(i)->option.name, key) != 0)
+	for (const struct conf_row *row = rows; row->option.type != FM_OPT_END; row++) {
+		if (!row->words || strcmp(row->option.name, key) != 0)
 			continue;
 		text = join_words(&self->mem, items, n);
 		return text == NULL ? conf_out_of_memory(err)
-				    : option_values_set(self->own, key, &text, 1, origin, err);
+				    : option_values_set(values, key, &text, 1, origin, err);
 	}
-	return option_values_set(self->own, key, items, n, origin, err);
+	return option_values_set(values, key, items, n, origin, err);
 }
 
 /* ---------------------------------------------------------------- one file */
@@ -88,7 +89,7 @@ is_section_word(const void *arg, const char *word, size_t n)
 		return false;
 	memcpy(name, word, n);
 	name[n] = '\0';
-	return engine_find(engines, name) != NULL;
+	return engine_find(engines, name) != NULL || conf_section_find(name) != NULL;
 }
 
 static int
@@ -167,8 +168,8 @@ read_all(struct conf_private *self, const struct conf_source *source, struct fm_
 	for (size_t i = 0; rc == 0 && i < source->n_overrides; i++) {
 		const struct conf_override *o = &source->overrides[i];
 
-		rc = conf_set_own(
-		    self, o->key, o->items, o->n_items, &(struct option_origin){ 0 }, err);
+		rc = conf_set(self, self->own, conf_row(0), o->key, o->items, o->n_items,
+		    &(struct option_origin){ 0 }, err);
 	}
 	return rc;
 }
@@ -217,7 +218,8 @@ resolve(struct conf_private *self, struct fm_error *err)
 	int rc = option_values_store(&table, self->own, NULL, &self->mem, self->conf, err);
 
 	self->conf->ar_algorithm %= CONF_AR_GREEDY_RANDOM + 1;
-	if (rc != 0 || (rc = resolve_chain(self, err)) != 0 ||
+	if (rc != 0 || (rc = conf_resolve_groups(self, err)) != 0 ||
+	    (rc = resolve_chain(self, err)) != 0 || (rc = conf_resolve_regions(self, err)) != 0 ||
 	    (rc = resolve_socket(self, err)) != 0)
 		return rc;
 	for (size_t i = 0; i < self->instances.n; i++) {
@@ -236,6 +238,7 @@ static void
 conf_free(struct conf_private *self)
 {
 	fm_vec_fini(&self->instances);
+	fm_vec_fini(&self->titled);
 	fm_arena_fini(&self->mem);
 	free(self);
 }

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 
 #include "core/conf/plugin.h"
+#include "core/conf/regions.h"
 #include "core/route/plan.h"
 
 enum conf_ar_algorithm { CONF_AR_RANDOM, CONF_AR_GREEDY, CONF_AR_GREEDY_RANDOM };
@@ -30,6 +31,12 @@ struct conf {
 	int64_t workers; /* 0 = one per CPU */
 	int64_t n_vls;	 /* VL budget of engines, 1..15 */
 	int sl_model;	 /* enum verify_sl_model */
+
+	/* regions: from the sections group and region, and these keys */
+	struct region_set regions;
+	int replies;		       /* enum region_replies */
+	const char *region_order_text; /* names, as written */
+	const char *reserved_sls_text; /* "1, 4-7", as written */
 
 	/* the section adaptive_routing: what engines are asked for, and how switches
 	 * are to use it */
@@ -97,6 +104,26 @@ int conf_load(const struct conf_source *source, const struct engine_set *engines
     struct fm_error *err);
 struct conf *conf_get(struct conf *c);
 void conf_put(struct conf *c); /* NULL is fine */
+
+/* What the sections group "NAME" and region "NAME" say. */
+struct conf_group {
+	struct fm_nodeset members;
+};
+struct conf_region {
+	struct fm_nodeset switches;
+	const char *chain_text;
+};
+struct conf_row;
+/* A kind of section that the daemon itself knows by titles, as many as one likes. */
+struct conf_section {
+	const char *name, *example;  /* "region", and how one is written */
+	const struct conf_row *rows; /* up to FM_OPT_END */
+	size_t bytes;		     /* of the struct that the rows fill */
+};
+/* Section i, or NULL behind the last; by its name, or NULL. */
+const struct conf_section *conf_section(size_t i);
+const struct conf_section *conf_section_find(const char *name);
+struct option_table conf_section_table(const struct conf_section *section);
 
 /* One row of the daemon's own options.  The name of one in a section has a dot:
  * "adaptive_routing.enable". */

@@ -55,6 +55,25 @@ need_instance(struct conf_private *self, const struct fm_engine *engine, const c
 	return &self->instances.item[self->instances.n - 1];
 }
 
+static struct titled *
+need_titled(struct conf_private *self, const struct conf_section *section, const char *title)
+{
+	struct option_table table = conf_section_table(section);
+	struct titled t = { .section = section };
+	char name[160];
+
+	for (size_t i = 0; i < self->titled.n; i++)
+		if (self->titled.item[i].section == section &&
+		    strcmp(self->titled.item[i].title, title) == 0)
+			return &self->titled.item[i];
+	snprintf(name, sizeof(name), "%s %s", section->name, title);
+	t.title = fm_arena_strdup(&self->mem, title);
+	t.values = option_values_new(&self->mem, &table, name);
+	if (t.title == NULL || t.values == NULL || !fm_vec_push(&self->titled, t))
+		return NULL;
+	return &self->titled.item[self->titled.n - 1];
+}
+
 /* --------------------------------------------------- libConfuse's callbacks */
 
 /* One item was read: note its line.*/
@@ -83,14 +102,25 @@ is_entry_key(const struct fm_engine *engine, const char *key)
 	return option_find(&own, key) == NULL && option_find(&entry, key) != NULL;
 }
 
+/* Where a key of this section goes, and the daemon's rows it is one of: NULL for
+ * an engine's. */
 static struct option_values *
-values_of(cfg_t *cfg, const char *key)
+values_of(cfg_t *cfg, const char *key, const struct conf_row **rows)
 {
+	const struct conf_section *section = conf_section_find(cfg_name(cfg));
 	const struct fm_engine *engine = engine_find(current->self->engines, cfg_name(cfg));
 	struct instance *i;
+	struct titled *t;
 
-	if (cfg_title(cfg) == NULL || engine == NULL)
+	*rows = conf_row(0);
+	if (cfg_title(cfg) == NULL || (section == NULL && engine == NULL))
 		return current->self->own;
+	if (section != NULL) {
+		*rows = section->rows;
+		t = need_titled(current->self, section, cfg_title(cfg));
+		return t != NULL ? t->values : NULL;
+	}
+	*rows = NULL;
 	i = need_instance(current->self, engine, cfg_title(cfg));
 	if (i == NULL)
 		return NULL;
@@ -131,7 +161,8 @@ own_name(cfg_t *cfg, const char *key)
 static int
 keep(cfg_t *cfg, const char *key, const char *const *items, size_t n, const unsigned *lines)
 {
-	struct option_values *values = values_of(cfg, key);
+	const struct conf_row *rows;
+	struct option_values *values = values_of(cfg, key, &rows);
 	struct option_origin origin = { current->path, n > 0 ? lines[0] : 0, lines };
 	const struct option_origin *old;
 
@@ -142,8 +173,8 @@ keep(cfg_t *cfg, const char *key, const char *const *items, size_t n, const unsi
 	old = option_values_origin(values, key);
 	if (old != NULL && old->file == current->path)
 		return refuse_second(key, origin.line, old);
-	if (values == current->self->own)
-		return conf_set_own(current->self, key, items, n, &origin, current->err);
+	if (rows != NULL)
+		return conf_set(current->self, values, rows, key, items, n, &origin, current->err);
 	return option_values_set(values, key, items, n, &origin, current->err);
 }
 
@@ -198,7 +229,25 @@ keep_lists(cfg_t *cfg)
 	return rc;
 }
 
-/* A section is complete: it counts though it be empty. */
+/* A section that the daemon knows by titles is complete. */
+static int
+on_titled(cfg_t *cfg, cfg_opt_t *opt)
+{
+	cfg_t *section = cfg_opt_getnsec(opt, cfg_opt_size(opt) - 1);
+	struct titled *t =
+	    need_titled(current->self, conf_section_find(opt->name), cfg_title(section));
+
+	if (t == NULL) {
+		conf_out_of_memory(current->err);
+		current->failed = true;
+		return -1;
+	}
+	t->file = current->path;
+	t->line = (unsigned)cfg->line;
+	return keep_lists(section) == 0 ? 0 : -1;
+}
+
+/* A section of an engine is complete: it counts though it be empty. */
 static int
 on_section(cfg_t *cfg, cfg_opt_t *opt)
 {
@@ -319,6 +368,29 @@ add_section(struct fm_arena *mem, cfg_opt_t *opt, const char *name, const struct
 	return sub != NULL;
 }
 
+/* region "pods" { ... } and the like. */
+static bool
+add_titled(struct fm_arena *mem, cfg_opt_t *opt, const struct conf_section *section)
+{
+	const struct conf_row *row = section->rows;
+	size_t n = 0;
+	cfg_opt_t *sub;
+
+	while (row[n].option.type != FM_OPT_END)
+		n++;
+	sub = fm_arena_array(mem, n + 1, cfg_opt_t);
+	if (sub == NULL)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		sub[i] =
+		    key_opt(row[i].option.name, row[i].words || option_is_list(&row[i].option));
+	sub[n] = (cfg_opt_t)CFG_END();
+	*opt = (cfg_opt_t)CFG_SEC(
+	    (char *)(uintptr_t)section->name, sub, CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES);
+	opt->validcb = on_titled;
+	return true;
+}
+
 /* A section of the daemon's, by the name or by the alias of its first row. */
 static bool
 add_own_section(struct fm_arena *mem, cfg_opt_t *opt, const char *first)
@@ -381,12 +453,15 @@ own_opts(struct fm_arena *mem, cfg_opt_t *opts)
 static cfg_opt_t *
 all_opts(struct fm_arena *mem, const struct engine_set *engines)
 {
-	size_t n = 1, k = 0;
+	size_t n = 1, n_sections = 0, k = 0;
 	cfg_opt_t *opts;
 
 	while (conf_row(n - 1) != NULL)
 		n++;
 	n *= 2; /* a section may have two names */
+	while (conf_section(n_sections) != NULL)
+		n_sections++;
+	n += n_sections;
 	for (uint32_t i = 0; i < engines->n_engines; i++) {
 		const char *const *a = engines->engines[i].engine->aliases;
 
@@ -396,6 +471,9 @@ all_opts(struct fm_arena *mem, const struct engine_set *engines)
 	opts = fm_arena_array(mem, n, cfg_opt_t);
 	if (opts == NULL || (k = own_opts(mem, opts)) == 0)
 		return NULL;
+	for (size_t i = 0; i < n_sections; i++)
+		if (!add_titled(mem, &opts[k++], conf_section(i)))
+			return NULL;
 	for (uint32_t i = 0; i < engines->n_engines; i++) {
 		const struct fm_engine *e = engines->engines[i].engine;
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * core/conf/conf_private.h - a configuration in the making; shared by conf.c
- * (files, command line, resolving), conf_parse.c (libConfuse) and conf_chain.c.
+ * (files, command line, resolving), conf_parse.c (libConfuse), conf_chain.c
+ * and conf_regions.c.
  */
 #ifndef CORE_CONF_CONF_PRIVATE_H
 #define CORE_CONF_CONF_PRIVATE_H
 
 #include "core/conf/conf.h"
+#include "core/conf/groups.h"
 #include "lib/arena.h"
 #include "lib/vec.h"
 
@@ -21,6 +23,15 @@ struct instance {
 	bool used;
 };
 
+/* The section region "pods" or group "pods". */
+struct titled {
+	const struct conf_section *section;
+	const char *title;
+	struct option_values *values;
+	const char *file;
+	unsigned line; /* where the section ends */
+};
+
 struct conf_private {
 	struct fm_arena mem;
 	atomic_uint refs;
@@ -28,13 +39,16 @@ struct conf_private {
 	const struct engine_set *engines;
 	struct option_values *own; /* the daemon's keys */
 	FM_VEC(struct instance) instances;
+	FM_VEC(struct titled) titled; /* in the order written */
+	struct node_groups groups;
 };
 
 struct instance *conf_find_instance(
     struct conf_private *self, const struct fm_engine *engine, const char *title);
-/* Set a key of the daemon. */
-int conf_set_own(struct conf_private *self, const char *key, const char *const *items, size_t n,
-    const struct option_origin *origin, struct fm_error *err);
+/* Set a key of values, whose rows are these; words are put into one string. */
+int conf_set(struct conf_private *self, struct option_values *values, const struct conf_row *rows,
+    const char *key, const char *const *items, size_t n, const struct option_origin *origin,
+    struct fm_error *err);
 int conf_out_of_memory(struct fm_error *err);
 /* The next word of "a, b", copied, or NULL at the end. */
 char *conf_next_word(struct fm_arena *mem, const char **at);
@@ -42,6 +56,10 @@ char *conf_next_word(struct fm_arena *mem, const char **at);
  * that are not installed are left out.  FM_E_CONFIG with a sentence without place. */
 int conf_resolve_chain(struct conf_private *self, const char *text, bool written,
     struct chain *chain, struct fm_error *err);
+/* Groups out of their sections, and every "@name" bound to them. */
+int conf_resolve_groups(struct conf_private *self, struct fm_error *err);
+/* Regions out of theirs; the default chain is there. */
+int conf_resolve_regions(struct conf_private *self, struct fm_error *err);
 
 /* Read one text (scanned, NUL-terminated) into self; path lives in self->mem. */
 int conf_parse_text(

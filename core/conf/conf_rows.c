@@ -98,6 +98,8 @@ static const char *const sl_models[] = { "both", "forward", NULL };   /* enum ve
 /* enum conf_ar_algorithm, twice: the numbers are opa-fm's */
 static const char *const algorithms[] = { "random", "greedy", "greedy_random", "0", "1", "2",
 	NULL };
+static const char *const replies[] = { "prefer", "require", "ignore",
+	NULL }; /* enum region_replies */
 static const char *const op_vls[] = { "1", "2", "4", "8", "15", NULL };
 static const char *const log_levels[] = { "err", "warn", "notice", "info", "debug", NULL };
 
@@ -123,7 +125,28 @@ static const struct conf_row rows[] = {
 	ENUM(NULL, "sl_model", sl_model, "both", sl_models, NULL,
 	    "Which SL a path is checked under: both also its reverse's, because replies copy the "
 	    "requester's SL; forward its own only."),
+	{ .option = { .name = "reserved_sls",
+	      .type = FM_OPT_STRING,
+	      AT(reserved_sls_text),
+	      .def = "",
+	      .unit = "SLs, 0..15, single or as 4-7",
+	      .help = "Service levels that are kept for QoS: joining regions must do without "
+		      "them." },
+	    .words = true },
 	INT(NULL, "workers", workers, "0", 0, 256, "threads", "Routing threads; 0 = one per CPU."),
+
+	ENUM("Regions", "replies", replies, "prefer", replies, NULL,
+	    "Whether regions must be joined so that replies, which copy the requester's SL, cannot "
+	    "deadlock: prefer such a way and say so where there is none, require it, or ignore "
+	    "it."),
+	{ .option = { .name = "region_order",
+	      .type = FM_OPT_STRING,
+	      AT(region_order_text),
+	      .def = "",
+	      .unit = "names of regions, top level first",
+	      .help = "Which regions stand above which on the way between them, default among "
+		      "them; those left out come below; empty = found from the cables." },
+	    .words = true },
 
 	AR("Adaptive routing", "enable", "AdaptiveRouting.Enable", .type = FM_OPT_BOOL,
 	    AT(ar_enable), .def = "no",
@@ -254,6 +277,61 @@ struct option_table
 conf_option_table(void)
 {
 	return (struct option_table){ "", &rows[0].option, sizeof(rows[0]), sizeof(struct conf) };
+}
+
+static const struct conf_row group_rows[] = {
+	{ .option = { .name = "members",
+	      .type = FM_OPT_NODES,
+	      .offset = offsetof(struct conf_group, members),
+	      .def = "",
+	      .help = "Switches and hosts, for lists of nodes to take in as \"@NAME\"." } },
+	{ .option = { .type = FM_OPT_END } }
+};
+static const struct conf_row region_rows[] = {
+	{ .option = { .name = "switches",
+	      .type = FM_OPT_NODES,
+	      .offset = offsetof(struct conf_region, switches),
+	      .def = "",
+	      .help = "The switches of the region; hosts among what is named have no part in "
+		      "it." } },
+	{ .option = { .name = "chain",
+	      .type = FM_OPT_STRING,
+	      .offset = offsetof(struct conf_region, chain_text),
+	      .def = "",
+	      .unit = "engines in order of preference",
+	      .help = "The region's own chain; without one, that of the default region." },
+	    .words = true },
+	{ .option = { .type = FM_OPT_END } }
+};
+
+static const struct conf_section sections[] = {
+	{ "group", "group \"pods\" { members = { \"name:pod[1-4]-*\" } }", group_rows,
+	    sizeof(struct conf_group) },
+	{ "region", "region \"pods\" { switches = { \"@pods\" } chain = { \"fattree\" } }",
+	    region_rows, sizeof(struct conf_region) },
+};
+#define N_SECTIONS (sizeof(sections) / sizeof(*sections))
+
+const struct conf_section *
+conf_section(size_t i)
+{
+	return i < N_SECTIONS ? &sections[i] : NULL;
+}
+
+const struct conf_section *
+conf_section_find(const char *name)
+{
+	for (size_t i = 0; i < N_SECTIONS; i++)
+		if (strcmp(sections[i].name, name) == 0)
+			return &sections[i];
+	return NULL;
+}
+
+struct option_table
+conf_section_table(const struct conf_section *section)
+{
+	return (struct option_table){ section->name, &section->rows[0].option,
+		sizeof(section->rows[0]), section->bytes };
 }
 
 static const struct fm_option entry_rows[] = {

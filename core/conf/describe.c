@@ -210,6 +210,19 @@ describe_engine(const struct fm_engine *engine, const char *path, FILE *out)
 		print_help(row, false, out);
 }
 
+/* The keys of group "NAME" and region "NAME". */
+static void
+describe_sections(FILE *out)
+{
+	const struct conf_section *s;
+
+	for (size_t i = 0; (s = conf_section(i)) != NULL; i++) {
+		fprintf(out, "\nSections %s \"NAME\" { ... }:\n", s->name);
+		for (const struct conf_row *row = s->rows; row->option.type != FM_OPT_END; row++)
+			print_help(&row->option, row->words, out);
+	}
+}
+
 void
 describe_daemon_options(FILE *out)
 {
@@ -220,6 +233,7 @@ describe_daemon_options(FILE *out)
 			fprintf(out, "%s%s:\n", i > 0 ? "\n" : "", row->group);
 		print_help(&row->option, row->words, out);
 	}
+	describe_sections(out);
 }
 
 /* --------------------------------------------------------------- fmd.conf */
@@ -259,6 +273,26 @@ print_daemon_rows(FILE *out)
 	}
 }
 
+/* Sections that one may write as often as one likes: in words, with an example. */
+static void
+print_titled(FILE *out)
+{
+	const struct conf_section *s;
+	char text[512], range[256];
+
+	for (size_t i = 0; (s = conf_section(i)) != NULL; i++) {
+		fprintf(out, "# Any number of sections %s \"NAME\":\n#\n#     %s\n#\n", s->name,
+		    s->example);
+		for (const struct conf_row *row = s->rows; row->option.type != FM_OPT_END; row++) {
+			option_describe(&row->option, range, sizeof(range));
+			snprintf(text, sizeof(text), "%s (%s): %s", row->option.name, range,
+			    row->option.help);
+			print_wrapped(text, "# ", out);
+		}
+		fputc('\n', out);
+	}
+}
+
 static void
 print_section(const struct fm_engine *e, FILE *out)
 {
@@ -288,6 +322,7 @@ describe_conf_file(const struct engine_set *set, FILE *out)
 	      "is.\n\n",
 	    out);
 	print_daemon_rows(out);
+	print_titled(out);
 	fputs("# ---- Engines\n"
 	      "# A section NAME { ... } holds the options of an engine as a chain names it; a\n"
 	      "# section NAME \"title\" { ... } those of the entry \"NAME:title\".\n\n",
@@ -337,6 +372,16 @@ print_man_row(const struct fm_option *row, bool words, FILE *out)
 	fputs(".\n", out);
 }
 
+static void
+print_man_section(const struct conf_section *s, FILE *out)
+{
+	fprintf(out, ".SS %s \\(dqNAME\\(dq { ... }\nAny number of them:\n.IP\n", s->name);
+	print_troff(s->example, out);
+	fputc('\n', out);
+	for (const struct conf_row *row = s->rows; row->option.type != FM_OPT_END; row++)
+		print_man_row(&row->option, row->words, out);
+}
+
 void
 describe_man_options(const struct engine_set *set, FILE *out)
 {
@@ -354,6 +399,8 @@ describe_man_options(const struct engine_set *set, FILE *out)
 		if (row->restart)
 			fputs("A change needs a restart.\n", out);
 	}
+	for (size_t i = 0; conf_section(i) != NULL; i++)
+		print_man_section(conf_section(i), out);
 	fputs(".SH OPTIONS OF THE ENGINES\n.SS every engine\n", out);
 	for (size_t i = 0; (option = option_row(&entry, i)) != NULL; i++)
 		print_man_row(option, false, out);

@@ -2,10 +2,14 @@
 # core/conf/: plugins, options, configuration files.
 CORE_SOURCES += \
 	core/conf/cli.c core/conf/cli.h core/conf/conf.c core/conf/conf.h core/conf/conf_chain.c core/conf/conf_parse.c \
-	core/conf/conf_private.h core/conf/conf_rows.c \
+	core/conf/conf_private.h core/conf/conf_regions.c core/conf/conf_rows.c \
 	core/conf/conf_scan.c core/conf/conf_scan.h core/conf/describe.c core/conf/describe.h \
-	core/conf/nodes.c core/conf/nodes.h core/conf/option_parse.c core/conf/option_value.h \
+	core/conf/groups.c core/conf/groups.h core/conf/name_ranges.c core/conf/name_ranges.h \
+	core/conf/nodes.c core/conf/nodes.h core/conf/nodes_resolve.c \
+	core/conf/option_parse.c core/conf/option_value.h \
 	core/conf/options.c core/conf/options.h \
 	core/conf/plugin.c core/conf/plugin.h core/conf/plugin_check.c core/conf/plugin_file.c \
 	core/conf/plugin_file.h \
-	core/conf/readfile.c core/conf/readfile.h core/conf/suggest.c core/conf/suggest.h
+	core/conf/readfile.c core/conf/readfile.h core/conf/regions.c core/conf/regions.h \
+	core/conf/regions_json.c core/conf/regions_json.h \
+	core/conf/suggest.c core/conf/suggest.h

@@ -214,16 +214,54 @@ option_grow(struct fm_arena *mem, void *array, size_t n, size_t *room, size_t si
 	return true;
 }
 
+/* Where a list is being read. */
+struct list_place {
+	const char *file; /* NULL: on the command line */
+	unsigned line;
+	bool minus; /* all of it is taken out */
+};
+
+/* What is taken out must have been named before. */
 static int
-add_node_item(struct option_value *v, struct fm_arena *mem, const char *text, struct fm_error *err)
+check_sign(const struct option_value *v, const struct node_item *item,
+    const struct list_place *place, struct fm_error *err)
 {
+	if (!item->minus && !place->minus)
+		return 0;
+	if (v->row->type == FM_OPT_NODES_LIST)
+		return fm_fail(err, FM_E_CONFIG,
+		    "'%s': out of an ordered list nothing is taken; leave it out", item->text);
+	if (item->minus && place->minus)
+		return fm_fail(err, FM_E_CONFIG,
+		    "'%s': this file is taken out as a whole, with !file:; write its lines without "
+		    "!",
+		    item->text);
+	if (v->n == 0)
+		return fm_fail(err, FM_E_CONFIG,
+		    "'%s' takes out of nothing: before it stands what it is taken out of, All if "
+		    "need be",
+		    item->text);
+	return 0;
+}
+
+static int
+add_node_item(struct option_value *v, struct fm_arena *mem, const char *text,
+    const struct list_place *place, struct fm_error *err)
+{
+	struct node_item *item;
 	int rc;
 
 	if (!option_grow(mem, &v->items, v->n, &v->room, sizeof(*v->items)))
 		return option_out_of_memory(err);
-	if ((rc = node_item_parse(text, &v->items[v->n], err)) == 0)
-		v->n++;
-	return rc;
+	item = &v->items[v->n];
+	if ((rc = node_item_parse(text, item, err)) != 0 ||
+	    (rc = check_sign(v, item, place, err)) != 0)
+		return rc;
+	item->minus |= place->minus;
+	item->file = place->file;
+	item->line = place->line;
+	v->n++;
+	return 0;
 }
 
 /* How many numbers follow the node in a row: the words of the unit. */
@@ -307,10 +345,11 @@ add_table_line(struct option_value *v, struct fm_arena *mem, const char *text, s
 }
 
 static int
-add_list_item(struct option_value *v, struct fm_arena *mem, const char *text, struct fm_error *err)
+add_list_item(struct option_value *v, struct fm_arena *mem, const char *text,
+    const struct list_place *place, struct fm_error *err)
 {
 	return v->row->type == FM_OPT_TABLE ? add_table_line(v, mem, text, err)
-					    : add_node_item(v, mem, text, err);
+					    : add_node_item(v, mem, text, place, err);
 }
 
 /* A relative path is one beside the file that names it. */
@@ -328,18 +367,21 @@ path_beside(const char *path, const char *file, struct fm_arena *mem)
 
 /* One line of a file.  Behind a GUID OpenSM's lists may say anything. */
 static int
-add_line(struct option_value *v, struct fm_arena *mem, char *line, struct fm_error *err)
+add_line(struct option_value *v, struct fm_arena *mem, char *line, const struct list_place *place,
+    struct fm_error *err)
 {
-	if (v->row->type != FM_OPT_TABLE && isdigit((unsigned char)line[0]))
+	if (v->row->type != FM_OPT_TABLE && isdigit((unsigned char)line[*line == '!']))
 		line[strcspn(line, " \t")] = '\0';
-	return add_list_item(v, mem, line, err);
+	return add_list_item(v, mem, line, place, err);
 }
 
 /* file:PATH: one item a line, in OpenSM's GUID lists too. */
 static int
-add_list_file(struct option_value *v, struct fm_arena *mem, const char *name, struct fm_error *err)
+add_list_file(struct option_value *v, struct fm_arena *mem, const char *name, bool minus,
+    struct fm_error *err)
 {
 	const char *path = path_beside(name, v->origin.file, mem), *bytes;
+	struct list_place place = { path, 0, minus };
 	struct conf_lines lines;
 	char *line;
 	size_t n;
@@ -350,9 +392,11 @@ add_list_file(struct option_value *v, struct fm_arena *mem, const char *name, st
 	if ((rc = conf_read_file(path, mem, &bytes, &n, err)) != 0)
 		return rc;
 	conf_lines_init(&lines, bytes, n);
-	while ((line = conf_lines_next(&lines, mem)) != NULL)
-		if (add_line(v, mem, line, err) != 0)
+	while ((line = conf_lines_next(&lines, mem)) != NULL) {
+		place.line = lines.line;
+		if (add_line(v, mem, line, &place, err) != 0)
 			return fm_context(err, "%s:%u", path, lines.line);
+	}
 	return lines.out_of_memory ? option_out_of_memory(err) : 0;
 }
 
@@ -360,17 +404,22 @@ static int
 parse_list(struct option_value *v, struct fm_arena *mem, const char *const *items, size_t n_items,
     struct fm_error *err)
 {
+	const unsigned *lines = v->origin.item_lines;
+	bool nodes = v->row->type != FM_OPT_TABLE;
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < n_items; i++) {
 		const char *text = fm_arena_strdup(mem, items[i]);
+		bool minus = nodes && text != NULL && strncmp(text, "!file:", 6) == 0;
+		struct list_place place = { v->origin.file,
+			lines != NULL ? lines[i] : v->origin.line, false };
 
 		if (text == NULL)
 			return option_out_of_memory(err);
-		if (strncmp(text, "file:", 5) == 0)
-			rc = add_list_file(v, mem, text + 5, err);
+		if (strncmp(text + minus, "file:", 5) == 0)
+			rc = add_list_file(v, mem, text + minus + 5, minus, err);
 		else
-			rc = add_list_item(v, mem, text, err);
+			rc = add_list_item(v, mem, text, &place, err);
 		v->bad = i;
 	}
 	return rc;

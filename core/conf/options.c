@@ -11,11 +11,10 @@
 
 #include <string.h>
 
-#include "core/conf/nodes.h"
+#include "core/conf/groups.h"
 #include "core/conf/option_value.h"
 #include "core/conf/suggest.h"
 #include "core/route/snapshot.h"
-#include "lib/bitset.h"
 #include "lib/error.h"
 #include "lib/hash.h"
 
@@ -194,12 +193,12 @@ option_values_set(struct option_values *v, const char *key, const char *const *i
 		unknown_key(v, key, err);
 		return blame(v, origin, err);
 	}
-	value.origin.item_lines = NULL;
 	if (option_value_parse(&value, v->mem, items, n_items, err) != 0) {
 		if (origin != NULL && origin->item_lines != NULL && value.bad < n_items)
 			value.origin.line = origin->item_lines[value.bad];
 		return blame(v, &value.origin, err);
 	}
+	value.origin.item_lines = NULL;
 	old = find_value(v, key);
 	if (old != NULL) {
 		*old = value;
@@ -221,8 +220,8 @@ mark_value(const struct option_value *v)
 		h = fm_hash_bytes(h, v->text, strlen(v->text));
 	if (v->bytes != NULL)
 		h = fm_hash_bytes(h, v->bytes, v->n_bytes);
-	for (size_t i = 0; v->items != NULL && i < v->n; i++)
-		h = fm_hash_bytes(h, v->items[i].text, strlen(v->items[i].text));
+	if (v->items != NULL)
+		h = fm_mix64(h ^ node_items_mark(v->items, v->n));
 	for (size_t i = 0; v->lines != NULL && i < v->n; i++)
 		h = fm_mix64(fm_mix64(fm_mix64(h ^ v->lines[i].guid) ^ v->lines[i].port) ^
 		    (uint64_t)v->lines[i].value);
@@ -247,28 +246,51 @@ option_values_origin(const struct option_values *v, const char *key)
 	return value != NULL ? &value->origin : NULL;
 }
 
-/* -------------------------------------------------------------- resolving */
-
-static bool
-new_set(const struct fm_fabric *fab, struct fm_arena *mem, struct node_target *t)
+struct node_item *
+option_values_items(const struct option_values *v, const char *key, size_t *n)
 {
-	t->sw = fm_arena_array(mem, FM_BITSET_WORDS(fab->n_switches) + 1, uint64_t);
-	t->end = fm_arena_array(mem, FM_BITSET_WORDS(fab->n_ends) + 1, uint64_t);
-	return t->sw != NULL && t->end != NULL;
+	const struct option_value *value = find_value(v, key);
+
+	*n = value != NULL ? value->n : 0;
+	return value != NULL ? value->items : NULL;
 }
+
+const char *
+option_values_text(const struct option_values *v, const char *key)
+{
+	const struct option_value *value = find_value(v, key);
+
+	return value != NULL ? value->text : NULL;
+}
+
+int
+option_values_bind_groups(
+    struct option_values *v, const struct node_groups *groups, struct fm_error *err)
+{
+	char what[160];
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < v->n; i++) {
+		snprintf(what, sizeof(what), "%s: %s", v->name, v->values[i].row->name);
+		if (v->values[i].items != NULL)
+			rc = groups_bind_items(
+			    groups, v->values[i].items, v->values[i].n, what, err);
+	}
+	return rc;
+}
+
+/* -------------------------------------------------------------- resolving */
 
 static int
 store_nodes(const struct option_value *v, const struct snapshot *snap, struct fm_arena *mem,
     struct fm_nodeset *to, bool given, struct fm_error *err)
 {
-	struct node_target *targets = fm_arena_array(mem, v->n + 1, struct node_target);
+	struct node_target set;
 
-	if (targets == NULL || !new_set(&snap->fab, mem, &targets[v->n]))
+	if (!node_target_new(snap, mem, &set))
 		return option_out_of_memory(err);
-	for (size_t i = 0; i < v->n; i++)
-		targets[i] = targets[v->n];
-	*to = (struct fm_nodeset){ targets[v->n].sw, targets[v->n].end, given };
-	return node_items_resolve(v->items, targets, v->n, snap, mem, err);
+	*to = (struct fm_nodeset){ set.sw, set.end, given };
+	return node_set_resolve(v->items, v->n, &set, NULL, snap, mem, err);
 }
 
 static int
@@ -281,7 +303,7 @@ store_nodes_list(const struct option_value *v, const struct snapshot *snap, stru
 	if (targets == NULL || sets == NULL)
 		return option_out_of_memory(err);
 	for (size_t i = 0; i < v->n; i++) {
-		if (!new_set(&snap->fab, mem, &targets[i]))
+		if (!node_target_new(snap, mem, &targets[i]))
 			return option_out_of_memory(err);
 		sets[i] = (struct fm_nodeset){ targets[i].sw, targets[i].end, true };
 	}

@@ -10,7 +10,8 @@
  *			INT64_MAX: any 64 bits (keys, GUID prefixes)
  *	DURATION	a number with a unit: 250ms 10s 5min 1h
  *	ENUM		one of .choices
- *	NODES(_LIST)	items of nodes.h, or "file:PATH" with one a line
+ *	NODES(_LIST)	items of nodes.h, or "file:PATH" with one a line; NODES is the
+ *			set that is left when "!" has taken out what it names
  *	TABLE		rows "NODE number ...", or "file:PATH" with one a line; the words
  *			of .unit name the numbers: "id" or "weight" is a value,
  *			"port weight" a port and a value, "ports..." any number of
@@ -26,6 +27,8 @@
 
 #include "lib/arena.h"
 
+struct node_groups;
+struct node_item;
 struct snapshot;
 
 /* A table of rows as an engine or the daemon declares it. */
@@ -60,14 +63,21 @@ struct option_values *option_values_new(
 struct option_origin {
 	const char *file; /* borrowed for as long as the values live; NULL: on the command line */
 	unsigned line;
-	const unsigned
-	    *item_lines; /* [n_items] of a list in several lines, or NULL; for messages only */
+	const unsigned *item_lines; /* [n_items] of a list in several lines, or NULL */
 };
 /* Set key to items, replacing what it had.  FM_E_CONFIG with "FILE:LINE: NAME:
  * key = ..." and what would be right, also for an unknown key.  Files are
  * read now; a relative path is one beside the configuration file. */
 int option_values_set(struct option_values *v, const char *key, const char *const *items,
     size_t n_items, const struct option_origin *origin, struct fm_error *err);
+/* The items of a NODES value, NULL when it was not set. */
+struct node_item *option_values_items(const struct option_values *v, const char *key, size_t *n);
+/* The text of a STRING value, NULL when it was not set. */
+const char *option_values_text(const struct option_values *v, const char *key);
+/* Point "@name" in all values at the groups of that name; before the mark is
+ * taken and anything is resolved.  FM_E_CONFIG with "FILE:LINE: ..." */
+int option_values_bind_groups(
+    struct option_values *v, const struct node_groups *groups, struct fm_error *err);
 /* Stands for what was written, however and wherever: equal marks, equal options. */
 uint64_t option_values_mark(const struct option_values *v);
 /* Where key was set, or NULL when it was not. */

@@ -1,31 +1,60 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/conf/regions.h - which switch belongs to which region, and by what chain
- * it is routed.
+ * core/conf/regions.h - which switch belongs to which region, and by what
+ * chain each is routed.
+ *
+ * Regions are sets of switches without overlap, by number: 0 is the default
+ * region, which takes what no other claims, the others follow as they are
+ * written.  A set lives as long as the configuration it comes from.
  */
 #ifndef CORE_CONF_REGIONS_H
 #define CORE_CONF_REGIONS_H
 
+#include "core/conf/groups.h"
 #include "core/route/plan.h"
 
+#define REGION_DEFAULT "default"
+#define REGIONS_MAX 1024
+
 enum region_replies { REPLIES_PREFER, REPLIES_REQUIRE, REPLIES_IGNORE };
+
 struct region {
-	const char *name;   /* "default" for region 0 */
-	struct chain chain; /* entries of this region; allow_credit_loops, fallback as the default's */
+	const char *name;	/* REGION_DEFAULT for region 0 */
+	struct chain chain;	/* fallback, credit loops as the default's */
+	const char *chain_text; /* as written */
 };
+
+/* How a region's switches are named. */
+struct region_members {
+	const struct node_item *items; /* [n_items] */
+	size_t n_items;
+	const char *file; /* where */
+	unsigned line;
+};
+
 struct region_set {
-	const struct region *region; /* [n_regions]; region 0 takes what no other claims */
-	uint32_t n_regions;
-	int replies;		/* enum region_replies */
-	uint16_t reserved_sls;	/* bit i: SL i is kept for QoS, compose must not use it */
-	const uint16_t *order;	/* region numbers, top level first, as the administrator wants them; NULL: found */
+	const struct region *region; /* [n_regions] */
+	uint32_t n_regions;	     /* 1: nothing is cut */
+	int replies;		     /* enum region_replies */
+	uint16_t reserved_sls; /* bit i: SL i is kept for QoS, regions are joined without it */
+	const uint16_t *order; /* [n_order] regions, top level first; NULL: to be found */
 	uint32_t n_order;
-	const struct region_members *members; /* how they are named; opaque outside core/conf */
+	const struct region_members *members; /* [n_regions], of 0 nothing */
+	const struct node_groups *groups;     /* all there are, to be looked at; may be NULL */
+	atomic_uint_fast64_t *said; /* remarks that were logged last, as a hash; may be NULL */
 };
-/* sw_region[n_switches]: region number of each switch.  FM_E_CONFIG with FILE:LINE for a switch that two regions claim,
- * and (strict) for a region or group without switches; not strict: those are logged, for they come and go at run time. */
+
+/* sw_region[n_switches]: region number of each switch.  FM_E_CONFIG with
+ * "FILE:LINE: ..." for a switch that two regions claim, whose two lines are
+ * told.  What names nothing in this fabric, a region without switches, an
+ * item, a group, is FM_E_CONFIG too when strict; else it is logged, once until
+ * it changes, for switches come and go.  Cost as node_set_resolve()'s a region. */
 int regions_resolve(const struct region_set *set, const struct snapshot *snap, bool strict,
     uint16_t *sw_region, struct fm_error *err);
-/* struct plan_request gains: const struct region_set *regions; (NULL: one region, q->chain)  The chain mark covers them. */
+/* A switch that has gone keeps its number, but nothing hangs on it: no region is
+ * the fuller for it. */
+bool regions_is_there(const struct fm_fabric *fab, fm_sw s);
+/* As regions_resolve(), not strict, to see whether this fabric can be cut so. */
+int regions_check(const struct region_set *set, const struct snapshot *snap, struct fm_error *err);
 
 #endif

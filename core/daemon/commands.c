@@ -3,8 +3,10 @@
  * core/daemon/commands.c - what fmctl can ask of the daemon.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/conf/regions_json.h"
 #include "core/ctl/ctl.h"
 #include "core/ctl/events.h"
 #include "core/daemon/daemon.h"
@@ -45,18 +47,6 @@ phases_json(const struct sweep_report *r)
 	return o;
 }
 
-static json_t *
-refused_json(const struct plan *p)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; list != NULL && i < p->refused.n; i++)
-		json_array_append_new(list,
-		    json_pack("{s:s, s:s}", "engine", p->refused.item[i].engine, "reason",
-			p->refused.item[i].reason));
-	return list;
-}
-
 json_t *
 daemon_report_json(const struct sweep_report *r)
 {
@@ -87,30 +77,94 @@ run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	    result, err);
 }
 
+/* What holds for the plan as a whole. */
+static json_t *
+plan_json(const struct plan *p)
+{
+	const struct verdict *v = &p->verdict;
+
+	return json_pack("{s:s, s:b, s:o, s:i, s:i, s:f, s:f, s:i, s:I, s:I, s:I, s:i, s:i, s:i}",
+	    "engine", p->engine, "kept", (int)p->kept, "refused",
+	    refusals_json(p->refused.item, p->refused.n), "switches", (int)p->snap->fab.n_switches,
+	    "ends", (int)p->snap->fab.n_ends, "route_ms", p->route_ms, "verify_ms", p->verify_ms,
+	    "vls", (int)v->vls, "reachable_pairs", (json_int_t)v->reachable_pairs,
+	    "unreachable_pairs", (json_int_t)v->unreachable_pairs, "disjoint_pairs",
+	    (json_int_t)v->disjoint_pairs, "loops", (int)v->loops, "credit_loops",
+	    (int)v->credit_loops, "max_hops", (int)v->max_hops);
+}
+
+static int
+list_regions(
+    const struct daemon *d, const struct plan *p, bool full, json_t **regions, struct fm_error *err)
+{
+	uint16_t *sw_region = calloc(p->snap->fab.n_switches + 1, sizeof(*sw_region));
+	int rc;
+
+	if (sw_region == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
+	rc = regions_resolve(&d->conf->regions, p->snap, false, sw_region, err);
+	if (rc == 0)
+		rc = regions_json(&d->conf->regions, p->snap, sw_region, p, full, regions, err);
+	free(sw_region);
+	return rc;
+}
+
+/* The plan, and in it the regions that were joined. */
+static int
+composed_json(const struct daemon *d, const struct plan *p, json_t *whole, json_t **result,
+    struct fm_error *err)
+{
+	json_t *regions = NULL;
+	int rc = list_regions(d, p, false, &regions, err);
+
+	if (rc != 0) {
+		json_decref(whole);
+		return rc;
+	}
+	if (p->regions != NULL) {
+		json_object_set_new(whole, "joined", json_string(plan_rung_name(p->regions->rung)));
+		json_object_set_new(
+		    whole, "one_way_pairs", json_integer((json_int_t)p->regions->one_way_pairs));
+	}
+	json_object_set_new(whole, "regions", regions);
+	*result = whole;
+	return 0;
+}
+
 /* Which engine took which region, and why the ones before it refused. */
 static int
 run_routes(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
 	const struct daemon *d = arg;
 	const struct plan *p = sweeper_plan(d->sweeper);
-	const struct verdict *v;
-	json_t *region;
+	json_t *whole;
 
 	if (p == NULL)
 		return hand_out(json_pack("{s:[]}", "regions"), result, err);
-	v = &p->verdict;
-	region = json_pack(
-	    "{s:s, s:s, s:b, s:o, s:i, s:i, s:f, s:f, s:i, s:I, s:I, s:I, s:i, s:i, s:i}", "region",
-	    "default", "engine", p->engine, "kept", (int)p->kept, "refused", refused_json(p),
-	    "switches", (int)p->snap->fab.n_switches, "ends", (int)p->snap->fab.n_ends, "route_ms",
-	    p->route_ms, "verify_ms", p->verify_ms, "vls", (int)v->vls, "reachable_pairs",
-	    (json_int_t)v->reachable_pairs, "unreachable_pairs", (json_int_t)v->unreachable_pairs,
-	    "disjoint_pairs", (json_int_t)v->disjoint_pairs, "loops", (int)v->loops, "credit_loops",
-	    (int)v->credit_loops, "max_hops", (int)v->max_hops);
-	if (region != NULL && p->because != NULL)
-		json_object_set_new(region, "because", json_string(p->because));
-	return hand_out(
-	    region == NULL ? NULL : json_pack("{s:[o]}", "regions", region), result, err);
+	whole = plan_json(p);
+	if (whole == NULL)
+		return hand_out(NULL, result, err);
+	if (p->because != NULL)
+		json_object_set_new(whole, "because", json_string(p->because));
+	if (d->conf->regions.n_regions > 1)
+		return composed_json(d, p, whole, result, err);
+	json_object_set_new(whole, "region", json_string(REGION_DEFAULT));
+	return hand_out(json_pack("{s:[o]}", "regions", whole), result, err);
+}
+
+/* What each region holds, where it borders on others, who routes it. */
+static int
+run_regions(void *arg, const json_t *args, json_t **result, struct fm_error *err)
+{
+	const struct daemon *d = arg;
+	const struct plan *p = sweeper_plan(d->sweeper);
+	json_t *regions = NULL;
+	int rc;
+
+	if (p == NULL)
+		return hand_out(json_pack("{s:[]}", "regions"), result, err);
+	rc = list_regions(d, p, true, &regions, err);
+	return rc != 0 ? rc : hand_out(json_pack("{s:o}", "regions", regions), result, err);
 }
 
 static int
@@ -155,6 +209,7 @@ run_reload(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 static const struct ctl_command commands[] = {
 	{ "status", "state of the SM and the last sweep that changed something", run_status },
 	{ "routes", "which engine routes which region, and why others refused", run_routes },
+	{ "regions", "what each region holds, its borders, who routes it", run_regions },
 	{ "events", "what happened lately", run_events },
 	{ "sweep", "sweep now: scope \"heavy\" (default) or \"light\"", run_sweep },
 	{ "reload", "read the configuration again", run_reload },

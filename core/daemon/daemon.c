@@ -351,7 +351,7 @@ take_conf(struct daemon *d, struct conf *fresh)
 	d->conf = fresh;
 	apply_conf(d);
 	settings_of(d, &set);
-	sweeper_configure(d->sweeper, &set, &d->conf->chain);
+	sweeper_configure(d->sweeper, &set, &d->conf->chain, &d->conf->regions);
 	sweeper_request(d->sweeper, SWEEP_HEAVY, "reload");
 	events_add(d->events, FM_LOG_NOTICE, "daemon", NULL, "the configuration has been reloaded");
 	daemon_wake(d);
@@ -360,11 +360,17 @@ take_conf(struct daemon *d, struct conf *fresh)
 int
 daemon_reload(struct daemon *d, struct fm_error *err)
 {
+	const struct plan *p = sweeper_plan(d->sweeper);
 	struct conf *fresh;
 	int rc = conf_load(&d->cli->source, &d->engines, &fresh, err);
 
 	if (rc != 0)
 		return rc;
+	/* Regions that cannot be would leave us without tables. */
+	if (p != NULL && (rc = regions_check(&fresh->regions, p->snap, err)) != 0) {
+		conf_put(fresh);
+		return rc;
+	}
 	if (sweeper_phase(d->sweeper) == PHASE_IDLE) {
 		take_conf(d, fresh);
 		return 0;
@@ -449,6 +455,7 @@ start_sweeper(struct daemon *d, struct fm_error *err)
 		.ha = &d->ha,
 		.router = &d->router,
 		.chain = &d->conf->chain,
+		.regions = &d->conf->regions,
 		.plan_path = d->plan_path };
 	struct sweep_settings set;
 

@@ -11,4 +11,5 @@ CORE_SOURCES += \
 	core/sweep/model.c \
 	core/sweep/other_sms.c \
 	core/sweep/program.c \
+	core/sweep/say.c core/sweep/say.h \
 	core/sweep/sweep.c core/sweep/sweep.h

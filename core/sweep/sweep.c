@@ -15,6 +15,7 @@
 #include "core/route/keep.h"
 #include "core/route/plan_file.h"
 #include "core/sweep/internal.h"
+#include "core/sweep/say.h"
 
 #define NS_PER_MS 1e6
 
@@ -116,13 +117,14 @@ sweeper_free(struct sweeper *s)
 }
 
 void
-sweeper_configure(
-    struct sweeper *s, const struct sweep_settings *settings, const struct chain *chain)
+sweeper_configure(struct sweeper *s, const struct sweep_settings *settings,
+    const struct chain *chain, const struct region_set *regions)
 {
 	if (settings_mark(settings) != settings_mark(&s->set))
 		s->settings_changed = true;
 	s->set = *settings;
 	s->p.chain = chain;
+	s->p.regions = regions;
 	s->chain_changed = true;
 }
 
@@ -386,61 +388,6 @@ after_reread(struct sweeper *s)
 	other_sms_start(s);
 }
 
-static bool
-has_refusal(const struct plan *p, const struct plan_refusal *r)
-{
-	for (size_t i = 0; p != NULL && i < p->refused.n; i++)
-		if (strcmp(p->refused.item[i].engine, r->engine) == 0 &&
-		    strcmp(p->refused.item[i].reason, r->reason) == 0)
-			return true;
-	return false;
-}
-
-/* Why entries of the chain were passed over: said once, until it changes. */
-static void
-log_refusals(const struct sweeper *s)
-{
-	for (size_t i = 0; s->next != NULL && s->next != s->plan && i < s->next->refused.n; i++) {
-		const struct plan_refusal *r = &s->next->refused.item[i];
-
-		if (!has_refusal(s->plan, r))
-			fm_log(r->by_auto ? FM_LOG_INFO : FM_LOG_WARN, "sweep",
-			    "engine %s is passed over: %s", r->engine, r->reason);
-	}
-}
-
-/* What `auto` took, and why: said when it changes. */
-static void
-log_choice(const struct sweeper *s)
-{
-	const struct plan *p = s->next;
-
-	if (p != NULL && p->because != NULL && (s->plan == NULL || s->plan->because != p->because))
-		log_notice("sweep", "auto: engine %s, the fabric is %s", p->engine, p->because);
-}
-
-/* What has come of adaptive routing, when it was asked for. */
-static void
-log_adaptive(const struct sweeper *s)
-{
-	const struct plan *p = s->next;
-	const struct adaptive_counts *n;
-
-	if (p == NULL || p == s->plan || p->tables == NULL || s->p.router->ar_max_groups == 0)
-		return;
-	n = &p->tables->adaptive;
-	if (p->adaptive_given_up[0] != '\0')
-		log_warn("sweep", "engine %s: adaptive routing is given up: %s", p->engine,
-		    p->adaptive_given_up);
-	else if (p->tables->t.ar_max_groups == 0)
-		log_warn("sweep", "engine %s has no adaptive routing", p->engine);
-	else
-		log_notice("sweep",
-		    "adaptive routing: groups=%" PRIu64 " adaptive=%" PRIu64 " static=%" PRIu64
-		    " dropped=%" PRIu64 "; not written into switches",
-		    n->n_groups, n->n_adaptive, n->n_static, n->n_dropped);
-}
-
 /* What routing has come to is in s->next (NULL: there is nothing to route). */
 static void
 after_routing(struct sweeper *s, int rc)
@@ -451,8 +398,9 @@ after_routing(struct sweeper *s, int rc)
 		s->failed = true;
 		return;
 	}
-	log_refusals(s);
-	log_adaptive(s);
+	say_refusals(s->plan, s->next);
+	if (s->p.router->ar_max_groups > 0)
+		say_adaptive(s->plan, s->next);
 	if (s->next != NULL && s->next->tables == NULL) {
 		fm_fail(&r->error, FM_E_TOPOLOGY, "no engine of the chain could route the fabric");
 		end_sweep(s, SWEEP_NOT_ROUTED);
@@ -461,7 +409,7 @@ after_routing(struct sweeper *s, int rc)
 	s->chain_changed = false;
 	snprintf(r->engine, sizeof(r->engine), "%s", s->next != NULL ? s->next->engine : "none");
 	r->kept = s->next != NULL && (s->next == s->plan || s->next->kept);
-	log_choice(s);
+	say_choice(s->plan, s->next);
 	enter(s, PHASE_SWITCHES);
 	program_switches(s);
 }
@@ -470,6 +418,7 @@ static void
 start_routing(struct sweeper *s)
 {
 	struct plan_request q = { .chain = s->p.chain,
+		.regions = s->p.regions,
 		.prev = s->plan,
 		.anew = s->chain_changed,
 		.now_ms = clock_ms(s),

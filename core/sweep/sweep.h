@@ -104,16 +104,17 @@ struct sweep_parts {
 	struct ha *ha;
 	struct router *router;
 	const struct chain *chain;
-	struct plan_worker *worker; /* NULL: plans are made while sweeper_step() waits */
-	const char *plan_path;	    /* where tables are kept over a restart, or NULL */
+	const struct region_set *regions; /* NULL: one region */
+	struct plan_worker *worker;	  /* NULL: plans are made while sweeper_step() waits */
+	const char *plan_path;		  /* where tables are kept over a restart, or NULL */
 };
 struct sweeper *sweeper_new(
     const struct sweep_parts *parts, const struct sweep_settings *settings, struct fm_error *err);
 void sweeper_free(struct sweeper *s);
 
-/* Another chain or other settings, from the next sweep on; not while one runs. */
-void sweeper_configure(
-    struct sweeper *s, const struct sweep_settings *settings, const struct chain *chain);
+/* Another chain, other regions or settings, from the next sweep on; not while one runs. */
+void sweeper_configure(struct sweeper *s, const struct sweep_settings *settings,
+    const struct chain *chain, const struct region_set *regions);
 
 /* Ask for a sweep: at once when idle, else after the one that runs.  The
  * widest scope asked for wins. */

@@ -249,7 +249,7 @@ START_TEST(test_changes)
 	rig_run(&rig, SWEEP_HEAVY);
 	expect_all(from);
 	use(to);
-	sweeper_configure(rig.sweeper, &rig.set, &rig.chain);
+	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
 	rig_run(&rig, SWEEP_HEAVY);
 	expect_all(to);
 }

@@ -134,7 +134,7 @@ START_TEST(test_serves_while_routing)
 	rig_expect_up(&rig);
 	atomic_store(&may_go_on, false);
 	atomic_store(&is_routing, false);
-	sweeper_configure(rig.sweeper, &rig.set, &rig.chain);
+	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
 	rig.n_reports = 0;
 	run_until_routing();
 	expect_sm_info();

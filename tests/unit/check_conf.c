@@ -177,7 +177,8 @@ static const struct {
 	{ "good { roots = { \"name:leaf-[1-\" } }\n",
 	    "fmd.conf:1: good: roots: 'leaf-[1-': brackets hold numbers: [1-18] or [1-4,7]" },
 	{ "good { roots = { \"@pods\" } }\n",
-	    "fmd.conf:1: good: roots: '@pods': this fmd knows no groups; list the members" },
+	    "fmd.conf:1: good: roots: '@pods': there is no group pods: write group \"pods\" { "
+	    "members = { ... } }" },
 	{ "good { roots = { \"level:up\" } }\n",
 	    "fmd.conf:1: good: roots: level:up: write level:0 (leaves) to level:255, or "
 	    "level:top" },

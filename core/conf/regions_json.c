@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a region is comes from the fabric: its switches, the parts they fall
+ * into over cables within, the cables that lead out.  What became of it comes
+ * from the plan.  O(regions x switches + links).
+ */
+#include "core/conf/regions_json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/conf/name_ranges.h"
+#include "core/route/snapshot.h"
+#include "lib/error.h"
+#include "lib/ufind.h"
+
+struct view {
+	const struct region_set *set;
+	const struct snapshot *snap;
+	const uint16_t *sw_region;
+	const struct plan *plan;
+	bool full;
+	uint32_t *piece;     /* [n_switches] disjoint sets */
+	struct fm_arena mem; /* for one region */
+};
+
+/* A cable out of the region at hand. */
+struct border {
+	uint16_t to;
+	fm_sw sw;
+	uint8_t port;
+	uint32_t n_lids;
+};
+
+static int
+out_of_memory(struct fm_error *err)
+{
+	return fm_fail(err, FM_E_RESOURCE, "out of memory for the report on regions");
+}
+
+static bool
+is_member(const struct view *v, fm_sw s, uint32_t region)
+{
+	return v->sw_region[s] == region && regions_is_there(&v->snap->fab, s);
+}
+
+static void
+find_pieces(struct view *v)
+{
+	const struct fm_fabric *fab = &v->snap->fab;
+
+	fm_ufind_init(v->piece, fab->n_switches);
+	for (fm_sw s = 0; s < fab->n_switches; s++)
+		for (fm_link l = fab->sw_first_link[s]; l < fab->sw_first_link[s + 1]; l++)
+			if (v->sw_region[s] == v->sw_region[fab->link_to[l]])
+				fm_ufind_join(v->piece, s, fab->link_to[l]);
+}
+
+/* A node may call itself anything: what is no UTF-8 is shown as ?. */
+static json_t *
+text_json(struct view *v, const char *text)
+{
+	json_t *o = json_string(text);
+	char *plain = o == NULL ? fm_arena_strdup(&v->mem, text) : NULL;
+
+	for (char *p = plain; p != NULL && *p != '\0'; p++)
+		if ((unsigned char)*p >= 0x80)
+			*p = '?';
+	return o != NULL || plain == NULL ? o : json_string(plain);
+}
+
+/* Names as the patterns that match them; NULL when memory is out. */
+static json_t *
+patterns_json(struct view *v, const char *const *names, size_t n)
+{
+	const char **patterns = name_ranges(names, n, &v->mem, &n);
+	json_t *list = patterns != NULL ? json_array() : NULL;
+
+	for (size_t i = 0; list != NULL && i < n; i++)
+		json_array_append_new(list, text_json(v, patterns[i]));
+	return list;
+}
+
+static json_t *
+names_json(struct view *v, uint32_t region, uint32_t *n_switches)
+{
+	const struct fm_fabric *fab = &v->snap->fab;
+	const char **names = fm_arena_array(&v->mem, fab->n_switches + 1, const char *);
+	uint32_t n = 0;
+
+	for (fm_sw s = 0; names != NULL && s < fab->n_switches; s++)
+		if (is_member(v, s, region))
+			names[n++] = fab->sw_name[s];
+	*n_switches = n;
+	return names != NULL ? patterns_json(v, names, n) : NULL;
+}
+
+static uint32_t
+count_hosts(const struct view *v, uint32_t region)
+{
+	const struct fm_fabric *fab = &v->snap->fab;
+	uint32_t n = 0;
+
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		n += fab->end_sw[e] != FM_NONE && v->sw_region[fab->end_sw[e]] == region &&
+		    (fab->end_kind[e] == FM_END_CA || fab->end_kind[e] == FM_END_ROUTER);
+	return n;
+}
+
+static uint32_t
+count_pieces(struct view *v, uint32_t region)
+{
+	uint32_t n = 0;
+
+	for (fm_sw s = 0; s < v->snap->fab.n_switches; s++)
+		n += is_member(v, s, region) && fm_ufind(v->piece, s) == s;
+	return n;
+}
+
+/* ----------------------------------------------------------------- borders */
+
+static int
+by_place(const void *a, const void *b)
+{
+	const struct plan_gateway *x = a, *y = b;
+
+	if (x->sw != y->sw)
+		return x->sw < y->sw ? -1 : 1;
+	return x->port < y->port ? -1 : x->port > y->port;
+}
+
+static int
+by_region(const void *a, const void *b)
+{
+	const struct border *x = a, *y = b;
+
+	if (x->to != y->to)
+		return x->to < y->to ? -1 : 1;
+	if (x->sw != y->sw)
+		return x->sw < y->sw ? -1 : 1;
+	return x->port < y->port ? -1 : x->port > y->port;
+}
+
+/* What the plan says of the region; it may be of other regions than these. */
+static const struct plan_region *
+find_outcome(const struct view *v, uint32_t region)
+{
+	const struct plan_regions *r = v->plan != NULL ? v->plan->regions : NULL;
+
+	for (uint32_t i = 0; r != NULL && i < r->n; i++)
+		if (strcmp(r->region[i].name, v->set->region[region].name) == 0)
+			return &r->region[i];
+	return NULL;
+}
+
+static uint32_t
+count_lids(const struct plan_region *r, fm_sw s, uint8_t port)
+{
+	const struct plan_gateway wanted = { .sw = s, .port = port }, *found = NULL;
+
+	if (r != NULL && r->gateways.n > 0)
+		found = bsearch(&wanted, r->gateways.item, r->gateways.n, sizeof(wanted), by_place);
+	return found != NULL ? found->n_lids : 0;
+}
+
+/* The cables out of a region, by the region beyond. */
+static struct border *
+find_borders(struct view *v, uint32_t region, size_t *n)
+{
+	const struct fm_fabric *fab = &v->snap->fab;
+	const struct plan_region *r = find_outcome(v, region);
+	struct border *list = fm_arena_array(&v->mem, fab->n_links + 1, struct border);
+
+	*n = 0;
+	for (fm_sw s = 0; list != NULL && s < fab->n_switches; s++) {
+		if (v->sw_region[s] != region)
+			continue;
+		for (fm_link l = fab->sw_first_link[s]; l < fab->sw_first_link[s + 1]; l++)
+			if (v->sw_region[fab->link_to[l]] != region)
+				list[(*n)++] = (struct border){ v->sw_region[fab->link_to[l]], s,
+					fab->link_port[l], count_lids(r, s, fab->link_port[l]) };
+	}
+	if (*n > 0)
+		qsort(list, *n, sizeof(*list), by_region);
+	return list;
+}
+
+static json_t *
+gateway_json(struct view *v, const struct border *b)
+{
+	char guid[24];
+
+	snprintf(guid, sizeof(guid), "0x%016" PRIx64, v->snap->fab.sw_guid[b->sw]);
+	return json_pack("{s:o, s:s, s:i, s:s, s:i}", "switch",
+	    text_json(v, v->snap->fab.sw_name[b->sw]), "guid", guid, "port", (int)b->port, "to",
+	    v->set->region[b->to].name, "lids", (int)b->n_lids);
+}
+
+/* n cables to one region. */
+static json_t *
+border_json(struct view *v, const struct border *b, size_t n)
+{
+	const char **names = fm_arena_array(&v->mem, n, const char *);
+	json_int_t n_lids = 0;
+	json_t *patterns;
+
+	for (size_t i = 0; names != NULL && i < n; i++) {
+		names[i] = v->snap->fab.sw_name[b[i].sw];
+		n_lids += b[i].n_lids;
+	}
+	patterns = names != NULL ? patterns_json(v, names, n) : NULL;
+	return patterns == NULL
+	    ? NULL
+	    : json_pack("{s:s, s:i, s:I, s:o}", "to", v->set->region[b->to].name, "cables", (int)n,
+		  "lids", n_lids, "switches", patterns);
+}
+
+static int
+add_borders(struct view *v, uint32_t region, json_t *o)
+{
+	json_t *borders = json_array(), *gateways = json_array();
+	size_t n, k;
+	const struct border *list = find_borders(v, region, &n);
+	int rc = list == NULL ? -1 : 0;
+
+	for (size_t i = 0; rc == 0 && i < n; i = k) {
+		for (k = i + 1; k < n && list[k].to == list[i].to; k++)
+			;
+		rc = json_array_append_new(borders, border_json(v, &list[i], k - i));
+	}
+	for (size_t i = 0; rc == 0 && v->full && i < n; i++)
+		rc = json_array_append_new(gateways, gateway_json(v, &list[i]));
+	rc |= json_object_set_new(o, "borders", borders);
+	if (v->full)
+		return rc | json_object_set_new(o, "gateways", gateways);
+	json_decref(gateways);
+	return rc;
+}
+
+/* ------------------------------------------------------------- the regions */
+
+static json_t *
+chain_json(const struct chain *chain)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < chain->n_entries; i++)
+		json_array_append_new(list, json_string(chain->entries[i].name));
+	return list;
+}
+
+json_t *
+refusals_json(const struct plan_refusal *refused, size_t n)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(list,
+		    json_pack(
+			"{s:s, s:s}", "engine", refused[i].engine, "reason", refused[i].reason));
+	return list;
+}
+
+/* Who routed the region: the region's own engine where regions were joined. */
+static void
+add_outcome(const struct view *v, uint32_t region, json_t *o)
+{
+	const struct plan *p = v->plan;
+	const struct plan_region *r = find_outcome(v, region);
+	const char *engine = r != NULL ? r->engine : p->engine;
+	const char *because = r != NULL ? r->because : p->because;
+
+	if (r != NULL && p->regions->rung == PLAN_WHOLE)
+		engine = p->engine;
+	json_object_set_new(o, "engine", *engine != '\0' ? json_string(engine) : json_null());
+	if (because != NULL)
+		json_object_set_new(o, "because", json_string(because));
+	json_object_set_new(o, "refused",
+	    r != NULL ? refusals_json(r->refused.item, r->refused.n)
+		      : refusals_json(p->refused.item, p->refused.n));
+}
+
+static json_t *
+region_json(struct view *v, uint32_t region)
+{
+	const struct region *r = &v->set->region[region];
+	uint32_t n_switches;
+	json_t *names = names_json(v, region, &n_switches), *o;
+
+	if (names == NULL)
+		return NULL;
+	o = json_pack("{s:s, s:i, s:o, s:i, s:i, s:o}", "region", r->name, "n_switches",
+	    (int)n_switches, "switches", names, "hosts", (int)count_hosts(v, region), "pieces",
+	    (int)count_pieces(v, region), "chain", chain_json(&r->chain));
+	if (o != NULL && add_borders(v, region, o) != 0) {
+		json_decref(o);
+		return NULL;
+	}
+	if (o != NULL && v->plan != NULL)
+		add_outcome(v, region, o);
+	return o;
+}
+
+int
+regions_json(const struct region_set *set, const struct snapshot *snap, const uint16_t *sw_region,
+    const struct plan *plan, bool full, json_t **out, struct fm_error *err)
+{
+	struct view v = {
+		.set = set, .snap = snap, .sw_region = sw_region, .plan = plan, .full = full
+	};
+	json_t *list = json_array();
+	int rc = 0;
+
+	v.piece = calloc(snap->fab.n_switches + 1, sizeof(*v.piece));
+	if (list == NULL || v.piece == NULL)
+		rc = out_of_memory(err);
+	if (rc == 0)
+		find_pieces(&v);
+	for (uint32_t i = 0; rc == 0 && i < set->n_regions; i++) {
+		fm_arena_init(&v.mem, SIZE_MAX);
+		if (json_array_append_new(list, region_json(&v, i)) != 0)
+			rc = out_of_memory(err);
+		fm_arena_fini(&v.mem);
+	}
+	free(v.piece);
+	if (rc == 0)
+		*out = list;
+	else
+		json_decref(list);
+	return rc;
+}

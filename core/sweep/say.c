@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A plan in the log.  Sweeps come often and plans are much alike: what the old
+ * plan gave reason to say is not said again.
+ */
+#include "core/sweep/say.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/log.h"
+
+static bool
+has_refusal(const struct plan_refusal *refused, size_t n, const struct plan_refusal *r)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(refused[i].engine, r->engine) == 0 &&
+		    strcmp(refused[i].reason, r->reason) == 0)
+			return true;
+	return false;
+}
+
+static void
+say_refusal(const struct plan_refusal *r, const char *region)
+{
+	char where[80] = "";
+
+	if (region != NULL)
+		snprintf(where, sizeof(where), "region %s: ", region);
+	fm_log(r->by_auto ? FM_LOG_INFO : FM_LOG_WARN, "sweep", "%sengine %s is passed over: %s",
+	    where, r->engine, r->reason);
+}
+
+/* The region of this name, or NULL. */
+static const struct plan_region *
+find_region(const struct plan *p, const char *name)
+{
+	const struct plan_regions *r = p != NULL ? p->regions : NULL;
+
+	for (uint32_t i = 0; r != NULL && i < r->n; i++)
+		if (strcmp(r->region[i].name, name) == 0)
+			return &r->region[i];
+	return NULL;
+}
+
+void
+say_refusals(const struct plan *old, const struct plan *p)
+{
+	if (p == NULL || p == old)
+		return;
+	for (size_t i = 0; i < p->refused.n; i++)
+		if (old == NULL ||
+		    !has_refusal(old->refused.item, old->refused.n, &p->refused.item[i]))
+			say_refusal(&p->refused.item[i], NULL);
+	for (uint32_t i = 0; p->regions != NULL && i < p->regions->n; i++) {
+		const struct plan_region *r = &p->regions->region[i];
+		const struct plan_region *before = find_region(old, r->name);
+
+		for (size_t k = 0; k < r->refused.n; k++)
+			if (before == NULL ||
+			    !has_refusal(
+				before->refused.item, before->refused.n, &r->refused.item[k]))
+				say_refusal(&r->refused.item[k], r->name);
+	}
+}
+
+static void
+say_regions(const struct plan *old, const struct plan *p)
+{
+	const struct plan_regions *now = p->regions, *before = old != NULL ? old->regions : NULL;
+
+	for (uint32_t i = 0; i < now->n; i++) {
+		const struct plan_region *r = &now->region[i], *was = find_region(old, r->name);
+
+		if (r->engine[0] != '\0' && (was == NULL || strcmp(was->engine, r->engine) != 0))
+			log_notice("sweep", "region %s: engine %s%s%s", r->name, r->engine,
+			    r->because != NULL ? ", auto: it is " : "",
+			    r->because != NULL ? r->because : "");
+	}
+	if (before != NULL && before->rung == now->rung &&
+	    before->one_way_pairs == now->one_way_pairs)
+		return;
+	if (now->one_way_pairs > 0)
+		log_warn("sweep",
+		    "the regions are joined by the rung %s: %" PRIu64
+		    " pairs have another SL back, so replies under the request's are not proven",
+		    plan_rung_name(now->rung), now->one_way_pairs);
+	else
+		log_notice(
+		    "sweep", "the regions are joined by the rung %s", plan_rung_name(now->rung));
+}
+
+void
+say_choice(const struct plan *old, const struct plan *p)
+{
+	if (p == NULL || p == old)
+		return;
+	if (p->because != NULL && (old == NULL || old->because != p->because))
+		log_notice("sweep", "auto: engine %s, the fabric is %s", p->engine, p->because);
+	if (p->regions != NULL && (old == NULL || old->regions != p->regions))
+		say_regions(old, p);
+}
+
+void
+say_adaptive(const struct plan *old, const struct plan *p)
+{
+	const struct adaptive_counts *n;
+
+	if (p == NULL || p == old || p->tables == NULL)
+		return;
+	n = &p->tables->adaptive;
+	if (p->adaptive_given_up[0] != '\0')
+		log_warn("sweep", "engine %s: adaptive routing is given up: %s", p->engine,
+		    p->adaptive_given_up);
+	else if (p->tables->t.ar_max_groups == 0)
+		log_warn("sweep", "engine %s has no adaptive routing", p->engine);
+	else
+		log_notice("sweep",
+		    "adaptive routing: groups=%" PRIu64 " adaptive=%" PRIu64 " static=%" PRIu64
+		    " dropped=%" PRIu64 "; not written into switches",
+		    n->n_groups, n->n_adaptive, n->n_static, n->n_dropped);
+}

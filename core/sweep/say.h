@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sweep/say.h - what is logged of a new plan beside the old one: only
+ * what is news.  Either may be NULL, and both the same.
+ */
+#ifndef CORE_SWEEP_SAY_H
+#define CORE_SWEEP_SAY_H
+
+#include "core/route/plan.h"
+
+/* Why entries of the chains were passed over. */
+void say_refusals(const struct plan *old, const struct plan *p);
+/* What `auto` took, and why; who took which region, and how they were joined. */
+void say_choice(const struct plan *old, const struct plan *p);
+/* What has come of adaptive routing, which was asked for. */
+void say_adaptive(const struct plan *old, const struct plan *p);
+
+#endif

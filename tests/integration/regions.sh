@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The regions of conf/examples on the fabrics they say they fit: shown, routed,
+# proven; what fmroute --regions says of a fabric that is not all there.
+# Runs in the build directory.
+set -eu
+top=${srcdir:-..}
+bin=$PWD
+engines=$PWD/plugins/engines/.libs
+fmroute="$bin/fmroute --plugin-dir=$engines"
+gen="$bin/fmroute"
+tmp=$(mktemp -d)
+daemon=
+trap '[ -z "$daemon" ] || kill $daemon 2>/dev/null; rm -rf "$tmp"' EXIT
+cd "$top" && top=$PWD && cd "$tmp"
+
+fail() { echo "FAIL: $*"; exit 1; }
+run() {
+	want=$1
+	shift
+	rc=0
+	$fmroute "$@" >out 2>err || rc=$?
+	[ $rc = "$want" ] || fail "fmroute $* exits with $rc, not $want: $(head -n 3 err)"
+}
+value() { sed -n "s/^ \"$1\": \(.*[^,]\),*\$/\1/p" out; }
+is() { [ "$(value "$1")" = "$2" ] || fail "$example: $1 is $(value "$1"), not $2"; }
+
+for f in "$top"/conf/examples/regions-*.conf; do
+	example=$(basename "$f" .conf)
+	eval "$(sed -n 's/^#   fmroute \(gen .*\)/"$gen" \1/p' "$f")" >"$example.net"
+	run 0 "$example.net" --config="$f" --regions --json
+	is unreachable_pairs 0
+	is loops 0
+	is credit_loops 0
+	for region in default $(sed -n 's/^region "\(.*\)" {/\1/p' "$f"); do
+		grep -q "^ *\"region\": \"$region\",$" out || fail "$example: no region $region"
+	done
+	grep -q '"n_switches": 0,' out && fail "$example: an empty region"
+	run 0 "$example.net" --config="$f" --regions
+	grep -q '^region      default$' out || fail "$example: $(cat out)"
+done
+
+# A switch that is not there: an error with the line, or a warning.
+example=regions-storage
+conf=$top/conf/examples/$example.conf
+$gen gen pgft 2 4,8 1,4 1,1 >ft.net
+run 2 ft.net --config="$conf" --regions
+grep -q "regions-storage.conf:8: region storage: 'name:st-\*' names nothing in this fabric" err ||
+	fail "an absent region: $(cat err)"
+run 0 ft.net --config="$conf" --regions=found
+grep -q "region storage holds no switch of this fabric" err || fail "an empty region: $(cat err)"
+run 0 ft.net --config="$conf"
+run 2 ft.net --config="$conf" --regions=lost
+
+# A switch in two regions is an error with or without --regions.
+sed 's/name:st-\*/All/; $a region "more" { switches = { "st-sw-0" } }' "$conf" >overlap.conf
+run 2 $example.net --config=overlap.conf --regions
+grep -q "^fmroute: overlap.conf:[0-9]*: region more: 'st-sw-0' claims switch st-sw-0 (0x[0-9a-f]*) as 'All' of region storage does in line 8: " err ||
+	fail "an overlap: $(cat err)"
+
+# ---- a running fmd: what could not be never replaces what is
+ask() { "$bin/fmctl" --state-dir="$tmp/state" "$@"; }
+up() { ask status --json 2>/dev/null | grep -q '"subnet_up": true'; }
+log() { sed 's/^/fmd: /' log | tail -n 20; }
+cp "$conf" fmd.conf
+"$bin/fmd" --transport=sim:$example.net --config=fmd.conf --plugin-dir="$engines" --state-dir="$tmp/state" >log 2>&1 &
+daemon=$!
+for i in $(seq 100); do
+	up && break
+	kill -0 $daemon 2>/dev/null || { log; fail "fmd is gone"; }
+	sleep 0.1
+done
+up || { log; fail "the subnet does not come up"; }
+ask regions --json >regions
+grep -q '"region": "storage"' regions || fail "fmctl regions: $(cat regions)"
+grep -q '"st-sw-\[0-2\]"' regions || fail "fmctl regions: $(cat regions)"
+ask routes >/dev/null
+cp overlap.conf fmd.conf
+rc=0
+ask reload 2>err || rc=$?
+[ $rc = 2 ] && grep -q "region more: 'st-sw-0' claims switch st-sw-0" err || fail "a bad reload: $rc, $(cat err)"
+ask regions --json >again
+cmp regions again || fail "a reload that was refused left its mark"
+sed 's/"storage"/"island"/' "$conf" >fmd.conf
+ask reload >/dev/null
+for i in $(seq 100); do
+	ask regions --json | grep -q '"region": "island"' && break
+	sleep 0.1
+done
+ask regions --json | grep -q '"region": "island"' || fail "a good reload: $(ask regions)"
+kill $daemon
+wait $daemon || true
+daemon=

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Regions as text: what stands in each, how it hangs on the others, who
+ * routed it and who would not.
+ */
+#include "tools/fmroute_regions.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/conf/regions_json.h"
+#include "core/route/snapshot.h"
+#include "lib/error.h"
+
+#define MARGIN 14
+#define WIDTH 100
+
+int
+regions_cut(const struct conf *conf, const struct snapshot *snap, bool strict, uint16_t **sw_region,
+    struct fm_error *err)
+{
+	*sw_region = calloc(snap->fab.n_switches + 1, sizeof(**sw_region));
+	if (*sw_region == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for the regions");
+	return regions_resolve(&conf->regions, snap, strict, *sw_region, err);
+}
+
+void
+regions_add_rung(const struct plan *plan, json_t *o)
+{
+	if (plan == NULL || plan->regions == NULL)
+		return;
+	json_object_set_new(o, "joined", json_string(plan_rung_name(plan->regions->rung)));
+	json_object_set_new(
+	    o, "one_way_pairs", json_integer((json_int_t)plan->regions->one_way_pairs));
+}
+
+/* Words in lines of WIDTH, all but the first set in. */
+static void
+print_words(const json_t *list, const char *between)
+{
+	size_t i, column = MARGIN;
+	json_t *word;
+
+	json_array_foreach(list, i, word)
+	{
+		const char *text = json_string_value(word);
+
+		if (i > 0)
+			column += (size_t)printf("%s", between);
+		if (i > 0 && column + strlen(text) > WIDTH)
+			column = (size_t)printf("\n%*s", MARGIN, "") - 1;
+		column += (size_t)printf("%s", text);
+	}
+	putchar('\n');
+}
+
+static void
+print_borders(const json_t *borders)
+{
+	size_t i;
+	json_t *b;
+
+	json_array_foreach(borders, i, b)
+	{
+		printf("  border      %lld cables to %s, %lld LIDs leave by them:\n%*s",
+		    (long long)json_integer_value(json_object_get(b, "cables")),
+		    json_string_value(json_object_get(b, "to")),
+		    (long long)json_integer_value(json_object_get(b, "lids")), MARGIN, "");
+		print_words(json_object_get(b, "switches"), " ");
+	}
+}
+
+static void
+print_refusals(const json_t *refused)
+{
+	size_t i;
+	json_t *r;
+
+	json_array_foreach(refused, i, r)
+	    printf("  refused     %s: %s\n", json_string_value(json_object_get(r, "engine")),
+		json_string_value(json_object_get(r, "reason")));
+}
+
+static void
+print_region(const json_t *o)
+{
+	const char *engine = json_string_value(json_object_get(o, "engine"));
+	const char *because = json_string_value(json_object_get(o, "because"));
+
+	printf("region      %s\n", json_string_value(json_object_get(o, "region")));
+	printf("  size        %lld switches in %lld pieces, %lld hosts\n",
+	    (long long)json_integer_value(json_object_get(o, "n_switches")),
+	    (long long)json_integer_value(json_object_get(o, "pieces")),
+	    (long long)json_integer_value(json_object_get(o, "hosts")));
+	if (json_array_size(json_object_get(o, "switches")) > 0) {
+		printf("  switches    ");
+		print_words(json_object_get(o, "switches"), " ");
+	}
+	print_borders(json_object_get(o, "borders"));
+	printf("  chain       ");
+	print_words(json_object_get(o, "chain"), ", ");
+	print_refusals(json_object_get(o, "refused"));
+	if (engine != NULL)
+		printf("  engine      %s\n", engine);
+	if (because != NULL)
+		printf("  because     auto takes it for %s\n", because);
+}
+
+void
+regions_print(const struct plan *plan, const json_t *regions)
+{
+	size_t i;
+	json_t *o;
+
+	json_array_foreach(regions, i, o) print_region(o);
+	if (plan == NULL || plan->regions == NULL)
+		return;
+	printf("joined      %s\n", plan_rung_name(plan->regions->rung));
+	if (plan->regions->one_way_pairs > 0)
+		printf("one way     %" PRIu64
+		       " pairs have another SL back: replies under the SL of the request are not "
+		       "proven\n",
+		    plan->regions->one_way_pairs);
+}
