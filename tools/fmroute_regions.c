@@ -65,10 +65,14 @@ print_borders(const json_t *borders)
 
 	json_array_foreach(borders, i, b)
 	{
-		printf("  border      %lld cables to %s, %lld LIDs leave by them:\n%*s",
-		    (long long)json_integer_value(json_object_get(b, "cables")),
-		    json_string_value(json_object_get(b, "to")),
-		    (long long)json_integer_value(json_object_get(b, "lids")), MARGIN, "");
+		json_int_t n = json_integer_value(json_object_get(b, "cables"));
+		json_int_t lids = json_integer_value(json_object_get(b, "lids"));
+
+		printf("  border      %lld cable%s to %s", (long long)n, n == 1 ? "" : "s",
+		    json_string_value(json_object_get(b, "to")));
+		if (lids > 0)
+			printf(", by which %lld LIDs leave", (long long)lids);
+		printf(":\n%*s", MARGIN, "");
 		print_words(json_object_get(b, "switches"), " ");
 	}
 }
@@ -89,12 +93,12 @@ print_region(const json_t *o)
 {
 	const char *engine = json_string_value(json_object_get(o, "engine"));
 	const char *because = json_string_value(json_object_get(o, "because"));
+	json_int_t n_pieces = json_integer_value(json_object_get(o, "pieces"));
 
 	printf("region      %s\n", json_string_value(json_object_get(o, "region")));
-	printf("  size        %lld switches in %lld pieces, %lld hosts\n",
-	    (long long)json_integer_value(json_object_get(o, "n_switches")),
-	    (long long)json_integer_value(json_object_get(o, "pieces")),
-	    (long long)json_integer_value(json_object_get(o, "hosts")));
+	printf("  size        %lld switches in %lld piece%s, %lld hosts\n",
+	    (long long)json_integer_value(json_object_get(o, "n_switches")), (long long)n_pieces,
+	    n_pieces == 1 ? "" : "s", (long long)json_integer_value(json_object_get(o, "hosts")));
 	if (json_array_size(json_object_get(o, "switches")) > 0) {
 		printf("  switches    ");
 		print_words(json_object_get(o, "switches"), " ");
