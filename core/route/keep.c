@@ -263,13 +263,12 @@ copy_by_link(const struct fm_fabric *was, const struct fm_fabric *now, const str
 }
 
 static void
-copy_tables(const struct keeping *k, const struct fm_tables *from, struct fm_tables *to)
+copy_tables(const struct keeping *k, struct tables *fresh)
 {
 	const struct fm_fabric *now = &k->snap->fab;
+	const struct fm_tables *from = &k->prev->tables->t;
+	struct fm_tables *to = &fresh->t;
 	size_t n = (k->prev->top_lid < k->p->top_lid ? k->prev->top_lid : k->p->top_lid) + 1u;
-	uint32_t sl_rows = from->sl_shape == FM_SL_ZERO ? 0
-	    : from->sl_shape == FM_SL_BY_DLID		? 1
-							: now->n_switches;
 
 	if (from->order != NULL)
 		memcpy(to->order, from->order, n * sizeof(*from->order));
@@ -281,8 +280,8 @@ copy_tables(const struct keeping *k, const struct fm_tables *from, struct fm_tab
 		if (from->ar_max_groups > 0)
 			memcpy(to->ar_group[sw], from->ar_group[sw], n * sizeof(uint16_t));
 	}
-	for (uint32_t row = 0; row < sl_rows; row++)
-		memcpy(to->sl[row], from->sl[row], n);
+	if (from->sl_shape != FM_SL_ZERO)
+		tables_copy_sl(fresh, k->prev->tables, now->n_switches, n);
 	if (from->ar_max_groups > 0)
 		memcpy(to->ar_ports, from->ar_ports,
 		    (size_t)now->n_switches * (from->ar_max_groups + 1u) * 4 * sizeof(uint64_t));
@@ -323,7 +322,7 @@ change_tables(struct keeping *k, struct fm_error *err)
 	    k->r->tables, k->r->workers, &shape, traits, old->ar_max_groups, &fresh, err);
 	if (rc != 0)
 		return rc;
-	copy_tables(k, old, &fresh->t);
+	copy_tables(k, fresh);
 	for (size_t i = 0; i < k->dropped.n; i++)
 		drop_column(k, &fresh->t, k->dropped.item[i]);
 	for (size_t i = 0; i < k->joiners.n; i++) {

@@ -42,8 +42,8 @@ router_fini(struct router *r)
 
 /* What the engine wrote beside the rows must make sense before anyone indexes by it. */
 static int
-check_output(const struct router *r, const struct fm_engine *engine, const struct fm_tables *t,
-    struct fm_error *err)
+check_output(
+    const struct fm_engine *engine, const struct fm_tables *t, uint8_t n_vls, struct fm_error *err)
 {
 	if (!(engine->traits & FM_PROVIDES_SL) &&
 	    (t->sl_shape != FM_SL_ZERO || t->sl2vl_shape != FM_SL2VL_MODULO))
@@ -53,9 +53,9 @@ check_output(const struct router *r, const struct fm_engine *engine, const struc
 	    (unsigned)t->sl2vl_shape > FM_SL2VL_BY_IN_OUT)
 		return fm_fail(err, FM_E_BUG,
 		    "engine %s names an unknown shape of SL or SL2VL tables", engine->name);
-	if (t->n_vls_used < 1 || t->n_vls_used > r->n_vls)
+	if (t->n_vls_used < 1 || t->n_vls_used > n_vls)
 		return fm_fail(err, FM_E_RESOURCE, "engine %s uses %u VLs, %u are allowed",
-		    engine->name, t->n_vls_used, r->n_vls);
+		    engine->name, t->n_vls_used, n_vls);
 	return 0;
 }
 
@@ -76,27 +76,37 @@ check_groups(const struct router *r, const struct fm_engine *engine, const struc
 }
 
 static int
-call_engine(struct router *r, const struct fm_host *host, const struct fm_engine *engine,
-    const void *opts, const struct fm_fabric *fab, const struct fm_tables *prev,
+make_room(
+    struct router *r, const struct route_job *job, struct tables **out, struct fm_error *err)
+{
+	if (job->into != NULL)
+		return tables_over(job->into, job->rows, r->workers, job->fab, job->engine->traits,
+		    job->as_is, out, err);
+	return tables_new(
+	    r->tables, r->workers, job->fab, job->engine->traits, r->ar_max_groups, out, err);
+}
+
+static int
+call_engine(struct router *r, const struct fm_host *host, const struct route_job *job,
     struct tables **out, struct fm_error *err)
 {
-	struct fm_request req = { .size = sizeof(req), .n_vls = r->n_vls };
+	const struct fm_engine *engine = job->engine;
+	struct fm_request req = { .size = sizeof(req),
+		.flags = job->flags,
+		.n_vls = job->n_vls != 0 ? job->n_vls : r->n_vls };
 	struct tables *t;
 	int rc = 0;
 
 	if (engine->probe != NULL && !(engine->traits & FM_ROUTE_PROBES))
-		rc = engine->probe(host, fab, opts, err);
-	if (rc != 0)
+		rc = engine->probe(host, job->fab, job->opts, err);
+	if (rc != 0 || (rc = make_room(r, job, &t, err)) != 0)
 		return rc;
-	rc = tables_new(r->tables, r->workers, fab, engine->traits, r->ar_max_groups, &t, err);
-	if (rc != 0)
-		return rc;
-	req.prev = (engine->traits & FM_USES_PREV) ? prev : NULL;
-	rc = engine->route(host, fab, &req, opts, &t->t, err);
+	req.prev = (engine->traits & FM_USES_PREV) ? job->prev : NULL;
+	rc = engine->route(host, job->fab, &req, job->opts, &t->t, err);
 	if (rc == 0)
-		rc = check_output(r, engine, &t->t, err);
+		rc = check_output(engine, &t->t, req.n_vls, err);
 	if (rc == 0)
-		rc = check_groups(r, engine, fab, t, err);
+		rc = check_groups(r, engine, job->fab, t, err);
 	if (rc != 0) {
 		tables_put(t);
 		return rc;
@@ -126,21 +136,33 @@ tell_time(const struct router *r, const char *name, int64_t limit_ms, int rc, st
 }
 
 int
-route_once(struct router *r, const struct fm_engine *engine, const void *opts,
-    const struct fm_fabric *fab, const struct fm_tables *prev, int64_t time_limit_ms,
-    struct tables **out, struct fm_error *err)
+route_run(struct router *r, const struct route_job *job, struct tables **out, struct fm_error *err)
 {
 	struct fm_error why = { .kind = FM_E_BUG, .msg = "the engine failed without a reason" };
 	const struct fm_host *host = route_host_begin(r->host,
 	    &(struct route_call){ .budget_bytes = r->scratch_budget_bytes,
 		.fail_at = r->scratch_fail_at,
-		.time_limit_ms = time_limit_ms,
-		.name = engine->name });
-	int rc = call_engine(r, host, engine, opts, fab, prev, out, &why);
+		.time_limit_ms = job->time_limit_ms,
+		.name = job->engine->name });
+	int rc = call_engine(r, host, job, out, &why);
 
-	rc = tell_time(r, engine->name, time_limit_ms, rc, &why);
+	rc = tell_time(r, job->engine->name, job->time_limit_ms, rc, &why);
 	route_host_end(r->host);
 	if (rc != 0 && err != NULL)
 		*err = why;
 	return rc;
+}
+
+int
+route_once(struct router *r, const struct fm_engine *engine, const void *opts,
+    const struct fm_fabric *fab, const struct fm_tables *prev, int64_t time_limit_ms,
+    struct tables **out, struct fm_error *err)
+{
+	return route_run(r,
+	    &(struct route_job){ .engine = engine,
+		.opts = opts,
+		.fab = fab,
+		.prev = prev,
+		.time_limit_ms = time_limit_ms },
+	    out, err);
 }

@@ -5,7 +5,7 @@
  * handed out again when it is large
  * enough and not more than twice too large.  SL and SL2VL arrays, which most
  * engines do not have, are plain mappings that live and die with the tables;
- * untouched pages of them cost nothing.
+ * untouched pages of them cost nothing, and so switches may share rows of SLs.
  *
  * tables_new: a memset of switches x LIDs bytes, spread over the workers; for
  * an engine that writes whole rows, of the entries behind max_lid alone.
@@ -230,8 +230,27 @@ free_tables(struct tables *t)
 	m->ar_group = NULL;
 	m->order = NULL;
 	m->sl_rows = m->ar_rows = NULL;
-	give_back(t->home, m);
+	if (t->home != NULL)
+		give_back(t->home, m);
+	else
+		free(m); /* the rows are those of others */
 	free(t);
+}
+
+/* The arrays that traits announce beside the LFT. */
+static int
+add_arrays(struct tables *t, const struct fm_fabric *fab, uint32_t traits, uint16_t ar_max_groups,
+    struct fm_error *err)
+{
+	int rc = 0;
+
+	if (traits & FM_PROVIDES_SL)
+		rc = add_sl(t, fab, err);
+	if (rc == 0 && (traits & FM_PROVIDES_AR) && ar_max_groups > 0)
+		rc = add_ar(t, fab, ar_max_groups, err);
+	if (rc == 0 && (traits & FM_PROVIDES_ORDER))
+		rc = add_order(t, err);
+	return rc;
 }
 
 int
@@ -260,12 +279,8 @@ tables_new(struct table_pool *pool, struct fm_pool *workers, const struct fm_fab
 	for (uint32_t i = 0; rc == 0 && i < n; i++)
 		t->mem->lft[i] = t->mem->at + i * stride;
 	t->t.lft = t->mem->lft;
-	if (rc == 0 && (traits & FM_PROVIDES_SL))
-		rc = add_sl(t, fab, err);
-	if (rc == 0 && (traits & FM_PROVIDES_AR) && ar_max_groups > 0)
-		rc = add_ar(t, fab, ar_max_groups, err);
-	if (rc == 0 && (traits & FM_PROVIDES_ORDER))
-		rc = add_order(t, err);
+	if (rc == 0)
+		rc = add_arrays(t, fab, traits, ar_max_groups, err);
 	if (rc != 0) {
 		free_tables(t);
 		return rc;
@@ -276,18 +291,65 @@ tables_new(struct table_pool *pool, struct fm_pool *workers, const struct fm_fab
 	return 0;
 }
 
-struct tables *
-tables_get(struct tables *t)
+int
+tables_over(struct tables *of, const fm_sw *rows, struct fm_pool *workers,
+    const struct fm_fabric *fab, uint32_t traits, bool as_is, struct tables **out,
+    struct fm_error *err)
 {
-	atomic_fetch_add(&t->refs, 1);
-	return t;
+	size_t stride = of->t.lft_stride;
+	size_t from = (traits & FM_WRITES_WHOLE_ROWS) != 0 ? (size_t)fab->max_lid + 1 : 0;
+	struct tables *t = calloc(1, sizeof(*t));
+	int rc;
+
+	if (t == NULL || (t->mem = calloc(1, sizeof(*t->mem))) == NULL ||
+	    (t->mem->lft = calloc(fab->n_switches + 1, sizeof(*t->mem->lft))) == NULL) {
+		if (t != NULL)
+			free(t->mem);
+		free(t);
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for table rows");
+	}
+	atomic_init(&t->refs, 1);
+	t->t.size = sizeof(t->t);
+	t->t.lft_stride = stride;
+	t->t.n_vls_used = 1;
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		t->mem->lft[sw] = of->t.lft[rows[sw]];
+	t->t.lft = t->mem->lft;
+	rc = add_arrays(t, fab, traits, 0, err);
+	if (rc != 0) {
+		free_tables(t);
+		return rc;
+	}
+	if (!as_is)
+		fm_pool_for(workers, fab->n_switches, fill_row,
+		    &(struct fill){ .lft = t->t.lft, .from = from, .stride = stride });
+	*out = t;
+	return 0;
+}
+
+/* ----------------------------------------------------------- rows of SLs */
+
+void
+tables_share_sl(struct tables *t, const fm_sw *row_of, uint32_t n_switches)
+{
+	for (fm_sw sw = 0; sw < n_switches; sw++)
+		t->mem->sl[sw] = (uint8_t *)t->mem->sl_rows + row_of[sw] * t->t.lft_stride;
 }
 
 void
-tables_put(struct tables *t)
+tables_copy_sl(struct tables *to, const struct tables *from, uint32_t n_switches, size_t n)
 {
-	if (t != NULL && atomic_fetch_sub(&t->refs, 1) == 1)
-		free_tables(t);
+	const uint8_t *base = from->mem->sl_rows;
+
+	for (fm_sw sw = 0; sw < n_switches; sw++) {
+		size_t row = (size_t)(from->t.sl[sw] - base) / from->t.lft_stride;
+
+		to->mem->sl[sw] = (uint8_t *)to->mem->sl_rows + row * to->t.lft_stride;
+		if (row == sw)
+			memcpy(to->mem->sl[sw], from->t.sl[sw], n);
+		if (from->t.sl_shape == FM_SL_BY_DLID)
+			break;
+	}
 }
 
 uint8_t

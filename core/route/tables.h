@@ -44,8 +44,21 @@ struct tables {
  * ar_max_groups 0 = no adaptive routing wanted. */
 int tables_new(struct table_pool *pool, struct fm_pool *workers, const struct fm_fabric *fab,
     uint32_t traits, uint16_t ar_max_groups, struct tables **out, struct fm_error *err);
+/* The same for a fabric that is a part of another: switch i's row is row rows[i] of
+ * `of`, which must outlive these.  as_is: what the rows hold stays. */
+int tables_over(struct tables *of, const fm_sw *rows, struct fm_pool *workers,
+    const struct fm_fabric *fab, uint32_t traits, bool as_is, struct tables **out,
+    struct fm_error *err);
 struct tables *tables_get(struct tables *t);
 void tables_put(struct tables *t); /* NULL is fine */
+
+/* Switches may share a row of SLs: from now on switch i has that of row_of[i], which is
+ * the lowest of those that share it.  Rows that nobody has cost nothing. */
+void tables_share_sl(struct tables *t, const fm_sw *row_of /* [n_switches] */, uint32_t n_switches);
+/* SLs of the first n LIDs, shared as in `from`.  Both of a fabric of n_switches, with
+ * FM_PROVIDES_SL. */
+void tables_copy_sl(
+    struct tables *to, const struct tables *from, uint32_t n_switches, size_t n);
 
 /* The ports of group number group of a switch: [4] words, bit p is port p. */
 static inline const uint64_t *
