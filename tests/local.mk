@@ -83,6 +83,7 @@ if HAVE_CHECK
 # Check programs, a line each: a program has one source, its own name with .c.
 UNIT_TESTS = \
 	tests/engine/check_alternatives \
+	tests/engine/check_compose \
 	tests/engine/check_dragonfly \
 	tests/engine/check_engines \
 	tests/engine/check_fattree \
@@ -144,6 +145,7 @@ include tests/modules/local.mk
 endif
 EXTRA_DIST += \
 	tests/run.h \
+	tests/engine/composed.h \
 	tests/engine/oracle.h \
 	tests/engine/routed.h \
 	tests/sweep/rig.h \

@@ -13,3 +13,4 @@ CORE_SOURCES += \
 	core/conf/readfile.c core/conf/readfile.h core/conf/regions.c core/conf/regions.h \
 	core/conf/regions_json.c core/conf/regions_json.h \
 	core/conf/suggest.c core/conf/suggest.h
+	core/conf/readfile.c core/conf/readfile.h core/conf/regions.c core/conf/regions.h core/conf/suggest.c core/conf/suggest.h

@@ -365,6 +365,7 @@ settle(struct keeping *k, const struct plan_request *q, bool *serve, struct fm_e
 			return fm_fail(err, FM_E_RESOURCE, "out of memory while routing");
 	memcpy(k->p->engine, k->prev->engine, sizeof(k->p->engine));
 	k->p->because = k->prev->because;
+	k->p->forward_only = k->prev->forward_only;
 	k->p->regions = plan_regions_get(k->prev->regions);
 	memcpy(
 	    k->p->adaptive_given_up, k->prev->adaptive_given_up, sizeof(k->p->adaptive_given_up));

@@ -3,11 +3,23 @@
 CORE_SOURCES += \
 	core/route/auto.c core/route/auto.h \
 	core/route/adaptive.c core/route/adaptive.h \
+	core/route/compose.c core/route/compose.h \
+	core/route/compose_engines.c \
+	core/route/compose_gateways.c \
+	core/route/compose_internal.h \
+	core/route/compose_islands.c \
+	core/route/compose_merge.c \
+	core/route/compose_order.c \
+	core/route/compose_pieces.c \
+	core/route/compose_planes.c \
+	core/route/compose_sls.c \
+	core/route/compose_view.c \
 	core/route/fallback.c core/route/fallback.h \
 	core/route/host.c core/route/host.h \
 	core/route/keep.c core/route/keep.h \
 	core/route/metrics.c core/route/metrics.h core/route/metrics_ebb.c \
 	core/route/metrics_internal.h core/route/metrics_shift.c core/route/metrics_walk.c \
+	core/route/ordered.c core/route/ordered.h \
 	core/route/plan.c core/route/plan.h core/route/plan_file.c core/route/plan_file.h \
 	core/route/router.c \
 	core/route/snapshot.c core/route/snapshot.h \

@@ -27,8 +27,8 @@ struct ordered_graph {
 
 /* The ways to one target. */
 struct ordered_ways {
-	uint16_t *rank; /* [n] steps to the target, ORDERED_NO_RANK: no legal way */
-	uint8_t *down;	/* [n] 1 = goes down all the way; the target too */
+	uint16_t *rank;	 /* [n] steps to the target, ORDERED_NO_RANK: no legal way */
+	uint8_t *down;	 /* [n] 1 = goes down all the way; the target too */
 	uint32_t *queue; /* [n] scratch */
 };
 
@@ -40,8 +40,8 @@ void ordered_find(const struct ordered_graph *g, uint32_t target, struct ordered
 
 /* Is v a right next step of u? */
 static inline bool
-ordered_is_step(
-    const struct ordered_graph *g, const uint16_t *rank, const uint8_t *down, uint32_t u, uint32_t v)
+ordered_is_step(const struct ordered_graph *g, const uint16_t *rank, const uint8_t *down,
+    uint32_t u, uint32_t v)
 {
 	if (rank[v] >= rank[u])
 		return false;

@@ -2,6 +2,7 @@
 /*
  * Keeping, else the chain: each entry is bound, routed and verified; the first
  * whose tables are safe makes the plan, the others leave their reason behind.
+ * Where there are regions they are composed, each by its own chain (compose.h).
  * Cost: that of the entries tried, and one verification each.
  */
 #include "core/route/plan.h"
@@ -12,14 +13,16 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/conf/regions.h"
 #include "core/route/adaptive.h"
+#include "core/route/compose.h"
 #include "core/route/fallback.h"
 #include "core/route/keep.h"
 #include "lib/error.h"
 #include "lib/log.h"
 
-static double
-now_ms(void)
+double
+plan_now_ms(void)
 {
 	struct timespec ts;
 
@@ -61,11 +64,11 @@ route_entry(struct router *r, struct plan *p, const struct chain_entry *e, const
 
 	fm_arena_init(&mem, SIZE_MAX);
 	rc = options_bind(e->engine, e->values, p->snap, &mem, &opts, why);
-	start = now_ms();
+	start = plan_now_ms();
 	if (rc == 0)
 		rc = route_once(r, e->engine, opts, &p->snap->fab, prev_of(prev, e, p->snap),
 		    e->time_limit_ms, out, why);
-	p->route_ms = now_ms() - start;
+	p->route_ms = plan_now_ms() - start;
 	fm_arena_fini(&mem);
 	return rc;
 }
@@ -99,7 +102,7 @@ judge(struct router *r, struct plan *p, const struct chain_entry *e, struct tabl
     bool allow_credit_loops, struct fm_error *err)
 {
 	struct verify_request req = { .n_vls = r->n_vls, .sl_model = r->sl_model };
-	double start = now_ms();
+	double start = plan_now_ms();
 	int rc = verify_tables(p->snap, &t->t, &req, r->workers, &p->verdict, err);
 
 	p->adaptive_given_up[0] = '\0';
@@ -110,7 +113,7 @@ judge(struct router *r, struct plan *p, const struct chain_entry *e, struct tabl
 		adaptive_drop(t);
 		rc = verify_tables(p->snap, &t->t, &req, r->workers, &p->verdict, err);
 	}
-	p->verify_ms = now_ms() - start;
+	p->verify_ms = plan_now_ms() - start;
 	return rc;
 }
 
@@ -162,16 +165,18 @@ static int
 try_to_keep(struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
 {
 	struct verify_request req = { .n_vls = r->n_vls, .sl_model = r->sl_model };
-	double start = now_ms();
+	double start = plan_now_ms();
 	struct plan *p;
 	int rc = plan_keep(r, q, &p, err);
 
 	if (rc != 0 || p == NULL)
 		return rc;
-	p->route_ms = now_ms() - start;
-	start = now_ms();
+	if (p->forward_only)
+		req.sl_model = VERIFY_FORWARD;
+	p->route_ms = plan_now_ms() - start;
+	start = plan_now_ms();
 	rc = verify_tables(p->snap, &p->tables->t, &req, r->workers, &p->verdict, err);
-	p->verify_ms = now_ms() - start;
+	p->verify_ms = plan_now_ms() - start;
 	if (rc == 0 && verdict_is_safe(&p->verdict, q->chain->allow_credit_loops) &&
 	    p->verdict.unreachable_pairs <= q->prev->verdict.unreachable_pairs) {
 		*out = p;
@@ -185,13 +190,17 @@ static int
 route_anew(struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
 {
 	struct plan *p = plan_new(q->snap, err);
-	int rc;
+	const struct chain *chain = q->chain;
+	int rc = 0;
 
 	if (p == NULL)
 		return FM_E_RESOURCE;
 	p->graph = snapshot_get(q->snap);
 	p->top_lid = q->snap->fab.max_lid;
-	rc = try_chain(r, p, q->chain, q->prev, err);
+	if (q->regions != NULL && q->regions->n_regions > 1)
+		rc = compose(r, q, p, &chain, err);
+	if (rc == 0 && p->tables == NULL)
+		rc = try_chain(r, p, chain, q->prev, err);
 	if (rc != 0) {
 		plan_put(p);
 		return rc;

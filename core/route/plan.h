@@ -72,7 +72,7 @@ struct plan_region {
 	char engine[64];     /* the entry that routed it; "" : it has no switches, or PLAN_WHOLE */
 	const char *because; /* why `auto` took it; NULL: it was named */
 	uint32_t n_switches, n_pieces;
-	FM_VEC(struct plan_refusal) refused; /* entries of its chain */
+	FM_VEC(struct plan_refusal) refused;  /* entries of its chain */
 	FM_VEC(struct plan_gateway) gateways; /* by switch and port */
 };
 
@@ -97,6 +97,7 @@ struct plan {
 	struct snapshot *graph; /* the switches and cables that an engine made the tables for */
 	struct tables *tables;
 	bool kept;	   /* no engine ran for this plan */
+	bool forward_only; /* free of credit loops by VERIFY_FORWARD only: replies are not proven */
 	uint16_t top_lid;  /* highest LID with entries, at least snap's max_lid */
 	uint32_t n_joined; /* ends on columns of others since an engine ran */
 	FM_VEC(struct plan_absent) absent;
@@ -123,6 +124,7 @@ struct router {
 	enum verify_sl_model sl_model;
 	uint16_t ar_max_groups;	  /* adaptive routing groups a switch may have; 0 = not wanted */
 	uint64_t scratch_fail_at; /* tests: the n-th scratch allocation fails; 0 = never */
+	unsigned skip_rungs;	  /* tests: bit i: enum plan_rung i is not tried */
 };
 
 /* n_workers 0 = one per CPU.  n_vls starts at 8, the rest at 0. */
@@ -136,7 +138,8 @@ struct plan_request {
 	const struct chain *chain;
 	/* NULL: one region, by chain.  Else region 0's chain is `chain` (core/conf/regions.h) */
 	const struct region_set *regions;
-	struct plan *prev; /* the last plan, or NULL */
+	const uint16_t *sw_region; /* [n_switches] NULL: as regions says */
+	struct plan *prev;	   /* the last plan, or NULL */
 	bool anew;	   /* prev's tables are not to be kept: another chain, other options */
 	int64_t now_ms;	   /* of any steady clock */
 	int64_t linger_ms; /* how long entries of an absent LID stay */
@@ -151,6 +154,9 @@ int plan_make(
 struct plan *plan_new(struct snapshot *snap, struct fm_error *err);
 struct plan *plan_get(struct plan *p);
 void plan_put(struct plan *p);
+
+/* A steady clock. */
+double plan_now_ms(void);
 
 /* One engine call on one fabric, without the chain. */
 struct route_job {

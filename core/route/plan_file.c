@@ -19,7 +19,7 @@
 #include "lib/error.h"
 #include "lib/log.h"
 
-#define MAGIC "fmdplan1"
+#define MAGIC "fmdplan2"
 #define MAGIC_BYTES 8
 
 struct plan_file_head {
@@ -28,7 +28,7 @@ struct plan_file_head {
 	uint64_t n_bytes, chain_mark, graph_mark, unreachable_pairs;
 	uint32_t n_switches, n_joined, n_refused;
 	uint16_t top_lid;
-	uint8_t sl_shape, sl2vl_shape, n_vls_used;
+	uint8_t sl_shape, sl2vl_shape, n_vls_used, forward_only;
 	char engine[64];
 };
 #define SUM_FROM (offsetof(struct plan_file_head, sum) + sizeof(uint64_t))
@@ -66,7 +66,8 @@ mark_graph(const struct fm_fabric *fab)
 
 struct cursor {
 	uint8_t *at, *end;
-	bool out; /* copy into the bytes, else from them */
+	bool out;      /* copy into the bytes, else from them */
+	fm_sw *sl_row; /* [n_switches] whose row of SLs each has, where these differ by switch */
 };
 
 /* False: the bytes end here. */
@@ -99,6 +100,23 @@ sl2vl_parts(struct cursor *c, const struct fm_fabric *fab, const struct fm_table
 	return true;
 }
 
+/* The SLs of sw: the GUID of the switch whose row it has, and the row if that is its own. */
+static bool
+sl_parts(
+    struct cursor *c, const struct snapshot *snap, const struct fm_tables *t, size_t row, fm_sw sw)
+{
+	uint64_t guid = 0;
+
+	if (t->sl_shape != FM_SL_BY_SW_DLID)
+		return true;
+	if (c->out)
+		guid = snap->fab.sw_guid[c->sl_row[sw]];
+	if (!part(c, &guid, sizeof(guid)))
+		return false;
+	c->sl_row[sw] = fm_hash_find(&snap->sw_by_guid, guid);
+	return c->sl_row[sw] != FM_HASH_NONE && (c->sl_row[sw] != sw || part(c, t->sl[sw], row));
+}
+
 static bool
 switch_parts(
     struct cursor *c, const struct snapshot *snap, const struct fm_tables *t, size_t row, fm_sw sw)
@@ -108,8 +126,7 @@ switch_parts(
 	if (!part(c, &guid, sizeof(guid)))
 		return false;
 	sw = fm_hash_find(&snap->sw_by_guid, guid); /* read: another than the sw-th here */
-	return sw != FM_HASH_NONE && part(c, t->lft[sw], row) &&
-	    (t->sl_shape != FM_SL_BY_SW_DLID || part(c, t->sl[sw], row)) &&
+	return sw != FM_HASH_NONE && part(c, t->lft[sw], row) && sl_parts(c, snap, t, row, sw) &&
 	    sl2vl_parts(c, &snap->fab, t, sw);
 }
 
@@ -143,7 +160,7 @@ max_bytes(const struct plan_file_head *h, const struct fm_fabric *fab)
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
 		size_t n_ports = fab->sw_n_ports[sw] + 1u;
 
-		n += sizeof(uint64_t) + 2 * ((size_t)h->top_lid + 1);
+		n += 2 * (sizeof(uint64_t) + (size_t)h->top_lid + 1);
 		if (h->sl2vl_shape != FM_SL2VL_MODULO)
 			n += n_ports * n_ports * 16;
 	}
@@ -180,19 +197,22 @@ head_of(const struct plan *p, uint64_t chain_mark)
 	h.sl_shape = (uint8_t)t->sl_shape;
 	h.sl2vl_shape = (uint8_t)t->sl2vl_shape;
 	h.n_vls_used = t->n_vls_used;
+	h.forward_only = p->forward_only;
 	memcpy(h.engine, p->engine, sizeof(h.engine));
 	return h;
 }
 
 static bool
-fill(uint8_t *bytes, size_t room, const struct plan *p, struct plan_file_head *h)
+fill(uint8_t *bytes, size_t room, const struct plan *p, fm_sw *sl_row, struct plan_file_head *h)
 {
 	size_t at = sizeof(*h), n_lids = lids_bytes(p->top_lid);
-	struct cursor c = { .end = bytes + room, .out = true };
+	struct cursor c = { .end = bytes + room, .out = true, .sl_row = sl_row };
 
 	memset(bytes, 0, at + n_lids);
 	mark_lids(p, (uint64_t *)(void *)(bytes + at));
 	c.at = bytes + at + n_lids;
+	if (p->tables->t.sl_shape == FM_SL_BY_SW_DLID)
+		tables_sl_rows(p->tables, p->snap->fab.n_switches, sl_row);
 	if (!part(&c, p->refused.item, p->refused.n * sizeof(struct plan_refusal)) ||
 	    !table_parts(&c, p->snap, &p->tables->t, p->top_lid))
 		return false;
@@ -234,6 +254,7 @@ plan_file_save(const char *path, const struct plan *p, uint64_t chain_mark, stru
 {
 	struct plan_file_head h;
 	uint8_t *bytes;
+	fm_sw *sl_row;
 	size_t room;
 	int rc;
 
@@ -244,12 +265,15 @@ plan_file_save(const char *path, const struct plan *p, uint64_t chain_mark, stru
 	h = head_of(p, chain_mark);
 	room = max_bytes(&h, &p->snap->fab);
 	bytes = malloc(room);
-	if (bytes == NULL)
-		return fm_fail(err, FM_E_RESOURCE, "out of memory to keep the tables");
-	rc = fill(bytes, room, p, &h)
-	    ? write_file(path, bytes, h.n_bytes, err)
-	    : fm_fail(err, FM_E_BUG, "the tables do not fit the room made for them");
+	sl_row = malloc((h.n_switches + 1) * sizeof(*sl_row));
+	if (bytes == NULL || sl_row == NULL)
+		rc = fm_fail(err, FM_E_RESOURCE, "out of memory to keep the tables");
+	else if (fill(bytes, room, p, sl_row, &h))
+		rc = write_file(path, bytes, h.n_bytes, err);
+	else
+		rc = fm_fail(err, FM_E_BUG, "the tables do not fit the room made for them");
 	free(bytes);
+	free(sl_row);
 	return rc;
 }
 
@@ -305,7 +329,13 @@ take_tables(const struct plan_file_head *h, struct cursor *c, struct router *r, 
 	t->sl_shape = (enum fm_sl_shape)h->sl_shape;
 	t->sl2vl_shape = (enum fm_sl2vl_shape)h->sl2vl_shape;
 	t->n_vls_used = h->n_vls_used;
+	c->sl_row = calloc(shape.n_switches + 1, sizeof(*c->sl_row));
+	if (c->sl_row == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for kept tables");
 	*good = table_parts(c, p->snap, t, h->top_lid) && c->at == c->end;
+	if (*good && t->sl_shape == FM_SL_BY_SW_DLID)
+		tables_share_sl(p->tables, c->sl_row, shape.n_switches);
+	free(c->sl_row);
 	return 0;
 }
 
@@ -344,6 +374,7 @@ take_plan(uint8_t *bytes, size_t n, struct router *r, struct plan *p, int64_t no
 	p->graph = snapshot_get(p->snap);
 	p->top_lid = h.top_lid;
 	p->n_joined = h.n_joined;
+	p->forward_only = h.forward_only != 0;
 	p->verdict.unreachable_pairs = h.unreachable_pairs;
 	memcpy(p->engine, h.engine, sizeof(p->engine) - 1);
 	for (uint32_t lid = 1; lid <= h.top_lid; lid++) {

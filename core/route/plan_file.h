@@ -11,8 +11,11 @@
  *	lids     a bit per LID that has entries
  *	refused  struct plan_refusal, n_refused of them
  *	sl       a row, where the SL depends on the DLID alone
- *	switches each: GUID, row of the LFT, row of SLs (where they depend on the
- *	         switch), rows of SL2VL (by ports or by link, in order of ports)
+ *	switches each: GUID, row of the LFT, row of SLs where they depend on the
+ *	         switch (the GUID of the switch it shares it with, the row itself if it
+ *	         is its own), rows of SL2VL (by ports or by link, in order of ports)
+ *
+ * What became of regions is not in it: only an engine call tells that again.
  */
 #ifndef CORE_ROUTE_PLAN_FILE_H
 #define CORE_ROUTE_PLAN_FILE_H

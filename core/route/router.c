@@ -76,8 +76,7 @@ check_groups(const struct router *r, const struct fm_engine *engine, const struc
 }
 
 static int
-make_room(
-    struct router *r, const struct route_job *job, struct tables **out, struct fm_error *err)
+make_room(struct router *r, const struct route_job *job, struct tables **out, struct fm_error *err)
 {
 	if (job->into != NULL)
 		return tables_over(job->into, job->rows, r->workers, job->fab, job->engine->traits,

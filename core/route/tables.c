@@ -327,6 +327,20 @@ tables_over(struct tables *of, const fm_sw *rows, struct fm_pool *workers,
 	return 0;
 }
 
+struct tables *
+tables_get(struct tables *t)
+{
+	atomic_fetch_add(&t->refs, 1);
+	return t;
+}
+
+void
+tables_put(struct tables *t)
+{
+	if (t != NULL && atomic_fetch_sub(&t->refs, 1) == 1)
+		free_tables(t);
+}
+
 /* ----------------------------------------------------------- rows of SLs */
 
 void
@@ -337,18 +351,27 @@ tables_share_sl(struct tables *t, const fm_sw *row_of, uint32_t n_switches)
 }
 
 void
+tables_sl_rows(const struct tables *t, uint32_t n_switches, fm_sw *row_of)
+{
+	const uint8_t *base = t->mem->sl_rows;
+
+	for (fm_sw sw = 0; sw < n_switches; sw++)
+		row_of[sw] = (fm_sw)((size_t)(t->mem->sl[sw] - base) / t->t.lft_stride);
+}
+
+void
 tables_copy_sl(struct tables *to, const struct tables *from, uint32_t n_switches, size_t n)
 {
 	const uint8_t *base = from->mem->sl_rows;
 
 	for (fm_sw sw = 0; sw < n_switches; sw++) {
-		size_t row = (size_t)(from->t.sl[sw] - base) / from->t.lft_stride;
+		size_t row = (size_t)(from->mem->sl[sw] - base) / from->t.lft_stride;
 
 		to->mem->sl[sw] = (uint8_t *)to->mem->sl_rows + row * to->t.lft_stride;
 		if (row == sw)
-			memcpy(to->mem->sl[sw], from->t.sl[sw], n);
-		if (from->t.sl_shape == FM_SL_BY_DLID)
-			break;
+			memcpy(to->mem->sl[sw], from->mem->sl[sw], n);
+		if (from->t.sl_shape != FM_SL_BY_SW_DLID)
+			break; /* the other rows hold nothing */
 	}
 }
 

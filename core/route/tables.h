@@ -52,13 +52,14 @@ int tables_over(struct tables *of, const fm_sw *rows, struct fm_pool *workers,
 struct tables *tables_get(struct tables *t);
 void tables_put(struct tables *t); /* NULL is fine */
 
-/* Switches may share a row of SLs: from now on switch i has that of row_of[i], which is
- * the lowest of those that share it.  Rows that nobody has cost nothing. */
+/* Switches may share a row of SLs: from now on switch i has that of row_of[i], which has
+ * its own (row_of[row_of[i]] == row_of[i]).  Rows that nobody has cost nothing. */
 void tables_share_sl(struct tables *t, const fm_sw *row_of /* [n_switches] */, uint32_t n_switches);
+/* The same the other way: whose row has each? */
+void tables_sl_rows(const struct tables *t, uint32_t n_switches, fm_sw *row_of /* [n_switches] */);
 /* SLs of the first n LIDs, shared as in `from`.  Both of a fabric of n_switches, with
  * FM_PROVIDES_SL. */
-void tables_copy_sl(
-    struct tables *to, const struct tables *from, uint32_t n_switches, size_t n);
+void tables_copy_sl(struct tables *to, const struct tables *from, uint32_t n_switches, size_t n);
 
 /* The ports of group number group of a switch: [4] words, bit p is port p. */
 static inline const uint64_t *

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The rungs, and the chains of the regions between them.
+ *
+ *	flat		one plane; fat trees cut anywhere along their levels pass
+ *	islands		one VL and one SL more, where one part touches all others
+ *	phases		two planes, safe as long as replies have SLs of their own
+ *
+ * The first that verifies is taken.  A region whose engine refuses, leaves holes or
+ * has a credit loop by itself goes on to the next entry of its chain, and the rungs
+ * are climbed anew; so does, where no rung has enough SLs or VLs, the region whose
+ * engine takes the most.  In the end one engine routes the whole.
+ *
+ * Replies: CM and GMPs answer under the SL of the request.  Flat and islands are
+ * judged both ways; phases only forward, unless replies = require.
+ */
+#include "core/route/compose.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/route/compose_internal.h"
+#include "lib/log.h"
+
+enum outcome { OUT_TAKEN, OUT_BLAMED, OUT_FAILED };
+
+/* -------------------------------------------------------------- refusals */
+
+static int
+refuse_rung(struct composer *c, enum plan_rung rung, const char *reason, struct fm_error *err)
+{
+	struct plan_refusal r = { .by_auto = false };
+
+	snprintf(r.engine, sizeof(r.engine), "%s", plan_rung_name(rung));
+	snprintf(r.reason, sizeof(r.reason), "%s", reason);
+	log_debug("route", "regions cannot be joined %s: %s", r.engine, r.reason);
+	return fm_vec_push(&c->p->refused, r) ? 0 : compose_no_memory(err);
+}
+
+/* The region's engine is refused; *left false: it was the last. */
+static int
+advance(struct composer *c, uint32_t region, const char *reason, bool *left, struct fm_error *err)
+{
+	struct plan_region *said = &c->p->regions->region[region];
+	struct plan_refusal r = { .by_auto = false };
+	struct chain_entry e;
+
+	*left = compose_entry(c, region, &e);
+	snprintf(r.engine, sizeof(r.engine), "%s", *left ? e.name : "");
+	snprintf(r.reason, sizeof(r.reason), "%s", reason);
+	r.by_auto = *left && e.because != NULL;
+	log_debug("route", "region %s: %s is refused: %s", said->name, r.engine, r.reason);
+	if (!fm_vec_push(&said->refused, r))
+		return compose_no_memory(err);
+	compose_forget_region(c, region);
+	c->region[region].at++;
+	*left = *left && compose_entry(c, region, &e);
+	return 0;
+}
+
+/* ------------------------------------------------------------- one rung */
+
+static enum verify_sl_model
+model_for(const struct composer *c, enum plan_rung rung)
+{
+	if (c->set->replies == REPLIES_IGNORE)
+		return VERIFY_FORWARD;
+	if (c->set->replies == REPLIES_PREFER && rung == PLAN_PHASES)
+		return VERIFY_FORWARD;
+	return c->r->sl_model;
+}
+
+/* A piece that is not safe by itself: its region's engine is to blame. */
+static int
+find_culprit(struct composer *c, enum plan_rung rung, struct fm_error *err)
+{
+	bool allow = c->q->chain->allow_credit_loops;
+
+	for (uint32_t x = 0; x < c->n_pieces; x++) {
+		struct piece *p = &c->piece[x];
+		struct chain_entry e;
+		struct verdict v;
+		int rc;
+
+		if (p->n == 1 || !compose_entry(c, p->region, &e))
+			continue;
+		rc = compose_judge_piece(c, x, model_for(c, rung), &v, err);
+		if (rc != 0)
+			return rc;
+		if (verdict_is_safe(&v, allow))
+			continue;
+		c->blamed = p->region;
+		snprintf(c->blame, sizeof(c->blame), "%s%s",
+		    (e.engine->traits & FM_PROMISES_NO_CREDIT_LOOPS) &&
+			    v.fault == VERIFY_CREDIT_LOOP
+			? "the engine promises no credit loops and made one (its bug): "
+			: "",
+		    v.witness);
+		return 0;
+	}
+	return 0;
+}
+
+static int
+judge(struct composer *c, enum plan_rung rung, bool *safe, struct fm_error *err)
+{
+	struct verify_request req = { .n_vls = c->r->n_vls, .sl_model = model_for(c, rung) };
+	double start = plan_now_ms();
+	int rc = verify_tables(c->snap, &c->tables->t, &req, c->r->workers, &c->p->verdict, err);
+
+	c->p->verify_ms += plan_now_ms() - start;
+	*safe = rc == 0 && verdict_is_safe(&c->p->verdict, c->q->chain->allow_credit_loops);
+	return rc;
+}
+
+/* Route, merge and judge; who is in the way is in c->blamed. */
+static int
+climb(struct composer *c, enum plan_rung rung, enum outcome *outcome, struct fm_error *err)
+{
+	char reason[512];
+	bool good;
+	int rc = compose_route(c, err);
+
+	*outcome = OUT_BLAMED;
+	if (rc != 0 || c->blamed != FM_NONE)
+		return rc;
+	rc = compose_merge(c, &good, reason, sizeof(reason), err);
+	if (rc == 0 && good) {
+		rc = judge(c, rung, &good, err);
+		snprintf(reason, sizeof(reason), "%s", c->p->verdict.witness);
+		if (rc == 0 && !good && !c->islands)
+			rc = find_culprit(c, rung, err);
+	}
+	if (rc != 0 || c->blamed != FM_NONE)
+		return rc;
+	*outcome = good ? OUT_TAKEN : OUT_FAILED;
+	return good ? 0 : refuse_rung(c, rung, reason, err);
+}
+
+static int
+need_tables(struct composer *c, struct fm_error *err)
+{
+	if (c->tables != NULL)
+		return 0;
+	return tables_new(c->r->tables, c->r->workers, c->fab, FM_PROVIDES_LFT | FM_PROVIDES_SL, 0,
+	    &c->tables, err);
+}
+
+static int
+try_rung(struct composer *c, enum plan_rung rung, enum outcome *outcome, struct fm_error *err)
+{
+	bool islands = rung == PLAN_ISLANDS;
+	int rc;
+
+	*outcome = OUT_FAILED;
+	if (c->r->skip_rungs >> rung & 1)
+		return 0;
+	if (islands && (c->core = compose_find_core(c)) == FM_NONE)
+		return refuse_rung(c, rung,
+		    "there is no part, with an engine of a single VL, that all others touch and "
+		    "none touches another",
+		    err);
+	if (islands != c->islands)
+		compose_swap(c);
+	c->islands = islands;
+	c->phases = rung == PLAN_PHASES;
+	rc = need_tables(c, err);
+	return rc != 0 ? rc : climb(c, rung, outcome, err);
+}
+
+/* ---------------------------------------------------------- all the rungs */
+
+/* The region to go on in its chain when no rung has enough SLs or VLs: the one whose
+ * engine takes the most VLs.  FM_NONE: none would make a difference. */
+static uint32_t
+hungriest(const struct composer *c)
+{
+	uint32_t found = FM_NONE;
+
+	for (uint32_t i = 0; i < c->set->n_regions; i++) {
+		const struct region_state *s = &c->region[i];
+
+		if (s->n_routed == 0 || (s->most_vls == 0 && c->set->replies != REPLIES_REQUIRE))
+			continue;
+		if (found == FM_NONE || s->most_vls > c->region[found].most_vls)
+			found = i;
+	}
+	return found;
+}
+
+/* The rungs once; *rung is the one that was taken, or c->blamed is set. */
+static int
+try_rungs(struct composer *c, enum plan_rung *rung, struct fm_error *err)
+{
+	static const enum plan_rung rungs[] = { PLAN_FLAT, PLAN_ISLANDS, PLAN_PHASES };
+	enum outcome outcome = OUT_FAILED;
+	int rc = 0;
+
+	*rung = PLAN_WHOLE;
+	for (unsigned i = 0; rc == 0 && outcome == OUT_FAILED && i < 3; i++) {
+		c->blamed = FM_NONE;
+		rc = try_rung(c, rungs[i], &outcome, err);
+		/* an engine that cannot serve islands as they must be may do well otherwise */
+		if (rc == 0 && outcome == OUT_BLAMED && rungs[i] == PLAN_ISLANDS) {
+			rc = refuse_rung(c, rungs[i], c->blame, err);
+			c->blamed = FM_NONE;
+			outcome = OUT_FAILED;
+		}
+		if (outcome == OUT_TAKEN)
+			*rung = rungs[i];
+	}
+	return rc;
+}
+
+static int
+try_all(struct composer *c, enum plan_rung *rung, struct fm_error *err)
+{
+	bool left = true;
+	int rc = 0;
+
+	*rung = PLAN_WHOLE;
+	while (rc == 0 && left && *rung == PLAN_WHOLE) {
+		rc = try_rungs(c, rung, err);
+		if (rc != 0 || *rung != PLAN_WHOLE)
+			break;
+		if (c->blamed == FM_NONE && (c->blamed = hungriest(c)) != FM_NONE)
+			snprintf(c->blame, sizeof(c->blame),
+			    "regions cannot be joined with what it needs: %.500s",
+			    c->p->refused.n > 0 ? c->p->refused.item[c->p->refused.n - 1].reason
+						: "no way is left");
+		if (c->blamed == FM_NONE)
+			break;
+		rc = advance(c, c->blamed, c->blame, &left, err);
+	}
+	return rc;
+}
+
+/* ------------------------------------------------------------ the result */
+
+static int
+name_gateways(const struct composer *c, uint32_t x, struct fm_error *err)
+{
+	const struct piece *p = &c->piece[x];
+
+	for (uint32_t i = 0; i < p->n_exits; i++) {
+		const struct exit *e = &p->exit[i];
+		struct plan_gateway g = { .sw = e->near,
+			.port = c->fab->link_port[e->link],
+			.to = c->piece[e->to].region,
+			.n_lids = e->n_lids };
+
+		if (!fm_vec_push(&c->p->regions->region[p->region].gateways, g))
+			return compose_no_memory(err);
+	}
+	return 0;
+}
+
+static int
+by_port(const void *pa, const void *pb)
+{
+	const struct plan_gateway *a = pa, *b = pb;
+
+	if (a->sw != b->sw)
+		return a->sw < b->sw ? -1 : 1;
+	return (int)a->port - (int)b->port;
+}
+
+/* The names of all engines in use, each once. */
+static void
+name_engines(struct composer *c)
+{
+	char *to = c->p->engine;
+	size_t room = sizeof(c->p->engine);
+
+	to[0] = '\0';
+	for (uint32_t i = 0; i < c->set->n_regions; i++) {
+		const char *name = c->p->regions->region[i].engine;
+		bool seen = name[0] == '\0';
+
+		for (uint32_t j = 0; !seen && j < i; j++)
+			seen = strcmp(name, c->p->regions->region[j].engine) == 0;
+		if (!seen)
+			snprintf(to + strlen(to), room - strlen(to), "%s%s",
+			    to[0] != '\0' ? "+" : "", name);
+	}
+	if (to[0] == '\0')
+		snprintf(to, room, "gateways");
+}
+
+static int
+tell(struct composer *c, enum plan_rung rung, struct fm_error *err)
+{
+	struct plan_regions *said = c->p->regions;
+	int rc = 0;
+
+	said->rung = rung;
+	for (uint32_t x = 0; x < c->n_pieces; x++)
+		for (uint32_t i = 0; i < c->piece[x].n; i++)
+			said->sw_level[c->piece[x].sw[i]] = c->level[x];
+	for (uint32_t x = 0; rc == 0 && x < c->n_pieces; x++)
+		rc = name_gateways(c, x, err);
+	for (uint32_t i = 0; i < said->n; i++) {
+		struct plan_region *region = &said->region[i];
+		struct chain_entry e;
+
+		if (region->gateways.n > 1)
+			qsort(region->gateways.item, region->gateways.n,
+			    sizeof(*region->gateways.item), by_port);
+		if (rung == PLAN_WHOLE || c->region[i].n_routed == 0 || !compose_entry(c, i, &e))
+			continue;
+		snprintf(region->engine, sizeof(region->engine), "%s", e.name);
+		region->because = e.because;
+	}
+	return rc;
+}
+
+static int
+take(struct composer *c, enum plan_rung rung, struct fm_error *err)
+{
+	struct plan *p = c->p;
+	int rc;
+
+	p->tables = tables_get(c->tables);
+	p->forward_only = model_for(c, rung) == VERIFY_FORWARD && c->r->sl_model == VERIFY_BOTH &&
+	    c->tables->t.sl_shape != FM_SL_ZERO;
+	if (p->forward_only &&
+	    (rc = compose_count_one_way(c, &p->regions->one_way_pairs, err)) != 0)
+		return rc;
+	if (p->regions->one_way_pairs > 0)
+		log_notice("route",
+		    "regions are joined in two phases: free of credit loops for each direction "
+		    "with its own SL, not for replies under the SL of the request, pairs=%" PRIu64,
+		    p->regions->one_way_pairs);
+	if (c->r->ar_max_groups > 0)
+		snprintf(p->adaptive_given_up, sizeof(p->adaptive_given_up),
+		    "routes between regions are static: one gateway for each LID");
+	name_engines(c);
+	return 0;
+}
+
+/* ------------------------------------------------------------- setting up */
+
+static int
+start_regions(struct composer *c, struct fm_error *err)
+{
+	uint32_t n = c->set->n_regions;
+	struct plan_regions *said = calloc(1, sizeof(*said));
+
+	if (said == NULL)
+		return compose_no_memory(err);
+	atomic_init(&said->refs, 1);
+	c->p->regions = said;
+	said->n = n;
+	said->n_switches = c->fab->n_switches;
+	said->region = calloc(n, sizeof(*said->region));
+	said->sw_level = calloc(c->fab->n_switches + 1, sizeof(*said->sw_level));
+	if (said->region == NULL || said->sw_level == NULL)
+		return compose_no_memory(err);
+	for (uint32_t i = 0; i < n; i++)
+		snprintf(said->region[i].name, sizeof(said->region[i].name), "%s",
+		    c->set->region[i].name);
+	for (uint32_t x = 0; x < c->n_pieces; x++) {
+		struct region_state *s = &c->region[c->piece[x].region];
+
+		s->n_pieces++;
+		s->n_routed += c->piece[x].n > 1;
+		said->region[c->piece[x].region].n_pieces++;
+		said->region[c->piece[x].region].n_switches += c->piece[x].n;
+	}
+	return 0;
+}
+
+static int
+room_for_planes(struct composer *c, struct fm_error *err)
+{
+	struct fm_arena *mem = &c->mem;
+	size_t k = c->n_pieces;
+
+	c->gateway = fm_arena_array(mem, k * c->n_lid_room, uint16_t);
+	c->n_planes = fm_arena_array(mem, k, uint8_t);
+	c->lower = fm_arena_array(mem, k, uint8_t);
+	c->own_sls = fm_arena_array(mem, k * k, uint16_t);
+	c->sl_of = fm_arena_alloc_array(mem, k * k, sizeof(*c->sl_of));
+	c->value_of = fm_arena_array(mem, k * N_SLS, uint8_t);
+	return c->gateway == NULL || c->n_planes == NULL || c->lower == NULL ||
+		c->own_sls == NULL || c->sl_of == NULL || c->value_of == NULL
+	    ? compose_no_memory(err)
+	    : 0;
+}
+
+/* Which regions have switches: the only one, or FM_NONE: several. */
+static int
+look_at_regions(struct composer *c, uint32_t *only, struct fm_error *err)
+{
+	const struct fm_fabric *fab = c->fab;
+	uint16_t *regions = fm_arena_array(&c->mem, fab->n_switches + 1, uint16_t);
+	int rc = 0;
+
+	*only = FM_NONE;
+	c->region = fm_arena_array(&c->mem, c->set->n_regions, struct region_state);
+	if (regions == NULL || c->region == NULL)
+		return compose_no_memory(err);
+	c->sw_region = regions;
+	if (c->q->sw_region != NULL)
+		memcpy(regions, c->q->sw_region, fab->n_switches * sizeof(*regions));
+	else
+		rc = regions_resolve(c->set, c->snap, false, regions, err);
+	for (fm_sw sw = 0; rc == 0 && sw < fab->n_switches; sw++) {
+		if (c->snap->sw_component[sw] == FM_NONE)
+			continue; /* gone */
+		if (regions[sw] >= c->set->n_regions)
+			return fm_fail(err, FM_E_BUG, "there is no region %u", regions[sw]);
+		c->region[regions[sw]].n_switches++;
+	}
+	*only = 0;
+	for (uint32_t i = 0, n = 0; i < c->set->n_regions; i++)
+		if (c->region[i].n_switches > 0)
+			*only = n++ == 0 ? i : FM_NONE;
+	return rc;
+}
+
+static int
+run(struct composer *c, const struct chain **whole, struct fm_error *err)
+{
+	enum plan_rung rung = PLAN_WHOLE;
+	bool complete;
+	uint32_t only;
+	int rc = look_at_regions(c, &only, err);
+
+	if (rc == 0 && only != FM_NONE)
+		*whole = &c->set->region[only].chain;
+	if (rc != 0 || only != FM_NONE)
+		return rc;
+	if ((rc = compose_find_pieces(c, err)) != 0 || (rc = start_regions(c, err)) != 0 ||
+	    (rc = compose_find_order(c, &complete, err)) != 0 ||
+	    (rc = room_for_planes(c, err)) != 0)
+		return rc;
+	if (complete)
+		rc = try_all(c, &rung, err);
+	else
+		rc = refuse_rung(
+		    c, PLAN_FLAT, "no order of the regions joins every source with every LID", err);
+	if (rc == 0)
+		rc = tell(c, rung, err);
+	if (rc == 0 && rung != PLAN_WHOLE)
+		rc = take(c, rung, err);
+	return rc;
+}
+
+int
+compose(struct router *r, const struct plan_request *q, struct plan *p, const struct chain **whole,
+    struct fm_error *err)
+{
+	struct composer c = { .r = r,
+		.q = q,
+		.set = q->regions,
+		.snap = q->snap,
+		.fab = &q->snap->fab,
+		.p = p,
+		.n_lid_room = (size_t)q->snap->fab.max_lid + 1,
+		.core = FM_NONE,
+		.blamed = FM_NONE };
+	double start = plan_now_ms();
+	int rc;
+
+	*whole = q->chain;
+	p->verify_ms = 0;
+	fm_arena_init(&c.mem, SIZE_MAX);
+	fm_arena_fail_at(&c.mem, r->scratch_fail_at);
+	rc = run(&c, whole, err);
+	for (uint32_t i = 0; c.piece != NULL && i < c.set->n_regions; i++)
+		compose_forget_region(&c, i);
+	tables_put(c.tables);
+	tables_put(c.other);
+	fm_arena_fini(&c.mem);
+	p->route_ms = plan_now_ms() - start - p->verify_ms;
+	return rc;
+}

@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One gateway for each (piece, LID).
+ *
+ * For a destination piece, pieces are gone through by rising rank, so that the
+ * gateway beyond is known.  Candidates are the cables to all next pieces; those
+ * over which the way to the next gateway (or to the LID's own switch) is at most
+ * SLACK hops longer than over the best stay.  Which of them a LID takes follows
+ * from its number t alone: piece by piece, leaf by leaf, so that pieces with equal
+ * cables choose the same next piece, and neighbours part.
+ *
+ * Where no traffic begins the cables of the gate so chosen take turns as LIDs arrive:
+ * they would otherwise see a pattern of t.  Nobody upstream can tell.
+ *
+ * Sticky: where the plan before led a LID out by a gateway that is still good,
+ * it stays; those whose gateway is lost go to the least loaded; a cable that is
+ * back gets the LIDs that are nominally its own.  So down and up again ends
+ * where it began.
+ *
+ * A gateway that an engine has no route to or from (piece.reach) is none.
+ * O(pieces * LIDs), and each set of candidates once per destination piece and
+ * target switch.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/route/compose_internal.h"
+#include "lib/hash.h"
+#include "lib/vec.h"
+
+#define SLACK 1u	   /* hops */
+#define STICKY_SLACK 2u	   /* for who is there already: no wavering when a path changes a little */
+#define LOST (NO_EXIT - 1) /* gateway[] while choosing: the cable it had is gone */
+
+/* Candidates that are alike for LIDs with the same targets. */
+struct choice {
+	uint32_t first, n; /* into listed */
+	uint32_t best;	   /* hops of the best */
+};
+
+struct choosing {
+	struct composer *c;
+	uint32_t d, x;
+	struct piece *px;
+	bool sticky;
+	uint32_t *by_rank; /* [n_pieces] */
+	uint32_t *count;   /* [n_pieces + 1] */
+	uint32_t *stamp;   /* [n_pieces] */
+	uint32_t *arrived; /* [n_switches] LIDs at gates where no traffic begins */
+	uint32_t *side;	   /* [n_sides] next sides of x */
+	uint32_t *target;  /* [n_sides] local switch in each, FM_NONE: does not lead on */
+	uint32_t n_sides;
+	uint32_t dropped_by; /* region that a candidate was dropped for, FM_NONE */
+	struct fm_hash seen; /* targets -> index into choices */
+	FM_VEC(struct choice) choices;
+	FM_VEC(uint16_t) listed;
+};
+
+/* ------------------------------------------------------------ the plan before */
+
+/* By which port did x lead lid out?  Its exit now, LOST, or NO_EXIT: unknown. */
+static uint16_t
+exit_before(const struct composer *c, uint32_t x, fm_sw from, uint32_t lid)
+{
+	const struct fm_tables *t = &c->q->prev->tables->t;
+	const struct piece *p = &c->piece[x];
+	fm_sw u = from, v;
+
+	for (uint32_t steps = 0; steps <= p->n; steps++, u = v) {
+		uint8_t port = t->lft[u][lid];
+
+		v = c->was_behind[(size_t)u * 256 + port];
+		if (v == FM_NONE)
+			return NO_EXIT;
+		if (c->sw_piece[v] == x)
+			continue;
+		for (fm_link l = c->fab->sw_first_link[u]; l < c->fab->sw_first_link[u + 1]; l++)
+			if (c->fab->link_port[l] == port && c->fab->link_to[l] == v &&
+			    c->link_exit[l] != FM_NONE)
+				return (uint16_t)c->link_exit[l];
+		return LOST;
+	}
+	return NO_EXIT;
+}
+
+/* Gateways as they were, with their loads. */
+static void
+look_back(struct composer *c)
+{
+	uint32_t top = c->q->prev->top_lid;
+
+	for (uint32_t x = 0; x < c->n_pieces; x++) {
+		struct piece *p = &c->piece[x];
+		uint16_t *row = gateways_of(c, x);
+		fm_sw from = p->sw[0];
+
+		for (uint32_t i = p->n; i-- > 0;)
+			for (fm_end e = c->fab->sw_first_end[p->sw[i]];
+			     e < c->fab->sw_first_end[p->sw[i] + 1]; e++)
+				if (c->fab->end_kind[e] != FM_END_SWITCH)
+					from = p->sw[i];
+		for (uint32_t lid = 1; lid < c->n_lid_room && lid <= top; lid++) {
+			if (c->lid_piece[lid] == FM_NONE || c->lid_piece[lid] == x)
+				continue;
+			row[lid] = exit_before(c, x, from, lid);
+			if (row[lid] < LOST)
+				p->exit[row[lid]].n_lids++;
+		}
+	}
+}
+
+static bool
+is_sticky(const struct composer *c)
+{
+	const struct plan *prev = c->q->prev;
+
+	return prev != NULL && prev->tables != NULL && !c->q->anew &&
+	    (prev->regions == NULL || prev->regions->rung != PLAN_WHOLE) &&
+	    prev->snap->fab.n_switches == c->fab->n_switches;
+}
+
+/* What was behind each port, and which exits are new. */
+static int
+remember(struct composer *c, struct fm_error *err)
+{
+	const struct fm_fabric *was = &c->q->prev->snap->fab;
+	size_t n = (size_t)c->fab->n_switches * 256;
+
+	if (c->was_behind != NULL)
+		return 0;
+	c->was_behind = fm_arena_array(&c->mem, n + 1, fm_sw);
+	if (c->was_behind == NULL)
+		return compose_no_memory(err);
+	memset(c->was_behind, 0xff, n * sizeof(fm_sw));
+	for (fm_sw u = 0; u < was->n_switches; u++)
+		for (fm_link l = was->sw_first_link[u]; l < was->sw_first_link[u + 1]; l++)
+			c->was_behind[(size_t)u * 256 + was->link_port[l]] = was->link_to[l];
+	for (uint32_t x = 0; x < c->n_pieces; x++)
+		for (uint32_t i = 0; i < c->piece[x].n_exits; i++) {
+			struct exit *e = &c->piece[x].exit[i];
+
+			e->is_new =
+			    c->was_behind[(size_t)e->near * 256 + c->fab->link_port[e->link]] !=
+			    e->far;
+		}
+	return 0;
+}
+
+/* ------------------------------------------------------------- candidates */
+
+/* Where a packet to lid has to get to within the piece behind side i. */
+static uint32_t
+target_in(const struct choosing *g, uint32_t side, uint32_t lid)
+{
+	const struct composer *c = g->c;
+	uint32_t y = g->px->side[side].piece;
+	const struct exit *e;
+
+	if (y == g->d)
+		return c->sw_local[c->fab->end_sw[c->fab->lid_end[lid]]];
+	e = exit_of(c, y, lid);
+	return e != NULL ? c->sw_local[e->near] : FM_NONE;
+}
+
+/* May the cable be a gateway, as far as engines go? */
+static bool
+is_served(struct choosing *g, const struct exit *e, uint32_t target)
+{
+	const struct piece *py = &g->c->piece[e->to];
+
+	if (!g->px->gate_serves[e->near_gate]) {
+		g->dropped_by = g->px->region;
+		return false;
+	}
+	if (!has_reach(py, py->gate[e->far_gate], target)) {
+		g->dropped_by = py->region;
+		return false;
+	}
+	return true;
+}
+
+static uint32_t
+hops_from(const struct choosing *g, const struct exit *e, uint32_t target)
+{
+	const struct piece *py = &g->c->piece[e->to];
+
+	return py->dist[(size_t)e->far_gate * py->n + target];
+}
+
+/* Exit j of next side i, if there is one that may be a gateway. */
+static bool
+is_candidate(struct choosing *g, uint32_t i, uint32_t j, uint16_t *number, uint32_t *hops)
+{
+	const struct side *s = &g->px->side[g->side[i]];
+	const struct exit *e;
+
+	if (g->target[i] == FM_NONE || j >= s->n_exits)
+		return false;
+	*number = (uint16_t)(s->first_exit + j);
+	e = &g->px->exit[*number];
+	*hops = hops_from(g, e, g->target[i]);
+	return is_served(g, e, g->target[i]);
+}
+
+/* List the candidates for the targets at hand: to different pieces first. */
+static bool
+list_candidates(struct choosing *g, struct choice *out)
+{
+	uint32_t slack = g->c->islands ? 0 : SLACK, most = 0, hops;
+	uint16_t number;
+
+	*out = (struct choice){ .first = (uint32_t)g->listed.n, .best = UINT32_MAX };
+	for (uint32_t i = 0; i < g->n_sides; i++) {
+		uint32_t n = g->px->side[g->side[i]].n_exits;
+
+		most = n > most ? n : most;
+		for (uint32_t j = 0; j < n; j++)
+			if (is_candidate(g, i, j, &number, &hops) && hops < out->best)
+				out->best = hops;
+	}
+	for (uint32_t j = 0; j < most; j++)
+		for (uint32_t i = 0; i < g->n_sides; i++)
+			if (is_candidate(g, i, j, &number, &hops) && hops <= out->best + slack &&
+			    !fm_vec_push(&g->listed, number))
+				return false;
+	out->n = (uint32_t)g->listed.n - out->first;
+	return true;
+}
+
+/* The choice for lid; NULL: memory is out. */
+static const struct choice *
+choice_for(struct choosing *g, uint32_t lid)
+{
+	uint64_t key = fm_mix64(g->x + 1);
+	uint32_t at;
+	struct choice fresh;
+
+	for (uint32_t i = 0; i < g->n_sides; i++) {
+		g->target[i] = target_in(g, g->side[i], lid);
+		if (g->c->piece[g->px->side[g->side[i]].piece].n > 1 || g->target[i] == FM_NONE)
+			key = fm_mix64(key * 31 + g->target[i] + ((uint64_t)i << 32));
+	}
+	at = fm_hash_find(&g->seen, key);
+	if (at != FM_HASH_NONE)
+		return &g->choices.item[at];
+	at = (uint32_t)g->choices.n;
+	if (!list_candidates(g, &fresh) || !fm_vec_push(&g->choices, fresh) ||
+	    !fm_hash_put(&g->seen, key, at))
+		return NULL;
+	return &g->choices.item[at];
+}
+
+/* -------------------------------------------------------------- choosing */
+
+/* Is the gateway it had as good as one may be? */
+static bool
+may_stay(struct choosing *g, const struct choice *k, uint16_t number)
+{
+	const struct exit *e = &g->px->exit[number];
+	uint32_t slack = g->c->islands ? 0 : STICKY_SLACK;
+
+	for (uint32_t i = 0; i < g->n_sides; i++)
+		if (g->px->side[g->side[i]].piece == e->to)
+			return g->target[i] != FM_NONE && is_served(g, e, g->target[i]) &&
+			    hops_from(g, e, g->target[i]) <= k->best + slack;
+	return false;
+}
+
+/* Of those listed the one with the fewest LIDs for its speed, beginning with the nominal. */
+static uint16_t
+least_loaded(const struct choosing *g, const struct choice *k, uint32_t nominal)
+{
+	const uint16_t *listed = g->listed.item + k->first;
+	uint16_t best = listed[nominal];
+
+	for (uint32_t i = 1; i < k->n; i++) {
+		uint16_t other = listed[(nominal + i) % k->n];
+		const struct exit *a = &g->px->exit[other], *b = &g->px->exit[best];
+		uint64_t load_a = (uint64_t)(a->n_lids + 1) * g->c->fab->link_mbps[b->link];
+		uint64_t load_b = (uint64_t)(b->n_lids + 1) * g->c->fab->link_mbps[a->link];
+
+		if (load_a < load_b)
+			best = other;
+	}
+	return best;
+}
+
+static uint16_t
+choose(struct choosing *g, const struct choice *k, uint32_t t, uint16_t was)
+{
+	uint32_t nominal = (t + t / k->n) % k->n;
+	uint16_t own = g->listed.item[k->first + nominal];
+
+	if (was == NO_EXIT || (was != LOST && g->px->exit[own].is_new && g->px->n_sources > 0))
+		return own;
+	if (was != LOST && may_stay(g, k, was))
+		return was;
+	return least_loaded(g, k, nominal);
+}
+
+static void
+blame(struct choosing *g, uint32_t lid)
+{
+	struct composer *c = g->c;
+	fm_end e = c->fab->lid_end[lid];
+
+	if (c->blamed != FM_NONE || g->dropped_by == FM_NONE || g->px->n_sources == 0)
+		return;
+	c->blamed = g->dropped_by;
+	snprintf(c->blame, sizeof(c->blame),
+	    "it has no route from or to any gateway that would lead region %s, '%s', to LID %u, "
+	    "'%s'",
+	    c->set->region[g->px->region].name, c->fab->sw_name[g->px->sw[0]], lid,
+	    c->fab->end_name[e]);
+}
+
+/* Gateways of x for all LIDs of d. */
+static bool
+choose_all(struct choosing *g)
+{
+	const struct piece *pd = &g->c->piece[g->d];
+	uint16_t *row = gateways_of(g->c, g->x);
+
+	for (uint32_t i = 0; i < pd->n_lids; i++) {
+		uint32_t lid = pd->lid[i];
+		uint32_t t = i < pd->n_host_lids ? pd->first_host + i
+						 : pd->first_other + i - pd->n_host_lids;
+		uint16_t was = g->sticky ? row[lid] : NO_EXIT, now = NO_EXIT;
+		const struct choice *k = choice_for(g, lid);
+
+		if (k == NULL)
+			return false;
+		if (k->n > 0)
+			now = choose(g, k, t, was);
+		else
+			blame(g, lid);
+		if (was < LOST)
+			g->px->exit[was].n_lids--;
+		if (now != NO_EXIT)
+			g->px->exit[now].n_lids++;
+		row[lid] = now;
+	}
+	return true;
+}
+
+static void
+find_sides(struct choosing *g)
+{
+	const struct composer *c = g->c;
+
+	g->px = &g->c->piece[g->x];
+	g->n_sides = 0;
+	for (uint32_t i = 0; i < g->px->n_sides; i++)
+		if (c->islands ? g->px->side[i].piece == g->d
+			       : is_next(c, g->d, g->x, g->px->side[i].piece))
+			g->side[g->n_sides++] = i;
+}
+
+/* Pieces that lead to d, nearest first; their number. */
+static uint32_t
+sort_pieces(const struct choosing *g)
+{
+	const struct composer *c = g->c;
+	uint32_t k = c->n_pieces, n = 0;
+
+	memset(g->count, 0, (k + 1) * sizeof(*g->count));
+	for (uint32_t x = 0; x < k; x++)
+		if (rank_to(c, g->d, x) != ORDERED_NO_RANK)
+			g->count[rank_to(c, g->d, x) + 1]++;
+	for (uint32_t i = 0; i < k; i++)
+		g->count[i + 1] += g->count[i];
+	n = g->count[k];
+	for (uint32_t x = 0; x < k; x++)
+		if (rank_to(c, g->d, x) != ORDERED_NO_RANK)
+			g->by_rank[g->count[rank_to(c, g->d, x)]++] = x;
+	return n;
+}
+
+/* A LID arrives at x, where no traffic begins: of the cables of the gate chosen for it
+ * the next in turn. */
+static bool
+choose_arrived(struct choosing *g, uint32_t x, uint32_t lid)
+{
+	uint16_t *gateway = gateways_of(g->c, x) + lid;
+	struct exit *exits = g->c->piece[x].exit;
+	fm_sw near = exits[*gateway].near;
+	const struct choice *k;
+	uint32_t n = 0, turn;
+
+	g->x = x;
+	find_sides(g);
+	k = choice_for(g, lid);
+	if (k == NULL)
+		return false;
+	for (uint32_t i = 0; i < k->n; i++)
+		n += exits[g->listed.item[k->first + i]].near == near;
+	if (n == 0)
+		return true;
+	turn = g->arrived[near]++ % n;
+	for (uint32_t i = 0; i < k->n; i++) {
+		uint16_t own = g->listed.item[k->first + i];
+
+		if (exits[own].near != near || turn-- > 0)
+			continue;
+		if (g->sticky && !exits[own].is_new)
+			break;
+		exits[*gateway].n_lids--;
+		exits[own].n_lids++;
+		*gateway = own;
+		break;
+	}
+	return true;
+}
+
+/* LIDs of d in turn through the pieces that others send them to. */
+static bool
+balance_transit(struct choosing *g)
+{
+	struct composer *c = g->c;
+	const struct piece *pd = &c->piece[g->d];
+
+	memset(g->stamp, 0xff, c->n_pieces * sizeof(*g->stamp));
+	for (uint32_t i = 0; i < pd->n_lids; i++)
+		for (uint32_t z = 0; z < c->n_pieces; z++) {
+			const struct exit *e = z != g->d ? exit_of(c, z, pd->lid[i]) : NULL;
+
+			if (e == NULL || c->piece[e->to].n_sources > 0 || g->stamp[e->to] == i ||
+			    exit_of(c, e->to, pd->lid[i]) == NULL)
+				continue;
+			g->stamp[e->to] = i;
+			if (!choose_arrived(g, e->to, pd->lid[i]))
+				return false;
+		}
+	return true;
+}
+
+static bool
+choose_for_piece(struct choosing *g)
+{
+	uint32_t n = sort_pieces(g);
+
+	fm_hash_fini(&g->seen);
+	g->choices.n = g->listed.n = 0;
+	for (uint32_t i = 1; i < n; i++) {
+		g->x = g->by_rank[i];
+		if (g->c->islands && g->x != g->c->core)
+			continue;
+		find_sides(g);
+		if (!choose_all(g))
+			return false;
+	}
+	return g->c->islands || balance_transit(g);
+}
+
+/* What remains of who is no longer led anywhere. */
+static void
+forget_lost(struct composer *c)
+{
+	for (uint32_t x = 0; x < c->n_pieces; x++) {
+		uint16_t *row = gateways_of(c, x);
+
+		for (uint32_t lid = 0; lid < c->n_lid_room; lid++) {
+			uint32_t d = c->lid_piece[lid];
+
+			if (row[lid] == NO_EXIT ||
+			    (d != FM_NONE && d != x && rank_to(c, d, x) != ORDERED_NO_RANK &&
+				(!c->islands || x == c->core)))
+				continue;
+			if (row[lid] < LOST)
+				c->piece[x].exit[row[lid]].n_lids--;
+			row[lid] = NO_EXIT;
+		}
+	}
+}
+
+/* Does traffic that has to reach every gate begin at local switch u? */
+static bool
+begins_at(const struct composer *c, uint32_t x, uint32_t u)
+{
+	fm_sw sw = c->piece[x].sw[u];
+
+	/* islands leave by whatever gate is near, so they come in by any */
+	if (c->islands && x == c->core && c->sw_gate[sw] != FM_NONE)
+		return true;
+	for (fm_end e = c->fab->sw_first_end[sw]; e < c->fab->sw_first_end[sw + 1]; e++)
+		if (c->fab->end_kind[e] != FM_END_SWITCH)
+			return true;
+	return false;
+}
+
+static void
+mark_gates(struct composer *c)
+{
+	for (uint32_t x = 0; x < c->n_pieces; x++) {
+		struct piece *p = &c->piece[x];
+
+		memset(p->gate_serves, 1, p->n_gates);
+		for (uint32_t u = 0; p->reach != NULL && u < p->n; u++)
+			for (uint32_t g = 0; begins_at(c, x, u) && g < p->n_gates; g++)
+				if (!has_reach(p, u, p->gate[g]))
+					p->gate_serves[g] = 0;
+		for (uint32_t i = 0; i < p->n_exits; i++)
+			p->exit[i].n_lids = 0;
+	}
+}
+
+int
+compose_find_gateways(struct composer *c, struct fm_error *err)
+{
+	struct choosing g = { .c = c, .sticky = is_sticky(c), .dropped_by = FM_NONE };
+	uint32_t k = c->n_pieces;
+	bool ok = true;
+	int rc;
+
+	if (g.sticky && (rc = remember(c, err)) != 0)
+		return rc;
+	g.by_rank = fm_arena_array(&c->mem, k + 1, uint32_t);
+	g.count = fm_arena_array(&c->mem, k + 2, uint32_t);
+	g.stamp = fm_arena_array(&c->mem, k + 1, uint32_t);
+	g.arrived = fm_arena_array(&c->mem, c->fab->n_switches + 1, uint32_t);
+	g.side = fm_arena_array(&c->mem, k + 1, uint32_t);
+	g.target = fm_arena_array(&c->mem, k + 1, uint32_t);
+	if (g.by_rank == NULL || g.count == NULL || g.stamp == NULL || g.arrived == NULL ||
+	    g.side == NULL || g.target == NULL)
+		return compose_no_memory(err);
+	c->blamed = FM_NONE;
+	memset(c->gateway, 0xff, k * c->n_lid_room * sizeof(*c->gateway));
+	mark_gates(c);
+	if (g.sticky)
+		look_back(c);
+	for (g.d = 0; ok && g.d < k; g.d++)
+		ok = choose_for_piece(&g);
+	if (g.sticky)
+		forget_lost(c);
+	fm_hash_fini(&g.seen);
+	fm_vec_fini(&g.choices);
+	fm_vec_fini(&g.listed);
+	return ok ? 0 : compose_no_memory(err);
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/route/compose_internal.h - what the parts of compose share.
+ *
+ * Switches are numbered as in the whole fabric unless they are called local.
+ * A piece's *gates* are its switches with cables to other pieces, its *exits*
+ * those cables, its *sides* the pieces they lead to.
+ */
+#ifndef CORE_ROUTE_COMPOSE_INTERNAL_H
+#define CORE_ROUTE_COMPOSE_INTERNAL_H
+
+#include "core/conf/regions.h"
+#include "core/route/compose.h"
+#include "core/route/ordered.h"
+#include "lib/error.h"
+#include "lib/vec.h"
+
+#define N_SLS 16u
+#define NO_EXIT UINT16_MAX
+/* What an SL means inside a piece: below FOREIGN the engine's own SL, for local LIDs;
+ * else a plane. */
+#define FOREIGN 16u
+#define NO_VALUE 255u
+
+struct exit {
+	fm_link link;
+	fm_sw near, far;
+	uint32_t to;		      /* piece */
+	uint32_t near_gate, far_gate; /* numbers among the gates of their pieces */
+	uint32_t nth;		      /* among those to the same far switch */
+	uint32_t n_lids;	      /* that leave by it */
+	bool is_new;		      /* the plan before did not have it */
+};
+
+struct side {
+	uint32_t piece;
+	uint32_t first_exit, n_exits; /* into the piece's exits */
+};
+
+struct piece {
+	uint16_t region;
+	fm_sw *sw; /* [n] ascending */
+	uint32_t n;
+	struct side *side; /* [n_sides] ascending by piece */
+	uint32_t n_sides;
+	struct exit *exit; /* [n_exits] by (side, nth, far switch) */
+	uint32_t n_exits;
+	fm_sw *gate; /* [n_gates] local, ascending */
+	uint32_t n_gates;
+	uint16_t *dist;	      /* [n_gates][n] hops inside the piece */
+	uint8_t *gate_serves; /* [n_gates] all switches with sources reach it */
+	uint8_t *reach;	      /* [n][n] local; 0: the engine has no route.  NULL: it has all */
+	uint32_t n_sources;   /* ends that send */
+	uint16_t *lid;	      /* [n_lids] hosts' first, switch by switch */
+	uint32_t n_lids, n_host_lids;
+	uint32_t first_host,
+	    first_other; /* numbers of its first LIDs among all hosts', all others' */
+	uint32_t component;
+	uint8_t n_vls; /* least of its cables and the router */
+	/* as routed */
+	uint64_t routed_mark;  /* of what it was last routed with; 0: not yet */
+	struct snapshot *view; /* of an engine with SLs, with its tables */
+	struct tables *tables;
+	struct {
+		uint64_t routed_mark;
+		struct snapshot *view;
+		struct tables *tables;
+	} other; /* as routed for the other kind of rung: for islands, or not */
+};
+
+struct region_state {
+	uint32_t at;				 /* entry of the chain that has the word */
+	uint32_t n_switches, n_pieces, n_routed; /* n_routed: of more than one switch */
+	uint8_t most_vls;			 /* its engine uses by itself */
+};
+
+struct composer {
+	struct router *r;
+	const struct plan_request *q;
+	const struct region_set *set;
+	struct snapshot *snap;
+	const struct fm_fabric *fab;
+	struct fm_arena mem;
+	struct plan *p;
+	struct region_state *region; /* [set->n_regions] */
+	const uint16_t *sw_region;   /* [n_switches] */
+
+	uint32_t n_pieces;
+	struct piece *piece;
+	uint32_t *sw_piece;   /* [n_switches] FM_NONE: gone */
+	uint32_t *sw_local;   /* [n_switches] */
+	uint32_t *sw_gate;    /* [n_switches] FM_NONE: no gate */
+	uint32_t *link_exit;  /* [n_links] among its piece's, FM_NONE: inside */
+	fm_link *link_number; /* [n_links] in the view being made */
+	uint32_t *lid_piece;  /* [max_lid + 1] FM_NONE: nobody's */
+	size_t n_lid_room;    /* max_lid + 1 */
+
+	/* order */
+	struct ordered_graph graph; /* of pieces */
+	uint16_t *level;	    /* [n_pieces] */
+	uint16_t *rank;		    /* [n_pieces][n_pieces] of the second on the way to the first */
+	uint8_t *down;		    /* likewise: goes down all the way */
+
+	/* the rung in hand */
+	bool islands, phases;
+	uint32_t core;	   /* the islands' core, or FM_NONE */
+	uint16_t *gateway; /* [n_pieces][n_lid_room] exit of the piece, or NO_EXIT */
+	fm_sw *was_behind; /* [n_switches][256] behind a port in the plan before; NULL: none */
+	struct tables *tables, *other; /* other: for the other kind of rung */
+	/* who stands in the way: a region whose engine fails or cannot serve a gateway */
+	uint32_t blamed; /* FM_NONE: nobody */
+	char blame[640];
+
+	/* SLs of the rung in hand */
+	uint8_t *n_planes; /* [n_pieces] planes that its channels carry */
+	uint8_t *lower;	   /* [n_pieces] the lesser of them */
+	uint16_t *own_sls; /* [n_pieces][n_pieces] source, destination: engine's SLs, as bits */
+	uint8_t (*sl_of)[N_SLS]; /* [n_pieces][n_pieces] by source, destination, engine's SL */
+	uint8_t *value_of;	 /* [N_SLS][n_pieces] what an SL means there, or NO_VALUE */
+	uint16_t used_sls;
+};
+
+static inline int
+compose_no_memory(struct fm_error *err)
+{
+	return fm_fail(err, FM_E_RESOURCE, "out of memory while composing regions");
+}
+
+static inline uint16_t
+rank_to(const struct composer *c, uint32_t d, uint32_t x)
+{
+	return c->rank[(size_t)d * c->n_pieces + x];
+}
+
+static inline bool
+goes_down(const struct composer *c, uint32_t d, uint32_t x)
+{
+	return c->down[(size_t)d * c->n_pieces + x];
+}
+
+/* May traffic to d go on from x to y? */
+static inline bool
+is_next(const struct composer *c, uint32_t d, uint32_t x, uint32_t y)
+{
+	size_t row = (size_t)d * c->n_pieces;
+
+	return ordered_is_step(&c->graph, c->rank + row, c->down + row, x, y);
+}
+
+static inline uint16_t *
+gateways_of(const struct composer *c, uint32_t x)
+{
+	return c->gateway + (size_t)x * c->n_lid_room;
+}
+
+static inline struct exit *
+exit_of(const struct composer *c, uint32_t x, uint32_t lid)
+{
+	uint16_t e = gateways_of(c, x)[lid];
+
+	return e == NO_EXIT ? NULL : &c->piece[x].exit[e];
+}
+
+static inline bool
+has_reach(const struct piece *p, uint32_t from, uint32_t to)
+{
+	return p->reach == NULL || p->reach[(size_t)from * p->n + to];
+}
+
+/* The entry of a region's chain that has the word; false: there is none left. */
+bool compose_entry(const struct composer *c, uint32_t region, struct chain_entry *e);
+/* Has the engine of piece x SLs of its own?  Then its columns of foreign LIDs are the core's. */
+bool compose_has_own(const struct composer *c, uint32_t x);
+
+int compose_find_pieces(struct composer *c, struct fm_error *err);
+
+/* Order, ranks.  *complete false: some sources cannot reach a piece they are joined to. */
+int compose_find_order(struct composer *c, bool *complete, struct fm_error *err);
+
+/* Fill gateway[]; with c->blamed set where an engine's own routes leave none. */
+int compose_find_gateways(struct composer *c, struct fm_error *err);
+
+enum view_kind {
+	VIEW_PROXIES,	/* own ends, foreign LIDs, entrances */
+	VIEW_ENTRANCES, /* own ends, entrances */
+	VIEW_FOREIGN	/* foreign LIDs alone */
+};
+int compose_view(struct composer *c, uint32_t x, enum view_kind kind, struct snapshot **out,
+    struct fm_error *err);
+
+/* Choose gateways and route every piece into c->tables.  c->blamed tells the region that
+ * is in the way, if any.  What has been routed alike is not routed again. */
+int compose_route(struct composer *c, struct fm_error *err);
+/* Change to the other kind of rung, with what is routed for it already. */
+void compose_swap(struct composer *c);
+/* Forget what was routed in a region, as its engine is another. */
+void compose_forget_region(struct composer *c, uint32_t region);
+/* Piece x by itself: is what its engine made safe, cables to others left out? */
+int compose_judge_piece(struct composer *c, uint32_t x, enum verify_sl_model model,
+    struct verdict *v, struct fm_error *err);
+
+/* The piece that everybody touches and nobody touches another, or FM_NONE. */
+uint32_t compose_find_core(const struct composer *c);
+/* Entries for foreign LIDs of island x: out by a nearest gateway. */
+int compose_leave_island(struct composer *c, uint32_t x, struct fm_error *err);
+
+/* The SL that the engine of d's piece gives packets for lid that come from switch `from` of
+ * piece x; 0 where that does not bind the path. */
+uint8_t compose_own_sl(const struct composer *c, uint32_t x, fm_sw from, uint32_t lid);
+
+/* What a path demands of the pieces of more than one switch that it crosses. */
+struct demand_part {
+	uint16_t piece;
+	uint8_t value;
+};
+struct demand {
+	uint32_t first, n;     /* into parts, ascending by piece */
+	uint32_t source, dest; /* pieces, of the first path that demands so */
+	uint8_t own;	       /* engine's SL */
+	uint8_t sl;	       /* to be found: number of the signature */
+};
+struct demands {
+	FM_VEC(struct demand) all; /* all different */
+	FM_VEC(struct demand_part) parts;
+	FM_VEC(uint32_t) of;	     /* [n_asked] index into all */
+	FM_VEC(struct demand) asked; /* every (source, destination, engine's SL); first, n unused */
+};
+void compose_demands_fini(struct demands *d);
+/* The demands of the rung in hand, and the planes each piece carries. */
+int compose_list_demands(struct composer *c, struct demands *out, struct fm_error *err);
+
+/* A signature says what one SL means in every piece.  Find few in which all demands fit,
+ * at most `most`; *n is how many, more than `most` when they do not.  all.item[].sl and
+ * signature[most][n_pieces] are filled. */
+int compose_sign(struct composer *c, struct demands *d, uint32_t most, uint8_t *signature,
+    uint32_t *n, struct fm_error *err);
+
+/* SL and SL2VL tables of the rung in hand.  *fits false, with the reason: more than allowed. */
+int compose_merge(struct composer *c, bool *fits, char *reason, size_t room, struct fm_error *err);
+/* Pairs of hosts whose SL there is not their SL back. */
+int compose_count_one_way(struct composer *c, uint64_t *pairs, struct fm_error *err);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Islands round one core.
+ *
+ * phi: hops inside an island to its nearest gate.  Out: every switch sends all
+ * foreign LIDs a hop nearer, a forest made here without any engine.  In: the core
+ * hands a LID over at a gate at distance phi from the LID's switch (no slack,
+ * compose_gateways.c), and the island's engine takes it there in phi hops.
+ *
+ * So channels of leaving traffic lower phi, those of arriving traffic raise it, no
+ * path does both, and nothing enters an island to leave it again: a cycle would
+ * lie inside the core, which has none.  One VL and one SL more than the islands
+ * have for themselves, the same both ways, so replies are safe.
+ *
+ * Ties of switches at one distance are broken by another digit of the LID's number
+ * than those farther out, so that all gates are used.  O(switches * LIDs).
+ */
+#include <string.h>
+
+#include "core/route/compose_internal.h"
+
+uint32_t
+compose_find_core(const struct composer *c)
+{
+	uint32_t core = FM_NONE;
+
+	if (c->n_pieces < 2)
+		return FM_NONE;
+	for (uint32_t x = 0; x < c->n_pieces; x++)
+		if (c->piece[x].n_sides > 1 && core != FM_NONE)
+			return FM_NONE;
+		else if (c->piece[x].n_sides > 1)
+			core = x;
+	/* of two in a row either will do: above all one that needs a single VL, then the upper */
+	for (uint32_t i = 0; core == FM_NONE && i < 2 * c->n_pieces; i++) {
+		uint32_t x = c->graph.by_place[i % c->n_pieces];
+
+		if (c->piece[x].n_sides == 1 && (i >= c->n_pieces || !compose_has_own(c, x)))
+			core = x;
+	}
+	if (core == FM_NONE || compose_has_own(c, core))
+		return FM_NONE;
+	for (uint32_t x = 0; x < c->n_pieces; x++)
+		if (x != core && c->piece[x].n_sides == 1 && c->piece[x].side[0].piece != core)
+			return FM_NONE;
+	return core;
+}
+
+struct leaving {
+	struct composer *c;
+	struct piece *p;
+	uint16_t *phi;	   /* [n] local */
+	uint32_t *n_ways;  /* [n + 1] most choices of a switch at this distance */
+	uint32_t *divider; /* [n + 1] */
+	uint16_t *foreign; /* [n_foreign] LIDs, piece by piece */
+	uint32_t n_foreign;
+};
+
+/* Ports by which u gets a hop nearer to a gate, or out. */
+static uint32_t
+ways_of(const struct leaving *v, uint32_t u, uint8_t ports[256])
+{
+	const struct fm_fabric *fab = v->c->fab;
+	fm_sw sw = v->p->sw[u];
+	uint32_t n = 0;
+
+	for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++) {
+		bool leaves = v->c->link_exit[l] != FM_NONE;
+
+		if (v->phi[u] == 0
+			? leaves
+			: !leaves && v->phi[v->c->sw_local[fab->link_to[l]]] + 1u == v->phi[u])
+			ports[n++] = fab->link_port[l];
+	}
+	return n;
+}
+
+static void
+find_digits(struct leaving *v)
+{
+	uint8_t ports[256];
+	uint32_t n;
+
+	for (uint32_t u = 0; u < v->p->n; u++) {
+		v->phi[u] = UINT16_MAX;
+		for (uint32_t g = 0; g < v->p->n_gates; g++)
+			if (v->p->dist[(size_t)g * v->p->n + u] < v->phi[u])
+				v->phi[u] = v->p->dist[(size_t)g * v->p->n + u];
+	}
+	for (uint32_t u = 0; u < v->p->n; u++) {
+		n = ways_of(v, u, ports);
+		if (n > v->n_ways[v->phi[u]])
+			v->n_ways[v->phi[u]] = n;
+	}
+	n = 1;
+	for (uint32_t far = v->p->n; far-- > 0;) {
+		v->divider[far] = n;
+		if (v->n_ways[far] > 1 && n < UINT16_MAX)
+			n *= v->n_ways[far];
+	}
+}
+
+static void
+fill_row(void *arg, uint32_t u, unsigned worker)
+{
+	const struct leaving *v = arg;
+	uint8_t ports[256], *row = v->c->tables->t.lft[v->p->sw[u]];
+	uint32_t n = ways_of(v, u, ports), divider = v->divider[v->phi[u]];
+
+	for (uint32_t i = 0; i < v->n_foreign; i++)
+		row[v->foreign[i]] = n > 0 ? ports[i / divider % n] : FM_PORT_NONE;
+}
+
+int
+compose_leave_island(struct composer *c, uint32_t x, struct fm_error *err)
+{
+	struct leaving v = { .c = c, .p = &c->piece[x] };
+	struct fm_arena *mem = &c->mem;
+
+	if (v.p->n_exits == 0)
+		return 0;
+	v.phi = fm_arena_array(mem, v.p->n, uint16_t);
+	v.n_ways = fm_arena_array(mem, v.p->n + 1, uint32_t);
+	v.divider = fm_arena_array(mem, v.p->n + 1, uint32_t);
+	v.foreign = fm_arena_array(mem, c->n_lid_room, uint16_t);
+	if (v.phi == NULL || v.n_ways == NULL || v.divider == NULL || v.foreign == NULL)
+		return compose_no_memory(err);
+	for (uint32_t d = 0; d < c->n_pieces; d++)
+		for (uint32_t i = 0;
+		     d != x && c->piece[d].component == v.p->component && i < c->piece[d].n_lids;
+		     i++)
+			v.foreign[v.n_foreign++] = c->piece[d].lid[i];
+	find_digits(&v);
+	fm_pool_for(c->r->workers, v.p->n, fill_row, &v);
+	return 0;
+}
