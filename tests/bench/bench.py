@@ -334,7 +334,7 @@ def engine_tables(parser, bench):
     try:
         if unknown:
             parser.error(f"no fabric {unknown[0]}: {' '.join(engines.FABRICS)}")
-        engines.Engines(bench).run(names)
+        engines.Engines(bench).run([] if bench.args.stored else names)
     finally:
         shutil.rmtree(bench.work, ignore_errors=True)
     return 0
@@ -357,6 +357,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="small fabrics only")
     parser.add_argument("--engines", action="store_true", help="every engine on every fabric, for doc/engines.md")
     parser.add_argument("--events", action="store_true", help="what links and nodes lost and back cost, for doc/events.md")
+    parser.add_argument("--stored", action="store_true", help="with --engines: measure nothing, write down what was measured before")
     parser.add_argument("--minutes", type=int, default=0, help="with --engines: no new run of the peer after so many")
     parser.add_argument("--only", help="bring-up, offline or faults; with --engines: fabrics, separated by commas")
     parser.add_argument("--fabric", action="append", choices=sorted(FABRICS), help="these only; may be repeated")

@@ -163,7 +163,8 @@ class Engines:
         words, wants_peers, _ = FABRICS[name]
         if fabric is None:
             return {"absent": True}
-        found = {"words": words, "own": {}, "peers": {}}
+        found = {"words": words, "own": {}, "peers": {}, "load": os.getloadavg()[1],
+                 "date": time.strftime("%Y-%m-%d")}
         for engine in self.traits:
             found["own"][engine] = self.own_row(name, fabric, engine, found, wants_peers)
         if wants_peers and self.peer.why_not is None:
@@ -255,12 +256,16 @@ class Engines:
         times = [r["route_s"] for _, r in variants if r.get("route_s") is not None]
         return min(times) if times else None
 
+    @staticmethod
+    def when(f):
+        return f"; measured on {f['date']} at load average {f['load']:.1f}" if "date" in f else ""
+
     def table(self, name):
         f = self.results[name]
         if f.get("absent"):
             return f"### {name}\n\nThe file is absent.\n"
         out = [f"### {name}\n", f"`{f['words']}`: {f.get('switches')} switches, {f.get('ends')} end-ports, "
-               f"{f.get('lids')} LIDs.\n", HEAD]
+               f"{f.get('lids')} LIDs{self.when(f)}.\n", HEAD]
         for engine, r in sorted(f["own"].items()):
             variants = f["peers"].get(engine, [])
             best = self.best_time(variants)
@@ -284,12 +289,13 @@ class Engines:
         plot.write(path, panels, "switches x LIDs", "ms to route")
 
     def run(self, names):
+        """Measure these, then write down all that was ever measured in this build folder."""
         for name in names:
             self.results[name] = self.measure(name)
             with open(self.store, "w") as f:
                 json.dump(self.results, f)
         report = goals.Goals(self)
-        if not self.bench.args.only:
+        if not self.bench.args.only and not self.bench.args.stored:
             report.measure_more()
         doc = self.bench.args.write
         sections = {"machine": self.bench.machine_line(), "goals": report.table(),
