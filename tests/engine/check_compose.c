@@ -14,6 +14,7 @@
 
 #include "core/route/plan_file.h"
 #include "tests/engine/composed.h"
+#include "tests/run.h"
 
 struct engine_set engines;
 
@@ -820,17 +821,13 @@ main(void)
 {
 	const char *dirs[] = { "plugins/engines/.libs", NULL };
 	struct fm_error err = { 0 };
-	SRunner *r;
 	int failed;
 
 	if (engine_set_load(&engines, dirs, &err) != 0) {
 		fprintf(stderr, "%s\n", err.msg);
 		return 1;
 	}
-	r = srunner_create(compose_suite());
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
+	failed = run_suite(compose_suite());
 	engine_set_fini(&engines);
-	return failed != 0;
+	return failed;
 }
