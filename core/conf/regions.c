@@ -129,7 +129,8 @@ check_groups(struct resolve *r)
 
 /* ----------------------------------------------------------------- overlaps */
 
-/* The item by which the region got the switch: the last that added it. */
+/* The item by which the region got the switch: the last that names it, for had
+ * that taken it out, it would not be there. */
 static int
 find_item(struct resolve *r, uint16_t region, fm_sw s, const struct node_item **item)
 {
@@ -139,8 +140,6 @@ find_item(struct resolve *r, uint16_t region, fm_sw s, const struct node_item **
 		struct node_target set;
 		int rc;
 
-		if (m->items[i].minus)
-			continue;
 		if (!node_target_new(r->snap, r->mem, &set))
 			return out_of_memory(r);
 		rc = node_items_resolve(&m->items[i], &set, 1, r->snap, r->mem, r->err);

@@ -551,6 +551,8 @@ START_TEST(marks)
 	static const char *const texts[] = { "", PODS, "region \"pod\" { switches = { \"ft-*\" } }",
 		"region \"pods\" { switches = { \"ft-*\", \"t-*\" } }",
 		"region \"pods\" { switches = { \"ft-*\", \"!t-*\" } }",
+		"region \"pods\" { switches = { \"ft-*\", \"file:taken\" } }",
+		"region \"pods\" { switches = { \"ft-*\", \"!file:taken\" } }",
 		PODS "region \"t\" { switches = { \"t-*\" } }", PODS "replies = ignore",
 		PODS "reserved_sls = { 1 }", PODS "region_order = { \"pods\" }",
 		PODS "region_order = { \"default\" }",
@@ -570,6 +572,7 @@ START_TEST(marks)
 	enum { N = sizeof(texts) / sizeof(*texts) };
 	uint64_t mark[N];
 
+	write_lists();
 	for (int i = 0; i < N; i++) {
 		struct conf *conf = load(texts[i]);
 
@@ -601,7 +604,7 @@ START_TEST(groups_in_options_of_engines)
 	};
 	struct conf *conf = load("group \"s\" { members = { \"ft-spine-*\", \"ft-host-1-1\" } }\n"
 				 "chain = { good }\ngood { roots = { \"@s\", \"!ft-spine-2\" } "
-				 "order = { \"ft-leaf-2\", \"@s\" } }");
+				 "order = { \"ft-leaf-2\", \"@s\", \"<ft-leaf-2>/2-5\" } }");
 	const struct fm_fabric *fab = &snap->fab;
 	const struct opts *o;
 	struct fm_arena mem;
@@ -619,10 +622,18 @@ START_TEST(groups_in_options_of_engines)
 	for (fm_end e = 0; e < fab->n_ends; e++)
 		ck_assert_int_eq(fab->end_kind[e] == FM_END_CA && fm_bit(o->roots.end, e),
 		    strcmp(fab->end_name[e], "ft-host-1-1") == 0);
-	ck_assert_uint_eq(o->order.n_sets, 2);
+	ck_assert_uint_eq(o->order.n_sets, 3);
 	for (fm_sw s = 0; s < fab->n_switches; s++)
 		ck_assert_int_eq(
 		    fm_bit(o->order.set[1].sw, s), strncmp(fab->sw_name[s], "ft-spine-", 9) == 0);
+	/* one host of two, two spines, one switch of the torus */
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		ck_assert_int_eq(
+		    fm_bit(o->order.set[2].end, e), strcmp(fab->end_name[e], "ft-host-2-2") == 0);
+	for (fm_sw s = 0; s < fab->n_switches; s++)
+		ck_assert_int_eq(fm_bit(o->order.set[2].sw, s),
+		    strncmp(fab->sw_name[s], "ft-spine-", 9) == 0 ||
+			strcmp(fab->sw_name[s], "t-sw-0-1") == 0);
 	fm_arena_fini(&mem);
 	conf_put(conf);
 }
