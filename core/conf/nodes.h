@@ -59,7 +59,7 @@ struct node_target {
 /* Empty bitsets in mem; false when memory is out. */
 bool node_target_new(const struct snapshot *snap, struct fm_arena *mem, struct node_target *t);
 /* Each item for itself, whatever its sign: the members of items[i] are added to
- * targets[i].  O((switches + ends) (patterns + log GUIDs)), each group once; mem
+ * targets[i].  O((switches + ends) (patterns + log other items)), each group once; mem
  * for scratch.  Items that match nothing set nothing; a group that is not bound
  * is FM_E_CONFIG. */
 int node_items_resolve(const struct node_item *items, const struct node_target *targets, size_t n,

@@ -2,8 +2,9 @@
 /*
  * Node items to members of a snapshot.
  *
- * GUIDs are sorted once and every node looks itself up, so that a list of all
- * hosts costs n log n; patterns are few and tried on every name.  A list as
+ * GUIDs and names without a pattern are sorted once and every node looks itself
+ * up, so that a list of all hosts costs n log n; patterns are few and tried on
+ * every name.  A list as
  * one set is resolved in runs of items of one sign: items of a run may be
  * taken in any order.  A group is a set of its own, found once per call.
  */
@@ -21,6 +22,11 @@ struct guid_key {
 	size_t item;
 };
 
+struct name_key {
+	const char *name;
+	size_t item;
+};
+
 /* What one call has found out. */
 struct finding {
 	const struct snapshot *snap;
@@ -35,7 +41,8 @@ struct resolver {
 	const struct node_target *targets;
 	bool *hit; /* [n] items that name something; may be NULL */
 	struct guid_key *guids, *systems;
-	size_t n, n_guids, n_systems;
+	struct name_key *names; /* those that are no patterns */
+	size_t n, n_guids, n_systems, n_names;
 };
 
 static int resolve_set(struct finding *f, const struct node_item *items, size_t n,
@@ -134,7 +141,7 @@ mark_guids(const struct resolver *r, const struct fm_fabric *fab)
 /* ----------------------------------------------------- names, ports, levels */
 
 static void
-mark_name(const struct resolver *r, size_t item, const struct fm_fabric *fab)
+mark_pattern(const struct resolver *r, size_t item, const struct fm_fabric *fab)
 {
 	const char *name = r->items[item].name;
 
@@ -144,6 +151,49 @@ mark_name(const struct resolver *r, size_t item, const struct fm_fabric *fab)
 	for (fm_end e = 0; e < fab->n_ends; e++)
 		if (node_name_match(name, fab->end_name[e]))
 			add_end(r, item, e);
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+	const struct name_key *x = a, *y = b;
+	int c = strcmp(x->name, y->name);
+
+	return c != 0 ? c : x->item < y->item ? -1 : x->item > y->item;
+}
+
+/* The first key of this name or behind it. */
+static size_t
+first_name(const struct resolver *r, const char *name)
+{
+	size_t low = 0, n = r->n_names;
+
+	while (n > 0) {
+		size_t half = n / 2;
+
+		if (strcmp(r->names[low + half].name, name) < 0) {
+			low += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return low;
+}
+
+static void
+mark_names(const struct resolver *r, const struct fm_fabric *fab)
+{
+	size_t i;
+
+	for (fm_sw s = 0; s < fab->n_switches; s++)
+		for (i = first_name(r, fab->sw_name[s]);
+		     i < r->n_names && strcmp(r->names[i].name, fab->sw_name[s]) == 0; i++)
+			add_switch(r, r->names[i].item, s);
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		for (i = first_name(r, fab->end_name[e]);
+		     i < r->n_names && strcmp(r->names[i].name, fab->end_name[e]) == 0; i++)
+			add_end(r, r->names[i].item, e);
 }
 
 /* What is cabled to the ports of one switch. */
@@ -277,7 +327,10 @@ resolve_one(struct finding *f, struct resolver *r, size_t i, struct fm_error *er
 		r->systems[r->n_systems++] = (struct guid_key){ item->number, i };
 		return 0;
 	case NODE_NAME:
-		mark_name(r, i, &f->snap->fab);
+		if (strpbrk(item->name, "*?[") == NULL)
+			r->names[r->n_names++] = (struct name_key){ item->name, i };
+		else
+			mark_pattern(r, i, &f->snap->fab);
 		return 0;
 	case NODE_PORTS:
 		mark_ports(r, i, f->snap);
@@ -299,14 +352,18 @@ resolve_items(struct finding *f, const struct node_item *items, const struct nod
 
 	r.guids = fm_arena_array(f->mem, n + 1, struct guid_key);
 	r.systems = fm_arena_array(f->mem, n + 1, struct guid_key);
-	if (r.guids == NULL || r.systems == NULL)
+	r.names = fm_arena_array(f->mem, n + 1, struct name_key);
+	if (r.guids == NULL || r.systems == NULL || r.names == NULL)
 		return out_of_memory(err);
 	for (size_t i = 0; rc == 0 && i < n; i++)
 		rc = resolve_one(f, &r, i, err);
 	qsort(r.guids, r.n_guids, sizeof(*r.guids), by_guid);
 	qsort(r.systems, r.n_systems, sizeof(*r.systems), by_guid);
+	qsort(r.names, r.n_names, sizeof(*r.names), by_name);
 	if (rc == 0 && r.n_guids + r.n_systems > 0)
 		mark_guids(&r, &f->snap->fab);
+	if (rc == 0 && r.n_names > 0)
+		mark_names(&r, &f->snap->fab);
 	return rc;
 }
 

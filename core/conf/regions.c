@@ -21,6 +21,8 @@
 #include "lib/log.h"
 #include "lib/vec.h"
 
+#define MAX_REMARKS 8 /* on items of one list; then a count */
+
 struct resolve {
 	const struct region_set *set;
 	const struct snapshot *snap;
@@ -88,7 +90,7 @@ remark_item(struct resolve *r, const struct node_item *item, const char *kind, c
 	struct fm_error none = { 0 };
 	const char *near = NULL;
 
-	if (item->kind == NODE_NAME && strpbrk(item->name, "*?[") == NULL)
+	if (r->strict && item->kind == NODE_NAME && strpbrk(item->name, "*?[") == NULL)
 		near = nearest_name(&r->snap->fab, item->name);
 	fm_fail(&none, FM_E_CONFIG, "%s:%u: %s %s: '%s' names nothing in this fabric%s%s%s",
 	    item->file, item->line, kind, name, item->text, near != NULL ? ": did you mean " : "",
@@ -96,20 +98,33 @@ remark_item(struct resolve *r, const struct node_item *item, const char *kind, c
 	return remark(r, &none);
 }
 
-/* The set of a list, and a remark on every item that names nothing. */
+static int
+remark_more(struct resolve *r, size_t n, const char *kind, const char *name)
+{
+	struct fm_error none = { 0 };
+
+	fm_fail(
+	    &none, FM_E_CONFIG, "%s %s: %zu more items name nothing in this fabric", kind, name, n);
+	return remark(r, &none);
+}
+
+/* The set of a list, and remarks on items that name nothing. */
 static int
 resolve_list(struct resolve *r, const struct node_item *items, size_t n, const char *kind,
     const char *name, struct node_target *set)
 {
 	bool *hit = fm_arena_array(r->mem, n, bool);
+	size_t n_missing = 0;
 	int rc;
 
 	if (hit == NULL || !node_target_new(r->snap, r->mem, set))
 		return out_of_memory(r);
 	rc = node_set_resolve(items, n, set, hit, r->snap, r->mem, r->err);
 	for (size_t i = 0; rc == 0 && i < n; i++)
-		if (!hit[i])
+		if (!hit[i] && ++n_missing <= MAX_REMARKS)
 			rc = remark_item(r, &items[i], kind, name);
+	if (rc == 0 && n_missing > MAX_REMARKS)
+		rc = remark_more(r, n_missing - MAX_REMARKS, kind, name);
 	return rc;
 }
 

@@ -491,6 +491,15 @@ START_TEST(absent_members_are_told_once)
 	ck_assert_uint_eq(n_warned, 5);
 	ck_assert_int_eq(regions_resolve(&conf->regions, other, false, sw_region, &err), 0);
 	ck_assert_uint_eq(n_warned, 7);
+	conf_put(conf);
+	/* of many, some and a count */
+	warned[0] = '\0';
+	n_warned = 0;
+	conf = load("region \"a\" { switches = { \"t-*\", \"g1\", \"g2\", \"g3\", \"g4\", \"g5\", "
+		    "\"g6\", \"g7\", \"g8\", \"g9\", \"!g10\" } }\n");
+	ck_assert_int_eq(regions_resolve(&conf->regions, snap, false, sw_region, &err), 0);
+	ck_assert_uint_eq(n_warned, 9);
+	ck_assert_ptr_nonnull(strstr(warned, "region a: 2 more items name nothing in this fabric"));
 	snapshot_put(other);
 	conf_put(conf);
 }
