@@ -89,10 +89,26 @@ print_refusals(const json_t *refused)
 }
 
 static void
-print_region(const json_t *o)
+print_engine(const json_t *o)
 {
 	const char *engine = json_string_value(json_object_get(o, "engine"));
 	const char *because = json_string_value(json_object_get(o, "because"));
+	json_int_t n_switches = json_integer_value(json_object_get(o, "n_switches"));
+
+	if (engine != NULL)
+		printf("  engine      %s\n", engine);
+	else if (json_object_get(o, "engine") != NULL && n_switches > 0 &&
+	    n_switches == json_integer_value(json_object_get(o, "pieces")))
+		printf("  engine      none: a piece of one switch needs none\n");
+	else if (json_object_get(o, "engine") != NULL)
+		printf("  engine      none\n");
+	if (because != NULL)
+		printf("  because     auto takes it for %s\n", because);
+}
+
+static void
+print_region(const json_t *o)
+{
 	json_int_t n_pieces = json_integer_value(json_object_get(o, "pieces"));
 
 	printf("region      %s\n", json_string_value(json_object_get(o, "region")));
@@ -107,10 +123,7 @@ print_region(const json_t *o)
 	printf("  chain       ");
 	print_words(json_object_get(o, "chain"), ", ");
 	print_refusals(json_object_get(o, "refused"));
-	if (engine != NULL)
-		printf("  engine      %s\n", engine);
-	if (because != NULL)
-		printf("  because     auto takes it for %s\n", because);
+	print_engine(o);
 }
 
 void

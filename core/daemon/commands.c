@@ -63,18 +63,30 @@ daemon_report_json(const struct sweep_report *r)
 	    (json_int_t)r->retries, "timeouts", (json_int_t)r->timeouts);
 }
 
+/* How the regions of a plan were joined, and at what price. */
+static void
+add_joined(const struct plan *p, json_t *o)
+{
+	if (p == NULL || p->regions == NULL)
+		return;
+	json_object_set_new(o, "joined", json_string(plan_rung_name(p->regions->rung)));
+	json_object_set_new(
+	    o, "one_way_pairs", json_integer((json_int_t)p->regions->one_way_pairs));
+}
+
 static int
 run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
 	const struct daemon *d = arg;
 	json_t *last = d->summary != NULL ? json_incref(d->summary) : json_null();
+	json_t *status = json_pack("{s:s, s:b, s:s, s:s, s:s, s:o}", "sm_state",
+	    ha_state_name(d->ha.state), "subnet_up", sweeper_is_up(d->sweeper), "phase",
+	    sweep_phase_names[sweeper_phase(d->sweeper)], "transport", d->conf->transport,
+	    "other_sm", sweeper_report(d->sweeper)->other, "sweep", last);
 
-	return hand_out(
-	    json_pack("{s:s, s:b, s:s, s:s, s:s, s:o}", "sm_state", ha_state_name(d->ha.state),
-		"subnet_up", sweeper_is_up(d->sweeper), "phase",
-		sweep_phase_names[sweeper_phase(d->sweeper)], "transport", d->conf->transport,
-		"other_sm", sweeper_report(d->sweeper)->other, "sweep", last),
-	    result, err);
+	if (status != NULL)
+		add_joined(sweeper_plan(d->sweeper), status);
+	return hand_out(status, result, err);
 }
 
 /* What holds for the plan as a whole. */
@@ -121,11 +133,7 @@ composed_json(const struct daemon *d, const struct plan *p, json_t *whole, json_
 		json_decref(whole);
 		return rc;
 	}
-	if (p->regions != NULL) {
-		json_object_set_new(whole, "joined", json_string(plan_rung_name(p->regions->rung)));
-		json_object_set_new(
-		    whole, "one_way_pairs", json_integer((json_int_t)p->regions->one_way_pairs));
-	}
+	add_joined(p, whole);
 	json_object_set_new(whole, "regions", regions);
 	*result = whole;
 	return 0;
