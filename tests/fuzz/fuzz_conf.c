@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Any bytes as fmd.conf: a configuration, or an error that names the file.
- * Run beside the engines of the build (in the build directory), it covers
+ * Any bytes as fmd.conf: a configuration, or an error that names the file; its
+ * regions on a small fabric: found, or an error.  Run beside the engines of the build (in the build directory), it covers
  * their sections too.
  */
 #include <stdio.h>
@@ -10,7 +10,10 @@
 #include <unistd.h>
 
 #include "core/conf/conf.h"
+#include "core/route/snapshot.h"
+#include "core/topo/netlist.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/unit/generate_words.h"
 
 #define ENGINES "plugins/engines/.libs"
 
@@ -26,6 +29,22 @@ engines(void)
 			 access(ENGINES, R_OK) == 0 ? (const char *const[]){ ENGINES, NULL } : NULL,
 			 &err) == 0);
 	return &set;
+}
+
+static const struct snapshot *
+fabric(void)
+{
+	static struct snapshot *snap;
+	struct netlist_view view = { .n_vls = 8 };
+	struct netlist nl = { 0 };
+	struct fm_error err;
+
+	if (snap != NULL)
+		return snap;
+	must(generate_words("pgft 2 2,3 1,2 1,1", &nl, &err) == 0);
+	must(netlist_snapshot(&nl, &view, &snap, &err) == 0);
+	netlist_fini(&nl);
+	return snap;
 }
 
 int
@@ -44,6 +63,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	rc = conf_load(&source, engines(), &conf, &err);
 	must((rc == 0) == (conf != NULL));
 	must(rc == 0 || err.msg[0] != '\0');
+	if (rc == 0)
+		must((rc = regions_check(&conf->regions, fabric(), &err)) == 0 ||
+		    (rc == FM_E_CONFIG && err.msg[0] != '\0'));
 	conf_put(conf);
 	close(fd);
 	return 0;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/conf/conf.h"
@@ -554,6 +555,30 @@ START_TEST(chains)
 }
 END_TEST
 
+/* What nobody names is told of; conf.d may say anew what a region is. */
+START_TEST(files_after_the_first)
+{
+	struct fm_error err = { 0 };
+	struct conf *conf;
+	char dir[96];
+
+	snprintf(dir, sizeof(dir), "%s/conf.d", folder);
+	ck_assert_int_eq(mkdir(dir, 0700), 0);
+	write_file("conf.d/10.conf",
+	    "region \"a\" { switches = { \"@g\" } }\ngroup \"idle\" { members = { \"All\" } }\n");
+	conf = load("group \"g\" { members = { \"t-*\" } }\n"
+		    "region \"a\" { switches = { \"ft-*\" } chain = { good } }\n");
+	ck_assert_uint_eq(conf->regions.n_regions, 2);
+	ck_assert_int_eq(regions_resolve(&conf->regions, snap, true, sw_region, &err), 0);
+	ck_assert_str_eq(describe(conf), "a: t-sw-[0-2]-[0-2]");
+	ck_assert_str_eq(conf->regions.region[1].chain.entries[0].name, "good");
+	ck_assert_msg(strstr(warned, "conf.d/10.conf:2: the group idle is named nowhere") != NULL,
+	    "%s", warned);
+	ck_assert_uint_eq(n_warned, 1);
+	conf_put(conf);
+}
+END_TEST
+
 /* All that tables depend on is in the mark, and nothing else. */
 START_TEST(marks)
 {
@@ -798,6 +823,7 @@ main(void)
 	tcase_add_test(tc, absent_members_are_told_once);
 	tcase_add_test(tc, overlap_is_refused_at_run_time);
 	tcase_add_test(tc, chains);
+	tcase_add_test(tc, files_after_the_first);
 	tcase_add_test(tc, marks);
 	tcase_add_test(tc, groups_in_options_of_engines);
 	tcase_add_test(tc, a_group_without_groups);
