@@ -6,3 +6,4 @@ CORE_SOURCES += core/topo/netlist.h core/topo/netlist.c core/topo/netlist_snapsh
 	core/topo/link_speed.h core/topo/link_speed.c core/topo/dump.h core/topo/dump.c \
 	core/topo/generate.h core/topo/generate.c core/topo/generate_tree.c \
 	core/topo/generate_grid.c core/topo/generate_group.c core/topo/generate_join.c core/topo/generate_random.c
+CORE_SOURCES += core/topo/outage.c core/topo/outage.h

@@ -39,6 +39,7 @@ struct netlist_node {
 	uint8_t n_ports; /* 1..254, port 0 not counted */
 	bool enhanced_port0;
 	bool aggregation; /* an in-network computing node (SHARP AN) of its switch */
+	bool absent;	  /* taken out (outage.h): a switch has no end of its own then */
 	uint32_t line;	  /* where the file defines it; 0 = generated */
 };
 
@@ -131,5 +132,8 @@ struct netlist_view {
  * usable; ports without one get theirs leaf by leaf (core/subnet/lid.h). */
 int netlist_snapshot(const struct netlist *nl, const struct netlist_view *view,
     struct snapshot **out, struct fm_error *err);
+/* Put the LIDs of a snapshot into the ports that have their GUIDs, so that later
+ * snapshots, of what is left of the fabric, and netlist_write() give the same. */
+void netlist_keep_lids(struct netlist *nl, const struct snapshot *snap);
 
 #endif

@@ -192,7 +192,7 @@ static int
 add_ends_of_switch(struct made *m, uint32_t sw, struct fm_error *err)
 {
 	uint32_t node = m->sw_node[sw];
-	int rc = add_end(m, node, 0, sw, 0, err);
+	int rc = m->nl->nodes[node].absent ? 0 : add_end(m, node, 0, sw, 0, err);
 
 	for (unsigned p = 1; p <= m->nl->nodes[node].n_ports && rc == 0; p++) {
 		const struct netlist_port *port = netlist_port(m->nl, node, p);
@@ -272,4 +272,25 @@ netlist_snapshot(const struct netlist *nl, const struct netlist_view *view, stru
 	snapshot_builder_fini(&m.b);
 	fm_arena_fini(&m.mem);
 	return rc;
+}
+
+void
+netlist_keep_lids(struct netlist *nl, const struct snapshot *snap)
+{
+	const struct fm_fabric *fab = &snap->fab;
+
+	for (fm_end e = 0; e < fab->n_ends; e++) {
+		uint32_t node = fm_hash_find(&nl->by_guid, fab->end_guid[e]);
+
+		if (node == FM_HASH_NONE)
+			continue;
+		for (unsigned p = 0; p <= nl->nodes[node].n_ports; p++) {
+			struct netlist_port *port = netlist_port(nl, node, p);
+
+			if (port->guid != fab->end_guid[e])
+				continue;
+			port->lid = fab->end_lid[e];
+			port->lmc = fab->end_lmc[e];
+		}
+	}
 }
