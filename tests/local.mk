@@ -101,6 +101,7 @@ UNIT_TESTS = \
 	tests/sweep/check_worker \
 	tests/unit/check_abi \
 	tests/unit/check_adaptive \
+	tests/unit/check_compare \
 	tests/unit/check_conf \
 	tests/unit/check_ctl \
 	tests/unit/check_dump \

@@ -14,6 +14,7 @@ CORE_SOURCES += \
 	core/route/compose_planes.c \
 	core/route/compose_sls.c \
 	core/route/compose_view.c \
+	core/route/compare.c core/route/compare.h \
 	core/route/fallback.c core/route/fallback.h \
 	core/route/host.c core/route/host.h \
 	core/route/keep.c core/route/keep.h \
