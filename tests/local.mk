@@ -202,6 +202,8 @@ TESTS += tests/integration/documents.sh tests/integration/fmroute.sh tests/integ
 EXTRA_DIST += tests/integration/documents.sh tests/integration/fmroute.sh tests/integration/auto.sh
 TESTS += tests/integration/regions.sh
 EXTRA_DIST += tests/integration/regions.sh
+TESTS += tests/integration/what_if.sh
+EXTRA_DIST += tests/integration/what_if.sh
 
 # By dev/test only, for their length.
 EXTRA_DIST += tests/integration/lib.bash tests/integration/walk_tables.py \

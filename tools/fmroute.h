@@ -18,6 +18,8 @@ int fmroute_fail(int argc, char **argv);
 int fmroute_convert(int argc, char **argv);
 int fmroute_shuffle(int argc, char **argv);
 int fmroute_check(int argc, char **argv);
+int fmroute_diff(int argc, char **argv);
+int fmroute_what_if(int argc, char **argv);
 /* No subcommand: fmroute FABRIC ...; argv[0] is the program. */
 int fmroute_route(int argc, char **argv);
 

@@ -9,83 +9,21 @@
 #include "tools/fmroute.h"
 
 #include <errno.h>
-#include <getopt.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
-#include "core/conf/conf.h"
 #include "core/conf/regions_json.h"
-#include "core/route/metrics.h"
 #include "core/topo/dump.h"
-#include "core/topo/netlist.h"
 #include "lib/error.h"
 #include "lib/log.h"
 #include "tools/fmroute_adaptive.h"
+#include "tools/fmroute_job.h"
 #include "tools/fmroute_regions.h"
 
 #define MAX_REPEAT 1000
-#define MAX_WORDS 64
-#define EXIT_NOT_ROUTED 3
-
-struct task {
-	const char *fabric, *tables; /* files; tables: check only */
-	const char *config, *dump_dir;
-	char *words; /* of --engine, cut up */
-	const char *chain[MAX_WORDS], *plugin_dirs[MAX_WORDS + 1];
-	size_t n_chain, n_plugin_dirs;
-	const char *vls, *lmc, *workers;
-	bool adaptive; /* --ar */
-	const char *max_groups;
-	unsigned n_repeat;
-	bool stats, json;
-	bool regions, regions_as_found; /* --regions, --regions=found */
-};
-
-struct job {
-	const struct task *task;
-	struct engine_set engines;
-	struct conf *conf;
-	struct netlist netlist;
-	struct snapshot *snap;
-	struct router router;
-	uint16_t *sw_region; /* [n_switches], for --regions */
-	json_t *regions;     /* and what they are and became */
-	/* the result */
-	struct plan *plan;     /* route */
-	struct tables *tables; /* check: own; route: of the plan */
-	struct verdict verdict;
-	struct metrics metrics;
-	bool has_metrics;
-	const char *engine;
-	double route_ms, verify_ms, wall_ms;
-	double memory_mb; /* of the process at its largest, before the statistics */
-};
 
 /* ------------------------------------------------------------ command line */
-
-static int
-split_chain(struct task *t, const char *list, struct fm_error *err)
-{
-	char *rest, *word;
-
-	free(t->words);
-	rest = t->words = strdup(list);
-	if (rest == NULL)
-		return fm_fail(err, FM_E_RESOURCE, "out of memory");
-	t->n_chain = 0;
-	while ((word = strsep(&rest, ",")) != NULL) {
-		if (*word == '\0' || t->n_chain == MAX_WORDS)
-			return fm_fail(err, FM_E_CONFIG,
-			    "--engine=%.60s: 1 to %d names are right, as in --engine=fattree,updn",
-			    list, MAX_WORDS);
-		t->chain[t->n_chain++] = word;
-	}
-	return 0;
-}
 
 static int
 take_repeat(struct task *t, const char *text, struct fm_error *err)
@@ -114,72 +52,35 @@ take_regions(struct task *t, const char *how, struct fm_error *err)
 }
 
 static int
-take(struct task *t, int option, struct fm_error *err)
+take(struct task *t, int option, const char *word, struct fm_error *err)
 {
 	switch (option) {
 	case 'R':
 		return take_regions(t, optarg, err);
-	case 'e':
-		return split_chain(t, optarg, err);
 	case 'r':
 		return take_repeat(t, optarg, err);
-	case 'p':
-		if (t->n_plugin_dirs == MAX_WORDS)
-			return fm_fail(
-			    err, FM_E_CONFIG, "more than %d times --plugin-dir", MAX_WORDS);
-		t->plugin_dirs[t->n_plugin_dirs++] = optarg;
-		return 0;
-	case 'c':
-		t->config = optarg;
-		return 0;
-	case 'v':
-		t->vls = optarg;
-		return 0;
-	case 'l':
-		t->lmc = optarg;
-		return 0;
-	case 'w':
-		t->workers = optarg;
-		return 0;
 	case 'd':
 		t->dump_dir = optarg;
-		return 0;
-	case 'a':
-		t->adaptive = true;
-		t->max_groups = optarg;
 		return 0;
 	case 's':
 		t->stats = true;
 		return 0;
-	case 'j':
-		t->json = true;
-		return 0;
 	}
-	return fm_fail(err, FM_E_BUG, "option %d is not handled", option);
+	return job_take_option(t, option, word, err);
 }
 
 static int
 read_task(int argc, char **argv, bool check, struct task *t, struct fm_error *err)
 {
-	static const struct option options[] = { { "engine", required_argument, NULL, 'e' },
-		{ "config", required_argument, NULL, 'c' }, { "vls", required_argument, NULL, 'v' },
-		{ "lmc", required_argument, NULL, 'l' },
-		{ "workers", required_argument, NULL, 'w' }, { "stats", no_argument, NULL, 's' },
-		{ "json", no_argument, NULL, 'j' }, { "dump", required_argument, NULL, 'd' },
+	static const struct option options[] = { JOB_OPTIONS, { "stats", no_argument, NULL, 's' },
+		{ "dump", required_argument, NULL, 'd' },
 		{ "repeat", required_argument, NULL, 'r' },
-		{ "plugin-dir", required_argument, NULL, 'p' },
-		{ "ar", optional_argument, NULL, 'a' }, { "regions", optional_argument, NULL, 'R' },
-		{ 0 } };
+		{ "regions", optional_argument, NULL, 'R' }, { 0 } };
 	int option, rc = 0, n_files = check ? 2 : 1;
 
 	t->n_repeat = 1;
 	while (rc == 0 && (option = getopt_long(argc, argv, "", options, NULL)) != -1)
-		rc = option == '?'
-		    ? fm_fail(err, FM_E_CONFIG,
-			  "%s is no option, lacks its value or has one too much; see "
-			  "fmroute --help",
-			  argv[optind - 1])
-		    : take(t, option, err);
+		rc = take(t, option, argv[optind - 1], err);
 	if (rc != 0)
 		return rc;
 	if (argc - optind != n_files)
@@ -194,90 +95,7 @@ read_task(int argc, char **argv, bool check, struct task *t, struct fm_error *er
 	return 0;
 }
 
-/* -------------------------------------------------------------- the fabric */
-
-/* The configuration as the daemon reads it. */
-static int
-load_conf(struct job *job, struct fm_error *err)
-{
-	const struct task *t = job->task;
-	static const char *const yes = "yes";
-	struct conf_override overrides[6];
-	struct conf_source source = { .path = t->config, .overrides = overrides };
-
-	if (t->n_chain > 0)
-		overrides[source.n_overrides++] =
-		    (struct conf_override){ "chain", t->chain, t->n_chain };
-	if (t->vls != NULL)
-		overrides[source.n_overrides++] = (struct conf_override){ "n_vls", &t->vls, 1 };
-	if (t->lmc != NULL)
-		overrides[source.n_overrides++] = (struct conf_override){ "lmc", &t->lmc, 1 };
-	if (t->workers != NULL)
-		overrides[source.n_overrides++] =
-		    (struct conf_override){ "workers", &t->workers, 1 };
-	if (t->adaptive)
-		overrides[source.n_overrides++] =
-		    (struct conf_override){ "adaptive_routing.enable", &yes, 1 };
-	if (t->max_groups != NULL)
-		overrides[source.n_overrides++] =
-		    (struct conf_override){ "adaptive_routing.max_groups", &t->max_groups, 1 };
-	return conf_load(&source, &job->engines, &job->conf, err);
-}
-
-static int
-prepare(struct job *job, struct fm_error *err)
-{
-	const struct task *t = job->task;
-	struct netlist_view view = { 0 };
-	int rc;
-
-	if ((t->dump_dir != NULL && (rc = dump_open(t->dump_dir, err)) != 0) ||
-	    (rc = engine_set_load(
-		 &job->engines, t->n_plugin_dirs > 0 ? t->plugin_dirs : NULL, err)) != 0 ||
-	    (rc = load_conf(job, err)) != 0 ||
-	    (rc = netlist_read(t->fabric, &job->netlist, err)) != 0)
-		return rc;
-	view.ca_lmc = (uint8_t)job->conf->lmc;
-	view.switch_lmc = (uint8_t)job->conf->switch_lmc;
-	view.n_vls = (uint8_t)job->conf->n_vls;
-	view.fresh_lids = t->lmc != NULL || job->conf->reassign_lids;
-	if ((rc = netlist_snapshot(&job->netlist, &view, &job->snap, err)) != 0 ||
-	    (t->regions &&
-		(rc = regions_cut(
-		     job->conf, job->snap, !t->regions_as_found, &job->sw_region, err)) != 0) ||
-	    (rc = router_init(&job->router, (unsigned)job->conf->workers, err)) != 0)
-		return rc;
-	job->router.n_vls = (uint8_t)job->conf->n_vls;
-	job->router.sl_model = (enum verify_sl_model)job->conf->sl_model;
-	if (job->conf->ar_enable)
-		job->router.ar_max_groups = (uint16_t)job->conf->ar_max_groups;
-	return 0;
-}
-
-static void
-release(struct job *job)
-{
-	json_decref(job->regions);
-	free(job->sw_region);
-	if (job->plan != NULL)
-		plan_put(job->plan);
-	else
-		tables_put(job->tables);
-	router_fini(&job->router);
-	snapshot_put(job->snap);
-	netlist_fini(&job->netlist);
-	conf_put(job->conf);
-	engine_set_fini(&job->engines);
-}
-
-static double
-now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
-}
+/* ------------------------------------------------------------- measurements */
 
 static int
 by_value(const void *a, const void *b)
@@ -310,7 +128,7 @@ peak_mb(void)
 	return kb / 1024;
 }
 
-/* ----------------------------------------------------------- the two roads */
+/* ---------------------------------------------------------------- the roads */
 
 static int
 route(struct job *job, struct fm_error *err)
@@ -319,7 +137,7 @@ route(struct job *job, struct fm_error *err)
 	unsigned n = job->task->n_repeat;
 
 	for (unsigned i = 0; i < n; i++) {
-		double start = now_ms();
+		double start = job_now_ms();
 		int rc;
 
 		if (job->plan != NULL)
@@ -332,7 +150,7 @@ route(struct job *job, struct fm_error *err)
 		    &job->plan, err);
 		if (rc != 0)
 			return rc;
-		wall_ms[i] = now_ms() - start;
+		wall_ms[i] = job_now_ms() - start;
 		route_ms[i] = job->plan->route_ms;
 		verify_ms[i] = job->plan->verify_ms;
 	}
@@ -345,85 +163,25 @@ route(struct job *job, struct fm_error *err)
 	return 0;
 }
 
-/* A file of the directory as an option of the engine; one that is absent or empty says nothing. */
+/* The tables, and the fabric with its LIDs, which make them a side of fmroute diff. */
 static int
-take_file(struct option_values *values, const char *dir, const char *name, const char *option,
-    struct fm_error *err)
+dump(struct job *job, struct fm_error *err)
 {
-	struct option_origin origin = { 0 };
+	const char *dir = job->task->dump_dir;
 	char path[4096];
-	const char *item = path;
-	struct stat st;
+	FILE *out;
+	int rc = dump_tables(dir, job->snap, &job->tables->t, err);
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/%s", dir, name) >= sizeof(path))
-		return fm_fail(err, FM_E_CONFIG, "the path of the tables is too long");
-	if (strcmp(option, "lfts") != 0 && (stat(path, &st) != 0 || st.st_size == 0))
-		return 0;
-	return option_values_set(values, option, &item, 1, &origin, err);
-}
-
-/* DIR as --dump writes it, or the file of the forwarding tables itself. */
-static int
-take_tables(struct option_values *values, const char *given, struct fm_error *err)
-{
-	struct option_origin origin = { 0 };
-	struct stat st;
-	int rc;
-
-	if (stat(given, &st) != 0 || !S_ISDIR(st.st_mode))
-		return option_values_set(values, "lfts", &given, 1, &origin, err);
-	if ((rc = take_file(values, given, "lfts", "lfts", err)) != 0 ||
-	    (rc = take_file(values, given, "path-sl", "path_sl", err)) != 0)
-		return rc;
-	return take_file(values, given, "sl2vl", "sl2vl", err);
-}
-
-/* The engine `file` reads what it is given. */
-static int
-load_tables(
-    struct job *job, const struct fm_engine *engine, struct fm_arena *mem, struct fm_error *err)
-{
-	struct option_table table = option_table_of(engine);
-	struct option_values *values = option_values_new(mem, &table, engine->name);
-	void *opts = NULL;
-	double start;
-	int rc;
-
-	if (values == NULL)
-		return fm_fail(err, FM_E_RESOURCE, "out of memory");
-	if ((rc = take_tables(values, job->task->tables, err)) != 0 ||
-	    (rc = options_bind(engine, values, job->snap, mem, &opts, err)) != 0)
-		return rc;
-	start = now_ms();
-	rc = route_once(&job->router, engine, opts, &job->snap->fab, NULL, 0, &job->tables, err);
-	job->route_ms = now_ms() - start;
-	return rc;
-}
-
-static int
-check(struct job *job, struct fm_error *err)
-{
-	const struct fm_engine *engine = engine_find(&job->engines, "file");
-	struct verify_request req = { .n_vls = job->router.n_vls,
-		.sl_model = job->router.sl_model };
-	struct fm_arena mem;
-	double start;
-	int rc;
-
-	if (engine == NULL)
-		return fm_fail(err, FM_E_CONFIG,
-		    "check needs the engine \"file\", which is in no plugin directory");
-	fm_arena_init(&mem, SIZE_MAX);
-	rc = load_tables(job, engine, &mem, err);
-	fm_arena_fini(&mem);
 	if (rc != 0)
 		return rc;
-	start = now_ms();
-	rc = verify_tables(
-	    job->snap, &job->tables->t, &req, job->router.workers, &job->verdict, err);
-	job->verify_ms = now_ms() - start;
-	job->wall_ms = job->route_ms + job->verify_ms;
-	job->engine = engine->name;
+	snprintf(path, sizeof(path), "%s/" JOB_FABRIC_FILE, dir);
+	out = fopen(path, "we");
+	if (out == NULL)
+		return fm_fail(err, FM_E_SYSTEM, "%s: %s", path, strerror(errno));
+	netlist_keep_lids(&job->netlist, job->snap);
+	rc = netlist_write(&job->netlist, out, err);
+	if (fclose(out) != 0 && rc == 0)
+		rc = fm_fail(err, FM_E_SYSTEM, "%s: %s", path, strerror(errno));
 	return rc;
 }
 
@@ -447,9 +205,7 @@ finish(struct job *job, struct fm_error *err)
 			return rc;
 		job->has_metrics = true;
 	}
-	if (job->task->dump_dir != NULL)
-		return dump_tables(job->task->dump_dir, job->snap, &job->tables->t, err);
-	return 0;
+	return job->task->dump_dir != NULL ? dump(job, err) : 0;
 }
 
 /* -------------------------------------------------------------- the report */
@@ -611,8 +367,8 @@ run(int argc, char **argv, bool is_check)
 	int rc = read_task(argc, argv, is_check, &task, &err);
 
 	fm_log_set_level(FM_LOG_WARN);
-	if (rc == 0 && (rc = prepare(&job, &err)) == 0 &&
-	    (rc = is_check ? check(&job, &err) : route(&job, &err)) == 0)
+	if (rc == 0 && (rc = job_prepare(&job, &err)) == 0 &&
+	    (rc = is_check ? job_check(&job, task.tables, &err) : route(&job, &err)) == 0)
 		rc = finish(&job, &err);
 	if (rc != 0)
 		rc = fmroute_report(&err);
@@ -622,7 +378,7 @@ run(int argc, char **argv, bool is_check)
 	} else {
 		rc = exit_code(&job);
 	}
-	release(&job);
+	job_release(&job);
 	free(task.words);
 	return rc;
 }
