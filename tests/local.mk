@@ -118,6 +118,7 @@ UNIT_TESTS = \
 	tests/unit/check_pool \
 	tests/unit/check_rows \
 	tests/unit/check_regions \
+	tests/unit/check_rchain \
 	tests/unit/check_sim \
 	tests/unit/check_sim_faults \
 	tests/unit/check_snapshot \

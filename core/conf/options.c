@@ -144,6 +144,23 @@ option_values_new(struct fm_arena *mem, const struct option_table *table, const 
 	return v->name != NULL ? v : NULL;
 }
 
+struct option_values *
+option_values_copy(struct fm_arena *mem, const struct option_values *v)
+{
+	struct option_values *copy = option_values_new(mem, &v->table, v->name);
+
+	if (copy == NULL)
+		return NULL;
+	copy->values = fm_arena_array(mem, v->n + 1, struct option_value);
+	if (copy->values == NULL)
+		return NULL;
+	if (v->n > 0)
+		memcpy(copy->values, v->values, v->n * sizeof(*v->values));
+	copy->n = v->n;
+	copy->room = v->n + 1;
+	return copy;
+}
+
 static struct option_value *
 find_value(const struct option_values *v, const char *key)
 {

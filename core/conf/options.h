@@ -59,6 +59,10 @@ struct option_values;
 struct option_values *option_values_new(
     struct fm_arena *mem, const struct option_table *table, const char *name);
 
+/* The same values, to be changed apart; what they point to is shared, so v's memory
+ * must outlive them.  NULL when memory is out. */
+struct option_values *option_values_copy(struct fm_arena *mem, const struct option_values *v);
+
 /* Where a value was written. */
 struct option_origin {
 	const char *file; /* borrowed for as long as the values live; NULL: on the command line */

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/conf/rchain_groups.h - port groups: reading, naming, membership.
+ * Part of rchain.h.
+ */
+#ifndef CORE_CONF_RCHAIN_GROUPS_H
+#define CORE_CONF_RCHAIN_GROUPS_H
+
+#include <regex.h>
+
+#include "core/conf/rchain.h"
+
+enum rchain_rule {
+	RULE_ALL,
+	RULE_ALL_SWITCHES,
+	RULE_ALL_CAS,
+	RULE_GUIDS,
+	RULE_RANGE,
+	RULE_NAMES,
+	RULE_REGEXP,
+	RULE_UNION,
+	RULE_SUBTRACT
+};
+
+/* "0x281@1/3-5": a switch, a port, or those ports of a host */
+struct rchain_guid {
+	uint64_t guid;
+	bool some; /* ports are given */
+	uint64_t ports[4];
+};
+
+/* "hostname=h; port=p; hca_idx=i" */
+struct rchain_name {
+	const char *host;
+	uint32_t port, hca; /* 0: any */
+};
+
+struct rchain_group {
+	const char *name;
+	unsigned line; /* 0: predefined */
+	unsigned rule_line;
+	enum rchain_rule rule;
+	FM_VEC(struct rchain_guid) guids; /* sorted; RANGE: low and high */
+	FM_VEC(struct rchain_name) names;
+	regex_t regexp;
+	uint32_t port;		   /* of a regexp; 0: any */
+	const char *part_names[2]; /* UNION, SUBTRACT: groups by name */
+	uint32_t part[2];	   /* and by number */
+	uint8_t mark;		   /* while cycles are looked for */
+};
+
+int rchain_read_groups(struct rchain *rc, const struct fm_file *file, struct fm_error *err);
+/* A group's number, or FM_NONE. */
+uint32_t rchain_find_group(const struct rchain *rc, const char *name);
+int rchain_group_members(const struct rchain *rc, uint32_t group, const struct snapshot *snap,
+    uint64_t *sw, uint64_t *end, struct fm_error *err);
+
+#endif
