@@ -8,6 +8,8 @@ LIB_SOURCES = \
 	lib/bitset.h \
 	lib/error.c \
 	lib/error.h \
+	lib/faultpoint.c \
+	lib/faultpoint.h \
 	lib/hash.c \
 	lib/hash.h \
 	lib/heap.c \

@@ -196,6 +196,12 @@ TESTS += tests/integration/umad_ibsim.sh
 endif
 EXTRA_DIST += tests/integration/umad_ibsim.sh
 
+# fmd that can be stopped dead anywhere, for kill_points.sh.
+check_PROGRAMS += tests/integration/fmd_killable
+tests_integration_fmd_killable_SOURCES = core/main.c tests/integration/kill_points.c
+tests_integration_fmd_killable_LDADD = libfmcore.la
+EXTRA_DIST += tests/integration/kill_points.sh
+
 # ---- engines from the outside
 TESTS += tests/integration/engine_check.sh tests/integration/outoftree.sh tests/integration/time_limit.sh
 EXTRA_DIST += tests/integration/engine_check.sh tests/integration/outoftree.sh tests/integration/time_limit.sh

@@ -35,6 +35,7 @@
 #include "core/mad/slots.h"
 #include "core/mad/window.h"
 #include "core/mad/wire.h"
+#include "lib/faultpoint.h"
 #include "lib/log.h"
 
 #define MIN_WINDOW 4
@@ -119,6 +120,8 @@ send_request(struct txn_engine *e, struct request *r)
 	struct fm_error err;
 	struct mad m;
 
+	if (r->method == WIRE_SET)
+		fm_fault_point("send", wire_attr_name(r->attr));
 	build_mad(e, r, &m);
 	m.timeout_ms = timeout_ms(e, r);
 	r->place = ON_WIRE;

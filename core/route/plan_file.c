@@ -17,6 +17,7 @@
 
 #include "lib/bitset.h"
 #include "lib/error.h"
+#include "lib/faultpoint.h"
 #include "lib/log.h"
 
 #define MAGIC "fmdplan2"
@@ -235,17 +236,20 @@ write_file(const char *path, const uint8_t *bytes, size_t n, struct fm_error *er
 	if (fd < 0)
 		return fm_fail(err, FM_E_SYSTEM, "%s: %s", fresh, strerror(errno));
 	for (; n > 0; bytes += done, n -= (size_t)done) {
+		fm_fault_point("tables", "write");
 		done = write(fd, bytes, n);
 		if (done < 0 && errno == EINTR)
 			done = 0;
 		else if (done < 0)
 			break;
 	}
+	fm_fault_point("tables", "written");
 	if (close(fd) != 0 || n > 0 || rename(fresh, path) != 0) {
 		fm_fail(err, FM_E_SYSTEM, "%s: %s", fresh, strerror(errno));
 		unlink(fresh);
 		return FM_E_SYSTEM;
 	}
+	fm_fault_point("tables", "renamed");
 	return 0;
 }
 

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "lib/arena.h"
+#include "lib/faultpoint.h"
 #include "lib/hash.h"
 #include "lib/log.h"
 #include "lib/vec.h"
@@ -301,8 +302,10 @@ store_put_lids(struct store *s, const struct store_lid *lids, uint32_t n, struct
 		rc = write_lid(s, txn, &lids[i]);
 	}
 	if (rc == 0 && txn != NULL) {
+		fm_fault_point("commit", "LIDs");
 		rc = mdb_txn_commit(txn);
 		txn = NULL;
+		fm_fault_point("committed", "LIDs");
 	}
 	if (rc != 0) {
 		if (txn != NULL)
@@ -336,8 +339,11 @@ store_put_mark(struct store *s, uint64_t mark, struct fm_error *err)
 	rc = mdb_txn_begin(s->env, NULL, 0, &txn);
 	if (rc == 0 && (rc = mdb_put(txn, s->marks_db, &key, &value, 0)) != 0)
 		mdb_txn_abort(txn);
-	else if (rc == 0)
+	else if (rc == 0) {
+		fm_fault_point("commit", "settings");
 		rc = mdb_txn_commit(txn);
+		fm_fault_point("committed", "settings");
+	}
 	if (rc != 0)
 		return fm_fail(err, FM_E_SYSTEM, "cannot write to the store: %s", mdb_strerror(rc));
 	s->mark = mark;

@@ -8,6 +8,7 @@
  * that a dry run sends none.
  */
 #include "core/sweep/internal.h"
+#include "lib/faultpoint.h"
 
 #define EARLY_TRIES_MAX 4
 #define EARLY_ANSWERS 16
@@ -118,6 +119,8 @@ on_end(void *arg, enum txn_status status, const uint8_t *reply)
 	}
 	if (status == TXN_TIMEOUT)
 		note_quiet(a);
+	if (a->method == WIRE_SET)
+		fm_fault_point("answer", wire_attr_name(a->attr));
 	a->done(a, status, reply);
 	ask_release(a);
 }

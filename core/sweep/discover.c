@@ -527,12 +527,26 @@ drop_contradicted(struct sweeper *s)
 	}
 }
 
+/* A switch without a LID looks fresh, but LIDs come after tables: LinearFDBTop
+ * tells of an SM that was killed in between. */
+static void
+doubt_fresh_switches(struct sweeper *s)
+{
+	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
+		struct inv_node *n = inv_node(&s->inv, i);
+
+		if (n->lft == LFT_BLANK && n->sw_known && n->sw.linear_fdb_top != 0)
+			n->lft = LFT_UNKNOWN;
+	}
+}
+
 void
 discover_finish(struct sweeper *s)
 {
 	uint32_t n_lost;
 
 	drop_contradicted(s);
+	doubt_fresh_switches(s);
 	if (!inv_find_routes(&s->inv, &n_lost))
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for directed routes");
 	s->report.n_lost += n_lost;

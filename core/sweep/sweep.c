@@ -16,6 +16,7 @@
 #include "core/route/plan_file.h"
 #include "core/sweep/internal.h"
 #include "core/sweep/say.h"
+#include "lib/faultpoint.h"
 
 #define NS_PER_MS 1e6
 
@@ -271,6 +272,7 @@ enter(struct sweeper *s, enum sweep_phase phase)
 {
 	int64_t now = now_ns();
 
+	fm_fault_point("phase", sweep_phase_names[phase]);
 	s->report.phase_ms[s->phase] += (double)(now - s->phase_ns) / NS_PER_MS;
 	s->phase_ns = now;
 	s->phase = phase;

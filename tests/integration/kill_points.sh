@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# SIGKILL at the numbered places of sweep, store, tables and apply, then a
+# restart: the fabric ends right, no block is written that did not differ, and the
+# run after that sends no Set.  Twice: while a new fabric comes up, and while one
+# is led round a spine that has gone.
+#
+# What ends right is judged by programs that others wrote (ibnetdiscover,
+# dump_lfts) and fmroute check.  The tables are read between the killed run and the
+# next: that one writes as many blocks as differ from what they are in the end (a
+# switch here has one block).  A sample of the places; FMD_LONG=1: all of them.
+set -u
+# shellcheck source=tests/integration/lib.bash
+. "$(dirname "$0")/lib.bash"
+need ibnetdiscover dump_lfts
+[ -x "$build/tests/integration/fmd_killable" ] || skip "fmd_killable is not built"
+host=host-1-1
+engine=fattree
+
+# fmd PROGRAM: one sweep; its output in fmd.out, the places in places.
+sweep() {
+	local program=$1
+	rm -f "$dir/places"
+	FMD_KILL_LIST=$dir/places on_ibsim $host "$program" --plugin-dir="$build/plugins/engines/.libs" --config=none --engine=$engine --once \
+		--state-dir="$dir/state" >"$dir/fmd.out" 2>&1
+}
+
+killable=$build/tests/integration/fmd_killable
+lft_sets() { grep -c ' send LinearForwardingTable$' "$1"; }
+
+# "GUID LID PORT" of all entries.
+entries() {
+	on_ibsim $host dump_lfts -a -n 2>"$dir/lfts.out" |
+		awk '/^Unicast/ { for (i = 1; i < NF; i++) if ($i == "guid") g = $(i + 1) } /^0x/ && $2 != 255 { print g, $1, $2 }' | sort
+}
+
+begin() {
+	rm -rf "$dir/state"
+	simulate "$dir/net" "$dir/ibsim.log"
+	[ "$1" = up ] && return
+	sweep "$killable" || fail "$1: fmd exits with $?"
+	cp "$dir/places" "$dir/before"
+	for port in 1 2 3 4; do ibsim_say "Unlink \"spine-1\"[$port]"; done
+	sleep 0.05
+}
+
+check_fabric() {
+	on_ibsim $host ibnetdiscover >"$dir/seen" 2>"$dir/discover.out" || fail "$1: ibnetdiscover"
+	on_ibsim $host dump_lfts >"$dir/lfts" 2>"$dir/lfts.out" || fail "$1: dump_lfts"
+	"$build/fmroute" check "$dir/seen" "$dir/lfts" --config=none --json >"$dir/check.out" 2>&1 || fail "$1: fmroute check"
+	grep -q "\"reachable_pairs\": $pairs,\$" "$dir/check.out" || fail "$1: not $pairs pairs"
+}
+
+# N of the places of this scenario, or all: the first and the last of every kind.
+choose() {
+	if [ "${FMD_LONG:-}" = 1 ]; then
+		cut -d ' ' -f 1 "$1"
+	else
+		{ sort -u -k 2 "$1"; sort -k 1,1nr "$1" | sort -s -u -k 2; } | cut -d ' ' -f 1 | sort -nu | awk -v every="$2" 'NR % every == 0'
+	fi
+}
+
+# kill_at SCENARIO N: killed there, run again, and again.
+kill_at() {
+	local scenario=$1 n=$2 place sets want code
+	begin "$scenario"
+	FMD_KILL_AT=$n sweep "$killable"
+	code=$?
+	place="$scenario: killed at $(tail -n 1 "$dir/places" 2>/dev/null)"
+	[ $code = 137 ] || fail "$place: exit code $code"
+	entries >"$dir/left"
+	sweep "$killable" || fail "$place: the next fmd exits with $?"
+	grep -q "SUBNET UP" "$dir/fmd.out" || fail "$place: the next fmd does not bring the subnet up"
+	sets=$(lft_sets "$dir/places")
+	entries >"$dir/right"
+	want=$(comm -3 "$dir/left" "$dir/right" | awk '{ print $1 }' | sort -u | wc -l)
+	[ "$sets" = "$want" ] || fail "$place: $sets blocks written, $want differ"
+	sweep "$killable" || fail "$place: the third fmd exits with $?"
+	grep -q "Sets: none;" "$dir/fmd.out" || fail "$place: the third fmd sends Sets: $(grep Sets: "$dir/fmd.out")"
+	check_fabric "$place"
+	ibsim_stop
+}
+
+# play SCENARIO PAIRS EVERY
+play() {
+	local scenario=$1 every=$3 n count=0
+	pairs=$2
+	begin "$scenario"
+	sweep "$killable" || fail "$scenario: fmd exits with $?"
+	cp "$dir/places" "$dir/all"
+	[ "$(lft_sets "$dir/all")" -gt 0 ] || fail "$scenario: no block is written at all"
+	check_fabric "$scenario"
+	ibsim_stop
+	for n in $(choose "$dir/all" "$every"); do
+		kill_at "$scenario" "$n"
+		count=$((count + 1))
+	done
+	echo "ok: $scenario: $count of $(wc -l <"$dir/all") places"
+}
+
+"$build/fmroute" gen pgft 2 2,4 1,2 1,1 >"$dir/net" || fail "fmroute gen"
+# 4 leaves, 8 hosts, 2 spines
+play up $((8 * 7 + 8 * 6)) 2
+for what in "send LinearForwardingTable" "send PortInfo" "send SwitchInfo" "answer LinearForwardingTable" "commit LIDs" "committed LIDs" \
+	"commit settings" "tables write" "tables written" "tables renamed" "phase tables"; do
+	grep -q " $what\$" "$dir/all" || fail "no place \"$what\" is passed"
+done
+play spine $((8 * 7 + 8 * 5)) 2
