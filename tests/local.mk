@@ -216,7 +216,7 @@ EXTRA_DIST += tests/integration/what_if.sh
 EXTRA_DIST += tests/integration/lib.bash tests/integration/walk_tables.py \
 	tests/integration/ibsim_fabrics.sh tests/integration/ibsim_faults.sh \
 	tests/integration/bad_input.sh tests/integration/garble.py \
-	tests/integration/ibsim_standby.sh
+	tests/integration/ibsim_standby.sh tests/integration/dev_run.sh
 
 if HAVE_UMAD
 TESTS += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh
