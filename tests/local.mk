@@ -93,6 +93,7 @@ UNIT_TESTS = \
 	tests/engine/check_matrix \
 	tests/engine/check_nue \
 	tests/engine/check_paths \
+	tests/sweep/check_apply \
 	tests/sweep/check_fields \
 	tests/sweep/check_keep \
 	tests/sweep/check_seeds \
@@ -107,6 +108,7 @@ UNIT_TESTS = \
 	tests/unit/check_dump \
 	tests/unit/check_generate \
 	tests/unit/check_ha \
+	tests/unit/check_ladder \
 	tests/unit/check_lib \
 	tests/unit/check_lid \
 	tests/unit/check_metrics \
@@ -124,6 +126,7 @@ UNIT_TESTS = \
 	tests/unit/check_snapshot \
 	tests/unit/check_store \
 	tests/unit/check_transact \
+	tests/unit/check_transition \
 	tests/unit/check_verify \
 	tests/unit/check_wire
 check_PROGRAMS += $(UNIT_TESTS)
@@ -133,6 +136,7 @@ TESTS += $(UNIT_TESTS)
 LDADD = libfmtests.la libfmengines.la libfmcore.la libfmcommon.la $(CHECK_LIBS)
 check_LTLIBRARIES += libfmtests.la
 libfmtests_la_SOURCES = \
+	tests/sweep/moments.c \
 	tests/sweep/rig.c \
 	tests/unit/sim_fixture.c
 AM_CFLAGS += $(CHECK_CFLAGS)
@@ -150,6 +154,7 @@ EXTRA_DIST += \
 	tests/engine/composed.h \
 	tests/engine/oracle.h \
 	tests/engine/routed.h \
+	tests/sweep/moments.h \
 	tests/sweep/rig.h \
 	tests/unit/box.h \
 	tests/unit/brute.h \

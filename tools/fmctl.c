@@ -25,6 +25,7 @@ static const char usage[] =
     "  regions              what each region holds, its borders, who routes it\n"
     "  events [after=N]     what happened lately\n"
     "  sweep [light|heavy]  sweep now\n"
+    "  drain [--dry-run]    take up tables that wait for entries to be emptied\n"
     "  reload               read the configuration again\n"
     "  help                 all commands of this daemon\n\n"
     "  --json               print the answer as JSON\n"
@@ -165,10 +166,11 @@ take_timeout(struct ask *a, const char *text, struct fm_error *err)
 	return 0;
 }
 
-enum { OPT_JSON = 256, OPT_SOCKET, OPT_STATE_DIR, OPT_TIMEOUT, OPT_HELP, OPT_VERSION };
+enum { OPT_JSON = 256, OPT_DRY_RUN, OPT_SOCKET, OPT_STATE_DIR, OPT_TIMEOUT, OPT_HELP, OPT_VERSION };
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
+	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
 	{ "socket", required_argument, NULL, OPT_SOCKET },
 	{ "state-dir", required_argument, NULL, OPT_STATE_DIR },
 	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
@@ -185,6 +187,8 @@ take_option(struct ask *a, int option, const char *word, struct fm_error *err)
 	case OPT_JSON:
 		a->json = true;
 		return 0;
+	case OPT_DRY_RUN:
+		return json_object_set_new(a->args, "dry_run", json_true());
 	case OPT_SOCKET:
 		a->socket = optarg;
 		return 0;
@@ -216,9 +220,11 @@ parse(struct ask *a, int argc, char *const argv[], struct fm_error *err)
 		if ((rc = take_option(a, option, argv[optind - 1], err)) != 0)
 			return rc;
 	if (optind == argc)
-		return fm_fail(
-		    err, FM_E_CONFIG, "no command: status, routes, events, sweep, reload or help");
+		return fm_fail(err, FM_E_CONFIG,
+		    "no command: status, routes, events, sweep, drain, reload or help");
 	a->command = argv[optind];
+	if (json_object_get(a->args, "dry_run") != NULL && strcmp(a->command, "drain") != 0)
+		return fm_fail(err, FM_E_CONFIG, "--dry-run is for \"drain\" only");
 	for (int i = optind + 1; rc == 0 && i < argc; i++)
 		rc = add_word(a, argv[i], err);
 	return rc;

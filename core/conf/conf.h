@@ -63,6 +63,8 @@ struct conf {
 	bool sweep_on_trap;
 	int64_t transaction_timeout_ms, transaction_retries;
 	int64_t max_smps, max_smps_per_node;
+	int drain; /* enum plan_drain */
+	int64_t packet_life_ms;
 
 	/* ports, in the encodings of PortInfo (IBA 14.2.5.6) */
 	int64_t subnet_timeout;	  /* 4.096 us * 2^n */

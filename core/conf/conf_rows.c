@@ -94,7 +94,8 @@
 #define HOUR (3600 * SECOND)
 
 static const char *const credit_loops[] = { "refuse", "warn", NULL }; /* enum conf_credit_loops */
-static const char *const sl_models[] = { "both", "forward", NULL };   /* enum verify_sl_model */
+static const char *const drains[] = { "loss", "always", "never", NULL }; /* enum plan_drain */
+static const char *const sl_models[] = { "both", "forward", NULL };	 /* enum verify_sl_model */
 /* enum conf_ar_algorithm, twice: the numbers are opa-fm's */
 static const char *const algorithms[] = { "random", "greedy", "greedy_random", "0", "1", "2",
 	NULL };
@@ -223,6 +224,14 @@ static const struct conf_row rows[] = {
 	    "At most so many unanswered SMPs at once; the window adapts below."),
 	INT(NULL, "max_smps_per_node", max_smps_per_node, "4", 1, 64, "SMPs",
 	    "At most so many unanswered SMPs to one node."),
+
+	ENUM(NULL, "drain", drain, "loss", drains, NULL,
+	    "Which changes may empty forwarding entries for packet_life where no order of writing "
+	    "them is free of deadlocks: loss, of links or switches that carry traffic; always, "
+	    "another engine too; never, write them at that risk."),
+	TIME(NULL, "packet_life", packet_life_ms, "2200ms", 0, 60 * SECOND,
+	    "After so long no packet of old forwarding tables is under way any more; waited for "
+	    "only between steps of a change that could deadlock otherwise."),
 
 	INT("Ports", "subnet_timeout", subnet_timeout, "18", 0, 31, "4.096 us * 2^n",
 	    "PortInfo.SubnetTimeOut: the least interval between traps, and the subnet's part of "

@@ -47,12 +47,26 @@ phases_json(const struct sweep_report *r)
 	return o;
 }
 
+/* How forwarding tables were written. */
+static json_t *
+order_json(const struct sweep_report *r)
+{
+	const struct transition_counts *c = &r->order;
+
+	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "change",
+	    plan_change_name(r->change.kind), "blocks", (int)c->blocks, "in_order", (int)c->risky,
+	    "rounds", (int)c->rounds, "splits", (int)c->splits, "held", (int)c->held, "lids",
+	    (int)r->change.n_lids, "lids_in_order", (int)r->change.n_ordered, "lids_later",
+	    (int)r->change.n_later, "lids_drained", (int)r->change.n_drained, "lids_left",
+	    (int)r->change.n_left, "waits", (int)c->waits);
+}
+
 json_t *
 daemon_report_json(const struct sweep_report *r)
 {
 	return json_pack("{s:I, s:s, s:s, s:f, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:b, "
 			 "s:I, s:I, s:o, s:o,"
-			 " s:I, s:I}",
+			 " s:I, s:I, s:o}",
 	    "number", (json_int_t)r->number, "scope", sweep_scope_name(r->scope), "reason",
 	    r->reason, "total_ms", r->total_ms, "phases_ms", phases_json(r), "switches",
 	    (int)r->n_switches, "cas", (int)r->n_cas, "routers", (int)r->n_routers, "links",
@@ -60,7 +74,7 @@ daemon_report_json(const struct sweep_report *r)
 	    "ports_not_active", (int)r->n_ports_not_active, "engine", r->engine, "kept",
 	    (int)r->kept, "gets", (json_int_t)r->gets, "sets", (json_int_t)r->sets, "gets_by_kind",
 	    smps_json(r->gets_by_attr), "sets_by_kind", smps_json(r->sets_by_attr), "retries",
-	    (json_int_t)r->retries, "timeouts", (json_int_t)r->timeouts);
+	    (json_int_t)r->retries, "timeouts", (json_int_t)r->timeouts, "tables", order_json(r));
 }
 
 /* How the regions of a plan were joined, and at what price. */
@@ -79,13 +93,15 @@ run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
 	const struct daemon *d = arg;
 	json_t *last = d->summary != NULL ? json_incref(d->summary) : json_null();
-	json_t *status = json_pack("{s:s, s:b, s:s, s:s, s:s, s:o}", "sm_state",
+	const struct plan *p = sweeper_plan(d->sweeper);
+	json_t *status = json_pack("{s:s, s:b, s:s, s:s, s:s, s:s, s:o}", "sm_state",
 	    ha_state_name(d->ha.state), "subnet_up", sweeper_is_up(d->sweeper), "phase",
 	    sweep_phase_names[sweeper_phase(d->sweeper)], "transport", d->conf->transport,
-	    "other_sm", sweeper_report(d->sweeper)->other, "sweep", last);
+	    "other_sm", sweeper_report(d->sweeper)->other, "waiting",
+	    p != NULL ? p->change.waiting : "", "sweep", last);
 
 	if (status != NULL)
-		add_joined(sweeper_plan(d->sweeper), status);
+		add_joined(p, status);
 	return hand_out(status, result, err);
 }
 
@@ -206,6 +222,28 @@ run_sweep(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	return hand_out(json_pack("{s:s}", "asked_for", sweep_scope_name(scope)), result, err);
 }
 
+/* What waits for it is taken up at the price of emptied entries; with "dry-run"
+ * only told. */
+static int
+run_drain(void *arg, const json_t *args, json_t **result, struct fm_error *err)
+{
+	struct daemon *d = arg;
+	const struct plan *p = sweeper_plan(d->sweeper);
+	bool dry = json_is_true(json_object_get(args, "dry_run"));
+
+	if (p == NULL || p->change.waiting[0] == '\0')
+		return fm_fail(err, FM_E_CONFIG, "no tables wait to be taken up");
+	if (!dry) {
+		sweeper_drain(d->sweeper);
+		daemon_wake(d);
+	}
+	return hand_out(
+	    json_pack("{s:s, s:s, s:b, s:I}", "change", plan_change_name(p->change.kind), "waiting",
+		p->change.waiting, "asked_for", (int)!dry, "packet_life_ms",
+		(json_int_t)d->conf->packet_life_ms),
+	    result, err);
+}
+
 static int
 run_reload(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
@@ -220,6 +258,8 @@ static const struct ctl_command commands[] = {
 	{ "regions", "what each region holds, its borders, who routes it", run_regions },
 	{ "events", "what happened lately", run_events },
 	{ "sweep", "sweep now: scope \"heavy\" (default) or \"light\"", run_sweep },
+	{ "drain", "take up tables that wait for entries to be emptied; dry_run: only tell",
+	    run_drain },
 	{ "reload", "read the configuration again", run_reload },
 	{ NULL, NULL, NULL },
 };

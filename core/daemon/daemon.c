@@ -95,10 +95,12 @@ fail(struct daemon *d, const struct fm_error *err)
 static void
 sleep_until_due(struct daemon *d)
 {
-	int64_t due = txn_next_ns(d->txn), ms;
+	int64_t due = txn_next_ns(d->txn), wants = sweeper_due_ns(d->sweeper), ms;
 
+	due = wants < due ? wants : due;
 	if (is_pumped(d)) {
-		arm(d->ev_pump, txn_outstanding(d->txn) > 0 ? 0 : IDLE_TICK_MS);
+		arm(d->ev_pump,
+		    txn_outstanding(d->txn) > 0 || wants != INT64_MAX ? 0 : IDLE_TICK_MS);
 		return;
 	}
 	if (due == INT64_MAX) {
@@ -115,7 +117,9 @@ poll_until(const struct daemon *d)
 {
 	if (!is_pumped(d))
 		return now_ns(d);
-	return txn_outstanding(d->txn) > 0 ? INT64_MAX : now_ns(d);
+	if (txn_outstanding(d->txn) > 0)
+		return INT64_MAX;
+	return sweeper_due_ns(d->sweeper) != INT64_MAX ? sweeper_due_ns(d->sweeper) : now_ns(d);
 }
 
 static void
@@ -324,6 +328,8 @@ settings_of(const struct daemon *d, struct sweep_settings *s)
 	s->silent_polls_max = (uint32_t)c->polling_retry_number;
 	s->reassign_lids = c->reassign_lids;
 	s->lid_linger_ms = c->lid_linger_ms;
+	s->drain = (enum plan_drain)c->drain;
+	s->packet_life_ms = c->packet_life_ms;
 	s->client_reregister = c->client_reregister;
 	s->on_trap = c->sweep_on_trap;
 	s->dry_run = d->cli->dry_run;

@@ -42,6 +42,20 @@ list_phases(const struct sweep_report *r, char *buf, size_t size)
 	}
 }
 
+/* How forwarding tables were written, if any were and not to blank switches. */
+static void
+report_order(const struct sweep_report *r)
+{
+	const struct transition_counts *c = &r->order;
+
+	if (c->blocks > 0)
+		log_info("sweep",
+		    "forwarding tables: change %s, %u blocks, %u of them in an order, %u rounds, "
+		    "%u splits, %u LIDs drained, %u waits, %u blocks held back",
+		    plan_change_name(r->change.kind), c->blocks, c->risky, c->rounds, c->splits,
+		    c->drained, c->waits, c->held);
+}
+
 static void
 report_up(struct daemon *d, const struct sweep_report *r)
 {
@@ -65,6 +79,7 @@ report_up(struct daemon *d, const struct sweep_report *r)
 	    phases);
 	log_info("sweep", "Gets: %s; Sets: %s; timeouts %" PRIu64 ", refused %" PRIu64, gets,
 	    r->sets > 0 ? sets : "none", r->timeouts, r->refused);
+	report_order(r);
 	if (r->n_silent + r->n_duplicates + r->n_loops + r->n_lost > 0)
 		log_warn("sweep",
 		    "left out: silent=%u duplicates=%u loops=%u; lost since the last sweep: %u",

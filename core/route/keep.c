@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/route/adaptive.h"
+#include "core/route/levels.h"
 #include "lib/error.h"
 
 #define JOINED_SHARE 16 /* at most one LID in so many may stand on a copied column */
@@ -367,6 +368,8 @@ settle(struct keeping *k, const struct plan_request *q, bool *serve, struct fm_e
 	k->p->because = k->prev->because;
 	k->p->forward_only = k->prev->forward_only;
 	k->p->regions = plan_regions_get(k->prev->regions);
+	levels_keep(k->prev, k->p);
+	memcpy(k->p->change.waiting, k->prev->change.waiting, sizeof(k->p->change.waiting));
 	memcpy(
 	    k->p->adaptive_given_up, k->prev->adaptive_given_up, sizeof(k->p->adaptive_given_up));
 	k->p->kept = true;

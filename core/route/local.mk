@@ -15,9 +15,12 @@ CORE_SOURCES += \
 	core/route/compose_sls.c \
 	core/route/compose_view.c \
 	core/route/compare.c core/route/compare.h \
+	core/route/deps.c core/route/deps.h \
 	core/route/fallback.c core/route/fallback.h \
 	core/route/host.c core/route/host.h \
 	core/route/keep.c core/route/keep.h \
+	core/route/ladder.c core/route/ladder.h \
+	core/route/levels.c core/route/levels.h \
 	core/route/metrics.c core/route/metrics.h core/route/metrics_ebb.c \
 	core/route/metrics_internal.h core/route/metrics_shift.c core/route/metrics_walk.c \
 	core/route/ordered.c core/route/ordered.h \
@@ -25,6 +28,8 @@ CORE_SOURCES += \
 	core/route/router.c \
 	core/route/snapshot.c core/route/snapshot.h \
 	core/route/tables.c core/route/tables.h \
+	core/route/transition.c core/route/transition.h core/route/transition_admit.c \
+	core/route/transition_internal.h core/route/transition_plan.c core/route/transition_send.c \
 	core/route/verify.c core/route/verify_cycles.c core/route/verify_internal.h \
 	core/route/verify_adaptive.c core/route/verify_adaptive.h core/route/verify_adaptive_deps.c \
 	core/route/verify_way.c \

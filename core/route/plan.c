@@ -18,6 +18,7 @@
 #include "core/route/compose.h"
 #include "core/route/fallback.h"
 #include "core/route/keep.h"
+#include "core/route/ladder.h"
 #include "lib/error.h"
 #include "lib/log.h"
 
@@ -216,7 +217,9 @@ plan_make(struct router *r, const struct plan_request *q, struct plan **out, str
 
 	*out = NULL;
 	rc = try_to_keep(r, q, out, err);
-	return rc != 0 || *out != NULL ? rc : route_anew(r, q, out, err);
+	if (rc == 0 && *out == NULL)
+		rc = route_anew(r, q, out, err);
+	return rc != 0 ? rc : ladder_climb(r, q, out, err);
 }
 
 struct plan *
@@ -251,6 +254,7 @@ plan_put(struct plan *p)
 	snapshot_put(p->graph);
 	fm_vec_fini(&p->refused);
 	fm_vec_fini(&p->absent);
+	free(p->rules);
 	free(p);
 }
 

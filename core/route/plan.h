@@ -91,6 +91,38 @@ struct plan_regions {
 struct plan_regions *plan_regions_get(struct plan_regions *r); /* NULL is fine */
 void plan_regions_put(struct plan_regions *r);		       /* NULL is fine */
 
+/* What leads from the plan before to this one. */
+enum plan_change_kind {
+	PLAN_FIRST,	/* nothing is known to be in the switches, or nothing changes */
+	PLAN_LOSS,	/* a link or switch that carried traffic has gone */
+	PLAN_RECOVERY,	/* links have come */
+	PLAN_REBALANCE, /* the same links */
+	PLAN_ENGINE	/* another engine or other options */
+};
+const char *plan_change_name(enum plan_change_kind kind);
+
+/* Which of them may empty forwarding entries for a packet's life time, where no
+ * order of writing is free of deadlocks (ladder.h). */
+enum plan_drain {
+	PLAN_DRAIN_LOSS,   /* a loss only */
+	PLAN_DRAIN_ALWAYS, /* another engine too */
+	PLAN_DRAIN_NEVER   /* none: such entries are written like any others */
+};
+
+/* Do all ways go up and then down? */
+enum plan_levels { PLAN_NOT_LOOKED, PLAN_LEVELLED, PLAN_NOT_LEVELLED };
+
+struct plan_change {
+	enum plan_change_kind kind;
+	uint32_t n_lids;    /* LIDs with entries that change, if that was looked at */
+	uint32_t n_ordered; /* of them, written in the order of their new ways */
+	uint32_t n_later;   /* after a packet's life time */
+	uint32_t n_drained; /* emptied first */
+	uint32_t n_left;    /* left as they were */
+	uint32_t n_waived;  /* written though packets might deadlock */
+	char waiting[256];  /* tables not taken up: what they would cost, and what to do */
+};
+
 struct plan {
 	atomic_uint refs;
 	struct snapshot *snap;
@@ -109,6 +141,9 @@ struct plan {
 	/* Groups that were asked for and made, but given up: the witness of a credit
 	 * loop over their alternatives.  The tables are static then. */
 	char adaptive_given_up[640];
+	struct plan_change change;
+	enum plan_levels levelled; /* levels.h */
+	uint8_t *rules;	 /* [top_lid + 1] of writing (transition.h), malloced; NULL: all 0 */
 	double route_ms; /* probe and route of the entry that took it */
 	double verify_ms;
 };
@@ -143,6 +178,7 @@ struct plan_request {
 	bool anew;	   /* prev's tables are not to be kept: another chain, other options */
 	int64_t now_ms;	   /* of any steady clock */
 	int64_t linger_ms; /* how long entries of an absent LID stay */
+	enum plan_drain drain;
 };
 
 /* 0 with *out (one reference); when nothing of the chain could be verified

@@ -43,6 +43,13 @@ struct ask {
 	uint8_t data[WIRE_SMP_DATA_BYTES]; /* Set */
 };
 
+/* A block of a forwarding table that is not what the plan says. */
+struct held_block {
+	uint32_t slot, block;
+	uint8_t n; /* it holds one of so many */
+	uint8_t bytes[2][TRANSITION_BLOCK_LIDS];
+};
+
 /* Another SM that answered, and where. */
 struct other_sm {
 	struct ha_other ha;
@@ -79,11 +86,21 @@ struct sweeper {
 	FM_VEC(uint32_t) nodes_named; /* nodes (CAs) whose own data changed */
 	FM_VEC(uint32_t) doubted;     /* switches that did not answer the light sweep, slots */
 
-	struct plan *plan;			/* in the switches */
-	struct plan *next;			/* being written */
-	bool plan_saved;			/* its tables are in the file */
-	struct fm_hash lid_owner;		/* base LID -> slot */
-	uint32_t cursor[3];			/* of the feed that runs: stage, outer, inner */
+	struct plan *plan;	       /* in the switches */
+	struct plan *next;	       /* being written */
+	bool plan_saved;	       /* its tables are in the file */
+	bool applying;		       /* next is on its way into the switches */
+	struct transition *transition; /* of forwarding tables, NULL: nothing differs */
+	FM_VEC(struct held_block) held;
+	int apply_stage;	  /* apply.c */
+	int64_t apply_wait_ns;	  /* a packet's life time is over then; 0 = none runs */
+	bool drain_once;	  /* this time, whatever the settings say */
+	bool apply_fresh;	  /* no switch holds anything: no order */
+	bool apply_later;	  /* the rest waits for links to become active */
+	bool apply_again;	  /* ... which they are now */
+	bool silent_links;	  /* packets may pass through switches that do not answer */
+	struct fm_hash lid_owner; /* base LID -> slot */
+	uint32_t cursor[3];	  /* of the feed that runs: stage, outer, inner */
 	uint32_t n_held_back, n_held_back_said; /* active links that could do more (links.c) */
 	char held_back[160];			/* the first of them */
 	FM_VEC(struct other_sm) others;
@@ -142,6 +159,12 @@ uint8_t model_link_vl_code(
 void program_switches(struct sweeper *s);
 void program_tables(struct sweeper *s);
 void program_commit(struct sweeper *s); /* what was written is the plan now */
+/* apply.c: forwarding tables */
+void apply_start(struct sweeper *s);
+bool apply_feed(struct sweeper *s); /* true: there is more to send or to wait for */
+/* With all links active: is there more to write?  Then apply_feed() goes on. */
+bool apply_again(struct sweeper *s);
+void apply_commit(struct sweeper *s);
 /* links.c */
 void links_ports(struct sweeper *s);
 void links_activate(struct sweeper *s);

@@ -74,6 +74,7 @@ struct inv_node {
 	uint8_t path[DR_MAX_HOPS + 1]; /* path[1..n_hops] */
 	uint8_t lft;		       /* enum inv_lft */
 	uint8_t n_rereads;	       /* in this sweep, bounded */
+	bool lft_remembered;	       /* silent: its rows are the last plan's, or held ones */
 	bool present;
 	bool sw_known;
 	bool silent; /* left out of this sweep: it did not answer what must be known */

@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * core/sweep/program.c - what switches and ports hold in tables: SwitchInfo,
- * LFT blocks, P_Keys, SL2VL, VLArb.
+ * forwarding tables (apply.c), P_Keys, SL2VL, VLArb.
  *
- * LFT by difference, in blocks of 64 LIDs, striped over the switches (block
- * by block, switch by switch), so that no switch gets a burst.  What a block
- * holds is known when the plan written last is; in doubt (a Set unanswered, a
- * switch that we have not written yet) it is read first, and written only if
- * it differs: a restarted fmd rewrites nothing.  A switch fresh from reset is
- * written without reading.
- *
- * All other tables go the same way: read, compare, Set when they differ.
+ * Read, compare, Set when they differ.
  */
 #include <inttypes.h>
 
 #include "core/sweep/fields.h"
 #include "core/sweep/internal.h"
-#include "lib/bitset.h"
 
-#define LFT_BLOCK_LIDS 64
 #define PKEY_DEFAULT_FULL 0xffff
 #define PKEY_DEFAULT 0x7fff
 #define PKEYS_PER_BLOCK 32
@@ -26,7 +17,7 @@
 #define VL_ARB_ENTRIES 32
 #define VL_ARB_WEIGHT 4
 
-enum block_kind { BLOCK_LFT, BLOCK_PKEYS, BLOCK_SL2VL, BLOCK_VL_ARB };
+enum block_kind { BLOCK_PKEYS, BLOCK_SL2VL, BLOCK_VL_ARB };
 
 /* ------------------------------------------- read, compare, set when due */
 
@@ -34,12 +25,6 @@ static const struct fm_tables *
 tables_of(const struct plan *p)
 {
 	return &p->tables->t;
-}
-
-static const uint8_t *
-lft_block(const struct plan *plan, uint32_t sw, uint32_t block)
-{
-	return tables_of(plan)->lft[sw] + (size_t)block * LFT_BLOCK_LIDS;
 }
 
 /* Default partition, full member, IBA 10.9.2: added, never taken away.
@@ -119,7 +104,6 @@ static const struct block_attr {
 	uint16_t attr;
 	size_t n_bytes; /* of the 64 that count */
 } block_attrs[] = {
-	[BLOCK_LFT] = { WIRE_ATTR_LFT, 64 },
 	[BLOCK_PKEYS] = { WIRE_ATTR_PKEY_TABLE, 64 },
 	[BLOCK_SL2VL] = { WIRE_ATTR_SL2VL, 8 },
 	[BLOCK_VL_ARB] = { WIRE_ATTR_VL_ARB, 64 },
@@ -129,7 +113,6 @@ static uint32_t
 block_modifier(const struct ask *a)
 {
 	switch ((enum block_kind)a->kind) {
-	case BLOCK_LFT:
 	case BLOCK_PKEYS:
 	case BLOCK_SL2VL:
 		return a->index;
@@ -156,8 +139,6 @@ on_block_set(struct ask *a, enum txn_status status, const uint8_t *reply)
 	struct inv_node *n = inv_node(&s->inv, a->node);
 
 	if (status == TXN_OK) {
-		if (a->kind == BLOCK_LFT)
-			fm_bit_clear(n->lft_doubt, a->index);
 		if (a->kind == BLOCK_PKEYS)
 			n->ports[a->port].pkeys_done = true;
 		return;
@@ -188,8 +169,6 @@ set_block(struct sweeper *s, uint32_t slot, uint8_t port, enum block_kind kind, 
 
 	if (a == NULL)
 		return;
-	if (kind == BLOCK_LFT && !s->set.dry_run)
-		fm_bit_set(inv_node(&s->inv, slot)->lft_doubt, index);
 	ask_set_at(a, block_attrs[kind].attr, block_modifier(a), data, on_block_set);
 }
 
@@ -208,9 +187,6 @@ on_block_read(struct ask *a, enum txn_status status, const uint8_t *reply)
 	}
 	memcpy(want, reply + WIRE_SMP_DATA_AT, sizeof(want));
 	switch ((enum block_kind)a->kind) {
-	case BLOCK_LFT:
-		memcpy(want, lft_block(s->next, n->sw_index, a->index), sizeof(want));
-		break;
 	case BLOCK_PKEYS:
 		if (!want_pkeys(want))
 			warn_block(s, a, "has no room for the default partition in its");
@@ -224,8 +200,6 @@ on_block_read(struct ask *a, enum txn_status status, const uint8_t *reply)
 	}
 	if (memcmp(want, reply + WIRE_SMP_DATA_AT, block_attrs[a->kind].n_bytes) != 0)
 		set_block(s, a->node, a->port, (enum block_kind)a->kind, a->index, want);
-	else if (a->kind == BLOCK_LFT)
-		fm_bit_clear(n->lft_doubt, a->index);
 	else if (a->kind == BLOCK_PKEYS)
 		n->ports[a->port].pkeys_done = true;
 }
@@ -237,8 +211,6 @@ ensure_block(struct sweeper *s, uint32_t slot, uint8_t port, enum block_kind kin
 
 	if (a == NULL)
 		return;
-	if (kind == BLOCK_LFT)
-		fm_bit_set(inv_node(&s->inv, slot)->lft_doubt, index);
 	ask_get_at(a, block_attrs[kind].attr, block_modifier(a), on_block_read);
 }
 
@@ -307,54 +279,6 @@ program_switches(struct sweeper *s)
 
 /* --------------------------------------------------------------- tables */
 
-/* What block `block` of the switch holds, as far as the last plan tells. */
-static const uint8_t *
-known_block(const struct sweeper *s, const struct inv_node *n, uint32_t block)
-{
-	if (n->lft != LFT_OURS || s->plan == NULL || fm_bit_test(n->lft_doubt, block) ||
-	    n->sw_index >= s->plan->snap->fab.n_switches ||
-	    block > s->plan->top_lid / LFT_BLOCK_LIDS)
-		return NULL;
-	return lft_block(s->plan, n->sw_index, block);
-}
-
-static void
-visit_lft(struct sweeper *s, uint32_t slot, uint32_t block)
-{
-	struct inv_node *n = inv_node(&s->inv, slot);
-	const uint8_t *want, *known;
-
-	if (!node_usable(n))
-		return;
-	want = lft_block(s->next, n->sw_index, block);
-	if (n->lft == LFT_BLANK) {
-		set_block(s, slot, 0, BLOCK_LFT, block, want);
-		return;
-	}
-	known = known_block(s, n, block);
-	if (known == NULL)
-		ensure_block(s, slot, 0, BLOCK_LFT, block);
-	else if (known != want && memcmp(known, want, LFT_BLOCK_LIDS) != 0)
-		set_block(s, slot, 0, BLOCK_LFT, block, want);
-}
-
-static bool
-feed_lft(struct sweeper *s)
-{
-	uint32_t n_blocks = s->next->top_lid / LFT_BLOCK_LIDS + 1u;
-	uint32_t *block = &s->cursor[1], *sw = &s->cursor[2];
-
-	while (*block < n_blocks && s->pending < FEED_STRIPED(s)) {
-		if (*sw < s->inv.switches.n)
-			visit_lft(s, s->inv.switches.item[(*sw)++], *block);
-		if (*sw >= s->inv.switches.n) {
-			*sw = 0;
-			(*block)++;
-		}
-	}
-	return *block < n_blocks;
-}
-
 /* Once a plan has spread SLs over VLs, one that does not has to say so too. */
 static bool
 maps_sls(const struct sweeper *s)
@@ -405,7 +329,7 @@ static bool
 feed_tables(struct sweeper *s)
 {
 	if (s->cursor[0] == 0) {
-		if (s->next != NULL && feed_lft(s))
+		if (s->next != NULL && apply_feed(s))
 			return true;
 		s->cursor[0] = 1;
 		s->cursor[1] = 0;
@@ -436,18 +360,26 @@ program_tables(struct sweeper *s)
 	if (s->next != NULL && s->next->tables->t.n_vls_used > 1)
 		s->vls_written = true;
 	s->cursor[0] = s->cursor[1] = s->cursor[2] = 0;
+	s->applying = true;
+	apply_start(s);
 	s->feed = feed_tables;
 }
 
 void
 program_commit(struct sweeper *s)
 {
+	if (!s->applying)
+		return;
+	s->applying = false;
+	apply_commit(s);
 	for (size_t i = 0; i < s->inv.switches.n; i++) {
 		struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[i]);
 
-		if (!n->present || s->failed || s->set.dry_run)
+		n->lft_remembered =
+		    !node_usable(n) && s->silent_links && (n->lft == LFT_OURS || n->lft_remembered);
+		if (!node_usable(n) || s->failed || s->set.dry_run)
 			n->lft = LFT_UNKNOWN; /* who knows what it holds when it comes back */
-		else if (node_usable(n) && s->next != NULL)
+		else if (s->next != NULL)
 			n->lft = LFT_OURS;
 	}
 	if (s->next != s->plan || s->next == NULL) {

@@ -121,3 +121,31 @@ say_adaptive(const struct plan *old, const struct plan *p)
 		    " dropped=%" PRIu64 "; not written into switches",
 		    n->n_groups, n->n_adaptive, n->n_static, n->n_dropped);
 }
+
+void
+say_change(const struct plan *old, const struct plan *p, int64_t packet_life_ms)
+{
+	const struct plan_change *c;
+
+	if (p == NULL || p == old)
+		return;
+	c = &p->change;
+	if (c->waiting[0] != '\0' && (old == NULL || strcmp(old->change.waiting, c->waiting) != 0))
+		log_warn("sweep", "%s", c->waiting);
+	if (c->n_drained > 0)
+		log_warn("sweep",
+		    "the entries of %" PRIu32 " of %" PRIu32 " LIDs are emptied for %" PRId64
+		    " ms: no order of writing them is free of deadlocks",
+		    c->n_drained, c->n_lids, packet_life_ms);
+	if (c->n_waived > 0)
+		log_warn("sweep",
+		    "%" PRIu32 " of %" PRIu32
+		    " LIDs are rerouted at the risk of a deadlock (drain = never)",
+		    c->n_waived, c->n_lids);
+	if (c->n_left > 0)
+		log_notice("sweep",
+		    "%" PRIu32 " of %" PRIu32
+		    " LIDs keep their routes: to change them, their entries would have to be "
+		    "emptied first",
+		    c->n_left, c->n_lids);
+}

@@ -12,6 +12,9 @@
 void say_refusals(const struct plan *old, const struct plan *p);
 /* What `auto` took, and why; who took which region, and how they were joined. */
 void say_choice(const struct plan *old, const struct plan *p);
+/* How the way from the one to the other is free of deadlocks, where that takes more
+ * than an order; packet_life_ms: how long entries are emptied. */
+void say_change(const struct plan *old, const struct plan *p, int64_t packet_life_ms);
 /* What has come of adaptive routing, which was asked for. */
 void say_adaptive(const struct plan *old, const struct plan *p);
 

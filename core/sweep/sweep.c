@@ -53,6 +53,7 @@ sweep_settings_default(struct sweep_settings *s)
 		.overrun_errors = 8,
 		.max_op_vls = 5,
 		.lid_linger_ms = 600000,
+		.packet_life_ms = 2200,
 		.sm_key = 1,
 		.silent_polls_max = 4,
 		.n_retries = 3,
@@ -105,6 +106,8 @@ sweeper_free(struct sweeper *s)
 
 	if (s == NULL)
 		return;
+	transition_free(s->transition);
+	fm_vec_fini(&s->held);
 	plan_put(s->next);
 	plan_put(s->plan);
 	inv_fini(&s->inv);
@@ -136,6 +139,19 @@ sweeper_request(struct sweeper *s, enum sweep_scope scope, const char *reason)
 		return;
 	s->wanted = scope;
 	snprintf(s->wanted_reason, sizeof(s->wanted_reason), "%s", reason);
+}
+
+int64_t
+sweeper_due_ns(const struct sweeper *s)
+{
+	return s->phase == PHASE_TABLES && s->apply_wait_ns != 0 ? s->apply_wait_ns : INT64_MAX;
+}
+
+void
+sweeper_drain(struct sweeper *s)
+{
+	s->drain_once = s->chain_changed = true;
+	sweeper_request(s, SWEEP_HEAVY, "drain");
 }
 
 bool
@@ -408,10 +424,13 @@ after_routing(struct sweeper *s, int rc)
 		end_sweep(s, SWEEP_NOT_ROUTED);
 		return;
 	}
-	s->chain_changed = false;
+	s->chain_changed = s->drain_once = false;
 	snprintf(r->engine, sizeof(r->engine), "%s", s->next != NULL ? s->next->engine : "none");
 	r->kept = s->next != NULL && (s->next == s->plan || s->next->kept);
 	say_choice(s->plan, s->next);
+	say_change(s->plan, s->next, s->set.packet_life_ms);
+	if (s->next != NULL && s->next != s->plan)
+		r->change = s->next->change;
 	enter(s, PHASE_SWITCHES);
 	program_switches(s);
 }
@@ -424,7 +443,8 @@ start_routing(struct sweeper *s)
 		.prev = s->plan,
 		.anew = s->chain_changed,
 		.now_ms = clock_ms(s),
-		.linger_ms = s->set.lid_linger_ms };
+		.linger_ms = s->set.lid_linger_ms,
+		.drain = s->drain_once ? PLAN_DRAIN_ALWAYS : s->set.drain };
 	struct fm_error *err = &s->report.error;
 	struct plan *thawed = NULL;
 	int rc = model_build(s, &q.snap, err);
@@ -488,7 +508,11 @@ advance(struct sweeper *s)
 		program_tables(s);
 		return;
 	case PHASE_TABLES:
-		program_commit(s);
+		if (s->apply_again) {
+			program_commit(s);
+			enter(s, PHASE_DONE);
+			return;
+		}
 		enter(s, PHASE_PORTS);
 		links_ports(s);
 		return;
@@ -497,6 +521,12 @@ advance(struct sweeper *s)
 		links_activate(s);
 		return;
 	case PHASE_ACTIVATE:
+		if (apply_again(s)) {
+			enter(s, PHASE_TABLES);
+			s->feed = apply_feed;
+			return;
+		}
+		program_commit(s);
 		enter(s, PHASE_DONE);
 		return;
 	case PHASE_DONE:
@@ -518,8 +548,7 @@ sweeper_step(struct sweeper *s)
 		if (s->failed && s->phase != PHASE_IDLE) {
 			if (s->pending > 0)
 				return;
-			if (s->phase == PHASE_TABLES)
-				program_commit(s);
+			program_commit(s);
 			end_sweep(s, SWEEP_FAILED);
 			continue;
 		}

@@ -22,6 +22,7 @@
 
 #include "core/ha/ha.h"
 #include "core/mad/transact.h"
+#include "core/route/transition.h"
 #include "core/route/worker.h"
 #include "core/store/store.h"
 #include "core/sweep/inventory.h"
@@ -45,9 +46,12 @@ struct sweep_settings {
 	uint32_t silent_polls_max; /* so many SMInfo polls unanswered: the master is dead */
 	bool reassign_lids;	   /* do not honour LIDs found in ports */
 	int64_t lid_linger_ms;	   /* how long entries of an absent LID stay */
+	enum plan_drain drain;	   /* which changes may empty forwarding entries */
+	int64_t packet_life_ms;	   /* after so long no packet of old tables is under way */
 	bool client_reregister;
-	bool on_trap; /* traps 128 and 144 start sweeps */
-	bool dry_run; /* no Set at all */
+	bool on_trap;  /* traps 128 and 144 start sweeps */
+	bool dry_run;  /* no Set at all */
+	bool careless; /* tests: forwarding tables are written in any order */
 };
 void sweep_settings_default(struct sweep_settings *s);
 
@@ -89,6 +93,8 @@ struct sweep_report {
 	uint64_t gets, sets, would_set; /* of this sweep */
 	uint64_t gets_by_attr[256], sets_by_attr[256], would_set_by_attr[256];
 	uint64_t retries, timeouts, refused;
+	struct transition_counts order; /* of writing forwarding tables */
+	struct plan_change change;	/* what they were written for */
 	double phase_ms[N_PHASES];
 	double total_ms;
 	struct fm_error error;
@@ -125,6 +131,11 @@ void sweeper_on_mad(struct sweeper *s, const struct mad *m);
 void sweeper_poll_master(struct sweeper *s);
 /* Go on as far as possible without waiting; call after every txn_poll(). */
 void sweeper_step(struct sweeper *s);
+/* When it wants to go on though nothing is outstanding (transport clock), INT64_MAX:
+ * it does not. */
+int64_t sweeper_due_ns(const struct sweeper *s);
+/* Tables that wait for it may be taken up by emptying entries: a sweep is asked for. */
+void sweeper_drain(struct sweeper *s);
 /* Nothing runs and nothing is asked for. */
 bool sweeper_idle(const struct sweeper *s);
 /* Of the sweep that runs or ran last. */

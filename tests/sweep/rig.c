@@ -146,6 +146,9 @@ run(struct rig *r)
 			return;
 		if (txn_outstanding(r->txn) > 0)
 			ck_assert_msg(txn_poll(r->txn, INT64_MAX, &err) >= 0, "%s", err.msg);
+		else if (sweeper_due_ns(r->sweeper) != INT64_MAX)
+			ck_assert_msg(
+			    txn_poll(r->txn, sweeper_due_ns(r->sweeper), &err) >= 0, "%s", err.msg);
 		else if (r->worker != NULL && sweeper_phase(r->sweeper) == PHASE_ROUTE)
 			sem_wait(&r->woken);
 	}

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Dependencies of one LID.  Ways out of every switch first, then from the sources
+ * on, every switch after those that send to it: which SLs come by on which VLs,
+ * and where they go on.  Where old and new ways make a circle the walk is
+ * repeated until nothing is news.
+ */
+#include "core/route/deps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/bitset.h"
+
+#define N_SLS 16u
+#define OLD 1u
+#define NEW 2u
+
+/* A way out of a switch. */
+struct way_out {
+	fm_link link;
+	uint8_t kinds;	     /* OLD | NEW */
+	uint16_t vls[N_SLS]; /* on which VLs packets of an SL leave by it */
+};
+
+struct node {
+	struct way_out out[2];
+	uint8_t n_out;
+	bool reached, placed;
+};
+
+/* One of the two sets of tables, with the numbers of links of its own time. */
+struct side {
+	const struct fm_fabric *fab;
+	const struct fm_tables *t;
+	uint32_t top_lid;
+	uint32_t *port_first; /* [n_switches + 1] into link */
+	fm_link *link;	      /* [port_first[n_switches]] of a port, FM_NONE */
+	uint16_t *reply_sls;  /* [n_switches] of replies to row reply_row of the SLs */
+	uint32_t reply_row;
+};
+
+struct deps {
+	const struct fm_fabric *fab;
+	struct side side[2];  /* old, new */
+	bool one_vl, one_map; /* no VLs to look up; both sides' are looked up alike */
+	bool replies;
+	uint32_t n_vls;
+	uint64_t *changed; /* bitset [top_lid + 1] */
+	uint16_t top_lid;
+	struct node *node; /* [n_switches] */
+	fm_sw *order;	   /* [n_switches] sources first; then as a stack */
+	fm_sw *stack;
+	uint32_t n_order;
+	FM_VEC(struct dep) list;
+};
+
+/* ------------------------------------------------------------------- set up */
+
+static bool
+index_ports(struct side *s)
+{
+	const struct fm_fabric *fab = s->fab;
+	uint32_t n = 0;
+
+	s->port_first = malloc((fab->n_switches + 1) * sizeof(*s->port_first));
+	s->reply_sls = calloc(fab->n_switches + 1, sizeof(*s->reply_sls));
+	if (s->port_first == NULL || s->reply_sls == NULL)
+		return false;
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
+		s->port_first[sw] = n;
+		n += fab->sw_n_ports[sw] + 1u;
+	}
+	s->port_first[fab->n_switches] = n;
+	s->link = malloc((n + 1) * sizeof(*s->link));
+	if (s->link == NULL)
+		return false;
+	memset(s->link, 0xff, n * sizeof(*s->link));
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
+			s->link[s->port_first[sw] + fab->link_port[l]] = l;
+	s->reply_row = FM_NONE;
+	return true;
+}
+
+static uint8_t
+port_of(const struct side *s, fm_sw sw, uint32_t lid)
+{
+	return sw < s->fab->n_switches && lid <= s->top_lid ? s->t->lft[sw][lid] : FM_PORT_NONE;
+}
+
+static fm_link
+link_of(const struct side *s, fm_sw sw, uint8_t port)
+{
+	if (sw >= s->fab->n_switches || port > s->fab->sw_n_ports[sw])
+		return FM_NONE;
+	return s->link[s->port_first[sw] + port];
+}
+
+static void
+find_changed(struct deps *d)
+{
+	const struct side *old = &d->side[0], *now = &d->side[1];
+	uint32_t end = old->top_lid < now->top_lid ? old->top_lid : now->top_lid;
+
+	for (fm_sw sw = 0; sw < d->fab->n_switches && sw < old->fab->n_switches; sw++) {
+		const uint8_t *a = old->t->lft[sw], *b = now->t->lft[sw];
+
+		if (a == b)
+			continue;
+		for (uint32_t lid = 1; lid <= end; lid++) {
+			if (lid % 64 == 0 && lid + 63 <= end && memcmp(a + lid, b + lid, 64) == 0) {
+				lid += 63;
+				continue;
+			}
+			if (a[lid] != b[lid] && lid <= d->fab->max_lid &&
+			    d->fab->lid_end[lid] != FM_NONE)
+				fm_bit_set(d->changed, lid);
+		}
+	}
+}
+
+static bool
+same_maps(const struct fm_tables *a, const struct fm_tables *b)
+{
+	return a->sl2vl_shape == FM_SL2VL_MODULO && b->sl2vl_shape == FM_SL2VL_MODULO &&
+	    a->n_vls_used == b->n_vls_used;
+}
+
+struct deps *
+deps_new(const struct plan *old, const struct snapshot *snap, const struct fm_tables *new_tables,
+    uint16_t top_lid, enum verify_sl_model model)
+{
+	struct deps *d = calloc(1, sizeof(*d));
+	const struct fm_tables *t = &old->tables->t;
+	size_t n = snap->fab.n_switches + 1u;
+
+	if (d == NULL)
+		return NULL;
+	d->fab = &snap->fab;
+	d->top_lid = top_lid;
+	d->side[0] = (struct side){ .fab = &old->snap->fab, .t = t, .top_lid = old->top_lid };
+	d->side[1] = (struct side){ .fab = d->fab, .t = new_tables, .top_lid = top_lid };
+	d->one_vl = t->sl_shape == FM_SL_ZERO && new_tables->sl_shape == FM_SL_ZERO &&
+	    t->n_vls_used <= 1 && new_tables->n_vls_used <= 1;
+	d->one_map = same_maps(t, new_tables);
+	d->replies = model == VERIFY_BOTH;
+	d->n_vls = t->n_vls_used > new_tables->n_vls_used ? t->n_vls_used : new_tables->n_vls_used;
+	d->n_vls = d->one_vl || d->n_vls == 0 ? 1 : d->n_vls;
+	d->changed = calloc(FM_BITSET_WORDS(top_lid + 1u), sizeof(*d->changed));
+	d->node = calloc(n, sizeof(*d->node));
+	d->order = malloc(n * sizeof(*d->order));
+	d->stack = malloc(n * sizeof(*d->stack));
+	if (d->changed == NULL || d->node == NULL || d->order == NULL || d->stack == NULL ||
+	    !index_ports(&d->side[0]) || !index_ports(&d->side[1])) {
+		deps_free(d);
+		return NULL;
+	}
+	find_changed(d);
+	return d;
+}
+
+void
+deps_free(struct deps *d)
+{
+	if (d == NULL)
+		return;
+	for (int i = 0; i < 2; i++) {
+		free(d->side[i].port_first);
+		free(d->side[i].link);
+		free(d->side[i].reply_sls);
+	}
+	free(d->changed);
+	free(d->node);
+	free(d->order);
+	free(d->stack);
+	fm_vec_fini(&d->list);
+	free(d);
+}
+
+uint32_t
+deps_n_vertices(const struct deps *d)
+{
+	return d->fab->n_links * d->n_vls;
+}
+
+uint32_t
+deps_n_vls(const struct deps *d)
+{
+	return d->n_vls;
+}
+
+bool
+deps_changes(const struct deps *d, uint16_t lid)
+{
+	return fm_bit_test(d->changed, lid);
+}
+
+/* ---------------------------------------------------------------- ways out */
+
+static void
+add_way(struct node *n, fm_link link, uint8_t kind)
+{
+	if (link == FM_NONE)
+		return;
+	if (n->n_out > 0 && n->out[0].link == link) {
+		n->out[0].kinds |= kind;
+		return;
+	}
+	n->out[n->n_out].link = link;
+	n->out[n->n_out].kinds = kind;
+	memset(n->out[n->n_out].vls, 0, sizeof(n->out[0].vls));
+	n->n_out++;
+}
+
+static void
+find_ways(struct deps *d, uint16_t lid, enum deps_mode mode)
+{
+	const struct side *now = &d->side[1];
+
+	for (fm_sw sw = 0; sw < d->fab->n_switches; sw++) {
+		struct node *n = &d->node[sw];
+
+		n->n_out = 0;
+		n->reached = n->placed = false;
+		if (mode != DEPS_NEW)
+			add_way(n, link_of(now, sw, port_of(&d->side[0], sw, lid)), OLD);
+		if (mode != DEPS_OLD)
+			add_way(n, link_of(now, sw, port_of(now, sw, lid)), NEW);
+	}
+}
+
+static bool
+is_source(const struct fm_fabric *fab, fm_end e)
+{
+	return fab->end_kind[e] != FM_END_SWITCH;
+}
+
+static bool
+has_source(const struct fm_fabric *fab, fm_sw sw)
+{
+	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
+		if (is_source(fab, e))
+			return true;
+	return false;
+}
+
+/* Depth first: switches in the order in which they are left, so that read
+ * backwards each comes after those that send to it. */
+static void
+place_from(struct deps *d, fm_sw root)
+{
+	uint32_t n = 0;
+
+	if (d->node[root].reached)
+		return;
+	d->node[root].reached = true;
+	d->stack[n++] = root;
+	while (n > 0) {
+		struct node *at = &d->node[d->stack[n - 1]];
+		bool deeper = false;
+
+		for (unsigned i = 0; i < at->n_out && !deeper; i++) {
+			fm_sw to = d->fab->link_to[at->out[i].link];
+
+			if (d->node[to].reached)
+				continue;
+			d->node[to].reached = true;
+			d->stack[n++] = to;
+			deeper = true;
+		}
+		if (!deeper)
+			d->order[d->n_order++] = d->stack[--n];
+	}
+}
+
+/* ---------------------------------------------------------------------- SLs */
+
+static void
+load_replies(struct side *s, uint32_t row)
+{
+	const struct fm_fabric *fab = s->fab;
+
+	if (s->reply_row == row)
+		return;
+	s->reply_row = row;
+	memset(s->reply_sls, 0, fab->n_switches * sizeof(*s->reply_sls));
+	for (fm_end e = 0; e < fab->sw_first_end[fab->n_switches]; e++) {
+		uint32_t lid = fab->end_lid[e];
+
+		for (uint32_t i = 0; lid != 0 && is_source(fab, e) && i < 1u << fab->end_lmc[e];
+		     i++)
+			s->reply_sls[fab->end_sw[e]] |=
+			    (uint16_t)(1u << (s->t->sl[row][lid + i] % N_SLS));
+	}
+}
+
+/* SLs that the ends of sw use towards the LID, by one side's tables. */
+static uint16_t
+sls_of(struct side *s, fm_sw sw, uint16_t lid, bool replies)
+{
+	fm_end end;
+	uint16_t sls;
+
+	if (sw >= s->fab->n_switches || lid > s->top_lid)
+		return 0;
+	sls = (uint16_t)(1u << (tables_sl(s->t, sw, lid) % N_SLS));
+	if (!replies || s->t->sl_shape == FM_SL_ZERO || lid > s->fab->max_lid)
+		return sls;
+	end = s->fab->lid_end[lid];
+	if (end == FM_NONE || s->fab->end_sw[end] == FM_NONE)
+		return sls;
+	load_replies(s, s->t->sl_shape == FM_SL_BY_DLID ? 0 : s->fab->end_sw[end]);
+	return sls | s->reply_sls[sw];
+}
+
+/* VLs on link `out` of sw for packets of an SL from in_port, by both sides. */
+static uint16_t
+vls_at(const struct deps *d, fm_sw sw, uint8_t in_port, fm_link out, unsigned sl)
+{
+	uint8_t port = d->fab->link_port[out];
+	uint16_t vls = 0;
+
+	for (int i = d->one_map ? 1 : 0; i < 2; i++) {
+		const struct side *s = &d->side[i];
+		fm_link l = link_of(s, sw, port);
+		unsigned vl;
+
+		if (l == FM_NONE)
+			continue;
+		vl = tables_vl(s->fab, s->t, sw, in_port, l, (uint8_t)sl);
+		vls |= (uint16_t)(1u << (vl < d->n_vls ? vl : d->n_vls - 1));
+	}
+	return vls;
+}
+
+static void
+inject(struct deps *d, fm_sw sw, uint16_t lid)
+{
+	const struct fm_fabric *fab = d->fab;
+	uint16_t sls;
+
+	if (!has_source(fab, sw))
+		return;
+	if (d->one_vl) {
+		for (unsigned i = 0; i < d->node[sw].n_out; i++)
+			d->node[sw].out[i].vls[0] = 1;
+		return;
+	}
+	sls = sls_of(&d->side[0], sw, lid, d->replies) | sls_of(&d->side[1], sw, lid, d->replies);
+	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
+		for (unsigned i = 0; is_source(fab, e) && i < d->node[sw].n_out; i++)
+			for (unsigned sl = 0; sl < N_SLS; sl++)
+				if (sls >> sl & 1)
+					d->node[sw].out[i].vls[sl] |= vls_at(
+					    d, sw, fab->end_port[e], d->node[sw].out[i].link, sl);
+}
+
+/* ------------------------------------------------------------- dependencies */
+
+static bool
+is_step(enum deps_mode mode, const struct way_out *in, const struct way_out *out)
+{
+	return mode != DEPS_ORDERED || in->kinds & OLD || out->kinds & NEW;
+}
+
+/* Packets from `in` go on by `out` of sw; *news: on VLs they have not been on. */
+static bool
+step(struct deps *d, const struct way_out *in, struct way_out *out, bool *news)
+{
+	fm_sw sw = d->fab->link_to[in->link];
+	uint8_t in_port = d->fab->link_port[d->fab->link_rev[in->link]];
+	uint16_t pairs[N_SLS] = { 0 };
+
+	for (unsigned sl = 0; sl < N_SLS; sl++) {
+		uint16_t vls;
+
+		if (in->vls[sl] == 0)
+			continue;
+		vls = d->one_vl ? 1 : vls_at(d, sw, in_port, out->link, sl);
+		for (unsigned vl = 0; vl < d->n_vls; vl++)
+			if (in->vls[sl] >> vl & 1)
+				pairs[vl] |= vls;
+		*news = *news || (vls & ~out->vls[sl]) != 0;
+		out->vls[sl] |= vls;
+	}
+	for (unsigned a = 0; a < d->n_vls; a++)
+		for (unsigned b = 0; pairs[a] != 0 && b < d->n_vls; b++)
+			if (pairs[a] >> b & 1 &&
+			    !fm_vec_push(&d->list,
+				((struct dep){
+				    in->link * d->n_vls + a, out->link * d->n_vls + b })))
+				return false;
+	return true;
+}
+
+/* All switches once, sources first; *again: something came by that had not. */
+static bool
+walk(struct deps *d, enum deps_mode mode, bool *again)
+{
+	d->list.n = 0;
+	*again = false;
+	for (uint32_t i = d->n_order; i-- > 0;) {
+		struct node *n = &d->node[d->order[i]];
+
+		n->placed = true;
+		for (unsigned j = 0; j < n->n_out; j++) {
+			struct node *to = &d->node[d->fab->link_to[n->out[j].link]];
+
+			for (unsigned k = 0; k < to->n_out; k++) {
+				bool news = false;
+
+				if (!is_step(mode, &n->out[j], &to->out[k]))
+					continue;
+				if (!step(d, &n->out[j], &to->out[k], &news))
+					return false;
+				*again = *again || (news && to->placed);
+			}
+		}
+	}
+	return true;
+}
+
+bool
+deps_of(struct deps *d, uint16_t lid, enum deps_mode mode, const struct dep **list, size_t *n)
+{
+	bool again = true;
+
+	find_ways(d, lid, mode);
+	d->n_order = 0;
+	for (fm_sw sw = 0; sw < d->fab->n_switches; sw++)
+		if (d->node[sw].n_out > 0 && has_source(d->fab, sw))
+			place_from(d, sw);
+	for (uint32_t i = 0; i < d->n_order; i++)
+		inject(d, d->order[i], lid);
+	while (again)
+		if (!walk(d, mode, &again))
+			return false;
+	*list = d->list.item;
+	*n = d->list.n;
+	return true;
+}

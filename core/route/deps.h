@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/route/deps.h - the channel dependencies of one destination while its
+ * entries change from old to new.
+ *
+ * A vertex is (link of today, VL).  Packets from link f go on by link g when the
+ * switch between them sends the destination by g; each switch has an old and a
+ * new way out, so there are four kinds of steps:
+ *
+ *	old-old, new-new	of the tables by themselves
+ *	old-new			sent before its switch was written, met after the next was
+ *	new-old			the other way round; rule N (transition.h) excludes it
+ *
+ * SLs are those of both tables, and replies under the requester's SL where the
+ * model says so, carried from every source on along all ways that there may be;
+ * VLs are by both SL2VL tables.  Links that are gone carry nothing.
+ *
+ * Cost: O(switches) per destination, times the SLs in use.
+ */
+#ifndef CORE_ROUTE_DEPS_H
+#define CORE_ROUTE_DEPS_H
+
+#include "core/route/plan.h"
+
+enum deps_mode { DEPS_OLD, DEPS_NEW, DEPS_ORDERED /* all but new-old */, DEPS_ALL };
+
+struct dep {
+	uint32_t from, to; /* link * n_vls + vl */
+};
+
+struct deps; /* what is known of a pair of plans */
+
+/* All borrowed.  NULL: out of memory. */
+struct deps *deps_new(const struct plan *old, const struct snapshot *snap,
+    const struct fm_tables *new_tables, uint16_t top_lid, enum verify_sl_model model);
+void deps_free(struct deps *d);
+uint32_t deps_n_vertices(const struct deps *d);
+uint32_t deps_n_vls(const struct deps *d);
+/* Does the LID have entries that change, and an owner? */
+bool deps_changes(const struct deps *d, uint16_t lid);
+/* The dependencies of a LID: *list, *n, good until the next call.  Each once.
+ * False: out of memory. */
+bool deps_of(struct deps *d, uint16_t lid, enum deps_mode mode, const struct dep **list, size_t *n);
+
+#endif

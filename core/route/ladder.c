@@ -1,0 +1,667 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The steps of the ladder, and what is done about those who find no place on it.
+ * Verification has shown that old and new tables are free of cycles by
+ * themselves; where old ones are not (credit_loops = warn) there is nothing to lose.
+ */
+#include "core/route/ladder.h"
+
+#include <inttypes.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/route/deps.h"
+#include "core/route/levels.h"
+#include "core/route/transition.h"
+#include "lib/acyclic.h"
+#include "lib/bitset.h"
+#include "lib/error.h"
+#include "lib/scc.h"
+
+#define STAGES_MAX 16
+
+enum mark { UNPLACED, PLACED_FREE, PLACED_ORDERED, SETTLED, LEFT };
+
+struct climb {
+	const struct fm_fabric *fab;
+	struct deps *deps;
+	struct fm_acyclic *graph;
+	uint8_t *rules;	       /* [top_lid + 1] */
+	uint8_t *mark;	       /* [top_lid + 1] */
+	FM_VEC(uint16_t) lids; /* that change */
+	uint32_t n_vls;
+	/* sets of dependencies: bit (slot of the link out * n_vls + its VL) of row[vertex] */
+	size_t *row; /* [n_vertices + 1] first word */
+	uint64_t *bits;
+	uint32_t *position; /* [n_vertices] in an order of the old dependencies */
+	uint32_t n_unplaced;
+};
+
+/* ------------------------------------------------------- sets of dependencies */
+
+static fm_sw
+switch_after(const struct climb *c, uint32_t vertex)
+{
+	return c->fab->link_to[vertex / c->n_vls];
+}
+
+static bool
+alloc_rows(struct climb *c)
+{
+	const struct fm_fabric *fab = c->fab;
+	uint32_t n = deps_n_vertices(c->deps);
+	size_t words = 0;
+
+	c->row = malloc((n + 1) * sizeof(*c->row));
+	if (c->row == NULL)
+		return false;
+	for (uint32_t v = 0; v < n; v++) {
+		fm_sw to = switch_after(c, v);
+		uint32_t slots = fab->sw_first_link[to + 1] - fab->sw_first_link[to];
+
+		c->row[v] = words;
+		words += FM_BITSET_WORDS((size_t)slots * c->n_vls);
+	}
+	c->row[n] = words;
+	c->bits = calloc(words + 1, sizeof(*c->bits));
+	return c->bits != NULL;
+}
+
+static bool
+note_lid(struct climb *c, uint16_t lid, enum deps_mode mode)
+{
+	const struct dep *list;
+	size_t n;
+
+	if (!deps_of(c->deps, lid, mode, &list, &n))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t first = c->fab->sw_first_link[switch_after(c, list[i].from)];
+
+		fm_bit_set(c->bits + c->row[list[i].from], list[i].to - first * c->n_vls);
+	}
+	return true;
+}
+
+/* Have the dependencies noted a cycle?  If not, position[] is an order of them. */
+static bool
+find_cycle(struct climb *c, bool *cyclic)
+{
+	uint32_t n = deps_n_vertices(c->deps), n_edges = 0, n_components, *first, *to;
+	struct fm_arena mem;
+	bool ok;
+
+	fm_arena_init(&mem, SIZE_MAX);
+	n_edges = (uint32_t)fm_bit_count(c->bits, c->row[n] * 64);
+	first = fm_arena_array(&mem, (size_t)n + 1, uint32_t);
+	to = fm_arena_array(&mem, (size_t)n_edges + 1, uint32_t);
+	n_edges = 0;
+	for (uint32_t v = 0; first != NULL && to != NULL && v < n; v++) {
+		uint32_t base = c->fab->sw_first_link[switch_after(c, v)] * c->n_vls;
+
+		first[v] = n_edges;
+		FM_EACH_BIT (i, c->bits + c->row[v], (c->row[v + 1] - c->row[v]) * 64)
+			to[n_edges++] = base + (uint32_t)i;
+	}
+	ok = first != NULL && to != NULL;
+	if (ok) {
+		first[n] = n_edges;
+		n_components = fm_scc(n, first, to, c->position, &mem);
+		ok = n_components != UINT32_MAX;
+		*cyclic = n_components < n; /* no packet goes back by the link it came by */
+		for (uint32_t v = 0; ok && v < n; v++)
+			c->position[v] = n_components - 1 - c->position[v];
+	}
+	fm_arena_fini(&mem);
+	return ok;
+}
+
+static bool
+note_all(struct climb *c, bool changed, enum deps_mode mode)
+{
+	bool ok = true;
+
+	for (uint32_t lid = 1; ok && lid <= c->fab->max_lid; lid++)
+		if (c->fab->lid_end[lid] != FM_NONE &&
+		    c->fab->end_sw[c->fab->lid_end[lid]] != FM_NONE &&
+		    deps_changes(c->deps, (uint16_t)lid) == changed)
+			ok = note_lid(c, (uint16_t)lid, mode);
+	return ok;
+}
+
+/* ------------------------------------------------------------------ the steps */
+
+/* All or none; *fits. */
+static bool
+insert(struct climb *c, uint16_t lid, enum deps_mode mode, bool *fits)
+{
+	const struct dep *list;
+	size_t n, i;
+
+	if (!deps_of(c->deps, lid, mode, &list, &n))
+		return false;
+	*fits = true;
+	for (i = 0; *fits && i < n; i++)
+		switch (fm_acyclic_insert(c->graph, list[i].from, list[i].to)) {
+		case FM_ACYCLIC_ADDED:
+		case FM_ACYCLIC_HELD:
+			break;
+		case FM_ACYCLIC_CYCLE:
+			*fits = false;
+			break;
+		case FM_ACYCLIC_NOMEM:
+			return false;
+		}
+	for (i -= !*fits; !*fits && i-- > 0;)
+		fm_acyclic_remove(c->graph, list[i].from, list[i].to);
+	return true;
+}
+
+static bool
+take_out(struct climb *c, uint16_t lid, enum deps_mode mode)
+{
+	const struct dep *list;
+	size_t n;
+
+	if (!deps_of(c->deps, lid, mode, &list, &n))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		fm_acyclic_remove(c->graph, list[i].from, list[i].to);
+	return true;
+}
+
+/* The graph of what is in the switches: destinations that stay once for all,
+ * those that change each by itself, so that it can be taken out. */
+static bool
+start_graph(struct climb *c)
+{
+	uint32_t n = deps_n_vertices(c->deps);
+	bool ok, fits = true;
+
+	memset(c->bits, 0, c->row[n] * sizeof(*c->bits));
+	ok = note_all(c, false, DEPS_NEW);
+	for (uint32_t v = 0; ok && v < n; v++) {
+		uint32_t base = c->fab->sw_first_link[switch_after(c, v)] * c->n_vls;
+
+		FM_EACH_BIT (i, c->bits + c->row[v], (c->row[v + 1] - c->row[v]) * 64)
+			ok = ok &&
+			    fm_acyclic_insert(c->graph, v, base + (uint32_t)i) <= FM_ACYCLIC_HELD;
+	}
+	for (size_t i = 0; ok && i < c->lids.n; i++)
+		ok = insert(c, c->lids.item[i], DEPS_OLD, &fits) && fits;
+	return ok;
+}
+
+static bool
+place(struct climb *c, uint16_t lid, uint8_t stage, bool *moved)
+{
+	bool fits;
+
+	if (!insert(c, lid, DEPS_ALL, &fits))
+		return false;
+	if (fits) {
+		c->mark[lid] = PLACED_FREE;
+	} else {
+		if (!insert(c, lid, DEPS_ORDERED, &fits))
+			return false;
+		if (!fits)
+			return true;
+		c->mark[lid] = PLACED_ORDERED;
+	}
+	c->rules[lid] = stage;
+	if (c->mark[lid] == PLACED_ORDERED)
+		c->rules[lid] |= TRANSITION_ORDERED;
+	c->n_unplaced--;
+	*moved = true;
+	return true;
+}
+
+/* It is written, and a packet's life time has passed. */
+static bool
+settle(struct climb *c, uint16_t lid)
+{
+	enum deps_mode mode = c->mark[lid] == PLACED_FREE ? DEPS_ALL : DEPS_ORDERED;
+	bool fits;
+
+	c->mark[lid] = SETTLED;
+	return insert(c, lid, DEPS_NEW, &fits) && take_out(c, lid, mode) &&
+	    take_out(c, lid, DEPS_OLD);
+}
+
+static bool
+take_steps(struct climb *c)
+{
+	bool ok = true, moved = true;
+
+	c->n_unplaced = (uint32_t)c->lids.n;
+	for (uint8_t stage = 0; ok && moved && c->n_unplaced > 0 && stage < STAGES_MAX; stage++) {
+		moved = false;
+		for (size_t i = 0; ok && i < c->lids.n; i++)
+			if (c->mark[c->lids.item[i]] == UNPLACED)
+				ok = place(c, c->lids.item[i], stage, &moved);
+		for (size_t i = 0; ok && c->n_unplaced > 0 && i < c->lids.n; i++)
+			if (c->mark[c->lids.item[i]] == PLACED_FREE ||
+			    c->mark[c->lids.item[i]] == PLACED_ORDERED)
+				ok = settle(c, c->lids.item[i]);
+	}
+	return ok;
+}
+
+/* ------------------------------------------------------------- what it is */
+
+static bool
+has_link(const struct fm_fabric *fab, fm_sw sw, fm_sw to, uint8_t port)
+{
+	if (sw >= fab->n_switches)
+		return false;
+	for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
+		if (fab->link_port[l] == port && fab->link_to[l] == to)
+			return true;
+	return false;
+}
+
+/* Has the one a link that the other has not? */
+static bool
+has_more_links(const struct fm_fabric *a, const struct fm_fabric *b)
+{
+	for (fm_sw sw = 0; sw < a->n_switches; sw++)
+		for (fm_link l = a->sw_first_link[sw]; l < a->sw_first_link[sw + 1]; l++)
+			if (!has_link(b, sw, a->link_to[l], a->link_port[l]))
+				return true;
+	return false;
+}
+
+static enum plan_change_kind
+kind_of(const struct plan_request *q, const struct plan *p)
+{
+	const struct fm_fabric *was = &q->prev->snap->fab, *now = &p->snap->fab;
+
+	if (has_more_links(was, now))
+		return PLAN_LOSS;
+	if (q->anew || strcmp(q->prev->engine, p->engine) != 0)
+		return PLAN_ENGINE;
+	return has_more_links(now, was) ? PLAN_RECOVERY : PLAN_REBALANCE;
+}
+
+const char *
+plan_change_name(enum plan_change_kind kind)
+{
+	switch (kind) {
+	case PLAN_FIRST:
+		return "none";
+	case PLAN_LOSS:
+		return "loss";
+	case PLAN_RECOVERY:
+		return "recovery";
+	case PLAN_REBALANCE:
+		return "rebalance";
+	case PLAN_ENGINE:
+		return "engine";
+	}
+	return "";
+}
+
+/* --------------------------------------------------------- who is left over */
+
+/* A plan for this fabric with all tables of the plan before: *out, or NULL where
+ * they do not serve as well. */
+static int
+stay(struct router *r, const struct plan_request *q, const struct plan *instead, struct plan **out,
+    struct fm_error *err)
+{
+	const struct plan *prev = q->prev;
+	struct verify_request req = { .n_vls = r->n_vls, .sl_model = r->sl_model };
+	struct plan *p;
+	int rc;
+
+	*out = NULL;
+	if (prev->top_lid < q->snap->fab.max_lid ||
+	    prev->snap->fab.n_switches != q->snap->fab.n_switches ||
+	    prev->tables->t.sl2vl_shape == FM_SL2VL_BY_OUT)
+		return 0;
+	p = plan_new(q->snap, err);
+	if (p == NULL)
+		return FM_E_RESOURCE;
+	p->graph = snapshot_get(prev->graph);
+	p->tables = tables_get(prev->tables);
+	p->top_lid = prev->top_lid;
+	p->kept = true;
+	memcpy(p->engine, prev->engine, sizeof(p->engine));
+	p->because = prev->because;
+	p->regions = plan_regions_get(prev->regions);
+	rc = verify_tables(p->snap, &p->tables->t, &req, r->workers, &p->verdict, err);
+	if (rc == 0 && verdict_is_safe(&p->verdict, q->chain->allow_credit_loops) &&
+	    p->verdict.unreachable_pairs <= instead->verdict.unreachable_pairs) {
+		*out = p;
+		return 0;
+	}
+	plan_put(p);
+	return rc;
+}
+
+static bool
+arrives(const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw, uint16_t lid, fm_end end)
+{
+	for (uint32_t n = 0; n < fab->n_switches; n++) {
+		fm_link l = fm_link_at(fab, sw, t->lft[sw][lid]);
+
+		if (l == FM_NONE)
+			return sw == fab->end_sw[end] && t->lft[sw][lid] == fab->end_port[end];
+		sw = fab->link_to[l];
+	}
+	return false;
+}
+
+static void
+swap_bytes(uint8_t *a, uint8_t *b)
+{
+	uint8_t c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+/* Do packets of all ends that the new entries bring to the LID arrive by the old
+ * ones as well? */
+static bool
+is_whole(const struct climb *c, const struct plan *old, const struct plan *p, uint16_t lid)
+{
+	fm_end end = c->fab->lid_end[lid];
+
+	if (lid > old->top_lid)
+		return false;
+	for (fm_sw sw = 0; sw < c->fab->n_switches; sw++)
+		if (arrives(c->fab, &p->tables->t, sw, lid, end) &&
+		    !(sw < old->snap->fab.n_switches &&
+			arrives(c->fab, &old->tables->t, sw, lid, end)))
+			return false;
+	return true;
+}
+
+/* Exchange the columns of the LIDs that are to stay with those kept: entries and
+ * SLs, [lids][2 * n_switches]. */
+static void
+swap_left(const struct climb *c, struct fm_tables *t, uint8_t *kept)
+{
+	uint32_t n = c->fab->n_switches, sl_rows = 0;
+
+	if (t->sl_shape != FM_SL_ZERO)
+		sl_rows = t->sl_shape == FM_SL_BY_DLID ? 1 : n;
+	for (size_t i = 0; i < c->lids.n; i++) {
+		uint16_t lid = c->lids.item[i];
+
+		for (uint32_t k = 0; c->mark[lid] == LEFT && k < n; k++)
+			swap_bytes(&t->lft[k][lid], &kept[i * 2 * n + k]);
+		for (uint32_t k = 0; c->mark[lid] == LEFT && k < sl_rows; k++)
+			swap_bytes(&t->sl[k][lid], &kept[i * 2 * n + n + k]);
+	}
+}
+
+static uint8_t *
+copy_columns(const struct climb *c, const struct plan *old)
+{
+	uint32_t n = c->fab->n_switches, sl_rows = 0;
+	const struct fm_tables *t = &old->tables->t;
+	uint8_t *kept = malloc(c->lids.n * 2 * n + 1);
+
+	if (t->sl_shape != FM_SL_ZERO)
+		sl_rows = t->sl_shape == FM_SL_BY_DLID ? 1 : n;
+	for (size_t i = 0; kept != NULL && i < c->lids.n; i++) {
+		uint16_t lid = c->lids.item[i];
+
+		for (uint32_t k = 0; k < n; k++)
+			kept[i * 2 * n + k] =
+			    k < old->snap->fab.n_switches ? t->lft[k][lid] : FM_PORT_NONE;
+		for (uint32_t k = 0; k < sl_rows && k < old->snap->fab.n_switches; k++)
+			kept[i * 2 * n + n + k] = t->sl[k][lid];
+	}
+	return kept;
+}
+
+static bool
+may_mix(const struct plan *x, const struct plan *y)
+{
+	const struct fm_tables *a = &x->tables->t, *b = &y->tables->t;
+
+	return a->sl_shape == b->sl_shape && a->sl2vl_shape == FM_SL2VL_MODULO &&
+	    b->sl2vl_shape == FM_SL2VL_MODULO && a->n_vls_used == b->n_vls_used &&
+	    a->ar_max_groups == 0 && b->ar_max_groups == 0 &&
+	    x->snap->fab.n_switches == y->snap->fab.n_switches;
+}
+
+/* Those left over whose old ways are whole stay with them; the others, which lead
+ * to what is lost, are drained, if their new ways agree with what stays. */
+static bool
+part_rest(struct climb *c, const struct plan *old, const struct plan *p, bool *fits)
+{
+	*fits = true;
+	for (size_t i = 0; *fits && i < c->lids.n; i++) {
+		uint16_t lid = c->lids.item[i];
+
+		if (c->mark[lid] == UNPLACED && is_whole(c, old, p, lid))
+			c->mark[lid] = LEFT;
+		else if (c->mark[lid] == UNPLACED &&
+		    (!take_out(c, lid, DEPS_OLD) || !insert(c, lid, DEPS_NEW, fits)))
+			return false;
+	}
+	return true;
+}
+
+static uint32_t
+count_marked(const struct climb *c, enum mark mark)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < c->lids.n; i++)
+		n += c->mark[c->lids.item[i]] == mark;
+	return n;
+}
+
+/* *done: p has columns of the old plan, and is proven with them. */
+static int
+leave_some(struct router *r, const struct plan_request *q, struct climb *c, struct plan *p,
+    bool *done, struct fm_error *err)
+{
+	struct verify_request req = { .n_vls = r->n_vls, .sl_model = r->sl_model };
+	struct verdict v;
+	uint8_t *kept;
+	int rc;
+
+	*done = false;
+	if (!may_mix(q->prev, p))
+		return 0;
+	kept = copy_columns(c, q->prev);
+	if (kept == NULL || !part_rest(c, q->prev, p, done)) {
+		free(kept);
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
+	}
+	swap_left(c, &p->tables->t, kept);
+	rc = *done ? verify_tables(p->snap, &p->tables->t, &req, r->workers, &v, err) : 0;
+	*done = *done && rc == 0 && verdict_is_safe(&v, q->chain->allow_credit_loops) &&
+	    v.unreachable_pairs <= p->verdict.unreachable_pairs;
+	if (*done)
+		p->verdict = v;
+	else
+		swap_left(c, &p->tables->t, kept);
+	free(kept);
+	return rc;
+}
+
+/* Those without a place that do not stay. */
+static void
+drain_them(const struct plan_request *q, struct climb *c, struct plan *p)
+{
+	bool waive = q->drain == PLAN_DRAIN_NEVER;
+	uint32_t n = count_marked(c, UNPLACED);
+
+	for (size_t i = 0; !waive && i < c->lids.n; i++)
+		if (c->mark[c->lids.item[i]] == UNPLACED)
+			c->rules[c->lids.item[i]] = TRANSITION_DRAIN;
+	p->change.n_waived = waive ? n : 0;
+	p->change.n_drained = waive ? 0 : n;
+	p->change.n_left = count_marked(c, LEFT);
+}
+
+static void
+say_waiting(struct plan *stays, const struct plan *p, const struct climb *c)
+{
+	stays->change = p->change;
+	snprintf(stays->change.waiting, sizeof(stays->change.waiting),
+	    "the tables of engine %s are not taken up: no order of writing them is free of "
+	    "deadlocks, so the entries of %" PRIu32 " of %zu LIDs would be emptied for the life "
+	    "time of a packet; \"fmctl drain\" does it",
+	    p->engine, c->n_unplaced, c->lids.n);
+}
+
+static void
+unmark_left(struct climb *c)
+{
+	for (size_t i = 0; i < c->lids.n; i++)
+		if (c->mark[c->lids.item[i]] == LEFT)
+			c->mark[c->lids.item[i]] = UNPLACED;
+}
+
+/* No step was found for some. */
+static int
+care_for_rest(struct router *r, const struct plan_request *q, struct climb *c, struct plan **plan,
+    struct fm_error *err)
+{
+	struct plan *p = *plan, *stays = NULL;
+	bool engine = p->change.kind == PLAN_ENGINE, done = false;
+	int rc = 0;
+
+	if (!engine)
+		rc = leave_some(r, q, c, p, &done, err);
+	if (rc == 0 && !done) {
+		unmark_left(c);
+		if (p->change.kind != PLAN_LOSS && (!engine || q->drain == PLAN_DRAIN_LOSS))
+			rc = stay(r, q, p, &stays, err);
+	}
+	if (rc != 0)
+		return rc;
+	if (stays == NULL) {
+		drain_them(q, c, p);
+		return 0;
+	}
+	say_waiting(stays, p, c);
+	plan_put(p);
+	*plan = stays;
+	return 0;
+}
+
+/* ------------------------------------------------------------------- all of it */
+
+static void
+count(const struct climb *c, struct plan_change *change)
+{
+	change->n_lids = (uint32_t)c->lids.n;
+	for (size_t i = 0; i < c->lids.n; i++) {
+		uint8_t rule = c->rules[c->lids.item[i]];
+
+		change->n_ordered += (rule & TRANSITION_ORDERED) != 0;
+		change->n_later += (rule & TRANSITION_STAGE) != 0;
+	}
+}
+
+static bool
+list_lids(struct climb *c, uint16_t top_lid)
+{
+	for (uint32_t lid = 1; lid <= top_lid; lid++)
+		if (deps_changes(c->deps, (uint16_t)lid) && !fm_vec_push(&c->lids, (uint16_t)lid))
+			return false;
+	return true;
+}
+
+/* Steps for all that change; *needed false: all are free. */
+static bool
+find_steps(struct climb *c, bool *needed)
+{
+	uint32_t n = deps_n_vertices(c->deps);
+	bool cyclic = false, ok;
+
+	*needed = false;
+	c->n_vls = deps_n_vls(c->deps);
+	c->position = malloc((n + 1) * sizeof(*c->position));
+	ok = c->position != NULL && alloc_rows(c) && note_all(c, false, DEPS_NEW) &&
+	    note_all(c, true, DEPS_ALL) && find_cycle(c, &cyclic);
+	if (!ok || !cyclic)
+		return ok;
+	memset(c->bits, 0, c->row[n] * sizeof(*c->bits));
+	ok = note_all(c, false, DEPS_NEW) && note_all(c, true, DEPS_OLD) && find_cycle(c, &cyclic);
+	if (!ok || cyclic)
+		return ok; /* what is there has cycles already */
+	*needed = true;
+	c->graph = fm_acyclic_new(n, c->position);
+	return c->graph != NULL && start_graph(c) && take_steps(c);
+}
+
+static int
+climb(struct router *r, const struct plan_request *q, struct climb *c, struct plan **plan,
+    struct fm_error *err)
+{
+	struct plan *p = *plan;
+	bool needed;
+	int rc = 0;
+
+	c->deps = deps_new(q->prev, p->snap, &p->tables->t, p->top_lid, r->sl_model);
+	c->rules = calloc(p->top_lid + 1u, 1);
+	c->mark = calloc(p->top_lid + 1u, 1);
+	if (c->deps == NULL || c->rules == NULL || c->mark == NULL || !list_lids(c, p->top_lid))
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
+	p->change.n_lids = (uint32_t)c->lids.n;
+	if (c->lids.n == 0)
+		return 0;
+	if (!find_steps(c, &needed))
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
+	if (!needed)
+		return 0;
+	count(c, &p->change);
+	if (c->n_unplaced > 0)
+		rc = care_for_rest(r, q, c, plan, err);
+	if (rc == 0 && *plan == p) {
+		p->rules = c->rules;
+		c->rules = NULL;
+	}
+	return rc;
+}
+
+static void
+free_climb(struct climb *c)
+{
+	deps_free(c->deps);
+	fm_acyclic_free(c->graph);
+	fm_vec_fini(&c->lids);
+	free(c->rules);
+	free(c->mark);
+	free(c->row);
+	free(c->bits);
+	free(c->position);
+}
+
+int
+ladder_climb(
+    struct router *r, const struct plan_request *q, struct plan **plan, struct fm_error *err)
+{
+	struct plan *p = *plan;
+	struct climb c = { .fab = &p->snap->fab };
+	bool hold;
+	int rc = 0;
+
+	if (q->prev == NULL || q->prev->tables == NULL || p->tables == NULL ||
+	    p->tables == q->prev->tables)
+		return 0;
+	p->change.kind = kind_of(q, p);
+	if (p->verdict.credit_loops > 0 || q->prev->verdict.credit_loops > 0)
+		return 0; /* allowed, so nothing is promised */
+	if (!levels_hold(q->prev, p, &hold))
+		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
+	else if (!hold)
+		rc = climb(r, q, &c, plan, err);
+	free_climb(&c);
+	if (rc != 0) {
+		plan_put(*plan);
+		*plan = NULL;
+	}
+	return rc;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/route/ladder.h - no deadlock between old tables and new ones.
+ *
+ * While tables change packets follow old entries, new ones, and mixtures: one
+ * that left a switch before it was written meets the next after it was (deps.h).
+ * All these dependencies together, with those of the destinations that stay, must
+ * be free of cycles.  For each destination that changes the first that holds:
+ *
+ *	free	  all four kinds of dependencies fit: any order
+ *	ordered	  all but new-old fit: rule N (transition.h), which excludes those
+ *	later	  the same when the ones before are through and a packet's life time
+ *		  has passed, so that their old and mixed dependencies are gone
+ *	stuck	  left over: drained, or left as it is, or the plan is not used
+ *
+ * Who is stuck and whose old ways are whole keeps them, proven once more with the
+ * rest.  Whose are not, because of a *loss*, is drained: those entries lead to what
+ * is lost.  If that does not go together everything stuck is drained after a loss,
+ * and nothing is changed by a *recovery* or *rebalance*.  Another *engine* is taken
+ * up only if nothing is stuck, or when an administrator says that it may drain.
+ *
+ * Where all ways go up and then down (levels.h; fat trees) nothing has to be
+ * looked at but the changed entries.  Else O(switches x LIDs) once or twice.
+ *
+ * The research on transitions, 2.1 to 2.3.
+ */
+#ifndef CORE_ROUTE_LADDER_H
+#define CORE_ROUTE_LADDER_H
+
+#include "core/route/plan.h"
+
+/* From q->prev to *plan, which was just made and has not been given out: its change
+ * and rules are filled.  What may not be taken up gives way to another plan, with
+ * the tables of q->prev as far as they go.  On failure *plan is let go. */
+int ladder_climb(
+    struct router *r, const struct plan_request *q, struct plan **plan, struct fm_error *err);
+
+#endif

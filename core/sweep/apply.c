@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sweep/apply.c - linear forwarding tables: what has to be written, and in
+ * which order.
+ *
+ * By difference, in blocks of 64 LIDs, striped over the switches (block by block,
+ * switch by switch).  What a block holds is known when the plan written last is;
+ * in doubt (a Set unanswered, a switch that we have not written yet) it is read
+ * first, and written only if it differs: a restarted fmd rewrites nothing.
+ *
+ *	read	blocks in doubt; all that differ go into a transition
+ *	write	as the transition says (core/route/transition.h)
+ *	later	what leads over links that are not active yet, when they are
+ *
+ * A fabric of which no switch holds anything is written without an order.
+ *
+ * A switch that does not answer keeps forwarding.  What it may hold is remembered
+ * (s->held) until it has been read again, and packets that it sends on count in
+ * the order of all others.
+ */
+#include <inttypes.h>
+
+#include "core/sweep/internal.h"
+#include "lib/bitset.h"
+
+#define LFT_BLOCK_LIDS TRANSITION_BLOCK_LIDS
+
+enum stage { STAGE_READ, STAGE_PLAN, STAGE_WRITE, STAGE_OVER };
+
+static const struct fm_fabric *
+fabric_of(const struct plan *p)
+{
+	return &p->snap->fab;
+}
+
+static const uint8_t *
+lft_block(const struct plan *plan, uint32_t sw, uint32_t block)
+{
+	return plan->tables->t.lft[sw] + (size_t)block * LFT_BLOCK_LIDS;
+}
+
+static uint32_t
+n_blocks(const struct plan *p)
+{
+	return p->top_lid / LFT_BLOCK_LIDS + 1u;
+}
+
+/* The transition, made when the first block that differs is found.  NULL: no memory. */
+static struct transition *
+the_transition(struct sweeper *s)
+{
+	const struct plan *p = s->next;
+
+	if (s->transition != NULL)
+		return s->transition;
+	s->transition = transition_new(fabric_of(p), &p->tables->t, p->top_lid, p->rules);
+	if (s->transition == NULL)
+		sweep_fail(s, FM_E_RESOURCE, "out of memory for the order of tables");
+	else if (s->set.careless)
+		transition_careless(s->transition);
+	return s->transition;
+}
+
+static void
+add_block(struct sweeper *s, fm_sw sw, uint32_t block, const uint8_t *was)
+{
+	struct transition *t = the_transition(s);
+
+	if (t != NULL && !transition_add(t, sw, block, was))
+		sweep_fail(s, FM_E_RESOURCE, "out of memory for the order of tables");
+}
+
+/* ---------------------------------------------------------- what is known */
+
+static struct held_block *
+held_at(const struct sweeper *s, uint32_t slot, uint32_t block)
+{
+	for (size_t i = 0; i < s->held.n; i++)
+		if (s->held.item[i].slot == slot && s->held.item[i].block == block)
+			return &s->held.item[i];
+	return NULL;
+}
+
+static void
+forget_held(struct sweeper *s, uint32_t slot, uint32_t block)
+{
+	struct held_block *h = held_at(s, slot, block);
+
+	if (h != NULL)
+		*h = s->held.item[--s->held.n];
+}
+
+/* Does the plan before know a row of this switch? */
+static bool
+has_old_row(const struct sweeper *s, const struct inv_node *n, uint32_t block)
+{
+	return s->plan != NULL && n->sw_index < fabric_of(s->plan)->n_switches &&
+	    block < n_blocks(s->plan);
+}
+
+/* What block `block` of the switch holds, as far as the last plan tells. */
+static const uint8_t *
+known_block(const struct sweeper *s, const struct inv_node *n, uint32_t block)
+{
+	if (n->lft != LFT_OURS || fm_bit_test(n->lft_doubt, block) || !has_old_row(s, n, block))
+		return NULL;
+	return lft_block(s->plan, n->sw_index, block);
+}
+
+/* A block that can neither be written nor read: what it may hold. */
+static void
+fix_block(struct sweeper *s, uint32_t slot, uint32_t block)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+	const struct held_block *h = held_at(s, slot, block);
+	struct transition *t = the_transition(s);
+	bool ok = true;
+
+	if (t == NULL)
+		return;
+	if (h != NULL)
+		ok = transition_fix(t, n->sw_index, block, transition_copy(t, h->bytes[0]),
+		    transition_copy(t, h->bytes[h->n - 1]));
+	else if (has_old_row(s, n, block))
+		ok = transition_fix(
+		    t, n->sw_index, block, lft_block(s->plan, n->sw_index, block), NULL);
+	if (!ok)
+		sweep_fail(s, FM_E_RESOURCE, "out of memory for the order of tables");
+}
+
+/* ----------------------------------------------------------------- reading */
+
+static void
+warn_lft(struct sweeper *s, const struct ask *a, const char *what)
+{
+	char name[128];
+
+	fm_log_rl(&s->refused_bucket, FM_LOG_WARN, "sweep", "%s %s of its forwarding table",
+	    inv_name(inv_node(&s->inv, a->node), name, sizeof(name)), what);
+}
+
+static void
+on_read(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+	struct inv_node *n = inv_node(&s->inv, a->node);
+	const uint8_t *bytes = reply + WIRE_SMP_DATA_AT;
+	struct transition *t;
+
+	if (status != TXN_OK) {
+		if (status != TXN_CANCELLED)
+			warn_lft(s, a,
+			    status == TXN_TIMEOUT ? "does not answer a Get" : "refuses a Get");
+		fix_block(s, a->node, a->index);
+		return;
+	}
+	forget_held(s, a->node, a->index);
+	if (memcmp(bytes, lft_block(s->next, n->sw_index, a->index), LFT_BLOCK_LIDS) == 0) {
+		fm_bit_clear(n->lft_doubt, a->index);
+		return;
+	}
+	t = the_transition(s);
+	if (t != NULL)
+		add_block(s, n->sw_index, a->index, transition_copy(t, bytes));
+}
+
+static void
+read_block(struct sweeper *s, uint32_t slot, uint32_t block)
+{
+	struct ask *a = ask_new(s, slot, 0);
+
+	if (a == NULL)
+		return;
+	a->index = block;
+	fm_bit_set(inv_node(&s->inv, slot)->lft_doubt, block);
+	ask_get_at(a, WIRE_ATTR_LFT, block, on_read);
+}
+
+/* ----------------------------------------------------------------- writing */
+
+static void
+on_written(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+	struct inv_node *n = inv_node(&s->inv, a->node);
+	struct transition *t = s->transition;
+
+	if (status == TXN_OK) {
+		if (t != NULL)
+			transition_done(t, n->sw_index, a->index);
+		if (t == NULL || transition_is_new(t, n->sw_index, a->index))
+			fm_bit_clear(n->lft_doubt, a->index);
+		return;
+	}
+	if (t != NULL)
+		transition_lost(t, n->sw_index, a->index);
+	if (t != NULL && status == TXN_TIMEOUT)
+		transition_quarantine(t, n->sw_index);
+	if (status != TXN_CANCELLED)
+		warn_lft(s, a, status == TXN_TIMEOUT ? "does not answer a Set" : "refuses a Set");
+}
+
+static void
+write_block(struct sweeper *s, uint32_t slot, uint32_t block, const uint8_t *bytes)
+{
+	struct ask *a = ask_new(s, slot, 0);
+	fm_sw sw = inv_node(&s->inv, slot)->sw_index;
+	bool sent;
+
+	if (a == NULL)
+		return;
+	a->index = block;
+	if (!s->set.dry_run)
+		fm_bit_set(inv_node(&s->inv, slot)->lft_doubt, block);
+	sent = ask_set_at(a, WIRE_ATTR_LFT, block, bytes, on_written);
+	if (s->transition == NULL)
+		return;
+	if (s->set.dry_run) {
+		transition_done(s->transition, sw, block);
+	} else if (!sent) {
+		transition_lost(s->transition, sw, block);
+		transition_quarantine(s->transition, sw);
+	}
+}
+
+/* --------------------------------------------------------------- gathering */
+
+static void
+visit_block(struct sweeper *s, uint32_t slot, uint32_t block)
+{
+	struct inv_node *n = inv_node(&s->inv, slot);
+	const uint8_t *known;
+
+	if (!node_usable(n))
+		return;
+	if (n->lft == LFT_BLANK && s->apply_fresh) {
+		write_block(s, slot, block, lft_block(s->next, n->sw_index, block));
+		return;
+	}
+	known = known_block(s, n, block);
+	if (n->lft == LFT_BLANK || known != NULL)
+		add_block(s, n->sw_index, block, known);
+	else
+		read_block(s, slot, block);
+}
+
+static bool
+feed_visits(struct sweeper *s)
+{
+	uint32_t *block = &s->cursor[1], *sw = &s->cursor[2];
+
+	while (*block < n_blocks(s->next) && s->pending < FEED_STRIPED(s)) {
+		if (*sw < s->inv.switches.n)
+			visit_block(s, s->inv.switches.item[(*sw)++], *block);
+		if (*sw >= s->inv.switches.n) {
+			*sw = 0;
+			(*block)++;
+		}
+	}
+	return *block < n_blocks(s->next) || s->pending > 0;
+}
+
+/* ---------------------------------------------- switches that do not answer */
+
+/* Is there, by all that is known, still a link at this port of a switch? */
+static bool
+may_be_up(const struct sweeper *s, fm_sw sw, uint8_t port)
+{
+	const struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[sw]);
+
+	if (!node_usable(n))
+		return true; /* it does not say */
+	return inv_port_up(&n->ports[port]) && n->ports[port].edge != EDGE_LINKED;
+}
+
+/* Links that the last plan had and this one has not, though packets may still
+ * pass: at one end at least is a switch that does not answer. */
+static bool
+add_silent_links(struct sweeper *s, struct transition *t)
+{
+	const struct fm_fabric *was = fabric_of(s->plan);
+	bool any = false;
+
+	for (fm_sw sw = 0; sw < was->n_switches; sw++)
+		for (fm_link l = was->sw_first_link[sw]; l < was->sw_first_link[sw + 1]; l++) {
+			const struct inv_node *a = inv_node(&s->inv, s->inv.switches.item[sw]);
+			const struct inv_node *b =
+			    inv_node(&s->inv, s->inv.switches.item[was->link_to[l]]);
+
+			if ((node_usable(a) && node_usable(b)) ||
+			    !may_be_up(s, sw, was->link_port[l]) ||
+			    !may_be_up(s, was->link_to[l], was->link_port[was->link_rev[l]]))
+				continue;
+			transition_link(t, sw, was->link_port[l], was->link_to[l]);
+			any = true;
+		}
+	return any;
+}
+
+static void
+fix_silent_switch(struct sweeper *s, uint32_t slot)
+{
+	for (uint32_t block = 0; block < n_blocks(s->next); block++)
+		fix_block(s, slot, block);
+}
+
+/* A switch that forwards by tables of which we know something. */
+static bool
+is_remembered(const struct inv_node *n)
+{
+	return !node_usable(n) && (n->lft == LFT_OURS || n->lft_remembered);
+}
+
+static void
+add_silent(struct sweeper *s, struct transition *t)
+{
+	s->silent_links = s->plan != NULL && add_silent_links(s, t);
+	for (size_t i = 0; s->silent_links && i < s->inv.switches.n; i++)
+		if (is_remembered(inv_node(&s->inv, s->inv.switches.item[i])))
+			fix_silent_switch(s, s->inv.switches.item[i]);
+}
+
+/* Links that come up in this sweep carry packets when it has made them active. */
+static void
+add_cold_links(struct sweeper *s, struct transition *t)
+{
+	for (size_t i = 0; i < s->inv.switches.n; i++) {
+		const struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[i]);
+
+		for (unsigned p = 1; node_usable(n) && p <= n->n_ports; p++) {
+			const struct inv_port *port = &n->ports[p];
+
+			if (link_usable(&s->inv, port) &&
+			    inv_is_switch(inv_node(&s->inv, port->peer)) &&
+			    (port->info.port_state != WIRE_PORT_ACTIVE ||
+				inv_node(&s->inv, port->peer)
+					->ports[port->peer_port]
+					.info.port_state != WIRE_PORT_ACTIVE))
+				transition_cold(t, n->sw_index, (uint8_t)p);
+		}
+	}
+}
+
+static void
+plan_order(struct sweeper *s)
+{
+	struct transition *t = s->transition;
+
+	for (size_t i = 0; t == NULL && s->plan != NULL && i < s->inv.switches.n; i++)
+		if (is_remembered(inv_node(&s->inv, s->inv.switches.item[i])))
+			t = the_transition(s);
+	if (t == NULL)
+		return;
+	add_cold_links(s, t);
+	add_silent(s, t);
+	if (!transition_plan(t)) {
+		sweep_fail(s, FM_E_RESOURCE, "out of memory for the order of tables");
+		return;
+	}
+	for (size_t i = 0; i < s->inv.switches.n; i++) {
+		const struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[i]);
+
+		if (n->quiet)
+			transition_quarantine(t, n->sw_index);
+	}
+}
+
+/* ------------------------------------------------------------------ sending */
+
+/* A packet's life time, begun with the first call. */
+static bool
+is_over(struct sweeper *s)
+{
+	int64_t now_ns = s->p.transport->ops->now_ns(s->p.transport);
+
+	if (s->set.dry_run)
+		return true;
+	if (s->apply_wait_ns == 0)
+		s->apply_wait_ns = now_ns + s->set.packet_life_ms * 1000000;
+	if (now_ns < s->apply_wait_ns)
+		return false;
+	s->apply_wait_ns = 0;
+	return true;
+}
+
+/* True: there is more to come, or to wait for. */
+static bool
+feed_writes(struct sweeper *s)
+{
+	struct transition_block b;
+
+	while (s->pending < FEED_STRIPED(s) && !s->failed)
+		switch (transition_next(s->transition, &b)) {
+		case TRANSITION_SEND:
+			write_block(s, s->inv.switches.item[b.sw], b.block, b.bytes);
+			break;
+		case TRANSITION_BUSY:
+			return true;
+		case TRANSITION_COLD:
+			if (!s->set.dry_run && !s->apply_again) {
+				s->apply_later = true;
+				return false;
+			}
+			transition_warm(s->transition);
+			break;
+		case TRANSITION_WAIT:
+			if (!is_over(s))
+				return true;
+			transition_waited(s->transition);
+			break;
+		case TRANSITION_DONE:
+			return false;
+		}
+	return !s->failed;
+}
+
+bool
+apply_feed(struct sweeper *s)
+{
+	if (s->apply_stage == STAGE_READ) {
+		if (feed_visits(s))
+			return true;
+		s->apply_stage = STAGE_PLAN;
+	}
+	if (s->apply_stage == STAGE_PLAN) {
+		plan_order(s);
+		s->apply_stage = STAGE_WRITE;
+	}
+	if (s->apply_stage == STAGE_WRITE && s->transition != NULL && !s->failed && feed_writes(s))
+		return true;
+	s->apply_stage = STAGE_OVER;
+	return false;
+}
+
+void
+apply_start(struct sweeper *s)
+{
+	s->apply_fresh = true;
+	for (size_t i = 0; i < s->inv.switches.n; i++) {
+		const struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[i]);
+
+		s->apply_fresh = s->apply_fresh && (!node_usable(n) || n->lft == LFT_BLANK);
+	}
+	transition_free(s->transition);
+	s->transition = NULL;
+	s->apply_later = s->apply_again = false;
+	s->apply_wait_ns = 0;
+	s->apply_stage = STAGE_READ;
+}
+
+bool
+apply_again(struct sweeper *s)
+{
+	if (!s->apply_later || s->transition == NULL)
+		return false;
+	s->apply_later = false;
+	s->apply_again = true;
+	s->apply_stage = STAGE_WRITE;
+	return true;
+}
+
+/* --------------------------------------------------------------- afterwards */
+
+/* Blocks that are not what the plan says: what they may be instead. */
+static bool
+remember(struct sweeper *s, const struct transition *t)
+{
+	s->held.n = 0;
+	for (uint32_t i = 0; i < transition_n_blocks(t); i++) {
+		struct held_block h = { 0 };
+		fm_sw sw;
+
+		transition_name(t, i, &sw, &h.block);
+		if (transition_is_new(t, sw, h.block))
+			continue;
+		h.slot = s->inv.switches.item[sw];
+		h.n = (uint8_t)transition_may_hold(t, sw, h.block, h.bytes);
+		fm_bit_set(inv_node(&s->inv, h.slot)->lft_doubt, h.block);
+		if (!fm_vec_push(&s->held, h))
+			return false;
+	}
+	return true;
+}
+
+static void
+tell(struct sweeper *s, const struct transition_counts *c)
+{
+	s->report.order = *c;
+	if (c->held > 0)
+		log_warn("sweep",
+		    "%" PRIu32 " blocks of forwarding tables are not written yet: switches that "
+		    "did not answer hold what they rest on, or should hold them",
+		    c->held);
+}
+
+void
+apply_commit(struct sweeper *s)
+{
+	struct transition *t = s->transition;
+
+	s->transition = NULL;
+	s->apply_later = false;
+	if (t == NULL)
+		return;
+	tell(s, transition_counts(t));
+	if (!s->set.dry_run && !remember(s, t))
+		sweep_fail(s, FM_E_RESOURCE, "out of memory for what switches may hold");
+	transition_free(t);
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * No moment between old and new tables may loop or lose packets: links, switches
+ * and bursts of them, down and back, other engines; in some a switch falls silent
+ * half-way.  SMPs overtake one another.  Without the order the same judge finds
+ * loops and holes.  FMD_LONG=1: many more events.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/rng.h"
+#include "tests/run.h"
+#include "tests/sweep/moments.h"
+
+extern const struct fm_engine dor_LTX_fm_engine, minhop_LTX_fm_engine, updn_LTX_fm_engine,
+    sssp_LTX_fm_engine, fattree_LTX_fm_engine;
+
+static struct rig rig;
+static struct moments moments;
+static struct fm_rng rng;
+static struct chain_entry entry;
+static struct fm_arena memory;
+
+static const struct place {
+	const char *words;
+	const struct fm_engine *engine;
+} places[] = {
+	{ "torus 5x5 1", &dor_LTX_fm_engine },
+	{ "torus 3x3x3 1", &updn_LTX_fm_engine },
+	{ "random 24 4 2 7", &updn_LTX_fm_engine },
+	{ "dragonfly 4 2 2", &updn_LTX_fm_engine },
+	{ "pgft 3 3,3,4 1,3,3 1,1,1", &fattree_LTX_fm_engine },
+	{ "random 20 4 3 11", &sssp_LTX_fm_engine },
+};
+#define N_PLACES ((int)(sizeof(places) / sizeof(*places)))
+
+static void
+teardown(void)
+{
+	moments_fini(&moments);
+	rig_fini(&rig);
+	fm_arena_fini(&memory);
+}
+
+/* For updn another root is as good as another engine. */
+static void
+pin_root(void)
+{
+	struct option_table table = option_table_of(entry.engine);
+	struct option_values *values = option_values_new(&memory, &table, entry.name);
+	struct option_origin origin = { 0 };
+	struct fm_error err = { 0 };
+	char guid[24];
+	const char *item = guid;
+	uint32_t n = 0;
+
+	while (rig.nl.nodes[n].type != NETLIST_SWITCH)
+		n++;
+	snprintf(guid, sizeof(guid), "0x%llx", (unsigned long long)rig.nl.nodes[n].guid);
+	ck_assert_msg(
+	    option_values_set(values, "roots", &item, 1, &origin, &err) == 0, "%s", err.msg);
+	entry.values = values;
+}
+
+static void
+use(const struct fm_engine *engine)
+{
+	entry = (struct chain_entry){ .engine = engine, .name = engine->name };
+	if (engine == &updn_LTX_fm_engine)
+		pin_root();
+	rig.chain.entries = &entry;
+	rig.chain.n_entries = 1;
+	rig.chain.allow_credit_loops = true; /* dor, minhop and sssp off trees */
+}
+
+static void
+bring_up(const struct place *p, uint64_t seed, bool careless)
+{
+	struct sim_options o;
+
+	sim_options_default(&o);
+	o.seed = seed;
+	o.delay_max_ns = 200000; /* much more than one SMP takes: they overtake */
+	rig_generate(&rig.nl, p->words);
+	rig_sim(&rig, &o);
+	rig.set.careless = careless;
+	fm_arena_init(&memory, SIZE_MAX);
+	use(p->engine);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	fm_rng_seed(&rng, seed);
+	moments_watch(&moments, &rig, sweeper_plan(rig.sweeper)->top_lid + 1u);
+}
+
+static bool
+is_switch(uint32_t node)
+{
+	return rig.nl.nodes[node].type == NETLIST_SWITCH;
+}
+
+struct cable {
+	uint32_t node;
+	unsigned port;
+};
+
+/* A cable between switches. */
+static struct cable
+random_cable(void)
+{
+	for (;;) {
+		uint32_t n = fm_rng_below(&rng, rig.nl.n_nodes);
+		unsigned p = 1 + fm_rng_below(&rng, rig.nl.nodes[n].n_ports);
+		uint32_t far = netlist_port(&rig.nl, n, p)->peer_node;
+
+		if (is_switch(n) && far != NETLIST_NONE && is_switch(far))
+			return (struct cable){ n, p };
+	}
+}
+
+/* A switch, but not ours. */
+static uint32_t
+random_switch(void)
+{
+	for (;;) {
+		uint32_t n = fm_rng_below(&rng, rig.nl.n_nodes);
+
+		if (is_switch(n) && netlist_port(&rig.nl, rig.place, 1)->peer_node != n)
+			return n;
+	}
+}
+
+/* What traps have asked for, and a look at what went unnoticed. */
+static void
+settle(void)
+{
+	rig_let_pass(&rig, 3000);
+	rig_run(&rig, SWEEP_LIGHT);
+	rig_let_pass(&rig, 3000);
+	moments_end(&moments);
+}
+
+static void
+burst(unsigned n)
+{
+	struct cable gone[10];
+
+	for (unsigned i = 0; i < n; i++) {
+		gone[i] = random_cable();
+		sim_unlink(rig.sim, gone[i].node, gone[i].port);
+	}
+	settle();
+	for (unsigned i = 0; i < n; i++)
+		sim_relink(rig.sim, gone[i].node, gone[i].port);
+	settle();
+}
+
+static void
+reboot(void)
+{
+	sim_reboot(rig.sim, random_switch(), INT64_C(8000000000));
+	settle();
+	moments_refresh(&moments);
+	rig_let_pass(&rig, 3000);
+	settle();
+}
+
+/* What is in the switches is the plan, entry by entry. */
+static void
+expect_plan(void)
+{
+	const struct plan *p = sweeper_plan(rig.sweeper);
+	const struct fm_fabric *fab = &p->snap->fab;
+
+	for (uint32_t n = 0; n < rig.nl.n_nodes; n++)
+		for (fm_sw sw = 0; is_switch(n) && sw < fab->n_switches; sw++)
+			for (uint16_t lid = 1;
+			     fab->sw_guid[sw] == rig.nl.nodes[n].guid && lid <= p->top_lid; lid++)
+				ck_assert_msg(sim_lft(rig.sim, n, lid) == p->tables->t.lft[sw][lid],
+				    "%s: LID %u leads to port %u, not %u", rig.nl.nodes[n].id, lid,
+				    sim_lft(rig.sim, n, lid), p->tables->t.lft[sw][lid]);
+}
+
+static void
+expect_clean(void)
+{
+	ck_assert_msg(moments.n_loops == 0 && moments.n_holes == 0,
+	    "%u loops, %u holes in %llu Sets: %s", moments.n_loops, moments.n_holes,
+	    (unsigned long long)moments.n_sets, moments.first);
+}
+
+static unsigned
+n_rounds(unsigned quick, unsigned of_long)
+{
+	return getenv("FMD_LONG") != NULL ? of_long : quick;
+}
+
+START_TEST(events_are_seen_by_nobody)
+{
+	bring_up(&places[_i], 100 + (uint64_t)_i, false);
+	for (unsigned i = 0; i < n_rounds(4, 80); i++) {
+		burst(1);
+		burst(2 + fm_rng_below(&rng, 6));
+		reboot();
+		expect_clean();
+	}
+	ck_assert_uint_gt(moments.n_sets, 20);
+	rig_run(&rig, SWEEP_HEAVY);
+	expect_plan();
+	rig_expect_up(&rig);
+}
+END_TEST
+
+/* The rest of the plan is as safe as ever, and in the end all is written. */
+START_TEST(a_switch_falls_silent_half_way)
+{
+	bring_up(&places[_i], 200 + (uint64_t)_i, false);
+	for (unsigned i = 0; i < n_rounds(3, 60); i++) {
+		struct cable c = random_cable();
+
+		moments.silence_node = random_switch();
+		moments.silence_at = 1 + fm_rng_below(&rng, 8);
+		sim_unlink(rig.sim, c.node, c.port);
+		settle();
+		moments.silence_at = 0;
+		sim_relink(rig.sim, c.node, c.port);
+		settle();
+		sim_silence(rig.sim, moments.silence_node, false);
+		settle();
+		settle();
+		expect_clean();
+	}
+	rig_run(&rig, SWEEP_HEAVY);
+	expect_plan();
+	rig_expect_up(&rig);
+	ck_assert_uint_eq(rig.last.n_silent, 0);
+}
+END_TEST
+
+static void
+change_engine(const struct fm_engine *engine)
+{
+	use(engine);
+	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
+	rig_run(&rig, SWEEP_HEAVY);
+	moments_end(&moments);
+	ck_assert_msg(strcmp(sweeper_plan(rig.sweeper)->engine, engine->name) == 0, "%s", rig_log);
+	ck_assert_uint_gt(rig.last.order.blocks, 0);
+}
+
+START_TEST(engines_change)
+{
+	bring_up(&places[_i], 300 + (uint64_t)_i, false);
+	for (unsigned i = 0; i < n_rounds(1, 5); i++) {
+		change_engine(&minhop_LTX_fm_engine);
+		change_engine(&updn_LTX_fm_engine);
+		change_engine(&sssp_LTX_fm_engine);
+		change_engine(&updn_LTX_fm_engine);
+		change_engine(&minhop_LTX_fm_engine);
+		expect_clean();
+	}
+	rig_expect_up(&rig);
+}
+END_TEST
+
+/* The judge can find something: torus link events under dor, bursts on random
+ * graphs under updn, another engine. */
+START_TEST(without_the_order_there_are_loops_and_holes)
+{
+	const struct place *p = &places[2 * _i];
+
+	bring_up(p, 400 + (uint64_t)_i, true);
+	for (unsigned i = 0; i < 4; i++) {
+		burst(1);
+		burst(8);
+	}
+	ck_assert_uint_gt(moments.n_loops, 0);
+	ck_assert_uint_gt(moments.n_holes, 0);
+	if (p->engine == &dor_LTX_fm_engine)
+		return;
+	moments.n_loops = 0;
+	change_engine(&minhop_LTX_fm_engine);
+	change_engine(&updn_LTX_fm_engine);
+	ck_assert_uint_gt(moments.n_loops, 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("apply");
+	TCase *t = tcase_create("all");
+
+	tcase_set_timeout(t, 3000);
+	tcase_add_checked_fixture(t, NULL, teardown);
+	tcase_add_loop_test(t, events_are_seen_by_nobody, 0, N_PLACES);
+	tcase_add_loop_test(t, a_switch_falls_silent_half_way, 0, N_PLACES);
+	tcase_add_loop_test(t, engines_change, 0, N_PLACES);
+	tcase_add_loop_test(t, without_the_order_there_are_loops_and_holes, 0, 2);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * No deadlock between tables: what the ladder says is checked against dependencies
+ * counted here, one VL, destination by destination, at each stage: those that are
+ * settled by new tables, those of the stage by all steps it allows, those of later
+ * ones and the stuck by old tables.  All together they have no cycle.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/route/plan.h"
+#include "core/route/transition.h"
+#include "lib/rng.h"
+#include "lib/scc.h"
+#include "tests/engine/routed.h"
+#include "tests/run.h"
+
+extern const struct fm_engine minhop_LTX_fm_engine, updn_LTX_fm_engine, dor_LTX_fm_engine,
+    fattree_LTX_fm_engine, dfsssp_LTX_fm_engine, torus2qos_LTX_fm_engine;
+
+static struct router router;
+
+static void
+setup(void)
+{
+	struct fm_error err = { 0 };
+
+	ck_assert_int_eq(router_init(&router, 1, &err), 0);
+}
+
+static void
+teardown(void)
+{
+	router_fini(&router);
+}
+
+static void
+copy_parts(const struct fm_fabric *f, struct snapshot_builder *b)
+{
+	for (fm_sw sw = 0; sw < f->n_switches; sw++)
+		ck_assert(fm_vec_push(&b->switches,
+		    ((struct snapshot_switch){ f->sw_guid[sw], f->sw_system_guid[sw],
+			f->sw_name[sw], f->sw_n_ports[sw] })));
+	for (fm_end e = 0; e < f->n_ends; e++)
+		ck_assert(fm_vec_push(&b->ends,
+		    ((struct snapshot_end){ f->end_guid[e], f->end_node_guid[e],
+			f->end_system_guid[e], f->end_name[e], f->end_sw[e], f->end_lid[e],
+			f->end_port[e], f->end_lmc[e], f->end_kind[e], f->end_n_vls[e] })));
+	for (fm_link l = 0; l < f->n_links; l++)
+		if (l < f->link_rev[l])
+			ck_assert(fm_vec_push(&b->cables,
+			    ((struct snapshot_cable){
+				.sw = { f->link_to[f->link_rev[l]], f->link_to[l] },
+				.port = { f->link_port[l], f->link_port[f->link_rev[l]] },
+				.n_vls = f->link_n_vls[l],
+				.mbps = f->link_mbps[l],
+				.nominal_mbps = f->link_nominal_mbps[l] })));
+}
+
+/* The fabric without some cables, all else, LIDs too, as it was. */
+static struct snapshot *
+fabric(const char *words, unsigned n_down, uint64_t seed)
+{
+	struct fabric f = { .words = words };
+	struct snapshot *whole = make(&f, false), *snap = NULL;
+	struct snapshot_builder b = { 0 };
+	struct fm_error err = { 0 };
+	struct fm_rng rng;
+
+	fm_rng_seed(&rng, seed);
+	copy_parts(&whole->fab, &b);
+	for (; n_down > 0; n_down--) {
+		uint32_t i = fm_rng_below(&rng, (uint32_t)b.cables.n);
+
+		b.cables.item[i] = b.cables.item[--b.cables.n];
+	}
+	ck_assert_msg(snapshot_build(&b, 1, &snap, &err) == 0, "%s", err.msg);
+	snapshot_builder_fini(&b);
+	snapshot_put(whole);
+	return snap;
+}
+
+static struct plan *
+make_plan(const struct fm_engine *engine, const char *words, unsigned n_down, uint64_t seed,
+    struct plan *prev, enum plan_drain drain)
+{
+	struct chain_entry entry = { .engine = engine, .name = engine->name };
+	struct chain chain = { .entries = &entry, .n_entries = 1 };
+	struct plan_request q = { .chain = &chain, .prev = prev, .drain = drain };
+	struct fm_error err = { 0 };
+	struct plan *p;
+
+	q.snap = fabric(words, n_down, seed);
+	q.anew = prev != NULL && strcmp(prev->engine, engine->name) != 0;
+	ck_assert_msg(plan_make(&router, &q, &p, &err) == 0, "%s", err.msg);
+	ck_assert_msg(
+	    p->tables != NULL, "%s: %s", words, p->refused.n > 0 ? p->refused.item[0].reason : "");
+	snapshot_put(q.snap);
+	return p;
+}
+
+/* ------------------------------------------------------- dependencies, anew */
+
+enum { OLD = 1, NEW = 2 };
+
+struct graph {
+	const struct fm_fabric *fab;
+	uint8_t *dep; /* [n_links][n_links] */
+};
+
+static fm_link
+way(const struct fm_fabric *fab, const struct plan *p, fm_sw sw, uint16_t lid)
+{
+	return lid > p->top_lid ? FM_NONE : fm_link_at(fab, sw, p->tables->t.lft[sw][lid]);
+}
+
+/* Depth first from a switch that got packets by link `in`, an entry of kind. */
+static void
+spread(struct graph *g, const struct plan *old, const struct plan *new, uint16_t lid, fm_sw sw,
+    fm_link in, unsigned kind, unsigned modes, bool ordered, uint8_t *seen)
+{
+	fm_link a = modes & OLD ? way(g->fab, old, sw, lid) : FM_NONE;
+	fm_link b = modes & NEW ? way(g->fab, new, sw, lid) : FM_NONE;
+
+	for (unsigned i = 0; i < 2; i++) {
+		fm_link out = i == 0 ? a : b;
+		unsigned of = a == b ? OLD | NEW : i == 0 ? OLD : NEW;
+
+		if (out == FM_NONE || (i == 1 && a == b))
+			continue;
+		if (in != FM_NONE && ordered && kind == NEW && of == OLD)
+			continue;
+		if (in != FM_NONE)
+			g->dep[(size_t)in * g->fab->n_links + out] = 1;
+		if (seen[out])
+			continue;
+		seen[out] = 1;
+		spread(g, old, new, lid, g->fab->link_to[out], out, of, modes, ordered, seen);
+	}
+}
+
+static void
+add_lid(struct graph *g, const struct plan *old, const struct plan *new, uint16_t lid,
+    unsigned modes, bool ordered)
+{
+	uint8_t *seen = calloc(g->fab->n_links + 1u, 1);
+
+	for (fm_end e = 0; e < g->fab->n_ends; e++)
+		if (is_ca(g->fab, e))
+			spread(g, old, new, lid, g->fab->end_sw[e], FM_NONE, OLD | NEW, modes,
+			    ordered, seen);
+	free(seen);
+}
+
+static bool
+has_cycle(const struct graph *g)
+{
+	uint32_t n = g->fab->n_links, *first, *to, *component, n_edges = 0;
+	struct fm_arena mem;
+	bool cyclic;
+
+	fm_arena_init(&mem, SIZE_MAX);
+	first = fm_arena_array(&mem, n + 1u, uint32_t);
+	component = fm_arena_array(&mem, n + 1u, uint32_t);
+	to = fm_arena_array(&mem, (size_t)n * 64 + 1, uint32_t);
+	for (uint32_t i = 0; i < n; i++) {
+		first[i] = n_edges;
+		for (uint32_t j = 0; j < n; j++)
+			if (g->dep[(size_t)i * n + j])
+				to[n_edges++] = j;
+	}
+	first[n] = n_edges;
+	cyclic = fm_scc(n, first, to, component, &mem) < n;
+	fm_arena_fini(&mem);
+	return cyclic;
+}
+
+static bool
+changes(const struct plan *old, const struct plan *new, uint16_t lid)
+{
+	for (fm_sw sw = 0; sw < old->snap->fab.n_switches; sw++)
+		if (old->tables->t.lft[sw][lid] != new->tables->t.lft[sw][lid])
+			return true;
+	return false;
+}
+
+/* What a LID's packets may do in this stage; emptied: drained ones are so. */
+static void
+add_in_stage(struct graph *g, const struct plan *old, const struct plan *new, uint16_t lid,
+    unsigned stage, bool emptied)
+{
+	uint8_t rule = new->rules != NULL ? new->rules[lid] : 0;
+	unsigned of = rule & TRANSITION_STAGE;
+
+	if (!changes(old, new, lid))
+		add_lid(g, old, new, lid, NEW, false);
+	else if (rule & TRANSITION_DRAIN)
+		add_lid(g, old, new, lid, emptied ? NEW : OLD, false);
+	else if (of < stage)
+		add_lid(g, old, new, lid, NEW, false);
+	else if (of > stage)
+		add_lid(g, old, new, lid, OLD, false);
+	else
+		add_lid(g, old, new, lid, OLD | NEW, (rule & TRANSITION_ORDERED) != 0);
+}
+
+/* naive: the same without any rule. */
+static bool
+is_safe(const struct plan *old, const struct plan *new, bool naive)
+{
+	const struct fm_fabric *fab = &new->snap->fab;
+	struct graph g = { .fab = fab };
+	bool ok = true;
+
+	g.dep = malloc((size_t)fab->n_links * fab->n_links + 1);
+	for (unsigned stage = 0; ok && stage < (naive ? 1u : 18u); stage++) {
+		memset(g.dep, 0, (size_t)fab->n_links * fab->n_links);
+		for (uint32_t lid = 1; lid <= fab->max_lid; lid++) {
+			if (fab->lid_end[lid] == FM_NONE)
+				continue;
+			if (naive)
+				add_lid(&g, old, new, (uint16_t)lid, OLD | NEW, false);
+			else
+				add_in_stage(&g, old, new, (uint16_t)lid, stage, stage == 17);
+		}
+		ok = !has_cycle(&g);
+	}
+	free(g.dep);
+	return ok;
+}
+
+/* -------------------------------------------------------------------- tests */
+
+static const char *const fabrics[] = { "torus 4x4 1", "random 24 4 1 3", "dragonfly 4 1 2",
+	"random 30 5 1 5", "mesh 5x5 1", "torus 3x3x3 1" };
+#define N_FABRICS ((int)(sizeof(fabrics) / sizeof(*fabrics)))
+
+/* Down and back under updn: dependencies of old and new tables alone have no
+ * cycle, those of the mixtures often have. */
+START_TEST(links_go_and_come_back)
+{
+	unsigned n_cyclic = 0;
+
+	for (uint64_t seed = 1; seed <= 12; seed++) {
+		unsigned n_down = seed % 3 == 0 ? 6 : 1;
+		struct plan *a = make_plan(&updn_LTX_fm_engine, fabrics[_i], 0, 0, NULL, 0);
+		struct plan *b = make_plan(&updn_LTX_fm_engine, fabrics[_i], n_down, seed, a, 0);
+		struct plan *c = make_plan(&updn_LTX_fm_engine, fabrics[_i], 0, 0, b, 0);
+
+		ck_assert_int_eq(b->change.kind, b->kept ? PLAN_FIRST : PLAN_LOSS);
+		ck_assert(is_safe(a, b, false));
+		ck_assert(is_safe(b, c, false));
+		ck_assert_uint_eq(c->change.n_drained, 0);
+		ck_assert_uint_eq(c->verdict.credit_loops + c->verdict.loops, 0);
+		n_cyclic += !is_safe(a, b, true) + !is_safe(b, c, true);
+		if (b->rules != NULL) /* nothing is asked where nothing is needed */
+			ck_assert(!is_safe(a, b, true));
+		plan_put(a);
+		plan_put(b);
+		plan_put(c);
+	}
+	if (_i < 3)
+		ck_assert_uint_gt(n_cyclic, 0);
+}
+END_TEST
+
+START_TEST(fat_trees_need_nothing)
+{
+	const char *words = "pgft 3 3,3,4 1,3,3 1,1,1";
+
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		struct plan *a = make_plan(&fattree_LTX_fm_engine, words, 0, 0, NULL, 0);
+		struct plan *b = make_plan(&updn_LTX_fm_engine, words, 0, 0, a, 0);
+		struct plan *c = make_plan(&updn_LTX_fm_engine, words, 3, seed, b, 0);
+
+		ck_assert_int_eq(a->levelled, PLAN_LEVELLED);
+		ck_assert_int_eq(b->levelled, PLAN_LEVELLED);
+		ck_assert_uint_eq(b->change.n_lids, 0); /* not even looked at */
+		ck_assert_ptr_null(b->rules);
+		ck_assert(is_safe(a, b, true));
+		ck_assert(is_safe(b, c, c->rules == NULL));
+		plan_put(a);
+		plan_put(b);
+		plan_put(c);
+	}
+}
+END_TEST
+
+static struct plan *
+make_rooted(uint32_t root, struct plan *prev, enum plan_drain drain)
+{
+	struct option_table table = option_table_of(&updn_LTX_fm_engine);
+	char guid[24];
+	struct setting setting = { "roots", { guid } };
+	struct plan_request q = { .prev = prev, .drain = drain, .anew = true };
+	struct chain_entry entry = { .engine = &updn_LTX_fm_engine, .name = "updn" };
+	struct chain chain = { .entries = &entry, .n_entries = 1 };
+	struct fm_error err = { 0 };
+	struct option_values *values;
+	struct fm_arena mem;
+	struct plan *p;
+
+	fm_arena_init(&mem, SIZE_MAX);
+	q.chain = &chain;
+	q.snap = fabric("torus 4x4 1", 0, 0);
+	snprintf(guid, sizeof(guid), "0x%llx", (unsigned long long)q.snap->fab.sw_guid[root]);
+	entry.values = values = option_values_new(&mem, &table, "updn");
+	set_options(values, &setting, 1);
+	ck_assert_msg(plan_make(&router, &q, &p, &err) == 0, "%s", err.msg);
+	ck_assert_ptr_nonnull(p->tables);
+	snapshot_put(q.snap);
+	fm_arena_fini(&mem);
+	return p;
+}
+
+/* Another root is as another engine: up and down change places. */
+START_TEST(another_engine_waits_for_a_word)
+{
+	struct plan *a = make_rooted(0, NULL, PLAN_DRAIN_LOSS);
+	struct plan *b = make_rooted(10, a, PLAN_DRAIN_LOSS);
+	struct plan *c = make_rooted(10, b, PLAN_DRAIN_ALWAYS);
+	struct plan *d = make_rooted(10, a, PLAN_DRAIN_NEVER);
+
+	ck_assert_ptr_nonnull(strstr(b->change.waiting, "fmctl drain"));
+	ck_assert(b->tables == a->tables);
+	ck_assert_int_eq(c->change.kind, PLAN_ENGINE);
+	ck_assert_uint_gt(c->change.n_drained, 0);
+	ck_assert(c->tables != a->tables);
+	ck_assert(is_safe(b, c, false));
+	ck_assert(!is_safe(b, c, true));
+	ck_assert_uint_gt(d->change.n_waived, 0);
+	ck_assert_uint_eq(d->change.n_drained, 0);
+	plan_put(a);
+	plan_put(b);
+	plan_put(c);
+	plan_put(d);
+}
+END_TEST
+
+/* SLs and VLs: it ends, and what it leaves is proven. */
+START_TEST(layered_engines_have_their_steps_too)
+{
+	static const struct fm_engine *const engines[] = { &dfsssp_LTX_fm_engine,
+		&torus2qos_LTX_fm_engine };
+	const struct fm_engine *engine = engines[_i];
+
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		struct plan *a = make_plan(engine, "torus 4x4 1", 0, 0, NULL, 0);
+		struct plan *b = make_plan(engine, "torus 4x4 1", 1, seed, a, 0);
+		struct plan *c = make_plan(engine, "torus 4x4 1", 0, 0, b, 0);
+
+		ck_assert_str_eq(b->engine, engine->name);
+		ck_assert_uint_eq(b->verdict.credit_loops, 0);
+		ck_assert_uint_eq(c->verdict.credit_loops, 0);
+		ck_assert(c->change.n_drained == 0 || c->change.kind == PLAN_LOSS);
+		plan_put(a);
+		plan_put(b);
+		plan_put(c);
+	}
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("ladder");
+	TCase *t = tcase_create("all");
+
+	tcase_set_timeout(t, 600);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, links_go_and_come_back, 0, N_FABRICS);
+	tcase_add_test(t, fat_trees_need_nothing);
+	tcase_add_test(t, another_engine_waits_for_a_word);
+	tcase_add_loop_test(t, layered_engines_have_their_steps_too, 0, 2);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}
