@@ -35,7 +35,9 @@ CORE_SOURCES += \
 	core/route/verify_way.c \
 	core/route/verify_class.c core/route/verify_class.h core/route/verify_class_deps.c \
 	core/route/verify_class_hops.c core/route/verify_class_masks.c core/route/verify_class_single.c \
-	core/route/verify_vl.c core/route/verify_walk.c core/route/verify_words.c \
+	core/route/verify_vl.c core/route/verify_vl_class.c core/route/verify_vl_class.h \
+	core/route/verify_vl_state.c \
+	core/route/verify_walk.c core/route/verify_words.c \
 	core/route/verify.h \
 	core/route/watch.c core/route/watch.h \
 	core/route/worker.c core/route/worker.h

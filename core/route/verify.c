@@ -253,19 +253,26 @@ count_vls(struct judge *j)
 	j->out->vls = (uint8_t)(seen != 0 ? __builtin_popcount(seen) : 1);
 }
 
-/* Every LID by itself, and the cycles of exactly their dependencies. */
+/* Every LID by itself or with those that go the same way, and the cycles of exactly
+ * their dependencies. */
 static int
 judge_one_by_one(
     struct judge *j, struct fm_pool *workers, struct cycle *cycle, struct fm_error *err)
 {
-	int rc;
+	bool settled = false;
+	int rc = 0;
 
 	j->as_bits = !j->one_vl;
 	if (j->one_vl)
 		j->vl_used = calloc((size_t)j->fab->n_links + 1, 1);
 	if (j->one_vl ? j->vl_used == NULL : !setup_walkers(j) || !verify_vl_setup(j))
 		return no_memory(err);
-	rc = verify_walk(j, workers, err);
+	if (!j->one_vl && !j->req->one_by_one)
+		rc = verify_vl_classes(j, workers, &settled, err);
+	if (rc == 0 && !settled)
+		rc = verify_walk(j, workers, err);
+	free(j->exact);
+	j->exact = NULL;
 	if (rc != 0)
 		return rc;
 	add_up(j);

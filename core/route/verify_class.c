@@ -122,8 +122,8 @@ collect_runs(struct classes *k, const uint32_t *of_switch)
 	k->class[0].first_run = 0;
 }
 
-static bool
-setup_runs(struct classes *k)
+bool
+verify_class_runs(struct classes *k)
 {
 	uint32_t n = k->j->fab->n_switches, *of_switch = malloc((n + 1) * sizeof(*of_switch));
 	bool ok = false;
@@ -214,7 +214,7 @@ setup(struct classes *k)
 {
 	/* an odd number of cache lines, so that a tile's columns spread over the cache */
 	k->mask_stride = ((k->j->fab->n_switches + 7) / 8 | 1) * 8;
-	if (!setup_runs(k) || !setup_links(k) || !verify_class_levels(k))
+	if (!verify_class_runs(k) || !setup_links(k) || !verify_class_levels(k))
 		return false;
 	for (uint32_t c = 0; c < k->n_classes; c += CLASS_TILE) {
 		uint32_t end = c + CLASS_TILE < k->n_classes ? c + CLASS_TILE : k->n_classes;

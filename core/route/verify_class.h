@@ -87,6 +87,9 @@ struct classes {
 	struct class_walker *walkers; /* [n_walkers] */
 };
 
+/* class, run and exact, by themselves; false: out of memory. */
+bool verify_class_runs(struct classes *k);
+
 /* masks[c * stride]: the ports named in row for the runs of class[c], c < n.
  * Bit c of the result: some entry is no port 1..MASK_PORTS. */
 uint64_t verify_class_masks(const uint8_t *row, const struct lid_class *class,

@@ -6,6 +6,7 @@
  *	verify_class.c	all LIDs behind a switch together, where that tells the same
  *	verify_walk.c	following every LID to its end, 64 LIDs at a time
  *	verify_vl.c	the same dependencies when packets change or differ in VL
+ *	verify_vl_class.c	LIDs with equal paths together in that case
  *	verify_adaptive.c	the same over all alternatives of adaptive routing
  *	verify_adaptive_deps.c	and its dependencies
  *	verify_cycles.c	cycles of the dependency graph
@@ -241,6 +242,12 @@ uint16_t verify_vl_forward_sls(const struct judge *j, struct walker *w, fm_sw sw
 uint16_t verify_vl_reply_sls(const struct judge *j, fm_end e, uint32_t row);
 /* The same for all ends of each switch, into w->reply_sls. */
 void verify_vl_load_replies(const struct judge *j, struct walker *w, uint32_t row);
+
+/* verify_vl_class.c: sums into the walkers, dependencies into vl_dep, of the LIDs that
+ * are in order; *settled: these are all, otherwise j->exact (malloced) has the rest, or
+ * is NULL: none was looked at. */
+int verify_vl_classes(
+    struct judge *j, struct fm_pool *workers, bool *settled, struct fm_error *err);
 
 /* verify_adaptive.c: all sums into the walkers, dependencies into vl_dep. */
 int verify_adaptive(struct judge *j, struct fm_pool *workers, struct fm_error *err);

@@ -423,6 +423,58 @@ START_TEST(test_tree)
 }
 END_TEST
 
+/* The same with SLs and VLs: LIDs that go the same way are judged together. */
+static void
+lay_sls(struct box *x, struct fm_rng *r)
+{
+	const struct fm_fabric *fab = &x->snap->fab;
+	struct fm_tables *t = &x->tables->t;
+	uint32_t n = t->sl2vl_first[fab->n_switches];
+	uint32_t n_sls = 1 + fm_rng_below(r, 8), n_vls = 1 + fm_rng_below(r, 4);
+
+	t->sl_shape = fm_rng_below(r, 3);
+	t->sl2vl_shape = fm_rng_below(r, 3);
+	t->n_vls_used = (uint8_t)n_vls;
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		for (uint32_t lid = 0; lid <= fab->max_lid; lid++)
+			t->sl[sw][lid] = (uint8_t)fm_rng_below(r, n_sls);
+	for (uint32_t i = 0; i < n * 16; i++)
+		t->sl2vl[i] = (uint8_t)fm_rng_below(r, n_vls);
+}
+
+START_TEST(test_tree_with_sls)
+{
+	char kind[] = "pgft", h[] = "3", m[] = "7,4,5", w[] = "1,4,3", p[] = "1,1,1";
+	char *const words[] = { kind, h, m, w, p };
+	struct fm_rng r;
+	struct fm_error err;
+	struct verdict v;
+
+	fm_rng_seed(&r, 2);
+	for (int i = 0; i < 24; i++) {
+		struct pgft tree = { 0 };
+		struct box x = { 0 };
+
+		ck_assert(pgft_make(&tree, words));
+		x.snap = tree.snap;
+		ck_assert(tables_new(
+			      pool, NULL, &x.snap->fab, FM_PROVIDES_SL, 0, &x.tables, &err) == 0);
+		pgft_route(&tree, &x.tables->t);
+		lay_sls(&x, &r);
+		for (int k = 0; k < i; k++) {
+			fm_sw sw = fm_rng_below(&r, x.snap->fab.n_switches);
+			uint32_t lid = 1 + fm_rng_below(&r, x.snap->fab.max_lid);
+			uint8_t port = (uint8_t)fm_rng_below(&r, 12);
+
+			x.tables->t.lft[sw][lid] = fm_rng_below(&r, 3) ? port : FM_PORT_NONE;
+		}
+		v = judge(&x, &plain, i % 2 ? two : NULL);
+		ck_assert_msg(i > 0 || v.fault == VERIFY_OK, "%s", v.witness);
+		drop(&x);
+	}
+}
+END_TEST
+
 /* A switch that no packet reaches may say anything. */
 START_TEST(test_junk)
 {
@@ -486,6 +538,7 @@ main(void)
 	tcase_add_test(c, test_random);
 	tcase_add_test(c, test_good);
 	tcase_add_test(c, test_tree);
+	tcase_add_test(c, test_tree_with_sls);
 	tcase_add_test(c, test_loop);
 	tcase_add_test(c, test_dead_end);
 	tcase_add_test(c, test_wrong_host);
