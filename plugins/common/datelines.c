@@ -6,6 +6,10 @@
 #define NO_RING 16
 #define MAX_RINGS 4 /* SL bits */
 
+/* SL bits of 16 coordinates side by side. */
+typedef uint8_t sixteen __attribute__((vector_size(16)));
+#define N_SIXTEEN ((uint32_t)sizeof(sixteen))
+
 /* ------------------------------------------------------------ SLs */
 
 /* Rings get SL bits in the order of their dimensions. */
@@ -64,6 +68,8 @@ note_crossings(struct fm_datelines *d, fm_sw u)
 			for (uint32_t parity = 0; y != x && parity < 2; parity++)
 				sl[y][parity] =
 				    crossing(g, k, x, y, next + parity, d->ring[grid][k]);
+		for (uint32_t y = 0; k + 1 == g->n_dims && y < g->size[k]; y++)
+			d->last[(size_t)u * d->last_stride + y] = sl[y][0];
 	}
 }
 
@@ -72,7 +78,28 @@ struct sl_row {
 	const uint32_t *dim_slot;
 	uint8_t (*sl)[2]; /* of the switch */
 	uint8_t *by_cell;
+	const uint8_t *last; /* [last_stride] */
 };
+
+/* Cells of a line of the last dimension, those behind its end as well: they are
+ * written after it.  even, odd: bits so far, by the parity of the coordinate. */
+static inline void
+fill_line(const struct sl_row *r, uint8_t *cells, uint32_t size, uint8_t even, uint8_t odd)
+{
+	uint16_t two = (uint16_t)(odd << 8 | even);
+	uint64_t eight = two * UINT64_C(0x0001000100010001);
+	sixteen so_far;
+
+	memcpy(&so_far, &eight, 8);
+	memcpy((char *)&so_far + 8, &eight, 8);
+	for (uint32_t x = 0; x < size; x += N_SIXTEEN) {
+		sixteen line;
+
+		memcpy(&line, r->last + x, N_SIXTEEN);
+		line |= so_far;
+		memcpy(cells + x, &line, N_SIXTEEN);
+	}
+}
 
 /* Cells from base on: dimension k and behind.  so_far: bits of the dimensions before;
  * before: those of dimension k - 1, by the parity of coordinate k. */
@@ -83,11 +110,7 @@ fill_sls(const struct sl_row *r, uint32_t k, uint32_t base, uint8_t so_far, cons
 	uint32_t size = r->g->size[k], stride = r->g->stride[k];
 
 	if (k + 1 == r->g->n_dims) {
-		uint8_t *cells = r->by_cell + base;
-		uint8_t even = so_far | before[0], odd = so_far | before[1];
-
-		for (uint32_t x = 0; x < size; x++)
-			cells[x] = (x & 1 ? odd : even) | sl[x][0];
+		fill_line(r, r->by_cell + base, size, so_far | before[0], so_far | before[1]);
 		return;
 	}
 	for (uint32_t x = 0; x < size; x++)
@@ -103,7 +126,8 @@ fm_datelines_sls(const void *arg, fm_sw u, uint8_t *by_cell)
 	struct sl_row r = { .g = &s->grids->grid[grid],
 		.dim_slot = s->dim_slot[grid],
 		.sl = &d->sl[s->first_slot[u]],
-		.by_cell = by_cell };
+		.by_cell = by_cell,
+		.last = d->last + (size_t)u * d->last_stride };
 	static const uint8_t none[2] = { 0, 0 };
 
 	if (r.g->n_dims == 0)
@@ -159,8 +183,16 @@ fm_datelines_build(const struct fm_grid_steps *steps, uint8_t vls, unsigned leve
 	if ((rc = number_rings(&d, &long_ring, err)) != 0 ||
 	    (rc = share_vls(&d, long_ring, vls, levels, err)) != 0)
 		return rc;
+	for (uint32_t i = 0; i < steps->grids->n_grids; i++) {
+		const struct fm_grid *g = &steps->grids->grid[i];
+		uint32_t size = g->n_dims > 0 ? g->size[g->n_dims - 1] : 0;
+
+		d.last_stride = size > d.last_stride ? size : d.last_stride;
+	}
+	d.last_stride = (d.last_stride + N_SIXTEEN - 1) / N_SIXTEEN * N_SIXTEEN;
 	d.sl = fm_scratch_bytes(steps->host, steps->first_slot[fab->n_switches], sizeof(*d.sl));
-	if (d.sl == NULL)
+	d.last = fm_scratch_bytes(steps->host, fab->n_switches, d.last_stride);
+	if (d.sl == NULL || d.last == NULL)
 		return fm_no_scratch(steps->host, "datelines", err);
 	for (fm_sw u = 0; u < fab->n_switches; u++)
 		note_crossings(&d, u);

@@ -27,6 +27,8 @@ struct fm_datelines {
 	const struct fm_grid_steps *steps;
 	uint8_t (*ring)[FM_GRID_MAX_DIMS]; /* [n_grids] SL bit of a dimension, or 16 */
 	uint8_t (*sl)[2]; /* like steps->slot: bits, by parity of the next coordinate */
+	uint8_t *last; /* [n_switches][last_stride] SL bits of the last dimension, by coordinate */
+	uint32_t last_stride;
 	uint8_t n_rings;  /* most of a grid */
 	uint8_t n_vls;
 	uint8_t vl_crossed, vl_turned, vl_level; /* added to the VL; 0: not told apart */

@@ -7,7 +7,7 @@
  * in, within its own plane a line, within its own line a cell.  So a row is
  * written by memset, by *code* (which of the switch's arcs, or which of its choices),
  * then laid out by destination and by LID.  Where every arc is one cable the code
- * is the port.
+ * is the port, the same for all destinations of a cell.
  *
  *	cells 0 .. n-1	| x = 0 plane | own plane: lines, own line: cells | x = 2 plane |
  *
@@ -25,7 +25,7 @@ struct way {
 };
 
 struct worker {
-	uint8_t *by_cell, *by_position;
+	uint8_t *by_cell, *by_column, *by_place, *by_position;
 	struct way way[256];
 	uint8_t ports[256 * FM_STEP_CHOICES];
 	uint32_t n_ways, n_ports;
@@ -174,18 +174,17 @@ deal(struct worker *w, const struct fm_grid_fill *f, uint8_t code, uint32_t from
 	const struct way *way = &w->way[code];
 	const uint8_t *ports = w->ports + way->first;
 
-	if (w->single || code == NO_WAY || way->n == 1)
-		memset(w->by_position + from, w->single || code == NO_WAY ? code : ports[0],
-		    to - from);
+	if (code == NO_WAY || way->n == 1)
+		memset(w->by_position + from, code == NO_WAY ? NO_WAY : ports[0], to - from);
 	else
 		for (uint32_t i = from; i < to; i++)
 			w->by_position[i] = ports[f->number[i] % way->n];
 }
 
-/* Runs of equal cells to positions from start on; `plain`: bytes are values, not codes. */
+/* Runs of equal cells to positions from start on. */
 static void
 lay_runs(struct worker *w, const struct fm_grid_fill *f, const struct fm_grid *g,
-    const uint32_t *first, uint32_t start, bool plain)
+    const uint32_t *first, uint32_t start)
 {
 	for (uint32_t cell = 0, column = 0; cell < g->n_cells;) {
 		uint32_t from = start + first[column];
@@ -193,32 +192,46 @@ lay_runs(struct worker *w, const struct fm_grid_fill *f, const struct fm_grid *g
 
 		for (; cell < g->n_cells && w->by_cell[cell] == value; cell++)
 			column += g->cell_sw[cell] != FM_NONE;
-		if (plain)
-			memset(w->by_position + from, value, start + first[column] - from);
-		else
-			deal(w, f, value, from, start + first[column]);
+		deal(w, f, value, from, start + first[column]);
 	}
 }
 
+/* Codes of cells by destination into a row of the LFT. */
 static void
-lay_out(struct worker *w, const struct fm_grid_fill *f, uint32_t grid, bool plain)
+lay_codes(struct worker *w, const struct fm_grid_fill *f, uint32_t grid, uint8_t *row)
 {
 	const struct fm_grid *g = &f->steps->grids->grid[grid];
 
+	if (f->steps->grids->n_grids > 1)
+		memset(w->by_position, NO_WAY, f->lids.n_positions);
 	for (unsigned i = 0; i < FM_SPACES; i++) {
 		const struct fm_lid_space *space = &f->lids.space[i];
-		const uint32_t *first = space->first + f->grid_column[grid];
-		bool copies = f->one_each[i] && g->n_holes == 0 && (plain || w->single);
 
-		for (uint32_t offset = 0; offset < space->n_offsets; offset++) {
-			uint32_t start = space->start + offset * space->n;
-
-			if (copies)
-				memcpy(w->by_position + start + first[0], w->by_cell, g->n_cells);
-			else
-				lay_runs(w, f, g, first, start, plain);
-		}
+		for (uint32_t offset = 0; offset < space->n_offsets; offset++)
+			lay_runs(w, f, g, space->first + f->grid_column[grid],
+			    space->start + offset * space->n);
 	}
+	fm_lids_scatter(&f->lids, w->by_position, row);
+}
+
+/* Values of cells, whatever the destination there, into a row. */
+static void
+lay_values(
+    struct worker *w, const struct fm_grid_fill *f, uint32_t grid, uint8_t nobody, uint8_t *row)
+{
+	const struct fm_grid *g = &f->steps->grids->grid[grid];
+	const uint8_t *by_column = w->by_cell;
+
+	if (f->steps->grids->n_grids > 1 || g->n_holes > 0) {
+		uint8_t *to = w->by_column + f->grid_column[grid];
+
+		memset(w->by_column, nobody, f->lids.n_columns);
+		for (uint32_t cell = 0; cell < g->n_cells; cell++)
+			if (g->cell_sw[cell] != FM_NONE)
+				*to++ = w->by_cell[cell];
+		by_column = w->by_column;
+	}
+	fm_lids_lay_columns(&f->lids, by_column, w->by_place, nobody, row);
 }
 
 /* Cells that have a switch, but no way there. */
@@ -260,18 +273,15 @@ fill_row(void *arg, uint32_t u, unsigned worker)
 		if (p.g->n_holes > 0)
 			count_lost(j, &p);
 	}
-	if (s->grids->n_grids > 1)
-		memset(w->by_position, NO_WAY, f->lids.n_positions);
-	lay_out(w, f, grid, false);
-	fm_lids_scatter(&f->lids, w->by_position, j->out->lft[u]);
+	if (w->single)
+		lay_values(w, f, grid, FM_PORT_NONE, j->out->lft[u]);
+	else
+		lay_codes(w, f, grid, j->out->lft[u]);
 	fm_lids_local(s->fab, u, j->out->lft[u]);
 	if (f->sls == NULL)
 		return;
 	f->sls(f->arg, u, w->by_cell);
-	if (s->grids->n_grids > 1)
-		memset(w->by_position, 0, f->lids.n_positions);
-	lay_out(w, f, grid, true);
-	fm_lids_lay(&f->lids, w->by_position, 0, j->out->sl[u]);
+	lay_values(w, f, grid, 0, j->out->sl[u]);
 }
 
 /* ------------------------------------------------------------ set-up */
@@ -334,15 +344,9 @@ fm_grid_fill_init(const struct fm_grid_steps *steps, const uint8_t *port_order,
 	f.number = fm_scratch_array(steps->host, f.lids.n_positions, uint32_t);
 	if (f.number == NULL)
 		return fm_no_scratch(steps->host, "order of destinations", err);
-	for (unsigned i = 0; i < FM_SPACES; i++) {
-		const uint32_t *first = f.lids.space[i].first;
-
-		f.one_each[i] = true;
-		for (uint32_t column = 0; column < f.lids.n_columns; column++) {
+	for (unsigned i = 0; i < FM_SPACES; i++)
+		for (uint32_t column = 0; column < f.lids.n_columns; column++)
 			number_column(&f, &f.lids.space[i], column, port_order);
-			f.one_each[i] = f.one_each[i] && first[column + 1] - first[column] == 1;
-		}
-	}
 	*out = f;
 	return 0;
 }
@@ -361,11 +365,16 @@ fm_grid_fill_rows(struct fm_grid_fill *fill, const struct fm_tables *out, struct
 		struct worker *w = fm_scratch_array(s->host, 1, struct worker);
 
 		if (w != NULL) {
-			w->by_cell = fm_scratch_array(s->host, fill->most_cells, uint8_t);
+			w->by_cell = fm_scratch_array(
+			    s->host, (size_t)fill->most_cells + FM_SL_PAD, uint8_t);
+			w->by_column =
+			    fm_scratch_array(s->host, fill->lids.n_columns, uint8_t);
+			w->by_place = fm_scratch_array(s->host, fill->lids.n_columns, uint8_t);
 			w->by_position = fm_scratch_array(
 			    s->host, (size_t)fill->lids.n_positions + FM_RUN_BYTES, uint8_t);
 		}
-		if (w == NULL || w->by_cell == NULL || w->by_position == NULL)
+		if (w == NULL || w->by_cell == NULL || w->by_column == NULL ||
+		    w->by_place == NULL || w->by_position == NULL)
 			return fm_no_scratch(s->host, "rows of tables", err);
 		j.workers[i] = w;
 	}

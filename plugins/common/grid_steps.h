@@ -78,19 +78,20 @@ fm_ring_goes_up(uint32_t size, uint32_t x, uint32_t y, uint32_t parity)
 	return x < y ? ((x + parity) & 1) == 0 : ((y + parity) & 1) != 0;
 }
 
+#define FM_SL_PAD 16u
+
 /* Tables of ports for all switches from the steps; SL rows by the caller. */
 struct fm_grid_fill {
 	const struct fm_grid_steps *steps;
 	struct fm_lids lids;	  /* columns: all cells with a switch, grid after grid */
 	uint32_t *grid_column;	  /* [n_grids] first column */
 	uint32_t *number;	  /* [n_positions] of a destination, dealt to parallel cables */
-	bool one_each[FM_SPACES]; /* every column has one end of this space */
 	uint32_t most_cells;	  /* of a grid */
 	uint64_t n_lost;	  /* (switch, switch) without a way between missing switches */
 	/* Called from workers; NULL: from the steps; no SLs. */
 	/* number of the arc from u towards each cell of its grid, or FM_PORT_NONE */
 	void (*ways)(const void *arg, fm_sw u, uint8_t *by_cell);
-	/* SL from u to each cell of its grid */
+	/* SL from u to each cell of its grid; FM_SL_PAD bytes behind may be written */
 	void (*sls)(const void *arg, fm_sw u, uint8_t *by_cell);
 	const void *arg;
 };

@@ -111,6 +111,86 @@ list_positions(const struct fm_host *host, const uint32_t *position, struct fm_l
 	return 0;
 }
 
+/* Column of each LID, FM_NONE: nobody's. */
+static void
+note_columns(const struct fm_fabric *fab, const struct fm_lids *lids, uint32_t *column_of)
+{
+	for (uint32_t lid = 0; lid <= fab->max_lid; lid++)
+		column_of[lid] = FM_NONE;
+	for (unsigned i = 0; i < FM_SPACES; i++)
+		for (uint32_t col = 0; col < lids->n_columns; col++)
+			for (uint32_t k = lids->space[i].first[col];
+			     k < lids->space[i].first[col + 1]; k++) {
+				fm_end e = lids->space[i].end[k];
+
+				for (uint32_t m = 0; m < 1u << fab->end_lmc[e]; m++)
+					column_of[fab->end_lid[e] + m] = col;
+			}
+}
+
+/* Columns by their first LIDs, those without any last.  place[]: where each went. */
+static int
+place_columns(const struct fm_host *host, struct fm_lids *lids, const uint32_t *column_of,
+    uint32_t *place, struct fm_error *err)
+{
+	uint32_t *column_at = fm_scratch_array(host, lids->n_columns, uint32_t), n = 0;
+	bool moved = false;
+
+	if (column_at == NULL)
+		return fm_no_scratch(host, "columns of LIDs", err);
+	for (uint32_t c = 0; c < lids->n_columns; c++)
+		place[c] = FM_NONE;
+	for (uint32_t lid = 0; lid <= lids->max_lid; lid++) {
+		uint32_t c = column_of[lid];
+
+		if (c == FM_NONE || place[c] != FM_NONE)
+			continue;
+		moved |= c != n;
+		column_at[n] = c;
+		place[c] = n++;
+	}
+	for (uint32_t c = 0; c < lids->n_columns; c++)
+		if (place[c] == FM_NONE)
+			column_at[n++] = c;
+	lids->column_at = moved ? column_at : NULL;
+	return 0;
+}
+
+static int
+list_column_runs(const struct fm_host *host, const struct fm_fabric *fab, struct fm_lids *lids,
+    uint32_t *column_of, struct fm_error *err)
+{
+	struct fm_column_run *runs =
+	    fm_scratch_array(host, (size_t)fab->max_lid + 1, struct fm_column_run);
+	uint32_t *place = fm_scratch_array(host, lids->n_columns, uint32_t), n = 0, end;
+	int rc;
+
+	if (runs == NULL || place == NULL)
+		return fm_no_scratch(host, "columns of LIDs", err);
+	note_columns(fab, lids, column_of);
+	if ((rc = place_columns(host, lids, column_of, place, err)) != 0)
+		return rc;
+	for (uint32_t lid = 0; lid <= fab->max_lid; lid = end) {
+		struct fm_column_run *last = n > 0 ? &runs[n - 1] : NULL;
+
+		for (end = lid + 1; end <= fab->max_lid && column_of[end] == column_of[lid];)
+			end++;
+		if (column_of[lid] == FM_NONE)
+			continue;
+		if (last != NULL && last->place + last->n == place[column_of[lid]] &&
+		    last->each == end - lid && last->lid + last->n * last->each == (int)lid)
+			last->n++;
+		else
+			runs[n++] = (struct fm_column_run){ .place = place[column_of[lid]],
+				.lid = (uint16_t)lid,
+				.n = 1,
+				.each = (uint16_t)(end - lid) };
+	}
+	lids->column_runs = runs;
+	lids->n_column_runs = n;
+	return 0;
+}
+
 int
 fm_lids_build(const struct fm_host *host, const struct fm_fabric *fab, const fm_sw *column_sw,
     uint32_t n_columns, struct fm_lids *out, struct fm_error *err)
@@ -135,7 +215,9 @@ fm_lids_build(const struct fm_host *host, const struct fm_fabric *fab, const fm_
 		note_positions(fab, &out->space[i], position);
 	out->n_runs = find_runs(position, fab->max_lid, runs);
 	out->runs = runs;
-	return list_positions(host, position, out, err);
+	rc = list_positions(host, position, out, err);
+	/* position[] has served */
+	return rc != 0 ? rc : list_column_runs(host, fab, out, position, err);
 }
 
 static void
@@ -179,6 +261,64 @@ void
 fm_lids_scatter(const struct fm_lids *lids, const uint8_t *by_position, uint8_t *lft)
 {
 	fm_lids_lay(lids, by_position, FM_PORT_NONE, lft);
+}
+
+typedef uint8_t sixteen __attribute__((vector_size(16)));
+
+/* 16 values, each twice. */
+static inline void
+twice_sixteen(uint8_t *to, const uint8_t *from)
+{
+	static const sixteen low = { 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7 };
+	static const sixteen high = { 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15 };
+	sixteen values, first, second;
+
+	memcpy(&values, from, sizeof(values));
+	first = __builtin_shuffle(values, low);
+	second = __builtin_shuffle(values, high);
+	memcpy(to, &first, sizeof(first));
+	memcpy(to + sizeof(first), &second, sizeof(second));
+}
+
+static void
+lay_twice(uint8_t *to, const uint8_t *from, uint32_t n)
+{
+	uint32_t i = 0;
+
+	for (; i + sizeof(sixteen) <= n; i += sizeof(sixteen))
+		twice_sixteen(to + 2 * i, from + i);
+	for (; i < n; i++)
+		to[2 * i] = to[2 * i + 1] = from[i];
+}
+
+void
+fm_lids_lay_columns(const struct fm_lids *lids, const uint8_t *by_column, uint8_t *room,
+    uint8_t nobody, uint8_t *row)
+{
+	const uint32_t *column_at = lids->column_at;
+	uint32_t at = 0; /* entries before are written */
+
+	for (uint32_t i = 0; column_at != NULL && i < lids->n_columns; i++)
+		room[i] = by_column[column_at[i]];
+	if (column_at != NULL)
+		by_column = room;
+	for (uint32_t i = 0; i < lids->n_column_runs; i++) {
+		const struct fm_column_run *run = &lids->column_runs[i];
+		const uint8_t *from = by_column + run->place;
+		uint8_t *to = row + run->lid;
+
+		if (at < run->lid)
+			memset(row + at, nobody, run->lid - at);
+		at = run->lid + (uint32_t)run->n * run->each;
+		if (run->each == 1)
+			memcpy(to, from, run->n);
+		else if (run->each == 2)
+			lay_twice(to, from, run->n);
+		else
+			for (uint32_t k = 0; k < run->n; k++, to += run->each)
+				memset(to, from[k], run->each);
+	}
+	memset(row + at, nobody, lids->max_lid + 1u - at);
 }
 
 void

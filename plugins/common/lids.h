@@ -11,7 +11,8 @@
  *	| hosts, offset 0 | hosts, offset 1 | ... | others, offset 0 | ... |
  *
  * A row of the LFT is computed by position, where everything is a run, and
- * then laid out by LID: fm_lids_scatter().
+ * then laid out by LID: fm_lids_scatter().  What is the same for all LIDs of a
+ * column needs no positions: fm_lids_lay_columns().
  */
 #ifndef PLUGINS_COMMON_LIDS_H
 #define PLUGINS_COMMON_LIDS_H
@@ -38,6 +39,13 @@ struct fm_lid_run {
 	bool wide;
 };
 
+/* Columns with `each` consecutive LIDs each, all these LIDs in a row; the columns are
+ * consecutive when they are counted by their first LIDs, from `place` on. */
+struct fm_column_run {
+	uint32_t place;
+	uint16_t lid, n, each;
+};
+
 struct fm_lids {
 	uint32_t n_columns;
 	const fm_sw *column_sw; /* [n_columns] borrowed from the caller */
@@ -52,6 +60,9 @@ struct fm_lids {
 	const uint16_t *position;
 	const struct fm_lid_run *gaps; /* [n_gaps] lid and n */
 	uint32_t n_gaps;
+	const struct fm_column_run *column_runs; /* [n_column_runs] ascending LIDs */
+	uint32_t n_column_runs;
+	const uint32_t *column_at; /* [n_columns] column by place; NULL: they are the same */
 };
 
 /* O(LIDs).  FM_E_RESOURCE. */
@@ -65,6 +76,10 @@ void fm_lids_scatter(const struct fm_lids *lids, const uint8_t *by_position, uin
 /* The same for any row of bytes, such as SLs: `nobody` for LIDs of nobody. */
 void fm_lids_lay(
     const struct fm_lids *lids, const uint8_t *by_position, uint8_t nobody, uint8_t *row);
+
+/* by_column[n_columns]: one value for all LIDs of a column.  room[n_columns] is written. */
+void fm_lids_lay_columns(const struct fm_lids *lids, const uint8_t *by_column, uint8_t *room,
+    uint8_t nobody, uint8_t *row);
 
 /* The switch's own ends: the port they hang off. */
 void fm_lids_local(const struct fm_fabric *fab, fm_sw sw, uint8_t *lft);
