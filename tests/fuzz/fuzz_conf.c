@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Any bytes as fmd.conf: a configuration, or an error that names the file; its
- * regions on a small fabric: found, or an error.  Run beside the engines of the build (in the build directory), it covers
- * their sections too.
+ * regions on a small fabric: found, or an error.  Run beside the engines of the build (in
+ * the build directory), it covers their sections too.
  */
 #include <stdio.h>
 #include <string.h>
