@@ -15,20 +15,6 @@
 
 #define JOINED_SHARE 16 /* at most one LID in so many may stand on a copied column */
 
-struct joiner {
-	fm_end end, like; /* like: an end of the same switch whose columns it gets */
-};
-
-struct keeping {
-	struct router *r;
-	const struct plan *prev;
-	struct snapshot *snap;
-	bool links_lost;
-	FM_VEC(struct joiner) joiners;
-	FM_VEC(uint16_t) dropped; /* LIDs whose columns go */
-	struct plan *p;		  /* the new plan */
-};
-
 static bool
 has_column(const struct keeping *k, fm_end e)
 {
@@ -43,23 +29,6 @@ has_column(const struct keeping *k, fm_end e)
 }
 
 /* ----------------------------------------------------------- the switches */
-
-static bool
-same_link(const struct fm_fabric *a, fm_link x, const struct fm_fabric *b, fm_link y)
-{
-	return a->link_to[x] == b->link_to[y] && a->link_port[x] == b->link_port[y] &&
-	    a->link_port[a->link_rev[x]] == b->link_port[b->link_rev[y]] &&
-	    a->link_mbps[x] == b->link_mbps[y] &&
-	    a->link_nominal_mbps[x] == b->link_nominal_mbps[y] &&
-	    a->link_n_vls[x] == b->link_n_vls[y];
-}
-
-static bool
-is_gone(const struct fm_fabric *fab, fm_sw sw)
-{
-	return fab->sw_first_link[sw] == fab->sw_first_link[sw + 1] &&
-	    fab->sw_first_end[sw] == fab->sw_first_end[sw + 1];
-}
 
 /* Is the port one of those by which sw may send lid? */
 static bool
@@ -83,44 +52,16 @@ is_used(const struct keeping *k, fm_sw sw, uint8_t port)
 	return false;
 }
 
-/* The links of sw now are among those the tables were made for, and nobody
- * uses the others.  Both lists are sorted alike. */
+/* Does nobody who is still there use the cables that are lost? */
 static bool
-switch_serves(struct keeping *k, fm_sw sw)
+switches_serve(const struct keeping *k)
 {
-	const struct fm_fabric *was = &k->prev->graph->fab, *now = &k->snap->fab;
-	fm_link n = now->sw_first_link[sw];
+	for (size_t i = 0; i < k->diff.lost.n; i++) {
+		const struct graph_channel *c = &k->diff.lost.item[i];
 
-	if (is_gone(now, sw)) {
-		k->links_lost =
-		    k->links_lost || was->sw_first_link[sw] < was->sw_first_link[sw + 1];
-		return true;
-	}
-	if (strcmp(was->sw_name[sw], now->sw_name[sw]) != 0)
-		return false; /* groups and roots go by names */
-	for (fm_link l = was->sw_first_link[sw]; l < was->sw_first_link[sw + 1]; l++) {
-		if (n < now->sw_first_link[sw + 1] && same_link(was, l, now, n)) {
-			n++;
-			continue;
-		}
-		k->links_lost = true;
-		if (is_used(k, sw, was->link_port[l]))
+		if (!graph_is_gone(&k->snap->fab, c->sw) && is_used(k, c->sw, c->port))
 			return false;
 	}
-	return n == now->sw_first_link[sw + 1];
-}
-
-static bool
-switches_serve(struct keeping *k)
-{
-	const struct fm_fabric *was = &k->prev->graph->fab, *now = &k->snap->fab;
-
-	if (was->n_switches != now->n_switches)
-		return false;
-	for (fm_sw sw = 0; sw < now->n_switches; sw++)
-		if (was->sw_guid[sw] != now->sw_guid[sw] ||
-		    was->sw_n_ports[sw] != now->sw_n_ports[sw] || !switch_serves(k, sw))
-			return false;
 	return true;
 }
 
@@ -161,7 +102,7 @@ find_joiners(struct keeping *k, bool *serve, struct fm_error *err)
 	uint32_t n = k->prev->n_joined;
 
 	for (fm_end e = 0; *serve && e < fab->n_ends; e++) {
-		struct joiner j = { .end = e };
+		struct keep_joiner j = { .end = e };
 
 		if (fab->end_sw[e] == FM_NONE || fab->end_lid[e] == 0 || has_column(k, e))
 			continue;
@@ -208,7 +149,7 @@ find_absent(struct keeping *k, const struct plan_request *q)
 /* ------------------------------------------------------------- the tables */
 
 static void
-copy_columns(const struct keeping *k, struct fm_tables *t, const struct joiner *j)
+copy_columns(const struct keeping *k, struct fm_tables *t, const struct keep_joiner *j)
 {
 	const struct fm_fabric *fab = &k->snap->fab;
 	uint32_t n = 1u << fab->end_lmc[j->end], n_like = 1u << fab->end_lmc[j->like];
@@ -234,7 +175,7 @@ copy_columns(const struct keeping *k, struct fm_tables *t, const struct joiner *
 
 /* What comes in by the new end's port is mapped as what comes in by the other's. */
 static void
-copy_in_port(const struct fm_fabric *fab, struct fm_tables *t, const struct joiner *j)
+copy_in_port(const struct fm_fabric *fab, struct fm_tables *t, const struct keep_joiner *j)
 {
 	fm_sw sw = fab->end_sw[j->end];
 	size_t n_ports = fab->sw_n_ports[sw] + 1u;
@@ -256,7 +197,7 @@ copy_by_link(const struct fm_fabric *was, const struct fm_fabric *now, const str
 		fm_link w = was->sw_first_link[sw];
 
 		for (fm_link l = now->sw_first_link[sw]; l < now->sw_first_link[sw + 1]; l++) {
-			while (!same_link(was, w, now, l))
+			while (!graph_same_link(was, w, now, l))
 				w++;
 			memcpy(to->sl2vl + (size_t)l * 16, from->sl2vl + (size_t)w * 16, 16);
 		}
@@ -303,8 +244,8 @@ drop_column(const struct keeping *k, struct fm_tables *t, uint16_t lid)
 	}
 }
 
-static int
-change_tables(struct keeping *k, struct fm_error *err)
+int
+keep_copy(struct keeping *k, struct fm_error *err)
 {
 	const struct fm_tables *old = &k->prev->tables->t;
 	struct fm_fabric shape = k->snap->fab;
@@ -340,25 +281,26 @@ static int
 settle_tables(struct keeping *k, struct fm_error *err)
 {
 	bool by_link = k->prev->tables->t.sl2vl_shape == FM_SL2VL_BY_OUT;
+	bool links_lost = k->diff.lost.n > 0;
 
 	/* tables made for links that are lost now keep the graph they were made
 	 * for; those numbered by link are numbered anew */
-	k->p->graph = snapshot_get(k->links_lost && by_link ? k->snap : k->prev->graph);
-	if (k->joiners.n > 0 || k->dropped.n > 0 || (by_link && k->links_lost))
-		return change_tables(k, err);
+	k->p->graph = snapshot_get(links_lost && by_link ? k->snap : k->prev->graph);
+	if (k->joiners.n > 0 || k->dropped.n > 0 || (by_link && links_lost))
+		return keep_copy(k, err);
 	k->p->tables = tables_get(k->prev->tables);
 	return 0;
 }
 
-static int
-settle(struct keeping *k, const struct plan_request *q, bool *serve, struct fm_error *err)
+int
+keep_ends(struct keeping *k, const struct plan_request *q, bool *serve, struct fm_error *err)
 {
 	int rc;
 
-	*serve = switches_serve(k);
-	if (!*serve || (rc = find_joiners(k, serve, err)) != 0 || !*serve)
-		return *serve ? rc : 0;
+	*serve = true;
 	k->p->top_lid = k->snap->fab.max_lid;
+	if ((rc = find_joiners(k, serve, err)) != 0 || !*serve)
+		return rc;
 	if (!find_absent(k, q))
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for absent LIDs");
 	for (size_t i = 0; i < k->prev->refused.n; i++)
@@ -372,31 +314,49 @@ settle(struct keeping *k, const struct plan_request *q, bool *serve, struct fm_e
 	memcpy(k->p->change.waiting, k->prev->change.waiting, sizeof(k->p->change.waiting));
 	memcpy(
 	    k->p->adaptive_given_up, k->prev->adaptive_given_up, sizeof(k->p->adaptive_given_up));
-	k->p->kept = true;
-	return settle_tables(k, err);
+	return 0;
+}
+
+int
+keep_begin(struct keeping *k, struct router *r, const struct plan_request *q, struct fm_error *err)
+{
+	*k = (struct keeping){ .r = r, .prev = q->prev, .snap = q->snap };
+	if (q->anew || q->prev == NULL || q->prev->tables == NULL)
+		return 0;
+	k->p = plan_new(q->snap, err);
+	if (k->p == NULL)
+		return FM_E_RESOURCE;
+	return graph_compare(&q->prev->graph->fab, &q->snap->fab, &k->diff, err);
+}
+
+int
+keep_end(struct keeping *k, int rc, bool serve, struct plan **out)
+{
+	fm_vec_fini(&k->joiners);
+	fm_vec_fini(&k->dropped);
+	graph_diff_fini(&k->diff);
+	if (rc == 0 && serve)
+		*out = k->p;
+	else
+		plan_put(k->p);
+	return rc;
 }
 
 int
 plan_keep(struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
 {
-	struct keeping k = { .r = r, .prev = q->prev, .snap = q->snap };
+	struct keeping k;
+	int rc = keep_begin(&k, r, q, err);
 	bool serve = false;
-	int rc;
 
 	*out = NULL;
-	if (q->anew || q->prev == NULL || q->prev->tables == NULL)
-		return 0;
-	k.p = plan_new(q->snap, err);
-	if (k.p == NULL)
-		return FM_E_RESOURCE;
-	rc = settle(&k, q, &serve, err);
-	fm_vec_fini(&k.joiners);
-	fm_vec_fini(&k.dropped);
-	if (rc == 0 && serve)
-		*out = k.p;
-	else
-		plan_put(k.p);
-	return rc;
+	if (rc == 0 && k.diff.comparable && switches_serve(&k))
+		rc = keep_ends(&k, q, &serve, err);
+	if (rc == 0 && serve) {
+		k.p->kept = true;
+		rc = settle_tables(&k, err);
+	}
+	return keep_end(&k, rc, serve, out);
 }
 
 bool

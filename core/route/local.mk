@@ -17,6 +17,7 @@ CORE_SOURCES += \
 	core/route/compare.c core/route/compare.h \
 	core/route/deps.c core/route/deps.h \
 	core/route/fallback.c core/route/fallback.h \
+	core/route/graph_diff.c core/route/graph_diff.h \
 	core/route/host.c core/route/host.h \
 	core/route/keep.c core/route/keep.h \
 	core/route/ladder.c core/route/ladder.h \

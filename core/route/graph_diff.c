@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The links of a switch are sorted alike in both graphs, so that one pass over
+ * both lists finds what is missing.
+ */
+#include "core/route/graph_diff.h"
+
+#include <string.h>
+
+#include "lib/error.h"
+
+bool
+graph_same_link(const struct fm_fabric *a, fm_link x, const struct fm_fabric *b, fm_link y)
+{
+	return a->link_to[x] == b->link_to[y] && a->link_port[x] == b->link_port[y] &&
+	    a->link_port[a->link_rev[x]] == b->link_port[b->link_rev[y]] &&
+	    a->link_mbps[x] == b->link_mbps[y] &&
+	    a->link_nominal_mbps[x] == b->link_nominal_mbps[y] &&
+	    a->link_n_vls[x] == b->link_n_vls[y];
+}
+
+/* Groups and roots go by names: another one may be another role. */
+static bool
+is_the_same(const struct fm_fabric *was, const struct fm_fabric *now, fm_sw sw)
+{
+	return was->sw_guid[sw] == now->sw_guid[sw] && was->sw_n_ports[sw] == now->sw_n_ports[sw] &&
+	    (graph_is_gone(now, sw) || strcmp(was->sw_name[sw], now->sw_name[sw]) == 0);
+}
+
+/* False: memory is out. */
+static bool
+compare_switch(
+    const struct fm_fabric *was, const struct fm_fabric *now, fm_sw sw, struct graph_diff *diff)
+{
+	fm_link n = now->sw_first_link[sw];
+
+	for (fm_link l = was->sw_first_link[sw]; l < was->sw_first_link[sw + 1]; l++) {
+		struct graph_channel c = { .sw = sw, .port = was->link_port[l] };
+
+		if (n < now->sw_first_link[sw + 1] && graph_same_link(was, l, now, n))
+			n++;
+		else if (!fm_vec_push(&diff->lost, c))
+			return false;
+	}
+	diff->comparable = n == now->sw_first_link[sw + 1];
+	return true;
+}
+
+int
+graph_compare(const struct fm_fabric *was, const struct fm_fabric *now, struct graph_diff *diff,
+    struct fm_error *err)
+{
+	diff->lost.n = 0;
+	diff->comparable = was->n_switches == now->n_switches;
+	for (fm_sw sw = 0; diff->comparable && sw < now->n_switches; sw++) {
+		diff->comparable = is_the_same(was, now, sw);
+		if (diff->comparable && !compare_switch(was, now, sw, diff))
+			return fm_fail(err, FM_E_RESOURCE, "out of memory while comparing fabrics");
+	}
+	return 0;
+}
+
+void
+graph_diff_fini(struct graph_diff *diff)
+{
+	fm_vec_fini(&diff->lost);
+}
