@@ -27,7 +27,7 @@ CORE_SOURCES += \
 	core/route/ordered.c core/route/ordered.h \
 	core/route/plan.c core/route/plan.h core/route/plan_file.c core/route/plan_file.h \
 	core/route/router.c \
-	core/route/snapshot.c core/route/snapshot.h \
+	core/route/snapshot.c core/route/snapshot.h core/route/snapshot_less.c \
 	core/route/tables.c core/route/tables.h \
 	core/route/transition.c core/route/transition.h core/route/transition_admit.c \
 	core/route/transition_internal.h core/route/transition_plan.c core/route/transition_send.c \

@@ -54,6 +54,7 @@ snapshot_put(struct snapshot *s)
 {
 	if (s == NULL || atomic_fetch_sub(&s->refs, 1) != 1)
 		return;
+	snapshot_put(s->base);
 	fm_hash_fini(&s->sw_by_guid);
 	fm_arena_fini(&s->mem);
 	free(s);
@@ -402,19 +403,17 @@ place_switches(struct build *b)
 	return 0;
 }
 
-/* Number the connected components; a switch that is gone (no links, no ends)
- * is in none. */
-static int
-find_components(struct build *b)
+bool
+snapshot_find_components(struct snapshot *snap)
 {
-	const struct fm_fabric *fab = &b->snap->fab;
+	const struct fm_fabric *fab = &snap->fab;
 	uint32_t n = fab->n_switches, n_found = 0, n_stack;
-	uint32_t *component = fm_arena_array(&b->snap->mem, n, uint32_t);
+	uint32_t *component = fm_arena_array(&snap->mem, n, uint32_t);
 	uint32_t *stack = malloc((n + 1) * sizeof(*stack));
 
 	if (component == NULL || stack == NULL) {
 		free(stack);
-		return no_memory(b->err);
+		return false;
 	}
 	memset(component, 0xff, n * sizeof(*component));
 	for (fm_sw root = 0; root < n; root++) {
@@ -437,9 +436,9 @@ find_components(struct build *b)
 		n_found++;
 	}
 	free(stack);
-	b->snap->sw_component = component;
-	b->snap->n_components = n_found;
-	return 0;
+	snap->sw_component = component;
+	snap->n_components = n_found;
+	return true;
 }
 
 static int
@@ -450,7 +449,7 @@ build_parts(struct build *b)
 	if ((rc = place_switches(b)) != 0 || (rc = claim_ports(b)) != 0 ||
 	    (rc = place_links(b)) != 0 || (rc = place_ends(b)) != 0)
 		return rc;
-	return find_components(b);
+	return snapshot_find_components(b->snap) ? 0 : no_memory(b->err);
 }
 
 int

@@ -23,6 +23,7 @@ struct snapshot {
 	uint32_t n_components;	      /* of switches that have links or ends */
 	const uint32_t *sw_component; /* [n_switches] */
 	struct fm_hash sw_by_guid;    /* node GUID -> fm_sw */
+	struct snapshot *base;	      /* NULL, or whose names and arrays this one uses too */
 	struct fm_arena mem;
 };
 
@@ -74,5 +75,20 @@ void snapshot_builder_fini(struct snapshot_builder *b);
  * left out with a warning.  O(parts log parts). */
 int snapshot_build(const struct snapshot_builder *b, uint64_t generation, struct snapshot **out,
     struct fm_error *err);
+
+/* Parts that are taken out; NULL: none. */
+struct snapshot_loss {
+	const uint64_t *links;	  /* [n_links] bits; either direction of a cable suffices */
+	const uint64_t *switches; /* [n_switches] bits: with all their ends */
+	const uint64_t *ends;	  /* [n_ends] bits */
+};
+/* base without these parts: what a build from the other parts gives, but quicker.
+ * A switch keeps its number and has nothing left.  O(links).  FM_E_RESOURCE. */
+int snapshot_without(struct snapshot *base, const struct snapshot_loss *loss, uint64_t generation,
+    struct snapshot **out, struct fm_error *err);
+
+/* Number the connected components; a switch that is gone (no links, no ends) is in
+ * none.  False: out of memory.  For who builds a snapshot. */
+bool snapshot_find_components(struct snapshot *snap);
 
 #endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A snapshot without some of another's parts.  What is the same is shared with
+ * it, by a reference: names, switches, and the ends unless some of them go.
+ * Links are numbered anew.  O(links), and O(ends) when some go.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/route/snapshot.h"
+#include "lib/bitset.h"
+#include "lib/error.h"
+
+struct less {
+	const struct snapshot *base;
+	const struct snapshot_loss *loss;
+	struct snapshot *out;
+	uint32_t *number; /* [n_links of base] new number, FM_NONE: gone */
+};
+
+static bool
+has_bit(const uint64_t *set, uint32_t i)
+{
+	return set != NULL && fm_bit_test(set, i);
+}
+
+static bool
+link_goes(const struct less *s, fm_sw sw, fm_link l)
+{
+	const struct fm_fabric *was = &s->base->fab;
+
+	return has_bit(s->loss->links, l) || has_bit(s->loss->links, was->link_rev[l]) ||
+	    has_bit(s->loss->switches, sw) || has_bit(s->loss->switches, was->link_to[l]);
+}
+
+/* New numbers; their count. */
+static bool
+number_links(struct less *s, uint32_t *first)
+{
+	const struct fm_fabric *was = &s->base->fab;
+	uint32_t n = 0;
+
+	s->number = malloc((was->n_links + 1) * sizeof(*s->number));
+	if (s->number == NULL)
+		return false;
+	for (fm_sw sw = 0; sw < was->n_switches; sw++) {
+		first[sw] = n;
+		for (fm_link l = was->sw_first_link[sw]; l < was->sw_first_link[sw + 1]; l++)
+			s->number[l] = link_goes(s, sw, l) ? FM_NONE : n++;
+	}
+	first[was->n_switches] = n;
+	s->out->fab.n_links = n;
+	return true;
+}
+
+static bool
+copy_links(struct less *s)
+{
+	const struct fm_fabric *was = &s->base->fab;
+	struct fm_fabric *fab = &s->out->fab;
+	struct fm_arena *mem = &s->out->mem;
+	uint32_t *first = fm_arena_array(mem, was->n_switches + 1, uint32_t);
+	fm_sw *to = fm_arena_array(mem, was->n_links, fm_sw);
+	fm_link *rev = fm_arena_array(mem, was->n_links, fm_link);
+	uint8_t *port = fm_arena_array(mem, was->n_links, uint8_t);
+	uint8_t *n_vls = fm_arena_array(mem, was->n_links, uint8_t);
+	uint32_t *mbps = fm_arena_array(mem, was->n_links, uint32_t);
+	uint32_t *nominal = fm_arena_array(mem, was->n_links, uint32_t);
+
+	if (first == NULL || to == NULL || rev == NULL || port == NULL || n_vls == NULL ||
+	    mbps == NULL || nominal == NULL || !number_links(s, first))
+		return false;
+	for (fm_link l = 0; l < was->n_links; l++) {
+		fm_link n = s->number[l];
+
+		if (n == FM_NONE)
+			continue;
+		to[n] = was->link_to[l];
+		rev[n] = s->number[was->link_rev[l]];
+		port[n] = was->link_port[l];
+		n_vls[n] = was->link_n_vls[l];
+		mbps[n] = was->link_mbps[l];
+		nominal[n] = was->link_nominal_mbps[l];
+	}
+	fab->sw_first_link = first;
+	fab->link_to = to;
+	fab->link_rev = rev;
+	fab->link_port = port;
+	fab->link_n_vls = n_vls;
+	fab->link_mbps = mbps;
+	fab->link_nominal_mbps = nominal;
+	return true;
+}
+
+static bool
+end_goes(const struct less *s, fm_end e)
+{
+	fm_sw sw = s->base->fab.end_sw[e];
+
+	return has_bit(s->loss->ends, e) || (sw != FM_NONE && has_bit(s->loss->switches, sw));
+}
+
+/* COPY(type, field): the ends that stay, of one array. */
+#define COPY(type, field) \
+	do { \
+		type *copy_ = fm_arena_array(mem, was->n_ends + 1, type); \
+\
+		if (copy_ == NULL) \
+			return false; \
+		for (fm_end e_ = 0, n_ = 0; e_ < was->n_ends; e_++) \
+			if (!end_goes(s, e_)) \
+				copy_[n_++] = was->field[e_]; \
+		fab->field = copy_; \
+	} while (0)
+
+static bool
+copy_ends(struct less *s)
+{
+	const struct fm_fabric *was = &s->base->fab;
+	struct fm_fabric *fab = &s->out->fab;
+	struct fm_arena *mem = &s->out->mem;
+	fm_end *first = fm_arena_array(mem, was->n_switches + 1, fm_end), n = 0;
+
+	if (first == NULL)
+		return false;
+	COPY(uint64_t, end_guid);
+	COPY(uint64_t, end_node_guid);
+	COPY(uint64_t, end_system_guid);
+	COPY(const char *, end_name);
+	COPY(fm_sw, end_sw);
+	COPY(uint8_t, end_port);
+	COPY(uint16_t, end_lid);
+	COPY(uint8_t, end_lmc);
+	COPY(uint8_t, end_kind);
+	COPY(uint8_t, end_n_vls);
+	if (was->end_weight != NULL)
+		COPY(uint16_t, end_weight);
+	for (fm_sw sw = 0; sw < was->n_switches; sw++) {
+		first[sw] = n;
+		for (fm_end e = was->sw_first_end[sw]; e < was->sw_first_end[sw + 1]; e++)
+			n += !end_goes(s, e);
+	}
+	first[was->n_switches] = n;
+	for (fm_end e = was->sw_first_end[was->n_switches]; e < was->n_ends; e++)
+		n += !end_goes(s, e);
+	fab->sw_first_end = first;
+	fab->n_ends = n;
+	return true;
+}
+
+static bool
+index_lids(struct less *s)
+{
+	struct fm_fabric *fab = &s->out->fab;
+	fm_end *lid_end;
+	uint32_t top = 0;
+
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		if (fab->end_lid[e] != 0 && fab->end_lid[e] + (1u << fab->end_lmc[e]) - 1 > top)
+			top = fab->end_lid[e] + (1u << fab->end_lmc[e]) - 1;
+	lid_end = fm_arena_array(&s->out->mem, top + 1, fm_end);
+	if (lid_end == NULL)
+		return false;
+	memset(lid_end, 0xff, (top + 1) * sizeof(*lid_end));
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		for (uint32_t i = 0; fab->end_lid[e] != 0 && i < 1u << fab->end_lmc[e]; i++)
+			lid_end[fab->end_lid[e] + i] = e;
+	fab->max_lid = (uint16_t)top;
+	fab->lid_end = lid_end;
+	return true;
+}
+
+static bool
+index_guids(struct less *s)
+{
+	const struct fm_fabric *fab = &s->out->fab;
+	bool ok = fm_hash_reserve(&s->out->sw_by_guid, fab->n_switches);
+
+	for (fm_sw sw = 0; ok && sw < fab->n_switches; sw++)
+		ok = fm_hash_put(&s->out->sw_by_guid, fab->sw_guid[sw], sw);
+	return ok;
+}
+
+static bool
+any_end_goes(const struct less *s)
+{
+	for (fm_end e = 0; e < s->base->fab.n_ends; e++)
+		if (end_goes(s, e))
+			return true;
+	return false;
+}
+
+int
+snapshot_without(struct snapshot *base, const struct snapshot_loss *loss, uint64_t generation,
+    struct snapshot **out, struct fm_error *err)
+{
+	struct less s = { .base = base, .loss = loss, .out = calloc(1, sizeof(*s.out)) };
+	bool ok;
+
+	if (s.out == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for a snapshot");
+	atomic_init(&s.out->refs, 1);
+	fm_arena_init(&s.out->mem, SIZE_MAX);
+	s.out->fab = base->fab;
+	s.out->fab.generation = generation;
+	s.out->base = snapshot_get(base);
+	ok = copy_links(&s) && index_guids(&s) &&
+	    (!any_end_goes(&s) || (copy_ends(&s) && index_lids(&s))) &&
+	    snapshot_find_components(s.out);
+	free(s.number);
+	if (!ok) {
+		snapshot_put(s.out);
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for a snapshot");
+	}
+	*out = s.out;
+	return 0;
+}
