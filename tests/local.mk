@@ -94,6 +94,7 @@ UNIT_TESTS = \
 	tests/engine/check_nue \
 	tests/engine/check_paths \
 	tests/sweep/check_apply \
+	tests/engine/check_repair \
 	tests/sweep/check_fields \
 	tests/sweep/check_keep \
 	tests/sweep/check_seeds \
@@ -141,6 +142,9 @@ libfmtests_la_SOURCES = \
 	tests/unit/sim_fixture.c
 AM_CFLAGS += $(CHECK_CFLAGS)
 
+# allocations are made to fail
+tests_engine_check_repair_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray
 tests_unit_check_wire_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)
 tests_unit_check_wire_LDADD = $(LDADD) $(IBMAD_LIBS)
 tests_unit_check_ctl_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
@@ -176,6 +180,9 @@ tests_bench_judge_LDADD = libfmcore.la
 EXTRA_PROGRAMS += tests/bench/rows
 tests_bench_rows_SOURCES = tests/bench/rows.c
 tests_bench_rows_LDADD = libfmengines.la libfmcore.la libfmcommon.la
+EXTRA_PROGRAMS += tests/bench/repair_time
+tests_bench_repair_time_SOURCES = tests/bench/repair_time.c
+tests_bench_repair_time_LDADD = libfmcore.la libfmcommon.la
 EXTRA_PROGRAMS += tests/bench/route_time
 tests_bench_route_time_SOURCES = tests/bench/route_time.c
 tests_bench_route_time_LDADD = libfmcore.la libfmcommon.la

@@ -65,14 +65,16 @@ json_t *
 daemon_report_json(const struct sweep_report *r)
 {
 	return json_pack("{s:I, s:s, s:s, s:f, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:b, "
-			 "s:I, s:I, s:o, s:o,"
+			 "s:b, s:i, s:i, s:I, s:I, s:o, s:o,"
 			 " s:I, s:I, s:o}",
 	    "number", (json_int_t)r->number, "scope", sweep_scope_name(r->scope), "reason",
 	    r->reason, "total_ms", r->total_ms, "phases_ms", phases_json(r), "switches",
 	    (int)r->n_switches, "cas", (int)r->n_cas, "routers", (int)r->n_routers, "links",
 	    (int)r->n_links, "lids", (int)r->n_lids, "ports_active", (int)r->n_ports_active,
 	    "ports_not_active", (int)r->n_ports_not_active, "engine", r->engine, "kept",
-	    (int)r->kept, "gets", (json_int_t)r->gets, "sets", (json_int_t)r->sets, "gets_by_kind",
+	    (int)r->kept, "repaired", (int)r->repaired, "repaired_entries",
+	    (int)r->n_repaired_entries, "repaired_blocks", (int)r->n_repaired_blocks, "gets",
+	    (json_int_t)r->gets, "sets", (json_int_t)r->sets, "gets_by_kind",
 	    smps_json(r->gets_by_attr), "sets_by_kind", smps_json(r->sets_by_attr), "retries",
 	    (json_int_t)r->retries, "timeouts", (json_int_t)r->timeouts, "tables", order_json(r));
 }
@@ -111,8 +113,9 @@ plan_json(const struct plan *p)
 {
 	const struct verdict *v = &p->verdict;
 
-	return json_pack("{s:s, s:b, s:o, s:i, s:i, s:f, s:f, s:i, s:I, s:I, s:I, s:i, s:i, s:i}",
-	    "engine", p->engine, "kept", (int)p->kept, "refused",
+	return json_pack(
+	    "{s:s, s:b, s:b, s:o, s:i, s:i, s:f, s:f, s:i, s:I, s:I, s:I, s:i, s:i, s:i}", "engine",
+	    p->engine, "kept", (int)p->kept, "repaired", (int)p->repaired, "refused",
 	    refusals_json(p->refused.item, p->refused.n), "switches", (int)p->snap->fab.n_switches,
 	    "ends", (int)p->snap->fab.n_ends, "route_ms", p->route_ms, "verify_ms", p->verify_ms,
 	    "vls", (int)v->vls, "reachable_pairs", (json_int_t)v->reachable_pairs,

@@ -59,13 +59,18 @@ report_order(const struct sweep_report *r)
 static void
 report_up(struct daemon *d, const struct sweep_report *r)
 {
-	char line[256], gets[256], sets[256], phases[256];
+	char line[256], gets[256], sets[256], phases[256], how[64] = "";
 
+	if (r->repaired)
+		snprintf(how, sizeof(how), " (repaired: %u entries in %u blocks)",
+		    r->n_repaired_entries, r->n_repaired_blocks);
+	else if (r->kept)
+		snprintf(how, sizeof(how), " (tables kept)");
 	snprintf(line, sizeof(line),
 	    "%u switches, %u CAs, %u routers, %u links, %u LIDs, engine %s%s, %.1f ms, %" PRIu64
 	    " Gets, %" PRIu64 " Sets, %" PRIu64 " retries",
 	    r->n_switches, r->n_cas, r->n_routers, r->n_links, r->n_lids, r->engine,
-	    r->kept ? " (tables kept)" : "", r->total_ms, r->gets, r->sets, r->retries);
+	    how, r->total_ms, r->gets, r->sets, r->retries);
 	list_attrs(r->gets_by_attr, gets, sizeof(gets));
 	list_attrs(r->sets_by_attr, sets, sizeof(sets));
 	list_phases(r, phases, sizeof(phases));

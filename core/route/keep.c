@@ -350,7 +350,9 @@ plan_keep(struct router *r, const struct plan_request *q, struct plan **out, str
 	bool serve = false;
 
 	*out = NULL;
-	if (rc == 0 && k.diff.comparable && switches_serve(&k))
+	/* what was repaired may be due to go back: for repair to see */
+	if (rc == 0 && k.p != NULL && k.diff.comparable && q->prev->deviations.n == 0 &&
+	    switches_serve(&k))
 		rc = keep_ends(&k, q, &serve, err);
 	if (rc == 0 && serve) {
 		k.p->kept = true;

@@ -11,7 +11,7 @@
  *	new	a LID on a switch that has hosts gets the column of one of them: it
  *		leads along the same channels, so nothing acyclic gets a cycle
  *
- * Refused, so that an engine runs: a cable or switch
+ * Refused, so that repair (repair.h) or an engine sees it: a cable or switch
  * that is new or back, or that was lost and carried traffic of somebody who is
  * still there; another rate or number of VLs; a host on a switch where none is;
  * more new LIDs than a sixteenth of the fabric since the engine ran.
@@ -28,7 +28,7 @@
 int plan_keep(
     struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err);
 
-/* What whoever keeps tables shares: the new plan beside the old, the
+/* What keeping and repairing (repair.h) share: the new plan beside the old, the
  * cables that are lost, the ends that came and went. */
 struct keep_joiner {
 	fm_end end, like; /* like: an end of the same switch whose columns it gets */

@@ -13,6 +13,7 @@
 
 #include "core/route/deps.h"
 #include "core/route/levels.h"
+#include "core/route/repair.h"
 #include "core/route/transition.h"
 #include "lib/acyclic.h"
 #include "lib/bitset.h"
@@ -458,6 +459,20 @@ count_marked(const struct climb *c, enum mark mark)
 	return n;
 }
 
+/* What a repair has changed is less now.  False: out of memory. */
+static bool
+tell_repair(struct router *r, const struct plan_request *q, const struct climb *c, struct plan *p)
+{
+	uint8_t *left = calloc(p->top_lid + 1u, 1);
+	bool ok = left != NULL;
+
+	for (size_t i = 0; ok && i < c->lids.n; i++)
+		left[c->lids.item[i]] = c->mark[c->lids.item[i]] == LEFT;
+	ok = ok && repair_revert(r, p, q->prev, left);
+	free(left);
+	return ok;
+}
+
 /* *done: p has columns of the old plan, and is proven with them. */
 static int
 leave_some(struct router *r, const struct plan_request *q, struct climb *c, struct plan *p,
@@ -485,7 +500,9 @@ leave_some(struct router *r, const struct plan_request *q, struct climb *c, stru
 	else
 		swap_left(c, &p->tables->t, kept);
 	free(kept);
-	return rc;
+	return *done && !tell_repair(r, q, c, p)
+	    ? fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables")
+	    : rc;
 }
 
 /* Those without a place that do not stay. */

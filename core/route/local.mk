@@ -16,6 +16,7 @@ CORE_SOURCES += \
 	core/route/compose_view.c \
 	core/route/compare.c core/route/compare.h \
 	core/route/deps.c core/route/deps.h \
+	core/route/depend.c core/route/depend.h \
 	core/route/fallback.c core/route/fallback.h \
 	core/route/graph_diff.c core/route/graph_diff.h \
 	core/route/host.c core/route/host.h \
@@ -26,6 +27,9 @@ CORE_SOURCES += \
 	core/route/metrics_internal.h core/route/metrics_shift.c core/route/metrics_walk.c \
 	core/route/ordered.c core/route/ordered.h \
 	core/route/plan.c core/route/plan.h core/route/plan_file.c core/route/plan_file.h \
+	core/route/repair.c core/route/repair.h core/route/repair_internal.h \
+	core/route/repair_back.c core/route/repair_event.c core/route/repair_lid.c core/route/repair_state.c \
+	core/route/repair_verdict.c \
 	core/route/router.c \
 	core/route/snapshot.c core/route/snapshot.h core/route/snapshot_less.c \
 	core/route/tables.c core/route/tables.h \

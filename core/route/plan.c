@@ -19,8 +19,11 @@
 #include "core/route/fallback.h"
 #include "core/route/keep.h"
 #include "core/route/ladder.h"
+#include "core/route/repair.h"
 #include "lib/error.h"
 #include "lib/log.h"
+
+#define BLOCK_LIDS 64
 
 double
 plan_now_ms(void)
@@ -213,10 +216,17 @@ route_anew(struct router *r, const struct plan_request *q, struct plan **out, st
 int
 plan_make(struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
 {
-	int rc;
+	bool ready;
+	int rc = 0;
 
 	*out = NULL;
-	rc = try_to_keep(r, q, out, err);
+	ready = repair_is_ready(r, q); /* then it keeps, too, and judges more quickly */
+	if (ready)
+		rc = plan_repair(r, q, out, err);
+	if (rc == 0 && *out == NULL)
+		rc = try_to_keep(r, q, out, err);
+	if (rc == 0 && *out == NULL && !ready)
+		rc = plan_repair(r, q, out, err);
 	if (rc == 0 && *out == NULL)
 		rc = route_anew(r, q, out, err);
 	return rc != 0 ? rc : ladder_climb(r, q, out, err);
@@ -225,6 +235,7 @@ plan_make(struct router *r, const struct plan_request *q, struct plan **out, str
 struct plan *
 plan_new(struct snapshot *snap, struct fm_error *err)
 {
+	static atomic_uint_fast64_t last_number;
 	struct plan *p = calloc(1, sizeof(*p));
 
 	if (p == NULL) {
@@ -232,8 +243,22 @@ plan_new(struct snapshot *snap, struct fm_error *err)
 		return NULL;
 	}
 	atomic_init(&p->refs, 1);
+	p->number = atomic_fetch_add(&last_number, 1) + 1;
 	p->snap = snapshot_get(snap);
 	return p;
+}
+
+uint32_t
+plan_count_blocks(const struct plan *p)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < p->delta.n; i++) {
+		const struct plan_entry *e = &p->delta.item[i];
+
+		n += i == 0 || e[-1].sw != e->sw || e[-1].lid / BLOCK_LIDS != e->lid / BLOCK_LIDS;
+	}
+	return n;
 }
 
 struct plan *
@@ -255,6 +280,8 @@ plan_put(struct plan *p)
 	fm_vec_fini(&p->refused);
 	fm_vec_fini(&p->absent);
 	free(p->rules);
+	fm_vec_fini(&p->delta);
+	fm_vec_fini(&p->deviations);
 	free(p);
 }
 

@@ -3,9 +3,11 @@
  * core/route/plan.h - from a snapshot and a chain to verified tables.
  *
  * Where the tables of the plan before still serve (keep.h) they are kept, and
- * verified again.  Else the chain's entries are tried in order: options bound,
- * probe, route, verify.  What refuses or fails is recorded with its reason and
- * the chain goes on; the implicit last entry is the core's own up/down.
+ * verified again.  Where cables or switches of theirs are lost or back, the
+ * entries that this touches are repaired (repair.h).  Else the chain's entries
+ * are tried in order: options bound, probe, route, verify.  What refuses or fails
+ * is recorded with its reason and the chain goes on; the implicit last entry is
+ * the core's own up/down.
  * Nothing unproven leaves this file.
  */
 #ifndef CORE_ROUTE_PLAN_H
@@ -123,13 +125,31 @@ struct plan_change {
 	char waiting[256];  /* tables not taken up: what they would cost, and what to do */
 };
 
+/* An entry of the LFT. */
+struct plan_entry {
+	fm_sw sw;
+	uint16_t lid;
+	uint8_t port;
+};
+
 struct plan {
 	atomic_uint refs;
+	uint64_t number; /* of this plan, unlike any other's of the process; never 0 */
 	struct snapshot *snap;
 	struct snapshot *graph; /* the switches and cables that an engine made the tables for */
 	struct tables *tables;
-	bool kept;	   /* no engine ran for this plan */
+	bool kept;	   /* no engine ran for this plan, and no entry was chosen anew */
 	bool forward_only; /* free of credit loops by VERIFY_FORWARD only: replies are not proven */
+	/* Repaired (repair.h): made of the tables of plan number delta_base, from which
+	 * they differ in these entries, by switch and LID, and in nothing else.
+	 * delta_base 0: not known, compare the tables. */
+	bool repaired;
+	uint64_t delta_base;
+	FM_VEC(struct plan_entry) delta;
+	uint32_t delta_blocks; /* LFT blocks of 64 LIDs with such an entry */
+	/* Entries that differ from the last full route, by LID and switch; port is
+	 * the one it had there, to which a repair goes back as soon as it leads on. */
+	FM_VEC(struct plan_entry) deviations;
 	uint16_t top_lid;  /* highest LID with entries, at least snap's max_lid */
 	uint32_t n_joined; /* ends on columns of others since an engine ran */
 	FM_VEC(struct plan_absent) absent;
@@ -150,8 +170,12 @@ struct plan {
 
 /* What routing needs and keeps between plans: workers, resident table
  * mappings and scratch memory.  One call at a time per router. */
+struct repair_state;
+
 struct router {
 	struct fm_pool *workers;
+	struct repair_state *repair; /* what repair.h keeps of the last plan, or NULL */
+	bool check_repairs; /* tests: each repaired plan is judged from scratch too, and compared */
 	struct table_pool *tables;
 	struct route_host *host;     /* core/route/host.c */
 	size_t scratch_budget_bytes; /* per call; 0 = 4 GiB */
@@ -190,6 +214,7 @@ int plan_make(
 struct plan *plan_new(struct snapshot *snap, struct fm_error *err);
 struct plan *plan_get(struct plan *p);
 void plan_put(struct plan *p);
+uint32_t plan_count_blocks(const struct plan *p); /* of its delta */
 
 /* A steady clock. */
 double plan_now_ms(void);

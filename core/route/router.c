@@ -8,6 +8,7 @@
 #include "core/route/adaptive.h"
 #include "core/route/host.h"
 #include "core/route/plan.h"
+#include "core/route/repair.h"
 #include "lib/error.h"
 #include "lib/log.h"
 
@@ -34,6 +35,7 @@ router_init(struct router *r, unsigned n_workers, struct fm_error *err)
 void
 router_fini(struct router *r)
 {
+	repair_state_free(r->repair);
 	route_host_free(r->host);
 	table_pool_free(r->tables);
 	fm_pool_free(r->workers);

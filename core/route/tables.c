@@ -327,6 +327,49 @@ tables_over(struct tables *of, const fm_sw *rows, struct fm_pool *workers,
 	return 0;
 }
 
+struct clone {
+	const struct fm_tables *from, *to;
+	uint32_t n_sl_rows;
+};
+
+static void
+clone_row(void *arg, uint32_t i, unsigned worker)
+{
+	const struct clone *c = arg;
+
+	memcpy(c->to->lft[i], c->from->lft[i], c->from->lft_stride);
+	if (i < c->n_sl_rows)
+		memcpy(c->to->sl[i], c->from->sl[i], c->from->lft_stride);
+}
+
+int
+tables_clone(struct table_pool *pool, struct fm_pool *workers, const struct fm_fabric *fab,
+    const struct tables *from, struct tables **out, struct fm_error *err)
+{
+	/* the rows are written whole here; and the same max_lid gives the same stride */
+	uint32_t traits = FM_PROVIDES_LFT | FM_WRITES_WHOLE_ROWS |
+	    (from->t.sl_shape != FM_SL_ZERO ? FM_PROVIDES_SL : 0) |
+	    (from->t.order != NULL ? FM_PROVIDES_ORDER : 0);
+	struct clone c = { .from = &from->t };
+	struct fm_fabric shape = *fab;
+	int rc;
+
+	shape.max_lid = (uint16_t)(from->t.lft_stride - 1);
+	rc = tables_new(pool, workers, &shape, traits, 0, out, err);
+	if (rc != 0)
+		return rc;
+	c.to = &(*out)->t;
+	c.n_sl_rows = from->t.sl_shape == FM_SL_BY_SW_DLID ? fab->n_switches
+	    : from->t.sl_shape == FM_SL_BY_DLID		   ? 1
+							   : 0;
+	(*out)->t.sl_shape = from->t.sl_shape;
+	(*out)->t.n_vls_used = from->t.n_vls_used;
+	if (from->t.order != NULL)
+		memcpy((*out)->t.order, from->t.order, from->t.lft_stride * sizeof(*from->t.order));
+	fm_pool_for(workers, fab->n_switches, clone_row, &c);
+	return 0;
+}
+
 struct tables *
 tables_get(struct tables *t)
 {

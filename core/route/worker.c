@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One thread, one mailbox.  The mailbox is idle, asked, or answered; the lock
- * is held to change that, never while a plan is made.
+ * is held to change that, never while a plan is made.  What repairs need is
+ * prepared while nobody asks.
  */
 #include "core/route/worker.h"
 
@@ -10,7 +11,9 @@
 #include <string.h>
 
 #include "core/route/host.h"
+#include "core/route/repair.h"
 #include "lib/error.h"
+#include "lib/log.h"
 
 enum mailbox { BOX_IDLE, BOX_ASKED, BOX_ANSWERED };
 
@@ -29,20 +32,34 @@ struct plan_worker {
 	struct plan *result;
 	int rc;
 	struct fm_error err;
+	struct plan *idle; /* one reference: to be prepared for repairs; or NULL */
 };
 
-/* Wait for a question; false: quit. */
+/* Wait for a question, or (*idle) for a plan to prepare; false: quit. */
 static bool
-await(struct plan_worker *w)
+await(struct plan_worker *w, struct plan **idle)
 {
 	bool go_on;
 
 	pthread_mutex_lock(&w->lock);
-	while (w->box != BOX_ASKED && !w->quit)
+	while (w->box != BOX_ASKED && w->idle == NULL && !w->quit)
 		pthread_cond_wait(&w->asked, &w->lock);
 	go_on = !w->quit;
+	*idle = w->box == BOX_ASKED || w->quit ? NULL : w->idle;
+	if (*idle != NULL)
+		w->idle = NULL;
 	pthread_mutex_unlock(&w->lock);
 	return go_on;
+}
+
+static void
+prepare(struct plan_worker *w, struct plan *p)
+{
+	struct fm_error err = { 0 };
+
+	if (repair_prepare(w->router, p, &err) != 0)
+		log_warn("route", "%s", err.msg);
+	plan_put(p);
 }
 
 static void *
@@ -50,11 +67,18 @@ work(void *arg)
 {
 	struct plan_worker *w = arg;
 
-	while (await(w)) {
+	struct plan *idle = NULL;
+
+	while (await(w, &idle)) {
 		struct fm_error err = { 0 };
 		struct plan *result = NULL;
-		int rc = plan_make(w->router, &w->question, &result, &err);
+		int rc;
 
+		if (idle != NULL) {
+			prepare(w, idle);
+			continue;
+		}
+		rc = plan_make(w->router, &w->question, &result, &err);
 		pthread_mutex_lock(&w->lock);
 		w->rc = rc;
 		w->result = result;
@@ -113,6 +137,7 @@ plan_worker_free(struct plan_worker *w)
 	pthread_join(w->thread, NULL);
 	drop_question(w);
 	plan_put(w->result);
+	plan_put(w->idle);
 	pthread_cond_destroy(&w->asked);
 	pthread_mutex_destroy(&w->lock);
 	free(w);
@@ -127,6 +152,16 @@ plan_worker_start(struct plan_worker *w, const struct plan_request *q)
 	if (q->prev != NULL)
 		plan_get(q->prev);
 	w->box = BOX_ASKED;
+	pthread_cond_signal(&w->asked);
+	pthread_mutex_unlock(&w->lock);
+}
+
+void
+plan_worker_prepare(struct plan_worker *w, struct plan *p)
+{
+	pthread_mutex_lock(&w->lock);
+	plan_put(w->idle);
+	w->idle = plan_get(p);
 	pthread_cond_signal(&w->asked);
 	pthread_mutex_unlock(&w->lock);
 }

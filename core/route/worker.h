@@ -26,6 +26,8 @@ void plan_worker_free(struct plan_worker *w);
 /* As plan_make(); takes references to snap and prev.  The result of the one
  * before must have been taken. */
 void plan_worker_start(struct plan_worker *w, const struct plan_request *q);
+/* Get ready for the first repair of p while nothing else is asked (repair_prepare()). */
+void plan_worker_prepare(struct plan_worker *w, struct plan *p);
 /* Is it ready?  Then *rc is what plan_make() returned, with *out or *err. */
 bool plan_worker_take(struct plan_worker *w, int *rc, struct plan **out, struct fm_error *err);
 

@@ -279,6 +279,8 @@ end_sweep(struct sweeper *s, enum sweep_outcome outcome)
 		s->done(s->done_arg, r);
 	if (outcome == SWEEP_UP)
 		keep_plan(s);
+	if (outcome == SWEEP_UP && s->p.worker != NULL && s->plan != NULL)
+		plan_worker_prepare(s->p.worker, s->plan);
 }
 
 /* ---------------------------------------------------------------- phases */
@@ -431,6 +433,9 @@ after_routing(struct sweeper *s, int rc)
 	say_change(s->plan, s->next, s->set.packet_life_ms);
 	if (s->next != NULL && s->next != s->plan)
 		r->change = s->next->change;
+	r->repaired = s->next != NULL && s->next != s->plan && s->next->repaired;
+	r->n_repaired_entries = r->repaired ? (uint32_t)s->next->delta.n : 0;
+	r->n_repaired_blocks = r->repaired ? s->next->delta_blocks : 0;
 	enter(s, PHASE_SWITCHES);
 	program_switches(s);
 }

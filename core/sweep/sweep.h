@@ -88,6 +88,8 @@ struct sweep_report {
 	char other[128]; /* the other SM, as a phrase */
 	char engine[64]; /* whose tables they are */
 	bool kept;	 /* and no engine ran in this sweep */
+	bool repaired;	 /* nor did one, but entries were chosen anew: so many, in LFT blocks */
+	uint32_t n_repaired_entries, n_repaired_blocks;
 	uint32_t n_switches, n_cas, n_routers, n_links, n_lids, n_ports_active, n_ports_not_active;
 	uint32_t n_silent, n_duplicates, n_loops, n_lost;
 	uint64_t gets, sets, would_set; /* of this sweep */

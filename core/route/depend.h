@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/route/depend.h - the channel dependencies of tables, kept acyclic while
+ * entries change.
+ *
+ * A channel is a port of a switch with a cable to another switch, by its
+ * number first[sw] + port, which outlives links that come and go; a vertex is
+ * (channel, VL).  There is an edge from one vertex to another when packets go
+ * on from the one to the other.  The graph only grows: an edge stays when the
+ * entries that made it change, so what is held is always more than what the
+ * tables need, old and new tables together are acyclic too, and tables that
+ * come back find their edges.  depend_build() starts again from the tables.
+ *
+ * ord[] is a topological order of the edges held (Pearce and Kelly, ACM JEA 11,
+ * 2006; as lib/acyclic.h, over rows of bits).
+ *
+ * Memory: vertices x (2 rows of (ports of a switch x VLs) bits and 12 bytes);
+ * 60,000 channels of 36-port switches in one VL: 2 MB.
+ */
+#ifndef CORE_ROUTE_DEPEND_H
+#define CORE_ROUTE_DEPEND_H
+
+#include "core/route/snapshot.h"
+#include "core/route/tables.h"
+#include "core/route/verify.h"
+#include "lib/pool.h"
+#include "lib/vec.h"
+
+struct depend_edge {
+	uint32_t from; /* vertex */
+	uint32_t bit;  /* of its row */
+};
+
+struct depend {
+	uint32_t n_switches, n_channels, n_vls;
+	uint32_t *first; /* [n_switches + 1] channels of a switch */
+	uint32_t *back;	 /* [n_channels] the channel of the other direction; FM_NONE: no cable */
+	fm_sw *at;	 /* [n_channels] the switch it leaves */
+	fm_sw *to;	 /* [n_channels] the switch it leads to; FM_NONE: no cable */
+	uint32_t words;	 /* of a row */
+	uint64_t *next;	 /* [vertices][words] bit port * n_vls + vl of the switch after */
+	uint64_t *prev;	 /* [vertices][words] bit (in port) * n_vls + vl: from where */
+	uint32_t *ord;	 /* [vertices] every edge leads to a higher one, unless cyclic */
+	bool cyclic;	 /* the tables themselves have a credit loop: nothing is refused */
+	enum verify_sl_model sl_model;
+	FM_VEC(struct depend_edge) added; /* since the caller emptied it: depend_undo() */
+	uint32_t *list;			  /* [2][vertices] room of searches */
+	uint8_t *mark;			  /* [vertices] */
+};
+
+/* Tables whose VL follows from the SL alone, without adaptive groups. */
+bool depend_applies(const struct fm_tables *t);
+
+/* The dependencies of tables on graph, between these ends; lost: channels without
+ * a cable, which packets wait for and that is all, or NULL.
+ * NULL: out of memory.  One look-up per (source switch, LID). */
+struct depend *depend_build(const struct fm_fabric *graph, const struct fm_fabric *ends,
+    const struct fm_tables *t, const uint64_t *lost, enum verify_sl_model sl_model,
+    struct fm_pool *workers);
+void depend_free(struct depend *g);
+
+enum depend_result {
+	DEPEND_HELD,
+	DEPEND_ADDED,
+	DEPEND_CYCLE, /* refused, nothing changed */
+	DEPEND_NOMEM  /* refused, nothing changed */
+};
+/* Packets go on from channel `in` in VL vl to channel `out` of the next switch. */
+enum depend_result depend_insert(struct depend *g, uint32_t in, uint32_t out, unsigned vl);
+/* Take away what was added after the first n of g->added. */
+void depend_undo(struct depend *g, size_t n);
+
+static inline uint32_t
+depend_channel(const struct depend *g, fm_sw sw, uint8_t port)
+{
+	return port < g->first[sw + 1] - g->first[sw] ? g->first[sw] + port : FM_NONE;
+}
+
+static inline const uint64_t *
+depend_next(const struct depend *g, uint32_t channel, unsigned vl)
+{
+	return g->next + ((size_t)channel * g->n_vls + vl) * g->words;
+}
+
+static inline const uint64_t *
+depend_prev(const struct depend *g, uint32_t channel, unsigned vl)
+{
+	return g->prev + ((size_t)channel * g->n_vls + vl) * g->words;
+}
+
+static inline bool
+depend_holds(const struct depend *g, uint32_t in, uint32_t out, unsigned vl)
+{
+	uint32_t bit = (out - g->first[g->at[out]]) * g->n_vls + vl;
+
+	return depend_next(g, in, vl)[bit / 64] >> (bit % 64) & 1;
+}
+
+/* Insert all dependencies of what the ends of `from` (FM_NONE: of any switch) send
+ * to lid, on the cables that are not in lost (a bit per channel).  seen is room
+ * for [n_switches]. */
+enum depend_result depend_insert_lid(struct depend *g, const struct fm_fabric *ends,
+    const struct fm_tables *t, const uint64_t *lost, fm_sw from, uint16_t lid, uint16_t *seen);
+
+/* VLs, as a mask, of the packets that the ends of sw send to lid on switch `to`,
+ * replies included. */
+uint16_t depend_own_vls(const struct depend *g, const struct fm_fabric *ends,
+    const struct fm_tables *t, fm_sw sw, uint16_t lid, fm_sw to);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/route/repair.h - tables for a fabric that has lost, or got back, cables
+ * or switches: only the entries that this touches are chosen anew.
+ *
+ *	back	an entry that differs from the last full route goes back to its
+ *		nominal port as soon as the nominal path leads to the LID again
+ *	lost	an entry whose port leads nowhere gets another one: the old length
+ *		along channels that packets already take one after another; else
+ *		the same length with new dependencies; else those behind it try the
+ *		same, and who still has none takes the shortest way that closes no
+ *		cycle of dependencies.  Nominal port, old port, least loaded port
+ *
+ * A choice and its dependencies are one step (depend.h), so nothing has to be
+ * taken back later.  What carries no packets and has no way is left as it was:
+ * it leads to a dead port, and is right again when that comes back.
+ *
+ * Not repaired, so that the chain routes anew: what is new and not back;
+ * adaptive groups; VLs that do not follow from the SL alone; credit loops; a
+ * pair that would be left without a path though there are cables.
+ */
+#ifndef CORE_ROUTE_REPAIR_H
+#define CORE_ROUTE_REPAIR_H
+
+#include "core/route/plan.h"
+
+/* The plan for q->snap repaired from q->prev, verified: *out, or NULL when an
+ * engine has to do it.  FM_E_RESOURCE. */
+int plan_repair(
+    struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err);
+
+/* May the state of r repair q->prev without being made first? */
+bool repair_is_ready(const struct router *r, const struct plan_request *q);
+
+/* The LIDs with a byte in lids[0..top_lid] have the entries of prev after all, in
+ * p->tables, too: take them out of what p says it has changed.  False: out of memory. */
+bool repair_revert(struct router *r, struct plan *p, const struct plan *prev, const uint8_t *lids);
+
+/* Make what the first repair of p needs, so that it need not wait: dependencies,
+ * loads, sums of the verdict and a second copy of the tables.  About as long as
+ * a verification.  FM_E_RESOURCE. */
+int repair_prepare(struct router *r, const struct plan *p, struct fm_error *err);
+size_t repair_state_bytes(const struct router *r); /* without the tables */
+void repair_state_free(struct repair_state *st);   /* NULL is fine */
+
+#endif

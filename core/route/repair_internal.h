@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/route/repair_internal.h - what the parts of repair share.
+ *
+ *	repair.c	 LID after LID, the plan
+ *	repair_event.c	 which entries an event touches
+ *	repair_lid.c	 the entries of one LID that lead nowhere
+ *	repair_back.c	 the entries of one LID that can go back
+ *	repair_state.c	 what is kept between plans
+ *	repair_verdict.c sums per LID, so that only what changed is judged
+ */
+#ifndef CORE_ROUTE_REPAIR_INTERNAL_H
+#define CORE_ROUTE_REPAIR_INTERNAL_H
+
+#include "core/route/depend.h"
+#include "core/route/keep.h"
+#include "core/route/repair.h"
+#include "lib/bitset.h"
+
+#define REPAIR_FAR UINT32_MAX /* does not arrive */
+
+/* Pairs of one LID, as struct verdict counts them. */
+struct repair_sums {
+	uint32_t reached, lost, switch_lost;
+	uint32_t max_hops, n_at_max; /* the longest way, in switches; switches that have it */
+	uint64_t hops;
+};
+
+/* Of the tables of one plan, on the graph an engine made them for. */
+struct repair_state {
+	struct tables *tables;	/* one reference */
+	struct snapshot *graph; /* one reference */
+	struct depend *g;
+	uint32_t *load; /* [n_channels] LIDs that leave by it */
+	/* A copy of older tables and what has changed since: the next plan's. */
+	struct tables *spare; /* NULL: none */
+	FM_VEC(struct plan_entry) lag;
+	struct repair_sums *sums; /* [n_sums] by LID; NULL: not known */
+	uint32_t n_sums;
+	struct snapshot *sums_snap; /* one reference: the ends they count */
+	/* Whom the dependencies and entries are right for. */
+	uint8_t *served; /* [n_served] by LID */
+	uint32_t n_served;
+	uint8_t *sends;	       /* [n_switches] */
+	bool unsure;	       /* of entries that could go back: look at all of them */
+	struct snapshot *snap; /* one reference: of the plan these are the tables of */
+	uint64_t *lost;	       /* [n_channels] bits: cables that snap lacks */
+};
+
+/* A LID's entry at a switch, before it is known what is wrong with it. */
+struct repair_item {
+	uint16_t lid;
+	fm_sw sw;
+};
+
+enum repair_mark {
+	MARK_NONE,
+	MARK_LOST, /* leads nowhere now */
+	MARK_SETTLED,
+	MARK_BACK, /* nominal path leads on */
+	MARK_DEAD  /* nominal path does not */
+};
+
+/* A switch of which entry is chosen anew. */
+struct repair_spot {
+	fm_sw sw;
+	uint8_t old_port;
+	uint32_t old_depth; /* links to the LID before; 0: it led nowhere then */
+};
+
+/* One event. */
+struct repair {
+	struct router *r;
+	struct keeping *k;
+	struct repair_state *st;
+	struct fm_tables *t;	     /* being changed */
+	const struct fm_fabric *fab; /* now */
+	struct depend *g;
+	uint64_t *lost;	    /* [n_channels] bits: no cable now */
+	uint64_t *was_lost; /* likewise in the plan before; the state's */
+	uint8_t *sends;	    /* [n_switches] some end there sends */
+	uint32_t detour;    /* links that a way may be longer to need no new dependencies */
+	bool all_switches;  /* every switch had a way to every switch: so it shall be again */
+	/* of the LID at hand */
+	uint16_t lid;
+	fm_sw to;
+	bool to_switch;	 /* it is one of a switch: ways of switches that send nothing count */
+	uint32_t *mark;	 /* [n_switches] number << 3 | enum repair_mark */
+	uint32_t number; /* of the LID, so that marks need no clearing */
+	FM_VEC(struct repair_spot) spots;
+	FM_VEC(struct plan_entry) dev; /* deviations of the LID, by switch */
+	FM_VEC(struct repair_item) stack;
+	FM_VEC(uint32_t) banned; /* channels that closed a cycle */
+	/* results */
+	FM_VEC(struct plan_entry) delta;
+	uint8_t *dirty; /* [top_lid + 1] 1 = lengths or reachability may differ */
+	bool hopeless;	/* some pair has no path any more */
+	bool out_of_memory;
+	uint32_t n_refused; /* LIDs that could not go back */
+};
+
+struct repair_event {
+	FM_VEC(struct repair_item) items; /* entries that may lead nowhere */
+	uint32_t *first;		  /* [n_lids + 1] into sorted */
+	fm_sw *sorted;			  /* [items.n] switches by LID */
+	uint32_t n_lids;
+	bool anything_back;
+	bool counted;	   /* the loads are of the ends there are now */
+	uint8_t *is_fresh; /* [n_lids] the LID had no owner at the event before */
+	bool has_fresh;
+	FM_VEC(fm_sw) senders;		      /* switches from which nobody sent then */
+	FM_VEC(struct plan_entry) deviations; /* to begin with, by LID and switch */
+};
+
+/* By which SLs the tables of a plan are proven. */
+static inline enum verify_sl_model
+repair_sl_model(const struct router *r, const struct plan *p)
+{
+	return p->forward_only ? VERIFY_FORWARD : r->sl_model;
+}
+
+/* Is there an end behind a switch that has the LID? */
+static inline bool
+repair_is_owned(const struct fm_fabric *fab, uint32_t lid)
+{
+	return fab->lid_end[lid] != FM_NONE && fab->end_sw[fab->lid_end[lid]] != FM_NONE;
+}
+
+static inline bool
+has_mark(const struct repair *p, fm_sw sw, enum repair_mark mark)
+{
+	return p->mark[sw] == (p->number << 3 | mark);
+}
+
+static inline void
+set_mark(struct repair *p, fm_sw sw, enum repair_mark mark)
+{
+	p->mark[sw] = p->number << 3 | mark;
+}
+
+/* The channel by which sw sends the LID on, FM_NONE when there is no cable. */
+static inline uint32_t
+repair_egress(const struct repair *p, fm_sw sw)
+{
+	uint32_t c = depend_channel(p->g, sw, p->t->lft[sw][p->lid]);
+
+	return c == FM_NONE || p->g->back[c] == FM_NONE ? FM_NONE : c;
+}
+
+/* repair_event.c: entries that may lead nowhere, by LID.  False: out of memory. */
+bool repair_find_items(struct repair *p, struct repair_event *ev);
+void repair_event_fini(struct repair_event *ev);
+
+/* repair_lid.c: settle p->spots, which lead nowhere and are marked MARK_LOST. */
+void repair_lid(struct repair *p);
+/* VLs that come into sw by channel `in` (a bit mask), when the LID goes that way. */
+uint16_t repair_vls_from(struct repair *p, uint32_t in);
+/* Insert what packets of these VLs that leave by channel c depend on, down to the LID. */
+enum depend_result repair_insert_way(struct repair *p, uint32_t c, uint16_t vls);
+/* Write an entry, with all that is counted of it. */
+void repair_set(struct repair *p, fm_sw sw, uint8_t port);
+/* Links from sw to the LID over cables that are there, REPAIR_FAR when it does not arrive. */
+uint32_t repair_depth(const struct repair *p, fm_sw sw);
+/* The same over those that are lost, too. */
+uint32_t repair_old_depth(const struct repair *p, fm_sw sw);
+
+/* repair_back.c: send entries in p->dev back where that leads on. */
+void repair_back(struct repair *p);
+uint8_t repair_nominal(const struct repair *p, fm_sw sw);
+
+/* repair_state.c: bits of channels that a graph lacks, malloced; NULL: out of memory. */
+uint64_t *repair_lost_bits(const struct depend *g, const struct graph_diff *diff);
+/* The state of prev in r, made if need be; with diff anew, without the dependencies
+ * of what that says is lost.  FM_E_RESOURCE. */
+int repair_state_for(
+    struct router *r, const struct plan *prev, const struct graph_diff *diff, struct fm_error *err);
+/* Tables equal to st->tables, to be changed: one reference. */
+int repair_take_spare(struct router *r, struct repair_state *st, const struct fm_fabric *fab,
+    struct tables **out, struct fm_error *err);
+/* Whom the tables serve from now on.  False: out of memory. */
+bool repair_note_served(struct repair_state *st, const struct fm_fabric *ends);
+bool repair_count_loads(struct repair_state *st, const struct fm_fabric *fab,
+    const struct fm_tables *t, struct fm_pool *workers);
+
+/* repair_verdict.c */
+bool repair_sums_apply(const struct snapshot *snap, const struct fm_tables *t);
+int repair_sums_build(struct repair_state *st, struct snapshot *snap, const struct fm_tables *t,
+    const uint64_t *lost, struct fm_pool *workers, struct fm_error *err);
+/* The verdict of p's plan, by its dirty LIDs.  False: it has to be judged as a whole. */
+int repair_judge(struct repair *p, bool *judged, struct fm_error *err);
+
+#endif

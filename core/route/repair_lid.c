@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One LID: switches whose port for it is dead, or whose next switch has no way.
+ *
+ *	1  keep the length: a port whose way is as long as the old one, along
+ *	   dependencies that are held
+ *	2  the same, but dependencies may be inserted
+ *	3  whoever sent through here tries 1 and 2 in turn, and so on up the tree
+ *	4  who is left and carries packets, shortest first: a way along held
+ *	   dependencies may be p->detour links longer than one that needs new ones
+ *
+ * A way is followed before it is taken, and not over switches that are
+ * MARK_LOST, so a choice always leads to the LID and no loop can arise: each
+ * settled switch hangs on a tree of switches that arrive.
+ *
+ * Who carries packets is seen from the dependencies: only channels with an
+ * edge to the old port can bring any.  Nearly always they all have one to the
+ * new port, too, and need not be looked at.
+ */
+#include "core/route/repair_internal.h"
+
+/* --------------------------------------------------------------- following */
+
+static bool
+holds_all(const struct depend *g, uint32_t in, uint32_t out, uint16_t vls)
+{
+	for (unsigned vl = 0; vls >> vl != 0; vl++)
+		if ((vls >> vl & 1) && !depend_holds(g, in, out, vl))
+			return false;
+	return true;
+}
+
+struct way {
+	uint32_t depth; /* links */
+	bool held;	/* all its dependencies are */
+};
+
+/* The way by channel c, of at most limit links; held: give up at a dependency that is not. */
+static struct way
+follow(const struct repair *p, uint32_t c, uint16_t vls, uint32_t limit, bool held)
+{
+	struct way way = { .held = true };
+	uint32_t next;
+
+	for (way.depth = 1; way.depth <= limit; way.depth++, c = next) {
+		fm_sw sw = p->g->to[c];
+
+		if (sw == p->to)
+			return way;
+		next = repair_egress(p, sw);
+		if (next == FM_NONE || fm_bit_test(p->lost, next) || has_mark(p, sw, MARK_LOST))
+			break;
+		way.held = way.held && holds_all(p->g, c, next, vls);
+		if (held && !way.held)
+			break;
+	}
+	way.depth = REPAIR_FAR;
+	return way;
+}
+
+uint32_t
+repair_depth(const struct repair *p, fm_sw sw)
+{
+	uint32_t c = repair_egress(p, sw);
+
+	if (sw == p->to)
+		return 0;
+	return c == FM_NONE || fm_bit_test(p->lost, c)
+	    ? REPAIR_FAR
+	    : follow(p, c, 0, p->g->n_switches, false).depth;
+}
+
+uint32_t
+repair_old_depth(const struct repair *p, fm_sw sw)
+{
+	uint32_t depth = 0, c;
+
+	for (; sw != p->to; sw = p->g->to[c]) {
+		c = repair_egress(p, sw);
+		if (c == FM_NONE || fm_bit_test(p->was_lost, c) || depth++ > p->g->n_switches)
+			return 0;
+	}
+	return depth;
+}
+
+/* ------------------------------------------------------------ who sends here */
+
+static uint16_t
+own_vls(const struct repair *p, fm_sw sw)
+{
+	if (!p->sends[sw])
+		return 0;
+	return p->g->n_vls == 1 ? 1 : depend_own_vls(p->g, p->fab, p->t, sw, p->lid, p->to);
+}
+
+/* Is there an edge in any VL from this in-port to the channel? */
+static bool
+comes_from(const struct depend *g, uint32_t channel, unsigned in_port)
+{
+	for (unsigned vl = 0; vl < g->n_vls; vl++)
+		if (fm_bit_test(depend_prev(g, channel, vl), in_port * g->n_vls + vl))
+			return true;
+	return false;
+}
+
+/* VLs of all that passes sw on its way out by port. */
+static uint16_t
+vls_through(struct repair *p, fm_sw sw, uint8_t port)
+{
+	const struct depend *g = p->g;
+	uint32_t c = depend_channel(g, sw, port), n = g->first[sw + 1] - g->first[sw];
+	uint16_t vls = own_vls(p, sw);
+
+	for (unsigned in = 1; c != FM_NONE && in < n; in++) {
+		if (vls != 0 && g->n_vls == 1)
+			break;
+		if (g->back[g->first[sw] + in] != FM_NONE && comes_from(g, c, in))
+			vls |= repair_vls_from(p, g->back[g->first[sw] + in]);
+	}
+	return vls;
+}
+
+uint16_t
+repair_vls_from(struct repair *p, uint32_t in)
+{
+	fm_sw from = p->g->at[in];
+	uint8_t port = (uint8_t)(in - p->g->first[from]);
+
+	if (fm_bit_test(p->lost, in) || p->t->lft[from][p->lid] != port || from == p->to)
+		return 0;
+	return vls_through(p, from, port);
+}
+
+/* ---------------------------------------------------------------- choosing */
+
+uint8_t
+repair_nominal(const struct repair *p, fm_sw sw)
+{
+	size_t lo = 0, hi = p->dev.n;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (p->dev.item[mid].sw < sw)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < p->dev.n && p->dev.item[lo].sw == sw ? p->dev.item[lo].port
+							 : p->t->lft[sw][p->lid];
+}
+
+/* The entry is no longer, or for the first time, or still not what it was. */
+static void
+note_deviation(struct repair *p, fm_sw sw, uint8_t port)
+{
+	struct plan_entry e = { .sw = sw, .lid = p->lid, .port = p->t->lft[sw][p->lid] };
+	size_t i = 0;
+
+	while (i < p->dev.n && p->dev.item[i].sw < sw)
+		i++;
+	if (i < p->dev.n && p->dev.item[i].sw == sw) {
+		if (p->dev.item[i].port == port) {
+			p->dev.n--;
+			memmove(p->dev.item + i, p->dev.item + i + 1, (p->dev.n - i) * sizeof(e));
+		}
+		return;
+	}
+	if (!fm_vec_push(&p->dev, e)) {
+		p->out_of_memory = true;
+		return;
+	}
+	memmove(p->dev.item + i + 1, p->dev.item + i, (p->dev.n - 1 - i) * sizeof(e));
+	p->dev.item[i] = e;
+}
+
+void
+repair_set(struct repair *p, fm_sw sw, uint8_t port)
+{
+	struct plan_entry e = { .sw = sw, .lid = p->lid, .port = port };
+	uint32_t old = repair_egress(p, sw), now = depend_channel(p->g, sw, port);
+
+	if (p->t->lft[sw][p->lid] == port)
+		return;
+	note_deviation(p, sw, port);
+	if (!fm_vec_push(&p->delta, e))
+		p->out_of_memory = true;
+	p->t->lft[sw][p->lid] = port;
+	if (old != FM_NONE)
+		p->st->load[old]--;
+	if (now != FM_NONE)
+		p->st->load[now]++;
+}
+
+enum depend_result
+repair_insert_way(struct repair *p, uint32_t c, uint16_t vls)
+{
+	for (fm_sw sw = p->g->to[c]; sw != p->to;) {
+		uint32_t next = repair_egress(p, sw);
+
+		for (unsigned vl = 0; vls >> vl != 0; vl++) {
+			enum depend_result rc =
+			    vls >> vl & 1 ? depend_insert(p->g, c, next, vl) : DEPEND_HELD;
+
+			if (rc >= DEPEND_CYCLE)
+				return rc;
+		}
+		c = next;
+		sw = p->g->to[c];
+	}
+	return DEPEND_HELD;
+}
+
+/* Who sends the LID into a switch: gathered once per switch and try. */
+struct comers {
+	uint32_t in[256];  /* channels */
+	uint16_t vls[256]; /* of each; 0: no packets, it is a switch between others */
+	unsigned n;
+	uint16_t own, all;
+};
+
+static void
+gather(struct repair *p, const struct repair_spot *s, struct comers *who)
+{
+	const struct depend *g = p->g;
+	uint32_t first = g->first[s->sw], c = depend_channel(g, s->sw, s->old_port);
+
+	who->n = 0;
+	who->own = who->all = own_vls(p, s->sw);
+	for (uint32_t i = first + 1; i < g->first[s->sw + 1]; i++) {
+		uint32_t from = g->back[i];
+		uint16_t vls;
+
+		if (from == FM_NONE || fm_bit_test(p->lost, from) ||
+		    p->t->lft[g->at[from]][p->lid] != from - g->first[g->at[from]] ||
+		    g->at[from] == p->to)
+			continue;
+		vls = c != FM_NONE && comes_from(g, c, i - first) ? repair_vls_from(p, from) : 0;
+		who->in[who->n] = from;
+		who->vls[who->n++] = vls;
+		who->all |= vls;
+	}
+}
+
+static bool
+turns_held(const struct repair *p, const struct comers *who, uint32_t c)
+{
+	for (unsigned i = 0; i < who->n; i++)
+		if (!holds_all(p->g, who->in[i], c, who->vls[i]))
+			return false;
+	return true;
+}
+
+/* Insert what the comers need to leave by c.  False: undone. */
+static bool
+try_insert(struct repair *p, const struct comers *who, uint32_t c)
+{
+	size_t before = p->g->added.n;
+	enum depend_result rc = DEPEND_HELD;
+
+	for (unsigned i = 0; rc < DEPEND_CYCLE && i < who->n; i++)
+		for (unsigned vl = 0; rc < DEPEND_CYCLE && who->vls[i] >> vl != 0; vl++)
+			if (who->vls[i] >> vl & 1)
+				rc = depend_insert(p->g, who->in[i], c, vl);
+	if (rc < DEPEND_CYCLE)
+		rc = repair_insert_way(p, c, who->all);
+	if (rc < DEPEND_CYCLE)
+		return true;
+	p->out_of_memory = p->out_of_memory || rc == DEPEND_NOMEM;
+	depend_undo(p->g, before);
+	return false;
+}
+
+static bool
+is_banned(const struct repair *p, uint32_t c)
+{
+	for (size_t i = 0; i < p->banned.n; i++)
+		if (p->banned.item[i] == c)
+			return true;
+	return false;
+}
+
+/* Channels of a switch in the order of preference: nominal, old, least loaded. */
+struct choice {
+	uint32_t c[256], n, at;
+	unsigned preferred; /* of them are in front */
+};
+
+/* All turns into the old port are held into c as well, whoever takes them. */
+static bool
+covers(const struct depend *g, uint32_t old, uint32_t c)
+{
+	const uint64_t *a = depend_prev(g, old, 0), *b = depend_prev(g, c, 0);
+
+	for (uint32_t i = 0; i < g->words; i++)
+		if ((a[i] & ~b[i]) != 0)
+			return false;
+	return true;
+}
+
+/* Does nobody ever go on from the far end of c, and is the LID not there? */
+static bool
+ends_there(const struct repair *p, uint32_t c)
+{
+	const uint64_t *row = depend_next(p->g, c, 0);
+
+	if (p->g->to[c] == p->to)
+		return false;
+	for (uint32_t i = 0; i < p->g->words; i++)
+		if (row[i] != 0)
+			return false;
+	return true;
+}
+
+static void
+prefer(struct choice *ch, uint32_t c)
+{
+	for (uint32_t i = ch->preferred; i < ch->n; i++)
+		if (ch->c[i] == c) {
+			ch->c[i] = ch->c[ch->preferred];
+			ch->c[ch->preferred++] = c;
+			return;
+		}
+}
+
+/* Channels to switches that are not lost themselves; held: only those that hold
+ * all dependencies at this switch, in one VL. */
+static void
+begin_choice(const struct repair *p, const struct repair_spot *s, bool held, struct choice *ch)
+{
+	const struct depend *g = p->g;
+	uint32_t first = g->first[s->sw];
+
+	ch->n = ch->at = ch->preferred = 0;
+	for (uint32_t c = first + 1; c < g->first[s->sw + 1]; c++)
+		if (g->to[c] != FM_NONE && !has_mark(p, g->to[c], MARK_LOST) &&
+		    !fm_bit_test(p->lost, c) &&
+		    (!held || (!ends_there(p, c) && covers(g, first + s->old_port, c))))
+			ch->c[ch->n++] = c;
+	prefer(ch, first + repair_nominal(p, s->sw));
+	prefer(ch, first + s->old_port);
+}
+
+static uint32_t
+next_choice(const struct repair *p, struct choice *ch)
+{
+	uint32_t best = ch->at, c;
+
+	if (ch->at == ch->n)
+		return FM_NONE;
+	for (uint32_t i = ch->at + 1; ch->at >= ch->preferred && i < ch->n; i++) {
+		uint32_t x = p->st->load[ch->c[i]], y = p->st->load[ch->c[best]];
+
+		if (x < y || (x == y && ch->c[i] < ch->c[best]))
+			best = i;
+	}
+	c = ch->c[best];
+	ch->c[best] = ch->c[ch->at];
+	ch->c[ch->at++] = c;
+	return c;
+}
+
+/* carried: packets go this way, or may. */
+static void
+take(struct repair *p, const struct repair_spot *s, uint32_t c, uint32_t depth, bool carried)
+{
+	repair_set(p, s->sw, (uint8_t)(c - p->g->first[s->sw]));
+	set_mark(p, s->sw, MARK_SETTLED);
+	if ((carried && depth != s->old_depth) || (p->to_switch && s->old_depth == 0))
+		p->dirty[p->lid] = 1;
+}
+
+/* Step 1 in one VL: nobody need be asked when all turns are held. */
+static bool
+settle_quickly(struct repair *p, const struct repair_spot *s)
+{
+	struct choice ch;
+	uint32_t c;
+
+	if (p->g->n_vls > 1 || depend_channel(p->g, s->sw, s->old_port) == FM_NONE)
+		return false;
+	begin_choice(p, s, true, &ch);
+	while ((c = next_choice(p, &ch)) != FM_NONE) {
+		struct way way = follow(p, c, 1, s->old_depth, true);
+
+		if (way.depth != REPAIR_FAR) {
+			take(p, s, c, way.depth, true);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Steps 1 and 2. */
+static bool
+settle_at_length(struct repair *p, const struct repair_spot *s, const struct comers *who, bool held)
+{
+	uint16_t vls = who->all != 0 || p->all_switches ? who->all : 1;
+	struct choice ch;
+	uint32_t c;
+
+	begin_choice(p, s, false, &ch);
+	while ((c = next_choice(p, &ch)) != FM_NONE) {
+		struct way way;
+
+		if (held && !turns_held(p, who, c))
+			continue;
+		way = follow(p, c, vls, s->old_depth, held);
+		if (way.depth == REPAIR_FAR || (!held && !try_insert(p, who, c)))
+			continue;
+		take(p, s, c, way.depth, who->all != 0);
+		return true;
+	}
+	return false;
+}
+
+/* ------------------------------------------------------------- up the tree */
+
+static bool
+add_spot(struct repair *p, fm_sw sw)
+{
+	struct repair_spot s = {
+		.sw = sw, .old_port = p->t->lft[sw][p->lid], .old_depth = repair_old_depth(p, sw)
+	};
+
+	if (!fm_vec_push(&p->spots, s)) {
+		p->out_of_memory = true;
+		return false;
+	}
+	set_mark(p, sw, MARK_LOST);
+	return true;
+}
+
+/* Step 3: those that send through here lead nowhere either. */
+static void
+add_children(struct repair *p, const struct comers *who)
+{
+	for (unsigned i = 0; i < who->n; i++) {
+		fm_sw from = p->g->at[who->in[i]];
+
+		if (!has_mark(p, from, MARK_LOST) && !has_mark(p, from, MARK_SETTLED))
+			add_spot(p, from);
+	}
+}
+
+static void
+settle_or_pass_on(struct repair *p, size_t i)
+{
+	struct repair_spot s = p->spots.item[i];
+	struct comers who;
+
+	if (s.old_depth > 0 && settle_quickly(p, &s))
+		return;
+	gather(p, &s, &who);
+	if (s.old_depth > 0 &&
+	    (settle_at_length(p, &s, &who, true) ||
+		(who.all != 0 && settle_at_length(p, &s, &who, false))))
+		return;
+	add_children(p, &who);
+}
+
+/* ------------------------------------------------------------- longer ways */
+
+/* Links of the way by c, and the detour for new dependencies.  Without packets there
+ * are none; all the same only ways that packets could go, unless every switch had one. */
+static uint32_t
+cost_of(struct repair *p, const struct comers *who, uint32_t c, uint32_t limit)
+{
+	bool idle = who->all == 0, held = idle && !p->all_switches;
+	struct way way = follow(p, c, held ? 1 : who->all, limit, held);
+
+	if (way.depth == REPAIR_FAR)
+		return REPAIR_FAR;
+	return way.depth + (way.held && turns_held(p, who, c) ? 0 : p->detour);
+}
+
+static uint32_t
+least_cost(struct repair *p, const struct repair_spot *s, const struct comers *who)
+{
+	uint32_t best = REPAIR_FAR, c;
+	struct choice ch;
+
+	begin_choice(p, s, false, &ch);
+	while (ch.at < ch.n) {
+		c = ch.c[ch.at++]; /* in any order */
+
+		uint32_t limit = best == REPAIR_FAR ? p->g->n_switches : best, cost;
+
+		if (is_banned(p, c))
+			continue;
+		cost = cost_of(p, who, c, limit);
+		best = cost < best ? cost : best;
+	}
+	return best;
+}
+
+/* Take the first port of this cost that closes no cycle. */
+static void
+settle_at_cost(
+    struct repair *p, const struct repair_spot *s, const struct comers *who, uint32_t want)
+{
+	struct choice ch;
+	uint32_t c;
+
+	begin_choice(p, s, false, &ch);
+	while ((c = next_choice(p, &ch)) != FM_NONE) {
+		if (is_banned(p, c) || cost_of(p, who, c, want) != want)
+			continue;
+		if (try_insert(p, who, c)) {
+			take(p, s, c, 0, who->all != 0);
+			return;
+		}
+		if (!fm_vec_push(&p->banned, c))
+			p->out_of_memory = true;
+	}
+}
+
+/* Is a way looked for? */
+static bool
+needs_way(struct repair *p, const struct repair_spot *s, struct comers *who)
+{
+	const uint32_t *component = p->k->snap->sw_component;
+
+	if (!has_mark(p, s->sw, MARK_LOST) || component[s->sw] != component[p->to])
+		return false;
+	gather(p, s, who);
+	return true;
+}
+
+/* Step 4: of all that is left the shortest, and again. */
+static void
+settle_longer(struct repair *p)
+{
+	uint32_t least = 0;
+	struct comers who;
+
+	p->banned.n = 0;
+	while (least != REPAIR_FAR && !p->out_of_memory) {
+		least = REPAIR_FAR;
+		for (size_t i = 0; i < p->spots.n; i++)
+			if (needs_way(p, &p->spots.item[i], &who)) {
+				uint32_t cost = least_cost(p, &p->spots.item[i], &who);
+
+				least = cost < least ? cost : least;
+			}
+		for (size_t i = 0; least != REPAIR_FAR && i < p->spots.n; i++)
+			if (needs_way(p, &p->spots.item[i], &who))
+				settle_at_cost(p, &p->spots.item[i], &who, least);
+	}
+}
+
+static int
+by_depth(const void *a, const void *b)
+{
+	const struct repair_spot *x = a, *y = b;
+
+	if (x->old_depth != y->old_depth)
+		return x->old_depth < y->old_depth ? -1 : 1;
+	return x->sw < y->sw ? -1 : x->sw > y->sw;
+}
+
+void
+repair_lid(struct repair *p)
+{
+	struct comers who;
+	bool left = false;
+
+	if (p->spots.n > 1)
+		qsort(p->spots.item, p->spots.n, sizeof(p->spots.item[0]), by_depth);
+	for (size_t i = 0; i < p->spots.n && !p->out_of_memory; i++)
+		settle_or_pass_on(p, i);
+	for (size_t i = 0; i < p->spots.n; i++)
+		left = left || has_mark(p, p->spots.item[i].sw, MARK_LOST);
+	if (!left)
+		return;
+	settle_longer(p);
+	for (size_t i = 0; i < p->spots.n; i++) {
+		if (!has_mark(p, p->spots.item[i].sw, MARK_LOST))
+			continue;
+		if (p->to_switch)
+			p->dirty[p->lid] = 1;
+		if (needs_way(p, &p->spots.item[i], &who) && who.all != 0)
+			p->hopeless = true;
+	}
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How long an event takes from the old plan to the new, verified one:
+ *
+ *	repair_time ENGINE N_EVENTS KIND ARGS...	(as fmroute gen KIND ARGS)
+ *
+ * For each kind of event a row: the snapshot, the plan with all that verify
+ * does, entries and blocks changed; down, and back again.  FMD_WORKERS, default 2.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/conf/plugin.h"
+#include "core/route/plan.h"
+#include "core/route/repair.h"
+#include "core/topo/netlist.h"
+#include "lib/bitset.h"
+#include "lib/error.h"
+#include "lib/rng.h"
+
+#define MAX_EVENTS 1000
+
+static struct engine_set set;
+static struct router router;
+static struct chain_entry entry;
+static struct chain chain = { .entries = &entry, .n_entries = 1, .allow_credit_loops = true };
+
+static double
+now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(
+	    getenv("FMD_CPU_TIME") != NULL ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
+}
+
+static void
+die(const char *what, const struct fm_error *err)
+{
+	fprintf(stderr, "repair_time: %s: %s\n", what, err->msg);
+	exit(1);
+}
+
+static struct plan *
+plan_for(struct snapshot *snap, struct plan *prev)
+{
+	struct plan_request q = { .snap = snap, .chain = &chain, .prev = prev, .linger_ms = 1000 };
+	struct fm_error err = { 0 };
+	struct plan *p;
+
+	if (plan_make(&router, &q, &p, &err) != 0 || p->tables == NULL)
+		die("no plan", &err);
+	return p;
+}
+
+struct series {
+	double snap_ms[MAX_EVENTS], plan_ms[MAX_EVENTS], verify_ms[MAX_EVENTS];
+	double entries, blocks;
+	unsigned n, n_anew;
+};
+
+static int
+by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static double
+median(double *v, unsigned n)
+{
+	qsort(v, n, sizeof(*v), by_value);
+	return n > 0 ? v[n / 2] : 0;
+}
+
+static void
+tell(const char *what, struct series *s)
+{
+	double plan = median(s->plan_ms, s->n);
+
+	printf("%-24s %4u events %3u anew: snapshot %6.2f ms, plan %7.2f (least %.2f, most %.2f), "
+	       "of it verify %6.2f; "
+	       "%8.0f entries in %7.0f blocks\n",
+	    what, s->n, s->n_anew, median(s->snap_ms, s->n), plan, s->plan_ms[0],
+	    s->plan_ms[s->n - 1], median(s->verify_ms, s->n), s->entries / s->n, s->blocks / s->n);
+}
+
+static struct plan *
+measure(
+    struct snapshot *base, const struct snapshot_loss *loss, struct plan *prev, struct series *s)
+{
+	struct fm_error err = { 0 };
+	struct snapshot *snap;
+	struct plan *p;
+	double start = now_ms(), made;
+
+	if (snapshot_without(base, loss, 2, &snap, &err) != 0)
+		die("no snapshot", &err);
+	made = now_ms();
+	p = plan_for(snap, prev);
+	s->plan_ms[s->n] = now_ms() - made;
+	s->snap_ms[s->n] = made - start;
+	s->verify_ms[s->n++] = p->verify_ms;
+	s->entries += (double)p->delta.n;
+	s->blocks += p->delta_blocks;
+	s->n_anew += !p->repaired && !p->kept;
+	snapshot_put(snap);
+	plan_put(prev);
+	return p;
+}
+
+/* Switches by how far they are from hosts. */
+static uint8_t *
+find_levels(const struct fm_fabric *fab)
+{
+	uint8_t *level = malloc(fab->n_switches + 1u);
+
+	memset(level, 255, fab->n_switches);
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		if (fab->end_kind[e] == FM_END_CA && fab->end_sw[e] != FM_NONE)
+			level[fab->end_sw[e]] = 0;
+	for (unsigned n = 0; n < 8; n++)
+		for (fm_sw s = 0; s < fab->n_switches; s++)
+			for (fm_link l = fab->sw_first_link[s]; l < fab->sw_first_link[s + 1]; l++)
+				if (level[s] == n && level[fab->link_to[l]] == 255)
+					level[fab->link_to[l]] = (uint8_t)(n + 1);
+	return level;
+}
+
+static void
+events(
+    struct snapshot *base, struct plan **plan, unsigned n, const uint8_t *level, int from, int to)
+{
+	const struct fm_fabric *fab = &base->fab;
+	uint64_t *bits = calloc(fab->n_links / 64 + 1, 8);
+	struct snapshot_loss loss = { 0 }, none = { 0 };
+	static struct series down, up;
+	struct fm_rng rng;
+	const char *only = getenv("FMD_ONLY"); /* as "0-1" or "switch of level 1" */
+	char what[64];
+
+	if (to < 0)
+		snprintf(what, sizeof(what), "switch of level %d", from);
+	else
+		snprintf(what, sizeof(what), "link level %d-%d", from, to);
+	if (only != NULL && strstr(what, only) == NULL)
+		return;
+	memset(&down, 0, sizeof(down));
+	memset(&up, 0, sizeof(up));
+	fm_rng_seed(&rng, 3);
+	*(to < 0 ? &loss.switches : &loss.links) = bits;
+	for (unsigned tries = 0; down.n < n && tries < 100000; tries++) {
+		uint32_t i = fm_rng_below(&rng, to < 0 ? fab->n_switches : fab->n_links);
+		fm_sw a = to < 0 ? i : fab->link_to[fab->link_rev[i]];
+
+		if (level[a] != from || (to >= 0 && level[fab->link_to[i]] != to))
+			continue;
+		fm_bit_set(bits, i);
+		*plan = measure(base, &loss, *plan, &down);
+		fm_bit_clear(bits, i);
+		*plan = measure(base, &none, *plan, &up);
+	}
+	free(bits);
+	if (down.n == 0)
+		return;
+	snprintf(what + strlen(what), sizeof(what) - strlen(what), " down");
+	tell(what, &down);
+	memcpy(strrchr(what, (int)sizeof(what) > 0 ? 32 : 32), " back", 6);
+	tell(what, &up);
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *dirs[] = { "plugins/engines/.libs", NULL }, *workers = getenv("FMD_WORKERS");
+	struct netlist_view view = { .n_vls = 8 };
+	struct netlist nl = { 0 };
+	struct fm_error err = { 0 };
+	struct snapshot *base;
+	struct plan *plan;
+	uint8_t *level;
+	double start;
+	unsigned n;
+
+	if (argc < 4) {
+		fprintf(stderr, "repair_time ENGINE N_EVENTS KIND ARGS...\n");
+		return 2;
+	}
+	n = (unsigned)strtoul(argv[2], NULL, 10);
+	n = n < 1 ? 1 : n > MAX_EVENTS ? MAX_EVENTS : n;
+	if (engine_set_load(&set, dirs, &err) != 0 ||
+	    router_init(
+		&router, workers != NULL ? (unsigned)strtoul(workers, NULL, 10) : 2, &err) != 0 ||
+	    netlist_generate(argc - 3, argv + 3, &nl, &err) != 0 ||
+	    netlist_snapshot(&nl, &view, &base, &err) != 0)
+		die("no fabric", &err);
+	entry = (struct chain_entry){ .engine = engine_find(&set, argv[1]), .name = argv[1] };
+	if (entry.engine == NULL)
+		die("no engine", &err);
+	plan = plan_for(base, NULL);
+	start = now_ms();
+	if (repair_prepare(&router, plan, &err) != 0)
+		die("cannot prepare", &err);
+	printf("%s: route %.1f ms, verify %.1f ms, prepare %.1f ms, state %.1f MB\n", argv[1],
+	    plan->route_ms, plan->verify_ms, now_ms() - start,
+	    (double)repair_state_bytes(&router) / 1e6);
+	level = find_levels(&base->fab);
+	for (int l = 0; l < 4; l++)
+		events(base, &plan, n, level, l, l + 1);
+	events(base, &plan, n, level, 0, 0);
+	for (int l = 0; l < 4; l++)
+		events(base, &plan, n, level, l, -1);
+	free(level);
+	plan_put(plan);
+	snapshot_put(base);
+	netlist_fini(&nl);
+	router_fini(&router);
+	engine_set_fini(&set);
+	return 0;
+}

@@ -1,0 +1,613 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Repair: cables and switches that go and come back, by seed, on fabrics of many
+ * kinds under engines of every class.  After each event must hold:
+ *
+ *	pairs	 as many reachable as after routing anew
+ *	verdict	 the same as that of verify_tables() (router.check_repairs; a
+ *		 difference is logged as an error, and no error may be logged)
+ *	delta	 the entries that differ from the tables before, and no others
+ *	nominal	 when all is back, the tables of the first route, byte for byte
+ *	workers	 the same bytes with one worker and with two
+ *	few	 entries changed: at most 1.05 of those that have to change
+ *
+ * FMD_LONG=1: ten times as many events.  FMD_REPAIR_TELL=1 prints counts.
+ */
+#include "config.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/conf/plugin.h"
+#include "core/route/plan.h"
+#include "core/route/repair.h"
+#include "lib/bitset.h"
+#include "lib/error.h"
+#include "lib/log.h"
+#include "lib/rng.h"
+#include "tests/engine/oracle.h"
+#include "tests/engine/routed.h"
+#include "tests/run.h"
+
+#undef fail /* check.h has an old macro of this name */
+
+#define N_EVENTS 24
+#define MOST_BURST 50
+
+static struct engine_set set;
+static char error_logged[512];
+
+static void
+hear(void *arg, enum fm_log_level level, const char *subsystem, const char *text)
+{
+	if (getenv("FMD_REPAIR_TELL") != NULL)
+		printf("%s\n", text);
+	if (level == FM_LOG_ERR && error_logged[0] == '\0')
+		snprintf(error_logged, sizeof(error_logged), "%s", text);
+}
+
+static const struct fm_engine *
+engine_named(const char *name)
+{
+	for (uint32_t i = 0; i < set.n_engines; i++)
+		if (strcmp(set.engines[i].engine->name, name) == 0)
+			return set.engines[i].engine;
+	ck_abort_msg("no engine %s", name);
+	return NULL;
+}
+
+/* ------------------------------------------------------------ a fabric that breaks */
+
+struct breaking {
+	struct snapshot *whole, *now;
+	uint64_t *links, *switches; /* bits: gone */
+	struct fm_rng rng;
+	uint32_t n_gone;
+};
+
+static void
+breaking_init(struct breaking *b, const char *words, uint64_t seed)
+{
+	struct fabric f = { .words = words };
+
+	memset(b, 0, sizeof(*b));
+	b->whole = make(&f, false);
+	b->now = snapshot_get(b->whole);
+	b->links = calloc(b->whole->fab.n_links / 64 + 1, 8);
+	b->switches = calloc(b->whole->fab.n_switches / 64 + 1, 8);
+	fm_rng_seed(&b->rng, seed);
+}
+
+static void
+breaking_fini(struct breaking *b)
+{
+	snapshot_put(b->whole);
+	snapshot_put(b->now);
+	free(b->links);
+	free(b->switches);
+}
+
+static void
+look(struct breaking *b)
+{
+	struct snapshot_loss loss = { .links = b->links, .switches = b->switches };
+	struct fm_error err = { 0 };
+
+	snapshot_put(b->now);
+	ck_assert_int_eq(snapshot_without(b->whole, &loss, 2, &b->now, &err), 0);
+}
+
+static void
+lose_link(struct breaking *b)
+{
+	fm_bit_set(b->links, fm_rng_below(&b->rng, b->whole->fab.n_links));
+	b->n_gone++;
+}
+
+static void
+lose_switch(struct breaking *b)
+{
+	fm_bit_set(b->switches, fm_rng_below(&b->rng, b->whole->fab.n_switches));
+	b->n_gone++;
+}
+
+/* About half of what is gone is back, or all. */
+static void
+give_back(struct breaking *b, bool all)
+{
+	FM_EACH_BIT (l, b->links, b->whole->fab.n_links)
+		if (all || fm_rng_below(&b->rng, 2) == 0)
+			fm_bit_clear(b->links, l);
+	FM_EACH_BIT (s, b->switches, b->whole->fab.n_switches)
+		if (all || fm_rng_below(&b->rng, 2) == 0)
+			fm_bit_clear(b->switches, s);
+	b->n_gone = (uint32_t)(fm_bit_count(b->links, b->whole->fab.n_links) +
+	    fm_bit_count(b->switches, b->whole->fab.n_switches));
+}
+
+enum { LINK, SWITCH, BURST, BACK, ALL_BACK, N_KINDS };
+
+static int
+draw_kind(struct breaking *b)
+{
+	uint32_t x = fm_rng_below(&b->rng, 10);
+
+	if (b->n_gone > 60)
+		return ALL_BACK;
+	return x < 5 ? LINK : x < 7 ? SWITCH : x < 8 ? BURST : x < 9 ? BACK : ALL_BACK;
+}
+
+static void
+happen(struct breaking *b, int kind)
+{
+	uint32_t n = kind == BURST ? 2 + fm_rng_below(&b->rng, MOST_BURST / 4) : 1;
+
+	for (uint32_t i = 0; i < n && kind <= BURST; i++)
+		if (kind == SWITCH || (kind == BURST && i % 8 == 7))
+			lose_switch(b);
+		else
+			lose_link(b);
+	if (kind >= BACK)
+		give_back(b, kind == ALL_BACK);
+	look(b);
+}
+
+/* ----------------------------------------------------------------- plans */
+
+struct course {
+	struct router router;
+	struct chain chain;
+	struct chain_entry entry;
+	struct plan *plan, *first;
+};
+
+static void
+course_init(struct course *c, const char *engine, unsigned n_workers)
+{
+	struct fm_error err = { 0 };
+
+	memset(c, 0, sizeof(*c));
+	ck_assert_int_eq(router_init(&c->router, n_workers, &err), 0);
+	c->router.check_repairs = true;
+	c->entry = (struct chain_entry){ .engine = engine_named(engine), .name = engine };
+	c->chain = (struct chain){ .entries = &c->entry,
+		.n_entries = 1,
+		.fallback = true,
+		.allow_credit_loops = strcmp(engine, "minhop") == 0 };
+}
+
+static struct plan *
+plan_for(struct course *c, struct snapshot *snap, bool anew)
+{
+	struct plan_request q = {
+		.snap = snap, .chain = &c->chain, .prev = c->plan, .anew = anew, .linger_ms = 1000
+	};
+	struct fm_error err = { 0 };
+	struct plan *p;
+
+	ck_assert_msg(plan_make(&c->router, &q, &p, &err) == 0, "%s", err.msg);
+	ck_assert_ptr_nonnull(p->tables);
+	return p;
+}
+
+static void
+go_on(struct course *c, struct plan *p)
+{
+	plan_put(c->plan);
+	c->plan = p;
+	if (c->first == NULL || (!p->repaired && !p->kept)) { /* routed anew: that is nominal now */
+		plan_put(c->first);
+		c->first = plan_get(p);
+	}
+}
+
+static void
+course_fini(struct course *c)
+{
+	plan_put(c->plan);
+	plan_put(c->first);
+	router_fini(&c->router);
+}
+
+static void
+assert_same_rows(const struct plan *a, const struct plan *b, uint32_t n_lids, const char *what)
+{
+	for (fm_sw s = 0; s < a->snap->fab.n_switches; s++)
+		for (uint32_t lid = 1; lid < n_lids; lid++)
+			ck_assert_msg(a->tables->t.lft[s][lid] == b->tables->t.lft[s][lid],
+			    "%s: switch %u LID %u: port %u, not %u", what, s, lid,
+			    a->tables->t.lft[s][lid], b->tables->t.lft[s][lid]);
+}
+
+static void
+assert_delta(const struct plan *was, const struct plan *now, const char *what)
+{
+	size_t i = 0;
+
+	if (!now->repaired)
+		return;
+	ck_assert_uint_eq(now->delta_base, was->number);
+	for (fm_sw s = 0; s < now->snap->fab.n_switches; s++)
+		for (uint32_t lid = 0; lid < now->tables->t.lft_stride; lid++) {
+			bool listed = i < now->delta.n && now->delta.item[i].sw == s &&
+			    now->delta.item[i].lid == lid;
+
+			ck_assert_msg(
+			    (was->tables->t.lft[s][lid] != now->tables->t.lft[s][lid]) == listed,
+			    "%s: entry of switch %u LID %u", what, s, lid);
+			if (listed)
+				ck_assert_uint_eq(
+				    now->delta.item[i++].port, now->tables->t.lft[s][lid]);
+		}
+	ck_assert_uint_eq(i, now->delta.n);
+}
+
+/* As many pairs as a fresh route joins, and no more switches without a way. */
+static void
+assert_well_connected(struct course *c, const struct plan *p, const char *what)
+{
+	struct plan *fresh = plan_for(c, p->snap, true);
+
+	ck_assert_msg(p->verdict.reachable_pairs == fresh->verdict.reachable_pairs &&
+		p->verdict.unreachable_pairs == fresh->verdict.unreachable_pairs &&
+		p->verdict.disjoint_pairs == fresh->verdict.disjoint_pairs,
+	    "%s: %lu pairs, %lu lost, %lu apart; anew %lu, %lu, %lu", what,
+	    p->verdict.reachable_pairs, p->verdict.unreachable_pairs, p->verdict.disjoint_pairs,
+	    fresh->verdict.reachable_pairs, fresh->verdict.unreachable_pairs,
+	    fresh->verdict.disjoint_pairs);
+	ck_assert_msg(p->verdict.switch_pairs_unrouted <=
+		fresh->verdict.switch_pairs_unrouted + fresh->verdict.switch_pairs_unrouted / 10,
+	    "%s: %lu switch pairs lack a way, anew %lu", what, p->verdict.switch_pairs_unrouted,
+	    fresh->verdict.switch_pairs_unrouted);
+	plan_put(fresh);
+}
+
+/* ----------------------------------------------------------------- courses */
+
+static const struct run {
+	const char *words, *engine;
+	uint32_t least_repaired; /* of 100 events that are no recoveries to the whole */
+} runs[] = {
+	{ "pgft 2 6,6 1,6 1,1", "fattree", 60 },
+	{ "pgft 3 4,4,4 1,4,4 1,1,1", "fattree", 60 },
+	{ "pgft 3 4,4,4 1,4,4 1,1,1", "minhop", 60 },
+	{ "pgft 3 3,3,4 1,2,2 1,1,2", "updn", 50 },
+	{ "torus 5x5 1", "updn", 60 },
+	{ "torus 5x5 1", "minhop", 60 },
+	{ "torus 4x4 1", "torus2qos", 0 },
+	{ "random 24 5 2 7", "updn", 60 },
+	{ "random 24 5 2 7", "dfsssp", 20 },
+	{ "random 24 5 2 7", "lash", 20 },
+	{ "random 24 5 2 7", "nue", 0 },
+	{ "dragonfly 4 2 2", "updn", 60 },
+	{ "dragonfly 4 2 2", "dfsssp", 10 },
+};
+#define N_RUNS ((int)(sizeof(runs) / sizeof(*runs)))
+
+/* --------------------------------------------------------- few entries */
+
+/* Entries of was that cannot stay where paths are to be shortest ones. */
+static uint32_t
+must_change(const struct plan *was, struct snapshot *now)
+{
+	const struct fm_fabric *fab = &now->fab;
+	uint32_t *hops = malloc((fab->n_switches + 1) * sizeof(*hops)), n = 0;
+
+	for (fm_sw to = 0; to < fab->n_switches; to++) {
+		count_hops(fab, to, hops);
+		for (fm_end e = fab->sw_first_end[to]; e < fab->sw_first_end[to + 1]; e++)
+			for (fm_sw s = 0; s < fab->n_switches; s++) {
+				uint8_t port = was->tables->t.lft[s][fab->end_lid[e]];
+				fm_link l = fm_link_at(fab, s, port);
+
+				n += s != to && hops[s] != FM_NONE &&
+				    (l == FM_NONE || hops[fab->link_to[l]] + 1 != hops[s]);
+			}
+	}
+	free(hops);
+	return n;
+}
+
+static const char *const tree_engines[] = { "fattree", "minhop", "updn" };
+
+START_TEST(few_entries_change)
+{
+	struct breaking b;
+	struct course c;
+
+	breaking_init(&b, "pgft 3 5,5,5 1,5,5 1,1,1", 99);
+	course_init(&c, tree_engines[_i], 2);
+	go_on(&c, plan_for(&c, b.whole, false));
+	for (uint32_t i = 0; i < 12; i++) {
+		uint32_t must;
+
+		happen(&b, i % 3 == 2 ? SWITCH : LINK);
+		must = must_change(c.plan, b.now);
+		go_on(&c, plan_for(&c, b.now, false));
+		ck_assert(c.plan->repaired || c.plan->kept);
+		ck_assert_msg((double)c.plan->delta.n <= 1.05 * must,
+		    "%s: %zu entries change, %u have to", tree_engines[_i], c.plan->delta.n, must);
+		happen(&b, ALL_BACK);
+		go_on(&c, plan_for(&c, b.now, false));
+		ck_assert_uint_eq(c.plan->deviations.n, 0);
+	}
+	course_fini(&c);
+	breaking_fini(&b);
+}
+END_TEST
+
+/* What went by a lost cable is shared out evenly among the others. */
+START_TEST(entries_are_shared_out)
+{
+	struct breaking b;
+	struct course c;
+	uint32_t load[256] = { 0 }, least = UINT32_MAX, most = 0;
+	const struct fm_fabric *fab;
+	fm_sw leaf;
+
+	breaking_init(&b, "pgft 2 6,6 1,6 1,1", 5);
+	course_init(&c, tree_engines[_i], 2);
+	go_on(&c, plan_for(&c, b.whole, false));
+	leaf = b.whole->fab.end_sw[0];
+	fm_bit_set(b.links, b.whole->fab.sw_first_link[leaf]);
+	look(&b);
+	go_on(&c, plan_for(&c, b.now, false));
+	ck_assert(c.plan->repaired);
+	fab = &b.now->fab;
+	for (uint32_t lid = 1; lid <= fab->max_lid; lid++)
+		load[c.plan->tables->t.lft[leaf][lid]] += fab->lid_end[lid] != FM_NONE;
+	for (fm_link l = fab->sw_first_link[leaf]; l < fab->sw_first_link[leaf + 1]; l++) {
+		uint32_t n = load[fab->link_port[l]];
+
+		least = n < least ? n : least;
+		most = n > most ? n : most;
+	}
+	ck_assert_msg(most - least <= 1, "%s: %u to %u", tree_engines[_i], least, most);
+	course_fini(&c);
+	breaking_fini(&b);
+}
+END_TEST
+
+/* ------------------------------------------------------------ hosts beside it */
+
+/* A leaf goes, a cable goes, the leaf comes back, the cable comes back: hosts that
+ * were away meanwhile are reached by ways that are there, and all is nominal at last. */
+START_TEST(hosts_come_back_to_repaired_tables)
+{
+	struct breaking b;
+	struct course c;
+	fm_sw leaf;
+
+	error_logged[0] = '\0';
+	breaking_init(&b, "pgft 2 4,6 1,4 1,1", 5);
+	course_init(&c, tree_engines[_i], 2);
+	go_on(&c, plan_for(&c, b.whole, false));
+	leaf = b.whole->fab.end_sw[0];
+	fm_bit_set(b.switches, leaf);
+	look(&b);
+	go_on(&c, plan_for(&c, b.now, false));
+	ck_assert_uint_gt(c.plan->absent.n, 0);
+	fm_bit_set(b.links, b.whole->fab.sw_first_link[leaf]);
+	fm_bit_set(b.links, b.whole->fab.sw_first_link[leaf + 1]);
+	look(&b);
+	go_on(&c, plan_for(&c, b.now, false));
+	fm_bit_clear(b.switches, leaf);
+	look(&b);
+	go_on(&c, plan_for(&c, b.now, false));
+	ck_assert(c.plan->repaired);
+	ck_assert_uint_eq(c.plan->absent.n, 0);
+	assert_well_connected(&c, c.plan, "a leaf is back");
+	happen(&b, ALL_BACK);
+	go_on(&c, plan_for(&c, b.now, false));
+	assert_same_rows(c.plan, c.first, c.first->top_lid + 1u, "all is back");
+	ck_assert_uint_eq(c.plan->deviations.n, 0);
+	ck_assert_msg(error_logged[0] == '\0', "%s", error_logged);
+	course_fini(&c);
+	breaking_fini(&b);
+}
+END_TEST
+
+/* LIDs whose changes are not taken up are as they were in what the plan says, too. */
+START_TEST(changes_can_be_taken_back)
+{
+	struct breaking b;
+	struct course c;
+	struct plan *p;
+	uint8_t *lids;
+	uint32_t n = 0;
+
+	breaking_init(&b, "pgft 2 4,6 1,4 1,1", 5);
+	course_init(&c, "fattree", 1);
+	go_on(&c, plan_for(&c, b.whole, false));
+	fm_bit_set(b.links, 0);
+	look(&b);
+	p = plan_for(&c, b.now, false);
+	lids = calloc(p->top_lid + 1u, 1);
+	ck_assert_uint_gt(p->delta.n, 2);
+	for (uint32_t lid = 0; lid <= p->top_lid; lid += 2)
+		lids[lid] = 1;
+	for (fm_sw s = 0; s < p->snap->fab.n_switches; s++)
+		for (uint32_t lid = 0; lid <= p->top_lid; lid += 2)
+			p->tables->t.lft[s][lid] = c.plan->tables->t.lft[s][lid];
+	ck_assert(repair_revert(&c.router, p, c.plan, lids));
+	assert_delta(c.plan, p, "taken back");
+	for (size_t i = 0; i < p->deviations.n; i++)
+		n += p->deviations.item[i].lid % 2 == 0;
+	ck_assert_uint_eq(n, 0);
+	ck_assert_uint_eq(p->deviations.n, p->delta.n);
+	go_on(&c, p);
+	happen(&b, ALL_BACK);
+	go_on(&c, plan_for(&c, b.now, false));
+	assert_same_rows(c.plan, c.first, c.first->top_lid + 1u, "all is back");
+	free(lids);
+	course_fini(&c);
+	breaking_fini(&b);
+}
+END_TEST
+
+/* ------------------------------------------------------------------- memory */
+
+/* Allocations fail from the n-th on; counted in wrapped calls (tests/local.mk). */
+static uint64_t n_allocs, fail_at;
+
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__real_reallocarray(void *p, size_t n, size_t size);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_reallocarray(void *p, size_t n, size_t size);
+
+static bool
+fails(void)
+{
+	n_allocs++;
+	return fail_at != 0 && n_allocs >= fail_at;
+}
+
+void *
+__wrap_malloc(size_t n)
+{
+	return fails() ? NULL : __real_malloc(n);
+}
+
+void *
+__wrap_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *
+__wrap_reallocarray(void *p, size_t n, size_t size)
+{
+	return fails() ? NULL : __real_reallocarray(p, n, size);
+}
+
+START_TEST(without_memory_the_old_plan_stays)
+{
+	struct breaking b;
+	struct course c;
+	uint64_t last, n_failed = 0;
+
+	breaking_init(&b, "pgft 2 4,4 1,4 1,1", 5);
+	course_init(&c, "fattree", 1);
+	c.router.check_repairs = false;
+	go_on(&c, plan_for(&c, b.whole, false));
+	fm_bit_set(b.links, 0);
+	look(&b);
+	n_allocs = 0;
+	plan_put(plan_for(&c, b.now, false));
+	last = n_allocs;
+	ck_assert_uint_gt(last, 20);
+	for (uint64_t at = 1; at < last; at++) {
+		struct plan_request q = {
+			.snap = b.now, .chain = &c.chain, .prev = c.plan, .linger_ms = 1000
+		};
+		struct fm_error err = { 0 };
+		struct plan *p = NULL;
+		int rc;
+
+		n_allocs = 0;
+		fail_at = at;
+		rc = plan_make(&c.router, &q, &p, &err);
+		fail_at = 0;
+		/* what is kept of an attempt before may have saved some */
+		ck_assert_msg(n_allocs >= at ? rc == FM_E_RESOURCE && p == NULL : rc == 0,
+		    "allocation %lu of %lu: %d", at, n_allocs, rc);
+		n_failed += rc != 0;
+		plan_put(p);
+		assert_same_rows(c.plan, c.first, c.first->top_lid + 1u, "the old plan");
+	}
+	ck_assert_uint_gt(n_failed, last / 2);
+	go_on(&c, plan_for(&c, b.now, false));
+	ck_assert(c.plan->repaired);
+	course_fini(&c);
+	breaking_fini(&b);
+}
+END_TEST
+
+/* ------------------------------------------------------------------ courses */
+
+static uint32_t
+n_events(void)
+{
+	return getenv("FMD_LONG") != NULL ? 10 * N_EVENTS : N_EVENTS;
+}
+
+START_TEST(events_are_repaired)
+{
+	const struct run *run = &runs[_i];
+	struct breaking b;
+	struct course two, one;
+	uint32_t n_repaired = 0, n_anew = 0, n_entries = 0;
+	char what[160];
+
+	error_logged[0] = '\0';
+	breaking_init(&b, run->words, 17 + (uint64_t)_i);
+	course_init(&two, run->engine, 2);
+	course_init(&one, run->engine, 1);
+	go_on(&two, plan_for(&two, b.whole, false));
+	go_on(&one, plan_for(&one, b.whole, false));
+	for (uint32_t i = 0; i < n_events(); i++) {
+		int kind = i + 1 == n_events() ? ALL_BACK : draw_kind(&b);
+		struct plan *p, *q;
+
+		happen(&b, kind);
+		snprintf(what, sizeof(what), "%s, %s, event %u of kind %d", run->words, run->engine,
+		    i, kind);
+		p = plan_for(&two, b.now, false);
+		q = plan_for(&one, b.now, false);
+		ck_assert_msg(error_logged[0] == '\0', "%s: %s", what, error_logged);
+		assert_same_rows(p, q, p->top_lid + 1u, what);
+		assert_delta(two.plan, p, what);
+		n_repaired += p->repaired;
+		n_anew += !p->repaired && !p->kept;
+		n_entries += (uint32_t)p->delta.n;
+		go_on(&two, p);
+		go_on(&one, q);
+		assert_well_connected(&one, q, what);
+		if (kind == ALL_BACK && two.first->snap == b.whole) {
+			assert_same_rows(p, two.first, two.first->top_lid + 1u, what);
+			ck_assert_uint_eq(p->deviations.n, 0);
+		}
+	}
+	if (getenv("FMD_REPAIR_TELL") != NULL)
+		printf("%s, %s: %u events, %u repaired, %u routed anew, %u entries\n", run->words,
+		    run->engine, n_events(), n_repaired, n_anew, n_entries);
+	ck_assert_msg(n_repaired * 100 >= run->least_repaired * (n_repaired + n_anew),
+	    "%s, %s: %u events repaired, %u routed anew", run->words, run->engine, n_repaired,
+	    n_anew);
+	course_fini(&two);
+	course_fini(&one);
+	breaking_fini(&b);
+}
+END_TEST
+
+int
+main(void)
+{
+	const char *dirs[] = { "plugins/engines/.libs", NULL };
+	struct fm_error err = { 0 };
+	Suite *suite = suite_create("repair");
+	TCase *tc = tcase_create("repair");
+	int failed;
+
+	if (engine_set_load(&set, dirs, &err) != 0) {
+		fprintf(stderr, "%s\n", err.msg);
+		return 1;
+	}
+	fm_log_set_sink(hear, NULL);
+	if (getenv("FMD_REPAIR_TELL") != NULL)
+		fm_log_set_debug("route");
+	tcase_add_loop_test(tc, events_are_repaired, 0, N_RUNS);
+	tcase_add_loop_test(tc, few_entries_change, 0, 3);
+	tcase_add_loop_test(tc, entries_are_shared_out, 0, 3);
+	tcase_add_loop_test(tc, hosts_come_back_to_repaired_tables, 0, 3);
+	tcase_add_test(tc, changes_can_be_taken_back);
+	tcase_add_test(tc, without_memory_the_old_plan_stays);
+	suite_add_tcase(suite, tc);
+	failed = run_suite(suite);
+	engine_set_fini(&set);
+	return failed;
+}
