@@ -329,10 +329,11 @@ alloc_repair(struct repair *p, struct repair_event *ev)
 	p->was_lost = p->st->lost;
 	p->sends = calloc(n + 1, 1);
 	p->mark = calloc(n + 1, sizeof(*p->mark));
+	p->spot_of = calloc(n + 1, sizeof(*p->spot_of));
 	p->dirty = calloc(ev->n_lids + 1, 1);
 	ev->is_fresh = calloc(ev->n_lids + 1, 1);
-	return p->lost != NULL && p->sends != NULL && p->mark != NULL && p->dirty != NULL &&
-	    ev->is_fresh != NULL;
+	return p->lost != NULL && p->sends != NULL && p->mark != NULL && p->spot_of != NULL &&
+	    p->dirty != NULL && ev->is_fresh != NULL;
 }
 
 static void
@@ -341,6 +342,7 @@ free_repair(struct repair *p)
 	free(p->lost);
 	free(p->sends);
 	free(p->mark);
+	free(p->spot_of);
 	free(p->dirty);
 	fm_vec_fini(&p->spots);
 	fm_vec_fini(&p->dev);

@@ -66,6 +66,7 @@ struct repair_spot {
 	fm_sw sw;
 	uint8_t old_port;
 	uint32_t old_depth; /* links to the LID before; 0: it led nowhere then */
+	uint32_t cost;	    /* of the shortest way now, with detours (repair_lid.c) */
 };
 
 /* One event. */
@@ -88,6 +89,7 @@ struct repair {
 	uint32_t *mark;	 /* [n_switches] number << 3 | enum repair_mark */
 	uint32_t number; /* of the LID, so that marks need no clearing */
 	FM_VEC(struct repair_spot) spots;
+	uint32_t *spot_of;	       /* [n_switches] of those that are MARK_LOST */
 	FM_VEC(struct plan_entry) dev; /* deviations of the LID, by switch */
 	FM_VEC(struct repair_item) stack;
 	FM_VEC(uint32_t) banned; /* channels that closed a cycle */

@@ -495,7 +495,7 @@ least_cost(struct repair *p, const struct repair_spot *s, const struct comers *w
 }
 
 /* Take the first port of this cost that closes no cycle. */
-static void
+static bool
 settle_at_cost(
     struct repair *p, const struct repair_spot *s, const struct comers *who, uint32_t want)
 {
@@ -508,23 +508,58 @@ settle_at_cost(
 			continue;
 		if (try_insert(p, who, c)) {
 			take(p, s, c, 0, who->all != 0);
-			return;
+			return true;
 		}
 		if (!fm_vec_push(&p->banned, c))
 			p->out_of_memory = true;
 	}
+	return false;
 }
 
-/* Is a way looked for? */
+/* Does the spot wait for a way that there may be? */
 static bool
-needs_way(struct repair *p, const struct repair_spot *s, struct comers *who)
+is_open(const struct repair *p, const struct repair_spot *s)
 {
 	const uint32_t *component = p->k->snap->sw_component;
 
-	if (!has_mark(p, s->sw, MARK_LOST) || component[s->sw] != component[p->to])
-		return false;
-	gather(p, s, who);
-	return true;
+	return has_mark(p, s->sw, MARK_LOST) && component[s->sw] == component[p->to];
+}
+
+/* Whoever is next to a switch that has got a way may go by it. */
+static void
+relax(struct repair *p, fm_sw sw, uint32_t cost)
+{
+	const struct depend *g = p->g;
+
+	for (uint32_t c = g->first[sw] + 1; c < g->first[sw + 1]; c++) {
+		struct repair_spot *s;
+
+		if (g->to[c] == FM_NONE || !has_mark(p, g->to[c], MARK_LOST) ||
+		    fm_bit_test(p->lost, g->back[c]))
+			continue;
+		s = &p->spots.item[p->spot_of[g->to[c]]];
+		s->cost = cost < s->cost ? cost : s->cost;
+	}
+}
+
+/* Costs are exact, or too low where a neighbour has just got a way: then they are
+ * found out when it is tried. */
+static void
+try_spots(struct repair *p, uint32_t least)
+{
+	struct comers who;
+
+	for (size_t i = 0; i < p->spots.n && !p->out_of_memory; i++) {
+		struct repair_spot *s = &p->spots.item[i];
+
+		if (!is_open(p, s) || s->cost != least)
+			continue;
+		gather(p, s, &who);
+		if (settle_at_cost(p, s, &who, least))
+			relax(p, s->sw, repair_depth(p, s->sw) + 1);
+		else
+			s->cost = least_cost(p, s, &who);
+	}
 }
 
 /* Step 4: of all that is left the shortest, and again. */
@@ -535,17 +570,23 @@ settle_longer(struct repair *p)
 	struct comers who;
 
 	p->banned.n = 0;
+	for (size_t i = 0; i < p->spots.n; i++) {
+		struct repair_spot *s = &p->spots.item[i];
+
+		p->spot_of[s->sw] = (uint32_t)i;
+		s->cost = REPAIR_FAR;
+		if (!is_open(p, s))
+			continue;
+		gather(p, s, &who);
+		s->cost = least_cost(p, s, &who);
+	}
 	while (least != REPAIR_FAR && !p->out_of_memory) {
 		least = REPAIR_FAR;
 		for (size_t i = 0; i < p->spots.n; i++)
-			if (needs_way(p, &p->spots.item[i], &who)) {
-				uint32_t cost = least_cost(p, &p->spots.item[i], &who);
-
-				least = cost < least ? cost : least;
-			}
-		for (size_t i = 0; least != REPAIR_FAR && i < p->spots.n; i++)
-			if (needs_way(p, &p->spots.item[i], &who))
-				settle_at_cost(p, &p->spots.item[i], &who, least);
+			if (is_open(p, &p->spots.item[i]) && p->spots.item[i].cost < least)
+				least = p->spots.item[i].cost;
+		if (least != REPAIR_FAR)
+			try_spots(p, least);
 	}
 }
 
@@ -579,7 +620,9 @@ repair_lid(struct repair *p)
 			continue;
 		if (p->to_switch)
 			p->dirty[p->lid] = 1;
-		if (needs_way(p, &p->spots.item[i], &who) && who.all != 0)
-			p->hopeless = true;
+		if (!is_open(p, &p->spots.item[i]))
+			continue;
+		gather(p, &p->spots.item[i], &who);
+		p->hopeless = p->hopeless || who.all != 0;
 	}
 }
