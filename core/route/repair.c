@@ -349,6 +349,7 @@ free_repair(struct repair *p)
 	fm_vec_fini(&p->stack);
 	fm_vec_fini(&p->banned);
 	fm_vec_fini(&p->delta);
+	fm_vec_fini(&p->shifts);
 }
 
 /* Who sends.  False: an end stands where a cable was. */

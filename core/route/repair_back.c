@@ -52,13 +52,15 @@ nominal_arrives(struct repair *p, fm_sw sw)
 
 /* Insert what goes through sw, now by its nominal port; before: by old_port. */
 static enum depend_result
-insert_through(struct repair *p, fm_sw sw, uint8_t old_port, bool *carries)
+insert_through(struct repair *p, fm_sw sw, uint8_t old_port, bool *starts, bool *through)
 {
 	const struct depend *g = p->g;
 	uint32_t c = repair_egress(p, sw), old = depend_channel(g, sw, old_port);
 	uint32_t n = g->first[sw + 1] - g->first[sw];
 	uint16_t all = p->sends[sw] ? depend_own_vls(g, p->fab, p->t, sw, p->lid, p->to) : 0;
+	uint16_t passing = 0;
 
+	*starts = all != 0;
 	for (unsigned in = 1; in < n; in++) {
 		uint32_t from = g->back[g->first[sw] + in];
 		uint16_t vls = 0;
@@ -70,6 +72,7 @@ insert_through(struct repair *p, fm_sw sw, uint8_t old_port, bool *carries)
 				vls = UINT16_MAX;
 		vls = vls != 0 ? repair_vls_from(p, from) : 0;
 		all |= vls;
+		passing |= vls;
 		for (unsigned vl = 0; vls >> vl != 0; vl++) {
 			enum depend_result rc =
 			    vls >> vl & 1 ? depend_insert(p->g, from, c, vl) : DEPEND_HELD;
@@ -78,7 +81,7 @@ insert_through(struct repair *p, fm_sw sw, uint8_t old_port, bool *carries)
 				return rc;
 		}
 	}
-	*carries = all != 0;
+	*through = passing != 0;
 	return repair_insert_way(p, c, all);
 }
 
@@ -114,20 +117,28 @@ stay(struct repair *p, size_t n_edges, size_t n_delta)
 static enum depend_result
 go_back(struct repair *p, const struct repair_spot *s, bool *differs)
 {
-	bool carries = false;
-	enum depend_result rc = insert_through(p, s->sw, s->old_port, &carries);
+	struct repair_shift shift = { .lid = p->lid, .sw = s->sw, .from = s->old_depth };
+	bool starts = false, through = false;
+	enum depend_result rc = insert_through(p, s->sw, s->old_port, &starts, &through);
 
-	if (rc < DEPEND_CYCLE &&
-	    ((p->to_switch && s->old_depth == REPAIR_FAR) ||
-		(carries && repair_depth(p, s->sw) != s->old_depth)))
+	if (rc >= DEPEND_CYCLE)
+		return rc;
+	shift.to = repair_depth(p, s->sw);
+	if (p->to_switch && s->old_depth == REPAIR_FAR)
 		*differs = true;
+	if (shift.to == s->old_depth || (!starts && !through))
+		return rc;
+	if (through || s->old_depth == REPAIR_FAR)
+		*differs = true;
+	else if (!fm_vec_push(&p->shifts, shift))
+		p->out_of_memory = true;
 	return rc;
 }
 
 void
 repair_back(struct repair *p)
 {
-	size_t n_edges = p->g->added.n, n_delta = p->delta.n;
+	size_t n_edges = p->g->added.n, n_delta = p->delta.n, n_shifts = p->shifts.n;
 	enum depend_result rc = DEPEND_HELD;
 	bool differs = false;
 
@@ -138,6 +149,7 @@ repair_back(struct repair *p)
 		rc = go_back(p, &p->spots.item[i], &differs);
 	p->out_of_memory = p->out_of_memory || rc == DEPEND_NOMEM;
 	if (rc >= DEPEND_CYCLE) {
+		p->shifts.n = n_shifts;
 		stay(p, n_edges, n_delta);
 		return;
 	}

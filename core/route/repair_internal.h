@@ -67,6 +67,14 @@ struct repair_spot {
 	uint8_t old_port;
 	uint32_t old_depth; /* links to the LID before; 0: it led nowhere then */
 	uint32_t cost;	    /* of the shortest way now, with detours (repair_lid.c) */
+	bool idle;	    /* no packets come through, nor start here */
+};
+
+/* What the ends of a switch send to a LID goes another number of links. */
+struct repair_shift {
+	uint16_t lid;
+	fm_sw sw;
+	uint32_t from, to;
 };
 
 /* One event. */
@@ -95,6 +103,7 @@ struct repair {
 	FM_VEC(uint32_t) banned; /* channels that closed a cycle */
 	/* results */
 	FM_VEC(struct plan_entry) delta;
+	FM_VEC(struct repair_shift) shifts;
 	uint8_t *dirty; /* [top_lid + 1] 1 = lengths or reachability may differ */
 	bool hopeless;	/* some pair has no path any more */
 	bool out_of_memory;

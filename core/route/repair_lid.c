@@ -108,15 +108,17 @@ static uint16_t
 vls_through(struct repair *p, fm_sw sw, uint8_t port)
 {
 	const struct depend *g = p->g;
-	uint32_t c = depend_channel(g, sw, port), n = g->first[sw + 1] - g->first[sw];
+	uint32_t c = depend_channel(g, sw, port);
 	uint16_t vls = own_vls(p, sw);
 
-	for (unsigned in = 1; c != FM_NONE && in < n; in++) {
-		if (vls != 0 && g->n_vls == 1)
-			break;
-		if (g->back[g->first[sw] + in] != FM_NONE && comes_from(g, c, in))
-			vls |= repair_vls_from(p, g->back[g->first[sw] + in]);
-	}
+	if (c == FM_NONE)
+		return vls;
+	for (unsigned vl = 0; vl < g->n_vls; vl++)
+		FM_EACH_BIT (bit, depend_prev(g, c, vl), (size_t)g->words * 64) {
+			if (vls != 0 && g->n_vls == 1)
+				return vls;
+			vls |= repair_vls_from(p, g->back[g->first[sw] + bit / g->n_vls]);
+		}
 	return vls;
 }
 
@@ -217,6 +219,7 @@ struct comers {
 	uint16_t vls[256]; /* of each; 0: no packets, it is a switch between others */
 	unsigned n;
 	uint16_t own, all;
+	bool through; /* packets of others come in, too */
 };
 
 static void
@@ -226,6 +229,7 @@ gather(struct repair *p, const struct repair_spot *s, struct comers *who)
 	uint32_t first = g->first[s->sw], c = depend_channel(g, s->sw, s->old_port);
 
 	who->n = 0;
+	who->through = false;
 	who->own = who->all = own_vls(p, s->sw);
 	for (uint32_t i = first + 1; i < g->first[s->sw + 1]; i++) {
 		uint32_t from = g->back[i];
@@ -239,7 +243,21 @@ gather(struct repair *p, const struct repair_spot *s, struct comers *who)
 		who->in[who->n] = from;
 		who->vls[who->n++] = vls;
 		who->all |= vls;
+		who->through = who->through || vls != 0;
 	}
+}
+
+/* Without packets nobody needs to be asked. */
+static void
+gather_again(struct repair *p, const struct repair_spot *s, struct comers *who)
+{
+	if (!s->idle) {
+		gather(p, s, who);
+		return;
+	}
+	who->n = 0;
+	who->own = who->all = 0;
+	who->through = false;
 }
 
 static bool
@@ -360,14 +378,32 @@ next_choice(const struct repair *p, struct choice *ch)
 	return c;
 }
 
-/* carried: packets go this way, or may. */
+/* What is different for those who send through here, or may (who NULL): for its own
+ * ends alone the lengths are known, else the LID is looked at again. */
 static void
-take(struct repair *p, const struct repair_spot *s, uint32_t c, uint32_t depth, bool carried)
+note_length(struct repair *p, const struct repair_spot *s, const struct comers *who, uint32_t depth)
+{
+	struct repair_shift shift = {
+		.lid = p->lid, .sw = s->sw, .from = s->old_depth, .to = depth
+	};
+
+	if (p->to_switch && s->old_depth == 0)
+		p->dirty[p->lid] = 1;
+	if (depth == s->old_depth || (who != NULL && who->all == 0))
+		return;
+	if (who == NULL || who->through || s->old_depth == 0)
+		p->dirty[p->lid] = 1;
+	else if (!fm_vec_push(&p->shifts, shift))
+		p->out_of_memory = true;
+}
+
+static void
+take(struct repair *p, const struct repair_spot *s, const struct comers *who, uint32_t c,
+    uint32_t depth)
 {
 	repair_set(p, s->sw, (uint8_t)(c - p->g->first[s->sw]));
 	set_mark(p, s->sw, MARK_SETTLED);
-	if ((carried && depth != s->old_depth) || (p->to_switch && s->old_depth == 0))
-		p->dirty[p->lid] = 1;
+	note_length(p, s, who, depth);
 }
 
 /* Step 1 in one VL: nobody need be asked when all turns are held. */
@@ -384,7 +420,7 @@ settle_quickly(struct repair *p, const struct repair_spot *s)
 		struct way way = follow(p, c, 1, s->old_depth, true);
 
 		if (way.depth != REPAIR_FAR) {
-			take(p, s, c, way.depth, true);
+			take(p, s, NULL, c, way.depth);
 			return true;
 		}
 	}
@@ -408,7 +444,7 @@ settle_at_length(struct repair *p, const struct repair_spot *s, const struct com
 		way = follow(p, c, vls, s->old_depth, held);
 		if (way.depth == REPAIR_FAR || (!held && !try_insert(p, who, c)))
 			continue;
-		take(p, s, c, way.depth, who->all != 0);
+		take(p, s, who, c, way.depth);
 		return true;
 	}
 	return false;
@@ -484,7 +520,7 @@ least_cost(struct repair *p, const struct repair_spot *s, const struct comers *w
 	while (ch.at < ch.n) {
 		c = ch.c[ch.at++]; /* in any order */
 
-		uint32_t limit = best == REPAIR_FAR ? p->g->n_switches : best, cost;
+		uint32_t limit = best == REPAIR_FAR ? p->g->n_switches : best - 1, cost;
 
 		if (is_banned(p, c))
 			continue;
@@ -507,7 +543,7 @@ settle_at_cost(
 		if (is_banned(p, c) || cost_of(p, who, c, want) != want)
 			continue;
 		if (try_insert(p, who, c)) {
-			take(p, s, c, 0, who->all != 0);
+			take(p, s, who, c, follow(p, c, 0, want, false).depth);
 			return true;
 		}
 		if (!fm_vec_push(&p->banned, c))
@@ -554,7 +590,7 @@ try_spots(struct repair *p, uint32_t least)
 
 		if (!is_open(p, s) || s->cost != least)
 			continue;
-		gather(p, s, &who);
+		gather_again(p, s, &who);
 		if (settle_at_cost(p, s, &who, least))
 			relax(p, s->sw, repair_depth(p, s->sw) + 1);
 		else
@@ -577,7 +613,7 @@ settle_longer(struct repair *p)
 		s->cost = REPAIR_FAR;
 		if (!is_open(p, s))
 			continue;
-		gather(p, s, &who);
+		gather_again(p, s, &who);
 		s->cost = least_cost(p, s, &who);
 	}
 	while (least != REPAIR_FAR && !p->out_of_memory) {
@@ -622,7 +658,7 @@ repair_lid(struct repair *p)
 			p->dirty[p->lid] = 1;
 		if (!is_open(p, &p->spots.item[i]))
 			continue;
-		gather(p, &p->spots.item[i], &who);
+		gather_again(p, &p->spots.item[i], &who);
 		p->hopeless = p->hopeless || who.all != 0;
 	}
 }

@@ -294,6 +294,27 @@ weigh_sources(struct repair *p, const uint16_t *was, const uint16_t *now)
 	return true;
 }
 
+/* One switch's own packets go another length: like ends that went there and came here. */
+static void
+shift_lengths(struct repair *p, const uint16_t *n_sources)
+{
+	for (size_t i = 0; i < p->shifts.n; i++) {
+		const struct repair_shift *s = &p->shifts.item[i];
+		struct repair_sums *sum = &p->st->sums[s->lid];
+		uint32_t from = s->from + 1, to = s->to + 1; /* switches */
+
+		if (p->dirty[s->lid] || n_sources[s->sw] == 0)
+			continue;
+		sum->hops += (uint64_t)((int64_t)n_sources[s->sw] * ((int64_t)to - from));
+		if (from == sum->max_hops && --sum->n_at_max == 0 && to < from)
+			p->dirty[s->lid] = 1;
+		if (to >= sum->max_hops) {
+			sum->n_at_max = to > sum->max_hops ? 1 : sum->n_at_max + 1;
+			sum->max_hops = to;
+		}
+	}
+}
+
 static void
 add_up(const struct repair_state *st, struct verdict *v)
 {
@@ -354,6 +375,7 @@ repair_judge(struct repair *p, bool *judged, struct fm_error *err)
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory while verifying a repair");
 	if (rc == 0) {
 		mark_changes(p);
+		shift_lengths(p, was);
 		*judged = weigh_sources(p, was, now);
 	}
 	if (rc == 0 && *judged)
