@@ -331,6 +331,10 @@ stay(struct router *r, const struct plan_request *q, const struct plan *instead,
 	memcpy(p->engine, prev->engine, sizeof(p->engine));
 	p->because = prev->because;
 	p->regions = plan_regions_get(prev->regions);
+	if (!fm_vec_append(&p->deviations, prev->deviations.item, prev->deviations.n)) {
+		plan_put(p);
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
+	}
 	rc = verify_tables(p->snap, &p->tables->t, &req, r->workers, &p->verdict, err);
 	if (rc == 0 && verdict_is_safe(&p->verdict, q->chain->allow_credit_loops) &&
 	    p->verdict.unreachable_pairs <= instead->verdict.unreachable_pairs) {
