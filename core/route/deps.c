@@ -49,6 +49,7 @@ struct deps {
 	uint64_t *changed; /* bitset [top_lid + 1] */
 	uint16_t top_lid;
 	struct node *node; /* [n_switches] */
+	uint8_t *source;   /* [n_switches] 1: an end there sends */
 	fm_sw *order;	   /* [n_switches] sources first; then as a stack */
 	fm_sw *stack;
 	uint32_t n_order;
@@ -127,6 +128,21 @@ same_maps(const struct fm_tables *a, const struct fm_tables *b)
 	    a->n_vls_used == b->n_vls_used;
 }
 
+static bool
+is_source(const struct fm_fabric *fab, fm_end e)
+{
+	return fab->end_kind[e] != FM_END_SWITCH;
+}
+
+static bool
+has_source(const struct fm_fabric *fab, fm_sw sw)
+{
+	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
+		if (is_source(fab, e))
+			return true;
+	return false;
+}
+
 struct deps *
 deps_new(const struct plan *old, const struct snapshot *snap, const struct fm_tables *new_tables,
     uint16_t top_lid, enum verify_sl_model model)
@@ -149,13 +165,16 @@ deps_new(const struct plan *old, const struct snapshot *snap, const struct fm_ta
 	d->n_vls = d->one_vl || d->n_vls == 0 ? 1 : d->n_vls;
 	d->changed = calloc(FM_BITSET_WORDS(top_lid + 1u), sizeof(*d->changed));
 	d->node = calloc(n, sizeof(*d->node));
+	d->source = calloc(n, 1);
 	d->order = malloc(n * sizeof(*d->order));
 	d->stack = malloc(n * sizeof(*d->stack));
-	if (d->changed == NULL || d->node == NULL || d->order == NULL || d->stack == NULL ||
-	    !index_ports(&d->side[0]) || !index_ports(&d->side[1])) {
+	if (d->changed == NULL || d->node == NULL || d->source == NULL || d->order == NULL ||
+	    d->stack == NULL || !index_ports(&d->side[0]) || !index_ports(&d->side[1])) {
 		deps_free(d);
 		return NULL;
 	}
+	for (fm_sw sw = 0; sw < d->fab->n_switches; sw++)
+		d->source[sw] = has_source(d->fab, sw);
 	find_changed(d);
 	return d;
 }
@@ -172,6 +191,7 @@ deps_free(struct deps *d)
 	}
 	free(d->changed);
 	free(d->node);
+	free(d->source);
 	free(d->order);
 	free(d->stack);
 	fm_vec_fini(&d->list);
@@ -228,21 +248,6 @@ find_ways(struct deps *d, uint16_t lid, enum deps_mode mode)
 		if (mode != DEPS_OLD)
 			add_way(n, link_of(now, sw, port_of(now, sw, lid)), NEW);
 	}
-}
-
-static bool
-is_source(const struct fm_fabric *fab, fm_end e)
-{
-	return fab->end_kind[e] != FM_END_SWITCH;
-}
-
-static bool
-has_source(const struct fm_fabric *fab, fm_sw sw)
-{
-	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
-		if (is_source(fab, e))
-			return true;
-	return false;
 }
 
 /* Depth first: switches in the order in which they are left, so that read
@@ -340,7 +345,7 @@ inject(struct deps *d, fm_sw sw, uint16_t lid)
 	const struct fm_fabric *fab = d->fab;
 	uint16_t sls;
 
-	if (!has_source(fab, sw))
+	if (!d->source[sw])
 		return;
 	if (d->one_vl) {
 		for (unsigned i = 0; i < d->node[sw].n_out; i++)
@@ -429,7 +434,7 @@ deps_of(struct deps *d, uint16_t lid, enum deps_mode mode, const struct dep **li
 	find_ways(d, lid, mode);
 	d->n_order = 0;
 	for (fm_sw sw = 0; sw < d->fab->n_switches; sw++)
-		if (d->node[sw].n_out > 0 && has_source(d->fab, sw))
+		if (d->node[sw].n_out > 0 && d->source[sw])
 			place_from(d, sw);
 	for (uint32_t i = 0; i < d->n_order; i++)
 		inject(d, d->order[i], lid);

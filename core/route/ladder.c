@@ -21,6 +21,7 @@
 #include "lib/scc.h"
 
 #define STAGES_MAX 16
+#define LARGE_ENTRIES 1000000 /* of forwarding tables: a third of a second */
 
 enum mark { UNPLACED, PLACED_FREE, PLACED_ORDERED, SETTLED, LEFT };
 
@@ -28,6 +29,7 @@ struct climb {
 	const struct fm_fabric *fab;
 	struct deps *deps;
 	struct fm_acyclic *graph;
+	struct odd_graph *odd; /* in its place */
 	uint8_t *rules;	       /* [top_lid + 1] */
 	uint8_t *mark;	       /* [top_lid + 1] */
 	FM_VEC(uint16_t) lids; /* that change */
@@ -37,6 +39,7 @@ struct climb {
 	uint64_t *bits;
 	uint32_t *position; /* [n_vertices] in an order of the old dependencies */
 	uint32_t n_unplaced;
+	enum verify_sl_model model;
 };
 
 /* ------------------------------------------------------- sets of dependencies */
@@ -133,6 +136,24 @@ note_all(struct climb *c, bool changed, enum deps_mode mode)
 
 /* ------------------------------------------------------------------ the steps */
 
+/* The same in a graph that has all turns but the odd ones already. */
+static bool
+insert_odd(struct climb *c, const struct dep *list, size_t n, bool *fits)
+{
+	bool any = false, ok = true;
+
+	for (size_t i = 0; ok && i < n; i++)
+		if (odd_graph_is_odd(c->odd, list[i].from, list[i].to)) {
+			ok = odd_graph_add(c->odd, list[i].from, list[i].to);
+			any = true;
+		}
+	*fits = !any || odd_graph_acyclic(c->odd);
+	for (size_t i = 0; !*fits && i < n; i++)
+		if (odd_graph_is_odd(c->odd, list[i].from, list[i].to))
+			odd_graph_remove(c->odd, list[i].from, list[i].to);
+	return ok;
+}
+
 /* All or none; *fits. */
 static bool
 insert(struct climb *c, uint16_t lid, enum deps_mode mode, bool *fits)
@@ -142,6 +163,8 @@ insert(struct climb *c, uint16_t lid, enum deps_mode mode, bool *fits)
 
 	if (!deps_of(c->deps, lid, mode, &list, &n))
 		return false;
+	if (c->odd != NULL)
+		return insert_odd(c, list, n, fits);
 	*fits = true;
 	for (i = 0; *fits && i < n; i++)
 		switch (fm_acyclic_insert(c->graph, list[i].from, list[i].to)) {
@@ -168,7 +191,10 @@ take_out(struct climb *c, uint16_t lid, enum deps_mode mode)
 	if (!deps_of(c->deps, lid, mode, &list, &n))
 		return false;
 	for (size_t i = 0; i < n; i++)
-		fm_acyclic_remove(c->graph, list[i].from, list[i].to);
+		if (c->odd == NULL)
+			fm_acyclic_remove(c->graph, list[i].from, list[i].to);
+		else if (odd_graph_is_odd(c->odd, list[i].from, list[i].to))
+			odd_graph_remove(c->odd, list[i].from, list[i].to);
 	return true;
 }
 
@@ -429,6 +455,8 @@ may_mix(const struct plan *x, const struct plan *y)
 {
 	const struct fm_tables *a = &x->tables->t, *b = &y->tables->t;
 
+	if (a->sl_shape == FM_SL_BY_SW_DLID && (x->regions != NULL || y->regions != NULL))
+		return false; /* switches share rows of SLs */
 	return a->sl_shape == b->sl_shape && a->sl2vl_shape == FM_SL2VL_MODULO &&
 	    b->sl2vl_shape == FM_SL2VL_MODULO && a->n_vls_used == b->n_vls_used &&
 	    a->ar_max_groups == 0 && b->ar_max_groups == 0 &&
@@ -617,18 +645,112 @@ find_steps(struct climb *c, bool *needed)
 	return c->graph != NULL && start_graph(c) && take_steps(c);
 }
 
+static bool
+start_climb(struct climb *c, const struct plan_request *q, const struct plan *p)
+{
+	c->deps = deps_new(q->prev, p->snap, &p->tables->t, p->top_lid, c->model);
+	c->rules = calloc(p->top_lid + 1u, 1);
+	c->mark = calloc(p->top_lid + 1u, 1);
+	return c->deps != NULL && c->rules != NULL && c->mark != NULL;
+}
+
+/* Is the graph of all dependencies more than can be looked at after each event? */
+static bool
+is_large(const struct climb *c)
+{
+	return (uint64_t)c->fab->n_switches * c->fab->max_lid > LARGE_ENTRIES;
+}
+
+/* Those that make odd turns only (levels.h).  *settled: all have their step, or are
+ * left over where nothing better is to be had. */
+static bool
+take_odd_steps(struct climb *c, const struct odd_lids *lids, bool *settled)
+{
+	bool ok, fits = true;
+
+	*settled = false;
+	if (deps_n_vls(c->deps) != 1)
+		return true;
+	c->odd = odd_graph_new(c->fab);
+	ok = c->odd != NULL;
+	for (size_t i = 0; ok && fits && i < lids->stay.n; i++)
+		ok = insert(c, lids->stay.item[i], DEPS_NEW, &fits);
+	for (size_t i = 0; ok && fits && i < lids->changed.n; i++)
+		ok = insert(c, lids->changed.item[i], DEPS_OLD, &fits) &&
+		    fm_vec_push(&c->lids, lids->changed.item[i]);
+	if (ok && fits)
+		ok = take_steps(c);
+	*settled = ok && fits && (c->n_unplaced == 0 || is_large(c));
+	return ok;
+}
+
+/* Which LIDs are odd by the new tables? */
+static bool
+note_odd(struct climb *c, const struct odd_lids *lids, const struct plan *prev, struct plan *p)
+{
+	FM_VEC(uint16_t) odd = { 0 };
+	bool ok = fm_vec_append(&odd, lids->stay.item, lids->stay.n);
+
+	for (size_t i = 0; ok && i < lids->changed.n; i++) {
+		const struct dep *list;
+		bool is_odd = false;
+		size_t n;
+
+		/* who is left over may stay with old entries */
+		ok = deps_of(c->deps, lids->changed.item[i],
+		    c->mark[lids->changed.item[i]] == UNPLACED ? DEPS_ALL : DEPS_NEW, &list, &n);
+		for (size_t k = 0; ok && !is_odd && k < n; k++)
+			is_odd = odd_graph_is_odd(c->odd, list[k].from, list[k].to);
+		ok = ok && (!is_odd || fm_vec_push(&odd, lids->changed.item[i]));
+	}
+	ok = ok && levels_note(p, prev, odd.item, odd.n);
+	fm_vec_fini(&odd);
+	return ok;
+}
+
+/* By levels.  *settled false: nothing has come of it. */
+static bool
+climb_by_levels(struct climb *c, const struct plan_request *q, struct plan *p, bool *settled)
+{
+	struct odd_lids lids = { 0 };
+	bool ok = levels_find(q->prev, p, &lids, settled);
+
+	if (ok && *settled)
+		ok = start_climb(c, q, p) && take_odd_steps(c, &lids, settled);
+	if (ok && *settled)
+		ok = note_odd(c, &lids, q->prev, p);
+	if (!ok || !*settled) {
+		plan_levels_free(p->levels);
+		p->levels = NULL;
+	}
+	fm_vec_fini(&lids.changed);
+	fm_vec_fini(&lids.stay);
+	return ok;
+}
+
+static void
+use_rules(struct climb *c, struct plan *p)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < c->lids.n; i++)
+		any = any || c->rules[c->lids.item[i]] != 0;
+	if (!any)
+		return;
+	p->rules = c->rules;
+	c->rules = NULL;
+}
+
+/* By the graph of all dependencies. */
 static int
-climb(struct router *r, const struct plan_request *q, struct climb *c, struct plan **plan,
+climb_by_graph(struct router *r, const struct plan_request *q, struct climb *c, struct plan **plan,
     struct fm_error *err)
 {
 	struct plan *p = *plan;
 	bool needed;
 	int rc = 0;
 
-	c->deps = deps_new(q->prev, p->snap, &p->tables->t, p->top_lid, r->sl_model);
-	c->rules = calloc(p->top_lid + 1u, 1);
-	c->mark = calloc(p->top_lid + 1u, 1);
-	if (c->deps == NULL || c->rules == NULL || c->mark == NULL || !list_lids(c, p->top_lid))
+	if (!start_climb(c, q, p) || !list_lids(c, p->top_lid))
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
 	p->change.n_lids = (uint32_t)c->lids.n;
 	if (c->lids.n == 0)
@@ -640,10 +762,8 @@ climb(struct router *r, const struct plan_request *q, struct climb *c, struct pl
 	count(c, &p->change);
 	if (c->n_unplaced > 0)
 		rc = care_for_rest(r, q, c, plan, err);
-	if (rc == 0 && *plan == p) {
-		p->rules = c->rules;
-		c->rules = NULL;
-	}
+	if (rc == 0 && *plan == p)
+		use_rules(c, p);
 	return rc;
 }
 
@@ -652,6 +772,7 @@ free_climb(struct climb *c)
 {
 	deps_free(c->deps);
 	fm_acyclic_free(c->graph);
+	odd_graph_free(c->odd);
 	fm_vec_fini(&c->lids);
 	free(c->rules);
 	free(c->mark);
@@ -665,8 +786,8 @@ ladder_climb(
     struct router *r, const struct plan_request *q, struct plan **plan, struct fm_error *err)
 {
 	struct plan *p = *plan;
-	struct climb c = { .fab = &p->snap->fab };
-	bool hold;
+	struct climb quick = { .fab = &p->snap->fab, .model = r->sl_model }, whole = quick;
+	bool settled;
 	int rc = 0;
 
 	if (q->prev == NULL || q->prev->tables == NULL || p->tables == NULL ||
@@ -675,11 +796,19 @@ ladder_climb(
 	p->change.kind = kind_of(q, p);
 	if (p->verdict.credit_loops > 0 || q->prev->verdict.credit_loops > 0)
 		return 0; /* allowed, so nothing is promised */
-	if (!levels_hold(q->prev, p, &hold))
+	if (!climb_by_levels(&quick, q, p, &settled)) {
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
-	else if (!hold)
-		rc = climb(r, q, &c, plan, err);
-	free_climb(&c);
+	} else if (settled) {
+		count(&quick, &p->change);
+		if (quick.n_unplaced > 0)
+			rc = care_for_rest(r, q, &quick, plan, err);
+		if (rc == 0 && *plan == p)
+			use_rules(&quick, p);
+	} else {
+		rc = climb_by_graph(r, q, &whole, plan, err);
+	}
+	free_climb(&quick);
+	free_climb(&whole);
 	if (rc != 0) {
 		plan_put(*plan);
 		*plan = NULL;

@@ -19,8 +19,9 @@
  * and nothing is changed by a *recovery* or *rebalance*.  Another *engine* is taken
  * up only if nothing is stuck, or when an administrator says that it may drain.
  *
- * Where all ways go up and then down (levels.h; fat trees) nothing has to be
- * looked at but the changed entries.  Else O(switches x LIDs) once or twice.
+ * Where nearly all ways go up and then down (levels.h; trees) only the changed
+ * entries are looked at, and the few LIDs that may make other turns.  Else
+ * O(switches x LIDs) a few times.
  *
  * The research on transitions, 2.1 to 2.3.
  */

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Turns by level.  Entries towards hosts are all taken as used; those towards
- * switches often are by nobody (from one top of a tree to another), so there a
- * turn counts only if packets of an end can come by.
+ * Turns by level.  Entries that nobody uses (from one top of a tree to another) often
+ * would be odd; they count from the moment on that packets of an end can come by.
  */
 #include "core/route/levels.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/arena.h"
+#include "lib/bitset.h"
+#include "lib/hash.h"
+
+#define ODD_MAX 256 /* LIDs; of more, the graph of all dependencies is quicker */
+#define MASK_PORTS 64u
 
 enum way { NOWHERE, UP, DOWN, ASIDE };
 
@@ -89,10 +94,7 @@ is_used(struct levelling *v, fm_sw sw, uint32_t lid)
 {
 	const struct fm_fabric *fab = v->fab;
 	uint32_t n = 0;
-	fm_end owner = fab->lid_end[lid];
 
-	if (fab->end_kind[owner] != FM_END_SWITCH)
-		return true;
 	v->stamp++;
 	v->seen[sw] = v->stamp;
 	v->queue[n++] = sw;
@@ -130,80 +132,75 @@ is_entered_from_above(const struct levelling *v, fm_sw sw, uint32_t lid)
 	return false;
 }
 
-/* Is all well with what follows the entry, and, where it has changed, with what
- * goes before? */
+/* Would a packet that goes by this entry make an odd turn next, or, where the entry
+ * has changed, have made one? */
 static bool
-is_level_entry(struct levelling *v, fm_sw sw, uint32_t lid)
+is_odd_entry(struct levelling *v, fm_sw sw, uint32_t lid)
 {
 	fm_sw to[2] = { hop(v, 0, sw, lid), hop(v, 1, sw, lid) };
 	enum way way[2] = { way_to(v, sw, to[0]), way_to(v, sw, to[1]) };
 
 	for (int i = 0; i < (to[0] == to[1] ? 1 : 2); i++) {
 		if (way[i] == ASIDE)
-			return !is_used(v, sw, lid);
+			return true;
 		for (int j = 0; way[i] == DOWN && j < 2; j++) {
 			enum way after = way_to(v, to[i], hop(v, j, to[i], lid));
 
-			if (after != NOWHERE && after != DOWN && is_used(v, sw, lid))
-				return false;
+			if (after == UP || after == ASIDE)
+				return true;
 		}
 	}
-	if ((way[0] == UP) != (way[1] == UP) && is_entered_from_above(v, sw, lid))
-		return !is_used(v, sw, lid);
-	return true;
+	return (way[0] == UP) != (way[1] == UP) && is_entered_from_above(v, sw, lid);
 }
 
 static bool
 is_owned(const struct levelling *v, uint32_t lid)
 {
-	return lid <= v->fab->max_lid && v->fab->lid_end[lid] != FM_NONE;
+	return lid <= v->fab->max_lid && v->fab->lid_end[lid] != FM_NONE &&
+	    v->fab->end_sw[v->fab->lid_end[lid]] != FM_NONE;
 }
 
-/* All changed entries of a switch; row: the old one, NULL = none. */
-static bool
-changes_are_level(struct levelling *v, fm_sw sw, const uint8_t *old, uint32_t old_top)
-{
-	const uint8_t *row = v->side[1]->tables->t.lft[sw];
+/* ------------------------------------------------------------- what is known */
 
-	for (uint32_t lid = 1; old != row && lid <= v->side[1]->top_lid; lid++)
-		if ((old == NULL || lid > old_top || old[lid] != row[lid]) && is_owned(v, lid) &&
-		    !is_level_entry(v, sw, lid))
-			return false;
-	return true;
+void
+plan_levels_free(struct plan_levels *l)
+{
+	if (l == NULL)
+		return;
+	free(l->suspect);
+	fm_vec_fini(&l->odd);
+	free(l);
 }
 
-/* All entries of a switch; those up have nothing to be asked. */
-static bool
-row_is_level(struct levelling *v, fm_sw sw)
+static struct plan_levels *
+levels_new(uint32_t n_lids)
 {
-	const uint8_t *row = v->side[1]->tables->t.lft[sw];
-	bool ask[256];
+	struct plan_levels *l = calloc(1, sizeof(*l));
 
-	for (unsigned p = 0; p < 256; p++) {
-		enum way way = way_to(v, sw, v->next[sw * (size_t)256 + p]);
-
-		ask[p] = way == DOWN || way == ASIDE;
+	if (l == NULL)
+		return NULL;
+	l->n_lids = n_lids;
+	l->suspect = calloc(FM_BITSET_WORDS(n_lids) + 1, sizeof(*l->suspect));
+	if (l->suspect == NULL) {
+		free(l);
+		return NULL;
 	}
-	for (uint32_t lid = 1; lid <= v->side[1]->top_lid; lid++)
-		if (ask[row[lid]] && is_owned(v, lid) && !is_level_entry(v, sw, lid))
-			return false;
-	return true;
+	return l;
 }
 
 static bool
-all_level(struct levelling *v)
+is_suspect(const struct plan_levels *l, uint32_t lid)
 {
-	const struct plan *old = v->side[0];
+	return lid < l->n_lids && fm_bit_test(l->suspect, lid);
+}
 
-	for (fm_sw sw = 0; sw < v->fab->n_switches; sw++) {
-		bool known = sw < old->snap->fab.n_switches;
-
-		if (old == v->side[1] ? !row_is_level(v, sw)
-				      : !changes_are_level(v, sw,
-					    known ? old->tables->t.lft[sw] : NULL, old->top_lid))
-			return false;
-	}
-	return true;
+static bool
+holds(const uint16_t *lids, size_t n, uint32_t lid)
+{
+	for (size_t i = 0; i < n; i++)
+		if (lids[i] == lid)
+			return true;
+	return false;
 }
 
 static bool
@@ -237,47 +234,323 @@ same_levels(const struct levelling *a, const struct levelling *b)
 	return true;
 }
 
+/* All entries of a switch; those up have nothing to be asked.  False: no memory. */
 static bool
-is_levelled(struct plan *p, struct levelling *v)
+scan_row(struct levelling *v, fm_sw sw, struct plan_levels *l)
 {
+	const uint8_t *row = v->side[1]->tables->t.lft[sw];
+	bool ask[256];
+
+	for (unsigned p = 0; p < 256; p++) {
+		enum way way = way_to(v, sw, v->next[sw * (size_t)256 + p]);
+
+		ask[p] = way == DOWN || way == ASIDE;
+	}
+	for (uint32_t lid = 1; lid < l->n_lids && l->odd.n <= ODD_MAX; lid++) {
+		if (!ask[row[lid]] || !is_owned(v, lid) || !is_odd_entry(v, sw, lid))
+			continue;
+		fm_bit_set(l->suspect, lid);
+		if (!holds(l->odd.item, l->odd.n, lid) && is_used(v, sw, lid) &&
+		    !fm_vec_push(&l->odd, (uint16_t)lid))
+			return false;
+	}
+	return true;
+}
+
+/* Look at a plan by itself, once. */
+static bool
+look(struct plan *p, struct levelling *v)
+{
+	struct plan_levels *l;
+
+	if (p->levels != NULL)
+		return true;
+	l = levels_new(p->top_lid + 1u);
+	if (l == NULL)
+		return false;
 	v->side[0] = v->side[1] = p;
-	if (p->levelled == PLAN_NOT_LOOKED)
-		p->levelled = all_level(v) ? PLAN_LEVELLED : PLAN_NOT_LEVELLED;
-	return p->levelled == PLAN_LEVELLED;
+	for (fm_sw sw = 0; sw < v->fab->n_switches && l->odd.n <= ODD_MAX; sw++)
+		if (!scan_row(v, sw, l)) {
+			plan_levels_free(l);
+			return false;
+		}
+	l->apply = l->odd.n <= ODD_MAX;
+	for (fm_sw sw = 0; sw < v->fab->n_switches; sw++)
+		l->apply = l->apply && v->fab->sw_n_ports[sw] <= MASK_PORTS;
+	p->levels = l;
+	return true;
+}
+
+/* ------------------------------------------------------------------ a change */
+
+/* Changed entries of a switch: which LIDs change, which become suspects. */
+static void
+scan_changes(struct levelling *v, fm_sw sw, uint64_t *changed, uint64_t *suspect)
+{
+	const struct plan *old = v->side[0];
+	const uint8_t *row = v->side[1]->tables->t.lft[sw], *was = NULL;
+
+	if (sw < old->snap->fab.n_switches)
+		was = old->tables->t.lft[sw];
+	for (uint32_t lid = 1; was != row && lid <= v->side[1]->top_lid; lid++) {
+		if (was != NULL && lid <= old->top_lid && was[lid] == row[lid])
+			continue;
+		if (!is_owned(v, lid))
+			continue;
+		fm_bit_set(changed, lid);
+		if (!fm_bit_test(suspect, lid) && is_odd_entry(v, sw, lid))
+			fm_bit_set(suspect, lid);
+	}
+}
+
+static bool
+scan_all_changes(struct levelling *v, struct plan *prev, struct plan *p, struct odd_lids *lids)
+{
+	uint32_t n = p->top_lid + 1u;
+	uint64_t *changed = calloc(FM_BITSET_WORDS(n) + 1, sizeof(*changed));
+	bool ok = changed != NULL;
+
+	p->levels = levels_new(n);
+	ok = ok && p->levels != NULL;
+	for (uint32_t lid = 1; ok && lid < n; lid++)
+		if (is_suspect(prev->levels, lid))
+			fm_bit_set(p->levels->suspect, lid);
+	v->side[0] = prev;
+	v->side[1] = p;
+	for (fm_sw sw = 0; ok && sw < v->fab->n_switches; sw++)
+		scan_changes(v, sw, changed, p->levels->suspect);
+	for (uint32_t lid = 1; ok && lid < n; lid++) {
+		bool odd = holds(prev->levels->odd.item, prev->levels->odd.n, lid);
+
+		if (!is_owned(v, lid))
+			continue;
+		if (fm_bit_test(changed, lid) && fm_bit_test(p->levels->suspect, lid))
+			ok = fm_vec_push(&lids->changed, (uint16_t)lid);
+		else if (odd)
+			ok = fm_vec_push(&lids->stay, (uint16_t)lid);
+	}
+	free(changed);
+	return ok;
 }
 
 bool
-levels_hold(struct plan *prev, struct plan *p, bool *hold)
+levels_find(struct plan *prev, struct plan *p, struct odd_lids *lids, bool *apply)
 {
-	struct fm_arena mem;
 	struct levelling was, now;
+	struct fm_arena mem;
 	bool ok;
 
+	*apply = false;
 	fm_arena_init(&mem, SIZE_MAX);
 	ok = start(&was, &prev->snap->fab, &mem) && start(&now, &p->snap->fab, &mem);
-	*hold = ok && same_levels(&was, &now) && is_levelled(prev, &was);
-	if (*hold) {
-		now.side[0] = prev;
-		now.side[1] = p;
-		*hold = all_level(&now);
-		if (*hold)
-			p->levelled = PLAN_LEVELLED;
+	if (ok && same_levels(&was, &now) && (ok = look(prev, &was)) && prev->levels->apply) {
+		ok = scan_all_changes(&now, prev, p, lids);
+		*apply = ok;
 	}
 	fm_arena_fini(&mem);
 	return ok;
 }
 
+bool
+levels_note(struct plan *p, const struct plan *prev, const uint16_t *odd, size_t n)
+{
+	p->levels->odd.n = 0;
+	p->levels->apply = n <= ODD_MAX;
+	return fm_vec_append(&p->levels->odd, odd, n);
+}
+
 void
 levels_keep(const struct plan *prev, struct plan *p)
 {
-	struct fm_arena mem;
 	struct levelling was, now;
+	struct fm_arena mem;
+	uint32_t n = p->top_lid + 1u;
 
-	if (prev->levelled != PLAN_LEVELLED)
+	if (prev->levels == NULL)
 		return;
 	fm_arena_init(&mem, SIZE_MAX);
 	if (start(&was, &prev->snap->fab, &mem) && start(&now, &p->snap->fab, &mem) &&
 	    same_levels(&was, &now))
-		p->levelled = PLAN_LEVELLED;
+		p->levels = levels_new(n);
 	fm_arena_fini(&mem);
+	for (uint32_t lid = 1; p->levels != NULL && lid < n; lid++)
+		if (is_suspect(prev->levels, lid))
+			fm_bit_set(p->levels->suspect, lid);
+	if (p->levels != NULL &&
+	    !levels_note(p, prev, prev->levels->odd.item, prev->levels->odd.n)) {
+		plan_levels_free(p->levels);
+		p->levels = NULL;
+	}
+	if (p->levels != NULL)
+		p->levels->apply = prev->levels->apply;
+}
+
+/* ------------------------------------------------------------------ the graph */
+
+struct odd_graph {
+	const struct fm_fabric *fab;
+	struct levelling v;
+	struct fm_arena mem;
+	uint64_t *up, *down;   /* [n_switches] ports: bit p - 1 */
+	uint64_t *odd;	       /* [n_links] ports by which packets of a link go on oddly */
+	uint64_t *seen, *open; /* [n_switches] channels out: visited; on the path */
+	fm_link *path;	       /* [n_links] */
+	uint32_t *link_of;     /* [n_switches][MASK_PORTS] */
+	struct fm_hash counts; /* from << 32 | to -> times */
+};
+
+struct odd_graph *
+odd_graph_new(const struct fm_fabric *fab)
+{
+	struct odd_graph *g = calloc(1, sizeof(*g));
+	size_t n = fab->n_switches + 1u;
+
+	if (g == NULL)
+		return NULL;
+	g->fab = fab;
+	fm_arena_init(&g->mem, SIZE_MAX);
+	g->up = fm_arena_array(&g->mem, n, uint64_t);
+	g->down = fm_arena_array(&g->mem, n, uint64_t);
+	g->seen = fm_arena_array(&g->mem, n, uint64_t);
+	g->open = fm_arena_array(&g->mem, n, uint64_t);
+	g->odd = fm_arena_array(&g->mem, fab->n_links + 1u, uint64_t);
+	g->path = fm_arena_array(&g->mem, fab->n_links + 1u, fm_link);
+	g->link_of = fm_arena_array(&g->mem, n * MASK_PORTS, uint32_t);
+	if (!start(&g->v, fab, &g->mem) || g->up == NULL || g->down == NULL || g->seen == NULL ||
+	    g->open == NULL || g->odd == NULL || g->path == NULL || g->link_of == NULL) {
+		odd_graph_free(g);
+		return NULL;
+	}
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++) {
+			uint64_t bit = UINT64_C(1) << (fab->link_port[l] - 1);
+			enum way way = way_to(&g->v, sw, fab->link_to[l]);
+
+			g->link_of[sw * (size_t)MASK_PORTS + fab->link_port[l] - 1] = l;
+			g->up[sw] |= way == UP ? bit : 0;
+			g->down[sw] |= way == DOWN ? bit : 0;
+		}
+	return g;
+}
+
+void
+odd_graph_free(struct odd_graph *g)
+{
+	if (g == NULL)
+		return;
+	fm_hash_fini(&g->counts);
+	fm_arena_fini(&g->mem);
+	free(g);
+}
+
+static enum way
+way_of(const struct odd_graph *g, fm_link l)
+{
+	return way_to(&g->v, g->fab->link_to[g->fab->link_rev[l]], g->fab->link_to[l]);
+}
+
+bool
+odd_graph_is_odd(const struct odd_graph *g, fm_link from, fm_link to)
+{
+	enum way a = way_of(g, from), b = way_of(g, to);
+
+	return a == ASIDE || b == ASIDE || (a == DOWN && b == UP);
+}
+
+static uint64_t
+key_of(fm_link from, fm_link to)
+{
+	return ((uint64_t)from + 1) << 32 | to;
+}
+
+bool
+odd_graph_add(struct odd_graph *g, fm_link from, fm_link to)
+{
+	uint32_t n = fm_hash_find(&g->counts, key_of(from, to));
+
+	g->odd[from] |= UINT64_C(1) << (g->fab->link_port[to] - 1);
+	return fm_hash_put(&g->counts, key_of(from, to), n == FM_HASH_NONE ? 1 : n + 1);
+}
+
+void
+odd_graph_remove(struct odd_graph *g, fm_link from, fm_link to)
+{
+	uint32_t n = fm_hash_find(&g->counts, key_of(from, to));
+
+	if (n == FM_HASH_NONE)
+		return;
+	if (n > 1) {
+		fm_hash_put(&g->counts, key_of(from, to), n - 1); /* in its place */
+		return;
+	}
+	fm_hash_remove(&g->counts, key_of(from, to));
+	g->odd[from] &= ~(UINT64_C(1) << (g->fab->link_port[to] - 1));
+}
+
+/* By which ports packets of a channel may go on. */
+static uint64_t
+goes_on(const struct odd_graph *g, fm_link l)
+{
+	fm_sw to = g->fab->link_to[l];
+
+	switch (way_of(g, l)) {
+	case UP:
+		return g->up[to] | g->down[to] | g->odd[l];
+	case DOWN:
+		return g->down[to] | g->odd[l];
+	case NOWHERE:
+	case ASIDE:
+		break;
+	}
+	return g->odd[l];
+}
+
+static uint64_t
+bit_of(const struct odd_graph *g, fm_link l)
+{
+	return UINT64_C(1) << (g->fab->link_port[l] - 1);
+}
+
+/* Depth first; a channel met again while on the path is a cycle. */
+static bool
+is_cycle_from(struct odd_graph *g, fm_link root)
+{
+	const struct fm_fabric *fab = g->fab;
+	uint32_t n = 0;
+	fm_link l = root;
+
+	for (;;) {
+		fm_sw from = fab->link_to[fab->link_rev[l]], to = fab->link_to[l];
+		uint64_t next = goes_on(g, l);
+
+		g->seen[from] |= bit_of(g, l);
+		g->open[from] |= bit_of(g, l);
+		if (next & g->open[to])
+			return true;
+		next &= ~g->seen[to];
+		if (next != 0) {
+			g->path[n++] = l;
+			l = g->link_of[to * (size_t)MASK_PORTS + (uint32_t)__builtin_ctzll(next)];
+			continue;
+		}
+		g->open[from] &= ~bit_of(g, l);
+		if (n == 0)
+			return false;
+		l = g->path[--n];
+	}
+}
+
+/* A cycle takes an odd turn. */
+bool
+odd_graph_acyclic(struct odd_graph *g)
+{
+	const struct fm_fabric *fab = g->fab;
+
+	memset(g->seen, 0, fab->n_switches * sizeof(*g->seen));
+	memset(g->open, 0, fab->n_switches * sizeof(*g->open));
+	for (fm_link l = 0; l < fab->n_links; l++)
+		if (g->odd[l] != 0 && !(g->seen[fab->link_to[fab->link_rev[l]]] & bit_of(g, l)) &&
+		    is_cycle_from(g, l))
+			return false;
+	return true;
 }

@@ -20,6 +20,7 @@
 #include "core/route/keep.h"
 #include "core/route/ladder.h"
 #include "core/route/repair.h"
+#include "core/route/levels.h"
 #include "lib/error.h"
 #include "lib/log.h"
 
@@ -279,6 +280,7 @@ plan_put(struct plan *p)
 	snapshot_put(p->graph);
 	fm_vec_fini(&p->refused);
 	fm_vec_fini(&p->absent);
+	plan_levels_free(p->levels);
 	free(p->rules);
 	fm_vec_fini(&p->delta);
 	fm_vec_fini(&p->deviations);

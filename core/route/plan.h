@@ -111,9 +111,6 @@ enum plan_drain {
 	PLAN_DRAIN_NEVER   /* none: such entries are written like any others */
 };
 
-/* Do all ways go up and then down? */
-enum plan_levels { PLAN_NOT_LOOKED, PLAN_LEVELLED, PLAN_NOT_LEVELLED };
-
 struct plan_change {
 	enum plan_change_kind kind;
 	uint32_t n_lids;    /* LIDs with entries that change, if that was looked at */
@@ -162,7 +159,7 @@ struct plan {
 	 * loop over their alternatives.  The tables are static then. */
 	char adaptive_given_up[640];
 	struct plan_change change;
-	enum plan_levels levelled; /* levels.h */
+	struct plan_levels *levels; /* levels.h; NULL: nothing is known */
 	uint8_t *rules;	 /* [top_lid + 1] of writing (transition.h), malloced; NULL: all 0 */
 	double route_ms; /* probe and route of the entry that took it */
 	double verify_ms;

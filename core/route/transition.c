@@ -78,6 +78,7 @@ transition_new(const struct fm_fabric *fab, const struct fm_tables *want, uint16
 		transition_free(t);
 		return NULL;
 	}
+	t->phase = t->has_drains ? PHASE_EMPTY : PHASE_STAGES;
 	return t;
 }
 

@@ -41,7 +41,7 @@
 /* What is asked of the entries of a LID beside neither loop nor hole. */
 #define TRANSITION_STAGE 0x3f	/* bits: they are written in this stage, 0 first */
 #define TRANSITION_ORDERED 0x40 /* each after the next changed one on its new way */
-#define TRANSITION_DRAIN 0x80	/* emptied first, and filled after all stages */
+#define TRANSITION_DRAIN 0x80	/* emptied first, filled after all stages */
 
 struct transition_counts {
 	uint32_t blocks;       /* that differ and can be written */

@@ -39,7 +39,7 @@ struct tblock {
 	bool given;		     /* fixed from the start */
 };
 
-enum { PHASE_STAGES, PHASE_EMPTY, PHASE_FILL, PHASE_OVER };
+enum { PHASE_EMPTY, PHASE_STAGES, PHASE_FILL, PHASE_OVER };
 
 struct transition {
 	const struct fm_fabric *fab;

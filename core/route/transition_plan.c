@@ -200,7 +200,7 @@ judge_entry(struct scan *s, fm_sw sw, struct tblock *b)
 	bool was_hole;
 
 	hops(s, sw, hop);
-	was_hole = hop[0] == HOP_HOLE || is_cold(t, sw, b->was[lane]);
+	was_hole = hop[0] == HOP_HOLE; /* over a cold link it will be none */
 	if (s->component[m->component].size > 1)
 		b->risky |= bit;
 	if (s->end == FM_NONE || t->rule[s->lid] & TRANSITION_DRAIN)

@@ -6,8 +6,9 @@
  * admitted of it (a split): all of them, for one at a time would take a round
  * trip each.
  *
- * Phases: the stages one after the other, then the drained destinations are
- * emptied, then filled; a packet's life time between any two.
+ * Phases: drained destinations are emptied; then the stages, one after the other;
+ * then the drained are filled.  A packet's life time lies between any two of the
+ * last ones.
  */
 #include "core/route/transition_internal.h"
 
@@ -219,13 +220,10 @@ any_lost(const struct transition *t)
 static enum transition_step
 end_phase(struct transition *t)
 {
-	bool is_last = t->phase == PHASE_FILL || t->phase == PHASE_OVER ||
-	    (t->phase == PHASE_STAGES && t->stage == t->last_stage && !t->has_drains);
-	uint32_t n_open = t->phase == PHASE_OVER ? 0 : count_open(t);
+	bool another = t->stage < t->last_stage && count_open(t) == 0 && !any_lost(t);
 
-	if (n_open > 0 && t->any_cold && !t->warm)
-		return TRANSITION_COLD;
-	if (!is_last && (t->phase == PHASE_EMPTY || (n_open == 0 && !any_lost(t)))) {
+	if (t->phase == PHASE_STAGES && (another || t->has_drains)) {
+		t->last_stage = another ? t->last_stage : t->stage;
 		t->counts.waits++;
 		return TRANSITION_WAIT;
 	}
@@ -246,19 +244,23 @@ transition_next(struct transition *t, struct transition_block *out)
 	start_scan(t, false);
 	if (scan_waiting(t, out))
 		return TRANSITION_SEND;
+	if (t->any_cold && !t->warm && t->phase == PHASE_STAGES && count_open(t) > 0)
+		return TRANSITION_COLD; /* rather than to split for what will come anyway */
 	start_scan(t, true);
 	if (scan_waiting(t, out))
 		return TRANSITION_SEND;
-	return end_phase(t);
+	if (t->phase != PHASE_EMPTY)
+		return end_phase(t);
+	t->phase = PHASE_STAGES;
+	transition_set_due(t);
+	return transition_next(t, out);
 }
 
 void
 transition_waited(struct transition *t)
 {
-	if (t->phase == PHASE_STAGES && t->stage < t->last_stage)
+	if (t->stage < t->last_stage)
 		t->stage++;
-	else if (t->phase == PHASE_STAGES)
-		t->phase = PHASE_EMPTY;
 	else
 		t->phase = PHASE_FILL;
 	transition_set_due(t);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/route/levels.h"
 #include "core/route/plan.h"
 #include "core/route/transition.h"
 #include "lib/rng.h"
@@ -274,9 +275,8 @@ START_TEST(fat_trees_need_nothing)
 		struct plan *b = make_plan(&updn_LTX_fm_engine, words, 0, 0, a, 0);
 		struct plan *c = make_plan(&updn_LTX_fm_engine, words, 3, seed, b, 0);
 
-		ck_assert_int_eq(a->levelled, PLAN_LEVELLED);
-		ck_assert_int_eq(b->levelled, PLAN_LEVELLED);
-		ck_assert_uint_eq(b->change.n_lids, 0); /* not even looked at */
+		ck_assert(a->levels->apply && b->levels->apply);
+		ck_assert_uint_lt(b->change.n_lids, 20); /* the others are not even looked at */
 		ck_assert_ptr_null(b->rules);
 		ck_assert(is_safe(a, b, true));
 		ck_assert(is_safe(b, c, c->rules == NULL));
