@@ -84,6 +84,7 @@ if HAVE_CHECK
 UNIT_TESTS = \
 	tests/engine/check_alternatives \
 	tests/engine/check_compose \
+	tests/engine/check_compose_events \
 	tests/engine/check_dragonfly \
 	tests/engine/check_engines \
 	tests/engine/check_fattree \

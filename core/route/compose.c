@@ -172,13 +172,22 @@ try_rung(struct composer *c, enum plan_rung rung, enum outcome *outcome, struct 
 
 /* ---------------------------------------------------------- all the rungs */
 
-/* The region to go on in its chain when no rung has enough SLs or VLs: the one whose
- * engine takes the most VLs.  FM_NONE: none would make a difference. */
+/* The region to go on in its chain when no rung will do: where replies are required that
+ * of the islands' core, for as long as it has engines; else the one whose engine takes the
+ * most VLs.  FM_NONE: none would make a difference. */
 static uint32_t
-hungriest(const struct composer *c)
+next_to_go(struct composer *c)
 {
-	uint32_t found = FM_NONE;
+	uint32_t found = FM_NONE, core = c->core != FM_NONE ? c->piece[c->core].region : FM_NONE;
+	struct chain_entry e;
 
+	if (c->set->replies == REPLIES_REQUIRE && core != FM_NONE) {
+		c->region[core].at++;
+		found = compose_entry(c, core, &e) ? core : FM_NONE;
+		c->region[core].at--;
+		if (found != FM_NONE)
+			return found;
+	}
 	for (uint32_t i = 0; i < c->set->n_regions; i++) {
 		const struct region_state *s = &c->region[i];
 
@@ -225,7 +234,7 @@ try_all(struct composer *c, enum plan_rung *rung, struct fm_error *err)
 		rc = try_rungs(c, rung, err);
 		if (rc != 0 || *rung != PLAN_WHOLE)
 			break;
-		if (c->blamed == FM_NONE && (c->blamed = hungriest(c)) != FM_NONE)
+		if (c->blamed == FM_NONE && (c->blamed = next_to_go(c)) != FM_NONE)
 			snprintf(c->blame, sizeof(c->blame),
 			    "regions cannot be joined with what it needs: %.500s",
 			    c->p->refused.n > 0 ? c->p->refused.item[c->p->refused.n - 1].reason

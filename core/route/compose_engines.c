@@ -310,6 +310,7 @@ compose_judge_piece(struct composer *c, uint32_t x, enum verify_sl_model model, 
 
 struct holes {
 	uint64_t n, n_new;
+	bool within;	     /* between LIDs of one piece: no other gateway would help */
 	uint32_t piece, lid; /* the last: from where, to what */
 	fm_sw from;
 };
@@ -370,7 +371,7 @@ note_hole(
 	return 0;
 }
 
-/* What the sources of x need to leave it. */
+/* What the sources of x need, to leave it and within it. */
 static int
 find_leaving_holes(struct composer *c, uint32_t x, struct holes *h, struct fm_error *err)
 {
@@ -383,9 +384,13 @@ find_leaving_holes(struct composer *c, uint32_t x, struct holes *h, struct fm_er
 
 		if (!sends(c->fab, p->sw[i]))
 			continue;
-		for (uint32_t lid = 0; rc == 0 && lid < c->n_lid_room; lid++)
-			if (row[lid] == FM_PORT_NONE && gateways[lid] != NO_EXIT)
-				rc = note_hole(c, h, x, p->sw[i], lid, err);
+		for (uint32_t lid = 0; rc == 0 && lid < c->n_lid_room; lid++) {
+			if (row[lid] != FM_PORT_NONE ||
+			    (gateways[lid] == NO_EXIT && c->lid_piece[lid] != x))
+				continue;
+			rc = note_hole(c, h, x, p->sw[i], lid, err);
+			h->within |= c->lid_piece[lid] == x;
+		}
 	}
 	return rc;
 }
@@ -405,7 +410,7 @@ find_entering_holes(struct composer *c, uint32_t x, struct holes *h, struct fm_e
 	return rc;
 }
 
-/* What those who come into the core by any of island x's cables need. */
+/* What those who come into the core by island x's cables need. */
 static int
 find_island_holes(struct composer *c, uint32_t x, struct holes *h, struct fm_error *err)
 {
@@ -418,7 +423,8 @@ find_island_holes(struct composer *c, uint32_t x, struct holes *h, struct fm_err
 		for (uint32_t lid = 0; rc == 0 && lid < c->n_lid_room; lid++)
 			if (row[lid] == FM_PORT_NONE && c->lid_piece[lid] != FM_NONE &&
 			    c->lid_piece[lid] != x &&
-			    c->piece[c->lid_piece[lid]].component == p->component)
+			    c->tables->t.lft[p->exit[i].near][lid] ==
+				c->fab->link_port[p->exit[i].link])
 				rc = note_hole(c, h, c->core, p->exit[i].far, lid, err);
 	}
 	return rc;
@@ -430,12 +436,12 @@ find_holes(struct composer *c, struct holes *h, struct fm_error *err)
 	int rc = 0;
 
 	*h = (struct holes){ .piece = FM_NONE };
-	for (uint32_t x = 0; rc == 0 && x < c->n_pieces; x++) {
+	for (uint32_t x = 0; rc == 0 && !h->within && x < c->n_pieces; x++) {
 		if (c->piece[x].n > 1)
 			rc = find_leaving_holes(c, x, h, err);
-		if (rc == 0)
+		if (rc == 0 && !h->within)
 			rc = find_entering_holes(c, x, h, err);
-		if (rc == 0 && c->islands && x != c->core)
+		if (rc == 0 && !h->within && c->islands && x != c->core)
 			rc = find_island_holes(c, x, h, err);
 	}
 	return rc;
@@ -446,8 +452,7 @@ blame_holes(struct composer *c, const struct holes *h)
 {
 	char reason[400];
 
-	snprintf(reason, sizeof(reason),
-	    "it has no route from '%s' to LID %u, '%s', for traffic between regions",
+	snprintf(reason, sizeof(reason), "it has no route from '%s' to LID %u, '%s'",
 	    c->fab->sw_name[h->from], h->lid, c->fab->end_name[c->fab->lid_end[h->lid]]);
 	blame_engine(c, h->piece, reason);
 }
@@ -463,9 +468,11 @@ compose_route(struct composer *c, struct fm_error *err)
 			return rc;
 		if ((rc = route_pieces(c, err)) != 0 || c->blamed != FM_NONE)
 			return rc;
+		if (c->islands && (rc = compose_mend_islands(c, err)) != 0)
+			return rc;
 		if ((rc = find_holes(c, &h, err)) != 0 || h.n == 0)
 			return rc;
-		if (h.n_new == 0)
+		if (h.n_new == 0 || h.within)
 			break;
 	}
 	blame_holes(c, &h);

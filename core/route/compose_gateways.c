@@ -435,12 +435,61 @@ balance_transit(struct choosing *g)
 }
 
 static bool
+sends(const struct fm_fabric *fab, fm_sw sw)
+{
+	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
+		if (fab->end_kind[e] != FM_END_SWITCH)
+			return true;
+	return false;
+}
+
+/* Has island x a cable to a switch of the core that reaches this gate? */
+static bool
+comes_near(const struct composer *c, uint32_t x, uint32_t gate)
+{
+	const struct piece *p = &c->piece[x], *core = &c->piece[c->core];
+
+	for (uint32_t i = 0; i < p->n_exits; i++)
+		if (has_reach(core, c->sw_local[p->exit[i].far], core->gate[gate]))
+			return true;
+	return p->n_exits == 0;
+}
+
+/* Which gates of x do all reach whose traffic is to leave by them? */
+static void
+mark_gates(struct composer *c, uint32_t x)
+{
+	struct piece *p = &c->piece[x];
+
+	memset(p->gate_serves, 1, p->n_gates);
+	for (uint32_t u = 0; p->reach != NULL && u < p->n; u++)
+		for (uint32_t g = 0; sends(c->fab, p->sw[u]) && g < p->n_gates; g++)
+			if (!has_reach(p, u, p->gate[g]))
+				p->gate_serves[g] = 0;
+}
+
+/* The same for traffic of other islands to island d. */
+static void
+mark_core_gates(struct composer *c, uint32_t d)
+{
+	struct piece *p = &c->piece[c->core];
+
+	mark_gates(c, c->core);
+	for (uint32_t x = 0; p->reach != NULL && x < c->n_pieces; x++)
+		for (uint32_t g = 0; x != d && x != c->core && g < p->n_gates; g++)
+			if (!comes_near(c, x, g))
+				p->gate_serves[g] = 0;
+}
+
+static bool
 choose_for_piece(struct choosing *g)
 {
 	uint32_t n = sort_pieces(g);
 
 	fm_hash_fini(&g->seen);
 	g->choices.n = g->listed.n = 0;
+	if (g->c->islands)
+		mark_core_gates(g->c, g->d);
 	for (uint32_t i = 1; i < n; i++) {
 		g->x = g->by_rank[i];
 		if (g->c->islands && g->x != g->c->core)
@@ -473,35 +522,12 @@ forget_lost(struct composer *c)
 	}
 }
 
-/* Does traffic that has to reach every gate begin at local switch u? */
-static bool
-begins_at(const struct composer *c, uint32_t x, uint32_t u)
-{
-	fm_sw sw = c->piece[x].sw[u];
-
-	/* islands leave by whatever gate is near, so they come in by any */
-	if (c->islands && x == c->core && c->sw_gate[sw] != FM_NONE)
-		return true;
-	for (fm_end e = c->fab->sw_first_end[sw]; e < c->fab->sw_first_end[sw + 1]; e++)
-		if (c->fab->end_kind[e] != FM_END_SWITCH)
-			return true;
-	return false;
-}
-
 static void
-mark_gates(struct composer *c)
+clear_loads(struct composer *c)
 {
-	for (uint32_t x = 0; x < c->n_pieces; x++) {
-		struct piece *p = &c->piece[x];
-
-		memset(p->gate_serves, 1, p->n_gates);
-		for (uint32_t u = 0; p->reach != NULL && u < p->n; u++)
-			for (uint32_t g = 0; begins_at(c, x, u) && g < p->n_gates; g++)
-				if (!has_reach(p, u, p->gate[g]))
-					p->gate_serves[g] = 0;
-		for (uint32_t i = 0; i < p->n_exits; i++)
-			p->exit[i].n_lids = 0;
-	}
+	for (uint32_t x = 0; x < c->n_pieces; x++)
+		for (uint32_t i = 0; i < c->piece[x].n_exits; i++)
+			c->piece[x].exit[i].n_lids = 0;
 }
 
 int
@@ -525,7 +551,9 @@ compose_find_gateways(struct composer *c, struct fm_error *err)
 		return compose_no_memory(err);
 	c->blamed = FM_NONE;
 	memset(c->gateway, 0xff, k * c->n_lid_room * sizeof(*c->gateway));
-	mark_gates(c);
+	clear_loads(c);
+	for (uint32_t x = 0; x < k; x++)
+		mark_gates(c, x);
 	if (g.sticky)
 		look_back(c);
 	for (g.d = 0; ok && g.d < k; g.d++)

@@ -57,6 +57,7 @@ struct piece {
 	    first_other; /* numbers of its first LIDs among all hosts', all others' */
 	uint32_t component;
 	uint8_t n_vls; /* least of its cables and the router */
+	bool mended;   /* an island of which some columns are not those of its nearest gates */
 	/* as routed */
 	uint64_t routed_mark;  /* of what it was last routed with; 0: not yet */
 	struct snapshot *view; /* of an engine with SLs, with its tables */
@@ -203,6 +204,8 @@ int compose_judge_piece(struct composer *c, uint32_t x, enum verify_sl_model mod
 uint32_t compose_find_core(const struct composer *c);
 /* Entries for foreign LIDs of island x: out by a nearest gateway. */
 int compose_leave_island(struct composer *c, uint32_t x, struct fm_error *err);
+/* Where the core has no route from a cable to a LID, the island leaves by the others. */
+int compose_mend_islands(struct composer *c, struct fm_error *err);
 
 /* The SL that the engine of d's piece gives packets for lid that come from switch `from` of
  * piece x; 0 where that does not bind the path. */

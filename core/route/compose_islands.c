@@ -12,6 +12,9 @@
  * lie inside the core, which has none.  One VL and one SL more than the islands
  * have for themselves, the same both ways, so replies are safe.
  *
+ * A core may lack a route from a gate to some LID, as from one spine to another: then
+ * all of the island leaves by the gates that have one, for that LID.
+ *
  * Ties of switches at one distance are broken by another digit of the LID's number
  * than those farther out, so that all gates are used.  O(switches * LIDs).
  */
@@ -132,5 +135,92 @@ compose_leave_island(struct composer *c, uint32_t x, struct fm_error *err)
 			v.foreign[v.n_foreign++] = c->piece[d].lid[i];
 	find_digits(&v);
 	fm_pool_for(c->r->workers, v.p->n, fill_row, &v);
+	return 0;
+}
+
+/* ------------------------------------------------------------------ mending */
+
+struct mending {
+	struct composer *c;
+	const struct piece *p;
+	uint8_t *serves; /* [n_exits] the core goes on from there */
+	uint16_t *dist;	 /* [n] local, to a gate that serves */
+	uint32_t *queue; /* [n] */
+};
+
+/* Which exits serve lid; true: some do, some do not. */
+static bool
+is_to_mend(struct mending *m, uint32_t lid)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < m->p->n_exits; i++) {
+		m->serves[i] = m->c->tables->t.lft[m->p->exit[i].far][lid] != FM_PORT_NONE;
+		n += m->serves[i];
+	}
+	return n > 0 && n < m->p->n_exits;
+}
+
+static void
+mend_column(struct mending *m, uint32_t lid)
+{
+	const struct fm_fabric *fab = m->c->fab;
+	uint8_t *const *lft = m->c->tables->t.lft;
+	uint32_t n = 0;
+
+	memset(m->dist, 0xff, m->p->n * sizeof(*m->dist));
+	for (uint32_t i = 0; i < m->p->n_exits; i++) {
+		const struct exit *e = &m->p->exit[i];
+		uint32_t u = m->c->sw_local[e->near];
+
+		/* of several at one switch odd LIDs take the last */
+		if (!m->serves[i] || (m->dist[u] == 0 && lid % 2 == 0))
+			continue;
+		if (m->dist[u] != 0)
+			m->queue[n++] = u;
+		m->dist[u] = 0;
+		lft[e->near][lid] = fab->link_port[e->link];
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		fm_sw u = m->p->sw[m->queue[i]];
+
+		for (fm_link l = fab->sw_first_link[u]; l < fab->sw_first_link[u + 1]; l++) {
+			uint32_t v = m->c->sw_local[fab->link_to[l]];
+
+			if (m->c->link_exit[l] != FM_NONE || m->dist[v] != UINT16_MAX)
+				continue;
+			m->dist[v] = (uint16_t)(m->dist[m->queue[i]] + 1);
+			m->queue[n++] = v;
+			lft[fab->link_to[l]][lid] = fab->link_port[fab->link_rev[l]];
+		}
+	}
+}
+
+int
+compose_mend_islands(struct composer *c, struct fm_error *err)
+{
+	struct mending m = { .c = c };
+	int rc;
+
+	for (uint32_t x = 0; x < c->n_pieces; x++) {
+		m.p = &c->piece[x];
+		if (x == c->core || m.p->n_exits < 2)
+			continue;
+		/* the core may have other holes than the last time */
+		if (c->piece[x].mended && (rc = compose_leave_island(c, x, err)) != 0)
+			return rc;
+		c->piece[x].mended = false;
+		m.serves = fm_arena_array(&c->mem, m.p->n_exits, uint8_t);
+		m.dist = fm_arena_array(&c->mem, m.p->n, uint16_t);
+		m.queue = fm_arena_array(&c->mem, m.p->n, uint32_t);
+		if (m.serves == NULL || m.dist == NULL || m.queue == NULL)
+			return compose_no_memory(err);
+		for (uint32_t lid = 0; lid < c->n_lid_room; lid++)
+			if (c->lid_piece[lid] != FM_NONE && c->lid_piece[lid] != x &&
+			    is_to_mend(&m, lid)) {
+				mend_column(&m, lid);
+				c->piece[x].mended = true;
+			}
+	}
 	return 0;
 }

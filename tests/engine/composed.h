@@ -24,7 +24,20 @@
 #define SPARE_PORTS 60u
 #define LANE_MBPS 25000
 
-extern struct engine_set engines;
+static struct engine_set engines;
+
+/* All that are built; false: they cannot be loaded. */
+static inline bool
+load_engines(void)
+{
+	const char *dirs[] = { "plugins/engines/.libs", NULL };
+	struct fm_error err = { 0 };
+
+	if (engine_set_load(&engines, dirs, &err) == 0)
+		return true;
+	fprintf(stderr, "%s\n", err.msg);
+	return false;
+}
 
 struct composed {
 	struct netlist nl;
@@ -399,6 +412,63 @@ print_plan(const struct composed *c, const char *what)
 		for (size_t j = 0; j < r->refused.n; j++)
 			printf("        %s: %s\n", r->refused.item[j].engine,
 			    r->refused.item[j].reason);
+	}
+}
+
+static inline void
+tell(const struct composed *c, const char *what)
+{
+	if (getenv("FMD_TELL") != NULL)
+		print_plan(c, what);
+}
+
+/* Was a rung refused, with this word in the reason? */
+static inline bool
+is_refused(const struct composed *c, const char *rung, const char *word)
+{
+	for (size_t i = 0; i < c->plan->refused.n; i++)
+		if (strcmp(c->plan->refused.item[i].engine, rung) == 0 &&
+		    strstr(c->plan->refused.item[i].reason, word) != NULL)
+			return true;
+	return false;
+}
+
+/* ------------------------------------------------------------ some fabrics */
+
+/* Two trees of two switches, joined twice. */
+static inline void
+four_switches(struct composed *c, unsigned workers)
+{
+	struct part a, b;
+
+	composed_init(c, workers);
+	add_region(c, "updn");
+	add_region(c, "updn");
+	a = add_part(c, "mesh 2 2", 0);
+	b = add_part(c, "mesh 2 2", 1);
+	for (uint32_t i = 0; i < 2; i++)
+		join_nodes(c, pick_switch(c, a, PICK_ANY, i), pick_switch(c, b, PICK_ANY, i));
+}
+
+struct star {
+	const char *core, *core_engine, *island, *island_engine;
+	uint32_t n_islands, n_cables;
+	enum pick at; /* of the core */
+};
+
+static inline void
+make_star(struct composed *c, const struct star *s)
+{
+	struct part core, island;
+
+	composed_init(c, 2);
+	add_region(c, s->core_engine);
+	core = add_part(c, s->core, 0);
+	for (uint32_t i = 0; i < s->n_islands; i++) {
+		island = add_part(c, s->island, add_region(c, s->island_engine));
+		for (uint32_t j = 0; j < s->n_cables; j++)
+			join_nodes(c, pick_switch(c, core, s->at, i * s->n_cables + j),
+			    pick_switch(c, island, PICK_ANY, j * 3));
 	}
 }
 

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Regions composed by any engine, and what events do to them: cables, switches and
+ * whole regions that go and come, restarts, SLs kept for others, memory that runs out.
+ */
+#include "config.h"
+
+#include <unistd.h>
+
+#include "core/route/plan_file.h"
+#include "tests/engine/composed.h"
+#include "tests/run.h"
+
+static const struct star one_torus = { "pgft 2 4,4 1,2 1,1", "fattree", "torus 5x5 1", "torus2qos",
+	1, 3, PICK_LEAF };
+static const struct star two_tori = { "pgft 2 4,4 1,2 1,1", "fattree", "torus 5x5 1", "torus2qos",
+	2, 3, PICK_LEAF };
+static const struct star four_lash = { "pgft 2 4,4 1,2 1,1", "fattree", "random 8 3 1 3", "lash", 4,
+	2, PICK_LEAF };
+
+/* -------------------------------------------------------------- any engine */
+
+/* The shape an engine is at home on. */
+static const char *
+home_of(const char *engine)
+{
+	static const char *const homes[][2] = { { "fattree", "pgft 2 3,3 1,2 1,1" },
+		{ "torus2qos", "torus 4x3 1" }, { "dor", "mesh 3x3 1" },
+		{ "hyperx", "hyperx 3x3 1" }, { "dragonfly", "dragonfly 3 1 1" },
+		{ "template", "mesh 3 1" }, { "minhop", "pgft 2 3,3 1,2 1,1" },
+		{ "sssp", "pgft 2 3,3 1,2 1,1" }, { "shortestpath", "pgft 2 3,3 1,2 1,1" },
+		{ "dgshortestpath", "pgft 2 3,3 1,2 1,1" } };
+
+	for (size_t i = 0; i < sizeof(homes) / sizeof(*homes); i++)
+		if (strcmp(homes[i][0], engine) == 0)
+			return homes[i][1];
+	return "random 9 3 1 5";
+}
+
+/* Each engine in a region beside two others, in the middle or at the end of the row. */
+START_TEST(any_engine_in_a_region)
+{
+	for (uint32_t i = 0; i < engines.n_engines; i++) {
+		const struct fm_engine *e = engines.engines[i].engine;
+		struct composed c;
+		struct part part[3];
+
+		if (e->route == NULL || strcmp(e->name, "file") == 0)
+			continue;
+		composed_init(&c, 2);
+		for (int j = 0; j < 3; j++) {
+			const char *name = j == _i ? e->name : "updn";
+
+			part[j] = add_part(&c, home_of(name), add_region(&c, name));
+		}
+		for (uint32_t j = 0; j < 4; j++)
+			join_nodes(&c, pick_switch(&c, part[j / 2], PICK_LEAF, j),
+			    pick_switch(&c, part[j / 2 + 1], PICK_LEAF, 2 * j));
+		route_composed(&c);
+		tell(&c, e->name);
+		check_plan(&c, e->name);
+		ck_assert_msg(strcmp(c.plan->regions->region[_i].engine, e->name) == 0,
+		    "%s gave way to %s", e->name, c.plan->regions->region[_i].engine);
+		composed_fini(&c);
+	}
+}
+END_TEST
+
+/* ------------------------------------------------------------------ events */
+
+struct event_rig {
+	struct composed c;
+	struct part a, b;
+};
+
+/* Two tori by four cables: their leaves' LIDs are spread over them. */
+static void
+make_rig(struct event_rig *r)
+{
+	composed_init(&r->c, 2);
+	add_region(&r->c, "updn");
+	add_region(&r->c, "updn");
+	r->a = add_part(&r->c, "torus 4x4 2", 0);
+	r->b = add_part(&r->c, "torus 4x4 2", 1);
+	for (uint32_t i = 0; i < 4; i++)
+		join_nodes(&r->c, pick_switch(&r->c, r->a, PICK_ANY, i * 5),
+		    pick_switch(&r->c, r->b, PICK_ANY, i * 5));
+	route_composed(&r->c);
+	freeze_lids(&r->c);
+	check_plan(&r->c, "before the event");
+}
+
+/* A cable between regions: the port of its near switch. */
+static unsigned
+port_between(const struct composed *c, uint32_t a, uint32_t b)
+{
+	for (unsigned p = 1; p <= c->nl.nodes[a].n_ports; p++)
+		if (netlist_port(&c->nl, a, p)->peer_node == b)
+			return p;
+	ck_abort_msg("no cable");
+	return 0;
+}
+
+/* The region boundary each packet from region x crosses first: LIDs by port. */
+static uint64_t
+gateway_moves(const struct composed *c, const struct plan *before)
+{
+	const struct fm_fabric *fab = &c->snap->fab;
+	uint64_t moved = 0;
+
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++) {
+			uint8_t port = fab->link_port[l];
+
+			if (c->sw_region[sw] == c->sw_region[fab->link_to[l]])
+				continue;
+			/* who leaves by it now and did not: came from another gateway */
+			for (uint32_t lid = 1; lid <= fab->max_lid; lid++)
+				moved += fab->lid_end[lid] != FM_NONE &&
+				    c->plan->tables->t.lft[sw][lid] == port &&
+				    before->tables->t.lft[sw][lid] != port;
+		}
+	return moved;
+}
+
+static uint64_t
+lids_through(const struct plan *p, fm_sw sw, uint8_t port)
+{
+	const struct plan_regions *r = p->regions;
+
+	for (uint32_t i = 0; i < r->n; i++)
+		for (size_t j = 0; j < r->region[i].gateways.n; j++)
+			if (r->region[i].gateways.item[j].sw == sw &&
+			    r->region[i].gateways.item[j].port == port)
+				return r->region[i].gateways.item[j].n_lids;
+	return 0;
+}
+
+static bool
+same_tables(const struct composed *c, const struct plan *a, const struct plan *b)
+{
+	const struct fm_fabric *fab = &c->snap->fab;
+
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
+		if (memcmp(a->tables->t.lft[sw], b->tables->t.lft[sw], fab->max_lid + 1u) != 0)
+			return false;
+		for (uint32_t lid = 1; lid <= fab->max_lid; lid++)
+			if (tables_sl(&a->tables->t, sw, (uint16_t)lid) !=
+			    tables_sl(&b->tables->t, sw, (uint16_t)lid))
+				return false;
+	}
+	return true;
+}
+
+/* A gateway's cable goes and comes: only its own LIDs move, and all go home. */
+START_TEST(a_gateway_dies)
+{
+	struct event_rig r;
+	struct plan *nominal, *without;
+	uint32_t na, nb;
+	unsigned pa, pb;
+	uint64_t was;
+	fm_sw sa, sb;
+
+	make_rig(&r);
+	/* in phases each LID has one gateway, whatever switch it comes from */
+	plan_put(r.c.plan);
+	r.c.plan = NULL;
+	r.c.router.skip_rungs = 1u << PLAN_FLAT | 1u << PLAN_ISLANDS;
+	route_composed(&r.c);
+	na = pick_switch(&r.c, r.a, PICK_ANY, 5);
+	nb = pick_switch(&r.c, r.b, PICK_ANY, 5);
+	pa = port_between(&r.c, na, nb);
+	pb = port_between(&r.c, nb, na);
+	sa = fm_hash_find(&r.c.snap->sw_by_guid, r.c.nl.nodes[na].guid);
+	sb = fm_hash_find(&r.c.snap->sw_by_guid, r.c.nl.nodes[nb].guid);
+	nominal = plan_get(r.c.plan);
+	was = lids_through(nominal, sa, (uint8_t)pa) + lids_through(nominal, sb, (uint8_t)pb);
+	ck_assert_uint_gt(was, 0);
+	netlist_uncable(&r.c.nl, na, pa);
+	route_composed(&r.c);
+	check_plan(&r.c, "a gateway dies");
+	ck_assert(!r.c.plan->kept);
+	ck_assert_uint_eq(gateway_moves(&r.c, nominal), was);
+	without = plan_get(r.c.plan);
+	netlist_cable(&r.c.nl, na, pa, nb, pb, LANE_MBPS);
+	route_composed(&r.c);
+	check_plan(&r.c, "it is back");
+	ck_assert(same_tables(&r.c, r.c.plan, nominal));
+	ck_assert(!same_tables(&r.c, r.c.plan, without));
+	plan_put(nominal);
+	plan_put(without);
+	composed_fini(&r.c);
+}
+END_TEST
+
+static void
+take_out(struct composed *c, uint32_t node)
+{
+	for (unsigned p = 1; p <= c->nl.nodes[node].n_ports; p++)
+		if (netlist_port(&c->nl, node, p)->peer_node != NETLIST_NONE)
+			netlist_uncable(&c->nl, node, p);
+}
+
+/* A region falls into two, each with its own cables to the other region. */
+START_TEST(a_region_in_two_pieces)
+{
+	struct composed c;
+	struct part a, b;
+
+	composed_init(&c, 2);
+	add_region(&c, "updn");
+	add_region(&c, "fattree,updn");
+	a = add_part(&c, "mesh 5 2", 0);
+	b = add_part(&c, "pgft 2 3,3 1,2 1,1", 1);
+	for (uint32_t i = 0; i < 3; i++)
+		join_nodes(
+		    &c, pick_switch(&c, a, PICK_ANY, 2 * i), pick_switch(&c, b, PICK_LEAF, i));
+	route_composed(&c);
+	freeze_lids(&c);
+	check_plan(&c, "one piece");
+	ck_assert_uint_eq(c.plan->regions->region[0].n_pieces, 1);
+	take_out(&c, pick_switch(&c, a, PICK_ANY, 1));
+	route_composed(&c);
+	tell(&c, "two pieces");
+	check_plan(&c, "two pieces");
+	ck_assert_uint_eq(c.plan->regions->region[0].n_pieces, 3); /* and the dark one */
+	composed_fini(&c);
+}
+END_TEST
+
+/* The last switch of a region goes: one region is left, and one chain. */
+START_TEST(a_region_goes)
+{
+	struct composed c;
+	struct part a, b;
+
+	composed_init(&c, 2);
+	add_region(&c, "updn");
+	add_region(&c, "fattree");
+	a = add_part(&c, "mesh 1 1", 0);
+	b = add_part(&c, "pgft 2 3,3 1,2 1,1", 1);
+	join_nodes(&c, pick_switch(&c, a, PICK_ANY, 0), pick_switch(&c, b, PICK_LEAF, 0));
+	route_composed(&c);
+	freeze_lids(&c);
+	check_plan(&c, "both");
+	ck_assert_ptr_nonnull(c.plan->regions);
+	for (uint32_t i = 0; i < c.snap->fab.n_switches; i++)
+		c.sw_region[i] = 1;
+	{
+		struct plan *alone = NULL;
+		struct fm_error err = { 0 };
+		struct plan_request q = { .snap = c.snap,
+			.chain = &c.region[0].chain,
+			.regions = &c.set,
+			.sw_region = c.sw_region,
+			.anew = true };
+
+		ck_assert_msg(plan_make(&c.router, &q, &alone, &err) == 0, "%s", err.msg);
+		ck_assert_str_eq(alone->engine, "fattree");
+		ck_assert_ptr_null(alone->regions);
+		plan_put(alone);
+	}
+	composed_fini(&c);
+}
+END_TEST
+
+/* A host that goes and comes costs nothing, and what is known of regions stays. */
+START_TEST(hosts_cost_nothing)
+{
+	struct event_rig r;
+	struct tables *was;
+	uint32_t host = NETLIST_NONE;
+	struct netlist_port *port;
+	uint32_t sw;
+	unsigned sw_port;
+
+	make_rig(&r);
+	was = tables_get(r.c.plan->tables);
+	for (uint32_t i = 0; i < r.c.nl.n_nodes; i++)
+		if (r.c.nl.nodes[i].type == NETLIST_CA)
+			host = i;
+	port = netlist_port(&r.c.nl, host, 1);
+	sw = port->peer_node;
+	sw_port = port->peer_port;
+	netlist_uncable(&r.c.nl, host, 1);
+	look(&r.c);
+	for (int back = 0; back < 2; back++) {
+		struct plan_request q = { .snap = r.c.snap,
+			.chain = &r.c.region[0].chain,
+			.regions = &r.c.set,
+			.sw_region = r.c.sw_region,
+			.linger_ms = 1000,
+			.prev = r.c.plan };
+		struct fm_error err = { 0 };
+		struct plan *now = NULL;
+
+		ck_assert_msg(plan_make(&r.c.router, &q, &now, &err) == 0, "%s", err.msg);
+		ck_assert(now->kept);
+		ck_assert_ptr_eq(now->tables, was);
+		ck_assert_ptr_eq(now->regions, r.c.plan->regions);
+		plan_put(r.c.plan);
+		r.c.plan = now;
+		if (back == 0)
+			netlist_cable(&r.c.nl, host, 1, sw, sw_port, LANE_MBPS);
+		look(&r.c);
+	}
+	tables_put(was);
+	composed_fini(&r.c);
+}
+END_TEST
+
+/* Over a restart: the file gives the same tables, in phases too, and they are kept. */
+START_TEST(kept_over_a_restart)
+{
+	struct event_rig r;
+	struct plan *was, *loaded = NULL;
+	struct fm_error err = { 0 };
+	char path[] = "/tmp/fmd-compose-XXXXXX";
+	int fd;
+
+	make_rig(&r);
+	r.c.router.skip_rungs = 1u << PLAN_FLAT | 1u << PLAN_ISLANDS;
+	plan_put(r.c.plan);
+	r.c.plan = NULL;
+	route_composed(&r.c);
+	ck_assert(r.c.plan->forward_only);
+	was = r.c.plan;
+	fd = mkstemp(path);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	ck_assert_msg(plan_file_save(path, was, 7, &err) == 0, "%s", err.msg);
+	ck_assert_msg(
+	    plan_file_load(path, &r.c.router, r.c.snap, 7, 0, &loaded, &err) == 0, "%s", err.msg);
+	unlink(path);
+	ck_assert_ptr_nonnull(loaded);
+	ck_assert(same_tables(&r.c, loaded, was));
+	ck_assert(loaded->forward_only);
+	ck_assert_msg(try_compose(&r.c, loaded, &r.c.plan, &err) == 0, "%s", err.msg);
+	ck_assert(r.c.plan->kept);
+	check_plan(&r.c, "kept");
+	plan_put(loaded);
+	plan_put(was);
+	composed_fini(&r.c);
+}
+END_TEST
+
+/* ------------------------------------------------------------------- rules */
+
+START_TEST(any_number_of_workers)
+{
+	for (int kind = 0; kind < 3; kind++) {
+		struct composed c[2];
+
+		for (unsigned i = 0; i < 2; i++) {
+			struct star s = *(kind == 0 ? &two_tori : &four_lash);
+
+			if (kind == 2)
+				four_switches(&c[i], i + 1);
+			else
+				make_star(&c[i], &s);
+			if (kind != 2) {
+				struct fm_error err = { 0 };
+
+				router_fini(&c[i].router);
+				ck_assert_int_eq(router_init(&c[i].router, i + 1, &err), 0);
+			}
+			c[i].router.skip_rungs = kind == 1 ? 0 : 1u << PLAN_ISLANDS;
+			route_composed(&c[i]);
+		}
+		ck_assert(same_tables(&c[0], c[0].plan, c[1].plan));
+		composed_fini(&c[0]);
+		composed_fini(&c[1]);
+	}
+}
+END_TEST
+
+/* SLs that are kept for others are not used, and what does not fit is said. */
+START_TEST(reserved_sls)
+{
+	struct composed c;
+
+	make_star(&c, &two_tori);
+	c.set.reserved_sls = 0x0003;
+	route_composed(&c);
+	check_plan(&c, "reserved");
+	for (fm_sw sw = 0; sw < c.snap->fab.n_switches; sw++)
+		for (fm_end d = 0; d < c.snap->fab.n_ends; d++)
+			ck_assert_uint_ge(
+			    tables_sl(&c.plan->tables->t, sw, c.snap->fab.end_lid[d]), 2);
+	composed_fini(&c);
+	make_star(&c, &two_tori);
+	c.set.reserved_sls = 0xfffc;
+	route_composed(&c);
+	tell(&c, "two SLs");
+	ck_assert(is_refused(&c, "islands", "2 that may be used"));
+	check_plan(&c, "two SLs");
+	composed_fini(&c);
+}
+END_TEST
+
+/* Every allocation fails in turn: an error or tables that are right, never less. */
+START_TEST(memory_runs_out)
+{
+	struct composed c;
+	uint64_t n = 0;
+	int rc = -1;
+
+	make_star(&c, &one_torus);
+	look(&c);
+	while (rc != 0 || (c.plan->regions != NULL && c.plan->regions->rung == PLAN_WHOLE) ||
+	    c.plan->tables == NULL || c.plan->regions == NULL ||
+	    c.plan->regions->region[1].refused.n > 0) {
+		struct fm_error err = { 0 };
+
+		plan_put(c.plan);
+		c.plan = NULL;
+		c.router.scratch_fail_at = ++n;
+		rc = try_compose(&c, NULL, &c.plan, &err);
+		ck_assert(rc == 0 || rc == FM_E_RESOURCE);
+		if (rc != 0)
+			ck_assert_msg(strstr(err.msg, "memory") != NULL, "%s", err.msg);
+		else if (c.plan->tables != NULL)
+			check_plan(&c, "memory runs out");
+		n += n / 8; /* all of the first, fewer of the last */
+		ck_assert_uint_lt(n, 100000);
+	}
+	ck_assert_uint_gt(n, 50);
+	composed_fini(&c);
+}
+END_TEST
+
+/* ------------------------------------------------------------------- suite */
+
+static Suite *
+events_suite(void)
+{
+	Suite *s = suite_create("compose_events");
+	TCase *t = tcase_create("compose_events");
+
+	suite_add_tcase(s, t);
+	tcase_add_loop_test(t, any_engine_in_a_region, 0, 3);
+	tcase_add_test(t, a_gateway_dies);
+	tcase_add_test(t, a_region_in_two_pieces);
+	tcase_add_test(t, a_region_goes);
+	tcase_add_test(t, hosts_cost_nothing);
+	tcase_add_test(t, kept_over_a_restart);
+	tcase_add_test(t, any_number_of_workers);
+	tcase_add_test(t, reserved_sls);
+	tcase_add_test(t, memory_runs_out);
+	return s;
+}
+
+int
+main(void)
+{
+	return load_engines() ? run_suite(events_suite()) : 1;
+}
