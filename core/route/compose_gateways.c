@@ -50,6 +50,14 @@ struct choosing {
 	uint32_t *side;	   /* [n_sides] next sides of x */
 	uint32_t *target;  /* [n_sides] local switch in each, FM_NONE: does not lead on */
 	uint32_t n_sides;
+	/* Of these the ones whose target is not the same for all LIDs of d: hosts', and any */
+	uint32_t *vary[2]; /* [n_vary] indices into side */
+	uint32_t n_vary[2];
+	uint32_t
+	    *missing[2]; /* [n_pieces] LIDs of d, hosts' and others', that it does not lead to */
+	/* the last choice, where nothing but the LID's own switch can make a difference */
+	fm_sw last_sw; /* FM_NONE: there is none */
+	uint32_t last_choice;
 	uint32_t dropped_by; /* region that a candidate was dropped for, FM_NONE */
 	struct fm_hash seen; /* targets -> index into choices */
 	FM_VEC(struct choice) choices;
@@ -229,24 +237,34 @@ list_candidates(struct choosing *g, struct choice *out)
 
 /* The choice for lid; NULL: memory is out. */
 static const struct choice *
-choice_for(struct choosing *g, uint32_t lid)
+choice_for(struct choosing *g, uint32_t lid, bool is_host)
 {
+	const uint32_t *vary = g->vary[is_host ? 0 : 1];
+	uint32_t n_vary = g->n_vary[is_host ? 0 : 1], at;
+	bool simple = n_vary == 0 || (n_vary == 1 && g->px->side[g->side[vary[0]]].piece == g->d);
+	fm_sw sw = n_vary == 0 ? FM_NONE - 1 : g->c->fab->end_sw[g->c->fab->lid_end[lid]];
 	uint64_t key = fm_mix64(g->x + 1);
-	uint32_t at;
 	struct choice fresh;
 
-	for (uint32_t i = 0; i < g->n_sides; i++) {
+	if (simple && g->last_sw == sw)
+		return &g->choices.item[g->last_choice];
+	for (uint32_t j = 0; j < n_vary; j++) {
+		uint32_t i = vary[j];
+
 		g->target[i] = target_in(g, g->side[i], lid);
-		if (g->c->piece[g->px->side[g->side[i]].piece].n > 1 || g->target[i] == FM_NONE)
+		/* a switch by itself is the target if it leads on: nothing to tell */
+		if (g->target[i] == FM_NONE || g->c->piece[g->px->side[g->side[i]].piece].n > 1)
 			key = fm_mix64(key * 31 + g->target[i] + ((uint64_t)i << 32));
 	}
 	at = fm_hash_find(&g->seen, key);
-	if (at != FM_HASH_NONE)
-		return &g->choices.item[at];
-	at = (uint32_t)g->choices.n;
-	if (!list_candidates(g, &fresh) || !fm_vec_push(&g->choices, fresh) ||
-	    !fm_hash_put(&g->seen, key, at))
-		return NULL;
+	if (at == FM_HASH_NONE) {
+		at = (uint32_t)g->choices.n;
+		if (!list_candidates(g, &fresh) || !fm_vec_push(&g->choices, fresh) ||
+		    !fm_hash_put(&g->seen, key, at))
+			return NULL;
+	}
+	g->last_sw = simple ? sw : FM_NONE;
+	g->last_choice = at;
 	return &g->choices.item[at];
 }
 
@@ -322,11 +340,11 @@ choose_all(struct choosing *g)
 	uint16_t *row = gateways_of(g->c, g->x);
 
 	for (uint32_t i = 0; i < pd->n_lids; i++) {
+		bool is_host = i < pd->n_host_lids;
 		uint32_t lid = pd->lid[i];
-		uint32_t t = i < pd->n_host_lids ? pd->first_host + i
-						 : pd->first_other + i - pd->n_host_lids;
+		uint32_t t = is_host ? pd->first_host + i : pd->first_other + i - pd->n_host_lids;
 		uint16_t was = g->sticky ? row[lid] : NO_EXIT, now = NO_EXIT;
-		const struct choice *k = choice_for(g, lid);
+		const struct choice *k = choice_for(g, lid, is_host);
 
 		if (k == NULL)
 			return false;
@@ -338,6 +356,8 @@ choose_all(struct choosing *g)
 			g->px->exit[was].n_lids--;
 		if (now != NO_EXIT)
 			g->px->exit[now].n_lids++;
+		else
+			g->missing[!is_host][g->x]++;
 		row[lid] = now;
 	}
 	return true;
@@ -349,11 +369,20 @@ find_sides(struct choosing *g)
 	const struct composer *c = g->c;
 
 	g->px = &g->c->piece[g->x];
-	g->n_sides = 0;
-	for (uint32_t i = 0; i < g->px->n_sides; i++)
-		if (c->islands ? g->px->side[i].piece == g->d
-			       : is_next(c, g->d, g->x, g->px->side[i].piece))
-			g->side[g->n_sides++] = i;
+	g->n_sides = g->n_vary[0] = g->n_vary[1] = 0;
+	g->last_sw = FM_NONE;
+	for (uint32_t i = 0; i < g->px->n_sides; i++) {
+		uint32_t y = g->px->side[i].piece, at = g->n_sides;
+
+		if (!(c->islands ? y == g->d : is_next(c, g->d, g->x, y)))
+			continue;
+		g->side[g->n_sides++] = i;
+		g->target[at] = 0;
+		if (c->piece[y].n > 1 || g->missing[0][y] > 0)
+			g->vary[0][g->n_vary[0]++] = at;
+		if (c->piece[y].n > 1 || g->missing[0][y] > 0 || g->missing[1][y] > 0)
+			g->vary[1][g->n_vary[1]++] = at;
+	}
 }
 
 /* Pieces that lead to d, nearest first; their number. */
@@ -379,7 +408,7 @@ sort_pieces(const struct choosing *g)
 /* A LID arrives at x, where no traffic begins: of the cables of the gate chosen for it
  * the next in turn. */
 static bool
-choose_arrived(struct choosing *g, uint32_t x, uint32_t lid)
+choose_arrived(struct choosing *g, uint32_t x, uint32_t lid, bool is_host)
 {
 	uint16_t *gateway = gateways_of(g->c, x) + lid;
 	struct exit *exits = g->c->piece[x].exit;
@@ -389,7 +418,7 @@ choose_arrived(struct choosing *g, uint32_t x, uint32_t lid)
 
 	g->x = x;
 	find_sides(g);
-	k = choice_for(g, lid);
+	k = choice_for(g, lid, is_host);
 	if (k == NULL)
 		return false;
 	for (uint32_t i = 0; i < k->n; i++)
@@ -428,7 +457,7 @@ balance_transit(struct choosing *g)
 			    exit_of(c, e->to, pd->lid[i]) == NULL)
 				continue;
 			g->stamp[e->to] = i;
-			if (!choose_arrived(g, e->to, pd->lid[i]))
+			if (!choose_arrived(g, e->to, pd->lid[i], i < pd->n_host_lids))
 				return false;
 		}
 	return true;
@@ -486,6 +515,8 @@ choose_for_piece(struct choosing *g)
 {
 	uint32_t n = sort_pieces(g);
 
+	for (unsigned i = 0; i < 2; i++)
+		memset(g->missing[i], 0, g->c->n_pieces * sizeof(*g->missing[i]));
 	fm_hash_fini(&g->seen);
 	g->choices.n = g->listed.n = 0;
 	if (g->c->islands)
@@ -530,6 +561,21 @@ clear_loads(struct composer *c)
 			c->piece[x].exit[i].n_lids = 0;
 }
 
+static bool
+make_room(struct choosing *g)
+{
+	struct fm_arena *mem = &g->c->mem;
+	size_t k = g->c->n_pieces + 2u;
+	uint32_t **arrays[] = { &g->by_rank, &g->count, &g->stamp, &g->side, &g->target,
+		&g->vary[0], &g->vary[1], &g->missing[0], &g->missing[1] };
+
+	for (size_t i = 0; i < sizeof(arrays) / sizeof(*arrays); i++)
+		if ((*arrays[i] = fm_arena_array(mem, k, uint32_t)) == NULL)
+			return false;
+	g->arrived = fm_arena_array(mem, g->c->fab->n_switches + 1, uint32_t);
+	return g->arrived != NULL;
+}
+
 int
 compose_find_gateways(struct composer *c, struct fm_error *err)
 {
@@ -540,14 +586,7 @@ compose_find_gateways(struct composer *c, struct fm_error *err)
 
 	if (g.sticky && (rc = remember(c, err)) != 0)
 		return rc;
-	g.by_rank = fm_arena_array(&c->mem, k + 1, uint32_t);
-	g.count = fm_arena_array(&c->mem, k + 2, uint32_t);
-	g.stamp = fm_arena_array(&c->mem, k + 1, uint32_t);
-	g.arrived = fm_arena_array(&c->mem, c->fab->n_switches + 1, uint32_t);
-	g.side = fm_arena_array(&c->mem, k + 1, uint32_t);
-	g.target = fm_arena_array(&c->mem, k + 1, uint32_t);
-	if (g.by_rank == NULL || g.count == NULL || g.stamp == NULL || g.arrived == NULL ||
-	    g.side == NULL || g.target == NULL)
+	if (!make_room(&g))
 		return compose_no_memory(err);
 	c->blamed = FM_NONE;
 	memset(c->gateway, 0xff, k * c->n_lid_room * sizeof(*c->gateway));

@@ -15,7 +15,7 @@
  * engines with SLs carry both planes (these need VLs); the least load on the
  * busiest cable, were traffic spread evenly; the fewest boundaries crossed.
  *
- * A candidate costs O(pieces * cables between them): as many are looked at as
+ * It ends where no order can be better in all but hops.  A candidate costs O(pieces * cables between them): as many are looked at as
  * fit STEPS.
  */
 #include <inttypes.h>
@@ -25,7 +25,7 @@
 #include "lib/log.h"
 
 #define MOST_PIECE_ROOTS 16u
-#define STEPS 100000000u
+#define STEPS 30000000u
 
 struct score {
 	uint64_t left_out; /* (source, LID) pairs that are joined by cables, not by routes */
@@ -293,6 +293,36 @@ consider_region(struct ordering *o, uint32_t region)
 		consider(o);
 }
 
+/* No order brings less than this on the busiest cable: all that leaves a piece, and all
+ * that comes to it, spread over all its cables. */
+static double
+least_load(const struct composer *c)
+{
+	double least = 0, sources = 0, lids = 0;
+
+	for (uint32_t x = 0; x < c->n_pieces; x++) {
+		sources += c->piece[x].n_sources;
+		lids += c->piece[x].n_lids;
+	}
+	for (uint32_t x = 0; x < c->n_pieces; x++) {
+		const struct piece *p = &c->piece[x];
+		double out = p->n_sources * (lids - p->n_lids);
+		double in = p->n_lids * (sources - p->n_sources);
+		double most = (out > in ? out : in) / (p->n_exits > 0 ? p->n_exits : 1);
+
+		least = p->n_exits > 0 && most > least ? most : least;
+	}
+	return least;
+}
+
+/* Can no other order be better, hops aside? */
+static bool
+is_enough(const struct ordering *o, double least)
+{
+	return o->any && o->best_score.left_out == 0 && o->best_score.both_planes == 0 &&
+	    o->best_score.load <= least * 1.001;
+}
+
 static void
 consider_all(struct ordering *o)
 {
@@ -300,11 +330,12 @@ consider_all(struct ordering *o)
 	uint64_t cost = (uint64_t)c->n_pieces * (c->graph.first[c->n_pieces] + c->n_pieces);
 	uint64_t room = cost > 0 ? STEPS / cost : 0;
 	uint32_t n = c->n_pieces < MOST_PIECE_ROOTS ? c->n_pieces : MOST_PIECE_ROOTS;
+	double least = least_load(c);
 
 	consider_region(o, c->set->n_regions);
-	for (uint32_t i = 0; i < c->set->n_regions && i <= room; i++)
+	for (uint32_t i = 0; i < c->set->n_regions && i <= room && !is_enough(o, least); i++)
 		consider_region(o, i);
-	for (uint32_t i = 0; i < n && i <= room; i++) {
+	for (uint32_t i = 0; i < n && i <= room && !is_enough(o, least); i++) {
 		no_levels(o);
 		o->level[(uint64_t)i * c->n_pieces / n] = 0;
 		consider(o);
