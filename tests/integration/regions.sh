@@ -25,6 +25,19 @@ run() {
 value() { sed -n "s/^ \"$1\": \(.*[^,]\),*\$/\1/p" out; }
 is() { [ "$(value "$1")" = "$2" ] || fail "$example: $1 is $(value "$1"), not $2"; }
 
+# Who routes which region of the fabric in out: "region engine" a line.
+engines() {
+	awk '/^   "region":/ { r = $2 } r != "" && /^   "engine":/ { print r, $2 }' out | tr -d '",' | sort | tr '\n' ';'
+}
+expect() {
+	case $1 in
+	regions-dragonfly) echo "default fattree;dragonfly dragonfly;" ;;
+	regions-pods-torus) echo "default null;pods fattree:pods;torus torus2qos;" ;;
+	regions-storage) echo "default fattree;storage minhop;" ;;
+	regions-two-trees) echo "a fattree:a;b fattree:b;default null;" ;;
+	esac
+}
+
 for f in "$top"/conf/examples/regions-*.conf; do
 	example=$(basename "$f" .conf)
 	eval "$(sed -n 's/^#   fmroute \(gen .*\)/"$gen" \1/p' "$f")" >"$example.net"
@@ -35,6 +48,11 @@ for f in "$top"/conf/examples/regions-*.conf; do
 	for region in default $(sed -n 's/^region "\(.*\)" {/\1/p' "$f"); do
 		grep -q "^ *\"region\": \"$region\",$" out || fail "$example: no region $region"
 	done
+	[ "$(engines)" = "$(expect $example)" ] || fail "$example: routed by $(engines)"
+	case $(value joined) in
+	'"flat"' | '"islands"' | '"phases"') ;;
+	*) fail "$example: joined: $(value joined)" ;;
+	esac
 	grep -q '"n_switches": 0,' out && fail "$example: an empty region"
 	run 0 "$example.net" --config="$f" --regions
 	grep -q '^region      default$' out || fail "$example: $(cat out)"
@@ -57,6 +75,7 @@ sed 's/name:st-\*/All/; $a region "more" { switches = { "st-sw-0" } }' "$conf" >
 run 2 $example.net --config=overlap.conf --regions
 grep -q "^fmroute: overlap.conf:[0-9]*: region more: 'st-sw-0' claims switch st-sw-0 (0x[0-9a-f]*) as 'All' of region storage does in line 8: " err ||
 	fail "an overlap: $(cat err)"
+run 2 $example.net --config=overlap.conf
 
 # ---- a running fmd: what could not be never replaces what is
 ask() { "$bin/fmctl" --state-dir="$tmp/state" "$@"; }
@@ -74,7 +93,10 @@ up || { log; fail "the subnet does not come up"; }
 ask regions --json >regions
 grep -q '"region": "storage"' regions || fail "fmctl regions: $(cat regions)"
 grep -q '"st-sw-\[0-2\]"' regions || fail "fmctl regions: $(cat regions)"
-ask routes >/dev/null
+ask routes --json >routes
+grep -q '"joined": "flat"' routes || fail "fmctl routes: $(cat routes)"
+ask status --json | grep -q '"joined": "flat"' || fail "fmctl status: $(ask status)"
+grep -q "region storage: engine minhop" log || { log; fail "the log does not tell who routes a region"; }
 cp overlap.conf fmd.conf
 rc=0
 ask reload 2>err || rc=$?
