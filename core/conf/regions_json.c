@@ -263,7 +263,8 @@ refusals_json(const struct plan_refusal *refused, size_t n)
 	return list;
 }
 
-/* Who routed the region: the region's own engine where regions were joined. */
+/* Who routed the region: the region's own engine where regions were joined.  A
+ * plan kept over a restart does not tell. */
 static void
 add_outcome(const struct view *v, uint32_t region, json_t *o)
 {
@@ -272,6 +273,8 @@ add_outcome(const struct view *v, uint32_t region, json_t *o)
 	const char *engine = r != NULL ? r->engine : p->engine;
 	const char *because = r != NULL ? r->because : p->because;
 
+	if (r == NULL && v->set->n_regions > 1)
+		return;
 	if (r != NULL && p->regions->rung == PLAN_WHOLE)
 		engine = p->engine;
 	json_object_set_new(o, "engine", *engine != '\0' ? json_string(engine) : json_null());

@@ -12,7 +12,8 @@
 /* For each region an object: region, n_switches, switches (patterns of their
  * names), hosts, pieces, chain, borders {to, cables, lids, switches}, and when
  * full each cable of those in gateways {switch, guid, port, to, lids}; of plan,
- * which may be NULL or without tables: engine (null: none), because, refused.
+ * which may be NULL or without tables: engine (null: none), because, refused,
+ * where it tells.
  * lids are those that leave by it, as far as the plan tells.  sw_region as
  * regions_resolve() gives it.  FM_E_RESOURCE. */
 int regions_json(const struct region_set *set, const struct snapshot *snap,

@@ -21,11 +21,27 @@ has_refusal(const struct plan_refusal *refused, size_t n, const struct plan_refu
 	return false;
 }
 
+/* Of a composed plan some "engines" are ways to join regions: that the first of
+ * them does not do is no news. */
+static bool
+is_rung(const char *engine)
+{
+	for (int i = PLAN_FLAT; i <= PLAN_WHOLE; i++)
+		if (strcmp(plan_rung_name((enum plan_rung)i), engine) == 0)
+			return true;
+	return false;
+}
+
 static void
 say_refusal(const struct plan_refusal *r, const char *region)
 {
 	char where[80] = "";
 
+	if (region == NULL && is_rung(r->engine)) {
+		log_info(
+		    "sweep", "regions cannot be joined by the rung %s: %s", r->engine, r->reason);
+		return;
+	}
 	if (region != NULL)
 		snprintf(where, sizeof(where), "region %s: ", region);
 	fm_log(r->by_auto ? FM_LOG_INFO : FM_LOG_WARN, "sweep", "%sengine %s is passed over: %s",
@@ -78,15 +94,7 @@ say_regions(const struct plan *old, const struct plan *p)
 			    r->because != NULL ? ", auto: it is " : "",
 			    r->because != NULL ? r->because : "");
 	}
-	if (before != NULL && before->rung == now->rung &&
-	    before->one_way_pairs == now->one_way_pairs)
-		return;
-	if (now->one_way_pairs > 0)
-		log_warn("sweep",
-		    "the regions are joined by the rung %s: %" PRIu64
-		    " pairs have another SL back, so replies under the request's are not proven",
-		    plan_rung_name(now->rung), now->one_way_pairs);
-	else
+	if (before == NULL || before->rung != now->rung)
 		log_notice(
 		    "sweep", "the regions are joined by the rung %s", plan_rung_name(now->rung));
 }
