@@ -22,6 +22,7 @@ struct view {
 	const uint16_t *sw_region;
 	const struct plan *plan;
 	bool full;
+	uint32_t n_there;    /* switches */
 	uint32_t *piece;     /* [n_switches] disjoint sets */
 	struct fm_arena mem; /* for one region */
 };
@@ -52,10 +53,12 @@ find_pieces(struct view *v)
 	const struct fm_fabric *fab = &v->snap->fab;
 
 	fm_ufind_init(v->piece, fab->n_switches);
-	for (fm_sw s = 0; s < fab->n_switches; s++)
+	for (fm_sw s = 0; s < fab->n_switches; s++) {
+		v->n_there += regions_is_there(fab, s);
 		for (fm_link l = fab->sw_first_link[s]; l < fab->sw_first_link[s + 1]; l++)
 			if (v->sw_region[s] == v->sw_region[fab->link_to[l]])
 				fm_ufind_join(v->piece, s, fab->link_to[l]);
+	}
 }
 
 /* A node may call itself anything: what is no UTF-8 is shown as ?. */
@@ -263,17 +266,18 @@ refusals_json(const struct plan_refusal *refused, size_t n)
 	return list;
 }
 
-/* Who routed the region: the region's own engine where regions were joined.  A
- * plan kept over a restart does not tell. */
+/* Who routed the region: its own engine where regions were joined, the plan's
+ * where it is all there is.  Of joined ones a plan kept over a restart does not
+ * tell. */
 static void
-add_outcome(const struct view *v, uint32_t region, json_t *o)
+add_outcome(const struct view *v, uint32_t region, uint32_t n_switches, json_t *o)
 {
 	const struct plan *p = v->plan;
 	const struct plan_region *r = find_outcome(v, region);
 	const char *engine = r != NULL ? r->engine : p->engine;
 	const char *because = r != NULL ? r->because : p->because;
 
-	if (r == NULL && v->set->n_regions > 1)
+	if (r == NULL && (n_switches == 0 || n_switches < v->n_there))
 		return;
 	if (r != NULL && p->regions->rung == PLAN_WHOLE)
 		engine = p->engine;
@@ -302,7 +306,7 @@ region_json(struct view *v, uint32_t region)
 		return NULL;
 	}
 	if (o != NULL && v->plan != NULL)
-		add_outcome(v, region, o);
+		add_outcome(v, region, n_switches, o);
 	return o;
 }
 

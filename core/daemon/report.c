@@ -119,8 +119,9 @@ outcome_exit(const struct sweep_report *r)
 	case SWEEP_NOT_ROUTED:
 		return FMD_EXIT_NOT_ROUTED;
 	case SWEEP_NO_LINK:
-	case SWEEP_FAILED:
 		return FMD_EXIT_SYSTEM;
+	case SWEEP_FAILED: /* regions that overlap are the configuration's fault */
+		return r->error.kind == FM_E_CONFIG ? FMD_EXIT_USAGE : FMD_EXIT_SYSTEM;
 	}
 	return FMD_EXIT_SYSTEM;
 }

@@ -6,8 +6,8 @@
 set -eu
 top=${srcdir:-..}
 bin=$PWD
-engines=$PWD/plugins/engines/.libs
-fmroute="$bin/fmroute --plugin-dir=$engines"
+engine_dir=$PWD/plugins/engines/.libs
+fmroute="$bin/fmroute --plugin-dir=$engine_dir"
 gen="$bin/fmroute"
 tmp=$(mktemp -d)
 daemon=
@@ -76,13 +76,21 @@ run 2 $example.net --config=overlap.conf --regions
 grep -q "^fmroute: overlap.conf:[0-9]*: region more: 'st-sw-0' claims switch st-sw-0 (0x[0-9a-f]*) as 'All' of region storage does in line 8: " err ||
 	fail "an overlap: $(cat err)"
 run 2 $example.net --config=overlap.conf
+rc=0
+"$bin/fmd" --transport=sim:$example.net --config=overlap.conf --plugin-dir="$engine_dir" --state-dir="$tmp/once" --once 2>err || rc=$?
+[ $rc = 2 ] && grep -q "overlap.conf:[0-9]*: region more: 'st-sw-0' claims" err || fail "fmd --once: $rc, $(cat err)"
+
+# One region that is all of the fabric is routed by its chain.
+echo 'region "x" { switches = { "All" } chain = { "fattree", "minhop" } }' >all.conf
+run 0 $example.net --config=all.conf --regions --json
+[ "$(engines)" = "x minhop;" ] || fail "a region of all: routed by $(engines)"
 
 # ---- a running fmd: what could not be never replaces what is
 ask() { "$bin/fmctl" --state-dir="$tmp/state" "$@"; }
 up() { ask status --json 2>/dev/null | grep -q '"subnet_up": true'; }
 log() { sed 's/^/fmd: /' log | tail -n 20; }
 cp "$conf" fmd.conf
-"$bin/fmd" --transport=sim:$example.net --config=fmd.conf --plugin-dir="$engines" --state-dir="$tmp/state" >log 2>&1 &
+"$bin/fmd" --transport=sim:$example.net --config=fmd.conf --plugin-dir="$engine_dir" --state-dir="$tmp/state" >log 2>&1 &
 daemon=$!
 for i in $(seq 100); do
 	up && break
