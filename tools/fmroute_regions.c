@@ -66,12 +66,12 @@ print_borders(const json_t *borders)
 	json_array_foreach(borders, i, b)
 	{
 		json_int_t n = json_integer_value(json_object_get(b, "cables"));
-		json_int_t lids = json_integer_value(json_object_get(b, "lids"));
+		json_int_t routes = json_integer_value(json_object_get(b, "routes"));
 
 		printf("  border      %lld cable%s to %s", (long long)n, n == 1 ? "" : "s",
 		    json_string_value(json_object_get(b, "to")));
-		if (lids > 0)
-			printf(", by which %lld LIDs leave", (long long)lids);
+		if (routes > 0)
+			printf(", %lld routes", (long long)routes);
 		printf(":\n%*s", MARGIN, "");
 		print_words(json_object_get(b, "switches"), " ");
 	}

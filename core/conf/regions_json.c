@@ -2,7 +2,8 @@
 /*
  * What a region is comes from the fabric: its switches, the parts they fall
  * into over cables within, the cables that lead out.  What became of it comes
- * from the plan.  O(regions x switches + links).
+ * from the plan.  A route is here a LID at a switch that sends it out of the region.
+ * O(regions x switches + links + switches on borders x LIDs).
  */
 #include "core/conf/regions_json.h"
 
@@ -125,16 +126,6 @@ count_pieces(struct view *v, uint32_t region)
 /* ----------------------------------------------------------------- borders */
 
 static int
-by_place(const void *a, const void *b)
-{
-	const struct plan_gateway *x = a, *y = b;
-
-	if (x->sw != y->sw)
-		return x->sw < y->sw ? -1 : 1;
-	return x->port < y->port ? -1 : x->port > y->port;
-}
-
-static int
 by_region(const void *a, const void *b)
 {
 	const struct border *x = a, *y = b;
@@ -158,14 +149,29 @@ find_outcome(const struct view *v, uint32_t region)
 	return NULL;
 }
 
-static uint32_t
-count_lids(const struct plan_region *r, fm_sw s, uint8_t port)
+/* n[port] = LIDs that the switch sends out there. */
+static void
+count_lids(const struct view *v, fm_sw s, uint32_t *n)
 {
-	const struct plan_gateway wanted = { .sw = s, .port = port }, *found = NULL;
+	const struct fm_fabric *fab = &v->snap->fab;
+	const struct plan *p = v->plan;
 
-	if (r != NULL && r->gateways.n > 0)
-		found = bsearch(&wanted, r->gateways.item, r->gateways.n, sizeof(wanted), by_place);
-	return found != NULL ? found->n_lids : 0;
+	memset(n, 0, 256 * sizeof(*n));
+	if (p == NULL || p->tables == NULL || p->snap != v->snap)
+		return;
+	for (uint32_t lid = 1; lid <= fab->max_lid; lid++)
+		n[p->tables->t.lft[s][lid]] += fab->lid_end[lid] != FM_NONE;
+}
+
+static bool
+has_border(const struct view *v, fm_sw s)
+{
+	const struct fm_fabric *fab = &v->snap->fab;
+
+	for (fm_link l = fab->sw_first_link[s]; l < fab->sw_first_link[s + 1]; l++)
+		if (v->sw_region[fab->link_to[l]] != v->sw_region[s])
+			return true;
+	return false;
 }
 
 /* The cables out of a region, by the region beyond. */
@@ -173,17 +179,18 @@ static struct border *
 find_borders(struct view *v, uint32_t region, size_t *n)
 {
 	const struct fm_fabric *fab = &v->snap->fab;
-	const struct plan_region *r = find_outcome(v, region);
 	struct border *list = fm_arena_array(&v->mem, fab->n_links + 1, struct border);
+	uint32_t n_lids[256];
 
 	*n = 0;
 	for (fm_sw s = 0; list != NULL && s < fab->n_switches; s++) {
-		if (v->sw_region[s] != region)
+		if (v->sw_region[s] != region || !has_border(v, s))
 			continue;
+		count_lids(v, s, n_lids);
 		for (fm_link l = fab->sw_first_link[s]; l < fab->sw_first_link[s + 1]; l++)
 			if (v->sw_region[fab->link_to[l]] != region)
 				list[(*n)++] = (struct border){ v->sw_region[fab->link_to[l]], s,
-					fab->link_port[l], count_lids(r, s, fab->link_port[l]) };
+					fab->link_port[l], n_lids[fab->link_port[l]] };
 	}
 	if (*n > 0)
 		qsort(list, *n, sizeof(*list), by_region);
@@ -206,18 +213,18 @@ static json_t *
 border_json(struct view *v, const struct border *b, size_t n)
 {
 	const char **names = fm_arena_array(&v->mem, n, const char *);
-	json_int_t n_lids = 0;
+	json_int_t n_routes = 0;
 	json_t *patterns;
 
 	for (size_t i = 0; names != NULL && i < n; i++) {
 		names[i] = v->snap->fab.sw_name[b[i].sw];
-		n_lids += b[i].n_lids;
+		n_routes += b[i].n_lids;
 	}
 	patterns = names != NULL ? patterns_json(v, names, n) : NULL;
 	return patterns == NULL
 	    ? NULL
 	    : json_pack("{s:s, s:i, s:I, s:o}", "to", v->set->region[b->to].name, "cables", (int)n,
-		  "lids", n_lids, "switches", patterns);
+		  "routes", n_routes, "switches", patterns);
 }
 
 static int

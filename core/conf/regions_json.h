@@ -10,12 +10,11 @@
 #include "core/conf/regions.h"
 
 /* For each region an object: region, n_switches, switches (patterns of their
- * names), hosts, pieces, chain, borders {to, cables, lids, switches}, and when
+ * names), hosts, pieces, chain, borders {to, cables, routes, switches}, and when
  * full each cable of those in gateways {switch, guid, port, to, lids}; of plan,
  * which may be NULL or without tables: engine (null: none), because, refused,
- * where it tells.
- * lids are those that leave by it, as far as the plan tells.  sw_region as
- * regions_resolve() gives it.  FM_E_RESOURCE. */
+ * where it tells, and lids, how many leave by a cable.  sw_region as
+ * regions_resolve() gives it.  O(switches on borders x LIDs).  FM_E_RESOURCE. */
 int regions_json(const struct region_set *set, const struct snapshot *snap,
     const uint16_t *sw_region, const struct plan *plan, bool full, json_t **out,
     struct fm_error *err);

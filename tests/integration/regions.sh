@@ -58,6 +58,10 @@ for f in "$top"/conf/examples/regions-*.conf; do
 	grep -q '^region      default$' out || fail "$example: $(cat out)"
 done
 
+# The tree sends each LID of the island, 18 hosts and 3 switches, by one cable.
+run 0 regions-storage.net --config="$top/conf/examples/regions-storage.conf" --regions
+grep -q '^  border      4 cables to storage, 21 routes:$' out || fail "borders: $(cat out)"
+
 # A switch that is not there: an error with the line, or a warning.
 example=regions-storage
 conf=$top/conf/examples/$example.conf

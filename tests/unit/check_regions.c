@@ -753,9 +753,10 @@ START_TEST(report)
 	text = json_dumps(b, JSON_COMPACT);
 	/* sw-0-0 and sw-0-2 are neighbours, as are sw-0-2 and sw-2-2 */
 	ck_assert_str_eq(text,
-	    "[{\"to\":\"default\",\"cables\":8,\"lids\":0,\"switches\":[\"t-sw-0-[0,2]\",\"t-sw-2-"
+	    "[{\"to\":\"default\",\"cables\":8,\"routes\":0,\"switches\":[\"t-sw-0-[0,2]\",\"t-sw-"
+	    "2-"
 	    "2\"]}"
-	    ",{\"to\":\"pods\",\"cables\":1,\"lids\":0,\"switches\":[\"t-sw-0-0\"]}]");
+	    ",{\"to\":\"pods\",\"cables\":1,\"routes\":0,\"switches\":[\"t-sw-0-0\"]}]");
 	free(text);
 	ck_assert_uint_eq(json_array_size(json_object_get(o, "gateways")), 9);
 	json_object_del(o, "gateways");
