@@ -24,16 +24,34 @@ fail() {
 }
 
 # kind and arguments : engines : 1 when ibdmchk must find no credit loop
+# example NAME : - : the same, regions on the fabric that NAME says it fits
 fabrics="
 pgft 2 4,8 1,4 1,1:minhop:0
 pgft 3 2,2,4 1,2,2 1,1,1:updn:1
 torus 3x3x3 2:updn:1
 random 12 4 30 5:updn:1
 dragonfly 4 2 2:updn:1
+example regions-two-trees:-:1
+example regions-storage:-:1
+example regions-pods-torus:-:0
 "
 
+# The fabric, and the options of fmd.
+generate() {
+	local example=$top/conf/examples/${fabric#example }.conf
+	options=(--engine="$engines")
+	if [ "$fabric" = "${fabric#example }" ]; then
+		# shellcheck disable=SC2086
+		"$build/fmroute" gen $fabric >"$dir/net" || fail "fmroute gen"
+		return
+	fi
+	options=(--config="$example")
+	eval "$(sed -n 's/^#   fmroute \(gen .*\)/"$build\/fmroute" \1/p' "$example")" >"$dir/net" ||
+		fail "fmroute gen"
+}
+
 bring_up() {
-	on_ibsim "$host" "$build/fmd" --once --engine="$engines" --state-dir="$dir/state" \
+	on_ibsim "$host" "$build/fmd" --once "${options[@]}" --state-dir="$dir/state" \
 		--dump="$dir/dump" >"$dir/fmd.out" 2>&1 || fail "fmd exits with $?"
 	grep -q "SUBNET UP" "$dir/fmd.out" || fail "no SUBNET UP"
 }
@@ -65,8 +83,7 @@ check_credit_loops() {
 while IFS=: read -r fabric engines loopfree; do
 	[ -n "$fabric" ] || continue
 	rm -rf "$dir/state" "$dir/dump"
-	# shellcheck disable=SC2086
-	"$build/fmroute" gen $fabric >"$dir/net" || fail "fmroute gen"
+	generate
 	ibsim_start "$dir/net" "$dir/ibsim.out" || fail "ibsim"
 	trap 'ibsim_stop; rm -rf "$dir"' EXIT
 	host=$(sed -n 's/^\(Hca\|Ca\)[[:space:]]*[0-9]*[[:space:]]*"\([^"]*\)".*/\2/p' "$dir/net" | head -n 1)
