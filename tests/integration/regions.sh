@@ -48,7 +48,7 @@ for f in "$top"/conf/examples/regions-*.conf; do
 	for region in default $(sed -n 's/^region "\(.*\)" {/\1/p' "$f"); do
 		grep -q "^ *\"region\": \"$region\",$" out || fail "$example: no region $region"
 	done
-	[ "$(engines)" = "$(expect $example)" ] || fail "$example: routed by $(engines)"
+	[ "$(engines)" = "$(expect "$example")" ] || fail "$example: routed by $(engines)"
 	case $(value joined) in
 	'"flat"' | '"islands"' | '"phases"') ;;
 	*) fail "$example: joined: $(value joined)" ;;
@@ -61,6 +61,11 @@ done
 # The tree sends each LID of the island, 18 hosts and 3 switches, by one cable.
 run 0 regions-storage.net --config="$top/conf/examples/regions-storage.conf" --regions
 grep -q '^  border      4 cables to storage, 21 routes:$' out || fail "borders: $(cat out)"
+
+# --engine= is the chain of the default region.
+example=regions-storage
+run 0 $example.net --config="$top/conf/examples/$example.conf" --engine=nue --regions --json
+[ "$(engines)" = "default nue;storage minhop;" ] || fail "--engine=nue: routed by $(engines)"
 
 # A switch that is not there: an error with the line, or a warning.
 example=regions-storage
