@@ -132,6 +132,15 @@ has_lids(const struct netlist *nl)
 	return false;
 }
 
+static int
+cut_regions(struct job *job, struct fm_error *err)
+{
+	if (!job->task->regions)
+		return regions_check(&job->conf->regions, job->snap, err);
+	return regions_cut(
+	    job->conf, job->snap, !job->task->regions_as_found, &job->sw_region, err);
+}
+
 int
 job_prepare(struct job *job, struct fm_error *err)
 {
@@ -149,9 +158,7 @@ job_prepare(struct job *job, struct fm_error *err)
 		netlist_keep_lids(&job->netlist, job->lids);
 	fresh = job->lids == NULL && (t->lmc != NULL || job->conf->reassign_lids);
 	if ((rc = job_snapshot(job, fresh, &job->snap, err)) != 0 ||
-	    (t->regions &&
-		(rc = regions_cut(
-		     job->conf, job->snap, !t->regions_as_found, &job->sw_region, err)) != 0) ||
+	    (rc = cut_regions(job, err)) != 0 ||
 	    (rc = router_init(&job->router, (unsigned)job->conf->workers, err)) != 0)
 		return rc;
 	job->router.n_vls = (uint8_t)job->conf->n_vls;

@@ -4,7 +4,9 @@
  *
  * Each region's list is resolved as one set and its switches are claimed; a
  * switch claimed before is an overlap.  What names nothing is a mistake in a
- * plan for a fabric that is all there, and everyday life in one that runs.
+ * plan for a fabric that is all there, and everyday life in one that runs.  An
+ * overlap is a mistake in the file; where a switch that is plugged in brings it
+ * to light, the rest of the subnet must not suffer from it.
  * O(regions x resolving).
  */
 #include "core/conf/regions.h"
@@ -23,12 +25,19 @@
 
 #define MAX_REMARKS 8 /* on items of one list; then a count */
 
+enum care {
+	LIVE,	 /* all is only remarked on */
+	CHECKED, /* overlaps are refused */
+	STRICT	 /* what names nothing too */
+};
+
 struct resolve {
 	const struct region_set *set;
 	const struct snapshot *snap;
 	struct fm_arena *mem;
 	uint16_t *sw_region;
-	bool strict;
+	enum care care;
+	size_t n_overlaps;
 	FM_VEC(const char *) remarks;
 	struct fm_error *err;
 };
@@ -39,13 +48,13 @@ out_of_memory(struct resolve *r)
 	return fm_fail(r->err, FM_E_RESOURCE, "out of memory while resolving regions");
 }
 
-/* What is a mistake only where all of the fabric is there. */
+/* What is refused only with so much care. */
 static int
-remark(struct resolve *r, const struct fm_error *what)
+remark(struct resolve *r, const struct fm_error *what, enum care care)
 {
 	const char *text;
 
-	if (what->kind != FM_E_CONFIG || r->strict) {
+	if (what->kind != FM_E_CONFIG || r->care >= care) {
 		*r->err = *what;
 		return (int)what->kind;
 	}
@@ -90,12 +99,12 @@ remark_item(struct resolve *r, const struct node_item *item, const char *kind, c
 	struct fm_error none = { 0 };
 	const char *near = NULL;
 
-	if (r->strict && item->kind == NODE_NAME && strpbrk(item->name, "*?[") == NULL)
+	if (r->care == STRICT && item->kind == NODE_NAME && strpbrk(item->name, "*?[") == NULL)
 		near = nearest_name(&r->snap->fab, item->name);
 	fm_fail(&none, FM_E_CONFIG, "%s:%u: %s %s: '%s' names nothing in this fabric%s%s%s",
 	    item->file, item->line, kind, name, item->text, near != NULL ? ": did you mean " : "",
 	    near != NULL ? near : "", near != NULL ? "?" : "");
-	return remark(r, &none);
+	return remark(r, &none, STRICT);
 }
 
 static int
@@ -105,7 +114,7 @@ remark_more(struct resolve *r, size_t n, const char *kind, const char *name)
 
 	fm_fail(
 	    &none, FM_E_CONFIG, "%s %s: %zu more items name nothing in this fabric", kind, name, n);
-	return remark(r, &none);
+	return remark(r, &none, STRICT);
 }
 
 /* The set of a list, and remarks on items that name nothing. */
@@ -168,13 +177,17 @@ find_item(struct resolve *r, uint16_t region, fm_sw s, const struct node_item **
 }
 
 static int
-refuse_overlap(struct resolve *r, uint16_t first, uint16_t second, fm_sw s)
+remark_overlap(struct resolve *r, uint16_t first, uint16_t second, fm_sw s)
 {
 	const struct region_set *set = r->set;
 	const struct node_item *items[2] = { NULL, NULL };
+	struct fm_error what = { 0 };
 	char place[128];
-	int rc = find_item(r, first, s, &items[0]);
+	int rc = 0;
 
+	if (++r->n_overlaps > MAX_REMARKS)
+		return 0;
+	rc = find_item(r, first, s, &items[0]);
 	if (rc == 0)
 		rc = find_item(r, second, s, &items[1]);
 	if (rc != 0)
@@ -183,26 +196,30 @@ refuse_overlap(struct resolve *r, uint16_t first, uint16_t second, fm_sw s)
 		snprintf(place, sizeof(place), "line ");
 	else
 		snprintf(place, sizeof(place), "%s:", items[0]->file);
-	return fm_fail(r->err, FM_E_CONFIG,
+	fm_fail(&what, FM_E_CONFIG,
 	    "%s:%u: region %s: '%s' claims switch %s (0x%016" PRIx64
 	    ") as '%s' of region %s does in %s%u: take it out of one with \"!\"",
 	    items[1]->file, items[1]->line, set->region[second].name, items[1]->text,
 	    r->snap->fab.sw_name[s], r->snap->fab.sw_guid[s], items[0]->text,
 	    set->region[first].name, place, items[0]->line);
+	return remark(r, &what, CHECKED);
 }
 
 static int
 claim(struct resolve *r, uint16_t region, const uint64_t *sw)
 {
 	const struct fm_fabric *fab = &r->snap->fab;
+	int rc = 0;
 
 	FM_EACH_BIT (s, sw, fab->n_switches) {
+		if (rc != 0)
+			break;
 		if (r->sw_region[s] == 0)
 			r->sw_region[s] = region;
 		else if (regions_is_there(fab, (fm_sw)s))
-			return refuse_overlap(r, r->sw_region[s], region, (fm_sw)s);
+			rc = remark_overlap(r, r->sw_region[s], region, (fm_sw)s);
 	}
-	return 0;
+	return rc;
 }
 
 static int
@@ -220,7 +237,7 @@ refuse_empty(struct resolve *r, uint16_t region, const uint64_t *end)
 	else
 		fm_fail(&none, FM_E_CONFIG, "%s:%u: region %s holds no switch of this fabric",
 		    m->file, m->line, r->set->region[region].name);
-	return remark(r, &none);
+	return remark(r, &none, STRICT);
 }
 
 static int
@@ -254,8 +271,8 @@ say(const struct resolve *r)
 		log_warn("conf", "%s", r->remarks.item[i]);
 }
 
-int
-regions_resolve(const struct region_set *set, const struct snapshot *snap, bool strict,
+static int
+resolve(const struct region_set *set, const struct snapshot *snap, enum care care,
     uint16_t *sw_region, struct fm_error *err)
 {
 	struct fm_error local;
@@ -264,7 +281,7 @@ regions_resolve(const struct region_set *set, const struct snapshot *snap, bool 
 		.snap = snap,
 		.mem = &mem,
 		.sw_region = sw_region,
-		.strict = strict,
+		.care = care,
 		.err = err != NULL ? err : &local };
 	int rc = 0;
 
@@ -282,6 +299,13 @@ regions_resolve(const struct region_set *set, const struct snapshot *snap, bool 
 }
 
 int
+regions_resolve(const struct region_set *set, const struct snapshot *snap, bool strict,
+    uint16_t *sw_region, struct fm_error *err)
+{
+	return resolve(set, snap, strict ? STRICT : LIVE, sw_region, err);
+}
+
+int
 regions_check(const struct region_set *set, const struct snapshot *snap, struct fm_error *err)
 {
 	uint16_t *sw_region = calloc(snap->fab.n_switches + 1, sizeof(*sw_region));
@@ -289,7 +313,7 @@ regions_check(const struct region_set *set, const struct snapshot *snap, struct 
 
 	if (sw_region == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory while resolving regions");
-	rc = regions_resolve(set, snap, false, sw_region, err);
+	rc = resolve(set, snap, CHECKED, sw_region, err);
 	free(sw_region);
 	return rc;
 }

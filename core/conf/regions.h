@@ -44,17 +44,19 @@ struct region_set {
 	atomic_uint_fast64_t *said; /* remarks that were logged last, as a hash; may be NULL */
 };
 
-/* sw_region[n_switches]: region number of each switch.  FM_E_CONFIG with
- * "FILE:LINE: ..." for a switch that two regions claim, whose two lines are
- * told.  What names nothing in this fabric, a region without switches, an
- * item, a group, is FM_E_CONFIG too when strict; else it is logged, once until
- * it changes, for switches come and go.  Cost as node_set_resolve()'s a region. */
+/* sw_region[n_switches]: region number of each switch.  strict: FM_E_CONFIG with
+ * "FILE:LINE: ..." for what names nothing in this fabric (a region without
+ * switches, an item, a group) and for a switch that two regions claim, whose two
+ * lines are told.  Else all that is logged, once until it changes, for switches
+ * come and go, and one that two regions claim stays with the first.  FM_E_RESOURCE.
+ * Cost as node_set_resolve()'s a region. */
 int regions_resolve(const struct region_set *set, const struct snapshot *snap, bool strict,
     uint16_t *sw_region, struct fm_error *err);
 /* A switch that has gone keeps its number, but nothing hangs on it: no region is
  * the fuller for it. */
 bool regions_is_there(const struct fm_fabric *fab, fm_sw s);
-/* As regions_resolve(), not strict, to see whether this fabric can be cut so. */
+/* Between the two: overlaps are refused, the rest is logged.  For a file that is
+ * new, on a fabric that is there. */
 int regions_check(const struct region_set *set, const struct snapshot *snap, struct fm_error *err);
 
 #endif

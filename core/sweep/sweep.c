@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <time.h>
 
+#include "core/conf/regions.h"
 #include "core/route/keep.h"
 #include "core/route/plan_file.h"
 #include "core/sweep/internal.h"
@@ -454,6 +455,9 @@ start_routing(struct sweeper *s)
 	struct plan *thawed = NULL;
 	int rc = model_build(s, &q.snap, err);
 
+	/* Later an overlap is only told of: nobody is to go without routes for it. */
+	if (rc == 0 && q.snap != NULL && s->plan == NULL && s->p.regions != NULL)
+		rc = regions_check(s->p.regions, q.snap, err);
 	if (rc == 0 && q.snap != NULL && s->plan == NULL && s->p.plan_path != NULL) {
 		rc = plan_file_load(
 		    s->p.plan_path, s->p.router, q.snap, s->p.chain->mark, q.now_ms, &thawed, err);
