@@ -116,6 +116,7 @@ UNIT_TESTS = \
 	tests/unit/check_metrics \
 	tests/unit/check_netlist \
 	tests/unit/check_options \
+	tests/unit/check_overlay \
 	tests/unit/check_plan \
 	tests/unit/check_plan_file \
 	tests/unit/check_plugin \
@@ -222,8 +223,8 @@ TESTS += tests/integration/documents.sh tests/integration/fmroute.sh tests/integ
 EXTRA_DIST += tests/integration/documents.sh tests/integration/fmroute.sh tests/integration/auto.sh
 TESTS += tests/integration/regions.sh
 EXTRA_DIST += tests/integration/regions.sh
-TESTS += tests/integration/what_if.sh
-EXTRA_DIST += tests/integration/what_if.sh
+TESTS += tests/integration/what_if.sh tests/integration/chains.sh
+EXTRA_DIST += tests/integration/what_if.sh tests/integration/chains.sh
 
 # By dev/test only, for their length.
 EXTRA_DIST += tests/integration/lib.bash tests/integration/walk_tables.py \

@@ -21,6 +21,7 @@
 
 #include "core/conf/conf_private.h"
 #include "core/conf/conf_scan.h"
+#include "core/conf/rchain.h"
 #include "core/conf/readfile.h"
 #include "lib/error.h"
 #include "lib/log.h"
@@ -237,6 +238,8 @@ resolve(struct conf_private *self, struct fm_error *err)
 static void
 conf_free(struct conf_private *self)
 {
+	if (self->rchain != NULL)
+		rchain_fini(self->rchain);
 	fm_vec_fini(&self->instances);
 	fm_vec_fini(&self->titled);
 	fm_arena_fini(&self->mem);

@@ -31,6 +31,8 @@ struct conf {
 	int64_t workers; /* 0 = one per CPU */
 	int64_t n_vls;	 /* VL budget of engines, 1..15 */
 	int sl_model;	 /* enum verify_sl_model */
+	/* the steps of the chain entry `chains` (rchain.h); path NULL = none */
+	struct fm_file pgrp_policy_file, topo_policy_file, rch_policy_file;
 
 	/* regions: from the sections group and region, and these keys */
 	struct region_set regions;

@@ -10,6 +10,7 @@
 
 #include "core/conf/conf_private.h"
 #include "core/route/auto.h"
+#include "core/route/overlay.h"
 #include "lib/error.h"
 #include "lib/hash.h"
 
@@ -48,9 +49,8 @@ resolve_limits(struct conf_private *self, const struct instance *instance,
 	return rc;
 }
 
-/* "fattree:pods" to an entry. */
-static int
-resolve_entry(
+int
+conf_resolve_entry(
     struct conf_private *self, const char *word, struct chain_entry *entry, struct fm_error *err)
 {
 	const char *colon = strchr(word, ':'), *title = colon != NULL ? colon + 1 : "";
@@ -85,7 +85,7 @@ resolve_auto(
 
 		if (engine_find(self->engines, auto_steps[i].engine) == NULL)
 			continue;
-		rc = resolve_entry(self, auto_steps[i].engine, &entries[*n], err);
+		rc = conf_resolve_entry(self, auto_steps[i].engine, &entries[*n], err);
 		if (rc != 0)
 			return rc;
 		entries[(*n)++].because = auto_steps[i].because;
@@ -123,6 +123,8 @@ chain_mark(const struct conf *conf, const struct chain *chain)
 
 		h = fm_hash_bytes(h, e->name, strlen(e->name));
 		h = fm_mix64(h ^ option_values_mark(e->values));
+		if (e->overlay != NULL)
+			h = fm_mix64(h ^ conf_mark_steps(conf, e->overlay));
 	}
 	return h;
 }
@@ -131,9 +133,11 @@ static int
 resolve_word(struct conf_private *self, const char *word, struct chain_entry *entries, uint32_t *n,
     struct fm_error *err)
 {
-	return strcmp(word, auto_engine.name) == 0
-	    ? resolve_auto(self, entries, n, err)
-	    : resolve_entry(self, word, &entries[(*n)++], err);
+	if (strcmp(word, auto_engine.name) == 0)
+		return resolve_auto(self, entries, n, err);
+	if (strcmp(word, chains_engine.name) == 0)
+		return conf_resolve_steps(self, &entries[(*n)++], err);
+	return conf_resolve_entry(self, word, &entries[(*n)++], err);
 }
 
 int

@@ -41,6 +41,7 @@ struct conf_private {
 	FM_VEC(struct instance) instances;
 	FM_VEC(struct titled) titled; /* in the order written */
 	struct node_groups groups;
+	struct rchain *rchain; /* of the chain entry `chains`, or NULL */
 };
 
 struct instance *conf_find_instance(
@@ -50,6 +51,14 @@ int conf_set(struct conf_private *self, struct option_values *values, const stru
     const char *key, const char *const *items, size_t n, const struct option_origin *origin,
     struct fm_error *err);
 int conf_out_of_memory(struct fm_error *err);
+/* "fattree:pods" to an entry; word is kept.  FM_E_CONFIG with a sentence without place. */
+int conf_resolve_entry(struct conf_private *self, const char *word, struct chain_entry *entry,
+    struct fm_error *err);
+/* The entry `chains`, from the three policy files.  FM_E_CONFIG. */
+int conf_resolve_steps(
+    struct conf_private *self, struct chain_entry *entry, struct fm_error *err);
+/* All that their tables depend on. */
+uint64_t conf_mark_steps(const struct conf *conf, const struct overlay *overlay);
 /* The next word of "a, b", copied, or NULL at the end. */
 char *conf_next_word(struct fm_arena *mem, const char **at);
 /* "fattree:pods, updn" to a chain.  Of one that nobody wrote, a default, engines

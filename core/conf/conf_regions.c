@@ -306,6 +306,10 @@ conf_resolve_regions(struct conf_private *self, struct fm_error *err)
 		return blame_own(self, "region_order", err);
 	if (read_sls(self, err) != 0)
 		return blame_own(self, "reserved_sls", err);
+	if (set->n_regions > 1 && self->rchain != NULL)
+		return fm_fail(err, FM_E_CONFIG,
+		    "the chain entry \"chains\" routes the whole fabric: it cannot stand beside "
+		    "regions");
 	if (set->n_regions > 1)
 		self->conf->chain.mark = fm_mix64(self->conf->chain.mark ^ mark_regions(set));
 	region[0].chain = self->conf->chain;

@@ -90,6 +90,18 @@
 		} \
 	}
 
+/* A file of MLNX_OFED's routing chains. */
+#define POLICY(name_, field, help_) \
+	{ \
+		.option = { \
+			.name = name_, \
+			.type = FM_OPT_FILE, \
+			AT(field), \
+			.def = "", \
+			.help = help_ \
+		} \
+	}
+
 #define SECOND 1000
 #define HOUR (3600 * SECOND)
 
@@ -126,6 +138,11 @@ static const struct conf_row rows[] = {
 	ENUM(NULL, "sl_model", sl_model, "both", sl_models, NULL,
 	    "Which SL a path is checked under: both also its reverse's, because replies copy the "
 	    "requester's SL; forward its own only."),
+	POLICY("rch_policy_file", rch_policy_file,
+	    "MLNX_OFED's unicast steps: what the chain entry \"chains\" does."),
+	POLICY("pgrp_policy_file", pgrp_policy_file, "MLNX_OFED's port groups for such steps."),
+	POLICY("topo_policy_file", topo_policy_file,
+	    "MLNX_OFED's topologies, the parts of the fabric that such steps route."),
 	{ .option = { .name = "reserved_sls",
 	      .type = FM_OPT_STRING,
 	      AT(reserved_sls_text),

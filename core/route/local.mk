@@ -47,3 +47,4 @@ CORE_SOURCES += \
 	core/route/watch.c core/route/watch.h \
 	core/route/worker.c core/route/worker.h
 CORE_SOURCES += core/route/props.c core/route/props.h
+CORE_SOURCES += core/route/overlay.c core/route/overlay.h

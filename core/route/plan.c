@@ -19,8 +19,9 @@
 #include "core/route/fallback.h"
 #include "core/route/keep.h"
 #include "core/route/ladder.h"
-#include "core/route/repair.h"
 #include "core/route/levels.h"
+#include "core/route/overlay.h"
+#include "core/route/repair.h"
 #include "lib/error.h"
 #include "lib/log.h"
 
@@ -67,6 +68,12 @@ route_entry(struct router *r, struct plan *p, const struct chain_entry *e, const
 	double start;
 	int rc;
 
+	if (e->overlay != NULL) {
+		start = plan_now_ms();
+		rc = overlay_route(r, e->overlay, p->snap, out, why);
+		p->route_ms = plan_now_ms() - start;
+		return rc;
+	}
 	fm_arena_init(&mem, SIZE_MAX);
 	rc = options_bind(e->engine, e->values, p->snap, &mem, &opts, why);
 	start = plan_now_ms();

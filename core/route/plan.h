@@ -20,6 +20,8 @@
 #include "lib/pool.h"
 #include "lib/vec.h"
 
+struct overlay; /* overlay.h */
+
 struct chain_entry {
 	const struct fm_engine *engine;
 	const struct option_values *values; /* NULL = defaults */
@@ -27,6 +29,8 @@ struct chain_entry {
 	/* NULL, or of an entry that `auto` stands for (auto.h): what the fabric then is */
 	const char *because;
 	int64_t time_limit_ms; /* 0 = none */
+	/* NULL, or of the entry `chains`: its steps; the engine is a name then */
+	const struct overlay *overlay;
 };
 
 struct chain {
