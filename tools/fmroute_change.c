@@ -136,6 +136,23 @@ pairs_json(const struct change *c)
 	return list;
 }
 
+/* How the daemon would get there without a deadlock on the way. */
+static json_t *
+transition_json(const struct plan_change *t)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "kind", json_string(plan_change_name(t->kind)));
+	json_object_set_new(o, "lids", integer(t->n_lids));
+	json_object_set_new(o, "ordered", integer(t->n_ordered));
+	json_object_set_new(o, "later", integer(t->n_later));
+	json_object_set_new(o, "drained", integer(t->n_drained));
+	json_object_set_new(o, "left", integer(t->n_left));
+	if (t->waiting[0] != '\0')
+		json_object_set_new(o, "waiting", name(t->waiting));
+	return o;
+}
+
 json_t *
 change_json(const struct change *c)
 {
@@ -145,6 +162,8 @@ change_json(const struct change *c)
 
 	json_object_set_new(o, "before", state_json(c->before));
 	json_object_set_new(o, "after", state_json(c->after));
+	if (c->after->plan != NULL && c->after->plan->change.kind != PLAN_FIRST)
+		json_object_set_new(o, "transition", transition_json(&c->after->plan->change));
 	json_object_set_new(o, "entries", integer(r->entries));
 	json_object_set_new(o, "entries_cut", integer(r->entries_cut));
 	json_object_set_new(o, "blocks", integer(r->blocks));
@@ -221,6 +240,19 @@ print_columns(const struct state *b, const struct state *a)
 	    state_is_proven(a) ? "yes" : "no");
 }
 
+static void
+print_transition(const struct plan_change *t)
+{
+	if (t->kind == PLAN_FIRST)
+		return;
+	printf("transition  %s: of %u LIDs looked at %u in order, %u after a packet's life time, "
+	       "%u emptied first, %u left as they were\n",
+	    plan_change_name(t->kind), t->n_lids, t->n_ordered, t->n_later, t->n_drained,
+	    t->n_left);
+	if (t->waiting[0] != '\0')
+		printf("            %s\n", t->waiting);
+}
+
 void
 change_print(const struct change *c)
 {
@@ -241,6 +273,8 @@ change_print(const struct change *c)
 	       " without cables between, %" PRIu64 " without a route\n",
 	    r->lost, r->lost_gone, r->lost_apart, r->lost_unrouted);
 	print_names(c);
+	if (a->plan != NULL)
+		print_transition(&a->plan->change);
 	if (a->plan != NULL && a->plan->absent.n > 0)
 		printf(
 		    "lingering   %zu LIDs keep their entries for lid_linger\n", a->plan->absent.n);

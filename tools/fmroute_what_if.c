@@ -128,7 +128,8 @@ make_plan(struct scenario *s, struct plan *prev, struct plan **out, struct fm_er
 		.chain = &s->job.conf->chain,
 		.regions = &s->job.conf->regions,
 		.prev = prev,
-		.linger_ms = s->job.conf->lid_linger_ms };
+		.linger_ms = s->job.conf->lid_linger_ms,
+		.drain = (enum plan_drain)s->job.conf->drain };
 	int rc;
 
 	if (prev == NULL)

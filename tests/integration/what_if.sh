@@ -86,10 +86,14 @@ is lost_pairs 1 32
 is lost_with_an_end 1 32
 is gained_pairs 2 32
 is routed 1 true
+is kind 1 '"loss"'
+is kind 2 '"recovery"'
+is drained 2 0
 run 0 what-if tree.net $none --engine=fattree --down=switch:spine-2
 grep -q '^step 1      down switch:spine-2$' out || fail "text: $(cat out)"
 grep -Eq '^  most routes on a link +28 +[3-5][0-9]$' out || fail "load: $(cat out)"
 grep -q '^  proven  *yes  *yes$' out || fail "text: $(cat out)"
+grep -q '^transition  loss: ' out || fail "text: $(cat out)"
 # a host that goes changes no entry; a leaf neither
 run 0 what-if tree.net $none --engine=fattree --down=host:host-3-1 --json
 is entries 1 0
