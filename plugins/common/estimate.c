@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The trees of grow.c, with one for all hosts of a switch and parallel cables as
+ * The trees of grow.c, with a few for all hosts of a switch and parallel cables as
  * one arc: what decides between two orders is how the arcs near the top fare, and
- * that shows with far fewer trees than there are LIDs.
+ * that shows with far fewer trees than there are LIDs.  Where switches are few each has
+ * several trees: all paths of one come by the same way where they join.
  */
 #include "plugins/common/estimate.h"
 
 #include <string.h>
 
-#define SAMPLE 256 /* destination switches */
+#define SAMPLE 256     /* trees */
+#define MOST_ROUNDS 16 /* trees to one switch */
 
 /* What a worker needs for the order in hand. */
 struct trial {
@@ -29,6 +31,7 @@ struct estimate {
 	double *n_hosts; /* [n_switches] */
 	fm_sw *sample;	 /* [n_sample] */
 	uint32_t n_sample;
+	uint32_t n_rounds; /* trees to each of the sample */
 	struct trial *trials; /* [n_workers] */
 };
 
@@ -61,7 +64,7 @@ add_load(const struct estimate *e, struct trial *t)
 	memcpy(t->passing, e->n_hosts, e->fab->n_switches * sizeof(*t->passing));
 	for (uint32_t i = s->n_near; i-- > 1;) {
 		fm_arc a = t->next[s->near[i]];
-		double n = t->passing[s->near[i]] * e->n_hosts[s->root];
+		double n = t->passing[s->near[i]] * e->n_hosts[s->root] / e->n_rounds;
 
 		t->load[a] += n;
 		t->sum += n;
@@ -79,10 +82,11 @@ try_order(void *arg, uint32_t i, unsigned worker)
 	memset(t->load, 0, e->arcs->n_arcs * sizeof(*t->load));
 	t->sum = 0;
 	fm_steps_follow(&t->steps, &e->orders[i]);
-	for (uint32_t k = 0; k < e->n_sample && !e->host->should_stop(e->host); k++) {
+	for (uint32_t k = 0; k < e->n_sample * e->n_rounds && !e->host->should_stop(e->host);
+	     k++) {
 		double mean = t->sum > 0 ? t->sum / n_links : 1;
 
-		fm_steps_find(&t->steps, e->sample[k]);
+		fm_steps_find(&t->steps, e->sample[k % e->n_sample]);
 		t->cost[t->steps.root] = 0;
 		for (uint32_t n = 1; n < t->steps.n_near; n++)
 			choose(e, t, t->steps.near[n], mean);
@@ -107,6 +111,8 @@ take_sample(struct estimate *e)
 			e->sample[n++] = s;
 	e->n_sample = n < SAMPLE ? n : SAMPLE;
 	stride = n / (e->n_sample > 0 ? e->n_sample : 1);
+	e->n_rounds = SAMPLE / (e->n_sample > 0 ? e->n_sample : 1);
+	e->n_rounds = e->n_rounds < MOST_ROUNDS ? e->n_rounds : MOST_ROUNDS;
 	for (uint32_t i = 0; i < e->n_sample; i++)
 		e->sample[i] = e->sample[i * stride];
 }
