@@ -6,9 +6,13 @@
  */
 #include "plugins/common/balance.h"
 
+#include <string.h>
+
 #include "plugins/common/lids.h"
 #include "plugins/common/reach.h"
 #include "plugins/common/spread.h"
+
+#define BEST_BUDGET 8000000u /* LIDs * links up to which both ways are tried */
 
 static int
 find_components(const struct fm_host *host, struct fm_shape *shape, struct fm_error *err)
@@ -118,4 +122,164 @@ fm_balance(const struct fm_host *host, const struct fm_fabric *fab, const struct
 		return rc;
 	look_at_paths(shape, &reach, found);
 	return 0;
+}
+
+/* ------------------------------------------------------------------ both */
+
+/* What the switches of one rank have in common. */
+struct rank_alike {
+	bool seen;
+	uint32_t n_hosts, n_up, n_down;
+};
+
+static uint32_t
+count_hosts(const struct fm_fabric *fab, fm_sw s)
+{
+	uint32_t n = 0;
+
+	for (fm_end e = fab->sw_first_end[s]; e < fab->sw_first_end[s + 1]; e++)
+		n += fm_is_host(fab, e);
+	return n;
+}
+
+static struct rank_alike
+look_at_switch(const struct fm_fabric *fab, const struct fm_shape *shape, fm_sw s)
+{
+	struct rank_alike is = { .seen = true, .n_hosts = count_hosts(fab, s) };
+
+	for (fm_link l = fab->sw_first_link[s]; l < fab->sw_first_link[s + 1]; l++)
+		if (shape->tree.rank[fab->link_to[l]] > shape->tree.rank[s])
+			is.n_up++;
+		else
+			is.n_down++;
+	return is;
+}
+
+static bool
+is_even(const struct fm_fabric *fab, const struct fm_shape *shape)
+{
+	struct rank_alike ranks[FM_TREE_MAX_RANKS] = { { 0 } };
+
+	for (fm_sw s = 0; s < fab->n_switches; s++) {
+		struct rank_alike is = look_at_switch(fab, shape, s), *all;
+
+		if (shape->tree.rank[s] >= FM_TREE_MAX_RANKS)
+			continue;
+		all = &ranks[shape->tree.rank[s]];
+		if (!all->seen)
+			*all = is;
+		if (is.n_hosts != all->n_hosts || is.n_up != all->n_up ||
+		    is.n_down != all->n_down || (is.n_up > 0 && is.n_hosts % is.n_up != 0))
+			return false;
+	}
+	return true;
+}
+
+/* Loads of tables, LID by LID. */
+struct weigher {
+	const struct fm_fabric *fab;
+	const struct fm_tables *out;
+	fm_link *port_link; /* [n_switches][256] FM_NONE: no switch there */
+	uint32_t *n_hosts;    /* [n_switches] */
+	uint64_t *load;	      /* [n_links] */
+	/* of the LID in hand, [n_switches] */
+	fm_link *next;
+	uint32_t *n_before, *passing;
+	fm_sw *queue;
+};
+
+static int
+weigher_init(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_tables *out,
+    struct weigher *w, struct fm_error *err)
+{
+	size_t n = fab->n_switches;
+
+	*w = (struct weigher){ .fab = fab,
+		.out = out,
+		.port_link = fm_scratch_array(host, n * 256, fm_link),
+		.n_hosts = fm_scratch_array(host, n, uint32_t),
+		.load = fm_scratch_array(host, fab->n_links, uint64_t),
+		.next = fm_scratch_array(host, n, fm_link),
+		.n_before = fm_scratch_array(host, n, uint32_t),
+		.passing = fm_scratch_array(host, n, uint32_t),
+		.queue = fm_scratch_array(host, n, fm_sw) };
+	if (w->port_link == NULL || w->n_hosts == NULL ||
+	    w->load == NULL || w->next == NULL || w->n_before == NULL || w->passing == NULL ||
+	    w->queue == NULL)
+		return fm_no_scratch(host, "loads of the links", err);
+	memset(w->port_link, 0xff, n * 256 * sizeof(*w->port_link));
+	for (fm_sw s = 0; s < n; s++) {
+		for (fm_link l = fab->sw_first_link[s]; l < fab->sw_first_link[s + 1]; l++)
+			w->port_link[s * 256 + fab->link_port[l]] = l;
+		w->n_hosts[s] = count_hosts(fab, s);
+	}
+	return 0;
+}
+
+/* All hosts' routes to one LID: switches that nothing leads to any more go first. */
+static void
+weigh_lid(struct weigher *w, uint32_t lid)
+{
+	const struct fm_fabric *fab = w->fab;
+	uint32_t n = 0;
+
+	memset(w->n_before, 0, fab->n_switches * sizeof(*w->n_before));
+	memcpy(w->passing, w->n_hosts, fab->n_switches * sizeof(*w->passing));
+	for (fm_sw s = 0; s < fab->n_switches; s++) {
+		w->next[s] = w->port_link[(size_t)s * 256 + w->out->lft[s][lid]];
+		if (w->next[s] != FM_NONE)
+			w->n_before[fab->link_to[w->next[s]]]++;
+	}
+	for (fm_sw s = 0; s < fab->n_switches; s++)
+		if (w->n_before[s] == 0)
+			w->queue[n++] = s;
+	for (uint32_t i = 0; i < n; i++) {
+		fm_link l = w->next[w->queue[i]];
+
+		if (l == FM_NONE)
+			continue;
+		w->load[l] += w->passing[w->queue[i]];
+		w->passing[fab->link_to[l]] += w->passing[w->queue[i]];
+		if (--w->n_before[fab->link_to[l]] == 0)
+			w->queue[n++] = fab->link_to[l];
+	}
+}
+
+int
+fm_weigh(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_tables *out,
+    uint64_t *max, struct fm_error *err)
+{
+	struct weigher w;
+	int rc = weigher_init(host, fab, out, &w, err);
+
+	if (rc != 0)
+		return rc;
+	for (uint32_t lid = 1; lid <= fab->max_lid && !host->should_stop(host); lid++) {
+		fm_end e = fab->lid_end[lid];
+
+		if (e != FM_NONE && fm_is_host(fab, e) && fab->end_sw[e] != FM_NONE)
+			weigh_lid(&w, lid);
+	}
+	*max = 0;
+	for (fm_link l = 0; l < fab->n_links; l++)
+		*max = w.load[l] > *max ? w.load[l] : *max;
+	return 0;
+}
+
+int
+fm_balance_best(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_shape *shape, const struct fm_order *order, const struct fm_tables *out,
+    struct fm_paths *found, struct fm_error *err)
+{
+	const struct fm_choice by_load = { .by_digits = false }, by_digits = { .by_digits = true };
+	bool both = shape->tree.levelled && !is_even(fab, shape) &&
+	    (uint64_t)fab->max_lid * fab->n_links <= BEST_BUDGET;
+	uint64_t max;
+	int rc = fm_balance(host, fab, shape, order, by_digits, out, found, err);
+
+	if (rc != 0 || !both || (rc = fm_weigh(host, fab, out, &max, err)) != 0 ||
+	    (rc = fm_balance(host, fab, shape, order, by_load, out, found, err)) != 0 ||
+	    found->max_load < max)
+		return rc;
+	return fm_balance(host, fab, shape, order, by_digits, out, found, err);
 }

@@ -508,6 +508,20 @@ grow_round(struct grower *g, bool again)
 	return true;
 }
 
+static void
+weigh(const struct grower *g)
+{
+	double sum = 0;
+
+	for (fm_arc a = 0; a < g->plan->arcs->n_arcs; a++) {
+		double bears = (double)g->load[a] / g->capacity[a];
+
+		g->f->most = bears > g->f->most ? bears : g->f->most;
+		sum += (double)g->load[a];
+	}
+	g->f->mean = g->fab->n_links > 0 ? sum / g->fab->n_links : 0;
+}
+
 int
 fm_forest_grow(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_forest_plan *plan, struct fm_forest *out, struct fm_error *err)
@@ -530,5 +544,6 @@ fm_forest_grow(const struct fm_host *host, const struct fm_fabric *fab,
 		if (!grow_round(&g, r > 0))
 			return host->fail(
 			    err, FM_E_CANCELLED, "stopped while destination trees were grown");
+	weigh(&g);
 	return 0;
 }

@@ -35,6 +35,7 @@ struct fm_forest {
 	uint16_t *passing;	   /* [n_trees][n_switches] sources that come by, or NULL */
 	const float *capacity;	   /* [n_links] 1, or less where throttled */
 	uint32_t max_hops;
+	double most, mean; /* routes on a cable: on the fullest, if each arc's share evenly */
 };
 
 /* Is any neighbour reached by several cables? */

@@ -15,6 +15,8 @@
 #define MOST_TREES 4	    /* to one switch, with lanes */
 #define MOST_PAIRS 1000000u /* trees * switches above which one tree must do */
 #define FEW_LANES 4u	    /* several trees are not worth more */
+#define SMALL 100000u	    /* LIDs * links */
+#define UNEVEN 1.5	    /* largest load by the mean, from which on trees by load are tried */
 
 static bool
 has_throttled(const struct fm_fabric *fab)
@@ -25,13 +27,19 @@ has_throttled(const struct fm_fabric *fab)
 	return false;
 }
 
-/* Does all traffic count alike, on a fabric of levels? */
+/* Does some traffic count more than other? */
+static bool
+has_wishes(const struct fm_fabric *fab, const struct fm_sssp *how)
+{
+	return (how->compute != NULL && how->compute->given) ||
+	    (how->io != NULL && how->io->given) || (how->avoid_throttled && has_throttled(fab));
+}
+
 static bool
 has_closed_form(
     const struct fm_fabric *fab, const struct fm_shape *shape, const struct fm_sssp *how)
 {
-	return shape->tree.levelled && !(how->compute != NULL && how->compute->given) &&
-	    !(how->io != NULL && how->io->given) && !(how->avoid_throttled && has_throttled(fab));
+	return shape->tree.levelled && !has_wishes(fab, how);
 }
 
 static struct fm_forest_plan
@@ -44,13 +52,35 @@ plan_of(const struct fm_shape *shape, const struct fm_sssp *how)
 		.io = how->io };
 }
 
+/* By trees, and on small fabrics LID by LID if that leaves less on the fullest link. */
+static int
+route_by_load(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_shape *shape, const struct fm_forest_plan *plan, bool wishes,
+    const struct fm_tables *out, struct fm_error *err)
+{
+	const struct fm_choice choice = { .by_digits = false };
+	struct fm_forest forest;
+	struct fm_paths found;
+	uint64_t max;
+	int rc;
+
+	if ((rc = fm_forest_grow(host, fab, plan, &forest, err)) != 0 ||
+	    (rc = fm_forest_write(host, fab, &forest, out, err)) != 0)
+		return rc;
+	if (wishes || (uint64_t)fab->max_lid * fab->n_links > SMALL)
+		return 0;
+	if ((rc = fm_weigh(host, fab, out, &max, err)) != 0 ||
+	    (rc = fm_balance(host, fab, shape, NULL, choice, out, &found, err)) != 0 ||
+	    found.max_load < max)
+		return rc;
+	return fm_forest_write(host, fab, &forest, out, err);
+}
+
 int
 fm_route_sssp(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_sssp *how,
     const struct fm_tables *out, struct fm_error *err)
 {
-	struct fm_choice choice = { .by_digits = true };
 	struct fm_forest_plan plan;
-	struct fm_forest forest;
 	struct fm_paths found;
 	struct fm_shape shape;
 	int rc;
@@ -58,82 +88,127 @@ fm_route_sssp(const struct fm_host *host, const struct fm_fabric *fab, const str
 	if ((rc = fm_shape_build(host, fab, &shape, err)) != 0)
 		return rc;
 	if (has_closed_form(fab, &shape, how))
-		return fm_balance(host, fab, &shape, NULL, choice, out, &found, err);
+		return fm_balance_best(host, fab, &shape, NULL, out, &found, err);
 	plan = plan_of(&shape, how);
-	if ((rc = fm_forest_grow(host, fab, &plan, &forest, err)) != 0)
-		return rc;
-	return fm_forest_write(host, fab, &forest, out, err);
+	return route_by_load(host, fab, &shape, &plan, has_wishes(fab, how), out, err);
 }
 
-struct lanes {
+/* What is to be tried, and what came of it. */
+struct attempt {
 	struct fm_forest_plan trees;
 	struct fm_layer_plan plan;
-	struct fm_forest forest;
-	struct fm_layers layers;
+	struct fm_lanes found;
 };
 
 static int
-try(const struct fm_host *host, const struct fm_fabric *fab, struct lanes *l, struct fm_error *err)
+try(const struct fm_host *host, const struct fm_fabric *fab, struct attempt *t,
+    struct fm_error *err)
 {
-	int rc = fm_forest_grow(host, fab, &l->trees, &l->forest, err);
+	int rc = fm_forest_grow(host, fab, &t->trees, &t->found.forest, err);
 
-	return rc != 0 ? rc : fm_layers_build(host, fab, &l->forest, &l->plan, &l->layers, err);
+	return rc != 0
+	    ? rc
+	    : fm_layers_build(host, fab, &t->found.forest, &t->plan, &t->found.layers, err);
 }
 
 /* As many trees to a switch as a few lanes take; FM_E_TOPOLOGY: one, then. */
 static int
-try_several_trees(
-    const struct fm_host *host, const struct fm_fabric *fab, struct lanes *l, struct fm_error *err)
+try_several_trees(const struct fm_host *host, const struct fm_fabric *fab, struct attempt *t,
+    struct fm_error *err)
 {
 	uint32_t n = fab->n_switches;
 	int rc = FM_E_TOPOLOGY;
 
-	l->plan.enough = FEW_LANES;
+	t->plan.enough = FEW_LANES;
 	for (uint32_t k = MOST_TREES; k > 1 && rc == FM_E_TOPOLOGY; k /= 2) {
-		l->trees.trees_per_switch = k;
+		t->trees.trees_per_switch = k;
 		if ((uint64_t)k * n * n <= MOST_PAIRS)
-			rc = try(host, fab, l, err);
+			rc = try(host, fab, t, err);
 	}
-	l->plan.enough = 0;
+	t->plan.enough = 0;
 	return rc;
 }
 
-/* By dimension order, on grids; where a region is to have shortest paths, on whole ones. */
 static int
-try_dimensions(
-    const struct fm_host *host, const struct fm_fabric *fab, struct lanes *l, struct fm_error *err)
+try_dimensions(const struct fm_host *host, const struct fm_fabric *fab, struct attempt *t,
+    struct fm_error *err)
 {
 	struct fm_dimensions *d = fm_scratch_array(host, 1, struct fm_dimensions);
-	struct fm_forest_plan trees = l->trees;
+	struct fm_forest_plan trees = t->trees;
 	int rc;
 
 	if (d == NULL)
 		return fm_no_scratch(host, "dimensions", err);
-	if ((rc = fm_dimensions_find(host, fab, l->trees.arcs, d, err)) != 0)
+	if ((rc = fm_dimensions_find(host, fab, t->trees.arcs, d, err)) != 0)
 		return rc;
 	if (d->regular != NULL && fm_has_proxies(fab))
-		return FM_E_TOPOLOGY;
-	l->trees.dimensions = l->plan.dimensions = d;
-	l->trees.trees_per_switch = 1;
-	rc = try(host, fab, l, err);
-	l->trees = trees;
-	l->plan.dimensions = NULL;
+		return host->fail(err, FM_E_TOPOLOGY,
+		    "shortest paths are wanted, and cables are missing in the grid");
+	t->trees.dimensions = t->plan.dimensions = d;
+	t->trees.trees_per_switch = 1;
+	rc = try(host, fab, t, err);
+	t->trees = trees;
+	t->plan.dimensions = NULL;
 	return rc;
 }
 
+/* Grids whose dimensions differ in width are crowded in the narrow ones: then trees by
+ * load, if they are better. */
 static int
-grow_in_lanes(
-    const struct fm_host *host, const struct fm_fabric *fab, struct lanes *l, struct fm_error *err)
+try_to_improve(const struct fm_host *host, const struct fm_fabric *fab, struct attempt *t,
+    struct fm_error *err)
 {
-	uint32_t given = l->trees.trees_per_switch;
-	int rc = try_dimensions(host, fab, l, err);
+	struct fm_lanes by_dimensions = t->found;
+	int rc;
 
+	if (t->found.forest.most <= UNEVEN * t->found.forest.mean)
+		return 0;
+	rc = try_several_trees(host, fab, t, err);
+	if (rc != 0 && rc != FM_E_TOPOLOGY)
+		return rc;
+	if (rc != 0 || t->found.forest.most >= by_dimensions.forest.most)
+		t->found = by_dimensions;
+	return 0;
+}
+
+static int
+grow_in_lanes(const struct fm_host *host, const struct fm_fabric *fab, struct attempt *t,
+    struct fm_error *err)
+{
+	uint32_t given = t->trees.trees_per_switch;
+	int rc = try_dimensions(host, fab, t, err);
+
+	if (rc == 0 && given == 0)
+		return try_to_improve(host, fab, t, err);
 	if (rc == FM_E_TOPOLOGY && given == 0)
-		rc = try_several_trees(host, fab, l, err);
+		rc = try_several_trees(host, fab, t, err);
 	if (rc != FM_E_TOPOLOGY)
 		return rc;
-	l->trees.trees_per_switch = given > 0 ? given : 1;
-	return try(host, fab, l, err);
+	t->trees.trees_per_switch = given > 0 ? given : 1;
+	return try(host, fab, t, err);
+}
+
+int
+fm_lanes_by_dimensions(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_arcs *arcs, unsigned allowed, struct fm_lanes *out, struct fm_error *err)
+{
+	struct attempt t = { .trees = { .arcs = arcs },
+		.plan = { .allowed = allowed, .paired = true } };
+	int rc = try_dimensions(host, fab, &t, err);
+
+	*out = t.found;
+	return rc;
+}
+
+int
+fm_lanes_write(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_lanes *lanes, struct fm_tables *out, struct fm_error *err)
+{
+	int rc = fm_forest_write(host, fab, &lanes->forest, out, err);
+
+	if (rc == 0)
+		fm_layers_write(host, fab, &lanes->forest, &lanes->layers, out);
+	return rc;
 }
 
 int
@@ -141,27 +216,28 @@ fm_route_in_lanes(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_request *req, const struct fm_sssp *how, struct fm_tables *out,
     struct fm_error *err)
 {
-	struct lanes l = { .plan = { .allowed = fm_layers_allowed(fab, req),
-			       .start = how->start_vl,
-			       .paired = how->paired,
-			       .balance = how->balance_vls },
-		.layers = { .n = 1, .start = how->start_vl } };
-	struct fm_updown updown = { .n_roots = 0 };
+	struct attempt t = { .plan = { .allowed = fm_layers_allowed(fab, req),
+				 .start = how->start_vl,
+				 .paired = how->paired,
+				 .balance = how->balance_vls },
+		.found.layers = { .n = 1, .start = how->start_vl } };
+	struct fm_updown updown = { .best = true };
 	struct fm_missing left;
 	struct fm_shape shape;
 	int rc;
 
-	if (l.plan.allowed <= how->start_vl)
+	if (t.plan.allowed <= how->start_vl)
 		return host->fail(err, FM_E_TOPOLOGY, "start_vl is %u, but only %u VLs are allowed",
-		    how->start_vl, l.plan.allowed);
+		    how->start_vl, t.plan.allowed);
 	if ((rc = fm_shape_build(host, fab, &shape, err)) != 0)
 		return rc;
-	l.trees = plan_of(&shape, how);
-	if (has_closed_form(fab, &shape, how) && !fm_has_proxies(fab))
-		rc = fm_route_updown(host, fab, &shape, &updown, out, &left, err);
-	else if ((rc = grow_in_lanes(host, fab, &l, err)) == 0)
-		rc = fm_forest_write(host, fab, &l.forest, out, err);
+	t.trees = plan_of(&shape, how);
+	if (!has_closed_form(fab, &shape, how) || fm_has_proxies(fab)) {
+		rc = grow_in_lanes(host, fab, &t, err);
+		return rc != 0 ? rc : fm_lanes_write(host, fab, &t.found, out, err);
+	}
+	rc = fm_route_updown(host, fab, &shape, &updown, out, &left, err);
 	if (rc == 0)
-		fm_layers_write(host, fab, &l.forest, &l.layers, out);
+		fm_layers_write(host, fab, &t.found.forest, &t.found.layers, out);
 	return rc;
 }

@@ -30,4 +30,17 @@ int fm_route_in_lanes(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_request *req, const struct fm_sssp *how, struct fm_tables *out,
     struct fm_error *err);
 
+/* Trees and the lanes of their paths. */
+struct fm_lanes {
+	struct fm_forest forest;
+	struct fm_layers layers;
+};
+
+/* By dimension order, on grids, with replies; where a region is to have shortest paths,
+ * on whole ones only.  FM_E_TOPOLOGY: no grid, or the lanes do not suffice. */
+int fm_lanes_by_dimensions(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_arcs *arcs, unsigned allowed, struct fm_lanes *out, struct fm_error *err);
+int fm_lanes_write(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_lanes *lanes, struct fm_tables *out, struct fm_error *err);
+
 #endif

@@ -21,7 +21,7 @@
 #define PROBES 24   /* breadth first searches that look for a centre */
 #define SEARCHES 12 /* orders tried off trees, beside those of a centre and of the indices */
 
-enum { BY_CENTRE, BY_INDEX, PLAIN };
+enum { BY_CENTRE, BY_INDEX, BY_CABLES, PLAIN };
 
 struct finder {
 	const struct fm_host *host;
@@ -168,7 +168,8 @@ points_away_from_leaves(const struct finder *f, const struct fm_order *order)
 
 /* Off trees: hops to a centre, or simply the switches in their order, which often
  * is that of the cables: on tori and dragonflies paths then part long before
- * they meet in a centre. */
+ * they meet in a centre; or those with most cables on top: that is what the spines of
+ * a tree have to which hosts were cabled. */
 static int
 level_candidate(
     const struct finder *f, const struct fm_updown *how, uint32_t which, struct fm_error *err)
@@ -176,7 +177,7 @@ level_candidate(
 	if (which == BY_CENTRE)
 		return level_from_roots(f, how, err);
 	for (fm_sw s = 0; s < f->fab->n_switches; s++)
-		f->level[s] = f->fab->n_switches - s;
+		f->level[s] = which == BY_CABLES ? degree(f, s) : f->fab->n_switches - s;
 	return 0;
 }
 
@@ -207,17 +208,51 @@ search_orders(const struct finder *f, const struct fm_updown *how, const struct 
 	return 0;
 }
 
+/* Levels, and among the switches of one those with most cables on top. */
+static int
+order_by_cables(const struct finder *f, const struct fm_levels *levels, struct fm_order *out,
+    struct fm_error *err)
+{
+	int64_t *ids = fm_scratch_array(f->host, f->fab->n_switches, int64_t);
+	struct fm_levels with = *levels;
+
+	if (ids == NULL)
+		return fm_no_scratch(f->host, "orders of the switches", err);
+	for (fm_sw s = 0; s < f->fab->n_switches; s++)
+		ids[s] = (int64_t)s - (int64_t)f->fab->n_switches * degree(f, s);
+	with.ids = ids;
+	return fm_order_build(f->host, &f->shape->arcs, &with, out, err);
+}
+
+static int
+list_plain_orders(const struct finder *f, const struct fm_updown *how,
+    const struct fm_levels *levels, struct fm_order *orders, uint32_t *n, struct fm_error *err)
+{
+	const struct fm_arcs *arcs = &f->shape->arcs;
+	int rc = 0;
+
+	if (how->by_leaves) {
+		rc = fm_order_build(f->host, arcs, levels, &orders[(*n)++], err);
+		if (rc == 0 && how->ids == NULL)
+			rc = order_by_cables(f, levels, &orders[(*n)++], err);
+		return rc;
+	}
+	for (uint32_t which = 0; rc == 0 && which < (how->ids != NULL ? 1 : PLAIN); which++) {
+		rc = level_candidate(f, how, which, err);
+		if (rc == 0)
+			rc = fm_order_build(f->host, arcs, levels, &orders[(*n)++], err);
+	}
+	return rc;
+}
+
 static int
 list_orders(const struct finder *f, const struct fm_updown *how, const struct fm_levels *levels,
     struct fm_order *orders, uint32_t *n, struct fm_error *err)
 {
-	uint32_t n_plain = how->by_leaves || how->ids != NULL ? 1 : PLAIN;
-	int rc = 0;
+	int rc;
 
 	*n = 0;
-	for (uint32_t which = 0; rc == 0 && which < n_plain; which++)
-		if (how->by_leaves || (rc = level_candidate(f, how, which, err)) == 0)
-			rc = fm_order_build(f->host, &f->shape->arcs, levels, &orders[(*n)++], err);
+	rc = list_plain_orders(f, how, levels, orders, n, err);
 	if (rc == 0 && how->ids == NULL && f->fab->n_switches > 0)
 		rc = search_orders(f, how, levels, orders, n, err);
 	return rc;
@@ -280,6 +315,8 @@ route_ordered(const struct finder *f, const struct fm_updown *how, const struct 
 		return rc;
 	if ((rc = fm_order_build(f->host, &f->shape->arcs, &levels, order, err)) != 0)
 		return rc;
+	if (how->best && by_leaves)
+		return fm_balance_best(f->host, f->fab, f->shape, order, out, found, err);
 	choice.by_digits = by_leaves || points_away_from_leaves(f, order);
 	return fm_balance(f->host, f->fab, f->shape, order, choice, out, found, err);
 }
