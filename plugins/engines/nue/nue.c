@@ -47,6 +47,9 @@
  * trials are made and the one whose fullest link bears the least is taken.  The
  * last, one VL, cannot fail.
  *
+ * GRIDS.  Meshes, tori, hypercubes and HyperX are routed in dimension order, on 1 or 2
+ * VLs, with datelines as SLs (plugins/common/dimensions.c), where that is better balanced.
+ *
  * TREES.  Where all cables join neighbouring ranks and up/down paths by ranks
  * join all pairs that is what is done (plugins/common/updown.c), in one VL.
  *
@@ -54,18 +57,24 @@
  * engine knows the shape.  It needs switches that map SLs by port in and out.
  * It refuses nothing but a lack of time or memory.
  *
- * O(LIDs * links) a trial, one thread: each tree depends on those before.
+ * O(LIDs * links) a trial, one thread: each tree depends on those before.  On large
+ * fabrics LIDs of one switch share trees, as many as the time allows.
  * Memory: the square of the switches, and 16 bytes a turn.
  */
+#include <math.h>
 #include <string.h>
 
 #include "plugins/common/lids.h"
+#include "plugins/common/sssp.h"
 #include "plugins/common/updown.h"
 #include "plugins/engines/nue/nue.h"
 
 #define FINE 1.25		     /* max / mean that ends the search at once */
 #define FIXED_FINE 1.5		     /* the same where the SLs are fixed */
+#define GRID_FINE 1.5		     /* and by dimension order */
 #define MANY_TRIALS_BUDGET 60000000u /* LIDs * links below which all trials are made */
+#define ONE_VL_BUDGET 1000000u	     /* and below which one VL is tried as well */
+#define TREES_BUDGET 12000000u	     /* and below which every LID has a tree of its own */
 #define SAMPLE_BUDGET 40000000u	     /* trees * links grown to choose an order */
 
 enum nue_sls { SLS_AUTO, SLS_FIXED, SLS_LEARNED };
@@ -131,8 +140,10 @@ struct nue {
 	struct nue_room room;
 	struct nue_lanes lanes;
 	struct nue_trees trees;
+	struct fm_lanes in_grid; /* by dimension order */
 	unsigned n_vls;
 	uint32_t n_done, n_lids;
+	uint32_t n_trees; /* to the hosts of a switch, at most; the others share them */
 };
 
 /* -------------------------------------------------------------------- trials */
@@ -153,6 +164,34 @@ grow_end(struct nue *n, fm_sw sw, fm_end e)
 	return true;
 }
 
+/* Ends that go by the tree of the i-th host of sw, just grown: every n_trees-th from there
+ * on; with the first also those that are no hosts. */
+static void
+share_tree(struct nue *n, fm_sw sw, uint32_t i)
+{
+	const struct fm_fabric *fab = n->fab;
+	uint32_t seen = 0;
+
+	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++) {
+		bool host = fm_is_host(fab, e);
+		uint32_t place = host && fab->end_lid[e] != 0 ? seen++ : i;
+
+		if (fab->end_lid[e] == 0 || (host ? place <= i || place % n->n_trees != i : i > 0))
+			continue;
+		nue_tree_repeat(&n->trees, fab->end_lid[e], host);
+		n->n_done++;
+	}
+}
+
+static bool
+has_hosts(const struct nue *n, fm_sw sw)
+{
+	for (fm_end e = n->fab->sw_first_end[sw]; e < n->fab->sw_first_end[sw + 1]; e++)
+		if (fm_is_host(n->fab, e) && n->fab->end_lid[e] != 0)
+			return true;
+	return false;
+}
+
 /* The i-th end of every step-th switch; *any: there was one.  False: given up. */
 static bool
 grow_round(struct nue *n, uint32_t i, bool hosts, uint32_t step, bool *any)
@@ -160,15 +199,19 @@ grow_round(struct nue *n, uint32_t i, bool hosts, uint32_t step, bool *any)
 	const struct fm_fabric *fab = n->fab;
 
 	*any = false;
-	for (fm_sw sw = 0; sw < fab->n_switches; sw += step) {
+	for (fm_sw sw = 0; sw < fab->n_switches && (!hosts || i < n->n_trees); sw += step) {
 		uint32_t seen = 0;
 
+		if (!hosts && n->n_trees != FM_NONE && has_hosts(n, sw))
+			continue;
 		for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++) {
 			if (fm_is_host(fab, e) != hosts || fab->end_lid[e] == 0 || seen++ != i)
 				continue;
 			*any = true;
 			if (!grow_end(n, sw, e))
 				return false;
+			if (hosts && n->n_trees != FM_NONE)
+				share_tree(n, sw, i);
 		}
 	}
 	return true;
@@ -237,19 +280,19 @@ is_wanted(const struct nue *n, size_t i, uint64_t least)
 	return least == UINT64_MAX || work < MANY_TRIALS_BUDGET;
 }
 
-/* The best trial; *made: it is what the tables hold.  One VL when none does. */
+/* The best trial that bears less than *least on the fullest link, which is the new least;
+ * *made: it is what the tables hold.  One VL when none does. */
 static struct trial
-choose_trial(struct nue *n, bool *made)
+choose_trial(struct nue *n, uint64_t *least, bool *made)
 {
 	struct trial best = { .one_vl = true };
-	uint64_t least = UINT64_MAX;
 
 	*made = false;
 	for (size_t i = 0; n->n_vls > 1 && i < N_TRIALS; i++) {
 		uint64_t max;
 		double mean;
 
-		if (!is_wanted(n, i, least))
+		if (!is_wanted(n, i, *least))
 			continue;
 		*made = false;
 		if (!run_trial(n, &trials[i])) {
@@ -258,17 +301,30 @@ choose_trial(struct nue *n, bool *made)
 			continue;
 		}
 		max = nue_trees_load(&n->trees, &mean);
-		if (max < least) {
-			least = max;
+		if (max < *least) {
+			*least = max;
 			best = trials[i];
 			*made = true;
 		}
 		if ((double)max <= (trials[i].fixed ? FIXED_FINE : FINE) * mean)
 			break;
 	}
-	if (best.one_vl)
-		best.tie = choose_tie(n);
 	return best;
+}
+
+/* With one VL, if that bears no more than the trial so far; seen on small fabrics only. */
+static void
+prefer_one_vl(struct nue *n, uint64_t least, struct trial *best, bool *made)
+{
+	struct trial plain = { .one_vl = true };
+	double mean;
+
+	if (best->one_vl || (uint64_t)n->n_lids * n->fab->n_links > ONE_VL_BUDGET)
+		return;
+	plain.tie = choose_tie(n);
+	*made = run_trial(n, &plain) && nue_trees_load(&n->trees, &mean) <= least;
+	if (*made)
+		*best = plain;
 }
 
 /* -------------------------------------------------------------------- tables */
@@ -346,6 +402,21 @@ allowed_vls(const struct nue *n, const struct fm_request *req)
 	return vls > 1 ? vls : 1;
 }
 
+/* Trees for all LIDs, or for as many of each switch as the time allows. */
+static uint32_t
+choose_trees(const struct nue *n)
+{
+	const struct fm_fabric *fab = n->fab;
+	uint64_t each = (uint64_t)fab->n_switches * (fab->n_links + 1);
+
+	if ((uint64_t)n->n_lids * fab->n_links <= TREES_BUDGET)
+		return FM_NONE;
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		if (fab->end_lmc[e] > 0)
+			return FM_NONE;
+	return each < TREES_BUDGET ? (uint32_t)(TREES_BUDGET / each) : 1;
+}
+
 static int
 take_memory(struct nue *n, struct fm_error *err)
 {
@@ -354,6 +425,7 @@ take_memory(struct nue *n, struct fm_error *err)
 
 	for (fm_end e = 0; e < n->fab->sw_first_end[n->fab->n_switches]; e++)
 		n->n_lids += n->fab->end_lid[e] != 0 ? 1u << n->fab->end_lmc[e] : 0;
+	n->n_trees = choose_trees(n);
 	if ((rc = nue_graph_build(
 		 host, n->fab, &n->shape, n->options->include_switches, &n->graph, err)) != 0 ||
 	    (rc = nue_rank_new(host, &n->graph, &n->rank, err)) != 0 ||
@@ -365,26 +437,59 @@ take_memory(struct nue *n, struct fm_error *err)
 	    : nue_lanes_new(host, &n->graph, &n->rank, n->n_vls, n->out->lft, &n->lanes, err);
 }
 
+/* By dimension order; *most: routes on the fullest link, UINT64_MAX: no grid, or nothing
+ * known of it here. */
 static int
-route_any(struct nue *n, struct fm_tables *out, struct fm_error *err)
+try_grid(struct nue *n, uint64_t *most, struct fm_error *err)
 {
-	struct trial trial;
-	bool made;
-	int rc = take_memory(n, err);
+	int rc = FM_E_TOPOLOGY;
 
-	if (rc != 0)
-		return rc;
-	trial = choose_trial(n, &made);
+	*most = UINT64_MAX;
+	if (n->options->sls != SLS_FIXED && !n->options->include_switches)
+		rc = fm_lanes_by_dimensions(
+		    n->host, n->fab, &n->shape.arcs, n->n_vls, &n->in_grid, err);
+	if (rc == 0)
+		*most = (uint64_t)ceil(n->in_grid.forest.most);
+	return rc == FM_E_TOPOLOGY ? 0 : rc;
+}
+
+static int
+write_trial(struct nue *n, const struct trial *t, bool made, struct fm_tables *out,
+    struct fm_error *err)
+{
 	if (!made)
-		run_trial(n, &trial);
+		run_trial(n, t);
 	if (n->host->should_stop(n->host))
 		return n->host->fail(err, FM_E_CANCELLED,
 		    "stopped when %u of %u destination trees were grown", n->n_done, n->n_lids);
 	for (fm_sw s = 0; s < n->fab->n_switches; s++)
 		fm_lids_local(n->fab, s, out->lft[s]);
-	if (!trial.one_vl)
+	if (!t->one_vl)
 		write_lanes(n, out);
 	return 0;
+}
+
+static int
+route_any(struct nue *n, struct fm_tables *out, struct fm_error *err)
+{
+	uint64_t most, least = UINT64_MAX;
+	struct trial trial;
+	bool made;
+	int rc = try_grid(n, &most, err);
+
+	if (rc != 0)
+		return rc;
+	if (most != UINT64_MAX && (double)most <= GRID_FINE * n->in_grid.forest.mean)
+		return fm_lanes_write(n->host, n->fab, &n->in_grid, out, err);
+	if ((rc = take_memory(n, err)) != 0)
+		return rc;
+	trial = choose_trial(n, &least, &made);
+	if (most != UINT64_MAX && most <= least)
+		return fm_lanes_write(n->host, n->fab, &n->in_grid, out, err);
+	prefer_one_vl(n, least, &trial, &made);
+	if (trial.one_vl && !made)
+		trial.tie = choose_tie(n);
+	return write_trial(n, &trial, made, out, err);
 }
 
 static int
@@ -392,7 +497,7 @@ nue_route(const struct fm_host *host, const struct fm_fabric *fab, const struct 
     const void *opts, struct fm_tables *out, struct fm_error *err)
 {
 	struct nue n = { .host = host, .fab = fab, .options = opts, .out = out };
-	struct fm_updown how = { .mend = FM_MEND_HOSTS };
+	struct fm_updown how = { .mend = FM_MEND_HOSTS, .best = true };
 	struct fm_missing left = { 0 };
 	int rc;
 

@@ -315,6 +315,18 @@ nue_tree_grow(struct nue_trees *g, fm_sw root, uint16_t base, uint16_t lid, bool
 	return true;
 }
 
+void
+nue_tree_repeat(struct nue_trees *g, uint16_t lid, bool counts)
+{
+	for (uint32_t i = 1; g->out != NULL && i < g->n_order; i++) {
+		fm_sw u = g->order[i];
+
+		g->out->lft[u][lid] = g->graph->fab->link_port[g->cable[u]];
+	}
+	if (counts)
+		add_load(g);
+}
+
 uint64_t
 nue_trees_load(const struct nue_trees *g, double *mean)
 {
