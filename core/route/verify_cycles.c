@@ -145,6 +145,25 @@ out:
 	return n;
 }
 
+/* Those of the 64 vertices from `first` on that are in the word and not gone, into to[]
+ * (or only counted). */
+static uint32_t
+take_word(const uint8_t *gone, uint32_t first, uint64_t word, uint32_t *to)
+{
+	uint32_t n = 0;
+
+	for (; word != 0; word &= word - 1) {
+		uint32_t next = first + (uint32_t)__builtin_ctzll(word);
+
+		if (gone[next])
+			continue;
+		if (to != NULL)
+			to[n] = next;
+		n++;
+	}
+	return n;
+}
+
 /* The successors of vertex v that are not gone, into to[] (or only counted). */
 static uint32_t
 successors(const struct judge *j, const uint8_t *gone, uint32_t v, uint32_t *to)
@@ -152,22 +171,20 @@ successors(const struct judge *j, const uint8_t *gone, uint32_t v, uint32_t *to)
 	const struct fm_fabric *fab = j->fab;
 	fm_link l = v / j->n_vls;
 	fm_sw at = fab->link_to[l];
-	uint32_t n_slots = degree(fab, at) * j->n_vls;
+	uint32_t n_slots = degree(fab, at) * j->n_vls, first = fab->sw_first_link[at] * j->n_vls;
 	size_t words = (n_slots + 63) / 64;
 	uint32_t n = 0;
-	const uint8_t *row =
-	    j->as_bits ? NULL : j->walkers[0].dep + (size_t)j->dep_row[l] * ROW_UNIT;
-	const uint64_t *bits = j->as_bits ? j->vl_dep + j->vl_row[l] + v % j->n_vls * words : NULL;
 
-	for (uint32_t i = 0; i < n_slots; i++) {
-		uint32_t next = fab->sw_first_link[at] * j->n_vls + i;
+	if (j->as_bits) {
+		const uint64_t *bits = j->vl_dep + j->vl_row[l] + v % j->n_vls * words;
 
-		if (gone[next] || !(j->as_bits ? bits[i / 64] >> (i % 64) & 1 : row[i] != 0))
-			continue;
-		if (to != NULL)
-			to[n] = next;
-		n++;
+		for (uint32_t w = 0; w < words; w++)
+			n += take_word(gone, first + w * 64, bits[w], to != NULL ? to + n : NULL);
+		return n;
 	}
+	for (uint32_t i = 0; i < n_slots; i++)
+		if (j->walkers[0].dep[(size_t)j->dep_row[l] * ROW_UNIT + i] != 0)
+			n += take_word(gone, first + i, 1, to != NULL ? to + n : NULL);
 	return n;
 }
 

@@ -291,6 +291,24 @@ lay_twice(uint8_t *to, const uint8_t *from, uint32_t n)
 		to[2 * i] = to[2 * i + 1] = from[i];
 }
 
+/* `each` copies of n values.  What is written behind them, not beyond end, is
+ * written again. */
+static void
+lay_each(uint8_t *to, const uint8_t *end, const uint8_t *from, uint32_t n, uint32_t each)
+{
+	uint32_t k = 0;
+
+	for (; k < n && end - to >= 8 + (int)each; k++, to += each) {
+		uint64_t eight = from[k] * UINT64_C(0x0101010101010101);
+
+		memcpy(to, &eight, sizeof(eight));
+		for (uint32_t at = 8; at < each; at += 8)
+			memcpy(to + at, &eight, sizeof(eight));
+	}
+	for (; k < n; k++, to += each)
+		memset(to, from[k], each);
+}
+
 void
 fm_lids_lay_columns(const struct fm_lids *lids, const uint8_t *by_column, uint8_t *room,
     uint8_t nobody, uint8_t *row)
@@ -315,8 +333,7 @@ fm_lids_lay_columns(const struct fm_lids *lids, const uint8_t *by_column, uint8_
 		else if (run->each == 2)
 			lay_twice(to, from, run->n);
 		else
-			for (uint32_t k = 0; k < run->n; k++, to += run->each)
-				memset(to, from[k], run->each);
+			lay_each(to, row + lids->max_lid + 1, from, run->n, run->each);
 	}
 	memset(row + at, nobody, lids->max_lid + 1u - at);
 }
