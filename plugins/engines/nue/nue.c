@@ -74,6 +74,7 @@
 #define GRID_FINE 1.5		     /* and by dimension order */
 #define MANY_TRIALS_BUDGET 60000000u /* LIDs * links below which all trials are made */
 #define ONE_VL_BUDGET 1000000u	     /* and below which one VL is tried as well */
+#define REGROW_BUDGET 12000000u	     /* and below which trees are grown again */
 #define TREES_BUDGET 12000000u	     /* and below which every LID has a tree of its own */
 #define SAMPLE_BUDGET 40000000u	     /* trees * links grown to choose an order */
 
@@ -239,6 +240,28 @@ run_trial(struct nue *n, const struct trial *t)
 		if (!grow_round(n, i, false, 1, &any))
 			return false;
 	return true;
+}
+
+/* Every host's tree once more: the first ones were grown when nothing bore anything.
+ * What was admitted stays so, and the old path is always one of those to choose from.
+ * Where it does not help the trial is made again. */
+static void
+regrow(struct nue *n, const struct trial *t)
+{
+	const struct fm_fabric *fab = n->fab;
+	double mean;
+	uint64_t before = nue_trees_load(&n->trees, &mean);
+
+	if ((uint64_t)n->n_lids * fab->n_links > REGROW_BUDGET || n->n_trees != FM_NONE)
+		return;
+	for (fm_end e = 0; e < fab->sw_first_end[fab->n_switches]; e++)
+		for (uint32_t k = 0; fm_is_host(fab, e) && fab->end_lid[e] != 0 &&
+		     k < 1u << fab->end_lmc[e] && !n->host->should_stop(n->host);
+		     k++)
+			nue_tree_regrow(&n->trees, fab->end_sw[e], fab->end_lid[e],
+			    (uint16_t)(fab->end_lid[e] + k));
+	if (nue_trees_load(&n->trees, &mean) > before)
+		run_trial(n, t);
 }
 
 /* With one VL: the order whose trees, a sample of them, load the fullest link least. */
@@ -459,6 +482,7 @@ write_trial(struct nue *n, const struct trial *t, bool made, struct fm_tables *o
 {
 	if (!made)
 		run_trial(n, t);
+	regrow(n, t);
 	if (n->host->should_stop(n->host))
 		return n->host->fail(err, FM_E_CANCELLED,
 		    "stopped when %u of %u destination trees were grown", n->n_done, n->n_lids);

@@ -165,6 +165,8 @@ void nue_trees_begin(struct nue_trees *g, struct nue_lanes *lanes, const struct 
 /* The tree of one destination LID; base: the first of its end, whose trees to
  * one LID differ.  False: the lanes do not admit one, or too many were hard. */
 bool nue_tree_grow(struct nue_trees *g, fm_sw root, uint16_t base, uint16_t lid, bool counts);
+/* Another tree for a LID of a host that has one, now that all others are there. */
+void nue_tree_regrow(struct nue_trees *g, fm_sw root, uint16_t base, uint16_t lid);
 /* The tree just grown for another LID of the same switch, too. */
 void nue_tree_repeat(struct nue_trees *g, uint16_t lid, bool counts);
 /* Routes on the fullest link, and on all in the mean. */

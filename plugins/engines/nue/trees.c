@@ -315,6 +315,37 @@ nue_tree_grow(struct nue_trees *g, fm_sw root, uint16_t base, uint16_t lid, bool
 	return true;
 }
 
+/* The load of the routes to a LID as the tables have them, added or (sign -1) taken away. */
+static void
+weigh(struct nue_trees *g, fm_sw root, uint16_t lid, int sign)
+{
+	const struct nue_graph *graph = g->graph;
+
+	for (fm_sw s = 0; s < graph->fab->n_switches; s++)
+		for (fm_sw u = s; graph->n_hosts[s] > 0 && u != root;) {
+			uint8_t port = g->out->lft[u][lid];
+			fm_arc a = port == FM_PORT_NONE
+			    ? FM_NONE
+			    : graph->port_arc[graph->port_base[u] + port];
+			fm_link l;
+
+			if (a == FM_NONE)
+				break;
+			for (l = graph->arcs->link[a]; graph->fab->link_port[l] != port;)
+				l++;
+			g->load[l] += (uint64_t)((int64_t)sign * graph->n_hosts[s]);
+			u = graph->arcs->to[a];
+		}
+}
+
+void
+nue_tree_regrow(struct nue_trees *g, fm_sw root, uint16_t base, uint16_t lid)
+{
+	weigh(g, root, lid, -1);
+	if (!nue_tree_grow(g, root, base, lid, true))
+		weigh(g, root, lid, 1);
+}
+
 void
 nue_tree_repeat(struct nue_trees *g, uint16_t lid, bool counts)
 {
