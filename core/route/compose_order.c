@@ -15,8 +15,8 @@
  * engines with SLs carry both planes (these need VLs); the least load on the
  * busiest cable, were traffic spread evenly; the fewest boundaries crossed.
  *
- * It ends where no order can be better in all but hops.  A candidate costs O(pieces * cables between them): as many are looked at as
- * fit STEPS.
+ * It ends where no order can be better in all but hops.  A candidate costs
+ * O(pieces * cables between them): as many are looked at as fit STEPS.
  */
 #include <inttypes.h>
 #include <string.h>
