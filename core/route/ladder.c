@@ -1,46 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The steps of the ladder, and what is done about those who find no place on it.
- * Verification has shown that old and new tables are free of cycles by
- * themselves; where old ones are not (credit_loops = warn) there is nothing to lose.
+ * The steps of the ladder.  Verification has shown that old and new tables are free
+ * of cycles by themselves; where old ones are not (credit_loops = warn) there is
+ * nothing to lose.
  */
-#include "core/route/ladder.h"
-
-#include <inttypes.h>
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/route/deps.h"
-#include "core/route/levels.h"
-#include "core/route/repair.h"
+#include "core/route/ladder_internal.h"
 #include "core/route/transition.h"
-#include "lib/acyclic.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
 #include "lib/scc.h"
 
 #define STAGES_MAX 16
 #define LARGE_ENTRIES 1000000 /* of forwarding tables: a third of a second */
-
-enum mark { UNPLACED, PLACED_FREE, PLACED_ORDERED, SETTLED, LEFT };
-
-struct climb {
-	const struct fm_fabric *fab;
-	struct deps *deps;
-	struct fm_acyclic *graph;
-	struct odd_graph *odd; /* in its place */
-	uint8_t *rules;	       /* [top_lid + 1] */
-	uint8_t *mark;	       /* [top_lid + 1] */
-	FM_VEC(uint16_t) lids; /* that change */
-	uint32_t n_vls;
-	/* sets of dependencies: bit (slot of the link out * n_vls + its VL) of row[vertex] */
-	size_t *row; /* [n_vertices + 1] first word */
-	uint64_t *bits;
-	uint32_t *position; /* [n_vertices] in an order of the old dependencies */
-	uint32_t n_unplaced;
-	enum verify_sl_model model;
-};
 
 /* ------------------------------------------------------- sets of dependencies */
 
@@ -154,9 +128,8 @@ insert_odd(struct climb *c, const struct dep *list, size_t n, bool *fits)
 	return ok;
 }
 
-/* All or none; *fits. */
-static bool
-insert(struct climb *c, uint16_t lid, enum deps_mode mode, bool *fits)
+bool
+ladder_insert(struct climb *c, uint16_t lid, enum deps_mode mode, bool *fits)
 {
 	const struct dep *list;
 	size_t n, i;
@@ -182,8 +155,8 @@ insert(struct climb *c, uint16_t lid, enum deps_mode mode, bool *fits)
 	return true;
 }
 
-static bool
-take_out(struct climb *c, uint16_t lid, enum deps_mode mode)
+bool
+ladder_take_out(struct climb *c, uint16_t lid, enum deps_mode mode)
 {
 	const struct dep *list;
 	size_t n;
@@ -216,7 +189,7 @@ start_graph(struct climb *c)
 			    fm_acyclic_insert(c->graph, v, base + (uint32_t)i) <= FM_ACYCLIC_HELD;
 	}
 	for (size_t i = 0; ok && i < c->lids.n; i++)
-		ok = insert(c, c->lids.item[i], DEPS_OLD, &fits) && fits;
+		ok = ladder_insert(c, c->lids.item[i], DEPS_OLD, &fits) && fits;
 	return ok;
 }
 
@@ -225,12 +198,12 @@ place(struct climb *c, uint16_t lid, uint8_t stage, bool *moved)
 {
 	bool fits;
 
-	if (!insert(c, lid, DEPS_ALL, &fits))
+	if (!ladder_insert(c, lid, DEPS_ALL, &fits))
 		return false;
 	if (fits) {
 		c->mark[lid] = PLACED_FREE;
 	} else {
-		if (!insert(c, lid, DEPS_ORDERED, &fits))
+		if (!ladder_insert(c, lid, DEPS_ORDERED, &fits))
 			return false;
 		if (!fits)
 			return true;
@@ -252,8 +225,8 @@ settle(struct climb *c, uint16_t lid)
 	bool fits;
 
 	c->mark[lid] = SETTLED;
-	return insert(c, lid, DEPS_NEW, &fits) && take_out(c, lid, mode) &&
-	    take_out(c, lid, DEPS_OLD);
+	return ladder_insert(c, lid, DEPS_NEW, &fits) && ladder_take_out(c, lid, mode) &&
+	    ladder_take_out(c, lid, DEPS_OLD);
 }
 
 static bool
@@ -327,276 +300,6 @@ plan_change_name(enum plan_change_kind kind)
 		return "engine";
 	}
 	return "";
-}
-
-/* --------------------------------------------------------- who is left over */
-
-/* A plan for this fabric with all tables of the plan before: *out, or NULL where
- * they do not serve as well. */
-static int
-stay(struct router *r, const struct plan_request *q, const struct plan *instead, struct plan **out,
-    struct fm_error *err)
-{
-	const struct plan *prev = q->prev;
-	struct verify_request req = { .n_vls = r->n_vls, .sl_model = r->sl_model };
-	struct plan *p;
-	int rc;
-
-	*out = NULL;
-	if (prev->top_lid < q->snap->fab.max_lid ||
-	    prev->snap->fab.n_switches != q->snap->fab.n_switches ||
-	    prev->tables->t.sl2vl_shape == FM_SL2VL_BY_OUT)
-		return 0;
-	p = plan_new(q->snap, err);
-	if (p == NULL)
-		return FM_E_RESOURCE;
-	p->graph = snapshot_get(prev->graph);
-	p->tables = tables_get(prev->tables);
-	p->top_lid = prev->top_lid;
-	p->kept = true;
-	memcpy(p->engine, prev->engine, sizeof(p->engine));
-	p->because = prev->because;
-	p->regions = plan_regions_get(prev->regions);
-	if (!fm_vec_append(&p->deviations, prev->deviations.item, prev->deviations.n)) {
-		plan_put(p);
-		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
-	}
-	rc = verify_tables(p->snap, &p->tables->t, &req, r->workers, &p->verdict, err);
-	if (rc == 0 && verdict_is_safe(&p->verdict, q->chain->allow_credit_loops) &&
-	    p->verdict.unreachable_pairs <= instead->verdict.unreachable_pairs) {
-		*out = p;
-		return 0;
-	}
-	plan_put(p);
-	return rc;
-}
-
-static bool
-arrives(const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw, uint16_t lid, fm_end end)
-{
-	for (uint32_t n = 0; n < fab->n_switches; n++) {
-		fm_link l = fm_link_at(fab, sw, t->lft[sw][lid]);
-
-		if (l == FM_NONE)
-			return sw == fab->end_sw[end] && t->lft[sw][lid] == fab->end_port[end];
-		sw = fab->link_to[l];
-	}
-	return false;
-}
-
-static void
-swap_bytes(uint8_t *a, uint8_t *b)
-{
-	uint8_t c = *a;
-
-	*a = *b;
-	*b = c;
-}
-
-/* Do packets of all ends that the new entries bring to the LID arrive by the old
- * ones as well? */
-static bool
-is_whole(const struct climb *c, const struct plan *old, const struct plan *p, uint16_t lid)
-{
-	fm_end end = c->fab->lid_end[lid];
-
-	if (lid > old->top_lid)
-		return false;
-	for (fm_sw sw = 0; sw < c->fab->n_switches; sw++)
-		if (arrives(c->fab, &p->tables->t, sw, lid, end) &&
-		    !(sw < old->snap->fab.n_switches &&
-			arrives(c->fab, &old->tables->t, sw, lid, end)))
-			return false;
-	return true;
-}
-
-/* Exchange the columns of the LIDs that are to stay with those kept: entries and
- * SLs, [lids][2 * n_switches]. */
-static void
-swap_left(const struct climb *c, struct fm_tables *t, uint8_t *kept)
-{
-	uint32_t n = c->fab->n_switches, sl_rows = 0;
-
-	if (t->sl_shape != FM_SL_ZERO)
-		sl_rows = t->sl_shape == FM_SL_BY_DLID ? 1 : n;
-	for (size_t i = 0; i < c->lids.n; i++) {
-		uint16_t lid = c->lids.item[i];
-
-		for (uint32_t k = 0; c->mark[lid] == LEFT && k < n; k++)
-			swap_bytes(&t->lft[k][lid], &kept[i * 2 * n + k]);
-		for (uint32_t k = 0; c->mark[lid] == LEFT && k < sl_rows; k++)
-			swap_bytes(&t->sl[k][lid], &kept[i * 2 * n + n + k]);
-	}
-}
-
-static uint8_t *
-copy_columns(const struct climb *c, const struct plan *old)
-{
-	uint32_t n = c->fab->n_switches, sl_rows = 0;
-	const struct fm_tables *t = &old->tables->t;
-	uint8_t *kept = malloc(c->lids.n * 2 * n + 1);
-
-	if (t->sl_shape != FM_SL_ZERO)
-		sl_rows = t->sl_shape == FM_SL_BY_DLID ? 1 : n;
-	for (size_t i = 0; kept != NULL && i < c->lids.n; i++) {
-		uint16_t lid = c->lids.item[i];
-
-		for (uint32_t k = 0; k < n; k++)
-			kept[i * 2 * n + k] =
-			    k < old->snap->fab.n_switches ? t->lft[k][lid] : FM_PORT_NONE;
-		for (uint32_t k = 0; k < sl_rows && k < old->snap->fab.n_switches; k++)
-			kept[i * 2 * n + n + k] = t->sl[k][lid];
-	}
-	return kept;
-}
-
-static bool
-may_mix(const struct plan *x, const struct plan *y)
-{
-	const struct fm_tables *a = &x->tables->t, *b = &y->tables->t;
-
-	if (a->sl_shape == FM_SL_BY_SW_DLID && (x->regions != NULL || y->regions != NULL))
-		return false; /* switches share rows of SLs */
-	return a->sl_shape == b->sl_shape && a->sl2vl_shape == FM_SL2VL_MODULO &&
-	    b->sl2vl_shape == FM_SL2VL_MODULO && a->n_vls_used == b->n_vls_used &&
-	    a->ar_max_groups == 0 && b->ar_max_groups == 0 &&
-	    x->snap->fab.n_switches == y->snap->fab.n_switches;
-}
-
-/* Those left over whose old ways are whole stay with them; the others, which lead
- * to what is lost, are drained, if their new ways agree with what stays. */
-static bool
-part_rest(struct climb *c, const struct plan *old, const struct plan *p, bool *fits)
-{
-	*fits = true;
-	for (size_t i = 0; *fits && i < c->lids.n; i++) {
-		uint16_t lid = c->lids.item[i];
-
-		if (c->mark[lid] == UNPLACED && is_whole(c, old, p, lid))
-			c->mark[lid] = LEFT;
-		else if (c->mark[lid] == UNPLACED &&
-		    (!take_out(c, lid, DEPS_OLD) || !insert(c, lid, DEPS_NEW, fits)))
-			return false;
-	}
-	return true;
-}
-
-static uint32_t
-count_marked(const struct climb *c, enum mark mark)
-{
-	uint32_t n = 0;
-
-	for (size_t i = 0; i < c->lids.n; i++)
-		n += c->mark[c->lids.item[i]] == mark;
-	return n;
-}
-
-/* What a repair has changed is less now.  False: out of memory. */
-static bool
-tell_repair(struct router *r, const struct plan_request *q, const struct climb *c, struct plan *p)
-{
-	uint8_t *left = calloc(p->top_lid + 1u, 1);
-	bool ok = left != NULL;
-
-	for (size_t i = 0; ok && i < c->lids.n; i++)
-		left[c->lids.item[i]] = c->mark[c->lids.item[i]] == LEFT;
-	ok = ok && repair_revert(r, p, q->prev, left);
-	free(left);
-	return ok;
-}
-
-/* *done: p has columns of the old plan, and is proven with them. */
-static int
-leave_some(struct router *r, const struct plan_request *q, struct climb *c, struct plan *p,
-    bool *done, struct fm_error *err)
-{
-	struct verify_request req = { .n_vls = r->n_vls, .sl_model = r->sl_model };
-	struct verdict v;
-	uint8_t *kept;
-	int rc;
-
-	*done = false;
-	if (!may_mix(q->prev, p))
-		return 0;
-	kept = copy_columns(c, q->prev);
-	if (kept == NULL || !part_rest(c, q->prev, p, done)) {
-		free(kept);
-		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
-	}
-	swap_left(c, &p->tables->t, kept);
-	rc = *done ? verify_tables(p->snap, &p->tables->t, &req, r->workers, &v, err) : 0;
-	*done = *done && rc == 0 && verdict_is_safe(&v, q->chain->allow_credit_loops) &&
-	    v.unreachable_pairs <= p->verdict.unreachable_pairs;
-	if (*done)
-		p->verdict = v;
-	else
-		swap_left(c, &p->tables->t, kept);
-	free(kept);
-	return *done && !tell_repair(r, q, c, p)
-	    ? fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables")
-	    : rc;
-}
-
-/* Those without a place that do not stay. */
-static void
-drain_them(const struct plan_request *q, struct climb *c, struct plan *p)
-{
-	bool waive = q->drain == PLAN_DRAIN_NEVER;
-	uint32_t n = count_marked(c, UNPLACED);
-
-	for (size_t i = 0; !waive && i < c->lids.n; i++)
-		if (c->mark[c->lids.item[i]] == UNPLACED)
-			c->rules[c->lids.item[i]] = TRANSITION_DRAIN;
-	p->change.n_waived = waive ? n : 0;
-	p->change.n_drained = waive ? 0 : n;
-	p->change.n_left = count_marked(c, LEFT);
-}
-
-static void
-say_waiting(struct plan *stays, const struct plan *p, const struct climb *c)
-{
-	stays->change = p->change;
-	snprintf(stays->change.waiting, sizeof(stays->change.waiting),
-	    "the tables of engine %s are not taken up: no order of writing them is free of "
-	    "deadlocks, so the entries of %" PRIu32 " of %zu LIDs would be emptied for the life "
-	    "time of a packet; \"fmctl drain\" does it",
-	    p->engine, c->n_unplaced, c->lids.n);
-}
-
-static void
-unmark_left(struct climb *c)
-{
-	for (size_t i = 0; i < c->lids.n; i++)
-		if (c->mark[c->lids.item[i]] == LEFT)
-			c->mark[c->lids.item[i]] = UNPLACED;
-}
-
-/* No step was found for some. */
-static int
-care_for_rest(struct router *r, const struct plan_request *q, struct climb *c, struct plan **plan,
-    struct fm_error *err)
-{
-	struct plan *p = *plan, *stays = NULL;
-	bool engine = p->change.kind == PLAN_ENGINE, done = false;
-	int rc = 0;
-
-	if (!engine)
-		rc = leave_some(r, q, c, p, &done, err);
-	if (rc == 0 && !done) {
-		unmark_left(c);
-		if (p->change.kind != PLAN_LOSS && (!engine || q->drain == PLAN_DRAIN_LOSS))
-			rc = stay(r, q, p, &stays, err);
-	}
-	if (rc != 0)
-		return rc;
-	if (stays == NULL) {
-		drain_them(q, c, p);
-		return 0;
-	}
-	say_waiting(stays, p, c);
-	plan_put(p);
-	*plan = stays;
-	return 0;
 }
 
 /* ------------------------------------------------------------------- all of it */
@@ -674,9 +377,9 @@ take_odd_steps(struct climb *c, const struct odd_lids *lids, bool *settled)
 	c->odd = odd_graph_new(c->fab);
 	ok = c->odd != NULL;
 	for (size_t i = 0; ok && fits && i < lids->stay.n; i++)
-		ok = insert(c, lids->stay.item[i], DEPS_NEW, &fits);
+		ok = ladder_insert(c, lids->stay.item[i], DEPS_NEW, &fits);
 	for (size_t i = 0; ok && fits && i < lids->changed.n; i++)
-		ok = insert(c, lids->changed.item[i], DEPS_OLD, &fits) &&
+		ok = ladder_insert(c, lids->changed.item[i], DEPS_OLD, &fits) &&
 		    fm_vec_push(&c->lids, lids->changed.item[i]);
 	if (ok && fits)
 		ok = take_steps(c);
@@ -761,7 +464,7 @@ climb_by_graph(struct router *r, const struct plan_request *q, struct climb *c, 
 		return 0;
 	count(c, &p->change);
 	if (c->n_unplaced > 0)
-		rc = care_for_rest(r, q, c, plan, err);
+		rc = ladder_rest(r, q, c, plan, err);
 	if (rc == 0 && *plan == p)
 		use_rules(c, p);
 	return rc;
@@ -801,7 +504,7 @@ ladder_climb(
 	} else if (settled) {
 		count(&quick, &p->change);
 		if (quick.n_unplaced > 0)
-			rc = care_for_rest(r, q, &quick, plan, err);
+			rc = ladder_rest(r, q, &quick, plan, err);
 		if (rc == 0 && *plan == p)
 			use_rules(&quick, p);
 	} else {

@@ -28,7 +28,8 @@ alloc_ports(struct transition *t)
 	t->port_first[n] = n_ports;
 	t->next = fm_arena_array(&t->mem, (size_t)n_ports + 1, fm_sw);
 	t->cold = fm_arena_array(&t->mem, FM_BITSET_WORDS(n_ports + 1u), uint64_t);
-	if (t->next == NULL || t->cold == NULL)
+	t->shaky = fm_arena_array(&t->mem, FM_BITSET_WORDS(n_ports + 1u), uint64_t);
+	if (t->next == NULL || t->cold == NULL || t->shaky == NULL)
 		return false;
 	memset(t->next, 0xff, n_ports * sizeof(*t->next));
 	for (fm_sw sw = 0; sw < n; sw++)
@@ -97,8 +98,11 @@ transition_free(struct transition *t)
 void
 transition_link(struct transition *t, fm_sw sw, uint8_t port, fm_sw to)
 {
-	if (port <= t->fab->sw_n_ports[sw])
-		t->next[port_index(t, sw, port)] = to;
+	if (port > t->fab->sw_n_ports[sw])
+		return;
+	t->next[port_index(t, sw, port)] = to;
+	fm_bit_set(t->shaky, port_index(t, sw, port));
+	t->any_shaky = true;
 }
 
 void

@@ -88,7 +88,8 @@ bool transition_add(struct transition *t, fm_sw sw, uint32_t block, const uint8_
  * must outlive t.  was NULL: no memory, false. */
 bool transition_fix(
     struct transition *t, fm_sw sw, uint32_t block, const uint8_t *was, const uint8_t *maybe);
-/* A link that carries packets though fab does not have it: to a switch that is silent. */
+/* A link that may carry packets though fab does not have it, to a switch that does not
+ * answer: they may go round by it, and they may be lost there. */
 void transition_link(struct transition *t, fm_sw sw, uint8_t port, fm_sw to);
 /* A link of fab that carries no packets yet. */
 void transition_cold(struct transition *t, fm_sw sw, uint8_t port);

@@ -14,7 +14,7 @@ way_below_is_good(struct transition *t, const struct tblock *b, uint32_t lane)
 	bool no_hole = b->no_hole >> lane & 1;
 	fm_sw at = hop_by(t, b->sw, b->want[lane], end);
 
-	if (no_hole && is_cold(t, b->sw, b->want[lane]))
+	if (no_hole && may_lose_at(t, b->sw, b->want[lane]))
 		return false;
 	if (at >= HOP_HOME)
 		return at == HOP_HOME || !no_hole;
@@ -30,7 +30,7 @@ way_below_is_good(struct transition *t, const struct tblock *b, uint32_t lane)
 			return false;
 		for (unsigned i = 0; i < n_ports; i++) {
 			to = hop_by(t, sw, port[i], end);
-			if (no_hole && (to == HOP_HOLE || is_cold(t, sw, port[i])))
+			if (no_hole && (to == HOP_HOLE || may_lose_at(t, sw, port[i])))
 				return false;
 			if (to >= HOP_HOME || t->seen[to] == t->epoch)
 				continue;

@@ -49,10 +49,10 @@ struct transition {
 	uint8_t *rule; /* [n_blocks * LANES] */
 	bool has_rules, careless, warm;
 	struct fm_arena mem;
-	uint32_t *port_first; /* [n_switches + 1] into next */
-	fm_sw *next;	      /* [port_first[n_switches]] behind a port, FM_NONE */
-	uint64_t *cold;	      /* bitset of the same index */
-	bool any_cold;
+	uint32_t *port_first;	/* [n_switches + 1] into next */
+	fm_sw *next;		/* [port_first[n_switches]] behind a port, FM_NONE */
+	uint64_t *cold, *shaky; /* bitsets of the same index: not active yet; nobody knows */
+	bool any_cold, any_shaky;
 	uint32_t *at; /* [n_switches * n_blocks] into block, + 1; 0 = holds what is wanted */
 	FM_VEC(struct tblock) block; /* planned: by index, then switch, which is their order */
 	uint64_t *due;		     /* [n_blocks] lanes of this stage */
@@ -86,12 +86,17 @@ port_index(const struct transition *t, fm_sw sw, uint8_t port)
 	return t->port_first[sw] + (size_t)port;
 }
 
-/* Does a packet sent out here get lost, because the link is not active yet? */
+/* May a packet sent out here get lost, because the link is not active yet, or leads
+ * to a switch that may be silent or gone? */
 static inline bool
-is_cold(const struct transition *t, fm_sw sw, uint8_t port)
+may_lose_at(const struct transition *t, fm_sw sw, uint8_t port)
 {
-	return t->any_cold && !t->warm && port <= t->fab->sw_n_ports[sw] &&
-	    fm_bit_test(t->cold, port_index(t, sw, port));
+	bool cold = t->any_cold && !t->warm;
+
+	if ((!cold && !t->any_shaky) || port > t->fab->sw_n_ports[sw])
+		return false;
+	return (cold && fm_bit_test(t->cold, port_index(t, sw, port))) ||
+	    (t->any_shaky && fm_bit_test(t->shaky, port_index(t, sw, port)));
 }
 
 static inline fm_sw

@@ -93,10 +93,10 @@ loses(const struct scan *s, fm_sw sw)
 		    (is_switch_hop(hop[i]) && !s->mark[hop[i]].open &&
 			s->component[s->mark[hop[i]].component].may_lose))
 			return true;
-	if (!t->any_cold)
+	if (!t->any_cold && !t->any_shaky)
 		return false;
-	return is_cold(t, sw, transition_last_port(t, sw, s->lid)) ||
-	    (b != NULL && is_cold(t, sw, b->was[s->lid % LANES]));
+	return may_lose_at(t, sw, transition_last_port(t, sw, s->lid)) ||
+	    (b != NULL && may_lose_at(t, sw, b->was[s->lid % LANES]));
 }
 
 static void
@@ -211,7 +211,7 @@ judge_entry(struct scan *s, fm_sw sw, struct tblock *b)
 		return;
 	}
 	if (!was_hole && is_switch_hop(hop[1]) &&
-	    (is_cold(t, sw, b->want[lane]) || s->component[s->mark[hop[1]].component].may_lose))
+	    (may_lose_at(t, sw, b->want[lane]) || s->component[s->mark[hop[1]].component].may_lose))
 		b->no_hole |= bit;
 }
 

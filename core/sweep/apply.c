@@ -262,39 +262,69 @@ feed_visits(struct sweeper *s)
 
 /* ---------------------------------------------- switches that do not answer */
 
-/* Is there, by all that is known, still a link at this port of a switch? */
+/* Is there, by all that is known, still a link at this port of a switch to that one? */
 static bool
-may_be_up(const struct sweeper *s, fm_sw sw, uint8_t port)
+may_be_up(const struct sweeper *s, fm_sw sw, uint8_t port, fm_sw to)
 {
 	const struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[sw]);
 
 	if (!node_usable(n))
 		return true; /* it does not say */
-	return inv_port_up(&n->ports[port]) && n->ports[port].edge != EDGE_LINKED;
+	return inv_port_up(&n->ports[port]) &&
+	    (n->ports[port].edge != EDGE_LINKED || n->ports[port].peer == s->inv.switches.item[to]);
 }
 
-/* Links that the last plan had and this one has not, though packets may still
- * pass: at one end at least is a switch that does not answer. */
+static bool
+is_usable_switch(const struct sweeper *s, fm_sw sw)
+{
+	return node_usable(inv_node(&s->inv, s->inv.switches.item[sw]));
+}
+
+/* A link that there was, at one end at least a switch that does not answer: packets
+ * may still pass.  Remembered, for the next plan does not have it. */
+static void
+try_silent_link(struct sweeper *s, struct transition *t, const struct silent_link *l)
+{
+	if ((is_usable_switch(s, l->sw) && is_usable_switch(s, l->to)) ||
+	    !may_be_up(s, l->sw, l->port, l->to) || !may_be_up(s, l->to, l->to_port, l->sw))
+		return;
+	transition_link(t, l->sw, l->port, l->to);
+	for (size_t i = 0; i < s->silent.n; i++)
+		if (s->silent.item[i].sw == l->sw && s->silent.item[i].port == l->port)
+			return;
+	if (!fm_vec_push(&s->silent, *l))
+		sweep_fail(s, FM_E_RESOURCE, "out of memory for links to silent switches");
+}
+
+static void
+try_links_of(struct sweeper *s, struct transition *t, const struct fm_fabric *was)
+{
+	for (fm_link l = 0; l < was->n_links; l++) {
+		fm_link back = was->link_rev[l];
+		struct silent_link silent = { was->link_to[back], was->link_to[l],
+			was->link_port[l], was->link_port[back] };
+
+		try_silent_link(s, t, &silent);
+	}
+}
+
+/* Those of the last plan, of the fabric its tables were made for, and those known
+ * from before.  True: there are some. */
 static bool
 add_silent_links(struct sweeper *s, struct transition *t)
 {
-	const struct fm_fabric *was = fabric_of(s->plan);
-	bool any = false;
+	size_t n = s->silent.n;
 
-	for (fm_sw sw = 0; sw < was->n_switches; sw++)
-		for (fm_link l = was->sw_first_link[sw]; l < was->sw_first_link[sw + 1]; l++) {
-			const struct inv_node *a = inv_node(&s->inv, s->inv.switches.item[sw]);
-			const struct inv_node *b =
-			    inv_node(&s->inv, s->inv.switches.item[was->link_to[l]]);
+	s->silent.n = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct silent_link l = s->silent.item[i]; /* its place is free by now */
 
-			if ((node_usable(a) && node_usable(b)) ||
-			    !may_be_up(s, sw, was->link_port[l]) ||
-			    !may_be_up(s, was->link_to[l], was->link_port[was->link_rev[l]]))
-				continue;
-			transition_link(t, sw, was->link_port[l], was->link_to[l]);
-			any = true;
-		}
-	return any;
+		try_silent_link(s, t, &l);
+	}
+	try_links_of(s, t, fabric_of(s->plan));
+	if (s->plan->graph != NULL && s->plan->graph != s->plan->snap)
+		try_links_of(s, t, &s->plan->graph->fab);
+	return s->silent.n > 0;
 }
 
 static void

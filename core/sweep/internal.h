@@ -50,6 +50,12 @@ struct held_block {
 	uint8_t bytes[2][TRANSITION_BLOCK_LIDS];
 };
 
+/* A link that packets may pass though a switch at one end of it does not answer. */
+struct silent_link {
+	fm_sw sw, to;
+	uint8_t port, to_port;
+};
+
 /* Another SM that answered, and where. */
 struct other_sm {
 	struct ha_other ha;
@@ -92,6 +98,7 @@ struct sweeper {
 	bool applying;		       /* next is on its way into the switches */
 	struct transition *transition; /* of forwarding tables, NULL: nothing differs */
 	FM_VEC(struct held_block) held;
+	FM_VEC(struct silent_link) silent;
 	int apply_stage;	  /* apply.c */
 	int64_t apply_wait_ns;	  /* a packet's life time is over then; 0 = none runs */
 	bool drain_once;	  /* this time, whatever the settings say */

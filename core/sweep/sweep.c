@@ -109,6 +109,7 @@ sweeper_free(struct sweeper *s)
 		return;
 	transition_free(s->transition);
 	fm_vec_fini(&s->held);
+	fm_vec_fini(&s->silent);
 	plan_put(s->next);
 	plan_put(s->plan);
 	inv_fini(&s->inv);

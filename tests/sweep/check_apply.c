@@ -242,12 +242,14 @@ END_TEST
 static void
 change_engine(const struct fm_engine *engine)
 {
+	bool news = strcmp(sweeper_plan(rig.sweeper)->engine, engine->name) != 0;
+
 	use(engine);
 	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
 	rig_run(&rig, SWEEP_HEAVY);
 	moments_end(&moments);
 	ck_assert_msg(strcmp(sweeper_plan(rig.sweeper)->engine, engine->name) == 0, "%s", rig_log);
-	ck_assert_uint_gt(rig.last.order.blocks, 0);
+	ck_assert(!news || rig.last.order.blocks > 0);
 }
 
 START_TEST(engines_change)

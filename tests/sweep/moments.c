@@ -6,7 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum fate { ARRIVES, LOST, CIRCLES };
+#include "lib/bitset.h"
+
+enum fate { ARRIVES, LOST, UNKNOWN, CIRCLES }; /* UNKNOWN: lost, but who could know? */
+
+/* Does the SM take the link at this port for one that carries packets?  Of a link
+ * that has just been lost, or come up, it may not know yet, for traps are lost, too. */
+static bool
+is_believed(const struct moments *m, uint32_t node, unsigned port)
+{
+	const struct inventory *inv = sweeper_inventory(m->rig->sweeper);
+	uint32_t slot = inv_find(inv, m->rig->nl.nodes[node].guid);
+	const struct inv_port *p;
+
+	if (slot == INV_NONE)
+		return false;
+	p = &inv_node(inv, slot)->ports[port];
+	return p->edge == EDGE_LINKED && p->info.port_state == WIRE_PORT_ACTIVE;
+}
 
 static bool
 is_switch(const struct moments *m, uint32_t node)
@@ -55,7 +72,9 @@ follow(const struct moments *m, uint32_t node, uint16_t lid, bool active)
 		here = f->nodes[node].first_port + out;
 		there = f->live[here];
 		if (there == SIM_NONE || (active && !(is_active(f, here) && is_active(f, there))))
-			return LOST;
+			return is_believed(m, node, out) ? UNKNOWN : LOST;
+		if (active && !is_believed(m, node, out) && is_switch(m, f->port_node[there]))
+			return UNKNOWN; /* it has just come up */
 		node = f->port_node[there];
 		if (!is_switch(m, node))
 			return node == to.node && port_number(f, there) == to.port ? ARRIVES : LOST;
@@ -83,7 +102,7 @@ look_at(struct moments *m, uint16_t lid, uint32_t changed_at)
 			say_first(m, "loop", n, lid, changed_at);
 		}
 		if (m->owner[lid].node != SIM_NONE && m->before[n * m->n_lids + lid] &&
-		    follow(m, n, lid, true) != ARRIVES)
+		    follow(m, n, lid, true) == LOST)
 			m->lost[n * m->n_lids + lid] = 1;
 	}
 }
@@ -98,26 +117,17 @@ remember_ways(struct moments *m)
 	memset(m->lost, 0, (size_t)m->n_nodes * m->n_lids);
 }
 
-/* By the plan of the sweep that has just ended. */
-static bool
-is_drained(const struct moments *m, uint32_t lid)
-{
-	const struct plan *p = sweeper_plan(m->rig->sweeper);
-
-	return p != NULL && p->rules != NULL && lid <= p->top_lid &&
-	    (p->rules[lid] & TRANSITION_DRAIN) != 0;
-}
-
 static void
 count_holes(struct moments *m)
 {
 	for (uint32_t n = 0; n < m->n_nodes; n++)
 		for (uint32_t lid = 1; lid < m->n_lids; lid++)
-			if (m->lost[n * m->n_lids + lid] && !is_drained(m, lid) &&
+			if (m->lost[n * m->n_lids + lid] && !fm_bit_test(m->rig->drained, lid) &&
 			    follow(m, n, (uint16_t)lid, true) == ARRIVES) {
 				m->n_holes++;
 				say_first(m, "hole", n, (uint16_t)lid, n);
 			}
+	memset(m->rig->drained, 0, sizeof(m->rig->drained));
 }
 
 /* The first Set of a sweep. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/bitset.h"
 #include "lib/log.h"
 
 #define NS_PER_MS INT64_C(1000000)
@@ -79,8 +80,13 @@ on_done(void *arg, const struct sweep_report *report)
 {
 	struct rig *r = arg;
 
+	const struct plan *p = sweeper_plan(r->sweeper);
+
 	r->last = *report;
 	r->n_reports++;
+	for (uint32_t lid = 0; p != NULL && p->rules != NULL && lid <= p->top_lid; lid++)
+		if (p->rules[lid] & TRANSITION_DRAIN)
+			fm_bit_set(r->drained, lid);
 }
 
 static void

@@ -32,6 +32,7 @@ struct rig {
 	unsigned port;
 	struct sweep_report last; /* of the sweep that ended last */
 	uint32_t n_reports;
+	uint64_t drained[768]; /* LIDs whose entries were emptied; the test clears them */
 };
 
 extern char rig_log[RIG_LOG_BYTES]; /* warnings and notices since rig_log_clear() */

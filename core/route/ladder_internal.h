@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/route/ladder_internal.h - what the parts of the ladder share.
+ *
+ *	ladder.c	the steps
+ *	ladder_rest.c	who is left over
+ */
+#ifndef CORE_ROUTE_LADDER_INTERNAL_H
+#define CORE_ROUTE_LADDER_INTERNAL_H
+
+#include "core/route/deps.h"
+#include "core/route/ladder.h"
+#include "core/route/levels.h"
+#include "lib/acyclic.h"
+
+enum mark { UNPLACED, PLACED_FREE, PLACED_ORDERED, SETTLED, LEFT };
+
+struct climb {
+	const struct fm_fabric *fab;
+	struct deps *deps;
+	struct fm_acyclic *graph;
+	struct odd_graph *odd; /* in its place */
+	uint8_t *rules;	       /* [top_lid + 1] */
+	uint8_t *mark;	       /* [top_lid + 1] */
+	FM_VEC(uint16_t) lids; /* that change */
+	uint32_t n_vls;
+	/* sets of dependencies: bit (slot of the link out * n_vls + its VL) of row[vertex] */
+	size_t *row; /* [n_vertices + 1] first word */
+	uint64_t *bits;
+	uint32_t *position; /* [n_vertices] in an order of the old dependencies */
+	uint32_t n_unplaced;
+	enum verify_sl_model model;
+};
+
+/* All dependencies of a LID into the graph, or none; *fits.  False: no memory. */
+bool ladder_insert(struct climb *c, uint16_t lid, enum deps_mode mode, bool *fits);
+bool ladder_take_out(struct climb *c, uint16_t lid, enum deps_mode mode);
+
+/* Some found no step: they stay, are drained, or *plan gives way to another. */
+int ladder_rest(struct router *r, const struct plan_request *q, struct climb *c, struct plan **plan,
+    struct fm_error *err);
+
+#endif
