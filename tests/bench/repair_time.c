@@ -4,8 +4,13 @@
  *
  *	repair_time ENGINE N_EVENTS KIND ARGS...	(as fmroute gen KIND ARGS)
  *
- * For each kind of event a row: the snapshot, the plan with all that verify
- * does, entries and blocks changed; down, and back again.  FMD_WORKERS, default 2.
+ * For each kind of event a row: the snapshot; plan_repair(), which ends with a
+ * verified plan; entries and blocks changed; down, and back again.
+ *
+ *	FMD_WHOLE=1	plan_make(), with the order of writes (ladder.h)
+ *	FMD_WORKERS	default 2
+ *	FMD_CPU_TIME=1	CPU time, not the clock's
+ *	FMD_ONLY=WORDS	one kind: "0-1" (cables of these levels), "switch of level 1"
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,9 +54,11 @@ plan_for(struct snapshot *snap, struct plan *prev)
 {
 	struct plan_request q = { .snap = snap, .chain = &chain, .prev = prev, .linger_ms = 1000 };
 	struct fm_error err = { 0 };
-	struct plan *p;
+	struct plan *p = NULL;
 
-	if (plan_make(&router, &q, &p, &err) != 0 || p->tables == NULL)
+	if (prev != NULL && getenv("FMD_WHOLE") == NULL && plan_repair(&router, &q, &p, &err) != 0)
+		die("no repair", &err);
+	if (p == NULL && (plan_make(&router, &q, &p, &err) != 0 || p->tables == NULL))
 		die("no plan", &err);
 	return p;
 }
