@@ -39,7 +39,6 @@ begin() {
 	simulate "$dir/net" "$dir/ibsim.log"
 	[ "$1" = up ] && return
 	sweep "$killable" || fail "$1: fmd exits with $?"
-	cp "$dir/places" "$dir/before"
 	for port in 1 2 3 4; do ibsim_say "Unlink \"spine-1\"[$port]"; done
 	sleep 0.05
 }
