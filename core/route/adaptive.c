@@ -25,6 +25,7 @@ struct row {
 struct checker {
 	const struct fm_fabric *fab;
 	const struct fm_tables *t;
+	fm_sw *sw_of;	  /* [max_lid + 1] where a LID is, FM_NONE */
 	struct row *rows; /* [n_switches] */
 };
 
@@ -44,45 +45,39 @@ count_ports(const uint64_t *ports)
 	return n;
 }
 
-static void
-count_entry(const struct checker *c, fm_sw sw, uint32_t lid, uint16_t group, struct row *r)
-{
-	fm_end e = c->fab->lid_end[lid];
-
-	if (e == FM_NONE || c->fab->end_sw[e] == FM_NONE || c->fab->end_sw[e] == sw ||
-	    c->t->lft[sw][lid] == FM_PORT_NONE)
-		return;
-	if (group == 0) {
-		r->n_static++;
-		return;
-	}
-	r->n_adaptive++;
-	r->n_ports += count_ports(tables_ar_ports(c->t, sw, group));
-}
-
 /* Fills used[], a bit for each group. */
 static void
 look_at_entries(const struct checker *c, fm_sw sw, uint64_t *used, struct row *r)
 {
 	const uint16_t *groups = c->t->ar_group[sw];
+	const uint8_t *lft = c->t->lft[sw];
+	uint32_t last = 0, n_ports = 0; /* of the group before */
 
 	for (uint32_t lid = 0; lid <= c->fab->max_lid; lid++) {
 		uint16_t g = groups[lid];
+		fm_sw to = c->sw_of[lid];
 
 		if (g > c->t->ar_max_groups) {
 			*r = (struct row){ .fault = ROW_NUMBER, .lid = (uint16_t)lid, .group = g };
 			return;
 		}
-		if (g != 0 && !has_port(tables_ar_ports(c->t, sw, g), c->t->lft[sw][lid])) {
+		if (g != 0 && !has_port(tables_ar_ports(c->t, sw, g), lft[lid])) {
 			*r = (struct row){ .fault = ROW_STATIC_PORT,
 				.lid = (uint16_t)lid,
 				.group = g,
-				.port = c->t->lft[sw][lid] };
+				.port = lft[lid] };
 			return;
 		}
 		if (g != 0)
 			used[g / 64] |= (uint64_t)1 << (g % 64);
-		count_entry(c, sw, lid, g, r);
+		if (to == FM_NONE || to == sw || lft[lid] == FM_PORT_NONE)
+			continue;
+		if (g != last)
+			n_ports = g != 0 ? count_ports(tables_ar_ports(c->t, sw, g)) : 0;
+		last = g;
+		r->n_adaptive += g != 0;
+		r->n_static += g == 0;
+		r->n_ports += n_ports;
 	}
 }
 
@@ -153,13 +148,22 @@ int
 adaptive_check(const struct fm_fabric *fab, const struct fm_tables *t, struct fm_pool *workers,
     struct adaptive_counts *counts, struct fm_error *err)
 {
-	struct checker c = { fab, t, calloc((size_t)fab->n_switches + 1, sizeof(*c.rows)) };
+	struct checker c = { .fab = fab,
+		.t = t,
+		.sw_of = malloc(((size_t)fab->max_lid + 1) * sizeof(*c.sw_of)),
+		.rows = calloc((size_t)fab->n_switches + 1, sizeof(*c.rows)) };
 	int rc = 0;
 
 	*counts = (struct adaptive_counts){ 0 };
-	if (c.rows == NULL)
+	if (c.rows == NULL || c.sw_of == NULL) {
+		free(c.rows);
+		free(c.sw_of);
 		return fm_fail(
 		    err, FM_E_RESOURCE, "out of memory while looking at adaptive routing groups");
+	}
+	for (uint32_t lid = 0; lid <= fab->max_lid; lid++)
+		c.sw_of[lid] =
+		    fab->lid_end[lid] != FM_NONE ? fab->end_sw[fab->lid_end[lid]] : FM_NONE;
 	fm_pool_for(workers, fab->n_switches, look_at_row, &c);
 	for (fm_sw sw = 0; rc == 0 && sw < fab->n_switches; sw++) {
 		const struct row *r = &c.rows[sw];
@@ -174,6 +178,7 @@ adaptive_check(const struct fm_fabric *fab, const struct fm_tables *t, struct fm
 	}
 	counts->n_dropped = t->ar_dropped;
 	free(c.rows);
+	free(c.sw_of);
 	return rc;
 }
 

@@ -28,6 +28,7 @@ struct work {
 	const struct fm_tables *out;
 	fm_towards_fn towards;
 	const void *arg;
+	fm_sw *sw_of;	      /* [max_lid + 1] where a LID is, FM_NONE */
 	struct maker *makers; /* [n_workers] */
 	uint32_t n_slots;     /* a power of two, more than twice the switches */
 };
@@ -45,11 +46,13 @@ hash(const struct fm_ports *p)
 static bool
 has_choice(const struct fm_ports *p)
 {
-	int n = 0;
+	uint64_t any = 0, more = 0; /* ports so far, and whether there are two */
 
-	for (unsigned w = 0; w < 4; w++)
-		n += __builtin_popcountll(p->set[w]);
-	return n > 1;
+	for (unsigned w = 0; w < 4; w++) {
+		more |= (any != 0 ? p->set[w] : 0) | (p->set[w] & (p->set[w] - 1));
+		any |= p->set[w];
+	}
+	return more != 0;
 }
 
 static bool
@@ -93,8 +96,7 @@ find_sets(const struct work *work, struct maker *m, fm_sw sw, unsigned worker)
 static uint16_t
 set_of_entry(const struct work *work, const struct maker *m, fm_sw sw, uint32_t lid)
 {
-	fm_end e = work->fab->lid_end[lid];
-	fm_sw to = e != FM_NONE ? work->fab->end_sw[e] : FM_NONE;
+	fm_sw to = work->sw_of[lid];
 
 	if (to == FM_NONE || m->set_of[to] == NONE ||
 	    !has_port(&m->towards[to], work->out->lft[sw][lid]))
@@ -158,10 +160,9 @@ write_switch(void *arg, uint32_t sw, unsigned worker)
 
 	find_sets(work, m, sw, worker);
 	for (uint32_t lid = 0; m->n_sets > 0 && lid <= work->fab->max_lid; lid++) {
-		uint16_t set = set_of_entry(work, m, sw, lid);
-
-		if (set != NONE)
-			m->weight[set]++;
+		row[lid] = set_of_entry(work, m, sw, lid);
+		if (row[lid] != NONE)
+			m->weight[row[lid]]++;
 	}
 	number_sets(work, m);
 	for (uint32_t i = 0; i < m->n_sets; i++)
@@ -169,7 +170,7 @@ write_switch(void *arg, uint32_t sw, unsigned worker)
 			memcpy(work->out->ar_ports + (sw * stride + m->number[i]) * 4,
 			    &m->towards[m->sets[i]], sizeof(struct fm_ports));
 	for (uint32_t lid = 0; lid <= work->fab->max_lid; lid++) {
-		uint16_t set = m->n_sets > 0 ? set_of_entry(work, m, sw, lid) : NONE;
+		uint16_t set = m->n_sets > 0 ? row[lid] : NONE;
 
 		row[lid] = set != NONE ? m->number[set] : 0;
 		m->dropped += set != NONE && m->number[set] == 0;
@@ -202,8 +203,12 @@ fm_alternatives_write(const struct fm_host *host, const struct fm_fabric *fab,
 	while (work.n_slots <= 2 * fab->n_switches)
 		work.n_slots *= 2;
 	work.makers = fm_scratch_array(host, n_workers, struct maker);
-	if (work.makers == NULL)
+	work.sw_of = fm_scratch_array(host, (size_t)fab->max_lid + 1, fm_sw);
+	if (work.makers == NULL || work.sw_of == NULL)
 		return fm_no_scratch(host, "groups of ports", err);
+	for (uint32_t lid = 0; lid <= fab->max_lid; lid++)
+		work.sw_of[lid] =
+		    fab->lid_end[lid] != FM_NONE ? fab->end_sw[fab->lid_end[lid]] : FM_NONE;
 	for (unsigned i = 0; i < n_workers; i++)
 		if (!take_memory(host, &work.makers[i], fab->n_switches, work.n_slots))
 			return fm_no_scratch(host, "groups of ports", err);
