@@ -180,8 +180,8 @@ struct weigher {
 	const struct fm_fabric *fab;
 	const struct fm_tables *out;
 	fm_link *port_link; /* [n_switches][256] FM_NONE: no switch there */
-	uint32_t *n_hosts;    /* [n_switches] */
-	uint64_t *load;	      /* [n_links] */
+	uint32_t *n_hosts;  /* [n_switches] */
+	uint64_t *load;	    /* [n_links] */
 	/* of the LID in hand, [n_switches] */
 	fm_link *next;
 	uint32_t *n_before, *passing;
@@ -203,9 +203,8 @@ weigher_init(const struct fm_host *host, const struct fm_fabric *fab, const stru
 		.n_before = fm_scratch_array(host, n, uint32_t),
 		.passing = fm_scratch_array(host, n, uint32_t),
 		.queue = fm_scratch_array(host, n, fm_sw) };
-	if (w->port_link == NULL || w->n_hosts == NULL ||
-	    w->load == NULL || w->next == NULL || w->n_before == NULL || w->passing == NULL ||
-	    w->queue == NULL)
+	if (w->port_link == NULL || w->n_hosts == NULL || w->load == NULL || w->next == NULL ||
+	    w->n_before == NULL || w->passing == NULL || w->queue == NULL)
 		return fm_no_scratch(host, "loads of the links", err);
 	memset(w->port_link, 0xff, n * 256 * sizeof(*w->port_link));
 	for (fm_sw s = 0; s < n; s++) {

@@ -31,7 +31,7 @@ struct estimate {
 	double *n_hosts; /* [n_switches] */
 	fm_sw *sample;	 /* [n_sample] */
 	uint32_t n_sample;
-	uint32_t n_rounds; /* trees to each of the sample */
+	uint32_t n_rounds;    /* trees to each of the sample */
 	struct trial *trials; /* [n_workers] */
 };
 
@@ -82,8 +82,7 @@ try_order(void *arg, uint32_t i, unsigned worker)
 	memset(t->load, 0, e->arcs->n_arcs * sizeof(*t->load));
 	t->sum = 0;
 	fm_steps_follow(&t->steps, &e->orders[i]);
-	for (uint32_t k = 0; k < e->n_sample * e->n_rounds && !e->host->should_stop(e->host);
-	     k++) {
+	for (uint32_t k = 0; k < e->n_sample * e->n_rounds && !e->host->should_stop(e->host); k++) {
 		double mean = t->sum > 0 ? t->sum / n_links : 1;
 
 		fm_steps_find(&t->steps, e->sample[k % e->n_sample]);

@@ -54,9 +54,9 @@ plan_of(const struct fm_shape *shape, const struct fm_sssp *how)
 
 /* By trees, and on small fabrics LID by LID if that leaves less on the fullest link. */
 static int
-route_by_load(const struct fm_host *host, const struct fm_fabric *fab,
-    const struct fm_shape *shape, const struct fm_forest_plan *plan, bool wishes,
-    const struct fm_tables *out, struct fm_error *err)
+route_by_load(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
+    const struct fm_forest_plan *plan, bool wishes, const struct fm_tables *out,
+    struct fm_error *err)
 {
 	const struct fm_choice choice = { .by_digits = false };
 	struct fm_forest forest;

@@ -477,8 +477,8 @@ try_grid(struct nue *n, uint64_t *most, struct fm_error *err)
 }
 
 static int
-write_trial(struct nue *n, const struct trial *t, bool made, struct fm_tables *out,
-    struct fm_error *err)
+write_trial(
+    struct nue *n, const struct trial *t, bool made, struct fm_tables *out, struct fm_error *err)
 {
 	if (!made)
 		run_trial(n, t);
