@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "core/route/adaptive.h"
 #include "core/topo/dump.h"
 #include "lib/error.h"
 #include "tools/fmroute_regions.h"
@@ -214,7 +215,8 @@ take_tables(struct option_values *values, const char *given, struct fm_error *er
 	if (stat(given, &st) != 0 || !S_ISDIR(st.st_mode))
 		return option_values_set(values, "lfts", &given, 1, &origin, err);
 	if ((rc = take_file(values, given, "lfts", "lfts", err)) != 0 ||
-	    (rc = take_file(values, given, "path-sl", "path_sl", err)) != 0)
+	    (rc = take_file(values, given, "path-sl", "path_sl", err)) != 0 ||
+	    (rc = take_file(values, given, "ar-groups", "ar_groups", err)) != 0)
 		return rc;
 	return take_file(values, given, "sl2vl", "sl2vl", err);
 }
@@ -236,7 +238,13 @@ load_tables(struct job *job, const struct fm_engine *engine, const char *given,
 	    (rc = options_bind(engine, values, job->snap, mem, &opts, err)) != 0)
 		return rc;
 	start = job_now_ms();
+	/* enough for any groups there are; without any the tables are judged as static */
+	job->router.ar_max_groups = (uint16_t)job->conf->ar_max_groups;
 	rc = route_once(&job->router, engine, opts, &job->snap->fab, NULL, 0, &job->tables, err);
+	if (rc == 0 && job->tables->adaptive.n_groups == 0) {
+		adaptive_drop(job->tables);
+		job->router.ar_max_groups = 0;
+	}
 	job->route_ms = job_now_ms() - start;
 	return rc;
 }

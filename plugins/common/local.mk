@@ -6,6 +6,8 @@ COMMON_SOURCES += \
 	plugins/common/alternatives.h \
 	plugins/common/apart.c \
 	plugins/common/apart.h \
+	plugins/common/ar_file.c \
+	plugins/common/ar_file.h \
 	plugins/common/arcs.c \
 	plugins/common/arcs.h \
 	plugins/common/balance.c \

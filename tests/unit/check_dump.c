@@ -291,6 +291,55 @@ START_TEST(test_groups)
 }
 END_TEST
 
+/* And the engine reads the same groups. */
+START_TEST(test_groups_again)
+{
+	struct file_options o = { .lfts = slurp("lfts"), .ar_groups = slurp("ar-groups") };
+	struct tables *again;
+	struct fm_error err;
+
+	ck_assert_msg(load(snap, &o, &again, &err) == 0, "%s", err.msg);
+	ck_assert_uint_eq(again->adaptive.n_adaptive, tables->adaptive.n_adaptive);
+	for (fm_sw sw = 0; sw < snap->fab.n_switches; sw++)
+		for (uint32_t lid = 0; lid <= snap->fab.max_lid; lid++) {
+			uint16_t a = tables->t.ar_group[sw][lid], b = again->t.ar_group[sw][lid];
+
+			if (snap->fab.lid_end[lid] == FM_NONE)
+				continue;
+			ck_assert_uint_eq(a, b);
+			ck_assert_mem_eq(tables_ar_ports(&tables->t, sw, a),
+			    tables_ar_ports(&again->t, sw, b), 4 * sizeof(uint64_t));
+		}
+	tables_put(again);
+	free((char *)(uintptr_t)o.lfts.bytes);
+	free((char *)(uintptr_t)o.ar_groups.bytes);
+}
+END_TEST
+
+static const char *const odd_groups[][2] = {
+	{ "group 1 2\n", "t:1: the first line is not that of a switch" },
+	{ "switch nobody\n", "t:1: \"switch\" is followed by its node GUID" },
+	{ "# a comment\nswitch 0x1 x\ngroup 0 1\n", "t:3: \"group\" is followed by its number" },
+	{ "switch 0x1\ngroup 65535 1\n", "t:2: the number of the group is beyond max_groups" },
+	{ "switch 0x1\ngroup 1 255\n", "t:2: a port is a number up to 254" },
+	{ "switch 0x1\nlids 4 1\n", "t:2: \"lids\" is followed by a range and a group" },
+	{ "switch 0x1\nlids 9-4 1\n", "t:2: \"lids\" is followed by a range and a group" },
+	{ "switch 0x1\nports 4\n", "t:2: a line begins with switch, group or lids" },
+};
+
+START_TEST(test_odd_groups)
+{
+	const char *text = odd_groups[_i][0];
+	struct file_options o = { .lfts = slurp("lfts"), .ar_groups = { "t", text, strlen(text) } };
+	struct tables *again = NULL;
+	struct fm_error err = { 0 };
+
+	ck_assert_int_eq(load(snap, &o, &again, &err), FM_E_CONFIG);
+	ck_assert_msg(strstr(err.msg, odd_groups[_i][1]) != NULL, "\"%s\": %s", text, err.msg);
+	free((char *)(uintptr_t)o.lfts.bytes);
+}
+END_TEST
+
 START_TEST(test_no_directory)
 {
 	struct fm_error err;
@@ -310,6 +359,8 @@ main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, test_dump_and_load, 0, 2);
 	tcase_add_test(tc, test_groups);
+	tcase_add_test(tc, test_groups_again);
+	tcase_add_loop_test(tc, test_odd_groups, 0, sizeof(odd_groups) / sizeof(*odd_groups));
 	tcase_add_test(tc, test_remap);
 	tcase_add_test(tc, test_other_fabric);
 	tcase_add_test(tc, test_matrix);

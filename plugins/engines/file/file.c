@@ -2,19 +2,20 @@
 /*
  * file - tables that someone else made: fmd's own dump, dump_lfts, OpenSM's
  * lfts, fdbs and lid matrix.  The lfts come first; what they leave open is
- * filled from the matrix.  SLs and SL2VL tables come along where they are
- * given.  Nothing is promised: verify judges.
+ * filled from the matrix.  SLs, SL2VL tables and groups of adaptive routing
+ * come along where they are given.  Nothing is promised: verify judges.
  */
 #include <fmd/engine.h>
 
 #include <inttypes.h>
 
 #include "lib/log.h"
+#include "plugins/common/ar_file.h"
 #include "plugins/common/sl_file.h"
 #include "plugins/common/table_file.h"
 
 struct file_options {
-	struct fm_file lfts, lid_matrix, path_sl, sl2vl;
+	struct fm_file lfts, lid_matrix, path_sl, sl2vl, ar_groups;
 };
 
 static const struct fm_option options[] = {
@@ -34,6 +35,10 @@ static const struct fm_option options[] = {
 	    .type = FM_OPT_FILE,
 	    .offset = offsetof(struct file_options, sl2vl),
 	    .help = "VL of every SL on its way through each switch, as fmd dumps it." },
+	{ .name = "ar_groups",
+	    .type = FM_OPT_FILE,
+	    .offset = offsetof(struct file_options, ar_groups),
+	    .help = "Groups of adaptive routing, as fmd dumps them; read where it is enabled." },
 	{ .type = FM_OPT_END },
 };
 
@@ -67,6 +72,8 @@ file_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
 		rc = fm_sl_file_paths(host, fab, &o->path_sl, out, err);
 	if (rc == 0 && o->sl2vl.bytes != NULL)
 		rc = fm_sl_file_vls(host, fab, &o->sl2vl, out, err);
+	if (rc == 0 && o->ar_groups.bytes != NULL)
+		rc = fm_ar_file(host, fab, &o->ar_groups, out, err);
 	if (rc != 0)
 		return rc;
 	if (lfts.n_entries + matrix.n_entries == 0)
@@ -80,5 +87,5 @@ file_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
 
 FM_ENGINE(file,
     .summary = "Tables from files: fmd's own dump, dump_lfts, OpenSM's lfts and lid matrix",
-    .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL, .options = options,
+    .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROVIDES_AR, .options = options,
     .options_size = sizeof(struct file_options), .probe = file_probe, .route = file_route);
