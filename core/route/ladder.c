@@ -489,7 +489,7 @@ ladder_climb(
     struct router *r, const struct plan_request *q, struct plan **plan, struct fm_error *err)
 {
 	struct plan *p = *plan;
-	struct climb quick = { .fab = &p->snap->fab, .model = r->sl_model }, whole = quick;
+	struct climb quick = { .fab = &p->snap->fab, .model = plan_sl_model(r, p) }, whole = quick;
 	bool settled;
 	int rc = 0;
 

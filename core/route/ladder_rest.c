@@ -20,7 +20,7 @@ stay(struct router *r, const struct plan_request *q, const struct plan *instead,
     struct fm_error *err)
 {
 	const struct plan *prev = q->prev;
-	struct verify_request req = { .n_vls = r->n_vls, .sl_model = r->sl_model };
+	struct verify_request req = { .n_vls = r->n_vls, .sl_model = plan_sl_model(r, prev) };
 	struct plan *p;
 	int rc;
 
@@ -36,6 +36,7 @@ stay(struct router *r, const struct plan_request *q, const struct plan *instead,
 	p->tables = tables_get(prev->tables);
 	p->top_lid = prev->top_lid;
 	p->kept = true;
+	p->forward_only = prev->forward_only;
 	memcpy(p->engine, prev->engine, sizeof(p->engine));
 	p->because = prev->because;
 	p->regions = plan_regions_get(prev->regions);
@@ -192,7 +193,7 @@ static int
 leave_some(struct router *r, const struct plan_request *q, struct climb *c, struct plan *p,
     bool *done, struct fm_error *err)
 {
-	struct verify_request req = { .n_vls = r->n_vls, .sl_model = r->sl_model };
+	struct verify_request req = { .n_vls = r->n_vls, .sl_model = c->model };
 	struct verdict v;
 	uint8_t *kept;
 	int rc;

@@ -183,8 +183,7 @@ try_to_keep(struct router *r, const struct plan_request *q, struct plan **out, s
 
 	if (rc != 0 || p == NULL)
 		return rc;
-	if (p->forward_only)
-		req.sl_model = VERIFY_FORWARD;
+	req.sl_model = plan_sl_model(r, p);
 	p->route_ms = plan_now_ms() - start;
 	start = plan_now_ms();
 	rc = verify_tables(p->snap, &p->tables->t, &req, r->workers, &p->verdict, err);

@@ -217,6 +217,13 @@ struct plan *plan_get(struct plan *p);
 void plan_put(struct plan *p);
 uint32_t plan_count_blocks(const struct plan *p); /* of its delta */
 
+/* By which SLs the tables of p are proven. */
+static inline enum verify_sl_model
+plan_sl_model(const struct router *r, const struct plan *p)
+{
+	return p->forward_only ? VERIFY_FORWARD : r->sl_model;
+}
+
 /* A steady clock. */
 double plan_now_ms(void);
 

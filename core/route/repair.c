@@ -266,7 +266,7 @@ static int
 judge(struct repair *p, struct fm_error *err)
 {
 	struct verify_request req = { .n_vls = p->r->n_vls,
-		.sl_model = repair_sl_model(p->r, p->k->prev) };
+		.sl_model = plan_sl_model(p->r, p->k->prev) };
 	struct plan *plan = p->k->p;
 	double start = plan_now_ms();
 	bool judged = false;
@@ -290,7 +290,7 @@ static int
 check_verdict(struct repair *p, bool *same, struct fm_error *err)
 {
 	struct verify_request req = { .n_vls = p->r->n_vls,
-		.sl_model = repair_sl_model(p->r, p->k->prev) };
+		.sl_model = plan_sl_model(p->r, p->k->prev) };
 	const struct verdict *a = &p->k->p->verdict;
 	struct verdict b;
 	int rc = verify_tables(p->k->snap, p->t, &req, p->r->workers, &b, err);
@@ -397,7 +397,7 @@ follow_replies(struct repair *p, const struct repair_event *ev)
 		return true;
 	depend_free(p->st->g);
 	p->st->g = p->g = depend_build(&p->st->graph->fab, p->fab, p->t, p->lost,
-	    repair_sl_model(p->r, p->k->prev), p->r->workers);
+	    plan_sl_model(p->r, p->k->prev), p->r->workers);
 	p->hopeless = p->g == NULL || (p->g->cyclic && p->k->prev->verdict.credit_loops == 0);
 	return p->g != NULL;
 }

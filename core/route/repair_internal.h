@@ -123,13 +123,6 @@ struct repair_event {
 	FM_VEC(struct plan_entry) deviations; /* to begin with, by LID and switch */
 };
 
-/* By which SLs the tables of a plan are proven. */
-static inline enum verify_sl_model
-repair_sl_model(const struct router *r, const struct plan *p)
-{
-	return p->forward_only ? VERIFY_FORWARD : r->sl_model;
-}
-
 /* Is there an end behind a switch that has the LID? */
 static inline bool
 repair_is_owned(const struct fm_fabric *fab, uint32_t lid)

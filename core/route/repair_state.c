@@ -132,13 +132,13 @@ build(struct router *r, const struct plan *prev, const struct graph_diff *diff)
 {
 	const struct fm_fabric *graph = &prev->graph->fab, *ends = &prev->snap->fab;
 	const struct fm_tables *t = &prev->tables->t;
-	struct depend *g = depend_build(graph, ends, t, NULL, repair_sl_model(r, prev), r->workers),
+	struct depend *g = depend_build(graph, ends, t, NULL, plan_sl_model(r, prev), r->workers),
 		      *less;
 	uint64_t *lost = g != NULL && diff != NULL ? repair_lost_bits(g, diff) : NULL;
 
 	if (lost == NULL)
 		return g;
-	less = depend_build(graph, ends, t, lost, repair_sl_model(r, prev), r->workers);
+	less = depend_build(graph, ends, t, lost, plan_sl_model(r, prev), r->workers);
 	depend_free(g);
 	free(lost);
 	return less;
