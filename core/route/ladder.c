@@ -392,7 +392,7 @@ static bool
 note_odd(struct climb *c, const struct odd_lids *lids, const struct plan *prev, struct plan *p)
 {
 	FM_VEC(uint16_t) odd = { 0 };
-	bool ok = fm_vec_append(&odd, lids->stay.item, lids->stay.n);
+	bool ok = lids->stay.n == 0 || fm_vec_append(&odd, lids->stay.item, lids->stay.n);
 
 	for (size_t i = 0; ok && i < lids->changed.n; i++) {
 		const struct dep *list;

@@ -356,7 +356,7 @@ levels_note(struct plan *p, const struct plan *prev, const uint16_t *odd, size_t
 {
 	p->levels->odd.n = 0;
 	p->levels->apply = n <= ODD_MAX;
-	return fm_vec_append(&p->levels->odd, odd, n);
+	return n == 0 || fm_vec_append(&p->levels->odd, odd, n);
 }
 
 void
