@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "plugins/common/forest.h"
 #include "plugins/common/lids.h"
 #include "plugins/common/reach.h"
 #include "plugins/common/spread.h"
@@ -97,6 +98,60 @@ has_wishes(const struct fm_choice *c)
 	    c->ignore_ends != NULL || c->search != NULL || c->shift;
 }
 
+static bool
+has_lmc(const struct fm_fabric *fab)
+{
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		if (fab->end_lmc[e] > 0)
+			return true;
+	return false;
+}
+
+/* (switch with hosts or proxies, destination switch) that no tree joins. */
+static void
+look_at_forest(const struct fm_fabric *fab, const struct fm_shape *shape, const struct fm_forest *f,
+    struct fm_paths *found)
+{
+	found->max_hops = f->max_hops;
+	found->max_load = (uint64_t)f->most;
+	for (fm_sw to = 0; to < fab->n_switches; to++) {
+		const uint8_t *step = fm_forest_steps(f, f->first[to]);
+		bool hosts = shape->tree.rank[to] == 0;
+
+		for (fm_sw s = 0; s < fab->n_switches; s++) {
+			bool unjoined = step[s] == FM_STEP_NONE && s != to &&
+			    shape->tree.rank[s] == 0 && shape->component[s] == shape->component[to];
+
+			found->unjoined += unjoined;
+			found->unjoined_hosts += unjoined && hosts;
+		}
+	}
+}
+
+int
+fm_balance_by_load(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_shape *shape, const struct fm_order *order, bool detours,
+    struct fm_choice choice, const struct fm_tables *out, struct fm_paths *found,
+    struct fm_error *err)
+{
+	struct fm_forest_plan plan = { .arcs = &shape->arcs, .order = order, .detours = detours };
+	struct fm_growth want = { .arcs = &shape->arcs,
+		.component = shape->component,
+		.rule = { .order = order, .detours = detours && choice.scatter == 0 },
+		.choice = choice };
+	struct fm_forest forest;
+	int rc;
+
+	*found = (struct fm_paths){ 0 };
+	if (has_wishes(&choice) || has_lmc(fab))
+		return fm_grow_trees(host, fab, &want, out, found, err);
+	if ((rc = fm_forest_grow(host, fab, &plan, &forest, err)) != 0 ||
+	    (rc = fm_forest_write(host, fab, &forest, out, err)) != 0)
+		return rc;
+	look_at_forest(fab, shape, &forest, found);
+	return 0;
+}
+
 int
 fm_balance(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
     const struct fm_order *order, struct fm_choice choice, const struct fm_tables *out,
@@ -107,14 +162,8 @@ fm_balance(const struct fm_host *host, const struct fm_fabric *fab, const struct
 	int rc;
 
 	*found = (struct fm_paths){ 0 };
-	if (!choice.by_digits || !shape->tree.levelled || has_wishes(&choice)) {
-		struct fm_growth want = { .arcs = &shape->arcs,
-			.component = shape->component,
-			.rule = { .order = order },
-			.choice = choice };
-
-		return fm_grow_trees(host, fab, &want, out, found, err);
-	}
+	if (!choice.by_digits || !shape->tree.levelled || has_wishes(&choice))
+		return fm_balance_by_load(host, fab, shape, order, false, choice, out, found, err);
 	if ((rc = fm_reach_build(host, &shape->arcs, order, shape->tree.order, fab->n_switches,
 		 &reach, err)) != 0 ||
 	    (rc = fm_lids_build(host, fab, shape->tree.order, fab->n_switches, &lids, err)) != 0 ||

@@ -44,4 +44,14 @@ int fm_balance_best(const struct fm_host *host, const struct fm_fabric *fab,
 int fm_weigh(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_tables *out,
     uint64_t *max, struct fm_error *err);
 
+/*
+ * The same by load, whatever the fabric: by the forest (forest.h), or where there are
+ * wishes or ends of several LIDs, LID by LID (grow.h).  With detours (and an order, but
+ * not with scatter) longer legal paths are taken where the shortest are crowded.
+ */
+int fm_balance_by_load(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_shape *shape, const struct fm_order *order, bool detours,
+    struct fm_choice choice, const struct fm_tables *out, struct fm_paths *found,
+    struct fm_error *err);
+
 #endif

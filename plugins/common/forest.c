@@ -10,63 +10,28 @@
  * where an arc bears its routes by capacity.  Hops come first by construction,
  * so no weight can overflow (the sums are doubles of at most 10^80); the power
  * makes one crowded arc worse than several busy ones.  Then the sources of each
- * switch are added down its path, the order in reverse.  Searches are the
- * workers'; choices are one thread's, as each depends on those before.
+ * switch are added down its path, the order in reverse.  Workers share searches,
+ * and on large fabrics the trees of a batch.
  *
  * Destinations are taken in turn over the switches: taken switch by switch, the
  * trees of one follow one another into the same gap (max/avg 1.67 against 1.27
  * on 125 random switches).
  */
-#include "plugins/common/forest.h"
+#include "plugins/common/forest_grower.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WORK_FINE 30000000u /* trees * arcs up to which switches get several trees */
-#define WORK_ALL 60000000u  /* and up to which trees are grown again */
+#define WORK_FINE 30000000u  /* trees * arcs up to which switches get several trees */
+#define WORK_LEGAL 12000000u /* the same for legal paths */
+#define WORK_ALL 8000000u    /* and up to which trees are grown again */
 #define MAX_ROUNDS 4
-#define BATCH 64u	     /* roots searched for at a time */
+#define BATCH 32u	     /* trees grown at a time, at most */
+#define BATCHES 1024u	     /* at least so many */
+#define LEGAL_BATCHES 128u   /* and so many with legal paths */
+#define WORK_SHARED 50000u   /* trees * arcs of a batch that are worth sharing out */
 #define KEEP_BYTES 64000000u /* searches are kept for the next tree while they fit */
-
-/* Whose LIDs a tree leads to, in the order of growing. */
-enum lid_class { LID_COMPUTE, LID_IO, LID_PLAIN, LID_SILENT, LID_CLASSES };
-
-/* What a search from one root finds. */
-struct steps {
-	fm_sw *order; /* [n] nearest first, the root too */
-	uint32_t n;
-	uint32_t *first; /* [n + 1] by place in order: next steps, offsets into arc */
-	fm_arc *arc;	 /* [n_arcs / 2] */
-	uint32_t max_hops;
-};
-
-struct grower {
-	const struct fm_host *host;
-	const struct fm_fabric *fab;
-	const struct fm_forest_plan *plan;
-	struct fm_forest *f;
-	/* the plan of trees */
-	uint8_t *class_of; /* [n_trees] enum lid_class */
-	uint64_t *turns;   /* [n_trees] when it is grown, and the tree */
-	uint32_t *weight;  /* [n_trees] its LIDs that carry traffic */
-	/* the graph */
-	double *capacity; /* [n_arcs] */
-	uint64_t *load;	  /* [n_arcs] routes */
-	double *arc_cost; /* [n_arcs] */
-	/* [n_switches] sources, of all and of those that count for compute and I/O LIDs */
-	uint16_t *n_sources, *n_compute;
-	/* searches: one for each switch if they fit, else for the trees of a batch */
-	struct steps *steps; /* [n_steps] */
-	uint32_t n_steps;
-	bool keeps;
-	uint32_t batch;	  /* first turn of the batch in hand */
-	uint32_t **level; /* [n_workers][n_switches] */
-	/* of the tree in hand */
-	double *cost;	 /* [n_switches] */
-	uint16_t *count; /* [n_switches] sources behind and at the switch */
-	uint32_t n_done, n_total;
-};
 
 /* ------------------------------------------------------------ plan of trees */
 
@@ -126,14 +91,14 @@ count_trees(const struct grower *g, fm_sw sw, uint32_t k, uint32_t n[LID_CLASSES
 static uint32_t
 choose_fineness(const struct grower *g)
 {
-	uint32_t n[LID_CLASSES];
+	uint32_t n[LID_CLASSES], most = g->plan->order != NULL ? WORK_LEGAL : WORK_FINE;
 
 	for (uint32_t k = 256;; k /= 2) {
 		uint64_t sum = 0;
 
 		for (fm_sw s = 0; s < g->fab->n_switches; s++)
 			sum += count_trees(g, s, k, n);
-		if (k == 1 || sum * g->plan->arcs->n_arcs <= WORK_FINE)
+		if (k == 1 || sum * g->plan->arcs->n_arcs <= most)
 			return k;
 	}
 }
@@ -153,6 +118,16 @@ deal_lids(const struct grower *g, fm_sw sw, unsigned c, uint32_t n, uint32_t t, 
 		}
 }
 
+/* Trees of a batch are to lie far apart, as they do not see each other: the first trees
+ * of switches 0, SCATTER, 2 * SCATTER, ..., then of switches 1, ... */
+static uint64_t
+turn_of(const struct grower *g, fm_sw sw, unsigned c, uint32_t i)
+{
+	uint32_t apart = g->fab->n_switches / BATCH + 1;
+
+	return (uint64_t)c << 30 | i << 22 | (sw % apart) << 6 | sw / apart;
+}
+
 /* Trees of one switch, from number t on. */
 static void
 plan_switch(struct grower *g, fm_sw sw, uint32_t k, uint32_t t, uint32_t *tree_of)
@@ -165,7 +140,7 @@ plan_switch(struct grower *g, fm_sw sw, uint32_t k, uint32_t t, uint32_t *tree_o
 		for (uint32_t i = 0; i < n[c]; i++) {
 			root[t + i] = sw;
 			g->class_of[t + i] = (uint8_t)c;
-			g->turns[t + i] = ((uint64_t)c << 16 | i) << 32 | (t + i);
+			g->turns[t + i] = turn_of(g, sw, c, i) << 32 | (t + i);
 		}
 		if (n[c] > 0 && c != LID_SILENT)
 			deal_lids(g, sw, c, n[c], t, tree_of);
@@ -259,9 +234,13 @@ read_graph(struct grower *g)
 		    ? (float)fab->link_mbps[l] / (float)fab->link_nominal_mbps[l]
 		    : 1;
 	for (fm_arc a = 0; a < arcs->n_arcs; a++) {
-		g->arc_cost[a] = 1;
+		double sum = 0;
+
 		for (fm_link l = arcs->link[a]; l < arcs->link[a + 1]; l++)
-			g->capacity[a] += (double)capacity[l];
+			sum += (double)capacity[l];
+		g->per_route[a] = 1 / sum;
+		if (g->arc_cost != NULL)
+			g->arc_cost[a] = 1;
 	}
 	for (fm_sw s = 0; s < fab->n_switches; s++) {
 		g->n_sources[s] = count_sources(g, s, NULL);
@@ -287,7 +266,7 @@ take_search_memory(struct grower *g, struct fm_error *err)
 	uint32_t *memory;
 
 	g->keeps = n * each <= KEEP_BYTES && g->plan->dimensions == NULL;
-	g->n_steps = g->keeps || n < BATCH ? (uint32_t)n : BATCH;
+	g->n_steps = g->keeps ? (uint32_t)n : g->n_batch;
 	g->steps = fm_scratch_array(g->host, g->n_steps, struct steps);
 	memory = fm_scratch_bytes(g->host, g->n_steps, each);
 	g->level = fm_scratch_array(g->host, n_workers, uint32_t *);
@@ -309,26 +288,29 @@ take_memory(struct grower *g, uint32_t rounds, struct fm_error *err)
 {
 	size_t n = g->fab->n_switches, n_arcs = g->plan->arcs->n_arcs, n_trees = g->f->n_trees;
 	const struct fm_host *host = g->host;
+	bool legal = g->plan->order != NULL;
 
-	g->capacity = fm_scratch_array(host, n_arcs, double);
-	g->load = fm_scratch_array(host, n_arcs, uint64_t);
-	g->arc_cost = fm_scratch_array(host, n_arcs, double);
+	g->per_route = fm_scratch_array(host, n_arcs, double);
+	g->load = fm_scratch_array(host, n_arcs, double);
+	g->arc_cost = legal ? NULL : fm_scratch_array(host, n_arcs, double);
 	g->n_sources = fm_scratch_array(host, n, uint16_t);
 	g->n_compute = fm_scratch_array(host, n, uint16_t);
-	g->cost = fm_scratch_array(host, n, double);
-	g->count = fm_scratch_array(host, n, uint16_t);
+	g->cost = fm_scratch_array(host, n * host->n_workers(host), double);
 	g->f->capacity = fm_scratch_array(host, g->fab->n_links, float);
 	g->f->step = fm_scratch_array(host, n_trees * n, uint8_t);
-	if (g->capacity == NULL || g->load == NULL || g->arc_cost == NULL || g->n_sources == NULL ||
-	    g->n_compute == NULL || g->cost == NULL || g->count == NULL || g->f->capacity == NULL ||
-	    g->f->step == NULL)
+	if (g->per_route == NULL || g->load == NULL || (g->arc_cost == NULL && !legal) ||
+	    g->n_sources == NULL || g->n_compute == NULL || g->cost == NULL ||
+	    g->f->capacity == NULL || g->f->step == NULL)
 		return fm_no_scratch(host, "destination trees", err);
-	if (rounds > 1 || fm_has_wide_arcs(g->plan->arcs)) {
+	g->n_batch = (uint32_t)n_trees / (legal ? LEGAL_BATCHES : BATCHES);
+	g->n_batch = g->n_batch < 1 ? 1 : g->n_batch < BATCH ? g->n_batch : BATCH;
+	if (rounds > 1 || fm_has_wide_arcs(g->plan->arcs))
 		g->f->passing = fm_scratch_array(host, n_trees * n, uint16_t);
-		if (g->f->passing == NULL)
-			return fm_no_scratch(host, "routes of the trees", err);
-	}
-	return take_search_memory(g, err);
+	else
+		g->passing = fm_scratch_array(host, g->n_batch * n, uint16_t);
+	if (g->f->passing == NULL && g->passing == NULL)
+		return fm_no_scratch(host, "routes of the trees", err);
+	return legal ? 0 : take_search_memory(g, err);
 }
 
 /* ----------------------------------------------------------------- one tree */
@@ -378,12 +360,6 @@ search(const struct grower *g, fm_sw root, uint32_t *level, struct steps *t)
 	t->max_hops = level[t->order[n - 1]];
 }
 
-static uint8_t *
-steps_of(const struct grower *g, uint32_t tree)
-{
-	return g->f->step + (size_t)tree * g->fab->n_switches;
-}
-
 /* The search of the i-th switch, or of the i-th tree of the batch in hand. */
 static void
 search_one(void *arg, uint32_t i, unsigned worker)
@@ -393,18 +369,18 @@ search_one(void *arg, uint32_t i, unsigned worker)
 	fm_sw root = g->keeps ? i : g->f->root[tree];
 
 	if (g->plan->dimensions != NULL)
-		lay(g, root, steps_of(g, tree), g->level[worker], &g->steps[i]);
+		lay(g, root, fm_grower_steps(g, tree), g->level[worker], &g->steps[i]);
 	else
 		search(g, root, g->level[worker], &g->steps[i]);
 }
 
 static void
-choose(struct grower *g, const struct steps *t, uint8_t *step)
+choose(const struct grower *g, const struct steps *t, double *cost, uint8_t *step)
 {
 	const struct fm_arcs *arcs = g->plan->arcs;
 
 	memset(step, FM_STEP_NONE, arcs->n_switches);
-	g->cost[t->order[0]] = 0;
+	cost[t->order[0]] = 0;
 	for (uint32_t i = 1; i < t->n; i++) {
 		fm_sw u = t->order[i];
 		double least = INFINITY;
@@ -412,100 +388,137 @@ choose(struct grower *g, const struct steps *t, uint8_t *step)
 
 		for (uint32_t k = t->first[i]; k < t->first[i + 1]; k++) {
 			fm_arc a = t->arc[k];
-			double c = g->arc_cost[a] + g->cost[arcs->to[a]];
+			double c = g->arc_cost[a] + cost[arcs->to[a]];
 
 			best = c < least ? a : best;
 			least = c < least ? c : least;
 		}
-		g->cost[u] = least;
+		cost[u] = least;
 		step[u] = (uint8_t)(best - arcs->first[u]);
 	}
 }
 
+/* The sources of every switch down its path. */
 static void
+count_passing(const struct grower *g, const struct steps *t, const uint8_t *step, uint16_t *passing)
+{
+	const struct fm_arcs *arcs = g->plan->arcs;
+
+	for (uint32_t i = t->n; i-- > 1;) {
+		fm_sw u = t->order[i], v = arcs->to[arcs->first[u] + step[u]];
+
+		passing[v] = (uint16_t)(passing[v] + passing[u]);
+	}
+}
+
+static const struct steps *
+search_of(const struct grower *g, uint32_t i, uint32_t tree)
+{
+	return &g->steps[g->keeps ? g->f->root[tree] : i];
+}
+
+/* The i-th tree of the batch in hand. */
+static void
+grow_tree(void *arg, uint32_t i, unsigned worker)
+{
+	const struct grower *g = arg;
+	uint32_t tree = (uint32_t)g->turns[g->batch + i];
+	const struct steps *t = search_of(g, i, tree);
+	uint8_t *step = fm_grower_steps(g, tree);
+	uint16_t *passing = fm_grower_passing(g, i, tree);
+
+	if (g->plan->dimensions == NULL)
+		choose(g, t, g->cost + (size_t)worker * g->fab->n_switches, step);
+	if (g->weight[tree] == 0) {
+		memset(passing, 0, g->fab->n_switches * sizeof(*passing));
+		return;
+	}
+	memcpy(passing, fm_grower_sources(g, tree), g->fab->n_switches * sizeof(*passing));
+	count_passing(g, t, step, passing);
+}
+
+/* The power makes one crowded arc worse than several busy ones. */
+static inline void
 set_cost(struct grower *g, fm_arc a)
 {
-	double bears = (double)g->load[a] / g->capacity[a] + 1;
+	double bears = g->load[a] * g->per_route[a] + 1;
 
 	bears *= bears;
 	bears *= bears;
 	g->arc_cost[a] = bears * bears;
 }
 
-/* The sources of every switch down its path. */
-static void
-add_load(struct grower *g, uint32_t tree, const struct steps *t, const uint8_t *step)
+void
+fm_grower_load(struct grower *g, uint32_t i, uint32_t tree, int sign)
 {
 	const struct fm_arcs *arcs = g->plan->arcs;
-	const uint16_t *sources = g->class_of[tree] == LID_PLAIN ? g->n_sources : g->n_compute;
+	const uint16_t *passing = fm_grower_passing(g, i, tree);
+	const uint8_t *step = fm_grower_steps(g, tree);
+	double weight = (double)sign * g->weight[tree];
 
-	if (g->class_of[tree] == LID_SILENT)
+	if (g->weight[tree] == 0)
 		return;
-	memcpy(g->count, sources, arcs->n_switches * sizeof(*g->count));
-	for (uint32_t i = t->n; i-- > 1;) {
-		fm_sw u = t->order[i], v;
+	for (fm_sw u = 0; u < arcs->n_switches; u++) {
 		fm_arc a = arcs->first[u] + step[u];
 
-		if (g->count[u] == 0)
+		if (step[u] == FM_STEP_NONE)
 			continue;
-		v = arcs->to[a];
-		g->load[a] += (uint64_t)g->count[u] * g->weight[tree];
-		set_cost(g, a);
-		g->count[v] = (uint16_t)(g->count[v] + g->count[u]);
-	}
-	if (g->f->passing != NULL)
-		memcpy(g->f->passing + (size_t)tree * arcs->n_switches, g->count,
-		    arcs->n_switches * sizeof(*g->count));
-}
-
-static void
-take_out(struct grower *g, uint32_t tree, const uint8_t *step)
-{
-	const struct fm_arcs *arcs = g->plan->arcs;
-	const uint16_t *passing = g->f->passing + (size_t)tree * arcs->n_switches;
-
-	for (fm_sw u = 0; u < arcs->n_switches; u++) {
-		if (step[u] == FM_STEP_NONE || passing[u] == 0)
-			continue;
-		g->load[arcs->first[u] + step[u]] -= (uint64_t)passing[u] * g->weight[tree];
-		set_cost(g, arcs->first[u] + step[u]);
+		g->load[a] += passing[u] * weight;
+		if (g->arc_cost != NULL)
+			set_cost(g, a);
 	}
 }
 
-static void
-grow_tree(struct grower *g, uint32_t tree, const struct steps *t, bool again)
+int
+fm_grower_go_on(struct grower *g, uint32_t n, struct fm_error *err)
 {
-	uint8_t *step = steps_of(g, tree);
-
-	if (again)
-		take_out(g, tree, step);
-	if (g->plan->dimensions == NULL)
-		choose(g, t, step);
-	add_load(g, tree, t, step);
-	if (t->max_hops > g->f->max_hops)
-		g->f->max_hops = t->max_hops;
-	if (++g->n_done % 256 == 0)
-		g->host->progress(g->host, g->n_done, g->n_total);
+	g->n_done += n;
+	g->host->progress(g->host, g->n_done, g->n_total);
+	if (g->host->should_stop(g->host))
+		return g->host->fail(
+		    err, FM_E_CANCELLED, "stopped while destination trees were grown");
+	return 0;
 }
 
-static bool
-grow_round(struct grower *g, bool again)
+/* n trees, g->batch the first. */
+static void
+grow_batch(struct grower *g, uint32_t n)
+{
+	if (!g->keeps)
+		g->host->parallel_for(g->host, n, search_one, g);
+	for (uint32_t i = 0; g->again && i < n; i++)
+		fm_grower_load(g, i, (uint32_t)g->turns[g->batch + i], -1);
+	if ((uint64_t)n * g->plan->arcs->n_arcs > WORK_SHARED)
+		g->host->parallel_for(g->host, n, grow_tree, g);
+	else
+		for (uint32_t i = 0; i < n; i++)
+			grow_tree(g, i, 0);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t tree = (uint32_t)g->turns[g->batch + i],
+			 hops = search_of(g, i, tree)->max_hops;
+
+		fm_grower_load(g, i, tree, 1);
+		g->f->max_hops = hops > g->f->max_hops ? hops : g->f->max_hops;
+	}
+}
+
+static int
+grow_shortest(struct grower *g, uint32_t rounds, struct fm_error *err)
 {
 	uint32_t n_trees = g->f->n_trees, n;
+	int rc = 0;
 
-	for (g->batch = 0; g->batch < n_trees; g->batch += n) {
-		n = n_trees - g->batch < g->n_steps ? n_trees - g->batch : g->n_steps;
-		if (!g->keeps)
-			g->host->parallel_for(g->host, n, search_one, g);
-		for (uint32_t i = 0; i < n; i++) {
-			uint32_t tree = (uint32_t)g->turns[g->batch + i];
-
-			if (g->host->should_stop(g->host))
-				return false;
-			grow_tree(g, tree, &g->steps[g->keeps ? g->f->root[tree] : i], again);
+	if (g->keeps)
+		g->host->parallel_for(g->host, g->fab->n_switches, search_one, g);
+	for (uint32_t r = 0; r < rounds; r++) {
+		g->again = r > 0;
+		for (g->batch = 0; rc == 0 && g->batch < n_trees; g->batch += n) {
+			n = n_trees - g->batch < g->n_batch ? n_trees - g->batch : g->n_batch;
+			grow_batch(g, n);
+			rc = fm_grower_go_on(g, n, err);
 		}
 	}
-	return true;
+	return rc;
 }
 
 static void
@@ -514,10 +527,10 @@ weigh(const struct grower *g)
 	double sum = 0;
 
 	for (fm_arc a = 0; a < g->plan->arcs->n_arcs; a++) {
-		double bears = (double)g->load[a] / g->capacity[a];
+		double bears = g->load[a] * g->per_route[a];
 
 		g->f->most = bears > g->f->most ? bears : g->f->most;
-		sum += (double)g->load[a];
+		sum += g->load[a];
 	}
 	g->f->mean = g->fab->n_links > 0 ? sum / g->fab->n_links : 0;
 }
@@ -538,12 +551,8 @@ fm_forest_grow(const struct fm_host *host, const struct fm_fabric *fab,
 		return rc;
 	g.n_total = rounds * out->n_trees;
 	read_graph(&g);
-	if (g.keeps)
-		host->parallel_for(host, fab->n_switches, search_one, &g);
-	for (uint32_t r = 0; r < rounds; r++)
-		if (!grow_round(&g, r > 0))
-			return host->fail(
-			    err, FM_E_CANCELLED, "stopped while destination trees were grown");
+	rc = plan->order != NULL ? fm_forest_grow_legal(&g, rounds, err)
+				 : grow_shortest(&g, rounds, err);
 	weigh(&g);
-	return 0;
+	return rc;
 }

@@ -18,8 +18,11 @@
 struct fm_forest_plan {
 	const struct fm_arcs *arcs;
 	const struct fm_dimensions *dimensions; /* trees by dimension order, not by load; or NULL */
-	uint32_t trees_per_switch;		/* at most; 0: as many as the time allows */
-	bool avoid_throttled; /* a link below its nominal rate bears less in proportion */
+	/* legal up/down paths, not shortest ones; or NULL; not with dimensions */
+	const struct fm_order *order;
+	bool detours;		   /* legal paths: round crowded links */
+	uint32_t trees_per_switch; /* at most; 0: as many as the time allows */
+	bool avoid_throttled;	   /* a link below its nominal rate bears less in proportion */
 	/* Whose traffic is balanced, and in which order; NULL: of all alike. */
 	const struct fm_nodeset *compute, *io;
 };
@@ -64,7 +67,8 @@ fm_forest_arc(const struct fm_forest *f, uint32_t tree, fm_sw sw)
 /*
  * Grow them: switches in turn, one tree each, then the next tree of each.  A
  * small forest gets further rounds in which every tree is taken out and grown
- * again.  Searches in parallel, choices in one thread.
+ * again.  Trees are grown by the batch, each as if the others of it were not there;
+ * batches are of a size that depends on the forest alone.
  *
  * O(trees * arcs).  FM_E_RESOURCE, FM_E_CANCELLED.
  */

@@ -28,6 +28,8 @@ COMMON_SOURCES += \
 	plugins/common/estimate.h \
 	plugins/common/forest.c \
 	plugins/common/forest.h \
+	plugins/common/forest_grower.h \
+	plugins/common/forest_legal.c \
 	plugins/common/forest_tables.c \
 	plugins/common/grid.c \
 	plugins/common/grid.h \
@@ -64,6 +66,8 @@ COMMON_SOURCES += \
 	plugins/common/sssp.h \
 	plugins/common/steps.c \
 	plugins/common/steps.h \
+	plugins/common/swarm.c \
+	plugins/common/swarm.h \
 	plugins/common/table_file.c \
 	plugins/common/table_file.h \
 	plugins/common/tree.c \
@@ -104,6 +108,7 @@ nobase_fmalgo_HEADERS = \
 	plugins/common/spread.h \
 	plugins/common/sssp.h \
 	plugins/common/steps.h \
+	plugins/common/swarm.h \
 	plugins/common/tree.h \
 	plugins/common/turns.h \
 	plugins/common/updown.h \

@@ -364,3 +364,25 @@ fm_order_by_ids(const struct fm_host *host, const struct fm_arcs *arcs, const in
 	*out = (struct fm_order){ .way = way, .aside = aside };
 	return 0;
 }
+
+/* Kahn's algorithm along the up arcs. */
+void
+fm_order_sort(
+    const struct fm_arcs *arcs, const struct fm_order *order, uint32_t *n_below, fm_sw *by_height)
+{
+	uint32_t n = 0;
+
+	memset(n_below, 0, arcs->n_switches * sizeof(*n_below));
+	for (fm_arc a = 0; a < arcs->n_arcs; a++)
+		n_below[arcs->to[a]] += fm_goes_up(order, a);
+	for (fm_sw u = 0; u < arcs->n_switches; u++)
+		if (n_below[u] == 0)
+			by_height[n++] = u;
+	for (uint32_t i = 0; i < n; i++) {
+		fm_sw u = by_height[i];
+
+		for (fm_arc a = arcs->first[u]; a < arcs->first[u + 1]; a++)
+			if (fm_goes_up(order, a) && --n_below[arcs->to[a]] == 0)
+				by_height[n++] = arcs->to[a];
+	}
+}

@@ -55,4 +55,9 @@ int fm_order_build(const struct fm_host *host, const struct fm_arcs *arcs,
 int fm_order_by_ids(const struct fm_host *host, const struct fm_arcs *arcs, const int64_t *ids,
     struct fm_order *out, struct fm_error *err);
 
+/* The switches, each behind all below it, into by_height[n_switches]; n_below[n_switches]
+ * is scratch.  O(arcs). */
+void fm_order_sort(
+    const struct fm_arcs *arcs, const struct fm_order *order, uint32_t *n_below, fm_sw *by_height);
+
 #endif

@@ -130,29 +130,13 @@ fm_steps_find(struct fm_steps *s, fm_sw root)
 		sort_by_height(s);
 }
 
-/* Kahn's algorithm along the up arcs; distance[] serves to count. */
+/* distance[] serves to count. */
 void
 fm_steps_follow(struct fm_steps *s, const struct fm_order *order)
 {
-	const struct fm_arcs *arcs = s->arcs;
-	uint32_t *n_below = s->distance, n = 0;
-
 	s->rule.order = order;
-	if (!s->rule.detours)
-		return;
-	memset(n_below, 0, s->fab->n_switches * sizeof(*n_below));
-	for (fm_arc a = 0; a < arcs->n_arcs; a++)
-		n_below[arcs->to[a]] += fm_goes_up(order, a);
-	for (fm_sw u = 0; u < s->fab->n_switches; u++)
-		if (n_below[u] == 0)
-			s->by_height[n++] = u;
-	for (uint32_t i = 0; i < n; i++) {
-		fm_sw u = s->by_height[i];
-
-		for (fm_arc a = arcs->first[u]; a < arcs->first[u + 1]; a++)
-			if (fm_goes_up(order, a) && --n_below[arcs->to[a]] == 0)
-				s->by_height[n++] = arcs->to[a];
-	}
+	if (s->rule.detours)
+		fm_order_sort(s->arcs, order, s->distance, s->by_height);
 }
 
 static int

@@ -284,13 +284,11 @@ route_joined(const struct finder *f, const struct fm_updown *how, const struct f
     const struct fm_tables *out, struct fm_order *order, struct fm_paths *found,
     struct fm_error *err)
 {
-	struct fm_growth want = { .arcs = &f->shape->arcs,
-		.component = f->shape->component,
-		.rule = { .order = order, .detours = how->choice.scatter == 0 },
-		.choice = how->choice };
 	int rc = choose_order(f, how, levels, order, err);
 
-	return rc != 0 ? rc : fm_grow_trees(f->host, f->fab, &want, out, found, err);
+	return rc != 0 ? rc
+		       : fm_balance_by_load(
+			     f->host, f->fab, f->shape, order, true, how->choice, out, found, err);
 }
 
 /* Tables over some order, and the order. */
