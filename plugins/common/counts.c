@@ -323,7 +323,7 @@ static void
 look_at_switches(struct counts *c, uint32_t *cost)
 {
 	const struct fm_fabric *fab = c->fab;
-	const struct fm_arcs *arcs = c->how->arcs;
+	const struct fm_arcs *arcs = &c->how->shape->arcs;
 
 	for (fm_sw s = 0; s < fab->n_switches; s++) {
 		sort_by_port(c, s);
@@ -391,8 +391,18 @@ init_steps(struct counts *c, struct fm_rule rule, struct fm_error *err)
 	int rc = 0;
 
 	for (unsigned i = 0; rc == 0 && i < c->host->n_workers(c->host); i++)
-		rc = fm_steps_init(c->host, c->fab, c->how->arcs, rule, &c->steps[i], err);
+		rc = fm_steps_init(c->host, c->fab, &c->how->shape->arcs, rule, &c->steps[i], err);
 	return rc != 0 ? rc : fm_apart_init(c->host, &c->steps[0], &c->apart, err);
+}
+
+/* Are all equal steps alike? */
+static bool
+is_plain(const struct counts *c, const uint32_t *cost)
+{
+	for (fm_sw s = 0; s < c->fab->n_switches; s++)
+		if (c->mixed[s] || (c->how->spine_first && c->inside[s]))
+			return false;
+	return are_equal(cost, c->fab->n_links);
 }
 
 int
@@ -400,13 +410,17 @@ fm_route_by_counts(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_counting *how, const struct fm_tables *out, struct fm_error *err)
 {
 	struct counts c = { .host = host, .fab = fab, .how = how, .out = out };
+	const struct fm_choice digits = { .by_digits = true };
 	struct fm_rule rule = { 0 };
+	struct fm_paths found;
 	uint32_t *cost;
 	int rc;
 
 	if ((rc = take_memory(&c, &cost, err)) != 0)
 		return rc;
 	look_at_switches(&c, cost);
+	if (how->shape->tree.levelled && !how->grouped && is_plain(&c, cost))
+		return fm_balance(host, fab, how->shape, NULL, digits, out, &found, err);
 	rule.weight = are_equal(cost, fab->n_links) ? NULL : cost;
 	if ((rc = init_steps(&c, rule, err)) != 0)
 		return rc;

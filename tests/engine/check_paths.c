@@ -1205,6 +1205,33 @@ START_TEST(dgshortestpath_goes_group_by_group)
 }
 END_TEST
 
+/* On trees of links all alike the balance is that of digits, as long as there are no
+ * groups: those are even one by one. */
+START_TEST(plain_trees_go_by_digits)
+{
+	struct fabric f = { "pgft 3 3,3,3 1,3,3 1,1,1" };
+	struct setting group = { "routing_order", { "name:host-1-1-*" } };
+	struct routed r[4];
+
+	route_with(&r[0], &minhop_LTX_fm_engine, make(&f, false), NULL, 0);
+	route_with(&r[1], shortestpath, make(&f, false), NULL, 0);
+	route_with(&r[2], dgshortestpath, make(&f, false), NULL, 0);
+	route_with(&r[3], dgshortestpath, make(&f, false), &group, 1);
+	for (unsigned i = 1; i < 4; i++) {
+		const struct fm_fabric *fab = &r[i].snap->fab;
+		bool same = true;
+
+		ck_assert_int_eq(r[i].rc, 0);
+		for (fm_sw s = 0; s < fab->n_switches; s++)
+			same &= memcmp(r[i].tables->t.lft[s], r[0].tables->t.lft[s],
+				    fab->max_lid + 1u) == 0;
+		ck_assert_msg(same == (i < 3), "table %u is %s minhop's", i, same ? "" : "not");
+	}
+	for (unsigned i = 0; i < 4; i++)
+		routed_fini(&r[i]);
+}
+END_TEST
+
 /* --------------------------------------------------------- what all must have */
 
 /* Faults of 20 seeds: whatever cables join is joined, safely. */
@@ -1308,6 +1335,7 @@ main(void)
 	tcase_add_loop_test(c, lids_of_a_host_go_apart_from_end_to_end, 0, 5);
 	tcase_add_loop_test(c, shortestpath_counts_as_opa_fm_does, 0, (int)N_FABRICS);
 	tcase_add_loop_test(c, dgshortestpath_goes_group_by_group, 0, (int)N_FABRICS);
+	tcase_add_test(c, plain_trees_go_by_digits);
 	tcase_add_loop_test(c, faults_leave_nobody_out, 0, 20);
 	tcase_add_loop_test(c, odd_fabrics_are_routed, 0, 7);
 	tcase_add_loop_test(c, engines_have_the_properties, 0, (int)N_FABRICS);

@@ -7,7 +7,8 @@
  * meet on a link by accident of their LIDs.  Groups take their turns in the order
  * of routing_order, within a group by port GUID; each is counted out as
  * shortestpath does (plugins/common/counts.c), on top of the groups before, so
- * every group is even by itself and all are together.
+ * every group is even by itself and all are together.  One group alone goes by
+ * digits where shortestpath does.
  *
  * When to use: where shortestpath would be used and classes of hosts differ in
  * what they do.
@@ -118,6 +119,7 @@ order_ends(const struct fm_host *host, const struct fm_fabric *fab,
 		order[i] = members[i].end;
 	how->order = order;
 	how->n_order = n;
+	how->grouped = list->n_sets + (all == list->n_sets) > 1;
 	return 0;
 }
 
@@ -127,13 +129,13 @@ dgshortestpath_route(const struct fm_host *host, const struct fm_fabric *fab,
 {
 	const struct dgshortestpath_options *o = opts;
 	struct fm_counting how = { .spine_first = o->spine_first_routing };
-	struct fm_arcs arcs;
+	struct fm_shape shape;
 	int rc;
 
-	if ((rc = fm_arcs_build(host, fab, &arcs, err)) != 0 ||
+	if ((rc = fm_shape_build(host, fab, &shape, err)) != 0 ||
 	    (rc = order_ends(host, fab, &o->routing_order, &how, err)) != 0)
 		return rc;
-	how.arcs = &arcs;
+	how.shape = &shape;
 	return fm_route_by_counts(host, fab, &how, out, err);
 }
 

@@ -8,7 +8,9 @@
  * their turns by LID; for each of them every switch takes, of its right next
  * steps, the port that fewest LIDs use, and of those the one to the switch that
  * fewest LIDs enter (plugins/common/counts.c).  Switches with hosts choose
- * before the others, as theirs is the choice that matters.
+ * before the others, as theirs is the choice that matters.  On trees of links all
+ * alike digits of the destination's number choose (plugins/common/spread.c): as even
+ * at every switch, and over whole paths.
  *
  * When to use: in fabrics of links of different speed, and where tables like
  * opa-fm's are wanted.  minhop balances whole paths and so does better where all
@@ -50,12 +52,12 @@ shortestpath_route(const struct fm_host *host, const struct fm_fabric *fab,
 	struct fm_counting how = {
 		.order = order, .edge_first = true, .spine_first = o->spine_first_routing
 	};
-	struct fm_arcs arcs;
+	struct fm_shape shape;
 	int rc;
 
 	if (order == NULL)
 		return fm_no_scratch(host, "order of LIDs", err);
-	if ((rc = fm_arcs_build(host, fab, &arcs, err)) != 0)
+	if ((rc = fm_shape_build(host, fab, &shape, err)) != 0)
 		return rc;
 	for (uint32_t lid = 1; lid <= fab->max_lid; lid++) {
 		fm_end e = fab->lid_end[lid];
@@ -63,7 +65,7 @@ shortestpath_route(const struct fm_host *host, const struct fm_fabric *fab,
 		if (e != FM_NONE && fab->end_lid[e] == lid && fab->end_sw[e] != FM_NONE)
 			order[how.n_order++] = e;
 	}
-	how.arcs = &arcs;
+	how.shape = &shape;
 	return fm_route_by_counts(host, fab, &how, out, err);
 }
 
