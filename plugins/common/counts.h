@@ -34,7 +34,8 @@ struct fm_counting {
  * Several LIDs of one end leave a switch for different chassis, else switches,
  * else by different cables; its first LID is balanced among first LIDs.
  *
- * O(LIDs * links), the choices in one thread; by digits O(table bytes).  FM_E_RESOURCE, FM_E_CANCELLED.
+ * O(LIDs * links), the choices in one thread; by digits O(table bytes).
+ * FM_E_RESOURCE, FM_E_CANCELLED.
  */
 int fm_route_by_counts(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_counting *how, const struct fm_tables *out, struct fm_error *err);
