@@ -107,23 +107,29 @@ has_lmc(const struct fm_fabric *fab)
 	return false;
 }
 
-/* (switch with hosts or proxies, destination switch) that no tree joins. */
+static bool
+is_source(const struct fm_fabric *fab, fm_sw s)
+{
+	for (fm_end e = fab->sw_first_end[s]; e < fab->sw_first_end[s + 1]; e++)
+		if (fm_is_host(fab, e) || fab->end_kind[e] == FM_END_PROXY)
+			return true;
+	return false;
+}
+
+/* (switch with hosts or proxies, destination switch) that no legal tree joins. */
 static void
-look_at_forest(const struct fm_fabric *fab, const struct fm_shape *shape, const struct fm_forest *f,
+count_unjoined(const struct fm_fabric *fab, const struct fm_shape *shape, const struct fm_forest *f,
     struct fm_paths *found)
 {
-	found->max_hops = f->max_hops;
-	found->max_load = (uint64_t)f->most;
-	for (fm_sw to = 0; to < fab->n_switches; to++) {
-		const uint8_t *step = fm_forest_steps(f, f->first[to]);
-		bool hosts = shape->tree.rank[to] == 0;
+	for (fm_sw s = 0; s < fab->n_switches; s++) {
+		bool source = is_source(fab, s);
 
-		for (fm_sw s = 0; s < fab->n_switches; s++) {
-			bool unjoined = step[s] == FM_STEP_NONE && s != to &&
-			    shape->tree.rank[s] == 0 && shape->component[s] == shape->component[to];
-
-			found->unjoined += unjoined;
-			found->unjoined_hosts += unjoined && hosts;
+		for (fm_sw to = 0; source && to < fab->n_switches; to++) {
+			if (s == to || shape->component[s] != shape->component[to] ||
+			    fm_forest_steps(f, f->first[to])[s] != FM_STEP_NONE)
+				continue;
+			found->unjoined++;
+			found->unjoined_hosts += shape->tree.rank[to] == 0;
 		}
 	}
 }
@@ -148,7 +154,10 @@ fm_balance_by_load(const struct fm_host *host, const struct fm_fabric *fab,
 	if ((rc = fm_forest_grow(host, fab, &plan, &forest, err)) != 0 ||
 	    (rc = fm_forest_write(host, fab, &forest, out, err)) != 0)
 		return rc;
-	look_at_forest(fab, shape, &forest, found);
+	found->max_hops = forest.max_hops;
+	found->max_load = (uint64_t)forest.most;
+	if (order != NULL)
+		count_unjoined(fab, shape, &forest, found);
 	return 0;
 }
 
