@@ -40,6 +40,8 @@ how(const struct state *s)
 {
 	if (s->plan == NULL)
 		return "given";
+	if (s->plan->repaired)
+		return "repaired";
 	return s->plan->kept ? "kept" : "routed";
 }
 
