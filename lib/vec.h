@@ -31,11 +31,12 @@
 #define fm_vec_push(v, value) \
 	(fm_vec_reserve((v), (v)->n + 1) && ((v)->item[(v)->n++] = (value), true))
 
-/* Append n items from memory at src. */
+/* Append count items from memory at src, which may be NULL when there are none. */
 #define fm_vec_append(v, src, count) \
-	(fm_vec_reserve((v), (v)->n + (count)) && \
-	    (memcpy((v)->item + (v)->n, (src), (count) * sizeof(*(v)->item)), (v)->n += (count), \
-		true))
+	((count) == 0 || \
+	    (fm_vec_reserve((v), (v)->n + (count)) && \
+		(memcpy((v)->item + (v)->n, (src), (count) * sizeof(*(v)->item)), \
+		    (v)->n += (count), true)))
 
 #define fm_vec_fini(v) (free((v)->item), (v)->item = NULL, (v)->n = (v)->room = 0)
 
