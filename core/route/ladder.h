@@ -23,7 +23,7 @@
  * entries are looked at, and the few LIDs that may make other turns.  Else
  * O(switches x LIDs) a few times.
  *
- * The research on transitions, 2.1 to 2.3.
+ * Why all four kinds: doc/design.md.
  */
 #ifndef CORE_ROUTE_LADDER_H
 #define CORE_ROUTE_LADDER_H

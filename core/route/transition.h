@@ -28,8 +28,7 @@
  * drained: their entries are emptied, and filled a life time later.
  *
  * Pure: no clock, no transport.  Cost: the changed entries and what is below them;
- * whole tables: O(switches x LIDs).  The order of LFTs that the research on
- * transitions calls 1.2 and 1.3; rule N and the drain, 2.3.
+ * whole tables: O(switches x LIDs).  Why this suffices: doc/design.md.
  */
 #ifndef CORE_ROUTE_TRANSITION_H
 #define CORE_ROUTE_TRANSITION_H
