@@ -56,13 +56,13 @@ try_order(void *arg, uint32_t i, unsigned worker)
 {
 	struct estimate *e = arg;
 	struct trial *t = &e->trials[worker];
+	uint32_t n_trees = e->n_sample * e->n_rounds;
 	double most = 0;
 
 	memset(t->load, 0, e->arcs->n_arcs * sizeof(*t->load));
 	fm_swarm_follow(&t->swarm, &e->orders[i]);
-	for (uint32_t k = 0; k < e->n_sample * e->n_rounds; k += e->n_batch) {
-		uint32_t n =
-		    e->n_sample * e->n_rounds - k < e->n_batch ? e->n_sample - k : e->n_batch;
+	for (uint32_t k = 0; k < n_trees; k += e->n_batch) {
+		uint32_t n = n_trees - k < e->n_batch ? n_trees - k : e->n_batch;
 
 		if (e->host->should_stop(e->host))
 			return;
