@@ -109,6 +109,7 @@ run 0 what-if tree.net $none --engine=fattree --down=link:leaf-1:5 --down=link:l
 [ "$(values entries | wc -l)" = 1 ] || fail "not one step: $(cat out)"
 is lost_pairs 1 0
 [ "$(nth moved_pairs 1)" -gt 0 ] || fail "nobody has moved"
+is made 2 '"repaired"'
 run 0 what-if tree.net $none --engine=fattree --down=switch:spine-1 --then --up=switch:spine-1 --down=switch:spine-2 --json
 [ "$(values entries | wc -l)" = 2 ] || fail "not two steps: $(cat out)"
 # all the ways out of a leaf: told by name
