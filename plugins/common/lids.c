@@ -269,13 +269,13 @@ typedef uint8_t sixteen __attribute__((vector_size(16)));
 static inline void
 twice_sixteen(uint8_t *to, const uint8_t *from)
 {
-	static const sixteen low = { 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7 };
-	static const sixteen high = { 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15 };
 	sixteen values, first, second;
 
 	memcpy(&values, from, sizeof(values));
-	first = __builtin_shuffle(values, low);
-	second = __builtin_shuffle(values, high);
+	first = __builtin_shufflevector(
+	    values, values, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+	second = __builtin_shufflevector(
+	    values, values, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15);
 	memcpy(to, &first, sizeof(first));
 	memcpy(to + sizeof(first), &second, sizeof(second));
 }
