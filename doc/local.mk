@@ -7,4 +7,5 @@ doc/fmd.conf.5: doc/fmd.conf.5.in fmd-doc $(plugin_LTLIBRARIES)
 		cat $(srcdir)/doc/fmd.conf.5.in $@.options >$@.new && rm $@.options && mv $@.new $@
 EXTRA_DIST += doc/fmd.conf.5.in
 CLEANFILES += doc/fmd.conf.5
-EXTRA_DIST += doc/compose.md doc/regions.md doc/sweep-fields.md
+EXTRA_DIST += doc/bench.md doc/compose.md doc/engines.md doc/events.md doc/growth.svg doc/regions.md \
+	doc/repair.md doc/sweep-fields.md
