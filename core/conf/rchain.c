@@ -236,11 +236,11 @@ read_steps(struct rchain *chain, const struct fm_file *file, struct fm_error *er
 			return rc;
 	if (rc < 0)
 		return rc;
-	qsort(chain->steps.item, chain->steps.n, sizeof(*chain->steps.item), by_id);
-	settle_fallbacks(chain);
 	if (chain->steps.n == 0)
 		return rchain_fail(err, file->path, t.lines.line > 0 ? t.lines.line : 1,
 		    "there is no unicast-step");
+	qsort(chain->steps.item, chain->steps.n, sizeof(*chain->steps.item), by_id);
+	settle_fallbacks(chain);
 	first = &chain->steps.item[0];
 	if (first->topology != 0 || first->path_bit != 0 || first->fallback_to != FM_NONE)
 		return rchain_fail(err, file->path, first->line,

@@ -310,6 +310,7 @@ scan_all_changes(struct levelling *v, struct plan *prev, struct plan *p, struct 
 	uint64_t *changed = calloc(FM_BITSET_WORDS(n) + 1, sizeof(*changed));
 	bool ok = changed != NULL;
 
+	plan_levels_free(p->levels); /* as kept: other entries have changed since */
 	p->levels = levels_new(n);
 	ok = ok && p->levels != NULL;
 	for (uint32_t lid = 1; ok && lid < n; lid++)
