@@ -132,8 +132,8 @@ plugins_engines_hyperx_la_SOURCES = plugins/engines/hyperx/hyperx.c
 plugins_engines_hyperx_la_LDFLAGS = $(engine_ldflags)
 plugins_engines_hyperx_la_LIBADD = libfmcommon.la
 
-# All engines, for tests that link them; built when one does.
-EXTRA_LTLIBRARIES += libfmengines.la
+# All engines, for tests that link them: the objects of the plugins.
+noinst_LTLIBRARIES += libfmengines.la
 libfmengines_la_SOURCES = \
 	$(dragonfly_sources) \
 	$(fattree_sources) \
