@@ -28,9 +28,8 @@
 #include "lib/hash.h"
 #include "lib/vec.h"
 
-#define SLACK 1u	   /* hops */
-#define STICKY_SLACK 2u	   /* for who is there already: no wavering when a path changes a little */
-#define LOST (NO_EXIT - 1) /* gateway[] while choosing: the cable it had is gone */
+#define SLACK 1u	/* hops */
+#define STICKY_SLACK 2u /* for who is there already: no wavering when a path changes a little */
 
 /* Candidates that are alike for LIDs with the same targets. */
 struct choice {
@@ -66,7 +65,7 @@ struct choosing {
 
 /* ------------------------------------------------------------ the plan before */
 
-/* By which port did x lead lid out?  Its exit now, LOST, or NO_EXIT: unknown. */
+/* By which port did x lead lid out?  Its exit now, LOST_EXIT, or NO_EXIT: unknown. */
 static uint16_t
 exit_before(const struct composer *c, uint32_t x, fm_sw from, uint32_t lid)
 {
@@ -86,7 +85,7 @@ exit_before(const struct composer *c, uint32_t x, fm_sw from, uint32_t lid)
 			if (c->fab->link_port[l] == port && c->fab->link_to[l] == v &&
 			    c->link_exit[l] != FM_NONE)
 				return (uint16_t)c->link_exit[l];
-		return LOST;
+		return LOST_EXIT;
 	}
 	return NO_EXIT;
 }
@@ -111,7 +110,7 @@ look_back(struct composer *c)
 			if (c->lid_piece[lid] == FM_NONE || c->lid_piece[lid] == x)
 				continue;
 			row[lid] = exit_before(c, x, from, lid);
-			if (row[lid] < LOST)
+			if (row[lid] < LOST_EXIT)
 				p->exit[row[lid]].n_lids++;
 		}
 	}
@@ -309,9 +308,9 @@ choose(struct choosing *g, const struct choice *k, uint32_t t, uint16_t was)
 	uint32_t nominal = (t + t / k->n) % k->n;
 	uint16_t own = g->listed.item[k->first + nominal];
 
-	if (was == NO_EXIT || (was != LOST && g->px->exit[own].is_new && g->px->n_sources > 0))
+	if (was == NO_EXIT || (was != LOST_EXIT && g->px->exit[own].is_new && g->px->n_sources > 0))
 		return own;
-	if (was != LOST && may_stay(g, k, was))
+	if (was != LOST_EXIT && may_stay(g, k, was))
 		return was;
 	return least_loaded(g, k, nominal);
 }
@@ -352,7 +351,7 @@ choose_all(struct choosing *g)
 			now = choose(g, k, t, was);
 		else
 			blame(g, lid);
-		if (was < LOST)
+		if (was < LOST_EXIT)
 			g->px->exit[was].n_lids--;
 		if (now != NO_EXIT)
 			g->px->exit[now].n_lids++;
@@ -453,7 +452,8 @@ balance_transit(struct choosing *g)
 		for (uint32_t z = 0; z < c->n_pieces; z++) {
 			const struct exit *e = z != g->d ? exit_of(c, z, pd->lid[i]) : NULL;
 
-			if (e == NULL || c->piece[e->to].n_sources > 0 || g->stamp[e->to] == i ||
+			if (e == NULL || rank_to(c, g->d, z) == ORDERED_NO_RANK ||
+			    c->piece[e->to].n_sources > 0 || g->stamp[e->to] == i ||
 			    exit_of(c, e->to, pd->lid[i]) == NULL)
 				continue;
 			g->stamp[e->to] = i;
@@ -546,7 +546,7 @@ forget_lost(struct composer *c)
 			    (d != FM_NONE && d != x && rank_to(c, d, x) != ORDERED_NO_RANK &&
 				(!c->islands || x == c->core)))
 				continue;
-			if (row[lid] < LOST)
+			if (row[lid] < LOST_EXIT)
 				c->piece[x].exit[row[lid]].n_lids--;
 			row[lid] = NO_EXIT;
 		}

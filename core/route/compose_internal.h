@@ -17,6 +17,7 @@
 
 #define N_SLS 16u
 #define NO_EXIT UINT16_MAX
+#define LOST_EXIT (NO_EXIT - 1) /* while gateways are chosen: the cable there was is gone */
 /* What an SL means inside a piece: below FOREIGN the engine's own SL, for local LIDs;
  * else a plane. */
 #define FOREIGN 16u
@@ -159,7 +160,7 @@ exit_of(const struct composer *c, uint32_t x, uint32_t lid)
 {
 	uint16_t e = gateways_of(c, x)[lid];
 
-	return e == NO_EXIT ? NULL : &c->piece[x].exit[e];
+	return e >= LOST_EXIT ? NULL : &c->piece[x].exit[e];
 }
 
 static inline bool
