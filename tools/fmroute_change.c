@@ -51,12 +51,12 @@ change_find(const struct state *before, const struct state *after, struct fm_poo
 {
 	struct compare_side b = { before->snap, &before->tables->t, before->top_lid };
 	struct compare_side a = { after->snap, &after->tables->t, after->top_lid };
-	double start = job_now_ms();
+	double start = plan_now_ms();
 	int rc;
 
 	*c = (struct change){ .before = before, .after = after };
 	rc = compare_tables(&b, &a, MAX_PAIRS, workers, &c->report, err);
-	c->compare_ms = job_now_ms() - start;
+	c->compare_ms = plan_now_ms() - start;
 	return rc;
 }
 

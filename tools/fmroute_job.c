@@ -76,15 +76,6 @@ job_take_option(struct task *t, int option, const char *word, struct fm_error *e
 
 /* -------------------------------------------------------------- the fabric */
 
-double
-job_now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
-}
-
 /* The configuration as the daemon reads it. */
 static int
 load_conf(struct job *job, struct fm_error *err)
@@ -237,7 +228,7 @@ load_tables(struct job *job, const struct fm_engine *engine, const char *given,
 	if ((rc = take_tables(values, given, err)) != 0 ||
 	    (rc = options_bind(engine, values, job->snap, mem, &opts, err)) != 0)
 		return rc;
-	start = job_now_ms();
+	start = plan_now_ms();
 	/* enough for any groups there are; without any the tables are judged as static */
 	job->router.ar_max_groups = (uint16_t)job->conf->ar_max_groups;
 	rc = route_once(&job->router, engine, opts, &job->snap->fab, NULL, 0, &job->tables, err);
@@ -245,7 +236,7 @@ load_tables(struct job *job, const struct fm_engine *engine, const char *given,
 		adaptive_drop(job->tables);
 		job->router.ar_max_groups = 0;
 	}
-	job->route_ms = job_now_ms() - start;
+	job->route_ms = plan_now_ms() - start;
 	return rc;
 }
 
@@ -267,10 +258,10 @@ job_check(struct job *job, const char *given, struct fm_error *err)
 	fm_arena_fini(&mem);
 	if (rc != 0)
 		return rc;
-	start = job_now_ms();
+	start = plan_now_ms();
 	rc = verify_tables(
 	    job->snap, &job->tables->t, &req, job->router.workers, &job->verdict, err);
-	job->verify_ms = job_now_ms() - start;
+	job->verify_ms = plan_now_ms() - start;
 	job->wall_ms = job->route_ms + job->verify_ms;
 	job->engine = engine->name;
 	return rc;

@@ -78,6 +78,4 @@ int job_snapshot(struct job *job, bool fresh_lids, struct snapshot **out, struct
 int job_check(struct job *job, const char *given, struct fm_error *err);
 void job_release(struct job *job);
 
-double job_now_ms(void);
-
 #endif

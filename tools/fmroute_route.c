@@ -137,7 +137,7 @@ route(struct job *job, struct fm_error *err)
 	unsigned n = job->task->n_repeat;
 
 	for (unsigned i = 0; i < n; i++) {
-		double start = job_now_ms();
+		double start = plan_now_ms();
 		int rc;
 
 		if (job->plan != NULL)
@@ -150,7 +150,7 @@ route(struct job *job, struct fm_error *err)
 		    &job->plan, err);
 		if (rc != 0)
 			return rc;
-		wall_ms[i] = job_now_ms() - start;
+		wall_ms[i] = plan_now_ms() - start;
 		route_ms[i] = job->plan->route_ms;
 		verify_ms[i] = job->plan->verify_ms;
 	}

@@ -315,15 +315,6 @@ struct holes {
 	fm_sw from;
 };
 
-static bool
-sends(const struct fm_fabric *fab, fm_sw sw)
-{
-	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
-		if (fab->end_kind[e] != FM_END_SWITCH)
-			return true;
-	return false;
-}
-
 /* What the switches' own LIDs tell about who reaches whom. */
 static int
 learn_from_switches(struct composer *c, struct piece *p, struct fm_error *err)
@@ -382,7 +373,7 @@ find_leaving_holes(struct composer *c, uint32_t x, struct holes *h, struct fm_er
 	for (uint32_t i = 0; i < p->n; i++) {
 		const uint8_t *row = c->tables->t.lft[p->sw[i]];
 
-		if (!sends(c->fab, p->sw[i]))
+		if (!compose_sends(c->fab, p->sw[i]))
 			continue;
 		for (uint32_t lid = 0; rc == 0 && lid < c->n_lid_room; lid++) {
 			if (row[lid] != FM_PORT_NONE ||

@@ -463,15 +463,6 @@ balance_transit(struct choosing *g)
 	return true;
 }
 
-static bool
-sends(const struct fm_fabric *fab, fm_sw sw)
-{
-	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
-		if (fab->end_kind[e] != FM_END_SWITCH)
-			return true;
-	return false;
-}
-
 /* Has island x a cable to a switch of the core that reaches this gate? */
 static bool
 comes_near(const struct composer *c, uint32_t x, uint32_t gate)
@@ -492,7 +483,7 @@ mark_gates(struct composer *c, uint32_t x)
 
 	memset(p->gate_serves, 1, p->n_gates);
 	for (uint32_t u = 0; p->reach != NULL && u < p->n; u++)
-		for (uint32_t g = 0; sends(c->fab, p->sw[u]) && g < p->n_gates; g++)
+		for (uint32_t g = 0; compose_sends(c->fab, p->sw[u]) && g < p->n_gates; g++)
 			if (!has_reach(p, u, p->gate[g]))
 				p->gate_serves[g] = 0;
 }

@@ -128,6 +128,16 @@ compose_no_memory(struct fm_error *err)
 	return fm_fail(err, FM_E_RESOURCE, "out of memory while composing regions");
 }
 
+/* Does anything but the switch itself send from there? */
+static inline bool
+compose_sends(const struct fm_fabric *fab, fm_sw sw)
+{
+	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
+		if (fab->end_kind[e] != FM_END_SWITCH)
+			return true;
+	return false;
+}
+
 static inline uint16_t
 rank_to(const struct composer *c, uint32_t d, uint32_t x)
 {

@@ -26,39 +26,6 @@ struct levelling {
 	fm_sw *next;		    /* [n_switches][256] behind a port, FM_NONE */
 };
 
-static bool
-has_host(const struct fm_fabric *fab, fm_sw sw)
-{
-	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
-		if (fab->end_kind[e] == FM_END_CA || fab->end_kind[e] == FM_END_ROUTER)
-			return true;
-	return false;
-}
-
-/* Breadth first; switches without a way to a host stay at UINT32_MAX. */
-static void
-find_levels(struct levelling *v)
-{
-	const struct fm_fabric *fab = v->fab;
-	uint32_t head = 0, tail = 0;
-
-	memset(v->level, 0xff, fab->n_switches * sizeof(*v->level));
-	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
-		if (has_host(fab, sw)) {
-			v->level[sw] = 0;
-			v->queue[tail++] = sw;
-		}
-	while (head < tail) {
-		fm_sw sw = v->queue[head++];
-
-		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
-			if (v->level[fab->link_to[l]] == UINT32_MAX) {
-				v->level[fab->link_to[l]] = v->level[sw] + 1;
-				v->queue[tail++] = fab->link_to[l];
-			}
-	}
-}
-
 static fm_sw
 hop(const struct levelling *v, int side, fm_sw sw, uint32_t lid)
 {
@@ -219,7 +186,7 @@ start(struct levelling *v, const struct fm_fabric *fab, struct fm_arena *mem)
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
 		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
 			v->next[sw * (size_t)256 + fab->link_port[l]] = fab->link_to[l];
-	find_levels(v);
+	snapshot_find_levels(fab, v->level, v->queue);
 	return true;
 }
 

@@ -481,3 +481,34 @@ snapshot_build(const struct snapshot_builder *in, uint64_t generation, struct sn
 	*out = b.snap;
 	return 0;
 }
+
+static bool
+has_host(const struct fm_fabric *fab, fm_sw sw)
+{
+	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
+		if (fab->end_kind[e] == FM_END_CA || fab->end_kind[e] == FM_END_ROUTER)
+			return true;
+	return false;
+}
+
+void
+snapshot_find_levels(const struct fm_fabric *fab, uint32_t *level, fm_sw *queue)
+{
+	uint32_t head = 0, tail = 0;
+
+	memset(level, 0xff, fab->n_switches * sizeof(*level));
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		if (has_host(fab, sw)) {
+			level[sw] = 0;
+			queue[tail++] = sw;
+		}
+	while (head < tail) {
+		fm_sw sw = queue[head++];
+
+		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
+			if (level[fab->link_to[l]] == UINT32_MAX) {
+				level[fab->link_to[l]] = level[sw] + 1;
+				queue[tail++] = fab->link_to[l];
+			}
+	}
+}

@@ -91,4 +91,8 @@ int snapshot_without(struct snapshot *base, const struct snapshot_loss *loss, ui
  * none.  False: out of memory.  For who builds a snapshot. */
 bool snapshot_find_components(struct snapshot *snap);
 
+/* level[n_switches]: hops to the nearest switch with a CA or router, UINT32_MAX without
+ * a way to one; queue[n_switches] is scratch.  Breadth first, O(links). */
+void snapshot_find_levels(const struct fm_fabric *fab, uint32_t *level, fm_sw *queue);
+
 #endif

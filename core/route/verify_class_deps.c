@@ -26,38 +26,6 @@
 
 #define MOST_ASKED 256 /* switches of a class that are looked at by themselves */
 
-static bool
-has_host(const struct fm_fabric *fab, fm_sw sw)
-{
-	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
-		if (fab->end_kind[e] == FM_END_CA || fab->end_kind[e] == FM_END_ROUTER)
-			return true;
-	return false;
-}
-
-/* Breadth first; switches without a way to a host stay at UINT32_MAX. */
-static void
-find_levels(const struct fm_fabric *fab, uint32_t *level, fm_sw *queue)
-{
-	uint32_t head = 0, tail = 0;
-
-	memset(level, 0xff, fab->n_switches * sizeof(*level));
-	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
-		if (has_host(fab, sw)) {
-			level[sw] = 0;
-			queue[tail++] = sw;
-		}
-	while (head < tail) {
-		fm_sw sw = queue[head++];
-
-		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
-			if (level[fab->link_to[l]] == UINT32_MAX) {
-				level[fab->link_to[l]] = level[sw] + 1;
-				queue[tail++] = fab->link_to[l];
-			}
-	}
-}
-
 /* After these ports every turn is taken as made. */
 static void
 find_free_ports(struct classes *k)
@@ -87,7 +55,7 @@ verify_class_levels(struct classes *k)
 	k->free = calloc(n + 1, sizeof(*k->free));
 	ok = level != NULL && queue != NULL && k->up != NULL && k->down != NULL && k->free != NULL;
 	if (ok)
-		find_levels(fab, level, queue);
+		snapshot_find_levels(fab, level, queue);
 	for (fm_sw sw = 0; ok && sw < n; sw++)
 		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++) {
 			uint64_t bit = (uint64_t)1 << (fab->link_port[l] - 1);
