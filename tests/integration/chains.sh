@@ -5,27 +5,9 @@
 # the chain take over, the tables are proven, and mistakes are told with file and
 # line.  Runs in the build directory.
 set -eu
-top=${srcdir:-..}
-fmroute=$PWD/fmroute
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-cp "$top"/conf/examples/path-bits.* "$tmp"
-cd "$tmp"
+. "${srcdir:-..}/tests/integration/fmroute-lib.sh"
+cp "$top"/conf/examples/path-bits.* .
 
-fail() { echo "FAIL: $*"; exit 1; }
-
-# run CODE ARGS...: standard output to out, errors to err.
-run() {
-	want=$1
-	shift
-	rc=0
-	"$fmroute" "$@" >out 2>err || rc=$?
-	[ $rc = "$want" ] || fail "fmroute $* exits with $rc, not $want: $(head -n 3 err)"
-}
-is() {
-	value=$(sed -n "s/^ \"$1\": \(.*[^,]\),*\$/\1/p" out)
-	[ "$value" = "$2" ] || fail "$1 is $value, not $2: $(cat out)"
-}
 # Of the nth LID of every port that matches: "switch port-guid egress".
 ways() {
 	awk -v nth="$2" -v like="$3" '

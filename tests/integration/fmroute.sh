@@ -4,27 +4,10 @@
 # like the engine they came from, options, exit codes, fabrics there and back.
 # Runs in the build directory.
 set -eu
-top=${srcdir:-..}
-fmroute=$PWD/fmroute
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-cd "$top" && top=$PWD && cd "$tmp"
+. "${srcdir:-..}/tests/integration/fmroute-lib.sh"
 
-fail() { echo "FAIL: $*"; exit 1; }
-
-# run CODE ARGS...: standard output to out, errors to err.
-run() {
-	want=$1
-	shift
-	rc=0
-	"$fmroute" "$@" >out 2>err || rc=$?
-	[ $rc = "$want" ] || fail "fmroute $* exits with $rc, not $want: $(head -n 3 err)"
-}
-
-# The keys of the object in out, not of those within; and a value.
+# The keys of the object in out, not of those within.
 keys() { sed -n 's/^ "\([a-z0-9_]*\)":.*/\1/p' out | tr '\n' ' '; }
-value() { sed -n "s/^ \"$1\": \(.*[^,]\),*\$/\1/p" out; }
-is() { [ "$(value "$1")" = "$2" ] || fail "$1 is $(value "$1"), not $2"; }
 # What does not depend on the clock or on who made the tables.
 facts() { grep -v -e '_m[sb]":' -e '"engine":' out; }
 

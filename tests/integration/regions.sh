@@ -4,26 +4,12 @@
 # proven; what fmroute --regions says of a fabric that is not all there.
 # Runs in the build directory.
 set -eu
-top=${srcdir:-..}
-bin=$PWD
-engine_dir=$PWD/plugins/engines/.libs
+. "${srcdir:-..}/tests/integration/fmroute-lib.sh"
+engine_dir=$bin/plugins/engines/.libs
+gen=$fmroute
 fmroute="$bin/fmroute --plugin-dir=$engine_dir"
-gen="$bin/fmroute"
-tmp=$(mktemp -d)
 daemon=
 trap '[ -z "$daemon" ] || kill $daemon 2>/dev/null; rm -rf "$tmp"' EXIT
-cd "$top" && top=$PWD && cd "$tmp"
-
-fail() { echo "FAIL: $*"; exit 1; }
-run() {
-	want=$1
-	shift
-	rc=0
-	$fmroute "$@" >out 2>err || rc=$?
-	[ $rc = "$want" ] || fail "fmroute $* exits with $rc, not $want: $(head -n 3 err)"
-}
-value() { sed -n "s/^ \"$1\": \(.*[^,]\),*\$/\1/p" out; }
-is() { [ "$(value "$1")" = "$2" ] || fail "$example: $1 is $(value "$1"), not $2"; }
 
 # Who routes which region of the fabric in out: "region engine" a line.
 engines() {

@@ -4,21 +4,7 @@
 # with one step and with several, what is written counted by comparing dumps
 # line by line, the words of mistakes, exit codes.  Runs in the build directory.
 set -eu
-fmroute=$PWD/fmroute
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp"
-
-fail() { echo "FAIL: $*"; exit 1; }
-
-# run CODE ARGS...: standard output to out, errors to err.
-run() {
-	want=$1
-	shift
-	rc=0
-	"$fmroute" "$@" >out 2>err || rc=$?
-	[ $rc = "$want" ] || fail "fmroute $* exits with $rc, not $want: $(head -n 3 err)"
-}
+. "${srcdir:-..}/tests/integration/fmroute-lib.sh"
 
 # Values of a key, wherever it stands; the n-th of them.
 values() { sed -n "s/^ *\"$1\": \(.*[^,]\),*\$/\1/p" out; }
