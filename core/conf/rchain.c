@@ -14,28 +14,15 @@
 #include "core/conf/rchain_text.h"
 #include "core/route/snapshot.h"
 #include "lib/bitset.h"
-#include "lib/error.h"
 #include "lib/log.h"
 
 #define ID_MAX 65535
 #define PATH_BIT_MAX 127 /* LMC 7 */
 
-struct reading {
-	struct rchain *rc;
-	const char *path;
-	struct fm_error *err;
-};
-
-static int
-no_memory(struct fm_error *err)
-{
-	return fm_fail(err, FM_E_RESOURCE, "out of memory for routing chains");
-}
-
 /* A number of key k, 0 when it is not there and may be absent. */
 static int
-read_number(struct reading *r, const struct rchain_form *form, const struct rchain_block *b, int k,
-    uint32_t min, uint32_t max, uint32_t *value)
+read_number(struct rchain_reading *r, const struct rchain_form *form, const struct rchain_block *b,
+    int k, uint32_t min, uint32_t max, uint32_t *value)
 {
 	const char *text = b->value[k];
 	unsigned long long n;
@@ -61,7 +48,7 @@ static const char *const topology_keys[] = { "id", "sw-grp", "hca-grp", NULL };
 static const struct rchain_form topology_form = { "topology", topology_keys };
 
 static int
-read_group_name(struct reading *r, const struct rchain_block *b, int k, uint32_t *group)
+read_group_name(struct rchain_reading *r, const struct rchain_block *b, int k, uint32_t *group)
 {
 	if (b->value[k] == NULL)
 		return rchain_fail(
@@ -83,7 +70,7 @@ find_topology(const struct rchain *rc, uint32_t id)
 }
 
 static int
-read_topology(struct reading *r, const struct rchain_block *b)
+read_topology(struct rchain_reading *r, const struct rchain_block *b)
 {
 	struct rchain_topology t;
 	int rc = read_number(r, &topology_form, b, TOPO_ID, 1, ID_MAX, &t.id);
@@ -94,7 +81,7 @@ read_topology(struct reading *r, const struct rchain_block *b)
 	if (find_topology(r->rc, t.id) != FM_NONE)
 		return rchain_fail(r->err, r->path, b->value_line[TOPO_ID],
 		    "there is a topology %" PRIu32 " already", t.id);
-	return fm_vec_push(&r->rc->topologies, t) ? 0 : no_memory(r->err);
+	return fm_vec_push(&r->rc->topologies, t) ? 0 : rchain_no_memory(r->err);
 }
 
 static int
@@ -102,13 +89,13 @@ read_topologies(struct rchain *chain, const struct fm_file *file, struct fm_erro
 {
 	struct rchain_topology whole = { .switches = rchain_find_group(chain, "ALL_SWITCHES"),
 		.hosts = rchain_find_group(chain, "ALL_CAS") };
-	struct reading r = { chain, file->path, err };
+	struct rchain_reading r = { chain, file->path, err };
 	struct rchain_block b;
 	struct rchain_text t;
 	int rc;
 
 	if (!fm_vec_push(&chain->topologies, whole))
-		return no_memory(err);
+		return rchain_no_memory(err);
 	if (file->path == NULL)
 		return 0;
 	rchain_text_init(&t, file, chain->mem);
@@ -127,7 +114,7 @@ static const struct rchain_form step_form = { "unicast-step", step_keys };
 
 /* fallback_to holds an id until all steps are read. */
 static int
-read_step(struct reading *r, const struct rchain_block *b)
+read_step(struct rchain_reading *r, const struct rchain_block *b)
 {
 	struct rchain_step s = { .line = b->line,
 		.engine = b->value[STEP_ENGINE],
@@ -157,7 +144,7 @@ read_step(struct reading *r, const struct rchain_block *b)
 			return rchain_fail(r->err, r->path, b->value_line[STEP_ID],
 			    "there is a step %" PRIu32 " already, in line %u", s.id,
 			    r->rc->steps.item[i].line);
-	return fm_vec_push(&r->rc->steps, s) ? 0 : no_memory(r->err);
+	return fm_vec_push(&r->rc->steps, s) ? 0 : rchain_no_memory(r->err);
 }
 
 static int
@@ -224,7 +211,7 @@ settle_fallbacks(struct rchain *rc)
 static int
 read_steps(struct rchain *chain, const struct fm_file *file, struct fm_error *err)
 {
-	struct reading r = { chain, file->path, err };
+	struct rchain_reading r = { chain, file->path, err };
 	const struct rchain_step *first;
 	struct rchain_block b;
 	struct rchain_text t;
@@ -293,7 +280,7 @@ rchain_members(const struct rchain *rc, uint32_t topology, const struct snapshot
 	int code;
 
 	if (no_sw == NULL || no_end == NULL)
-		code = no_memory(err);
+		code = rchain_no_memory(err);
 	else if ((code = rchain_group_members(rc, t->switches, snap, sw, no_end, err)) == 0)
 		code = rchain_group_members(rc, t->hosts, snap, no_sw, end, err);
 	free(no_sw);

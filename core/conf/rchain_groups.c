@@ -20,25 +20,11 @@
 #include "core/conf/rchain_text.h"
 #include "core/route/snapshot.h"
 #include "lib/bitset.h"
-#include "lib/error.h"
 
 enum { KEY_NAME, KEY_USE, KEY_GUID, KEY_RANGE, KEY_PORT_NAME, KEY_REGEXP, KEY_UNION, KEY_SUBTRACT };
 static const char *const keys[] = { "name", "use", "port-guid", "port-guid-range", "port-name",
 	"port-regexp", "union-rule", "subtract-rule", NULL };
 static const struct rchain_form form = { "port-group", keys };
-
-/* A file being read. */
-struct reading {
-	struct rchain *rc;
-	const char *path;
-	struct fm_error *err;
-};
-
-static int
-no_memory(struct fm_error *err)
-{
-	return fm_fail(err, FM_E_RESOURCE, "out of memory for port groups");
-}
 
 uint32_t
 rchain_find_group(const struct rchain *rc, const char *name)
@@ -96,7 +82,7 @@ by_guid(const void *a, const void *b)
 }
 
 static int
-read_guids(struct reading *r, struct rchain_group *g, char *list)
+read_guids(struct rchain_reading *r, struct rchain_group *g, char *list)
 {
 	char *word;
 
@@ -114,14 +100,14 @@ read_guids(struct reading *r, struct rchain_group *g, char *list)
 			    "is right",
 			    word, at != NULL ? "@" : "", at != NULL ? at + 1 : "");
 		if (!fm_vec_push(&g->guids, item))
-			return no_memory(r->err);
+			return rchain_no_memory(r->err);
 	}
 	qsort(g->guids.item, g->guids.n, sizeof(*g->guids.item), by_guid);
 	return 0;
 }
 
 static int
-read_range(struct reading *r, struct rchain_group *g, char *text)
+read_range(struct rchain_reading *r, struct rchain_group *g, char *text)
 {
 	struct rchain_guid low = { 0 }, high = { 0 };
 	char *dash = strchr(text, '-');
@@ -132,7 +118,9 @@ read_range(struct reading *r, struct rchain_group *g, char *text)
 	    !node_guid_parse(rchain_trim(dash + 1), &high.guid) || low.guid > high.guid)
 		return rchain_fail(r->err, r->path, g->rule_line,
 		    "port-guid-range: one range, the lower GUID first, is right: 0x281-0x28f");
-	return fm_vec_push(&g->guids, low) && fm_vec_push(&g->guids, high) ? 0 : no_memory(r->err);
+	return fm_vec_push(&g->guids, low) && fm_vec_push(&g->guids, high)
+	    ? 0
+	    : rchain_no_memory(r->err);
 }
 
 static bool
@@ -169,7 +157,7 @@ read_name(char *word, struct rchain_name *n)
 }
 
 static int
-read_names(struct reading *r, struct rchain_group *g, char *list)
+read_names(struct rchain_reading *r, struct rchain_group *g, char *list)
 {
 	char *word;
 
@@ -184,14 +172,14 @@ read_names(struct reading *r, struct rchain_group *g, char *list)
 			    "where port and hca_idx may be left out",
 			    shown);
 		if (!fm_vec_push(&g->names, n))
-			return no_memory(r->err);
+			return rchain_no_memory(r->err);
 	}
 	return 0;
 }
 
 /* "SW*" or "SW*:4": an extended regular expression on node descriptions. */
 static int
-read_regexp(struct reading *r, struct rchain_group *g, char *text)
+read_regexp(struct rchain_reading *r, struct rchain_group *g, char *text)
 {
 	char *colon = strrchr(text, ':'), *end, why[100];
 	int code;
@@ -217,7 +205,7 @@ read_regexp(struct reading *r, struct rchain_group *g, char *text)
 }
 
 static int
-read_parts(struct reading *r, struct rchain_group *g, const char *key, char *list)
+read_parts(struct rchain_reading *r, struct rchain_group *g, const char *key, char *list)
 {
 	char *word;
 	unsigned n = 0;
@@ -234,7 +222,7 @@ read_parts(struct reading *r, struct rchain_group *g, const char *key, char *lis
 
 /* The one rule of a block: its key's number. */
 static int
-find_rule(struct reading *r, const struct rchain_block *b, int *rule)
+find_rule(struct rchain_reading *r, const struct rchain_block *b, int *rule)
 {
 	*rule = -1;
 	for (int k = KEY_GUID; k <= KEY_SUBTRACT; k++) {
@@ -254,7 +242,7 @@ find_rule(struct reading *r, const struct rchain_block *b, int *rule)
 }
 
 static int
-check_colon(struct reading *r, const struct rchain_block *b, int key)
+check_colon(struct rchain_reading *r, const struct rchain_block *b, int key)
 {
 	return strchr(b->value[key], ':') == NULL
 	    ? 0
@@ -263,7 +251,7 @@ check_colon(struct reading *r, const struct rchain_block *b, int key)
 }
 
 static int
-read_rule(struct reading *r, struct rchain_group *g, int rule, char *value)
+read_rule(struct rchain_reading *r, struct rchain_group *g, int rule, char *value)
 {
 	switch (rule) {
 	case KEY_GUID:
@@ -287,7 +275,7 @@ read_rule(struct reading *r, struct rchain_group *g, int rule, char *value)
 }
 
 static int
-check_name(struct reading *r, const struct rchain_block *b)
+check_name(struct rchain_reading *r, const struct rchain_block *b)
 {
 	uint32_t same;
 
@@ -305,7 +293,7 @@ check_name(struct reading *r, const struct rchain_block *b)
 }
 
 static int
-read_group(struct reading *r, const struct rchain_block *b)
+read_group(struct rchain_reading *r, const struct rchain_block *b)
 {
 	struct rchain_group *g, fresh = { .name = b->value[KEY_NAME], .line = b->line };
 	int rule, rc;
@@ -316,7 +304,7 @@ read_group(struct reading *r, const struct rchain_block *b)
 		return rc;
 	fresh.rule_line = b->value_line[rule];
 	if (!fm_vec_push(&r->rc->groups, fresh))
-		return no_memory(r->err);
+		return rchain_no_memory(r->err);
 	g = &r->rc->groups.item[r->rc->groups.n - 1];
 	return read_rule(r, g, rule, b->value[rule]);
 }
@@ -330,7 +318,7 @@ has_parts(const struct rchain_group *g)
 }
 
 static int
-link_parts(struct reading *r, struct rchain_group *g)
+link_parts(struct rchain_reading *r, struct rchain_group *g)
 {
 	for (int i = 0; i < 2; i++) {
 		g->part[i] = rchain_find_group(r->rc, g->part_names[i]);
@@ -343,7 +331,7 @@ link_parts(struct reading *r, struct rchain_group *g)
 
 /* Depth first: a group that is met again while it is open contains itself. */
 static int
-check_cycle(struct reading *r, struct rchain_group *g)
+check_cycle(struct rchain_reading *r, struct rchain_group *g)
 {
 	enum { NEW, OPEN, DONE };
 	int rc = 0;
@@ -369,14 +357,14 @@ predefine(struct rchain *rc, struct fm_error *err)
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		if (!fm_vec_push(&rc->groups, known[i]))
-			return no_memory(err);
+			return rchain_no_memory(err);
 	return 0;
 }
 
 int
 rchain_read_groups(struct rchain *chain, const struct fm_file *file, struct fm_error *err)
 {
-	struct reading r = { chain, file->path, err };
+	struct rchain_reading r = { chain, file->path, err };
 	struct rchain_block b;
 	struct rchain_text t;
 	int rc = predefine(chain, err);
@@ -576,5 +564,5 @@ rchain_group_members(const struct rchain *rc, uint32_t group, const struct snaps
 	fm_arena_init(&l.mem, SIZE_MAX);
 	ok = number_ports(&l) && collect(&l, group, sw, end);
 	fm_arena_fini(&l.mem);
-	return ok ? 0 : no_memory(err);
+	return ok ? 0 : rchain_no_memory(err);
 }

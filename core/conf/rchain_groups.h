@@ -9,6 +9,7 @@
 #include <regex.h>
 
 #include "core/conf/rchain.h"
+#include "lib/error.h"
 
 enum rchain_rule {
 	RULE_ALL,
@@ -21,6 +22,19 @@ enum rchain_rule {
 	RULE_UNION,
 	RULE_SUBTRACT
 };
+
+/* A policy file being read. */
+struct rchain_reading {
+	struct rchain *rc;
+	const char *path;
+	struct fm_error *err;
+};
+
+static inline int
+rchain_no_memory(struct fm_error *err)
+{
+	return fm_fail(err, FM_E_RESOURCE, "out of memory for routing chains");
+}
 
 /* "0x281@1/3-5": a switch, a port, or those ports of a host */
 struct rchain_guid {
