@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sa/sa.h - a request in, an answer out.
+ *
+ * sa_handle() takes one whole request (RMPP already put together), finds the
+ * handler of its attribute and method, and sends one answer: records, or a
+ * status (IBA 15.4.1); never silence, but for what is no request at all.
+ * Pure: no threads, no clock of its own, no transport.  One call at a time.
+ *
+ * A handler reads q->want and offers records; what does not match under the
+ * component mask is left out here, so that no handler compares by itself:
+ *
+ *	uint16_t
+ *	sa_get_links(struct sa_query *q)
+ *	{
+ *		for (each link)
+ *			if (!sa_offer(q, &record)) break;	// full: stop
+ *		return SA_OK;		// none offered: NO_RECORDS is added here
+ *	}
+ */
+#ifndef CORE_SA_SA_H
+#define CORE_SA_SA_H
+
+#include "core/mad/sa_wire.h"
+#include "core/mad/transport.h"
+#include "core/sa/view.h"
+
+/* Where answers and reports go.  bytes: header and records as one, the header's
+ * RMPP fields filled as a kernel with RMPP wants them; to who does the RMPP. */
+struct sa_out {
+	void (*send)(void *arg, const struct mad_addr *to, const uint8_t *bytes, size_t n_bytes);
+	void *arg;
+};
+
+struct registry; /* core/sa/registry.h */
+
+struct sa;
+/* slot and out are borrowed; registry may be NULL: nothing can be registered.  NULL: no memory. */
+struct sa *sa_new(struct sa_slot *slot, const struct sa_out *out, struct registry *registry);
+void sa_free(struct sa *sa);
+
+/* One request of n_bytes >= 256 (a MAD, or header and records of several). */
+void sa_handle(struct sa *sa, const struct mad_addr *from, const uint8_t *bytes, size_t n_bytes,
+    int64_t now_ms);
+/* What time asks for: leases, retries of reports.  When next; INT64_MAX: not of itself. */
+int64_t sa_tick(struct sa *sa, int64_t now_ms);
+
+struct sa_counts {
+	uint64_t requests, answered, records, busy, refused, too_long;
+	uint64_t by_attr[256]; /* requests, by low byte of the attribute */
+};
+const struct sa_counts *sa_counts(const struct sa *sa);
+
+/* ---- for handlers */
+
+struct sa_query {
+	struct sa *sa;
+	struct sa_view *view; /* never NULL */
+	struct registry *registry;
+	struct sa_header h;
+	const struct sa_record *record; /* of h.attr */
+	union sa_any want;		/* the template */
+	const uint8_t *data;		/* [n_data] all after the header */
+	size_t n_data;
+	struct mad_addr from;
+	uint32_t requester; /* end that asks, by its LID; FM_NONE: not known */
+	bool trusted;	    /* showed the SA key */
+	int64_t now_ms;
+	/* the answer */
+	const struct sa_record *answer; /* kind of record, as asked for if not set */
+	uint32_t n_records;
+	uint32_t most; /* records wanted, or that an answer may have */
+	bool full;
+};
+/* The MAD status; SA_OK: what was offered is the answer. */
+typedef uint16_t (*sa_handler)(struct sa_query *q);
+
+/* Add v if it matches want under the mask and the requester may see it.  False: no more fit. */
+bool sa_offer(struct sa_query *q, const void *v);
+/* The same without asking. */
+bool sa_add(struct sa_query *q, const void *v);
+/* May the requester know of an end?  They share a partition, or it is trusted. */
+bool sa_may_see(const struct sa_query *q, uint32_t end);
+
+/* All handlers; the table in sa.c says which attribute and method is whose. */
+uint16_t sa_get_class_port_info(struct sa_query *q);
+uint16_t sa_get_nodes(struct sa_query *q);
+uint16_t sa_get_port_infos(struct sa_query *q);
+uint16_t sa_get_switch_infos(struct sa_query *q);
+uint16_t sa_get_links(struct sa_query *q);
+uint16_t sa_get_lfts(struct sa_query *q);
+uint16_t sa_get_mfts(struct sa_query *q);
+uint16_t sa_get_sl2vls(struct sa_query *q);
+uint16_t sa_get_vl_arbs(struct sa_query *q);
+uint16_t sa_get_pkeys(struct sa_query *q);
+uint16_t sa_get_sm_infos(struct sa_query *q);
+uint16_t sa_get_paths(struct sa_query *q);
+uint16_t sa_get_multi_paths(struct sa_query *q);
+uint16_t sa_get_traces(struct sa_query *q);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sa/view.h - what the SA answers from: the subnet as last committed.
+ *
+ * Built on the loop when a sweep has ended, immutable from then on, shared by
+ * reference count.  Nodes that look as they did are shared with the view
+ * before, so a view costs what has changed and a comparison of the rest.
+ *
+ *	inventory --copy--> nodes, ports --+
+ *	plan (committed) ------------------+--> struct sa_view --sa_slot--> SA thread
+ *	rows of paths ---------------------+
+ *
+ * Ports with a LID of their own (CAs, routers, port 0 of switches) are the
+ * `ends` here, by ascending base LID; an end answers to LIDs lid..lid+2^lmc-1.
+ */
+#ifndef CORE_SA_VIEW_H
+#define CORE_SA_VIEW_H
+
+#include <pthread.h>
+
+#include "core/mad/sa_wire.h"
+#include "core/route/plan.h"
+#include "core/sa/rows.h"
+#include "core/sweep/inventory.h"
+
+/* A port of a node as the last sweep left it. */
+struct sa_port {
+	struct wire_port_info info;
+	uint32_t peer; /* node, INV_NONE */
+	uint8_t peer_port;
+	bool known;    /* info was read */
+	uint64_t guid; /* CA, router, switch port 0 */
+};
+
+struct sa_node { /* shared by views, by the slot of the inventory */
+	atomic_uint refs;
+	struct wire_node_info info;
+	struct wire_switch_info sw; /* switches */
+	fm_sw sw_index;		    /* switches, in the plan; FM_NONE */
+	uint16_t lid;		    /* switches: of port 0 */
+	uint8_t desc[64];
+	uint32_t n_ports; /* port[0..n_ports]; 0: switches only */
+	struct sa_port port[];
+};
+
+struct sa_end {
+	uint64_t guid;
+	uint32_t node;	     /* slot */
+	fm_sw sw;	     /* that it hangs off, or is; FM_NONE: cabled straight to another end */
+	uint16_t lid, pkeys; /* pkeys: index of its set in sa_view.pkeys */
+	uint8_t port;	     /* of the node */
+	uint8_t lmc, sw_port, attr; /* attr: of its link, index in sa_view.attr */
+	bool is_switch;
+};
+
+/* P_Keys of a port; full members have bit 15.  Sets are few: ends share them. */
+struct sa_pkeys {
+	uint16_t n;
+	const uint16_t *key; /* [n] index 0 first, no empty ones */
+};
+
+struct sa_other_sm {
+	uint16_t lid;
+	struct wire_sm_info info;
+};
+
+/* What the administrator wants of the SA; copied into each view. */
+struct sa_settings {
+	uint64_t gid_prefix, sm_key, sa_key; /* sa_key: who shows it is trusted */
+	uint8_t subnet_timeout;
+	uint8_t path_life;   /* code: 4.096 us * 2^n, for paths of any length */
+	uint8_t path_select; /* enum sa_path_select */
+	bool qos;
+	const char *prefix_routes; /* text of the file, or NULL; borrowed while a view is built */
+};
+/* Which pairs of LIDs stand for a pair of ports that have several (opa-fm's words). */
+enum sa_path_select { SA_MINIMAL, SA_PAIRWISE, SA_ORDER_ALL, SA_SRC_DST_ALL };
+
+struct sa_view {
+	atomic_uint refs;
+	uint64_t number; /* ascending */
+	struct sa_settings set;
+	struct plan *plan; /* NULL: no switches, or none routed */
+	struct rows *rows; /* NULL without a plan */
+	uint32_t n_nodes;
+	struct sa_node **node; /* [n_nodes] by slot, NULL: gone */
+	uint32_t n_ends;
+	struct sa_end *end; /* [n_ends] ascending lid */
+	uint32_t *lid_end;  /* [65536] end, FM_NONE */
+	struct fm_hash end_by_guid;
+	struct path_attr attr[ROWS_MOST_ATTRS];
+	uint32_t n_pkeys;
+	struct sa_pkeys *pkeys; /* [n_pkeys] */
+	uint32_t n_sms;
+	struct sa_other_sm *sm; /* [n_sms] ours first */
+	uint32_t self;		/* our own end, FM_NONE */
+	struct fm_arena mem;
+};
+
+struct sa_view_source {
+	const struct inventory *inv;
+	struct plan *plan; /* committed; NULL: none */
+	const struct sa_settings *set;
+	const struct sa_other_sm *sm;
+	uint32_t n_sms;
+	struct sa_view *prev; /* NULL, or the view before: what is equal is shared */
+	struct fm_pool *workers;
+};
+/* One reference in *out.  FM_E_RESOURCE. */
+int sa_view_build(const struct sa_view_source *src, struct sa_view **out, struct fm_error *err);
+struct sa_view *sa_view_get(struct sa_view *v);
+void sa_view_put(struct sa_view *v); /* NULL is fine */
+
+/* The end that owns a LID, FM_NONE. */
+static inline uint32_t
+sa_view_end_of_lid(const struct sa_view *v, uint16_t lid)
+{
+	return v->lid_end[lid];
+}
+/* The end of a port GUID, FM_NONE.  O(1). */
+uint32_t sa_view_end_of_guid(const struct sa_view *v, uint64_t guid);
+/* Of a GID of this subnet (its prefix, the default one, or 0). */
+uint32_t sa_view_end_of_gid(const struct sa_view *v, struct sa_gid gid);
+/* A P_Key that both may talk by: equal but for bit 15, which at least one has.
+ * 0: none.  want 0: the first of a's, else only this one. */
+uint16_t sa_view_shared_pkey(const struct sa_view *v, uint32_t a, uint32_t b, uint16_t want);
+
+/* The current view: put by the loop, taken by who answers.  Any thread. */
+struct sa_slot {
+	pthread_mutex_t lock; /* held for a reference count only */
+	struct sa_view *view;
+};
+void sa_slot_init(struct sa_slot *s);
+void sa_slot_fini(struct sa_slot *s);
+void sa_slot_set(struct sa_slot *s, struct sa_view *v); /* takes the caller's reference */
+struct sa_view *sa_slot_get(struct sa_slot *s);		/* a reference, or NULL */
+
+#endif
