@@ -124,6 +124,7 @@ UNIT_TESTS = \
 	tests/unit/check_rows \
 	tests/unit/check_regions \
 	tests/unit/check_rchain \
+	tests/unit/check_sa_wire \
 	tests/unit/check_sim \
 	tests/unit/check_sim_faults \
 	tests/unit/check_snapshot \
@@ -147,6 +148,8 @@ AM_CFLAGS += $(CHECK_CFLAGS)
 # allocations are made to fail
 tests_engine_check_repair_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray
+tests_unit_check_sa_wire_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)
+tests_unit_check_sa_wire_LDADD = $(LDADD) $(IBMAD_LIBS)
 tests_unit_check_wire_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)
 tests_unit_check_wire_LDADD = $(LDADD) $(IBMAD_LIBS)
 tests_unit_check_ctl_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
@@ -166,7 +169,8 @@ EXTRA_DIST += \
 	tests/unit/brute.h \
 	tests/unit/generate_words.h \
 	tests/unit/pgft.h \
-	tests/unit/sim_fixture.h
+	tests/unit/sim_fixture.h \
+	tests/unit/wire_bits.h
 
 # Benchmarks, built on demand by dev/bench.
 

@@ -123,18 +123,23 @@ struct sa_class_port_info { /* IBA 13.4.8.1 */
 	uint8_t trap_hop_limit;
 	uint32_t trap_qpn, trap_qkey;
 };
-/* of the SA's ClassPortInfo, IBA 15.2.1.? and annex A; CapabilityMask2 as OpenSM has it */
+/* CapabilityMask and CapabilityMask2 of the SA's ClassPortInfo, IBA 15.2.1.1 */
 enum {
-	SA_CAP_TRAPS = 1 << 0, /* unused by an SA */
 	SA_CAP_OPTIONAL_RECORDS = 1 << 8,
 	SA_CAP_UD_MULTICAST = 1 << 9,
 	SA_CAP_MULTI_PATH = 1 << 10,
-	SA_CAP_REINIT = 1 << 12,
+	SA_CAP_REINIT = 1 << 11,
 	SA_CAP_PORT_INFO_MATCH = 1 << 13,
 	SA_CAP2_QOS = 1 << 1,
-	SA_CAP2_FULL_PORT_INFO = 1 << 4, /* RFU bits of older texts */
-	SA_CAP2_EXT_SPEEDS = 1 << 5,
-	SA_CAP2_ALIAS_GUIDS = 1 << 6
+	SA_CAP2_MULTICAST_TOP = 1 << 3,
+	SA_CAP2_ALIAS_GUIDS = 1 << 5,
+	SA_CAP2_FULL_PORT_INFO = 1 << 6,
+	SA_CAP2_EXT_SPEEDS = 1 << 7,
+	SA_CAP2_MULTICAST_SERVICES = 1 << 8,
+	SA_CAP2_PORT_INFO_MATCH2 = 1 << 10,
+	SA_CAP2_SEND_ONLY_FULL_MEMBER = 1 << 12,
+	SA_CAP2_LINK_WIDTH_2X = 1 << 13,
+	SA_CAP2_LINK_SPEED_HDR = 1 << 15
 };
 
 struct sa_notice {
@@ -395,6 +400,9 @@ void sa_record_get(const struct sa_record *r, const uint8_t *at, void *v);
 void sa_record_put(const struct sa_record *r, uint8_t *at, const void *v);
 /* Is v equal to want in every component of mask?  Bits of no field ask for nothing. */
 bool sa_record_matches(const struct sa_record *r, const void *want, uint64_t mask, const void *v);
+
+/* The rows of the header, for tests. */
+const struct wire_field *sa_header_fields(size_t *n);
 
 struct sa_gid sa_gid_get(const uint8_t *at);
 void sa_gid_put(uint8_t *at, struct sa_gid g);

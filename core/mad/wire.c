@@ -22,12 +22,13 @@
 
 #include <string.h>
 
+#include "core/mad/wire_rows.h"
+
 #define MAX_WORDS (WIRE_SMP_DATA_BYTES / 8)
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
-#define MEMBER_SIZE(type, m) ((uint8_t)sizeof(((struct type *)0)->m))
 
 /* clang-format off */
-#define ROW(type, m, at, width) {#m, at, width, MEMBER_SIZE(type, m), offsetof(struct type, m)}
+#define ROW(type, m, at, width, component) WIRE_FIELD(type, m, at, width)
 #define LAYOUT(rows, words) {rows, N_OF(rows), words}
 /* clang-format on */
 
@@ -45,7 +46,7 @@ struct layout {
 	uint8_t n_words; /* 8-byte words of the wire these rows own */
 };
 
-#define H(m, at, width) ROW(wire_header, m, at, width)
+#define H(m, at, width) ROW(wire_header, m, at, width, 0)
 #define COMMON_HEADER \
 	H(base_version, 0, 8), H(mgmt_class, 8, 8), H(class_version, 16, 8), H(method, 24, 8), \
 	    H(tid, 64, 64), H(attr, 128, 16), H(modifier, 160, 32)
@@ -61,169 +62,22 @@ static const struct layout plain_header = LAYOUT(plain_header_rows, 3);
 static const struct layout lid_header = LAYOUT(lid_header_rows, 4);
 static const struct layout dr_header = LAYOUT(dr_header_rows, 5);
 
-#define R(m, at, width) ROW(wire_node_info, m, at, width)
-static const struct wire_field node_info_rows[] = {
-	R(base_version, 0, 8),
-	R(class_version, 8, 8),
-	R(node_type, 16, 8),
-	R(n_ports, 24, 8),
-	R(system_guid, 32, 64),
-	R(node_guid, 96, 64),
-	R(port_guid, 160, 64),
-	R(partition_cap, 224, 16),
-	R(device_id, 240, 16),
-	R(revision, 256, 32),
-	R(local_port, 288, 8),
-	R(vendor_id, 296, 24),
-};
-#undef R
+static const struct wire_field node_info_rows[] = { WIRE_NODE_INFO_ROWS(ROW, wire_node_info) };
 
-#define R(m, at, width) ROW(wire_switch_info, m, at, width)
-static const struct wire_field switch_info_rows[] = {
-	R(linear_fdb_cap, 0, 16),
-	R(random_fdb_cap, 16, 16),
-	R(mcast_fdb_cap, 32, 16),
-	R(linear_fdb_top, 48, 16),
-	R(default_port, 64, 8),
-	R(default_mcast_primary, 72, 8),
-	R(default_mcast_not_primary, 80, 8),
-	R(life_time_value, 88, 5),
-	R(port_state_change, 93, 1),
-	R(optimized_slvl, 94, 2),
-	R(lids_per_port, 96, 16),
-	R(partition_enforcement_cap, 112, 16),
-	R(inbound_enforcement_cap, 128, 1),
-	R(outbound_enforcement_cap, 129, 1),
-	R(filter_raw_inbound_cap, 130, 1),
-	R(filter_raw_outbound_cap, 131, 1),
-	R(enhanced_port0, 132, 1),
-	R(mcast_fdb_top, 144, 16),
-};
-#undef R
+static const struct wire_field switch_info_rows[] = { WIRE_SWITCH_INFO_ROWS(
+    ROW, wire_switch_info) };
 
-#define R(m, at, width) ROW(wire_port_info, m, at, width)
-static const struct wire_field port_info_rows[] = {
-	R(m_key, 0, 64),
-	R(gid_prefix, 64, 64),
-	R(lid, 128, 16),
-	R(master_sm_lid, 144, 16),
-	R(capability_mask, 160, 32),
-	R(diag_code, 192, 16),
-	R(m_key_lease_period_s, 208, 16),
-	R(local_port, 224, 8),
-	R(link_width_enabled, 232, 8),
-	R(link_width_supported, 240, 8),
-	R(link_width_active, 248, 8),
-	R(link_speed_supported, 256, 4),
-	R(port_state, 260, 4),
-	R(phys_state, 264, 4),
-	R(down_default_state, 268, 4),
-	R(m_key_protect, 272, 2),
-	R(lmc, 277, 3),
-	R(link_speed_active, 280, 4),
-	R(link_speed_enabled, 284, 4),
-	R(neighbor_mtu, 288, 4),
-	R(master_sm_sl, 292, 4),
-	R(vl_cap, 296, 4),
-	R(init_type, 300, 4),
-	R(vl_high_limit, 304, 8),
-	R(vl_arb_high_cap, 312, 8),
-	R(vl_arb_low_cap, 320, 8),
-	R(init_type_reply, 328, 4),
-	R(mtu_cap, 332, 4),
-	R(vl_stall_count, 336, 3),
-	R(hoq_life, 339, 5),
-	R(operational_vls, 344, 4),
-	R(partition_enforce_in, 348, 1),
-	R(partition_enforce_out, 349, 1),
-	R(filter_raw_in, 350, 1),
-	R(filter_raw_out, 351, 1),
-	R(m_key_violations, 352, 16),
-	R(p_key_violations, 368, 16),
-	R(q_key_violations, 384, 16),
-	R(guid_cap, 400, 8),
-	R(client_reregister, 408, 1),
-	R(mcast_pkey_trap_suppression, 409, 2),
-	R(subnet_timeout, 411, 5),
-	R(resp_time_value, 419, 5),
-	R(local_phys_errors, 424, 4),
-	R(overrun_errors, 428, 4),
-	R(max_credit_hint, 432, 16),
-	R(link_round_trip_latency, 456, 24),
-	R(capability_mask2, 480, 16),
-	R(link_speed_ext_active, 496, 4),
-	R(link_speed_ext_supported, 500, 4),
-	R(link_speed_ext_enabled, 507, 5),
-	R(link_speed_ext_active2, 449, 2),
-};
-#undef R
+static const struct wire_field port_info_rows[] = { WIRE_PORT_INFO_ROWS(ROW, wire_port_info) };
 
-#define R(m, at, width) ROW(wire_sm_info, m, at, width)
-static const struct wire_field sm_info_rows[] = {
-	R(guid, 0, 64),
-	R(sm_key, 64, 64),
-	R(act_count, 128, 32),
-	R(priority, 160, 4),
-	R(state, 164, 4),
-};
-#undef R
+static const struct wire_field sm_info_rows[] = { WIRE_SM_INFO_ROWS(ROW, wire_sm_info) };
 
-#define R(m, at, width) ROW(wire_notice, m, at, width)
-static const struct wire_field notice_rows[] = {
-	R(generic, 0, 1),
-	R(type, 1, 7),
-	R(producer_type, 8, 24),
-	R(trap_number, 32, 16),
-	R(issuer_lid, 48, 16),
-	R(toggle, 64, 1),
-	R(toggle_count, 65, 15),
-};
-#undef R
-#define NOTICE_DETAILS_AT 10 /* bytes */
+static const struct wire_field notice_rows[] = { WIRE_NOTICE_ROWS(ROW, wire_notice) };
 
 static const struct layout node_info = LAYOUT(node_info_rows, MAX_WORDS);
 static const struct layout switch_info = LAYOUT(switch_info_rows, MAX_WORDS);
 static const struct layout port_info = LAYOUT(port_info_rows, MAX_WORDS);
 static const struct layout sm_info = LAYOUT(sm_info_rows, MAX_WORDS);
 static const struct layout notice = LAYOUT(notice_rows, MAX_WORDS);
-
-/* A struct member, whatever its size (1, 2, 4 or 8 bytes). */
-static inline void
-store_member(void *v, const struct wire_field *f, uint64_t value)
-{
-	char *at = (char *)v + f->member_at;
-
-	switch (f->member_bytes) {
-	case 1:
-		*(uint8_t *)at = (uint8_t)value;
-		break;
-	case 2:
-		*(uint16_t *)at = (uint16_t)value;
-		break;
-	case 4:
-		*(uint32_t *)at = (uint32_t)value;
-		break;
-	default:
-		*(uint64_t *)at = value;
-	}
-}
-
-static inline uint64_t
-load_member(const void *v, const struct wire_field *f)
-{
-	const char *at = (const char *)v + f->member_at;
-
-	switch (f->member_bytes) {
-	case 1:
-		return *(const uint8_t *)at;
-	case 2:
-		return *(const uint16_t *)at;
-	case 4:
-		return *(const uint32_t *)at;
-	default:
-		return *(const uint64_t *)at;
-	}
-}
 
 static ALWAYS_INLINE void
 unpack(const struct layout *l, const uint8_t *at, void *v)
@@ -235,12 +89,8 @@ unpack(const struct layout *l, const uint8_t *at, void *v)
 	UNROLL
 	for (unsigned i = 0; i < l->n_rows; i++) {
 		const struct wire_field *f = &l->row[i];
-		const uint64_t *w = &word[f->at / 64];
-		uint64_t left = w[0] << f->at % 64; /* the field starts at the top bit */
 
-		if (f->at % 64 + f->width > 64)
-			left |= w[1] >> (64 - f->at % 64);
-		store_member(v, f, left >> (64 - f->width));
+		wire_store(v, f, wire_bits_get(word, f->at, f->width));
 	}
 }
 
@@ -252,12 +102,8 @@ pack(const struct layout *l, uint8_t *at, const void *v)
 	UNROLL
 	for (unsigned i = 0; i < l->n_rows; i++) {
 		const struct wire_field *f = &l->row[i];
-		uint64_t *w = &word[f->at / 64];
-		uint64_t left = load_member(v, f) << (64 - f->width);
 
-		w[0] |= left >> f->at % 64;
-		if (f->at % 64 + f->width > 64)
-			w[1] |= left << (64 - f->at % 64);
+		wire_bits_put(word, f->at, f->width, wire_load(v, f));
 	}
 	for (unsigned i = 0; i < l->n_words; i++)
 		wire_put64(at + 8 * i, word[i]);
@@ -346,14 +192,14 @@ void
 wire_notice_get(const uint8_t *at, struct wire_notice *v)
 {
 	unpack(&notice, at, v);
-	memcpy(v->details, at + NOTICE_DETAILS_AT, sizeof(v->details));
+	memcpy(v->details, at + WIRE_NOTICE_DETAILS_AT, sizeof(v->details));
 }
 
 void
 wire_notice_put(uint8_t *at, const struct wire_notice *v)
 {
 	pack(&notice, at, v);
-	memcpy(at + NOTICE_DETAILS_AT, v->details, sizeof(v->details));
+	memcpy(at + WIRE_NOTICE_DETAILS_AT, v->details, sizeof(v->details));
 }
 
 void

@@ -17,61 +17,10 @@
 #include "core/mad/wire.h"
 #include "lib/rng.h"
 #include "tests/run.h"
+#include "tests/unit/wire_bits.h"
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define STRUCT_ROOM 512
-
-/* Members are 1, 2, 4 or 8 bytes in the host's order. */
-static uint64_t
-get_member(const void *v, const struct wire_field *f)
-{
-	union {
-		uint8_t b;
-		uint16_t h;
-		uint32_t w;
-		uint64_t d;
-	} x;
-
-	memcpy(&x, (const char *)v + f->member_at, f->member_bytes);
-	switch (f->member_bytes) {
-	case 1:
-		return x.b;
-	case 2:
-		return x.h;
-	case 4:
-		return x.w;
-	default:
-		return x.d;
-	}
-}
-
-static void
-set_member(void *v, const struct wire_field *f, uint64_t value)
-{
-	uint8_t b = (uint8_t)value;
-	uint16_t h = (uint16_t)value;
-	uint32_t w = (uint32_t)value;
-	const void *from[] = { [1] = &b, [2] = &h, [4] = &w, [8] = &value };
-
-	memcpy((char *)v + f->member_at, from[f->member_bytes], f->member_bytes);
-}
-
-static uint64_t
-low_bits(unsigned width)
-{
-	return width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
-}
-
-/* A field read bit by bit: slow, and obviously right. */
-static uint64_t
-bits_at(const uint8_t *wire, const struct wire_field *f)
-{
-	uint64_t x = 0;
-
-	for (unsigned bit = f->at; bit < (unsigned)f->at + f->width; bit++)
-		x = x << 1 | (wire[bit / 8] >> (7 - bit % 8) & 1);
-	return x;
-}
 
 #define PUT_GET(type) \
 	static void put_##type(uint8_t *at, const void *v) \
