@@ -18,10 +18,10 @@ check_PROGRAMS += $(REPLAYS)
 TESTS += $(REPLAYS)
 if FUZZERS
 noinst_PROGRAMS += tests/fuzz/fuzz_netlist tests/fuzz/fuzz_mad tests/fuzz/fuzz_conf tests/fuzz/fuzz_tables \
-	tests/fuzz/fuzz_ctl tests/fuzz/fuzz_sweep
+	tests/fuzz/fuzz_ctl tests/fuzz/fuzz_rmpp tests/fuzz/fuzz_sweep
 endif
 REPLAYS = tests/fuzz/replay_netlist tests/fuzz/replay_mad tests/fuzz/replay_conf tests/fuzz/replay_tables \
-	tests/fuzz/replay_ctl tests/fuzz/replay_sweep
+	tests/fuzz/replay_ctl tests/fuzz/replay_rmpp tests/fuzz/replay_sweep
 fuzz_cflags = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
 fuzz_ldadd = libfmcore.la libfmcommon.la $(EVENT_LIBS) $(JANSSON_LIBS)
 
@@ -69,6 +69,15 @@ tests_fuzz_fuzz_ctl_SOURCES = tests/fuzz/fuzz_ctl.c
 tests_fuzz_fuzz_ctl_CFLAGS = $(fuzz_cflags)
 tests_fuzz_fuzz_ctl_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_ctl_LDADD = $(fuzz_ldadd)
+
+tests_fuzz_replay_rmpp_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_rmpp.c
+tests_fuzz_replay_rmpp_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"tests/fuzz/corpus/rmpp"'
+tests_fuzz_replay_rmpp_CFLAGS = $(fuzz_cflags)
+tests_fuzz_replay_rmpp_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_rmpp_SOURCES = tests/fuzz/fuzz_rmpp.c
+tests_fuzz_fuzz_rmpp_CFLAGS = $(fuzz_cflags)
+tests_fuzz_fuzz_rmpp_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_rmpp_LDADD = $(fuzz_ldadd)
 
 tests_fuzz_replay_sweep_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_sweep.c
 tests_fuzz_replay_sweep_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"tests/fuzz/corpus/sweep"'
@@ -123,6 +132,7 @@ UNIT_TESTS = \
 	tests/unit/check_pool \
 	tests/unit/check_rows \
 	tests/unit/check_regions \
+	tests/unit/check_rmpp \
 	tests/unit/check_rchain \
 	tests/unit/check_sa_wire \
 	tests/unit/check_sim \

@@ -41,12 +41,12 @@ enum rmpp_flag { RMPP_ACTIVE = 1, RMPP_FIRST = 2, RMPP_LAST = 4, RMPP_FLAG_BITS 
 enum rmpp_status {
 	RMPP_OK = 0,
 	RMPP_NO_RESOURCES = 1,
-	RMPP_TOO_LONG = 118,	/* T2L: total time */
-	RMPP_BAD_LENGTH = 119,	/* Last and PayloadLength contradict each other */
-	RMPP_BAD_FIRST = 120,	/* First and SegmentNumber do */
+	RMPP_TOO_LONG = 118,   /* T2L: total time */
+	RMPP_BAD_LENGTH = 119, /* Last and PayloadLength contradict each other */
+	RMPP_BAD_FIRST = 120,  /* First and SegmentNumber do */
 	RMPP_BAD_TYPE = 121,
-	RMPP_WINDOW_SMALL = 122,  /* W2S: NewWindowLast below SegmentNumber */
-	RMPP_SEGMENT_BIG = 123,	  /* S2B: beyond the window */
+	RMPP_WINDOW_SMALL = 122, /* W2S: NewWindowLast below SegmentNumber */
+	RMPP_SEGMENT_BIG = 123,	 /* S2B: beyond the window */
 	RMPP_BAD_STATUS = 124,
 	RMPP_BAD_VERSION = 125,
 	RMPP_TOO_MANY_RETRIES = 126,
@@ -87,10 +87,10 @@ struct rmpp_sender {
 	unsigned retries_left;
 	int64_t due_ns;
 	enum rmpp_state state;
-	uint8_t status;	     /* enum rmpp_status of a failure */
-	uint8_t owed;	     /* enum rmpp_type of the last word yet to be sent; 0 = none */
-	bool double_sided;   /* the answer will be a transfer too */
-	uint8_t header[36];  /* of the message: for last words after it is gone */
+	uint8_t status;	    /* enum rmpp_status of a failure */
+	uint8_t owed;	    /* enum rmpp_type of the last word yet to be sent; 0 = none */
+	bool double_sided;  /* the answer will be a transfer too */
+	uint8_t header[36]; /* of the message: for last words after it is gone */
 };
 /* length: header included.  window: how many segments may be sent before the
  * first ACK: 1, but in the answer of a double-sided transfer what the peer
