@@ -39,14 +39,63 @@ packet_free(struct sim *s, struct sim_packet *p)
 	s->free_packets = p;
 }
 
-static struct sim_client *
+/* ---- clients */
+
+/* A switch's programs sit on its port 0, wherever a packet came in. */
+static struct sim_client **
+seat(const struct sim *s, struct sim_place at)
+{
+	const struct sim_node *n = &s->fabric.nodes[at.node];
+
+	return &s->client_of_port[n->first_port + (n->type == WIRE_NODE_SWITCH ? 0 : at.port)];
+}
+
+struct sim_client *
 client_at(const struct sim *s, struct sim_place at)
 {
-	for (struct sim_client *c = s->clients; c != NULL; c = c->next)
-		if (c->at.node == at.node &&
-		    (c->at.port == at.port || s->fabric.nodes[at.node].type == WIRE_NODE_SWITCH))
-			return c;
-	return NULL;
+	return *seat(s, at);
+}
+
+void
+client_join(struct sim *s, struct sim_client *c)
+{
+	c->sim = s;
+	c->next = s->clients;
+	s->clients = c;
+	*seat(s, c->at) = c;
+}
+
+/* What is on its way to a client that leaves finds nobody. */
+static void
+strand(struct sim *s, const struct sim_client *gone)
+{
+	struct sim_events q = s->events;
+
+	s->events = (struct sim_events){ .n_pushed = q.n_pushed };
+	for (size_t i = 0; i < q.heap.n; i++) {
+		struct sim_event e = q.heap.item[i];
+		enum sim_event_kind kind = event_kind(&e);
+
+		if (kind <= EVENT_DELIVER && e.packet->client == gone)
+			packet_free(s, e.packet);
+		else
+			events_keep(&s->events, &e);
+	}
+	fm_vec_fini(&q.heap);
+}
+
+void
+client_leave(struct sim_client *gone)
+{
+	struct sim *s = gone->sim;
+
+	for (struct sim_client **c = &s->clients; *c != NULL; c = &(*c)->next)
+		if (*c == gone) {
+			*c = gone->next;
+			break;
+		}
+	*seat(s, gone->at) = NULL;
+	strand(s, gone);
 }
 
 /* ---- chance and time */

@@ -62,6 +62,7 @@ struct sim {
 	struct sim_options options;
 	struct sim_events events;
 	struct sim_client *clients;
+	struct sim_client **client_of_port; /* [n_ports] of a switch: port 0 */
 	struct sim_packet *free_packets;
 	FM_VEC(struct sim_action) actions;
 	struct sim_counts counts;
@@ -73,6 +74,12 @@ struct sim {
 };
 
 void action_do(struct sim *s, const struct sim_action *a);
+
+/* A client sits down at c->at, where nobody may sit; it leaves, and what is on
+ * its way to it is lost. */
+void client_join(struct sim *s, struct sim_client *c);
+void client_leave(struct sim_client *c);
+struct sim_client *client_at(const struct sim *s, struct sim_place at); /* NULL = nobody */
 
 int client_new(struct sim *s, struct sim_place at, struct transport **out, struct fm_error *err);
 

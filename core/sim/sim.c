@@ -54,6 +54,7 @@ sim_new(
     const struct netlist *nl, const struct sim_options *o, struct sim **out, struct fm_error *err)
 {
 	struct sim_options defaults;
+	struct sim_client **clients;
 	struct sim_fabric fabric;
 	struct sim *s;
 	int rc;
@@ -64,11 +65,13 @@ sim_new(
 	if (rc != 0)
 		return rc;
 	s = fm_arena_alloc(&fabric.arena, sizeof(*s));
-	if (s == NULL) {
+	clients = fm_arena_array(&fabric.arena, fabric.n_ports, struct sim_client *);
+	if (s == NULL || clients == NULL) {
 		fabric_fini(&fabric);
 		return fm_fail(err, FM_E_RESOURCE, "no memory for a simulator");
 	}
 	s->fabric = fabric; /* from here on: it owns the arena that it lies in */
+	s->client_of_port = clients;
 	s->options = o != NULL ? *o : defaults;
 	s->fabric.hooks = (struct sim_hooks){ retrain, trap_raise, s };
 	if (s->options.wall_clock)
@@ -110,9 +113,8 @@ sim_attach(
 	if (!is_switch && (port < 1 || port > n->n_ports))
 		return fm_fail(err, FM_E_CONFIG, "\"%s\" has ports 1..%u, no port %u", n->id,
 		    n->n_ports, port);
-	for (struct sim_client *c = s->clients; c != NULL; c = c->next)
-		if (c->at.node == node && c->at.port == port)
-			return fm_fail(err, FM_E_CONFIG, "port %u of \"%s\" is taken", port, n->id);
+	if (client_at(s, (struct sim_place){ node, (uint8_t)port }) != NULL)
+		return fm_fail(err, FM_E_CONFIG, "port %u of \"%s\" is taken", port, n->id);
 	return client_new(s, (struct sim_place){ node, (uint8_t)port }, out, err);
 }
 

@@ -384,25 +384,6 @@ sim_set_is_sm(struct transport *t, bool on, struct fm_error *err)
 	return 0;
 }
 
-/* What is on its way to a client that leaves finds nobody. */
-static void
-strand(struct sim *s, const struct sim_client *gone)
-{
-	struct sim_events q = s->events;
-
-	s->events = (struct sim_events){ .n_pushed = q.n_pushed };
-	for (size_t i = 0; i < q.heap.n; i++) {
-		struct sim_event e = q.heap.item[i];
-		enum sim_event_kind kind = event_kind(&e);
-
-		if (kind <= EVENT_DELIVER && e.packet->client == gone)
-			packet_free(s, e.packet);
-		else
-			events_keep(&s->events, &e);
-	}
-	fm_vec_fini(&q.heap);
-}
-
 static void
 free_client(struct sim_client *gone)
 {
@@ -410,12 +391,7 @@ free_client(struct sim_client *gone)
 	struct sim *s = gone->sim;
 	struct sim_packet *p;
 
-	for (struct sim_client **c = &s->clients; *c != NULL; c = &(*c)->next)
-		if (*c == gone) {
-			*c = gone->next;
-			break;
-		}
-	strand(s, gone);
+	client_leave(gone);
 	while ((p = st->first) != NULL) {
 		st->first = p->next;
 		packet_free(s, p);
@@ -469,13 +445,10 @@ client_new(struct sim *s, struct sim_place at, struct transport **out, struct fm
 	st->last = &st->first;
 	st->timer_ns = INT64_MAX;
 	st->agent = ++s->n_agents;
-	st->client = (struct sim_client){ .sim = s,
-		.at = at,
-		.next = s->clients,
-		.deliver = on_arrival,
-		.expire = on_timer,
-		.free = free_client };
-	s->clients = &st->client;
+	st->client = (struct sim_client){
+		.at = at, .deliver = on_arrival, .expire = on_timer, .free = free_client
+	};
+	client_join(s, &st->client);
 	*out = &st->t;
 	return 0;
 }
