@@ -276,6 +276,8 @@ on_sweep_done(void *arg, const struct sweep_report *r)
 	int64_t next_ms = d->conf->sweep_interval_ms;
 
 	daemon_report(d, r);
+	if (r->outcome == SWEEP_BROKEN_OFF)
+		return; /* the next begins at once */
 	if (r->outcome == SWEEP_UP)
 		dump(d);
 	if (is_one_shot(d)) {

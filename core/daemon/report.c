@@ -113,6 +113,7 @@ outcome_exit(const struct sweep_report *r)
 	case SWEEP_RUNNING:
 	case SWEEP_UP:
 	case SWEEP_UNCHANGED:
+	case SWEEP_BROKEN_OFF:
 		return FMD_EXIT_OK;
 	case SWEEP_STANDBY:
 		return FMD_EXIT_OTHER_MASTER;
@@ -145,6 +146,7 @@ report_failure(struct daemon *d, const struct sweep_report *r)
 	case SWEEP_RUNNING:
 	case SWEEP_UP:
 	case SWEEP_UNCHANGED:
+	case SWEEP_BROKEN_OFF:
 		break;
 	}
 }

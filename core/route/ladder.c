@@ -235,7 +235,8 @@ take_steps(struct climb *c)
 	bool ok = true, moved = true;
 
 	c->n_unplaced = (uint32_t)c->lids.n;
-	for (uint8_t stage = 0; ok && moved && c->n_unplaced > 0 && stage < STAGES_MAX; stage++) {
+	for (uint8_t stage = c->aim != NULL; ok && moved && c->n_unplaced > 0 && stage < STAGES_MAX;
+	     stage++) {
 		moved = false;
 		for (size_t i = 0; ok && i < c->lids.n; i++)
 			if (c->mark[c->lids.item[i]] == UNPLACED)
@@ -348,6 +349,7 @@ find_steps(struct climb *c, bool *needed)
 	return c->graph != NULL && start_graph(c) && take_steps(c);
 }
 
+/* From q->prev to p, where it differs. */
 static bool
 start_climb(struct climb *c, const struct plan_request *q, const struct plan *p)
 {
@@ -436,8 +438,8 @@ use_rules(struct climb *c, struct plan *p)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < c->lids.n; i++)
-		any = any || c->rules[c->lids.item[i]] != 0;
+	for (uint32_t lid = 1; lid <= p->top_lid; lid++)
+		any = any || c->rules[lid] != 0;
 	if (!any)
 		return;
 	p->rules = c->rules;
@@ -450,23 +452,22 @@ climb_by_graph(struct router *r, const struct plan_request *q, struct climb *c, 
     struct fm_error *err)
 {
 	struct plan *p = *plan;
-	bool needed;
+	bool needed = false;
 	int rc = 0;
 
 	if (!start_climb(c, q, p) || !list_lids(c, p->top_lid))
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
 	p->change.n_lids = (uint32_t)c->lids.n;
-	if (c->lids.n == 0)
-		return 0;
-	if (!find_steps(c, &needed))
+	if (c->lids.n > 0 && !find_steps(c, &needed))
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
-	if (!needed)
-		return 0;
-	count(c, &p->change);
-	if (c->n_unplaced > 0)
+	if (needed)
+		count(c, &p->change);
+	if (needed && c->n_unplaced > 0)
 		rc = ladder_rest(r, q, c, plan, err);
-	if (rc == 0 && *plan == p)
+	if (rc == 0 && *plan == p) {
+		ladder_put_off(c, q->prev, p);
 		use_rules(c, p);
+	}
 	return rc;
 }
 
@@ -484,34 +485,71 @@ free_climb(struct climb *c)
 	free(c->position);
 }
 
-int
-ladder_climb(
-    struct router *r, const struct plan_request *q, struct plan **plan, struct fm_error *err)
+static int
+climb(struct router *r, const struct plan_request *q, const struct plan *aim, struct plan **plan,
+    struct fm_error *err)
 {
 	struct plan *p = *plan;
-	struct climb quick = { .fab = &p->snap->fab, .model = plan_sl_model(r, p) }, whole = quick;
+	struct climb quick = { .fab = &p->snap->fab, .model = plan_sl_model(r, p), .aim = aim };
+	struct climb whole = quick;
 	bool settled;
 	int rc = 0;
 
-	if (q->prev == NULL || q->prev->tables == NULL || p->tables == NULL ||
-	    p->tables == q->prev->tables)
-		return 0;
-	p->change.kind = kind_of(q, p);
-	if (p->verdict.credit_loops > 0 || q->prev->verdict.credit_loops > 0)
-		return 0; /* allowed, so nothing is promised */
 	if (!climb_by_levels(&quick, q, p, &settled)) {
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
 	} else if (settled) {
+		p->change.by_levels = true;
 		count(&quick, &p->change);
 		if (quick.n_unplaced > 0)
 			rc = ladder_rest(r, q, &quick, plan, err);
-		if (rc == 0 && *plan == p)
+		if (rc == 0 && *plan == p) {
+			ladder_put_off(&quick, q->prev, p);
 			use_rules(&quick, p);
+		}
 	} else {
 		rc = climb_by_graph(r, q, &whole, plan, err);
 	}
 	free_climb(&quick);
 	free_climb(&whole);
+	return rc;
+}
+
+/* The same where writing q->prev was broken off. */
+static int
+climb_on(struct router *r, const struct plan_request *q, struct plan **plan, struct fm_error *err)
+{
+	struct plan_request on = *q;
+	struct plan *p = *plan;
+	int rc;
+
+	on.prev = ladder_resume(r, q, err);
+	if (on.prev == NULL)
+		return FM_E_RESOURCE;
+	if (on.prev->change.kind == PLAN_LOSS && p->change.kind != PLAN_ENGINE)
+		p->change.kind = PLAN_LOSS; /* there is still something of it to be written */
+	rc = climb(r, &on, q->prev, plan, err);
+	if (rc == 0 && *plan != p) { /* back to where it was to lead */
+		(*plan)->change.kind = PLAN_LOSS;
+		rc = climb(r, &on, q->prev, plan, err);
+	}
+	plan_put(on.prev);
+	return rc;
+}
+
+int
+ladder_climb(
+    struct router *r, const struct plan_request *q, struct plan **plan, struct fm_error *err)
+{
+	struct plan *p = *plan;
+	int rc;
+
+	if (q->prev == NULL || q->prev->tables == NULL || p->tables == NULL ||
+	    (p->tables == q->prev->tables && q->n_held == 0))
+		return 0;
+	p->change.kind = kind_of(q, p);
+	if (p->verdict.credit_loops > 0 || q->prev->verdict.credit_loops > 0)
+		return 0; /* allowed, so nothing is promised */
+	rc = q->n_held > 0 ? climb_on(r, q, plan, err) : climb(r, q, NULL, plan, err);
 	if (rc != 0) {
 		plan_put(*plan);
 		*plan = NULL;

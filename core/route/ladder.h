@@ -19,6 +19,11 @@
  * and nothing is changed by a *recovery* or *rebalance*.  Another *engine* is taken
  * up only if nothing is stuck, or when an administrator says that it may drain.
  *
+ * Writing that was broken off (plan_request.held) is gone on with from what the switches
+ * hold, which is between the plan before and that before it.  Packets that it has met on
+ * the way are gone a life time later: till then only what level turns allow is written.
+ * Who was to be written later and finds no step now is drained.
+ *
  * Where nearly all ways go up and then down (levels.h; trees) only the changed
  * entries are looked at, and the few LIDs that may make other turns.  Else
  * O(switches x LIDs) a few times.
@@ -29,6 +34,9 @@
 #define CORE_ROUTE_LADDER_H
 
 #include "core/route/plan.h"
+
+/* May writing `now` over `was` be broken off?  SLs and VLs have to be the same. */
+bool ladder_may_break(const struct plan *was, const struct plan *now);
 
 /* From q->prev to *plan, which was just made and has not been given out: its change
  * and rules are filled.  What may not be taken up gives way to another plan, with

@@ -4,6 +4,7 @@
  *
  *	ladder.c	the steps
  *	ladder_rest.c	who is left over
+ *	ladder_resume.c	where writing was broken off
  */
 #ifndef CORE_ROUTE_LADDER_INTERNAL_H
 #define CORE_ROUTE_LADDER_INTERNAL_H
@@ -30,11 +31,18 @@ struct climb {
 	uint32_t *position; /* [n_vertices] in an order of the old dependencies */
 	uint32_t n_unplaced;
 	enum verify_sl_model model;
+	/* writing was broken off: q->prev of the climb is what the switches hold */
+	const struct plan *aim; /* where it was to lead; else NULL */
 };
 
 /* All dependencies of a LID into the graph, or none; *fits.  False: no memory. */
 bool ladder_insert(struct climb *c, uint16_t lid, enum deps_mode mode, bool *fits);
 bool ladder_take_out(struct climb *c, uint16_t lid, enum deps_mode mode);
+
+/* What the switches hold, as a plan on the way to q->prev.  NULL: *err. */
+struct plan *ladder_resume(struct router *r, const struct plan_request *q, struct fm_error *err);
+/* Those without a step wait for the life time of older packets. */
+void ladder_put_off(struct climb *c, const struct plan *from, const struct plan *p);
 
 /* Some found no step: they stay, are drained, or *plan gives way to another. */
 int ladder_rest(struct router *r, const struct plan_request *q, struct climb *c, struct plan **plan,

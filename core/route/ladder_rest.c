@@ -13,13 +13,12 @@
 #include "core/route/transition.h"
 #include "lib/error.h"
 
-/* A plan for this fabric with all tables of the plan before: *out, or NULL where
- * they do not serve as well. */
+/* A plan for this fabric with all tables of prev: *out, or NULL where they do not serve
+ * as well. */
 static int
-stay(struct router *r, const struct plan_request *q, const struct plan *instead, struct plan **out,
-    struct fm_error *err)
+stay(struct router *r, const struct plan_request *q, const struct plan *prev,
+    const struct plan *instead, struct plan **out, struct fm_error *err)
 {
-	const struct plan *prev = q->prev;
 	struct verify_request req = { .n_vls = r->n_vls, .sl_model = plan_sl_model(r, prev) };
 	struct plan *p;
 	int rc;
@@ -146,6 +145,17 @@ may_mix(const struct plan *x, const struct plan *y)
 	    x->snap->fab.n_switches == y->snap->fab.n_switches;
 }
 
+/* Does the LID wait for entries that were to be written before? */
+static bool
+is_half_way(const struct climb *c, const struct plan *old, uint16_t lid)
+{
+	for (fm_sw sw = 0; c->aim != NULL && sw < old->snap->fab.n_switches; sw++)
+		if (lid > old->top_lid ||
+		    old->tables->t.lft[sw][lid] != c->aim->tables->t.lft[sw][lid])
+			return true;
+	return false;
+}
+
 /* Those left over whose old ways are whole stay with them; the others, which lead
  * to what is lost, are drained, if their new ways agree with what stays. */
 static bool
@@ -155,7 +165,8 @@ part_rest(struct climb *c, const struct plan *old, const struct plan *p, bool *f
 	for (size_t i = 0; *fits && i < c->lids.n; i++) {
 		uint16_t lid = c->lids.item[i];
 
-		if (c->mark[lid] == UNPLACED && is_whole(c, old, p, lid))
+		if (c->mark[lid] == UNPLACED && !is_half_way(c, old, lid) &&
+		    is_whole(c, old, p, lid))
 			c->mark[lid] = LEFT;
 		else if (c->mark[lid] == UNPLACED &&
 		    (!ladder_take_out(c, lid, DEPS_OLD) || !ladder_insert(c, lid, DEPS_NEW, fits)))
@@ -183,7 +194,7 @@ tell_repair(struct router *r, const struct plan_request *q, const struct climb *
 
 	for (size_t i = 0; ok && i < c->lids.n; i++)
 		left[c->lids.item[i]] = c->mark[c->lids.item[i]] == LEFT;
-	ok = ok && repair_revert(r, p, q->prev, left);
+	ok = ok && repair_revert(r, p, c->aim != NULL ? c->aim : q->prev, left);
 	free(left);
 	return ok;
 }
@@ -268,7 +279,7 @@ ladder_rest(struct router *r, const struct plan_request *q, struct climb *c, str
 	if (rc == 0 && !done) {
 		unmark_left(c);
 		if (p->change.kind != PLAN_LOSS && (!engine || q->drain == PLAN_DRAIN_LOSS))
-			rc = stay(r, q, p, &stays, err);
+			rc = stay(r, q, c->aim != NULL ? c->aim : q->prev, p, &stays, err);
 	}
 	if (rc != 0)
 		return rc;

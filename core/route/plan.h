@@ -123,6 +123,7 @@ struct plan_change {
 	uint32_t n_drained; /* emptied first */
 	uint32_t n_left;    /* left as they were */
 	uint32_t n_waived;  /* written though packets might deadlock */
+	bool by_levels;	    /* seen from levels (levels.h): packets make level turns and proven ones */
 	char waiting[256];  /* tables not taken up: what they would cost, and what to do */
 };
 
@@ -191,7 +192,15 @@ struct router {
 int router_init(struct router *r, unsigned n_workers, struct fm_error *err);
 void router_fini(struct router *r); /* after the last plan_put() */
 
-/* What is to be routed; all borrowed. */
+/* A block of 64 LIDs that a switch holds still, though the tables of the last plan say
+ * otherwise: writing them was broken off between two stages. */
+struct plan_held {
+	fm_sw sw;
+	uint32_t block;
+	uint8_t bytes[64];
+};
+
+/* What is to be routed; all borrowed, until the answer. */
 struct region_set;
 struct plan_request {
 	struct snapshot *snap;
@@ -204,6 +213,10 @@ struct plan_request {
 	int64_t now_ms;	   /* of any steady clock */
 	int64_t linger_ms; /* how long entries of an absent LID stay */
 	enum plan_drain drain;
+	/* Where the switches are not at prev; packets of older tables may be under way
+	 * then.  snap has no link that prev's has not and that comes up only now. */
+	const struct plan_held *held; /* [n_held] */
+	size_t n_held;
 };
 
 /* 0 with *out (one reference); when nothing of the chain could be verified

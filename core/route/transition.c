@@ -234,6 +234,14 @@ transition_may_hold(const struct transition *t, fm_sw sw, uint32_t index, uint8_
 	return two ? 2 : 1;
 }
 
+bool
+transition_is_pending(const struct transition *t, fm_sw sw, uint32_t index)
+{
+	const struct tblock *b = block_at(t, sw, index);
+
+	return b != NULL && !b->fixed && !b->in_flight && !b->lost && b->done != b->changed;
+}
+
 uint32_t
 transition_n_blocks(const struct transition *t)
 {

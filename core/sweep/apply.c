@@ -19,11 +19,15 @@
  * the order of all others.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 
+#include "core/route/ladder.h"
 #include "core/sweep/internal.h"
 #include "lib/bitset.h"
 
 #define LFT_BLOCK_LIDS TRANSITION_BLOCK_LIDS
+
+#define BREAKS_MAX 3 /* times in a row that writing is broken off */
 
 enum stage { STAGE_READ, STAGE_PLAN, STAGE_WRITE, STAGE_OVER };
 
@@ -98,13 +102,38 @@ has_old_row(const struct sweeper *s, const struct inv_node *n, uint32_t block)
 	    block < n_blocks(s->plan);
 }
 
-/* What block `block` of the switch holds, as far as the last plan tells. */
+static int
+by_block_then_switch(const void *x, const void *y)
+{
+	const struct plan_held *a = x, *b = y;
+
+	if (a->block != b->block)
+		return a->block < b->block ? -1 : 1;
+	return a->sw < b->sw ? -1 : a->sw > b->sw;
+}
+
+/* What a block holds of which writing was broken off, or NULL. */
+static const uint8_t *
+unwritten_block(const struct sweeper *s, fm_sw sw, uint32_t block)
+{
+	struct plan_held key = { .sw = sw, .block = block };
+	const struct plan_held *h = s->unwritten.n == 0
+	    ? NULL
+	    : bsearch(&key, s->unwritten.item, s->unwritten.n, sizeof(key), by_block_then_switch);
+
+	return h != NULL ? h->bytes : NULL;
+}
+
+/* What block `block` of the switch holds, as far as is known. */
 static const uint8_t *
 known_block(const struct sweeper *s, const struct inv_node *n, uint32_t block)
 {
+	const uint8_t *bytes;
+
 	if (n->lft != LFT_OURS || fm_bit_test(n->lft_doubt, block) || !has_old_row(s, n, block))
 		return NULL;
-	return lft_block(s->plan, n->sw_index, block);
+	bytes = unwritten_block(s, n->sw_index, block);
+	return bytes != NULL ? bytes : lft_block(s->plan, n->sw_index, block);
 }
 
 /* A block that can neither be written nor read: what it may hold. */
@@ -121,6 +150,9 @@ fix_block(struct sweeper *s, uint32_t slot, uint32_t block)
 	if (h != NULL)
 		ok = transition_fix(t, n->sw_index, block, transition_copy(t, h->bytes[0]),
 		    transition_copy(t, h->bytes[h->n - 1]));
+	else if (unwritten_block(s, n->sw_index, block) != NULL)
+		ok = transition_fix(
+		    t, n->sw_index, block, unwritten_block(s, n->sw_index, block), NULL);
 	else if (has_old_row(s, n, block))
 		ok = transition_fix(
 		    t, n->sw_index, block, lft_block(s->plan, n->sw_index, block), NULL);
@@ -350,6 +382,13 @@ add_silent(struct sweeper *s, struct transition *t)
 			fix_silent_switch(s, s->inv.switches.item[i]);
 }
 
+static bool
+is_active(const struct sweeper *s, const struct inv_port *p)
+{
+	return p->info.port_state == WIRE_PORT_ACTIVE &&
+	    inv_node(&s->inv, p->peer)->ports[p->peer_port].info.port_state == WIRE_PORT_ACTIVE;
+}
+
 /* Links that come up in this sweep carry packets when it has made them active. */
 static void
 add_cold_links(struct sweeper *s, struct transition *t)
@@ -361,11 +400,7 @@ add_cold_links(struct sweeper *s, struct transition *t)
 			const struct inv_port *port = &n->ports[p];
 
 			if (link_usable(&s->inv, port) &&
-			    inv_is_switch(inv_node(&s->inv, port->peer)) &&
-			    (port->info.port_state != WIRE_PORT_ACTIVE ||
-				inv_node(&s->inv, port->peer)
-					->ports[port->peer_port]
-					.info.port_state != WIRE_PORT_ACTIVE))
+			    inv_is_switch(inv_node(&s->inv, port->peer)) && !is_active(s, port))
 				transition_cold(t, n->sw_index, (uint8_t)p);
 		}
 	}
@@ -397,6 +432,20 @@ plan_order(struct sweeper *s)
 
 /* ------------------------------------------------------------------ sending */
 
+/* When the packets of the tables that have been written over are gone.  Where writing
+ * was broken off the first stage of the next plan is written so that only those of the
+ * plan before matter (ladder.h). */
+static int64_t
+wait_until(struct sweeper *s, int64_t now_ns)
+{
+	const struct transition_counts *c = transition_counts(s->transition);
+	int64_t until_ns = now_ns + s->set.packet_life_ms * 1000000, older_ns = s->older_until_ns;
+
+	s->older_until_ns = 0;
+	s->older_next_ns = c->writes > 0 || older_ns == 0 ? until_ns : older_ns;
+	return older_ns != 0 && c->drained == 0 ? older_ns : until_ns;
+}
+
 /* A packet's life time, begun with the first call. */
 static bool
 is_over(struct sweeper *s)
@@ -406,11 +455,20 @@ is_over(struct sweeper *s)
 	if (s->set.dry_run)
 		return true;
 	if (s->apply_wait_ns == 0)
-		s->apply_wait_ns = now_ns + s->set.packet_life_ms * 1000000;
+		s->apply_wait_ns = wait_until(s, now_ns);
 	if (now_ns < s->apply_wait_ns)
 		return false;
 	s->apply_wait_ns = 0;
 	return true;
+}
+
+/* Nothing is on its way, and what each switch holds is known: something else that has
+ * changed need not wait for the rest.  Not for ever: what waits has to be written, too. */
+static bool
+may_break_off(const struct sweeper *s)
+{
+	return s->wanted >= SWEEP_NAMED && !s->set.dry_run && s->n_broken_off < BREAKS_MAX &&
+	    s->plan != NULL && s->plan->tables != NULL && ladder_may_break(s->plan, s->next);
 }
 
 /* True: there is more to come, or to wait for. */
@@ -434,8 +492,10 @@ feed_writes(struct sweeper *s)
 			transition_warm(s->transition);
 			break;
 		case TRANSITION_WAIT:
-			if (!is_over(s))
-				return true;
+			if (!is_over(s)) {
+				s->broken_off = may_break_off(s);
+				return !s->broken_off;
+			}
 			transition_waited(s->transition);
 			break;
 		case TRANSITION_DONE:
@@ -475,6 +535,7 @@ apply_start(struct sweeper *s)
 	s->transition = NULL;
 	s->apply_later = s->apply_again = false;
 	s->apply_wait_ns = 0;
+	s->broken_off = false;
 	s->apply_stage = STAGE_READ;
 }
 
@@ -491,6 +552,15 @@ apply_again(struct sweeper *s)
 
 /* --------------------------------------------------------------- afterwards */
 
+static bool
+keep_unwritten(struct sweeper *s, fm_sw sw, uint32_t block, const uint8_t *bytes)
+{
+	struct plan_held h = { .sw = sw, .block = block };
+
+	memcpy(h.bytes, bytes, sizeof(h.bytes));
+	return fm_vec_push(&s->unwritten, h);
+}
+
 /* Blocks that are not what the plan says: what they may be instead. */
 static bool
 remember(struct sweeper *s, const struct transition *t)
@@ -505,6 +575,11 @@ remember(struct sweeper *s, const struct transition *t)
 			continue;
 		h.slot = s->inv.switches.item[sw];
 		h.n = (uint8_t)transition_may_hold(t, sw, h.block, h.bytes);
+		if (s->broken_off && transition_is_pending(t, sw, h.block)) {
+			if (!keep_unwritten(s, sw, h.block, h.bytes[0]))
+				return false;
+			continue;
+		}
 		fm_bit_set(inv_node(&s->inv, h.slot)->lft_doubt, h.block);
 		if (!fm_vec_push(&s->held, h))
 			return false;
@@ -516,7 +591,12 @@ static void
 tell(struct sweeper *s, const struct transition_counts *c)
 {
 	s->report.order = *c;
-	if (c->held > 0)
+	if (s->broken_off)
+		log_notice("sweep",
+		    "%zu blocks of forwarding tables that wait for older packets to be gone are "
+		    "put off: %s",
+		    s->unwritten.n, s->wanted_reason);
+	else if (c->held > 0)
 		log_warn("sweep",
 		    "%" PRIu32 " blocks of forwarding tables are not written yet: switches that "
 		    "did not answer hold what they rest on, or should hold them",
@@ -527,13 +607,19 @@ void
 apply_commit(struct sweeper *s)
 {
 	struct transition *t = s->transition;
+	FM_VEC(struct plan_held) before; /* t knows blocks of it */
 
+	memcpy(&before, &s->unwritten, sizeof(before));
+	memset(&s->unwritten, 0, sizeof(s->unwritten));
 	s->transition = NULL;
 	s->apply_later = false;
-	if (t == NULL)
-		return;
-	tell(s, transition_counts(t));
-	if (!s->set.dry_run && !remember(s, t))
+	s->n_broken_off = s->broken_off ? s->n_broken_off + 1 : 0;
+	s->older_until_ns = s->broken_off ? s->older_next_ns : 0;
+	s->apply_wait_ns = 0;
+	if (t != NULL && !s->set.dry_run && !remember(s, t))
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for what switches may hold");
+	if (t != NULL)
+		tell(s, transition_counts(t));
 	transition_free(t);
+	fm_vec_fini(&before);
 }

@@ -296,6 +296,45 @@ end_kind(const struct inv_node *n)
 	return snapshot_is_aggregator(n->desc) ? FM_END_AGGREGATOR : FM_END_CA;
 }
 
+/* While writing the last plan is to be gone on with, switches still hold entries over
+ * links that are lost by now.  Where such a link has come back it wakes them, so it waits
+ * for the sweep after, as do all that have come. */
+static bool
+is_put_off(const struct sweeper *s, uint32_t slot, unsigned port)
+{
+	const struct inv_port *p = &inv_node(&s->inv, slot)->ports[port];
+	const struct inv_node *n = inv_node(&s->inv, slot), *far = inv_node(&s->inv, p->peer);
+	const struct fm_fabric *aim;
+	fm_link l;
+
+	if (s->unwritten.n == 0 || (p->info.port_state == WIRE_PORT_ACTIVE &&
+				       far->ports[p->peer_port].info.port_state == WIRE_PORT_ACTIVE))
+		return false;
+	aim = &s->plan->snap->fab;
+	l = n->sw_index < aim->n_switches ? fm_link_at(aim, n->sw_index, (uint8_t)port) : FM_NONE;
+	return l == FM_NONE || aim->link_to[l] != far->sw_index;
+}
+
+/* Has the switch no other links than such? */
+static bool
+is_beyond(const struct sweeper *s, fm_sw sw)
+{
+	uint32_t slot = s->inv.switches.item[sw];
+	const struct inv_node *n = inv_node(&s->inv, slot);
+	bool any = false;
+
+	for (unsigned i = 1; s->unwritten.n > 0 && i <= n->n_ports; i++) {
+		const struct inv_port *p = &n->ports[i];
+
+		if (!link_usable(&s->inv, p) || !inv_is_switch(inv_node(&s->inv, p->peer)))
+			continue;
+		if (!is_put_off(s, slot, i))
+			return false;
+		any = true;
+	}
+	return any;
+}
+
 static bool
 add_end(struct sweeper *s, struct snapshot_builder *b, uint32_t slot, uint8_t port)
 {
@@ -324,7 +363,7 @@ add_end(struct sweeper *s, struct snapshot_builder *b, uint32_t slot, uint8_t po
 		}
 		e.n_vls = vls_of_code(model_link_vl_code(&s->set, p, &far->ports[p->peer_port]));
 	}
-	return fm_vec_push(&b->ends, e);
+	return (e.sw != FM_NONE && is_beyond(s, e.sw)) || fm_vec_push(&b->ends, e);
 }
 
 static bool
@@ -342,6 +381,10 @@ add_cables(struct sweeper *s, struct snapshot_builder *b, uint32_t slot)
 		far = inv_node(&s->inv, p->peer);
 		if (!inv_is_switch(far) || far->sw_index < n->sw_index)
 			continue;
+		if (is_put_off(s, slot, i)) {
+			s->links_put_off = true;
+			continue;
+		}
 		q = &far->ports[p->peer_port];
 		c = (struct snapshot_cable){ .sw = { n->sw_index, far->sw_index },
 			.port = { (uint8_t)i, p->peer_port },
@@ -417,12 +460,13 @@ model_build(struct sweeper *s, struct snapshot **snap, struct fm_error *err)
 	rc = give_lids(s, err);
 	if (rc != 0)
 		return rc;
+	s->links_put_off = false;
 	if (s->inv.switches.n == 0)
 		return 0; /* two CAs back to back */
 	rc = build_snapshot(s, snap, err);
 	if (rc != 0)
 		return rc;
-	if (s->plan == NULL || s->chain_changed || sweeper_drops(s) ||
+	if (s->plan == NULL || s->chain_changed || s->unwritten.n > 0 || sweeper_drops(s) ||
 	    !same_fabric(&s->plan->snap->fab, &(*snap)->fab))
 		return 0;
 	s->next = plan_get(s->plan);

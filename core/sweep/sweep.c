@@ -110,6 +110,7 @@ sweeper_free(struct sweeper *s)
 	transition_free(s->transition);
 	fm_vec_fini(&s->held);
 	fm_vec_fini(&s->silent);
+	fm_vec_fini(&s->unwritten);
 	plan_put(s->next);
 	plan_put(s->plan);
 	inv_fini(&s->inv);
@@ -277,6 +278,8 @@ end_sweep(struct sweeper *s, enum sweep_outcome outcome)
 	}
 	plan_put(s->next);
 	s->next = NULL;
+	if (outcome == SWEEP_UP && s->links_put_off)
+		sweeper_request(s, SWEEP_NAMED, "links that have come meanwhile");
 	if (s->done != NULL)
 		s->done(s->done_arg, r);
 	if (outcome == SWEEP_UP)
@@ -370,7 +373,8 @@ after_discovery(struct sweeper *s)
 {
 	if (s->report.scope == SWEEP_LIGHT) {
 		bool news = s->changed || s->named.n > 0 || s->nodes_named.n > 0 ||
-		    s->doubted.n > 0 || sweeper_drops(s);
+		    s->doubted.n > 0 || s->unwritten.n > 0 || s->links_put_off ||
+		    sweeper_drops(s);
 
 		if (!other_sms_decide(s) || !news) {
 			end_sweep(s,
@@ -451,7 +455,9 @@ start_routing(struct sweeper *s)
 		.anew = s->chain_changed,
 		.now_ms = clock_ms(s),
 		.linger_ms = s->set.lid_linger_ms,
-		.drain = s->drain_once ? PLAN_DRAIN_ALWAYS : s->set.drain };
+		.drain = s->drain_once ? PLAN_DRAIN_ALWAYS : s->set.drain,
+		.held = s->unwritten.item,
+		.n_held = s->unwritten.n };
 	struct fm_error *err = &s->report.error;
 	struct plan *thawed = NULL;
 	int rc = model_build(s, &q.snap, err);
@@ -518,6 +524,11 @@ advance(struct sweeper *s)
 		program_tables(s);
 		return;
 	case PHASE_TABLES:
+		if (s->broken_off) {
+			program_commit(s);
+			end_sweep(s, SWEEP_BROKEN_OFF);
+			return;
+		}
 		if (s->apply_again) {
 			program_commit(s);
 			enter(s, PHASE_DONE);

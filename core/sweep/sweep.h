@@ -74,6 +74,7 @@ enum sweep_outcome {
 	SWEEP_RUNNING,
 	SWEEP_UP,	  /* the subnet is up */
 	SWEEP_UNCHANGED,  /* light sweep, nothing new */
+	SWEEP_BROKEN_OFF, /* something else has changed: the next sweep goes on from here */
 	SWEEP_STANDBY,	  /* another SM is or is to be master: see sweep_report.other */
 	SWEEP_NOT_ROUTED, /* up stays what was up before */
 	SWEEP_NO_LINK,	  /* our own port has no link */

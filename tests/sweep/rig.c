@@ -84,6 +84,8 @@ on_done(void *arg, const struct sweep_report *report)
 
 	r->last = *report;
 	r->n_reports++;
+	r->n_new_plans += report->engine[0] != '\0' && !report->kept;
+	r->n_broken_off += report->outcome == SWEEP_BROKEN_OFF;
 	for (uint32_t lid = 0; p != NULL && p->rules != NULL && lid <= p->top_lid; lid++)
 		if (p->rules[lid] & TRANSITION_DRAIN)
 			fm_bit_set(r->drained, lid);
@@ -141,17 +143,20 @@ rig_start(struct rig *r)
 	ck_assert_int_eq(r->transport->ops->set_is_sm(r->transport, true, &err), 0);
 }
 
-static void
-run(struct rig *r)
+/* True: stopped where it waits. */
+static bool
+run_until(struct rig *r, bool stop_at_wait)
 {
 	struct fm_error err = { 0 };
 
 	for (long i = 0; i < STEPS_MAX; i++) {
 		sweeper_step(r->sweeper);
 		if (sweeper_idle(r->sweeper) && txn_outstanding(r->txn) == 0)
-			return;
+			return false;
 		if (txn_outstanding(r->txn) > 0)
 			ck_assert_msg(txn_poll(r->txn, INT64_MAX, &err) >= 0, "%s", err.msg);
+		else if (sweeper_due_ns(r->sweeper) != INT64_MAX && stop_at_wait)
+			return true;
 		else if (sweeper_due_ns(r->sweeper) != INT64_MAX)
 			ck_assert_msg(
 			    txn_poll(r->txn, sweeper_due_ns(r->sweeper), &err) >= 0, "%s", err.msg);
@@ -160,6 +165,27 @@ run(struct rig *r)
 	}
 	ck_abort_msg(
 	    "the sweep does not end: phase %s", sweep_phase_names[sweeper_phase(r->sweeper)]);
+	return false;
+}
+
+static void
+run(struct rig *r)
+{
+	run_until(r, false);
+}
+
+bool
+rig_run_to_wait(struct rig *r)
+{
+	int64_t end = sim_now_ns(r->sim) + 100 * NS_PER_MS;
+	struct fm_error err = { 0 };
+
+	while (sim_now_ns(r->sim) < end) {
+		if (run_until(r, true))
+			return true;
+		ck_assert_msg(txn_poll(r->txn, end, &err) >= 0, "%s", err.msg);
+	}
+	return false;
 }
 
 void

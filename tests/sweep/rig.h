@@ -32,6 +32,8 @@ struct rig {
 	unsigned port;
 	struct sweep_report last; /* of the sweep that ended last */
 	uint32_t n_reports;
+	uint32_t n_new_plans;  /* of them, with a plan that is not kept */
+	uint32_t n_broken_off; /* of them, SWEEP_BROKEN_OFF */
 	uint64_t drained[768]; /* LIDs whose entries were emptied; the test clears them */
 };
 
@@ -46,6 +48,8 @@ void rig_sim(struct rig *r, const struct sim_options *o);
 void rig_start(struct rig *r);
 /* Sweep until nothing is left to do. */
 void rig_run(struct rig *r, enum sweep_scope scope);
+/* As far as where it waits for older packets to be gone; false: it ended without. */
+bool rig_run_to_wait(struct rig *r);
 /* Go on without asking for a sweep: deliver what is due in the next ms. */
 void rig_let_pass(struct rig *r, int64_t ms);
 /* Stop fmd; the fabric stays as it is. */

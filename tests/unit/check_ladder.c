@@ -82,13 +82,23 @@ fabric(const char *words, unsigned n_down, uint64_t seed)
 	return snap;
 }
 
+/* Blocks of prev that the switches do not hold yet. */
+struct held_blocks {
+	const struct plan_held *item;
+	size_t n;
+};
+
 static struct plan *
-make_plan(const struct fm_engine *engine, const char *words, unsigned n_down, uint64_t seed,
-    struct plan *prev, enum plan_drain drain)
+make_plan_from(const struct fm_engine *engine, const char *words, unsigned n_down, uint64_t seed,
+    struct plan *prev, enum plan_drain drain, struct held_blocks held)
 {
 	struct chain_entry entry = { .engine = engine, .name = engine->name };
 	struct chain chain = { .entries = &entry, .n_entries = 1 };
-	struct plan_request q = { .chain = &chain, .prev = prev, .drain = drain };
+	struct plan_request q = { .chain = &chain,
+		.prev = prev,
+		.drain = drain,
+		.held = held.item,
+		.n_held = held.n };
 	struct fm_error err = { 0 };
 	struct plan *p;
 
@@ -99,6 +109,14 @@ make_plan(const struct fm_engine *engine, const char *words, unsigned n_down, ui
 	    p->tables != NULL, "%s: %s", words, p->refused.n > 0 ? p->refused.item[0].reason : "");
 	snapshot_put(q.snap);
 	return p;
+}
+
+static struct plan *
+make_plan(const struct fm_engine *engine, const char *words, unsigned n_down, uint64_t seed,
+    struct plan *prev, enum plan_drain drain)
+{
+	return make_plan_from(
+	    engine, words, n_down, seed, prev, drain, (struct held_blocks){ NULL, 0 });
 }
 
 /* ------------------------------------------------------- dependencies, anew */
@@ -206,9 +224,29 @@ add_in_stage(struct graph *g, const struct plan *old, const struct plan *new, ui
 		add_lid(g, old, new, lid, OLD | NEW, (rule & TRANSITION_ORDERED) != 0);
 }
 
-/* naive: the same without any rule. */
+/* Writing `to` over `from` got through its first stage. */
+struct broken_off {
+	const struct plan *from, *to;
+};
+
+/* Packets of it that may be under way. */
+static void
+add_older(struct graph *g, const struct broken_off *b, uint16_t lid)
+{
+	uint8_t rule = b->to->rules != NULL ? b->to->rules[lid] : 0;
+
+	if (!changes(b->from, b->to, lid))
+		return;
+	if (rule & TRANSITION_DRAIN)
+		add_lid(g, b->from, b->to, lid, OLD, false);
+	else if ((rule & TRANSITION_STAGE) == 0)
+		add_lid(g, b->from, b->to, lid, OLD | NEW, (rule & TRANSITION_ORDERED) != 0);
+}
+
+/* naive: the same without any rule.  older: NULL, or what came before old. */
 static bool
-is_safe(const struct plan *old, const struct plan *new, bool naive)
+is_safe_after(const struct broken_off *older, const struct plan *old, const struct plan *new,
+    bool naive)
 {
 	const struct fm_fabric *fab = &new->snap->fab;
 	struct graph g = { .fab = fab };
@@ -220,6 +258,8 @@ is_safe(const struct plan *old, const struct plan *new, bool naive)
 		for (uint32_t lid = 1; lid <= fab->max_lid; lid++) {
 			if (fab->lid_end[lid] == FM_NONE)
 				continue;
+			if (older != NULL && stage == 0)
+				add_older(&g, older, (uint16_t)lid);
 			if (naive)
 				add_lid(&g, old, new, (uint16_t)lid, OLD | NEW, false);
 			else
@@ -229,6 +269,12 @@ is_safe(const struct plan *old, const struct plan *new, bool naive)
 	}
 	free(g.dep);
 	return ok;
+}
+
+static bool
+is_safe(const struct plan *old, const struct plan *new, bool naive)
+{
+	return is_safe_after(NULL, old, new, naive);
 }
 
 /* -------------------------------------------------------------------- tests */
@@ -338,6 +384,90 @@ START_TEST(another_engine_waits_for_a_word)
 }
 END_TEST
 
+/* What the switches hold after the first stage from a to b. */
+struct half_way {
+	struct plan plan;
+	struct tables tables;
+	uint8_t **row; /* [n_switches] */
+	FM_VEC(struct plan_held) held;
+};
+
+static void
+go_half_way(struct half_way *h, const struct plan *a, const struct plan *b)
+{
+	const struct fm_fabric *fab = &b->snap->fab;
+	size_t row = (b->top_lid / 64 + 1) * 64;
+
+	memset(h, 0, sizeof(*h));
+	h->plan.snap = b->snap;
+	h->plan.top_lid = b->top_lid;
+	h->plan.tables = &h->tables;
+	h->row = calloc(fab->n_switches, sizeof(*h->row));
+	h->tables.t.lft = h->row;
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
+		uint8_t *now = h->row[sw] = malloc(row);
+
+		memcpy(now, b->tables->t.lft[sw], row);
+		for (uint32_t lid = 1; b->rules != NULL && lid <= b->top_lid; lid++) {
+			uint8_t was = a->tables->t.lft[sw][lid];
+
+			if (b->rules[lid] & TRANSITION_DRAIN)
+				now[lid] = was != now[lid] ? FM_PORT_NONE : was;
+			else if (b->rules[lid] & TRANSITION_STAGE)
+				now[lid] = was;
+		}
+		for (uint32_t block = 0; block < row / 64; block++) {
+			struct plan_held held = { .sw = sw, .block = block };
+
+			memcpy(held.bytes, now + (size_t)block * 64, 64);
+			if (memcmp(held.bytes, b->tables->t.lft[sw] + (size_t)block * 64, 64) != 0)
+				ck_assert(fm_vec_push(&h->held, held));
+		}
+	}
+}
+
+static void
+free_half_way(struct half_way *h)
+{
+	for (fm_sw sw = 0; sw < h->plan.snap->fab.n_switches; sw++)
+		free(h->row[sw]);
+	free(h->row);
+	fm_vec_fini(&h->held);
+}
+
+/* A loss, and before its second stage a loss of more. */
+START_TEST(writing_is_broken_off)
+{
+	unsigned n_broken = 0, n_naive = 0;
+
+	for (uint64_t seed = 1; seed <= 10; seed++) {
+		const char *words = fabrics[_i];
+		struct plan *a = make_plan(&updn_LTX_fm_engine, words, 0, 0, NULL, 0), *b, *c;
+		struct broken_off older;
+		struct half_way h;
+
+		b = make_plan(&updn_LTX_fm_engine, words, 1 + seed % 4, seed, a, 0);
+		go_half_way(&h, a, b);
+		if (h.held.n > 0) {
+			n_broken++;
+			c = make_plan_from(&updn_LTX_fm_engine, words,
+			    5 + seed % 4, seed, b, 0,
+			    (struct held_blocks){ h.held.item, h.held.n });
+			older = (struct broken_off){ a, b };
+			ck_assert(is_safe_after(&older, &h.plan, c, false));
+			n_naive += !is_safe_after(&older, &h.plan, c, true);
+			ck_assert_uint_eq(c->verdict.credit_loops + c->verdict.loops, 0);
+			plan_put(c);
+		}
+		free_half_way(&h);
+		plan_put(a);
+		plan_put(b);
+	}
+	ck_assert_uint_gt(n_broken, 0);
+	ck_assert_uint_gt(n_naive, 0);
+}
+END_TEST
+
 /* SLs and VLs: it ends, and what it leaves is proven. */
 START_TEST(layered_engines_have_their_steps_too)
 {
@@ -372,6 +502,7 @@ main(void)
 	tcase_add_loop_test(t, links_go_and_come_back, 0, N_FABRICS);
 	tcase_add_test(t, fat_trees_need_nothing);
 	tcase_add_test(t, another_engine_waits_for_a_word);
+	tcase_add_loop_test(t, writing_is_broken_off, 0, N_FABRICS);
 	tcase_add_loop_test(t, layered_engines_have_their_steps_too, 0, 2);
 	suite_add_tcase(s, t);
 	return run_suite(s);
