@@ -276,20 +276,89 @@ visit_block(struct sweeper *s, uint32_t slot, uint32_t block)
 		read_block(s, slot, block);
 }
 
+/* Bit of a block in s->visit: block by block, switch by switch, so that no switch gets
+ * a burst. */
+static size_t
+visit_bit(const struct sweeper *s, fm_sw sw, uint32_t block)
+{
+	return (size_t)block * s->inv.switches.n + sw;
+}
+
+static void
+want_visits(struct sweeper *s, fm_sw sw, uint32_t first, uint32_t end)
+{
+	for (uint32_t block = first; block < end; block++)
+		fm_bit_set(s->visit, visit_bit(s, sw, block));
+}
+
+/* The blocks in which next differs from the plan before.  False: that is not known. */
+static bool
+visit_delta(struct sweeper *s)
+{
+	const struct plan *p = s->next;
+
+	if (s->plan == NULL || s->unwritten.n > 0)
+		return false;
+	if (p->tables == s->plan->tables)
+		return true;
+	if (p->delta_base != s->plan->number)
+		return false;
+	for (size_t i = 0; i < p->delta.n; i++)
+		fm_bit_set(s->visit,
+		    visit_bit(s, p->delta.item[i].sw, p->delta.item[i].lid / LFT_BLOCK_LIDS));
+	return true;
+}
+
+/* Of switches whose rows are known those that differ and those in doubt, of the others
+ * all.  Cost: the difference, and O(switches); without a delta O(blocks). */
+static bool
+list_visits(struct sweeper *s)
+{
+	uint32_t n = n_blocks(s->next), n_known = s->plan != NULL ? n_blocks(s->plan) : 0;
+	size_t n_bits = (size_t)n * s->inv.switches.n;
+	bool delta;
+
+	s->visit = calloc(FM_BITSET_WORDS(n_bits) + 1, sizeof(*s->visit));
+	if (s->visit == NULL)
+		return false;
+	delta = visit_delta(s);
+	for (fm_sw sw = 0; sw < s->inv.switches.n; sw++) {
+		const struct inv_node *node = inv_node(&s->inv, s->inv.switches.item[sw]);
+
+		want_visits(s, sw, delta && node->lft == LFT_OURS ? n_known : 0, n);
+		FM_EACH_BIT (block, node->lft_doubt, n)
+			fm_bit_set(s->visit, visit_bit(s, sw, (uint32_t)block));
+	}
+	return true;
+}
+
 static bool
 feed_visits(struct sweeper *s)
 {
-	uint32_t *block = &s->cursor[1], *sw = &s->cursor[2];
+	uint32_t n_sw = (uint32_t)s->inv.switches.n;
+	size_t n_bits = (size_t)n_blocks(s->next) * n_sw;
 
-	while (*block < n_blocks(s->next) && s->pending < FEED_STRIPED(s)) {
-		if (*sw < s->inv.switches.n)
-			visit_block(s, s->inv.switches.item[(*sw)++], *block);
-		if (*sw >= s->inv.switches.n) {
-			*sw = 0;
-			(*block)++;
-		}
+	if (s->visit == NULL && !list_visits(s)) {
+		sweep_fail(s, FM_E_RESOURCE, "out of memory for the blocks of tables");
+		return false;
 	}
-	return *block < n_blocks(s->next) || s->pending > 0;
+	while (s->next_visit < n_bits && s->pending < FEED_STRIPED(s)) {
+		size_t at = fm_bit_next(s->visit, n_bits, s->next_visit);
+
+		s->next_visit = at + 1;
+		if (at < n_bits)
+			visit_block(
+			    s, s->inv.switches.item[at % n_sw], (uint32_t)(at / n_sw));
+	}
+	return s->next_visit < n_bits || s->pending > 0;
+}
+
+static void
+end_visits(struct sweeper *s)
+{
+	free(s->visit);
+	s->visit = NULL;
+	s->next_visit = 0;
 }
 
 /* ---------------------------------------------- switches that do not answer */
@@ -510,6 +579,7 @@ apply_feed(struct sweeper *s)
 	if (s->apply_stage == STAGE_READ) {
 		if (feed_visits(s))
 			return true;
+		end_visits(s);
 		s->apply_stage = STAGE_PLAN;
 	}
 	if (s->apply_stage == STAGE_PLAN) {
@@ -536,6 +606,7 @@ apply_start(struct sweeper *s)
 	s->apply_later = s->apply_again = false;
 	s->apply_wait_ns = 0;
 	s->broken_off = false;
+	end_visits(s);
 	s->apply_stage = STAGE_READ;
 }
 

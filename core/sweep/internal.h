@@ -108,6 +108,8 @@ struct sweeper {
 	int64_t older_until_ns;	  /* packets of older tables are gone then; 0 = no such are */
 	int64_t older_next_ns;	  /* ... and those that this sweep has made older */
 	int apply_stage;	  /* apply.c */
+	uint64_t *visit;	  /* bitset of blocks to look at; NULL: not listed yet */
+	size_t next_visit;
 	int64_t apply_wait_ns;	  /* a packet's life time is over then; 0 = none runs */
 	bool drain_once;	  /* this time, whatever the settings say */
 	bool apply_fresh;	  /* no switch holds anything: no order */

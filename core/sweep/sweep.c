@@ -10,6 +10,7 @@
 #include "core/sweep/sweep.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "core/conf/regions.h"
@@ -111,6 +112,7 @@ sweeper_free(struct sweeper *s)
 	fm_vec_fini(&s->held);
 	fm_vec_fini(&s->silent);
 	fm_vec_fini(&s->unwritten);
+	free(s->visit);
 	plan_put(s->next);
 	plan_put(s->plan);
 	inv_fini(&s->inv);
