@@ -445,6 +445,7 @@ depend_insert(struct depend *g, uint32_t in, uint32_t out, unsigned vl)
 	if (!make_room(g, from, to))
 		return DEPEND_CYCLE;
 	fm_vec_push(&g->added, e);
+	g->changes++;
 	fm_bit_set(row_of(g->next, g, from), e.bit);
 	fm_bit_set(row_of(g->prev, g, to), bit_in_prev(g, from));
 	return DEPEND_ADDED;
@@ -456,6 +457,7 @@ depend_undo(struct depend *g, size_t n)
 	while (g->added.n > n) {
 		struct depend_edge e = g->added.item[--g->added.n];
 
+		g->changes++;
 		fm_bit_clear(row_of(g->next, g, e.from), e.bit);
 		fm_bit_clear(
 		    row_of(g->prev, g, next_vertex(g, e.from, e.bit)), bit_in_prev(g, e.from));

@@ -44,6 +44,7 @@ struct depend {
 	bool cyclic;	 /* the tables themselves have a credit loop: nothing is refused */
 	enum verify_sl_model sl_model;
 	FM_VEC(struct depend_edge) added; /* since the caller emptied it: depend_undo() */
+	uint64_t changes;		  /* edges that came or were taken away again */
 	uint32_t *list;			  /* [2][vertices] room of searches */
 	uint8_t *mark;			  /* [vertices] */
 };

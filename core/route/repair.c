@@ -330,10 +330,15 @@ alloc_repair(struct repair *p, struct repair_event *ev)
 	p->sends = calloc(n + 1, 1);
 	p->mark = calloc(n + 1, sizeof(*p->mark));
 	p->spot_of = calloc(n + 1, sizeof(*p->spot_of));
+	p->arrives = calloc(n + 1, sizeof(*p->arrives));
+	p->cover = malloc((n + 1) * sizeof(*p->cover));
+	p->cover_list = malloc((p->g->n_channels + 1) * sizeof(*p->cover_list));
 	p->dirty = calloc(ev->n_lids + 1, 1);
 	ev->is_fresh = calloc(ev->n_lids + 1, 1);
-	return p->lost != NULL && p->sends != NULL && p->mark != NULL && p->spot_of != NULL &&
-	    p->dirty != NULL && ev->is_fresh != NULL;
+	for (uint32_t i = 0; p->cover != NULL && i < n; i++)
+		p->cover[i].changes = UINT64_MAX;
+	return p->lost != NULL && p->cover != NULL && p->cover_list != NULL && p->sends != NULL && p->mark != NULL && p->spot_of != NULL &&
+	    p->arrives != NULL && p->dirty != NULL && ev->is_fresh != NULL;
 }
 
 static void
@@ -343,11 +348,15 @@ free_repair(struct repair *p)
 	free(p->sends);
 	free(p->mark);
 	free(p->spot_of);
+	free(p->arrives);
+	free(p->cover);
+	free(p->cover_list);
 	free(p->dirty);
 	fm_vec_fini(&p->spots);
 	fm_vec_fini(&p->dev);
 	fm_vec_fini(&p->stack);
 	fm_vec_fini(&p->banned);
+	fm_vec_fini(&p->idle);
 	fm_vec_fini(&p->delta);
 	fm_vec_fini(&p->shifts);
 }

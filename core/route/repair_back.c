@@ -113,14 +113,29 @@ stay(struct repair *p, size_t n_edges, size_t n_delta)
 	p->n_refused++;
 }
 
+/* Nearly always: the same length, and whoever came by the old port may go on by the
+ * nominal one, all the way. */
+static bool
+is_as_before(const struct repair *p, const struct repair_spot *s)
+{
+	const struct depend *g = p->g;
+	uint32_t old = depend_channel(g, s->sw, s->old_port), c = repair_egress(p, s->sw);
+
+	return g->n_vls == 1 && s->old_depth != REPAIR_FAR && old != FM_NONE &&
+	    repair_covers(g, old, c) && repair_way_is_held(p, c, s->old_depth);
+}
+
 /* *differs: packets have a longer or shorter way now, or switches one at all. */
 static enum depend_result
 go_back(struct repair *p, const struct repair_spot *s, bool *differs)
 {
 	struct repair_shift shift = { .lid = p->lid, .sw = s->sw, .from = s->old_depth };
 	bool starts = false, through = false;
-	enum depend_result rc = insert_through(p, s->sw, s->old_port, &starts, &through);
+	enum depend_result rc;
 
+	if (is_as_before(p, s))
+		return DEPEND_HELD;
+	rc = insert_through(p, s->sw, s->old_port, &starts, &through);
 	if (rc >= DEPEND_CYCLE)
 		return rc;
 	shift.to = repair_depth(p, s->sw);

@@ -70,6 +70,19 @@ struct repair_spot {
 	bool idle;	    /* no packets come through, nor start here */
 };
 
+/* A switch that no packets come through, and what it sends to. */
+struct repair_idle {
+	fm_sw sw;
+	uint32_t parent; /* index; the first has none */
+};
+
+/* Of a switch: which of its channels hold all turns into one of its ports. */
+struct repair_cover {
+	uint32_t n; /* in cover_list from the switch's first channel on */
+	uint8_t port;
+	uint64_t changes; /* of the dependencies, by then; UINT64_MAX: never looked at */
+};
+
 /* What the ends of a switch send to a LID goes another number of links. */
 struct repair_shift {
 	uint16_t lid;
@@ -98,8 +111,12 @@ struct repair {
 	uint32_t number; /* of the LID, so that marks need no clearing */
 	FM_VEC(struct repair_spot) spots;
 	uint32_t *spot_of;	       /* [n_switches] of those that are MARK_LOST */
+	uint32_t *arrives; /* [n_switches] number << 8 | links, where known (repair_lid.c) */
+	struct repair_cover *cover; /* [n_switches] */
+	uint32_t *cover_list;	    /* [n_channels] */
 	FM_VEC(struct plan_entry) dev; /* deviations of the LID, by switch */
 	FM_VEC(struct repair_item) stack;
+	FM_VEC(struct repair_idle) idle;
 	FM_VEC(uint32_t) banned; /* channels that closed a cycle */
 	/* results */
 	FM_VEC(struct plan_entry) delta;
@@ -161,6 +178,10 @@ void repair_lid(struct repair *p);
 uint16_t repair_vls_from(struct repair *p, uint32_t in);
 /* Insert what packets of these VLs that leave by channel c depend on, down to the LID. */
 enum depend_result repair_insert_way(struct repair *p, uint32_t c, uint16_t vls);
+/* One VL: are all turns into channel old held into c as well, whoever takes them? */
+bool repair_covers(const struct depend *g, uint32_t old, uint32_t c);
+/* One VL: is the way by channel c so long, and are all its dependencies held? */
+bool repair_way_is_held(const struct repair *p, uint32_t c, uint32_t depth);
 /* Write an entry, with all that is counted of it. */
 void repair_set(struct repair *p, fm_sw sw, uint8_t port);
 /* Links from sw to the LID over cables that are there, REPAIR_FAR when it does not arrive. */

@@ -19,6 +19,8 @@
  */
 #include "core/route/repair_internal.h"
 
+#define COVER_ENDS ((uint32_t)1 << 31) /* beside a channel: nobody goes on behind it */
+
 /* --------------------------------------------------------------- following */
 
 static bool
@@ -35,6 +37,38 @@ struct way {
 	bool held;	/* all its dependencies are */
 };
 
+#define TRAIL 32u	      /* switches of a way of which the length is kept */
+#define MOST_KEPT 0xffu	      /* links */
+#define KEPT_SHIFT 8
+
+/* Links from sw on.  What arrives goes on arriving while the LID is at hand: only
+ * what is lost gets other ports.  So its length is kept. */
+static uint32_t
+links_from(const struct repair *p, fm_sw sw)
+{
+	fm_sw trail[TRAIL];
+	uint32_t n = 0, after = 0;
+
+	for (; sw != p->to; n++) {
+		uint32_t c;
+
+		if (p->arrives[sw] >> KEPT_SHIFT == p->number) {
+			after = p->arrives[sw] & MOST_KEPT;
+			break;
+		}
+		c = repair_egress(p, sw);
+		if (c == FM_NONE || fm_bit_test(p->lost, c) || has_mark(p, sw, MARK_LOST) ||
+		    n > p->g->n_switches)
+			return REPAIR_FAR;
+		if (n < TRAIL)
+			trail[n] = sw;
+		sw = p->g->to[c];
+	}
+	for (uint32_t i = 0; i < n && i < TRAIL && after + n <= MOST_KEPT; i++)
+		p->arrives[trail[i]] = p->number << KEPT_SHIFT | (after + n - i);
+	return after + n;
+}
+
 /* The way by channel c, of at most limit links; held: give up at a dependency that is not. */
 static struct way
 follow(const struct repair *p, uint32_t c, uint16_t vls, uint32_t limit, bool held)
@@ -42,6 +76,11 @@ follow(const struct repair *p, uint32_t c, uint16_t vls, uint32_t limit, bool he
 	struct way way = { .held = true };
 	uint32_t next;
 
+	if (vls == 0) { /* nothing depends on it */
+		way.depth = links_from(p, p->g->to[c]);
+		way.depth = way.depth >= limit ? REPAIR_FAR : way.depth + 1;
+		return way;
+	}
 	for (way.depth = 1; way.depth <= limit; way.depth++, c = next) {
 		fm_sw sw = p->g->to[c];
 
@@ -65,9 +104,21 @@ repair_depth(const struct repair *p, fm_sw sw)
 
 	if (sw == p->to)
 		return 0;
-	return c == FM_NONE || fm_bit_test(p->lost, c)
-	    ? REPAIR_FAR
-	    : follow(p, c, 0, p->g->n_switches, false).depth;
+	for (uint32_t depth = 1; c != FM_NONE && !fm_bit_test(p->lost, c); depth++) {
+		sw = p->g->to[c];
+		if (sw == p->to)
+			return depth;
+		if (has_mark(p, sw, MARK_LOST) || depth > p->g->n_switches)
+			break;
+		c = repair_egress(p, sw);
+	}
+	return REPAIR_FAR;
+}
+
+bool
+repair_way_is_held(const struct repair *p, uint32_t c, uint32_t depth)
+{
+	return follow(p, c, 1, depth, true).depth == depth;
 }
 
 uint32_t
@@ -135,8 +186,9 @@ repair_vls_from(struct repair *p, uint32_t in)
 
 /* ---------------------------------------------------------------- choosing */
 
-uint8_t
-repair_nominal(const struct repair *p, fm_sw sw)
+/* Where the deviation of sw is in p->dev, or would be. */
+static size_t
+find_deviation(const struct repair *p, fm_sw sw)
 {
 	size_t lo = 0, hi = p->dev.n;
 
@@ -148,8 +200,16 @@ repair_nominal(const struct repair *p, fm_sw sw)
 		else
 			hi = mid;
 	}
-	return lo < p->dev.n && p->dev.item[lo].sw == sw ? p->dev.item[lo].port
-							 : p->t->lft[sw][p->lid];
+	return lo;
+}
+
+uint8_t
+repair_nominal(const struct repair *p, fm_sw sw)
+{
+	size_t i = find_deviation(p, sw);
+
+	return i < p->dev.n && p->dev.item[i].sw == sw ? p->dev.item[i].port
+						       : p->t->lft[sw][p->lid];
 }
 
 /* The entry is no longer, or for the first time, or still not what it was. */
@@ -157,10 +217,8 @@ static void
 note_deviation(struct repair *p, fm_sw sw, uint8_t port)
 {
 	struct plan_entry e = { .sw = sw, .lid = p->lid, .port = p->t->lft[sw][p->lid] };
-	size_t i = 0;
+	size_t i = find_deviation(p, sw);
 
-	while (i < p->dev.n && p->dev.item[i].sw < sw)
-		i++;
 	if (i < p->dev.n && p->dev.item[i].sw == sw) {
 		if (p->dev.item[i].port == port) {
 			p->dev.n--;
@@ -298,15 +356,18 @@ is_banned(const struct repair *p, uint32_t c)
 	return false;
 }
 
-/* Channels of a switch in the order of preference: nominal, old, least loaded. */
+/* Channels of a switch in the order of preference: nominal, old, least loaded.
+ * Equal ones by turns: the first behind the port at which the old cable ends over
+ * there, so that neighbours who lose the same switch do not all choose the same. */
 struct choice {
-	uint32_t c[256], n, at;
+	uint32_t n, at, turn;
 	unsigned preferred; /* of them are in front */
+	bool sorted;
+	uint32_t c[256];
 };
 
-/* All turns into the old port are held into c as well, whoever takes them. */
-static bool
-covers(const struct depend *g, uint32_t old, uint32_t c)
+bool
+repair_covers(const struct depend *g, uint32_t old, uint32_t c)
 {
 	const uint64_t *a = depend_prev(g, old, 0), *b = depend_prev(g, c, 0);
 
@@ -316,18 +377,38 @@ covers(const struct depend *g, uint32_t old, uint32_t c)
 	return true;
 }
 
-/* Does nobody ever go on from the far end of c, and is the LID not there? */
+/* Does nobody ever go on from the far end of c? */
 static bool
-ends_there(const struct repair *p, uint32_t c)
+ends_there(const struct depend *g, uint32_t c)
 {
-	const uint64_t *row = depend_next(p->g, c, 0);
+	const uint64_t *row = depend_next(g, c, 0);
 
-	if (p->g->to[c] == p->to)
-		return false;
-	for (uint32_t i = 0; i < p->g->words; i++)
+	for (uint32_t i = 0; i < g->words; i++)
 		if (row[i] != 0)
 			return false;
 	return true;
+}
+
+/* Channels of a switch that hold all turns into its old port.  As long as nothing
+ * is inserted that is the same for all LIDs that went there: kept in cover. */
+static const uint32_t *
+find_cover(const struct repair *p, const struct repair_spot *s, uint32_t *n)
+{
+	const struct depend *g = p->g;
+	struct repair_cover *kept = &p->cover[s->sw];
+	uint32_t first = g->first[s->sw], *list = p->cover_list + first;
+
+	if (kept->port == s->old_port && kept->changes == g->changes) {
+		*n = kept->n;
+		return list;
+	}
+	*kept = (struct repair_cover){ .port = s->old_port, .changes = g->changes };
+	for (uint32_t c = first + 1; c < g->first[s->sw + 1]; c++)
+		if (g->to[c] != FM_NONE && !fm_bit_test(p->lost, c) &&
+		    repair_covers(g, first + s->old_port, c))
+			list[kept->n++] = c | (ends_there(g, c) ? COVER_ENDS : 0);
+	*n = kept->n;
+	return list;
 }
 
 static void
@@ -341,36 +422,88 @@ prefer(struct choice *ch, uint32_t c)
 		}
 }
 
+static void
+add_choice(const struct repair *p, uint32_t c, struct choice *ch)
+{
+	if (p->g->to[c] != FM_NONE && !has_mark(p, p->g->to[c], MARK_LOST) &&
+	    !fm_bit_test(p->lost, c))
+		ch->c[ch->n++] = c;
+}
+
 /* Channels to switches that are not lost themselves; held: only those that hold
  * all dependencies at this switch, in one VL. */
 static void
 begin_choice(const struct repair *p, const struct repair_spot *s, bool held, struct choice *ch)
 {
 	const struct depend *g = p->g;
-	uint32_t first = g->first[s->sw];
+	uint32_t first = g->first[s->sw], old = depend_channel(g, s->sw, s->old_port), n;
 
-	ch->n = ch->at = ch->preferred = 0;
-	for (uint32_t c = first + 1; c < g->first[s->sw + 1]; c++)
-		if (g->to[c] != FM_NONE && !has_mark(p, g->to[c], MARK_LOST) &&
-		    !fm_bit_test(p->lost, c) &&
-		    (!held || (!ends_there(p, c) && covers(g, first + s->old_port, c))))
-			ch->c[ch->n++] = c;
+	ch->n = ch->at = ch->turn = ch->preferred = 0;
+	ch->sorted = false;
+	if (old != FM_NONE && g->back[old] != FM_NONE)
+		ch->turn = g->back[old] - g->first[g->to[old]];
+	if (held) {
+		const uint32_t *cover = find_cover(p, s, &n);
+
+		for (uint32_t i = 0; i < n; i++)
+			if (!(cover[i] & COVER_ENDS) || g->to[cover[i] & ~COVER_ENDS] == p->to)
+				add_choice(p, cover[i] & ~COVER_ENDS, ch);
+	} else
+		for (uint32_t c = first + 1; c < g->first[s->sw + 1]; c++)
+			add_choice(p, c, ch);
 	prefer(ch, first + repair_nominal(p, s->sw));
 	prefer(ch, first + s->old_port);
+}
+
+/* By load, then by turns: the least comes first. */
+static uint64_t
+rank_of(const struct repair *p, const struct choice *ch, uint32_t c)
+{
+	const struct depend *g = p->g;
+	uint32_t first = g->first[g->at[c]], n = g->first[g->at[c] + 1] - first;
+	uint32_t port = c - first;
+
+	return (uint64_t)p->st->load[c] << 32 |
+	    (port > ch->turn ? port - ch->turn : port + n - ch->turn % n);
+}
+
+/* What is left, once the first was not good enough. */
+static void
+sort_choice(const struct repair *p, struct choice *ch)
+{
+	uint64_t rank[256];
+
+	for (uint32_t i = ch->at; i < ch->n; i++) {
+		uint64_t x = rank_of(p, ch, ch->c[i]);
+		uint32_t c = ch->c[i], j = i;
+
+		for (; j > ch->at && rank[j - 1] > x; j--) {
+			rank[j] = rank[j - 1];
+			ch->c[j] = ch->c[j - 1];
+		}
+		rank[j] = x;
+		ch->c[j] = c;
+	}
+	ch->sorted = true;
 }
 
 static uint32_t
 next_choice(const struct repair *p, struct choice *ch)
 {
 	uint32_t best = ch->at, c;
+	uint64_t least = UINT64_MAX;
 
 	if (ch->at == ch->n)
 		return FM_NONE;
-	for (uint32_t i = ch->at + 1; ch->at >= ch->preferred && i < ch->n; i++) {
-		uint32_t x = p->st->load[ch->c[i]], y = p->st->load[ch->c[best]];
+	if (ch->at > ch->preferred && !ch->sorted)
+		sort_choice(p, ch);
+	for (uint32_t i = ch->at; ch->at == ch->preferred && i < ch->n; i++) {
+		uint64_t rank = rank_of(p, ch, ch->c[i]);
 
-		if (x < y || (x == y && ch->c[i] < ch->c[best]))
+		if (rank < least) {
 			best = i;
+			least = rank;
+		}
 	}
 	c = ch->c[best];
 	ch->c[best] = ch->c[ch->at];
@@ -453,11 +586,12 @@ settle_at_length(struct repair *p, const struct repair_spot *s, const struct com
 /* ------------------------------------------------------------- up the tree */
 
 static bool
-add_spot(struct repair *p, fm_sw sw)
+add_spot(struct repair *p, fm_sw sw, bool idle)
 {
-	struct repair_spot s = {
-		.sw = sw, .old_port = p->t->lft[sw][p->lid], .old_depth = repair_old_depth(p, sw)
-	};
+	struct repair_spot s = { .sw = sw,
+		.old_port = p->t->lft[sw][p->lid],
+		.old_depth = repair_old_depth(p, sw),
+		.idle = idle };
 
 	if (!fm_vec_push(&p->spots, s)) {
 		p->out_of_memory = true;
@@ -475,7 +609,7 @@ add_children(struct repair *p, const struct comers *who)
 		fm_sw from = p->g->at[who->in[i]];
 
 		if (!has_mark(p, from, MARK_LOST) && !has_mark(p, from, MARK_SETTLED))
-			add_spot(p, from);
+			add_spot(p, from, who->all == 0);
 	}
 }
 
@@ -488,11 +622,13 @@ settle_or_pass_on(struct repair *p, size_t i)
 	if (s.old_depth > 0 && settle_quickly(p, &s))
 		return;
 	gather(p, &s, &who);
+	p->spots.item[i].idle = who.all == 0;
 	if (s.old_depth > 0 &&
 	    (settle_at_length(p, &s, &who, true) ||
 		(who.all != 0 && settle_at_length(p, &s, &who, false))))
 		return;
-	add_children(p, &who);
+	if (who.all != 0)
+		add_children(p, &who);
 }
 
 /* ------------------------------------------------------------- longer ways */
@@ -563,7 +699,7 @@ is_open(const struct repair *p, const struct repair_spot *s)
 
 /* Whoever is next to a switch that has got a way may go by it. */
 static void
-relax(struct repair *p, fm_sw sw, uint32_t cost)
+relax(struct repair *p, fm_sw sw, uint32_t cost, bool idle)
 {
 	const struct depend *g = p->g;
 
@@ -574,14 +710,15 @@ relax(struct repair *p, fm_sw sw, uint32_t cost)
 		    fm_bit_test(p->lost, g->back[c]))
 			continue;
 		s = &p->spots.item[p->spot_of[g->to[c]]];
-		s->cost = cost < s->cost ? cost : s->cost;
+		if (idle || !s->idle)
+			s->cost = cost < s->cost ? cost : s->cost;
 	}
 }
 
 /* Costs are exact, or too low where a neighbour has just got a way: then they are
  * found out when it is tried. */
 static void
-try_spots(struct repair *p, uint32_t least)
+try_spots(struct repair *p, uint32_t least, bool idle)
 {
 	struct comers who;
 
@@ -592,7 +729,7 @@ try_spots(struct repair *p, uint32_t least)
 			continue;
 		gather_again(p, s, &who);
 		if (settle_at_cost(p, s, &who, least))
-			relax(p, s->sw, repair_depth(p, s->sw) + 1);
+			relax(p, s->sw, repair_depth(p, s->sw) + 1, idle);
 		else
 			s->cost = least_cost(p, s, &who);
 	}
@@ -600,7 +737,7 @@ try_spots(struct repair *p, uint32_t least)
 
 /* Step 4: of all that is left the shortest, and again. */
 static void
-settle_longer(struct repair *p)
+settle_longer(struct repair *p, bool idle)
 {
 	uint32_t least = 0;
 	struct comers who;
@@ -611,7 +748,7 @@ settle_longer(struct repair *p)
 
 		p->spot_of[s->sw] = (uint32_t)i;
 		s->cost = REPAIR_FAR;
-		if (!is_open(p, s))
+		if ((s->idle && !idle) || !is_open(p, s))
 			continue;
 		gather_again(p, s, &who);
 		s->cost = least_cost(p, s, &who);
@@ -622,7 +759,161 @@ settle_longer(struct repair *p)
 			if (is_open(p, &p->spots.item[i]) && p->spots.item[i].cost < least)
 				least = p->spots.item[i].cost;
 		if (least != REPAIR_FAR)
-			try_spots(p, least);
+			try_spots(p, least, idle);
+	}
+}
+
+/* ---------------------------------------------------------- without packets */
+
+/* The shortest way of a switch that no packets come through, FM_NONE: there is none.
+ * Nothing depends on it; all the same only ways that packets could go, unless every
+ * switch had one. */
+static uint32_t
+find_idle_way(const struct repair *p, fm_sw sw)
+{
+	const struct depend *g = p->g;
+	uint16_t vls = p->all_switches ? 0 : 1;
+	uint32_t best = FM_NONE, least = REPAIR_FAR;
+
+	for (uint32_t c = g->first[sw] + 1; c < g->first[sw + 1]; c++) {
+		uint32_t limit = least == REPAIR_FAR ? g->n_switches : least - 1, depth;
+
+		if (g->to[c] == FM_NONE || has_mark(p, g->to[c], MARK_LOST) ||
+		    fm_bit_test(p->lost, c))
+			continue;
+		depth = follow(p, c, vls, limit, vls != 0).depth;
+		if (depth < least) {
+			best = c;
+			least = depth;
+		}
+	}
+	return best;
+}
+
+/* Those that send through sw, behind it in the list. */
+static void
+list_idle_children(struct repair *p, size_t parent)
+{
+	const struct depend *g = p->g;
+	fm_sw sw = p->idle.item[parent].sw;
+
+	for (uint32_t c = g->first[sw] + 1; c < g->first[sw + 1]; c++) {
+		uint32_t from = g->back[c];
+		struct repair_idle child = { .parent = (uint32_t)parent };
+
+		if (from == FM_NONE || fm_bit_test(p->lost, from))
+			continue;
+		child.sw = g->at[from];
+		if (child.sw == p->to || has_mark(p, child.sw, MARK_LOST) ||
+		    p->t->lft[child.sw][p->lid] != from - g->first[child.sw])
+			continue;
+		if (!fm_vec_push(&p->idle, child)) {
+			p->out_of_memory = true;
+			return;
+		}
+		set_mark(p, child.sw, MARK_LOST);
+	}
+}
+
+/* Item i goes by c; so whoever it sent to may go by it, and so on down to the first. */
+static void
+turn_round(struct repair *p, uint32_t i, uint32_t c)
+{
+	for (;;) {
+		fm_sw sw = p->idle.item[i].sw;
+
+		repair_set(p, sw, (uint8_t)(c - p->g->first[sw]));
+		set_mark(p, sw, MARK_SETTLED);
+		if (i == 0)
+			return;
+		i = p->idle.item[i].parent;
+		c = find_idle_way(p, p->idle.item[i].sw);
+		if (c == FM_NONE)
+			return;
+	}
+}
+
+/* The nearest of those behind it that has another way lends it; all others of them
+ * stay as they are. */
+static void
+settle_idle(struct repair *p, struct repair_spot *s)
+{
+	struct repair_idle root = { .sw = s->sw };
+	uint32_t c = FM_NONE;
+	size_t i;
+
+	p->idle.n = 0;
+	if (!fm_vec_push(&p->idle, root))
+		p->out_of_memory = true;
+	for (i = 0; i < p->idle.n && !p->out_of_memory; i++) {
+		c = find_idle_way(p, p->idle.item[i].sw);
+		if (c != FM_NONE)
+			break;
+		list_idle_children(p, i);
+	}
+	if (c != FM_NONE)
+		turn_round(p, (uint32_t)i, c);
+	for (i = 1; i < p->idle.n; i++)
+		if (has_mark(p, p->idle.item[i].sw, MARK_LOST))
+			set_mark(p, p->idle.item[i].sw, MARK_NONE);
+	if (p->to_switch && s->old_depth == 0)
+		p->dirty[p->lid] = 1;
+}
+
+static bool
+is_dead(const struct repair *p, fm_sw sw)
+{
+	uint32_t c = repair_egress(p, sw);
+
+	return c == FM_NONE || fm_bit_test(p->lost, c);
+}
+
+/* What one has found may be the way of another that had none before. */
+static void
+settle_all_idle(struct repair *p)
+{
+	bool progress = true, left = true;
+
+	while (progress && left && !p->out_of_memory) {
+		progress = left = false;
+		for (size_t i = 0; i < p->spots.n && !p->out_of_memory; i++) {
+			struct repair_spot *s = &p->spots.item[i];
+
+			if (!s->idle || !is_open(p, s))
+				continue;
+			if (!is_dead(p, s->sw) && repair_depth(p, s->sw) != REPAIR_FAR)
+				set_mark(p, s->sw, MARK_SETTLED);
+			else
+				settle_idle(p, s);
+			progress = progress || !has_mark(p, s->sw, MARK_LOST);
+			left = left || has_mark(p, s->sw, MARK_LOST);
+		}
+	}
+}
+
+static bool
+is_packet_left(const struct repair *p)
+{
+	for (size_t i = 0; i < p->spots.n; i++)
+		if (!p->spots.item[i].idle && is_open(p, &p->spots.item[i]))
+			return true;
+	return false;
+}
+
+/* Packets may need the ways of switches that had none so far: all of these are
+ * looked for by length, then. */
+static void
+add_idle_children(struct repair *p)
+{
+	struct comers who;
+
+	for (size_t i = 0; i < p->spots.n && !p->out_of_memory; i++) {
+		struct repair_spot s = p->spots.item[i];
+
+		if (!s.idle || !is_open(p, &s))
+			continue;
+		gather(p, &s, &who);
+		add_children(p, &who);
 	}
 }
 
@@ -650,7 +941,12 @@ repair_lid(struct repair *p)
 		left = left || has_mark(p, p->spots.item[i].sw, MARK_LOST);
 	if (!left)
 		return;
-	settle_longer(p);
+	settle_longer(p, false);
+	if (is_packet_left(p)) {
+		add_idle_children(p);
+		settle_longer(p, true);
+	}
+	settle_all_idle(p);
 	for (size_t i = 0; i < p->spots.n; i++) {
 		if (!has_mark(p, p->spots.item[i].sw, MARK_LOST))
 			continue;
