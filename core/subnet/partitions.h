@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/subnet/partitions.h - who may talk to whom: OpenSM's partitions.conf.
+ *
+ *	[NAME][=PKEY][,FLAG]... : [MEMBER[=full|limited|both]],... [mgid=...] ;
+ *
+ * A struct partitions is what such a file says, immutable and reference
+ * counted: configuration, sweep, SA and multicast share it.  It knows ports by
+ * what a rule can name (struct part_port) and gives each its P_Keys.
+ *
+ * Keys: 15 bits are the partition, the highest says full member (IBA 10.9.1.1).
+ * Two ports may talk when they are in one partition and at least one is full
+ * (IBA 10.9.3).
+ */
+#ifndef CORE_SUBNET_PARTITIONS_H
+#define CORE_SUBNET_PARTITIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/error.h"
+
+#define PKEY_FULL 0x8000
+#define PKEY_BASE 0x7fff    /* the bits of the partition */
+#define PKEY_DEFAULT 0x7fff /* partition of all ports; the SM's port is full in it */
+
+/* An end-port, as far as rules can tell ports apart. */
+enum part_kind { PART_CA, PART_SWITCH, PART_ROUTER };
+struct part_port {
+	uint64_t guid; /* port GUID; a switch: of port 0 */
+	enum part_kind kind;
+	bool self; /* the SM's own */
+};
+
+/* A multicast group that is to be there from the start: the broadcast group of an
+ * IPoIB partition, or one that the file names.  Codes are those of MCMemberRecord
+ * (IBA 15.2.5.17); whoever joins must match them. */
+struct part_group {
+	uint8_t mgid[16];
+	uint16_t pkey; /* with PKEY_FULL */
+	uint32_t qkey, flow_label;
+	uint8_t mtu, rate, sl, tclass, scope;
+	bool broadcast;	       /* of IPoIB (RFC 4391 section 5) */
+	const char *partition; /* its name, "" = none; lives as long as the partitions */
+	unsigned line;	       /* 0: of the built-in configuration */
+};
+
+enum part_member { PART_LIMITED = 1, PART_FULL = 2, PART_BOTH = 3 };
+
+struct partition {
+	const char *name; /* "" = none */
+	uint16_t pkey;	  /* 15 bits */
+	uint8_t sl;	  /* for paths within it */
+	bool ipoib;
+	bool index0; /* its key is to stand at index 0 of tables (indx0) */
+	unsigned line;
+};
+
+/* What the file does not say. */
+struct part_options {
+	bool both_keys; /* allow_both_pkeys: a port may hold the full and the limited key */
+	bool qos;	/* without QoS every SL is 0 */
+};
+
+struct partitions;
+
+/* Read a partitions.conf; path is for messages.  FM_E_CONFIG with "FILE:LINE: ..." and
+ * what would be right; *out gets one reference and is written only on success. */
+int partitions_parse(const char *path, const char *bytes, size_t n_bytes,
+    const struct part_options *o, const struct partitions **out, struct fm_error *err);
+/* What holds without a file: everybody is full member of the default partition. */
+int partitions_default(
+    const struct part_options *o, const struct partitions **out, struct fm_error *err);
+const struct partitions *partitions_get(const struct partitions *p);
+void partitions_put(const struct partitions *p); /* NULL is fine */
+
+/* By rising P_Key; the default partition is always there. */
+const struct partition *partitions_list(const struct partitions *p, size_t *n);
+/* By base key; NULL where there is none. */
+const struct partition *partitions_find(const struct partitions *p, uint16_t pkey);
+const struct partition *partitions_named(const struct partitions *p, const char *name);
+/* Groups to be made, in the order written; broadcast groups first. */
+const struct part_group *partitions_groups(const struct partitions *p, size_t *n);
+/* Changes when what the file says does. */
+uint64_t partitions_mark(const struct partitions *p);
+
+/* The keys of a port by rising base, full before limited; at most `room` are
+ * written, the number is returned: 2 per partition at most.
+ * O(keys + log of the GUIDs in the file). */
+size_t partitions_keys(
+    const struct partitions *p, const struct part_port *port, uint16_t *keys, size_t room);
+
+/* Sorted keys of a port, as partitions_keys() gives them. */
+struct pkey_list {
+	const uint16_t *keys; /* [n] */
+	uint32_t n;
+};
+/* May the two talk to one another at all, by whatever key? */
+bool pkeys_share(const struct pkey_list *a, const struct pkey_list *b);
+/* By this one (bit PKEY_FULL does not count)? */
+bool pkeys_share_this(const struct pkey_list *a, const struct pkey_list *b, uint16_t pkey);
+/* The key for a packet from a to b: a's own in the lowest partition they share, the
+ * default partition last; 0 = none. */
+uint16_t pkeys_common(const struct pkey_list *a, const struct pkey_list *b);
+/* Is the port in this partition; which key has it (full before limited)?  0 = none. */
+uint16_t pkeys_of(const struct pkey_list *a, uint16_t pkey);
+
+/* The keys of all ports of a fabric at one time: what the sweep has put into
+ * their tables.  Immutable, reference counted; equal lists are one. */
+struct port_pkeys;
+struct port_pkeys *port_pkeys_get(struct port_pkeys *p); /* NULL is fine */
+void port_pkeys_put(struct port_pkeys *p);		 /* NULL is fine */
+/* Of a port GUID; n = 0 when it is not known.  O(1). */
+struct pkey_list port_pkeys_find(const struct port_pkeys *p, uint64_t guid);
+/* partitions_share() of the contract: may these two ports talk?  O(1) for ports of
+ * equal lists, else O(keys). */
+bool port_pkeys_share(const struct port_pkeys *p, uint64_t guid_a, uint64_t guid_b);
+
+struct port_pkeys_builder;
+struct port_pkeys_builder *port_pkeys_begin(const struct partitions *p); /* NULL: no memory */
+/* The port's list, good until the result is put; NULL when memory is out. */
+const struct pkey_list *port_pkeys_add(struct port_pkeys_builder *b, const struct part_port *port);
+/* Ends the builder, also when memory is out (NULL). */
+struct port_pkeys *port_pkeys_end(struct port_pkeys_builder *b);
+
+#endif
