@@ -126,6 +126,7 @@ UNIT_TESTS = \
 	tests/unit/check_netlist \
 	tests/unit/check_options \
 	tests/unit/check_overlay \
+	tests/unit/check_partitions \
 	tests/unit/check_plan \
 	tests/unit/check_plan_file \
 	tests/unit/check_plugin \

@@ -5,7 +5,7 @@ CORE_SOURCES += \
 	core/conf/conf_private.h core/conf/conf_regions.c core/conf/conf_rows.c \
 	core/conf/conf_scan.c core/conf/conf_scan.h core/conf/describe.c core/conf/describe.h \
 	core/conf/groups.c core/conf/groups.h core/conf/name_ranges.c core/conf/name_ranges.h \
-	core/conf/nodes.c core/conf/nodes.h core/conf/nodes_resolve.c \
+	core/conf/nodes.c core/conf/nodes.h core/conf/nodes_resolve.c core/conf/number.c core/conf/number.h \
 	core/conf/option_parse.c core/conf/option_value.h \
 	core/conf/options.c core/conf/options.h \
 	core/conf/plugin.c core/conf/plugin.h core/conf/plugin_check.c core/conf/plugin_file.c \

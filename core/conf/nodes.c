@@ -5,11 +5,11 @@
 #include "core/conf/nodes.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/conf/number.h"
 #include "lib/error.h"
 
 #define MAX_PORT 254
@@ -19,13 +19,7 @@
 bool
 node_guid_parse(const char *text, uint64_t *guid)
 {
-	char *end;
-
-	if (!isdigit((unsigned char)text[0]))
-		return false;
-	errno = 0;
-	*guid = strtoull(text, &end, 0);
-	return *end == '\0' && end != text && errno == 0 && *guid != 0;
+	return number_parse(text, guid) && *guid != 0;
 }
 
 static int

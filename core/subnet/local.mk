@@ -1,4 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # core/subnet/: LIDs, link states, partitions, QoS.
-CORE_SOURCES += core/subnet/partitions.h core/subnet/qos.h core/subnet/qos_policy.h
 CORE_SOURCES += core/subnet/lid.h core/subnet/lid.c core/subnet/guid2lid.h core/subnet/guid2lid.c
+CORE_SOURCES += \
+	core/subnet/partitions.c core/subnet/partitions.h core/subnet/partitions_internal.h \
+	core/subnet/partitions_read.c \
+	core/subnet/pkey_table.c core/subnet/pkey_table.h \
+	core/subnet/port_pkeys.c \
+	core/subnet/qos.h core/subnet/qos_policy.h

@@ -100,8 +100,8 @@ struct pkey_list {
 bool pkeys_share(const struct pkey_list *a, const struct pkey_list *b);
 /* By this one (bit PKEY_FULL does not count)? */
 bool pkeys_share_this(const struct pkey_list *a, const struct pkey_list *b, uint16_t pkey);
-/* The key for a packet from a to b: a's own in the lowest partition they share, the
- * default partition last; 0 = none. */
+/* The key for a packet from a to b: a's own in the lowest partition by which they may
+ * talk (the default partition is the highest); 0 = none. */
 uint16_t pkeys_common(const struct pkey_list *a, const struct pkey_list *b);
 /* Is the port in this partition; which key has it (full before limited)?  0 = none. */
 uint16_t pkeys_of(const struct pkey_list *a, uint16_t pkey);
@@ -113,15 +113,15 @@ struct port_pkeys *port_pkeys_get(struct port_pkeys *p); /* NULL is fine */
 void port_pkeys_put(struct port_pkeys *p);		 /* NULL is fine */
 /* Of a port GUID; n = 0 when it is not known.  O(1). */
 struct pkey_list port_pkeys_find(const struct port_pkeys *p, uint64_t guid);
-/* partitions_share() of the contract: may these two ports talk?  O(1) for ports of
- * equal lists, else O(keys). */
+/* May these two ports talk?  O(keys). */
 bool port_pkeys_share(const struct port_pkeys *p, uint64_t guid_a, uint64_t guid_b);
 
 struct port_pkeys_builder;
 struct port_pkeys_builder *port_pkeys_begin(const struct partitions *p); /* NULL: no memory */
-/* The port's list, good until the result is put; NULL when memory is out. */
-const struct pkey_list *port_pkeys_add(struct port_pkeys_builder *b, const struct part_port *port);
-/* Ends the builder, also when memory is out (NULL). */
+/* *list is good until the result is put; false when memory is out. */
+bool port_pkeys_add(
+    struct port_pkeys_builder *b, const struct part_port *port, struct pkey_list *list);
+/* Ends the builder. */
 struct port_pkeys *port_pkeys_end(struct port_pkeys_builder *b);
 
 #endif
