@@ -107,6 +107,7 @@ UNIT_TESTS = \
 	tests/engine/check_repair \
 	tests/sweep/check_fields \
 	tests/sweep/check_keep \
+	tests/sweep/check_pkeys \
 	tests/sweep/check_seeds \
 	tests/sweep/check_sweep \
 	tests/sweep/check_vls \

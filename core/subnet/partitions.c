@@ -302,6 +302,12 @@ partitions_groups(const struct partitions *p, size_t *n)
 	return p->groups.item;
 }
 
+bool
+partitions_open(const struct partitions *p)
+{
+	return p->others == PART_FULL;
+}
+
 uint64_t
 partitions_mark(const struct partitions *p)
 {

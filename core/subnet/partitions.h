@@ -84,6 +84,8 @@ const struct partition *partitions_named(const struct partitions *p, const char 
 const struct part_group *partitions_groups(const struct partitions *p, size_t *n);
 /* Changes when what the file says does. */
 uint64_t partitions_mark(const struct partitions *p);
+/* There is no file: all may talk to all. */
+bool partitions_open(const struct partitions *p);
 
 /* The keys of a port by rising base, full before limited; at most `room` are
  * written, the number is returned: 2 per partition at most.

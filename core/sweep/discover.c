@@ -85,6 +85,7 @@ note_reset(struct inv_node *n, unsigned port, const struct wire_port_info *now)
 		p->refused = 0;
 		p->reregistered = false;
 		p->pkeys_done = false;
+		p->pkeys_enforced = false;
 		p->qos_done = false;
 	}
 	if (inv_is_switch(n) && port == 0 && now->lid == 0 && n->lft != LFT_BLANK) {

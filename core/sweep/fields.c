@@ -142,6 +142,27 @@ want_overrun_errors(const struct field_context *c, uint64_t present)
 	return c->peer == NULL ? present : c->set->overrun_errors;
 }
 
+/* Ports to hosts whose own table is right (pkeys.c); others let all pass. */
+static uint64_t
+want_enforce(const struct field_context *c, uint64_t present, enum part_enforce way, bool can)
+{
+	if (c->peer == NULL)
+		return present;
+	return can && c->port->pkeys_enforced && faces_host(c) && (c->set->part_enforce & way) != 0;
+}
+
+static uint64_t
+want_enforce_in(const struct field_context *c, uint64_t present)
+{
+	return want_enforce(c, present, PART_ENFORCE_IN, c->node->sw.inbound_enforcement_cap);
+}
+
+static uint64_t
+want_enforce_out(const struct field_context *c, uint64_t present)
+{
+	return want_enforce(c, present, PART_ENFORCE_OUT, c->node->sw.outbound_enforcement_cap);
+}
+
 static uint64_t
 want_down_default(const struct field_context *c, uint64_t present)
 {
@@ -198,6 +219,12 @@ const struct field_row field_rows[] = {
 	    PORT(hoq_life), want_hoq_life },
 	{ "VLStallCount", "18.2.5.4", FIELD_SW_PORT, "as configured, towards hosts and switches",
 	    PORT(vl_stall_count), want_vl_stall },
+	{ "PartitionEnforcementInbound", "14.2.5.6, 10.9.3", FIELD_SW_PORT,
+	    "as configured towards hosts, once the port's P_Key table is right; else 0",
+	    PORT(partition_enforce_in), want_enforce_in },
+	{ "PartitionEnforcementOutbound", "14.2.5.6, 10.9.3", FIELD_SW_PORT,
+	    "as configured towards hosts, once the port's P_Key table is right; else 0",
+	    PORT(partition_enforce_out), want_enforce_out },
 	{ "LocalPhyErrors", "7.12.2", CABLED, "as configured, a threshold", PORT(local_phys_errors),
 	    want_phys_errors, .rides = true },
 	{ "OverrunErrors", "7.12.2", CABLED, "as configured, a threshold", PORT(overrun_errors),

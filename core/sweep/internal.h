@@ -41,6 +41,7 @@ struct ask {
 	uint32_t modifier;
 	struct smp_route route;
 	uint8_t data[WIRE_SMP_DATA_BYTES]; /* Set */
+	struct pkey_job *pkeys;		   /* pkeys.c */
 };
 
 /* A block of a forwarding table that is not what the plan says. */
@@ -124,7 +125,14 @@ struct sweeper {
 	struct other_sm master; /* whom we wait for as standby */
 	enum ha_verdict verdict;
 
-	struct fm_arena mem; /* asks */
+	const struct partitions *parts; /* what pkeys were made of */
+	struct port_pkeys *pkeys;	/* of all end-ports */
+	uint64_t pkeys_mark;
+	bool pkeys_all_blocks; /* there may be keys behind block 0 */
+	uint32_t n_pkeys_cut;  /* ports in more partitions than their tables hold */
+	struct pkey_job *free_pkey_jobs;
+
+	struct fm_arena mem; /* asks, jobs */
 	struct ask *free_asks;
 	int64_t started_ns, phase_ns;
 	struct txn_counts counts_at_start;
@@ -176,6 +184,10 @@ uint8_t model_link_vl_code(
 void program_switches(struct sweeper *s);
 void program_tables(struct sweeper *s);
 void program_commit(struct sweeper *s); /* what was written is the plan now */
+/* pkeys.c: P_Key tables */
+void pkeys_start(struct sweeper *s);
+void pkeys_ensure(struct sweeper *s, uint32_t slot, unsigned port);
+void pkeys_fini(struct sweeper *s);
 /* apply.c: forwarding tables */
 void apply_start(struct sweeper *s);
 bool apply_feed(struct sweeper *s); /* true: there is more to send or to wait for */

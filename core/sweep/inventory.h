@@ -52,10 +52,11 @@ struct inv_port {
 	uint8_t edge; /* enum inv_edge */
 	uint8_t lmc;
 	bool known;
-	bool reregistered; /* ClientReregister has been sent since the port came up */
-	bool pkeys_done;   /* the default partition is in the table */
-	bool qos_done;	   /* SL2VL and VLArb hold what the plan wants */
-	bool follows;	   /* its neighbour is made active first (links.c) */
+	bool reregistered;   /* ClientReregister has been sent since the port came up */
+	bool pkeys_done;     /* the table holds what it is to hold */
+	bool pkeys_enforced; /* switch port to a host: its table is right, it may enforce */
+	bool qos_done;	     /* SL2VL and VLArb hold what the plan wants */
+	bool follows;	     /* its neighbour is made active first (links.c) */
 };
 
 struct inv_node {

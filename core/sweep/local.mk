@@ -11,6 +11,7 @@ CORE_SOURCES += \
 	core/sweep/links.c \
 	core/sweep/model.c \
 	core/sweep/other_sms.c \
+	core/sweep/pkeys.c \
 	core/sweep/program.c \
 	core/sweep/say.c core/sweep/say.h \
 	core/sweep/sweep.c core/sweep/sweep.h

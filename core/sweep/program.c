@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * core/sweep/program.c - what switches and ports hold in tables: SwitchInfo,
- * forwarding tables (apply.c), P_Keys, SL2VL, VLArb.
+ * forwarding tables (apply.c), SL2VL, VLArb.
  *
  * Read, compare, Set when they differ.
  */
@@ -10,14 +10,11 @@
 #include "core/sweep/fields.h"
 #include "core/sweep/internal.h"
 
-#define PKEY_DEFAULT_FULL 0xffff
-#define PKEY_DEFAULT 0x7fff
-#define PKEYS_PER_BLOCK 32
 #define VL_ARB_LOW 1 /* block 1 of VLArb: the low-priority table, IBA 14.2.5.9 */
 #define VL_ARB_ENTRIES 32
 #define VL_ARB_WEIGHT 4
 
-enum block_kind { BLOCK_PKEYS, BLOCK_SL2VL, BLOCK_VL_ARB };
+enum block_kind { BLOCK_SL2VL, BLOCK_VL_ARB };
 
 /* ------------------------------------------- read, compare, set when due */
 
@@ -25,31 +22,6 @@ static const struct fm_tables *
 tables_of(const struct plan *p)
 {
 	return &p->tables->t;
-}
-
-/* Default partition, full member, IBA 10.9.2: added, never taken away.
- * False: there is no room for it. */
-static bool
-want_pkeys(uint8_t *data)
-{
-	uint16_t keys[PKEYS_PER_BLOCK];
-	int room = -1;
-
-	wire_pkeys_get(data, keys);
-	for (int i = PKEYS_PER_BLOCK - 1; i >= 0; i--) {
-		if (keys[i] == PKEY_DEFAULT_FULL)
-			return true;
-		if ((keys[i] & PKEY_DEFAULT) == 0)
-			room = i;
-	}
-	for (int i = 0; i < PKEYS_PER_BLOCK; i++)
-		if (keys[i] == PKEY_DEFAULT)
-			room = i;
-	if (room < 0)
-		return false;
-	keys[room] = PKEY_DEFAULT_FULL;
-	wire_pkeys_put(data, keys);
-	return true;
 }
 
 /* Of the link at a port that is cabled: what it will run with when it has come up. */
@@ -104,7 +76,6 @@ static const struct block_attr {
 	uint16_t attr;
 	size_t n_bytes; /* of the 64 that count */
 } block_attrs[] = {
-	[BLOCK_PKEYS] = { WIRE_ATTR_PKEY_TABLE, 64 },
 	[BLOCK_SL2VL] = { WIRE_ATTR_SL2VL, 8 },
 	[BLOCK_VL_ARB] = { WIRE_ATTR_VL_ARB, 64 },
 };
@@ -113,7 +84,6 @@ static uint32_t
 block_modifier(const struct ask *a)
 {
 	switch ((enum block_kind)a->kind) {
-	case BLOCK_PKEYS:
 	case BLOCK_SL2VL:
 		return a->index;
 	case BLOCK_VL_ARB:
@@ -138,13 +108,9 @@ on_block_set(struct ask *a, enum txn_status status, const uint8_t *reply)
 	struct sweeper *s = a->s;
 	struct inv_node *n = inv_node(&s->inv, a->node);
 
-	if (status == TXN_OK) {
-		if (a->kind == BLOCK_PKEYS)
-			n->ports[a->port].pkeys_done = true;
+	if (status == TXN_OK)
 		return;
-	}
-	if (a->kind == BLOCK_SL2VL || a->kind == BLOCK_VL_ARB)
-		n->ports[a->port].qos_done = false;
+	n->ports[a->port].qos_done = false;
 	if (status != TXN_CANCELLED)
 		warn_block(s, a, status == TXN_TIMEOUT ? "does not answer Set" : "refuses Set");
 }
@@ -176,7 +142,6 @@ static void
 on_block_read(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
 	struct sweeper *s = a->s;
-	struct inv_node *n = inv_node(&s->inv, a->node);
 	uint8_t want[WIRE_SMP_DATA_BYTES];
 
 	if (status != TXN_OK) {
@@ -187,10 +152,6 @@ on_block_read(struct ask *a, enum txn_status status, const uint8_t *reply)
 	}
 	memcpy(want, reply + WIRE_SMP_DATA_AT, sizeof(want));
 	switch ((enum block_kind)a->kind) {
-	case BLOCK_PKEYS:
-		if (!want_pkeys(want))
-			warn_block(s, a, "has no room for the default partition in its");
-		break;
 	case BLOCK_SL2VL:
 		want_sl2vl(s, a, want);
 		break;
@@ -200,8 +161,6 @@ on_block_read(struct ask *a, enum txn_status status, const uint8_t *reply)
 	}
 	if (memcmp(want, reply + WIRE_SMP_DATA_AT, block_attrs[a->kind].n_bytes) != 0)
 		set_block(s, a->node, a->port, (enum block_kind)a->kind, a->index, want);
-	else if (a->kind == BLOCK_PKEYS)
-		n->ports[a->port].pkeys_done = true;
 }
 
 static void
@@ -316,9 +275,7 @@ feed_ends(struct sweeper *s)
 		const struct inv_node *n = inv_node(&s->inv, slot);
 
 		for (unsigned p = 0; node_usable(n) && p <= n->n_ports; p++) {
-			if (port_wants_lid(&s->inv, slot, p) && n->info.partition_cap > 0 &&
-			    (!n->ports[p].pkeys_done || s->report.scope == SWEEP_HEAVY))
-				ensure_block(s, slot, (uint8_t)p, BLOCK_PKEYS, 0);
+			pkeys_ensure(s, slot, p);
 			ensure_qos(s, slot, p);
 		}
 	}
@@ -361,6 +318,7 @@ program_tables(struct sweeper *s)
 		s->vls_written = true;
 	s->cursor[0] = s->cursor[1] = s->cursor[2] = 0;
 	s->applying = true;
+	pkeys_start(s);
 	apply_start(s);
 	s->feed = feed_tables;
 }

@@ -60,6 +60,8 @@ sweep_settings_default(struct sweep_settings *s)
 		.silent_polls_max = 4,
 		.n_retries = 3,
 		.client_reregister = true,
+		.part_enforce = PART_ENFORCE_BOTH,
+		.keep_pkey_indexes = true,
 		.on_trap = true };
 }
 
@@ -115,6 +117,7 @@ sweeper_free(struct sweeper *s)
 	free(s->visit);
 	plan_put(s->next);
 	plan_put(s->plan);
+	pkeys_fini(s);
 	inv_fini(&s->inv);
 	fm_vec_fini(&s->named);
 	fm_vec_fini(&s->nodes_named);

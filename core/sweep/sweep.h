@@ -25,10 +25,20 @@
 #include "core/route/transition.h"
 #include "core/route/worker.h"
 #include "core/store/store.h"
+#include "core/subnet/partitions.h"
 #include "core/sweep/inventory.h"
 
 enum sweep_scope { SWEEP_NONE, SWEEP_LIGHT, SWEEP_NAMED, SWEEP_HEAVY };
 const char *sweep_scope_name(enum sweep_scope scope);
+
+/* Which switch ports refuse packets of partitions that the host there is not in:
+ * those that come from it, those that go to it. */
+enum part_enforce {
+	PART_ENFORCE_OFF,
+	PART_ENFORCE_IN,
+	PART_ENFORCE_OUT,
+	PART_ENFORCE_BOTH = PART_ENFORCE_IN | PART_ENFORCE_OUT
+};
 
 /* What the administrator wants of the subnet. */
 struct sweep_settings {
@@ -44,10 +54,13 @@ struct sweep_settings {
 	uint8_t max_op_vls;		     /* code 1..5: 1, 2, 4, 8, 15 data VLs */
 	uint8_t n_retries;		     /* of the transaction engine */
 	uint32_t silent_polls_max; /* so many SMInfo polls unanswered: the master is dead */
-	bool reassign_lids;	   /* do not honour LIDs found in ports */
-	int64_t lid_linger_ms;	   /* how long entries of an absent LID stay */
-	enum plan_drain drain;	   /* which changes may empty forwarding entries */
-	int64_t packet_life_ms;	   /* after so long no packet of old tables is under way */
+	const struct partitions *partitions; /* borrowed; NULL: all may talk to all */
+	enum part_enforce part_enforce;
+	bool keep_pkey_indexes;
+	bool reassign_lids;	/* do not honour LIDs found in ports */
+	int64_t lid_linger_ms;	/* how long entries of an absent LID stay */
+	enum plan_drain drain;	/* which changes may empty forwarding entries */
+	int64_t packet_life_ms; /* after so long no packet of old tables is under way */
 	bool client_reregister;
 	bool on_trap;  /* traps 128 and 144 start sweeps */
 	bool dry_run;  /* no Set at all */
@@ -149,6 +162,8 @@ bool sweeper_is_up(const struct sweeper *s);
 /* The plan in the switches (borrowed), NULL before the first. */
 const struct plan *sweeper_plan(const struct sweeper *s);
 const struct inventory *sweeper_inventory(const struct sweeper *s);
+/* The P_Keys of all end-ports (borrowed), NULL before the first. */
+struct port_pkeys *sweeper_pkeys(const struct sweeper *s);
 
 /* Called when a sweep ends, before the next can start. */
 typedef void (*sweep_done)(void *arg, const struct sweep_report *r);

@@ -67,6 +67,8 @@ static const struct expectation {
 	{ "OperationalVLs", 3, -1, 3, 3 },
 	{ "HOQLife", -1, -1, 12, 13 },
 	{ "VLStallCount", -1, -1, 4, 5 },
+	{ "PartitionEnforcementInbound", -1, -1, 0, 0 },
+	{ "PartitionEnforcementOutbound", -1, -1, 0, 0 },
 	{ "LocalPhyErrors", 7, -1, 7, 7 },
 	{ "OverrunErrors", 6, -1, 6, 6 },
 	{ "LinkDownDefaultState", 2, -1, 2, 2 },
