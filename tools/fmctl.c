@@ -23,6 +23,7 @@ static const char usage[] =
     "  status               state of the subnet manager, the last sweep\n"
     "  routes               which engine routes what, and why others refused\n"
     "  regions              what each region holds, its borders, who routes it\n"
+    "  partitions [pkey=N]  who may talk to whom; the members of one\n"
     "  events [after=N]     what happened lately\n"
     "  sweep [light|heavy]  sweep now\n"
     "  drain [--dry-run]    take up tables that wait for entries to be emptied\n"

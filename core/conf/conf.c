@@ -221,7 +221,7 @@ resolve(struct conf_private *self, struct fm_error *err)
 	self->conf->ar_algorithm %= CONF_AR_GREEDY_RANDOM + 1;
 	if (rc != 0 || (rc = conf_resolve_groups(self, err)) != 0 ||
 	    (rc = resolve_chain(self, err)) != 0 || (rc = conf_resolve_regions(self, err)) != 0 ||
-	    (rc = resolve_socket(self, err)) != 0)
+	    (rc = conf_resolve_policies(self, err)) != 0 || (rc = resolve_socket(self, err)) != 0)
 		return rc;
 	for (size_t i = 0; i < self->instances.n; i++) {
 		const struct instance *s = &self->instances.item[i];
@@ -238,6 +238,8 @@ resolve(struct conf_private *self, struct fm_error *err)
 static void
 conf_free(struct conf_private *self)
 {
+	if (self->conf != NULL)
+		conf_drop_policies(self->conf);
 	if (self->rchain != NULL)
 		rchain_fini(self->rchain);
 	fm_vec_fini(&self->instances);

@@ -16,6 +16,8 @@
 #include "core/conf/regions.h"
 #include "core/route/plan.h"
 
+struct partitions;
+
 enum conf_ar_algorithm { CONF_AR_RANDOM, CONF_AR_GREEDY, CONF_AR_GREEDY_RANDOM };
 enum conf_credit_loops { CONF_CREDIT_LOOPS_REFUSE, CONF_CREDIT_LOOPS_WARN };
 
@@ -59,6 +61,12 @@ struct conf {
 	int64_t m_key, m_key_lease_period_s, m_key_protection_level;
 	int64_t subnet_prefix;
 	int64_t sminfo_polling_timeout_ms, polling_retry_number;
+
+	/* partitions */
+	struct fm_file partition_config_file; /* path NULL: all may talk to all */
+	int part_enforce;		      /* enum part_enforce of sweep.h */
+	bool allow_both_pkeys, keep_pkey_indexes;
+	const struct partitions *partitions; /* never NULL */
 
 	/* sweeps and SMPs */
 	int64_t sweep_interval_ms; /* 0 = no light sweeps */

@@ -70,6 +70,10 @@ int conf_resolve_groups(struct conf_private *self, struct fm_error *err);
 /* Regions out of theirs; the default chain is there. */
 int conf_resolve_regions(struct conf_private *self, struct fm_error *err);
 
+/* Partitions and QoS out of their files. */
+int conf_resolve_policies(struct conf_private *self, struct fm_error *err);
+void conf_drop_policies(struct conf *conf);
+
 /* Read one text (scanned, NUL-terminated) into self; path lives in self->mem. */
 int conf_parse_text(
     struct conf_private *self, const char *path, const char *text, struct fm_error *err);

@@ -90,10 +90,10 @@
 		} \
 	}
 
-/* A file of MLNX_OFED's routing chains. */
-#define POLICY(name_, field, help_) \
+/* A file of another manager. */
+#define POLICY(group_, name_, field, help_) \
 	{ \
-		.option = { \
+		.group = group_, .option = { \
 			.name = name_, \
 			.type = FM_OPT_FILE, \
 			AT(field), \
@@ -113,6 +113,8 @@ static const char *const algorithms[] = { "random", "greedy", "greedy_random", "
 	NULL };
 static const char *const replies[] = { "prefer", "require", "ignore",
 	NULL }; /* enum region_replies */
+static const char *const enforcement[] = { "off", "in", "out", "both",
+	NULL }; /* enum part_enforce */
 static const char *const op_vls[] = { "1", "2", "4", "8", "15", NULL };
 static const char *const log_levels[] = { "err", "warn", "notice", "info", "debug", NULL };
 
@@ -138,10 +140,11 @@ static const struct conf_row rows[] = {
 	ENUM(NULL, "sl_model", sl_model, "both", sl_models, NULL,
 	    "Which SL a path is checked under: both also its reverse's, because replies copy the "
 	    "requester's SL; forward its own only."),
-	POLICY("rch_policy_file", rch_policy_file,
+	POLICY(NULL, "rch_policy_file", rch_policy_file,
 	    "MLNX_OFED's unicast steps: what the chain entry \"chains\" does."),
-	POLICY("pgrp_policy_file", pgrp_policy_file, "MLNX_OFED's port groups for such steps."),
-	POLICY("topo_policy_file", topo_policy_file,
+	POLICY(
+	    NULL, "pgrp_policy_file", pgrp_policy_file, "MLNX_OFED's port groups for such steps."),
+	POLICY(NULL, "topo_policy_file", topo_policy_file,
 	    "MLNX_OFED's topologies, the parts of the fabric that such steps route."),
 	{ .option = { .name = "reserved_sls",
 	      .type = FM_OPT_STRING,
@@ -227,6 +230,20 @@ static const struct conf_row rows[] = {
 	    "How often a standby polls the master."),
 	INT(NULL, "polling_retry_number", polling_retry_number, "4", 1, 100, "polls",
 	    "A master that misses so many polls is gone."),
+
+	POLICY("Partitions", "partition_config_file", partition_config_file,
+	    "OpenSM's partitions.conf: who may talk to whom, and the groups of IPoIB; without one "
+	    "all ports are full members of the default partition."),
+	ENUM(NULL, "part_enforce", part_enforce, "both", enforcement, NULL,
+	    "Which packets the switch ports before hosts check against the host's partitions: "
+	    "those that come in from it, those that go out to it, both, or none; without a "
+	    "partition_config_file none."),
+	BOOL(NULL, "allow_both_pkeys", allow_both_pkeys, "no",
+	    "A port may be full and limited member of one partition; else the last rule for it "
+	    "counts, and \"both\" is full."),
+	BOOL(NULL, "keep_pkey_indexes", keep_pkey_indexes, "yes",
+	    "P_Keys that stay in a port's table keep their index, which queue pairs name them "
+	    "by."),
 
 	TIME("Sweeps", "sweep_interval", sweep_interval_ms, "10s", 0, 24 * HOUR,
 	    "Time between light sweeps; 0 = none, traps and commands only."),

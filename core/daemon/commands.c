@@ -194,6 +194,21 @@ run_regions(void *arg, const json_t *args, json_t **result, struct fm_error *err
 	return rc != 0 ? rc : hand_out(json_pack("{s:o}", "regions", regions), result, err);
 }
 
+/* Who may talk to whom; with "pkey" who is in that one. */
+static int
+run_partitions(void *arg, const json_t *args, json_t **result, struct fm_error *err)
+{
+	const struct daemon *d = arg;
+	const json_t *pkey = json_object_get(args, "pkey");
+
+	if (pkey != NULL &&
+	    (!json_is_integer(pkey) ||
+		partitions_find(d->conf->partitions, (uint16_t)json_integer_value(pkey)) == NULL))
+		return fm_fail(
+		    err, FM_E_CONFIG, "there is no such partition; without pkey=... all are shown");
+	return hand_out(daemon_partitions_json(d, pkey), result, err);
+}
+
 static int
 run_events(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
@@ -259,6 +274,7 @@ static const struct ctl_command commands[] = {
 	{ "status", "state of the SM and the last sweep that changed something", run_status },
 	{ "routes", "which engine routes which region, and why others refused", run_routes },
 	{ "regions", "what each region holds, its borders, who routes it", run_regions },
+	{ "partitions", "who may talk to whom; pkey=0x8001: who is in that one", run_partitions },
 	{ "events", "what happened lately", run_events },
 	{ "sweep", "sweep now: scope \"heavy\" (default) or \"light\"", run_sweep },
 	{ "drain", "take up tables that wait for entries to be emptied; dry_run: only tell",

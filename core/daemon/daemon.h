@@ -58,6 +58,8 @@ void daemon_wake(struct daemon *d);
 void daemon_report(struct daemon *d, const struct sweep_report *r);
 /* commands.c: the commands of fmctl */
 int daemon_open_control(struct daemon *d, struct fm_error *err);
+/* partitions_json.c: all, or with the members of the one of this P_Key */
+json_t *daemon_partitions_json(const struct daemon *d, const json_t *pkey);
 json_t *daemon_report_json(const struct sweep_report *r);
 
 #endif

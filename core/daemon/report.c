@@ -69,8 +69,8 @@ report_up(struct daemon *d, const struct sweep_report *r)
 	snprintf(line, sizeof(line),
 	    "%u switches, %u CAs, %u routers, %u links, %u LIDs, engine %s%s, %.1f ms, %" PRIu64
 	    " Gets, %" PRIu64 " Sets, %" PRIu64 " retries",
-	    r->n_switches, r->n_cas, r->n_routers, r->n_links, r->n_lids, r->engine,
-	    how, r->total_ms, r->gets, r->sets, r->retries);
+	    r->n_switches, r->n_cas, r->n_routers, r->n_links, r->n_lids, r->engine, how,
+	    r->total_ms, r->gets, r->sets, r->retries);
 	list_attrs(r->gets_by_attr, gets, sizeof(gets));
 	list_attrs(r->sets_by_attr, sets, sizeof(sets));
 	list_phases(r, phases, sizeof(phases));

@@ -415,6 +415,16 @@ slots_of(const struct sweeper *s, unsigned cap)
 	return (uint16_t)(cap < most ? cap : most);
 }
 
+/* In one of the ways that are wanted. */
+static bool
+can_enforce(const struct sweeper *s, const struct wire_switch_info *sw)
+{
+	unsigned can = (sw->inbound_enforcement_cap ? PART_ENFORCE_IN : 0) |
+	    (sw->outbound_enforcement_cap ? PART_ENFORCE_OUT : 0);
+
+	return sw->partition_enforcement_cap > 0 && (can & s->set.part_enforce) != 0;
+}
+
 /* Enforced is where end-ports are cabled to switches that can. */
 static void
 add_switch_side(struct pkey_job *j)
@@ -425,11 +435,10 @@ add_switch_side(struct pkey_job *j)
 	struct pkey_side *sw = &j->side[SIDE_SWITCH];
 	const struct inv_node *far;
 
-	if (!is_closed(s) || s->set.part_enforce == PART_ENFORCE_OFF || end->port == 0 ||
-	    inv_is_switch(inv_node(&s->inv, end->node)))
+	if (!is_closed(s) || end->port == 0 || inv_is_switch(inv_node(&s->inv, end->node)))
 		return;
 	far = inv_node(&s->inv, p->peer);
-	if (!inv_is_switch(far) || far->sw.partition_enforcement_cap == 0)
+	if (!inv_is_switch(far) || !can_enforce(s, &far->sw))
 		return;
 	sw->used = true;
 	sw->node = p->peer;

@@ -4,7 +4,7 @@
 # file parses as it is and with every key uncommented; so does each example.
 # Runs in the build directory.
 set -eu
-top=${srcdir:-..}
+top=$(cd "${srcdir:-..}" && pwd)
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 check() { ./fmd --config="$1" --plugin-dir=plugins/engines/.libs --check >"$tmp/out" 2>&1 || { echo "$1:"; cat "$tmp/out"; exit 1; }; }
@@ -17,8 +17,17 @@ sed 's/^\(\t*\)#\([a-z_0-9]* = \)/\1\2/' conf/fmd.conf >"$tmp/fmd.conf"
 [ "$(grep -c '^	*#[a-z]' "$tmp/fmd.conf")" = 0 ]
 check "$tmp/fmd.conf"
 for f in "$top"/conf/examples/*.conf; do
-	check "$f"
+	case $f in
+	*/partitions.conf) echo "partition_config_file = \"$f\"" >"$tmp/partitions.conf" && check "$tmp/partitions.conf" ;;
+	*) check "$f" ;;
+	esac
 done
+# What stands in such a file is checked, too.
+printf 'A=1 : ALL;\nB=2 : 0x12g;\n' >"$tmp/p"
+echo "partition_config_file = \"$tmp/p\"" >"$tmp/bad.conf"
+rc=0
+./fmd --config="$tmp/bad.conf" --check 2>"$tmp/err" || rc=$?
+[ $rc = 2 ] && grep -q 'p:2: "0x12g" is no port' "$tmp/err"
 # And a bad one is refused, with exit code 2.
 echo 'lmc = 9' >"$tmp/bad.conf"
 rc=0

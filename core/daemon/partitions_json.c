@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/daemon/partitions_json.c - what fmctl shows of partitions.
+ */
+#include <inttypes.h>
+
+#include "core/daemon/daemon.h"
+
+/* Of one partition, over the ports that are there. */
+struct members {
+	uint32_t n_full, n_limited;
+	json_t *list; /* NULL: only counted */
+};
+
+static void
+add_member(struct members *m, const struct inv_node *n, unsigned port, uint16_t key)
+{
+	char guid[24];
+
+	m->n_full += (key & PKEY_FULL) != 0;
+	m->n_limited += (key & PKEY_FULL) == 0;
+	if (m->list == NULL)
+		return;
+	snprintf(guid, sizeof(guid), "0x%016" PRIx64, n->ports[port].guid);
+	json_array_append_new(m->list,
+	    json_pack("{s:s, s:s, s:i, s:s}", "guid", guid, "node", n->desc, "port", (int)port,
+		"member", key & PKEY_FULL ? "full" : "limited"));
+}
+
+static void
+find_members(const struct daemon *d, uint16_t pkey, struct members *m)
+{
+	const struct inventory *inv = sweeper_inventory(d->sweeper);
+	const struct port_pkeys *keys = sweeper_pkeys(d->sweeper);
+
+	for (uint32_t i = 0; keys != NULL && i < inv->nodes.n; i++) {
+		const struct inv_node *n = inv_node(inv, i);
+
+		for (unsigned p = 0; n->present && p <= n->n_ports; p++) {
+			struct pkey_list l = port_pkeys_find(keys, n->ports[p].guid);
+
+			for (uint32_t k = 0; k < l.n; k++)
+				if ((l.keys[k] & PKEY_BASE) == pkey)
+					add_member(m, n, p, l.keys[k]);
+		}
+	}
+}
+
+static json_t *
+partition_json(const struct daemon *d, const struct partition *part, bool list)
+{
+	struct members m = { .list = list ? json_array() : NULL };
+	char pkey[8];
+	json_t *o;
+
+	find_members(d, part->pkey, &m);
+	snprintf(pkey, sizeof(pkey), "0x%04x", part->pkey);
+	o = json_pack("{s:s, s:s, s:b, s:i, s:i, s:i}", "pkey", pkey, "name", part->name, "ipoib",
+	    (int)part->ipoib, "sl", (int)part->sl, "full", (int)m.n_full, "limited",
+	    (int)m.n_limited);
+	if (m.list != NULL)
+		json_object_set_new(o, "members", m.list);
+	return o;
+}
+
+static int
+count_enforcing(const struct daemon *d)
+{
+	const struct inventory *inv = sweeper_inventory(d->sweeper);
+	int count = 0;
+
+	for (uint32_t i = 0; i < inv->nodes.n; i++) {
+		const struct inv_node *n = inv_node(inv, i);
+
+		for (unsigned p = 1; n->present && inv_is_switch(n) && p <= n->n_ports; p++)
+			count += n->ports[p].info.partition_enforce_in ||
+			    n->ports[p].info.partition_enforce_out;
+	}
+	return count;
+}
+
+json_t *
+daemon_partitions_json(const struct daemon *d, const json_t *wanted)
+{
+	static const char *const ways[] = { [PART_ENFORCE_OFF] = "off",
+		[PART_ENFORCE_IN] = "in",
+		[PART_ENFORCE_OUT] = "out",
+		[PART_ENFORCE_BOTH] = "both" };
+	const struct fm_file *file = &d->conf->partition_config_file;
+	const struct partition *list;
+	json_t *partitions = json_array();
+	size_t n;
+
+	list = partitions_list(d->conf->partitions, &n);
+	for (size_t i = 0; i < n; i++)
+		if (wanted == NULL ||
+		    (json_integer_value(wanted) & PKEY_BASE) == (json_int_t)list[i].pkey)
+			json_array_append_new(
+			    partitions, partition_json(d, &list[i], wanted != NULL));
+	return json_pack("{s:s, s:s, s:i, s:o}", "file", file->path != NULL ? file->path : "",
+	    "enforce", file->path != NULL ? ways[d->conf->part_enforce] : "off", "enforcing_ports",
+	    count_enforcing(d), "partitions", partitions);
+}
