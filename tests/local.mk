@@ -101,6 +101,7 @@ UNIT_TESTS = \
 	tests/engine/check_grid_find \
 	tests/engine/check_layers \
 	tests/engine/check_matrix \
+	tests/engine/check_mcast \
 	tests/engine/check_nue \
 	tests/engine/check_paths \
 	tests/sweep/check_apply \

@@ -302,6 +302,19 @@ scan_all_changes(struct levelling *v, struct plan *prev, struct plan *p, struct 
 }
 
 bool
+levels_look(struct plan *p)
+{
+	struct levelling v;
+	struct fm_arena mem;
+	bool ok;
+
+	fm_arena_init(&mem, SIZE_MAX);
+	ok = p->levels != NULL || (start(&v, &p->snap->fab, &mem) && look(p, &v));
+	fm_arena_fini(&mem);
+	return ok;
+}
+
+bool
 levels_find(struct plan *prev, struct plan *p, struct odd_lids *lids, bool *apply)
 {
 	struct levelling was, now;

@@ -30,6 +30,9 @@ void plan_levels_free(struct plan_levels *l); /* NULL is fine */
 /* p has prev's tables, with columns that are copies of others: as level as they. */
 void levels_keep(const struct plan *prev, struct plan *p);
 
+/* Look at p by itself, once: p->levels.  False: out of memory. */
+bool levels_look(struct plan *p);
+
 /* The LIDs of a change from prev to p that may make odd turns: *lids, malloced.
  * *apply false: too many, or levels differ; nothing is known then. */
 struct odd_lids {

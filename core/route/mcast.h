@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/route/mcast.h - multicast trees of a plan.
+ *
+ * A few spanning trees of all switches are made for a plan, each with another root
+ * so that groups spread over the cables.  A group lies in one of them (by its MLID)
+ * and uses of it what joins its members: a join or leave touches one branch
+ * (mcast_net.h), and what is proven of a tree holds for every group in it.
+ *
+ * Proven is that the turns of all trees together with unicast close no cycle of
+ * channel dependencies.  Where unicast turns up and then down only (levels.h) so do
+ * trees that hang from their root, and nothing has to be searched.  Elsewhere a
+ * switch is hung on a tree only where the turns this makes can be inserted into the
+ * dependency graph of unicast (mcast_check.c); or the engine supplies the tree, and
+ * it is judged in the same graph.
+ *
+ * Only turns between switches that have hosts count: who else joins (port 0 of a
+ * spine) hangs by the shortest way, and is listed as such (mcast_tree.odd).
+ *
+ * Cost: levelled O(trees x links); else one scan of the dependencies of unicast.
+ */
+#ifndef CORE_ROUTE_MCAST_H
+#define CORE_ROUTE_MCAST_H
+
+#include <stdatomic.h>
+
+#include "core/route/snapshot.h"
+#include "core/route/tables.h"
+#include "lib/hash.h"
+
+#define MCAST_TREES_MAX 8
+#define MCAST_MLID_FIRST 0xc000u /* IBA 4.1.3 */
+#define MCAST_MLID_LAST 0xfffeu
+
+struct plan;
+struct plan_request;
+struct router;
+
+struct mcast_tree {
+	fm_link *parent; /* [n_switches] towards the root; FM_NONE: a root, one a component */
+	uint64_t *odd;	 /* [n_switches] bits: hung on without a proof */
+};
+
+struct mcast_trees {
+	atomic_uint refs;
+	struct snapshot *snap; /* one reference */
+	uint16_t sls;	       /* bit i: made for groups of SL i */
+	uint16_t
+	    safe_sls; /* of these: no cycle with unicast, all trees and all of these SLs together */
+	uint8_t n;
+	bool by_engine;
+	struct mcast_tree tree[MCAST_TREES_MAX];
+	struct fm_hash end_of_guid; /* port GUID -> fm_end */
+	char told[256];		    /* why some SL is not safe; "" */
+};
+
+/* What trees are wanted. */
+struct mcast_wish {
+	uint16_t sls;			/* bit i: there are groups of SL i; 0: none are wanted */
+	uint8_t n_trees;		/* 1..MCAST_TREES_MAX */
+	const struct mcast_trees *prev; /* NULL, or trees to stay close to */
+	/* NULL, or the engine that made the tables, with its options as bound */
+	const struct fm_engine *engine;
+	const void *opts;
+};
+
+/* One reference in *out.  FM_E_RESOURCE. */
+int mcast_trees_make(struct router *r, struct plan *p, const struct mcast_wish *wish,
+    struct mcast_trees **out, struct fm_error *err);
+struct mcast_trees *mcast_trees_get(struct mcast_trees *t); /* NULL is fine */
+void mcast_trees_put(struct mcast_trees *t);		    /* NULL is fine */
+
+/* The tree of a group. */
+static inline const struct mcast_tree *
+mcast_tree_of(const struct mcast_trees *t, uint16_t mlid)
+{
+	return &t->tree[(mlid - MCAST_MLID_FIRST) % t->n];
+}
+
+#endif

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Multicast: trees go together with unicast, groups reach whom they should and
+ * nobody else while members come and go, and no moment of writing sends a packet
+ * round in a circle.  The judge of it all is a flood: copies of one packet followed
+ * port by port through the rows.
+ */
+#include <check.h>
+
+#include "core/route/deps.h"
+#include "core/route/mcast_internal.h"
+#include "core/route/mcast_net.h"
+#include "lib/bitset.h"
+#include "lib/rng.h"
+#include "lib/scc.h"
+#include "tests/engine/routed.h"
+#include "tests/run.h"
+
+extern const struct fm_engine updn_LTX_fm_engine, minhop_LTX_fm_engine, torus2qos_LTX_fm_engine,
+    dfsssp_LTX_fm_engine, nue_LTX_fm_engine, fattree_LTX_fm_engine, dor_LTX_fm_engine;
+
+struct planned {
+	struct routed r;
+	struct plan *plan;
+	struct mcast_trees *trees;
+	void *opts;
+};
+
+static void
+plan_of(struct planned *p, const struct fm_engine *engine, const struct fabric *f)
+{
+	struct fm_error err = { 0 };
+
+	memset(p, 0, sizeof(*p));
+	route(&p->r, engine, make(f, false));
+	p->plan = plan_new(p->r.snap, &err);
+	ck_assert_ptr_nonnull(p->plan);
+	p->plan->tables = tables_get(p->r.tables);
+	p->plan->graph = snapshot_get(p->r.snap);
+	p->plan->top_lid = p->r.snap->fab.max_lid;
+	ck_assert_int_eq(options_bind(engine, NULL, p->r.snap, &p->r.mem, &p->opts, &err), 0);
+}
+
+static void
+trees_of(struct planned *p, const struct fm_engine *engine, uint16_t sls, unsigned n)
+{
+	struct mcast_wish wish = { .sls = sls,
+		.n_trees = (uint8_t)n,
+		.engine = engine,
+		.opts = p->opts,
+		.prev = p->trees };
+	struct mcast_trees *old = p->trees;
+	struct fm_error err = { 0 };
+
+	ck_assert_msg(
+	    mcast_trees_make(&p->r.router, p->plan, &wish, &p->trees, &err) == 0, "%s", err.msg);
+	mcast_trees_put(old);
+}
+
+static void
+planned_fini(struct planned *p)
+{
+	mcast_trees_put(p->trees);
+	plan_put(p->plan);
+	routed_fini(&p->r);
+}
+
+/* ------------------------------------------------------------ dependencies */
+
+struct edges {
+	FM_VEC(struct dep) e;
+	uint32_t n;
+};
+
+static void
+add_edge(struct edges *all, uint32_t from, uint32_t to)
+{
+	struct dep e = { from, to };
+
+	ck_assert(fm_vec_push(&all->e, e));
+}
+
+static bool
+is_on(const struct fm_fabric *fab, const fm_link *parent, const bool *used, fm_link l)
+{
+	fm_sw from = fab->link_to[fab->link_rev[l]], to = fab->link_to[l];
+
+	return (parent[from] == l && used[from]) || (parent[to] == fab->link_rev[l] && used[to]);
+}
+
+/* Brute force: every host's packet, all the way over the tree. */
+static void
+add_tree(
+    const struct planned *p, const fm_link *parent, unsigned sl, uint32_t n_vls, struct edges *all)
+{
+	const struct fm_fabric *fab = &p->r.snap->fab;
+	bool *used = calloc(fab->n_switches + 1, sizeof(*used));
+	FM_VEC(struct dep) stack = { 0 }; /* from: link + 1 or 0, to: vertex before */
+	bool *seen = calloc((size_t)fab->n_links * n_vls + 1, sizeof(*seen));
+
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		for (fm_sw at = fab->end_sw[e];
+		     fab->end_kind[e] != FM_END_SWITCH && at != FM_NONE && !used[at];
+		     at = parent[at] == FM_NONE ? at : fab->link_to[parent[at]])
+			used[at] = true;
+	for (fm_end e = 0; e < fab->n_ends; e++) {
+		struct dep start = { fab->end_sw[e], fab->end_port[e] };
+
+		if (fab->end_kind[e] == FM_END_SWITCH || fab->end_sw[e] == FM_NONE)
+			continue;
+		for (fm_link l = fab->sw_first_link[start.from];
+		     l < fab->sw_first_link[start.from + 1]; l++) {
+			uint32_t vl = tables_vl(
+			    fab, &p->r.tables->t, start.from, (uint8_t)start.to, l, (uint8_t)sl);
+			struct dep s = { l, vl };
+
+			if (is_on(fab, parent, used, l) && !seen[l * n_vls + vl]) {
+				seen[l * n_vls + vl] = true;
+				ck_assert(fm_vec_push(&stack, s));
+			}
+		}
+	}
+	while (stack.n > 0) {
+		struct dep s = stack.item[--stack.n];
+		fm_sw at = fab->link_to[s.from];
+		uint8_t in = fab->link_port[fab->link_rev[s.from]];
+
+		for (fm_link l = fab->sw_first_link[at]; l < fab->sw_first_link[at + 1]; l++) {
+			uint32_t vl = tables_vl(fab, &p->r.tables->t, at, in, l, (uint8_t)sl);
+			struct dep next = { l, vl };
+
+			if (fab->link_port[l] == in || !is_on(fab, parent, used, l))
+				continue;
+			add_edge(all, s.from * n_vls + s.to, l * n_vls + vl);
+			if (!seen[l * n_vls + vl]) {
+				seen[l * n_vls + vl] = true;
+				ck_assert(fm_vec_push(&stack, next));
+			}
+		}
+	}
+	fm_vec_fini(&stack);
+	free(seen);
+	free(used);
+}
+
+static bool
+has_cycle(const struct edges *all)
+{
+	uint32_t *first = calloc(all->n + 2u, sizeof(*first)),
+		 *to = malloc((all->e.n + 1) * sizeof(*to));
+	uint32_t *component = malloc((all->n + 1) * sizeof(*component)), n;
+	struct fm_arena mem;
+
+	fm_arena_init(&mem, SIZE_MAX);
+	for (size_t i = 0; i < all->e.n; i++)
+		first[all->e.item[i].from + 2]++;
+	for (uint32_t v = 0; v < all->n; v++)
+		first[v + 2] += first[v + 1];
+	for (size_t i = 0; i < all->e.n; i++)
+		to[first[all->e.item[i].from + 1]++] = all->e.item[i].to;
+	n = fm_scc(all->n, first, to, component, &mem);
+	fm_arena_fini(&mem);
+	free(first);
+	free(to);
+	free(component);
+	return n != all->n;
+}
+
+static bool
+cycles(const struct planned *p, uint16_t sls)
+{
+	struct deps *d =
+	    deps_new(p->plan, p->r.snap, &p->r.tables->t, p->plan->top_lid, VERIFY_BOTH);
+	struct edges all = { .n = deps_n_vertices(d) };
+	const struct fm_fabric *fab = &p->r.snap->fab;
+	const struct dep *list;
+	bool found;
+	size_t n;
+
+	for (uint32_t lid = 1; lid <= fab->max_lid; lid++) {
+		if (fab->lid_end[lid] == FM_NONE)
+			continue;
+		ck_assert(deps_of(d, (uint16_t)lid, DEPS_NEW, &list, &n));
+		for (size_t i = 0; i < n; i++)
+			add_edge(&all, list[i].from, list[i].to);
+	}
+	ck_assert(!has_cycle(&all)); /* or there is nothing to be proven */
+	for (unsigned k = 0; k < p->trees->n; k++)
+		for (unsigned sl = 0; sl < 16; sl++)
+			if (sls >> sl & 1)
+				add_tree(p, p->trees->tree[k].parent, sl, deps_n_vls(d), &all);
+	found = has_cycle(&all);
+	fm_vec_fini(&all.e);
+	deps_free(d);
+	return found;
+}
+
+static const struct grown {
+	const struct fm_engine *engine;
+	struct fabric f;
+	unsigned least; /* trees */
+	bool unsafe;	/* may be: then it is told */
+} grown[] = {
+	{ &fattree_LTX_fm_engine, { .words = "pgft 3 3,3,4 1,3,3 1,1,1" }, 4, false },
+	{ &updn_LTX_fm_engine, { .words = "pgft 3 3,3,4 1,3,3 1,1,1", .links_pct = 20 }, 1, false },
+	{ &updn_LTX_fm_engine, { .words = "pgft 2 4,6 1,4 1,2" }, 4, false },
+	{ &updn_LTX_fm_engine, { .words = "random 24 5 2 7" }, 1, true },
+	{ &dfsssp_LTX_fm_engine, { .words = "torus 4x5 1" }, 1, true },
+	{ &dfsssp_LTX_fm_engine, { .words = "random 20 4 2 3" }, 1, true },
+	{ &nue_LTX_fm_engine, { .words = "torus 4x4 1" }, 1, true },
+	{ &dor_LTX_fm_engine, { .words = "mesh 4x4 1" }, 1, false },
+	{ &torus2qos_LTX_fm_engine, { .words = "torus 5x6 1" }, 1, false },
+	{ &torus2qos_LTX_fm_engine, { .words = "torus 5x6 1", .n_switches = 1, .seed = 2 }, 1,
+	    true },
+};
+
+static void
+check_trees(const struct planned *p)
+{
+	const struct fm_fabric *fab = &p->r.snap->fab;
+
+	for (unsigned k = 0; k < p->trees->n; k++) {
+		fm_sw root_of[16];
+
+		memset(root_of, 0xff, sizeof(root_of));
+		for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
+			const fm_link *parent = p->trees->tree[k].parent;
+			uint32_t c = p->r.snap->sw_component[sw], n = 0;
+			fm_sw at = sw;
+
+			if (c >= p->r.snap->n_components)
+				continue;
+			while (parent[at] != FM_NONE) {
+				ck_assert_uint_lt(n++, fab->n_switches);
+				at = fab->link_to[parent[at]];
+			}
+			ck_assert(root_of[c] == FM_NONE || root_of[c] == at);
+			root_of[c] = at;
+		}
+	}
+}
+
+START_TEST(trees_go_together_with_unicast)
+{
+	const struct grown *t = &grown[_i];
+	struct planned p;
+
+	plan_of(&p, t->engine, &t->f);
+	trees_of(&p, t->engine, 1, 4);
+	check_trees(&p);
+	ck_assert_uint_ge(p.trees->n, t->least);
+	if (p.trees->safe_sls & 1) {
+		ck_assert_msg(!cycles(&p, 1), "%s %s", t->engine->name, t->f.words);
+	} else {
+		ck_assert_msg(t->unsafe, "%s %s: %s", t->engine->name, t->f.words, p.trees->told);
+		ck_assert_str_ne(p.trees->told, "");
+	}
+	planned_fini(&p);
+}
+END_TEST
+
+/* The torus' own tree is used where it is sound, and given up where it is not. */
+START_TEST(an_engine_supplies_the_tree)
+{
+	const struct fabric whole = { .words = "torus 5x6 1" };
+	struct planned p;
+
+	plan_of(&p, &torus2qos_LTX_fm_engine, &whole);
+	trees_of(&p, &torus2qos_LTX_fm_engine, 1, 4);
+	ck_assert(p.trees->by_engine);
+	ck_assert_uint_eq(p.trees->n, 1);
+	ck_assert_uint_eq(p.trees->safe_sls, 1);
+	planned_fini(&p);
+}
+END_TEST
+
+START_TEST(a_holed_torus_needs_the_second_level)
+{
+	const struct fabric holed = { .words = "torus 5x6 1", .n_switches = 1, .seed = 2 };
+	struct planned p;
+
+	plan_of(&p, &torus2qos_LTX_fm_engine, &holed);
+	trees_of(&p, &torus2qos_LTX_fm_engine, 1, 4);
+	ck_assert(!p.trees->by_engine);
+	trees_of(&p, &torus2qos_LTX_fm_engine, 1 << 8, 4);
+	ck_assert(p.trees->by_engine);
+	ck_assert_uint_eq(p.trees->safe_sls, 1 << 8);
+	ck_assert(!cycles(&p, 1 << 8));
+	planned_fini(&p);
+}
+END_TEST
+
+/* Trees of one plan use different cables. */
+START_TEST(trees_spread_over_cables)
+{
+	const struct fabric f = { .words = "pgft 2 4,6 1,4 1,1" };
+	struct planned p;
+	unsigned n_shared = 0, n = 0;
+
+	plan_of(&p, &updn_LTX_fm_engine, &f);
+	trees_of(&p, &updn_LTX_fm_engine, 1, 4);
+	ck_assert_uint_eq(p.trees->n, 4);
+	for (fm_sw sw = 0; sw < p.r.snap->fab.n_switches; sw++) {
+		if (!mcast_has_hosts(&p.r.snap->fab, sw))
+			continue;
+		n++;
+		n_shared += p.trees->tree[0].parent[sw] == p.trees->tree[1].parent[sw];
+	}
+	ck_assert_uint_eq(n, 6);
+	ck_assert_uint_eq(n_shared, 0);
+	planned_fini(&p);
+}
+END_TEST
+
+/* ----------------------------------------------------------------- flooding */
+
+struct flood {
+	const struct fm_fabric *fab;
+	const struct mcast_net *net;
+	uint16_t mlid;
+	uint32_t *copies; /* [n_ends] */
+	uint32_t n_hops;
+};
+
+static void
+pour(struct flood *f, fm_sw sw, uint8_t in)
+{
+	struct mcast_ports row = mcast_net_row(f->net, f->mlid, sw);
+
+	ck_assert_msg(f->n_hops++ < 4 * f->fab->n_switches, "a packet goes round");
+	for (unsigned p = 0; p < 255; p++) {
+		fm_link l;
+
+		if (p == in || !fm_bit_test(row.bits, p))
+			continue;
+		l = fm_link_at(f->fab, sw, p);
+		if (l != FM_NONE) {
+			pour(f, f->fab->link_to[l], f->fab->link_port[f->fab->link_rev[l]]);
+			continue;
+		}
+		for (fm_end e = f->fab->sw_first_end[sw]; e < f->fab->sw_first_end[sw + 1]; e++)
+			if (f->fab->end_port[e] == p)
+				f->copies[e]++;
+	}
+}
+
+/* roles[end] are the members: who sends reaches all who receive, once, and nobody else. */
+static void
+check_group(
+    const struct planned *p, const struct mcast_net *net, uint16_t mlid, const uint8_t *roles)
+{
+	const struct fm_fabric *fab = &p->r.snap->fab;
+	struct flood f = { .fab = fab, .net = net, .mlid = mlid };
+	char why[256] = "";
+
+	ck_assert_msg(mcast_net_judge(net, mlid, why, sizeof(why)), "%s", why);
+	f.copies = calloc(fab->n_ends + 1, sizeof(*f.copies));
+	for (fm_end s = 0; s < fab->n_ends; s++) {
+		if (!(roles[s] & MCAST_SENDS))
+			continue;
+		memset(f.copies, 0, fab->n_ends * sizeof(*f.copies));
+		f.n_hops = 0;
+		pour(&f, fab->end_sw[s], fab->end_port[s]);
+		for (fm_end e = 0; e < fab->n_ends; e++)
+			ck_assert_uint_eq(f.copies[e], e != s && (roles[e] & MCAST_RECEIVES));
+	}
+	free(f.copies);
+}
+
+/* Members at random; some only send. */
+static void
+shake(struct planned *p, struct mcast_net *net, uint16_t mlid, uint8_t *roles, struct fm_rng *rng)
+{
+	const struct fm_fabric *fab = &p->r.snap->fab;
+	static const uint8_t some[] = { MCAST_OUT, MCAST_OUT, MCAST_SENDS,
+		MCAST_SENDS | MCAST_RECEIVES, MCAST_SENDS | MCAST_RECEIVES };
+	fm_end e = fm_rng_below(rng, fab->n_ends);
+
+	roles[e] = some[fm_rng_below(rng, 5)];
+	ck_assert(mcast_net_set(net, mlid, 0, fab->end_guid[e], roles[e]));
+}
+
+START_TEST(groups_reach_their_members)
+{
+	static const struct fabric fabrics[] = { { .words = "pgft 3 2,2,2 1,2,2 1,1,1" },
+		{ .words = "random 12 4 2 5" }, { .words = "torus 3x4 1" } };
+	struct fm_rng rng;
+	struct planned p;
+	struct mcast_net *net = mcast_net_new();
+	uint8_t *roles[3];
+
+	fm_rng_seed(&rng, 11);
+	plan_of(&p, &updn_LTX_fm_engine, &fabrics[_i]);
+	trees_of(&p, NULL, 1, 4);
+	ck_assert(mcast_net_use(net, p.trees));
+	for (int g = 0; g < 3; g++)
+		roles[g] = calloc(p.r.snap->fab.n_ends, 1);
+	for (int step = 0; step < 300; step++) {
+		int g = step % 3;
+
+		shake(&p, net, (uint16_t)(0xc000 + 5 * g), roles[g], &rng);
+		check_group(&p, net, (uint16_t)(0xc000 + 5 * g), roles[g]);
+		if (step % 100 == 99) { /* other trees: the same members */
+			trees_of(&p, NULL, 1, 1 + (unsigned)step % 3);
+			ck_assert(mcast_net_use(net, p.trees));
+		}
+	}
+	for (int g = 0; g < 3; g++) {
+		check_group(&p, net, (uint16_t)(0xc000 + 5 * g), roles[g]);
+		for (fm_end e = 0; e < p.r.snap->fab.n_ends; e++)
+			ck_assert(mcast_net_set(net, (uint16_t)(0xc000 + 5 * g), 0,
+			    p.r.snap->fab.end_guid[e], MCAST_OUT));
+		free(roles[g]);
+	}
+	ck_assert_uint_eq(mcast_net_top(net), 0);
+	for (fm_sw sw = 0; sw < p.r.snap->fab.n_switches; sw++) {
+		struct mcast_ports row = mcast_net_row(net, 0xc000, sw);
+
+		ck_assert(mcast_ports_empty(&row));
+	}
+	mcast_net_free(net);
+	planned_fini(&p);
+}
+END_TEST
+
+/* What is dirty after a change is all that has changed, and little. */
+START_TEST(a_join_touches_its_branch)
+{
+	const struct fabric f = { .words = "pgft 3 4,4,4 1,4,4 1,1,1" };
+	struct planned p;
+	struct mcast_net *net = mcast_net_new();
+	const struct fm_fabric *fab;
+	struct mcast_ports *was;
+	struct fm_rng rng;
+	uint8_t *roles;
+
+	plan_of(&p, &updn_LTX_fm_engine, &f);
+	fab = &p.r.snap->fab;
+	trees_of(&p, NULL, 1, 4);
+	ck_assert(mcast_net_use(net, p.trees));
+	was = calloc(fab->n_switches, sizeof(*was));
+	roles = calloc(fab->n_ends, 1);
+	fm_rng_seed(&rng, 3);
+	for (int step = 0; step < 400; step++) {
+		const struct mcast_spot *spot;
+		uint32_t n;
+
+		mcast_net_clear(net);
+		shake(&p, net, 0xc001, roles, &rng);
+		n = mcast_net_dirty(net, &spot);
+		ck_assert_uint_le(n, 24);
+		for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
+			struct mcast_ports row = mcast_net_row(net, 0xc001, sw);
+			bool dirty = false;
+
+			for (uint32_t i = 0; i < n; i++)
+				dirty = dirty || spot[i].sw == sw;
+			ck_assert(dirty || memcmp(&row, &was[sw], sizeof(row)) == 0);
+			was[sw] = row;
+		}
+	}
+	free(was);
+	free(roles);
+	mcast_net_free(net);
+	planned_fini(&p);
+}
+END_TEST
+
+/* A tree of before is kept where its cables are. */
+START_TEST(trees_stay_as_they_were)
+{
+	const struct fabric f = { .words = "pgft 2 4,6 1,4 1,2" };
+	struct planned p;
+	struct mcast_trees *before;
+
+	plan_of(&p, &updn_LTX_fm_engine, &f);
+	trees_of(&p, NULL, 1, 3);
+	before = mcast_trees_get(p.trees);
+	trees_of(&p, NULL, 1, 3);
+	for (unsigned k = 0; k < 3; k++)
+		ck_assert_mem_eq(before->tree[k].parent, p.trees->tree[k].parent,
+		    p.r.snap->fab.n_switches * sizeof(fm_link));
+	mcast_trees_put(before);
+	planned_fini(&p);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("mcast");
+	TCase *trees = tcase_create("trees"), *groups = tcase_create("groups");
+
+	tcase_add_loop_test(
+	    trees, trees_go_together_with_unicast, 0, (int)(sizeof(grown) / sizeof(grown[0])));
+	tcase_add_test(trees, an_engine_supplies_the_tree);
+	tcase_add_test(trees, a_holed_torus_needs_the_second_level);
+	tcase_add_test(trees, trees_spread_over_cables);
+	tcase_add_test(trees, trees_stay_as_they_were);
+	suite_add_tcase(s, trees);
+	tcase_add_loop_test(groups, groups_reach_their_members, 0, 3);
+	tcase_add_test(groups, a_join_touches_its_branch);
+	suite_add_tcase(s, groups);
+	return run_suite(s);
+}
