@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sa/groups_internal.h - groups as data (groups.c) and the rules that move
+ * them (groups_rules.c).
+ */
+#ifndef CORE_SA_GROUPS_INTERNAL_H
+#define CORE_SA_GROUPS_INTERNAL_H
+
+#include "core/sa/groups.h"
+#include "lib/bitset.h"
+#include "lib/hash.h"
+#include "lib/vec.h"
+
+#define N_MLIDS (GROUPS_LAST_MLID - GROUPS_FIRST_MLID + 1u)
+
+struct group_member {
+	struct sa_gid gid; /* as given, perhaps an alias */
+	uint64_t port, requester;
+	uint8_t state;
+	bool proxy;
+};
+
+struct group {
+	struct sa_mc_member_record rec; /* without a member */
+	uint32_t at;			/* in groups.all */
+	uint32_t n_keepers;		/* members with a bit of JOIN_KEEPS */
+	bool kept;
+	FM_VEC(struct group_member) members;
+	struct fm_hash of_port;
+	struct group *next_key;	 /* another MGID of the same hash */
+	struct group *next_mlid; /* another that shares the MLID */
+};
+
+struct groups {
+	struct groups_settings set;
+	FM_VEC(struct group *) all;
+	struct fm_hash by_mgid;		/* key -> in all, of the first of its list */
+	struct group *on_mlid[N_MLIDS]; /* first of the list */
+	uint64_t used[FM_BITSET_WORDS(N_MLIDS)];
+	uint32_t n_mlids;
+	struct fm_hash joins; /* requester -> memberships held */
+	uint32_t mgids_made;  /* number in the next MGID that we make */
+	FM_VEC(struct group_event) events;
+	size_t n_taken;
+	bool lost;
+};
+
+/* groups.c */
+struct group *groups_by_mgid(const struct groups *g, struct sa_gid mgid);
+struct group_member *groups_member_of(const struct group *m, uint64_t port);
+/* A group like rec; its MLID if that is free or may be shared, else another.  NULL with an
+ * SA status: no MLID or no memory. */
+struct group *groups_make(
+    struct groups *g, const struct sa_mc_member_record *rec, uint16_t *status);
+/* Bits come (fresh for a new member); false: no memory. */
+bool groups_put_member(struct groups *g, struct group *m, const struct group_member *k);
+/* Bits go; with the last the member, with the last keeper the group.  True: the group is gone. */
+bool groups_take_member(struct groups *g, struct group *m, uint64_t port, unsigned bits);
+/* Nobody keeps it: dead, with all who are in it. */
+bool groups_bury(struct groups *g, struct group *m);
+
+#endif
