@@ -134,6 +134,7 @@ UNIT_TESTS = \
 	tests/unit/check_plan_file \
 	tests/unit/check_plugin \
 	tests/unit/check_pool \
+	tests/unit/check_registry \
 	tests/unit/check_rows \
 	tests/unit/check_regions \
 	tests/unit/check_rmpp \

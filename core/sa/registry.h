@@ -37,12 +37,15 @@ struct groups *registry_groups(struct registry *r);
 /* wall_s: seconds since 1970, for leases. */
 int registry_load(
     struct registry *r, struct store *s, int64_t now_ms, int64_t wall_s, struct fm_error *err);
-/* What has changed since; nothing is written when nothing has.  Also takes the groups' events
- * meant for it. */
+/* What has changed since; nothing is written when nothing has. */
 int registry_save(
     struct registry *r, struct store *s, int64_t now_ms, int64_t wall_s, struct fm_error *err);
 /* Something was lost in a load: clients are to be asked to register again. */
 bool registry_lacks(const struct registry *r);
+
+/* What has happened to groups, for fabric and subscribers: GROUP_MEMBER, GROUP_BORN,
+ * GROUP_DEAD.  False: nothing more.  *lost: events are missing, look at everything. */
+bool registry_next_event(struct registry *r, struct group_event *e, bool *lost);
 
 /* A port has left the subnet, with what it holds; its services end with their leases. */
 void registry_drop_port(struct registry *r, uint64_t port);

@@ -5,25 +5,21 @@
  *	database "lids": key = port GUID, 8 bytes, most significant first;
  *	value = base LID, 2 bytes likewise, then the LMC, 1 byte
  *	database "marks": key = "settings", value = 8 bytes likewise
+ *	database "records", and those of it found damaged, "aside": store_records.c
  *
  * Byte order is fixed by shifts, so that a store can be carried to another
  * machine.  LMDB commits whole transactions; a crash loses none that was
  * committed and tears none.
  */
-#include "core/store/store.h"
-
 #include <errno.h>
-#include <lmdb.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/arena.h"
+#include "core/store/store_internal.h"
 #include "lib/faultpoint.h"
-#include "lib/hash.h"
 #include "lib/log.h"
-#include "lib/vec.h"
 
 #define STORE_MAP_BYTES ((size_t)64 << 20) /* 49,151 LIDs take 3 MB; room for more databases */
 #define GUID_BYTES 8
@@ -31,15 +27,6 @@
 #define MARK_BYTES 8
 #define SETTINGS_KEY "settings"
 #define ASIDE_MAX 100 /* files set aside, by number */
-
-struct store {
-	MDB_env *env;
-	MDB_dbi lids_db, marks_db;
-	uint64_t mark;
-	FM_VEC(struct store_lid) lids;
-	struct fm_hash by_guid; /* -> index of lids */
-	struct fm_arena mem;	/* this struct */
-};
 
 static void
 put_big_endian(uint8_t *bytes, uint64_t value)
@@ -141,6 +128,8 @@ open_env(struct store *s, const char *dir)
 		return rc;
 	if ((rc = mdb_dbi_open(txn, "lids", MDB_CREATE, &s->lids_db)) != 0 ||
 	    (rc = mdb_dbi_open(txn, "marks", MDB_CREATE, &s->marks_db)) != 0 ||
+	    (rc = mdb_dbi_open(txn, "records", MDB_CREATE, &s->records_db)) != 0 ||
+	    (rc = mdb_dbi_open(txn, "aside", MDB_CREATE, &s->aside_db)) != 0 ||
 	    (rc = load_lids(s, txn)) != 0 || (rc = load_mark(s, txn)) != 0) {
 		mdb_txn_abort(txn);
 		return rc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/store/store.h - what outlives the process: LIDs by port GUID, and a
- * mark of the settings last brought to the fabric.
+ * core/store/store.h - what outlives the process: LIDs by port GUID, a mark of the
+ * settings last brought to the fabric, and what hosts have registered.
  *
  * One LMDB environment in the state directory.  Everything is read into
  * memory when it is opened; writes go to both in one transaction.  A file
@@ -11,6 +11,8 @@
 #ifndef CORE_STORE_STORE_H
 #define CORE_STORE_STORE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "lib/error.h"
@@ -37,5 +39,22 @@ int store_put_lids(struct store *s, const struct store_lid *lids, uint32_t n, st
 /* 0 = none was kept. */
 uint64_t store_mark(const struct store *s);
 int store_put_mark(struct store *s, uint64_t mark, struct fm_error *err);
+
+/* Records of others, bytes by key.  They are not kept in memory; any thread, one at a time. */
+#define STORE_KEY_MAX 64 /* bytes */
+
+struct store_record {
+	const void *key, *value;
+	size_t n_key, n_value;
+};
+/* False: the record is damaged. */
+typedef bool (*store_visit)(void *arg, const struct store_record *r);
+/* All of them, ascending by key.  Those found damaged move to a database of their own; how
+ * many in *n_aside. */
+int store_each(
+    struct store *s, store_visit visit, void *arg, uint32_t *n_aside, struct fm_error *err);
+/* In one transaction; value NULL: is taken out.  anew: there are no others. */
+int store_put(
+    struct store *s, const struct store_record *r, uint32_t n, bool anew, struct fm_error *err);
 
 #endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Subscriptions: who wants to be told of what.  One is the same as another when
+ * everything but the response time is.
+ */
+#include "core/sa/registry_internal.h"
+
+#define LID_ALL 0xffff
+
+static bool
+is_same(const struct subscription *s, const struct sa_inform_info *i, uint64_t client, uint32_t qpn)
+{
+	const struct sa_inform_info *h = &s->info;
+
+	return s->client == client && s->to.qpn == qpn && h->gid.prefix == i->gid.prefix &&
+	    h->gid.guid == i->gid.guid && h->lid_begin == i->lid_begin &&
+	    h->lid_end == i->lid_end && h->is_generic == i->is_generic && h->type == i->type &&
+	    h->trap_number == i->trap_number && h->producer_type == i->producer_type;
+}
+
+static bool
+is_sensible(const struct sa_inform_info *i)
+{
+	if (i->subscribe > 1 || i->is_generic > 1)
+		return false;
+	if (i->gid.prefix != 0 || i->gid.guid != 0 || i->lid_begin == LID_ALL)
+		return true; /* the range does not count */
+	return i->lid_begin != 0 && i->lid_begin <= i->lid_end;
+}
+
+void
+subscriptions_remove(struct registry *r, uint32_t i)
+{
+	registry_note_subscription(r, r->subscriptions.item[i].id);
+	r->subscriptions.item[i] = r->subscriptions.item[--r->subscriptions.n];
+}
+
+/* The least number that none of the client's has. */
+static uint16_t
+free_number(const struct registry *r, uint64_t client)
+{
+	for (uint16_t number = 0;; number++) {
+		bool taken = false;
+
+		for (size_t i = 0; i < r->subscriptions.n && !taken; i++)
+			taken = r->subscriptions.item[i].client == client &&
+			    r->subscriptions.item[i].number == number;
+		if (!taken)
+			return number;
+	}
+}
+
+static uint32_t
+n_held(const struct registry *r, uint64_t client)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < r->subscriptions.n; i++)
+		n += r->subscriptions.item[i].client == client;
+	return n;
+}
+
+uint16_t
+registry_inform(struct registry *r, const struct sa_inform_info *info, uint64_t client,
+    struct sa_gid gid, const struct mad_addr *from)
+{
+	struct subscription fresh = { .client = client, .gid = gid, .info = *info, .to = *from };
+	size_t i = 0;
+
+	if (!is_sensible(info) || client == 0)
+		return SA_REQ_INVALID;
+	if (info->qpn != 0)
+		fresh.to.qpn = info->qpn;
+	while (i < r->subscriptions.n &&
+	    !is_same(&r->subscriptions.item[i], info, client, fresh.to.qpn))
+		i++;
+	if (!info->subscribe) {
+		if (i == r->subscriptions.n)
+			return SA_REQ_INVALID;
+		subscriptions_remove(r, (uint32_t)i);
+		return SA_OK;
+	}
+	if (i < r->subscriptions.n) {
+		r->subscriptions.item[i].to = fresh.to; /* by its LID of today */
+		registry_note_subscription(r, r->subscriptions.item[i].id);
+		return SA_OK;
+	}
+	if (r->subscriptions.n >= r->set.max_subscriptions_all ||
+	    n_held(r, client) >= r->set.max_subscriptions)
+		return SA_NO_RESOURCES;
+	fresh.id = ++r->last_subscription;
+	fresh.number = free_number(r, client);
+	if (!fm_vec_push(&r->subscriptions, fresh))
+		return SA_NO_RESOURCES;
+	registry_note_subscription(r, fresh.id);
+	return SA_OK;
+}
+
+uint32_t
+registry_n_subscriptions(const struct registry *r)
+{
+	return (uint32_t)r->subscriptions.n;
+}
+
+const struct subscription *
+registry_subscription(const struct registry *r, uint32_t i)
+{
+	return &r->subscriptions.item[i];
+}
+
+void
+registry_drop_subscription(struct registry *r, uint32_t id)
+{
+	for (uint32_t i = 0; i < r->subscriptions.n; i++)
+		if (r->subscriptions.item[i].id == id) {
+			subscriptions_remove(r, i);
+			return;
+		}
+}

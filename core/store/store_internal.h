@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/store/store_internal.h - the environment that LIDs and records share.
+ */
+#ifndef CORE_STORE_STORE_INTERNAL_H
+#define CORE_STORE_STORE_INTERNAL_H
+
+#include <lmdb.h>
+
+#include "core/store/store.h"
+#include "lib/arena.h"
+#include "lib/hash.h"
+#include "lib/vec.h"
+
+struct store {
+	MDB_env *env;
+	MDB_dbi lids_db, marks_db, records_db, aside_db;
+	uint64_t mark;
+	FM_VEC(struct store_lid) lids;
+	struct fm_hash by_guid; /* -> index of lids */
+	struct fm_arena mem;	/* this struct */
+};
+
+#endif
