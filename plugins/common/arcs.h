@@ -54,6 +54,16 @@ fm_has_proxies(const struct fm_fabric *fab)
 	return false;
 }
 
+/* Has any end several LIDs? */
+static inline bool
+fm_has_lmc(const struct fm_fabric *fab)
+{
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		if (fab->end_lmc[e] > 0)
+			return true;
+	return false;
+}
+
 /* An array of n zeroed elements from the host's scratch memory, or NULL. */
 #define fm_scratch_array(host, n, type) ((type *)fm_scratch_bytes((host), (n), sizeof(type)))
 void *fm_scratch_bytes(const struct fm_host *host, size_t n, size_t size);

@@ -8,12 +8,11 @@
 
 #include <string.h>
 
+#include "plugins/common/even.h"
 #include "plugins/common/forest.h"
 #include "plugins/common/lids.h"
 #include "plugins/common/reach.h"
 #include "plugins/common/spread.h"
-
-#define BEST_BUDGET 8000000u /* LIDs * links up to which both ways are tried */
 
 static int
 find_components(const struct fm_host *host, struct fm_shape *shape, struct fm_error *err)
@@ -99,15 +98,6 @@ has_wishes(const struct fm_choice *c)
 }
 
 static bool
-has_lmc(const struct fm_fabric *fab)
-{
-	for (fm_end e = 0; e < fab->n_ends; e++)
-		if (fab->end_lmc[e] > 0)
-			return true;
-	return false;
-}
-
-static bool
 is_source(const struct fm_fabric *fab, fm_sw s)
 {
 	for (fm_end e = fab->sw_first_end[s]; e < fab->sw_first_end[s + 1]; e++)
@@ -149,40 +139,21 @@ fm_balance_by_load(const struct fm_host *host, const struct fm_fabric *fab,
 	int rc;
 
 	*found = (struct fm_paths){ 0 };
-	if (has_wishes(&choice) || has_lmc(fab))
+	if (has_wishes(&choice) || fm_has_lmc(fab))
 		return fm_grow_trees(host, fab, &want, out, found, err);
 	if ((rc = fm_forest_grow(host, fab, &plan, &forest, err)) != 0 ||
 	    (rc = fm_forest_write(host, fab, &forest, out, err)) != 0)
 		return rc;
 	found->max_hops = forest.max_hops;
-	found->max_load = (uint64_t)forest.most;
 	if (order != NULL)
 		count_unjoined(fab, shape, &forest, found);
-	return 0;
+	if (fm_may_even(fab, detours ? FM_EVEN_MOST_LEGAL : FM_EVEN_MOST) &&
+	    fm_forest_is_uneven(&forest))
+		rc = fm_even_tables(host, fab, &shape->arcs, want.rule, NULL, out, err);
+	return rc;
 }
 
-int
-fm_balance(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
-    const struct fm_order *order, struct fm_choice choice, const struct fm_tables *out,
-    struct fm_paths *found, struct fm_error *err)
-{
-	struct fm_reach reach;
-	struct fm_lids lids;
-	int rc;
-
-	*found = (struct fm_paths){ 0 };
-	if (!choice.by_digits || !shape->tree.levelled || has_wishes(&choice))
-		return fm_balance_by_load(host, fab, shape, order, false, choice, out, found, err);
-	if ((rc = fm_reach_build(host, &shape->arcs, order, shape->tree.order, fab->n_switches,
-		 &reach, err)) != 0 ||
-	    (rc = fm_lids_build(host, fab, shape->tree.order, fab->n_switches, &lids, err)) != 0 ||
-	    (rc = fm_spread(host, fab, &shape->arcs, &shape->tree, &reach, &lids, out, err)) != 0)
-		return rc;
-	look_at_paths(shape, &reach, found);
-	return 0;
-}
-
-/* ------------------------------------------------------------------ both */
+/* ---------------------------------------------------------------- by digits */
 
 /* What the switches of one rank have in common. */
 struct rank_alike {
@@ -233,110 +204,44 @@ is_even(const struct fm_fabric *fab, const struct fm_shape *shape)
 	return true;
 }
 
-/* Loads of tables, LID by LID. */
-struct weigher {
-	const struct fm_fabric *fab;
-	const struct fm_tables *out;
-	fm_link *port_link; /* [n_switches][256] FM_NONE: no switch there */
-	uint32_t *n_hosts;  /* [n_switches] */
-	uint64_t *load;	    /* [n_links] */
-	/* of the LID in hand, [n_switches] */
-	fm_link *next;
-	uint32_t *n_before, *passing;
-	fm_sw *queue;
-};
-
+/* Digits are even where the switches of a rank are all alike and a leaf's hosts are a
+ * multiple of its cables up.  Else what is too much goes elsewhere, as far as the levels
+ * allow, so that no path goes down and up again that did not before. */
 static int
-weigher_init(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_tables *out,
-    struct weigher *w, struct fm_error *err)
+make_even(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
+    const struct fm_order *order, const struct fm_tables *out, struct fm_error *err)
 {
-	size_t n = fab->n_switches;
+	struct fm_levels levels = { .level = shape->tree.rank };
+	struct fm_rule rule = { .order = order };
+	struct fm_order by_rank;
+	int rc = 0;
 
-	*w = (struct weigher){ .fab = fab,
-		.out = out,
-		.port_link = fm_scratch_array(host, n * 256, fm_link),
-		.n_hosts = fm_scratch_array(host, n, uint32_t),
-		.load = fm_scratch_array(host, fab->n_links, uint64_t),
-		.next = fm_scratch_array(host, n, fm_link),
-		.n_before = fm_scratch_array(host, n, uint32_t),
-		.passing = fm_scratch_array(host, n, uint32_t),
-		.queue = fm_scratch_array(host, n, fm_sw) };
-	if (w->port_link == NULL || w->n_hosts == NULL || w->load == NULL || w->next == NULL ||
-	    w->n_before == NULL || w->passing == NULL || w->queue == NULL)
-		return fm_no_scratch(host, "loads of the links", err);
-	memset(w->port_link, 0xff, n * 256 * sizeof(*w->port_link));
-	for (fm_sw s = 0; s < n; s++) {
-		for (fm_link l = fab->sw_first_link[s]; l < fab->sw_first_link[s + 1]; l++)
-			w->port_link[s * 256 + fab->link_port[l]] = l;
-		w->n_hosts[s] = count_hosts(fab, s);
-	}
-	return 0;
-}
-
-/* All hosts' routes to one LID: switches that nothing leads to any more go first. */
-static void
-weigh_lid(struct weigher *w, uint32_t lid)
-{
-	const struct fm_fabric *fab = w->fab;
-	uint32_t n = 0;
-
-	memset(w->n_before, 0, fab->n_switches * sizeof(*w->n_before));
-	memcpy(w->passing, w->n_hosts, fab->n_switches * sizeof(*w->passing));
-	for (fm_sw s = 0; s < fab->n_switches; s++) {
-		w->next[s] = w->port_link[(size_t)s * 256 + w->out->lft[s][lid]];
-		if (w->next[s] != FM_NONE)
-			w->n_before[fab->link_to[w->next[s]]]++;
-	}
-	for (fm_sw s = 0; s < fab->n_switches; s++)
-		if (w->n_before[s] == 0)
-			w->queue[n++] = s;
-	for (uint32_t i = 0; i < n; i++) {
-		fm_link l = w->next[w->queue[i]];
-
-		if (l == FM_NONE)
-			continue;
-		w->load[l] += w->passing[w->queue[i]];
-		w->passing[fab->link_to[l]] += w->passing[w->queue[i]];
-		if (--w->n_before[fab->link_to[l]] == 0)
-			w->queue[n++] = fab->link_to[l];
-	}
+	if (!fm_may_even(fab, FM_EVEN_MOST) || is_even(fab, shape))
+		return 0;
+	if (order == NULL)
+		rc = fm_order_build(host, &shape->arcs, &levels, &by_rank, err);
+	return rc != 0 ? rc
+		       : fm_even_tables(host, fab, &shape->arcs, rule,
+			     order == NULL ? &by_rank : NULL, out, err);
 }
 
 int
-fm_weigh(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_tables *out,
-    uint64_t *max, struct fm_error *err)
-{
-	struct weigher w;
-	int rc = weigher_init(host, fab, out, &w, err);
-
-	if (rc != 0)
-		return rc;
-	for (uint32_t lid = 1; lid <= fab->max_lid && !host->should_stop(host); lid++) {
-		fm_end e = fab->lid_end[lid];
-
-		if (e != FM_NONE && fm_is_host(fab, e) && fab->end_sw[e] != FM_NONE)
-			weigh_lid(&w, lid);
-	}
-	*max = 0;
-	for (fm_link l = 0; l < fab->n_links; l++)
-		*max = w.load[l] > *max ? w.load[l] : *max;
-	return 0;
-}
-
-int
-fm_balance_best(const struct fm_host *host, const struct fm_fabric *fab,
-    const struct fm_shape *shape, const struct fm_order *order, const struct fm_tables *out,
+fm_balance(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
+    const struct fm_order *order, struct fm_choice choice, const struct fm_tables *out,
     struct fm_paths *found, struct fm_error *err)
 {
-	const struct fm_choice by_load = { .by_digits = false }, by_digits = { .by_digits = true };
-	bool both = shape->tree.levelled && !is_even(fab, shape) &&
-	    (uint64_t)fab->max_lid * fab->n_links <= BEST_BUDGET;
-	uint64_t max;
-	int rc = fm_balance(host, fab, shape, order, by_digits, out, found, err);
+	struct fm_reach reach;
+	struct fm_lids lids;
+	int rc;
 
-	if (rc != 0 || !both || (rc = fm_weigh(host, fab, out, &max, err)) != 0 ||
-	    (rc = fm_balance(host, fab, shape, order, by_load, out, found, err)) != 0 ||
-	    found->max_load < max)
+	*found = (struct fm_paths){ 0 };
+	if (!choice.by_digits || !shape->tree.levelled || has_wishes(&choice))
+		return fm_balance_by_load(host, fab, shape, order, false, choice, out, found, err);
+	if ((rc = fm_reach_build(host, &shape->arcs, order, shape->tree.order, fab->n_switches,
+		 &reach, err)) != 0 ||
+	    (rc = fm_lids_build(host, fab, shape->tree.order, fab->n_switches, &lids, err)) != 0 ||
+	    (rc = fm_spread(host, fab, &shape->arcs, &shape->tree, &reach, &lids, out, err)) != 0)
 		return rc;
-	return fm_balance(host, fab, shape, order, by_digits, out, found, err);
+	look_at_paths(shape, &reach, found);
+	return make_even(host, fab, shape, order, out, err);
 }

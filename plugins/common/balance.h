@@ -23,26 +23,13 @@ int fm_shape_build(const struct fm_host *host, const struct fm_fabric *fab, stru
 
 /*
  * Tables over shortest paths (order NULL), or over shortest legal up/down
- * paths.
+ * paths.  On fabrics that are not too large, what digits and trees leave too much on
+ * one link is led round it in the end (even.h).
  * FM_E_RESOURCE, FM_E_CANCELLED.
  */
 int fm_balance(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_shape *shape, const struct fm_order *order, struct fm_choice choice,
     const struct fm_tables *out, struct fm_paths *found, struct fm_error *err);
-
-/*
- * The same on a levelled fabric, by digits or by load, whichever leaves less on the
- * fullest link: digits are even where the switches of a rank are all alike and a
- * leaf's hosts are a multiple of its cables up.  Only fabrics of a few thousand LIDs
- * are tried both ways; by digits the others.
- */
-int fm_balance_best(const struct fm_host *host, const struct fm_fabric *fab,
-    const struct fm_shape *shape, const struct fm_order *order, const struct fm_tables *out,
-    struct fm_paths *found, struct fm_error *err);
-
-/* Routes from hosts to hosts' LIDs on the fullest link of tables.  O(LIDs * switches). */
-int fm_weigh(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_tables *out,
-    uint64_t *max, struct fm_error *err);
 
 /*
  * The same by load, whatever the fabric: by the forest (forest.h), or where there are

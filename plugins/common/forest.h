@@ -15,6 +15,8 @@
 
 #include "plugins/common/dimensions.h"
 
+#define FM_UNEVEN 1.25 /* largest load by the mean that is worth a closer look */
+
 struct fm_forest_plan {
 	const struct fm_arcs *arcs;
 	const struct fm_dimensions *dimensions; /* trees by dimension order, not by load; or NULL */
@@ -46,6 +48,14 @@ static inline bool
 fm_has_wide_arcs(const struct fm_arcs *arcs)
 {
 	return arcs->n_arcs < arcs->link[arcs->n_arcs];
+}
+
+/* Does one link of tables from these trees bear much more than the mean?  Where cables are
+ * parallel that is not known. */
+static inline bool
+fm_forest_is_uneven(const struct fm_forest *f)
+{
+	return f->most > FM_UNEVEN * f->mean || fm_has_wide_arcs(f->arcs);
 }
 
 int fm_by_number(const void *a, const void *b); /* qsort() of uint64_t */

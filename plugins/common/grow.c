@@ -349,8 +349,6 @@ fm_grow_trees(const struct fm_host *host, const struct fm_fabric *fab, const str
 	grow_all(&g, g.to_others, g.n_to_others, false);
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
 		fm_lids_local(fab, sw, out->lft[sw]);
-	for (fm_link l = 0; l < fab->n_links; l++)
-		found->max_load = g.load[l] > found->max_load ? g.load[l] : found->max_load;
 	if (host->should_stop(host))
 		return host->fail(
 		    err, FM_E_CANCELLED, "stopped while destination trees were grown");

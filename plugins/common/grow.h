@@ -33,7 +33,6 @@ struct fm_growth {
 
 /* What was learnt about the paths on the way. */
 struct fm_paths {
-	uint64_t max_load; /* routes from hosts to hosts' LIDs on one link; 0 by digits */
 	uint32_t max_hops; /* links on the longest path */
 	/* (switch with hosts, destination switch) of one component without a path */
 	uint64_t unjoined;

@@ -26,6 +26,8 @@ COMMON_SOURCES += \
 	plugins/common/dimensions.h \
 	plugins/common/estimate.c \
 	plugins/common/estimate.h \
+	plugins/common/even.c \
+	plugins/common/even.h \
 	plugins/common/forest.c \
 	plugins/common/forest.h \
 	plugins/common/forest_grower.h \
@@ -94,6 +96,7 @@ nobase_fmalgo_HEADERS = \
 	plugins/common/datelines.h \
 	plugins/common/dimensions.h \
 	plugins/common/estimate.h \
+	plugins/common/even.h \
 	plugins/common/forest.h \
 	plugins/common/grid.h \
 	plugins/common/grid_steps.h \

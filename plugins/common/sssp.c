@@ -10,12 +10,12 @@
 
 #include <string.h>
 
+#include "plugins/common/even.h"
 #include "plugins/common/updown.h"
 
 #define MOST_TREES 4	    /* to one switch, with lanes */
 #define MOST_PAIRS 1000000u /* trees * switches above which one tree must do */
 #define FEW_LANES 4u	    /* several trees are not worth more */
-#define SMALL 100000u	    /* LIDs * links */
 #define UNEVEN 1.5	    /* largest load by the mean, from which on trees by load are tried */
 
 static bool
@@ -52,34 +52,27 @@ plan_of(const struct fm_shape *shape, const struct fm_sssp *how)
 		.io = how->io };
 }
 
-/* By trees, and on small fabrics LID by LID if that leaves less on the fullest link. */
+/* By trees, and on small fabrics route by route where the trees leave much on one link. */
 static int
 route_by_load(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
     const struct fm_forest_plan *plan, bool wishes, const struct fm_tables *out,
     struct fm_error *err)
 {
-	const struct fm_choice choice = { .by_digits = false };
 	struct fm_forest forest;
-	struct fm_paths found;
-	uint64_t max;
 	int rc;
 
 	if ((rc = fm_forest_grow(host, fab, plan, &forest, err)) != 0 ||
-	    (rc = fm_forest_write(host, fab, &forest, out, err)) != 0)
+	    (rc = fm_forest_write(host, fab, &forest, out, err)) != 0 || wishes ||
+	    !fm_may_even(fab, FM_EVEN_MOST) || !fm_forest_is_uneven(&forest))
 		return rc;
-	if (wishes || (uint64_t)fab->max_lid * fab->n_links > SMALL)
-		return 0;
-	if ((rc = fm_weigh(host, fab, out, &max, err)) != 0 ||
-	    (rc = fm_balance(host, fab, shape, NULL, choice, out, &found, err)) != 0 ||
-	    found.max_load < max)
-		return rc;
-	return fm_forest_write(host, fab, &forest, out, err);
+	return fm_even_tables(host, fab, &shape->arcs, (struct fm_rule){ 0 }, NULL, out, err);
 }
 
 int
 fm_route_sssp(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_sssp *how,
     const struct fm_tables *out, struct fm_error *err)
 {
+	const struct fm_choice digits = { .by_digits = true };
 	struct fm_forest_plan plan;
 	struct fm_paths found;
 	struct fm_shape shape;
@@ -88,7 +81,7 @@ fm_route_sssp(const struct fm_host *host, const struct fm_fabric *fab, const str
 	if ((rc = fm_shape_build(host, fab, &shape, err)) != 0)
 		return rc;
 	if (has_closed_form(fab, &shape, how))
-		return fm_balance_best(host, fab, &shape, NULL, out, &found, err);
+		return fm_balance(host, fab, &shape, NULL, digits, out, &found, err);
 	plan = plan_of(&shape, how);
 	return route_by_load(host, fab, &shape, &plan, has_wishes(fab, how), out, err);
 }
@@ -221,7 +214,7 @@ fm_route_in_lanes(const struct fm_host *host, const struct fm_fabric *fab,
 				 .paired = how->paired,
 				 .balance = how->balance_vls },
 		.found.layers = { .n = 1, .start = how->start_vl } };
-	struct fm_updown updown = { .best = true };
+	struct fm_updown updown = { 0 };
 	struct fm_missing left;
 	struct fm_shape shape;
 	int rc;

@@ -313,8 +313,6 @@ route_ordered(const struct finder *f, const struct fm_updown *how, const struct 
 		return rc;
 	if ((rc = fm_order_build(f->host, &f->shape->arcs, &levels, order, err)) != 0)
 		return rc;
-	if (how->best && by_leaves)
-		return fm_balance_best(f->host, f->fab, f->shape, order, out, found, err);
 	choice.by_digits = by_leaves || points_away_from_leaves(f, order);
 	return fm_balance(f->host, f->fab, f->shape, order, choice, out, found, err);
 }

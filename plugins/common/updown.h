@@ -16,7 +16,6 @@ struct fm_updown {
 	uint32_t n_roots;
 	bool by_leaves;	    /* levels are hops from the hosts' switches, whatever the fabric */
 	const int64_t *ids; /* [n_switches] order among switches of one rank, or NULL: by index */
-	bool best;	    /* on levelled fabrics: fm_balance_best(), choice is not looked at */
 	struct fm_choice choice;
 	unsigned mend; /* enum fm_mend_flags: which missing pairs get routes all the same */
 };

@@ -521,7 +521,7 @@ nue_route(const struct fm_host *host, const struct fm_fabric *fab, const struct 
     const void *opts, struct fm_tables *out, struct fm_error *err)
 {
 	struct nue n = { .host = host, .fab = fab, .options = opts, .out = out };
-	struct fm_updown how = { .mend = FM_MEND_HOSTS, .best = true };
+	struct fm_updown how = { .mend = FM_MEND_HOSTS };
 	struct fm_missing left = { 0 };
 	int rc;
 
