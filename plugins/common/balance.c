@@ -135,9 +135,13 @@ fm_balance_by_load(const struct fm_host *host, const struct fm_fabric *fab,
 		.component = shape->component,
 		.rule = { .order = order, .detours = detours && choice.scatter == 0 },
 		.choice = choice };
+	struct fm_evening evening = { .rule = want.rule };
 	struct fm_forest forest;
+	uint64_t most;
 	int rc;
 
+	if (detours && out->ar_max_groups == 0)
+		evening.way = order->way;
 	*found = (struct fm_paths){ 0 };
 	if (has_wishes(&choice) || fm_has_lmc(fab))
 		return fm_grow_trees(host, fab, &want, out, found, err);
@@ -147,9 +151,8 @@ fm_balance_by_load(const struct fm_host *host, const struct fm_fabric *fab,
 	found->max_hops = forest.max_hops;
 	if (order != NULL)
 		count_unjoined(fab, shape, &forest, found);
-	if (fm_may_even(fab, detours ? FM_EVEN_MOST_LEGAL : FM_EVEN_MOST) &&
-	    fm_forest_is_uneven(&forest))
-		rc = fm_even_tables(host, fab, &shape->arcs, want.rule, NULL, out, err);
+	if (fm_may_even(fab) && fm_forest_is_uneven(fab, &forest))
+		rc = fm_even_tables(host, fab, &shape->arcs, &evening, out, &most, err);
 	return rc;
 }
 
@@ -212,17 +215,18 @@ make_even(const struct fm_host *host, const struct fm_fabric *fab, const struct 
     const struct fm_order *order, const struct fm_tables *out, struct fm_error *err)
 {
 	struct fm_levels levels = { .level = shape->tree.rank };
-	struct fm_rule rule = { .order = order };
+	struct fm_evening how = { .rule = { .order = order } };
 	struct fm_order by_rank;
+	uint64_t most;
 	int rc = 0;
 
-	if (!fm_may_even(fab, FM_EVEN_MOST) || is_even(fab, shape))
+	if (!fm_may_even(fab) || is_even(fab, shape))
 		return 0;
-	if (order == NULL)
+	if (order == NULL) {
 		rc = fm_order_build(host, &shape->arcs, &levels, &by_rank, err);
-	return rc != 0 ? rc
-		       : fm_even_tables(host, fab, &shape->arcs, rule,
-			     order == NULL ? &by_rank : NULL, out, err);
+		how.also = &by_rank;
+	}
+	return rc != 0 ? rc : fm_even_tables(host, fab, &shape->arcs, &how, out, &most, err);
 }
 
 int

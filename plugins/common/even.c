@@ -17,13 +17,15 @@
 #define ENOUGH 1.05	/* of the mean */
 
 struct even {
+	const struct fm_host *host;
 	const struct fm_fabric *fab;
 	uint32_t n_columns;
 	const uint32_t *first, *to; /* the links of a switch; where they lead */
 	fm_sw *root;		    /* [n_columns] */
 	uint8_t *step;		    /* [n_columns][n_switches] or FM_STEP_NONE */
 	uint32_t *passing;	    /* [n_columns][n_switches] routes that come by */
-	uint64_t *right;	    /* bitset [n_switches of the root][n_links] */
+	uint64_t *right;	    /* bitset [n_switches of the root][n_links], or NULL: .up */
+	uint64_t *up;		    /* bitset [n_links] */
 	uint32_t *n_hosts;	    /* [n_switches] */
 	uint64_t *load;		    /* [n_links] */
 	/* [n_switches] .path: on the old path in hand before the full link; .path + 1: behind */
@@ -82,18 +84,45 @@ look_along(struct even *e, uint32_t c, fm_link l, uint32_t n, uint64_t bound)
 	}
 }
 
+static bool
+comes_down(const struct even *e, uint32_t c, fm_sw s)
+{
+	for (fm_link l = e->first[s]; l < e->first[s + 1]; l++)
+		if (fm_bit_test(e->up, l) && link_of(e, c, e->to[l]) == e->fab->link_rev[l])
+			return true;
+	return false;
+}
+
+/* Is the path up and then down with the link from s instead of what s takes now? */
+static bool
+is_legal(const struct even *e, uint32_t c, fm_sw s, fm_link l)
+{
+	fm_link after = link_of(e, c, e->to[l]);
+
+	if (fm_bit_test(e->up, l))
+		return after != FM_NONE && !comes_down(e, c, s);
+	return e->to[l] == e->root[c] || (after != FM_NONE && !fm_bit_test(e->up, after));
+}
+
+static inline bool
+is_right(const struct even *e, uint32_t c, fm_sw s, fm_link l)
+{
+	if (e->right == NULL)
+		return is_legal(e, c, s, l);
+	return fm_bit_test(e->right + (size_t)e->root[c] * FM_BITSET_WORDS(e->fab->n_links), l);
+}
+
 /* The best of the other right links from s. */
 static void
 look_at(struct even *e, uint32_t c, fm_sw s, struct move *best)
 {
-	const uint64_t *right = e->right + (size_t)e->root[c] * FM_BITSET_WORDS(e->fab->n_links);
 	uint32_t n = e->passing[(size_t)c * e->fab->n_switches + s];
 	fm_link now = link_of(e, c, s);
 
 	for (fm_link l = e->first[s]; l < e->first[s + 1]; l++) {
 		uint64_t most;
 
-		if (l == now || !fm_bit_test(right, l))
+		if (l == now || e->load[l] + n >= best->most || !is_right(e, c, s, l))
 			continue;
 		most = look_along(e, c, l, n, best->most);
 		if (most < best->most)
@@ -104,12 +133,11 @@ look_at(struct even *e, uint32_t c, fm_sw s, struct move *best)
 static bool
 has_choice(const struct even *e, uint32_t c, fm_sw s)
 {
-	const uint64_t *right = e->right + (size_t)e->root[c] * FM_BITSET_WORDS(e->fab->n_links);
 	uint32_t n = 0;
 
-	for (fm_link l = e->first[s]; l < e->first[s + 1] && n < 2; l++)
-		n += fm_bit_test(right, l);
-	return n >= 2;
+	for (fm_link l = e->first[s]; e->right != NULL && l < e->first[s + 1] && n < 2; l++)
+		n += is_right(e, c, s, l);
+	return e->right == NULL || n >= 2;
 }
 
 /* n routes more, or less, behind s. */
@@ -201,33 +229,35 @@ find_fullest(struct even *e)
 }
 
 /* Half of what it bears more than the mean has to go, so that a link is seldom met twice. */
-static void
+static uint64_t
 make_even(struct even *e)
 {
 	struct fullest f;
 
 	do
 		f = find_fullest(e);
-	while ((double)f.most > ENOUGH * f.mean && e->n_looked < BUDGET &&
+	while (!e->host->should_stop(e->host) && (double)f.most > ENOUGH * f.mean &&
+	    e->n_looked < BUDGET &&
 	    empty_link(e, f.from, f.link, (uint64_t)((double)f.most + f.mean) / 2));
+	return f.most;
 }
 
 /* ------------------------------------------------------------------- tables */
 
 static int
-take_memory(const struct fm_host *host, struct even *e, struct fm_error *err)
+take_memory(struct even *e, struct fm_error *err)
 {
+	const struct fm_host *host = e->host;
 	size_t n = e->fab->n_switches;
 
 	e->root = fm_scratch_array(host, e->n_columns, fm_sw);
 	e->step = fm_scratch_array(host, e->n_columns * n, uint8_t);
 	e->passing = fm_scratch_array(host, e->n_columns * n, uint32_t);
-	e->right = fm_scratch_array(host, n * FM_BITSET_WORDS(e->fab->n_links), uint64_t);
 	e->load = fm_scratch_array(host, e->fab->n_links, uint64_t);
 	e->mark = fm_scratch_array(host, n, uint32_t);
 	e->n_hosts = fm_scratch_array(host, n, uint32_t);
-	if (e->root == NULL || e->step == NULL || e->passing == NULL || e->right == NULL ||
-	    e->load == NULL || e->mark == NULL || e->n_hosts == NULL)
+	if (e->root == NULL || e->step == NULL || e->passing == NULL || e->load == NULL ||
+	    e->mark == NULL || e->n_hosts == NULL)
 		return fm_no_scratch(host, "routes to be evened", err);
 	for (fm_end end = 0; end < e->fab->n_ends; end++)
 		if (fm_is_host(e->fab, end) && e->fab->end_sw[end] != FM_NONE)
@@ -262,12 +292,43 @@ find_right(const struct fm_host *host, struct even *e, const struct fm_arcs *arc
 	struct fm_steps steps;
 	int rc = fm_steps_init(host, e->fab, arcs, rule, &steps, err);
 
+	if (first)
+		e->right = fm_scratch_array(host, e->fab->n_switches * words, uint64_t);
+	if (rc == 0 && e->right == NULL)
+		return fm_no_scratch(host, "routes to be evened", err);
 	for (fm_sw root = 0; rc == 0 && root < e->fab->n_switches; root++) {
 		if (e->n_hosts[root] == 0)
 			continue;
 		fm_steps_find(&steps, root);
 		note_right(e, &steps, e->right + root * words, first);
 	}
+	return rc;
+}
+
+static int
+find_up(const struct fm_host *host, struct even *e, const struct fm_arcs *arcs, const uint8_t *way,
+    struct fm_error *err)
+{
+	e->up = fm_scratch_array(host, FM_BITSET_WORDS(e->fab->n_links), uint64_t);
+	if (e->up == NULL)
+		return fm_no_scratch(host, "routes to be evened", err);
+	for (fm_arc a = 0; a < arcs->n_arcs; a++)
+		for (fm_link l = arcs->link[a]; (way[a] & FM_ARC_UP) && l < arcs->link[a + 1]; l++)
+			fm_bit_set(e->up, l);
+	return 0;
+}
+
+static int
+find_choices(const struct fm_host *host, struct even *e, const struct fm_arcs *arcs,
+    const struct fm_evening *how, struct fm_error *err)
+{
+	int rc;
+
+	if (how->way != NULL)
+		return find_up(host, e, arcs, how->way, err);
+	rc = find_right(host, e, arcs, how->rule, true, err);
+	if (rc == 0 && how->also != NULL)
+		rc = find_right(host, e, arcs, (struct fm_rule){ .order = how->also }, false, err);
 	return rc;
 }
 
@@ -345,21 +406,22 @@ write_tables(const struct even *e, const struct fm_tables *out)
 
 int
 fm_even_tables(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_arcs *arcs,
-    struct fm_rule rule, const struct fm_order *also, const struct fm_tables *out,
-    struct fm_error *err)
+    const struct fm_evening *how, const struct fm_tables *out, uint64_t *most, struct fm_error *err)
 {
-	const struct fm_rule only = { .order = also };
-	struct even e = { .fab = fab, .first = fab->sw_first_link, .to = fab->link_to };
+	struct even e = {
+		.host = host, .fab = fab, .first = fab->sw_first_link, .to = fab->link_to
+	};
 	int rc;
 
 	for (uint32_t lid = 1; lid <= fab->max_lid; lid++)
 		e.n_columns += is_destination(fab, lid);
-	if ((rc = take_memory(host, &e, err)) != 0 ||
-	    (rc = find_right(host, &e, arcs, rule, true, err)) != 0 ||
-	    (also != NULL && (rc = find_right(host, &e, arcs, only, false, err)) != 0) ||
+	if ((rc = take_memory(&e, err)) != 0 ||
+	    (rc = find_choices(host, &e, arcs, how, err)) != 0 ||
 	    (rc = read_tables(host, &e, out, err)) != 0)
 		return rc;
-	make_even(&e);
+	*most = make_even(&e);
 	write_tables(&e, out);
+	if (host->should_stop(host))
+		return host->fail(err, FM_E_CANCELLED, "stopped while links were emptied");
 	return 0;
 }

@@ -14,26 +14,33 @@
 
 #include "plugins/common/steps.h"
 
-#define FM_EVEN_MOST 12000000u	    /* LIDs * links */
-#define FM_EVEN_MOST_LEGAL 4000000u /* the same with detours, of which there are many */
+#define FM_EVEN_MOST 24000000u /* LIDs * links */
 
 /* Is the fabric small enough, whole, and each LID free to go its own way? */
 static inline bool
-fm_may_even(const struct fm_fabric *fab, uint32_t most)
+fm_may_even(const struct fm_fabric *fab)
 {
-	return (uint64_t)fab->max_lid * fab->n_links <= most && !fm_has_proxies(fab) &&
+	return (uint64_t)fab->max_lid * fab->n_links <= FM_EVEN_MOST && !fm_has_proxies(fab) &&
 	    !fm_has_lmc(fab);
 }
 
+/* What may be done to the routes. */
+struct fm_evening {
+	struct fm_rule rule;	     /* right next steps, those of the tables; without weights */
+	const struct fm_order *also; /* an order that new steps have to follow too, or NULL */
+	/* instead of both: [n_arcs] which go up (FM_ARC_UP); any path up and then down is right,
+	 * and such are those of the tables */
+	const uint8_t *way;
+};
+
 /*
- * For tables of this rule of next steps, without weights.  also: an order that new steps
- * have to follow as well, or NULL.
+ * *most: routes from hosts to hosts' LIDs that are left on the fullest link.
  *
  * O(switches * arcs), and O(switches * hops) for each LID on each link that is emptied, until
- * a number of steps is spent (even.c).  FM_E_RESOURCE.
+ * a number of steps is spent (even.c).  FM_E_RESOURCE, FM_E_CANCELLED.
  */
 int fm_even_tables(const struct fm_host *host, const struct fm_fabric *fab,
-    const struct fm_arcs *arcs, struct fm_rule rule, const struct fm_order *also,
-    const struct fm_tables *out, struct fm_error *err);
+    const struct fm_arcs *arcs, const struct fm_evening *how, const struct fm_tables *out,
+    uint64_t *most, struct fm_error *err);
 
 #endif

@@ -31,6 +31,8 @@
 #define BATCHES 1024u	     /* at least so many */
 #define LEGAL_BATCHES 128u   /* and so many with legal paths */
 #define WORK_SHARED 50000u   /* trees * arcs of a batch that are worth sharing out */
+#define UNEVEN 1.25	     /* largest load by the mean that is worth a closer look */
+#define FEW_HOPS 1e7	     /* switches * LIDs * square of the hops: so much is looked at */
 #define KEEP_BYTES 64000000u /* searches are kept for the next tree while they fit */
 
 /* ------------------------------------------------------------ plan of trees */
@@ -533,6 +535,18 @@ weigh(const struct grower *g)
 		sum += g->load[a];
 	}
 	g->f->mean = g->fab->n_links > 0 ? sum / g->fab->n_links : 0;
+}
+
+bool
+fm_forest_is_uneven(const struct fm_fabric *fab, const struct fm_forest *f)
+{
+	double n = 0, hops;
+
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		n += fm_is_host(fab, e);
+	hops = n > 0 ? f->mean * fab->n_links / (n * n) : 0;
+	return (f->most > UNEVEN * f->mean || fm_has_wide_arcs(f->arcs)) &&
+	    n * fab->n_switches * hops * hops <= FEW_HOPS;
 }
 
 int

@@ -15,8 +15,6 @@
 
 #include "plugins/common/dimensions.h"
 
-#define FM_UNEVEN 1.25 /* largest load by the mean that is worth a closer look */
-
 struct fm_forest_plan {
 	const struct fm_arcs *arcs;
 	const struct fm_dimensions *dimensions; /* trees by dimension order, not by load; or NULL */
@@ -50,13 +48,9 @@ fm_has_wide_arcs(const struct fm_arcs *arcs)
 	return arcs->n_arcs < arcs->link[arcs->n_arcs];
 }
 
-/* Does one link of tables from these trees bear much more than the mean?  Where cables are
- * parallel that is not known. */
-static inline bool
-fm_forest_is_uneven(const struct fm_forest *f)
-{
-	return f->most > FM_UNEVEN * f->mean || fm_has_wide_arcs(f->arcs);
-}
+/* Does one link bear much more than the mean in tables from these trees (where cables are
+ * parallel that is not known), and are they few? */
+bool fm_forest_is_uneven(const struct fm_fabric *fab, const struct fm_forest *f);
 
 int fm_by_number(const void *a, const void *b); /* qsort() of uint64_t */
 

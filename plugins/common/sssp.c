@@ -58,14 +58,16 @@ route_by_load(const struct fm_host *host, const struct fm_fabric *fab, const str
     const struct fm_forest_plan *plan, bool wishes, const struct fm_tables *out,
     struct fm_error *err)
 {
+	const struct fm_evening how = { 0 };
 	struct fm_forest forest;
+	uint64_t most;
 	int rc;
 
 	if ((rc = fm_forest_grow(host, fab, plan, &forest, err)) != 0 ||
 	    (rc = fm_forest_write(host, fab, &forest, out, err)) != 0 || wishes ||
-	    !fm_may_even(fab, FM_EVEN_MOST) || !fm_forest_is_uneven(&forest))
+	    !fm_may_even(fab) || !fm_forest_is_uneven(fab, &forest))
 		return rc;
-	return fm_even_tables(host, fab, &shape->arcs, (struct fm_rule){ 0 }, NULL, out, err);
+	return fm_even_tables(host, fab, &shape->arcs, &how, out, &most, err);
 }
 
 int
