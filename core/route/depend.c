@@ -308,6 +308,15 @@ find_order(struct depend *g)
 	g->cyclic = done < n;
 }
 
+static void
+clear_rows(struct depend *g)
+{
+	size_t n = (size_t)g->n_channels * g->n_vls * g->words;
+
+	memset(g->next, 0, n * sizeof(*g->next));
+	memset(g->prev, 0, n * sizeof(*g->prev));
+}
+
 struct depend *
 depend_build(const struct fm_fabric *graph, const struct fm_fabric *ends, const struct fm_tables *t,
     const uint64_t *lost, enum verify_sl_model sl_model, struct fm_pool *workers)
@@ -321,13 +330,25 @@ depend_build(const struct fm_fabric *graph, const struct fm_fabric *ends, const 
 	g->n_vls = t->sl_shape == FM_SL_ZERO || t->n_vls_used < 1 ? 1
 	    : t->n_vls_used > N_SLS				  ? N_SLS
 								  : t->n_vls_used;
-	if (!number_channels(g, graph) || !follow_tables(g, ends, t, lost, workers)) {
-		depend_free(g);
-		return NULL;
+	if (!number_channels(g, graph))
+		goto failed;
+	if (depend_sweep_applies(g)) {
+		if (!depend_sweep(g, ends, t, lost, workers))
+			goto failed;
+		turn_rows(g);
+		find_order(g);
+		if (!g->cyclic)
+			return g;
+		clear_rows(g); /* it was too much, perhaps */
 	}
+	if (!follow_tables(g, ends, t, lost, workers))
+		goto failed;
 	turn_rows(g);
 	find_order(g);
 	return g;
+failed:
+	depend_free(g);
+	return NULL;
 }
 
 /* -------------------------------------------------------------- inserting */

@@ -54,11 +54,16 @@ bool depend_applies(const struct fm_tables *t);
 
 /* The dependencies of tables on graph, between these ends; lost: channels without
  * a cable, which packets wait for and that is all, or NULL.
- * NULL: out of memory.  One look-up per (source switch, LID). */
+ * NULL: out of memory.  One look-up per (switch, LID), or nearly. */
 struct depend *depend_build(const struct fm_fabric *graph, const struct fm_fabric *ends,
     const struct fm_tables *t, const uint64_t *lost, enum verify_sl_model sl_model,
     struct fm_pool *workers);
 void depend_free(struct depend *g);
+
+/* depend_sweep.c: the next rows, sooner too many than too few bits.  False: out of memory. */
+bool depend_sweep_applies(const struct depend *g);
+bool depend_sweep(struct depend *g, const struct fm_fabric *ends, const struct fm_tables *t,
+    const uint64_t *lost, struct fm_pool *workers);
 
 enum depend_result {
 	DEPEND_HELD,

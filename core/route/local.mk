@@ -17,6 +17,7 @@ CORE_SOURCES += \
 	core/route/compare.c core/route/compare.h \
 	core/route/deps.c core/route/deps.h \
 	core/route/depend.c core/route/depend.h \
+	core/route/depend_sweep.c \
 	core/route/fallback.c core/route/fallback.h \
 	core/route/graph_diff.c core/route/graph_diff.h \
 	core/route/host.c core/route/host.h \

@@ -275,11 +275,8 @@ judge(struct repair *p, struct fm_error *err)
 	if (rc == 0 && !judged) {
 		rc = verify_tables(
 		    p->k->snap, &plan->tables->t, &req, p->r->workers, &plan->verdict, err);
-		free(p->st->sums); /* they are of the plan before */
+		free(p->st->sums); /* they are of the plan before; repair_prepare() makes others */
 		p->st->sums = NULL;
-		if (rc == 0 && repair_sums_apply(p->k->snap, p->t))
-			rc =
-			    repair_sums_build(p->st, p->k->snap, p->t, p->lost, p->r->workers, err);
 	}
 	plan->verify_ms = plan_now_ms() - start;
 	return rc;
@@ -337,8 +334,9 @@ alloc_repair(struct repair *p, struct repair_event *ev)
 	ev->is_fresh = calloc(ev->n_lids + 1, 1);
 	for (uint32_t i = 0; p->cover != NULL && i < n; i++)
 		p->cover[i].changes = UINT64_MAX;
-	return p->lost != NULL && p->cover != NULL && p->cover_list != NULL && p->sends != NULL && p->mark != NULL && p->spot_of != NULL &&
-	    p->arrives != NULL && p->dirty != NULL && ev->is_fresh != NULL;
+	return p->lost != NULL && p->cover != NULL && p->cover_list != NULL && p->sends != NULL &&
+	    p->mark != NULL && p->spot_of != NULL && p->arrives != NULL && p->dirty != NULL &&
+	    ev->is_fresh != NULL;
 }
 
 static void

@@ -110,10 +110,10 @@ struct repair {
 	uint32_t *mark;	 /* [n_switches] number << 3 | enum repair_mark */
 	uint32_t number; /* of the LID, so that marks need no clearing */
 	FM_VEC(struct repair_spot) spots;
-	uint32_t *spot_of;	       /* [n_switches] of those that are MARK_LOST */
+	uint32_t *spot_of; /* [n_switches] of those that are MARK_LOST */
 	uint32_t *arrives; /* [n_switches] number << 8 | links, where known (repair_lid.c) */
-	struct repair_cover *cover; /* [n_switches] */
-	uint32_t *cover_list;	    /* [n_channels] */
+	struct repair_cover *cover;    /* [n_switches] */
+	uint32_t *cover_list;	       /* [n_channels] */
 	FM_VEC(struct plan_entry) dev; /* deviations of the LID, by switch */
 	FM_VEC(struct repair_item) stack;
 	FM_VEC(struct repair_idle) idle;

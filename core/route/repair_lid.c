@@ -37,8 +37,8 @@ struct way {
 	bool held;	/* all its dependencies are */
 };
 
-#define TRAIL 32u	      /* switches of a way of which the length is kept */
-#define MOST_KEPT 0xffu	      /* links */
+#define TRAIL 32u	/* switches of a way of which the length is kept */
+#define MOST_KEPT 0xffu /* links */
 #define KEPT_SHIFT 8
 
 /* Links from sw on.  What arrives goes on arriving while the LID is at hand: only

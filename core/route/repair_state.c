@@ -126,22 +126,34 @@ look_at(struct repair_state *st, const struct plan *prev, struct fm_error *err)
 	return rc;
 }
 
+/* Bits of the channels that a graph lacks, before there are any dependencies. */
+static uint64_t *
+lost_of(const struct fm_fabric *graph, const struct graph_diff *diff)
+{
+	uint32_t *first = calloc(graph->n_switches + 1, sizeof(*first));
+	struct depend numbers = { .first = first };
+	uint64_t *lost;
+
+	for (fm_sw sw = 0; first != NULL && sw < graph->n_switches; sw++)
+		numbers.n_channels = first[sw + 1] = first[sw] + graph->sw_n_ports[sw] + 1u;
+	lost = first != NULL ? repair_lost_bits(&numbers, diff) : NULL;
+	free(first);
+	return lost;
+}
+
 /* diff: what is lost by now has no part in it. */
 static struct depend *
 build(struct router *r, const struct plan *prev, const struct graph_diff *diff)
 {
 	const struct fm_fabric *graph = &prev->graph->fab, *ends = &prev->snap->fab;
-	const struct fm_tables *t = &prev->tables->t;
-	struct depend *g = depend_build(graph, ends, t, NULL, plan_sl_model(r, prev), r->workers),
-		      *less;
-	uint64_t *lost = g != NULL && diff != NULL ? repair_lost_bits(g, diff) : NULL;
+	uint64_t *lost = diff != NULL ? lost_of(graph, diff) : NULL;
+	struct depend *g = NULL;
 
-	if (lost == NULL)
-		return g;
-	less = depend_build(graph, ends, t, lost, plan_sl_model(r, prev), r->workers);
-	depend_free(g);
+	if (diff == NULL || lost != NULL)
+		g = depend_build(
+		    graph, ends, &prev->tables->t, lost, plan_sl_model(r, prev), r->workers);
 	free(lost);
-	return less;
+	return g;
 }
 
 static int
@@ -149,7 +161,6 @@ make(struct router *r, const struct plan *prev, const struct graph_diff *diff,
     struct repair_state *st, struct fm_error *err)
 {
 	const struct fm_tables *t = &prev->tables->t;
-	int rc;
 
 	st->tables = tables_get(prev->tables);
 	st->graph = snapshot_get(prev->graph);
@@ -158,10 +169,7 @@ make(struct router *r, const struct plan *prev, const struct graph_diff *diff,
 	    !repair_note_served(st, &prev->snap->fab))
 		return no_memory(err);
 	st->unsure = prev->deviations.n > 0;
-	rc = look_at(st, prev, err);
-	return rc == 0 && repair_sums_apply(prev->snap, t)
-	    ? repair_sums_build(st, prev->snap, t, st->lost, r->workers, err)
-	    : rc;
+	return look_at(st, prev, err);
 }
 
 int
@@ -211,6 +219,9 @@ repair_prepare(struct router *r, const struct plan *p, struct fm_error *err)
 	if (p->tables == NULL || !depend_applies(&p->tables->t))
 		return 0;
 	rc = repair_state_for(r, p, NULL, err);
+	if (rc == 0 && r->repair->sums == NULL && repair_sums_apply(p->snap, &p->tables->t))
+		rc = repair_sums_build(
+		    r->repair, p->snap, &p->tables->t, r->repair->lost, r->workers, err);
 	if (rc == 0 && r->repair->spare == NULL)
 		rc = tables_clone(
 		    r->tables, r->workers, &p->snap->fab, p->tables, &r->repair->spare, err);

@@ -15,7 +15,8 @@ struct less {
 	const struct snapshot *base;
 	const struct snapshot_loss *loss;
 	struct snapshot *out;
-	uint32_t *number; /* [n_links of base] new number, FM_NONE: gone */
+	uint64_t *goes;	  /* [n_links of base] bits */
+	uint32_t *number; /* [n_links of base + 1] new number, FM_NONE: gone; and their count */
 };
 
 static bool
@@ -24,13 +25,31 @@ has_bit(const uint64_t *set, uint32_t i)
 	return set != NULL && fm_bit_test(set, i);
 }
 
+static void
+mark_link(const struct less *s, fm_link l)
+{
+	fm_bit_set(s->goes, l);
+	fm_bit_set(s->goes, s->base->fab.link_rev[l]);
+}
+
+/* Links of the loss, both directions, and those of its switches. */
 static bool
-link_goes(const struct less *s, fm_sw sw, fm_link l)
+mark_links(struct less *s)
 {
 	const struct fm_fabric *was = &s->base->fab;
 
-	return has_bit(s->loss->links, l) || has_bit(s->loss->links, was->link_rev[l]) ||
-	    has_bit(s->loss->switches, sw) || has_bit(s->loss->switches, was->link_to[l]);
+	s->goes = calloc(FM_BITSET_WORDS(was->n_links) + 1, sizeof(*s->goes));
+	if (s->goes == NULL)
+		return false;
+	if (s->loss->links != NULL)
+		FM_EACH_BIT (l, s->loss->links, was->n_links)
+			mark_link(s, (fm_link)l);
+	if (s->loss->switches != NULL)
+		FM_EACH_BIT (sw, s->loss->switches, was->n_switches)
+			for (fm_link l = was->sw_first_link[sw]; l < was->sw_first_link[sw + 1];
+			     l++)
+				mark_link(s, l);
+	return true;
 }
 
 /* New numbers; their count. */
@@ -41,16 +60,31 @@ number_links(struct less *s, uint32_t *first)
 	uint32_t n = 0;
 
 	s->number = malloc((was->n_links + 1) * sizeof(*s->number));
-	if (s->number == NULL)
+	if (s->number == NULL || !mark_links(s))
 		return false;
-	for (fm_sw sw = 0; sw < was->n_switches; sw++) {
-		first[sw] = n;
-		for (fm_link l = was->sw_first_link[sw]; l < was->sw_first_link[sw + 1]; l++)
-			s->number[l] = link_goes(s, sw, l) ? FM_NONE : n++;
-	}
-	first[was->n_switches] = n;
+	for (fm_link l = 0; l < was->n_links; l++)
+		s->number[l] = fm_bit_test(s->goes, l) ? FM_NONE : n++;
+	s->number[was->n_links] = n;
 	s->out->fab.n_links = n;
+	for (fm_sw sw = 0; sw <= was->n_switches; sw++) {
+		fm_link l = was->sw_first_link[sw];
+
+		while (s->number[l] == FM_NONE)
+			l++;
+		first[sw] = s->number[l];
+	}
 	return true;
+}
+
+/* Links stay from from on: up to the next one that goes. */
+static fm_link
+end_of_run(const struct less *s, fm_link from)
+{
+	uint32_t n = s->base->fab.n_links;
+
+	while (from < n && s->number[from] != FM_NONE)
+		from++;
+	return from;
 }
 
 static bool
@@ -70,17 +104,19 @@ copy_links(struct less *s)
 	if (first == NULL || to == NULL || rev == NULL || port == NULL || n_vls == NULL ||
 	    mbps == NULL || nominal == NULL || !number_links(s, first))
 		return false;
-	for (fm_link l = 0; l < was->n_links; l++) {
+	for (fm_link l = 0, end; l < was->n_links; l = end + 1) {
 		fm_link n = s->number[l];
+		size_t len = (end = end_of_run(s, l)) - l;
 
-		if (n == FM_NONE)
+		if (len == 0)
 			continue;
-		to[n] = was->link_to[l];
-		rev[n] = s->number[was->link_rev[l]];
-		port[n] = was->link_port[l];
-		n_vls[n] = was->link_n_vls[l];
-		mbps[n] = was->link_mbps[l];
-		nominal[n] = was->link_nominal_mbps[l];
+		memcpy(to + n, was->link_to + l, len * sizeof(*to));
+		memcpy(port + n, was->link_port + l, len * sizeof(*port));
+		memcpy(n_vls + n, was->link_n_vls + l, len * sizeof(*n_vls));
+		memcpy(mbps + n, was->link_mbps + l, len * sizeof(*mbps));
+		memcpy(nominal + n, was->link_nominal_mbps + l, len * sizeof(*nominal));
+		for (size_t i = 0; i < len; i++)
+			rev[n + i] = s->number[was->link_rev[l + i]];
 	}
 	fab->sw_first_link = first;
 	fab->link_to = to;
@@ -184,6 +220,8 @@ index_guids(struct less *s)
 static bool
 any_end_goes(const struct less *s)
 {
+	if (s->loss->ends == NULL && s->loss->switches == NULL)
+		return false;
 	for (fm_end e = 0; e < s->base->fab.n_ends; e++)
 		if (end_goes(s, e))
 			return true;
@@ -208,6 +246,7 @@ snapshot_without(struct snapshot *base, const struct snapshot_loss *loss, uint64
 	    (!any_end_goes(&s) || (copy_ends(&s) && index_lids(&s))) &&
 	    snapshot_find_components(s.out);
 	free(s.number);
+	free(s.goes);
 	if (!ok) {
 		snapshot_put(s.out);
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for a snapshot");

@@ -115,6 +115,8 @@ measure(
 	s->entries += (double)p->delta.n;
 	s->blocks += p->delta_blocks;
 	s->n_anew += !p->repaired && !p->kept;
+	if (repair_prepare(&router, p, &err) != 0) /* as the daemon does after each sweep */
+		die("cannot prepare", &err);
 	snapshot_put(snap);
 	plan_put(prev);
 	return p;
