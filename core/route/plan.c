@@ -255,6 +255,16 @@ plan_new(struct snapshot *snap, struct fm_error *err)
 	return p;
 }
 
+int
+plan_entry_by_lid(const void *a, const void *b)
+{
+	const struct plan_entry *x = a, *y = b;
+
+	if (x->lid != y->lid)
+		return x->lid < y->lid ? -1 : 1;
+	return x->sw < y->sw ? -1 : x->sw > y->sw;
+}
+
 uint32_t
 plan_count_blocks(const struct plan *p)
 {

@@ -134,6 +134,9 @@ struct plan_entry {
 	uint8_t port;
 };
 
+/* For qsort(): by LID, then by switch. */
+int plan_entry_by_lid(const void *a, const void *b);
+
 struct plan {
 	atomic_uint refs;
 	uint64_t number; /* of this plan, unlike any other's of the process; never 0 */

@@ -120,16 +120,6 @@ visit_lids(struct repair *p, const struct repair_event *ev)
 	return ok;
 }
 
-static int
-by_lid(const void *a, const void *b)
-{
-	const struct plan_entry *x = a, *y = b;
-
-	if (x->lid != y->lid)
-		return x->lid < y->lid ? -1 : 1;
-	return x->sw < y->sw ? -1 : x->sw > y->sw;
-}
-
 /* A copied column deviates as the one it was copied from. */
 static bool
 copy_deviations(struct repair_event *ev, size_t n, uint32_t from, uint32_t to)
@@ -174,8 +164,8 @@ take_deviations(const struct repair *p, struct repair_event *ev)
 			    fab->end_lid[end] + j);
 	}
 	if (ev->deviations.n > n)
-		qsort(
-		    ev->deviations.item, ev->deviations.n, sizeof(ev->deviations.item[0]), by_lid);
+		qsort(ev->deviations.item, ev->deviations.n, sizeof(ev->deviations.item[0]),
+		    plan_entry_by_lid);
 	return ok;
 }
 

@@ -10,6 +10,7 @@
  *	nominal	 when all is back, the tables of the first route, byte for byte,
  *		 but for LIDs that would have to be drained (ladder.h)
  *	workers	 the same bytes with one worker and with two
+ *	restart	 repaired tables, and what they were, outlive the process
  *	few	 entries changed: at most 1.05 of those that have to change
  *
  * FMD_LONG=1: ten times as many events.  FMD_REPAIR_TELL=1 prints counts.
@@ -20,9 +21,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/conf/plugin.h"
 #include "core/route/plan.h"
+#include "core/route/plan_file.h"
 #include "core/route/repair.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
@@ -448,6 +451,72 @@ START_TEST(changes_can_be_taken_back)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- a restart */
+
+/* As another process finds it: the plan before comes from a file. */
+static void
+restart(struct course *c, struct snapshot *now)
+{
+	char path[] = "/tmp/fmd-check-repair-XXXXXX";
+	int fd = mkstemp(path);
+	struct fm_error err = { 0 };
+	struct plan *kept = NULL;
+
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	ck_assert_int_eq(plan_file_save(path, c->plan, 7, &err), 0);
+	plan_put(c->plan);
+	c->plan = NULL;
+	repair_state_free(c->router.repair);
+	c->router.repair = NULL;
+	ck_assert_int_eq(plan_file_load(path, &c->router, now, 7, 0, &kept, &err), 0);
+	ck_assert_ptr_nonnull(kept);
+	c->plan = kept;
+	unlink(path);
+}
+
+/* Cables that were lost before, and meanwhile: no engine runs; and what heals,
+ * meanwhile or later, leads back to the first tables byte for byte. */
+START_TEST(repairs_outlive_a_restart)
+{
+	struct breaking b;
+	struct course c;
+	struct plan *p;
+	size_t n;
+
+	breaking_init(&b, "pgft 3 4,4,4 1,4,4 1,1,1", 7);
+	course_init(&c, tree_engines[_i], 2);
+	go_on(&c, plan_for(&c, b.whole, false));
+	for (uint32_t i = 0; i < 2; i++)
+		happen(&b, LINK);
+	go_on(&c, plan_for(&c, b.now, false));
+	ck_assert_uint_gt(c.plan->deviations.n, 0);
+	n = c.plan->deviations.n;
+	restart(&c, b.now);
+	ck_assert_uint_eq(c.plan->deviations.n, n);
+	p = plan_for(&c, b.now, false); /* nothing new */
+	ck_assert(p->repaired || p->kept);
+	ck_assert_uint_eq(p->delta.n, 0);
+	go_on(&c, p);
+	restart(&c, b.now);
+	happen(&b, LINK); /* one more meanwhile */
+	p = plan_for(&c, b.now, false);
+	ck_assert(p->repaired || p->kept);
+	assert_well_connected(&c, p, "one more is lost");
+	go_on(&c, p);
+	restart(&c, b.whole);
+	b.n_gone = 0;
+	p = plan_for(&c, b.whole, false); /* all are back meanwhile */
+	ck_assert(p->repaired);
+	assert_same_rows(p, c.first, c.first->top_lid + 1u, "all is back");
+	ck_assert_uint_eq(p->deviations.n, 0);
+	go_on(&c, p);
+	ck_assert_msg(error_logged[0] == '\0', "%s", error_logged);
+	course_fini(&c);
+	breaking_fini(&b);
+}
+END_TEST
+
 /* ------------------------------------------------------------------- memory */
 
 /* Allocations fail from the n-th on; counted in wrapped calls (tests/local.mk). */
@@ -607,6 +676,7 @@ main(void)
 	tcase_add_loop_test(tc, few_entries_change, 0, 3);
 	tcase_add_loop_test(tc, entries_are_shared_out, 0, 3);
 	tcase_add_loop_test(tc, hosts_come_back_to_repaired_tables, 0, 3);
+	tcase_add_loop_test(tc, repairs_outlive_a_restart, 0, 3);
 	tcase_add_test(tc, changes_can_be_taken_back);
 	tcase_add_test(tc, without_memory_the_old_plan_stays);
 	suite_add_tcase(suite, tc);
