@@ -106,6 +106,7 @@ UNIT_TESTS = \
 	tests/engine/check_paths \
 	tests/sweep/check_apply \
 	tests/engine/check_repair \
+	tests/engine/check_repair_engine \
 	tests/sweep/check_fields \
 	tests/sweep/check_keep \
 	tests/sweep/check_pkeys \

@@ -31,8 +31,9 @@ CORE_SOURCES += \
 	core/route/ordered.c core/route/ordered.h \
 	core/route/plan.c core/route/plan.h core/route/plan_file.c core/route/plan_file.h \
 	core/route/repair.c core/route/repair.h core/route/repair_internal.h \
-	core/route/repair_back.c core/route/repair_event.c core/route/repair_lid.c core/route/repair_state.c \
-	core/route/repair_verdict.c \
+	core/route/repair_back.c core/route/repair_engine.c core/route/repair_event.c \
+	core/route/repair_idle.c core/route/repair_lid.c core/route/repair_state.c \
+	core/route/repair_verdict.c core/route/repair_way.c \
 	core/route/router.c \
 	core/route/snapshot.c core/route/snapshot.h core/route/snapshot_less.c \
 	core/route/tables.c core/route/tables.h \
@@ -49,5 +50,5 @@ CORE_SOURCES += \
 	core/route/verify.h \
 	core/route/watch.c core/route/watch.h \
 	core/route/worker.c core/route/worker.h
-CORE_SOURCES += core/route/props.c core/route/props.h
+CORE_SOURCES += core/route/props.c core/route/props.h core/route/props_repair.c
 CORE_SOURCES += core/route/overlay.c core/route/overlay.h

@@ -180,6 +180,7 @@ struct repair_state;
 struct router {
 	struct fm_pool *workers;
 	struct repair_state *repair; /* what repair.h keeps of the last plan, or NULL */
+	uint64_t n_engine_repairs;   /* plans that an engine's repair() has made */
 	bool check_repairs; /* tests: each repaired plan is judged from scratch too, and compared */
 	struct table_pool *tables;
 	struct route_host *host;     /* core/route/host.c */
@@ -257,6 +258,18 @@ struct route_job {
 	const fm_sw *rows;
 	bool as_is; /* what these rows hold stays where the engine writes nothing */
 };
+
+/* One call of an engine's repair(); FM_E_TOPOLOGY if it has none. */
+struct repair_job {
+	const struct fm_engine *engine;
+	const void *opts; /* as from options_bind() */
+	const struct fm_fabric *fab;
+	const struct fm_repair_request *request;
+	int64_t time_limit_ms; /* 0 = none */
+};
+bool engine_repairs(const struct fm_engine *engine);
+int route_repair(
+    struct router *r, const struct repair_job *job, struct fm_delta *delta, struct fm_error *err);
 
 /* Probe, tables, route, as plan_make() does for an entry before it verifies.
  * FM_E_RESOURCE when scratch memory ran out, FM_E_CANCELLED when the time limit did. */

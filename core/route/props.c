@@ -512,5 +512,7 @@ props_check(const struct props *p, uint64_t *n_allocs, char *report, size_t room
 		outcome = check_stop(p, first.digest, report, room);
 	if (outcome == PROPS_HOLD)
 		outcome = check_names(p, report, room);
+	if (outcome == PROPS_HOLD)
+		outcome = props_check_repair(p, report, room);
 	return outcome;
 }

@@ -68,6 +68,38 @@ append(struct plan *to, const struct plan_entry *entries, size_t n)
 	return fm_vec_append(&to->deviations, entries, n);
 }
 
+static void
+choose_anew(struct repair *p, const struct repair_event *ev, bool deviates)
+{
+	p->number++;
+	if (deviates && (ev->anything_back || ev->is_fresh[p->lid]))
+		repair_back(p);
+	p->number++;
+	add_spots(p, ev);
+	if (p->spots.n > 0)
+		repair_lid(p);
+}
+
+/* LIDs come in ascending order, as the entries do. */
+static void
+take_given(struct repair *p, uint16_t *seen)
+{
+	const struct repair_given *given = p->given;
+	size_t from = p->given_at;
+
+	while (
+	    p->given_at < given->entries.n && given->entries.item[p->given_at].entry.lid == p->lid)
+		p->given_at++;
+	repair_take_given(p, given->entries.item + from, p->given_at - from, seen);
+}
+
+static bool
+is_given(const struct repair *p, uint32_t lid)
+{
+	return p->given != NULL && p->given_at < p->given->entries.n &&
+	    p->given->entries.item[p->given_at].entry.lid == lid;
+}
+
 /* False: this cannot be repaired, or memory is out. */
 static bool
 visit_lid(struct repair *p, const struct repair_event *ev, const struct plan_entry *dev,
@@ -80,13 +112,10 @@ visit_lid(struct repair *p, const struct repair_event *ev, const struct plan_ent
 		p->out_of_memory = true;
 		return false;
 	}
-	p->number++;
-	if (n_dev > 0 && (ev->anything_back || ev->is_fresh[p->lid]))
-		repair_back(p);
-	p->number++;
-	add_spots(p, ev);
-	if (p->spots.n > 0)
-		repair_lid(p);
+	if (p->given != NULL)
+		take_given(p, seen);
+	else
+		choose_anew(p, ev, n_dev > 0);
 	if (!p->hopeless && !p->out_of_memory && !insert_fresh(p, ev, seen))
 		p->hopeless = true;
 	if (!append(p->k->p, p->dev.item, p->dev.n))
@@ -111,7 +140,7 @@ visit_lids(struct repair *p, const struct repair_event *ev)
 		p->lid = (uint16_t)lid;
 		if (lid <= p->fab->max_lid && repair_is_owned(p->fab, lid) &&
 		    ((ev->anything_back && at > from) || ev->is_fresh[lid] || ev->senders.n > 0 ||
-			ev->first[lid] < ev->first[lid + 1]))
+			is_given(p, lid) || ev->first[lid] < ev->first[lid + 1]))
 			ok = visit_lid(p, ev, dev + from, at - from, seen);
 		else if (!append(p->k->p, dev + from, at - from))
 			ok = !(p->out_of_memory = true);
@@ -420,8 +449,9 @@ repair_tables(struct repair *p, struct repair_event *ev, bool *done, struct fm_e
 		return no_memory(err);
 	if (!ok || (p->n_refused > 0 && p->k->diff.lost.n == 0)) {
 		log_debug("route", "not repaired, lid=%u: %s", p->lid,
-		    !ok ? "a pair has no way that closes no cycle"
-			: "entries that go back would close a cycle with others");
+		    p->given != NULL && p->given->unsafe != NULL ? p->given->unsafe
+			: !ok ? "a pair has no way that closes no cycle"
+			      : "entries that go back would close a cycle with others");
 		return 0;
 	}
 	if (!settle_delta(p))
@@ -454,9 +484,11 @@ applies(const struct router *r, const struct plan_request *q, const struct keepi
 /* One try, by the state there is. */
 static int
 try_once(struct router *r, const struct plan_request *q, struct keeping *k, uint32_t detour,
-    bool *done, struct fm_error *err)
+    struct repair_given *given, bool *done, struct fm_error *err)
 {
-	struct repair p = { .r = r, .k = k, .fab = &k->snap->fab, .detour = detour };
+	struct repair p = {
+		.r = r, .k = k, .fab = &k->snap->fab, .detour = detour, .given = given
+	};
 	struct repair_event ev = { 0 };
 	int rc = 0;
 
@@ -483,6 +515,27 @@ try_once(struct router *r, const struct plan_request *q, struct keeping *k, uint
 	return rc;
 }
 
+/* As the engine would have it. */
+static int
+try_given(struct router *r, const struct plan_request *q, struct keeping *k, bool *done,
+    struct fm_error *err)
+{
+	struct repair_given given = { 0 };
+	bool asked;
+	int rc = repair_ask_engine(r, q, k, &given, &asked, err);
+
+	if (rc == 0 && asked) {
+		rc = try_once(r, q, k, DETOUR, &given, done, err);
+		r->n_engine_repairs += *done;
+		if (rc == 0 && !*done)
+			log_warn("route", "the repair of engine %s is not used: %s",
+			    k->prev->engine,
+			    given.unsafe != NULL ? given.unsafe : "a pair is left without a path");
+	}
+	fm_vec_fini(&given.entries);
+	return rc;
+}
+
 /* First by what is at hand; dependencies that have gathered there may be in the
  * way, so then by no more than the tables have, and sooner a detour than a new one. */
 static int
@@ -496,11 +549,15 @@ try_to_repair(struct router *r, const struct plan_request *q, struct keeping *k,
 		return rc;
 	rc = repair_state_for(r, k->prev, NULL, err);
 	if (rc == 0)
-		rc = try_once(r, q, k, DETOUR, done, err);
+		rc = try_given(r, q, k, done, err);
+	if (rc == 0 && !*done)
+		rc = repair_state_for(r, k->prev, NULL, err);
+	if (rc == 0 && !*done)
+		rc = try_once(r, q, k, DETOUR, NULL, done, err);
 	if (rc != 0 || *done)
 		return rc;
 	rc = repair_state_for(r, k->prev, &k->diff, err);
-	return rc != 0 ? rc : try_once(r, q, k, LONG_DETOUR, done, err);
+	return rc != 0 ? rc : try_once(r, q, k, LONG_DETOUR, NULL, done, err);
 }
 
 int

@@ -5,8 +5,11 @@
  *	repair.c	 LID after LID, the plan
  *	repair_event.c	 which entries an event touches
  *	repair_lid.c	 the entries of one LID that lead nowhere
+ *	repair_idle.c	 those of them that no packets need
+ *	repair_way.c	 following ways, changing entries
  *	repair_back.c	 the entries of one LID that can go back
  *	repair_state.c	 what is kept between plans
+ *	repair_engine.c	 the engine's own repair
  *	repair_verdict.c sums per LID, so that only what changed is judged
  */
 #ifndef CORE_ROUTE_REPAIR_INTERNAL_H
@@ -90,6 +93,18 @@ struct repair_shift {
 	uint32_t from, to;
 };
 
+/* What an engine's repair() has named (repair_engine.c). */
+struct repair_named {
+	struct plan_entry entry;
+	size_t n; /* of those before */
+};
+struct repair_given {
+	FM_VEC(struct repair_named) entries; /* by LID and switch, each once */
+	const char *unsafe;   /* why they are not taken after all, NULL: nothing known */
+	const char *fault;    /* NULL: all are entries that can be */
+	struct plan_entry at; /* the first that cannot */
+};
+
 /* One event. */
 struct repair {
 	struct router *r;
@@ -98,11 +113,13 @@ struct repair {
 	struct fm_tables *t;	     /* being changed */
 	const struct fm_fabric *fab; /* now */
 	struct depend *g;
-	uint64_t *lost;	    /* [n_channels] bits: no cable now */
-	uint64_t *was_lost; /* likewise in the plan before; the state's */
-	uint8_t *sends;	    /* [n_switches] some end there sends */
-	uint32_t detour;    /* links that a way may be longer to need no new dependencies */
-	bool all_switches;  /* every switch had a way to every switch: so it shall be again */
+	uint64_t *lost;		    /* [n_channels] bits: no cable now */
+	uint64_t *was_lost;	    /* likewise in the plan before; the state's */
+	uint8_t *sends;		    /* [n_switches] some end there sends */
+	uint32_t detour;	    /* links that a way may be longer to need no new dependencies */
+	struct repair_given *given; /* the engine's entries; NULL: ours are chosen here */
+	size_t given_at;	    /* of them, the first not taken yet */
+	bool all_switches; /* every switch had a way to every switch: so it shall be again */
 	/* of the LID at hand */
 	uint16_t lid;
 	fm_sw to;
@@ -168,12 +185,37 @@ repair_egress(const struct repair *p, fm_sw sw)
 	return c == FM_NONE || p->g->back[c] == FM_NONE ? FM_NONE : c;
 }
 
+/* Does the spot wait for a way that there may be? */
+static inline bool
+repair_is_open(const struct repair *p, const struct repair_spot *s)
+{
+	const uint32_t *component = p->k->snap->sw_component;
+
+	return has_mark(p, s->sw, MARK_LOST) && component[s->sw] == component[p->to];
+}
+
 /* repair_event.c: entries that may lead nowhere, by LID.  False: out of memory. */
 bool repair_find_items(struct repair *p, struct repair_event *ev);
 void repair_event_fini(struct repair_event *ev);
 
 /* repair_lid.c: settle p->spots, which lead nowhere and are marked MARK_LOST. */
 void repair_lid(struct repair *p);
+/* repair_idle.c: those of p->spots that are idle and still have no way. */
+void repair_idle(struct repair *p);
+
+/* repair_way.c */
+struct way {
+	uint32_t depth; /* links */
+	bool held;	/* all its dependencies are */
+};
+/* The way by channel c, of at most limit links; held: give up at a dependency that is not. */
+struct way repair_follow(
+    const struct repair *p, uint32_t c, uint16_t vls, uint32_t limit, bool held);
+bool repair_holds_all(const struct depend *g, uint32_t in, uint32_t out, uint16_t vls);
+/* VLs of what the ends of sw send to the LID. */
+uint16_t repair_own_vls(const struct repair *p, fm_sw sw);
+/* Is there an edge in any VL from this in-port to the channel? */
+bool repair_comes_from(const struct depend *g, uint32_t channel, unsigned in_port);
 /* VLs that come into sw by channel `in` (a bit mask), when the LID goes that way. */
 uint16_t repair_vls_from(struct repair *p, uint32_t in);
 /* Insert what packets of these VLs that leave by channel c depend on, down to the LID. */
@@ -192,6 +234,13 @@ uint32_t repair_old_depth(const struct repair *p, fm_sw sw);
 /* repair_back.c: send entries in p->dev back where that leads on. */
 void repair_back(struct repair *p);
 uint8_t repair_nominal(const struct repair *p, fm_sw sw);
+
+/* repair_engine.c: *asked: the engine that made the tables has named entries. */
+int repair_ask_engine(struct router *r, const struct plan_request *q, const struct keeping *k,
+    struct repair_given *given, bool *asked, struct fm_error *err);
+/* Those of the LID at hand; p->given->unsafe, and then hopeless, where they are not safe. */
+void repair_take_given(
+    struct repair *p, const struct repair_named *named, size_t n, uint16_t *seen);
 
 /* repair_state.c: bits of channels that a graph lacks, malloced; NULL: out of memory. */
 uint64_t *repair_lost_bits(const struct depend *g, const struct graph_diff *diff);

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One LID: ways through the tables as they are now, who sends by them, and changing
+ * an entry with all that is counted of it.
+ *
+ * Time: a look-up per switch on the way; what has no packets is followed once.
+ */
+#include <string.h>
+
+#include "core/route/repair_internal.h"
+
+bool
+repair_holds_all(const struct depend *g, uint32_t in, uint32_t out, uint16_t vls)
+{
+	for (unsigned vl = 0; vls >> vl != 0; vl++)
+		if ((vls >> vl & 1) && !depend_holds(g, in, out, vl))
+			return false;
+	return true;
+}
+
+#define TRAIL 32u	/* switches of a way of which the length is kept */
+#define MOST_KEPT 0xffu /* links */
+#define KEPT_SHIFT 8
+
+/* Links from sw on.  What arrives goes on arriving while the LID is at hand: only
+ * what is lost gets other ports.  So its length is kept. */
+static uint32_t
+links_from(const struct repair *p, fm_sw sw)
+{
+	fm_sw trail[TRAIL];
+	uint32_t n = 0, after = 0;
+
+	for (; sw != p->to; n++) {
+		uint32_t c;
+
+		if (p->arrives[sw] >> KEPT_SHIFT == p->number) {
+			after = p->arrives[sw] & MOST_KEPT;
+			break;
+		}
+		c = repair_egress(p, sw);
+		if (c == FM_NONE || fm_bit_test(p->lost, c) || has_mark(p, sw, MARK_LOST) ||
+		    n > p->g->n_switches)
+			return REPAIR_FAR;
+		if (n < TRAIL)
+			trail[n] = sw;
+		sw = p->g->to[c];
+	}
+	for (uint32_t i = 0; i < n && i < TRAIL && after + n <= MOST_KEPT; i++)
+		p->arrives[trail[i]] = p->number << KEPT_SHIFT | (after + n - i);
+	return after + n;
+}
+
+/* The way by channel c, of at most limit links; held: give up at a dependency that is not. */
+struct way
+repair_follow(const struct repair *p, uint32_t c, uint16_t vls, uint32_t limit, bool held)
+{
+	struct way way = { .held = true };
+	uint32_t next;
+
+	if (vls == 0) { /* nothing depends on it */
+		way.depth = links_from(p, p->g->to[c]);
+		way.depth = way.depth >= limit ? REPAIR_FAR : way.depth + 1;
+		return way;
+	}
+	for (way.depth = 1; way.depth <= limit; way.depth++, c = next) {
+		fm_sw sw = p->g->to[c];
+
+		if (sw == p->to)
+			return way;
+		next = repair_egress(p, sw);
+		if (next == FM_NONE || fm_bit_test(p->lost, next) || has_mark(p, sw, MARK_LOST))
+			break;
+		way.held = way.held && repair_holds_all(p->g, c, next, vls);
+		if (held && !way.held)
+			break;
+	}
+	way.depth = REPAIR_FAR;
+	return way;
+}
+
+uint32_t
+repair_depth(const struct repair *p, fm_sw sw)
+{
+	uint32_t c = repair_egress(p, sw);
+
+	if (sw == p->to)
+		return 0;
+	for (uint32_t depth = 1; c != FM_NONE && !fm_bit_test(p->lost, c); depth++) {
+		sw = p->g->to[c];
+		if (sw == p->to)
+			return depth;
+		if (has_mark(p, sw, MARK_LOST) || depth > p->g->n_switches)
+			break;
+		c = repair_egress(p, sw);
+	}
+	return REPAIR_FAR;
+}
+
+bool
+repair_way_is_held(const struct repair *p, uint32_t c, uint32_t depth)
+{
+	return repair_follow(p, c, 1, depth, true).depth == depth;
+}
+
+uint32_t
+repair_old_depth(const struct repair *p, fm_sw sw)
+{
+	uint32_t depth = 0, c;
+
+	for (; sw != p->to; sw = p->g->to[c]) {
+		c = repair_egress(p, sw);
+		if (c == FM_NONE || fm_bit_test(p->was_lost, c) || depth++ > p->g->n_switches)
+			return 0;
+	}
+	return depth;
+}
+
+/* ------------------------------------------------------------ who sends here */
+
+uint16_t
+repair_own_vls(const struct repair *p, fm_sw sw)
+{
+	if (!p->sends[sw])
+		return 0;
+	return p->g->n_vls == 1 ? 1 : depend_own_vls(p->g, p->fab, p->t, sw, p->lid, p->to);
+}
+
+/* Is there an edge in any VL from this in-port to the channel? */
+bool
+repair_comes_from(const struct depend *g, uint32_t channel, unsigned in_port)
+{
+	for (unsigned vl = 0; vl < g->n_vls; vl++)
+		if (fm_bit_test(depend_prev(g, channel, vl), in_port * g->n_vls + vl))
+			return true;
+	return false;
+}
+
+/* VLs of all that passes sw on its way out by port. */
+static uint16_t
+vls_through(struct repair *p, fm_sw sw, uint8_t port)
+{
+	const struct depend *g = p->g;
+	uint32_t c = depend_channel(g, sw, port);
+	uint16_t vls = repair_own_vls(p, sw);
+
+	if (c == FM_NONE)
+		return vls;
+	for (unsigned vl = 0; vl < g->n_vls; vl++)
+		FM_EACH_BIT (bit, depend_prev(g, c, vl), (size_t)g->words * 64) {
+			if (vls != 0 && g->n_vls == 1)
+				return vls;
+			vls |= repair_vls_from(p, g->back[g->first[sw] + bit / g->n_vls]);
+		}
+	return vls;
+}
+
+uint16_t
+repair_vls_from(struct repair *p, uint32_t in)
+{
+	fm_sw from = p->g->at[in];
+	uint8_t port = (uint8_t)(in - p->g->first[from]);
+
+	if (fm_bit_test(p->lost, in) || p->t->lft[from][p->lid] != port || from == p->to)
+		return 0;
+	return vls_through(p, from, port);
+}
+
+/* ----------------------------------------------------------------- entries */
+
+/* Where the deviation of sw is in p->dev, or would be. */
+static size_t
+find_deviation(const struct repair *p, fm_sw sw)
+{
+	size_t lo = 0, hi = p->dev.n;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (p->dev.item[mid].sw < sw)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+uint8_t
+repair_nominal(const struct repair *p, fm_sw sw)
+{
+	size_t i = find_deviation(p, sw);
+
+	return i < p->dev.n && p->dev.item[i].sw == sw ? p->dev.item[i].port
+						       : p->t->lft[sw][p->lid];
+}
+
+/* The entry is no longer, or for the first time, or still not what it was. */
+static void
+note_deviation(struct repair *p, fm_sw sw, uint8_t port)
+{
+	struct plan_entry e = { .sw = sw, .lid = p->lid, .port = p->t->lft[sw][p->lid] };
+	size_t i = find_deviation(p, sw);
+
+	if (i < p->dev.n && p->dev.item[i].sw == sw) {
+		if (p->dev.item[i].port == port) {
+			p->dev.n--;
+			memmove(p->dev.item + i, p->dev.item + i + 1, (p->dev.n - i) * sizeof(e));
+		}
+		return;
+	}
+	if (!fm_vec_push(&p->dev, e)) {
+		p->out_of_memory = true;
+		return;
+	}
+	memmove(p->dev.item + i + 1, p->dev.item + i, (p->dev.n - 1 - i) * sizeof(e));
+	p->dev.item[i] = e;
+}
+
+void
+repair_set(struct repair *p, fm_sw sw, uint8_t port)
+{
+	struct plan_entry e = { .sw = sw, .lid = p->lid, .port = port };
+	uint32_t old = repair_egress(p, sw), now = depend_channel(p->g, sw, port);
+
+	if (p->t->lft[sw][p->lid] == port)
+		return;
+	note_deviation(p, sw, port);
+	if (!fm_vec_push(&p->delta, e))
+		p->out_of_memory = true;
+	p->t->lft[sw][p->lid] = port;
+	if (old != FM_NONE)
+		p->st->load[old]--;
+	if (now != FM_NONE)
+		p->st->load[now]++;
+}
+
+enum depend_result
+repair_insert_way(struct repair *p, uint32_t c, uint16_t vls)
+{
+	for (fm_sw sw = p->g->to[c]; sw != p->to;) {
+		uint32_t next = repair_egress(p, sw);
+
+		for (unsigned vl = 0; vls >> vl != 0; vl++) {
+			enum depend_result rc =
+			    vls >> vl & 1 ? depend_insert(p->g, c, next, vl) : DEPEND_HELD;
+
+			if (rc >= DEPEND_CYCLE)
+				return rc;
+		}
+		c = next;
+		sw = p->g->to[c];
+	}
+	return DEPEND_HELD;
+}
