@@ -107,6 +107,7 @@ UNIT_TESTS = \
 	tests/sweep/check_apply \
 	tests/engine/check_repair \
 	tests/engine/check_repair_engine \
+	tests/sweep/check_events \
 	tests/sweep/check_fields \
 	tests/sweep/check_keep \
 	tests/sweep/check_pkeys \

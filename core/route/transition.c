@@ -132,10 +132,22 @@ lanes_that_differ(const uint8_t *a, const uint8_t *b)
 	return lanes;
 }
 
+/* Lanes without a way. */
+static uint64_t
+empty_lanes(const uint8_t *bytes)
+{
+	return ~lanes_that_differ(bytes, empty_block);
+}
+
 static struct tblock *
 add_block(struct transition *t, fm_sw sw, uint32_t index, const uint8_t *was, const uint8_t *want)
 {
-	struct tblock b = { .sw = sw, .index = index, .was = was, .want = want };
+	struct tblock b = { .sw = sw,
+		.index = index,
+		.was = was,
+		.want = want,
+		.emptied = empty_lanes(was),
+		.to_empty = empty_lanes(want) };
 
 	if (!fm_vec_push(&t->block, b))
 		return NULL;

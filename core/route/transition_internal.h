@@ -33,7 +33,8 @@ struct tblock {
 	uint64_t no_hole;	     /* all ways below must arrive by now */
 	uint64_t down;		     /* nobody whom it matters to may still send through here */
 	uint64_t sent, done;	     /* the new content */
-	uint64_t emptying, emptied;  /* drained destinations */
+	uint64_t emptying, emptied;  /* drained destinations, and what had no way from the start */
+	uint64_t to_empty;	     /* new entries that lead nowhere: emptied is done */
 	uint8_t last_refused;	     /* lane that was not admitted last time */
 	bool in_flight, lost, fixed; /* fixed: not to be written (any more) */
 	bool given;		     /* fixed from the start */

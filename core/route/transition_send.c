@@ -294,7 +294,7 @@ transition_done(struct transition *t, fm_sw sw, uint32_t index)
 
 	if (b == NULL)
 		return;
-	b->done |= b->sent;
+	b->done |= b->sent | (b->emptying & b->to_empty);
 	b->emptied |= b->emptying;
 	b->sent = b->emptying = 0;
 }

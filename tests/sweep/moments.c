@@ -145,6 +145,7 @@ on_set(void *arg, const struct sim_trace *e)
 {
 	struct moments *m = arg;
 	uint8_t *row = m->tables + (size_t)e->node * m->n_lids;
+	bool changes = false;
 
 	if (e->method != WIRE_SET || e->attr != WIRE_ATTR_LFT)
 		return;
@@ -160,8 +161,10 @@ on_set(void *arg, const struct sim_trace *e)
 		if (lid == 0 || row[lid] == now)
 			continue;
 		row[lid] = now;
+		changes = true;
 		look_at(m, (uint16_t)lid, e->node);
 	}
+	m->n_needless += !changes;
 }
 
 /* A switch without power forgets without a Set. */

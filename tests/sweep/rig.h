@@ -27,6 +27,7 @@ struct rig {
 	struct plan_worker *worker;
 	sem_t woken; /* by the worker, once a plan */
 	struct chain chain;
+	const struct region_set *regions; /* NULL: one */
 	struct sweep_settings set;
 	uint32_t place; /* node we sit at */
 	unsigned port;
