@@ -123,8 +123,8 @@ struct plan_change {
 	uint32_t n_drained; /* emptied first */
 	uint32_t n_left;    /* left as they were */
 	uint32_t n_waived;  /* written though packets might deadlock */
-	bool by_levels;	    /* seen from levels (levels.h): packets make level turns and proven ones */
-	char waiting[256];  /* tables not taken up: what they would cost, and what to do */
+	bool by_levels; /* seen from levels (levels.h): packets make level turns and proven ones */
+	char waiting[256]; /* tables not taken up: what they would cost, and what to do */
 };
 
 /* An entry of the LFT. */

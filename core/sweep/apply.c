@@ -347,8 +347,7 @@ feed_visits(struct sweeper *s)
 
 		s->next_visit = at + 1;
 		if (at < n_bits)
-			visit_block(
-			    s, s->inv.switches.item[at % n_sw], (uint32_t)(at / n_sw));
+			visit_block(s, s->inv.switches.item[at % n_sw], (uint32_t)(at / n_sw));
 	}
 	return s->next_visit < n_bits || s->pending > 0;
 }

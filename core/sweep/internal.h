@@ -103,13 +103,13 @@ struct sweeper {
 	/* Blocks that the plan has changed and that wait for a stage that has not come, since
 	 * writing was broken off; by block, then switch */
 	FM_VEC(struct plan_held) unwritten;
-	unsigned n_broken_off;	  /* times in a row */
-	bool broken_off;	  /* in this sweep */
-	bool links_put_off;	  /* those that have come wait till the rest is written */
-	int64_t older_until_ns;	  /* packets of older tables are gone then; 0 = no such are */
-	int64_t older_next_ns;	  /* ... and those that this sweep has made older */
-	int apply_stage;	  /* apply.c */
-	uint64_t *visit;	  /* bitset of blocks to look at; NULL: not listed yet */
+	unsigned n_broken_off;	/* times in a row */
+	bool broken_off;	/* in this sweep */
+	bool links_put_off;	/* those that have come wait till the rest is written */
+	int64_t older_until_ns; /* packets of older tables are gone then; 0 = no such are */
+	int64_t older_next_ns;	/* ... and those that this sweep has made older */
+	int apply_stage;	/* apply.c */
+	uint64_t *visit;	/* bitset of blocks to look at; NULL: not listed yet */
 	size_t next_visit;
 	int64_t apply_wait_ns;	  /* a packet's life time is over then; 0 = none runs */
 	bool drain_once;	  /* this time, whatever the settings say */

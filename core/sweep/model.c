@@ -307,8 +307,9 @@ is_put_off(const struct sweeper *s, uint32_t slot, unsigned port)
 	const struct fm_fabric *aim;
 	fm_link l;
 
-	if (s->unwritten.n == 0 || (p->info.port_state == WIRE_PORT_ACTIVE &&
-				       far->ports[p->peer_port].info.port_state == WIRE_PORT_ACTIVE))
+	if (s->unwritten.n == 0 ||
+	    (p->info.port_state == WIRE_PORT_ACTIVE &&
+		far->ports[p->peer_port].info.port_state == WIRE_PORT_ACTIVE))
 		return false;
 	aim = &s->plan->snap->fab;
 	l = n->sw_index < aim->n_switches ? fm_link_at(aim, n->sw_index, (uint8_t)port) : FM_NONE;

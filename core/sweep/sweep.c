@@ -378,8 +378,7 @@ after_discovery(struct sweeper *s)
 {
 	if (s->report.scope == SWEEP_LIGHT) {
 		bool news = s->changed || s->named.n > 0 || s->nodes_named.n > 0 ||
-		    s->doubted.n > 0 || s->unwritten.n > 0 || s->links_put_off ||
-		    sweeper_drops(s);
+		    s->doubted.n > 0 || s->unwritten.n > 0 || s->links_put_off || sweeper_drops(s);
 
 		if (!other_sms_decide(s) || !news) {
 			end_sweep(s,

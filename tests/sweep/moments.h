@@ -24,7 +24,7 @@ struct moments {
 	struct sim_place *owner; /* [n_lids] */
 	uint32_t sweep;		 /* the Sets belong to: rig.n_reports */
 	uint64_t n_sets;
-	uint64_t n_needless; /* of them, that changed nothing */
+	uint64_t n_needless;	   /* of them, that changed nothing */
 	uint32_t n_loops, n_holes; /* (switch, LID) moments; (switch, LID) */
 	char first[160];	   /* what was wrong first */
 	/* this node falls silent at the so-many-th Set from now; 0 = never */

@@ -117,10 +117,11 @@ rig_start(struct rig *r)
 	struct txn_limits limits = {
 		.timeout_ms = 200, .n_retries = 3, .window_max = 256, .per_node_max = 8
 	};
-	struct sweep_parts parts = {
-		.store = r->store, .ha = &r->ha, .router = &r->router, .chain = &r->chain,
-		.regions = r->regions
-	};
+	struct sweep_parts parts = { .store = r->store,
+		.ha = &r->ha,
+		.router = &r->router,
+		.chain = &r->chain,
+		.regions = r->regions };
 	struct fm_error err = { 0 };
 	struct local_port local;
 

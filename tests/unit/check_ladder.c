@@ -94,11 +94,9 @@ make_plan_from(const struct fm_engine *engine, const char *words, unsigned n_dow
 {
 	struct chain_entry entry = { .engine = engine, .name = engine->name };
 	struct chain chain = { .entries = &entry, .n_entries = 1 };
-	struct plan_request q = { .chain = &chain,
-		.prev = prev,
-		.drain = drain,
-		.held = held.item,
-		.n_held = held.n };
+	struct plan_request q = {
+		.chain = &chain, .prev = prev, .drain = drain, .held = held.item, .n_held = held.n
+	};
 	struct fm_error err = { 0 };
 	struct plan *p;
 
@@ -245,8 +243,8 @@ add_older(struct graph *g, const struct broken_off *b, uint16_t lid)
 
 /* naive: the same without any rule.  older: NULL, or what came before old. */
 static bool
-is_safe_after(const struct broken_off *older, const struct plan *old, const struct plan *new,
-    bool naive)
+is_safe_after(
+    const struct broken_off *older, const struct plan *old, const struct plan *new, bool naive)
 {
 	const struct fm_fabric *fab = &new->snap->fab;
 	struct graph g = { .fab = fab };
@@ -450,8 +448,7 @@ START_TEST(writing_is_broken_off)
 		go_half_way(&h, a, b);
 		if (h.held.n > 0) {
 			n_broken++;
-			c = make_plan_from(&updn_LTX_fm_engine, words,
-			    5 + seed % 4, seed, b, 0,
+			c = make_plan_from(&updn_LTX_fm_engine, words, 5 + seed % 4, seed, b, 0,
 			    (struct held_blocks){ h.held.item, h.held.n });
 			older = (struct broken_off){ a, b };
 			ck_assert(is_safe_after(&older, &h.plan, c, false));
