@@ -205,7 +205,8 @@ read_block(struct sweeper *s, uint32_t slot, uint32_t block)
 		return;
 	a->index = block;
 	fm_bit_set(inv_node(&s->inv, slot)->lft_doubt, block);
-	ask_get_at(a, WIRE_ATTR_LFT, block, on_read);
+	if (!ask_get_at(a, WIRE_ATTR_LFT, block, on_read))
+		fix_block(s, slot, block); /* it has stopped answering in this sweep */
 }
 
 /* ----------------------------------------------------------------- writing */

@@ -117,13 +117,22 @@ remember_ways(struct moments *m)
 	memset(m->lost, 0, (size_t)m->n_nodes * m->n_lids);
 }
 
+/* Does the SM know whose LID it is?  Entries of a switch that it takes for lost linger. */
+static bool
+is_known(const struct moments *m, uint32_t lid)
+{
+	const struct plan *p = sweeper_plan(m->rig->sweeper);
+
+	return p != NULL && lid <= p->snap->fab.max_lid && p->snap->fab.lid_end[lid] != FM_NONE;
+}
+
 static void
 count_holes(struct moments *m)
 {
 	for (uint32_t n = 0; n < m->n_nodes; n++)
 		for (uint32_t lid = 1; lid < m->n_lids; lid++)
 			if (m->lost[n * m->n_lids + lid] && !fm_bit_test(m->rig->drained, lid) &&
-			    follow(m, n, (uint16_t)lid, true) == ARRIVES) {
+			    is_known(m, lid) && follow(m, n, (uint16_t)lid, true) == ARRIVES) {
 				m->n_holes++;
 				say_first(m, "hole", n, (uint16_t)lid, n);
 			}
