@@ -22,20 +22,12 @@
 #include <stdlib.h>
 
 #include "core/route/ladder.h"
-#include "core/sweep/internal.h"
+#include "core/sweep/apply_internal.h"
 #include "lib/bitset.h"
-
-#define LFT_BLOCK_LIDS TRANSITION_BLOCK_LIDS
 
 #define BREAKS_MAX 3 /* times in a row that writing is broken off */
 
 enum stage { STAGE_READ, STAGE_PLAN, STAGE_WRITE, STAGE_OVER };
-
-static const struct fm_fabric *
-fabric_of(const struct plan *p)
-{
-	return &p->snap->fab;
-}
 
 static const uint8_t *
 lft_block(const struct plan *plan, uint32_t sw, uint32_t block)
@@ -43,15 +35,8 @@ lft_block(const struct plan *plan, uint32_t sw, uint32_t block)
 	return plan->tables->t.lft[sw] + (size_t)block * LFT_BLOCK_LIDS;
 }
 
-static uint32_t
-n_blocks(const struct plan *p)
-{
-	return p->top_lid / LFT_BLOCK_LIDS + 1u;
-}
-
-/* The transition, made when the first block that differs is found.  NULL: no memory. */
-static struct transition *
-the_transition(struct sweeper *s)
+struct transition *
+apply_transition(struct sweeper *s)
 {
 	const struct plan *p = s->next;
 
@@ -68,7 +53,7 @@ the_transition(struct sweeper *s)
 static void
 add_block(struct sweeper *s, fm_sw sw, uint32_t block, const uint8_t *was)
 {
-	struct transition *t = the_transition(s);
+	struct transition *t = apply_transition(s);
 
 	if (t != NULL && !transition_add(t, sw, block, was))
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for the order of tables");
@@ -136,13 +121,12 @@ known_block(const struct sweeper *s, const struct inv_node *n, uint32_t block)
 	return bytes != NULL ? bytes : lft_block(s->plan, n->sw_index, block);
 }
 
-/* A block that can neither be written nor read: what it may hold. */
-static void
-fix_block(struct sweeper *s, uint32_t slot, uint32_t block)
+void
+apply_fix_block(struct sweeper *s, uint32_t slot, uint32_t block)
 {
 	const struct inv_node *n = inv_node(&s->inv, slot);
 	const struct held_block *h = held_at(s, slot, block);
-	struct transition *t = the_transition(s);
+	struct transition *t = apply_transition(s);
 	bool ok = true;
 
 	if (t == NULL)
@@ -183,7 +167,7 @@ on_read(struct ask *a, enum txn_status status, const uint8_t *reply)
 		if (status != TXN_CANCELLED)
 			warn_lft(s, a,
 			    status == TXN_TIMEOUT ? "does not answer a Get" : "refuses a Get");
-		fix_block(s, a->node, a->index);
+		apply_fix_block(s, a->node, a->index);
 		return;
 	}
 	forget_held(s, a->node, a->index);
@@ -191,7 +175,7 @@ on_read(struct ask *a, enum txn_status status, const uint8_t *reply)
 		fm_bit_clear(n->lft_doubt, a->index);
 		return;
 	}
-	t = the_transition(s);
+	t = apply_transition(s);
 	if (t != NULL)
 		add_block(s, n->sw_index, a->index, transition_copy(t, bytes));
 }
@@ -206,7 +190,7 @@ read_block(struct sweeper *s, uint32_t slot, uint32_t block)
 	a->index = block;
 	fm_bit_set(inv_node(&s->inv, slot)->lft_doubt, block);
 	if (!ask_get_at(a, WIRE_ATTR_LFT, block, on_read))
-		fix_block(s, slot, block); /* it has stopped answering in this sweep */
+		apply_fix_block(s, slot, block); /* it has stopped answering in this sweep */
 }
 
 /* ----------------------------------------------------------------- writing */
@@ -361,144 +345,6 @@ end_visits(struct sweeper *s)
 	s->next_visit = 0;
 }
 
-/* ---------------------------------------------- switches that do not answer */
-
-/* Is there, by all that is known, still a link at this port of a switch to that one? */
-static bool
-may_be_up(const struct sweeper *s, fm_sw sw, uint8_t port, fm_sw to)
-{
-	const struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[sw]);
-
-	if (!node_usable(n))
-		return true; /* it does not say */
-	return inv_port_up(&n->ports[port]) &&
-	    (n->ports[port].edge != EDGE_LINKED || n->ports[port].peer == s->inv.switches.item[to]);
-}
-
-static bool
-is_usable_switch(const struct sweeper *s, fm_sw sw)
-{
-	return node_usable(inv_node(&s->inv, s->inv.switches.item[sw]));
-}
-
-/* A link that there was, at one end at least a switch that does not answer: packets
- * may still pass.  Remembered, for the next plan does not have it. */
-static void
-try_silent_link(struct sweeper *s, struct transition *t, const struct silent_link *l)
-{
-	if ((is_usable_switch(s, l->sw) && is_usable_switch(s, l->to)) ||
-	    !may_be_up(s, l->sw, l->port, l->to) || !may_be_up(s, l->to, l->to_port, l->sw))
-		return;
-	transition_link(t, l->sw, l->port, l->to);
-	for (size_t i = 0; i < s->silent.n; i++)
-		if (s->silent.item[i].sw == l->sw && s->silent.item[i].port == l->port)
-			return;
-	if (!fm_vec_push(&s->silent, *l))
-		sweep_fail(s, FM_E_RESOURCE, "out of memory for links to silent switches");
-}
-
-static void
-try_links_of(struct sweeper *s, struct transition *t, const struct fm_fabric *was)
-{
-	for (fm_link l = 0; l < was->n_links; l++) {
-		fm_link back = was->link_rev[l];
-		struct silent_link silent = { was->link_to[back], was->link_to[l],
-			was->link_port[l], was->link_port[back] };
-
-		try_silent_link(s, t, &silent);
-	}
-}
-
-/* Those of the last plan, of the fabric its tables were made for, and those known
- * from before.  True: there are some. */
-static bool
-add_silent_links(struct sweeper *s, struct transition *t)
-{
-	size_t n = s->silent.n;
-
-	s->silent.n = 0;
-	for (size_t i = 0; i < n; i++) {
-		struct silent_link l = s->silent.item[i]; /* its place is free by now */
-
-		try_silent_link(s, t, &l);
-	}
-	try_links_of(s, t, fabric_of(s->plan));
-	if (s->plan->graph != NULL && s->plan->graph != s->plan->snap)
-		try_links_of(s, t, &s->plan->graph->fab);
-	return s->silent.n > 0;
-}
-
-static void
-fix_silent_switch(struct sweeper *s, uint32_t slot)
-{
-	for (uint32_t block = 0; block < n_blocks(s->next); block++)
-		fix_block(s, slot, block);
-}
-
-/* A switch that forwards by tables of which we know something. */
-static bool
-is_remembered(const struct inv_node *n)
-{
-	return !node_usable(n) && (n->lft == LFT_OURS || n->lft_remembered);
-}
-
-static void
-add_silent(struct sweeper *s, struct transition *t)
-{
-	s->silent_links = s->plan != NULL && add_silent_links(s, t);
-	for (size_t i = 0; s->silent_links && i < s->inv.switches.n; i++)
-		if (is_remembered(inv_node(&s->inv, s->inv.switches.item[i])))
-			fix_silent_switch(s, s->inv.switches.item[i]);
-}
-
-static bool
-is_active(const struct sweeper *s, const struct inv_port *p)
-{
-	return p->info.port_state == WIRE_PORT_ACTIVE &&
-	    inv_node(&s->inv, p->peer)->ports[p->peer_port].info.port_state == WIRE_PORT_ACTIVE;
-}
-
-/* Links that come up in this sweep carry packets when it has made them active. */
-static void
-add_cold_links(struct sweeper *s, struct transition *t)
-{
-	for (size_t i = 0; i < s->inv.switches.n; i++) {
-		const struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[i]);
-
-		for (unsigned p = 1; node_usable(n) && p <= n->n_ports; p++) {
-			const struct inv_port *port = &n->ports[p];
-
-			if (link_usable(&s->inv, port) &&
-			    inv_is_switch(inv_node(&s->inv, port->peer)) && !is_active(s, port))
-				transition_cold(t, n->sw_index, (uint8_t)p);
-		}
-	}
-}
-
-static void
-plan_order(struct sweeper *s)
-{
-	struct transition *t = s->transition;
-
-	for (size_t i = 0; t == NULL && s->plan != NULL && i < s->inv.switches.n; i++)
-		if (is_remembered(inv_node(&s->inv, s->inv.switches.item[i])))
-			t = the_transition(s);
-	if (t == NULL)
-		return;
-	add_cold_links(s, t);
-	add_silent(s, t);
-	if (!transition_plan(t)) {
-		sweep_fail(s, FM_E_RESOURCE, "out of memory for the order of tables");
-		return;
-	}
-	for (size_t i = 0; i < s->inv.switches.n; i++) {
-		const struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[i]);
-
-		if (n->quiet)
-			transition_quarantine(t, n->sw_index);
-	}
-}
-
 /* ------------------------------------------------------------------ sending */
 
 /* When the packets of the tables that have been written over are gone.  Where writing
@@ -583,7 +429,7 @@ apply_feed(struct sweeper *s)
 		s->apply_stage = STAGE_PLAN;
 	}
 	if (s->apply_stage == STAGE_PLAN) {
-		plan_order(s);
+		apply_order(s);
 		s->apply_stage = STAGE_WRITE;
 	}
 	if (s->apply_stage == STAGE_WRITE && s->transition != NULL && !s->failed && feed_writes(s))
