@@ -8,4 +8,4 @@ doc/fmd.conf.5: doc/fmd.conf.5.in fmd-doc $(plugin_LTLIBRARIES)
 EXTRA_DIST += doc/fmd.conf.5.in
 CLEANFILES += doc/fmd.conf.5
 EXTRA_DIST += doc/bench.md doc/compose.md doc/engines.md doc/events.md doc/growth.svg doc/regions.md \
-	doc/repair.md doc/sweep-fields.md
+	doc/repair.md doc/sa.md doc/sweep-fields.md

@@ -111,6 +111,7 @@ UNIT_TESTS = \
 	tests/sweep/check_fields \
 	tests/sweep/check_keep \
 	tests/sweep/check_pkeys \
+	tests/sweep/check_sa \
 	tests/sweep/check_seeds \
 	tests/sweep/check_sweep \
 	tests/sweep/check_vls \
@@ -141,6 +142,7 @@ UNIT_TESTS = \
 	tests/unit/check_regions \
 	tests/unit/check_rmpp \
 	tests/unit/check_rchain \
+	tests/unit/check_sa_parts \
 	tests/unit/check_sa_wire \
 	tests/unit/check_sim \
 	tests/unit/check_sim_faults \
@@ -159,6 +161,7 @@ check_LTLIBRARIES += libfmtests.la
 libfmtests_la_SOURCES = \
 	tests/sweep/moments.c \
 	tests/sweep/rig.c \
+	tests/sweep/sa_rig.c \
 	tests/unit/sim_fixture.c
 AM_CFLAGS += $(CHECK_CFLAGS)
 
@@ -182,6 +185,7 @@ EXTRA_DIST += \
 	tests/engine/routed.h \
 	tests/sweep/moments.h \
 	tests/sweep/rig.h \
+	tests/sweep/sa_rig.h \
 	tests/unit/box.h \
 	tests/unit/brute.h \
 	tests/unit/generate_words.h \
@@ -258,3 +262,6 @@ TESTS += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh tests/i
 endif
 EXTRA_DIST += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh tests/integration/ibsim_partitions.sh \
 	dev/ibsim-lib.sh
+TESTS += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh tests/integration/ibsim_sa.sh
+endif
+EXTRA_DIST += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh tests/integration/ibsim_sa.sh dev/ibsim-lib.sh

@@ -68,6 +68,12 @@ struct conf {
 	bool allow_both_pkeys, keep_pkey_indexes;
 	const struct partitions *partitions; /* never NULL */
 
+	/* subnet administration */
+	int64_t sa_key;
+	int path_selection;	      /* enum sa_path_select */
+	int64_t path_life;	      /* 4.096 us * 2^n */
+	struct fm_file prefix_routes; /* path NULL = none */
+
 	/* sweeps and SMPs */
 	int64_t sweep_interval_ms; /* 0 = no light sweeps */
 	bool sweep_on_trap;

@@ -111,6 +111,8 @@ static const char *const sl_models[] = { "both", "forward", NULL };	 /* enum ver
 /* enum conf_ar_algorithm, twice: the numbers are opa-fm's */
 static const char *const algorithms[] = { "random", "greedy", "greedy_random", "0", "1", "2",
 	NULL };
+static const char *const path_selections[] = { "minimal", "pairwise", "order_all",
+	"src_dst_all", NULL };
 static const char *const replies[] = { "prefer", "require", "ignore",
 	NULL }; /* enum region_replies */
 static const char *const enforcement[] = { "off", "in", "out", "both",
@@ -244,6 +246,21 @@ static const struct conf_row rows[] = {
 	BOOL(NULL, "keep_pkey_indexes", keep_pkey_indexes, "yes",
 	    "P_Keys that stay in a port's table keep their index, which queue pairs name them "
 	    "by."),
+
+	KEY("Subnet administration", "sa_key", sa_key, "1",
+	    "SM_Key of a request to the SA: who shows it is trusted and sees all partitions."),
+	ENUM(NULL, "path_selection", path_selection, "minimal", path_selections, NULL,
+	    "Which pairs of LIDs are told for two ports with LMC: each source LID with one of the "
+	    "destination, until either side runs out (minimal) or both do (pairwise), those and "
+	    "then all others (order_all), or all, by source (src_dst_all)."),
+	INT(NULL, "path_life", path_life, "18", 0, 63, "4.096 us * 2^n",
+	    "PacketLifeTime of paths: hosts wait a multiple of it for answers."),
+	{ .option = { .name = "prefix_routes",
+	      .type = FM_OPT_FILE,
+	      AT(prefix_routes),
+	      .def = "",
+	      .help = "OpenSM's prefix-routes file: through which router GIDs of other subnets are "
+		      "reached." } },
 
 	TIME("Sweeps", "sweep_interval", sweep_interval_ms, "10s", 0, 24 * HOUR,
 	    "Time between light sweeps; 0 = none, traps and commands only."),

@@ -22,6 +22,7 @@
 #endif
 
 #include "core/ctl/ctl.h"
+#include "core/sa/server.h"
 #include "core/subnet/guid2lid.h"
 #include "core/topo/dump.h"
 #include "lib/log.h"
@@ -161,7 +162,8 @@ on_mad(void *arg, const struct mad *m)
 {
 	struct daemon *d = arg;
 
-	sweeper_on_mad(d->sweeper, m);
+	if (d->sa == NULL || !sa_server_on_mad(d->sa, m))
+		sweeper_on_mad(d->sweeper, m);
 }
 
 /* On the routing thread: the loop has something to take. */
@@ -278,6 +280,8 @@ on_sweep_done(void *arg, const struct sweep_report *r)
 	daemon_report(d, r);
 	if (r->outcome == SWEEP_BROKEN_OFF)
 		return; /* the next begins at once */
+	if (r->outcome == SWEEP_UP || r->outcome == SWEEP_STANDBY)
+		daemon_publish(d);
 	if (r->outcome == SWEEP_UP)
 		dump(d);
 	if (is_one_shot(d)) {
@@ -454,6 +458,9 @@ open_fabric(struct daemon *d, struct fm_error *err)
 	log_info("daemon", "on %s", local.name);
 	if (d->cli->dry_run)
 		return 0;
+	rc = daemon_open_sa(d, err);
+	if (rc != 0)
+		return rc;
 	return d->transport->ops->set_is_sm(d->transport, true, err);
 }
 
@@ -567,6 +574,7 @@ daemon_fini(struct daemon *d)
 
 	plan_worker_free(d->worker); /* first: it works on what goes now */
 	ctl_close(d->ctl);
+	sa_server_stop(d->sa);
 	if (d->transport != NULL && !d->cli->dry_run)
 		d->transport->ops->set_is_sm(d->transport, false, &err);
 	if (d->txn != NULL)

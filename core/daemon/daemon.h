@@ -35,6 +35,7 @@ struct daemon {
 	bool router_ready;
 	struct plan_worker *worker;
 	struct conf *next_conf; /* read again while a sweep ran: takes effect when it ends */
+	struct sa_server *sa;	/* NULL: dry run */
 	struct ctl_server *ctl;
 	struct events *events;
 	json_t *summary; /* of the last sweep that brought the subnet up, or NULL */
@@ -53,6 +54,11 @@ void daemon_fini(struct daemon *d);
 int daemon_reload(struct daemon *d, struct fm_error *err);
 /* Let the loop look at its work soon. */
 void daemon_wake(struct daemon *d);
+
+/* administer.c: the SA; it answers from what is published */
+int daemon_open_sa(struct daemon *d, struct fm_error *err);
+/* What the last sweep has made of the subnet; nothing while we are not master. */
+void daemon_publish(struct daemon *d);
 
 /* report.c: a sweep has ended */
 void daemon_report(struct daemon *d, const struct sweep_report *r);

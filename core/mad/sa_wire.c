@@ -142,7 +142,8 @@ static const struct sa_field path_record_fields[] = {
 	R(raw_traffic, 352, 1, SA_PR_RAW_TRAFFIC), R(flow_label, 356, 20, SA_PR_FLOW_LABEL),
 	R(hop_limit, 376, 8, SA_PR_HOP_LIMIT), R(tclass, 384, 8, SA_PR_TCLASS),
 	R(reversible, 392, 1, SA_PR_REVERSIBLE), R(n_paths, 393, 7, SA_PR_N_PATHS),
-	R(pkey, 400, 16, SA_PR_PKEY), R(qos_class, 416, 12, SA_PR_QOS_CLASS), R(sl, 428, 4, SA_PR_SL),
+	R(pkey, 400, 16, SA_PR_PKEY), R(qos_class, 416, 12, SA_PR_QOS_CLASS),
+	R(sl, 428, 4, SA_PR_SL),
 	R(mtu_selector, 432, 2, SA_PR_MTU_SELECTOR), R(mtu, 434, 6, SA_PR_MTU),
 	R(rate_selector, 440, 2, SA_PR_RATE_SELECTOR), R(rate, 442, 6, SA_PR_RATE),
 	R(life_selector, 448, 2, SA_PR_LIFE_SELECTOR), R(life, 450, 6, SA_PR_LIFE),
@@ -154,7 +155,8 @@ static const struct sa_field multi_path_record_fields[] = {
 	R(raw_traffic, 0, 1, SA_MPR_RAW_TRAFFIC), R(flow_label, 4, 20, SA_MPR_FLOW_LABEL),
 	R(hop_limit, 24, 8, SA_MPR_HOP_LIMIT), R(tclass, 32, 8, SA_MPR_TCLASS),
 	R(reversible, 40, 1, SA_MPR_REVERSIBLE), R(n_paths, 41, 7, SA_MPR_N_PATHS),
-	R(pkey, 48, 16, SA_MPR_PKEY), R(qos_class, 64, 12, SA_MPR_QOS_CLASS), R(sl, 76, 4, SA_MPR_SL),
+	R(pkey, 48, 16, SA_MPR_PKEY), R(qos_class, 64, 12, SA_MPR_QOS_CLASS),
+	R(sl, 76, 4, SA_MPR_SL),
 	R(mtu_selector, 80, 2, SA_MPR_MTU_SELECTOR), R(mtu, 82, 6, SA_MPR_MTU),
 	R(rate_selector, 88, 2, SA_MPR_RATE_SELECTOR), R(rate, 90, 6, SA_MPR_RATE),
 	R(life_selector, 96, 2, SA_MPR_LIFE_SELECTOR), R(life, 98, 6, SA_MPR_LIFE),
@@ -352,6 +354,12 @@ sa_header_fields(size_t *n)
 {
 	*n = N_OF(header_rows);
 	return header_rows;
+}
+
+bool
+sa_key_is(uint64_t shown, uint64_t key)
+{
+	return shown != 0 && (shown == key || __builtin_bswap64(shown) == key);
 }
 
 struct sa_gid

@@ -76,9 +76,8 @@ enum sa_status {
 /* "no records match", ...; NULL for unknown ones. */
 const char *sa_status_words(uint16_t status);
 
-/* IBA 13.6.2.1 */
-enum rmpp_type { RMPP_NONE = 0, RMPP_DATA = 1, RMPP_ACK = 2, RMPP_STOP = 3, RMPP_ABORT = 4 };
-enum rmpp_flag { RMPP_ACTIVE = 1, RMPP_FIRST = 2, RMPP_LAST = 4 };
+/* The RMPP fields of a table as a kernel with RMPP wants it (core/mad/rmpp.h has all of them). */
+enum { SA_RMPP_VERSION = 1, SA_RMPP_DATA = 1, SA_RMPP_ACTIVE = 1 };
 
 struct sa_header {
 	uint8_t method;
@@ -96,6 +95,9 @@ struct sa_header {
 };
 void sa_header_get(const uint8_t *mad, struct sa_header *h);
 void sa_header_put(uint8_t *mad, const struct sa_header *h); /* all SA_DATA_AT bytes */
+
+/* Is this the key?  Tools show it in either byte order.  0 is none. */
+bool sa_key_is(uint64_t shown, uint64_t key);
 
 struct sa_gid {
 	uint64_t prefix, guid;

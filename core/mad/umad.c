@@ -56,16 +56,14 @@ transport_open_umad(const char *spec, struct transport **out, struct fm_error *e
 #define MAX_ERRORS 100	    /* failed receives in a row: the device is gone */
 #define UMAD_ROOM 128	    /* more than any kernel's header before a MAD */
 
-/* The classes we serve and the methods that reach us unasked.  SA queries
- * must have an agent: umad2sim crashes on a class that nobody registered. */
+/* The classes we serve and the methods that reach us unasked.  The SA's has an agent
+ * of its own (core/sa/server.h). */
 static const struct agent_class {
 	uint8_t mgmt_class, class_version;
 	uint8_t methods[8];
 } agent_classes[] = {
 	{ WIRE_CLASS_SMP_DR, 1, { WIRE_GET, WIRE_SET, WIRE_TRAP, WIRE_TRAP_REPRESS } },
 	{ WIRE_CLASS_SMP_LID, 1, { WIRE_GET, WIRE_SET, WIRE_TRAP, WIRE_TRAP_REPRESS } },
-	/* Get, Set, GetTable, GetTraceTable, GetMulti, Delete: IBA 15.2.2 */
-	{ WIRE_CLASS_SA, 2, { WIRE_GET, WIRE_SET, WIRE_TRAP, 0x12, 0x13, 0x14, 0x15 } },
 };
 #define N_AGENTS (sizeof(agent_classes) / sizeof(agent_classes[0]))
 

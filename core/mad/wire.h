@@ -230,6 +230,15 @@ uint32_t wire_link_mbps(uint8_t width_active, uint8_t speed_active, uint8_t spee
 /* The same of a port, XDR included. */
 uint32_t wire_port_mbps(const struct wire_port_info *p);
 
+/* Data VLs of a code of PortInfo (VLCap, OperationalVLs), IBA 14.2.5.6. */
+static inline uint8_t
+wire_data_vls(uint8_t code)
+{
+	static const uint8_t vls[] = { 1, 1, 2, 4, 8, 15 };
+
+	return code < sizeof(vls) ? vls[code] : 15;
+}
+
 /* "PortInfo", "NodeInfo", ...; "0x00NN" style words for unknown ones are the
  * caller's business: NULL then. */
 const char *wire_attr_name(uint16_t attr);

@@ -8,3 +8,24 @@ CORE_SOURCES += \
 	core/sa/rows.h \
 	core/sa/services.c \
 	core/sa/subscriptions.c
+	core/sa/path.c \
+	core/sa/path.h \
+	core/sa/path_pairs.c \
+	core/sa/path_pairs.h \
+	core/sa/path_query.c \
+	core/sa/path_query.h \
+	core/sa/prefix_routes.c \
+	core/sa/prefix_routes.h \
+	core/sa/records_link.c \
+	core/sa/records_node.c \
+	core/sa/rows.c \
+	core/sa/rows.h \
+	core/sa/sa.c \
+	core/sa/sa.h \
+	core/sa/server.c \
+	core/sa/server.h \
+	core/sa/share.c \
+	core/sa/share.h \
+	core/sa/view.c \
+	core/sa/view.h \
+	core/sa/view_find.c

@@ -39,9 +39,12 @@ struct sa;
 struct sa *sa_new(struct sa_slot *slot, const struct sa_out *out, struct registry *registry);
 void sa_free(struct sa *sa);
 
-/* One request of n_bytes >= 256 (a MAD, or header and records of several). */
+/* One request: a MAD, or the header and the records of several.  Shorter than a header: dropped. */
 void sa_handle(struct sa *sa, const struct mad_addr *from, const uint8_t *bytes, size_t n_bytes,
     int64_t now_ms);
+/* The answer to a request that is not looked at: BUSY, say. */
+void sa_refuse(struct sa *sa, const struct mad_addr *to, const uint8_t *bytes, size_t n_bytes,
+    uint16_t status);
 /* What time asks for: leases, retries of reports.  When next; INT64_MAX: not of itself. */
 int64_t sa_tick(struct sa *sa, int64_t now_ms);
 
@@ -67,20 +70,23 @@ struct sa_query {
 	bool trusted;	    /* showed the SA key */
 	int64_t now_ms;
 	/* the answer */
-	const struct sa_record *answer; /* kind of record, as asked for if not set */
+	const struct sa_record *answer; /* kind of record: as asked for, unless the handler says */
 	uint32_t n_records;
-	uint32_t most; /* records wanted, or that an answer may have */
-	bool full;
+	bool full; /* no more records fit: offering fails */
+	bool one;  /* the first is as good as any: a Get takes it */
 };
 /* The MAD status; SA_OK: what was offered is the answer. */
-typedef uint16_t (*sa_handler)(struct sa_query *q);
+typedef uint16_t (*sa_query_fn)(struct sa_query *q);
 
-/* Add v if it matches want under the mask and the requester may see it.  False: no more fit. */
-bool sa_offer(struct sa_query *q, const void *v);
-/* The same without asking. */
+/* Add v, which matches already.  False: no more fit, or no more are wanted. */
 bool sa_add(struct sa_query *q, const void *v);
+/* Add v if it matches want under the mask. */
+bool sa_offer(struct sa_query *q, const void *v);
 /* May the requester know of an end?  They share a partition, or it is trusted. */
 bool sa_may_see(const struct sa_query *q, uint32_t end);
+/* Ends that a record with a LID may be about: *first..*last - 1.  mask: the LID's component. */
+void sa_ends_asked(
+    const struct sa_query *q, uint64_t mask, uint16_t lid, uint32_t *first, uint32_t *last);
 
 /* All handlers; the table in sa.c says which attribute and method is whose. */
 uint16_t sa_get_class_port_info(struct sa_query *q);
@@ -89,7 +95,6 @@ uint16_t sa_get_port_infos(struct sa_query *q);
 uint16_t sa_get_switch_infos(struct sa_query *q);
 uint16_t sa_get_links(struct sa_query *q);
 uint16_t sa_get_lfts(struct sa_query *q);
-uint16_t sa_get_mfts(struct sa_query *q);
 uint16_t sa_get_sl2vls(struct sa_query *q);
 uint16_t sa_get_vl_arbs(struct sa_query *q);
 uint16_t sa_get_pkeys(struct sa_query *q);

@@ -20,6 +20,7 @@
 
 #include "core/mad/sa_wire.h"
 #include "core/route/plan.h"
+#include "core/sa/path_pairs.h"
 #include "core/sa/rows.h"
 #include "core/sweep/inventory.h"
 
@@ -64,33 +65,41 @@ struct sa_other_sm {
 	struct wire_sm_info info;
 };
 
+/* GIDs of other subnets with this prefix leave by the router port of this GUID. */
+struct sa_prefix_route {
+	uint64_t prefix, guid;
+	bool any_prefix, any_guid; /* any_guid: a router of ours, whichever */
+};
+
 /* What the administrator wants of the SA; copied into each view. */
 struct sa_settings {
 	uint64_t gid_prefix, sm_key, sa_key; /* sa_key: who shows it is trusted */
 	uint8_t subnet_timeout;
-	uint8_t path_life;   /* code: 4.096 us * 2^n, for paths of any length */
-	uint8_t path_select; /* enum sa_path_select */
+	uint8_t path_life; /* code: 4.096 us * 2^n, for paths of any length */
+	enum sa_path_select path_select;
 	bool qos;
-	const char *prefix_routes; /* text of the file, or NULL; borrowed while a view is built */
+	/* where packets for other subnets go, first that fits; borrowed while a view is built */
+	const struct sa_prefix_route *route; /* [n_routes] */
+	uint32_t n_routes;
 };
-/* Which pairs of LIDs stand for a pair of ports that have several (opa-fm's words). */
-enum sa_path_select { SA_MINIMAL, SA_PAIRWISE, SA_ORDER_ALL, SA_SRC_DST_ALL };
-
 struct sa_view {
 	atomic_uint refs;
 	uint64_t number; /* ascending */
 	struct sa_settings set;
 	struct plan *plan; /* NULL: no switches, or none routed */
 	struct rows *rows; /* NULL without a plan */
-	uint32_t n_nodes;
+	uint32_t n_nodes, n_here;
 	struct sa_node **node; /* [n_nodes] by slot, NULL: gone */
 	uint32_t n_ends;
 	struct sa_end *end; /* [n_ends] ascending lid */
 	uint32_t *lid_end;  /* [65536] end, FM_NONE */
 	struct fm_hash end_by_guid;
+	/* what links of the plan's fabric carry: kinds, and the kind of each */
+	uint32_t n_attrs;
 	struct path_attr attr[ROWS_MOST_ATTRS];
-	uint32_t n_pkeys;
-	struct sa_pkeys *pkeys; /* [n_pkeys] */
+	uint8_t *link_attr, *end_attr; /* [n_links], [n_ends of the plan] */
+	uint32_t *sw_node;	       /* [n_switches of the plan] slot, FM_NONE: gone */
+	FM_VEC(struct sa_pkeys) pkeys; /* sets */
 	uint32_t n_sms;
 	struct sa_other_sm *sm; /* [n_sms] ours first */
 	uint32_t self;		/* our own end, FM_NONE */
@@ -103,6 +112,9 @@ struct sa_view_source {
 	const struct sa_settings *set;
 	const struct sa_other_sm *sm;
 	uint32_t n_sms;
+	/* P_Keys of a port: how many, and where; NULL: all are full members of the default one */
+	uint16_t (*pkeys_of)(const void *arg, uint64_t port_guid, const uint16_t **key);
+	const void *pkeys_arg;
 	struct sa_view *prev; /* NULL, or the view before: what is equal is shared */
 	struct fm_pool *workers;
 };
@@ -119,6 +131,7 @@ sa_view_end_of_lid(const struct sa_view *v, uint16_t lid)
 }
 /* The end of a port GUID, FM_NONE.  O(1). */
 uint32_t sa_view_end_of_guid(const struct sa_view *v, uint64_t guid);
+bool sa_gid_is_ours(const struct sa_view *v, struct sa_gid gid);
 /* Of a GID of this subnet (its prefix, the default one, or 0). */
 uint32_t sa_view_end_of_gid(const struct sa_view *v, struct sa_gid gid);
 /* A P_Key that both may talk by: equal but for bit 15, which at least one has.

@@ -224,15 +224,6 @@ give_lids(struct sweeper *s, struct fm_error *err)
 
 /* ------------------------------------------------------------- snapshot */
 
-/* PortInfo code of data VLs to their number, IBA 14.2.5.6. */
-static uint8_t
-vls_of_code(uint8_t code)
-{
-	static const uint8_t vls[] = { 1, 1, 2, 4, 8, 15 };
-
-	return code < sizeof(vls) ? vls[code] : 15;
-}
-
 /* Data VLs of a link: what both ends can, or, when it is active and is not
  * to be bounced, what it runs with. */
 uint8_t
@@ -362,7 +353,7 @@ add_end(struct sweeper *s, struct snapshot_builder *b, uint32_t slot, uint8_t po
 			e.sw = far->sw_index;
 			e.port = p->peer_port;
 		}
-		e.n_vls = vls_of_code(model_link_vl_code(&s->set, p, &far->ports[p->peer_port]));
+		e.n_vls = wire_data_vls(model_link_vl_code(&s->set, p, &far->ports[p->peer_port]));
 	}
 	return (e.sw != FM_NONE && is_beyond(s, e.sw)) || fm_vec_push(&b->ends, e);
 }
@@ -389,7 +380,7 @@ add_cables(struct sweeper *s, struct snapshot_builder *b, uint32_t slot)
 		q = &far->ports[p->peer_port];
 		c = (struct snapshot_cable){ .sw = { n->sw_index, far->sw_index },
 			.port = { (uint8_t)i, p->peer_port },
-			.n_vls = vls_of_code(model_link_vl_code(&s->set, p, q)),
+			.n_vls = wire_data_vls(model_link_vl_code(&s->set, p, q)),
 			.mbps = present_mbps(n, i),
 			.nominal_mbps = nominal_mbps(&p->info, &q->info) };
 		if (c.nominal_mbps < c.mbps)

@@ -291,3 +291,15 @@ other_sms_on_mad(struct sweeper *s, const struct mad *m, const struct wire_heade
 		answer(s, m, h, 0, data);
 	}
 }
+
+uint32_t
+sweeper_n_other_sms(const struct sweeper *s)
+{
+	return (uint32_t)s->others.n;
+}
+
+const struct ha_other *
+sweeper_other_sm(const struct sweeper *s, uint32_t i)
+{
+	return &s->others.item[i].ha;
+}

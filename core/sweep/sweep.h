@@ -164,6 +164,9 @@ const struct plan *sweeper_plan(const struct sweeper *s);
 const struct inventory *sweeper_inventory(const struct sweeper *s);
 /* The P_Keys of all end-ports (borrowed), NULL before the first. */
 struct port_pkeys *sweeper_pkeys(const struct sweeper *s);
+/* Other SMs that the last discovery met: how many, and the i-th. */
+uint32_t sweeper_n_other_sms(const struct sweeper *s);
+const struct ha_other *sweeper_other_sm(const struct sweeper *s, uint32_t i);
 
 /* Called when a sweep ends, before the next can start. */
 typedef void (*sweep_done)(void *arg, const struct sweep_report *r);

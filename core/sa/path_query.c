@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sa/path_query.c - PathRecord: who is meant, what is asked, which paths.
+ *
+ * Source and destination are each one end, or, where nothing names them, all
+ * (half world, full world).  For every pair the selection tells LIDs
+ * (path_pairs.h); each path comes out of the rows in O(1) and is held against
+ * what was asked (IBA 15.2.5.16).
+ *
+ * MTU and rate that are asked for lower than the path's are promised as asked:
+ * it carries them.  A packet's life time is what it is.
+ */
+#include "core/sa/path_query.h"
+
+#include <string.h>
+
+#define HOP_LIMIT_ABROAD 0xff
+#define PATHS_PER_PAIR 127 /* what NumbPath can say */
+
+/* ---------------------------------------------------------------- who */
+
+static uint16_t
+one_end(const struct sa_view *v, uint32_t end, struct path_ends *out)
+{
+	out->first = end == FM_NONE ? 0 : end;
+	out->last = end == FM_NONE ? 0 : end + 1;
+	out->offset = -1;
+	(void)v;
+	return end == FM_NONE ? SA_NO_RECORDS : SA_OK;
+}
+
+/* The router that leads to a GID of another subnet, FM_NONE. */
+static uint32_t
+router_for(const struct sa_view *v, struct sa_gid gid)
+{
+	for (uint32_t i = 0; i < v->set.n_routes; i++) {
+		const struct sa_prefix_route *r = &v->set.route[i];
+
+		if (!r->any_prefix && r->prefix != gid.prefix)
+			continue;
+		if (!r->any_guid)
+			return sa_view_end_of_guid(v, r->guid);
+		for (uint32_t e = 0; e < v->n_ends; e++)
+			if (v->node[v->end[e].node]->info.node_type == WIRE_NODE_ROUTER)
+				return e;
+	}
+	return FM_NONE;
+}
+
+uint16_t
+path_ends_of_gid(const struct sa_view *v, struct sa_gid gid, struct path_ends *out)
+{
+	uint32_t end = sa_view_end_of_gid(v, gid);
+
+	*out = (struct path_ends){ .gid = gid };
+	if (end == FM_NONE && !sa_gid_is_ours(v, gid)) {
+		end = router_for(v, gid);
+		out->abroad = true;
+	}
+	return one_end(v, end, out) == SA_OK ? SA_OK : SA_REQ_INVALID_GID;
+}
+
+/* By GID, by LID, by both if they agree, or all. */
+static uint16_t
+who(const struct path_query *p, bool by_gid, struct sa_gid gid, bool by_lid, uint16_t lid,
+    struct path_ends *out)
+{
+	uint32_t end = sa_view_end_of_lid(p->view, lid);
+	uint16_t status = SA_OK;
+
+	*out = (struct path_ends){ .last = p->view->n_ends, .offset = -1 };
+	if (by_gid)
+		status = path_ends_of_gid(p->view, gid, out);
+	if (status != SA_OK || !by_lid)
+		return status;
+	if (by_gid && end != out->first)
+		return SA_NO_RECORDS;
+	if (!by_gid)
+		status = one_end(p->view, end, out);
+	if (status == SA_OK)
+		out->offset = lid - p->view->end[end].lid;
+	return status;
+}
+
+uint16_t
+path_ends_source(const struct path_query *p, struct path_ends *out)
+{
+	uint16_t status = who(p, (p->mask & SA_PR_SGID) != 0, p->want.sgid,
+	    (p->mask & SA_PR_SLID) != 0, p->want.slid, out);
+
+	return status == SA_OK && out->abroad ? SA_REQ_INVALID_GID : status;
+}
+
+uint16_t
+path_ends_dest(const struct path_query *p, struct path_ends *out)
+{
+	return who(p, (p->mask & SA_PR_DGID) != 0, p->want.dgid, (p->mask & SA_PR_DLID) != 0,
+	    p->want.dlid, out);
+}
+
+/* ---------------------------------------------------------------- what */
+
+/* Bring *has, of which a path has more than enough, to what is wanted; false: it cannot be.
+ * For MTU codes and rates in Mbit/s alike. */
+static bool
+select_most(uint32_t *has, uint8_t selector, uint32_t want)
+{
+	switch ((enum sa_selector)selector) {
+	case SA_GREATER:
+		return *has > want;
+	case SA_LESS:
+		if (*has >= want)
+			*has = want == 0 ? 0 : want - 1;
+		return *has > 0;
+	case SA_EXACTLY:
+		if (*has < want)
+			return false;
+		*has = want;
+		return true;
+	case SA_LARGEST:
+		return true;
+	}
+	return false;
+}
+
+static bool
+select_life(uint8_t has, uint8_t selector, uint8_t want)
+{
+	switch ((enum sa_selector)selector) {
+	case SA_GREATER:
+		return has > want;
+	case SA_LESS:
+		return has < want;
+	case SA_EXACTLY:
+		return has == want;
+	case SA_LARGEST:
+		return true;
+	}
+	return false;
+}
+
+/* A rate that nobody knows yet is more than any that we do. */
+static uint32_t
+rate_wanted(uint8_t code)
+{
+	uint32_t mbps = sa_rate_mbps(code);
+
+	return mbps == 0 ? UINT32_MAX : mbps;
+}
+
+static bool
+asks(const struct path_query *p, uint64_t components)
+{
+	return (p->mask & components) == components;
+}
+
+static bool
+carries_enough(const struct path_query *p, struct sa_path_record *r, struct path_attr has)
+{
+	uint32_t mtu = has.mtu, mbps = has.mbps;
+
+	if (asks(p, SA_PR_MTU_SELECTOR | SA_PR_MTU) &&
+	    !select_most(&mtu, p->want.mtu_selector, p->want.mtu))
+		return false;
+	if (asks(p, SA_PR_RATE_SELECTOR | SA_PR_RATE) &&
+	    !select_most(&mbps, p->want.rate_selector, rate_wanted(p->want.rate)))
+		return false;
+	if (asks(p, SA_PR_LIFE_SELECTOR | SA_PR_LIFE) &&
+	    !select_life(r->life, p->want.life_selector, p->want.life))
+		return false;
+	r->mtu = (uint8_t)mtu;
+	r->rate = sa_rate_code(mbps);
+	return mbps >= sa_rate_mbps(r->rate);
+}
+
+/* ---------------------------------------------------------------- paths */
+
+static struct sa_gid
+gid_of(const struct sa_view *v, uint32_t end)
+{
+	return (struct sa_gid){ v->set.gid_prefix, v->end[end].guid };
+}
+
+bool
+path_record(const struct path_query *p, uint32_t src, uint16_t slid, uint32_t dst, uint16_t dlid,
+    struct sa_path_record *r)
+{
+	const struct sa_view *v = p->view;
+	struct sa_path path;
+	uint16_t pkey;
+
+	if (!sa_path_find(v, src, slid, dlid, &path))
+		return false;
+	if (asks(p, SA_PR_REVERSIBLE) && p->want.reversible && !path.reversible)
+		return false;
+	if (asks(p, SA_PR_SL) && p->want.sl != path.sl)
+		return false;
+	pkey = sa_view_shared_pkey(v, src, dst, asks(p, SA_PR_PKEY) ? p->want.pkey : 0);
+	if (pkey == 0)
+		return false;
+	*r = (struct sa_path_record){ .dgid = gid_of(v, dst),
+		.sgid = gid_of(v, src),
+		.dlid = dlid,
+		.slid = slid,
+		.reversible = path.reversible,
+		.pkey = pkey,
+		.sl = path.sl,
+		.mtu_selector = SA_EXACTLY,
+		.rate_selector = SA_EXACTLY,
+		.life_selector = SA_EXACTLY,
+		.life = src == dst ? 0 : v->set.path_life }; /* to itself: on no wire */
+	r->tclass = asks(p, SA_PR_TCLASS) ? p->want.tclass : 0;
+	r->flow_label = asks(p, SA_PR_FLOW_LABEL) ? p->want.flow_label : 0;
+	r->qos_class = asks(p, SA_PR_QOS_CLASS) ? p->want.qos_class : 0;
+	return carries_enough(p, r, path.attr);
+}
+
+bool
+path_between(const struct path_query *p, uint32_t src, const struct path_ends *from, uint32_t dst,
+    const struct path_ends *to, path_each each, void *arg)
+{
+	const struct sa_end *a = &p->view->end[src], *b = &p->view->end[dst];
+	struct sa_path_record r;
+	struct sa_pairs pairs;
+	unsigned s, d, found = 0;
+
+	sa_pairs_start(&pairs, p->view->set.path_select, a->lmc, from->offset, b->lmc, to->offset);
+	while (found < p->most && sa_pairs_next(&pairs, &s, &d)) {
+		if (!path_record(p, src, (uint16_t)(a->lid + s), dst, (uint16_t)(b->lid + d), &r))
+			continue;
+		if (to->abroad) {
+			r.dgid = to->gid;
+			r.hop_limit = HOP_LIMIT_ABROAD;
+		}
+		r.preference = (uint8_t)found++;
+		if (!each(arg, &r))
+			return false;
+	}
+	return true;
+}
+
+/* ---------------------------------------------------------------- PathRecord */
+
+static bool
+add_path(void *arg, const struct sa_path_record *r)
+{
+	return sa_add(arg, r);
+}
+
+/* Both sides are bounded by who asks: it sees only ends of its own partitions. */
+static void
+add_all(const struct path_query *p, const struct path_ends *from, const struct path_ends *to)
+{
+	for (uint32_t s = from->first; s < from->last; s++) {
+		if (!sa_may_see(p->q, s))
+			continue;
+		for (uint32_t d = to->first; d < to->last; d++)
+			if (sa_may_see(p->q, d) && !path_between(p, s, from, d, to, add_path, p->q))
+				return;
+	}
+}
+
+static bool
+names_one(const struct path_ends *e)
+{
+	return e->last - e->first == 1;
+}
+
+uint16_t
+sa_get_paths(struct sa_query *q)
+{
+	struct path_query p = { .q = q,
+		.view = q->view,
+		.want = q->want.path,
+		.mask = q->h.mask,
+		.most = PATHS_PER_PAIR };
+	struct path_ends from, to;
+	uint16_t status;
+
+	if (asks(&p, SA_PR_N_PATHS))
+		p.most = p.want.n_paths;
+	if (q->h.method == SA_GET)
+		p.most = 1;
+	if (asks(&p, SA_PR_RAW_TRAFFIC) && p.want.raw_traffic)
+		return SA_NO_RECORDS; /* raw packets find no way here */
+	status = path_ends_source(&p, &from);
+	if (status == SA_OK)
+		status = path_ends_dest(&p, &to);
+	if (status != SA_OK)
+		return status;
+	q->one = q->h.method == SA_GET;
+	if (q->one && (!names_one(&from) || !names_one(&to)))
+		return SA_REQ_INSUFFICIENT_COMPONENTS;
+	add_all(&p, &from, &to);
+	return SA_OK;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sa/prefix_routes.h - OpenSM's prefix-routes file: which router leads to
+ * which other subnet.
+ *
+ *	# PREFIX           GUID of the router's port; "*": any
+ *	0xfec0000000000001 0x0002c902000a1b2c
+ *	*                  *
+ *
+ * The first line that fits a GID's prefix holds.
+ */
+#ifndef CORE_SA_PREFIX_ROUTES_H
+#define CORE_SA_PREFIX_ROUTES_H
+
+#include "core/sa/view.h"
+
+struct prefix_routes {
+	struct sa_prefix_route *item;
+	size_t n, room;
+}; /* as FM_VEC: fm_vec_fini() */
+
+/* FM_E_CONFIG with "FILE:LINE: ..." and what would be right; routes are then empty. */
+int prefix_routes_parse(const char *path, const char *bytes, size_t n_bytes,
+    struct prefix_routes *routes, struct fm_error *err);
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sa/sa.c - dispatch: attribute x method to handler, and the answer.
+ *
+ * The answer grows behind its header in one buffer that is kept from request
+ * to request.  What is asked of the header, of keys and of numbers of records
+ * is here; what records there are is the handlers'.
+ */
+#include "core/sa/sa.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/log.h"
+
+#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
+#define MOST_ANSWER_BYTES (64u << 20)
+#define KEEP_ANSWER_BYTES (1u << 20) /* more is given back */
+
+struct sa {
+	struct sa_slot *slot;
+	struct sa_out out;
+	struct registry *registry;
+	struct sa_counts counts;
+	struct {
+		uint8_t *item;
+		size_t n, room;
+	} answer;
+};
+
+struct sa *
+sa_new(struct sa_slot *slot, const struct sa_out *out, struct registry *registry)
+{
+	struct sa *sa = calloc(1, sizeof(*sa));
+
+	if (sa == NULL)
+		return NULL;
+	sa->slot = slot;
+	sa->out = *out;
+	sa->registry = registry;
+	return sa;
+}
+
+void
+sa_free(struct sa *sa)
+{
+	if (sa == NULL)
+		return;
+	free(sa->answer.item);
+	free(sa);
+}
+
+const struct sa_counts *
+sa_counts(const struct sa *sa)
+{
+	return &sa->counts;
+}
+
+/* ---------------------------------------------------------------- dispatch */
+
+/* Get and GetTable have the same handler. */
+static const struct sa_entry {
+	uint16_t attr;
+	uint8_t method;
+	sa_query_fn handler;
+} entries[] = {
+	{ SA_PATH_RECORD, SA_GET, sa_get_paths },
+	{ SA_CLASS_PORT_INFO, SA_GET, sa_get_class_port_info },
+	{ SA_NODE_RECORD, SA_GET, sa_get_nodes },
+	{ SA_PORT_INFO_RECORD, SA_GET, sa_get_port_infos },
+	{ SA_SWITCH_INFO_RECORD, SA_GET, sa_get_switch_infos },
+	{ SA_LINK_RECORD, SA_GET, sa_get_links },
+	{ SA_LFT_RECORD, SA_GET, sa_get_lfts },
+	{ SA_SL2VL_RECORD, SA_GET, sa_get_sl2vls },
+	{ SA_VL_ARB_RECORD, SA_GET, sa_get_vl_arbs },
+	{ SA_PKEY_RECORD, SA_GET, sa_get_pkeys },
+	{ SA_SM_INFO_RECORD, SA_GET, sa_get_sm_infos },
+};
+
+static bool
+is_method(uint8_t method)
+{
+	switch (method) {
+	case SA_GET:
+	case SA_SET:
+	case SA_GET_TABLE:
+	case SA_GET_TRACE_TABLE:
+	case SA_GET_MULTI:
+	case SA_DELETE:
+		return true;
+	}
+	return false;
+}
+
+/* NULL with the status that says why. */
+static sa_query_fn
+find_handler(const struct sa_header *h, uint16_t *status)
+{
+	uint8_t method = h->method == SA_GET_TABLE ? SA_GET : h->method;
+
+	if (!is_method(h->method)) {
+		*status = WIRE_STATUS_BAD_METHOD;
+		return NULL;
+	}
+	for (size_t i = 0; i < N_OF(entries); i++)
+		if (entries[i].attr == h->attr && entries[i].method == method)
+			return entries[i].handler;
+	*status = WIRE_STATUS_BAD_METHOD_ATTR;
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ answer */
+
+static bool
+make_room(struct sa *sa, size_t n_bytes)
+{
+	return n_bytes <= MOST_ANSWER_BYTES &&
+	    fm_vec_grow((void **)&sa->answer.item, &sa->answer.room, n_bytes, 1);
+}
+
+bool
+sa_add(struct sa_query *q, const void *v)
+{
+	struct sa *sa = q->sa;
+	size_t size = 8u * sa_record_words(q->answer);
+
+	if (q->full)
+		return false;
+	if (!make_room(sa, sa->answer.n + size)) {
+		q->full = true;
+		return false;
+	}
+	sa_record_put(q->answer, sa->answer.item + sa->answer.n, v);
+	sa->answer.n += size;
+	q->n_records++;
+	/* A Get needs one, and must know whether there is another. */
+	return !(q->h.method == SA_GET && (q->one || q->n_records > 1));
+}
+
+bool
+sa_offer(struct sa_query *q, const void *v)
+{
+	return !sa_record_matches(q->answer, &q->want, q->h.mask, v) || sa_add(q, v);
+}
+
+bool
+sa_may_see(const struct sa_query *q, uint32_t end)
+{
+	if (q->trusted || end == q->requester)
+		return true;
+	return q->requester != FM_NONE && sa_view_shared_pkey(q->view, q->requester, end, 0) != 0;
+}
+
+void
+sa_ends_asked(
+    const struct sa_query *q, uint64_t mask, uint16_t lid, uint32_t *first, uint32_t *last)
+{
+	uint32_t end;
+
+	*first = 0;
+	*last = q->view->n_ends;
+	if ((q->h.mask & mask) == 0)
+		return;
+	end = sa_view_end_of_lid(q->view, lid);
+	*first = end == FM_NONE ? 0 : end;
+	*last = end == FM_NONE ? 0 : end + 1;
+}
+
+/* At least a whole MAD; short ones are filled up. */
+static void
+send(struct sa *sa, const struct mad_addr *to)
+{
+	if (sa->answer.n < WIRE_MAD_BYTES) {
+		memset(sa->answer.item + sa->answer.n, 0, WIRE_MAD_BYTES - sa->answer.n);
+		sa->answer.n = WIRE_MAD_BYTES;
+	}
+	sa->out.send(sa->out.arg, to, sa->answer.item, sa->answer.n);
+	if (sa->answer.room > KEEP_ANSWER_BYTES) {
+		free(sa->answer.item);
+		memset(&sa->answer, 0, sizeof(sa->answer));
+	}
+}
+
+/* IBA 15.4.1: what was asked, with the status. */
+static void
+send_status(struct sa *sa, const struct mad_addr *to, const struct sa_header *asked,
+    const uint8_t *bytes, size_t n_bytes, uint16_t status)
+{
+	struct sa_header h = *asked;
+	size_t n = n_bytes < WIRE_MAD_BYTES ? n_bytes : WIRE_MAD_BYTES;
+
+	if (!make_room(sa, WIRE_MAD_BYTES))
+		return; /* not even memory for that; it will ask again */
+	sa->counts.refused++;
+	sa->counts.busy += status == WIRE_STATUS_BUSY;
+	h.method |= WIRE_RESPONSE_BIT;
+	h.status = status;
+	h.sm_key = 0;
+	h.rmpp_version = h.rmpp_type = h.rmpp_flags = h.rmpp_status = h.rmpp_resp_time = 0;
+	h.rmpp_data1 = h.rmpp_data2 = 0;
+	memcpy(sa->answer.item, bytes, n);
+	sa->answer.n = n;
+	sa_header_put(sa->answer.item, &h);
+	send(sa, to);
+}
+
+void
+sa_refuse(
+    struct sa *sa, const struct mad_addr *to, const uint8_t *bytes, size_t n_bytes, uint16_t status)
+{
+	struct sa_header h;
+
+	if (n_bytes < SA_DATA_AT)
+		return;
+	sa_header_get(bytes, &h);
+	if ((h.method & WIRE_RESPONSE_BIT) == 0 && h.mgmt_class == WIRE_CLASS_SA)
+		send_status(sa, to, &h, bytes, n_bytes, status);
+}
+
+static void
+send_records(struct sa *sa, const struct sa_query *q)
+{
+	struct sa_header h = q->h;
+	bool table = h.method != SA_GET && h.method != SA_SET && h.method != SA_DELETE;
+
+	h.method |= WIRE_RESPONSE_BIT;
+	h.status = SA_OK;
+	h.sm_key = 0;
+	h.attr_words = sa_record_words(q->answer);
+	h.rmpp_version = SA_RMPP_VERSION;
+	h.rmpp_type = table ? SA_RMPP_DATA : 0;
+	h.rmpp_flags = table ? SA_RMPP_ACTIVE : 0;
+	h.rmpp_resp_time = h.rmpp_status = 0;
+	h.rmpp_data1 = h.rmpp_data2 = 0;
+	sa->counts.answered++;
+	sa->counts.records += q->n_records;
+	if (!table)
+		sa->answer.n = SA_DATA_AT + 8u * sa_record_words(q->answer);
+	sa_header_put(sa->answer.item, &h);
+	/* a table ends with its last record: its length says how many there are */
+	if (table)
+		sa->out.send(sa->out.arg, &q->from, sa->answer.item, sa->answer.n);
+	else
+		send(sa, &q->from);
+}
+
+/* ----------------------------------------------------------------- request */
+
+/* What the handler found, to the status of the answer. */
+static uint16_t
+judge(struct sa *sa, const struct sa_query *q, uint16_t status)
+{
+	if (status == SA_NO_RECORDS && q->h.method == SA_GET_TABLE)
+		return SA_OK; /* an empty table says so */
+	if (status != SA_OK)
+		return status;
+	if (q->full) {
+		sa->counts.too_long++;
+		return SA_NO_RESOURCES;
+	}
+	if (q->h.method == SA_GET && q->n_records == 0)
+		return SA_NO_RECORDS;
+	if (q->h.method == SA_GET && q->n_records > 1 && !q->one)
+		return SA_TOO_MANY_RECORDS;
+	return SA_OK;
+}
+
+/* The query of a request; a status other than SA_OK says what is wrong with it. */
+static uint16_t
+read_query(struct sa_query *q, const uint8_t *bytes, size_t n_bytes)
+{
+	const struct sa_settings *set = &q->view->set;
+
+	q->record = q->answer = sa_record_of(q->h.attr);
+	q->data = bytes + SA_DATA_AT;
+	q->n_data = n_bytes - SA_DATA_AT;
+	q->requester = sa_view_end_of_lid(q->view, q->from.lid);
+	q->trusted = sa_key_is(q->h.sm_key, set->sa_key);
+	if (q->h.sm_key != 0 && !q->trusted)
+		return SA_REQ_DENIED;
+	if (q->record == NULL)
+		return WIRE_STATUS_BAD_METHOD_ATTR;
+	if (q->n_data < q->record->bytes)
+		return SA_REQ_INVALID;
+	sa_record_get(q->record, q->data, &q->want);
+	return SA_OK;
+}
+
+static void
+answer(struct sa *sa, struct sa_view *view, const struct mad_addr *from, const struct sa_header *h,
+    const uint8_t *bytes, size_t n_bytes, int64_t now_ms)
+{
+	struct sa_query q = { .sa = sa,
+		.view = view,
+		.registry = sa->registry,
+		.h = *h,
+		.from = *from,
+		.now_ms = now_ms };
+	uint16_t status = SA_OK;
+	sa_query_fn handler = find_handler(h, &status);
+
+	if (handler != NULL)
+		status = read_query(&q, bytes, n_bytes);
+	if (status == SA_OK) {
+		sa->answer.n = SA_DATA_AT;
+		status = make_room(sa, WIRE_MAD_BYTES) ? handler(&q) : SA_NO_RESOURCES;
+		status = judge(sa, &q, status);
+	}
+	if (status == SA_OK)
+		send_records(sa, &q);
+	else
+		send_status(sa, from, h, bytes, n_bytes, status);
+}
+
+void
+sa_handle(struct sa *sa, const struct mad_addr *from, const uint8_t *bytes, size_t n_bytes,
+    int64_t now_ms)
+{
+	struct sa_header h;
+	struct sa_view *view;
+
+	if (n_bytes < SA_DATA_AT)
+		return;
+	sa_header_get(bytes, &h);
+	if (h.mgmt_class != WIRE_CLASS_SA || (h.method & WIRE_RESPONSE_BIT) != 0)
+		return;
+	sa->counts.requests++;
+	sa->counts.by_attr[h.attr & 0xff]++;
+	if (h.class_version != SA_CLASS_VERSION) {
+		send_status(sa, from, &h, bytes, n_bytes, WIRE_STATUS_BAD_CLASS_VERSION);
+		return;
+	}
+	view = sa_slot_get(sa->slot);
+	if (view == NULL) {
+		send_status(sa, from, &h, bytes, n_bytes, WIRE_STATUS_BUSY);
+		return;
+	}
+	answer(sa, view, from, &h, bytes, n_bytes, now_ms);
+	sa_view_put(view);
+}
+
+int64_t
+sa_tick(struct sa *sa, int64_t now_ms)
+{
+	(void)sa;
+	(void)now_ms;
+	return INT64_MAX;
+}

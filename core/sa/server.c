@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sa/server.c - the SA's thread, or its place on the loop.
+ *
+ * The thread takes in whatever has come, so that the kernel's queue stays
+ * short, and answers a few; whoever has too much waiting is told BUSY at once.
+ */
+#include "core/sa/server.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/mad/umad_agent.h"
+#include "core/sa/share.h"
+#include "lib/log.h"
+#include "lib/vec.h"
+
+#define IDLE_MS 20	  /* a call that is posted waits so long at most */
+#define TAKE_IN 256	  /* requests, before one is answered */
+#define ANSWER_AT_ONCE 32 /* before more are taken in */
+#define MOST_ERRORS 100	  /* failed receives in a row: the device is gone */
+#define SEND_RETRIES 3	  /* of the kernel's RMPP */
+#define COST_BYTES 1024	  /* of an answer, for a unit of sa_share_charge() */
+
+static const struct sa_share_limits share_limits = {
+	.n_max = 8192, .n_client_max = 128, .bytes_max = 16u << 20
+};
+static const struct umad_agent_class sa_class = { .mgmt_class = WIRE_CLASS_SA,
+	.class_version = SA_CLASS_VERSION,
+	.rmpp = true,
+	/* Report: subscribers of other SAs answer it; ours are told by us */
+	.methods = { SA_GET, SA_SET, SA_GET_TABLE, SA_GET_TRACE_TABLE, SA_GET_MULTI, SA_DELETE } };
+
+struct posted {
+	void (*fn)(void *arg, struct sa *sa);
+	void *arg;
+};
+
+struct sa_server {
+	struct sa_slot slot;
+	struct sa *sa;
+	struct transport *transport; /* inline */
+	struct umad_agent *agent;    /* thread */
+	struct sa_share *share;
+	size_t sent_bytes; /* by the answer in hand */
+	struct fm_log_bucket send_bucket;
+	pthread_t thread;
+	bool running;
+	atomic_bool stop;
+	pthread_mutex_t lock; /* of the two below */
+	FM_VEC(struct posted) posted;
+	struct sa_counts counts; /* as of a while ago */
+};
+
+static int64_t
+now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* ------------------------------------------------------------------ thread */
+
+static void
+send_by_agent(void *arg, const struct mad_addr *to, const uint8_t *bytes, size_t n_bytes)
+{
+	struct sa_server *s = arg;
+	struct fm_error err = { 0 };
+
+	s->sent_bytes += n_bytes;
+	if (umad_agent_send(s->agent, to, bytes, n_bytes, 0, SEND_RETRIES, &err) != 0)
+		fm_log_rl(&s->send_bucket, FM_LOG_WARN, "sa", "an answer to LID %u is not sent: %s",
+		    to->lid, err.msg);
+}
+
+static void
+run_posted(struct sa_server *s)
+{
+	struct posted *p = NULL;
+	size_t n;
+
+	pthread_mutex_lock(&s->lock);
+	n = s->posted.n;
+	if (n > 0) {
+		p = s->posted.item;
+		memset(&s->posted, 0, sizeof(s->posted));
+	}
+	s->counts = *sa_counts(s->sa);
+	pthread_mutex_unlock(&s->lock);
+	for (size_t i = 0; i < n; i++)
+		p[i].fn(p[i].arg, s->sa);
+	free(p);
+}
+
+/* What has come; the first may be waited for.  Negative: an errno. */
+static int
+take_in(struct sa_server *s, int wait_ms)
+{
+	struct umad_message m;
+	int rc = 0;
+
+	for (unsigned i = 0; i < TAKE_IN; i++) {
+		rc = umad_agent_receive(s->agent, i == 0 ? wait_ms : 0, &m);
+		if (rc <= 0)
+			break;
+		if (m.status == 0 && !sa_share_put(s->share, &m.addr, m.bytes, m.n_bytes))
+			sa_refuse(s->sa, &m.addr, m.bytes, m.n_bytes, WIRE_STATUS_BUSY);
+	}
+	return rc;
+}
+
+static void
+answer_some(struct sa_server *s)
+{
+	struct mad_addr from;
+	const uint8_t *bytes;
+	size_t n_bytes;
+
+	for (unsigned i = 0; i < ANSWER_AT_ONCE; i++) {
+		if (!sa_share_take(s->share, &from, &bytes, &n_bytes))
+			return;
+		s->sent_bytes = 0;
+		sa_handle(s->sa, &from, bytes, n_bytes, now_ms());
+		sa_share_charge(s->share, 1 + (uint32_t)(s->sent_bytes / COST_BYTES));
+	}
+}
+
+static int
+wait_ms(struct sa_server *s, int64_t due_ms)
+{
+	int64_t left = due_ms - now_ms();
+
+	if (sa_share_waiting(s->share) > 0 || left <= 0)
+		return 0;
+	return left < IDLE_MS ? (int)left : IDLE_MS;
+}
+
+static void *
+serve(void *arg)
+{
+	static const struct timespec pause = { .tv_nsec = 1000000 };
+	struct sa_server *s = arg;
+	int64_t due_ms = 0;
+	int n_errors = 0;
+
+	while (!atomic_load(&s->stop)) {
+		int rc = take_in(s, wait_ms(s, due_ms));
+
+		if (rc >= 0) {
+			n_errors = 0;
+		} else if (++n_errors >= MOST_ERRORS) {
+			log_err("sa", "no more requests are received: %s", strerror(-rc));
+			break;
+		} else {
+			nanosleep(&pause, NULL);
+		}
+		run_posted(s);
+		answer_some(s);
+		due_ms = sa_tick(s->sa, now_ms());
+	}
+	return NULL;
+}
+
+/* Signals are the loop's business. */
+static int
+start_thread(struct sa_server *s, struct fm_error *err)
+{
+	sigset_t all, old;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = pthread_create(&s->thread, NULL, serve, s);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (rc != 0)
+		return fm_fail(err, FM_E_SYSTEM, "cannot start a thread: %s", strerror(rc));
+	s->running = true;
+	return 0;
+}
+
+/* ------------------------------------------------------------------ inline */
+
+static void
+send_by_transport(void *arg, const struct mad_addr *to, const uint8_t *bytes, size_t n_bytes)
+{
+	struct sa_server *s = arg;
+	struct mad m = { .addr = *to };
+	struct fm_error err = { 0 };
+
+	if (n_bytes > sizeof(m.bytes)) {
+		log_debug(
+		    "sa", "an answer of %zu bytes to LID %u has no way to leave", n_bytes, to->lid);
+		return;
+	}
+	memcpy(m.bytes, bytes, n_bytes);
+	if (s->transport->ops->send(s->transport, &m, &err) != 0)
+		log_debug("sa", "an answer to LID %u is not sent: %s", to->lid, err.msg);
+}
+
+static int64_t
+transport_ms(struct sa_server *s)
+{
+	return s->transport->ops->now_ns(s->transport) / 1000000;
+}
+
+bool
+sa_server_on_mad(struct sa_server *s, const struct mad *m)
+{
+	if (s->agent != NULL || m->bytes[1] != WIRE_CLASS_SA)
+		return false;
+	if (m->status == 0)
+		sa_handle(s->sa, &m->addr, m->bytes, sizeof(m->bytes), transport_ms(s));
+	return true;
+}
+
+int64_t
+sa_server_step(struct sa_server *s)
+{
+	int64_t due_ms;
+
+	if (s->agent != NULL)
+		return INT64_MAX;
+	run_posted(s);
+	due_ms = sa_tick(s->sa, transport_ms(s));
+	return due_ms == INT64_MAX ? INT64_MAX : due_ms * 1000000;
+}
+
+/* -------------------------------------------------------------------- both */
+
+int
+sa_server_start(struct transport *t, const char *spec, struct registry *registry,
+    struct sa_server **out, struct fm_error *err)
+{
+	struct sa_server *s = calloc(1, sizeof(*s));
+	bool threaded = t->ops->fd(t) >= 0;
+	struct sa_out to = { threaded ? send_by_agent : send_by_transport, s };
+	int rc = 0;
+
+	if (s == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for the SA");
+	s->transport = t;
+	atomic_init(&s->stop, false);
+	pthread_mutex_init(&s->lock, NULL);
+	sa_slot_init(&s->slot);
+	s->sa = sa_new(&s->slot, &to, registry);
+	s->share = sa_share_new(&share_limits);
+	if (s->sa == NULL || s->share == NULL)
+		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the SA");
+	if (rc == 0 && threaded)
+		rc = umad_agent_open(spec, &sa_class, &s->agent, err);
+	if (rc == 0 && threaded)
+		rc = start_thread(s, err);
+	if (rc != 0) {
+		sa_server_stop(s);
+		return rc;
+	}
+	*out = s;
+	return 0;
+}
+
+void
+sa_server_stop(struct sa_server *s)
+{
+	if (s == NULL)
+		return;
+	atomic_store(&s->stop, true);
+	if (s->running)
+		pthread_join(s->thread, NULL);
+	umad_agent_close(s->agent);
+	sa_share_free(s->share);
+	sa_free(s->sa);
+	sa_slot_fini(&s->slot);
+	fm_vec_fini(&s->posted);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+void
+sa_server_publish(struct sa_server *s, struct sa_view *v)
+{
+	sa_slot_set(&s->slot, v);
+}
+
+struct sa_view *
+sa_server_view(struct sa_server *s)
+{
+	return sa_slot_get(&s->slot);
+}
+
+int
+sa_server_post(
+    struct sa_server *s, void (*fn)(void *arg, struct sa *sa), void *arg, struct fm_error *err)
+{
+	struct posted p = { fn, arg };
+	bool ok;
+
+	pthread_mutex_lock(&s->lock);
+	ok = fm_vec_push(&s->posted, p);
+	pthread_mutex_unlock(&s->lock);
+	return ok ? 0 : fm_fail(err, FM_E_RESOURCE, "out of memory for work of the SA");
+}
+
+void
+sa_server_counts(struct sa_server *s, struct sa_counts *out)
+{
+	if (s->agent == NULL) {
+		*out = *sa_counts(s->sa);
+		return;
+	}
+	pthread_mutex_lock(&s->lock);
+	*out = s->counts;
+	pthread_mutex_unlock(&s->lock);
+}

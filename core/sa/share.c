@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Deficit round robin: a client at the head of the ring pays one unit of its
+ * debt a turn, or, if it has none, has its first request taken.
+ */
+#include "core/sa/share.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/hash.h"
+#include "lib/vec.h"
+
+#define NONE UINT32_MAX
+#define DEBT_MAX 4096
+
+struct waiting {
+	struct waiting *next;
+	struct mad_addr from;
+	size_t n_bytes;
+	uint8_t bytes[];
+};
+
+/* In the ring while something of it waits; forgotten after that, debt and all,
+ * once nobody else waits either. */
+struct client {
+	struct waiting *first, *last;
+	uint32_t next; /* in the ring */
+	uint32_t n, debt;
+	uint16_t lid;
+	bool in_ring;
+};
+
+struct sa_share {
+	struct sa_share_limits limits;
+	FM_VEC(struct client) clients;
+	struct fm_hash by_lid;
+	uint32_t tail; /* of the ring: its next is the head; NONE: empty */
+	uint32_t n;
+	size_t bytes;
+	struct waiting *taken;
+	uint32_t taken_of; /* client */
+};
+
+struct sa_share *
+sa_share_new(const struct sa_share_limits *l)
+{
+	struct sa_share *s = calloc(1, sizeof(*s));
+
+	if (s == NULL)
+		return NULL;
+	s->limits = *l;
+	s->tail = s->taken_of = NONE;
+	return s;
+}
+
+void
+sa_share_free(struct sa_share *s)
+{
+	if (s == NULL)
+		return;
+	for (size_t i = 0; i < s->clients.n; i++)
+		while (s->clients.item[i].first != NULL) {
+			struct waiting *w = s->clients.item[i].first;
+
+			s->clients.item[i].first = w->next;
+			free(w);
+		}
+	free(s->taken);
+	fm_vec_fini(&s->clients);
+	fm_hash_fini(&s->by_lid);
+	free(s);
+}
+
+static uint32_t
+client_of(struct sa_share *s, uint16_t lid)
+{
+	uint32_t i = fm_hash_find(&s->by_lid, lid);
+	struct client c = { .lid = lid };
+
+	if (i != FM_HASH_NONE)
+		return i;
+	if (!fm_vec_push(&s->clients, c))
+		return NONE;
+	if (!fm_hash_put(&s->by_lid, lid, (uint32_t)s->clients.n - 1)) {
+		s->clients.n--;
+		return NONE;
+	}
+	return (uint32_t)s->clients.n - 1;
+}
+
+static void
+enter_ring(struct sa_share *s, uint32_t i)
+{
+	struct client *c = &s->clients.item[i];
+
+	c->in_ring = true;
+	if (s->tail == NONE) {
+		c->next = i;
+	} else {
+		c->next = s->clients.item[s->tail].next;
+		s->clients.item[s->tail].next = i;
+	}
+	s->tail = i;
+}
+
+static void
+leave_ring(struct sa_share *s, uint32_t head)
+{
+	struct client *c = &s->clients.item[head];
+
+	c->in_ring = false;
+	if (head == s->tail)
+		s->tail = NONE;
+	else
+		s->clients.item[s->tail].next = c->next;
+}
+
+bool
+sa_share_put(struct sa_share *s, const struct mad_addr *from, const uint8_t *bytes, size_t n_bytes)
+{
+	uint32_t i = client_of(s, from->lid);
+	struct client *c;
+	struct waiting *w;
+
+	if (i == NONE)
+		return false;
+	c = &s->clients.item[i];
+	if (s->n >= s->limits.n_max || c->n >= s->limits.n_client_max ||
+	    s->bytes + n_bytes > s->limits.bytes_max)
+		return false;
+	w = malloc(sizeof(*w) + n_bytes);
+	if (w == NULL)
+		return false;
+	*w = (struct waiting){ .from = *from, .n_bytes = n_bytes };
+	memcpy(w->bytes, bytes, n_bytes);
+	if (c->last != NULL)
+		c->last->next = w;
+	else
+		c->first = w;
+	c->last = w;
+	c->n++;
+	s->n++;
+	s->bytes += n_bytes;
+	if (!c->in_ring)
+		enter_ring(s, i);
+	return true;
+}
+
+/* Nobody waits: nobody was held back, so debts are void, and clients need no memory. */
+static void
+forget(struct sa_share *s)
+{
+	s->clients.n = 0;
+	fm_hash_fini(&s->by_lid);
+	s->taken_of = NONE;
+}
+
+bool
+sa_share_take(struct sa_share *s, struct mad_addr *from, const uint8_t **bytes, size_t *n_bytes)
+{
+	struct client *c;
+	uint32_t head;
+
+	free(s->taken);
+	s->taken = NULL;
+	if (s->n == 0) {
+		forget(s);
+		return false;
+	}
+	for (head = s->clients.item[s->tail].next; s->clients.item[head].debt > 0;
+	     head = s->clients.item[head].next) {
+		s->clients.item[head].debt--;
+		s->tail = head;
+	}
+	c = &s->clients.item[head];
+	s->taken = c->first;
+	s->taken_of = head;
+	c->first = c->first->next;
+	if (c->first == NULL)
+		c->last = NULL;
+	c->n--;
+	s->n--;
+	s->bytes -= s->taken->n_bytes;
+	if (c->n == 0)
+		leave_ring(s, head);
+	else
+		s->tail = head;
+	*from = s->taken->from;
+	*bytes = s->taken->bytes;
+	*n_bytes = s->taken->n_bytes;
+	return true;
+}
+
+void
+sa_share_charge(struct sa_share *s, uint32_t cost)
+{
+	struct client *c;
+
+	if (s->taken_of == NONE || cost == 0)
+		return;
+	c = &s->clients.item[s->taken_of];
+	c->debt += cost - 1;
+	if (c->debt > DEBT_MAX)
+		c->debt = DEBT_MAX;
+}
+
+uint32_t
+sa_share_waiting(const struct sa_share *s)
+{
+	return s->n;
+}

@@ -1,0 +1,784 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * check_sa - the SA over subnets that were swept: paths against a walker that
+ * follows the tables in the switches over the cables, records against what
+ * the nodes say, statuses for what cannot be, views that share against views
+ * made anew.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/rng.h"
+#include "tests/run.h"
+#include "tests/sweep/sa_rig.h"
+
+#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+extern const struct fm_engine dfsssp_LTX_fm_engine, minhop_LTX_fm_engine, updn_LTX_fm_engine,
+    lash_LTX_fm_engine;
+
+static struct rig rig;
+static struct sa_rig sa;
+
+static const struct fabric {
+	const char *words;
+	const struct fm_engine *engine;
+	uint8_t lmc;
+} fabrics[] = {
+	{ "pgft 2 4,4 1,2 1,1", &minhop_LTX_fm_engine, 0 },
+	{ "pgft 2 3,4 1,2 1,1", &updn_LTX_fm_engine, 2 },
+	{ "torus 3x3 2", &dfsssp_LTX_fm_engine, 1 },
+	{ "torus 4x3 1", &lash_LTX_fm_engine, 0 },
+	{ "random 9 4 11 3", &dfsssp_LTX_fm_engine, 0 },
+};
+
+/* Links of all kinds: width and speed by the cable, MTU by the port. */
+static void
+vary_links(uint64_t seed)
+{
+	static const uint32_t lane[] = { 2000, 8000, 13640, 25000, 50000, 100000 };
+	static const uint8_t width[] = { 1, 4, 4, 4 };
+	struct fm_rng rng;
+
+	fm_rng_seed(&rng, seed);
+	for (uint32_t i = 0; i < rig.nl.n_nodes; i++)
+		for (unsigned p = 1; p <= rig.nl.nodes[i].n_ports; p++) {
+			struct netlist_port *a = netlist_port(&rig.nl, i, p), *b;
+
+			if (a->peer_node == NETLIST_NONE)
+				continue;
+			b = netlist_port(&rig.nl, a->peer_node, a->peer_port);
+			a->lane_mbps = b->lane_mbps = lane[fm_rng_below(&rng, N_OF(lane))];
+			a->width = b->width = width[fm_rng_below(&rng, N_OF(width))];
+		}
+}
+
+static void
+vary_mtus(uint64_t seed)
+{
+	struct sim_fabric *f = sim_fabric(rig.sim);
+	struct wire_port_info info;
+	struct fm_rng rng;
+
+	fm_rng_seed(&rng, seed);
+	for (uint32_t p = 0; p < f->n_ports; p++) {
+		wire_port_info_get(f->ports[p].info, &info);
+		info.mtu_cap = (uint8_t)(3 + fm_rng_below(&rng, 3));
+		wire_port_info_put(f->ports[p].info, &info);
+	}
+}
+
+static void
+bring_up(const struct fabric *f)
+{
+	static struct chain_entry entry;
+
+	entry = (struct chain_entry){ .engine = f->engine, .name = f->engine->name };
+	rig_generate(&rig.nl, f->words);
+	vary_links(7);
+	rig_sim(&rig, NULL);
+	vary_mtus(8);
+	rig.chain = (struct chain){ .entries = &entry, .n_entries = 1 };
+	rig.set.ca_lmc = f->lmc;
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);
+	sa_rig_start(&sa, &rig);
+	sa_rig_publish(&sa);
+}
+
+static void
+tear_down(void)
+{
+	sa_rig_fini(&sa);
+	rig_fini(&rig);
+}
+
+/* ------------------------------------------------------------- the walker */
+
+static struct path_attr
+less_of(struct path_attr a, uint8_t mtu, uint32_t mbps)
+{
+	a.mtu = mtu < a.mtu ? mtu : a.mtu;
+	a.mbps = mbps < a.mbps ? mbps : a.mbps;
+	return a;
+}
+
+/* What the link at a port carries, by the two agents. */
+static struct path_attr
+link_carries(uint32_t node, unsigned port, struct path_attr so_far)
+{
+	const struct netlist_port *n = netlist_port(&rig.nl, node, port);
+	struct wire_port_info a, b;
+
+	sim_port_info(rig.sim, node, port, &a);
+	sim_port_info(rig.sim, n->peer_node, n->peer_port, &b);
+	so_far = less_of(so_far, a.mtu_cap, n->width * n->lane_mbps);
+	return less_of(so_far, b.mtu_cap, n->width * n->lane_mbps);
+}
+
+static bool
+is_switch(uint32_t node)
+{
+	return rig.nl.nodes[node].type == NETLIST_SWITCH;
+}
+
+/* From an end to a LID, by the tables in the switches. */
+static bool
+walk(uint32_t node, unsigned port, uint16_t lid, struct path_attr *a)
+{
+	struct wire_port_info own;
+
+	*a = (struct path_attr){ UINT8_MAX, UINT32_MAX };
+	if (is_switch(node)) {
+		sim_port_info(rig.sim, node, 0, &own);
+		*a = less_of(*a, own.mtu_cap, wire_port_mbps(&own));
+		port = sim_lft(rig.sim, node, lid);
+	}
+	for (int hops = 0; hops < 64; hops++) {
+		const struct netlist_port *p = netlist_port(&rig.nl, node, port);
+
+		if (port == 0 || port == 255 || p->peer_node == NETLIST_NONE)
+			return false;
+		*a = link_carries(node, port, *a);
+		node = p->peer_node;
+		sim_port_info(rig.sim, node, is_switch(node) ? 0 : p->peer_port, &own);
+		if (lid >= own.lid && lid < own.lid + (1u << own.lmc)) {
+			if (is_switch(node))
+				*a = less_of(*a, own.mtu_cap, wire_port_mbps(&own));
+			return true;
+		}
+		if (!is_switch(node))
+			return false;
+		port = sim_lft(rig.sim, node, lid);
+	}
+	return false;
+}
+
+static uint32_t
+place_of(uint64_t guid, unsigned *port)
+{
+	for (uint32_t i = 0; i < rig.nl.n_nodes; i++)
+		for (unsigned p = 0; p <= rig.nl.nodes[i].n_ports; p++)
+			if (netlist_port(&rig.nl, i, p)->guid == guid) {
+				*port = p;
+				return i;
+			}
+	ck_abort_msg("no port has GUID 0x%jx", (uintmax_t)guid);
+}
+
+/* A path as the SA tells it is what the walker finds. */
+static void
+expect_path(const struct sa_view *v, const struct sa_path_record *r)
+{
+	uint32_t src = sa_view_end_of_lid(v, r->slid), dst = sa_view_end_of_lid(v, r->dlid);
+	struct path_attr a, back;
+	unsigned port, far_port;
+	uint32_t node = place_of(r->sgid.guid, &port), far = place_of(r->dgid.guid, &far_port);
+	bool returns;
+
+	ck_assert_uint_eq(v->end[src].guid, r->sgid.guid);
+	ck_assert_uint_eq(v->end[dst].guid, r->dgid.guid);
+	if (src == dst)
+		return;
+	ck_assert_msg(walk(node, port, r->dlid, &a), "no way from %u to %u", r->slid, r->dlid);
+	ck_assert_uint_eq(r->mtu, a.mtu);
+	ck_assert_msg(r->rate == sa_rate_code(a.mbps), "LID %u to %u: rate %u, not %u (%u Mbit/s)",
+	    r->slid, r->dlid, r->rate, sa_rate_code(a.mbps), a.mbps);
+	ck_assert_uint_eq(r->sl, tables_sl(&v->plan->tables->t, v->end[src].sw, r->dlid));
+	ck_assert_uint_eq(r->pkey, 0xffff);
+	ck_assert_uint_eq(r->life, 18);
+	returns = v->end[dst].is_switch || walk(far, far_port, r->slid, &back);
+	ck_assert_uint_eq(r->reversible, returns);
+}
+
+/* Half the world from each CA: every LID that a walker reaches, and no other. */
+START_TEST(paths_are_those_of_the_switches)
+{
+	struct sa_path_record want = { 0 }, r;
+	struct sa_view *v;
+	uint32_t n_paths = 0;
+
+	bring_up(&fabrics[_i]);
+	sa.set.path_select = SA_SRC_DST_ALL;
+	sa_rig_publish(&sa);
+	v = sa_slot_get(&sa.slot);
+	for (uint32_t e = 0; e < v->n_ends; e++) {
+		uint32_t lids = 0;
+
+		if (v->end[e].is_switch)
+			continue;
+		want.sgid = (struct sa_gid){ v->set.gid_prefix, v->end[e].guid };
+		ck_assert_uint_eq(
+		    sa_rig_ask(&sa, SA_GET_TABLE, SA_PATH_RECORD, SA_PR_SGID, &want), SA_OK);
+		for (uint32_t i = 0; i < sa_rig_n(&sa); i++) {
+			sa_rig_record(&sa, i, &r);
+			expect_path(v, &r);
+		}
+		for (uint32_t d = 0; d < v->n_ends; d++)
+			lids += 1u << v->end[d].lmc;
+		ck_assert_uint_eq(sa_rig_n(&sa), lids << v->end[e].lmc);
+		n_paths += sa_rig_n(&sa);
+	}
+	ck_assert_uint_gt(n_paths, 100);
+	sa_view_put(v);
+	tear_down();
+}
+END_TEST
+
+/* Sources without rows are walked: a switch without hosts to everybody. */
+START_TEST(paths_from_switches)
+{
+	struct sa_path_record want = { 0 }, r;
+	const struct sa_view *v;
+	uint32_t n_asked = 0;
+
+	bring_up(&fabrics[0]);
+	v = sa.slot.view;
+	for (uint32_t e = 0; e < v->n_ends; e++)
+		for (uint32_t d = 0; d < v->n_ends; d++) {
+			if (!v->end[e].is_switch || v->end[d].is_switch)
+				continue;
+			want.slid = v->end[e].lid;
+			want.dlid = v->end[d].lid;
+			ck_assert_uint_eq(
+			    sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, SA_PR_SLID | SA_PR_DLID, &want),
+			    SA_OK);
+			sa_rig_record(&sa, 0, &r);
+			expect_path(v, &r);
+			n_asked++;
+		}
+	ck_assert_uint_gt(n_asked, 50);
+	tear_down();
+}
+END_TEST
+
+/* ------------------------------------------------------------- what is asked */
+
+static struct sa_path_record
+pair(void)
+{
+	const struct sa_view *v = sa.slot.view;
+	struct sa_path_record r = { .sgid = { v->set.gid_prefix, 0 },
+		.dgid = { v->set.gid_prefix, 0 } };
+
+	for (uint32_t e = 0; e < v->n_ends; e++) {
+		if (v->end[e].is_switch)
+			continue;
+		if (r.sgid.guid == 0)
+			r.sgid.guid = v->end[e].guid;
+		r.dgid.guid = v->end[e].guid; /* the last one */
+	}
+	return r;
+}
+
+#define PAIR (SA_PR_SGID | SA_PR_DGID)
+
+START_TEST(selectors)
+{
+	struct sa_path_record want, r;
+	uint8_t mtu, rate;
+
+	bring_up(&fabrics[0]);
+	want = pair();
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR, &want), SA_OK);
+	sa_rig_record(&sa, 0, &r);
+	ck_assert_uint_eq(r.mtu_selector, SA_EXACTLY);
+	mtu = r.mtu;
+	rate = r.rate;
+	for (unsigned selector = 0; selector < 4; selector++)
+		for (unsigned m = 1; m <= 6; m++) {
+			bool fits = selector == SA_GREATER ? mtu > m
+			    : selector == SA_LESS	   ? m > 1
+			    : selector == SA_EXACTLY	   ? m <= mtu
+							   : true;
+			uint8_t is = selector == SA_LESS && mtu >= m ? (uint8_t)(m - 1)
+			    : selector == SA_EXACTLY		     ? (uint8_t)m
+								     : mtu;
+			uint16_t status;
+
+			want.mtu_selector = (uint8_t)selector;
+			want.mtu = (uint8_t)m;
+			status = sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD,
+			    PAIR | SA_PR_MTU_SELECTOR | SA_PR_MTU, &want);
+			ck_assert_msg((status == SA_OK) == fits, "MTU %u, selector %u, wanted %u",
+			    mtu, selector, m);
+			ck_assert(fits || status == SA_NO_RECORDS);
+			if (fits) {
+				sa_rig_record(&sa, 0, &r);
+				ck_assert_uint_eq(r.mtu, is);
+			}
+		}
+	for (unsigned selector = 0; selector < 4; selector++)
+		for (unsigned c = 2; c < 64; c++) {
+			uint32_t has = sa_rate_mbps(rate), asked = sa_rate_mbps((uint8_t)c);
+			bool fits;
+
+			if (asked == 0)
+				asked = UINT32_MAX; /* not known: faster than all */
+			fits = selector == SA_GREATER ? has > asked
+			    : selector == SA_LESS     ? asked > 2000
+			    : selector == SA_EXACTLY  ? has >= asked
+						      : true;
+			want.rate_selector = (uint8_t)selector;
+			want.rate = (uint8_t)c;
+			ck_assert_msg(
+			    (sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD,
+				 PAIR | SA_PR_RATE_SELECTOR | SA_PR_RATE, &want) == SA_OK) == fits,
+			    "rate %u, selector %u, wanted %u", rate, selector, c);
+			if (!fits)
+				continue;
+			sa_rig_record(&sa, 0, &r);
+			if (selector == SA_LESS)
+				ck_assert_uint_lt(sa_rate_mbps(r.rate), asked);
+			if (selector == SA_EXACTLY)
+				ck_assert_uint_eq(r.rate, c);
+			ck_assert_uint_le(sa_rate_mbps(r.rate), has);
+		}
+	want.life_selector = SA_LESS;
+	want.life = 18;
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR | SA_PR_LIFE_SELECTOR | SA_PR_LIFE, &want),
+	    SA_NO_RECORDS);
+	want.life = 19;
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR | SA_PR_LIFE_SELECTOR | SA_PR_LIFE, &want),
+	    SA_OK);
+	tear_down();
+}
+END_TEST
+
+/* LMC 2: how many paths, which LIDs. */
+START_TEST(several_lids)
+{
+	static const struct {
+		enum sa_path_select select;
+		unsigned n;
+	} rows[] = { { SA_MINIMAL, 4 }, { SA_PAIRWISE, 4 }, { SA_ORDER_ALL, 16 },
+		{ SA_SRC_DST_ALL, 16 } };
+	struct sa_path_record want, r;
+
+	bring_up(&fabrics[1]);
+	want = pair();
+	for (size_t i = 0; i < N_OF(rows); i++) {
+		sa.set.path_select = rows[i].select;
+		sa_rig_publish(&sa);
+		ck_assert_uint_eq(
+		    sa_rig_ask(&sa, SA_GET_TABLE, SA_PATH_RECORD, PAIR, &want), SA_OK);
+		ck_assert_uint_eq(sa_rig_n(&sa), rows[i].n);
+		want.n_paths = 3;
+		sa_rig_ask(&sa, SA_GET_TABLE, SA_PATH_RECORD, PAIR | SA_PR_N_PATHS, &want);
+		ck_assert_uint_eq(sa_rig_n(&sa), 3);
+		sa_rig_record(&sa, 1, &r);
+		want.slid = r.slid;
+		sa_rig_ask(&sa, SA_GET_TABLE, SA_PATH_RECORD, PAIR | SA_PR_SLID, &want);
+		ck_assert_uint_eq(sa_rig_n(&sa), rows[i].select >= SA_ORDER_ALL ? 4 : 1);
+		sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR | SA_PR_SLID, &want);
+		sa_rig_record(&sa, 0, &r);
+		ck_assert_uint_eq(r.slid, want.slid);
+	}
+	tear_down();
+}
+END_TEST
+
+/* IBA 15.4.1: what cannot be answered is told so, and why. */
+START_TEST(statuses)
+{
+	const struct sa_view *v;
+	struct sa_path_record want, r;
+	union sa_any any;
+	uint16_t lid;
+
+	bring_up(&fabrics[0]);
+	v = sa.slot.view;
+	want = pair();
+	memset(&any, 0, sizeof(any));
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, 0, &want), SA_REQ_INSUFFICIENT_COMPONENTS);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, SA_PR_SGID, &want),
+	    SA_REQ_INSUFFICIENT_COMPONENTS);
+	want.dgid.guid ^= 0x5555;
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR, &want), SA_REQ_INVALID_GID);
+	want = pair();
+	want.sgid.prefix = 0xfec0000000000001;
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR, &want), SA_REQ_INVALID_GID);
+	want = pair();
+	want.dlid = 0xbffe;
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR | SA_PR_DLID, &want), SA_NO_RECORDS);
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET_TABLE, SA_PATH_RECORD, PAIR | SA_PR_DLID, &want), SA_OK);
+	ck_assert_uint_eq(sa_rig_n(&sa), 0);
+	want.sl = 9;
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR | SA_PR_SL, &want), SA_NO_RECORDS);
+	want.pkey = 0x1234;
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR | SA_PR_PKEY, &want), SA_NO_RECORDS);
+	want.pkey = 0x7fff;
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR | SA_PR_PKEY, &want), SA_OK);
+	sa_rig_record(&sa, 0, &r);
+	ck_assert_uint_eq(r.pkey, 0xffff);
+
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_NODE_RECORD, 0, &any), SA_TOO_MANY_RECORDS);
+	any.node.lid = 0xbffe;
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_NODE_RECORD, SA_BIT(0), &any), SA_NO_RECORDS);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, SA_NODE_RECORD, SA_BIT(0), &any), SA_OK);
+	ck_assert_uint_eq(sa_rig_n(&sa), 0);
+	ck_assert_uint_eq(sa_rig_ask(&sa, 0x7d, SA_NODE_RECORD, 0, &any), WIRE_STATUS_BAD_METHOD);
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_SET, SA_NODE_RECORD, 0, &any), WIRE_STATUS_BAD_METHOD_ATTR);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, 0x1234, 0, NULL), WIRE_STATUS_BAD_METHOD_ATTR);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, SA_PKEY_RECORD, 0, &any), SA_REQ_INVALID);
+	sa.sm_key = 99;
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_NODE_RECORD, 0, &any), SA_REQ_DENIED);
+	sa.sm_key = 1;
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, SA_PKEY_RECORD, 0, &any), SA_OK);
+	ck_assert_uint_eq(sa_rig_n(&sa), v->n_ends);
+	/* who is not of the subnet sees nothing */
+	sa.sm_key = 0;
+	lid = sa.from.lid;
+	sa.from.lid = 0xbffe;
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, SA_NODE_RECORD, 0, &any), SA_OK);
+	ck_assert_uint_eq(sa_rig_n(&sa), 0);
+	sa.from.lid = lid;
+	sa_slot_set(&sa.slot, NULL);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_NODE_RECORD, 0, &any), WIRE_STATUS_BUSY);
+	tear_down();
+}
+END_TEST
+
+/* What is no request gets no answer; what is cut short or garbled harms nobody. */
+START_TEST(garbage)
+{
+	uint8_t mad[600];
+	struct fm_rng rng;
+	uint32_t before;
+
+	bring_up(&fabrics[0]);
+	fm_rng_seed(&rng, 4);
+	for (int i = 0; i < 20000; i++) {
+		size_t n = fm_rng_below(&rng, sizeof(mad));
+		uint8_t *exact = malloc(n + 1);
+
+		for (size_t k = 0; k < n; k++)
+			exact[k] = (uint8_t)fm_rng_next(&rng);
+		if (n > 20 && fm_rng_below(&rng, 8) != 0) {
+			exact[1] = WIRE_CLASS_SA;
+			exact[2] = SA_CLASS_VERSION;
+			exact[3] = (uint8_t)(fm_rng_below(&rng, 2) ? SA_GET : SA_GET_TABLE);
+			exact[16] = 0;
+			exact[17] = (uint8_t)(0x10 + fm_rng_below(&rng, 0x30));
+			for (size_t k = 36; k < n && k < 44; k++)
+				exact[k] = 0; /* SM_Key */
+		}
+		before = sa.n_answers;
+		sa_handle(sa.sa, &sa.from, exact, n, i);
+		ck_assert_uint_eq(sa.n_answers - before,
+		    n >= SA_DATA_AT && exact[1] == WIRE_CLASS_SA && (exact[3] & 0x80) == 0);
+		free(exact);
+	}
+	tear_down();
+}
+END_TEST
+
+/* ---------------------------------------------------------------- records */
+
+START_TEST(records_are_what_nodes_say)
+{
+	const struct sa_view *v;
+	union sa_any want, got;
+	uint32_t n_cables = 0, n_ports = 0, place;
+	unsigned port;
+
+	bring_up(&fabrics[_i]);
+	v = sa.slot.view;
+	memset(&want, 0, sizeof(want));
+	memset(&got, 0, sizeof(got));
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, SA_NODE_RECORD, 0, &want), SA_OK);
+	ck_assert_uint_eq(sa_rig_n(&sa), v->n_ends);
+	for (uint32_t i = 0; i < sa_rig_n(&sa); i++) {
+		struct wire_port_info pi;
+
+		sa_rig_record(&sa, i, &got);
+		place = place_of(got.node.info.port_guid, &port);
+		sim_port_info(rig.sim, place, port, &pi);
+		ck_assert_uint_eq(got.node.lid, pi.lid);
+		ck_assert_uint_eq(got.node.info.node_guid, rig.nl.nodes[place].guid);
+		ck_assert_str_eq((char *)got.node.desc, rig.nl.nodes[place].desc);
+	}
+	for (uint32_t i = 0; i < rig.nl.n_nodes; i++) {
+		n_ports += rig.nl.nodes[i].type == NETLIST_SWITCH;
+		for (unsigned p = 1; p <= rig.nl.nodes[i].n_ports; p++) {
+			bool cabled = netlist_port(&rig.nl, i, p)->peer_node != NETLIST_NONE;
+
+			n_cables += cabled;
+			n_ports += cabled || rig.nl.nodes[i].type == NETLIST_SWITCH;
+		}
+	}
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, SA_LINK_RECORD, 0, &want), SA_OK);
+	ck_assert_uint_eq(sa_rig_n(&sa), n_cables);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, SA_PORT_INFO_RECORD, 0, &want), SA_OK);
+	ck_assert_uint_eq(sa_rig_n(&sa), n_ports);
+	for (uint32_t i = 0; i < sa_rig_n(&sa); i++) {
+		struct wire_port_info pi;
+		uint32_t end;
+
+		sa_rig_record(&sa, i, &got);
+		end = sa_view_end_of_lid(v, got.port_info.lid);
+		place = place_of(v->end[end].guid, &port);
+		sim_port_info(rig.sim, place, got.port_info.port, &pi);
+		ck_assert_uint_eq(got.port_info.info.m_key, 0);
+		ck_assert_uint_eq(got.port_info.info.port_state, pi.port_state);
+		ck_assert_uint_eq(got.port_info.info.neighbor_mtu, pi.neighbor_mtu);
+		ck_assert_uint_eq(got.port_info.info.lid, pi.lid);
+	}
+	tear_down();
+}
+END_TEST
+
+START_TEST(tables_are_those_of_the_switches)
+{
+	const struct sa_view *v;
+	union sa_any want, got;
+	uint32_t n_blocks = 0, place;
+	unsigned port;
+
+	bring_up(&fabrics[_i]);
+	v = sa.slot.view;
+	memset(&want, 0, sizeof(want));
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, SA_LFT_RECORD, 0, &want), SA_OK);
+	for (uint32_t i = 0; i < sa_rig_n(&sa); i++) {
+		sa_rig_record(&sa, i, &got);
+		place = place_of(v->end[sa_view_end_of_lid(v, got.lft.lid)].guid, &port);
+		for (unsigned k = 0; k < 64; k++)
+			ck_assert_uint_eq(got.lft.port[k],
+			    sim_lft(rig.sim, place, (uint16_t)(64 * got.lft.block + k)));
+		n_blocks++;
+	}
+	ck_assert_uint_gt(n_blocks, 5);
+	want.lft.lid = got.lft.lid;
+	want.lft.block = 0;
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET, SA_LFT_RECORD, SA_BIT(0) | SA_BIT(1), &want), SA_OK);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, SA_SL2VL_RECORD, 0, &want), SA_OK);
+	ck_assert_uint_gt(sa_rig_n(&sa), v->n_ends);
+	for (uint32_t i = 0; i < sa_rig_n(&sa); i++) {
+		sa_rig_record(&sa, i, &got);
+		for (unsigned sl = 0; sl < 16; sl++)
+			ck_assert_uint_lt(got.sl2vl.vl[sl], 15);
+	}
+	tear_down();
+}
+END_TEST
+
+/* Capabilities asked for bit by bit, or as a value (IBA 15.2.5.3). */
+START_TEST(capability_match)
+{
+	const struct sa_view *v;
+	union sa_any want, got;
+	uint32_t sm, all;
+
+	bring_up(&fabrics[0]);
+	v = sa.slot.view;
+	memset(&want, 0, sizeof(want));
+	want.port_info.info.capability_mask = 1u << 1; /* IsSM */
+	sa.modifier = 1u << 31;
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET_TABLE, SA_PORT_INFO_RECORD, SA_PIR_CAP_MASK, &want), SA_OK);
+	sm = sa_rig_n(&sa);
+	ck_assert_uint_eq(sm, 1);
+	sa_rig_record(&sa, 0, &got);
+	ck_assert_uint_eq(got.port_info.lid, v->end[v->self].lid);
+	sa.modifier = 0;
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET_TABLE, SA_PORT_INFO_RECORD, SA_PIR_CAP_MASK, &want), SA_OK);
+	all = sa_rig_n(&sa);
+	ck_assert_uint_eq(all, 0);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_SM_INFO_RECORD, 0, &want), SA_OK);
+	sa_rig_record(&sa, 0, &got);
+	ck_assert_uint_eq(got.sm_info.info.guid, v->end[v->self].guid);
+	ck_assert_uint_eq(got.sm_info.info.sm_key, 0);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_CLASS_PORT_INFO, 0, &want), SA_OK);
+	sa_rig_record(&sa, 0, &got);
+	ck_assert_uint_eq(got.class_port_info.class_version, SA_CLASS_VERSION);
+	tear_down();
+}
+END_TEST
+
+/* ------------------------------------------------------------- partitions */
+
+/* Odd GUIDs: full in 1 and limited in the default one; even ones: only limited there.  Our
+ * own port is full in both. */
+static uint16_t
+split_keys(const void *arg, uint64_t guid, const uint16_t **key)
+{
+	static const uint16_t odd[] = { 0x7fff, 0x8001 }, even[] = { 0x7fff },
+			      ours[] = { 0xffff, 0x8001 };
+	const uint64_t *self = arg;
+
+	(void)self;
+	if (guid == netlist_port(&rig.nl, rig.place, rig.port)->guid) {
+		*key = ours;
+		return 2;
+	}
+	*key = guid / 256 % 2 ? odd : even;
+	return guid / 256 % 2 ? 2 : 1;
+}
+
+START_TEST(partitions_hide)
+{
+	struct sa_path_record want = { 0 };
+	struct sa_view *v;
+	const uint16_t *key;
+	uint32_t n_paths = 0;
+
+	bring_up(&fabrics[0]);
+	sa.pkeys_of = split_keys;
+	sa_rig_publish(&sa);
+	v = sa_slot_get(&sa.slot);
+	for (uint32_t a = 0; a < v->n_ends; a++)
+		for (uint32_t b = 0; b < v->n_ends; b++) {
+			bool a_odd = split_keys(NULL, v->end[a].guid, &key) == 2,
+			     b_odd = split_keys(NULL, v->end[b].guid, &key) == 2;
+			bool may = (a_odd && b_odd) || a == v->self || b == v->self || a == b;
+			uint16_t status;
+
+			sa.from.lid = v->end[a].lid;
+			want.slid = v->end[a].lid;
+			want.dlid = v->end[b].lid;
+			status =
+			    sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, SA_PR_SLID | SA_PR_DLID, &want);
+			ck_assert_msg(status == (may ? SA_OK : SA_NO_RECORDS), "%u to %u: 0x%04x",
+			    want.slid, want.dlid, status);
+			n_paths += may;
+			ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, SA_NODE_RECORD, SA_BIT(0),
+					      &(struct sa_node_record){ .lid = v->end[b].lid }),
+			    SA_OK);
+			ck_assert_uint_eq(sa_rig_n(&sa), may);
+		}
+	ck_assert_uint_gt(n_paths, v->n_ends);
+	ck_assert_uint_lt(n_paths, v->n_ends * v->n_ends);
+	ck_assert_uint_lt(v->pkeys.n, 4);
+	sa_view_put(v);
+	tear_down();
+}
+END_TEST
+
+/* ------------------------------------------------------------- other subnets */
+
+START_TEST(prefix_routes)
+{
+	struct sa_prefix_route route = { .prefix = 0xfec0000000000007 };
+	struct sa_path_record want, r;
+
+	bring_up(&fabrics[0]);
+	want = pair();
+	route.guid = want.dgid.guid;
+	want.dgid = (struct sa_gid){ 0xfec0000000000007, 0x4242 };
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR, &want), SA_REQ_INVALID_GID);
+	sa.set.route = &route;
+	sa.set.n_routes = 1;
+	sa_rig_publish(&sa);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR, &want), SA_OK);
+	sa_rig_record(&sa, 0, &r);
+	ck_assert_uint_eq(r.dgid.prefix, want.dgid.prefix);
+	ck_assert_uint_eq(r.dgid.guid, want.dgid.guid);
+	ck_assert_uint_eq(r.hop_limit, 0xff);
+	ck_assert_uint_eq(
+	    sa.slot.view->end[sa_view_end_of_lid(sa.slot.view, r.dlid)].guid, route.guid);
+	want.dgid.prefix++;
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR, &want), SA_REQ_INVALID_GID);
+	tear_down();
+}
+END_TEST
+
+/* ------------------------------------------------------------------ views */
+
+static void
+same_classes(const struct sa_view *a, const struct sa_view *b)
+{
+	const struct fm_fabric *fab = &a->plan->snap->fab;
+
+	ck_assert_uint_eq(a->n_ends, b->n_ends);
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		for (uint16_t lid = 0; a->rows->leaf[sw] != FM_NONE && lid <= fab->max_lid; lid++) {
+			const struct path_attr *x = &a->rows->attr[rows_class(a->rows, sw, lid)],
+					       *y = &b->rows->attr[rows_class(b->rows, sw, lid)];
+
+			ck_assert_msg(x->mtu == y->mtu && x->mbps == y->mbps,
+			    "switch %u to LID %u: %u/%u, anew %u/%u", sw, lid, x->mtu, x->mbps,
+			    y->mtu, y->mbps);
+		}
+}
+
+/* After each cut and return the view that shares is like one made anew. */
+START_TEST(shared_views)
+{
+	struct sa_view *shared, *before;
+	struct sa_slot keep;
+	struct fm_rng rng;
+	uint32_t n_shared = 0;
+
+	bring_up(&fabrics[_i]);
+	fm_rng_seed(&rng, 12);
+	for (int round = 0; round < 8; round++) {
+		uint32_t node = fm_rng_below(&rng, rig.nl.n_nodes);
+		unsigned port = 1 + fm_rng_below(&rng, rig.nl.nodes[node].n_ports);
+
+		if (netlist_port(&rig.nl, node, port)->peer_node == NETLIST_NONE ||
+		    node == rig.place || netlist_port(&rig.nl, node, port)->peer_node == rig.place)
+			continue;
+		before = sa_slot_get(&sa.slot);
+		if (round % 2 == 0)
+			sim_unlink(rig.sim, node, port);
+		else
+			sim_relink(rig.sim, node, port);
+		rig_let_pass(&rig, 100);
+		rig_run(&rig, SWEEP_HEAVY);
+		sa_rig_publish(&sa);
+		shared = sa_slot_get(&sa.slot);
+		ck_assert_uint_eq(shared->number, before->number + 1);
+		for (uint32_t i = 0; i < before->n_nodes && i < shared->n_nodes; i++)
+			n_shared += shared->node[i] == before->node[i];
+		keep = sa.slot;
+		sa_slot_init(&sa.slot);
+		sa_rig_publish(&sa);
+		same_classes(shared, sa.slot.view);
+		sa_slot_fini(&sa.slot);
+		sa.slot = keep;
+		sa_view_put(shared);
+		sa_view_put(before);
+	}
+	ck_assert_uint_gt(n_shared, 10);
+	/* nothing new: all of it is shared */
+	before = sa_slot_get(&sa.slot);
+	sa_rig_publish(&sa);
+	ck_assert_ptr_eq(before->rows, sa.slot.view->rows);
+	sa_view_put(before);
+	tear_down();
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("sa");
+	TCase *tc = tcase_create("sa");
+
+	suite_add_tcase(s, tc);
+	tcase_add_loop_test(tc, paths_are_those_of_the_switches, 0, N_OF(fabrics));
+	tcase_add_test(tc, paths_from_switches);
+	tcase_add_test(tc, selectors);
+	tcase_add_test(tc, several_lids);
+	tcase_add_test(tc, statuses);
+	tcase_add_test(tc, garbage);
+	tcase_add_loop_test(tc, records_are_what_nodes_say, 0, 2);
+	tcase_add_loop_test(tc, tables_are_those_of_the_switches, 0, N_OF(fabrics));
+	tcase_add_test(tc, capability_match);
+	tcase_add_test(tc, partitions_hide);
+	tcase_add_test(tc, prefix_routes);
+	tcase_add_loop_test(tc, shared_views, 0, N_OF(fabrics));
+	return run_suite(s);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tests/sweep/sa_rig.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void
+keep_answer(void *arg, const struct mad_addr *to, const uint8_t *bytes, size_t n_bytes)
+{
+	struct sa_rig *s = arg;
+
+	ck_assert_uint_eq(to->lid, s->from.lid);
+	free(s->bytes);
+	s->bytes = malloc(n_bytes);
+	ck_assert_ptr_nonnull(s->bytes);
+	memcpy(s->bytes, bytes, n_bytes);
+	s->n_bytes = n_bytes;
+	s->n_answers++;
+	sa_header_get(bytes, &s->h);
+}
+
+void
+sa_rig_start(struct sa_rig *s, struct rig *rig)
+{
+	const struct inventory *inv = sweeper_inventory(rig->sweeper);
+	struct sa_out out = { keep_answer, s };
+
+	memset(s, 0, sizeof(*s));
+	s->rig = rig;
+	s->set =
+	    (struct sa_settings){ .gid_prefix = rig->set.gid_prefix, .sa_key = 1, .path_life = 18 };
+	s->from.lid = inv_node(inv, inv->local)->ports[inv->local_port].lid;
+	s->from.qpn = 1;
+	sa_slot_init(&s->slot);
+	s->sa = sa_new(&s->slot, &out, NULL);
+	ck_assert_ptr_nonnull(s->sa);
+}
+
+void
+sa_rig_publish(struct sa_rig *s)
+{
+	struct sa_view *prev = sa_slot_get(&s->slot), *v = NULL;
+	struct sa_other_sm us = { .lid = s->from.lid };
+	struct sa_view_source src = { .inv = sweeper_inventory(s->rig->sweeper),
+		.plan = (struct plan *)(uintptr_t)sweeper_plan(s->rig->sweeper),
+		.set = &s->set,
+		.sm = &us,
+		.n_sms = 1,
+		.pkeys_of = s->pkeys_of,
+		.prev = prev };
+	struct fm_error err = { 0 };
+
+	ha_info(&s->rig->ha, &us.info);
+	ck_assert_msg(sa_view_build(&src, &v, &err) == 0, "%s", err.msg);
+	sa_slot_set(&s->slot, v);
+	sa_view_put(prev);
+}
+
+void
+sa_rig_fini(struct sa_rig *s)
+{
+	sa_free(s->sa);
+	sa_slot_fini(&s->slot);
+	free(s->bytes);
+	memset(s, 0, sizeof(*s));
+}
+
+uint16_t
+sa_rig_ask(struct sa_rig *s, uint8_t method, uint16_t attr, uint64_t mask, const void *want)
+{
+	const struct sa_record *r = sa_record_of(attr);
+	struct sa_header h = { .base_version = 1,
+		.mgmt_class = WIRE_CLASS_SA,
+		.class_version = SA_CLASS_VERSION,
+		.method = method,
+		.attr = attr,
+		.modifier = s->modifier,
+		.tid = 0x1234567800000000 + s->n_answers,
+		.sm_key = s->sm_key,
+		.mask = mask };
+	uint8_t mad[MAD_BYTES] = { 0 };
+	uint32_t before = s->n_answers;
+
+	sa_header_put(mad, &h);
+	if (r != NULL && want != NULL)
+		sa_record_put(r, mad + SA_DATA_AT, want);
+	sa_handle(s->sa, &s->from, mad, sizeof(mad), 0);
+	ck_assert_uint_eq(s->n_answers, before + 1);
+	ck_assert_uint_eq(s->h.tid, h.tid);
+	ck_assert_uint_eq(s->h.method, method | WIRE_RESPONSE_BIT);
+	return s->h.status;
+}
+
+uint32_t
+sa_rig_n(const struct sa_rig *s)
+{
+	if (s->h.status != SA_OK)
+		return 0;
+	if (s->h.method == SA_GET_RESP)
+		return 1;
+	return (uint32_t)((s->n_bytes - SA_DATA_AT) / (8u * s->h.attr_words));
+}
+
+void
+sa_rig_record(const struct sa_rig *s, uint32_t i, void *v)
+{
+	ck_assert_uint_lt(i, sa_rig_n(s));
+	sa_record_get(
+	    sa_record_of(s->h.attr), s->bytes + SA_DATA_AT + (size_t)i * 8u * s->h.attr_words, v);
+}

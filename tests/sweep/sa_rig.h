@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tests/sweep/sa_rig.h - an SA over a simulated subnet that a sweeper has
+ * brought up; questions as records, answers as records.
+ */
+#ifndef TESTS_SWEEP_SA_RIG_H
+#define TESTS_SWEEP_SA_RIG_H
+
+#include "core/sa/sa.h"
+#include "tests/sweep/rig.h"
+
+struct sa_rig {
+	struct rig *rig;
+	struct sa_slot slot;
+	struct sa *sa;
+	struct sa_settings set;
+	uint16_t (*pkeys_of)(const void *arg, uint64_t port_guid, const uint16_t **key);
+	struct mad_addr from; /* who asks */
+	uint64_t sm_key;      /* shown with questions */
+	uint32_t modifier;
+	/* the last answer */
+	uint8_t *bytes;
+	size_t n_bytes;
+	uint32_t n_answers;
+	struct sa_header h;
+};
+
+/* Of the swept rig; asked by our own port.  Settings may be changed before. */
+void sa_rig_start(struct sa_rig *s, struct rig *rig);
+/* A view of the subnet as it is now; shares with the one before. */
+void sa_rig_publish(struct sa_rig *s);
+void sa_rig_fini(struct sa_rig *s);
+
+/* Ask; the status of the answer, of which there is exactly one. */
+uint16_t sa_rig_ask(
+    struct sa_rig *s, uint8_t method, uint16_t attr, uint64_t mask, const void *want);
+/* Records in the last answer, and the i-th. */
+uint32_t sa_rig_n(const struct sa_rig *s);
+void sa_rig_record(const struct sa_rig *s, uint32_t i, void *v);
+
+#endif
