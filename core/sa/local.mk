@@ -10,6 +10,7 @@ CORE_SOURCES += \
 	core/sa/subscriptions.c
 	core/sa/path.c \
 	core/sa/path.h \
+	core/sa/path_multi.c \
 	core/sa/path_pairs.c \
 	core/sa/path_pairs.h \
 	core/sa/path_query.c \

@@ -75,6 +75,8 @@ static const struct sa_entry {
 	{ SA_VL_ARB_RECORD, SA_GET, sa_get_vl_arbs },
 	{ SA_PKEY_RECORD, SA_GET, sa_get_pkeys },
 	{ SA_SM_INFO_RECORD, SA_GET, sa_get_sm_infos },
+	{ SA_MULTI_PATH_RECORD, SA_GET_MULTI, sa_get_multi_paths },
+	{ SA_PATH_RECORD, SA_GET_TRACE_TABLE, sa_get_traces },
 };
 
 static bool
@@ -90,6 +92,12 @@ is_method(uint8_t method)
 		return true;
 	}
 	return false;
+}
+
+static bool
+is_table(uint8_t method)
+{
+	return method == SA_GET_TABLE || method == SA_GET_TRACE_TABLE || method == SA_GET_MULTI;
 }
 
 /* NULL with the status that says why. */
@@ -221,9 +229,12 @@ static void
 send_records(struct sa *sa, const struct sa_query *q)
 {
 	struct sa_header h = q->h;
-	bool table = h.method != SA_GET && h.method != SA_SET && h.method != SA_DELETE;
+	bool table = is_table(h.method);
 
-	h.method |= WIRE_RESPONSE_BIT;
+	/* a trace is a table like others (IBA 15.2.2); records may be of another kind than asked */
+	h.method =
+	    h.method == SA_GET_TRACE_TABLE ? SA_GET_TABLE_RESP : h.method | WIRE_RESPONSE_BIT;
+	h.attr = q->answer->attr;
 	h.status = SA_OK;
 	h.sm_key = 0;
 	h.attr_words = sa_record_words(q->answer);
@@ -250,7 +261,7 @@ send_records(struct sa *sa, const struct sa_query *q)
 static uint16_t
 judge(struct sa *sa, const struct sa_query *q, uint16_t status)
 {
-	if (status == SA_NO_RECORDS && q->h.method == SA_GET_TABLE)
+	if (status == SA_NO_RECORDS && is_table(q->h.method))
 		return SA_OK; /* an empty table says so */
 	if (status != SA_OK)
 		return status;

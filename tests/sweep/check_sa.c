@@ -382,6 +382,96 @@ START_TEST(several_lids)
 }
 END_TEST
 
+/* Between two ports of one host and two of another paths come first that share no end. */
+START_TEST(multi_paths)
+{
+	struct sa_multi_path_record want = { .n_sgids = 2, .n_dgids = 2, .independence = 1 };
+	const uint64_t mask = SA_MPR_N_SGIDS | SA_MPR_N_DGIDS;
+	struct sa_path_record r[4], other;
+	const struct sa_view *v;
+
+	bring_up(&fabrics[0]);
+	v = sa.slot.view;
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_MULTI, SA_MULTI_PATH_RECORD, 0, &want),
+	    SA_REQ_INSUFFICIENT_COMPONENTS);
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET_MULTI, SA_MULTI_PATH_RECORD, mask, &want), SA_REQ_INVALID_GID);
+	other = pair();
+	for (uint32_t e = 0; sa.n_gids < 4; e++)
+		if (!v->end[e].is_switch)
+			sa.gid[sa.n_gids++] = (struct sa_gid){ v->set.gid_prefix, v->end[e].guid };
+	sa.gid[3] = other.dgid;
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_MULTI, SA_MULTI_PATH_RECORD, mask, &want), SA_OK);
+	ck_assert_uint_eq(sa.h.attr, SA_PATH_RECORD);
+	ck_assert_uint_eq(sa_rig_n(&sa), 4);
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET_MULTI, SA_MULTI_PATH_RECORD, mask | SA_MPR_INDEPENDENCE, &want),
+	    SA_OK);
+	for (uint32_t i = 0; i < 4; i++) {
+		sa_rig_record(&sa, i, &r[i]);
+		expect_path(v, &r[i]);
+		ck_assert_uint_eq(r[i].preference, i);
+	}
+	ck_assert_uint_ne(r[0].sgid.guid, r[1].sgid.guid);
+	ck_assert_uint_ne(r[0].dgid.guid, r[1].dgid.guid);
+	want.n_paths = 2;
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET_MULTI, SA_MULTI_PATH_RECORD, mask | SA_MPR_N_PATHS, &want),
+	    SA_OK);
+	ck_assert_uint_eq(sa_rig_n(&sa), 2);
+	want.n_sgids = 200;
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET_MULTI, SA_MULTI_PATH_RECORD, mask, &want), SA_REQ_INVALID);
+	tear_down();
+}
+END_TEST
+
+/* Each step of a trace is a cable, from the source to the destination. */
+START_TEST(traces)
+{
+	struct sa_path_record want;
+	struct sa_trace_record r, last = { 0 };
+	unsigned port, n_long = 0;
+
+	bring_up(&fabrics[_i]);
+	want = pair();
+	for (uint32_t d = 0; d < sa.slot.view->n_ends; d++) {
+		want.dgid.guid = sa.slot.view->end[d].guid;
+		if (want.dgid.guid == want.sgid.guid)
+			continue;
+		ck_assert_uint_eq(
+		    sa_rig_ask(&sa, SA_GET_TRACE_TABLE, SA_PATH_RECORD, PAIR, &want), SA_OK);
+		ck_assert_uint_eq(sa.h.attr, SA_TRACE_RECORD);
+		for (uint32_t i = 0; i < sa_rig_n(&sa); i++) {
+			const struct netlist_port *cable;
+
+			sa_rig_record(&sa, i, &r);
+			if (i == 0) {
+				ck_assert_uint_eq(r.exit_port_id, want.sgid.guid);
+				last = r;
+				continue;
+			}
+			cable = netlist_port(
+			    &rig.nl, place_of(last.exit_port_id, &port), last.exit_port);
+			ck_assert_uint_eq(rig.nl.nodes[cable->peer_node].guid, r.node_id);
+			ck_assert_uint_eq(cable->peer_port, r.entry_port);
+			last = r;
+		}
+		n_long += sa_rig_n(&sa) > 4;
+		place_of(want.dgid.guid, &port);
+		if (sa.slot.view->end[d].is_switch)
+			ck_assert_uint_eq(last.node_id, want.dgid.guid);
+		else
+			ck_assert_uint_eq(last.entry_port_id, want.dgid.guid);
+		ck_assert_uint_eq(last.exit_port, 0);
+	}
+	ck_assert_uint_gt(n_long, 3);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TRACE_TABLE, SA_PATH_RECORD, SA_PR_SGID, &want),
+	    SA_REQ_INSUFFICIENT_COMPONENTS);
+	tear_down();
+}
+END_TEST
+
 /* IBA 15.4.1: what cannot be answered is told so, and why. */
 START_TEST(statuses)
 {
@@ -772,6 +862,8 @@ main(void)
 	tcase_add_test(tc, paths_from_switches);
 	tcase_add_test(tc, selectors);
 	tcase_add_test(tc, several_lids);
+	tcase_add_test(tc, multi_paths);
+	tcase_add_loop_test(tc, traces, 0, N_OF(fabrics));
 	tcase_add_test(tc, statuses);
 	tcase_add_test(tc, garbage);
 	tcase_add_loop_test(tc, records_are_what_nodes_say, 0, 2);

@@ -18,6 +18,8 @@ struct sa_rig {
 	struct mad_addr from; /* who asks */
 	uint64_t sm_key;      /* shown with questions */
 	uint32_t modifier;
+	struct sa_gid gid[8]; /* [n_gids] of a MultiPathRecord */
+	unsigned n_gids;
 	/* the last answer */
 	uint8_t *bytes;
 	size_t n_bytes;
