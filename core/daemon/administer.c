@@ -74,6 +74,7 @@ build_view(struct daemon *d, struct sa_view **out, struct fm_error *err)
 			.set = &set,
 			.sm = sms.sm.item,
 			.n_sms = (uint32_t)sms.sm.n,
+			.pkeys = sweeper_pkeys(d->sweeper),
 			.prev = prev,
 			.workers = d->router.workers };
 

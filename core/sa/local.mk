@@ -2,12 +2,10 @@
 # core/sa/: what the subnet administrator knows and answers.
 CORE_SOURCES += \
 	core/sa/aliases.c \
-	core/sa/groups.c core/sa/groups.h core/sa/groups_internal.h core/sa/groups_rules.c \
-	core/sa/registry.c core/sa/registry.h core/sa/registry_internal.h core/sa/registry_store.c \
-	core/sa/rows.c \
-	core/sa/rows.h \
-	core/sa/services.c \
-	core/sa/subscriptions.c
+	core/sa/groups.c \
+	core/sa/groups.h \
+	core/sa/groups_internal.h \
+	core/sa/groups_rules.c \
 	core/sa/path.c \
 	core/sa/path.h \
 	core/sa/path_multi.c \
@@ -19,14 +17,20 @@ CORE_SOURCES += \
 	core/sa/prefix_routes.h \
 	core/sa/records_link.c \
 	core/sa/records_node.c \
+	core/sa/registry.c \
+	core/sa/registry.h \
+	core/sa/registry_internal.h \
+	core/sa/registry_store.c \
 	core/sa/rows.c \
 	core/sa/rows.h \
 	core/sa/sa.c \
 	core/sa/sa.h \
 	core/sa/server.c \
 	core/sa/server.h \
+	core/sa/services.c \
 	core/sa/share.c \
 	core/sa/share.h \
+	core/sa/subscriptions.c \
 	core/sa/view.c \
 	core/sa/view.h \
 	core/sa/view_find.c

@@ -164,7 +164,7 @@ sa_get_pkeys(struct sa_query *q)
 	sa_ends_asked(q, SA_BIT(0), q->want.pkey.lid, &i, &last);
 	for (; i < last; i++) {
 		const struct sa_end *e = &v->end[i];
-		const struct sa_pkeys *keys = &v->pkeys.item[e->pkeys];
+		const struct pkey_list *keys = &v->pkeys.item[e->pkeys];
 
 		for (unsigned b = 0; b * PKEYS_PER_BLOCK < keys->n; b++) {
 			unsigned left = keys->n - b * PKEYS_PER_BLOCK;
@@ -172,7 +172,7 @@ sa_get_pkeys(struct sa_query *q)
 				.lid = e->lid, .block = (uint16_t)b, .port = e->port
 			};
 
-			memcpy(r.pkey, keys->key + (size_t)b * PKEYS_PER_BLOCK,
+			memcpy(r.pkey, keys->keys + (size_t)b * PKEYS_PER_BLOCK,
 			    (left < PKEYS_PER_BLOCK ? left : PKEYS_PER_BLOCK) * sizeof(r.pkey[0]));
 			if (!sa_offer(q, &r))
 				return SA_OK;

@@ -267,22 +267,23 @@ take_ends(struct sa_view *v, const struct sa_view_source *src, struct fm_error *
 
 /* ------------------------------------------------------------------ P_Keys */
 
-/* The set of n keys, shared with those who have the same; -1: no memory. */
+/* The set of these keys, shared with those who have the same; -1: no memory. */
 static int
-pkeys_number(struct sa_view *v, struct fm_hash *known, const uint16_t *key, uint16_t n)
+pkeys_number(struct sa_view *v, struct fm_hash *known, struct pkey_list keys)
 {
-	uint64_t hash = fm_hash_bytes(n, key, n * sizeof(*key));
+	size_t size = keys.n * sizeof(*keys.keys);
+	uint64_t hash = fm_hash_bytes(keys.n, keys.keys, size);
 	uint32_t at = fm_hash_find(known, hash);
 	uint16_t *copy;
 
-	if (at != FM_HASH_NONE && v->pkeys.item[at].n == n &&
-	    memcmp(v->pkeys.item[at].key, key, n * sizeof(*key)) == 0)
+	if (at != FM_HASH_NONE && v->pkeys.item[at].n == keys.n &&
+	    memcmp(v->pkeys.item[at].keys, keys.keys, size) == 0)
 		return (int)at;
-	copy = fm_arena_array(&v->mem, n + 1u, uint16_t);
+	copy = fm_arena_array(&v->mem, keys.n + 1u, uint16_t);
 	if (copy == NULL)
 		return -1;
-	memcpy(copy, key, n * sizeof(*key));
-	if (!fm_vec_push(&v->pkeys, ((struct sa_pkeys){ n, copy })) ||
+	memcpy(copy, keys.keys, size);
+	if (!fm_vec_push(&v->pkeys, ((struct pkey_list){ copy, keys.n })) ||
 	    !fm_hash_put(known, hash, (uint32_t)v->pkeys.n - 1))
 		return -1;
 	return (int)v->pkeys.n - 1;
@@ -291,18 +292,17 @@ pkeys_number(struct sa_view *v, struct fm_hash *known, const uint16_t *key, uint
 static bool
 take_pkeys(struct sa_view *v, const struct sa_view_source *src)
 {
-	static const uint16_t everybody[] = { 0xffff };
+	static const uint16_t everybody[] = { PKEY_FULL | PKEY_DEFAULT };
 	struct fm_hash known = { 0 };
 	bool ok = true;
 
 	for (uint32_t i = 0; ok && i < v->n_ends; i++) {
-		const uint16_t *key = everybody;
-		uint16_t n = 1;
+		struct pkey_list keys = { everybody, 1 };
 		int set;
 
-		if (src->pkeys_of != NULL)
-			n = src->pkeys_of(src->pkeys_arg, v->end[i].guid, &key);
-		set = pkeys_number(v, &known, key, n);
+		if (src->pkeys != NULL)
+			keys = port_pkeys_find(src->pkeys, v->end[i].guid);
+		set = pkeys_number(v, &known, keys);
 		ok = set >= 0;
 		v->end[i].pkeys = (uint16_t)set;
 	}

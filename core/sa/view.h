@@ -22,6 +22,7 @@
 #include "core/route/plan.h"
 #include "core/sa/path_pairs.h"
 #include "core/sa/rows.h"
+#include "core/subnet/partitions.h"
 #include "core/sweep/inventory.h"
 
 /* A port of a node as the last sweep left it. */
@@ -52,12 +53,6 @@ struct sa_end {
 	uint8_t port;	     /* of the node */
 	uint8_t lmc, sw_port, attr; /* attr: of its link, index in sa_view.attr */
 	bool is_switch;
-};
-
-/* P_Keys of a port; full members have bit 15.  Sets are few: ends share them. */
-struct sa_pkeys {
-	uint16_t n;
-	const uint16_t *key; /* [n] index 0 first, no empty ones */
 };
 
 struct sa_other_sm {
@@ -97,9 +92,9 @@ struct sa_view {
 	/* what links of the plan's fabric carry: kinds, and the kind of each */
 	uint32_t n_attrs;
 	struct path_attr attr[ROWS_MOST_ATTRS];
-	uint8_t *link_attr, *end_attr; /* [n_links], [n_ends of the plan] */
-	uint32_t *sw_node;	       /* [n_switches of the plan] slot, FM_NONE: gone */
-	FM_VEC(struct sa_pkeys) pkeys; /* sets */
+	uint8_t *link_attr, *end_attr;	/* [n_links], [n_ends of the plan] */
+	uint32_t *sw_node;		/* [n_switches of the plan] slot, FM_NONE: gone */
+	FM_VEC(struct pkey_list) pkeys; /* sets: ends share them */
 	uint32_t n_sms;
 	struct sa_other_sm *sm; /* [n_sms] ours first */
 	uint32_t self;		/* our own end, FM_NONE */
@@ -112,10 +107,8 @@ struct sa_view_source {
 	const struct sa_settings *set;
 	const struct sa_other_sm *sm;
 	uint32_t n_sms;
-	/* P_Keys of a port: how many, and where; NULL: all are full members of the default one */
-	uint16_t (*pkeys_of)(const void *arg, uint64_t port_guid, const uint16_t **key);
-	const void *pkeys_arg;
-	struct sa_view *prev; /* NULL, or the view before: what is equal is shared */
+	const struct port_pkeys *pkeys; /* NULL: all are full members of the default partition */
+	struct sa_view *prev;		/* NULL, or the view before: what is equal is shared */
 	struct fm_pool *workers;
 };
 /* One reference in *out.  FM_E_RESOURCE. */
@@ -134,8 +127,7 @@ uint32_t sa_view_end_of_guid(const struct sa_view *v, uint64_t guid);
 bool sa_gid_is_ours(const struct sa_view *v, struct sa_gid gid);
 /* Of a GID of this subnet (its prefix, the default one, or 0). */
 uint32_t sa_view_end_of_gid(const struct sa_view *v, struct sa_gid gid);
-/* A P_Key that both may talk by: equal but for bit 15, which at least one has.
- * 0: none.  want 0: the first of a's, else only this one. */
+/* The P_Key of a packet from a to b, as pkeys_common(); want not 0: only this one.  0: none. */
 uint16_t sa_view_shared_pkey(const struct sa_view *v, uint32_t a, uint32_t b, uint16_t want);
 
 /* The current view: put by the loop, taken by who answers.  Any thread. */

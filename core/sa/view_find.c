@@ -6,7 +6,6 @@
 #include "core/sa/view.h"
 
 #define GID_PREFIX_DEFAULT UINT64_C(0xfe80000000000000)
-#define PKEY_FULL 0x8000
 
 uint32_t
 sa_view_end_of_guid(const struct sa_view *v, uint64_t guid)
@@ -26,26 +25,17 @@ sa_view_end_of_gid(const struct sa_view *v, struct sa_gid gid)
 	return sa_gid_is_ours(v, gid) ? sa_view_end_of_guid(v, gid.guid) : FM_NONE;
 }
 
-/* A port may talk to itself by any key that it has. */
-static uint16_t
-common_key(const struct sa_pkeys *a, const struct sa_pkeys *b, uint16_t want, bool same_port)
-{
-	for (uint16_t i = 0; i < a->n; i++) {
-		if (want != 0 && ((a->key[i] ^ want) & ~PKEY_FULL) != 0)
-			continue;
-		for (uint16_t k = 0; k < b->n; k++)
-			if (((a->key[i] ^ b->key[k]) & ~PKEY_FULL) == 0 &&
-			    (same_port || ((a->key[i] | b->key[k]) & PKEY_FULL) != 0))
-				return a->key[i];
-	}
-	return 0;
-}
-
 uint16_t
 sa_view_shared_pkey(const struct sa_view *v, uint32_t a, uint32_t b, uint16_t want)
 {
-	return common_key(
-	    &v->pkeys.item[v->end[a].pkeys], &v->pkeys.item[v->end[b].pkeys], want, a == b);
+	const struct pkey_list *x = &v->pkeys.item[v->end[a].pkeys],
+			       *y = &v->pkeys.item[v->end[b].pkeys];
+
+	if (a == b) /* to itself by any that it has */
+		return want != 0 ? pkeys_of(x, want) : x->n > 0 ? x->keys[0] : 0;
+	if (want == 0)
+		return pkeys_common(x, y);
+	return pkeys_share_this(x, y, want) ? pkeys_of(x, want) : 0;
 }
 
 /* -------------------------------------------------------------------- slot */

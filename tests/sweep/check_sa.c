@@ -6,6 +6,7 @@
  * made anew.
  */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ extern const struct fm_engine dfsssp_LTX_fm_engine, minhop_LTX_fm_engine, updn_L
 
 static struct rig rig;
 static struct sa_rig sa;
+static const struct partitions *partitions; /* NULL: one */
 
 static const struct fabric {
 	const char *words;
@@ -81,6 +83,7 @@ bring_up(const struct fabric *f)
 	vary_mtus(8);
 	rig.chain = (struct chain){ .entries = &entry, .n_entries = 1 };
 	rig.set.ca_lmc = f->lmc;
+	rig.set.partitions = partitions;
 	rig_start(&rig);
 	rig_run(&rig, SWEEP_HEAVY);
 	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);
@@ -93,6 +96,8 @@ tear_down(void)
 {
 	sa_rig_fini(&sa);
 	rig_fini(&rig);
+	partitions_put(partitions);
+	partitions = NULL;
 }
 
 /* ------------------------------------------------------------- the walker */
@@ -699,39 +704,51 @@ END_TEST
 
 /* ------------------------------------------------------------- partitions */
 
-/* Odd GUIDs: full in 1 and limited in the default one; even ones: only limited there.  Our
- * own port is full in both. */
-static uint16_t
-split_keys(const void *arg, uint64_t guid, const uint16_t **key)
+/* Nodes of odd number: full in 1 and limited in the default partition; even ones only
+ * limited there.  Our own port is full in both. */
+static bool
+is_odd(uint64_t guid)
 {
-	static const uint16_t odd[] = { 0x7fff, 0x8001 }, even[] = { 0x7fff },
-			      ours[] = { 0xffff, 0x8001 };
-	const uint64_t *self = arg;
+	return guid / 256 % 2;
+}
 
-	(void)self;
-	if (guid == netlist_port(&rig.nl, rig.place, rig.port)->guid) {
-		*key = ours;
-		return 2;
-	}
-	*key = guid / 256 % 2 ? odd : even;
-	return guid / 256 % 2 ? 2 : 1;
+static void
+split(void)
+{
+	static char text[8192];
+	struct part_options o = { 0 };
+	struct fm_error err = { 0 };
+	size_t n = (size_t)snprintf(
+	    text, sizeof(text), "Default=0x7fff : ALL=limited, SELF=full;\nodd=0x0001 : SELF=full");
+
+	for (uint32_t i = 0; i < rig.nl.n_nodes; i++)
+		for (unsigned p = 0; p <= rig.nl.nodes[i].n_ports; p++) {
+			uint64_t guid = netlist_port(&rig.nl, i, p)->guid;
+
+			if (guid != 0 && is_odd(guid))
+				n += (size_t)snprintf(
+				    text + n, sizeof(text) - n, ", 0x%jx=full", (uintmax_t)guid);
+		}
+	n += (size_t)snprintf(text + n, sizeof(text) - n, ";\n");
+	ck_assert_uint_lt(n, sizeof(text));
+	ck_assert_msg(
+	    partitions_parse("p.conf", text, n, &o, &partitions, &err) == 0, "%s", err.msg);
 }
 
 START_TEST(partitions_hide)
 {
 	struct sa_path_record want = { 0 };
 	struct sa_view *v;
-	const uint16_t *key;
 	uint32_t n_paths = 0;
 
+	rig_generate(&rig.nl, fabrics[0].words);
+	split();
+	netlist_fini(&rig.nl);
 	bring_up(&fabrics[0]);
-	sa.pkeys_of = split_keys;
-	sa_rig_publish(&sa);
 	v = sa_slot_get(&sa.slot);
 	for (uint32_t a = 0; a < v->n_ends; a++)
 		for (uint32_t b = 0; b < v->n_ends; b++) {
-			bool a_odd = split_keys(NULL, v->end[a].guid, &key) == 2,
-			     b_odd = split_keys(NULL, v->end[b].guid, &key) == 2;
+			bool a_odd = is_odd(v->end[a].guid), b_odd = is_odd(v->end[b].guid);
 			bool may = (a_odd && b_odd) || a == v->self || b == v->self || a == b;
 			uint16_t status;
 

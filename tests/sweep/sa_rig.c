@@ -47,7 +47,7 @@ sa_rig_publish(struct sa_rig *s)
 		.set = &s->set,
 		.sm = &us,
 		.n_sms = 1,
-		.pkeys_of = s->pkeys_of,
+		.pkeys = s->pkeys != NULL ? s->pkeys : sweeper_pkeys(s->rig->sweeper),
 		.prev = prev };
 	struct fm_error err = { 0 };
 

@@ -14,9 +14,9 @@ struct sa_rig {
 	struct sa_slot slot;
 	struct sa *sa;
 	struct sa_settings set;
-	uint16_t (*pkeys_of)(const void *arg, uint64_t port_guid, const uint16_t **key);
-	struct mad_addr from; /* who asks */
-	uint64_t sm_key;      /* shown with questions */
+	const struct port_pkeys *pkeys; /* NULL: as the sweep has them */
+	struct mad_addr from;		/* who asks */
+	uint64_t sm_key;		/* shown with questions */
 	uint32_t modifier;
 	struct sa_gid gid[8]; /* [n_gids] of a MultiPathRecord */
 	unsigned n_gids;
