@@ -143,6 +143,8 @@ pump(evutil_socket_t fd, short what, void *arg)
 			return;
 		}
 		sweeper_step(d->sweeper);
+		if (d->sa != NULL)
+			sa_server_step(d->sa);
 		if (d->once_done && txn_outstanding(d->txn) == 0) {
 			stop(d);
 			return;

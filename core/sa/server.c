@@ -15,17 +15,20 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/mad/rmpp_port.h"
 #include "core/mad/umad_agent.h"
 #include "core/sa/share.h"
 #include "lib/log.h"
 #include "lib/vec.h"
 
-#define IDLE_MS 20	  /* a call that is posted waits so long at most */
-#define TAKE_IN 256	  /* requests, before one is answered */
-#define ANSWER_AT_ONCE 32 /* before more are taken in */
-#define MOST_ERRORS 100	  /* failed receives in a row: the device is gone */
-#define SEND_RETRIES 3	  /* of the kernel's RMPP */
-#define COST_BYTES 1024	  /* of an answer, for a unit of sa_share_charge() */
+#define IDLE_MS 20		 /* a call that is posted waits so long at most */
+#define TAKE_IN 256		 /* requests, before one is answered */
+#define ANSWER_AT_ONCE 32	 /* before more are taken in */
+#define MOST_ERRORS 100		 /* failed receives in a row: the device is gone */
+#define MOST_REQUEST_BYTES 65536 /* inline */
+#define NS_PER_MS INT64_C(1000000)
+#define SEND_RETRIES 3	/* of the kernel's RMPP */
+#define COST_BYTES 1024 /* of an answer, for a unit of sa_share_charge() */
 
 static const struct sa_share_limits share_limits = {
 	.n_max = 8192, .n_client_max = 128, .bytes_max = 16u << 20
@@ -44,8 +47,10 @@ struct posted {
 struct sa_server {
 	struct sa_slot slot;
 	struct sa *sa;
-	struct transport *transport; /* inline */
-	struct umad_agent *agent;    /* thread */
+	struct transport *transport; /* inline, as the two below */
+	struct rmpp_port *rmpp;
+	const struct mad *asked;  /* the MAD in hand */
+	struct umad_agent *agent; /* thread */
 	struct sa_share *share;
 	size_t sent_bytes; /* by the answer in hand */
 	struct fm_log_bucket send_bucket;
@@ -188,26 +193,47 @@ start_thread(struct sa_server *s, struct fm_error *err)
 /* ------------------------------------------------------------------ inline */
 
 static void
-send_by_transport(void *arg, const struct mad_addr *to, const uint8_t *bytes, size_t n_bytes)
+send_mad(void *arg, const uint8_t *mad, const struct mad_addr *to)
 {
 	struct sa_server *s = arg;
 	struct mad m = { .addr = *to };
 	struct fm_error err = { 0 };
 
-	if (n_bytes > sizeof(m.bytes)) {
-		log_debug(
-		    "sa", "an answer of %zu bytes to LID %u has no way to leave", n_bytes, to->lid);
+	memcpy(m.bytes, mad, sizeof(m.bytes));
+	if (s->transport->ops->send(s->transport, &m, &err) != 0)
+		fm_log_rl(&s->send_bucket, FM_LOG_WARN, "sa", "an answer to LID %u is not sent: %s",
+		    to->lid, err.msg);
+}
+
+/* Tables go as RMPP, however short they are. */
+static void
+send_inline(void *arg, const struct mad_addr *to, const uint8_t *bytes, size_t n_bytes)
+{
+	struct sa_server *s = arg;
+	struct fm_error err = { 0 };
+
+	if (!rmpp_is_active(bytes)) {
+		send_mad(s, bytes, to);
 		return;
 	}
-	memcpy(m.bytes, bytes, n_bytes);
-	if (s->transport->ops->send(s->transport, &m, &err) != 0)
-		log_debug("sa", "an answer to LID %u is not sent: %s", to->lid, err.msg);
+	if (rmpp_port_send(s->rmpp, bytes, n_bytes, to, NULL, 0,
+		s->transport->ops->now_ns(s->transport), &err) != 0 &&
+	    s->asked != NULL)
+		sa_refuse(s->sa, to, s->asked->bytes, sizeof(s->asked->bytes), SA_NO_RESOURCES);
 }
 
 static int64_t
 transport_ms(struct sa_server *s)
 {
-	return s->transport->ops->now_ns(s->transport) / 1000000;
+	return s->transport->ops->now_ns(s->transport) / NS_PER_MS;
+}
+
+static void
+on_message(void *arg, const uint8_t *message, size_t n_bytes, const struct mad_addr *from)
+{
+	struct sa_server *s = arg;
+
+	sa_handle(s->sa, from, message, n_bytes, transport_ms(s));
 }
 
 bool
@@ -215,21 +241,46 @@ sa_server_on_mad(struct sa_server *s, const struct mad *m)
 {
 	if (s->agent != NULL || m->bytes[1] != WIRE_CLASS_SA)
 		return false;
-	if (m->status == 0)
-		sa_handle(s->sa, &m->addr, m->bytes, sizeof(m->bytes), transport_ms(s));
+	if (m->status != 0)
+		return true;
+	s->asked = m;
+	if (rmpp_is_active(m->bytes))
+		rmpp_port_take(
+		    s->rmpp, m->bytes, &m->addr, s->transport->ops->now_ns(s->transport));
+	else
+		on_message(s, m->bytes, sizeof(m->bytes), &m->addr);
+	s->asked = NULL;
 	return true;
 }
 
 int64_t
 sa_server_step(struct sa_server *s)
 {
-	int64_t due_ms;
+	int64_t due_ns, due_ms;
 
 	if (s->agent != NULL)
 		return INT64_MAX;
 	run_posted(s);
+	due_ns = rmpp_port_due(s->rmpp);
+	if (due_ns <= s->transport->ops->now_ns(s->transport)) {
+		rmpp_port_tick(s->rmpp, s->transport->ops->now_ns(s->transport));
+		due_ns = rmpp_port_due(s->rmpp);
+	}
 	due_ms = sa_tick(s->sa, transport_ms(s));
-	return due_ms == INT64_MAX ? INT64_MAX : due_ms * 1000000;
+	if (due_ms == INT64_MAX || due_ns / NS_PER_MS < due_ms)
+		return due_ns;
+	return due_ms * NS_PER_MS;
+}
+
+static struct rmpp_port *
+new_rmpp(struct sa_server *s)
+{
+	struct rmpp_port_ops ops = { .send = send_mad, .received = on_message, .arg = s };
+	struct rmpp_port_limits limits;
+
+	rmpp_port_limits_default(&limits);
+	limits.transfer.max_bytes = MOST_REQUEST_BYTES;
+	return rmpp_port_new(&limits, &ops);
 }
 
 /* -------------------------------------------------------------------- both */
@@ -240,7 +291,7 @@ sa_server_start(struct transport *t, const char *spec, struct registry *registry
 {
 	struct sa_server *s = calloc(1, sizeof(*s));
 	bool threaded = t->ops->fd(t) >= 0;
-	struct sa_out to = { threaded ? send_by_agent : send_by_transport, s };
+	struct sa_out to = { threaded ? send_by_agent : send_inline, s };
 	int rc = 0;
 
 	if (s == NULL)
@@ -251,7 +302,8 @@ sa_server_start(struct transport *t, const char *spec, struct registry *registry
 	sa_slot_init(&s->slot);
 	s->sa = sa_new(&s->slot, &to, registry);
 	s->share = sa_share_new(&share_limits);
-	if (s->sa == NULL || s->share == NULL)
+	s->rmpp = threaded ? NULL : new_rmpp(s);
+	if (s->sa == NULL || s->share == NULL || (!threaded && s->rmpp == NULL))
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the SA");
 	if (rc == 0 && threaded)
 		rc = umad_agent_open(spec, &sa_class, &s->agent, err);
@@ -275,6 +327,8 @@ sa_server_stop(struct sa_server *s)
 		pthread_join(s->thread, NULL);
 	umad_agent_close(s->agent);
 	sa_share_free(s->share);
+	if (s->rmpp != NULL)
+		rmpp_port_free(s->rmpp);
 	sa_free(s->sa);
 	sa_slot_fini(&s->slot);
 	fm_vec_fini(&s->posted);

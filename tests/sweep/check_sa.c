@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/mad/rmpp_port.h"
+#include "core/sa/server.h"
 #include "lib/rng.h"
 #include "tests/run.h"
 #include "tests/sweep/sa_rig.h"
@@ -801,6 +803,146 @@ START_TEST(prefix_routes)
 }
 END_TEST
 
+/* ----------------------------------------------------------------- inline */
+
+/* A transport that hands everything to one client, which takes part in RMPP. */
+static struct wire {
+	struct transport t;
+	struct sa_server *server;
+	struct rmpp_port *client;
+	int64_t now_ns;
+	unsigned n_plain, n_mads;
+	uint8_t plain[MAD_BYTES];
+	uint8_t *table;
+	size_t n_table;
+	FM_VEC(struct mad) to_server; /* the client's, not delivered yet */
+	bool deaf;		      /* the client loses every third MAD */
+} wire;
+
+static int
+wire_send(struct transport *t, const struct mad *m, struct fm_error *err)
+{
+	(void)t;
+	(void)err;
+	wire.n_mads++;
+	if (wire.deaf && wire.n_mads % 3 == 0)
+		return 0;
+	if (rmpp_is_active(m->bytes)) {
+		rmpp_port_take(wire.client, m->bytes, &m->addr, wire.now_ns);
+	} else {
+		wire.n_plain++;
+		memcpy(wire.plain, m->bytes, sizeof(wire.plain));
+	}
+	return 0;
+}
+
+static int64_t
+wire_now(struct transport *t)
+{
+	(void)t;
+	return wire.now_ns;
+}
+
+static int
+wire_fd(struct transport *t)
+{
+	(void)t;
+	return -1;
+}
+
+static void
+client_sends(void *arg, const uint8_t *mad, const struct mad_addr *to)
+{
+	struct mad m = { .addr = *to };
+
+	(void)arg;
+	memcpy(m.bytes, mad, sizeof(m.bytes));
+	ck_assert(fm_vec_push(&wire.to_server, m));
+}
+
+static void
+client_gets(void *arg, const uint8_t *message, size_t n_bytes, const struct mad_addr *from)
+{
+	(void)arg;
+	(void)from;
+	ck_assert_ptr_null(wire.table);
+	wire.table = malloc(n_bytes);
+	memcpy(wire.table, message, n_bytes);
+	wire.n_table = n_bytes;
+}
+
+/* Deliver until all is quiet or so much time has passed. */
+static void
+let_flow(int64_t ms)
+{
+	for (int64_t end = wire.now_ns + ms * 1000000; wire.now_ns < end; wire.now_ns += 10000000) {
+		while (wire.to_server.n > 0) {
+			struct mad m = wire.to_server.item[0];
+
+			memmove(wire.to_server.item, wire.to_server.item + 1,
+			    --wire.to_server.n * sizeof(m));
+			ck_assert(sa_server_on_mad(wire.server, &m));
+		}
+		sa_server_step(wire.server);
+		rmpp_port_tick(wire.client, wire.now_ns);
+	}
+}
+
+static void
+ask_inline(uint8_t method, uint16_t attr)
+{
+	struct sa_header h = { .base_version = 1,
+		.mgmt_class = WIRE_CLASS_SA,
+		.class_version = SA_CLASS_VERSION,
+		.method = method,
+		.attr = attr,
+		.tid = 77 };
+	struct mad m = { .addr = sa.from };
+
+	sa_header_put(m.bytes, &h);
+	ck_assert(sa_server_on_mad(wire.server, &m));
+}
+
+/* On sim: fabrics tables of any length leave as RMPP and arrive whole, lost MADs or not. */
+START_TEST(inline_tables)
+{
+	static const struct transport_ops ops = {
+		.name = "wire", .send = wire_send, .now_ns = wire_now, .fd = wire_fd
+	};
+	struct rmpp_port_ops client = { .send = client_sends, .received = client_gets };
+	struct rmpp_port_limits limits;
+	struct fm_error err = { 0 };
+	struct sa_header h;
+	struct mad other = { .bytes = { 1, WIRE_CLASS_SMP_LID } };
+
+	memset(&wire, 0, sizeof(wire));
+	wire.deaf = _i == 1;
+	bring_up(&fabrics[0]);
+	rmpp_port_limits_default(&limits);
+	wire.t.ops = &ops;
+	wire.client = rmpp_port_new(&limits, &client);
+	ck_assert_msg(sa_server_start(&wire.t, "", NULL, &wire.server, &err) == 0, "%s", err.msg);
+	ask_inline(SA_GET, SA_CLASS_PORT_INFO);
+	ck_assert_uint_eq(wire.n_plain, 1);
+	sa_header_get(wire.plain, &h);
+	ck_assert_uint_eq(h.status, WIRE_STATUS_BUSY); /* nothing is published yet */
+	sa_server_publish(wire.server, sa_view_get(sa.slot.view));
+	ask_inline(SA_GET_TABLE, SA_PATH_RECORD);
+	let_flow(60000);
+	sa_rig_ask(&sa, SA_GET_TABLE, SA_PATH_RECORD, 0, NULL);
+	ck_assert_ptr_nonnull(wire.table);
+	ck_assert_uint_eq(wire.n_table, sa.n_bytes);
+	ck_assert_uint_gt(wire.n_table, 20000);
+	ck_assert_mem_eq(wire.table + SA_DATA_AT, sa.bytes + SA_DATA_AT, sa.n_bytes - SA_DATA_AT);
+	ck_assert(!sa_server_on_mad(wire.server, &other));
+	free(wire.table);
+	fm_vec_fini(&wire.to_server);
+	rmpp_port_free(wire.client);
+	sa_server_stop(wire.server);
+	tear_down();
+}
+END_TEST
+
 /* ------------------------------------------------------------------ views */
 
 static void
@@ -888,6 +1030,7 @@ main(void)
 	tcase_add_test(tc, capability_match);
 	tcase_add_test(tc, partitions_hide);
 	tcase_add_test(tc, prefix_routes);
+	tcase_add_loop_test(tc, inline_tables, 0, 2);
 	tcase_add_loop_test(tc, shared_views, 0, N_OF(fabrics));
 	return run_suite(s);
 }
