@@ -13,15 +13,15 @@ THREADED_TESTS = tests/unit/check_pool tests/unit/check_snapshot tests/unit/chec
 
 # Fuzzers: the corpus of each is a test; the fuzzer itself is built with
 # configure --enable-fuzzers (clang).
-EXTRA_DIST += tests/fuzz/corpus tests/fuzz/fuzz.h
+EXTRA_DIST += tests/fuzz/corpus tests/fuzz/fuzz.h tests/fuzz/house.h
 check_PROGRAMS += $(REPLAYS)
 TESTS += $(REPLAYS)
 if FUZZERS
 noinst_PROGRAMS += tests/fuzz/fuzz_netlist tests/fuzz/fuzz_mad tests/fuzz/fuzz_conf tests/fuzz/fuzz_tables \
-	tests/fuzz/fuzz_ctl tests/fuzz/fuzz_rmpp tests/fuzz/fuzz_sweep
+	tests/fuzz/fuzz_ctl tests/fuzz/fuzz_rmpp tests/fuzz/fuzz_sa tests/fuzz/fuzz_sweep
 endif
 REPLAYS = tests/fuzz/replay_netlist tests/fuzz/replay_mad tests/fuzz/replay_conf tests/fuzz/replay_tables \
-	tests/fuzz/replay_ctl tests/fuzz/replay_rmpp tests/fuzz/replay_sweep
+	tests/fuzz/replay_ctl tests/fuzz/replay_rmpp tests/fuzz/replay_sa tests/fuzz/replay_sweep
 fuzz_cflags = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
 fuzz_ldadd = libfmcore.la libfmcommon.la $(EVENT_LIBS) $(JANSSON_LIBS)
 
@@ -78,6 +78,15 @@ tests_fuzz_fuzz_rmpp_SOURCES = tests/fuzz/fuzz_rmpp.c
 tests_fuzz_fuzz_rmpp_CFLAGS = $(fuzz_cflags)
 tests_fuzz_fuzz_rmpp_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_rmpp_LDADD = $(fuzz_ldadd)
+
+tests_fuzz_replay_sa_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_sa.c
+tests_fuzz_replay_sa_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"tests/fuzz/corpus/sa"'
+tests_fuzz_replay_sa_CFLAGS = $(fuzz_cflags)
+tests_fuzz_replay_sa_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_sa_SOURCES = tests/fuzz/fuzz_sa.c
+tests_fuzz_fuzz_sa_CFLAGS = $(fuzz_cflags)
+tests_fuzz_fuzz_sa_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_sa_LDADD = $(fuzz_ldadd)
 
 tests_fuzz_replay_sweep_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_sweep.c
 tests_fuzz_replay_sweep_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"tests/fuzz/corpus/sweep"'
@@ -213,6 +222,9 @@ tests_bench_repair_time_LDADD = libfmcore.la libfmcommon.la
 EXTRA_PROGRAMS += tests/bench/route_time
 tests_bench_route_time_SOURCES = tests/bench/route_time.c
 tests_bench_route_time_LDADD = libfmcore.la libfmcommon.la
+EXTRA_PROGRAMS += tests/bench/sa_rate
+tests_bench_sa_rate_SOURCES = tests/bench/sa_rate.c
+tests_bench_sa_rate_LDADD = libfmengines.la libfmcore.la libfmcommon.la
 CLEANFILES += $(EXTRA_PROGRAMS)
 
 if HAVE_UMAD

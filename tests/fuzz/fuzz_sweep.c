@@ -9,105 +9,10 @@
 #include <string.h>
 
 #include "core/mad/wire.h"
-#include "core/sim/sim.h"
-#include "core/sweep/sweep.h"
-#include "core/topo/netlist.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/house.h"
 
 #define RECORD_BYTES (1 + MAD_BYTES)
 #define RECORDS_MAX 8
-#define STEPS_MAX 200000
-#define MS INT64_C(1000000)
-
-static const char fabric_text[] = "Switch 4 \"s\"\n[1] \"a\"[1]\n[2] \"b\"[1]\n[3] \"t\"[3]\n\n"
-				  "Switch 4 \"t\"\n[1] \"c\"[1]\n[3] \"s\"[3]\n\n"
-				  "Ca 1 \"a\"\n[1] \"s\"[1]\n\nCa 1 \"b\"\n[1] \"s\"[2]\n\n"
-				  "Ca 1 \"c\"\n[1] \"t\"[1]\n";
-
-struct house {
-	struct netlist nl;
-	struct sim *sim;
-	struct transport *transport;
-	struct txn_engine *txn;
-	struct sweeper *sweeper;
-	struct ha ha;
-	struct router router;
-	struct chain chain;
-	struct sweep_settings set;
-	unsigned n_done;
-};
-
-static void
-on_mad(void *arg, const struct mad *m)
-{
-	struct house *h = arg;
-
-	sweeper_on_mad(h->sweeper, m);
-}
-
-static void
-on_done(void *arg, const struct sweep_report *report)
-{
-	struct house *h = arg;
-
-	h->n_done++;
-}
-
-/* Until nothing is left to do. */
-static void
-settle(struct house *h)
-{
-	struct fm_error err = { 0 };
-
-	for (long i = 0; i < STEPS_MAX; i++) {
-		sweeper_step(h->sweeper);
-		if (sweeper_idle(h->sweeper) && txn_outstanding(h->txn) == 0)
-			return;
-		if (txn_outstanding(h->txn) > 0)
-			must(txn_poll(h->txn, INT64_MAX, &err) >= 0);
-	}
-	must(0); /* it does not end */
-}
-
-static void
-move_in(struct house *h)
-{
-	struct txn_limits limits = {
-		.timeout_ms = 20, .n_retries = 1, .window_max = 32, .per_node_max = 4
-	};
-	struct sweep_parts parts = { .ha = &h->ha, .router = &h->router, .chain = &h->chain };
-	struct fm_error err = { 0 };
-	struct sim_options o;
-	struct local_port local;
-
-	must(netlist_parse("fabric", fabric_text, sizeof(fabric_text) - 1, &h->nl, &err) == 0);
-	sim_options_default(&o);
-	must(sim_new(&h->nl, &o, &h->sim, &err) == 0);
-	must(sim_attach(h->sim, sim_find(h->sim, "a"), 1, &h->transport, &err) == 0);
-	must(h->transport->ops->local_port(h->transport, &local, &err) == 0);
-	must(router_init(&h->router, 1, &err) == 0);
-	sweep_settings_default(&h->set);
-	h->chain.fallback = true;
-	ha_init(&h->ha, local.port_guid, h->set.sm_priority, h->set.sm_key);
-	h->txn = txn_new(h->transport, &limits, h->set.m_key);
-	must(h->txn != NULL);
-	parts.transport = h->transport;
-	parts.txn = h->txn;
-	h->sweeper = sweeper_new(&parts, &h->set, &err);
-	must(h->sweeper != NULL);
-	txn_set_unsolicited(h->txn, on_mad, h);
-	sweeper_on_done(h->sweeper, on_done, h);
-}
-
-static void
-move_out(struct house *h)
-{
-	txn_free(h->txn);
-	sweeper_free(h->sweeper);
-	router_fini(&h->router);
-	sim_free(h->sim);
-	netlist_fini(&h->nl);
-}
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Any bytes as requests to the SA of a small subnet: each request, whatever is in
+ * it, gets one answer, and what is no request none.
+ *
+ * The input is a row of records: two bytes of length, a byte whose low bits
+ * choose who asks, and so many bytes of a request.
+ */
+#include <string.h>
+
+#include "core/sa/sa.h"
+#include "tests/fuzz/house.h"
+
+#define REQUESTS_MAX 16
+#define ANSWER_MOST (1u << 20) /* no table of this subnet is longer */
+
+static struct house house; /* is moved in once */
+static struct sa_slot slot;
+static struct sa *sa;
+static unsigned n_answers;
+
+static void
+on_answer(void *arg, const struct mad_addr *to, const uint8_t *bytes, size_t n_bytes)
+{
+	struct sa_header h;
+
+	n_answers++;
+	must(n_bytes >= SA_DATA_AT && n_bytes <= ANSWER_MOST);
+	sa_header_get(bytes, &h);
+	must((h.method & WIRE_RESPONSE_BIT) != 0 && h.mgmt_class == WIRE_CLASS_SA);
+}
+
+static void
+open_sa(void)
+{
+	struct sa_settings set = { .gid_prefix = 0xfe80000000000000, .sa_key = 1 };
+	struct sa_out out = { on_answer, NULL };
+	struct sa_view_source src = { .set = &set };
+	struct sa_view *v = NULL;
+	struct fm_error err = { 0 };
+
+	if (sa != NULL)
+		return;
+	fuzz_be_quiet();
+	move_in(&house);
+	sweeper_request(house.sweeper, SWEEP_HEAVY, "fuzz");
+	settle(&house);
+	src.inv = sweeper_inventory(house.sweeper);
+	src.plan = (struct plan *)(uintptr_t)sweeper_plan(house.sweeper);
+	must(sa_view_build(&src, &v, &err) == 0);
+	sa_slot_init(&slot);
+	sa_slot_set(&slot, v);
+	sa = sa_new(&slot, &out, NULL);
+	must(sa != NULL);
+}
+
+/* The bytes end where they end: a copy of their length shows reads beyond. */
+static void
+ask(uint8_t who, const uint8_t *bytes, size_t n)
+{
+	struct mad_addr from = { .lid = who & 7, .qpn = 1 };
+	uint8_t *exact = malloc(n + 1);
+	bool request =
+	    n >= SA_DATA_AT && bytes[1] == WIRE_CLASS_SA && (bytes[3] & WIRE_RESPONSE_BIT) == 0;
+
+	must(exact != NULL);
+	memcpy(exact + 1, bytes, n);
+	n_answers = 0;
+	sa_handle(sa, &from, exact + 1, n, 0);
+	must(n_answers == request);
+	free(exact);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	open_sa();
+	for (unsigned i = 0; i < REQUESTS_MAX && size >= 3; i++) {
+		size_t n = (size_t)(data[0] << 8 | data[1]) % 1024;
+		uint8_t who = data[2];
+
+		data += 3;
+		size -= 3;
+		n = n < size ? n : size;
+		ask(who, data, n);
+		data += n;
+		size -= n;
+	}
+	return 0;
+}
