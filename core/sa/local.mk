@@ -33,4 +33,6 @@ CORE_SOURCES += \
 	core/sa/subscriptions.c \
 	core/sa/view.c \
 	core/sa/view.h \
-	core/sa/view_find.c
+	core/sa/view_find.c \
+	core/sa/view_internal.h \
+	core/sa/view_rows.c

@@ -12,10 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/bitset.h"
+#include "core/sa/view_internal.h"
 #include "lib/error.h"
 
 #define N_LIDS 65536u
+
+#define ATTRS_KEPT (ROWS_MOST_ATTRS / 2)
 
 /* ------------------------------------------------------------------ nodes */
 
@@ -148,6 +150,16 @@ attr_number(struct sa_view *v, struct path_attr a)
 		return -1;
 	v->attr[v->n_attrs] = a;
 	return (int)v->n_attrs++;
+}
+
+/* Numbers stay, so that rows may; unless there are too many that nothing has any more. */
+static void
+keep_attrs(struct sa_view *v, const struct sa_view *prev)
+{
+	if (prev == NULL || prev->n_attrs > ATTRS_KEPT)
+		return;
+	memcpy(v->attr, prev->attr, prev->n_attrs * sizeof(v->attr[0]));
+	v->n_attrs = prev->n_attrs;
 }
 
 static int
@@ -346,80 +358,6 @@ fill_ends(const struct sa_view *v, const struct fm_fabric *fab, const struct pat
 	}
 }
 
-/* Do all links carry what they did?  Then rows of before hold where tables do. */
-static bool
-same_carriers(const struct sa_view *v, const struct sa_view *prev, const struct path_input *in)
-{
-	const struct fm_fabric *a = &v->plan->snap->fab, *b;
-
-	if (prev == NULL || prev->plan == NULL || prev->rows == NULL)
-		return false;
-	b = &prev->plan->snap->fab;
-	return a->n_switches == b->n_switches && a->n_links == b->n_links &&
-	    a->n_ends == b->n_ends && v->n_attrs == prev->n_attrs &&
-	    memcmp(v->attr, prev->attr, v->n_attrs * sizeof(v->attr[0])) == 0 &&
-	    memcmp(a->link_to, b->link_to, a->n_links * sizeof(*a->link_to)) == 0 &&
-	    memcmp(a->link_port, b->link_port, a->n_links) == 0 &&
-	    memcmp(a->end_sw, b->end_sw, a->n_ends * sizeof(*a->end_sw)) == 0 &&
-	    memcmp(a->end_port, b->end_port, a->n_ends) == 0 &&
-	    memcmp(a->end_lid, b->end_lid, a->n_ends * sizeof(*a->end_lid)) == 0 &&
-	    memcmp(in->link_attr, prev->link_attr, a->n_links) == 0 &&
-	    memcmp(in->end_attr, prev->end_attr, a->n_ends) == 0;
-}
-
-/* Blocks in which a row of a switch differs between the plans.  O(switches * LIDs) bytes
- * compared, or the entries of a repair. */
-static void
-mark_dirty(const struct plan *now, const struct plan *was, uint64_t *dirty)
-{
-	const struct fm_tables *a = &now->tables->t, *b = &was->tables->t;
-	uint32_t n_blocks = now->snap->fab.max_lid / ROWS_BLOCK_LIDS + 1;
-
-	if (now->tables == was->tables)
-		return;
-	if (now->repaired && now->delta_base == was->number) {
-		for (size_t i = 0; i < now->delta.n; i++)
-			fm_bit_set(dirty, now->delta.item[i].lid / ROWS_BLOCK_LIDS);
-		return;
-	}
-	for (uint32_t k = 0; k < n_blocks; k++)
-		for (fm_sw sw = 0; sw < now->snap->fab.n_switches; sw++)
-			if ((k + 1) * (size_t)ROWS_BLOCK_LIDS > b->lft_stride ||
-			    memcmp(a->lft[sw] + (size_t)k * ROWS_BLOCK_LIDS,
-				b->lft[sw] + (size_t)k * ROWS_BLOCK_LIDS, ROWS_BLOCK_LIDS) != 0) {
-				fm_bit_set(dirty, k);
-				break;
-			}
-}
-
-static int
-build_rows(struct sa_view *v, const struct sa_view_source *src, const struct path_input *in,
-    struct fm_error *err)
-{
-	const struct fm_fabric *fab = &v->plan->snap->fab;
-	struct rows_request q = { .fab = fab,
-		.tables = &v->plan->tables->t,
-		.attrs = v->attr,
-		.n_attrs = v->n_attrs,
-		.link_attr = in->link_attr,
-		.end_attr = in->end_attr };
-	uint64_t *dirty = fm_arena_array(&v->mem, N_LIDS / ROWS_BLOCK_LIDS / 64 + 1, uint64_t);
-
-	if (dirty == NULL)
-		return fm_fail(err, FM_E_RESOURCE, "out of memory for paths");
-	if (same_carriers(v, src->prev, in)) {
-		if (v->plan->tables == src->prev->plan->tables &&
-		    fab->max_lid == src->prev->plan->snap->fab.max_lid) {
-			v->rows = rows_get(src->prev->rows);
-			return 0;
-		}
-		mark_dirty(v->plan, src->prev->plan, dirty);
-		q.prev = src->prev->rows;
-		q.dirty = dirty;
-	}
-	return rows_build(&q, src->workers, &v->rows, err);
-}
-
 static int
 take_paths(struct sa_view *v, const struct sa_view_source *src, struct fm_error *err)
 {
@@ -444,7 +382,7 @@ take_paths(struct sa_view *v, const struct sa_view_source *src, struct fm_error 
 		return fm_fail(err, FM_E_RESOURCE, "links of more than %u kinds (MTU and rate)",
 		    ROWS_MOST_ATTRS);
 	fill_ends(v, fab, &in);
-	return build_rows(v, src, &in, err);
+	return sa_view_build_rows(v, src->prev, src->workers, err);
 }
 
 /* -------------------------------------------------------------------- view */
@@ -488,6 +426,7 @@ sa_view_build(const struct sa_view_source *src, struct sa_view **out, struct fm_
 	atomic_init(&v->refs, 1);
 	fm_arena_init(&v->mem, SIZE_MAX);
 	v->number = src->prev != NULL ? src->prev->number + 1 : 1;
+	keep_attrs(v, src->prev);
 	if (!take_settings(v, src) || !take_nodes(v, src) || !take_sms(v, src))
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for what the SA answers from");
 	if (rc == 0)
