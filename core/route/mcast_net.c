@@ -491,7 +491,7 @@ mcast_net_switches(const struct mcast_net *n, uint16_t mlid, uint32_t i, fm_sw *
 
 	if (g == NULL)
 		return 0;
-	if (i < g->nodes.n)
+	if (i < g->nodes.n && sw != NULL)
 		*sw = g->nodes.item[i].sw;
 	return (uint32_t)g->nodes.n;
 }

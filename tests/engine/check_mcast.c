@@ -10,6 +10,7 @@
 #include "core/route/deps.h"
 #include "core/route/mcast_internal.h"
 #include "core/route/mcast_net.h"
+#include "core/route/mcast_write.h"
 #include "lib/bitset.h"
 #include "lib/rng.h"
 #include "lib/scc.h"
@@ -485,11 +486,330 @@ START_TEST(trees_stay_as_they_were)
 }
 END_TEST
 
+/* ------------------------------------------------------------------ writing */
+
+#define N_MLIDS 3
+#define FLYING_MAX 64
+
+/* Switches as they are, and what is on its way to them. */
+struct world {
+	struct planned p;
+	struct mcast_net *net;
+	struct mft *mft;
+	struct mcast_ports *row[N_MLIDS]; /* [n_switches] */
+	uint8_t *roles[N_MLIDS];	  /* [n_ends] */
+	struct mft_block flying[FLYING_MAX];
+	bool taken[FLYING_MAX]; /* it has, but nobody knows yet */
+	uint32_t n_flying;
+	uint64_t *can;
+	struct fm_rng rng;
+	uint32_t n_turns, n_looped, n_writes, n_two_rounds, n_lost;
+};
+
+static void
+take(struct world *w, const struct mft_block *b)
+{
+	for (unsigned k = 0; k < N_MLIDS; k++)
+		for (unsigned p = 0; p < 16; p++) {
+			uint64_t *bits = w->row[k][b->sw].bits;
+
+			if (b->ports[k] >> p & 1)
+				fm_bit_set(bits, 16 * b->position + p);
+			else
+				fm_bit_clear(bits, 16 * b->position + p);
+		}
+}
+
+/* Copies of a packet, as switches are now; false when it goes round. */
+static bool
+pour_now(struct world *w, unsigned k, fm_sw sw, unsigned in, uint32_t *n_hops, uint32_t *copies)
+{
+	const struct fm_fabric *fab = &w->p.r.snap->fab;
+
+	if (++*n_hops > 4 * fab->n_switches)
+		return false;
+	FM_EACH_BIT (p, w->row[k][sw].bits, 255) {
+		fm_link l = fm_link_at(fab, sw, (uint32_t)p);
+
+		if (p == in)
+			continue;
+		if (l == FM_NONE) {
+			for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
+				copies[e] += fab->end_port[e] == p;
+		} else if (!pour_now(w, k, fab->link_to[l], fab->link_port[fab->link_rev[l]],
+			       n_hops, copies)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* From every host: never round, never twice. */
+static void
+look_now(struct world *w)
+{
+	const struct fm_fabric *fab = &w->p.r.snap->fab;
+	uint32_t *copies = calloc(fab->n_ends + 1, sizeof(*copies));
+
+	for (unsigned k = 0; k < N_MLIDS; k++) {
+		fm_end e = fm_rng_below(&w->rng, fab->n_ends);
+		uint32_t n_hops = 0;
+
+		memset(copies, 0, fab->n_ends * sizeof(*copies));
+		if (!pour_now(w, k, fab->end_sw[e], fab->end_port[e], &n_hops, copies))
+			w->n_looped++;
+		for (fm_end d = 0; d < fab->n_ends; d++)
+			w->n_looped += copies[d] > 1;
+	}
+	free(copies);
+}
+
+/* One of those on their way is taken, answered or lost. */
+static void
+happen(struct world *w, unsigned lost_percent)
+{
+	uint32_t i = fm_rng_below(&w->rng, w->n_flying);
+	bool lost = fm_rng_below(&w->rng, 100) < lost_percent;
+
+	if (!w->taken[i] && !(lost && fm_rng_below(&w->rng, 2))) {
+		take(w, &w->flying[i]);
+		w->taken[i] = true;
+		look_now(w);
+		if (fm_rng_below(&w->rng, 2))
+			return;
+	}
+	if (lost)
+		mft_lost(w->mft, &w->flying[i]);
+	else
+		mft_done(w->mft, &w->flying[i]);
+	w->n_lost += lost;
+	w->flying[i] = w->flying[--w->n_flying];
+	w->taken[i] = w->taken[w->n_flying];
+}
+
+static void
+write_out(struct world *w, bool all, unsigned lost_percent)
+{
+	struct mft_block b;
+
+	ck_assert(mft_begin(w->mft, w->net, w->can, all));
+	mcast_net_clear(w->net);
+	for (;;) {
+		enum mft_step step = w->n_flying < FLYING_MAX && fm_rng_below(&w->rng, 3)
+		    ? mft_next(w->mft, &b)
+		    : MFT_BUSY;
+
+		if (step == MFT_OVER)
+			break;
+		if (step == MFT_SEND) {
+			ck_assert(fm_bit_test(w->can, b.sw));
+			w->flying[w->n_flying] = b;
+			w->taken[w->n_flying++] = false;
+			w->n_writes++;
+		} else if (w->n_flying > 0) {
+			happen(w, lost_percent);
+		}
+	}
+	w->n_two_rounds += mft_counts(w->mft)->two_rounds;
+}
+
+static void
+start_world(struct world *w, const char *words)
+{
+	const struct fabric f = { .words = words };
+
+	memset(w, 0, sizeof(*w));
+	fm_rng_seed(&w->rng, 9);
+	plan_of(&w->p, &updn_LTX_fm_engine, &f);
+	trees_of(&w->p, NULL, 1, 4);
+	w->net = mcast_net_new();
+	w->mft = mft_new();
+	ck_assert(mcast_net_use(w->net, w->p.trees));
+	for (unsigned k = 0; k < N_MLIDS; k++) {
+		w->row[k] = calloc(w->p.r.snap->fab.n_switches, sizeof(*w->row[k]));
+		w->roles[k] = calloc(w->p.r.snap->fab.n_ends, 1);
+	}
+	w->can = malloc(FM_BITSET_WORDS(w->p.r.snap->fab.n_switches) * 8 + 8);
+	memset(w->can, 0xff, FM_BITSET_WORDS(w->p.r.snap->fab.n_switches) * 8);
+}
+
+static void
+end_world(struct world *w)
+{
+	for (unsigned k = 0; k < N_MLIDS; k++) {
+		free(w->row[k]);
+		free(w->roles[k]);
+	}
+	free(w->can);
+	mft_free(w->mft);
+	mcast_net_free(w->net);
+	planned_fini(&w->p);
+}
+
+static void
+check_written(const struct world *w)
+{
+	for (unsigned k = 0; k < N_MLIDS; k++)
+		for (fm_sw sw = 0; sw < w->p.r.snap->fab.n_switches; sw++) {
+			struct mcast_ports row = mcast_net_row(w->net, (uint16_t)(0xc000 + k), sw);
+
+			ck_assert_mem_eq(&row, &w->row[k][sw], sizeof(row));
+		}
+}
+
+static void
+shake_world(struct world *w, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		unsigned k = fm_rng_below(&w->rng, N_MLIDS);
+
+		shake(&w->p, w->net, (uint16_t)(0xc000 + k), w->roles[k], &w->rng);
+	}
+}
+
+/* Trees that have nothing to do with those of before: other roots. */
+static void
+other_trees(struct world *w)
+{
+	struct mcast_trees *t = w->p.trees;
+	struct mcast_tree was[MCAST_TREES_MAX];
+
+	w->p.trees = NULL;
+	trees_of(&w->p, NULL, 1, 4);
+	w->n_turns++;
+	memcpy(was, w->p.trees->tree, sizeof(was));
+	for (unsigned k = 0; k < w->p.trees->n; k++)
+		w->p.trees->tree[k] = was[(k + w->n_turns) % w->p.trees->n];
+	mcast_trees_put(t);
+	ck_assert(mcast_net_use(w->net, w->p.trees));
+}
+
+START_TEST(no_moment_sends_a_packet_round)
+{
+	struct world w;
+
+	start_world(&w, "pgft 2 4,6 1,4 1,1");
+	for (int step = 0; step < 60; step++) {
+		bool moved = step % 4 == 3;
+
+		shake_world(&w, 1 + fm_rng_below(&w.rng, 6));
+		if (moved)
+			other_trees(&w);
+		write_out(&w, moved, 0);
+		check_written(&w);
+		ck_assert(!mft_in_doubt(w.mft));
+	}
+	ck_assert_uint_eq(w.n_looped, 0);
+	ck_assert_uint_gt(w.n_two_rounds, 0);
+	end_world(&w);
+}
+END_TEST
+
+/* Answers are lost, switches are out of reach; in the end all is as it should be. */
+START_TEST(silence_sends_no_packet_round)
+{
+	struct world w;
+
+	start_world(&w, "pgft 2 4,6 1,4 1,1");
+	for (int step = 0; step < 80; step++) {
+		fm_sw away = fm_rng_below(&w.rng, w.p.r.snap->fab.n_switches);
+
+		shake_world(&w, 3);
+		if (step % 3 == 2)
+			other_trees(&w);
+		if (step % 5 < 3)
+			fm_bit_clear(w.can, away);
+		write_out(&w, true, 20);
+		fm_bit_set(w.can, away);
+	}
+	ck_assert_uint_eq(w.n_looped, 0);
+	ck_assert_uint_gt(w.n_lost, 20);
+	for (int i = 0; i < 3 && mft_in_doubt(w.mft); i++)
+		write_out(&w, true, 0);
+	check_written(&w);
+	ck_assert(!mft_in_doubt(w.mft));
+	end_world(&w);
+}
+END_TEST
+
+/* Written in any order it does happen: or the two tests above see nothing. */
+START_TEST(carelessness_is_seen)
+{
+	struct world w;
+
+	start_world(&w, "pgft 2 4,6 1,4 1,1");
+	mft_careless(w.mft);
+	for (int step = 0; step < 60; step++) {
+		shake_world(&w, 6);
+		other_trees(&w);
+		write_out(&w, true, 0);
+	}
+	check_written(&w);
+	ck_assert_uint_gt(w.n_looped, 0);
+	end_world(&w);
+}
+END_TEST
+
+/* A join is written where it changes something and nowhere else. */
+START_TEST(a_join_costs_its_branch)
+{
+	struct world w;
+	const struct fm_fabric *fab;
+
+	start_world(&w, "pgft 3 4,4,4 1,4,4 1,1,1");
+	fab = &w.p.r.snap->fab;
+	for (fm_end e = 0; e < fab->n_ends; e++) {
+		if (fab->end_kind[e] != FM_END_CA)
+			continue;
+		ck_assert(mcast_net_set(
+		    w.net, 0xc000, 0, fab->end_guid[e], MCAST_RECEIVES | MCAST_SENDS));
+		w.n_writes = 0;
+		write_out(&w, false, 0);
+		ck_assert_uint_le(w.n_writes, 6); /* three levels, up and down again */
+	}
+	check_written(&w);
+	w.n_writes = 0;
+	write_out(&w, true, 0);
+	ck_assert_uint_eq(w.n_writes, 0);
+	end_world(&w);
+}
+END_TEST
+
+/* What is read from switches counts: stale entries go, right ones are not written. */
+START_TEST(what_is_read_is_held)
+{
+	struct world w;
+	struct mft_block b = { .sw = 2, .block = 0, .position = 0, .ports = { 0, 0, 6 } };
+	struct mft *other = mft_new();
+
+	start_world(&w, "pgft 2 4,6 1,4 1,1");
+	shake_world(&w, 20);
+	write_out(&w, true, 0);
+	mft_free(w.mft);
+	w.mft = other; /* after a restart */
+	for (fm_sw sw = 0; sw < w.p.r.snap->fab.n_switches; sw++)
+		for (uint32_t pos = 0; pos < 2; pos++) {
+			b.sw = sw;
+			b.position = pos;
+			for (unsigned k = 0; k < N_MLIDS; k++)
+				b.ports[k] = (uint16_t)(w.row[k][sw].bits[0] >> (16 * pos));
+			b.ports[9] = pos == 0 && sw == 3 ? 7 : 0; /* nobody's group */
+			ck_assert(mft_read(w.mft, &b));
+		}
+	w.n_writes = 0;
+	write_out(&w, true, 0);
+	ck_assert_uint_eq(w.n_writes, 1);
+	check_written(&w);
+	end_world(&w);
+}
+END_TEST
+
 int
 main(void)
 {
 	Suite *s = suite_create("mcast");
 	TCase *trees = tcase_create("trees"), *groups = tcase_create("groups");
+	TCase *writing = tcase_create("writing");
 
 	tcase_add_loop_test(
 	    trees, trees_go_together_with_unicast, 0, (int)(sizeof(grown) / sizeof(grown[0])));
@@ -501,5 +821,11 @@ main(void)
 	tcase_add_loop_test(groups, groups_reach_their_members, 0, 3);
 	tcase_add_test(groups, a_join_touches_its_branch);
 	suite_add_tcase(s, groups);
+	tcase_add_test(writing, no_moment_sends_a_packet_round);
+	tcase_add_test(writing, silence_sends_no_packet_round);
+	tcase_add_test(writing, carelessness_is_seen);
+	tcase_add_test(writing, a_join_costs_its_branch);
+	tcase_add_test(writing, what_is_read_is_held);
+	suite_add_tcase(s, writing);
 	return run_suite(s);
 }
