@@ -20,6 +20,7 @@
 #include "core/route/keep.h"
 #include "core/route/ladder.h"
 #include "core/route/levels.h"
+#include "core/route/mcast.h"
 #include "core/route/overlay.h"
 #include "core/route/repair.h"
 #include "lib/error.h"
@@ -220,6 +221,42 @@ route_anew(struct router *r, const struct plan_request *q, struct plan **out, st
 	return 0;
 }
 
+/* The entry that made the tables, if it was one, for the whole fabric. */
+static const struct chain_entry *
+maker_of(const struct plan_request *q, const struct plan *p)
+{
+	for (uint32_t i = 0; p->regions == NULL && i < q->chain->n_entries; i++)
+		if (q->chain->entries[i].overlay == NULL &&
+		    strcmp(q->chain->entries[i].name, p->engine) == 0)
+			return &q->chain->entries[i];
+	return NULL;
+}
+
+/* Multicast trees, where there are groups. */
+static int
+add_trees(struct router *r, const struct plan_request *q, struct plan *p, struct fm_error *err)
+{
+	const struct chain_entry *e = p->tables != NULL ? maker_of(q, p) : NULL;
+	struct mcast_wish wish = { .sls = q->mcast_sls,
+		.n_trees = q->mcast_trees,
+		.prev = q->prev != NULL ? q->prev->mcast : NULL };
+	struct fm_arena mem;
+	void *opts = NULL;
+	int rc;
+
+	if (p->tables == NULL || q->mcast_sls == 0 || p->mcast != NULL)
+		return 0;
+	fm_arena_init(&mem, SIZE_MAX);
+	if (e != NULL && e->engine->mcast_tree != NULL &&
+	    options_bind(e->engine, e->values, p->snap, &mem, &opts, err) == 0) {
+		wish.engine = e->engine;
+		wish.opts = opts;
+	}
+	rc = mcast_trees_make(r, p, &wish, &p->mcast, err);
+	fm_arena_fini(&mem);
+	return rc;
+}
+
 int
 plan_make(struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
 {
@@ -236,7 +273,9 @@ plan_make(struct router *r, const struct plan_request *q, struct plan **out, str
 		rc = plan_repair(r, q, out, err);
 	if (rc == 0 && *out == NULL)
 		rc = route_anew(r, q, out, err);
-	return rc != 0 ? rc : ladder_climb(r, q, out, err);
+	if (rc == 0)
+		rc = ladder_climb(r, q, out, err);
+	return rc != 0 ? rc : add_trees(r, q, *out, err);
 }
 
 struct plan *
@@ -297,6 +336,7 @@ plan_put(struct plan *p)
 	fm_vec_fini(&p->refused);
 	fm_vec_fini(&p->absent);
 	plan_levels_free(p->levels);
+	mcast_trees_put(p->mcast);
 	free(p->rules);
 	fm_vec_fini(&p->delta);
 	fm_vec_fini(&p->deviations);

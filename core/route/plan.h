@@ -168,6 +168,7 @@ struct plan {
 	char adaptive_given_up[640];
 	struct plan_change change;
 	struct plan_levels *levels; /* levels.h; NULL: nothing is known */
+	struct mcast_trees *mcast;  /* mcast.h; NULL: not asked for */
 	uint8_t *rules;	 /* [top_lid + 1] of writing (transition.h), malloced; NULL: all 0 */
 	double route_ms; /* probe and route of the entry that took it */
 	double verify_ms;
@@ -221,6 +222,8 @@ struct plan_request {
 	 * then.  snap has no link that prev's has not and that comes up only now. */
 	const struct plan_held *held; /* [n_held] */
 	size_t n_held;
+	uint16_t mcast_sls;  /* bit i: there are multicast groups of SL i; 0: no trees are wanted */
+	uint8_t mcast_trees; /* at most so many */
 };
 
 /* 0 with *out (one reference); when nothing of the chain could be verified

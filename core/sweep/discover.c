@@ -90,6 +90,7 @@ note_reset(struct inv_node *n, unsigned port, const struct wire_port_info *now)
 	}
 	if (inv_is_switch(n) && port == 0 && now->lid == 0 && n->lft != LFT_BLANK) {
 		n->lft = LFT_BLANK;
+		mcast_note_reset(n);
 		n->sw_refused = 0;
 		for (unsigned i = 0; i <= n->n_ports; i++)
 			n->ports[i].qos_done = false;
@@ -536,8 +537,10 @@ doubt_fresh_switches(struct sweeper *s)
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
 		struct inv_node *n = inv_node(&s->inv, i);
 
-		if (n->lft == LFT_BLANK && n->sw_known && n->sw.linear_fdb_top != 0)
+		if (n->lft == LFT_BLANK && n->sw_known && n->sw.linear_fdb_top != 0) {
 			n->lft = LFT_UNKNOWN;
+			n->mft = MFT_UNKNOWN;
+		}
 	}
 }
 

@@ -93,6 +93,7 @@ struct sweeper {
 	FM_VEC(uint32_t) nodes_named; /* nodes (CAs) whose own data changed */
 	FM_VEC(uint32_t) doubted;     /* switches that did not answer the light sweep, slots */
 
+	struct sweep_mcast *mc;	       /* mcast.c */
 	struct plan *plan;	       /* in the switches */
 	struct plan *next;	       /* being written */
 	bool plan_saved;	       /* its tables are in the file */
@@ -194,6 +195,21 @@ bool apply_feed(struct sweeper *s); /* true: there is more to send or to wait fo
 /* With all links active: is there more to write?  Then apply_feed() goes on. */
 bool apply_again(struct sweeper *s);
 void apply_commit(struct sweeper *s);
+/* mcast.c */
+#define MCAST_TREES_DEFAULT 4
+struct sweep_mcast *mcast_new(void);	 /* NULL: no memory */
+void mcast_free(struct sweep_mcast *mc); /* NULL is fine */
+/* SLs of groups, for which the plan is to have trees. */
+uint16_t mcast_wanted_sls(const struct sweeper *s);
+/* The plan has not the trees that the groups need. */
+bool mcast_lacks_trees(const struct sweeper *s);
+/* Something is to be written, between sweeps. */
+bool mcast_is_due(const struct sweeper *s);
+void mcast_start(struct sweeper *s, bool in_sweep);
+/* Was it in a sweep? */
+bool mcast_finish(struct sweeper *s);
+/* The switch has come fresh from reset. */
+void mcast_note_reset(struct inv_node *n);
 /* links.c */
 void links_ports(struct sweeper *s);
 void links_activate(struct sweeper *s);

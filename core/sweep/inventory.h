@@ -41,6 +41,13 @@ enum inv_lft {
 	LFT_OURS     /* rows of the plan applied last, but for blocks in doubt */
 };
 
+/* What its multicast forwarding table holds. */
+enum inv_mft {
+	MFT_UNKNOWN, /* to be read */
+	MFT_EMPTY,   /* fresh from reset, not noted yet (mcast.c) */
+	MFT_KNOWN
+};
+
 struct inv_port {
 	struct wire_port_info info; /* as last reported, when `known` */
 	uint64_t guid;		    /* port GUID: CA, router, switch port 0 */
@@ -74,6 +81,7 @@ struct inv_node {
 	uint8_t n_hops;		       /* switches: directed route of */
 	uint8_t path[DR_MAX_HOPS + 1]; /* path[1..n_hops] */
 	uint8_t lft;		       /* enum inv_lft */
+	uint8_t mft;		       /* enum inv_mft */
 	uint8_t n_rereads;	       /* in this sweep, bounded */
 	bool lft_remembered;	       /* silent: its rows are the last plan's, or held ones */
 	bool present;

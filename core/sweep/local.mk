@@ -9,6 +9,7 @@ CORE_SOURCES += \
 	core/sweep/inventory.c core/sweep/inventory.h \
 	core/sweep/light.c \
 	core/sweep/links.c \
+	core/sweep/mcast.c \
 	core/sweep/model.c \
 	core/sweep/other_sms.c \
 	core/sweep/pkeys.c \

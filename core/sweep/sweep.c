@@ -23,7 +23,7 @@
 #define NS_PER_MS 1e6
 
 const char *const sweep_phase_names[N_PHASES] = { "idle", "discover", "reread", "other-sms",
-	"route", "switches", "tables", "ports", "activate", "done" };
+	"route", "switches", "tables", "ports", "activate", "multicast", "done" };
 
 const char *
 sweep_scope_name(enum sweep_scope scope)
@@ -100,6 +100,12 @@ sweeper_new(
 	s->trap_bucket = s->silent_bucket = s->refused_bucket =
 	    (struct fm_log_bucket){ .burst = 20, .every_ms = 1000 };
 	inv_init(&s->inv);
+	s->mc = mcast_new();
+	if (s->mc == NULL) {
+		fm_fail(err, FM_E_RESOURCE, "out of memory for the sweep");
+		sweeper_free(s);
+		return NULL;
+	}
 	return s;
 }
 
@@ -110,6 +116,7 @@ sweeper_free(struct sweeper *s)
 
 	if (s == NULL)
 		return;
+	mcast_free(s->mc);
 	transition_free(s->transition);
 	fm_vec_fini(&s->held);
 	fm_vec_fini(&s->silent);
@@ -165,7 +172,8 @@ sweeper_drain(struct sweeper *s)
 bool
 sweeper_idle(const struct sweeper *s)
 {
-	return s->phase == PHASE_IDLE && s->wanted == SWEEP_NONE && s->pending == 0;
+	return s->phase == PHASE_IDLE && s->wanted == SWEEP_NONE && s->pending == 0 &&
+	    !mcast_is_due(s);
 }
 
 const struct sweep_report *
@@ -461,7 +469,9 @@ start_routing(struct sweeper *s)
 		.linger_ms = s->set.lid_linger_ms,
 		.drain = s->drain_once ? PLAN_DRAIN_ALWAYS : s->set.drain,
 		.held = s->unwritten.item,
-		.n_held = s->unwritten.n };
+		.n_held = s->unwritten.n,
+		.mcast_sls = mcast_wanted_sls(s),
+		.mcast_trees = MCAST_TREES_DEFAULT };
 	struct fm_error *err = &s->report.error;
 	struct plan *thawed = NULL;
 	int rc = model_build(s, &q.snap, err);
@@ -506,7 +516,12 @@ advance(struct sweeper *s)
 {
 	switch (s->phase) {
 	case PHASE_IDLE:
-		start_sweep(s);
+		if (s->wanted != SWEEP_NONE) {
+			start_sweep(s);
+		} else {
+			s->phase = PHASE_MCAST;
+			mcast_start(s, false);
+		}
 		return;
 	case PHASE_DISCOVER:
 		after_discovery(s);
@@ -535,7 +550,8 @@ advance(struct sweeper *s)
 		}
 		if (s->apply_again) {
 			program_commit(s);
-			enter(s, PHASE_DONE);
+			enter(s, PHASE_MCAST);
+			mcast_start(s, true);
 			return;
 		}
 		enter(s, PHASE_PORTS);
@@ -552,7 +568,14 @@ advance(struct sweeper *s)
 			return;
 		}
 		program_commit(s);
-		enter(s, PHASE_DONE);
+		enter(s, PHASE_MCAST);
+		mcast_start(s, true);
+		return;
+	case PHASE_MCAST:
+		if (mcast_finish(s))
+			enter(s, PHASE_DONE);
+		else
+			s->phase = PHASE_IDLE; /* it was by itself */
 		return;
 	case PHASE_DONE:
 	case N_PHASES:
@@ -580,7 +603,8 @@ sweeper_step(struct sweeper *s)
 		if (s->feed != NULL && s->feed(s))
 			return;
 		s->feed = NULL;
-		if (s->pending > 0 || (s->phase == PHASE_IDLE && s->wanted == SWEEP_NONE))
+		if (s->pending > 0 ||
+		    (s->phase == PHASE_IDLE && s->wanted == SWEEP_NONE && !mcast_is_due(s)))
 			return;
 		advance(s);
 	}

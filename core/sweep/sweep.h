@@ -78,6 +78,7 @@ enum sweep_phase {
 	PHASE_TABLES,
 	PHASE_PORTS,
 	PHASE_ACTIVATE,
+	PHASE_MCAST, /* also by itself, between sweeps */
 	PHASE_DONE,
 	N_PHASES
 };
@@ -167,6 +168,16 @@ struct port_pkeys *sweeper_pkeys(const struct sweeper *s);
 /* Other SMs that the last discovery met: how many, and the i-th. */
 uint32_t sweeper_n_other_sms(const struct sweeper *s);
 const struct ha_other *sweeper_other_sm(const struct sweeper *s, uint32_t i);
+
+/* A port is in a multicast group, by the roles of core/route/mcast_net.h, or not any more.
+ * Written as soon as no sweep runs: call sweeper_step().  False: out of memory. */
+bool sweeper_set_member(
+    struct sweeper *s, uint16_t mlid, uint8_t sl, uint64_t guid, unsigned roles);
+struct mcast_net;
+/* The groups as they are to be forwarded (borrowed). */
+const struct mcast_net *sweeper_groups(const struct sweeper *s);
+/* The highest multicast LID that all switches can hold; 0: there are none, or none can. */
+uint16_t sweeper_last_mlid(const struct sweeper *s);
 
 /* Called when a sweep ends, before the next can start. */
 typedef void (*sweep_done)(void *arg, const struct sweep_report *r);
