@@ -118,6 +118,7 @@ UNIT_TESTS = \
 	tests/engine/check_repair_engine \
 	tests/sweep/check_events \
 	tests/sweep/check_fields \
+	tests/sweep/check_groups_written \
 	tests/sweep/check_keep \
 	tests/sweep/check_pkeys \
 	tests/sweep/check_sa \

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Multicast on a simulated fabric: what is in the switches carries a packet of a
+ * group from each who sends to all who receive, after joins, leaves, lost cables, resets
+ * and restarts; and an unchanged fabric is written nothing.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/route/mcast_net.h"
+#include "lib/bitset.h"
+#include "lib/rng.h"
+#include "tests/run.h"
+#include "tests/sweep/rig.h"
+
+#define MLID 0xc003
+#define BOTH (MCAST_RECEIVES | MCAST_SENDS)
+
+static struct rig rig;
+static uint8_t *roles; /* [n_nodes] */
+static uint32_t *copies;
+static uint32_t n_hops;
+
+static void
+prepare(const char *words)
+{
+	rig_generate(&rig.nl, words);
+	rig_sim(&rig, NULL);
+	rig_start(&rig);
+	roles = calloc(rig.nl.n_nodes, 1);
+	copies = calloc(rig.nl.n_nodes, sizeof(*copies));
+}
+
+static void
+teardown(void)
+{
+	rig_fini(&rig);
+	free(roles);
+	free(copies);
+}
+
+static bool
+sends_by(uint32_t node, uint16_t mlid, unsigned port)
+{
+	const uint8_t *mft = sim_fabric(rig.sim)->nodes[node].mft;
+	uint32_t n_blocks = SIM_MCAST_CAP / 32, i = mlid - MCAST_MLID_FIRST;
+
+	if (mft == NULL)
+		return false;
+	mft += ((size_t)(port / 16) * n_blocks + i / 32) * 64 + (i % 32) * 2;
+	return wire_get16(mft) >> (port % 16) & 1;
+}
+
+static void
+pour(uint32_t node, unsigned in)
+{
+	struct sim_fabric *f = sim_fabric(rig.sim);
+
+	ck_assert_uint_lt(n_hops++, 4 * rig.nl.n_nodes);
+	for (unsigned p = 1; p <= rig.nl.nodes[node].n_ports; p++) {
+		const struct netlist_port *to = netlist_port(&rig.nl, node, p);
+
+		if (p == in || !sends_by(node, MLID, p) ||
+		    port_state(fabric_port(f, node, p)) != WIRE_PORT_ACTIVE)
+			continue;
+		if (rig.nl.nodes[to->peer_node].type == NETLIST_SWITCH)
+			pour(to->peer_node, to->peer_port);
+		else
+			copies[to->peer_node]++;
+	}
+}
+
+/* From every sender to all receivers, once, and to nobody else. */
+static void
+check_group(void)
+{
+	for (uint32_t s = 0; s < rig.nl.n_nodes; s++) {
+		const struct netlist_port *at = netlist_port(&rig.nl, s, 1);
+
+		if (!(roles[s] & MCAST_SENDS))
+			continue;
+		memset(copies, 0, rig.nl.n_nodes * sizeof(*copies));
+		n_hops = 0;
+		pour(at->peer_node, at->peer_port);
+		for (uint32_t d = 0; d < rig.nl.n_nodes; d++)
+			ck_assert_uint_eq(copies[d], d != s && (roles[d] & MCAST_RECEIVES));
+	}
+}
+
+static void
+set(uint32_t node, unsigned what)
+{
+	roles[node] = (uint8_t)what;
+	ck_assert(
+	    sweeper_set_member(rig.sweeper, MLID, 0, netlist_port(&rig.nl, node, 1)->guid, what));
+}
+
+static void
+step(void)
+{
+	rig_let_pass(&rig, 1);
+}
+
+static void
+join_some(unsigned every)
+{
+	for (uint32_t i = 0; i < rig.nl.n_nodes; i++)
+		if (rig.nl.nodes[i].type == NETLIST_CA && i % every == 0)
+			set(i, i % (3 * every) == 0 ? MCAST_SENDS : BOTH);
+}
+
+static uint64_t
+mft_sets(void)
+{
+	return sim_counts(rig.sim)->sets_by_attr[WIRE_ATTR_MFT];
+}
+
+static uint64_t
+mft_gets(void)
+{
+	return sim_counts(rig.sim)->gets_by_attr[WIRE_ATTR_MFT];
+}
+
+static const char *const fabrics[] = { "pgft 3 3,3,3 1,3,3 1,1,1", "torus 4x4 2",
+	"random 12 4 3 3" };
+#define N_FABRICS (int)(sizeof(fabrics) / sizeof(*fabrics))
+
+START_TEST(members_come_and_go)
+{
+	struct fm_rng rng;
+
+	fm_rng_seed(&rng, 2);
+	prepare(fabrics[_i]);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_eq(mft_gets() + mft_sets(), 0); /* nobody asked for multicast */
+	join_some(2);
+	step();
+	check_group();
+	for (int i = 0; i < 60; i++) {
+		uint32_t node = fm_rng_below(&rng, rig.nl.n_nodes), was = rig.n_reports;
+		uint64_t sets = mft_sets();
+
+		if (rig.nl.nodes[node].type != NETLIST_CA)
+			continue;
+		set(node, roles[node] != MCAST_OUT ? MCAST_OUT : BOTH);
+		step();
+		check_group();
+		ck_assert_uint_eq(rig.n_reports, was); /* no sweep for it */
+		ck_assert_uint_le(mft_sets() - sets, 12);
+	}
+	for (uint32_t i = 0; i < rig.nl.n_nodes; i++)
+		if (roles[i] != MCAST_OUT)
+			set(i, MCAST_OUT);
+	step();
+	for (uint32_t i = 0; i < rig.nl.n_nodes; i++)
+		for (unsigned p = 0; p <= rig.nl.nodes[i].n_ports; p++)
+			ck_assert(!sends_by(i, MLID, p));
+}
+END_TEST
+
+START_TEST(cables_and_switches_fail)
+{
+	struct fm_rng rng;
+	uint64_t sets;
+
+	fm_rng_seed(&rng, 7);
+	prepare(fabrics[_i]);
+	join_some(1); /* before the subnet is up */
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_run(&rig, SWEEP_NAMED);
+	check_group();
+	for (int i = 0; i < 12; i++) {
+		uint32_t node = fm_rng_below(&rng, rig.nl.n_nodes);
+		unsigned p;
+
+		if (rig.nl.nodes[node].type != NETLIST_SWITCH)
+			continue;
+		p = 1 + fm_rng_below(&rng, rig.nl.nodes[node].n_ports);
+		if (netlist_port(&rig.nl, node, p)->peer_node == NETLIST_NONE ||
+		    rig.nl.nodes[netlist_port(&rig.nl, node, p)->peer_node].type != NETLIST_SWITCH)
+			continue;
+		rig_let_pass(&rig, 20);
+		rig_run(&rig, SWEEP_LIGHT); /* who was out of reach for a moment */
+		check_group();
+		rig_let_pass(&rig, 20);
+		rig_run(&rig, SWEEP_LIGHT); /* who was out of reach for a moment */
+		check_group();
+	}
+	sets = mft_sets();
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_eq(mft_sets(), sets);
+}
+END_TEST
+
+/* The table is gone with the power: it is written again. */
+START_TEST(a_switch_is_reset)
+{
+	uint32_t node = 0;
+
+	prepare(fabrics[0]);
+	rig_run(&rig, SWEEP_HEAVY);
+	join_some(1);
+	step();
+	check_group();
+	while (rig.nl.nodes[node].type != NETLIST_SWITCH)
+		node++;
+	sim_reboot(rig.sim, node, 5000000);
+	rig_let_pass(&rig, 50);
+	rig_run(&rig, SWEEP_HEAVY);
+	check_group();
+}
+END_TEST
+
+/* Another process: what is in the switches is read, and right. */
+START_TEST(a_restart_writes_nothing)
+{
+	uint64_t sets;
+
+	prepare(fabrics[_i]);
+	rig_run(&rig, SWEEP_HEAVY);
+	join_some(2);
+	step();
+	check_group();
+	sets = mft_sets();
+	rig_stop(&rig);
+	rig_start(&rig);
+	join_some(2);
+	rig_run(&rig, SWEEP_HEAVY);
+	step();
+	check_group();
+	ck_assert_uint_gt(mft_gets(), 0);
+	ck_assert_uint_eq(mft_sets(), sets);
+	set(rig.nl.n_nodes - 1, roles[rig.nl.n_nodes - 1] ^ BOTH); /* and goes on from there */
+	step();
+	check_group();
+}
+END_TEST
+
+/* Packets are lost: what was in doubt is right after another sweep. */
+START_TEST(losses_are_made_good)
+{
+	prepare(fabrics[0]);
+	rig_run(&rig, SWEEP_HEAVY);
+	join_some(1);
+	step();
+	sim_set_loss(rig.sim, 0.1);
+	for (uint32_t i = 0; i < rig.nl.n_nodes; i++)
+		if (rig.nl.nodes[i].type == NETLIST_CA && i % 2) {
+			set(i, MCAST_OUT);
+			step();
+		}
+	sim_set_loss(rig.sim, 0);
+	rig_run(&rig, SWEEP_HEAVY);
+	check_group();
+}
+END_TEST
+
+START_TEST(a_dry_run_writes_nothing)
+{
+	prepare(fabrics[0]);
+	rig_stop(&rig);
+	rig.set.dry_run = true;
+	rig_start(&rig);
+	join_some(1);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_eq(mft_sets(), 0);
+}
+END_TEST
+
+START_TEST(the_smallest_table_counts)
+{
+	prepare(fabrics[0]);
+	ck_assert_uint_eq(sweeper_last_mlid(rig.sweeper), 0);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_eq(sweeper_last_mlid(rig.sweeper), 0xc000 + SIM_MCAST_CAP - 1);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("groups in switches");
+	TCase *t = tcase_create("groups in switches");
+
+	tcase_add_checked_fixture(t, NULL, teardown);
+	tcase_add_loop_test(t, members_come_and_go, 0, N_FABRICS);
+	tcase_add_loop_test(t, cables_and_switches_fail, 0, N_FABRICS);
+	tcase_add_test(t, a_switch_is_reset);
+	tcase_add_loop_test(t, a_restart_writes_nothing, 0, N_FABRICS);
+	tcase_add_test(t, losses_are_made_good);
+	tcase_add_test(t, a_dry_run_writes_nothing);
+	tcase_add_test(t, the_smallest_table_counts);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}
