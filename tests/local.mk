@@ -271,9 +271,8 @@ EXTRA_DIST += tests/integration/lib.bash tests/integration/walk_tables.py \
 	tests/integration/ibsim_standby.sh tests/integration/dev_run.sh
 
 if HAVE_UMAD
-TESTS += tests/integration/ibsim_sa.sh
-TESTS += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh tests/integration/ibsim_partitions.sh
+TESTS += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh tests/integration/ibsim_partitions.sh \
+	tests/integration/ibsim_sa.sh
 endif
 EXTRA_DIST += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh tests/integration/ibsim_partitions.sh \
-	dev/ibsim-lib.sh
-EXTRA_DIST += tests/integration/ibsim_sa.sh
+	tests/integration/ibsim_sa.sh dev/ibsim-lib.sh

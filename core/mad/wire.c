@@ -202,18 +202,43 @@ wire_notice_put(uint8_t *at, const struct wire_notice *v)
 	memcpy(at + WIRE_NOTICE_DETAILS_AT, v->details, sizeof(v->details));
 }
 
+/* 32 numbers of 16 bits, which is what a block of several tables is. */
+static void
+get_words(const uint8_t *at, uint16_t *words)
+{
+	for (int i = 0; i < 32; i++)
+		words[i] = wire_get16(at + 2 * i);
+}
+
+static void
+put_words(uint8_t *at, const uint16_t *words)
+{
+	for (int i = 0; i < 32; i++)
+		wire_put16(at + 2 * i, words[i]);
+}
+
 void
 wire_pkeys_get(const uint8_t *at, uint16_t *pkeys)
 {
-	for (int i = 0; i < 32; i++)
-		pkeys[i] = wire_get16(at + 2 * i);
+	get_words(at, pkeys);
 }
 
 void
 wire_pkeys_put(uint8_t *at, const uint16_t *pkeys)
 {
-	for (int i = 0; i < 32; i++)
-		wire_put16(at + 2 * i, pkeys[i]);
+	put_words(at, pkeys);
+}
+
+void
+wire_mft_get(const uint8_t *at, uint16_t *ports)
+{
+	get_words(at, ports);
+}
+
+void
+wire_mft_put(uint8_t *at, const uint16_t *ports)
+{
+	put_words(at, ports);
 }
 
 void

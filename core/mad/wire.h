@@ -180,6 +180,9 @@ void wire_notice_put(uint8_t *at, const struct wire_notice *v);
 /* 32 P_Keys of a block, host order */
 void wire_pkeys_get(const uint8_t *at, uint16_t *pkeys);
 void wire_pkeys_put(uint8_t *at, const uint16_t *pkeys);
+/* Port masks of the 32 MLIDs of a block of a multicast table, bit i: port 16 * position + i */
+void wire_mft_get(const uint8_t *at, uint16_t *ports);
+void wire_mft_put(uint8_t *at, const uint16_t *ports);
 /* 8 GUIDs of a block */
 void wire_guids_get(const uint8_t *at, uint64_t *guids);
 void wire_guids_put(uint8_t *at, const uint64_t *guids);

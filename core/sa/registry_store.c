@@ -42,7 +42,7 @@ struct loading {
 static void
 add64(struct bytes *b, uint64_t v)
 {
-	wire_put64(b->at + b->n, v);
+	store_put_number(b->at + b->n, v);
 	b->n += WORD;
 }
 
@@ -65,7 +65,7 @@ add_record(struct bytes *b, uint16_t attr, const void *v)
 static struct sa_gid
 gid_at(const uint8_t *at)
 {
-	return (struct sa_gid){ wire_get64(at), wire_get64(at + WORD) };
+	return (struct sa_gid){ store_get_number(at), store_get_number(at + WORD) };
 }
 
 /* --------------------------------------------------------------------- noting */
@@ -182,9 +182,9 @@ group_value(const struct saving *s, const uint8_t *key, uint64_t port, struct by
 static bool
 service_value(const struct saving *s, const uint8_t *key, struct bytes *v)
 {
-	struct sa_service_record which = { .id = wire_get64(key),
+	struct sa_service_record which = { .id = store_get_number(key),
 		.gid = gid_at(key + WORD),
-		.pkey = (uint16_t)wire_get64(key + 3 * WORD) };
+		.pkey = (uint16_t)store_get_number(key + 3 * WORD) };
 	const struct service *at = services_find(s->r, &which);
 
 	if (at == NULL)
@@ -222,7 +222,7 @@ alias_value(const struct saving *s, const uint8_t *key, struct bytes *v)
 {
 	uint64_t guid[8];
 
-	if (!registry_aliases(s->r, wire_get64(key), key[WORD], guid))
+	if (!registry_aliases(s->r, store_get_number(key), key[WORD], guid))
 		return false;
 	for (int i = 0; i < 8; i++)
 		add64(v, guid[i]);
@@ -240,11 +240,11 @@ value_of(const struct saving *s, const struct dirty *d, struct bytes *v)
 	case 'G':
 		return group_value(s, key, 0, v);
 	case 'M':
-		return group_value(s, key, wire_get64(key + 2 * WORD), v);
+		return group_value(s, key, store_get_number(key + 2 * WORD), v);
 	case 'S':
 		return service_value(s, key, v);
 	case 'I':
-		return subscription_value(s, (uint32_t)wire_get64(key), v);
+		return subscription_value(s, (uint32_t)store_get_number(key), v);
 	default:
 		return alias_value(s, key, v);
 	}
@@ -329,10 +329,10 @@ static bool
 load_group(struct loading *l, const uint8_t *key, const uint8_t *v, bool member)
 {
 	struct sa_mc_member_record rec;
-	uint64_t port = member ? wire_get64(key + 2 * WORD) : 0, first = wire_get64(v);
+	uint64_t port = member ? store_get_number(key + 2 * WORD) : 0, first = store_get_number(v);
 
 	sa_record_get(sa_record_of(SA_MC_MEMBER_RECORD), v + WORD, &rec);
-	if (rec.mgid.prefix != wire_get64(key) || rec.mgid.guid != wire_get64(key + WORD))
+	if (rec.mgid.prefix != store_get_number(key) || rec.mgid.guid != store_get_number(key + WORD))
 		return false;
 	return groups_restore(l->r->groups, &rec, port, member ? first : 0, !member && first != 0);
 }
@@ -340,8 +340,8 @@ load_group(struct loading *l, const uint8_t *key, const uint8_t *v, bool member)
 static bool
 load_service(struct loading *l, const uint8_t *v)
 {
-	struct service s = { .client = wire_get64(v), .ends_ms = FOR_EVER };
-	uint64_t ends_s = wire_get64(v + WORD);
+	struct service s = { .client = store_get_number(v), .ends_ms = FOR_EVER };
+	uint64_t ends_s = store_get_number(v + WORD);
 
 	sa_record_get(sa_record_of(SA_SERVICE_RECORD), v + 2 * WORD, &s.rec);
 	if (ends_s != UINT64_MAX)
@@ -353,8 +353,8 @@ static bool
 load_subscription(struct loading *l, uint32_t id, const uint8_t *v)
 {
 	struct sa_inform_info_record rec;
-	struct subscription s = { .id = id, .client = wire_get64(v) };
-	uint64_t a = wire_get64(v + WORD), b = wire_get64(v + 2 * WORD);
+	struct subscription s = { .id = id, .client = store_get_number(v) };
+	uint64_t a = store_get_number(v + WORD), b = store_get_number(v + 2 * WORD);
 
 	sa_record_get(sa_record_of(SA_INFORM_INFO_RECORD), v + 3 * WORD, &rec);
 	s.gid = rec.subscriber;
@@ -374,10 +374,10 @@ load_subscription(struct loading *l, uint32_t id, const uint8_t *v)
 static bool
 load_alias(struct loading *l, const uint8_t *key, const uint8_t *v)
 {
-	struct alias_block b = { .port = wire_get64(key), .block = key[WORD] };
+	struct alias_block b = { .port = store_get_number(key), .block = key[WORD] };
 
 	for (int i = 0; i < 8; i++) {
-		b.guid[i] = wire_get64(v + (size_t)i * WORD);
+		b.guid[i] = store_get_number(v + (size_t)i * WORD);
 		if (b.guid[i] != 0 && fm_hash_find(&l->r->of_alias, b.guid[i]) != FM_HASH_NONE)
 			return false;
 	}
@@ -421,7 +421,7 @@ load(void *arg, const struct store_record *r)
 	case 'S':
 		return load_service(l, v);
 	default:
-		return load_subscription(l, (uint32_t)wire_get64(key + 1), v);
+		return load_subscription(l, (uint32_t)store_get_number(key + 1), v);
 	}
 }
 

@@ -28,23 +28,6 @@
 #define SETTINGS_KEY "settings"
 #define ASIDE_MAX 100 /* files set aside, by number */
 
-static void
-put_big_endian(uint8_t *bytes, uint64_t value)
-{
-	for (int i = 0; i < 8; i++)
-		bytes[i] = (uint8_t)(value >> (8 * (7 - i)));
-}
-
-static uint64_t
-get_big_endian(const uint8_t *bytes)
-{
-	uint64_t value = 0;
-
-	for (int i = 0; i < 8; i++)
-		value = value << 8 | bytes[i];
-	return value;
-}
-
 static bool
 remember(struct store *s, const struct store_lid *l)
 {
@@ -73,7 +56,7 @@ load_lids(struct store *s, MDB_txn *txn)
 
 		if (key.mv_size != GUID_BYTES || value.mv_size != LID_BYTES)
 			continue; /* written by a later version */
-		l.guid = get_big_endian(k);
+		l.guid = store_get_number(k);
 		l.lid = (uint16_t)(v[0] << 8 | v[1]);
 		l.lmc = v[2];
 		if (!remember(s, &l)) {
@@ -92,7 +75,7 @@ load_mark(struct store *s, MDB_txn *txn)
 	int rc = mdb_get(txn, s->marks_db, &key, &value);
 
 	if (rc == 0 && value.mv_size == MARK_BYTES)
-		s->mark = get_big_endian(value.mv_data);
+		s->mark = store_get_number(value.mv_data);
 	return rc == MDB_NOTFOUND ? 0 : rc;
 }
 
@@ -273,7 +256,7 @@ write_lid(struct store *s, MDB_txn *txn, const struct store_lid *l)
 	uint8_t k[GUID_BYTES], v[LID_BYTES] = { (uint8_t)(l->lid >> 8), (uint8_t)l->lid, l->lmc };
 	MDB_val key = { sizeof(k), k }, value = { sizeof(v), v };
 
-	put_big_endian(k, l->guid);
+	store_put_number(k, l->guid);
 	return mdb_put(txn, s->lids_db, &key, &value, 0);
 }
 
@@ -324,7 +307,7 @@ store_put_mark(struct store *s, uint64_t mark, struct fm_error *err)
 
 	if (s->mark == mark)
 		return 0;
-	put_big_endian(bytes, mark);
+	store_put_number(bytes, mark);
 	rc = mdb_txn_begin(s->env, NULL, 0, &txn);
 	if (rc == 0 && (rc = mdb_put(txn, s->marks_db, &key, &value, 0)) != 0)
 		mdb_txn_abort(txn);

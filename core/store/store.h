@@ -40,6 +40,24 @@ int store_put_lids(struct store *s, const struct store_lid *lids, uint32_t n, st
 uint64_t store_mark(const struct store *s);
 int store_put_mark(struct store *s, uint64_t mark, struct fm_error *err);
 
+/* Numbers in keys and values: 8 bytes, most significant first, whatever the machine. */
+static inline void
+store_put_number(uint8_t *bytes, uint64_t value)
+{
+	for (int i = 0; i < 8; i++)
+		bytes[i] = (uint8_t)(value >> (8 * (7 - i)));
+}
+
+static inline uint64_t
+store_get_number(const uint8_t *bytes)
+{
+	uint64_t value = 0;
+
+	for (int i = 0; i < 8; i++)
+		value = value << 8 | bytes[i];
+	return value;
+}
+
 /* Records of others, bytes by key.  They are not kept in memory; any thread, one at a time. */
 #define STORE_KEY_MAX 64 /* bytes */
 

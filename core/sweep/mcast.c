@@ -151,8 +151,7 @@ get_block(const struct ask *a, const uint8_t *data, struct mft_block *b)
 	*b = (struct mft_block){ .sw = inv_node(&a->s->inv, a->node)->sw_index,
 		.block = a->modifier & 0x1ff,
 		.position = a->modifier >> 28 };
-	for (unsigned i = 0; i < MCAST_BLOCK_MLIDS; i++)
-		b->ports[i] = wire_get16(data + 2 * i);
+	wire_mft_get(data, b->ports);
 }
 
 static void
@@ -216,8 +215,7 @@ write_block(struct sweeper *s, const struct mft_block *b)
 	uint8_t data[WIRE_SMP_DATA_BYTES];
 	struct ask *a = ask_new(s, s->inv.switches.item[b->sw], 0);
 
-	for (unsigned i = 0; i < MCAST_BLOCK_MLIDS; i++)
-		wire_put16(data + 2 * i, b->ports[i]);
+	wire_mft_put(data, b->ports);
 	if (a == NULL ||
 	    !ask_set_at(a, WIRE_ATTR_MFT, modifier_of(b->block, b->position), data, on_written))
 		mft_lost(s->mc->mft, b);
