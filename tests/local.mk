@@ -122,6 +122,7 @@ UNIT_TESTS = \
 	tests/sweep/check_keep \
 	tests/sweep/check_pkeys \
 	tests/sweep/check_sa \
+	tests/sweep/check_sa_registered \
 	tests/sweep/check_seeds \
 	tests/sweep/check_sweep \
 	tests/sweep/check_vls \

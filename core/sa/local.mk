@@ -6,6 +6,11 @@ CORE_SOURCES += \
 	core/sa/groups.h \
 	core/sa/groups_internal.h \
 	core/sa/groups_rules.c \
+	core/sa/groups.c core/sa/groups.h core/sa/groups_internal.h core/sa/groups_rules.c \
+	core/sa/guidinfo.c \
+	core/sa/inform.c \
+	core/sa/mcmember.c \
+	core/sa/notices.c core/sa/notices.h \
 	core/sa/path.c \
 	core/sa/path.h \
 	core/sa/path_multi.c \
@@ -21,12 +26,14 @@ CORE_SOURCES += \
 	core/sa/registry.h \
 	core/sa/registry_internal.h \
 	core/sa/registry_store.c \
+	core/sa/registry.c core/sa/registry.h core/sa/registry_internal.h core/sa/registry_store.c \
 	core/sa/rows.c \
 	core/sa/rows.h \
 	core/sa/sa.c \
 	core/sa/sa.h \
 	core/sa/server.c \
 	core/sa/server.h \
+	core/sa/service.c \
 	core/sa/services.c \
 	core/sa/share.c \
 	core/sa/share.h \

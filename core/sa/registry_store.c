@@ -332,7 +332,8 @@ load_group(struct loading *l, const uint8_t *key, const uint8_t *v, bool member)
 	uint64_t port = member ? store_get_number(key + 2 * WORD) : 0, first = store_get_number(v);
 
 	sa_record_get(sa_record_of(SA_MC_MEMBER_RECORD), v + WORD, &rec);
-	if (rec.mgid.prefix != store_get_number(key) || rec.mgid.guid != store_get_number(key + WORD))
+	if (rec.mgid.prefix != store_get_number(key) ||
+	    rec.mgid.guid != store_get_number(key + WORD))
 		return false;
 	return groups_restore(l->r->groups, &rec, port, member ? first : 0, !member && first != 0);
 }

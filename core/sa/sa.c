@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/sa/notices.h"
 #include "lib/log.h"
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
@@ -21,6 +22,9 @@ struct sa {
 	struct sa_slot *slot;
 	struct sa_out out;
 	struct registry *registry;
+	struct notices *notices; /* NULL without a registry */
+	sa_group_fn on_group;
+	void *on_group_arg;
 	struct sa_counts counts;
 	struct {
 		uint8_t *item;
@@ -38,6 +42,10 @@ sa_new(struct sa_slot *slot, const struct sa_out *out, struct registry *registry
 	sa->slot = slot;
 	sa->out = *out;
 	sa->registry = registry;
+	if (registry != NULL && (sa->notices = notices_new(registry, out)) == NULL) {
+		free(sa);
+		return NULL;
+	}
 	return sa;
 }
 
@@ -46,6 +54,7 @@ sa_free(struct sa *sa)
 {
 	if (sa == NULL)
 		return;
+	notices_free(sa->notices);
 	free(sa->answer.item);
 	free(sa);
 }
@@ -63,6 +72,7 @@ static const struct sa_entry {
 	uint16_t attr;
 	uint8_t method;
 	sa_query_fn handler;
+	bool registers; /* needs a registry */
 } entries[] = {
 	{ SA_PATH_RECORD, SA_GET, sa_get_paths },
 	{ SA_CLASS_PORT_INFO, SA_GET, sa_get_class_port_info },
@@ -77,6 +87,17 @@ static const struct sa_entry {
 	{ SA_SM_INFO_RECORD, SA_GET, sa_get_sm_infos },
 	{ SA_MULTI_PATH_RECORD, SA_GET_MULTI, sa_get_multi_paths },
 	{ SA_PATH_RECORD, SA_GET_TRACE_TABLE, sa_get_traces },
+	{ SA_MC_MEMBER_RECORD, SA_GET, sa_get_mc_members, true },
+	{ SA_MC_MEMBER_RECORD, SA_SET, sa_set_mc_member, true },
+	{ SA_MC_MEMBER_RECORD, SA_DELETE, sa_delete_mc_member, true },
+	{ SA_SERVICE_RECORD, SA_GET, sa_get_services, true },
+	{ SA_SERVICE_RECORD, SA_SET, sa_set_service, true },
+	{ SA_SERVICE_RECORD, SA_DELETE, sa_delete_service, true },
+	{ SA_INFORM_INFO, SA_SET, sa_set_inform_info, true },
+	{ SA_INFORM_INFO_RECORD, SA_GET, sa_get_inform_infos, true },
+	{ SA_GUID_INFO_RECORD, SA_GET, sa_get_guid_infos, true },
+	{ SA_GUID_INFO_RECORD, SA_SET, sa_set_guid_info, true },
+	{ SA_GUID_INFO_RECORD, SA_DELETE, sa_delete_guid_info, true },
 };
 
 static bool
@@ -102,7 +123,7 @@ is_table(uint8_t method)
 
 /* NULL with the status that says why. */
 static sa_query_fn
-find_handler(const struct sa_header *h, uint16_t *status)
+find_handler(const struct sa *sa, const struct sa_header *h, uint16_t *status)
 {
 	uint8_t method = h->method == SA_GET_TABLE ? SA_GET : h->method;
 
@@ -111,7 +132,8 @@ find_handler(const struct sa_header *h, uint16_t *status)
 		return NULL;
 	}
 	for (size_t i = 0; i < N_OF(entries); i++)
-		if (entries[i].attr == h->attr && entries[i].method == method)
+		if (entries[i].attr == h->attr && entries[i].method == method &&
+		    (sa->registry != NULL || !entries[i].registers))
 			return entries[i].handler;
 	*status = WIRE_STATUS_BAD_METHOD_ATTR;
 	return NULL;
@@ -308,7 +330,7 @@ answer(struct sa *sa, struct sa_view *view, const struct mad_addr *from, const s
 		.from = *from,
 		.now_ms = now_ms };
 	uint16_t status = SA_OK;
-	sa_query_fn handler = find_handler(h, &status);
+	sa_query_fn handler = find_handler(sa, h, &status);
 
 	if (handler != NULL)
 		status = read_query(&q, bytes, n_bytes);
@@ -323,6 +345,49 @@ answer(struct sa *sa, struct sa_view *view, const struct mad_addr *from, const s
 		send_status(sa, from, h, bytes, n_bytes, status);
 }
 
+/* What happened to groups: to the fabric, and to subscribers. */
+static void
+pass_events_on(struct sa *sa, struct sa_view *view, int64_t now_ms)
+{
+	struct group_event e;
+	bool lost = false;
+
+	while (sa->registry != NULL && registry_next_event(sa->registry, &e, &lost)) {
+		notices_group(sa->notices, view, &e, now_ms);
+		if (sa->on_group != NULL)
+			sa->on_group(sa->on_group_arg, &e, lost);
+	}
+}
+
+void
+sa_on_group(struct sa *sa, sa_group_fn fn, void *arg)
+{
+	sa->on_group = fn;
+	sa->on_group_arg = arg;
+}
+
+struct registry *
+sa_registry(struct sa *sa)
+{
+	return sa->registry;
+}
+
+void
+sa_tell(struct sa *sa, const struct wire_notice *notice, int64_t now_ms)
+{
+	struct sa_view *view = sa_slot_get(sa->slot);
+	struct sa_notice e = { .n = *notice };
+	uint32_t end;
+
+	if (view != NULL && sa->notices != NULL) {
+		end = sa_view_end_of_lid(view, notice->issuer_lid);
+		if (end != FM_NONE)
+			e.issuer = (struct sa_gid){ view->set.gid_prefix, view->end[end].guid };
+		notices_tell(sa->notices, view, &e, now_ms);
+	}
+	sa_view_put(view);
+}
+
 void
 sa_handle(struct sa *sa, const struct mad_addr *from, const uint8_t *bytes, size_t n_bytes,
     int64_t now_ms)
@@ -333,6 +398,8 @@ sa_handle(struct sa *sa, const struct mad_addr *from, const uint8_t *bytes, size
 	if (n_bytes < SA_DATA_AT)
 		return;
 	sa_header_get(bytes, &h);
+	if (h.mgmt_class == WIRE_CLASS_SA && h.method == SA_REPORT_RESP && sa->notices != NULL)
+		notices_answered(sa->notices, h.tid);
 	if (h.mgmt_class != WIRE_CLASS_SA || (h.method & WIRE_RESPONSE_BIT) != 0)
 		return;
 	sa->counts.requests++;
@@ -347,13 +414,25 @@ sa_handle(struct sa *sa, const struct mad_addr *from, const uint8_t *bytes, size
 		return;
 	}
 	answer(sa, view, from, &h, bytes, n_bytes, now_ms);
+	pass_events_on(sa, view, now_ms);
 	sa_view_put(view);
 }
 
 int64_t
 sa_tick(struct sa *sa, int64_t now_ms)
 {
-	(void)sa;
-	(void)now_ms;
-	return INT64_MAX;
+	struct sa_view *view;
+	int64_t a, b;
+
+	if (sa->registry == NULL)
+		return INT64_MAX;
+	view = sa_slot_get(sa->slot);
+	a = registry_tick(sa->registry, now_ms);
+	b = notices_tick(sa->notices, now_ms);
+	if (view != NULL) {
+		notices_look(sa->notices, view, now_ms);
+		pass_events_on(sa, view, now_ms);
+	}
+	sa_view_put(view);
+	return a < b ? a : b;
 }

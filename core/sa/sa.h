@@ -33,6 +33,7 @@ struct sa_out {
 };
 
 struct registry; /* core/sa/registry.h */
+struct group_event;
 
 struct sa;
 /* slot and out are borrowed; registry may be NULL: nothing can be registered.  NULL: no memory. */
@@ -47,6 +48,14 @@ void sa_refuse(struct sa *sa, const struct mad_addr *to, const uint8_t *bytes, s
     uint16_t status);
 /* What time asks for: leases, retries of reports.  When next; INT64_MAX: not of itself. */
 int64_t sa_tick(struct sa *sa, int64_t now_ms);
+
+/* Told of what happens to groups (GROUP_MEMBER, ...), where the SA runs.  lost: events are
+ * missing, look at the registry as a whole. */
+typedef void (*sa_group_fn)(void *arg, const struct group_event *e, bool lost);
+void sa_on_group(struct sa *sa, sa_group_fn fn, void *arg);
+struct registry *sa_registry(struct sa *sa); /* NULL: none */
+/* A trap of a node, for those who have subscribed.  issuer: its port, by the LID. */
+void sa_tell(struct sa *sa, const struct wire_notice *notice, int64_t now_ms);
 
 struct sa_counts {
 	uint64_t requests, answered, records, busy, refused, too_long;
@@ -99,6 +108,17 @@ uint16_t sa_get_sl2vls(struct sa_query *q);
 uint16_t sa_get_vl_arbs(struct sa_query *q);
 uint16_t sa_get_pkeys(struct sa_query *q);
 uint16_t sa_get_sm_infos(struct sa_query *q);
+uint16_t sa_get_mc_members(struct sa_query *q);
+uint16_t sa_set_mc_member(struct sa_query *q);
+uint16_t sa_delete_mc_member(struct sa_query *q);
+uint16_t sa_get_services(struct sa_query *q);
+uint16_t sa_set_service(struct sa_query *q);
+uint16_t sa_delete_service(struct sa_query *q);
+uint16_t sa_set_inform_info(struct sa_query *q);
+uint16_t sa_get_inform_infos(struct sa_query *q);
+uint16_t sa_get_guid_infos(struct sa_query *q);
+uint16_t sa_set_guid_info(struct sa_query *q);
+uint16_t sa_delete_guid_info(struct sa_query *q);
 uint16_t sa_get_paths(struct sa_query *q);
 uint16_t sa_get_multi_paths(struct sa_query *q);
 uint16_t sa_get_traces(struct sa_query *q);

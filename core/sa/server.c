@@ -27,8 +27,10 @@
 #define MOST_ERRORS 100		 /* failed receives in a row: the device is gone */
 #define MOST_REQUEST_BYTES 65536 /* inline */
 #define NS_PER_MS INT64_C(1000000)
-#define SEND_RETRIES 3	/* of the kernel's RMPP */
-#define COST_BYTES 1024 /* of an answer, for a unit of sa_share_charge() */
+#define SEND_RETRIES 3	      /* of the kernel's RMPP */
+#define COST_BYTES 1024	      /* of an answer, for a unit of sa_share_charge() */
+#define REPORT_TIMEOUT_MS 900 /* then it is ours to repeat (notices.h) */
+#define METHOD_AT 3	      /* in a MAD */
 
 static const struct sa_share_limits share_limits = {
 	.n_max = 8192, .n_client_max = 128, .bytes_max = 16u << 20
@@ -79,8 +81,12 @@ send_by_agent(void *arg, const struct mad_addr *to, const uint8_t *bytes, size_t
 	struct sa_server *s = arg;
 	struct fm_error err = { 0 };
 
+	/* the kernel lets an answer through only to what waits for one */
+	bool is_report = bytes[METHOD_AT] == SA_REPORT;
+
 	s->sent_bytes += n_bytes;
-	if (umad_agent_send(s->agent, to, bytes, n_bytes, 0, SEND_RETRIES, &err) != 0)
+	if (umad_agent_send(s->agent, to, bytes, n_bytes, is_report ? REPORT_TIMEOUT_MS : 0,
+		is_report ? 0 : SEND_RETRIES, &err) != 0)
 		fm_log_rl(&s->send_bucket, FM_LOG_WARN, "sa", "an answer to LID %u is not sent: %s",
 		    to->lid, err.msg);
 }

@@ -9,7 +9,16 @@ static void
 keep_answer(void *arg, const struct mad_addr *to, const uint8_t *bytes, size_t n_bytes)
 {
 	struct sa_rig *s = arg;
+	struct sa_header h;
 
+	sa_header_get(bytes, &h);
+	if (h.method == SA_REPORT) {
+		s->n_reports++;
+		s->report = h;
+		s->report_to = *to;
+		sa_record_get(sa_record_of(SA_NOTICE), bytes + SA_DATA_AT, &s->notice);
+		return;
+	}
 	ck_assert_uint_eq(to->lid, s->from.lid);
 	free(s->bytes);
 	s->bytes = malloc(n_bytes);
@@ -25,6 +34,7 @@ sa_rig_start(struct sa_rig *s, struct rig *rig)
 {
 	const struct inventory *inv = sweeper_inventory(rig->sweeper);
 	struct sa_out out = { keep_answer, s };
+	struct registry_settings limits;
 
 	memset(s, 0, sizeof(*s));
 	s->rig = rig;
@@ -33,7 +43,9 @@ sa_rig_start(struct sa_rig *s, struct rig *rig)
 	s->from.lid = inv_node(inv, inv->local)->ports[inv->local_port].lid;
 	s->from.qpn = 1;
 	sa_slot_init(&s->slot);
-	s->sa = sa_new(&s->slot, &out, NULL);
+	registry_settings_default(&limits);
+	s->registry = registry_new(&limits);
+	s->sa = sa_new(&s->slot, &out, s->registry);
 	ck_assert_ptr_nonnull(s->sa);
 }
 
@@ -61,6 +73,7 @@ void
 sa_rig_fini(struct sa_rig *s)
 {
 	sa_free(s->sa);
+	registry_free(s->registry);
 	sa_slot_fini(&s->slot);
 	free(s->bytes);
 	memset(s, 0, sizeof(*s));
@@ -87,7 +100,7 @@ sa_rig_ask(struct sa_rig *s, uint8_t method, uint16_t attr, uint64_t mask, const
 		sa_record_put(r, mad + SA_DATA_AT, want);
 	for (unsigned i = 0; i < s->n_gids; i++)
 		sa_gid_put(mad + SA_DATA_AT + SA_MULTI_PATH_GIDS_AT + 16 * i, s->gid[i]);
-	sa_handle(s->sa, &s->from, mad, sizeof(mad), 0);
+	sa_handle(s->sa, &s->from, mad, sizeof(mad), s->now_ms);
 	ck_assert_uint_eq(s->n_answers, before + 1);
 	ck_assert_uint_eq(s->h.tid, h.tid);
 	if (method != SA_GET_TRACE_TABLE || s->h.status != SA_OK)

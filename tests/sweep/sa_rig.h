@@ -6,6 +6,7 @@
 #ifndef TESTS_SWEEP_SA_RIG_H
 #define TESTS_SWEEP_SA_RIG_H
 
+#include "core/sa/registry.h"
 #include "core/sa/sa.h"
 #include "tests/sweep/rig.h"
 
@@ -13,6 +14,8 @@ struct sa_rig {
 	struct rig *rig;
 	struct sa_slot slot;
 	struct sa *sa;
+	struct registry *registry;
+	int64_t now_ms; /* of questions */
 	struct sa_settings set;
 	const struct port_pkeys *pkeys; /* NULL: as the sweep has them */
 	struct mad_addr from;		/* who asks */
@@ -20,6 +23,11 @@ struct sa_rig {
 	uint32_t modifier;
 	struct sa_gid gid[8]; /* [n_gids] of a MultiPathRecord */
 	unsigned n_gids;
+	/* Reports: how many, and the last */
+	uint32_t n_reports;
+	struct mad_addr report_to;
+	struct sa_header report;
+	struct sa_notice notice;
 	/* the last answer */
 	uint8_t *bytes;
 	size_t n_bytes;

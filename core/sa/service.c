@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ServiceRecords asked for and set, IBA 15.2.5.14.  The key is shown to the trusted only,
+ * and a service to who has its P_Key.
+ */
+#include <string.h>
+
+#include "core/sa/registry.h"
+#include "core/sa/sa.h"
+
+static bool
+may_see(const struct sa_query *q, const struct sa_service_record *r)
+{
+	uint32_t end = sa_view_end_of_gid(q->view, r->gid);
+
+	if (q->trusted)
+		return true;
+	if (q->requester == FM_NONE)
+		return false;
+	return sa_view_shared_pkey(
+		   q->view, q->requester, end == FM_NONE ? q->requester : end, r->pkey) != 0;
+}
+
+static uint64_t
+client_of(const struct sa_query *q)
+{
+	return q->requester == FM_NONE ? 0 : q->view->end[q->requester].guid;
+}
+
+static void
+add(struct sa_query *q, struct sa_service_record *r)
+{
+	if (!q->trusted)
+		memset(r->key, 0, sizeof(r->key));
+	sa_add(q, r);
+}
+
+uint16_t
+sa_get_services(struct sa_query *q)
+{
+	uint64_t mask = q->h.mask;
+	uint32_t n;
+
+	registry_tick(q->registry, q->now_ms);
+	n = registry_n_services(q->registry);
+	for (uint32_t i = 0; i < n; i++) {
+		struct sa_service_record r = registry_service(q->registry, i, q->now_ms);
+
+		if (!may_see(q, &r) || !sa_record_matches(q->record, &q->want, mask, &r))
+			continue;
+		add(q, &r);
+	}
+	return SA_OK;
+}
+
+uint16_t
+sa_set_service(struct sa_query *q)
+{
+	struct sa_service_record got;
+	const struct sa_service_record *want = &q->want.service;
+	uint16_t status;
+
+	if (client_of(q) == 0)
+		return SA_REQ_INVALID;
+	if ((q->h.mask & SA_SR_PKEY) &&
+	    sa_view_shared_pkey(q->view, q->requester, q->requester, want->pkey) == 0)
+		return SA_REQ_INVALID;
+	status = registry_set_service(
+	    q->registry, want, q->h.mask, client_of(q), q->trusted, q->now_ms, &got);
+	if (status == SA_OK)
+		sa_add(q, &got);
+	return status;
+}
+
+uint16_t
+sa_delete_service(struct sa_query *q)
+{
+	struct sa_service_record got;
+	uint16_t status;
+
+	if (client_of(q) == 0)
+		return SA_REQ_INVALID;
+	status = registry_delete_service(
+	    q->registry, &q->want.service, q->h.mask, client_of(q), q->trusted, q->now_ms, &got);
+	if (status == SA_OK)
+		sa_add(q, &got);
+	return status;
+}

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What hosts register with the SA of a swept subnet, by MADs: joins, services,
+ * subscriptions, alias GUIDs; who sees what; and events to those who have asked.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/sa/notices.h"
+#include "lib/rng.h"
+#include "tests/run.h"
+#include "tests/sweep/sa_rig.h"
+
+#define MASK_JOIN (SA_MCR_MGID | SA_MCR_PORT_GID | SA_MCR_JOIN_STATE)
+#define MASK_CREATE \
+	(MASK_JOIN | SA_MCR_QKEY | SA_MCR_PKEY | SA_MCR_TCLASS | SA_MCR_SL | SA_MCR_FLOW_LABEL)
+#define PREFIX UINT64_C(0xfe80000000000000)
+
+static struct rig rig;
+static struct sa_rig sa;
+static uint32_t apart; /* a node in a partition of its own */
+
+/* All are in the default partition but one. */
+static uint16_t
+keys_of_port(const void *arg, uint64_t guid, const uint16_t **key)
+{
+	static const uint16_t usual[] = { 0xffff }, other[] = { 0x8005 };
+	bool is_other = guid == netlist_port(&rig.nl, apart, 1)->guid;
+
+	(void)arg;
+	*key = is_other ? other : usual;
+	return 1;
+}
+
+static uint32_t
+host(uint32_t n)
+{
+	for (uint32_t i = 0; i < rig.nl.n_nodes; i++)
+		if (rig.nl.nodes[i].type == NETLIST_CA && n-- == 0)
+			return i;
+	ck_abort_msg("not so many hosts");
+}
+
+static uint64_t
+guid_of(uint32_t node)
+{
+	return netlist_port(&rig.nl, node, 1)->guid;
+}
+
+static uint16_t
+lid_of(uint32_t node)
+{
+	struct wire_port_info info;
+
+	sim_port_info(rig.sim, node, 1, &info);
+	return info.lid;
+}
+
+static void
+setup(void)
+{
+	rig_generate(&rig.nl, "pgft 2 4,4 1,2 1,1");
+	rig_sim(&rig, NULL);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	apart = host(15);
+	sa_rig_start(&sa, &rig);
+	sa.pkeys_of = keys_of_port;
+	sa_rig_publish(&sa);
+	sa_tick(sa.sa, 0);
+}
+
+static void
+teardown(void)
+{
+	sa_rig_fini(&sa);
+	rig_fini(&rig);
+}
+
+static void
+as(uint32_t node)
+{
+	sa.from.lid = lid_of(node);
+}
+
+static struct sa_mc_member_record
+member(uint64_t low, uint32_t node, unsigned state)
+{
+	return (struct sa_mc_member_record){ .mgid = { UINT64_C(0xff12a01c00000000), low },
+		.port_gid = { PREFIX, guid_of(node) },
+		.qkey = 0xb1b,
+		.pkey = 0xffff,
+		.join_state = (uint8_t)state };
+}
+
+static uint16_t
+join(uint64_t low, uint32_t node, unsigned state)
+{
+	struct sa_mc_member_record want = member(low, node, state);
+
+	as(node);
+	return sa_rig_ask(&sa, SA_SET, SA_MC_MEMBER_RECORD, MASK_CREATE, &want);
+}
+
+static uint16_t
+leave(uint64_t low, uint32_t node, unsigned state)
+{
+	struct sa_mc_member_record want = member(low, node, state);
+
+	as(node);
+	return sa_rig_ask(&sa, SA_DELETE, SA_MC_MEMBER_RECORD, MASK_JOIN, &want);
+}
+
+/* ------------------------------------------------------------------- multicast */
+
+START_TEST(hosts_join_and_leave)
+{
+	struct sa_mc_member_record got;
+	struct wire_port_info info;
+
+	ck_assert_uint_eq(join(1, host(0), JOIN_FULL), SA_OK);
+	sa_rig_record(&sa, 0, &got);
+	sim_port_info(rig.sim, host(0), 1, &info);
+	ck_assert_uint_eq(got.mlid, 0xc000);
+	ck_assert_uint_eq(got.join_state, JOIN_FULL);
+	ck_assert_uint_eq(got.rate, sa_rate_code(wire_port_mbps(&info)));
+	ck_assert_uint_eq(join(1, host(1), JOIN_NON), SA_OK);
+	ck_assert_uint_eq(join(2, host(1), JOIN_NON), SA_REQ_INVALID);
+	ck_assert_uint_eq(leave(1, host(0), JOIN_FULL), SA_OK);
+	ck_assert_uint_eq(leave(1, host(1), JOIN_NON), SA_REQ_INVALID); /* it is gone */
+	ck_assert_uint_eq(join(1, apart, JOIN_FULL), SA_REQ_INVALID);	/* not its partition */
+	sa.from.lid = 0xbff0;						/* nobody */
+	sa.n_answers = 0;
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET_TABLE, SA_MC_MEMBER_RECORD, 0, NULL), SA_REQ_INVALID);
+}
+END_TEST
+
+START_TEST(members_are_shown_to_the_trusted)
+{
+	struct sa_mc_member_record want = member(1, host(0), 0), got;
+
+	ck_assert_uint_eq(join(1, host(0), JOIN_FULL), SA_OK);
+	ck_assert_uint_eq(join(1, host(1), JOIN_SEND_ONLY_NON), SA_OK);
+	ck_assert_uint_eq(join(2, host(2), JOIN_FULL), SA_OK);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, SA_MC_MEMBER_RECORD, 0, NULL), SA_OK);
+	ck_assert_uint_eq(sa_rig_n(&sa), 2);
+	sa_rig_record(&sa, 0, &got);
+	ck_assert_uint_eq(got.port_gid.guid, 0);
+	ck_assert_uint_eq(got.join_state, 0);
+	ck_assert_uint_eq(got.mtu_selector, SA_EXACTLY);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_MC_MEMBER_RECORD, SA_MCR_MGID, &want), SA_OK);
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET, SA_MC_MEMBER_RECORD, SA_MCR_PKEY, &want), SA_TOO_MANY_RECORDS);
+	want.mlid = 0xc777;
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET, SA_MC_MEMBER_RECORD, SA_MCR_MLID, &want), SA_NO_RECORDS);
+	as(apart);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, SA_MC_MEMBER_RECORD, 0, NULL), SA_OK);
+	ck_assert_uint_eq(sa_rig_n(&sa), 0);
+	sa.sm_key = 1;
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, SA_MC_MEMBER_RECORD, 0, NULL), SA_OK);
+	ck_assert_uint_eq(sa_rig_n(&sa), 3);
+	want = member(1, host(1), JOIN_SEND_ONLY_NON);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_MC_MEMBER_RECORD,
+			      SA_MCR_PORT_GID | SA_MCR_JOIN_STATE, &want),
+	    SA_OK);
+	sa_rig_record(&sa, 0, &got);
+	ck_assert_uint_eq(got.port_gid.guid, guid_of(host(1)));
+}
+END_TEST
+
+/* What is joined by MADs is forwarded by switches: all the way. */
+static void
+to_sweeper(void *arg, const struct group_event *e, bool lost)
+{
+	unsigned roles = (e->state & JOIN_RECEIVES ? 1u : 0) | (e->state != 0 ? 2u : 0);
+
+	(void)arg;
+	ck_assert(!lost);
+	if (e->kind == GROUP_MEMBER)
+		ck_assert(sweeper_set_member(rig.sweeper, e->mlid, e->sl, e->port, roles));
+}
+
+START_TEST(joins_reach_the_switches)
+{
+	uint64_t before;
+
+	sa_on_group(sa.sa, to_sweeper, NULL);
+	for (uint32_t i = 0; i < 8; i++)
+		ck_assert_uint_eq(join(1, host(2 * i < 15 ? 2 * i : 0), JOIN_FULL), SA_OK);
+	rig_let_pass(&rig, 1);
+	before = sim_counts(rig.sim)->sets_by_attr[WIRE_ATTR_MFT];
+	ck_assert_uint_gt(before, 0);
+	ck_assert_uint_eq(join(1, host(1), JOIN_FULL), SA_OK);
+	rig_let_pass(&rig, 1);
+	ck_assert_uint_eq(sim_counts(rig.sim)->sets_by_attr[WIRE_ATTR_MFT], before + 1);
+	ck_assert_uint_eq(leave(1, host(1), JOIN_FULL), SA_OK);
+	rig_let_pass(&rig, 1);
+	ck_assert_uint_eq(sim_counts(rig.sim)->sets_by_attr[WIRE_ATTR_MFT], before + 2);
+}
+END_TEST
+
+/* -------------------------------------------------------------------- services */
+
+START_TEST(services_are_asked_for)
+{
+	struct sa_service_record want = { .id = 7,
+		.gid = { PREFIX, guid_of(host(0)) },
+		.pkey = 0xffff,
+		.lease_s = 30,
+		.key = { 9 },
+		.name = "a service" },
+				 got;
+	uint64_t mask = SA_SR_ID | SA_SR_GID | SA_SR_PKEY | SA_SR_LEASE | SA_SR_KEY | SA_SR_NAME;
+
+	as(host(0));
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_SET, SA_SERVICE_RECORD, mask, &want), SA_OK);
+	want.id = 8;
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_SET, SA_SERVICE_RECORD, mask, &want), SA_OK);
+	as(host(1));
+	sa.now_ms = 10000;
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET_TABLE, SA_SERVICE_RECORD, SA_SR_NAME, &want), SA_OK);
+	ck_assert_uint_eq(sa_rig_n(&sa), 2);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_SERVICE_RECORD, SA_SR_ID, &want), SA_OK);
+	sa_rig_record(&sa, 0, &got);
+	ck_assert_uint_eq(got.lease_s, 20);
+	ck_assert_uint_eq(got.key[0], 0); /* for the trusted only */
+	want.key[0] = 8;
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_DELETE, SA_SERVICE_RECORD, mask, &want), SA_REQ_INVALID);
+	want.pkey = 0x8005;
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_SET, SA_SERVICE_RECORD, mask, &want), SA_REQ_INVALID);
+	as(apart);
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET, SA_SERVICE_RECORD, SA_SR_ID, &want), SA_NO_RECORDS);
+	as(host(1));
+	sa.now_ms = 30000; /* the leases are over */
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET, SA_SERVICE_RECORD, SA_SR_ID, &want), SA_NO_RECORDS);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- alias GUIDs */
+
+START_TEST(alias_guids_are_given)
+{
+	struct sa_guid_info_record want = { .block = 0, .guid = { 0, 0xabc } }, got;
+	uint64_t mask = SA_GIR_LID | SA_GIR_BLOCK | SA_GIR_GUID0 << 1;
+	struct sa_mc_member_record m;
+
+	want.lid = lid_of(host(0));
+	as(host(0));
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_SET, SA_GUID_INFO_RECORD, mask, &want), SA_OK);
+	sa_rig_record(&sa, 0, &got);
+	ck_assert_uint_eq(got.guid[0], guid_of(host(0)));
+	ck_assert_uint_eq(got.guid[1], 0xabc);
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET, SA_GUID_INFO_RECORD, SA_GIR_LID | SA_GIR_BLOCK, &want), SA_OK);
+	/* a join under the alias is one of the port */
+	m = member(1, host(0), JOIN_FULL);
+	m.port_gid.guid = 0xabc;
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_SET, SA_MC_MEMBER_RECORD, MASK_CREATE, &m), SA_OK);
+	sa_rig_record(&sa, 0, &m);
+	ck_assert_uint_eq(m.port_gid.guid, 0xabc);
+	ck_assert_uint_eq(m.proxy_join, 0);
+	want.guid[1] = guid_of(host(1)); /* that is somebody's */
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_SET, SA_GUID_INFO_RECORD, mask, &want), SA_REQ_INVALID);
+	want.block = 31; /* behind the GUIDCap */
+	want.guid[1] = 0xdef;
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_SET, SA_GUID_INFO_RECORD, mask, &want), SA_REQ_INVALID);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_SET, SA_GUID_INFO_RECORD, SA_GIR_LID, &want),
+	    SA_REQ_INSUFFICIENT_COMPONENTS);
+	want.block = 0;
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_DELETE, SA_GUID_INFO_RECORD, mask, &want), SA_OK);
+	sa_rig_record(&sa, 0, &got);
+	ck_assert_uint_eq(got.guid[1], 0);
+}
+END_TEST
+
+/* ---------------------------------------------------------------------- events */
+
+static void
+subscribe(uint32_t node, uint16_t trap, uint8_t on)
+{
+	struct sa_inform_info want = { .lid_begin = 0xffff,
+		.is_generic = 1,
+		.subscribe = on,
+		.type = 0xffff,
+		.trap_number = trap,
+		.producer_type = 0xffffff };
+
+	as(node);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_SET, SA_INFORM_INFO, 0, &want), SA_OK);
+}
+
+static void
+answer_report(void)
+{
+	struct sa_header h = sa.report;
+	uint8_t mad[WIRE_MAD_BYTES] = { 0 };
+
+	h.method = SA_REPORT_RESP;
+	h.tid |= UINT64_C(0xdead) << 48; /* the kernel's part */
+	sa_header_put(mad, &h);
+	sa_handle(sa.sa, &sa.report_to, mad, sizeof(mad), sa.now_ms);
+}
+
+START_TEST(groups_made_and_gone_are_told)
+{
+	subscribe(host(0), NOTICE_GROUP_MADE, 1);
+	subscribe(apart, NOTICE_GROUP_MADE, 1); /* has not its P_Key */
+	ck_assert_uint_eq(join(1, host(1), JOIN_FULL), SA_OK);
+	ck_assert_uint_eq(sa.n_reports, 1);
+	ck_assert_uint_eq(sa.report_to.lid, lid_of(host(0)));
+	ck_assert_uint_eq(sa.report_to.qpn, 1);
+	ck_assert_uint_eq(sa.notice.n.trap_number, NOTICE_GROUP_MADE);
+	ck_assert_uint_eq(sa.notice.n.producer_type, 4);
+	ck_assert_uint_eq(sa_gid_get(sa.notice.n.details + 6).prefix, UINT64_C(0xff12a01c00000000));
+	answer_report();
+	ck_assert_uint_eq(join(1, host(2), JOIN_FULL), SA_OK); /* it is there */
+	ck_assert_uint_eq(leave(1, host(1), JOIN_FULL), SA_OK);
+	ck_assert_uint_eq(sa.n_reports, 1);
+	subscribe(host(0), NOTICE_GROUP_GONE, 1);
+	ck_assert_uint_eq(leave(1, host(2), JOIN_FULL), SA_OK);
+	ck_assert_uint_eq(sa.n_reports, 2);
+	ck_assert_uint_eq(sa.notice.n.trap_number, NOTICE_GROUP_GONE);
+	answer_report();
+	subscribe(host(0), NOTICE_GROUP_MADE, 0);
+	ck_assert_uint_eq(join(2, host(1), JOIN_FULL), SA_OK);
+	ck_assert_uint_eq(sa.n_reports, 2);
+}
+END_TEST
+
+START_TEST(ports_that_come_and_go_are_told)
+{
+	uint32_t node = host(5);
+	uint64_t guid = guid_of(node);
+
+	subscribe(host(0), 0xffff, 1);
+	ck_assert_uint_eq(join(1, node, JOIN_FULL), SA_OK);
+	answer_report();
+	sa.n_reports = 0;
+	sim_unlink(rig.sim, node, 1);
+	rig_let_pass(&rig, 50);
+	rig_run(&rig, SWEEP_HEAVY);
+	sa_rig_publish(&sa);
+	sa.now_ms = 1000;
+	sa_tick(sa.sa, 1000);
+	ck_assert_uint_eq(sa.n_reports, 1);
+	ck_assert_uint_eq(sa.notice.n.trap_number, NOTICE_PORT_OUT);
+	ck_assert_uint_eq(sa_gid_get(sa.notice.n.details + 6).guid, guid);
+	answer_report();
+	ck_assert_uint_eq(
+	    groups_count(sa.registry != NULL ? registry_groups(sa.registry) : NULL), 1);
+	sim_relink(rig.sim, node, 1);
+	rig_let_pass(&rig, 50);
+	rig_run(&rig, SWEEP_HEAVY);
+	sa_rig_publish(&sa);
+	sa_tick(sa.sa, 2000);
+	ck_assert_uint_eq(sa.n_reports, 2);
+	ck_assert_uint_eq(sa.notice.n.trap_number, NOTICE_PORT_IN);
+	answer_report();
+	sa_tick(sa.sa, 100000); /* it is back: it stays in its group */
+	ck_assert_uint_eq(groups_count(registry_groups(sa.registry)), 1);
+	sim_unlink(rig.sim, node, 1);
+	rig_let_pass(&rig, 50);
+	rig_run(&rig, SWEEP_HEAVY);
+	sa_rig_publish(&sa);
+	sa_tick(sa.sa, 200000);
+	answer_report();
+	sa_tick(sa.sa, 259000);
+	ck_assert_uint_eq(groups_count(registry_groups(sa.registry)), 1);
+	sa_tick(sa.sa, 260000); /* away for too long */
+	ck_assert_uint_eq(groups_count(registry_groups(sa.registry)), 0);
+}
+END_TEST
+
+/* Who does not answer is asked again, and then no more. */
+START_TEST(dead_subscribers_are_dropped)
+{
+	int64_t due;
+
+	subscribe(host(0), NOTICE_GROUP_MADE, 1);
+	subscribe(host(3), NOTICE_GROUP_MADE, 1);
+	ck_assert_uint_eq(registry_n_subscriptions(sa.registry), 2);
+	ck_assert_uint_eq(join(1, host(1), JOIN_FULL), SA_OK);
+	ck_assert_uint_eq(sa.n_reports, 2);
+	answer_report(); /* the second */
+	for (int i = 0; i < 3; i++) {
+		due = sa_tick(sa.sa, sa.now_ms);
+		ck_assert_int_eq(due, sa.now_ms + 1000);
+		sa.now_ms = due;
+		sa_tick(sa.sa, sa.now_ms);
+		ck_assert_uint_eq(sa.n_reports, 3u + (uint32_t)i);
+	}
+	sa_tick(sa.sa, sa.now_ms + 1000);
+	ck_assert_uint_eq(registry_n_subscriptions(sa.registry), 1);
+	ck_assert_uint_eq(registry_subscription(sa.registry, 0)->client, guid_of(host(3)));
+	sa.n_reports = 0;
+	ck_assert_uint_eq(join(2, host(1), JOIN_FULL), SA_OK);
+	ck_assert_uint_eq(sa.n_reports, 1);
+}
+END_TEST
+
+static struct wire_notice
+trap(uint16_t number, uint32_t node)
+{
+	struct wire_notice n = { .generic = true,
+		.type = 1,
+		.producer_type = 1,
+		.trap_number = number,
+		.issuer_lid = lid_of(node) };
+
+	return n;
+}
+
+START_TEST(traps_are_passed_on_once)
+{
+	struct wire_notice n = trap(256, host(2)), other = trap(257, apart);
+
+	subscribe(host(0), 0xffff, 1);
+	sa_tell(sa.sa, &n, 0);
+	ck_assert_uint_eq(sa.n_reports, 1);
+	ck_assert_uint_eq(sa.notice.issuer.guid, guid_of(host(2)));
+	ck_assert_uint_eq(sa.notice.n.trap_number, 256);
+	n.toggle_count = 7;
+	sa_tell(sa.sa, &n, 1000);
+	ck_assert_uint_eq(sa.n_reports, 1);
+	sa_tell(sa.sa, &n, 6000);
+	ck_assert_uint_eq(sa.n_reports, 2);
+	sa_tell(sa.sa, &other, 6000); /* of another partition */
+	ck_assert_uint_eq(sa.n_reports, 2);
+}
+END_TEST
+
+START_TEST(subscriptions_choose_by_lid_and_number)
+{
+	struct wire_notice n = trap(128, host(2));
+	struct sa_inform_info want = { .lid_begin = lid_of(host(2)),
+		.lid_end = lid_of(host(2)),
+		.is_generic = 1,
+		.subscribe = 1,
+		.type = 1,
+		.trap_number = 129,
+		.producer_type = 1 };
+	struct sa_inform_info_record rec;
+
+	as(host(0));
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_SET, SA_INFORM_INFO, 0, &want), SA_OK);
+	sa_tell(sa.sa, &n, 0);
+	ck_assert_uint_eq(sa.n_reports, 0);
+	n.trap_number = 129;
+	n.issuer_lid = lid_of(host(3));
+	sa_tell(sa.sa, &n, 0);
+	ck_assert_uint_eq(sa.n_reports, 0);
+	n.issuer_lid = lid_of(host(2));
+	sa_tell(sa.sa, &n, 0);
+	ck_assert_uint_eq(sa.n_reports, 1);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, SA_INFORM_INFO_RECORD, 0, NULL), SA_OK);
+	ck_assert_uint_eq(sa_rig_n(&sa), 1);
+	sa_rig_record(&sa, 0, &rec);
+	ck_assert_uint_eq(rec.subscriber.guid, guid_of(host(0)));
+	ck_assert_uint_eq(rec.info.trap_number, 129);
+	as(apart);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, SA_INFORM_INFO_RECORD, 0, NULL), SA_OK);
+	ck_assert_uint_eq(sa_rig_n(&sa), 0);
+}
+END_TEST
+
+/* Anything for a record, from anybody: an answer each time, and bounds hold. */
+START_TEST(storms_are_answered)
+{
+	static const uint16_t attrs[] = { SA_MC_MEMBER_RECORD, SA_SERVICE_RECORD, SA_INFORM_INFO,
+		SA_INFORM_INFO_RECORD, SA_GUID_INFO_RECORD };
+	static const uint8_t methods[] = { SA_GET, SA_SET, SA_GET_TABLE, SA_DELETE };
+	struct registry_settings limits;
+	struct fm_rng rng;
+
+	registry_settings_default(&limits);
+	limits.groups.max_joins = limits.max_services = limits.max_subscriptions = 20;
+	registry_configure(sa.registry, &limits);
+	fm_rng_seed(&rng, 3);
+	for (int i = 0; i < 20000; i++) {
+		struct sa_header h = { .base_version = 1,
+			.mgmt_class = WIRE_CLASS_SA,
+			.class_version = SA_CLASS_VERSION,
+			.method = methods[fm_rng_below(&rng, 4)],
+			.attr = attrs[fm_rng_below(&rng, 5)],
+			.tid = (uint64_t)i,
+			.mask = fm_rng_below(&rng, 2) ? UINT64_MAX : fm_rng_next(&rng) };
+		uint8_t mad[WIRE_MAD_BYTES];
+		uint32_t before = sa.n_answers;
+
+		as(host(fm_rng_below(&rng, 16)));
+		for (unsigned b = 0; b < sizeof(mad); b++)
+			mad[b] = fm_rng_below(&rng, 3) ? 0 : (uint8_t)fm_rng_next(&rng);
+		sa_header_put(mad, &h);
+		mad[SA_DATA_AT] |= h.attr == SA_MC_MEMBER_RECORD ? 0xff : 0;
+		sa_handle(sa.sa, &sa.from, mad, sizeof(mad), i);
+		ck_assert_uint_eq(sa.n_answers, before + 1);
+		if (i % 100 == 0)
+			sa_tick(sa.sa, i);
+	}
+	ck_assert_uint_le(registry_n_services(sa.registry), 16 * 20);
+	ck_assert_uint_le(registry_n_subscriptions(sa.registry), 16 * 20);
+	for (uint32_t h = 0; h < 16; h++)
+		ck_assert_uint_le(
+		    groups_n_joins(registry_groups(sa.registry), guid_of(host(h))), 20);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("registered");
+	TCase *t = tcase_create("registered");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, hosts_join_and_leave);
+	tcase_add_test(t, members_are_shown_to_the_trusted);
+	tcase_add_test(t, joins_reach_the_switches);
+	tcase_add_test(t, services_are_asked_for);
+	tcase_add_test(t, alias_guids_are_given);
+	tcase_add_test(t, groups_made_and_gone_are_told);
+	tcase_add_test(t, ports_that_come_and_go_are_told);
+	tcase_add_test(t, dead_subscribers_are_dropped);
+	tcase_add_test(t, traps_are_passed_on_once);
+	tcase_add_test(t, subscriptions_choose_by_lid_and_number);
+	tcase_add_test(t, storms_are_answered);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}
