@@ -149,6 +149,7 @@ UNIT_TESTS = \
 	tests/unit/check_plugin \
 	tests/unit/check_pool \
 	tests/unit/check_registry \
+	tests/unit/check_qos \
 	tests/unit/check_rows \
 	tests/unit/check_regions \
 	tests/unit/check_rmpp \

@@ -6,4 +6,5 @@ CORE_SOURCES += \
 	core/subnet/partitions_read.c \
 	core/subnet/pkey_table.c core/subnet/pkey_table.h \
 	core/subnet/port_pkeys.c \
-	core/subnet/qos.h core/subnet/qos_policy.h
+	core/subnet/qos.c core/subnet/qos.h \
+	core/subnet/qos_policy.h

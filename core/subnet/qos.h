@@ -7,10 +7,8 @@
  * ("VL:WEIGHT,..."), sl2vl (16 VLs); the kinds ca, rtr, sw0, swe take what they
  * do not say from the plain ones.
  *
- * A link carries only its OperationalVLs, so each table is fitted to its port
- * (qos_fit_*): whatever would go over a VL that is not there goes over a lower
- * one.  An engine whose tables are free of deadlocks only on certain VLs has
- * the last word on SL to VL.
+ * A link carries only its OperationalVLs, so each table is fitted to its port:
+ * whatever would go over a VL that is not there goes over a lower one.
  */
 #ifndef CORE_SUBNET_QOS_H
 #define CORE_SUBNET_QOS_H
@@ -21,11 +19,12 @@
 
 #include "lib/error.h"
 
-#define QOS_ARB_MAX 64 /* entries of a VLArb table, in blocks of 32 */
-#define QOS_VL_DROP 15 /* in SL2VL: packets of this SL are dropped */
+#define QOS_ARB_MAX 64	 /* entries of a VLArb table, */
+#define QOS_ARB_BLOCK 32 /* in blocks of so many (IBA 14.2.5.9) */
+#define QOS_VL_DROP 15	 /* in SL2VL: packets of this SL are dropped */
 
-enum qos_port { QOS_CA, QOS_ROUTER, QOS_SWITCH0, QOS_SWITCH, QOS_PORTS };
-extern const char *const qos_port_names[QOS_PORTS]; /* "ca", "rtr", "sw0", "swe" */
+/* Kinds of ports; QOS_COMMON is what the others take theirs from. */
+enum qos_port { QOS_CA, QOS_ROUTER, QOS_SWITCH0, QOS_SWITCH, QOS_PORTS, QOS_COMMON = QOS_PORTS };
 
 struct qos_arb {
 	uint8_t vl, weight; /* 0..14; 64 bytes * weight, 0: skipped */
@@ -34,18 +33,16 @@ struct qos_arb {
 struct qos_tables {
 	uint8_t max_vls;    /* 1..15: VLs from there on are not used */
 	uint8_t high_limit; /* PortInfo.VLHighLimit: 4096 bytes * n; 255 = no limit */
-	uint8_t n_high, n_low;
-	struct qos_arb high[QOS_ARB_MAX], low[QOS_ARB_MAX];
-	uint8_t sl2vl[16]; /* [SL] 0..14, or QOS_VL_DROP */
+	struct qos_arb high[QOS_ARB_MAX], low[QOS_ARB_MAX]; /* zeros behind the last */
+	uint8_t sl2vl[16];				    /* [SL] 0..14, or QOS_VL_DROP */
 };
 
 struct qos {
-	bool enabled;
 	bool optimised_sl2vl; /* where switches offer it */
 	struct qos_tables port[QOS_PORTS];
 };
 
-/* One kind as written; a negative number and NULL or "": not said. */
+/* One kind as written; 0, a negative high_limit, NULL and "": not said. */
 struct qos_text {
 	int64_t max_vls, high_limit;
 	const char *vlarb_high, *vlarb_low, *sl2vl;
@@ -55,12 +52,13 @@ struct qos_text {
 int qos_tables_parse(const struct qos_text *own, const struct qos_text *common,
     struct qos_tables *out, struct fm_error *err);
 
-/* For a port that runs n_vls data VLs (1..15): out[16] and entries.  VLs that are not
- * there are taken modulo those that are. */
-void qos_fit_sl2vl(const struct qos_tables *t, uint8_t n_vls, uint8_t *out);
-/* The entries 32 * block .. of low (high = false) or high, zeros behind the end and
- * from `cap` entries on. */
+/* For a port that runs n_vls data VLs (1..15). */
+void qos_fit_sl2vl(const struct qos_tables *t, uint8_t n_vls, uint8_t *out /* [16] */);
+/* VLs that t gives no weight at all though packets of some SL take them (bitset). */
+uint16_t qos_starved(const struct qos_tables *t, uint8_t n_vls, uint16_t vls_in_use);
+/* Entries 32 * block and on of low (high = false) or high, zeros from entry cap on.
+ * VLs in `starved` get weight 1 at the end of low, in place of entries without weight. */
 void qos_fit_arb(const struct qos_tables *t, bool high, unsigned block, uint8_t cap, uint8_t n_vls,
-    struct qos_arb *out /* [32] */);
+    uint16_t starved, struct qos_arb *out /* [QOS_ARB_BLOCK] */);
 
 #endif

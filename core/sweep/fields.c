@@ -8,6 +8,7 @@
  */
 #include "core/sweep/fields.h"
 
+#include "core/subnet/qos.h"
 #include "core/sweep/internal.h"
 
 #define CAP_CLIENT_REREGISTER (1u << 25) /* PortInfo.CapabilityMask, IBA 14.2.5.6 */
@@ -142,6 +143,20 @@ want_overrun_errors(const struct field_context *c, uint64_t present)
 	return c->peer == NULL ? present : c->set->overrun_errors;
 }
 
+/* Base switch ports 0 have no VLs to arbitrate. */
+static uint64_t
+want_high_limit(const struct field_context *c, uint64_t present)
+{
+	const struct qos *q = c->set->qos;
+	bool port0 = c->port == &c->node->ports[0];
+
+	if (q == NULL || (port0 && !c->node->sw.enhanced_port0))
+		return present;
+	if (inv_is_switch(c->node))
+		return q->port[port0 ? QOS_SWITCH0 : QOS_SWITCH].high_limit;
+	return q->port[c->node->type == WIRE_NODE_ROUTER ? QOS_ROUTER : QOS_CA].high_limit;
+}
+
 /* Ports to hosts whose own table is right (pkeys.c); others let all pass. */
 static uint64_t
 want_enforce(const struct field_context *c, uint64_t present, enum part_enforce way, bool can)
@@ -215,6 +230,8 @@ const struct field_row field_rows[] = {
 	{ "OperationalVLs", "14.2.5.6", CABLED,
 	    "the least VLCap of both ends and the configured one, in INIT", PORT(operational_vls),
 	    want_op_vls },
+	{ "VLHighLimit", "14.2.5.6, 7.6.9", CABLED | FIELD_SW_PORT0,
+	    "high_limit of the QoS options, when qos is on", PORT(vl_high_limit), want_high_limit },
 	{ "HOQLife", "18.2.5.4", FIELD_SW_PORT, "as configured, towards hosts and switches",
 	    PORT(hoq_life), want_hoq_life },
 	{ "VLStallCount", "18.2.5.4", FIELD_SW_PORT, "as configured, towards hosts and switches",

@@ -130,6 +130,9 @@ struct sweeper {
 	struct port_pkeys *pkeys;	/* of all end-ports */
 	uint64_t pkeys_mark;
 	bool pkeys_all_blocks; /* there may be keys behind block 0 */
+	uint64_t qos_mark;
+	bool qos_written;      /* the administrator's tables have been in ports */
+	uint16_t qos_collided; /* SLs told of: the engine's VLs are not the administrator's */
 	uint32_t n_pkeys_cut;  /* ports in more partitions than their tables hold */
 	struct pkey_job *free_pkey_jobs;
 
@@ -189,6 +192,9 @@ void program_commit(struct sweeper *s); /* what was written is the plan now */
 void pkeys_start(struct sweeper *s);
 void pkeys_ensure(struct sweeper *s, uint32_t slot, unsigned port);
 void pkeys_fini(struct sweeper *s);
+/* qos.c: SL to VL, VL arbitration */
+void qos_start(struct sweeper *s);
+void qos_ensure(struct sweeper *s, uint32_t slot, unsigned port);
 /* apply.c: forwarding tables */
 void apply_start(struct sweeper *s);
 bool apply_feed(struct sweeper *s); /* true: there is more to send or to wait for */

@@ -14,5 +14,6 @@ CORE_SOURCES += \
 	core/sweep/other_sms.c \
 	core/sweep/pkeys.c \
 	core/sweep/program.c \
+	core/sweep/qos.c \
 	core/sweep/say.c core/sweep/say.h \
 	core/sweep/sweep.c core/sweep/sweep.h

@@ -31,6 +31,8 @@
 enum sweep_scope { SWEEP_NONE, SWEEP_LIGHT, SWEEP_NAMED, SWEEP_HEAVY };
 const char *sweep_scope_name(enum sweep_scope scope);
 
+struct qos;
+
 /* Which switch ports refuse packets of partitions that the host there is not in:
  * those that come from it, those that go to it. */
 enum part_enforce {
@@ -56,6 +58,7 @@ struct sweep_settings {
 	uint32_t silent_polls_max; /* so many SMInfo polls unanswered: the master is dead */
 	const struct partitions *partitions; /* borrowed; NULL: all may talk to all */
 	enum part_enforce part_enforce;
+	const struct qos *qos; /* borrowed; NULL: the engine alone says which VLs */
 	bool keep_pkey_indexes;
 	bool reassign_lids;	/* do not honour LIDs found in ports */
 	int64_t lid_linger_ms;	/* how long entries of an absent LID stay */

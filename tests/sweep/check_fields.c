@@ -65,6 +65,7 @@ static const struct expectation {
 	{ "ClientReregister", -1, -1, -1, -1 },
 	{ "NeighborMTU", -1, -1, -1, -1 },
 	{ "OperationalVLs", 3, -1, 3, 3 },
+	{ "VLHighLimit", -1, -1, -1, -1 },
 	{ "HOQLife", -1, -1, 12, 13 },
 	{ "VLStallCount", -1, -1, 4, 5 },
 	{ "PartitionEnforcementInbound", -1, -1, 0, 0 },
