@@ -15,6 +15,7 @@
 #include "core/conf/plugin.h"
 #include "core/conf/regions.h"
 #include "core/route/plan.h"
+#include "core/subnet/qos.h"
 
 struct partitions;
 
@@ -73,6 +74,11 @@ struct conf {
 	int path_selection;	      /* enum sa_path_select */
 	int64_t path_life;	      /* 4.096 us * 2^n */
 	struct fm_file prefix_routes; /* path NULL = none */
+
+	/* QoS: qos_text[QOS_COMMON] is what the others take theirs from */
+	bool qos_enable, use_optimized_slvl;
+	struct qos_text qos_text[QOS_PORTS + 1];
+	const struct qos *qos; /* NULL: qos = no */
 
 	/* sweeps and SMPs */
 	int64_t sweep_interval_ms; /* 0 = no light sweeps */

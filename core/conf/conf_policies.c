@@ -4,6 +4,9 @@
  * say.  A mistake in one of them is one of the configuration: it is told with
  * file and line, and the configuration that holds goes on holding.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "core/conf/conf_private.h"
 #include "core/subnet/partitions.h"
 
@@ -11,17 +14,63 @@ static int
 resolve_partitions(struct conf *conf, struct fm_error *err)
 {
 	const struct fm_file *f = &conf->partition_config_file;
-	struct part_options o = { .both_keys = conf->allow_both_pkeys };
+	struct part_options o = { .both_keys = conf->allow_both_pkeys, .qos = conf->qos_enable };
 
 	return f->path == NULL
 	    ? partitions_default(&o, &conf->partitions, err)
 	    : partitions_parse(f->path, f->bytes, f->n_bytes, &o, &conf->partitions, err);
 }
 
+/* "sl2vl: sentence" with the place where that key was written. */
+static int
+place_error(const struct conf_private *self, const char *prefix, struct fm_error *err)
+{
+	char sentence[sizeof(err->msg)], key[40];
+	const struct option_origin *at;
+	int n = (int)strcspn(err->msg, ":");
+
+	if (err->msg[n] == '\0' || err->kind != FM_E_CONFIG)
+		return (int)err->kind;
+	snprintf(sentence, sizeof(sentence), "%s", err->msg);
+	snprintf(key, sizeof(key), "%s%.*s", prefix, n, sentence);
+	at = option_values_origin(self->own, key);
+	if (at == NULL) {
+		snprintf(key, sizeof(key), "qos_%.*s", n, sentence);
+		at = option_values_origin(self->own, key);
+	}
+	if (at == NULL || at->file == NULL)
+		return fm_fail(err, FM_E_CONFIG, "%s%s", key, sentence + n);
+	return fm_fail(
+	    err, FM_E_CONFIG, "%.100s:%u: %s%.100s", at->file, at->line, key, sentence + n);
+}
+
+static int
+resolve_qos(struct conf_private *self, struct fm_error *err)
+{
+	static const char *const prefix[QOS_PORTS] = { [QOS_CA] = "qos_ca_",
+		[QOS_ROUTER] = "qos_rtr_",
+		[QOS_SWITCH0] = "qos_sw0_",
+		[QOS_SWITCH] = "qos_swe_" };
+	struct conf *conf = self->conf;
+	struct qos *q = fm_arena_array(&self->mem, 1, struct qos);
+
+	if (q == NULL)
+		return conf_out_of_memory(err);
+	q->optimised_sl2vl = conf->use_optimized_slvl;
+	for (unsigned k = 0; k < QOS_PORTS; k++)
+		if (qos_tables_parse(
+			&conf->qos_text[k], &conf->qos_text[QOS_COMMON], &q->port[k], err) != 0)
+			return place_error(self, prefix[k], err);
+	conf->qos = conf->qos_enable ? q : NULL;
+	return 0;
+}
+
 int
 conf_resolve_policies(struct conf_private *self, struct fm_error *err)
 {
-	return resolve_partitions(self->conf, err);
+	int rc = resolve_partitions(self->conf, err);
+
+	return rc != 0 ? rc : resolve_qos(self, err);
 }
 
 void

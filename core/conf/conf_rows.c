@@ -102,6 +102,23 @@
 		} \
 	}
 
+/* The five keys of one kind of port; what is not said comes from qos_..., then from
+ * OpenSM's defaults. */
+#define QOS(kind, at, whose) \
+	INT(NULL, "qos_" kind "max_vls", qos_text[at].max_vls, "0", 0, 15, "data VLs", \
+	    "VLs from there on are not used " whose "; 0 = not said."), \
+	    INT(NULL, "qos_" kind "high_limit", qos_text[at].high_limit, "-1", -1, 255, \
+		"4096 bytes", \
+		"PortInfo.VLHighLimit " whose \
+		": how much may go by high priority before low has a turn; 255 = no limit, -1 = " \
+		"not said."), \
+	    STRING(NULL, "qos_" kind "vlarb_high", qos_text[at].vlarb_high, "", "VL:WEIGHT,...", \
+		false, "High-priority arbitration table " whose "; empty = not said."), \
+	    STRING(NULL, "qos_" kind "vlarb_low", qos_text[at].vlarb_low, "", "VL:WEIGHT,...", \
+		false, "Low-priority arbitration table " whose "; empty = not said."), \
+	    STRING(NULL, "qos_" kind "sl2vl", qos_text[at].sl2vl, "", "16 VLs", false, \
+		"VL for each SL " whose "; 15 drops, empty = not said.")
+
 #define SECOND 1000
 #define HOUR (3600 * SECOND)
 
@@ -261,6 +278,17 @@ static const struct conf_row rows[] = {
 	      .def = "",
 	      .help = "OpenSM's prefix-routes file: through which router GIDs of other subnets are "
 		      "reached." } },
+
+	BOOL("QoS", "qos", qos_enable, "no",
+	    "Program SL to VL and VL arbitration by these tables, and give paths the SLs of "
+	    "partitions and of the policy file; what an engine needs of VLs goes before them, "
+	    "and is told."),
+	BOOL(NULL, "use_optimized_slvl", use_optimized_slvl, "yes",
+	    "Write SL to VL of all pairs of a switch's ports at once where it offers that."),
+	QOS("", QOS_COMMON, "of every kind of port that does not say otherwise"),
+	QOS("ca_", QOS_CA, "of host ports"), QOS("rtr_", QOS_ROUTER, "of router ports"),
+	QOS("sw0_", QOS_SWITCH0, "of enhanced switch ports 0"),
+	QOS("swe_", QOS_SWITCH, "of external switch ports"),
 
 	TIME("Sweeps", "sweep_interval", sweep_interval_ms, "10s", 0, 24 * HOUR,
 	    "Time between light sweeps; 0 = none, traps and commands only."),

@@ -334,6 +334,7 @@ settings_of(const struct daemon *d, struct sweep_settings *s)
 	s->overrun_errors = (uint8_t)c->overrun_errors_threshold;
 	s->n_retries = (uint8_t)c->transaction_retries;
 	s->silent_polls_max = (uint32_t)c->polling_retry_number;
+	s->qos = c->qos;
 	s->partitions = c->partitions;
 	s->part_enforce = (enum part_enforce)c->part_enforce;
 	s->keep_pkey_indexes = c->keep_pkey_indexes;

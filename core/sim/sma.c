@@ -396,6 +396,31 @@ vl_arbitration(struct request *r)
 	return port_row(r, port, offsetof(struct sim_port_tables, vl_arb) + 64 * (block - 1), 64);
 }
 
+/* OptimizedSLtoVLMapping, where SwitchInfo offers it: bit 17 of the modifier names
+ * all inputs, bit 16 all outputs (IBA 14.2.5.8). */
+static uint16_t
+all_sl_to_vl(struct request *r, size_t side)
+{
+	unsigned last_out = (r->modifier & 0x10000) != 0 ? (unsigned)side - 1 : r->modifier & 0xff;
+	unsigned first_out = (r->modifier & 0x10000) != 0 ? 0 : last_out;
+	struct wire_switch_info si;
+	uint8_t row[8];
+
+	wire_switch_info_get(r->n->switch_info, &si);
+	if (si.optimized_slvl != 1 || !r->is_set || (r->modifier & 0x20000) == 0 ||
+	    r->modifier > 0x3ffff || last_out >= side)
+		return WIRE_STATUS_BAD_VALUE;
+	memcpy(row, r->data, sizeof(row));
+	for (unsigned in = 0; in < side; in++)
+		for (unsigned out = first_out; out <= last_out; out++) {
+			memcpy(r->data, row, sizeof(row));
+			if (lazy_row(r, &r->n->sl2vl, side * side * 8, (in * side + out) * 8, 8) !=
+			    ATTR_OK)
+				return WIRE_STATUS_BUSY;
+		}
+	return ATTR_OK;
+}
+
 static uint16_t
 sl_to_vl(struct request *r)
 {
@@ -404,8 +429,9 @@ sl_to_vl(struct request *r)
 
 	if (!is_switch(r->n))
 		return port_row(r, r->at.port, offsetof(struct sim_port_tables, sl2vl), 8);
-	/* Bits 16 and 17 name all ports at once: OptimizedSLtoVLMapping, not offered. */
-	if (r->modifier > 0xffff || in >= side || out >= side)
+	if (r->modifier > 0xffff)
+		return all_sl_to_vl(r, side);
+	if (in >= side || out >= side)
 		return WIRE_STATUS_BAD_VALUE;
 	return lazy_row(r, &r->n->sl2vl, side * side * 8, (in * side + out) * 8, 8);
 }

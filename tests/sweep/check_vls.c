@@ -2,7 +2,8 @@
 /*
  * SLs and VLs on the wire: a small engine for two-level trees that uses two
  * VLs, in each shape of its SL2VL table; what ports hold afterwards is what
- * the shape says, and it follows when the plan changes.
+ * the shape says, and it follows when the plan changes.  And the tables of the
+ * QoS options beside it: who has the say where, on links of few VLs, too.
  */
 #include <check.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <fmd/engine.h>
 
 #include "core/sim/sma.h"
+#include "core/subnet/qos.h"
 #include "tests/run.h"
 #include "tests/sweep/rig.h"
 
@@ -277,6 +279,233 @@ START_TEST(test_silent_while_written)
 }
 END_TEST
 
+/* ------------------------------------------- the administrator's tables */
+
+static struct qos qos;
+
+static void
+setup_qos(void)
+{
+	static const struct qos_text common = { 0, 3, "0:7,1:3", "2:9,3:1,1:0",
+		"0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,15" },
+				     ca = { 0, 5, "1:1", NULL, "3,2,1,0,3,2,1,0,3,2,1,0,3,2,1,0" };
+	struct fm_error err = { 0 };
+
+	setup();
+	memset(&qos, 0, sizeof(qos));
+	for (unsigned k = 0; k < QOS_PORTS; k++)
+		ck_assert_int_eq(
+		    qos_tables_parse(k == QOS_CA ? &ca : &common, &common, &qos.port[k], &err), 0);
+	rig.set.qos = &qos;
+}
+
+static uint8_t
+n_vls_of(uint32_t node, unsigned port)
+{
+	static const uint8_t vls_of_code[] = { 1, 1, 2, 4, 8, 15 };
+	struct wire_port_info info;
+
+	sim_port_info(rig.sim, node, port, &info);
+	return vls_of_code[info.operational_vls];
+}
+
+/* Rows of a port, as output, and that none names a VL that is not there. */
+static void
+expect_rows(uint32_t node, unsigned out, enum shape engine)
+{
+	bool is_switch = rig.nl.nodes[node].type == NETLIST_SWITCH;
+	bool bound = engine != ONE_VL && is_switch && leads_to_switch(node, out);
+	unsigned n_ports = rig.nl.nodes[node].n_ports;
+	uint8_t want[16], n_vls = n_vls_of(node, out);
+
+	qos_fit_sl2vl(&qos.port[is_switch ? QOS_SWITCH : QOS_CA], n_vls, want);
+	for (unsigned in = 0; in <= (is_switch ? n_ports : 0); in++) {
+		for (unsigned sl = 0; sl < 16; sl++) {
+			want[sl] = bound ? vl_of(engine, in, out, sl) : want[sl];
+			ck_assert(want[sl] < n_vls || want[sl] == QOS_VL_DROP);
+		}
+		if (is_switch && in != out)
+			expect_sl2vl(node, 0, in << 8 | out, want, "qos");
+		else if (!is_switch)
+			expect_sl2vl(node, 1, 0, want, "qos");
+	}
+}
+
+static void
+expect_arb(uint32_t node, unsigned port, const struct qos_tables *t, uint16_t starved)
+{
+	struct qos_arb want[QOS_ARB_BLOCK];
+	struct wire_port_info info;
+	uint8_t data[64];
+
+	sim_port_info(rig.sim, node, port, &info);
+	ck_assert_uint_eq(info.vl_high_limit, t->high_limit);
+	for (unsigned high = 0; high < 2; high++) {
+		qos_fit_arb(t, high, 0, high ? info.vl_arb_high_cap : info.vl_arb_low_cap,
+		    n_vls_of(node, port), starved, want);
+		peek(node, rig.nl.nodes[node].type == NETLIST_SWITCH ? 0 : port, WIRE_ATTR_VL_ARB,
+		    (high ? 3u : 1u) << 16 | port, data);
+		for (unsigned i = 0; i < 8; i++) {
+			ck_assert_uint_eq(data[2 * i], want[i].vl);
+			ck_assert_uint_eq(data[2 * i + 1], want[i].weight);
+		}
+	}
+}
+
+/* starved: VLs of the engine without weight, between switches. */
+static void
+expect_qos(enum shape engine, uint16_t starved)
+{
+	rig_expect_up(&rig);
+	for (uint32_t n = 0; n < rig.nl.n_nodes; n++)
+		for (unsigned p = 1; p <= rig.nl.nodes[n].n_ports; p++) {
+			bool is_switch = rig.nl.nodes[n].type == NETLIST_SWITCH;
+			uint16_t own = is_switch ? 0xf0 : 0; /* of the SLs 4..7 and 12..14 */
+
+			if (netlist_port(&rig.nl, n, p)->peer_node == NETLIST_NONE)
+				continue;
+			if (engine != ONE_VL && is_switch && leads_to_switch(n, p))
+				own = starved;
+			expect_rows(n, p, engine);
+			expect_arb(n, p, &qos.port[is_switch ? QOS_SWITCH : QOS_CA],
+			    n_vls_of(n, p) == 8 ? own : 0);
+		}
+}
+
+START_TEST(test_qos)
+{
+	uint64_t sets;
+
+	use(ONE_VL);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_eq(n_vls_of(rig.place, 1), 8);
+	expect_qos(ONE_VL, 0);
+	sets = rig_sets(&rig);
+	rig_stop(&rig);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_eq(rig_sets(&rig), sets);
+	ck_assert_ptr_null(strstr(rig_log, "engine"));
+	ck_assert_ptr_nonnull(strstr(rig_log, "VLs 4-7 have no weight in qos_swe_vlarb_high"));
+}
+END_TEST
+
+/* 1, 2, 4 VLs, and links of different ones. */
+START_TEST(test_qos_few_vls)
+{
+	use(ONE_VL);
+	if (_i < 4) {
+		rig.set.max_op_vls = (uint8_t)_i;
+	} else {
+		struct sim_fabric *f = sim_fabric(rig.sim);
+		struct wire_port_info info;
+
+		sim_port_info(rig.sim, rig.place, 1, &info);
+		info.vl_cap = 2;
+		wire_port_info_put(fabric_port(f, rig.place, 1)->info, &info);
+	}
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_eq(n_vls_of(rig.place, 1), _i < 4 ? 1 << (_i - 1) : 2);
+	if (_i >= 3)
+		expect_qos(ONE_VL, 0);
+	for (uint32_t n = 0; _i < 3 && n < rig.nl.n_nodes; n++)
+		for (unsigned p = 1; p <= rig.nl.nodes[n].n_ports; p++)
+			if (netlist_port(&rig.nl, n, p)->peer_node != NETLIST_NONE)
+				expect_rows(n, p, ONE_VL);
+}
+END_TEST
+
+/* Between switches the engine has the say, and that is told, once. */
+START_TEST(test_qos_and_engine)
+{
+	const char *told;
+
+	use((enum shape)_i);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	expect_qos((enum shape)_i, 0);
+	told = strstr(rig_log, "needs VLs of its own between switches");
+	ck_assert_ptr_nonnull(told);
+	ck_assert_ptr_nonnull(strstr(rig_log, entries[_i].name));
+	if (_i == MODULO)
+		ck_assert_ptr_nonnull(strstr(told, "for the SLs 2-7, 10-15 qos_swe_sl2vl"));
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_ptr_null(strstr(told + 1, "needs VLs of its own"));
+}
+END_TEST
+
+/* A VL that the engine needs, and the administrator gives no weight. */
+START_TEST(test_qos_starves_engine)
+{
+	memset(qos.port[QOS_SWITCH].high, 0, sizeof(qos.port[QOS_SWITCH].high));
+	use(MODULO);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	for (uint32_t n = 0; n < rig.nl.n_nodes; n++)
+		for (unsigned p = 1; p <= rig.nl.nodes[n].n_ports; p++)
+			if (rig.nl.nodes[n].type == NETLIST_SWITCH && leads_to_switch(n, p))
+				expect_arb(n, p, &qos.port[QOS_SWITCH], 3);
+}
+END_TEST
+
+/* One Set a switch; where links differ, one an output. */
+START_TEST(test_optimised)
+{
+	struct sim_fabric *f = sim_fabric(rig.sim);
+	unsigned n_hosts = 0, n_switches = 0;
+	struct wire_port_info info;
+
+	qos.optimised_sl2vl = true;
+	for (uint32_t n = 0; n < rig.nl.n_nodes; n++) {
+		struct wire_switch_info si;
+
+		n_hosts += rig.nl.nodes[n].type != NETLIST_SWITCH;
+		if (rig.nl.nodes[n].type != NETLIST_SWITCH)
+			continue;
+		n_switches++;
+		wire_switch_info_get(f->nodes[n].switch_info, &si);
+		si.optimized_slvl = 1;
+		wire_switch_info_put(f->nodes[n].switch_info, &si);
+	}
+	if (_i == 1) { /* the leaf there has 8 cables */
+		sim_port_info(rig.sim, rig.place, 1, &info);
+		info.vl_cap = 2;
+		wire_port_info_put(fabric_port(f, rig.place, 1)->info, &info);
+	}
+	use(_i == 2 ? BY_IN_OUT : ONE_VL);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	expect_qos(_i == 2 ? BY_IN_OUT : ONE_VL, 0);
+	if (_i < 2)
+		ck_assert_uint_eq(rig.last.sets_by_attr[WIRE_ATTR_SL2VL],
+		    n_hosts + n_switches + (_i == 1 ? 8 - 1 : 0));
+	ck_assert(_i == 2 || rig.last.gets_by_attr[WIRE_ATTR_SL2VL] == n_hosts);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_eq(rig.last.sets, 0);
+}
+END_TEST
+
+/* On, changed, off again. */
+START_TEST(test_qos_reload)
+{
+	use(MODULO);
+	rig.set.qos = NULL;
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	expect_all(MODULO);
+	rig.set.qos = &qos;
+	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
+	rig_run(&rig, SWEEP_HEAVY);
+	expect_qos(MODULO, 0);
+	rig.set.qos = NULL;
+	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
+	rig_run(&rig, SWEEP_HEAVY);
+	expect_all(MODULO);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -287,6 +516,15 @@ main(void)
 	tcase_add_loop_test(t, test_shapes, MODULO, N_SHAPES);
 	tcase_add_loop_test(t, test_changes, 0, N_SHAPES * N_SHAPES);
 	tcase_add_test(t, test_silent_while_written);
+	suite_add_tcase(suite, t);
+	t = tcase_create("qos");
+	tcase_add_checked_fixture(t, setup_qos, teardown);
+	tcase_add_test(t, test_qos);
+	tcase_add_loop_test(t, test_qos_few_vls, 1, 5);
+	tcase_add_loop_test(t, test_qos_and_engine, MODULO, N_SHAPES);
+	tcase_add_test(t, test_qos_starves_engine);
+	tcase_add_loop_test(t, test_optimised, 0, 3);
+	tcase_add_test(t, test_qos_reload);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);
 }
