@@ -150,6 +150,7 @@ UNIT_TESTS = \
 	tests/unit/check_pool \
 	tests/unit/check_registry \
 	tests/unit/check_qos \
+	tests/unit/check_qos_policy \
 	tests/unit/check_rows \
 	tests/unit/check_regions \
 	tests/unit/check_rmpp \

@@ -18,6 +18,11 @@
 
 struct qos_policy;
 
+/* From .. to, both of them in it. */
+struct qos_range {
+	uint64_t from, to;
+};
+
 /* A level; what it does not say is left to the path. */
 struct qos_level {
 	const char *name, *use;
@@ -26,7 +31,7 @@ struct qos_level {
 	uint8_t mtu_limit, rate_limit, packet_life; /* codes of PathRecord; the most allowed */
 	uint64_t path_bits[2];			    /* bitset of 0..127 */
 	uint32_t n_pkeys;			    /* 0: any */
-	const uint16_t (*pkeys)[2];		    /* [n_pkeys] from, to; base keys, sorted */
+	const struct qos_range *pkeys;		    /* [n_pkeys] of base keys */
 	unsigned line;
 };
 
@@ -57,6 +62,9 @@ void qos_policy_put(const struct qos_policy *p);		     /* NULL is fine */
 /* The level of the first rule that matches, else the default level; never NULL.  A
  * rule that speaks of what the query does not give does not match. */
 const struct qos_level *qos_policy_match(const struct qos_policy *p, const struct qos_query *q);
+/* The SL that a rule by nothing but P_Key gives to a partition; false: none does.  It
+ * goes before the partition's own, for its multicast groups too. */
+bool qos_policy_partition_sl(const struct qos_policy *p, uint16_t pkey, uint8_t *sl);
 /* By base key: may a path of this level have it? */
 bool qos_level_allows(const struct qos_level *l, uint16_t pkey);
 

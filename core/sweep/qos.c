@@ -115,18 +115,13 @@ want_row(const struct sweeper *s, const struct inv_node *n, unsigned in, unsigne
 					 : (uint8_t)(sl % n_vls);
 }
 
+/* VLs that the engine needs here: they must have some weight. */
 static uint16_t
-vls_in_use(const struct sweeper *s, const struct inv_node *n, unsigned out)
+vls_needed(const struct sweeper *s, const struct inv_node *n, unsigned out)
 {
-	uint16_t vls = 0;
-	uint8_t row[16];
-
-	if (engine_binds(s) && link_of(s, n, out) != FM_NONE)
-		return (uint16_t)((1u << tables_of(s->next)->n_vls_used) - 1);
-	want_row(s, n, 0, out, row);
-	for (unsigned sl = 0; sl < 16; sl++)
-		vls |= (uint16_t)(row[sl] == QOS_VL_DROP ? 0 : 1u << row[sl]);
-	return vls;
+	if (!engine_binds(s) || link_of(s, n, out) == FM_NONE)
+		return 0;
+	return (uint16_t)((1u << tables_of(s->next)->n_vls_used) - 1);
 }
 
 /* Who says nothing: equal shares of the low-priority table for the VLs there are. */
@@ -151,7 +146,7 @@ want_arb(
 
 	if (t != NULL)
 		qos_fit_arb(
-		    t, high, block, cap, n_vls, qos_starved(t, n_vls, vls_in_use(s, n, port)), e);
+		    t, high, block, cap, n_vls, qos_starved(t, n_vls, vls_needed(s, n, port)), e);
 	else
 		equal_arb(e, high, block, cap, n_vls);
 	memset(data, 0, WIRE_SMP_DATA_BYTES);
@@ -431,7 +426,7 @@ say_collision(struct sweeper *s)
 		log_notice("qos",
 		    "engine %s needs VLs of its own between switches to be free of credit loops: "
 		    "for the SLs %s qos_swe_sl2vl (qos_sl2vl) does not hold there, and paths have "
-		    "the engine's SLs",
+		    "the engine's SLs; VLs without weight get weight 1",
 		    s->next->engine, list_bits(sls, list, sizeof(list)));
 }
 
@@ -450,9 +445,8 @@ say_starved(const struct sweeper *s)
 		starved = qos_starved(t, t->max_vls, used);
 		if (starved != 0)
 			log_warn("qos",
-			    "VLs %s have no weight in qos_%s_vlarb_high and _low, though sl2vl "
-			    "leads "
-			    "there: they get weight 1, or their packets would wait for ever",
+			    "VLs %s have no weight in qos_%s_vlarb_high and _low: packets that "
+			    "sl2vl leads there are never sent",
 			    list_bits(starved, list, sizeof(list)), names[k]);
 	}
 }

@@ -360,7 +360,7 @@ expect_qos(enum shape engine, uint16_t starved)
 	for (uint32_t n = 0; n < rig.nl.n_nodes; n++)
 		for (unsigned p = 1; p <= rig.nl.nodes[n].n_ports; p++) {
 			bool is_switch = rig.nl.nodes[n].type == NETLIST_SWITCH;
-			uint16_t own = is_switch ? 0xf0 : 0; /* of the SLs 4..7 and 12..14 */
+			uint16_t own = 0;
 
 			if (netlist_port(&rig.nl, n, p)->peer_node == NETLIST_NONE)
 				continue;

@@ -4,6 +4,7 @@
  * to ports of few VLs and short tables.
  */
 #include <check.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/subnet/qos.h"
@@ -95,14 +96,14 @@ END_TEST
 
 START_TEST(test_too_long)
 {
-	char list[QOS_ARB_MAX * 4 + 8] = "";
+	char list[QOS_ARB_MAX * 4 + 8];
 	struct qos_text own = { 0, -1, list, NULL, NULL };
 	struct qos_tables t;
 
 	for (unsigned i = 0; i < QOS_ARB_MAX; i++)
-		strcat(list, i > 0 ? ",3:7" : "3:7");
+		snprintf(list + 4 * i, sizeof(list) - 4 * i, "%s3:7", i > 0 ? "," : " ");
 	ck_assert_uint_eq(tables_of(&own, &unsaid).high[63].weight, 7);
-	strcat(list, ",3:7");
+	snprintf(list + 4 * QOS_ARB_MAX, 8, ",3:7");
 	ck_assert_int_eq(qos_tables_parse(&own, &unsaid, &t, &err), FM_E_CONFIG);
 }
 END_TEST

@@ -1,0 +1,629 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/subnet/qos_policy_read.c - OpenSM's QoS policy file.
+ *
+ *	qos-levels				a section
+ *		qos-level			a block, of which there may be many
+ *			name: DEFAULT		an entry
+ *			sl: 0
+ *		end-qos-level
+ *	end-qos-levels
+ *	qos-ulps
+ *		sdp, port-num 10000-20000 : 1	a line is a rule and its level
+ *	end-qos-ulps
+ *
+ * A section is a row of `sections`, an entry a row of the list of its block:
+ * its word and the function that takes its value.  Words are taken in any case.
+ * Sections may stand in any order, so names are resolved at the end.
+ */
+#include <stdio.h>
+#include <strings.h>
+
+#include "core/conf/number.h"
+#include "core/conf/rchain_text.h"
+#include "core/conf/suggest.h"
+#include "core/subnet/qos_policy_read.h"
+#include "lib/log.h"
+
+#define QOS_CLASS_MAX 0xfff
+#define PATH_BITS_MAX 127
+
+/* ------------------------------------------------------------- sentences */
+
+int
+policy_bad(struct reader *r, const char *fmt, ...)
+{
+	struct fm_error sentence = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	fm_vfail(&sentence, FM_E_CONFIG, fmt, ap);
+	va_end(ap);
+	return fm_fail(r->err, FM_E_CONFIG, "%.100s:%u: %.150s", r->path, r->line, sentence.msg);
+}
+
+int
+policy_no_memory(struct reader *r)
+{
+	return fm_fail(r->err, FM_E_RESOURCE, "%s: out of memory", r->path);
+}
+
+/* ----------------------------------------------------------------- values */
+
+static int
+read_number(struct reader *r, const char *text, uint64_t max, uint64_t *out)
+{
+	if (!number_parse(text, out) || *out > max)
+		return policy_bad(r, "\"%.40s\" is no number 0..%llu (0x%llx)", text,
+		    (unsigned long long)max, (unsigned long long)max);
+	return 0;
+}
+
+int
+policy_byte(struct reader *r, const char *text, uint64_t max, uint8_t *out)
+{
+	uint64_t v;
+	int rc = read_number(r, text, max, &v);
+
+	if (rc == 0)
+		*out = (uint8_t)v;
+	return rc;
+}
+
+int
+policy_ranges(struct reader *r, char *text, uint64_t max, uint64_t mask, struct qos_ranges *out)
+{
+	char *word;
+
+	while ((word = strsep(&text, ",")) != NULL) {
+		char *dash = strchr(word, '-');
+		struct qos_range range;
+		int rc;
+
+		if (dash != NULL)
+			*dash = '\0';
+		rc = read_number(r, rchain_trim(word), max, &range.from);
+		range.to = range.from;
+		if (rc == 0 && dash != NULL)
+			rc = read_number(r, rchain_trim(dash + 1), max, &range.to);
+		if (rc != 0)
+			return rc;
+		range.from &= mask;
+		range.to &= mask;
+		if (range.from > range.to)
+			range = (struct qos_range){ range.to, range.from };
+		if (!fm_vec_push(&out->of, range))
+			return policy_no_memory(r);
+	}
+	return 0;
+}
+
+static int
+keep_text(struct reader *r, const char *value, const char **out)
+{
+	if (*out != NULL)
+		return policy_bad(
+		    r, "this is said twice in the block that begins in line %u", r->block_line);
+	*out = fm_arena_strdup(&r->p->mem, value);
+	return *out != NULL ? 0 : policy_no_memory(r);
+}
+
+static int
+take_nothing(struct reader *r, char *value)
+{
+	(void)r;
+	(void)value;
+	return 0;
+}
+
+/* ------------------------------------------------------------ port-groups */
+
+static struct qos_group *
+group_of(struct reader *r)
+{
+	return &r->p->groups.item[r->p->groups.n - 1];
+}
+
+static int
+begin_group(struct reader *r)
+{
+	struct qos_group g = { .line = r->line };
+
+	return fm_vec_push(&r->p->groups, g) ? 0 : policy_no_memory(r);
+}
+
+static uint32_t
+find_group(const struct qos_policy *p, const char *name)
+{
+	for (uint32_t i = 0; i < p->groups.n; i++)
+		if (strcasecmp(p->groups.item[i].name, name) == 0)
+			return i;
+	return UINT32_MAX;
+}
+
+static int
+end_group(struct reader *r)
+{
+	const struct qos_group *g = group_of(r), *first;
+
+	if (g->name == NULL)
+		return policy_bad(r, "the port-group of line %u has no name", g->line);
+	first = &r->p->groups.item[find_group(r->p, g->name)];
+	if (first != g)
+		return policy_bad(r, "the port-group \"%.40s\" is there already, in line %u",
+		    g->name, first->line);
+	return 0;
+}
+
+static int
+group_name(struct reader *r, char *value)
+{
+	return keep_text(r, value, &group_of(r)->name);
+}
+
+static int
+group_guid(struct reader *r, char *value)
+{
+	return policy_ranges(r, value, UINT64_MAX, UINT64_MAX, &group_of(r)->guids);
+}
+
+static int
+group_pkey(struct reader *r, char *value)
+{
+	return policy_ranges(r, value, 0xffff, PKEY_BASE, &group_of(r)->pkeys);
+}
+
+/* "vs1 HCA-1/P1, vs2 HCA-1/P1" */
+static int
+group_port_name(struct reader *r, char *value)
+{
+	char *word;
+
+	while ((word = strsep(&value, ",")) != NULL) {
+		struct qos_port_name name;
+		char *slash = strrchr(word, '/');
+
+		if (slash == NULL || (slash[1] != 'P' && slash[1] != 'p') ||
+		    !number_parse(rchain_trim(slash + 2), &(uint64_t){ 0 }))
+			return policy_bad(r,
+			    "\"%.60s\" is no DESCRIPTION/Pn, n being the port's number",
+			    rchain_trim(word));
+		*slash = '\0';
+		if (policy_byte(r, rchain_trim(slash + 2), 254, &name.number) != 0)
+			return FM_E_CONFIG;
+		name.desc = fm_arena_strdup(&r->p->mem, rchain_trim(word));
+		if (name.desc == NULL || !fm_vec_push(&group_of(r)->names, name))
+			return policy_no_memory(r);
+	}
+	return 0;
+}
+
+static int
+group_partition(struct reader *r, char *value)
+{
+	char *word;
+
+	while ((word = strsep(&value, ",")) != NULL) {
+		const struct partition *part = partitions_named(r->parts, rchain_trim(word));
+		struct qos_range range;
+
+		if (part == NULL)
+			return policy_bad(r, "no partition is named \"%.40s\"", rchain_trim(word));
+		range = (struct qos_range){ part->pkey, part->pkey };
+		if (!fm_vec_push(&group_of(r)->pkeys.of, range))
+			return policy_no_memory(r);
+	}
+	return 0;
+}
+
+static int
+group_node_type(struct reader *r, char *value)
+{
+	static const struct {
+		const char *word;
+		uint8_t kinds;
+	} kinds[] = { { "CA", 1u << PART_CA }, { "SWITCH", 1u << PART_SWITCH },
+		{ "ROUTER", 1u << PART_ROUTER }, { "ALL", QOS_KIND_ALL },
+		{ "SELF", QOS_KIND_SELF } };
+	const size_t n = sizeof(kinds) / sizeof(kinds[0]);
+	char *word;
+
+	while ((word = strsep(&value, ",")) != NULL) {
+		size_t i = 0;
+
+		while (i < n && strcasecmp(kinds[i].word, rchain_trim(word)) != 0)
+			i++;
+		if (i == n)
+			return policy_bad(r,
+			    "\"%.40s\" is no node-type: CA, SWITCH, ROUTER, ALL, SELF",
+			    rchain_trim(word));
+		group_of(r)->kinds |= kinds[i].kinds;
+	}
+	return 0;
+}
+
+static const struct entry group_entries[] = { { "name", group_name }, { "use", take_nothing },
+	{ "port-guid", group_guid }, { "port-name", group_port_name }, { "pkey", group_pkey },
+	{ "partition", group_partition }, { "node-type", group_node_type }, { 0 } };
+
+/* -------------------------------------------------------------- qos-levels */
+
+static struct qos_level *
+level_of(struct reader *r)
+{
+	return &r->p->levels.item[r->p->levels.n - 1];
+}
+
+static int
+begin_level(struct reader *r)
+{
+	struct qos_level l = { .line = r->line };
+	struct qos_ranges none = { 0 };
+
+	return fm_vec_push(&r->p->levels, l) && fm_vec_push(&r->p->level_pkeys, none)
+	    ? 0
+	    : policy_no_memory(r);
+}
+
+/* Of a name; n: among the first n. */
+static uint32_t
+find_level(const struct qos_policy *p, const char *name)
+{
+	for (uint32_t i = 0; i < p->levels.n; i++)
+		if (p->levels.item[i].name != NULL && strcasecmp(p->levels.item[i].name, name) == 0)
+			return i;
+	return UINT32_MAX;
+}
+
+static int
+end_level(struct reader *r)
+{
+	const struct qos_level *l = level_of(r), *first;
+
+	if (l->name == NULL)
+		return policy_bad(r, "the qos-level of line %u has no name", l->line);
+	first = &r->p->levels.item[find_level(r->p, l->name)];
+	if (first != l)
+		return policy_bad(r, "the qos-level \"%.40s\" is there already, in line %u",
+		    l->name, first->line);
+	if (strcasecmp(l->name, "DEFAULT") == 0)
+		r->p->standard = (uint32_t)r->p->levels.n - 1;
+	return 0;
+}
+
+static int
+level_name(struct reader *r, char *value)
+{
+	return keep_text(r, value, &level_of(r)->name);
+}
+
+static int
+level_use(struct reader *r, char *value)
+{
+	return keep_text(r, value, &level_of(r)->use);
+}
+
+static int
+level_sl(struct reader *r, char *value)
+{
+	level_of(r)->has_sl = true;
+	return policy_byte(r, value, 15, &level_of(r)->sl);
+}
+
+static int
+level_mtu(struct reader *r, char *value)
+{
+	level_of(r)->has_mtu = true;
+	return policy_byte(r, value, 5, &level_of(r)->mtu_limit);
+}
+
+static int
+level_rate(struct reader *r, char *value)
+{
+	level_of(r)->has_rate = true;
+	return policy_byte(r, value, 63, &level_of(r)->rate_limit);
+}
+
+static int
+level_life(struct reader *r, char *value)
+{
+	level_of(r)->has_life = true;
+	return policy_byte(r, value, 63, &level_of(r)->packet_life);
+}
+
+static int
+level_pkey(struct reader *r, char *value)
+{
+	return policy_ranges(
+	    r, value, 0xffff, PKEY_BASE, &r->p->level_pkeys.item[r->p->level_pkeys.n - 1]);
+}
+
+static int
+level_path_bits(struct reader *r, char *value)
+{
+	struct qos_ranges ranges = { 0 };
+	struct qos_level *l = level_of(r);
+	int rc = policy_ranges(r, value, PATH_BITS_MAX, UINT64_MAX, &ranges);
+
+	for (size_t i = 0; rc == 0 && i < ranges.of.n; i++)
+		for (uint64_t b = ranges.of.item[i].from; b <= ranges.of.item[i].to; b++)
+			l->path_bits[b / 64] |= UINT64_C(1) << b % 64;
+	l->has_path_bits = true;
+	fm_vec_fini(&ranges.of);
+	return rc;
+}
+
+static const struct entry level_entries[] = { { "name", level_name }, { "use", level_use },
+	{ "sl", level_sl }, { "mtu-limit", level_mtu }, { "rate-limit", level_rate },
+	{ "packet-life", level_life }, { "pkey", level_pkey }, { "path-bits", level_path_bits },
+	{ 0 } };
+
+/* --------------------------------------------------------- qos-match-rules */
+
+static struct qos_rule *
+rule_of(struct reader *r)
+{
+	return &r->p->rules.item[r->p->rules.n - 1];
+}
+
+static int
+begin_rule(struct reader *r)
+{
+	struct qos_rule rule = { .line = r->line };
+
+	return fm_vec_push(&r->p->rules, rule) ? 0 : policy_no_memory(r);
+}
+
+static int
+end_rule(struct reader *r)
+{
+	if (rule_of(r)->level_name == NULL)
+		return policy_bad(
+		    r, "the qos-match-rule of line %u has no qos-level-name", rule_of(r)->line);
+	return 0;
+}
+
+static int
+rule_class(struct reader *r, char *value)
+{
+	return policy_ranges(r, value, QOS_CLASS_MAX, UINT64_MAX, &rule_of(r)->classes);
+}
+
+static int
+rule_service(struct reader *r, char *value)
+{
+	return policy_ranges(r, value, UINT64_MAX, UINT64_MAX, &rule_of(r)->service_ids);
+}
+
+static int
+rule_pkey(struct reader *r, char *value)
+{
+	return policy_ranges(r, value, 0xffff, PKEY_BASE, &rule_of(r)->pkeys);
+}
+
+static int
+rule_level(struct reader *r, char *value)
+{
+	rule_of(r)->level_line = r->line;
+	return keep_text(r, value, &rule_of(r)->level_name);
+}
+
+static int
+want_groups(struct reader *r, char *value, bool is_source)
+{
+	char *word;
+
+	while ((word = strsep(&value, ",")) != NULL) {
+		struct named_group w = { .name = fm_arena_strdup(&r->p->mem, rchain_trim(word)),
+			.line = r->line,
+			.rule = (uint32_t)r->p->rules.n - 1,
+			.is_source = is_source };
+
+		if (w.name == NULL || !fm_vec_push(&r->wanted, w))
+			return policy_no_memory(r);
+	}
+	return 0;
+}
+
+static int
+rule_source(struct reader *r, char *value)
+{
+	return want_groups(r, value, true);
+}
+
+static int
+rule_destination(struct reader *r, char *value)
+{
+	return want_groups(r, value, false);
+}
+
+static const struct entry rule_entries[] = { { "use", take_nothing }, { "qos-class", rule_class },
+	{ "source", rule_source }, { "destination", rule_destination },
+	{ "service-id", rule_service }, { "pkey", rule_pkey }, { "qos-level-name", rule_level },
+	{ 0 } };
+
+/* ---------------------------------------------------------------- sections */
+
+static const struct section sections[] = {
+	{ "port-groups", "port-group", group_entries, begin_group, end_group, NULL },
+	{ "qos-setup", NULL, NULL, NULL, NULL, take_nothing },
+	{ "qos-levels", "qos-level", level_entries, begin_level, end_level, NULL },
+	{ "qos-match-rules", "qos-match-rule", rule_entries, begin_rule, end_rule, NULL },
+	{ "qos-ulps", NULL, NULL, NULL, NULL, policy_take_ulp },
+};
+#define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
+
+static bool
+is_end_of(const char *line, const char *word)
+{
+	return strncasecmp(line, "end-", 4) == 0 && strcasecmp(line + 4, word) == 0;
+}
+
+static int
+begin_section(struct reader *r, const char *line)
+{
+	for (size_t i = 0; i < N_SECTIONS; i++)
+		if (strcasecmp(line, sections[i].word) == 0) {
+			r->section = &sections[i];
+			r->block_line = r->line;
+			return 0;
+		}
+	return policy_bad(r,
+	    "\"%.50s\" begins no section: port-groups, qos-setup, qos-levels, qos-match-rules, "
+	    "qos-ulps",
+	    line);
+}
+
+static int
+unknown_entry(struct reader *r, const char *word)
+{
+	struct suggestion s;
+
+	suggest_init(&s, word);
+	for (const struct entry *e = r->section->entries; e->word != NULL; e++)
+		suggest_offer(&s, e->word);
+	if (suggest_best(&s) != NULL)
+		return policy_bad(
+		    r, "unknown entry %.40s: did you mean %s?", word, suggest_best(&s));
+	return policy_bad(r, "a %s has no entry \"%.40s\"", r->section->block, word);
+}
+
+static int
+take_entry(struct reader *r, char *line)
+{
+	char *colon = strchr(line, ':'), *value;
+
+	if (is_end_of(line, r->section->block)) {
+		r->in_block = false;
+		return r->section->end(r);
+	}
+	if (colon == NULL)
+		return policy_bad(
+		    r, "\"%.50s\" is neither \"entry: value\" nor end-%s", line, r->section->block);
+	*colon = '\0';
+	value = rchain_trim(colon + 1);
+	line = rchain_trim(line);
+	for (const struct entry *e = r->section->entries; e->word != NULL; e++)
+		if (strcasecmp(e->word, line) == 0)
+			return *value != '\0' ? e->take(r, value)
+					      : policy_bad(r, "%s has no value", e->word);
+	return unknown_entry(r, line);
+}
+
+static int
+read_line(struct reader *r, char *line)
+{
+	if (r->section == NULL)
+		return begin_section(r, line);
+	if (r->in_block)
+		return take_entry(r, line);
+	if (is_end_of(line, r->section->word)) {
+		r->section = NULL;
+		return 0;
+	}
+	if (r->section->take_line != NULL)
+		return r->section->take_line(r, line);
+	if (strcasecmp(line, r->section->block) != 0)
+		return policy_bad(r, "\"%.50s\" is neither %s nor end-%s", line, r->section->block,
+		    r->section->word);
+	r->in_block = true;
+	r->block_line = r->line;
+	return r->section->begin(r);
+}
+
+static int
+read_file(struct reader *r, const char *bytes, size_t n_bytes)
+{
+	struct fm_arena mem;
+	struct conf_lines lines;
+	char *line;
+	int rc = 0;
+
+	fm_arena_init(&mem, SIZE_MAX);
+	conf_lines_init(&lines, bytes, n_bytes);
+	while (rc == 0 && (line = conf_lines_next(&lines, &mem)) != NULL) {
+		r->line = lines.line;
+		rc = read_line(r, line);
+	}
+	if (rc == 0 && lines.out_of_memory)
+		rc = policy_no_memory(r);
+	if (rc == 0 && r->section != NULL) {
+		const char *word = r->in_block ? r->section->block : r->section->word;
+
+		r->line = r->block_line;
+		rc = policy_bad(r, "this %s has no end-%s", word, word);
+	}
+	fm_arena_fini(&mem);
+	return rc;
+}
+
+/* --------------------------------------------------------------- the names */
+
+static int
+resolve_groups(struct reader *r)
+{
+	for (size_t i = 0; i < r->wanted.n; i++) {
+		const struct named_group *w = &r->wanted.item[i];
+		struct qos_rule *rule = &r->p->rules.item[w->rule];
+		uint32_t group = find_group(r->p, w->name);
+
+		r->line = w->line;
+		if (group == UINT32_MAX || *w->name == '\0')
+			return policy_bad(r, "no port-group is named \"%.40s\"", w->name);
+		if (w->is_source ? !fm_vec_push(&rule->sources, group)
+				 : !fm_vec_push(&rule->dests, group))
+			return policy_no_memory(r);
+	}
+	return 0;
+}
+
+static int
+resolve_levels(struct reader *r)
+{
+	struct qos_policy *p = r->p;
+
+	if (p->standard == UINT32_MAX)
+		p->standard = p->simple;
+	if (p->standard == UINT32_MAX)
+		return fm_fail(r->err, FM_E_CONFIG,
+		    "%.100s: a level is lacking for whatever no rule matches: a qos-level of the "
+		    "name DEFAULT, or \"default : 0\" in qos-ulps",
+		    r->path);
+	for (size_t i = 0; i < p->rules.n; i++) {
+		struct qos_rule *rule = &p->rules.item[i];
+
+		rule->level = find_level(p, rule->level_name);
+		r->line = rule->level_line;
+		if (rule->level == UINT32_MAX)
+			return policy_bad(r, "no qos-level is named \"%.40s\"", rule->level_name);
+	}
+	for (size_t i = 0; i < p->levels.n; i++) {
+		p->levels.item[i].pkeys = p->level_pkeys.item[i].of.item;
+		p->levels.item[i].n_pkeys = (uint32_t)p->level_pkeys.item[i].of.n;
+	}
+	return 0;
+}
+
+int
+qos_policy_parse(const char *path, const char *bytes, size_t n_bytes,
+    const struct partitions *parts, const struct qos_policy **out, struct fm_error *err)
+{
+	struct reader r = { .path = path, .parts = parts, .err = err };
+	int rc;
+
+	r.p = calloc(1, sizeof(*r.p));
+	if (r.p == NULL)
+		return policy_no_memory(&r);
+	fm_arena_init(&r.p->mem, SIZE_MAX);
+	atomic_init(&r.p->refs, 1);
+	r.p->standard = r.p->simple = UINT32_MAX;
+	rc = read_file(&r, bytes, n_bytes);
+	if (rc == 0 && (rc = resolve_groups(&r)) == 0)
+		rc = resolve_levels(&r);
+	fm_vec_fini(&r.wanted);
+	if (rc != 0)
+		qos_policy_put(r.p);
+	else
+		*out = r.p;
+	return rc;
+}
