@@ -18,6 +18,7 @@
 #include "core/subnet/qos.h"
 
 struct partitions;
+struct qos_policy;
 
 enum conf_ar_algorithm { CONF_AR_RANDOM, CONF_AR_GREEDY, CONF_AR_GREEDY_RANDOM };
 enum conf_credit_loops { CONF_CREDIT_LOOPS_REFUSE, CONF_CREDIT_LOOPS_WARN };
@@ -79,6 +80,8 @@ struct conf {
 	bool qos_enable, use_optimized_slvl;
 	struct qos_text qos_text[QOS_PORTS + 1];
 	const struct qos *qos; /* NULL: qos = no */
+	struct fm_file qos_policy_file;
+	const struct qos_policy *qos_policy; /* NULL: none, or qos = no */
 
 	/* sweeps and SMPs */
 	int64_t sweep_interval_ms; /* 0 = no light sweeps */

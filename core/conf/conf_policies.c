@@ -9,6 +9,8 @@
 
 #include "core/conf/conf_private.h"
 #include "core/subnet/partitions.h"
+#include "core/subnet/qos_policy.h"
+#include "lib/log.h"
 
 static int
 resolve_partitions(struct conf *conf, struct fm_error *err)
@@ -65,16 +67,64 @@ resolve_qos(struct conf_private *self, struct fm_error *err)
 	return 0;
 }
 
+/* A rule by P_Key goes before the SL that partitions.conf gives. */
+static void
+join_partitions(const struct conf *conf)
+{
+	const struct partition *list;
+	size_t n;
+
+	list = partitions_list(conf->partitions, &n);
+	for (size_t i = 0; i < n; i++) {
+		uint8_t sl;
+
+		if (!qos_policy_partition_sl(conf->qos_policy, list[i].pkey, &sl) ||
+		    sl == list[i].sl)
+			continue;
+		log_info("conf",
+		    "partition 0x%04x has SL %u by the QoS policy, which goes before SL %u of the "
+		    "partition",
+		    list[i].pkey, sl, list[i].sl);
+		partitions_set_sl(conf->partitions, list[i].pkey, sl);
+	}
+}
+
+/* Without QoS a policy is read, for its mistakes, and not used. */
+static int
+resolve_policy(struct conf *conf, struct fm_error *err)
+{
+	const struct fm_file *f = &conf->qos_policy_file;
+	const struct qos_policy *p;
+	int rc;
+
+	if (f->path == NULL)
+		return 0;
+	rc = qos_policy_parse(f->path, f->bytes, f->n_bytes, conf->partitions, &p, err);
+	if (rc != 0)
+		return rc;
+	if (!conf->qos_enable) {
+		log_warn("conf", "qos_policy_file is given, but not used: qos = no");
+		qos_policy_put(p);
+		return 0;
+	}
+	conf->qos_policy = p;
+	join_partitions(conf);
+	return 0;
+}
+
 int
 conf_resolve_policies(struct conf_private *self, struct fm_error *err)
 {
 	int rc = resolve_partitions(self->conf, err);
 
-	return rc != 0 ? rc : resolve_qos(self, err);
+	if (rc == 0)
+		rc = resolve_qos(self, err);
+	return rc != 0 ? rc : resolve_policy(self->conf, err);
 }
 
 void
 conf_drop_policies(struct conf *conf)
 {
 	partitions_put(conf->partitions);
+	qos_policy_put(conf->qos_policy);
 }

@@ -283,6 +283,8 @@ static const struct conf_row rows[] = {
 	    "Program SL to VL and VL arbitration by these tables, and give paths the SLs of "
 	    "partitions and of the policy file; what an engine needs of VLs goes before them, "
 	    "and is told."),
+	POLICY(NULL, "qos_policy_file", qos_policy_file,
+	    "OpenSM's QoS policy: which paths get which SL and limits, when qos is on."),
 	BOOL(NULL, "use_optimized_slvl", use_optimized_slvl, "yes",
 	    "Write SL to VL of all pairs of a switch's ports at once where it offers that."),
 	QOS("", QOS_COMMON, "of every kind of port that does not say otherwise"),

@@ -258,6 +258,21 @@ partitions_keys(
 	return n < room ? n : room;
 }
 
+void
+partitions_set_sl(const struct partitions *borrowed, uint16_t pkey, uint8_t sl)
+{
+	struct partitions *p = (struct partitions *)borrowed;
+
+	for (size_t i = 0; i < p->defs.n; i++)
+		if (p->list[i].pkey == (pkey & PKEY_BASE))
+			p->list[i].sl = p->defs.item[i].part.sl = sl;
+	for (size_t i = 0; i < p->groups.n; i++)
+		if (p->groups.item[i].broadcast &&
+		    (p->groups.item[i].pkey & PKEY_BASE) == (pkey & PKEY_BASE))
+			p->groups.item[i].sl = sl;
+	p->mark = make_mark(p);
+}
+
 /* ---------------------------------------------------------------- asking */
 
 const struct partition *

@@ -82,6 +82,8 @@ const struct partition *partitions_find(const struct partitions *p, uint16_t pke
 const struct partition *partitions_named(const struct partitions *p, const char *name);
 /* Groups to be made, in the order written; broadcast groups first. */
 const struct part_group *partitions_groups(const struct partitions *p, size_t *n);
+/* Another SL for a partition and its broadcast groups; before p is shared with anyone. */
+void partitions_set_sl(const struct partitions *p, uint16_t pkey, uint8_t sl);
 /* Changes when what the file says does. */
 uint64_t partitions_mark(const struct partitions *p);
 /* There is no file: all may talk to all. */

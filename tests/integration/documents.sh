@@ -19,6 +19,8 @@ check "$tmp/fmd.conf"
 for f in "$top"/conf/examples/*.conf; do
 	case $f in
 	*/partitions.conf) echo "partition_config_file = \"$f\"" >"$tmp/partitions.conf" && check "$tmp/partitions.conf" ;;
+	*/qos-policy.conf)
+		printf 'qos = yes\nqos_policy_file = "%s"\n' "$f" >"$tmp/qos.conf" && check "$tmp/qos.conf" ;;
 	*) check "$f" ;;
 	esac
 done
@@ -28,6 +30,15 @@ echo "partition_config_file = \"$tmp/p\"" >"$tmp/bad.conf"
 rc=0
 ./fmd --config="$tmp/bad.conf" --check 2>"$tmp/err" || rc=$?
 [ $rc = 2 ] && grep -q 'p:2: "0x12g" is no port' "$tmp/err"
+printf 'qos-levels\n\tqos-level\n\t\tsl: 16\n' >"$tmp/q"
+echo "qos_policy_file = \"$tmp/q\"" >"$tmp/bad.conf"
+rc=0
+./fmd --config="$tmp/bad.conf" --check 2>"$tmp/err" || rc=$?
+[ $rc = 2 ] && grep -q 'q:3: "16" is no number 0..15' "$tmp/err"
+printf 'qos = yes\nqos_swe_sl2vl = "0,1"\n' >"$tmp/bad.conf"
+rc=0
+./fmd --config="$tmp/bad.conf" --check 2>"$tmp/err" || rc=$?
+[ $rc = 2 ] && grep -q 'bad.conf:2: qos_swe_sl2vl: "0,1" is no list of 16 VLs' "$tmp/err"
 # And a bad one is refused, with exit code 2.
 echo 'lmc = 9' >"$tmp/bad.conf"
 rc=0
