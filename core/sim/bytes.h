@@ -60,5 +60,6 @@ enum port_info_byte { /* IBA 14.2.5.6; two names = high and low nibble */
 	PORT_INFO_EXT_ENABLED = 63
 };
 #define PORT_INFO_REREGISTER_BIT 0x80
+#define PORT_INFO_IS_SM (1u << 1) /* in CapabilityMask */
 
 #endif

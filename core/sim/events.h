@@ -20,6 +20,7 @@ enum sim_event_kind {
 	EVENT_DELIVER,	 /* packet: the transport has time for it */
 	EVENT_EXPIRE,	 /* client: unanswered requests */
 	EVENT_TRAIN,	 /* port */
+	EVENT_FALL,	 /* port */
 	EVENT_RELINK,	 /* port */
 	EVENT_POWER_ON,	 /* node */
 	EVENT_TRAP,	 /* node * SIM_TRAP_SLOTS + slot */

@@ -91,6 +91,9 @@ enum sim_port_kind { SIM_PORT_END, SIM_PORT_INTERNAL, SIM_PORT_EXTERNAL, SIM_POR
 struct sim_hooks {
 	/* The link at this port may come up again: call fabric_train() later. */
 	void (*retrain)(void *arg, uint32_t port);
+	/* The link at this port is to go down when the answer is on its way:
+	 * call fabric_drop(, , true) soon.  NULL: it goes at once. */
+	void (*fall)(void *arg, uint32_t port);
 	/* Something a trap tells of happened at the node. */
 	void (*notice)(void *arg, uint32_t node, enum sim_trap_slot slot);
 	void *arg;

@@ -212,13 +212,11 @@ fabric_change(struct sim_fabric *f, uint32_t port, uint8_t state, uint8_t phys)
 	}
 }
 
-#define CAP_IS_SM (1u << 1)
-
 void
 fabric_set_is_sm(struct sim_fabric *f, uint32_t port, bool on)
 {
 	uint8_t *at = &f->ports[port].info[PORT_INFO_CAP_MASK];
-	uint32_t mask = wire_get32(at) & ~CAP_IS_SM;
+	uint32_t mask = wire_get32(at) & ~PORT_INFO_IS_SM;
 
-	wire_put32(at, on ? mask | CAP_IS_SM : mask);
+	wire_put32(at, on ? mask | PORT_INFO_IS_SM : mask);
 }

@@ -340,6 +340,9 @@ net_step(struct sim *s)
 	case EVENT_TRAIN:
 		fabric_train(f, (uint32_t)e.number);
 		break;
+	case EVENT_FALL:
+		fabric_drop(f, (uint32_t)e.number, true);
+		break;
 	case EVENT_RELINK:
 		sim_relink(s, f->port_node[e.number], port_number(f, (uint32_t)e.number));
 		break;

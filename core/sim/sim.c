@@ -40,6 +40,14 @@ retrain(void *sim, uint32_t port)
 	events_push(&s->events, s->fabric.now_ns + s->options.train_ns, EVENT_TRAIN, port);
 }
 
+static void
+fall(void *sim, uint32_t port)
+{
+	struct sim *s = sim;
+
+	events_push(&s->events, s->fabric.now_ns, EVENT_FALL, port);
+}
+
 static int64_t
 wall_ns(void)
 {
@@ -73,7 +81,7 @@ sim_new(
 	s->fabric = fabric; /* from here on: it owns the arena that it lies in */
 	s->client_of_port = clients;
 	s->options = o != NULL ? *o : defaults;
-	s->fabric.hooks = (struct sim_hooks){ retrain, trap_raise, s };
+	s->fabric.hooks = (struct sim_hooks){ retrain, fall, trap_raise, s };
 	if (s->options.wall_clock)
 		s->fabric.now_ns = wall_ns();
 	fm_rng_seed(&s->rng, s->options.seed);

@@ -51,6 +51,7 @@ struct sim_counts {
 	uint64_t ignored;    /* dropped by an agent: silent node, M_Key */
 	uint64_t overrun;    /* strict: receive queue full */
 	uint64_t unexpected; /* strict: answers to nothing pending */
+	uint64_t bad_sends;  /* what the kernel refuses to a program with an errno */
 	uint64_t traps;	     /* sent, repeats included */
 };
 
@@ -106,5 +107,7 @@ int sim_set_sm(
 void sim_run(struct sim *s, int64_t until_ns);
 /* Timed faults from a text; name is for errors. */
 int sim_script(struct sim *s, const char *name, const char *text, struct fm_error *err);
+/* One of its actions, without "at TIME", now. */
+int sim_do(struct sim *s, const char *text, struct fm_error *err);
 
 #endif

@@ -235,7 +235,10 @@ write_port_info(struct request *r, uint32_t port, enum sim_port_kind kind)
 		write_link(p->info, d);
 	if (d[PORT_INFO_REREGISTER_TIMEOUT] & PORT_INFO_REREGISTER_BIT && kind != SIM_PORT_EXTERNAL)
 		p->n_reregister++;
-	if (state != 0 || phys != 0)
+	if (state == WIRE_PORT_DOWN && phys == 0 && r->f->hooks.fall != NULL &&
+	    port == r->n->first_port + r->at.port)
+		r->f->hooks.fall(r->f->hooks.arg, port); /* the answer leaves by this link */
+	else if (state != 0 || phys != 0)
 		fabric_change(r->f, port, state, phys);
 }
 
