@@ -136,6 +136,7 @@ UNIT_TESTS = \
 	tests/unit/check_generate \
 	tests/unit/check_groups \
 	tests/unit/check_ha \
+	tests/unit/check_host \
 	tests/unit/check_ladder \
 	tests/unit/check_lib \
 	tests/unit/check_lid \
@@ -279,3 +280,11 @@ TESTS += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh tests/i
 endif
 EXTRA_DIST += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh tests/integration/ibsim_partitions.sh \
 	tests/integration/ibsim_sa.sh dev/ibsim-lib.sh
+EXTRA_DIST += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh dev/ibsim-lib.sh
+
+# ---- on fmsim
+if HAVE_UMAD
+TESTS += tests/integration/fmsim_tools.sh
+endif
+EXTRA_DIST += dev/fmsim-lib.sh tests/integration/fmsim.bash tests/integration/fmsim_tools.sh \
+	tests/integration/fmsim_opensm.sh

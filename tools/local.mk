@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# tools/: fmroute, fmctl, fmd-engine-check.
+# tools/: fmroute, fmctl, fmsim, fmd-engine-check.
 bin_PROGRAMS += fmroute
 fmroute_SOURCES = \
 	tools/fmroute.c \
@@ -32,3 +32,21 @@ fmctl_LDADD = libfmcore.la $(JANSSON_LIBS)
 noinst_PROGRAMS += fmd-doc
 fmd_doc_SOURCES = tools/fmd-doc.c
 fmd_doc_LDADD = libfmcore.la
+
+# The simulator as a server, and libibumad's API on it (LD_PRELOAD).
+bin_PROGRAMS += fmsim
+fmsim_SOURCES = tools/fmsim.c
+fmsim_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+fmsim_LDADD = libfmcore.la $(EVENT_LIBS)
+if HAVE_UMAD
+lib_LTLIBRARIES += libfmsim-umad.la
+libfmsim_umad_la_SOURCES = \
+	core/sim/umad_client.c \
+	lib/error.c \
+	tools/fmsim_umad.c \
+	tools/fmsim_umad.h \
+	tools/fmsim_umad_io.c
+libfmsim_umad_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
+libfmsim_umad_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared
+libfmsim_umad_la_LIBADD = -ldl
+endif

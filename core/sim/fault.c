@@ -80,6 +80,7 @@ action_do(struct sim *s, const struct sim_action *a)
 struct line {
 	const char *file;
 	unsigned number;
+	bool now; /* it says no time */
 	char *word[MAX_WORDS];
 	unsigned n;
 };
@@ -139,15 +140,15 @@ split(struct line *l, char *p)
 static int
 bad(const struct line *l, const char *what, const char *right, struct fm_error *err)
 {
-	return fm_fail(err, FM_E_CONFIG, "%s:%u: %s; right would be: at TIME %s", l->file,
-	    l->number, what, right);
+	return fm_fail(err, FM_E_CONFIG, "%s:%u: %s; right would be: %s%s", l->file, l->number,
+	    what, l->now ? "" : "at TIME ", right);
 }
 
 static const struct verb *
 find_verb(const char *name)
 {
 	for (size_t i = 0; i < N_VERBS; i++)
-		if (strcmp(verbs[i].name, name) == 0)
+		if (strcasecmp(verbs[i].name, name) == 0)
 			return &verbs[i];
 	return NULL;
 }
@@ -184,20 +185,13 @@ read_target(const struct sim *s, struct line *l, const struct verb *v, unsigned 
 	return 0;
 }
 
+/* From the verb, word i, on. */
 static int
-read_action(struct sim *s, struct line *l, struct sim_action *a, struct fm_error *err)
+read_verb(struct sim *s, struct line *l, unsigned i, struct sim_action *a, struct fm_error *err)
 {
-	const struct verb *v;
-	unsigned i = 3;
+	const struct verb *v = find_verb(l->word[i++]);
 	int rc;
 
-	if (l->n < 3 || strcmp(l->word[0], "at") != 0)
-		return bad(l, "this is no action", "VERB ..., such as at 5ms unlink S1[3]", err);
-	if (!read_time(l->word[1], &a->at_ns))
-		return fm_fail(err, FM_E_CONFIG,
-		    "%s:%u: \"%s\" is no time; right would be 20ns, 100us, 5ms or 2s", l->file,
-		    l->number, l->word[1]);
-	v = find_verb(l->word[2]);
 	if (v == NULL)
 		return bad(l, "this verb is unknown",
 		    "unlink|relink|flap|reboot|silence|wake|describe|loss", err);
@@ -221,6 +215,18 @@ read_action(struct sim *s, struct line *l, struct sim_action *a, struct fm_error
 		i += 2;
 	}
 	return i == l->n ? 0 : bad(l, "there is too much on this line", v->right, err);
+}
+
+static int
+read_action(struct sim *s, struct line *l, struct sim_action *a, struct fm_error *err)
+{
+	if (l->n < 3 || strcmp(l->word[0], "at") != 0)
+		return bad(l, "this is no action", "VERB ..., such as at 5ms unlink S1[3]", err);
+	if (!read_time(l->word[1], &a->at_ns))
+		return fm_fail(err, FM_E_CONFIG,
+		    "%s:%u: \"%s\" is no time; right would be 20ns, 100us, 5ms or 2s", l->file,
+		    l->number, l->word[1]);
+	return read_verb(s, l, 2, a, err);
 }
 
 static int
@@ -256,6 +262,27 @@ sim_script(struct sim *s, const char *name, const char *text, struct fm_error *e
 		l.number++;
 		rc = add_line(s, &l, one, s->fabric.now_ns, err);
 	}
+	free(copy);
+	return rc;
+}
+
+int
+sim_do(struct sim *s, const char *text, struct fm_error *err)
+{
+	struct line l = { .file = "console", .number = 1, .now = true };
+	struct sim_action a = { 0 };
+	char *copy = strdup(text);
+	int rc;
+
+	if (copy == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "no memory for a command");
+	if (!split(&l, copy))
+		rc = bad(
+		    &l, "a quote or bracket is open, or there are too many words", "VERB ...", err);
+	else
+		rc = l.n > 0 ? read_verb(s, &l, 0, &a, err) : 0;
+	if (rc == 0 && l.n > 0)
+		action_do(s, &a);
 	free(copy);
 	return rc;
 }
