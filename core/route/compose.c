@@ -106,7 +106,9 @@ find_culprit(struct composer *c, enum plan_rung rung, struct fm_error *err)
 static int
 judge(struct composer *c, enum plan_rung rung, bool *safe, struct fm_error *err)
 {
-	struct verify_request req = { .n_vls = c->r->n_vls, .sl_model = model_for(c, rung) };
+	struct verify_request req = { .n_vls = c->r->n_vls,
+		.sl_model = model_for(c, rung),
+		.on_cycle = rung == PLAN_FLAT ? c->flat_cycle : c->on_cycle };
 	double start = plan_now_ms();
 	int rc = verify_tables(c->snap, &c->tables->t, &req, c->r->workers, &c->p->verdict, err);
 
@@ -115,28 +117,27 @@ judge(struct composer *c, enum plan_rung rung, bool *safe, struct fm_error *err)
 	return rc;
 }
 
-/* Route, merge and judge; who is in the way is in c->blamed. */
+/* Route, merge and judge; who is in the way is in c->blamed, what is in c->reason. */
 static int
 climb(struct composer *c, enum plan_rung rung, enum outcome *outcome, struct fm_error *err)
 {
-	char reason[512];
 	bool good;
 	int rc = compose_route(c, err);
 
 	*outcome = OUT_BLAMED;
 	if (rc != 0 || c->blamed != FM_NONE)
 		return rc;
-	rc = compose_merge(c, &good, reason, sizeof(reason), err);
+	rc = compose_merge(c, &good, c->reason, sizeof(c->reason), err);
 	if (rc == 0 && good) {
 		rc = judge(c, rung, &good, err);
-		snprintf(reason, sizeof(reason), "%s", c->p->verdict.witness);
+		snprintf(c->reason, sizeof(c->reason), "%s", c->p->verdict.witness);
 		if (rc == 0 && !good && !c->islands)
 			rc = find_culprit(c, rung, err);
 	}
 	if (rc != 0 || c->blamed != FM_NONE)
 		return rc;
 	*outcome = good ? OUT_TAKEN : OUT_FAILED;
-	return good ? 0 : refuse_rung(c, rung, reason, err);
+	return 0;
 }
 
 static int
@@ -148,26 +149,74 @@ need_tables(struct composer *c, struct fm_error *err)
 	    &c->tables, err);
 }
 
+/* Tables for one kind of rung, and the order that it goes by. */
+static int
+turn_to(struct composer *c, enum plan_rung rung, struct fm_error *err)
+{
+	bool islands = rung == PLAN_ISLANDS;
+
+	if (islands != c->islands)
+		compose_swap(c);
+	c->islands = islands;
+	c->phases = rung == PLAN_PHASES;
+	c->order = islands ? &c->inner : &c->whole;
+	if (rung == PLAN_FLAT)
+		memset(c->flat_cycle, 0, c->fab->n_switches);
+	return need_tables(c, err);
+}
+
+/* Islands, chosen in one way after the other.  What stands in the way of one may not in
+ * that of the next. */
+static int
+try_islands(struct composer *c, enum outcome *outcome, struct fm_error *err)
+{
+	bool complete, any = false;
+	int rc = 0;
+
+	snprintf(c->reason, sizeof(c->reason),
+	    "no choice of regions leaves a core that hangs together, whose engines take a single "
+	    "VL, and islands that touch nothing else");
+	for (unsigned attempt = 0; rc == 0 && *outcome == OUT_FAILED; attempt++) {
+		if (!compose_choose_islands(c, attempt)) {
+			if (attempt > 1)
+				break;
+			continue;
+		}
+		memset(c->on_cycle, 0, c->fab->n_switches);
+		if ((rc = compose_order_core(c, &complete, err)) != 0)
+			return rc;
+		if (!complete) {
+			if (!any)
+				snprintf(c->reason, sizeof(c->reason),
+				    "no order of the islands' core joins all that it has to join");
+			continue;
+		}
+		any = true;
+		if ((rc = turn_to(c, PLAN_ISLANDS, err)) == 0)
+			rc = climb(c, PLAN_ISLANDS, outcome, err);
+		/* an engine that cannot serve islands as they must be may do well otherwise */
+		if (rc == 0 && *outcome == OUT_BLAMED) {
+			snprintf(c->reason, sizeof(c->reason), "%s", c->blame);
+			c->blamed = FM_NONE;
+			*outcome = OUT_FAILED;
+		}
+	}
+	return rc;
+}
+
 static int
 try_rung(struct composer *c, enum plan_rung rung, enum outcome *outcome, struct fm_error *err)
 {
-	bool islands = rung == PLAN_ISLANDS;
 	int rc;
 
 	*outcome = OUT_FAILED;
 	if (c->r->skip_rungs >> rung & 1)
 		return 0;
-	if (islands && (c->core = compose_find_core(c)) == FM_NONE)
-		return refuse_rung(c, rung,
-		    "there is no part, with an engine of a single VL, that all others touch and "
-		    "none touches another",
-		    err);
-	if (islands != c->islands)
-		compose_swap(c);
-	c->islands = islands;
-	c->phases = rung == PLAN_PHASES;
-	rc = need_tables(c, err);
-	return rc != 0 ? rc : climb(c, rung, outcome, err);
+	if (rung == PLAN_ISLANDS)
+		rc = try_islands(c, outcome, err);
+	else if ((rc = turn_to(c, rung, err)) == 0)
+		rc = climb(c, rung, outcome, err);
+	return rc == 0 && *outcome == OUT_FAILED ? refuse_rung(c, rung, c->reason, err) : rc;
 }
 
 /* ---------------------------------------------------------- all the rungs */
@@ -199,26 +248,36 @@ next_to_go(struct composer *c)
 	return found;
 }
 
-/* The rungs once; *rung is the one that was taken, or c->blamed is set. */
+/* The rungs once; *rung is the one that was taken, or c->blamed is set.  A region that has
+ * no route to the gateways there are may have one to those that islands leave. */
 static int
 try_rungs(struct composer *c, enum plan_rung *rung, struct fm_error *err)
 {
 	static const enum plan_rung rungs[] = { PLAN_FLAT, PLAN_ISLANDS, PLAN_PHASES };
 	enum outcome outcome = OUT_FAILED;
+	uint32_t blamed = FM_NONE;
+	char blame[sizeof(c->blame)];
 	int rc = 0;
 
 	*rung = PLAN_WHOLE;
+	c->by_order = false;
 	for (unsigned i = 0; rc == 0 && outcome == OUT_FAILED && i < 3; i++) {
+		if (rungs[i] == PLAN_PHASES && blamed != FM_NONE)
+			break;
 		c->blamed = FM_NONE;
 		rc = try_rung(c, rungs[i], &outcome, err);
-		/* an engine that cannot serve islands as they must be may do well otherwise */
-		if (rc == 0 && outcome == OUT_BLAMED && rungs[i] == PLAN_ISLANDS) {
-			rc = refuse_rung(c, rungs[i], c->blame, err);
-			c->blamed = FM_NONE;
+		if (rc == 0 && outcome == OUT_BLAMED && rungs[i] == PLAN_FLAT && c->by_order) {
+			blamed = c->blamed;
+			memcpy(blame, c->blame, sizeof(blame));
 			outcome = OUT_FAILED;
+			c->blamed = FM_NONE;
 		}
 		if (outcome == OUT_TAKEN)
 			*rung = rungs[i];
+	}
+	if (blamed != FM_NONE && outcome != OUT_TAKEN) {
+		c->blamed = blamed;
+		memcpy(c->blame, blame, sizeof(blame));
 	}
 	return rc;
 }
@@ -305,9 +364,18 @@ tell(struct composer *c, enum plan_rung rung, struct fm_error *err)
 	int rc = 0;
 
 	said->rung = rung;
+	if (rung == PLAN_ISLANDS) {
+		said->sw_core_level = calloc(said->n_switches + 1, sizeof(*said->sw_core_level));
+		if (said->sw_core_level == NULL)
+			return compose_no_memory(err);
+	}
 	for (uint32_t x = 0; x < c->n_pieces; x++)
-		for (uint32_t i = 0; i < c->piece[x].n; i++)
-			said->sw_level[c->piece[x].sw[i]] = c->level[x];
+		for (uint32_t i = 0; i < c->piece[x].n; i++) {
+			said->sw_level[c->piece[x].sw[i]] = c->whole.level[x];
+			if (rung == PLAN_ISLANDS)
+				said->sw_core_level[c->piece[x].sw[i]] =
+				    c->island[x] ? PLAN_ISLAND : c->inner.level[x];
+		}
 	for (uint32_t x = 0; rc == 0 && x < c->n_pieces; x++)
 		rc = name_gateways(c, x, err);
 	for (uint32_t i = 0; i < said->n; i++) {
@@ -393,8 +461,14 @@ room_for_planes(struct composer *c, struct fm_error *err)
 	c->own_sls = fm_arena_array(mem, k * k, uint16_t);
 	c->sl_of = fm_arena_alloc_array(mem, k * k, sizeof(*c->sl_of));
 	c->value_of = fm_arena_array(mem, k * N_SLS, uint8_t);
+	c->island = fm_arena_array(mem, k, uint8_t);
+	c->on_cycle = fm_arena_array(mem, c->fab->n_switches + 1, uint8_t);
+	c->flat_cycle = fm_arena_array(mem, c->fab->n_switches + 1, uint8_t);
+	c->lid_home = fm_arena_array(mem, c->n_lid_room, uint32_t);
 	return c->gateway == NULL || c->n_planes == NULL || c->lower == NULL ||
-		c->own_sls == NULL || c->sl_of == NULL || c->value_of == NULL
+		c->own_sls == NULL || c->sl_of == NULL || c->value_of == NULL ||
+		c->island == NULL || c->on_cycle == NULL || c->flat_cycle == NULL ||
+		c->lid_home == NULL
 	    ? compose_no_memory(err)
 	    : 0;
 }

@@ -12,7 +12,8 @@
  *	gateways	compose_gateways.c	one for each (piece, LID)
  *	views		compose_view.c		a piece as the fabric its engine sees
  *	engines		compose_engines.c	each piece by the chain of its region
- *	islands		compose_islands.c	out by the nearest gateway
+ *	islands		compose_islands.c	out by the nearest gateway; which: compose_core.c
+ *	homes		compose_homes.c		where the core hands over to islands
  *	planes		compose_planes.c	what each path demands of the pieces it crosses
  *	SLs		compose_sls.c		the fewest SLs that meet all demands
  *	merge		compose_merge.c		SL and SL2VL tables

@@ -136,7 +136,7 @@ foreign_planes(const struct composer *c, uint32_t x)
 static uint32_t
 flags_for(const struct composer *c, uint32_t x)
 {
-	if (c->islands && x != c->core)
+	if (is_island(c, x))
 		return FM_REQ_MINIMAL;
 	return FM_REQ_TRANSIT;
 }
@@ -195,7 +195,7 @@ static int
 route_piece(struct composer *c, uint32_t x, const struct chain_entry *e, struct fm_error *why)
 {
 	struct piece *p = &c->piece[x];
-	bool own = (e->engine->traits & FM_PROVIDES_SL) != 0, island = c->islands && x != c->core;
+	bool own = (e->engine->traits & FM_PROVIDES_SL) != 0, island = is_island(c, x);
 	uint8_t planes = own || island ? foreign_planes(c, x) : 0;
 	struct snapshot *view;
 	int rc;
@@ -229,14 +229,15 @@ static uint64_t
 mark_piece(const struct composer *c, uint32_t x)
 {
 	const struct piece *p = &c->piece[x];
-	uint64_t mark = fm_hash_bytes(
-	    c->region[p->region].at, gateways_of(c, x), c->n_lid_room * sizeof(uint16_t));
+	uint64_t mark = fm_hash_bytes(c->region[p->region].at * 2ull + is_island(c, x),
+	    gateways_of(c, x), c->n_lid_room * sizeof(uint16_t));
 
 	for (uint32_t i = 0; i < p->n_exits; i++) {
 		const struct exit *e = &p->exit[i];
 		uint32_t back = c->link_exit[c->fab->link_rev[e->link]];
 
-		mark = fm_mix64(mark * 3 + (c->piece[e->to].exit[back].n_lids > 0));
+		mark = fm_mix64(
+		    mark * 3 + (is_island(c, e->to) || c->piece[e->to].exit[back].n_lids > 0));
 	}
 	return mark | 1;
 }
@@ -247,6 +248,7 @@ blame_engine(struct composer *c, uint32_t x, const char *reason)
 	const struct piece *p = &c->piece[x];
 
 	c->blamed = p->region;
+	c->by_order = false;
 	if (c->region[p->region].n_pieces > 1)
 		snprintf(c->blame, sizeof(c->blame), "the part with '%s': %s",
 		    c->fab->sw_name[p->sw[0]], reason);
@@ -269,8 +271,7 @@ route_pieces(struct composer *c, struct fm_error *err)
 			continue;
 		if (p->n == 1) {
 			fill_single(c, x);
-			if (c->islands && x != c->core &&
-			    (rc = compose_leave_island(c, x, err)) != 0)
+			if (is_island(c, x) && (rc = compose_leave_island(c, x, err)) != 0)
 				return rc;
 		} else if (!compose_entry(c, p->region, &e)) {
 			blame_engine(c, x, "no engine of its chain is left");
@@ -350,15 +351,16 @@ note_hole(
 	uint8_t *known;
 	int rc = 0;
 
-	if (c->sw_piece[to] != x || (rc = learn_from_switches(c, p, err)) != 0)
-		return rc;
-	known = &p->reach[(size_t)c->sw_local[from] * p->n + c->sw_local[to]];
 	h->n++;
-	h->n_new += first || *known;
-	*known = 0;
 	h->piece = x;
 	h->from = from;
 	h->lid = lid;
+	/* an island's traffic comes in where the core has no gateway for it: nothing to learn */
+	if (c->sw_piece[to] != x || (rc = learn_from_switches(c, p, err)) != 0)
+		return rc;
+	known = &p->reach[(size_t)c->sw_local[from] * p->n + c->sw_local[to]];
+	h->n_new += first || *known;
+	*known = 0;
 	return 0;
 }
 
@@ -416,7 +418,7 @@ find_island_holes(struct composer *c, uint32_t x, struct holes *h, struct fm_err
 			    c->lid_piece[lid] != x &&
 			    c->tables->t.lft[p->exit[i].near][lid] ==
 				c->fab->link_port[p->exit[i].link])
-				rc = note_hole(c, h, c->core, p->exit[i].far, lid, err);
+				rc = note_hole(c, h, p->exit[i].to, p->exit[i].far, lid, err);
 	}
 	return rc;
 }
@@ -432,7 +434,7 @@ find_holes(struct composer *c, struct holes *h, struct fm_error *err)
 			rc = find_leaving_holes(c, x, h, err);
 		if (rc == 0 && !h->within)
 			rc = find_entering_holes(c, x, h, err);
-		if (rc == 0 && !h->within && c->islands && x != c->core)
+		if (rc == 0 && !h->within && is_island(c, x))
 			rc = find_island_holes(c, x, h, err);
 	}
 	return rc;
@@ -446,6 +448,7 @@ blame_holes(struct composer *c, const struct holes *h)
 	snprintf(reason, sizeof(reason), "it has no route from '%s' to LID %u, '%s'",
 	    c->fab->sw_name[h->from], h->lid, c->fab->end_name[c->fab->lid_end[h->lid]]);
 	blame_engine(c, h->piece, reason);
+	c->by_order = !h->within;
 }
 
 int

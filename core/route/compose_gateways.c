@@ -17,6 +17,11 @@
  * back gets the LIDs that are nominally its own.  So down and up again ends
  * where it began.
  *
+ * Islands choose none, their core does.  A LID of an island has a home there, a piece
+ * with a cable to a gate that is nearest to the LID's switch: by number too, and sticky.
+ * The pieces of the core lead to the home as to its own LIDs; those that have a nearest
+ * cable themselves hand over at once.
+ *
  * A gateway that an engine has no route to or from (piece.reach) is none.
  * O(pieces * LIDs), and each set of candidates once per destination piece and
  * target switch.
@@ -29,6 +34,7 @@
 #include "lib/vec.h"
 
 #define SLACK 1u	/* hops */
+#define FAR 0x10000u	/* hops, as it were: handing over comes first */
 #define STICKY_SLACK 2u /* for who is there already: no wavering when a path changes a little */
 
 /* Candidates that are alike for LIDs with the same targets. */
@@ -39,7 +45,13 @@ struct choice {
 
 struct choosing {
 	struct composer *c;
-	uint32_t d, x;
+	uint32_t owner; /* piece of the LIDs at hand */
+	uint32_t d;	/* where they are led: to their owner, or to the home of an island's */
+	uint32_t *of;	/* [n_of] those of the owner's LIDs that are led to d */
+	uint32_t n_of;
+	uint16_t
+	    *phi; /* [switches of an island] hops from the nearest gate that is handed over to */
+	uint32_t x;
 	struct piece *px;
 	bool sticky;
 	uint32_t *by_rank; /* [n_pieces] */
@@ -63,96 +75,6 @@ struct choosing {
 	FM_VEC(uint16_t) listed;
 };
 
-/* ------------------------------------------------------------ the plan before */
-
-/* By which port did x lead lid out?  Its exit now, LOST_EXIT, or NO_EXIT: unknown. */
-static uint16_t
-exit_before(const struct composer *c, uint32_t x, fm_sw from, uint32_t lid)
-{
-	const struct fm_tables *t = &c->q->prev->tables->t;
-	const struct piece *p = &c->piece[x];
-	fm_sw u = from, v;
-
-	for (uint32_t steps = 0; steps <= p->n; steps++, u = v) {
-		uint8_t port = t->lft[u][lid];
-
-		v = c->was_behind[(size_t)u * 256 + port];
-		if (v == FM_NONE)
-			return NO_EXIT;
-		if (c->sw_piece[v] == x)
-			continue;
-		for (fm_link l = c->fab->sw_first_link[u]; l < c->fab->sw_first_link[u + 1]; l++)
-			if (c->fab->link_port[l] == port && c->fab->link_to[l] == v &&
-			    c->link_exit[l] != FM_NONE)
-				return (uint16_t)c->link_exit[l];
-		return LOST_EXIT;
-	}
-	return NO_EXIT;
-}
-
-/* Gateways as they were, with their loads. */
-static void
-look_back(struct composer *c)
-{
-	uint32_t top = c->q->prev->top_lid;
-
-	for (uint32_t x = 0; x < c->n_pieces; x++) {
-		struct piece *p = &c->piece[x];
-		uint16_t *row = gateways_of(c, x);
-		fm_sw from = p->sw[0];
-
-		for (uint32_t i = p->n; i-- > 0;)
-			for (fm_end e = c->fab->sw_first_end[p->sw[i]];
-			     e < c->fab->sw_first_end[p->sw[i] + 1]; e++)
-				if (c->fab->end_kind[e] != FM_END_SWITCH)
-					from = p->sw[i];
-		for (uint32_t lid = 1; lid < c->n_lid_room && lid <= top; lid++) {
-			if (c->lid_piece[lid] == FM_NONE || c->lid_piece[lid] == x)
-				continue;
-			row[lid] = exit_before(c, x, from, lid);
-			if (row[lid] < LOST_EXIT)
-				p->exit[row[lid]].n_lids++;
-		}
-	}
-}
-
-static bool
-is_sticky(const struct composer *c)
-{
-	const struct plan *prev = c->q->prev;
-
-	return prev != NULL && prev->tables != NULL && !c->q->anew &&
-	    (prev->regions == NULL || prev->regions->rung != PLAN_WHOLE) &&
-	    prev->snap->fab.n_switches == c->fab->n_switches;
-}
-
-/* What was behind each port, and which exits are new. */
-static int
-remember(struct composer *c, struct fm_error *err)
-{
-	const struct fm_fabric *was = &c->q->prev->snap->fab;
-	size_t n = (size_t)c->fab->n_switches * 256;
-
-	if (c->was_behind != NULL)
-		return 0;
-	c->was_behind = fm_arena_array(&c->mem, n + 1, fm_sw);
-	if (c->was_behind == NULL)
-		return compose_no_memory(err);
-	memset(c->was_behind, 0xff, n * sizeof(fm_sw));
-	for (fm_sw u = 0; u < was->n_switches; u++)
-		for (fm_link l = was->sw_first_link[u]; l < was->sw_first_link[u + 1]; l++)
-			c->was_behind[(size_t)u * 256 + was->link_port[l]] = was->link_to[l];
-	for (uint32_t x = 0; x < c->n_pieces; x++)
-		for (uint32_t i = 0; i < c->piece[x].n_exits; i++) {
-			struct exit *e = &c->piece[x].exit[i];
-
-			e->is_new =
-			    c->was_behind[(size_t)e->near * 256 + c->fab->link_port[e->link]] !=
-			    e->far;
-		}
-	return 0;
-}
-
 /* ------------------------------------------------------------- candidates */
 
 /* Where a packet to lid has to get to within the piece behind side i. */
@@ -163,7 +85,7 @@ target_in(const struct choosing *g, uint32_t side, uint32_t lid)
 	uint32_t y = g->px->side[side].piece;
 	const struct exit *e;
 
-	if (y == g->d)
+	if (y == g->owner)
 		return c->sw_local[c->fab->end_sw[c->fab->lid_end[lid]]];
 	e = exit_of(c, y, lid);
 	return e != NULL ? c->sw_local[e->near] : FM_NONE;
@@ -186,12 +108,18 @@ is_served(struct choosing *g, const struct exit *e, uint32_t target)
 	return true;
 }
 
+/* Hops beyond the cable; UINT32_MAX: not a nearest one to hand over by. */
 static uint32_t
 hops_from(const struct choosing *g, const struct exit *e, uint32_t target)
 {
 	const struct piece *py = &g->c->piece[e->to];
+	uint32_t hops = py->dist[(size_t)e->far_gate * py->n + target];
 
-	return py->dist[(size_t)e->far_gate * py->n + target];
+	if (!is_island(g->c, g->owner))
+		return hops;
+	if (e->to != g->owner)
+		return hops + FAR;
+	return hops == g->phi[target] ? 0 : UINT32_MAX;
 }
 
 /* Exit j of next side i, if there is one that may be a gateway. */
@@ -206,14 +134,14 @@ is_candidate(struct choosing *g, uint32_t i, uint32_t j, uint16_t *number, uint3
 	*number = (uint16_t)(s->first_exit + j);
 	e = &g->px->exit[*number];
 	*hops = hops_from(g, e, g->target[i]);
-	return is_served(g, e, g->target[i]);
+	return is_served(g, e, g->target[i]) && *hops != UINT32_MAX;
 }
 
 /* List the candidates for the targets at hand: to different pieces first. */
 static bool
 list_candidates(struct choosing *g, struct choice *out)
 {
-	uint32_t slack = g->c->islands ? 0 : SLACK, most = 0, hops;
+	uint32_t most = 0, hops;
 	uint16_t number;
 
 	*out = (struct choice){ .first = (uint32_t)g->listed.n, .best = UINT32_MAX };
@@ -227,7 +155,7 @@ list_candidates(struct choosing *g, struct choice *out)
 	}
 	for (uint32_t j = 0; j < most; j++)
 		for (uint32_t i = 0; i < g->n_sides; i++)
-			if (is_candidate(g, i, j, &number, &hops) && hops <= out->best + slack &&
+			if (is_candidate(g, i, j, &number, &hops) && hops <= out->best + SLACK &&
 			    !fm_vec_push(&g->listed, number))
 				return false;
 	out->n = (uint32_t)g->listed.n - out->first;
@@ -240,7 +168,8 @@ choice_for(struct choosing *g, uint32_t lid, bool is_host)
 {
 	const uint32_t *vary = g->vary[is_host ? 0 : 1];
 	uint32_t n_vary = g->n_vary[is_host ? 0 : 1], at;
-	bool simple = n_vary == 0 || (n_vary == 1 && g->px->side[g->side[vary[0]]].piece == g->d);
+	bool simple =
+	    n_vary == 0 || (n_vary == 1 && g->px->side[g->side[vary[0]]].piece == g->owner);
 	fm_sw sw = n_vary == 0 ? FM_NONE - 1 : g->c->fab->end_sw[g->c->fab->lid_end[lid]];
 	uint64_t key = fm_mix64(g->x + 1);
 	struct choice fresh;
@@ -274,12 +203,11 @@ static bool
 may_stay(struct choosing *g, const struct choice *k, uint16_t number)
 {
 	const struct exit *e = &g->px->exit[number];
-	uint32_t slack = g->c->islands ? 0 : STICKY_SLACK;
 
 	for (uint32_t i = 0; i < g->n_sides; i++)
 		if (g->px->side[g->side[i]].piece == e->to)
 			return g->target[i] != FM_NONE && is_served(g, e, g->target[i]) &&
-			    hops_from(g, e, g->target[i]) <= k->best + slack;
+			    hops_from(g, e, g->target[i]) <= k->best + STICKY_SLACK;
 	return false;
 }
 
@@ -312,6 +240,9 @@ choose(struct choosing *g, const struct choice *k, uint32_t t, uint16_t was)
 		return own;
 	if (was != LOST_EXIT && may_stay(g, k, was))
 		return was;
+	/* with its nearest gates an island's LID changes its home, and there it is nominal */
+	if (was != LOST_EXIT && is_island(g->c, g->owner))
+		return own;
 	return least_loaded(g, k, nominal);
 }
 
@@ -324,6 +255,7 @@ blame(struct choosing *g, uint32_t lid)
 	if (c->blamed != FM_NONE || g->dropped_by == FM_NONE || g->px->n_sources == 0)
 		return;
 	c->blamed = g->dropped_by;
+	c->by_order = true;
 	snprintf(c->blame, sizeof(c->blame),
 	    "it has no route from or to any gateway that would lead region %s, '%s', to LID %u, "
 	    "'%s'",
@@ -331,17 +263,18 @@ blame(struct choosing *g, uint32_t lid)
 	    c->fab->end_name[e]);
 }
 
-/* Gateways of x for all LIDs of d. */
+/* Gateways of x for the LIDs that are led to d. */
 static bool
 choose_all(struct choosing *g)
 {
-	const struct piece *pd = &g->c->piece[g->d];
+	const struct piece *pd = &g->c->piece[g->owner];
 	uint16_t *row = gateways_of(g->c, g->x);
 
-	for (uint32_t i = 0; i < pd->n_lids; i++) {
+	for (uint32_t at = 0; at < g->n_of; at++) {
+		uint32_t i = g->of[at];
 		bool is_host = i < pd->n_host_lids;
 		uint32_t lid = pd->lid[i];
-		uint32_t t = is_host ? pd->first_host + i : pd->first_other + i - pd->n_host_lids;
+		uint32_t t = compose_lid_number(pd, i);
 		uint16_t was = g->sticky ? row[lid] : NO_EXIT, now = NO_EXIT;
 		const struct choice *k = choice_for(g, lid, is_host);
 
@@ -373,7 +306,7 @@ find_sides(struct choosing *g)
 	for (uint32_t i = 0; i < g->px->n_sides; i++) {
 		uint32_t y = g->px->side[i].piece, at = g->n_sides;
 
-		if (!(c->islands ? y == g->d : is_next(c, g->d, g->x, y)))
+		if (!is_next(c, g->d, g->x, y) && !(y == g->owner && is_island(c, y)))
 			continue;
 		g->side[g->n_sides++] = i;
 		g->target[at] = 0;
@@ -445,13 +378,15 @@ static bool
 balance_transit(struct choosing *g)
 {
 	struct composer *c = g->c;
-	const struct piece *pd = &c->piece[g->d];
+	const struct piece *pd = &c->piece[g->owner];
 
 	memset(g->stamp, 0xff, c->n_pieces * sizeof(*g->stamp));
-	for (uint32_t i = 0; i < pd->n_lids; i++)
+	for (uint32_t at = 0, i; at < g->n_of; at++)
 		for (uint32_t z = 0; z < c->n_pieces; z++) {
-			const struct exit *e = z != g->d ? exit_of(c, z, pd->lid[i]) : NULL;
+			const struct exit *e;
 
+			i = g->of[at];
+			e = z != g->owner ? exit_of(c, z, pd->lid[i]) : NULL;
 			if (e == NULL || rank_to(c, g->d, z) == ORDERED_NO_RANK ||
 			    c->piece[e->to].n_sources > 0 || g->stamp[e->to] == i ||
 			    exit_of(c, e->to, pd->lid[i]) == NULL)
@@ -463,64 +398,96 @@ balance_transit(struct choosing *g)
 	return true;
 }
 
-/* Has island x a cable to a switch of the core that reaches this gate? */
+/* LIDs of the owner's that go to d, and the pieces on the way. */
 static bool
-comes_near(const struct composer *c, uint32_t x, uint32_t gate)
+choose_towards(struct choosing *g, uint32_t d)
 {
-	const struct piece *p = &c->piece[x], *core = &c->piece[c->core];
+	struct composer *c = g->c;
+	uint32_t n;
 
-	for (uint32_t i = 0; i < p->n_exits; i++)
-		if (has_reach(core, c->sw_local[p->exit[i].far], core->gate[gate]))
-			return true;
-	return p->n_exits == 0;
-}
-
-/* Which gates of x do all reach whose traffic is to leave by them? */
-static void
-mark_gates(struct composer *c, uint32_t x)
-{
-	struct piece *p = &c->piece[x];
-
-	memset(p->gate_serves, 1, p->n_gates);
-	for (uint32_t u = 0; p->reach != NULL && u < p->n; u++)
-		for (uint32_t g = 0; compose_sends(c->fab, p->sw[u]) && g < p->n_gates; g++)
-			if (!has_reach(p, u, p->gate[g]))
-				p->gate_serves[g] = 0;
-}
-
-/* The same for traffic of other islands to island d. */
-static void
-mark_core_gates(struct composer *c, uint32_t d)
-{
-	struct piece *p = &c->piece[c->core];
-
-	mark_gates(c, c->core);
-	for (uint32_t x = 0; p->reach != NULL && x < c->n_pieces; x++)
-		for (uint32_t g = 0; x != d && x != c->core && g < p->n_gates; g++)
-			if (!comes_near(c, x, g))
-				p->gate_serves[g] = 0;
-}
-
-static bool
-choose_for_piece(struct choosing *g)
-{
-	uint32_t n = sort_pieces(g);
-
+	g->d = d;
+	n = sort_pieces(g);
 	for (unsigned i = 0; i < 2; i++)
-		memset(g->missing[i], 0, g->c->n_pieces * sizeof(*g->missing[i]));
+		memset(g->missing[i], 0, c->n_pieces * sizeof(*g->missing[i]));
 	fm_hash_fini(&g->seen);
 	g->choices.n = g->listed.n = 0;
-	if (g->c->islands)
-		mark_core_gates(g->c, g->d);
-	for (uint32_t i = 1; i < n; i++) {
+	for (uint32_t i = d == g->owner; i < n; i++) {
 		g->x = g->by_rank[i];
-		if (g->c->islands && g->x != g->c->core)
-			continue;
 		find_sides(g);
 		if (!choose_all(g))
 			return false;
 	}
-	return g->c->islands || balance_transit(g);
+	for (g->x = 0; c->islands && g->x < c->n_pieces; g->x++) {
+		if (c->island[g->x] || rank_to(c, d, g->x) != ORDERED_NO_RANK)
+			continue;
+		find_sides(g);
+		if (!choose_all(g)) /* at most by a cable of its own */
+			return false;
+	}
+	return balance_transit(g);
+}
+
+static bool
+choose_for_all(struct choosing *g)
+{
+	g->n_of = g->c->piece[g->owner].n_lids;
+	for (uint32_t i = 0; i < g->n_of; i++)
+		g->of[i] = i;
+	return choose_towards(g, g->owner);
+}
+
+/* LIDs of the owner by the pieces of the core. */
+static bool
+choose_for_island(struct choosing *g, uint32_t *nearest)
+{
+	struct composer *c = g->c;
+	const struct piece *p = &c->piece[g->owner];
+
+	if (p->n_sides == 0)
+		return true;
+	compose_find_homes(c, g->owner, g->sticky, g->phi, nearest);
+	for (uint32_t side = 0; side < p->n_sides; side++) {
+		uint32_t home = p->side[side].piece;
+
+		g->n_of = 0;
+		for (uint32_t i = 0; i < p->n_lids; i++)
+			if (c->lid_home[p->lid[i]] == home)
+				g->of[g->n_of++] = i;
+		if (g->n_of > 0 && !choose_towards(g, home))
+			return false;
+	}
+	return true;
+}
+
+/* Every piece's LIDs. */
+static bool
+choose_gateways(struct choosing *g)
+{
+	struct composer *c = g->c;
+	uint32_t most = 0, *nearest;
+	bool ok = true;
+
+	for (uint32_t x = 0; x < c->n_pieces; x++)
+		most = c->piece[x].n_exits > most ? c->piece[x].n_exits : most;
+	nearest = fm_arena_array(&c->mem, most + 1, uint32_t);
+	if (nearest == NULL)
+		return false;
+	for (g->owner = 0; ok && g->owner < c->n_pieces; g->owner++) {
+		for (uint32_t x = 0; c->islands && x < c->n_pieces; x++)
+			if (!c->island[x])
+				compose_mark_core_gates(c, x, g->owner);
+		ok = is_island(c, g->owner) ? choose_for_island(g, nearest) : choose_for_all(g);
+	}
+	return ok;
+}
+
+/* Does x choose gateways for LIDs of d? */
+static bool
+is_led(const struct composer *c, uint32_t d, uint32_t x)
+{
+	if (c->islands)
+		return !c->island[x] && c->piece[x].component == c->piece[d].component;
+	return rank_to(c, d, x) != ORDERED_NO_RANK;
 }
 
 /* What remains of who is no longer led anywhere. */
@@ -533,9 +500,7 @@ forget_lost(struct composer *c)
 		for (uint32_t lid = 0; lid < c->n_lid_room; lid++) {
 			uint32_t d = c->lid_piece[lid];
 
-			if (row[lid] == NO_EXIT ||
-			    (d != FM_NONE && d != x && rank_to(c, d, x) != ORDERED_NO_RANK &&
-				(!c->islands || x == c->core)))
+			if (row[lid] == NO_EXIT || (d != FM_NONE && d != x && is_led(c, d, x)))
 				continue;
 			if (row[lid] < LOST_EXIT)
 				c->piece[x].exit[row[lid]].n_lids--;
@@ -564,18 +529,20 @@ make_room(struct choosing *g)
 		if ((*arrays[i] = fm_arena_array(mem, k, uint32_t)) == NULL)
 			return false;
 	g->arrived = fm_arena_array(mem, g->c->fab->n_switches + 1, uint32_t);
-	return g->arrived != NULL;
+	g->of = fm_arena_array(mem, g->c->n_lid_room, uint32_t);
+	g->phi = fm_arena_array(mem, g->c->fab->n_switches + 1, uint16_t);
+	return g->arrived != NULL && g->of != NULL && g->phi != NULL;
 }
 
 int
 compose_find_gateways(struct composer *c, struct fm_error *err)
 {
-	struct choosing g = { .c = c, .sticky = is_sticky(c), .dropped_by = FM_NONE };
+	struct choosing g = { .c = c, .sticky = compose_is_sticky(c), .dropped_by = FM_NONE };
 	uint32_t k = c->n_pieces;
-	bool ok = true;
+	bool ok;
 	int rc;
 
-	if (g.sticky && (rc = remember(c, err)) != 0)
+	if (g.sticky && (rc = compose_remember(c, err)) != 0)
 		return rc;
 	if (!make_room(&g))
 		return compose_no_memory(err);
@@ -583,11 +550,10 @@ compose_find_gateways(struct composer *c, struct fm_error *err)
 	memset(c->gateway, 0xff, k * c->n_lid_room * sizeof(*c->gateway));
 	clear_loads(c);
 	for (uint32_t x = 0; x < k; x++)
-		mark_gates(c, x);
+		compose_mark_gates(c, x);
 	if (g.sticky)
-		look_back(c);
-	for (g.d = 0; ok && g.d < k; g.d++)
-		ok = choose_for_piece(&g);
+		compose_look_back(c);
+	ok = choose_gateways(&g);
 	if (g.sticky)
 		forget_lost(c);
 	fm_hash_fini(&g.seen);

@@ -76,6 +76,14 @@ struct region_state {
 	uint8_t most_vls;			 /* its engine uses by itself */
 };
 
+/* Who is above whom, and the ways that follow. */
+struct order {
+	struct ordered_graph graph; /* of pieces */
+	uint16_t *level;	    /* [n_pieces] */
+	uint16_t *rank;		    /* [n_pieces][n_pieces] of the second on the way to the first */
+	uint8_t *down;		    /* likewise: goes down all the way */
+};
+
 struct composer {
 	struct router *r;
 	const struct plan_request *q;
@@ -97,21 +105,26 @@ struct composer {
 	uint32_t *lid_piece;  /* [max_lid + 1] FM_NONE: nobody's */
 	size_t n_lid_room;    /* max_lid + 1 */
 
-	/* order */
-	struct ordered_graph graph; /* of pieces */
-	uint16_t *level;	    /* [n_pieces] */
-	uint16_t *rank;		    /* [n_pieces][n_pieces] of the second on the way to the first */
-	uint8_t *down;		    /* likewise: goes down all the way */
+	struct order whole;	   /* of all pieces */
+	struct order inner;	   /* of the core, while there are islands: these touch nothing */
+	const struct order *order; /* of the two the one for the rung in hand */
 
 	/* the rung in hand */
 	bool islands, phases;
-	uint32_t core;	   /* the islands' core, or FM_NONE */
-	uint16_t *gateway; /* [n_pieces][n_lid_room] exit of the piece, or NO_EXIT */
-	fm_sw *was_behind; /* [n_switches][256] behind a port in the plan before; NULL: none */
+	uint32_t core;	 /* the only piece with several neighbours, or FM_NONE */
+	uint8_t *island; /* [n_pieces] 1: an island, if the rung is islands; 0: of the core */
+	/* [n_switches] 1: on the credit loop that was found in the tables judged last, and in
+	 * those of the rung flat */
+	uint8_t *on_cycle, *flat_cycle;
+	uint32_t *lid_home; /* [n_lid_room] of islands: the piece of the core that hands it over */
+	uint16_t *gateway;  /* [n_pieces][n_lid_room] exit of the piece, or NO_EXIT */
+	fm_sw *was_behind;  /* [n_switches][256] behind a port in the plan before; NULL: none */
 	struct tables *tables, *other; /* other: for the other kind of rung */
 	/* who stands in the way: a region whose engine fails or cannot serve a gateway */
 	uint32_t blamed; /* FM_NONE: nobody */
+	bool by_order;	 /* ... as gateways are: by another order it might do */
 	char blame[640];
+	char reason[640]; /* why the tables judged last will not do */
 
 	/* SLs of the rung in hand */
 	uint8_t *n_planes; /* [n_pieces] planes that its channels carry */
@@ -138,16 +151,22 @@ compose_sends(const struct fm_fabric *fab, fm_sw sw)
 	return false;
 }
 
+static inline bool
+is_island(const struct composer *c, uint32_t x)
+{
+	return c->islands && c->island[x];
+}
+
 static inline uint16_t
 rank_to(const struct composer *c, uint32_t d, uint32_t x)
 {
-	return c->rank[(size_t)d * c->n_pieces + x];
+	return c->order->rank[(size_t)d * c->n_pieces + x];
 }
 
 static inline bool
 goes_down(const struct composer *c, uint32_t d, uint32_t x)
 {
-	return c->down[(size_t)d * c->n_pieces + x];
+	return c->order->down[(size_t)d * c->n_pieces + x];
 }
 
 /* May traffic to d go on from x to y? */
@@ -156,7 +175,7 @@ is_next(const struct composer *c, uint32_t d, uint32_t x, uint32_t y)
 {
 	size_t row = (size_t)d * c->n_pieces;
 
-	return ordered_is_step(&c->graph, c->rank + row, c->down + row, x, y);
+	return ordered_is_step(&c->order->graph, c->order->rank + row, c->order->down + row, x, y);
 }
 
 static inline uint16_t *
@@ -179,6 +198,14 @@ has_reach(const struct piece *p, uint32_t from, uint32_t to)
 	return p->reach == NULL || p->reach[(size_t)from * p->n + to];
 }
 
+/* The number of the owner's i-th LID, by which it picks its cables. */
+static inline uint32_t
+compose_lid_number(const struct piece *owner, uint32_t i)
+{
+	return i < owner->n_host_lids ? owner->first_host + i
+				      : owner->first_other + i - owner->n_host_lids;
+}
+
 /* The entry of a region's chain that has the word; false: there is none left. */
 bool compose_entry(const struct composer *c, uint32_t region, struct chain_entry *e);
 /* Has the engine of piece x SLs of its own?  Then its columns of foreign LIDs are the core's. */
@@ -188,9 +215,25 @@ int compose_find_pieces(struct composer *c, struct fm_error *err);
 
 /* Order, ranks.  *complete false: some sources cannot reach a piece they are joined to. */
 int compose_find_order(struct composer *c, bool *complete, struct fm_error *err);
+/* The same among the pieces of the core alone, which the islands' traffic crosses. */
+int compose_order_core(struct composer *c, bool *complete, struct fm_error *err);
 
 /* Fill gateway[]; with c->blamed set where an engine's own routes leave none. */
 int compose_find_gateways(struct composer *c, struct fm_error *err);
+
+/* Is there a plan before whose gateways are to stay?  Then what was behind each port, and
+ * which exits are new; and gateways as they were, with their loads. */
+bool compose_is_sticky(const struct composer *c);
+int compose_remember(struct composer *c, struct fm_error *err);
+void compose_look_back(struct composer *c);
+
+/* gate_serves of x: for its own traffic; of a piece of the core: for that of islands to d too */
+void compose_mark_gates(struct composer *c, uint32_t x);
+void compose_mark_core_gates(struct composer *c, uint32_t piece, uint32_t d);
+/* lid_home of an island's LIDs, and phi[switches of it]: hops from the nearest gate that the
+ * core hands over at.  nearest: room for its cables. */
+void compose_find_homes(
+    struct composer *c, uint32_t island, bool sticky, uint16_t *phi, uint32_t *nearest);
 
 enum view_kind {
 	VIEW_PROXIES,	/* own ends, foreign LIDs, entrances */
@@ -211,8 +254,9 @@ void compose_forget_region(struct composer *c, uint32_t region);
 int compose_judge_piece(struct composer *c, uint32_t x, enum verify_sl_model model,
     struct verdict *v, struct fm_error *err);
 
-/* The piece that everybody touches and nobody touches another, or FM_NONE. */
-uint32_t compose_find_core(const struct composer *c);
+/* c->island for an attempt: 0, 1, 2, and then more while the one before failed for a credit
+ * loop.  False: there is no such choice. */
+bool compose_choose_islands(struct composer *c, unsigned attempt);
 /* Entries for foreign LIDs of island x: out by a nearest gateway. */
 int compose_leave_island(struct composer *c, uint32_t x, struct fm_error *err);
 /* Where the core has no route from a cable to a LID, the island leaves by the others. */

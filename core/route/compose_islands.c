@@ -1,16 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Islands round one core.
+ * Islands round a core of one or more pieces (which: compose_core.c).
  *
  * phi: hops inside an island to its nearest gate.  Out: every switch sends all
  * foreign LIDs a hop nearer, a forest made here without any engine.  In: the core
  * hands a LID over at a gate at distance phi from the LID's switch (no slack,
  * compose_gateways.c), and the island's engine takes it there in phi hops.
  *
- * So channels of leaving traffic lower phi, those of arriving traffic raise it, no
- * path does both, and nothing enters an island to leave it again: a cycle would
- * lie inside the core, which has none.  One VL and one SL more than the islands
- * have for themselves, the same both ways, so replies are safe.
+ * Theorem.  Let islands touch no islands, and let the core, by which we mean its
+ * pieces and all cables from and to them, be free of cycles when every cable to
+ * an island is a source, and an end for the LIDs that it hands over.  Then the
+ * whole is, and with one SL for both directions the replies are.
+ * Proof.  Channels of leaving traffic lower phi and those of arriving traffic raise
+ * it, so none is both, and local traffic has VLs of its own.  A leaving packet goes
+ * on by leaving channels or out into the core, an arriving one by arriving channels
+ * to its end; nobody enters an island to leave it again.  So no dependency leads
+ * from what arrives back to what leaves, or to the core: a cycle would lie inside an
+ * island, where phi falls (or rises) along it, or inside the core, which has none.
+ *
+ * That the core has none is theorem for one piece, by its engine; for several it is
+ * what "flat" asks of them, and verify answers: fat trees cut along their levels
+ * pass.  Of the core a LID of an island has one *home*, the piece that hands it over;
+ * towards it the order of the core's pieces leads, by the rank of the home, and so
+ * without loops (compose_gateways.c).  A piece with a nearest cable of its own hands
+ * over at once: a rank of 0.
+ *
+ * One VL and one SL more than the islands have for themselves, whatever the number
+ * of pieces of the core.
  *
  * A core may lack a route from a gate to some LID, as from one spine to another: then
  * all of the island leaves by the gates that have one, for that LID.
@@ -21,33 +37,6 @@
 #include <string.h>
 
 #include "core/route/compose_internal.h"
-
-uint32_t
-compose_find_core(const struct composer *c)
-{
-	uint32_t core = FM_NONE;
-
-	if (c->n_pieces < 2)
-		return FM_NONE;
-	for (uint32_t x = 0; x < c->n_pieces; x++)
-		if (c->piece[x].n_sides > 1 && core != FM_NONE)
-			return FM_NONE;
-		else if (c->piece[x].n_sides > 1)
-			core = x;
-	/* of two in a row either will do: above all one that needs a single VL, then the upper */
-	for (uint32_t i = 0; core == FM_NONE && i < 2 * c->n_pieces; i++) {
-		uint32_t x = c->graph.by_place[i % c->n_pieces];
-
-		if (c->piece[x].n_sides == 1 && (i >= c->n_pieces || !compose_has_own(c, x)))
-			core = x;
-	}
-	if (core == FM_NONE || compose_has_own(c, core))
-		return FM_NONE;
-	for (uint32_t x = 0; x < c->n_pieces; x++)
-		if (x != core && c->piece[x].n_sides == 1 && c->piece[x].side[0].piece != core)
-			return FM_NONE;
-	return core;
-}
 
 struct leaving {
 	struct composer *c;
@@ -204,7 +193,7 @@ compose_mend_islands(struct composer *c, struct fm_error *err)
 
 	for (uint32_t x = 0; x < c->n_pieces; x++) {
 		m.p = &c->piece[x];
-		if (x == c->core || m.p->n_exits < 2)
+		if (!c->island[x] || m.p->n_exits < 2)
 			continue;
 		/* the core may have other holes than the last time */
 		if (c->piece[x].mended && (rc = compose_leave_island(c, x, err)) != 0)

@@ -31,7 +31,7 @@ base_of(const struct composer *c, uint32_t x)
 
 	if (p->tables != NULL)
 		return p->tables->t.n_vls_used;
-	return c->islands && x != c->core && p->n > 1;
+	return is_island(c, x) && p->n > 1;
 }
 
 static uint8_t

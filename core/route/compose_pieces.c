@@ -185,12 +185,13 @@ build_graph(struct composer *c, struct fm_error *err)
 		n += c->piece[x].n_sides;
 	first = fm_arena_array(&c->mem, c->n_pieces + 1, uint32_t);
 	to = fm_arena_array(&c->mem, n + 1, uint32_t);
-	c->graph = (struct ordered_graph){ .n = c->n_pieces,
+	c->whole.graph = (struct ordered_graph){ .n = c->n_pieces,
 		.first = first,
 		.to = to,
 		.place = fm_arena_array(&c->mem, c->n_pieces + 1, uint32_t),
 		.by_place = fm_arena_array(&c->mem, c->n_pieces + 1, uint32_t) };
-	if (first == NULL || to == NULL || c->graph.place == NULL || c->graph.by_place == NULL)
+	if (first == NULL || to == NULL || c->whole.graph.place == NULL ||
+	    c->whole.graph.by_place == NULL)
 		return compose_no_memory(err);
 	n = 0;
 	for (uint32_t x = 0; x < c->n_pieces; x++) {

@@ -46,7 +46,7 @@ compose_demands_fini(struct demands *d)
 static bool
 is_local_apart(const struct composer *c, uint32_t x)
 {
-	return c->islands ? x != c->core : compose_has_own(c, x);
+	return c->islands ? c->island[x] : compose_has_own(c, x);
 }
 
 /* ---------------------------------------------------------- engines' SLs */
@@ -105,6 +105,31 @@ value_at(const struct composer *c, uint32_t x, uint32_t source, uint32_t d, unsi
 	if (!c->phases)
 		return FOREIGN;
 	return (uint8_t)(FOREIGN + (x == d || goes_down(c, d, x)));
+}
+
+/* Is there a way from s to d? */
+static bool
+leads_to(const struct composer *c, uint32_t s, uint32_t d)
+{
+	if (c->islands)
+		return c->piece[s].component == c->piece[d].component;
+	return rank_to(c, d, s) != ORDERED_NO_RANK;
+}
+
+/* Where there are islands an SL means the same everywhere in the core: only what it means
+ * where a path begins and ends is asked for. */
+static void
+find_ends(struct listing *g, uint32_t d)
+{
+	struct composer *c = g->c;
+
+	memset(g->crossed, 0, c->n_pieces * g->words * sizeof(*g->crossed));
+	for (uint32_t x = 0; x < c->n_pieces; x++) {
+		if (c->piece[x].n > 1)
+			fm_bit_set(g->crossed + x * g->words, x);
+		if (c->piece[d].n > 1)
+			fm_bit_set(g->crossed + x * g->words, d);
+	}
 }
 
 /* Pieces on the way to d, for those that lead there: nearest first. */
@@ -207,10 +232,12 @@ list_all(struct listing *g)
 	for (uint32_t d = 0; d < c->n_pieces; d++) {
 		if (c->piece[d].n_lids == 0)
 			continue;
-		find_crossed(g, d);
+		if (c->islands)
+			find_ends(g, d);
+		else
+			find_crossed(g, d);
 		for (uint32_t s = 0; s < c->n_pieces; s++)
-			if (c->piece[s].n_sources > 0 && rank_to(c, d, s) != ORDERED_NO_RANK &&
-			    !list_path(g, s, d))
+			if (c->piece[s].n_sources > 0 && leads_to(c, s, d) && !list_path(g, s, d))
 				return false;
 	}
 	return true;

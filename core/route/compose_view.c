@@ -147,7 +147,7 @@ sort_proxies(struct building *b)
 
 		/* islands send everything to their core, by all of their nearest gates */
 		b->enters[i] = b->kind != VIEW_FOREIGN &&
-		    ((c->islands && b->x == c->core) || c->piece[e->to].exit[back].n_lids > 0);
+		    (is_island(c, e->to) || c->piece[e->to].exit[back].n_lids > 0);
 	}
 	if (b->kind == VIEW_ENTRANCES)
 		return true;

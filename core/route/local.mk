@@ -4,8 +4,11 @@ CORE_SOURCES += \
 	core/route/auto.c core/route/auto.h \
 	core/route/adaptive.c core/route/adaptive.h \
 	core/route/compose.c core/route/compose.h \
+	core/route/compose_before.c \
+	core/route/compose_core.c \
 	core/route/compose_engines.c \
 	core/route/compose_gateways.c \
+	core/route/compose_homes.c \
 	core/route/compose_internal.h \
 	core/route/compose_islands.c \
 	core/route/compose_merge.c \

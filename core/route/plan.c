@@ -370,5 +370,6 @@ plan_regions_put(struct plan_regions *r)
 	}
 	free(r->region);
 	free(r->sw_level);
+	free(r->sw_core_level);
 	free(r);
 }

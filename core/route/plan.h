@@ -82,6 +82,8 @@ struct plan_region {
 	FM_VEC(struct plan_gateway) gateways; /* by switch and port */
 };
 
+#define PLAN_ISLAND UINT16_MAX
+
 /* Shared by the plans that keep the same tables. */
 struct plan_regions {
 	atomic_uint refs;
@@ -93,6 +95,9 @@ struct plan_regions {
 	struct plan_region *region; /* [n] as in the region_set of the request */
 	uint32_t n_switches;
 	uint16_t *sw_level; /* [n_switches] of its piece, 0 = top; kept while it serves */
+	/* likewise among the pieces of the islands' core, PLAN_ISLAND: of an island; NULL: the
+	 * rung is another */
+	uint16_t *sw_core_level;
 };
 struct plan_regions *plan_regions_get(struct plan_regions *r); /* NULL is fine */
 void plan_regions_put(struct plan_regions *r);		       /* NULL is fine */

@@ -29,6 +29,8 @@ struct verify_request {
 	uint8_t n_vls; /* data VLs that may be used, 1..15 */
 	enum verify_sl_model sl_model;
 	bool one_by_one; /* follow every LID by itself: the same verdict, slower; for tests */
+	/* NULL, or [n_switches]: set to 1 for those on the credit loop that the witness tells */
+	uint8_t *on_cycle;
 };
 
 /* What kind of wrong the witness shows. */

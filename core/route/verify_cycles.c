@@ -316,6 +316,13 @@ count_loops(struct judge *j, const uint8_t *gone, struct cycle *cycle)
 	return ok;
 }
 
+static void
+mark_cycle(const struct judge *j, const struct cycle *cycle)
+{
+	for (uint32_t i = 0; i < cycle->n; i++)
+		j->req->on_cycle[j->fab->link_to[cycle->vertex[i] / j->n_vls]] = 1;
+}
+
 int
 verify_find_cycles(
     struct judge *j, struct fm_pool *workers, struct cycle *cycle, struct fm_error *err)
@@ -334,6 +341,8 @@ verify_find_cycles(
 	}
 	if (rc == 0 && n_gone < n_links && !count_loops(j, gone, cycle))
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory while looking for credit loops");
+	if (rc == 0 && j->out->credit_loops > 0 && j->req->on_cycle != NULL)
+		mark_cycle(j, cycle);
 	free(gone);
 	return rc;
 }

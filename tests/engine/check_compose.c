@@ -150,35 +150,6 @@ END_TEST
 
 /* --------------------------------------------------------------- fat trees */
 
-static unsigned
-tier_of(const struct composed *c, uint32_t node)
-{
-	if (has_hosts(&c->nl, node))
-		return 0;
-	for (unsigned p = 1; p <= c->nl.nodes[node].n_ports; p++) {
-		uint32_t peer = netlist_port(&c->nl, node, p)->peer_node;
-
-		if (peer != NETLIST_NONE && has_hosts(&c->nl, peer))
-			return 1;
-	}
-	return 2;
-}
-
-/* A tree of three tiers, cut below tier `cut`. */
-static void
-cut_tree(struct composed *c, const char *words, unsigned cut)
-{
-	struct part all;
-
-	composed_init(c, 2);
-	add_region(c, "fattree");
-	add_region(c, "fattree");
-	all = add_part(c, words, 0);
-	for (uint32_t i = all.first; i < all.first + all.n; i++)
-		if (c->nl.nodes[i].type == NETLIST_SWITCH && tier_of(c, i) >= cut)
-			c->region_of.item[i] = 1;
-}
-
 /* The busiest of the links between regions, as a multiple of their mean. */
 static double
 crowding(const struct composed *c)
@@ -216,6 +187,60 @@ START_TEST(pods_and_cores)
 	if (getenv("FMD_TELL") != NULL)
 		printf("    crowding=%.2f\n", crowding(&c));
 	ck_assert_msg(crowding(&c) < 1.35, "crowding %.2f", crowding(&c));
+	composed_fini(&c);
+}
+END_TEST
+
+/* Tori beside a tree that is cut itself: what they hang on is no piece by itself, and the
+ * tree's parts are a core together. */
+static const struct {
+	const char *tree, *torus, *engine;
+	unsigned cut, n_tori, n_cables;
+	enum pick at;
+	unsigned vls, sls;
+} beside[] = {
+	{ "pgft 3 4,4,4 1,4,4 1,1,1", "torus 5x5 1", "torus2qos", 2, 1, 5, PICK_LEAF, 3, 5 },
+	{ "pgft 3 4,4,4 1,4,4 1,1,1", "torus 5x5 1", "torus2qos", 2, 3, 4, PICK_LEAF, 3, 5 },
+	{ "pgft 3 4,4,4 1,4,4 1,1,1", "torus 4x4 2", "updn", 2, 2, 4, PICK_LEAF, 2, 2 },
+	{ "pgft 3 6,4,4 1,3,2 1,2,2", "torus 5x5 1", "torus2qos", 2, 2, 4, PICK_LEAF, 3, 5 },
+	{ "pgft 3 6,4,4 1,3,2 1,2,2", "random 8 3 1 3", "lash", 1, 2, 3, PICK_LEAF, 3, 3 },
+	{ "pgft 3 4,4,4 1,4,4 1,1,1", "mesh 4x4 1", "updn", 2, 3, 4, PICK_LEAF, 2, 2 },
+};
+
+static void
+make_beside(struct composed *c, int i)
+{
+	struct part tree, torus;
+
+	cut_tree(c, beside[i].tree, beside[i].cut);
+	tree = (struct part){ 0, c->nl.n_nodes };
+	for (unsigned t = 0; t < beside[i].n_tori; t++) {
+		torus = add_part(c, beside[i].torus, add_region(c, beside[i].engine));
+		for (unsigned j = 0; j < beside[i].n_cables; j++)
+			join_nodes(c, pick_switch(c, tree, beside[i].at, t * 2 + j * 5),
+			    pick_switch(c, torus, PICK_ANY, j * 7));
+	}
+}
+
+START_TEST(islands_round_several_pieces)
+{
+	struct composed c;
+	char what[96];
+
+	snprintf(what, sizeof(what), "%u x %s beside %s", beside[_i].n_tori, beside[_i].torus,
+	    beside[_i].tree);
+	make_beside(&c, _i);
+	c.set.replies = REPLIES_REQUIRE;
+	route_composed(&c);
+	tell(&c, what);
+	check_plan(&c, what);
+	ck_assert_int_eq(c.plan->regions->rung, PLAN_ISLANDS);
+	ck_assert(!c.plan->forward_only);
+	ck_assert_uint_le(c.plan->verdict.vls, beside[_i].vls);
+	ck_assert_uint_le(used_sls(&c), beside[_i].sls);
+	if (beside[_i].cut == 2) /* else the upper part has no hosts to tell its tiers by */
+		ck_assert_str_eq(c.plan->regions->region[0].engine, "fattree");
+	ck_assert_str_eq(c.plan->regions->region[2].engine, beside[_i].engine);
 	composed_fini(&c);
 }
 END_TEST
@@ -353,6 +378,7 @@ compose_suite(void)
 	tcase_add_loop_test(t, phases_round_a_core, 0, sizeof(stars) / sizeof(*stars));
 	tcase_add_test(t, spines_apart);
 	tcase_add_loop_test(t, pods_and_cores, 0, 3);
+	tcase_add_loop_test(t, islands_round_several_pieces, 0, sizeof(beside) / sizeof(*beside));
 	tcase_add_test(t, trees_on_a_spine);
 	tcase_add_loop_test(t, random_compositions, 0, 10);
 	return s;

@@ -194,6 +194,50 @@ START_TEST(a_gateway_dies)
 }
 END_TEST
 
+/* A torus on the leaves of three pods: the pods and the spines are its core.  A cable of
+ * its goes and comes: the same regions are islands, and all goes home. */
+START_TEST(an_island_of_pods_and_spines_loses_a_cable)
+{
+	struct composed c;
+	struct part torus;
+	struct plan *nominal, *without;
+	uint32_t leaf[3], sw[3];
+	unsigned port, back;
+
+	cut_tree(&c, "pgft 3 4,4,4 1,4,4 1,1,1", 2);
+	torus = add_part(&c, "torus 5x5 1", add_region(&c, "torus2qos"));
+	for (uint32_t i = 0; i < 3; i++) {
+		leaf[i] = pick_switch(&c, (struct part){ 0, torus.first }, PICK_LEAF, i * 5);
+		sw[i] = pick_switch(&c, torus, PICK_ANY, i * 8);
+		join_nodes(&c, leaf[i], sw[i]);
+	}
+	route_composed(&c);
+	freeze_lids(&c);
+	check_plan(&c, "nominal");
+	ck_assert_int_eq(c.plan->regions->rung, PLAN_ISLANDS);
+	nominal = plan_get(c.plan);
+	port = port_between(&c, leaf[1], sw[1]);
+	back = port_between(&c, sw[1], leaf[1]);
+	netlist_uncable(&c.nl, leaf[1], port);
+	route_composed(&c);
+	check_plan(&c, "a cable less");
+	ck_assert(!c.plan->kept);
+	ck_assert_int_eq(c.plan->regions->rung, PLAN_ISLANDS);
+	without = plan_get(c.plan);
+	for (fm_sw u = 0; u < c.snap->fab.n_switches; u++)
+		ck_assert_uint_eq(nominal->regions->sw_core_level[u] == PLAN_ISLAND,
+		    without->regions->sw_core_level[u] == PLAN_ISLAND);
+	netlist_cable(&c.nl, leaf[1], port, sw[1], back, LANE_MBPS);
+	route_composed(&c);
+	check_plan(&c, "and back");
+	ck_assert(same_tables(&c, c.plan, nominal));
+	ck_assert(!same_tables(&c, c.plan, without));
+	plan_put(nominal);
+	plan_put(without);
+	composed_fini(&c);
+}
+END_TEST
+
 static void
 take_out(struct composed *c, uint32_t node)
 {
@@ -441,6 +485,7 @@ events_suite(void)
 	suite_add_tcase(s, t);
 	tcase_add_loop_test(t, any_engine_in_a_region, 0, 3);
 	tcase_add_test(t, a_gateway_dies);
+	tcase_add_test(t, an_island_of_pods_and_spines_loses_a_cable);
 	tcase_add_test(t, a_region_in_two_pieces);
 	tcase_add_test(t, a_region_goes);
 	tcase_add_test(t, hosts_cost_nothing);

@@ -450,6 +450,35 @@ four_switches(struct composed *c, unsigned workers)
 		join_nodes(c, pick_switch(c, a, PICK_ANY, i), pick_switch(c, b, PICK_ANY, i));
 }
 
+static inline unsigned
+tier_of(const struct composed *c, uint32_t node)
+{
+	if (has_hosts(&c->nl, node))
+		return 0;
+	for (unsigned p = 1; p <= c->nl.nodes[node].n_ports; p++) {
+		uint32_t peer = netlist_port(&c->nl, node, p)->peer_node;
+
+		if (peer != NETLIST_NONE && has_hosts(&c->nl, peer))
+			return 1;
+	}
+	return 2;
+}
+
+/* A tree of three tiers, cut below tier `cut`. */
+static inline void
+cut_tree(struct composed *c, const char *words, unsigned cut)
+{
+	struct part all;
+
+	composed_init(c, 2);
+	add_region(c, "fattree");
+	add_region(c, "fattree");
+	all = add_part(c, words, 0);
+	for (uint32_t i = all.first; i < all.first + all.n; i++)
+		if (c->nl.nodes[i].type == NETLIST_SWITCH && tier_of(c, i) >= cut)
+			c->region_of.item[i] = 1;
+}
+
 struct star {
 	const char *core, *core_engine, *island, *island_engine;
 	uint32_t n_islands, n_cables;
