@@ -280,7 +280,6 @@ TESTS += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh tests/i
 endif
 EXTRA_DIST += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh tests/integration/ibsim_partitions.sh \
 	tests/integration/ibsim_sa.sh dev/ibsim-lib.sh
-EXTRA_DIST += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh dev/ibsim-lib.sh
 
 # ---- on fmsim
 if HAVE_UMAD

@@ -14,13 +14,13 @@ has_pkey(void *arg, uint64_t port, uint16_t pkey)
 {
 	const struct sa_view *v = arg;
 	uint32_t end = sa_view_end_of_guid(v, port);
-	const struct sa_pkeys *keys;
+	const struct pkey_list *keys;
 
 	if (end == FM_NONE)
 		return false;
 	keys = &v->pkeys.item[v->end[end].pkeys];
-	for (unsigned i = 0; i < keys->n; i++)
-		if (((keys->key[i] ^ pkey) & PKEY_BITS) == 0)
+	for (uint32_t i = 0; i < keys->n; i++)
+		if (((keys->keys[i] ^ pkey) & PKEY_BITS) == 0)
 			return true;
 	return false;
 }
