@@ -187,6 +187,14 @@ look_at_switch(const struct fm_fabric *fab, const struct fm_shape *shape, fm_sw 
 	return is;
 }
 
+/* Can the hosts of a leaf be dealt evenly to its ways up (spread.c)? */
+static bool
+can_share(const struct fm_shape *shape, const struct rank_alike *is)
+{
+	return is->n_up == 0 || is->n_hosts % is->n_up == 0 ||
+	    (is->n_hosts > is->n_up && !fm_has_wide_arcs(&shape->arcs));
+}
+
 static bool
 is_even(const struct fm_fabric *fab, const struct fm_shape *shape)
 {
@@ -201,14 +209,13 @@ is_even(const struct fm_fabric *fab, const struct fm_shape *shape)
 		if (!all->seen)
 			*all = is;
 		if (is.n_hosts != all->n_hosts || is.n_up != all->n_up ||
-		    is.n_down != all->n_down || (is.n_up > 0 && is.n_hosts % is.n_up != 0))
+		    is.n_down != all->n_down || !can_share(shape, &is))
 			return false;
 	}
 	return true;
 }
 
-/* Digits are even where the switches of a rank are all alike and a leaf's hosts are a
- * multiple of its cables up.  Else what is too much goes elsewhere, as far as the levels
+/* Digits are even where the switches of a rank are all alike.  Else what is too much goes elsewhere, as far as the levels
  * allow, so that no path goes down and up again that did not before. */
 static int
 make_even(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,

@@ -15,6 +15,10 @@
  *  2. At a source.  What the pattern cannot place, or places where there is
  *     no way for it, is displaced (spread_columns.c).
  *
+ * Where the hosts of every leaf are more than its ways up and no multiple of them:
+ *  3. Those that are too many share the ways of all: they have numbers of their own, a
+ *     row of ways each, and every leaf leads them up by another way.
+ *
  * Siblings have the same cables into the same slots, and where next steps are the
  * same too, so are the entries.  So a row begins as a copy of the one before it in
  * the tree's order, and only the columns whose next steps differ are filled.  Not
@@ -146,6 +150,12 @@ put_columns(const struct row *r, uint32_t col, uint32_t stop, uint8_t *lft)
 	}
 }
 
+static bool
+leads_surplus(const struct spread *s, fm_sw sw)
+{
+	return s->leaf_hosts > 0 && s->tree->rank[sw] == 0;
+}
+
 /* The row of sw from the one before; false if it must be made from nothing. */
 static bool
 row_like(struct row *r, fm_sw before, fm_sw sw)
@@ -153,7 +163,8 @@ row_like(struct row *r, fm_sw before, fm_sw sw)
 	const struct spread *s = r->s;
 	uint8_t *lft = s->out->lft[sw];
 
-	if (!are_siblings(s, before, sw) || find_changed(r, before, sw) > s->reach->n_columns / 4)
+	if (leads_surplus(s, sw) || !are_siblings(s, before, sw) ||
+	    find_changed(r, before, sw) > s->reach->n_columns / 4)
 		return false;
 	start_row(r, sw);
 	for (uint32_t b = 0, stop; b < s->reach->n_blocks; b++) {
@@ -188,6 +199,61 @@ fill_rows(void *arg, uint32_t task, unsigned worker)
 	}
 }
 
+static uint32_t
+hosts_of_column(const struct fm_lids *lids, uint32_t col)
+{
+	return lids->space[FM_HOSTS].first[col + 1] - lids->space[FM_HOSTS].first[col];
+}
+
+static bool
+has_wide_ways(const struct spread *s, fm_sw sw)
+{
+	for (fm_arc a = s->arcs->first[sw]; a < s->arcs->first[sw + 1]; a++)
+		if (fm_arc_width(s->arcs, a) > 1)
+			return true;
+	return false;
+}
+
+/* Case 3, if all leaves are alike. */
+static void
+look_for_surplus(struct spread *s)
+{
+	const struct fm_lid_space *space = &s->lids->space[FM_HOSTS];
+	uint32_t n_hosts = 0, ways = 0;
+
+	for (uint32_t col = 0; col < s->lids->n_columns; col++) {
+		fm_sw sw = s->lids->column_sw[col];
+		uint32_t n = hosts_of_column(s->lids, col);
+
+		if (n == 0)
+			continue;
+		if (n_hosts == 0) {
+			n_hosts = n;
+			ways = s->tree->width[sw];
+		}
+		if (n != n_hosts || s->tree->width[sw] != ways || has_wide_ways(s, sw))
+			return;
+	}
+	if (space->n_offsets > 1 || ways < 2 || n_hosts < ways || n_hosts % ways == 0)
+		return;
+	s->leaf_hosts = n_hosts;
+	s->leaf_ways = ways;
+	s->leaf_main = n_hosts / ways * ways;
+}
+
+static uint32_t
+number_of(const struct spread *s, uint32_t i, uint32_t o)
+{
+	uint32_t leaf = s->leaf_hosts > 0 ? i / s->leaf_hosts : 0,
+		 place = s->leaf_hosts > 0 ? i % s->leaf_hosts : 0;
+
+	if (s->leaf_hosts == 0)
+		return i + o;
+	if (place < s->leaf_main)
+		return leaf * s->leaf_main + place;
+	return (leaf * (s->leaf_hosts - s->leaf_main) + place - s->leaf_main) * s->leaf_ways;
+}
+
 static int
 list_numbers(const struct fm_host *host, struct spread *s, struct fm_error *err)
 {
@@ -195,15 +261,15 @@ list_numbers(const struct fm_host *host, struct spread *s, struct fm_error *err)
 	s->col_of = fm_scratch_array(host, s->fab->n_switches, uint32_t);
 	if (s->number == NULL || s->col_of == NULL)
 		return fm_no_scratch(host, "numbers of destinations", err);
+	look_for_surplus(s);
 	for (unsigned which = 0; which < FM_SPACES; which++) {
 		const struct fm_lid_space *space = &s->lids->space[which];
 
 		for (uint32_t o = 0; o < space->n_offsets; o++)
 			for (uint32_t i = 0; i < space->n; i++)
-				s->number[space->start + o * space->n + i] = i + o;
+				s->number[space->start + o * space->n + i] =
+				    which == FM_HOSTS ? number_of(s, i, o) : i + o;
 	}
-	for (uint32_t i = 0; i < s->n_moved; i++)
-		s->number[s->moved[i].position] = s->moved[i].number;
 	for (uint32_t col = 0; col < s->lids->n_columns; col++)
 		s->col_of[s->lids->column_sw[col]] = col;
 	return 0;
@@ -246,10 +312,10 @@ fm_spread(const struct fm_host *host, const struct fm_fabric *fab, const struct 
 	};
 	int rc = take_rows(host, &s, err);
 
-	if (rc == 0 && !tree->complete)
-		rc = fm_spread_settle(host, &s, err);
 	if (rc == 0)
 		rc = list_numbers(host, &s, err);
+	if (rc == 0 && (!tree->complete || s.leaf_hosts > 0))
+		rc = fm_spread_settle(host, &s, err);
 	if (rc != 0)
 		return rc;
 	host->parallel_for(host, (fab->n_switches + TASK_ROWS - 1) / TASK_ROWS, fill_rows, &s);

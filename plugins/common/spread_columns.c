@@ -120,6 +120,17 @@ place(struct row *r, uint32_t position, int32_t weight, uint8_t port)
 	r->ports[position] = port;
 }
 
+/* At leaves, what is too many for the ways up goes by another one from each. */
+static uint32_t
+number_here(const struct row *r, const struct moved *m)
+{
+	const struct spread *s = r->s;
+
+	if (s->tree->rank[r->sw] > 0 || !is_surplus(s, m->position))
+		return m->number;
+	return m->number / s->leaf_ways + s->col_of[r->sw];
+}
+
 /* Columns col..stop-1, whose next steps the pattern holds. */
 static void
 fill_columns(struct row *r, uint32_t col, uint32_t stop)
@@ -140,8 +151,8 @@ fill_columns(struct row *r, uint32_t col, uint32_t stop)
 			     i < s->n_moved && s->moved[i].position < plane + last; i++)
 				place(r, s->moved[i].position,
 				    transit_weight(r, s->moved[i].position),
-				    r->pattern[rest(
-					&r->n_pattern, quotient(&r->divider, s->moved[i].number))]);
+				    r->pattern[rest(&r->n_pattern,
+					quotient(&r->divider, number_here(r, &s->moved[i])))]);
 		}
 	}
 }

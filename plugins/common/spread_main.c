@@ -71,26 +71,29 @@ int
 fm_spread_settle(const struct fm_host *host, struct spread *s, struct fm_error *err)
 {
 	const struct fm_lid_space *space = &s->lids->space[FM_HOSTS];
+	uint32_t n = space->n * space->n_offsets;
 	uint32_t *load = fm_scratch_array(host, s->arcs->n_arcs, uint32_t);
+	uint32_t *broken = fm_scratch_array(host, n, uint32_t), n_broken = 0;
 
-	s->moved = fm_scratch_array(host, (size_t)space->n * space->n_offsets, struct moved);
-	if (load == NULL || s->moved == NULL)
+	s->moved = fm_scratch_array(host, n, struct moved);
+	if (load == NULL || broken == NULL || s->moved == NULL)
 		return fm_no_scratch(host, "main paths", err);
-	for (uint32_t o = 0; o < space->n_offsets; o++)
-		for (uint32_t i = 0; i < space->n; i++) {
-			uint32_t t = i + o;
-			fm_sw leaf = s->fab->end_sw[space->end[i]];
+	for (uint32_t i = 0; i < n; i++) {
+		fm_sw leaf = s->fab->end_sw[space->end[i % space->n]];
 
-			if (is_main_path_whole(s, leaf, t))
-				repair_main_path(s, leaf, &t, load);
-			else
-				s->moved[s->n_moved++] =
-				    (struct moved){ space->start + o * space->n + i, t };
-		}
-	for (uint32_t i = 0; i < s->n_moved; i++) {
-		uint32_t p = (s->moved[i].position - space->start) % space->n;
+		if (is_main_path_whole(s, leaf, s->number[space->start + i]))
+			repair_main_path(s, leaf, &s->number[space->start + i], load);
+		else
+			broken[n_broken++] = i;
+	}
+	for (uint32_t i = 0; i < n_broken; i++)
+		repair_main_path(s, s->fab->end_sw[space->end[broken[i] % space->n]],
+		    &s->number[space->start + broken[i]], load);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t number = s->number[space->start + i];
 
-		repair_main_path(s, s->fab->end_sw[space->end[p]], &s->moved[i].number, load);
+		if (number != i % space->n + i / space->n)
+			s->moved[s->n_moved++] = (struct moved){ space->start + i, number };
 	}
 	return 0;
 }

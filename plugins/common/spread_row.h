@@ -31,6 +31,8 @@ struct spread {
 	struct moved *moved; /* [n_moved] ascending positions: case 1 */
 	uint32_t n_moved;
 	uint32_t *number; /* [n_positions] after the moves */
+	/* case 3: positions of hosts by leaf that are more than its ways up can share; 0: none */
+	uint32_t leaf_hosts, leaf_main, leaf_ways;
 	uint32_t *col_of; /* [n_switches] */
 	struct row *rows; /* [n_workers] */
 };
@@ -128,12 +130,20 @@ add_port(port_set *set, uint8_t port)
 	((uint64_t *)set)[port / 64] |= (uint64_t)1 << (port % 64);
 }
 
+/* Is it one of the hosts that are too many for its leaf's ways up? */
+static inline bool
+is_surplus(const struct spread *s, uint32_t position)
+{
+	return s->leaf_hosts > 0 && position < s->lids->space[FM_OTHERS].start &&
+	    position % s->leaf_hosts >= s->leaf_main;
+}
+
 /* spread_columns.c: the columns of a block that are in only. */
 void fm_spread_block(struct row *r, uint32_t block, const fm_lanes *only);
 /* Columns col..stop-1 all by one port. */
 void fm_spread_one_port(struct row *r, uint32_t col, uint32_t stop, uint8_t port);
 
-/* spread_main.c: moved[].  FM_E_RESOURCE. */
+/* spread_main.c: number[] and moved[].  FM_E_RESOURCE. */
 int fm_spread_settle(const struct fm_host *host, struct spread *s, struct fm_error *err);
 
 #endif

@@ -17,6 +17,7 @@
  * Template (divider, slots): the slot of every LID, computed once for all
  * switches that agree in both.
  */
+#include "plugins/common/arcs.h"
 #include "plugins/engines/fattree/fattree.h"
 
 #define MAX_DIVIDER 65536u /* beyond all LIDs */
@@ -198,14 +199,51 @@ find_dividers(struct ft *ft)
 	}
 }
 
+/* Ways up of a leaf by the block above it, or 0: not the same at all leaves, or several
+ * cables to a parent. */
+static uint32_t
+ways_of_leaves(const struct ft *ft, const struct maker *m)
+{
+	uint32_t ways = 0;
+
+	for (uint32_t c = 0; c < ft->n_leaves; c++) {
+		uint32_t home = ft->home[ft->col_sw[c]], n;
+
+		if (home == FM_NONE || m->parallel[home] > 1)
+			return 0;
+		n = ft->block_first[home + 1] - ft->block_first[home];
+		if (ways > 0 && n != ways)
+			return 0;
+		ways = n;
+	}
+	return ways;
+}
+
+/* Where the hosts of a class at a leaf are no multiple of its ways up, those that are
+ * too many have numbers of their own, a row of ways each: so they leave no gap in the
+ * digits of the others, and differ in those above. */
+static uint32_t
+number_of(struct ft *ft, uint32_t c, unsigned class, uint32_t place, uint32_t ways, uint16_t lid)
+{
+	uint32_t size = ft->class_size[class], main = ways > 1 ? size / ways * ways : 0;
+
+	if (main == 0 || main == size)
+		return c * size + place;
+	if (place < main)
+		return c * main + place;
+	if (lid > 0 && lid < ft->n_lids)
+		ft->surplus[ft->n_surplus++] = lid;
+	return (c * (size - main) + place - main) * ways;
+}
+
 /* Numbers: hosts of a class by leaf and place in the leaf, in steps of its size; the LIDs
  * of one port take successive numbers; switches and others apart, by column. */
 static void
-number_lids(struct ft *ft)
+number_lids(struct ft *ft, const struct maker *m)
 {
 	const struct fm_fabric *fab = ft->fab;
 	uint32_t *order = ft->out->size > offsetof(struct fm_tables, order) ? ft->out->order : NULL;
-	uint32_t n_other = 0;
+	uint32_t n_other = 0, ways = fm_has_lmc(fab) ? 0 : ways_of_leaves(ft, m);
 
 	memset(ft->lid_col, 0xff, ft->n_lids * sizeof(*ft->lid_col));
 	for (uint32_t c = 0; c < ft->n; c++) {
@@ -217,13 +255,14 @@ number_lids(struct ft *ft)
 			bool host =
 			    fab->end_kind[e] == FM_END_CA || fab->end_kind[e] == FM_END_ROUTER;
 			unsigned k = ft->class != NULL ? ft->class[e] : FT_COMPUTE;
-			uint32_t t = host ? c * ft->class_size[k] + n_here[k]++
+			uint32_t place = host ? n_here[k]++ : 0;
+			uint32_t t = host ? number_of(ft, c, k, place, ways, (uint16_t)lid)
 			    : fab->end_kind[e] == FM_END_SWITCH ? c
 								: n_other++;
 
 			if (order != NULL && lid != 0 && fab->end_kind[e] == FM_END_CA &&
 			    k == FT_COMPUTE)
-				order[lid] = t;
+				order[lid] = c * ft->class_size[k] + place;
 			for (; lid != 0 && lid <= last && lid < ft->n_lids; lid++) {
 				ft->lid_col[lid] = (uint16_t)c;
 				ft->number[lid] = t++;
@@ -352,10 +391,11 @@ ft_bundles(struct ft *ft, struct fm_error *err)
 	ft->divider = ft_alloc(ft, ft->n, sizeof(*ft->divider));
 	ft->number = ft_alloc(ft, ft->n_lids, sizeof(*ft->number));
 	ft->lid_col = ft_alloc(ft, ft->n_lids, sizeof(*ft->lid_col));
+	ft->surplus = ft_alloc(ft, ft->n_lids, sizeof(*ft->surplus));
 	ft->col_run = ft_alloc(ft, (size_t)ft->n + 1, sizeof(*ft->col_run));
 	if (!m.parallel || !m.bundle_of || !m.ordinal || !m.position || !m.parents ||
 	    !ft->bundles || !ft->bundle_of || !ft->divider || !ft->number || !ft->lid_col ||
-	    !ft->col_run)
+	    !ft->surplus || !ft->col_run)
 		return ft_out_of_memory(ft, err);
 	memset(m.bundle_of, 0xff, ft->n_blocks * sizeof(*m.bundle_of));
 	memset(ft->bundle_of, 0xff, ft->n * sizeof(*ft->bundle_of));
@@ -365,7 +405,7 @@ ft_bundles(struct ft *ft, struct fm_error *err)
 		if (ft->home[s] != FM_NONE && (rc = give_bundle(ft, &m, s, err)) < 0)
 			return rc;
 	find_dividers(ft);
-	number_lids(ft);
+	number_lids(ft, &m);
 	if ((rc = make_runs(ft, err)) < 0)
 		return rc;
 	return make_templates(ft, err);

@@ -150,6 +150,10 @@ struct ft {
 	uint32_t *divider;   /* [n] */
 	size_t n_lids;	     /* table length used: max_lid + 1 */
 	uint32_t *number;    /* [n_lids] topological number of a LID */
+	/* Hosts of a class at a leaf beyond a multiple of its ways up: their LIDs, to which each
+	 * leaf goes by another way */
+	uint16_t *surplus; /* [n_surplus] */
+	uint32_t n_surplus;
 	uint16_t *lid_col;   /* [n_lids] column of the switch a LID lives on, FT_NO_COL */
 	uint32_t *col_run;   /* [n + 1] into runs */
 	struct ft_run *runs;

@@ -140,6 +140,22 @@ keep_displaced(struct ft_row *r)
 	}
 }
 
+/* What is too many for a leaf's ways up goes by another of them from each leaf: so it is
+ * dealt to all the ways down there. */
+static void
+place_surplus(struct ft_row *r)
+{
+	const struct ft *ft = r->ft;
+
+	for (uint32_t i = 0; i < ft->n_surplus; i++) {
+		uint16_t lid = ft->surplus[i];
+		uint8_t slot = (uint8_t)((i + r->turn) % r->b->n_nominal);
+
+		if (r->port[slot] != FM_PORT_NONE && ft_leads(r->w, ft->lid_col[lid], slot))
+			r->lft[lid] = r->port[slot];
+	}
+}
+
 void
 ft_fill_up(struct ft_row *r)
 {
@@ -156,4 +172,6 @@ ft_fill_up(struct ft_row *r)
 		keep_displaced(r);
 	if (d.n > 0)
 		place_lost(r, &d, r->w->lost, n_lost);
+	if (!r->has_children)
+		place_surplus(r);
 }
