@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "lib/bitset.h"
+
 #define NONE UINT16_MAX
 
 /* One worker's memory, of one switch. */
@@ -193,7 +195,8 @@ take_memory(const struct fm_host *host, struct maker *m, size_t n, size_t n_slot
 
 int
 fm_alternatives_write(const struct fm_host *host, const struct fm_fabric *fab,
-    fm_towards_fn towards, const void *arg, struct fm_tables *out, struct fm_error *err)
+    fm_towards_fn towards, const void *arg, const uint64_t *fixed, struct fm_tables *out,
+    struct fm_error *err)
 {
 	unsigned n_workers = host->n_workers(host);
 	struct work work = { .fab = fab, .out = out, .towards = towards, .arg = arg, .n_slots = 4 };
@@ -208,7 +211,9 @@ fm_alternatives_write(const struct fm_host *host, const struct fm_fabric *fab,
 		return fm_no_scratch(host, "groups of ports", err);
 	for (uint32_t lid = 0; lid <= fab->max_lid; lid++)
 		work.sw_of[lid] =
-		    fab->lid_end[lid] != FM_NONE ? fab->end_sw[fab->lid_end[lid]] : FM_NONE;
+		    fab->lid_end[lid] != FM_NONE && (fixed == NULL || !fm_bit_test(fixed, lid))
+		    ? fab->end_sw[fab->lid_end[lid]]
+		    : FM_NONE;
 	for (unsigned i = 0; i < n_workers; i++)
 		if (!take_memory(host, &work.makers[i], fab->n_switches, work.n_slots))
 			return fm_no_scratch(host, "groups of ports", err);
@@ -262,7 +267,8 @@ next_steps(const void *arg, fm_sw sw, unsigned worker, struct fm_ports *towards)
 
 int
 fm_alternatives(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_arcs *arcs,
-    const struct fm_order *order, bool also_shortest, struct fm_tables *out, struct fm_error *err)
+    const struct fm_order *order, bool also_shortest, const uint64_t *fixed, struct fm_tables *out,
+    struct fm_error *err)
 {
 	struct fm_reach legal, shortest;
 	struct steps s = { .fab = fab, .arcs = arcs };
@@ -284,5 +290,5 @@ fm_alternatives(const struct fm_host *host, const struct fm_fabric *fab, const s
 		rc = fm_reach_build(host, arcs, NULL, column_sw, fab->n_switches, &shortest, err);
 		s.shortest = &shortest;
 	}
-	return rc != 0 ? rc : fm_alternatives_write(host, fab, next_steps, &s, out, err);
+	return rc != 0 ? rc : fm_alternatives_write(host, fab, next_steps, &s, fixed, out, err);
 }

@@ -32,21 +32,23 @@ typedef void (*fm_towards_fn)(
  * Give every entry whose port is one of several towards its switch a group.
  * Equal sets are one group of a switch; where it has not room for all, those
  * stay that serve the most LIDs, the entries of the others are static and
- * counted in out->ar_dropped.
+ * counted in out->ar_dropped.  fixed: as below.
  *
  * O(switches * (switches + LIDs)) and the calls.  FM_E_RESOURCE.
  */
 int fm_alternatives_write(const struct fm_host *host, const struct fm_fabric *fab,
-    fm_towards_fn towards, const void *arg, struct fm_tables *out, struct fm_error *err);
+    fm_towards_fn towards, const void *arg, const uint64_t *fixed, struct fm_tables *out,
+    struct fm_error *err);
 
 /*
  * The same for the right next steps over shortest paths (order NULL) or shortest
  * legal up/down paths (as fm_reach_build()), by any of their cables; if also_shortest,
- * only those of them that are on a shortest path of all.
+ * only those of them that are on a shortest path of all.  fixed: bitset [max_lid + 1] of
+ * LIDs that have no alternatives, or NULL.
  * FM_E_RESOURCE, FM_E_CANCELLED.
  */
 int fm_alternatives(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_arcs *arcs, const struct fm_order *order, bool also_shortest,
-    struct fm_tables *out, struct fm_error *err);
+    const uint64_t *fixed, struct fm_tables *out, struct fm_error *err);
 
 #endif

@@ -140,7 +140,7 @@ fm_balance_by_load(const struct fm_host *host, const struct fm_fabric *fab,
 	uint64_t most;
 	int rc;
 
-	if (detours && out->ar_max_groups == 0)
+	if (detours)
 		evening.way = order->way;
 	*found = (struct fm_paths){ 0 };
 	if (has_wishes(&choice) || fm_has_lmc(fab))

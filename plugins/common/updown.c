@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "lib/bitset.h"
 #include "plugins/common/alternatives.h"
 #include "plugins/common/cardinality.h"
 #include "plugins/common/estimate.h"
@@ -317,6 +318,49 @@ route_ordered(const struct finder *f, const struct fm_updown *how, const struct 
 	return fm_balance(f->host, f->fab, f->shape, order, choice, out, found, err);
 }
 
+/* [n_switches][256] which ports go up; NULL: no memory. */
+static const uint8_t *
+list_climbs(const struct finder *f, const struct fm_order *order)
+{
+	const struct fm_arcs *arcs = &f->shape->arcs;
+	uint8_t *climbs = fm_scratch_array(f->host, (size_t)arcs->n_switches * 256, uint8_t);
+
+	for (fm_sw s = 0; climbs != NULL && s < arcs->n_switches; s++)
+		for (fm_arc a = arcs->first[s]; a < arcs->first[s + 1]; a++)
+			for (fm_link l = arcs->link[a]; l < arcs->link[a + 1]; l++)
+				climbs[s * 256u + f->fab->link_port[l]] = fm_goes_up(order, a);
+	return climbs;
+}
+
+/* LIDs whose tables climb from a switch that can go down (even.c): what comes down to it by
+ * another way must not, so they have no alternatives.  O(switches * (arcs + LIDs)). */
+static int
+find_fixed(const struct finder *f, const struct fm_order *order, const struct fm_tables *out,
+    uint64_t **fixed, struct fm_error *err)
+{
+	const struct fm_fabric *fab = f->fab;
+	const struct fm_rule rule = { .order = order };
+	const uint8_t *climbs = list_climbs(f, order);
+	struct fm_steps steps;
+	fm_sw before = FM_NONE;
+	int rc = fm_steps_init(f->host, fab, &f->shape->arcs, rule, &steps, err);
+
+	*fixed = fm_scratch_array(f->host, FM_BITSET_WORDS(fab->max_lid + 1), uint64_t);
+	if (rc != 0 || climbs == NULL || *fixed == NULL)
+		return rc != 0 ? rc : fm_no_scratch(f->host, "alternatives", err);
+	for (uint32_t lid = 1; lid <= fab->max_lid; lid++) {
+		fm_end end = fab->lid_end[lid];
+		fm_sw to = end != FM_NONE ? fab->end_sw[end] : FM_NONE;
+
+		if (to != FM_NONE && to != before)
+			fm_steps_find(&steps, before = to);
+		for (fm_sw s = 0; to != FM_NONE && s < fab->n_switches; s++)
+			if (s != to && steps.down[s] && climbs[s * 256u + out->lft[s][lid]])
+				fm_bit_set(*fixed, lid);
+	}
+	return 0;
+}
+
 /* Adaptive routing over all shortest legal next steps; entries that take a
  * detour stay static, and legal with them.  Not where routes had to be led down
  * and up again: their turns were tried against those of the tables only. */
@@ -324,13 +368,22 @@ static int
 add_alternatives(const struct finder *f, const struct fm_order *order, uint64_t n_led,
     struct fm_tables *out, struct fm_error *err)
 {
-	if (out->ar_max_groups > 0 && n_led > 0) {
+	uint64_t *fixed = NULL;
+	int rc = 0;
+
+	if (out->ar_max_groups == 0)
+		return 0;
+	if (n_led > 0) {
 		f->host->log(f->host, LOG_WARNING,
 		    "no alternatives for adaptive routing: %llu entries are led down and up again",
 		    (unsigned long long)n_led);
 		return 0;
 	}
-	return fm_alternatives(f->host, f->fab, &f->shape->arcs, order, false, out, err);
+	if (!f->shape->tree.levelled)
+		rc = find_fixed(f, order, out, &fixed, err);
+	return rc != 0
+	    ? rc
+	    : fm_alternatives(f->host, f->fab, &f->shape->arcs, order, false, fixed, out, err);
 }
 
 int

@@ -99,5 +99,5 @@ df_alternatives(const struct df *df, struct fm_tables *out, struct fm_error *err
 	for (fm_end e = 0; e < fab->n_ends; e++)
 		if (fab->end_sw[e] != FM_NONE)
 			f.several[fab->end_sw[e]] |= fab->end_lmc[e] > 0;
-	return fm_alternatives_write(df->host, fab, find_ports, &f, out, err);
+	return fm_alternatives_write(df->host, fab, find_ports, &f, NULL, out, err);
 }

@@ -79,5 +79,5 @@ find_ports(const void *arg, fm_sw s, unsigned worker, struct fm_ports *towards)
 int
 ft_alternatives(const struct ft *ft, struct fm_error *err)
 {
-	return fm_alternatives_write(ft->host, ft->fab, find_ports, ft, ft->out, err);
+	return fm_alternatives_write(ft->host, ft->fab, find_ports, ft, NULL, ft->out, err);
 }

@@ -74,9 +74,10 @@ add_alternatives(const struct fm_host *host, const struct fm_fabric *fab,
 	if (out->ar_max_groups == 0)
 		return 0;
 	if (!shape->tree.levelled)
-		return fm_alternatives(host, fab, &shape->arcs, NULL, true, out, err);
+		return fm_alternatives(host, fab, &shape->arcs, NULL, true, NULL, out, err);
 	rc = fm_order_build(host, &shape->arcs, &levels, &order, err);
-	return rc != 0 ? rc : fm_alternatives(host, fab, &shape->arcs, &order, true, out, err);
+	return rc != 0 ? rc
+		       : fm_alternatives(host, fab, &shape->arcs, &order, true, NULL, out, err);
 }
 
 static int
