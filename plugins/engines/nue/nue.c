@@ -64,6 +64,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "plugins/common/even.h"
 #include "plugins/common/lids.h"
 #include "plugins/common/sssp.h"
 #include "plugins/common/updown.h"
@@ -72,6 +73,7 @@
 #define FINE 1.25		     /* max / mean that ends the search at once */
 #define FIXED_FINE 1.5		     /* the same where the SLs are fixed */
 #define GRID_FINE 1.5		     /* and by dimension order */
+#define MUCH_LESS 0.95		     /* on the fullest link, for which SLs may move */
 #define MANY_TRIALS_BUDGET 60000000u /* LIDs * links below which all trials are made */
 #define ONE_VL_BUDGET 1000000u	     /* and below which one VL is tried as well */
 #define REGROW_BUDGET 12000000u	     /* and below which trees are grown again */
@@ -335,19 +337,44 @@ choose_trial(struct nue *n, uint64_t *least, bool *made)
 	return best;
 }
 
-/* With one VL, if that bears no more than the trial so far; seen on small fabrics only. */
-static void
-prefer_one_vl(struct nue *n, uint64_t least, struct trial *best, bool *made)
+/* One VL: any path up and down will do, so crowded links are led round.  *most: routes on
+ * the fullest link after that. */
+static int
+make_one_vl(struct nue *n, const struct trial *t, uint64_t *most, struct fm_error *err)
 {
-	struct trial plain = { .one_vl = true };
+	const struct fm_evening how = { .way = n->rank.climbs };
 	double mean;
 
-	if (best->one_vl || (uint64_t)n->n_lids * n->fab->n_links > ONE_VL_BUDGET)
-		return;
+	if (run_trial(n, t))
+		regrow(n, t);
+	*most = nue_trees_load(&n->trees, &mean);
+	if (n->host->should_stop(n->host) || !fm_may_even(n->fab) || (double)*most <= FINE * mean)
+		return 0;
+	return fm_even_tables(n->host, n->fab, &n->shape.arcs, &how, n->out, most, err);
+}
+
+/* With one VL, if that bears no more than the best trial; seen on small fabrics only.  In
+ * place of fixed SLs, which stay as they are through faults, only if it bears much less. */
+static int
+prefer_one_vl(struct nue *n, struct trial *best, bool *made, struct fm_error *err)
+{
+	struct trial plain = { .one_vl = true };
+	uint64_t most, least;
+	double mean;
+	int rc;
+
+	if (best->one_vl || n->options->sls == SLS_FIXED ||
+	    (uint64_t)n->n_lids * n->fab->n_links > ONE_VL_BUDGET)
+		return 0;
+	if (*made || run_trial(n, best))
+		regrow(n, best);
+	least = nue_trees_load(&n->trees, &mean);
 	plain.tie = choose_tie(n);
-	*made = run_trial(n, &plain) && nue_trees_load(&n->trees, &mean) <= least;
+	rc = make_one_vl(n, &plain, &most, err);
+	*made = rc == 0 && (double)most <= (best->fixed ? MUCH_LESS : 1) * (double)least;
 	if (*made)
 		*best = plain;
+	return rc;
 }
 
 /* -------------------------------------------------------------------- tables */
@@ -480,12 +507,18 @@ static int
 write_trial(
     struct nue *n, const struct trial *t, bool made, struct fm_tables *out, struct fm_error *err)
 {
-	if (!made)
-		run_trial(n, t);
-	regrow(n, t);
+	uint64_t most;
+	int rc = 0;
+
+	if (t->one_vl && !made)
+		rc = make_one_vl(n, t, &most, err);
+	else if (!t->one_vl && (made || run_trial(n, t)))
+		regrow(n, t);
 	if (n->host->should_stop(n->host))
 		return n->host->fail(err, FM_E_CANCELLED,
 		    "stopped when %u of %u destination trees were grown", n->n_done, n->n_lids);
+	if (rc != 0)
+		return rc;
 	for (fm_sw s = 0; s < n->fab->n_switches; s++)
 		fm_lids_local(n->fab, s, out->lft[s]);
 	if (!t->one_vl)
@@ -510,7 +543,8 @@ route_any(struct nue *n, struct fm_tables *out, struct fm_error *err)
 	trial = choose_trial(n, &least, &made);
 	if (most != UINT64_MAX && most <= least)
 		return fm_lanes_write(n->host, n->fab, &n->in_grid, out, err);
-	prefer_one_vl(n, least, &trial, &made);
+	if ((rc = prefer_one_vl(n, &trial, &made, err)) != 0)
+		return rc;
 	if (trial.one_vl && !made)
 		trial.tie = choose_tie(n);
 	return write_trial(n, &trial, made, out, err);
