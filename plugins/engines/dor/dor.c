@@ -70,15 +70,22 @@ has_long_ring(const struct fm_grids *grids)
 
 /* ------------------------------------------------------------ torn grids */
 
-/* Among the next steps of shortest paths, the arc of the first dimension, up before down. */
+/* Of the next steps of shortest paths, those of the first dimension that has any, up before
+ * down, shared out by destination. */
 static uint8_t
 first_arc(const struct dor *d, fm_sw u, const fm_arc *sorted, uint32_t column)
 {
-	for (uint32_t i = 0; i < d->arcs.first[u + 1] - d->arcs.first[u]; i++)
-		if (fm_lane_test(fm_towards(&d->reach, &d->arcs, column / FM_LANES, sorted[i]),
-			column % FM_LANES))
-			return (uint8_t)(sorted[i] - d->arcs.first[u]);
-	return FM_PORT_NONE;
+	fm_arc steps[256];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < d->arcs.first[u + 1] - d->arcs.first[u]; i++) {
+		if (n > 0 && d->grids.arc_dim[sorted[i]] != d->grids.arc_dim[steps[0]])
+			break;
+		steps[n] = sorted[i];
+		n += fm_lane_test(fm_towards(&d->reach, &d->arcs, column / FM_LANES, sorted[i]),
+		    column % FM_LANES);
+	}
+	return n > 0 ? (uint8_t)(steps[column % n] - d->arcs.first[u]) : FM_PORT_NONE;
 }
 
 static void
