@@ -215,8 +215,9 @@ is_even(const struct fm_fabric *fab, const struct fm_shape *shape)
 	return true;
 }
 
-/* Digits are even where the switches of a rank are all alike.  Else what is too much goes elsewhere, as far as the levels
- * allow, so that no path goes down and up again that did not before. */
+/* Digits are even where the switches of a rank are all alike.  Else what is too much goes
+ * elsewhere, as far as the levels allow, so that no path goes down and up again that did
+ * not before. */
 static int
 make_even(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
     const struct fm_order *order, const struct fm_tables *out, struct fm_error *err)
