@@ -129,7 +129,8 @@ make_plan(struct scenario *s, struct plan *prev, struct plan **out, struct fm_er
 		.regions = &s->job.conf->regions,
 		.prev = prev,
 		.linger_ms = s->job.conf->lid_linger_ms,
-		.drain = (enum plan_drain)s->job.conf->drain };
+		.drain = (enum plan_drain)s->job.conf->drain,
+		.rebalance = (enum plan_rebalance)s->job.conf->rebalance };
 	int rc;
 
 	if (prev == NULL)

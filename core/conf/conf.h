@@ -88,7 +88,8 @@ struct conf {
 	bool sweep_on_trap;
 	int64_t transaction_timeout_ms, transaction_retries;
 	int64_t max_smps, max_smps_per_node;
-	int drain; /* enum plan_drain */
+	int drain;     /* enum plan_drain */
+	int rebalance; /* enum plan_rebalance */
 	int64_t packet_life_ms;
 
 	/* ports, in the encodings of PortInfo (IBA 14.2.5.6) */

@@ -123,6 +123,8 @@
 #define HOUR (3600 * SECOND)
 
 static const char *const credit_loops[] = { "refuse", "warn", NULL }; /* enum conf_credit_loops */
+/* enum plan_rebalance */
+static const char *const rebalances[] = { "auto", "never", "quiet", "always", NULL };
 static const char *const drains[] = { "loss", "always", "never", NULL }; /* enum plan_drain */
 static const char *const sl_models[] = { "both", "forward", NULL };	 /* enum verify_sl_model */
 /* enum conf_ar_algorithm, twice: the numbers are opa-fm's */
@@ -310,6 +312,11 @@ static const struct conf_row rows[] = {
 	    "Which changes may empty forwarding entries for packet_life where no order of writing "
 	    "them is free of deadlocks: loss, of links or switches that carry traffic; always, "
 	    "another engine too; never, write them at that risk."),
+	ENUM(NULL, "rebalance", rebalance, "auto", rebalances, NULL,
+	    "When repaired tables give way to those of a full route, if these have at least 15 "
+	    "percent less on the fullest link and no forwarding entries need be emptied for them: "
+	    "never; quiet, in a sweep that finds nothing else to do; always, with the repair. "
+	    "auto is never for fattree, whose repairs are as good, and quiet for the others."),
 	TIME(NULL, "packet_life", packet_life_ms, "2200ms", 0, 60 * SECOND,
 	    "After so long no packet of old forwarding tables is under way any more; waited for "
 	    "only between steps of a change that could deadlock otherwise."),

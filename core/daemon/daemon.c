@@ -341,6 +341,7 @@ settings_of(const struct daemon *d, struct sweep_settings *s)
 	s->reassign_lids = c->reassign_lids;
 	s->lid_linger_ms = c->lid_linger_ms;
 	s->drain = (enum plan_drain)c->drain;
+	s->rebalance = (enum plan_rebalance)c->rebalance;
 	s->packet_life_ms = c->packet_life_ms;
 	s->client_reregister = c->client_reregister;
 	s->on_trap = c->sweep_on_trap;

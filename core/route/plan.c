@@ -21,6 +21,7 @@
 #include "core/route/ladder.h"
 #include "core/route/levels.h"
 #include "core/route/mcast.h"
+#include "core/route/metrics.h"
 #include "core/route/overlay.h"
 #include "core/route/repair.h"
 #include "lib/error.h"
@@ -257,10 +258,87 @@ add_trees(struct router *r, const struct plan_request *q, struct plan *p, struct
 	return rc;
 }
 
+/* ------------------------------------------------------------- rebalancing */
+
+/* Repairs of fattree stay as good as its routes (0.3 % of eBB, research). */
+static bool
+is_tree_engine(const struct plan *p, const struct chain *chain)
+{
+	for (uint32_t i = 0; i < chain->n_entries; i++)
+		if (strcmp(chain->entries[i].name, p->engine) == 0 &&
+		    chain->entries[i].engine != NULL &&
+		    strcmp(chain->entries[i].engine->name, "fattree") == 0)
+			return true;
+	return false;
+}
+
+bool
+plan_wants_rebalance(const struct plan *p, const struct chain *chain, enum plan_rebalance when)
+{
+	if (p == NULL || p->tables == NULL || p->deviations.n == 0 || p->rebalance_tried ||
+	    when == PLAN_REBALANCE_NEVER)
+		return false;
+	return when != PLAN_REBALANCE_AUTO || !is_tree_engine(p, chain);
+}
+
+static int
+is_better(struct router *r, const struct plan *p, const struct plan *fresh, bool *better,
+    struct fm_error *err)
+{
+	static const struct metrics_request few_samples = { .ebb_samples = 1, .seed = 1 };
+	struct metrics was, is;
+	int rc = 0;
+
+	*better = fresh->tables != NULL &&
+	    fresh->verdict.unreachable_pairs <= p->verdict.unreachable_pairs;
+	if (!*better)
+		return 0;
+	rc = metrics_compute(p->snap, &p->tables->t, &few_samples, r->workers, &was, err);
+	if (rc == 0)
+		rc = metrics_compute(
+		    fresh->snap, &fresh->tables->t, &few_samples, r->workers, &is, err);
+	*better = rc == 0 && is.load_max * 100 <= was.load_max * REBALANCE_PERCENT;
+	if (rc == 0)
+		log_debug("route", "rebalance: routes on a link at most %llu, now %llu",
+		    (unsigned long long)is.load_max, (unsigned long long)was.load_max);
+	return rc;
+}
+
+/* A full route in place of the repaired *p, if it is worth it: *done, and it has been
+ * up the ladder. */
+static int
+try_to_rebalance(struct router *r, const struct plan_request *q, struct plan **p, bool *done,
+    struct fm_error *err)
+{
+	struct plan *fresh = NULL;
+	bool better = false;
+	int rc;
+
+	*done = false;
+	if (!plan_wants_rebalance(*p, q->chain, q->rebalance) ||
+	    (q->rebalance != PLAN_REBALANCE_ALWAYS && !q->quiet))
+		return 0;
+	(*p)->rebalance_tried = true;
+	rc = route_anew(r, q, &fresh, err);
+	if (rc == 0)
+		rc = is_better(r, *p, fresh, &better, err);
+	if (rc == 0 && better && (rc = ladder_climb(r, q, &fresh, err)) != 0)
+		return rc; /* it is let go */
+	*done = rc == 0 && better && fresh->change.n_drained == 0 && fresh->change.n_left == 0 &&
+	    fresh->change.n_waived == 0 && fresh->change.waiting[0] == '\0';
+	if (*done) {
+		plan_put(*p);
+		*p = fresh;
+	} else {
+		plan_put(fresh);
+	}
+	return rc;
+}
+
 int
 plan_make(struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
 {
-	bool ready;
+	bool ready, done = false;
 	int rc = 0;
 
 	*out = NULL;
@@ -271,11 +349,19 @@ plan_make(struct router *r, const struct plan_request *q, struct plan **out, str
 		rc = try_to_keep(r, q, out, err);
 	if (rc == 0 && *out == NULL && !ready)
 		rc = plan_repair(r, q, out, err);
-	if (rc == 0 && *out == NULL)
+	if (rc == 0 && *out != NULL)
+		rc = try_to_rebalance(r, q, out, &done, err);
+	else if (rc == 0)
 		rc = route_anew(r, q, out, err);
-	if (rc == 0)
+	if (rc == 0 && !done)
 		rc = ladder_climb(r, q, out, err);
-	return rc != 0 ? rc : add_trees(r, q, *out, err);
+	if (rc == 0)
+		rc = add_trees(r, q, *out, err);
+	if (rc == 0)
+		return 0;
+	plan_put(*out);
+	*out = NULL;
+	return rc;
 }
 
 struct plan *

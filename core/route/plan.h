@@ -120,6 +120,16 @@ enum plan_drain {
 	PLAN_DRAIN_NEVER   /* none: such entries are written like any others */
 };
 
+/* When repaired tables give way to those of a full route, if these carry at most
+ * REBALANCE_PERCENT of their largest load and can be taken up without a drain. */
+enum plan_rebalance {
+	PLAN_REBALANCE_AUTO, /* never those of fattree, quietly those of others */
+	PLAN_REBALANCE_NEVER,
+	PLAN_REBALANCE_QUIET, /* in a pass by itself (plan_request.quiet) */
+	PLAN_REBALANCE_ALWAYS /* with the repair */
+};
+#define REBALANCE_PERCENT 85
+
 struct plan_change {
 	enum plan_change_kind kind;
 	uint32_t n_lids;    /* LIDs with entries that change, if that was looked at */
@@ -156,6 +166,7 @@ struct plan {
 	bool repaired;
 	uint64_t delta_base;
 	FM_VEC(struct plan_entry) delta;
+	bool rebalance_tried;  /* a full route was no better, or not to be had */
 	uint32_t delta_blocks; /* LFT blocks of 64 LIDs with such an entry */
 	/* Entries that differ from the last full route, by LID and switch; port is
 	 * the one it had there, to which a repair goes back as soon as it leads on. */
@@ -223,6 +234,8 @@ struct plan_request {
 	int64_t now_ms;	   /* of any steady clock */
 	int64_t linger_ms; /* how long entries of an absent LID stay */
 	enum plan_drain drain;
+	enum plan_rebalance rebalance;
+	bool quiet; /* nothing has happened since prev: asked to rebalance it */
 	/* Where the switches are not at prev; packets of older tables may be under way
 	 * then.  snap has no link that prev's has not and that comes up only now. */
 	const struct plan_held *held; /* [n_held] */
@@ -236,6 +249,9 @@ struct plan_request {
  * when memory ran out outside the engines. */
 int plan_make(
     struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err);
+/* Would a quiet pass try to rebalance p?  (NULL: no) */
+bool plan_wants_rebalance(
+    const struct plan *p, const struct chain *chain, enum plan_rebalance when);
 /* A plan without tables; for who makes them.  NULL and FM_E_RESOURCE. */
 struct plan *plan_new(struct snapshot *snap, struct fm_error *err);
 struct plan *plan_get(struct plan *p);

@@ -469,6 +469,7 @@ repair_tables(struct repair *p, struct repair_event *ev, bool *done, struct fm_e
 	plan->delta_base = copied ? 0 : p->k->prev->number;
 	plan->repaired = plan->delta.n > 0;
 	plan->kept = !plan->repaired;
+	plan->rebalance_tried = plan->rebalance_tried && plan->kept;
 	return rc;
 }
 

@@ -83,6 +83,7 @@ struct sweeper {
 	bool first_master;     /* no sweep as master has finished yet */
 	bool changed;	       /* a cable was found in this sweep */
 	bool chain_changed;    /* the same fabric is to be routed anew */
+	bool quiet;	       /* nothing to do but to rebalance what was repaired */
 	bool vls_written;      /* a plan of more than one VL has been in the switches */
 	bool settings_changed; /* the settings are to reach every port (fields.h: insist) */
 	bool far_ends_sleep;   /* a port stayed ARMED though its neighbour was ACTIVE (links.c) */

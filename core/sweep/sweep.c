@@ -276,6 +276,7 @@ end_sweep(struct sweeper *s, enum sweep_outcome outcome)
 
 	s->phase = PHASE_IDLE;
 	s->feed = NULL;
+	s->quiet = false;
 	if (s->failed)
 		outcome = SWEEP_FAILED;
 	r->outcome = outcome;
@@ -388,6 +389,8 @@ after_discovery(struct sweeper *s)
 		bool news = s->changed || s->named.n > 0 || s->nodes_named.n > 0 ||
 		    s->doubted.n > 0 || s->unwritten.n > 0 || s->links_put_off || sweeper_drops(s);
 
+		s->quiet = !news && plan_wants_rebalance(s->plan, s->p.chain, s->set.rebalance);
+		news = news || s->quiet;
 		if (!other_sms_decide(s) || !news) {
 			end_sweep(s,
 			    s->report.outcome == SWEEP_STANDBY ? SWEEP_STANDBY : SWEEP_UNCHANGED);
@@ -467,6 +470,8 @@ start_routing(struct sweeper *s)
 		.anew = s->chain_changed,
 		.now_ms = clock_ms(s),
 		.linger_ms = s->set.lid_linger_ms,
+		.rebalance = s->set.rebalance,
+		.quiet = s->quiet,
 		.drain = s->drain_once ? PLAN_DRAIN_ALWAYS : s->set.drain,
 		.held = s->unwritten.item,
 		.n_held = s->unwritten.n,

@@ -63,6 +63,7 @@ struct sweep_settings {
 	bool reassign_lids;	/* do not honour LIDs found in ports */
 	int64_t lid_linger_ms;	/* how long entries of an absent LID stay */
 	enum plan_drain drain;	/* which changes may empty forwarding entries */
+	enum plan_rebalance rebalance; /* of repaired tables */
 	int64_t packet_life_ms; /* after so long no packet of old tables is under way */
 	bool client_reregister;
 	bool on_trap;  /* traps 128 and 144 start sweeps */

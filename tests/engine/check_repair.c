@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "core/conf/plugin.h"
+#include "core/route/metrics.h"
 #include "core/route/plan.h"
 #include "core/route/plan_file.h"
 #include "core/route/repair.h"
@@ -451,6 +452,106 @@ START_TEST(changes_can_be_taken_back)
 }
 END_TEST
 
+/* ------------------------------------------------------------- rebalancing */
+
+static uint64_t
+most_routes(struct course *c, const struct plan *p)
+{
+	struct metrics_request req = { .ebb_samples = 1, .seed = 1 };
+	struct metrics m;
+	struct fm_error err = { 0 };
+
+	ck_assert_int_eq(
+	    metrics_compute(p->snap, &p->tables->t, &req, c->router.workers, &m, &err), 0);
+	return m.load_max;
+}
+
+/* A pass in which nothing has happened, or (quiet false) one in which something may have. */
+static struct plan *
+pass(struct course *c, struct snapshot *snap, enum plan_rebalance when, bool quiet)
+{
+	struct plan_request q = { .snap = snap,
+		.chain = &c->chain,
+		.prev = c->plan,
+		.linger_ms = 1000,
+		.rebalance = when,
+		.quiet = quiet };
+	struct fm_error err = { 0 };
+	struct plan *p;
+
+	ck_assert_msg(plan_make(&c->router, &q, &p, &err) == 0, "%s", err.msg);
+	ck_assert_ptr_nonnull(p->tables);
+	return p;
+}
+
+static bool
+is_routed(const struct plan *p)
+{
+	return !p->kept && !p->repaired;
+}
+
+static const struct {
+	const char *words, *engine;
+	bool quietly; /* by itself */
+} balances[] = {
+	{ "torus 6x6 2", "minhop", true },
+	{ "random 24 5 2 7", "sssp", true },
+	{ "torus 6x6 2", "updn", true },
+	{ "pgft 2 6,6 1,6 1,1", "fattree", false },
+};
+
+/* Never while it is not asked for; else only when it is worth it, once for each repair,
+ * and without a drain. */
+START_TEST(repaired_tables_are_rebalanced)
+{
+	uint32_t n_taken = 0, n_left = 0;
+
+	for (uint64_t seed = 1; seed <= 6; seed++) {
+		struct breaking b;
+		struct course c;
+		struct plan *p;
+		uint64_t most;
+
+		breaking_init(&b, balances[_i].words, seed);
+		course_init(&c, balances[_i].engine, 1);
+		c.chain.allow_credit_loops = _i < 2;
+		go_on(&c, plan_for(&c, b.whole, false));
+		for (uint32_t i = 0; i < 5; i++)
+			happen(&b, LINK);
+		go_on(&c, plan_for(&c, b.now, false));
+		p = pass(&c, b.now, PLAN_REBALANCE_AUTO, false);
+		ck_assert(!is_routed(p));
+		plan_put(p);
+		p = pass(&c, b.now, PLAN_REBALANCE_NEVER, true);
+		ck_assert(!is_routed(p));
+		plan_put(p);
+		ck_assert_int_eq(plan_wants_rebalance(c.plan, &c.chain, PLAN_REBALANCE_AUTO),
+		    c.plan->deviations.n > 0 && balances[_i].quietly);
+		most = most_routes(&c, c.plan);
+		go_on(&c, pass(&c, b.now, PLAN_REBALANCE_AUTO, true));
+		if (is_routed(c.plan)) {
+			ck_assert(balances[_i].quietly);
+			ck_assert_uint_le(100 * most_routes(&c, c.plan), 85 * most);
+			ck_assert_uint_eq(c.plan->change.n_drained + c.plan->change.n_left, 0);
+			ck_assert_uint_eq(c.plan->deviations.n, 0);
+			n_taken++;
+		} else {
+			ck_assert(!balances[_i].quietly || c.plan->rebalance_tried ||
+			    c.plan->deviations.n == 0);
+			n_left++;
+		}
+		ck_assert(!plan_wants_rebalance(c.plan, &c.chain, PLAN_REBALANCE_AUTO));
+		course_fini(&c);
+		breaking_fini(&b);
+	}
+	if (getenv("FMD_REPAIR_TELL") != NULL)
+		printf("%s, %s: %u rebalanced, %u not\n", balances[_i].words, balances[_i].engine,
+		    n_taken, n_left);
+	ck_assert(_i >= 2 || n_taken > 0);
+	ck_assert(_i != 3 || n_left > 0);
+}
+END_TEST
+
 /* ---------------------------------------------------------------- a restart */
 
 /* As another process finds it: the plan before comes from a file. */
@@ -676,6 +777,7 @@ main(void)
 	tcase_add_loop_test(tc, few_entries_change, 0, 3);
 	tcase_add_loop_test(tc, entries_are_shared_out, 0, 3);
 	tcase_add_loop_test(tc, hosts_come_back_to_repaired_tables, 0, 3);
+	tcase_add_loop_test(tc, repaired_tables_are_rebalanced, 0, 4);
 	tcase_add_loop_test(tc, repairs_outlive_a_restart, 0, 3);
 	tcase_add_test(tc, changes_can_be_taken_back);
 	tcase_add_test(tc, without_memory_the_old_plan_stays);
