@@ -20,6 +20,8 @@
  * edge to the old port can bring any.  Nearly always they all have one to the
  * new port, too, and need not be looked at.
  */
+#include <string.h>
+
 #include "core/route/repair_internal.h"
 
 #define COVER_ENDS ((uint32_t)1 << 31) /* beside a channel: nobody goes on behind it */
@@ -113,10 +115,10 @@ is_banned(const struct repair *p, uint32_t c)
 }
 
 /* Channels of a switch in the order of preference: nominal, old, least loaded.
- * Equal ones by turns: the first behind the port at which the old cable ends over
- * there, so that neighbours who lose the same switch do not all choose the same. */
+ * Equal ones by turns: from another one on for each port at which the old cable ends
+ * over there, so that neighbours who lose the same switch do not all choose the same. */
 struct choice {
-	uint32_t n, at, turn;
+	uint32_t n, at;
 	unsigned preferred; /* of them are in front */
 	bool sorted;
 	uint32_t c[256];
@@ -178,6 +180,20 @@ prefer(struct choice *ch, uint32_t c)
 		}
 }
 
+/* Begin with another one, all in the same order. */
+static void
+turn_choice(struct choice *ch, uint32_t by)
+{
+	uint32_t c[256];
+
+	if (ch->n == 0 || by % ch->n == 0)
+		return;
+	by %= ch->n;
+	memcpy(c, ch->c, by * sizeof(*c));
+	memmove(ch->c, ch->c + by, (ch->n - by) * sizeof(*c));
+	memcpy(ch->c + ch->n - by, c, by * sizeof(*c));
+}
+
 static void
 add_choice(const struct repair *p, uint32_t c, struct choice *ch)
 {
@@ -194,10 +210,8 @@ begin_choice(const struct repair *p, const struct repair_spot *s, bool held, str
 	const struct depend *g = p->g;
 	uint32_t first = g->first[s->sw], old = depend_channel(g, s->sw, s->old_port), n;
 
-	ch->n = ch->at = ch->turn = ch->preferred = 0;
+	ch->n = ch->at = ch->preferred = 0;
 	ch->sorted = false;
-	if (old != FM_NONE && g->back[old] != FM_NONE)
-		ch->turn = g->back[old] - g->first[g->to[old]];
 	if (held) {
 		const uint32_t *cover = find_cover(p, s, &n);
 
@@ -207,37 +221,23 @@ begin_choice(const struct repair *p, const struct repair_spot *s, bool held, str
 	} else
 		for (uint32_t c = first + 1; c < g->first[s->sw + 1]; c++)
 			add_choice(p, c, ch);
+	if (old != FM_NONE && g->back[old] != FM_NONE)
+		turn_choice(ch, g->back[old] - g->first[g->to[old]]);
 	prefer(ch, first + repair_nominal(p, s->sw));
 	prefer(ch, first + s->old_port);
-}
-
-/* By load, then by turns: the least comes first. */
-static uint64_t
-rank_of(const struct repair *p, const struct choice *ch, uint32_t c)
-{
-	const struct depend *g = p->g;
-	uint32_t first = g->first[g->at[c]], n = g->first[g->at[c] + 1] - first;
-	uint32_t port = c - first;
-
-	return (uint64_t)p->st->load[c] << 32 |
-	    (port > ch->turn ? port - ch->turn : port + n - ch->turn % n);
 }
 
 /* What is left, once the first was not good enough. */
 static void
 sort_choice(const struct repair *p, struct choice *ch)
 {
-	uint64_t rank[256];
+	const uint32_t *load = p->st->load;
 
 	for (uint32_t i = ch->at; i < ch->n; i++) {
-		uint64_t x = rank_of(p, ch, ch->c[i]);
 		uint32_t c = ch->c[i], j = i;
 
-		for (; j > ch->at && rank[j - 1] > x; j--) {
-			rank[j] = rank[j - 1];
+		for (; j > ch->at && load[ch->c[j - 1]] > load[c]; j--)
 			ch->c[j] = ch->c[j - 1];
-		}
-		rank[j] = x;
 		ch->c[j] = c;
 	}
 	ch->sorted = true;
@@ -246,19 +246,18 @@ sort_choice(const struct repair *p, struct choice *ch)
 static uint32_t
 next_choice(const struct repair *p, struct choice *ch)
 {
-	uint32_t best = ch->at, c;
-	uint64_t least = UINT64_MAX;
+	uint32_t best = ch->at, least = UINT32_MAX, c;
 
 	if (ch->at == ch->n)
 		return FM_NONE;
 	if (ch->at > ch->preferred && !ch->sorted)
 		sort_choice(p, ch);
 	for (uint32_t i = ch->at; ch->at == ch->preferred && i < ch->n; i++) {
-		uint64_t rank = rank_of(p, ch, ch->c[i]);
+		uint32_t load = p->st->load[ch->c[i]];
 
-		if (rank < least) {
+		if (load < least) {
 			best = i;
-			least = rank;
+			least = load;
 		}
 	}
 	c = ch->c[best];
