@@ -86,6 +86,7 @@ struct conf {
 	/* sweeps and SMPs */
 	int64_t sweep_interval_ms; /* 0 = no light sweeps */
 	bool sweep_on_trap;
+	bool lid_routed_smps;
 	int64_t transaction_timeout_ms, transaction_retries;
 	int64_t max_smps, max_smps_per_node;
 	int drain;     /* enum plan_drain */

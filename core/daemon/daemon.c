@@ -345,6 +345,7 @@ settings_of(const struct daemon *d, struct sweep_settings *s)
 	s->packet_life_ms = c->packet_life_ms;
 	s->client_reregister = c->client_reregister;
 	s->on_trap = c->sweep_on_trap;
+	s->lid_smps = c->lid_routed_smps;
 	s->dry_run = d->cli->dry_run;
 }
 

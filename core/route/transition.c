@@ -247,6 +247,14 @@ transition_may_hold(const struct transition *t, fm_sw sw, uint32_t index, uint8_
 }
 
 bool
+transition_keeps(const struct transition *t, fm_sw sw, uint16_t lid)
+{
+	const struct tblock *b = block_at(t, sw, lid / LANES);
+
+	return b == NULL || !(b->changed >> (lid % LANES) & 1);
+}
+
+bool
 transition_is_pending(const struct transition *t, fm_sw sw, uint32_t index)
 {
 	const struct tblock *b = block_at(t, sw, index);

@@ -111,6 +111,8 @@ bool transition_is_new(const struct transition *t, fm_sw sw, uint32_t block);
 /* What a block that was added or fixed and is not new may hold: 1 or 2 contents. */
 unsigned transition_may_hold(
     const struct transition *t, fm_sw sw, uint32_t block, uint8_t bytes[2][TRANSITION_BLOCK_LIDS]);
+/* Does the entry of a LID stay as it is? */
+bool transition_keeps(const struct transition *t, fm_sw sw, uint16_t lid);
 /* Is it known for sure what it holds, and that it is still to be written? */
 bool transition_is_pending(const struct transition *t, fm_sw sw, uint32_t block);
 /* Blocks added and fixed, 0..n-1, once planned. */

@@ -181,14 +181,19 @@ find_taker(const struct sim *s, struct sim_packet *p)
 }
 
 static bool
-find_way(const struct sim_fabric *f, struct mad *m, struct sim_way *way)
+find_way(const struct sim *s, struct mad *m, struct sim_way *way)
 {
+	const struct sim_fabric *f = &s->fabric;
+
 	if (!is_smp(m->bytes)) {
 		way->n_hops = 0;
 		return walk_lid(f, m->addr.lid, WIRE_PORT_ACTIVE, way);
 	}
 	if (is_answer(m->bytes))
 		return walk_reply(f, m->bytes, m->addr.lid, way);
+	if (s->options.no_lid_smps && m->bytes[MAD_CLASS] == WIRE_CLASS_SMP_LID &&
+	    m->bytes[MAD_METHOD] <= WIRE_SET)
+		return false;
 	return walk_request(f, m->bytes, m->addr.lid, way);
 }
 
@@ -197,13 +202,19 @@ net_send(struct sim *s, struct sim_place from, struct sim_packet *p)
 {
 	struct sim_way way = { .at = from, .slid = WIRE_LID_PERMISSIVE };
 
-	if (!find_way(&s->fabric, &p->mad, &way))
+	if (!find_way(s, &p->mad, &way))
 		goto lost;
 	p->at = way.at;
 	p->slid = way.slid;
 	p->mad.addr.lid = way.slid; /* as the taker sees it: where it came from */
 	if (!find_taker(s, p))
 		goto lost;
+	if (p->mad.bytes[MAD_CLASS] == WIRE_CLASS_SMP_DR) {
+		p->held_ns += way.n_hops * s->options.dr_ns;
+		s->counts.dr_hops += way.n_hops;
+	} else if (p->mad.bytes[MAD_CLASS] == WIRE_CLASS_SMP_LID) {
+		s->counts.lid_hops += way.n_hops;
+	}
 	travel(s, p, way.n_hops);
 	return;
 lost:

@@ -244,6 +244,12 @@ sim_set_loss(struct sim *s, double loss)
 }
 
 void
+sim_refuse_lid_smps(struct sim *s, bool refuse)
+{
+	s->options.no_lid_smps = refuse;
+}
+
+void
 sim_set_guid(struct sim *s, uint32_t node, uint64_t guid)
 {
 	struct sim_node *n = &s->fabric.nodes[node];

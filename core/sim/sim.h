@@ -11,6 +11,8 @@
  *	corrupt=P         a bit of a packet on its way to us is wrong
  *	delay_us=A-B      extra time per packet, uniform; what overtakes, overtakes
  *	hop_ns=N sma_ns=N time per link, and per SMP in an agent (one at a time)
+ *	dr_ns=N           time more per link of a directed SMP: agents on the way pass it on
+ *	lid_smps=no       LID-routed SMPs to switches and hosts are lost
  *	strict            the rules of the kernel's umad (transport_sim.c)
  *	recv_queue=N      answers that wait for us before more are lost (strict: 512)
  *	window=N          requests that we may have unanswered (512)
@@ -34,18 +36,19 @@ struct sim_options {
 	uint64_t seed;
 	double loss, dup, corrupt; /* probability per packet, 0..1 */
 	int64_t delay_min_ns, delay_max_ns;
-	int64_t hop_ns, sma_ns;
+	int64_t hop_ns, sma_ns, dr_ns;
 	int64_t recv_ns;     /* strict: time our side takes per MAD */
 	int64_t train_ns;    /* a link that may come up does so after this */
 	uint32_t recv_queue; /* strict: MADs */
 	unsigned window;
-	bool strict, wall_clock;
+	bool strict, wall_clock, no_lid_smps;
 };
 void sim_options_default(struct sim_options *o);
 
 struct sim_counts {
 	uint64_t gets_by_attr[256], sets_by_attr[256]; /* handled by agents, by low byte */
 	uint64_t smps;				       /* handled by agents */
+	uint64_t dr_hops, lid_hops; /* links that SMPs have gone, directed and LID-routed */
 	uint64_t lost, doubled, corrupted;	       /* by chance */
 	uint64_t no_way;     /* dropped: no link, no LFT entry, nobody there */
 	uint64_t ignored;    /* dropped by an agent: silent node, M_Key */
@@ -98,6 +101,7 @@ void sim_reboot(struct sim *s, uint32_t node, int64_t down_ns);
 void sim_silence(struct sim *s, uint32_t node, bool silent);
 void sim_describe(struct sim *s, uint32_t node, const char *text); /* trap 144 */
 void sim_set_loss(struct sim *s, double loss);
+void sim_refuse_lid_smps(struct sim *s, bool refuse);
 /* ---- states to start from */
 void sim_set_guid(struct sim *s, uint32_t node, uint64_t guid); /* node GUID: duplicates */
 void sim_set_lid(struct sim *s, uint32_t node, unsigned port, uint16_t lid);

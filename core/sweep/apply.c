@@ -227,6 +227,7 @@ write_block(struct sweeper *s, uint32_t slot, uint32_t block, const uint8_t *byt
 	if (a == NULL)
 		return;
 	a->index = block;
+	a->may_go_by_lid = s->set.lid_smps && s->transition != NULL;
 	if (!s->set.dry_run)
 		fm_bit_set(inv_node(&s->inv, slot)->lft_doubt, block);
 	sent = ask_set_at(a, WIRE_ATTR_LFT, block, bytes, on_written);

@@ -93,6 +93,7 @@ note_quiet(struct ask *a)
 	if (n->quiet)
 		return;
 	n->quiet = true;
+	n->no_lid_smps = false; /* that was not all that was wrong */
 	txn_give_up(s->p.txn, n->guid);
 	if (s->phase < PHASE_ROUTE)
 		return; /* discovery says what it means */
@@ -110,6 +111,10 @@ on_end(void *arg, enum txn_status status, const uint8_t *reply)
 	struct sweeper *s = a->s;
 
 	s->pending--;
+	if (!a->route.directed && lid_route_again(a, status)) {
+		send_request(a);
+		return;
+	}
 	if (status == TXN_TIMEOUT && a->n_tries < ASK_TRIES_MAX && !s->failed &&
 	    (is_lossy(s) || is_early(s, a)) &&
 	    (a->node == INV_NONE ||
@@ -169,6 +174,9 @@ way_to(struct ask *a, struct smp_route *route)
 		return false;
 	}
 	a->at_node = true;
+	if (a->may_go_by_lid && a->s->lid_smps == LID_SMPS_ARRIVE &&
+	    lid_route(a->s, a->node, a->s->next, route))
+		a->s->report.by_lid++;
 	return true;
 }
 

@@ -35,6 +35,7 @@ struct ask {
 	uint8_t port, claim_port;
 	uint8_t kind; /* enum block_kind for tables */
 	bool at_node; /* put to the node itself, not to what lies beyond it */
+	bool may_go_by_lid;
 	/* the request, for another try */
 	uint8_t method, n_tries;
 	uint16_t attr;
@@ -63,6 +64,9 @@ struct other_sm {
 	uint32_t node;
 	uint8_t port;
 };
+
+/* Found out in a light sweep, where nobody waits for it. */
+enum lid_smps { LID_SMPS_UNTRIED, LID_SMPS_ON_TRIAL, LID_SMPS_ARRIVE, LID_SMPS_ARE_LOST };
 
 struct sweeper {
 	struct sweep_parts p;
@@ -118,6 +122,7 @@ struct sweeper {
 	bool apply_fresh;	  /* no switch holds anything: no order */
 	bool apply_later;	  /* the rest waits for links to become active */
 	bool apply_again;	  /* ... which they are now */
+	enum lid_smps lid_smps;	  /* do LID-routed SMPs arrive? (lid_route.c) */
 	bool silent_links;	  /* packets may pass through switches that do not answer */
 	struct fm_hash lid_owner; /* base LID -> slot */
 	uint32_t cursor[3];	  /* of the feed that runs: stage, outer, inner */
@@ -168,6 +173,14 @@ void discover_doubt(struct sweeper *s);
 void discover_finish(struct sweeper *s);
 void discover_probe(struct sweeper *s, uint32_t node, uint8_t port);
 void discover_name_switch(struct sweeper *s, uint32_t slot);
+/* lid_route.c */
+/* Is a switch reached by its LID, and do its answers come home, over entries that stay
+ * as they are and links that are ACTIVE?  tables: those that are in the switches but for
+ * what s->transition says. */
+bool lid_route(
+    const struct sweeper *s, uint32_t slot, const struct plan *tables, struct smp_route *route);
+/* An ask that went by LID has ended.  True: it is to be put again, as it is now. */
+bool lid_route_again(struct ask *a, enum txn_status status);
 /* light.c */
 void light_start(struct sweeper *s);
 /* After a light sweep: name the neighbours on the way to those doubted. */

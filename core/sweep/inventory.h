@@ -88,6 +88,7 @@ struct inv_node {
 	bool sw_known;
 	bool silent; /* left out of this sweep: it did not answer what must be known */
 	bool quiet;  /* a question to it ran out of tries: nothing more is asked in this sweep */
+	bool no_lid_smps; /* it did not answer LID-routed SMPs, and does directed ones */
 	bool warned; /* its silence has been told; not again before a sweep in which it answers */
 	char desc[65];
 };

@@ -65,9 +65,18 @@ static void
 ask_switch_info(struct sweeper *s, uint32_t slot, ask_done done)
 {
 	struct ask *a = ask_new(s, slot, 0);
+	struct smp_route route;
 
-	if (a != NULL)
-		ask_get_at(a, WIRE_ATTR_SWITCH_INFO, 0, done);
+	if (a == NULL)
+		return;
+	if (s->set.lid_smps && s->lid_smps == LID_SMPS_UNTRIED && !inv_node(&s->inv, slot)->quiet &&
+	    lid_route(s, slot, s->plan, &route)) {
+		s->lid_smps = LID_SMPS_ON_TRIAL;
+		a->at_node = true;
+		ask_get(a, &route, WIRE_ATTR_SWITCH_INFO, 0, done);
+		return;
+	}
+	ask_get_at(a, WIRE_ATTR_SWITCH_INFO, 0, done);
 }
 
 /* The last switch on the directed route to this one, INV_NONE when we sit at it. */

@@ -7,6 +7,7 @@ CORE_SOURCES += \
 	core/sweep/fields.c core/sweep/fields.h \
 	core/sweep/internal.h \
 	core/sweep/inventory.c core/sweep/inventory.h \
+	core/sweep/lid_route.c \
 	core/sweep/light.c \
 	core/sweep/links.c \
 	core/sweep/mcast.c \

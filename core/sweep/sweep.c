@@ -62,7 +62,8 @@ sweep_settings_default(struct sweep_settings *s)
 		.client_reregister = true,
 		.part_enforce = PART_ENFORCE_BOTH,
 		.keep_pkey_indexes = true,
-		.on_trap = true };
+		.on_trap = true,
+		.lid_smps = true };
 }
 
 /* Stands for the settings of rows that ride along (fields.h): never 0. */

@@ -330,6 +330,101 @@ START_TEST(engines_change)
 }
 END_TEST
 
+/* ------------------------------------------------------- SMPs by LID */
+
+static void
+bring_up_wide(bool by_lid, bool refuses)
+{
+	struct sim_options o;
+
+	sim_options_default(&o);
+	o.dr_ns = 20000; /* an agent passes a directed SMP on */
+	o.no_lid_smps = refuses;
+	rig_generate(&rig.nl, "pgft 3 4,4,6 1,4,4 1,1,1");
+	rig_sim(&rig, &o);
+	rig.set.lid_smps = by_lid;
+	fm_arena_init(&memory, SIZE_MAX);
+	use(&fattree_LTX_fm_engine);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	moments_watch(&moments, &rig, sweeper_plan(rig.sweeper)->top_lid + 1u);
+	settle();
+}
+
+/* Links that directed SMPs go when the tables of minhop are written, and ms. */
+static uint64_t
+cost_of_change(double *ms)
+{
+	uint64_t before = sim_counts(rig.sim)->dr_hops;
+	int64_t start_ns = sim_now_ns(rig.sim);
+
+	use(&minhop_LTX_fm_engine);
+	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
+	rig_run(&rig, SWEEP_NAMED); /* it reads nothing */
+	moments_end(&moments);
+	*ms = (double)(sim_now_ns(rig.sim) - start_ns) / 1e6;
+	expect_clean();
+	expect_plan();
+	rig_expect_up(&rig);
+	return sim_counts(rig.sim)->dr_hops - before;
+}
+
+START_TEST(tables_travel_by_lid)
+{
+	uint64_t directed, by_lid;
+	double ms[2];
+
+	bring_up_wide(false, false);
+	directed = cost_of_change(&ms[0]);
+	ck_assert_uint_eq(rig.last.by_lid, 0);
+	teardown();
+	bring_up_wide(true, false);
+	by_lid = cost_of_change(&ms[1]);
+	ck_assert_uint_gt(rig.last.by_lid, rig.last.sets_by_attr[WIRE_ATTR_LFT] / 2);
+	ck_assert_uint_lt(2 * by_lid, directed);
+	ck_assert_uint_gt(sim_counts(rig.sim)->lid_hops, 0);
+	if (getenv("FMD_LONG") != NULL)
+		printf("%llu Sets of tables, %llu by LID: directed hops %llu instead of %llu, "
+		       "%.2f ms instead of %.2f\n",
+		    (unsigned long long)rig.last.sets_by_attr[WIRE_ATTR_LFT],
+		    (unsigned long long)rig.last.by_lid, (unsigned long long)by_lid,
+		    (unsigned long long)directed, ms[1], ms[0]);
+}
+END_TEST
+
+/* Where they are lost it is noticed once, by a Get, and told. */
+START_TEST(who_does_not_take_them_gets_directed_ones)
+{
+	double ms;
+
+	bring_up_wide(true, true);
+	ck_assert_ptr_nonnull(strstr(rig_log, "LID-routed SMPs are not answered here"));
+	cost_of_change(&ms);
+	ck_assert_uint_eq(rig.last.by_lid, 0);
+	ck_assert_uint_eq(rig.last.timeouts, 0);
+}
+END_TEST
+
+/* They arrived, and do not any more: all is written all the same, and no switch is
+ * called silent. */
+START_TEST(what_is_lost_by_lid_is_sent_directed)
+{
+	double ms;
+
+	bring_up_wide(true, false);
+	sim_refuse_lid_smps(rig.sim, true);
+	cost_of_change(&ms);
+	ck_assert_uint_gt(rig.last.by_lid, 0);
+	ck_assert_uint_eq(rig.last.n_silent, 0);
+	use(&fattree_LTX_fm_engine);
+	change_engine(&fattree_LTX_fm_engine);
+	ck_assert_uint_eq(rig.last.timeouts, 0); /* it is remembered, switch by switch */
+	expect_clean();
+	rig_expect_up(&rig);
+}
+END_TEST
+
 /* The judge can find something: torus link events under dor, bursts on random
  * graphs under updn, another engine. */
 START_TEST(without_the_order_there_are_loops_and_holes)
@@ -364,6 +459,9 @@ main(void)
 	tcase_add_loop_test(t, what_waits_is_broken_off_for_what_comes, 0, N_PLACES);
 	tcase_add_loop_test(t, a_switch_falls_silent_half_way, 0, N_PLACES);
 	tcase_add_loop_test(t, engines_change, 0, N_PLACES);
+	tcase_add_test(t, tables_travel_by_lid);
+	tcase_add_test(t, who_does_not_take_them_gets_directed_ones);
+	tcase_add_test(t, what_is_lost_by_lid_is_sent_directed);
 	tcase_add_loop_test(t, without_the_order_there_are_loops_and_holes, 0, 2);
 	suite_add_tcase(s, t);
 	return run_suite(s);

@@ -307,7 +307,8 @@ expect_clean(unsigned event)
 	ck_assert_msg(moments.n_loops == 0 && moments.n_holes == 0,
 	    "event %u: %u loops, %u holes in %llu Sets: %s", event, moments.n_loops,
 	    moments.n_holes, (unsigned long long)moments.n_sets, moments.first);
-	ck_assert_msg(moments.n_needless == 0, "event %u: %llu of %llu Sets changed nothing", event,
+	ck_assert_msg(moments.n_needless <= rig.n_again, /* whose answers were lost */
+	    "event %u: %llu of %llu Sets changed nothing", event,
 	    (unsigned long long)moments.n_needless, (unsigned long long)moments.n_sets);
 }
 

@@ -34,6 +34,7 @@ struct rig {
 	struct sweep_report last; /* of the sweep that ended last */
 	uint32_t n_reports;
 	uint32_t n_new_plans;  /* of them, with a plan that is not kept */
+	uint64_t n_again;      /* SMPs sent more than once */
 	uint32_t n_broken_off; /* of them, SWEEP_BROKEN_OFF */
 	uint64_t drained[768]; /* LIDs whose entries were emptied; the test clears them */
 };
