@@ -51,9 +51,10 @@ report_order(const struct sweep_report *r)
 	if (c->blocks > 0)
 		log_info("sweep",
 		    "forwarding tables: change %s, %u blocks, %u of them in an order, %u rounds, "
-		    "%u splits, %u LIDs drained, %u waits, %u blocks held back",
+		    "%u splits, %u LIDs drained, %u waits, %u blocks held back, %" PRIu64
+		    " Sets by LID",
 		    plan_change_name(r->change.kind), c->blocks, c->risky, c->rounds, c->splits,
-		    c->drained, c->waits, c->held);
+		    c->drained, c->waits, c->held, r->by_lid);
 }
 
 static void
