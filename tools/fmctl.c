@@ -24,6 +24,7 @@ static const char usage[] =
     "  routes               which engine routes what, and why others refused\n"
     "  regions              what each region holds, its borders, who routes it\n"
     "  partitions [pkey=N]  who may talk to whom; the members of one\n"
+    "  path FROM TO         the way of packets, hop by hop: LIDs, GUIDs or names\n"
     "  events [after=N]     what happened lately\n"
     "  sweep [light|heavy]  sweep now\n"
     "  drain [--dry-run]    take up tables that wait for entries to be emptied\n"
@@ -145,6 +146,9 @@ add_word(struct ask *a, const char *word, struct fm_error *err)
 
 	if (equals == NULL && strcmp(a->command, "sweep") == 0)
 		return json_object_set_new(a->args, "scope", json_string(word));
+	if (equals == NULL && strcmp(a->command, "path") == 0)
+		return json_object_set_new(a->args,
+		    json_object_get(a->args, "from") == NULL ? "from" : "to", json_string(word));
 	if (equals == NULL || equals == word || (size_t)(equals - word) >= sizeof(key))
 		return fm_fail(err, FM_E_CONFIG, "unexpected argument %s: write KEY=VALUE", word);
 	snprintf(key, sizeof(key), "%.*s", (int)(equals - word), word);
@@ -222,7 +226,7 @@ parse(struct ask *a, int argc, char *const argv[], struct fm_error *err)
 			return rc;
 	if (optind == argc)
 		return fm_fail(err, FM_E_CONFIG,
-		    "no command: status, routes, events, sweep, drain, reload or help");
+		    "no command: status, routes, path, events, sweep, drain, reload or help");
 	a->command = argv[optind];
 	if (json_object_get(a->args, "dry_run") != NULL && strcmp(a->command, "drain") != 0)
 		return fm_fail(err, FM_E_CONFIG, "--dry-run is for \"drain\" only");

@@ -15,6 +15,7 @@
 #include "core/conf/plugin.h"
 #include "core/conf/regions.h"
 #include "core/route/plan.h"
+#include "core/sa/prefix_routes.h"
 #include "core/subnet/qos.h"
 
 struct partitions;
@@ -75,6 +76,7 @@ struct conf {
 	int path_selection;	      /* enum sa_path_select */
 	int64_t path_life;	      /* 4.096 us * 2^n */
 	struct fm_file prefix_routes; /* path NULL = none */
+	struct prefix_routes routes;  /* what it says */
 
 	/* QoS: qos_text[QOS_COMMON] is what the others take theirs from */
 	bool qos_enable, use_optimized_slvl;

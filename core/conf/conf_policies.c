@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/conf/conf_policies.c - from the files of partitions and QoS to what they
- * say.  A mistake in one of them is one of the configuration: it is told with
- * file and line, and the configuration that holds goes on holding.
+ * core/conf/conf_policies.c - from the files of partitions, QoS and routes to
+ * other subnets to what they say.  A mistake in one of them is one of the
+ * configuration: it is told with file and line, and the configuration that holds
+ * goes on holding.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "core/conf/conf_private.h"
+#include "core/sa/prefix_routes.h"
 #include "core/subnet/partitions.h"
 #include "core/subnet/qos_policy.h"
 #include "lib/log.h"
+#include "lib/vec.h"
 
 static int
 resolve_partitions(struct conf *conf, struct fm_error *err)
@@ -112,11 +115,23 @@ resolve_policy(struct conf *conf, struct fm_error *err)
 	return 0;
 }
 
+static int
+resolve_routes(struct conf *conf, struct fm_error *err)
+{
+	const struct fm_file *f = &conf->prefix_routes;
+
+	return f->path == NULL
+	    ? 0
+	    : prefix_routes_parse(f->path, f->bytes, f->n_bytes, &conf->routes, err);
+}
+
 int
 conf_resolve_policies(struct conf_private *self, struct fm_error *err)
 {
 	int rc = resolve_partitions(self->conf, err);
 
+	if (rc == 0)
+		rc = resolve_routes(self->conf, err);
 	if (rc == 0)
 		rc = resolve_qos(self, err);
 	return rc != 0 ? rc : resolve_policy(self->conf, err);
@@ -127,4 +142,5 @@ conf_drop_policies(struct conf *conf)
 {
 	partitions_put(conf->partitions);
 	qos_policy_put(conf->qos_policy);
+	fm_vec_fini(&conf->routes);
 }

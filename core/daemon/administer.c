@@ -4,7 +4,6 @@
  * transport, and given a new view whenever a sweep has brought the subnet up.
  */
 #include "core/daemon/daemon.h"
-#include "core/sa/prefix_routes.h"
 #include "core/sa/server.h"
 #include "lib/log.h"
 
@@ -26,7 +25,9 @@ settings_of(const struct daemon *d, struct sa_settings *set)
 	*set = (struct sa_settings){ .gid_prefix = (uint64_t)c->subnet_prefix,
 		.sa_key = (uint64_t)c->sa_key,
 		.path_life = (uint8_t)c->path_life,
-		.path_select = (enum sa_path_select)c->path_selection };
+		.path_select = (enum sa_path_select)c->path_selection,
+		.route = c->routes.item,
+		.n_routes = (uint32_t)c->routes.n };
 }
 
 /* Ourselves and the others that discovery met. */
@@ -54,18 +55,12 @@ static int
 build_view(struct daemon *d, struct sa_view **out, struct fm_error *err)
 {
 	struct sa_view *prev = sa_server_view(d->sa);
-	const struct fm_file *f = &d->conf->prefix_routes;
-	struct prefix_routes routes = { 0 };
 	struct daemon_sms sms = { 0 };
 	struct sa_settings set;
 	int rc = 0;
 
 	settings_of(d, &set);
-	if (f->path != NULL)
-		rc = prefix_routes_parse(f->path, f->bytes, f->n_bytes, &routes, err);
-	set.route = routes.item;
-	set.n_routes = (uint32_t)routes.n;
-	if (rc == 0 && !collect_sms(d, &sms))
+	if (!collect_sms(d, &sms))
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for subnet managers");
 	if (rc == 0) {
 		struct sa_view_source src = { .inv = sweeper_inventory(d->sweeper),
@@ -81,7 +76,6 @@ build_view(struct daemon *d, struct sa_view **out, struct fm_error *err)
 		rc = sa_view_build(&src, out, err);
 	}
 	sa_view_put(prev);
-	fm_vec_fini(&routes);
 	fm_vec_fini(&sms.sm);
 	return rc;
 }

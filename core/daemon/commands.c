@@ -10,6 +10,7 @@
 #include "core/ctl/ctl.h"
 #include "core/ctl/events.h"
 #include "core/daemon/daemon.h"
+#include "core/sa/server.h"
 
 #define EVENTS_SHOWN 100
 
@@ -90,6 +91,19 @@ add_joined(const struct plan *p, json_t *o)
 	    o, "one_way_pairs", json_integer((json_int_t)p->regions->one_way_pairs));
 }
 
+/* What the SA has been asked. */
+static void
+add_sa(const struct daemon *d, json_t *o)
+{
+	struct sa_counts c;
+
+	sa_server_counts(d->sa, &c);
+	json_object_set_new(o, "sa",
+	    json_pack("{s:I, s:I, s:I, s:I, s:I}", "requests", (json_int_t)c.requests, "answered",
+		(json_int_t)c.answered, "records", (json_int_t)c.records, "refused",
+		(json_int_t)c.refused, "busy", (json_int_t)c.busy));
+}
+
 static int
 run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
@@ -104,6 +118,8 @@ run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 
 	if (status != NULL)
 		add_joined(p, status);
+	if (status != NULL && d->sa != NULL)
+		add_sa(d, status);
 	return hand_out(status, result, err);
 }
 
@@ -210,6 +226,12 @@ run_partitions(void *arg, const json_t *args, json_t **result, struct fm_error *
 }
 
 static int
+run_path(void *arg, const json_t *args, json_t **result, struct fm_error *err)
+{
+	return daemon_path(arg, args, result, err);
+}
+
+static int
 run_events(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
 	const struct daemon *d = arg;
@@ -275,6 +297,7 @@ static const struct ctl_command commands[] = {
 	{ "routes", "which engine routes which region, and why others refused", run_routes },
 	{ "regions", "what each region holds, its borders, who routes it", run_regions },
 	{ "partitions", "who may talk to whom; pkey=0x8001: who is in that one", run_partitions },
+	{ "path", "the way of packets from a port to a LID: from, to", run_path },
 	{ "events", "what happened lately", run_events },
 	{ "sweep", "sweep now: scope \"heavy\" (default) or \"light\"", run_sweep },
 	{ "drain", "take up tables that wait for entries to be emptied; dry_run: only tell",

@@ -60,6 +60,9 @@ int daemon_open_sa(struct daemon *d, struct fm_error *err);
 /* What the last sweep has made of the subnet; nothing while we are not master. */
 void daemon_publish(struct daemon *d);
 
+/* path_command.c: the way from one port to another */
+int daemon_path(struct daemon *d, const json_t *args, json_t **result, struct fm_error *err);
+
 /* report.c: a sweep has ended */
 void daemon_report(struct daemon *d, const struct sweep_report *r);
 /* commands.c: the commands of fmctl */

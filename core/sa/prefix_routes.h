@@ -12,7 +12,17 @@
 #ifndef CORE_SA_PREFIX_ROUTES_H
 #define CORE_SA_PREFIX_ROUTES_H
 
-#include "core/sa/view.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/error.h"
+
+/* GIDs of other subnets with this prefix leave by the router port of this GUID. */
+struct sa_prefix_route {
+	uint64_t prefix, guid;
+	bool any_prefix, any_guid; /* any_guid: a router of ours, whichever */
+};
 
 struct prefix_routes {
 	struct sa_prefix_route *item;

@@ -21,6 +21,7 @@
 #include "core/mad/sa_wire.h"
 #include "core/route/plan.h"
 #include "core/sa/path_pairs.h"
+#include "core/sa/prefix_routes.h"
 #include "core/sa/rows.h"
 #include "core/subnet/partitions.h"
 #include "core/sweep/inventory.h"
@@ -58,12 +59,6 @@ struct sa_end {
 struct sa_other_sm {
 	uint16_t lid;
 	struct wire_sm_info info;
-};
-
-/* GIDs of other subnets with this prefix leave by the router port of this GUID. */
-struct sa_prefix_route {
-	uint64_t prefix, guid;
-	bool any_prefix, any_guid; /* any_guid: a router of ours, whichever */
 };
 
 /* What the administrator wants of the SA; copied into each view. */

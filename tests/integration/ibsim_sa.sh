@@ -85,7 +85,7 @@ if command -v opensm >/dev/null 2>&1; then
 	wait "$osm" 2>/dev/null
 fi
 
-start_on_ibsim host-1-1 "$build/fmd" --engine=minhop --config=none --state-dir=state >fmd.out 2>&1
+start_on_ibsim host-1-1 "$build/fmd" --engine=updn --config=none --state-dir=state >fmd.out 2>&1
 await fmd.out "SUBNET UP"
 find_lids
 ask "$host" "$far" "$leaf" >fmd.answers
@@ -95,22 +95,31 @@ done
 grep -q "timed out" fmd.answers && fail "a question got no answer"
 echo "ok: saquery of each record type is answered"
 
-# Cables go and come; every question is answered meanwhile.
+"$build/fmctl" --state-dir=state path "$host" "$far" >path.out 2>&1 || fail "fmctl path: $(cat path.out)"
+for words in "arrives *yes" "switch *leaf-2" "switch *leaf-4" "switch *spine"; do
+	grep -q "$words" path.out || fail "no \"$words\" in fmctl path: $(cat path.out)"
+done
+"$build/fmctl" --state-dir=state status | grep -A5 "^sa" | grep -q "answered *[1-9]" || fail "fmctl status counts no answers"
+echo "ok: fmctl shows the path and counts the answers"
+
+# A leaf's cable goes and comes, none between who asks, the SA and what is asked for;
+# every question is answered meanwhile.
+near=$(find_lid host-3-1) || fail "host-3-1 has no record"
 for ((i = 0; i < 6; i++)); do
-	ibsim_say "Unlink \"leaf-1\"[5]"
+	ibsim_say "Unlink \"leaf-4\"[5]"
 	sleep 0.2
-	ibsim_say "Relink \"leaf-1\"[5]"
+	ibsim_say "Relink \"leaf-4\"[5]"
 	sleep 0.2
 done &
 changes=$!
 n=0
 while kill -0 "$changes" 2>/dev/null; do
-	on_ibsim host-2-1 timeout 20 saquery --src-to-dst "$host:$far" >one.out 2>&1 || fail "no answer during a sweep: $(cat one.out)"
-	grep -q "dlid\.*$far$" one.out || fail "not the path asked for: $(cat one.out)"
+	on_ibsim host-1-2 timeout 20 saquery --src-to-dst "$host:$near" >one.out 2>&1 || fail "no answer during a sweep: $(cat one.out)"
+	grep -q "dlid\.*$near$" one.out || fail "not the path asked for: $(cat one.out)"
 	n=$((n + 1))
 done
 wait "$changes"
-[ "$n" -ge 10 ] || fail "only $n questions while cables changed"
+[ "$n" -ge 3 ] || fail "only $n questions while cables changed"
 echo "ok: $n path queries answered while cables were pulled"
 
 [ -f osm.answers ] || skip "opensm is absent, answers are not compared"
