@@ -164,7 +164,7 @@ read_gids(const struct sa_query *q, unsigned i, unsigned n, struct path_ends *en
 {
 	for (unsigned k = 0; k < n; k++) {
 		struct sa_gid gid = sa_gid_get(q->data + SA_MULTI_PATH_GIDS_AT + 16u * (i + k));
-		uint16_t status = path_ends_of_gid(q->view, gid, &ends[k]);
+		uint16_t status = path_ends_of_gid(q, gid, &ends[k]);
 
 		if (status != SA_OK)
 			return status;

@@ -12,6 +12,8 @@
  */
 #include "core/sa/path_query.h"
 
+#include "core/sa/registry.h"
+
 #include <string.h>
 
 #define HOP_LIMIT_ABROAD 0xff
@@ -19,14 +21,13 @@
 
 /* ---------------------------------------------------------------- who */
 
-static uint16_t
-one_end(const struct sa_view *v, uint32_t end, struct path_ends *out)
+/* False: FM_NONE. */
+static bool
+one_end(uint32_t end, struct path_ends *out)
 {
 	out->first = end == FM_NONE ? 0 : end;
 	out->last = end == FM_NONE ? 0 : end + 1;
-	out->offset = -1;
-	(void)v;
-	return end == FM_NONE ? SA_NO_RECORDS : SA_OK;
+	return end != FM_NONE;
 }
 
 /* The router that leads to a GID of another subnet, FM_NONE. */
@@ -47,17 +48,30 @@ router_for(const struct sa_view *v, struct sa_gid gid)
 	return FM_NONE;
 }
 
-uint16_t
-path_ends_of_gid(const struct sa_view *v, struct sa_gid gid, struct path_ends *out)
+/* The end that goes by an alias GUID, FM_NONE. */
+static uint32_t
+end_of_alias(const struct sa_query *q, struct sa_gid gid)
 {
-	uint32_t end = sa_view_end_of_gid(v, gid);
+	uint64_t port = q->registry != NULL ? registry_alias_port(q->registry, gid.guid) : 0;
 
-	*out = (struct path_ends){ .gid = gid };
-	if (end == FM_NONE && !sa_gid_is_ours(v, gid)) {
-		end = router_for(v, gid);
+	return port != 0 ? sa_view_end_of_guid(q->view, port) : FM_NONE;
+}
+
+uint16_t
+path_ends_of_gid(const struct sa_query *q, struct sa_gid gid, struct path_ends *out)
+{
+	uint32_t end = sa_view_end_of_gid(q->view, gid);
+
+	*out = (struct path_ends){ .offset = -1 };
+	if (end == FM_NONE && sa_gid_is_ours(q->view, gid)) {
+		end = end_of_alias(q, gid);
+		out->gid = (struct sa_gid){ q->view->set.gid_prefix, gid.guid };
+	} else if (end == FM_NONE) {
+		end = router_for(q->view, gid);
+		out->gid = gid;
 		out->abroad = true;
 	}
-	return one_end(v, end, out) == SA_OK ? SA_OK : SA_REQ_INVALID_GID;
+	return one_end(end, out) ? SA_OK : SA_REQ_INVALID_GID;
 }
 
 /* By GID, by LID, by both if they agree, or all. */
@@ -70,13 +84,13 @@ who(const struct path_query *p, bool by_gid, struct sa_gid gid, bool by_lid, uin
 
 	*out = (struct path_ends){ .last = p->view->n_ends, .offset = -1 };
 	if (by_gid)
-		status = path_ends_of_gid(p->view, gid, out);
+		status = path_ends_of_gid(p->q, gid, out);
 	if (status != SA_OK || !by_lid)
 		return status;
 	if (by_gid && end != out->first)
 		return SA_NO_RECORDS;
-	if (!by_gid)
-		status = one_end(p->view, end, out);
+	if (!by_gid && !one_end(end, out))
+		status = SA_NO_RECORDS;
 	if (status == SA_OK)
 		out->offset = lid - p->view->end[end].lid;
 	return status;
@@ -228,10 +242,12 @@ path_between(const struct path_query *p, uint32_t src, const struct path_ends *f
 	while (found < p->most && sa_pairs_next(&pairs, &s, &d)) {
 		if (!path_record(p, src, (uint16_t)(a->lid + s), dst, (uint16_t)(b->lid + d), &r))
 			continue;
-		if (to->abroad) {
+		if (from->gid.guid != 0)
+			r.sgid = from->gid;
+		if (to->abroad || to->gid.guid != 0)
 			r.dgid = to->gid;
+		if (to->abroad)
 			r.hop_limit = HOP_LIMIT_ABROAD;
-		}
 		r.preference = (uint8_t)found++;
 		if (!each(arg, &r))
 			return false;
@@ -266,6 +282,45 @@ names_one(const struct path_ends *e)
 	return e->last - e->first == 1;
 }
 
+/* To a multicast group: what the group is, for a source that has its P_Key.  There is no
+ * way back. */
+static uint16_t
+add_group_path(const struct path_query *p, const struct path_ends *from)
+{
+	const struct groups *all = p->q->registry != NULL ? registry_groups(p->q->registry) : NULL;
+	uint32_t i = all != NULL ? groups_find(all, p->want.dgid) : UINT32_MAX;
+	struct sa_mc_member_record g;
+	struct sa_path_record r;
+
+	if (i == UINT32_MAX)
+		return SA_NO_RECORDS;
+	g = groups_record(all, i);
+	if (!sa_may_see(p->q, from->first) ||
+	    sa_view_shared_pkey(p->view, from->first, from->first, g.pkey) == 0 ||
+	    (asks(p, SA_PR_PKEY) && ((p->want.pkey ^ g.pkey) & PKEY_BASE) != 0) ||
+	    (asks(p, SA_PR_SL) && p->want.sl != g.sl) ||
+	    (asks(p, SA_PR_REVERSIBLE) && p->want.reversible))
+		return SA_NO_RECORDS;
+	r = (struct sa_path_record){ .dgid = g.mgid,
+		.sgid = gid_of(p->view, from->first),
+		.dlid = g.mlid,
+		.slid = (uint16_t)(p->view->end[from->first].lid +
+		    (from->offset < 0 ? 0 : from->offset)),
+		.flow_label = g.flow_label,
+		.hop_limit = g.hop_limit,
+		.tclass = g.tclass,
+		.pkey = g.pkey,
+		.sl = g.sl,
+		.mtu_selector = SA_EXACTLY,
+		.rate_selector = SA_EXACTLY,
+		.life_selector = SA_EXACTLY,
+		.life = g.life };
+	if (!carries_enough(p, &r, (struct path_attr){ g.mtu, sa_rate_mbps(g.rate) }))
+		return SA_NO_RECORDS;
+	sa_add(p->q, &r);
+	return SA_OK;
+}
+
 uint16_t
 sa_get_paths(struct sa_query *q)
 {
@@ -284,6 +339,9 @@ sa_get_paths(struct sa_query *q)
 	if (asks(&p, SA_PR_RAW_TRAFFIC) && p.want.raw_traffic)
 		return SA_NO_RECORDS; /* raw packets find no way here */
 	status = path_ends_source(&p, &from);
+	if (status == SA_OK && asks(&p, SA_PR_DGID) && sa_gid_is_multicast(p.want.dgid))
+		return names_one(&from) ? add_group_path(&p, &from)
+					: SA_REQ_INSUFFICIENT_COMPONENTS;
 	if (status == SA_OK)
 		status = path_ends_dest(&p, &to);
 	if (status != SA_OK)

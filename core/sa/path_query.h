@@ -22,14 +22,14 @@ struct path_query {
 struct path_ends {
 	uint32_t first, last;
 	int offset;	   /* -1: any LID */
-	struct sa_gid gid; /* as asked for, {0, 0}: any */
+	struct sa_gid gid; /* to answer with: another subnet's, or an alias; {0, 0}: the end's */
 	bool abroad;	   /* the GID is of another subnet, the end a router */
 };
 /* The status of IBA 15.4.1 for what cannot be. */
 uint16_t path_ends_source(const struct path_query *p, struct path_ends *out);
 uint16_t path_ends_dest(const struct path_query *p, struct path_ends *out);
 /* Of a GID alone. */
-uint16_t path_ends_of_gid(const struct sa_view *v, struct sa_gid gid, struct path_ends *out);
+uint16_t path_ends_of_gid(const struct sa_query *q, struct sa_gid gid, struct path_ends *out);
 
 /* The record of a path from an end by one of its LIDs to an end by one of its; false: there
  * is none, or not as asked for. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/mad/rmpp_port.h"
+#include "core/sa/registry.h"
 #include "core/sa/server.h"
 #include "lib/rng.h"
 #include "tests/run.h"
@@ -803,6 +804,71 @@ START_TEST(prefix_routes)
 }
 END_TEST
 
+/* ---------------------------------------------------------- groups, aliases */
+
+START_TEST(group_paths)
+{
+	struct sa_mc_member_record kept = { .mgid = { 0xff12401bffff0000, 0xffffffff },
+		.qkey = 0xb1b,
+		.mlid = 0xc000,
+		.mtu = 4,
+		.rate = 3,
+		.life = 17,
+		.pkey = 0xffff,
+		.sl = 2,
+		.tclass = 5,
+		.flow_label = 9,
+		.hop_limit = 3,
+		.scope = 2 };
+	struct sa_path_record want, r;
+
+	bring_up(&fabrics[0]);
+	want = pair();
+	want.dgid = kept.mgid;
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR, &want), SA_NO_RECORDS);
+	ck_assert(groups_keep(registry_groups(sa.registry), &kept, 1));
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR, &want), SA_OK);
+	sa_rig_record(&sa, 0, &r);
+	ck_assert_uint_eq(r.dgid.guid, kept.mgid.guid);
+	ck_assert_uint_eq(r.sgid.guid, want.sgid.guid);
+	ck_assert_uint_ge(r.dlid, 0xc000);
+	ck_assert_uint_eq(r.mtu, 4);
+	ck_assert_uint_eq(r.rate, 3);
+	ck_assert_uint_eq(r.sl, 2);
+	ck_assert_uint_eq(r.tclass, 5);
+	ck_assert_uint_eq(r.hop_limit, 3);
+	ck_assert_uint_eq(r.reversible, 0);
+	want.mtu = 4;
+	want.mtu_selector = SA_GREATER;
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR | SA_PR_MTU | SA_PR_MTU_SELECTOR, &want),
+	    SA_NO_RECORDS);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, SA_PR_DGID, &want),
+	    SA_REQ_INSUFFICIENT_COMPONENTS);
+	tear_down();
+}
+END_TEST
+
+/* A port answers to its alias, and is called by it. */
+START_TEST(alias_paths)
+{
+	struct sa_path_record want, r;
+	uint64_t alias[8] = { [3] = 0x1234567890 }, port;
+
+	bring_up(&fabrics[0]);
+	want = pair();
+	port = want.dgid.guid;
+	want.dgid.guid = alias[3];
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR, &want), SA_REQ_INVALID_GID);
+	ck_assert_uint_eq(registry_set_aliases(sa.registry, port, 0, 1 << 3, alias), SA_OK);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR, &want), SA_OK);
+	sa_rig_record(&sa, 0, &r);
+	ck_assert_uint_eq(r.dgid.guid, alias[3]);
+	ck_assert_uint_eq(sa.slot.view->end[sa_view_end_of_lid(sa.slot.view, r.dlid)].guid, port);
+	tear_down();
+}
+END_TEST
+
 /* ----------------------------------------------------------------- inline */
 
 /* A transport that hands everything to one client, which takes part in RMPP. */
@@ -1044,6 +1110,8 @@ main(void)
 	tcase_add_test(tc, capability_match);
 	tcase_add_test(tc, partitions_hide);
 	tcase_add_test(tc, prefix_routes);
+	tcase_add_test(tc, group_paths);
+	tcase_add_test(tc, alias_paths);
 	tcase_add_loop_test(tc, inline_tables, 0, 2);
 	tcase_add_loop_test(tc, shared_views, 0, N_OF(fabrics));
 	return run_suite(s);

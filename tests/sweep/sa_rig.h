@@ -18,8 +18,9 @@ struct sa_rig {
 	int64_t now_ms; /* of questions */
 	struct sa_settings set;
 	const struct port_pkeys *pkeys; /* NULL: as the sweep has them */
-	struct mad_addr from;		/* who asks */
-	uint64_t sm_key;		/* shown with questions */
+	struct registry *registry;
+	struct mad_addr from; /* who asks */
+	uint64_t sm_key;      /* shown with questions */
 	uint32_t modifier;
 	struct sa_gid gid[8]; /* [n_gids] of a MultiPathRecord */
 	unsigned n_gids;
