@@ -14,7 +14,12 @@ struct daemon_sms {
 int
 daemon_open_sa(struct daemon *d, struct fm_error *err)
 {
-	return sa_server_start(d->transport, d->conf->transport, NULL, &d->sa, err);
+	int rc = daemon_open_registry(d, err);
+
+	if (rc == 0)
+		rc = sa_server_start(
+		    d->transport, d->conf->transport, daemon_registry(d), &d->sa, err);
+	return rc != 0 ? rc : daemon_start_registry(d, err);
 }
 
 static void
@@ -101,4 +106,5 @@ daemon_publish(struct daemon *d)
 	log_debug("sa", "view %ju: %u nodes, %u ports with LIDs, %.1f ms", (uintmax_t)v->number,
 	    v->n_here, v->n_ends, plan_now_ms() - start);
 	sa_server_publish(d->sa, v);
+	daemon_keep_groups(d);
 }

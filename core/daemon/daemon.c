@@ -142,6 +142,7 @@ pump(evutil_socket_t fd, short what, void *arg)
 			fail(d, &err);
 			return;
 		}
+		daemon_take_members(d);
 		sweeper_step(d->sweeper);
 		if (d->sa != NULL)
 			sa_server_step(d->sa);
@@ -168,15 +169,20 @@ on_mad(void *arg, const struct mad *m)
 		sweeper_on_mad(d->sweeper, m);
 }
 
+void
+daemon_wake_from_afar(struct daemon *d)
+{
+	uint64_t one = 1;
+
+	if (d->routed_fd >= 0 && write(d->routed_fd, &one, sizeof(one)) < 0)
+		log_err("daemon", "another thread cannot wake the loop: %s", strerror(errno));
+}
+
 /* On the routing thread: the loop has something to take. */
 static void
 wake_loop(void *arg)
 {
-	struct daemon *d = arg;
-	uint64_t one = 1;
-
-	if (write(d->routed_fd, &one, sizeof(one)) < 0)
-		log_err("daemon", "the routing thread cannot wake the loop: %s", strerror(errno));
+	daemon_wake_from_afar(arg);
 }
 
 static void
@@ -479,7 +485,9 @@ start_sweeper(struct daemon *d, struct fm_error *err)
 		.router = &d->router,
 		.chain = &d->conf->chain,
 		.regions = &d->conf->regions,
-		.plan_path = d->plan_path };
+		.plan_path = d->plan_path,
+		.on_notice = daemon_on_notice,
+		.on_notice_arg = d };
 	struct sweep_settings set;
 
 	d->routed_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -580,6 +588,7 @@ daemon_fini(struct daemon *d)
 	plan_worker_free(d->worker); /* first: it works on what goes now */
 	ctl_close(d->ctl);
 	sa_server_stop(d->sa);
+	daemon_close_registry(d);
 	if (d->transport != NULL && !d->cli->dry_run)
 		d->transport->ops->set_is_sm(d->transport, false, &err);
 	if (d->txn != NULL)

@@ -34,8 +34,9 @@ struct daemon {
 	struct router router;
 	bool router_ready;
 	struct plan_worker *worker;
-	struct conf *next_conf; /* read again while a sweep ran: takes effect when it ends */
-	struct sa_server *sa;	/* NULL: dry run */
+	struct conf *next_conf;	       /* read again while a sweep ran: takes effect when it ends */
+	struct sa_server *sa;	       /* NULL: dry run */
+	struct registered *registered; /* registered.c */
 	struct ctl_server *ctl;
 	struct events *events;
 	json_t *summary; /* of the last sweep that brought the subnet up, or NULL */
@@ -62,6 +63,21 @@ void daemon_publish(struct daemon *d);
 
 /* path_command.c: the way from one port to another */
 int daemon_path(struct daemon *d, const json_t *args, json_t **result, struct fm_error *err);
+
+/* registered.c: what hosts have registered with the SA, between store, SA and sweep */
+int daemon_open_registry(struct daemon *d, struct fm_error *err);
+void daemon_close_registry(struct daemon *d); /* after the SA has stopped */
+struct registry;
+struct registry *daemon_registry(struct daemon *d); /* NULL: none */
+/* The SA runs: it is to load what is kept and to say what changes. */
+int daemon_start_registry(struct daemon *d, struct fm_error *err);
+/* What has changed, to the sweep. */
+void daemon_take_members(struct daemon *d);
+/* A sweep has ended: groups that the partitions want, and MLIDs that switches can hold. */
+void daemon_keep_groups(struct daemon *d);
+void daemon_on_notice(void *arg, const struct wire_notice *notice);
+/* Any thread: the loop is to look at its work. */
+void daemon_wake_from_afar(struct daemon *d);
 
 /* report.c: a sweep has ended */
 void daemon_report(struct daemon *d, const struct sweep_report *r);

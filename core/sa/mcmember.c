@@ -6,23 +6,13 @@
 #include "core/sa/registry.h"
 #include "core/sa/sa.h"
 
-#define PKEY_BITS 0x7fff
-
-/* Does the port have the P_Key, in either membership? */
 static bool
 has_pkey(void *arg, uint64_t port, uint16_t pkey)
 {
 	const struct sa_view *v = arg;
 	uint32_t end = sa_view_end_of_guid(v, port);
-	const struct pkey_list *keys;
 
-	if (end == FM_NONE)
-		return false;
-	keys = &v->pkeys.item[v->end[end].pkeys];
-	for (uint32_t i = 0; i < keys->n; i++)
-		if (((keys->keys[i] ^ pkey) & PKEY_BITS) == 0)
-			return true;
-	return false;
+	return end != FM_NONE && pkeys_of(&v->pkeys.item[v->end[end].pkeys], pkey) != 0;
 }
 
 /* The end behind a PortGID, an alias or not. */

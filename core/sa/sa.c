@@ -23,6 +23,9 @@ struct sa {
 	struct sa_out out;
 	struct registry *registry;
 	struct notices *notices; /* NULL without a registry */
+	struct store *store;
+	int64_t (*wall_s)(void);
+	struct fm_log_bucket store_bucket;
 	sa_group_fn on_group;
 	void *on_group_arg;
 	struct sa_counts counts;
@@ -366,6 +369,25 @@ sa_on_group(struct sa *sa, sa_group_fn fn, void *arg)
 	sa->on_group_arg = arg;
 }
 
+void
+sa_keep(struct sa *sa, struct store *store, int64_t (*wall_s)(void))
+{
+	sa->store = store;
+	sa->wall_s = wall_s;
+	sa->store_bucket = (struct fm_log_bucket){ .burst = 3, .every_ms = 60000 };
+}
+
+static void
+save(struct sa *sa, int64_t now_ms)
+{
+	struct fm_error err = { 0 };
+
+	if (sa->store != NULL &&
+	    registry_save(sa->registry, sa->store, now_ms, sa->wall_s(), &err) != 0)
+		fm_log_rl(&sa->store_bucket, FM_LOG_ERR, "sa",
+		    "what hosts have registered is not kept for a restart: %s", err.msg);
+}
+
 struct registry *
 sa_registry(struct sa *sa)
 {
@@ -434,5 +456,6 @@ sa_tick(struct sa *sa, int64_t now_ms)
 		pass_events_on(sa, view, now_ms);
 	}
 	sa_view_put(view);
+	save(sa, now_ms);
 	return a < b ? a : b;
 }

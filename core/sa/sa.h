@@ -54,6 +54,9 @@ int64_t sa_tick(struct sa *sa, int64_t now_ms);
 typedef void (*sa_group_fn)(void *arg, const struct group_event *e, bool lost);
 void sa_on_group(struct sa *sa, sa_group_fn fn, void *arg);
 struct registry *sa_registry(struct sa *sa); /* NULL: none */
+/* What is registered is kept there, with every tick; wall_s: seconds since 1970. */
+struct store;
+void sa_keep(struct sa *sa, struct store *store, int64_t (*wall_s)(void));
 /* A trap of a node, for those who have subscribed.  issuer: its port, by the LID. */
 void sa_tell(struct sa *sa, const struct wire_notice *notice, int64_t now_ms);
 

@@ -204,6 +204,8 @@ on_trap(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 
 	wire_notice_get(m->bytes + WIRE_SMP_DATA_AT, &notice);
 	repress(s, m, h);
+	if (s->p.on_notice != NULL)
+		s->p.on_notice(s->p.on_notice_arg, &notice);
 	if (!s->set.on_trap || !notice.generic ||
 	    (notice.trap_number != TRAP_LINK_STATE && notice.trap_number != TRAP_LOCAL_CHANGE)) {
 		fm_log_rl(&s->trap_bucket, FM_LOG_INFO, "sweep", "trap %u from LID %u",

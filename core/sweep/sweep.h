@@ -136,6 +136,9 @@ struct sweep_parts {
 	const struct region_set *regions; /* NULL: one region */
 	struct plan_worker *worker;	  /* NULL: plans are made while sweeper_step() waits */
 	const char *plan_path;		  /* where tables are kept over a restart, or NULL */
+	/* NULL, or told of every trap, repeated ones too */
+	void (*on_notice)(void *arg, const struct wire_notice *notice);
+	void *on_notice_arg;
 };
 struct sweeper *sweeper_new(
     const struct sweep_parts *parts, const struct sweep_settings *settings, struct fm_error *err);

@@ -4,10 +4,12 @@
  * subscriptions, alias GUIDs; who sees what; and events to those who have asked.
  */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/sa/notices.h"
+#include "core/subnet/partitions.h"
 #include "lib/rng.h"
 #include "tests/run.h"
 #include "tests/sweep/sa_rig.h"
@@ -20,18 +22,7 @@
 static struct rig rig;
 static struct sa_rig sa;
 static uint32_t apart; /* a node in a partition of its own */
-
-/* All are in the default partition but one. */
-static uint16_t
-keys_of_port(const void *arg, uint64_t guid, const uint16_t **key)
-{
-	static const uint16_t usual[] = { 0xffff }, other[] = { 0x8005 };
-	bool is_other = guid == netlist_port(&rig.nl, apart, 1)->guid;
-
-	(void)arg;
-	*key = is_other ? other : usual;
-	return 1;
-}
+static const struct partitions *partitions;
 
 static uint32_t
 host(uint32_t n)
@@ -57,16 +48,37 @@ lid_of(uint32_t node)
 	return info.lid;
 }
 
+/* All are full members of the default partition but two, limited ones, one of which has a
+ * partition of its own. */
+static void
+partition(void)
+{
+	static const struct part_options options;
+	struct fm_error err = { 0 };
+	char text[4096];
+	size_t n = (size_t)snprintf(text, sizeof(text), "Default=0x7fff :");
+
+	for (uint32_t i = 0; i < 14; i++)
+		n += (size_t)snprintf(
+		    text + n, sizeof(text) - n, " 0x%jx=full,", (uintmax_t)guid_of(host(i)));
+	snprintf(text + n - 1, sizeof(text) - n, ";\nOther=0x5 : 0x%jx=full;\n",
+	    (uintmax_t)guid_of(apart));
+	ck_assert_msg(
+	    partitions_parse("test", text, strlen(text), &options, &partitions, &err) == 0, "%s",
+	    err.msg);
+	rig.set.partitions = partitions;
+}
+
 static void
 setup(void)
 {
 	rig_generate(&rig.nl, "pgft 2 4,4 1,2 1,1");
 	rig_sim(&rig, NULL);
+	apart = host(15);
+	partition();
 	rig_start(&rig);
 	rig_run(&rig, SWEEP_HEAVY);
-	apart = host(15);
 	sa_rig_start(&sa, &rig);
-	sa.pkeys_of = keys_of_port;
 	sa_rig_publish(&sa);
 	sa_tick(sa.sa, 0);
 }
@@ -76,6 +88,8 @@ teardown(void)
 {
 	sa_rig_fini(&sa);
 	rig_fini(&rig);
+	partitions_put(partitions);
+	partitions = NULL;
 }
 
 static void
@@ -100,6 +114,16 @@ join(uint64_t low, uint32_t node, unsigned state)
 	struct sa_mc_member_record want = member(low, node, state);
 
 	as(node);
+	return sa_rig_ask(&sa, SA_SET, SA_MC_MEMBER_RECORD, MASK_CREATE, &want);
+}
+
+static uint16_t
+join_in(uint16_t pkey, uint64_t low, uint32_t node, unsigned state)
+{
+	struct sa_mc_member_record want = member(low, node, state);
+
+	as(node);
+	want.pkey = pkey;
 	return sa_rig_ask(&sa, SA_SET, SA_MC_MEMBER_RECORD, MASK_CREATE, &want);
 }
 
@@ -129,8 +153,9 @@ START_TEST(hosts_join_and_leave)
 	ck_assert_uint_eq(join(2, host(1), JOIN_NON), SA_REQ_INVALID);
 	ck_assert_uint_eq(leave(1, host(0), JOIN_FULL), SA_OK);
 	ck_assert_uint_eq(leave(1, host(1), JOIN_NON), SA_REQ_INVALID); /* it is gone */
-	ck_assert_uint_eq(join(1, apart, JOIN_FULL), SA_REQ_INVALID);	/* not its partition */
-	sa.from.lid = 0xbff0;						/* nobody */
+	ck_assert_uint_eq(
+	    join_in(0x8005, 1, host(0), JOIN_FULL), SA_REQ_INVALID); /* not its partition */
+	sa.from.lid = 0xbff0;					     /* nobody */
 	sa.n_answers = 0;
 	ck_assert_uint_eq(
 	    sa_rig_ask(&sa, SA_GET_TABLE, SA_MC_MEMBER_RECORD, 0, NULL), SA_REQ_INVALID);
@@ -156,12 +181,13 @@ START_TEST(members_are_shown_to_the_trusted)
 	want.mlid = 0xc777;
 	ck_assert_uint_eq(
 	    sa_rig_ask(&sa, SA_GET, SA_MC_MEMBER_RECORD, SA_MCR_MLID, &want), SA_NO_RECORDS);
-	as(apart);
+	ck_assert_uint_eq(join_in(0x8005, 5, apart, JOIN_FULL), SA_OK);
+	as(host(1));
 	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, SA_MC_MEMBER_RECORD, 0, NULL), SA_OK);
-	ck_assert_uint_eq(sa_rig_n(&sa), 0);
+	ck_assert_uint_eq(sa_rig_n(&sa), 2); /* of its partitions */
 	sa.sm_key = 1;
 	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, SA_MC_MEMBER_RECORD, 0, NULL), SA_OK);
-	ck_assert_uint_eq(sa_rig_n(&sa), 3);
+	ck_assert_uint_eq(sa_rig_n(&sa), 4);
 	want = member(1, host(1), JOIN_SEND_ONLY_NON);
 	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_MC_MEMBER_RECORD,
 			      SA_MCR_PORT_GID | SA_MCR_JOIN_STATE, &want),
@@ -234,8 +260,14 @@ START_TEST(services_are_asked_for)
 	want.pkey = 0x8005;
 	ck_assert_uint_eq(sa_rig_ask(&sa, SA_SET, SA_SERVICE_RECORD, mask, &want), SA_REQ_INVALID);
 	as(apart);
+	want.id = 9;
+	want.gid.guid = guid_of(apart);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_SET, SA_SERVICE_RECORD, mask, &want), SA_OK);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_SERVICE_RECORD, SA_SR_ID, &want), SA_OK);
+	as(host(1)); /* has not its P_Key */
 	ck_assert_uint_eq(
 	    sa_rig_ask(&sa, SA_GET, SA_SERVICE_RECORD, SA_SR_ID, &want), SA_NO_RECORDS);
+	want.id = 8;
 	as(host(1));
 	sa.now_ms = 30000; /* the leases are over */
 	ck_assert_uint_eq(
@@ -313,7 +345,8 @@ answer_report(void)
 START_TEST(groups_made_and_gone_are_told)
 {
 	subscribe(host(0), NOTICE_GROUP_MADE, 1);
-	subscribe(apart, NOTICE_GROUP_MADE, 1); /* has not its P_Key */
+	ck_assert_uint_eq(join_in(0x8005, 5, apart, JOIN_FULL), SA_OK);
+	ck_assert_uint_eq(sa.n_reports, 0); /* has not its P_Key */
 	ck_assert_uint_eq(join(1, host(1), JOIN_FULL), SA_OK);
 	ck_assert_uint_eq(sa.n_reports, 1);
 	ck_assert_uint_eq(sa.report_to.lid, lid_of(host(0)));
@@ -433,8 +466,16 @@ START_TEST(traps_are_passed_on_once)
 	ck_assert_uint_eq(sa.n_reports, 1);
 	sa_tell(sa.sa, &n, 6000);
 	ck_assert_uint_eq(sa.n_reports, 2);
-	sa_tell(sa.sa, &other, 6000); /* of another partition */
+	answer_report();
+	subscribe(host(0), 0xffff, 0);
+	subscribe(host(14), 0xffff, 1); /* a limited member as well */
+	sa_tell(sa.sa, &other, 6000);
 	ck_assert_uint_eq(sa.n_reports, 2);
+	subscribe(host(0), 0xffff, 1);
+	other.toggle_count++;
+	sa_tell(sa.sa, &other, 12000);
+	ck_assert_uint_eq(sa.n_reports, 3);
+	ck_assert_uint_eq(sa.report_to.lid, lid_of(host(0)));
 }
 END_TEST
 
@@ -450,7 +491,7 @@ START_TEST(subscriptions_choose_by_lid_and_number)
 		.producer_type = 1 };
 	struct sa_inform_info_record rec;
 
-	as(host(0));
+	as(host(14));
 	ck_assert_uint_eq(sa_rig_ask(&sa, SA_SET, SA_INFORM_INFO, 0, &want), SA_OK);
 	sa_tell(sa.sa, &n, 0);
 	ck_assert_uint_eq(sa.n_reports, 0);
@@ -464,7 +505,7 @@ START_TEST(subscriptions_choose_by_lid_and_number)
 	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, SA_INFORM_INFO_RECORD, 0, NULL), SA_OK);
 	ck_assert_uint_eq(sa_rig_n(&sa), 1);
 	sa_rig_record(&sa, 0, &rec);
-	ck_assert_uint_eq(rec.subscriber.guid, guid_of(host(0)));
+	ck_assert_uint_eq(rec.subscriber.guid, guid_of(host(14)));
 	ck_assert_uint_eq(rec.info.trap_number, 129);
 	as(apart);
 	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, SA_INFORM_INFO_RECORD, 0, NULL), SA_OK);

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/daemon/registered.c - what hosts have registered, between the SA, whose it is, the
+ * sweep, which forwards their groups, and the store.
+ *
+ *	SA (its thread) --members, a queue--> loop --> sweep
+ *	loop --groups to keep, traps, posted--> SA
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/daemon/daemon.h"
+#include "core/route/mcast_net.h"
+#include "core/sa/registry.h"
+#include "core/sa/server.h"
+#include "core/subnet/partitions.h"
+#include "lib/log.h"
+
+#define MS_PER_S 1000
+#define NS_PER_MS 1000000
+
+struct news {
+	uint64_t port;
+	uint16_t mlid;
+	uint8_t sl, roles;
+};
+
+struct registered {
+	struct registry *registry;
+	pthread_mutex_t lock; /* of the queue */
+	FM_VEC(struct news) queue;
+};
+
+/* What the SA is to be like from now on. */
+struct keep_job {
+	struct groups_settings set;
+	uint32_t n;
+	struct sa_mc_member_record group[];
+};
+
+int
+daemon_open_registry(struct daemon *d, struct fm_error *err)
+{
+	struct registered *r = calloc(1, sizeof(*r));
+	struct registry_settings set;
+
+	registry_settings_default(&set);
+	if (r != NULL)
+		r->registry = registry_new(&set);
+	if (r == NULL || r->registry == NULL) {
+		free(r);
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for what hosts register");
+	}
+	pthread_mutex_init(&r->lock, NULL);
+	d->registered = r;
+	return 0;
+}
+
+struct registry *
+daemon_registry(struct daemon *d)
+{
+	return d->registered == NULL ? NULL : d->registered->registry;
+}
+
+static int64_t
+wall_s(void)
+{
+	return (int64_t)time(NULL);
+}
+
+/* As the SA counts: simulated fabrics have a clock of their own. */
+static int64_t
+clock_ms(const struct daemon *d)
+{
+	struct timespec ts;
+
+	if (d->transport->ops->fd(d->transport) < 0)
+		return d->transport->ops->now_ns(d->transport) / NS_PER_MS;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * MS_PER_S + ts.tv_nsec / NS_PER_MS;
+}
+
+/* ----------------------------------------------------------- where the SA runs */
+
+static void
+push(struct daemon *d, const struct news *n)
+{
+	struct registered *r = d->registered;
+	bool ok;
+
+	pthread_mutex_lock(&r->lock);
+	ok = fm_vec_push(&r->queue, *n);
+	pthread_mutex_unlock(&r->lock);
+	if (!ok)
+		log_err("sa", "out of memory: a member of a multicast group is not forwarded to");
+	daemon_wake_from_afar(d);
+}
+
+static unsigned
+roles_of(unsigned state)
+{
+	unsigned roles = state != 0 ? MCAST_SENDS : MCAST_OUT;
+
+	return state & JOIN_RECEIVES ? roles | MCAST_RECEIVES : roles;
+}
+
+/* Events are missing: all who are in a group, once more. */
+static void
+push_all(struct daemon *d)
+{
+	const struct groups *g = registry_groups(d->registered->registry);
+
+	for (uint32_t i = 0; i < groups_count(g); i++)
+		for (uint32_t k = 0; k < groups_n_members(g, i); k++) {
+			uint64_t requester;
+			struct news n;
+			struct sa_mc_member_record rec =
+			    groups_member(g, i, k, &n.port, &requester);
+
+			n.mlid = rec.mlid;
+			n.sl = rec.sl;
+			n.roles = (uint8_t)roles_of(rec.join_state);
+			push(d, &n);
+		}
+}
+
+static void
+on_group(void *arg, const struct group_event *e, bool lost)
+{
+	struct news n = { e->port, e->mlid, e->sl, (uint8_t)roles_of(e->state) };
+
+	if (lost)
+		push_all(arg);
+	if (e->kind == GROUP_MEMBER)
+		push(arg, &n);
+}
+
+static void
+start(void *arg, struct sa *sa)
+{
+	struct daemon *d = arg;
+	struct fm_error err = { 0 };
+
+	if (d->store != NULL &&
+	    registry_load(d->registered->registry, d->store, clock_ms(d), wall_s(), &err) != 0)
+		log_warn("sa", "what hosts had registered is lost: %s", err.msg);
+	if (d->store != NULL)
+		sa_keep(sa, d->store, wall_s);
+	sa_on_group(sa, on_group, d);
+}
+
+static void
+keep(void *arg, struct sa *sa)
+{
+	struct keep_job *j = arg;
+	struct groups *g = registry_groups(sa_registry(sa));
+
+	groups_configure(g, &j->set);
+	if (!groups_keep(g, j->group, j->n))
+		log_warn("sa", "no multicast LID is left for a group of the partitions");
+	free(j);
+}
+
+struct trap_job {
+	struct wire_notice notice;
+	int64_t now_ms;
+};
+
+static void
+tell(void *arg, struct sa *sa)
+{
+	struct trap_job *j = arg;
+
+	sa_tell(sa, &j->notice, j->now_ms);
+	free(j);
+}
+
+/* -------------------------------------------------------------------- the loop */
+
+static void
+post(struct daemon *d, void (*fn)(void *arg, struct sa *sa), void *job)
+{
+	struct fm_error err = { 0 };
+
+	if (job == NULL || sa_server_post(d->sa, fn, job, &err) != 0) {
+		log_err("sa", "out of memory for work of the SA");
+		free(job);
+	}
+}
+
+int
+daemon_start_registry(struct daemon *d, struct fm_error *err)
+{
+	return sa_server_post(d->sa, start, d, err);
+}
+
+void
+daemon_take_members(struct daemon *d)
+{
+	struct registered *r = d->registered;
+	struct news *list;
+	size_t n;
+
+	if (r == NULL)
+		return;
+	pthread_mutex_lock(&r->lock);
+	list = r->queue.item;
+	n = r->queue.n;
+	memset(&r->queue, 0, sizeof(r->queue));
+	pthread_mutex_unlock(&r->lock);
+	for (size_t i = 0; i < n; i++)
+		if (!sweeper_set_member(
+			d->sweeper, list[i].mlid, list[i].sl, list[i].port, list[i].roles))
+			log_err("sa", "out of memory for multicast groups");
+	free(list);
+}
+
+static struct sa_mc_member_record
+record_of(const struct part_group *p)
+{
+	return (struct sa_mc_member_record){ .mgid = sa_gid_get(p->mgid),
+		.qkey = p->qkey,
+		.mtu = p->mtu,
+		.tclass = p->tclass,
+		.pkey = p->pkey,
+		.rate = p->rate,
+		.sl = p->sl,
+		.flow_label = p->flow_label,
+		.scope = p->scope };
+}
+
+void
+daemon_keep_groups(struct daemon *d)
+{
+	uint16_t last = sweeper_last_mlid(d->sweeper);
+	struct registry_settings set;
+	const struct part_group *groups;
+	struct keep_job *j;
+	size_t n;
+
+	groups = partitions_groups(d->conf->partitions, &n);
+	j = malloc(sizeof(*j) + n * sizeof(j->group[0]));
+	if (j != NULL) {
+		registry_settings_default(&set);
+		j->set = set.groups;
+		j->set.gid_prefix = (uint64_t)d->conf->subnet_prefix;
+		j->set.last_mlid = last;
+		j->n = (uint32_t)n;
+		for (size_t i = 0; i < n; i++) {
+			j->group[i] = record_of(&groups[i]);
+			j->group[i].life = j->set.life;
+		}
+	}
+	post(d, keep, j);
+}
+
+void
+daemon_on_notice(void *arg, const struct wire_notice *notice)
+{
+	struct daemon *d = arg;
+	struct trap_job *j;
+
+	if (d->sa == NULL || d->ha.state != WIRE_SM_MASTER)
+		return;
+	j = malloc(sizeof(*j));
+	if (j != NULL)
+		*j = (struct trap_job){ *notice, clock_ms(d) };
+	post(d, tell, j);
+}
+
+void
+daemon_close_registry(struct daemon *d)
+{
+	struct registered *r = d->registered;
+	struct fm_error err = { 0 };
+
+	if (r == NULL)
+		return;
+	if (d->store != NULL &&
+	    registry_save(r->registry, d->store, clock_ms(d), wall_s(), &err) != 0)
+		log_err("sa", "%s", err.msg);
+	registry_free(r->registry);
+	fm_vec_fini(&r->queue);
+	pthread_mutex_destroy(&r->lock);
+	free(r);
+}
