@@ -130,9 +130,6 @@ sa_get_mc_members(struct sa_query *q)
 		if (!q->trusted && !has_pkey(q->view, q->view->end[q->requester].guid, pkey))
 			continue;
 		more = q->trusted ? offer_members(q, g, i) : offer_group(q, g, i);
-		/* a group that nobody is in is one, too */
-		if (more && q->trusted && groups_n_members(g, i) == 0)
-			more = offer_group(q, g, i);
 	}
 	return SA_OK;
 }
