@@ -197,6 +197,15 @@ want_fdb_top(const struct field_context *c, uint64_t present)
 	return c->top_lid;
 }
 
+/* Only switches that have it (IBA 14.2.5.6, IsMulticastFDBTopSupported), once there are groups. */
+static uint64_t
+want_mcast_top(const struct field_context *c, uint64_t present)
+{
+	bool has = c->node->ports[0].info.capability_mask & WIRE_CAP_MULTICAST_FDB_TOP;
+
+	return has && c->top_mlid != 0 ? c->top_mlid : present;
+}
+
 static uint64_t
 want_life_time(const struct field_context *c, uint64_t present)
 {
@@ -252,6 +261,9 @@ const struct field_row field_rows[] = {
 	    PORT(port_state), want_state, .momentary = true },
 	{ "LinearFDBTop", "14.2.5.4", FIELD_SWITCH, "the highest LID of the tables",
 	    SWITCH(linear_fdb_top), want_fdb_top },
+	{ "MulticastFDBTop", "14.2.5.4", FIELD_SWITCH,
+	    "where there is one: the highest multicast LID in use, and some to spare",
+	    SWITCH(mcast_fdb_top), want_mcast_top },
 	{ "LifeTimeValue", "18.2.5.4", FIELD_SWITCH, "as configured, 4.096 us x 2^n",
 	    SWITCH(life_time_value), want_life_time },
 };

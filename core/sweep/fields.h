@@ -40,9 +40,10 @@ struct field_context {
 	const struct inv_port *peer; /* NULL: no cable */
 	const struct inv_node *peer_node;
 	uint16_t sm_lid;
-	uint16_t top_lid; /* SwitchInfo: highest LID of the tables */
-	bool arm;	  /* the link is to leave INIT */
-	bool insist;	  /* riding rows are a reason too */
+	uint16_t top_lid;  /* SwitchInfo: highest LID of the tables */
+	uint16_t top_mlid; /* likewise of multicast; 0: there are no groups */
+	bool arm;	   /* the link is to leave INIT */
+	bool insist;	   /* riding rows are a reason too */
 };
 
 struct field_row {

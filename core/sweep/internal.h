@@ -223,6 +223,8 @@ void mcast_free(struct sweep_mcast *mc); /* NULL is fine */
 uint16_t mcast_wanted_sls(const struct sweeper *s);
 /* The plan has not the trees that the groups need. */
 bool mcast_lacks_trees(const struct sweeper *s);
+/* Where multicast tables may end; 0: there are no groups. */
+uint16_t mcast_top_mlid(struct sweeper *s);
 /* Something is to be written, between sweeps. */
 bool mcast_is_due(const struct sweeper *s);
 void mcast_start(struct sweeper *s, bool in_sweep);

@@ -15,6 +15,8 @@
 #include "core/sweep/internal.h"
 #include "lib/bitset.h"
 
+#define TOP_STEP 64u /* MLIDs */
+
 enum stage { STAGE_NOTHING, STAGE_READ, STAGE_WRITE };
 
 struct sweep_mcast {
@@ -26,6 +28,7 @@ struct sweep_mcast {
 	FM_VEC(uint32_t) reads; /* slots */
 	uint32_t n_asked;	/* blocks of reads[0], those before are done */
 	uint64_t *can;		/* [n_switch_slots] bits, while writing */
+	uint16_t top;		/* MulticastFDBTop as switches have it, 0: not set yet */
 	char told[256];		/* of the trees, said already */
 };
 
@@ -89,6 +92,8 @@ sweeper_set_member(struct sweeper *s, uint16_t mlid, uint8_t sl, uint64_t guid, 
 
 	if (s->was_up && mcast_lacks_trees(s))
 		sweeper_request(s, SWEEP_NAMED, "multicast trees");
+	else if (s->was_up && s->mc->top != 0 && roles != MCAST_OUT && mlid > s->mc->top)
+		sweeper_request(s, SWEEP_NAMED, "multicast tables grow");
 	return ok;
 }
 
@@ -112,6 +117,21 @@ sweeper_last_mlid(const struct sweeper *s)
 	if (least > MCAST_N_MLIDS)
 		least = MCAST_N_MLIDS;
 	return least == 0 ? 0 : (uint16_t)(MCAST_MLID_FIRST + least - 1);
+}
+
+/* Some blocks to spare, so that few joins have to raise it; it never falls. */
+uint16_t
+mcast_top_mlid(struct sweeper *s)
+{
+	uint32_t top = mcast_net_top(s->mc->net), last = sweeper_last_mlid(s);
+
+	if (top == 0)
+		return s->mc->top;
+	top = (top | (TOP_STEP - 1)) + TOP_STEP;
+	top = top > last ? last : top;
+	if (top > s->mc->top)
+		s->mc->top = (uint16_t)top;
+	return s->mc->top;
 }
 
 void

@@ -14,9 +14,11 @@
 static uint32_t
 wanted_switch(struct sweeper *s, const struct inv_node *n, struct wire_switch_info *info)
 {
-	struct field_context c = {
-		.set = &s->set, .inv = &s->inv, .node = n, .top_lid = s->next->top_lid
-	};
+	struct field_context c = { .set = &s->set,
+		.inv = &s->inv,
+		.node = n,
+		.top_lid = s->next->top_lid,
+		.top_mlid = mcast_top_mlid(s) };
 
 	*info = n->sw;
 	return fields_apply(&c, FIELD_SWITCH, n->sw_refused, info);

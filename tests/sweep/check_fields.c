@@ -75,6 +75,7 @@ static const struct expectation {
 	{ "LinkDownDefaultState", 2, -1, 2, 2 },
 	{ "PortState", WIRE_PORT_ACTIVE, -1, WIRE_PORT_ACTIVE, WIRE_PORT_ACTIVE },
 	{ "LinearFDBTop", -1, -1, -1, -1 },
+	{ "MulticastFDBTop", -1, -1, -1, -1 },
 	{ "LifeTimeValue", -1, -1, -1, -1 },
 };
 

@@ -237,6 +237,43 @@ START_TEST(a_restart_writes_nothing)
 }
 END_TEST
 
+/* Switches with a MulticastFDBTop have it above what is in use, before it is used. */
+START_TEST(the_top_is_above_what_is_used)
+{
+	struct wire_switch_info si;
+	struct sim_fabric *f;
+	uint32_t node = 0;
+
+	prepare(fabrics[0]);
+	f = sim_fabric(rig.sim);
+	while (rig.nl.nodes[node].type != NETLIST_SWITCH)
+		node++;
+	{
+		struct sim_port *p = fabric_port(f, node, 0);
+		struct wire_port_info info;
+
+		wire_port_info_get(p->info, &info);
+		info.capability_mask |= WIRE_CAP_MULTICAST_FDB_TOP;
+		wire_port_info_put(p->info, &info);
+	}
+	rig_run(&rig, SWEEP_HEAVY);
+	wire_switch_info_get(f->nodes[node].switch_info, &si);
+	ck_assert_uint_eq(si.mcast_fdb_top, 0); /* no groups: left alone */
+	join_some(1);
+	step();
+	wire_switch_info_get(f->nodes[node].switch_info, &si);
+	ck_assert_uint_ge(si.mcast_fdb_top, MLID);
+	ck_assert_uint_lt(si.mcast_fdb_top, MLID + 200);
+	ck_assert(sweeper_set_member(
+	    rig.sweeper, 0xc300, 0, netlist_port(&rig.nl, rig.place, 1)->guid, BOTH));
+	step();
+	wire_switch_info_get(f->nodes[node].switch_info, &si);
+	ck_assert_uint_ge(si.mcast_fdb_top, 0xc300);
+	wire_switch_info_get(f->nodes[node == 0 ? 1 : node + 1].switch_info, &si);
+	ck_assert_uint_eq(si.mcast_fdb_top, 0); /* has none */
+}
+END_TEST
+
 /* Packets are lost: what was in doubt is right after another sweep. */
 START_TEST(losses_are_made_good)
 {
@@ -288,6 +325,7 @@ main(void)
 	tcase_add_loop_test(t, cables_and_switches_fail, 0, N_FABRICS);
 	tcase_add_test(t, a_switch_is_reset);
 	tcase_add_loop_test(t, a_restart_writes_nothing, 0, N_FABRICS);
+	tcase_add_test(t, the_top_is_above_what_is_used);
 	tcase_add_test(t, losses_are_made_good);
 	tcase_add_test(t, a_dry_run_writes_nothing);
 	tcase_add_test(t, the_smallest_table_counts);
