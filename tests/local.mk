@@ -120,6 +120,7 @@ UNIT_TESTS = \
 	tests/sweep/check_fields \
 	tests/sweep/check_groups_written \
 	tests/sweep/check_keep \
+	tests/sweep/check_mkeys \
 	tests/sweep/check_pkeys \
 	tests/sweep/check_sa \
 	tests/sweep/check_sa_registered \

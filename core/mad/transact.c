@@ -91,7 +91,7 @@ build_mad(const struct txn_engine *e, const struct request *r, struct mad *m)
 		.tid = (uint64_t)try_index(r) << TID_TRY_SHIFT | r->tid,
 		.attr = r->attr,
 		.modifier = r->modifier,
-		.m_key = e->m_key,
+		.m_key = r->route.m_key != 0 ? r->route.m_key : e->m_key,
 		.dr_slid = WIRE_LID_PERMISSIVE,
 		.dr_dlid = WIRE_LID_PERMISSIVE,
 	};
@@ -411,6 +411,12 @@ take_any(struct txn_engine *e)
 }
 
 void
+txn_set_m_key(struct txn_engine *e, uint64_t m_key)
+{
+	e->m_key = m_key;
+}
+
+void
 txn_free(struct txn_engine *e)
 {
 	struct request *r;
@@ -442,6 +448,7 @@ init_request(struct request *r, const struct smp_route *route, const uint8_t *da
 	r->route.lid = route->lid;
 	r->route.n_hops = route->n_hops <= DR_MAX_HOPS ? route->n_hops : DR_MAX_HOPS;
 	memcpy(r->route.path, route->path, r->route.n_hops + 1u);
+	r->route.m_key = route->m_key;
 	r->has_data = data != NULL;
 	if (data != NULL)
 		memcpy(r->data, data, sizeof(r->data));

@@ -27,6 +27,7 @@ struct smp_route {
 	uint16_t lid;		       /* LID-routed: destination */
 	uint8_t n_hops;		       /* directed: hops from the local port */
 	uint8_t path[DR_MAX_HOPS + 1]; /* path[1..n_hops] egress ports; path[0] = 0 */
+	uint64_t m_key;		       /* that opens the node; 0: the engine's */
 };
 
 enum txn_status {
@@ -60,6 +61,8 @@ struct txn_counts {
 struct txn_engine;
 /* NULL when memory is out.  Takes t->on_mad; does not close t. */
 struct txn_engine *txn_new(struct transport *t, const struct txn_limits *limits, uint64_t m_key);
+/* Another M_Key for requests from now on. */
+void txn_set_m_key(struct txn_engine *e, uint64_t m_key);
 void txn_free(struct txn_engine *e); /* cancels what is outstanding */
 
 /* Send an SMP (class 0x81 directed or 0x01 LID-routed).  method: Get or Set;

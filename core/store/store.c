@@ -4,7 +4,7 @@
  *
  *	database "lids": key = port GUID, 8 bytes, most significant first;
  *	value = base LID, 2 bytes likewise, then the LMC, 1 byte
- *	database "marks": key = "settings", value = 8 bytes likewise
+ *	database "marks": keys "settings" and "m_key", value = 8 bytes likewise
  *	database "records", and those of it found damaged, "aside": store_records.c
  *
  * Byte order is fixed by shifts, so that a store can be carried to another
@@ -26,6 +26,7 @@
 #define LID_BYTES 3
 #define MARK_BYTES 8
 #define SETTINGS_KEY "settings"
+#define M_KEY_KEY "m_key"
 #define ASIDE_MAX 100 /* files set aside, by number */
 
 static bool
@@ -68,14 +69,15 @@ load_lids(struct store *s, MDB_txn *txn)
 	return rc == MDB_NOTFOUND ? 0 : rc;
 }
 
+/* *out stays as it is when there is none. */
 static int
-load_mark(struct store *s, MDB_txn *txn)
+load_mark(struct store *s, MDB_txn *txn, const char *name, uint64_t *out)
 {
-	MDB_val key = { sizeof(SETTINGS_KEY) - 1, (void *)SETTINGS_KEY }, value;
+	MDB_val key = { strlen(name), (void *)(uintptr_t)name }, value;
 	int rc = mdb_get(txn, s->marks_db, &key, &value);
 
 	if (rc == 0 && value.mv_size == MARK_BYTES)
-		s->mark = store_get_number(value.mv_data);
+		*out = store_get_number(value.mv_data);
 	return rc == MDB_NOTFOUND ? 0 : rc;
 }
 
@@ -113,7 +115,9 @@ open_env(struct store *s, const char *dir)
 	    (rc = mdb_dbi_open(txn, "marks", MDB_CREATE, &s->marks_db)) != 0 ||
 	    (rc = mdb_dbi_open(txn, "records", MDB_CREATE, &s->records_db)) != 0 ||
 	    (rc = mdb_dbi_open(txn, "aside", MDB_CREATE, &s->aside_db)) != 0 ||
-	    (rc = load_lids(s, txn)) != 0 || (rc = load_mark(s, txn)) != 0) {
+	    (rc = load_lids(s, txn)) != 0 ||
+	    (rc = load_mark(s, txn, SETTINGS_KEY, &s->mark)) != 0 ||
+	    (rc = load_mark(s, txn, M_KEY_KEY, &s->m_key)) != 0) {
 		mdb_txn_abort(txn);
 		return rc;
 	}
@@ -136,7 +140,7 @@ forget(struct store *s)
 	s->env = NULL;
 	fm_vec_fini(&s->lids);
 	fm_hash_fini(&s->by_guid);
-	s->mark = 0;
+	s->mark = s->m_key = 0;
 }
 
 /* Move data.mdb out of the way, under the first free number. */
@@ -296,28 +300,46 @@ store_mark(const struct store *s)
 	return s->mark;
 }
 
-int
-store_put_mark(struct store *s, uint64_t mark, struct fm_error *err)
+static int
+put_mark(struct store *s, const char *name, uint64_t *kept, uint64_t mark, struct fm_error *err)
 {
 	uint8_t bytes[MARK_BYTES];
-	MDB_val key = { sizeof(SETTINGS_KEY) - 1, (void *)SETTINGS_KEY };
+	MDB_val key = { strlen(name), (void *)(uintptr_t)name };
 	MDB_val value = { sizeof(bytes), bytes };
 	MDB_txn *txn;
 	int rc;
 
-	if (s->mark == mark)
+	if (*kept == mark)
 		return 0;
 	store_put_number(bytes, mark);
 	rc = mdb_txn_begin(s->env, NULL, 0, &txn);
 	if (rc == 0 && (rc = mdb_put(txn, s->marks_db, &key, &value, 0)) != 0)
 		mdb_txn_abort(txn);
 	else if (rc == 0) {
-		fm_fault_point("commit", "settings");
+		fm_fault_point("commit", name);
 		rc = mdb_txn_commit(txn);
-		fm_fault_point("committed", "settings");
+		fm_fault_point("committed", name);
 	}
 	if (rc != 0)
 		return fm_fail(err, FM_E_SYSTEM, "cannot write to the store: %s", mdb_strerror(rc));
-	s->mark = mark;
+	*kept = mark;
 	return 0;
+}
+
+int
+store_put_mark(struct store *s, uint64_t mark, struct fm_error *err)
+{
+	return put_mark(s, SETTINGS_KEY, &s->mark, mark, err);
+}
+
+uint64_t
+store_m_key(const struct store *s)
+{
+	return s != NULL ? s->m_key : 0;
+}
+
+int
+store_put_m_key(struct store *s, uint64_t m_key, struct fm_error *err)
+{
+	return put_mark(s, M_KEY_KEY, &s->m_key, m_key, err);
 }

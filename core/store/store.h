@@ -39,6 +39,9 @@ int store_put_lids(struct store *s, const struct store_lid *lids, uint32_t n, st
 /* 0 = none was kept. */
 uint64_t store_mark(const struct store *s);
 int store_put_mark(struct store *s, uint64_t mark, struct fm_error *err);
+/* The M_Key that ports have; 0 = none was kept.  s may be NULL. */
+uint64_t store_m_key(const struct store *s);
+int store_put_m_key(struct store *s, uint64_t m_key, struct fm_error *err);
 
 /* Numbers in keys and values: 8 bytes, most significant first, whatever the machine. */
 static inline void

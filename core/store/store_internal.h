@@ -16,6 +16,7 @@ struct store {
 	MDB_env *env;
 	MDB_dbi lids_db, marks_db, records_db, aside_db;
 	uint64_t mark;
+	uint64_t m_key;
 	FM_VEC(struct store_lid) lids;
 	struct fm_hash by_guid; /* -> index of lids */
 	struct fm_arena mem;	/* this struct */

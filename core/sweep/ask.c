@@ -99,8 +99,10 @@ note_quiet(struct ask *a)
 		return; /* discovery says what it means */
 	s->report.n_silent++;
 	fm_log_rl(&s->silent_bucket, n->warned ? FM_LOG_DEBUG : FM_LOG_WARN, "sweep",
-	    "%s has stopped answering; what is still to be set in it waits for the next sweep",
-	    inv_name(n, name, sizeof(name)));
+	    "%s %s; what is still to be set in it waits for the next sweep",
+	    inv_name(n, name, sizeof(name)),
+	    n->ports[inv_is_switch(n) ? 0 : a->port].foreign_key ? "takes no Set under our M_Key"
+								 : "has stopped answering");
 	n->warned = true;
 }
 

@@ -28,6 +28,7 @@
 #include "core/sweep/internal.h"
 
 static void ask_port(struct sweeper *s, uint32_t node, uint8_t port);
+static void probe(struct sweeper *s, uint32_t node, uint8_t port, uint64_t m_key);
 
 /* ------------------------------------------------------- asking a node */
 
@@ -118,8 +119,11 @@ on_port_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 		inv_unlink(&s->inv, a->node, a->port, EDGE_NONE); /* perhaps another cable now */
 	p->info = now;
 	p->known = true;
-	if (!inv_is_switch(n) || a->port == 0)
+	if (!inv_is_switch(n) || a->port == 0) {
+		if (mkeys_note(s, a->node, a->port, &now))
+			ask_port(s, a->node, a->port);
 		return;
+	}
 	if (now.port_state < WIRE_PORT_INIT)
 		inv_unlink(&s->inv, a->node, a->port, EDGE_NONE);
 	else if (p->edge == EDGE_NONE || p->edge == EDGE_SILENT)
@@ -306,6 +310,8 @@ arrive(struct sweeper *s, uint32_t node, uint8_t port, const struct wire_node_in
 	}
 	n = inv_node(&s->inv, slot);
 	fresh = !n->present || n->seen_in != s->mark;
+	if (route->m_key != 0)
+		n->ports[inv_is_switch(n) ? 0 : far_port].m_key = route->m_key;
 	if (fresh)
 		greet(s, slot, route);
 	if (n->ports[far_port].edge == EDGE_LINKED &&
@@ -347,8 +353,14 @@ on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
 	}
 	if (status == TXN_OK && wrong == NULL) {
 		p->edge = EDGE_NONE;
-		if (inv_route_beyond(&s->inv, a->node, a->port, &route))
-			arrive(s, a->node, a->port, &info, &route);
+		if (!inv_route_beyond(&s->inv, a->node, a->port, &route))
+			return;
+		route.m_key = a->route.m_key;
+		arrive(s, a->node, a->port, &info, &route);
+		return;
+	}
+	if (status == TXN_TIMEOUT && a->route.m_key == 0 && mkeys_other(s) != 0) {
+		probe(s, a->node, a->port, mkeys_other(s));
 		return;
 	}
 	p->edge = EDGE_SILENT;
@@ -361,12 +373,14 @@ on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
 		    "what is cabled to %s port %u claims %s; it is left out", name, a->port, wrong);
 	else
 		fm_log_rl(&s->silent_bucket, FM_LOG_WARN, "sweep",
-		    "nobody answers behind %s port %u, though the link is up; it is left out", name,
-		    a->port);
+		    "nobody answers behind %s port %u, though the link is up (or answers to "
+		    "another "
+		    "M_Key only); it is left out",
+		    name, a->port);
 }
 
-void
-discover_probe(struct sweeper *s, uint32_t node, uint8_t port)
+static void
+probe(struct sweeper *s, uint32_t node, uint8_t port, uint64_t m_key)
 {
 	struct ask *a = ask_new(s, node, port);
 	struct smp_route route;
@@ -378,9 +392,16 @@ discover_probe(struct sweeper *s, uint32_t node, uint8_t port)
 		s->free_asks = a;
 		return;
 	}
+	route.m_key = m_key;
 	inv_node(&s->inv, node)->ports[port].edge = EDGE_ASKED;
 	a->node = node;
 	ask_get(a, &route, WIRE_ATTR_NODE_INFO, 0, on_probe);
+}
+
+void
+discover_probe(struct sweeper *s, uint32_t node, uint8_t port)
+{
+	probe(s, node, port, 0);
 }
 
 /* ------------------------------------------------------------ the start */

@@ -23,7 +23,8 @@ is_in_init(const struct field_context *c)
 static uint64_t
 want_m_key(const struct field_context *c, uint64_t present)
 {
-	return c->set->m_key;
+	/* from one key to another: a pass of its own (mkeys.c) */
+	return present != 0 && c->set->m_key != 0 ? present : c->set->m_key;
 }
 
 static uint64_t

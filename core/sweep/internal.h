@@ -132,6 +132,8 @@ struct sweeper {
 	struct other_sm master; /* whom we wait for as standby */
 	enum ha_verdict verdict;
 
+	uint64_t fabric_key;		/* the M_Key of nearly all ports (mkeys.c) */
+	bool keys_changed;		/* this sweep has gone through them */
 	const struct partitions *parts; /* what pkeys were made of */
 	struct port_pkeys *pkeys;	/* of all end-ports */
 	uint64_t pkeys_mark;
@@ -202,6 +204,16 @@ uint8_t model_link_vl_code(
 void program_switches(struct sweeper *s);
 void program_tables(struct sweeper *s);
 void program_commit(struct sweeper *s); /* what was written is the plan now */
+/* mkeys.c: M_Keys */
+void mkeys_start(struct sweeper *s);
+/* The key to try where the fabric's does not open; 0 = none. */
+uint64_t mkeys_other(const struct sweeper *s);
+/* What the PortInfo of an end-port says; true: it is to be asked again, under another key. */
+bool mkeys_note(struct sweeper *s, uint32_t slot, unsigned port, struct wire_port_info *now);
+/* At the end of a sweep, once: to ports under another key than is wanted.  True: the feed
+ * is set. */
+bool mkeys_change(struct sweeper *s);
+void mkeys_commit(struct sweeper *s);
 /* pkeys.c: P_Key tables */
 void pkeys_start(struct sweeper *s);
 void pkeys_ensure(struct sweeper *s, uint32_t slot, unsigned port);

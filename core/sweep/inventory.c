@@ -145,6 +145,7 @@ inv_route(const struct inventory *inv, uint32_t node, uint8_t port, struct smp_r
 		return false;
 	route->directed = true;
 	route->lid = WIRE_LID_PERMISSIVE;
+	route->m_key = n->ports[inv_is_switch(n) ? 0 : port].m_key;
 	route->n_hops = sw->n_hops;
 	memcpy(route->path, sw->path, (size_t)sw->n_hops + 1);
 	if (last != 0)
@@ -158,6 +159,7 @@ inv_route_beyond(const struct inventory *inv, uint32_t node, uint8_t port, struc
 	if (!inv_route(inv, node, port, route) || route->n_hops == DR_MAX_HOPS)
 		return false;
 	route->path[++route->n_hops] = port;
+	route->m_key = 0;
 	return true;
 }
 

@@ -50,6 +50,7 @@ enum inv_mft {
 
 struct inv_port {
 	struct wire_port_info info; /* as last reported, when `known` */
+	uint64_t m_key;		    /* that opens it, when not the fabric's (mkeys.c); 0: it is */
 	uint64_t guid;		    /* port GUID: CA, router, switch port 0 */
 	uint32_t peer;		    /* node at the other end, INV_NONE */
 	uint32_t read_in;	    /* number of the sweep that last read info */
@@ -59,6 +60,7 @@ struct inv_port {
 	uint8_t edge; /* enum inv_edge */
 	uint8_t lmc;
 	bool known;
+	bool foreign_key;    /* under an M_Key that we do not know */
 	bool reregistered;   /* ClientReregister has been sent since the port came up */
 	bool pkeys_done;     /* the table holds what it is to hold */
 	bool pkeys_enforced; /* switch port to a host: its table is right, it may enforce */

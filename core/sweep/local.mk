@@ -11,6 +11,7 @@ CORE_SOURCES += \
 	core/sweep/light.c \
 	core/sweep/links.c \
 	core/sweep/mcast.c \
+	core/sweep/mkeys.c \
 	core/sweep/model.c \
 	core/sweep/other_sms.c \
 	core/sweep/pkeys.c \

@@ -107,6 +107,7 @@ sweeper_new(
 		sweeper_free(s);
 		return NULL;
 	}
+	mkeys_start(s);
 	return s;
 }
 
@@ -288,6 +289,7 @@ end_sweep(struct sweeper *s, enum sweep_outcome outcome)
 		s->was_up = true;
 		s->first_master = false;
 		keep_mark(s);
+		mkeys_commit(s);
 	} else if (outcome == SWEEP_STANDBY || outcome == SWEEP_NO_LINK) {
 		s->was_up = false;
 	}
@@ -331,7 +333,7 @@ start_sweep(struct sweeper *s)
 	if (!s->was_up)
 		r->scope = SWEEP_HEAVY; /* what has not come up once has to be seen whole */
 	s->wanted = SWEEP_NONE;
-	s->failed = s->changed = false;
+	s->failed = s->changed = s->keys_changed = false;
 	s->counts_at_start = *txn_counts(s->p.txn);
 	s->started_ns = s->phase_ns = now_ns();
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
@@ -573,6 +575,8 @@ advance(struct sweeper *s)
 			s->feed = apply_feed;
 			return;
 		}
+		if (mkeys_change(s))
+			return;
 		program_commit(s);
 		enter(s, PHASE_MCAST);
 		mcast_start(s, true);

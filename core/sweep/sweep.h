@@ -111,6 +111,7 @@ struct sweep_report {
 	bool repaired;	 /* nor did one, but entries were chosen anew: so many, in LFT blocks */
 	uint32_t n_repaired_entries, n_repaired_blocks;
 	uint32_t n_switches, n_cas, n_routers, n_links, n_lids, n_ports_active, n_ports_not_active;
+	uint32_t n_foreign_keys; /* ports found under an M_Key that is not ours */
 	uint32_t n_silent, n_duplicates, n_loops, n_lost;
 	uint64_t gets, sets, would_set; /* of this sweep */
 	uint64_t gets_by_attr[256], sets_by_attr[256], would_set_by_attr[256];

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * M_Keys on a simulated fabric, whose agents check them: set, guarded at each
+ * level of protection, changed in the running daemon and over a restart, and
+ * ports under keys of others.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <unistd.h>
+#include <string.h>
+#include <stdlib.h>
+
+#include "tests/run.h"
+#include "tests/sweep/rig.h"
+
+#undef fail /* check.h has an old macro of this name */
+
+#define OURS UINT64_C(0x1122334455667788)
+#define NEXT UINT64_C(0xaabbccddeeff0011)
+#define THEIRS UINT64_C(0x5555000011112222)
+
+static struct rig rig;
+static char dir[] = "/tmp/fmd-check-XXXXXX";
+
+static void
+setup(void)
+{
+	rig_generate(&rig.nl, "pgft 2 2,2 1,2 1,1");
+	rig_sim(&rig, NULL);
+	rig.set.m_key = OURS;
+	rig.set.n_retries = 1;
+}
+
+static void
+teardown(void)
+{
+	rig_fini(&rig);
+}
+
+static bool
+is_host(uint32_t n)
+{
+	return rig.nl.nodes[n].type != NETLIST_SWITCH;
+}
+
+/* As it stands in the port, whatever its agent shows. */
+static struct wire_port_info
+info_of(uint32_t node)
+{
+	struct wire_port_info info;
+
+	wire_port_info_get(
+	    fabric_port(sim_fabric(rig.sim), node, is_host(node) ? 1 : 0)->info, &info);
+	return info;
+}
+
+static void
+put_key(uint32_t node, uint64_t key, uint8_t protect, uint16_t lease_s)
+{
+	struct wire_port_info info = info_of(node);
+
+	info.m_key = key;
+	info.m_key_protect = protect;
+	info.m_key_lease_period_s = lease_s;
+	wire_port_info_put(
+	    fabric_port(sim_fabric(rig.sim), node, is_host(node) ? 1 : 0)->info, &info);
+}
+
+static void
+expect_keys(uint64_t key, uint8_t protect)
+{
+	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);
+	rig_expect_up(&rig);
+	for (uint32_t n = 0; n < rig.nl.n_nodes; n++) {
+		struct wire_port_info info = info_of(n);
+
+		ck_assert_msg(info.m_key == key, "%s has M_Key 0x%lx", rig.nl.nodes[n].id,
+		    (unsigned long)info.m_key);
+		ck_assert_uint_eq(info.m_key_protect, protect);
+		ck_assert_uint_eq(info.m_key_violations, 0);
+	}
+}
+
+/* A host that is not ours. */
+static uint32_t
+other_host(void)
+{
+	for (uint32_t n = rig.nl.n_nodes; n-- > 0;)
+		if (is_host(n) && n != rig.place)
+			return n;
+	return 0;
+}
+
+START_TEST(test_set)
+{
+	uint64_t sets;
+
+	rig.set.m_key_protect = (uint8_t)_i;
+	rig.set.m_key_lease_s = 60;
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	expect_keys(OURS, (uint8_t)_i);
+	ck_assert_uint_eq(info_of(other_host()).m_key_lease_period_s, 60);
+	sets = rig_sets(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_stop(&rig);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_eq(rig_sets(&rig), sets);
+	expect_keys(OURS, (uint8_t)_i);
+	ck_assert_str_eq(rig_log, "");
+}
+END_TEST
+
+static void
+reload(uint64_t key, uint8_t protect)
+{
+	rig.set.m_key = key;
+	rig.set.m_key_protect = protect;
+	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
+	rig_run(&rig, SWEEP_HEAVY);
+}
+
+/* From one key to another, to none, to one again; nobody is asked in vain. */
+START_TEST(test_change)
+{
+	rig.set.m_key_protect = (uint8_t)_i;
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	reload(NEXT, (uint8_t)_i);
+	expect_keys(NEXT, (uint8_t)_i);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_eq(rig.last.sets, 0);
+	expect_keys(NEXT, (uint8_t)_i);
+	reload(0, 0);
+	expect_keys(0, 0);
+	reload(OURS, (uint8_t)_i);
+	expect_keys(OURS, (uint8_t)_i);
+	ck_assert_uint_eq(rig.last.timeouts, 0);
+	ck_assert_str_eq(rig_log, "");
+}
+END_TEST
+
+static void
+remove_store(void)
+{
+	static const char *const files[] = { "data.mdb", "lock.mdb" };
+	char path[64];
+
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, files[i]);
+		ck_assert_int_eq(unlink(path), 0);
+	}
+	ck_assert_int_eq(rmdir(dir), 0);
+}
+
+/* Another key in the configuration at the next start: the store knows the old one. */
+START_TEST(test_change_over_restart)
+{
+	struct fm_error err = { 0 };
+	char *made = mkdtemp(dir);
+
+	ck_assert_ptr_nonnull(made);
+	ck_assert_int_eq(store_open(made, &rig.store, &err), 0);
+	rig.set.m_key_protect = (uint8_t)_i;
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_stop(&rig);
+	ck_assert_uint_eq(store_m_key(rig.store), OURS);
+	rig.set.m_key = NEXT;
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	expect_keys(NEXT, (uint8_t)_i);
+	ck_assert_uint_eq(store_m_key(rig.store), NEXT);
+	ck_assert_uint_eq(rig.last.timeouts, 0);
+	rig_stop(&rig);
+	store_close(rig.store);
+	rig.store = NULL;
+	remove_store();
+}
+END_TEST
+
+/* Some ports have the new key already, the others the old one, all guarded. */
+START_TEST(test_half_changed)
+{
+	uint32_t host = other_host();
+
+	rig.set.m_key_protect = (uint8_t)_i;
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	put_key(host, NEXT, (uint8_t)_i, 0);
+	reload(NEXT, (uint8_t)_i);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);
+	rig_expect_up(&rig);
+	for (uint32_t n = 0; n < rig.nl.n_nodes; n++)
+		ck_assert_uint_eq(info_of(n).m_key, NEXT);
+	ck_assert_str_eq(rig_log, "");
+}
+END_TEST
+
+/* Another manager's key that can be read is replaced. */
+START_TEST(test_foreign_readable)
+{
+	uint32_t host = other_host();
+
+	put_key(host, THEIRS, 0, 0);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	expect_keys(OURS, 0);
+	ck_assert_ptr_nonnull(
+	    strstr(rig_log, "has a foreign M_Key: it can be read, and is replaced"));
+	ck_assert_uint_eq(rig.last.n_foreign_keys, 1);
+	rig_log_clear();
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_eq(rig.last.sets, 0);
+	ck_assert_str_eq(rig_log, "");
+}
+END_TEST
+
+/* One that cannot be read is told of, and is left to its lease. */
+START_TEST(test_foreign_guarded)
+{
+	uint32_t host = other_host();
+
+	put_key(host, THEIRS, 1, 1);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);
+	ck_assert_uint_eq(info_of(host).m_key, THEIRS);
+	ck_assert_uint_gt(info_of(host).m_key_violations, 0);
+	ck_assert_ptr_nonnull(strstr(rig_log,
+	    "has a foreign M_Key: it takes nothing from us until the key's lease has run out"));
+	ck_assert_ptr_nonnull(strstr(rig_log, "takes no Set under our M_Key"));
+	ck_assert_ptr_null(strstr(rig_log, "has stopped answering"));
+	rig_let_pass(&rig, 2000);
+	rig_run(&rig, SWEEP_HEAVY); /* it can be read now */
+	ck_assert_uint_eq(info_of(host).m_key, OURS);
+	rig_expect_up(&rig);
+}
+END_TEST
+
+/* Nor does one that answers nothing hold up the others. */
+START_TEST(test_foreign_silent)
+{
+	uint32_t host = other_host();
+
+	put_key(host, THEIRS, 2, 0);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);
+	ck_assert_uint_eq(info_of(host).m_key, THEIRS);
+	ck_assert_ptr_nonnull(strstr(rig_log, "or answers to another M_Key only"));
+	ck_assert_uint_eq(info_of(rig.place).m_key, OURS);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("mkeys");
+	TCase *t = tcase_create("mkeys");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, test_set, 0, 4);
+	tcase_add_loop_test(t, test_change, 0, 4);
+	tcase_add_loop_test(t, test_change_over_restart, 0, 4);
+	tcase_add_loop_test(t, test_half_changed, 0, 4);
+	tcase_add_test(t, test_foreign_readable);
+	tcase_add_test(t, test_foreign_guarded);
+	tcase_add_test(t, test_foreign_silent);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}
