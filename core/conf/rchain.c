@@ -29,12 +29,12 @@ read_number(struct rchain_reading *r, const struct rchain_form *form, const stru
 	char *end;
 
 	if (text == NULL)
-		return rchain_fail(
+		return conf_fail_at(
 		    r->err, r->path, b->line, "this %s has no %s", form->word, form->keys[k]);
 	errno = 0;
 	n = strtoull(text, &end, 10);
 	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || n < min || n > max)
-		return rchain_fail(r->err, r->path, b->value_line[k],
+		return conf_fail_at(r->err, r->path, b->value_line[k],
 		    "%s: %.40s: a number in %" PRIu32 "..%" PRIu32 " is right", form->keys[k], text,
 		    min, max);
 	*value = (uint32_t)n;
@@ -51,12 +51,12 @@ static int
 read_group_name(struct rchain_reading *r, const struct rchain_block *b, int k, uint32_t *group)
 {
 	if (b->value[k] == NULL)
-		return rchain_fail(
+		return conf_fail_at(
 		    r->err, r->path, b->line, "this topology has no %s", topology_keys[k]);
 	*group = rchain_find_group(r->rc, b->value[k]);
 	return *group != FM_NONE
 	    ? 0
-	    : rchain_fail(r->err, r->path, b->value_line[k], "%s: there is no port-group %.60s",
+	    : conf_fail_at(r->err, r->path, b->value_line[k], "%s: there is no port-group %.60s",
 		  topology_keys[k], b->value[k]);
 }
 
@@ -79,7 +79,7 @@ read_topology(struct rchain_reading *r, const struct rchain_block *b)
 	    (rc = read_group_name(r, b, TOPO_HOSTS, &t.hosts)) != 0)
 		return rc;
 	if (find_topology(r->rc, t.id) != FM_NONE)
-		return rchain_fail(r->err, r->path, b->value_line[TOPO_ID],
+		return conf_fail_at(r->err, r->path, b->value_line[TOPO_ID],
 		    "there is a topology %" PRIu32 " already", t.id);
 	return fm_vec_push(&r->rc->topologies, t) ? 0 : rchain_no_memory(r->err);
 }
@@ -125,7 +125,7 @@ read_step(struct rchain_reading *r, const struct rchain_block *b)
 	int rc = read_number(r, &step_form, b, STEP_ID, 1, ID_MAX, &s.id);
 
 	if (rc == 0 && s.engine == NULL)
-		rc = rchain_fail(r->err, r->path, b->line, "this unicast-step has no engine");
+		rc = conf_fail_at(r->err, r->path, b->line, "this unicast-step has no engine");
 	if (rc == 0 && b->value[STEP_TOPOLOGY] != NULL)
 		rc = read_number(r, &step_form, b, STEP_TOPOLOGY, 0, ID_MAX, &topology);
 	if (rc == 0 && b->value[STEP_FALLBACK] != NULL)
@@ -137,11 +137,11 @@ read_step(struct rchain_reading *r, const struct rchain_block *b)
 	s.path_bit = (uint8_t)path_bit;
 	s.topology = find_topology(r->rc, topology);
 	if (s.topology == FM_NONE)
-		return rchain_fail(r->err, r->path, b->value_line[STEP_TOPOLOGY],
+		return conf_fail_at(r->err, r->path, b->value_line[STEP_TOPOLOGY],
 		    "there is no topology %" PRIu32, topology);
 	for (size_t i = 0; i < r->rc->steps.n; i++)
 		if (r->rc->steps.item[i].id == s.id)
-			return rchain_fail(r->err, r->path, b->value_line[STEP_ID],
+			return conf_fail_at(r->err, r->path, b->value_line[STEP_ID],
 			    "there is a step %" PRIu32 " already, in line %u", s.id,
 			    r->rc->steps.item[i].line);
 	return fm_vec_push(&r->rc->steps, s) ? 0 : rchain_no_memory(r->err);
@@ -224,13 +224,13 @@ read_steps(struct rchain *chain, const struct fm_file *file, struct fm_error *er
 	if (rc < 0)
 		return rc;
 	if (chain->steps.n == 0)
-		return rchain_fail(err, file->path, t.lines.line > 0 ? t.lines.line : 1,
+		return conf_fail_at(err, file->path, t.lines.line > 0 ? t.lines.line : 1,
 		    "there is no unicast-step");
 	qsort(chain->steps.item, chain->steps.n, sizeof(*chain->steps.item), by_id);
 	settle_fallbacks(chain);
 	first = &chain->steps.item[0];
 	if (first->topology != 0 || first->path_bit != 0 || first->fallback_to != FM_NONE)
-		return rchain_fail(err, file->path, first->line,
+		return conf_fail_at(err, file->path, first->line,
 		    "the first step, %" PRIu32 ", has topology 0 and path-bit 0, so that every "
 		    "entry has a value",
 		    first->id);

@@ -86,7 +86,7 @@ read_guids(struct rchain_reading *r, struct rchain_group *g, char *list)
 {
 	char *word;
 
-	while ((word = rchain_next_word(&list)) != NULL) {
+	while ((word = conf_next_item(&list)) != NULL) {
 		struct rchain_guid item = { 0 };
 		char *at = strchr(word, '@');
 		bool ok;
@@ -95,7 +95,7 @@ read_guids(struct rchain_reading *r, struct rchain_group *g, char *list)
 			*at = '\0';
 		ok = node_guid_parse(word, &item.guid) && (at == NULL || read_ports(at + 1, &item));
 		if (!ok)
-			return rchain_fail(r->err, r->path, g->rule_line,
+			return conf_fail_at(r->err, r->path, g->rule_line,
 			    "port-guid: \"%.40s%s%.40s\" is wrong: 0x281, 0x281@1 or 0x281@2-5/7 "
 			    "is right",
 			    word, at != NULL ? "@" : "", at != NULL ? at + 1 : "");
@@ -114,9 +114,9 @@ read_range(struct rchain_reading *r, struct rchain_group *g, char *text)
 
 	if (dash != NULL)
 		*dash = '\0';
-	if (dash == NULL || !node_guid_parse(rchain_trim(text), &low.guid) ||
-	    !node_guid_parse(rchain_trim(dash + 1), &high.guid) || low.guid > high.guid)
-		return rchain_fail(r->err, r->path, g->rule_line,
+	if (dash == NULL || !node_guid_parse(conf_trim(text), &low.guid) ||
+	    !node_guid_parse(conf_trim(dash + 1), &high.guid) || low.guid > high.guid)
+		return conf_fail_at(r->err, r->path, g->rule_line,
 		    "port-guid-range: one range, the lower GUID first, is right: 0x281-0x28f");
 	return fm_vec_push(&g->guids, low) && fm_vec_push(&g->guids, high)
 	    ? 0
@@ -150,7 +150,7 @@ read_name(char *word, struct rchain_name *n)
 		if (value == NULL)
 			return false;
 		*value = '\0';
-		if (!read_field(n, rchain_trim(field), rchain_trim(value + 1)))
+		if (!read_field(n, conf_trim(field), conf_trim(value + 1)))
 			return false;
 	}
 	return n->host != NULL;
@@ -161,13 +161,13 @@ read_names(struct rchain_reading *r, struct rchain_group *g, char *list)
 {
 	char *word;
 
-	while ((word = rchain_next_word(&list)) != NULL) {
+	while ((word = conf_next_item(&list)) != NULL) {
 		struct rchain_name n = { 0 };
 		char shown[64];
 
 		snprintf(shown, sizeof(shown), "%s", word);
 		if (!read_name(word, &n))
-			return rchain_fail(r->err, r->path, g->rule_line,
+			return conf_fail_at(r->err, r->path, g->rule_line,
 			    "port-name: \"%s\" is wrong: hostname=h1; port=1; hca_idx=1 is right, "
 			    "where port and hca_idx may be left out",
 			    shown);
@@ -187,13 +187,13 @@ read_regexp(struct rchain_reading *r, struct rchain_group *g, char *text)
 	if (colon != NULL) {
 		g->port = number(colon + 1 + strspn(colon + 1, " \t"), 254, &end);
 		if (g->port == 0 || *end != '\0')
-			return rchain_fail(r->err, r->path, g->rule_line,
+			return conf_fail_at(r->err, r->path, g->rule_line,
 			    "port-regexp: behind the colon stands a port 1..254, not \"%.40s\"",
 			    colon + 1);
 		*colon = '\0';
 	}
 	if (strchr(text, '{') != NULL) /* a few of them take all memory there is */
-		return rchain_fail(r->err, r->path, g->rule_line,
+		return conf_fail_at(r->err, r->path, g->rule_line,
 		    "port-regexp: \"%.60s\": counts in braces are not taken", text);
 	code = regcomp(&g->regexp, text, REG_EXTENDED | REG_NOSUB);
 	if (code == 0) {
@@ -201,7 +201,7 @@ read_regexp(struct rchain_reading *r, struct rchain_group *g, char *text)
 		return 0;
 	}
 	regerror(code, &g->regexp, why, sizeof(why));
-	return rchain_fail(r->err, r->path, g->rule_line, "port-regexp: \"%.60s\": %s", text, why);
+	return conf_fail_at(r->err, r->path, g->rule_line, "port-regexp: \"%.60s\": %s", text, why);
 }
 
 static int
@@ -210,11 +210,11 @@ read_parts(struct rchain_reading *r, struct rchain_group *g, const char *key, ch
 	char *word;
 	unsigned n = 0;
 
-	while ((word = rchain_next_word(&list)) != NULL && n < 3)
+	while ((word = conf_next_item(&list)) != NULL && n < 3)
 		if (n++ < 2)
 			g->part_names[n - 1] = word;
 	return n == 2 ? 0
-		      : rchain_fail(r->err, r->path, g->rule_line,
+		      : conf_fail_at(r->err, r->path, g->rule_line,
 			    "%s takes exactly two groups: %s: g1, g2", key, key);
 }
 
@@ -229,14 +229,14 @@ find_rule(struct rchain_reading *r, const struct rchain_block *b, int *rule)
 		if (b->value[k] == NULL)
 			continue;
 		if (*rule >= 0)
-			return rchain_fail(r->err, r->path, b->value_line[k],
+			return conf_fail_at(r->err, r->path, b->value_line[k],
 			    "a port-group has one rule, and %s was given in line %u", keys[*rule],
 			    b->value_line[*rule]);
 		*rule = k;
 	}
 	return *rule >= 0
 	    ? 0
-	    : rchain_fail(r->err, r->path, b->line,
+	    : conf_fail_at(r->err, r->path, b->line,
 		  "this port-group has no rule: port-guid, port-guid-range, port-name, "
 		  "port-regexp, union-rule or subtract-rule");
 }
@@ -246,7 +246,7 @@ check_colon(struct rchain_reading *r, const struct rchain_block *b, int key)
 {
 	return strchr(b->value[key], ':') == NULL
 	    ? 0
-	    : rchain_fail(r->err, r->path, b->value_line[key],
+	    : conf_fail_at(r->err, r->path, b->value_line[key],
 		  "%s: a colon cannot stand in a value", keys[key]);
 }
 
@@ -280,14 +280,14 @@ check_name(struct rchain_reading *r, const struct rchain_block *b)
 	uint32_t same;
 
 	if (b->value[KEY_NAME] == NULL)
-		return rchain_fail(r->err, r->path, b->line, "this port-group has no name");
+		return conf_fail_at(r->err, r->path, b->line, "this port-group has no name");
 	same = rchain_find_group(r->rc, b->value[KEY_NAME]);
 	if (same == FM_NONE)
 		return 0;
 	if (r->rc->groups.item[same].line == 0)
-		return rchain_fail(r->err, r->path, b->value_line[KEY_NAME],
+		return conf_fail_at(r->err, r->path, b->value_line[KEY_NAME],
 		    "%s is predefined and cannot be defined anew", b->value[KEY_NAME]);
-	return rchain_fail(r->err, r->path, b->value_line[KEY_NAME],
+	return conf_fail_at(r->err, r->path, b->value_line[KEY_NAME],
 	    "there is a port-group %.60s already, in line %u", b->value[KEY_NAME],
 	    r->rc->groups.item[same].line);
 }
@@ -323,7 +323,7 @@ link_parts(struct rchain_reading *r, struct rchain_group *g)
 	for (int i = 0; i < 2; i++) {
 		g->part[i] = rchain_find_group(r->rc, g->part_names[i]);
 		if (g->part[i] == FM_NONE)
-			return rchain_fail(r->err, r->path, g->rule_line,
+			return conf_fail_at(r->err, r->path, g->rule_line,
 			    "there is no port-group %.60s", g->part_names[i]);
 	}
 	return 0;
@@ -339,7 +339,7 @@ check_cycle(struct rchain_reading *r, struct rchain_group *g)
 	if (!has_parts(g) || g->mark == DONE)
 		return 0;
 	if (g->mark == OPEN)
-		return rchain_fail(
+		return conf_fail_at(
 		    r->err, r->path, g->rule_line, "port-group %.60s is made of itself", g->name);
 	g->mark = OPEN;
 	for (int i = 0; i < 2 && rc == 0; i++)

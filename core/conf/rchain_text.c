@@ -10,18 +10,6 @@
 
 #include "core/conf/suggest.h"
 
-int
-rchain_fail(struct fm_error *err, const char *path, unsigned line, const char *fmt, ...)
-{
-	char sentence[300];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(sentence, sizeof(sentence), fmt, ap);
-	va_end(ap);
-	return fm_fail(err, FM_E_CONFIG, "%.150s:%u: %s", path, line, sentence);
-}
-
 void
 rchain_text_init(struct rchain_text *t, const struct fm_file *file, struct fm_arena *mem)
 {
@@ -39,32 +27,6 @@ next_line(struct rchain_text *t, char **line, struct fm_error *err)
 	return *line != NULL;
 }
 
-char *
-rchain_trim(char *text)
-{
-	size_t n;
-
-	text += strspn(text, " \t\r");
-	for (n = strlen(text); n > 0 && strchr(" \t\r", text[n - 1]) != NULL; n--)
-		;
-	text[n] = '\0';
-	return text;
-}
-
-char *
-rchain_next_word(char **at)
-{
-	char *word = *at, *comma;
-
-	if (word == NULL)
-		return NULL;
-	comma = strchr(word, ',');
-	*at = comma != NULL ? comma + 1 : NULL;
-	if (comma != NULL)
-		*comma = '\0';
-	return rchain_trim(word);
-}
-
 /* A value that ends with a comma goes on in the next line. */
 static int
 read_on(struct rchain_text *t, char **value, struct fm_error *err)
@@ -77,7 +39,7 @@ read_on(struct rchain_text *t, char **value, struct fm_error *err)
 		if (rc < 0)
 			return rc;
 		if (rc == 0)
-			return rchain_fail(err, t->path, t->lines.line,
+			return conf_fail_at(err, t->path, t->lines.line,
 			    "the file ends after a comma, where a list goes on");
 		joined = fm_arena_alloc(t->mem, n + strlen(more) + 2);
 		if (joined == NULL)
@@ -105,9 +67,9 @@ unknown_key(const struct rchain_text *t, const struct rchain_form *form, const c
 		    list + n, sizeof(list) - n, "%s%s", i > 0 ? ", " : "", form->keys[i]);
 	}
 	if (suggest_best(&s) != NULL)
-		return rchain_fail(err, t->path, t->lines.line,
+		return conf_fail_at(err, t->path, t->lines.line,
 		    "unknown key %.40s: did you mean %s?", key, suggest_best(&s));
-	return rchain_fail(
+	return conf_fail_at(
 	    err, t->path, t->lines.line, "unknown key %.40s: a %s has %s", key, form->word, list);
 }
 
@@ -120,22 +82,22 @@ take_line(struct rchain_text *t, const struct rchain_form *form, char *line, str
 	int i = 0, rc;
 
 	if (colon == NULL)
-		return rchain_fail(err, t->path, at,
+		return conf_fail_at(err, t->path, at,
 		    "\"%.60s\" is neither \"key: value\" nor end-%s, which the block of line %u "
 		    "lacks",
 		    line, form->word, b->line);
 	*colon = '\0';
-	key = rchain_trim(key);
-	value = rchain_trim(colon + 1);
+	key = conf_trim(key);
+	value = conf_trim(colon + 1);
 	while (form->keys[i] != NULL && strcmp(form->keys[i], key) != 0)
 		i++;
 	if (form->keys[i] == NULL)
 		return unknown_key(t, form, key, err);
 	if (b->value[i] != NULL)
-		return rchain_fail(
+		return conf_fail_at(
 		    err, t->path, at, "%s is given twice, first in line %u", key, b->value_line[i]);
 	if (*value == '\0')
-		return rchain_fail(err, t->path, at, "%s has no value", key);
+		return conf_fail_at(err, t->path, at, "%s has no value", key);
 	if ((rc = read_on(t, &value, err)) != 0)
 		return rc;
 	b->value[i] = value;
@@ -153,7 +115,7 @@ rchain_text_next(struct rchain_text *t, const struct rchain_form *form, struct r
 	if (rc <= 0)
 		return rc;
 	if (strcmp(line, form->word) != 0)
-		return rchain_fail(err, t->path, t->lines.line,
+		return conf_fail_at(err, t->path, t->lines.line,
 		    "\"%.60s\" stands outside a block: %s begins one", line, form->word);
 	*b = (struct rchain_block){ .line = t->lines.line };
 	while ((rc = next_line(t, &line, err)) > 0) {
@@ -164,5 +126,5 @@ rchain_text_next(struct rchain_text *t, const struct rchain_form *form, struct r
 	}
 	return rc < 0
 	    ? rc
-	    : rchain_fail(err, t->path, b->line, "this %s has no end-%s", form->word, form->word);
+	    : conf_fail_at(err, t->path, b->line, "this %s has no end-%s", form->word, form->word);
 }

@@ -42,13 +42,4 @@ void rchain_text_init(struct rchain_text *t, const struct fm_file *file, struct 
 int rchain_text_next(struct rchain_text *t, const struct rchain_form *form, struct rchain_block *b,
     struct fm_error *err);
 
-/* FM_E_CONFIG: "FILE:LINE: sentence". */
-int rchain_fail(struct fm_error *err, const char *path, unsigned line, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-/* "a, b" cut up in place: the next word without the blanks around it, NULL behind
- * the last; "" stands between two commas. */
-char *rchain_next_word(char **at);
-/* Without the blanks around it, in place. */
-char *rchain_trim(char *text);
-
 #endif

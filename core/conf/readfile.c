@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -104,4 +105,50 @@ conf_lines_next(struct conf_lines *l, struct fm_arena *mem)
 		return copy;
 	}
 	return NULL;
+}
+
+int
+conf_vfail_at(struct fm_error *err, const char *path, unsigned line, const char *fmt, va_list ap)
+{
+	char sentence[sizeof(err->msg)];
+
+	vsnprintf(sentence, sizeof(sentence), fmt, ap);
+	return fm_fail(err, FM_E_CONFIG, "%.150s:%u: %s", path, line, sentence);
+}
+
+int
+conf_fail_at(struct fm_error *err, const char *path, unsigned line, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	conf_vfail_at(err, path, line, fmt, ap);
+	va_end(ap);
+	return FM_E_CONFIG;
+}
+
+char *
+conf_trim(char *text)
+{
+	size_t n;
+
+	text += strspn(text, " \t\r");
+	for (n = strlen(text); n > 0 && strchr(" \t\r", text[n - 1]) != NULL; n--)
+		;
+	text[n] = '\0';
+	return text;
+}
+
+char *
+conf_next_item(char **at)
+{
+	char *word = *at, *comma;
+
+	if (word == NULL)
+		return NULL;
+	comma = strchr(word, ',');
+	*at = comma != NULL ? comma + 1 : NULL;
+	if (comma != NULL)
+		*comma = '\0';
+	return conf_trim(word);
 }

@@ -29,4 +29,15 @@ void conf_lines_init(struct conf_lines *l, const char *bytes, size_t n);
 /* A copy in mem, or NULL at the end (or, see out_of_memory, of memory). */
 char *conf_lines_next(struct conf_lines *l, struct fm_arena *mem);
 
+/* FM_E_CONFIG: "FILE:LINE: sentence". */
+int conf_fail_at(struct fm_error *err, const char *path, unsigned line, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+int conf_vfail_at(struct fm_error *err, const char *path, unsigned line, const char *fmt,
+    va_list ap) __attribute__((format(printf, 4, 0)));
+/* "a, b" cut up in place: the next word without the blanks around it, NULL behind
+ * the last; "" stands between two commas. */
+char *conf_next_item(char **at);
+/* Without the blanks around it, in place. */
+char *conf_trim(char *text);
+
 #endif

@@ -3,7 +3,7 @@
 CORE_SOURCES += core/subnet/lid.h core/subnet/lid.c core/subnet/guid2lid.h core/subnet/guid2lid.c
 CORE_SOURCES += \
 	core/subnet/partitions.c core/subnet/partitions.h core/subnet/partitions_internal.h \
-	core/subnet/partitions_read.c \
+	core/subnet/partitions_groups.c core/subnet/partitions_read.c core/subnet/partitions_read.h \
 	core/subnet/pkey_table.c core/subnet/pkey_table.h \
 	core/subnet/port_pkeys.c \
 	core/subnet/qos.c core/subnet/qos.h \

@@ -15,96 +15,41 @@
  * Where OpenSM ignores what it does not understand, takes another value, or opens
  * the fabric to all, this is an error: file, line, what is wrong, what would be right.
  */
-#include <arpa/inet.h>
 #include <strings.h>
 
 #include "core/conf/nodes.h"
 #include "core/conf/number.h"
 #include "core/conf/readfile.h"
-#include "core/subnet/partitions_internal.h"
+#include "core/subnet/partitions_read.h"
 #include "lib/log.h"
 
 #define NAME_MAX_CHARS 32
-#define QKEY_IPOIB 0x0b1b /* of OpenSM's broadcast groups */
 #define RATE_10_GBPS 3
 #define MTU_2048 4
-#define SCOPE_LINK_LOCAL 2
-
-/* IPv4 broadcast of IPoIB, RFC 4391 section 4; the P_Key is filled in. */
-static const uint8_t broadcast_mgid[16] = { 0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, 0, 0, 0, 0, 0, 0,
-	0xff, 0xff, 0xff, 0xff };
-
-struct group_flags {
-	uint8_t mtu, rate, sl, tclass;
-	uint16_t scopes; /* bitset */
-	uint32_t qkey, flow_label;
-	bool has_sl;
-};
-
-struct reader {
-	const char *path;
-	unsigned line;
-	const struct part_options *options;
-	struct partitions *p;
-	struct fm_error *err;
-	uint32_t seq; /* of the last rule */
-	/* the definition that is open */
-	bool open;
-	unsigned open_line;
-	uint32_t def;
-	struct group_flags flags;
-	bool ipoib, index0;
-	uint8_t member; /* of ports without a word of their own */
-};
 
 /* ------------------------------------------------------------- sentences */
 
-static int bad(struct reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static int
-bad(struct reader *r, const char *fmt, ...)
+int
+part_bad(struct part_reader *r, const char *fmt, ...)
 {
-	struct fm_error sentence = { 0 };
 	va_list ap;
 
 	va_start(ap, fmt);
-	fm_vfail(&sentence, FM_E_CONFIG, fmt, ap);
+	conf_vfail_at(r->err, r->path, r->line, fmt, ap);
 	va_end(ap);
-	return fm_fail(r->err, FM_E_CONFIG, "%.150s:%u: %.300s", r->path, r->line, sentence.msg);
+	return FM_E_CONFIG;
 }
 
-static int
-no_memory(struct reader *r)
+int
+part_no_memory(struct part_reader *r)
 {
 	return fm_fail(r->err, FM_E_RESOURCE, "%s: out of memory", r->path);
 }
 
 /* ----------------------------------------------------------------- words */
 
-static char *
-trim(char *text)
-{
-	size_t n;
-
-	text += strspn(text, " \t\r\n");
-	for (n = strlen(text); n > 0 && strchr(" \t\r\n", text[n - 1]) != NULL; n--)
-		;
-	text[n] = '\0';
-	return text;
-}
-
-/* "a, b=c" cut up in place: the next word, NULL behind the last. */
-static char *
-next_word(char **at)
-{
-	char *word = strsep(at, ",");
-
-	return word != NULL ? trim(word) : NULL;
-}
-
-/* "name = value": value NULL when there is none. */
-static char *
-split_value(char *word, char **value)
+char *
+part_split_value(char *word, char **value)
 {
 	char *equals = strchr(word, '=');
 
@@ -112,240 +57,39 @@ split_value(char *word, char **value)
 	if (equals == NULL)
 		return word;
 	*equals = '\0';
-	*value = trim(equals + 1);
-	return trim(word);
+	*value = conf_trim(equals + 1);
+	return conf_trim(word);
 }
 
-/* Is it the word, or the beginning of it? */
-static bool
-is_short_for(const char *text, const char *word)
+bool
+part_is_short_for(const char *text, const char *word)
 {
 	return *text != '\0' && strncasecmp(text, word, strlen(text)) == 0;
 }
 
-static int
-read_number(
-    struct reader *r, const char *key, const char *value, uint64_t min, uint64_t max, uint64_t *out)
+int
+part_read_number(struct part_reader *r, const char *key, const char *value, uint64_t min,
+    uint64_t max, uint64_t *out)
 {
 	if (value == NULL || !number_parse(value, out) || *out < min || *out > max)
-		return bad(r, "%s=%.40s: must be %llu..%llu (0x%llx)", key,
+		return part_bad(r, "%s=%.40s: must be %llu..%llu (0x%llx)", key,
 		    value != NULL ? value : "", (unsigned long long)min, (unsigned long long)max,
 		    (unsigned long long)max);
 	return 0;
 }
 
 static int
-read_member(struct reader *r, const char *text, uint8_t *out)
+read_member(struct part_reader *r, const char *text, uint8_t *out)
 {
-	if (is_short_for(text, "full"))
+	if (part_is_short_for(text, "full"))
 		*out = PART_FULL;
-	else if (is_short_for(text, "limited"))
+	else if (part_is_short_for(text, "limited"))
 		*out = PART_LIMITED;
-	else if (is_short_for(text, "both"))
+	else if (part_is_short_for(text, "both"))
 		*out = r->options->both_keys ? PART_BOTH : PART_FULL;
 	else
-		return bad(r, "\"%.40s\" is no membership: full, limited or both", text);
+		return part_bad(r, "\"%.40s\" is no membership: full, limited or both", text);
 	return 0;
-}
-
-/* ---------------------------------------------------------------- groups */
-
-enum flag_id { FLAG_MTU, FLAG_RATE, FLAG_SCOPE, FLAG_QKEY, FLAG_TCLASS, FLAG_SL, FLAG_FLOW };
-
-/* In the order in which OpenSM tries them: a short word means the first. */
-static const struct flag_row {
-	const char *name;
-	uint64_t min, max;
-} flag_rows[] = {
-	[FLAG_MTU] = { "mtu", 1, 5 },
-	[FLAG_RATE] = { "rate", 2, 63 },
-	[FLAG_SCOPE] = { "scope", 1, 15 },
-	[FLAG_QKEY] = { "Q_Key", 0, UINT32_MAX },
-	[FLAG_TCLASS] = { "TClass", 0, 255 },
-	[FLAG_SL] = { "sl", 0, 15 },
-	[FLAG_FLOW] = { "FlowLabel", 0, 0xfffff },
-};
-#define N_FLAGS (sizeof(flag_rows) / sizeof(flag_rows[0]))
-
-static void
-put_flag(struct group_flags *f, enum flag_id id, uint64_t v)
-{
-	switch (id) {
-	case FLAG_MTU:
-		f->mtu = (uint8_t)v;
-		break;
-	case FLAG_RATE:
-		f->rate = (uint8_t)v;
-		break;
-	case FLAG_SCOPE:
-		f->scopes |= (uint16_t)(1u << v);
-		break;
-	case FLAG_QKEY:
-		f->qkey = (uint32_t)v;
-		break;
-	case FLAG_TCLASS:
-		f->tclass = (uint8_t)v;
-		break;
-	case FLAG_SL:
-		f->sl = (uint8_t)v;
-		f->has_sl = true;
-		break;
-	case FLAG_FLOW:
-		f->flow_label = (uint32_t)v;
-		break;
-	}
-}
-
-/* 1: it was one of a group's flags; 0: it was not. */
-static int
-read_group_flag(struct reader *r, struct group_flags *f, const char *name, const char *value)
-{
-	uint64_t v;
-
-	for (unsigned i = 0; i < N_FLAGS; i++) {
-		if (!is_short_for(name, flag_rows[i].name) &&
-		    !(i == FLAG_QKEY && is_short_for(name, "qkey")))
-			continue;
-		if (read_number(
-			r, flag_rows[i].name, value, flag_rows[i].min, flag_rows[i].max, &v) != 0)
-			return FM_E_CONFIG;
-		put_flag(f, (enum flag_id)i, v);
-		return 1;
-	}
-	return 0;
-}
-
-static bool
-same_group(const struct part_group *a, const struct part_group *b)
-{
-	return a->pkey == b->pkey && a->qkey == b->qkey && a->flow_label == b->flow_label &&
-	    a->mtu == b->mtu && a->rate == b->rate && a->sl == b->sl && a->tclass == b->tclass;
-}
-
-/* The first of one MGID stays, as OpenSM has it. */
-static int
-add_group(struct reader *r, const struct part_group *g)
-{
-	for (size_t i = 0; i < r->p->groups.n; i++) {
-		const struct part_group *old = &r->p->groups.item[i];
-
-		if (memcmp(old->mgid, g->mgid, sizeof(g->mgid)) != 0)
-			continue;
-		if (!same_group(old, g))
-			log_warn("partitions",
-			    "%s:%u: the multicast group is there already, from line %u, with "
-			    "other attributes; the first one holds",
-			    r->path, r->line, old->line);
-		return 0;
-	}
-	return fm_vec_push(&r->p->groups, *g) ? 0 : no_memory(r);
-}
-
-/* One group a scope; the scope is a nibble of the MGID too (IBA 4.1.1). */
-static int
-add_groups(struct reader *r, const uint8_t *mgid, const struct group_flags *f, bool broadcast)
-{
-	const struct partition *part = &r->p->defs.item[r->def].part;
-	struct part_group g = { .pkey = part->pkey | PKEY_FULL,
-		.qkey = f->qkey,
-		.flow_label = f->flow_label,
-		.mtu = f->mtu,
-		.rate = f->rate,
-		.sl = r->options->qos ? f->sl : 0,
-		.tclass = f->tclass,
-		.scope = mgid[1] & 0xf,
-		.broadcast = broadcast,
-		.partition = part->name,
-		.line = r->line };
-	int rc = 0;
-
-	memcpy(g.mgid, mgid, sizeof(g.mgid));
-	if (f->scopes == 0)
-		return add_group(r, &g);
-	for (uint8_t scope = 1; rc == 0 && scope < 16; scope++) {
-		if ((f->scopes & (1u << scope)) == 0)
-			continue;
-		g.scope = scope;
-		g.mgid[1] = (uint8_t)((g.mgid[1] & 0xf0) | scope);
-		rc = add_group(r, &g);
-	}
-	return rc;
-}
-
-static void
-put_pkey(uint8_t *mgid, uint16_t pkey)
-{
-	pkey |= PKEY_FULL;
-	mgid[4] = (uint8_t)(pkey >> 8);
-	mgid[5] = (uint8_t)pkey;
-}
-
-static int
-add_broadcast(struct reader *r)
-{
-	struct group_flags f = r->flags;
-	uint8_t mgid[16];
-
-	memcpy(mgid, broadcast_mgid, sizeof(mgid));
-	put_pkey(mgid, r->p->defs.item[r->def].part.pkey);
-	if (f.qkey == 0)
-		f.qkey = QKEY_IPOIB;
-	return add_groups(r, mgid, &f, true);
-}
-
-/* Groups of IP go with the broadcast group of their partition. */
-static int
-check_ip_group(struct reader *r, uint8_t *mgid, struct group_flags *f)
-{
-	uint16_t pkey = r->p->defs.item[r->def].part.pkey;
-	uint16_t named = (uint16_t)(mgid[4] << 8 | mgid[5]);
-
-	if (memcmp(mgid, broadcast_mgid, sizeof(broadcast_mgid)) != 0 && named != 0 &&
-	    (named & PKEY_BASE) != pkey)
-		return bad(r,
-		    "mgid names P_Key 0x%04x, but the partition is 0x%04x: write it or 0000 there",
-		    named, pkey);
-	if (f->rate != r->flags.rate || f->mtu != r->flags.mtu)
-		return bad(r,
-		    "rate=%u, mtu=%u of this IP group differ from rate=%u, mtu=%u of the "
-		    "partition's broadcast group: they must be equal",
-		    f->rate, f->mtu, r->flags.rate, r->flags.mtu);
-	put_pkey(mgid, pkey);
-	if (f->qkey == 0)
-		f->qkey = QKEY_IPOIB;
-	return 0;
-}
-
-/* "mgid=GID,flag=value,...": the rest of the line is the group's. */
-static int
-read_group(struct reader *r, const char *gid, char *rest)
-{
-	struct group_flags f = r->flags;
-	uint8_t mgid[16];
-	char *word, *value;
-	int rc;
-
-	if (gid == NULL || inet_pton(AF_INET6, gid, mgid) != 1 || mgid[0] != 0xff)
-		return bad(r, "mgid=%.50s: not a multicast GID, such as ff12:401b::1",
-		    gid != NULL ? gid : "");
-	while ((word = next_word(&rest)) != NULL) {
-		word = split_value(word, &value);
-		if (*word == '\0')
-			continue;
-		rc = read_group_flag(r, &f, word, value);
-		if (rc < 0)
-			return rc;
-		if (rc == 0)
-			return bad(r,
-			    "\"%.40s\" says nothing of a group: rate, mtu, sl, scope, Q_Key, "
-			    "TClass, FlowLabel; ports stand in a line of their own",
-			    word);
-	}
-	/* IPv4 and IPv6 over InfiniBand, RFC 4391 section 4 */
-	if ((mgid[2] == 0x40 || mgid[2] == 0x60) && mgid[3] == 0x1b &&
-	    check_ip_group(r, mgid, &f) != 0)
-		return FM_E_CONFIG;
-	return add_groups(r, mgid, &f, false);
 }
 
 /* ----------------------------------------------------------------- ports */
@@ -358,14 +102,14 @@ static const char *const words[N_PART_WORDS] = { [WORD_ALL] = "ALL",
 	[WORD_SELF] = "SELF" };
 
 static void
-set_rule(struct reader *r, struct part_rule *rule, uint8_t member)
+set_rule(struct part_reader *r, struct part_rule *rule, uint8_t member)
 {
 	rule->member = r->options->both_keys ? rule->member | member : member;
 	rule->seq = ++r->seq;
 }
 
 static int
-read_port(struct reader *r, const char *name, const char *membership)
+read_port(struct part_reader *r, const char *name, const char *membership)
 {
 	struct part_guid_rule by_guid = { .def = r->def };
 	uint8_t member = r->member;
@@ -380,24 +124,24 @@ read_port(struct reader *r, const char *name, const char *membership)
 			return 0;
 		}
 	if (!node_guid_parse(name, &by_guid.guid) || by_guid.guid == 0)
-		return bad(r,
+		return part_bad(r,
 		    "\"%.40s\" is no port: a GUID such as 0x2c903000a1b2c, or ALL, ALL_CAS, "
 		    "ALL_SWITCHES, ALL_ROUTERS, SELF",
 		    name);
 	set_rule(r, &by_guid.rule, member);
-	return fm_vec_push(&r->p->guids, by_guid) ? 0 : no_memory(r);
+	return fm_vec_push(&r->p->guids, by_guid) ? 0 : part_no_memory(r);
 }
 
 static int
-read_body(struct reader *r, char *text)
+read_body(struct part_reader *r, char *text)
 {
 	char *word, *value;
 	int rc = 0;
 
-	while (rc == 0 && (word = next_word(&text)) != NULL) {
-		word = split_value(word, &value);
+	while (rc == 0 && (word = conf_next_item(&text)) != NULL) {
+		word = part_split_value(word, &value);
 		if (strcmp(word, "mgid") == 0)
-			return read_group(r, value, text);
+			return part_read_group(r, value, text);
 		rc = read_port(r, word, value);
 	}
 	return rc;
@@ -406,7 +150,7 @@ read_body(struct reader *r, char *text)
 /* ------------------------------------------------------------------ head */
 
 static struct part_def *
-def_of_key(struct reader *r, uint16_t pkey)
+def_of_key(struct part_reader *r, uint16_t pkey)
 {
 	for (size_t i = 0; i < r->p->defs.n; i++)
 		if (r->p->defs.item[i].part.pkey == pkey)
@@ -415,7 +159,7 @@ def_of_key(struct reader *r, uint16_t pkey)
 }
 
 static struct part_def *
-def_of_name(struct reader *r, const char *name)
+def_of_name(struct part_reader *r, const char *name)
 {
 	for (size_t i = 0; *name != '\0' && i < r->p->defs.n; i++)
 		if (strcmp(r->p->defs.item[i].part.name, name) == 0)
@@ -425,7 +169,7 @@ def_of_name(struct reader *r, const char *name)
 
 /* The least P_Key from 0x0001 up that nobody has by now. */
 static uint16_t
-free_key(struct reader *r)
+free_key(struct part_reader *r)
 {
 	for (uint16_t pkey = 1; pkey < PKEY_DEFAULT; pkey++)
 		if (def_of_key(r, pkey) == NULL)
@@ -434,41 +178,42 @@ free_key(struct reader *r)
 }
 
 static int
-new_def(struct reader *r, const char *name, uint16_t pkey, bool generated, struct part_def **out)
+new_def(
+    struct part_reader *r, const char *name, uint16_t pkey, bool generated, struct part_def **out)
 {
 	struct part_def def = { .part = { .pkey = pkey, .line = r->line }, .generated = generated };
 
 	def.part.name = fm_arena_strdup(&r->p->mem, name);
 	if (def.part.name == NULL || !fm_vec_push(&r->p->defs, def))
-		return no_memory(r);
+		return part_no_memory(r);
 	*out = &r->p->defs.item[r->p->defs.n - 1];
 	return 0;
 }
 
 /* The partition that a head means. */
 static int
-find_def(struct reader *r, const char *name, uint16_t pkey, struct part_def **def)
+find_def(struct part_reader *r, const char *name, uint16_t pkey, struct part_def **def)
 {
 	bool generated = pkey == 0;
 
 	*def = generated ? def_of_name(r, name) : def_of_key(r, pkey);
 	if (*def != NULL && !generated && (*def)->generated)
-		return bad(r,
+		return part_bad(r,
 		    "P_Key 0x%04x has been given to the partition of line %u, which names none: "
 		    "name one there",
 		    pkey, (*def)->part.line);
 	if (*def != NULL)
 		return 0;
 	if (generated && (pkey = free_key(r)) == 0)
-		return bad(r, "no P_Key is left for this partition");
+		return part_bad(r, "no P_Key is left for this partition");
 	return new_def(r, name, pkey, generated, def);
 }
 
 static int
-read_name(struct reader *r, char *word, struct part_def **def)
+read_name(struct part_reader *r, char *word, struct part_def **def)
 {
 	char *id;
-	const char *name = split_value(word, &id);
+	const char *name = part_split_value(word, &id);
 	uint64_t pkey = 0;
 
 	if (id == NULL && *name >= '0' && *name <= '9') {
@@ -476,31 +221,31 @@ read_name(struct reader *r, char *word, struct part_def **def)
 		name = "";
 	}
 	if (strlen(name) > NAME_MAX_CHARS)
-		return bad(
+		return part_bad(
 		    r, "the name \"%.40s...\" is longer than %d letters", name, NAME_MAX_CHARS);
-	if (id != NULL && read_number(r, "P_Key", id, 0, 0xffff, &pkey) != 0)
+	if (id != NULL && part_read_number(r, "P_Key", id, 0, 0xffff, &pkey) != 0)
 		return FM_E_CONFIG;
 	return find_def(r, name, (uint16_t)(pkey & PKEY_BASE), def);
 }
 
 static int
-read_head_flag(struct reader *r, const char *name, const char *value)
+read_head_flag(struct part_reader *r, const char *name, const char *value)
 {
 	int rc;
 
 	if (*name == '\0')
 		return 0;
-	rc = read_group_flag(r, &r->flags, name, value);
+	rc = part_read_group_flag(r, &r->flags, name, value);
 	if (rc != 0)
 		return rc < 0 ? rc : 0;
-	if (is_short_for(name, "ipoib"))
+	if (part_is_short_for(name, "ipoib"))
 		r->ipoib = true;
-	else if (is_short_for(name, "defmember"))
+	else if (part_is_short_for(name, "defmember"))
 		return read_member(r, value != NULL ? value : "", &r->member);
-	else if (is_short_for(name, "indx0"))
+	else if (part_is_short_for(name, "indx0"))
 		r->index0 = true;
 	else
-		return bad(r,
+		return part_bad(r,
 		    "unknown flag \"%.40s\": ipoib, rate, mtu, sl, scope, Q_Key, TClass, "
 		    "FlowLabel, defmember, indx0",
 		    name);
@@ -508,17 +253,17 @@ read_head_flag(struct reader *r, const char *name, const char *value)
 }
 
 static int
-read_head(struct reader *r, char *text)
+read_head(struct part_reader *r, char *text)
 {
-	char *first = next_word(&text), *word, *value;
+	char *first = conf_next_item(&text), *word, *value;
 	struct part_def *def = NULL;
 	int rc = 0;
 
-	r->flags = (struct group_flags){ .rate = RATE_10_GBPS, .mtu = MTU_2048 };
+	r->flags = (struct part_group_flags){ .rate = RATE_10_GBPS, .mtu = MTU_2048 };
 	r->ipoib = r->index0 = false;
 	r->member = PART_LIMITED;
-	while (rc == 0 && (word = next_word(&text)) != NULL) {
-		word = split_value(word, &value);
+	while (rc == 0 && (word = conf_next_item(&text)) != NULL) {
+		word = part_split_value(word, &value);
 		rc = read_head_flag(r, word, value);
 	}
 	if (rc != 0 || (rc = read_name(r, first, &def)) != 0)
@@ -530,26 +275,26 @@ read_head(struct reader *r, char *text)
 		def->part.sl = r->options->qos ? r->flags.sl : 0;
 	def->part.index0 = def->part.index0 || r->index0;
 	def->part.ipoib = def->part.ipoib || r->ipoib;
-	return r->ipoib ? add_broadcast(r) : 0;
+	return r->ipoib ? part_add_broadcast(r) : 0;
 }
 
 /* ------------------------------------------------------------- the file */
 
 /* What stands between two ends of line or semicolons. */
 static int
-read_piece(struct reader *r, char *text)
+read_piece(struct part_reader *r, char *text)
 {
 	char *colon;
 	int rc;
 
 	if (r->open)
 		return read_body(r, text);
-	text = trim(text);
+	text = conf_trim(text);
 	if (*text == '\0')
 		return 0;
 	colon = strchr(text, ':');
 	if (colon == NULL)
-		return bad(r,
+		return part_bad(r,
 		    "\"%.40s\" begins no partition: NAME=P_KEY,FLAGS : PORTS ; with the first part "
 		    "in one line",
 		    text);
@@ -559,7 +304,7 @@ read_piece(struct reader *r, char *text)
 }
 
 static int
-read_line(struct reader *r, char *line)
+read_line(struct part_reader *r, char *line)
 {
 	char *piece;
 	int rc = 0;
@@ -574,7 +319,7 @@ read_line(struct reader *r, char *line)
 }
 
 static int
-read_file(struct reader *r, const char *bytes, size_t n_bytes)
+read_file(struct part_reader *r, const char *bytes, size_t n_bytes)
 {
 	struct fm_arena mem;
 	struct conf_lines lines;
@@ -588,7 +333,7 @@ read_file(struct reader *r, const char *bytes, size_t n_bytes)
 		rc = read_line(r, line);
 	}
 	if (rc == 0 && lines.out_of_memory)
-		rc = no_memory(r);
+		rc = part_no_memory(r);
 	if (rc == 0 && r->open)
 		log_warn("partitions",
 		    "%s:%u: the partition that begins here has no \";\" before the file ends",
@@ -598,10 +343,10 @@ read_file(struct reader *r, const char *bytes, size_t n_bytes)
 }
 
 static int
-finish(struct reader *r, int rc, const struct partitions **out)
+finish(struct part_reader *r, int rc, const struct partitions **out)
 {
 	if (rc == 0 && !partitions_seal(r->p))
-		rc = no_memory(r);
+		rc = part_no_memory(r);
 	if (rc != 0)
 		partitions_put(r->p);
 	else
@@ -613,12 +358,12 @@ int
 partitions_parse(const char *path, const char *bytes, size_t n_bytes, const struct part_options *o,
     const struct partitions **out, struct fm_error *err)
 {
-	struct reader r = {
+	struct part_reader r = {
 		.path = path, .options = o, .err = err, .p = partitions_new(o, PART_LIMITED)
 	};
 
 	if (r.p == NULL)
-		return no_memory(&r);
+		return part_no_memory(&r);
 	return finish(&r, read_file(&r, bytes, n_bytes), out);
 }
 
@@ -626,14 +371,14 @@ int
 partitions_default(
     const struct part_options *o, const struct partitions **out, struct fm_error *err)
 {
-	struct reader r = { .path = "partitions",
+	struct part_reader r = { .path = "partitions",
 		.options = o,
 		.err = err,
 		.flags = { .rate = RATE_10_GBPS, .mtu = MTU_2048 },
 		.p = partitions_new(o, PART_FULL) };
 
 	if (r.p == NULL)
-		return no_memory(&r);
+		return part_no_memory(&r);
 	r.p->defs.item[0].part.ipoib = true;
-	return finish(&r, add_broadcast(&r), out);
+	return finish(&r, part_add_broadcast(&r), out);
 }

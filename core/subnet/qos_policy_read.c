@@ -20,7 +20,7 @@
 #include <strings.h>
 
 #include "core/conf/number.h"
-#include "core/conf/rchain_text.h"
+#include "core/conf/readfile.h"
 #include "core/conf/suggest.h"
 #include "core/subnet/qos_policy_read.h"
 #include "lib/log.h"
@@ -33,13 +33,12 @@
 int
 policy_bad(struct reader *r, const char *fmt, ...)
 {
-	struct fm_error sentence = { 0 };
 	va_list ap;
 
 	va_start(ap, fmt);
-	fm_vfail(&sentence, FM_E_CONFIG, fmt, ap);
+	conf_vfail_at(r->err, r->path, r->line, fmt, ap);
 	va_end(ap);
-	return fm_fail(r->err, FM_E_CONFIG, "%.100s:%u: %.150s", r->path, r->line, sentence.msg);
+	return FM_E_CONFIG;
 }
 
 int
@@ -82,10 +81,10 @@ policy_ranges(struct reader *r, char *text, uint64_t max, uint64_t mask, struct 
 
 		if (dash != NULL)
 			*dash = '\0';
-		rc = read_number(r, rchain_trim(word), max, &range.from);
+		rc = read_number(r, conf_trim(word), max, &range.from);
 		range.to = range.from;
 		if (rc == 0 && dash != NULL)
-			rc = read_number(r, rchain_trim(dash + 1), max, &range.to);
+			rc = read_number(r, conf_trim(dash + 1), max, &range.to);
 		if (rc != 0)
 			return rc;
 		range.from &= mask;
@@ -184,14 +183,14 @@ group_port_name(struct reader *r, char *value)
 		char *slash = strrchr(word, '/');
 
 		if (slash == NULL || (slash[1] != 'P' && slash[1] != 'p') ||
-		    !number_parse(rchain_trim(slash + 2), &(uint64_t){ 0 }))
+		    !number_parse(conf_trim(slash + 2), &(uint64_t){ 0 }))
 			return policy_bad(r,
 			    "\"%.60s\" is no DESCRIPTION/Pn, n being the port's number",
-			    rchain_trim(word));
+			    conf_trim(word));
 		*slash = '\0';
-		if (policy_byte(r, rchain_trim(slash + 2), 254, &name.number) != 0)
+		if (policy_byte(r, conf_trim(slash + 2), 254, &name.number) != 0)
 			return FM_E_CONFIG;
-		name.desc = fm_arena_strdup(&r->p->mem, rchain_trim(word));
+		name.desc = fm_arena_strdup(&r->p->mem, conf_trim(word));
 		if (name.desc == NULL || !fm_vec_push(&group_of(r)->names, name))
 			return policy_no_memory(r);
 	}
@@ -204,11 +203,11 @@ group_partition(struct reader *r, char *value)
 	char *word;
 
 	while ((word = strsep(&value, ",")) != NULL) {
-		const struct partition *part = partitions_named(r->parts, rchain_trim(word));
+		const struct partition *part = partitions_named(r->parts, conf_trim(word));
 		struct qos_range range;
 
 		if (part == NULL)
-			return policy_bad(r, "no partition is named \"%.40s\"", rchain_trim(word));
+			return policy_bad(r, "no partition is named \"%.40s\"", conf_trim(word));
 		range = (struct qos_range){ part->pkey, part->pkey };
 		if (!fm_vec_push(&group_of(r)->pkeys.of, range))
 			return policy_no_memory(r);
@@ -231,12 +230,12 @@ group_node_type(struct reader *r, char *value)
 	while ((word = strsep(&value, ",")) != NULL) {
 		size_t i = 0;
 
-		while (i < n && strcasecmp(kinds[i].word, rchain_trim(word)) != 0)
+		while (i < n && strcasecmp(kinds[i].word, conf_trim(word)) != 0)
 			i++;
 		if (i == n)
 			return policy_bad(r,
 			    "\"%.40s\" is no node-type: CA, SWITCH, ROUTER, ALL, SELF",
-			    rchain_trim(word));
+			    conf_trim(word));
 		group_of(r)->kinds |= kinds[i].kinds;
 	}
 	return 0;
@@ -414,7 +413,7 @@ want_groups(struct reader *r, char *value, bool is_source)
 	char *word;
 
 	while ((word = strsep(&value, ",")) != NULL) {
-		struct named_group w = { .name = fm_arena_strdup(&r->p->mem, rchain_trim(word)),
+		struct named_group w = { .name = fm_arena_strdup(&r->p->mem, conf_trim(word)),
 			.line = r->line,
 			.rule = (uint32_t)r->p->rules.n - 1,
 			.is_source = is_source };
@@ -501,8 +500,8 @@ take_entry(struct reader *r, char *line)
 		return policy_bad(
 		    r, "\"%.50s\" is neither \"entry: value\" nor end-%s", line, r->section->block);
 	*colon = '\0';
-	value = rchain_trim(colon + 1);
-	line = rchain_trim(line);
+	value = conf_trim(colon + 1);
+	line = conf_trim(line);
 	for (const struct entry *e = r->section->entries; e->word != NULL; e++)
 		if (strcasecmp(e->word, line) == 0)
 			return *value != '\0' ? e->take(r, value)

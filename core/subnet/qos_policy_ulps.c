@@ -5,7 +5,7 @@
  */
 #include <strings.h>
 
-#include "core/conf/rchain_text.h"
+#include "core/conf/readfile.h"
 #include "core/subnet/qos_policy_read.h"
 
 /* Service IDs of upper-layer protocols: these, and a port number of 16 bits. */
@@ -139,7 +139,7 @@ split_key(char *text, char **list)
 	*list = text + n;
 	if (**list != '\0')
 		*(*list)++ = '\0';
-	*list = rchain_trim(*list);
+	*list = conf_trim(*list);
 	return text;
 }
 
@@ -154,14 +154,14 @@ policy_take_ulp(struct reader *r, char *line)
 	if (colon == NULL)
 		return policy_bad(r, "\"%.60s\" lacks its SL: \"sdp, port-num 30000 : 1\"", line);
 	*colon = '\0';
-	if ((rc = policy_byte(r, rchain_trim(colon + 1), 15, &sl)) != 0)
+	if ((rc = policy_byte(r, conf_trim(colon + 1), 15, &sl)) != 0)
 		return rc;
 	comma = strchr(line, ',');
 	if (comma != NULL) {
 		*comma = '\0';
-		key = split_key(rchain_trim(comma + 1), &list);
+		key = split_key(conf_trim(comma + 1), &list);
 	}
-	line = rchain_trim(line);
+	line = conf_trim(line);
 	if (strcasecmp(line, "default") == 0 && key == NULL)
 		return add_level(r, "default", sl, &r->p->simple);
 	for (size_t i = 0; i < N_ULPS; i++)
