@@ -135,6 +135,7 @@ UNIT_TESTS = \
 	tests/unit/check_ctl \
 	tests/unit/check_dump \
 	tests/unit/check_generate \
+	tests/unit/check_gsi \
 	tests/unit/check_groups \
 	tests/unit/check_ha \
 	tests/unit/check_host \

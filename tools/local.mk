@@ -42,10 +42,10 @@ if HAVE_UMAD
 lib_LTLIBRARIES += libfmsim-umad.la
 libfmsim_umad_la_SOURCES = \
 	core/sim/umad_client.c \
-	lib/error.c \
-	tools/fmsim_umad.c \
-	tools/fmsim_umad.h \
-	tools/fmsim_umad_io.c
+	core/sim/umad_preload.c \
+	core/sim/umad_preload.h \
+	core/sim/umad_preload_io.c \
+	lib/error.c
 libfmsim_umad_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
 libfmsim_umad_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared
 libfmsim_umad_la_LIBADD = -ldl

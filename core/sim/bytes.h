@@ -26,6 +26,7 @@ enum mad_byte { /* IBA 13.4.2, 14.2.1 */
 };
 
 enum node_info_byte { /* IBA 14.2.5.3 */
+	NODE_INFO_SYSTEM_GUID = 4,
 	NODE_INFO_NODE_GUID = 12,
 	NODE_INFO_PORT_GUID = 20,
 	NODE_INFO_LOCAL_PORT = 36
@@ -55,11 +56,15 @@ enum port_info_byte { /* IBA 14.2.5.6; two names = high and low nibble */
 	PORT_INFO_REPLY_MTUCAP = 41,
 	PORT_INFO_VLS_ENFORCE = 43,
 	PORT_INFO_M_KEY_VIOLATIONS = 44,
+	PORT_INFO_P_KEY_VIOLATIONS = 46,
+	PORT_INFO_Q_KEY_VIOLATIONS = 48,
 	PORT_INFO_REREGISTER_TIMEOUT = 51,
 	PORT_INFO_EXT_ACTIVE_SUPPORTED = 62,
 	PORT_INFO_EXT_ENABLED = 63
 };
 #define PORT_INFO_REREGISTER_BIT 0x80
+#define PORT_INFO_ENFORCE_IN 0x08 /* in VLS_ENFORCE, as the next */
+#define PORT_INFO_ENFORCE_OUT 0x04
 #define PORT_INFO_IS_SM (1u << 1) /* in CapabilityMask */
 
 #endif

@@ -33,6 +33,7 @@
 #define SIM_VL_ARB_BLOCKS 4 /* low 2, high 2 */
 #define SIM_LID_HOPS_MAX 64 /* a longer LID-routed walk is a loop */
 #define SIM_DR_HOPS_MAX 63
+#define SIM_DETAILS_BYTES 54 /* DataDetails of a notice */
 
 /* Tables of a port that are seldom written; made at the first Set. */
 struct sim_port_tables {
@@ -64,7 +65,45 @@ struct sim_trap {
 	int64_t due_ns; /* when it is sent next; timers for other times are stale */
 	uint8_t left;	/* how often yet; 0 = repressed, or given up */
 };
-enum sim_trap_slot { SIM_TRAP_LINK, SIM_TRAP_LOCAL, SIM_TRAP_SLOTS }; /* 128, 144 */
+enum sim_trap_slot {	       /* one a number: what happens while one waits rides on it */
+	SIM_TRAP_LINK,	       /* 128 */
+	SIM_TRAP_LOCAL,	       /* 144 */
+	SIM_TRAP_INTEGRITY,    /* 129 */
+	SIM_TRAP_OVERRUN,      /* 130 */
+	SIM_TRAP_WATCHDOG,     /* 131 */
+	SIM_TRAP_SYSTEM_GUID,  /* 145 */
+	SIM_TRAP_M_KEY,	       /* 256 */
+	SIM_TRAP_P_KEY,	       /* 257 */
+	SIM_TRAP_Q_KEY,	       /* 258 */
+	SIM_TRAP_SWITCH_P_KEY, /* 259 */
+	SIM_TRAP_SLOTS
+};
+
+/* Counters of a port (pma.h). */
+enum sim_counter {
+	COUNT_SYMBOL_ERRORS,
+	COUNT_LINK_RECOVERED,
+	COUNT_LINK_DOWNED,
+	COUNT_RCV_ERRORS,
+	COUNT_REMOTE_PHYSICAL,
+	COUNT_RELAY_ERRORS,
+	COUNT_XMIT_DISCARDS,
+	COUNT_XMIT_CONSTRAINT,
+	COUNT_RCV_CONSTRAINT,
+	COUNT_LINK_INTEGRITY,
+	COUNT_BUFFER_OVERRUN,
+	COUNT_VL15_DROPPED,
+	COUNT_XMIT_DATA, /* 4 bytes */
+	COUNT_RCV_DATA,
+	COUNT_XMIT_PACKETS,
+	COUNT_RCV_PACKETS,
+	COUNT_XMIT_WAIT,
+	COUNT_UNICAST_XMIT,
+	COUNT_UNICAST_RCV,
+	COUNT_MULTICAST_XMIT,
+	COUNT_MULTICAST_RCV,
+	SIM_COUNTERS
+};
 
 /* What every packet touches is in the first 64 bytes. */
 struct sim_node {
@@ -82,7 +121,8 @@ struct sim_node {
 	uint8_t *sl2vl;	   /* [in * (n_ports + 1) + out][8], NULL = all zero */
 	struct sim_sm *sm; /* NULL = none */
 	struct sim_trap traps[SIM_TRAP_SLOTS];
-	uint16_t local_changes; /* flags of trap 144 */
+	uint8_t (*details)[SIM_DETAILS_BYTES]; /* [SIM_TRAP_SLOTS], NULL = none yet */
+	uint16_t local_changes;		       /* flags of trap 144 */
 } __attribute__((aligned(64)));
 
 /* Ports differ in what Set may write. */
@@ -100,10 +140,11 @@ struct sim_hooks {
 };
 
 struct sim_fabric {
-	struct sim_node *nodes; /* [n_nodes] */
-	struct sim_port *ports; /* [n_ports] */
-	uint32_t *live, *cable; /* [n_ports] */
-	uint32_t *port_node;	/* [n_ports] */
+	struct sim_node *nodes;		    /* [n_nodes] */
+	struct sim_port *ports;		    /* [n_ports] */
+	uint32_t *live, *cable;		    /* [n_ports] */
+	uint64_t (*counters)[SIM_COUNTERS]; /* [n_ports], NULL = nothing is counted */
+	uint32_t *port_node;		    /* [n_ports] */
 	uint32_t n_nodes, n_ports;
 	struct fm_arena arena;	/* all of the above and the lazy tables */
 	struct fm_hash by_guid; /* node and port GUIDs -> node */
@@ -160,11 +201,37 @@ void fabric_change(struct sim_fabric *f, uint32_t port, uint8_t state, uint8_t p
 /* IsSM in the CapabilityMask of the port. */
 void fabric_set_is_sm(struct sim_fabric *f, uint32_t port, bool on);
 
+/* ---- notices (notice.c): each of them fills in DataDetails and asks for a trap */
+/* A request SMP was refused at this place for its M_Key. */
+void notice_m_key(struct sim_fabric *f, struct sim_place at, const uint8_t *mad);
+/* A packet with a P_Key or Q_Key that does not fit arrived at a port of an end. */
+struct sim_bad_key {
+	uint16_t slid, dlid;
+	uint32_t key, qpn;
+	uint8_t sl;
+};
+void notice_bad_key(struct sim_fabric *f, struct sim_place at, enum sim_trap_slot slot,
+    const struct sim_bad_key *k);
+/* A switch has dropped one at this external port (trap 259). */
+void notice_switch_p_key(struct sim_fabric *f, struct sim_place at, const struct sim_bad_key *k);
+/* 129, 130, 131 of a port; 145: its SystemImageGUID has changed. */
+void notice_port(struct sim_fabric *f, struct sim_place at, enum sim_trap_slot slot);
+void notice_system_guid(struct sim_fabric *f, uint32_t node, uint64_t guid);
+
+/* ---- partitions (pkey.c) */
+uint16_t port_pkey(const struct sim_fabric *f, uint32_t port, unsigned index); /* 0 = none */
+/* Where in the port's table is what lets a packet with this P_Key pass?  -1: not. */
+int port_find_pkey(const struct sim_fabric *f, uint32_t port, uint16_t pkey);
+
 /* ---- ways (walk.c): each ends at a place and counts links; false = lost on the way */
 struct sim_way {
 	struct sim_place at;
 	unsigned n_hops; /* links travelled */
 	uint16_t slid;	 /* of the last LID-routed part: where its answer goes; else permissive */
+	uint64_t bytes;	 /* of the packet or packets that travel, to be counted; 0 = a look */
+	uint64_t packets;
+	uint16_t pkey; /* of the packet; switches that enforce look at it; 0 = an SMP */
+	bool bad_pkey; /* lost: a switch has dropped it here for its P_Key */
 };
 /* Follow the LFTs from a place to whoever has the LID; min_state: what links must
  * be in (VL15 passes in INIT, data in ACTIVE only). */

@@ -16,6 +16,8 @@
 
 #include <string.h>
 
+#include "core/sim/pma.h"
+
 static void
 set_states(struct sim_port *p, uint8_t state, uint8_t phys)
 {
@@ -141,6 +143,8 @@ fabric_drop(struct sim_fabric *f, uint32_t port, bool by_set)
 	if (peer == SIM_NONE)
 		return;
 	f->live[port] = f->live[peer] = SIM_NONE;
+	pma_count(f, f->port_node[port], port_number(f, port), COUNT_LINK_DOWNED);
+	pma_count(f, f->port_node[peer], port_number(f, peer), COUNT_LINK_DOWNED);
 	set_down(&f->ports[port]);
 	set_down(&f->ports[peer]);
 	if (!by_set)

@@ -16,6 +16,10 @@ CORE_SOURCES += \
 	core/sim/link.c \
 	core/sim/net.c \
 	core/sim/net.h \
+	core/sim/notice.c \
+	core/sim/pkey.c \
+	core/sim/pma.c \
+	core/sim/pma.h \
 	core/sim/server.c \
 	core/sim/server.h \
 	core/sim/sim.c \

@@ -12,9 +12,13 @@
 
 #include <string.h>
 
+#include "core/sim/pma.h"
 #include "core/sim/sma.h"
 
 #define PACKETS_AT_ONCE 64
+#define PACKET_BYTES 288 /* of a MAD: LRH 8, BTH 12, DETH 8, ICRC 4 beside its 256 */
+#define CLASS_PERFORMANCE 0x04
+#define QP1_QKEY 0x80010000
 
 struct sim_packet *
 packet_new(struct sim *s)
@@ -165,17 +169,24 @@ is_answer(const uint8_t *mad)
 	return mad[MAD_METHOD] & WIRE_RESPONSE_BIT;
 }
 
+static bool
+is_for_pma(const uint8_t *mad)
+{
+	return mad[MAD_CLASS] == CLASS_PERFORMANCE && !is_answer(mad);
+}
+
 /* Who takes it where it arrives: a program gets answers, traps, SMInfo and
- * all that is no SMP; the agent the rest.  False: nobody. */
+ * all that is no SMP; the agents of the node the rest.  False: nobody. */
 static bool
 find_taker(const struct sim *s, struct sim_packet *p)
 {
 	const uint8_t *mad = p->mad.bytes;
 	uint16_t attr = wire_get16(mad + MAD_ATTR);
-	bool for_client = !is_smp(mad) || is_answer(mad) || mad[MAD_METHOD] == WIRE_TRAP;
+	bool for_client =
+	    (!is_smp(mad) && !is_for_pma(mad)) || is_answer(mad) || mad[MAD_METHOD] == WIRE_TRAP;
 
 	p->client = NULL;
-	if (for_client || attr == WIRE_ATTR_SM_INFO)
+	if (for_client || (attr == WIRE_ATTR_SM_INFO && is_smp(mad)))
 		p->client = client_at(s, p->at);
 	return p->client != NULL || !for_client;
 }
@@ -197,27 +208,87 @@ find_way(const struct sim *s, struct mad *m, struct sim_way *way)
 	return walk_request(f, m->bytes, m->addr.lid, way);
 }
 
+/* What QP1 of the receiver and switches on the way think of its keys.  False: it
+ * is dropped, and somebody tells the SM of it. */
+static bool
+passes_keys(struct sim *s, struct mad *m, const struct sim_way *way, uint16_t dlid)
+{
+	struct sim_fabric *f = &s->fabric;
+	struct sim_bad_key k = {
+		.slid = way->slid, .dlid = dlid, .key = way->pkey, .qpn = 1, .sl = m->addr.sl
+	};
+	uint32_t port = f->nodes[way->at.node].first_port + way->at.port;
+	int index;
+
+	if (way->bad_pkey) {
+		notice_switch_p_key(f, way->at, &k);
+		return false;
+	}
+	if (way->n_hops == 0)
+		return true; /* never left the port */
+	index = port_find_pkey(f, port, way->pkey);
+	if (index < 0) {
+		notice_bad_key(f, way->at, SIM_TRAP_P_KEY, &k);
+		return false;
+	}
+	if (m->addr.qkey != 0 && m->addr.qkey != QP1_QKEY) { /* 0: our own transports */
+		k.key = m->addr.qkey;
+		notice_bad_key(f, way->at, SIM_TRAP_Q_KEY, &k);
+		return false;
+	}
+	m->addr.pkey_index = (uint16_t)index; /* as the receiver counts */
+	return true;
+}
+
+/* Directed and LID-routed SMPs apart; hops of directed ones may take longer. */
+static void
+count_hops(struct sim *s, struct sim_packet *p, unsigned n_hops)
+{
+	if (p->mad.bytes[MAD_CLASS] == WIRE_CLASS_SMP_DR) {
+		p->held_ns += n_hops * s->options.dr_ns;
+		s->counts.dr_hops += n_hops;
+	} else if (p->mad.bytes[MAD_CLASS] == WIRE_CLASS_SMP_LID) {
+		s->counts.lid_hops += n_hops;
+	}
+}
+
+/* The packet is at the end of its way. */
+static void
+arrive_or_not(struct sim *s, struct sim_packet *p, const struct sim_way *way)
+{
+	p->at = way->at;
+	p->slid = way->slid;
+	p->mad.addr.lid = way->slid; /* as the taker sees it: where it came from */
+	if (find_taker(s, p)) {
+		count_hops(s, p, way->n_hops);
+		travel(s, p, way->n_hops);
+		return;
+	}
+	s->counts.no_way++;
+	packet_free(s, p);
+}
+
 void
 net_send(struct sim *s, struct sim_place from, struct sim_packet *p)
 {
-	struct sim_way way = { .at = from, .slid = WIRE_LID_PERMISSIVE };
+	struct sim_fabric *f = &s->fabric;
+	uint32_t port = f->nodes[from.node].first_port + from.port;
+	bool is_data = !is_smp(p->mad.bytes);
+	uint16_t dlid = p->mad.addr.lid;
+	struct sim_way way = {
+		.at = from, .slid = WIRE_LID_PERMISSIVE, .bytes = PACKET_BYTES, .packets = 1
+	};
+	bool arrives;
 
-	if (!find_way(s, &p->mad, &way))
-		goto lost;
-	p->at = way.at;
-	p->slid = way.slid;
-	p->mad.addr.lid = way.slid; /* as the taker sees it: where it came from */
-	if (!find_taker(s, p))
-		goto lost;
-	if (p->mad.bytes[MAD_CLASS] == WIRE_CLASS_SMP_DR) {
-		p->held_ns += way.n_hops * s->options.dr_ns;
-		s->counts.dr_hops += way.n_hops;
-	} else if (p->mad.bytes[MAD_CLASS] == WIRE_CLASS_SMP_LID) {
-		s->counts.lid_hops += way.n_hops;
+	if (is_data)
+		way.pkey = port_pkey(f, port, p->mad.addr.pkey_index);
+	arrives = (!is_data || (way.pkey & 0x7fff) != 0) && find_way(f, &p->mad, &way);
+	if (is_data && (arrives || way.bad_pkey))
+		arrives = passes_keys(s, &p->mad, &way, dlid);
+	if (arrives) {
+		arrive_or_not(s, p, &way);
+		return;
 	}
-	travel(s, p, way.n_hops);
-	return;
-lost:
 	s->counts.no_way++;
 	packet_free(s, p);
 }
@@ -260,9 +331,11 @@ serve(struct sim *s, struct sim_packet *p)
 		packet_free(s, p);
 		return;
 	}
-	count(&s->counts, mad);
-	answered = sma_handle(&s->fabric, p->at, mad);
-	if (s->trace != NULL)
+	if (is_smp(mad))
+		count(&s->counts, mad);
+	answered =
+	    is_smp(mad) ? sma_handle(&s->fabric, p->at, mad) : pma_handle(&s->fabric, p->at, mad);
+	if (s->trace != NULL && is_smp(mad))
 		tell(s, &seen, mad, answered);
 	if (!answered) {
 		s->counts.ignored += seen.method != WIRE_TRAP_REPRESS;

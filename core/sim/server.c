@@ -30,6 +30,7 @@
 #include "core/sim/console.h"
 #include "core/sim/host.h"
 #include "core/sim/net.h"
+#include "core/sim/pma.h"
 #include "core/sim/umad_proto.h"
 #include "lib/log.h"
 
@@ -595,8 +596,9 @@ sim_server_new(struct sim *s, struct sim_place local, struct event_base *base, c
 	v->local = local;
 	v->base = base;
 	v->timer = evtimer_new(base, on_timer, v);
-	rc = v->timer != NULL ? listen_at(v, path, err)
-			      : fm_fail(err, FM_E_RESOURCE, "no memory for a timer");
+	rc = v->timer != NULL && pma_start(&s->fabric)
+	    ? listen_at(v, path, err)
+	    : fm_fail(err, FM_E_RESOURCE, "no memory for a timer and counters");
 	if (rc != 0) {
 		sim_server_free(v);
 		return rc;

@@ -584,8 +584,10 @@ sma_handle(struct sim_fabric *f, struct sim_place at, uint8_t *mad)
 
 	if (method & WIRE_RESPONSE_BIT || method == WIRE_TRAP)
 		return false;
-	if (!passes_key(f, key_port(f, at), mad, method == WIRE_GET, &r.knows_key))
+	if (!passes_key(f, key_port(f, at), mad, method == WIRE_GET, &r.knows_key)) {
+		notice_m_key(f, at, mad);
 		return false;
+	}
 	if (method == WIRE_TRAP_REPRESS) {
 		repress(n, mad);
 		return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Traps 128 (link state of a switch changed) and 144 (something local of a CA,
- * router or switch changed), to the MasterSMLID of the sender, again and again
+ * Traps, such as 128 (link state of a switch changed) and 144 (something local
+ * of a CA, router or switch changed), to the MasterSMLID of the sender, again and again
  * until TrapRepress names its TID or SIM_TRAP_TRIES are spent (a real agent
  * would go on; a virtual clock must come to rest).  What happens while a
  * trap waits rides on it, under a new TID, so that a TrapRepress of the old
@@ -15,10 +15,24 @@
 #define HOLD_NS INT64_C(10000)		/* changes at one moment make one trap */
 #define REPEAT_MIN_NS INT64_C(10000000) /* however short SubnetTimeOut is */
 #define SUBNET_TIMEOUT_UNIT_NS 4096	/* times 2^SubnetTimeOut */
-#define TRAP_LINK_STATE 128
-#define TRAP_LOCAL 144
 #define TYPE_URGENT 1
+#define TYPE_SECURITY 2
 #define TYPE_INFORMATIONAL 4
+
+static const struct {
+	uint16_t number;
+	uint8_t type;
+} kinds[SIM_TRAP_SLOTS] = { [SIM_TRAP_LINK] = { 128, TYPE_URGENT },
+	[SIM_TRAP_LOCAL] = { 144, TYPE_INFORMATIONAL },
+	[SIM_TRAP_INTEGRITY] = { 129, TYPE_URGENT },
+	[SIM_TRAP_OVERRUN] = { 130, TYPE_URGENT },
+	[SIM_TRAP_WATCHDOG] = { 131, TYPE_URGENT },
+	[SIM_TRAP_SYSTEM_GUID] = { 145, TYPE_INFORMATIONAL },
+	[SIM_TRAP_M_KEY] = { 256, TYPE_SECURITY },
+	[SIM_TRAP_P_KEY] = { 257, TYPE_SECURITY },
+	[SIM_TRAP_Q_KEY] = { 258, TYPE_SECURITY },
+	[SIM_TRAP_SWITCH_P_KEY] = { 259, TYPE_SECURITY } };
+
 /* Offsets in DataDetails. */
 #define LINK_LID 0
 #define LOCAL_LID 2
@@ -67,12 +81,14 @@ fill_notice(struct wire_notice *w, const struct sim_node *n, enum sim_trap_slot 
 	uint16_t lid = wire_get16(&p->info[PORT_INFO_LID]);
 
 	*w = (struct wire_notice){ .generic = true,
-		.type = slot == SIM_TRAP_LINK ? TYPE_URGENT : TYPE_INFORMATIONAL,
+		.type = kinds[slot].type,
 		.producer_type = n->type,
-		.trap_number = slot == SIM_TRAP_LINK ? TRAP_LINK_STATE : TRAP_LOCAL,
+		.trap_number = kinds[slot].number,
 		.issuer_lid = lid };
 	if (slot == SIM_TRAP_LINK) {
 		wire_put16(w->details + LINK_LID, lid);
+	} else if (slot != SIM_TRAP_LOCAL) {
+		memcpy(w->details, n->details[slot], sizeof(w->details));
 	} else {
 		wire_put16(w->details + LOCAL_LID, lid);
 		memcpy(w->details + LOCAL_CAP_MASK, &p->info[PORT_INFO_CAP_MASK], 4);

@@ -8,6 +8,8 @@
  */
 #include "core/sim/fabric.h"
 
+#include "core/sim/pma.h"
+
 static uint16_t
 port_lid(const struct sim_port *p)
 {
@@ -50,6 +52,8 @@ cross(const struct sim_fabric *f, struct sim_way *way, unsigned egress)
 	peer = f->live[n->first_port + egress];
 	if (peer == SIM_NONE)
 		return false;
+	if (way->bytes > 0)
+		pma_carry(f, n->first_port + egress, peer, way->bytes, way->packets, false);
 	way->at.node = f->port_node[peer];
 	way->at.port = (uint8_t)(peer - f->nodes[way->at.node].first_port);
 	way->n_hops++;
@@ -71,6 +75,45 @@ has_state(const struct sim_fabric *f, struct sim_place at, uint8_t min_state)
 	return port_state(fabric_port(f, at.node, at.port)) >= min_state;
 }
 
+/* A switch port with a P_Key table of its own turns away what is not in it. */
+static bool
+is_turned_away(const struct sim_fabric *f, struct sim_place at, uint8_t which, struct sim_way *way)
+{
+	const struct sim_node *n = &f->nodes[at.node];
+	const struct sim_port *p = fabric_port(f, at.node, at.port);
+
+	if (way->pkey == 0 || n->type != WIRE_NODE_SWITCH || at.port == 0 ||
+	    !(p->info[PORT_INFO_VLS_ENFORCE] & which) ||
+	    port_find_pkey(f, n->first_port + at.port, way->pkey) >= 0)
+		return false;
+	way->bad_pkey = true;
+	way->at = at;
+	pma_count(f, at.node, at.port,
+	    which == PORT_INFO_ENFORCE_IN ? COUNT_RCV_CONSTRAINT : COUNT_XMIT_CONSTRAINT);
+	return true;
+}
+
+/* Out of a switch or an end; what cannot leave is counted where it is dropped. */
+static bool
+leave(const struct sim_fabric *f, struct sim_way *way, uint8_t egress, uint8_t min_state)
+{
+	struct sim_place from = way->at, out = { from.node, egress };
+
+	if (egress <= f->nodes[from.node].n_ports && has_state(f, out, min_state)) {
+		if (is_turned_away(f, out, PORT_INFO_ENFORCE_OUT, way))
+			return false;
+		if (cross(f, way, egress))
+			return !is_turned_away(f, way->at, PORT_INFO_ENFORCE_IN, way);
+	}
+	if (way->bytes == 0)
+		return false;
+	if (egress > f->nodes[from.node].n_ports)
+		pma_count(f, from.node, from.port, COUNT_RELAY_ERRORS);
+	else
+		pma_count(f, from.node, egress, COUNT_XMIT_DISCARDS);
+	return false;
+}
+
 bool
 walk_lid(const struct sim_fabric *f, uint16_t lid, uint8_t min_state, struct sim_way *way)
 {
@@ -86,9 +129,7 @@ walk_lid(const struct sim_fabric *f, uint16_t lid, uint8_t min_state, struct sim
 			way->at.port = 0;
 			return has_lid(fabric_port(f, way->at.node, 0), lid);
 		}
-		if (egress > n->n_ports ||
-		    !has_state(f, (struct sim_place){ way->at.node, egress }, min_state) ||
-		    !cross(f, way, egress))
+		if (!leave(f, way, egress, min_state))
 			return false;
 		n = &f->nodes[way->at.node];
 		if (!has_state(f, way->at, min_state))

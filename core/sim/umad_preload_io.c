@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "core/sim/umad_client.h"
-#include "tools/fmsim_umad.h"
+#include "core/sim/umad_preload.h"
 
 #define MAX_FDS 1024
 #define MAD_HEADER_BYTES 256 /* of a long message: what ENOSPC still gives */

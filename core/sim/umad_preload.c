@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "core/sim/umad_client.h"
-#include "tools/fmsim_umad.h"
+#include "core/sim/umad_preload.h"
 
 /* ------------------------------------------------------------- environment */
 

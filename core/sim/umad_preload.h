@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/fmsim_umad.h - libfmsim-umad.so inside: libibumad's API on fmsim.
+ * core/sim/umad_preload.h - libfmsim-umad.so inside: libibumad's API on fmsim.
  */
-#ifndef TOOLS_FMSIM_UMAD_H
-#define TOOLS_FMSIM_UMAD_H
+#ifndef CORE_SIM_UMAD_PRELOAD_H
+#define CORE_SIM_UMAD_PRELOAD_H
 
 #include <infiniband/umad.h>
 
