@@ -231,7 +231,9 @@ struct sim_way {
 	uint64_t bytes;	 /* of the packet or packets that travel, to be counted; 0 = a look */
 	uint64_t packets;
 	uint16_t pkey; /* of the packet; switches that enforce look at it; 0 = an SMP */
+	bool is_multicast;
 	bool bad_pkey; /* lost: a switch has dropped it here for its P_Key */
+	uint16_t mtu;  /* payload of its packets, against NeighborMTU; 0 = fits anywhere */
 };
 /* Follow the LFTs from a place to whoever has the LID; min_state: what links must
  * be in (VL15 passes in INIT, data in ACTIVE only). */
@@ -241,6 +243,12 @@ bool walk_lid(const struct sim_fabric *f, uint16_t lid, uint8_t min_state, struc
 bool walk_request(const struct sim_fabric *f, uint8_t *mad, uint16_t dlid, struct sim_way *way);
 /* The answer to it, from way->at back; dlid: the slid that the request came with. */
 bool walk_reply(const struct sim_fabric *f, uint8_t *mad, uint16_t dlid, struct sim_way *way);
+/* A packet to a multicast LID, by the MFTs, on ACTIVE links: reach() is called
+ * for every copy that comes to an end or a switch's port 0.  False: the tables
+ * send copies round and round, and the walk was given up. */
+typedef void (*walk_reach_fn)(void *arg, const struct sim_way *way);
+bool walk_multicast(const struct sim_fabric *f, uint16_t mlid, const struct sim_way *from,
+    walk_reach_fn reach, void *arg);
 /* The LID by which a packet sent at this place is known. */
 uint16_t place_lid(const struct sim_fabric *f, struct sim_place at);
 

@@ -268,6 +268,45 @@ arrive_or_not(struct sim *s, struct sim_packet *p, const struct sim_way *way)
 	packet_free(s, p);
 }
 
+struct multicast {
+	struct sim *sim;
+	const struct sim_packet *packet;
+	uint16_t mlid;
+};
+
+/* One copy has arrived: programs get it, agents of nodes do not. */
+static void
+reach(void *arg, const struct sim_way *way)
+{
+	struct multicast *m = arg;
+	struct sim *s = m->sim;
+	struct sim_packet *copy;
+
+	if (client_at(s, way->at) == NULL || (copy = packet_new(s)) == NULL)
+		return;
+	*copy = *m->packet;
+	if (passes_keys(s, &copy->mad, way, m->mlid))
+		arrive_or_not(s, copy, way);
+	else
+		packet_free(s, copy);
+}
+
+static void
+send_to_all(struct sim *s, const struct sim_way *way, struct sim_packet *p)
+{
+	struct multicast m = { s, p, p->mad.addr.lid };
+
+	if (!walk_multicast(&s->fabric, m.mlid, way, reach, &m))
+		s->counts.no_way++;
+	packet_free(s, p);
+}
+
+static bool
+is_multicast(uint16_t lid)
+{
+	return lid >= 0xC000 && lid != WIRE_LID_PERMISSIVE;
+}
+
 void
 net_send(struct sim *s, struct sim_place from, struct sim_packet *p)
 {
@@ -282,6 +321,10 @@ net_send(struct sim *s, struct sim_place from, struct sim_packet *p)
 
 	if (is_data)
 		way.pkey = port_pkey(f, port, p->mad.addr.pkey_index);
+	if (is_data && is_multicast(dlid) && (way.pkey & 0x7fff) != 0) {
+		send_to_all(s, &way, p);
+		return;
+	}
 	arrives = (!is_data || (way.pkey & 0x7fff) != 0) && find_way(f, &p->mad, &way);
 	if (is_data && (arrives || way.bad_pkey))
 		arrives = passes_keys(s, &p->mad, &way, dlid);

@@ -180,6 +180,44 @@ sim_walk(const struct sim *s, struct sim_place from, uint16_t lid, struct sim_wa
 	return walk_lid(&s->fabric, lid, WIRE_PORT_ACTIVE, way);
 }
 
+struct reached {
+	struct sim_place *places;
+	size_t n, room;
+};
+
+static void
+note_reached(void *arg, const struct sim_way *way)
+{
+	struct reached *r = arg;
+
+	if (r->n < r->room)
+		r->places[r->n] = way->at;
+	r->n++;
+}
+
+size_t
+sim_walk_multicast(const struct sim *s, struct sim_place from, uint16_t mlid,
+    struct sim_place *reached, size_t room)
+{
+	struct reached r = { reached, 0, room };
+	struct sim_way way = { .at = from };
+
+	return walk_multicast(&s->fabric, mlid, &way, note_reached, &r) ? r.n : SIZE_MAX;
+}
+
+bool
+sim_carry(struct sim *s, struct sim_place from, uint16_t lid, uint64_t bytes, uint16_t mtu)
+{
+	struct sim_way way = { .at = from,
+		.bytes = bytes,
+		.packets = (bytes + mtu - 1) / mtu,
+		.mtu = mtu,
+		.pkey =
+		    port_pkey(&s->fabric, s->fabric.nodes[from.node].first_port + from.port, 0) };
+
+	return walk_lid(&s->fabric, lid, WIRE_PORT_ACTIVE, &way);
+}
+
 /* ---- faults */
 
 void

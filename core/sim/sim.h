@@ -92,6 +92,13 @@ void sim_port_info(const struct sim *s, uint32_t node, unsigned port, struct wir
 /* Where a packet to the LID ends that starts at the place, on links that are
  * ACTIVE, by the tables as they stand.  False: it is lost. */
 bool sim_walk(const struct sim *s, struct sim_place from, uint16_t lid, struct sim_way *way);
+/* The same to a multicast LID: how many places it reaches, the first `room` of
+ * them in reached; SIZE_MAX = the tables loop. */
+size_t sim_walk_multicast(const struct sim *s, struct sim_place from, uint16_t mlid,
+    struct sim_place *reached, size_t room);
+/* Bytes in packets of an MTU (payload), along the LFTs, into the counters of the
+ * ports they pass; false: they are lost on the way, and counted as that. */
+bool sim_carry(struct sim *s, struct sim_place from, uint16_t lid, uint64_t bytes, uint16_t mtu);
 
 /* ---- faults, now */
 void sim_unlink(struct sim *s, uint32_t node, unsigned port);

@@ -53,7 +53,8 @@ cross(const struct sim_fabric *f, struct sim_way *way, unsigned egress)
 	if (peer == SIM_NONE)
 		return false;
 	if (way->bytes > 0)
-		pma_carry(f, n->first_port + egress, peer, way->bytes, way->packets, false);
+		pma_carry(
+		    f, n->first_port + egress, peer, way->bytes, way->packets, way->is_multicast);
 	way->at.node = f->port_node[peer];
 	way->at.port = (uint8_t)(peer - f->nodes[way->at.node].first_port);
 	way->n_hops++;
@@ -73,6 +74,15 @@ static bool
 has_state(const struct sim_fabric *f, struct sim_place at, uint8_t min_state)
 {
 	return port_state(fabric_port(f, at.node, at.port)) >= min_state;
+}
+
+/* NeighborMTU of the port it leaves by: codes 1..5 are 256..4096 bytes. */
+static bool
+fits(const struct sim_fabric *f, struct sim_place at, uint16_t mtu)
+{
+	uint8_t code = fabric_port(f, at.node, at.port)->info[PORT_INFO_MTU_SMSL] >> 4;
+
+	return mtu == 0 || mtu <= 128u << code;
 }
 
 /* A switch port with a P_Key table of its own turns away what is not in it. */
@@ -99,7 +109,8 @@ leave(const struct sim_fabric *f, struct sim_way *way, uint8_t egress, uint8_t m
 {
 	struct sim_place from = way->at, out = { from.node, egress };
 
-	if (egress <= f->nodes[from.node].n_ports && has_state(f, out, min_state)) {
+	if (egress <= f->nodes[from.node].n_ports && has_state(f, out, min_state) &&
+	    fits(f, out, way->mtu)) {
 		if (is_turned_away(f, out, PORT_INFO_ENFORCE_OUT, way))
 			return false;
 		if (cross(f, way, egress))
@@ -215,4 +226,70 @@ walk_reply(const struct sim_fabric *f, uint8_t *mad, uint16_t dlid, struct sim_w
 		return false;
 	home = wire_get16(&mad[MAD_DR_SLID]);
 	return home == WIRE_LID_PERMISSIVE || walk_lid(f, home, WIRE_PORT_INIT, way);
+}
+
+/* ---- multicast */
+
+#define MLID_FIRST 0xC000
+#define COPIES_MAX 4 /* of a packet, per port of the fabric; more is a loop */
+
+/* Does the switch send packets to the MLID out of this port? */
+static bool
+is_in_mft(const struct sim_node *n, uint16_t mlid, unsigned port)
+{
+	size_t n_blocks = SIM_MCAST_CAP / 32, index = mlid - MLID_FIRST;
+	size_t block = (port / 16) * n_blocks + index / 32;
+
+	return n->mft != NULL && index < SIM_MCAST_CAP &&
+	    wire_get16(n->mft + block * 64 + 2 * (index % 32)) >> (port % 16) & 1;
+}
+
+struct copies {
+	FM_VEC(struct sim_way) under_way;
+	uint32_t left;
+	bool failed; /* a loop, or no memory */
+};
+
+static void
+send_copy(const struct sim_fabric *f, struct copies *c, const struct sim_way *from, uint8_t egress)
+{
+	struct sim_way way = *from;
+
+	if (!leave(f, &way, egress, WIRE_PORT_ACTIVE) || !has_state(f, way.at, WIRE_PORT_ACTIVE))
+		return;
+	if (c->left-- == 0 || !fm_vec_push(&c->under_way, way))
+		c->failed = true;
+}
+
+bool
+walk_multicast(const struct sim_fabric *f, uint16_t mlid, const struct sim_way *from,
+    walk_reach_fn reach, void *arg)
+{
+	struct copies c = { .left = COPIES_MAX * f->n_ports };
+	struct sim_way start = *from;
+
+	start.slid = place_lid(f, from->at);
+	start.is_multicast = true;
+	if (f->nodes[start.at.node].type == WIRE_NODE_SWITCH)
+		c.failed = !fm_vec_push(&c.under_way, start);
+	else
+		send_copy(f, &c, &start, start.at.port);
+	while (c.under_way.n > 0 && !c.failed) {
+		struct sim_way way = c.under_way.item[--c.under_way.n];
+		const struct sim_node *n = &f->nodes[way.at.node];
+
+		if (n->type != WIRE_NODE_SWITCH) {
+			reach(arg, &way);
+			continue;
+		}
+		for (unsigned p = 1; p <= n->n_ports; p++)
+			if (p != way.at.port && is_in_mft(n, mlid, p))
+				send_copy(f, &c, &way, (uint8_t)p);
+		if (way.n_hops > 0 && is_in_mft(n, mlid, 0)) {
+			way.at.port = 0;
+			reach(arg, &way);
+		}
+	}
+	fm_vec_fini(&c.under_way);
+	return !c.failed;
 }

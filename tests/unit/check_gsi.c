@@ -289,6 +289,79 @@ START_TEST(other_traps)
 }
 END_TEST
 
+/* ----------------------------------------------------------------- multicast */
+
+static void
+set_mft(const char *hops, uint16_t mlid, uint16_t ports)
+{
+	uint8_t data[64] = { 0 };
+
+	wire_put16(data + 2 * ((mlid - 0xC000) % 32), ports);
+	ck_assert_uint_eq(set(hops, WIRE_ATTR_MFT, (mlid - 0xC000u) / 32, data), 0);
+}
+
+START_TEST(multicast_follows_tables)
+{
+	struct sim_place at[4], h1 = { H1, 1 }, h2 = { H2, 1 };
+	struct mad m = request(0x09, 5, 0x1234, 0, NULL);
+	struct transport *there;
+
+	ck_assert_uint_eq(sim_walk_multicast(sim, h1, 0xC021, at, 4), 0);
+	set_mft("\1", 0xC021, 1 << 1 | 1 << 2);
+	set_mft("\1\2", 0xC021, 1 << 1 | 1 << 2 | 1 << 0);
+	ck_assert_uint_eq(sim_walk_multicast(sim, h1, 0xC021, at, 4), 2); /* S2 itself, H2 */
+	ck_assert_uint_eq(sim_walk_multicast(sim, h2, 0xC021, at, 4), 2); /* S2, H1; not back */
+	ck_assert_uint_eq(sim_walk_multicast(sim, h1, 0xC020, at, 4), 0);
+	/* a MAD goes that way, and is counted as multicast */
+	ck_assert_int_eq(sim_attach(sim, H2, 1, &there, &err), 0);
+	there->on_mad = on_mad;
+	m.addr = (struct mad_addr){ .lid = 0xC021, .qpn = 1, .qkey = QP1_QKEY };
+	m.timeout_ms = 0;
+	n_arrived = 0;
+	ck_assert_int_eq(local->ops->send(local, &m, &err), 0);
+	wait_ms(10);
+	there->ops->poll(there, sim_now_ns(sim) + 1, &err);
+	ck_assert_uint_eq(n_arrived, 1);
+	ck_assert_uint_eq(arrived[0].addr.lid, 1);
+	ck_assert_uint_eq(wire_get64(counters_of(2, 1, EXTENDED) + 64), 1);
+	there->ops->close(there);
+}
+END_TEST
+
+START_TEST(multicast_loops_are_seen)
+{
+	struct sim_place at[4], h1 = { H1, 1 };
+
+	/* S1 and S2 send to each other by both of their cables */
+	ck_assert_uint_eq(set_state("\1", 4, WIRE_PORT_ARMED, 0), 0);
+	ck_assert_uint_eq(set_state("\1\2", 4, WIRE_PORT_ARMED, 0), 0);
+	ck_assert_uint_eq(set_state("\1", 4, WIRE_PORT_ACTIVE, 0), 0);
+	set_mft("\1", 0xC000, 1 << 1 | 1 << 2 | 1 << 4);
+	set_mft("\1\2", 0xC000, 1 << 1 | 1 << 2 | 1 << 4);
+	ck_assert_uint_eq(sim_walk_multicast(sim, h1, 0xC000, at, 4), SIZE_MAX);
+}
+END_TEST
+
+/* Payload beyond NeighborMTU does not leave a port. */
+START_TEST(traffic_and_mtu)
+{
+	struct wire_port_info pi;
+	struct sim_place h1 = { H1, 1 };
+	uint64_t before = wire_get64(counters_of(2, 1, EXTENDED) + 16);
+
+	ck_assert(!sim_carry(sim, h1, 2, 1000000, 2048)); /* 256 at power-on */
+	ck_assert_uint_eq(wire_get16(counters_of(1, 1, PORT_COUNTERS) + 14), 1);
+	pi = edit_port("", 1);
+	pi.neighbor_mtu = 4;
+	ck_assert_uint_eq(set_port("", 1, &pi), 0);
+	ck_assert(!sim_carry(sim, h1, 2, 1000000, 2048));
+	ck_assert_uint_eq(wire_get16(counters_of(11, 2, PORT_COUNTERS) + 14), 1);
+	ck_assert(sim_carry(sim, h1, 2, 1000000, 256));
+	ck_assert_uint_ge(wire_get64(counters_of(2, 1, EXTENDED) + 16), before + 250000);
+	ck_assert_uint_eq(wire_get64(counters_of(11, 2, EXTENDED) + 24) / 3907, 1);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -305,6 +378,9 @@ main(void)
 	tcase_add_test(t, q_key);
 	tcase_add_test(t, m_key);
 	tcase_add_test(t, other_traps);
+	tcase_add_test(t, multicast_follows_tables);
+	tcase_add_test(t, multicast_loops_are_seen);
+	tcase_add_test(t, traffic_and_mtu);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
