@@ -14,18 +14,8 @@
 
 #include "core/sim/net.h"
 
-static const char help[] = "unlink NODE[PORT]    pull the cable; relink NODE[PORT] puts it back\n"
-			   "flap NODE[PORT] [for TIME]   both\n"
-			   "reboot NODE [for TIME]       all it knew is gone\n"
-			   "silence NODE         its agents do not answer; wake NODE\n"
-			   "describe NODE \"TEXT\" NodeDescription, with trap 144\n"
-			   "loss 10%             of packets from now on\n"
-			   "attached             programs and where they sit\n"
-			   "counts               of MADs\n"
-			   "quit\n";
-
 static void
-print_counts(struct sim *s, FILE *out)
+print_counts(struct sim *s, const char *rest, FILE *out)
 {
 	const struct sim_counts *c = sim_counts(s);
 
@@ -38,28 +28,108 @@ print_counts(struct sim *s, FILE *out)
 }
 
 static void
-print_attached(struct sim *s, FILE *out)
+print_attached(struct sim *s, const char *rest, FILE *out)
 {
 	for (const struct sim_client *c = s->clients; c != NULL; c = c->next)
 		fprintf(out, "%s port %u\n", s->fabric.nodes[c->at.node].id, c->at.port);
 }
 
-static void
-print_help(struct sim *s, FILE *out)
+/* A name, quoted or not, from *rest, which goes on behind it; SIM_NONE, told. */
+static uint32_t
+take_node(struct sim *s, const char **rest, FILE *out)
 {
-	fputs(help, out);
+	const char *at = *rest + strspn(*rest, " \t");
+	bool quoted = *at == '"';
+	size_t n = strcspn(at + quoted, quoted ? "\"" : " \t\r");
+	char name[128];
+	uint32_t node;
+
+	snprintf(name, sizeof(name), "%.*s", (int)n, at + quoted);
+	*rest = at + quoted + n + (quoted && at[quoted + n] == '"');
+	node = sim_find(s, name);
+	if (node == SIM_NONE)
+		fprintf(out, "error: the fabric has no node \"%s\"\n", name);
+	return node;
 }
 
+static void
+print_port(const struct sim_fabric *f, uint32_t node, unsigned port, FILE *out)
+{
+	static const char *const states[] = { "-", "DOWN", "INIT", "ARMED", "ACTIVE" };
+	const struct sim_port *p = fabric_port(f, node, port);
+	uint32_t peer = f->cable[f->nodes[node].first_port + port];
+
+	fprintf(out, "  [%u] %s lid %u lmc %u smlid %u", port,
+	    port_state(p) <= 4 ? states[port_state(p)] : "?", wire_get16(&p->info[PORT_INFO_LID]),
+	    p->info[PORT_INFO_PROTECT_LMC] & 7, wire_get16(&p->info[PORT_INFO_SM_LID]));
+	if (peer != SIM_NONE)
+		fprintf(out, " -- \"%s\"[%u]%s", f->nodes[f->port_node[peer]].id,
+		    port_number(f, peer), p->unplugged ? " (pulled)" : "");
+	fputc('\n', out);
+}
+
+static void
+print_node(struct sim *s, const char *rest, FILE *out)
+{
+	const struct sim_fabric *f = &s->fabric;
+	uint32_t node = take_node(s, &rest, out);
+	const struct sim_node *n;
+
+	if (node == SIM_NONE)
+		return;
+	n = &f->nodes[node];
+	fprintf(out, "\"%s\" 0x%016" PRIx64 "%s%s\n", n->id, n->guid, n->silent ? ", silent" : "",
+	    n->off ? ", off" : "");
+	for (unsigned p = n->type == WIRE_NODE_SWITCH ? 0 : 1; p <= n->n_ports; p++)
+		print_port(f, node, p, out);
+}
+
+/* The way by the LFTs, from the first port of one node to that of another. */
+static void
+print_route(struct sim *s, const char *rest, FILE *out)
+{
+	uint32_t from = take_node(s, &rest, out), to;
+	struct sim_place at, there;
+	struct sim_way way;
+
+	if (from == SIM_NONE || (to = take_node(s, &rest, out)) == SIM_NONE)
+		return;
+	at = (struct sim_place){ from, s->fabric.nodes[from].type != WIRE_NODE_SWITCH };
+	there = (struct sim_place){ to, s->fabric.nodes[to].type != WIRE_NODE_SWITCH };
+	if (sim_walk(s, at, place_lid(&s->fabric, there), &way))
+		fprintf(out, "%u links\n", way.n_hops);
+	else
+		fprintf(out, "error: lost at \"%s\"[%u] after %u links\n",
+		    s->fabric.nodes[way.at.node].id, way.at.port, way.n_hops);
+}
+
+static void print_help(struct sim *s, const char *rest, FILE *out);
+
 static const struct command {
-	const char *name;
-	void (*print)(struct sim *s, FILE *out);
+	const char *name, *usage;
+	void (*print)(struct sim *s, const char *rest, FILE *out);
 } commands[] = {
-	{ "help", print_help },
-	{ "?", print_help },
-	{ "counts", print_counts },
-	{ "attached", print_attached },
+	{ "help", "help", print_help },
+	{ "?", NULL, print_help },
+	{ "counts", "counts", print_counts },
+	{ "attached", "attached", print_attached },
+	{ "dump", "dump NODE", print_node },
+	{ "route", "route NODE NODE", print_route },
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void
+print_help(struct sim *s, const char *rest, FILE *out)
+{
+	const char *verb;
+
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		if (commands[i].usage != NULL)
+			fprintf(out, "%s\n", commands[i].usage);
+	for (unsigned i = 0; (verb = sim_verb(i)) != NULL; i++)
+		fprintf(out, "%s\n", verb);
+	fputs("quit\n", out);
+}
 
 static bool
 run_command(struct sim *s, const char *line, FILE *out)
@@ -68,7 +138,7 @@ run_command(struct sim *s, const char *line, FILE *out)
 
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		if (strlen(commands[i].name) == n && strncasecmp(line, commands[i].name, n) == 0) {
-			commands[i].print(s, out);
+			commands[i].print(s, line + n, out);
 			return true;
 		}
 	return false;

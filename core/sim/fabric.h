@@ -49,6 +49,7 @@ struct sim_port {
 	struct sim_port_tables *tables; /* NULL = as at power-on */
 	int64_t lease_end_ns;		/* M_Key lease runs out; 0 = it does not run */
 	uint32_t n_reregister;		/* Sets that asked for ClientReregister */
+	float error_share;		/* of the packets for this port that are lost */
 	bool unplugged;			/* the cable is pulled at this end */
 };
 
@@ -194,6 +195,8 @@ void fabric_train(struct sim_fabric *f, uint32_t port);
 /* The link at this port goes down, both ends. by_set: PortStateChange of this
  * port's switch stays as it is (IBA 14.2.5.4). */
 void fabric_drop(struct sim_fabric *f, uint32_t port, bool by_set);
+/* Another cable: what was at either end is gone.  SIM_NONE: none. */
+void fabric_cable(struct sim_fabric *f, uint32_t port, uint32_t peer);
 /* PortInfo:PortState and PortPhysicalState as Set asks for; false: not legal. */
 bool fabric_may_change(const struct sim_fabric *f, uint32_t port, uint8_t state, uint8_t phys);
 void fabric_change(struct sim_fabric *f, uint32_t port, uint8_t state, uint8_t phys);

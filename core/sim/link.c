@@ -154,6 +154,31 @@ fabric_drop(struct sim_fabric *f, uint32_t port, bool by_set)
 		f->hooks.retrain(f->hooks.arg, port);
 }
 
+static void
+take_cable(struct sim_fabric *f, uint32_t port)
+{
+	uint32_t peer = f->cable[port];
+
+	fabric_drop(f, port, false);
+	f->cable[port] = SIM_NONE;
+	if (peer != SIM_NONE)
+		f->cable[peer] = SIM_NONE;
+}
+
+void
+fabric_cable(struct sim_fabric *f, uint32_t port, uint32_t peer)
+{
+	take_cable(f, port);
+	if (peer == SIM_NONE)
+		return;
+	take_cable(f, peer);
+	f->cable[port] = peer;
+	f->cable[peer] = port;
+	f->ports[port].unplugged = f->ports[peer].unplugged = false;
+	if (f->hooks.retrain != NULL)
+		f->hooks.retrain(f->hooks.arg, port);
+}
+
 static bool
 is_internal(const struct sim_fabric *f, uint32_t port)
 {

@@ -133,6 +133,18 @@ corrupt(struct sim *s, struct sim_packet *p)
 	s->counts.corrupted++;
 }
 
+/* A port that loses a share of what is for it. */
+static bool
+is_hit(struct sim *s, struct sim_place at)
+{
+	const struct sim_port *p = fabric_port(&s->fabric, at.node, at.port);
+
+	if (!happens(s, (double)p->error_share))
+		return false;
+	pma_count(&s->fabric, at.node, at.port, COUNT_RCV_ERRORS);
+	return true;
+}
+
 /* The packet sets out on a way of so many links. */
 static void
 travel(struct sim *s, struct sim_packet *p, unsigned n_hops)
@@ -140,7 +152,7 @@ travel(struct sim *s, struct sim_packet *p, unsigned n_hops)
 	const struct sim_options *o = &s->options;
 	struct sim_packet *twin;
 
-	if (n_hops > 0 && happens(s, o->loss)) {
+	if ((n_hops > 0 && happens(s, o->loss)) || (s->n_bad_ports > 0 && is_hit(s, p->at))) {
 		s->counts.lost++;
 		packet_free(s, p);
 		return;

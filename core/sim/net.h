@@ -46,14 +46,22 @@ enum sim_action_kind {
 	ACTION_SILENCE,
 	ACTION_WAKE,
 	ACTION_DESCRIBE,
-	ACTION_LOSS
+	ACTION_LOSS,
+	ACTION_CLEAR,
+	ACTION_LINK,
+	ACTION_ERROR,
+	ACTION_GUID,
+	ACTION_LID,
+	ACTION_TRAP,
+	ACTION_TRAFFIC
 };
 struct sim_action {
 	enum sim_action_kind kind;
 	int64_t at_ns, for_ns; /* for_ns: how long a flap or reboot lasts */
-	uint32_t node;
-	uint8_t port;
+	struct sim_place at, other;
+	bool has_port; /* at.port was named */
 	double loss;
+	uint64_t value;
 	const char *text; /* in the fabric's arena */
 };
 
@@ -69,8 +77,9 @@ struct sim {
 	struct fm_rng rng;
 	sim_trace_fn trace;
 	void *trace_arg;
-	uint64_t n_traps;  /* TIDs of traps */
-	uint32_t n_agents; /* upper halves of TIDs in strict mode */
+	uint64_t n_traps;     /* TIDs of traps */
+	uint32_t n_bad_ports; /* with a share of errors of their own, ever */
+	uint32_t n_agents;    /* upper halves of TIDs in strict mode */
 };
 
 void action_do(struct sim *s, const struct sim_action *a);

@@ -120,5 +120,7 @@ void sim_run(struct sim *s, int64_t until_ns);
 int sim_script(struct sim *s, const char *name, const char *text, struct fm_error *err);
 /* One of its actions, without "at TIME", now. */
 int sim_do(struct sim *s, const char *text, struct fm_error *err);
+/* How the i-th of them is written; NULL behind the last. */
+const char *sim_verb(unsigned i);
 
 #endif

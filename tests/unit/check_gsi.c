@@ -4,6 +4,9 @@
  * it, keys that it must have, and the traps that tell of wrong ones.
  * LIDs: H1 = 1 (where we are, and the SM), H2 = 2, S1 = 11, S2 = 12.
  */
+#include <stdlib.h>
+
+#include "core/sim/console.h"
 #include "core/sim/net.h"
 #include "core/sim/pma.h"
 #include "tests/run.h"
@@ -362,6 +365,67 @@ START_TEST(traffic_and_mtu)
 }
 END_TEST
 
+/* ------------------------------------------------------------------ commands */
+
+static bool
+does(const char *command, const char *words)
+{
+	char *answer = NULL;
+	bool found;
+
+	ck_assert_int_eq(console_do(sim, command, &answer), CONSOLE_GO_ON);
+	ck_assert_ptr_nonnull(answer);
+	found = strstr(answer, words) != NULL;
+	if (!found)
+		fprintf(stderr, "%s: %s", command, answer);
+	free(answer);
+	return found;
+}
+
+START_TEST(console)
+{
+	struct mad m = pma_request(2, WIRE_GET, PORT_COUNTERS, 1, 0);
+	char *answer;
+
+	ck_assert(does("help", "unlink NODE[PORT]"));
+	ck_assert(does("dump S1", "[1] ACTIVE"));
+	ck_assert(does("route H1 \"H2\"", "3 links"));
+	ck_assert(does("route H1 H3", "error: lost"));
+	ck_assert(does("attached", "H1 port 1"));
+	ck_assert(does("Unlink \"S2\"[2]", "ok"));
+	ck_assert_ptr_null(ask(&m));
+	ck_assert(does("ReLink S2[2]", "ok"));
+	ck_assert(does("clear S2[2]", "ok"));
+	wait_ms(10);
+	ck_assert(does("dump S2", "[2] DOWN lid 0 lmc 0 smlid 0\n"));
+	ck_assert(does("link S2[7] H2[1]", "ok"));
+	wait_ms(10);
+	ck_assert(does("dump H2", "[1] INIT lid 2 lmc 0 smlid 1 -- \"S2\"[7]"));
+	ck_assert(does("guid H3 0x777", "ok"));
+	ck_assert(does("dump 0x777", "error")); /* the index is of the start */
+	ck_assert(does("dump H3", "0x0000000000000777"));
+	ck_assert(does("BaseLid H2 9", "ok"));
+	ck_assert(does("dump H2", "lid 9"));
+	ck_assert(does("trap S1[3] 129", "ok"));
+	ck_assert(does("trap S1[3] 128", "error: console:1: the number is none of those"));
+	ck_assert(does("error H2[1] 1.5", "the share is missing or none"));
+	ck_assert(does("unlink S1", "the port is missing; right would be: unlink NODE[PORT]"));
+	ck_assert(does("frobnicate S1", "this verb is unknown"));
+	ck_assert_int_eq(console_do(sim, "quit", &answer), CONSOLE_QUIT);
+}
+END_TEST
+
+START_TEST(errors_of_a_port)
+{
+	struct mad m = pma_request(2, WIRE_GET, PORT_COUNTERS, 1, 0);
+
+	ck_assert(does("error H2[1] 100%", "ok"));
+	ck_assert_ptr_null(ask(&m));
+	ck_assert(does("error H2[1] 0%", "ok"));
+	ck_assert_uint_eq(wire_get16(counters_of(2, 1, PORT_COUNTERS) + 8), 1);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -381,6 +445,8 @@ main(void)
 	tcase_add_test(t, multicast_follows_tables);
 	tcase_add_test(t, multicast_loops_are_seen);
 	tcase_add_test(t, traffic_and_mtu);
+	tcase_add_test(t, console);
+	tcase_add_test(t, errors_of_a_port);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
