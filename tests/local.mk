@@ -295,3 +295,4 @@ endif
 EXTRA_DIST += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh tests/integration/ibsim_partitions.sh \
 	dev/ibsim-lib.sh
 EXTRA_DIST += tests/integration/ibsim_sa.sh
+	tests/integration/fmsim_keys.sh tests/integration/fmsim_opensm.sh

@@ -225,6 +225,8 @@ void notice_system_guid(struct sim_fabric *f, uint32_t node, uint64_t guid);
 uint16_t port_pkey(const struct sim_fabric *f, uint32_t port, unsigned index); /* 0 = none */
 /* Where in the port's table is what lets a packet with this P_Key pass?  -1: not. */
 int port_find_pkey(const struct sim_fabric *f, uint32_t port, uint16_t pkey);
+/* Does a switch port that enforces let it pass? */
+bool port_passes_pkey(const struct sim_fabric *f, uint32_t port, uint16_t pkey);
 
 /* ---- ways (walk.c): each ends at a place and counts links; false = lost on the way */
 struct sim_way {

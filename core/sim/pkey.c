@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * P_Keys of ports and who may talk to whom: two match when their lower 15 bits
- * do and one of them is a full member's (IBA 10.9.3).  A table that nobody has
- * written holds the default, full.
+ * do and one of them is a full member's (IBA 10.9.3).  A switch port that
+ * enforces has the table of the host behind it, so there the lower 15 bits
+ * decide: else no limited member could send.  A table that nobody has written
+ * holds the default, full.
  */
 #include "core/sim/fabric.h"
 
@@ -33,4 +35,10 @@ port_find_pkey(const struct sim_fabric *f, uint32_t port, uint16_t pkey)
 			return (int)i;
 	}
 	return -1;
+}
+
+bool
+port_passes_pkey(const struct sim_fabric *f, uint32_t port, uint16_t pkey)
+{
+	return port_find_pkey(f, port, pkey | FULL) >= 0;
 }

@@ -94,7 +94,7 @@ is_turned_away(const struct sim_fabric *f, struct sim_place at, uint8_t which, s
 
 	if (way->pkey == 0 || n->type != WIRE_NODE_SWITCH || at.port == 0 ||
 	    !(p->info[PORT_INFO_VLS_ENFORCE] & which) ||
-	    port_find_pkey(f, n->first_port + at.port, way->pkey) >= 0)
+	    port_passes_pkey(f, n->first_port + at.port, way->pkey))
 		return false;
 	way->bad_pkey = true;
 	way->at = at;
