@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # doc/: man pages, design tour, glossary.
-dist_man_MANS += doc/fmd.8 doc/fmctl.8 doc/fmroute.1 doc/fmd-engine-check.1
+dist_man_MANS += doc/fmd.8 doc/fmctl.8 doc/fmroute.1 doc/fmd-engine-check.1 doc/fmsim.1
 nodist_man_MANS = doc/fmd.conf.5
 doc/fmd.conf.5: doc/fmd.conf.5.in fmd-doc $(plugin_LTLIBRARIES)
 	$(AM_V_GEN)$(MKDIR_P) doc && ./fmd-doc man plugins/engines/.libs >$@.options && \
@@ -9,3 +9,5 @@ EXTRA_DIST += doc/fmd.conf.5.in
 CLEANFILES += doc/fmd.conf.5
 EXTRA_DIST += doc/bench.md doc/compose.md doc/engines.md doc/events.md doc/growth.svg doc/regions.md \
 	doc/repair.md doc/sa.md doc/sweep-fields.md
+EXTRA_DIST += doc/bench.md doc/compose.md doc/engines.md doc/events.md doc/fmsim.md doc/growth.svg doc/regions.md \
+	doc/repair.md doc/sweep-fields.md

@@ -7,7 +7,7 @@
 set -u
 
 . "$(dirname "$0")/fmsim.bash"
-need opensm ibping smpquery perfquery saquery
+need opensm ibping smpquery saquery
 
 "$build/fmroute" gen pgft 1 8 1 1 >"$dir/net" || exit 1
 simulate "$dir/net"

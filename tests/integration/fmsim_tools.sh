@@ -5,7 +5,7 @@
 set -u
 
 . "$(dirname "$0")/fmsim.bash"
-need ibnetdiscover smpquery ibtracert dump_lfts
+need ibnetdiscover smpquery ibtracert dump_lfts perfquery sminfo
 
 "$build/fmroute" gen pgft 2 4,4 1,4 1,1 >"$dir/net" || exit 1
 simulate "$dir/net"
@@ -29,7 +29,12 @@ grep -q '^To ca .* lid 9-9 ' "$dir/trace.out" || fail "ibtracert does not arrive
 run_on host-2-3 dump_lfts >"$dir/lfts.out"
 [ "$(grep -c '^0x.*portguid' "$dir/lfts.out")" = $((8 * 24)) ] || fail "dump_lfts lacks entries"
 run_on host-3-1 smpquery PortInfo 9 | grep -q "Lid:.*\.9$" || fail "no PortInfo by LID"
-echo "ok: fmd, and LID-routed questions"
+fmsim_say traffic host-1-1 host-4-4 1000000 >/dev/null || fail "no traffic"
+fmsim_say dump host-4-4 >"$dir/dump.out"
+lid=$(sed -n 's/.*ACTIVE lid \([0-9]*\) .*/\1/p' "$dir/dump.out")
+words=$(run_on host-2-1 perfquery -x "$lid" 1 | sed -n 's/^PortRcvData:\.*//p')
+[ "$words" -ge 250000 ] || fail "perfquery sees $words words of 250000"
+echo "ok: fmd, LID-routed questions, counters"
 
 # fmd that stays is seen as the SM, by the bit and by SMInfo
 exec_on_fmsim host-1-1 "$build/fmd" --transport=umad --state-dir="$dir/state2" >"$dir/fmd2.out" 2>&1 &
