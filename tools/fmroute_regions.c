@@ -109,6 +109,18 @@ print_engine(const json_t *o)
 }
 
 static void
+print_busiest(const json_t *b)
+{
+	if (b == NULL)
+		return;
+	printf("  busiest     %.2f times the mean of all cables, %s by %s port %lld\n",
+	    json_real_value(json_object_get(b, "max_over_avg")),
+	    json_string_value(json_object_get(b, "way")),
+	    json_string_value(json_object_get(b, "switch")),
+	    (long long)json_integer_value(json_object_get(b, "port")));
+}
+
+static void
 print_region(const json_t *o)
 {
 	json_int_t n_pieces = json_integer_value(json_object_get(o, "pieces"));
@@ -122,6 +134,7 @@ print_region(const json_t *o)
 		print_words(json_object_get(o, "switches"), " ");
 	}
 	print_borders(json_object_get(o, "borders"));
+	print_busiest(json_object_get(o, "busiest"));
 	printf("  chain       ");
 	print_words(json_object_get(o, "chain"), ", ");
 	print_refusals(json_object_get(o, "refused"));

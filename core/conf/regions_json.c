@@ -273,11 +273,19 @@ refusals_json(const struct plan_refusal *refused, size_t n)
 	return list;
 }
 
+static json_t *
+busiest_json(struct view *v, const struct plan_region *r)
+{
+	return json_pack("{s:f, s:o, s:i, s:s}", "max_over_avg", r->busiest.times, "switch",
+	    text_json(v, v->snap->fab.sw_name[r->busiest.sw]), "port", (int)r->busiest.port, "way",
+	    r->busiest.in ? "in" : "out");
+}
+
 /* Who routed the region: its own engine where regions were joined, the plan's
  * where it is all there is.  Of joined ones a plan kept over a restart does not
  * tell. */
 static void
-add_outcome(const struct view *v, uint32_t region, uint32_t n_switches, json_t *o)
+add_outcome(struct view *v, uint32_t region, uint32_t n_switches, json_t *o)
 {
 	const struct plan *p = v->plan;
 	const struct plan_region *r = find_outcome(v, region);
@@ -291,6 +299,8 @@ add_outcome(const struct view *v, uint32_t region, uint32_t n_switches, json_t *
 	json_object_set_new(o, "engine", *engine != '\0' ? json_string(engine) : json_null());
 	if (because != NULL)
 		json_object_set_new(o, "because", json_string(because));
+	if (r != NULL && r->busiest.times > 0)
+		json_object_set_new(o, "busiest", busiest_json(v, r));
 	json_object_set_new(o, "refused",
 	    r != NULL ? refusals_json(r->refused.item, r->refused.n)
 		      : refusals_json(p->refused.item, p->refused.n));

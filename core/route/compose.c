@@ -335,26 +335,44 @@ by_port(const void *pa, const void *pb)
 	return (int)a->port - (int)b->port;
 }
 
-/* The names of all engines in use, each once. */
+/* Is region i the first whose engine has its name? */
+static bool
+is_first(const struct plan_regions *said, uint32_t i)
+{
+	const char *name = said->region[i].engine;
+
+	for (uint32_t j = 0; j < i; j++)
+		if (strcmp(name, said->region[j].engine) == 0)
+			return false;
+	return name[0] != '\0';
+}
+
+/* The names of all engines in use, each once; how many more there are where not all fit. */
 static void
 name_engines(struct composer *c)
 {
+	const struct plan_regions *said = c->p->regions;
+	const size_t room = sizeof(c->p->engine), tail = sizeof("+1024 more");
 	char *to = c->p->engine;
-	size_t room = sizeof(c->p->engine);
+	uint32_t n = 0, told = 0;
+	size_t len = 0;
 
-	to[0] = '\0';
-	for (uint32_t i = 0; i < c->set->n_regions; i++) {
-		const char *name = c->p->regions->region[i].engine;
-		bool seen = name[0] == '\0';
+	for (uint32_t i = 0; i < said->n; i++)
+		n += is_first(said, i);
+	for (uint32_t i = 0; i < said->n; i++) {
+		const char *name = said->region[i].engine;
+		size_t need = strlen(name) + 1;
 
-		for (uint32_t j = 0; !seen && j < i; j++)
-			seen = strcmp(name, c->p->regions->region[j].engine) == 0;
-		if (!seen)
-			snprintf(to + strlen(to), room - strlen(to), "%s%s",
-			    to[0] != '\0' ? "+" : "", name);
+		if (!is_first(said, i))
+			continue;
+		if (len + need + (told + 1 < n ? tail : 0) > room)
+			break;
+		len += (size_t)snprintf(to + len, room - len, "%s%s", told++ > 0 ? "+" : "", name);
 	}
-	if (to[0] == '\0')
+	if (n == 0)
 		snprintf(to, room, "gateways");
+	else if (told < n)
+		snprintf(to + len, room - len, "%s%u more", told > 0 ? "+" : "", n - told);
 }
 
 static int
@@ -529,6 +547,8 @@ run(struct composer *c, const struct chain **whole, struct fm_error *err)
 		rc = tell(c, rung, err);
 	if (rc == 0 && rung != PLAN_WHOLE)
 		rc = take(c, rung, err);
+	if (rc == 0 && rung != PLAN_WHOLE)
+		rc = compose_find_crowding(c, err);
 	return rc;
 }
 

@@ -17,6 +17,7 @@
  *	planes		compose_planes.c	what each path demands of the pieces it crosses
  *	SLs		compose_sls.c		the fewest SLs that meet all demands
  *	merge		compose_merge.c		SL and SL2VL tables
+ *	crowding	compose_crowding.c	how evenly regions are left and entered
  *
  * Parts without credit loops do not make a whole without (four switches suffice
  * to show it), so there are rungs, and verify is the only judge: flat, islands,

@@ -295,6 +295,8 @@ int compose_sign(struct composer *c, struct demands *d, uint32_t most, uint8_t *
 
 /* SL and SL2VL tables of the rung in hand.  *fits false, with the reason: more than allowed. */
 int compose_merge(struct composer *c, bool *fits, char *reason, size_t room, struct fm_error *err);
+/* The busiest cable of each region. */
+int compose_find_crowding(struct composer *c, struct fm_error *err);
 /* Pairs of hosts whose SL there is not their SL back. */
 int compose_count_one_way(struct composer *c, uint64_t *pairs, struct fm_error *err);
 

@@ -6,6 +6,7 @@ CORE_SOURCES += \
 	core/route/compose.c core/route/compose.h \
 	core/route/compose_before.c \
 	core/route/compose_core.c \
+	core/route/compose_crowding.c \
 	core/route/compose_engines.c \
 	core/route/compose_gateways.c \
 	core/route/compose_homes.c \

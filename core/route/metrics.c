@@ -112,6 +112,16 @@ index_ports(struct gauge *g, struct fm_error *err)
 	return 0;
 }
 
+static uint64_t
+load_of(const struct gauge *g, const struct walk *walk, fm_link l)
+{
+	uint64_t load = 0;
+
+	for (unsigned i = 0; i < g->n_workers; i++)
+		load += walk->w[i].load[l];
+	return load;
+}
+
 static void
 sum_loads(struct gauge *g, const struct walk *walk, struct metrics *m)
 {
@@ -123,10 +133,8 @@ sum_loads(struct gauge *g, const struct walk *walk, struct metrics *m)
 		g->max_links =
 		    walk->w[i].max_open > g->max_links ? walk->w[i].max_open : g->max_links;
 	for (fm_link l = 0; l < n_links; l++) {
-		uint64_t load = 0;
+		uint64_t load = load_of(g, walk, l);
 
-		for (unsigned i = 0; i < g->n_workers; i++)
-			load += walk->w[i].load[l];
 		sum += load;
 		m->load_min = load < m->load_min ? load : m->load_min;
 		m->load_max = load > m->load_max ? load : m->load_max;
@@ -154,6 +162,38 @@ measure_routes(
 	return rc;
 }
 
+static int
+prepare(struct gauge *g, struct fm_error *err)
+{
+	int rc;
+
+	g->n_workers = fm_pool_size(g->workers);
+	fm_arena_init(&g->mem, SIZE_MAX);
+	if ((rc = number_hosts(g, err)) == 0 && (rc = sort_hosts(g, err)) == 0)
+		rc = index_ports(g, err);
+	return rc;
+}
+
+int
+metrics_loads(const struct snapshot *snap, const struct fm_tables *tables, struct fm_pool *workers,
+    uint64_t *load, struct fm_error *err)
+{
+	struct gauge g = { .fab = &snap->fab, .t = tables, .workers = workers };
+	struct walk walk = { 0 };
+	int rc = prepare(&g, err);
+
+	if (rc == 0 && !gauge_walk_setup(&g, &walk, 1))
+		rc = no_memory(err);
+	if (rc == 0) {
+		gauge_walk_all(&walk);
+		for (fm_link l = 0; l < snap->fab.n_links; l++)
+			load[l] = load_of(&g, &walk, l);
+	}
+	gauge_walk_fini(&walk);
+	fm_arena_fini(&g.mem);
+	return rc;
+}
+
 int
 metrics_compute(const struct snapshot *snap, const struct fm_tables *tables,
     const struct metrics_request *req, struct fm_pool *workers, struct metrics *out,
@@ -161,12 +201,9 @@ metrics_compute(const struct snapshot *snap, const struct fm_tables *tables,
 {
 	struct gauge g = { .fab = &snap->fab, .t = tables, .workers = workers };
 	struct metrics m = { .ebb = 1 };
-	int rc;
+	int rc = prepare(&g, err);
 
-	g.n_workers = fm_pool_size(workers);
-	fm_arena_init(&g.mem, SIZE_MAX);
-	if ((rc = number_hosts(&g, err)) == 0 && (rc = sort_hosts(&g, err)) == 0 &&
-	    (rc = index_ports(&g, err)) == 0 && (rc = measure_routes(&g, req, &m, err)) == 0 &&
+	if (rc == 0 && (rc = measure_routes(&g, req, &m, err)) == 0 &&
 	    (rc = gauge_ebb(&g, req, &m.ebb, err)) == 0)
 		*out = m;
 	fm_arena_fini(&g.mem);

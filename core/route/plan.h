@@ -80,9 +80,17 @@ struct plan_region {
 	uint32_t n_switches, n_pieces;
 	FM_VEC(struct plan_refusal) refused;  /* entries of its chain */
 	FM_VEC(struct plan_gateway) gateways; /* by switch and port */
+	/* The busiest cable to other regions, by pairs of hosts */
+	struct {
+		double times; /* its load as a multiple of the mean, 0: nothing crosses */
+		fm_sw sw;
+		uint8_t port;
+		bool in; /* into the region, else out */
+	} busiest;
 };
 
 #define PLAN_ISLAND UINT16_MAX
+#define PLAN_CROWDED 3.0 /* times the mean: more is warned of where there are islands */
 
 /* Shared by the plans that keep the same tables. */
 struct plan_regions {

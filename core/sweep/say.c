@@ -81,6 +81,19 @@ say_refusals(const struct plan *old, const struct plan *p)
 	}
 }
 
+/* Islands are left and entered by the nearest cable, whatever that one has to carry. */
+static void
+say_crowding(const struct plan *p, const struct plan_region *r)
+{
+	if (r->busiest.times > PLAN_CROWDED)
+		log_warn("sweep",
+		    "region %s is an island or its core, and %s by switch %s port %u goes %.1f "
+		    "times the mean of the region's cables to others: cables to other switches "
+		    "would spread it",
+		    r->name, r->busiest.in ? "in" : "out", p->snap->fab.sw_name[r->busiest.sw],
+		    r->busiest.port, r->busiest.times);
+}
+
 static void
 say_regions(const struct plan *old, const struct plan *p)
 {
@@ -94,6 +107,8 @@ say_regions(const struct plan *old, const struct plan *p)
 			    r->because != NULL ? ", auto: it is " : "",
 			    r->because != NULL ? r->because : "");
 	}
+	for (uint32_t i = 0; now->rung == PLAN_ISLANDS && i < now->n; i++)
+		say_crowding(p, &now->region[i]);
 	if (before == NULL || before->rung != now->rung)
 		log_notice(
 		    "sweep", "the regions are joined by the rung %s", plan_rung_name(now->rung));

@@ -245,6 +245,93 @@ START_TEST(islands_round_several_pieces)
 }
 END_TEST
 
+/* A long row of switches, cabled at one end: who is last there carries nearly all. */
+START_TEST(the_busiest_cable_is_told)
+{
+	struct composed c;
+	struct part tree, row;
+	uint32_t *load, most[2] = { 0 };
+	uint64_t sum[2] = { 0 };
+	fm_sw last;
+	double times;
+
+	composed_init(&c, 2);
+	add_region(&c, "fattree");
+	tree = add_part(&c, "pgft 2 4,4 1,4 1,1", 0);
+	row = add_part(&c, "mesh 24 1", add_region(&c, "updn"));
+	for (uint32_t i = 0; i < 4; i++)
+		join_nodes(
+		    &c, pick_switch(&c, tree, PICK_LEAF, i), pick_switch(&c, row, PICK_ANY, i));
+	c.router.skip_rungs = 1u << PLAN_FLAT;
+	route_composed(&c);
+	ck_assert_int_eq(c.plan->regions->rung, PLAN_ISLANDS);
+	load = calloc(c.snap->fab.n_links + 1, sizeof(*load));
+	walk_tables(c.snap, &c.plan->tables->t, false, load);
+	for (fm_sw u = 0; u < c.snap->fab.n_switches; u++)
+		for (fm_link l = c.snap->fab.sw_first_link[u]; l < c.snap->fab.sw_first_link[u + 1];
+		     l++) {
+			bool in = c.sw_region[u] == 0;
+
+			if (c.sw_region[u] == c.sw_region[c.snap->fab.link_to[l]])
+				continue;
+			sum[in] += load[l];
+			most[in] = load[l] > most[in] ? load[l] : most[in];
+		}
+	free(load);
+	last =
+	    fm_hash_find(&c.snap->sw_by_guid, c.nl.nodes[pick_switch(&c, row, PICK_ANY, 3)].guid);
+	times = most[0] * 4.0 / (double)sum[0];
+	if (most[1] * 4.0 / (double)sum[1] > times)
+		times = most[1] * 4.0 / (double)sum[1];
+	ck_assert_double_eq_tol(c.plan->regions->region[1].busiest.times, times, 1e-9);
+	ck_assert_double_gt(times, PLAN_CROWDED);
+	ck_assert_uint_eq(c.plan->regions->region[1].busiest.sw, last);
+	composed_fini(&c);
+}
+END_TEST
+
+/* Names of engines that do not fit are counted. */
+START_TEST(many_engines_are_named)
+{
+	static const char *const parts[][2] = { { "updn", "mesh 3x2 1" }, { "dnup", "mesh 3x2 1" },
+		{ "minhop", "mesh 3x2 1" }, { "lash", "mesh 3x2 1" }, { "nue", "mesh 3x2 1" },
+		{ "dfsssp", "mesh 3x2 1" }, { "sssp", "mesh 3x2 1" }, { "dor", "mesh 3x2 1" },
+		{ "torus2qos", "mesh 3x2 1" }, { "fattree", "pgft 2 3,3 1,2 1,1" },
+		{ "hyperx", "hyperx 3x2 1" }, { "dragonfly", "dragonfly 2 1 1" } };
+	const uint32_t n_parts = sizeof(parts) / sizeof(*parts);
+	struct composed c;
+	struct part before = { 0 }, part;
+	unsigned more = 0;
+	size_t n = 1, n_used = 0;
+
+	composed_init(&c, 2);
+	for (uint32_t i = 0; i < n_parts; i++) {
+		part = add_part(&c, parts[i][1], add_region(&c, parts[i][0]));
+		if (i > 0)
+			join_nodes(&c, pick_switch(&c, before, PICK_ANY, 1),
+			    pick_switch(&c, part, PICK_ANY, 0));
+		before = part;
+	}
+	route_composed(&c);
+	tell(&c, "many engines");
+	check_plan(&c, "many engines");
+	for (uint32_t i = 0; i < n_parts; i++) {
+		uint32_t j = 0;
+
+		while (strcmp(c.plan->regions->region[i].engine,
+			   c.plan->regions->region[j].engine) != 0)
+			j++;
+		n_used += j == i;
+	}
+	for (const char *at = c.plan->engine; (at = strchr(at, '+')) != NULL; n++)
+		if (sscanf(++at, "%u more", &more) == 1)
+			n--;
+	ck_assert_uint_gt(more, 0);
+	ck_assert_uint_eq(n + more, n_used);
+	composed_fini(&c);
+}
+END_TEST
+
 /* Fat trees whose leaves are joined by the leaves of another. */
 START_TEST(trees_on_a_spine)
 {
@@ -379,6 +466,8 @@ compose_suite(void)
 	tcase_add_test(t, spines_apart);
 	tcase_add_loop_test(t, pods_and_cores, 0, 3);
 	tcase_add_loop_test(t, islands_round_several_pieces, 0, sizeof(beside) / sizeof(*beside));
+	tcase_add_test(t, the_busiest_cable_is_told);
+	tcase_add_test(t, many_engines_are_named);
 	tcase_add_test(t, trees_on_a_spine);
 	tcase_add_loop_test(t, random_compositions, 0, 10);
 	return s;

@@ -48,6 +48,8 @@ done
 run 0 regions-storage.net --config="$top/conf/examples/regions-storage.conf" --regions
 grep -q '^  border      4 cables to storage, 21 routes:$' out || fail "borders: $(cat out)"
 
+grep -q '^  busiest     [0-9.]* times the mean of all cables, \(in\|out\) by ' out || fail "the busiest cable: $(cat out)"
+
 # --engine= is the chain of the default region.
 example=regions-storage
 run 0 $example.net --config="$top/conf/examples/$example.conf" --engine=nue --regions --json
@@ -96,6 +98,7 @@ up || { log; fail "the subnet does not come up"; }
 ask regions --json >regions
 grep -q '"region": "storage"' regions || fail "fmctl regions: $(cat regions)"
 grep -q '"st-sw-\[0-2\]"' regions || fail "fmctl regions: $(cat regions)"
+grep -q '"max_over_avg"' regions || fail "fmctl regions tells no busiest cable: $(cat regions)"
 ask routes --json >routes
 grep -q '"joined": "flat"' routes || fail "fmctl routes: $(cat routes)"
 ask status --json | grep -q '"joined": "flat"' || fail "fmctl status: $(ask status)"
