@@ -337,7 +337,7 @@ net_send(struct sim *s, struct sim_place from, struct sim_packet *p)
 		send_to_all(s, &way, p);
 		return;
 	}
-	arrives = (!is_data || (way.pkey & 0x7fff) != 0) && find_way(f, &p->mad, &way);
+	arrives = (!is_data || (way.pkey & 0x7fff) != 0) && find_way(s, &p->mad, &way);
 	if (is_data && (arrives || way.bad_pkey))
 		arrives = passes_keys(s, &p->mad, &way, dlid);
 	if (arrives) {
