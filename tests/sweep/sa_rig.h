@@ -18,7 +18,6 @@ struct sa_rig {
 	int64_t now_ms; /* of questions */
 	struct sa_settings set;
 	const struct port_pkeys *pkeys; /* NULL: as the sweep has them */
-	struct registry *registry;
 	struct mad_addr from; /* who asks */
 	uint64_t sm_key;      /* shown with questions */
 	uint32_t modifier;
