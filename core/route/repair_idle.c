@@ -112,25 +112,32 @@ is_dead(const struct repair *p, fm_sw sw)
 	return c == FM_NONE || fm_bit_test(p->lost, c);
 }
 
-/* What one has found may be the way of another that had none before. */
+/* One of those whose port is dead, or is not: did it get a way? */
+static bool
+try_one(struct repair *p, struct repair_spot *s, bool dead)
+{
+	if (!s->idle || !repair_is_open(p, s) || is_dead(p, s->sw) != dead)
+		return false;
+	if (!dead && repair_depth(p, s->sw) != REPAIR_FAR)
+		set_mark(p, s->sw, MARK_SETTLED);
+	else
+		settle_idle(p, s);
+	return !has_mark(p, s->sw, MARK_LOST);
+}
+
+/* What one has found may be the way of another that had none before.  Whose port is not
+ * dead may need nothing once the others have theirs: only if these are at a loss, the
+ * first such one looks for a way, too. */
 void
 repair_idle(struct repair *p)
 {
-	bool progress = true, left = true;
+	bool progress = true;
 
-	while (progress && left && !p->out_of_memory) {
-		progress = left = false;
-		for (size_t i = 0; i < p->spots.n && !p->out_of_memory; i++) {
-			struct repair_spot *s = &p->spots.item[i];
-
-			if (!s->idle || !repair_is_open(p, s))
-				continue;
-			if (!is_dead(p, s->sw) && repair_depth(p, s->sw) != REPAIR_FAR)
-				set_mark(p, s->sw, MARK_SETTLED);
-			else
-				settle_idle(p, s);
-			progress = progress || !has_mark(p, s->sw, MARK_LOST);
-			left = left || has_mark(p, s->sw, MARK_LOST);
-		}
+	while (progress && !p->out_of_memory) {
+		progress = false;
+		for (size_t i = 0; i < p->spots.n && !p->out_of_memory; i++)
+			progress = try_one(p, &p->spots.item[i], true) || progress;
+		for (size_t i = 0; i < p->spots.n && !progress && !p->out_of_memory; i++)
+			progress = try_one(p, &p->spots.item[i], false);
 	}
 }

@@ -497,7 +497,9 @@ settle_longer(struct repair *p, bool idle)
 		if ((s->idle && !idle) || !repair_is_open(p, s))
 			continue;
 		gather_again(p, s, &who);
-		s->cost = least_cost(p, s, &who);
+		s->idle = who.all == 0; /* those behind it go elsewhere by now */
+		if (!s->idle || idle)
+			s->cost = least_cost(p, s, &who);
 	}
 	while (least != REPAIR_FAR && !p->out_of_memory) {
 		least = REPAIR_FAR;
