@@ -189,7 +189,7 @@ main(int argc, char **argv)
 	struct netlist_view view = { .n_vls = 8 };
 	struct netlist nl = { 0 };
 	struct fm_error err = { 0 };
-	struct snapshot *base;
+	struct snapshot *base = NULL;
 	struct plan *plan;
 	uint8_t *level;
 	double start;
