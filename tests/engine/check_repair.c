@@ -844,6 +844,7 @@ main(void)
 	tcase_add_loop_test(tc, repairs_outlive_a_restart, 0, 3);
 	tcase_add_test(tc, changes_can_be_taken_back);
 	tcase_add_test(tc, without_memory_the_old_plan_stays);
+	tcase_set_timeout(tc, 120);
 	suite_add_tcase(suite, tc);
 	failed = run_suite(suite);
 	engine_set_fini(&set);

@@ -460,6 +460,7 @@ main(void)
 	tcase_add_test(tc, events_are_told);
 	tcase_add_test(tc, without_memory_the_core_repairs);
 	tcase_add_test(tc, the_property_check_sees_them);
+	tcase_set_timeout(tc, 120);
 	suite_add_tcase(suite, tc);
 	failed = run_suite(suite);
 	engine_set_fini(&set);
