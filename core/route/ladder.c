@@ -43,7 +43,8 @@ alloc_rows(struct climb *c)
 	}
 	c->row[n] = words;
 	c->bits = calloc(words + 1, sizeof(*c->bits));
-	return c->bits != NULL;
+	c->staying = calloc(words + 1, sizeof(*c->staying));
+	return c->bits != NULL && c->staying != NULL;
 }
 
 static bool
@@ -95,16 +96,34 @@ find_cycle(struct climb *c, bool *cyclic)
 	return ok;
 }
 
+/* LIDs that do not change, into bits, which are empty, and staying. */
 static bool
-note_all(struct climb *c, bool changed, enum deps_mode mode)
+note_staying(struct climb *c)
 {
 	bool ok = true;
 
 	for (uint32_t lid = 1; ok && lid <= c->fab->max_lid; lid++)
 		if (c->fab->lid_end[lid] != FM_NONE &&
 		    c->fab->end_sw[c->fab->lid_end[lid]] != FM_NONE &&
-		    deps_changes(c->deps, (uint16_t)lid) == changed)
-			ok = note_lid(c, (uint16_t)lid, mode);
+		    !deps_changes(c->deps, (uint16_t)lid))
+			ok = note_lid(c, (uint16_t)lid, DEPS_NEW);
+	memcpy(c->staying, c->bits, c->row[deps_n_vertices(c->deps)] * sizeof(*c->bits));
+	return ok;
+}
+
+static void
+note_only_staying(struct climb *c)
+{
+	memcpy(c->bits, c->staying, c->row[deps_n_vertices(c->deps)] * sizeof(*c->bits));
+}
+
+static bool
+note_changed(struct climb *c, enum deps_mode mode)
+{
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < c->lids.n; i++)
+		ok = note_lid(c, c->lids.item[i], mode);
 	return ok;
 }
 
@@ -179,8 +198,8 @@ start_graph(struct climb *c)
 	uint32_t n = deps_n_vertices(c->deps);
 	bool ok, fits = true;
 
-	memset(c->bits, 0, c->row[n] * sizeof(*c->bits));
-	ok = note_all(c, false, DEPS_NEW);
+	note_only_staying(c);
+	ok = true;
 	for (uint32_t v = 0; ok && v < n; v++) {
 		uint32_t base = c->fab->sw_first_link[switch_after(c, v)] * c->n_vls;
 
@@ -336,12 +355,12 @@ find_steps(struct climb *c, bool *needed)
 	*needed = false;
 	c->n_vls = deps_n_vls(c->deps);
 	c->position = malloc((n + 1) * sizeof(*c->position));
-	ok = c->position != NULL && alloc_rows(c) && note_all(c, false, DEPS_NEW) &&
-	    note_all(c, true, DEPS_ALL) && find_cycle(c, &cyclic);
+	ok = c->position != NULL && alloc_rows(c) && note_staying(c) && note_changed(c, DEPS_ALL) &&
+	    find_cycle(c, &cyclic);
 	if (!ok || !cyclic)
 		return ok;
-	memset(c->bits, 0, c->row[n] * sizeof(*c->bits));
-	ok = note_all(c, false, DEPS_NEW) && note_all(c, true, DEPS_OLD) && find_cycle(c, &cyclic);
+	note_only_staying(c);
+	ok = note_changed(c, DEPS_OLD) && find_cycle(c, &cyclic);
 	if (!ok || cyclic)
 		return ok; /* what is there has cycles already */
 	*needed = true;
@@ -482,6 +501,7 @@ free_climb(struct climb *c)
 	free(c->mark);
 	free(c->row);
 	free(c->bits);
+	free(c->staying);
 	free(c->position);
 }
 

@@ -28,6 +28,7 @@ struct climb {
 	/* sets of dependencies: bit (slot of the link out * n_vls + its VL) of row[vertex] */
 	size_t *row; /* [n_vertices + 1] first word */
 	uint64_t *bits;
+	uint64_t *staying;  /* the same of the LIDs that do not change, [row[n_vertices]] */
 	uint32_t *position; /* [n_vertices] in an order of the old dependencies */
 	uint32_t n_unplaced;
 	enum verify_sl_model model;
