@@ -229,12 +229,12 @@ add_way(struct node *n, fm_link link, uint8_t kind)
 	}
 	n->out[n->n_out].link = link;
 	n->out[n->n_out].kinds = kind;
-	memset(n->out[n->n_out].vls, 0, sizeof(n->out[0].vls));
 	n->n_out++;
 }
 
+/* plain: VLs are not asked for. */
 static void
-find_ways(struct deps *d, uint16_t lid, enum deps_mode mode)
+find_ways(struct deps *d, uint16_t lid, enum deps_mode mode, bool plain)
 {
 	const struct side *now = &d->side[1];
 
@@ -247,6 +247,8 @@ find_ways(struct deps *d, uint16_t lid, enum deps_mode mode)
 			add_way(n, link_of(now, sw, port_of(&d->side[0], sw, lid)), OLD);
 		if (mode != DEPS_OLD)
 			add_way(n, link_of(now, sw, port_of(now, sw, lid)), NEW);
+		for (unsigned i = 0; !plain && i < n->n_out; i++)
+			memset(n->out[i].vls, 0, sizeof(n->out[i].vls));
 	}
 }
 
@@ -426,21 +428,47 @@ walk(struct deps *d, enum deps_mode mode, bool *again)
 	return true;
 }
 
+/* One VL, and every way out goes on by every way: whatever is reached. */
+static bool
+list_plain(struct deps *d)
+{
+	struct dep *to;
+
+	d->list.n = 0;
+	if (!fm_vec_reserve(&d->list, (size_t)d->n_order * 4 + 1))
+		return false;
+	to = d->list.item;
+	for (uint32_t i = 0; i < d->n_order; i++) {
+		const struct node *n = &d->node[d->order[i]];
+
+		for (unsigned j = 0; j < n->n_out; j++) {
+			const struct node *next = &d->node[d->fab->link_to[n->out[j].link]];
+
+			for (unsigned k = 0; k < next->n_out; k++)
+				*to++ = (struct dep){ n->out[j].link, next->out[k].link };
+		}
+	}
+	d->list.n = (size_t)(to - d->list.item);
+	return true;
+}
+
 bool
 deps_of(struct deps *d, uint16_t lid, enum deps_mode mode, const struct dep **list, size_t *n)
 {
-	bool again = true;
+	bool plain = d->one_vl && mode != DEPS_ORDERED, again = !plain;
 
-	find_ways(d, lid, mode);
+	find_ways(d, lid, mode, plain);
 	d->n_order = 0;
 	for (fm_sw sw = 0; sw < d->fab->n_switches; sw++)
 		if (d->node[sw].n_out > 0 && d->source[sw])
 			place_from(d, sw);
-	for (uint32_t i = 0; i < d->n_order; i++)
+	for (uint32_t i = 0; !plain && i < d->n_order; i++)
 		inject(d, d->order[i], lid);
 	while (again)
 		if (!walk(d, mode, &again))
 			return false;
+	if (plain && !list_plain(d))
+		return false;
 	*list = d->list.item;
 	*n = d->list.n;
 	return true;
