@@ -13,6 +13,7 @@
 #include "lib/log.h"
 
 #define NS_PER_MS INT64_C(1000000)
+#define TRAP_NS (5 * NS_PER_MS) /* a trap has come by then */
 #define STEPS_MAX 2000000 /* a sweep that takes more never ends */
 
 char rig_log[RIG_LOG_BYTES];
@@ -183,6 +184,8 @@ rig_run_to_wait(struct rig *r)
 	int64_t end = sim_now_ns(r->sim) + 100 * NS_PER_MS;
 	struct fm_error err = { 0 };
 
+	/* what waits already gets the traps that are on their way */
+	ck_assert_msg(txn_poll(r->txn, sim_now_ns(r->sim) + TRAP_NS, &err) >= 0, "%s", err.msg);
 	while (sim_now_ns(r->sim) < end) {
 		if (run_until(r, true))
 			return true;
