@@ -14,7 +14,7 @@
 
 #define NS_PER_MS INT64_C(1000000)
 #define TRAP_NS (5 * NS_PER_MS) /* a trap has come by then */
-#define STEPS_MAX 2000000 /* a sweep that takes more never ends */
+#define STEPS_MAX 2000000	/* a sweep that takes more never ends */
 
 char rig_log[RIG_LOG_BYTES];
 
