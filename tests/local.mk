@@ -122,6 +122,7 @@ UNIT_TESTS = \
 	tests/sweep/check_keep \
 	tests/sweep/check_mkeys \
 	tests/sweep/check_pkeys \
+	tests/sweep/check_readback \
 	tests/sweep/check_sa \
 	tests/sweep/check_sa_registered \
 	tests/sweep/check_seeds \
@@ -184,6 +185,8 @@ AM_CFLAGS += $(CHECK_CFLAGS)
 # allocations are made to fail
 tests_engine_check_repair_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray
+tests_sweep_check_readback_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_sweep_check_readback_LDADD = $(LDADD) $(JANSSON_LIBS)
 tests_unit_check_sa_wire_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)
 tests_unit_check_sa_wire_LDADD = $(LDADD) $(IBMAD_LIBS)
 tests_unit_check_wire_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)

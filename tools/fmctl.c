@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/conf/cli.h"
 #include "core/ctl/ctl.h"
@@ -25,6 +26,7 @@ static const char usage[] =
     "  regions              what each region holds, its borders, who routes it\n"
     "  partitions [pkey=N]  who may talk to whom; the members of one\n"
     "  path FROM TO         the way of packets, hop by hop: LIDs, GUIDs or names\n"
+    "  verify [--readback]  the verdict on the routes, or on what switches hold\n"
     "  events [after=N]     what happened lately\n"
     "  sweep [light|heavy]  sweep now\n"
     "  drain [--dry-run]    take up tables that wait for entries to be emptied\n"
@@ -171,11 +173,21 @@ take_timeout(struct ask *a, const char *text, struct fm_error *err)
 	return 0;
 }
 
-enum { OPT_JSON = 256, OPT_DRY_RUN, OPT_SOCKET, OPT_STATE_DIR, OPT_TIMEOUT, OPT_HELP, OPT_VERSION };
+enum {
+	OPT_JSON = 256,
+	OPT_DRY_RUN,
+	OPT_READBACK,
+	OPT_SOCKET,
+	OPT_STATE_DIR,
+	OPT_TIMEOUT,
+	OPT_HELP,
+	OPT_VERSION
+};
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
+	{ "readback", no_argument, NULL, OPT_READBACK },
 	{ "socket", required_argument, NULL, OPT_SOCKET },
 	{ "state-dir", required_argument, NULL, OPT_STATE_DIR },
 	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
@@ -194,6 +206,8 @@ take_option(struct ask *a, int option, const char *word, struct fm_error *err)
 		return 0;
 	case OPT_DRY_RUN:
 		return json_object_set_new(a->args, "dry_run", json_true());
+	case OPT_READBACK:
+		return json_object_set_new(a->args, "readback", json_true());
 	case OPT_SOCKET:
 		a->socket = optarg;
 		return 0;
@@ -230,9 +244,44 @@ parse(struct ask *a, int argc, char *const argv[], struct fm_error *err)
 	a->command = argv[optind];
 	if (json_object_get(a->args, "dry_run") != NULL && strcmp(a->command, "drain") != 0)
 		return fm_fail(err, FM_E_CONFIG, "--dry-run is for \"drain\" only");
+	if (json_object_get(a->args, "readback") != NULL && strcmp(a->command, "verify") != 0)
+		return fm_fail(err, FM_E_CONFIG, "--readback is for \"verify\" only");
 	for (int i = optind + 1; rc == 0 && i < argc; i++)
 		rc = add_word(a, argv[i], err);
 	return rc;
+}
+
+/* A verification is asked after until it is done. */
+static int
+call(const struct ask *a, json_t **result, struct fm_error *err)
+{
+	static const struct timespec pause = { .tv_nsec = 200000000 };
+	int rc = ctl_call(a->socket, a->command, a->args, a->timeout_s, result, err);
+
+	for (unsigned i = 0; rc == 0 && i < 5 * a->timeout_s; i++) {
+		const char *state = json_string_value(json_object_get(*result, "state"));
+
+		if (strcmp(a->command, "verify") != 0 || state == NULL ||
+		    (strcmp(state, "reading") != 0 && strcmp(state, "judging") != 0))
+			return 0;
+		nanosleep(&pause, NULL);
+		json_decref(*result);
+		*result = NULL;
+		rc = ctl_call(a->socket, a->command, a->args, a->timeout_s, result, err);
+	}
+	return rc;
+}
+
+/* A verdict that found something wrong. */
+static bool
+is_bad_verdict(const json_t *result)
+{
+	static const char *const wrong[] = { "loops", "credit_loops", "wrong_host" };
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		if (json_integer_value(json_object_get(result, wrong[i])) > 0)
+			return true;
+	return false;
 }
 
 int
@@ -241,10 +290,12 @@ main(int argc, char *argv[])
 	struct ask a = { .socket = RUN_DIR "/fmd.sock", .timeout_s = 30, .args = json_object() };
 	struct fm_error err = { 0 };
 	json_t *result = NULL;
+	bool bad;
 	int rc = parse(&a, argc, argv, &err);
 
 	if (rc == 0)
-		rc = ctl_call(a.socket, a.command, a.args, a.timeout_s, &result, &err);
+		rc = call(&a, &result, &err);
+	bad = rc == 0 && strcmp(a.command, "verify") == 0 && is_bad_verdict(result);
 	if (rc == 0 && a.json) {
 		json_dumpf(result, stdout, JSON_INDENT(2) | JSON_ENCODE_ANY);
 		putchar('\n');
@@ -254,7 +305,7 @@ main(int argc, char *argv[])
 	json_decref(result);
 	json_decref(a.args);
 	if (rc >= 0)
-		return FMD_EXIT_OK;
+		return bad ? FMD_EXIT_NOT_ROUTED : FMD_EXIT_OK;
 	fprintf(stderr, "fmctl: %s\n", err.msg);
 	return exit_code_of(&err);
 }

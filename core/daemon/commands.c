@@ -10,6 +10,7 @@
 #include "core/ctl/ctl.h"
 #include "core/ctl/events.h"
 #include "core/daemon/daemon.h"
+#include "core/daemon/readback.h"
 #include "core/sa/server.h"
 
 #define EVENTS_SHOWN 100
@@ -231,6 +232,47 @@ run_path(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	return daemon_path(arg, args, result, err);
 }
 
+static json_t *
+verdict_json(const struct plan *p)
+{
+	const struct verdict *v = &p->verdict;
+
+	return json_pack("{s:s, s:I, s:I, s:i, s:i, s:s}", "state", "done", "reachable_pairs",
+	    (json_int_t)v->reachable_pairs, "unreachable_pairs", (json_int_t)v->unreachable_pairs,
+	    "loops", (int)v->loops, "credit_loops", (int)v->credit_loops, "witness",
+	    v->fault == VERIFY_OK ? "" : v->witness);
+}
+
+/* The verdict on the plan in force; with readback that on what switches hold: begun by the
+ * first call, told how far it is by others, handed out by the one that finds it done. */
+static int
+run_verify(void *arg, const json_t *args, json_t **result, struct fm_error *err)
+{
+	struct daemon *d = arg;
+	const struct plan *p = sweeper_plan(d->sweeper);
+	struct verify_request how = { .n_vls = d->router.n_vls };
+	json_t *answer;
+
+	if (p == NULL)
+		return fm_fail(err, FM_E_CONFIG, "there are no routes yet");
+	if (!json_is_true(json_object_get(args, "readback")))
+		return hand_out(verdict_json(p), result, err);
+	how.sl_model = plan_sl_model(&d->router, p);
+	if (d->readback == NULL) {
+		d->readback = readback_start(
+		    d->txn, sweeper_inventory(d->sweeper), (struct plan *)(uintptr_t)p, &how, err);
+		if (d->readback == NULL)
+			return (int)err->kind;
+		daemon_wake(d);
+	}
+	answer = readback_json(d->readback);
+	if (readback_is_done(d->readback)) {
+		readback_free(d->readback);
+		d->readback = NULL;
+	}
+	return hand_out(answer, result, err);
+}
+
 static int
 run_events(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
@@ -298,6 +340,7 @@ static const struct ctl_command commands[] = {
 	{ "regions", "what each region holds, its borders, who routes it", run_regions },
 	{ "partitions", "who may talk to whom; pkey=0x8001: who is in that one", run_partitions },
 	{ "path", "the way of packets from a port to a LID: from, to", run_path },
+	{ "verify", "the verdict on the routes; readback: on what switches hold", run_verify },
 	{ "events", "what happened lately", run_events },
 	{ "sweep", "sweep now: scope \"heavy\" (default) or \"light\"", run_sweep },
 	{ "drain", "take up tables that wait for entries to be emptied; dry_run: only tell",

@@ -22,6 +22,7 @@
 #endif
 
 #include "core/ctl/ctl.h"
+#include "core/daemon/readback.h"
 #include "core/sa/server.h"
 #include "core/subnet/guid2lid.h"
 #include "core/topo/dump.h"
@@ -591,6 +592,7 @@ daemon_fini(struct daemon *d)
 	daemon_close_registry(d);
 	if (d->transport != NULL && !d->cli->dry_run)
 		d->transport->ops->set_is_sm(d->transport, false, &err);
+	readback_free(d->readback);
 	if (d->txn != NULL)
 		txn_free(d->txn); /* its callbacks need the sweeper */
 	sweeper_free(d->sweeper);
