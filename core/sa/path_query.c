@@ -17,7 +17,8 @@
 #include <string.h>
 
 #define HOP_LIMIT_ABROAD 0xff
-#define PATHS_PER_PAIR 127 /* what NumbPath can say */
+#define MOST_PATHS (4u << 20) /* looked at for one query */
+#define PATHS_PER_PAIR 127    /* what NumbPath can say */
 
 /* ---------------------------------------------------------------- who */
 
@@ -229,6 +230,17 @@ path_record(const struct path_query *p, uint32_t src, uint16_t slid, uint32_t ds
 	return carries_enough(p, r, path.attr);
 }
 
+/* Nobody keeps the SA to itself for long. */
+static bool
+may_look(const struct path_query *p)
+{
+	uint32_t most = p->view->set.most_paths;
+
+	if (++p->q->n_looked_at > (most != 0 ? most : MOST_PATHS))
+		p->q->full = true;
+	return !p->q->full;
+}
+
 bool
 path_between(const struct path_query *p, uint32_t src, const struct path_ends *from, uint32_t dst,
     const struct path_ends *to, path_each each, void *arg)
@@ -240,6 +252,8 @@ path_between(const struct path_query *p, uint32_t src, const struct path_ends *f
 
 	sa_pairs_start(&pairs, p->view->set.path_select, a->lmc, from->offset, b->lmc, to->offset);
 	while (found < p->most && sa_pairs_next(&pairs, &s, &d)) {
+		if (!may_look(p))
+			return false;
 		if (!path_record(p, src, (uint16_t)(a->lid + s), dst, (uint16_t)(b->lid + d), &r))
 			continue;
 		if (from->gid.guid != 0)

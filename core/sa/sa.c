@@ -342,6 +342,7 @@ answer(struct sa *sa, struct sa_view *view, const struct mad_addr *from, const s
 		status = make_room(sa, WIRE_MAD_BYTES) ? handler(&q) : SA_NO_RESOURCES;
 		status = judge(sa, &q, status);
 	}
+	sa->counts.paths += q.n_looked_at;
 	if (status == SA_OK)
 		send_records(sa, &q);
 	else

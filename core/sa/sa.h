@@ -62,6 +62,7 @@ void sa_tell(struct sa *sa, const struct wire_notice *notice, int64_t now_ms);
 
 struct sa_counts {
 	uint64_t requests, answered, records, busy, refused, too_long;
+	uint64_t paths;	       /* looked at */
 	uint64_t by_attr[256]; /* requests, by low byte of the attribute */
 };
 const struct sa_counts *sa_counts(const struct sa *sa);
@@ -84,8 +85,9 @@ struct sa_query {
 	/* the answer */
 	const struct sa_record *answer; /* kind of record: as asked for, unless the handler says */
 	uint32_t n_records;
-	bool full; /* no more records fit: offering fails */
-	bool one;  /* the first is as good as any: a Get takes it */
+	bool full;	      /* no more records fit: offering fails */
+	uint32_t n_looked_at; /* paths */
+	bool one;	      /* the first is as good as any: a Get takes it */
 };
 /* The MAD status; SA_OK: what was offered is the answer. */
 typedef uint16_t (*sa_query_fn)(struct sa_query *q);

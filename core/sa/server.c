@@ -28,7 +28,8 @@
 #define MOST_REQUEST_BYTES 65536 /* inline */
 #define NS_PER_MS INT64_C(1000000)
 #define SEND_RETRIES 3	      /* of the kernel's RMPP */
-#define COST_BYTES 1024	      /* of an answer, for a unit of sa_share_charge() */
+#define COST_PATHS 16	      /* looked at, for a unit of sa_share_charge() */
+#define COST_BYTES 1024	      /* of an answer, for the same */
 #define REPORT_TIMEOUT_MS 900 /* then it is ours to repeat (notices.h) */
 #define METHOD_AT 3	      /* in a MAD */
 
@@ -135,11 +136,15 @@ answer_some(struct sa_server *s)
 	size_t n_bytes;
 
 	for (unsigned i = 0; i < ANSWER_AT_ONCE; i++) {
+		uint64_t paths = sa_counts(s->sa)->paths;
+
 		if (!sa_share_take(s->share, &from, &bytes, &n_bytes))
 			return;
 		s->sent_bytes = 0;
 		sa_handle(s->sa, &from, bytes, n_bytes, now_ms());
-		sa_share_charge(s->share, 1 + (uint32_t)(s->sent_bytes / COST_BYTES));
+		paths = sa_counts(s->sa)->paths - paths;
+		sa_share_charge(s->share,
+		    1 + (uint32_t)(s->sent_bytes / COST_BYTES) + (uint32_t)(paths / COST_PATHS));
 	}
 }
 

@@ -68,6 +68,7 @@ struct sa_settings {
 	uint8_t path_life; /* code: 4.096 us * 2^n, for paths of any length */
 	enum sa_path_select path_select;
 	bool qos;
+	uint32_t most_paths; /* that a query may look at; 0: 4194304, half a second's work */
 	/* where packets for other subnets go, first that fits; borrowed while a view is built */
 	const struct sa_prefix_route *route; /* [n_routes] */
 	uint32_t n_routes;

@@ -519,6 +519,17 @@ START_TEST(statuses)
 	sa_rig_record(&sa, 0, &r);
 	ck_assert_uint_eq(r.pkey, 0xffff);
 
+	/* bounded work, whether anything matches or not */
+	want.sl = 9;
+	sa.set.most_paths = 20;
+	sa_rig_publish(&sa);
+	v = sa.slot.view;
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET_TABLE, SA_PATH_RECORD, SA_PR_SL, &want), SA_NO_RESOURCES);
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET_TABLE, SA_PATH_RECORD, PAIR | SA_PR_SL, &want), SA_OK);
+	ck_assert_uint_eq(sa_counts(sa.sa)->too_long, 1);
+
 	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_NODE_RECORD, 0, &any), SA_TOO_MANY_RECORDS);
 	any.node.lid = 0xbffe;
 	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_NODE_RECORD, SA_BIT(0), &any), SA_NO_RECORDS);
