@@ -263,7 +263,7 @@ send_records(struct sa *sa, const struct sa_query *q)
 	h.status = SA_OK;
 	h.sm_key = 0;
 	h.attr_words = sa_record_words(q->answer);
-	h.rmpp_version = SA_RMPP_VERSION;
+	h.rmpp_version = table ? SA_RMPP_VERSION : 0;
 	h.rmpp_type = table ? SA_RMPP_DATA : 0;
 	h.rmpp_flags = table ? SA_RMPP_ACTIVE : 0;
 	h.rmpp_resp_time = h.rmpp_status = 0;
