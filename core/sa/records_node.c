@@ -36,6 +36,11 @@ sa_get_class_port_info(struct sa_query *q)
 		return WIRE_STATUS_BAD_METHOD_ATTR;
 	if (q->view->set.qos)
 		v.cap_mask2 |= SA_CAP2_QOS;
+	if (q->registry != NULL) {
+		v.cap_mask |= SA_CAP_UD_MULTICAST;
+		v.cap_mask2 |= SA_CAP2_SEND_ONLY_FULL_MEMBER | SA_CAP2_ALIAS_GUIDS |
+		    SA_CAP2_MULTICAST_TOP;
+	}
 	sa_add(q, &v);
 	return SA_OK;
 }
