@@ -292,3 +292,9 @@ TESTS += tests/integration/fmsim_tools.sh
 endif
 EXTRA_DIST += dev/fmsim-lib.sh tests/integration/fmsim.bash tests/integration/fmsim_tools.sh \
 	tests/integration/fmsim_keys.sh tests/integration/fmsim_opensm.sh
+TESTS += tests/integration/ibsim_sa.sh tests/integration/ibsim_multicast.sh
+TESTS += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh tests/integration/ibsim_partitions.sh
+endif
+EXTRA_DIST += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh tests/integration/ibsim_partitions.sh \
+	dev/ibsim-lib.sh
+EXTRA_DIST += tests/integration/ibsim_sa.sh tests/integration/ibsim_multicast.sh
