@@ -22,6 +22,10 @@ noinst_PROGRAMS += tests/fuzz/fuzz_netlist tests/fuzz/fuzz_mad tests/fuzz/fuzz_c
 endif
 REPLAYS = tests/fuzz/replay_netlist tests/fuzz/replay_mad tests/fuzz/replay_conf tests/fuzz/replay_tables \
 	tests/fuzz/replay_ctl tests/fuzz/replay_rmpp tests/fuzz/replay_sa tests/fuzz/replay_sweep
+	tests/fuzz/fuzz_ctl tests/fuzz/fuzz_policies tests/fuzz/fuzz_rmpp tests/fuzz/fuzz_sweep
+endif
+REPLAYS = tests/fuzz/replay_netlist tests/fuzz/replay_mad tests/fuzz/replay_conf tests/fuzz/replay_tables \
+	tests/fuzz/replay_ctl tests/fuzz/replay_policies tests/fuzz/replay_rmpp tests/fuzz/replay_sweep
 fuzz_cflags = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
 fuzz_ldadd = libfmcore.la libfmcommon.la $(EVENT_LIBS) $(JANSSON_LIBS)
 
@@ -69,6 +73,15 @@ tests_fuzz_fuzz_ctl_SOURCES = tests/fuzz/fuzz_ctl.c
 tests_fuzz_fuzz_ctl_CFLAGS = $(fuzz_cflags)
 tests_fuzz_fuzz_ctl_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_ctl_LDADD = $(fuzz_ldadd)
+
+tests_fuzz_replay_policies_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_policies.c
+tests_fuzz_replay_policies_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"tests/fuzz/corpus/policies"'
+tests_fuzz_replay_policies_CFLAGS = $(fuzz_cflags)
+tests_fuzz_replay_policies_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_policies_SOURCES = tests/fuzz/fuzz_policies.c
+tests_fuzz_fuzz_policies_CFLAGS = $(fuzz_cflags)
+tests_fuzz_fuzz_policies_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_policies_LDADD = $(fuzz_ldadd)
 
 tests_fuzz_replay_rmpp_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_rmpp.c
 tests_fuzz_replay_rmpp_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"tests/fuzz/corpus/rmpp"'

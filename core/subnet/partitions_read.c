@@ -17,7 +17,6 @@
  */
 #include <strings.h>
 
-#include "core/conf/nodes.h"
 #include "core/conf/number.h"
 #include "core/conf/readfile.h"
 #include "core/subnet/partitions_read.h"
@@ -123,7 +122,7 @@ read_port(struct part_reader *r, const char *name, const char *membership)
 			set_rule(r, &r->p->defs.item[r->def].word[w], member);
 			return 0;
 		}
-	if (!node_guid_parse(name, &by_guid.guid) || by_guid.guid == 0)
+	if (!number_parse(name, &by_guid.guid) || by_guid.guid == 0)
 		return part_bad(r,
 		    "\"%.40s\" is no port: a GUID such as 0x2c903000a1b2c, or ALL, ALL_CAS, "
 		    "ALL_SWITCHES, ALL_ROUTERS, SELF",
