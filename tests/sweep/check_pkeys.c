@@ -40,9 +40,10 @@ setup(void)
 static void
 teardown(void)
 {
+	const struct partitions *last = rig.set.partitions;
+
 	rig_fini(&rig);
-	partitions_put(rig.set.partitions);
-	rig.set.partitions = NULL;
+	partitions_put(last);
 }
 
 static uint64_t
