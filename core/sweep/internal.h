@@ -71,6 +71,7 @@ enum lid_smps { LID_SMPS_UNTRIED, LID_SMPS_ON_TRIAL, LID_SMPS_ARRIVE, LID_SMPS_A
 struct sweeper {
 	struct sweep_parts p;
 	struct sweep_settings set;
+	uint64_t set_mark; /* settings_mark() of them (sweep.c) */
 	struct local_port local;
 	struct inventory inv;
 	struct sweep_report report;

@@ -16,6 +16,7 @@
 #include "core/conf/regions.h"
 #include "core/route/keep.h"
 #include "core/route/plan_file.h"
+#include "core/subnet/qos.h"
 #include "core/sweep/internal.h"
 #include "core/sweep/say.h"
 #include "lib/faultpoint.h"
@@ -66,13 +67,24 @@ sweep_settings_default(struct sweep_settings *s)
 		.lid_smps = true };
 }
 
+/* VLHighLimit of the four kinds of ports, in 26 bits. */
+static uint64_t
+high_limits(const struct qos *q)
+{
+	uint64_t limits = 1;
+
+	for (unsigned k = 0; q != NULL && k < QOS_PORTS; k++)
+		limits = limits << 8 | q->port[k].high_limit;
+	return q != NULL ? fm_mix64(limits) >> 38 : 0;
+}
+
 /* Stands for the settings of rows that ride along (fields.h): never 0. */
 static uint64_t
 settings_mark(const struct sweep_settings *set)
 {
-	return UINT64_C(1) << 63 | (uint64_t)set->subnet_timeout << 32 |
-	    (uint64_t)set->m_key_lease_s << 16 | (uint64_t)set->phys_errors << 8 |
-	    set->overrun_errors;
+	return UINT64_C(1) << 63 | high_limits(set->qos) << 37 |
+	    (uint64_t)set->subnet_timeout << 32 | (uint64_t)set->m_key_lease_s << 16 |
+	    (uint64_t)set->phys_errors << 8 | set->overrun_errors;
 }
 
 struct sweeper *
@@ -96,8 +108,8 @@ sweeper_new(
 	s->set = *settings;
 	s->local = local;
 	s->first_master = true;
-	s->settings_changed =
-	    parts->store != NULL && store_mark(parts->store) != settings_mark(settings);
+	s->set_mark = settings_mark(settings);
+	s->settings_changed = parts->store != NULL && store_mark(parts->store) != s->set_mark;
 	s->trap_bucket = s->silent_bucket = s->refused_bucket =
 	    (struct fm_log_bucket){ .burst = 20, .every_ms = 1000 };
 	inv_init(&s->inv);
@@ -141,8 +153,11 @@ void
 sweeper_configure(struct sweeper *s, const struct sweep_settings *settings,
     const struct chain *chain, const struct region_set *regions)
 {
-	if (settings_mark(settings) != settings_mark(&s->set))
-		s->settings_changed = true;
+	uint64_t mark = settings_mark(settings);
+
+	/* what the old settings borrowed may be gone */
+	s->settings_changed = s->settings_changed || mark != s->set_mark;
+	s->set_mark = mark;
 	s->set = *settings;
 	s->p.chain = chain;
 	s->p.regions = regions;
@@ -253,7 +268,7 @@ keep_mark(struct sweeper *s)
 
 	s->settings_changed = false;
 	if (s->p.store != NULL && !s->set.dry_run &&
-	    store_put_mark(s->p.store, settings_mark(&s->set), &err) != 0)
+	    store_put_mark(s->p.store, s->set_mark, &err) != 0)
 		log_err("sweep", "%s", err.msg);
 }
 
