@@ -63,20 +63,27 @@ partition_json(const struct daemon *d, const struct partition *part, bool list)
 	return o;
 }
 
-static int
-count_enforcing(const struct daemon *d)
+/* Switch ports before hosts: those that enforce partitions, and the others. */
+static void
+count_ports(const struct daemon *d, int *n_enforcing, int *n_open)
 {
 	const struct inventory *inv = sweeper_inventory(d->sweeper);
-	int count = 0;
 
+	*n_enforcing = *n_open = 0;
 	for (uint32_t i = 0; i < inv->nodes.n; i++) {
 		const struct inv_node *n = inv_node(inv, i);
 
-		for (unsigned p = 1; n->present && inv_is_switch(n) && p <= n->n_ports; p++)
-			count += n->ports[p].info.partition_enforce_in ||
-			    n->ports[p].info.partition_enforce_out;
+		for (unsigned p = 1; n->present && inv_is_switch(n) && p <= n->n_ports; p++) {
+			const struct inv_port *port = &n->ports[p];
+			bool enforces =
+			    port->info.partition_enforce_in || port->info.partition_enforce_out;
+
+			if (port->edge != EDGE_LINKED || inv_is_switch(inv_node(inv, port->peer)))
+				continue;
+			*n_enforcing += enforces;
+			*n_open += !enforces;
+		}
 	}
-	return count;
 }
 
 json_t *
@@ -89,15 +96,17 @@ daemon_partitions_json(const struct daemon *d, const json_t *wanted)
 	const struct fm_file *file = &d->conf->partition_config_file;
 	const struct partition *list;
 	json_t *partitions = json_array();
+	int n_enforcing, n_open;
 	size_t n;
 
+	count_ports(d, &n_enforcing, &n_open);
 	list = partitions_list(d->conf->partitions, &n);
 	for (size_t i = 0; i < n; i++)
 		if (wanted == NULL ||
 		    (json_integer_value(wanted) & PKEY_BASE) == (json_int_t)list[i].pkey)
 			json_array_append_new(
 			    partitions, partition_json(d, &list[i], wanted != NULL));
-	return json_pack("{s:s, s:s, s:i, s:o}", "file", file->path != NULL ? file->path : "",
+	return json_pack("{s:s, s:s, s:i, s:i, s:o}", "file", file->path != NULL ? file->path : "",
 	    "enforce", file->path != NULL ? ways[d->conf->part_enforce] : "off", "enforcing_ports",
-	    count_enforcing(d), "partitions", partitions);
+	    n_enforcing, "open_ports", n_open, "partitions", partitions);
 }
