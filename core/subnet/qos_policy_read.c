@@ -97,8 +97,8 @@ policy_ranges(struct reader *r, char *text, uint64_t max, uint64_t mask, struct 
 	return 0;
 }
 
-static int
-keep_text(struct reader *r, const char *value, const char **out)
+int
+policy_keep_text(struct reader *r, const char *value, const char **out)
 {
 	if (*out != NULL)
 		return policy_bad(
@@ -107,143 +107,13 @@ keep_text(struct reader *r, const char *value, const char **out)
 	return *out != NULL ? 0 : policy_no_memory(r);
 }
 
-static int
-take_nothing(struct reader *r, char *value)
+int
+policy_take_nothing(struct reader *r, char *value)
 {
 	(void)r;
 	(void)value;
 	return 0;
 }
-
-/* ------------------------------------------------------------ port-groups */
-
-static struct qos_group *
-group_of(struct reader *r)
-{
-	return &r->p->groups.item[r->p->groups.n - 1];
-}
-
-static int
-begin_group(struct reader *r)
-{
-	struct qos_group g = { .line = r->line };
-
-	return fm_vec_push(&r->p->groups, g) ? 0 : policy_no_memory(r);
-}
-
-static uint32_t
-find_group(const struct qos_policy *p, const char *name)
-{
-	for (uint32_t i = 0; i < p->groups.n; i++)
-		if (strcasecmp(p->groups.item[i].name, name) == 0)
-			return i;
-	return UINT32_MAX;
-}
-
-static int
-end_group(struct reader *r)
-{
-	const struct qos_group *g = group_of(r), *first;
-
-	if (g->name == NULL)
-		return policy_bad(r, "the port-group of line %u has no name", g->line);
-	first = &r->p->groups.item[find_group(r->p, g->name)];
-	if (first != g)
-		return policy_bad(r, "the port-group \"%.40s\" is there already, in line %u",
-		    g->name, first->line);
-	return 0;
-}
-
-static int
-group_name(struct reader *r, char *value)
-{
-	return keep_text(r, value, &group_of(r)->name);
-}
-
-static int
-group_guid(struct reader *r, char *value)
-{
-	return policy_ranges(r, value, UINT64_MAX, UINT64_MAX, &group_of(r)->guids);
-}
-
-static int
-group_pkey(struct reader *r, char *value)
-{
-	return policy_ranges(r, value, 0xffff, PKEY_BASE, &group_of(r)->pkeys);
-}
-
-/* "vs1 HCA-1/P1, vs2 HCA-1/P1" */
-static int
-group_port_name(struct reader *r, char *value)
-{
-	char *word;
-
-	while ((word = strsep(&value, ",")) != NULL) {
-		struct qos_port_name name;
-		char *slash = strrchr(word, '/');
-
-		if (slash == NULL || (slash[1] != 'P' && slash[1] != 'p') ||
-		    !number_parse(conf_trim(slash + 2), &(uint64_t){ 0 }))
-			return policy_bad(r,
-			    "\"%.60s\" is no DESCRIPTION/Pn, n being the port's number",
-			    conf_trim(word));
-		*slash = '\0';
-		if (policy_byte(r, conf_trim(slash + 2), 254, &name.number) != 0)
-			return FM_E_CONFIG;
-		name.desc = fm_arena_strdup(&r->p->mem, conf_trim(word));
-		if (name.desc == NULL || !fm_vec_push(&group_of(r)->names, name))
-			return policy_no_memory(r);
-	}
-	return 0;
-}
-
-static int
-group_partition(struct reader *r, char *value)
-{
-	char *word;
-
-	while ((word = strsep(&value, ",")) != NULL) {
-		const struct partition *part = partitions_named(r->parts, conf_trim(word));
-		struct qos_range range;
-
-		if (part == NULL)
-			return policy_bad(r, "no partition is named \"%.40s\"", conf_trim(word));
-		range = (struct qos_range){ part->pkey, part->pkey };
-		if (!fm_vec_push(&group_of(r)->pkeys.of, range))
-			return policy_no_memory(r);
-	}
-	return 0;
-}
-
-static int
-group_node_type(struct reader *r, char *value)
-{
-	static const struct {
-		const char *word;
-		uint8_t kinds;
-	} kinds[] = { { "CA", 1u << PART_CA }, { "SWITCH", 1u << PART_SWITCH },
-		{ "ROUTER", 1u << PART_ROUTER }, { "ALL", QOS_KIND_ALL },
-		{ "SELF", QOS_KIND_SELF } };
-	const size_t n = sizeof(kinds) / sizeof(kinds[0]);
-	char *word;
-
-	while ((word = strsep(&value, ",")) != NULL) {
-		size_t i = 0;
-
-		while (i < n && strcasecmp(kinds[i].word, conf_trim(word)) != 0)
-			i++;
-		if (i == n)
-			return policy_bad(r,
-			    "\"%.40s\" is no node-type: CA, SWITCH, ROUTER, ALL, SELF",
-			    conf_trim(word));
-		group_of(r)->kinds |= kinds[i].kinds;
-	}
-	return 0;
-}
-
-static const struct entry group_entries[] = { { "name", group_name }, { "use", take_nothing },
-	{ "port-guid", group_guid }, { "port-name", group_port_name }, { "pkey", group_pkey },
-	{ "partition", group_partition }, { "node-type", group_node_type }, { 0 } };
 
 /* -------------------------------------------------------------- qos-levels */
 
@@ -293,13 +163,13 @@ end_level(struct reader *r)
 static int
 level_name(struct reader *r, char *value)
 {
-	return keep_text(r, value, &level_of(r)->name);
+	return policy_keep_text(r, value, &level_of(r)->name);
 }
 
 static int
 level_use(struct reader *r, char *value)
 {
-	return keep_text(r, value, &level_of(r)->use);
+	return policy_keep_text(r, value, &level_of(r)->use);
 }
 
 static int
@@ -404,7 +274,7 @@ static int
 rule_level(struct reader *r, char *value)
 {
 	rule_of(r)->level_line = r->line;
-	return keep_text(r, value, &rule_of(r)->level_name);
+	return policy_keep_text(r, value, &rule_of(r)->level_name);
 }
 
 static int
@@ -436,16 +306,17 @@ rule_destination(struct reader *r, char *value)
 	return want_groups(r, value, false);
 }
 
-static const struct entry rule_entries[] = { { "use", take_nothing }, { "qos-class", rule_class },
-	{ "source", rule_source }, { "destination", rule_destination },
+static const struct entry rule_entries[] = { { "use", policy_take_nothing },
+	{ "qos-class", rule_class }, { "source", rule_source }, { "destination", rule_destination },
 	{ "service-id", rule_service }, { "pkey", rule_pkey }, { "qos-level-name", rule_level },
 	{ 0 } };
 
 /* ---------------------------------------------------------------- sections */
 
 static const struct section sections[] = {
-	{ "port-groups", "port-group", group_entries, begin_group, end_group, NULL },
-	{ "qos-setup", NULL, NULL, NULL, NULL, take_nothing },
+	{ "port-groups", "port-group", policy_group_entries, policy_begin_group, policy_end_group,
+	    NULL },
+	{ "qos-setup", NULL, NULL, NULL, NULL, policy_take_nothing },
 	{ "qos-levels", "qos-level", level_entries, begin_level, end_level, NULL },
 	{ "qos-match-rules", "qos-match-rule", rule_entries, begin_rule, end_rule, NULL },
 	{ "qos-ulps", NULL, NULL, NULL, NULL, policy_take_ulp },
@@ -564,7 +435,7 @@ resolve_groups(struct reader *r)
 	for (size_t i = 0; i < r->wanted.n; i++) {
 		const struct named_group *w = &r->wanted.item[i];
 		struct qos_rule *rule = &r->p->rules.item[w->rule];
-		uint32_t group = find_group(r->p, w->name);
+		uint32_t group = policy_find_group(r->p, w->name);
 
 		r->line = w->line;
 		if (group == UINT32_MAX || *w->name == '\0')

@@ -48,6 +48,15 @@ int policy_byte(struct reader *r, const char *text, uint64_t max, uint8_t *out);
 /* "7-9, 11": each of them masked, added to out. */
 int policy_ranges(
     struct reader *r, char *text, uint64_t max, uint64_t mask, struct qos_ranges *out);
+/* A copy of the value, once in a block. */
+int policy_keep_text(struct reader *r, const char *value, const char **out);
+int policy_take_nothing(struct reader *r, char *value);
+/* Blocks of port-groups. */
+int policy_begin_group(struct reader *r);
+int policy_end_group(struct reader *r);
+extern const struct entry policy_group_entries[];
+/* By name; UINT32_MAX: none. */
+uint32_t policy_find_group(const struct qos_policy *p, const char *name);
 /* A line of qos-ulps. */
 int policy_take_ulp(struct reader *r, char *line);
 
