@@ -303,7 +303,8 @@ EXTRA_DIST += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh te
 if HAVE_UMAD
 TESTS += tests/integration/fmsim_tools.sh
 endif
-EXTRA_DIST += dev/fmsim-lib.sh tests/integration/fmsim.bash tests/integration/fmsim_tools.sh \
+EXTRA_DIST += dev/fmsim-lib.sh tests/integration/fmsim.bash tests/integration/fmsim_nonsense.py \
+	tests/integration/fmsim_tools.sh \
 	tests/integration/fmsim_keys.sh tests/integration/fmsim_opensm.sh
 TESTS += tests/integration/ibsim_sa.sh tests/integration/ibsim_multicast.sh
 TESTS += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh tests/integration/ibsim_partitions.sh

@@ -22,6 +22,8 @@ CORE_SOURCES += \
 	core/sim/pma.h \
 	core/sim/server.c \
 	core/sim/server.h \
+	core/sim/server_internal.h \
+	core/sim/server_take.c \
 	core/sim/sim.c \
 	core/sim/sim.h \
 	core/sim/sma.c \

@@ -27,42 +27,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "core/sim/console.h"
-#include "core/sim/host.h"
-#include "core/sim/net.h"
 #include "core/sim/pma.h"
-#include "core/sim/umad_proto.h"
+#include "core/sim/server_internal.h"
 #include "lib/log.h"
 
 #define SLACK_NS INT64_C(1000000)
 #define READ_BYTES 65536
-#define LINE_MAX_BYTES 4096
 #define NS_PER_S INT64_C(1000000000)
-
-struct connection {
-	struct sim_server *server;
-	struct connection *next, **link;
-	int in, out;
-	struct event *readable, *writable;
-	FM_VEC(uint8_t) input;
-	struct evbuffer *queue; /* what the peer has not taken yet */
-	uint32_t kind;		/* 0: has not said hello */
-	uint32_t number;
-	bool dead, owns_fds;
-	struct sim_place at;
-	struct host_file *file; /* FILE */
-};
-
-struct sim_server {
-	struct sim *sim;
-	struct sim_place local;
-	struct event_base *base;
-	struct evconnlistener *listener;
-	struct event *timer;
-	struct connection *connections;
-	uint32_t n_numbers;
-	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
-};
 
 /* ------------------------------------------------------------------- clock */
 
@@ -105,8 +76,8 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 
 /* ------------------------------------------------------------- connections */
 
-static void
-set_is_sm(struct sim_server *v, struct sim_place at, bool on)
+void
+server_set_is_sm(struct sim_server *v, struct sim_place at, bool on)
 {
 	struct sim_fabric *f = &v->sim->fabric;
 
@@ -125,7 +96,7 @@ drop(struct connection *c)
 	if (c->file != NULL)
 		host_close(c->file);
 	if (c->kind == FMSIM_ISSM)
-		set_is_sm(v, c->at, false);
+		server_set_is_sm(v, c->at, false);
 	if (c->readable != NULL)
 		event_free(c->readable);
 	if (c->writable != NULL)
@@ -138,9 +109,8 @@ drop(struct connection *c)
 	free(c);
 }
 
-/* It is dropped when the loop comes to it: callers may still hold it. */
-static void
-give_up(struct connection *c)
+void
+connection_give_up(struct connection *c)
 {
 	c->dead = true;
 	event_active(c->readable, EV_READ, 0);
@@ -152,14 +122,20 @@ on_writable(evutil_socket_t fd, short what, void *arg)
 	struct connection *c = arg;
 
 	if (evbuffer_write(c->queue, c->out) < 0 && errno != EAGAIN && errno != EINTR)
-		give_up(c);
+		connection_give_up(c);
 	else if (evbuffer_get_length(c->queue) > 0)
 		event_add(c->writable, NULL);
 }
 
-/* Two pieces as one; at once if the peer keeps up. */
-static void
-put(struct connection *c, const void *head, size_t n_head, const void *body, size_t n_body)
+size_t
+connection_queued(const struct connection *c)
+{
+	return evbuffer_get_length(c->queue);
+}
+
+void
+connection_put(
+    struct connection *c, const void *head, size_t n_head, const void *body, size_t n_body)
 {
 	struct iovec parts[] = { { (void *)head, n_head }, { (void *)body, n_body } };
 	size_t sent = 0;
@@ -170,7 +146,7 @@ put(struct connection *c, const void *head, size_t n_head, const void *body, siz
 	if (evbuffer_get_length(c->queue) == 0) {
 		n = writev(c->out, parts, n_body > 0 ? 2 : 1);
 		if (n < 0 && errno != EAGAIN && errno != EINTR) {
-			give_up(c);
+			connection_give_up(c);
 			return;
 		}
 		sent = n > 0 ? (size_t)n : 0;
@@ -185,274 +161,7 @@ put(struct connection *c, const void *head, size_t n_head, const void *body, siz
 	event_add(c->writable, NULL);
 }
 
-/* ------------------------------------------------------------------- files */
-
-static bool
-on_message(void *arg, const struct host_message *m)
-{
-	struct connection *c = arg;
-	struct fmsim_frame f = { .length = (uint32_t)m->length,
-		.agent = m->agent,
-		.status = (uint32_t)m->status,
-		.qpn = m->addr.qpn,
-		.qkey = m->addr.qkey,
-		.lid = m->addr.lid,
-		.pkey_index = m->addr.pkey_index,
-		.sl = m->addr.sl,
-		.path_bits = m->addr.path_bits };
-	size_t most = c->server->sim->options.recv_queue * (sizeof(f) + MAD_BYTES);
-
-	if (evbuffer_get_length(c->queue) > most)
-		return false;
-	put(c, &f, sizeof(f), m->bytes, m->length);
-	return true;
-}
-
-/* Each take_*: how many bytes it has used; 0 = there are too few yet. */
-static size_t
-take_frame(struct connection *c, uint8_t *at, size_t n)
-{
-	struct fmsim_frame f;
-	struct host_message m;
-
-	if (n < sizeof(f))
-		return 0;
-	memcpy(&f, at, sizeof(f));
-	if (f.length > FMSIM_MESSAGE_MAX) {
-		give_up(c);
-		return n;
-	}
-	if (n < sizeof(f) + f.length)
-		return 0;
-	m = (struct host_message){ .agent = f.agent,
-		.timeout_ms = f.timeout_ms,
-		.retries = f.retries,
-		.addr = { .lid = f.lid,
-		    .sl = f.sl,
-		    .path_bits = f.path_bits,
-		    .qpn = f.qpn,
-		    .qkey = f.qkey,
-		    .pkey_index = f.pkey_index },
-		.bytes = at + sizeof(f),
-		.length = f.length };
-	if (host_send(c->file, &m) < 0)
-		c->server->sim->counts.bad_sends++;
-	return sizeof(f) + f.length;
-}
-
-/* ------------------------------------------------------------------- calls */
-
-static struct connection *
-find_file(const struct sim_server *v, uint32_t number)
-{
-	for (struct connection *c = v->connections; c != NULL; c = c->next)
-		if (c->file != NULL && c->number == number)
-			return c;
-	return NULL;
-}
-
-static bool
-find_place(const struct sim_server *v, const char *node, uint32_t port, struct sim_place *at)
-{
-	const struct sim_fabric *f = &v->sim->fabric;
-	const struct sim_node *n;
-
-	*at = v->local;
-	if (node[0] != '\0')
-		*at = (struct sim_place){ sim_find(v->sim, node), 0 };
-	if (at->node == SIM_NONE)
-		return false;
-	n = &f->nodes[at->node];
-	if (n->type == WIRE_NODE_SWITCH)
-		return port == 0;
-	if (port == 0 && at->port == 0) /* the first with a link, or the last */
-		for (at->port = 1;
-		     at->port < n->n_ports && f->live[n->first_port + at->port] == SIM_NONE;)
-			at->port++;
-	if (port != 0)
-		at->port = (uint8_t)port;
-	return port <= n->n_ports;
-}
-
-static void
-look_at_port(const struct sim_fabric *f, struct sim_place at, struct fmsim_port *out)
-{
-	const struct sim_port *p = fabric_port(f, at.node, at.port);
-	struct wire_port_info pi;
-	uint32_t mbps;
-
-	wire_port_info_get(p->info, &pi);
-	mbps = wire_port_mbps(&pi);
-	if (pi.link_speed_ext_active == 0)
-		mbps = mbps / 4 * 5; /* sysfs tells what is signalled: 8b/10b */
-	*out = (struct fmsim_port){ .guid = p->guid,
-		.gid_prefix = pi.gid_prefix ? pi.gid_prefix : UINT64_C(0xfe80000000000000),
-		.capability_mask = pi.capability_mask,
-		.rate_gbps = mbps / 1000,
-		.lid = pi.lid,
-		.sm_lid = pi.master_sm_lid,
-		.lmc = pi.lmc,
-		.sm_sl = pi.master_sm_sl,
-		.state = pi.port_state,
-		.phys_state = pi.phys_state };
-	out->pkeys[0] = 0xffff;
-	for (int b = 0; p->tables != NULL && b < SIM_PKEY_BLOCKS; b++)
-		wire_pkeys_get(p->tables->pkeys[b], out->pkeys + 32 * b);
-}
-
-static int
-look(const struct sim_server *v, const char *node, struct fmsim_ca *ca)
-{
-	const struct sim_fabric *f = &v->sim->fabric;
-	struct wire_node_info ni;
-	struct sim_place at;
-	unsigned first;
-
-	if (!find_place(v, node, 0, &at))
-		return -ENODEV;
-	wire_node_info_get(f->nodes[at.node].node_info, &ni);
-	*ca = (struct fmsim_ca){ .node_guid = f->nodes[at.node].guid,
-		.system_guid = ni.system_guid,
-		.vendor_id = ni.vendor_id,
-		.device_id = ni.device_id,
-		.revision = ni.revision,
-		.node_type = ni.node_type,
-		.place = at.port };
-	first = ni.node_type == WIRE_NODE_SWITCH ? 0 : 1;
-	ca->n_ports = first == 0 ? 0 : ni.n_ports;
-	for (unsigned p = first; p <= ca->n_ports && p < FMSIM_CA_PORTS; p++)
-		look_at_port(f, (struct sim_place){ at.node, (uint8_t)p }, &ca->ports[p]);
-	return 0;
-}
-
-static int
-do_call(const struct sim_server *v, const struct fmsim_call *call, struct fmsim_ca *ca)
-{
-	struct host_registration r = { .mgmt_class = call->mgmt_class,
-		.class_version = call->class_version,
-		.rmpp_version = call->rmpp_version,
-		.user_rmpp = call->user_rmpp != 0,
-		.oui = call->oui,
-		.methods = { call->methods[0], call->methods[1] } };
-	struct connection *file = find_file(v, call->file);
-	char node[sizeof(call->node) + 1] = "";
-
-	memcpy(node, call->node, sizeof(call->node));
-	if (call->op == FMSIM_LOOK)
-		return look(v, node, ca);
-	if (file == NULL)
-		return -EBADF;
-	if (call->op == FMSIM_REGISTER)
-		return host_register(file->file, &r);
-	return call->op == FMSIM_UNREGISTER ? host_unregister(file->file, call->agent) : -ENOSYS;
-}
-
-static size_t
-take_call(struct connection *c, const uint8_t *at, size_t n)
-{
-	struct fmsim_answer a;
-	struct fmsim_call call;
-	struct fmsim_ca ca;
-
-	if (n < sizeof(call))
-		return 0;
-	memcpy(&call, at, sizeof(call));
-	a.value = do_call(c->server, &call, &ca);
-	put(c, &a, sizeof(a), &ca, call.op == FMSIM_LOOK && a.value == 0 ? sizeof(ca) : 0);
-	return sizeof(call);
-}
-
-/* ------------------------------------------------------------------- hello */
-
-static int
-open_issm(struct connection *c)
-{
-	const struct sim_fabric *f = &c->server->sim->fabric;
-	const uint8_t *info = fabric_port(f, c->at.node, c->at.port)->info;
-
-	if (wire_get32(info + PORT_INFO_CAP_MASK) & PORT_INFO_IS_SM)
-		return EAGAIN; /* one holder at a time, as the kernel */
-	set_is_sm(c->server, c->at, true);
-	return 0;
-}
-
-static int
-open_kind(struct connection *c, const struct fmsim_hello *h)
-{
-	char node[sizeof(h->node) + 1] = "";
-
-	memcpy(node, h->node, sizeof(h->node));
-	if (h->kind == FMSIM_CALL || h->kind == FMSIM_CONSOLE)
-		return 0;
-	if (h->kind != FMSIM_FILE && h->kind != FMSIM_ISSM)
-		return EPROTO;
-	if (!find_place(c->server, node, h->port, &c->at))
-		return ENODEV;
-	if (h->kind == FMSIM_ISSM)
-		return open_issm(c);
-	c->file = host_open(c->server->sim, c->at, on_message, c);
-	return c->file != NULL ? 0 : EBUSY;
-}
-
-static size_t
-take_hello(struct connection *c, const uint8_t *at, size_t n)
-{
-	struct fmsim_welcome w = { .file = c->number };
-	struct fmsim_hello h;
-
-	if (n < sizeof(h))
-		return 0;
-	memcpy(&h, at, sizeof(h));
-	w.error = h.magic == FMSIM_MAGIC ? open_kind(c, &h) : EPROTO;
-	put(c, &w, sizeof(w), NULL, 0);
-	if (w.error != 0) {
-		give_up(c);
-		return n;
-	}
-	c->kind = h.kind;
-	return sizeof(h);
-}
-
-/* ----------------------------------------------------------------- console */
-
-static size_t
-take_line(struct connection *c, uint8_t *at, size_t n)
-{
-	uint8_t *end = memchr(at, '\n', n);
-	char *answer = NULL;
-
-	if (end == NULL) {
-		if (n > LINE_MAX_BYTES)
-			give_up(c);
-		return 0;
-	}
-	*end = '\0';
-	if (console_do(c->server->sim, (char *)at, &answer) == CONSOLE_QUIT)
-		event_base_loopexit(c->server->base, NULL);
-	if (answer != NULL)
-		put(c, answer, strlen(answer), NULL, 0);
-	free(answer);
-	return (size_t)(end - at) + 1;
-}
-
 /* ----------------------------------------------------------------- reading */
-
-static size_t
-take(struct connection *c, uint8_t *at, size_t n)
-{
-	switch (c->kind) {
-	case FMSIM_FILE:
-		return take_frame(c, at, n);
-	case FMSIM_CALL:
-		return take_call(c, at, n);
-	case FMSIM_CONSOLE:
-		return take_line(c, at, n);
-	case FMSIM_ISSM:
-		return n; /* has nothing to say */
-	default:
-		return take_hello(c, at, n);
-	}
-}
 
 static void
 take_all(struct connection *c)
@@ -460,7 +169,7 @@ take_all(struct connection *c)
 	size_t used = 0, n = 1;
 
 	while (n > 0 && used < c->input.n && !c->dead) {
-		n = take(c, c->input.item + used, c->input.n - used);
+		n = connection_take(c, c->input.item + used, c->input.n - used);
 		used += n;
 	}
 	c->input.n -= used;

@@ -54,5 +54,13 @@ wait "$fmd" || fail "SIGTERM ends fmd with $?"
 run_on host-3-3 smpquery PortInfo 2 | grep -q "IsSM" && fail "IsSM outlives its holder"
 echo "ok: IsSM, traps, console"
 
+# Whoever says nonsense is dropped, others are served
+if command -v python3 >/dev/null; then
+	timeout 60 python3 "$top/tests/integration/fmsim_nonsense.py" "$FMSIM_SOCKET" || fail "nonsense is taken"
+	run_on host-1-1 ibnetdiscover >"$dir/found.out"
+	[ "$(grep -c "^Ca" "$dir/found.out")" = 16 ] || fail "nonsense harms others"
+	echo "ok: nonsense"
+fi
+
 fmsim_stop
 [ "$FMSIM_STATUS" = 0 ] || fail "SIGTERM ends fmsim with $FMSIM_STATUS"
