@@ -8,7 +8,8 @@
 #	fmsim_stop
 #
 # A sanitized library wants its runtime first in programs that are not, and
-# their leaks are not ours to find.
+# their leaks are not ours to find.  The runtime looks at what send() has sent
+# when it is back: by then OpenSM's receiver may have freed it, rightly.
 
 FMSIM_PID=
 
@@ -47,7 +48,7 @@ fmsim_say() {
 exec_on_fmsim() {
 	local node=$1
 	shift
-	FMSIM_NODE=$node ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
+	FMSIM_NODE=$node ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0:intercept_send=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
 		LD_PRELOAD=${FMSIM_RUNTIME:+$FMSIM_RUNTIME:}$FMSIM_PRELOAD exec "$@"
 }
 
