@@ -43,7 +43,7 @@ struct sim_host {
 	struct host_file *files;
 	FM_VEC(struct host_pending) pending;
 	FM_VEC(uint32_t) free_pending;
-	struct fm_hash by_tid; /* TID and class -> pending */
+	struct fm_hash by_tid; /* agent, TID and class -> pending */
 	int64_t timer_ns;      /* EVENT_EXPIRE comes then; INT64_MAX = not set */
 };
 

@@ -17,10 +17,13 @@
 #define NS_PER_MS INT64_C(1000000)
 #define ACK_TIMEOUT_MS 2000 /* ib_mad's bound for an ACK */
 
+/* Of an agent: its answer to a program of the same host carries that one's TID. */
 static uint64_t
-key_of(const uint8_t *mad)
+key_of(const struct host_agent *a, const uint8_t *mad)
 {
-	return wire_get64(mad + MAD_TID) ^ (uint64_t)mad[MAD_CLASS] << 56;
+	uint64_t who = (uint64_t)a->high_tid << 8 | mad[MAD_CLASS];
+
+	return fm_mix64(wire_get64(mad + MAD_TID) + fm_mix64(who));
 }
 
 /* ---- pending */
@@ -30,7 +33,7 @@ free_pending(struct sim_host *h, uint32_t i)
 {
 	struct host_pending *p = &h->pending.item[i];
 
-	fm_hash_remove(&h->by_tid, key_of(p->mad));
+	fm_hash_remove(&h->by_tid, key_of(p->agent, p->mad));
 	p->agent = NULL;
 	h->free_pending.item[h->free_pending.n++] = i; /* room was made with the slot */
 }
@@ -60,7 +63,7 @@ host_forget(struct sim_host *h, const struct host_agent *a)
 bool
 host_settle(struct sim_host *h, const struct host_agent *a, const uint8_t *mad)
 {
-	uint32_t i = fm_hash_find(&h->by_tid, key_of(mad));
+	uint32_t i = fm_hash_find(&h->by_tid, key_of(a, mad));
 
 	if (i == FM_HASH_NONE || h->pending.item[i].agent != a)
 		return false;
@@ -192,7 +195,7 @@ remember(struct host_agent *a, const struct host_message *m, const uint8_t *mad,
 	struct sim_host *h = a->file->host;
 	struct host_pending *p;
 
-	if (fm_hash_find(&h->by_tid, key_of(mad)) != FM_HASH_NONE)
+	if (fm_hash_find(&h->by_tid, key_of(a, mad)) != FM_HASH_NONE)
 		return -EINVAL; /* user_mad.c: is_duplicate() */
 	if (!new_pending(h, slot))
 		return -ENOMEM;
@@ -204,7 +207,7 @@ remember(struct host_agent *a, const struct host_message *m, const uint8_t *mad,
 		.deadline_ns = INT64_MAX,
 		.wants_answer = m->timeout_ms > 0 };
 	memcpy(p->mad, mad, MAD_BYTES);
-	if (!fm_hash_put(&h->by_tid, key_of(mad), *slot)) {
+	if (!fm_hash_put(&h->by_tid, key_of(a, mad), *slot)) {
 		p->agent = NULL;
 		h->free_pending.item[h->free_pending.n++] = *slot;
 		return -ENOMEM;

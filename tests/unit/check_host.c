@@ -357,6 +357,27 @@ START_TEST(long_answers_over_losses)
 }
 END_TEST
 
+/* Asker and answerer at one port, as saquery beside the SM: one TID, twice. */
+START_TEST(long_answer_at_home)
+{
+	int agent = add_agent(&a, WIRE_CLASS_SA, 1, 0);
+	uint8_t mad[MAD_BYTES];
+	struct program c;
+	struct host_message m;
+
+	open_program(&c, H1);
+	c.answer_bytes = 5000;
+	ck_assert_int_ge(add_agent(&c, WIRE_CLASS_SA, 1, GET_TABLE), 0);
+	m = message(mad, WIRE_CLASS_SA, GET_TABLE, 1, agent);
+	ck_assert_int_eq(host_send(a.file, &m), 0);
+	run_ms(1000);
+	ck_assert_uint_eq(c.n, 1);
+	ck_assert_uint_eq(a.n, 1);
+	ck_assert_uint_eq(a.last.length, 5000);
+	close_program(&c);
+}
+END_TEST
+
 /* A message in several segments as a request, answered by another. */
 START_TEST(double_sided)
 {
@@ -430,6 +451,7 @@ main(void)
 	tcase_add_test(t, places);
 	tcase_add_loop_test(t, long_answers, 0, 4);
 	tcase_add_test(t, long_answers_over_losses);
+	tcase_add_test(t, long_answer_at_home);
 	tcase_add_test(t, double_sided);
 	tcase_add_test(t, long_message_to_nobody);
 	tcase_add_test(t, a_program_that_does_not_read);
