@@ -265,6 +265,8 @@ report_json(const struct job *job)
 	json_object_set_new(o, "wrong_host", json_integer(v->wrong_host));
 	json_object_set_new(o, "vl_errors", json_integer(v->vl_errors));
 	json_object_set_new(o, "credit_loops", json_integer(v->credit_loops));
+	if (v->loops_allowed > 0)
+		json_object_set_new(o, "loops_allowed", json_integer(v->loops_allowed));
 	json_object_set_new(o, "max_hops", json_integer(v->max_hops));
 	json_object_set_new(o, "avg_hops", json_real(v->avg_hops));
 	if (v->fault != VERIFY_OK)
@@ -292,6 +294,10 @@ print_verdict(const struct verdict *v)
 	printf("hops        %.3f on average, at most %u\n", v->avg_hops, v->max_hops);
 	printf("faults      %u loops, %u wrong hosts, %u credit loops, %u VL errors\n", v->loops,
 	    v->wrong_host, v->credit_loops, v->vl_errors);
+	if (v->loops_allowed > 0)
+		printf("allowed     %u of the credit loops: they stay within regions that say "
+		       "credit_loops = warn\n",
+		    v->loops_allowed);
 	printf("VLs         %u\n", v->vls);
 	if (v->fault != VERIFY_OK)
 		printf("witness     %s\n", v->witness);

@@ -136,6 +136,8 @@ int conf_load(const struct conf_source *source, const struct engine_set *engines
 struct conf *conf_get(struct conf *c);
 void conf_put(struct conf *c); /* NULL is fine */
 
+enum conf_region_loops { REGION_LOOPS_DEFAULT, REGION_LOOPS_REFUSE, REGION_LOOPS_WARN };
+
 /* What the sections group "NAME" and region "NAME" say. */
 struct conf_group {
 	struct fm_nodeset members;
@@ -143,6 +145,7 @@ struct conf_group {
 struct conf_region {
 	struct fm_nodeset switches;
 	const char *chain_text;
+	int credit_loops; /* enum conf_region_loops */
 };
 struct conf_row;
 /* A kind of section that the daemon itself knows by titles, as many as one likes. */

@@ -143,6 +143,22 @@ make_chain(
 	return rc == 0 ? 0 : blame(t, "chain", err);
 }
 
+/* A region may allow what the others do not, not the other way round. */
+static int
+read_loops(const struct titled *t, struct region *region, struct fm_error *err)
+{
+	int64_t loops = option_values_number(t->values, "credit_loops", REGION_LOOPS_DEFAULT);
+
+	if (loops == REGION_LOOPS_WARN)
+		region->chain.allow_credit_loops = true;
+	if (loops != REGION_LOOPS_REFUSE || !region->chain.allow_credit_loops)
+		return 0;
+	fm_fail(err, FM_E_CONFIG,
+	    "credit_loops = warn outside of regions allows them everywhere: set it in the regions "
+	    "that may have them");
+	return blame(t, "credit_loops", err);
+}
+
 static int
 make_region(struct conf_private *self, const struct titled *t, struct region *region,
     struct region_members *members, struct fm_error *err)
@@ -161,7 +177,9 @@ make_region(struct conf_private *self, const struct titled *t, struct region *re
 	members->file = t->file;
 	members->line = members->n_items > 0 ? members->items[0].line : t->line;
 	rc = check_list(t, members->n_items, err);
-	return rc == 0 ? make_chain(self, t, region, err) : rc;
+	if (rc == 0)
+		rc = make_chain(self, t, region, err);
+	return rc == 0 ? read_loops(t, region, err) : rc;
 }
 
 static int
@@ -280,7 +298,8 @@ mark_regions(const struct region_set *set)
 
 		h = fm_hash_bytes(h, set->region[i].name, strlen(set->region[i].name));
 		h = fm_mix64(h ^ node_items_mark(m->items, m->n_items));
-		h = fm_mix64(h ^ set->region[i].chain.mark);
+		h = fm_mix64(
+		    h ^ set->region[i].chain.mark ^ set->region[i].chain.allow_credit_loops);
 	}
 	return h;
 }

@@ -387,6 +387,8 @@ static const struct conf_row group_rows[] = {
 	      .help = "Switches and hosts, for lists of nodes to take in as \"@NAME\"." } },
 	{ .option = { .type = FM_OPT_END } }
 };
+/* enum conf_region_loops */
+static const char *const region_loops[] = { "default", "refuse", "warn", NULL };
 static const struct conf_row region_rows[] = {
 	{ .option = { .name = "switches",
 	      .type = FM_OPT_NODES,
@@ -401,6 +403,15 @@ static const struct conf_row region_rows[] = {
 	      .unit = "engines in order of preference",
 	      .help = "The region's own chain; without one, that of the default region." },
 	    .words = true },
+	{ .option = { .name = "credit_loops",
+	      .type = FM_OPT_ENUM,
+	      .offset = offsetof(struct conf_region, credit_loops),
+	      .def = "default",
+	      .choices = region_loops,
+	      .help = "What to do with tables in which packets can wait for one another in a "
+		      "circle "
+		      "that stays within the region; default: as credit_loops outside of regions "
+		      "says." } },
 	{ .option = { .type = FM_OPT_END } }
 };
 

@@ -280,6 +280,14 @@ option_values_text(const struct option_values *v, const char *key)
 	return value != NULL ? value->text : NULL;
 }
 
+int64_t
+option_values_number(const struct option_values *v, const char *key, int64_t unset)
+{
+	const struct option_value *value = find_value(v, key);
+
+	return value != NULL ? value->number : unset;
+}
+
 int
 option_values_bind_groups(
     struct option_values *v, const struct node_groups *groups, struct fm_error *err)

@@ -78,6 +78,8 @@ int option_values_set(struct option_values *v, const char *key, const char *cons
 struct node_item *option_values_items(const struct option_values *v, const char *key, size_t *n);
 /* The text of a STRING value, NULL when it was not set. */
 const char *option_values_text(const struct option_values *v, const char *key);
+/* The number of a BOOL, INT, DURATION or ENUM value, `unset` when it was not set. */
+int64_t option_values_number(const struct option_values *v, const char *key, int64_t unset);
 /* Point "@name" in all values at the groups of that name; before the mark is
  * taken and anything is resolved.  FM_E_CONFIG with "FILE:LINE: ..." */
 int option_values_bind_groups(

@@ -76,8 +76,6 @@ model_for(const struct composer *c, enum plan_rung rung)
 static int
 find_culprit(struct composer *c, enum plan_rung rung, struct fm_error *err)
 {
-	bool allow = c->q->chain->allow_credit_loops;
-
 	for (uint32_t x = 0; x < c->n_pieces; x++) {
 		struct piece *p = &c->piece[x];
 		struct chain_entry e;
@@ -89,7 +87,7 @@ find_culprit(struct composer *c, enum plan_rung rung, struct fm_error *err)
 		rc = compose_judge_piece(c, x, model_for(c, rung), &v, err);
 		if (rc != 0)
 			return rc;
-		if (verdict_is_safe(&v, allow))
+		if (verdict_is_safe(&v, compose_allows_loops(c, p->region)))
 			continue;
 		c->blamed = p->region;
 		snprintf(c->blame, sizeof(c->blame), "%s%s",
@@ -108,6 +106,7 @@ judge(struct composer *c, enum plan_rung rung, bool *safe, struct fm_error *err)
 {
 	struct verify_request req = { .n_vls = c->r->n_vls,
 		.sl_model = model_for(c, rung),
+		.loops_within = c->p->regions->loops_within,
 		.on_cycle = rung == PLAN_FLAT ? c->flat_cycle : c->on_cycle };
 	double start = plan_now_ms();
 	int rc = verify_tables(c->snap, &c->tables->t, &req, c->r->workers, &c->p->verdict, err);
@@ -423,6 +422,11 @@ take(struct composer *c, enum plan_rung rung, struct fm_error *err)
 	if (p->forward_only &&
 	    (rc = compose_count_one_way(c, &p->regions->one_way_pairs, err)) != 0)
 		return rc;
+	if (p->verdict.loops_allowed > 0)
+		log_warn("route",
+		    "packets can wait for one another in a circle in regions that allow it "
+		    "(credit_loops = warn), circles=%u: %s",
+		    p->verdict.loops_allowed, p->verdict.witness);
 	if (p->regions->one_way_pairs > 0)
 		log_notice("route",
 		    "regions are joined in two phases: free of credit loops for each direction "
@@ -436,6 +440,25 @@ take(struct composer *c, enum plan_rung rung, struct fm_error *err)
 }
 
 /* ------------------------------------------------------------- setting up */
+
+/* Whose credit loops are nobody else's business. */
+static int
+list_allowed(struct composer *c, struct plan_regions *said, struct fm_error *err)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < c->set->n_regions; i++)
+		any |= c->set->region[i].chain.allow_credit_loops;
+	if (!any)
+		return 0;
+	said->loops_within = calloc(said->n_switches + 1, sizeof(*said->loops_within));
+	if (said->loops_within == NULL)
+		return compose_no_memory(err);
+	for (fm_sw sw = 0; sw < said->n_switches; sw++)
+		if (c->sw_piece[sw] != FM_NONE && compose_allows_loops(c, c->sw_region[sw]))
+			said->loops_within[sw] = (uint16_t)(c->sw_region[sw] + 1u);
+	return 0;
+}
 
 static int
 start_regions(struct composer *c, struct fm_error *err)
@@ -464,7 +487,7 @@ start_regions(struct composer *c, struct fm_error *err)
 		said->region[c->piece[x].region].n_pieces++;
 		said->region[c->piece[x].region].n_switches += c->piece[x].n;
 	}
-	return 0;
+	return list_allowed(c, said, err);
 }
 
 static int

@@ -208,6 +208,12 @@ compose_lid_number(const struct piece *owner, uint32_t i)
 
 /* The entry of a region's chain that has the word; false: there is none left. */
 bool compose_entry(const struct composer *c, uint32_t region, struct chain_entry *e);
+/* May the region have credit loops of its own? */
+static inline bool
+compose_allows_loops(const struct composer *c, uint32_t region)
+{
+	return c->q->chain->allow_credit_loops || c->set->region[region].chain.allow_credit_loops;
+}
 /* Has the engine of piece x SLs of its own?  Then its columns of foreign LIDs are the core's. */
 bool compose_has_own(const struct composer *c, uint32_t x);
 

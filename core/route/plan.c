@@ -186,6 +186,8 @@ try_to_keep(struct router *r, const struct plan_request *q, struct plan **out, s
 	if (rc != 0 || p == NULL)
 		return rc;
 	req.sl_model = plan_sl_model(r, p);
+	if (p->regions != NULL && p->regions->n_switches == p->snap->fab.n_switches)
+		req.loops_within = p->regions->loops_within;
 	p->route_ms = plan_now_ms() - start;
 	start = plan_now_ms();
 	rc = verify_tables(p->snap, &p->tables->t, &req, r->workers, &p->verdict, err);
@@ -457,5 +459,6 @@ plan_regions_put(struct plan_regions *r)
 	free(r->region);
 	free(r->sw_level);
 	free(r->sw_core_level);
+	free(r->loops_within);
 	free(r);
 }

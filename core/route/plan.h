@@ -106,6 +106,9 @@ struct plan_regions {
 	/* likewise among the pieces of the islands' core, PLAN_ISLAND: of an island; NULL: the
 	 * rung is another */
 	uint16_t *sw_core_level;
+	/* [n_switches] of a region that allows credit loops within: its number + 1, else 0;
+	 * NULL: none does */
+	uint16_t *loops_within;
 };
 struct plan_regions *plan_regions_get(struct plan_regions *r); /* NULL is fine */
 void plan_regions_put(struct plan_regions *r);		       /* NULL is fine */

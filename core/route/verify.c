@@ -348,5 +348,5 @@ bool
 verdict_is_safe(const struct verdict *v, bool allow_credit_loops)
 {
 	return v->loops == 0 && v->wrong_host == 0 && v->vl_errors == 0 && v->stray_pairs == 0 &&
-	    (v->credit_loops == 0 || allow_credit_loops);
+	    (v->credit_loops == v->loops_allowed || allow_credit_loops);
 }

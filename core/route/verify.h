@@ -31,6 +31,9 @@ struct verify_request {
 	bool one_by_one; /* follow every LID by itself: the same verdict, slower; for tests */
 	/* NULL, or [n_switches]: set to 1 for those on the credit loop that the witness tells */
 	uint8_t *on_cycle;
+	/* NULL, or [n_switches]: credit loops all of whose links are among switches of one
+	 * number, not 0, are allowed */
+	const uint16_t *loops_within;
 };
 
 /* What kind of wrong the witness shows. */
@@ -51,8 +54,9 @@ struct verdict {
 	uint32_t wrong_host; /* (switch, LID) entries that hand a LID to another's port */
 	uint32_t
 	    credit_loops; /* strongly connected components of the CDG with a cycle, over all VLs */
-	uint32_t vl_errors; /* entries beyond the VL budget */
-	uint32_t max_hops;  /* switches on the longest path of a pair */
+	uint32_t loops_allowed; /* of the credit loops, by request.loops_within */
+	uint32_t vl_errors;	/* entries beyond the VL budget */
+	uint32_t max_hops;	/* switches on the longest path of a pair */
 	double avg_hops;
 	uint8_t vls;		 /* VLs in use */
 	enum verify_fault fault; /* the gravest one found, what the witness tells */
@@ -67,7 +71,7 @@ int verify_tables(const struct snapshot *snap, const struct fm_tables *tables,
     struct fm_error *err);
 
 /* May these tables be written to switches?  No loop, wrong host, VL error, stray
- * pair or (unless allowed) credit loop.  Unreachable pairs are listed, not fatal. */
+ * pair or (unless allowed, all or this one) credit loop.  Unreachable pairs are listed, not fatal. */
 bool verdict_is_safe(const struct verdict *v, bool allow_credit_loops);
 
 #endif

@@ -217,29 +217,65 @@ build_graph(const struct judge *j, const uint8_t *gone, struct fm_arena *mem, st
 	return g->n_components != UINT32_MAX;
 }
 
-/* How many components are cyclic, and which of them is the smallest (the
- * first such).  A link never leads to itself, so one vertex is no cycle. */
+/* The number (request.loops_within) that both switches of a link have, or 0. */
+static uint16_t
+number_of(const struct judge *j, fm_link l)
+{
+	const uint16_t *number = j->req->loops_within;
+	fm_sw from = j->fab->link_to[j->fab->link_rev[l]], to = j->fab->link_to[l];
+
+	return number != NULL && number[from] == number[to] ? number[to] : 0;
+}
+
+/* other[c]: component c has a link that may not be on a loop, or links of two numbers. */
 static bool
-count_cyclic(const struct graph *g, struct fm_arena *mem, uint32_t *n_cyclic, uint32_t *smallest)
+mark_others(const struct judge *j, const struct graph *g, struct fm_arena *mem, uint8_t **other)
+{
+	uint16_t *number = fm_arena_array(mem, (size_t)g->n_components + 1, uint16_t);
+
+	*other = fm_arena_array(mem, (size_t)g->n_components + 1, uint8_t);
+	if (number == NULL || *other == NULL)
+		return false;
+	for (uint32_t v = 0; v < g->n; v++) {
+		uint32_t c = g->component[v];
+		uint16_t here = number_of(j, v / j->n_vls);
+
+		(*other)[c] |= here == 0 || (number[c] != 0 && number[c] != here);
+		number[c] = here;
+	}
+	return true;
+}
+
+/* How many components are cyclic, and which of them is the smallest (the first such, of
+ * those that are not allowed if there are any).  A link never leads to itself, so one
+ * vertex is no cycle. */
+static bool
+count_cyclic(const struct judge *j, const struct graph *g, struct fm_arena *mem, uint32_t *smallest)
 {
 	uint32_t *size = fm_arena_array(mem, (size_t)g->n_components + 1, uint32_t),
 		 least = UINT32_MAX;
+	uint8_t *other;
+	bool bad = false;
 
-	if (size == NULL)
+	if (size == NULL || !mark_others(j, g, mem, &other))
 		return false;
 	for (uint32_t v = 0; v < g->n; v++)
 		size[g->component[v]]++;
+	for (uint32_t c = 0; c < g->n_components; c++)
+		bad |= size[c] > 1 && other[c];
 	for (uint32_t v = 0; v < g->n; v++) {
 		uint32_t n = size[g->component[v]];
 
-		if (n > 1 && n < least) {
+		if (n > 1 && n < least && (!bad || other[g->component[v]])) {
 			least = n;
 			*smallest = g->component[v];
 		}
 	}
-	*n_cyclic = 0;
-	for (uint32_t c = 0; c < g->n_components; c++)
-		*n_cyclic += size[c] > 1;
+	j->out->credit_loops = j->out->loops_allowed = 0;
+	for (uint32_t c = 0; c < g->n_components; c++) {
+		j->out->credit_loops += size[c] > 1;
+		j->out->loops_allowed += size[c] > 1 && !other[c];
+	}
 	return true;
 }
 
@@ -309,8 +345,7 @@ count_loops(struct judge *j, const uint8_t *gone, struct cycle *cycle)
 	bool ok;
 
 	fm_arena_init(&mem, SIZE_MAX);
-	ok = build_graph(j, gone, &mem, &g) &&
-	    count_cyclic(&g, &mem, &j->out->credit_loops, &smallest) &&
+	ok = build_graph(j, gone, &mem, &g) && count_cyclic(j, &g, &mem, &smallest) &&
 	    (j->out->credit_loops == 0 || pick_cycle(&g, &mem, smallest, cycle));
 	fm_arena_fini(&mem);
 	return ok;

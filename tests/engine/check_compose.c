@@ -332,6 +332,66 @@ START_TEST(many_engines_are_named)
 }
 END_TEST
 
+/* Is every channel that a cycle passes between switches of region 1? */
+static bool
+all_within(const struct composed *c)
+{
+	const uint16_t *within = c->plan->regions->loops_within;
+
+	for (fm_sw sw = 0; sw < c->snap->fab.n_switches; sw++)
+		if ((within[sw] != 0) != (c->sw_region[sw] == 1))
+			return false;
+	return true;
+}
+
+/* A torus by shortest paths beside a tree: it may have its credit loops, and keeps its
+ * engine; not without leave.  What is kept of it is not routed again. */
+START_TEST(credit_loops_of_one_region)
+{
+	static const struct star star = { "pgft 2 4,4 1,4 1,1", "fattree", "torus 5x5 1", "minhop",
+		1, 2, PICK_LEAF };
+	struct composed c;
+	struct walked w;
+
+	make_star(&c, &star);
+	route_composed(&c);
+	ck_assert_str_ne(c.plan->regions->region[1].engine, "minhop");
+	ck_assert_uint_eq(c.plan->verdict.credit_loops, 0);
+	ck_assert_ptr_null(c.plan->regions->loops_within);
+	plan_put(c.plan);
+	c.plan = NULL;
+	c.region[1].chain.allow_credit_loops = true;
+	route_composed(&c);
+	tell(&c, "credit loops of one region");
+	ck_assert_str_eq(c.plan->regions->region[0].engine, "fattree");
+	ck_assert_str_eq(c.plan->regions->region[1].engine, "minhop");
+	ck_assert_uint_gt(c.plan->verdict.credit_loops, 0);
+	ck_assert_uint_eq(c.plan->verdict.credit_loops, c.plan->verdict.loops_allowed);
+	ck_assert(all_within(&c));
+	w = walk_tables(c.snap, &c.plan->tables->t, true, NULL);
+	ck_assert_uint_eq(w.lost, 0);
+	ck_assert_uint_gt(w.on_cycles, 0);
+	route_composed(&c);
+	ck_assert(c.plan->kept);
+	ck_assert_str_eq(c.plan->regions->region[1].engine, "minhop");
+	composed_fini(&c);
+}
+END_TEST
+
+/* One that goes through both regions is neither's own. */
+START_TEST(credit_loops_across_regions)
+{
+	struct composed c;
+
+	four_switches(&c, 2);
+	c.region[1].chain.allow_credit_loops = true;
+	route_composed(&c);
+	ck_assert(is_refused(&c, "flat", "credit loop"));
+	check_plan(&c, "a loop through two regions");
+	composed_fini(&c);
+}
+END_TEST
+
 /* Fat trees whose leaves are joined by the leaves of another. */
 START_TEST(trees_on_a_spine)
 {
@@ -468,6 +528,8 @@ compose_suite(void)
 	tcase_add_loop_test(t, islands_round_several_pieces, 0, sizeof(beside) / sizeof(*beside));
 	tcase_add_test(t, the_busiest_cable_is_told);
 	tcase_add_test(t, many_engines_are_named);
+	tcase_add_test(t, credit_loops_of_one_region);
+	tcase_add_test(t, credit_loops_across_regions);
 	tcase_add_test(t, trees_on_a_spine);
 	tcase_add_loop_test(t, random_compositions, 0, 10);
 	return s;

@@ -77,6 +77,15 @@ rc=0
 "$bin/fmd" --transport=sim:$example.net --config=overlap.conf --plugin-dir="$engine_dir" --state-dir="$tmp/once" --once 2>err || rc=$?
 [ $rc = 2 ] && grep -q "overlap.conf:[0-9]*: region more: 'st-sw-0' claims" err || fail "fmd --once: $rc, $(cat err)"
 
+# A region that may have credit loops of its own: said, and nobody else's.
+$gen gen join ft=pgft:2:4,4:1,4:1,1 t=torus:5x5:1 'ft-leaf-*~t-sw-*~2' >loops.net
+echo 'chain = { "fattree" } region "t" { switches = { "name:t-*" } chain = { "minhop" } credit_loops = warn }' >loops.conf
+run 0 loops.net --config=loops.conf --regions --json
+[ "$(engines)" = "default fattree;t minhop;" ] || fail "credit loops allowed: routed by $(engines)"
+[ "$(value loops_allowed)" -gt 0 ] && [ "$(value credit_loops)" = "$(value loops_allowed)" ] || fail "credit loops allowed: $(cat out)"
+run 0 loops.net --config=loops.conf
+grep -q '^allowed     [1-9]' out || fail "credit loops allowed: $(cat out)"
+
 # One region that is all of the fabric is routed by its chain.
 echo 'region "x" { switches = { "All" } chain = { "fattree", "minhop" } }' >all.conf
 run 0 $example.net --config=all.conf --regions --json

@@ -291,6 +291,12 @@ static const struct {
 	{ "group { members = { \"ft-*\" } }",
 	    "fmd.conf:1: a group has a name: group \"pods\" { members = { \"name:pod[1-4]-*\" } "
 	    "}" },
+	{ "credit_loops = warn\nregion \"a\" { switches = { \"ft-*\" }\ncredit_loops = refuse }",
+	    "fmd.conf:3: region a: credit_loops: credit_loops = warn outside of regions allows "
+	    "them "
+	    "everywhere: set it in the regions that may have them" },
+	{ "region \"a\" { switches = { \"ft-*\" }\ncredit_loops = maybe }",
+	    "fmd.conf:2: region a: credit_loops = maybe is none of default, refuse, warn" },
 	{ "region \"a b\" { switches = { \"ft-*\" } }",
 	    "fmd.conf:1: region \"a b\": a name is of letters, digits, _ . and -" },
 	{ "region \"default\" { switches = { \"ft-*\" } }",
