@@ -10,8 +10,9 @@
  *	one piece that all others touch and no two others touch: these are islands
  *	the pieces whose engines have SLs of their own; they cannot be of the core
  *	these, and of the pieces on the credit loop that was found last one more, the
- *	one with the fewest neighbours, of those with hosts; with the other pieces of its region if all of
- *	them may be islands at once, as regions are what the administrator thinks in
+ *	one with the fewest neighbours, of those with hosts; with the other pieces of
+ *	its region if all of them may be islands at once, as regions are what the
+ *	administrator thinks in
  *
  * The fewer islands the better: their traffic takes the nearest gates, not the least
  * loaded.  O(pieces + cables between them) for each test of whether the core hangs

@@ -71,7 +71,8 @@ int verify_tables(const struct snapshot *snap, const struct fm_tables *tables,
     struct fm_error *err);
 
 /* May these tables be written to switches?  No loop, wrong host, VL error, stray
- * pair or (unless allowed, all or this one) credit loop.  Unreachable pairs are listed, not fatal. */
+ * pair or (unless allowed, all or this one) credit loop.  Unreachable pairs are
+ * listed, not fatal. */
 bool verdict_is_safe(const struct verdict *v, bool allow_credit_loops);
 
 #endif
