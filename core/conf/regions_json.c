@@ -282,8 +282,7 @@ busiest_json(struct view *v, const struct plan_region *r)
 }
 
 /* Who routed the region: its own engine where regions were joined, the plan's
- * where it is all there is.  Of joined ones a plan kept over a restart does not
- * tell. */
+ * where it is all there is. */
 static void
 add_outcome(struct view *v, uint32_t region, uint32_t n_switches, json_t *o)
 {

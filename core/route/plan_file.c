@@ -16,12 +16,13 @@
 #include <unistd.h>
 
 #include "core/route/graph_diff.h"
+#include "core/route/plan_file_regions.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
 #include "lib/faultpoint.h"
 #include "lib/log.h"
 
-#define MAGIC "fmdplan3"
+#define MAGIC "fmdplan4"
 #define MAGIC_BYTES 8
 
 struct plan_file_head {
@@ -295,9 +296,10 @@ fill(uint8_t *bytes, size_t room, const struct plan *p, fm_sw *sl_row, struct pl
 		tables_sl_rows(p->tables, p->snap->fab.n_switches, sl_row);
 	if (!part(&c, p->refused.item, p->refused.n * sizeof(struct plan_refusal)) ||
 	    !cables_out(&c, p) || !deviations_out(&c, p) ||
-	    !table_parts(&c, p->snap, &p->tables->t, p->top_lid))
+	    !table_parts(&c, p->snap, &p->tables->t, p->top_lid) ||
+	    !plan_regions_write(p, c.at, (size_t)(c.end - c.at)))
 		return false;
-	h->n_bytes = (size_t)(c.at - bytes);
+	h->n_bytes = (size_t)(c.at - bytes) + plan_regions_bytes(p);
 	memcpy(bytes, h, sizeof(*h));
 	h->sum = fm_hash_bytes(0, bytes + SUM_FROM, h->n_bytes - SUM_FROM);
 	memcpy(bytes, h, sizeof(*h));
@@ -347,7 +349,7 @@ plan_file_save(const char *path, const struct plan *p, uint64_t chain_mark, stru
 		return 0;
 	}
 	h = head_of(p, chain_mark);
-	room = max_bytes(&h, &p->snap->fab);
+	room = max_bytes(&h, &p->snap->fab) + plan_regions_bytes(p);
 	bytes = malloc(room);
 	sl_row = malloc((p->snap->fab.n_switches + 1) * sizeof(*sl_row));
 	if (bytes == NULL || sl_row == NULL)
@@ -416,7 +418,7 @@ take_tables(const struct plan_file_head *h, struct cursor *c, struct router *r, 
 	c->sl_row = calloc(shape.n_switches + 1, sizeof(*c->sl_row));
 	if (c->sl_row == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for kept tables");
-	*good = table_parts(c, p->snap, t, h->top_lid) && c->at == c->end;
+	*good = table_parts(c, p->snap, t, h->top_lid);
 	if (*good && t->sl_shape == FM_SL_BY_SW_DLID)
 		tables_share_sl(p->tables, c->sl_row, shape.n_switches);
 	free(c->sl_row);
@@ -595,7 +597,8 @@ take_parts(const struct plan_file_head *h, struct cursor *c, struct router *r,
 	if (*p == NULL)
 		return FM_E_RESOURCE;
 	if ((rc = take_deviations(c, h->n_deviations, *p, good, err)) != 0 || !*good ||
-	    (rc = take_tables(h, c, r, *p, good, err)) != 0 || !*good)
+	    (rc = take_tables(h, c, r, *p, good, err)) != 0 || !*good ||
+	    (rc = plan_regions_read(c->at, (size_t)(c->end - c->at), *p, good, err)) != 0 || !*good)
 		return rc;
 	*c = (struct cursor){ .at = refused, .end = refused + n_refused };
 	return take_refusals(c, h->n_refused, *p, good, err);

@@ -19,7 +19,7 @@
  *	         switch (the GUID of the switch it shares it with, the row itself if it
  *	         is its own), rows of SL2VL (by ports or by link, in order of ports)
  *
- * What became of regions is not in it: only an engine call tells that again.
+ *	regions	 plan_file_regions.h
  */
 #ifndef CORE_ROUTE_PLAN_FILE_H
 #define CORE_ROUTE_PLAN_FILE_H

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/route/plan_file.h"
+#include "core/route/plan_file_regions.h"
 #include "tests/engine/composed.h"
 #include "tests/run.h"
 
@@ -354,6 +355,79 @@ START_TEST(hosts_cost_nothing)
 }
 END_TEST
 
+static void
+check_same_regions(const struct plan_regions *a, const struct plan_regions *b)
+{
+	ck_assert_ptr_nonnull(a);
+	ck_assert_uint_eq(a->n, b->n);
+	ck_assert_int_eq(a->rung, b->rung);
+	ck_assert_uint_eq(a->one_way_pairs, b->one_way_pairs);
+	ck_assert_uint_eq(a->n_switches, b->n_switches);
+	ck_assert_mem_eq(a->sw_level, b->sw_level, a->n_switches * sizeof(*a->sw_level));
+	ck_assert((a->sw_core_level != NULL) == (b->sw_core_level != NULL));
+	for (uint32_t i = 0; a->sw_core_level != NULL && i < a->n_switches; i++)
+		ck_assert_uint_eq(a->sw_core_level[i], b->sw_core_level[i]);
+	ck_assert((a->loops_within != NULL) == (b->loops_within != NULL));
+	for (uint32_t i = 0; a->loops_within != NULL && i < a->n_switches; i++)
+		ck_assert_uint_eq(a->loops_within[i], b->loops_within[i]);
+	for (uint32_t i = 0; i < a->n; i++) {
+		const struct plan_region *x = &a->region[i], *y = &b->region[i];
+
+		ck_assert_str_eq(x->name, y->name);
+		ck_assert_str_eq(x->engine, y->engine);
+		ck_assert_uint_eq(x->n_switches, y->n_switches);
+		ck_assert_uint_eq(x->n_pieces, y->n_pieces);
+		ck_assert_double_eq(x->busiest.times, y->busiest.times);
+		ck_assert_uint_eq(x->busiest.sw, y->busiest.sw);
+		ck_assert_uint_eq(x->busiest.port, y->busiest.port);
+		ck_assert_uint_eq(x->refused.n, y->refused.n);
+		for (size_t j = 0; j < x->refused.n; j++)
+			ck_assert_str_eq(x->refused.item[j].reason, y->refused.item[j].reason);
+		ck_assert_uint_eq(x->gateways.n, y->gateways.n);
+		for (size_t j = 0; j < x->gateways.n; j++) {
+			ck_assert_uint_eq(x->gateways.item[j].sw, y->gateways.item[j].sw);
+			ck_assert_uint_eq(x->gateways.item[j].port, y->gateways.item[j].port);
+			ck_assert_uint_eq(x->gateways.item[j].n_lids, y->gateways.item[j].n_lids);
+		}
+	}
+}
+
+/* What became of regions is kept, and no cut of the file is taken for it. */
+START_TEST(regions_over_a_restart)
+{
+	static const struct star star = { "pgft 2 4,4 1,4 1,1", "fattree", "torus 5x5 1",
+		"fattree,minhop", 2, 2, PICK_LEAF };
+	size_t n;
+	struct composed c;
+	struct plan *copy;
+	struct fm_error err = { 0 };
+	uint8_t *bytes;
+	bool good;
+
+	make_star(&c, &star);
+	c.region[1].chain.allow_credit_loops = true;
+	route_composed(&c);
+	tell(&c, "regions over a restart");
+	ck_assert_int_eq(c.plan->regions->rung, PLAN_ISLANDS);
+	ck_assert_uint_gt(c.plan->regions->region[1].refused.n, 0);
+	ck_assert_ptr_nonnull(c.plan->regions->loops_within);
+	n = plan_regions_bytes(c.plan);
+	bytes = malloc(n);
+	ck_assert(!plan_regions_write(c.plan, bytes, n - 1));
+	ck_assert(plan_regions_write(c.plan, bytes, n));
+	for (size_t cut = 0; cut <= n; cut += cut + 97 < n || cut == n ? 97 : n - cut) {
+		copy = plan_new(c.snap, &err);
+		ck_assert_int_eq(plan_regions_read(bytes, cut, copy, &good, &err), 0);
+		ck_assert_int_eq(good, cut == n);
+		if (good)
+			check_same_regions(copy->regions, c.plan->regions);
+		plan_put(copy);
+	}
+	free(bytes);
+	composed_fini(&c);
+}
+END_TEST
+
 /* Over a restart: the file gives the same tables, in phases too, and they are kept. */
 START_TEST(kept_over_a_restart)
 {
@@ -380,8 +454,10 @@ START_TEST(kept_over_a_restart)
 	ck_assert_ptr_nonnull(loaded);
 	ck_assert(same_tables(&r.c, loaded, was));
 	ck_assert(loaded->forward_only);
+	check_same_regions(loaded->regions, was->regions);
 	ck_assert_msg(try_compose(&r.c, loaded, &r.c.plan, &err) == 0, "%s", err.msg);
 	ck_assert(r.c.plan->kept);
+	check_same_regions(r.c.plan->regions, was->regions);
 	check_plan(&r.c, "kept");
 	plan_put(loaded);
 	plan_put(was);
@@ -489,6 +565,7 @@ events_suite(void)
 	tcase_add_test(t, a_region_in_two_pieces);
 	tcase_add_test(t, a_region_goes);
 	tcase_add_test(t, hosts_cost_nothing);
+	tcase_add_test(t, regions_over_a_restart);
 	tcase_add_test(t, kept_over_a_restart);
 	tcase_add_test(t, any_number_of_workers);
 	tcase_add_test(t, reserved_sls);
