@@ -18,14 +18,11 @@ check_PROGRAMS += $(REPLAYS)
 TESTS += $(REPLAYS)
 if FUZZERS
 noinst_PROGRAMS += tests/fuzz/fuzz_netlist tests/fuzz/fuzz_mad tests/fuzz/fuzz_conf tests/fuzz/fuzz_tables \
-	tests/fuzz/fuzz_ctl tests/fuzz/fuzz_rmpp tests/fuzz/fuzz_sa tests/fuzz/fuzz_sweep
+	tests/fuzz/fuzz_ctl tests/fuzz/fuzz_policies tests/fuzz/fuzz_rmpp tests/fuzz/fuzz_sa tests/fuzz/fuzz_sweep
 endif
 REPLAYS = tests/fuzz/replay_netlist tests/fuzz/replay_mad tests/fuzz/replay_conf tests/fuzz/replay_tables \
-	tests/fuzz/replay_ctl tests/fuzz/replay_rmpp tests/fuzz/replay_sa tests/fuzz/replay_sweep
-	tests/fuzz/fuzz_ctl tests/fuzz/fuzz_policies tests/fuzz/fuzz_rmpp tests/fuzz/fuzz_sweep
-endif
-REPLAYS = tests/fuzz/replay_netlist tests/fuzz/replay_mad tests/fuzz/replay_conf tests/fuzz/replay_tables \
-	tests/fuzz/replay_ctl tests/fuzz/replay_policies tests/fuzz/replay_rmpp tests/fuzz/replay_sweep
+	tests/fuzz/replay_ctl tests/fuzz/replay_policies tests/fuzz/replay_rmpp tests/fuzz/replay_sa \
+	tests/fuzz/replay_sweep
 fuzz_cflags = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
 fuzz_ldadd = libfmcore.la libfmcommon.la $(EVENT_LIBS) $(JANSSON_LIBS)
 
@@ -294,21 +291,14 @@ EXTRA_DIST += tests/integration/lib.bash tests/integration/walk_tables.py \
 
 if HAVE_UMAD
 TESTS += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh tests/integration/ibsim_partitions.sh \
-	tests/integration/ibsim_sa.sh
+	tests/integration/ibsim_sa.sh tests/integration/ibsim_multicast.sh
 endif
 EXTRA_DIST += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh tests/integration/ibsim_partitions.sh \
-	tests/integration/ibsim_sa.sh dev/ibsim-lib.sh
+	tests/integration/ibsim_sa.sh tests/integration/ibsim_multicast.sh dev/ibsim-lib.sh
 
 # ---- on fmsim
 if HAVE_UMAD
 TESTS += tests/integration/fmsim_tools.sh
 endif
 EXTRA_DIST += dev/fmsim-lib.sh tests/integration/fmsim.bash tests/integration/fmsim_nonsense.py \
-	tests/integration/fmsim_tools.sh \
-	tests/integration/fmsim_keys.sh tests/integration/fmsim_opensm.sh
-TESTS += tests/integration/ibsim_sa.sh tests/integration/ibsim_multicast.sh
-TESTS += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh tests/integration/ibsim_partitions.sh
-endif
-EXTRA_DIST += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh tests/integration/ibsim_partitions.sh \
-	dev/ibsim-lib.sh
-EXTRA_DIST += tests/integration/ibsim_sa.sh tests/integration/ibsim_multicast.sh
+	tests/integration/fmsim_tools.sh tests/integration/fmsim_keys.sh tests/integration/fmsim_opensm.sh
