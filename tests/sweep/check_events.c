@@ -349,11 +349,13 @@ END_TEST
 int
 main(void)
 {
-	Suite *s = suite_create("events");
-	TCase *t = tcase_create("all");
+	Suite *s;
+	TCase *t;
 
 	if (!load_engines())
 		return 1;
+	s = suite_create("events");
+	t = tcase_create("all");
 	tcase_set_timeout(t, 3000);
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_loop_test(t, random_events, 0, N_PLACES);
