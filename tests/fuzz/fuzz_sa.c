@@ -31,6 +31,14 @@ on_answer(void *arg, const struct mad_addr *to, const uint8_t *bytes, size_t n_b
 }
 
 static void
+close_sa(void)
+{
+	sa_free(sa);
+	sa_slot_fini(&slot);
+	move_out(&house);
+}
+
+static void
 open_sa(void)
 {
 	struct sa_settings set = { .gid_prefix = 0xfe80000000000000, .sa_key = 1 };
@@ -51,7 +59,7 @@ open_sa(void)
 	sa_slot_init(&slot);
 	sa_slot_set(&slot, v);
 	sa = sa_new(&slot, &out, NULL);
-	must(sa != NULL);
+	must(sa != NULL && atexit(close_sa) == 0);
 }
 
 /* The bytes end where they end: a copy of their length shows reads beyond. */
