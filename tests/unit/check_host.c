@@ -330,7 +330,7 @@ ask_for(size_t answer_bytes)
 START_TEST(long_answers)
 {
 	static const size_t lengths[] = { MAD_BYTES, MAD_BYTES + 1, 5000, 3000000 };
-	size_t length = lengths[_i];
+	size_t length = lengths[_i], n_wrong = 0;
 
 	ask_for(length);
 	ck_assert_uint_eq(b.n, 1);
@@ -338,7 +338,8 @@ START_TEST(long_answers)
 	ck_assert_int_eq(a.last.status, 0);
 	ck_assert_uint_eq(a.last.length, length);
 	for (size_t i = SA_HEADER; i < length; i++)
-		ck_assert_uint_eq(a.bytes.item[i], (uint8_t)(i * 7));
+		n_wrong += a.bytes.item[i] != (uint8_t)(i * 7);
+	ck_assert_uint_eq(n_wrong, 0);
 	ck_assert_uint_eq(sim_counts(sim)->overrun, 0);
 }
 END_TEST
