@@ -31,6 +31,10 @@ settings_of(const struct daemon *d, struct sa_settings *set)
 		.sa_key = (uint64_t)c->sa_key,
 		.path_life = (uint8_t)c->path_life,
 		.path_select = (enum sa_path_select)c->path_selection,
+		.qos_sls = c->qos_enable,
+		.qos = c->qos,
+		.policy = c->qos_policy,
+		.partitions = c->partitions,
 		.route = c->routes.item,
 		.n_routes = (uint32_t)c->routes.n };
 }

@@ -16,6 +16,8 @@ CORE_SOURCES += \
 	core/sa/path_multi.c \
 	core/sa/path_pairs.c \
 	core/sa/path_pairs.h \
+	core/sa/path_qos.c \
+	core/sa/path_qos.h \
 	core/sa/path_query.c \
 	core/sa/path_query.h \
 	core/sa/prefix_routes.c \

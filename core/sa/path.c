@@ -21,16 +21,9 @@ is_routed(const struct sa_view *v, const struct sa_end *e)
 	return v->plan != NULL && e->sw < v->plan->snap->fab.n_switches;
 }
 
-/* On a link to an end: modulo the VLs that it runs with (engine.h). */
-static uint8_t
-vl_of_end(const struct sa_view *v, const struct sa_end *e, uint8_t sl)
-{
-	return (uint8_t)(sl % wire_data_vls(v->node[e->node]->port[e->port].info.operational_vls));
-}
-
 /* The hop's switch has been entered; where does it go on?  The switch behind, or FM_NONE. */
 static fm_sw
-leave(const struct sa_view *v, uint16_t dlid, uint8_t sl, struct sa_hop *hop)
+leave(const struct sa_view *v, uint16_t dlid, struct sa_hop *hop)
 {
 	const struct fm_tables *t = &v->plan->tables->t;
 	const struct fm_fabric *fab = &v->plan->snap->fab;
@@ -41,8 +34,20 @@ leave(const struct sa_view *v, uint16_t dlid, uint8_t sl, struct sa_hop *hop)
 	if (l == FM_NONE)
 		return FM_NONE;
 	hop->attr = v->attr[v->link_attr[l]];
-	hop->vl = tables_vl(fab, t, hop->sw, hop->in_port, l, sl);
 	return fab->link_to[l];
+}
+
+/* VL of an SL on the link that the hop leaves by. */
+static uint8_t
+vl_by(const struct sa_view *v, const struct sa_hop *hop, uint8_t sl)
+{
+	uint32_t node = v->sw_node[hop->sw];
+	uint8_t vl[16];
+
+	if (node == FM_NONE)
+		return 0;
+	sa_view_sl2vl(v, node, hop->in_port, hop->out_port, vl);
+	return vl[sl & 15];
 }
 
 /* The port by which a switch is entered from the hop before. */
@@ -71,14 +76,15 @@ sa_path_walk(const struct sa_view *v, uint32_t src, uint16_t dlid, struct sa_hop
 	for (*n = 1; *n <= SA_MOST_HOPS; (*n)++) {
 		struct sa_hop *at = &hop[*n - 1];
 
-		next = leave(v, dlid, sl, at);
+		next = leave(v, dlid, at);
 		if (at->sw == to->sw && at->out_port == to->sw_port) {
 			at->attr = v->attr[to->attr];
-			at->vl = to->is_switch ? 0 : vl_of_end(v, to, sl);
+			at->vl = to->is_switch ? 0 : vl_by(v, at, sl);
 			return true;
 		}
 		if (next == FM_NONE || *n == SA_MOST_HOPS)
 			return false;
+		at->vl = vl_by(v, at, sl);
 		hop[*n] = (struct sa_hop){ .sw = next, .in_port = entered_by(v, at) };
 	}
 	return false;

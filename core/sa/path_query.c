@@ -12,6 +12,7 @@
  */
 #include "core/sa/path_query.h"
 
+#include "core/sa/path_qos.h"
 #include "core/sa/registry.h"
 
 #include <string.h>
@@ -201,33 +202,35 @@ path_record(const struct path_query *p, uint32_t src, uint16_t slid, uint32_t ds
     struct sa_path_record *r)
 {
 	const struct sa_view *v = p->view;
+	struct path_service s;
 	struct sa_path path;
-	uint16_t pkey;
 
 	if (!sa_path_find(v, src, slid, dlid, &path))
 		return false;
 	if (asks(p, SA_PR_REVERSIBLE) && p->want.reversible && !path.reversible)
 		return false;
-	if (asks(p, SA_PR_SL) && p->want.sl != path.sl)
+	/* to itself: on no wire */
+	s = (struct path_service){ path.attr, path.sl, src == dst ? 0 : v->set.path_life, 0 };
+	if (!path_qos(
+		p, src, dst, dlid - v->end[dst].lid, asks(p, SA_PR_PKEY) ? p->want.pkey : 0, &s))
 		return false;
-	pkey = sa_view_shared_pkey(v, src, dst, asks(p, SA_PR_PKEY) ? p->want.pkey : 0);
-	if (pkey == 0)
+	if (asks(p, SA_PR_SL) && p->want.sl != s.sl)
 		return false;
 	*r = (struct sa_path_record){ .dgid = gid_of(v, dst),
 		.sgid = gid_of(v, src),
 		.dlid = dlid,
 		.slid = slid,
 		.reversible = path.reversible,
-		.pkey = pkey,
-		.sl = path.sl,
+		.pkey = s.pkey,
+		.sl = s.sl,
 		.mtu_selector = SA_EXACTLY,
 		.rate_selector = SA_EXACTLY,
 		.life_selector = SA_EXACTLY,
-		.life = src == dst ? 0 : v->set.path_life }; /* to itself: on no wire */
+		.life = s.life };
 	r->tclass = asks(p, SA_PR_TCLASS) ? p->want.tclass : 0;
 	r->flow_label = asks(p, SA_PR_FLOW_LABEL) ? p->want.flow_label : 0;
 	r->qos_class = asks(p, SA_PR_QOS_CLASS) ? p->want.qos_class : 0;
-	return carries_enough(p, r, path.attr);
+	return carries_enough(p, r, s.attr);
 }
 
 /* Nobody keeps the SA to itself for long. */

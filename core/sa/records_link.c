@@ -9,7 +9,6 @@
 #include "core/sa/sa.h"
 
 #define LFT_BLOCK 64
-#define VL_ARB_LOW 1
 #define VL_ARB_ENTRIES 32
 #define VL_ARB_WEIGHT 4
 
@@ -93,22 +92,6 @@ is_up(const struct sa_view *v, const struct sa_port *p)
 	return p->known && p->peer != INV_NONE && v->node[p->peer] != NULL;
 }
 
-static void
-fill_sl2vl(const struct sa_view *v, const struct sa_end *e, struct sa_sl2vl_record *r)
-{
-	const struct fm_fabric *fab = v->plan != NULL ? &v->plan->snap->fab : NULL;
-	unsigned out = e->is_switch ? r->out_port : e->port;
-	unsigned n_vls = wire_data_vls(v->node[e->node]->port[out].info.operational_vls);
-	fm_link link = FM_NONE;
-
-	if (e->is_switch && fab != NULL && e->sw < fab->n_switches)
-		link = fm_link_at(fab, e->sw, out);
-	for (unsigned sl = 0; sl < 16; sl++)
-		r->vl[sl] = link != FM_NONE
-		    ? tables_vl(fab, &v->plan->tables->t, e->sw, r->in_port, link, (uint8_t)sl)
-		    : (uint8_t)(sl % n_vls);
-}
-
 static bool
 offer_sl2vl(struct sa_query *q, const struct sa_end *e, unsigned in, unsigned out)
 {
@@ -116,7 +99,7 @@ offer_sl2vl(struct sa_query *q, const struct sa_end *e, unsigned in, unsigned ou
 		.lid = e->lid, .in_port = (uint8_t)in, .out_port = (uint8_t)out
 	};
 
-	fill_sl2vl(q->view, e, &r);
+	sa_view_sl2vl(q->view, e->node, in, e->is_switch ? out : e->port, r.vl);
 	return sa_offer(q, &r);
 }
 
@@ -144,17 +127,49 @@ sa_get_sl2vls(struct sa_query *q)
 	return SA_OK;
 }
 
-/* Equal shares for the VLs in use, in the low-priority table. */
-static bool
-offer_vl_arb(struct sa_query *q, const struct sa_end *e, unsigned port)
+/* Who says nothing: equal shares in the low-priority table for the VLs there are. */
+static void
+equal_arb(bool high, unsigned half, unsigned cap, unsigned n_vls, struct qos_arb *e)
 {
-	const struct sa_port *p = &q->view->node[e->node]->port[port];
-	struct sa_vl_arb_record r = { .lid = e->lid, .port = (uint8_t)port, .block = VL_ARB_LOW };
-	unsigned n_vls = wire_data_vls(p->info.operational_vls), cap = p->info.vl_arb_low_cap;
+	for (unsigned i = 0; !high && half == 0 && i < n_vls && i < cap && i < VL_ARB_ENTRIES; i++)
+		e[i] = (struct qos_arb){ (uint8_t)i, VL_ARB_WEIGHT };
+}
 
-	for (unsigned i = 0; i < n_vls && i < cap && i < VL_ARB_ENTRIES; i++) {
-		r.entry[2 * i] = (uint8_t)i;
-		r.entry[2 * i + 1] = VL_ARB_WEIGHT;
+/* VLs that the engine needs between switches: they have some weight. */
+static uint16_t
+vls_needed(const struct sa_view *v, const struct sa_end *e, unsigned port)
+{
+	uint8_t n = v->plan != NULL ? v->plan->tables->t.n_vls_used : 0;
+
+	if (n <= 1 || !e->is_switch || fm_link_at(&v->plan->snap->fab, e->sw, port) == FM_NONE)
+		return 0;
+	return (uint16_t)((1u << n) - 1);
+}
+
+/* Block 1..4: the halves of the low-priority table, then of the high one. */
+static bool
+offer_vl_arb(struct sa_query *q, const struct sa_end *e, unsigned port, unsigned block)
+{
+	const struct wire_port_info *info = &q->view->node[e->node]->port[port].info;
+	const struct qos_tables *t = sa_view_qos(q->view, e->node, port);
+	struct sa_vl_arb_record r = {
+		.lid = e->lid, .port = (uint8_t)port, .block = (uint8_t)block
+	};
+	struct qos_arb entry[VL_ARB_ENTRIES] = { { 0 } };
+	bool high = block > 2;
+	uint8_t cap = high ? info->vl_arb_high_cap : info->vl_arb_low_cap;
+	uint8_t n_vls = wire_data_vls(info->operational_vls);
+	unsigned half = (block - 1) % 2;
+
+	if (half * VL_ARB_ENTRIES >= cap)
+		return true; /* it has no such block */
+	if (t != NULL)
+		qos_fit_arb(t, high, half, cap, n_vls, vls_needed(q->view, e, port), entry);
+	else
+		equal_arb(high, half, cap, n_vls, entry);
+	for (unsigned i = 0; i < VL_ARB_ENTRIES; i++) {
+		r.entry[2 * i] = entry[i].vl;
+		r.entry[2 * i + 1] = entry[i].weight;
 	}
 	return sa_offer(q, &r);
 }
@@ -174,8 +189,9 @@ sa_get_vl_arbs(struct sa_query *q)
 		if (!sa_may_see(q, i))
 			continue;
 		for (unsigned p = e->is_switch ? 1 : e->port; p <= to; p++)
-			if (is_up(v, &n->port[p]) && !offer_vl_arb(q, e, p))
-				return SA_OK;
+			for (unsigned block = 1; is_up(v, &n->port[p]) && block <= 4; block++)
+				if (!offer_vl_arb(q, e, p, block))
+					return SA_OK;
 	}
 	return SA_OK;
 }

@@ -34,7 +34,7 @@ sa_get_class_port_info(struct sa_query *q)
 
 	if (q->h.method != SA_GET)
 		return WIRE_STATUS_BAD_METHOD_ATTR;
-	if (q->view->set.qos)
+	if (q->view->set.qos_sls)
 		v.cap_mask2 |= SA_CAP2_QOS;
 	if (q->registry != NULL) {
 		v.cap_mask |= SA_CAP_UD_MULTICAST;

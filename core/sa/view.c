@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/sa/view_internal.h"
+#include "core/subnet/qos_policy.h"
 #include "lib/error.h"
 
 #define N_LIDS 65536u
@@ -387,6 +388,16 @@ take_paths(struct sa_view *v, const struct sa_view_source *src, struct fm_error 
 
 /* -------------------------------------------------------------------- view */
 
+static const struct qos *
+qos_copy(struct sa_view *v)
+{
+	struct qos *copy = fm_arena_alloc(&v->mem, sizeof(*copy));
+
+	if (copy != NULL)
+		*copy = *v->set.qos;
+	return copy;
+}
+
 /* The settings, and copies of what they point to. */
 static bool
 take_settings(struct sa_view *v, const struct sa_view_source *src)
@@ -399,7 +410,12 @@ take_settings(struct sa_view *v, const struct sa_view_source *src)
 	if (n > 0)
 		memcpy(copy, src->set->route, n * sizeof(*copy));
 	v->set = *src->set;
+	v->set.policy = qos_policy_get(v->set.policy);
+	if (v->set.partitions != NULL)
+		partitions_get(v->set.partitions);
 	v->set.route = copy;
+	if (v->set.qos != NULL && (v->set.qos = qos_copy(v)) == NULL)
+		return false;
 	return true;
 }
 
@@ -457,6 +473,8 @@ sa_view_put(struct sa_view *v)
 		return;
 	for (uint32_t i = 0; v->node != NULL && i < v->n_nodes; i++)
 		node_put(v->node[i]);
+	qos_policy_put(v->set.policy);
+	partitions_put(v->set.partitions);
 	rows_put(v->rows);
 	plan_put(v->plan);
 	fm_hash_fini(&v->end_by_guid);

@@ -24,6 +24,7 @@
 #include "core/sa/prefix_routes.h"
 #include "core/sa/rows.h"
 #include "core/subnet/partitions.h"
+#include "core/subnet/qos.h"
 #include "core/sweep/inventory.h"
 
 /* A port of a node as the last sweep left it. */
@@ -67,7 +68,10 @@ struct sa_settings {
 	uint8_t subnet_timeout;
 	uint8_t path_life; /* code: 4.096 us * 2^n, for paths of any length */
 	enum sa_path_select path_select;
-	bool qos;
+	bool qos_sls;	       /* SLs by partition and policy, where the engine leaves them free */
+	const struct qos *qos; /* NULL: SLs spread evenly; each view has a copy */
+	const struct qos_policy *policy;     /* NULL: none; each view has a reference */
+	const struct partitions *partitions; /* the same */
 	uint32_t most_paths; /* that a query may look at; 0: 4194304, half a second's work */
 	/* where packets for other subnets go, first that fits; borrowed while a view is built */
 	const struct sa_prefix_route *route; /* [n_routes] */
@@ -123,6 +127,12 @@ uint32_t sa_view_end_of_guid(const struct sa_view *v, uint64_t guid);
 bool sa_gid_is_ours(const struct sa_view *v, struct sa_gid gid);
 /* Of a GID of this subnet (its prefix, the default one, or 0). */
 uint32_t sa_view_end_of_gid(const struct sa_view *v, struct sa_gid gid);
+/* What the administrator wants of a port of a node, NULL: nothing. */
+const struct qos_tables *sa_view_qos(const struct sa_view *v, uint32_t node, unsigned port);
+/* SL to VL of what leaves node by `out` and came in by `in`: the engine's word between
+ * switches where it needs VLs, else the administrator's, else SLs modulo VLs. */
+void sa_view_sl2vl(
+    const struct sa_view *v, uint32_t node, unsigned in, unsigned out, uint8_t *vl /* [16] */);
 /* The P_Key of a packet from a to b, as pkeys_common(); want not 0: only this one.  0: none. */
 uint16_t sa_view_shared_pkey(const struct sa_view *v, uint32_t a, uint32_t b, uint16_t want);
 

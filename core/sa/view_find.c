@@ -25,6 +25,45 @@ sa_view_end_of_gid(const struct sa_view *v, struct sa_gid gid)
 	return sa_gid_is_ours(v, gid) ? sa_view_end_of_guid(v, gid.guid) : FM_NONE;
 }
 
+const struct qos_tables *
+sa_view_qos(const struct sa_view *v, uint32_t node, unsigned port)
+{
+	const struct qos *q = v->set.qos;
+
+	if (q == NULL)
+		return NULL;
+	switch ((enum wire_node_type)v->node[node]->info.node_type) {
+	case WIRE_NODE_SWITCH:
+		return &q->port[port == 0 ? QOS_SWITCH0 : QOS_SWITCH];
+	case WIRE_NODE_ROUTER:
+		return &q->port[QOS_ROUTER];
+	case WIRE_NODE_CA:
+		break;
+	}
+	return &q->port[QOS_CA];
+}
+
+void
+sa_view_sl2vl(const struct sa_view *v, uint32_t node, unsigned in, unsigned out, uint8_t *vl)
+{
+	const struct sa_node *n = v->node[node];
+	const struct qos_tables *t = sa_view_qos(v, node, out);
+	uint8_t n_vls = wire_data_vls(n->port[out].info.operational_vls);
+	const struct fm_fabric *fab = v->plan != NULL ? &v->plan->snap->fab : NULL;
+	fm_link link = FM_NONE;
+
+	if (fab != NULL && out != 0 && n->sw_index < fab->n_switches)
+		link = fm_link_at(fab, n->sw_index, out);
+	if (t != NULL && (link == FM_NONE || v->plan->tables->t.n_vls_used <= 1)) {
+		qos_fit_sl2vl(t, n_vls, vl);
+		return;
+	}
+	for (uint8_t sl = 0; sl < 16; sl++)
+		vl[sl] = link != FM_NONE
+		    ? tables_vl(fab, &v->plan->tables->t, n->sw_index, (uint8_t)in, link, sl)
+		    : (uint8_t)(sl % n_vls);
+}
+
 uint16_t
 sa_view_shared_pkey(const struct sa_view *v, uint32_t a, uint32_t b, uint16_t want)
 {

@@ -13,6 +13,7 @@
 #include "core/mad/rmpp_port.h"
 #include "core/sa/registry.h"
 #include "core/sa/server.h"
+#include "core/subnet/qos_policy.h"
 #include "lib/rng.h"
 #include "tests/run.h"
 #include "tests/sweep/sa_rig.h"
@@ -880,6 +881,69 @@ START_TEST(alias_paths)
 }
 END_TEST
 
+/* ------------------------------------------------------------------- QoS */
+
+static const char policy_text[] = "qos-levels\n"
+				  "  qos-level\n    name: DEFAULT\n    sl: 0\n  end-qos-level\n"
+				  "  qos-level\n    name: storage\n    sl: 3\n    mtu-limit: 3\n"
+				  "    rate-limit: 3\n    packet-life: 12\n  end-qos-level\n"
+				  "end-qos-levels\n"
+				  "qos-match-rules\n"
+				  "  qos-match-rule\n    service-id: 0x10-0x1f\n"
+				  "    qos-level-name: storage\n  end-qos-match-rule\n"
+				  "end-qos-match-rules\n";
+
+/* By service id a path gets a level: another SL, where the engine has no say, and less of
+ * the rest; without one it is what it was. */
+START_TEST(service_levels)
+{
+	const struct qos_policy *policy = NULL;
+	const struct partitions *parts = NULL;
+	struct part_options o = { .qos = true };
+	struct sa_path_record want, plain, r;
+	struct fm_error err = { 0 };
+
+	bring_up(&fabrics[_i]);
+	ck_assert_int_eq(partitions_default(&o, &parts, &err), 0);
+	ck_assert_msg(
+	    qos_policy_parse("q", policy_text, sizeof(policy_text) - 1, parts, &policy, &err) == 0,
+	    "%s", err.msg);
+	want = pair();
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR, &want), SA_OK);
+	sa_rig_record(&sa, 0, &plain);
+	sa.set.qos_sls = true;
+	sa.set.policy = policy;
+	sa.set.partitions = parts;
+	sa_rig_publish(&sa);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR, &want), SA_OK);
+	sa_rig_record(&sa, 0, &r);
+	ck_assert_mem_eq(&r, &plain, sizeof(r));
+	want.service_id = 0x12;
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR | SA_PR_SERVICE_ID, &want), SA_OK);
+	sa_rig_record(&sa, 0, &r);
+	if (sa.slot.view->plan->tables->t.sl_shape == FM_SL_ZERO)
+		ck_assert_uint_eq(r.sl, 3);
+	else
+		ck_assert_uint_eq(r.sl, plain.sl); /* the engine's */
+	ck_assert_uint_eq(r.mtu, 3);
+	ck_assert_uint_eq(r.life, 12);
+	ck_assert_uint_le(sa_rate_mbps(r.rate), 8000);
+	want.service_id = 0x20;
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR | SA_PR_SERVICE_ID, &want), SA_OK);
+	sa_rig_record(&sa, 0, &r);
+	ck_assert_uint_eq(r.mtu, plain.mtu);
+	qos_policy_put(policy); /* the view has its own */
+	partitions_put(parts);
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR | SA_PR_SERVICE_ID, &want), SA_OK);
+	sa.set.policy = NULL;
+	sa.set.partitions = NULL;
+	tear_down();
+}
+END_TEST
+
 /* ----------------------------------------------------------------- inline */
 
 /* A transport that hands everything to one client, which takes part in RMPP. */
@@ -1123,6 +1187,7 @@ main(void)
 	tcase_add_test(tc, prefix_routes);
 	tcase_add_test(tc, group_paths);
 	tcase_add_test(tc, alias_paths);
+	tcase_add_loop_test(tc, service_levels, 0, N_OF(fabrics));
 	tcase_add_loop_test(tc, inline_tables, 0, 2);
 	tcase_add_loop_test(tc, shared_views, 0, N_OF(fabrics));
 	return run_suite(s);

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Without a policy a path has the SL of its partition, unless the engine says
+ * which; with one the first rule that matches gives a level (qos_policy.h).
+ */
+#include "core/sa/path_qos.h"
+
+#include "core/subnet/qos_policy.h"
+
+static enum part_kind
+kind_of(const struct sa_node *n)
+{
+	switch ((enum wire_node_type)n->info.node_type) {
+	case WIRE_NODE_SWITCH:
+		return PART_SWITCH;
+	case WIRE_NODE_ROUTER:
+		return PART_ROUTER;
+	case WIRE_NODE_CA:
+		break;
+	}
+	return PART_CA;
+}
+
+static struct qos_end
+end_for_rules(const struct sa_view *v, uint32_t end, char *desc)
+{
+	const struct sa_end *e = &v->end[end];
+	const struct sa_node *n = v->node[e->node];
+
+	memcpy(desc, n->desc, sizeof(n->desc));
+	desc[sizeof(n->desc)] = '\0';
+	return (struct qos_end){
+		.port = { .guid = e->guid, .kind = kind_of(n), .self = end == v->self },
+		.number = e->port,
+		.desc = desc,
+		.keys = v->pkeys.item[e->pkeys]
+	};
+}
+
+static const struct qos_level *
+find_level(const struct path_query *p, uint32_t src, uint32_t dst, uint16_t pkey)
+{
+	const struct sa_view *v = p->view;
+	char src_desc[65], dst_desc[65];
+	struct qos_end a, b;
+	struct qos_query q = { .source = &a,
+		.dest = &b,
+		.has_service_id = (p->mask & SA_PR_SERVICE_ID) == SA_PR_SERVICE_ID,
+		.has_qos_class = (p->mask & SA_PR_QOS_CLASS) != 0,
+		.has_pkey = pkey != 0,
+		.service_id = p->want.service_id,
+		.qos_class = p->want.qos_class,
+		.pkey = pkey };
+
+	if (v->set.policy == NULL)
+		return NULL;
+	a = end_for_rules(v, src, src_desc);
+	b = end_for_rules(v, dst, dst_desc);
+	return qos_policy_match(v->set.policy, &q);
+}
+
+/* Another P_Key of the source that the two share and the level allows; 0: none. */
+static uint16_t
+key_of_level(const struct sa_view *v, uint32_t src, uint32_t dst, const struct qos_level *l)
+{
+	const struct pkey_list *keys = &v->pkeys.item[v->end[src].pkeys];
+	uint16_t key = 0;
+
+	for (uint32_t i = 0; key == 0 && i < keys->n; i++)
+		if (qos_level_allows(l, keys->keys[i]))
+			key = sa_view_shared_pkey(v, src, dst, keys->keys[i]);
+	return key;
+}
+
+/* Does the engine leave SLs to others? */
+static bool
+sl_is_free(const struct sa_view *v)
+{
+	return v->plan == NULL || v->plan->tables->t.sl_shape == FM_SL_ZERO;
+}
+
+static void
+set_sl(const struct sa_view *v, const struct qos_level *l, struct path_service *s)
+{
+	const struct partition *part;
+
+	if (!v->set.qos_sls || !sl_is_free(v))
+		return;
+	if (l != NULL && l->has_sl) {
+		s->sl = l->sl;
+		return;
+	}
+	part = v->set.partitions != NULL ? partitions_find(v->set.partitions, s->pkey & PKEY_BASE)
+					 : NULL;
+	if (part != NULL)
+		s->sl = part->sl;
+}
+
+bool
+path_qos(const struct path_query *p, uint32_t src, uint32_t dst, unsigned d, uint16_t want_pkey,
+    struct path_service *s)
+{
+	const struct sa_view *v = p->view;
+	const struct qos_level *l;
+
+	s->pkey = sa_view_shared_pkey(v, src, dst, want_pkey);
+	if (s->pkey == 0)
+		return false;
+	l = find_level(p, src, dst, s->pkey);
+	if (l != NULL && !qos_level_allows(l, s->pkey))
+		s->pkey = want_pkey == 0 ? key_of_level(v, src, dst, l) : 0;
+	if (s->pkey == 0)
+		return false;
+	set_sl(v, l, s);
+	if (l == NULL)
+		return true;
+	if (l->has_path_bits && !fm_bit(l->path_bits, d))
+		return false;
+	if (l->has_mtu && l->mtu_limit < s->attr.mtu)
+		s->attr.mtu = l->mtu_limit;
+	if (l->has_rate && sa_rate_mbps(l->rate_limit) < s->attr.mbps)
+		s->attr.mbps = sa_rate_mbps(l->rate_limit);
+	if (l->has_life)
+		s->life = l->packet_life;
+	return true;
+}
