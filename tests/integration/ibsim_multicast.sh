@@ -46,7 +46,7 @@ entries >first
 kill "$fmd"
 wait "$fmd"
 start again.out
-grep -q 'multicast groups, .* as before the restart' again.out || fail "the groups are forgotten: $(cat again.out)"
+await again.out 'multicast groups, .* as before the restart'
 sleep 1
 entries | cmp -s - first || fail "after the restart: $(entries)"
 grep -q 'Sets: .*MulticastForwardingTable' again.out && fail "a restart wrote tables: $(grep Sets: again.out)"
