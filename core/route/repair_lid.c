@@ -156,7 +156,7 @@ find_cover(const struct repair *p, const struct repair_spot *s, uint32_t *n)
 	struct repair_cover *kept = &p->cover[s->sw];
 	uint32_t first = g->first[s->sw], *list = p->cover_list + first;
 
-	if (kept->port == s->old_port && kept->changes == g->changes) {
+	if (kept->changes == g->changes && kept->port == s->old_port) {
 		*n = kept->n;
 		return list;
 	}
