@@ -5,7 +5,7 @@
 # the chain take over, the tables are proven, and mistakes are told with file and
 # line.  Runs in the build directory.
 set -eu
-. "${srcdir:-..}/tests/integration/fmroute-lib.sh"
+. "${srcdir:-..}/tests/integration/fmroute.bash"
 cp "$top"/conf/examples/path-bits.* .
 
 # Of the nth LID of every port that matches: "switch port-guid egress".

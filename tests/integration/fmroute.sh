@@ -4,7 +4,7 @@
 # like the engine they came from, options, exit codes, fabrics there and back.
 # Runs in the build directory.
 set -eu
-. "${srcdir:-..}/tests/integration/fmroute-lib.sh"
+. "${srcdir:-..}/tests/integration/fmroute.bash"
 
 # The keys of the object in out, not of those within.
 keys() { sed -n 's/^ "\([a-z0-9_]*\)":.*/\1/p' out | tr '\n' ' '; }

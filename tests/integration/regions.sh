@@ -4,7 +4,7 @@
 # proven; what fmroute --regions says of a fabric that is not all there.
 # Runs in the build directory.
 set -eu
-. "${srcdir:-..}/tests/integration/fmroute-lib.sh"
+. "${srcdir:-..}/tests/integration/fmroute.bash"
 engine_dir=$bin/plugins/engines/.libs
 gen=$fmroute
 fmroute="$bin/fmroute --plugin-dir=$engine_dir"

@@ -4,7 +4,7 @@
 # with one step and with several, what is written counted by comparing dumps
 # line by line, the words of mistakes, exit codes.  Runs in the build directory.
 set -eu
-. "${srcdir:-..}/tests/integration/fmroute-lib.sh"
+. "${srcdir:-..}/tests/integration/fmroute.bash"
 
 # Values of a key, wherever it stands; the n-th of them.
 values() { sed -n "s/^ *\"$1\": \(.*[^,]\),*\$/\1/p" out; }
