@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ServiceRecords asked for and set, IBA 15.2.5.14.  The key is shown to the trusted only,
- * and a service to who has its P_Key.
+ * not even to who has just set it (C15-0.1.14), and a service to who has its P_Key.
  */
 #include <string.h>
 
@@ -68,7 +68,7 @@ sa_set_service(struct sa_query *q)
 	status = registry_set_service(
 	    q->registry, want, q->h.mask, client_of(q), q->trusted, q->now_ms, &got);
 	if (status == SA_OK)
-		sa_add(q, &got);
+		add(q, &got);
 	return status;
 }
 
@@ -83,6 +83,6 @@ sa_delete_service(struct sa_query *q)
 	status = registry_delete_service(
 	    q->registry, &q->want.service, q->h.mask, client_of(q), q->trusted, q->now_ms, &got);
 	if (status == SA_OK)
-		sa_add(q, &got);
+		add(q, &got);
 	return status;
 }
