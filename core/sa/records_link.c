@@ -161,6 +161,8 @@ offer_vl_arb(struct sa_query *q, const struct sa_end *e, unsigned port, unsigned
 	uint8_t n_vls = wire_data_vls(info->operational_vls);
 	unsigned half = (block - 1) % 2;
 
+	if (e->is_switch && port == 0)
+		return sa_offer(q, &r); /* nothing is arbitrated there: no weights */
 	if (half * VL_ARB_ENTRIES >= cap)
 		return true; /* it has no such block */
 	if (t != NULL)
@@ -188,8 +190,9 @@ sa_get_vl_arbs(struct sa_query *q)
 
 		if (!sa_may_see(q, i))
 			continue;
-		for (unsigned p = e->is_switch ? 1 : e->port; p <= to; p++)
-			for (unsigned block = 1; is_up(v, &n->port[p]) && block <= 4; block++)
+		for (unsigned p = e->is_switch ? 0 : e->port; p <= to; p++)
+			for (unsigned block = 1; (p == 0 || is_up(v, &n->port[p])) && block <= 4;
+			     block++)
 				if (!offer_vl_arb(q, e, p, block))
 					return SA_OK;
 	}

@@ -127,18 +127,42 @@ registry_set_service(struct registry *r, const struct sa_service_record *want, u
 	return SA_OK;
 }
 
+/* Without an id and GID: the only one that the template under the mask asks for. */
+static uint16_t
+find_alike(
+    struct registry *r, const struct sa_service_record *want, uint64_t mask, struct service **found)
+{
+	const struct sa_record *kind = sa_record_of(SA_SERVICE_RECORD);
+
+	*found = NULL;
+	if (mask == 0)
+		return SA_REQ_INSUFFICIENT_COMPONENTS;
+	for (size_t i = 0; i < r->services.n; i++) {
+		struct service *s = &r->services.item[i];
+
+		if (!sa_record_matches(kind, want, mask & ~SA_SR_LEASE, &s->rec))
+			continue;
+		if (*found != NULL)
+			return SA_TOO_MANY_RECORDS;
+		*found = s;
+	}
+	return SA_OK;
+}
+
 uint16_t
 registry_delete_service(struct registry *r, const struct sa_service_record *want, uint64_t mask,
     uint64_t client, bool trusted, int64_t now_ms, struct sa_service_record *got)
 {
 	struct sa_service_record which = *want;
 	struct service *s;
+	uint16_t status;
 
-	if ((mask & NEEDED) != NEEDED)
-		return SA_REQ_INSUFFICIENT_COMPONENTS;
 	if (!(mask & SA_SR_PKEY))
 		which.pkey = 0xffff;
-	s = services_find(r, &which);
+	if ((mask & NEEDED) == NEEDED)
+		s = services_find(r, &which);
+	else if ((status = find_alike(r, want, mask, &s)) != SA_OK)
+		return status;
 	if (s == NULL)
 		return SA_NO_RECORDS;
 	if (!may_change(s, want, mask, client, trusted))

@@ -183,6 +183,31 @@ START_TEST(services_belong_to_somebody)
 }
 END_TEST
 
+/* As osmtest does: by name, or by whatever else one service alone has. */
+START_TEST(services_go_by_name)
+{
+	struct sa_service_record one = service(1, 5, 100), two = service(2, 5, 100), want, got;
+
+	snprintf((char *)one.name, sizeof(one.name), "one");
+	snprintf((char *)two.name, sizeof(two.name), "two");
+	ck_assert_uint_eq(registry_set_service(r, &one, MASK_SERVICE, 5, false, 0, &got), SA_OK);
+	ck_assert_uint_eq(registry_set_service(r, &two, MASK_SERVICE, 5, false, 0, &got), SA_OK);
+	want = two;
+	want.id = 77; /* not looked at */
+	ck_assert_uint_eq(registry_delete_service(r, &want, 0, 5, false, 0, &got),
+	    SA_REQ_INSUFFICIENT_COMPONENTS);
+	ck_assert_uint_eq(
+	    registry_delete_service(r, &want, SA_SR_GID, 5, false, 0, &got), SA_TOO_MANY_RECORDS);
+	ck_assert_uint_eq(
+	    registry_delete_service(r, &want, SA_SR_NAME, 6, false, 0, &got), SA_REQ_INVALID);
+	ck_assert_uint_eq(registry_delete_service(r, &want, SA_SR_NAME, 5, false, 0, &got), SA_OK);
+	ck_assert_uint_eq(got.id, 2);
+	ck_assert_uint_eq(
+	    registry_delete_service(r, &want, SA_SR_NAME, 5, false, 0, &got), SA_NO_RECORDS);
+	ck_assert_uint_eq(registry_n_services(r), 1);
+}
+END_TEST
+
 START_TEST(clients_have_bounds)
 {
 	struct sa_inform_info info = { .lid_begin = 0xffff, .subscribe = 1, .type = 0xffff };
@@ -444,6 +469,7 @@ main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, services_have_leases);
 	tcase_add_test(t, services_belong_to_somebody);
+	tcase_add_test(t, services_go_by_name);
 	tcase_add_test(t, clients_have_bounds);
 	tcase_add_test(t, services_are_found);
 	tcase_add_test(t, subscriptions_come_and_go);
