@@ -116,7 +116,7 @@ sa_get_sl2vls(struct sa_query *q)
 
 		if (!sa_may_see(q, i))
 			continue;
-		if (!e->is_switch && !offer_sl2vl(q, e, 0, 0))
+		if (!offer_sl2vl(q, e, 0, 0)) /* of hosts, and of port 0 */
 			return SA_OK;
 		for (unsigned out = 1; e->is_switch && out <= n->n_ports; out++)
 			for (unsigned in = 0; is_up(v, &n->port[out]) && in <= n->n_ports; in++)
@@ -160,12 +160,11 @@ offer_vl_arb(struct sa_query *q, const struct sa_end *e, unsigned port, unsigned
 	uint8_t cap = high ? info->vl_arb_high_cap : info->vl_arb_low_cap;
 	uint8_t n_vls = wire_data_vls(info->operational_vls);
 	unsigned half = (block - 1) % 2;
+	uint64_t mask = q->h.mask;
 
-	if (e->is_switch && port == 0)
-		return sa_offer(q, &r); /* nothing is arbitrated there: no weights */
-	if (half * VL_ARB_ENTRIES >= cap)
-		return true; /* it has no such block */
-	if (t != NULL)
+	if (half * VL_ARB_ENTRIES >= cap || (e->is_switch && port == 0))
+		; /* it has no such block: no weights */
+	else if (t != NULL)
 		qos_fit_arb(t, high, half, cap, n_vls, vls_needed(q->view, e, port), entry);
 	else
 		equal_arb(high, half, cap, n_vls, entry);
@@ -173,7 +172,10 @@ offer_vl_arb(struct sa_query *q, const struct sa_end *e, unsigned port, unsigned
 		r.entry[2 * i] = entry[i].vl;
 		r.entry[2 * i + 1] = entry[i].weight;
 	}
-	return sa_offer(q, &r);
+	/* The port number counts for switches alone: hosts have one port behind a LID. */
+	if (!e->is_switch)
+		mask &= ~SA_BIT(1);
+	return !sa_record_matches(q->record, &q->want, mask, &r) || sa_add(q, &r);
 }
 
 uint16_t
