@@ -24,6 +24,7 @@ LIB_SOURCES = \
 	lib/rng.h \
 	lib/scc.c \
 	lib/scc.h \
+	lib/search.h \
 	lib/ufind.h \
 	lib/vec.h \
 	lib/wide.h

@@ -16,6 +16,7 @@
 #include "core/route/snapshot.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
+#include "lib/search.h"
 
 struct guid_key {
 	uint64_t guid;
@@ -92,35 +93,26 @@ by_guid(const void *a, const void *b)
 
 /* The first key of guid or above. */
 static size_t
-lower_bound(const struct guid_key *keys, size_t n, uint64_t guid)
+first_guid(const struct guid_key *keys, size_t n, uint64_t guid)
 {
-	size_t low = 0;
+	size_t at;
 
-	while (n > 0) {
-		size_t half = n / 2;
-
-		if (keys[low + half].guid < guid) {
-			low += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return low;
+	fm_lower_bound(at, n, i, keys[i].guid < guid);
+	return at;
 }
 
 static void
 mark_switch(
     const struct resolver *r, const struct guid_key *keys, size_t n, uint64_t guid, fm_sw sw)
 {
-	for (size_t i = lower_bound(keys, n, guid); i < n && keys[i].guid == guid; i++)
+	for (size_t i = first_guid(keys, n, guid); i < n && keys[i].guid == guid; i++)
 		add_switch(r, keys[i].item, sw);
 }
 
 static void
 mark_end(const struct resolver *r, const struct guid_key *keys, size_t n, uint64_t guid, fm_end end)
 {
-	for (size_t i = lower_bound(keys, n, guid); i < n && keys[i].guid == guid; i++)
+	for (size_t i = first_guid(keys, n, guid); i < n && keys[i].guid == guid; i++)
 		add_end(r, keys[i].item, end);
 }
 
@@ -166,19 +158,10 @@ by_name(const void *a, const void *b)
 static size_t
 first_name(const struct resolver *r, const char *name)
 {
-	size_t low = 0, n = r->n_names;
+	size_t at;
 
-	while (n > 0) {
-		size_t half = n / 2;
-
-		if (strcmp(r->names[low + half].name, name) < 0) {
-			low += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return low;
+	fm_lower_bound(at, r->n_names, i, strcmp(r->names[i].name, name) < 0);
+	return at;
 }
 
 static void

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/route/repair_internal.h"
+#include "lib/search.h"
 
 bool
 repair_holds_all(const struct depend *g, uint32_t in, uint32_t out, uint16_t vls)
@@ -171,17 +172,10 @@ repair_vls_from(struct repair *p, uint32_t in)
 static size_t
 find_deviation(const struct repair *p, fm_sw sw)
 {
-	size_t lo = 0, hi = p->dev.n;
+	size_t at;
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (p->dev.item[mid].sw < sw)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	fm_lower_bound(at, p->dev.n, i, p->dev.item[i].sw < sw);
+	return at;
 }
 
 uint8_t

@@ -16,6 +16,7 @@
 #include "lib/bitset.h"
 #include "lib/error.h"
 #include "lib/log.h"
+#include "lib/search.h"
 
 #define LID_UNICAST_END 0xC000
 
@@ -180,18 +181,12 @@ collect_links(struct build *b, uint32_t *first)
 static fm_link
 reverse_of(const struct half *halves, const uint32_t *first, const struct half *h)
 {
-	uint32_t lo = first[h->to], hi = first[h->to + 1];
-	struct half want = { .from = h->to, .to = h->from, .port = h->far_port };
+	const struct half want = { .from = h->to, .to = h->from, .port = h->far_port };
+	const struct half *of_it = halves + first[h->to];
+	size_t at;
 
-	while (lo < hi) {
-		uint32_t mid = (lo + hi) / 2;
-
-		if (by_link_order(&halves[mid], &want) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	fm_lower_bound(at, first[h->to + 1] - first[h->to], i, by_link_order(&of_it[i], &want) < 0);
+	return first[h->to] + (fm_link)at;
 }
 
 static int

@@ -18,6 +18,7 @@
 #include "core/subnet/partitions_internal.h"
 
 #include "lib/hash.h"
+#include "lib/search.h"
 
 struct partitions *
 partitions_new(const struct part_options *o, uint8_t others)
@@ -202,17 +203,10 @@ partitions_seal(struct partitions *p)
 static size_t
 first_of(const struct partitions *p, uint64_t guid)
 {
-	size_t low = 0, high = p->guids.n;
+	size_t at;
 
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (p->guids.item[mid].guid < guid)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	fm_lower_bound(at, p->guids.n, i, p->guids.item[i].guid < guid);
+	return at;
 }
 
 static uint8_t
@@ -285,20 +279,11 @@ partitions_list(const struct partitions *p, size_t *n)
 const struct partition *
 partitions_find(const struct partitions *p, uint16_t pkey)
 {
-	size_t low = 0, high = p->defs.n;
+	size_t at;
 
 	pkey &= PKEY_BASE;
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (p->list[mid].pkey == pkey)
-			return &p->list[mid];
-		if (p->list[mid].pkey < pkey)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return NULL;
+	fm_lower_bound(at, p->defs.n, i, p->list[i].pkey < pkey);
+	return at < p->defs.n && p->list[at].pkey == pkey ? &p->list[at] : NULL;
 }
 
 const struct partition *

@@ -8,6 +8,7 @@
  */
 #include "core/subnet/partitions_internal.h"
 #include "lib/hash.h"
+#include "lib/search.h"
 
 struct port_pkeys {
 	atomic_uint refs;
@@ -82,18 +83,11 @@ pkeys_share(const struct pkey_list *a, const struct pkey_list *b)
 uint16_t
 pkeys_of(const struct pkey_list *a, uint16_t pkey)
 {
-	uint32_t low = 0, high = a->n;
+	size_t at;
 
 	pkey &= PKEY_BASE;
-	while (low < high) {
-		uint32_t mid = (low + high) / 2;
-
-		if ((a->keys[mid] & PKEY_BASE) < pkey)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < a->n && (a->keys[low] & PKEY_BASE) == pkey ? a->keys[low] : 0;
+	fm_lower_bound(at, a->n, i, (a->keys[i] & PKEY_BASE) < pkey);
+	return at < a->n && (a->keys[at] & PKEY_BASE) == pkey ? a->keys[at] : 0;
 }
 
 bool

@@ -15,6 +15,7 @@
 #include "lib/log.h"
 #include "lib/rng.h"
 #include "lib/scc.h"
+#include "lib/search.h"
 #include "lib/vec.h"
 #include "tests/run.h"
 
@@ -219,6 +220,27 @@ START_TEST(bitset_walks_its_members)
 }
 END_TEST
 
+/* Against a walk from the front; values repeat, keys lie below, between and above. */
+START_TEST(lower_bound_agrees_with_a_walk)
+{
+	uint32_t v[20] = { 0 };
+	size_t n = (size_t)_i;
+	struct fm_rng rng;
+
+	fm_rng_seed(&rng, (uint64_t)_i);
+	for (size_t i = 0; i < n; i++)
+		v[i] = (i > 0 ? v[i - 1] : 1) + fm_rng_below(&rng, 3);
+	for (uint32_t key = 0; key <= 45; key++) {
+		size_t want = 0, at;
+
+		while (want < n && v[want] < key)
+			want++;
+		fm_lower_bound(at, n, i, v[i] < key);
+		ck_assert_uint_eq(at, want);
+	}
+}
+END_TEST
+
 START_TEST(rng_is_the_same_everywhere_and_stays_below)
 {
 	struct fm_rng a, b;
@@ -290,6 +312,7 @@ main(void)
 	tcase_add_loop_test(t, scc_agrees_with_mutual_reachability, 0, 200);
 	tcase_add_loop_test(t, acyclic_refuses_exactly_the_edges_that_close_a_cycle, 0, 50);
 	tcase_add_test(t, bitset_walks_its_members);
+	tcase_add_loop_test(t, lower_bound_agrees_with_a_walk, 0, 20);
 	tcase_add_test(t, rng_is_the_same_everywhere_and_stays_below);
 	tcase_add_test(t, errors_carry_kind_sentence_and_context);
 	tcase_add_test(t, log_filters_by_level_subsystem_and_rate);
