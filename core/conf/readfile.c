@@ -107,8 +107,8 @@ conf_lines_next(struct conf_lines *l, struct fm_arena *mem)
 	return NULL;
 }
 
-int
-conf_vfail_at(struct fm_error *err, const char *path, unsigned line, const char *fmt, va_list ap)
+__attribute__((format(printf, 4, 0))) static int
+vfail_at(struct fm_error *err, const char *path, unsigned line, const char *fmt, va_list ap)
 {
 	char sentence[sizeof(err->msg)];
 
@@ -122,9 +122,47 @@ conf_fail_at(struct fm_error *err, const char *path, unsigned line, const char *
 	va_list ap;
 
 	va_start(ap, fmt);
-	conf_vfail_at(err, path, line, fmt, ap);
+	vfail_at(err, path, line, fmt, ap);
 	va_end(ap);
 	return FM_E_CONFIG;
+}
+
+int
+conf_bad(const struct conf_place *at, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vfail_at(at->err, at->path, at->line, fmt, ap);
+	va_end(ap);
+	return FM_E_CONFIG;
+}
+
+int
+conf_no_memory(const struct conf_place *at)
+{
+	return fm_fail(at->err, FM_E_RESOURCE, "%s: out of memory", at->path);
+}
+
+int
+conf_each_line(struct conf_place *at, const char *bytes, size_t n,
+    int (*take)(void *reader, char *line), void *reader)
+{
+	struct fm_arena mem;
+	struct conf_lines lines;
+	char *line;
+	int rc = 0;
+
+	fm_arena_init(&mem, SIZE_MAX);
+	conf_lines_init(&lines, bytes, n);
+	while (rc == 0 && (line = conf_lines_next(&lines, &mem)) != NULL) {
+		at->line = lines.line;
+		rc = take(reader, line);
+	}
+	if (rc == 0 && lines.out_of_memory)
+		rc = conf_no_memory(at);
+	fm_arena_fini(&mem);
+	return rc;
 }
 
 char *

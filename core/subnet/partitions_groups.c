@@ -5,7 +5,6 @@
  */
 #include <arpa/inet.h>
 
-#include "core/conf/readfile.h"
 #include "core/subnet/partitions_read.h"
 #include "lib/log.h"
 
@@ -100,10 +99,10 @@ add_group(struct part_reader *r, const struct part_group *g)
 			log_warn("partitions",
 			    "%s:%u: the multicast group is there already, from line %u, with "
 			    "other attributes; the first one holds",
-			    r->path, r->line, old->line);
+			    r->at.path, r->at.line, old->line);
 		return 0;
 	}
-	return fm_vec_push(&r->p->groups, *g) ? 0 : part_no_memory(r);
+	return fm_vec_push(&r->p->groups, *g) ? 0 : conf_no_memory(&r->at);
 }
 
 /* One group a scope; the scope is a nibble of the MGID too (IBA 4.1.1). */
@@ -122,7 +121,7 @@ add_groups(
 		.scope = mgid[1] & 0xf,
 		.broadcast = broadcast,
 		.partition = part->name,
-		.line = r->line };
+		.line = r->at.line };
 	int rc = 0;
 
 	memcpy(g.mgid, mgid, sizeof(g.mgid));
@@ -168,11 +167,11 @@ check_ip_group(struct part_reader *r, uint8_t *mgid, struct part_group_flags *f)
 
 	if (memcmp(mgid, broadcast_mgid, sizeof(broadcast_mgid)) != 0 && named != 0 &&
 	    (named & PKEY_BASE) != pkey)
-		return part_bad(r,
+		return conf_bad(&r->at,
 		    "mgid names P_Key 0x%04x, but the partition is 0x%04x: write it or 0000 there",
 		    named, pkey);
 	if (f->rate != r->flags.rate || f->mtu != r->flags.mtu)
-		return part_bad(r,
+		return conf_bad(&r->at,
 		    "rate=%u, mtu=%u of this IP group differ from rate=%u, mtu=%u of the "
 		    "partition's broadcast group: they must be equal",
 		    f->rate, f->mtu, r->flags.rate, r->flags.mtu);
@@ -191,7 +190,7 @@ part_read_group(struct part_reader *r, const char *gid, char *rest)
 	int rc;
 
 	if (gid == NULL || inet_pton(AF_INET6, gid, mgid) != 1 || mgid[0] != 0xff)
-		return part_bad(r, "mgid=%.50s: not a multicast GID, such as ff12:401b::1",
+		return conf_bad(&r->at, "mgid=%.50s: not a multicast GID, such as ff12:401b::1",
 		    gid != NULL ? gid : "");
 	while ((word = conf_next_item(&rest)) != NULL) {
 		word = part_split_value(word, &value);
@@ -201,7 +200,7 @@ part_read_group(struct part_reader *r, const char *gid, char *rest)
 		if (rc < 0)
 			return rc;
 		if (rc == 0)
-			return part_bad(r,
+			return conf_bad(&r->at,
 			    "\"%.40s\" says nothing of a group: rate, mtu, sl, scope, Q_Key, "
 			    "TClass, FlowLabel; ports stand in a line of their own",
 			    word);

@@ -18,32 +18,12 @@
 #include <strings.h>
 
 #include "core/conf/number.h"
-#include "core/conf/readfile.h"
 #include "core/subnet/partitions_read.h"
 #include "lib/log.h"
 
 #define NAME_MAX_CHARS 32
 #define RATE_10_GBPS 3
 #define MTU_2048 4
-
-/* ------------------------------------------------------------- sentences */
-
-int
-part_bad(struct part_reader *r, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	conf_vfail_at(r->err, r->path, r->line, fmt, ap);
-	va_end(ap);
-	return FM_E_CONFIG;
-}
-
-int
-part_no_memory(struct part_reader *r)
-{
-	return fm_fail(r->err, FM_E_RESOURCE, "%s: out of memory", r->path);
-}
 
 /* ----------------------------------------------------------------- words */
 
@@ -71,7 +51,7 @@ part_read_number(struct part_reader *r, const char *key, const char *value, uint
     uint64_t max, uint64_t *out)
 {
 	if (value == NULL || !number_parse(value, out) || *out < min || *out > max)
-		return part_bad(r, "%s=%.40s: must be %llu..%llu (0x%llx)", key,
+		return conf_bad(&r->at, "%s=%.40s: must be %llu..%llu (0x%llx)", key,
 		    value != NULL ? value : "", (unsigned long long)min, (unsigned long long)max,
 		    (unsigned long long)max);
 	return 0;
@@ -87,7 +67,7 @@ read_member(struct part_reader *r, const char *text, uint8_t *out)
 	else if (part_is_short_for(text, "both"))
 		*out = r->options->both_keys ? PART_BOTH : PART_FULL;
 	else
-		return part_bad(r, "\"%.40s\" is no membership: full, limited or both", text);
+		return conf_bad(&r->at, "\"%.40s\" is no membership: full, limited or both", text);
 	return 0;
 }
 
@@ -123,12 +103,12 @@ read_port(struct part_reader *r, const char *name, const char *membership)
 			return 0;
 		}
 	if (!number_parse(name, &by_guid.guid) || by_guid.guid == 0)
-		return part_bad(r,
+		return conf_bad(&r->at,
 		    "\"%.40s\" is no port: a GUID such as 0x2c903000a1b2c, or ALL, ALL_CAS, "
 		    "ALL_SWITCHES, ALL_ROUTERS, SELF",
 		    name);
 	set_rule(r, &by_guid.rule, member);
-	return fm_vec_push(&r->p->guids, by_guid) ? 0 : part_no_memory(r);
+	return fm_vec_push(&r->p->guids, by_guid) ? 0 : conf_no_memory(&r->at);
 }
 
 static int
@@ -180,11 +160,12 @@ static int
 new_def(
     struct part_reader *r, const char *name, uint16_t pkey, bool generated, struct part_def **out)
 {
-	struct part_def def = { .part = { .pkey = pkey, .line = r->line }, .generated = generated };
+	struct part_def def = { .part = { .pkey = pkey, .line = r->at.line },
+		.generated = generated };
 
 	def.part.name = fm_arena_strdup(&r->p->mem, name);
 	if (def.part.name == NULL || !fm_vec_push(&r->p->defs, def))
-		return part_no_memory(r);
+		return conf_no_memory(&r->at);
 	*out = &r->p->defs.item[r->p->defs.n - 1];
 	return 0;
 }
@@ -197,14 +178,14 @@ find_def(struct part_reader *r, const char *name, uint16_t pkey, struct part_def
 
 	*def = generated ? def_of_name(r, name) : def_of_key(r, pkey);
 	if (*def != NULL && !generated && (*def)->generated)
-		return part_bad(r,
+		return conf_bad(&r->at,
 		    "P_Key 0x%04x has been given to the partition of line %u, which names none: "
 		    "name one there",
 		    pkey, (*def)->part.line);
 	if (*def != NULL)
 		return 0;
 	if (generated && (pkey = free_key(r)) == 0)
-		return part_bad(r, "no P_Key is left for this partition");
+		return conf_bad(&r->at, "no P_Key is left for this partition");
 	return new_def(r, name, pkey, generated, def);
 }
 
@@ -220,8 +201,8 @@ read_name(struct part_reader *r, char *word, struct part_def **def)
 		name = "";
 	}
 	if (strlen(name) > NAME_MAX_CHARS)
-		return part_bad(
-		    r, "the name \"%.40s...\" is longer than %d letters", name, NAME_MAX_CHARS);
+		return conf_bad(&r->at, "the name \"%.40s...\" is longer than %d letters", name,
+		    NAME_MAX_CHARS);
 	if (id != NULL && part_read_number(r, "P_Key", id, 0, 0xffff, &pkey) != 0)
 		return FM_E_CONFIG;
 	return find_def(r, name, (uint16_t)(pkey & PKEY_BASE), def);
@@ -244,7 +225,7 @@ read_head_flag(struct part_reader *r, const char *name, const char *value)
 	else if (part_is_short_for(name, "indx0"))
 		r->index0 = true;
 	else
-		return part_bad(r,
+		return conf_bad(&r->at,
 		    "unknown flag \"%.40s\": ipoib, rate, mtu, sl, scope, Q_Key, TClass, "
 		    "FlowLabel, defmember, indx0",
 		    name);
@@ -268,7 +249,7 @@ read_head(struct part_reader *r, char *text)
 	if (rc != 0 || (rc = read_name(r, first, &def)) != 0)
 		return rc;
 	r->open = true;
-	r->open_line = r->line;
+	r->open_line = r->at.line;
 	r->def = (uint32_t)(def - r->p->defs.item);
 	if (r->flags.has_sl)
 		def->part.sl = r->options->qos ? r->flags.sl : 0;
@@ -293,7 +274,7 @@ read_piece(struct part_reader *r, char *text)
 		return 0;
 	colon = strchr(text, ':');
 	if (colon == NULL)
-		return part_bad(r,
+		return conf_bad(&r->at,
 		    "\"%.40s\" begins no partition: NAME=P_KEY,FLAGS : PORTS ; with the first part "
 		    "in one line",
 		    text);
@@ -303,8 +284,9 @@ read_piece(struct part_reader *r, char *text)
 }
 
 static int
-read_line(struct part_reader *r, char *line)
+read_line(void *reader, char *line)
 {
+	struct part_reader *r = reader;
 	char *piece;
 	int rc = 0;
 
@@ -320,24 +302,12 @@ read_line(struct part_reader *r, char *line)
 static int
 read_file(struct part_reader *r, const char *bytes, size_t n_bytes)
 {
-	struct fm_arena mem;
-	struct conf_lines lines;
-	char *line;
-	int rc = 0;
+	int rc = conf_each_line(&r->at, bytes, n_bytes, read_line, r);
 
-	fm_arena_init(&mem, SIZE_MAX);
-	conf_lines_init(&lines, bytes, n_bytes);
-	while (rc == 0 && (line = conf_lines_next(&lines, &mem)) != NULL) {
-		r->line = lines.line;
-		rc = read_line(r, line);
-	}
-	if (rc == 0 && lines.out_of_memory)
-		rc = part_no_memory(r);
 	if (rc == 0 && r->open)
 		log_warn("partitions",
 		    "%s:%u: the partition that begins here has no \";\" before the file ends",
-		    r->path, r->open_line);
-	fm_arena_fini(&mem);
+		    r->at.path, r->open_line);
 	return rc;
 }
 
@@ -345,7 +315,7 @@ static int
 finish(struct part_reader *r, int rc, const struct partitions **out)
 {
 	if (rc == 0 && !partitions_seal(r->p))
-		rc = part_no_memory(r);
+		rc = conf_no_memory(&r->at);
 	if (rc != 0)
 		partitions_put(r->p);
 	else
@@ -357,12 +327,12 @@ int
 partitions_parse(const char *path, const char *bytes, size_t n_bytes, const struct part_options *o,
     const struct partitions **out, struct fm_error *err)
 {
-	struct part_reader r = {
-		.path = path, .options = o, .err = err, .p = partitions_new(o, PART_LIMITED)
-	};
+	struct part_reader r = { .at = { .path = path, .err = err },
+		.options = o,
+		.p = partitions_new(o, PART_LIMITED) };
 
 	if (r.p == NULL)
-		return part_no_memory(&r);
+		return conf_no_memory(&r.at);
 	return finish(&r, read_file(&r, bytes, n_bytes), out);
 }
 
@@ -370,14 +340,13 @@ int
 partitions_default(
     const struct part_options *o, const struct partitions **out, struct fm_error *err)
 {
-	struct part_reader r = { .path = "partitions",
+	struct part_reader r = { .at = { .path = "partitions", .err = err },
 		.options = o,
-		.err = err,
 		.flags = { .rate = RATE_10_GBPS, .mtu = MTU_2048 },
 		.p = partitions_new(o, PART_FULL) };
 
 	if (r.p == NULL)
-		return part_no_memory(&r);
+		return conf_no_memory(&r.at);
 	r.p->defs.item[0].part.ipoib = true;
 	return finish(&r, part_add_broadcast(&r), out);
 }

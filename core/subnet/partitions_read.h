@@ -6,6 +6,7 @@
 #ifndef CORE_SUBNET_PARTITIONS_READ_H
 #define CORE_SUBNET_PARTITIONS_READ_H
 
+#include "core/conf/readfile.h"
 #include "core/subnet/partitions_internal.h"
 
 struct part_group_flags {
@@ -16,11 +17,9 @@ struct part_group_flags {
 };
 
 struct part_reader {
-	const char *path;
-	unsigned line;
+	struct conf_place at;
 	const struct part_options *options;
 	struct partitions *p;
-	struct fm_error *err;
 	uint32_t seq; /* of the last rule */
 	/* the definition that is open */
 	bool open;
@@ -31,9 +30,6 @@ struct part_reader {
 	uint8_t member; /* of ports without a word of their own */
 };
 
-/* FM_E_CONFIG: "FILE:LINE: sentence" of the line being read. */
-int part_bad(struct part_reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-int part_no_memory(struct part_reader *r);
 /* "name = value" cut in place: value NULL when there is none. */
 char *part_split_value(char *word, char **value);
 /* Is it the word, or the beginning of it? */

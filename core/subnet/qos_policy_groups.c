@@ -5,21 +5,20 @@
 #include <strings.h>
 
 #include "core/conf/number.h"
-#include "core/conf/readfile.h"
 #include "core/subnet/qos_policy_read.h"
 
 static struct qos_group *
-group_of(struct reader *r)
+group_of(struct policy_reader *r)
 {
 	return &r->p->groups.item[r->p->groups.n - 1];
 }
 
 int
-policy_begin_group(struct reader *r)
+policy_begin_group(struct policy_reader *r)
 {
-	struct qos_group g = { .line = r->line };
+	struct qos_group g = { .line = r->at.line };
 
-	return fm_vec_push(&r->p->groups, g) ? 0 : policy_no_memory(r);
+	return fm_vec_push(&r->p->groups, g) ? 0 : conf_no_memory(&r->at);
 }
 
 uint32_t
@@ -32,40 +31,40 @@ policy_find_group(const struct qos_policy *p, const char *name)
 }
 
 int
-policy_end_group(struct reader *r)
+policy_end_group(struct policy_reader *r)
 {
 	const struct qos_group *g = group_of(r), *first;
 
 	if (g->name == NULL)
-		return policy_bad(r, "the port-group of line %u has no name", g->line);
+		return conf_bad(&r->at, "the port-group of line %u has no name", g->line);
 	first = &r->p->groups.item[policy_find_group(r->p, g->name)];
 	if (first != g)
-		return policy_bad(r, "the port-group \"%.40s\" is there already, in line %u",
+		return conf_bad(&r->at, "the port-group \"%.40s\" is there already, in line %u",
 		    g->name, first->line);
 	return 0;
 }
 
 static int
-group_name(struct reader *r, char *value)
+group_name(struct policy_reader *r, char *value)
 {
 	return policy_keep_text(r, value, &group_of(r)->name);
 }
 
 static int
-group_guid(struct reader *r, char *value)
+group_guid(struct policy_reader *r, char *value)
 {
 	return policy_ranges(r, value, UINT64_MAX, UINT64_MAX, &group_of(r)->guids);
 }
 
 static int
-group_pkey(struct reader *r, char *value)
+group_pkey(struct policy_reader *r, char *value)
 {
 	return policy_ranges(r, value, 0xffff, PKEY_BASE, &group_of(r)->pkeys);
 }
 
 /* "vs1 HCA-1/P1, vs2 HCA-1/P1" */
 static int
-group_port_name(struct reader *r, char *value)
+group_port_name(struct policy_reader *r, char *value)
 {
 	char *word;
 
@@ -75,7 +74,7 @@ group_port_name(struct reader *r, char *value)
 
 		if (slash == NULL || (slash[1] != 'P' && slash[1] != 'p') ||
 		    !number_parse(conf_trim(slash + 2), &(uint64_t){ 0 }))
-			return policy_bad(r,
+			return conf_bad(&r->at,
 			    "\"%.60s\" is no DESCRIPTION/Pn, n being the port's number",
 			    conf_trim(word));
 		*slash = '\0';
@@ -83,13 +82,13 @@ group_port_name(struct reader *r, char *value)
 			return FM_E_CONFIG;
 		name.desc = fm_arena_strdup(&r->p->mem, conf_trim(word));
 		if (name.desc == NULL || !fm_vec_push(&group_of(r)->names, name))
-			return policy_no_memory(r);
+			return conf_no_memory(&r->at);
 	}
 	return 0;
 }
 
 static int
-group_partition(struct reader *r, char *value)
+group_partition(struct policy_reader *r, char *value)
 {
 	char *word;
 
@@ -98,16 +97,16 @@ group_partition(struct reader *r, char *value)
 		struct qos_range range;
 
 		if (part == NULL)
-			return policy_bad(r, "no partition is named \"%.40s\"", conf_trim(word));
+			return conf_bad(&r->at, "no partition is named \"%.40s\"", conf_trim(word));
 		range = (struct qos_range){ part->pkey, part->pkey };
 		if (!fm_vec_push(&group_of(r)->pkeys.of, range))
-			return policy_no_memory(r);
+			return conf_no_memory(&r->at);
 	}
 	return 0;
 }
 
 static int
-group_node_type(struct reader *r, char *value)
+group_node_type(struct policy_reader *r, char *value)
 {
 	static const struct {
 		const char *word;
@@ -124,7 +123,7 @@ group_node_type(struct reader *r, char *value)
 		while (i < n && strcasecmp(kinds[i].word, conf_trim(word)) != 0)
 			i++;
 		if (i == n)
-			return policy_bad(r,
+			return conf_bad(&r->at,
 			    "\"%.40s\" is no node-type: CA, SWITCH, ROUTER, ALL, SELF",
 			    conf_trim(word));
 		group_of(r)->kinds |= kinds[i].kinds;
@@ -132,7 +131,7 @@ group_node_type(struct reader *r, char *value)
 	return 0;
 }
 
-const struct entry policy_group_entries[] = { { "name", group_name },
+const struct policy_entry policy_group_entries[] = { { "name", group_name },
 	{ "use", policy_take_nothing }, { "port-guid", group_guid },
 	{ "port-name", group_port_name }, { "pkey", group_pkey }, { "partition", group_partition },
 	{ "node-type", group_node_type }, { 0 } };

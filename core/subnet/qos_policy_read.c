@@ -20,7 +20,6 @@
 #include <strings.h>
 
 #include "core/conf/number.h"
-#include "core/conf/readfile.h"
 #include "core/conf/suggest.h"
 #include "core/subnet/qos_policy_read.h"
 #include "lib/log.h"
@@ -28,38 +27,19 @@
 #define QOS_CLASS_MAX 0xfff
 #define PATH_BITS_MAX 127
 
-/* ------------------------------------------------------------- sentences */
-
-int
-policy_bad(struct reader *r, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	conf_vfail_at(r->err, r->path, r->line, fmt, ap);
-	va_end(ap);
-	return FM_E_CONFIG;
-}
-
-int
-policy_no_memory(struct reader *r)
-{
-	return fm_fail(r->err, FM_E_RESOURCE, "%s: out of memory", r->path);
-}
-
 /* ----------------------------------------------------------------- values */
 
 static int
-read_number(struct reader *r, const char *text, uint64_t max, uint64_t *out)
+read_number(struct policy_reader *r, const char *text, uint64_t max, uint64_t *out)
 {
 	if (!number_parse(text, out) || *out > max)
-		return policy_bad(r, "\"%.40s\" is no number 0..%llu (0x%llx)", text,
+		return conf_bad(&r->at, "\"%.40s\" is no number 0..%llu (0x%llx)", text,
 		    (unsigned long long)max, (unsigned long long)max);
 	return 0;
 }
 
 int
-policy_byte(struct reader *r, const char *text, uint64_t max, uint8_t *out)
+policy_byte(struct policy_reader *r, const char *text, uint64_t max, uint8_t *out)
 {
 	uint64_t v;
 	int rc = read_number(r, text, max, &v);
@@ -70,7 +50,8 @@ policy_byte(struct reader *r, const char *text, uint64_t max, uint8_t *out)
 }
 
 int
-policy_ranges(struct reader *r, char *text, uint64_t max, uint64_t mask, struct qos_ranges *out)
+policy_ranges(
+    struct policy_reader *r, char *text, uint64_t max, uint64_t mask, struct qos_ranges *out)
 {
 	char *word;
 
@@ -92,23 +73,23 @@ policy_ranges(struct reader *r, char *text, uint64_t max, uint64_t mask, struct 
 		if (range.from > range.to)
 			range = (struct qos_range){ range.to, range.from };
 		if (!fm_vec_push(&out->of, range))
-			return policy_no_memory(r);
+			return conf_no_memory(&r->at);
 	}
 	return 0;
 }
 
 int
-policy_keep_text(struct reader *r, const char *value, const char **out)
+policy_keep_text(struct policy_reader *r, const char *value, const char **out)
 {
 	if (*out != NULL)
-		return policy_bad(
-		    r, "this is said twice in the block that begins in line %u", r->block_line);
+		return conf_bad(&r->at, "this is said twice in the block that begins in line %u",
+		    r->block_line);
 	*out = fm_arena_strdup(&r->p->mem, value);
-	return *out != NULL ? 0 : policy_no_memory(r);
+	return *out != NULL ? 0 : conf_no_memory(&r->at);
 }
 
 int
-policy_take_nothing(struct reader *r, char *value)
+policy_take_nothing(struct policy_reader *r, char *value)
 {
 	(void)r;
 	(void)value;
@@ -118,20 +99,20 @@ policy_take_nothing(struct reader *r, char *value)
 /* -------------------------------------------------------------- qos-levels */
 
 static struct qos_level *
-level_of(struct reader *r)
+level_of(struct policy_reader *r)
 {
 	return &r->p->levels.item[r->p->levels.n - 1];
 }
 
 static int
-begin_level(struct reader *r)
+begin_level(struct policy_reader *r)
 {
-	struct qos_level l = { .line = r->line };
+	struct qos_level l = { .line = r->at.line };
 	struct qos_ranges none = { 0 };
 
 	return fm_vec_push(&r->p->levels, l) && fm_vec_push(&r->p->level_pkeys, none)
 	    ? 0
-	    : policy_no_memory(r);
+	    : conf_no_memory(&r->at);
 }
 
 /* Of a name; n: among the first n. */
@@ -145,15 +126,15 @@ find_level(const struct qos_policy *p, const char *name)
 }
 
 static int
-end_level(struct reader *r)
+end_level(struct policy_reader *r)
 {
 	const struct qos_level *l = level_of(r), *first;
 
 	if (l->name == NULL)
-		return policy_bad(r, "the qos-level of line %u has no name", l->line);
+		return conf_bad(&r->at, "the qos-level of line %u has no name", l->line);
 	first = &r->p->levels.item[find_level(r->p, l->name)];
 	if (first != l)
-		return policy_bad(r, "the qos-level \"%.40s\" is there already, in line %u",
+		return conf_bad(&r->at, "the qos-level \"%.40s\" is there already, in line %u",
 		    l->name, first->line);
 	if (strcasecmp(l->name, "DEFAULT") == 0)
 		r->p->standard = (uint32_t)r->p->levels.n - 1;
@@ -161,54 +142,54 @@ end_level(struct reader *r)
 }
 
 static int
-level_name(struct reader *r, char *value)
+level_name(struct policy_reader *r, char *value)
 {
 	return policy_keep_text(r, value, &level_of(r)->name);
 }
 
 static int
-level_use(struct reader *r, char *value)
+level_use(struct policy_reader *r, char *value)
 {
 	return policy_keep_text(r, value, &level_of(r)->use);
 }
 
 static int
-level_sl(struct reader *r, char *value)
+level_sl(struct policy_reader *r, char *value)
 {
 	level_of(r)->has_sl = true;
 	return policy_byte(r, value, 15, &level_of(r)->sl);
 }
 
 static int
-level_mtu(struct reader *r, char *value)
+level_mtu(struct policy_reader *r, char *value)
 {
 	level_of(r)->has_mtu = true;
 	return policy_byte(r, value, 5, &level_of(r)->mtu_limit);
 }
 
 static int
-level_rate(struct reader *r, char *value)
+level_rate(struct policy_reader *r, char *value)
 {
 	level_of(r)->has_rate = true;
 	return policy_byte(r, value, 63, &level_of(r)->rate_limit);
 }
 
 static int
-level_life(struct reader *r, char *value)
+level_life(struct policy_reader *r, char *value)
 {
 	level_of(r)->has_life = true;
 	return policy_byte(r, value, 63, &level_of(r)->packet_life);
 }
 
 static int
-level_pkey(struct reader *r, char *value)
+level_pkey(struct policy_reader *r, char *value)
 {
 	return policy_ranges(
 	    r, value, 0xffff, PKEY_BASE, &r->p->level_pkeys.item[r->p->level_pkeys.n - 1]);
 }
 
 static int
-level_path_bits(struct reader *r, char *value)
+level_path_bits(struct policy_reader *r, char *value)
 {
 	struct qos_ranges ranges = { 0 };
 	struct qos_level *l = level_of(r);
@@ -222,7 +203,7 @@ level_path_bits(struct reader *r, char *value)
 	return rc;
 }
 
-static const struct entry level_entries[] = { { "name", level_name }, { "use", level_use },
+static const struct policy_entry level_entries[] = { { "name", level_name }, { "use", level_use },
 	{ "sl", level_sl }, { "mtu-limit", level_mtu }, { "rate-limit", level_rate },
 	{ "packet-life", level_life }, { "pkey", level_pkey }, { "path-bits", level_path_bits },
 	{ 0 } };
@@ -230,90 +211,91 @@ static const struct entry level_entries[] = { { "name", level_name }, { "use", l
 /* --------------------------------------------------------- qos-match-rules */
 
 static struct qos_rule *
-rule_of(struct reader *r)
+rule_of(struct policy_reader *r)
 {
 	return &r->p->rules.item[r->p->rules.n - 1];
 }
 
 static int
-begin_rule(struct reader *r)
+begin_rule(struct policy_reader *r)
 {
-	struct qos_rule rule = { .line = r->line };
+	struct qos_rule rule = { .line = r->at.line };
 
-	return fm_vec_push(&r->p->rules, rule) ? 0 : policy_no_memory(r);
+	return fm_vec_push(&r->p->rules, rule) ? 0 : conf_no_memory(&r->at);
 }
 
 static int
-end_rule(struct reader *r)
+end_rule(struct policy_reader *r)
 {
 	if (rule_of(r)->level_name == NULL)
-		return policy_bad(
-		    r, "the qos-match-rule of line %u has no qos-level-name", rule_of(r)->line);
+		return conf_bad(&r->at, "the qos-match-rule of line %u has no qos-level-name",
+		    rule_of(r)->line);
 	return 0;
 }
 
 static int
-rule_class(struct reader *r, char *value)
+rule_class(struct policy_reader *r, char *value)
 {
 	return policy_ranges(r, value, QOS_CLASS_MAX, UINT64_MAX, &rule_of(r)->classes);
 }
 
 static int
-rule_service(struct reader *r, char *value)
+rule_service(struct policy_reader *r, char *value)
 {
 	return policy_ranges(r, value, UINT64_MAX, UINT64_MAX, &rule_of(r)->service_ids);
 }
 
 static int
-rule_pkey(struct reader *r, char *value)
+rule_pkey(struct policy_reader *r, char *value)
 {
 	return policy_ranges(r, value, 0xffff, PKEY_BASE, &rule_of(r)->pkeys);
 }
 
 static int
-rule_level(struct reader *r, char *value)
+rule_level(struct policy_reader *r, char *value)
 {
-	rule_of(r)->level_line = r->line;
+	rule_of(r)->level_line = r->at.line;
 	return policy_keep_text(r, value, &rule_of(r)->level_name);
 }
 
 static int
-want_groups(struct reader *r, char *value, bool is_source)
+want_groups(struct policy_reader *r, char *value, bool is_source)
 {
 	char *word;
 
 	while ((word = strsep(&value, ",")) != NULL) {
-		struct named_group w = { .name = fm_arena_strdup(&r->p->mem, conf_trim(word)),
-			.line = r->line,
+		struct policy_named_group w = { .name =
+						    fm_arena_strdup(&r->p->mem, conf_trim(word)),
+			.line = r->at.line,
 			.rule = (uint32_t)r->p->rules.n - 1,
 			.is_source = is_source };
 
 		if (w.name == NULL || !fm_vec_push(&r->wanted, w))
-			return policy_no_memory(r);
+			return conf_no_memory(&r->at);
 	}
 	return 0;
 }
 
 static int
-rule_source(struct reader *r, char *value)
+rule_source(struct policy_reader *r, char *value)
 {
 	return want_groups(r, value, true);
 }
 
 static int
-rule_destination(struct reader *r, char *value)
+rule_destination(struct policy_reader *r, char *value)
 {
 	return want_groups(r, value, false);
 }
 
-static const struct entry rule_entries[] = { { "use", policy_take_nothing },
+static const struct policy_entry rule_entries[] = { { "use", policy_take_nothing },
 	{ "qos-class", rule_class }, { "source", rule_source }, { "destination", rule_destination },
 	{ "service-id", rule_service }, { "pkey", rule_pkey }, { "qos-level-name", rule_level },
 	{ 0 } };
 
 /* ---------------------------------------------------------------- sections */
 
-static const struct section sections[] = {
+static const struct policy_section sections[] = {
 	{ "port-groups", "port-group", policy_group_entries, policy_begin_group, policy_end_group,
 	    NULL },
 	{ "qos-setup", NULL, NULL, NULL, NULL, policy_take_nothing },
@@ -330,36 +312,36 @@ is_end_of(const char *line, const char *word)
 }
 
 static int
-begin_section(struct reader *r, const char *line)
+begin_section(struct policy_reader *r, const char *line)
 {
 	for (size_t i = 0; i < N_SECTIONS; i++)
 		if (strcasecmp(line, sections[i].word) == 0) {
 			r->section = &sections[i];
-			r->block_line = r->line;
+			r->block_line = r->at.line;
 			return 0;
 		}
-	return policy_bad(r,
+	return conf_bad(&r->at,
 	    "\"%.50s\" begins no section: port-groups, qos-setup, qos-levels, qos-match-rules, "
 	    "qos-ulps",
 	    line);
 }
 
 static int
-unknown_entry(struct reader *r, const char *word)
+unknown_entry(struct policy_reader *r, const char *word)
 {
 	struct suggestion s;
 
 	suggest_init(&s, word);
-	for (const struct entry *e = r->section->entries; e->word != NULL; e++)
+	for (const struct policy_entry *e = r->section->entries; e->word != NULL; e++)
 		suggest_offer(&s, e->word);
 	if (suggest_best(&s) != NULL)
-		return policy_bad(
-		    r, "unknown entry %.40s: did you mean %s?", word, suggest_best(&s));
-	return policy_bad(r, "a %s has no entry \"%.40s\"", r->section->block, word);
+		return conf_bad(
+		    &r->at, "unknown entry %.40s: did you mean %s?", word, suggest_best(&s));
+	return conf_bad(&r->at, "a %s has no entry \"%.40s\"", r->section->block, word);
 }
 
 static int
-take_entry(struct reader *r, char *line)
+take_entry(struct policy_reader *r, char *line)
 {
 	char *colon = strchr(line, ':'), *value;
 
@@ -368,21 +350,23 @@ take_entry(struct reader *r, char *line)
 		return r->section->end(r);
 	}
 	if (colon == NULL)
-		return policy_bad(
-		    r, "\"%.50s\" is neither \"entry: value\" nor end-%s", line, r->section->block);
+		return conf_bad(&r->at, "\"%.50s\" is neither \"entry: value\" nor end-%s", line,
+		    r->section->block);
 	*colon = '\0';
 	value = conf_trim(colon + 1);
 	line = conf_trim(line);
-	for (const struct entry *e = r->section->entries; e->word != NULL; e++)
+	for (const struct policy_entry *e = r->section->entries; e->word != NULL; e++)
 		if (strcasecmp(e->word, line) == 0)
 			return *value != '\0' ? e->take(r, value)
-					      : policy_bad(r, "%s has no value", e->word);
+					      : conf_bad(&r->at, "%s has no value", e->word);
 	return unknown_entry(r, line);
 }
 
 static int
-read_line(struct reader *r, char *line)
+read_line(void *reader, char *line)
 {
+	struct policy_reader *r = reader;
+
 	if (r->section == NULL)
 		return begin_section(r, line);
 	if (r->in_block)
@@ -394,78 +378,67 @@ read_line(struct reader *r, char *line)
 	if (r->section->take_line != NULL)
 		return r->section->take_line(r, line);
 	if (strcasecmp(line, r->section->block) != 0)
-		return policy_bad(r, "\"%.50s\" is neither %s nor end-%s", line, r->section->block,
-		    r->section->word);
+		return conf_bad(&r->at, "\"%.50s\" is neither %s nor end-%s", line,
+		    r->section->block, r->section->word);
 	r->in_block = true;
-	r->block_line = r->line;
+	r->block_line = r->at.line;
 	return r->section->begin(r);
 }
 
 static int
-read_file(struct reader *r, const char *bytes, size_t n_bytes)
+read_file(struct policy_reader *r, const char *bytes, size_t n_bytes)
 {
-	struct fm_arena mem;
-	struct conf_lines lines;
-	char *line;
-	int rc = 0;
+	int rc = conf_each_line(&r->at, bytes, n_bytes, read_line, r);
 
-	fm_arena_init(&mem, SIZE_MAX);
-	conf_lines_init(&lines, bytes, n_bytes);
-	while (rc == 0 && (line = conf_lines_next(&lines, &mem)) != NULL) {
-		r->line = lines.line;
-		rc = read_line(r, line);
-	}
-	if (rc == 0 && lines.out_of_memory)
-		rc = policy_no_memory(r);
 	if (rc == 0 && r->section != NULL) {
 		const char *word = r->in_block ? r->section->block : r->section->word;
 
-		r->line = r->block_line;
-		rc = policy_bad(r, "this %s has no end-%s", word, word);
+		r->at.line = r->block_line;
+		rc = conf_bad(&r->at, "this %s has no end-%s", word, word);
 	}
-	fm_arena_fini(&mem);
 	return rc;
 }
 
 /* --------------------------------------------------------------- the names */
 
 static int
-resolve_groups(struct reader *r)
+resolve_groups(struct policy_reader *r)
 {
 	for (size_t i = 0; i < r->wanted.n; i++) {
-		const struct named_group *w = &r->wanted.item[i];
+		const struct policy_named_group *w = &r->wanted.item[i];
 		struct qos_rule *rule = &r->p->rules.item[w->rule];
 		uint32_t group = policy_find_group(r->p, w->name);
 
-		r->line = w->line;
+		r->at.line = w->line;
 		if (group == UINT32_MAX || *w->name == '\0')
-			return policy_bad(r, "no port-group is named \"%.40s\"", w->name);
+			return conf_bad(&r->at, "no port-group is named \"%.40s\"", w->name);
 		if (w->is_source ? !fm_vec_push(&rule->sources, group)
 				 : !fm_vec_push(&rule->dests, group))
-			return policy_no_memory(r);
+			return conf_no_memory(&r->at);
 	}
 	return 0;
 }
 
 static int
-resolve_levels(struct reader *r)
+resolve_levels(struct policy_reader *r)
 {
 	struct qos_policy *p = r->p;
 
 	if (p->standard == UINT32_MAX)
 		p->standard = p->simple;
 	if (p->standard == UINT32_MAX)
-		return fm_fail(r->err, FM_E_CONFIG,
+		return fm_fail(r->at.err, FM_E_CONFIG,
 		    "%.100s: a level is lacking for whatever no rule matches: a qos-level of the "
 		    "name DEFAULT, or \"default : 0\" in qos-ulps",
-		    r->path);
+		    r->at.path);
 	for (size_t i = 0; i < p->rules.n; i++) {
 		struct qos_rule *rule = &p->rules.item[i];
 
 		rule->level = find_level(p, rule->level_name);
-		r->line = rule->level_line;
+		r->at.line = rule->level_line;
 		if (rule->level == UINT32_MAX)
-			return policy_bad(r, "no qos-level is named \"%.40s\"", rule->level_name);
+			return conf_bad(
+			    &r->at, "no qos-level is named \"%.40s\"", rule->level_name);
 	}
 	for (size_t i = 0; i < p->levels.n; i++) {
 		p->levels.item[i].pkeys = p->level_pkeys.item[i].of.item;
@@ -478,12 +451,12 @@ int
 qos_policy_parse(const char *path, const char *bytes, size_t n_bytes,
     const struct partitions *parts, const struct qos_policy **out, struct fm_error *err)
 {
-	struct reader r = { .path = path, .parts = parts, .err = err };
+	struct policy_reader r = { .at = { .path = path, .err = err }, .parts = parts };
 	int rc;
 
 	r.p = calloc(1, sizeof(*r.p));
 	if (r.p == NULL)
-		return policy_no_memory(&r);
+		return conf_no_memory(&r.at);
 	fm_arena_init(&r.p->mem, SIZE_MAX);
 	atomic_init(&r.p->refs, 1);
 	r.p->standard = r.p->simple = UINT32_MAX;

@@ -5,7 +5,6 @@
  */
 #include <strings.h>
 
-#include "core/conf/readfile.h"
 #include "core/subnet/qos_policy_read.h"
 
 /* Service IDs of upper-layer protocols: these, and a port number of 16 bits. */
@@ -40,35 +39,38 @@ static const struct ulp {
 #define N_ULPS (sizeof(ulps) / sizeof(ulps[0]))
 
 static int
-add_level(struct reader *r, const char *use, uint8_t sl, uint32_t *at)
+add_level(struct policy_reader *r, const char *use, uint8_t sl, uint32_t *at)
 {
-	struct qos_level l = { .name = "", .use = use, .has_sl = true, .sl = sl, .line = r->line };
+	struct qos_level l = {
+		.name = "", .use = use, .has_sl = true, .sl = sl, .line = r->at.line
+	};
 	struct qos_ranges none = { 0 };
 
 	*at = (uint32_t)r->p->levels.n;
 	return fm_vec_push(&r->p->levels, l) && fm_vec_push(&r->p->level_pkeys, none)
 	    ? 0
-	    : policy_no_memory(r);
+	    : conf_no_memory(&r->at);
 }
 
 /* A group without name of what the rule is about. */
 static int
-add_end_group(struct reader *r, const struct qos_ranges *guids, uint32_t *at)
+add_end_group(struct policy_reader *r, const struct qos_ranges *guids, uint32_t *at)
 {
-	struct qos_group g = { .name = "", .line = r->line };
+	struct qos_group g = { .name = "", .line = r->at.line };
 
 	if (!fm_vec_push(&r->p->groups, g))
-		return policy_no_memory(r);
+		return conf_no_memory(&r->at);
 	*at = (uint32_t)r->p->groups.n - 1;
 	return fm_vec_append(&r->p->groups.item[*at].guids.of, guids->of.item, guids->of.n)
 	    ? 0
-	    : policy_no_memory(r);
+	    : conf_no_memory(&r->at);
 }
 
 static int
-put_ulp(struct reader *r, enum ulp_kind kind, const struct qos_ranges *values, uint32_t level)
+put_ulp(
+    struct policy_reader *r, enum ulp_kind kind, const struct qos_ranges *values, uint32_t level)
 {
-	struct qos_rule rule = { .level = level, .line = r->line };
+	struct qos_rule rule = { .level = level, .line = r->at.line };
 	struct qos_rule *kept;
 	struct qos_ranges *to;
 	uint32_t group = 0;
@@ -77,7 +79,7 @@ put_ulp(struct reader *r, enum ulp_kind kind, const struct qos_ranges *values, u
 	if (kind >= ULP_TARGET && add_end_group(r, values, &group) != 0)
 		return FM_E_RESOURCE;
 	if (!fm_vec_push(&r->p->ulps, rule))
-		return policy_no_memory(r);
+		return conf_no_memory(&r->at);
 	kept = &r->p->ulps.item[r->p->ulps.n - 1];
 	if (kind == ULP_TARGET)
 		ok = fm_vec_push(&kept->dests, group);
@@ -87,17 +89,17 @@ put_ulp(struct reader *r, enum ulp_kind kind, const struct qos_ranges *values, u
 		to = kind == ULP_PKEY ? &kept->pkeys : &kept->service_ids;
 		ok = fm_vec_append(&to->of, values->of.item, values->of.n);
 	}
-	return ok ? 0 : policy_no_memory(r);
+	return ok ? 0 : conf_no_memory(&r->at);
 }
 
 static int
-read_ulp_values(struct reader *r, const struct ulp *u, char *list, struct qos_ranges *out)
+read_ulp_values(struct policy_reader *r, const struct ulp *u, char *list, struct qos_ranges *out)
 {
 	struct qos_range fixed = { u->from, u->to };
 	int rc;
 
 	if (u->key == NULL)
-		return fm_vec_push(&out->of, fixed) ? 0 : policy_no_memory(r);
+		return fm_vec_push(&out->of, fixed) ? 0 : conf_no_memory(&r->at);
 	if (u->kind == ULP_PKEY)
 		return policy_ranges(r, list, 0xffff, PKEY_BASE, out);
 	if (u->kind != ULP_PORTS)
@@ -111,7 +113,7 @@ read_ulp_values(struct reader *r, const struct ulp *u, char *list, struct qos_ra
 }
 
 static int
-add_ulp(struct reader *r, const struct ulp *u, char *list, uint8_t sl)
+add_ulp(struct policy_reader *r, const struct ulp *u, char *list, uint8_t sl)
 {
 	struct qos_ranges values = { 0 };
 	uint32_t level;
@@ -145,14 +147,15 @@ split_key(char *text, char **list)
 
 /* "WORD[, KEY LIST] : SL" */
 int
-policy_take_ulp(struct reader *r, char *line)
+policy_take_ulp(struct policy_reader *r, char *line)
 {
 	char *colon = strrchr(line, ':'), *comma, *key = NULL, *list = NULL;
 	uint8_t sl;
 	int rc;
 
 	if (colon == NULL)
-		return policy_bad(r, "\"%.60s\" lacks its SL: \"sdp, port-num 30000 : 1\"", line);
+		return conf_bad(
+		    &r->at, "\"%.60s\" lacks its SL: \"sdp, port-num 30000 : 1\"", line);
 	*colon = '\0';
 	if ((rc = policy_byte(r, conf_trim(colon + 1), 15, &sl)) != 0)
 		return rc;
@@ -168,7 +171,7 @@ policy_take_ulp(struct reader *r, char *line)
 		if (strcasecmp(ulps[i].word, line) == 0 && (key != NULL) == (ulps[i].key != NULL) &&
 		    (key == NULL || strcasecmp(ulps[i].key, key) == 0))
 			return add_ulp(r, &ulps[i], list, sl);
-	return policy_bad(r,
+	return conf_bad(&r->at,
 	    "\"%.30s%s%.30s\" is no rule: default, sdp, rds, iser, ipoib, srp or any, and "
 	    "port-num, "
 	    "pkey, service-id, target-port-guid, source-port-guid",
