@@ -82,42 +82,46 @@ find_target(const struct sa_query *q, uint32_t *end, unsigned *which)
 	return *end == q->requester || sa_may_see(q, *end) ? SA_OK : SA_REQ_INVALID;
 }
 
-uint16_t
-sa_set_guid_info(struct sa_query *q)
+/* The block as it is now: the answer to who has changed it. */
+static uint16_t
+add_changed(struct sa_query *q, uint32_t end, uint16_t status)
 {
-	struct sa_guid_info_record r = q->want.guid_info;
-	unsigned which;
-	uint32_t end;
-	uint16_t status = find_target(q, &end, &which);
+	struct sa_guid_info_record r;
 
-	for (unsigned i = 0; i < PER_BLOCK && status == SA_OK; i++)
-		if ((which >> i & 1) && r.guid[i] != 0 &&
-		    sa_view_end_of_guid(q->view, r.guid[i]) != FM_NONE)
-			return SA_REQ_INVALID; /* a port's own */
-	if (status == SA_OK)
-		status = registry_set_aliases(
-		    q->registry, q->view->end[end].guid, r.block, which, r.guid);
 	if (status != SA_OK)
 		return status;
-	fill(q, end, r.block, &r);
+	fill(q, end, q->want.guid_info.block, &r);
 	sa_add(q, &r);
 	return SA_OK;
 }
 
 uint16_t
+sa_set_guid_info(struct sa_query *q)
+{
+	struct sa_guid_info_record want = q->want.guid_info;
+	unsigned which;
+	uint32_t end;
+	uint16_t status = find_target(q, &end, &which);
+
+	for (unsigned i = 0; i < PER_BLOCK && status == SA_OK; i++)
+		if ((which >> i & 1) && want.guid[i] != 0 &&
+		    sa_view_end_of_guid(q->view, want.guid[i]) != FM_NONE)
+			return SA_REQ_INVALID; /* a port's own */
+	if (status == SA_OK)
+		status = registry_set_aliases(
+		    q->registry, q->view->end[end].guid, want.block, which, want.guid);
+	return add_changed(q, end, status);
+}
+
+uint16_t
 sa_delete_guid_info(struct sa_query *q)
 {
-	struct sa_guid_info_record r = q->want.guid_info;
 	unsigned which;
 	uint32_t end;
 	uint16_t status = find_target(q, &end, &which);
 
 	if (status == SA_OK)
-		status =
-		    registry_delete_aliases(q->registry, q->view->end[end].guid, r.block, which);
-	if (status != SA_OK)
-		return status;
-	fill(q, end, r.block, &r);
-	sa_add(q, &r);
-	return SA_OK;
+		status = registry_delete_aliases(
+		    q->registry, q->view->end[end].guid, q->want.guid_info.block, which);
+	return add_changed(q, end, status);
 }

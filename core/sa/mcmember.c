@@ -45,8 +45,11 @@ find_caller(const struct sa_query *q, struct group_caller *c)
 	return true;
 }
 
-uint16_t
-sa_set_mc_member(struct sa_query *q)
+/* Whom groups_join() or groups_leave() lets in or out, as the answer. */
+static uint16_t
+change(struct sa_query *q,
+    uint16_t (*how)(struct groups *, const struct sa_mc_member_record *, uint64_t,
+	const struct group_caller *, struct sa_mc_member_record *))
 {
 	struct sa_mc_member_record got;
 	struct group_caller c;
@@ -54,26 +57,22 @@ sa_set_mc_member(struct sa_query *q)
 
 	if (!find_caller(q, &c))
 		return SA_REQ_INVALID;
-	status = groups_join(registry_groups(q->registry), &q->want.mc_member, q->h.mask, &c, &got);
+	status = how(registry_groups(q->registry), &q->want.mc_member, q->h.mask, &c, &got);
 	if (status == SA_OK)
 		sa_add(q, &got);
 	return status;
 }
 
 uint16_t
+sa_set_mc_member(struct sa_query *q)
+{
+	return change(q, groups_join);
+}
+
+uint16_t
 sa_delete_mc_member(struct sa_query *q)
 {
-	struct sa_mc_member_record got;
-	struct group_caller c;
-	uint16_t status;
-
-	if (!find_caller(q, &c))
-		return SA_REQ_INVALID;
-	status =
-	    groups_leave(registry_groups(q->registry), &q->want.mc_member, q->h.mask, &c, &got);
-	if (status == SA_OK)
-		sa_add(q, &got);
-	return status;
+	return change(q, groups_leave);
 }
 
 /* Members of a group that match; false: no more fit. */

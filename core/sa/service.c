@@ -53,36 +53,37 @@ sa_get_services(struct sa_query *q)
 	return SA_OK;
 }
 
-uint16_t
-sa_set_service(struct sa_query *q)
+/* What registry_set_service() or registry_delete_service() makes of it, as the answer. */
+static uint16_t
+change(struct sa_query *q,
+    uint16_t (*how)(struct registry *, const struct sa_service_record *, uint64_t, uint64_t, bool,
+	int64_t, struct sa_service_record *))
 {
 	struct sa_service_record got;
-	const struct sa_service_record *want = &q->want.service;
 	uint16_t status;
 
 	if (client_of(q) == 0)
 		return SA_REQ_INVALID;
-	if ((q->h.mask & SA_SR_PKEY) &&
-	    sa_view_shared_pkey(q->view, q->requester, q->requester, want->pkey) == 0)
-		return SA_REQ_INVALID;
-	status = registry_set_service(
-	    q->registry, want, q->h.mask, client_of(q), q->trusted, q->now_ms, &got);
+	status = how(
+	    q->registry, &q->want.service, q->h.mask, client_of(q), q->trusted, q->now_ms, &got);
 	if (status == SA_OK)
 		add(q, &got);
 	return status;
 }
 
 uint16_t
+sa_set_service(struct sa_query *q)
+{
+	uint16_t pkey = q->want.service.pkey;
+
+	if (client_of(q) != 0 && (q->h.mask & SA_SR_PKEY) &&
+	    sa_view_shared_pkey(q->view, q->requester, q->requester, pkey) == 0)
+		return SA_REQ_INVALID;
+	return change(q, registry_set_service);
+}
+
+uint16_t
 sa_delete_service(struct sa_query *q)
 {
-	struct sa_service_record got;
-	uint16_t status;
-
-	if (client_of(q) == 0)
-		return SA_REQ_INVALID;
-	status = registry_delete_service(
-	    q->registry, &q->want.service, q->h.mask, client_of(q), q->trusted, q->now_ms, &got);
-	if (status == SA_OK)
-		add(q, &got);
-	return status;
+	return change(q, registry_delete_service);
 }

@@ -64,16 +64,6 @@ services_remove(struct registry *r, struct service *s)
 		fm_hash_put(&r->of_service, key_of(&s->rec), at); /* in its place */
 }
 
-static uint32_t
-n_held(const struct registry *r, uint64_t client)
-{
-	uint32_t n = 0;
-
-	for (size_t i = 0; i < r->services.n; i++)
-		n += r->services.item[i].client == client;
-	return n;
-}
-
 static bool
 may_change(const struct service *s, const struct sa_service_record *want, uint64_t mask,
     uint64_t client, bool trusted)
@@ -103,6 +93,7 @@ registry_set_service(struct registry *r, const struct sa_service_record *want, u
     uint64_t client, bool trusted, int64_t now_ms, struct sa_service_record *got)
 {
 	struct service *old, fresh = { .rec = *want, .client = client, .ends_ms = FOR_EVER };
+	uint32_t n_held;
 
 	if ((mask & NEEDED) != NEEDED)
 		return SA_REQ_INSUFFICIENT_COMPONENTS;
@@ -115,11 +106,12 @@ registry_set_service(struct registry *r, const struct sa_service_record *want, u
 	old = services_find(r, &fresh.rec);
 	if (old != NULL && !may_change(old, want, mask, client, trusted))
 		return SA_REQ_INVALID;
+	REGISTRY_COUNT_OF(n_held, r->services, client);
 	if (old != NULL) {
 		fresh.client = old->client;
 		*old = fresh;
-	} else if (r->services.n >= r->set.max_services_all ||
-	    n_held(r, client) >= r->set.max_services || !services_add(r, &fresh)) {
+	} else if (r->services.n >= r->set.max_services_all || n_held >= r->set.max_services ||
+	    !services_add(r, &fresh)) {
 		return SA_NO_RESOURCES;
 	}
 	registry_note_service(r, &fresh.rec);

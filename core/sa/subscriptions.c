@@ -50,21 +50,12 @@ free_number(const struct registry *r, uint64_t client)
 	}
 }
 
-static uint32_t
-n_held(const struct registry *r, uint64_t client)
-{
-	uint32_t n = 0;
-
-	for (size_t i = 0; i < r->subscriptions.n; i++)
-		n += r->subscriptions.item[i].client == client;
-	return n;
-}
-
 uint16_t
 registry_inform(struct registry *r, const struct sa_inform_info *info, uint64_t client,
     struct sa_gid gid, const struct mad_addr *from)
 {
 	struct subscription fresh = { .client = client, .gid = gid, .info = *info, .to = *from };
+	uint32_t n_held;
 	size_t i = 0;
 
 	if (!is_sensible(info) || client == 0)
@@ -85,8 +76,9 @@ registry_inform(struct registry *r, const struct sa_inform_info *info, uint64_t 
 		registry_note_subscription(r, r->subscriptions.item[i].id);
 		return SA_OK;
 	}
+	REGISTRY_COUNT_OF(n_held, r->subscriptions, client);
 	if (r->subscriptions.n >= r->set.max_subscriptions_all ||
-	    n_held(r, client) >= r->set.max_subscriptions)
+	    n_held >= r->set.max_subscriptions)
 		return SA_NO_RESOURCES;
 	fresh.id = ++r->last_subscription;
 	fresh.number = free_number(r, client);
