@@ -77,51 +77,33 @@ static bool
 make_links(struct building *b)
 {
 	const struct fm_fabric *from = b->c->fab;
-	struct fm_fabric *fab = &b->snap->fab;
-	struct fm_arena *mem = &b->snap->mem;
 	uint32_t n = b->p->n, most = 0, at = 0;
-	fm_link *first = fm_arena_array(mem, n + 1, fm_link), *rev, *number = b->c->link_number;
-	uint8_t *port, *n_vls;
-	uint32_t *mbps, *nominal;
-	fm_sw *to;
+	fm_link *number = b->c->link_number;
+	struct snapshot_links to;
 
 	for (uint32_t i = 0; i < n; i++)
 		most += from->sw_first_link[b->p->sw[i] + 1] - from->sw_first_link[b->p->sw[i]];
-	to = fm_arena_array(mem, most + 1, fm_sw);
-	rev = fm_arena_array(mem, most + 1, fm_link);
-	port = fm_arena_array(mem, most + 1, uint8_t);
-	n_vls = fm_arena_array(mem, most + 1, uint8_t);
-	mbps = fm_arena_array(mem, most + 1, uint32_t);
-	nominal = fm_arena_array(mem, most + 1, uint32_t);
-	if (first == NULL || to == NULL || rev == NULL || port == NULL || n_vls == NULL ||
-	    mbps == NULL || nominal == NULL)
+	if (!snapshot_make_links(b->snap, n, most, &to))
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
-		first[i] = at;
+		to.first[i] = at;
 		for (fm_link l = from->sw_first_link[b->p->sw[i]];
 		     l < from->sw_first_link[b->p->sw[i] + 1]; l++) {
 			if (b->c->link_exit[l] != FM_NONE)
 				continue;
-			to[at] = b->c->sw_local[from->link_to[l]];
-			rev[at] = from->link_rev[l];
-			port[at] = from->link_port[l];
-			n_vls[at] = from->link_n_vls[l];
-			mbps[at] = from->link_mbps[l];
-			nominal[at] = from->link_nominal_mbps[l];
+			to.to[at] = b->c->sw_local[from->link_to[l]];
+			to.rev[at] = from->link_rev[l];
+			to.port[at] = from->link_port[l];
+			to.n_vls[at] = from->link_n_vls[l];
+			to.mbps[at] = from->link_mbps[l];
+			to.nominal_mbps[at] = from->link_nominal_mbps[l];
 			number[l] = at++;
 		}
 	}
-	first[n] = at;
+	to.first[n] = at;
 	for (fm_link l = 0; l < at; l++)
-		rev[l] = number[rev[l]];
-	fab->n_links = at;
-	fab->sw_first_link = first;
-	fab->link_to = to;
-	fab->link_port = port;
-	fab->link_rev = rev;
-	fab->link_mbps = mbps;
-	fab->link_nominal_mbps = nominal;
-	fab->link_n_vls = n_vls;
+		to.rev[l] = number[to.rev[l]];
+	snapshot_set_links(b->snap, &to, at);
 	return true;
 }
 

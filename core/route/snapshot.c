@@ -189,47 +189,60 @@ reverse_of(const struct half *halves, const uint32_t *first, const struct half *
 	return first[h->to] + (fm_link)at;
 }
 
+bool
+snapshot_make_links(
+    struct snapshot *snap, uint32_t n_switches, uint32_t n_links, struct snapshot_links *l)
+{
+	struct fm_arena *mem = &snap->mem;
+
+	*l = (struct snapshot_links){ .first = fm_arena_array(mem, n_switches + 1, fm_link),
+		.to = fm_arena_array(mem, n_links + 1, fm_sw),
+		.rev = fm_arena_array(mem, n_links + 1, fm_link),
+		.port = fm_arena_array(mem, n_links + 1, uint8_t),
+		.n_vls = fm_arena_array(mem, n_links + 1, uint8_t),
+		.mbps = fm_arena_array(mem, n_links + 1, uint32_t),
+		.nominal_mbps = fm_arena_array(mem, n_links + 1, uint32_t) };
+	return l->first != NULL && l->to != NULL && l->rev != NULL && l->port != NULL &&
+	    l->n_vls != NULL && l->mbps != NULL && l->nominal_mbps != NULL;
+}
+
+void
+snapshot_set_links(struct snapshot *snap, const struct snapshot_links *l, uint32_t n_links)
+{
+	struct fm_fabric *fab = &snap->fab;
+
+	fab->n_links = n_links;
+	fab->sw_first_link = l->first;
+	fab->link_to = l->to;
+	fab->link_rev = l->rev;
+	fab->link_port = l->port;
+	fab->link_n_vls = l->n_vls;
+	fab->link_mbps = l->mbps;
+	fab->link_nominal_mbps = l->nominal_mbps;
+}
+
 static int
 place_links(struct build *b)
 {
-	struct fm_fabric *fab = &b->snap->fab;
-	struct fm_arena *mem = &b->snap->mem;
-	uint32_t n_sw = fab->n_switches, n;
-	uint32_t *first = fm_arena_array(mem, n_sw + 1, uint32_t);
+	uint32_t n_sw = b->snap->fab.n_switches, most = 2 * (uint32_t)b->in->cables.n;
+	struct snapshot_links l;
 	int rc;
 
-	if (first == NULL)
+	if (!snapshot_make_links(b->snap, n_sw, most, &l))
 		return no_memory(b->err);
-	if ((rc = collect_links(b, first)) != 0)
+	if ((rc = collect_links(b, l.first)) != 0)
 		return rc;
-	n = first[n_sw];
-	fm_sw *to = fm_arena_array(mem, n, fm_sw);
-	uint8_t *port = fm_arena_array(mem, n, uint8_t), *n_vls = fm_arena_array(mem, n, uint8_t);
-	fm_link *rev = fm_arena_array(mem, n, fm_link);
-	uint32_t *mbps = fm_arena_array(mem, n, uint32_t),
-		 *nominal = fm_arena_array(mem, n, uint32_t);
-
-	if (to == NULL || port == NULL || rev == NULL || mbps == NULL || nominal == NULL ||
-	    n_vls == NULL)
-		return no_memory(b->err);
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < l.first[n_sw]; i++) {
 		const struct half *h = &b->halves[i];
 
-		to[i] = h->to;
-		port[i] = h->port;
-		n_vls[i] = h->n_vls;
-		mbps[i] = h->mbps;
-		nominal[i] = h->nominal_mbps;
-		rev[i] = reverse_of(b->halves, first, h);
+		l.to[i] = h->to;
+		l.port[i] = h->port;
+		l.n_vls[i] = h->n_vls;
+		l.mbps[i] = h->mbps;
+		l.nominal_mbps[i] = h->nominal_mbps;
+		l.rev[i] = reverse_of(b->halves, l.first, h);
 	}
-	fab->n_links = n;
-	fab->sw_first_link = first;
-	fab->link_to = to;
-	fab->link_port = port;
-	fab->link_rev = rev;
-	fab->link_mbps = mbps;
-	fab->link_nominal_mbps = nominal;
-	fab->link_n_vls = n_vls;
+	snapshot_set_links(b->snap, &l, l.first[n_sw]);
 	return 0;
 }
 

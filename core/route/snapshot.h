@@ -87,6 +87,21 @@ struct snapshot_loss {
 int snapshot_without(struct snapshot *base, const struct snapshot_loss *loss, uint64_t generation,
     struct snapshot **out, struct fm_error *err);
 
+/* The arrays of links, as they are filled; for who builds a snapshot. */
+struct snapshot_links {
+	fm_link *first; /* [n_switches + 1]: fab->sw_first_link */
+	fm_sw *to;
+	fm_link *rev;
+	uint8_t *port, *n_vls;
+	uint32_t *mbps, *nominal_mbps;
+};
+/* Of snap->mem, zeroed, for so many switches and links.  False: out of memory. */
+bool snapshot_make_links(
+    struct snapshot *snap, uint32_t n_switches, uint32_t n_links, struct snapshot_links *links);
+/* They are those of the fabric, n_links of them. */
+void snapshot_set_links(
+    struct snapshot *snap, const struct snapshot_links *links, uint32_t n_links);
+
 /* Number the connected components; a switch that is gone (no links, no ends) is in
  * none.  False: out of memory.  For who builds a snapshot. */
 bool snapshot_find_components(struct snapshot *snap);

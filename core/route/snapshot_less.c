@@ -65,7 +65,6 @@ number_links(struct less *s, uint32_t *first)
 	for (fm_link l = 0; l < was->n_links; l++)
 		s->number[l] = fm_bit_test(s->goes, l) ? FM_NONE : n++;
 	s->number[was->n_links] = n;
-	s->out->fab.n_links = n;
 	for (fm_sw sw = 0; sw <= was->n_switches; sw++) {
 		fm_link l = was->sw_first_link[sw];
 
@@ -91,18 +90,10 @@ static bool
 copy_links(struct less *s)
 {
 	const struct fm_fabric *was = &s->base->fab;
-	struct fm_fabric *fab = &s->out->fab;
-	struct fm_arena *mem = &s->out->mem;
-	uint32_t *first = fm_arena_array(mem, was->n_switches + 1, uint32_t);
-	fm_sw *to = fm_arena_array(mem, was->n_links, fm_sw);
-	fm_link *rev = fm_arena_array(mem, was->n_links, fm_link);
-	uint8_t *port = fm_arena_array(mem, was->n_links, uint8_t);
-	uint8_t *n_vls = fm_arena_array(mem, was->n_links, uint8_t);
-	uint32_t *mbps = fm_arena_array(mem, was->n_links, uint32_t);
-	uint32_t *nominal = fm_arena_array(mem, was->n_links, uint32_t);
+	struct snapshot_links to;
 
-	if (first == NULL || to == NULL || rev == NULL || port == NULL || n_vls == NULL ||
-	    mbps == NULL || nominal == NULL || !number_links(s, first))
+	if (!snapshot_make_links(s->out, was->n_switches, was->n_links, &to) ||
+	    !number_links(s, to.first))
 		return false;
 	for (fm_link l = 0, end; l < was->n_links; l = end + 1) {
 		fm_link n = s->number[l];
@@ -110,21 +101,16 @@ copy_links(struct less *s)
 
 		if (len == 0)
 			continue;
-		memcpy(to + n, was->link_to + l, len * sizeof(*to));
-		memcpy(port + n, was->link_port + l, len * sizeof(*port));
-		memcpy(n_vls + n, was->link_n_vls + l, len * sizeof(*n_vls));
-		memcpy(mbps + n, was->link_mbps + l, len * sizeof(*mbps));
-		memcpy(nominal + n, was->link_nominal_mbps + l, len * sizeof(*nominal));
+		memcpy(to.to + n, was->link_to + l, len * sizeof(*to.to));
+		memcpy(to.port + n, was->link_port + l, len * sizeof(*to.port));
+		memcpy(to.n_vls + n, was->link_n_vls + l, len * sizeof(*to.n_vls));
+		memcpy(to.mbps + n, was->link_mbps + l, len * sizeof(*to.mbps));
+		memcpy(to.nominal_mbps + n, was->link_nominal_mbps + l,
+		    len * sizeof(*to.nominal_mbps));
 		for (size_t i = 0; i < len; i++)
-			rev[n + i] = s->number[was->link_rev[l + i]];
+			to.rev[n + i] = s->number[was->link_rev[l + i]];
 	}
-	fab->sw_first_link = first;
-	fab->link_to = to;
-	fab->link_rev = rev;
-	fab->link_port = port;
-	fab->link_n_vls = n_vls;
-	fab->link_mbps = mbps;
-	fab->link_nominal_mbps = nominal;
+	snapshot_set_links(s->out, &to, s->number[was->n_links]);
 	return true;
 }
 
