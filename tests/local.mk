@@ -186,6 +186,7 @@ TESTS += $(UNIT_TESTS)
 LDADD = libfmtests.la libfmengines.la libfmcore.la libfmcommon.la $(CHECK_LIBS)
 check_LTLIBRARIES += libfmtests.la
 libfmtests_la_SOURCES = \
+	tests/mark.c \
 	tests/sweep/moments.c \
 	tests/sweep/rig.c \
 	tests/sweep/sa_rig.c \
