@@ -19,21 +19,6 @@
 #define QP1_QKEY 0x80010000
 
 static void
-activate(void)
-{
-	static const struct {
-		const char *hops;
-		uint32_t port;
-	} ends[] = { { "", 1 }, { "\1", 1 }, { "\1", 2 }, { "\1\2", 1 }, { "\1\2", 2 },
-		{ "\1\2\2", 1 } };
-
-	for (int i = 0; i < 6; i++)
-		ck_assert_uint_eq(set_state(ends[i].hops, ends[i].port, WIRE_PORT_ARMED, 0), 0);
-	for (int i = 0; i < 6; i += 2)
-		ck_assert_uint_eq(set_state(ends[i].hops, ends[i].port, WIRE_PORT_ACTIVE, 0), 0);
-}
-
-static void
 setup_active(void)
 {
 	setup();

@@ -77,22 +77,6 @@ close_program(struct program *p)
 	fm_vec_fini(&p->bytes);
 }
 
-/* Arm both ends of the links from H1 to H2, then make one end active. */
-static void
-activate(void)
-{
-	static const struct {
-		const char *hops;
-		uint32_t port;
-	} ends[] = { { "", 1 }, { "\1", 1 }, { "\1", 2 }, { "\1\2", 1 }, { "\1\2", 2 },
-		{ "\1\2\2", 1 } };
-
-	for (int i = 0; i < 6; i++)
-		ck_assert_uint_eq(set_state(ends[i].hops, ends[i].port, WIRE_PORT_ARMED, 0), 0);
-	for (int i = 0; i < 6; i += 2)
-		ck_assert_uint_eq(set_state(ends[i].hops, ends[i].port, WIRE_PORT_ACTIVE, 0), 0);
-}
-
 static void
 setup_two(void)
 {

@@ -232,6 +232,21 @@ configure(void)
 	set_lft("\1\2", of_s2);
 }
 
+void
+activate(void)
+{
+	static const struct {
+		const char *hops;
+		uint32_t port;
+	} ends[] = { { "", 1 }, { "\1", 1 }, { "\1", 2 }, { "\1\2", 1 }, { "\1\2", 2 },
+		{ "\1\2\2", 1 } };
+
+	for (int i = 0; i < 6; i++)
+		ck_assert_uint_eq(set_state(ends[i].hops, ends[i].port, WIRE_PORT_ARMED, 0), 0);
+	for (int i = 0; i < 6; i += 2)
+		ck_assert_uint_eq(set_state(ends[i].hops, ends[i].port, WIRE_PORT_ACTIVE, 0), 0);
+}
+
 bool
 has_changed(const char *hops)
 {

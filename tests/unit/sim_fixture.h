@@ -51,6 +51,8 @@ uint16_t set_state(const char *hops, uint32_t port, uint8_t state, uint8_t phys)
 void give_lid(const char *hops, uint32_t port, uint16_t lid);
 void set_lft(const char *hops, const uint8_t *block0);
 void configure(void);
+/* Both ends of the links from H1 to H2 armed, then one end made active. */
+void activate(void);
 bool has_changed(const char *hops);
 void clear_change(const char *hops);
 void wait_ms(int64_t ms);
