@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/folder.h"
 #include "tests/run.h"
 #include "tests/sweep/rig.h"
 
@@ -137,34 +138,20 @@ restart(void)
 	rig_run(&rig, SWEEP_HEAVY);
 }
 
-static char state_dir[32];
+static char state_dir[FOLDER_ROOM];
 
 static void
 bring_up_with_store(void)
 {
 	struct fm_error err;
 
-	snprintf(state_dir, sizeof(state_dir), "/tmp/fmd-check-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(state_dir));
+	folder_make(state_dir);
 	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
 	rig_sim(&rig, NULL);
 	ck_assert_int_eq(store_open(state_dir, &rig.store, &err), 0);
 	rig_start(&rig);
 	rig_run(&rig, SWEEP_HEAVY);
 	rig_expect_up(&rig);
-}
-
-static void
-remove_store(void)
-{
-	static const char *const files[] = { "data.mdb", "lock.mdb", "data.mdb.bad-1" };
-	char path[64];
-
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		snprintf(path, sizeof(path), "%s/%s", state_dir, files[i]);
-		unlink(path);
-	}
-	rmdir(state_dir);
 }
 
 START_TEST(test_restart_writes_nothing)
@@ -176,7 +163,7 @@ START_TEST(test_restart_writes_nothing)
 	restart();
 	rig_expect_up(&rig);
 	ck_assert_uint_eq(rig_sets(&rig), sets);
-	remove_store();
+	folder_remove(state_dir);
 }
 END_TEST
 
@@ -192,7 +179,7 @@ START_TEST(test_restart_with_other_settings)
 	ck_assert_uint_eq(rig_sets(&rig), sets + rig.last.n_lids);
 	restart();
 	ck_assert_uint_eq(rig_sets(&rig), sets + rig.last.n_lids);
-	remove_store();
+	folder_remove(state_dir);
 }
 END_TEST
 
@@ -215,7 +202,7 @@ START_TEST(test_restart_with_damaged_store)
 	rig_run(&rig, SWEEP_HEAVY);
 	rig_expect_up(&rig);
 	ck_assert_uint_eq(rig_sets(&rig), sets);
-	remove_store();
+	folder_remove(state_dir);
 }
 END_TEST
 

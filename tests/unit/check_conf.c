@@ -16,10 +16,11 @@
 #include "core/conf/describe.h"
 #include "lib/log.h"
 #include "lib/vec.h"
+#include "tests/folder.h"
 #include "tests/run.h"
 
 static struct engine_set engines;
-static char folder[64], conf_path[96], warned[512];
+static char folder[FOLDER_ROOM], conf_path[96], warned[512];
 
 static void
 note_warning(void *arg, enum fm_log_level level, const char *subsystem, const char *line)
@@ -48,8 +49,7 @@ set_up(void)
 	char cmd[256], sub[96];
 	struct fm_error err;
 
-	snprintf(folder, sizeof(folder), "/tmp/fmd-check-conf-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	folder_make(folder);
 	snprintf(sub, sizeof(sub), "%s/conf.d", folder);
 	ck_assert_int_eq(mkdir(sub, 0700), 0);
 	snprintf(conf_path, sizeof(conf_path), "%s/fmd.conf", folder);
@@ -64,11 +64,8 @@ set_up(void)
 static void
 tear_down(void)
 {
-	char cmd[128];
-
 	engine_set_fini(&engines);
-	snprintf(cmd, sizeof(cmd), "rm -rf %s", folder);
-	ck_assert_int_eq(system(cmd), 0);
+	folder_remove(folder);
 }
 
 static struct conf *

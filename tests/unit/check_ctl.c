@@ -20,9 +20,10 @@
 
 #include "core/ctl/ctl.h"
 #include "core/ctl/events.h"
+#include "tests/folder.h"
 #include "tests/run.h"
 
-static char folder[64], path[96];
+static char folder[FOLDER_ROOM], path[96];
 static pid_t server;
 
 /* ------------------------------------------------------------- the server */
@@ -88,8 +89,7 @@ set_up(void)
 	int ready[2];
 	char c;
 
-	snprintf(folder, sizeof(folder), "/tmp/fmd-check-ctl-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	folder_make(folder);
 	snprintf(path, sizeof(path), "%s/run/fmd.sock", folder);
 	ck_assert_int_eq(pipe(ready), 0);
 	server = fork();
@@ -104,15 +104,13 @@ set_up(void)
 static void
 tear_down(void)
 {
-	char cmd[128];
 	int status;
 
 	kill(server, SIGTERM);
 	ck_assert_int_eq(waitpid(server, &status, 0), server);
 	ck_assert_int_eq(status, 0);
 	ck_assert_int_ne(access(path, F_OK), 0); /* the socket is gone */
-	snprintf(cmd, sizeof(cmd), "rm -rf %s", folder);
-	ck_assert_int_eq(system(cmd), 0);
+	folder_remove(folder);
 }
 
 /* ------------------------------------------------------------ the clients */

@@ -15,28 +15,25 @@
 #include <unistd.h>
 
 #include "core/conf/plugin.h"
+#include "tests/folder.h"
 #include "tests/run.h"
 
 #define MODULES "tests/modules/.libs/"
 
-static char folder[2][64];
+static char folder[2][FOLDER_ROOM];
 
 static void
 make_folders(void)
 {
-	for (int i = 0; i < 2; i++) {
-		snprintf(folder[i], sizeof(folder[i]), "/tmp/fmd-check-plugin-XXXXXX");
-		ck_assert_ptr_nonnull(mkdtemp(folder[i]));
-	}
+	for (int i = 0; i < 2; i++)
+		folder_make(folder[i]);
 }
 
 static void
 remove_folders(void)
 {
-	char cmd[256];
-
-	snprintf(cmd, sizeof(cmd), "rm -rf %s %s", folder[0], folder[1]);
-	ck_assert_int_eq(system(cmd), 0);
+	for (int i = 0; i < 2; i++)
+		folder_remove(folder[i]);
 }
 
 /* Copy at most n_bytes of a module under another name. */

@@ -22,6 +22,7 @@
 #include "core/topo/netlist.h"
 #include "lib/log.h"
 #include "lib/rng.h"
+#include "tests/folder.h"
 #include "tests/run.h"
 #include "tests/unit/generate_words.h"
 
@@ -30,7 +31,7 @@
 
 static struct engine_set engines;
 static struct snapshot *snap;
-static char folder[64], conf_path[96], warned[4096];
+static char folder[FOLDER_ROOM], conf_path[96], warned[4096];
 static unsigned n_warned;
 static uint16_t sw_region[64];
 
@@ -87,8 +88,7 @@ set_up(void)
 	char cmd[256];
 	struct fm_error err;
 
-	snprintf(folder, sizeof(folder), "/tmp/fmd-check-regions-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	folder_make(folder);
 	snprintf(conf_path, sizeof(conf_path), "%s/fmd.conf", folder);
 	snprintf(cmd, sizeof(cmd), "cp tests/modules/.libs/good.so %s", folder);
 	ck_assert_int_eq(system(cmd), 0);
@@ -102,12 +102,9 @@ set_up(void)
 static void
 tear_down(void)
 {
-	char cmd[128];
-
 	snapshot_put(snap);
 	engine_set_fini(&engines);
-	snprintf(cmd, sizeof(cmd), "rm -rf %s", folder);
-	ck_assert_int_eq(system(cmd), 0);
+	folder_remove(folder);
 }
 
 static uint64_t

@@ -4,7 +4,6 @@
  * loses nothing but what is damaged.
  */
 #include <check.h>
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "lib/faultpoint.h"
 #include "lib/log.h"
 #include "lib/rng.h"
+#include "tests/folder.h"
 #include "tests/run.h"
 
 #define PREFIX UINT64_C(0xfe80000000000000)
@@ -24,7 +24,7 @@
 
 static struct registry_settings set;
 static struct registry *r;
-static char dir[64], said[1024];
+static char dir[FOLDER_ROOM], said[1024];
 
 static void
 keep_log(void *arg, enum fm_log_level level, const char *subsystem, const char *line)
@@ -38,8 +38,7 @@ keep_log(void *arg, enum fm_log_level level, const char *subsystem, const char *
 static void
 setup(void)
 {
-	snprintf(dir, sizeof(dir), "/tmp/fmd-check-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	folder_make(dir);
 	fm_log_set_sink(keep_log, NULL);
 	said[0] = '\0';
 	registry_settings_default(&set);
@@ -50,16 +49,7 @@ setup(void)
 static void
 teardown(void)
 {
-	DIR *d = opendir(dir);
-	struct dirent *e;
-	char path[400];
-
-	while (d != NULL && (e = readdir(d)) != NULL) {
-		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
-		unlink(path);
-	}
-	closedir(d);
-	rmdir(dir);
+	folder_remove(dir);
 	registry_free(r);
 }
 

@@ -4,7 +4,6 @@
  * or not ours is set aside, and a new one takes its place.
  */
 #include <check.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +13,12 @@
 
 #include "core/store/store.h"
 #include "lib/log.h"
+#include "tests/folder.h"
 #include "tests/run.h"
 
 #define N_LIDS 3000
 
-static char dir[64], file[80], said[1024];
+static char dir[FOLDER_ROOM], file[80], said[1024];
 
 static void
 keep_log(void *arg, enum fm_log_level level, const char *subsystem, const char *line)
@@ -32,8 +32,7 @@ keep_log(void *arg, enum fm_log_level level, const char *subsystem, const char *
 static void
 setup(void)
 {
-	snprintf(dir, sizeof(dir), "/tmp/fmd-check-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	folder_make(dir);
 	snprintf(file, sizeof(file), "%s/data.mdb", dir);
 	said[0] = '\0';
 	fm_log_set_sink(keep_log, NULL);
@@ -42,16 +41,7 @@ setup(void)
 static void
 teardown(void)
 {
-	DIR *d = opendir(dir);
-	struct dirent *e;
-	char path[400];
-
-	while (d != NULL && (e = readdir(d)) != NULL) {
-		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
-		unlink(path);
-	}
-	closedir(d);
-	rmdir(dir);
+	folder_remove(dir);
 }
 
 static struct store *
