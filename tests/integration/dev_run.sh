@@ -7,6 +7,7 @@ set -u
 # shellcheck source=tests/integration/lib.bash
 . "$(dirname "$0")/lib.bash"
 need ibnetdiscover dump_lfts smpquery ibtracert
+[ -x "$top/dev/run" ] || skip "dev/run is not in the archive"
 
 run() {
 	FMD_BUILD=$build "$top/dev/run" "$@" >"$dir/run.out" 2>&1

@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What the tests on fmsim share; sourced.  Sets $top, $build and $dir, a folder
-# of the test's own that goes when it ends.
+# What the scripts on fmsim share; sourced.
 # shellcheck shell=bash
 
-top=${FMD_TOP:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
-build=${FMD_BUILD:-$PWD}
+# shellcheck source=tests/integration/script.bash
+. "$(dirname "${BASH_SOURCE[0]}")/script.bash"
 # shellcheck source=dev/fmsim-lib.sh
 . "$top/dev/fmsim-lib.sh"
 export FMD_PLUGIN_PATH=$build/plugins/engines
-[ -e "$build/.libs/libfmsim-umad.so" ] || { echo "libfmsim-umad.so is not built: skipped"; exit 77; }
-dir=$(mktemp -d)
-pids=() # of programs in the background
 trap leave EXIT
 
 leave() {
@@ -35,30 +31,12 @@ end() {
 }
 
 need() {
-	local tool
-	for tool in "$@"; do
-		command -v "$tool" >/dev/null 2>&1 || { echo "$tool is absent: skipped"; exit 77; }
-	done
-}
-
-fail() {
-	echo "FAIL: $*"
-	tail -n 20 "$dir"/*.out 2>/dev/null
-	exit 1
+	[ -e "$build/.libs/libfmsim-umad.so" ] || skip "libfmsim-umad.so is not built"
+	need_tools "$@"
 }
 
 simulate() {
 	fmsim_start "$build" "$@" || fail "fmsim does not take $*"
-}
-
-# Wait until the words are in the file, 30 s at most.
-await() {
-	local file=$1 words=$2 tries
-	for ((tries = 0; tries < 300; tries++)); do
-		grep -q "$words" "$file" 2>/dev/null && return 0
-		sleep 0.1
-	done
-	fail "no \"$words\" in $(basename "$file")"
 }
 
 # The output of a command on NODE, which must succeed.

@@ -37,8 +37,8 @@ for node in "$sm" "$two"; do
 	exec_on_fmsim "$node" ibping -S >/dev/null 2>&1 &
 	pids+=("$!")
 done
-sleep 0.3
-pinged "$one" "$(lid_of "$sm")" || fail "a limited member does not reach the full one"
+until_true pinged "$one" "$(lid_of "$sm")"
+until_true pinged "$sm" "$(lid_of "$two")"
 pinged "$one" "$(lid_of "$two")" && fail "limited members reach each other"
 await "$dir/osm.log" "Bad P_Key\|num:257"
 run_on "$one" saquery >"$dir/nodes.out" # the SA is the full member

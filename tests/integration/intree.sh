@@ -2,12 +2,13 @@
 # An in-tree configure must refuse, and the folder core/ must survive it
 # (autoconf's own checks would remove it).
 set -eu
-: "${FMD_TOP:?}"
+top=$(cd "$(dirname "$0")/../.." && pwd)
+git -C "$top" ls-files --error-unmatch configure.ac >/dev/null 2>&1 || { echo "no git checkout: skipped"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-(cd "$FMD_TOP" && git ls-files -z | xargs -0 cp --parents -t "$work")
-cp "$FMD_TOP"/configure "$FMD_TOP"/aclocal.m4 "$FMD_TOP"/config.h.in "$FMD_TOP"/Makefile.in "$work"
-cp -r "$FMD_TOP"/build-aux "$work"
+(cd "$top" && git ls-files -z | xargs -0 cp --parents -t "$work")
+cp "$top"/configure "$top"/aclocal.m4 "$top"/config.h.in "$top"/Makefile.in "$work"
+cp -r "$top"/build-aux "$work"
 cd "$work"
 before=$(find core -type f | sort | sha256sum)
 if ./configure >out 2>&1; then

@@ -11,6 +11,10 @@ command -v ibsim >/dev/null 2>&1 && [ -n "$umad2sim" ] || {
 	exit 77
 }
 probe=${FMD_BUILD:-$PWD}/tests/integration/umad_probe
+[ -x "$probe" ] || {
+	echo "umad_probe is not built: skipped"
+	exit 77
+}
 dir=$(mktemp -d)
 ibsim_pid=
 cleanup() {
