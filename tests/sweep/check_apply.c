@@ -95,12 +95,6 @@ bring_up(const struct place *p, uint64_t seed, bool careless)
 	moments_watch(&moments, &rig, sweeper_plan(rig.sweeper)->top_lid + 1u);
 }
 
-static bool
-is_switch(uint32_t node)
-{
-	return rig.nl.nodes[node].type == NETLIST_SWITCH;
-}
-
 struct cable {
 	uint32_t node;
 	unsigned port;
@@ -115,31 +109,9 @@ random_cable(void)
 		unsigned p = 1 + fm_rng_below(&rng, rig.nl.nodes[n].n_ports);
 		uint32_t far = netlist_port(&rig.nl, n, p)->peer_node;
 
-		if (is_switch(n) && far != NETLIST_NONE && is_switch(far))
+		if (rig_is_switch(&rig, n) && far != NETLIST_NONE && rig_is_switch(&rig, far))
 			return (struct cable){ n, p };
 	}
-}
-
-/* A switch, but not ours. */
-static uint32_t
-random_switch(void)
-{
-	for (;;) {
-		uint32_t n = fm_rng_below(&rng, rig.nl.n_nodes);
-
-		if (is_switch(n) && netlist_port(&rig.nl, rig.place, 1)->peer_node != n)
-			return n;
-	}
-}
-
-/* What traps have asked for, and a look at what went unnoticed. */
-static void
-settle(void)
-{
-	rig_let_pass(&rig, 3000);
-	rig_run(&rig, SWEEP_LIGHT);
-	rig_let_pass(&rig, 3000);
-	moments_end(&moments);
 }
 
 static void
@@ -151,23 +123,10 @@ burst(unsigned n)
 		gone[i] = random_cable();
 		sim_unlink(rig.sim, gone[i].node, gone[i].port);
 	}
-	settle();
+	moments_settle(&moments);
 	for (unsigned i = 0; i < n; i++)
 		sim_relink(rig.sim, gone[i].node, gone[i].port);
-	settle();
-}
-
-static void
-reboot(void)
-{
-	int64_t on_ns = sim_now_ns(rig.sim) + INT64_C(90000000000);
-
-	sim_reboot(rig.sim, random_switch(), on_ns - sim_now_ns(rig.sim));
-	settle();
-	ck_assert_int_lt(sim_now_ns(rig.sim), on_ns);
-	sim_run(rig.sim, on_ns);
-	moments_refresh(&moments); /* its tables are gone */
-	settle();
+	moments_settle(&moments);
 }
 
 /* What is in the switches is the plan, entry by entry. */
@@ -178,7 +137,7 @@ expect_plan(void)
 	const struct fm_fabric *fab = &p->snap->fab;
 
 	for (uint32_t n = 0; n < rig.nl.n_nodes; n++)
-		for (fm_sw sw = 0; is_switch(n) && sw < fab->n_switches; sw++)
+		for (fm_sw sw = 0; rig_is_switch(&rig, n) && sw < fab->n_switches; sw++)
 			for (uint16_t lid = 1;
 			     fab->sw_guid[sw] == rig.nl.nodes[n].guid && lid <= p->top_lid; lid++)
 				ck_assert_msg(sim_lft(rig.sim, n, lid) == p->tables->t.lft[sw][lid],
@@ -206,7 +165,7 @@ START_TEST(events_are_seen_by_nobody)
 	for (unsigned i = 0; i < n_rounds(4, 80); i++) {
 		burst(1);
 		burst(2 + fm_rng_below(&rng, 6));
-		reboot();
+		moments_power_cycle(&moments, rig_random_switch(&rig, &rng));
 		expect_clean();
 	}
 	ck_assert_uint_gt(moments.n_sets, 20);
@@ -236,14 +195,14 @@ burst_upon_burst(unsigned n)
 		if (!rig_run_to_wait(&rig))
 			break;
 	}
-	settle();
+	moments_settle(&moments);
 	expect_clean();
 	for (unsigned i = 0; i < n_gone; i++) {
 		sim_relink(rig.sim, gone[i].node, gone[i].port);
 		if (i % 2 == 1)
 			rig_run_to_wait(&rig);
 	}
-	settle();
+	moments_settle(&moments);
 	expect_clean();
 	return rig.n_broken_off > before;
 }
@@ -277,20 +236,20 @@ START_TEST(a_switch_falls_silent_half_way)
 
 		rig_log_clear();
 
-		moments.silence_node = random_switch();
+		moments.silence_node = rig_random_switch(&rig, &rng);
 		moments.silence_at = 1 + fm_rng_below(&rng, 4);
 		sim_unlink(rig.sim, c.node, c.port);
-		settle();
+		moments_settle(&moments);
 		moments.silence_at = 0;
 		sim_relink(rig.sim, c.node, c.port);
-		settle();
+		moments_settle(&moments);
 		n_told += strstr(rig_log, "has stopped answering") != NULL ||
 		    strstr(rig_log, "does not answer") != NULL;
 		ck_assert_uint_le(sim_counts(rig.sim)->ignored - ignored,
 		    (rig.n_reports - n_reports) * 8 * (3 + 1) * 2);
 		sim_silence(rig.sim, moments.silence_node, false);
-		settle();
-		settle();
+		moments_settle(&moments);
+		moments_settle(&moments);
 		expect_clean();
 		expect_plan(); /* it was tried again */
 	}
@@ -349,7 +308,7 @@ bring_up_wide(bool by_lid, bool refuses)
 	rig_run(&rig, SWEEP_HEAVY);
 	rig_expect_up(&rig);
 	moments_watch(&moments, &rig, sweeper_plan(rig.sweeper)->top_lid + 1u);
-	settle();
+	moments_settle(&moments);
 }
 
 /* Links that directed SMPs go when the tables of minhop are written, and ms. */

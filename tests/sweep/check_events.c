@@ -13,8 +13,6 @@
 #include "tests/run.h"
 #include "tests/sweep/moments.h"
 
-#define DOWN_NS INT64_C(90000000000) /* longer than what settles takes */
-
 static struct composed composed;
 static struct rig rig;
 static struct moments moments;
@@ -110,18 +108,6 @@ bring_up(const struct place *p, uint64_t seed)
 
 /* ---------------------------------------------------------------- events */
 
-static bool
-is_switch(uint32_t node)
-{
-	return rig.nl.nodes[node].type == NETLIST_SWITCH;
-}
-
-static bool
-is_ours(uint32_t node)
-{
-	return node == rig.place || netlist_port(&rig.nl, rig.place, 1)->peer_node == node;
-}
-
 static bool *
 plug_of(uint32_t node, unsigned port)
 {
@@ -155,46 +141,12 @@ random_cable(bool to_host)
 		unsigned p = 1 + fm_rng_below(&rng, rig.nl.nodes[n].n_ports);
 		uint32_t far = netlist_port(&rig.nl, n, p)->peer_node;
 
-		if (far == NETLIST_NONE || !is_switch(far) || is_switch(n) == to_host ||
-		    n == rig.place)
+		if (far == NETLIST_NONE || !rig_is_switch(&rig, far) ||
+		    rig_is_switch(&rig, n) == to_host || n == rig.place)
 			continue;
 		toggle(n, p);
 		return;
 	}
-}
-
-static uint32_t
-random_switch(void)
-{
-	for (;;) {
-		uint32_t n = fm_rng_below(&rng, rig.nl.n_nodes);
-
-		if (is_switch(n) && !is_ours(n))
-			return n;
-	}
-}
-
-static void
-settle(void)
-{
-	rig_let_pass(&rig, 3000);
-	rig_run(&rig, SWEEP_LIGHT);
-	rig_let_pass(&rig, 3000);
-	moments_end(&moments);
-}
-
-/* Power off; it is on again when this returns. */
-static void
-power_cycle(void)
-{
-	int64_t on_ns = sim_now_ns(rig.sim) + DOWN_NS;
-
-	sim_reboot(rig.sim, random_switch(), DOWN_NS);
-	settle();
-	ck_assert_int_lt(sim_now_ns(rig.sim), on_ns);
-	sim_run(rig.sim, on_ns);
-	moments_refresh(&moments); /* its tables are gone */
-	settle();
 }
 
 static void
@@ -212,11 +164,11 @@ random_event(void)
 	uint32_t kind = fm_rng_below(&rng, 10), n = 1, silent = UINT32_MAX;
 
 	if (kind < 2) {
-		power_cycle();
+		moments_power_cycle(&moments, rig_random_switch(&rig, &rng));
 		return;
 	}
 	if (kind == 2) { /* some fall silent half-way */
-		silent = moments.silence_node = random_switch();
+		silent = moments.silence_node = rig_random_switch(&rig, &rng);
 		moments.silence_at = 1 + fm_rng_below(&rng, 8);
 	} else if (kind < 6) {
 		n = 1 + fm_rng_below(&rng, kind == 5 ? 50 : 10);
@@ -225,13 +177,13 @@ random_event(void)
 		plug_all();
 	for (uint32_t i = 0; kind != 6 && i < n; i++)
 		random_cable(fm_rng_below(&rng, 3) == 0);
-	settle();
+	moments_settle(&moments);
 	if (silent == UINT32_MAX)
 		return;
 	moments.silence_at = 0;
 	sim_silence(rig.sim, silent, false);
-	settle();
-	settle();
+	moments_settle(&moments);
+	moments_settle(&moments);
 }
 
 /* ---------------------------------------------------------------- judging */
@@ -263,7 +215,7 @@ expect_plan(const struct plan *p)
 		uint32_t slot = inv_find(inv, rig.nl.nodes[n].guid);
 		fm_sw sw;
 
-		if (!is_switch(n) || slot == INV_NONE || !inv_node(inv, slot)->present ||
+		if (!rig_is_switch(&rig, n) || slot == INV_NONE || !inv_node(inv, slot)->present ||
 		    !inv_node(inv, slot)->sw_known)
 			continue; /* cut off */
 		sw = inv_node(inv, slot)->sw_index;
@@ -333,7 +285,7 @@ START_TEST(random_events)
 		sum += drift;
 	}
 	plug_all();
-	settle();
+	moments_settle(&moments);
 	rig_run(&rig, SWEEP_HEAVY);
 	expect_clean(n);
 	rig_expect_up(&rig);

@@ -8,6 +8,8 @@
 
 #include "lib/bitset.h"
 
+#define DOWN_NS INT64_C(90000000000) /* longer than what settles takes */
+
 enum fate { ARRIVES, LOST, UNKNOWN, CIRCLES }; /* UNKNOWN: lost, but who could know? */
 
 /* Does the SM take the link at this port for one that carries packets?  Of a link
@@ -25,12 +27,6 @@ is_believed(const struct moments *m, uint32_t node, unsigned port)
 	return p->edge == EDGE_LINKED && p->info.port_state == WIRE_PORT_ACTIVE;
 }
 
-static bool
-is_switch(const struct moments *m, uint32_t node)
-{
-	return m->rig->nl.nodes[node].type == NETLIST_SWITCH;
-}
-
 /* Who has which LID now. */
 static void
 find_owners(struct moments *m)
@@ -38,8 +34,8 @@ find_owners(struct moments *m)
 	for (uint32_t lid = 0; lid < m->n_lids; lid++)
 		m->owner[lid].node = SIM_NONE;
 	for (uint32_t n = 0; n < m->n_nodes; n++)
-		for (unsigned p = is_switch(m, n) ? 0 : 1;
-		     p <= (is_switch(m, n) ? 0u : m->rig->nl.nodes[n].n_ports); p++) {
+		for (unsigned p = rig_is_switch(m->rig, n) ? 0 : 1;
+		     p <= (rig_is_switch(m->rig, n) ? 0u : m->rig->nl.nodes[n].n_ports); p++) {
 			struct wire_port_info info;
 
 			sim_port_info(m->rig->sim, n, p, &info);
@@ -73,10 +69,11 @@ follow(const struct moments *m, uint32_t node, uint16_t lid, bool active)
 		there = f->live[here];
 		if (there == SIM_NONE || (active && !(is_active(f, here) && is_active(f, there))))
 			return is_believed(m, node, out) ? UNKNOWN : LOST;
-		if (active && !is_believed(m, node, out) && is_switch(m, f->port_node[there]))
+		if (active && !is_believed(m, node, out) &&
+		    rig_is_switch(m->rig, f->port_node[there]))
 			return UNKNOWN; /* it has just come up */
 		node = f->port_node[there];
-		if (!is_switch(m, node))
+		if (!rig_is_switch(m->rig, node))
 			return node == to.node && port_number(f, there) == to.port ? ARRIVES : LOST;
 	}
 	return CIRCLES;
@@ -95,7 +92,7 @@ static void
 look_at(struct moments *m, uint16_t lid, uint32_t changed_at)
 {
 	for (uint32_t n = 0; n < m->n_nodes; n++) {
-		if (!is_switch(m, n))
+		if (!rig_is_switch(m->rig, n))
 			continue;
 		if (follow(m, n, lid, false) == CIRCLES) {
 			m->n_loops++;
@@ -111,7 +108,7 @@ static void
 remember_ways(struct moments *m)
 {
 	for (uint32_t n = 0; n < m->n_nodes; n++)
-		for (uint32_t lid = 1; is_switch(m, n) && lid < m->n_lids; lid++)
+		for (uint32_t lid = 1; rig_is_switch(m->rig, n) && lid < m->n_lids; lid++)
 			m->before[n * m->n_lids + lid] = m->owner[lid].node != SIM_NONE &&
 			    follow(m, n, (uint16_t)lid, true) == ARRIVES;
 	memset(m->lost, 0, (size_t)m->n_nodes * m->n_lids);
@@ -181,7 +178,7 @@ void
 moments_refresh(struct moments *m)
 {
 	for (uint32_t n = 0; n < m->n_nodes; n++)
-		for (uint32_t lid = 1; is_switch(m, n) && lid < m->n_lids; lid++)
+		for (uint32_t lid = 1; rig_is_switch(m->rig, n) && lid < m->n_lids; lid++)
 			m->tables[n * m->n_lids + lid] = sim_lft(m->rig->sim, n, (uint16_t)lid);
 }
 
@@ -190,6 +187,28 @@ moments_end(struct moments *m)
 {
 	count_holes(m);
 	memset(m->lost, 0, (size_t)m->n_nodes * m->n_lids);
+}
+
+void
+moments_settle(struct moments *m)
+{
+	rig_let_pass(m->rig, 3000);
+	rig_run(m->rig, SWEEP_LIGHT);
+	rig_let_pass(m->rig, 3000);
+	moments_end(m);
+}
+
+void
+moments_power_cycle(struct moments *m, uint32_t node)
+{
+	int64_t on_ns = sim_now_ns(m->rig->sim) + DOWN_NS;
+
+	sim_reboot(m->rig->sim, node, DOWN_NS);
+	moments_settle(m);
+	ck_assert_int_lt(sim_now_ns(m->rig->sim), on_ns);
+	sim_run(m->rig->sim, on_ns);
+	moments_refresh(m); /* its tables are gone */
+	moments_settle(m);
 }
 
 void

@@ -37,6 +37,10 @@ void moments_watch(struct moments *m, struct rig *r, uint32_t n_lids);
 void moments_refresh(struct moments *m);
 /* The sweeps are over: holes of the last are counted. */
 void moments_end(struct moments *m);
+/* Sweeps that traps have asked for, and a look at what went unnoticed; the end. */
+void moments_settle(struct moments *m);
+/* Power off at a switch, with what follows; it is on again when this returns. */
+void moments_power_cycle(struct moments *m, uint32_t node);
 void moments_fini(struct moments *m);
 
 #endif

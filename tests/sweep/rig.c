@@ -301,3 +301,21 @@ rig_sets(const struct rig *r)
 		n += sim_counts(r->sim)->sets_by_attr[i];
 	return n;
 }
+
+bool
+rig_is_switch(const struct rig *r, uint32_t node)
+{
+	return r->nl.nodes[node].type == NETLIST_SWITCH;
+}
+
+uint32_t
+rig_random_switch(const struct rig *r, struct fm_rng *rng)
+{
+	for (;;) {
+		uint32_t n = fm_rng_below(rng, r->nl.n_nodes);
+
+		if (rig_is_switch(r, n) && n != r->place &&
+		    netlist_port(&r->nl, r->place, 1)->peer_node != n)
+			return n;
+	}
+}

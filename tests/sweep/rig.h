@@ -10,6 +10,7 @@
 #include "core/sim/sim.h"
 #include "core/sweep/sweep.h"
 #include "core/topo/netlist.h"
+#include "lib/rng.h"
 
 #define RIG_LOG_BYTES 65536
 
@@ -61,6 +62,9 @@ void rig_fini(struct rig *r);
 /* Fail the test unless every cabled port of live nodes is ACTIVE and the
  * tables in the switches carry packets from every CA to every CA. */
 void rig_expect_up(struct rig *r);
+bool rig_is_switch(const struct rig *r, uint32_t node);
+/* A switch that is neither ours nor the one we are cabled to. */
+uint32_t rig_random_switch(const struct rig *r, struct fm_rng *rng);
 uint64_t rig_sets(const struct rig *r); /* Sets that agents have handled */
 
 #endif
