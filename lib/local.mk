@@ -17,6 +17,7 @@ LIB_SOURCES = \
 	lib/lines.h \
 	lib/log.c \
 	lib/log.h \
+	lib/median.h \
 	lib/pages.c \
 	lib/pages.h \
 	lib/pool.c \

@@ -17,6 +17,7 @@
 #include "core/topo/dump.h"
 #include "lib/error.h"
 #include "lib/log.h"
+#include "lib/median.h"
 #include "tools/fmroute_adaptive.h"
 #include "tools/fmroute_job.h"
 #include "tools/fmroute_regions.h"
@@ -97,21 +98,6 @@ read_task(int argc, char **argv, bool check, struct task *t, struct fm_error *er
 
 /* ------------------------------------------------------------- measurements */
 
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static double
-median(double *v, unsigned n)
-{
-	qsort(v, n, sizeof(*v), by_value);
-	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-}
-
 /* The largest that this process was: ru_maxrss would count who started it. */
 static double
 peak_mb(void)
@@ -154,9 +140,9 @@ route(struct job *job, struct fm_error *err)
 		route_ms[i] = job->plan->route_ms;
 		verify_ms[i] = job->plan->verify_ms;
 	}
-	job->route_ms = median(route_ms, n);
-	job->verify_ms = median(verify_ms, n);
-	job->wall_ms = median(wall_ms, n);
+	job->route_ms = fm_median(route_ms, n);
+	job->verify_ms = fm_median(verify_ms, n);
+	job->wall_ms = fm_median(wall_ms, n);
 	job->tables = job->plan->tables;
 	job->verdict = job->plan->verdict;
 	job->engine = job->plan->engine;

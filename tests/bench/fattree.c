@@ -17,6 +17,7 @@
 #include "core/route/plan.h"
 #include "core/route/verify.h"
 #include "core/topo/netlist.h"
+#include "lib/median.h"
 
 extern const struct fm_engine fattree_LTX_fm_engine;
 
@@ -36,14 +37,6 @@ cpu_ms(void)
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 static void
@@ -143,7 +136,7 @@ measure(const struct options *o, const struct snapshot *snap)
 	struct router router;
 	const struct fm_engine *engine = &fattree_LTX_fm_engine;
 	void *opts = NULL; /* the defaults */
-	double *ms = calloc((size_t)o->repeat, sizeof(*ms)), floor, cpu = 1e9;
+	double *ms = calloc((size_t)o->repeat, sizeof(*ms)), floor, median, cpu = 1e9;
 	struct tables *t = NULL;
 	struct fm_error err = { 0 };
 
@@ -161,13 +154,13 @@ measure(const struct options *o, const struct snapshot *snap)
 			cpu = cpu_from < cpu ? cpu_from : cpu;
 		}
 	}
-	qsort(ms, (size_t)o->repeat, sizeof(*ms), by_value);
+	median = fm_median(ms, (size_t)o->repeat);
 	floor = floor_ms(router.workers, snap->fab.n_switches * t->t.lft_stride);
 	printf("switches=%u ends=%u lids=%u route_ms min=%.2f median=%.2f cpu_ms=%.2f "
 	       "memset+memcpy_ms=%.2f "
 	       "ratio=%.2f\n",
-	    snap->fab.n_switches, snap->fab.n_ends, snap->fab.max_lid, ms[0], ms[o->repeat / 2],
-	    cpu, floor, ms[o->repeat / 2] / floor);
+	    snap->fab.n_switches, snap->fab.n_ends, snap->fab.max_lid, ms[0], median, cpu, floor,
+	    median / floor);
 	if (o->verify)
 		judge(snap, t, router.workers);
 	tables_put(t);

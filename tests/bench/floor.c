@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "lib/median.h"
 #include "lib/pool.h"
 
 #define N_RUNS 15
@@ -28,14 +29,6 @@ touch_slice(void *arg, uint32_t i, unsigned worker)
 
 	memset(t->to + at, 0xff, n);
 	memcpy(t->to + at, t->from + at, n);
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 static unsigned char *
@@ -71,8 +64,7 @@ main(int argc, char **argv)
 		clock_gettime(CLOCK_MONOTONIC, &b);
 		ms[i] = (double)(b.tv_sec - a.tv_sec) * 1e3 + (double)(b.tv_nsec - a.tv_nsec) / 1e6;
 	}
-	qsort(ms, N_RUNS, sizeof(ms[0]), by_value);
-	printf("%.3f\n", ms[N_RUNS / 2]);
+	printf("%.3f\n", fm_median(ms, N_RUNS));
 	fm_pool_free(pool);
 	return 0;
 }

@@ -23,6 +23,7 @@
 #include "core/topo/netlist.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
+#include "lib/median.h"
 #include "lib/rng.h"
 
 #define MAX_EVENTS 1000
@@ -69,31 +70,17 @@ struct series {
 	unsigned n, n_anew;
 };
 
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static double
-median(double *v, unsigned n)
-{
-	qsort(v, n, sizeof(*v), by_value);
-	return n > 0 ? v[n / 2] : 0;
-}
-
 static void
 tell(const char *what, struct series *s)
 {
-	double plan = median(s->plan_ms, s->n);
+	double plan = fm_median(s->plan_ms, s->n);
 
 	printf("%-24s %4u events %3u anew: snapshot %6.2f ms, plan %7.2f (least %.2f, most %.2f), "
 	       "of it verify %6.2f; "
 	       "%8.0f entries in %7.0f blocks\n",
-	    what, s->n, s->n_anew, median(s->snap_ms, s->n), plan, s->plan_ms[0],
-	    s->plan_ms[s->n - 1], median(s->verify_ms, s->n), s->entries / s->n, s->blocks / s->n);
+	    what, s->n, s->n_anew, fm_median(s->snap_ms, s->n), plan, s->plan_ms[0],
+	    s->plan_ms[s->n - 1], fm_median(s->verify_ms, s->n), s->entries / s->n,
+	    s->blocks / s->n);
 }
 
 static struct plan *

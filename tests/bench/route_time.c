@@ -21,6 +21,7 @@
 #include "core/route/plan.h"
 #include "core/route/verify.h"
 #include "core/topo/netlist.h"
+#include "lib/median.h"
 
 #define MAX_RUNS 101
 
@@ -43,21 +44,6 @@ now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static double
-median(double *ms, int n)
-{
-	qsort(ms, (size_t)n, sizeof(*ms), by_value);
-	return ms[n / 2];
 }
 
 /* ------------------------------------------------------------- the floor */
@@ -93,7 +79,7 @@ measure_floor(struct bench *b, const struct tables *t, double *ms, struct fm_err
 		times[i] = now_ms() - start;
 	}
 	tables_put(to);
-	*ms = median(times, b->runs);
+	*ms = fm_median(times, (size_t)b->runs);
 	return 0;
 }
 
@@ -171,7 +157,7 @@ measure(struct bench *b, struct fm_error *err)
 		if (rc != 0)
 			return rc;
 	}
-	ms = median(times, b->runs);
+	ms = fm_median(times, (size_t)b->runs);
 	if ((rc = measure_floor(b, t, &floor_ms, err)) == 0 &&
 	    (rc = verify_tables(b->snap, &t->t, &(struct verify_request){ .n_vls = 8 },
 		 b->router.workers, &v, err)) == 0) {
