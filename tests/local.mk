@@ -7,105 +7,64 @@ EXTRA_DIST += tests/fabrics/two-cas.net tests/fabrics/one-switch.net tests/fabri
 # Sanitizers are slow: Check's own time limit is for hangs only.
 AM_TESTS_ENVIRONMENT = CK_DEFAULT_TIMEOUT=300; export CK_DEFAULT_TIMEOUT;
 
-# What .ci/run runs under ThreadSanitizer too.
+# What programs here are made with, where nothing else is said.
+AM_CFLAGS += $(CHECK_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
+LDADD = $(test_libs) libfmcore.la libfmcommon.la $(EVENT_LIBS) $(JANSSON_LIBS)
+
+# make check-threaded: what .ci/run runs under ThreadSanitizer too; nothing else is built.
 THREADED_TESTS = tests/unit/check_pool tests/unit/check_snapshot tests/unit/check_verify tests/unit/check_adaptive \
 	tests/unit/check_metrics tests/unit/check_plan tests/engine/check_fattree tests/sweep/check_worker
+.PHONY: check-threaded
+check-threaded:
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS check_PROGRAMS='$(THREADED_TESTS)' \
+		check_LTLIBRARIES=libfmtests.la TESTS='$(THREADED_TESTS)'
 
-# Fuzzers: the corpus of each is a test; the fuzzer itself is built with
-# configure --enable-fuzzers (clang).
+# Fuzzers: the corpus of each, tests/fuzz/corpus/NAME, is a test; the fuzzer itself is
+# built with configure --enable-fuzzers (clang).
 EXTRA_DIST += tests/fuzz/corpus tests/fuzz/fuzz.h tests/fuzz/house.h
+REPLAYS = \
+	tests/fuzz/replay_conf \
+	tests/fuzz/replay_ctl \
+	tests/fuzz/replay_mad \
+	tests/fuzz/replay_netlist \
+	tests/fuzz/replay_policies \
+	tests/fuzz/replay_rmpp \
+	tests/fuzz/replay_sa \
+	tests/fuzz/replay_sweep \
+	tests/fuzz/replay_tables
 check_PROGRAMS += $(REPLAYS)
-TESTS += $(REPLAYS)
-if FUZZERS
-noinst_PROGRAMS += tests/fuzz/fuzz_netlist tests/fuzz/fuzz_mad tests/fuzz/fuzz_conf tests/fuzz/fuzz_tables \
-	tests/fuzz/fuzz_ctl tests/fuzz/fuzz_policies tests/fuzz/fuzz_rmpp tests/fuzz/fuzz_sa tests/fuzz/fuzz_sweep
-endif
-REPLAYS = tests/fuzz/replay_netlist tests/fuzz/replay_mad tests/fuzz/replay_conf tests/fuzz/replay_tables \
-	tests/fuzz/replay_ctl tests/fuzz/replay_policies tests/fuzz/replay_rmpp tests/fuzz/replay_sa \
-	tests/fuzz/replay_sweep
-fuzz_cflags = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
-fuzz_ldadd = libfmcore.la libfmcommon.la $(EVENT_LIBS) $(JANSSON_LIBS)
-
-tests_fuzz_replay_netlist_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_netlist.c
-tests_fuzz_replay_netlist_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"tests/fuzz/corpus/netlist"'
-tests_fuzz_replay_netlist_CFLAGS = $(fuzz_cflags)
-tests_fuzz_replay_netlist_LDADD = $(fuzz_ldadd)
-tests_fuzz_fuzz_netlist_SOURCES = tests/fuzz/fuzz_netlist.c
-tests_fuzz_fuzz_netlist_CFLAGS = $(fuzz_cflags)
-tests_fuzz_fuzz_netlist_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_netlist_LDADD = $(fuzz_ldadd)
-
-tests_fuzz_replay_mad_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_mad.c
-tests_fuzz_replay_mad_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"tests/fuzz/corpus/mad"'
-tests_fuzz_replay_mad_CFLAGS = $(fuzz_cflags)
-tests_fuzz_replay_mad_LDADD = $(fuzz_ldadd)
-tests_fuzz_fuzz_mad_SOURCES = tests/fuzz/fuzz_mad.c
-tests_fuzz_fuzz_mad_CFLAGS = $(fuzz_cflags)
-tests_fuzz_fuzz_mad_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_mad_LDADD = $(fuzz_ldadd)
-
 tests_fuzz_replay_conf_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_conf.c
-tests_fuzz_replay_conf_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"tests/fuzz/corpus/conf"'
-tests_fuzz_replay_conf_CFLAGS = $(fuzz_cflags)
-tests_fuzz_replay_conf_LDADD = $(fuzz_ldadd)
-tests_fuzz_fuzz_conf_SOURCES = tests/fuzz/fuzz_conf.c
-tests_fuzz_fuzz_conf_CFLAGS = $(fuzz_cflags)
-tests_fuzz_fuzz_conf_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_conf_LDADD = $(fuzz_ldadd)
-
-tests_fuzz_replay_tables_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_tables.c
-tests_fuzz_replay_tables_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"tests/fuzz/corpus/tables"'
-tests_fuzz_replay_tables_CFLAGS = $(fuzz_cflags)
-tests_fuzz_replay_tables_LDADD = $(fuzz_ldadd)
-tests_fuzz_fuzz_tables_SOURCES = tests/fuzz/fuzz_tables.c
-tests_fuzz_fuzz_tables_CFLAGS = $(fuzz_cflags)
-tests_fuzz_fuzz_tables_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_tables_LDADD = $(fuzz_ldadd)
-
 tests_fuzz_replay_ctl_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_ctl.c
-tests_fuzz_replay_ctl_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"tests/fuzz/corpus/ctl"'
-tests_fuzz_replay_ctl_CFLAGS = $(fuzz_cflags)
-tests_fuzz_replay_ctl_LDADD = $(fuzz_ldadd)
-tests_fuzz_fuzz_ctl_SOURCES = tests/fuzz/fuzz_ctl.c
-tests_fuzz_fuzz_ctl_CFLAGS = $(fuzz_cflags)
-tests_fuzz_fuzz_ctl_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_ctl_LDADD = $(fuzz_ldadd)
-
+tests_fuzz_replay_mad_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_mad.c
+tests_fuzz_replay_netlist_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_netlist.c
 tests_fuzz_replay_policies_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_policies.c
-tests_fuzz_replay_policies_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"tests/fuzz/corpus/policies"'
-tests_fuzz_replay_policies_CFLAGS = $(fuzz_cflags)
-tests_fuzz_replay_policies_LDADD = $(fuzz_ldadd)
-tests_fuzz_fuzz_policies_SOURCES = tests/fuzz/fuzz_policies.c
-tests_fuzz_fuzz_policies_CFLAGS = $(fuzz_cflags)
-tests_fuzz_fuzz_policies_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_policies_LDADD = $(fuzz_ldadd)
-
 tests_fuzz_replay_rmpp_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_rmpp.c
-tests_fuzz_replay_rmpp_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"tests/fuzz/corpus/rmpp"'
-tests_fuzz_replay_rmpp_CFLAGS = $(fuzz_cflags)
-tests_fuzz_replay_rmpp_LDADD = $(fuzz_ldadd)
-tests_fuzz_fuzz_rmpp_SOURCES = tests/fuzz/fuzz_rmpp.c
-tests_fuzz_fuzz_rmpp_CFLAGS = $(fuzz_cflags)
-tests_fuzz_fuzz_rmpp_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_rmpp_LDADD = $(fuzz_ldadd)
-
 tests_fuzz_replay_sa_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_sa.c
-tests_fuzz_replay_sa_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"tests/fuzz/corpus/sa"'
-tests_fuzz_replay_sa_CFLAGS = $(fuzz_cflags)
-tests_fuzz_replay_sa_LDADD = $(fuzz_ldadd)
-tests_fuzz_fuzz_sa_SOURCES = tests/fuzz/fuzz_sa.c
-tests_fuzz_fuzz_sa_CFLAGS = $(fuzz_cflags)
-tests_fuzz_fuzz_sa_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_sa_LDADD = $(fuzz_ldadd)
-
 tests_fuzz_replay_sweep_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_sweep.c
-tests_fuzz_replay_sweep_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"tests/fuzz/corpus/sweep"'
-tests_fuzz_replay_sweep_CFLAGS = $(fuzz_cflags)
-tests_fuzz_replay_sweep_LDADD = $(fuzz_ldadd)
-tests_fuzz_fuzz_sweep_SOURCES = tests/fuzz/fuzz_sweep.c
-tests_fuzz_fuzz_sweep_CFLAGS = $(fuzz_cflags)
-tests_fuzz_fuzz_sweep_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_sweep_LDADD = $(fuzz_ldadd)
+tests_fuzz_replay_tables_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_tables.c
+
+if FUZZERS
+fuzz_ldflags = $(AM_LDFLAGS) -fsanitize=fuzzer
+noinst_PROGRAMS += \
+	tests/fuzz/fuzz_conf \
+	tests/fuzz/fuzz_ctl \
+	tests/fuzz/fuzz_mad \
+	tests/fuzz/fuzz_netlist \
+	tests/fuzz/fuzz_policies \
+	tests/fuzz/fuzz_rmpp \
+	tests/fuzz/fuzz_sa \
+	tests/fuzz/fuzz_sweep \
+	tests/fuzz/fuzz_tables
+tests_fuzz_fuzz_conf_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_ctl_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_mad_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_netlist_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_policies_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_rmpp_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_sa_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_sweep_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_tables_LDFLAGS = $(fuzz_ldflags)
+endif
 
 if HAVE_CHECK
 # Check programs, a line each: a program has one source, its own name with .c.
@@ -180,35 +139,29 @@ UNIT_TESTS = \
 	tests/unit/check_verify \
 	tests/unit/check_wire
 check_PROGRAMS += $(UNIT_TESTS)
-TESTS += $(UNIT_TESTS)
 
 # What they may need besides the core: all engines, and rigs of their own.
-LDADD = libfmtests.la libfmengines.la libfmcore.la libfmcommon.la $(CHECK_LIBS)
 check_LTLIBRARIES += libfmtests.la
+test_libs = libfmtests.la libfmengines.la $(CHECK_LIBS)
 libfmtests_la_SOURCES = \
 	tests/mark.c \
 	tests/sweep/moments.c \
 	tests/sweep/rig.c \
 	tests/sweep/sa_rig.c \
 	tests/unit/sim_fixture.c
-AM_CFLAGS += $(CHECK_CFLAGS)
 
 # allocations are made to fail
 tests_engine_check_repair_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray
-tests_sweep_check_readback_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-tests_sweep_check_readback_LDADD = $(LDADD) $(JANSSON_LIBS)
 tests_unit_check_sa_wire_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)
 tests_unit_check_sa_wire_LDADD = $(LDADD) $(IBMAD_LIBS)
 tests_unit_check_wire_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)
 tests_unit_check_wire_LDADD = $(LDADD) $(IBMAD_LIBS)
-tests_unit_check_ctl_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
-tests_unit_check_regions_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-tests_unit_check_regions_LDADD = $(LDADD) $(JANSSON_LIBS)
 
 include tests/modules/local.mk
 endif
 EXTRA_DIST += \
+	tests/folder.h \
 	tests/run.h \
 	tests/engine/composed.h \
 	tests/engine/oracle.h \
@@ -259,47 +212,59 @@ endif
 .PHONY: bench-programs
 bench-programs: $(EXTRA_PROGRAMS) $(EXTRA_LTLIBRARIES)
 
-# ---- on ibsim (exit 77 where it is absent)
+# ---- programs that only scripts start
 if HAVE_UMAD
 check_PROGRAMS += tests/integration/umad_probe
 tests_integration_umad_probe_SOURCES = tests/integration/umad_probe.c
 tests_integration_umad_probe_LDADD = libfmcore.la
-TESTS += tests/integration/umad_ibsim.sh
 endif
-EXTRA_DIST += tests/integration/umad_ibsim.sh
-
 # fmd that can be stopped dead anywhere, for kill_points.sh.
 check_PROGRAMS += tests/integration/fmd_killable
 tests_integration_fmd_killable_SOURCES = core/main.c tests/integration/kill_points.c
 tests_integration_fmd_killable_LDADD = libfmcore.la
-EXTRA_DIST += tests/integration/kill_points.sh
 
-# ---- engines from the outside
-TESTS += tests/integration/engine_check.sh tests/integration/outoftree.sh tests/integration/time_limit.sh
-EXTRA_DIST += tests/integration/engine_check.sh tests/integration/outoftree.sh tests/integration/time_limit.sh
-TESTS += tests/integration/documents.sh tests/integration/fmroute.sh tests/integration/auto.sh
-EXTRA_DIST += tests/integration/fmroute.bash tests/integration/documents.sh tests/integration/fmroute.sh tests/integration/auto.sh
-TESTS += tests/integration/regions.sh
-EXTRA_DIST += tests/integration/regions.sh
-TESTS += tests/integration/what_if.sh tests/integration/chains.sh
-EXTRA_DIST += tests/integration/what_if.sh tests/integration/chains.sh
+# ---- scripts, a line each; exit 77: what they need is absent
+TEST_EXTENSIONS = .sh
+SH_LOG_COMPILER = timeout --foreground --kill-after=10 600 bash
+# Half a minute each and more: first, as they wait more than they work.  Without
+# them: make check LONG_SCRIPT_TESTS=
+LONG_SCRIPT_TESTS = \
+	tests/integration/bad_input.sh \
+	tests/integration/ibsim_fabrics.sh \
+	tests/integration/kill_points.sh \
+	tests/integration/ibsim_standby.sh \
+	tests/integration/fmsim_opensm.sh \
+	tests/integration/ibsim_faults.sh
+SCRIPT_TESTS = \
+	tests/integration/auto.sh \
+	tests/integration/chains.sh \
+	tests/integration/dev_run.sh \
+	tests/integration/documents.sh \
+	tests/integration/engine_check.sh \
+	tests/integration/fmroute.sh \
+	tests/integration/fmsim_keys.sh \
+	tests/integration/fmsim_tools.sh \
+	tests/integration/ibsim_multicast.sh \
+	tests/integration/ibsim_opensm.sh \
+	tests/integration/ibsim_partitions.sh \
+	tests/integration/ibsim_sa.sh \
+	tests/integration/ibsim_up.sh \
+	tests/integration/intree.sh \
+	tests/integration/outoftree.sh \
+	tests/integration/regions.sh \
+	tests/integration/time_limit.sh \
+	tests/integration/umad_ibsim.sh \
+	tests/integration/what_if.sh
+EXTRA_DIST += $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) \
+	dev/fmsim-lib.sh \
+	dev/ibsim-lib.sh \
+	tests/integration/fmroute.bash \
+	tests/integration/fmsim.bash \
+	tests/integration/fmsim_nonsense.py \
+	tests/integration/garble.py \
+	tests/integration/lib.bash \
+	tests/integration/script.bash \
+	tests/integration/walk_tables.py
 
-# By dev/test only, for their length.
-EXTRA_DIST += tests/integration/lib.bash tests/integration/walk_tables.py \
-	tests/integration/ibsim_fabrics.sh tests/integration/ibsim_faults.sh \
-	tests/integration/bad_input.sh tests/integration/garble.py \
-	tests/integration/ibsim_standby.sh tests/integration/dev_run.sh
-
-if HAVE_UMAD
-TESTS += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh tests/integration/ibsim_partitions.sh \
-	tests/integration/ibsim_sa.sh tests/integration/ibsim_multicast.sh
-endif
-EXTRA_DIST += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh tests/integration/ibsim_partitions.sh \
-	tests/integration/ibsim_sa.sh tests/integration/ibsim_multicast.sh dev/ibsim-lib.sh
-
-# ---- on fmsim
-if HAVE_UMAD
-TESTS += tests/integration/fmsim_tools.sh
-endif
-EXTRA_DIST += dev/fmsim-lib.sh tests/integration/fmsim.bash tests/integration/fmsim_nonsense.py \
-	tests/integration/fmsim_tools.sh tests/integration/fmsim_keys.sh tests/integration/fmsim_opensm.sh
+# They run side by side, in this order: what takes longest begins first.
+TESTS += $(UNIT_TESTS) $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) $(REPLAYS)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The corpus of a fuzzer as a plain test: every file of FUZZ_CORPUS goes
- * through the fuzzer's entry once, whole and cut at each length.
+ * The corpus of a fuzzer as a plain test: as replay_NAME, every file of
+ * tests/fuzz/corpus/NAME goes through the fuzzer's entry once, whole and cut at
+ * each length.
  */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -37,15 +39,17 @@ replay(const char *path)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
+	const char *name = strrchr(argv[0], '_');
 	const char *top = getenv("srcdir");
 	char dir[512], path[1024];
 	struct dirent *d;
 	int n = 0, rc = 0;
 	DIR *list;
 
-	snprintf(dir, sizeof(dir), "%s/%s", top != NULL ? top : ".", FUZZ_CORPUS);
+	snprintf(dir, sizeof(dir), "%s/tests/fuzz/corpus/%s", top != NULL ? top : ".",
+	    name != NULL ? name + 1 : "");
 	list = opendir(dir);
 	if (list == NULL) {
 		perror(dir);
@@ -59,6 +63,6 @@ main(void)
 		n++;
 	}
 	closedir(list);
-	printf("%d files of %s\n", n, FUZZ_CORPUS);
+	printf("%d files of %s\n", n, dir);
 	return n == 0 ? 1 : rc;
 }
