@@ -1,11 +1,35 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tests/run.h - the end of every Check program's main().
+ * tests/run.h - how much of a Check program runs, and the end of its main().
  */
 #ifndef TESTS_RUN_H
 #define TESTS_RUN_H
 
 #include <check.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define UNDER_SANITIZER 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UNDER_SANITIZER 1
+#endif
+
+/* How many of n random cases run.  Sanitizers look at the same code once more, each case
+ * taking ten times as long: there a quarter, six at least.  FMD_LONG=1: all. */
+static inline uint32_t
+n_cases(uint32_t n)
+{
+#ifdef UNDER_SANITIZER
+	uint32_t few = n / 4 > 6 ? n / 4 : 6;
+
+	return few < n && getenv("FMD_LONG") == NULL ? few : n;
+#else
+	return n;
+#endif
+}
 
 /* Run and free the suite; the exit code. */
 static inline int
