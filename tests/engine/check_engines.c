@@ -510,7 +510,7 @@ main(void)
 	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, every_engine_is_safe_on_every_fabric, 0, (int)N_FABRICS);
 	tcase_add_loop_test(c, minhop_paths_are_shortest, 0, (int)N_FABRICS);
-	tcase_add_loop_test(c, engines_have_the_properties, 0, (int)N_FABRICS);
+	tcase_add_loop_test(c, engines_have_the_properties, 0, (int)n_cases(N_FABRICS));
 	tcase_add_test(c, an_entry_that_is_not_written_is_found);
 	tcase_add_test(c, a_probe_that_says_other_than_route_is_found);
 	tcase_add_loop_test(c, intact_trees_are_ideal, 0, 4);

@@ -433,7 +433,7 @@ START_TEST(hurt_fabrics)
 
 	if (!is_wanted(f))
 		return;
-	for (uint64_t seed = 1; seed <= N_SEEDS; seed++)
+	for (uint64_t seed = 1; seed <= n_cases(N_SEEDS); seed++)
 		for (int fault = 0; fault < N_FAULTS; fault++)
 			if ((is_long && f->form != LONG) || seed % N_FAULTS == (uint64_t)fault)
 				try_fault(_i, (enum fault)fault, seed);

@@ -1338,7 +1338,7 @@ main(void)
 	tcase_add_test(c, plain_trees_go_by_digits);
 	tcase_add_loop_test(c, faults_leave_nobody_out, 0, (int)n_cases(20));
 	tcase_add_loop_test(c, odd_fabrics_are_routed, 0, 7);
-	tcase_add_loop_test(c, engines_have_the_properties, 0, (int)N_FABRICS);
+	tcase_add_loop_test(c, engines_have_the_properties, 0, (int)n_cases(N_FABRICS));
 	suite_add_tcase(suite, c);
 	return run_suite(suite);
 }
