@@ -67,23 +67,24 @@ tests_fuzz_fuzz_tables_LDFLAGS = $(fuzz_ldflags)
 endif
 
 if HAVE_CHECK
-# Check programs, a line each: a program has one source, its own name with .c.
+# Check programs, a line each: a program has one source, its own name with .c.  The
+# longest are first.
 UNIT_TESTS = \
+	tests/engine/check_matrix \
+	tests/engine/check_engines \
+	tests/engine/check_grid \
+	tests/engine/check_paths \
+	tests/engine/check_repair \
 	tests/engine/check_alternatives \
 	tests/engine/check_compose \
 	tests/engine/check_compose_events \
 	tests/engine/check_dragonfly \
-	tests/engine/check_engines \
 	tests/engine/check_fattree \
-	tests/engine/check_grid \
 	tests/engine/check_grid_find \
 	tests/engine/check_layers \
-	tests/engine/check_matrix \
 	tests/engine/check_mcast \
 	tests/engine/check_nue \
-	tests/engine/check_paths \
 	tests/sweep/check_apply \
-	tests/engine/check_repair \
 	tests/engine/check_repair_engine \
 	tests/sweep/check_events \
 	tests/sweep/check_fields \
