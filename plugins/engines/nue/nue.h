@@ -23,6 +23,7 @@ struct nue_graph {
 	const struct fm_arcs *arcs;
 	const uint32_t *component; /* [n_switches] */
 	uint32_t n_components;
+	const uint32_t *n_members; /* [n_components] switches */
 	const fm_arc *reverse;	   /* [n_arcs] */
 	const fm_sw *from;	   /* [n_arcs] */
 	const uint32_t *port_base; /* [n_switches + 1] into port_arc */
@@ -146,8 +147,11 @@ struct nue_trees {
 	uint16_t base, lid;
 	fm_sw *order; /* [n_order] nearest first */
 	uint32_t n_order;
-	uint32_t *level;   /* [n_switches] hops, FM_NONE = not settled */
-	uint32_t *asked;   /* [n_switches] the last layer it was a candidate in */
+	uint32_t *level; /* [n_switches] hops, FM_NONE = not settled */
+	uint32_t *asked; /* [n_switches] the last layer it was a candidate in */
+	/* [n_switches] last step found from a candidate into the layer; [n_arcs] the one found
+	 * before it, or FM_NONE */
+	fm_arc *found, *found_before;
 	double *cost;	   /* [n_switches] */
 	fm_arc *next;	   /* [n_switches] */
 	fm_link *cable;	   /* [n_switches] link of next */

@@ -73,15 +73,20 @@ nue_graph_build(const struct fm_host *host, const struct fm_fabric *fab,
 	fm_sw *from = fm_scratch_array(host, n_arcs, fm_sw);
 	uint32_t *n_sources = fm_scratch_array(host, n, uint32_t);
 	uint32_t *n_hosts = fm_scratch_array(host, n, uint32_t);
+	uint32_t *n_members = fm_scratch_array(host, shape->n_components, uint32_t);
 
-	if (reverse == NULL || from == NULL || n_sources == NULL || n_hosts == NULL)
+	if (reverse == NULL || from == NULL || n_sources == NULL || n_hosts == NULL ||
+	    n_members == NULL)
 		return fm_no_scratch(host, "switch graph", err);
+	for (fm_sw s = 0; s < n; s++)
+		n_members[shape->component[s]]++;
 	find_reverse(&shape->arcs, reverse, from);
 	count_ends(fab, switches_send, n_sources, n_hosts);
 	*out = (struct nue_graph){ .fab = fab,
 		.arcs = &shape->arcs,
 		.component = shape->component,
 		.n_components = shape->n_components,
+		.n_members = n_members,
 		.reverse = reverse,
 		.from = from,
 		.n_sources = n_sources,

@@ -97,18 +97,16 @@ step_by(const struct nue_trees *g, fm_sw u, fm_arc a)
 	return s;
 }
 
-/* The best step into the layer that comes after `last`; arc FM_NONE: none is left. */
+/* The best of the steps found for u that comes after `last`; arc FM_NONE: none is left. */
 static struct step
-next_step(const struct nue_trees *g, fm_sw u, uint32_t layer, const struct step *last)
+next_step(const struct nue_trees *g, fm_sw u, const struct step *last)
 {
-	const struct fm_arcs *arcs = g->graph->arcs;
 	struct step best = { .arc = FM_NONE };
 
-	for (fm_arc a = arcs->first[u]; a < arcs->first[u + 1]; a++) {
+	for (fm_arc a = g->found[u]; a != FM_NONE; a = g->found_before[a]) {
 		struct step s;
 
-		if (g->level[arcs->to[a]] != layer ||
-		    (g->forced[u] != FM_NONE && g->forced[u] != a))
+		if (g->forced[u] != FM_NONE && g->forced[u] != a)
 			continue;
 		s = step_by(g, u, a);
 		if ((last->arc == FM_NONE || is_before(last, &s)) &&
@@ -139,7 +137,7 @@ settle(struct nue_trees *g, fm_sw u, uint32_t layer, bool move)
 {
 	struct step s = { .arc = FM_NONE };
 
-	while ((s = next_step(g, u, layer, &s)).arc != FM_NONE) {
+	while ((s = next_step(g, u, &s)).arc != FM_NONE) {
 		if (!admit(g, u, s.arc, move))
 			continue;
 		g->level[u] = layer + 1;
@@ -155,7 +153,8 @@ settle(struct nue_trees *g, fm_sw u, uint32_t layer, bool move)
 
 /* ------------------------------------------------------------------- layers */
 
-/* Those beside the layer's switches, order[from..to-1], into waiting[]. */
+/* Those beside the layer's switches, order[from..to-1], into waiting[], and the steps
+ * from them into the layer into found[]. */
 static uint32_t
 find_candidates(struct nue_trees *g, uint32_t from, uint32_t to, uint32_t layer)
 {
@@ -167,11 +166,17 @@ find_candidates(struct nue_trees *g, uint32_t from, uint32_t to, uint32_t layer)
 
 		for (fm_arc a = arcs->first[v]; a < arcs->first[v + 1]; a++) {
 			fm_sw u = arcs->to[a];
+			fm_arc step = g->graph->reverse[a];
 
-			if (g->level[u] != FM_NONE || g->asked[u] == layer)
+			if (g->level[u] != FM_NONE)
 				continue;
-			g->asked[u] = layer;
-			g->waiting[n++] = u;
+			if (g->asked[u] != layer) {
+				g->asked[u] = layer;
+				g->found[u] = FM_NONE;
+				g->waiting[n++] = u;
+			}
+			g->found_before[step] = g->found[u];
+			g->found[u] = step;
 		}
 	}
 	return n;
@@ -181,6 +186,7 @@ static void
 grow_layers(struct nue_trees *g)
 {
 	uint32_t n = g->graph->fab->n_switches, from = 0;
+	uint32_t n_members = g->graph->n_members[g->graph->component[g->root]];
 
 	memset(g->level, 0xff, n * sizeof(*g->level));
 	memset(g->asked, 0xff, n * sizeof(*g->asked));
@@ -190,7 +196,7 @@ grow_layers(struct nue_trees *g)
 	g->valleys[g->root] = 0;
 	g->order[0] = g->root;
 	g->n_order = 1;
-	for (uint32_t layer = 0; from < g->n_order; layer++) {
+	for (uint32_t layer = 0; from < g->n_order && g->n_order < n_members; layer++) {
 		uint32_t to = g->n_order, n_waiting = find_candidates(g, from, to, layer);
 
 		for (uint32_t i = 0; i < n_waiting; i++)
@@ -241,6 +247,8 @@ end_impasse(struct nue_trees *g, bool all)
 	uint32_t n = g->graph->fab->n_switches, least = FM_NONE;
 	fm_sw best = FM_NONE;
 
+	if (g->n_order == g->graph->n_members[g->graph->component[g->root]])
+		return false;
 	for (fm_sw s = 0; s < n; s++) {
 		uint32_t length;
 
@@ -395,6 +403,8 @@ nue_trees_new(const struct fm_host *host, const struct nue_graph *graph,
 		.order = fm_scratch_array(host, n, fm_sw),
 		.level = fm_scratch_array(host, n, uint32_t),
 		.asked = fm_scratch_array(host, n, uint32_t),
+		.found = fm_scratch_array(host, n, fm_arc),
+		.found_before = fm_scratch_array(host, graph->arcs->n_arcs, fm_arc),
 		.cost = fm_scratch_array(host, n, double),
 		.next = fm_scratch_array(host, n, fm_arc),
 		.cable = fm_scratch_array(host, n, fm_link),
@@ -404,7 +414,8 @@ nue_trees_new(const struct fm_host *host, const struct nue_graph *graph,
 		.path = fm_scratch_array(host, n, fm_arc),
 		.passing = fm_scratch_array(host, n, uint32_t) };
 	if (out->load == NULL || out->order == NULL || out->level == NULL || out->asked == NULL ||
-	    out->cost == NULL || out->next == NULL || out->cable == NULL || out->forced == NULL ||
+	    out->found == NULL || out->found_before == NULL || out->cost == NULL ||
+	    out->next == NULL || out->cable == NULL || out->forced == NULL ||
 	    out->valleys == NULL || out->waiting == NULL || out->path == NULL ||
 	    out->passing == NULL)
 		return fm_no_scratch(host, "destination trees", err);
