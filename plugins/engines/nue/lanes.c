@@ -269,18 +269,22 @@ nue_lanes_new(const struct fm_host *host, const struct nue_graph *graph,
 		.rank = rank,
 		.n_vls = n_vls,
 		.turn_first = fm_scratch_array(host, arcs->n_arcs, uint32_t),
+		.turn_place = fm_scratch_array(host, arcs->n_arcs, uint32_t),
 		.sl = fm_scratch_array(host, n * n, uint8_t),
 		.path = fm_scratch_array(host, n, fm_arc),
 		.placed = fm_scratch_array(host, (size_t)graph->fab->max_lid + 1, uint8_t),
 		.undo = fm_scratch_array(host, UNDO_ROOM * n, struct nue_undo),
 		.undo_room = (uint32_t)(UNDO_ROOM * n),
 		.lft = lft };
-	if (out->turn_first == NULL || out->sl == NULL || out->path == NULL ||
-	    out->placed == NULL || out->undo == NULL)
+	if (out->turn_first == NULL || out->turn_place == NULL || out->sl == NULL ||
+	    out->path == NULL || out->placed == NULL || out->undo == NULL)
 		return fm_no_scratch(host, "SLs of the pairs", err);
 	for (fm_arc a = 0; a < arcs->n_arcs; a++) {
+		fm_sw from = graph->from[a];
+
 		out->turn_first[a] = out->n_turns;
-		out->n_turns += arcs->first[arcs->to[a] + 1] - arcs->first[arcs->to[a]];
+		out->turn_place[a] = graph->reverse[a] - arcs->first[arcs->to[a]];
+		out->n_turns += arcs->first[from + 1] - arcs->first[from];
 	}
 	out->label = fm_scratch_array(host, (size_t)out->n_turns + 4, nue_vls);
 	if (out->label == NULL)

@@ -147,6 +147,7 @@ struct nue {
 	unsigned n_vls;
 	uint32_t n_done, n_lids;
 	uint32_t n_trees; /* to the hosts of a switch, at most; the others share them */
+	uint8_t *most_vl; /* [n_workers] of the turns written */
 };
 
 /* -------------------------------------------------------------------- trials */
@@ -385,12 +386,14 @@ write_sls(void *arg, uint32_t s, unsigned worker)
 	const struct nue *n = arg;
 	const struct fm_fabric *fab = n->fab;
 
-	for (fm_end e = 0; e < fab->sw_first_end[fab->n_switches]; e++) {
-		uint8_t sl = *nue_pair_sl(&n->lanes, s, fab->end_sw[e]);
+	for (fm_sw to = 0; to < fab->n_switches; to++) {
+		uint8_t sl = *nue_pair_sl(&n->lanes, s, to);
 
-		if (fab->end_lid[e] != 0)
-			memset(n->out->sl[s] + fab->end_lid[e], sl != NUE_UNSET ? sl % NUE_SLS : 0,
-			    (size_t)1 << fab->end_lmc[e]);
+		sl = sl != NUE_UNSET ? sl % NUE_SLS : 0;
+		for (fm_end e = fab->sw_first_end[to]; e < fab->sw_first_end[to + 1]; e++)
+			if (fab->end_lid[e] != 0)
+				memset(n->out->sl[s] + fab->end_lid[e], sl,
+				    (size_t)1 << fab->end_lmc[e]);
 	}
 }
 
@@ -419,22 +422,38 @@ write_turn(const struct nue *n, fm_arc in, fm_arc out)
 	return most;
 }
 
+/* All turns at a switch. */
 static void
-write_lanes(struct nue *n, struct fm_tables *out)
+write_turns(void *arg, uint32_t v, unsigned worker)
 {
+	const struct nue *n = arg;
 	const struct fm_arcs *arcs = &n->shape.arcs;
+
+	for (fm_arc back = arcs->first[v]; back < arcs->first[v + 1]; back++)
+		for (fm_arc out = arcs->first[v]; out < arcs->first[v + 1]; out++) {
+			uint8_t vl = write_turn(n, n->graph.reverse[back], out);
+
+			n->most_vl[worker] = vl > n->most_vl[worker] ? vl : n->most_vl[worker];
+		}
+}
+
+static int
+write_lanes(struct nue *n, struct fm_tables *out, struct fm_error *err)
+{
+	unsigned n_workers = n->host->n_workers(n->host);
 	uint8_t most = 0;
 
+	n->most_vl = fm_scratch_array(n->host, n_workers, uint8_t);
+	if (n->most_vl == NULL)
+		return fm_no_scratch(n->host, "greatest VL", err);
 	out->sl_shape = FM_SL_BY_SW_DLID;
 	out->sl2vl_shape = FM_SL2VL_BY_IN_OUT;
 	n->host->parallel_for(n->host, n->fab->n_switches, write_sls, n);
-	for (fm_arc in = 0; in < arcs->n_arcs; in++)
-		for (fm_arc b = arcs->first[arcs->to[in]]; b < arcs->first[arcs->to[in] + 1]; b++) {
-			uint8_t vl = write_turn(n, in, b);
-
-			most = vl > most ? vl : most;
-		}
+	n->host->parallel_for(n->host, n->fab->n_switches, write_turns, n);
+	for (unsigned i = 0; i < n_workers; i++)
+		most = n->most_vl[i] > most ? n->most_vl[i] : most;
 	out->n_vls_used = (uint8_t)(most + 1);
+	return 0;
 }
 
 /* ----------------------------------------------------------------------- all */
@@ -521,9 +540,7 @@ write_trial(
 		return rc;
 	for (fm_sw s = 0; s < n->fab->n_switches; s++)
 		fm_lids_local(n->fab, s, out->lft[s]);
-	if (!t->one_vl)
-		write_lanes(n, out);
-	return 0;
+	return t->one_vl ? 0 : write_lanes(n, out, err);
 }
 
 static int

@@ -92,7 +92,10 @@ struct nue_lanes {
 	const struct nue_graph *graph;
 	const struct nue_rank *rank;
 	unsigned n_vls;
-	uint32_t *turn_first; /* [n_arcs] first turn of an arc: one per arc of its far switch */
+	/* The turns into an arc lie side by side, one for each arc that leads to where it
+	 * begins: the paths of a tree end with few arcs, those into its root. */
+	uint32_t *turn_first; /* [n_arcs] by the arc behind: first of its turns */
+	uint32_t *turn_place; /* [n_arcs] by the arc before: which of them */
 	uint32_t n_turns;
 	nue_vls *label; /* [n_turns] VL on the arc behind the turn, NUE_UNSET */
 	uint8_t *sl;	/* [n_switches][n_switches] of the pair at [greater][lesser] */
@@ -120,7 +123,7 @@ nue_pair_sl(const struct nue_lanes *l, fm_sw a, fm_sw b)
 static inline uint32_t
 nue_turn(const struct nue_lanes *l, fm_arc in, fm_arc out)
 {
-	return l->turn_first[in] + (out - l->graph->arcs->first[l->graph->arcs->to[in]]);
+	return l->turn_first[out] + l->turn_place[in];
 }
 
 /* May packets between these switches take this path?  If so its turns are
