@@ -26,6 +26,7 @@ static const struct trait {
 	{ FM_SL_SYMMETRIC, "sl-symmetric", "replies may use the requester's SL" },
 	{ FM_WRITES_WHOLE_ROWS, "whole-rows", "writes every entry of its forwarding tables" },
 	{ FM_ROUTE_PROBES, "route-probes", "tells while routing what it cannot route" },
+	{ FM_WRITES_WHOLE_SLS, "whole-sls", "writes every entry of its SL and VL tables" },
 };
 #define N_TRAITS (sizeof(traits) / sizeof(*traits))
 

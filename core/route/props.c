@@ -90,6 +90,20 @@ find_unwritten(const struct fm_fabric *fab, const struct fm_tables *t)
 	return (struct entry){ FM_NONE, 0 };
 }
 
+static void
+poison(const struct fm_engine *engine, const struct fm_fabric *fab, const struct fm_tables *t)
+{
+	bool sls = t->sl != NULL && (engine->traits & FM_WRITES_WHOLE_SLS) != 0;
+
+	for (fm_sw s = 0; s < fab->n_switches; s++) {
+		memset(t->lft[s], POISON, t->lft_stride);
+		if (sls)
+			memset(t->sl[s], POISON, t->lft_stride);
+	}
+	if (sls)
+		memset(t->sl2vl, POISON, (size_t)t->sl2vl_first[fab->n_switches] * 16);
+}
+
 static const struct metrics_request few_samples = { .ebb_samples = 1, .seed = 1 };
 
 static int
@@ -115,8 +129,8 @@ run_routed(const struct props *p, struct router *r, const void *opts, struct tri
 	if (rc == 0 && t->metrics != NULL && verdict_is_safe(t->verdict, true))
 		rc =
 		    metrics_compute(p->snap, &tables->t, &few_samples, r->workers, t->metrics, err);
-	for (fm_sw s = 0; t->poison && s < fab->n_switches; s++)
-		memset(tables->t.lft[s], POISON, tables->t.lft_stride);
+	if (t->poison)
+		poison(p->engine, fab, &tables->t);
 	tables_put(tables);
 	return rc;
 }
@@ -252,7 +266,7 @@ check_rows(const struct props *p, uint64_t digest, char *report, size_t room)
 	struct fm_error err;
 	int rc;
 
-	if ((p->engine->traits & FM_WRITES_WHOLE_ROWS) == 0)
+	if ((p->engine->traits & (FM_WRITES_WHOLE_ROWS | FM_WRITES_WHOLE_SLS)) == 0)
 		return PROPS_HOLD;
 	rc = router_init(&r, 1, &err);
 	if (rc != 0)

@@ -7,8 +7,8 @@
  *	pure	 the same bytes twice, and with 1, 2 and 8 workers
  *	memory	 with the 1st, 2nd, 3rd, ... scratch allocation failing:
  *		 FM_E_RESOURCE each time, and the same bytes once none fails
- *	rows	 for an engine that writes whole rows: no entry keeps what the
- *		 memory held before
+ *	rows	 for an engine that writes whole rows, or SLs: no entry keeps what
+ *		 the memory held before
  *	verdict	 every pair routed, no loop, no wrong host, VLs within the
  *		 budget, no credit loop where the engine promises none
  *	names	 with other GUIDs, names, node order and port numbers: the same

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Table memory.  A tables_memory is one mapping of LFT rows on huge pages.  It
+ * Table memory.  A tables_memory is one mapping on huge pages of LFT rows and, for
+ * an engine that writes them whole, of SLs and SL2VL behind them.  It
  * goes back to the pool when the last reference to its tables is put, and is
  * handed out again when it is large
- * enough and not more than twice too large.  SL and SL2VL arrays, which most
- * engines do not have, are plain mappings that live and die with the tables;
+ * enough and not more than twice too large.  SL and SL2VL arrays of other
+ * engines are plain mappings that live and die with the tables;
  * untouched pages of them cost nothing, and so switches may share rows of SLs.
  *
  * tables_new: a memset of switches x LIDs bytes, spread over the workers; for
@@ -32,6 +33,7 @@ struct tables_memory {
 	uint16_t **ar_group;
 	uint32_t *order;
 	void *sl_rows, *ar_rows;
+	/* of mappings that die with the tables */
 	size_t sl_bytes, ar_bytes, sl2vl_bytes;
 };
 
@@ -140,7 +142,9 @@ stride_of(const struct fm_fabric *fab)
 
 struct fill {
 	uint8_t *const *lft;
+	uint8_t *const *sl; /* NULL: are 0 */
 	size_t from, stride;
+	size_t max_lid;
 };
 
 static void
@@ -149,10 +153,38 @@ fill_row(void *arg, uint32_t i, unsigned worker)
 	const struct fill *f = arg;
 
 	memset(f->lft[i] + f->from, FM_PORT_NONE, f->stride - f->from);
+	if (f->sl != NULL)
+		memset(f->sl[i] + f->max_lid + 1, 0, f->stride - f->max_lid - 1);
 }
 
+static uint32_t
+sl2vl_rows(const struct fm_fabric *fab, fm_sw sw)
+{
+	return (fab->sw_n_ports[sw] + 1u) * (fab->sw_n_ports[sw] + 1u);
+}
+
+static size_t
+sl2vl_bytes(const struct fm_fabric *fab)
+{
+	uint32_t rows = 0;
+
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		rows += sl2vl_rows(fab, sw);
+	return (size_t)(rows < fab->n_links ? fab->n_links : rows) * 16 + 16;
+}
+
+/* Behind the rows of the LFT, for engines that write all of it. */
+static size_t
+whole_sl_bytes(const struct fm_fabric *fab, uint32_t traits, size_t stride)
+{
+	if ((traits & FM_PROVIDES_SL) == 0 || (traits & FM_WRITES_WHOLE_SLS) == 0)
+		return 0;
+	return (fab->n_switches ? fab->n_switches : 1) * stride + sl2vl_bytes(fab);
+}
+
+/* used: memory for rows and SL2VL, or NULL. */
 static int
-add_sl(struct tables *t, const struct fm_fabric *fab, struct fm_error *err)
+add_sl(struct tables *t, const struct fm_fabric *fab, unsigned char *used, struct fm_error *err)
 {
 	struct tables_memory *m = t->mem;
 	uint32_t n = fab->n_switches ? fab->n_switches : 1, rows = 0;
@@ -163,15 +195,18 @@ add_sl(struct tables *t, const struct fm_fabric *fab, struct fm_error *err)
 	t->t.sl2vl_first = first;
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
 		first[sw] = rows;
-		rows += ((uint32_t)fab->sw_n_ports[sw] + 1) * ((uint32_t)fab->sw_n_ports[sw] + 1);
+		rows += sl2vl_rows(fab, sw);
 	}
 	first[fab->n_switches] = rows;
-	if (rows < fab->n_links)
-		rows = fab->n_links;
-	m->sl2vl_bytes = (size_t)rows * 16 + 16;
-	m->sl_bytes = n * t->t.lft_stride;
-	t->t.sl2vl = fm_pages_map(m->sl2vl_bytes);
-	m->sl_rows = fm_pages_map(m->sl_bytes);
+	if (used != NULL) {
+		m->sl_rows = used;
+		t->t.sl2vl = used + n * t->t.lft_stride;
+	} else {
+		m->sl2vl_bytes = sl2vl_bytes(fab);
+		m->sl_bytes = n * t->t.lft_stride;
+		t->t.sl2vl = fm_pages_map(m->sl2vl_bytes);
+		m->sl_rows = fm_pages_map(m->sl_bytes);
+	}
 	m->sl = calloc(n, sizeof(*m->sl));
 	if (t->t.sl2vl == NULL || m->sl_rows == NULL || m->sl == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for SL tables");
@@ -218,8 +253,10 @@ free_tables(struct tables *t)
 {
 	struct tables_memory *m = t->mem;
 
-	fm_pages_unmap(t->t.sl2vl, m->sl2vl_bytes);
-	fm_pages_unmap(m->sl_rows, m->sl_bytes);
+	if (m->sl2vl_bytes > 0)
+		fm_pages_unmap(t->t.sl2vl, m->sl2vl_bytes);
+	if (m->sl_bytes > 0)
+		fm_pages_unmap(m->sl_rows, m->sl_bytes);
 	fm_pages_unmap(m->ar_rows, m->ar_bytes);
 	free((void *)t->t.sl2vl_first);
 	free(m->lft);
@@ -230,6 +267,7 @@ free_tables(struct tables *t)
 	m->ar_group = NULL;
 	m->order = NULL;
 	m->sl_rows = m->ar_rows = NULL;
+	m->sl_bytes = m->ar_bytes = m->sl2vl_bytes = 0;
 	if (t->home != NULL)
 		give_back(t->home, m);
 	else
@@ -240,12 +278,12 @@ free_tables(struct tables *t)
 /* The arrays that traits announce beside the LFT. */
 static int
 add_arrays(struct tables *t, const struct fm_fabric *fab, uint32_t traits, uint16_t ar_max_groups,
-    struct fm_error *err)
+    unsigned char *used, struct fm_error *err)
 {
 	int rc = 0;
 
 	if (traits & FM_PROVIDES_SL)
-		rc = add_sl(t, fab, err);
+		rc = add_sl(t, fab, used, err);
 	if (rc == 0 && (traits & FM_PROVIDES_AR) && ar_max_groups > 0)
 		rc = add_ar(t, fab, ar_max_groups, err);
 	if (rc == 0 && (traits & FM_PROVIDES_ORDER))
@@ -260,10 +298,12 @@ tables_new(struct table_pool *pool, struct fm_pool *workers, const struct fm_fab
 	size_t stride = stride_of(fab);
 	size_t from = (traits & FM_WRITES_WHOLE_ROWS) != 0 ? (size_t)fab->max_lid + 1 : 0;
 	uint32_t n = fab->n_switches ? fab->n_switches : 1;
+	size_t sl_bytes = whole_sl_bytes(fab, traits, stride);
 	struct tables *t = calloc(1, sizeof(*t));
+	struct fill fill = { .from = from, .stride = stride, .max_lid = fab->max_lid };
 	int rc = 0;
 
-	if (t == NULL || (t->mem = take_memory(pool, n * stride)) == NULL) {
+	if (t == NULL || (t->mem = take_memory(pool, n * stride + sl_bytes)) == NULL) {
 		free(t);
 		return fm_fail(err, FM_E_RESOURCE,
 		    "out of memory for %u forwarding tables of %zu entries", n, stride);
@@ -280,13 +320,15 @@ tables_new(struct table_pool *pool, struct fm_pool *workers, const struct fm_fab
 		t->mem->lft[i] = t->mem->at + i * stride;
 	t->t.lft = t->mem->lft;
 	if (rc == 0)
-		rc = add_arrays(t, fab, traits, ar_max_groups, err);
+		rc = add_arrays(t, fab, traits, ar_max_groups,
+		    sl_bytes > 0 ? t->mem->at + n * stride : NULL, err);
 	if (rc != 0) {
 		free_tables(t);
 		return rc;
 	}
-	fm_pool_for(workers, n, fill_row,
-	    &(struct fill){ .lft = t->t.lft, .from = from, .stride = stride });
+	fill.lft = t->t.lft;
+	fill.sl = sl_bytes > 0 ? t->t.sl : NULL;
+	fm_pool_for(workers, n, fill_row, &fill);
 	*out = t;
 	return 0;
 }
@@ -315,7 +357,7 @@ tables_over(struct tables *of, const fm_sw *rows, struct fm_pool *workers,
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
 		t->mem->lft[sw] = of->t.lft[rows[sw]];
 	t->t.lft = t->mem->lft;
-	rc = add_arrays(t, fab, traits, 0, err);
+	rc = add_arrays(t, fab, traits, 0, NULL, err);
 	if (rc != 0) {
 		free_tables(t);
 		return rc;

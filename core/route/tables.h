@@ -40,7 +40,8 @@ struct tables {
 
 /* Tables for fabric, every array that traits announce allocated and
  * initialised (LFT to FM_PORT_NONE, order to FM_NONE, the rest to 0), in parallel on workers;
- * with FM_WRITES_WHOLE_ROWS, of the LFT only what lies behind max_lid.
+ * with FM_WRITES_WHOLE_ROWS, of the LFT only what lies behind max_lid, with
+ * FM_WRITES_WHOLE_SLS the same of the SLs, and SL2VL not at all.
  * ar_max_groups 0 = no adaptive routing wanted. */
 int tables_new(struct table_pool *pool, struct fm_pool *workers, const struct fm_fabric *fab,
     uint32_t traits, uint16_t ar_max_groups, struct tables **out, struct fm_error *err);

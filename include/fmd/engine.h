@@ -159,7 +159,8 @@ enum fm_sl2vl_shape {
 };
 
 /* Engine output.  The host allocates and initialises every array named here
- * (LFT to FM_PORT_NONE, see FM_WRITES_WHOLE_ROWS; order to FM_NONE; the rest to 0); the engine
+ * (LFT to FM_PORT_NONE, see FM_WRITES_WHOLE_ROWS; order to FM_NONE; the rest to 0, but see
+ * FM_WRITES_WHOLE_SLS); the engine
  * fills what its descriptor's .traits announce and leaves the rest alone. */
 struct fm_tables {
 	uint32_t size;
@@ -197,7 +198,10 @@ enum fm_traits {
 	 * host then initialises only what lies behind max_lid. */
 	FM_WRITES_WHOLE_ROWS = 1 << 11,
 	/* route() itself refuses all that probe() does: who wants tables need not ask first. */
-	FM_ROUTE_PROBES = 1 << 12
+	FM_ROUTE_PROBES = 1 << 12,
+	/* Writes every SL 0..max_lid, of LIDs of nobody too, in the rows that sl_shape has, and
+	 * all of sl2vl that sl2vl_shape has; the host then initialises neither. */
+	FM_WRITES_WHOLE_SLS = 1 << 13
 };
 
 /* One multicast group, for mcast_tree(). */

@@ -64,6 +64,8 @@ write_rows(void *arg, uint32_t task, unsigned worker)
 
 	(void)worker;
 	to = to < w->fab->n_switches ? to : w->fab->n_switches;
+	for (fm_sw s = from; s < to; s++)
+		memset(w->out->sl[s], 0, w->fab->max_lid + (size_t)1);
 	for (uint32_t t = 0; t < f->n_trees; t++)
 		for (fm_sw s = from; s < to; s++) {
 			unsigned sl = w->layers->start + fm_layer_of(w->layers, f, t, s);

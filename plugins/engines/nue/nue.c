@@ -386,6 +386,7 @@ write_sls(void *arg, uint32_t s, unsigned worker)
 	const struct nue *n = arg;
 	const struct fm_fabric *fab = n->fab;
 
+	memset(n->out->sl[s], 0, fab->max_lid + (size_t)1);
 	for (fm_sw to = 0; to < fab->n_switches; to++) {
 		uint8_t sl = *nue_pair_sl(&n->lanes, s, to);
 
@@ -429,6 +430,8 @@ write_turns(void *arg, uint32_t v, unsigned worker)
 	const struct nue *n = arg;
 	const struct fm_arcs *arcs = &n->shape.arcs;
 
+	memset(n->out->sl2vl + (size_t)n->out->sl2vl_first[v] * NUE_SLS, 0,
+	    (n->out->sl2vl_first[v + 1] - n->out->sl2vl_first[v]) * (size_t)NUE_SLS);
 	for (fm_arc back = arcs->first[v]; back < arcs->first[v + 1]; back++)
 		for (fm_arc out = arcs->first[v]; out < arcs->first[v + 1]; out++) {
 			uint8_t vl = write_turn(n, n->graph.reverse[back], out);
@@ -590,5 +593,5 @@ nue_route(const struct fm_host *host, const struct fm_fabric *fab, const struct 
 
 FM_ENGINE(nue, .summary = "No credit loops within any number of VLs, balanced, on any fabric",
     .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROMISES_NO_CREDIT_LOOPS | FM_SL_SYMMETRIC |
-	FM_WRITES_WHOLE_ROWS,
+	FM_WRITES_WHOLE_ROWS | FM_WRITES_WHOLE_SLS,
     .options = options, .options_size = sizeof(struct nue_options), .route = nue_route);
