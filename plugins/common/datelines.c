@@ -3,12 +3,14 @@
 
 #include <string.h>
 
+#include "lib/wide.h"
+
 #define NO_RING 16
 #define MAX_RINGS 4 /* SL bits */
 
-/* SL bits of 16 coordinates side by side. */
-typedef uint8_t sixteen __attribute__((vector_size(16)));
-#define N_SIXTEEN ((uint32_t)sizeof(sixteen))
+/* SLs side by side. */
+typedef uint8_t line __attribute__((vector_size(64)));
+#define N_LINE ((uint32_t)sizeof(line))
 
 /* ------------------------------------------------------------ SLs */
 
@@ -50,90 +52,133 @@ crossing(
 	return (uint8_t)((up ? x > y : x < y) << bit);
 }
 
-static void
-note_crossings(struct fm_datelines *d, fm_sw u)
-{
-	const struct fm_grid_steps *s = d->steps;
-	uint32_t grid = s->grids->grid_of[u], cell = s->grids->cell[u];
-	const struct fm_grid *g = &s->grids->grid[grid];
-
-	for (uint32_t k = 0; k < g->n_dims; k++) {
-		uint32_t x = fm_grid_at(g, cell, k);
-		uint32_t next = k + 1 < g->n_dims ? fm_grid_at(g, cell, k + 1) : 0;
-		uint8_t(*sl)[2] = &d->sl[s->first_slot[u] + s->dim_slot[grid][k]];
-
-		if (d->ring[grid][k] == NO_RING)
-			continue;
-		for (uint32_t y = 0; y < g->size[k]; y++)
-			for (uint32_t parity = 0; y != x && parity < 2; parity++)
-				sl[y][parity] =
-				    crossing(g, k, x, y, next + parity, d->ring[grid][k]);
-		for (uint32_t y = 0; k + 1 == g->n_dims && y < g->size[k]; y++)
-			d->last[(size_t)u * d->last_stride + y] = sl[y][0];
-	}
-}
-
-struct sl_row {
-	const struct fm_grid *g;
-	const uint32_t *dim_slot;
-	uint8_t (*sl)[2]; /* of the switch */
-	uint8_t *by_cell;
-	const uint8_t *last; /* [last_stride] */
+/* One ring dimension of a grid: all its rows, in fm_datelines.row from `first` on. */
+struct ring {
+	uint32_t grid, dim, first;
 };
 
-/* Cells of a line of the last dimension, those behind its end as well: they are
- * written after it.  even, odd: bits so far, by the parity of the coordinate. */
-static inline void
-fill_line(const struct sl_row *r, uint8_t *cells, uint32_t size, uint8_t even, uint8_t odd)
-{
-	uint16_t two = (uint16_t)(odd << 8 | even);
-	uint64_t eight = two * UINT64_C(0x0001000100010001);
-	sixteen so_far;
+struct rows_job {
+	const struct fm_datelines *d;
+	const struct fm_grid_fill *fill;
+	const struct ring *rings;
+};
 
-	memcpy(&so_far, &eight, 8);
-	memcpy((char *)&so_far + 8, &eight, 8);
-	for (uint32_t x = 0; x < size; x += N_SIXTEEN) {
-		sixteen line;
-
-		memcpy(&line, r->last + x, N_SIXTEEN);
-		line |= so_far;
-		memcpy(cells + x, &line, N_SIXTEEN);
-	}
-}
-
-/* Cells from base on: dimension k and behind.  so_far: bits of the dimensions before;
- * before: those of dimension k - 1, by the parity of coordinate k. */
+/* SL bits of the way from x, by parity of its next coordinate, to all cells. */
 static void
-fill_sls(const struct sl_row *r, uint32_t k, uint32_t base, uint8_t so_far, const uint8_t *before)
+mark_cells(const struct fm_datelines *d, const struct ring *r, uint32_t x, uint32_t parity,
+    uint8_t *by_cell)
 {
-	uint8_t(*sl)[2] = &r->sl[r->dim_slot[k]];
-	uint32_t size = r->g->size[k], stride = r->g->stride[k];
+	const struct fm_grid *g = &d->steps->grids->grid[r->grid];
+	uint32_t size = g->size[r->dim], stride = g->stride[r->dim],
+		 n_next = r->dim + 1 < g->n_dims ? g->size[r->dim + 1] : 1, run = stride / n_next;
+	uint8_t bit = d->ring[r->grid][r->dim];
 
-	if (k + 1 == r->g->n_dims) {
-		fill_line(r, r->by_cell + base, size, so_far | before[0], so_far | before[1]);
-		return;
+	for (uint32_t y = 0; y < size; y++) {
+		uint8_t sl[2] = { 0, 0 };
+
+		for (uint32_t odd = 0; x != y && odd < 2; odd++)
+			sl[odd] = crossing(g, r->dim, x, y, parity + odd, bit);
+		for (uint32_t base = y * stride; base < g->n_cells; base += size * stride)
+			for (uint32_t next = 0; next < n_next; next++)
+				memset(by_cell + base + next * run, sl[next & 1], run);
 	}
-	for (uint32_t x = 0; x < size; x++)
-		fill_sls(r, k + 1, base + x * stride, so_far | before[x & 1], sl[x]);
 }
 
-void
-fm_datelines_sls(const void *arg, fm_sw u, uint8_t *by_cell)
+static void
+make_rows(void *arg, uint32_t i, unsigned worker)
+{
+	const struct rows_job *j = arg;
+	const struct ring *r = &j->rings[i / 2];
+	const struct fm_datelines *d = j->d;
+	const struct fm_grid *g = &d->steps->grids->grid[r->grid];
+	uint32_t parity = i & 1;
+
+	if (parity != 0 && r->dim + 1 == g->n_dims)
+		return; /* nobody has a next coordinate */
+	for (uint32_t x = 0; x < g->size[r->dim]; x++) {
+		mark_cells(d, r, x, parity, fm_grid_cells(j->fill, worker));
+		fm_grid_lay(
+		    j->fill, worker, r->grid, d->row + (r->first + 2 * x + parity) * d->row_bytes);
+	}
+}
+
+FM_WIDE static void
+or_rows(uint8_t *to, const uint8_t *const *from, uint32_t n, size_t n_bytes)
+{
+	for (size_t at = 0; at < n_bytes; at += N_LINE) {
+		line all, one;
+
+		memcpy(&all, from[0] + at, sizeof(all));
+		for (uint32_t i = 1; i < n; i++) {
+			memcpy(&one, from[i] + at, sizeof(one));
+			all |= one;
+		}
+		memcpy(to + at, &all, sizeof(all));
+	}
+}
+
+/* As fm_grid_fill.sls. */
+static void
+write_sls(const void *arg, fm_sw u, uint8_t *row)
 {
 	const struct fm_datelines *d = arg;
-	const struct fm_grid_steps *s = d->steps;
-	uint32_t grid = s->grids->grid_of[u];
-	struct sl_row r = { .g = &s->grids->grid[grid],
-		.dim_slot = s->dim_slot[grid],
-		.sl = &d->sl[s->first_slot[u]],
-		.by_cell = by_cell,
-		.last = d->last + (size_t)u * d->last_stride };
-	static const uint8_t none[2] = { 0, 0 };
+	const struct fm_grids *grids = d->steps->grids;
+	uint32_t grid = grids->grid_of[u], n = 0;
+	const struct fm_grid *g = &grids->grid[grid];
+	const uint8_t *from[MAX_RINGS];
 
-	if (r.g->n_dims == 0)
-		by_cell[0] = 0;
+	for (uint32_t k = 0; k < g->n_dims; k++) {
+		uint32_t x = fm_grid_at(g, grids->cell[u], k);
+		uint32_t next = k + 1 < g->n_dims ? fm_grid_at(g, grids->cell[u], k + 1) : 0;
+
+		if (d->ring[grid][k] != NO_RING)
+			from[n++] =
+			    d->row + (d->ring_row[grid][k] + 2 * x + (next & 1)) * d->row_bytes;
+	}
+	if (n > 0)
+		or_rows(row, from, n, d->row_bytes);
 	else
-		fill_sls(&r, 0, 0, 0, none);
+		memset(row, 0, d->row_bytes);
+}
+
+/* The rings of all grids, and where their rows are. */
+static uint32_t
+list_rings(const struct fm_datelines *d, struct ring *rings, uint32_t *n_rows)
+{
+	const struct fm_grids *grids = d->steps->grids;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < grids->n_grids; i++)
+		for (uint32_t k = 0; k < grids->grid[i].n_dims; k++) {
+			if (d->ring[i][k] == NO_RING)
+				continue;
+			rings[n++] = (struct ring){ i, k, *n_rows };
+			d->ring_row[i][k] = *n_rows;
+			*n_rows += 2 * grids->grid[i].size[k];
+		}
+	return n;
+}
+
+int
+fm_datelines_fill(struct fm_datelines *d, struct fm_grid_fill *fill, struct fm_error *err)
+{
+	const struct fm_host *host = d->steps->host;
+	uint32_t n_grids = d->steps->grids->n_grids, n_rows = 0, n;
+	struct ring *rings = fm_scratch_array(host, (size_t)n_grids * MAX_RINGS, struct ring);
+	struct rows_job j = { .d = d, .fill = fill, .rings = rings };
+
+	d->ring_row = fm_scratch_bytes(host, n_grids, sizeof(*d->ring_row));
+	if (rings == NULL || d->ring_row == NULL)
+		return fm_no_scratch(host, "datelines", err);
+	n = list_rings(d, rings, &n_rows);
+	d->row_bytes = (fill->lids.max_lid + N_LINE) / N_LINE * N_LINE;
+	d->row = fm_scratch_bytes(host, n_rows, d->row_bytes);
+	if (d->row == NULL)
+		return fm_no_scratch(host, "SLs by coordinate", err);
+	host->parallel_for(host, 2 * n, make_rows, &j);
+	fill->sls = write_sls;
+	fill->arg = d;
+	return 0;
 }
 
 /* ------------------------------------------------------------ VLs */
@@ -176,26 +221,12 @@ fm_datelines_build(const struct fm_grid_steps *steps, uint8_t vls, unsigned leve
     struct fm_datelines *out, struct fm_error *err)
 {
 	struct fm_datelines d = { .steps = steps };
-	const struct fm_fabric *fab = steps->fab;
 	bool long_ring = false;
 	int rc;
 
 	if ((rc = number_rings(&d, &long_ring, err)) != 0 ||
 	    (rc = share_vls(&d, long_ring, vls, levels, err)) != 0)
 		return rc;
-	for (uint32_t i = 0; i < steps->grids->n_grids; i++) {
-		const struct fm_grid *g = &steps->grids->grid[i];
-		uint32_t size = g->n_dims > 0 ? g->size[g->n_dims - 1] : 0;
-
-		d.last_stride = size > d.last_stride ? size : d.last_stride;
-	}
-	d.last_stride = (d.last_stride + N_SIXTEEN - 1) / N_SIXTEEN * N_SIXTEEN;
-	d.sl = fm_scratch_bytes(steps->host, steps->first_slot[fab->n_switches], sizeof(*d.sl));
-	d.last = fm_scratch_bytes(steps->host, fab->n_switches, d.last_stride);
-	if (d.sl == NULL || d.last == NULL)
-		return fm_no_scratch(steps->host, "datelines", err);
-	for (fm_sw u = 0; u < fab->n_switches; u++)
-		note_crossings(&d, u);
 	*out = d;
 	return 0;
 }
@@ -225,6 +256,8 @@ list_ports(const struct fm_grid_steps *s, fm_sw u, int8_t *of_port)
 			of_port[s->fab->link_port[l]] = (int8_t)s->grids->arc_dim[a];
 }
 
+#define N_FROM (FM_GRID_MAX_DIMS + 1)
+
 struct map_job {
 	const struct fm_datelines *d;
 	struct fm_tables *out;
@@ -235,20 +268,28 @@ map_switch(void *arg, uint32_t u, unsigned worker)
 {
 	const struct map_job *j = arg;
 	const struct fm_grid_steps *s = j->d->steps;
-	uint32_t grid = s->grids->grid_of[u], n_ports = s->fab->sw_n_ports[u];
-	uint8_t *row = j->out->sl2vl + (size_t)j->out->sl2vl_first[u] * 16;
-	uint8_t vl[FM_GRID_MAX_DIMS + 1][FM_GRID_MAX_DIMS][16];
+	uint32_t grid = s->grids->grid_of[u], n = s->fab->sw_n_ports[u] + 1u, first_in[N_FROM];
+	uint8_t *rows = j->out->sl2vl + (size_t)j->out->sl2vl_first[u] * 16;
 	int8_t of_port[256];
 
 	(void)worker;
+	memset(first_in, 0xff, sizeof(first_in));
 	list_ports(s, u, of_port);
-	for (uint32_t to = 0; to < s->grids->grid[grid].n_dims; to++)
-		for (uint32_t from = 0; from <= s->grids->grid[grid].n_dims; from++)
-			map_sls(j->d, grid, (int)from - 1, to, vl[from][to]);
-	for (uint32_t in = 0; in <= n_ports; in++)
-		for (uint32_t to = 0; to <= n_ports; to++, row += 16)
+	for (uint32_t in = 0; in < n; in++) {
+		uint8_t *row = rows + (size_t)in * n * 16;
+		uint32_t *first = &first_in[of_port[in] + 1];
+
+		if (*first != FM_NONE) { /* ports of one dimension are alike */
+			memcpy(row, rows + (size_t)*first * n * 16, (size_t)n * 16);
+			continue;
+		}
+		*first = in;
+		memset(row, 0, (size_t)n * 16);
+		for (uint32_t to = 0; to < n; to++)
 			if (of_port[to] >= 0)
-				memcpy(row, vl[of_port[in] + 1][of_port[to]], 16);
+				map_sls(j->d, grid, of_port[in], (unsigned)of_port[to],
+				    row + (size_t)to * 16);
+	}
 }
 
 void

@@ -26,10 +26,13 @@
 struct fm_datelines {
 	const struct fm_grid_steps *steps;
 	uint8_t (*ring)[FM_GRID_MAX_DIMS]; /* [n_grids] SL bit of a dimension, or 16 */
-	uint8_t (*sl)[2]; /* like steps->slot: bits, by parity of the next coordinate */
-	uint8_t *last; /* [n_switches][last_stride] SL bits of the last dimension, by coordinate */
-	uint32_t last_stride;
-	uint8_t n_rings;  /* most of a grid */
+	/* Bits of one ring by the destination's LID: rows for the coordinate of the source and
+	 * the parity of its next one.  The SLs of a switch are those of its rings together. */
+	uint8_t *row; /* [rows][row_bytes] */
+	size_t row_bytes;
+	uint32_t (
+	    *ring_row)[FM_GRID_MAX_DIMS]; /* [n_grids] first row; += 2 * coordinate + parity */
+	uint8_t n_rings;		  /* most of a grid */
 	uint8_t n_vls;
 	uint8_t vl_crossed, vl_turned, vl_level; /* added to the VL; 0: not told apart */
 };
@@ -43,10 +46,11 @@ struct fm_datelines {
 int fm_datelines_build(const struct fm_grid_steps *steps, uint8_t vls, unsigned levels,
     struct fm_datelines *out, struct fm_error *err);
 
-/* As fm_grid_fill.sls: arg is the struct fm_datelines. */
-void fm_datelines_sls(const void *arg, fm_sw u, uint8_t *by_cell);
+/* Have fm_grid_fill_rows() write SLs; *d must live on.  Two rows of LIDs for each coordinate
+ * of each ring.  FM_E_RESOURCE. */
+int fm_datelines_fill(struct fm_datelines *d, struct fm_grid_fill *fill, struct fm_error *err);
 
-/* Shapes, sl2vl and n_vls_used. */
+/* Shapes, all of sl2vl, and n_vls_used. */
 void fm_datelines_sl2vl(const struct fm_datelines *d, struct fm_tables *out);
 
 /* The least VLs of the links, or of the request. */

@@ -5,11 +5,15 @@
  * In the order of cells (the last coordinate runs fastest) what a switch sends one
  * way is a few runs: a plane for each coordinate of the first dimension it differs
  * in, within its own plane a line, within its own line a cell.  So a row is
- * written by memset, by *code* (which of the switch's arcs, or which of its choices),
- * then laid out by destination and by LID.  Where every arc is one cable the code
+ * written by memset, by *code* (the first port of an arc, or a number for a choice of
+ * arcs), then laid out by destination and by LID.  Where every arc is one cable the code
  * is the port, the same for all destinations of a cell.
  *
  *	cells 0 .. n-1	| x = 0 plane | own plane: lines, own line: cells | x = 2 plane |
+ *
+ * Grids are cabled alike everywhere: the next switch of a line sends all that is not in
+ * its line by the same ports.  Where that is so (it is looked at), its row is a copy of
+ * the one before, and only its own line is written anew, cell by cell.
  *
  * O(table bytes), memory bound; rows in parallel.
  */
@@ -24,42 +28,50 @@ struct way {
 	uint16_t first, n; /* in ports[] */
 };
 
-struct worker {
+struct fm_grid_worker {
 	uint8_t *by_cell, *by_column, *by_place, *by_position;
+	fm_sw before; /* whose row this worker wrote last, or FM_NONE */
 	struct way way[256];
 	uint8_t ports[256 * FM_STEP_CHOICES];
-	uint32_t n_ways, n_ports;
-	uint32_t several[256]; /* code - degree -> index of several[] */
-	bool single;	       /* every way of this switch is one cable: codes are ports */
+	uint32_t n_ports;
+	uint32_t n_several, several[256]; /* indices of several[] that have codes */
+	uint8_t code_of_several[256];
+	bool single; /* every way of this switch is one cable: codes are ports */
 };
 
 struct job {
 	const struct fm_grid_fill *fill;
 	const struct fm_grid_steps *s;
 	const struct fm_tables *out;
-	struct worker **workers; /* [n_workers] */
 	uint64_t n_lost;
 };
 
 /* ------------------------------------------------------------ ways of a switch */
 
 static void
-add_ports(struct worker *w, const struct fm_grid_steps *s, fm_arc a)
+add_ports(struct fm_grid_worker *w, const struct fm_grid_steps *s, fm_arc a)
 {
 	for (fm_link l = s->arcs->link[a]; l < s->arcs->link[a + 1]; l++)
 		w->ports[w->n_ports++] = s->fab->link_port[l];
 }
 
+static inline uint8_t
+code_of(const struct fm_grid_steps *s, fm_arc a)
+{
+	return s->fab->link_port[s->arcs->link[a]];
+}
+
 static void
-load_ways(struct worker *w, const struct fm_grid_steps *s, fm_sw u)
+load_ways(struct fm_grid_worker *w, const struct fm_grid_steps *s, fm_sw u)
 {
 	const struct fm_grid *g = &s->grids->grid[s->grids->grid_of[u]];
 	uint32_t last_size = g->n_dims > 0 ? g->size[g->n_dims - 1] : 0;
 
-	w->n_ways = w->n_ports = 0;
+	w->n_ports = w->n_several = 0;
 	w->single = true;
+	memset(w->way, 0, sizeof(w->way));
 	for (fm_arc a = s->arcs->first[u]; a < s->arcs->first[u + 1]; a++) {
-		struct way *way = &w->way[w->n_ways++];
+		struct way *way = &w->way[code_of(s, a)];
 
 		way->first = (uint16_t)w->n_ports;
 		add_ports(w, s, a);
@@ -72,29 +84,24 @@ load_ways(struct worker *w, const struct fm_grid_steps *s, fm_sw u)
 			w->single = false;
 }
 
-static uint8_t
-code_of(const struct worker *w, const struct fm_grid_steps *s, fm_sw u, fm_arc a)
-{
-	if (w->single)
-		return s->fab->link_port[s->arcs->link[a]];
-	return (uint8_t)(a - s->arcs->first[u]);
-}
-
 /* A way over all arcs of a choice, cable by cable in turn; the first arc when codes run out. */
 static uint8_t
-code_of_several(struct worker *w, const struct fm_grid_steps *s, fm_sw u, uint32_t several)
+code_of_several(struct fm_grid_worker *w, const struct fm_grid_steps *s, uint32_t several)
 {
 	const struct fm_grid_choice *c = &s->several[several];
-	uint32_t degree = s->arcs->first[u + 1] - s->arcs->first[u], code;
+	uint32_t code = 0;
 	struct way *way;
 
-	for (code = degree; code < w->n_ways; code++)
-		if (w->several[code - degree] == several)
-			return (uint8_t)code;
-	if (w->single || code >= NO_WAY || w->n_ports + 255 > sizeof(w->ports))
-		return code_of(w, s, u, c->arc[0]);
-	way = &w->way[w->n_ways++];
-	w->several[code - degree] = several;
+	for (uint32_t i = 0; i < w->n_several; i++)
+		if (w->several[i] == several)
+			return w->code_of_several[i];
+	while (code < NO_WAY && w->way[code].n > 0)
+		code++;
+	if (w->single || code == NO_WAY || w->n_ports + 255 > sizeof(w->ports))
+		return code_of(s, c->arc[0]);
+	way = &w->way[code];
+	w->several[w->n_several] = several;
+	w->code_of_several[w->n_several++] = (uint8_t)code;
 	way->first = (uint16_t)w->n_ports;
 	for (uint32_t k = 0, more = 1; more; k++) {
 		more = 0;
@@ -112,7 +119,7 @@ code_of_several(struct worker *w, const struct fm_grid_steps *s, fm_sw u, uint32
 /* ------------------------------------------------------------ cells */
 
 struct plane {
-	struct worker *w;
+	struct fm_grid_worker *w;
 	const struct fm_grid_steps *s;
 	const struct fm_grid *g;
 	const uint32_t *dim_slot;
@@ -129,12 +136,12 @@ fill_choice(struct plane *p, uint32_t d, uint32_t base, uint32_t several)
 	uint32_t stride;
 
 	if (d + 1 == p->g->n_dims) {
-		*cells = code_of_several(p->w, p->s, p->u, several);
+		*cells = code_of_several(p->w, p->s, several);
 		return;
 	}
 	stride = p->g->stride[d + 1];
 	for (uint32_t y = 0; y < p->g->size[d + 1]; y++, cells += stride)
-		memset(cells, code_of(p->w, p->s, p->u, c->arc[y % c->n]), stride);
+		memset(cells, code_of(p->s, c->arc[y % c->n]), stride);
 }
 
 /* Cells that have the coordinates of base up to dimension d. */
@@ -161,7 +168,7 @@ fill_cells(struct plane *p, uint32_t d, uint32_t base)
 		else if (slot[x] & FM_STEP_SEVERAL)
 			fill_choice(p, d, at, slot[x] & ~FM_STEP_SEVERAL);
 		else
-			memset(p->w->by_cell + at, code_of(p->w, p->s, p->u, slot[x]), stride);
+			memset(p->w->by_cell + at, code_of(p->s, slot[x]), stride);
 	}
 }
 
@@ -169,7 +176,8 @@ fill_cells(struct plane *p, uint32_t d, uint32_t base)
 
 /* Positions from..to-1 of destinations that all go one way. */
 static void
-deal(struct worker *w, const struct fm_grid_fill *f, uint8_t code, uint32_t from, uint32_t to)
+deal(struct fm_grid_worker *w, const struct fm_grid_fill *f, uint8_t code, uint32_t from,
+    uint32_t to)
 {
 	const struct way *way = &w->way[code];
 	const uint8_t *ports = w->ports + way->first;
@@ -181,43 +189,50 @@ deal(struct worker *w, const struct fm_grid_fill *f, uint8_t code, uint32_t from
 			w->by_position[i] = ports[f->number[i] % way->n];
 }
 
-/* Runs of equal cells to positions from start on. */
+/* Runs of equal ones of cells from..to-1, the first of which is `column`, to positions from
+ * start on. */
 static void
-lay_runs(struct worker *w, const struct fm_grid_fill *f, const struct fm_grid *g,
-    const uint32_t *first, uint32_t start)
+lay_runs(struct fm_grid_worker *w, const struct fm_grid_fill *f, const struct fm_grid *g,
+    uint32_t from, uint32_t to, uint32_t column, const uint32_t *first, uint32_t start)
 {
-	for (uint32_t cell = 0, column = 0; cell < g->n_cells;) {
-		uint32_t from = start + first[column];
-		uint8_t value = w->by_cell[cell];
+	while (from < to) {
+		uint32_t begin = start + first[column];
+		uint8_t value = w->by_cell[from];
 
-		for (; cell < g->n_cells && w->by_cell[cell] == value; cell++)
-			column += g->cell_sw[cell] != FM_NONE;
-		deal(w, f, value, from, start + first[column]);
+		for (; from < to && w->by_cell[from] == value; from++)
+			column += g->cell_sw[from] != FM_NONE;
+		deal(w, f, value, begin, start + first[column]);
+	}
+}
+
+/* Codes of cells from..to-1 by destination. */
+static void
+lay_positions(struct fm_grid_worker *w, const struct fm_grid_fill *f, uint32_t grid, uint32_t from,
+    uint32_t to, uint32_t column)
+{
+	for (unsigned i = 0; i < FM_SPACES; i++) {
+		const struct fm_lid_space *space = &f->lids.space[i];
+
+		for (uint32_t offset = 0; offset < space->n_offsets; offset++)
+			lay_runs(w, f, &f->steps->grids->grid[grid], from, to, column, space->first,
+			    space->start + offset * space->n);
 	}
 }
 
 /* Codes of cells by destination into a row of the LFT. */
 static void
-lay_codes(struct worker *w, const struct fm_grid_fill *f, uint32_t grid, uint8_t *row)
+lay_codes(struct fm_grid_worker *w, const struct fm_grid_fill *f, uint32_t grid, uint8_t *row)
 {
-	const struct fm_grid *g = &f->steps->grids->grid[grid];
-
 	if (f->steps->grids->n_grids > 1)
 		memset(w->by_position, NO_WAY, f->lids.n_positions);
-	for (unsigned i = 0; i < FM_SPACES; i++) {
-		const struct fm_lid_space *space = &f->lids.space[i];
-
-		for (uint32_t offset = 0; offset < space->n_offsets; offset++)
-			lay_runs(w, f, g, space->first + f->grid_column[grid],
-			    space->start + offset * space->n);
-	}
+	lay_positions(w, f, grid, 0, f->steps->grids->grid[grid].n_cells, f->grid_column[grid]);
 	fm_lids_scatter(&f->lids, w->by_position, row);
 }
 
 /* Values of cells, whatever the destination there, into a row. */
 static void
-lay_values(
-    struct worker *w, const struct fm_grid_fill *f, uint32_t grid, uint8_t nobody, uint8_t *row)
+lay_values(struct fm_grid_worker *w, const struct fm_grid_fill *f, uint32_t grid, uint8_t nobody,
+    uint8_t *row)
 {
 	const struct fm_grid *g = &f->steps->grids->grid[grid];
 	const uint8_t *by_column = w->by_cell;
@@ -234,6 +249,93 @@ lay_values(
 	fm_lids_lay_columns(&f->lids, by_column, w->by_place, nobody, row);
 }
 
+uint8_t *
+fm_grid_cells(const struct fm_grid_fill *fill, unsigned worker)
+{
+	return fill->workers[worker]->by_cell;
+}
+
+void
+fm_grid_lay(const struct fm_grid_fill *fill, unsigned worker, uint32_t grid, uint8_t *row)
+{
+	lay_values(fill->workers[worker], fill, grid, 0, row);
+}
+
+/* ------------------------------------------------------------ rows like others */
+
+/* Do both arcs have the same cables, port by port? */
+static inline bool
+is_same_way(const struct fm_grid_steps *s, fm_arc a, fm_arc b)
+{
+	uint32_t n = fm_arc_width(s->arcs, a);
+	const uint8_t *x = s->fab->link_port + s->arcs->link[a],
+		      *y = s->fab->link_port + s->arcs->link[b];
+
+	return n == fm_arc_width(s->arcs, b) && x[0] == y[0] && (n == 1 || memcmp(x, y, n) == 0);
+}
+
+static bool
+is_same_slot(const struct fm_grid_steps *s, uint32_t a, uint32_t b)
+{
+	const struct fm_grid_choice *x, *y;
+
+	if (a >= FM_STEP_TURN || b >= FM_STEP_TURN)
+		return a == b;
+	if (((a | b) & FM_STEP_SEVERAL) == 0)
+		return is_same_way(s, a, b);
+	if ((a & b & FM_STEP_SEVERAL) == 0)
+		return false;
+	x = &s->several[a & ~FM_STEP_SEVERAL];
+	y = &s->several[b & ~FM_STEP_SEVERAL];
+	for (uint32_t i = 0; i < x->n; i++)
+		if (x->n != y->n || !is_same_way(s, x->arc[i], y->arc[i]))
+			return false;
+	return true;
+}
+
+/* The first dimension in which both lie apart, if both go the same ways in all before it;
+ * else 0. */
+static uint32_t
+first_unlike(const struct plane *p, fm_sw before)
+{
+	const struct fm_grid_steps *s = p->s;
+	uint32_t cell = s->grids->cell[before], d = 0, n_slots;
+
+	if (s->grids->grid_of[before] != s->grids->grid_of[p->u] || p->g->n_holes > 0)
+		return 0;
+	while (d < p->g->n_dims && cell / p->g->stride[d] == p->cell / p->g->stride[d])
+		d++;
+	if (d == 0 || d == p->g->n_dims)
+		return 0;
+	n_slots = p->dim_slot[d];
+	for (uint32_t i = 0; i < n_slots; i++)
+		if (!is_same_slot(
+			s, s->slot[s->first_slot[before] + i], s->slot[s->first_slot[p->u] + i]))
+			return 0;
+	return d;
+}
+
+/* The row of the switch from the one before; false if it must be made from nothing. */
+static bool
+row_like(const struct job *j, struct plane *p, fm_sw before)
+{
+	const struct fm_grid_fill *f = j->fill;
+	uint32_t grid = j->s->grids->grid_of[p->u];
+	uint32_t d = before != FM_NONE ? first_unlike(p, before) : 0, base, n, column;
+	uint8_t *row = j->out->lft[p->u];
+
+	if (d == 0)
+		return false;
+	n = p->g->stride[d - 1];
+	base = p->cell / n * n;
+	column = f->grid_column[grid] + base;
+	fill_cells(p, d, base);
+	lay_positions(p->w, f, grid, base, base + n, column);
+	memcpy(row, j->out->lft[before], (size_t)j->s->fab->max_lid + 1);
+	fm_lids_put_columns(&f->lids, j->s->fab, p->w->by_position, column, column + n, row);
+	return true;
+}
+
 /* Cells that have a switch, but no way there. */
 static void
 count_lost(struct job *j, const struct plane *p)
@@ -248,13 +350,35 @@ count_lost(struct job *j, const struct plane *p)
 }
 
 static void
-fill_row(void *arg, uint32_t u, unsigned worker)
+whole_row(struct job *j, struct plane *p)
+{
+	const struct fm_grid_fill *f = j->fill;
+	uint32_t grid = j->s->grids->grid_of[p->u];
+	struct fm_grid_worker *w = p->w;
+
+	if (f->ways != NULL) {
+		w->single = false;
+		f->ways(f->arg, p->u, w->by_cell);
+	} else {
+		fill_cells(p, 0, 0);
+		if (p->g->n_holes > 0)
+			count_lost(j, p);
+	}
+	if (w->single)
+		lay_values(w, f, grid, FM_PORT_NONE, j->out->lft[p->u]);
+	else
+		lay_codes(w, f, grid, j->out->lft[p->u]);
+}
+
+static void
+fill_row(void *arg, uint32_t i, unsigned worker)
 {
 	struct job *j = arg;
 	const struct fm_grid_fill *f = j->fill;
 	const struct fm_grid_steps *s = j->s;
+	struct fm_grid_worker *w = f->workers[worker];
+	fm_sw u = f->lids.column_sw[i];
 	uint32_t grid = s->grids->grid_of[u];
-	struct worker *w = j->workers[worker];
 	struct plane p = { .w = w,
 		.s = s,
 		.g = &s->grids->grid[grid],
@@ -265,23 +389,12 @@ fill_row(void *arg, uint32_t u, unsigned worker)
 	if (s->host->should_stop(s->host))
 		return;
 	load_ways(w, s, u);
-	if (f->ways != NULL) {
-		w->single = false;
-		f->ways(f->arg, u, w->by_cell);
-	} else {
-		fill_cells(&p, 0, 0);
-		if (p.g->n_holes > 0)
-			count_lost(j, &p);
-	}
-	if (w->single)
-		lay_values(w, f, grid, FM_PORT_NONE, j->out->lft[u]);
-	else
-		lay_codes(w, f, grid, j->out->lft[u]);
+	if (f->ways != NULL || !row_like(j, &p, w->before))
+		whole_row(j, &p);
+	w->before = u;
 	fm_lids_local(s->fab, u, j->out->lft[u]);
-	if (f->sls == NULL)
-		return;
-	f->sls(f->arg, u, w->by_cell);
-	lay_values(w, f, grid, 0, j->out->sl[u]);
+	if (f->sls != NULL)
+		f->sls(f->arg, u, j->out->sl[u]);
 }
 
 /* ------------------------------------------------------------ set-up */
@@ -332,6 +445,31 @@ number_column(struct fm_grid_fill *f, const struct fm_lid_space *space, uint32_t
 	}
 }
 
+static int
+take_workers(struct fm_grid_fill *f, struct fm_error *err)
+{
+	const struct fm_host *host = f->steps->host;
+	unsigned n = host->n_workers(host);
+
+	f->workers = fm_scratch_array(host, n, struct fm_grid_worker *);
+	for (unsigned i = 0; f->workers != NULL && i < n; i++) {
+		struct fm_grid_worker *w = fm_scratch_array(host, 1, struct fm_grid_worker);
+
+		if (w != NULL) {
+			w->by_cell = fm_scratch_array(host, f->most_cells, uint8_t);
+			w->by_column = fm_scratch_array(host, f->lids.n_columns, uint8_t);
+			w->by_place = fm_scratch_array(host, f->lids.n_columns, uint8_t);
+			w->by_position = fm_scratch_array(
+			    host, (size_t)f->lids.n_positions + FM_RUN_BYTES, uint8_t);
+		}
+		if (w == NULL || w->by_cell == NULL || w->by_column == NULL ||
+		    w->by_place == NULL || w->by_position == NULL)
+			return fm_no_scratch(host, "rows of tables", err);
+		f->workers[i] = w;
+	}
+	return f->workers != NULL ? 0 : fm_no_scratch(host, "rows of tables", err);
+}
+
 int
 fm_grid_fill_init(const struct fm_grid_steps *steps, const uint8_t *port_order,
     struct fm_grid_fill *out, struct fm_error *err)
@@ -344,6 +482,8 @@ fm_grid_fill_init(const struct fm_grid_steps *steps, const uint8_t *port_order,
 	f.number = fm_scratch_array(steps->host, f.lids.n_positions, uint32_t);
 	if (f.number == NULL)
 		return fm_no_scratch(steps->host, "order of destinations", err);
+	if ((rc = take_workers(&f, err)) != 0)
+		return rc;
 	for (unsigned i = 0; i < FM_SPACES; i++)
 		for (uint32_t column = 0; column < f.lids.n_columns; column++)
 			number_column(&f, &f.lids.space[i], column, port_order);
@@ -355,30 +495,11 @@ int
 fm_grid_fill_rows(struct fm_grid_fill *fill, const struct fm_tables *out, struct fm_error *err)
 {
 	const struct fm_grid_steps *s = fill->steps;
-	unsigned n = s->host->n_workers(s->host);
 	struct job j = { .fill = fill, .s = s, .out = out };
 
-	j.workers = fm_scratch_array(s->host, n, struct worker *);
-	if (j.workers == NULL)
-		return fm_no_scratch(s->host, "rows of tables", err);
-	for (unsigned i = 0; i < n; i++) {
-		struct worker *w = fm_scratch_array(s->host, 1, struct worker);
-
-		if (w != NULL) {
-			w->by_cell = fm_scratch_array(
-			    s->host, (size_t)fill->most_cells + FM_SL_PAD, uint8_t);
-			w->by_column =
-			    fm_scratch_array(s->host, fill->lids.n_columns, uint8_t);
-			w->by_place = fm_scratch_array(s->host, fill->lids.n_columns, uint8_t);
-			w->by_position = fm_scratch_array(
-			    s->host, (size_t)fill->lids.n_positions + FM_RUN_BYTES, uint8_t);
-		}
-		if (w == NULL || w->by_cell == NULL || w->by_column == NULL ||
-		    w->by_place == NULL || w->by_position == NULL)
-			return fm_no_scratch(s->host, "rows of tables", err);
-		j.workers[i] = w;
-	}
-	s->host->parallel_for(s->host, s->fab->n_switches, fill_row, &j);
+	for (unsigned i = 0; i < s->host->n_workers(s->host); i++)
+		fill->workers[i]->before = FM_NONE;
+	s->host->parallel_for(s->host, fill->lids.n_columns, fill_row, &j);
 	if (s->host->should_stop(s->host))
 		return s->host->fail(err, FM_E_CANCELLED, "stopped while filling the tables");
 	fill->n_lost = j.n_lost;

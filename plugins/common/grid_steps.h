@@ -78,21 +78,20 @@ fm_ring_goes_up(uint32_t size, uint32_t x, uint32_t y, uint32_t parity)
 	return x < y ? ((x + parity) & 1) == 0 : ((y + parity) & 1) != 0;
 }
 
-#define FM_SL_PAD 16u
-
 /* Tables of ports for all switches from the steps; SL rows by the caller. */
 struct fm_grid_fill {
 	const struct fm_grid_steps *steps;
-	struct fm_lids lids;	  /* columns: all cells with a switch, grid after grid */
-	uint32_t *grid_column;	  /* [n_grids] first column */
-	uint32_t *number;	  /* [n_positions] of a destination, dealt to parallel cables */
-	uint32_t most_cells;	  /* of a grid */
-	uint64_t n_lost;	  /* (switch, switch) without a way between missing switches */
+	struct fm_lids lids;   /* columns: all cells with a switch, grid after grid */
+	uint32_t *grid_column; /* [n_grids] first column */
+	uint32_t *number;      /* [n_positions] of a destination, dealt to parallel cables */
+	uint32_t most_cells;   /* of a grid */
+	uint64_t n_lost;       /* (switch, switch) without a way between missing switches */
+	struct fm_grid_worker **workers; /* [n_workers] */
 	/* Called from workers; NULL: from the steps; no SLs. */
-	/* number of the arc from u towards each cell of its grid, or FM_PORT_NONE */
+	/* first port of the arc from u towards each cell of its grid, or FM_PORT_NONE */
 	void (*ways)(const void *arg, fm_sw u, uint8_t *by_cell);
-	/* SL from u to each cell of its grid; FM_SL_PAD bytes behind may be written */
-	void (*sls)(const void *arg, fm_sw u, uint8_t *by_cell);
+	/* SLs from u into a row of them, entries 0..max_lid; up to 64 bytes may be rounded up to */
+	void (*sls)(const void *arg, fm_sw u, uint8_t *row);
 	const void *arg;
 };
 
@@ -102,5 +101,10 @@ int fm_grid_fill_init(const struct fm_grid_steps *steps, const uint8_t *port_ord
 
 /* Whole rows of out->lft, and with fill->sls of out->sl, on all workers; n_lost is set. */
 int fm_grid_fill_rows(struct fm_grid_fill *fill, const struct fm_tables *out, struct fm_error *err);
+
+/* Rows of something else than ports: on a worker, a value for each cell of a grid into
+ * fm_grid_cells(), then laid out by LID into a row, 0 for LIDs behind no switch of the grid. */
+uint8_t *fm_grid_cells(const struct fm_grid_fill *fill, unsigned worker); /* [most_cells] */
+void fm_grid_lay(const struct fm_grid_fill *fill, unsigned worker, uint32_t grid, uint8_t *row);
 
 #endif

@@ -263,6 +263,23 @@ fm_lids_scatter(const struct fm_lids *lids, const uint8_t *by_position, uint8_t 
 	fm_lids_lay(lids, by_position, FM_PORT_NONE, lft);
 }
 
+void
+fm_lids_put_columns(const struct fm_lids *lids, const struct fm_fabric *fab,
+    const uint8_t *by_position, uint32_t col, uint32_t stop, uint8_t *lft)
+{
+	for (unsigned which = 0; which < FM_SPACES; which++) {
+		const struct fm_lid_space *space = &lids->space[which];
+
+		for (uint32_t i = space->first[col]; i < space->first[stop]; i++) {
+			fm_end end = space->end[i];
+
+			for (uint32_t o = 0; o < 1u << fab->end_lmc[end]; o++)
+				lft[fab->end_lid[end] + o] =
+				    by_position[space->start + o * space->n + i];
+		}
+	}
+}
+
 typedef uint8_t sixteen __attribute__((vector_size(16)));
 
 /* 16 values, each twice. */
@@ -272,8 +289,8 @@ twice_sixteen(uint8_t *to, const uint8_t *from)
 	sixteen values, first, second;
 
 	memcpy(&values, from, sizeof(values));
-	first = __builtin_shufflevector(
-	    values, values, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+	first =
+	    __builtin_shufflevector(values, values, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
 	second = __builtin_shufflevector(
 	    values, values, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15);
 	memcpy(to, &first, sizeof(first));

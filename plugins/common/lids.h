@@ -81,6 +81,10 @@ void fm_lids_lay(
 void fm_lids_lay_columns(const struct fm_lids *lids, const uint8_t *by_column, uint8_t *room,
     uint8_t nobody, uint8_t *row);
 
+/* Of by_position only what is behind columns col..stop-1 into a row of the LFT. */
+void fm_lids_put_columns(const struct fm_lids *lids, const struct fm_fabric *fab,
+    const uint8_t *by_position, uint32_t col, uint32_t stop, uint8_t *lft);
+
 /* The switch's own ends: the port they hang off. */
 void fm_lids_local(const struct fm_fabric *fab, fm_sw sw, uint8_t *lft);
 

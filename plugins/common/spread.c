@@ -133,23 +133,6 @@ find_changed(struct row *r, fm_sw before, fm_sw sw)
 	return count;
 }
 
-/* Columns col..stop-1 from ports[] into the row of the LFT. */
-static void
-put_columns(const struct row *r, uint32_t col, uint32_t stop, uint8_t *lft)
-{
-	for (unsigned which = 0; which < FM_SPACES; which++) {
-		const struct fm_lid_space *space = &r->s->lids->space[which];
-
-		for (uint32_t i = space->first[col]; i < space->first[stop]; i++) {
-			fm_end end = space->end[i];
-
-			for (uint32_t o = 0; o < 1u << r->s->fab->end_lmc[end]; o++)
-				lft[r->s->fab->end_lid[end] + o] =
-				    r->ports[space->start + o * space->n + i];
-		}
-	}
-}
-
 static bool
 leads_surplus(const struct spread *s, fm_sw sw)
 {
@@ -177,7 +160,8 @@ row_like(struct row *r, fm_sw before, fm_sw sw)
 	memcpy(lft, s->out->lft[before], (size_t)s->fab->max_lid + 1);
 	for (uint32_t b = 0, stop; b < s->reach->n_blocks; b++)
 		for (uint32_t i = 0; next_run(&r->changed[b], &i, &stop); i = stop)
-			put_columns(r, b * FM_LANES + i, b * FM_LANES + stop, lft);
+			fm_lids_put_columns(
+			    s->lids, s->fab, r->ports, b * FM_LANES + i, b * FM_LANES + stop, lft);
 	fm_lids_local(s->fab, sw, lft);
 	return true;
 }

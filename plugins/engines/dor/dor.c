@@ -85,7 +85,7 @@ first_arc(const struct dor *d, fm_sw u, const fm_arc *sorted, uint32_t column)
 		n += fm_lane_test(fm_towards(&d->reach, &d->arcs, column / FM_LANES, sorted[i]),
 		    column % FM_LANES);
 	}
-	return n > 0 ? (uint8_t)(steps[column % n] - d->arcs.first[u]) : FM_PORT_NONE;
+	return n > 0 ? d->fab->link_port[d->arcs.link[steps[column % n]]] : FM_PORT_NONE;
 }
 
 static void
@@ -151,16 +151,16 @@ route_torn(struct dor *d, struct fm_tables *out, struct fm_error *err)
 
 static int
 route_in_order(
-    struct dor *d, const struct fm_datelines *lines, struct fm_tables *out, struct fm_error *err)
+    struct dor *d, struct fm_datelines *lines, struct fm_tables *out, struct fm_error *err)
 {
 	int rc = fm_grid_fill_init(&d->steps, NULL, &d->fill, err);
 
 	if (rc != 0)
 		return rc;
 	if (lines != NULL) {
-		d->fill.sls = fm_datelines_sls;
-		d->fill.arg = lines;
 		fm_datelines_sl2vl(lines, out);
+		if ((rc = fm_datelines_fill(lines, &d->fill, err)) != 0)
+			return rc;
 	}
 	return fm_grid_fill_rows(&d->fill, out, err);
 }
@@ -221,5 +221,5 @@ dor_route(const struct fm_host *host, const struct fm_fabric *fab, const struct 
 
 FM_ENGINE(dor, .aliases = (const char *const[]){ "dimension-order", NULL },
     .summary = "Dimension order on meshes, tori, hypercubes and HyperX, which it recognises",
-    .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_WRITES_WHOLE_ROWS, .options = options,
-    .options_size = sizeof(struct dor_options), .route = dor_route);
+    .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_WRITES_WHOLE_ROWS | FM_WRITES_WHOLE_SLS,
+    .options = options, .options_size = sizeof(struct dor_options), .route = dor_route);

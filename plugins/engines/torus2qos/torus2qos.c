@@ -132,10 +132,9 @@ torus_route(const struct fm_host *host, const struct fm_fabric *fab, const struc
 	    (rc = fm_grid_fill_init(
 		 &steps, conf.has_port_order ? conf.port_order : NULL, &fill, err)) != 0)
 		return rc;
-	fill.sls = fm_datelines_sls;
-	fill.arg = &lines;
 	fm_datelines_sl2vl(&lines, out);
-	if ((rc = fm_grid_fill_rows(&fill, out, err)) != 0)
+	if ((rc = fm_datelines_fill(&lines, &fill, err)) != 0 ||
+	    (rc = fm_grid_fill_rows(&fill, out, err)) != 0)
 		return rc;
 	if (fill.n_lost > 0)
 		return host->fail(err, FM_E_TOPOLOGY,
@@ -148,6 +147,6 @@ torus_route(const struct fm_host *host, const struct fm_fabric *fab, const struc
 FM_ENGINE(torus2qos, .aliases = (const char *const[]){ "torus-2QoS", "torus-2qos", NULL },
     .summary = "Dimension order on tori and meshes, without credit loops on 2 VLs",
     .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROVIDES_MCAST | FM_PROMISES_NO_CREDIT_LOOPS |
-	FM_SL_SYMMETRIC | FM_WRITES_WHOLE_ROWS,
+	FM_SL_SYMMETRIC | FM_WRITES_WHOLE_ROWS | FM_WRITES_WHOLE_SLS,
     .options = options, .options_size = sizeof(struct torus_options), .route = torus_route,
     .mcast_tree = torus_mcast_tree);
