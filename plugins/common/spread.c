@@ -151,6 +151,8 @@ row_like(struct row *r, fm_sw before, fm_sw sw)
 		return false;
 	start_row(r, sw);
 	for (uint32_t b = 0, stop; b < s->reach->n_blocks; b++) {
+		if (is_empty(&r->changed[b]))
+			continue;
 		for (uint32_t i = 0; next_run(&r->changed[b], &i, &stop); i = stop)
 			fm_spread_one_port(r, b * FM_LANES + i, b * FM_LANES + stop, FM_PORT_NONE);
 		fm_spread_block(r, b, &r->changed[b]);

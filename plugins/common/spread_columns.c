@@ -401,7 +401,8 @@ fm_spread_block(struct row *r, uint32_t block, const fm_lanes *only)
 	up &= *only;
 	for (fm_arc a = arcs->first[r->sw]; a < arcs->first[r->sw + 1]; a++) {
 		set = towards[a] & ~twice & *only;
-		fill_single(r, block, a, &set);
+		if (!is_empty(&set))
+			fill_single(r, block, a, &set);
 	}
 	set = twice & up;
 	holes = set & ~all_up;

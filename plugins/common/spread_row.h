@@ -95,6 +95,17 @@ rest(const struct divisor *d, uint32_t x)
 	return x - quotient(d, x) * d->by;
 }
 
+static inline bool
+is_empty(const fm_lanes *set)
+{
+	const uint64_t *word = (const uint64_t *)set;
+	uint64_t any = 0;
+
+	for (unsigned w = 0; w < FM_LANES / 64; w++)
+		any |= word[w];
+	return any == 0;
+}
+
 /* The next run of consecutive members at or after i; false at the end. */
 static inline bool
 next_run(const fm_lanes *set, uint32_t *i, uint32_t *stop)
