@@ -24,160 +24,224 @@ struct search {
 	const struct fm_order *order; /* NULL = no directions */
 	const fm_sw *column_sw;
 	uint32_t n_columns;
-	fm_lanes *towards; /* [n_blocks][n_arcs] */
-	fm_lanes *met;	   /* [n_blocks][n_switches] */
-	fm_lanes *room;	   /* [n_workers][ROOMS][n_switches] */
-	unsigned *hops;	   /* [n_blocks] */
+	const fm_lanes **towards; /* [n_blocks] made by the workers: zeroing them takes long */
+	fm_lanes *met;		  /* [n_blocks][n_switches] */
+	fm_lanes *room;		  /* [n_workers][ROOMS][n_switches] */
+	uint8_t *room_on;	  /* [n_workers][ROOMS][n_switches] */
+	unsigned *hops;		  /* [n_blocks] */
 };
 
-enum { ALL, ASIDE, MASKS };
 enum { DOWN, DOWN_NEXT, DOWN_SEEN, UP, UP_NEXT, UP_SEEN, ROOMS };
 
+/* What switches met in one round.  Most meet nothing in most rounds: their sets are
+ * neither read nor written. */
+struct front {
+	fm_lanes *met; /* [n_switches] */
+	uint8_t *on;   /* [n_switches] it met anything; else met[] is whatever */
+};
+
 static inline __attribute__((always_inline)) bool
-takes(const struct search *s, fm_arc a, bool up)
+is_any(const fm_lanes *set)
 {
-	return s->order == NULL || (s->order->way[a] & FM_ARC_UP) == up;
+	uint64_t any = 0;
+
+	for (unsigned i = 0; i < FM_LANES / 64; i++)
+		any |= (*set)[i];
+	return any != 0;
 }
 
-/* The columns an arc may be used for. */
-static inline __attribute__((always_inline)) const fm_lanes *
-only(const struct search *s, fm_arc a, bool up, const fm_lanes *masks)
+/* What one of the neighbours met that the switch did not before. */
+struct meeting {
+	const struct search *s;
+	fm_lanes *towards;		  /* [n_arcs] or NULL */
+	const fm_lanes *aside;		  /* columns that down arcs aside may be used for */
+	const struct front *from, *from2; /* from2: NULL, or another one as good */
+	const fm_lanes *closed, *closed2; /* [n_switches] met before; closed2: or NULL */
+	const struct front *next;
+};
+
+/* What comes over an arc, if anything. */
+static inline __attribute__((always_inline)) bool
+brings(const struct meeting *m, fm_arc a, bool directed, bool up, fm_lanes *x)
 {
-	return &masks[!up && s->order != NULL && s->order->way[a] & FM_ARC_ASIDE ? ASIDE : ALL];
+	fm_sw v = m->s->arcs->to[a];
+	bool on2 = m->from2 != NULL && m->from2->on[v];
+
+	if (directed && (m->s->order->way[a] & FM_ARC_UP) != up)
+		return false;
+	if (!m->from->on[v] && !on2)
+		return false;
+	*x = (fm_lanes){ 0 };
+	if (m->from->on[v])
+		*x = m->from->met[v];
+	if (directed && !up && (m->s->order->way[a] & FM_ARC_ASIDE))
+		*x &= *m->aside;
+	if (on2)
+		*x |= m->from2->met[v];
+	return true;
 }
 
 /* One round for one switch.  What is met anew is stored in next; the arcs
  * that brought it are marked.  Returns whether there was anything. */
 static inline __attribute__((always_inline)) bool
-meet(const struct search *s, fm_lanes *towards, fm_sw u, bool up, const fm_lanes *masks,
-    const fm_lanes *from, const fm_lanes *from2, const fm_lanes *closed, const fm_lanes *closed2,
-    fm_lanes *next)
+meet(const struct meeting *m, fm_sw u, bool directed, bool up)
 {
-	const struct fm_arcs *arcs = s->arcs;
-	fm_lanes x = { 0 };
-	uint64_t any = 0;
+	const struct fm_arcs *arcs = m->s->arcs;
+	fm_lanes x = { 0 }, y;
+	bool near = false;
 
 	for (fm_arc a = arcs->first[u]; a < arcs->first[u + 1]; a++)
-		if (takes(s, a, up)) {
-			x |= from[arcs->to[a]] & *only(s, a, up, masks);
-			if (from2 != NULL)
-				x |= from2[arcs->to[a]];
+		if (brings(m, a, directed, up, &y)) {
+			x |= y;
+			near = true;
 		}
-	x &= ~closed[u];
-	if (closed2 != NULL)
-		x &= ~closed2[u];
-	for (unsigned i = 0; i < FM_LANES / 64; i++)
-		any |= x[i];
-	next[u] = x;
-	if (any == 0)
+	if (near) {
+		x &= ~m->closed[u];
+		if (m->closed2 != NULL)
+			x &= ~m->closed2[u];
+		near = is_any(&x);
+	}
+	m->next->on[u] = near;
+	if (!near)
 		return false;
-	if (towards == NULL)
-		return true;
-	for (fm_arc a = arcs->first[u]; a < arcs->first[u + 1]; a++)
-		if (takes(s, a, up)) {
-			fm_lanes y = from[arcs->to[a]] & *only(s, a, up, masks);
-
-			if (from2 != NULL)
-				y |= from2[arcs->to[a]];
-			towards[a] |= y & x;
+	m->next->met[u] = x;
+	for (fm_arc a = arcs->first[u]; m->towards != NULL && a < arcs->first[u + 1]; a++)
+		if (brings(m, a, directed, up, &y)) {
+			y &= x;
+			if (is_any(&y))
+				m->towards[a] |= y;
 		}
 	return true;
 }
 
 static inline __attribute__((always_inline)) void
-add_to(fm_lanes *seen, const fm_lanes *next, uint32_t n)
+add_to(fm_lanes *seen, const struct front *next, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		seen[i] |= next[i];
+		if (next->on[i])
+			seen[i] |= next->met[i];
 }
 
 static void
-start(const struct search *s, uint32_t block, fm_lanes *front, fm_lanes *seen)
+start(const struct search *s, uint32_t block, const struct front *front, fm_lanes *seen)
 {
 	uint32_t n = s->arcs->n_switches, col = block * FM_LANES;
 
-	memset(front, 0, n * sizeof(*front));
-	for (uint32_t i = 0; i < FM_LANES && col + i < s->n_columns; i++)
-		((uint64_t *)&front[s->column_sw[col + i]])[i / 64] |= (uint64_t)1 << (i % 64);
-	memcpy(seen, front, n * sizeof(*front));
+	memset(seen, 0, n * sizeof(*seen));
+	memset(front->on, 0, n);
+	for (uint32_t i = 0; i < FM_LANES && col + i < s->n_columns; i++) {
+		fm_sw sw = s->column_sw[col + i];
+
+		((uint64_t *)&seen[sw])[i / 64] |= (uint64_t)1 << (i % 64);
+		front->met[sw] = seen[sw];
+		front->on[sw] = 1;
+	}
 }
 
 static void
-swap(fm_lanes **a, fm_lanes **b)
+swap(struct front *a, struct front *b)
 {
-	fm_lanes *t = *a;
+	struct front t = *a;
 
 	*a = *b;
 	*b = t;
 }
 
-/* All that can be met going down only; leaves it in room[DOWN_SEEN]. */
-FM_WIDE static void
-close_down(const struct search *s, uint32_t block, fm_lanes **room, const fm_lanes *masks)
+/* Without directions: one kind of meeting. */
+FM_WIDE static unsigned
+search_all(
+    const struct search *s, uint32_t block, struct front *room, fm_lanes *towards, fm_lanes *met)
 {
 	uint32_t n = s->arcs->n_switches;
-	bool any = true;
+	const struct meeting m = { .s = s,
+		.towards = towards,
+		.from = &room[DOWN],
+		.closed = met,
+		.next = &room[DOWN_NEXT] };
+	unsigned level = 0;
 
-	start(s, block, room[DOWN], room[DOWN_SEEN]);
-	while (any) {
+	start(s, block, &room[DOWN], met);
+	for (bool any = true; any && !s->host->should_stop(s->host); level += any) {
 		any = false;
 		for (fm_sw u = 0; u < n; u++)
-			any |= meet(s, NULL, u, false, masks, room[DOWN], NULL, room[DOWN_SEEN],
-			    NULL, room[DOWN_NEXT]);
-		add_to(room[DOWN_SEEN], room[DOWN_NEXT], n);
+			any |= meet(&m, u, false, false);
+		add_to(met, &room[DOWN_NEXT], n);
+		swap(&room[DOWN], &room[DOWN_NEXT]);
+	}
+	return level;
+}
+
+/* All that can be met going down only; leaves it in room[DOWN_SEEN]. */
+FM_WIDE static void
+close_down(const struct search *s, uint32_t block, struct front *room, const fm_lanes *aside)
+{
+	uint32_t n = s->arcs->n_switches;
+	const struct meeting m = { .s = s,
+		.aside = aside,
+		.from = &room[DOWN],
+		.closed = room[DOWN_SEEN].met,
+		.next = &room[DOWN_NEXT] };
+
+	start(s, block, &room[DOWN], room[DOWN_SEEN].met);
+	for (bool any = true; any;) {
+		any = false;
+		for (fm_sw u = 0; u < n; u++)
+			any |= meet(&m, u, true, false);
+		add_to(room[DOWN_SEEN].met, &room[DOWN_NEXT], n);
 		swap(&room[DOWN], &room[DOWN_NEXT]);
 	}
 }
 
 /* Both kinds in step.  met[] collects "down", room[UP_SEEN] the other kind. */
 FM_WIDE static unsigned
-search_block(
-    const struct search *s, uint32_t block, fm_lanes **room, const fm_lanes *masks, fm_lanes *met)
+search_both(const struct search *s, uint32_t block, struct front *room, const fm_lanes *aside,
+    fm_lanes *towards, fm_lanes *met)
 {
-	fm_lanes *towards = s->towards + (size_t)block * s->arcs->n_arcs;
 	uint32_t n = s->arcs->n_switches;
+	const struct meeting down = { .s = s,
+		.towards = towards,
+		.aside = aside,
+		.from = &room[DOWN],
+		.closed = met,
+		.next = &room[DOWN_NEXT] };
+	const struct meeting up = { .s = s,
+		.towards = towards,
+		.from = &room[DOWN],
+		.from2 = &room[UP],
+		.closed = room[DOWN_SEEN].met,
+		.closed2 = room[UP_SEEN].met,
+		.next = &room[UP_NEXT] };
 	unsigned level = 0;
-	bool any = true;
 
-	start(s, block, room[DOWN], met);
-	if (s->order != NULL) {
-		memset(room[UP], 0, n * sizeof(fm_lanes));
-		memset(room[UP_SEEN], 0, n * sizeof(fm_lanes));
-	}
-	while (any && !s->host->should_stop(s->host)) {
+	start(s, block, &room[DOWN], met);
+	memset(room[UP].on, 0, n);
+	memset(room[UP_SEEN].met, 0, n * sizeof(fm_lanes));
+	for (bool any = true; any && !s->host->should_stop(s->host); level += any) {
 		any = false;
 		for (fm_sw u = 0; u < n; u++) {
-			any |= meet(s, towards, u, false, masks, room[DOWN], NULL, met, NULL,
-			    room[DOWN_NEXT]);
-			if (s->order != NULL)
-				any |= meet(s, towards, u, true, masks, room[DOWN], room[UP],
-				    room[DOWN_SEEN], room[UP_SEEN], room[UP_NEXT]);
+			any |= meet(&down, u, true, false);
+			any |= meet(&up, u, true, true);
 		}
-		level += any;
-		add_to(met, room[DOWN_NEXT], n);
+		add_to(met, &room[DOWN_NEXT], n);
 		swap(&room[DOWN], &room[DOWN_NEXT]);
-		if (s->order != NULL) {
-			add_to(room[UP_SEEN], room[UP_NEXT], n);
-			swap(&room[UP], &room[UP_NEXT]);
-		}
+		add_to(room[UP_SEEN].met, &room[UP_NEXT], n);
+		swap(&room[UP], &room[UP_NEXT]);
 	}
-	if (s->order != NULL)
-		add_to(met, room[UP_SEEN], n);
+	for (uint32_t i = 0; i < n; i++)
+		met[i] |= room[UP_SEEN].met[i];
 	return level;
 }
 
-/* Columns for any arc, and those for aside arcs. */
+/* The columns of a block that aside arcs may be used for. */
 static void
-find_masks(const struct search *s, uint32_t block, fm_lanes *masks)
+find_aside(const struct search *s, uint32_t block, fm_lanes *aside)
 {
 	const fm_sw *column_sw = s->column_sw + (size_t)block * FM_LANES;
 	uint32_t n = s->n_columns - block * FM_LANES;
 
-	memset(&masks[ALL], 0xff, sizeof(masks[ALL]));
-	memset(&masks[ASIDE], 0, sizeof(masks[ASIDE]));
-	for (uint32_t i = 0; s->order != NULL && i < n && i < FM_LANES; i++)
-		((uint64_t *)&masks[ASIDE])[i / 64] |= (uint64_t)s->order->aside[column_sw[i]]
-		    << (i % 64);
+	memset(aside, 0, sizeof(*aside));
+	for (uint32_t i = 0; i < n && i < FM_LANES; i++)
+		((uint64_t *)aside)[i / 64] |= (uint64_t)s->order->aside[column_sw[i]] << (i % 64);
 }
 
 static void
@@ -185,15 +249,24 @@ one_block(void *arg, uint32_t block, unsigned worker)
 {
 	struct search *s = arg;
 	uint32_t n = s->arcs->n_switches;
-	fm_lanes *room[ROOMS], masks[MASKS];
+	fm_lanes *met = s->met + (size_t)block * n, aside;
+	fm_lanes *towards = s->host->scratch_worker(
+	    s->host, worker, ((size_t)s->arcs->n_arcs + 1) * sizeof(*towards));
+	struct front room[ROOMS];
 
-	find_masks(s, block, masks);
-
+	s->towards[block] = towards;
 	for (unsigned i = 0; i < ROOMS; i++)
-		room[i] = s->room + ((size_t)worker * ROOMS + i) * n;
-	if (s->order != NULL)
-		close_down(s, block, room, masks);
-	s->hops[block] = search_block(s, block, room, masks, s->met + (size_t)block * n);
+		room[i] = (struct front){ s->room + ((size_t)worker * ROOMS + i) * n,
+			s->room_on + ((size_t)worker * ROOMS + i) * n };
+	if (towards == NULL)
+		return;
+	if (s->order == NULL) {
+		s->hops[block] = search_all(s, block, room, towards, met);
+		return;
+	}
+	find_aside(s, block, &aside);
+	close_down(s, block, room, &aside);
+	s->hops[block] = search_both(s, block, room, &aside, towards, met);
 }
 
 int
@@ -206,15 +279,21 @@ fm_reach_build(const struct fm_host *host, const struct fm_arcs *arcs, const str
 		.order = order,
 		.column_sw = column_sw,
 		.n_columns = n_columns,
-		.towards = fm_scratch_array(host, (size_t)n_blocks * arcs->n_arcs, fm_lanes),
+		.towards = fm_scratch_array(host, n_blocks, const fm_lanes *),
 		.met = fm_scratch_array(host, (size_t)n_blocks * arcs->n_switches, fm_lanes),
 		.room = fm_scratch_array(
 		    host, (size_t)host->n_workers(host) * ROOMS * arcs->n_switches, fm_lanes),
+		.room_on = fm_scratch_array(
+		    host, (size_t)host->n_workers(host) * ROOMS * arcs->n_switches, uint8_t),
 		.hops = fm_scratch_array(host, n_blocks, unsigned) };
 
-	if (s.towards == NULL || s.met == NULL || s.room == NULL || s.hops == NULL)
+	if (s.towards == NULL || s.met == NULL || s.room == NULL || s.room_on == NULL ||
+	    s.hops == NULL)
 		return fm_no_scratch(host, "sets of shortest paths", err);
 	host->parallel_for(host, n_blocks, one_block, &s);
+	for (uint32_t b = 0; b < n_blocks; b++)
+		if (s.towards[b] == NULL)
+			return fm_no_scratch(host, "sets of shortest paths", err);
 	if (host->should_stop(host))
 		return host->fail(err, FM_E_CANCELLED, "stopped while paths were searched");
 	*out = (struct fm_reach){ .n_columns = n_columns,

@@ -19,8 +19,8 @@ typedef uint64_t fm_lanes __attribute__((vector_size(FM_LANES / 8)));
 
 struct fm_reach {
 	uint32_t n_columns, n_blocks;
-	const fm_sw *column_sw;	 /* [n_columns] borrowed from the caller */
-	const fm_lanes *towards; /* [n_blocks][n_arcs] */
+	const fm_sw *column_sw;		/* [n_columns] borrowed from the caller */
+	const fm_lanes *const *towards; /* [n_blocks][n_arcs] */
 	const fm_lanes
 	    *met; /* [n_blocks][n_switches] columns this switch has a path to, its own too */
 	unsigned max_hops; /* links on the longest path */
@@ -48,7 +48,7 @@ fm_lane_test(const fm_lanes *set, uint32_t column)
 static inline const fm_lanes *
 fm_towards(const struct fm_reach *r, const struct fm_arcs *arcs, uint32_t block, fm_arc a)
 {
-	return &r->towards[(size_t)block * arcs->n_arcs + a];
+	return &r->towards[block][a];
 }
 
 #endif
