@@ -92,21 +92,22 @@ start(struct grid_work *w, struct fm_grids *out, struct fm_error *err)
 }
 
 /* Dimension and step between two cells; false: they are not neighbours.  Cells that
- * differ in dimension d alone lie stride[d] to (size[d] - 1) * stride[d] apart. */
+ * differ in dimension d alone lie stride[d] to (size[d] - 1) * stride[d] apart.
+ * at: coordinates of from. */
 static bool
-step_between(const struct fm_grid *g, uint32_t from, uint32_t to, uint8_t *dim, int8_t *step)
+step_between(const struct fm_grid *g, uint32_t from, const uint32_t *at, uint32_t to, uint8_t *dim,
+    int8_t *step)
 {
-	uint32_t apart = to > from ? to - from : from - to, d = 0, low, n;
+	uint32_t apart = to > from ? to - from : from - to, d = 0, n;
 
 	while (d < g->n_dims && apart < g->stride[d])
 		d++;
 	if (d == g->n_dims)
 		return false;
-	low = fm_grid_at(g, to > from ? from : to, d);
-	n = apart / g->stride[d];
+	n = apart == g->stride[d] ? 1 : apart / g->stride[d];
 	*dim = (uint8_t)d;
 	*step = to > from ? 1 : -1;
-	if (n * g->stride[d] != apart || low + n >= g->size[d])
+	if (n * g->stride[d] != apart || (to > from ? at[d] + n >= g->size[d] : n > at[d]))
 		return false;
 	if (g->kind[d] == FM_GRID_CLIQUE || n == 1)
 		return true;
@@ -120,7 +121,16 @@ count_neighbours(const struct fm_grid *g)
 {
 	uint32_t n = 0;
 
-	for (uint32_t d = 0; d < g->n_dims; d++)
+	for (uint32_t d = 0; g->n_holes == 0 && d < g->n_dims; d++) {
+		uint32_t size = g->size[d], in_row = size - 1;
+
+		if (g->kind[d] == FM_GRID_RING)
+			in_row = size;
+		if (g->kind[d] == FM_GRID_CLIQUE)
+			in_row = size * (size - 1) / 2;
+		n += g->n_cells / size * in_row;
+	}
+	for (uint32_t d = 0; g->n_holes > 0 && d < g->n_dims; d++)
 		for (uint32_t cell = 0; cell < g->n_cells; cell++) {
 			uint32_t x, next;
 
@@ -139,29 +149,40 @@ count_neighbours(const struct fm_grid *g)
 	return n;
 }
 
+/* Coordinates of the next cell. */
+static void
+count_on(const struct fm_grid *g, uint32_t *at)
+{
+	for (uint32_t d = g->n_dims; d-- > 0;) {
+		if (++at[d] < g->size[d])
+			return;
+		at[d] = 0;
+	}
+}
+
 /* The arcs of one grid, from the cells of its switches. */
 static int
 label_arcs(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_arcs *arcs,
     struct fm_grids *grids, uint32_t which, struct fm_error *err)
 {
 	struct fm_grid *g = &grids->grid[which];
-	uint32_t n_arcs = 0;
+	uint32_t n_arcs = 0, at[FM_GRID_MAX_DIMS] = { 0 };
 
-	for (uint32_t cell = 0; cell < g->n_cells; cell++) {
+	for (uint32_t cell = 0; cell < g->n_cells; cell++, count_on(g, at)) {
 		fm_sw u = g->cell_sw[cell];
 
 		for (fm_arc a = u != FM_NONE ? arcs->first[u] : 0;
 		     u != FM_NONE && a < arcs->first[u + 1]; a++, n_arcs++)
-			if (!step_between(g, cell, grids->cell[arcs->to[a]], &grids->arc_dim[a],
+			if (!step_between(g, cell, at, grids->cell[arcs->to[a]], &grids->arc_dim[a],
 				&grids->arc_step[a]))
 				return host->fail(err, FM_E_TOPOLOGY,
 				    "the switches form no mesh, torus, hypercube or HyperX: %s and "
 				    "%s are cabled but would not be neighbours",
 				    fab->sw_name[u], fab->sw_name[arcs->to[a]]);
 	}
+	g->n_holes = g->n_cells - g->n_switches;
 	g->n_neighbours = count_neighbours(g);
 	g->n_cut = g->n_neighbours - n_arcs / 2;
-	g->n_holes = g->n_cells - g->n_switches;
 	return 0;
 }
 

@@ -53,9 +53,10 @@ contract(struct levels *s, unsigned d)
 
 		if (w->dim[a] == GRID_NO_DIM)
 			continue;
-		if (w->dim[a] != d)
-			fm_ufind_join(s->level, u, w->arcs->to[a]);
-		else if (w->clique[w->part[u]][d])
+		if (w->dim[a] != d) {
+			if (u < w->arcs->to[a])
+				fm_ufind_join(s->level, u, w->arcs->to[a]);
+		} else if (w->clique[w->part[u]][d])
 			continue;
 		else if (*first == FM_NONE)
 			*first = u;
@@ -186,7 +187,7 @@ choose_placed(struct grid_work *w, uint32_t *set, struct fm_error *err)
 	fm_ufind_init(set, n);
 	memset(best, 0xff, w->n_parts * sizeof(*best));
 	for (fm_arc a = 0; a < w->arcs->n_arcs; a++)
-		if (w->dim[a] != GRID_NO_DIM)
+		if (w->dim[a] != GRID_NO_DIM && w->from[a] < w->arcs->to[a])
 			fm_ufind_join(set, w->from[a], w->arcs->to[a]);
 	for (fm_sw u = 0; u < n; u++) {
 		fm_sw root = fm_ufind(set, u), *b = &best[w->part[u]];

@@ -20,12 +20,13 @@ struct row {
 	uint32_t n_breaks;
 };
 
+/* The slots of the switch at x, by coordinate. */
 static uint32_t *
-slot_of(const struct row *r, uint32_t x, uint32_t y)
+slots_of(const struct row *r, uint32_t x)
 {
 	const struct fm_grid_steps *s = r->s;
 
-	return &s->slot[s->first_slot[r->sw[x]] + s->dim_slot[r->grid][r->dim] + y];
+	return &s->slot[s->first_slot[r->sw[x]] + s->dim_slot[r->grid][r->dim]];
 }
 
 static bool
@@ -97,7 +98,7 @@ find_breaks(struct row *r)
 		before = last;
 		last = x;
 	}
-	for (uint32_t i = 0; i < r->size; i++)
+	for (uint32_t i = 0; r->n_breaks > 0 && i < r->size; i++)
 		r->rank[(last + 1 + i) % r->size] = i;
 	if (r->n_breaks > 1)
 		note_torn(r, last, before);
@@ -171,16 +172,19 @@ step_row(struct row *r)
 	load_ways(r);
 	find_breaks(r);
 	find_wide_holes(r);
-	for (uint32_t x = 0; x < r->size; x++)
-		for (uint32_t y = 0; r->sw[x] != FM_NONE && y < r->size; y++) {
+	for (uint32_t x = 0; x < r->size; x++) {
+		uint32_t *slot = r->sw[x] != FM_NONE ? slots_of(r, x) : NULL;
+
+		for (uint32_t y = 0; slot != NULL && y < r->size; y++) {
 			bool tie = ring && 2 * (y > x ? y - x : x - y) == r->size;
 
 			if (x == y)
 				continue;
-			*slot_of(r, x, y) = r->sw[y] == FM_NONE ? step_to_hole(r, x, y)
-			    : tie && r->n_breaks == 0		? tied_step(r, x, y)
+			slot[y] = r->sw[y] == FM_NONE ? step_to_hole(r, x, y)
+			    : tie && r->n_breaks == 0 ? tied_step(r, x, y)
 						      : r->way[2 * x + goes_up(r, x, y, 0)];
 		}
+	}
 }
 
 /* ------------------------------------------------------------ cliques */
@@ -236,22 +240,23 @@ static void
 step_clique(struct row *r)
 {
 	load_clique(r);
-	for (uint32_t x = 0; x < r->size; x++)
-		for (uint32_t y = 0; r->sw[x] != FM_NONE && y < r->size; y++) {
-			uint32_t *slot = slot_of(r, x, y);
+	for (uint32_t x = 0; x < r->size; x++) {
+		uint32_t *slot = r->sw[x] != FM_NONE ? slots_of(r, x) : NULL;
 
+		for (uint32_t y = 0; slot != NULL && y < r->size; y++) {
 			if (x == y)
 				continue;
-			*slot = r->way[x * r->size + y];
-			if (*slot != FM_NONE)
+			slot[y] = r->way[x * r->size + y];
+			if (slot[y] != FM_NONE)
 				continue;
 			if (r->sw[y] != FM_NONE)
-				*slot = by_a_third(r, x, y);
+				slot[y] = by_a_third(r, x, y);
 			else if (!is_last_dim(r)) {
-				*slot = FM_STEP_TURN;
+				slot[y] = FM_STEP_TURN;
 				r->s->turns = true;
 			}
 		}
+	}
 }
 
 /* ------------------------------------------------------------ all rows */
@@ -269,16 +274,15 @@ step_rows(struct fm_grid_steps *s, uint32_t grid, uint32_t dim, struct fm_error 
 	r.way = fm_scratch_array(s->host, (size_t)size * (clique ? size : 2), fm_arc);
 	if (r.sw == NULL || r.rank == NULL || r.way == NULL)
 		return fm_no_scratch(s->host, "rows of a grid", err);
-	for (r.first = 0; r.first < g->n_cells; r.first++) {
-		if (fm_grid_at(g, r.first, dim) != 0)
-			continue;
-		for (uint32_t x = 0; x < size; x++)
-			r.sw[x] = g->cell_sw[r.first + x * stride];
-		if (clique)
-			step_clique(&r);
-		else
-			step_row(&r);
-	}
+	for (uint32_t base = 0; base < g->n_cells; base += size * stride)
+		for (r.first = base; r.first < base + stride; r.first++) {
+			for (uint32_t x = 0; x < size; x++)
+				r.sw[x] = g->cell_sw[r.first + x * stride];
+			if (clique)
+				step_clique(&r);
+			else
+				step_row(&r);
+		}
 	return 0;
 }
 
