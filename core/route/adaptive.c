@@ -51,7 +51,8 @@ look_at_entries(const struct checker *c, fm_sw sw, uint64_t *used, struct row *r
 {
 	const uint16_t *groups = c->t->ar_group[sw];
 	const uint8_t *lft = c->t->lft[sw];
-	uint32_t last = 0, n_ports = 0; /* of the group before */
+	const uint64_t *ports = NULL;
+	uint32_t last = 0, n_ports = 0; /* of the group before, as ports */
 
 	for (uint32_t lid = 0; lid <= c->fab->max_lid; lid++) {
 		uint16_t g = groups[lid];
@@ -61,20 +62,21 @@ look_at_entries(const struct checker *c, fm_sw sw, uint64_t *used, struct row *r
 			*r = (struct row){ .fault = ROW_NUMBER, .lid = (uint16_t)lid, .group = g };
 			return;
 		}
-		if (g != 0 && !has_port(tables_ar_ports(c->t, sw, g), lft[lid])) {
+		if (g != last) {
+			ports = tables_ar_ports(c->t, sw, g);
+			n_ports = g != 0 ? count_ports(ports) : 0;
+			used[g / 64] |= (uint64_t)1 << (g % 64);
+			last = g;
+		}
+		if (g != 0 && !has_port(ports, lft[lid])) {
 			*r = (struct row){ .fault = ROW_STATIC_PORT,
 				.lid = (uint16_t)lid,
 				.group = g,
 				.port = lft[lid] };
 			return;
 		}
-		if (g != 0)
-			used[g / 64] |= (uint64_t)1 << (g % 64);
 		if (to == FM_NONE || to == sw || lft[lid] == FM_PORT_NONE)
 			continue;
-		if (g != last)
-			n_ports = g != 0 ? count_ports(tables_ar_ports(c->t, sw, g)) : 0;
-		last = g;
 		r->n_adaptive += g != 0;
 		r->n_static += g == 0;
 		r->n_ports += n_ports;

@@ -3,6 +3,8 @@
  * Per switch: the set of ports towards each other switch; equal sets found by
  * hash and numbered; the entries counted that would use each; numbers given to
  * the sets used most; the row written.  Switches are independent of one another.
+ * LIDs of one switch that follow each other are one run: what is known of the switch is
+ * looked up once for all of them.
  */
 #include "plugins/common/alternatives.h"
 
@@ -25,12 +27,19 @@ struct maker {
 	uint64_t dropped;
 };
 
+/* LIDs lid..lid+n-1 are behind `to`. */
+struct run {
+	fm_sw to;
+	uint32_t lid, n;
+};
+
 struct work {
 	const struct fm_fabric *fab;
 	const struct fm_tables *out;
 	fm_towards_fn towards;
 	const void *arg;
-	fm_sw *sw_of;	      /* [max_lid + 1] where a LID is, FM_NONE */
+	struct run *runs; /* [n_runs] of the LIDs that may have groups */
+	uint32_t n_runs;
 	struct maker *makers; /* [n_workers] */
 	uint32_t n_slots;     /* a power of two, more than twice the switches */
 };
@@ -89,21 +98,16 @@ find_sets(const struct work *work, struct maker *m, fm_sw sw, unsigned worker)
 	memset(m->slot, 0xff, work->n_slots * sizeof(*m->slot));
 	m->n_sets = 0;
 	work->towards(work->arg, sw, worker, m->towards);
-	for (fm_sw to = 0; to < n; to++)
-		m->set_of[to] =
-		    to != sw && has_choice(&m->towards[to]) ? find_set(work, m, to) : NONE;
-}
+	for (fm_sw to = 0; to < n; to++) {
+		const struct fm_ports *p = &m->towards[to];
 
-/* The set of an entry, NONE if its port is in no set of several. */
-static uint16_t
-set_of_entry(const struct work *work, const struct maker *m, fm_sw sw, uint32_t lid)
-{
-	fm_sw to = work->sw_of[lid];
-
-	if (to == FM_NONE || m->set_of[to] == NONE ||
-	    !has_port(&m->towards[to], work->out->lft[sw][lid]))
-		return NONE;
-	return m->set_of[to];
+		if (to == sw || !has_choice(p))
+			m->set_of[to] = NONE;
+		else if (to > 0 && m->set_of[to - 1] != NONE && memcmp(p, p - 1, sizeof(*p)) == 0)
+			m->set_of[to] = m->set_of[to - 1];
+		else
+			m->set_of[to] = find_set(work, m, to);
+	}
 }
 
 /* Of equals, the one found last. */
@@ -152,30 +156,91 @@ number_sets(const struct work *work, struct maker *m)
 			m->number[i] = next++;
 }
 
+/* Entries get their set, counted from 1, or 0 where the static port is not in it. */
+static void
+mark_entries(const struct work *work, struct maker *m, fm_sw sw)
+{
+	const uint8_t *lft = work->out->lft[sw];
+	uint16_t *row = work->out->ar_group[sw];
+
+	for (uint32_t i = 0; m->n_sets > 0 && i < work->n_runs; i++) {
+		const struct run *run = &work->runs[i];
+		uint16_t set = m->set_of[run->to];
+		struct fm_ports ports;
+		uint32_t n = 0;
+
+		if (set == NONE)
+			continue;
+		ports = m->towards[run->to];
+		for (uint32_t lid = run->lid; lid < run->lid + run->n; lid++) {
+			bool is = has_port(&ports, lft[lid]);
+
+			row[lid] = is ? (uint16_t)(set + 1) : 0;
+			n += is;
+		}
+		m->weight[set] += n;
+	}
+}
+
+/* Sets to numbers of groups. */
+static void
+number_entries(const struct work *work, struct maker *m, fm_sw sw)
+{
+	uint16_t *row = work->out->ar_group[sw];
+	uint32_t n_same = 0;
+
+	while (n_same < m->n_sets && m->number[n_same] == n_same + 1)
+		n_same++;
+	if (n_same == m->n_sets)
+		return;
+	for (uint32_t i = 0; i < work->n_runs; i++) {
+		const struct run *run = &work->runs[i];
+
+		if (m->set_of[run->to] == NONE)
+			continue;
+		for (uint32_t lid = run->lid; lid < run->lid + run->n; lid++) {
+			if (row[lid] == 0)
+				continue;
+			row[lid] = m->number[row[lid] - 1];
+			m->dropped += row[lid] == 0;
+		}
+	}
+}
+
 static void
 write_switch(void *arg, uint32_t sw, unsigned worker)
 {
 	const struct work *work = arg;
 	struct maker *m = &work->makers[worker];
-	uint16_t *row = work->out->ar_group[sw];
 	size_t stride = work->out->ar_max_groups + 1u;
 
 	find_sets(work, m, sw, worker);
-	for (uint32_t lid = 0; m->n_sets > 0 && lid <= work->fab->max_lid; lid++) {
-		row[lid] = set_of_entry(work, m, sw, lid);
-		if (row[lid] != NONE)
-			m->weight[row[lid]]++;
-	}
+	mark_entries(work, m, sw);
 	number_sets(work, m);
 	for (uint32_t i = 0; i < m->n_sets; i++)
 		if (m->number[i] != 0)
 			memcpy(work->out->ar_ports + (sw * stride + m->number[i]) * 4,
 			    &m->towards[m->sets[i]], sizeof(struct fm_ports));
-	for (uint32_t lid = 0; lid <= work->fab->max_lid; lid++) {
-		uint16_t set = m->n_sets > 0 ? row[lid] : NONE;
+	number_entries(work, m, sw);
+}
 
-		row[lid] = set != NONE ? m->number[set] : 0;
-		m->dropped += set != NONE && m->number[set] == 0;
+static void
+list_runs(struct work *work, const uint64_t *fixed)
+{
+	const struct fm_fabric *fab = work->fab;
+	struct run *last = NULL;
+
+	for (uint32_t lid = 0; lid <= fab->max_lid; lid++) {
+		fm_end end = fab->lid_end[lid];
+
+		if (end == FM_NONE || fab->end_sw[end] == FM_NONE ||
+		    (fixed != NULL && fm_bit_test(fixed, lid)))
+			continue;
+		if (last == NULL || last->to != fab->end_sw[end] || last->lid + last->n != lid) {
+			last = &work->runs[work->n_runs++];
+			*last = (struct run){ .to = fab->end_sw[end], .lid = lid };
+		}
+		last->n++;
 	}
 }
 
@@ -206,14 +271,10 @@ fm_alternatives_write(const struct fm_host *host, const struct fm_fabric *fab,
 	while (work.n_slots <= 2 * fab->n_switches)
 		work.n_slots *= 2;
 	work.makers = fm_scratch_array(host, n_workers, struct maker);
-	work.sw_of = fm_scratch_array(host, (size_t)fab->max_lid + 1, fm_sw);
-	if (work.makers == NULL || work.sw_of == NULL)
+	work.runs = fm_scratch_array(host, (size_t)fab->max_lid + 1, struct run);
+	if (work.makers == NULL || work.runs == NULL)
 		return fm_no_scratch(host, "groups of ports", err);
-	for (uint32_t lid = 0; lid <= fab->max_lid; lid++)
-		work.sw_of[lid] =
-		    fab->lid_end[lid] != FM_NONE && (fixed == NULL || !fm_bit_test(fixed, lid))
-		    ? fab->end_sw[fab->lid_end[lid]]
-		    : FM_NONE;
+	list_runs(&work, fixed);
 	for (unsigned i = 0; i < n_workers; i++)
 		if (!take_memory(host, &work.makers[i], fab->n_switches, work.n_slots))
 			return fm_no_scratch(host, "groups of ports", err);
@@ -231,38 +292,124 @@ struct steps {
 	const struct fm_reach *legal, *shortest; /* either NULL: all */
 };
 
-static void
-add_arc(const struct steps *s, fm_arc a, uint32_t block, struct fm_ports *towards)
+#define CLASSES_MAX 64 /* of a block; what is left is looked at arc by arc */
+
+/* The columns of a block that go by an arc. */
+static inline __attribute__((always_inline)) void
+look_over(const struct steps *s, uint32_t block, fm_arc a, fm_lanes *set)
 {
 	const struct fm_reach *any = s->legal != NULL ? s->legal : s->shortest;
-	const uint64_t *in = (const uint64_t *)fm_towards(any, s->arcs, block, a);
-	const uint64_t *too = any != s->shortest && s->shortest != NULL
-	    ? (const uint64_t *)fm_towards(s->shortest, s->arcs, block, a)
-	    : in;
-	const fm_sw *column_sw = any->column_sw + (size_t)block * FM_LANES;
-	struct fm_ports ports = { { 0 } };
 
+	*set = *fm_towards(any, s->arcs, block, a);
+	if (any != s->shortest && s->shortest != NULL)
+		*set &= *fm_towards(s->shortest, s->arcs, block, a);
+}
+
+static void
+add_cables(const struct steps *s, fm_arc a, struct fm_ports *ports)
+{
 	for (fm_link l = s->arcs->link[a]; l < s->arcs->link[a + 1]; l++)
-		fm_ports_add(&ports, s->fab->link_port[l]);
+		fm_ports_add(ports, s->fab->link_port[l]);
+}
+
+/* Columns with a choice: by several arcs, or one of several cables. */
+FM_WIDE static void
+find_choices(const struct steps *s, fm_sw sw, uint32_t block, fm_lanes *choices)
+{
+	fm_lanes once = { 0 }, twice = { 0 }, set;
+
+	for (fm_arc a = s->arcs->first[sw]; a < s->arcs->first[sw + 1]; a++) {
+		look_over(s, block, a, &set);
+		twice |= fm_arc_width(s->arcs, a) > 1 ? set : once & set;
+		once |= set;
+	}
+	*choices = twice;
+}
+
+/* Those of the columns that go by just the arcs that column goes by, and their ports. */
+FM_WIDE static void
+find_class(const struct steps *s, fm_sw sw, uint32_t block, uint32_t column, fm_lanes *class,
+    struct fm_ports *ports)
+{
+	fm_lanes set;
+
+	for (fm_arc a = s->arcs->first[sw]; a < s->arcs->first[sw + 1]; a++) {
+		look_over(s, block, a, &set);
+		if (fm_lane_test(&set, column)) {
+			*class &= set;
+			add_cables(s, a, ports);
+		} else
+			*class &= ~set;
+	}
+}
+
+static bool
+first_column(const fm_lanes *set, uint32_t *column)
+{
+	const uint64_t *word = (const uint64_t *)set;
+
 	for (uint32_t w = 0; w < FM_LANES / 64; w++)
-		for (uint64_t bits = in[w] & too[w]; bits != 0; bits &= bits - 1) {
+		if (word[w] != 0) {
+			*column = w * 64 + (uint32_t)__builtin_ctzll(word[w]);
+			return true;
+		}
+	return false;
+}
+
+static void
+add_ports(const fm_lanes *set, const fm_sw *column_sw, const struct fm_ports *ports,
+    struct fm_ports *towards)
+{
+	const uint64_t *word = (const uint64_t *)set;
+
+	for (uint32_t w = 0; w < FM_LANES / 64; w++)
+		for (uint64_t bits = word[w]; bits != 0; bits &= bits - 1) {
 			struct fm_ports *to =
 			    &towards[column_sw[w * 64 + (uint32_t)__builtin_ctzll(bits)]];
 
 			for (unsigned k = 0; k < 4; k++)
-				to->set[k] |= ports.set[k];
+				to->set[k] |= ports->set[k];
 		}
 }
 
+/* Few kinds of columns on trees: class by class.  Elsewhere there are many. */
+static void
+add_block(const struct steps *s, fm_sw sw, uint32_t block, struct fm_ports *towards)
+{
+	const fm_sw *column_sw =
+	    (s->legal != NULL ? s->legal : s->shortest)->column_sw + (size_t)block * FM_LANES;
+	fm_lanes left, set;
+	uint32_t column;
+
+	find_choices(s, sw, block, &left);
+	for (unsigned n = 0; n < CLASSES_MAX && first_column(&left, &column); n++) {
+		struct fm_ports ports = { { 0 } };
+
+		set = left;
+		find_class(s, sw, block, column, &set, &ports);
+		add_ports(&set, column_sw, &ports, towards);
+		left &= ~set;
+	}
+	for (fm_arc a = s->arcs->first[sw];
+	     a < s->arcs->first[sw + 1] && first_column(&left, &column); a++) {
+		struct fm_ports ports = { { 0 } };
+
+		add_cables(s, a, &ports);
+		look_over(s, block, a, &set);
+		set &= left;
+		add_ports(&set, column_sw, &ports, towards);
+	}
+}
+
+/* Those without a choice are left out. */
 static void
 next_steps(const void *arg, fm_sw sw, unsigned worker, struct fm_ports *towards)
 {
 	const struct steps *s = arg;
 	uint32_t n_blocks = (s->legal != NULL ? s->legal : s->shortest)->n_blocks;
 
-	for (fm_arc a = s->arcs->first[sw]; a < s->arcs->first[sw + 1]; a++)
-		for (uint32_t b = 0; b < n_blocks; b++)
-			add_arc(s, a, b, towards);
+	for (uint32_t b = 0; b < n_blocks; b++)
+		add_block(s, sw, b, towards);
 }
 
 int
