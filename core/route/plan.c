@@ -17,6 +17,7 @@
 #include "core/route/adaptive.h"
 #include "core/route/compose.h"
 #include "core/route/fallback.h"
+#include "core/route/graph_diff.h"
 #include "core/route/keep.h"
 #include "core/route/ladder.h"
 #include "core/route/levels.h"
@@ -224,6 +225,49 @@ route_anew(struct router *r, const struct plan_request *q, struct plan **out, st
 	return 0;
 }
 
+/* Pairs lack a way in tables that are kept: would a full route join more of them?  None on
+ * the links that these tables are of, nor where it was tried before. */
+static int
+may_join_more(const struct plan_request *q, const struct plan *p, bool *may, struct fm_error *err)
+{
+	const struct fm_fabric *now = &p->snap->fab;
+	struct graph_diff diff = { 0 };
+	int rc = 0;
+
+	*may = p->verdict.unreachable_pairs > 0 && p->graph->fab.n_links != now->n_links;
+	if (*may && q->prev->anew_tried) {
+		rc = graph_compare(&q->prev->snap->fab, now, &diff, err);
+		*may = rc == 0 && (!diff.comparable || diff.lost.n > 0);
+		graph_diff_fini(&diff);
+	}
+	return rc;
+}
+
+/* A full route in place of what is kept, if it joins more pairs. */
+static int
+try_to_join_more(
+    struct router *r, const struct plan_request *q, struct plan **p, struct fm_error *err)
+{
+	struct plan *fresh = NULL;
+	bool may = false;
+	int rc;
+
+	(*p)->anew_tried = q->prev->anew_tried;
+	if ((rc = may_join_more(q, *p, &may, err)) != 0 || !may)
+		return rc;
+	rc = route_anew(r, q, &fresh, err);
+	if (rc == 0 && fresh->tables != NULL &&
+	    fresh->verdict.unreachable_pairs < (*p)->verdict.unreachable_pairs) {
+		struct plan *kept = *p;
+
+		*p = fresh;
+		fresh = kept;
+	}
+	(*p)->anew_tried = rc == 0;
+	plan_put(fresh);
+	return rc;
+}
+
 /* The entry that made the tables, if it was one, for the whole fabric. */
 static const struct chain_entry *
 maker_of(const struct plan_request *q, const struct plan *p)
@@ -351,6 +395,8 @@ plan_make(struct router *r, const struct plan_request *q, struct plan **out, str
 		rc = try_to_keep(r, q, out, err);
 	if (rc == 0 && *out == NULL && !ready)
 		rc = plan_repair(r, q, out, err);
+	if (rc == 0 && *out != NULL)
+		rc = try_to_join_more(r, q, out, err);
 	if (rc == 0 && *out != NULL)
 		rc = try_to_rebalance(r, q, out, &done, err);
 	else if (rc == 0)

@@ -178,6 +178,7 @@ struct plan {
 	uint64_t delta_base;
 	FM_VEC(struct plan_entry) delta;
 	bool rebalance_tried;  /* a full route was no better, or not to be had */
+	bool anew_tried;       /* pairs lack a way; a full route on these links joins no more */
 	uint32_t delta_blocks; /* LFT blocks of 64 LIDs with such an entry */
 	/* Entries that differ from the last full route, by LID and switch; port is
 	 * the one it had there, to which a repair goes back as soon as it leads on. */

@@ -155,6 +155,31 @@ route_no_group(const struct fm_host *h, const struct fm_fabric *f, const struct 
 	return 0;
 }
 
+/* Along the line 0-1-2-3-4, never by the cable 4-0; perhaps the first switch has no way
+ * to the hosts of the last. */
+static unsigned n_lines;
+static bool leaves_out;
+
+static int
+route_line(const struct fm_host *h, const struct fm_fabric *f, const struct fm_request *req,
+    const void *opts, struct fm_tables *out, struct fm_error *err)
+{
+	n_lines++;
+	for (fm_sw s = 0; s < N_RING; s++)
+		for (fm_end e = 0; e < f->n_ends; e++) {
+			fm_sw d = f->end_sw[e], next = s < d ? s + 1 : s - 1;
+			fm_link l = f->sw_first_link[s];
+
+			while (s != d && f->link_to[l] != next)
+				l++;
+			out->lft[s][f->end_lid[e]] = s == d ? f->end_port[e] : f->link_port[l];
+			if (leaves_out && s == 0 && d == 4 && f->end_kind[e] == FM_END_CA)
+				out->lft[s][f->end_lid[e]] = FM_PORT_NONE;
+		}
+	return 0;
+}
+
+FM_ENGINE(line, .route = route_line);
 FM_ENGINE(both, .route = route_both, .traits = FM_PROVIDES_LFT | FM_PROVIDES_AR);
 FM_ENGINE(bothliar, .route = route_both,
     .traits = FM_PROVIDES_LFT | FM_PROVIDES_AR | FM_PROMISES_NO_CREDIT_LOOPS);
@@ -372,6 +397,63 @@ START_TEST(bad_alternatives_are_refused_and_the_chain_goes_on)
 }
 END_TEST
 
+/* Another plan on what is left. */
+static struct plan *
+go_on(struct plan *prev, struct snapshot *snap)
+{
+	const struct chain_entry line = ENTRY(line);
+	struct chain chain = { .entries = &line, .n_entries = 1 };
+	struct plan_request q = { .snap = snap, .chain = &chain, .prev = prev, .linger_ms = 1000 };
+	struct plan *p = NULL;
+	struct fm_error err;
+
+	ck_assert_int_eq(plan_make(&router, &q, &p, &err), 0);
+	plan_put(prev);
+	return p;
+}
+
+static struct snapshot *
+without_last_cable(void)
+{
+	uint64_t links[1] = { 0 };
+	struct snapshot_loss loss = { .links = links };
+	struct snapshot *less;
+	struct fm_error err;
+
+	for (fm_link l = ring->fab.sw_first_link[4]; l < ring->fab.n_links; l++)
+		if (ring->fab.link_to[l] == 0)
+			links[0] |= UINT64_C(1) << l;
+	ck_assert_int_eq(snapshot_without(ring, &loss, 2, &less, &err), 0);
+	return less;
+}
+
+/* Tables that are kept lack a pair: a full route is made, once, and taken if it joins more. */
+START_TEST(kept_tables_join_as_many_as_a_full_route)
+{
+	const struct chain_entry line = ENTRY(line);
+	struct snapshot *less = without_last_cable();
+	struct plan *p;
+
+	leaves_out = true;
+	p = make(&line, 1, false, false);
+	ck_assert_uint_eq(p->verdict.unreachable_pairs, 1);
+	n_lines = 0;
+	p = go_on(p, ring);
+	ck_assert(p->kept);
+	ck_assert_uint_eq(n_lines, 0); /* on the same links it is no use */
+	leaves_out = _i == 0;
+	p = go_on(p, less);
+	ck_assert_uint_eq(n_lines, 1);
+	ck_assert_int_eq(p->kept, _i == 0);
+	ck_assert_uint_eq(p->verdict.unreachable_pairs, _i == 0);
+	p = go_on(p, less);
+	ck_assert(p->kept);
+	ck_assert_uint_eq(n_lines, 1);
+	plan_put(p);
+	snapshot_put(less);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -387,6 +469,7 @@ main(void)
 	tcase_add_test(t, an_engine_that_does_not_ask_is_warned_of_and_its_tables_are_used);
 	tcase_add_test(t, alternatives_that_close_a_credit_loop_are_given_up);
 	tcase_add_test(t, bad_alternatives_are_refused_and_the_chain_goes_on);
+	tcase_add_loop_test(t, kept_tables_join_as_many_as_a_full_route, 0, 2);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
