@@ -461,6 +461,8 @@ depend_insert(struct depend *g, uint32_t in, uint32_t out, unsigned vl)
 
 	if (depend_holds(g, in, out, vl))
 		return DEPEND_HELD;
+	if (g->frozen)
+		return DEPEND_FROZEN;
 	if (!fm_vec_reserve(&g->added, g->added.n + 1))
 		return DEPEND_NOMEM;
 	if (!make_room(g, from, to))

@@ -42,6 +42,7 @@ struct depend {
 	uint64_t *prev;	 /* [vertices][words] bit (in port) * n_vls + vl: from where */
 	uint32_t *ord;	 /* [vertices] every edge leads to a higher one, unless cyclic */
 	bool cyclic;	 /* the tables themselves have a credit loop: nothing is refused */
+	bool frozen;	 /* nothing is inserted: many may look at once */
 	enum verify_sl_model sl_model;
 	FM_VEC(struct depend_edge) added; /* since the caller emptied it: depend_undo() */
 	uint64_t changes;		  /* edges that came or were taken away again */
@@ -69,7 +70,8 @@ enum depend_result {
 	DEPEND_HELD,
 	DEPEND_ADDED,
 	DEPEND_CYCLE, /* refused, nothing changed */
-	DEPEND_NOMEM  /* refused, nothing changed */
+	DEPEND_NOMEM, /* refused, nothing changed */
+	DEPEND_FROZEN /* not held, and frozen */
 };
 /* Packets go on from channel `in` in VL vl to channel `out` of the next switch. */
 enum depend_result depend_insert(struct depend *g, uint32_t in, uint32_t out, unsigned vl);

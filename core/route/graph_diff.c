@@ -24,7 +24,8 @@ static bool
 is_the_same(const struct fm_fabric *was, const struct fm_fabric *now, fm_sw sw)
 {
 	return was->sw_guid[sw] == now->sw_guid[sw] && was->sw_n_ports[sw] == now->sw_n_ports[sw] &&
-	    (graph_is_gone(now, sw) || strcmp(was->sw_name[sw], now->sw_name[sw]) == 0);
+	    (was->sw_name[sw] == now->sw_name[sw] || graph_is_gone(now, sw) ||
+		strcmp(was->sw_name[sw], now->sw_name[sw]) == 0);
 }
 
 /* Nothing lost, seen quickly.  The ports over there are looked at where cables are

@@ -37,8 +37,8 @@ CORE_SOURCES += \
 	core/route/plan_file_regions.c core/route/plan_file_regions.h \
 	core/route/repair.c core/route/repair.h core/route/repair_internal.h \
 	core/route/repair_back.c core/route/repair_engine.c core/route/repair_event.c \
-	core/route/repair_idle.c core/route/repair_lid.c core/route/repair_state.c \
-	core/route/repair_verdict.c core/route/repair_way.c \
+	core/route/repair_idle.c core/route/repair_lid.c core/route/repair_shards.c \
+	core/route/repair_state.c core/route/repair_verdict.c core/route/repair_way.c \
 	core/route/router.c \
 	core/route/snapshot.c core/route/snapshot.h core/route/snapshot_less.c \
 	core/route/tables.c core/route/tables.h \

@@ -26,7 +26,7 @@ no_memory(struct fm_error *err)
 	return fm_fail(err, FM_E_RESOURCE, "out of memory while repairing tables");
 }
 
-/* ------------------------------------------------------- LID after LID */
+/* ---------------------------------------------------------------- one LID */
 
 static void
 add_spots(struct repair *p, const struct repair_event *ev)
@@ -49,32 +49,28 @@ add_spots(struct repair *p, const struct repair_event *ev)
 /* Packets to a LID that was away, and from switches that were, depend on what
  * the tables hold for them. */
 static bool
-insert_fresh(struct repair *p, const struct repair_event *ev, uint16_t *seen)
+insert_fresh(struct repair *p, const struct repair_event *ev)
 {
 	enum depend_result rc = DEPEND_HELD;
 
 	if (ev->is_fresh[p->lid])
-		rc = depend_insert_lid(p->g, p->fab, p->t, p->lost, FM_NONE, p->lid, seen);
+		rc = depend_insert_lid(p->g, p->fab, p->t, p->lost, FM_NONE, p->lid, p->seen);
 	for (size_t i = 0; rc < DEPEND_CYCLE && i < ev->senders.n; i++)
 		rc = depend_insert_lid(
-		    p->g, p->fab, p->t, p->lost, ev->senders.item[i], p->lid, seen);
-	p->out_of_memory = p->out_of_memory || rc == DEPEND_NOMEM;
+		    p->g, p->fab, p->t, p->lost, ev->senders.item[i], p->lid, p->seen);
+	repair_note_result(p, rc);
 	return rc < DEPEND_CYCLE;
-}
-
-static bool
-append(struct plan *to, const struct plan_entry *entries, size_t n)
-{
-	return fm_vec_append(&to->deviations, entries, n);
 }
 
 static void
 choose_anew(struct repair *p, const struct repair_event *ev, bool deviates)
 {
-	p->number++;
+	repair_new_marks(p);
 	if (deviates && (ev->anything_back || ev->is_fresh[p->lid]))
 		repair_back(p);
-	p->number++;
+	if (repair_stops(p))
+		return;
+	repair_new_marks(p);
 	add_spots(p, ev);
 	if (p->spots.n > 0)
 		repair_lid(p);
@@ -82,7 +78,7 @@ choose_anew(struct repair *p, const struct repair_event *ev, bool deviates)
 
 /* LIDs come in ascending order, as the entries do. */
 static void
-take_given(struct repair *p, uint16_t *seen)
+take_given(struct repair *p)
 {
 	const struct repair_given *given = p->given;
 	size_t from = p->given_at;
@@ -90,20 +86,12 @@ take_given(struct repair *p, uint16_t *seen)
 	while (
 	    p->given_at < given->entries.n && given->entries.item[p->given_at].entry.lid == p->lid)
 		p->given_at++;
-	repair_take_given(p, given->entries.item + from, p->given_at - from, seen);
+	repair_take_given(p, given->entries.item + from, p->given_at - from);
 }
 
-static bool
-is_given(const struct repair *p, uint32_t lid)
-{
-	return p->given != NULL && p->given_at < p->given->entries.n &&
-	    p->given->entries.item[p->given_at].entry.lid == lid;
-}
-
-/* False: this cannot be repaired, or memory is out. */
-static bool
-visit_lid(struct repair *p, const struct repair_event *ev, const struct plan_entry *dev,
-    size_t n_dev, uint16_t *seen)
+bool
+repair_visit_lid(
+    struct repair *p, const struct repair_event *ev, const struct plan_entry *dev, size_t n_dev)
 {
 	p->to = p->fab->end_sw[p->fab->lid_end[p->lid]];
 	p->to_switch = p->fab->end_kind[p->fab->lid_end[p->lid]] == FM_END_SWITCH;
@@ -113,40 +101,14 @@ visit_lid(struct repair *p, const struct repair_event *ev, const struct plan_ent
 		return false;
 	}
 	if (p->given != NULL)
-		take_given(p, seen);
+		take_given(p);
 	else
 		choose_anew(p, ev, n_dev > 0);
-	if (!p->hopeless && !p->out_of_memory && !insert_fresh(p, ev, seen))
+	if (!p->hopeless && !repair_stops(p) && !insert_fresh(p, ev))
 		p->hopeless = true;
-	if (!append(p->k->p, p->dev.item, p->dev.n))
+	if (!fm_vec_append(&p->deviations, p->dev.item, p->dev.n))
 		p->out_of_memory = true;
-	return !p->hopeless && !p->out_of_memory;
-}
-
-static bool
-visit_lids(struct repair *p, const struct repair_event *ev)
-{
-	uint16_t *seen = malloc((p->fab->n_switches + 1) * sizeof(*seen));
-	const struct plan_entry *dev = ev->deviations.item;
-	size_t at = 0;
-	bool ok = seen != NULL;
-
-	p->out_of_memory = !ok;
-	for (uint32_t lid = 0; ok && lid < ev->n_lids; lid++) {
-		size_t from = at;
-
-		while (at < ev->deviations.n && dev[at].lid == lid)
-			at++;
-		p->lid = (uint16_t)lid;
-		if (lid <= p->fab->max_lid && repair_is_owned(p->fab, lid) &&
-		    ((ev->anything_back && at > from) || ev->is_fresh[lid] || ev->senders.n > 0 ||
-			is_given(p, lid) || ev->first[lid] < ev->first[lid + 1]))
-			ok = visit_lid(p, ev, dev + from, at - from, seen);
-		else if (!append(p->k->p, dev + from, at - from))
-			ok = !(p->out_of_memory = true);
-	}
-	free(seen);
-	return ok;
+	return !p->hopeless && !repair_stops(p);
 }
 
 /* A copied column deviates as the one it was copied from. */
@@ -229,7 +191,8 @@ settle_delta(struct repair *p)
 	struct plan *plan = p->k->p;
 	struct plan_entry *sorted = sort_delta(p), last = { .sw = FM_NONE };
 
-	if (sorted == NULL || !fm_vec_reserve(&plan->delta, p->delta.n + 1)) {
+	if (sorted == NULL || !fm_vec_reserve(&plan->delta, p->delta.n + 1) ||
+	    !fm_vec_append(&plan->deviations, p->deviations.item, p->deviations.n)) {
 		free(sorted);
 		return false;
 	}
@@ -337,25 +300,17 @@ static bool
 alloc_repair(struct repair *p, struct repair_event *ev)
 {
 	const struct plan *plan = p->k->p, *prev = p->k->prev;
-	uint32_t n = p->fab->n_switches;
 
 	ev->n_lids = (plan->top_lid > prev->top_lid ? plan->top_lid : prev->top_lid) + 1u;
 	ev->n_lids = p->st->n_sums > ev->n_lids ? p->st->n_sums : ev->n_lids;
 	p->lost = repair_lost_bits(p->g, &p->k->diff);
 	p->was_lost = p->st->lost;
-	p->sends = calloc(n + 1, 1);
-	p->mark = calloc(n + 1, sizeof(*p->mark));
-	p->spot_of = calloc(n + 1, sizeof(*p->spot_of));
-	p->arrives = calloc(n + 1, sizeof(*p->arrives));
-	p->cover = malloc((n + 1) * sizeof(*p->cover));
-	p->cover_list = malloc((p->g->n_channels + 1) * sizeof(*p->cover_list));
+	p->load = p->st->load;
+	p->sends = calloc(p->fab->n_switches + 1, 1);
 	p->dirty = calloc(ev->n_lids + 1, 1);
 	ev->is_fresh = calloc(ev->n_lids + 1, 1);
-	for (uint32_t i = 0; p->cover != NULL && i < n; i++)
-		p->cover[i].changes = UINT64_MAX;
-	return p->lost != NULL && p->cover != NULL && p->cover_list != NULL && p->sends != NULL &&
-	    p->mark != NULL && p->spot_of != NULL && p->arrives != NULL && p->dirty != NULL &&
-	    ev->is_fresh != NULL;
+	return p->lost != NULL && p->sends != NULL && p->dirty != NULL && ev->is_fresh != NULL &&
+	    repair_take_room(p, &p->st->room, false);
 }
 
 static void
@@ -363,11 +318,6 @@ free_repair(struct repair *p)
 {
 	free(p->lost);
 	free(p->sends);
-	free(p->mark);
-	free(p->spot_of);
-	free(p->arrives);
-	free(p->cover);
-	free(p->cover_list);
 	free(p->dirty);
 	fm_vec_fini(&p->spots);
 	fm_vec_fini(&p->dev);
@@ -375,6 +325,7 @@ free_repair(struct repair *p)
 	fm_vec_fini(&p->banned);
 	fm_vec_fini(&p->idle);
 	fm_vec_fini(&p->delta);
+	fm_vec_fini(&p->deviations);
 	fm_vec_fini(&p->shifts);
 }
 
@@ -444,7 +395,7 @@ repair_tables(struct repair *p, struct repair_event *ev, bool *done, struct fm_e
 		return rc;
 	ev->counted = copied;
 	ok = take_deviations(p, ev) && repair_find_items(p, ev) && follow_replies(p, ev) &&
-	    !p->hopeless && visit_lids(p, ev);
+	    !p->hopeless && repair_visit_lids(p, ev);
 	if (!ok && !p->hopeless)
 		return no_memory(err);
 	if (!ok || (p->n_refused > 0 && p->k->diff.lost.n == 0)) {

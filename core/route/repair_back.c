@@ -158,11 +158,11 @@ repair_back(struct repair *p)
 	bool differs = false;
 
 	collect(p);
-	for (size_t i = 0; i < p->spots.n && !p->out_of_memory; i++)
+	for (size_t i = p->spots.n; i-- > 0 && !p->out_of_memory;) /* the last deviation first */
 		repair_set(p, p->spots.item[i].sw, repair_nominal(p, p->spots.item[i].sw));
 	for (size_t i = 0; rc < DEPEND_CYCLE && i < p->spots.n && !p->out_of_memory; i++)
 		rc = go_back(p, &p->spots.item[i], &differs);
-	p->out_of_memory = p->out_of_memory || rc == DEPEND_NOMEM;
+	repair_note_result(p, rc);
 	if (rc >= DEPEND_CYCLE) {
 		p->shifts.n = n_shifts;
 		stay(p, n_edges, n_delta);

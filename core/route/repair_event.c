@@ -31,7 +31,7 @@ count_lid(struct repair *p, uint32_t lid, int by)
 		uint32_t c = depend_channel(p->g, sw, p->t->lft[sw][lid]);
 
 		if (c != FM_NONE)
-			p->st->load[c] += (uint32_t)by;
+			p->load[c] += (uint32_t)by;
 	}
 }
 
@@ -123,12 +123,11 @@ repair_find_items(struct repair *p, struct repair_event *ev)
 	const struct fm_fabric *was = &p->k->prev->snap->fab;
 	bool ok = true, all;
 
-	p->number++;
+	repair_new_marks(p);
 	ok = find_fresh(p, ev);
 	ev->anything_back = p->st->unsure;
-	for (uint32_t c = 0; c < p->g->n_channels; c++)
-		ev->anything_back =
-		    ev->anything_back || (fm_bit_test(p->was_lost, c) && !fm_bit_test(p->lost, c));
+	for (size_t w = 0; w < FM_BITSET_WORDS(p->g->n_channels); w++)
+		ev->anything_back = ev->anything_back || (p->was_lost[w] & ~p->lost[w]) != 0;
 	all = ev->anything_back || ev->has_fresh;
 	FM_EACH_BIT (c, p->lost, p->g->n_channels)
 		if (ok && (all || !fm_bit_test(p->was_lost, c)) &&

@@ -2,7 +2,8 @@
 /*
  * core/route/repair_internal.h - what the parts of repair share.
  *
- *	repair.c	 LID after LID, the plan
+ *	repair.c	 one LID, the plan
+ *	repair_shards.c	 LID after LID, by all workers
  *	repair_event.c	 which entries an event touches
  *	repair_lid.c	 the entries of one LID that lead nowhere
  *	repair_idle.c	 those of them that no packets need
@@ -29,6 +30,24 @@ struct repair_sums {
 	uint64_t hops;
 };
 
+#define REPAIR_SHARDS 4u /* LIDs are chosen for by so many at once, however many workers */
+
+/* Of a switch: which of its channels hold all turns into one of its ports. */
+struct repair_cover {
+	uint32_t n; /* in cover_list from the switch's first channel on */
+	uint8_t port;
+	uint64_t changes; /* of the dependencies, by then; UINT64_MAX: never looked at */
+};
+
+/* Room to choose in, kept between events. */
+struct repair_room {
+	uint32_t *mark, *spot_of, *arrives, *fails; /* [n_switches] each */
+	struct repair_cover *cover;		    /* [n_switches] */
+	uint32_t *cover_list;			    /* [n_channels] */
+	uint32_t *load;				    /* [n_channels] of a shard */
+	uint16_t *seen;				    /* [n_switches] */
+};
+
 /* Of the tables of one plan, on the graph an engine made them for. */
 struct repair_state {
 	struct tables *tables;	/* one reference */
@@ -48,6 +67,7 @@ struct repair_state {
 	bool unsure;	       /* of entries that could go back: look at all of them */
 	struct snapshot *snap; /* one reference: of the plan these are the tables of */
 	uint64_t *lost;	       /* [n_channels] bits: cables that snap lacks */
+	struct repair_room room, shard_room[REPAIR_SHARDS];
 };
 
 /* A LID's entry at a switch, before it is known what is wrong with it. */
@@ -77,13 +97,17 @@ struct repair_spot {
 struct repair_idle {
 	fm_sw sw;
 	uint32_t parent; /* index; the first has none */
+	uint8_t was;	 /* its port */
+	bool is_spot;	 /* it is among the spots */
 };
 
-/* Of a switch: which of its channels hold all turns into one of its ports. */
-struct repair_cover {
-	uint32_t n; /* in cover_list from the switch's first channel on */
-	uint8_t port;
-	uint64_t changes; /* of the dependencies, by then; UINT64_MAX: never looked at */
+/* Who sends the LID into a switch: gathered once per switch and try. */
+struct repair_comers {
+	uint32_t in[256];  /* channels */
+	uint16_t vls[256]; /* of each; 0: no packets, it is a switch between others */
+	unsigned n;
+	uint16_t own, all;
+	bool through; /* packets of others come in, too */
 };
 
 /* What the ends of a switch send to a LID goes another number of links. */
@@ -116,6 +140,7 @@ struct repair {
 	uint64_t *lost;		    /* [n_channels] bits: no cable now */
 	uint64_t *was_lost;	    /* likewise in the plan before; the state's */
 	uint8_t *sends;		    /* [n_switches] some end there sends */
+	uint32_t *load;		    /* [n_channels] LIDs that leave by it, by now */
 	uint32_t detour;	    /* links that a way may be longer to need no new dependencies */
 	struct repair_given *given; /* the engine's entries; NULL: ours are chosen here */
 	size_t given_at;	    /* of them, the first not taken yet */
@@ -128,15 +153,23 @@ struct repair {
 	uint32_t number; /* of the LID, so that marks need no clearing */
 	FM_VEC(struct repair_spot) spots;
 	uint32_t *spot_of; /* [n_switches] of those that are MARK_LOST */
-	uint32_t *arrives; /* [n_switches] number << 8 | links, where known (repair_lid.c) */
-	struct repair_cover *cover;    /* [n_switches] */
-	uint32_t *cover_list;	       /* [n_channels] */
-	FM_VEC(struct plan_entry) dev; /* deviations of the LID, by switch */
+	uint32_t *arrives; /* [n_switches] number << 8 | links, where known (repair_way.c) */
+	/* [n_switches] the stamp, where what goes on from here does not arrive; the stamp changes
+	 * with each entry, and with each mark but MARK_LOST */
+	uint32_t *fails, stamp;
+	struct repair_cover *cover;	/* [n_switches] */
+	uint32_t *cover_list;		/* [n_channels] */
+	uint16_t *seen;			/* [n_switches] room */
+	FM_VEC(struct plan_entry) dev;	/* deviations of the LID, by switch */
+	bool in_shard;			/* others choose at the same time: nothing is inserted */
+	bool postponed;			/* it needs a new dependency, or may */
+	FM_VEC(struct plan_entry) undo; /* in a shard: what its entries were, one after another */
 	FM_VEC(struct repair_item) stack;
 	FM_VEC(struct repair_idle) idle;
 	FM_VEC(uint32_t) banned; /* channels that closed a cycle */
 	/* results */
 	FM_VEC(struct plan_entry) delta;
+	FM_VEC(struct plan_entry) deviations; /* of all LIDs so far */
 	FM_VEC(struct repair_shift) shifts;
 	uint8_t *dirty; /* [top_lid + 1] 1 = lengths or reachability may differ */
 	bool hopeless;	/* some pair has no path any more */
@@ -174,6 +207,15 @@ static inline void
 set_mark(struct repair *p, fm_sw sw, enum repair_mark mark)
 {
 	p->mark[sw] = p->number << 3 | mark;
+	p->stamp += mark != MARK_LOST;
+}
+
+/* Marks of the LID, or of the step, before count no longer. */
+static inline void
+repair_new_marks(struct repair *p)
+{
+	p->number++;
+	p->stamp++;
 }
 
 /* The channel by which sw sends the LID on, FM_NONE when there is no cable. */
@@ -185,6 +227,21 @@ repair_egress(const struct repair *p, fm_sw sw)
 	return c == FM_NONE || p->g->back[c] == FM_NONE ? FM_NONE : c;
 }
 
+/* What did not go in. */
+static inline void
+repair_note_result(struct repair *p, enum depend_result rc)
+{
+	p->out_of_memory = p->out_of_memory || rc == DEPEND_NOMEM;
+	p->postponed = p->postponed || rc == DEPEND_FROZEN;
+}
+
+/* There is no use in going on with this LID. */
+static inline bool
+repair_stops(const struct repair *p)
+{
+	return p->out_of_memory || p->postponed;
+}
+
 /* Does the spot wait for a way that there may be? */
 static inline bool
 repair_is_open(const struct repair *p, const struct repair_spot *s)
@@ -194,14 +251,31 @@ repair_is_open(const struct repair *p, const struct repair_spot *s)
 	return has_mark(p, s->sw, MARK_LOST) && component[s->sw] == component[p->to];
 }
 
+/* repair.c: one LID, of which the event touches entries; dev: its deviations.  False:
+ * this cannot be repaired, memory is out, or it is postponed. */
+bool repair_visit_lid(
+    struct repair *p, const struct repair_event *ev, const struct plan_entry *dev, size_t n_dev);
+
+/* repair_shards.c: all LIDs.  False: this cannot be repaired, or memory is out. */
+bool repair_visit_lids(struct repair *p, const struct repair_event *ev);
+/* Room for p, of a graph of so many; load: of a shard, too.  False: out of memory. */
+bool repair_take_room(struct repair *p, struct repair_room *room, bool load);
+void repair_room_free(struct repair_room *room);
+
 /* repair_event.c: entries that may lead nowhere, by LID.  False: out of memory. */
 bool repair_find_items(struct repair *p, struct repair_event *ev);
 void repair_event_fini(struct repair_event *ev);
 
 /* repair_lid.c: settle p->spots, which lead nowhere and are marked MARK_LOST. */
 void repair_lid(struct repair *p);
+/* Who sends into a spot. */
+void repair_gather(struct repair *p, const struct repair_spot *s, struct repair_comers *who);
+/* Insert what they need to leave by channel c.  False: undone. */
+bool repair_try_insert(struct repair *p, const struct repair_comers *who, uint32_t c);
 /* repair_idle.c: those of p->spots that are idle and still have no way. */
 void repair_idle(struct repair *p);
+/* One of p->spots that packets need gets a way from those behind it.  False: none does. */
+bool repair_lend(struct repair *p);
 
 /* repair_way.c */
 struct way {
@@ -226,6 +300,8 @@ bool repair_covers(const struct depend *g, uint32_t old, uint32_t c);
 bool repair_way_is_held(const struct repair *p, uint32_t c, uint32_t depth);
 /* Write an entry, with all that is counted of it. */
 void repair_set(struct repair *p, fm_sw sw, uint8_t port);
+/* Of the LID at hand: all that p->undo says. */
+void repair_take_back(struct repair *p);
 /* Links from sw to the LID over cables that are there, REPAIR_FAR when it does not arrive. */
 uint32_t repair_depth(const struct repair *p, fm_sw sw);
 /* The same over those that are lost, too. */
@@ -239,8 +315,7 @@ uint8_t repair_nominal(const struct repair *p, fm_sw sw);
 int repair_ask_engine(struct router *r, const struct plan_request *q, const struct keeping *k,
     struct repair_given *given, bool *asked, struct fm_error *err);
 /* Those of the LID at hand; p->given->unsafe, and then hopeless, where they are not safe. */
-void repair_take_given(
-    struct repair *p, const struct repair_named *named, size_t n, uint16_t *seen);
+void repair_take_given(struct repair *p, const struct repair_named *named, size_t n);
 
 /* repair_state.c: bits of channels that a graph lacks, malloced; NULL: out of memory. */
 uint64_t *repair_lost_bits(const struct depend *g, const struct graph_diff *diff);

@@ -8,9 +8,9 @@
  *	3  whoever sent through here tries 1 and 2 in turn, and so on up the tree
  *	4  who is left and carries packets, shortest first: a way along held
  *	   dependencies may be p->detour links longer than one that needs new ones
- *	5  if packets are still without a way, likewise over switches that had none
- *	   themselves; else those that no packets need, by as few entries as can be
- *	   (repair_idle.c)
+ *	5  if packets are still without a way, by one that the nearest of those behind
+ *	   them lends (repair_idle.c), or else likewise over switches that had none
+ *	   themselves; at last those that no packets need, by as few entries as can be
  *
  * A way is followed before it is taken, and not over switches that are
  * MARK_LOST, so a choice always leads to the LID and no loop can arise: each
@@ -28,17 +28,8 @@
 
 /* ---------------------------------------------------------------- choosing */
 
-/* Who sends the LID into a switch: gathered once per switch and try. */
-struct comers {
-	uint32_t in[256];  /* channels */
-	uint16_t vls[256]; /* of each; 0: no packets, it is a switch between others */
-	unsigned n;
-	uint16_t own, all;
-	bool through; /* packets of others come in, too */
-};
-
-static void
-gather(struct repair *p, const struct repair_spot *s, struct comers *who)
+void
+repair_gather(struct repair *p, const struct repair_spot *s, struct repair_comers *who)
 {
 	const struct depend *g = p->g;
 	uint32_t first = g->first[s->sw], c = depend_channel(g, s->sw, s->old_port);
@@ -65,10 +56,10 @@ gather(struct repair *p, const struct repair_spot *s, struct comers *who)
 
 /* Without packets nobody needs to be asked. */
 static void
-gather_again(struct repair *p, const struct repair_spot *s, struct comers *who)
+gather_again(struct repair *p, const struct repair_spot *s, struct repair_comers *who)
 {
 	if (!s->idle) {
-		gather(p, s, who);
+		repair_gather(p, s, who);
 		return;
 	}
 	who->n = 0;
@@ -77,7 +68,7 @@ gather_again(struct repair *p, const struct repair_spot *s, struct comers *who)
 }
 
 static bool
-turns_held(const struct repair *p, const struct comers *who, uint32_t c)
+turns_held(const struct repair *p, const struct repair_comers *who, uint32_t c)
 {
 	for (unsigned i = 0; i < who->n; i++)
 		if (!repair_holds_all(p->g, who->in[i], c, who->vls[i]))
@@ -86,8 +77,8 @@ turns_held(const struct repair *p, const struct comers *who, uint32_t c)
 }
 
 /* Insert what the comers need to leave by c.  False: undone. */
-static bool
-try_insert(struct repair *p, const struct comers *who, uint32_t c)
+bool
+repair_try_insert(struct repair *p, const struct repair_comers *who, uint32_t c)
 {
 	size_t before = p->g->added.n;
 	enum depend_result rc = DEPEND_HELD;
@@ -100,7 +91,7 @@ try_insert(struct repair *p, const struct comers *who, uint32_t c)
 		rc = repair_insert_way(p, c, who->all);
 	if (rc < DEPEND_CYCLE)
 		return true;
-	p->out_of_memory = p->out_of_memory || rc == DEPEND_NOMEM;
+	repair_note_result(p, rc);
 	depend_undo(p->g, before);
 	return false;
 }
@@ -231,7 +222,7 @@ begin_choice(const struct repair *p, const struct repair_spot *s, bool held, str
 static void
 sort_choice(const struct repair *p, struct choice *ch)
 {
-	const uint32_t *load = p->st->load;
+	const uint32_t *load = p->load;
 
 	for (uint32_t i = ch->at; i < ch->n; i++) {
 		uint32_t c = ch->c[i], j = i;
@@ -253,7 +244,7 @@ next_choice(const struct repair *p, struct choice *ch)
 	if (ch->at > ch->preferred && !ch->sorted)
 		sort_choice(p, ch);
 	for (uint32_t i = ch->at; ch->at == ch->preferred && i < ch->n; i++) {
-		uint32_t load = p->st->load[ch->c[i]];
+		uint32_t load = p->load[ch->c[i]];
 
 		if (load < least) {
 			best = i;
@@ -269,7 +260,8 @@ next_choice(const struct repair *p, struct choice *ch)
 /* What is different for those who send through here, or may (who NULL): for its own
  * ends alone the lengths are known, else the LID is looked at again. */
 static void
-note_length(struct repair *p, const struct repair_spot *s, const struct comers *who, uint32_t depth)
+note_length(
+    struct repair *p, const struct repair_spot *s, const struct repair_comers *who, uint32_t depth)
 {
 	struct repair_shift shift = {
 		.lid = p->lid, .sw = s->sw, .from = s->old_depth, .to = depth
@@ -286,7 +278,7 @@ note_length(struct repair *p, const struct repair_spot *s, const struct comers *
 }
 
 static void
-take(struct repair *p, const struct repair_spot *s, const struct comers *who, uint32_t c,
+take(struct repair *p, const struct repair_spot *s, const struct repair_comers *who, uint32_t c,
     uint32_t depth)
 {
 	repair_set(p, s->sw, (uint8_t)(c - p->g->first[s->sw]));
@@ -317,20 +309,21 @@ settle_quickly(struct repair *p, const struct repair_spot *s)
 
 /* Steps 1 and 2. */
 static bool
-settle_at_length(struct repair *p, const struct repair_spot *s, const struct comers *who, bool held)
+settle_at_length(
+    struct repair *p, const struct repair_spot *s, const struct repair_comers *who, bool held)
 {
 	uint16_t vls = who->all != 0 || p->all_switches ? who->all : 1;
 	struct choice ch;
 	uint32_t c;
 
 	begin_choice(p, s, false, &ch);
-	while ((c = next_choice(p, &ch)) != FM_NONE) {
+	while (!repair_stops(p) && (c = next_choice(p, &ch)) != FM_NONE) {
 		struct way way;
 
 		if (held && !turns_held(p, who, c))
 			continue;
 		way = repair_follow(p, c, vls, s->old_depth, held);
-		if (way.depth == REPAIR_FAR || (!held && !try_insert(p, who, c)))
+		if (way.depth == REPAIR_FAR || (!held && !repair_try_insert(p, who, c)))
 			continue;
 		take(p, s, who, c, way.depth);
 		return true;
@@ -358,7 +351,7 @@ add_spot(struct repair *p, fm_sw sw, bool idle)
 
 /* Step 3: those that send through here lead nowhere either. */
 static void
-add_children(struct repair *p, const struct comers *who)
+add_children(struct repair *p, const struct repair_comers *who)
 {
 	for (unsigned i = 0; i < who->n; i++) {
 		fm_sw from = p->g->at[who->in[i]];
@@ -372,11 +365,11 @@ static void
 settle_or_pass_on(struct repair *p, size_t i)
 {
 	struct repair_spot s = p->spots.item[i];
-	struct comers who;
+	struct repair_comers who;
 
 	if (s.old_depth > 0 && settle_quickly(p, &s))
 		return;
-	gather(p, &s, &who);
+	repair_gather(p, &s, &who);
 	p->spots.item[i].idle = who.all == 0;
 	if (s.old_depth > 0 &&
 	    (settle_at_length(p, &s, &who, true) ||
@@ -391,7 +384,7 @@ settle_or_pass_on(struct repair *p, size_t i)
 /* Links of the way by c, and the detour for new dependencies.  Without packets there
  * are none; all the same only ways that packets could go, unless every switch had one. */
 static uint32_t
-cost_of(struct repair *p, const struct comers *who, uint32_t c, uint32_t limit)
+cost_of(struct repair *p, const struct repair_comers *who, uint32_t c, uint32_t limit)
 {
 	bool idle = who->all == 0, held = idle && !p->all_switches;
 	struct way way = repair_follow(p, c, held ? 1 : who->all, limit, held);
@@ -402,7 +395,7 @@ cost_of(struct repair *p, const struct comers *who, uint32_t c, uint32_t limit)
 }
 
 static uint32_t
-least_cost(struct repair *p, const struct repair_spot *s, const struct comers *who)
+least_cost(struct repair *p, const struct repair_spot *s, const struct repair_comers *who)
 {
 	uint32_t best = REPAIR_FAR, c;
 	struct choice ch;
@@ -424,16 +417,16 @@ least_cost(struct repair *p, const struct repair_spot *s, const struct comers *w
 /* Take the first port of this cost that closes no cycle. */
 static bool
 settle_at_cost(
-    struct repair *p, const struct repair_spot *s, const struct comers *who, uint32_t want)
+    struct repair *p, const struct repair_spot *s, const struct repair_comers *who, uint32_t want)
 {
 	struct choice ch;
 	uint32_t c;
 
 	begin_choice(p, s, false, &ch);
-	while ((c = next_choice(p, &ch)) != FM_NONE) {
+	while (!repair_stops(p) && (c = next_choice(p, &ch)) != FM_NONE) {
 		if (is_banned(p, c) || cost_of(p, who, c, want) != want)
 			continue;
-		if (try_insert(p, who, c)) {
+		if (repair_try_insert(p, who, c)) {
 			take(p, s, who, c, repair_follow(p, c, 0, want, false).depth);
 			return true;
 		}
@@ -466,9 +459,9 @@ relax(struct repair *p, fm_sw sw, uint32_t cost, bool idle)
 static void
 try_spots(struct repair *p, uint32_t least, bool idle)
 {
-	struct comers who;
+	struct repair_comers who;
 
-	for (size_t i = 0; i < p->spots.n && !p->out_of_memory; i++) {
+	for (size_t i = 0; i < p->spots.n && !repair_stops(p); i++) {
 		struct repair_spot *s = &p->spots.item[i];
 
 		if (!repair_is_open(p, s) || s->cost != least)
@@ -486,7 +479,7 @@ static void
 settle_longer(struct repair *p, bool idle)
 {
 	uint32_t least = 0;
-	struct comers who;
+	struct repair_comers who;
 
 	p->banned.n = 0;
 	for (size_t i = 0; i < p->spots.n; i++) {
@@ -501,7 +494,7 @@ settle_longer(struct repair *p, bool idle)
 		if (!s->idle || idle)
 			s->cost = least_cost(p, s, &who);
 	}
-	while (least != REPAIR_FAR && !p->out_of_memory) {
+	while (least != REPAIR_FAR && !repair_stops(p)) {
 		least = REPAIR_FAR;
 		for (size_t i = 0; i < p->spots.n; i++)
 			if (repair_is_open(p, &p->spots.item[i]) && p->spots.item[i].cost < least)
@@ -525,14 +518,14 @@ is_packet_left(const struct repair *p)
 static void
 add_idle_children(struct repair *p)
 {
-	struct comers who;
+	struct repair_comers who;
 
-	for (size_t i = 0; i < p->spots.n && !p->out_of_memory; i++) {
+	for (size_t i = 0; i < p->spots.n && !repair_stops(p); i++) {
 		struct repair_spot s = p->spots.item[i];
 
 		if (!s.idle || !repair_is_open(p, &s))
 			continue;
-		gather(p, &s, &who);
+		repair_gather(p, &s, &who);
 		add_children(p, &who);
 	}
 }
@@ -550,22 +543,28 @@ by_depth(const void *a, const void *b)
 void
 repair_lid(struct repair *p)
 {
-	struct comers who;
+	struct repair_comers who;
 	bool left = false;
 
 	if (p->spots.n > 1)
 		qsort(p->spots.item, p->spots.n, sizeof(p->spots.item[0]), by_depth);
-	for (size_t i = 0; i < p->spots.n && !p->out_of_memory; i++)
+	for (size_t i = 0; i < p->spots.n && !repair_stops(p); i++)
 		settle_or_pass_on(p, i);
+	if (repair_stops(p))
+		return;
 	for (size_t i = 0; i < p->spots.n; i++)
 		left = left || has_mark(p, p->spots.item[i].sw, MARK_LOST);
 	if (!left)
 		return;
 	settle_longer(p, false);
-	if (is_packet_left(p)) {
+	while (is_packet_left(p) && !repair_stops(p) && repair_lend(p))
+		settle_longer(p, false);
+	if (is_packet_left(p) && !repair_stops(p)) {
 		add_idle_children(p);
 		settle_longer(p, true);
 	}
+	if (repair_stops(p))
+		return;
 	repair_idle(p);
 	for (size_t i = 0; i < p->spots.n; i++) {
 		if (!has_mark(p, p->spots.item[i].sw, MARK_LOST))

@@ -30,6 +30,9 @@ repair_state_free(struct repair_state *st)
 	snapshot_put(st->snap);
 	snapshot_put(st->sums_snap);
 	fm_vec_fini(&st->lag);
+	repair_room_free(&st->room);
+	for (unsigned i = 0; i < REPAIR_SHARDS; i++)
+		repair_room_free(&st->shard_room[i]);
 	free(st);
 }
 

@@ -224,10 +224,10 @@ mark_changes(struct repair *p)
 	const struct fm_fabric *was = &p->st->sums_snap->fab;
 
 	mark_moved(p, was);
-	for (uint32_t c = 0; c < p->g->n_channels; c++)
-		if (fm_bit_test(p->was_lost, c) && !fm_bit_test(p->lost, c))
-			mark_returned(p, c);
-	p->number++;
+	FM_EACH_BIT (c, p->was_lost, p->g->n_channels)
+		if (!fm_bit_test(p->lost, c))
+			mark_returned(p, (uint32_t)c);
+	repair_new_marks(p);
 	for (fm_sw sw = 0; sw < p->fab->n_switches; sw++)
 		if (graph_is_gone(was, sw) && !graph_is_gone(p->fab, sw))
 			mark_unrouted(p, sw);

@@ -51,15 +51,20 @@ links_from(const struct repair *p, fm_sw sw)
 	return after + n;
 }
 
-/* The way by channel c, of at most limit links; held: give up at a dependency that is not. */
+/* Those that do not arrive are remembered until something changes. */
 struct way
 repair_follow(const struct repair *p, uint32_t c, uint16_t vls, uint32_t limit, bool held)
 {
 	struct way way = { .held = true };
+	fm_sw first = p->g->to[c];
 	uint32_t next;
 
+	if (p->fails[first] == p->stamp)
+		return (struct way){ .depth = REPAIR_FAR };
 	if (vls == 0) { /* nothing depends on it */
-		way.depth = links_from(p, p->g->to[c]);
+		way.depth = links_from(p, first);
+		if (way.depth == REPAIR_FAR)
+			p->fails[first] = p->stamp;
 		way.depth = way.depth >= limit ? REPAIR_FAR : way.depth + 1;
 		return way;
 	}
@@ -69,8 +74,10 @@ repair_follow(const struct repair *p, uint32_t c, uint16_t vls, uint32_t limit, 
 		if (sw == p->to)
 			return way;
 		next = repair_egress(p, sw);
-		if (next == FM_NONE || fm_bit_test(p->lost, next) || has_mark(p, sw, MARK_LOST))
+		if (next == FM_NONE || fm_bit_test(p->lost, next) || has_mark(p, sw, MARK_LOST)) {
+			p->fails[first] = p->stamp;
 			break;
+		}
 		way.held = way.held && repair_holds_all(p->g, c, next, vls);
 		if (held && !way.held)
 			break;
@@ -172,9 +179,11 @@ repair_vls_from(struct repair *p, uint32_t in)
 static size_t
 find_deviation(const struct repair *p, fm_sw sw)
 {
-	size_t at;
+	size_t at, n = p->dev.n;
 
-	fm_lower_bound(at, p->dev.n, i, p->dev.item[i].sw < sw);
+	if (n == 0 || p->dev.item[n - 1].sw <= sw) /* as a rule they come and go at the end */
+		return n > 0 && p->dev.item[n - 1].sw == sw ? n - 1 : n;
+	fm_lower_bound(at, n, i, p->dev.item[i].sw < sw);
 	return at;
 }
 
@@ -209,22 +218,39 @@ note_deviation(struct repair *p, fm_sw sw, uint8_t port)
 	p->dev.item[i] = e;
 }
 
+static void
+move_entry(struct repair *p, fm_sw sw, uint8_t port)
+{
+	uint32_t old = repair_egress(p, sw), now = depend_channel(p->g, sw, port);
+
+	p->t->lft[sw][p->lid] = port;
+	p->stamp++;
+	if (old != FM_NONE)
+		p->load[old]--;
+	if (now != FM_NONE)
+		p->load[now]++;
+}
+
 void
 repair_set(struct repair *p, fm_sw sw, uint8_t port)
 {
 	struct plan_entry e = { .sw = sw, .lid = p->lid, .port = port };
-	uint32_t old = repair_egress(p, sw), now = depend_channel(p->g, sw, port);
+	struct plan_entry was = { .sw = sw, .lid = p->lid, .port = p->t->lft[sw][p->lid] };
 
-	if (p->t->lft[sw][p->lid] == port)
+	if (was.port == port)
 		return;
 	note_deviation(p, sw, port);
-	if (!fm_vec_push(&p->delta, e))
+	if (!fm_vec_push(&p->delta, e) || (p->in_shard && !fm_vec_push(&p->undo, was)))
 		p->out_of_memory = true;
-	p->t->lft[sw][p->lid] = port;
-	if (old != FM_NONE)
-		p->st->load[old]--;
-	if (now != FM_NONE)
-		p->st->load[now]++;
+	move_entry(p, sw, port);
+}
+
+void
+repair_take_back(struct repair *p)
+{
+	for (size_t i = p->undo.n; i-- > 0;)
+		move_entry(p, p->undo.item[i].sw, p->undo.item[i].port);
+	p->undo.n = 0;
 }
 
 enum depend_result

@@ -11,6 +11,7 @@
  *	FMD_WORKERS	default 2
  *	FMD_CPU_TIME=1	CPU time, not the clock's
  *	FMD_ONLY=WORDS	one kind: "0-1" (cables of these levels), "switch of level 1"
+ *	FMD_IN_ORDER=1	the first ones instead of random ones
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,6 +138,7 @@ events(
 	static struct series down, up;
 	struct fm_rng rng;
 	const char *only = getenv("FMD_ONLY"); /* as "0-1" or "switch of level 1" */
+	bool in_order = getenv("FMD_IN_ORDER") != NULL;
 	char what[64];
 
 	if (to < 0)
@@ -150,7 +152,8 @@ events(
 	fm_rng_seed(&rng, 3);
 	*(to < 0 ? &loss.switches : &loss.links) = bits;
 	for (unsigned tries = 0; down.n < n && tries < 100000; tries++) {
-		uint32_t i = fm_rng_below(&rng, to < 0 ? fab->n_switches : fab->n_links);
+		uint32_t n_parts = to < 0 ? fab->n_switches : fab->n_links;
+		uint32_t i = in_order ? tries % n_parts : fm_rng_below(&rng, n_parts);
 		fm_sw a = to < 0 ? i : fab->link_to[fab->link_rev[i]];
 
 		if (level[a] != from || (to >= 0 && level[fab->link_to[i]] != to))
