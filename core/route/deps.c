@@ -144,26 +144,25 @@ has_source(const struct fm_fabric *fab, fm_sw sw)
 }
 
 struct deps *
-deps_new(const struct plan *old, const struct snapshot *snap, const struct fm_tables *new_tables,
-    uint16_t top_lid, enum verify_sl_model model)
+deps_new(struct deps_side old, struct deps_side now, enum verify_sl_model model)
 {
 	struct deps *d = calloc(1, sizeof(*d));
-	const struct fm_tables *t = &old->tables->t;
-	size_t n = snap->fab.n_switches + 1u;
+	const struct fm_tables *t = old.t, *to = now.t;
+	size_t n = now.fab->n_switches + 1u;
 
 	if (d == NULL)
 		return NULL;
-	d->fab = &snap->fab;
-	d->top_lid = top_lid;
-	d->side[0] = (struct side){ .fab = &old->snap->fab, .t = t, .top_lid = old->top_lid };
-	d->side[1] = (struct side){ .fab = d->fab, .t = new_tables, .top_lid = top_lid };
-	d->one_vl = t->sl_shape == FM_SL_ZERO && new_tables->sl_shape == FM_SL_ZERO &&
-	    t->n_vls_used <= 1 && new_tables->n_vls_used <= 1;
-	d->one_map = same_maps(t, new_tables);
+	d->fab = now.fab;
+	d->top_lid = now.top_lid;
+	d->side[0] = (struct side){ .fab = old.fab, .t = t, .top_lid = old.top_lid };
+	d->side[1] = (struct side){ .fab = now.fab, .t = to, .top_lid = now.top_lid };
+	d->one_vl = t->sl_shape == FM_SL_ZERO && to->sl_shape == FM_SL_ZERO && t->n_vls_used <= 1 &&
+	    to->n_vls_used <= 1;
+	d->one_map = (t == to && old.fab == now.fab) || same_maps(t, to);
 	d->replies = model == VERIFY_BOTH;
-	d->n_vls = t->n_vls_used > new_tables->n_vls_used ? t->n_vls_used : new_tables->n_vls_used;
+	d->n_vls = t->n_vls_used > to->n_vls_used ? t->n_vls_used : to->n_vls_used;
 	d->n_vls = d->one_vl || d->n_vls == 0 ? 1 : d->n_vls;
-	d->changed = calloc(FM_BITSET_WORDS(top_lid + 1u), sizeof(*d->changed));
+	d->changed = calloc(FM_BITSET_WORDS(d->top_lid + 1u), sizeof(*d->changed));
 	d->node = calloc(n, sizeof(*d->node));
 	d->source = calloc(n, 1);
 	d->order = malloc(n * sizeof(*d->order));
@@ -196,6 +195,14 @@ deps_free(struct deps *d)
 	free(d->stack);
 	fm_vec_fini(&d->list);
 	free(d);
+}
+
+void
+deps_cut(struct deps *d, fm_sw sw, uint8_t port)
+{
+	for (int i = 0; i < 2; i++)
+		if (sw < d->side[i].fab->n_switches && port <= d->side[i].fab->sw_n_ports[sw])
+			d->side[i].link[d->side[i].port_first[sw] + port] = FM_NONE;
 }
 
 uint32_t

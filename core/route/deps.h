@@ -28,12 +28,25 @@ struct dep {
 	uint32_t from, to; /* link * n_vls + vl */
 };
 
-struct deps; /* what is known of a pair of plans */
+/* Tables and the fabric whose links and ends they are for; borrowed. */
+struct deps_side {
+	const struct fm_fabric *fab;
+	const struct fm_tables *t;
+	uint16_t top_lid; /* highest with entries */
+};
+static inline struct deps_side
+deps_side(const struct plan *p)
+{
+	return (struct deps_side){ &p->snap->fab, &p->tables->t, p->top_lid };
+}
 
-/* All borrowed.  NULL: out of memory. */
-struct deps *deps_new(const struct plan *old, const struct snapshot *snap,
-    const struct fm_tables *new_tables, uint16_t top_lid, enum verify_sl_model model);
+struct deps; /* what is known of a pair of them */
+
+/* NULL: out of memory. */
+struct deps *deps_new(struct deps_side old, struct deps_side now, enum verify_sl_model model);
 void deps_free(struct deps *d);
+/* As if no link left the switch by the port. */
+void deps_cut(struct deps *d, fm_sw sw, uint8_t port);
 uint32_t deps_n_vertices(const struct deps *d);
 uint32_t deps_n_vls(const struct deps *d);
 /* Does the LID have entries that change, and an owner? */

@@ -372,7 +372,7 @@ find_steps(struct climb *c, bool *needed)
 static bool
 start_climb(struct climb *c, const struct plan_request *q, const struct plan *p)
 {
-	c->deps = deps_new(q->prev, p->snap, &p->tables->t, p->top_lid, c->model);
+	c->deps = deps_new(deps_side(q->prev), deps_side(p), c->model);
 	c->rules = calloc(p->top_lid + 1u, 1);
 	c->mark = calloc(p->top_lid + 1u, 1);
 	return c->deps != NULL && c->rules != NULL && c->mark != NULL;

@@ -139,7 +139,7 @@ struct mcast_check *
 mcast_check_new(const struct plan *p, enum verify_sl_model model, uint16_t sls, bool *cyclic)
 {
 	struct mcast_check *c = calloc(1, sizeof(*c));
-	struct deps *d = deps_new(p, p->snap, &p->tables->t, p->top_lid, model);
+	struct deps *d = deps_new(deps_side(p), deps_side(p), model);
 	bool ok;
 
 	*cyclic = false;

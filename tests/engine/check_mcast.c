@@ -171,7 +171,7 @@ static bool
 cycles(const struct planned *p, uint16_t sls)
 {
 	struct deps *d =
-	    deps_new(p->plan, p->r.snap, &p->r.tables->t, p->plan->top_lid, VERIFY_BOTH);
+	    deps_new(deps_side(p->plan), deps_side(p->plan), VERIFY_BOTH);
 	struct edges all = { .n = deps_n_vertices(d) };
 	const struct fm_fabric *fab = &p->r.snap->fab;
 	const struct dep *list;
