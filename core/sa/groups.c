@@ -62,6 +62,7 @@ groups_free(struct groups *g)
 	fm_vec_fini(&g->all);
 	fm_hash_fini(&g->by_mgid);
 	fm_hash_fini(&g->joins);
+	fm_hash_fini(&g->takes);
 	fm_vec_fini(&g->events);
 	free(g);
 }
@@ -198,6 +199,25 @@ delist(struct groups *g, struct group *m)
 	last->at = m->at;
 }
 
+static uint32_t
+count_of(const struct fm_hash *h, uint64_t who)
+{
+	uint32_t n = fm_hash_find(h, who);
+
+	return n == FM_HASH_NONE ? 0 : n;
+}
+
+/* False: memory is out when counting up. */
+static bool
+count(struct fm_hash *h, uint64_t who, int by)
+{
+	uint32_t n = count_of(h, who);
+
+	if (by < 0 && n <= 1)
+		return fm_hash_remove(h, who) || true;
+	return fm_hash_put(h, who, (uint32_t)((int)n + by));
+}
+
 /* -------------------------------------------------------------------- MLIDs */
 
 /* Solicited-node multicast of IPv6 over InfiniBand (RFC 4391 4, RFC 4291 2.7.1):
@@ -286,28 +306,51 @@ free_mlid(const struct groups *g)
 	return 0;
 }
 
+/* Nobody takes the last MLIDs: who has as many as are free takes no more (dynamic
+ * thresholds, Choudhury and Hahne).  One gets half of them, the next half of the rest. */
+static bool
+may_take(const struct groups *g, uint64_t requester)
+{
+	uint32_t n = n_mlids_allowed(g);
+
+	return requester == 0 ||
+	    (g->n_mlids < n && count_of(&g->takes, requester) < n - g->n_mlids);
+}
+
 /* That asked for, one shared by policy, a free one, one shared in need; 0: none. */
 static uint16_t
-choose_mlid(const struct groups *g, const struct sa_mc_member_record *rec)
+choose_mlid(const struct groups *g, const struct sa_mc_member_record *rec, uint64_t requester)
 {
+	bool take = may_take(g, requester);
 	uint16_t mlid = rec->mlid;
 
 	if (mlid >= GROUPS_FIRST_MLID && mlid - GROUPS_FIRST_MLID < n_mlids_allowed(g) &&
-	    (g->on_mlid[mlid - GROUPS_FIRST_MLID] == NULL ||
-		may_share(&g->on_mlid[mlid - GROUPS_FIRST_MLID]->rec, rec)))
+	    (g->on_mlid[mlid - GROUPS_FIRST_MLID] == NULL
+		    ? take
+		    : may_share(&g->on_mlid[mlid - GROUPS_FIRST_MLID]->rec, rec)))
 		return mlid;
 	mlid = mlid_to_share(g, rec);
-	if (mlid == 0)
+	if (mlid == 0 && take)
 		mlid = free_mlid(g);
 	return mlid != 0 ? mlid : mlid_in_need(g, rec);
 }
 
 static void
-take_mlid(struct groups *g, struct group *m)
+charge_mlid(struct groups *g, uint32_t i, uint64_t requester)
+{
+	if (requester != 0 && g->taker[i] == 0 && count(&g->takes, requester, 1))
+		g->taker[i] = requester;
+}
+
+static void
+take_mlid(struct groups *g, struct group *m, uint64_t requester)
 {
 	uint32_t i = m->rec.mlid - GROUPS_FIRST_MLID;
 
-	g->n_mlids += g->on_mlid[i] == NULL;
+	if (g->on_mlid[i] == NULL) {
+		g->n_mlids++;
+		charge_mlid(g, i, requester);
+	}
 	fm_bit_set(g->used, i);
 	m->next_mlid = g->on_mlid[i];
 	g->on_mlid[i] = m;
@@ -326,15 +369,19 @@ give_mlid_back(struct groups *g, struct group *m)
 		return;
 	fm_bit_clear(g->used, i);
 	g->n_mlids--;
+	if (g->taker[i] != 0)
+		count(&g->takes, g->taker[i], -1);
+	g->taker[i] = 0;
 }
 
 /* --------------------------------------------------------- groups and members */
 
 struct group *
-groups_make(struct groups *g, const struct sa_mc_member_record *rec, uint16_t *status)
+groups_make(
+    struct groups *g, const struct sa_mc_member_record *rec, uint64_t requester, uint16_t *status)
 {
 	struct group *m = NULL;
-	uint16_t mlid = choose_mlid(g, rec);
+	uint16_t mlid = choose_mlid(g, rec, requester);
 
 	*status = SA_NO_RESOURCES;
 	if (mlid == 0 || g->all.n >= g->set.max_groups || (m = calloc(1, sizeof(*m))) == NULL)
@@ -348,7 +395,7 @@ groups_make(struct groups *g, const struct sa_mc_member_record *rec, uint16_t *s
 		free(m);
 		return NULL;
 	}
-	take_mlid(g, m);
+	take_mlid(g, m, requester);
 	note(g, GROUP_BORN, m, 0, 0);
 	*status = SA_OK;
 	return m;
@@ -357,11 +404,7 @@ groups_make(struct groups *g, const struct sa_mc_member_record *rec, uint16_t *s
 static void
 count_join(struct groups *g, uint64_t requester, int by)
 {
-	uint32_t n = groups_n_joins(g, requester);
-
-	if (by < 0 && n <= 1)
-		fm_hash_remove(&g->joins, requester);
-	else if (!fm_hash_put(&g->joins, requester, (uint32_t)((int)n + by)))
+	if (!count(&g->joins, requester, by))
 		g->lost = true; /* an uncounted one: better than a join refused */
 }
 
@@ -480,7 +523,7 @@ groups_keep(struct groups *g, const struct sa_mc_member_record *kept, uint32_t n
 		struct group *m = groups_by_mgid(g, kept[i].mgid);
 
 		if (m == NULL)
-			m = groups_make(g, &kept[i], &status);
+			m = groups_make(g, &kept[i], 0, &status);
 		if (m != NULL)
 			m->kept = true;
 		else
@@ -502,10 +545,12 @@ groups_restore(struct groups *g, const struct sa_mc_member_record *r, uint64_t p
 	uint16_t status;
 
 	if (m == NULL)
-		m = groups_make(g, r, &status);
+		m = groups_make(g, r, 0, &status);
 	if (m == NULL)
 		return false;
 	m->kept = m->kept || kept;
+	if (k.state != 0 && !m->kept) /* by one of its members, as good as any */
+		charge_mlid(g, m->rec.mlid - GROUPS_FIRST_MLID, requester);
 	return k.state == 0 || groups_put_member(g, m, &k);
 }
 
@@ -574,7 +619,5 @@ groups_n_mlids(const struct groups *g)
 uint32_t
 groups_n_joins(const struct groups *g, uint64_t requester)
 {
-	uint32_t n = fm_hash_find(&g->joins, requester);
-
-	return n == FM_HASH_NONE ? 0 : n;
+	return count_of(&g->joins, requester);
 }

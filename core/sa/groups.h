@@ -11,7 +11,8 @@
  *
  * Several groups may share a MLID by policy: solicited-node groups of IPv6 (RFC 4391;
  * one for each host, and all but a few packets to them are for nobody), and when
- * MLIDs have run out.  Sharers are equal in P_Key, Q_Key, SL, MTU and rate.
+ * MLIDs have run out, or for who has taken as many as are left for all others.
+ * Sharers are equal in P_Key, Q_Key, SL, MTU and rate.
  *
  * Pure data: no MADs, no clock.  What a caller knows of the fabric it says in struct
  * group_caller.  Every request O(1) but for the group's death and shared MLIDs.

@@ -36,9 +36,11 @@ struct groups {
 	FM_VEC(struct group *) all;
 	struct fm_hash by_mgid;		/* key -> in all, of the first of its list */
 	struct group *on_mlid[N_MLIDS]; /* first of the list */
+	uint64_t taker[N_MLIDS];	/* requester; 0: the administrator, or not known */
 	uint64_t used[FM_BITSET_WORDS(N_MLIDS)];
 	uint32_t n_mlids;
 	struct fm_hash joins; /* requester -> memberships held */
+	struct fm_hash takes; /* requester -> MLIDs that are in use because of it */
 	uint32_t mgids_made;  /* number in the next MGID that we make */
 	FM_VEC(struct group_event) events;
 	size_t n_taken;
@@ -48,10 +50,11 @@ struct groups {
 /* groups.c */
 struct group *groups_by_mgid(const struct groups *g, struct sa_gid mgid);
 struct group_member *groups_member_of(const struct group *m, uint64_t port);
-/* A group like rec; its MLID if that is free or may be shared, else another.  NULL with an
- * SA status: no MLID or no memory. */
+/* A group like rec; its MLID if that is free or may be shared, else another.  A requester (0:
+ * the administrator) takes at most as many MLIDs as it leaves free, then it shares.  NULL with
+ * an SA status: no MLID or no memory. */
 struct group *groups_make(
-    struct groups *g, const struct sa_mc_member_record *rec, uint16_t *status);
+    struct groups *g, const struct sa_mc_member_record *rec, uint64_t requester, uint16_t *status);
 /* Bits come (fresh for a new member); false: no memory. */
 bool groups_put_member(struct groups *g, struct group *m, const struct group_member *k);
 /* Bits go; with the last the member, with the last keeper the group.  True: the group is gone. */

@@ -245,7 +245,7 @@ create(struct groups *g, const struct sa_mc_member_record *want, uint64_t mask,
 		return SA_REQ_INSUFFICIENT_COMPONENTS; /* o15-0.1.3 */
 	status = draft(g, want, mask, c, &rec);
 	if (status == SA_OK)
-		*made = groups_make(g, &rec, &status);
+		*made = groups_make(g, &rec, c->requester, &status);
 	return status;
 }
 

@@ -368,16 +368,51 @@ END_TEST
 START_TEST(mlids_run_out_and_come_back)
 {
 	for (uint64_t i = 0; i < 32; i++)
-		ck_assert_uint_eq(join(i, 1, JOIN_FULL), SA_OK);
-	ck_assert_uint_eq(join(99, 1, JOIN_FULL), SA_NO_RESOURCES);
-	ck_assert_uint_eq(leave(17, 1, JOIN_FULL), SA_OK);
-	ck_assert_uint_eq(join(99, 1, JOIN_FULL), SA_OK);
+		ck_assert_uint_eq(join(i, 1 + i, JOIN_FULL), SA_OK);
+	ck_assert_uint_eq(join(99, 99, JOIN_FULL), SA_NO_RESOURCES);
+	ck_assert_uint_eq(leave(17, 18, JOIN_FULL), SA_OK);
+	ck_assert_uint_eq(join(99, 99, JOIN_FULL), SA_OK);
 	ck_assert_uint_eq(groups_n_mlids(g), 32);
 	set.share_when_full = true;
 	groups_configure(g, &set);
 	ck_assert_uint_eq(join(100, 1, JOIN_FULL), SA_OK);
 	ck_assert_uint_eq(groups_n_mlids(g), 32);
 	ck_assert_uint_eq(groups_count(g), 33);
+}
+END_TEST
+
+/* How many groups of its own a port can make before it is refused. */
+static uint32_t
+take_all(uint64_t port)
+{
+	uint32_t n = 0;
+
+	while (join(1000 * port + n, port, JOIN_FULL) == SA_OK)
+		n++;
+	return n;
+}
+
+START_TEST(nobody_takes_the_last_mlids)
+{
+	static const uint32_t gets[] = { 16, 8, 4, 2, 1, 1, 0 };
+	uint32_t n = groups_count(g);
+
+	for (uint64_t port = 1; port <= 7; port++)
+		ck_assert_uint_eq(take_all(port), gets[port - 1]);
+	/* what is shared is charged to who took it, as long as it is in use */
+	ck_assert_uint_eq(groups_drop_port(g, 1), 16);
+	ck_assert_uint_eq(take_all(1), 8);
+	ck_assert_uint_eq(take_all(7), 4);
+	for (uint64_t port = 1; port <= 7; port++)
+		groups_drop_port(g, port);
+	ck_assert_uint_eq(groups_count(g), n);
+	ck_assert_uint_eq(take_all(2), 16);
+	set.share_when_full = true; /* beyond its part it shares with itself */
+	groups_configure(g, &set);
+	ck_assert_uint_eq(join(77, 2, JOIN_FULL), SA_OK);
+	ck_assert_uint_eq(groups_n_mlids(g), 16);
+	ck_assert_uint_eq(join(78, 3, JOIN_FULL), SA_OK);
+	ck_assert_uint_eq(groups_n_mlids(g), 17);
 }
 END_TEST
 
@@ -568,6 +603,7 @@ main(void)
 	tcase_add_test(t, others_may_not_speak_for_a_port);
 	tcase_add_test(t, a_client_has_bounds);
 	tcase_add_test(t, mlids_run_out_and_come_back);
+	tcase_add_test(t, nobody_takes_the_last_mlids);
 	tcase_add_loop_test(t, solicited_node_groups_share, 0, 2);
 	tcase_add_test(t, members_count_over_sharers);
 	tcase_add_test(t, nothing_leaks);
