@@ -45,9 +45,13 @@ static void
 note(struct registry *r, uint64_t port, uint8_t block)
 {
 	struct alias_block news = { .port = port, .block = block };
+	uint64_t key = key_of(port, block);
 
 	registry_note_alias(r, port, block);
-	fm_vec_push(&r->alias_news, news); /* lost: the next sweep sets it */
+	if (fm_hash_find(&r->of_alias_news, key) != FM_HASH_NONE)
+		return; /* told, and not taken yet */
+	if (fm_hash_put(&r->of_alias_news, key, 0) && !fm_vec_push(&r->alias_news, news))
+		fm_hash_remove(&r->of_alias_news, key); /* lost: the next sweep sets it */
 }
 
 /* The block is empty: it goes, and the last takes its place. */
@@ -189,5 +193,6 @@ registry_next_alias_block(struct registry *r, uint64_t *port, uint8_t *block)
 	}
 	*port = r->alias_news.item[r->n_alias_taken].port;
 	*block = r->alias_news.item[r->n_alias_taken++].block;
+	fm_hash_remove(&r->of_alias_news, key_of(*port, *block));
 	return true;
 }

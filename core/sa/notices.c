@@ -11,8 +11,10 @@
 
 #define REPORT_MS 1000 /* until it is repeated */
 #define REPORT_TRIES 4
-#define REPORTS_MAX 65536 /* unanswered; more events are not told */
-#define REPEAT_MS 5000	  /* an event like one of so long ago is the same */
+#define REPORTS_AT_ONCE 256 /* are sent, until requests have had their turn */
+#define PROMPT 16	    /* who owes no more answers is told at once all the same */
+#define REPORTS_MAX 65536   /* unanswered */
+#define REPEAT_MS 5000	    /* an event like one of so long ago is the same */
 #define RECENT 256
 #define AWAY_MS 60000 /* a port gone for so long is out of the registry */
 
@@ -27,6 +29,7 @@ struct report {
 	uint32_t tid, subscription;
 	unsigned n_tries;
 	int64_t due_ms;
+	uint64_t client;
 	struct mad_addr to;
 	uint8_t bytes[WIRE_MAD_BYTES];
 };
@@ -41,8 +44,12 @@ struct notices {
 	struct registry *registry;
 	struct sa_out out;
 	struct notice_counts counts;
+	struct fm_log_bucket drop_bucket;
 	FM_VEC(struct report) reports;
 	struct fm_hash by_tid;
+	struct fm_hash of_client; /* port GUID -> Reports that it has not answered */
+	int64_t reports_due_ms;	  /* none is due before */
+	unsigned n_at_once;	  /* sent since the last tick */
 	uint32_t last_tid;
 	struct {
 		uint64_t key;
@@ -51,6 +58,7 @@ struct notices {
 	unsigned n_recent;
 	FM_VEC(struct seen) seen;
 	struct fm_hash of_guid;
+	int64_t seen_due_ms;  /* nobody's time is over before */
 	struct sa_view *view; /* looked at last, one reference */
 	uint64_t n_looks;
 };
@@ -64,6 +72,8 @@ notices_new(struct registry *r, const struct sa_out *out)
 		return NULL;
 	n->registry = r;
 	n->out = *out;
+	n->reports_due_ms = n->seen_due_ms = INT64_MAX;
+	n->drop_bucket = (struct fm_log_bucket){ .burst = 10, .every_ms = 60000 };
 	for (unsigned i = 0; i < RECENT; i++)
 		n->recent[i].at_ms = -REPEAT_MS - 1;
 	return n;
@@ -77,6 +87,7 @@ notices_free(struct notices *n)
 	sa_view_put(n->view);
 	fm_vec_fini(&n->reports);
 	fm_hash_fini(&n->by_tid);
+	fm_hash_fini(&n->of_client);
 	fm_vec_fini(&n->seen);
 	fm_hash_fini(&n->of_guid);
 	free(n);
@@ -90,11 +101,34 @@ notices_counts(const struct notices *n)
 
 /* -------------------------------------------------------------------- reports */
 
+static uint32_t
+n_waiting_of(const struct notices *n, uint64_t client)
+{
+	uint32_t held = fm_hash_find(&n->of_client, client);
+
+	return held == FM_HASH_NONE ? 0 : held;
+}
+
+/* It has a part (dynamic thresholds, Choudhury and Hahne): the first takes half at most, the next
+ * half of the rest. */
+static bool
+may_wait(const struct notices *n, uint64_t client)
+{
+	return n->reports.n < REPORTS_MAX && n_waiting_of(n, client) < REPORTS_MAX - n->reports.n;
+}
+
 static void
 send_report(struct notices *n, struct report *r, int64_t now_ms)
 {
+	bool now = n->n_at_once < REPORTS_AT_ONCE || n_waiting_of(n, r->client) <= PROMPT;
+
+	r->due_ms = now ? now_ms + REPORT_MS : now_ms;
+	if (r->due_ms < n->reports_due_ms)
+		n->reports_due_ms = r->due_ms;
+	if (!now)
+		return; /* the next tick goes on */
+	n->n_at_once++;
 	r->n_tries++;
-	r->due_ms = now_ms + REPORT_MS;
 	n->counts.reports++;
 	n->counts.retries += r->n_tries > 1;
 	n->out.send(n->out.arg, &r->to, r->bytes, sizeof(r->bytes));
@@ -103,8 +137,16 @@ send_report(struct notices *n, struct report *r, int64_t now_ms)
 static void
 forget_report(struct notices *n, size_t i)
 {
+	uint64_t client = n->reports.item[i].client;
+	uint32_t left = n_waiting_of(n, client) - 1;
+
+	if (left == 0)
+		fm_hash_remove(&n->of_client, client);
+	else
+		fm_hash_put(&n->of_client, client, left); /* in its place */
 	fm_hash_remove(&n->by_tid, n->reports.item[i].tid);
 	n->reports.item[i] = n->reports.item[--n->reports.n];
+	n->counts.waiting = (uint32_t)n->reports.n;
 	if (i < n->reports.n)
 		fm_hash_put(&n->by_tid, n->reports.item[i].tid, (uint32_t)i); /* in its place */
 }
@@ -119,10 +161,14 @@ report(
 		.class_version = SA_CLASS_VERSION,
 		.method = SA_REPORT,
 		.attr = SA_NOTICE };
-	struct report r = { .tid = ++n->last_tid, .subscription = s->id, .to = s->to };
+	struct report r = {
+		.tid = ++n->last_tid, .subscription = s->id, .client = s->client, .to = s->to
+	};
 
-	if (n->reports.n >= REPORTS_MAX)
+	if (!may_wait(n, s->client)) {
+		n->counts.untold++;
 		return;
+	}
 	h.tid = r.tid;
 	h.attr_words = sa_record_words(rec);
 	sa_header_put(r.bytes, &h);
@@ -130,10 +176,15 @@ report(
 	r.to.qkey = GSI_QKEY;
 	if (!fm_vec_push(&n->reports, r))
 		return;
-	if (!fm_hash_put(&n->by_tid, r.tid, (uint32_t)n->reports.n - 1)) {
+	if (!fm_hash_put(&n->of_client, r.client, n_waiting_of(n, r.client) + 1)) {
 		n->reports.n--;
 		return;
 	}
+	if (!fm_hash_put(&n->by_tid, r.tid, (uint32_t)n->reports.n - 1)) {
+		forget_report(n, n->reports.n - 1);
+		return;
+	}
+	n->counts.waiting = (uint32_t)n->reports.n;
 	send_report(n, &n->reports.item[n->reports.n - 1], now_ms);
 }
 
@@ -148,38 +199,52 @@ notices_answered(struct notices *n, uint64_t tid)
 	forget_report(n, i);
 }
 
-/* Nobody there: with it go all Reports to the same. */
+/* Nobody there. */
 static void
-give_up(struct notices *n, uint32_t subscription)
+give_up(struct notices *n, uint32_t subscription, struct fm_hash *dead)
 {
+	if (fm_hash_find(dead, subscription) != FM_HASH_NONE)
+		return;
 	n->counts.dropped++;
-	log_info("sa", "a subscriber does not answer reports: its subscription is dropped");
+	fm_log_rl(&n->drop_bucket, FM_LOG_INFO, "sa",
+	    "a subscriber does not answer reports: its subscription is dropped");
 	registry_drop_subscription(n->registry, subscription);
-	for (size_t i = n->reports.n; i-- > 0;)
-		if (n->reports.item[i].subscription == subscription)
+	fm_hash_put(dead, subscription, 1); /* without memory its other Reports go one by one */
+}
+
+/* With a subscription go all Reports to the same. */
+static void
+forget_dead(struct notices *n, const struct fm_hash *dead)
+{
+	for (size_t i = n->reports.n; i-- > 0 && dead->n > 0;)
+		if (fm_hash_find(dead, n->reports.item[i].subscription) != FM_HASH_NONE)
 			forget_report(n, i);
 }
 
-static int64_t
+static void
 tick_reports(struct notices *n, int64_t now_ms)
 {
-	int64_t next = INT64_MAX;
+	struct fm_hash dead = { 0 };
 
+	n->n_at_once = 0;
+	if (now_ms < n->reports_due_ms)
+		return;
+	n->reports_due_ms = INT64_MAX;
 	for (size_t i = n->reports.n; i-- > 0;) {
-		struct report *r;
+		struct report *r = &n->reports.item[i];
 
-		if (i >= n->reports.n)
-			continue; /* several went at once */
-		r = &n->reports.item[i];
-		if (r->due_ms <= now_ms && r->n_tries >= REPORT_TRIES) {
-			give_up(n, r->subscription);
-			continue;
-		}
-		if (r->due_ms <= now_ms)
+		if (r->due_ms > now_ms) {
+			n->reports_due_ms =
+			    r->due_ms < n->reports_due_ms ? r->due_ms : n->reports_due_ms;
+		} else if (r->n_tries >= REPORT_TRIES) {
+			give_up(n, r->subscription, &dead);
+			forget_report(n, i);
+		} else if (fm_hash_find(&dead, r->subscription) == FM_HASH_NONE) {
 			send_report(n, r, now_ms);
-		next = r->due_ms < next ? r->due_ms : next;
+		}
 	}
-	return next;
+	forget_dead(n, &dead);
+	fm_hash_fini(&dead);
 }
 
 /* --------------------------------------------------------------------- events */
@@ -307,6 +372,14 @@ get_seen(struct notices *n, uint64_t guid, bool *is_new)
 	return NULL;
 }
 
+static void
+set_gone(struct notices *n, struct seen *s, int64_t now_ms)
+{
+	s->gone_ms = now_ms;
+	if (now_ms + AWAY_MS < n->seen_due_ms)
+		n->seen_due_ms = now_ms + AWAY_MS;
+}
+
 /* Members of before a restart that are not there: they have their time, too. */
 static void
 expect_members(struct notices *n, int64_t now_ms)
@@ -322,7 +395,7 @@ expect_members(struct notices *n, int64_t now_ms)
 			groups_member(g, i, k, &port, &requester);
 			s = get_seen(n, port, &is_new);
 			if (s != NULL && is_new)
-				s->gone_ms = now_ms;
+				set_gone(n, s, now_ms);
 		}
 }
 
@@ -356,7 +429,7 @@ notices_look(struct notices *n, struct sa_view *v, int64_t now_ms)
 
 		if (s->look == n->n_looks || s->gone_ms != 0)
 			continue;
-		s->gone_ms = now_ms;
+		set_gone(n, s, now_ms);
 		if (was != NULL) /* who shared a partition with it */
 			tell_gid(n, was, NOTICE_PORT_OUT, gid_of(was, s->guid), now_ms);
 	}
@@ -366,11 +439,12 @@ notices_look(struct notices *n, struct sa_view *v, int64_t now_ms)
 	n->view = sa_view_get(v);
 }
 
-static int64_t
+static void
 tick_seen(struct notices *n, int64_t now_ms)
 {
-	int64_t next = INT64_MAX;
-
+	if (now_ms < n->seen_due_ms)
+		return;
+	n->seen_due_ms = INT64_MAX;
 	for (size_t i = n->seen.n; i-- > 0;) {
 		struct seen *s = &n->seen.item[i];
 		uint64_t guid = s->guid;
@@ -378,7 +452,7 @@ tick_seen(struct notices *n, int64_t now_ms)
 		if (s->gone_ms == 0)
 			continue;
 		if (s->gone_ms + AWAY_MS > now_ms) {
-			next = s->gone_ms + AWAY_MS < next ? s->gone_ms + AWAY_MS : next;
+			set_gone(n, s, s->gone_ms);
 			continue;
 		}
 		fm_hash_remove(&n->of_guid, guid);
@@ -387,13 +461,12 @@ tick_seen(struct notices *n, int64_t now_ms)
 			fm_hash_put(&n->of_guid, s->guid, (uint32_t)i); /* in its place */
 		registry_drop_port(n->registry, guid);
 	}
-	return next;
 }
 
 int64_t
 notices_tick(struct notices *n, int64_t now_ms)
 {
-	int64_t a = tick_reports(n, now_ms), b = tick_seen(n, now_ms);
-
-	return a < b ? a : b;
+	tick_reports(n, now_ms);
+	tick_seen(n, now_ms);
+	return n->reports_due_ms < n->seen_due_ms ? n->reports_due_ms : n->seen_due_ms;
 }

@@ -11,6 +11,9 @@
  * the group (IBA 13.4.8.3, 13.5.3).  A Report that is not answered is repeated a few times; then
  * the subscription is dropped.  An event like one a moment ago is not told again.
  *
+ * Reports that wait for an answer are bounded, and no client has more of them than are left for
+ * all others: who does not answer keeps nobody from being told.
+ *
  * Pure: the clock is a parameter, Reports leave by a function.
  */
 #ifndef CORE_SA_NOTICES_H
@@ -24,6 +27,8 @@ enum { NOTICE_PORT_IN = 64, NOTICE_PORT_OUT = 65, NOTICE_GROUP_MADE = 66, NOTICE
 struct notice_counts {
 	uint64_t events, repeated;		      /* repeated: suppressed */
 	uint64_t reports, retries, answered, dropped; /* dropped: subscriptions */
+	uint64_t untold;  /* Reports not sent: too many wait for an answer */
+	uint32_t waiting; /* Reports, now */
 };
 
 struct notices;

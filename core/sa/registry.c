@@ -24,6 +24,7 @@ registry_new(const struct registry_settings *s)
 	if (r == NULL)
 		return NULL;
 	r->set = *s;
+	r->services_due_ms = INT64_MAX;
 	r->groups = groups_new(&s->groups);
 	if (r->groups == NULL) {
 		free(r);
@@ -41,10 +42,12 @@ registry_free(struct registry *r)
 	fm_vec_fini(&r->services);
 	fm_hash_fini(&r->of_service);
 	fm_vec_fini(&r->subscriptions);
+	fm_hash_fini(&r->of_subscription);
 	fm_vec_fini(&r->aliases);
 	fm_hash_fini(&r->of_block);
 	fm_hash_fini(&r->of_alias);
 	fm_vec_fini(&r->alias_news);
+	fm_hash_fini(&r->of_alias_news);
 	fm_vec_fini(&r->dirty);
 	fm_vec_fini(&r->news);
 	free(r);
@@ -113,15 +116,7 @@ registry_next_event(struct registry *r, struct group_event *e, bool *lost)
 int64_t
 registry_tick(struct registry *r, int64_t now_ms)
 {
-	int64_t next = INT64_MAX;
-
-	for (size_t i = r->services.n; i-- > 0;) {
-		struct service *s = &r->services.item[i];
-
-		if (s->ends_ms <= now_ms)
-			services_remove(r, s);
-		else if (s->ends_ms < next)
-			next = s->ends_ms;
-	}
-	return next;
+	if (now_ms >= r->services_due_ms)
+		services_expire(r, now_ms);
+	return r->services_due_ms;
 }

@@ -36,14 +36,17 @@ struct registry {
 	struct registry_settings set;
 	struct groups *groups;
 	FM_VEC(struct service) services;
+	int64_t services_due_ms; /* no lease ends before */
 	struct fm_hash
 	    of_service; /* hash of id, GID and P_Key -> index; others of it are searched */
 	FM_VEC(struct subscription) subscriptions;
+	struct fm_hash of_subscription; /* id -> index */
 	uint32_t last_subscription;
 	FM_VEC(struct alias_block) aliases;
 	struct fm_hash of_block;	       /* port and block -> index */
 	struct fm_hash of_alias;	       /* alias GUID -> index of its block */
-	FM_VEC(struct alias_block) alias_news; /* guid unused */
+	FM_VEC(struct alias_block) alias_news; /* guid unused; each block once */
+	struct fm_hash of_alias_news;	       /* port and block, not taken yet */
 	size_t n_alias_taken;
 	uint64_t alias_number;
 	FM_VEC(struct group_event) news;
@@ -74,8 +77,10 @@ void registry_note_alias(struct registry *r, uint64_t port, uint8_t block);
 /* services.c */
 struct service *services_find(const struct registry *r, const struct sa_service_record *rec);
 bool services_add(struct registry *r, const struct service *s);
+void services_expire(struct registry *r, int64_t now_ms);
 void services_remove(struct registry *r, struct service *s);
 /* subscriptions.c */
+bool subscriptions_add(struct registry *r, const struct subscription *s);
 void subscriptions_remove(struct registry *r, uint32_t i);
 /* aliases.c */
 struct alias_block *aliases_find(const struct registry *r, uint64_t port, uint8_t block);

@@ -19,7 +19,9 @@
 #include "lib/log.h"
 
 #define MS_PER_S 1000
+#define MOST_SECONDS (UINT64_C(1) << 50) /* since 1970; a lease ends earlier, or never */
 #define DIRTY_MAX (1u << 20)
+#define MOST_ID (UINT32_MAX / 2) /* of a subscription: no process makes so many */
 #define VALUE_ROOM 256
 #define WORD 8
 
@@ -200,21 +202,20 @@ service_value(const struct saving *s, const uint8_t *key, struct bytes *v)
 static bool
 subscription_value(const struct saving *s, uint32_t id, struct bytes *v)
 {
-	for (size_t i = 0; i < s->r->subscriptions.n; i++) {
-		const struct subscription *at = &s->r->subscriptions.item[i];
-		struct sa_inform_info_record rec = { at->gid, at->number, at->info };
+	uint32_t i = fm_hash_find(&s->r->of_subscription, id);
+	const struct subscription *at = i == FM_HASH_NONE ? NULL : &s->r->subscriptions.item[i];
+	struct sa_inform_info_record rec;
 
-		if (at->id != id)
-			continue;
-		add64(v, at->client);
-		add64(v,
-		    (uint64_t)at->to.lid << 48 | (uint64_t)at->to.sl << 40 |
-			(uint64_t)at->to.path_bits << 32 | at->to.qpn);
-		add64(v, (uint64_t)at->to.qkey << 32 | at->to.pkey_index);
-		add_record(v, SA_INFORM_INFO_RECORD, &rec);
-		return true;
-	}
-	return false;
+	if (at == NULL)
+		return false;
+	rec = (struct sa_inform_info_record){ at->gid, at->number, at->info };
+	add64(v, at->client);
+	add64(v,
+	    (uint64_t)at->to.lid << 48 | (uint64_t)at->to.sl << 40 |
+		(uint64_t)at->to.path_bits << 32 | at->to.qpn);
+	add64(v, (uint64_t)at->to.qkey << 32 | at->to.pkey_index);
+	add_record(v, SA_INFORM_INFO_RECORD, &rec);
+	return true;
 }
 
 static bool
@@ -339,24 +340,32 @@ load_group(struct loading *l, const uint8_t *key, const uint8_t *v, bool member)
 }
 
 static bool
-load_service(struct loading *l, const uint8_t *v)
+load_service(struct loading *l, const uint8_t *key, const uint8_t *v)
 {
 	struct service s = { .client = store_get_number(v), .ends_ms = FOR_EVER };
 	uint64_t ends_s = store_get_number(v + WORD);
+	struct bytes own;
 
 	sa_record_get(sa_record_of(SA_SERVICE_RECORD), v + 2 * WORD, &s.rec);
+	own = service_key(&s.rec);
+	if (memcmp(own.at + 1, key, own.n - 1) != 0)
+		return false;
+	if (ends_s != UINT64_MAX && ends_s > MOST_SECONDS)
+		return false;
 	if (ends_s != UINT64_MAX)
 		s.ends_ms = l->now_ms + ((int64_t)ends_s - l->wall_s) * MS_PER_S;
 	return services_add(l->r, &s);
 }
 
 static bool
-load_subscription(struct loading *l, uint32_t id, const uint8_t *v)
+load_subscription(struct loading *l, uint64_t id, const uint8_t *v)
 {
 	struct sa_inform_info_record rec;
-	struct subscription s = { .id = id, .client = store_get_number(v) };
+	struct subscription s = { .id = (uint32_t)id, .client = store_get_number(v) };
 	uint64_t a = store_get_number(v + WORD), b = store_get_number(v + 2 * WORD);
 
+	if (id > MOST_ID)
+		return false;
 	sa_record_get(sa_record_of(SA_INFORM_INFO_RECORD), v + 3 * WORD, &rec);
 	s.gid = rec.subscriber;
 	s.number = rec.number;
@@ -368,8 +377,8 @@ load_subscription(struct loading *l, uint32_t id, const uint8_t *v)
 		.qkey = (uint32_t)(b >> 32),
 		.pkey_index = (uint16_t)b };
 	if (id > l->r->last_subscription)
-		l->r->last_subscription = id;
-	return fm_vec_push(&l->r->subscriptions, s);
+		l->r->last_subscription = s.id;
+	return subscriptions_add(l->r, &s);
 }
 
 static bool
@@ -420,9 +429,9 @@ load(void *arg, const struct store_record *r)
 	case 'M':
 		return load_group(l, key + 1, v, true);
 	case 'S':
-		return load_service(l, v);
+		return load_service(l, key + 1, v);
 	default:
-		return load_subscription(l, (uint32_t)store_get_number(key + 1), v);
+		return load_subscription(l, store_get_number(key + 1), v);
 	}
 }
 

@@ -39,9 +39,31 @@ services_find(const struct registry *r, const struct sa_service_record *rec)
 	return NULL;
 }
 
+static void
+look_at(struct registry *r, const struct service *s)
+{
+	if (s->ends_ms < r->services_due_ms)
+		r->services_due_ms = s->ends_ms;
+}
+
+void
+services_expire(struct registry *r, int64_t now_ms)
+{
+	r->services_due_ms = INT64_MAX;
+	for (size_t i = r->services.n; i-- > 0;) {
+		struct service *s = &r->services.item[i];
+
+		if (s->ends_ms <= now_ms)
+			services_remove(r, s);
+		else
+			look_at(r, s);
+	}
+}
+
 bool
 services_add(struct registry *r, const struct service *s)
 {
+	look_at(r, s);
 	if (!fm_vec_push(&r->services, *s))
 		return false;
 	if (fm_hash_put(&r->of_service, key_of(&s->rec), (uint32_t)r->services.n - 1))
@@ -109,6 +131,7 @@ registry_set_service(struct registry *r, const struct sa_service_record *want, u
 	REGISTRY_COUNT_OF(n_held, r->services, client);
 	if (old != NULL) {
 		fresh.client = old->client;
+		look_at(r, &fresh);
 		*old = fresh;
 	} else if (r->services.n >= r->set.max_services_all || n_held >= r->set.max_services ||
 	    !services_add(r, &fresh)) {

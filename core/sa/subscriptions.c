@@ -4,8 +4,10 @@
  * everything but the response time is.
  */
 #include "core/sa/registry_internal.h"
+#include "lib/bitset.h"
 
 #define LID_ALL 0xffff
+#define NO_NUMBER 0x10000u
 
 static bool
 is_same(const struct subscription *s, const struct sa_inform_info *i, uint64_t client, uint32_t qpn)
@@ -28,26 +30,44 @@ is_sensible(const struct sa_inform_info *i)
 	return i->lid_begin != 0 && i->lid_begin <= i->lid_end;
 }
 
+bool
+subscriptions_add(struct registry *r, const struct subscription *s)
+{
+	if (!fm_vec_push(&r->subscriptions, *s))
+		return false;
+	if (fm_hash_put(&r->of_subscription, s->id, (uint32_t)r->subscriptions.n - 1))
+		return true;
+	r->subscriptions.n--;
+	return false;
+}
+
 void
 subscriptions_remove(struct registry *r, uint32_t i)
 {
-	registry_note_subscription(r, r->subscriptions.item[i].id);
-	r->subscriptions.item[i] = r->subscriptions.item[--r->subscriptions.n];
+	struct subscription *s = &r->subscriptions.item[i];
+
+	registry_note_subscription(r, s->id);
+	fm_hash_remove(&r->of_subscription, s->id);
+	*s = r->subscriptions.item[--r->subscriptions.n];
+	if (i < r->subscriptions.n)
+		fm_hash_put(&r->of_subscription, s->id, i); /* in its place */
 }
 
-/* The least number that none of the client's has. */
-static uint16_t
+/* The least number that none of the client's has; NO_NUMBER: it has as many as it may. */
+static uint32_t
 free_number(const struct registry *r, uint64_t client)
 {
-	for (uint16_t number = 0;; number++) {
-		bool taken = false;
+	uint64_t taken[FM_BITSET_WORDS(NO_NUMBER)] = { 0 };
+	uint32_t n = 0, number = 0;
 
-		for (size_t i = 0; i < r->subscriptions.n && !taken; i++)
-			taken = r->subscriptions.item[i].client == client &&
-			    r->subscriptions.item[i].number == number;
-		if (!taken)
-			return number;
-	}
+	for (size_t i = 0; i < r->subscriptions.n; i++)
+		if (r->subscriptions.item[i].client == client) {
+			fm_bit_set(taken, r->subscriptions.item[i].number);
+			n++;
+		}
+	while (number < n && fm_bit_test(taken, number))
+		number++;
+	return n < r->set.max_subscriptions ? number : NO_NUMBER;
 }
 
 uint16_t
@@ -55,7 +75,7 @@ registry_inform(struct registry *r, const struct sa_inform_info *info, uint64_t 
     struct sa_gid gid, const struct mad_addr *from)
 {
 	struct subscription fresh = { .client = client, .gid = gid, .info = *info, .to = *from };
-	uint32_t n_held;
+	uint32_t number;
 	size_t i = 0;
 
 	if (!is_sensible(info) || client == 0)
@@ -76,13 +96,12 @@ registry_inform(struct registry *r, const struct sa_inform_info *info, uint64_t 
 		registry_note_subscription(r, r->subscriptions.item[i].id);
 		return SA_OK;
 	}
-	REGISTRY_COUNT_OF(n_held, r->subscriptions, client);
-	if (r->subscriptions.n >= r->set.max_subscriptions_all ||
-	    n_held >= r->set.max_subscriptions)
+	number = free_number(r, client);
+	if (r->subscriptions.n >= r->set.max_subscriptions_all || number == NO_NUMBER)
 		return SA_NO_RESOURCES;
 	fresh.id = ++r->last_subscription;
-	fresh.number = free_number(r, client);
-	if (!fm_vec_push(&r->subscriptions, fresh))
+	fresh.number = (uint16_t)number;
+	if (!subscriptions_add(r, &fresh))
 		return SA_NO_RESOURCES;
 	registry_note_subscription(r, fresh.id);
 	return SA_OK;
@@ -103,9 +122,8 @@ registry_subscription(const struct registry *r, uint32_t i)
 void
 registry_drop_subscription(struct registry *r, uint32_t id)
 {
-	for (uint32_t i = 0; i < r->subscriptions.n; i++)
-		if (r->subscriptions.item[i].id == id) {
-			subscriptions_remove(r, i);
-			return;
-		}
+	uint32_t i = fm_hash_find(&r->of_subscription, id);
+
+	if (i != FM_HASH_NONE)
+		subscriptions_remove(r, i);
 }
