@@ -22,6 +22,7 @@
 
 #define N_MAX 4096
 #define N_PEER_MAX 16
+#define N_PEER_SEND_MAX 256
 #define LINGER_NS INT64_C(10000000000)
 #define NONE FM_HASH_NONE
 
@@ -51,7 +52,7 @@ struct rmpp_port {
 	FM_VEC(struct transfer *) slots; /* NULL = free */
 	FM_VEC(uint32_t) free_slots;
 	struct fm_hash by_name; /* direction and name -> slot */
-	struct fm_hash by_lid;	/* LID -> messages being received from it */
+	struct fm_hash of_peer; /* peer_key() -> messages being received from it, or sent to it */
 	unsigned n;
 	int64_t due_ns;
 	struct rmpp_port_counts counts;
@@ -60,9 +61,10 @@ struct rmpp_port {
 void
 rmpp_port_limits_default(struct rmpp_port_limits *l)
 {
-	*l = (struct rmpp_port_limits){
-		.n_max = N_MAX, .n_peer_max = N_PEER_MAX, .linger_ns = LINGER_NS
-	};
+	*l = (struct rmpp_port_limits){ .n_max = N_MAX,
+		.n_peer_max = N_PEER_MAX,
+		.n_peer_send_max = N_PEER_SEND_MAX,
+		.linger_ns = LINGER_NS };
 	rmpp_limits_default(&l->transfer);
 }
 
@@ -117,16 +119,32 @@ find(const struct rmpp_port *p, const struct name *n, bool sending)
 
 /* ---- the table */
 
-static void
-count_peer(struct rmpp_port *p, uint16_t lid, int by)
+static uint64_t
+peer_key(uint16_t lid, bool sending)
 {
-	uint32_t n = fm_hash_find(&p->by_lid, lid);
+	return (uint64_t)sending << 16 | lid;
+}
 
-	n = (n == NONE ? 0 : n) + (uint32_t)by;
+static uint32_t
+n_of_peer(const struct rmpp_port *p, uint16_t lid, bool sending)
+{
+	uint32_t n = fm_hash_find(&p->of_peer, peer_key(lid, sending));
+
+	return n == NONE ? 0 : n;
+}
+
+static void
+count_peer(struct rmpp_port *p, uint16_t lid, bool sending, int by)
+{
+	uint32_t was = n_of_peer(p, lid, sending), n = was + (uint32_t)by;
+
+	if (was == 0 && by < 0)
+		return; /* memory was out when it was to be counted */
 	if (n == 0)
-		fm_hash_remove(&p->by_lid, lid);
+		fm_hash_remove(&p->of_peer, peer_key(lid, sending));
 	else
-		fm_hash_put(&p->by_lid, lid, n); /* grows when counting up only */
+		fm_hash_put(
+		    &p->of_peer, peer_key(lid, sending), n); /* grows when counting up only */
 }
 
 static void
@@ -135,8 +153,8 @@ free_transfer(struct rmpp_port *p, uint32_t slot)
 	struct transfer *t = p->slots.item[slot];
 
 	fm_hash_remove(&p->by_name, hash_name(&t->name, t->sending));
-	if (!t->sending && !t->lingers)
-		count_peer(p, t->name.lid, -1);
+	if (!t->lingers)
+		count_peer(p, t->name.lid, t->sending, -1);
 	rmpp_receiver_drop(&t->receiver);
 	free(t->copy);
 	free(t);
@@ -156,7 +174,7 @@ rmpp_port_free(struct rmpp_port *p)
 	fm_vec_fini(&p->slots);
 	fm_vec_fini(&p->free_slots);
 	fm_hash_fini(&p->by_name);
-	fm_hash_fini(&p->by_lid);
+	fm_hash_fini(&p->of_peer);
 	free(p);
 }
 
@@ -216,6 +234,7 @@ new_transfer(
 	t->name = *name;
 	t->peer = *peer;
 	t->sending = sending;
+	count_peer(p, name->lid, sending, 1);
 	p->slots.item[slot] = t;
 	p->n++;
 	return slot;
@@ -296,7 +315,9 @@ rmpp_port_send(struct rmpp_port *p, const uint8_t *message, size_t length,
 		    "a message with TID 0x%016llx is being sent to "
 		    "LID %u already",
 		    (unsigned long long)name.tid, to->lid);
-	slot = new_transfer(p, &name, to, true);
+	slot = n_of_peer(p, to->lid, true) < p->limits.n_peer_send_max
+	    ? new_transfer(p, &name, to, true)
+	    : NONE;
 	if (slot == NONE)
 		return fm_fail(
 		    err, FM_E_RESOURCE, "%u transfers are under way, or memory is out", p->n);
@@ -337,7 +358,7 @@ linger(struct rmpp_port *p, struct transfer *t, int64_t now_ns)
 		return;
 	t->lingers = true;
 	t->linger_ns = now_ns + p->limits.linger_ns;
-	count_peer(p, t->name.lid, -1);
+	count_peer(p, t->name.lid, false, -1);
 	look_at(p, t->linger_ns);
 }
 
@@ -372,7 +393,7 @@ static uint32_t
 receiver_of(struct rmpp_port *p, const uint8_t *mad, const struct mad_addr *from, int64_t now_ns)
 {
 	struct name name = name_of(mad, from, false);
-	uint32_t slot = find(p, &name, false), n = fm_hash_find(&p->by_lid, from->lid);
+	uint32_t slot = find(p, &name, false);
 
 	if (slot != NONE)
 		return slot;
@@ -380,13 +401,12 @@ receiver_of(struct rmpp_port *p, const uint8_t *mad, const struct mad_addr *from
 		p->counts.strangers++;
 		return NONE;
 	}
-	if (n == NONE || n < p->limits.n_peer_max)
+	if (n_of_peer(p, from->lid, false) < p->limits.n_peer_max)
 		slot = new_transfer(p, &name, from, false);
 	if (slot == NONE) {
 		refuse(p, mad, from);
 		return NONE;
 	}
-	count_peer(p, from->lid, 1);
 	rmpp_receiver_init(&p->slots.item[slot]->receiver, &p->limits.transfer, now_ns);
 	look_at(p, p->slots.item[slot]->receiver.due_ns);
 	return slot;

@@ -11,8 +11,9 @@
  * received one is remembered for a while after its end, without its bytes, so
  * that a sender who missed the last ACK gets it again.
  *
- * Bounds: n_max transfers in all, n_peer_max being received from one LID, and
- * limits.max_bytes each; newcomers beyond are told STOP (no resources).
+ * Bounds: n_max transfers in all, n_peer_max being received from one LID and
+ * n_peer_send_max being sent to it, and limits.max_bytes each; newcomers beyond are told
+ * STOP (no resources).
  * Finding one is O(1); time-outs are looked through once per shortest one.
  */
 #ifndef CORE_MAD_RMPP_PORT_H
@@ -22,10 +23,10 @@
 
 struct rmpp_port_limits {
 	struct rmpp_limits transfer;
-	unsigned n_max, n_peer_max;
+	unsigned n_max, n_peer_max, n_peer_send_max;
 	int64_t linger_ns;
 };
-/* 4096 transfers, 16 of a peer, 10 s. */
+/* 4096 transfers, 16 from a peer, 256 to it, 10 s. */
 void rmpp_port_limits_default(struct rmpp_port_limits *l);
 
 struct rmpp_port_ops {

@@ -19,6 +19,7 @@ sa_set_inform_info(struct sa_query *q)
 
 	if (q->requester == FM_NONE)
 		return SA_REQ_INVALID;
+	q->n_looked_at += registry_n_subscriptions(q->registry);
 	status = registry_inform(
 	    q->registry, &got, q->view->end[q->requester].guid, gid_of(q), &q->from);
 	if (status == SA_OK)
@@ -37,6 +38,7 @@ sa_get_inform_infos(struct sa_query *q)
 		struct sa_inform_info_record r = { s->gid, s->number, s->info };
 		uint32_t end = sa_view_end_of_guid(q->view, s->client);
 
+		q->n_looked_at++;
 		if (end == FM_NONE || !sa_may_see(q, end))
 			continue;
 		if (!sa_offer(q, &r))

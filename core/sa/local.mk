@@ -8,6 +8,8 @@ CORE_SOURCES += \
 	core/sa/groups_rules.c \
 	core/sa/groups.c core/sa/groups.h core/sa/groups_internal.h core/sa/groups_rules.c \
 	core/sa/guidinfo.c \
+	core/sa/held.c \
+	core/sa/held.h \
 	core/sa/inform.c \
 	core/sa/mcmember.c \
 	core/sa/notices.c core/sa/notices.h \

@@ -81,6 +81,7 @@ offer_members(struct sa_query *q, const struct groups *g, uint32_t i)
 {
 	uint64_t port, requester;
 
+	q->n_looked_at += groups_n_members(g, i);
 	for (uint32_t k = 0; k < groups_n_members(g, i); k++) {
 		struct sa_mc_member_record r = groups_member(g, i, k, &port, &requester);
 
@@ -126,6 +127,7 @@ sa_get_mc_members(struct sa_query *q)
 	for (uint32_t i = first; i < end && more; i++) {
 		uint16_t pkey = groups_record(g, i).pkey;
 
+		q->n_looked_at++;
 		if (!q->trusted && !has_pkey(q->view, q->view->end[q->requester].guid, pkey))
 			continue;
 		more = q->trusted ? offer_members(q, g, i) : offer_group(q, g, i);

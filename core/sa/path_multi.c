@@ -223,6 +223,7 @@ sa_get_multi_paths(struct sa_query *q)
 		if ((q->h.mask & SA_MPR_INDEPENDENCE) != 0 && m->independence != 0)
 			take(&c, one);
 		one->taken = true;
+		q->n_looked_at += (uint32_t)c.all.n;
 	}
 	forget(&c);
 	return c.no_memory ? SA_NO_RESOURCES : SA_OK;

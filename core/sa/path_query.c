@@ -233,13 +233,17 @@ path_record(const struct path_query *p, uint32_t src, uint16_t slid, uint32_t ds
 	return carries_enough(p, r, s.attr);
 }
 
+static uint32_t
+most_looks(const struct path_query *p)
+{
+	return p->view->set.most_paths != 0 ? p->view->set.most_paths : MOST_PATHS;
+}
+
 /* Nobody keeps the SA to itself for long. */
 static bool
 may_look(const struct path_query *p)
 {
-	uint32_t most = p->view->set.most_paths;
-
-	if (++p->q->n_looked_at > (most != 0 ? most : MOST_PATHS))
+	if (++p->q->n_looked_at > most_looks(p))
 		p->q->full = true;
 	return !p->q->full;
 }
@@ -280,10 +284,33 @@ add_path(void *arg, const struct sa_path_record *r)
 	return sa_add(arg, r);
 }
 
+static uint64_t
+n_seen(const struct path_query *p, const struct path_ends *e)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = e->first; i < e->last; i++)
+		n += sa_may_see(p->q, i);
+	return n;
+}
+
+/* Each pair would be looked at: too many are refused before the first. */
+static bool
+are_too_many(const struct path_query *p, const struct path_ends *from, const struct path_ends *to)
+{
+	uint64_t n = (uint64_t)(from->last - from->first) * (to->last - to->first);
+
+	return n > most_looks(p) && n_seen(p, from) * n_seen(p, to) > most_looks(p);
+}
+
 /* Both sides are bounded by who asks: it sees only ends of its own partitions. */
 static void
 add_all(const struct path_query *p, const struct path_ends *from, const struct path_ends *to)
 {
+	if (are_too_many(p, from, to)) {
+		p->q->full = true;
+		return;
+	}
 	for (uint32_t s = from->first; s < from->last; s++) {
 		if (!sa_may_see(p->q, s))
 			continue;

@@ -175,6 +175,7 @@ offer_vl_arb(struct sa_query *q, const struct sa_end *e, unsigned port, unsigned
 	/* The port number counts for switches alone: hosts have one port behind a LID. */
 	if (!e->is_switch)
 		mask &= ~SA_BIT(1);
+	q->n_looked_at++;
 	return !sa_record_matches(q->record, &q->want, mask, &r) || sa_add(q, &r);
 }
 

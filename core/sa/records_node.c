@@ -99,6 +99,7 @@ offer_port(struct sa_query *q, const struct sa_end *e, unsigned port)
 		return true;
 	if (!q->trusted)
 		r.info.m_key = 0;
+	q->n_looked_at++;
 	return !port_matches(q, &r) || sa_add(q, &r);
 }
 

@@ -57,14 +57,6 @@ struct registry {
 	bool lacks;
 };
 
-/* Set count to how many of a list's items are the client's. */
-#define REGISTRY_COUNT_OF(count, list, who) \
-	do { \
-		(count) = 0; \
-		for (size_t i_ = 0; i_ < (list).n; i_++) \
-			(count) += (list).item[i_].client == (who); \
-	} while (0)
-
 /* registry.c: what groups have to say, sorted into news and dirt. */
 void registry_pull(struct registry *r);
 

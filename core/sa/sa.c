@@ -173,6 +173,7 @@ sa_add(struct sa_query *q, const void *v)
 bool
 sa_offer(struct sa_query *q, const void *v)
 {
+	q->n_looked_at++;
 	return !sa_record_matches(q->answer, &q->want, q->h.mask, v) || sa_add(q, v);
 }
 
@@ -342,7 +343,7 @@ answer(struct sa *sa, struct sa_view *view, const struct mad_addr *from, const s
 		status = make_room(sa, WIRE_MAD_BYTES) ? handler(&q) : SA_NO_RESOURCES;
 		status = judge(sa, &q, status);
 	}
-	sa->counts.paths += q.n_looked_at;
+	sa->counts.looked_at += q.n_looked_at;
 	if (status == SA_OK)
 		send_records(sa, &q);
 	else

@@ -62,7 +62,7 @@ void sa_tell(struct sa *sa, const struct wire_notice *notice, int64_t now_ms);
 
 struct sa_counts {
 	uint64_t requests, answered, records, busy, refused, too_long;
-	uint64_t paths;	       /* looked at */
+	uint64_t looked_at;    /* records and paths, whether they match or not */
 	uint64_t by_attr[256]; /* requests, by low byte of the attribute */
 };
 const struct sa_counts *sa_counts(const struct sa *sa);
@@ -86,7 +86,7 @@ struct sa_query {
 	const struct sa_record *answer; /* kind of record: as asked for, unless the handler says */
 	uint32_t n_records;
 	bool full;	      /* no more records fit: offering fails */
-	uint32_t n_looked_at; /* paths */
+	uint32_t n_looked_at; /* records, or paths: what the query costs */
 	bool one;	      /* the first is as good as any: a Get takes it */
 };
 /* The MAD status; SA_OK: what was offered is the answer. */

@@ -17,24 +17,29 @@
 
 #include "core/mad/rmpp_port.h"
 #include "core/mad/umad_agent.h"
+#include "core/sa/held.h"
 #include "core/sa/share.h"
 #include "lib/log.h"
 #include "lib/vec.h"
 
-#define IDLE_MS 20		 /* a call that is posted waits so long at most */
-#define TAKE_IN 256		 /* requests, before one is answered */
-#define ANSWER_AT_ONCE 32	 /* before more are taken in */
-#define MOST_ERRORS 100		 /* failed receives in a row: the device is gone */
-#define MOST_REQUEST_BYTES 65536 /* inline */
+#define IDLE_MS 20	  /* a call that is posted waits so long at most */
+#define TAKE_IN 256	  /* requests, before one is answered */
+#define ANSWER_AT_ONCE 32 /* before more are taken in */
+#define MOST_ERRORS 100	  /* failed receives in a row: the device is gone */
+#define MOST_REQUEST_BYTES 65536
 #define NS_PER_MS INT64_C(1000000)
 #define SEND_RETRIES 3	      /* of the kernel's RMPP */
-#define COST_PATHS 16	      /* looked at, for a unit of sa_share_charge() */
+#define COST_LOOKS 16	      /* records looked at, for a unit of sa_share_charge() */
 #define COST_BYTES 1024	      /* of an answer, for the same */
 #define REPORT_TIMEOUT_MS 900 /* then it is ours to repeat (notices.h) */
 #define METHOD_AT 3	      /* in a MAD */
 
 static const struct sa_share_limits share_limits = {
-	.n_max = 8192, .n_client_max = 128, .bytes_max = 16u << 20
+	.n_max = 8192, .n_client_max = 128, .bytes_max = 16u << 20, .bytes_client_max = 256u << 10
+};
+/* RMPP gives up after 8 s: SEND_RETRIES times 2 s more (core/mad/rmpp.h, and the kernel) */
+static const struct sa_held_limits held_limits = {
+	.client_max = 64u << 20, .all_max = 512u << 20, .hold_ms = 10000
 };
 static const struct umad_agent_class sa_class = { .mgmt_class = WIRE_CLASS_SA,
 	.class_version = SA_CLASS_VERSION,
@@ -55,6 +60,8 @@ struct sa_server {
 	const struct mad *asked;  /* the MAD in hand */
 	struct umad_agent *agent; /* thread */
 	struct sa_share *share;
+	struct sa_held *held;
+	int64_t asked_ms;  /* when the request in hand was looked at */
 	size_t sent_bytes; /* by the answer in hand */
 	struct fm_log_bucket send_bucket;
 	pthread_t thread;
@@ -74,6 +81,38 @@ now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
+/* ------------------------------------------------------------- one request */
+
+static bool
+asks_for_table(const uint8_t *bytes, size_t n_bytes)
+{
+	if (n_bytes < SA_DATA_AT)
+		return false;
+	return bytes[METHOD_AT] == SA_GET_TABLE || bytes[METHOD_AT] == SA_GET_TRACE_TABLE ||
+	    bytes[METHOD_AT] == SA_GET_MULTI;
+}
+
+static void
+take_request(struct sa_server *s, const struct mad_addr *from, const uint8_t *bytes, size_t n_bytes,
+    int64_t at_ms)
+{
+	s->asked_ms = at_ms;
+	if (n_bytes > MOST_REQUEST_BYTES)
+		sa_refuse(s->sa, from, bytes, n_bytes, SA_NO_RESOURCES);
+	else if (asks_for_table(bytes, n_bytes) && !sa_held_may(s->held, from->lid, at_ms))
+		sa_refuse(s->sa, from, bytes, n_bytes, WIRE_STATUS_BUSY);
+	else
+		sa_handle(s->sa, from, bytes, n_bytes, at_ms);
+}
+
+/* An answer leaves; one of several MADs is held until it is acknowledged. */
+static void
+count_held(struct sa_server *s, const struct mad_addr *to, const uint8_t *bytes, size_t n_bytes)
+{
+	if (rmpp_is_active(bytes))
+		sa_held_add(s->held, to->lid, n_bytes, s->asked_ms);
+}
+
 /* ------------------------------------------------------------------ thread */
 
 static void
@@ -87,7 +126,9 @@ send_by_agent(void *arg, const struct mad_addr *to, const uint8_t *bytes, size_t
 
 	s->sent_bytes += n_bytes;
 	if (umad_agent_send(s->agent, to, bytes, n_bytes, is_report ? REPORT_TIMEOUT_MS : 0,
-		is_report ? 0 : SEND_RETRIES, &err) != 0)
+		is_report ? 0 : SEND_RETRIES, &err) == 0)
+		count_held(s, to, bytes, n_bytes);
+	else
 		fm_log_rl(&s->send_bucket, FM_LOG_WARN, "sa", "an answer to LID %u is not sent: %s",
 		    to->lid, err.msg);
 }
@@ -136,15 +177,15 @@ answer_some(struct sa_server *s)
 	size_t n_bytes;
 
 	for (unsigned i = 0; i < ANSWER_AT_ONCE; i++) {
-		uint64_t paths = sa_counts(s->sa)->paths;
+		uint64_t looks = sa_counts(s->sa)->looked_at;
 
 		if (!sa_share_take(s->share, &from, &bytes, &n_bytes))
 			return;
 		s->sent_bytes = 0;
-		sa_handle(s->sa, &from, bytes, n_bytes, now_ms());
-		paths = sa_counts(s->sa)->paths - paths;
+		take_request(s, &from, bytes, n_bytes, now_ms());
+		looks = sa_counts(s->sa)->looked_at - looks;
 		sa_share_charge(s->share,
-		    1 + (uint32_t)(s->sent_bytes / COST_BYTES) + (uint32_t)(paths / COST_PATHS));
+		    1 + (uint32_t)(s->sent_bytes / COST_BYTES) + (uint32_t)(looks / COST_LOOKS));
 	}
 }
 
@@ -228,8 +269,9 @@ send_inline(void *arg, const struct mad_addr *to, const uint8_t *bytes, size_t n
 		return;
 	}
 	if (rmpp_port_send(s->rmpp, bytes, n_bytes, to, NULL, 0,
-		s->transport->ops->now_ns(s->transport), &err) != 0 &&
-	    s->asked != NULL)
+		s->transport->ops->now_ns(s->transport), &err) == 0)
+		count_held(s, to, bytes, n_bytes);
+	else if (s->asked != NULL)
 		sa_refuse(s->sa, to, s->asked->bytes, sizeof(s->asked->bytes), SA_NO_RESOURCES);
 }
 
@@ -244,7 +286,7 @@ on_message(void *arg, const uint8_t *message, size_t n_bytes, const struct mad_a
 {
 	struct sa_server *s = arg;
 
-	sa_handle(s->sa, from, message, n_bytes, transport_ms(s));
+	take_request(s, from, message, n_bytes, transport_ms(s));
 }
 
 bool
@@ -313,8 +355,9 @@ sa_server_start(struct transport *t, const char *spec, struct registry *registry
 	sa_slot_init(&s->slot);
 	s->sa = sa_new(&s->slot, &to, registry);
 	s->share = sa_share_new(&share_limits);
+	s->held = sa_held_new(&held_limits);
 	s->rmpp = threaded ? NULL : new_rmpp(s);
-	if (s->sa == NULL || s->share == NULL || (!threaded && s->rmpp == NULL))
+	if (s->sa == NULL || s->share == NULL || s->held == NULL || (!threaded && s->rmpp == NULL))
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the SA");
 	if (rc == 0 && threaded)
 		rc = umad_agent_open(spec, &sa_class, &s->agent, err);
@@ -338,6 +381,7 @@ sa_server_stop(struct sa_server *s)
 		pthread_join(s->thread, NULL);
 	umad_agent_close(s->agent);
 	sa_share_free(s->share);
+	sa_held_free(s->held);
 	if (s->rmpp != NULL)
 		rmpp_port_free(s->rmpp);
 	sa_free(s->sa);

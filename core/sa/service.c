@@ -43,6 +43,7 @@ sa_get_services(struct sa_query *q)
 
 	registry_tick(q->registry, q->now_ms);
 	n = registry_n_services(q->registry);
+	q->n_looked_at += n;
 	for (uint32_t i = 0; i < n; i++) {
 		struct sa_service_record r = registry_service(q->registry, i, q->now_ms);
 
@@ -64,6 +65,7 @@ change(struct sa_query *q,
 
 	if (client_of(q) == 0)
 		return SA_REQ_INVALID;
+	q->n_looked_at += registry_n_services(q->registry);
 	status = how(
 	    q->registry, &q->want.service, q->h.mask, client_of(q), q->trusted, q->now_ms, &got);
 	if (status == SA_OK)

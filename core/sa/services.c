@@ -110,12 +110,21 @@ answer(const struct service *s, int64_t now_ms, struct sa_service_record *got)
 		    : (uint32_t)((s->ends_ms - now_ms + MS_PER_S - 1) / MS_PER_S);
 }
 
+static uint32_t
+n_held_by(const struct registry *r, uint64_t client)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < r->services.n; i++)
+		n += r->services.item[i].client == client;
+	return n;
+}
+
 uint16_t
 registry_set_service(struct registry *r, const struct sa_service_record *want, uint64_t mask,
     uint64_t client, bool trusted, int64_t now_ms, struct sa_service_record *got)
 {
 	struct service *old, fresh = { .rec = *want, .client = client, .ends_ms = FOR_EVER };
-	uint32_t n_held;
 
 	if ((mask & NEEDED) != NEEDED)
 		return SA_REQ_INSUFFICIENT_COMPONENTS;
@@ -128,13 +137,12 @@ registry_set_service(struct registry *r, const struct sa_service_record *want, u
 	old = services_find(r, &fresh.rec);
 	if (old != NULL && !may_change(old, want, mask, client, trusted))
 		return SA_REQ_INVALID;
-	REGISTRY_COUNT_OF(n_held, r->services, client);
 	if (old != NULL) {
 		fresh.client = old->client;
 		look_at(r, &fresh);
 		*old = fresh;
-	} else if (r->services.n >= r->set.max_services_all || n_held >= r->set.max_services ||
-	    !services_add(r, &fresh)) {
+	} else if (r->services.n >= r->set.max_services_all ||
+	    n_held_by(r, client) >= r->set.max_services || !services_add(r, &fresh)) {
 		return SA_NO_RESOURCES;
 	}
 	registry_note_service(r, &fresh.rec);

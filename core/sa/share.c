@@ -25,6 +25,7 @@ struct waiting {
  * once nobody else waits either. */
 struct client {
 	struct waiting *first, *last;
+	size_t bytes;
 	uint32_t next; /* in the ring */
 	uint32_t n, debt;
 	uint16_t lid;
@@ -127,7 +128,8 @@ sa_share_put(struct sa_share *s, const struct mad_addr *from, const uint8_t *byt
 		return false;
 	c = &s->clients.item[i];
 	if (s->n >= s->limits.n_max || c->n >= s->limits.n_client_max ||
-	    s->bytes + n_bytes > s->limits.bytes_max)
+	    s->bytes + n_bytes > s->limits.bytes_max ||
+	    c->bytes + n_bytes > s->limits.bytes_client_max)
 		return false;
 	w = malloc(sizeof(*w) + n_bytes);
 	if (w == NULL)
@@ -140,6 +142,7 @@ sa_share_put(struct sa_share *s, const struct mad_addr *from, const uint8_t *byt
 		c->first = w;
 	c->last = w;
 	c->n++;
+	c->bytes += n_bytes;
 	s->n++;
 	s->bytes += n_bytes;
 	if (!c->in_ring)
@@ -180,6 +183,7 @@ sa_share_take(struct sa_share *s, struct mad_addr *from, const uint8_t **bytes, 
 	if (c->first == NULL)
 		c->last = NULL;
 	c->n--;
+	c->bytes -= s->taken->n_bytes;
 	s->n--;
 	s->bytes -= s->taken->n_bytes;
 	if (c->n == 0)

@@ -10,7 +10,7 @@
  *	client 9: [r]
  *	client 12: [r][r]
  *
- * Bounds: requests in all, of one client, and bytes.  Whoever is beyond them is
+ * Bounds: requests and bytes, in all and of one client.  Whoever is beyond them is
  * to be told BUSY.  Put and take are O(1) amortised.
  */
 #ifndef CORE_SA_SHARE_H
@@ -23,7 +23,7 @@
 struct sa_share;
 struct sa_share_limits {
 	uint32_t n_max, n_client_max; /* requests that wait */
-	size_t bytes_max;
+	size_t bytes_max, bytes_client_max;
 };
 /* NULL when memory is out. */
 struct sa_share *sa_share_new(const struct sa_share_limits *l);

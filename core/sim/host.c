@@ -250,6 +250,7 @@ make_rmpp(struct host_agent *a)
 	struct rmpp_port_limits l;
 
 	rmpp_port_limits_default(&l);
+	l.n_peer_send_max = l.n_max; /* the kernel counts none */
 	return rmpp_port_new(&l, &ops);
 }
 

@@ -115,7 +115,7 @@ take(struct sa_share *s, uint8_t *what)
 
 START_TEST(turns)
 {
-	struct sa_share_limits l = { 100, 10, 1000 };
+	struct sa_share_limits l = { 100, 10, 1000, 1000 };
 	struct sa_share *s = sa_share_new(&l);
 	static const uint16_t order[] = { 7, 9, 12, 7, 12, 7, 0 };
 	uint8_t what;
@@ -141,7 +141,7 @@ END_TEST
 /* Who had much sits out; alone it is served at once all the same. */
 START_TEST(debts)
 {
-	struct sa_share_limits l = { 1000, 500, 10000 };
+	struct sa_share_limits l = { 1000, 500, 10000, 10000 };
 	struct sa_share *s = sa_share_new(&l);
 	unsigned n[10] = { 0 };
 	uint8_t what;
@@ -169,7 +169,7 @@ END_TEST
 
 START_TEST(bounds)
 {
-	struct sa_share_limits l = { 20, 5, 1000 };
+	struct sa_share_limits l = { 20, 5, 1000, 992 };
 	struct sa_share *s = sa_share_new(&l);
 	struct mad_addr from = { .lid = 3 };
 	static uint8_t big[990];
@@ -181,6 +181,7 @@ START_TEST(bounds)
 	ck_assert(put(s, 2, 0));  /* others have theirs */
 	ck_assert(!sa_share_put(s, &from, big, sizeof(big) + 10));
 	ck_assert(sa_share_put(s, &from, big, sizeof(big)));
+	ck_assert(!sa_share_put(s, &from, big, 3)); /* its share of the bytes */
 	for (uint16_t lid = 10; lid < 40; lid++)
 		put(s, lid, 0);
 	ck_assert_uint_le(sa_share_waiting(s), 20);
@@ -192,7 +193,7 @@ END_TEST
 /* Nobody starves: random clients, each is served within a round of turns. */
 START_TEST(nobody_starves)
 {
-	struct sa_share_limits l = { 4096, 64, 1u << 20 };
+	struct sa_share_limits l = { 4096, 64, 1u << 20, 1u << 20 };
 	struct sa_share *s = sa_share_new(&l);
 	unsigned waiting[300] = { 0 }, since[300] = { 0 }, n_all = 0;
 	struct fm_rng rng;
