@@ -18,6 +18,8 @@ THREADED_TESTS = tests/unit/check_pool tests/unit/check_snapshot tests/unit/chec
 check-threaded:
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS check_PROGRAMS='$(THREADED_TESTS)' \
 		check_LTLIBRARIES=libfmtests.la TESTS='$(THREADED_TESTS)'
+	tests/unit/check_metrics tests/unit/check_plan tests/engine/check_fattree tests/sweep/check_sa_threads \
+	tests/sweep/check_worker
 
 # Fuzzers: the corpus of each, tests/fuzz/corpus/NAME, is a test; the fuzzer itself is
 # built with configure --enable-fuzzers (clang).
@@ -89,12 +91,14 @@ UNIT_TESTS = \
 	tests/sweep/check_events \
 	tests/sweep/check_fields \
 	tests/sweep/check_groups_written \
+	tests/sweep/check_hostile \
 	tests/sweep/check_keep \
 	tests/sweep/check_mkeys \
 	tests/sweep/check_pkeys \
 	tests/sweep/check_readback \
 	tests/sweep/check_sa \
 	tests/sweep/check_sa_registered \
+	tests/sweep/check_sa_threads \
 	tests/sweep/check_seeds \
 	tests/sweep/check_sweep \
 	tests/sweep/check_vls \
