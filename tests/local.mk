@@ -27,45 +27,67 @@ EXTRA_DIST += tests/fuzz/corpus tests/fuzz/fuzz.h tests/fuzz/house.h
 REPLAYS = \
 	tests/fuzz/replay_conf \
 	tests/fuzz/replay_ctl \
+	tests/fuzz/replay_lists \
 	tests/fuzz/replay_mad \
 	tests/fuzz/replay_netlist \
+	tests/fuzz/replay_plan \
 	tests/fuzz/replay_policies \
+	tests/fuzz/replay_rchain \
 	tests/fuzz/replay_rmpp \
 	tests/fuzz/replay_sa \
+	tests/fuzz/replay_store \
 	tests/fuzz/replay_sweep \
-	tests/fuzz/replay_tables
+	tests/fuzz/replay_tables \
+	tests/fuzz/replay_torus
 check_PROGRAMS += $(REPLAYS)
 tests_fuzz_replay_conf_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_conf.c
 tests_fuzz_replay_ctl_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_ctl.c
+tests_fuzz_replay_lists_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_lists.c
 tests_fuzz_replay_mad_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_mad.c
 tests_fuzz_replay_netlist_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_netlist.c
+tests_fuzz_replay_plan_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_plan.c
 tests_fuzz_replay_policies_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_policies.c
+tests_fuzz_replay_rchain_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_rchain.c
 tests_fuzz_replay_rmpp_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_rmpp.c
 tests_fuzz_replay_sa_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_sa.c
+tests_fuzz_replay_store_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_store.c
 tests_fuzz_replay_sweep_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_sweep.c
 tests_fuzz_replay_tables_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_tables.c
+tests_fuzz_replay_torus_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_torus.c
+tests_fuzz_replay_torus_LDADD = libfmengines.la $(LDADD)
 
 if FUZZERS
 fuzz_ldflags = $(AM_LDFLAGS) -fsanitize=fuzzer
 noinst_PROGRAMS += \
 	tests/fuzz/fuzz_conf \
 	tests/fuzz/fuzz_ctl \
+	tests/fuzz/fuzz_lists \
 	tests/fuzz/fuzz_mad \
 	tests/fuzz/fuzz_netlist \
+	tests/fuzz/fuzz_plan \
 	tests/fuzz/fuzz_policies \
+	tests/fuzz/fuzz_rchain \
 	tests/fuzz/fuzz_rmpp \
 	tests/fuzz/fuzz_sa \
+	tests/fuzz/fuzz_store \
 	tests/fuzz/fuzz_sweep \
-	tests/fuzz/fuzz_tables
+	tests/fuzz/fuzz_tables \
+	tests/fuzz/fuzz_torus
 tests_fuzz_fuzz_conf_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_ctl_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_lists_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_mad_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_netlist_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_plan_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_policies_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_rchain_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_rmpp_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_sa_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_store_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_sweep_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_tables_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_torus_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_torus_LDADD = libfmengines.la $(LDADD)
 endif
 
 if HAVE_CHECK

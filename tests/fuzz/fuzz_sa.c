@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Any bytes as requests to the SA of a small subnet: each request, whatever is in
- * it, gets one answer, and what is no request none.
+ * Any bytes as requests to the SA of a small subnet, where anything can be registered: each
+ * request, whatever is in it, gets one answer, and what is no request none.
  *
  * The input is a row of records: two bytes of length, a byte whose low bits
  * choose who asks, and so many bytes of a request.
  */
 #include <string.h>
 
+#include "core/sa/registry.h"
 #include "core/sa/sa.h"
 #include "tests/fuzz/house.h"
 
@@ -16,7 +17,8 @@
 
 static struct house house; /* is moved in once */
 static struct sa_slot slot;
-static struct sa *sa;
+static bool is_open;
+static struct sa *sa; /* of this input, as the registry */
 static unsigned n_answers;
 
 static void
@@ -24,16 +26,17 @@ on_answer(void *arg, const struct mad_addr *to, const uint8_t *bytes, size_t n_b
 {
 	struct sa_header h;
 
-	n_answers++;
 	must(n_bytes >= SA_DATA_AT && n_bytes <= ANSWER_MOST);
 	sa_header_get(bytes, &h);
+	if (h.method == SA_REPORT)
+		return;
+	n_answers++;
 	must((h.method & WIRE_RESPONSE_BIT) != 0 && h.mgmt_class == WIRE_CLASS_SA);
 }
 
 static void
 close_sa(void)
 {
-	sa_free(sa);
 	sa_slot_fini(&slot);
 	move_out(&house);
 }
@@ -42,13 +45,13 @@ static void
 open_sa(void)
 {
 	struct sa_settings set = { .gid_prefix = 0xfe80000000000000, .sa_key = 1 };
-	struct sa_out out = { on_answer, NULL };
 	struct sa_view_source src = { .set = &set };
 	struct sa_view *v = NULL;
 	struct fm_error err = { 0 };
 
-	if (sa != NULL)
+	if (is_open)
 		return;
+	is_open = true;
 	fuzz_be_quiet();
 	move_in(&house);
 	sweeper_request(house.sweeper, SWEEP_HEAVY, "fuzz");
@@ -58,8 +61,7 @@ open_sa(void)
 	must(sa_view_build(&src, &v, &err) == 0);
 	sa_slot_init(&slot);
 	sa_slot_set(&slot, v);
-	sa = sa_new(&slot, &out, NULL);
-	must(sa != NULL && atexit(close_sa) == 0);
+	must(atexit(close_sa) == 0);
 }
 
 /* The bytes end where they end: a copy of their length shows reads beyond. */
@@ -82,7 +84,15 @@ ask(uint8_t who, const uint8_t *bytes, size_t n)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	struct sa_out out = { on_answer, NULL };
+	struct registry_settings limits;
+	struct registry *registry;
+
 	open_sa();
+	registry_settings_default(&limits);
+	registry = registry_new(&limits);
+	must(registry != NULL && (sa = sa_new(&slot, &out, registry)) != NULL);
+	sa_tick(sa, 0);
 	for (unsigned i = 0; i < REQUESTS_MAX && size >= 3; i++) {
 		size_t n = (size_t)(data[0] << 8 | data[1]) % 1024;
 		uint8_t who = data[2];
@@ -93,6 +103,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ask(who, data, n);
 		data += n;
 		size -= n;
+		sa_tick(sa, 2000 * ((int64_t)i + 1)); /* Reports are repeated, leases end */
 	}
+	sa_free(sa);
+	registry_free(registry);
 	return 0;
 }

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Any bytes as tables of a file, read as forwarding tables and as OpenSM's lid
- * matrix: an error with a sentence, or entries that name ports which exist.
+ * Any bytes as tables of a file, read as forwarding tables, as OpenSM's lid matrix, as SLs,
+ * as SL2VL tables and as adaptive groups: an error with a sentence, or entries that
+ * name ports, SLs and VLs which exist.
  */
 #include <string.h>
 
 #include "core/route/host.h"
+#include "core/route/plan.h"
 #include "core/route/snapshot.h"
 #include "core/topo/netlist.h"
+#include "plugins/common/ar_file.h"
+#include "plugins/common/sl_file.h"
 #include "plugins/common/table_file.h"
 #include "tests/fuzz/fuzz.h"
 
 #define N_SWITCHES 2
 #define LIDS 64 /* more than the fabric's */
+#define AR_GROUPS 16
 
 static const char fabric_text[] =
     "switchguid=0x1\nSwitch 4 \"s\" # \"s\" base port 0 lid 1 lmc 0\n"
@@ -70,12 +75,55 @@ read_as(reader read, const struct fm_file *file)
 	fm_pool_free(pool);
 }
 
+typedef int (*filler)(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_file *file, struct fm_tables *out, struct fm_error *err);
+
+static struct router *
+some_router(void)
+{
+	static struct router r;
+	static bool is_there;
+	struct fm_error err;
+
+	if (!is_there)
+		must(router_init(&r, 1, &err) == 0);
+	is_there = true;
+	return &r;
+}
+
+static void
+fill_as(filler fill, const struct fm_file *file)
+{
+	const struct fm_fabric *fab = &fabric()->fab;
+	struct route_call call = { .budget_bytes = 1 << 20, .name = "file" };
+	struct router *r = some_router();
+	struct fm_error err = { 0 };
+	struct route_host *host = route_host_new(r->workers, &err);
+	struct tables *tables;
+
+	must(host != NULL);
+	must(tables_new(r->tables, r->workers, fab,
+		 FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROVIDES_AR, AR_GROUPS, &tables, &err) == 0);
+	if (fill(route_host_begin(host, &call), fab, file, &tables->t, &err) != 0)
+		must(err.msg[0] != '\0');
+	must(tables->t.n_vls_used <= 16);
+	for (fm_sw sw = 0; sw < N_SWITCHES && tables->t.sl_shape == FM_SL_BY_SW_DLID; sw++)
+		for (unsigned lid = 0; lid <= fab->max_lid; lid++)
+			must(tables->t.sl[sw][lid] < 16 || tables->t.sl[sw][lid] == 0xff);
+	route_host_end(host);
+	route_host_free(host);
+	tables_put(tables);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fm_file file = { .path = "tables", .bytes = (const char *)data, .n_bytes = size };
 
 	fuzz_be_quiet();
+	fill_as(fm_sl_file_paths, &file);
+	fill_as(fm_sl_file_vls, &file);
+	fill_as(fm_ar_file, &file);
 	read_as(fm_table_file_lfts, &file);
 	read_as(fm_table_file_matrix, &file);
 	return 0;
