@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -97,6 +98,18 @@ run_loop(struct sim *s, struct sim_place local, const char *path, struct event_b
 	return rc;
 }
 
+/* A descriptor for each program that attaches: as many as the system allows. */
+static void
+allow_many_files(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+		return;
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+}
+
 static int
 serve(const struct job *job, struct fm_error *err)
 {
@@ -107,6 +120,7 @@ serve(const struct job *job, struct fm_error *err)
 
 	if (rc != 0)
 		return rc;
+	allow_many_files();
 	base = event_base_new();
 	rc = base != NULL ? run_loop(s, local, job->path, base, err)
 			  : fm_fail(err, FM_E_RESOURCE, "no memory for a loop");

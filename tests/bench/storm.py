@@ -1,0 +1,180 @@
+"""dev/bench --storm: 2,000 hosts of one simulated fabric boot at once, against OpenSM and against fmd.
+
+tests/bench/storm.c plays the hosts on fmsim.  Two runs each: the boot, of which CPU seconds
+of the server count (fmsim shares the machine, so wall time is its, too), and a steady load
+of path queries, first in quiet and then while one full re-route follows the other.
+"""
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+
+KINDS = ("opensm", "fmd")
+CAP_S = 300
+
+
+class Server:
+    """fmsim with a subnet manager on its first host."""
+
+    def __init__(self, bench, kind, fabric):
+        self.bench, self.kind = bench, kind
+        self.dir = tempfile.mkdtemp(prefix=kind + ".", dir=bench.work)
+        self.socket = os.path.join(self.dir, "socket")
+        self.log = os.path.join(self.dir, "log")
+        self.turn = 0
+        self.env = dict(os.environ, FMSIM_SOCKET=self.socket)
+        self.sim = self.start([os.path.join(bench.build, "fmsim"), fabric], "sim.log", self.env)
+        self.wait_for(os.path.join(self.dir, "sim.log"), "fmsim: ", 1)
+        env = dict(self.env, FMSIM_NODE=bench.first_host(fabric), OSM_TMP_DIR=self.dir, OSM_CACHE_DIR=self.dir,
+                   LD_PRELOAD=os.path.join(bench.build, ".libs/libfmsim-umad.so"),
+                   FMD_PLUGIN_PATH=os.path.join(bench.build, "plugins/engines"))
+        self.start_s = time.time()
+        self.sm = self.start(self.command(), "sm.log", env)
+        self.up = self.wait_for(self.log, "SUBNET UP", 1)
+        self.start_s = time.time() - self.start_s
+
+    def start(self, command, log, env):
+        with open(os.path.join(self.dir, log), "w") as f:
+            return subprocess.Popen(command, env=env, stdout=f, stderr=f, stdin=subprocess.DEVNULL)
+
+    def command(self):
+        if self.kind == "opensm":
+            # -s 0: no light sweeps of its own
+            return ["opensm", "-d2", "-s", "0", "-F", "/dev/null", "-R", "ftree", "-f", self.log]
+        self.log = os.path.join(self.dir, "sm.log")
+        self.write_conf()
+        return [os.path.join(self.bench.build, "fmd"), "--transport=umad", f"--config={self.dir}/fmd.conf",
+                f"--state-dir={self.dir}/state"]
+
+    def write_conf(self):
+        chain = "updn" if self.turn % 2 else "fattree"
+        with open(os.path.join(self.dir, "fmd.conf"), "w") as f:
+            f.write(f"chain = {{ '{chain}' }}\nsweep_interval = 0s\ncontrol_socket = '{self.dir}/control'\n")
+
+    def wait_for(self, path, words, n, cap_s=CAP_S):
+        deadline = time.time() + cap_s
+        while time.time() < deadline:
+            if os.path.exists(path) and open(path, errors="replace").read().count(words) >= n:
+                return True
+            time.sleep(0.02)
+        return False
+
+    def ups(self):
+        return open(self.log, errors="replace").read().count("SUBNET UP")
+
+    def cpu(self):
+        fields = open(f"/proc/{self.sm.pid}/stat").read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def storm(self, *words):
+        done = subprocess.run([os.path.join(self.bench.build, "tests/bench/storm"), *map(str, words)], env=self.env,
+                              capture_output=True, text=True, timeout=CAP_S)
+        try:
+            return json.loads(done.stdout)
+        except ValueError:
+            raise SystemExit(f"storm: {done.stderr.strip()}")
+
+    def reroute(self):
+        """One full re-route, from SIGHUP to SUBNET UP; seconds, None: it did not end."""
+        n, start = self.ups(), time.time()
+        self.turn += 1
+        if self.kind == "fmd":
+            self.write_conf()  # another engine: nothing of before can be kept
+        self.sm.send_signal(signal.SIGHUP)
+        return time.time() - start if self.wait_for(self.log, "SUBNET UP", n + 1, 60) else None
+
+    def stop(self):
+        for child in (self.sm, self.sim):
+            child.send_signal(signal.SIGTERM)
+            try:
+                child.wait(20)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
+
+
+class Storm:
+    def __init__(self, bench):
+        self.bench = bench
+        quick = bench.args.quick
+        self.words = "pgft 2 8,9 1,8 1,1" if quick else "pgft 3 16,16,8 1,8,16 1,1,1"
+        self.n_hosts, self.n_paths = (64, 50) if quick else (2000, 50)
+        self.seconds, self.rate = (4, 500) if quick else (20, 2000)
+
+    def fabric(self):
+        path = os.path.join(self.bench.work, "storm.net")
+        with open(path, "w") as f:
+            subprocess.run([os.path.join(self.bench.build, "fmroute"), "gen", *self.words.split()], stdout=f, check=True)
+        return path
+
+    def measure(self, kind, fabric):
+        s = Server(self.bench, kind, fabric)
+        try:
+            if not s.up:
+                return None
+            time.sleep(3)  # what its own traps start
+            before = s.cpu()
+            r = {"up_s": s.start_s, "boot": s.storm("boot", fabric, self.n_hosts, self.n_paths)}
+            r["boot_cpu"] = s.cpu() - before
+            r["quiet"] = s.storm("steady", fabric, self.n_hosts, self.seconds, self.rate)
+            r["routes"], stop = [], threading.Event()
+
+            def keep_routing():
+                while not stop.is_set():
+                    r["routes"].append(s.reroute())
+            thread = threading.Thread(target=keep_routing)
+            thread.start()
+            try:
+                r["busy"] = s.storm("steady", fabric, self.n_hosts, self.seconds, self.rate)
+            finally:
+                stop.set()
+                thread.join()
+            return r
+        finally:
+            s.stop()
+
+    def row(self, kind, r):
+        if r is None:
+            return f"| {kind} | not up after {CAP_S} s | | | | | |"
+        b = r["boot"]
+        per_cpu = b["paths"] / r["boot_cpu"] if r["boot_cpu"] > 0 else 0
+        return (f"| {kind} | {r['up_s']:.1f} | {b['seconds']:.1f} | {b['paths']} | {b['lost']} | {b['refused']} | {b['busy']} | "
+                f"{r['boot_cpu']:.2f} | {per_cpu:.0f} |")
+
+    @staticmethod
+    def latency_row(kind, what, q, routes):
+        ended = [t for t in routes if t is not None]
+        words = f"{len(ended)} of {sum(ended) / len(ended):.2f} s" if ended else "none ended" if routes else ""
+        return (f"| {kind} | {what} | {q['asked']} | {q['lost']} | {q['p50_ms']:.2f} | {q['p99_ms']:.2f} | "
+                f"{q['max_ms']:.1f} | {q['silence_ms']:.0f} | {words} |")
+
+    def run(self):
+        say, fabric = self.bench.say, self.fabric()
+        found = {kind: self.measure(kind, fabric) for kind in KINDS}
+        say(f"\n## Boot storm on fmsim: {self.n_hosts} hosts of {self.words}\n")
+        say(f"Each asks for its PortInfoRecord, ClassPortInfo, joins the broadcast group and asks for {self.n_paths} paths. CPU is "
+            "that of the server alone, with the system calls that bring its MADs.\n")
+        say("| server | up s | boot s | paths | lost | refused | busy | CPU s | paths per CPU s |")
+        say("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
+        for kind in KINDS:
+            say(self.row(kind, found[kind]))
+        say(f"\n{self.rate} path queries a second, answered how long after they were due; re-routes follow one another by SIGHUP.\n")
+        say("| server | | asked | lost | p50 ms | p99 ms | most ms | longest silence ms | re-routes |")
+        say("|---|---|--:|--:|--:|--:|--:|--:|---|")
+        for kind in KINDS:
+            if found[kind]:
+                say(self.latency_row(kind, "quiet", found[kind]["quiet"], []))
+                say(self.latency_row(kind, "re-routing", found[kind]["busy"], found[kind]["routes"]))
+        self.judge(found)
+
+    def judge(self, found):
+        if not all(found.values()):
+            return
+        rate = {k: r["boot"]["paths"] / r["boot_cpu"] for k, r in found.items() if r["boot_cpu"] > 0}
+        ratio = rate["fmd"] / rate["opensm"] if len(rate) == 2 else 0
+        p99 = found["fmd"]["busy"]["p99_ms"]
+        self.bench.say(f"\nPaths per CPU second: {ratio:.1f} times OpenSM's (goal 5). p99 while re-routing: {p99:.2f} ms (goal 5). "
+                       f"Lost in fmd's boot: {found['fmd']['boot']['lost']} (goal 0).")
