@@ -6,6 +6,7 @@
 
 #include "core/conf/cli.h"
 #include "core/daemon/daemon.h"
+#include "lib/standard.h"
 
 static enum fmd_exit
 complain(const struct fm_error *err)
@@ -36,12 +37,15 @@ main(int argc, char *argv[])
 	enum fmd_exit code;
 	struct cli cli;
 
+	fm_standard_claim();
 	if (cli_parse(argc, argv, &cli, &err) != 0)
 		code = complain(&err);
 	else if (cli.task == CLI_RUN)
 		code = run(&cli);
 	else
 		code = cli_inform(&cli, stdout);
+	if (code == FMD_EXIT_OK && fm_standard_flush(&err) != 0)
+		code = complain(&err);
 	cli_fini(&cli);
 	return code;
 }

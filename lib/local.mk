@@ -26,6 +26,8 @@ LIB_SOURCES = \
 	lib/scc.c \
 	lib/scc.h \
 	lib/search.h \
+	lib/standard.c \
+	lib/standard.h \
 	lib/ufind.h \
 	lib/vec.h \
 	lib/wide.h

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/conf/describe.h"
+#include "lib/standard.h"
 
 int
 main(int argc, char *argv[])
@@ -30,5 +31,9 @@ main(int argc, char *argv[])
 	else
 		describe_man_options(&set, stdout);
 	engine_set_fini(&set);
+	if (fm_standard_flush(&err) != 0) {
+		fprintf(stderr, "fmd-doc: %s\n", err.msg);
+		return 1;
+	}
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include "core/conf/plugin.h"
 #include "core/route/props.h"
 #include "core/topo/netlist.h"
+#include "lib/standard.h"
 
 static const char usage[] =
     "usage: fmd-engine-check ENGINE.so FABRIC...\n"
@@ -107,6 +108,18 @@ check_fabric(const struct fm_engine *engine, const char *fabric)
 	return code;
 }
 
+/* The exit code, unless what was printed has not arrived. */
+static enum fmd_exit
+flushed(enum fmd_exit code)
+{
+	struct fm_error err;
+
+	if (fm_standard_flush(&err) == 0)
+		return code;
+	fprintf(stderr, "fmd-engine-check: %s\n", err.msg);
+	return code != FMD_EXIT_OK ? code : exit_code_of(&err);
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -115,9 +128,10 @@ main(int argc, char *argv[])
 	struct engine_set set = { 0 };
 	struct fm_error err = { 0 };
 
+	fm_standard_claim();
 	if (argc == 2 && strcmp(argv[1], "--help") == 0) {
 		fputs(usage, stdout);
-		return FMD_EXIT_OK;
+		return flushed(FMD_EXIT_OK);
 	}
 	if (argc < 3) {
 		fputs(usage, stderr);
@@ -134,5 +148,5 @@ main(int argc, char *argv[])
 		worst = code > worst ? code : worst;
 	}
 	engine_set_fini(&set);
-	return worst;
+	return flushed(worst);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/topo/netlist.h"
+#include "lib/standard.h"
 
 static const struct subcommand {
 	const char *name, *args, *help;
@@ -75,8 +76,8 @@ fmroute_report(const struct fm_error *err)
 	return 1;
 }
 
-int
-main(int argc, char **argv)
+static int
+run(int argc, char **argv)
 {
 	if (argc < 2) {
 		usage(stderr);
@@ -96,4 +97,15 @@ main(int argc, char **argv)
 		if (strcmp(argv[1], subcommands[i].name) == 0)
 			return subcommands[i].run(argc - 1, argv + 1);
 	return fmroute_route(argc, argv);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct fm_error err;
+	int code;
+
+	fm_standard_claim();
+	code = run(argc, argv);
+	return code == 0 && fm_standard_flush(&err) != 0 ? fmroute_report(&err) : code;
 }

@@ -79,7 +79,7 @@ share(const char *text, struct netlist_faults *f, struct fm_error *err)
 
 	if (len > 0 && text[len - 1] == '%') {
 		f->links_pct = strtod(text, &end);
-		if (end == text + len - 1 && f->links_pct >= 0 && f->links_pct <= 100)
+		if (len > 1 && end == text + len - 1 && f->links_pct >= 0 && f->links_pct <= 100)
 			return 0;
 		return fm_fail(err, FM_E_CONFIG, "--links=%.40s: 0%% to 100%% are right", text);
 	}

@@ -19,6 +19,7 @@
 #include "core/sim/server.h"
 #include "core/sim/spec.h"
 #include "core/sim/umad_client.h"
+#include "lib/standard.h"
 
 static const char usage[] =
     "usage: fmsim FABRIC[,key=value...] [--socket=PATH] [--key=value...]\n"
@@ -166,13 +167,24 @@ set_fabric(struct job *job, const char *name)
 }
 
 static int
+set_path(struct job *job, const char *path, struct fm_error *err)
+{
+	if (path[0] == '\0' || strlen(path) >= sizeof(job->path))
+		return fm_fail(err, FM_E_CONFIG,
+		    "socket \"%.40s\": a path of 1 to %zu bytes is right", path,
+		    sizeof(job->path) - 1);
+	memcpy(job->path, path, strlen(path) + 1);
+	return 0;
+}
+
+static int
 read_argument(struct job *job, const char *word, bool *has_fabric, struct fm_error *err)
 {
 	bool good = true;
 
 	if (strncmp(word, "--socket=", 9) == 0)
-		snprintf(job->path, sizeof(job->path), "%s", word + 9);
-	else if (strncmp(word, "--", 2) == 0)
+		return set_path(job, word + 9, err);
+	if (strncmp(word, "--", 2) == 0)
 		good = add_key(job, word + 2);
 	else if (*has_fabric)
 		return bad_usage(err, "there are two fabrics");
@@ -187,7 +199,6 @@ read_arguments(struct job *job, int argc, char *argv[], struct fm_error *err)
 	bool has_fabric = false;
 	int rc = 0;
 
-	snprintf(job->path, sizeof(job->path), "%s", fmsim_default_path());
 	job->spec = strdup("");
 	if (job->spec == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "no memory for arguments");
@@ -196,8 +207,14 @@ read_arguments(struct job *job, int argc, char *argv[], struct fm_error *err)
 			job->command = argv[++i];
 		else
 			rc = read_argument(job, argv[i], &has_fabric, err);
+	if (rc == 0 && strcmp(argv[argc - 1], "--tell") == 0 && job->command == NULL)
+		return bad_usage(err, "--tell wants a command, \"help\" for one");
 	if (rc == 0 && !has_fabric && job->command == NULL)
 		return bad_usage(err, "the fabric is missing");
+	if (rc == 0 && has_fabric && job->command != NULL)
+		return bad_usage(err, "--tell talks to an fmsim that serves a fabric already");
+	if (rc == 0 && job->path[0] == '\0')
+		rc = set_path(job, fmsim_default_path(), err);
 	return rc;
 }
 
@@ -208,9 +225,10 @@ main(int argc, char *argv[])
 	struct job job = { 0 };
 	int rc = 0;
 
+	fm_standard_claim();
 	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "--version") == 0)) {
 		fputs(argv[1][2] == 'h' ? usage : "fmsim " PACKAGE_VERSION "\n", stdout);
-		return 0;
+		return fm_standard_flush(&err) != 0 ? complain(&err) : 0;
 	}
 	signal(SIGPIPE, SIG_IGN);
 	if (read_arguments(&job, argc, argv, &err) != 0)
@@ -218,6 +236,8 @@ main(int argc, char *argv[])
 	else if (job.command != NULL)
 		rc = fmsim_tell(job.path, job.command, &err) != 0 ? complain(&err) : 0;
 	else if (serve(&job, &err) != 0)
+		rc = complain(&err);
+	if (rc == 0 && job.command != NULL && fm_standard_flush(&err) != 0)
 		rc = complain(&err);
 	free(job.spec);
 	return rc;

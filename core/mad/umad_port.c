@@ -92,7 +92,7 @@ umad_choose_port(struct umad_choice *c, struct fm_error *err)
 {
 	char names[MAX_CAS][UMAD_CA_NAME_LEN];
 	struct umad_choice best = { 0 };
-	int n = umad_get_cas_names(names, MAX_CAS), rank = 0;
+	int n = umad_get_cas_names(names, MAX_CAS), rank = 0, n_seen = 0;
 
 	if (c->port != 0)
 		return 0;
@@ -106,9 +106,13 @@ umad_choose_port(struct umad_choice *c, struct fm_error *err)
 		if ((c->ca[0] != '\0' && strcmp(c->ca, names[i]) != 0) ||
 		    umad_get_ca(names[i], &ca) < 0)
 			continue;
+		n_seen++;
 		choose_in_ca(&ca, &best, &rank);
 		umad_release_ca(&ca);
 	}
+	/* exit code 1 all the same: when a machine starts it may be there a moment later */
+	if (n_seen == 0 && c->ca[0] != '\0')
+		return fm_fail(err, FM_E_SYSTEM, "there is no adapter %s", c->ca);
 	if (rank == 0)
 		return fm_fail(err, FM_E_SYSTEM,
 		    "no InfiniBand port%s%s is up: is a cable plugged in?", c->ca[0] ? " of " : "",

@@ -101,7 +101,7 @@ fmsim_tell(const char *path, const char *command, struct fm_error *err)
 	int fd = fmsim_connect(path, &hello, &welcome), rc;
 	char text[4096];
 	bool failed = false, first = true;
-	ssize_t n;
+	ssize_t n = 0;
 
 	if (fd < 0)
 		return fm_fail(err, FM_E_SYSTEM, "no fmsim answers at %s: %s", path, strerror(-fd));
@@ -114,6 +114,8 @@ fmsim_tell(const char *path, const char *command, struct fm_error *err)
 		first = false;
 		fwrite(text, 1, (size_t)n, stdout);
 	}
+	if (rc == 0 && n < 0)
+		rc = -errno;
 	close(fd);
 	if (rc != 0)
 		return fm_fail(err, FM_E_SYSTEM, "%s: %s", path, strerror(-rc));

@@ -510,9 +510,14 @@ write_file(const struct dump *d, const char *dir, const struct dump_file *f, str
 int
 dump_open(const char *dir, struct fm_error *err)
 {
+	struct stat st;
+
 	if (mkdir(dir, 0755) != 0 && errno != EEXIST)
 		return fm_fail(
 		    err, FM_E_SYSTEM, "cannot make directory %.150s: %s", dir, strerror(errno));
+	if (stat(dir, &st) == 0 && !S_ISDIR(st.st_mode))
+		return fm_fail(
+		    err, FM_E_CONFIG, "%.150s is no directory, and tables are several files", dir);
 	if (access(dir, W_OK | X_OK) != 0)
 		return fm_fail(
 		    err, FM_E_SYSTEM, "cannot write into %.150s: %s", dir, strerror(errno));

@@ -546,23 +546,32 @@ netlist_parse(
 	return rc;
 }
 
-/* The whole stream, whatever it is (a pipe has no size). */
+/* Not of the file: a reader of something endless must end.  100,000 hosts take 40 MB. */
+#define TEXT_MAX ((size_t)1 << 30)
+
+/* The whole stream, whatever it is (a pipe has no size); as far as it is text. */
 static int
 read_stream(const char *path, FILE *in, struct netlist *nl, struct fm_error *err)
 {
 	FM_VEC(char) text = { 0 };
 	size_t n = 1;
+	bool is_text = true;
 	int rc = 0;
 
-	while (n > 0 && rc == 0) {
-		if (!fm_vec_reserve(&text, text.n + (1u << 20)))
+	while (n > 0 && rc == 0 && is_text) {
+		if (text.n > TEXT_MAX)
+			rc = fm_fail(
+			    err, FM_E_CONFIG, "%.100s: larger than a GiB: is this a fabric?", path);
+		else if (!fm_vec_reserve(&text, text.n + (1u << 20)))
 			rc =
 			    fm_fail(err, FM_E_RESOURCE, "out of memory while reading %.100s", path);
 		else
 			text.n += n = fread(text.item + text.n, 1, text.room - text.n, in);
+		is_text = rc != 0 || memchr(text.item + text.n - n, '\0', n) == NULL;
 	}
 	if (rc == 0 && ferror(in))
-		rc = fm_fail(err, FM_E_SYSTEM, "cannot read %.100s: %s", path, strerror(errno));
+		rc = fm_fail(err, errno == EISDIR ? FM_E_CONFIG : FM_E_SYSTEM,
+		    "cannot read %.100s: %s", path, strerror(errno));
 	if (rc == 0)
 		rc = netlist_parse(path, text.item, text.n, nl, err);
 	fm_vec_fini(&text);
