@@ -17,6 +17,7 @@
 #include "core/conf/cli.h"
 #include "core/ctl/ctl.h"
 #include "lib/error.h"
+#include "lib/standard.h"
 
 static const char usage[] =
     "usage: fmctl [OPTION]... COMMAND [WORD|KEY=VALUE]...\n"
@@ -37,7 +38,7 @@ static const char usage[] =
     "  --state-dir=DIR      that of an fmd started with --state-dir: DIR/fmd.sock\n"
     "  --timeout=SECONDS    wait so long for the answer (30)\n"
     "  --help, --version\n\n"
-    "Exit codes: 0 ok, 1 nobody answers, 2 usage or refused, 3 not routed.\n";
+    "Exit codes: 0 ok, 1 nobody answers, or not in full, 2 usage or refused, 3 not routed.\n";
 
 /* ------------------------------------------------------------------- text */
 
@@ -137,28 +138,47 @@ struct ask {
 	bool json;
 };
 
+/* NULL: all that the command takes without KEY= is said. */
+static const char *
+next_name(const struct ask *a)
+{
+	static const struct {
+		const char *command, *names[3];
+	} rows[] = { { "sweep", { "scope" } }, { "path", { "from", "to" } } };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (strcmp(rows[i].command, a->command) == 0)
+			for (const char *const *n = rows[i].names; *n != NULL; n++)
+				if (json_object_get(a->args, *n) == NULL)
+					return *n;
+	return NULL;
+}
+
+static int
+put(struct ask *a, const char *key, json_t *value, const char *word, struct fm_error *err)
+{
+	if (json_object_set_new(a->args, key, value) != 0)
+		return fm_fail(err, FM_E_CONFIG, "%.100s is no UTF-8 text", word);
+	return 0;
+}
+
 /* "after=12" is {"after":12}, "light" of sweep {"scope":"light"}. */
 static int
 add_word(struct ask *a, const char *word, struct fm_error *err)
 {
-	const char *equals = strchr(word, '=');
+	const char *equals = strchr(word, '='), *name;
 	json_int_t number;
 	json_t *value;
 	char key[64], *end;
 
-	if (equals == NULL && strcmp(a->command, "sweep") == 0)
-		return json_object_set_new(a->args, "scope", json_string(word));
-	if (equals == NULL && strcmp(a->command, "path") == 0)
-		return json_object_set_new(a->args,
-		    json_object_get(a->args, "from") == NULL ? "from" : "to", json_string(word));
+	if (equals == NULL && (name = next_name(a)) != NULL)
+		return put(a, name, json_string(word), word, err);
 	if (equals == NULL || equals == word || (size_t)(equals - word) >= sizeof(key))
 		return fm_fail(err, FM_E_CONFIG, "unexpected argument %s: write KEY=VALUE", word);
 	snprintf(key, sizeof(key), "%.*s", (int)(equals - word), word);
 	number = strtoll(equals + 1, &end, 0);
 	value = end != equals + 1 && *end == '\0' ? json_integer(number) : json_string(equals + 1);
-	if (json_object_set_new(a->args, key, value) != 0)
-		return fm_fail(err, FM_E_CONFIG, "%s is no UTF-8 text", word);
-	return 0;
+	return put(a, key, value, word, err);
 }
 
 static int
@@ -212,9 +232,12 @@ take_option(struct ask *a, int option, const char *word, struct fm_error *err)
 		a->socket = optarg;
 		return 0;
 	case OPT_STATE_DIR:
-		snprintf(a->path, sizeof(a->path), "%s/fmd.sock", optarg);
 		a->socket = a->path;
-		return 0;
+		return (size_t)snprintf(a->path, sizeof(a->path), "%s/fmd.sock", optarg) <
+			sizeof(a->path)
+		    ? 0
+		    : fm_fail(
+			  err, FM_E_CONFIG, "--state-dir=%.40s...: the path is too long", optarg);
 	case OPT_TIMEOUT:
 		return take_timeout(a, optarg, err);
 	case OPT_HELP:
@@ -240,7 +263,8 @@ parse(struct ask *a, int argc, char *const argv[], struct fm_error *err)
 			return rc;
 	if (optind == argc)
 		return fm_fail(err, FM_E_CONFIG,
-		    "no command: status, routes, path, events, sweep, drain, reload or help");
+		    "no command: status, routes, regions, partitions, path, verify, events, "
+		    "sweep, drain, reload or help");
 	a->command = argv[optind];
 	if (json_object_get(a->args, "dry_run") != NULL && strcmp(a->command, "drain") != 0)
 		return fm_fail(err, FM_E_CONFIG, "--dry-run is for \"drain\" only");
@@ -251,6 +275,14 @@ parse(struct ask *a, int argc, char *const argv[], struct fm_error *err)
 	return rc;
 }
 
+static bool
+is_in_state(const json_t *result, const char *state)
+{
+	const char *now = json_string_value(json_object_get(result, "state"));
+
+	return now != NULL && strcmp(now, state) == 0;
+}
+
 /* A verification is asked after until it is done. */
 static int
 call(const struct ask *a, json_t **result, struct fm_error *err)
@@ -258,12 +290,16 @@ call(const struct ask *a, json_t **result, struct fm_error *err)
 	static const struct timespec pause = { .tv_nsec = 200000000 };
 	int rc = ctl_call(a->socket, a->command, a->args, a->timeout_s, result, err);
 
-	for (unsigned i = 0; rc == 0 && i < 5 * a->timeout_s; i++) {
-		const char *state = json_string_value(json_object_get(*result, "state"));
-
-		if (strcmp(a->command, "verify") != 0 || state == NULL ||
-		    (strcmp(state, "reading") != 0 && strcmp(state, "judging") != 0))
+	for (unsigned i = 0; rc == 0 && strcmp(a->command, "verify") == 0; i++) {
+		if (is_in_state(*result, "failed"))
+			return fm_fail(err, FM_E_SYSTEM, "%s",
+			    json_string_value(json_object_get(*result, "reason")));
+		if (!is_in_state(*result, "reading") && !is_in_state(*result, "judging"))
 			return 0;
+		if (i >= 5 * a->timeout_s)
+			return fm_fail(err, FM_E_SYSTEM,
+			    "not all is read after %u s; ask again, or with a longer --timeout=",
+			    a->timeout_s);
 		nanosleep(&pause, NULL);
 		json_decref(*result);
 		*result = NULL;
@@ -291,8 +327,10 @@ main(int argc, char *argv[])
 	struct fm_error err = { 0 };
 	json_t *result = NULL;
 	bool bad;
-	int rc = parse(&a, argc, argv, &err);
+	int rc;
 
+	fm_standard_claim();
+	rc = parse(&a, argc, argv, &err);
 	if (rc == 0)
 		rc = call(&a, &result, &err);
 	bad = rc == 0 && strcmp(a.command, "verify") == 0 && is_bad_verdict(result);
@@ -304,6 +342,8 @@ main(int argc, char *argv[])
 	}
 	json_decref(result);
 	json_decref(a.args);
+	if (rc >= 0 && fm_standard_flush(&err) != 0)
+		rc = (int)err.kind;
 	if (rc >= 0)
 		return bad ? FMD_EXIT_NOT_ROUTED : FMD_EXIT_OK;
 	fprintf(stderr, "fmctl: %s\n", err.msg);

@@ -5,7 +5,8 @@
 #include "tools/fmroute_adaptive.h"
 
 #include <stdio.h>
-#include <string.h>
+
+#include "core/conf/json_text.h"
 
 /* Ports that an adaptive entry has to choose from. */
 static double
@@ -31,7 +32,7 @@ adaptive_json(const struct plan *plan, const struct tables *tables)
 	    "avg_alternatives", average_choice(n));
 
 	if (why != NULL)
-		json_object_set_new(o, "given_up", json_stringn(why, strlen(why)));
+		json_object_set_new(o, "given_up", json_text(why));
 	return o;
 }
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/conf/json_text.h"
 #include "tools/fmroute_job.h"
 
 #define MAX_PAIRS 1000 /* in the JSON */
@@ -74,14 +75,6 @@ integer(uint64_t n)
 	return json_integer((json_int_t)n);
 }
 
-static json_t *
-name(const char *text)
-{
-	json_t *s = json_string(text);
-
-	return s != NULL ? s : json_string("?"); /* not UTF-8 */
-}
-
 json_t *
 state_json(const struct state *s)
 {
@@ -93,8 +86,8 @@ state_json(const struct state *s)
 	json_object_set_new(o, "made", s->tables != NULL ? json_string(how(s)) : json_null());
 	for (size_t i = 0; s->plan != NULL && i < s->plan->refused.n; i++)
 		json_array_append_new(list,
-		    json_pack("{s:s, s:s}", "engine", s->plan->refused.item[i].engine, "reason",
-			s->plan->refused.item[i].reason));
+		    json_pack("{s:s, s:o}", "engine", s->plan->refused.item[i].engine, "reason",
+			json_text(s->plan->refused.item[i].reason)));
 	json_object_set_new(o, "refused", list);
 	json_object_set_new(o, "proven", json_boolean(state_is_proven(s)));
 	json_object_set_new(o, "switches", integer(s->snap->fab.n_switches));
@@ -108,7 +101,7 @@ state_json(const struct state *s)
 	json_object_set_new(o, "vls", integer(v->vls));
 	json_object_set_new(o, "max_hops", integer(v->max_hops));
 	if (v->fault != VERIFY_OK)
-		json_object_set_new(o, "witness", name(v->witness));
+		json_object_set_new(o, "witness", json_text(v->witness));
 	if (s->tables == NULL)
 		return o;
 	json_object_set_new(o, "lingering_lids", integer(s->plan != NULL ? s->plan->absent.n : 0));
@@ -130,8 +123,8 @@ pairs_json(const struct change *c)
 		const struct compare_pair *p = &c->report.pairs.item[i];
 		json_t *o = json_object();
 
-		json_object_set_new(o, "from", name(fab->end_name[p->from]));
-		json_object_set_new(o, "to", name(fab->end_name[p->to]));
+		json_object_set_new(o, "from", json_text(fab->end_name[p->from]));
+		json_object_set_new(o, "to", json_text(fab->end_name[p->to]));
 		json_object_set_new(o, "lid", integer(p->lid));
 		json_array_append_new(list, o);
 	}
@@ -151,7 +144,7 @@ transition_json(const struct plan_change *t)
 	json_object_set_new(o, "drained", integer(t->n_drained));
 	json_object_set_new(o, "left", integer(t->n_left));
 	if (t->waiting[0] != '\0')
-		json_object_set_new(o, "waiting", name(t->waiting));
+		json_object_set_new(o, "waiting", json_text(t->waiting));
 	return o;
 }
 
@@ -183,7 +176,7 @@ change_json(const struct change *c)
 	json_object_set_new(o, "lost_without_cables", integer(r->lost_apart));
 	json_object_set_new(o, "lost_without_route", integer(r->lost_unrouted));
 	for (size_t i = 0; i < r->gone.n; i++)
-		json_array_append_new(gone, name(fab->end_name[r->gone.item[i]]));
+		json_array_append_new(gone, json_text(fab->end_name[r->gone.item[i]]));
 	json_object_set_new(o, "gone", gone);
 	json_object_set_new(o, "disconnected", pairs_json(c));
 	json_object_set_new(o, "compare_ms", json_real(c->compare_ms));

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/conf/json_text.h"
 #include "core/conf/regions_json.h"
 #include "core/topo/dump.h"
 #include "lib/error.h"
@@ -256,7 +257,7 @@ report_json(const struct job *job)
 	json_object_set_new(o, "max_hops", json_integer(v->max_hops));
 	json_object_set_new(o, "avg_hops", json_real(v->avg_hops));
 	if (v->fault != VERIFY_OK)
-		json_object_set_new(o, "witness", json_stringn(v->witness, strlen(v->witness)));
+		json_object_set_new(o, "witness", json_text(v->witness));
 	if (job->router.ar_max_groups > 0 && job->tables != NULL)
 		json_object_set_new(o, "adaptive_routing", adaptive_json(job->plan, job->tables));
 	if (!job->has_metrics)

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/conf/json_text.h"
 #include "core/topo/outage.h"
 #include "lib/error.h"
 #include "lib/log.h"
@@ -161,8 +162,8 @@ events_json(const struct scenario *s, unsigned step)
 	for (size_t i = 0; i < s->events.n; i++)
 		if (s->events.item[i].step == step)
 			json_array_append_new(list,
-			    json_pack("{s:s}", s->events.item[i].out ? "down" : "up",
-				s->events.item[i].part));
+			    json_pack("{s:o}", s->events.item[i].out ? "down" : "up",
+				json_text(s->events.item[i].part)));
 	return list;
 }
 
@@ -258,8 +259,8 @@ play(struct scenario *s, struct fm_error *err)
 static int
 print_json(struct scenario *s, struct fm_error *err)
 {
-	json_t *o = json_pack(
-	    "{s:s, s:O, s:b}", "fabric", s->task.fabric, "steps", s->steps, "routed", s->routed);
+	json_t *o = json_pack("{s:o, s:O, s:b}", "fabric", json_text(s->task.fabric), "steps",
+	    s->steps, "routed", s->routed);
 	int rc = o == NULL ? -1 : json_dumpf(o, stdout, JSON_INDENT(1));
 
 	json_decref(o);

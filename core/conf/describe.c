@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/conf/conf.h"
+#include "core/conf/json_text.h"
 #include "core/conf/options.h"
 
 #define WIDTH 78 /* columns of text */
@@ -140,8 +141,8 @@ describe_engines_json(const struct engine_set *set, FILE *out, struct fm_error *
 		json_array_append_new(engines, engine_json(&set->engines[i]));
 	for (uint32_t i = 0; i < set->n_refused; i++)
 		json_array_append_new(refused,
-		    json_pack("{s:s, s:s}", "path", set->refused[i].path, "reason",
-			set->refused[i].reason));
+		    json_pack("{s:o, s:o}", "path", json_text(set->refused[i].path), "reason",
+			json_text(set->refused[i].reason)));
 	all = json_pack("{s:[i,i], s:o, s:o}", "abi", FM_ABI_MAJOR, FM_ABI_MINOR, "engines",
 	    engines, "refused", refused);
 	if (all == NULL)

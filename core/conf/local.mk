@@ -4,7 +4,7 @@ CORE_SOURCES += \
 	core/conf/cli.c core/conf/cli.h core/conf/conf.c core/conf/conf.h core/conf/conf_chain.c core/conf/conf_parse.c \
 	core/conf/conf_private.h core/conf/conf_regions.c core/conf/conf_rows.c \
 	core/conf/conf_scan.c core/conf/conf_scan.h core/conf/describe.c core/conf/describe.h \
-	core/conf/groups.c core/conf/groups.h core/conf/name_ranges.c core/conf/name_ranges.h \
+	core/conf/groups.c core/conf/groups.h core/conf/json_text.c core/conf/json_text.h core/conf/name_ranges.c core/conf/name_ranges.h \
 	core/conf/nodes.c core/conf/nodes.h core/conf/nodes_resolve.c core/conf/number.c core/conf/number.h \
 	core/conf/option_parse.c core/conf/option_value.h \
 	core/conf/options.c core/conf/options.h \

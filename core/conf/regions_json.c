@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/conf/json_text.h"
 #include "core/conf/name_ranges.h"
 #include "core/route/snapshot.h"
 #include "lib/error.h"
@@ -62,19 +63,6 @@ find_pieces(struct view *v)
 	}
 }
 
-/* A node may call itself anything: what is no UTF-8 is shown as ?. */
-static json_t *
-text_json(struct view *v, const char *text)
-{
-	json_t *o = json_string(text);
-	char *plain = o == NULL ? fm_arena_strdup(&v->mem, text) : NULL;
-
-	for (char *p = plain; p != NULL && *p != '\0'; p++)
-		if ((unsigned char)*p >= 0x80)
-			*p = '?';
-	return o != NULL || plain == NULL ? o : json_string(plain);
-}
-
 /* Names as the patterns that match them; NULL when memory is out. */
 static json_t *
 patterns_json(struct view *v, const char *const *names, size_t n)
@@ -83,7 +71,7 @@ patterns_json(struct view *v, const char *const *names, size_t n)
 	json_t *list = patterns != NULL ? json_array() : NULL;
 
 	for (size_t i = 0; list != NULL && i < n; i++)
-		json_array_append_new(list, text_json(v, patterns[i]));
+		json_array_append_new(list, json_text(patterns[i]));
 	return list;
 }
 
@@ -204,7 +192,7 @@ gateway_json(struct view *v, const struct border *b)
 
 	snprintf(guid, sizeof(guid), "0x%016" PRIx64, v->snap->fab.sw_guid[b->sw]);
 	return json_pack("{s:o, s:s, s:i, s:s, s:i}", "switch",
-	    text_json(v, v->snap->fab.sw_name[b->sw]), "guid", guid, "port", (int)b->port, "to",
+	    json_text(v->snap->fab.sw_name[b->sw]), "guid", guid, "port", (int)b->port, "to",
 	    v->set->region[b->to].name, "lids", (int)b->n_lids);
 }
 
@@ -268,8 +256,8 @@ refusals_json(const struct plan_refusal *refused, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(list,
-		    json_pack(
-			"{s:s, s:s}", "engine", refused[i].engine, "reason", refused[i].reason));
+		    json_pack("{s:s, s:o}", "engine", refused[i].engine, "reason",
+			json_text(refused[i].reason)));
 	return list;
 }
 
@@ -277,7 +265,7 @@ static json_t *
 busiest_json(struct view *v, const struct plan_region *r)
 {
 	return json_pack("{s:f, s:o, s:i, s:s}", "max_over_avg", r->busiest.times, "switch",
-	    text_json(v, v->snap->fab.sw_name[r->busiest.sw]), "port", (int)r->busiest.port, "way",
+	    json_text(v->snap->fab.sw_name[r->busiest.sw]), "port", (int)r->busiest.port, "way",
 	    r->busiest.in ? "in" : "out");
 }
 

@@ -25,11 +25,13 @@ struct event_base;
 struct ctl_server;
 
 /* One command.  run returns 0 with a new reference in *result, or a kind with
- * the sentence in *err.  args is an object (maybe empty), borrowed.  It runs
- * in the loop: long work is started here, not done. */
+ * the sentence in *err.  args is an object (maybe empty), borrowed; a key that the
+ * command does not take is refused before.  It runs in the loop: long work is
+ * started here, not done. */
 struct ctl_command {
 	const char *name, *help;
 	int (*run)(void *arg, const json_t *args, json_t **result, struct fm_error *err);
+	const char *args; /* keys of args, a blank between; NULL: run looks for itself */
 };
 
 /* Listen at path.  commands[] ends with a NULL name and is borrowed; "help" is

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "core/conf/json_text.h"
+
 struct event_entry {
 	uint64_t n; /* from 1; 0 = never used */
 	struct timespec at;
@@ -66,9 +68,9 @@ entry_json(const struct event_entry *entry)
 	gmtime_r(&entry->at.tv_sec, &tm);
 	n = strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%S", &tm);
 	snprintf(time + n, sizeof(time) - n, ".%03ldZ", entry->at.tv_nsec / 1000000);
-	return json_pack("{s:I, s:s, s:s, s:s, s:s, s:O*}", "n", (json_int_t)entry->n, "time", time,
-	    "level", levels[entry->level], "subsystem", entry->subsystem, "text", entry->text,
-	    "facts", entry->facts);
+	return json_pack("{s:I, s:s, s:s, s:s, s:o, s:O*}", "n", (json_int_t)entry->n, "time", time,
+	    "level", levels[entry->level], "subsystem", entry->subsystem, "text",
+	    json_text(entry->text), "facts", entry->facts);
 }
 
 json_t *

@@ -26,6 +26,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "core/conf/json_text.h"
 #include "lib/log.h"
 
 struct client {
@@ -88,8 +89,8 @@ static void
 answer_error(struct client *c, const struct fm_error *err)
 {
 	answer(c,
-	    json_pack(
-		"{s:b, s:s, s:s}", "ok", 0, "error", err->msg, "kind", fm_error_word(err->kind)));
+	    json_pack("{s:b, s:o, s:s}", "ok", 0, "error", json_text(err->msg), "kind",
+		fm_error_word(err->kind)));
 }
 
 /* --------------------------------------------------------------- commands */
@@ -105,6 +106,37 @@ list_commands(const struct ctl_command *commands)
 	return all;
 }
 
+static bool
+has_word(const char *words, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *at = words; n > 0 && (at = strstr(at, word)) != NULL; at += n)
+		if ((at == words || at[-1] == ' ') && (at[n] == ' ' || at[n] == '\0'))
+			return true;
+	return false;
+}
+
+/* A word misspelt must not be a word unsaid. */
+static int
+check_args(const struct ctl_command *c, const json_t *args, struct fm_error *err)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)(uintptr_t)args, key, value)
+	{
+		if (c->args == NULL || has_word(c->args, key))
+			continue;
+		if (c->args[0] == '\0')
+			return fm_fail(err, FM_E_CONFIG,
+			    "%s takes no arguments: %.40s is one too many", c->name, key);
+		return fm_fail(
+		    err, FM_E_CONFIG, "%s takes no %.40s, but %s", c->name, key, c->args);
+	}
+	return 0;
+}
+
 static int
 run_command(const struct ctl_server *s, const char *name, const json_t *args, json_t **result,
     struct fm_error *err)
@@ -115,7 +147,8 @@ run_command(const struct ctl_server *s, const char *name, const json_t *args, js
 	}
 	for (const struct ctl_command *c = s->commands; c->name != NULL; c++)
 		if (strcmp(c->name, name) == 0)
-			return c->run(s->arg, args, result, err);
+			return check_args(c, args, err) != 0 ? (int)err->kind
+							     : c->run(s->arg, args, result, err);
 	return fm_fail(err, FM_E_CONFIG, "unknown command '%.40s': help lists them", name);
 }
 

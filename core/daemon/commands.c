@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/conf/json_text.h"
 #include "core/conf/regions_json.h"
 #include "core/ctl/ctl.h"
 #include "core/ctl/events.h"
@@ -22,6 +23,20 @@ hand_out(json_t *value, json_t **result, struct fm_error *err)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
 	*result = value;
 	return 0;
+}
+
+/* A yes or no among the arguments: true, or 1; absent: no. */
+static int
+read_flag(const json_t *args, const char *key, bool *flag, struct fm_error *err)
+{
+	const json_t *given = json_object_get(args, key);
+	json_int_t n = json_integer_value(given);
+
+	*flag = json_is_true(given) || n == 1;
+	return given == NULL || json_is_boolean(given) ||
+		(json_is_integer(given) && n >= 0 && n <= 1)
+	    ? 0
+	    : fm_fail(err, FM_E_CONFIG, "%s is 1 or 0", key);
 }
 
 static json_t *
@@ -66,11 +81,11 @@ order_json(const struct sweep_report *r)
 json_t *
 daemon_report_json(const struct sweep_report *r)
 {
-	return json_pack("{s:I, s:s, s:s, s:f, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:b, "
+	return json_pack("{s:I, s:s, s:o, s:f, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:b, "
 			 "s:b, s:i, s:i, s:I, s:I, s:o, s:o,"
 			 " s:I, s:I, s:o}",
 	    "number", (json_int_t)r->number, "scope", sweep_scope_name(r->scope), "reason",
-	    r->reason, "total_ms", r->total_ms, "phases_ms", phases_json(r), "switches",
+	    json_text(r->reason), "total_ms", r->total_ms, "phases_ms", phases_json(r), "switches",
 	    (int)r->n_switches, "cas", (int)r->n_cas, "routers", (int)r->n_routers, "links",
 	    (int)r->n_links, "lids", (int)r->n_lids, "ports_active", (int)r->n_ports_active,
 	    "ports_not_active", (int)r->n_ports_not_active, "engine", r->engine, "kept",
@@ -111,11 +126,11 @@ run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	const struct daemon *d = arg;
 	json_t *last = d->summary != NULL ? json_incref(d->summary) : json_null();
 	const struct plan *p = sweeper_plan(d->sweeper);
-	json_t *status = json_pack("{s:s, s:b, s:s, s:s, s:s, s:s, s:o}", "sm_state",
+	json_t *status = json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:o}", "sm_state",
 	    ha_state_name(d->ha.state), "subnet_up", sweeper_is_up(d->sweeper), "phase",
-	    sweep_phase_names[sweeper_phase(d->sweeper)], "transport", d->conf->transport,
-	    "other_sm", sweeper_report(d->sweeper)->other, "waiting",
-	    p != NULL ? p->change.waiting : "", "sweep", last);
+	    sweep_phase_names[sweeper_phase(d->sweeper)], "transport",
+	    json_text(d->conf->transport), "other_sm", json_text(sweeper_report(d->sweeper)->other),
+	    "waiting", json_text(p != NULL ? p->change.waiting : ""), "sweep", last);
 
 	if (status != NULL)
 		add_joined(p, status);
@@ -219,7 +234,8 @@ run_partitions(void *arg, const json_t *args, json_t **result, struct fm_error *
 	const json_t *pkey = json_object_get(args, "pkey");
 
 	if (pkey != NULL &&
-	    (!json_is_integer(pkey) ||
+	    (!json_is_integer(pkey) || json_integer_value(pkey) < 0 ||
+		json_integer_value(pkey) > UINT16_MAX ||
 		partitions_find(d->conf->partitions, (uint16_t)json_integer_value(pkey)) == NULL))
 		return fm_fail(
 		    err, FM_E_CONFIG, "there is no such partition; without pkey=... all are shown");
@@ -237,10 +253,10 @@ verdict_json(const struct plan *p)
 {
 	const struct verdict *v = &p->verdict;
 
-	return json_pack("{s:s, s:I, s:I, s:i, s:i, s:s}", "state", "done", "reachable_pairs",
+	return json_pack("{s:s, s:I, s:I, s:i, s:i, s:o}", "state", "done", "reachable_pairs",
 	    (json_int_t)v->reachable_pairs, "unreachable_pairs", (json_int_t)v->unreachable_pairs,
 	    "loops", (int)v->loops, "credit_loops", (int)v->credit_loops, "witness",
-	    v->fault == VERIFY_OK ? "" : v->witness);
+	    json_text(v->fault == VERIFY_OK ? "" : v->witness));
 }
 
 /* The verdict on the plan in force; with readback that on what switches hold: begun by the
@@ -252,10 +268,13 @@ run_verify(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	const struct plan *p = sweeper_plan(d->sweeper);
 	struct verify_request how = { .n_vls = d->router.n_vls };
 	json_t *answer;
+	bool readback;
 
+	if (read_flag(args, "readback", &readback, err) != 0)
+		return (int)err->kind;
 	if (p == NULL)
 		return fm_fail(err, FM_E_CONFIG, "there are no routes yet");
-	if (!json_is_true(json_object_get(args, "readback")))
+	if (!readback)
 		return hand_out(verdict_json(p), result, err);
 	how.sl_model = plan_sl_model(&d->router, p);
 	if (d->readback == NULL) {
@@ -277,25 +296,27 @@ static int
 run_events(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
 	const struct daemon *d = arg;
-	const json_t *after = json_object_get(args, "after");
+	const json_t *given = json_object_get(args, "after");
+	json_int_t after = json_integer_value(given);
 
-	return hand_out(
-	    events_json(d->events, after ? (uint64_t)json_integer_value(after) : 0, EVENTS_SHOWN),
-	    result, err);
+	if (given != NULL && (!json_is_integer(given) || after < 0))
+		return fm_fail(err, FM_E_CONFIG, "after= is the number of an event, 0 or more");
+	return hand_out(events_json(d->events, (uint64_t)after, EVENTS_SHOWN), result, err);
 }
 
 static int
 run_sweep(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
 	struct daemon *d = arg;
-	const char *word = json_string_value(json_object_get(args, "scope"));
+	const json_t *given = json_object_get(args, "scope");
+	const char *word = given != NULL ? json_string_value(given) : "heavy";
 	enum sweep_scope scope = SWEEP_HEAVY;
 
 	if (word != NULL && strcmp(word, "light") == 0)
 		scope = SWEEP_LIGHT;
-	else if (word != NULL && strcmp(word, "heavy") != 0)
-		return fm_fail(
-		    err, FM_E_CONFIG, "a sweep is \"light\" or \"heavy\", not \"%s\"", word);
+	else if (word == NULL || strcmp(word, "heavy") != 0)
+		return fm_fail(err, FM_E_CONFIG, "a sweep is \"light\" or \"heavy\"%s%.40s",
+		    word != NULL ? ", not " : "", word != NULL ? word : "");
 	if (d->ha.state == WIRE_SM_STANDBY || d->ha.state == WIRE_SM_NOT_ACTIVE)
 		return fm_fail(err, FM_E_CONFIG, "this fmd is %s: sweeps are the master's",
 		    ha_state_name(d->ha.state));
@@ -311,8 +332,10 @@ run_drain(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
 	struct daemon *d = arg;
 	const struct plan *p = sweeper_plan(d->sweeper);
-	bool dry = json_is_true(json_object_get(args, "dry_run"));
+	bool dry;
 
+	if (read_flag(args, "dry_run", &dry, err) != 0)
+		return (int)err->kind;
 	if (p == NULL || p->change.waiting[0] == '\0')
 		return fm_fail(err, FM_E_CONFIG, "no tables wait to be taken up");
 	if (!dry) {
@@ -320,8 +343,8 @@ run_drain(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 		daemon_wake(d);
 	}
 	return hand_out(
-	    json_pack("{s:s, s:s, s:b, s:I}", "change", plan_change_name(p->change.kind), "waiting",
-		p->change.waiting, "asked_for", (int)!dry, "packet_life_ms",
+	    json_pack("{s:s, s:o, s:b, s:I}", "change", plan_change_name(p->change.kind), "waiting",
+		json_text(p->change.waiting), "asked_for", (int)!dry, "packet_life_ms",
 		(json_int_t)d->conf->packet_life_ms),
 	    result, err);
 }
@@ -335,18 +358,20 @@ run_reload(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 }
 
 static const struct ctl_command commands[] = {
-	{ "status", "state of the SM and the last sweep that changed something", run_status },
-	{ "routes", "which engine routes which region, and why others refused", run_routes },
-	{ "regions", "what each region holds, its borders, who routes it", run_regions },
-	{ "partitions", "who may talk to whom; pkey=0x8001: who is in that one", run_partitions },
-	{ "path", "the way of packets from a port to a LID: from, to", run_path },
-	{ "verify", "the verdict on the routes; readback: on what switches hold", run_verify },
-	{ "events", "what happened lately", run_events },
-	{ "sweep", "sweep now: scope \"heavy\" (default) or \"light\"", run_sweep },
+	{ "status", "state of the SM and the last sweep that changed something", run_status, "" },
+	{ "routes", "which engine routes which region, and why others refused", run_routes, "" },
+	{ "regions", "what each region holds, its borders, who routes it", run_regions, "" },
+	{ "partitions", "who may talk to whom; pkey=0x8001: who is in that one", run_partitions,
+	    "pkey" },
+	{ "path", "the way of packets from a port to a LID: from, to", run_path, "from to" },
+	{ "verify", "the verdict on the routes; readback: on what switches hold", run_verify,
+	    "readback" },
+	{ "events", "what happened lately; after=N: behind that one", run_events, "after" },
+	{ "sweep", "sweep now: scope \"heavy\" (default) or \"light\"", run_sweep, "scope" },
 	{ "drain", "take up tables that wait for entries to be emptied; dry_run: only tell",
-	    run_drain },
-	{ "reload", "read the configuration again", run_reload },
-	{ NULL, NULL, NULL },
+	    run_drain, "dry_run" },
+	{ "reload", "read the configuration again", run_reload, "" },
+	{ 0 },
 };
 
 int

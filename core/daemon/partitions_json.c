@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 
+#include "core/conf/json_text.h"
 #include "core/daemon/daemon.h"
 
 /* Of one partition, over the ports that are there. */
@@ -23,8 +24,8 @@ add_member(struct members *m, const struct inv_node *n, unsigned port, uint16_t 
 		return;
 	snprintf(guid, sizeof(guid), "0x%016" PRIx64, n->ports[port].guid);
 	json_array_append_new(m->list,
-	    json_pack("{s:s, s:s, s:i, s:s}", "guid", guid, "node", n->desc, "port", (int)port,
-		"member", key & PKEY_FULL ? "full" : "limited"));
+	    json_pack("{s:s, s:o, s:i, s:s}", "guid", guid, "node", json_text(n->desc), "port",
+		(int)port, "member", key & PKEY_FULL ? "full" : "limited"));
 }
 
 static void

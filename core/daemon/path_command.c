@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/conf/json_text.h"
 #include "core/daemon/daemon.h"
 #include "core/sa/path.h"
 #include "core/sa/server.h"
@@ -77,9 +78,10 @@ mtu_bytes(uint8_t code)
 static json_t *
 name_json(const struct sa_node *n)
 {
-	size_t size = strnlen((const char *)n->desc, sizeof(n->desc));
+	char text[sizeof(n->desc) + 1] = { 0 };
 
-	return json_stringn((const char *)n->desc, size);
+	memcpy(text, n->desc, sizeof(n->desc));
+	return json_text(text);
 }
 
 static json_t *

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/conf/json_text.h"
 #include "core/mad/wire.h"
 #include "lib/error.h"
 
@@ -227,13 +228,13 @@ readback_json(const struct readback *r)
 		return json_pack("{s:s, s:I, s:I}", "state", r->judging ? "judging" : "reading",
 		    "blocks", (json_int_t)all, "blocks_read", (json_int_t)r->n_read);
 	if (r->err.kind != FM_OK)
-		return json_pack("{s:s, s:s}", "state", "failed", "reason", r->err.msg);
-	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:i, s:I, s:I, s:i, s:i, s:i, s:s}", "state",
+		return json_pack("{s:s, s:o}", "state", "failed", "reason", json_text(r->err.msg));
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:i, s:I, s:I, s:i, s:i, s:i, s:o}", "state",
 	    "done", "blocks", (json_int_t)all, "blocks_read", (json_int_t)r->n_read,
 	    "blocks_silent", (json_int_t)r->n_silent, "entries_that_differ",
 	    (json_int_t)r->n_differ, "switches_that_differ", (int)r->n_differ_switches,
 	    "reachable_pairs", (json_int_t)v->reachable_pairs, "unreachable_pairs",
 	    (json_int_t)v->unreachable_pairs, "loops", (int)v->loops, "credit_loops",
 	    (int)v->credit_loops, "wrong_host", (int)v->wrong_host, "witness",
-	    v->fault == VERIFY_OK ? "" : v->witness);
+	    json_text(v->fault == VERIFY_OK ? "" : v->witness));
 }

@@ -30,7 +30,7 @@ echo(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	return 0;
 }
 
-static const struct ctl_command commands[] = { { "echo", "say it again", echo }, { 0 } };
+static const struct ctl_command commands[] = { { "echo", "say it again", echo, NULL }, { 0 } };
 
 static void
 clean_up(void)

@@ -51,9 +51,11 @@ run_big(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 }
 
 static const struct ctl_command commands[] = {
-	{ "echo", "Say it again.", run_echo },
-	{ "fail", "Fail.", run_fail },
-	{ "big", "A long answer.", run_big },
+	{ "echo", "Say it again.", run_echo, NULL },
+	{ "fail", "Fail.", run_fail, NULL },
+	{ "big", "A long answer.", run_big, NULL },
+	{ "picky", "Takes two words.", run_echo, "after scope" },
+	{ "mute", "Takes none.", run_echo, "" },
 	{ 0 },
 };
 
@@ -185,7 +187,7 @@ START_TEST(help_lists_commands)
 	json_t *result;
 
 	ck_assert_int_eq(ctl_call(path, "help", NULL, 5, &result, &err), 0);
-	ck_assert_uint_eq(json_array_size(result), 3);
+	ck_assert_uint_eq(json_array_size(result), sizeof(commands) / sizeof(commands[0]) - 1);
 	json_decref(result);
 }
 END_TEST
@@ -303,6 +305,50 @@ START_TEST(nobody_there)
 }
 END_TEST
 
+static const struct {
+	const char *command, *key, *words; /* words NULL: it is taken */
+} given[] = { { "picky", "after", NULL }, { "picky", "scope", NULL },
+	{ "picky", "afte", "picky takes no afte, but after scope" },
+	{ "picky", "cope", "picky takes no cope, but after scope" },
+	{ "picky", "", "picky takes no , but after scope" },
+	{ "mute", "after", "mute takes no arguments: after is one too many" },
+	{ "echo", "anything", NULL } };
+
+START_TEST(arguments_that_nobody_takes)
+{
+	json_t *args = json_object(), *result = NULL;
+	struct fm_error err = { 0 };
+	int rc;
+
+	json_object_set_new(args, given[_i].key, json_true());
+	rc = ctl_call(path, given[_i].command, args, 5, &result, &err);
+	ck_assert_int_eq(rc, given[_i].words != NULL ? FM_E_CONFIG : 0);
+	if (given[_i].words != NULL)
+		ck_assert_str_eq(err.msg, given[_i].words);
+	json_decref(result);
+	json_decref(args);
+}
+END_TEST
+
+/* A node may have any name, and a sentence may be cut off within a letter. */
+START_TEST(events_that_are_no_utf8)
+{
+	struct events *e = events_new();
+	json_t *all;
+
+	events_add(e, FM_LOG_DEBUG, "test", NULL, "switch \"k\344se\" is gone");
+	events_add(e, FM_LOG_DEBUG, "test", NULL, "switch \"k\303\244se\" is gone");
+	all = events_json(e, 0, 0);
+	ck_assert_uint_eq(json_array_size(all), 2);
+	ck_assert_str_eq(json_string_value(json_object_get(json_array_get(all, 0), "text")),
+	    "switch \"k?se\" is gone");
+	ck_assert_str_eq(json_string_value(json_object_get(json_array_get(all, 1), "text")),
+	    "switch \"k\303\244se\" is gone");
+	json_decref(all);
+	events_free(e);
+}
+END_TEST
+
 START_TEST(ring_of_events)
 {
 	struct events *e = events_new();
@@ -348,7 +394,9 @@ main(void)
 	tcase_add_test(socket, hanging_up_early);
 	tcase_add_test(socket, two_servers);
 	tcase_add_test(socket, nobody_there);
+	tcase_add_loop_test(socket, arguments_that_nobody_takes, 0, sizeof(given) / sizeof(*given));
 	tcase_add_test(ring, ring_of_events);
+	tcase_add_test(ring, events_that_are_no_utf8);
 	suite_add_tcase(s, socket);
 	suite_add_tcase(s, ring);
 	return run_suite(s);
