@@ -295,6 +295,15 @@ EXTRA_DIST += $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) \
 	tests/integration/lib.bash \
 	tests/integration/script.bash \
 	tests/integration/walk_tables.py
+# ---- engines from the outside
+TESTS += tests/integration/engine_check.sh tests/integration/outoftree.sh tests/integration/time_limit.sh
+EXTRA_DIST += tests/integration/engine_check.sh tests/integration/outoftree.sh tests/integration/time_limit.sh
+TESTS += tests/integration/documents.sh tests/integration/fmroute.sh tests/integration/auto.sh
+EXTRA_DIST += tests/integration/fmroute.bash tests/integration/documents.sh tests/integration/fmroute.sh tests/integration/auto.sh
+TESTS += tests/integration/regions.sh tests/integration/service.sh
+EXTRA_DIST += tests/integration/regions.sh tests/integration/service.sh
+TESTS += tests/integration/what_if.sh tests/integration/chains.sh
+EXTRA_DIST += tests/integration/what_if.sh tests/integration/chains.sh
 
 # They run side by side, in this order: what takes longest begins first.
 TESTS += $(UNIT_TESTS) $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) $(REPLAYS)

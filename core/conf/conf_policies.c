@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/conf/conf_policies.c - from the files of partitions, QoS and routes to
+ * core/conf/conf_policies.c - from the files of partitions, QoS, LIDs and routes to
  * other subnets to what they say.  A mistake in one of them is one of the
  * configuration: it is told with file and line, and the configuration that holds
  * goes on holding.
@@ -10,6 +10,7 @@
 
 #include "core/conf/conf_private.h"
 #include "core/sa/prefix_routes.h"
+#include "core/subnet/guid2lid.h"
 #include "core/subnet/partitions.h"
 #include "core/subnet/qos_policy.h"
 #include "lib/log.h"
@@ -125,11 +126,25 @@ resolve_routes(struct conf *conf, struct fm_error *err)
 	    : prefix_routes_parse(f->path, f->bytes, f->n_bytes, &conf->routes, err);
 }
 
+/* For its mistakes; the store takes it when fmd starts. */
+static int
+check_guid2lid(const struct conf *conf, struct fm_error *err)
+{
+	const struct fm_file *f = &conf->guid2lid;
+	struct guid2lid g = { 0 };
+	int rc = f->path == NULL ? 0 : guid2lid_parse(f->path, f->bytes, f->n_bytes, &g, err);
+
+	guid2lid_fini(&g);
+	return rc;
+}
+
 int
 conf_resolve_policies(struct conf_private *self, struct fm_error *err)
 {
 	int rc = resolve_partitions(self->conf, err);
 
+	if (rc == 0)
+		rc = check_guid2lid(self->conf, err);
 	if (rc == 0)
 		rc = resolve_routes(self->conf, err);
 	if (rc == 0)

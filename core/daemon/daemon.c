@@ -9,20 +9,15 @@
  */
 #include "core/daemon/daemon.h"
 
-#include "config.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#ifdef HAVE_SYSTEMD
-#include <systemd/sd-daemon.h>
-#endif
-
 #include "core/ctl/ctl.h"
 #include "core/daemon/readback.h"
+#include "core/daemon/service.h"
 #include "core/sa/server.h"
 #include "core/subnet/guid2lid.h"
 #include "core/topo/dump.h"
@@ -33,16 +28,6 @@
 #define PROGRESS_MS 1000
 #define RETRY_MS 2000 /* no link, not routed: look again */
 #define NS_PER_MS 1000000
-
-static void
-notify(const char *state)
-{
-#ifdef HAVE_SYSTEMD
-	sd_notify(0, state);
-#else
-	(void)state;
-#endif
-}
 
 static void
 arm(struct event *ev, int64_t ms)
@@ -236,7 +221,7 @@ on_stop_signal(evutil_socket_t fd, short what, void *arg)
 	struct daemon *d = arg;
 
 	log_notice("daemon", "stopped by signal %d", (int)fd);
-	notify("STOPPING=1");
+	service_tell("STOPPING=1");
 	d->exit_code = d->cli->once && !d->once_done ? FMD_EXIT_SYSTEM : FMD_EXIT_OK;
 	stop(d);
 }
@@ -247,11 +232,11 @@ on_reload_signal(evutil_socket_t fd, short what, void *arg)
 	struct daemon *d = arg;
 	struct fm_error err = { 0 };
 
-	notify("RELOADING=1");
+	service_tell("RELOADING=1");
 	if (daemon_reload(d, &err) != 0)
 		events_add(d->events, FM_LOG_ERR, "daemon", NULL, "%s; the old configuration stays",
 		    err.msg);
-	notify("READY=1");
+	service_tell("READY=1");
 }
 
 static bool
@@ -297,13 +282,10 @@ on_sweep_done(void *arg, const struct sweep_report *r)
 		d->once_done = true;
 		return;
 	}
-	if (r->outcome == SWEEP_UP) {
-		notify("READY=1\nSTATUS=SUBNET UP");
-	} else if (r->outcome == SWEEP_STANDBY) {
-		notify("READY=1\nSTATUS=standby");
-	} else if (r->outcome != SWEEP_UNCHANGED) {
+	service_tell_outcome(r);
+	if (r->outcome == SWEEP_NO_LINK || r->outcome == SWEEP_NOT_ROUTED ||
+	    r->outcome == SWEEP_FAILED)
 		next_ms = next_ms > 0 && next_ms < RETRY_MS ? next_ms : RETRY_MS;
-	}
 	if (next_ms > 0)
 		arm(d->ev_sweep, next_ms);
 	if (d->next_conf != NULL) {
@@ -410,7 +392,8 @@ daemon_reload(struct daemon *d, struct fm_error *err)
 
 /* ------------------------------------------------------------------ start */
 
-/* What OpenSM remembered replaces what the store holds. */
+/* What OpenSM remembered of ports that the store does not know yet: LIDs that were given
+ * out since then stay, however often the file is read. */
 static int
 import_lids(struct daemon *d, struct fm_error *err)
 {
@@ -426,11 +409,11 @@ import_lids(struct daemon *d, struct fm_error *err)
 		const struct guid2lid_entry *e = &g.entries.item[i];
 		struct store_lid l = { e->guid, e->lid, e->lmc };
 
-		ok = fm_vec_push(&lids, l);
+		ok = store_lid(d->store, l.guid) != 0 || fm_vec_push(&lids, l);
 	}
 	rc = ok ? store_put_lids(d->store, lids.item, (uint32_t)lids.n, err)
 		: fm_fail(err, FM_E_RESOURCE, "out of memory for %s", f->path);
-	if (rc == 0)
+	if (rc == 0 && lids.n > 0)
 		log_info("daemon", "%zu LIDs taken from %s", lids.n, f->path);
 	fm_vec_fini(&lids);
 	guid2lid_fini(&g);
@@ -544,6 +527,7 @@ daemon_init(struct daemon *d, const struct cli *cli, struct fm_error *err)
 	int rc;
 
 	memset(d, 0, sizeof(*d));
+	signal(SIGPIPE, SIG_IGN); /* a reader of the log that leaves must not end a sweep */
 	d->routed_fd = -1;
 	d->cli = cli;
 	rc = cli_load(cli, &d->engines, &d->conf, err);

@@ -24,6 +24,13 @@ expect() {
 	echo "wrong: $* exits with $got, not $code; or says not \"$words\" but: $(head -n 3 err)"
 }
 
+# The same, with standard output as the words say: ">/dev/full", ">&-".
+expect_output() {
+	local output=$1
+	shift
+	expect 1 'cannot write' sh -c 'exec "$@" '"$output" sh "$@"
+}
+
 # The same for a configuration of these lines.
 expect_conf() {
 	printf '%s\n' "$3" >bad.conf
@@ -50,6 +57,9 @@ expect 2 'port.net:2: port 9 of "s", which has 4 ports' "$fmroute" port.net
 expect 2 'twice.net:4:' "$fmroute" twice.net
 expect 2 'bracket.net:2:' "$fmroute" bracket.net
 expect 2 'nosuch.net: No such file' "$fmroute" nosuch.net
+expect 2 'Is a directory' "$fmroute" .
+expect 2 'this is no text file' "$fmroute" /dev/zero
+expect 2 'Is a directory' "$fmd" --once --state-dir=state --transport=sim:.
 expect 2 'cut.net:' "$fmroute" check cut.net good/lfts
 expect 2 'cut.net:' "$fmroute" fail cut.net --links=1
 expect 2 'cut.net:' "$fmd" --once --state-dir=state --transport=sim:cut.net
@@ -80,6 +90,10 @@ expect_conf 2 '3: found duplicate title' $'updn "a" {\n}\nupdn "a" { }'
 expect_conf 2 '1: m_key = 0x1ffffffffffffffff is more than 64 bits' 'm_key = 0x1ffffffffffffffff'
 expect_conf 2 '1: the string that begins here has no closing' 'transport = "'
 expect_conf 2 '1: guid2lid: nosuch: No such file' 'guid2lid = "nosuch"'
+printf '0x0002c90300000001 0x0001 0x0001\n\n0x0002c90300000002 0x0001 0x0001\n' >bad.lids
+expect_bad_lids() { printf 'guid2lid = "bad.lids"\n' >lids.conf && expect 2 'bad.lids:3:' "$@" --config=lids.conf; }
+expect_bad_lids "$fmd" --check
+expect_bad_lids "$fmd" --once --state-dir=state --transport=sim:good.net
 expect 2 'nosuch.conf: No such file' "$fmd" --check --config=nosuch.conf
 expect 2 'not a regular file' "$fmd" --check --config=.
 expect 2 'this is no text file' "$fmd" --check --config=binary.net
@@ -118,8 +132,44 @@ expect 2 'needs a value' "$fmd" --engine
 expect 2 'unexpected argument x' "$fmd" x
 expect 2 "no engine 'nosuch'" "$fmd" --help=nosuch
 expect 2 'no command' "$fmctl"
+expect 2 '0% to 100% are right' "$fmroute" fail good.net --links=%
+expect 2 'the path is too long' "$fmctl" --state-dir="$(printf '%5000s' x)" status
+expect 2 'is no UTF-8 text' "$fmctl" path "$(printf '\344')" x
+expect 2 'unexpected argument c' "$fmctl" path a b c
+expect 2 'unexpected argument heavy' "$fmctl" sweep light heavy
+expect 2 'a path of 1 to 107 bytes is right' "$build/fmsim" good.net --socket="$(printf '%200s' x)"
+expect 2 'serves a fabric already' "$build/fmsim" good.net --tell help
+expect 1 'no fmsim answers at' "$build/fmsim" --socket=nosuch --tell help
 expect 2 'write 1..86400 seconds' "$fmctl" --timeout=x status
 expect 1 'no fmd answers at' "$fmctl" --socket=nosuch status
+# ---- what is printed and does not arrive
+mkdir engine && cp "$engines/updn.so" engine/
+for output in ">/dev/full" ">&-"; do
+	expect_output "$output" "$fmroute" --help
+	expect_output "$output" "$fmroute" good.net
+	expect_output "$output" "$fmroute" diff good good
+	expect_output "$output" "$fmroute" what-if good.net --down=switch:spine-1
+	expect_output "$output" "$fmd" --help
+	expect_output "$output" "$fmd" --check --config=none
+	expect_output "$output" "$fmd" --list-engines
+	expect_output "$output" "$fmd" --once --dry-run --config=none --state-dir=state --transport=sim:good.net
+	expect_output "$output" "$fmctl" --help
+	expect_output "$output" "$build/fmsim" --help
+	expect_output "$output" "$build/fmd-engine-check" engine/updn.so good.net
+	expect_output "$output" "$fmroute" gen torus 3x3 1
+	expect_output "$output" "$fmroute" good.net --json
+done
+# A log that is closed does not end up in the files that fmd opens.
+(exec >&- 2>&- && timeout 30 "$fmd" --once --config=none --state-dir=closed --transport=sim:good.net)
+closed=$?
+n=$((n + 1))
+if [ $closed != 0 ] || [ ! -s closed/data.mdb ] || grep -q 'SUBNET UP' -r closed; then
+	n_wrong=$((n_wrong + 1))
+	echo "wrong: fmd without standard output and error exits with $closed: $(ls closed)"
+fi
+
+expect 2 'is no directory' "$fmroute" good.net --dump=good.net
+expect 2 'is no directory' "$fmd" --once --state-dir=state --transport=sim:good.net --dump=good.net
 expect 1 'cannot make the state directory' "$fmd" --once --transport=sim:good.net --state-dir=/proc/nosuch
 
 [ "$n_wrong" = 0 ] || { echo "$n_wrong of $n are wrong"; exit 1; }

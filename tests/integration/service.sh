@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# fmd as a service: the unit is what systemd takes, sd_notify says what it should
+# when it should; a daemon on a fabric whose nodes have odd names answers all that
+# fmctl asks, and refuses what it does not take.  Runs in the build directory.
+set -eu
+. "${srcdir:-..}/tests/integration/fmroute.bash"
+fmctl="$bin/fmctl --state-dir=$tmp/state"
+daemon=
+trap '[ -z "$daemon" ] || kill $daemon 2>/dev/null; rm -rf "$tmp"' EXIT
+
+log() { sed 's/^/fmd: /' "$tmp/log" | tail -n 20; }
+
+# ---- the unit
+sed "s|^\(Exec[A-Za-z]*=\).*/fmd|\1$bin/fmd|" "$bin/conf/fmd.service" >fmd.service
+[ "$(grep -c "^Exec[A-Za-z]*=$bin/fmd" fmd.service)" = 2 ] || fail "the unit does not start fmd: $(cat fmd.service)"
+if command -v systemd-analyze >/dev/null 2>&1; then
+	systemd-analyze verify --man=no --recursive-errors=no "$tmp/fmd.service" >unit 2>&1 || fail "the unit: $(cat unit)"
+	[ ! -s unit ] || fail "the unit: $(cat unit)"
+	echo "ok: the unit"
+fi
+
+# ---- a daemon; one host's name is Latin-1, a switch's UTF-8
+"$bin/fmroute" gen pgft 2 4,4 1,2 1,1 >plain.net
+LC_ALL=C sed "s/\"host-1-1\"/\"$(printf 'h\344st')\"/g; s/\"spine-1\"/\"$(printf 'sp\303\244n')\"/g" plain.net >net
+cat >listen.py <<'END'
+import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1])
+print("bound", flush=True)
+while True:
+    said = s.recv(4096).decode()
+    print(said.replace("\n", " "), flush=True)
+    if "STOPPING=1" in said:
+        break
+END
+listener=
+if command -v python3 >/dev/null 2>&1 && grep -q '^#define HAVE_SYSTEMD 1' "$bin/config.h"; then
+	python3 listen.py "$tmp/notify" >said 2>&1 &
+	listener=$!
+	for i in $(seq 100); do grep -q bound said && break; sleep 0.1; done
+	export NOTIFY_SOCKET="$tmp/notify"
+fi
+"$bin/fmd" --transport=sim:net --config=none --plugin-dir="$bin/plugins/engines/.libs" --state-dir="$tmp/state" >"$tmp/log" 2>&1 &
+daemon=$!
+unset NOTIFY_SOCKET
+for i in $(seq 100); do
+	$fmctl status --json 2>/dev/null | grep -q '"subnet_up": true' && break
+	kill -0 $daemon 2>/dev/null || { log; fail "fmd is gone"; }
+	sleep 0.1
+done
+
+# ---- LIDs that OpenSM remembered: taken once, and not again when they have changed since
+guid=$(sed -n 's/.*"host-2-1"\[1\](\([0-9a-f]*\)).*/0x\1/p' plain.net | head -n 1)
+lid_of_host() {
+	printf '%s 0x%04x 0x%04x\n\n' "$guid" "$1" "$1" >guid2lid
+	echo 'guid2lid = "guid2lid"' >lids.conf
+	"$bin/fmd" --transport=sim:plain.net --config=lids.conf --plugin-dir="$bin/plugins/engines/.libs" \
+		--state-dir="$tmp/lids" --dump="$tmp/dump" --once >lids.log 2>&1 || fail "guid2lid: $(cat lids.log)"
+	sed -n "s/^\(0x[0-9a-f]*\) .*portguid 0x0*${guid#0x}: 'host-2-1'.*/\1/p" dump/lfts | sort -u
+}
+[ "$(lid_of_host 119)" = 0x0077 ] || fail "the LID of guid2lid is not taken: $(lid_of_host 119)"
+grep -q '1 LIDs taken from guid2lid' lids.log || fail "nothing is said of guid2lid: $(cat lids.log)"
+[ "$(lid_of_host 99)" = 0x0077 ] || fail "guid2lid takes back a LID: $(lid_of_host 99)"
+echo "ok: guid2lid"
+
+# ---- every command answers, as text and as JSON, whatever nodes are called
+for command in status routes regions partitions "partitions pkey=0xffff" "path 1 2" "path $(printf 'sp\303\244n') host-2-1" \
+	"verify" "verify --readback" "verify readback=0" events "events after=1" "sweep light" "sweep scope=heavy" reload help; do
+	# shellcheck disable=SC2086
+	$fmctl $command >out 2>err || { log; fail "fmctl $command: $(cat err)"; }
+	[ -s out ] || fail "fmctl $command says nothing"
+	# shellcheck disable=SC2086
+	$fmctl $command --json >out 2>err || { log; fail "fmctl $command --json: $(cat err)"; }
+done
+$fmctl partitions pkey=0x7fff >out
+grep -q 'h?st' out || fail "a name that is no UTF-8: $(cat out)"
+$fmctl path "$(printf 'sp\303\244n')" 1 | grep -q "$(printf 'sp\303\244n')" || fail "a name that is UTF-8 is not shown as it is"
+echo "ok: commands"
+
+# ---- what it does not take
+refuses() {
+	words=$1
+	shift
+	rc=0
+	$fmctl "$@" >out 2>err || rc=$?
+	[ $rc = 2 ] && grep -qF -- "$words" err || { log; fail "fmctl $*: $rc, $(cat err)"; }
+}
+refuses "status takes no arguments: x is one too many" status x=1
+refuses "events takes no afte, but after" events afte=3
+refuses "after= is the number of an event" events after=x
+refuses "after= is the number of an event" events after=-1
+refuses "there is no such partition" partitions pkey=0x1ffff
+refuses "there is no such partition" partitions pkey=0x1234
+refuses "there is no such partition" partitions pkey=x
+refuses "readback is 1 or 0" verify readback=maybe
+refuses "dry_run is 1 or 0" drain dry_run=please
+refuses "no tables wait to be taken up" drain
+refuses 'a sweep is "light" or "heavy", not medium' sweep medium
+refuses 'a sweep is "light" or "heavy"' sweep scope=3
+refuses "say from where to where" path 1
+refuses '"nobody" is no LID, GUID or name of a port that is up' path 1 nobody
+refuses "unknown command 'nosuch'" nosuch
+rc=0
+$fmctl status >/dev/full 2>err || rc=$?
+[ $rc = 1 ] && grep -q 'cannot write to standard output' err || fail "a full disk: $rc, $(cat err)"
+rc=0
+"$bin/fmd" --transport=sim:net --config=none --state-dir="$tmp/state" >err 2>&1 || rc=$?
+[ $rc = 1 ] && grep -q 'another fmd\|in use\|already' err || fail "a second fmd on one state directory: $rc, $(cat err)"
+echo "ok: refusals"
+
+# ---- signals
+n=$(grep -c 'the configuration has been reloaded' log)
+kill -HUP $daemon
+for i in $(seq 100); do [ "$(grep -c 'the configuration has been reloaded' log)" -gt "$n" ] && break; sleep 0.1; done
+kill $daemon
+rc=0
+wait $daemon || rc=$?
+daemon=
+[ $rc = 0 ] || { log; fail "SIGTERM: $rc"; }
+if [ -n "$listener" ]; then
+	wait $listener
+	sed -n 2p said | grep -q '^READY=1 STATUS=SUBNET UP$' || fail "it says first: $(cat said)"
+	sed -n '/^RELOADING=1$/{n;p;}' said | grep -q '^READY=1$' || fail "after a reload: $(cat said)"
+	[ "$(tail -n 1 said)" = STOPPING=1 ] || fail "it says last: $(cat said)"
+	echo "ok: what the service manager is told"
+fi
