@@ -258,11 +258,25 @@ class Bench:
         self.say("| fabric | engine | route ms | verify ms | floor ms | route / floor | max/avg | shift max | eBB | MB |")
         self.say("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|")
         for name in names:
-            fabric = self.fabric(name)
-            if fabric is None:
-                continue
-            for engine in ("fattree", "minhop", "updn"):
-                self.say(self.offline_row(name, fabric, engine))
+            for label, fabric in self.variants(name):
+                for engine in ("fattree", "minhop", "updn"):
+                    self.say(self.offline_row(label, fabric, engine))
+
+    def variants(self, name):
+        """As generated; the large ones also under other names and port numbers, and with links cut."""
+        fabric = self.fabric(name)
+        if fabric is None:
+            return
+        yield name, fabric
+        if name not in ("ft-11664", "ft-27648"):
+            return
+        fmroute, other, cut = (os.path.join(self.build, "fmroute"), os.path.join(self.work, "shuffled.net"),
+                               os.path.join(self.work, "shuffled-cut.net"))
+        for path, command in ((other, ["shuffle", fabric, "1"]), (cut, ["fail", other, "--links=2%", "--seed=1"])):
+            with open(path, "w") as f:
+                subprocess.run([fmroute, *command], stdout=f, stderr=subprocess.DEVNULL, check=True)
+        yield f"{name}, shuffled", other
+        yield f"{name}, shuffled, 2 % of links cut", cut
 
     def offline_row(self, name, fabric, engine):
         command = [os.path.join(self.build, "fmroute"), fabric, f"--engine={engine}", "--repeat=9", "--stats", "--json"]

@@ -100,7 +100,7 @@ class Daemon:
 
 class Events:
     def __init__(self, bench):
-        self.bench = bench
+        self.bench, self.kinds = bench, []
 
     def programs(self):
         state = os.path.join(self.bench.work, "event-state")
@@ -132,9 +132,21 @@ class Events:
                 if not daemon.is_up:
                     say(f"| {name} | | {label} | not up | | | | |")
                 daemon.stop()
+        say("\n### The same by kind\n")
+        say("| fabric | event | program | Gets | Sets |")
+        say("|---|---|---|---|---|")
+        for row in self.kinds:
+            say(row)
+
+    @staticmethod
+    def by_kind(smps, verb):
+        rows = sorted(((n, k.split()[1]) for k, n in smps.items() if k.startswith(verb)), reverse=True)
+        return ", ".join(f"{kind} {n}" for n, kind in rows)
 
     def row(self, name, event, label, r):
         gets = sum(n for k, n in r["smps"].items() if k.startswith("Get"))
         sets = sum(n for k, n in r["smps"].items() if k.startswith("Set"))
         self.bench.say(f"| {name} | {event} | {label} | {r['s']:.2f} | {r['cpu']:.2f} | {gets} | {sets} | "
                        f"{r['smps'].get('Set LFT', 0)} |")
+        self.kinds.append(f"| {name} | {event} | {label} | {self.by_kind(r['smps'], 'Get')} | "
+                          f"{self.by_kind(r['smps'], 'Set')} |")

@@ -5,7 +5,7 @@
 # owner, and the live tables are those that fmd dumped; ibtracert agrees on
 # samples; ibdmchk finds no credit loop in the live tables; iblinkinfo shows
 # every cabled port ACTIVE; a second fmd sends no Set.
-# The fabrics of real clusters are passed over where ../shared is absent.
+# The fabrics of real clusters (FMD_TOPOLOGIES, or ../shared/topologies) are passed over where absent.
 set -u
 # shellcheck source=tests/integration/lib.bash
 . "$(dirname "$0")/lib.bash"
@@ -36,7 +36,7 @@ get_fabric() {
 	shift
 	case $from in
 	gen) "$build/fmroute" gen "$@" ;;
-	shared) cat "$top/../shared/topologies/$name.net" 2>/dev/null ;;
+	shared) cat "${FMD_TOPOLOGIES:-$top/../shared/topologies}/$name.net" 2>/dev/null ;;
 	edge) cat "$top/tests/fabrics/$name.net" ;;
 	esac
 }

@@ -103,6 +103,32 @@ run 0 what-if tree.net $none --engine=updn --down=link:leaf-1:5 --down=link:leaf
 is lost_without_cables 1 $((2 * 4 * 28 + 4 * 11 + 28))
 [ "$(values from | wc -l)" = "$(nth lost_without_cables 1)" ] || fail "not all pairs are named"
 
+# ---- switches of more ports than a word has bits: 70 and 69, and what hangs above port 64
+$fmroute gen pgft 2 4,69 1,66 1,1 >wide.net
+for engine in fattree minhop updn dfsssp; do
+	run 0 what-if wide.net $none --engine=$engine --down=link:leaf-1:70 --steps --up=link:leaf-1:70 --json
+	is made 2 '"repaired"'
+	is lost_pairs 1 0
+	[ "$(nth entries 1)" -gt 0 ] || fail "$engine: nobody went over port 70"
+	is entries 2 "$(nth entries 1)"
+	[ "$(values proven | sort -u)" = true ] || fail "$engine: not proven: $(cat out)"
+done
+run 0 what-if wide.net $none --engine=fattree --down=switch:spine-66 --json
+is lost_without_route 1 0
+
+# ---- fabrics of real clusters, where they are there: a switch goes and comes back
+for net in "${FMD_TOPOLOGIES:-$top/../shared/topologies}"/*.net; do
+	[ -f "$net" ] || continue
+	sw=$(sed -n 's/^Switch[[:space:]]*[0-9]*[[:space:]]*"\([^"]*\)".*/\1/p' "$net" | tail -n 1)
+	run 0 what-if "$net" $none --engine=fattree,updn --down=switch:"$sw" --steps --up=switch:"$sw" --json
+	[ "$(values proven | sort -u)" = true ] || fail "$net: not proven: $(cat out)"
+	is lost_without_route 1 0
+	is entries 2 "$(nth entries 1)"
+	run 0 what-if "$net" $none --engine=fattree,updn --down=switch:"$sw"
+	grep -q '^SMPs        [1-9]' out || fail "$net: $(cat out)"
+	echo "ok: $(basename "$net")"
+done
+
 # ---- what no engine can route any more
 printf 'fallback = no\n' >no.conf
 run 3 what-if torus.net --config=no.conf --engine=fattree --down=switch:sw-1-1
