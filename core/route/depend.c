@@ -20,7 +20,7 @@
 bool
 depend_applies(const struct fm_tables *t)
 {
-	return t->sl2vl_shape == FM_SL2VL_MODULO && t->ar_max_groups == 0;
+	return t->sl2vl_shape != FM_SL2VL_BY_OUT && t->ar_max_groups == 0;
 }
 
 void
@@ -317,22 +317,29 @@ clear_rows(struct depend *g)
 	memset(g->prev, 0, n * sizeof(*g->prev));
 }
 
+static uint32_t
+count_vls(const struct fm_tables *t)
+{
+	if ((t->sl_shape == FM_SL_ZERO && !depend_by_ports(t)) || t->n_vls_used < 1)
+		return 1;
+	return t->n_vls_used > N_SLS ? N_SLS : t->n_vls_used;
+}
+
 struct depend *
 depend_build(const struct fm_fabric *graph, const struct fm_fabric *ends, const struct fm_tables *t,
     const uint64_t *lost, enum verify_sl_model sl_model, struct fm_pool *workers)
 {
 	struct depend *g = calloc(1, sizeof(*g));
+	bool by_ports = depend_by_ports(t);
 
 	if (g == NULL)
 		return NULL;
 	g->n_switches = graph->n_switches;
 	g->sl_model = sl_model;
-	g->n_vls = t->sl_shape == FM_SL_ZERO || t->n_vls_used < 1 ? 1
-	    : t->n_vls_used > N_SLS				  ? N_SLS
-								  : t->n_vls_used;
+	g->n_vls = count_vls(t);
 	if (!number_channels(g, graph))
 		goto failed;
-	if (depend_sweep_applies(g)) {
+	if (!by_ports && depend_sweep_applies(g)) {
 		if (!depend_sweep(g, ends, t, lost, workers))
 			goto failed;
 		turn_rows(g);
@@ -341,7 +348,8 @@ depend_build(const struct fm_fabric *graph, const struct fm_fabric *ends, const 
 			return g;
 		clear_rows(g); /* it was too much, perhaps */
 	}
-	if (!follow_tables(g, ends, t, lost, workers))
+	if (by_ports ? !depend_follow_ports(g, ends, t, lost, workers)
+		     : !follow_tables(g, ends, t, lost, workers))
 		goto failed;
 	turn_rows(g);
 	find_order(g);
@@ -456,10 +464,16 @@ make_room(struct depend *g, uint32_t from, uint32_t to)
 enum depend_result
 depend_insert(struct depend *g, uint32_t in, uint32_t out, unsigned vl)
 {
-	uint32_t from = in * g->n_vls + vl, to = out * g->n_vls + vl;
-	struct depend_edge e = { from, (out - g->first[g->at[out]]) * g->n_vls + vl };
+	return depend_insert_turn(g, in, vl, out, vl);
+}
 
-	if (depend_holds(g, in, out, vl))
+enum depend_result
+depend_insert_turn(struct depend *g, uint32_t in, unsigned in_vl, uint32_t out, unsigned out_vl)
+{
+	uint32_t from = in * g->n_vls + in_vl, to = out * g->n_vls + out_vl;
+	struct depend_edge e = { from, (out - g->first[g->at[out]]) * g->n_vls + out_vl };
+
+	if (fm_bit_test(row_of(g->next, g, from), e.bit))
 		return DEPEND_HELD;
 	if (g->frozen)
 		return DEPEND_FROZEN;
@@ -484,6 +498,27 @@ depend_undo(struct depend *g, size_t n)
 		fm_bit_clear(row_of(g->next, g, e.from), e.bit);
 		fm_bit_clear(
 		    row_of(g->prev, g, next_vertex(g, e.from, e.bit)), bit_in_prev(g, e.from));
+	}
+}
+
+void
+depend_cut(struct depend *g, uint32_t channel)
+{
+	size_t bits = (size_t)g->words * 64;
+
+	if (g->back[channel] == FM_NONE)
+		return;
+	g->changes++;
+	for (uint32_t v = channel * g->n_vls; v < (channel + 1) * g->n_vls; v++) {
+		uint64_t *next = row_of(g->next, g, v), *prev = row_of(g->prev, g, v);
+		uint32_t bit = (channel - g->first[g->at[channel]]) * g->n_vls + v % g->n_vls;
+
+		FM_EACH_BIT (i, next, bits)
+			fm_bit_clear(row_of(g->prev, g, next_vertex(g, v, i)), bit_in_prev(g, v));
+		FM_EACH_BIT (i, prev, bits)
+			fm_bit_clear(row_of(g->next, g, prev_vertex(g, v, i)), bit);
+		memset(next, 0, g->words * sizeof(*next));
+		memset(prev, 0, g->words * sizeof(*prev));
 	}
 }
 

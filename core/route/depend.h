@@ -14,14 +14,15 @@
  * ord[] is a topological order of the edges held (Pearce and Kelly, ACM JEA 11,
  * 2006; as lib/acyclic.h, over rows of bits).
  *
+ * Where VLs go by ports (depend_by_ports()) the links that are lost have no part in it.
+ *
  * Memory: vertices x (2 rows of (ports of a switch x VLs) bits and 12 bytes);
  * 60,000 channels of 36-port switches in one VL: 2 MB.
  */
 #ifndef CORE_ROUTE_DEPEND_H
 #define CORE_ROUTE_DEPEND_H
 
-#include "core/route/snapshot.h"
-#include "core/route/tables.h"
+#include "core/route/deps.h"
 #include "core/route/verify.h"
 #include "lib/pool.h"
 #include "lib/vec.h"
@@ -50,8 +51,16 @@ struct depend {
 	uint8_t *mark;			  /* [vertices] */
 };
 
-/* Tables whose VL follows from the SL alone, without adaptive groups. */
+/* Tables without adaptive groups, whose VLs do not go by the numbers of links. */
 bool depend_applies(const struct fm_tables *t);
+
+/* Does a packet's VL depend on its way as well as on its SL?  Then an edge may lead from one
+ * VL to another, and what packets depend on is known of a LID as a whole (deps.h) only. */
+static inline bool
+depend_by_ports(const struct fm_tables *t)
+{
+	return t->sl2vl_shape == FM_SL2VL_BY_IN_OUT;
+}
 
 /* The dependencies of tables on graph, between these ends; lost: channels without
  * a cable, which packets wait for and that is all, or NULL.
@@ -75,6 +84,9 @@ enum depend_result {
 };
 /* Packets go on from channel `in` in VL vl to channel `out` of the next switch. */
 enum depend_result depend_insert(struct depend *g, uint32_t in, uint32_t out, unsigned vl);
+/* The same where the packets change their VL. */
+enum depend_result depend_insert_turn(
+    struct depend *g, uint32_t in, unsigned in_vl, uint32_t out, unsigned out_vl);
 /* Take away what was added after the first n of g->added. */
 void depend_undo(struct depend *g, size_t n);
 
@@ -109,6 +121,18 @@ depend_holds(const struct depend *g, uint32_t in, uint32_t out, unsigned vl)
  * for [n_switches]. */
 enum depend_result depend_insert_lid(struct depend *g, const struct fm_fabric *ends,
     const struct fm_tables *t, const uint64_t *lost, fm_sw from, uint16_t lid, uint16_t *seen);
+
+/* depend_ports.c, where VLs go by ports.  The dependencies of tables on the links of ends,
+ * but for those lost, into the next rows.  False: out of memory. */
+bool depend_follow_ports(struct depend *g, const struct fm_fabric *ends, const struct fm_tables *t,
+    const uint64_t *lost, struct fm_pool *workers);
+/* The dependencies of tables as they are now: to be asked for LIDs.  NULL: out of memory. */
+struct deps *depend_deps(
+    const struct depend *g, const struct fm_fabric *ends, const struct fm_tables *t);
+enum depend_result depend_insert_ports(
+    struct depend *g, const struct fm_fabric *ends, struct deps *deps, uint16_t lid);
+/* Nobody waits for a lost channel any more, nor comes by it. */
+void depend_cut(struct depend *g, uint32_t channel);
 
 /* VLs, as a mask, of the packets that the ends of sw send to lid on switch `to`,
  * replies included. */

@@ -132,6 +132,18 @@ copy_columns(const struct climb *c, const struct plan *old)
 	return kept;
 }
 
+/* Do both give a packet the same VL everywhere? */
+static bool
+same_vls(const struct fm_tables *a, const struct fm_tables *b, uint32_t n_switches)
+{
+	if (a->sl2vl_shape != b->sl2vl_shape || a->n_vls_used != b->n_vls_used)
+		return false;
+	return a->sl2vl_shape == FM_SL2VL_MODULO ||
+	    (a->sl2vl_shape == FM_SL2VL_BY_IN_OUT &&
+		a->sl2vl_first[n_switches] == b->sl2vl_first[n_switches] &&
+		memcmp(a->sl2vl, b->sl2vl, (size_t)a->sl2vl_first[n_switches] * 16) == 0);
+}
+
 static bool
 may_mix(const struct plan *x, const struct plan *y)
 {
@@ -139,10 +151,9 @@ may_mix(const struct plan *x, const struct plan *y)
 
 	if (a->sl_shape == FM_SL_BY_SW_DLID && (x->regions != NULL || y->regions != NULL))
 		return false; /* switches share rows of SLs */
-	return a->sl_shape == b->sl_shape && a->sl2vl_shape == FM_SL2VL_MODULO &&
-	    b->sl2vl_shape == FM_SL2VL_MODULO && a->n_vls_used == b->n_vls_used &&
-	    a->ar_max_groups == 0 && b->ar_max_groups == 0 &&
-	    x->snap->fab.n_switches == y->snap->fab.n_switches;
+	return a->sl_shape == b->sl_shape && a->ar_max_groups == 0 && b->ar_max_groups == 0 &&
+	    x->snap->fab.n_switches == y->snap->fab.n_switches &&
+	    same_vls(a, b, x->snap->fab.n_switches);
 }
 
 /* Does the LID wait for entries that were to be written before? */

@@ -21,7 +21,7 @@ CORE_SOURCES += \
 	core/route/compare.c core/route/compare.h \
 	core/route/deps.c core/route/deps.h \
 	core/route/depend.c core/route/depend.h \
-	core/route/depend_sweep.c \
+	core/route/depend_ports.c core/route/depend_sweep.c \
 	core/route/fallback.c core/route/fallback.h \
 	core/route/graph_diff.c core/route/graph_diff.h \
 	core/route/host.c core/route/host.h \
@@ -39,6 +39,8 @@ CORE_SOURCES += \
 	core/route/repair_back.c core/route/repair_engine.c core/route/repair_event.c \
 	core/route/repair_idle.c core/route/repair_lid.c core/route/repair_shards.c \
 	core/route/repair_state.c core/route/repair_verdict.c core/route/repair_way.c \
+	core/route/repair_idle.c core/route/repair_lid.c core/route/repair_ports.c core/route/repair_state.c \
+	core/route/repair_verdict.c core/route/repair_way.c \
 	core/route/router.c \
 	core/route/snapshot.c core/route/snapshot.h core/route/snapshot_less.c \
 	core/route/tables.c core/route/tables.h \

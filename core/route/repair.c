@@ -53,11 +53,12 @@ insert_fresh(struct repair *p, const struct repair_event *ev)
 {
 	enum depend_result rc = DEPEND_HELD;
 
+	if (p->deps != NULL && p->g->n_vls > 1)
+		return true; /* follow_replies() has seen to it */
 	if (ev->is_fresh[p->lid])
-		rc = depend_insert_lid(p->g, p->fab, p->t, p->lost, FM_NONE, p->lid, p->seen);
+		rc = repair_insert_lid(p, FM_NONE);
 	for (size_t i = 0; rc < DEPEND_CYCLE && i < ev->senders.n; i++)
-		rc = depend_insert_lid(
-		    p->g, p->fab, p->t, p->lost, ev->senders.item[i], p->lid, p->seen);
+		rc = repair_insert_lid(p, ev->senders.item[i]);
 	repair_note_result(p, rc);
 	return rc < DEPEND_CYCLE;
 }
@@ -72,7 +73,9 @@ choose_anew(struct repair *p, const struct repair_event *ev, bool deviates)
 		return;
 	repair_new_marks(p);
 	add_spots(p, ev);
-	if (p->spots.n > 0)
+	if (p->spots.n > 0 && p->deps != NULL)
+		repair_lid_by_ports(p);
+	else if (p->spots.n > 0)
 		repair_lid(p);
 }
 
@@ -319,6 +322,8 @@ free_repair(struct repair *p)
 	free(p->lost);
 	free(p->sends);
 	free(p->dirty);
+	free(p->carries);
+	deps_free(p->deps);
 	fm_vec_fini(&p->spots);
 	fm_vec_fini(&p->dev);
 	fm_vec_fini(&p->stack);
@@ -346,6 +351,18 @@ look_around(struct repair *p)
 	return true;
 }
 
+/* VLs go by ports.  False: out of memory. */
+static bool
+look_by_ports(struct repair *p)
+{
+	p->deps = depend_deps(p->g, p->fab, p->t);
+	p->carries = calloc(p->fab->n_switches + 1, sizeof(*p->carries));
+	FM_EACH_BIT (c, p->lost, p->g->n_channels)
+		if (!fm_bit_test(p->was_lost, c))
+			depend_cut(p->g, (uint32_t)c);
+	return p->deps != NULL && p->carries != NULL;
+}
+
 /* The tables to be changed; *copied: not the spare ones, as columns come or go. */
 static int
 take_tables(struct repair *p, bool *copied, struct fm_error *err)
@@ -360,6 +377,8 @@ take_tables(struct repair *p, bool *copied, struct fm_error *err)
 		return rc;
 	p->t = &k->p->tables->t;
 	if (*copied && !repair_count_loads(p->st, p->fab, p->t, p->r->workers))
+		return no_memory(err);
+	if (depend_by_ports(p->t) && !look_by_ports(p))
 		return no_memory(err);
 	k->p->graph = snapshot_get(k->prev->graph);
 	return 0;
@@ -428,7 +447,7 @@ repair_tables(struct repair *p, struct repair_event *ev, bool *done, struct fm_e
 static bool
 applies(const struct router *r, const struct plan_request *q, const struct keeping *k)
 {
-	return k->diff.comparable && depend_applies(&k->prev->tables->t) &&
+	return k->diff.comparable && repair_serves(k->prev) &&
 	    k->prev->tables->t.ar_max_groups == 0 && r->ar_max_groups == 0 &&
 	    (k->prev->verdict.credit_loops == 0 || q->chain->allow_credit_loops);
 }

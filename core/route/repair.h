@@ -15,9 +15,10 @@
  * taken back later.  What carries no packets and has no way is left as it was:
  * it leads to a dead port, and is right again when that comes back.
  *
- * Not repaired, so that the chain routes anew: what is new and not back;
- * adaptive groups; VLs that do not follow from the SL alone; credit loops; a
- * pair that would be left without a path though there are cables.
+ * SLs and VLs stay what they are.  Not repaired, so that the chain routes anew: what is
+ * new and not back; adaptive groups; VLs that go by the numbers of links
+ * (FM_SL2VL_BY_OUT); regions joined by VLs that go by ports; credit loops; a pair that
+ * would be left without a path though there are cables.
  */
 #ifndef CORE_ROUTE_REPAIR_H
 #define CORE_ROUTE_REPAIR_H

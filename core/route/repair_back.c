@@ -160,7 +160,12 @@ repair_back(struct repair *p)
 	collect(p);
 	for (size_t i = p->spots.n; i-- > 0 && !p->out_of_memory;) /* the last deviation first */
 		repair_set(p, p->spots.item[i].sw, repair_nominal(p, p->spots.item[i].sw));
-	for (size_t i = 0; rc < DEPEND_CYCLE && i < p->spots.n && !p->out_of_memory; i++)
+	if (p->deps != NULL && p->spots.n > 0 && !p->out_of_memory) {
+		rc = repair_insert_lid(p, FM_NONE);
+		differs = true;
+	}
+	for (size_t i = 0;
+	     p->deps == NULL && rc < DEPEND_CYCLE && i < p->spots.n && !p->out_of_memory; i++)
 		rc = go_back(p, &p->spots.item[i], &differs);
 	repair_note_result(p, rc);
 	if (rc >= DEPEND_CYCLE) {

@@ -291,7 +291,7 @@ repair_take_given(struct repair *p, const struct repair_named *named, size_t n)
 		if (goes_round(p, named[i].entry.sw))
 			p->given->unsafe = "packets would go round in a circle";
 	if (p->given->unsafe == NULL && n > 0) {
-		rc = depend_insert_lid(p->g, p->fab, p->t, p->lost, FM_NONE, p->lid, p->seen);
+		rc = repair_insert_lid(p, FM_NONE);
 		p->out_of_memory = p->out_of_memory || rc == DEPEND_NOMEM;
 		if (rc == DEPEND_CYCLE)
 			p->given->unsafe = "it closes a cycle of dependencies";

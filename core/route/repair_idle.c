@@ -21,7 +21,7 @@ static uint32_t
 find_idle_way(const struct repair *p, fm_sw sw)
 {
 	const struct depend *g = p->g;
-	uint16_t vls = p->all_switches ? 0 : 1;
+	uint16_t vls = p->all_switches || p->deps != NULL ? 0 : 1;
 	uint32_t best = FM_NONE, least = REPAIR_FAR;
 
 	for (uint32_t c = g->first[sw] + 1; c < g->first[sw + 1]; c++) {

@@ -6,6 +6,7 @@
  *	repair_shards.c	 LID after LID, by all workers
  *	repair_event.c	 which entries an event touches
  *	repair_lid.c	 the entries of one LID that lead nowhere
+ *	repair_ports.c	 the same where VLs go by ports
  *	repair_idle.c	 those of them that no packets need
  *	repair_way.c	 following ways, changing entries
  *	repair_back.c	 the entries of one LID that can go back
@@ -144,6 +145,10 @@ struct repair {
 	uint32_t detour;	    /* links that a way may be longer to need no new dependencies */
 	struct repair_given *given; /* the engine's entries; NULL: ours are chosen here */
 	size_t given_at;	    /* of them, the first not taken yet */
+	/* Where VLs go by ports: to be asked what packets to a LID depend on, by the tables as
+	 * they are being changed.  NULL: they go by SLs alone */
+	struct deps *deps;
+	uint32_t *carries; /* [n_switches] number of the LID of which packets come by */
 	bool all_switches; /* every switch had a way to every switch: so it shall be again */
 	/* of the LID at hand */
 	uint16_t lid;
@@ -218,6 +223,15 @@ repair_new_marks(struct repair *p)
 	p->stamp++;
 }
 
+/* Are these tables such that it can be known what packets depend on?  In regions that are
+ * joined by VLs that go by ports it is theirs to say which gateway is whose. */
+static inline bool
+repair_serves(const struct plan *p)
+{
+	return depend_applies(&p->tables->t) &&
+	    (p->regions == NULL || p->regions->n <= 1 || !depend_by_ports(&p->tables->t));
+}
+
 /* The channel by which sw sends the LID on, FM_NONE when there is no cable. */
 static inline uint32_t
 repair_egress(const struct repair *p, fm_sw sw)
@@ -272,6 +286,8 @@ void repair_lid(struct repair *p);
 void repair_gather(struct repair *p, const struct repair_spot *s, struct repair_comers *who);
 /* Insert what they need to leave by channel c.  False: undone. */
 bool repair_try_insert(struct repair *p, const struct repair_comers *who, uint32_t c);
+/* repair_ports.c: the same where VLs go by ports. */
+void repair_lid_by_ports(struct repair *p);
 /* repair_idle.c: those of p->spots that are idle and still have no way. */
 void repair_idle(struct repair *p);
 /* One of p->spots that packets need gets a way from those behind it.  False: none does. */
@@ -294,6 +310,8 @@ bool repair_comes_from(const struct depend *g, uint32_t channel, unsigned in_por
 uint16_t repair_vls_from(struct repair *p, uint32_t in);
 /* Insert what packets of these VLs that leave by channel c depend on, down to the LID. */
 enum depend_result repair_insert_way(struct repair *p, uint32_t c, uint16_t vls);
+/* Insert all that packets to the LID depend on, from the ends of `from` (FM_NONE: of all). */
+enum depend_result repair_insert_lid(struct repair *p, fm_sw from);
 /* One VL: are all turns into channel old held into c as well, whoever takes them? */
 bool repair_covers(const struct depend *g, uint32_t old, uint32_t c);
 /* One VL: is the way by channel c so long, and are all its dependencies held? */

@@ -22,7 +22,7 @@
 bool
 repair_sums_apply(const struct snapshot *snap, const struct fm_tables *t)
 {
-	return snap->n_components == 1 && t->sl_shape == FM_SL_ZERO &&
+	return snap->n_components == 1 && t->sl_shape == FM_SL_ZERO && !depend_by_ports(t) &&
 	    snap->fab.sw_first_end[snap->fab.n_switches] == snap->fab.n_ends;
 }
 

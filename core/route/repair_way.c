@@ -254,6 +254,14 @@ repair_take_back(struct repair *p)
 }
 
 enum depend_result
+repair_insert_lid(struct repair *p, fm_sw from)
+{
+	if (p->deps != NULL)
+		return depend_insert_ports(p->g, p->fab, p->deps, p->lid);
+	return depend_insert_lid(p->g, p->fab, p->t, p->lost, from, p->lid, p->seen);
+}
+
+enum depend_result
 repair_insert_way(struct repair *p, uint32_t c, uint16_t vls)
 {
 	for (fm_sw sw = p->g->to[c]; sw != p->to;) {

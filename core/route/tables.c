@@ -388,9 +388,10 @@ int
 tables_clone(struct table_pool *pool, struct fm_pool *workers, const struct fm_fabric *fab,
     const struct tables *from, struct tables **out, struct fm_error *err)
 {
+	bool by_ports = from->t.sl2vl_shape == FM_SL2VL_BY_IN_OUT;
+	bool has_sls = by_ports || from->t.sl_shape != FM_SL_ZERO;
 	/* the rows are written whole here; and the same max_lid gives the same stride */
-	uint32_t traits = FM_PROVIDES_LFT | FM_WRITES_WHOLE_ROWS |
-	    (from->t.sl_shape != FM_SL_ZERO ? FM_PROVIDES_SL : 0) |
+	uint32_t traits = FM_PROVIDES_LFT | FM_WRITES_WHOLE_ROWS | (has_sls ? FM_PROVIDES_SL : 0) |
 	    (from->t.order != NULL ? FM_PROVIDES_ORDER : 0);
 	struct clone c = { .from = &from->t };
 	struct fm_fabric shape = *fab;
@@ -405,7 +406,11 @@ tables_clone(struct table_pool *pool, struct fm_pool *workers, const struct fm_f
 	    : from->t.sl_shape == FM_SL_BY_DLID		   ? 1
 							   : 0;
 	(*out)->t.sl_shape = from->t.sl_shape;
+	(*out)->t.sl2vl_shape = from->t.sl2vl_shape;
 	(*out)->t.n_vls_used = from->t.n_vls_used;
+	if (by_ports)
+		memcpy((*out)->t.sl2vl, from->t.sl2vl,
+		    (size_t)from->t.sl2vl_first[fab->n_switches] * 16);
 	if (from->t.order != NULL)
 		memcpy((*out)->t.order, from->t.order, from->t.lft_stride * sizeof(*from->t.order));
 	fm_pool_for(workers, fab->n_switches, clone_row, &c);

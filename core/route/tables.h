@@ -51,7 +51,7 @@ int tables_over(struct tables *of, const fm_sw *rows, struct fm_pool *workers,
     const struct fm_fabric *fab, uint32_t traits, bool as_is, struct tables **out,
     struct fm_error *err);
 /* Tables of the same shape with the same contents, of a plan without adaptive
- * groups whose SL2VL is FM_SL2VL_MODULO; rows in parallel on workers. */
+ * groups whose SL2VL is not FM_SL2VL_BY_OUT; rows in parallel on workers. */
 int tables_clone(struct table_pool *pool, struct fm_pool *workers, const struct fm_fabric *fab,
     const struct tables *from, struct tables **out, struct fm_error *err);
 struct tables *tables_get(struct tables *t);
