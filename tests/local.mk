@@ -180,6 +180,10 @@ libfmtests_la_SOURCES = \
 # allocations are made to fail
 tests_engine_check_repair_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray
+# looks at dependencies are counted
+tests_unit_check_ladder_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=deps_of
+tests_sweep_check_readback_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_sweep_check_readback_LDADD = $(LDADD) $(JANSSON_LIBS)
 tests_unit_check_sa_wire_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)
 tests_unit_check_sa_wire_LDADD = $(LDADD) $(IBMAD_LIBS)
 tests_unit_check_wire_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)

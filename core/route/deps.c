@@ -198,6 +198,12 @@ deps_free(struct deps *d)
 }
 
 void
+deps_use_sources(struct deps *d, const uint8_t *source)
+{
+	memcpy(d->source, source, d->fab->n_switches);
+}
+
+void
 deps_cut(struct deps *d, fm_sw sw, uint8_t port)
 {
 	for (int i = 0; i < 2; i++)

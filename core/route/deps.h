@@ -45,6 +45,8 @@ struct deps; /* what is known of a pair of them */
 /* NULL: out of memory. */
 struct deps *deps_new(struct deps_side old, struct deps_side now, enum verify_sl_model model);
 void deps_free(struct deps *d);
+/* Others send than those whose ends do. */
+void deps_use_sources(struct deps *d, const uint8_t *source /* [n_switches] */);
 /* As if no link left the switch by the port. */
 void deps_cut(struct deps *d, fm_sw sw, uint8_t port);
 uint32_t deps_n_vertices(const struct deps *d);

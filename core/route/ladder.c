@@ -27,21 +27,12 @@ switch_after(const struct climb *c, uint32_t vertex)
 static bool
 alloc_rows(struct climb *c)
 {
-	const struct fm_fabric *fab = c->fab;
-	uint32_t n = deps_n_vertices(c->deps);
-	size_t words = 0;
+	size_t words;
 
-	c->row = malloc((n + 1) * sizeof(*c->row));
+	c->row = ladder_rows(c->fab, c->n_vls);
 	if (c->row == NULL)
 		return false;
-	for (uint32_t v = 0; v < n; v++) {
-		fm_sw to = switch_after(c, v);
-		uint32_t slots = fab->sw_first_link[to + 1] - fab->sw_first_link[to];
-
-		c->row[v] = words;
-		words += FM_BITSET_WORDS((size_t)slots * c->n_vls);
-	}
-	c->row[n] = words;
+	words = c->row[deps_n_vertices(c->deps)];
 	c->bits = calloc(words + 1, sizeof(*c->bits));
 	c->staying = calloc(words + 1, sizeof(*c->staying));
 	return c->bits != NULL && c->staying != NULL;
@@ -96,18 +87,21 @@ find_cycle(struct climb *c, bool *cyclic)
 	return ok;
 }
 
-/* LIDs that do not change, into bits, which are empty, and staying. */
+/* LIDs that do not change, into bits and staying. */
 static bool
-note_staying(struct climb *c)
+note_staying(struct climb *c, struct router *r, const struct plan *prev, const struct plan *p)
 {
-	bool ok = true;
+	size_t words = c->row[deps_n_vertices(c->deps)];
+	bool noted, ok;
 
-	for (uint32_t lid = 1; ok && lid <= c->fab->max_lid; lid++)
+	memset(c->bits, 0, words * sizeof(*c->bits));
+	ok = ladder_note_staying(r, prev, p, c, &noted);
+	for (uint32_t lid = 1; ok && !noted && lid <= c->fab->max_lid; lid++)
 		if (c->fab->lid_end[lid] != FM_NONE &&
 		    c->fab->end_sw[c->fab->lid_end[lid]] != FM_NONE &&
 		    !deps_changes(c->deps, (uint16_t)lid))
 			ok = note_lid(c, (uint16_t)lid, DEPS_NEW);
-	memcpy(c->staying, c->bits, c->row[deps_n_vertices(c->deps)] * sizeof(*c->bits));
+	memcpy(c->staying, c->bits, words * sizeof(*c->bits));
 	return ok;
 }
 
@@ -270,8 +264,8 @@ take_steps(struct climb *c)
 
 /* ------------------------------------------------------------- what it is */
 
-static bool
-has_link(const struct fm_fabric *fab, fm_sw sw, fm_sw to, uint8_t port)
+bool
+ladder_has_link(const struct fm_fabric *fab, fm_sw sw, fm_sw to, uint8_t port)
 {
 	if (sw >= fab->n_switches)
 		return false;
@@ -287,7 +281,7 @@ has_more_links(const struct fm_fabric *a, const struct fm_fabric *b)
 {
 	for (fm_sw sw = 0; sw < a->n_switches; sw++)
 		for (fm_link l = a->sw_first_link[sw]; l < a->sw_first_link[sw + 1]; l++)
-			if (!has_link(b, sw, a->link_to[l], a->link_port[l]))
+			if (!ladder_has_link(b, sw, a->link_to[l], a->link_port[l]))
 				return true;
 	return false;
 }
@@ -347,7 +341,8 @@ list_lids(struct climb *c, uint16_t top_lid)
 
 /* Steps for all that change; *needed false: all are free. */
 static bool
-find_steps(struct climb *c, bool *needed)
+find_steps(
+    struct climb *c, struct router *r, const struct plan *prev, const struct plan *p, bool *needed)
 {
 	uint32_t n = deps_n_vertices(c->deps);
 	bool cyclic = false, ok;
@@ -355,12 +350,17 @@ find_steps(struct climb *c, bool *needed)
 	*needed = false;
 	c->n_vls = deps_n_vls(c->deps);
 	c->position = malloc((n + 1) * sizeof(*c->position));
-	ok = c->position != NULL && alloc_rows(c) && note_staying(c) && note_changed(c, DEPS_ALL) &&
-	    find_cycle(c, &cyclic);
+	ok = c->position != NULL && alloc_rows(c) && note_staying(c, r, prev, p) &&
+	    note_changed(c, DEPS_ALL) && find_cycle(c, &cyclic);
 	if (!ok || !cyclic)
 		return ok;
 	note_only_staying(c);
 	ok = note_changed(c, DEPS_OLD) && find_cycle(c, &cyclic);
+	if (ok && cyclic && c->counted) { /* perhaps of packets that nobody sends any more */
+		ladder_counts_forget(r);
+		ok = note_staying(c, r, prev, p) && note_changed(c, DEPS_OLD) &&
+		    find_cycle(c, &cyclic);
+	}
 	if (!ok || cyclic)
 		return ok; /* what is there has cycles already */
 	*needed = true;
@@ -477,7 +477,7 @@ climb_by_graph(struct router *r, const struct plan_request *q, struct climb *c, 
 	if (!start_climb(c, q, p) || !list_lids(c, p->top_lid))
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
 	p->change.n_lids = (uint32_t)c->lids.n;
-	if (c->lids.n > 0 && !find_steps(c, &needed))
+	if (c->lids.n > 0 && !find_steps(c, r, q->prev, p, &needed))
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
 	if (needed)
 		count(c, &p->change);
@@ -563,9 +563,12 @@ ladder_climb(
 	struct plan *p = *plan;
 	int rc;
 
-	if (q->prev == NULL || q->prev->tables == NULL || p->tables == NULL ||
-	    (p->tables == q->prev->tables && q->n_held == 0))
+	if (q->prev == NULL || q->prev->tables == NULL || p->tables == NULL)
 		return 0;
+	if (p->tables == q->prev->tables && q->n_held == 0) {
+		ladder_counts_keep(r, q->prev, p);
+		return 0;
+	}
 	p->change.kind = kind_of(q, p);
 	if (p->verdict.credit_loops > 0 || q->prev->verdict.credit_loops > 0)
 		return 0; /* allowed, so nothing is promised */
@@ -574,5 +577,6 @@ ladder_climb(
 		plan_put(*plan);
 		*plan = NULL;
 	}
+	ladder_counts_end(r, *plan);
 	return rc;
 }

@@ -25,8 +25,9 @@
  * Who was to be written later and finds no step now is drained.
  *
  * Where nearly all ways go up and then down (levels.h; trees) only the changed
- * entries are looked at, and the few LIDs that may make other turns.  Else
- * O(switches x LIDs) a few times.
+ * entries are looked at, and the few LIDs that may make other turns.  Else the
+ * dependencies of the LIDs that change, and O(dependencies) a few times; before that, once,
+ * those of all LIDs (ladder_prepare(); ladder_counts.c).
  *
  * Why all four kinds: doc/design.md.
  */
@@ -43,5 +44,11 @@ bool ladder_may_break(const struct plan *was, const struct plan *now);
  * the tables of q->prev as far as they go.  On failure *plan is let go. */
 int ladder_climb(
     struct router *r, const struct plan_request *q, struct plan **plan, struct fm_error *err);
+
+/* Count what all LIDs depend on where levels say nothing, so that the next climb from p
+ * need not.  FM_E_RESOURCE. */
+struct ladder_counts;
+int ladder_prepare(struct router *r, struct plan *p, struct fm_error *err);
+void ladder_counts_free(struct ladder_counts *k); /* NULL is fine */
 
 #endif

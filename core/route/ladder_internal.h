@@ -3,6 +3,7 @@
  * core/route/ladder_internal.h - what the parts of the ladder share.
  *
  *	ladder.c	the steps
+ *	ladder_counts.c	what the LIDs depend on that stay
  *	ladder_rest.c	who is left over
  *	ladder_resume.c	where writing was broken off
  */
@@ -29,12 +30,34 @@ struct climb {
 	size_t *row; /* [n_vertices + 1] first word */
 	uint64_t *bits;
 	uint64_t *staying;  /* the same of the LIDs that do not change, [row[n_vertices]] */
+	bool counted;	    /* from counts that may be too high */
 	uint32_t *position; /* [n_vertices] in an order of the old dependencies */
 	uint32_t n_unplaced;
 	enum verify_sl_model model;
 	/* writing was broken off: q->prev of the climb is what the switches hold */
 	const struct plan *aim; /* where it was to lead; else NULL */
 };
+
+/* ladder_counts.c: words of bits (slot of the link out * n_vls + its VL) for each (link, VL):
+ * [n_links * n_vls + 1] where they begin, malloced.  NULL: out of memory. */
+size_t *ladder_rows(const struct fm_fabric *fab, uint32_t n_vls);
+/* ladder.c */
+bool ladder_has_link(const struct fm_fabric *fab, fm_sw sw, fm_sw to, uint8_t port);
+/* ladder_resume.c: the same SL for every path that both know? */
+bool ladder_same_sls(const struct plan *was, const struct plan *now);
+/* ladder_rest.c: do both give a packet the same VL everywhere? */
+bool ladder_same_vls(const struct fm_tables *a, const struct fm_tables *b, uint32_t n_switches);
+
+/* ladder_counts.c: what the LIDs depend on that do not change from prev to p, into c->bits,
+ * which are empty.  *noted false: there would be too much to count, nothing is done.
+ * False: out of memory. */
+bool ladder_note_staying(
+    struct router *r, const struct plan *prev, const struct plan *p, struct climb *c, bool *noted);
+void ladder_counts_forget(struct router *r);
+/* p is what came of the climb; NULL: nothing. */
+void ladder_counts_end(struct router *r, const struct plan *p);
+/* p has the tables of prev. */
+void ladder_counts_keep(struct router *r, const struct plan *prev, const struct plan *p);
 
 /* All dependencies of a LID into the graph, or none; *fits.  False: no memory. */
 bool ladder_insert(struct climb *c, uint16_t lid, enum deps_mode mode, bool *fits);

@@ -132,9 +132,8 @@ copy_columns(const struct climb *c, const struct plan *old)
 	return kept;
 }
 
-/* Do both give a packet the same VL everywhere? */
-static bool
-same_vls(const struct fm_tables *a, const struct fm_tables *b, uint32_t n_switches)
+bool
+ladder_same_vls(const struct fm_tables *a, const struct fm_tables *b, uint32_t n_switches)
 {
 	if (a->sl2vl_shape != b->sl2vl_shape || a->n_vls_used != b->n_vls_used)
 		return false;
@@ -153,7 +152,7 @@ may_mix(const struct plan *x, const struct plan *y)
 		return false; /* switches share rows of SLs */
 	return a->sl_shape == b->sl_shape && a->ar_max_groups == 0 && b->ar_max_groups == 0 &&
 	    x->snap->fab.n_switches == y->snap->fab.n_switches &&
-	    same_vls(a, b, x->snap->fab.n_switches);
+	    ladder_same_vls(a, b, x->snap->fab.n_switches);
 }
 
 /* Does the LID wait for entries that were to be written before? */

@@ -16,8 +16,8 @@
 
 #define BLOCK_LIDS TRANSITION_BLOCK_LIDS
 
-static bool
-same_sls(const struct plan *was, const struct plan *now)
+bool
+ladder_same_sls(const struct plan *was, const struct plan *now)
 {
 	const struct fm_tables *a = &was->tables->t, *b = &now->tables->t;
 	uint32_t rows = b->sl_shape == FM_SL_BY_DLID ? 1 : now->snap->fab.n_switches;
@@ -39,7 +39,7 @@ ladder_may_break(const struct plan *was, const struct plan *now)
 	return now->change.kind != PLAN_ENGINE && a->sl2vl_shape == FM_SL2VL_MODULO &&
 	    b->sl2vl_shape == FM_SL2VL_MODULO && a->n_vls_used == b->n_vls_used &&
 	    a->ar_max_groups == 0 && b->ar_max_groups == 0 &&
-	    was->snap->fab.n_switches == now->snap->fab.n_switches && same_sls(was, now);
+	    was->snap->fab.n_switches == now->snap->fab.n_switches && ladder_same_sls(was, now);
 }
 
 /* The odd LIDs of the aim, and its suspects that are half-way. */

@@ -322,6 +322,8 @@ levels_find(struct plan *prev, struct plan *p, struct odd_lids *lids, bool *appl
 	bool ok;
 
 	*apply = false;
+	if (prev->levels != NULL && !prev->levels->apply)
+		return true;
 	fm_arena_init(&mem, SIZE_MAX);
 	ok = start(&was, &prev->snap->fab, &mem) && start(&now, &p->snap->fab, &mem);
 	if (ok && same_levels(&was, &now) && (ok = look(prev, &was)) && prev->levels->apply) {

@@ -26,7 +26,7 @@ CORE_SOURCES += \
 	core/route/graph_diff.c core/route/graph_diff.h \
 	core/route/host.c core/route/host.h \
 	core/route/keep.c core/route/keep.h \
-	core/route/ladder.c core/route/ladder.h core/route/ladder_internal.h core/route/ladder_rest.c \
+	core/route/ladder.c core/route/ladder.h core/route/ladder_internal.h core/route/ladder_counts.c core/route/ladder_rest.c \
 	core/route/ladder_resume.c \
 	core/route/levels.c core/route/levels.h \
 	core/route/metrics.c core/route/metrics.h core/route/metrics_ebb.c \

@@ -205,10 +205,12 @@ struct plan {
 /* What routing needs and keeps between plans: workers, resident table
  * mappings and scratch memory.  One call at a time per router. */
 struct repair_state;
+struct ladder_counts;
 
 struct router {
 	struct fm_pool *workers;
 	struct repair_state *repair; /* what repair.h keeps of the last plan, or NULL */
+	struct ladder_counts *counts; /* what ladder.h keeps of the last plan, or NULL */
 	uint64_t n_engine_repairs;   /* plans that an engine's repair() has made */
 	bool check_repairs; /* tests: each repaired plan is judged from scratch too, and compared */
 	struct table_pool *tables;

@@ -8,6 +8,7 @@
 #include "core/route/adaptive.h"
 #include "core/route/host.h"
 #include "core/route/plan.h"
+#include "core/route/ladder.h"
 #include "core/route/repair.h"
 #include "lib/error.h"
 #include "lib/log.h"
@@ -36,6 +37,7 @@ void
 router_fini(struct router *r)
 {
 	repair_state_free(r->repair);
+	ladder_counts_free(r->counts);
 	route_host_free(r->host);
 	table_pool_free(r->tables);
 	fm_pool_free(r->workers);

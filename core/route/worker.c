@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/route/host.h"
+#include "core/route/ladder.h"
 #include "core/route/repair.h"
 #include "lib/error.h"
 #include "lib/log.h"
@@ -57,7 +58,7 @@ prepare(struct plan_worker *w, struct plan *p)
 {
 	struct fm_error err = { 0 };
 
-	if (repair_prepare(w->router, p, &err) != 0)
+	if (repair_prepare(w->router, p, &err) != 0 || ladder_prepare(w->router, p, &err) != 0)
 		log_warn("route", "%s", err.msg);
 	plan_put(p);
 }

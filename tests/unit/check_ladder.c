@@ -9,9 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/route/ladder.h"
 #include "core/route/levels.h"
 #include "core/route/plan.h"
+#include "core/route/repair.h"
 #include "core/route/transition.h"
+#include "lib/bitset.h"
+#include "lib/log.h"
 #include "lib/rng.h"
 #include "lib/scc.h"
 #include "tests/engine/routed.h"
@@ -21,6 +25,16 @@ extern const struct fm_engine minhop_LTX_fm_engine, updn_LTX_fm_engine, dor_LTX_
     fattree_LTX_fm_engine, dfsssp_LTX_fm_engine, torus2qos_LTX_fm_engine;
 
 static struct router router;
+static unsigned n_errors;
+
+static void
+hear(void *arg, enum fm_log_level level, const char *subsystem, const char *text)
+{
+	(void)arg;
+	(void)subsystem;
+	(void)text;
+	n_errors += level == FM_LOG_ERR;
+}
 
 static void
 setup(void)
@@ -28,12 +42,32 @@ setup(void)
 	struct fm_error err = { 0 };
 
 	ck_assert_int_eq(router_init(&router, 1, &err), 0);
+	router.check_repairs = true; /* what is found wrong is logged */
+	n_errors = 0;
+	fm_log_set_sink(hear, NULL);
 }
 
 static void
 teardown(void)
 {
+	ck_assert_uint_eq(n_errors, 0);
 	router_fini(&router);
+}
+
+/* LIDs of which dependencies were looked at. */
+static uint64_t looked_at[1024];
+
+bool __real_deps_of(
+    struct deps *d, uint16_t lid, enum deps_mode mode, const struct dep **list, size_t *n);
+bool __wrap_deps_of(
+    struct deps *d, uint16_t lid, enum deps_mode mode, const struct dep **list, size_t *n);
+
+bool
+__wrap_deps_of(
+    struct deps *d, uint16_t lid, enum deps_mode mode, const struct dep **list, size_t *n)
+{
+	fm_bit_set(looked_at, lid);
+	return __real_deps_of(d, lid, mode, list, n);
 }
 
 static void
@@ -465,6 +499,123 @@ START_TEST(writing_is_broken_off)
 }
 END_TEST
 
+static void
+prepare(struct plan *p)
+{
+	struct fm_error err = { 0 };
+
+	ck_assert_int_eq(ladder_prepare(&router, p, &err), 0);
+}
+
+static void
+forget_repairs(void)
+{
+	repair_state_free(router.repair);
+	router.repair = NULL;
+}
+
+static void
+assert_same_steps(const struct plan *a, const struct plan *b)
+{
+	ck_assert_uint_eq(a->change.n_lids, b->change.n_lids);
+	ck_assert_uint_eq(a->change.n_ordered, b->change.n_ordered);
+	ck_assert_uint_eq(a->change.n_later, b->change.n_later);
+	ck_assert_uint_eq(a->change.n_drained, b->change.n_drained);
+	ck_assert_int_eq(a->rules == NULL, b->rules == NULL);
+	ck_assert(a->rules == NULL || memcmp(a->rules, b->rules, a->top_lid + 1u) == 0);
+	for (fm_sw sw = 0; sw < a->snap->fab.n_switches; sw++)
+		ck_assert(memcmp(a->tables->t.lft[sw], b->tables->t.lft[sw], a->top_lid + 1u) == 0);
+}
+
+/* LIDs looked at that did not change, since the last call. */
+static unsigned
+count_looks(const struct plan *p)
+{
+	unsigned n = (unsigned)fm_bit_count(looked_at, 65536) - p->change.n_lids;
+
+	memset(looked_at, 0, sizeof(looked_at));
+	return n;
+}
+
+/* Off trees, with more odd LIDs than are looked at by levels, or several VLs.  Repairs of
+ * the last look at dependencies themselves. */
+static const struct counted {
+	const struct fm_engine *engine;
+	const char *words;
+} counted[] = { { &updn_LTX_fm_engine, "torus 8x8 4" },
+	{ &dfsssp_LTX_fm_engine, "random 32 6 4 7" }, { &torus2qos_LTX_fm_engine, "torus 8x8 4" } };
+
+/* From one plan to the next by what was counted, and by a look at all LIDs: the same
+ * comes of it. */
+static struct plan *
+go_on_by_counts(
+    const struct counted *of, unsigned n_down, uint64_t seed, struct plan *a, unsigned looks[2])
+{
+	struct ladder_counts *kept;
+	struct plan *b, *c;
+
+	forget_repairs(); /* choices depend on what is kept there, too */
+	memset(looked_at, 0, sizeof(looked_at));
+	b = make_plan(of->engine, of->words, n_down, seed, a, 0);
+	if (!b->repaired) { /* SLs are others */
+		prepare(b);
+		plan_put(a);
+		return b;
+	}
+	looks[0] += count_looks(b);
+	kept = router.counts;
+	ck_assert_ptr_nonnull(kept);
+	router.counts = NULL;
+	forget_repairs();
+	memset(looked_at, 0, sizeof(looked_at));
+	c = make_plan(of->engine, of->words, n_down, seed, a, 0);
+	looks[1] += count_looks(c);
+	ck_assert(!b->change.by_levels);
+	assert_same_steps(b, c);
+	ladder_counts_free(kept);
+	prepare(c);
+	plan_put(a);
+	plan_put(b);
+	return c;
+}
+
+/* An event costs what it changes: of the LIDs that stay only those are looked at that
+ * lead over the cable. */
+START_TEST(who_stays_is_not_looked_at)
+{
+	const struct counted *of = &counted[_i];
+	struct plan *p = make_plan(of->engine, of->words, 0, 0, NULL, 0);
+	unsigned down[2] = { 0, 0 }, back[2] = { 0, 0 };
+
+	router.check_repairs = false; /* that looks at all */
+	prepare(p);
+	for (uint64_t seed = 1; seed <= 6; seed++) {
+		p = go_on_by_counts(of, 1, seed, p, down);
+		p = go_on_by_counts(of, 0, 0, p, back);
+	}
+	ck_assert_msg(4 * down[0] < down[1], "%u, %u where nothing is counted", down[0], down[1]);
+	ck_assert_msg(4 * back[0] < back[1], "%u, %u where nothing is counted", back[0], back[1]);
+	plan_put(p);
+}
+END_TEST
+
+/* What is counted is what there is, through many events. */
+START_TEST(counts_stay_right)
+{
+	const struct counted *of = &counted[_i];
+	struct plan *p = make_plan(of->engine, of->words, 0, 0, NULL, 0), *next;
+
+	for (uint64_t seed = 1; seed <= 12; seed++) {
+		next = make_plan(of->engine, of->words, seed % 4, seed, p, 0);
+		plan_put(p);
+		p = next;
+		if (seed % 3 == 0)
+			prepare(p);
+	}
+	plan_put(p);
+}
+END_TEST
+
 /* SLs and VLs: it ends, and what it leaves is proven. */
 START_TEST(layered_engines_have_their_steps_too)
 {
@@ -500,6 +651,8 @@ main(void)
 	tcase_add_test(t, fat_trees_need_nothing);
 	tcase_add_test(t, another_engine_waits_for_a_word);
 	tcase_add_loop_test(t, writing_is_broken_off, 0, N_FABRICS);
+	tcase_add_loop_test(t, who_stays_is_not_looked_at, 0, 2);
+	tcase_add_loop_test(t, counts_stay_right, 0, 3);
 	tcase_add_loop_test(t, layered_engines_have_their_steps_too, 0, 2);
 	suite_add_tcase(s, t);
 	return run_suite(s);
