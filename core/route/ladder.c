@@ -361,6 +361,7 @@ find_steps(
 		ok = note_staying(c, r, prev, p) && note_changed(c, DEPS_OLD) &&
 		    find_cycle(c, &cyclic);
 	}
+	c->clashes = ok && cyclic && !ladder_same_sls(prev, p);
 	if (!ok || cyclic)
 		return ok; /* what is there has cycles already */
 	*needed = true;
@@ -479,6 +480,7 @@ climb_by_graph(struct router *r, const struct plan_request *q, struct climb *c, 
 	p->change.n_lids = (uint32_t)c->lids.n;
 	if (c->lids.n > 0 && !find_steps(c, r, q->prev, p, &needed))
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
+	p->change.sls_clash = c->clashes;
 	if (needed)
 		count(c, &p->change);
 	if (needed && c->n_unplaced > 0)

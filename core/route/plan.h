@@ -149,6 +149,9 @@ struct plan_change {
 	uint32_t n_drained; /* emptied first */
 	uint32_t n_left;    /* left as they were */
 	uint32_t n_waived;  /* written though packets might deadlock */
+	/* SLs differ, and packets of hosts that go on with those they were told may deadlock
+	 * with others until they have asked again */
+	bool sls_clash;
 	bool by_levels; /* seen from levels (levels.h): packets make level turns and proven ones */
 	char waiting[256]; /* tables not taken up: what they would cost, and what to do */
 };
@@ -209,9 +212,9 @@ struct ladder_counts;
 
 struct router {
 	struct fm_pool *workers;
-	struct repair_state *repair; /* what repair.h keeps of the last plan, or NULL */
+	struct repair_state *repair;  /* what repair.h keeps of the last plan, or NULL */
 	struct ladder_counts *counts; /* what ladder.h keeps of the last plan, or NULL */
-	uint64_t n_engine_repairs;   /* plans that an engine's repair() has made */
+	uint64_t n_engine_repairs;    /* plans that an engine's repair() has made */
 	bool check_repairs; /* tests: each repaired plan is judged from scratch too, and compared */
 	struct table_pool *tables;
 	struct route_host *host;     /* core/route/host.c */
@@ -271,6 +274,10 @@ struct plan *plan_new(struct snapshot *snap, struct fm_error *err);
 struct plan *plan_get(struct plan *p);
 void plan_put(struct plan *p);
 uint32_t plan_count_blocks(const struct plan *p); /* of its delta */
+
+/* Pairs (end that sends, LID) that both plans know and that carry another SL now; into
+ * switches ([n_switches] bits, zeroed) who those ends hang off. */
+uint64_t plan_other_sls(const struct plan *was, const struct plan *is, uint64_t *switches);
 
 /* By which SLs the tables of p are proven. */
 static inline enum verify_sl_model

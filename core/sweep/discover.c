@@ -84,7 +84,7 @@ note_reset(struct inv_node *n, unsigned port, const struct wire_port_info *now)
 
 	if (now->port_state <= WIRE_PORT_INIT || !p->known) {
 		p->refused = 0;
-		p->reregistered = false;
+		p->reregistered = p->repaths = false;
 		p->pkeys_done = false;
 		p->pkeys_enforced = false;
 		p->qos_done = false;

@@ -76,14 +76,18 @@ want_subnet_timeout(const struct field_context *c, uint64_t present)
 }
 
 /* Due when another SM ruled this port while it was in use: what the client
- * registered went to that one.  A port fresh from reset registers by itself. */
+ * registered went to that one.  A port fresh from reset registers by itself.  And
+ * when it is to forget the paths it was told (repath.c). */
 static uint64_t
 want_reregister(const struct field_context *c, uint64_t present)
 {
 	const struct wire_port_info *i = &c->port->info;
 
-	if (!c->set->client_reregister || c->port->reregistered ||
-	    (i->capability_mask & CAP_CLIENT_REREGISTER) == 0)
+	if (!c->set->client_reregister || (i->capability_mask & CAP_CLIENT_REREGISTER) == 0)
+		return present;
+	if (c->port->repaths && i->port_state == WIRE_PORT_ACTIVE)
+		return 1;
+	if (c->port->reregistered)
 		return present;
 	return i->port_state == WIRE_PORT_ACTIVE && i->lid != 0 && i->master_sm_lid != 0 &&
 		(i->master_sm_lid != c->sm_lid || i->lid != c->port->lid)
@@ -233,7 +237,8 @@ const struct field_row field_rows[] = {
 	{ "MasterSMSL", "14.2.5.6", END_PORT, "as configured", PORT(master_sm_sl), want_sm_sl },
 	{ "SubnetTimeOut", "14.2.5.6", END_PORT, "as configured, 4.096 us x 2^n",
 	    PORT(subnet_timeout), want_subnet_timeout, .rides = true },
-	{ "ClientReregister", "14.4.11", FIELD_CA, "1 once, when another SM ruled the port in use",
+	{ "ClientReregister", "14.4.11", FIELD_CA,
+	    "1 once, when another SM ruled the port in use, or its paths have got other SLs",
 	    PORT(client_reregister), want_reregister, .momentary = true },
 	{ "NeighborMTU", "14.2.5.6", CABLED, "the least MTUCap of both ends, in INIT",
 	    PORT(neighbor_mtu), want_mtu },

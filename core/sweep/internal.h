@@ -91,6 +91,7 @@ struct sweeper {
 	bool quiet;	       /* nothing to do but to rebalance what was repaired */
 	bool vls_written;      /* a plan of more than one VL has been in the switches */
 	bool settings_changed; /* the settings are to reach every port (fields.h: insist) */
+	bool repaths;	     /* of some port (repath.c) */
 	bool far_ends_sleep;   /* a port stayed ARMED though its neighbour was ACTIVE (links.c) */
 
 	enum sweep_scope wanted;
@@ -176,6 +177,10 @@ void discover_doubt(struct sweeper *s);
 void discover_finish(struct sweeper *s);
 void discover_probe(struct sweeper *s, uint32_t node, uint8_t port);
 void discover_name_switch(struct sweeper *s, uint32_t slot);
+/* repath.c: s->next is in the switches.  Whose paths carry other SLs by it than by s->plan
+ * is told, once the SA answers by it. */
+void repath_note(struct sweeper *s);
+void repath_tell(struct sweeper *s);
 /* lid_route.c */
 /* Is a switch reached by its LID, and do its answers come home, over entries that stay
  * as they are and links that are ACTIVE?  tables: those that are in the switches but for

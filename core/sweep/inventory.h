@@ -62,6 +62,7 @@ struct inv_port {
 	bool known;
 	bool foreign_key;    /* under an M_Key that we do not know */
 	bool reregistered;   /* ClientReregister has been sent since the port came up */
+	bool repaths;	     /* its paths carry other SLs than it was told: it is to ask again */
 	bool pkeys_done;     /* the table holds what it is to hold */
 	bool pkeys_enforced; /* switch port to a host: its table is right, it may enforce */
 	bool qos_done;	     /* SL2VL and VLArb hold what the plan wants */

@@ -119,8 +119,10 @@ on_set_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 	rows = fields_refused(rows, &sent, &now);
 	p->refused |= rows;
 	tell_rows(n, a->port, "does not take", rows);
-	if (sent.client_reregister)
+	if (sent.client_reregister) {
 		p->reregistered = true;
+		p->repaths = false;
+	}
 	now.client_reregister = 0;
 	if (now.m_key == 0)
 		now.m_key = sent.m_key; /* hidden by the protect bits */

@@ -17,5 +17,6 @@ CORE_SOURCES += \
 	core/sweep/pkeys.c \
 	core/sweep/program.c \
 	core/sweep/qos.c \
+	core/sweep/repath.c \
 	core/sweep/say.c core/sweep/say.h \
 	core/sweep/sweep.c core/sweep/sweep.h

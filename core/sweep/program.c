@@ -131,6 +131,7 @@ program_commit(struct sweeper *s)
 		else if (s->next != NULL)
 			n->lft = LFT_OURS;
 	}
+	repath_note(s);
 	if (s->next != s->plan || s->next == NULL) {
 		s->plan_saved = s->plan_saved && s->plan != NULL && s->next != NULL &&
 		    s->plan->tables == s->next->tables;

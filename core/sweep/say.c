@@ -165,6 +165,11 @@ say_change(const struct plan *old, const struct plan *p, int64_t packet_life_ms)
 		    "%" PRIu32 " of %" PRIu32
 		    " LIDs are rerouted at the risk of a deadlock (drain = never)",
 		    c->n_waived, c->n_lids);
+	if (c->sls_clash)
+		log_warn("sweep",
+		    "engine %s had to give paths other SLs: until all hosts have asked again, "
+		    "packets under the old ones might deadlock with others",
+		    p->engine);
 	if (c->n_left > 0)
 		log_notice("sweep",
 		    "%" PRIu32 " of %" PRIu32

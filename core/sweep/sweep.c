@@ -315,6 +315,8 @@ end_sweep(struct sweeper *s, enum sweep_outcome outcome)
 	if (s->done != NULL)
 		s->done(s->done_arg, r);
 	if (outcome == SWEEP_UP)
+		repath_tell(s);
+	if (outcome == SWEEP_UP)
 		keep_plan(s);
 	if (outcome == SWEEP_UP && s->p.worker != NULL && s->plan != NULL)
 		plan_worker_prepare(s->p.worker, s->plan);

@@ -110,6 +110,7 @@ struct sweep_report {
 	bool kept;	 /* and no engine ran in this sweep */
 	bool repaired;	 /* nor did one, but entries were chosen anew: so many, in LFT blocks */
 	uint32_t n_repaired_entries, n_repaired_blocks;
+	uint64_t n_other_sls; /* pairs (sender, LID) whose path carries another SL than before */
 	uint32_t n_switches, n_cas, n_routers, n_links, n_lids, n_ports_active, n_ports_not_active;
 	uint32_t n_foreign_keys; /* ports found under an M_Key that is not ours */
 	uint32_t n_silent, n_duplicates, n_loops, n_lost;

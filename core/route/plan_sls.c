@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Paths that carry another SL than before.  Who has asked for a path goes on with the SL
+ * it was told; so this is counted, and by switches it is kept who has to ask again.
+ *
+ * Time: a comparison of rows, and a look at each LID of those that differ.
+ */
+#include <string.h>
+
+#include "core/route/plan.h"
+#include "lib/bitset.h"
+
+static bool
+is_owned(const struct fm_fabric *fab, uint32_t lid)
+{
+	return lid <= fab->max_lid && fab->lid_end[lid] != FM_NONE &&
+	    fab->end_sw[fab->lid_end[lid]] != FM_NONE;
+}
+
+static uint32_t
+count_sources(const struct fm_fabric *fab, fm_sw sw)
+{
+	uint32_t n = 0;
+
+	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
+		n += fab->end_kind[e] != FM_END_SWITCH;
+	return n;
+}
+
+/* LIDs to which the ends of sw have, before and now, and to which the SL is another. */
+static uint32_t
+count_lids(const struct plan *was, const struct plan *is, fm_sw sw)
+{
+	const struct fm_fabric *old = &was->snap->fab, *now = &is->snap->fab;
+	uint32_t n = 0;
+
+	for (uint32_t lid = 1; lid <= old->max_lid && lid <= now->max_lid; lid++)
+		n += tables_sl(&was->tables->t, sw, (uint16_t)lid) !=
+			tables_sl(&is->tables->t, sw, (uint16_t)lid) &&
+		    is_owned(old, lid) && is_owned(now, lid) &&
+		    now->end_sw[now->lid_end[lid]] != sw;
+	return n;
+}
+
+uint64_t
+plan_other_sls(const struct plan *was, const struct plan *is, uint64_t *switches)
+{
+	const struct fm_fabric *old = &was->snap->fab, *now = &is->snap->fab;
+	uint64_t n_pairs = 0;
+
+	if (was->tables == is->tables || is->repaired || is->kept)
+		return 0;
+	if (was->tables->t.sl_shape == FM_SL_ZERO && is->tables->t.sl_shape == FM_SL_ZERO)
+		return 0;
+	for (fm_sw sw = 0; sw < now->n_switches && sw < old->n_switches; sw++) {
+		uint32_t n_sources = count_sources(now, sw);
+		uint32_t n =
+		    n_sources > 0 && count_sources(old, sw) > 0 ? count_lids(was, is, sw) : 0;
+
+		n_pairs += (uint64_t)n * n_sources;
+		if (n > 0)
+			fm_bit_set(switches, sw);
+	}
+	return n_pairs;
+}

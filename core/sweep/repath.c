@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Hosts whose paths have got other SLs, when an engine had to route anew that gives SLs to
+ * paths.  The SA answers by the new ones at once, but who has asked before goes on with
+ * what it was told.  So, when the SA has the new plan, the ports of those hosts get
+ * ClientReregister (IBA 14.4.11), upon which clients forget what the SM told them: IPoIB,
+ * for one, asks for all its paths again.  No trap says so that clients would heed.
+ * Connections keep their SL as long as they live.
+ *
+ * O(nodes), if any SL is another.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "core/sweep/internal.h"
+#include "lib/bitset.h"
+
+static uint32_t
+mark_ports(struct sweeper *s, const uint64_t *switches)
+{
+	uint32_t n_marked = 0;
+
+	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
+		struct inv_node *n = inv_node(&s->inv, i);
+
+		for (unsigned p = 1; node_usable(n) && !inv_is_switch(n) && p <= n->n_ports; p++) {
+			const struct inv_node *far;
+
+			if (n->ports[p].edge != EDGE_LINKED)
+				continue;
+			far = inv_node(&s->inv, n->ports[p].peer);
+			if (!inv_is_switch(far) || far->sw_index >= s->inv.switches.n ||
+			    !fm_bit_test(switches, far->sw_index))
+				continue;
+			n->ports[p].repaths = true;
+			n_marked++;
+		}
+	}
+	return n_marked;
+}
+
+void
+repath_note(struct sweeper *s)
+{
+	const struct plan *was = s->plan, *is = s->next;
+	uint64_t *switches, n;
+
+	if (was == NULL || is == NULL || was == is || was->tables == NULL || is->tables == NULL ||
+	    s->set.dry_run)
+		return;
+	switches = calloc(FM_BITSET_WORDS(s->inv.switches.n) + 1, sizeof(*switches));
+	if (switches == NULL) {
+		sweep_fail(s, FM_E_RESOURCE, "out of memory for paths with other SLs");
+		return;
+	}
+	n = plan_other_sls(was, is, switches);
+	if (n > 0) {
+		uint32_t n_ports = mark_ports(s, switches);
+
+		s->report.n_other_sls = n;
+		s->repaths = true;
+		log_notice("sweep",
+		    "%" PRIu64 " paths carry another SL than before; %" PRIu32
+		    " ports are %s to ask for theirs again",
+		    n, n_ports,
+		    s->set.client_reregister ? "told" : "not told (client_reregister = no)");
+	}
+	free(switches);
+}
+
+void
+repath_tell(struct sweeper *s)
+{
+	if (s->repaths && s->set.client_reregister)
+		sweeper_request(s, SWEEP_NAMED, "paths carry other SLs");
+	s->repaths = false;
+}
