@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # SIGKILL at the numbered places of sweep, store, tables and apply, then a
 # restart: the fabric ends right, no block is written that did not differ, and the
-# run after that sends no Set.  Twice: while a new fabric comes up, and while one
-# is led round a spine that has gone.
+# run after that sends no Set.  While a new fabric comes up, while one is led round
+# a spine that has gone, and while it is led back by it; and while a torus, on which VLs
+# go by ports, comes up and loses a cable.
 #
 # What ends right is judged by programs that others wrote (ibnetdiscover,
 # dump_lfts) and fmroute check.  The tables are read between the killed run and the
@@ -16,6 +17,7 @@ need ibnetdiscover dump_lfts
 [ -x "$build/tests/integration/fmd_killable" ] || skip "fmd_killable is not built"
 host=host-1-1
 engine=fattree
+links='spine-1[1] spine-1[2] spine-1[3] spine-1[4]' # that go and come back
 
 # fmd PROGRAM: one sweep; its output in fmd.out, the places in places.
 sweep() {
@@ -37,9 +39,13 @@ entries() {
 begin() {
 	rm -rf "$dir/state"
 	simulate "$dir/net" "$dir/ibsim.log"
-	[ "$1" = up ] && return
+	[ "${1%up}" = "$1" ] || return
 	sweep "$killable" || fail "$1: fmd exits with $?"
-	for port in 1 2 3 4; do ibsim_say "Unlink \"spine-1\"[$port]"; done
+	for link in $links; do ibsim_say "Unlink \"${link%[*}\"[${link#*[}"; done
+	sleep 0.05
+	[ "$1" != back ] && return
+	sweep "$killable" || fail "$1: fmd exits with $? without the links"
+	for link in $links; do ibsim_say "ReLink \"${link%[*}\"[${link#*[}"; done
 	sleep 0.05
 }
 
@@ -105,3 +111,12 @@ for what in "send LinearForwardingTable" "send PortInfo" "send SwitchInfo" "answ
 	grep -q " $what\$" "$dir/all" || fail "no place \"$what\" is passed"
 done
 play spine $((8 * 7 + 8 * 5)) 2
+play back $((8 * 7 + 8 * 6)) 4
+
+"$build/fmroute" gen torus 3x3 1 >"$dir/net" || fail "fmroute gen"
+engine=torus2qos
+host=$(first_host "$dir/net")
+links=$(sed -n 's/^Switch[[:space:]]*[0-9]*[[:space:]]*"\([^"]*\)".*/\1/p' "$dir/net" | head -n 1)[1]
+play torus-up $((9 * 8 + 9 * 9)) 6
+grep -q " send SLtoVLMappingTable\$" "$dir/all" || fail "no SL2VL table is written"
+play torus $((9 * 8 + 9 * 9)) 4
