@@ -3,8 +3,8 @@
 # SIGKILL at the numbered places of sweep, store, tables and apply, then a
 # restart: the fabric ends right, no block is written that did not differ, and the
 # run after that sends no Set.  While a new fabric comes up, while one is led round
-# a spine that has gone, and while it is led back by it; and while a torus, on which VLs
-# go by ports, comes up and loses a cable.
+# a spine that has gone, and while it is led back by it; and while a torus comes up, on
+# which VLs go by ports.
 #
 # What ends right is judged by programs that others wrote (ibnetdiscover,
 # dump_lfts) and fmroute check.  The tables are read between the killed run and the
@@ -116,7 +116,5 @@ play back $((8 * 7 + 8 * 6)) 4
 "$build/fmroute" gen torus 3x3 1 >"$dir/net" || fail "fmroute gen"
 engine=torus2qos
 host=$(first_host "$dir/net")
-links=$(sed -n 's/^Switch[[:space:]]*[0-9]*[[:space:]]*"\([^"]*\)".*/\1/p' "$dir/net" | head -n 1)[1]
 play torus-up $((9 * 8 + 9 * 9)) 6
 grep -q " send SLtoVLMappingTable\$" "$dir/all" || fail "no SL2VL table is written"
-play torus $((9 * 8 + 9 * 9)) 4
