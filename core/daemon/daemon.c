@@ -130,8 +130,10 @@ pump(evutil_socket_t fd, short what, void *arg)
 		}
 		daemon_take_members(d);
 		sweeper_step(d->sweeper);
-		if (d->sa != NULL)
+		if (d->sa != NULL) {
+			sa_server_publish_mfts(d->sa, sweeper_mfts(d->sweeper));
 			sa_server_step(d->sa);
+		}
 		if (d->once_done && txn_outstanding(d->txn) == 0) {
 			stop(d);
 			return;

@@ -32,6 +32,7 @@ CORE_SOURCES += \
 	core/route/metrics.c core/route/metrics.h core/route/metrics_ebb.c \
 	core/route/metrics_internal.h core/route/metrics_shift.c core/route/metrics_walk.c \
 	core/route/mcast.h core/route/mcast_check.c core/route/mcast_internal.h core/route/mcast_judge.c core/route/mcast_make.c core/route/mcast_net.c core/route/mcast_net.h core/route/mcast_trees.c core/route/mcast_write.c core/route/mcast_write.h \
+	core/route/mft_rows.c core/route/mft_rows.h \
 	core/route/ordered.c core/route/ordered.h \
 	core/route/plan.c core/route/plan_sls.c core/route/plan.h core/route/plan_file.c core/route/plan_file.h \
 	core/route/plan_file_regions.c core/route/plan_file_regions.h \

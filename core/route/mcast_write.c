@@ -168,13 +168,25 @@ mft_read(struct mft *m, const struct mft_block *b)
 	return true;
 }
 
-struct mcast_ports
-mft_held(const struct mft *m, uint16_t mlid, fm_sw sw)
+/* The cell of entry i of a block, NULL: it is empty and is to be so. */
+static struct cell *
+cell_in(const struct mft *m, const struct mft_block *b, uint32_t i)
 {
-	static const struct mcast_ports none;
-	const struct cell *c = find_cell(cells_of(m, mlid), sw);
+	uint32_t mlid = MCAST_MLID_FIRST + b->block * MCAST_BLOCK_MLIDS + i;
 
-	return c == NULL ? none : c->held;
+	return mlid > MCAST_MLID_LAST ? NULL : find_cell(cells_of(m, (uint16_t)mlid), b->sw);
+}
+
+void
+mft_held(const struct mft *m, struct mft_block *b)
+{
+	memset(b->ports, 0, sizeof(b->ports));
+	for (uint32_t i = 0; i < MCAST_BLOCK_MLIDS; i++) {
+		const struct cell *c = cell_in(m, b, i);
+
+		if (c != NULL)
+			b->ports[i] = at_position(&c->held, b->position);
+	}
 }
 
 void
@@ -462,9 +474,8 @@ fill(const struct mft *m, struct mft_block *b)
 {
 	memset(b->ports, 0, sizeof(b->ports));
 	for (uint32_t i = 0; i < MCAST_BLOCK_MLIDS; i++) {
+		const struct cell *c = cell_in(m, b, i);
 		uint32_t mlid = MCAST_MLID_FIRST + b->block * MCAST_BLOCK_MLIDS + i;
-		const struct cell *c =
-		    mlid > MCAST_MLID_LAST ? NULL : find_cell(cells_of(m, (uint16_t)mlid), b->sw);
 
 		if (c != NULL)
 			b->ports[i] =
@@ -503,8 +514,7 @@ note_answer(struct mft *m, const struct mft_block *b, bool taken)
 	for (uint32_t i = 0; i < MCAST_BLOCK_MLIDS; i++) {
 		uint32_t mlid = MCAST_MLID_FIRST + b->block * MCAST_BLOCK_MLIDS + i;
 		uint16_t sent = b->ports[i];
-		struct cell *c =
-		    mlid > MCAST_MLID_LAST ? NULL : find_cell(cells_of(m, (uint16_t)mlid), b->sw);
+		struct cell *c = cell_in(m, b, i);
 
 		if (c == NULL)
 			continue;

@@ -69,8 +69,8 @@ void mft_lost(struct mft *m, const struct mft_block *b);
 bool mft_in_doubt(const struct mft *m);
 const struct mft_counts *mft_counts(const struct mft *m); /* since mft_begin() */
 
-/* What the switch holds for an MLID as far as is known. */
-struct mcast_ports mft_held(const struct mft *m, uint16_t mlid, fm_sw sw);
+/* b->ports: what the switch holds in this block as far as is known. */
+void mft_held(const struct mft *m, struct mft_block *b);
 
 /* Tests: write all at once, to see what comes of it. */
 void mft_careless(struct mft *m);

@@ -2,7 +2,8 @@
 /*
  * core/sa/records_link.c - how the fabric is cabled and programmed: LinkRecord,
  * LinearForwardingTableRecord, SLtoVLMappingTableRecord,
- * VLArbitrationTableRecord (IBA 15.2.5), as the committed plan has them.
+ * VLArbitrationTableRecord (IBA 15.2.5), as the committed plan has them;
+ * MulticastForwardingTableRecord, as switches have acknowledged.
  */
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #define LFT_BLOCK 64
 #define VL_ARB_ENTRIES 32
 #define VL_ARB_WEIGHT 4
+#define MFT_BLOCK_ASKED SA_BIT(3)
 
 /* The LID that a port of a node goes by, 0: none. */
 static uint16_t
@@ -83,6 +85,49 @@ sa_get_lfts(struct sa_query *q)
 				return SA_OK;
 		}
 	}
+	return SA_OK;
+}
+
+/* All blocks of a switch up to the last that holds something. */
+static bool
+offer_mfts(struct sa_query *q, const struct mft_rows *rows, const struct sa_end *e)
+{
+	const struct sa_mft_record *want = &q->want.mft;
+	uint32_t n_positions = mft_n_positions(q->view->node[e->node]->n_ports);
+	uint32_t n_blocks = mft_rows_n_blocks(rows, e->sw);
+	uint32_t block = 0;
+
+	if (q->h.mask & MFT_BLOCK_ASKED) {
+		block = want->block;
+		n_blocks = block < n_blocks ? block + 1 : 0;
+	}
+	for (; block < n_blocks; block++)
+		for (uint32_t p = 0; p < n_positions; p++) {
+			const struct mft_block *held = mft_rows_find(rows, e->sw, block, p);
+			struct sa_mft_record r = {
+				.lid = e->lid, .block = (uint16_t)block, .position = (uint8_t)p
+			};
+
+			if (held != NULL)
+				memcpy(r.mask, held->ports, sizeof(r.mask));
+			if (!sa_offer(q, &r))
+				return false;
+		}
+	return true;
+}
+
+uint16_t
+sa_get_mfts(struct sa_query *q)
+{
+	const struct sa_view *v = q->view;
+	struct mft_rows *rows = sa_mfts(q);
+	uint32_t i, last;
+
+	sa_ends_asked(q, SA_BIT(0), q->want.mft.lid, &i, &last);
+	for (; i < last; i++)
+		if (v->end[i].is_switch && sa_may_see(q, i) && !offer_mfts(q, rows, &v->end[i]))
+			break;
+	mft_rows_put(rows);
 	return SA_OK;
 }
 

@@ -84,6 +84,7 @@ static const struct sa_entry {
 	{ SA_SWITCH_INFO_RECORD, SA_GET, sa_get_switch_infos },
 	{ SA_LINK_RECORD, SA_GET, sa_get_links },
 	{ SA_LFT_RECORD, SA_GET, sa_get_lfts },
+	{ SA_MFT_RECORD, SA_GET, sa_get_mfts },
 	{ SA_SL2VL_RECORD, SA_GET, sa_get_sl2vls },
 	{ SA_VL_ARB_RECORD, SA_GET, sa_get_vl_arbs },
 	{ SA_PKEY_RECORD, SA_GET, sa_get_pkeys },
@@ -175,6 +176,12 @@ sa_offer(struct sa_query *q, const void *v)
 {
 	q->n_looked_at++;
 	return !sa_record_matches(q->answer, &q->want, q->h.mask, v) || sa_add(q, v);
+}
+
+struct mft_rows *
+sa_mfts(const struct sa_query *q)
+{
+	return sa_slot_mfts(q->sa->slot);
 }
 
 bool

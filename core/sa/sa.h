@@ -96,6 +96,8 @@ typedef uint16_t (*sa_query_fn)(struct sa_query *q);
 bool sa_add(struct sa_query *q, const void *v);
 /* Add v if it matches want under the mask. */
 bool sa_offer(struct sa_query *q, const void *v);
+/* The multicast tables of now, a reference, or NULL: they are empty. */
+struct mft_rows *sa_mfts(const struct sa_query *q);
 /* May the requester know of an end?  They share a partition, or it is trusted. */
 bool sa_may_see(const struct sa_query *q, uint32_t end);
 /* Ends that a record with a LID may be about: *first..*last - 1.  mask: the LID's component. */
@@ -109,6 +111,7 @@ uint16_t sa_get_port_infos(struct sa_query *q);
 uint16_t sa_get_switch_infos(struct sa_query *q);
 uint16_t sa_get_links(struct sa_query *q);
 uint16_t sa_get_lfts(struct sa_query *q);
+uint16_t sa_get_mfts(struct sa_query *q);
 uint16_t sa_get_sl2vls(struct sa_query *q);
 uint16_t sa_get_vl_arbs(struct sa_query *q);
 uint16_t sa_get_pkeys(struct sa_query *q);

@@ -397,6 +397,12 @@ sa_server_publish(struct sa_server *s, struct sa_view *v)
 	sa_slot_set(&s->slot, v);
 }
 
+void
+sa_server_publish_mfts(struct sa_server *s, struct mft_rows *r)
+{
+	sa_slot_set_mfts(&s->slot, r);
+}
+
 struct sa_view *
 sa_server_view(struct sa_server *s)
 {

@@ -25,6 +25,8 @@ void sa_server_stop(struct sa_server *s); /* NULL is fine; waits for the thread 
 
 /* From the loop: a new view (takes the reference). */
 void sa_server_publish(struct sa_server *s, struct sa_view *v);
+/* From the loop: the multicast tables as they are now; cheap when they are the same object. */
+void sa_server_publish_mfts(struct sa_server *s, struct mft_rows *r);
 /* The view in force, a reference, or NULL. */
 struct sa_view *sa_server_view(struct sa_server *s);
 /* Run fn(arg, sa) where the SA runs, soon, in the order posted.  Any thread. */

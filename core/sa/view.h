@@ -19,6 +19,7 @@
 #include <pthread.h>
 
 #include "core/mad/sa_wire.h"
+#include "core/route/mft_rows.h"
 #include "core/route/plan.h"
 #include "core/sa/path_pairs.h"
 #include "core/sa/prefix_routes.h"
@@ -136,14 +137,18 @@ void sa_view_sl2vl(
 /* The P_Key of a packet from a to b, as pkeys_common(); want not 0: only this one.  0: none. */
 uint16_t sa_view_shared_pkey(const struct sa_view *v, uint32_t a, uint32_t b, uint16_t want);
 
-/* The current view: put by the loop, taken by who answers.  Any thread. */
+/* The current view, and, since joins change them between views, the multicast tables: put
+ * by the loop, taken by who answers.  Any thread. */
 struct sa_slot {
 	pthread_mutex_t lock; /* held for a reference count only */
 	struct sa_view *view;
+	struct mft_rows *mfts;
 };
 void sa_slot_init(struct sa_slot *s);
 void sa_slot_fini(struct sa_slot *s);
-void sa_slot_set(struct sa_slot *s, struct sa_view *v); /* takes the caller's reference */
-struct sa_view *sa_slot_get(struct sa_slot *s);		/* a reference, or NULL */
+void sa_slot_set(struct sa_slot *s, struct sa_view *v);	      /* takes the caller's reference */
+struct sa_view *sa_slot_get(struct sa_slot *s);		      /* a reference, or NULL */
+void sa_slot_set_mfts(struct sa_slot *s, struct mft_rows *r); /* a reference of its own */
+struct mft_rows *sa_slot_mfts(struct sa_slot *s);	      /* a reference, or NULL */
 
 #endif

@@ -11,7 +11,9 @@
  * out, and not before: a fabric without multicast is asked nothing.  Trees belong to the
  * plan; the first group, and one of another SL, has them made by a sweep.
  */
-#include "core/route/mcast_write.h"
+#include <stdlib.h>
+
+#include "core/route/mft_rows.h"
 #include "core/sweep/internal.h"
 #include "lib/bitset.h"
 
@@ -24,12 +26,14 @@ struct sweep_mcast {
 	struct mft *mft;
 	enum stage stage;
 	bool in_sweep;
-	bool all;		/* everything is to be compared */
-	FM_VEC(uint32_t) reads; /* slots */
-	uint32_t n_asked;	/* blocks of reads[0], those before are done */
-	uint64_t *can;		/* [n_switch_slots] bits, while writing */
-	uint16_t top;		/* MulticastFDBTop as switches have it, 0: not set yet */
-	char told[256];		/* of the trees, said already */
+	bool all;			  /* everything is to be compared */
+	FM_VEC(uint32_t) reads;		  /* slots */
+	uint32_t n_asked;		  /* blocks of reads[0], those before are done */
+	uint64_t *can;			  /* [n_switch_slots] bits, while writing */
+	FM_VEC(struct mft_block) changed; /* since rows were made; without ports */
+	struct mft_rows *rows;		  /* what switches hold, for others; NULL: nothing yet */
+	uint16_t top;			  /* MulticastFDBTop as switches have it, 0: not set yet */
+	char told[256];			  /* of the trees, said already */
 };
 
 struct sweep_mcast *
@@ -54,9 +58,62 @@ mcast_free(struct sweep_mcast *mc)
 		return;
 	mcast_net_free(mc->net);
 	mft_free(mc->mft);
+	mft_rows_put(mc->rows);
+	fm_vec_fini(&mc->changed);
 	fm_vec_fini(&mc->reads);
 	free(mc->can);
 	free(mc);
+}
+
+/* ---------------------------------------------------------- what switches hold */
+
+static void
+note_block(struct sweeper *s, const struct mft_block *b)
+{
+	if (!fm_vec_push(&s->mc->changed, *b))
+		sweep_fail(s, FM_E_RESOURCE, "out of memory for multicast tables");
+}
+
+/* The switch holds nothing any more. */
+static void
+note_blank(struct sweeper *s, fm_sw sw)
+{
+	const struct mft_rows *r = s->mc->rows;
+	const struct mft_row *row = r != NULL && sw < r->n_switches ? r->row[sw] : NULL;
+
+	for (uint32_t i = 0; row != NULL && i < row->n; i++)
+		note_block(s, &row->block[i]);
+}
+
+/* Rows with what has changed; out of memory: those of before stay, until the next time. */
+static void
+make_rows(struct sweep_mcast *mc)
+{
+	struct mft_block *list = mc->changed.item;
+	struct mft_rows *fresh;
+	size_t n = 0;
+
+	if (mc->changed.n == 0)
+		return;
+	qsort(list, mc->changed.n, sizeof(*list), mft_block_order);
+	for (size_t i = 0; i < mc->changed.n; i++)
+		if (n == 0 || mft_block_order(&list[n - 1], &list[i]) != 0)
+			list[n++] = list[i];
+	mc->changed.n = n;
+	for (size_t i = 0; i < n; i++)
+		mft_held(mc->mft, &list[i]);
+	fresh = mft_rows_update(mc->rows, list, n);
+	if (fresh == NULL)
+		return;
+	mft_rows_put(mc->rows);
+	mc->rows = fresh;
+	fm_vec_fini(&mc->changed);
+}
+
+struct mft_rows *
+sweeper_mfts(const struct sweeper *s)
+{
+	return s->mc->rows;
 }
 
 /* ------------------------------------------------------------------- members */
@@ -142,12 +199,6 @@ mcast_note_reset(struct inv_node *n)
 
 /* -------------------------------------------------------------------- reading */
 
-static uint32_t
-n_positions(const struct inv_node *n)
-{
-	return n->n_ports / MFT_BLOCK_PORTS + 1u;
-}
-
 /* MulticastFDBTop is 0 where the switch has none, 0xBFFF where nothing is valid. */
 static uint32_t
 n_blocks(const struct inv_node *n)
@@ -177,6 +228,7 @@ get_block(const struct ask *a, const uint8_t *data, struct mft_block *b)
 static void
 on_read(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
+	static const uint16_t none[MCAST_BLOCK_MLIDS];
 	struct sweeper *s = a->s;
 	struct inv_node *n = inv_node(&s->inv, a->node);
 	struct mft_block b;
@@ -188,6 +240,10 @@ on_read(struct ask *a, enum txn_status status, const uint8_t *reply)
 	get_block(a, reply + WIRE_SMP_DATA_AT, &b);
 	if (!mft_read(s->mc->mft, &b))
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for multicast tables");
+	/* of tables of any size the few blocks that hold something */
+	if (memcmp(b.ports, none, sizeof(none)) != 0 ||
+	    mft_rows_find(s->mc->rows, b.sw, b.block, b.position) != NULL)
+		note_block(s, &b);
 }
 
 /* True: there is more to ask. */
@@ -199,7 +255,7 @@ feed_reads(struct sweeper *s)
 	while (mc->reads.n > 0 && s->pending < FEED_STRIPED(s) && !s->failed) {
 		uint32_t slot = mc->reads.item[mc->reads.n - 1];
 		const struct inv_node *n = inv_node(&s->inv, slot);
-		uint32_t i = mc->n_asked++, n_pos = n_positions(n);
+		uint32_t i = mc->n_asked++, n_pos = mft_n_positions(n->n_ports);
 		struct ask *a;
 
 		if (i >= n_blocks(n) * n_pos || n->quiet) {
@@ -223,10 +279,12 @@ on_written(struct ask *a, enum txn_status status, const uint8_t *reply)
 	struct mft_block b;
 
 	get_block(a, a->data, &b);
-	if (status == TXN_OK)
+	if (status == TXN_OK) {
 		mft_done(a->s->mc->mft, &b);
-	else
+		note_block(a->s, &b);
+	} else {
 		mft_lost(a->s->mc->mft, &b);
+	}
 }
 
 static void
@@ -326,6 +384,7 @@ look_at_switches(struct sweeper *s)
 		struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[i]);
 
 		if (n->mft == MFT_EMPTY && mft_blank(mc->mft, i)) {
+			note_blank(s, i);
 			n->mft = MFT_KNOWN;
 			mc->all = true;
 		}
@@ -372,5 +431,6 @@ mcast_finish(struct sweeper *s)
 		    "answer may hold what closes a circle with it",
 		    mft_counts(mc->mft)->held);
 	mc->stage = STAGE_NOTHING;
+	make_rows(mc);
 	return mc->in_sweep;
 }

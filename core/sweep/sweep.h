@@ -187,6 +187,10 @@ bool sweeper_set_member(
 struct mcast_net;
 /* The groups as they are to be forwarded (borrowed). */
 const struct mcast_net *sweeper_groups(const struct sweeper *s);
+struct mft_rows;
+/* What switches hold of multicast (borrowed), another object whenever that has changed; NULL:
+ * nothing yet. */
+struct mft_rows *sweeper_mfts(const struct sweeper *s);
 /* The highest multicast LID that all switches can hold; 0: there are none, or none can. */
 uint16_t sweeper_last_mlid(const struct sweeper *s);
 

@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/route/mcast_net.h"
+#include "core/route/mft_rows.h"
 #include "lib/bitset.h"
 #include "lib/rng.h"
 #include "tests/run.h"
 #include "tests/sweep/rig.h"
 
 #define MLID 0xc003
+#define N_BLOCKS 32 /* that any test writes to */
 #define BOTH (MCAST_RECEIVES | MCAST_SENDS)
 
 static struct rig rig;
@@ -40,16 +41,61 @@ teardown(void)
 	free(copies);
 }
 
+/* A block as it is in a switch, NULL: nothing was ever written. */
+static const uint8_t *
+block_of(uint32_t node, uint32_t block, uint32_t position)
+{
+	const uint8_t *mft = sim_fabric(rig.sim)->nodes[node].mft;
+
+	return mft == NULL ? NULL : mft + ((size_t)position * (SIM_MCAST_CAP / 32) + block) * 64;
+}
+
 static bool
 sends_by(uint32_t node, uint16_t mlid, unsigned port)
 {
-	const uint8_t *mft = sim_fabric(rig.sim)->nodes[node].mft;
-	uint32_t n_blocks = SIM_MCAST_CAP / 32, i = mlid - MCAST_MLID_FIRST;
+	uint32_t i = mlid - MCAST_MLID_FIRST;
+	const uint8_t *at = block_of(node, i / 32, port / 16);
 
-	if (mft == NULL)
-		return false;
-	mft += ((size_t)(port / 16) * n_blocks + i / 32) * 64 + (i % 32) * 2;
-	return wire_get16(mft) >> (port % 16) & 1;
+	return at != NULL && (wire_get16(at + i % 32 * 2) >> (port % 16) & 1);
+}
+
+/* What others are told of the tables is what the switches hold. */
+static void
+check_rows(void)
+{
+	const struct inventory *inv = sweeper_inventory(rig.sweeper);
+	const struct mft_rows *rows = sweeper_mfts(rig.sweeper);
+	static const uint8_t empty[64];
+
+	for (uint32_t node = 0; node < rig.nl.n_nodes; node++) {
+		uint32_t slot = inv_find(inv, rig.nl.nodes[node].guid);
+
+		if (rig.nl.nodes[node].type != NETLIST_SWITCH)
+			continue;
+		for (uint32_t i = 0; i < N_BLOCKS * mft_n_positions(rig.nl.nodes[node].n_ports);
+		     i++) {
+			const struct mft_block *told = mft_rows_find(
+			    rows, inv_node(inv, slot)->sw_index, i % N_BLOCKS, i / N_BLOCKS);
+			const uint8_t *held = block_of(node, i % N_BLOCKS, i / N_BLOCKS);
+			uint8_t bytes[64] = { 0 };
+
+			if (told != NULL)
+				wire_mft_put(bytes, told->ports);
+			ck_assert_mem_eq(bytes, held != NULL ? held : empty, sizeof(bytes));
+			ck_assert(told == NULL || memcmp(bytes, empty, sizeof(bytes)) != 0);
+		}
+	}
+}
+
+/* Switches whose row is another object. */
+static uint32_t
+n_new_rows(const struct mft_rows *a, const struct mft_rows *b)
+{
+	uint32_t n = 0;
+
+	for (fm_sw sw = 0; sw < b->n_switches; sw++)
+		n += sw >= a->n_switches || a->row[sw] != b->row[sw];
+	return n;
 }
 
 static void
@@ -86,6 +132,7 @@ check_group(void)
 		for (uint32_t d = 0; d < rig.nl.n_nodes; d++)
 			ck_assert_uint_eq(copies[d], d != s && (roles[d] & MCAST_RECEIVES));
 	}
+	check_rows();
 }
 
 static void
@@ -140,14 +187,18 @@ START_TEST(members_come_and_go)
 	for (int i = 0; i < 60; i++) {
 		uint32_t node = fm_rng_below(&rng, rig.nl.n_nodes), was = rig.n_reports;
 		uint64_t sets = mft_sets();
+		struct mft_rows *before;
 
 		if (rig.nl.nodes[node].type != NETLIST_CA)
 			continue;
+		before = mft_rows_get(sweeper_mfts(rig.sweeper));
 		set(node, roles[node] != MCAST_OUT ? MCAST_OUT : BOTH);
 		step();
 		check_group();
 		ck_assert_uint_eq(rig.n_reports, was); /* no sweep for it */
 		ck_assert_uint_le(mft_sets() - sets, 12);
+		ck_assert_uint_le(n_new_rows(before, sweeper_mfts(rig.sweeper)), mft_sets() - sets);
+		mft_rows_put(before);
 	}
 	for (uint32_t i = 0; i < rig.nl.n_nodes; i++)
 		if (roles[i] != MCAST_OUT)
@@ -156,6 +207,7 @@ START_TEST(members_come_and_go)
 	for (uint32_t i = 0; i < rig.nl.n_nodes; i++)
 		for (unsigned p = 0; p <= rig.nl.nodes[i].n_ports; p++)
 			ck_assert(!sends_by(i, MLID, p));
+	check_rows();
 }
 END_TEST
 

@@ -209,6 +209,63 @@ to_sweeper(void *arg, const struct group_event *e, bool lost)
 		ck_assert(sweeper_set_member(rig.sweeper, e->mlid, e->sl, e->port, roles));
 }
 
+/* Is a record what the switch holds?  How many ports it names. */
+static uint32_t
+check_mft(const struct sa_mft_record *r)
+{
+	struct sa_view *v = sa.slot.view;
+	uint64_t guid = v->end[sa_view_end_of_lid(v, r->lid)].guid;
+	const uint8_t *mft = NULL;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < rig.nl.n_nodes; i++)
+		if (rig.nl.nodes[i].type == NETLIST_SWITCH &&
+		    netlist_port(&rig.nl, i, 0)->guid == guid)
+			mft = sim_fabric(rig.sim)->nodes[i].mft;
+	ck_assert_ptr_nonnull(mft);
+	mft += ((size_t)r->position * (SIM_MCAST_CAP / 32) + r->block) * 64;
+	for (unsigned i = 0; i < 32; i++) {
+		ck_assert_uint_eq(r->mask[i], wire_get16(mft + (size_t)2 * i));
+		n += (uint32_t)__builtin_popcount(r->mask[i]);
+	}
+	return n;
+}
+
+/* As they are in switches, by table and one by one. */
+static void
+check_mfts(void)
+{
+	struct sa_mft_record got = { 0 }, one = { 0 }, want = { 0 };
+	uint32_t n, n_ports = 0;
+
+	sa_slot_set_mfts(&sa.slot, sweeper_mfts(rig.sweeper));
+	sa.sm_key = 1; /* switches are in nobody's partition */
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, SA_MFT_RECORD, 0, &want), SA_OK);
+	n = sa_rig_n(&sa);
+	ck_assert_uint_gt(n, 2);
+	for (uint32_t i = 0; i < n; i++) {
+		sa_rig_record(&sa, i, &got);
+		n_ports += check_mft(&got);
+	}
+	ck_assert_uint_gt(n_ports, 8);
+	want.lid = got.lid;
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, SA_MFT_RECORD, SA_BIT(0), &want), SA_OK);
+	ck_assert_uint_lt(sa_rig_n(&sa), n);
+	want = got;
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET, SA_MFT_RECORD, SA_BIT(0) | SA_BIT(1) | SA_BIT(3), &want),
+	    SA_OK);
+	sa_rig_record(&sa, 0, &one);
+	ck_assert_mem_eq(&one, &got, sizeof(got));
+	want.block = 511;
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET, SA_MFT_RECORD, SA_BIT(0) | SA_BIT(3), &want), SA_NO_RECORDS);
+	want.lid = lid_of(host(0)); /* has none */
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, SA_MFT_RECORD, SA_BIT(0), &want), SA_OK);
+	ck_assert_uint_eq(sa_rig_n(&sa), 0);
+	sa.sm_key = 0;
+}
+
 START_TEST(joins_reach_the_switches)
 {
 	uint64_t before;
@@ -219,12 +276,14 @@ START_TEST(joins_reach_the_switches)
 	rig_let_pass(&rig, 1);
 	before = sim_counts(rig.sim)->sets_by_attr[WIRE_ATTR_MFT];
 	ck_assert_uint_gt(before, 0);
+	check_mfts();
 	ck_assert_uint_eq(join(1, host(1), JOIN_FULL), SA_OK);
 	rig_let_pass(&rig, 1);
 	ck_assert_uint_eq(sim_counts(rig.sim)->sets_by_attr[WIRE_ATTR_MFT], before + 1);
 	ck_assert_uint_eq(leave(1, host(1), JOIN_FULL), SA_OK);
 	rig_let_pass(&rig, 1);
 	ck_assert_uint_eq(sim_counts(rig.sim)->sets_by_attr[WIRE_ATTR_MFT], before + 2);
+	check_mfts();
 }
 END_TEST
 
