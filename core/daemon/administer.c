@@ -2,7 +2,14 @@
 /*
  * core/daemon/administer.c - the SA beside the sweep: started with the
  * transport, and given a new view whenever a sweep has brought the subnet up.
+ *
+ * The loop copies what the sweep may change, the worker that routes makes the
+ * view of it, the loop gives that to the SA.  One is made at a time and one may
+ * wait; of several that wait only the last counts.
  */
+#include <stdatomic.h>
+#include <stdlib.h>
+
 #include "core/daemon/daemon.h"
 #include "core/sa/server.h"
 #include "lib/log.h"
@@ -10,17 +17,6 @@
 struct daemon_sms {
 	FM_VEC(struct sa_other_sm) sm;
 };
-
-int
-daemon_open_sa(struct daemon *d, struct fm_error *err)
-{
-	int rc = daemon_open_registry(d, err);
-
-	if (rc == 0)
-		rc = sa_server_start(
-		    d->transport, d->conf->transport, daemon_registry(d), &d->sa, err);
-	return rc != 0 ? rc : daemon_start_registry(d, err);
-}
 
 static void
 settings_of(const struct daemon *d, struct sa_settings *set)
@@ -60,10 +56,25 @@ collect_sms(const struct daemon *d, struct daemon_sms *all)
 	return true;
 }
 
+/* ------------------------------------------------------------------- views */
+
+struct publisher {
+	struct daemon *d;
+	struct sa_view *newest;	 /* begun last: the next shares its nodes; NULL at first */
+	struct sa_view *waiting; /* begun, for when the worker is done; NULL: none */
+	bool unwanted;		 /* what the worker makes: we are not master any more */
+	/* in the worker's hands while `busy` and not yet `made` */
+	bool busy;
+	atomic_bool made;
+	struct sa_view *view, *prev; /* one reference each */
+	struct fm_error err;
+	int rc;
+	double ms;
+};
+
 static int
-build_view(struct daemon *d, struct sa_view **out, struct fm_error *err)
+begin_view(struct daemon *d, struct sa_view *prev, struct sa_view **out, struct fm_error *err)
 {
-	struct sa_view *prev = sa_server_view(d->sa);
 	struct daemon_sms sms = { 0 };
 	struct sa_settings set;
 	int rc = 0;
@@ -79,36 +90,160 @@ build_view(struct daemon *d, struct sa_view **out, struct fm_error *err)
 			.sm = sms.sm.item,
 			.n_sms = (uint32_t)sms.sm.n,
 			.pkeys = sweeper_pkeys(d->sweeper),
-			.prev = prev,
-			.workers = d->router.workers };
+			.prev = prev };
 
-		rc = sa_view_build(&src, out, err);
+		rc = sa_view_begin(&src, out, err);
 	}
-	sa_view_put(prev);
 	fm_vec_fini(&sms.sm);
 	return rc;
+}
+
+static void
+say_lost(struct daemon *d, const struct fm_error *err)
+{
+	events_add(
+	    d->events, FM_LOG_ERR, "sa", NULL, "the SA answers from what was before: %s", err->msg);
+}
+
+/* On the worker's thread. */
+static void
+make_view(void *arg)
+{
+	struct publisher *p = arg;
+	double start = plan_now_ms();
+
+	p->rc = sa_view_finish(p->view, p->prev, p->d->router.workers, &p->err);
+	p->ms = plan_now_ms() - start;
+	atomic_store(&p->made, true);
+}
+
+/* Takes the reference. */
+static void
+start_view(struct publisher *p, struct sa_view *v)
+{
+	p->view = v;
+	p->prev = sa_server_view(p->d->sa);
+	p->err = (struct fm_error){ 0 };
+	p->unwanted = false;
+	atomic_store(&p->made, false);
+	p->busy = plan_worker_run(p->d->worker, make_view, p);
+	if (p->busy)
+		return;
+	fm_fail(&p->err, FM_E_RESOURCE, "out of memory for work");
+	say_lost(p->d, &p->err);
+	sa_view_put(p->view);
+	sa_view_put(p->prev);
+	p->view = p->prev = NULL;
+}
+
+/* The worker has made a view. */
+static void
+take_view(struct publisher *p)
+{
+	struct daemon *d = p->d;
+	struct sa_view *v = p->view;
+
+	p->busy = false;
+	sa_view_put(p->prev);
+	p->view = p->prev = NULL;
+	if (p->rc != 0)
+		say_lost(d, &p->err);
+	if (p->rc != 0 || p->unwanted) {
+		sa_view_put(v);
+	} else {
+		log_debug("sa", "view %ju: %u nodes, %u ports with LIDs, %.1f ms",
+		    (uintmax_t)v->number, v->n_here, v->n_ends, p->ms);
+		sa_server_publish(d->sa, v);
+		daemon_keep_groups(d);
+	}
+	if (p->waiting != NULL) {
+		v = p->waiting;
+		p->waiting = NULL;
+		start_view(p, v);
+	}
+}
+
+void
+daemon_follow(struct daemon *d)
+{
+	struct publisher *p = d->publisher;
+
+	if (d->sa == NULL)
+		return;
+	sa_server_publish_mfts(d->sa, sweeper_mfts(d->sweeper));
+	if (p->busy && atomic_load(&p->made))
+		take_view(p);
+}
+
+static void
+publish_nothing(struct publisher *p)
+{
+	p->unwanted = true;
+	sa_view_put(p->waiting);
+	p->waiting = NULL;
+	sa_server_publish(p->d->sa, NULL);
 }
 
 void
 daemon_publish(struct daemon *d)
 {
+	struct publisher *p = d->publisher;
 	struct sa_view *v = NULL;
 	struct fm_error err = { 0 };
-	double start = plan_now_ms();
 
 	if (d->sa == NULL)
 		return;
 	if (d->ha.state != WIRE_SM_MASTER) {
-		sa_server_publish(d->sa, NULL);
+		publish_nothing(p);
 		return;
 	}
-	if (build_view(d, &v, &err) != 0) {
-		events_add(d->events, FM_LOG_ERR, "sa", NULL,
-		    "the SA answers from what was before: %s", err.msg);
+	if (begin_view(d, p->newest, &v, &err) != 0) {
+		say_lost(d, &err);
 		return;
 	}
-	log_debug("sa", "view %ju: %u nodes, %u ports with LIDs, %.1f ms", (uintmax_t)v->number,
-	    v->n_here, v->n_ends, plan_now_ms() - start);
-	sa_server_publish(d->sa, v);
-	daemon_keep_groups(d);
+	sa_view_put(p->newest);
+	p->newest = sa_view_get(v);
+	if (p->busy) {
+		sa_view_put(p->waiting);
+		p->waiting = v;
+	} else {
+		start_view(p, v);
+	}
+}
+
+static int
+open_publisher(struct daemon *d, struct fm_error *err)
+{
+	d->publisher = calloc(1, sizeof(*d->publisher));
+	if (d->publisher == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for the SA");
+	d->publisher->d = d;
+	return 0;
+}
+
+int
+daemon_open_sa(struct daemon *d, struct fm_error *err)
+{
+	int rc = daemon_open_registry(d, err);
+
+	if (rc == 0)
+		rc = open_publisher(d, err);
+	if (rc == 0)
+		rc = sa_server_start(
+		    d->transport, d->conf->transport, daemon_registry(d), &d->sa, err);
+	return rc != 0 ? rc : daemon_start_registry(d, err);
+}
+
+void
+daemon_close_publisher(struct daemon *d)
+{
+	struct publisher *p = d->publisher;
+
+	if (p == NULL)
+		return;
+	sa_view_put(p->newest);
+	sa_view_put(p->waiting);
+	sa_view_put(p->view);
+	sa_view_put(p->prev);
+	free(p);
 }

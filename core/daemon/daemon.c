@@ -130,10 +130,9 @@ pump(evutil_socket_t fd, short what, void *arg)
 		}
 		daemon_take_members(d);
 		sweeper_step(d->sweeper);
-		if (d->sa != NULL) {
-			sa_server_publish_mfts(d->sa, sweeper_mfts(d->sweeper));
+		daemon_follow(d);
+		if (d->sa != NULL)
 			sa_server_step(d->sa);
-		}
 		if (d->once_done && txn_outstanding(d->txn) == 0) {
 			stop(d);
 			return;
@@ -575,6 +574,7 @@ daemon_fini(struct daemon *d)
 	plan_worker_free(d->worker); /* first: it works on what goes now */
 	ctl_close(d->ctl);
 	sa_server_stop(d->sa);
+	daemon_close_publisher(d);
 	daemon_close_registry(d);
 	if (d->transport != NULL && !d->cli->dry_run)
 		d->transport->ops->set_is_sm(d->transport, false, &err);

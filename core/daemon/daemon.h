@@ -36,6 +36,7 @@ struct daemon {
 	struct plan_worker *worker;
 	struct conf *next_conf;	       /* read again while a sweep ran: takes effect when it ends */
 	struct sa_server *sa;	       /* NULL: dry run */
+	struct publisher *publisher;   /* administer.c */
 	struct registered *registered; /* registered.c */
 	struct readback *readback; /* of tables; NULL: none is under way or waits to be fetched */
 	struct ctl_server *ctl;
@@ -59,8 +60,12 @@ void daemon_wake(struct daemon *d);
 
 /* administer.c: the SA; it answers from what is published */
 int daemon_open_sa(struct daemon *d, struct fm_error *err);
-/* What the last sweep has made of the subnet; nothing while we are not master. */
+/* What the last sweep has made of the subnet is on its way to the SA; nothing while we are
+ * not master. */
 void daemon_publish(struct daemon *d);
+/* What has come of it, and multicast tables that joins have changed. */
+void daemon_follow(struct daemon *d);
+void daemon_close_publisher(struct daemon *d); /* after the worker has stopped */
 
 /* path_command.c: the way from one port to another */
 int daemon_path(struct daemon *d, const json_t *args, json_t **result, struct fm_error *err);

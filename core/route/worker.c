@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One thread, one mailbox.  The mailbox is idle, asked, or answered; the lock
- * is held to change that, never while a plan is made.  What repairs need is
- * prepared while nobody asks.
+ * is held to change that, never while a plan is made.  Other work is done when
+ * no plan is asked for, and what repairs need is prepared while nobody asks.
  */
 #include "core/route/worker.h"
 
@@ -15,8 +15,14 @@
 #include "core/route/repair.h"
 #include "lib/error.h"
 #include "lib/log.h"
+#include "lib/vec.h"
 
 enum mailbox { BOX_IDLE, BOX_ASKED, BOX_ANSWERED };
+
+struct job {
+	void (*fn)(void *arg); /* NULL: none */
+	void *arg;
+};
 
 struct plan_worker {
 	pthread_t thread;
@@ -33,22 +39,41 @@ struct plan_worker {
 	struct plan *result;
 	int rc;
 	struct fm_error err;
+	FM_VEC(struct job) jobs;
 	struct plan *idle; /* one reference: to be prepared for repairs; or NULL */
 };
 
-/* Wait for a question, or (*idle) for a plan to prepare; false: quit. */
+/* The first job, and the others move up: there are few. */
+static struct job
+first_job(struct plan_worker *w)
+{
+	struct job first = w->jobs.item[0];
+
+	w->jobs.n--;
+	memmove(w->jobs.item, w->jobs.item + 1, w->jobs.n * sizeof(first));
+	return first;
+}
+
+/* Wait for a question, or (*job) other work, or (*idle) a plan to prepare; false: quit. */
 static bool
-await(struct plan_worker *w, struct plan **idle)
+await(struct plan_worker *w, struct job *job, struct plan **idle)
 {
 	bool go_on;
 
+	*idle = NULL;
+	job->fn = NULL;
 	pthread_mutex_lock(&w->lock);
-	while (w->box != BOX_ASKED && w->idle == NULL && !w->quit)
+	while (w->box != BOX_ASKED && w->jobs.n == 0 && w->idle == NULL && !w->quit)
 		pthread_cond_wait(&w->asked, &w->lock);
 	go_on = !w->quit;
-	*idle = w->box == BOX_ASKED || w->quit ? NULL : w->idle;
-	if (*idle != NULL)
-		w->idle = NULL;
+	if (go_on && w->box != BOX_ASKED) {
+		if (w->jobs.n > 0) {
+			*job = first_job(w);
+		} else {
+			*idle = w->idle;
+			w->idle = NULL;
+		}
+	}
 	pthread_mutex_unlock(&w->lock);
 	return go_on;
 }
@@ -67,14 +92,19 @@ static void *
 work(void *arg)
 {
 	struct plan_worker *w = arg;
+	struct plan *idle;
+	struct job job;
 
-	struct plan *idle = NULL;
-
-	while (await(w, &idle)) {
+	while (await(w, &job, &idle)) {
 		struct fm_error err = { 0 };
 		struct plan *result = NULL;
 		int rc;
 
+		if (job.fn != NULL) {
+			job.fn(job.arg);
+			w->wake(w->wake_arg);
+			continue;
+		}
 		if (idle != NULL) {
 			prepare(w, idle);
 			continue;
@@ -139,9 +169,23 @@ plan_worker_free(struct plan_worker *w)
 	drop_question(w);
 	plan_put(w->result);
 	plan_put(w->idle);
+	fm_vec_fini(&w->jobs);
 	pthread_cond_destroy(&w->asked);
 	pthread_mutex_destroy(&w->lock);
 	free(w);
+}
+
+bool
+plan_worker_run(struct plan_worker *w, void (*fn)(void *arg), void *arg)
+{
+	struct job job = { fn, arg };
+	bool ok;
+
+	pthread_mutex_lock(&w->lock);
+	ok = fm_vec_push(&w->jobs, job);
+	pthread_cond_signal(&w->asked);
+	pthread_mutex_unlock(&w->lock);
+	return ok;
 }
 
 void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/route/worker.h - plans made on a thread of their own.
+ * core/route/worker.h - plans, and other long work, made on a thread of their own.
  *
  * The loop hands over a snapshot and goes on answering SMInfo, traps and the
  * control socket; the plan comes back as a message: wake() is called, and the
@@ -28,6 +28,10 @@ void plan_worker_free(struct plan_worker *w);
 void plan_worker_start(struct plan_worker *w, const struct plan_request *q);
 /* Get ready for the first repair of p while nothing else is asked (repair_prepare()). */
 void plan_worker_prepare(struct plan_worker *w, struct plan *p);
+/* Work that is no plan: fn(arg) on the same thread, with the router's workers to itself,
+ * one after the other; a plan that is asked for goes first.  Then wake().  What has not
+ * begun when the worker is freed never does.  False: out of memory. */
+bool plan_worker_run(struct plan_worker *w, void (*fn)(void *arg), void *arg);
 /* Is it ready?  Then *rc is what plan_make() returned, with *out or *err. */
 bool plan_worker_take(struct plan_worker *w, int *rc, struct plan **out, struct fm_error *err);
 

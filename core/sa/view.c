@@ -2,10 +2,10 @@
 /*
  * core/sa/view.c - from the inventory and the plan to what is answered from.
  *
- * Three steps: nodes (shared where nothing differs), ends by LID, and what
- * paths can carry (rows.h), of which the blocks of before are kept where
- * neither links nor entries differ.  O(ports of the fabric), a comparison
- * each, and what has changed.
+ * To begin with, nodes, shared where nothing differs.  Then what follows from
+ * them: ends by LID, and what paths can carry (rows.h), of which the blocks of
+ * before are kept where neither links nor entries differ.  O(ports of the fabric),
+ * a comparison each, and what has changed.
  */
 #include "core/sa/view.h"
 
@@ -53,6 +53,8 @@ copy_node(const struct inv_node *from, struct sa_node *n)
 		n->port[i].peer = linked ? p->peer : INV_NONE;
 		n->port[i].peer_port = linked ? p->peer_port : 0;
 		n->port[i].known = p->known;
+		n->port[i].lid = p->lid;
+		n->port[i].lmc = p->lmc;
 		n->port[i].guid = p->guid;
 	}
 }
@@ -186,11 +188,11 @@ by_lid(const void *a, const void *b)
 
 /* An end-port of a node here: port 0 of a switch, any linked one of others. */
 static bool
-is_end(const struct sa_view *v, const struct sa_node *n, unsigned port, uint16_t lid)
+is_end(const struct sa_view *v, const struct sa_node *n, unsigned port)
 {
 	const struct sa_port *p = &n->port[port];
 
-	if (lid == 0 || !p->known)
+	if (p->lid == 0 || !p->known)
 		return false;
 	if (n->info.node_type == WIRE_NODE_SWITCH)
 		return port == 0;
@@ -199,9 +201,10 @@ is_end(const struct sa_view *v, const struct sa_node *n, unsigned port, uint16_t
 }
 
 static bool
-fill_end(struct sa_view *v, uint32_t slot, unsigned port, const struct inv_port *p)
+fill_end(struct sa_view *v, uint32_t slot, unsigned port)
 {
 	const struct sa_node *n = v->node[slot];
+	const struct sa_port *p = &n->port[port];
 	struct sa_end *e = &v->end[v->n_ends++];
 	int attr = port_attr(v, slot, port);
 
@@ -223,13 +226,13 @@ fill_end(struct sa_view *v, uint32_t slot, unsigned port, const struct inv_port 
 }
 
 static uint32_t
-count_ends(const struct sa_view *v, const struct inventory *inv)
+count_ends(const struct sa_view *v)
 {
 	uint32_t n_ends = 0;
 
 	for (uint32_t i = 0; i < v->n_nodes; i++)
 		for (unsigned p = 0; v->node[i] != NULL && p <= v->node[i]->n_ports; p++)
-			n_ends += is_end(v, v->node[i], p, inv_node(inv, i)->ports[p].lid);
+			n_ends += is_end(v, v->node[i], p);
 	return n_ends;
 }
 
@@ -253,28 +256,22 @@ index_ends(struct sa_view *v)
 }
 
 static int
-take_ends(struct sa_view *v, const struct sa_view_source *src, struct fm_error *err)
+take_ends(struct sa_view *v, struct fm_error *err)
 {
-	const struct inventory *inv = src->inv;
-
-	v->end = fm_arena_array(&v->mem, count_ends(v, inv) + 1, struct sa_end);
+	v->end = fm_arena_array(&v->mem, count_ends(v) + 1, struct sa_end);
 	if (v->end == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the ends of the subnet");
 	for (uint32_t i = 0; i < v->n_nodes; i++)
-		for (unsigned p = 0; v->node[i] != NULL && p <= v->node[i]->n_ports; p++) {
-			const struct inv_port *port = &inv_node(inv, i)->ports[p];
-
-			if (is_end(v, v->node[i], p, port->lid) && !fill_end(v, i, p, port))
+		for (unsigned p = 0; v->node[i] != NULL && p <= v->node[i]->n_ports; p++)
+			if (is_end(v, v->node[i], p) && !fill_end(v, i, p))
 				return fm_fail(err, FM_E_RESOURCE,
 				    "links of more than %u kinds (MTU and rate)", ROWS_MOST_ATTRS);
-		}
 	qsort(v->end, v->n_ends, sizeof(*v->end), by_lid);
 	if (!index_ends(v))
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the LIDs of the subnet");
 	v->self = FM_NONE;
-	if (inv->local != INV_NONE && v->node[inv->local] != NULL)
-		v->self =
-		    sa_view_end_of_guid(v, inv_node(inv, inv->local)->ports[inv->local_port].guid);
+	if (v->local != INV_NONE && v->node[v->local] != NULL)
+		v->self = sa_view_end_of_guid(v, v->node[v->local]->port[v->local_port].guid);
 	return 0;
 }
 
@@ -303,7 +300,7 @@ pkeys_number(struct sa_view *v, struct fm_hash *known, struct pkey_list keys)
 }
 
 static bool
-take_pkeys(struct sa_view *v, const struct sa_view_source *src)
+take_pkeys(struct sa_view *v)
 {
 	static const uint16_t everybody[] = { PKEY_FULL | PKEY_DEFAULT };
 	struct fm_hash known = { 0 };
@@ -313,8 +310,8 @@ take_pkeys(struct sa_view *v, const struct sa_view_source *src)
 		struct pkey_list keys = { everybody, 1 };
 		int set;
 
-		if (src->pkeys != NULL)
-			keys = port_pkeys_find(src->pkeys, v->end[i].guid);
+		if (v->port_pkeys != NULL)
+			keys = port_pkeys_find(v->port_pkeys, v->end[i].guid);
 		set = pkeys_number(v, &known, keys);
 		ok = set >= 0;
 		v->end[i].pkeys = (uint16_t)set;
@@ -360,14 +357,13 @@ fill_ends(const struct sa_view *v, const struct fm_fabric *fab, const struct pat
 }
 
 static int
-take_paths(struct sa_view *v, const struct sa_view_source *src, struct fm_error *err)
+take_paths(struct sa_view *v, struct sa_view *prev, struct fm_pool *workers, struct fm_error *err)
 {
 	const struct fm_fabric *fab;
 	struct path_input in;
 
-	if (src->plan == NULL || src->plan->tables == NULL)
+	if (v->plan == NULL)
 		return 0;
-	v->plan = plan_get(src->plan);
 	fab = &v->plan->snap->fab;
 	v->link_attr = in.link_attr = fm_arena_array(&v->mem, fab->n_links + 1, uint8_t);
 	v->end_attr = in.end_attr = fm_arena_array(&v->mem, fab->n_ends + 1, uint8_t);
@@ -383,7 +379,7 @@ take_paths(struct sa_view *v, const struct sa_view_source *src, struct fm_error 
 		return fm_fail(err, FM_E_RESOURCE, "links of more than %u kinds (MTU and rate)",
 		    ROWS_MOST_ATTRS);
 	fill_ends(v, fab, &in);
-	return sa_view_build_rows(v, src->prev, src->workers, err);
+	return sa_view_build_rows(v, prev, workers, err);
 }
 
 /* -------------------------------------------------------------------- view */
@@ -431,32 +427,47 @@ take_sms(struct sa_view *v, const struct sa_view_source *src)
 	return true;
 }
 
+/* References and numbers. */
+static void
+take_parts(struct sa_view *v, const struct sa_view_source *src)
+{
+	v->number = src->prev != NULL ? src->prev->number + 1 : 1;
+	v->local = src->inv->local;
+	v->local_port = src->inv->local_port;
+	v->port_pkeys = port_pkeys_get(src->pkeys);
+	if (src->plan != NULL && src->plan->tables != NULL)
+		v->plan = plan_get(src->plan);
+}
+
 int
-sa_view_build(const struct sa_view_source *src, struct sa_view **out, struct fm_error *err)
+sa_view_begin(const struct sa_view_source *src, struct sa_view **out, struct fm_error *err)
 {
 	struct sa_view *v = calloc(1, sizeof(*v));
-	int rc = 0;
 
 	if (v == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for what the SA answers from");
 	atomic_init(&v->refs, 1);
 	fm_arena_init(&v->mem, SIZE_MAX);
-	v->number = src->prev != NULL ? src->prev->number + 1 : 1;
-	keep_attrs(v, src->prev);
-	if (!take_settings(v, src) || !take_nodes(v, src) || !take_sms(v, src))
-		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for what the SA answers from");
-	if (rc == 0)
-		rc = take_ends(v, src, err);
-	if (rc == 0 && !take_pkeys(v, src))
-		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for P_Keys");
-	if (rc == 0)
-		rc = take_paths(v, src, err);
-	if (rc != 0) {
+	take_parts(v, src);
+	if (!take_settings(v, src) || !take_nodes(v, src) || !take_sms(v, src)) {
 		sa_view_put(v);
-		return rc;
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for what the SA answers from");
 	}
 	*out = v;
 	return 0;
+}
+
+int
+sa_view_finish(
+    struct sa_view *v, struct sa_view *prev, struct fm_pool *workers, struct fm_error *err)
+{
+	int rc;
+
+	keep_attrs(v, prev);
+	rc = take_ends(v, err);
+	if (rc == 0 && !take_pkeys(v))
+		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for P_Keys");
+	return rc != 0 ? rc : take_paths(v, prev, workers, err);
 }
 
 struct sa_view *
@@ -477,6 +488,7 @@ sa_view_put(struct sa_view *v)
 	partitions_put(v->set.partitions);
 	rows_put(v->rows);
 	plan_put(v->plan);
+	port_pkeys_put(v->port_pkeys);
 	fm_hash_fini(&v->end_by_guid);
 	fm_vec_fini(&v->pkeys);
 	fm_arena_fini(&v->mem);

@@ -2,13 +2,14 @@
 /*
  * core/sa/view.h - what the SA answers from: the subnet as last committed.
  *
- * Built on the loop when a sweep has ended, immutable from then on, shared by
- * reference count.  Nodes that look as they did are shared with the view
- * before, so a view costs what has changed and a comparison of the rest.
+ * Immutable, shared by reference count, made in two steps when a sweep has ended:
  *
- *	inventory --copy--> nodes, ports --+
- *	plan (committed) ------------------+--> struct sa_view --sa_slot--> SA thread
- *	rows of paths ---------------------+
+ *	the loop	inventory --begin--> nodes, ports	(what the sweep may change)
+ *	the worker	+ plan, P_Keys --finish--> ends, what links carry, rows of paths
+ *			--sa_slot--> the SA's thread
+ *
+ * Nodes that look as they did are shared with the view before, as are blocks of
+ * rows, so a view costs what has changed and a comparison of the rest.
  *
  * Ports with a LID of their own (CAs, routers, port 0 of switches) are the
  * `ends` here, by ascending base LID; an end answers to LIDs lid..lid+2^lmc-1.
@@ -33,7 +34,9 @@ struct sa_port {
 	struct wire_port_info info;
 	uint32_t peer; /* node, INV_NONE */
 	uint8_t peer_port;
-	bool known;    /* info was read */
+	bool known; /* info was read */
+	uint8_t lmc;
+	uint16_t lid;  /* base LID given to it, 0: none */
 	uint64_t guid; /* CA, router, switch port 0 */
 };
 
@@ -82,7 +85,10 @@ struct sa_view {
 	atomic_uint refs;
 	uint64_t number; /* ascending */
 	struct sa_settings set;
-	struct plan *plan; /* NULL: no switches, or none routed */
+	struct plan *plan;	       /* NULL: no switches, or none routed */
+	struct port_pkeys *port_pkeys; /* NULL: all are full members of the default partition */
+	uint32_t local;		       /* node that we sit at, INV_NONE */
+	uint8_t local_port;
 	struct rows *rows; /* NULL without a plan */
 	uint32_t n_nodes, n_here;
 	struct sa_node **node; /* [n_nodes] by slot, NULL: gone */
@@ -108,12 +114,15 @@ struct sa_view_source {
 	const struct sa_settings *set;
 	const struct sa_other_sm *sm;
 	uint32_t n_sms;
-	const struct port_pkeys *pkeys; /* NULL: all are full members of the default partition */
-	struct sa_view *prev;		/* NULL, or the view before: what is equal is shared */
-	struct fm_pool *workers;
+	struct port_pkeys *pkeys; /* NULL: all are full members of the default partition */
+	struct sa_view *prev;	  /* NULL, or a view, perhaps only begun: equal nodes are shared */
 };
-/* One reference in *out.  FM_E_RESOURCE. */
-int sa_view_build(const struct sa_view_source *src, struct sa_view **out, struct fm_error *err);
+/* All that has to be copied while the sweep leaves it alone: one reference in *out, which is
+ * nothing to answer from yet.  O(ports) compared.  FM_E_RESOURCE. */
+int sa_view_begin(const struct sa_view_source *src, struct sa_view **out, struct fm_error *err);
+/* The rest, on any thread.  prev: NULL, or a view that is finished, to share rows with. */
+int sa_view_finish(
+    struct sa_view *v, struct sa_view *prev, struct fm_pool *workers, struct fm_error *err);
 struct sa_view *sa_view_get(struct sa_view *v);
 void sa_view_put(struct sa_view *v); /* NULL is fine */
 

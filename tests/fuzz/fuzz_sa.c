@@ -58,7 +58,7 @@ open_sa(void)
 	settle(&house);
 	src.inv = sweeper_inventory(house.sweeper);
 	src.plan = (struct plan *)(uintptr_t)sweeper_plan(house.sweeper);
-	must(sa_view_build(&src, &v, &err) == 0);
+	must(sa_view_begin(&src, &v, &err) == 0 && sa_view_finish(v, NULL, NULL, &err) == 0);
 	sa_slot_init(&slot);
 	sa_slot_set(&slot, v);
 	must(atexit(close_sa) == 0);

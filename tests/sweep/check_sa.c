@@ -1165,6 +1165,58 @@ START_TEST(shared_views)
 }
 END_TEST
 
+static struct sa_view *
+begin(struct sa_view *prev)
+{
+	struct sa_view_source src = { .inv = sweeper_inventory(rig.sweeper),
+		.plan = (struct plan *)(uintptr_t)sweeper_plan(rig.sweeper),
+		.set = &sa.set,
+		.pkeys = sweeper_pkeys(rig.sweeper),
+		.prev = prev };
+	struct fm_error err = { 0 };
+	struct sa_view *v = NULL;
+
+	ck_assert_msg(sa_view_begin(&src, &v, &err) == 0, "%s", err.msg);
+	return v;
+}
+
+/* What is begun does not change any more when the subnet does, however late it is finished,
+ * and the next may be begun before. */
+START_TEST(views_begun)
+{
+	struct sa_view *first, *late, *next, *published;
+	struct fm_error err = { 0 };
+	uint32_t host, n_ends;
+
+	bring_up(&fabrics[_i]);
+	host = rig.nl.n_nodes - 1;
+	while (rig.nl.nodes[host].type != NETLIST_CA)
+		host--;
+	ck_assert_uint_ne(host, rig.place);
+	published = sa_slot_get(&sa.slot);
+	first = begin(published);
+	late = begin(first);
+	ck_assert_uint_eq(late->number, published->number + 2);
+	sim_unlink(rig.sim, host, 1);
+	rig_let_pass(&rig, 100);
+	rig_run(&rig, SWEEP_HEAVY);
+	next = begin(late);
+	n_ends = published->n_ends;
+	ck_assert_int_eq(sa_view_finish(next, published, NULL, &err), 0);
+	ck_assert_int_eq(sa_view_finish(late, next, NULL, &err), 0);
+	ck_assert_uint_eq(next->n_ends, n_ends - 1);
+	ck_assert_uint_eq(late->n_ends, n_ends);
+	same_classes(late, published);
+	sa_rig_publish(&sa);
+	same_classes(next, sa.slot.view);
+	sa_view_put(first); /* never finished */
+	sa_view_put(late);
+	sa_view_put(next);
+	sa_view_put(published);
+	tear_down();
+}
+END_TEST
+
 int
 main(void)
 {
@@ -1190,5 +1242,6 @@ main(void)
 	tcase_add_loop_test(tc, service_levels, 0, N_OF(fabrics));
 	tcase_add_loop_test(tc, inline_tables, 0, 2);
 	tcase_add_loop_test(tc, shared_views, 0, N_OF(fabrics));
+	tcase_add_loop_test(tc, views_begun, 0, N_OF(fabrics));
 	return run_suite(s);
 }

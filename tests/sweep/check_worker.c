@@ -4,6 +4,7 @@
  * and a trap is remembered; stopping meanwhile is clean.
  */
 #include <check.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -198,6 +199,58 @@ START_TEST(test_same_as_in_place)
 }
 END_TEST
 
+/* ------------------------------------------------------------------ other work */
+
+static struct {
+	atomic_uint n;
+	int order[4];
+	pthread_t thread;
+} done;
+
+static void
+note(void *arg)
+{
+	done.thread = pthread_self();
+	done.order[atomic_load(&done.n)] = *(const int *)arg;
+	atomic_fetch_add(&done.n, 1);
+}
+
+START_TEST(test_other_work)
+{
+	static const int first = 1, second = 2, third = 3;
+
+	atomic_store(&done.n, 0);
+	ck_assert(plan_worker_run(rig.worker, note, (void *)(uintptr_t)&first));
+	sem_wait(&rig.woken);
+	ck_assert_uint_eq(atomic_load(&done.n), 1);
+	ck_assert(!pthread_equal(done.thread, pthread_self()));
+	run_until_routing(); /* the rest has to wait */
+	ck_assert(plan_worker_run(rig.worker, note, (void *)(uintptr_t)&second));
+	ck_assert(plan_worker_run(rig.worker, note, (void *)(uintptr_t)&third));
+	ck_assert_uint_eq(atomic_load(&done.n), 1);
+	atomic_store(&may_go_on, true);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	while (atomic_load(&done.n) < 3)
+		sem_wait(&rig.woken);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(done.order[i], i + 1);
+}
+END_TEST
+
+/* What has not begun is forgotten. */
+START_TEST(test_stop_with_other_work)
+{
+	static const int never = 1;
+
+	atomic_store(&done.n, 0);
+	run_until_routing();
+	ck_assert(plan_worker_run(rig.worker, note, (void *)(uintptr_t)&never));
+	rig_stop(&rig);
+	ck_assert_uint_eq(atomic_load(&done.n), 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -209,6 +262,8 @@ main(void)
 	tcase_add_test(t, test_stop_while_routing);
 	tcase_add_test(t, test_stop_with_a_plan);
 	tcase_add_test(t, test_same_as_in_place);
+	tcase_add_test(t, test_other_work);
+	tcase_add_test(t, test_stop_with_other_work);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);
 }

@@ -17,9 +17,9 @@ struct sa_rig {
 	struct registry *registry;
 	int64_t now_ms; /* of questions */
 	struct sa_settings set;
-	const struct port_pkeys *pkeys; /* NULL: as the sweep has them */
-	struct mad_addr from; /* who asks */
-	uint64_t sm_key;      /* shown with questions */
+	struct port_pkeys *pkeys; /* NULL: as the sweep has them */
+	struct mad_addr from;	  /* who asks */
+	uint64_t sm_key;	  /* shown with questions */
 	uint32_t modifier;
 	struct sa_gid gid[8]; /* [n_gids] of a MultiPathRecord */
 	unsigned n_gids;
