@@ -128,7 +128,7 @@ pump(evutil_socket_t fd, short what, void *arg)
 			fail(d, &err);
 			return;
 		}
-		daemon_take_members(d);
+		daemon_take_registered(d);
 		sweeper_step(d->sweeper);
 		daemon_follow(d);
 		if (d->sa != NULL)

@@ -78,7 +78,7 @@ struct registry *daemon_registry(struct daemon *d); /* NULL: none */
 /* The SA runs: it is to load what is kept and to say what changes. */
 int daemon_start_registry(struct daemon *d, struct fm_error *err);
 /* What has changed, to the sweep. */
-void daemon_take_members(struct daemon *d);
+void daemon_take_registered(struct daemon *d);
 /* A sweep has ended: groups that the partitions want, and MLIDs that switches can hold. */
 void daemon_keep_groups(struct daemon *d);
 void daemon_on_notice(void *arg, const struct wire_notice *notice);

@@ -3,7 +3,7 @@
  * core/daemon/registered.c - what hosts have registered, between the SA, whose it is, the
  * sweep, which forwards their groups, and the store.
  *
- *	SA (its thread) --members, a queue--> loop --> sweep
+ *	SA (its thread) --members, alias GUIDs, in queues--> loop --> sweep
  *	loop --groups to keep, traps, posted--> SA
  */
 #include <pthread.h>
@@ -27,10 +27,21 @@ struct news {
 	uint8_t sl, roles;
 };
 
+struct alias_news {
+	uint64_t port, guid[8];
+	uint8_t block;
+};
+
+/* From the SA to the loop. */
+struct queues {
+	FM_VEC(struct news) members;
+	FM_VEC(struct alias_news) aliases;
+};
+
 struct registered {
 	struct registry *registry;
-	pthread_mutex_t lock; /* of the queue */
-	FM_VEC(struct news) queue;
+	pthread_mutex_t lock; /* of the queues */
+	struct queues queues;
 };
 
 /* What the SA is to be like from now on. */
@@ -91,7 +102,7 @@ push(struct daemon *d, const struct news *n)
 	bool ok;
 
 	pthread_mutex_lock(&r->lock);
-	ok = fm_vec_push(&r->queue, *n);
+	ok = fm_vec_push(&r->queues.members, *n);
 	pthread_mutex_unlock(&r->lock);
 	if (!ok)
 		log_err("sa", "out of memory: a member of a multicast group is not forwarded to");
@@ -138,6 +149,23 @@ on_group(void *arg, const struct group_event *e, bool lost)
 }
 
 static void
+on_alias(void *arg, uint64_t port, uint8_t block, const uint64_t guid[8])
+{
+	struct daemon *d = arg;
+	struct registered *r = d->registered;
+	struct alias_news n = { .port = port, .block = block };
+	bool ok;
+
+	memcpy(n.guid, guid, sizeof(n.guid));
+	pthread_mutex_lock(&r->lock);
+	ok = fm_vec_push(&r->queues.aliases, n);
+	pthread_mutex_unlock(&r->lock);
+	if (!ok)
+		log_err("sa", "out of memory: alias GUIDs of a port are not set in it");
+	daemon_wake_from_afar(d);
+}
+
+static void
 start(void *arg, struct sa *sa)
 {
 	struct daemon *d = arg;
@@ -149,6 +177,7 @@ start(void *arg, struct sa *sa)
 	if (d->store != NULL)
 		sa_keep(sa, d->store, wall_s);
 	sa_on_group(sa, on_group, d);
+	sa_on_alias(sa, on_alias, d);
 }
 
 static void
@@ -196,25 +225,39 @@ daemon_start_registry(struct daemon *d, struct fm_error *err)
 	return sa_server_post(d->sa, start, d, err);
 }
 
-void
-daemon_take_members(struct daemon *d)
+static void
+take_members(struct daemon *d, const struct news *list, size_t n)
 {
-	struct registered *r = d->registered;
-	struct news *list;
-	size_t n;
-
-	if (r == NULL)
-		return;
-	pthread_mutex_lock(&r->lock);
-	list = r->queue.item;
-	n = r->queue.n;
-	memset(&r->queue, 0, sizeof(r->queue));
-	pthread_mutex_unlock(&r->lock);
 	for (size_t i = 0; i < n; i++)
 		if (!sweeper_set_member(
 			d->sweeper, list[i].mlid, list[i].sl, list[i].port, list[i].roles))
 			log_err("sa", "out of memory for multicast groups");
-	free(list);
+}
+
+static void
+take_aliases(struct daemon *d, const struct alias_news *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!sweeper_set_aliases(d->sweeper, list[i].port, list[i].block, list[i].guid))
+			log_err("sa", "out of memory for alias GUIDs");
+}
+
+void
+daemon_take_registered(struct daemon *d)
+{
+	struct registered *r = d->registered;
+	struct queues got;
+
+	if (r == NULL)
+		return;
+	pthread_mutex_lock(&r->lock);
+	got = r->queues;
+	memset(&r->queues, 0, sizeof(r->queues));
+	pthread_mutex_unlock(&r->lock);
+	take_members(d, got.members.item, got.members.n);
+	take_aliases(d, got.aliases.item, got.aliases.n);
+	fm_vec_fini(&got.members);
+	fm_vec_fini(&got.aliases);
 }
 
 static struct sa_mc_member_record
@@ -282,7 +325,8 @@ daemon_close_registry(struct daemon *d)
 	    registry_save(r->registry, d->store, clock_ms(d), wall_s(), &err) != 0)
 		log_err("sa", "%s", err.msg);
 	registry_free(r->registry);
-	fm_vec_fini(&r->queue);
+	fm_vec_fini(&r->queues.members);
+	fm_vec_fini(&r->queues.aliases);
 	pthread_mutex_destroy(&r->lock);
 	free(r);
 }

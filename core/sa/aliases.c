@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "core/sa/registry_internal.h"
+#include "lib/log.h"
 
 /* Locally administered, and no manufacturer's: made by us. */
 #define MADE_GUID UINT64_C(0x02fd6d0000000000)
+#define MADE_BITS UINT64_C(0xffffffffff)
 
 static uint64_t
 key_of(uint64_t port, uint8_t block)
@@ -41,17 +43,25 @@ aliases_add(struct registry *r, const struct alias_block *b)
 	return true;
 }
 
-static void
-note(struct registry *r, uint64_t port, uint8_t block)
+void
+aliases_tell(struct registry *r, uint64_t port, uint8_t block)
 {
 	struct alias_block news = { .port = port, .block = block };
 	uint64_t key = key_of(port, block);
 
-	registry_note_alias(r, port, block);
 	if (fm_hash_find(&r->of_alias_news, key) != FM_HASH_NONE)
 		return; /* told, and not taken yet */
-	if (fm_hash_put(&r->of_alias_news, key, 0) && !fm_vec_push(&r->alias_news, news))
-		fm_hash_remove(&r->of_alias_news, key); /* lost: the next sweep sets it */
+	if (fm_hash_put(&r->of_alias_news, key, 0) && fm_vec_push(&r->alias_news, news))
+		return;
+	fm_hash_remove(&r->of_alias_news, key);
+	log_err("sa", "out of memory: alias GUIDs of a port are not set in it");
+}
+
+static void
+note(struct registry *r, uint64_t port, uint8_t block)
+{
+	registry_note_alias(r, port, block);
+	aliases_tell(r, port, block);
 }
 
 /* The block is empty: it goes, and the last takes its place. */
@@ -76,14 +86,17 @@ is_wanted(uint8_t block, unsigned which, int i)
 	return (which >> i & 1) && (block > 0 || i > 0);
 }
 
+/* One that nobody has.  By port and entry, not by a count, so that after a loss of what was
+ * registered ports get their own again, and not those that others still use. */
 static uint64_t
-make_guid(struct registry *r)
+make_guid(const struct registry *r, uint64_t port, uint8_t block, int i)
 {
-	uint64_t guid;
+	uint64_t hash = fm_mix64(fm_mix64(port) + (uint64_t)block * 8 + (uint64_t)i), guid;
 
-	do
-		guid = MADE_GUID | (++r->alias_number & UINT64_C(0xffffffffff));
-	while (fm_hash_find(&r->of_alias, guid) != FM_HASH_NONE);
+	do {
+		guid = MADE_GUID | (hash & MADE_BITS);
+		hash = fm_mix64(hash);
+	} while (fm_hash_find(&r->of_alias, guid) != FM_HASH_NONE);
 	return guid;
 }
 
@@ -126,7 +139,7 @@ registry_set_aliases(
 		if (!is_wanted(block, which, i))
 			continue;
 		if (guid[i] == 0)
-			guid[i] = b->guid[i] != 0 ? b->guid[i] : make_guid(r);
+			guid[i] = b->guid[i] != 0 ? b->guid[i] : make_guid(r, port, block, i);
 		if (b->guid[i] != 0)
 			fm_hash_remove(&r->of_alias, b->guid[i]);
 		b->guid[i] = guid[i];

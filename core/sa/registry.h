@@ -89,7 +89,8 @@ uint16_t registry_delete_aliases(struct registry *r, uint64_t port, uint8_t bloc
 bool registry_aliases(const struct registry *r, uint64_t port, uint8_t block, uint64_t guid[8]);
 /* The port that an alias stands for, 0: no alias. */
 uint64_t registry_alias_port(const struct registry *r, uint64_t guid);
-/* Blocks that changed, to be set in the ports (GUIDInfo): false when there is none. */
+/* Blocks that changed, or were loaded, to be set in the ports (GUIDInfo): false when there
+ * is none. */
 bool registry_next_alias_block(struct registry *r, uint64_t *port, uint8_t *block);
 
 #endif

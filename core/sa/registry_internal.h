@@ -48,7 +48,6 @@ struct registry {
 	FM_VEC(struct alias_block) alias_news; /* guid unused; each block once */
 	struct fm_hash of_alias_news;	       /* port and block, not taken yet */
 	size_t n_alias_taken;
-	uint64_t alias_number;
 	FM_VEC(struct group_event) news;
 	size_t n_news_taken;
 	bool news_lost;
@@ -77,6 +76,8 @@ void subscriptions_remove(struct registry *r, uint32_t i);
 /* aliases.c */
 struct alias_block *aliases_find(const struct registry *r, uint64_t port, uint8_t block);
 bool aliases_add(struct registry *r, const struct alias_block *b);
+/* The block is to be set in its port. */
+void aliases_tell(struct registry *r, uint64_t port, uint8_t block);
 void aliases_drop_port(struct registry *r, uint64_t port);
 
 #endif

@@ -391,7 +391,10 @@ load_alias(struct loading *l, const uint8_t *key, const uint8_t *v)
 		if (b.guid[i] != 0 && fm_hash_find(&l->r->of_alias, b.guid[i]) != FM_HASH_NONE)
 			return false;
 	}
-	return b.block < REGISTRY_BLOCKS && aliases_add(l->r, &b);
+	if (b.block >= REGISTRY_BLOCKS || !aliases_add(l->r, &b))
+		return false;
+	aliases_tell(l->r, b.port, b.block);
+	return true;
 }
 
 static bool

@@ -28,6 +28,8 @@ struct sa {
 	struct fm_log_bucket store_bucket;
 	sa_group_fn on_group;
 	void *on_group_arg;
+	sa_alias_fn on_alias;
+	void *on_alias_arg;
 	struct sa_counts counts;
 	struct {
 		uint8_t *item;
@@ -357,18 +359,42 @@ answer(struct sa *sa, struct sa_view *view, const struct mad_addr *from, const s
 		send_status(sa, from, h, bytes, n_bytes, status);
 }
 
-/* What happened to groups: to the fabric, and to subscribers. */
+static void
+pass_aliases_on(struct sa *sa)
+{
+	uint64_t port, guid[8];
+	uint8_t block;
+
+	while (sa->on_alias != NULL && registry_next_alias_block(sa->registry, &port, &block)) {
+		registry_aliases(sa->registry, port, block, guid);
+		sa->on_alias(sa->on_alias_arg, port, block, guid);
+	}
+}
+
+/* What happened to groups: to the fabric, and to subscribers.  view NULL: what a restart has
+ * brought back, which is no news to them. */
 static void
 pass_events_on(struct sa *sa, struct sa_view *view, int64_t now_ms)
 {
 	struct group_event e;
 	bool lost = false;
 
-	while (sa->registry != NULL && registry_next_event(sa->registry, &e, &lost)) {
-		notices_group(sa->notices, view, &e, now_ms);
+	if (sa->registry == NULL)
+		return;
+	while (registry_next_event(sa->registry, &e, &lost)) {
+		if (view != NULL)
+			notices_group(sa->notices, view, &e, now_ms);
 		if (sa->on_group != NULL)
 			sa->on_group(sa->on_group_arg, &e, lost);
 	}
+	pass_aliases_on(sa);
+}
+
+void
+sa_on_alias(struct sa *sa, sa_alias_fn fn, void *arg)
+{
+	sa->on_alias = fn;
+	sa->on_alias_arg = arg;
 }
 
 void
@@ -460,10 +486,9 @@ sa_tick(struct sa *sa, int64_t now_ms)
 	view = sa_slot_get(sa->slot);
 	a = registry_tick(sa->registry, now_ms);
 	b = notices_tick(sa->notices, now_ms);
-	if (view != NULL) {
+	if (view != NULL)
 		notices_look(sa->notices, view, now_ms);
-		pass_events_on(sa, view, now_ms);
-	}
+	pass_events_on(sa, view, now_ms);
 	sa_view_put(view);
 	save(sa, now_ms);
 	return a < b ? a : b;

@@ -53,6 +53,9 @@ int64_t sa_tick(struct sa *sa, int64_t now_ms);
  * missing, look at the registry as a whole. */
 typedef void (*sa_group_fn)(void *arg, const struct group_event *e, bool lost);
 void sa_on_group(struct sa *sa, sa_group_fn fn, void *arg);
+/* Told of blocks of alias GUIDs that are to be set in ports, where the SA runs. */
+typedef void (*sa_alias_fn)(void *arg, uint64_t port, uint8_t block, const uint64_t guid[8]);
+void sa_on_alias(struct sa *sa, sa_alias_fn fn, void *arg);
 struct registry *sa_registry(struct sa *sa); /* NULL: none */
 /* What is registered is kept there, with every tick; wall_s: seconds since 1970. */
 struct store;

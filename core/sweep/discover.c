@@ -87,6 +87,7 @@ note_reset(struct inv_node *n, unsigned port, const struct wire_port_info *now)
 		p->reregistered = p->repaths = false;
 		p->pkeys_done = false;
 		p->pkeys_enforced = false;
+		p->aliases_done = false;
 		p->qos_done = false;
 	}
 	if (inv_is_switch(n) && port == 0 && now->lid == 0 && n->lft != LFT_BLANK) {

@@ -65,6 +65,15 @@ struct other_sm {
 	uint8_t port;
 };
 
+/* Alias GUIDs that a block of a port is to hold. */
+struct alias_want {
+	uint64_t port; /* GUID */
+	uint64_t guid[8];
+	uint32_t next; /* of this port; FM_HASH_NONE: the last */
+	uint8_t block;
+	bool due; /* it has changed since it was asked for */
+};
+
 /* Found out in a light sweep, where nobody waits for it. */
 enum lid_smps { LID_SMPS_UNTRIED, LID_SMPS_ON_TRIAL, LID_SMPS_ARRIVE, LID_SMPS_ARE_LOST };
 
@@ -100,7 +109,10 @@ struct sweeper {
 	FM_VEC(uint32_t) nodes_named; /* nodes (CAs) whose own data changed */
 	FM_VEC(uint32_t) doubted;     /* switches that did not answer the light sweep, slots */
 
-	struct sweep_mcast *mc;	       /* mcast.c */
+	struct sweep_mcast *mc; /* mcast.c */
+	FM_VEC(struct alias_want) aliases;
+	struct fm_hash alias_of_port;  /* port GUID -> first in aliases */
+	bool aliases_due;	       /* some may be due */
 	struct plan *plan;	       /* in the switches */
 	struct plan *next;	       /* being written */
 	bool plan_saved;	       /* its tables are in the file */
@@ -250,6 +262,12 @@ void mcast_start(struct sweeper *s, bool in_sweep);
 bool mcast_finish(struct sweeper *s);
 /* The switch has come fresh from reset. */
 void mcast_note_reset(struct inv_node *n);
+/* aliases.c: alias GUIDs */
+void aliases_ensure(struct sweeper *s, uint32_t slot, unsigned port);
+/* Something is to be written, between sweeps. */
+bool aliases_are_due(const struct sweeper *s);
+void aliases_start(struct sweeper *s);
+void aliases_fini(struct sweeper *s);
 /* links.c */
 void links_ports(struct sweeper *s);
 void links_activate(struct sweeper *s);

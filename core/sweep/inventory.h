@@ -65,6 +65,7 @@ struct inv_port {
 	bool repaths;	     /* its paths carry other SLs than it was told: it is to ask again */
 	bool pkeys_done;     /* the table holds what it is to hold */
 	bool pkeys_enforced; /* switch port to a host: its table is right, it may enforce */
+	bool aliases_done;   /* its alias GUIDs were asked for since it came up */
 	bool qos_done;	     /* SL2VL and VLArb hold what the plan wants */
 	bool follows;	     /* its neighbour is made active first (links.c) */
 };

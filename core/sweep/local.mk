@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # core/sweep/: discovery, inventory, apply, traps.
 CORE_SOURCES += \
+	core/sweep/aliases.c \
 	core/sweep/apply.c core/sweep/apply_internal.h core/sweep/apply_order.c \
 	core/sweep/ask.c \
 	core/sweep/discover.c \

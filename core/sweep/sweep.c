@@ -139,6 +139,7 @@ sweeper_free(struct sweeper *s)
 	plan_put(s->next);
 	plan_put(s->plan);
 	pkeys_fini(s);
+	aliases_fini(s);
 	inv_fini(&s->inv);
 	fm_vec_fini(&s->named);
 	fm_vec_fini(&s->nodes_named);
@@ -186,11 +187,18 @@ sweeper_drain(struct sweeper *s)
 	sweeper_request(s, SWEEP_HEAVY, "drain");
 }
 
+/* Something is to be written though no sweep is asked for. */
+static bool
+is_due_between(const struct sweeper *s)
+{
+	return mcast_is_due(s) || aliases_are_due(s);
+}
+
 bool
 sweeper_idle(const struct sweeper *s)
 {
 	return s->phase == PHASE_IDLE && s->wanted == SWEEP_NONE && s->pending == 0 &&
-	    !mcast_is_due(s);
+	    !is_due_between(s);
 }
 
 const struct sweep_report *
@@ -545,6 +553,7 @@ advance(struct sweeper *s)
 			start_sweep(s);
 		} else {
 			s->phase = PHASE_MCAST;
+			aliases_start(s);
 			mcast_start(s, false);
 		}
 		return;
@@ -631,7 +640,7 @@ sweeper_step(struct sweeper *s)
 			return;
 		s->feed = NULL;
 		if (s->pending > 0 ||
-		    (s->phase == PHASE_IDLE && s->wanted == SWEEP_NONE && !mcast_is_due(s)))
+		    (s->phase == PHASE_IDLE && s->wanted == SWEEP_NONE && !is_due_between(s)))
 			return;
 		advance(s);
 	}

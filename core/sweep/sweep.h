@@ -60,11 +60,11 @@ struct sweep_settings {
 	enum part_enforce part_enforce;
 	const struct qos *qos; /* borrowed; NULL: the engine alone says which VLs */
 	bool keep_pkey_indexes;
-	bool reassign_lids;	/* do not honour LIDs found in ports */
-	int64_t lid_linger_ms;	/* how long entries of an absent LID stay */
-	enum plan_drain drain;	/* which changes may empty forwarding entries */
+	bool reassign_lids;	       /* do not honour LIDs found in ports */
+	int64_t lid_linger_ms;	       /* how long entries of an absent LID stay */
+	enum plan_drain drain;	       /* which changes may empty forwarding entries */
 	enum plan_rebalance rebalance; /* of repaired tables */
-	int64_t packet_life_ms; /* after so long no packet of old tables is under way */
+	int64_t packet_life_ms;	       /* after so long no packet of old tables is under way */
 	bool client_reregister;
 	bool on_trap;  /* traps 128 and 144 start sweeps */
 	bool lid_smps; /* forwarding tables are written by LID-routed SMPs where they arrive */
@@ -83,7 +83,7 @@ enum sweep_phase {
 	PHASE_TABLES,
 	PHASE_PORTS,
 	PHASE_ACTIVATE,
-	PHASE_MCAST, /* also by itself, between sweeps */
+	PHASE_MCAST, /* also between sweeps, with alias GUIDs */
 	PHASE_DONE,
 	N_PHASES
 };
@@ -117,7 +117,7 @@ struct sweep_report {
 	uint64_t gets, sets, would_set; /* of this sweep */
 	uint64_t gets_by_attr[256], sets_by_attr[256], would_set_by_attr[256];
 	uint64_t retries, timeouts, refused;
-	uint64_t by_lid, by_lid_lost; /* of the Sets, LID-routed; put again, directed */
+	uint64_t by_lid, by_lid_lost;	/* of the Sets, LID-routed; put again, directed */
 	struct transition_counts order; /* of writing forwarding tables */
 	struct plan_change change;	/* what they were written for */
 	double phase_ms[N_PHASES];
@@ -187,6 +187,9 @@ bool sweeper_set_member(
 struct mcast_net;
 /* The groups as they are to be forwarded (borrowed). */
 const struct mcast_net *sweeper_groups(const struct sweeper *s);
+/* A block of GUIDInfo of a port is to hold these alias GUIDs, 0: none (entry 0 of block 0 is the
+ * port's own).  Written as soon as no sweep runs.  False: out of memory. */
+bool sweeper_set_aliases(struct sweeper *s, uint64_t port, uint8_t block, const uint64_t guid[8]);
 struct mft_rows;
 /* What switches hold of multicast (borrowed), another object whenever that has changed; NULL:
  * nothing yet. */

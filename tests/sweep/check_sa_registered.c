@@ -373,6 +373,109 @@ START_TEST(alias_guids_are_given)
 }
 END_TEST
 
+static void
+to_ports(void *arg, uint64_t port, uint8_t block, const uint64_t guid[8])
+{
+	(void)arg;
+	ck_assert(sweeper_set_aliases(rig.sweeper, port, block, guid));
+}
+
+static uint64_t
+guid_in_port(uint32_t node, unsigned i)
+{
+	const struct sim_port *p = fabric_port(sim_fabric(rig.sim), node, 1);
+
+	return p->tables == NULL ? 0 : wire_get64(p->tables->guids[0] + (size_t)8 * i);
+}
+
+/* Alias i of a host: guid, or, 0, one that the SA makes, told. */
+static uint64_t
+give_alias(uint32_t node, unsigned i, uint64_t guid, uint8_t method)
+{
+	struct sa_guid_info_record want = { .lid = lid_of(node) }, got;
+
+	want.guid[i] = guid;
+	as(node);
+	ck_assert_uint_eq(sa_rig_ask(&sa, method, SA_GUID_INFO_RECORD,
+			      SA_GIR_LID | SA_GIR_BLOCK | SA_GIR_GUID0 << i, &want),
+	    SA_OK);
+	sa_rig_record(&sa, 0, &got);
+	return got.guid[i];
+}
+
+static uint64_t
+guid_sets(void)
+{
+	return sim_counts(rig.sim)->sets_by_attr[WIRE_ATTR_GUID_INFO];
+}
+
+/* Registered, they are written into the port, by difference; and again when it has lost them. */
+START_TEST(alias_guids_reach_ports)
+{
+	uint32_t a = host(2), b = host(5), n_reports = rig.n_reports;
+	uint64_t made, none[8] = { 0 };
+
+	sa_on_alias(sa.sa, to_ports, NULL);
+	ck_assert_uint_eq(give_alias(a, 1, 0xabc, SA_SET), 0xabc);
+	made = give_alias(a, 2, 0, SA_SET);
+	ck_assert_uint_ne(made, 0);
+	ck_assert_uint_ne(give_alias(b, 2, 0, SA_SET), made);
+	rig_let_pass(&rig, 1);
+	ck_assert_uint_eq(guid_in_port(a, 0), guid_of(a));
+	ck_assert_uint_eq(guid_in_port(a, 1), 0xabc);
+	ck_assert_uint_eq(guid_in_port(a, 2), made);
+	ck_assert_uint_ne(guid_in_port(b, 2), 0);
+	ck_assert_uint_eq(guid_sets(), 2);
+	ck_assert_uint_eq(give_alias(a, 1, 0, SA_DELETE), 0);
+	rig_let_pass(&rig, 1);
+	ck_assert_uint_eq(guid_in_port(a, 1), 0);
+	ck_assert_uint_eq(guid_in_port(a, 2), made);
+	ck_assert_uint_eq(guid_sets(), 3);
+	ck_assert_uint_eq(rig.n_reports, n_reports); /* no sweep for it */
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_eq(guid_sets(), 3);
+	sim_reboot(rig.sim, a, 5000000);
+	rig_let_pass(&rig, 50);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_eq(guid_in_port(a, 2), made);
+	ck_assert_uint_eq(guid_sets(), 4);
+	/* a port that is away keeps what it has; it is written when it is back */
+	sim_silence(rig.sim, b, true);
+	ck_assert(sweeper_set_aliases(rig.sweeper, guid_of(b), 0, none));
+	rig_let_pass(&rig, 5000);
+	ck_assert_uint_ne(guid_in_port(b, 2), 0);
+	sim_silence(rig.sim, b, false);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_eq(guid_in_port(b, 2), 0);
+}
+END_TEST
+
+/* Another process that is told what was registered: read, and right; or not. */
+START_TEST(alias_guids_after_a_restart)
+{
+	uint32_t a = host(2), b = host(5);
+	uint64_t guid[8] = { 0, 0xabc }, sets;
+
+	sa_on_alias(sa.sa, to_ports, NULL);
+	give_alias(a, 1, 0xabc, SA_SET);
+	give_alias(b, 1, 0xdef, SA_SET);
+	rig_let_pass(&rig, 1);
+	ck_assert_uint_eq(guid_in_port(b, 1), 0xdef);
+	sets = guid_sets();
+	rig_stop(&rig);
+	rig_start(&rig);
+	ck_assert(sweeper_set_aliases(rig.sweeper, guid_of(a), 0, guid));
+	guid[1] = 0;
+	guid[3] = 0x123; /* came too late for the port */
+	ck_assert(sweeper_set_aliases(rig.sweeper, guid_of(b), 0, guid));
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_eq(guid_in_port(a, 1), 0xabc);
+	ck_assert_uint_eq(guid_in_port(b, 1), 0);
+	ck_assert_uint_eq(guid_in_port(b, 3), 0x123);
+	ck_assert_uint_eq(guid_sets(), sets + 1);
+}
+END_TEST
+
 /* ---------------------------------------------------------------------- events */
 
 static void
@@ -626,6 +729,8 @@ main(void)
 	tcase_add_test(t, joins_reach_the_switches);
 	tcase_add_test(t, services_are_asked_for);
 	tcase_add_test(t, alias_guids_are_given);
+	tcase_add_test(t, alias_guids_reach_ports);
+	tcase_add_test(t, alias_guids_after_a_restart);
 	tcase_add_test(t, groups_made_and_gone_are_told);
 	tcase_add_test(t, ports_that_come_and_go_are_told);
 	tcase_add_test(t, dead_subscribers_are_dropped);

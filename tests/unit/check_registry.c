@@ -11,6 +11,7 @@
 
 #include "core/sa/registry.h"
 #include "lib/faultpoint.h"
+#include "lib/hash.h"
 #include "lib/log.h"
 #include "lib/rng.h"
 #include "tests/folder.h"
@@ -311,6 +312,45 @@ START_TEST(aliases_belong_to_one_port)
 }
 END_TEST
 
+/* Those that the SA makes: nobody else's, and the same again after a loss. */
+START_TEST(aliases_made_are_unique)
+{
+	uint64_t made[64][8];
+	struct fm_hash all = { 0 };
+
+	for (uint64_t port = 0; port < 64; port++) {
+		memset(made[port], 0, sizeof(made[port]));
+		ck_assert_uint_eq(
+		    registry_set_aliases(r, 100 + port, (uint8_t)(port % 3), 0xfe, made[port]),
+		    SA_OK);
+		for (int i = 1; i < 8; i++) {
+			ck_assert_uint_eq(made[port][i] >> 56, 2); /* locally administered */
+			ck_assert_uint_eq(fm_hash_find(&all, made[port][i]), FM_HASH_NONE);
+			ck_assert(fm_hash_put(&all, made[port][i], 0));
+		}
+	}
+	fm_hash_fini(&all);
+	registry_free(r);
+	r = registry_new(&set);
+	for (uint64_t port = 64; port-- > 0;) {
+		uint64_t again[8] = { 0 };
+
+		ck_assert_uint_eq(
+		    registry_set_aliases(r, 100 + port, (uint8_t)(port % 3), 0xfe, again), SA_OK);
+		ck_assert_mem_eq(again, made[port], sizeof(again));
+	}
+	/* what one has by another way is not made for a second */
+	registry_free(r);
+	r = registry_new(&set);
+	ck_assert_uint_eq(
+	    registry_set_aliases(r, 1, 0, 1 << 1, (uint64_t[8]){ 0, made[0][1] }), SA_OK);
+	memset(made[1], 0, sizeof(made[1]));
+	ck_assert_uint_eq(registry_set_aliases(r, 100, 0, 1 << 1, made[1]), SA_OK);
+	ck_assert_uint_ne(made[1][1], 0);
+	ck_assert_uint_ne(made[1][1], made[0][1]);
+}
+END_TEST
+
 /* ---------------------------------------------------------------------- restart */
 
 static void
@@ -342,6 +382,8 @@ START_TEST(a_restart_loses_nothing)
 	struct groups *g;
 	struct group_event e;
 	uint32_t i, n_members = 0;
+	uint64_t port;
+	uint8_t block;
 	bool lost;
 
 	fill();
@@ -367,6 +409,9 @@ START_TEST(a_restart_loses_nothing)
 	ck_assert_uint_eq(registry_subscription(r, 0)->to.qkey, 0x80010000);
 	ck_assert_uint_eq(registry_subscription(r, 0)->info.trap_number, 64);
 	ck_assert_uint_eq(registry_alias_port(r, 0xa1), 5);
+	ck_assert(registry_next_alias_block(r, &port, &block)); /* to be looked for in the port */
+	ck_assert_uint_eq(port, 5);
+	ck_assert(!registry_next_alias_block(r, &port, &block));
 }
 END_TEST
 
@@ -464,6 +509,7 @@ main(void)
 	tcase_add_test(t, services_are_found);
 	tcase_add_test(t, subscriptions_come_and_go);
 	tcase_add_test(t, aliases_belong_to_one_port);
+	tcase_add_test(t, aliases_made_are_unique);
 	tcase_add_test(t, a_restart_loses_nothing);
 	tcase_add_test(t, what_has_gone_stays_gone);
 	tcase_add_test(t, saving_again_writes_nothing);
