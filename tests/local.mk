@@ -311,3 +311,25 @@ EXTRA_DIST += tests/integration/what_if.sh tests/integration/chains.sh
 
 # They run side by side, in this order: what takes longest begins first.
 TESTS += $(UNIT_TESTS) $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) $(REPLAYS)
+# By dev/test only, for their length.
+EXTRA_DIST += tests/integration/lib.bash tests/integration/walk_tables.py \
+	tests/integration/ibsim_fabrics.sh tests/integration/ibsim_faults.sh \
+	tests/integration/bad_input.sh tests/integration/garble.py \
+	tests/integration/ibsim_standby.sh tests/integration/dev_run.sh
+
+if HAVE_UMAD
+TESTS += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh tests/integration/ibsim_partitions.sh \
+	tests/integration/ibsim_sa.sh tests/integration/ibsim_multicast.sh
+endif
+EXTRA_DIST += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh tests/integration/ibsim_partitions.sh \
+	tests/integration/ibsim_sa.sh tests/integration/ibsim_multicast.sh dev/ibsim-lib.sh
+
+# ---- on fmsim
+if HAVE_UMAD
+TESTS += tests/integration/fmsim_registered.sh tests/integration/fmsim_tools.sh
+check_PROGRAMS += tests/integration/alias_guid
+tests_integration_alias_guid_SOURCES = tests/integration/alias_guid.c
+tests_integration_alias_guid_LDADD = libfmcore.la
+endif
+EXTRA_DIST += dev/fmsim-lib.sh tests/integration/fmsim.bash tests/integration/fmsim_nonsense.py \
+	tests/integration/fmsim_registered.sh tests/integration/fmsim_tools.sh tests/integration/fmsim_keys.sh tests/integration/fmsim_opensm.sh

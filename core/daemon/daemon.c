@@ -427,6 +427,7 @@ open_store(struct daemon *d, struct fm_error *err)
 	int rc = store_open(d->conf->state_dir, &d->store, err);
 
 	snprintf(d->plan_path, sizeof(d->plan_path), "%s/tables", d->conf->state_dir);
+	d->store_is_new = rc == 0 && store_mark(d->store) == 0;
 	if (rc != 0 || d->conf->guid2lid.path == NULL)
 		return rc;
 	return import_lids(d, err);

@@ -29,6 +29,7 @@ struct daemon {
 	struct txn_engine *txn;
 	struct sweeper *sweeper;
 	struct store *store;
+	bool store_is_new; /* it has never seen a subnet up */
 	char plan_path[4096]; /* tables kept over a restart */
 	struct ha ha;
 	struct router router;

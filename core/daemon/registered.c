@@ -3,7 +3,7 @@
  * core/daemon/registered.c - what hosts have registered, between the SA, whose it is, the
  * sweep, which forwards their groups, and the store.
  *
- *	SA (its thread) --members, alias GUIDs, in queues--> loop --> sweep
+ *	SA (its thread) --members, alias GUIDs, what is lost, in queues--> loop --> sweep
  *	loop --groups to keep, traps, posted--> SA
  */
 #include <pthread.h>
@@ -36,6 +36,7 @@ struct alias_news {
 struct queues {
 	FM_VEC(struct news) members;
 	FM_VEC(struct alias_news) aliases;
+	FM_VEC(uint64_t) lost; /* ports, 0: all that were in use before us */
 };
 
 struct registered {
@@ -166,14 +167,33 @@ on_alias(void *arg, uint64_t port, uint8_t block, const uint64_t guid[8])
 }
 
 static void
+on_lost(void *arg, uint64_t port)
+{
+	struct daemon *d = arg;
+	struct registered *r = d->registered;
+	bool ok;
+
+	pthread_mutex_lock(&r->lock);
+	ok = fm_vec_push(&r->queues.lost, port);
+	pthread_mutex_unlock(&r->lock);
+	if (!ok)
+		log_err("sa", "out of memory: ports are not asked to register again");
+	daemon_wake_from_afar(d);
+}
+
+/* A new store on a fabric in use: whatever was registered, we know nothing of it. */
+static void
 start(void *arg, struct sa *sa)
 {
 	struct daemon *d = arg;
+	struct registry *r = d->registered->registry;
 	struct fm_error err = { 0 };
 
-	if (d->store != NULL &&
-	    registry_load(d->registered->registry, d->store, clock_ms(d), wall_s(), &err) != 0)
+	if (d->store != NULL && registry_load(r, d->store, clock_ms(d), wall_s(), &err) != 0)
 		log_warn("sa", "what hosts had registered is lost: %s", err.msg);
+	if (d->store == NULL || d->store_is_new || registry_lacks(r))
+		on_lost(d, 0);
+	sa_on_lost(sa, on_lost, d);
 	if (d->store != NULL)
 		sa_keep(sa, d->store, wall_s);
 	sa_on_group(sa, on_group, d);
@@ -256,8 +276,11 @@ daemon_take_registered(struct daemon *d)
 	pthread_mutex_unlock(&r->lock);
 	take_members(d, got.members.item, got.members.n);
 	take_aliases(d, got.aliases.item, got.aliases.n);
+	for (size_t i = 0; i < got.lost.n; i++)
+		sweeper_lost(d->sweeper, got.lost.item[i]);
 	fm_vec_fini(&got.members);
 	fm_vec_fini(&got.aliases);
+	fm_vec_fini(&got.lost);
 }
 
 static struct sa_mc_member_record
@@ -327,6 +350,7 @@ daemon_close_registry(struct daemon *d)
 	registry_free(r->registry);
 	fm_vec_fini(&r->queues.members);
 	fm_vec_fini(&r->queues.aliases);
+	fm_vec_fini(&r->queues.lost);
 	pthread_mutex_destroy(&r->lock);
 	free(r);
 }

@@ -170,12 +170,17 @@ registry_delete_aliases(struct registry *r, uint64_t port, uint8_t block, unsign
 	return SA_OK;
 }
 
-void
+bool
 aliases_drop_port(struct registry *r, uint64_t port)
 {
+	bool any = false;
+
 	for (unsigned block = 0; block < REGISTRY_BLOCKS; block++)
-		if (aliases_find(r, port, (uint8_t)block) != NULL)
+		if (aliases_find(r, port, (uint8_t)block) != NULL) {
 			registry_delete_aliases(r, port, (uint8_t)block, 0xff);
+			any = true;
+		}
+	return any;
 }
 
 bool

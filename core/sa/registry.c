@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/sa/registry_internal.h"
+#include "lib/log.h"
 
 void
 registry_settings_default(struct registry_settings *s)
@@ -48,6 +49,7 @@ registry_free(struct registry *r)
 	fm_hash_fini(&r->of_alias);
 	fm_vec_fini(&r->alias_news);
 	fm_hash_fini(&r->of_alias_news);
+	fm_vec_fini(&r->lost);
 	fm_vec_fini(&r->dirty);
 	fm_vec_fini(&r->news);
 	free(r);
@@ -75,11 +77,25 @@ registry_lacks(const struct registry *r)
 void
 registry_drop_port(struct registry *r, uint64_t port)
 {
-	groups_drop_port(r->groups, port);
+	bool any = groups_drop_port(r->groups, port) > 0;
+
 	for (uint32_t i = (uint32_t)r->subscriptions.n; i-- > 0;)
-		if (r->subscriptions.item[i].client == port)
+		if (r->subscriptions.item[i].client == port) {
 			subscriptions_remove(r, i);
-	aliases_drop_port(r, port);
+			any = true;
+		}
+	any = aliases_drop_port(r, port) || any;
+	if (any && !fm_vec_push(&r->lost, port))
+		log_err("sa", "out of memory: a port is not asked to register again");
+}
+
+bool
+registry_next_lost(struct registry *r, uint64_t *port)
+{
+	if (r->lost.n == 0)
+		return false;
+	*port = r->lost.item[--r->lost.n];
+	return true;
 }
 
 void

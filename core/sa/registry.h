@@ -49,6 +49,8 @@ bool registry_next_event(struct registry *r, struct group_event *e, bool *lost);
 
 /* A port has left the subnet, with what it holds; its services end with their leases. */
 void registry_drop_port(struct registry *r, uint64_t port);
+/* Ports that have lost what they held so: to register again, should they come back. */
+bool registry_next_lost(struct registry *r, uint64_t *port);
 /* Leases that are over.  When the next is; INT64_MAX. */
 int64_t registry_tick(struct registry *r, int64_t now_ms);
 

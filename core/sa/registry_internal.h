@@ -48,6 +48,7 @@ struct registry {
 	FM_VEC(struct alias_block) alias_news; /* guid unused; each block once */
 	struct fm_hash of_alias_news;	       /* port and block, not taken yet */
 	size_t n_alias_taken;
+	FM_VEC(uint64_t) lost; /* ports */
 	FM_VEC(struct group_event) news;
 	size_t n_news_taken;
 	bool news_lost;
@@ -78,6 +79,6 @@ struct alias_block *aliases_find(const struct registry *r, uint64_t port, uint8_
 bool aliases_add(struct registry *r, const struct alias_block *b);
 /* The block is to be set in its port. */
 void aliases_tell(struct registry *r, uint64_t port, uint8_t block);
-void aliases_drop_port(struct registry *r, uint64_t port);
+bool aliases_drop_port(struct registry *r, uint64_t port);
 
 #endif

@@ -30,6 +30,8 @@ struct sa {
 	void *on_group_arg;
 	sa_alias_fn on_alias;
 	void *on_alias_arg;
+	sa_lost_fn on_lost;
+	void *on_lost_arg;
 	struct sa_counts counts;
 	struct {
 		uint8_t *item;
@@ -377,6 +379,7 @@ static void
 pass_events_on(struct sa *sa, struct sa_view *view, int64_t now_ms)
 {
 	struct group_event e;
+	uint64_t port;
 	bool lost = false;
 
 	if (sa->registry == NULL)
@@ -388,6 +391,15 @@ pass_events_on(struct sa *sa, struct sa_view *view, int64_t now_ms)
 			sa->on_group(sa->on_group_arg, &e, lost);
 	}
 	pass_aliases_on(sa);
+	while (sa->on_lost != NULL && registry_next_lost(sa->registry, &port))
+		sa->on_lost(sa->on_lost_arg, port);
+}
+
+void
+sa_on_lost(struct sa *sa, sa_lost_fn fn, void *arg)
+{
+	sa->on_lost = fn;
+	sa->on_lost_arg = arg;
 }
 
 void

@@ -56,6 +56,9 @@ void sa_on_group(struct sa *sa, sa_group_fn fn, void *arg);
 /* Told of blocks of alias GUIDs that are to be set in ports, where the SA runs. */
 typedef void (*sa_alias_fn)(void *arg, uint64_t port, uint8_t block, const uint64_t guid[8]);
 void sa_on_alias(struct sa *sa, sa_alias_fn fn, void *arg);
+/* Told of ports that have lost what they had registered, where the SA runs. */
+typedef void (*sa_lost_fn)(void *arg, uint64_t port);
+void sa_on_lost(struct sa *sa, sa_lost_fn fn, void *arg);
 struct registry *sa_registry(struct sa *sa); /* NULL: none */
 /* What is registered is kept there, with every tick; wall_s: seconds since 1970. */
 struct store;

@@ -78,17 +78,20 @@ on_switch_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 
 /* A port that came up anew has lost what was set in it. */
 static void
-note_reset(struct inv_node *n, unsigned port, const struct wire_port_info *now)
+note_reset(struct sweeper *s, struct inv_node *n, unsigned port, const struct wire_port_info *now)
 {
 	struct inv_port *p = &n->ports[port];
 
 	if (now->port_state <= WIRE_PORT_INIT || !p->known) {
 		p->refused = 0;
 		p->reregistered = p->repaths = false;
+		p->found_active = now->port_state == WIRE_PORT_ACTIVE;
 		p->pkeys_done = false;
 		p->pkeys_enforced = false;
 		p->aliases_done = false;
 		p->qos_done = false;
+		if (!p->found_active)
+			fm_hash_remove(&s->lost_ports, p->guid); /* it registers by itself */
 	}
 	if (inv_is_switch(n) && port == 0 && now->lid == 0 && n->lft != LFT_BLANK) {
 		n->lft = LFT_BLANK;
@@ -114,7 +117,7 @@ on_port_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 		return;
 	}
 	wire_port_info_get(reply + WIRE_SMP_DATA_AT, &now);
-	note_reset(n, a->port, &now);
+	note_reset(s, n, a->port, &now);
 	if (p->known && p->edge != EDGE_ASKED && now.port_state == WIRE_PORT_INIT &&
 	    p->info.port_state > WIRE_PORT_INIT && inv_is_switch(n))
 		inv_unlink(&s->inv, a->node, a->port, EDGE_NONE); /* perhaps another cable now */

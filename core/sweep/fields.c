@@ -75,22 +75,24 @@ want_subnet_timeout(const struct field_context *c, uint64_t present)
 	return c->set->subnet_timeout;
 }
 
-/* Due when another SM ruled this port while it was in use: what the client
- * registered went to that one.  A port fresh from reset registers by itself.  And
- * when it is to forget the paths it was told (repath.c). */
+/* Due when what the client of a port in use registered is lost, or went to another SM, which
+ * ruled the port, or under another LID; and when it is to forget the paths it was told
+ * (repath.c).  A port fresh from reset registers by itself. */
 static uint64_t
 want_reregister(const struct field_context *c, uint64_t present)
 {
 	const struct wire_port_info *i = &c->port->info;
 
-	if (!c->set->client_reregister || (i->capability_mask & CAP_CLIENT_REREGISTER) == 0)
+	if (!c->set->client_reregister || (i->capability_mask & CAP_CLIENT_REREGISTER) == 0 ||
+	    i->port_state != WIRE_PORT_ACTIVE)
 		return present;
-	if (c->port->repaths && i->port_state == WIRE_PORT_ACTIVE)
+	if (c->port->repaths)
 		return 1;
-	if (c->port->reregistered)
+	if (i->lid == 0 || i->master_sm_lid == 0)
 		return present;
-	return i->port_state == WIRE_PORT_ACTIVE && i->lid != 0 && i->master_sm_lid != 0 &&
-		(i->master_sm_lid != c->sm_lid || i->lid != c->port->lid)
+	if (c->lost)
+		return 1;
+	return !c->port->reregistered && (i->master_sm_lid != c->sm_lid || i->lid != c->port->lid)
 	    ? 1
 	    : present;
 }
@@ -238,7 +240,9 @@ const struct field_row field_rows[] = {
 	{ "SubnetTimeOut", "14.2.5.6", END_PORT, "as configured, 4.096 us x 2^n",
 	    PORT(subnet_timeout), want_subnet_timeout, .rides = true },
 	{ "ClientReregister", "14.4.11", FIELD_CA,
-	    "1 once, when another SM ruled the port in use, or its paths have got other SLs",
+	    "1 once, when what the port in use had registered is lost, or went to another SM, or "
+	    "its "
+	    "paths have got other SLs",
 	    PORT(client_reregister), want_reregister, .momentary = true },
 	{ "NeighborMTU", "14.2.5.6", CABLED, "the least MTUCap of both ends, in INIT",
 	    PORT(neighbor_mtu), want_mtu },

@@ -44,6 +44,7 @@ struct field_context {
 	uint16_t top_mlid; /* likewise of multicast; 0: there are no groups */
 	bool arm;	   /* the link is to leave INIT */
 	bool insist;	   /* riding rows are a reason too */
+	bool lost;	   /* what the port had registered with the SA */
 };
 
 struct field_row {

@@ -113,6 +113,8 @@ struct sweeper {
 	FM_VEC(struct alias_want) aliases;
 	struct fm_hash alias_of_port;  /* port GUID -> first in aliases */
 	bool aliases_due;	       /* some may be due */
+	bool lost_all;		       /* what ports in use had registered before us is lost */
+	struct fm_hash lost_ports;     /* GUIDs of ports that have lost it since */
 	struct plan *plan;	       /* in the switches */
 	struct plan *next;	       /* being written */
 	bool plan_saved;	       /* its tables are in the file */

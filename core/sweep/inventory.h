@@ -63,6 +63,7 @@ struct inv_port {
 	bool foreign_key;    /* under an M_Key that we do not know */
 	bool reregistered;   /* ClientReregister has been sent since the port came up */
 	bool repaths;	     /* its paths carry other SLs than it was told: it is to ask again */
+	bool found_active;   /* it was in use already when we first saw it */
 	bool pkeys_done;     /* the table holds what it is to hold */
 	bool pkeys_enforced; /* switch port to a host: its table is right, it may enforce */
 	bool aliases_done;   /* its alias GUIDs were asked for since it came up */

@@ -32,6 +32,14 @@ our_lid(const struct sweeper *s)
 	return inv_node(&s->inv, s->inv.local)->ports[s->inv.local_port].lid;
 }
 
+/* Has it to register again what is lost? */
+static bool
+has_lost(const struct sweeper *s, const struct inv_port *p)
+{
+	return (s->lost_all && p->found_active && !p->reregistered) ||
+	    fm_hash_find(&s->lost_ports, p->guid) != FM_HASH_NONE;
+}
+
 /* Bring *info to what is wanted of the port; the rows that differ. */
 static uint32_t
 wanted_port(struct sweeper *s, uint32_t slot, unsigned port, struct wire_port_info *info)
@@ -45,7 +53,8 @@ wanted_port(struct sweeper *s, uint32_t slot, unsigned port, struct wire_port_in
 		.port = p,
 		.sm_lid = our_lid(s),
 		.arm = usable,
-		.insist = s->settings_changed };
+		.insist = s->settings_changed,
+		.lost = has_lost(s, p) };
 
 	if (usable) {
 		c.peer_node = inv_node(&s->inv, p->peer);
@@ -122,6 +131,7 @@ on_set_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (sent.client_reregister) {
 		p->reregistered = true;
 		p->repaths = false;
+		fm_hash_remove(&s->lost_ports, p->guid);
 	}
 	now.client_reregister = 0;
 	if (now.m_key == 0)

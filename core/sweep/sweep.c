@@ -140,6 +140,7 @@ sweeper_free(struct sweeper *s)
 	plan_put(s->plan);
 	pkeys_fini(s);
 	aliases_fini(s);
+	fm_hash_fini(&s->lost_ports);
 	inv_fini(&s->inv);
 	fm_vec_fini(&s->named);
 	fm_vec_fini(&s->nodes_named);
@@ -211,6 +212,19 @@ enum sweep_phase
 sweeper_phase(const struct sweeper *s)
 {
 	return s->phase;
+}
+
+void
+sweeper_lost(struct sweeper *s, uint64_t port)
+{
+	if (port != 0) {
+		if (!fm_hash_put(&s->lost_ports, port, 0))
+			log_err("sweep", "out of memory: a port is not asked to register again");
+		return; /* not here now: with the sweep that finds it */
+	}
+	s->lost_all = true;
+	if (s->was_up)
+		sweeper_request(s, SWEEP_NAMED, "hosts are to register again");
 }
 
 bool

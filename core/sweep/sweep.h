@@ -187,6 +187,9 @@ bool sweeper_set_member(
 struct mcast_net;
 /* The groups as they are to be forwarded (borrowed). */
 const struct mcast_net *sweeper_groups(const struct sweeper *s);
+/* What a port (0: any that was in use before us) had registered with the SA is lost: it is to be
+ * asked, by ClientReregister and once, to register again. */
+void sweeper_lost(struct sweeper *s, uint64_t port);
 /* A block of GUIDInfo of a port is to hold these alias GUIDs, 0: none (entry 0 of block 0 is the
  * port's own).  Written as soon as no sweep runs.  False: out of memory. */
 bool sweeper_set_aliases(struct sweeper *s, uint64_t port, uint8_t block, const uint64_t guid[8]);

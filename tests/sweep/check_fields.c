@@ -197,6 +197,9 @@ START_TEST(test_reregister)
 	port.reregistered = false;
 	port.info.master_sm_lid = 5;
 	ck_assert_uint_eq(field_rows[row].want(&c, 0), 0);
+	c.lost = true; /* it was ours, but we know nothing of it any more */
+	ck_assert_uint_eq(field_rows[row].want(&c, 0), 1);
+	c.lost = false;
 	port.info.master_sm_lid = 77;
 	port.info.port_state = WIRE_PORT_INIT;
 	ck_assert_uint_eq(field_rows[row].want(&c, 0), 0);

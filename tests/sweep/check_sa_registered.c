@@ -476,6 +476,81 @@ START_TEST(alias_guids_after_a_restart)
 }
 END_TEST
 
+/* ----------------------------------------------------------------- register again */
+
+static void
+expect_asked(uint32_t times)
+{
+	for (uint32_t i = 0; i < 16; i++)
+		ck_assert_uint_eq(
+		    fabric_port(sim_fabric(rig.sim), host(i), 1)->n_reregister, times);
+}
+
+/* After a restart that has lost nothing nobody is asked; after one that has all are, once. */
+START_TEST(hosts_are_asked_when_all_is_lost)
+{
+	uint32_t rebooted = host(3);
+
+	expect_asked(0);
+	rig_stop(&rig);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	expect_asked(0);
+	rig_stop(&rig);
+	rig_start(&rig);
+	sweeper_lost(rig.sweeper, 0);
+	rig_run(&rig, SWEEP_HEAVY);
+	expect_asked(1);
+	sim_reboot(rig.sim, rebooted, 5000000);
+	rig_let_pass(&rig, 50);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_run(&rig, SWEEP_HEAVY);
+	expect_asked(1); /* one that comes up registers by itself */
+	rig_stop(&rig);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	sweeper_lost(rig.sweeper, 0); /* told late: a sweep for it */
+	rig_let_pass(&rig, 1);
+	expect_asked(2);
+}
+END_TEST
+
+static void
+on_lost(void *arg, uint64_t port)
+{
+	(void)arg;
+	sweeper_lost(rig.sweeper, port);
+}
+
+/* One that was away for so long that its registrations were dropped, its link up all the time. */
+START_TEST(a_host_is_asked_when_its_own_is_lost)
+{
+	uint32_t away = host(3);
+
+	sa_on_lost(sa.sa, on_lost, NULL);
+	ck_assert_uint_eq(join(1, away, JOIN_FULL), SA_OK);
+	sim_silence(rig.sim, away, true);
+	rig_run(&rig, SWEEP_HEAVY);
+	sa_rig_publish(&sa);
+	sa_tick(sa.sa, 1000);
+	sim_silence(rig.sim, away, false);
+	rig_run(&rig, SWEEP_HEAVY);
+	expect_asked(0); /* not lost yet */
+	sim_silence(rig.sim, away, true);
+	rig_run(&rig, SWEEP_HEAVY);
+	sa_rig_publish(&sa);
+	sa_tick(sa.sa, 2000);
+	sa_tick(sa.sa, 200000);
+	ck_assert_uint_eq(groups_count(registry_groups(sa.registry)), 0);
+	sim_silence(rig.sim, away, false);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_eq(fabric_port(sim_fabric(rig.sim), away, 1)->n_reregister, 1);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_eq(fabric_port(sim_fabric(rig.sim), away, 1)->n_reregister, 1);
+	ck_assert_uint_eq(fabric_port(sim_fabric(rig.sim), host(4), 1)->n_reregister, 0);
+}
+END_TEST
+
 /* ---------------------------------------------------------------------- events */
 
 static void
@@ -731,6 +806,8 @@ main(void)
 	tcase_add_test(t, alias_guids_are_given);
 	tcase_add_test(t, alias_guids_reach_ports);
 	tcase_add_test(t, alias_guids_after_a_restart);
+	tcase_add_test(t, hosts_are_asked_when_all_is_lost);
+	tcase_add_test(t, a_host_is_asked_when_its_own_is_lost);
 	tcase_add_test(t, groups_made_and_gone_are_told);
 	tcase_add_test(t, ports_that_come_and_go_are_told);
 	tcase_add_test(t, dead_subscribers_are_dropped);

@@ -312,6 +312,26 @@ START_TEST(aliases_belong_to_one_port)
 }
 END_TEST
 
+/* Who leaves with something is to register again; who held nothing is not. */
+START_TEST(what_is_dropped_is_lost)
+{
+	uint64_t port;
+
+	ck_assert_uint_eq(join(1, 5, JOIN_FULL), SA_OK);
+	ck_assert_uint_eq(registry_set_aliases(r, 6, 0, 1 << 1, (uint64_t[8]){ 0, 0xb1 }), SA_OK);
+	registry_drop_port(r, 4);
+	ck_assert(!registry_next_lost(r, &port));
+	registry_drop_port(r, 5);
+	ck_assert(registry_next_lost(r, &port));
+	ck_assert_uint_eq(port, 5);
+	registry_drop_port(r, 6);
+	ck_assert(registry_next_lost(r, &port));
+	ck_assert_uint_eq(port, 6);
+	registry_drop_port(r, 6);
+	ck_assert(!registry_next_lost(r, &port));
+}
+END_TEST
+
 /* Those that the SA makes: nobody else's, and the same again after a loss. */
 START_TEST(aliases_made_are_unique)
 {
@@ -510,6 +530,7 @@ main(void)
 	tcase_add_test(t, subscriptions_come_and_go);
 	tcase_add_test(t, aliases_belong_to_one_port);
 	tcase_add_test(t, aliases_made_are_unique);
+	tcase_add_test(t, what_is_dropped_is_lost);
 	tcase_add_test(t, a_restart_loses_nothing);
 	tcase_add_test(t, what_has_gone_stays_gone);
 	tcase_add_test(t, saving_again_writes_nothing);

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# What a host registers reaches its port and outlives fmd: alias GUIDs, seen by
+# smpquery.  And hosts are asked to register again when it is lost, not otherwise.
+# Exit 77 (skipped) where infiniband-diags is absent.
+set -u
+
+. "$(dirname "$0")/fmsim.bash"
+need smpquery saquery
+
+"$build/fmroute" gen pgft 2 4,4 1,4 1,1 >"$dir/net" || exit 1
+simulate "$dir/net"
+printf "control_socket = '%s'\nlog_level = debug\ndebug = 'sweep'\n" "$dir/control" >"$dir/fmd.conf"
+
+start_fmd() {
+	exec_on_fmsim host-1-1 "$build/fmd" --transport=umad --config="$dir/fmd.conf" --state-dir="$dir/state" \
+		>"$dir/$1.out" 2>&1 &
+	fmd=$!
+	pids+=("$fmd")
+	await "$dir/$1.out" "SUBNET UP"
+}
+stop_fmd() {
+	kill "-$1" "$fmd"
+	wait "$fmd" 2>/dev/null
+}
+lid_of() {
+	fmsim_say dump "$1" | sed -n 's/.* lid \([0-9]*\) .*/\1/p' | head -n 1
+}
+alias_guid() {
+	run_on "$1" "$build/tests/integration/alias_guid" "$(lid_of host-1-1)" "$(lid_of "$1")" "$2" "$3"
+}
+in_port() {
+	run_on host-1-2 smpquery GUIDInfo "$(lid_of "$1")" >"$dir/guids.out"
+	grep -qi "$2" "$dir/guids.out"
+}
+until_in_port() {
+	local tries
+	for ((tries = 0; tries < 100; tries++)); do
+		in_port "$1" "$2" && return 0
+		sleep 0.1
+	done
+	fail "no $2 in the port of $1"
+}
+until_answered() {
+	local tries
+	for ((tries = 0; tries < 100; tries++)); do
+		run_on host-1-2 saquery -c >/dev/null 2>&1 && return 0
+		sleep 0.1
+	done
+	fail "the SA does not answer"
+}
+asked() {
+	grep -c "is set for ClientReregister" "$dir/$1.out"
+}
+
+start_fmd first
+until_answered
+made=$(alias_guid host-2-1 1 0) || fail "no alias GUID is given"
+other=$(alias_guid host-3-1 1 0) || fail "no alias GUID is given"
+[ "$made" != "$other" ] || fail "one alias GUID for two ports: $made"
+[ "$(alias_guid host-2-1 2 0x1234567890abcdef)" = 0x1234567890abcdef ] || fail "not the alias GUID asked for"
+(alias_guid host-3-1 3 "$made") >"$dir/twice.out" 2>&1 && fail "$made is given twice"
+until_in_port host-2-1 "$made"
+until_in_port host-2-1 0x1234567890abcdef
+until_in_port host-3-1 "$other"
+alias_guid host-2-1 2 delete >/dev/null || fail "an alias GUID is not taken back"
+for ((i = 0; i < 100; i++)); do
+	in_port host-2-1 0x1234567890abcdef || break
+	sleep 0.1
+done
+[ "$i" -lt 100 ] || fail "an alias GUID that was given back stays in the port"
+[ "$(asked first)" = 0 ] || fail "hosts that fmd itself brought up are asked to register again"
+echo "ok: alias GUIDs in ports"
+
+sleep 0.2 # it is kept after 20 ms
+stop_fmd KILL
+fmsim_say reboot host-3-1 for 1ms >/dev/null || fail "the console refuses reboot"
+sleep 0.5
+start_fmd second
+until_answered
+until_in_port host-3-1 "$other"
+in_port host-2-1 "$made" || fail "$made is gone with fmd"
+[ "$(asked second)" = 0 ] || fail "nothing was lost, and hosts are asked to register again"
+echo "ok: a restart that loses nothing"
+
+stop_fmd TERM
+rm -rf "$dir/state"
+start_fmd third
+until_answered
+for ((i = 0; i < 100; i++)); do
+	[ "$(asked third)" = 16 ] && break
+	sleep 0.1
+done
+[ "$(asked third)" = 16 ] || fail "all is lost, and $(asked third) hosts of 16 are asked to register again"
+[ "$(alias_guid host-2-1 1 0)" = "$made" ] || fail "the port gets another alias GUID than it had"
+echo "ok: a restart that loses all"
