@@ -130,8 +130,8 @@ static const char *const sl_models[] = { "both", "forward", NULL };	 /* enum ver
 /* enum conf_ar_algorithm, twice: the numbers are opa-fm's */
 static const char *const algorithms[] = { "random", "greedy", "greedy_random", "0", "1", "2",
 	NULL };
-static const char *const path_selections[] = { "minimal", "pairwise", "order_all",
-	"src_dst_all", NULL };
+static const char *const path_selections[] = { "minimal", "pairwise", "order_all", "src_dst_all",
+	NULL };
 static const char *const replies[] = { "prefer", "require", "ignore",
 	NULL }; /* enum region_replies */
 static const char *const enforcement[] = { "off", "in", "out", "both",
@@ -274,6 +274,16 @@ static const struct conf_row rows[] = {
 	    "then all others (order_all), or all, by source (src_dst_all)."),
 	INT(NULL, "path_life", path_life, "18", 0, 63, "4.096 us * 2^n",
 	    "PacketLifeTime of paths: hosts wait a multiple of it for answers."),
+	INT(NULL, "max_joins", max_joins, "4096", 1, 1000000, "groups",
+	    "One port may hold so many memberships in multicast groups, for itself and others."),
+	INT(NULL, "max_services", max_services, "1024", 1, 65536, "services",
+	    "One host may have so many services registered."),
+	INT(NULL, "max_subscriptions", max_subscriptions, "256", 1, 65536, "subscriptions",
+	    "One host may have so many subscriptions to traps and notices."),
+	INT(NULL, "ipv6_snm_mlids", ipv6_snm_mlids, "64", 0, 16383, "multicast LIDs",
+	    "Solicited-node groups of IPv6, one for each host, share so many for each P_Key and "
+	    "scope; 1 is OpenSM's consolidate_ipv6_snm_req, 0 gives each its own while there are "
+	    "any."),
 	{ .option = { .name = "prefix_routes",
 	      .type = FM_OPT_FILE,
 	      AT(prefix_routes),

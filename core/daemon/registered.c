@@ -47,10 +47,24 @@ struct registered {
 
 /* What the SA is to be like from now on. */
 struct keep_job {
-	struct groups_settings set;
+	struct registry_settings set;
 	uint32_t n;
 	struct sa_mc_member_record group[];
 };
+
+static void
+settings_of(const struct daemon *d, struct registry_settings *set)
+{
+	const struct conf *c = d->conf;
+
+	registry_settings_default(set);
+	set->max_services = (uint32_t)c->max_services;
+	set->max_subscriptions = (uint32_t)c->max_subscriptions;
+	set->groups.max_joins = (uint32_t)c->max_joins;
+	set->groups.gid_prefix = (uint64_t)c->subnet_prefix;
+	set->groups.share_mlids = (uint16_t)c->ipv6_snm_mlids;
+	set->groups.share = c->ipv6_snm_mlids == 0 ? GROUPS_SHARE_NONE : GROUPS_SHARE_SOME;
+}
 
 int
 daemon_open_registry(struct daemon *d, struct fm_error *err)
@@ -58,7 +72,7 @@ daemon_open_registry(struct daemon *d, struct fm_error *err)
 	struct registered *r = calloc(1, sizeof(*r));
 	struct registry_settings set;
 
-	registry_settings_default(&set);
+	settings_of(d, &set);
 	if (r != NULL)
 		r->registry = registry_new(&set);
 	if (r == NULL || r->registry == NULL) {
@@ -206,7 +220,7 @@ keep(void *arg, struct sa *sa)
 	struct keep_job *j = arg;
 	struct groups *g = registry_groups(sa_registry(sa));
 
-	groups_configure(g, &j->set);
+	registry_configure(sa_registry(sa), &j->set);
 	if (!groups_keep(g, j->group, j->n))
 		log_warn("sa", "no multicast LID is left for a group of the partitions");
 	free(j);
@@ -301,7 +315,6 @@ void
 daemon_keep_groups(struct daemon *d)
 {
 	uint16_t last = sweeper_last_mlid(d->sweeper);
-	struct registry_settings set;
 	const struct part_group *groups;
 	struct keep_job *j;
 	size_t n;
@@ -309,14 +322,12 @@ daemon_keep_groups(struct daemon *d)
 	groups = partitions_groups(d->conf->partitions, &n);
 	j = malloc(sizeof(*j) + n * sizeof(j->group[0]));
 	if (j != NULL) {
-		registry_settings_default(&set);
-		j->set = set.groups;
-		j->set.gid_prefix = (uint64_t)d->conf->subnet_prefix;
-		j->set.last_mlid = last;
+		settings_of(d, &j->set);
+		j->set.groups.last_mlid = last;
 		j->n = (uint32_t)n;
 		for (size_t i = 0; i < n; i++) {
 			j->group[i] = record_of(&groups[i]);
-			j->group[i].life = j->set.life;
+			j->group[i].life = j->set.groups.life;
 		}
 	}
 	post(d, keep, j);
