@@ -157,7 +157,7 @@ dump(struct job *job, struct fm_error *err)
 	const char *dir = job->task->dump_dir;
 	char path[4096];
 	FILE *out;
-	int rc = dump_tables(dir, job->snap, &job->tables->t, err);
+	int rc = dump_tables(dir, job->snap, &job->tables->t, NULL, err);
 
 	if (rc != 0)
 		return rc;

@@ -258,7 +258,8 @@ dump(struct daemon *d)
 		log_warn("daemon", "nothing to dump: the fabric has no switches or no routes");
 		return;
 	}
-	if (dump_tables(d->cli->dump_dir, p->snap, &p->tables->t, &err) != 0) {
+	if (dump_tables(d->cli->dump_dir, p->snap, &p->tables->t, sweeper_mfts(d->sweeper), &err) !=
+	    0) {
 		log_err("daemon", "tables are not dumped: %s", err.msg);
 		d->exit_code = FMD_EXIT_SYSTEM;
 	}

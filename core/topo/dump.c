@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/route/mft_rows.h"
 #include "core/route/tables.h"
 #include "lib/error.h"
 
@@ -32,6 +33,7 @@ struct placed {
 struct dump {
 	const struct fm_fabric *fab;
 	const struct fm_tables *t;
+	const struct mft_rows *mfts; /* NULL: none */
 	struct fm_arena mem;
 	fm_link *port_link;    /* [n_switches][256] link behind a port, FM_NONE */
 	fm_end *port_end;      /* [n_switches][256] end behind a port, FM_NONE */
@@ -248,11 +250,47 @@ write_fdbs(const struct dump *d, FILE *out)
 	}
 }
 
+/* ---------------------------------------------------------- opensm.mcfdbs */
+
+/* Entry k of the blocks at[n], of which each has 16 ports. */
 static void
-write_nothing(const struct dump *d, FILE *out)
+write_mlid(const struct mft_block *at, uint32_t n, uint32_t k, FILE *out)
 {
-	(void)d;
-	(void)out;
+	bool any = false;
+
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t p = 0; p < MFT_BLOCK_PORTS; p++) {
+			if ((at[i].ports[k] >> p & 1) == 0)
+				continue;
+			if (!any)
+				fprintf(out, "0x%04X :",
+				    MCAST_MLID_FIRST + at->block * MCAST_BLOCK_MLIDS + k);
+			any = true;
+			fprintf(out, " 0x%03X ", at[i].position * MFT_BLOCK_PORTS + p);
+		}
+	if (any)
+		fputc('\n', out);
+}
+
+static void
+write_mcfdbs(const struct dump *d, FILE *out)
+{
+	for (fm_sw sw = 0; d->mfts != NULL && sw < d->fab->n_switches; sw++) {
+		const struct mft_row *row = sw < d->mfts->n_switches ? d->mfts->row[sw] : NULL;
+		uint32_t end;
+
+		if (row == NULL)
+			continue;
+		fprintf(
+		    out, "\nSwitch 0x%016" PRIx64 "\nLID    : Out Port(s)\n", d->fab->sw_guid[sw]);
+		for (uint32_t i = 0; i < row->n; i = end) {
+			for (end = i + 1;
+			     end < row->n && row->block[end].block == row->block[i].block;)
+				end++;
+			for (uint32_t k = 0; k < MCAST_BLOCK_MLIDS; k++)
+				write_mlid(&row->block[i], end - i, k, out);
+		}
+	}
 }
 
 /* ------------------------------------------------------- opensm-subnet.lst */
@@ -478,7 +516,7 @@ static const struct dump_file {
 	{ "lfts", write_lfts },
 	{ "opensm-subnet.lst", write_subnet },
 	{ "opensm.fdbs", write_fdbs },
-	{ "opensm.mcfdbs", write_nothing },
+	{ "opensm.mcfdbs", write_mcfdbs },
 	{ "sl2vl", write_sl2vl },
 	{ "path-sl", write_path_sl },
 	{ "opensm-ftree-ca-order.dump", write_ca_order, true },
@@ -526,9 +564,9 @@ dump_open(const char *dir, struct fm_error *err)
 
 int
 dump_tables(const char *dir, const struct snapshot *snap, const struct fm_tables *tables,
-    struct fm_error *err)
+    const struct mft_rows *mfts, struct fm_error *err)
 {
-	struct dump d = { .fab = &snap->fab, .t = tables };
+	struct dump d = { .fab = &snap->fab, .t = tables, .mfts = mfts };
 	int rc = dump_open(dir, err);
 
 	if (rc != 0)

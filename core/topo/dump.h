@@ -13,7 +13,8 @@
  *	                   `file` and fmroute check read it
  *	opensm-subnet.lst  nodes and links, for ibdmchk -s
  *	opensm.fdbs        egress port and hops of each (switch, LID), for ibdmchk -f
- *	opensm.mcfdbs      empty: no multicast in these tables; ibdmchk wants the file
+ *	opensm.mcfdbs      ports of each (switch, multicast LID), for ibdmchk -m; empty
+ *	                   without mfts
  *	sl2vl              switch, in, out port and 16 VLs, for ibdmchk -d; fmroute check
  *	opensm-ftree-ca-order.dump  hosts in the order whose shifts run best, 0xFFFF DUMMY
  *	                   for the gaps, for ibutils' congestion; only from an engine that
@@ -23,8 +24,9 @@
  *	ar-groups          groups of adaptive routing, see fmroute(1); a comment without
  *
  * FM_E_SYSTEM names the file.  O(switches * LIDs); path-sl O(CAs * LIDs). */
+struct mft_rows;
 int dump_tables(const char *dir, const struct snapshot *snap, const struct fm_tables *tables,
-    struct fm_error *err);
+    const struct mft_rows *mfts, struct fm_error *err);
 
 /* See that files can be written into dir, made when absent: to know before long work. */
 int dump_open(const char *dir, struct fm_error *err);

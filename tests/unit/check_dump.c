@@ -12,6 +12,7 @@
 #undef fail /* check.h has an old macro of this name */
 
 #include "core/route/plan.h"
+#include "core/route/mft_rows.h"
 #include "core/topo/dump.h"
 #include "lib/log.h"
 #include "plugins/common/updown.h"
@@ -23,6 +24,7 @@ static char logged[8192], dir[] = "check_dump.XXXXXX";
 static struct router router;
 static struct snapshot *snap;
 static struct tables *tables;
+static struct mft_rows *mfts;
 
 static void
 keep_log(void *arg, enum fm_log_level level, const char *subsystem, const char *line)
@@ -60,6 +62,13 @@ make(const char *words, uint8_t switch_lmc, uint8_t ca_lmc)
 	return made;
 }
 
+/* Groups of two switches. */
+static const struct mft_block blocks[] = {
+	{ .sw = 1, .ports = { 1 << 3 | 1 << 0, 0, 1 << 15 } },
+	{ .sw = 1, .position = 1, .ports = { 0, 0, 1 << 2 } },
+	{ .sw = 4, .block = 2, .ports = { [31] = 1 << 1 } },
+};
+
 static void
 setup(void)
 {
@@ -73,8 +82,10 @@ setup(void)
 	ck_assert_msg(
 	    route_once(&router, &up_LTX_fm_engine, NULL, &snap->fab, NULL, 0, &tables, &err) == 0,
 	    "%s", err.msg);
+	mfts = mft_rows_update(NULL, blocks, sizeof(blocks) / sizeof(blocks[0]));
+	ck_assert_ptr_nonnull(mfts);
 	ck_assert_ptr_nonnull(mkdtemp(dir));
-	ck_assert_msg(dump_tables(dir, snap, &tables->t, &err) == 0, "%s", err.msg);
+	ck_assert_msg(dump_tables(dir, snap, &tables->t, mfts, &err) == 0, "%s", err.msg);
 }
 
 static void
@@ -90,6 +101,7 @@ teardown(void)
 	}
 	rmdir(dir);
 	tables_put(tables);
+	mft_rows_put(mfts);
 	snapshot_put(snap);
 	router_fini(&router);
 }
@@ -340,11 +352,30 @@ START_TEST(test_odd_groups)
 }
 END_TEST
 
+/* As OpenSM writes it: switches that forward something, a line a group. */
+START_TEST(test_groups_of_multicast)
+{
+	struct fm_file f = slurp("opensm.mcfdbs");
+	char want[512];
+
+	snprintf(want, sizeof(want),
+	    "\nSwitch 0x%016jx\nLID    : Out Port(s)\n"
+	    "0xC000 : 0x000  0x003 \n"
+	    "0xC002 : 0x00F  0x012 \n"
+	    "\nSwitch 0x%016jx\nLID    : Out Port(s)\n"
+	    "0xC05F : 0x001 \n",
+	    (uintmax_t)snap->fab.sw_guid[1], (uintmax_t)snap->fab.sw_guid[4]);
+	ck_assert_uint_eq(f.n_bytes, strlen(want));
+	ck_assert_mem_eq(f.bytes, want, f.n_bytes);
+	free((char *)(uintptr_t)f.bytes);
+}
+END_TEST
+
 START_TEST(test_no_directory)
 {
 	struct fm_error err;
 
-	ck_assert_int_eq(dump_tables("/nowhere/at/all", snap, &tables->t, &err), FM_E_SYSTEM);
+	ck_assert_int_eq(dump_tables("/nowhere/at/all", snap, &tables->t, NULL, &err), FM_E_SYSTEM);
 	ck_assert_str_eq(
 	    err.msg, "cannot make directory /nowhere/at/all: No such file or directory");
 }
@@ -365,6 +396,7 @@ main(void)
 	tcase_add_test(tc, test_other_fabric);
 	tcase_add_test(tc, test_matrix);
 	tcase_add_loop_test(tc, test_odd_files, 0, sizeof(odd) / sizeof(odd[0]));
+	tcase_add_test(tc, test_groups_of_multicast);
 	tcase_add_test(tc, test_no_directory);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
