@@ -263,6 +263,13 @@ START_TEST(subscriptions_come_and_go)
 	ck_assert_uint_eq(registry_inform(r, &info, 5, gid, &from), SA_OK);
 	ck_assert_uint_eq(registry_subscription(r, 1)->to.qpn, 77);
 	ck_assert_uint_eq(registry_subscription(r, 1)->number, 1);
+	info.lid_begin = info.lid_end = 0; /* a range that nobody is in is one, too */
+	ck_assert_uint_eq(registry_inform(r, &info, 5, gid, &from), SA_OK);
+	info.subscribe = 0;
+	ck_assert_uint_eq(registry_inform(r, &info, 5, gid, &from), SA_OK);
+	ck_assert_uint_eq(registry_inform(r, &info, 5, gid, &from), SA_REQ_INVALID);
+	info.subscribe = 1;
+	info.lid_end = 9;
 	info.lid_begin = 10;
 	ck_assert_uint_eq(registry_inform(r, &info, 5, gid, &from), SA_REQ_INVALID);
 	info.lid_begin = 3;
