@@ -4,7 +4,8 @@
  *
  * sa_handle() takes one whole request (RMPP already put together), finds the
  * handler of its attribute and method, and sends one answer: records, or a
- * status (IBA 15.4.1); never silence, but for what is no request at all.
+ * status (IBA 15.4.1); never silence, but for what is no request at all and for
+ * a wrong SM_Key.
  * Pure: no threads, no clock of its own, no transport.  One call at a time.
  *
  * A handler reads q->want and offers records; what does not match under the

@@ -542,7 +542,8 @@ START_TEST(statuses)
 	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, 0x1234, 0, NULL), WIRE_STATUS_BAD_METHOD_ATTR);
 	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, SA_PKEY_RECORD, 0, &any), SA_REQ_INVALID);
 	sa.sm_key = 99;
-	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_NODE_RECORD, 0, &any), SA_REQ_DENIED);
+	sa_rig_ask_in_vain(&sa, SA_GET, SA_NODE_RECORD, 0, &any);
+	sa_rig_ask_in_vain(&sa, SA_GET_TABLE, SA_PKEY_RECORD, 0, &any);
 	sa.sm_key = 1;
 	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, SA_PKEY_RECORD, 0, &any), SA_OK);
 	ck_assert_uint_eq(sa_rig_n(&sa), v->n_ends);

@@ -44,6 +44,9 @@ void sa_rig_fini(struct sa_rig *s);
 /* Ask; the status of the answer, of which there is exactly one. */
 uint16_t sa_rig_ask(
     struct sa_rig *s, uint8_t method, uint16_t attr, uint64_t mask, const void *want);
+/* No answer may come. */
+void sa_rig_ask_in_vain(
+    struct sa_rig *s, uint8_t method, uint16_t attr, uint64_t mask, const void *want);
 /* Records in the last answer, and the i-th. */
 uint32_t sa_rig_n(const struct sa_rig *s);
 void sa_rig_record(const struct sa_rig *s, uint32_t i, void *v);
