@@ -251,6 +251,10 @@ if HAVE_UMAD
 check_PROGRAMS += tests/integration/umad_probe
 tests_integration_umad_probe_SOURCES = tests/integration/umad_probe.c
 tests_integration_umad_probe_LDADD = libfmcore.la
+check_PROGRAMS += tests/integration/pkey_probe
+tests_integration_pkey_probe_SOURCES = tests/integration/pkey_probe.c
+tests_integration_pkey_probe_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
+tests_integration_pkey_probe_LDADD = $(UMAD_LIBS)
 endif
 # fmd that can be stopped dead anywhere, for kill_points.sh.
 check_PROGRAMS += tests/integration/fmd_killable
@@ -277,6 +281,7 @@ SCRIPT_TESTS = \
 	tests/integration/engine_check.sh \
 	tests/integration/fmroute.sh \
 	tests/integration/fmsim_keys.sh \
+	tests/integration/fmsim_partitions.sh \
 	tests/integration/fmsim_tools.sh \
 	tests/integration/ibsim_multicast.sh \
 	tests/integration/ibsim_opensm.sh \
