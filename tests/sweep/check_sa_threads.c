@@ -17,6 +17,7 @@
 
 #include "core/sa/registry.h"
 #include "core/sa/server.h"
+#include "lib/log.h"
 #include "lib/rng.h"
 #include "lib/vec.h"
 #include "tests/run.h"
@@ -230,6 +231,16 @@ publish(void)
 	sa_view_put(prev);
 }
 
+/* The rig's own is for one thread. */
+static void
+drop_log(void *arg, enum fm_log_level level, const char *subsystem, const char *line)
+{
+	(void)arg;
+	(void)level;
+	(void)subsystem;
+	(void)line;
+}
+
 static void
 setup(void)
 {
@@ -243,6 +254,7 @@ setup(void)
 	pthread_cond_init(&kernel.some, NULL);
 	rig_generate(&rig.nl, "pgft 2 4,4 1,2 1,1");
 	rig_sim(&rig, NULL);
+	fm_log_set_sink(drop_log, NULL);
 	rig_start(&rig);
 	rig_run(&rig, SWEEP_HEAVY);
 	registry_settings_default(&limits);
