@@ -182,8 +182,6 @@ tests_engine_check_repair_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray
 # looks at dependencies are counted
 tests_unit_check_ladder_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=deps_of
-tests_sweep_check_readback_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-tests_sweep_check_readback_LDADD = $(LDADD) $(JANSSON_LIBS)
 tests_unit_check_sa_wire_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)
 tests_unit_check_sa_wire_LDADD = $(LDADD) $(IBMAD_LIBS)
 tests_unit_check_wire_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)
@@ -255,6 +253,9 @@ check_PROGRAMS += tests/integration/pkey_probe
 tests_integration_pkey_probe_SOURCES = tests/integration/pkey_probe.c
 tests_integration_pkey_probe_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
 tests_integration_pkey_probe_LDADD = $(UMAD_LIBS)
+check_PROGRAMS += tests/integration/alias_guid
+tests_integration_alias_guid_SOURCES = tests/integration/alias_guid.c
+tests_integration_alias_guid_LDADD = libfmcore.la
 endif
 # fmd that can be stopped dead anywhere, for kill_points.sh.
 check_PROGRAMS += tests/integration/fmd_killable
@@ -282,6 +283,7 @@ SCRIPT_TESTS = \
 	tests/integration/fmroute.sh \
 	tests/integration/fmsim_keys.sh \
 	tests/integration/fmsim_partitions.sh \
+	tests/integration/fmsim_registered.sh \
 	tests/integration/fmsim_tools.sh \
 	tests/integration/ibsim_multicast.sh \
 	tests/integration/ibsim_opensm.sh \
@@ -291,6 +293,7 @@ SCRIPT_TESTS = \
 	tests/integration/intree.sh \
 	tests/integration/outoftree.sh \
 	tests/integration/regions.sh \
+	tests/integration/service.sh \
 	tests/integration/time_limit.sh \
 	tests/integration/umad_ibsim.sh \
 	tests/integration/what_if.sh
@@ -304,37 +307,6 @@ EXTRA_DIST += $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) \
 	tests/integration/lib.bash \
 	tests/integration/script.bash \
 	tests/integration/walk_tables.py
-# ---- engines from the outside
-TESTS += tests/integration/engine_check.sh tests/integration/outoftree.sh tests/integration/time_limit.sh
-EXTRA_DIST += tests/integration/engine_check.sh tests/integration/outoftree.sh tests/integration/time_limit.sh
-TESTS += tests/integration/documents.sh tests/integration/fmroute.sh tests/integration/auto.sh
-EXTRA_DIST += tests/integration/fmroute.bash tests/integration/documents.sh tests/integration/fmroute.sh tests/integration/auto.sh
-TESTS += tests/integration/regions.sh tests/integration/service.sh
-EXTRA_DIST += tests/integration/regions.sh tests/integration/service.sh
-TESTS += tests/integration/what_if.sh tests/integration/chains.sh
-EXTRA_DIST += tests/integration/what_if.sh tests/integration/chains.sh
 
 # They run side by side, in this order: what takes longest begins first.
 TESTS += $(UNIT_TESTS) $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) $(REPLAYS)
-# By dev/test only, for their length.
-EXTRA_DIST += tests/integration/lib.bash tests/integration/walk_tables.py \
-	tests/integration/ibsim_fabrics.sh tests/integration/ibsim_faults.sh \
-	tests/integration/bad_input.sh tests/integration/garble.py \
-	tests/integration/ibsim_standby.sh tests/integration/dev_run.sh
-
-if HAVE_UMAD
-TESTS += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh tests/integration/ibsim_partitions.sh \
-	tests/integration/ibsim_sa.sh tests/integration/ibsim_multicast.sh
-endif
-EXTRA_DIST += tests/integration/ibsim_up.sh tests/integration/ibsim_opensm.sh tests/integration/ibsim_partitions.sh \
-	tests/integration/ibsim_sa.sh tests/integration/ibsim_multicast.sh dev/ibsim-lib.sh
-
-# ---- on fmsim
-if HAVE_UMAD
-TESTS += tests/integration/fmsim_registered.sh tests/integration/fmsim_tools.sh
-check_PROGRAMS += tests/integration/alias_guid
-tests_integration_alias_guid_SOURCES = tests/integration/alias_guid.c
-tests_integration_alias_guid_LDADD = libfmcore.la
-endif
-EXTRA_DIST += dev/fmsim-lib.sh tests/integration/fmsim.bash tests/integration/fmsim_nonsense.py \
-	tests/integration/fmsim_registered.sh tests/integration/fmsim_tools.sh tests/integration/fmsim_keys.sh tests/integration/fmsim_opensm.sh
