@@ -123,9 +123,11 @@ for net in "${FMD_TOPOLOGIES:-$top/../shared/topologies}"/*.net; do
 	run 0 what-if "$net" $none --engine=fattree,updn --down=switch:"$sw" --steps --up=switch:"$sw" --json
 	[ "$(values proven | sort -u)" = true ] || fail "$net: not proven: $(cat out)"
 	is lost_without_route 1 0
-	is entries 2 "$(nth entries 1)"
-	run 0 what-if "$net" $none --engine=fattree,updn --down=switch:"$sw"
-	grep -q '^SMPs        [1-9]' out || fail "$net: $(cat out)"
+	if [ "$(nth entries 1)" = 0 ]; then # a leaf lingers: none but it is written when it is back
+		is switches_written 2 1
+	else
+		is entries 2 "$(nth entries 1)"
+	fi
 	echo "ok: $(basename "$net")"
 done
 

@@ -222,11 +222,11 @@ publish(void)
 	struct sa_view_source src = { .inv = sweeper_inventory(rig.sweeper),
 		.plan = (struct plan *)(uintptr_t)sweeper_plan(rig.sweeper),
 		.set = &set,
-		.pkeys = sweeper_pkeys(rig.sweeper),
-		.prev = prev };
+		.pkeys = sweeper_pkeys(rig.sweeper) };
 	struct fm_error err = { 0 };
 
-	ck_assert_msg(sa_view_build(&src, &v, &err) == 0, "%s", err.msg);
+	ck_assert_msg(sa_view_begin(&src, &v, &err) == 0, "%s", err.msg);
+	ck_assert_msg(sa_view_finish(v, prev, NULL, &err) == 0, "%s", err.msg);
 	sa_server_publish(server, v);
 	sa_view_put(prev);
 }
