@@ -231,15 +231,13 @@ fm_datelines_build(const struct fm_grid_steps *steps, uint8_t vls, unsigned leve
 	return 0;
 }
 
-/* VLs of all SLs over one link, come from a link of dimension `from` (none: -1). */
+/* VLs of all SLs over a link of a ring, or none; turned: come from a later dimension. */
 static void
-map_sls(const struct fm_datelines *d, uint32_t grid, int from, unsigned to, uint8_t *vl)
+map_sls(const struct fm_datelines *d, unsigned ring, bool turned, uint8_t *vl)
 {
-	uint8_t ring = d->ring[grid][to], turned = from > (int)to ? d->vl_turned : 0;
-
 	for (unsigned sl = 0; sl < 16; sl++) {
-		vl[sl] = turned;
-		if (ring != NO_RING && (sl >> ring & 1))
+		vl[sl] = turned ? d->vl_turned : 0;
+		if (ring < MAX_RINGS && (sl >> ring & 1))
 			vl[sl] = (uint8_t)(vl[sl] + d->vl_crossed);
 		if (d->n_rings < MAX_RINGS && (sl & 8))
 			vl[sl] = (uint8_t)(vl[sl] + d->vl_level);
@@ -261,6 +259,7 @@ list_ports(const struct fm_grid_steps *s, fm_sw u, int8_t *of_port)
 struct map_job {
 	const struct fm_datelines *d;
 	struct fm_tables *out;
+	uint8_t vl[MAX_RINGS + 1][2][16]; /* by ring of the link, the last for none; turned */
 };
 
 static void
@@ -285,10 +284,16 @@ map_switch(void *arg, uint32_t u, unsigned worker)
 		}
 		*first = in;
 		memset(row, 0, (size_t)n * 16);
-		for (uint32_t to = 0; to < n; to++)
-			if (of_port[to] >= 0)
-				map_sls(j->d, grid, of_port[in], (unsigned)of_port[to],
-				    row + (size_t)to * 16);
+		for (uint32_t to = 0; to < n; to++) {
+			uint8_t ring;
+
+			if (of_port[to] < 0)
+				continue;
+			ring = j->d->ring[grid][of_port[to]];
+			memcpy(row + (size_t)to * 16,
+			    j->vl[ring != NO_RING ? ring : MAX_RINGS][of_port[in] > of_port[to]],
+			    16);
+		}
 	}
 }
 
@@ -297,6 +302,9 @@ fm_datelines_sl2vl(const struct fm_datelines *d, struct fm_tables *out)
 {
 	struct map_job j = { .d = d, .out = out };
 
+	for (unsigned ring = 0; ring <= MAX_RINGS; ring++)
+		for (unsigned turned = 0; turned < 2; turned++)
+			map_sls(d, ring, turned, j.vl[ring][turned]);
 	out->sl_shape = FM_SL_BY_SW_DLID;
 	out->sl2vl_shape = FM_SL2VL_BY_IN_OUT;
 	out->n_vls_used = d->n_vls;

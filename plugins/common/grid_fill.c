@@ -12,8 +12,8 @@
  *	cells 0 .. n-1	| x = 0 plane | own plane: lines, own line: cells | x = 2 plane |
  *
  * Grids are cabled alike everywhere: the next switch of a line sends all that is not in
- * its line by the same ports.  Where that is so (it is looked at), its row is a copy of
- * the one before, and only its own line is written anew, cell by cell.
+ * its line by the same ports, or the one after it.  Where that is so (it is looked at), its
+ * row is a copy of the one before, and only its own line is written anew, cell by cell.
  *
  * O(table bytes), memory bound; rows in parallel.
  */
@@ -30,7 +30,7 @@ struct way {
 
 struct fm_grid_worker {
 	uint8_t *by_cell, *by_column, *by_place, *by_position;
-	fm_sw before; /* whose row this worker wrote last, or FM_NONE */
+	uint32_t first, next; /* columns whose rows this worker wrote last: first..next-1 */
 	struct way way[256];
 	uint8_t ports[256 * FM_STEP_CHOICES];
 	uint32_t n_ports;
@@ -293,45 +293,55 @@ is_same_slot(const struct fm_grid_steps *s, uint32_t a, uint32_t b)
 	return true;
 }
 
-/* The first dimension in which both lie apart, if both go the same ways in all before it;
- * else 0. */
-static uint32_t
-first_unlike(const struct plane *p, fm_sw before)
+/* Do both, which lie apart in dimension d and none before, go the same ways in those? */
+static bool
+is_alike(const struct plane *p, fm_sw other, uint32_t d)
 {
 	const struct fm_grid_steps *s = p->s;
-	uint32_t cell = s->grids->cell[before], d = 0, n_slots;
+	const uint32_t *x = &s->slot[s->first_slot[p->u]], *y = &s->slot[s->first_slot[other]];
 
-	if (s->grids->grid_of[before] != s->grids->grid_of[p->u] || p->g->n_holes > 0)
-		return 0;
-	while (d < p->g->n_dims && cell / p->g->stride[d] == p->cell / p->g->stride[d])
-		d++;
-	if (d == 0 || d == p->g->n_dims)
-		return 0;
-	n_slots = p->dim_slot[d];
-	for (uint32_t i = 0; i < n_slots; i++)
-		if (!is_same_slot(
-			s, s->slot[s->first_slot[before] + i], s->slot[s->first_slot[p->u] + i]))
-			return 0;
-	return d;
+	for (uint32_t i = 0; i < p->dim_slot[d]; i++)
+		if (!is_same_slot(s, x[i], y[i]))
+			return false;
+	return true;
 }
 
-/* The row of the switch from the one before; false if it must be made from nothing. */
+/* A switch whose row this worker wrote, one or two cells back in dimension *d, that is
+ * alike: ties are mirrored, so it may take two.  FM_NONE: none. */
+static fm_sw
+find_alike(const struct plane *p, uint32_t n_written, uint32_t *d)
+{
+	if (p->g->n_holes > 0)
+		return FM_NONE;
+	for (*d = p->g->n_dims; (*d)-- > 1;)
+		for (uint32_t k = 1; k <= 2 && k <= fm_grid_at(p->g, p->cell, *d); k++) {
+			fm_sw other = p->g->cell_sw[p->cell - k * p->g->stride[*d]];
+
+			if (k * p->g->stride[*d] > n_written)
+				break;
+			if (is_alike(p, other, *d))
+				return other;
+		}
+	return FM_NONE;
+}
+
+/* The row of the switch from one that was written; false if it must be made from nothing. */
 static bool
-row_like(const struct job *j, struct plane *p, fm_sw before)
+row_like(const struct job *j, struct plane *p, uint32_t n_written)
 {
 	const struct fm_grid_fill *f = j->fill;
-	uint32_t grid = j->s->grids->grid_of[p->u];
-	uint32_t d = before != FM_NONE ? first_unlike(p, before) : 0, base, n, column;
+	uint32_t grid = j->s->grids->grid_of[p->u], d, base, n, column;
+	fm_sw other = find_alike(p, n_written, &d);
 	uint8_t *row = j->out->lft[p->u];
 
-	if (d == 0)
+	if (other == FM_NONE)
 		return false;
 	n = p->g->stride[d - 1];
 	base = p->cell / n * n;
 	column = f->grid_column[grid] + base;
 	fill_cells(p, d, base);
 	lay_positions(p->w, f, grid, base, base + n, column);
-	memcpy(row, j->out->lft[before], (size_t)j->s->fab->max_lid + 1);
+	memcpy(row, j->out->lft[other], (size_t)j->s->fab->max_lid + 1);
 	fm_lids_put_columns(&f->lids, j->s->fab, p->w->by_position, column, column + n, row);
 	return true;
 }
@@ -388,10 +398,12 @@ fill_row(void *arg, uint32_t i, unsigned worker)
 
 	if (s->host->should_stop(s->host))
 		return;
+	if (i != w->next)
+		w->first = i;
+	w->next = i + 1;
 	load_ways(w, s, u);
-	if (f->ways != NULL || !row_like(j, &p, w->before))
+	if (f->ways != NULL || !row_like(j, &p, i - w->first))
 		whole_row(j, &p);
-	w->before = u;
 	fm_lids_local(s->fab, u, j->out->lft[u]);
 	if (f->sls != NULL)
 		f->sls(f->arg, u, j->out->sl[u]);
@@ -498,7 +510,7 @@ fm_grid_fill_rows(struct fm_grid_fill *fill, const struct fm_tables *out, struct
 	struct job j = { .fill = fill, .s = s, .out = out };
 
 	for (unsigned i = 0; i < s->host->n_workers(s->host); i++)
-		fill->workers[i]->before = FM_NONE;
+		fill->workers[i]->next = FM_NONE;
 	s->host->parallel_for(s->host, fill->lids.n_columns, fill_row, &j);
 	if (s->host->should_stop(s->host))
 		return s->host->fail(err, FM_E_CANCELLED, "stopped while filling the tables");
