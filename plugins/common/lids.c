@@ -267,16 +267,19 @@ void
 fm_lids_put_columns(const struct fm_lids *lids, const struct fm_fabric *fab,
     const uint8_t *by_position, uint32_t col, uint32_t stop, uint8_t *lft)
 {
+	const uint16_t *lid = fab->end_lid;
+
 	for (unsigned which = 0; which < FM_SPACES; which++) {
 		const struct fm_lid_space *space = &lids->space[which];
+		const uint8_t *from = by_position + space->start;
+		const fm_end *end = space->end;
+		uint32_t first = space->first[col], last = space->first[stop];
 
-		for (uint32_t i = space->first[col]; i < space->first[stop]; i++) {
-			fm_end end = space->end[i];
-
-			for (uint32_t o = 0; o < 1u << fab->end_lmc[end]; o++)
-				lft[fab->end_lid[end] + o] =
-				    by_position[space->start + o * space->n + i];
-		}
+		for (uint32_t i = first; i < last; i++)
+			lft[lid[end[i]]] = from[i];
+		for (uint32_t i = first; space->n_offsets > 1 && i < last; i++)
+			for (uint32_t o = 1; o < 1u << fab->end_lmc[end[i]]; o++)
+				lft[lid[end[i]] + o] = from[o * space->n + i];
 	}
 }
 
