@@ -18,10 +18,17 @@
 
 #include <string.h>
 
+/* The arcs that go up, or down, grouped by switch. */
+struct half {
+	fm_arc *first; /* [n_switches + 1] into arc[] */
+	fm_arc *arc;
+};
+
 struct search {
 	const struct fm_host *host;
 	const struct fm_arcs *arcs;
 	const struct fm_order *order; /* NULL = no directions */
+	struct half half[2];	      /* with an order: down, up */
 	const fm_sw *column_sw;
 	uint32_t n_columns;
 	const fm_lanes **towards; /* [n_blocks] made by the workers: zeroing them takes long */
@@ -67,8 +74,6 @@ brings(const struct meeting *m, fm_arc a, bool directed, bool up, fm_lanes *x)
 	fm_sw v = m->s->arcs->to[a];
 	bool on2 = m->from2 != NULL && m->from2->on[v];
 
-	if (directed && (m->s->order->way[a] & FM_ARC_UP) != up)
-		return false;
 	if (!m->from->on[v] && !on2)
 		return false;
 	*x = (fm_lanes){ 0 };
@@ -86,12 +91,13 @@ brings(const struct meeting *m, fm_arc a, bool directed, bool up, fm_lanes *x)
 static inline __attribute__((always_inline)) bool
 meet(const struct meeting *m, fm_sw u, bool directed, bool up)
 {
-	const struct fm_arcs *arcs = m->s->arcs;
+	const fm_arc *first = directed ? m->s->half[up].first : m->s->arcs->first;
+	const fm_arc *arc = m->s->half[up].arc;
 	fm_lanes x = { 0 }, y;
 	bool near = false;
 
-	for (fm_arc a = arcs->first[u]; a < arcs->first[u + 1]; a++)
-		if (brings(m, a, directed, up, &y)) {
+	for (uint32_t i = first[u]; i < first[u + 1]; i++)
+		if (brings(m, directed ? arc[i] : i, directed, up, &y)) {
 			x |= y;
 			near = true;
 		}
@@ -105,11 +111,11 @@ meet(const struct meeting *m, fm_sw u, bool directed, bool up)
 	if (!near)
 		return false;
 	m->next->met[u] = x;
-	for (fm_arc a = arcs->first[u]; m->towards != NULL && a < arcs->first[u + 1]; a++)
-		if (brings(m, a, directed, up, &y)) {
+	for (uint32_t i = first[u]; m->towards != NULL && i < first[u + 1]; i++)
+		if (brings(m, directed ? arc[i] : i, directed, up, &y)) {
 			y &= x;
 			if (is_any(&y))
-				m->towards[a] |= y;
+				m->towards[directed ? arc[i] : i] |= y;
 		}
 	return true;
 }
@@ -269,6 +275,30 @@ one_block(void *arg, uint32_t block, unsigned worker)
 	s->hops[block] = search_both(s, block, room, &aside, towards, met);
 }
 
+static int
+split_arcs(struct search *s, struct fm_error *err)
+{
+	const struct fm_arcs *arcs = s->arcs;
+
+	for (unsigned up = 0; up < 2; up++) {
+		struct half *h = &s->half[up];
+		uint32_t n = 0;
+
+		h->first = fm_scratch_array(s->host, (size_t)arcs->n_switches + 1, fm_arc);
+		h->arc = fm_scratch_array(s->host, arcs->n_arcs, fm_arc);
+		if (h->first == NULL || h->arc == NULL)
+			return fm_no_scratch(s->host, "arcs up and down", err);
+		for (fm_sw u = 0; u < arcs->n_switches; u++) {
+			h->first[u] = n;
+			for (fm_arc a = arcs->first[u]; a < arcs->first[u + 1]; a++)
+				if (fm_goes_up(s->order, a) == (up != 0))
+					h->arc[n++] = a;
+		}
+		h->first[arcs->n_switches] = n;
+	}
+	return 0;
+}
+
 int
 fm_reach_build(const struct fm_host *host, const struct fm_arcs *arcs, const struct fm_order *order,
     const fm_sw *column_sw, uint32_t n_columns, struct fm_reach *out, struct fm_error *err)
@@ -290,6 +320,8 @@ fm_reach_build(const struct fm_host *host, const struct fm_arcs *arcs, const str
 	if (s.towards == NULL || s.met == NULL || s.room == NULL || s.room_on == NULL ||
 	    s.hops == NULL)
 		return fm_no_scratch(host, "sets of shortest paths", err);
+	if (order != NULL && split_arcs(&s, err) != 0)
+		return FM_E_RESOURCE;
 	host->parallel_for(host, n_blocks, one_block, &s);
 	for (uint32_t b = 0; b < n_blocks; b++)
 		if (s.towards[b] == NULL)
