@@ -147,7 +147,7 @@ struct nue {
 	unsigned n_vls;
 	uint32_t n_done, n_lids;
 	uint32_t n_trees; /* to the hosts of a switch, at most; the others share them */
-	uint8_t *most_vl; /* [n_workers] of the turns written */
+	nue_vls *most_vl; /* [n_workers] greatest of the turns written, by SL */
 };
 
 /* -------------------------------------------------------------------- trials */
@@ -392,35 +392,31 @@ write_sls(void *arg, uint32_t s, unsigned worker)
 
 		sl = sl != NUE_UNSET ? sl % NUE_SLS : 0;
 		for (fm_end e = fab->sw_first_end[to]; e < fab->sw_first_end[to + 1]; e++)
-			if (fab->end_lid[e] != 0)
-				memset(n->out->sl[s] + fab->end_lid[e], sl,
-				    (size_t)1 << fab->end_lmc[e]);
+			for (uint32_t k = 0; fab->end_lid[e] != 0 && k < 1u << fab->end_lmc[e]; k++)
+				n->out->sl[s][fab->end_lid[e] + k] = sl;
 	}
 }
 
-/* The labels of a turn into the rows of its ports; the greatest. */
-static uint8_t
-write_turn(const struct nue *n, fm_arc in, fm_arc out)
+/* The labels of a turn into the rows of its ports; *most: the greatest by SL. */
+static void
+write_turn(const struct nue *n, fm_arc in, fm_arc out, nue_vls *most)
 {
 	const struct fm_fabric *fab = n->fab;
 	const struct fm_arcs *arcs = &n->shape.arcs;
 	fm_sw v = arcs->to[in];
-	uint8_t vls[NUE_SLS], most = 0;
+	nue_vls vls = n->lanes.label[nue_turn(&n->lanes, in, out)], more;
 
-	memcpy(vls, &n->lanes.label[nue_turn(&n->lanes, in, out)], sizeof(vls));
-	for (unsigned sl = 0; sl < NUE_SLS; sl++) {
-		vls[sl] = vls[sl] == NUE_UNSET ? 0 : vls[sl];
-		most = vls[sl] > most ? vls[sl] : most;
-	}
+	vls &= (nue_vls)(vls != NUE_UNSET);
+	more = (nue_vls)(vls > *most);
+	*most = (vls & more) | (*most & ~more);
 	for (fm_link i = arcs->link[in]; i < arcs->link[in + 1]; i++)
 		for (fm_link o = arcs->link[out]; o < arcs->link[out + 1]; o++) {
 			size_t row = n->out->sl2vl_first[v] +
 			    fab->link_port[fab->link_rev[i]] * (fab->sw_n_ports[v] + 1u) +
 			    fab->link_port[o];
 
-			memcpy(n->out->sl2vl + row * NUE_SLS, vls, NUE_SLS);
+			memcpy(n->out->sl2vl + row * NUE_SLS, &vls, NUE_SLS);
 		}
-	return most;
 }
 
 /* All turns at a switch. */
@@ -433,28 +429,27 @@ write_turns(void *arg, uint32_t v, unsigned worker)
 	memset(n->out->sl2vl + (size_t)n->out->sl2vl_first[v] * NUE_SLS, 0,
 	    (n->out->sl2vl_first[v + 1] - n->out->sl2vl_first[v]) * (size_t)NUE_SLS);
 	for (fm_arc back = arcs->first[v]; back < arcs->first[v + 1]; back++)
-		for (fm_arc out = arcs->first[v]; out < arcs->first[v + 1]; out++) {
-			uint8_t vl = write_turn(n, n->graph.reverse[back], out);
-
-			n->most_vl[worker] = vl > n->most_vl[worker] ? vl : n->most_vl[worker];
-		}
+		for (fm_arc out = arcs->first[v]; out < arcs->first[v + 1]; out++)
+			write_turn(n, n->graph.reverse[back], out, &n->most_vl[worker]);
 }
 
 static int
 write_lanes(struct nue *n, struct fm_tables *out, struct fm_error *err)
 {
 	unsigned n_workers = n->host->n_workers(n->host);
+	const uint8_t *vl;
 	uint8_t most = 0;
 
-	n->most_vl = fm_scratch_array(n->host, n_workers, uint8_t);
+	n->most_vl = fm_scratch_array(n->host, n_workers, nue_vls);
 	if (n->most_vl == NULL)
-		return fm_no_scratch(n->host, "greatest VL", err);
+		return fm_no_scratch(n->host, "greatest VLs", err);
 	out->sl_shape = FM_SL_BY_SW_DLID;
 	out->sl2vl_shape = FM_SL2VL_BY_IN_OUT;
 	n->host->parallel_for(n->host, n->fab->n_switches, write_sls, n);
 	n->host->parallel_for(n->host, n->fab->n_switches, write_turns, n);
-	for (unsigned i = 0; i < n_workers; i++)
-		most = n->most_vl[i] > most ? n->most_vl[i] : most;
+	vl = (const uint8_t *)n->most_vl;
+	for (unsigned i = 0; i < n_workers * NUE_SLS; i++)
+		most = vl[i] > most ? vl[i] : most;
 	out->n_vls_used = (uint8_t)(most + 1);
 	return 0;
 }

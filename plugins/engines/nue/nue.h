@@ -155,14 +155,16 @@ struct nue_trees {
 	/* [n_switches] last step found from a candidate into the layer; [n_arcs] the one found
 	 * before it, or FM_NONE */
 	fm_arc *found, *found_before;
-	double *cost;	   /* [n_switches] */
-	fm_arc *next;	   /* [n_switches] */
-	fm_link *cable;	   /* [n_switches] link of next */
-	fm_arc *forced;	   /* [n_switches] FM_NONE = free */
-	uint8_t *valleys;  /* [n_switches] on the path */
-	fm_sw *waiting;	   /* [n_switches] candidates of a layer */
-	fm_arc *path;	   /* [n_switches] */
-	uint32_t *passing; /* [n_switches] */
+	double *cost;		  /* [n_switches] */
+	fm_arc *next;		  /* [n_switches] */
+	fm_link *cable;		  /* [n_switches] link of next */
+	fm_arc *forced;		  /* [n_switches] FM_NONE = free */
+	uint8_t *valleys;	  /* [n_switches] on the path */
+	uint8_t *climbing;	  /* [n_switches] the path begins upwards */
+	const uint8_t *room_left; /* [n_switches] turns it may have */
+	fm_sw *waiting;		  /* [n_switches] candidates of a layer */
+	fm_arc *path;		  /* [n_switches] */
+	uint32_t *passing;	  /* [n_switches] */
 };
 
 int nue_trees_new(const struct fm_host *host, const struct nue_graph *graph,

@@ -32,6 +32,8 @@ sharing(const struct nue_trees *g, fm_sw u, fm_link l)
 	uint8_t port = g->graph->fab->link_port[l];
 	uint32_t n = 0;
 
+	if (g->base == g->lid)
+		return 0;
 	for (uint32_t lid = g->base; g->out != NULL && lid < g->lid; lid++)
 		n += g->out->lft[u][lid] == port;
 	return n;
@@ -45,27 +47,9 @@ cost_of(const struct nue_trees *g, fm_sw u, fm_link l)
 	return load * load;
 }
 
-static unsigned
-valleys_with(const struct nue_trees *g, fm_arc a)
-{
-	fm_sw v = g->graph->arcs->to[a];
-
-	return g->valleys[v] + (v != g->root && !g->rank->climbs[a] && g->rank->climbs[g->next[v]]);
-}
-
-/* Turns of the path beyond the switch's room. */
-static unsigned
-excess_with(const struct nue_trees *g, fm_sw u, fm_arc a)
-{
-	size_t n = g->graph->fab->n_switches;
-	unsigned turns = 2 * valleys_with(g, a) + g->rank->climbs[a];
-	unsigned room = g->room->room[g->root * n + u];
-
-	return turns > room ? turns - room : 0;
-}
-
 struct step {
-	unsigned excess;
+	unsigned valleys; /* of the path with it */
+	unsigned excess;  /* turns of that beyond the switch's room */
 	double cost;
 	fm_arc arc;
 	fm_link cable;
@@ -83,7 +67,11 @@ static struct step
 step_by(const struct nue_trees *g, fm_sw u, fm_arc a)
 {
 	const struct fm_arcs *arcs = g->graph->arcs;
-	struct step s = { .arc = a, .excess = excess_with(g, u, a) };
+	fm_sw v = arcs->to[a];
+	bool climbs = g->rank->climbs[a];
+	unsigned valleys = g->valleys[v] + (!climbs && g->climbing[v]);
+	unsigned turns = 2 * valleys + climbs, room = g->room_left[u];
+	struct step s = { .arc = a, .valleys = valleys, .excess = turns > room ? turns - room : 0 };
 
 	for (fm_link l = arcs->link[a]; l < arcs->link[a + 1]; l++) {
 		double cost = cost_of(g, u, l);
@@ -93,7 +81,7 @@ step_by(const struct nue_trees *g, fm_sw u, fm_arc a)
 		s.cost = cost;
 		s.cable = l;
 	}
-	s.cost += g->cost[arcs->to[a]];
+	s.cost += g->cost[v];
 	return s;
 }
 
@@ -117,12 +105,12 @@ next_step(const struct nue_trees *g, fm_sw u, const struct step *last)
 }
 
 static bool
-admit(struct nue_trees *g, fm_sw u, fm_arc a, bool move)
+admit(struct nue_trees *g, fm_sw u, fm_arc a, unsigned valleys, bool move)
 {
 	unsigned most = g->lanes != NULL ? g->lanes->n_vls - 1 : 0;
 	uint32_t n = 0;
 
-	if (valleys_with(g, a) > most)
+	if (valleys > most)
 		return false;
 	if (g->lanes == NULL || g->graph->n_sources[u] == 0)
 		return true;
@@ -138,11 +126,12 @@ settle(struct nue_trees *g, fm_sw u, uint32_t layer, bool move)
 	struct step s = { .arc = FM_NONE };
 
 	while ((s = next_step(g, u, &s)).arc != FM_NONE) {
-		if (!admit(g, u, s.arc, move))
+		if (!admit(g, u, s.arc, s.valleys, move))
 			continue;
 		g->level[u] = layer + 1;
 		g->cost[u] = s.cost;
-		g->valleys[u] = (uint8_t)valleys_with(g, s.arc);
+		g->valleys[u] = (uint8_t)s.valleys;
+		g->climbing[u] = g->rank->climbs[s.arc];
 		g->next[u] = s.arc;
 		g->cable[u] = s.cable;
 		g->order[g->n_order++] = u;
@@ -193,7 +182,8 @@ grow_layers(struct nue_trees *g)
 	g->level[g->root] = 0;
 	g->cost[g->root] = 0;
 	g->next[g->root] = FM_NONE;
-	g->valleys[g->root] = 0;
+	g->valleys[g->root] = g->climbing[g->root] = 0;
+	g->room_left = g->room->room + (size_t)g->root * n;
 	g->order[0] = g->root;
 	g->n_order = 1;
 	for (uint32_t layer = 0; from < g->n_order && g->n_order < n_members; layer++) {
@@ -410,14 +400,15 @@ nue_trees_new(const struct fm_host *host, const struct nue_graph *graph,
 		.cable = fm_scratch_array(host, n, fm_link),
 		.forced = fm_scratch_array(host, n, fm_arc),
 		.valleys = fm_scratch_array(host, n, uint8_t),
+		.climbing = fm_scratch_array(host, n, uint8_t),
 		.waiting = fm_scratch_array(host, n, fm_sw),
 		.path = fm_scratch_array(host, n, fm_arc),
 		.passing = fm_scratch_array(host, n, uint32_t) };
 	if (out->load == NULL || out->order == NULL || out->level == NULL || out->asked == NULL ||
 	    out->found == NULL || out->found_before == NULL || out->cost == NULL ||
 	    out->next == NULL || out->cable == NULL || out->forced == NULL ||
-	    out->valleys == NULL || out->waiting == NULL || out->path == NULL ||
-	    out->passing == NULL)
+	    out->valleys == NULL || out->climbing == NULL || out->waiting == NULL ||
+	    out->path == NULL || out->passing == NULL)
 		return fm_no_scratch(host, "destination trees", err);
 	return 0;
 }
