@@ -536,9 +536,10 @@ insert_way(struct depend *g, const struct fm_tables *t, const uint64_t *lost, ui
 		if (out == FM_NONE || g->back[out] == FM_NONE || fm_bit_test(lost, out))
 			return DEPEND_HELD;
 		rc = in != FM_NONE ? depend_insert(g, in, out, vl) : DEPEND_HELD;
-		if (rc >= DEPEND_CYCLE || (seen[sw] >> vl & 1))
+		if (rc >= DEPEND_CYCLE || (seen != NULL && seen[sw] >> vl & 1))
 			return rc;
-		seen[sw] |= (uint16_t)(1u << vl);
+		if (seen != NULL)
+			seen[sw] |= (uint16_t)(1u << vl);
 		in = out;
 		sw = g->to[out];
 	}
@@ -554,8 +555,10 @@ depend_insert_lid(struct depend *g, const struct fm_fabric *ends, const struct f
 	if (from == FM_NONE) {
 		from = 0;
 		end = g->n_switches;
+		memset(seen, 0, g->n_switches * sizeof(*seen));
+	} else {
+		seen = NULL; /* one way only */
 	}
-	memset(seen, 0, g->n_switches * sizeof(*seen));
 	for (fm_sw sw = from; rc < DEPEND_CYCLE && sw < end; sw++) {
 		uint16_t vls = sw != to ? depend_own_vls(g, ends, t, sw, lid, to) : 0;
 

@@ -19,6 +19,25 @@ graph_same_link(const struct fm_fabric *a, fm_link x, const struct fm_fabric *b,
 	    a->link_n_vls[x] == b->link_n_vls[y];
 }
 
+static bool
+is_same(const void *a, const void *b, size_t n)
+{
+	return a == b || memcmp(a, b, n) == 0;
+}
+
+bool
+graph_same_ends(const struct fm_fabric *a, const struct fm_fabric *b)
+{
+	size_t n = a->n_ends;
+
+	return n == b->n_ends && a->n_switches == b->n_switches && a->max_lid == b->max_lid &&
+	    is_same(a->end_sw, b->end_sw, n * sizeof(*a->end_sw)) &&
+	    is_same(a->end_lid, b->end_lid, n * sizeof(*a->end_lid)) &&
+	    is_same(a->end_port, b->end_port, n * sizeof(*a->end_port)) &&
+	    is_same(a->end_lmc, b->end_lmc, n * sizeof(*a->end_lmc)) &&
+	    is_same(a->end_kind, b->end_kind, n * sizeof(*a->end_kind));
+}
+
 /* Groups and roots go by names: another one may be another role. */
 static bool
 is_the_same(const struct fm_fabric *was, const struct fm_fabric *now, fm_sw sw)

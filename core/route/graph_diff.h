@@ -36,6 +36,9 @@ graph_is_gone(const struct fm_fabric *fab, fm_sw sw)
 /* The same cable, seen from the same side? */
 bool graph_same_link(const struct fm_fabric *a, fm_link x, const struct fm_fabric *b, fm_link y);
 
+/* The same ends in the same order, at the same ports, with the same LIDs?  O(ends). */
+bool graph_same_ends(const struct fm_fabric *a, const struct fm_fabric *b);
+
 /* Compare; diff begins zeroed or used.  O(links).  FM_E_RESOURCE. */
 int graph_compare(const struct fm_fabric *was, const struct fm_fabric *now, struct graph_diff *diff,
     struct fm_error *err);

@@ -98,13 +98,10 @@ model_for(const struct keeping *k, fm_sw sw, uint32_t n)
 static bool
 are_same_ends(const struct keeping *k)
 {
-	const struct fm_fabric *was = &k->prev->snap->fab, *now = &k->snap->fab;
 	const struct verdict *v = &k->prev->verdict;
 
 	return v->reachable_pairs > 0 && v->unreachable_pairs == 0 && v->wrong_host == 0 &&
-	    was->n_ends == now->n_ends && was->end_sw == now->end_sw &&
-	    was->end_port == now->end_port && was->end_lid == now->end_lid &&
-	    was->end_lmc == now->end_lmc && was->end_kind == now->end_kind;
+	    k->same_ends;
 }
 
 /* 0, or FM_E_RESOURCE; *serve false: an engine has to see this. */
@@ -158,7 +155,7 @@ find_absent(struct keeping *k, const struct plan_request *q)
 	for (size_t i = 0; ok && i < k->prev->absent.n; i++)
 		ok = note_absent(
 		    k, k->prev->absent.item[i].lid, k->prev->absent.item[i].since_ms, q);
-	for (uint32_t lid = 1; ok && lid <= was->max_lid; lid++)
+	for (uint32_t lid = 1; ok && !k->same_ends && lid <= was->max_lid; lid++)
 		if (was->lid_end[lid] != FM_NONE)
 			ok = note_absent(k, (uint16_t)lid, q->now_ms, q);
 	return ok;
@@ -345,6 +342,7 @@ keep_begin(struct keeping *k, struct router *r, const struct plan_request *q, st
 	k->p = plan_new(q->snap, err);
 	if (k->p == NULL)
 		return FM_E_RESOURCE;
+	k->same_ends = graph_same_ends(&q->prev->snap->fab, &q->snap->fab);
 	return graph_compare(&q->prev->graph->fab, &q->snap->fab, &k->diff, err);
 }
 

@@ -39,6 +39,7 @@ struct keeping {
 	const struct plan *prev; /* borrowed, as is snap */
 	struct snapshot *snap;
 	struct graph_diff diff; /* prev->graph against snap */
+	bool same_ends;		/* those of prev */
 	FM_VEC(struct keep_joiner) joiners;
 	FM_VEC(uint16_t) dropped; /* LIDs whose columns go */
 	struct plan *p;		  /* the new plan; NULL: there is nothing to keep */

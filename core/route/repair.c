@@ -230,7 +230,7 @@ pass_on(struct repair *p, bool copied)
 	p->was_lost = NULL;
 	snapshot_put(st->snap);
 	st->snap = snapshot_get(p->k->snap);
-	if (!repair_note_served(st, p->fab))
+	if (!p->same_ends && !repair_note_served(st, p->fab))
 		return false;
 	if (!copied && plan->delta.n == 0) { /* the same tables, then */
 		st->spare = plan->tables;
@@ -309,6 +309,7 @@ alloc_repair(struct repair *p, struct repair_event *ev)
 	p->lost = repair_lost_bits(p->g, &p->k->diff);
 	p->was_lost = p->st->lost;
 	p->load = p->st->load;
+	p->same_ends = p->k->same_ends && p->st->serves_snap;
 	p->sends = calloc(p->fab->n_switches + 1, 1);
 	p->dirty = calloc(ev->n_lids + 1, 1);
 	ev->is_fresh = calloc(ev->n_lids + 1, 1);

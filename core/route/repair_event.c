@@ -38,6 +38,8 @@ count_lid(struct repair *p, uint32_t lid, int by)
 static bool
 find_fresh(struct repair *p, struct repair_event *ev)
 {
+	if (p->same_ends)
+		return true;
 	for (uint32_t lid = 1; lid <= p->fab->max_lid || lid < p->st->n_served; lid++) {
 		bool was = lid < p->st->n_served && p->st->served[lid];
 		bool is = lid <= p->fab->max_lid && p->fab->lid_end[lid] != FM_NONE;

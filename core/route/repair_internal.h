@@ -46,6 +46,7 @@ struct repair_room {
 	struct repair_cover *cover;		    /* [n_switches] */
 	uint32_t *cover_list;			    /* [n_channels] */
 	uint32_t *load;				    /* [n_channels] of a shard */
+	uint8_t *owns;				    /* [n_switches] of a shard: its own loads */
 	uint16_t *seen;				    /* [n_switches] */
 };
 
@@ -65,6 +66,7 @@ struct repair_state {
 	uint8_t *served; /* [n_served] by LID */
 	uint32_t n_served;
 	uint8_t *sends;	       /* [n_switches] */
+	bool serves_snap;      /* these are the ends of snap */
 	bool unsure;	       /* of entries that could go back: look at all of them */
 	struct snapshot *snap; /* one reference: of the plan these are the tables of */
 	uint64_t *lost;	       /* [n_channels] bits: cables that snap lacks */
@@ -138,17 +140,19 @@ struct repair {
 	struct fm_tables *t;	     /* being changed */
 	const struct fm_fabric *fab; /* now */
 	struct depend *g;
-	uint64_t *lost;		    /* [n_channels] bits: no cable now */
-	uint64_t *was_lost;	    /* likewise in the plan before; the state's */
-	uint8_t *sends;		    /* [n_switches] some end there sends */
-	uint32_t *load;		    /* [n_channels] LIDs that leave by it, by now */
-	uint32_t detour;	    /* links that a way may be longer to need no new dependencies */
+	uint64_t *lost;	    /* [n_channels] bits: no cable now */
+	uint64_t *was_lost; /* likewise in the plan before; the state's */
+	uint8_t *sends;	    /* [n_switches] some end there sends */
+	uint32_t *load;	    /* [n_channels] LIDs that leave by it, by now */
+	uint8_t *owns;	    /* [n_switches] of which load is right in a shard; NULL: of all */
+	uint32_t detour;    /* links that a way may be longer to need no new dependencies */
 	struct repair_given *given; /* the engine's entries; NULL: ours are chosen here */
 	size_t given_at;	    /* of them, the first not taken yet */
 	/* Where VLs go by ports: to be asked what packets to a LID depend on, by the tables as
 	 * they are being changed.  NULL: they go by SLs alone */
 	struct deps *deps;
 	uint32_t *carries; /* [n_switches] number of the LID of which packets come by */
+	bool same_ends;	   /* as those that the state knows */
 	bool all_switches; /* every switch had a way to every switch: so it shall be again */
 	/* of the LID at hand */
 	uint16_t lid;
@@ -213,6 +217,18 @@ set_mark(struct repair *p, fm_sw sw, enum repair_mark mark)
 {
 	p->mark[sw] = p->number << 3 | mark;
 	p->stamp += mark != MARK_LOST;
+}
+
+/* The loads of a switch are going to be looked at, or changed. */
+static inline void
+repair_own_loads(struct repair *p, fm_sw sw)
+{
+	uint32_t first = p->g->first[sw], n = p->g->first[sw + 1] - first;
+
+	if (p->owns == NULL || p->owns[sw])
+		return;
+	memcpy(p->load + first, p->st->load + first, n * sizeof(*p->load));
+	p->owns[sw] = 1;
 }
 
 /* Marks of the LID, or of the step, before count no longer. */

@@ -70,8 +70,8 @@ gather_again(struct repair *p, const struct repair_spot *s, struct repair_comers
 static bool
 turns_held(const struct repair *p, const struct repair_comers *who, uint32_t c)
 {
-	for (unsigned i = 0; i < who->n; i++)
-		if (!repair_holds_all(p->g, who->in[i], c, who->vls[i]))
+	for (unsigned i = 0; who->all != 0 && i < who->n; i++)
+		if (who->vls[i] != 0 && !repair_holds_all(p->g, who->in[i], c, who->vls[i]))
 			return false;
 	return true;
 }
@@ -160,9 +160,18 @@ find_cover(const struct repair *p, const struct repair_spot *s, uint32_t *n)
 	return list;
 }
 
-static void
-prefer(struct choice *ch, uint32_t c)
+static bool
+may_go(const struct repair *p, uint32_t c)
 {
+	return p->g->to[c] != FM_NONE && !has_mark(p, p->g->to[c], MARK_LOST) &&
+	    !fm_bit_test(p->lost, c);
+}
+
+static void
+prefer(const struct repair *p, struct choice *ch, uint32_t c)
+{
+	if (c >= p->g->n_channels || !may_go(p, c))
+		return;
 	for (uint32_t i = ch->preferred; i < ch->n; i++)
 		if (ch->c[i] == c) {
 			ch->c[i] = ch->c[ch->preferred];
@@ -188,19 +197,19 @@ turn_choice(struct choice *ch, uint32_t by)
 static void
 add_choice(const struct repair *p, uint32_t c, struct choice *ch)
 {
-	if (p->g->to[c] != FM_NONE && !has_mark(p, p->g->to[c], MARK_LOST) &&
-	    !fm_bit_test(p->lost, c))
+	if (may_go(p, c))
 		ch->c[ch->n++] = c;
 }
 
 /* Channels to switches that are not lost themselves; held: only those that hold
  * all dependencies at this switch, in one VL. */
 static void
-begin_choice(const struct repair *p, const struct repair_spot *s, bool held, struct choice *ch)
+begin_choice(struct repair *p, const struct repair_spot *s, bool held, struct choice *ch)
 {
 	const struct depend *g = p->g;
 	uint32_t first = g->first[s->sw], old = depend_channel(g, s->sw, s->old_port), n;
 
+	repair_own_loads(p, s->sw);
 	ch->n = ch->at = ch->preferred = 0;
 	ch->sorted = false;
 	if (held) {
@@ -214,8 +223,8 @@ begin_choice(const struct repair *p, const struct repair_spot *s, bool held, str
 			add_choice(p, c, ch);
 	if (old != FM_NONE && g->back[old] != FM_NONE)
 		turn_choice(ch, g->back[old] - g->first[g->to[old]]);
-	prefer(ch, first + repair_nominal(p, s->sw));
-	prefer(ch, first + s->old_port);
+	prefer(p, ch, first + repair_nominal(p, s->sw));
+	prefer(p, ch, first + s->old_port);
 }
 
 /* What is left, once the first was not good enough. */
@@ -286,9 +295,11 @@ take(struct repair *p, const struct repair_spot *s, const struct repair_comers *
 	note_length(p, s, who, depth);
 }
 
-/* Step 1 in one VL: nobody need be asked when all turns are held. */
+/* Step 1 in one VL, by channels that hold all turns into the old port: of n_tries of them the
+ * first whose way is as long and, with packets (vls 1), held. */
 static bool
-settle_quickly(struct repair *p, const struct repair_spot *s)
+settle_by_cover(struct repair *p, const struct repair_spot *s, const struct repair_comers *who,
+    uint16_t vls, uint32_t n_tries)
 {
 	struct choice ch;
 	uint32_t c;
@@ -296,11 +307,11 @@ settle_quickly(struct repair *p, const struct repair_spot *s)
 	if (p->g->n_vls > 1 || depend_channel(p->g, s->sw, s->old_port) == FM_NONE)
 		return false;
 	begin_choice(p, s, true, &ch);
-	while ((c = next_choice(p, &ch)) != FM_NONE) {
-		struct way way = repair_follow(p, c, 1, s->old_depth, true);
+	for (; n_tries > 0 && (c = next_choice(p, &ch)) != FM_NONE; n_tries--) {
+		struct way way = repair_follow(p, c, vls, s->old_depth, vls != 0);
 
 		if (way.depth != REPAIR_FAR) {
-			take(p, s, NULL, c, way.depth);
+			take(p, s, who, c, way.depth);
 			return true;
 		}
 	}
@@ -367,10 +378,14 @@ settle_or_pass_on(struct repair *p, size_t i)
 	struct repair_spot s = p->spots.item[i];
 	struct repair_comers who;
 
-	if (s.old_depth > 0 && settle_quickly(p, &s))
+	/* nobody need be asked where the best choice holds all; else often nobody comes */
+	if (s.old_depth > 0 && settle_by_cover(p, &s, NULL, 1, 1))
 		return;
 	repair_gather(p, &s, &who);
 	p->spots.item[i].idle = who.all == 0;
+	if (s.old_depth > 0 && who.all == 0 && p->all_switches &&
+	    settle_by_cover(p, &s, &who, 0, UINT32_MAX))
+		return;
 	if (s.old_depth > 0 &&
 	    (settle_at_length(p, &s, &who, true) ||
 		(who.all != 0 && settle_at_length(p, &s, &who, false))))
@@ -540,13 +555,23 @@ by_depth(const void *a, const void *b)
 	return x->sw < y->sw ? -1 : x->sw > y->sw;
 }
 
+/* As nearly always: whoever lost one switch was as far from the LID as the others. */
+static bool
+is_in_order(const struct repair *p)
+{
+	for (size_t i = 1; i < p->spots.n; i++)
+		if (by_depth(&p->spots.item[i - 1], &p->spots.item[i]) > 0)
+			return false;
+	return true;
+}
+
 void
 repair_lid(struct repair *p)
 {
 	struct repair_comers who;
 	bool left = false;
 
-	if (p->spots.n > 1)
+	if (!is_in_order(p))
 		qsort(p->spots.item, p->spots.n, sizeof(p->spots.item[0]), by_depth);
 	for (size_t i = 0; i < p->spots.n && !repair_stops(p); i++)
 		settle_or_pass_on(p, i);

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "core/route/repair_internal.h"
+#include "lib/search.h"
 
 #define SHARD_LEAST 256u /* entries looked at: for fewer it is not worth it */
 
@@ -40,6 +41,7 @@ repair_room_free(struct repair_room *room)
 	free(room->cover);
 	free(room->cover_list);
 	free(room->load);
+	free(room->owns);
 	free(room->seen);
 	memset(room, 0, sizeof(*room));
 }
@@ -72,7 +74,11 @@ repair_take_room(struct repair *p, struct repair_room *room, bool load)
 
 	if (room->mark == NULL && !alloc_room(room, p->g))
 		return false;
-	if (load && room->load == NULL && (room->load = malloc(n_bytes)) == NULL)
+	if (load && room->load == NULL)
+		room->load = malloc(n_bytes);
+	if (load && room->owns == NULL)
+		room->owns = malloc(n + 1);
+	if (load && (room->load == NULL || room->owns == NULL))
 		return false;
 	memset(room->mark, 0, n * sizeof(*room->mark));
 	memset(room->arrives, 0, n * sizeof(*room->arrives));
@@ -100,32 +106,35 @@ is_given(const struct repair *p, uint32_t lid)
 	    p->given->entries.item[p->given_at].entry.lid == lid;
 }
 
-static bool
+/* Of nearly all LIDs, seen at once.  at: the first deviation of this or a later LID. */
+static inline bool
+is_beside(const struct repair *p, const struct repair_event *ev, uint32_t lid, size_t at)
+{
+	return ev->first[lid] == ev->first[lid + 1] && ev->is_fresh[lid] == 0 &&
+	    (at == ev->deviations.n || ev->deviations.item[at].lid != lid) && ev->senders.n == 0 &&
+	    p->given == NULL;
+}
+
+/* n_dev: its deviations. */
+static inline bool
 is_touched(const struct repair *p, const struct repair_event *ev, uint32_t lid, size_t n_dev)
 {
-	return lid <= p->fab->max_lid && repair_is_owned(p->fab, lid) &&
-	    ((ev->anything_back && n_dev > 0) || ev->is_fresh[lid] || ev->senders.n > 0 ||
-		is_given(p, lid) || ev->first[lid] < ev->first[lid + 1]);
+	return (ev->first[lid] < ev->first[lid + 1] || (ev->anything_back && n_dev > 0) ||
+		   ev->is_fresh[lid] || ev->senders.n > 0 || is_given(p, lid)) &&
+	    lid <= p->fab->max_lid && repair_is_owned(p->fab, lid);
 }
 
 /* The first deviation of a LID, or of a later one. */
 static size_t
 find_deviations(const struct repair_event *ev, uint32_t lid)
 {
-	size_t lo = 0, hi = ev->deviations.n;
+	size_t at;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (ev->deviations.item[mid].lid < lid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	fm_lower_bound(at, ev->deviations.n, i, ev->deviations.item[i].lid < lid);
+	return at;
 }
 
-static size_t
+static inline size_t
 count_deviations(const struct repair_event *ev, size_t at, uint32_t lid)
 {
 	size_t n = 0;
@@ -170,6 +179,9 @@ visit_range(
 	for (uint32_t lid = from; ok && lid < to; lid++, at += n) {
 		const struct plan_entry *dev;
 
+		n = 0;
+		if (is_beside(p, ev, lid, at))
+			continue;
 		n = count_deviations(ev, at, lid);
 		dev = n > 0 ? ev->deviations.item + at : NULL;
 		p->lid = (uint16_t)lid;
@@ -194,8 +206,10 @@ find_work(const struct repair *p, const struct repair_event *ev, uint32_t *work)
 	size_t at = 0, n;
 
 	for (uint32_t lid = 0; lid < ev->n_lids; lid++, at += n) {
+		n = work[lid] = 0;
+		if (is_beside(p, ev, lid, at))
+			continue;
 		n = count_deviations(ev, at, lid);
-		work[lid] = 0;
 		if (is_touched(p, ev, lid, n))
 			work[lid] = 1 + ev->first[lid + 1] - ev->first[lid] +
 			    (ev->anything_back ? (uint32_t)n : 0);
@@ -231,7 +245,8 @@ run_shard(void *arg, uint32_t i, unsigned worker)
 		return;
 	}
 	p->load = p->st->shard_room[i].load;
-	memcpy(p->load, p->st->load, p->g->n_channels * sizeof(*p->load));
+	p->owns = p->st->shard_room[i].owns;
+	memset(p->owns, 0, p->g->n_switches);
 	visit_range(p, s->ev, s->from, s->to, &s->later);
 }
 
@@ -267,18 +282,20 @@ collect(struct repair *p, const struct shard *s)
 	    fm_vec_append(&p->shifts, from->shifts.item, from->shifts.n);
 }
 
-/* All that the shards have moved. */
+/* What the shards have moved: of a switch that has loads of its own in some. */
 static void
 add_loads(struct repair *p, const struct shard *shards)
 {
-	uint32_t *load = p->load;
+	const uint32_t *first = p->g->first;
+	uint32_t was[256 + 1];
 
-	for (uint32_t c = 0; c < p->g->n_channels; c++) {
-		uint32_t sum = load[c];
+	for (fm_sw sw = 0; sw < p->g->n_switches; sw++) {
+		uint32_t n = first[sw + 1] - first[sw], *load = p->load + first[sw];
 
+		memcpy(was, load, n * sizeof(*was));
 		for (unsigned i = 0; i < REPAIR_SHARDS; i++)
-			sum += shards[i].p.load[c] - load[c];
-		load[c] = sum;
+			for (uint32_t c = 0; shards[i].p.owns[sw] && c < n; c++)
+				load[c] += shards[i].p.load[first[sw] + c] - was[c];
 	}
 }
 

@@ -5,7 +5,8 @@
  * request comes with others it is made again.
  *
  * At 11,664 hosts on 1,620 switches of 36 ports: dependencies 2 MB, loads
- * 0.2 MB, sums 0.4 MB, and a second copy of the tables, 21.6 MB.
+ * 0.2 MB, sums 0.4 MB, room to choose in 2.5 MB, and a second copy of the tables,
+ * 21.6 MB.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,7 @@ repair_note_served(struct repair_state *st, const struct fm_fabric *ends)
 	st->served = served;
 	st->sends = sends;
 	st->n_served = ends->max_lid + 1u;
+	st->serves_snap = true; /* or will be, as soon as snap is theirs */
 	return true;
 }
 
@@ -119,6 +121,8 @@ look_at(struct repair_state *st, const struct plan *prev, struct fm_error *err)
 	if (st->snap == prev->snap)
 		return 0;
 	rc = graph_compare(&prev->graph->fab, &prev->snap->fab, &diff, err);
+	st->serves_snap = st->serves_snap &&
+	    (st->snap == NULL || graph_same_ends(&st->snap->fab, &prev->snap->fab));
 	snapshot_put(st->snap);
 	st->snap = snapshot_get(prev->snap);
 	free(st->lost);
@@ -279,11 +283,13 @@ size_t
 repair_state_bytes(const struct router *r)
 {
 	const struct repair_state *st = r->repair;
+	size_t n_rooms = st != NULL && st->shard_room[0].mark != NULL ? REPAIR_SHARDS + 1 : 1;
 	size_t vertices = st != NULL ? (size_t)st->g->n_channels * st->g->n_vls : 0;
 
 	if (st == NULL)
 		return 0;
 	return vertices * (2 * st->g->words * sizeof(uint64_t) + 13) +
 	    st->g->n_channels * (sizeof(*st->load) + 8) +
+	    n_rooms * st->g->n_channels * 2 * sizeof(uint32_t) +
 	    (st->sums != NULL ? st->n_sums * sizeof(*st->sums) : 0);
 }

@@ -173,6 +173,8 @@ owner(const struct fm_fabric *fab, uint32_t lid)
 static void
 mark_moved(struct repair *p, const struct fm_fabric *was)
 {
+	if (graph_same_ends(was, p->fab))
+		return;
 	for (uint32_t lid = 0; lid < p->st->n_sums; lid++) {
 		fm_end a = owner(was, lid), b = owner(p->fab, lid);
 

@@ -155,11 +155,28 @@ vls_through(struct repair *p, fm_sw sw, uint8_t port)
 		return vls;
 	for (unsigned vl = 0; vl < g->n_vls; vl++)
 		FM_EACH_BIT (bit, depend_prev(g, c, vl), (size_t)g->words * 64) {
-			if (vls != 0 && g->n_vls == 1)
-				return vls;
 			vls |= repair_vls_from(p, g->back[g->first[sw] + bit / g->n_vls]);
 		}
 	return vls;
+}
+
+/* One VL: do packets come by this channel? */
+static bool
+carries(const struct repair *p, uint32_t in)
+{
+	const struct depend *g = p->g;
+	fm_sw from = g->at[in];
+	const uint64_t *row = depend_prev(g, in, 0);
+
+	if (p->t->lft[from][p->lid] != in - g->first[from] || fm_bit_test(p->lost, in) ||
+	    from == p->to)
+		return false;
+	if (p->sends[from])
+		return true;
+	FM_EACH_BIT (bit, row, (size_t)g->words * 64)
+		if (carries(p, g->back[g->first[from] + bit]))
+			return true;
+	return false;
 }
 
 uint16_t
@@ -168,6 +185,8 @@ repair_vls_from(struct repair *p, uint32_t in)
 	fm_sw from = p->g->at[in];
 	uint8_t port = (uint8_t)(in - p->g->first[from]);
 
+	if (p->g->n_vls == 1)
+		return carries(p, in);
 	if (fm_bit_test(p->lost, in) || p->t->lft[from][p->lid] != port || from == p->to)
 		return 0;
 	return vls_through(p, from, port);
@@ -223,6 +242,7 @@ move_entry(struct repair *p, fm_sw sw, uint8_t port)
 {
 	uint32_t old = repair_egress(p, sw), now = depend_channel(p->g, sw, port);
 
+	repair_own_loads(p, sw);
 	p->t->lft[sw][p->lid] = port;
 	p->stamp++;
 	if (old != FM_NONE)
