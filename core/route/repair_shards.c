@@ -310,7 +310,8 @@ merge_by_lid(struct plan_entry *list, size_t n_first, size_t n, struct plan_entr
 	for (size_t i = 0; i < n; i++)
 		room[i] =
 		    b == n || (a < n_first && list[a].lid <= list[b].lid) ? list[a++] : list[b++];
-	memcpy(list, room, n * sizeof(*list));
+	if (n > 0)
+		memcpy(list, room, n * sizeof(*list));
 }
 
 static bool
