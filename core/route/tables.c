@@ -41,6 +41,8 @@ struct table_pool {
 	pthread_mutex_t lock;
 	struct tables_memory *idle;
 	unsigned n_idle;
+	size_t n_out; /* mappings in tables that somebody holds */
+	bool closed;  /* the last of them frees the pool */
 };
 
 struct table_pool *
@@ -60,19 +62,32 @@ free_memory(struct tables_memory *m)
 	free(m);
 }
 
-void
-table_pool_free(struct table_pool *p)
+static void
+free_pool(struct table_pool *p)
 {
 	struct tables_memory *next;
 
-	if (p == NULL)
-		return;
 	for (struct tables_memory *m = p->idle; m != NULL; m = next) {
 		next = m->next;
 		free_memory(m);
 	}
 	pthread_mutex_destroy(&p->lock);
 	free(p);
+}
+
+void
+table_pool_free(struct table_pool *p)
+{
+	bool unused;
+
+	if (p == NULL)
+		return;
+	pthread_mutex_lock(&p->lock);
+	p->closed = true;
+	unused = p->n_out == 0;
+	pthread_mutex_unlock(&p->lock);
+	if (unused)
+		free_pool(p);
 }
 
 /* An idle mapping of n_bytes to 2 n_bytes, or NULL. */
@@ -94,15 +109,10 @@ take_idle(struct table_pool *p, size_t n_bytes)
 }
 
 static struct tables_memory *
-take_memory(struct table_pool *p, size_t n_bytes)
+map_memory(size_t n_bytes)
 {
-	struct tables_memory *m;
+	struct tables_memory *m = calloc(1, sizeof(*m));
 
-	n_bytes = (n_bytes + FM_PAGES_HUGE_BYTES - 1) / FM_PAGES_HUGE_BYTES * FM_PAGES_HUGE_BYTES;
-	m = take_idle(p, n_bytes);
-	if (m != NULL)
-		return m;
-	m = calloc(1, sizeof(*m));
 	if (m == NULL)
 		return NULL;
 	m->at = fm_pages_map(n_bytes);
@@ -114,10 +124,27 @@ take_memory(struct table_pool *p, size_t n_bytes)
 	return m;
 }
 
+static struct tables_memory *
+take_memory(struct table_pool *p, size_t n_bytes)
+{
+	struct tables_memory *m;
+
+	n_bytes = (n_bytes + FM_PAGES_HUGE_BYTES - 1) / FM_PAGES_HUGE_BYTES * FM_PAGES_HUGE_BYTES;
+	m = take_idle(p, n_bytes);
+	if (m == NULL)
+		m = map_memory(n_bytes);
+	if (m == NULL)
+		return NULL;
+	pthread_mutex_lock(&p->lock);
+	p->n_out++;
+	pthread_mutex_unlock(&p->lock);
+	return m;
+}
+
 static void
 give_back(struct table_pool *p, struct tables_memory *m)
 {
-	bool keep;
+	bool keep, last;
 
 	pthread_mutex_lock(&p->lock);
 	keep = p->n_idle < POOL_KEEPS;
@@ -126,9 +153,13 @@ give_back(struct table_pool *p, struct tables_memory *m)
 		p->idle = m;
 		p->n_idle++;
 	}
+	p->n_out--;
+	last = p->closed && p->n_out == 0;
 	pthread_mutex_unlock(&p->lock);
 	if (!keep)
 		free_memory(m);
+	if (last)
+		free_pool(p);
 }
 
 /* (max_lid + 1) rounded up to an odd number of lines. */

@@ -18,7 +18,8 @@
 
 struct table_pool; /* resident mappings for re-use; thread-safe */
 struct table_pool *table_pool_new(void);
-void table_pool_free(struct table_pool *p); /* after the last tables_put() */
+/* No more tables are taken; those that are held may be put later. */
+void table_pool_free(struct table_pool *p);
 
 /* Adaptive routing: an entry is a (switch, LID in use behind another switch)
  * with a route. */
