@@ -307,110 +307,6 @@ try_all(struct composer *c, enum plan_rung *rung, struct fm_error *err)
 /* ------------------------------------------------------------ the result */
 
 static int
-name_gateways(const struct composer *c, uint32_t x, struct fm_error *err)
-{
-	const struct piece *p = &c->piece[x];
-
-	for (uint32_t i = 0; i < p->n_exits; i++) {
-		const struct exit *e = &p->exit[i];
-		struct plan_gateway g = { .sw = e->near,
-			.port = c->fab->link_port[e->link],
-			.to = c->piece[e->to].region,
-			.n_lids = e->n_lids };
-
-		if (!fm_vec_push(&c->p->regions->region[p->region].gateways, g))
-			return compose_no_memory(err);
-	}
-	return 0;
-}
-
-static int
-by_port(const void *pa, const void *pb)
-{
-	const struct plan_gateway *a = pa, *b = pb;
-
-	if (a->sw != b->sw)
-		return a->sw < b->sw ? -1 : 1;
-	return (int)a->port - (int)b->port;
-}
-
-/* Is region i the first whose engine has its name? */
-static bool
-is_first(const struct plan_regions *said, uint32_t i)
-{
-	const char *name = said->region[i].engine;
-
-	for (uint32_t j = 0; j < i; j++)
-		if (strcmp(name, said->region[j].engine) == 0)
-			return false;
-	return name[0] != '\0';
-}
-
-/* The names of all engines in use, each once; how many more there are where not all fit. */
-static void
-name_engines(struct composer *c)
-{
-	const struct plan_regions *said = c->p->regions;
-	const size_t room = sizeof(c->p->engine), tail = sizeof("+1024 more");
-	char *to = c->p->engine;
-	uint32_t n = 0, told = 0;
-	size_t len = 0;
-
-	for (uint32_t i = 0; i < said->n; i++)
-		n += is_first(said, i);
-	for (uint32_t i = 0; i < said->n; i++) {
-		const char *name = said->region[i].engine;
-		size_t need = strlen(name) + 1;
-
-		if (!is_first(said, i))
-			continue;
-		if (len + need + (told + 1 < n ? tail : 0) > room)
-			break;
-		len += (size_t)snprintf(to + len, room - len, "%s%s", told++ > 0 ? "+" : "", name);
-	}
-	if (n == 0)
-		snprintf(to, room, "gateways");
-	else if (told < n)
-		snprintf(to + len, room - len, "%s%u more", told > 0 ? "+" : "", n - told);
-}
-
-static int
-tell(struct composer *c, enum plan_rung rung, struct fm_error *err)
-{
-	struct plan_regions *said = c->p->regions;
-	int rc = 0;
-
-	said->rung = rung;
-	if (rung == PLAN_ISLANDS) {
-		said->sw_core_level = calloc(said->n_switches + 1, sizeof(*said->sw_core_level));
-		if (said->sw_core_level == NULL)
-			return compose_no_memory(err);
-	}
-	for (uint32_t x = 0; x < c->n_pieces; x++)
-		for (uint32_t i = 0; i < c->piece[x].n; i++) {
-			said->sw_level[c->piece[x].sw[i]] = c->whole.level[x];
-			if (rung == PLAN_ISLANDS)
-				said->sw_core_level[c->piece[x].sw[i]] =
-				    c->island[x] ? PLAN_ISLAND : c->inner.level[x];
-		}
-	for (uint32_t x = 0; rc == 0 && x < c->n_pieces; x++)
-		rc = name_gateways(c, x, err);
-	for (uint32_t i = 0; i < said->n; i++) {
-		struct plan_region *region = &said->region[i];
-		struct chain_entry e;
-
-		if (region->gateways.n > 1)
-			qsort(region->gateways.item, region->gateways.n,
-			    sizeof(*region->gateways.item), by_port);
-		if (rung == PLAN_WHOLE || c->region[i].n_routed == 0 || !compose_entry(c, i, &e))
-			continue;
-		snprintf(region->engine, sizeof(region->engine), "%s", e.name);
-		region->because = e.because;
-	}
-	return rc;
-}
-
-static int
 take(struct composer *c, enum plan_rung rung, struct fm_error *err)
 {
 	struct plan *p = c->p;
@@ -435,7 +331,7 @@ take(struct composer *c, enum plan_rung rung, struct fm_error *err)
 	if (c->r->ar_max_groups > 0)
 		snprintf(p->adaptive_given_up, sizeof(p->adaptive_given_up),
 		    "routes between regions are static: one gateway for each LID");
-	name_engines(c);
+	compose_name_engines(c);
 	return 0;
 }
 
@@ -567,7 +463,7 @@ run(struct composer *c, const struct chain **whole, struct fm_error *err)
 		rc = refuse_rung(
 		    c, PLAN_FLAT, "no order of the regions joins every source with every LID", err);
 	if (rc == 0)
-		rc = tell(c, rung, err);
+		rc = compose_tell(c, rung, err);
 	if (rc == 0 && rung != PLAN_WHOLE)
 		rc = take(c, rung, err);
 	if (rc == 0 && rung != PLAN_WHOLE)

@@ -301,6 +301,11 @@ int compose_sign(struct composer *c, struct demands *d, uint32_t most, uint8_t *
 
 /* SL and SL2VL tables of the rung in hand.  *fits false, with the reason: more than allowed. */
 int compose_merge(struct composer *c, bool *fits, char *reason, size_t room, struct fm_error *err);
+/* Into p->regions: the rung, levels, gateways, engines.  FM_E_RESOURCE. */
+int compose_tell(struct composer *c, enum plan_rung rung, struct fm_error *err);
+/* Into p->engine: the names of all engines in use, each once; how many more there are where
+ * not all fit. */
+void compose_name_engines(struct composer *c);
 /* The busiest cable of each region. */
 int compose_find_crowding(struct composer *c, struct fm_error *err);
 /* Pairs of hosts whose SL there is not their SL back. */

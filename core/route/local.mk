@@ -17,6 +17,7 @@ CORE_SOURCES += \
 	core/route/compose_pieces.c \
 	core/route/compose_planes.c \
 	core/route/compose_sls.c \
+	core/route/compose_tell.c \
 	core/route/compose_view.c \
 	core/route/compare.c core/route/compare.h \
 	core/route/deps.c core/route/deps.h \
@@ -35,6 +36,7 @@ CORE_SOURCES += \
 	core/route/mft_rows.c core/route/mft_rows.h \
 	core/route/ordered.c core/route/ordered.h \
 	core/route/plan.c core/route/plan_sls.c core/route/plan.h core/route/plan_file.c core/route/plan_file.h \
+	core/route/plan_file_internal.h core/route/plan_file_load.c \
 	core/route/plan_file_regions.c core/route/plan_file_regions.h \
 	core/route/repair.c core/route/repair.h core/route/repair_internal.h \
 	core/route/repair_back.c core/route/repair_engine.c core/route/repair_event.c \

@@ -28,6 +28,8 @@ CORE_SOURCES += \
 	core/sim/sim.h \
 	core/sim/sma.c \
 	core/sim/sma.h \
+	core/sim/sma_internal.h \
+	core/sim/sma_port_info.c \
 	core/sim/spec.c \
 	core/sim/spec.h \
 	core/sim/transport_sim.c \
