@@ -22,7 +22,7 @@ check-threaded:
 
 # Fuzzers: the corpus of each, tests/fuzz/corpus/NAME, is a test; the fuzzer itself is
 # built with configure --enable-fuzzers (clang).
-EXTRA_DIST += tests/fuzz/corpus tests/fuzz/fuzz.h tests/fuzz/house.h
+EXTRA_DIST += tests/fuzz/corpus tests/fuzz/fabric.h tests/fuzz/fuzz.h tests/fuzz/house.h
 REPLAYS = \
 	tests/fuzz/replay_conf \
 	tests/fuzz/replay_ctl \

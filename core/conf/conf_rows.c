@@ -11,64 +11,27 @@
 #define AT(field) .offset = offsetof(struct conf, field)
 #define ANY_64_BITS .min = INT64_MIN, .max = INT64_MAX
 
+#define ROW(group_, name_, type_, field, def_, help_, ...) \
+	{ \
+		.group = group_, .option = { \
+			.name = name_, \
+			.type = type_, \
+			AT(field), \
+			.def = def_, \
+			.help = help_, \
+			__VA_ARGS__ \
+		} \
+	}
 #define INT(group_, name_, field, def_, min_, max_, unit_, help_) \
-	{ \
-		.group = group_, .option = { \
-			.name = name_, \
-			.type = FM_OPT_INT, \
-			AT(field), \
-			.def = def_, \
-			.min = min_, \
-			.max = max_, \
-			.unit = unit_, \
-			.help = help_ \
-		} \
-	}
+	ROW(group_, name_, FM_OPT_INT, field, def_, help_, .min = min_, .max = max_, .unit = unit_)
 #define KEY(group_, name_, field, def_, help_) \
-	{ \
-		.group = group_, .option = { \
-			.name = name_, \
-			.type = FM_OPT_INT, \
-			AT(field), \
-			.def = def_, \
-			ANY_64_BITS, \
-			.help = help_ \
-		} \
-	}
+	ROW(group_, name_, FM_OPT_INT, field, def_, help_, ANY_64_BITS)
 #define TIME(group_, name_, field, def_, min_, max_, help_) \
-	{ \
-		.group = group_, .option = { \
-			.name = name_, \
-			.type = FM_OPT_DURATION, \
-			AT(field), \
-			.def = def_, \
-			.min = min_, \
-			.max = max_, \
-			.help = help_ \
-		} \
-	}
+	ROW(group_, name_, FM_OPT_DURATION, field, def_, help_, .min = min_, .max = max_)
 #define BOOL(group_, name_, field, def_, help_) \
-	{ \
-		.group = group_, .option = { \
-			.name = name_, \
-			.type = FM_OPT_BOOL, \
-			AT(field), \
-			.def = def_, \
-			.help = help_ \
-		} \
-	}
+	ROW(group_, name_, FM_OPT_BOOL, field, def_, help_, .unit = NULL)
 #define ENUM(group_, name_, field, def_, choices_, unit_, help_) \
-	{ \
-		.group = group_, .option = { \
-			.name = name_, \
-			.type = FM_OPT_ENUM, \
-			AT(field), \
-			.def = def_, \
-			.choices = choices_, \
-			.unit = unit_, \
-			.help = help_ \
-		} \
-	}
+	ROW(group_, name_, FM_OPT_ENUM, field, def_, help_, .choices = choices_, .unit = unit_)
 #define STRING(group_, name_, field, def_, unit_, restart_, help_) \
 	{ \
 		.group = group_, \
@@ -92,15 +55,7 @@
 
 /* A file of another manager. */
 #define POLICY(group_, name_, field, help_) \
-	{ \
-		.group = group_, .option = { \
-			.name = name_, \
-			.type = FM_OPT_FILE, \
-			AT(field), \
-			.def = "", \
-			.help = help_ \
-		} \
-	}
+	ROW(group_, name_, FM_OPT_FILE, field, "", help_, .unit = NULL)
 
 /* The five keys of one kind of port; what is not said comes from qos_..., then from
  * OpenSM's defaults. */

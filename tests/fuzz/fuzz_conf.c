@@ -10,10 +10,7 @@
 #include <unistd.h>
 
 #include "core/conf/conf.h"
-#include "core/route/snapshot.h"
-#include "core/topo/netlist.h"
-#include "tests/fuzz/fuzz.h"
-#include "tests/unit/generate_words.h"
+#include "tests/fuzz/fabric.h"
 
 #define ENGINES "plugins/engines/.libs"
 
@@ -29,22 +26,6 @@ engines(void)
 			 access(ENGINES, R_OK) == 0 ? (const char *const[]){ ENGINES, NULL } : NULL,
 			 &err) == 0);
 	return &set;
-}
-
-static const struct snapshot *
-fabric(void)
-{
-	static struct snapshot *snap;
-	struct netlist_view view = { .n_vls = 8 };
-	struct netlist nl = { 0 };
-	struct fm_error err;
-
-	if (snap != NULL)
-		return snap;
-	must(generate_words("pgft 2 2,3 1,2 1,1", &nl, &err) == 0);
-	must(netlist_snapshot(&nl, &view, &snap, &err) == 0);
-	netlist_fini(&nl);
-	return snap;
 }
 
 int
@@ -64,7 +45,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must((rc == 0) == (conf != NULL));
 	must(rc == 0 || err.msg[0] != '\0');
 	if (rc == 0)
-		must((rc = regions_check(&conf->regions, fabric(), &err)) == 0 ||
+		must((rc = regions_check(
+			  &conf->regions, fuzz_fabric("pgft 2 2,3 1,2 1,1"), &err)) == 0 ||
 		    (rc == FM_E_CONFIG && err.msg[0] != '\0'));
 	conf_put(conf);
 	close(fd);

@@ -7,32 +7,13 @@
 #include <string.h>
 
 #include "core/conf/nodes.h"
-#include "core/route/snapshot.h"
 #include "core/sa/prefix_routes.h"
 #include "core/subnet/guid2lid.h"
-#include "core/topo/netlist.h"
 #include "lib/bitset.h"
 #include "lib/vec.h"
-#include "tests/fuzz/fuzz.h"
-#include "tests/unit/generate_words.h"
+#include "tests/fuzz/fabric.h"
 
 #define ITEMS_MAX 64
-
-static const struct snapshot *
-fabric(void)
-{
-	static struct snapshot *snap;
-	struct netlist_view view = { .n_vls = 8 };
-	struct netlist nl = { 0 };
-	struct fm_error err;
-
-	if (snap != NULL)
-		return snap;
-	must(generate_words("pgft 2 2,3 1,2 1,1", &nl, &err) == 0);
-	must(netlist_snapshot(&nl, &view, &snap, &err) == 0);
-	netlist_fini(&nl);
-	return snap;
-}
 
 static void
 read_guid2lid(const char *text, size_t size)
@@ -70,7 +51,7 @@ read_prefix_routes(const char *text, size_t size)
 static void
 read_items(char *text)
 {
-	const struct snapshot *snap = fabric();
+	const struct snapshot *snap = fuzz_fabric("pgft 2 2,3 1,2 1,1");
 	struct node_item items[ITEMS_MAX];
 	struct node_target to;
 	bool hit[ITEMS_MAX] = { false };

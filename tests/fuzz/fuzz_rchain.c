@@ -7,31 +7,10 @@
 #include <string.h>
 
 #include "core/conf/rchain.h"
-#include "core/route/snapshot.h"
-#include "core/topo/netlist.h"
 #include "lib/bitset.h"
-#include "tests/fuzz/fuzz.h"
-#include "tests/unit/generate_words.h"
+#include "tests/fuzz/fabric.h"
 
 #define WORDS 8
-
-static const struct snapshot *
-fabric(void)
-{
-	static struct snapshot *snap;
-	struct netlist_view view = { .n_vls = 8 };
-	struct netlist nl = { 0 };
-	struct fm_error err;
-
-	if (snap != NULL)
-		return snap;
-	must(generate_words("pgft 2 4,4 1,4 1,1", &nl, &err) == 0);
-	must(netlist_snapshot(&nl, &view, &snap, &err) == 0);
-	netlist_fini(&nl);
-	must(FM_BITSET_WORDS(snap->fab.n_switches) <= WORDS &&
-	    FM_BITSET_WORDS(snap->fab.n_ends) <= WORDS);
-	return snap;
-}
 
 /* What stands before the next form feed. */
 static struct fm_file
@@ -48,7 +27,10 @@ next_file(const char *path, const char **at, const char *end)
 static void
 check_chain(const struct rchain *rc)
 {
-	const struct snapshot *snap = fabric();
+	const struct snapshot *snap = fuzz_fabric("pgft 2 4,4 1,4 1,1");
+
+	must(FM_BITSET_WORDS(snap->fab.n_switches) <= WORDS &&
+	    FM_BITSET_WORDS(snap->fab.n_ends) <= WORDS);
 
 	for (size_t i = 0; i < rc->steps.n; i++) {
 		const struct rchain_step *s = &rc->steps.item[i];
