@@ -339,14 +339,13 @@ report(const struct job *job)
 	return rc == 0 && putchar('\n') != EOF && fflush(stdout) == 0 ? 0 : 1;
 }
 
-/* Tables that check is given must be right in all; what a chain has let out is
- * safe already, and leaves a pair without a route only where it says so. */
+/* Tables that check is given must be right in all; what a chain has let out is safe
+ * already, but where no engine of it joins all pairs, some have no path. */
 static int
 exit_code(const struct job *job)
 {
-	bool ok = job->tables != NULL &&
-	    (job->plan != NULL ||
-		(verdict_is_safe(&job->verdict, false) && job->verdict.unreachable_pairs == 0));
+	bool ok = job->tables != NULL && job->verdict.unreachable_pairs == 0 &&
+	    (job->plan != NULL || verdict_is_safe(&job->verdict, false));
 
 	return ok ? 0 : EXIT_NOT_ROUTED;
 }

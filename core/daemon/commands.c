@@ -81,20 +81,21 @@ order_json(const struct sweep_report *r)
 json_t *
 daemon_report_json(const struct sweep_report *r)
 {
-	return json_pack("{s:I, s:s, s:o, s:f, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:b, "
-			 "s:b, s:i, s:i, s:I, s:I, s:I, s:o, s:o,"
-			 " s:I, s:I, s:o}",
+	return json_pack(
+	    "{s:I, s:s, s:o, s:f, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:s, s:b, "
+	    "s:b, s:i, s:i, s:I, s:I, s:I, s:o, s:o,"
+	    " s:I, s:I, s:o}",
 	    "number", (json_int_t)r->number, "scope", sweep_scope_name(r->scope), "reason",
 	    json_text(r->reason), "total_ms", r->total_ms, "phases_ms", phases_json(r), "switches",
 	    (int)r->n_switches, "cas", (int)r->n_cas, "routers", (int)r->n_routers, "links",
 	    (int)r->n_links, "lids", (int)r->n_lids, "ports_active", (int)r->n_ports_active,
-	    "ports_not_active", (int)r->n_ports_not_active, "engine", r->engine, "kept",
-	    (int)r->kept, "repaired", (int)r->repaired, "repaired_entries",
-	    (int)r->n_repaired_entries, "repaired_blocks", (int)r->n_repaired_blocks, "other_sls",
-	    (json_int_t)r->n_other_sls, "gets", (json_int_t)r->gets, "sets", (json_int_t)r->sets,
-	    "gets_by_kind", smps_json(r->gets_by_attr), "sets_by_kind", smps_json(r->sets_by_attr),
-	    "retries", (json_int_t)r->retries, "timeouts", (json_int_t)r->timeouts, "tables",
-	    order_json(r));
+	    "ports_not_active", (int)r->n_ports_not_active, "unreachable_pairs",
+	    (json_int_t)r->n_unreachable, "engine", r->engine, "kept", (int)r->kept, "repaired",
+	    (int)r->repaired, "repaired_entries", (int)r->n_repaired_entries, "repaired_blocks",
+	    (int)r->n_repaired_blocks, "other_sls", (json_int_t)r->n_other_sls, "gets",
+	    (json_int_t)r->gets, "sets", (json_int_t)r->sets, "gets_by_kind",
+	    smps_json(r->gets_by_attr), "sets_by_kind", smps_json(r->sets_by_attr), "retries",
+	    (json_int_t)r->retries, "timeouts", (json_int_t)r->timeouts, "tables", order_json(r));
 }
 
 /* How the regions of a plan were joined, and at what price. */

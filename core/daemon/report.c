@@ -92,6 +92,11 @@ report_up(struct daemon *d, const struct sweep_report *r)
 		    r->n_silent, r->n_duplicates, r->n_loops, r->n_lost);
 	if (r->n_ports_not_active > 0)
 		log_warn("sweep", "%u cabled ports are not ACTIVE", r->n_ports_not_active);
+	if (r->n_unreachable > 0)
+		log_warn("sweep",
+		    "pairs have no path, though cables join them: pairs=%" PRIu64
+		    "; fmctl routes tells why",
+		    r->n_unreachable);
 }
 
 static void
@@ -111,8 +116,9 @@ static enum fmd_exit
 outcome_exit(const struct sweep_report *r)
 {
 	switch (r->outcome) {
-	case SWEEP_RUNNING:
 	case SWEEP_UP:
+		return r->n_unreachable > 0 ? FMD_EXIT_NOT_ROUTED : FMD_EXIT_OK;
+	case SWEEP_RUNNING:
 	case SWEEP_UNCHANGED:
 	case SWEEP_BROKEN_OFF:
 		return FMD_EXIT_OK;

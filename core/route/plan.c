@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Keeping, else the chain: each entry is bound, routed and verified; the first
- * whose tables are safe makes the plan, the others leave their reason behind.
+ * whose tables are safe and join all pairs that cables join makes the plan, the others
+ * leave their reason behind.  Where none joins all, the one that joins most does.
  * Where there are regions they are composed, each by its own chain (compose.h).
  * Cost: that of the entries tried, and one verification each.
  */
@@ -132,10 +133,70 @@ judge(struct router *r, struct plan *p, const struct chain_entry *e, struct tabl
 	return rc;
 }
 
-/* Try one entry: *taken when its tables are the plan's. */
+/* Of the entries whose tables are safe but leave pairs without a path: the one that leaves
+ * the fewest, the first of such. */
+struct second_best {
+	struct tables *tables; /* NULL: none */
+	const struct chain_entry *entry;
+	size_t refused; /* its place in the plan's list */
+	struct verdict verdict;
+	double route_ms, verify_ms;
+	char adaptive_given_up[sizeof(((struct plan *)NULL)->adaptive_given_up)];
+};
+
+static void
+take(struct plan *p, const struct chain_entry *e, struct tables *t)
+{
+	snprintf(p->engine, sizeof(p->engine), "%s", e->name);
+	p->because = e->because;
+	p->tables = tables_get(t);
+}
+
+/* Its reason among the refusals, and its tables, if nothing better was found. */
+static int
+hold(struct plan *p, const struct chain_entry *e, struct tables *t, struct second_best *best,
+    struct fm_error *err)
+{
+	const struct verdict *v = &p->verdict;
+	char reason[640];
+
+	if (best->tables == NULL || v->unreachable_pairs < best->verdict.unreachable_pairs) {
+		tables_put(best->tables);
+		*best = (struct second_best){ .tables = tables_get(t),
+			.entry = e,
+			.refused = p->refused.n,
+			.verdict = *v,
+			.route_ms = p->route_ms,
+			.verify_ms = p->verify_ms };
+		memcpy(
+		    best->adaptive_given_up, p->adaptive_given_up, sizeof(best->adaptive_given_up));
+	}
+	snprintf(reason, sizeof(reason),
+	    "it leaves pairs without a path that cables join, pairs=%" PRIu64 "%s%s",
+	    v->unreachable_pairs, v->fault == VERIFY_UNREACHABLE ? ": " : "",
+	    v->fault == VERIFY_UNREACHABLE ? v->witness : "");
+	return refuse(p, e, reason, err);
+}
+
+/* No entry joins all pairs: rather most of them than none. */
+static void
+take_second_best(struct plan *p, struct second_best *best)
+{
+	log_warn("route", "no engine of the chain joins all pairs; that of %s is used: %s",
+	    best->entry->name, p->refused.item[best->refused].reason);
+	take(p, best->entry, best->tables);
+	p->verdict = best->verdict;
+	p->route_ms = best->route_ms;
+	p->verify_ms = best->verify_ms;
+	memcpy(p->adaptive_given_up, best->adaptive_given_up, sizeof(p->adaptive_given_up));
+	memmove(&p->refused.item[best->refused], &p->refused.item[best->refused + 1],
+	    (--p->refused.n - best->refused) * sizeof(*p->refused.item));
+}
+
+/* Try one entry: p->tables when it is taken. */
 static int
 try_entry(struct router *r, struct plan *p, const struct chain_entry *e, const struct plan *prev,
-    bool allow_credit_loops, bool *taken, struct fm_error *err)
+    bool allow_credit_loops, struct second_best *best, struct fm_error *err)
 {
 	struct fm_error why = { 0 };
 	struct tables *t = NULL;
@@ -148,11 +209,10 @@ try_entry(struct router *r, struct plan *p, const struct chain_entry *e, const s
 	if (rc == 0 && !verdict_is_safe(&p->verdict, allow_credit_loops)) {
 		explain_verdict(e, &p->verdict, reason, sizeof(reason));
 		rc = refuse(p, e, reason, err);
+	} else if (rc == 0 && p->verdict.unreachable_pairs > 0) {
+		rc = hold(p, e, t, best, err);
 	} else if (rc == 0) {
-		snprintf(p->engine, sizeof(p->engine), "%s", e->name);
-		p->because = e->because;
-		p->tables = tables_get(t);
-		*taken = true;
+		take(p, e, t);
 	}
 	tables_put(t);
 	return rc;
@@ -164,14 +224,16 @@ try_chain(struct router *r, struct plan *p, const struct chain *chain, const str
 {
 	const struct chain_entry last = { .engine = &fallback_engine,
 		.name = fallback_engine.name };
-	bool taken = false;
+	uint32_t n = chain->n_entries + chain->fallback;
+	struct second_best best = { 0 };
 	int rc = 0;
 
-	for (uint32_t i = 0; rc == 0 && !taken && i < chain->n_entries; i++)
-		rc = try_entry(
-		    r, p, &chain->entries[i], prev, chain->allow_credit_loops, &taken, err);
-	if (rc == 0 && !taken && chain->fallback)
-		rc = try_entry(r, p, &last, prev, chain->allow_credit_loops, &taken, err);
+	for (uint32_t i = 0; rc == 0 && p->tables == NULL && i < n; i++)
+		rc = try_entry(r, p, i < chain->n_entries ? &chain->entries[i] : &last, prev,
+		    chain->allow_credit_loops, &best, err);
+	if (rc == 0 && p->tables == NULL && best.tables != NULL)
+		take_second_best(p, &best);
+	tables_put(best.tables);
 	return rc;
 }
 

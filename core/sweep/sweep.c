@@ -492,6 +492,7 @@ after_routing(struct sweeper *s, int rc)
 	s->chain_changed = s->drain_once = false;
 	snprintf(r->engine, sizeof(r->engine), "%s", s->next != NULL ? s->next->engine : "none");
 	r->kept = s->next != NULL && (s->next == s->plan || s->next->kept);
+	r->n_unreachable = s->next != NULL ? s->next->verdict.unreachable_pairs : 0;
 	say_choice(s->plan, s->next);
 	say_change(s->plan, s->next, s->set.packet_life_ms);
 	if (s->next != NULL && s->next != s->plan)

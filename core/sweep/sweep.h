@@ -112,6 +112,7 @@ struct sweep_report {
 	uint32_t n_repaired_entries, n_repaired_blocks;
 	uint64_t n_other_sls; /* pairs (sender, LID) whose path carries another SL than before */
 	uint32_t n_switches, n_cas, n_routers, n_links, n_lids, n_ports_active, n_ports_not_active;
+	uint64_t n_unreachable;	 /* pairs that cables join and that have no path */
 	uint32_t n_foreign_keys; /* ports found under an M_Key that is not ours */
 	uint32_t n_silent, n_duplicates, n_loops, n_lost;
 	uint64_t gets, sets, would_set; /* of this sweep */

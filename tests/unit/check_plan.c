@@ -179,6 +179,15 @@ route_line(const struct fm_host *h, const struct fm_fabric *f, const struct fm_r
 	return 0;
 }
 
+/* Nothing at all, as an engine that is only begun. */
+static int
+route_nothing(const struct fm_host *h, const struct fm_fabric *f, const struct fm_request *req,
+    const void *opts, struct fm_tables *out, struct fm_error *err)
+{
+	return 0;
+}
+
+FM_ENGINE(nothing, .route = route_nothing);
 FM_ENGINE(line, .route = route_line);
 FM_ENGINE(both, .route = route_both, .traits = FM_PROVIDES_LFT | FM_PROVIDES_AR);
 FM_ENGINE(bothliar, .route = route_both,
@@ -239,6 +248,50 @@ make(const struct chain_entry *entries, uint32_t n, bool fallback, bool allow)
 	ck_assert_ptr_nonnull(p);
 	return p;
 }
+
+/* Safe is not enough: pairs that cables join must be joined, if the chain has an engine for it. */
+START_TEST(an_engine_that_leaves_pairs_out_is_passed_over)
+{
+	const struct chain_entry entries[] = { ENTRY(nothing), ENTRY(line) };
+	struct plan *p = make(entries, 2, true, false);
+
+	ck_assert_str_eq(p->engine, "line");
+	ck_assert_uint_eq(p->verdict.unreachable_pairs, 0);
+	ck_assert_uint_eq(p->refused.n, 1);
+	ck_assert_msg(strstr(p->refused.item[0].reason, "pairs=45: ") != NULL &&
+		strstr(p->refused.item[0].reason, "has no entry") != NULL,
+	    "%s", p->refused.item[0].reason);
+	plan_put(p);
+	leaves_out = true;
+	p = make(&entries[1], 1, true, false);
+	ck_assert_str_eq(p->engine, "fallback");
+	ck_assert_uint_eq(p->verdict.unreachable_pairs, 0);
+	plan_put(p);
+	leaves_out = false;
+}
+END_TEST
+
+/* Where none joins all, the one that joins most is used; the others are refused. */
+START_TEST(of_engines_that_leave_pairs_out_the_best_is_used)
+{
+	const struct chain_entry entries[] = { ENTRY(nothing), ENTRY(line), ENTRY(nothing),
+		ENTRY(loop) };
+	struct plan *p;
+
+	leaves_out = true;
+	p = make(entries, 4, false, false);
+	leaves_out = false;
+	ck_assert_ptr_nonnull(p->tables);
+	ck_assert_str_eq(p->engine, "line");
+	ck_assert_uint_eq(p->verdict.unreachable_pairs, 1);
+	ck_assert_uint_eq(p->verdict.loops, 0);
+	ck_assert_uint_eq(p->refused.n, 3);
+	ck_assert_str_eq(p->refused.item[0].engine, "nothing");
+	ck_assert_str_eq(p->refused.item[1].engine, "nothing");
+	ck_assert_str_eq(p->refused.item[2].engine, "loop");
+	plan_put(p);
+}
+END_TEST
 
 START_TEST(the_chain_goes_on_until_a_safe_plan_and_remembers_why)
 {
@@ -461,6 +514,8 @@ main(void)
 	TCase *t = tcase_create("plan");
 
 	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, an_engine_that_leaves_pairs_out_is_passed_over);
+	tcase_add_test(t, of_engines_that_leave_pairs_out_the_best_is_used);
 	tcase_add_test(t, the_chain_goes_on_until_a_safe_plan_and_remembers_why);
 	tcase_add_test(t, a_plan_says_why_auto_took_its_engine);
 	tcase_add_test(t, an_engine_that_probes_while_routing_is_not_asked_first);
