@@ -121,6 +121,9 @@ int netlist_fail(struct netlist *nl, const struct netlist_faults *faults, uint32
  * ports of each switch renumbered. */
 int netlist_shuffle(
     const struct netlist *in, uint64_t seed, struct netlist *out, struct fm_error *err);
+/* The same with every cable in the ports where it was: names alone are others. */
+int netlist_rename(
+    const struct netlist *in, uint64_t seed, struct netlist *out, struct fm_error *err);
 
 struct snapshot;
 struct netlist_view {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The same fabric told differently: nodes in random order, with new GUIDs and
- * names, the ports of each switch renumbered.  What routes a fabric well must
- * route this one as well.  LIDs are dropped.  An aggregation node stays on
+ * names; shuffled, the ports of each switch renumbered, too.  What routes a fabric
+ * well must route this one as well.  LIDs are dropped.  An aggregation node stays on
  * the last port of its switch, where it is recognised.  O(ports).
  */
 #include "core/topo/netlist.h"
@@ -14,6 +14,7 @@ struct shuffle {
 	const struct netlist *in;
 	struct netlist out;
 	struct fm_rng rng;
+	bool keeps_ports;
 	FM_VEC(uint32_t) order; /* [n_nodes] old index of the new node */
 	FM_VEC(uint32_t) at;	/* [n_nodes] new index of the old node */
 	FM_VEC(uint8_t) port;	/* [n_ports_total] new number of the old port */
@@ -44,7 +45,7 @@ draw_ports(struct shuffle *s, uint32_t node)
 
 	for (unsigned p = 0; p <= n->n_ports; p++)
 		port[p] = (uint8_t)p;
-	if (n->type != NETLIST_SWITCH)
+	if (n->type != NETLIST_SWITCH || s->keeps_ports)
 		return;
 	n_free -= has_aggregation(s->in, node);
 	for (uint32_t p = n_free; p > 1; p--) {
@@ -102,23 +103,34 @@ add_cables(struct shuffle *s)
 		}
 }
 
+static int
+tell(struct shuffle *s, uint64_t seed, struct netlist *out, struct fm_error *err)
+{
+	int rc = 0;
+
+	fm_rng_seed(&s->rng, seed);
+	if (!make_room(s) || !add_nodes(s))
+		rc = fm_fail(err, FM_E_RESOURCE, "no memory for the shuffled fabric");
+	else
+		add_cables(s);
+	fm_vec_fini(&s->order);
+	fm_vec_fini(&s->at);
+	fm_vec_fini(&s->port);
+	if (rc != 0)
+		netlist_fini(&s->out);
+	else
+		*out = s->out;
+	return rc;
+}
+
 int
 netlist_shuffle(const struct netlist *in, uint64_t seed, struct netlist *out, struct fm_error *err)
 {
-	struct shuffle s = { .in = in };
-	int rc = 0;
+	return tell(&(struct shuffle){ .in = in }, seed, out, err);
+}
 
-	fm_rng_seed(&s.rng, seed);
-	if (!make_room(&s) || !add_nodes(&s))
-		rc = fm_fail(err, FM_E_RESOURCE, "no memory for the shuffled fabric");
-	else
-		add_cables(&s);
-	fm_vec_fini(&s.order);
-	fm_vec_fini(&s.at);
-	fm_vec_fini(&s.port);
-	if (rc != 0)
-		netlist_fini(&s.out);
-	else
-		*out = s.out;
-	return rc;
+int
+netlist_rename(const struct netlist *in, uint64_t seed, struct netlist *out, struct fm_error *err)
+{
+	return tell(&(struct shuffle){ .in = in, .keeps_ports = true }, seed, out, err);
 }

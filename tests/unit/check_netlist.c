@@ -494,6 +494,48 @@ START_TEST(test_shuffle)
 }
 END_TEST
 
+/* What each cable joins but for names, added up. */
+static uint64_t
+sum_cables(const struct netlist *nl)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < nl->n_nodes; i++)
+		for (unsigned p = 1; p <= nl->nodes[i].n_ports; p++) {
+			const struct netlist_port *port = netlist_port(nl, i, p);
+
+			if (port->peer_node != NETLIST_NONE)
+				sum += fm_mix64(p | (uint64_t)port->peer_port << 8 |
+				    (uint64_t)nl->nodes[port->peer_node].type << 16 |
+				    (uint64_t)port->lane_mbps << 24);
+		}
+	return sum;
+}
+
+/* Renamed: other nodes in the places, the same ports joined. */
+START_TEST(test_rename)
+{
+	struct netlist nl = { 0 }, other = { 0 }, shuffled = { 0 };
+	struct fm_error err;
+	uint32_t n_moved = 0;
+
+	ck_assert_int_eq(generate_words(generated[_i], &nl, &err), 0);
+	ck_assert_int_eq(netlist_rename(&nl, 7, &other, &err), 0);
+	ck_assert_int_eq(netlist_shuffle(&nl, 7, &shuffled, &err), 0);
+	ck_assert_uint_eq(other.n_nodes, nl.n_nodes);
+	for (uint32_t i = 0; i < nl.n_nodes; i++)
+		n_moved += nl.nodes[i].type != other.nodes[i].type ||
+		    netlist_port(&nl, i, 1)->peer_node != netlist_port(&other, i, 1)->peer_node;
+	ck_assert_uint_gt(n_moved, nl.n_nodes / 4);
+	ck_assert_uint_eq(sum_cables(&other), sum_cables(&nl));
+	ck_assert_uint_ne(sum_cables(&shuffled), sum_cables(&nl));
+	round_trip(&other);
+	netlist_fini(&shuffled);
+	netlist_fini(&other);
+	netlist_fini(&nl);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -515,6 +557,7 @@ main(void)
 	tcase_add_loop_test(tc, test_real_fabrics, 0, sizeof(real) / sizeof(real[0]));
 	tcase_add_loop_test(tc, test_faults, 0, 3);
 	tcase_add_loop_test(tc, test_shuffle, 0, sizeof(generated) / sizeof(generated[0]));
+	tcase_add_loop_test(tc, test_rename, 0, sizeof(generated) / sizeof(generated[0]));
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }
