@@ -99,6 +99,7 @@ UNIT_TESTS = \
 	tests/engine/check_paths \
 	tests/engine/check_repair \
 	tests/engine/check_alternatives \
+	tests/engine/check_by_cables \
 	tests/engine/check_compose \
 	tests/engine/check_compose_events \
 	tests/engine/check_dragonfly \

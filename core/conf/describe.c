@@ -28,6 +28,8 @@ static const struct trait {
 	{ FM_WRITES_WHOLE_ROWS, "whole-rows", "writes every entry of its forwarding tables" },
 	{ FM_ROUTE_PROBES, "route-probes", "tells while routing what it cannot route" },
 	{ FM_WRITES_WHOLE_SLS, "whole-sls", "writes every entry of its SL and VL tables" },
+	{ FM_NUMBERED_BY_CABLES, "by-cables",
+	    "meets switches in the order of their cables, not names" },
 };
 #define N_TRAITS (sizeof(traits) / sizeof(*traits))
 

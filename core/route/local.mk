@@ -19,6 +19,7 @@ CORE_SOURCES += \
 	core/route/compose_sls.c \
 	core/route/compose_tell.c \
 	core/route/compose_view.c \
+	core/route/cable_order.c core/route/cable_order.h \
 	core/route/compare.c core/route/compare.h \
 	core/route/deps.c core/route/deps.h \
 	core/route/depend.c core/route/depend.h \
@@ -38,6 +39,7 @@ CORE_SOURCES += \
 	core/route/plan.c core/route/plan_sls.c core/route/plan.h core/route/plan_file.c core/route/plan_file.h \
 	core/route/plan_file_internal.h core/route/plan_file_load.c \
 	core/route/plan_file_regions.c core/route/plan_file_regions.h \
+	core/route/renumber.c core/route/renumber.h \
 	core/route/repair.c core/route/repair.h core/route/repair_internal.h \
 	core/route/repair_back.c core/route/repair_engine.c core/route/repair_event.c \
 	core/route/repair_idle.c core/route/repair_lid.c core/route/repair_shards.c \

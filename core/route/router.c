@@ -9,6 +9,7 @@
 #include "core/route/host.h"
 #include "core/route/plan.h"
 #include "core/route/ladder.h"
+#include "core/route/renumber.h"
 #include "core/route/repair.h"
 #include "lib/error.h"
 #include "lib/log.h"
@@ -89,6 +90,23 @@ make_room(struct router *r, const struct route_job *job, struct tables **out, st
 	    r->tables, r->workers, job->fab, job->engine->traits, r->ar_max_groups, out, err);
 }
 
+/* With the switches in an order that names have no part in. */
+static int
+call_by_cables(const struct fm_host *host, const struct route_job *job,
+    const struct fm_request *req, struct fm_tables *t, struct fm_error *err)
+{
+	struct renumbered by;
+	int rc = renumber_begin(&by, job->engine, job->opts, job->fab, t, err);
+
+	if (rc != 0)
+		return rc;
+	rc = job->engine->route(host, &by.fab, req, by.opts, &by.t, err);
+	if (rc == 0)
+		rc = renumber_take(&by, job->fab, t, err);
+	renumber_end(&by);
+	return rc;
+}
+
 static int
 call_engine(struct router *r, const struct fm_host *host, const struct route_job *job,
     struct tables **out, struct fm_error *err)
@@ -105,7 +123,9 @@ call_engine(struct router *r, const struct fm_host *host, const struct route_job
 	if (rc != 0 || (rc = make_room(r, job, &t, err)) != 0)
 		return rc;
 	req.prev = (engine->traits & FM_USES_PREV) ? job->prev : NULL;
-	rc = engine->route(host, job->fab, &req, job->opts, &t->t, err);
+	rc = renumber_is_due(engine, job->fab)
+	    ? call_by_cables(host, job, &req, &t->t, err)
+	    : engine->route(host, job->fab, &req, job->opts, &t->t, err);
 	if (rc == 0)
 		rc = check_output(engine, &t->t, req.n_vls, err);
 	if (rc == 0)

@@ -201,7 +201,12 @@ enum fm_traits {
 	FM_ROUTE_PROBES = 1 << 12,
 	/* Writes every SL 0..max_lid, of LIDs of nobody too, in the rows that sl_shape has, and
 	 * all of sl2vl that sl2vl_shape has; the host then initialises neither. */
-	FM_WRITES_WHOLE_SLS = 1 << 13
+	FM_WRITES_WHOLE_SLS = 1 << 13,
+	/* The host may number switches by their cables instead of by GUID, for this call and
+	 * where that matters, so that names decide nothing: rows, links and ends go by the
+	 * numbers in the fabric at hand, LIDs are what they are; rows of sl2vl do not ascend
+	 * with the switches then.  Not with FM_USES_PREV. */
+	FM_NUMBERED_BY_CABLES = 1 << 14
 };
 
 /* One multicast group, for mcast_tree(). */

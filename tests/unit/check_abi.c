@@ -187,6 +187,7 @@ START_TEST(values_that_are_written_into_files_and_plugins_stay)
 	ck_assert_int_eq(FM_WRITES_WHOLE_ROWS, 1 << 11);
 	ck_assert_int_eq(FM_ROUTE_PROBES, 1 << 12);
 	ck_assert_int_eq(FM_WRITES_WHOLE_SLS, 1 << 13);
+	ck_assert_int_eq(FM_NUMBERED_BY_CABLES, 1 << 14);
 	ck_assert_int_eq(FM_EVENT_SWITCH_BACK, 3);
 }
 END_TEST
