@@ -194,6 +194,7 @@ EXTRA_DIST += \
 	tests/folder.h \
 	tests/run.h \
 	tests/engine/composed.h \
+	tests/engine/met.h \
 	tests/engine/oracle.h \
 	tests/engine/routed.h \
 	tests/sweep/moments.h \

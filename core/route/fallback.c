@@ -29,7 +29,7 @@ const struct fm_engine fallback_engine = {
 	.option_size = sizeof(struct fm_option),
 	.name = "fallback",
 	.summary = "Up/down over any connected fabric",
-	.traits =
-	    FM_PROVIDES_LFT | FM_PROVIDES_AR | FM_PROMISES_NO_CREDIT_LOOPS | FM_WRITES_WHOLE_ROWS,
+	.traits = FM_PROVIDES_LFT | FM_PROVIDES_AR | FM_PROMISES_NO_CREDIT_LOOPS |
+	    FM_WRITES_WHOLE_ROWS | FM_NUMBERED_BY_CABLES,
 	.route = fallback_route,
 };

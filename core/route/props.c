@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/route/cable_order.h"
 #include "core/route/host.h"
 #include "core/route/metrics.h"
 #include "lib/arena.h"
@@ -321,45 +322,36 @@ check_memory(const struct props *p, uint64_t digest, uint64_t *n_allocs, char *r
 
 /* ------------------------------------------------------- under other names */
 
-/* Routes between the hosts of the two fullest switches: what a choice of trees moves at once. */
-static double
-grain(const struct fm_fabric *fab)
-{
-	uint32_t most = 0;
-
-	for (fm_sw s = 0; s < fab->n_switches; s++) {
-		uint32_t n = 0;
-
-		for (fm_end e = fab->sw_first_end[s]; e < fab->sw_first_end[s + 1]; e++)
-			n += fab->end_kind[e] == FM_END_CA ? 1u << fab->end_lmc[e] : 0;
-		most = n > most ? n : most;
-	}
-	return (double)most * most;
-}
-
-/* Small fabrics are too coarse for percents: two grains are always allowed. */
+/* Off trees the worst shift is one of hosts in the order of their switches' numbers, so
+ * of names; on trees they are in that of the pods. */
 static bool
 loads_alike(const struct props *p, const struct metrics *a, const struct metrics *b)
 {
 	uint64_t more = a->load_max > b->load_max ? a->load_max : b->load_max;
 	uint64_t less = a->load_max > b->load_max ? b->load_max : a->load_max;
-	double may = (p->names == PROPS_NAMES_ROUGHLY ? 0.5 : 0.1) * (double)more;
-	double coarse = 2 * grain(&p->snap->fab);
 
 	if (p->names == PROPS_NAMES_EQUAL)
-		return a->load_max == b->load_max && a->load_min == b->load_min &&
-		    a->sp_max == b->sp_max;
-	return (double)(more - less) <= (may > coarse ? may : coarse);
+		return more == less && a->load_min == b->load_min &&
+		    (a->sp_max == b->sp_max || !cable_order_is_tree(&p->snap->fab));
+	return (p->names == PROPS_NAMES_ROUGHLY ? 4 : 10) * (more - less) <= more;
 }
 
 static bool
 hops_alike(const struct props *p, const struct verdict *a, const struct verdict *b)
 {
-	double d = a->avg_hops - b->avg_hops;
-	double may = p->names == PROPS_NAMES_ROUGHLY ? 0.1 * a->avg_hops : 1e-9;
+	bool roughly = p->names == PROPS_NAMES_ROUGHLY;
+	double d = a->avg_hops - b->avg_hops, may = roughly ? 0.05 * a->avg_hops : 1e-9;
 
-	return d <= may && d >= -may &&
-	    (p->names == PROPS_NAMES_ROUGHLY || a->max_hops == b->max_hops);
+	return d <= may && d >= -may && (roughly || a->max_hops == b->max_hops);
+}
+
+static bool
+verdicts_alike(const struct verdict *a, const struct verdict *b)
+{
+	return a->unreachable_pairs == b->unreachable_pairs &&
+	    a->disjoint_pairs == b->disjoint_pairs &&
+	    a->switch_pairs_unrouted == b->switch_pairs_unrouted &&
+	    (a->credit_loops > 0) == (b->credit_loops > 0) && a->fault == b->fault;
 }
 
 static enum props_outcome
@@ -376,6 +368,12 @@ compare_names(
 		snprintf(report, room,
 		    "names: %.6f hops on average and %u at most, under other names %.6f and %u",
 		    v->avg_hops, v->max_hops, w->avg_hops, w->max_hops);
+	else if (p->names != PROPS_NAMES_MATTER && !verdicts_alike(v, w))
+		snprintf(report, room,
+		    "names: %" PRIu64 " pairs without a path, %" PRIu64 " of switches, %" PRIu64
+		    " credit loops, under other names %" PRIu64 ", %" PRIu64 " and %" PRIu64,
+		    v->unreachable_pairs, v->switch_pairs_unrouted, (uint64_t)v->credit_loops,
+		    w->unreachable_pairs, w->switch_pairs_unrouted, (uint64_t)w->credit_loops);
 	else if (p->names != PROPS_NAMES_MATTER && !loads_alike(p, a->metrics, b->metrics))
 		snprintf(report, room,
 		    "names: loads %" PRIu64 "..%" PRIu64

@@ -11,8 +11,8 @@
  *		 the memory held before
  *	verdict	 every pair routed, no loop, no wrong host, VLs within the
  *		 budget, no credit loop where the engine promises none
- *	names	 with other GUIDs, names, node order and port numbers: the same
- *		 pairs and hops, the largest load within a tenth
+ *	names	 with other GUIDs, names, LIDs and node order: the same pairs, hops
+ *		 and verdict, the largest load within a tenth
  *	stop	 told to stop before it begins: FM_E_CANCELLED, or the same bytes
  *	refusal	 of kind TOPOLOGY or RESOURCE, with a sentence, the same with
  *		 1, 2 and 8 workers
@@ -30,7 +30,7 @@
 enum props_names {
 	PROPS_NAMES_ALIKE,   /* the largest load, by a tenth */
 	PROPS_NAMES_EQUAL,   /* no load: a closed form on a whole fabric */
-	PROPS_NAMES_ROUGHLY, /* hops by a tenth, loads by half: names decide between equal roots */
+	PROPS_NAMES_ROUGHLY, /* hops by a twentieth, the largest load by a quarter */
 	PROPS_NAMES_MATTER   /* all but the pairs that have a path */
 };
 

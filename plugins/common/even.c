@@ -21,6 +21,7 @@ struct even {
 	const struct fm_fabric *fab;
 	uint32_t n_columns;
 	const uint32_t *first, *to; /* the links of a switch; where they lead */
+	uint16_t *lid;		    /* [n_columns] */
 	fm_sw *root;		    /* [n_columns] */
 	uint8_t *step;		    /* [n_columns][n_switches] or FM_STEP_NONE */
 	uint32_t *passing;	    /* [n_columns][n_switches] routes that come by */
@@ -332,24 +333,32 @@ find_choices(const struct fm_host *host, struct even *e, const struct fm_arcs *a
 	return rc;
 }
 
-static bool
-is_destination(const struct fm_fabric *fab, uint32_t lid)
+/* A column for each LID of a host, switch by switch: LIDs may be anything. */
+static int
+list_columns(const struct fm_host *host, struct even *e, struct fm_error *err)
 {
-	fm_end end = fab->lid_end[lid];
+	const struct fm_fabric *fab = e->fab;
 
-	return end != FM_NONE && fm_is_host(fab, end) && fab->end_sw[end] != FM_NONE;
+	e->lid = fm_scratch_array(host, (size_t)fab->max_lid + 1, uint16_t);
+	if (e->lid == NULL)
+		return fm_no_scratch(host, "routes to be evened", err);
+	for (fm_end end = 0; end < fab->sw_first_end[fab->n_switches]; end++)
+		for (uint32_t i = 0;
+		     fm_is_host(fab, end) && fab->end_lid[end] != 0 && i < 1u << fab->end_lmc[end];
+		     i++)
+			e->lid[e->n_columns++] = (uint16_t)(fab->end_lid[end] + i);
+	return 0;
 }
 
-/* A column for each LID of a host. */
 static void
-read_column(
-    struct even *e, uint32_t c, const uint8_t *const *port_step, uint8_t *const *lft, uint32_t lid)
+read_column(struct even *e, uint32_t c, const uint8_t *const *port_step, uint8_t *const *lft)
 {
 	size_t n = e->fab->n_switches;
 
-	e->root[c] = e->fab->end_sw[e->fab->lid_end[lid]];
+	e->root[c] = e->fab->end_sw[e->fab->lid_end[e->lid[c]]];
 	for (fm_sw s = 0; s < n; s++)
-		e->step[c * n + s] = s == e->root[c] ? FM_STEP_NONE : port_step[s][lft[s][lid]];
+		e->step[c * n + s] =
+		    s == e->root[c] ? FM_STEP_NONE : port_step[s][lft[s][e->lid[c]]];
 }
 
 static void
@@ -381,9 +390,8 @@ read_tables(
 		for (fm_link l = e->first[s]; l < e->first[s + 1]; l++)
 			steps[s * 256 + fab->link_port[l]] = (uint8_t)(l - e->first[s]);
 	}
-	for (uint32_t lid = 1, c = 0; lid <= fab->max_lid; lid++)
-		if (is_destination(fab, lid))
-			read_column(e, c++, port_step, out->lft, lid);
+	for (uint32_t c = 0; c < e->n_columns; c++)
+		read_column(e, c, port_step, out->lft);
 	count_routes(e);
 	return 0;
 }
@@ -391,17 +399,13 @@ read_tables(
 static void
 write_tables(const struct even *e, const struct fm_tables *out)
 {
-	for (uint32_t lid = 1, c = 0; lid <= e->fab->max_lid; lid++) {
-		if (!is_destination(e->fab, lid))
-			continue;
+	for (uint32_t c = 0; c < e->n_columns; c++)
 		for (fm_sw s = 0; s < e->fab->n_switches; s++) {
 			fm_link l = link_of(e, c, s);
 
 			if (l != FM_NONE)
-				out->lft[s][lid] = e->fab->link_port[l];
+				out->lft[s][e->lid[c]] = e->fab->link_port[l];
 		}
-		c++;
-	}
 }
 
 int
@@ -413,9 +417,7 @@ fm_even_tables(const struct fm_host *host, const struct fm_fabric *fab, const st
 	};
 	int rc;
 
-	for (uint32_t lid = 1; lid <= fab->max_lid; lid++)
-		e.n_columns += is_destination(fab, lid);
-	if ((rc = take_memory(&e, err)) != 0 ||
+	if ((rc = list_columns(host, &e, err)) != 0 || (rc = take_memory(&e, err)) != 0 ||
 	    (rc = find_choices(host, &e, arcs, how, err)) != 0 ||
 	    (rc = read_tables(host, &e, out, err)) != 0)
 		return rc;

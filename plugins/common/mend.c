@@ -216,16 +216,21 @@ mend_lid(struct mend *m, uint16_t lid, unsigned max_steps)
 static void
 mend_all(struct mend *m, struct fm_missing *left)
 {
+	const struct fm_fabric *fab = m->fab;
+
 	for (unsigned pass = 0; pass < 2; pass++)
-		for (uint32_t lid = 1; lid <= m->fab->max_lid && !m->nomem; lid++) {
-			if (!m->dirty[lid] ||
-			    fm_is_host(m->fab, m->fab->lid_end[lid]) != (pass == 0))
-				continue;
-			if (pass == 0)
-				left->to_hosts += mend_lid(m, (uint16_t)lid, HOST_STEPS);
-			else
-				left->to_others += mend_lid(m, (uint16_t)lid, OTHER_STEPS);
-		}
+		for (fm_end e = 0; e < fab->n_ends; e++)
+			for (uint32_t i = 0; i < 1u << fab->end_lmc[e] && !m->nomem; i++) {
+				uint16_t lid = (uint16_t)(fab->end_lid[e] + i);
+
+				if (!m->dirty[lid] || fab->lid_end[lid] != e ||
+				    fm_is_host(fab, e) != (pass == 0))
+					continue;
+				if (pass == 0)
+					left->to_hosts += mend_lid(m, lid, HOST_STEPS);
+				else
+					left->to_others += mend_lid(m, lid, OTHER_STEPS);
+			}
 }
 
 static int

@@ -5,6 +5,7 @@
  */
 #include "core/route/props.h"
 #include "lib/rng.h"
+#include "tests/engine/met.h"
 #include "tests/engine/routed.h"
 #include "tests/run.h"
 
@@ -107,6 +108,27 @@ write_backwards(const struct fm_fabric *fab, char *path)
 	return path;
 }
 
+/* Does every switch that minhop met lead to the end by the first of equal links? */
+static void
+compare_first(const struct routed *r, fm_end end, unsigned k, const char *words)
+{
+	struct renumbered met;
+	const struct fm_fabric *fab = &met.fab;
+	uint32_t *hops, lid = r->snap->fab.end_lid[end];
+	fm_sw to;
+
+	meet(&met, minhop, r);
+	to = met.new_sw[r->snap->fab.end_sw[end]];
+	hops = calloc(fab->n_switches, sizeof(*hops));
+	count_hops(fab, to, hops);
+	for (fm_sw u = 0; u < fab->n_switches; u++)
+		ck_assert_msg(u == to || hops[u] == FM_NONE ||
+			met.t.lft[u][lid] == first_port(fab, hops, u, lid, k == 1, k == 2),
+		    "%s, set %u: switch %u", words, k, met.sw[u]);
+	free(hops);
+	renumber_end(&met);
+}
+
 /* The first of guid_routing_order finds no load anywhere, so among equal links
  * the first is taken: in the links' order, in the order of the file, shifted. */
 START_TEST(the_first_of_the_order_finds_empty_links)
@@ -114,7 +136,6 @@ START_TEST(the_first_of_the_order_finds_empty_links)
 	struct snapshot *snap = make(&fabrics[_i], false);
 	const struct fm_fabric *fab = &snap->fab;
 	fm_end end = host_of_last_leaf(fab, 0);
-	uint32_t *hops = calloc(fab->n_switches, sizeof(*hops));
 	struct text guid = guid_text(fab->end_guid[end]);
 	char path[] = "/tmp/check-paths-XXXXXX", file[80];
 	struct setting first = { "guid_routing_order", { guid.s } },
@@ -123,22 +144,16 @@ START_TEST(the_first_of_the_order_finds_empty_links)
 	struct setting sets[3][2] = { { first }, { first, search }, { first, shift } };
 
 	snprintf(file, sizeof(file), "file:%s", write_backwards(fab, path));
-	count_hops(fab, fab->end_sw[end], hops);
 	for (unsigned k = 0; k < 3; k++) {
 		struct routed r;
 
 		route_with(&r, minhop, snapshot_get(snap), sets[k], k == 0 ? 1 : 2);
 		ck_assert_int_eq(r.rc, 0);
-		for (fm_sw u = 0; u < fab->n_switches; u++)
-			ck_assert_msg(u == fab->end_sw[end] || hops[u] == FM_NONE ||
-				r.tables->t.lft[u][fab->end_lid[end]] ==
-				    first_port(fab, hops, u, fab->end_lid[end], k == 1, k == 2),
-			    "%s, set %u: switch %u", fabrics[_i].words, k, u);
+		compare_first(&r, end, k, fabrics[_i].words);
 		ck_assert_int_eq(judge(&r, 8).unreachable_pairs, 0);
 		routed_fini(&r);
 	}
 	remove(path);
-	free(hops);
 	snapshot_put(snap);
 }
 END_TEST
@@ -466,6 +481,7 @@ END_TEST
 struct updown {
 	uint32_t *rank; /* hops to the nearest root: less is up */
 	int64_t *id;
+	const fm_sw *number; /* of equals: as the engine met them; compare_legal() knows */
 };
 
 static bool
@@ -473,7 +489,7 @@ is_up(const struct updown *o, fm_sw from, fm_sw to)
 {
 	if (o->rank[from] != o->rank[to])
 		return o->rank[to] < o->rank[from];
-	return o->id[from] != o->id[to] ? o->id[to] < o->id[from] : to < from;
+	return o->id[from] != o->id[to] ? o->id[to] < o->id[from] : o->number[to] < o->number[from];
 }
 
 /* Links from every switch to root going down only, or up and then down where
@@ -507,19 +523,24 @@ count_legal(
 
 /* Walks exist where legal paths do, are legal and as short as those can be. */
 static void
-compare_legal(const struct routed *r, const struct updown *o, const char *words)
+compare_legal(const struct routed *r, const struct fm_engine *engine, const struct updown *ranked,
+    const char *words)
 {
 	const struct fm_fabric *fab = &r->snap->fab;
+	struct updown o = *ranked;
+	struct renumbered met;
 	uint32_t *to = calloc(fab->n_switches, sizeof(*to));
 	bool *down = calloc(fab->n_switches, sizeof(*down));
 	fm_link links[64];
 
+	meet(&met, engine, r);
+	o.number = met.new_sw;
 	for (uint32_t lid = 1; lid <= fab->max_lid; lid++) {
 		fm_end e = fab->lid_end[lid];
 
 		if (e == FM_NONE || fab->end_sw[e] == FM_NONE)
 			continue;
-		count_legal(fab, o, fab->end_sw[e], down, to);
+		count_legal(fab, &o, fab->end_sw[e], down, to);
 		for (fm_sw u = 0; u < fab->n_switches; u++) {
 			uint32_t n = walk_links(r, u, lid, 0, NULL, links);
 			bool up = true;
@@ -528,7 +549,7 @@ compare_legal(const struct routed *r, const struct updown *o, const char *words)
 			ck_assert_msg(n == to[u], "%s: switch %u to LID %u: %u hops, not %u", words,
 			    u, lid, n, to[u]);
 			for (uint32_t i = 0; n != FM_NONE && i < n; i++) {
-				bool goes_up = is_up(o, at, fab->link_to[links[i]]);
+				bool goes_up = is_up(&o, at, fab->link_to[links[i]]);
 
 				ck_assert_msg(up || !goes_up, "%s: switch %u to LID %u turns up",
 				    words, u, lid);
@@ -539,6 +560,7 @@ compare_legal(const struct routed *r, const struct updown *o, const char *words)
 	}
 	free(to);
 	free(down);
+	renumber_end(&met);
 }
 
 static void
@@ -599,7 +621,7 @@ START_TEST(given_roots_are_obeyed)
 		rank_from(fab, roots, n_roots, o.rank);
 		route_with(&r, updn, snapshot_get(snap), set, k >= 2 ? 3 : 2);
 		ck_assert_msg(r.rc == 0, "%s", r.err.msg);
-		compare_legal(&r, &o, fabrics[_i].words);
+		compare_legal(&r, updn, &o, fabrics[_i].words);
 		ck_assert_uint_eq(judge(&r, 1).credit_loops, 0);
 		routed_fini(&r);
 	}
@@ -643,7 +665,7 @@ START_TEST(a_level_of_roots_is_obeyed)
 	rank_from(fab, leaves, n, o.rank);
 	route_with(&r, updn, snap, set, 2);
 	ck_assert_msg(r.rc == 0, "%s", r.err.msg);
-	compare_legal(&r, &o, cases[_i].f.words);
+	compare_legal(&r, updn, &o, cases[_i].f.words);
 	routed_fini(&r);
 	free(leaves);
 	free(o.rank);
@@ -681,7 +703,7 @@ START_TEST(dnup_goes_away_from_hosts_first)
 		top = o.rank[s] > top ? o.rank[s] : top;
 	for (fm_sw s = 0; s < fab->n_switches; s++)
 		o.rank[s] = top - o.rank[s];
-	compare_legal(&r, &o, words[_i]);
+	compare_legal(&r, dnup, &o, words[_i]);
 	ck_assert_uint_eq(judge(&r, 1).credit_loops, 0);
 	routed_fini(&r);
 	free(o.rank);
@@ -1107,28 +1129,47 @@ make_mixed(const struct fabric *f)
 	return snap;
 }
 
+/* Ends of groups 0, 1, 2, in each switch by switch; order[n_ends]. */
+static uint32_t
+order_of(const struct renumbered *met, const uint32_t *group, fm_end *order)
+{
+	uint32_t n = 0;
+
+	for (uint32_t g = 0; g < 3; g++)
+		for (fm_end e = 0; e < met->fab.n_ends; e++)
+			if (met->fab.end_lid[e] != 0 && group[met->end[e]] == g)
+				order[n++] = e;
+	return n;
+}
+
+/* group[n_ends] */
 static void
 compare_counts(const struct fm_engine *engine, struct snapshot *snap, const struct setting *set,
-    size_t n_set, bool spine_first, const fm_end *order, uint32_t n, const char *words)
+    size_t n_set, bool spine_first, const uint32_t *group, const char *words)
 {
-	const struct fm_fabric *fab = &snap->fab;
+	struct renumbered met;
+	const struct fm_fabric *fab = &met.fab;
 	struct counting c = { .fab = fab, .spine_first = spine_first };
+	fm_end *order = calloc(snap->fab.n_ends, sizeof(*order));
 	struct routed r;
 
+	route_with(&r, engine, snapshot_get(snap), set, n_set);
+	ck_assert_int_eq(r.rc, 0);
+	meet(&met, engine, &r);
 	c.cost = calloc((size_t)fab->n_switches * fab->n_switches, sizeof(*c.cost));
 	c.on_port = calloc((size_t)fab->n_switches * 256, sizeof(*c.on_port));
 	c.into = calloc(fab->n_switches, sizeof(*c.into));
 	c.lft = calloc(fab->n_switches, fab->max_lid + 1u);
-	simulate(&c, order, n, engine == shortestpath);
-	route_with(&r, engine, snapshot_get(snap), set, n_set);
-	ck_assert_int_eq(r.rc, 0);
+	simulate(&c, order, order_of(&met, group, order), engine == shortestpath);
 	for (fm_sw u = 0; u < fab->n_switches; u++)
 		for (uint32_t lid = 0; lid <= fab->max_lid; lid++)
-			ck_assert_msg(
-			    r.tables->t.lft[u][lid] == c.lft[u * (fab->max_lid + 1u) + lid],
-			    "%s on %s: switch %u, LID %u: port %u, not %u", engine->name, words, u,
-			    lid, r.tables->t.lft[u][lid], c.lft[u * (fab->max_lid + 1u) + lid]);
+			ck_assert_msg(met.t.lft[u][lid] == c.lft[u * (fab->max_lid + 1u) + lid],
+			    "%s on %s: switch %u, LID %u: port %u, not %u", engine->name, words,
+			    met.sw[u], lid, met.t.lft[u][lid],
+			    c.lft[u * (fab->max_lid + 1u) + lid]);
+	renumber_end(&met);
 	routed_fini(&r);
+	free(order);
 	free(c.cost);
 	free(c.on_port);
 	free(c.into);
@@ -1138,17 +1179,12 @@ compare_counts(const struct fm_engine *engine, struct snapshot *snap, const stru
 START_TEST(shortestpath_counts_as_opa_fm_does)
 {
 	struct snapshot *snap = make_mixed(&fabrics[_i]);
-	const struct fm_fabric *fab = &snap->fab;
-	fm_end *order = calloc(fab->n_ends, sizeof(*order));
+	uint32_t *group = calloc(snap->fab.n_ends, sizeof(*group));
 	struct setting off = { "spine_first_routing", { "no" } };
-	uint32_t n = 0;
 
-	for (uint32_t lid = 1; lid <= fab->max_lid; lid++)
-		if (fab->lid_end[lid] != FM_NONE)
-			order[n++] = fab->lid_end[lid];
-	compare_counts(shortestpath, snap, NULL, 0, true, order, n, fabrics[_i].words);
-	compare_counts(shortestpath, snap, &off, 1, false, order, n, fabrics[_i].words);
-	free(order);
+	compare_counts(shortestpath, snap, NULL, 0, true, group, fabrics[_i].words);
+	compare_counts(shortestpath, snap, &off, 1, false, group, fabrics[_i].words);
+	free(group);
 	snapshot_put(snap);
 }
 END_TEST
@@ -1166,7 +1202,7 @@ START_TEST(dgshortestpath_goes_group_by_group)
 {
 	struct snapshot *snap = make_mixed(&fabrics[_i]);
 	const struct fm_fabric *fab = &snap->fab;
-	fm_end *order = calloc(fab->n_ends, sizeof(*order));
+	uint32_t *group = calloc(fab->n_ends, sizeof(*group));
 	fm_end a = host_of_last_leaf(fab, 0), b = fab->n_ends / 2;
 	struct text guid = guid_text(fab->end_guid[a]), name;
 
@@ -1175,7 +1211,6 @@ START_TEST(dgshortestpath_goes_group_by_group)
 	snprintf(name.s, sizeof(name.s), "name:%s", fab->end_name[b]);
 	for (unsigned k = 0; k < 4; k++) {
 		struct setting set = { "routing_order", { guid.s, name.s, "All" } };
-		uint32_t n = 0;
 
 		if (k == 0)
 			set = (struct setting){ "routing_order", { "All", guid.s, name.s } };
@@ -1183,24 +1218,11 @@ START_TEST(dgshortestpath_goes_group_by_group)
 			set = (struct setting){ "routing_order", { guid.s, "All", name.s } };
 		if (k == 3)
 			set.items[2] = NULL;
-		for (uint32_t group = 0; group < 3; group++) {
-			uint32_t from = n;
-
-			for (fm_end e = 0; e < fab->n_ends; e++) {
-				uint32_t at = n;
-
-				if (fab->end_lid[e] == 0 || group_of(e, k, a, b) != group)
-					continue;
-				for (; at > from && fab->end_guid[order[at - 1]] > fab->end_guid[e];
-				     at--)
-					order[at] = order[at - 1];
-				order[at] = e;
-				n++;
-			}
-		}
-		compare_counts(dgshortestpath, snap, &set, 1, true, order, n, fabrics[_i].words);
+		for (fm_end e = 0; e < fab->n_ends; e++)
+			group[e] = group_of(e, k, a, b);
+		compare_counts(dgshortestpath, snap, &set, 1, true, group, fabrics[_i].words);
 	}
-	free(order);
+	free(group);
 	snapshot_put(snap);
 }
 END_TEST

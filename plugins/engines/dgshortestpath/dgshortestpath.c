@@ -5,7 +5,7 @@
  *
  * The idea: hosts that are busy together (compute nodes; storage) should not
  * meet on a link by accident of their LIDs.  Groups take their turns in the order
- * of routing_order, within a group by port GUID; each is counted out as
+ * of routing_order, within a group switch by switch; each is counted out as
  * shortestpath does (plugins/common/counts.c), on top of the groups before, so
  * every group is even by itself and all are together.  One group alone goes by
  * digits where shortestpath does.
@@ -52,19 +52,16 @@ static const struct fm_option options[] = {
 
 struct member {
 	uint32_t group;
-	uint64_t guid;
 	fm_end end;
 };
 
 static int
-by_group_and_guid(const void *a, const void *b)
+by_group(const void *a, const void *b)
 {
 	const struct member *x = a, *y = b;
 
 	if (x->group != y->group)
 		return x->group < y->group ? -1 : 1;
-	if (x->guid != y->guid)
-		return x->guid < y->guid ? -1 : 1;
 	return x->end < y->end ? -1 : x->end > y->end;
 }
 
@@ -112,9 +109,8 @@ order_ends(const struct fm_host *host, const struct fm_fabric *fab,
 	warn_of_empty(host, fab, list);
 	for (fm_end e = 0; e < fab->n_ends; e++)
 		if (fab->end_lid[e] != 0 && fab->end_sw[e] != FM_NONE)
-			members[n++] =
-			    (struct member){ group_of(list, all, e), fab->end_guid[e], e };
-	qsort(members, n, sizeof(*members), by_group_and_guid);
+			members[n++] = (struct member){ group_of(list, all, e), e };
+	qsort(members, n, sizeof(*members), by_group);
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = members[i].end;
 	how->order = order;
@@ -141,5 +137,5 @@ dgshortestpath_route(const struct fm_host *host, const struct fm_fabric *fab,
 
 FM_ENGINE(dgshortestpath, .aliases = (const char *const[]){ "dg-shortestpath", NULL },
     .summary = "Fastest paths, counted out group by group; credit loops are possible",
-    .traits = FM_PROVIDES_LFT | FM_WRITES_WHOLE_ROWS, .options = options,
+    .traits = FM_PROVIDES_LFT | FM_WRITES_WHOLE_ROWS | FM_NUMBERED_BY_CABLES, .options = options,
     .options_size = sizeof(struct dgshortestpath_options), .route = dgshortestpath_route);

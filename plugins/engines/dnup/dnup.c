@@ -51,5 +51,6 @@ dnup_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
 
 FM_ENGINE(dnup, .aliases = (const char *const[]){ "down-up", NULL },
     .summary = "Up/down routing by distance from the hosts; no credit loops",
-    .traits = FM_PROVIDES_LFT | FM_PROVIDES_AR | FM_PROMISES_NO_CREDIT_LOOPS | FM_WRITES_WHOLE_ROWS,
+    .traits = FM_PROVIDES_LFT | FM_PROVIDES_AR | FM_PROMISES_NO_CREDIT_LOOPS |
+	FM_WRITES_WHOLE_ROWS | FM_NUMBERED_BY_CABLES,
     .options = options, .options_size = sizeof(struct dnup_options), .route = dnup_route);

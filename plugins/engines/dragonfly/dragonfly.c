@@ -89,5 +89,5 @@ dragonfly_route(const struct fm_host *host, const struct fm_fabric *fab,
 FM_ENGINE(dragonfly,
     .summary = "Dragonflies and Cascades: minimal routes, one SL and two VLs, no credit loops",
     .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROVIDES_AR | FM_PROMISES_NO_CREDIT_LOOPS |
-	FM_SL_SYMMETRIC | FM_WRITES_WHOLE_ROWS,
+	FM_SL_SYMMETRIC | FM_WRITES_WHOLE_ROWS | FM_NUMBERED_BY_CABLES,
     .probe = dragonfly_probe, .route = dragonfly_route);

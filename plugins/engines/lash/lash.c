@@ -79,5 +79,5 @@ lash_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
 
 FM_ENGINE(lash, .summary = "Layered shortest paths; no credit loops, by VLs",
     .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROMISES_NO_CREDIT_LOOPS |
-	FM_WRITES_WHOLE_ROWS | FM_WRITES_WHOLE_SLS,
+	FM_WRITES_WHOLE_ROWS | FM_WRITES_WHOLE_SLS | FM_NUMBERED_BY_CABLES,
     .options = options, .options_size = sizeof(struct lash_options), .route = lash_route);

@@ -164,5 +164,5 @@ minhop_route(const struct fm_host *host, const struct fm_fabric *fab, const stru
 
 FM_ENGINE(minhop, .aliases = (const char *const[]){ "min-hop", NULL },
     .summary = "Shortest paths, balanced; credit loops are possible off trees",
-    .traits = FM_PROVIDES_LFT | FM_PROVIDES_AR | FM_WRITES_WHOLE_ROWS, .options = options,
-    .options_size = sizeof(struct minhop_options), .route = minhop_route);
+    .traits = FM_PROVIDES_LFT | FM_PROVIDES_AR | FM_WRITES_WHOLE_ROWS | FM_NUMBERED_BY_CABLES,
+    .options = options, .options_size = sizeof(struct minhop_options), .route = minhop_route);

@@ -5,7 +5,7 @@
  *
  * The idea: a link costs 1 / data rate, so two hops of 400 Gbit/s are as long as
  * one of 200, and a path is right when no other costs less.  Destinations take
- * their turns by LID; for each of them every switch takes, of its right next
+ * their turns switch by switch; for each of them every switch takes, of its right next
  * steps, the port that fewest LIDs use, and of those the one to the switch that
  * fewest LIDs enter (plugins/common/counts.c).  Switches with hosts choose
  * before the others, as theirs is the choice that matters.  On trees of links all
@@ -56,20 +56,17 @@ shortestpath_route(const struct fm_host *host, const struct fm_fabric *fab,
 	int rc;
 
 	if (order == NULL)
-		return fm_no_scratch(host, "order of LIDs", err);
+		return fm_no_scratch(host, "order of ends", err);
 	if ((rc = fm_shape_build(host, fab, &shape, err)) != 0)
 		return rc;
-	for (uint32_t lid = 1; lid <= fab->max_lid; lid++) {
-		fm_end e = fab->lid_end[lid];
-
-		if (e != FM_NONE && fab->end_lid[e] == lid && fab->end_sw[e] != FM_NONE)
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		if (fab->end_lid[e] != 0 && fab->end_sw[e] != FM_NONE)
 			order[how.n_order++] = e;
-	}
 	how.shape = &shape;
 	return fm_route_by_counts(host, fab, &how, out, err);
 }
 
 FM_ENGINE(shortestpath, .aliases = (const char *const[]){ "shortest-path", NULL },
     .summary = "Fastest paths, counted out by port and switch; credit loops are possible",
-    .traits = FM_PROVIDES_LFT | FM_WRITES_WHOLE_ROWS, .options = options,
+    .traits = FM_PROVIDES_LFT | FM_WRITES_WHOLE_ROWS | FM_NUMBERED_BY_CABLES, .options = options,
     .options_size = sizeof(struct shortestpath_options), .route = shortestpath_route);

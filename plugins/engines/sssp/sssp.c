@@ -65,5 +65,5 @@ sssp_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
 }
 
 FM_ENGINE(sssp, .summary = "Shortest paths, balanced globally; credit loops are possible off trees",
-    .traits = FM_PROVIDES_LFT | FM_WRITES_WHOLE_ROWS, .options = options,
+    .traits = FM_PROVIDES_LFT | FM_WRITES_WHOLE_ROWS | FM_NUMBERED_BY_CABLES, .options = options,
     .options_size = sizeof(struct sssp_options), .route = sssp_route);

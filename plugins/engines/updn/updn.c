@@ -119,5 +119,6 @@ updn_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
 
 FM_ENGINE(updn, .aliases = (const char *const[]){ "up-down", "updown", NULL },
     .summary = "Up/down routing, balanced over its roots; no credit loops",
-    .traits = FM_PROVIDES_LFT | FM_PROVIDES_AR | FM_PROMISES_NO_CREDIT_LOOPS | FM_WRITES_WHOLE_ROWS,
+    .traits = FM_PROVIDES_LFT | FM_PROVIDES_AR | FM_PROMISES_NO_CREDIT_LOOPS |
+	FM_WRITES_WHOLE_ROWS | FM_NUMBERED_BY_CABLES,
     .options = options, .options_size = sizeof(struct updn_options), .route = updn_route);
