@@ -62,5 +62,7 @@ CORE_SOURCES += \
 	core/route/verify.h \
 	core/route/watch.c core/route/watch.h \
 	core/route/worker.c core/route/worker.h
-CORE_SOURCES += core/route/props.c core/route/props.h core/route/props_repair.c
+CORE_SOURCES += core/route/props.c core/route/props.h core/route/props_internal.h \
+	core/route/props_repair.c \
+	core/route/props_rows.c core/route/props_run.c
 CORE_SOURCES += core/route/overlay.c core/route/overlay.h

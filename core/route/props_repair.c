@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/conf/options.h"
-#include "core/route/props.h"
+#include "core/route/props_internal.h"
 #include "core/route/repair.h"
 #include "lib/arena.h"
 #include "lib/bitset.h"
@@ -74,8 +74,7 @@ call_repair(struct call *c, struct fm_error *err)
 static enum props_outcome
 broken(char *report, size_t room, const char *what)
 {
-	snprintf(report, room, "repair: %s", what);
-	return PROPS_BROKEN;
+	return props_broken(report, room, "repair", what);
 }
 
 /* The same again, with more workers, and with less memory. */
