@@ -126,6 +126,21 @@ say_choice(const struct plan *old, const struct plan *p)
 }
 
 void
+say_credit_loops(const struct plan *old, const struct plan *p)
+{
+	uint32_t n = p != NULL ? p->verdict.credit_loops - p->verdict.loops_allowed : 0;
+
+	if (p == old || n == 0 ||
+	    (old != NULL && old->verdict.credit_loops > 0 && strcmp(old->engine, p->engine) == 0))
+		return;
+	log_warn("sweep",
+	    "the routes of engine %s may deadlock, as credit_loops = warn lets them: "
+	    "credit_loops=%" PRIu32 "%s%s",
+	    p->engine, n, p->verdict.fault == VERIFY_CREDIT_LOOP ? "; " : "",
+	    p->verdict.fault == VERIFY_CREDIT_LOOP ? p->verdict.witness : "");
+}
+
+void
 say_adaptive(const struct plan *old, const struct plan *p)
 {
 	const struct adaptive_counts *n;

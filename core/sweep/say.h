@@ -12,6 +12,9 @@
 void say_refusals(const struct plan *old, const struct plan *p);
 /* What `auto` took, and why; who took which region, and how they were joined. */
 void say_choice(const struct plan *old, const struct plan *p);
+/* Credit loops in tables that are used, as credit_loops = warn lets them; those of regions
+ * that allow their own are told by the composer.  Under the same engine they are no news. */
+void say_credit_loops(const struct plan *old, const struct plan *p);
 /* How the way from the one to the other is free of deadlocks, where that takes more
  * than an order; packet_life_ms: how long entries are emptied. */
 void say_change(const struct plan *old, const struct plan *p, int64_t packet_life_ms);

@@ -494,6 +494,7 @@ after_routing(struct sweeper *s, int rc)
 	r->kept = s->next != NULL && (s->next == s->plan || s->next->kept);
 	r->n_unreachable = s->next != NULL ? s->next->verdict.unreachable_pairs : 0;
 	say_choice(s->plan, s->next);
+	say_credit_loops(s->plan, s->next);
 	say_change(s->plan, s->next, s->set.packet_life_ms);
 	if (s->next != NULL && s->next != s->plan)
 		r->change = s->next->change;

@@ -8,9 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/log.h"
 #include "tests/folder.h"
 #include "tests/run.h"
 #include "tests/sweep/rig.h"
+
+extern const struct fm_engine minhop_LTX_fm_engine;
 
 static struct rig rig;
 
@@ -91,6 +94,39 @@ START_TEST(test_unchanged_sends_no_set)
 END_TEST
 
 /* A light sweep: one Get a switch. */
+static char warnings[1024];
+
+static void
+keep_warnings(void *arg, enum fm_log_level level, const char *subsystem, const char *line)
+{
+	if (level == FM_LOG_WARN && warnings[0] == '\0')
+		snprintf(warnings, sizeof(warnings), "%s", line);
+}
+
+/* credit_loops = warn: a warning that shows one of them, once. */
+START_TEST(test_credit_loops_are_warned_of)
+{
+	const struct chain_entry entry = { .engine = &minhop_LTX_fm_engine, .name = "minhop" };
+
+	rig_generate(&rig.nl, "torus 6 1");
+	rig_sim(&rig, NULL);
+	rig.chain = (struct chain){ .entries = &entry, .n_entries = 1, .allow_credit_loops = true };
+	warnings[0] = '\0';
+	fm_log_set_sink(keep_warnings, NULL);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	ck_assert_str_eq(rig.last.engine, "minhop");
+	ck_assert_msg(
+	    strstr(warnings, "routes of engine minhop may deadlock") != NULL, "%s", warnings);
+	ck_assert_msg(strstr(warnings, "credit loop over ") != NULL, "%s", warnings);
+	ck_assert_msg(strstr(warnings, " port ") != NULL, "%s", warnings);
+	warnings[0] = '\0';
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_str_eq(warnings, "");
+}
+END_TEST
+
 START_TEST(test_light_costs_a_get_per_switch)
 {
 	bring_up("pgft 2 4,4 1,4 1,1", NULL);
@@ -630,6 +666,7 @@ suite(void)
 	tcase_add_loop_test(t, test_fabrics, 0, n);
 	tcase_add_loop_test(t, test_edge_fabrics, 0, sizeof(edges) / sizeof(edges[0]));
 	tcase_add_loop_test(t, test_unchanged_sends_no_set, 0, n);
+	tcase_add_test(t, test_credit_loops_are_warned_of);
 	tcase_add_test(t, test_light_costs_a_get_per_switch);
 	tcase_add_loop_test(t, test_loss, 0, 9);
 	tcase_add_test(t, test_strict);
