@@ -29,7 +29,7 @@ struct route_host {
 	atomic_uint_least64_t n_allocs;
 	uint64_t fail_at;
 	int64_t stop_ns; /* CLOCK_MONOTONIC; 0 = never */
-	atomic_bool cancelled;
+	atomic_bool cancelled, asked;
 	const char *name;
 	struct watch *watch;
 };
@@ -87,8 +87,10 @@ n_workers(const struct fm_host *s)
 static bool
 should_stop(const struct fm_host *s)
 {
-	const struct route_host *h = s->self;
+	struct route_host *h = s->self;
 
+	if (!atomic_load_explicit(&h->asked, memory_order_relaxed))
+		atomic_store_explicit(&h->asked, true, memory_order_relaxed);
 	return atomic_load_explicit(&h->cancelled, memory_order_relaxed) || route_host_is_late(h);
 }
 
@@ -161,6 +163,7 @@ route_host_begin(struct route_host *h, const struct route_call *call)
 	for (unsigned i = 0; i <= h->n_workers; i++)
 		h->arenas[i].budget = call->budget_bytes ? call->budget_bytes : DEFAULT_BUDGET;
 	atomic_store(&h->n_allocs, 0);
+	atomic_store(&h->asked, false);
 	h->fail_at = call->fail_at;
 	h->name = call->name;
 	h->stop_ns = call->time_limit_ms > 0 ? now_ns() + call->time_limit_ms * 1000000 : 0;
@@ -172,6 +175,12 @@ bool
 route_host_is_late(const struct route_host *h)
 {
 	return h->stop_ns != 0 && now_ns() > h->stop_ns;
+}
+
+bool
+route_host_was_asked(const struct route_host *h)
+{
+	return atomic_load(&h->asked);
 }
 
 void

@@ -25,6 +25,8 @@ const struct fm_host *route_host_begin(struct route_host *h, const struct route_
 void route_host_end(struct route_host *h);
 /* Is the call's time over? */
 bool route_host_is_late(const struct route_host *h);
+/* Has the engine asked should_stop() since the call began? */
+bool route_host_was_asked(const struct route_host *h);
 /* From any thread, for good: this call and all later ones are to stop. */
 void route_host_cancel(struct route_host *h);
 

@@ -215,6 +215,10 @@ struct router {
 	struct repair_state *repair;  /* what repair.h keeps of the last plan, or NULL */
 	struct ladder_counts *counts; /* what ladder.h keeps of the last plan, or NULL */
 	uint64_t n_engine_repairs;    /* plans that an engine's repair() has made */
+	struct {
+		const char *fault;    /* why the last one was not used; NULL: it was */
+		struct plan_entry at; /* where; lid 0: nowhere in particular */
+	} engine_repair;
 	bool check_repairs; /* tests: each repaired plan is judged from scratch too, and compared */
 	struct table_pool *tables;
 	struct route_host *host;     /* core/route/host.c */

@@ -9,6 +9,7 @@
 #include "core/route/props_internal.h"
 #include "lib/error.h"
 
+#define SENTENCE_MIN 10	  /* characters of a reason, as engine.h says */
 #define ALLOCS_MAX 100000 /* an engine that needs more is not tested to the end */
 
 static enum props_outcome
@@ -26,24 +27,41 @@ check_verdict(const struct props *p, const struct verdict *v, char *report, size
 	return PROPS_HOLD;
 }
 
+/* Once more with so many workers, against the tables that one worker made before. */
 static enum props_outcome
-check_pure(const struct props *p, uint64_t digest, char *report, size_t room)
+check_again(const struct props *p, const struct tables *before, uint64_t digest, unsigned n_workers,
+    char *report, size_t room)
 {
-	static const unsigned workers[] = { 1, 1, 2, 8 };
-	char what[64];
+	struct tables *made = NULL;
+	struct props_trial again = { .n_workers = n_workers, .keep = &made };
+	enum props_outcome outcome = PROPS_HOLD;
+	char what[64], where[256] = "";
 	struct fm_error err;
 
-	for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++) {
-		struct props_trial again = { .n_workers = workers[i] };
-
-		snprintf(what, sizeof(what), "pure: with %u workers", workers[i]);
-		if (props_run_with(p, &again, &err) != 0)
-			return props_broken(report, room, what, err.msg);
-		if (again.digest != digest)
-			return props_broken(
-			    report, room, what, "other bytes than with 1 worker before");
+	snprintf(what, sizeof(what), "pure: with %u worker%s", n_workers, n_workers > 1 ? "s" : "");
+	props_trying(p, "%s", what);
+	if (props_run_with(p, &again, &err) != 0)
+		outcome = props_broken(report, room, what, err.msg);
+	else if (again.digest != digest) {
+		props_tell_difference(&p->snap->fab, &before->t, &made->t, where, sizeof(where));
+		snprintf(
+		    report, room, "%s: other bytes than with 1 worker before: %s", what, where);
+		outcome = PROPS_BROKEN;
 	}
-	return PROPS_HOLD;
+	tables_put(made);
+	return outcome;
+}
+
+static enum props_outcome
+check_pure(
+    const struct props *p, const struct tables *before, uint64_t digest, char *report, size_t room)
+{
+	static const unsigned workers[] = { 1, 1, 2, 8 };
+	enum props_outcome outcome = PROPS_HOLD;
+
+	for (size_t i = 0; outcome == PROPS_HOLD && i < sizeof(workers) / sizeof(*workers); i++)
+		outcome = check_again(p, before, digest, workers[i], report, room);
+	return outcome;
 }
 
 /* Does an engine that need not be asked first give the same answer when it is? */
@@ -59,6 +77,7 @@ check_probe(const struct props *p, bool refuses, char *report, size_t room)
 		return PROPS_HOLD;
 	asked.traits &= ~(uint32_t)FM_ROUTE_PROBES;
 	q.engine = &asked;
+	props_trying(p, "probe");
 	if ((props_run_with(&q, &t, &err) != 0) != refuses)
 		return props_broken(report, room, "probe: it does not tell what route() does", "");
 	return PROPS_HOLD;
@@ -81,9 +100,10 @@ check_memory(const struct props *p, uint64_t digest, uint64_t *n_allocs, char *r
 	for (*n_allocs = 0; outcome == PROPS_HOLD && *n_allocs < ALLOCS_MAX; ++*n_allocs) {
 		struct props_trial t = { .fail_at = *n_allocs + 1 };
 
-		rc = props_run(p, &r, &t, &err);
 		snprintf(
 		    what, sizeof(what), "memory: scratch allocation %" PRIu64 " fails", t.fail_at);
+		props_trying(p, "%s", what);
+		rc = props_run(p, &r, &t, &err);
 		if (rc == 0 && t.digest != digest)
 			outcome =
 			    props_broken(report, room, what, "it goes on and makes other bytes");
@@ -174,6 +194,7 @@ check_names(const struct props *p, char *report, size_t room)
 	if (p->renamed == NULL)
 		return PROPS_HOLD;
 	other.snap = p->renamed;
+	props_trying(p, "names");
 	if (props_run_with(p, &t[0], &err) != 0)
 		return props_broken(report, room, "names", err.msg);
 	if (props_run_with(&other, &t[1], &err) != 0)
@@ -190,8 +211,10 @@ check_stop(const struct props *p, uint64_t digest, char *report, size_t room)
 {
 	struct props_trial t = { .n_workers = 2, .stopped = true };
 	struct fm_error err = { 0 };
-	int rc = props_run_with(p, &t, &err);
+	int rc;
 
+	props_trying(p, "stop");
+	rc = props_run_with(p, &t, &err);
 	if (rc == FM_E_CANCELLED)
 		return PROPS_HOLD;
 	if (rc != 0)
@@ -215,12 +238,17 @@ check_refusal(const struct props *p, const struct fm_error *err, char *report, s
 		    report, room, "refusal: of kind %s: %s", fm_error_word(err->kind), err->msg);
 		return PROPS_BROKEN;
 	}
-	if (strlen(err->msg) < 10)
-		return props_broken(report, room, "refusal: without a sentence", err->msg);
+	if (strlen(err->msg) < SENTENCE_MIN || strpbrk(err->msg, "\r\n") != NULL) {
+		snprintf(report, room,
+		    "refusal: a sentence is one line of %d characters or more, this is '%s'",
+		    SENTENCE_MIN, err->msg);
+		return PROPS_BROKEN;
+	}
 	for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++) {
 		struct props_trial again = { .n_workers = workers[i] };
 		struct fm_error other = { 0 };
 
+		props_trying(p, "refusal: with %u workers", workers[i]);
 		if (props_run_with(p, &again, &other) == 0 || other.kind != err->kind ||
 		    strcmp(other.msg, err->msg) != 0) {
 			snprintf(report, room, "refusal: %s; with %u workers: %s", err->msg,
@@ -242,14 +270,16 @@ check_refusal_memory(const struct props *p, const struct fm_error *err, uint64_t
 	for (*n_allocs = 0; !p->memory_suffices && *n_allocs < ALLOCS_MAX; ++*n_allocs) {
 		struct props_trial t = { .n_workers = 1, .fail_at = *n_allocs + 1 };
 		struct fm_error other = { 0 };
-		int rc = props_run_with(p, &t, &other);
+		int rc;
 
+		snprintf(
+		    what, sizeof(what), "refusal: scratch allocation %" PRIu64 " fails", t.fail_at);
+		props_trying(p, "%s", what);
+		rc = props_run_with(p, &t, &other);
 		if (rc != 0 && strcmp(other.msg, err->msg) == 0)
 			break;
 		if (rc == FM_E_RESOURCE)
 			continue;
-		snprintf(
-		    what, sizeof(what), "refusal: scratch allocation %" PRIu64 " fails", t.fail_at);
 		return props_broken(report, room, what, rc == 0 ? "it makes tables" : other.msg);
 	}
 	return PROPS_REFUSED;
@@ -274,15 +304,62 @@ props_check_quick(const struct props *p, struct verdict *verdict, char *report, 
 	return outcome;
 }
 
+/* Two LIDs a host: verdict, the same bytes, refusal. */
+static enum props_outcome
+check_lmc(const struct props *p, char *report, size_t room)
+{
+	struct props other = *p;
+	struct verdict verdict;
+	char what[600];
+
+	if (p->with_lmc == NULL)
+		return PROPS_HOLD;
+	other.snap = p->with_lmc;
+	props_trying(p, "lmc");
+	if (props_check_quick(&other, &verdict, what, sizeof(what)) != PROPS_BROKEN)
+		return PROPS_HOLD;
+	return props_broken(report, room, "lmc: with 2 LIDs a host", what);
+}
+
+/* All that can be asked of an engine that has made the tables of `first`. */
+static enum props_outcome
+check_routed(const struct props *p, const struct props_trial *first, uint64_t *n_allocs,
+    char *report, size_t room)
+{
+	enum props_outcome outcome = check_verdict(p, first->verdict, report, room);
+
+	if (outcome == PROPS_HOLD)
+		outcome = check_probe(p, false, report, room);
+	if (outcome == PROPS_HOLD)
+		outcome = check_pure(p, *first->keep, first->digest, report, room);
+	if (outcome == PROPS_HOLD)
+		outcome = props_check_rows(p, first->digest, report, room);
+	if (outcome == PROPS_HOLD)
+		outcome = props_check_bounds(p, report, room);
+	if (outcome == PROPS_HOLD)
+		outcome = check_memory(p, first->digest, n_allocs, report, room);
+	if (outcome == PROPS_HOLD)
+		outcome = check_stop(p, first->digest, report, room);
+	if (outcome == PROPS_HOLD)
+		outcome = check_names(p, report, room);
+	if (outcome == PROPS_HOLD)
+		outcome = check_lmc(p, report, room);
+	if (outcome == PROPS_HOLD)
+		outcome = props_check_repair(p, report, room);
+	return outcome;
+}
+
 enum props_outcome
 props_check(const struct props *p, uint64_t *n_allocs, char *report, size_t room)
 {
 	struct verdict verdict;
-	struct props_trial first = { .n_workers = 1, .verdict = &verdict };
+	struct tables *tables = NULL;
+	struct props_trial first = { .n_workers = 1, .verdict = &verdict, .keep = &tables };
 	struct fm_error err = { 0 };
 	enum props_outcome outcome;
 
 	*n_allocs = 0;
+	props_trying(p, "route");
 	if (props_run_with(p, &first, &err) != 0) {
 		if (err.kind == FM_E_TOPOLOGY && check_probe(p, true, report, room) != PROPS_HOLD)
 			return PROPS_BROKEN;
@@ -291,20 +368,9 @@ props_check(const struct props *p, uint64_t *n_allocs, char *report, size_t room
 		    ? outcome
 		    : check_refusal_memory(p, &err, n_allocs, report, room);
 	}
-	outcome = check_verdict(p, &verdict, report, room);
-	if (outcome == PROPS_HOLD)
-		outcome = check_probe(p, false, report, room);
-	if (outcome == PROPS_HOLD)
-		outcome = check_pure(p, first.digest, report, room);
-	if (outcome == PROPS_HOLD)
-		outcome = props_check_rows(p, first.digest, report, room);
-	if (outcome == PROPS_HOLD)
-		outcome = check_memory(p, first.digest, n_allocs, report, room);
-	if (outcome == PROPS_HOLD)
-		outcome = check_stop(p, first.digest, report, room);
-	if (outcome == PROPS_HOLD)
-		outcome = check_names(p, report, room);
-	if (outcome == PROPS_HOLD)
-		outcome = props_check_repair(p, report, room);
+	if (p->found != NULL)
+		p->found->verdict = verdict;
+	outcome = check_routed(p, &first, n_allocs, report, room);
+	tables_put(tables);
 	return outcome;
 }

@@ -9,13 +9,15 @@
  *		 FM_E_RESOURCE each time, and the same bytes once none fails
  *	rows	 for an engine that writes whole rows, or SLs: no entry keeps what
  *		 the memory held before
+ *	bounds	 nothing is written beside the rows, nor for LIDs beyond max_lid
  *	verdict	 every pair routed, no loop, no wrong host, VLs within the
  *		 budget, no credit loop where the engine promises none
  *	names	 with other GUIDs, names, LIDs and node order: the same pairs, hops
  *		 and verdict, the largest load within a tenth
+ *	lmc	 verdict, bytes and refusal once more where each host has two LIDs
  *	stop	 told to stop before it begins: FM_E_CANCELLED, or the same bytes
- *	refusal	 of kind TOPOLOGY or RESOURCE, with a sentence, the same with
- *		 1, 2 and 8 workers
+ *	refusal	 of kind TOPOLOGY or RESOURCE, with a sentence (one line of 10
+ *		 characters or more), the same with 1, 2 and 8 workers
  *
  * Engines with adaptive routing are asked for it: these are properties of their
  * groups too, and of all alternatives together.
@@ -42,6 +44,12 @@ struct props_routers {
 };
 void props_routers_fini(struct props_routers *r);
 
+/* What is learned on the way, whatever the outcome; begins zeroed. */
+struct props_found {
+	struct verdict verdict; /* of the first tables, where there are any */
+	bool asks;		/* the engine has asked should_stop() */
+};
+
 struct props {
 	const struct fm_engine *engine;
 	const struct option_values *values; /* NULL = defaults */
@@ -51,6 +59,12 @@ struct props {
 	bool memory_suffices;	  /* allocations are not made to fail: that is many calls */
 	struct snapshot *renamed; /* the same fabric under other names; NULL: not checked */
 	enum props_names names;
+	struct snapshot *with_lmc; /* the same fabric with LMC 1; NULL: not checked */
+	struct props_found *found; /* NULL: not wanted */
+	/* NULL, or told what is tried before the engine is called, as "stop" or
+	 * "memory: scratch allocation 7 fails" */
+	void (*trying)(void *arg, const char *what);
+	void *arg;
 	struct props_routers *routers; /* NULL: new ones for each call */
 };
 

@@ -5,6 +5,7 @@
  * allocation with FM_E_RESOURCE, and what it names is taken: no repair of the core
  * instead.  An event it declines is no fault.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,31 @@ broken(char *report, size_t room, const char *what)
 	return props_broken(report, room, "repair", what);
 }
 
+/* Each allocation failing in turn, up to the call that needs no more. */
+static enum props_outcome
+check_poor(const struct call *first, char *report, size_t room)
+{
+	struct fm_error err;
+	char what[360];
+
+	for (uint64_t at = 1; !first->p->memory_suffices && at < ALLOCS_MAX; at++) {
+		struct call poor = *first;
+		int rc;
+
+		poor.fail_at = at;
+		props_trying(first->p, "repair: scratch allocation %" PRIu64 " fails", at);
+		rc = call_repair(&poor, &err);
+		if (rc == FM_E_RESOURCE)
+			continue;
+		if (rc == 0 && memcmp(&poor.named, &first->named, sizeof(first->named)) == 0)
+			break;
+		snprintf(what, sizeof(what), "scratch allocation %" PRIu64 " fails: %s", at,
+		    rc == 0 ? "it names other entries" : err.msg);
+		return broken(report, room, what);
+	}
+	return PROPS_HOLD;
+}
+
 /* The same again, with more workers, and with less memory. */
 static enum props_outcome
 check_calls(const struct props *p, struct snapshot *now, const struct fm_repair_request *request,
@@ -84,34 +110,32 @@ check_calls(const struct props *p, struct snapshot *now, const struct fm_repair_
 {
 	static const unsigned workers[] = { 1, 2, 8 };
 	struct call first = { .p = p, .now = now, .request = request, .n_workers = 1 };
-	struct fm_error err = { 0 }, other = { 0 };
-	int rc = call_repair(&first, &err);
+	struct fm_error err = { 0 };
+	char what[360];
+	int rc;
 
+	props_trying(p, "repair");
+	rc = call_repair(&first, &err);
 	*declined = rc != 0;
 	for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++) {
+		struct fm_error other = { .msg = "none" };
 		struct call again = first;
 
 		again.n_workers = workers[i];
+		props_trying(p, "repair: with %u workers", workers[i]);
 		if (call_repair(&again, &other) != rc)
-			return broken(report, room, "another answer than before");
-		if (rc == 0 && memcmp(&again.named, &first.named, sizeof(first.named)) != 0)
-			return broken(report, room, "other entries than before");
+			snprintf(what, sizeof(what), "another answer than before, workers=%u: %s",
+			    workers[i], other.msg);
+		else if (rc == 0 && memcmp(&again.named, &first.named, sizeof(first.named)) != 0)
+			snprintf(what, sizeof(what),
+			    "other entries than before, workers=%u: %" PRIu32
+			    " named, before %" PRIu32,
+			    workers[i], again.named.n, first.named.n);
+		else
+			continue;
+		return broken(report, room, what);
 	}
-	for (uint64_t at = 1; rc == 0 && !p->memory_suffices && at < ALLOCS_MAX; at++) {
-		struct call poor = first;
-
-		poor.fail_at = at;
-		rc = call_repair(&poor, &other);
-		if (rc == 0 && memcmp(&poor.named, &first.named, sizeof(first.named)) != 0)
-			return broken(report, room, "other entries when memory is short");
-		if (rc == 0)
-			break;
-		if (rc != FM_E_RESOURCE)
-			return broken(report, room,
-			    "a failing allocation is answered by another error than FM_E_RESOURCE");
-		rc = 0;
-	}
-	return PROPS_HOLD;
+	return rc == 0 ? check_poor(&first, report, room) : PROPS_HOLD;
 }
 
 /* Is what it names what the new plan has? */
@@ -121,13 +145,21 @@ check_taken(const struct props *p, struct router *r, const struct plan_request *
 {
 	struct fm_error err = { 0 };
 	uint64_t n_before = r->n_engine_repairs;
+	const struct plan_entry *at = &r->engine_repair.at;
+	size_t n;
 
+	r->engine_repair.fault = NULL;
 	if (plan_repair(r, q, next, &err) != 0)
 		return broken(report, room, err.msg);
-	if (r->n_engine_repairs == n_before)
-		return broken(report, room,
-		    "entries that cannot be, loop, close a cycle or leave a pair without a path");
-	return PROPS_HOLD;
+	if (r->n_engine_repairs != n_before)
+		return PROPS_HOLD;
+	broken(report, room,
+	    r->engine_repair.fault != NULL ? r->engine_repair.fault : "what it names is not used");
+	n = strlen(report);
+	if (r->engine_repair.fault != NULL && at->lid != 0 && at->sw < p->snap->fab.n_switches)
+		snprintf(report + n, room - n, ": LID %u by port %u of switch %s", at->lid,
+		    at->port, p->snap->fab.sw_name[at->sw]);
+	return PROPS_BROKEN;
 }
 
 /* From prev to a plan for now: *next, or NULL. */
@@ -168,6 +200,7 @@ check_cable(const struct props *p, struct router *r, const struct chain *chain, 
 	struct fm_error err = { 0 };
 	struct snapshot *now = NULL;
 	struct plan *next = NULL;
+	size_t n;
 
 	if (bits == NULL)
 		return broken(report, room, "out of memory");
@@ -176,6 +209,11 @@ check_cable(const struct props *p, struct router *r, const struct chain *chain, 
 		outcome = broken(report, room, err.msg);
 	else if (now->n_components == p->snap->n_components)
 		outcome = check_event(p, r, chain, plan, now, &event, &next, report, room);
+	n = strlen(report);
+	if (outcome == PROPS_BROKEN && n < room)
+		snprintf(report + n, room - n,
+		    "; lost is the cable of switch %s port %u and %s port %u",
+		    fab->sw_name[event.sw], event.port, fab->sw_name[event.to], event.to_port);
 	plan_put(next);
 	snapshot_put(now);
 	free(bits);

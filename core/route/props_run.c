@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* One call of an engine on a router, and what is learned of it. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -88,7 +89,9 @@ static int
 run_routed(const struct props *p, struct router *r, const void *opts, struct props_trial *t,
     struct fm_error *err)
 {
-	struct verify_request req = { .n_vls = p->n_vls, .sl_model = r->sl_model };
+	struct verify_request req = { .n_vls = p->n_vls,
+		.sl_model = r->sl_model,
+		.loops_last = (p->engine->traits & FM_PROMISES_NO_CREDIT_LOOPS) == 0 };
 	const struct fm_fabric *fab = &p->snap->fab;
 	struct tables *tables;
 	int rc;
@@ -97,6 +100,8 @@ run_routed(const struct props *p, struct router *r, const void *opts, struct pro
 	r->ar_max_groups = GROUPS;
 	r->scratch_fail_at = t->fail_at;
 	rc = route_once(r, p->engine, opts, fab, NULL, 0, &tables, err);
+	if (p->found != NULL && route_host_was_asked(r->host))
+		p->found->asks = true;
 	if (rc != 0)
 		return rc;
 	t->digest = props_digest(fab, &tables->t);
@@ -109,6 +114,8 @@ run_routed(const struct props *p, struct router *r, const void *opts, struct pro
 		    metrics_compute(p->snap, &tables->t, &few_samples, r->workers, t->metrics, err);
 	if (t->poison)
 		poison(p->engine, fab, &tables->t);
+	if (rc == 0 && t->keep != NULL)
+		*t->keep = tables_get(tables);
 	tables_put(tables);
 	return rc;
 }
@@ -173,6 +180,20 @@ props_run_with(const struct props *p, struct props_trial *t, struct fm_error *er
 	rc = props_run(p, &own, t, err);
 	router_fini(&own);
 	return rc;
+}
+
+void
+props_trying(const struct props *p, const char *fmt, ...)
+{
+	char what[200];
+	va_list ap;
+
+	if (p->trying == NULL)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	p->trying(p->arg, what);
 }
 
 enum props_outcome

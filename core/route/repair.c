@@ -499,10 +499,13 @@ try_given(struct router *r, const struct plan_request *q, struct keeping *k, boo
 	if (rc == 0 && asked) {
 		rc = try_once(r, q, k, DETOUR, &given, done, err);
 		r->n_engine_repairs += *done;
+		r->engine_repair.fault = *done ? NULL
+		    : given.unsafe != NULL     ? given.unsafe
+					       : "a pair is left without a path";
+		r->engine_repair.at = given.at;
 		if (rc == 0 && !*done)
 			log_warn("route", "the repair of engine %s is not used: %s",
-			    k->prev->engine,
-			    given.unsafe != NULL ? given.unsafe : "a pair is left without a path");
+			    k->prev->engine, r->engine_repair.fault);
 	}
 	fm_vec_fini(&given.entries);
 	return rc;

@@ -248,12 +248,14 @@ repair_ask_engine(struct router *r, const struct plan_request *q, const struct k
 	else if (rc != 0) {
 		log_debug("route", "engine %s does not repair: %s", a.entry->name, why.msg);
 		rc = 0;
-	} else if (given->fault != NULL)
+	} else if (given->fault != NULL) {
+		r->engine_repair.fault = given->fault;
+		r->engine_repair.at = given->at;
 		log_warn("route",
 		    "engine %s names an entry that cannot be, its repair is not used: switch=%u "
 		    "lid=%u port=%u: %s",
 		    a.entry->name, given->at.sw, given->at.lid, given->at.port, given->fault);
-	else if (a.events.n > 0) {
+	} else if (a.events.n > 0) {
 		sort_given(given);
 		*asked = true;
 	}
@@ -288,13 +290,17 @@ repair_take_given(struct repair *p, const struct repair_named *named, size_t n)
 	for (size_t i = 0; i < n; i++)
 		repair_set(p, named[i].entry.sw, named[i].entry.port);
 	for (size_t i = 0; i < n && p->given->unsafe == NULL; i++)
-		if (goes_round(p, named[i].entry.sw))
+		if (goes_round(p, named[i].entry.sw)) {
 			p->given->unsafe = "packets would go round in a circle";
+			p->given->at = named[i].entry;
+		}
 	if (p->given->unsafe == NULL && n > 0) {
 		rc = repair_insert_lid(p, FM_NONE);
 		p->out_of_memory = p->out_of_memory || rc == DEPEND_NOMEM;
-		if (rc == DEPEND_CYCLE)
+		if (rc == DEPEND_CYCLE) {
 			p->given->unsafe = "it closes a cycle of dependencies";
+			p->given->at = named[0].entry;
+		}
 	}
 	p->hopeless = p->hopeless || p->given->unsafe != NULL;
 }

@@ -3,6 +3,7 @@
  * One engine call: probe (unless route does that), fresh tables, route.  The engine's cost plus a
  * memset of its tables.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "core/route/adaptive.h"
@@ -59,7 +60,8 @@ check_output(
 		return fm_fail(err, FM_E_BUG,
 		    "engine %s names an unknown shape of SL or SL2VL tables", engine->name);
 	if (t->n_vls_used < 1 || t->n_vls_used > n_vls)
-		return fm_fail(err, FM_E_RESOURCE, "engine %s uses %u VLs, %u are allowed",
+		return fm_fail(err, FM_E_BUG,
+		    "engine %s answers n_vls_used = %u, beyond the VL budget: 1..%u would be right",
 		    engine->name, t->n_vls_used, n_vls);
 	return 0;
 }
@@ -138,6 +140,25 @@ call_engine(struct router *r, const struct fm_host *host, const struct route_job
 	return 0;
 }
 
+/* The answer of an engine that fails: with a reason, and one of the kinds. */
+static int
+check_answer(int rc, struct fm_error *why)
+{
+	if (rc == 0)
+		return 0;
+	if (rc > 0 || rc < FM_E_BUG)
+		return fm_fail(why, FM_E_BUG,
+		    "the engine answers %d%s%.150s: 0 or return host->fail(err, FM_E_TOPOLOGY, "
+		    "\"...\") would be right",
+		    rc, why->msg[0] != '\0' ? " and " : " without a reason", why->msg);
+	if (why->msg[0] == '\0')
+		snprintf(why->msg, sizeof(why->msg),
+		    "the engine answers %d without a reason: return host->fail(err, ...) gives one",
+		    rc);
+	why->kind = (enum fm_error_kind)rc;
+	return rc;
+}
+
 /* Why it stopped, and what became of one that was late and yet has tables:
  * these are there, and the next engine would only take longer. */
 static int
@@ -161,13 +182,13 @@ tell_time(const struct router *r, const char *name, int64_t limit_ms, int rc, st
 int
 route_run(struct router *r, const struct route_job *job, struct tables **out, struct fm_error *err)
 {
-	struct fm_error why = { .kind = FM_E_BUG, .msg = "the engine failed without a reason" };
+	struct fm_error why = { 0 };
 	const struct fm_host *host = route_host_begin(r->host,
 	    &(struct route_call){ .budget_bytes = r->scratch_budget_bytes,
 		.fail_at = r->scratch_fail_at,
 		.time_limit_ms = job->time_limit_ms,
 		.name = job->engine->name });
-	int rc = call_engine(r, host, job, out, &why);
+	int rc = check_answer(call_engine(r, host, job, out, &why), &why);
 
 	rc = tell_time(r, job->engine->name, job->time_limit_ms, rc, &why);
 	route_host_end(r->host);
@@ -202,7 +223,7 @@ int
 route_repair(
     struct router *r, const struct repair_job *job, struct fm_delta *delta, struct fm_error *err)
 {
-	struct fm_error why = { .kind = FM_E_BUG, .msg = "the engine failed without a reason" };
+	struct fm_error why = { 0 };
 	const struct fm_host *host;
 	int rc;
 
@@ -215,6 +236,7 @@ route_repair(
 		.time_limit_ms = job->time_limit_ms,
 		.name = job->engine->name });
 	rc = job->engine->repair(host, job->fab, job->request, job->opts, delta, &why);
+	rc = check_answer(rc, &why);
 	route_host_end(r->host);
 	if (rc != 0 && err != NULL)
 		*err = why;

@@ -28,6 +28,7 @@ enum verify_sl_model {
 struct verify_request {
 	uint8_t n_vls; /* data VLs that may be used, 1..15 */
 	enum verify_sl_model sl_model;
+	bool loops_last; /* the witness tells of credit loops when nothing else is wrong */
 	bool one_by_one; /* follow every LID by itself: the same verdict, slower; for tests */
 	/* NULL, or [n_switches]: set to 1 for those on the credit loop that the witness tells */
 	uint8_t *on_cycle;

@@ -212,6 +212,7 @@ verify_word(const struct judge *j, const struct clue *clues, const struct cycle 
 {
 	struct verdict *v = j->out;
 	struct sentence s = { v->witness, sizeof(v->witness) };
+	bool other = clues[VERIFY_VL_BUDGET].given || clues[VERIFY_UNREACHABLE].given;
 
 	if (clues[VERIFY_LOOP].given) {
 		v->fault = VERIFY_LOOP;
@@ -222,7 +223,7 @@ verify_word(const struct judge *j, const struct clue *clues, const struct cycle 
 	} else if (clues[VERIFY_STRAY].given) {
 		v->fault = VERIFY_STRAY;
 		say_unreachable(j, &s, &clues[VERIFY_STRAY], true);
-	} else if (v->credit_loops > 0) {
+	} else if (v->credit_loops > 0 && !(j->req->loops_last && other)) {
 		v->fault = VERIFY_CREDIT_LOOP;
 		say_cycle(j, &s, cycle);
 	} else if (clues[VERIFY_VL_BUDGET].given) {

@@ -168,6 +168,109 @@ START_TEST(a_probe_that_says_other_than_route_is_found)
 }
 END_TEST
 
+/* ------------------------------------------- engines that are wrong in one way each */
+
+#define ROUTE(name) \
+	static int name(const struct fm_host *host, const struct fm_fabric *fab, \
+	    const struct fm_request *req, const void *opts, struct fm_tables *out, \
+	    struct fm_error *err)
+#define WELL minhop_LTX_fm_engine.route(host, fab, req, opts, out, err)
+
+ROUTE(writes_beside)
+{
+	int rc = WELL;
+
+	out->lft[0][out->lft_stride] = 1;
+	return rc;
+}
+
+ROUTE(takes_more_vls)
+{
+	int rc = WELL;
+
+	out->n_vls_used = req->n_vls + 1;
+	return rc;
+}
+
+ROUTE(counts)
+{
+	static uint8_t n;
+	int rc = WELL;
+
+	out->lft[2][0] = n++ % 2;
+	return rc;
+}
+
+ROUTE(knows_one_lid)
+{
+	int rc = WELL;
+
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		for (fm_sw s = 0; fab->end_lmc[e] > 0 && s < fab->n_switches; s++)
+			out->lft[s][fab->end_lid[e] + 1] = FM_PORT_NONE;
+	return rc;
+}
+
+ROUTE(loses_one)
+{
+	int rc = WELL;
+
+	for (fm_end e = fab->sw_first_end[1]; e < fab->sw_first_end[2]; e++)
+		if (fab->end_kind[e] == FM_END_CA)
+			out->lft[0][fab->end_lid[e]] = FM_PORT_NONE;
+	return rc;
+}
+
+ROUTE(says_no)
+{
+	return host->fail(err, FM_E_TOPOLOGY, "sorry, this is none of mine\n");
+}
+
+ROUTE(says_five)
+{
+	return 5;
+}
+
+static const struct {
+	int (*route)(const struct fm_host *, const struct fm_fabric *, const struct fm_request *,
+	    const void *, struct fm_tables *, struct fm_error *);
+	const char *words, *begins, *has; /* of the fabric; of the report */
+} wrong[] = {
+	{ writes_beside, "pgft 2 4,4 1,2 1,2", "bounds: lft[s][", "is written, at switch" },
+	{ takes_more_vls, "pgft 2 4,4 1,2 1,2", "refusal: of kind ",
+	    "n_vls_used = 9, beyond the VL budget" },
+	{ counts, "pgft 2 4,4 1,2 1,2", "pure: with 1 worker: other bytes ", "LID 0 has port " },
+	{ knows_one_lid, "pgft 2 4,4 1,2 1,2", "lmc: with 2 LIDs a host: verdict: a pair without",
+	    "cannot reach" },
+	{ loses_one, "torus 6 1", "verdict: a pair without a path: ", "cannot reach" },
+	{ says_no, "torus 6 1", "refusal: a sentence is one line of ", "none of mine" },
+	{ says_five, "torus 6 1", "refusal: of kind ", "answers 5 without a reason" },
+};
+
+START_TEST(wrong_engines_are_found)
+{
+	const struct fabric f = { .words = wrong[_i].words }, two_lids = { wrong[_i].words, 0, 1 };
+	struct fm_engine engine = minhop_LTX_fm_engine;
+	struct props p = { .engine = &engine,
+		.snap = make(&f, false),
+		.with_lmc = make(&two_lids, false),
+		.n_vls = 8 };
+	uint64_t n_allocs;
+	char report[1024];
+
+	ck_assert_msg(
+	    props_check(&p, &n_allocs, report, sizeof(report)) == PROPS_HOLD, "%s", report);
+	engine.route = wrong[_i].route;
+	ck_assert_int_eq(props_check(&p, &n_allocs, report, sizeof(report)), PROPS_BROKEN);
+	ck_assert_msg(
+	    strncmp(report, wrong[_i].begins, strlen(wrong[_i].begins)) == 0, "%s", report);
+	ck_assert_msg(strstr(report, wrong[_i].has) != NULL, "%s", report);
+	ck_assert_msg(strstr(report, "credit loop") == NULL, "%s", report);
+	snapshot_put(p.snap);
+	snapshot_put(p.with_lmc);
+}
+END_TEST
+
 /* ----------------------------------------------------------------- balance */
 
 struct balance {
@@ -513,6 +616,7 @@ main(void)
 	tcase_add_loop_test(c, engines_have_the_properties, 0, (int)n_cases(N_FABRICS));
 	tcase_add_test(c, an_entry_that_is_not_written_is_found);
 	tcase_add_test(c, a_probe_that_says_other_than_route_is_found);
+	tcase_add_loop_test(c, wrong_engines_are_found, 0, sizeof(wrong) / sizeof(*wrong));
 	tcase_add_loop_test(c, intact_trees_are_ideal, 0, 4);
 	tcase_add_loop_test(c, more_hosts_than_cables_up_are_shared, 0, 3);
 	tcase_add_loop_test(c, others_are_balanced, 0, 4);

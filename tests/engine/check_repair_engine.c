@@ -429,11 +429,14 @@ START_TEST(the_property_check_sees_them)
 	ck_assert_msg(check(good, report, sizeof(report)) == PROPS_HOLD, "%s", report);
 	ck_assert_msg(check(fails, report, sizeof(report)) == PROPS_HOLD, "%s", report);
 	ck_assert_int_eq(check(remembers, report, sizeof(report)), PROPS_BROKEN);
-	ck_assert_msg(strstr(report, "repair: other entries") != NULL, "%s", report);
+	ck_assert_msg(
+	    strstr(report, "repair: other entries than before, workers=1") == report, "%s", report);
+	ck_assert_msg(strstr(report, "; lost is the cable of switch ") != NULL, "%s", report);
 	ck_assert_int_eq(check(names_no_port, report, sizeof(report)), PROPS_BROKEN);
-	ck_assert_msg(strstr(report, "repair: ") != NULL, "%s", report);
+	ck_assert_msg(strstr(report, " by port ") != NULL, "%s", report);
 	ck_assert_int_eq(check(does_nothing, report, sizeof(report)), PROPS_BROKEN);
-	ck_assert_msg(strstr(report, "repair: ") != NULL, "%s", report);
+	ck_assert_msg(
+	    strstr(report, "repair: a pair is left without a path") == report, "%s", report);
 }
 END_TEST
 

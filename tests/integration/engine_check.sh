@@ -52,3 +52,14 @@ rc=0
 rc=0
 ./fmd-engine-check tests/modules/.libs/good.so "$tmp/tree.net" >"$tmp/out" || rc=$?
 [ $rc = 3 ] && grep -q '^BROKEN .*verdict: ' "$tmp/out" || { echo "good: exit $rc"; cat "$tmp/out"; exit 1; }
+
+# Options from a configuration; and an engine that is never done.
+for root in spine-1 nobody; do
+	echo "template { root = { \"$root\" } }" >"$tmp/$root.conf"
+	./fmd-engine-check --config="$tmp/$root.conf" plugins/engines/.libs/template.so "$tmp/tree.net" >"$tmp/$root"
+done
+grep -q '^ok ' "$tmp/spine-1" && grep -q '^refused .*root matches none of the ' "$tmp/nobody" ||
+	{ cat "$tmp/spine-1" "$tmp/nobody"; exit 1; }
+rc=0
+./fmd-engine-check --time-limit=1 tests/modules/.libs/slow.so "$tmp/tree.net" >"$tmp/out" 2>"$tmp/err" || rc=$?
+[ $rc = 3 ] && grep -q 'over the time limit: slow on .*, route' "$tmp/err" || { echo "slow: exit $rc"; cat "$tmp/err"; exit 1; }
