@@ -56,7 +56,7 @@ option_find(const struct option_table *t, const char *key)
 	const struct fm_option *row;
 
 	for (size_t i = 0; (row = option_row(t, i)) != NULL; i++)
-		if (strcmp(row->name, key) == 0)
+		if (row->name != NULL && strcmp(row->name, key) == 0)
 			return row;
 	return NULL;
 }
@@ -88,18 +88,61 @@ size_of_value(enum fm_opt_type type)
 	return 0;
 }
 
+/* Numbers and what holds pointers begin at multiples of their size, or of a pointer's. */
+static size_t
+align_of_value(enum fm_opt_type type)
+{
+	size_t bytes = size_of_value(type);
+
+	return bytes < sizeof(void *)			    ? bytes
+	    : type == FM_OPT_INT || type == FM_OPT_DURATION ? _Alignof(int64_t)
+							    : _Alignof(void *);
+}
+
+/* Where a value lies in the options struct: within it, and no other's place. */
+static int
+check_place(const struct option_table *t, const struct fm_option *row, struct fm_error *err)
+{
+	size_t bytes = size_of_value(row->type), align = align_of_value(row->type);
+	const struct fm_option *other;
+
+	if (row->offset > t->bytes || bytes > t->bytes - row->offset)
+		return fm_fail(err, FM_E_CONFIG,
+		    "offset %zu is beyond the options struct of %zu bytes", row->offset, t->bytes);
+	if (row->offset % align != 0)
+		return fm_fail(err, FM_E_CONFIG,
+		    "offset %zu is no multiple of %zu, as this type needs: offsetof() gives the "
+		    "right one",
+		    row->offset, align);
+	for (size_t i = 0; (other = option_row(t, i)) != row; i++)
+		if (row->offset < other->offset + size_of_value(other->type) &&
+		    other->offset < row->offset + bytes)
+			return fm_fail(err, FM_E_CONFIG,
+			    "offset %zu, %zu bytes: there is option %s already", row->offset, bytes,
+			    other->name);
+	return 0;
+}
+
+static bool
+needs_default(enum fm_opt_type type)
+{
+	return type == FM_OPT_BOOL || type == FM_OPT_INT || type == FM_OPT_DURATION ||
+	    type == FM_OPT_ENUM;
+}
+
 static int
 check_row(const struct option_table *t, const struct fm_option *row, struct fm_arena *mem,
     struct fm_error *err)
 {
 	struct option_value v = { .row = row };
-	size_t bytes = size_of_value(row->type);
 
-	if (bytes == 0)
+	if (size_of_value(row->type) == 0)
 		return fm_fail(err, FM_E_CONFIG, "unknown type %d", (int)row->type);
-	if (row->offset > t->bytes || bytes > t->bytes - row->offset)
+	if (check_place(t, row, err) != 0)
+		return FM_E_CONFIG;
+	if (row->def == NULL && needs_default(row->type))
 		return fm_fail(err, FM_E_CONFIG,
-		    "offset %zu is beyond the options struct of %zu bytes", row->offset, t->bytes);
+		    "no .def: the default as it would be written in the file is required");
 	if (row->help == NULL || *row->help == '\0')
 		return fm_fail(err, FM_E_CONFIG, "no help: one sentence is required");
 	if (row->type == FM_OPT_ENUM && (row->choices == NULL || row->choices[0] == NULL))

@@ -125,6 +125,44 @@ load_file(struct engine_set_private *self, const char *path, struct fm_error *er
 	return 0;
 }
 
+/* The engine that has this alias of another as its name, or NULL. */
+static const struct engine_file *
+find_namesake(const struct engine_set_private *self, const struct fm_engine *e, const char **alias)
+{
+	const struct engine_file *found = NULL;
+
+	for (const char *const *a = e->aliases; found == NULL && a != NULL && *a != NULL; a++)
+		if (strcmp(*a, e->name) != 0 && (found = find_loaded(self, *a)) != NULL)
+			*alias = *a;
+	return found;
+}
+
+/* Whoever came first: an alias never hides behind a name. */
+static int
+refuse_aliases(struct engine_set_private *self, struct fm_error *err)
+{
+	for (size_t i = 0; i < self->engines.n;) {
+		const struct engine_file *file = &self->engines.item[i], *other;
+		const char *alias = "";
+		struct fm_error bad;
+
+		other = find_namesake(self, file->engine, &alias);
+		if (other == NULL) {
+			i++;
+			continue;
+		}
+		fm_fail(&bad, FM_E_CONFIG,
+		    "%s: its alias '%s' is the name of the engine of %s: take another", file->path,
+		    alias, other->path);
+		if (refuse(self, file->path, bad.msg, err) != 0)
+			return FM_E_RESOURCE;
+		self->engines.n--;
+		memmove(&self->engines.item[i], &self->engines.item[i + 1],
+		    (self->engines.n - i) * sizeof(*file));
+	}
+	return 0;
+}
+
 /* ------------------------------------------------------------ directories */
 
 static int
@@ -277,6 +315,8 @@ engine_set_load(struct engine_set *set, const char *const *dirs, struct fm_error
 		rc = out_of_memory(err);
 	else
 		rc = load_all(self, dirs, err);
+	if (rc == 0)
+		rc = refuse_aliases(self, err);
 	if (rc != 0) {
 		engine_set_fini(set);
 		return rc;

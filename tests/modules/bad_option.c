@@ -12,5 +12,5 @@ static const struct fm_option options[] = { { .name = "depth",
 						.unit = "hops",
 						.help = "Depth." },
 	{ .type = FM_OPT_END } };
-FM_ENGINE(bad_option, .summary = "A default outside its own range.", .options = options,
-    .options_size = sizeof(struct opts), .route = bad_route);
+FM_ENGINE(bad_option, .summary = "A default outside its own range.", .traits = FM_PROVIDES_LFT,
+    .options = options, .options_size = sizeof(struct opts), .route = bad_route);

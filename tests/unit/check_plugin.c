@@ -93,8 +93,7 @@ static const struct {
 	{ "bad_minor.so", "bad_minor.so", SIZE_MAX,
 	    { "engine ABI 0.3 is newer than the 0.2 of this fmd", "update fmd" } },
 	{ "bad_size.so", "bad_size.so", SIZE_MAX,
-	    { "descriptor of 40 bytes (ABI 0.2)", "at least 88 are needed (ABI 0.2)",
-		".size was set" } },
+	    { "descriptor of 40 bytes, engine ABI 0.2 has 96", "this fmd 0.2", ".size was set" } },
 	{ "bad_route.so", "bad_route.so", SIZE_MAX,
 	    { "no route callback", "ABI 0.2, this fmd 0.2" } },
 	{ "bad_name.so", "bad_name.so", SIZE_MAX,
@@ -105,6 +104,8 @@ static const struct {
 	    { "does not export bad_library_LTX_fm_engine", "FM_ENGINE(bad_library, ...)" } },
 	{ "bad_option.so", "bad_option.so", SIZE_MAX,
 	    { "option depth: default: depth = 99 is outside 1..64 hops" } },
+	{ "bad_alias.so", "bad_alias.so", SIZE_MAX,
+	    { "its alias 'good' is the name of the engine of ", "take another" } },
 	{ "good.so", "renamed.so", SIZE_MAX,
 	    { "it holds the engine 'good'", "looks for 'renamed'", "call it good.so" } },
 	{ "good.so", "good2.so", 100, { "the file ends before its contents", "cut short" } },
@@ -130,6 +131,97 @@ START_TEST(refusals_say_why)
 	ck_assert_uint_eq(set.n_refused, 1);
 	ck_assert_ptr_nonnull(engine_find(&set, "good"));
 	engine_set_fini(&set);
+}
+END_TEST
+
+/* ------------------------------------------------------- descriptors, one by one */
+
+struct opts {
+	int64_t depth;
+	bool strict;
+	struct fm_nodeset roots;
+};
+#define DEPTH .type = FM_OPT_INT, .def = "1", .max = 9, .help = "Depth."
+#define STRICT .type = FM_OPT_BOOL, .offset = offsetof(struct opts, strict), .help = "Strict."
+#define ROOTS .type = FM_OPT_NODES, .help = "Roots."
+#define END \
+	{ \
+		.type = FM_OPT_END \
+	}
+static const struct fm_option misaligned[] = { { .name = "depth", .offset = 4, DEPTH }, END };
+static const struct fm_option odd_roots[] = { { .name = "roots", .offset = 9, ROOTS }, END };
+static const struct fm_option overlapping[] = { { .name = "roots", .offset = 0, ROOTS },
+	{ .name = "depth", .offset = 16, DEPTH }, END };
+static const struct fm_option blanks[] = { { .name = "the depth", DEPTH }, END };
+static const struct fm_option reserved[] = { { .name = "time_limit", DEPTH }, END };
+static const struct fm_option no_default[] = { { .name = "strict", STRICT }, END };
+static const struct {
+	struct fm_option row[1];
+	uintptr_t behind[sizeof(struct fm_option) / sizeof(uintptr_t)];
+} no_end = { { { .name = "depth", DEPTH } }, { 8, FM_OPT_BOOL } };
+static const struct fm_option sound[] = { { .name = "depth", DEPTH },
+	{ .name = "strict", .def = "no", STRICT },
+	{ .name = "roots", .offset = offsetof(struct opts, roots), ROOTS }, END };
+
+static int
+route(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_request *req,
+    const void *opts, struct fm_tables *out, struct fm_error *err)
+{
+	return 0;
+}
+
+static const struct {
+	uint16_t minor;
+	uint32_t size, traits, option_size;
+	const struct fm_option *options;
+	const char *says; /* NULL: it is taken */
+} descriptors[] = {
+	{ 2, 96, FM_PROVIDES_LFT, 72, sound, NULL },
+	{ 2, 96, FM_PROVIDES_LFT | FM_PROVIDES_SL, 0, NULL, NULL },
+	{ 1, 88, FM_PROVIDES_LFT, 72, sound, NULL },
+	{ 2, 88, FM_PROVIDES_LFT, 72, sound, NULL },
+	{ 1, 96, FM_PROVIDES_LFT, 72, sound, "descriptor of 96 bytes, engine ABI 0.1 has 88" },
+	{ 2, 91, FM_PROVIDES_LFT, 72, sound, "descriptor of 91 bytes, engine ABI 0.2 has 96" },
+	{ 2, 4000, FM_PROVIDES_LFT, 72, sound, "descriptor of 4000 bytes" },
+	{ 2, 96, 0, 72, sound, ".traits lacks FM_PROVIDES_LFT" },
+	{ 2, 96, FM_PROVIDES_SL, 72, sound, ".traits lacks FM_PROVIDES_LFT" },
+	{ 2, 96, FM_PROVIDES_LFT | 1u << 30, 72, sound, ".traits has bits 0x40000000" },
+	{ 2, 96, FM_PROVIDES_LFT | FM_PROVIDES_MCAST, 72, sound, "there is no mcast_tree" },
+	{ 2, 96, FM_PROVIDES_LFT, 8, sound, "option rows of 8 bytes, engine ABI 0.2 has " },
+	{ 2, 96, FM_PROVIDES_LFT, 128, sound, "option rows of 128 bytes" },
+	{ 2, 96, FM_PROVIDES_LFT, 72, misaligned, "option depth: offset 4 is no multiple of 8" },
+	{ 2, 96, FM_PROVIDES_LFT, 72, odd_roots, "option roots: offset 9 is no multiple of 8" },
+	{ 2, 96, FM_PROVIDES_LFT, 72, overlapping,
+	    "option depth: offset 16, 8 bytes: there is option roots" },
+	{ 2, 96, FM_PROVIDES_LFT, 72, blanks, "option 'the depth': a name is letters" },
+	{ 2, 96, FM_PROVIDES_LFT, 72, reserved, "option time_limit: every engine's section" },
+	{ 2, 96, FM_PROVIDES_LFT, 72, no_default, "option strict: no .def" },
+	{ 2, 96, FM_PROVIDES_LFT, 72, no_end.row, "option row 1 is none: { .type = FM_OPT_END }" },
+};
+
+START_TEST(descriptors_are_judged)
+{
+	const struct fm_engine e = { .magic = FM_ABI_MAGIC,
+		.abi_major = FM_ABI_MAJOR,
+		.abi_minor = descriptors[_i].minor,
+		.size = descriptors[_i].size,
+		.name = "some",
+		.summary = "Some engine.",
+		.traits = descriptors[_i].traits,
+		.option_size = descriptors[_i].option_size,
+		.options = descriptors[_i].options,
+		.options_size = sizeof(struct opts),
+		.route = route };
+	struct fm_error err = { 0 };
+	int rc = engine_check(&e, "some.so", &err);
+
+	if (descriptors[_i].says == NULL) {
+		ck_assert_msg(rc == 0, "%s", err.msg);
+		return;
+	}
+	ck_assert_int_eq(rc, FM_E_CONFIG);
+	ck_assert_msg(strncmp(err.msg, "some.so: ", 9) == 0, "%s", err.msg);
+	ck_assert_msg(strstr(err.msg, descriptors[_i].says) != NULL, "%s", err.msg);
 }
 END_TEST
 
@@ -197,6 +289,8 @@ main(void)
 
 	tcase_add_checked_fixture(tc, make_folders, remove_folders);
 	tcase_add_loop_test(tc, refusals_say_why, 0, sizeof(bad) / sizeof(*bad));
+	tcase_add_loop_test(
+	    tc, descriptors_are_judged, 0, sizeof(descriptors) / sizeof(*descriptors));
 	tcase_add_test(tc, second_of_a_name_is_refused);
 	tcase_add_test(tc, alias_and_nearest);
 	tcase_add_test(tc, other_files_are_not_looked_at);
