@@ -4,12 +4,15 @@
 #include "core/conf/cli.h"
 
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/conf/describe.h"
 #include "lib/error.h"
 #include "lib/log.h"
+
+#define REFUSED_SHOWN 3u /* files that are no engines, one by one */
 
 static const char usage[] =
     "usage: fmd [OPTION]...\n"
@@ -234,6 +237,28 @@ cli_fini(struct cli *cli)
 
 /* ------------------------------------------------------------------ tasks */
 
+/* Few with their reasons; many, as of a folder of other things, in one line. */
+static void
+say_refused(const struct engine_set *set)
+{
+	char names[160] = "";
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < set->n_refused && set->n_refused <= REFUSED_SHOWN; i++)
+		log_warn("plugin", "%s", set->refused[i].reason);
+	if (set->n_refused <= REFUSED_SHOWN)
+		return;
+	for (uint32_t i = 0; i < set->n_refused && n < sizeof(names); i++) {
+		const char *base = strrchr(set->refused[i].path, '/') + 1;
+
+		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", i > 0 ? " " : "", base);
+	}
+	log_warn("plugin",
+	    "files that are refused as engines, fmd --list-engines has the reasons: "
+	    "n=%u: %s%s",
+	    set->n_refused, names, n < sizeof(names) ? "" : "...");
+}
+
 int
 cli_load(const struct cli *cli, struct engine_set *set, struct conf **conf, struct fm_error *err)
 {
@@ -241,8 +266,7 @@ cli_load(const struct cli *cli, struct engine_set *set, struct conf **conf, stru
 
 	if (rc != 0)
 		return rc;
-	for (uint32_t i = 0; i < set->n_refused; i++)
-		log_warn("plugin", "%s", set->refused[i].reason);
+	say_refused(set);
 	rc = conf_load(&cli->source, set, conf, err);
 	if (rc != 0)
 		engine_set_fini(set);

@@ -14,8 +14,8 @@
 #include "lib/error.h"
 #include "lib/hash.h"
 
-static int
-no_engine(const struct conf_private *self, const char *name, struct fm_error *err)
+int
+conf_no_engine(const struct conf_private *self, const char *name, struct fm_error *err)
 {
 	const char *near = engine_nearest(self->engines, name);
 
@@ -62,7 +62,7 @@ conf_resolve_entry(
 	entry->time_limit_ms = self->conf->engine_time_limit_ms;
 	entry->engine = engine_find(self->engines, name);
 	if (entry->engine == NULL)
-		return no_engine(self, name, err);
+		return conf_no_engine(self, name, err);
 	instance = conf_find_instance(self, entry->engine, title);
 	if (instance == NULL && *title != '\0')
 		return fm_fail(err, FM_E_CONFIG, "%s: there is no section %s \"%s\" { ... }", word,

@@ -25,7 +25,7 @@ struct item {
 
 struct parse {
 	struct conf_private *self;
-	const char *path;
+	const char *path, *text;
 	FM_VEC(struct item) items; /* of lists, as they are read */
 	struct fm_error *err;
 	bool failed;
@@ -277,6 +277,36 @@ unknown_name(const char *message, char *name, size_t room)
 	return true;
 }
 
+/* Does the name that stands in this line begin a section: NAME { or NAME "TITLE" {? */
+static bool
+begins_section(const char *text, int line, const char *name)
+{
+	while (--line > 0 && (text = strchr(text, '\n')) != NULL)
+		text++;
+	if (text == NULL || (text = strstr(text, name)) == NULL)
+		return false;
+	text += strlen(name);
+	text += strspn(text, " \t\r\n");
+	if (*text == '"' || *text == '\'') {
+		text = strchr(text + 1, *text);
+		if (text == NULL)
+			return false;
+		text++;
+		text += strspn(text, " \t\r\n");
+	}
+	return *text == '{';
+}
+
+/* A section of nothing that is known is meant for an engine. */
+static void
+blame_engine(const cfg_t *cfg, const char *name)
+{
+	conf_no_engine(current->self, name, current->err);
+	strncat(current->err->msg, ", --plugin-dir=DIR adds a folder",
+	    sizeof(current->err->msg) - strlen(current->err->msg) - 1);
+	fm_context(current->err, "%s:%d", current->path, cfg->line);
+}
+
 static void
 blame_unknown(cfg_t *cfg, const char *name)
 {
@@ -287,6 +317,10 @@ blame_unknown(cfg_t *cfg, const char *name)
 	for (unsigned i = 0; cfg->opts[i].name != NULL; i++)
 		suggest_offer(&s, cfg->opts[i].name);
 	near = suggest_best(&s);
+	if (near == NULL && section == NULL && begins_section(current->text, cfg->line, name)) {
+		blame_engine(cfg, name);
+		return;
+	}
 	fm_fail(current->err, FM_E_CONFIG, "%s:%d: unknown key %s%s%s%s%s%s", current->path,
 	    cfg->line, name, section != NULL ? " of " : "", section != NULL ? section : "",
 	    near != NULL ? ": did you mean " : ": fmd --help",
@@ -492,7 +526,7 @@ all_opts(struct fm_arena *mem, const struct engine_set *engines)
 int
 conf_parse_text(struct conf_private *self, const char *path, const char *text, struct fm_error *err)
 {
-	struct parse p = { .self = self, .path = path, .err = err };
+	struct parse p = { .self = self, .path = path, .text = text, .err = err };
 	cfg_opt_t *opts = all_opts(&self->mem, self->engines);
 	cfg_t *cfg = opts != NULL ? cfg_init(opts, CFGF_NONE) : NULL;
 	int rc;

@@ -205,9 +205,16 @@ describe_engine(const struct fm_engine *engine, const char *path, FILE *out)
 		if (engine->traits & traits[i].bit)
 			fprintf(
 			    out, "  %s  %s\n", n++ == 0 ? "traits " : "       ", traits[i].help);
-	fprintf(out, "\n%sptions, in a section %s { ... } of fmd.conf, with their defaults:\n\n",
-	    option_row(&table, 0) == NULL ? "It has no options but every engine's o" : "O",
-	    engine->name);
+	if (option_row(&table, 0) == NULL)
+		fprintf(out,
+		    "\nIt has no options of its own. A section %s { ... } of fmd.conf takes those "
+		    "of "
+		    "every engine, with their defaults:\n\n",
+		    engine->name);
+	else
+		fprintf(out,
+		    "\nOptions, in a section %s { ... } of fmd.conf, with their defaults:\n\n",
+		    engine->name);
 	for (size_t i = 0; (row = option_row(&table, i)) != NULL; i++)
 		print_help(row, false, out);
 	for (size_t i = 0; (row = option_row(&entry, i)) != NULL; i++)

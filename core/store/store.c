@@ -12,6 +12,8 @@
  * committed and tears none.
  */
 #include <errno.h>
+#include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -187,6 +189,24 @@ open_or_renew(struct store *s, const char *dir, struct fm_error *err)
 	    : fm_fail(err, FM_E_SYSTEM, "cannot open the store in %s: %s", dir, mdb_strerror(rc));
 }
 
+/* Why there is no state directory and none can be made. */
+static int
+no_directory(const char *dir, int error, struct fm_error *err)
+{
+	char copy[PATH_MAX];
+	const char *parent;
+
+	snprintf(copy, sizeof(copy), "%s", dir);
+	parent = dirname(copy);
+	if (error == ENOENT && access(parent, F_OK) != 0)
+		return fm_fail(err, FM_E_SYSTEM,
+		    "cannot make the state directory %.80s: there is no %.80s to make it in; "
+		    "--state-dir=DIR names another",
+		    dir, parent);
+	return fm_fail(
+	    err, FM_E_SYSTEM, "cannot make the state directory %s: %s", dir, strerror(error));
+}
+
 int
 store_open(const char *dir, struct store **out, struct fm_error *err)
 {
@@ -195,8 +215,7 @@ store_open(const char *dir, struct store **out, struct fm_error *err)
 	int rc;
 
 	if (mkdir(dir, 0750) != 0 && errno != EEXIST)
-		return fm_fail(err, FM_E_SYSTEM, "cannot make the state directory %s: %s", dir,
-		    strerror(errno));
+		return no_directory(dir, errno, err);
 	fm_arena_init(&mem, SIZE_MAX);
 	s = fm_arena_alloc(&mem, sizeof(*s));
 	if (s == NULL)

@@ -108,6 +108,9 @@ expect 2 'ends before its contents' "$fmd" --check --plugin-dir=cut --engine=fro
 expect 2 "file's name must be the engine's: call it updn" "$fmd" --check --plugin-dir=renamed --engine=other
 expect 2 'no ELF image' "$fmd" --check --plugin-dir=junk --engine=junk
 expect 2 'plugin directory nosuch: No such file' "$fmd" --check --plugin-dir=nosuch
+for i in 1 2 3; do cp junk/junk.so "junk/$i.so"; done
+expect 2 'n=4: 1.so 2.so 3.so junk.so' "$fmd" --check --plugin-dir=junk --config=none --engine=nosuch
+expect_conf 2 "2: no engine 'nosuch': fmd --list-engines" $'lmc = 0\nnosuch { x = 1 }'
 
 # ---- command lines
 expect 2 'usage' "$fmroute"
@@ -170,6 +173,7 @@ fi
 
 expect 2 'is no directory' "$fmroute" good.net --dump=good.net
 expect 2 'is no directory' "$fmd" --once --state-dir=state --transport=sim:good.net --dump=good.net
+expect 1 "there is no $dir/no to make it in; --state-dir=DIR" "$fmd" --once --transport=sim:good.net --config=none --state-dir="$dir/no/state"
 expect 1 'cannot make the state directory' "$fmd" --once --transport=sim:good.net --state-dir=/proc/nosuch
 
 [ "$n_wrong" = 0 ] || { echo "$n_wrong of $n are wrong"; exit 1; }

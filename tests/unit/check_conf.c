@@ -165,6 +165,13 @@ static const struct {
 	{ "good {\n\tstrict = no\n\tstrict = yes\n}\n",
 	    "fmd.conf:3: strict is set twice, first in line 2" },
 	{ "godo { }\n", "fmd.conf:1: unknown key godo: did you mean good?" },
+	{ "lmc = 0\nud { }\n",
+	    "fmd.conf:2: no engine 'ud': fmd --list-engines shows what there is, "
+	    "--plugin-dir=DIR adds a folder" },
+	{ "elsewhere \"a\"\n{ x = 1 }\n",
+	    "fmd.conf:1: no engine 'elsewhere': fmd --list-engines shows what there is, "
+	    "--plugin-dir=DIR adds a folder" },
+	{ "colour = \"{\"\n", "fmd.conf:1: unknown key colour: fmd --help lists them" },
 	{ "good {\n\troots = { \"0x1\" }\n\troots = {\n\t\t\"0x2\", \"0x3\" }\n}\n",
 	    "fmd.conf:4: roots is set twice, first in line 2" },
 	{ "good {\n\troots = {\n\t\t\"0x1\",\n\t\t\"0xzz\"\n\t}\n}\n",

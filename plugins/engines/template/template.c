@@ -208,14 +208,30 @@ template_route(const struct fm_host *host, const struct fm_fabric *fab,
 	return 0;
 }
 
+/* Is any switch in this set?  Where nothing matches, its bits are 0. */
+static bool
+has_switch(const struct fm_nodeset *set, const struct fm_fabric *fab)
+{
+	for (fm_sw s = 0; s < fab->n_switches; s++)
+		if (fm_bit(set->sw, s))
+			return true;
+	return false;
+}
+
 /* Optional: refuse what you cannot route, cheaply, in a sentence that an
- * administrator can act on.  Without it every fabric is accepted. */
+ * administrator can act on.  Without it every fabric is accepted.  Of an option that
+ * matches nothing only the engine can tell whether that is a mistake. */
 static int
 template_probe(
     const struct fm_host *host, const struct fm_fabric *fab, const void *opts, struct fm_error *err)
 {
+	const struct template_options *o = opts;
+
 	if (fab->n_switches == 0)
 		return host->fail(err, FM_E_TOPOLOGY, "there is no switch to route");
+	if (o->root.given && !has_switch(&o->root, fab))
+		return host->fail(
+		    err, FM_E_TOPOLOGY, "root matches none of the %u switches", fab->n_switches);
 	return 0;
 }
 
