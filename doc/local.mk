@@ -7,7 +7,20 @@ doc/fmd.conf.5: doc/fmd.conf.5.in fmd-doc $(plugin_LTLIBRARIES)
 		cat $(srcdir)/doc/fmd.conf.5.in $@.options >$@.new && rm $@.options && mv $@.new $@
 EXTRA_DIST += doc/fmd.conf.5.in
 CLEANFILES += doc/fmd.conf.5
-EXTRA_DIST += doc/bench.md doc/compose.md doc/engines.md doc/events.md doc/growth.svg doc/regions.md \
-	doc/repair.md doc/sa.md doc/sweep-fields.md
-EXTRA_DIST += doc/bench.md doc/compose.md doc/engines.md doc/events.md doc/fmsim.md doc/growth.svg doc/regions.md \
-	doc/repair.md doc/sweep-fields.md
+# What HACKING.md and the man pages name by doc/NAME is beside them.
+dist_doc_DATA = README.md HACKING.md
+docpagesdir = $(docdir)/doc
+dist_docpages_DATA = \
+	doc/abi.md \
+	doc/bench.md \
+	doc/compose.md \
+	doc/design.md \
+	doc/engines.md \
+	doc/events.md \
+	doc/fmsim.md \
+	doc/glossary.md \
+	doc/growth.svg \
+	doc/regions.md \
+	doc/repair.md \
+	doc/sa.md \
+	doc/sweep-fields.md

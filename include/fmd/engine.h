@@ -24,7 +24,9 @@
  *     FM_NONE, it stands behind the ends of all switches in end_* and no
  *     engine needs to look at it.
  *   - Functions returning int return 0 or a negative enum fm_error_kind and,
- *     on failure, fill *err.  See fm_fail().
+ *     on failure, fill *err: return host->fail(err, KIND, "sentence", ...).
+ *     A sentence is one line of 10 to 255 characters without its newline; an
+ *     administrator reads it behind the engine's name.
  */
 #ifndef FMD_ENGINE_H
 #define FMD_ENGINE_H
@@ -158,10 +160,9 @@ enum fm_sl2vl_shape {
 				 * + out_port			[rows][16] */
 };
 
-/* Engine output.  The host allocates and initialises every array named here
- * (LFT to FM_PORT_NONE, see FM_WRITES_WHOLE_ROWS; order to FM_NONE; the rest to 0, but see
- * FM_WRITES_WHOLE_SLS); the engine
- * fills what its descriptor's .traits announce and leaves the rest alone. */
+/* Engine output.  The host allocates and initialises every array that the descriptor's
+ * .traits announce (LFT to FM_PORT_NONE, see FM_WRITES_WHOLE_ROWS; order to FM_NONE; the
+ * rest to 0, but see FM_WRITES_WHOLE_SLS); the engine fills them.  The others are NULL. */
 struct fm_tables {
 	uint32_t size;
 	size_t lft_stride;   /* >= max_lid + 1, multiple of 64 */
@@ -171,7 +172,7 @@ struct fm_tables {
 	enum fm_sl2vl_shape sl2vl_shape;
 	const uint32_t *sl2vl_first; /* [n_switches + 1] row offsets, host fills */
 	uint8_t *sl2vl;		     /* shape per sl2vl_shape, values 0..14 */
-	uint8_t n_vls_used;	     /* <= request n_vls */
+	uint8_t n_vls_used;	     /* 1..request n_vls; the host begins with 1 */
 	/* Adaptive routing, where ar_max_groups is not 0: a group is a set of ports of
 	 * one switch, by any of which a packet may go on; the LFT's port is one of
 	 * them.  Group 0 is none: static, by the LFT alone. */
@@ -302,10 +303,11 @@ enum fm_opt_type {
 };
 
 /* Values of the composite option types, resolved by the host against the
- * fabric of this call. */
+ * fabric of this call.  What matches nothing is no error: an engine that cannot do
+ * without says so. */
 struct fm_nodeset {
-	const uint64_t *sw;  /* bitset [n_switches] */
-	const uint64_t *end; /* bitset [n_ends] */
+	const uint64_t *sw;  /* bitset [n_switches], never NULL; all 0 where nothing matches */
+	const uint64_t *end; /* bitset [n_ends], likewise */
 	bool given;	     /* false: the option was not written */
 };
 struct fm_nodeset_list {

@@ -18,8 +18,19 @@ PKG_CONFIG_PATH=$(dirname "$pc")
 PKG_CONFIG_SYSROOT_DIR=$tmp/root
 export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
 
+# What man pages, headers and guides name is installed beside them.
+make -s install-dist_docDATA install-dist_docpagesDATA install-dist_examplesDATA DESTDIR="$tmp/root" >"$tmp/log" 2>&1 ||
+	{ cat "$tmp/log"; exit 1; }
+docs=$(dirname "$(find "$tmp/root" -name HACKING.md)")
+named=$(cat "$top/HACKING.md" "$top/README.md" "$top"/doc/*.[158] "$top"/doc/*.in "$top"/include/fmd/*.h |
+	grep -o 'doc/[a-z-]*\.md' | sort -u)
+[ "$(echo "$named" | wc -l)" -gt 5 ] || { echo "only named: $named"; exit 1; }
+for f in README.md $named examples/template.c; do
+	[ -s "$docs/$f" ] || { echo "$f is not installed"; find "$docs"; exit 1; }
+done
+
 mkdir "$tmp/engines"
-sed 's/FM_ENGINE(template/FM_ENGINE(myengine/' "$top/plugins/engines/template/template.c" >"$tmp/myengine.c"
+sed 's/FM_ENGINE(template/FM_ENGINE(myengine/' "$docs/examples/template.c" >"$tmp/myengine.c"
 # shellcheck disable=SC2046
 ${CC:-cc} -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Werror -O2 -shared -fPIC -fvisibility=hidden \
 	-o "$tmp/engines/myengine.so" "$tmp/myengine.c" $(pkg-config --cflags --libs fmd-engine) -lpthread
@@ -60,3 +71,16 @@ daemon=$(sed -n 's/^ *`\(fmd --plugin-dir[^`]*\)`.*/\1/p' "$guide")
 	eval "$daemon --plugin-dir=$build_dir/plugins/engines/.libs --config=none --transport=sim:$tmp/tree.net --state-dir=$tmp/state --once") \
 	>"$tmp/log" 2>&1 && grep -q 'SUBNET UP.*engine my' "$tmp/log" ||
 	{ echo "fmd does not bring the subnet up by the engine of HACKING.md:"; cat "$tmp/log"; exit 1; }
+
+# ---- what the check says of it: loops it did not promise absent, and where it crashes
+./fmroute gen torus 5 1 >"$tmp/ring.net"
+./fmd-engine-check "$tmp/guide/my.so" "$tmp/ring.net" >"$tmp/out" || { cat "$tmp/out"; exit 1; }
+grep -q '^ok .*has credit loops (not promised): credit loop over ' "$tmp/out" &&
+	grep -q '^note .*my never asks should_stop' "$tmp/out" || { cat "$tmp/out"; exit 1; }
+mkdir "$tmp/crash"
+sed '/queue == NULL || port == NULL/,/return/d' "$tmp/guide/my.c" >"$tmp/crash/my.c"
+(cd "$tmp/crash" && eval "$build") || exit 1
+rc=0
+./fmd-engine-check "$tmp/crash/my.so" "$tmp/tree.net" >"$tmp/out" 2>"$tmp/err" || rc=$?
+[ $rc -gt 128 ] && grep -q 'the engine crashes: my on .*tree.net, memory: scratch allocation 1 fails' "$tmp/err" ||
+	{ echo "a crash: exit $rc"; cat "$tmp/out" "$tmp/err"; exit 1; }
