@@ -33,6 +33,16 @@ static const struct trait {
 };
 #define N_TRAITS (sizeof(traits) / sizeof(*traits))
 
+uint32_t
+describe_known_traits(void)
+{
+	uint32_t known = 0;
+
+	for (size_t i = 0; i < N_TRAITS; i++)
+		known |= traits[i].bit;
+	return known;
+}
+
 /* text in lines of WIDTH columns, each led by lead. */
 static void
 print_wrapped(const char *text, const char *lead, FILE *out)

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "core/conf/conf.h"
+#include "core/conf/describe.h"
 #include "core/conf/options.h"
 #include "lib/error.h"
 
@@ -23,13 +24,6 @@
  * as a newer minor has been refused by then. */
 #define ENGINE_FIRST_SIZE (offsetof(struct fm_engine, mcast_tree) + sizeof(void (*)(void)))
 #define ENGINE_REPAIR_MINOR 2
-
-/* A trait that is not known may be a promise that is needed: one that is added raises the
- * minor (doc/abi.md). */
-#define TRAITS \
-	(FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROVIDES_AR | FM_PROVIDES_MCAST | \
-	    FM_PROVIDES_ORDER | FM_USES_PREV | FM_PROMISES_NO_CREDIT_LOOPS | FM_SL_SYMMETRIC | \
-	    FM_WRITES_WHOLE_ROWS | FM_ROUTE_PROBES | FM_WRITES_WHOLE_SLS)
 
 static int
 check_version(const struct fm_engine *e, const char *path, struct fm_error *err)
@@ -109,7 +103,7 @@ check_names(const struct fm_engine *e, const char *path, struct fm_error *err)
 static int
 check_callbacks(const struct fm_engine *e, const char *path, struct fm_error *err)
 {
-	uint32_t unknown = e->traits & ~(uint32_t)TRAITS;
+	uint32_t unknown = e->traits & ~describe_known_traits();
 
 	if (e->route == NULL)
 		return fm_fail(err, FM_E_CONFIG,
