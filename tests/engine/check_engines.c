@@ -223,7 +223,7 @@ ROUTE(loses_one)
 
 ROUTE(says_no)
 {
-	return host->fail(err, FM_E_TOPOLOGY, "sorry, this is none of mine\n");
+	return fm_fail(err, FM_E_TOPOLOGY, "sorry, this is none of mine\n");
 }
 
 ROUTE(says_five)
