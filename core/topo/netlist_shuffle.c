@@ -2,11 +2,13 @@
 /*
  * The same fabric told differently: nodes in random order, with new GUIDs and
  * names; shuffled, the ports of each switch renumbered, too.  What routes a fabric
- * well must route this one as well.  LIDs are dropped.  An aggregation node stays on
- * the last port of its switch, where it is recognised.  O(ports).
+ * well must route this one as well.  LIDs are dropped.  What was one system, by its
+ * SystemImageGUID, is one still.  An aggregation node stays on the last port of its
+ * switch, where it is recognised.  O(ports).
  */
 #include "core/topo/netlist.h"
 #include "lib/error.h"
+#include "lib/hash.h"
 #include "lib/rng.h"
 #include "lib/vec.h"
 
@@ -82,6 +84,28 @@ add_nodes(struct shuffle *s)
 	return true;
 }
 
+/* A SystemImageGUID is called by the first of its nodes in the new order, which is as
+ * good a name as any: systems are told apart by it, and by nothing else. */
+static bool
+name_systems(struct shuffle *s)
+{
+	struct fm_hash first = { 0 }; /* old SystemImageGUID -> new node */
+	bool ok = fm_hash_reserve(&first, s->in->n_nodes);
+
+	for (uint32_t i = 0; ok && i < s->in->n_nodes; i++) {
+		const struct netlist_node *n = &s->in->nodes[s->order.item[i]];
+		uint64_t was = n->system_guid != 0 ? n->system_guid : n->guid;
+		uint32_t node = fm_hash_find(&first, was);
+
+		if (node != FM_HASH_NONE)
+			s->out.nodes[i].system_guid = s->out.nodes[node].guid;
+		else
+			ok = fm_hash_put(&first, was, i);
+	}
+	fm_hash_fini(&first);
+	return ok;
+}
+
 static void
 add_cables(struct shuffle *s)
 {
@@ -109,7 +133,7 @@ tell(struct shuffle *s, uint64_t seed, struct netlist *out, struct fm_error *err
 	int rc = 0;
 
 	fm_rng_seed(&s->rng, seed);
-	if (!make_room(s) || !add_nodes(s))
+	if (!make_room(s) || !add_nodes(s) || !name_systems(s))
 		rc = fm_fail(err, FM_E_RESOURCE, "no memory for the shuffled fabric");
 	else
 		add_cables(s);

@@ -536,6 +536,83 @@ START_TEST(test_rename)
 }
 END_TEST
 
+static uint64_t
+system_guid_of(const struct netlist *nl, uint32_t node)
+{
+	const struct netlist_node *n = &nl->nodes[node];
+
+	return n->system_guid != 0 ? n->system_guid : n->guid;
+}
+
+/* How many nodes have the SystemImageGUID of this one. */
+static uint32_t
+system_size(const struct netlist *nl, uint32_t node)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < nl->n_nodes; i++)
+		n += system_guid_of(nl, i) == system_guid_of(nl, node);
+	return n;
+}
+
+/* Ends of cables inside a system. */
+static uint32_t
+n_cables_within(const struct netlist *nl)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < nl->n_nodes; i++)
+		for (unsigned p = 1; p <= nl->nodes[i].n_ports; p++) {
+			uint32_t peer = netlist_port(nl, i, p)->peer_node;
+
+			n += peer != NETLIST_NONE &&
+			    system_guid_of(nl, i) == system_guid_of(nl, peer);
+		}
+	return n;
+}
+
+static void
+count_sizes(const struct netlist *nl, uint32_t *n_of_size)
+{
+	for (uint32_t i = 0; i < nl->n_nodes; i++)
+		n_of_size[system_size(nl, i)]++;
+}
+
+/* Two directors, one with a GUID of its own for the system and one with that of one of its
+ * switches, as both are met; all else is alone. */
+START_TEST(test_shuffle_systems)
+{
+	struct netlist nl = { 0 }, other = { 0 };
+	uint32_t was[64] = { 0 }, now[64] = { 0 }, n_sw = 0;
+	struct fm_error err;
+
+	ck_assert_int_eq(generate_words("pgft 2 4,6 1,4 1,1", &nl, &err), 0);
+	ck_assert_uint_lt(nl.n_nodes, 64);
+	for (uint32_t i = 0; i < nl.n_nodes; i++) {
+		struct netlist_node *n = &nl.nodes[i];
+
+		if (n->type != NETLIST_SWITCH)
+			continue;
+		if (n_sw % 3 == 0)
+			n->system_guid = UINT64_C(0x0c0ffee);
+		else if (n_sw % 3 == 1)
+			n->system_guid = nl.nodes[netlist_port(&nl, 0, 1)->peer_node].guid;
+		n_sw++;
+	}
+	ck_assert_uint_eq(n_sw, 10);
+	ck_assert_int_eq(netlist_shuffle(&nl, 7, &other, &err), 0);
+	count_sizes(&nl, was);
+	count_sizes(&other, now);
+	ck_assert_uint_ge(was[4], 4);
+	ck_assert_mem_eq(was, now, sizeof(was));
+	ck_assert_uint_gt(n_cables_within(&nl), 0);
+	ck_assert_uint_eq(n_cables_within(&nl), n_cables_within(&other));
+	round_trip(&other);
+	netlist_fini(&other);
+	netlist_fini(&nl);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -558,6 +635,7 @@ main(void)
 	tcase_add_loop_test(tc, test_faults, 0, 3);
 	tcase_add_loop_test(tc, test_shuffle, 0, sizeof(generated) / sizeof(generated[0]));
 	tcase_add_loop_test(tc, test_rename, 0, sizeof(generated) / sizeof(generated[0]));
+	tcase_add_test(tc, test_shuffle_systems);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }
