@@ -221,6 +221,7 @@ resolve(struct conf_private *self, struct fm_error *err)
 	self->conf->ar_algorithm %= CONF_AR_GREEDY_RANDOM + 1;
 	if (rc != 0 || (rc = conf_resolve_groups(self, err)) != 0 ||
 	    (rc = resolve_chain(self, err)) != 0 || (rc = conf_resolve_regions(self, err)) != 0 ||
+	    (rc = conf_check_steps(self, err)) != 0 ||
 	    (rc = conf_resolve_policies(self, err)) != 0 || (rc = resolve_socket(self, err)) != 0)
 		return rc;
 	for (size_t i = 0; i < self->instances.n; i++) {

@@ -59,6 +59,8 @@ int conf_resolve_entry(struct conf_private *self, const char *word, struct chain
 /* The entry `chains`, from the three policy files.  FM_E_CONFIG. */
 int conf_resolve_steps(
     struct conf_private *self, struct chain_entry *entry, struct fm_error *err);
+/* The mistakes of policy files that no chain uses.  After all chains.  FM_E_CONFIG. */
+int conf_check_steps(struct conf_private *self, struct fm_error *err);
 /* All that their tables depend on. */
 uint64_t conf_mark_steps(const struct conf *conf, const struct overlay *overlay);
 /* The next word of "a, b", copied, or NULL at the end. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The chain entry `chains`: MLNX_OFED's policy files to steps with engines and
- * options.  The files are read once, however often the word stands in chains.
+ * options.  The files are read once, however often the word stands in chains, and
+ * once for their mistakes where it stands in none.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "core/route/overlay.h"
 #include "lib/error.h"
 #include "lib/hash.h"
+#include "lib/log.h"
 
 static int
 resolve_step(struct conf_private *self, const struct rchain_step *from, struct overlay_step *to,
@@ -60,15 +62,26 @@ read_files(struct conf_private *self, struct fm_error *err)
 {
 	const struct rchain_files files = { self->conf->pgrp_policy_file,
 		self->conf->topo_policy_file, self->conf->rch_policy_file };
-	int rc;
 
-	if (files.steps.path == NULL)
-		return fm_fail(err, FM_E_CONFIG, "chains: there are no steps: rch_policy_file");
 	self->rchain = fm_arena_alloc(&self->mem, sizeof(*self->rchain));
 	if (self->rchain == NULL)
 		return conf_out_of_memory(err);
-	rc = rchain_read(self->rchain, &files, &self->mem, err);
-	return rc != 0 ? rc : check_path_bits(self, err);
+	return rchain_read(self->rchain, &files, &self->mem, err);
+}
+
+static int
+resolve_all(struct conf_private *self, struct overlay_step **out, struct fm_error *err)
+{
+	size_t n = self->rchain->steps.n;
+	struct overlay_step *steps = fm_arena_array(&self->mem, n, struct overlay_step);
+	int rc = 0;
+
+	if (steps == NULL)
+		return conf_out_of_memory(err);
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = resolve_step(self, &self->rchain->steps.item[i], &steps[i], err);
+	*out = steps;
+	return rc;
 }
 
 int
@@ -76,24 +89,40 @@ conf_resolve_steps(struct conf_private *self, struct chain_entry *entry, struct 
 {
 	struct overlay *overlay = fm_arena_alloc(&self->mem, sizeof(*overlay));
 	struct overlay_step *steps;
-	size_t n;
 	int rc;
 
 	if (overlay == NULL)
 		return conf_out_of_memory(err);
+	if (self->conf->rch_policy_file.path == NULL)
+		return fm_fail(err, FM_E_CONFIG, "chains: there are no steps: rch_policy_file");
 	if (self->rchain == NULL && (rc = read_files(self, err)) != 0)
 		return rc;
-	n = self->rchain->steps.n;
-	steps = fm_arena_array(&self->mem, n, struct overlay_step);
-	if (steps == NULL)
-		return conf_out_of_memory(err);
-	for (size_t i = 0; i < n; i++)
-		if ((rc = resolve_step(self, &self->rchain->steps.item[i], &steps[i], err)) != 0)
-			return rc;
-	*overlay = (struct overlay){ self->rchain, steps, (uint32_t)n };
+	if ((rc = check_path_bits(self, err)) != 0 || (rc = resolve_all(self, &steps, err)) != 0)
+		return rc;
+	*overlay = (struct overlay){ self->rchain, steps, (uint32_t)self->rchain->steps.n };
 	*entry = (struct chain_entry){
 		.engine = &chains_engine, .name = chains_engine.name, .overlay = overlay
 	};
+	return 0;
+}
+
+int
+conf_check_steps(struct conf_private *self, struct fm_error *err)
+{
+	const struct fm_file *files[] = { &self->conf->rch_policy_file,
+		&self->conf->topo_policy_file, &self->conf->pgrp_policy_file };
+	struct overlay_step *steps;
+	int rc;
+
+	if (self->rchain != NULL)
+		return 0;
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		if (files[i]->path == NULL)
+			continue;
+		log_warn("conf", "%s is read, but not used: chains is in no chain", files[i]->path);
+		rc = read_files(self, err);
+		return rc != 0 ? rc : resolve_all(self, &steps, err);
+	}
 	return 0;
 }
 

@@ -217,6 +217,8 @@ read_steps(struct rchain *chain, const struct fm_file *file, struct fm_error *er
 	struct rchain_text t;
 	int rc;
 
+	if (file->path == NULL)
+		return 0;
 	rchain_text_init(&t, file, chain->mem);
 	while ((rc = rchain_text_next(&t, &step_form, &b, err)) > 0)
 		if ((rc = read_step(&r, &b)) != 0)

@@ -46,7 +46,7 @@ struct rchain {
 };
 
 struct rchain_files {
-	struct fm_file groups, topologies, steps; /* path NULL: none */
+	struct fm_file groups, topologies, steps; /* path NULL: none of these */
 };
 
 /* FM_E_CONFIG: "FILE:LINE: sentence".  Steps that the original ignores (a fallback

@@ -39,6 +39,29 @@ printf 'qos = yes\nqos_swe_sl2vl = "0,1"\n' >"$tmp/bad.conf"
 rc=0
 ./fmd --config="$tmp/bad.conf" --check 2>"$tmp/err" || rc=$?
 [ $rc = 2 ] && grep -q 'bad.conf:2: qos_swe_sl2vl: "0,1" is no list of 16 VLs' "$tmp/err"
+# So are routing chains, whether a chain uses them or not: each file by itself and all
+# of them together.
+cp "$top"/conf/examples/path-bits.* "$tmp"
+bad_chains() { # WORDS, a line of fmd.conf more
+	{ grep -v '^chain = ' "$tmp/path-bits.conf"; echo "$2"; } >"$tmp/unused.conf"
+	rc=0
+	./fmd --config="$tmp/unused.conf" --plugin-dir=plugins/engines/.libs --check >"$tmp/out" 2>&1 || rc=$?
+	[ $rc = "$3" ] && grep -qF -e "$1" "$tmp/out" || { echo "not $3, \"$1\" but $rc:"; cat "$tmp/out"; exit 1; }
+}
+bad_chains "path-bits.rch is read, but not used: chains is in no chain" '' 0
+bad_chains "path-bits.rch is read, but not used: chains is in no chain" 'chain = { "updn" }' 0
+sed -i 's/engine: ftree/engine: ftre/' "$tmp/path-bits.rch"
+bad_chains "path-bits.rch:9: step 20: no engine 'ftre': did you mean ftree?" '' 2
+sed -i 's/^engine:.*//' "$tmp/path-bits.rch"
+bad_chains "path-bits.rch:2: this unicast-step has no engine" '' 2
+sed -i 's/^hca-grp: storage/hca-grp: storages/' "$tmp/path-bits.topo"
+bad_chains "path-bits.topo:5: hca-grp: there is no port-group storages" '' 2
+sed -i '/^rch_policy_file/d' "$tmp/path-bits.conf"
+bad_chains "path-bits.topo:5: hca-grp: there is no port-group storages" '' 2
+echo rubbish >>"$tmp/path-bits.pgrp"
+bad_chains "path-bits.pgrp:13:" '' 2
+sed -i '/^topo_policy_file/d' "$tmp/path-bits.conf"
+bad_chains "path-bits.pgrp:13:" '' 2
 # And a bad one is refused, with exit code 2.
 echo 'lmc = 9' >"$tmp/bad.conf"
 rc=0

@@ -116,6 +116,11 @@ cp overlap.conf fmd.conf
 rc=0
 ask reload 2>err || rc=$?
 [ $rc = 2 ] && grep -q "region more: 'st-sw-0' claims switch st-sw-0" err || fail "a bad reload: $rc, $(cat err)"
+echo rubbish >bad.pgrp
+{ cat "$conf"; echo 'pgrp_policy_file = "bad.pgrp"'; } >fmd.conf
+rc=0
+ask reload 2>err || rc=$?
+[ $rc = 2 ] && grep -q "bad.pgrp:1: " err || fail "a reload with bad port groups: $rc, $(cat err)"
 ask regions --json >again
 cmp regions again || fail "a reload that was refused left its mark"
 sed 's/"storage"/"island"/' "$conf" >fmd.conf
