@@ -519,6 +519,7 @@ compose_suite(void)
 	TCase *t = tcase_create("compose");
 
 	suite_add_tcase(s, t);
+	tcase_set_timeout(t, getenv("FMD_LONG") != NULL ? 3600 : 60);
 	tcase_add_test(t, a_cycle_of_trees);
 	tcase_add_test(t, the_cycle_is_there);
 	tcase_add_loop_test(t, islands_round_a_core, 0, sizeof(stars) / sizeof(*stars));
