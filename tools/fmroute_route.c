@@ -272,25 +272,6 @@ report_json(const struct job *job)
 }
 
 static void
-print_verdict(const struct verdict *v)
-{
-	printf("pairs       %llu reachable, %llu unreachable, %llu in different components\n",
-	    (unsigned long long)v->reachable_pairs, (unsigned long long)v->unreachable_pairs,
-	    (unsigned long long)v->disjoint_pairs);
-	printf("switches    %llu pairs unrouted\n", (unsigned long long)v->switch_pairs_unrouted);
-	printf("hops        %.3f on average, at most %u\n", v->avg_hops, v->max_hops);
-	printf("faults      %u loops, %u wrong hosts, %u credit loops, %u VL errors\n", v->loops,
-	    v->wrong_host, v->credit_loops, v->vl_errors);
-	if (v->loops_allowed > 0)
-		printf("allowed     %u of the credit loops: they stay within regions that say "
-		       "credit_loops = warn\n",
-		    v->loops_allowed);
-	printf("VLs         %u\n", v->vls);
-	if (v->fault != VERIFY_OK)
-		printf("witness     %s\n", v->witness);
-}
-
-static void
 report_text(const struct job *job)
 {
 	const struct fm_fabric *fab = &job->snap->fab;
@@ -311,7 +292,7 @@ report_text(const struct job *job)
 		printf("because     auto takes the fabric for %s\n", job->plan->because);
 	printf("time        route %.2f ms, verify %.2f ms, in all %.2f ms\n", job->route_ms,
 	    job->verify_ms, job->wall_ms);
-	print_verdict(&job->verdict);
+	verdict_print(&job->verdict, stdout);
 	if (job->router.ar_max_groups > 0)
 		adaptive_print(job->plan, job->tables);
 	if (!job->has_metrics)

@@ -81,10 +81,12 @@ report_up(struct daemon *d, const struct sweep_report *r)
 	d->summary = daemon_report_json(r);
 	events_add(
 	    d->events, FM_LOG_NOTICE, "sweep", json_incref(d->summary), "SUBNET UP: %s", line);
-	log_info("sweep", "%s sweep (%s): phases in ms: %s", sweep_scope_name(r->scope), r->reason,
-	    phases);
-	log_info("sweep", "Gets: %s; Sets: %s; timeouts %" PRIu64 ", refused %" PRIu64, gets,
-	    r->sets > 0 ? sets : "none", r->timeouts, r->refused);
+	if (!d->cli->once) { /* that says it all in its summary */
+		log_info("sweep", "%s sweep (%s): phases in ms: %s", sweep_scope_name(r->scope),
+		    r->reason, phases);
+		log_info("sweep", "Gets: %s; Sets: %s; timeouts %" PRIu64 ", refused %" PRIu64,
+		    gets, r->sets > 0 ? sets : "none", r->timeouts, r->refused);
+	}
 	report_order(r);
 	if (r->n_silent + r->n_duplicates + r->n_loops + r->n_lost > 0)
 		log_warn("sweep",
@@ -111,6 +113,71 @@ report_dry_run(const struct sweep_report *r)
 	    "would send %" PRIu64 " Sets%s%s\n", r->would_set, r->would_set > 0 ? ": " : "", sets);
 	fflush(stdout);
 }
+
+/* ------------------------------------------------------ the summary of --once */
+
+static void
+print_refusals(const struct plan_refusal *refused, size_t n, const char *region)
+{
+	for (size_t i = 0; i < n; i++)
+		printf("refused     %s%s%s: %s\n", region, *region != '\0' ? ": " : "",
+		    refused[i].engine, refused[i].reason);
+}
+
+static void
+print_regions(const struct plan_regions *regions)
+{
+	for (uint32_t i = 0; i < regions->n; i++) {
+		const struct plan_region *r = &regions->region[i];
+
+		print_refusals(r->refused.item, r->refused.n, r->name);
+		if (r->engine[0] != '\0')
+			printf("region      %s: %s\n", r->name, r->engine);
+	}
+	printf("joined      %s\n", plan_rung_name(regions->rung));
+}
+
+static void
+print_routing(const struct plan *p, const struct sweep_report *r)
+{
+	if (p == NULL) {
+		printf("engine      none: there is no switch\n");
+		return;
+	}
+	print_refusals(p->refused.item, p->refused.n, "");
+	if (p->regions != NULL)
+		print_regions(p->regions);
+	printf("engine      %s%s\n", r->engine, r->kept ? ": its tables are kept" : "");
+	if (p->because != NULL)
+		printf("because     auto takes the fabric for %s\n", p->because);
+	verdict_print(&p->verdict, stdout);
+}
+
+/* In the words of fmroute; what is not as it should be comes last, where it is seen. */
+static void
+print_summary(const struct daemon *d, const struct sweep_report *r)
+{
+	char gets[256], sets[256], phases[256];
+
+	list_attrs(r->gets_by_attr, gets, sizeof(gets));
+	list_attrs(r->sets_by_attr, sets, sizeof(sets));
+	list_phases(r, phases, sizeof(phases));
+	printf("fabric      %u switches, %u CAs, %u routers, %u links, %u LIDs\n", r->n_switches,
+	    r->n_cas, r->n_routers, r->n_links, r->n_lids);
+	print_routing(sweeper_plan(d->sweeper), r);
+	printf("Gets        %" PRIu64 "%s%s\n", r->gets, r->gets > 0 ? ": " : "", gets);
+	printf("Sets        %" PRIu64 "%s%s\n", r->sets, r->sets > 0 ? ": " : "", sets);
+	printf("SMPs lost   %" PRIu64 " sent again, %" PRIu64 " never answered, %" PRIu64
+	       " refused\n",
+	    r->retries, r->timeouts, r->refused);
+	printf("left out    %u silent, %u duplicate GUIDs, %u loopback cables\n", r->n_silent,
+	    r->n_duplicates, r->n_loops);
+	printf("time        %.1f ms: %s\n", r->total_ms, phases);
+	printf("subnet      up, %u ports ACTIVE, %u cabled ports not\n", r->n_ports_active,
+	    r->n_ports_not_active);
+}
+
+/* ------------------------------------------------------------- how it ended */
 
 static enum fmd_exit
 outcome_exit(const struct sweep_report *r)
@@ -169,5 +236,7 @@ daemon_report(struct daemon *d, const struct sweep_report *r)
 		report_failure(d, r);
 	if (d->cli->dry_run && r->outcome == SWEEP_UP)
 		report_dry_run(r);
+	else if (d->cli->once && r->outcome == SWEEP_UP)
+		print_summary(d, r);
 	d->exit_code = outcome_exit(r);
 }

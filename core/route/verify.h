@@ -16,6 +16,7 @@
 #define CORE_ROUTE_VERIFY_H
 
 #include <fmd/engine.h>
+#include <stdio.h>
 
 #include "core/route/snapshot.h"
 #include "lib/pool.h"
@@ -75,5 +76,7 @@ int verify_tables(const struct snapshot *snap, const struct fm_tables *tables,
  * pair or (unless allowed, all or this one) credit loop.  Unreachable pairs are
  * listed, not fatal. */
 bool verdict_is_safe(const struct verdict *v, bool allow_credit_loops);
+/* As lines of "word        what", twelve columns for the word. */
+void verdict_print(const struct verdict *v, FILE *out);
 
 #endif

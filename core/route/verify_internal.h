@@ -11,7 +11,7 @@
  *	verify_adaptive_deps.c	and its dependencies
  *	verify_cycles.c	cycles of the dependency graph
  *	verify_way.c	the steps to a fault
- *	verify_words.c	the witness as a sentence
+ *	verify_words.c	the verdict as lines, the witness as a sentence
  */
 #ifndef CORE_ROUTE_VERIFY_INTERNAL_H
 #define CORE_ROUTE_VERIFY_INTERNAL_H

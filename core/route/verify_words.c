@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The witness: one pair, loop or cycle, told by node names and ports.
+ * A verdict in words, and its witness: one pair, loop or cycle, told by node names and ports.
  */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -233,4 +234,25 @@ verify_word(const struct judge *j, const struct clue *clues, const struct cycle 
 		v->fault = VERIFY_UNREACHABLE;
 		say_unreachable(j, &s, &clues[VERIFY_UNREACHABLE], false);
 	}
+}
+
+void
+verdict_print(const struct verdict *v, FILE *out)
+{
+	fprintf(out,
+	    "pairs       %" PRIu64 " reachable, %" PRIu64 " unreachable, %" PRIu64
+	    " in different components\n",
+	    v->reachable_pairs, v->unreachable_pairs, v->disjoint_pairs);
+	fprintf(out, "switches    %" PRIu64 " pairs unrouted\n", v->switch_pairs_unrouted);
+	fprintf(out, "hops        %.3f on average, at most %u\n", v->avg_hops, v->max_hops);
+	fprintf(out, "faults      %u loops, %u wrong hosts, %u credit loops, %u VL errors\n",
+	    v->loops, v->wrong_host, v->credit_loops, v->vl_errors);
+	if (v->loops_allowed > 0)
+		fprintf(out,
+		    "allowed     %u of the credit loops: they stay within regions that say "
+		    "credit_loops = warn\n",
+		    v->loops_allowed);
+	fprintf(out, "VLs         %u\n", v->vls);
+	if (v->fault != VERIFY_OK)
+		fprintf(out, "witness     %s\n", v->witness);
 }

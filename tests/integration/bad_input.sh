@@ -156,17 +156,18 @@ for output in ">/dev/full" ">&-"; do
 	expect_output "$output" "$fmd" --check --config=none
 	expect_output "$output" "$fmd" --list-engines
 	expect_output "$output" "$fmd" --once --dry-run --config=none --state-dir=state --transport=sim:good.net
+	expect_output "$output" "$fmd" --once --config=none --state-dir=state --transport=sim:good.net
 	expect_output "$output" "$fmctl" --help
 	expect_output "$output" "$build/fmsim" --help
 	expect_output "$output" "$build/fmd-engine-check" engine/updn.so good.net
 	expect_output "$output" "$fmroute" gen torus 3x3 1
 	expect_output "$output" "$fmroute" good.net --json
 done
-# A log that is closed does not end up in the files that fmd opens.
+# A log that is closed does not end up in the files that fmd opens (1: nor can the summary be written).
 (exec >&- 2>&- && timeout 30 "$fmd" --once --config=none --state-dir=closed --transport=sim:good.net)
 closed=$?
 n=$((n + 1))
-if [ $closed != 0 ] || [ ! -s closed/data.mdb ] || grep -q 'SUBNET UP' -r closed; then
+if [ $closed != 1 ] || [ ! -s closed/data.mdb ] || grep -q 'SUBNET UP' -r closed; then
 	n_wrong=$((n_wrong + 1))
 	echo "wrong: fmd without standard output and error exits with $closed: $(ls closed)"
 fi

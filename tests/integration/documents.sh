@@ -67,6 +67,12 @@ echo 'lmc = 9' >"$tmp/bad.conf"
 rc=0
 ./fmd --config="$tmp/bad.conf" --check 2>"$tmp/err" || rc=$?
 [ $rc = 2 ] && grep -q "bad.conf:1: lmc = 9 is outside 0..7 bits" "$tmp/err"
+# README's screen of --once is what --once prints, times apart.
+sed -n '/^    [$] build.fmd --once /,/^$/p' "$top/README.md" | sed '1d; /^$/d; s/^    //; s/^time .*/time/' >"$tmp/said"
+[ "$(wc -l <"$tmp/said")" -gt 8 ]
+./fmroute gen pgft 2 18,36 1,18 1,1 >"$tmp/ft-648.net"
+./fmd --once --config=none --plugin-dir=plugins/engines/.libs --state-dir="$tmp/state" --transport=sim:"$tmp/ft-648.net" 2>"$tmp/err" >"$tmp/once"
+sed 's/^time .*/time/' "$tmp/once" | diff - "$tmp/said" || { echo "README.md shows another summary of fmd --once"; exit 1; }
 if command -v man >/dev/null; then
 	for page in "$top"/doc/*.[18] doc/fmd.conf.5; do
 		[ -z "$(LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -l "$page" 2>&1 >/dev/null)" ] ||

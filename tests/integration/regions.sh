@@ -77,6 +77,16 @@ rc=0
 "$bin/fmd" --transport=sim:$example.net --config=overlap.conf --plugin-dir="$engine_dir" --state-dir="$tmp/once" --once 2>err || rc=$?
 [ $rc = 2 ] && grep -q "overlap.conf:[0-9]*: region more: 'st-sw-0' claims" err || fail "fmd --once: $rc, $(cat err)"
 
+# What --once tells of them, though the log be silent.
+{ cat "$conf"; echo 'log_level = err'; } >once.conf
+"$bin/fmd" --transport=sim:$example.net --config=once.conf --plugin-dir="$engine_dir" --state-dir="$tmp/once" --once >out 2>err ||
+	fail "fmd --once: $(cat err)"
+[ -s err ] && fail "fmd --once: $(cat err)"
+for line in 'fabric      15 switches, 50 CAs, 0 routers, ' 'region      default: fattree' 'region      storage: minhop' \
+	'joined      flat' 'faults      0 loops, 0 wrong hosts, 0 credit loops, 0 VL errors' 'subnet      up, '; do
+	grep -q "^$line" out || fail "fmd --once tells no \"$line\": $(cat out)"
+done
+
 # A region that may have credit loops of its own: said, and nobody else's.
 $gen gen join ft=pgft:2:4,4:1,4:1,1 t=torus:5x5:1 'ft-leaf-*~t-sw-*~2' >loops.net
 echo 'chain = { "fattree" } region "t" { switches = { "name:t-*" } chain = { "minhop" } credit_loops = warn }' >loops.conf
