@@ -261,6 +261,40 @@ class Bench:
             for label, fabric in self.variants(name):
                 for engine in ("fattree", "minhop", "updn"):
                     self.say(self.offline_row(label, fabric, engine))
+        self.read_and_sweep(names)
+
+    def read_and_sweep(self, names):
+        """What routing stands between: reading a fabric file, and a whole sweep without a wire."""
+        self.say("\n## Reading, and sweeping `sim:`\n")
+        self.say("Medians: of 9 readings of a fabric file; of 3 runs of "
+                 "`fmd --once --engine=fattree,updn --transport=sim:FABRIC` with an empty state: the sweep, "
+                 "and the CPU time of the whole run, simulated switches and hosts included in both.\n")
+        self.say("| what | fabric | ms | goal | CPU ms |")
+        self.say("|---|---|--:|--:|--:|")
+        for what, name, goal_ms, measure in (("read", "ft-27648", 300, self.read_ms),
+                                             ("sweep", "ft-11664", 1500, self.sweep_ms)):
+            if name in names:
+                ms, cpu_ms = measure(self.fabric(name))
+                self.say(f"| {what} | {name} | {ms:.0f} | {goal_ms} | {cpu_ms} |")
+
+    def read_ms(self, fabric):
+        done = subprocess.run([os.path.join(self.build, "tests/bench/read_time"), fabric, "9"],
+                              capture_output=True, text=True, check=True)
+        return float(done.stdout.split()[0]), ""
+
+    def sweep_ms(self, fabric):
+        runs, state = [], os.path.join(self.work, "sweep-state")
+        for _ in range(3):
+            shutil.rmtree(state, ignore_errors=True)
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            done = subprocess.run([os.path.join(self.build, "fmd"), "--once", "--config=none", "--engine=fattree,updn",
+                                   f"--state-dir={state}", f"--transport=sim:{fabric}"], capture_output=True, text=True,
+                                  check=True)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            up = re.search(r"SUBNET UP: .*?([0-9.]+) ms", done.stderr)
+            runs.append((float(up.group(1)),
+                         (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1e3))
+        return statistics.median(r[0] for r in runs), f"{statistics.median(r[1] for r in runs):.0f}"
 
     def variants(self, name):
         """As generated; the large ones also under other names and port numbers, and with links cut."""
