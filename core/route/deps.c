@@ -16,11 +16,16 @@
 #define OLD 1u
 #define NEW 2u
 
+/* What packets have met last of the entries that change.  After a new one none is old any
+ * more, where each is written after the next that changes on its new way: unchanged ones in
+ * between lead to just that one. */
+enum past { OPEN, RENEWED, N_PASTS };
+
 /* A way out of a switch. */
 struct way_out {
 	fm_link link;
-	uint8_t kinds;	     /* OLD | NEW */
-	uint16_t vls[N_SLS]; /* on which VLs packets of an SL leave by it */
+	uint8_t kinds;		      /* OLD | NEW */
+	uint16_t vls[N_PASTS][N_SLS]; /* on which VLs packets of an SL leave by it */
 };
 
 struct node {
@@ -354,56 +359,75 @@ vls_at(const struct deps *d, fm_sw sw, uint8_t in_port, fm_link out, unsigned sl
 	return vls;
 }
 
+static enum past
+past_after(enum deps_mode mode, enum past before, const struct way_out *out)
+{
+	if (mode != DEPS_ORDERED || out->kinds & OLD)
+		return before;
+	return RENEWED;
+}
+
 static void
-inject(struct deps *d, fm_sw sw, uint16_t lid)
+inject(struct deps *d, fm_sw sw, uint16_t lid, enum deps_mode mode)
 {
 	const struct fm_fabric *fab = d->fab;
+	struct node *n = &d->node[sw];
 	uint16_t sls;
 
 	if (!d->source[sw])
 		return;
 	if (d->one_vl) {
-		for (unsigned i = 0; i < d->node[sw].n_out; i++)
-			d->node[sw].out[i].vls[0] = 1;
+		for (unsigned i = 0; i < n->n_out; i++)
+			n->out[i].vls[past_after(mode, OPEN, &n->out[i])][0] = 1;
 		return;
 	}
 	sls = sls_of(&d->side[0], sw, lid, d->replies) | sls_of(&d->side[1], sw, lid, d->replies);
 	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
-		for (unsigned i = 0; is_source(fab, e) && i < d->node[sw].n_out; i++)
+		for (unsigned i = 0; is_source(fab, e) && i < n->n_out; i++) {
+			uint16_t *vls = n->out[i].vls[past_after(mode, OPEN, &n->out[i])];
+
 			for (unsigned sl = 0; sl < N_SLS; sl++)
 				if (sls >> sl & 1)
-					d->node[sw].out[i].vls[sl] |= vls_at(
-					    d, sw, fab->end_port[e], d->node[sw].out[i].link, sl);
+					vls[sl] |=
+					    vls_at(d, sw, fab->end_port[e], n->out[i].link, sl);
+		}
 }
 
 /* ------------------------------------------------------------- dependencies */
 
-static bool
-is_step(enum deps_mode mode, const struct way_out *in, const struct way_out *out)
-{
-	return mode != DEPS_ORDERED || in->kinds & OLD || out->kinds & NEW;
-}
-
-/* Packets from `in` go on by `out` of sw; *news: on VLs they have not been on. */
-static bool
-step(struct deps *d, const struct way_out *in, struct way_out *out, bool *news)
+/* The VLs of packets of this past, by SL, from `in` on by `out` into pairs. */
+static void
+carry(const struct deps *d, enum deps_mode mode, enum past past, const struct way_out *in,
+    struct way_out *out, uint16_t *pairs, bool *news)
 {
 	fm_sw sw = d->fab->link_to[in->link];
 	uint8_t in_port = d->fab->link_port[d->fab->link_rev[in->link]];
-	uint16_t pairs[N_SLS] = { 0 };
+	uint16_t *to = out->vls[past_after(mode, past, out)];
 
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
-		uint16_t vls;
+		uint16_t from = in->vls[past][sl], vls;
 
-		if (in->vls[sl] == 0)
+		if (from == 0)
 			continue;
 		vls = d->one_vl ? 1 : vls_at(d, sw, in_port, out->link, sl);
 		for (unsigned vl = 0; vl < d->n_vls; vl++)
-			if (in->vls[sl] >> vl & 1)
+			if (from >> vl & 1)
 				pairs[vl] |= vls;
-		*news = *news || (vls & ~out->vls[sl]) != 0;
-		out->vls[sl] |= vls;
+		*news = *news || (vls & ~to[sl]) != 0;
+		to[sl] |= vls;
 	}
+}
+
+/* Packets from `in` go on by `out` of the switch between; *news: on VLs they have not been
+ * on. */
+static bool
+step(struct deps *d, enum deps_mode mode, const struct way_out *in, struct way_out *out, bool *news)
+{
+	uint16_t pairs[N_SLS] = { 0 };
+
+	carry(d, mode, OPEN, in, out, pairs, news);
+	if (mode == DEPS_ORDERED && out->kinds & NEW)
+		carry(d, mode, RENEWED, in, out, pairs, news);
 	for (unsigned a = 0; a < d->n_vls; a++)
 		for (unsigned b = 0; pairs[a] != 0 && b < d->n_vls; b++)
 			if (pairs[a] >> b & 1 &&
@@ -430,9 +454,7 @@ walk(struct deps *d, enum deps_mode mode, bool *again)
 			for (unsigned k = 0; k < to->n_out; k++) {
 				bool news = false;
 
-				if (!is_step(mode, &n->out[j], &to->out[k]))
-					continue;
-				if (!step(d, &n->out[j], &to->out[k], &news))
+				if (!step(d, mode, &n->out[j], &to->out[k], &news))
 					return false;
 				*again = *again || (news && to->placed);
 			}
@@ -476,7 +498,7 @@ deps_of(struct deps *d, uint16_t lid, enum deps_mode mode, const struct dep **li
 		if (d->node[sw].n_out > 0 && d->source[sw])
 			place_from(d, sw);
 	for (uint32_t i = 0; !plain && i < d->n_order; i++)
-		inject(d, d->order[i], lid);
+		inject(d, d->order[i], lid, mode);
 	while (again)
 		if (!walk(d, mode, &again))
 			return false;

@@ -9,7 +9,8 @@
  *
  *	old-old, new-new	of the tables by themselves
  *	old-new			sent before its switch was written, met after the next was
- *	new-old			the other way round; rule N (transition.h) excludes it
+ *	new-old			the other way round, with unchanged entries in between or
+ *				not; rule N (transition.h) excludes it
  *
  * SLs are those of both tables, and replies under the requester's SL where the
  * model says so, carried from every source on along all ways that there may be;

@@ -136,6 +136,17 @@ printf 'fallback = no\n' >no.conf
 run 3 what-if torus.net --config=no.conf --engine=fattree --down=switch:sw-1-1
 grep -q '^not routed  ' out || fail "text: $(cat out)"
 
+# ---- the cable of a leaf of three levels, out and in again: all is as before
+for tree in "4,4,3 1,2,4 1,1,1" "6,6,4 1,3,6 1,1,1"; do
+	# shellcheck disable=SC2086
+	$fmroute gen pgft 3 $tree >three.net
+	leaf=$(sed -n 's/^Switch.*"\(leaf-[^"]*\)".*/\1/p' three.net | tail -n 1)
+	cable=link:$leaf:$((${tree%%,*} + 1))
+	run 0 what-if three.net $none --engine=fattree --steps --down="$cable" --up="$cable"
+	[ "$(grep -c '^transition .* 0 emptied first, 0 left as they were$' out)" = 2 ] || fail "pgft 3 $tree, $cable: $(cat out)"
+	[ "$(sed -n 's/^written *\([0-9]*\) entries.*/\1/p' out | sort -u | wc -l)" = 1 ] || fail "pgft 3 $tree, $cable: $(cat out)"
+done
+
 # ---- mistakes
 wrong() {
 	words=$1

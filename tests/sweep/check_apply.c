@@ -229,7 +229,8 @@ START_TEST(a_switch_falls_silent_half_way)
 	unsigned n_told = 0;
 
 	bring_up(&places[_i], 200 + (uint64_t)_i, false);
-	for (unsigned i = 0; i < n_rounds(6, 60); i++) {
+	/* chance decides whether the rest of the plan needs that switch */
+	for (unsigned i = 0; i < n_rounds(6, 60) || (n_told == 0 && i < 60); i++) {
 		uint64_t ignored = sim_counts(rig.sim)->ignored;
 		uint32_t n_reports = rig.n_reports;
 		struct cable c = random_cable();
