@@ -21,7 +21,8 @@
  * the same GUID: it is named in a warning, and its cable left alone.
  *
  * Bounded: a silent node costs its retries once, a switch that reports
- * changes while it is read is read again REREADS_MAX times at most.
+ * changes while it is read, or has a cable that is up at one end only, is read
+ * again REREADS_MAX times at most.
  */
 #include <inttypes.h>
 
@@ -200,18 +201,17 @@ warn_duplicate(struct sweeper *s, uint32_t twin, uint8_t twin_port, uint32_t nod
 {
 	const struct inv_node *first = inv_node(&s->inv, twin), *by = inv_node(&s->inv, node);
 	const struct inv_port *tp = &first->ports[twin_port];
-	char a[128], b[128] = "nothing", c[128];
+	char a[128], b[128], c[128];
 
 	s->report.n_duplicates++;
-	inv_unlink(&s->inv, node, port, EDGE_DUPLICATE);
-	if (tp->edge == EDGE_LINKED)
-		inv_name(inv_node(&s->inv, tp->peer), b, sizeof(b));
 	log_warn("sweep",
 	    "duplicate GUID: %s is reached by its port %u from %s port %u, and another node of the "
 	    "same GUID "
 	    "from %s port %u; the first is kept, the other left out",
-	    inv_name(first, a, sizeof(a)), twin_port, b,
-	    tp->edge == EDGE_LINKED ? tp->peer_port : 0, inv_name(by, c, sizeof(c)), port);
+	    inv_name(first, a, sizeof(a)), twin_port,
+	    inv_name(inv_node(&s->inv, tp->peer), b, sizeof(b)), tp->peer_port,
+	    inv_name(by, c, sizeof(c)), port);
+	inv_unlink(&s->inv, node, port, EDGE_DUPLICATE);
 }
 
 /* The truth about the contested port claim_node:claim_port has arrived.
@@ -222,6 +222,7 @@ on_proof(struct ask *a, enum txn_status status, const uint8_t *reply)
 	struct sweeper *s = a->s;
 	struct inv_node *n = inv_node(&s->inv, a->claim_node);
 	struct inv_port *p = &n->ports[a->claim_port];
+	const struct inv_port *later = &inv_node(&s->inv, a->node)->ports[a->port];
 	struct wire_node_info info = { 0 };
 	uint32_t truth = INV_NONE;
 
@@ -247,7 +248,10 @@ on_proof(struct ask *a, enum txn_status status, const uint8_t *reply)
 			warn_duplicate(s, a->claim_node, a->claim_port, was, was_port);
 		return;
 	}
-	warn_duplicate(s, a->claim_node, a->claim_port, a->node, a->port);
+	if (p->edge == EDGE_LINKED)
+		warn_duplicate(s, a->claim_node, a->claim_port, a->node, a->port);
+	else if (later->edge == EDGE_NONE && inv_port_up(later))
+		discover_probe(s, a->node, a->port); /* the first has gone meanwhile */
 }
 
 static void
@@ -516,6 +520,15 @@ is_contradicted(const struct inventory *inv, const struct inv_port *p)
 	    inv_port_up(&inv_node(inv, p->peer)->ports[p->peer_port]);
 }
 
+static void
+name_doubted(struct sweeper *s, uint32_t slot)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+
+	if (inv_is_switch(n) && n->n_rereads < REREADS_MAX)
+		discover_name_switch(s, slot);
+}
+
 void
 discover_doubt(struct sweeper *s)
 {
@@ -527,16 +540,33 @@ discover_doubt(struct sweeper *s)
 
 			if (!is_contradicted(&s->inv, port))
 				continue;
-			if (inv_is_switch(n))
-				discover_name_switch(s, i);
-			if (inv_is_switch(inv_node(&s->inv, port->peer)))
-				discover_name_switch(s, port->peer);
+			name_doubted(s, i);
+			name_doubted(s, port->peer);
 		}
 	}
 }
 
-/* A cable that one end, read twice, calls down and the other up: what
- * answered at the far end is another node of the same GUID. */
+/* node:port is down, and a cable arrives there. */
+static void
+warn_contradicted(struct sweeper *s, uint32_t node, uint8_t port)
+{
+	const struct inv_port *p = &inv_node(&s->inv, node)->ports[port];
+	uint32_t peer = p->peer;
+	uint8_t peer_port = p->peer_port;
+	char a[128], b[128];
+
+	s->report.n_duplicates++;
+	log_warn("sweep",
+	    "duplicate GUID, or a link that keeps changing: %s has no link at its port %u, and %s "
+	    "port %u leads there; that cable is left out",
+	    inv_name(inv_node(&s->inv, node), a, sizeof(a)), port,
+	    inv_name(inv_node(&s->inv, peer), b, sizeof(b)), peer_port);
+	inv_unlink(&s->inv, peer, peer_port, EDGE_DUPLICATE);
+}
+
+/* A cable that one end calls down and the other up.  Read once, they may have been read
+ * before and after it was put in; as often as discover_doubt() asks for, what answered at
+ * the far end is another node of the same GUID. */
 static void
 drop_contradicted(struct sweeper *s)
 {
@@ -547,7 +577,7 @@ drop_contradicted(struct sweeper *s)
 			const struct inv_port *port = &n->ports[p];
 
 			if (is_contradicted(&s->inv, port))
-				warn_duplicate(s, i, (uint8_t)p, port->peer, port->peer_port);
+				warn_contradicted(s, i, (uint8_t)p);
 			else if (port->edge == EDGE_LINKED && port->known && !inv_port_up(port))
 				inv_unlink(&s->inv, i, (uint8_t)p, EDGE_NONE);
 		}

@@ -453,6 +453,7 @@ after_discovery(struct sweeper *s)
 static void
 after_reread(struct sweeper *s)
 {
+	discover_doubt(s);
 	if (s->named.n > 0 || s->nodes_named.n > 0) {
 		discover_reread(s);
 		if (s->pending > 0)

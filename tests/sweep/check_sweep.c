@@ -351,6 +351,56 @@ START_TEST(test_duplicate_switch)
 }
 END_TEST
 
+/* When the spine is asked for this port, the cable at it is put in. */
+static struct {
+	uint32_t spine;
+	unsigned port;
+	bool done;
+} late;
+
+static void
+put_in_late(void *arg, const struct sim_trace *e)
+{
+	if (late.done || e->node != late.spine || e->attr != WIRE_ATTR_PORT_INFO ||
+	    e->modifier != late.port)
+		return;
+	late.done = true;
+	sim_relink(rig.sim, late.spine, late.port);
+}
+
+/* A spine is switched on again, one of its cables is put in a moment later, while the spine
+ * is read: one port of it says that it has no link, and the leaf, whose trap has come since,
+ * that it has.  Nobody's GUID is there twice.  (The spine has no LID yet, so no trap of its
+ * own tells that it has changed.) */
+START_TEST(test_cabled_while_read)
+{
+	struct sim_options o;
+
+	sim_options_default(&o);
+	o.train_ns = 1000; /* before the spine has been read to the end */
+	rig_generate(&rig.nl, "pgft 2 4,4 1,2 1,1");
+	rig_sim(&rig, &o);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	late.spine = last_of(NETLIST_SWITCH);
+	late.port = 1 + (unsigned)_i;
+	late.done = false;
+	sim_unlink(rig.sim, late.spine, late.port);
+	sim_reboot(rig.sim, late.spine, INT64_C(50000000));
+	rig_let_pass(&rig, 20);
+	ck_assert_uint_eq(rig.last.n_switches, 5);
+	sim_set_trace(rig.sim, put_in_late, NULL);
+	rig_log_clear();
+	rig_let_pass(&rig, 200);
+	rig_expect_up(&rig);
+	ck_assert(late.done);
+	ck_assert_uint_eq(rig.last.n_switches, 6);
+	ck_assert_uint_eq(rig.last.n_links, 24);
+	ck_assert_msg(strstr(rig_log, "duplicate GUID") == NULL, "%s", rig_log);
+}
+END_TEST
+
 START_TEST(test_loopback_cable)
 {
 	uint32_t host, other, sw;
@@ -678,6 +728,7 @@ suite(void)
 	tcase_add_test(t, test_dead_node);
 	tcase_add_test(t, test_duplicate_ca);
 	tcase_add_test(t, test_duplicate_switch);
+	tcase_add_loop_test(t, test_cabled_while_read, 0, 4);
 	tcase_add_test(t, test_loopback_cable);
 	tcase_add_test(t, test_trap_link);
 	tcase_add_test(t, test_trap_ignored);
