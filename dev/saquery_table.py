@@ -24,7 +24,7 @@ WHY = {
     "VLArbitrationTableRecord": "without QoS OpenSM tells what switches hold; fmd the equal weights that it means",
     "PKeyTableRecord, trusted": "OpenSM tells of empty blocks and of the ports of switches; fmd of what ports with LIDs have",
     "SMInfoRecord": "how long it has been at work",
-    "PathRecord (-p)": "fmd's tables lead from spine to spine, and it tells so",
+    "PathRecord (-p)": "fmd's tables lead from spine to spine, and it tells so; of paths between a spine and another switch nothing is proven, so they are not reversible",
     "NodeRecord, a wrong SM_Key": "OpenSM is silent",
 }
 

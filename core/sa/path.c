@@ -123,8 +123,16 @@ is_direct(const struct sa_view *v, const struct sa_end *a, const struct sa_end *
 	return a->sw == FM_NONE && p->peer == b->node && p->peer_port == b->port;
 }
 
+/* Ports 0 of switches without hosts are no sources in the proof (verify.h). */
+static bool
+is_source(const struct sa_view *v, const struct sa_end *e)
+{
+	return !e->is_switch || v->rows->leaf[e->sw] != FM_NONE;
+}
+
 /* May packets return under the same SL?  Where only the forward direction is proven, if
- * it is the SL of the way back. */
+ * it is the SL of the way back.  Between switches nothing is proven unless hosts send the same
+ * ways. */
 static bool
 returns(const struct sa_view *v, const struct sa_end *a, uint16_t slid, const struct sa_end *b,
     uint16_t dlid, uint32_t dst)
@@ -133,6 +141,8 @@ returns(const struct sa_view *v, const struct sa_end *a, uint16_t slid, const st
 	struct path_attr attr;
 
 	if (!carries(v, dst, slid, &attr))
+		return false;
+	if (a != b && a->is_switch && b->is_switch && !(is_source(v, a) && is_source(v, b)))
 		return false;
 	return !v->plan->forward_only || tables_sl(t, a->sw, dlid) == tables_sl(t, b->sw, slid);
 }

@@ -263,6 +263,47 @@ START_TEST(paths_from_switches)
 }
 END_TEST
 
+/* Does a host hang off the switch behind an end? */
+static bool
+has_hosts(const struct sa_view *v, uint32_t end)
+{
+	bool has = false;
+
+	for (uint32_t i = 0; i < v->n_ends; i++)
+		has = has || (!v->end[i].is_switch && v->end[i].sw == v->end[end].sw);
+	return has;
+}
+
+/* What no host sends is not in the proof: a path between two switches is reversible where
+ * both have hosts; those to oneself, and to and from hosts, are. */
+START_TEST(paths_between_switches)
+{
+	struct sa_path_record want = { 0 }, r;
+	const struct sa_view *v;
+	unsigned n[2] = { 0 };
+
+	bring_up(&fabrics[0]);
+	v = sa.slot.view;
+	for (uint32_t e = 0; e < v->n_ends; e++)
+		for (uint32_t d = 0; d < v->n_ends; d++) {
+			bool proven = e == d || !v->end[e].is_switch || !v->end[d].is_switch ||
+			    (has_hosts(v, e) && has_hosts(v, d));
+
+			want.slid = v->end[e].lid;
+			want.dlid = v->end[d].lid;
+			ck_assert_uint_eq(
+			    sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, SA_PR_SLID | SA_PR_DLID, &want),
+			    SA_OK);
+			sa_rig_record(&sa, 0, &r);
+			ck_assert_uint_eq(r.reversible, proven);
+			n[proven]++;
+		}
+	ck_assert_uint_gt(n[0], 0);
+	ck_assert_uint_gt(n[1], 16 * 16);
+	tear_down();
+}
+END_TEST
+
 /* ------------------------------------------------------------- what is asked */
 
 static struct sa_path_record
@@ -1227,6 +1268,7 @@ main(void)
 	suite_add_tcase(s, tc);
 	tcase_add_loop_test(tc, paths_are_those_of_the_switches, 0, N_OF(fabrics));
 	tcase_add_test(tc, paths_from_switches);
+	tcase_add_test(tc, paths_between_switches);
 	tcase_add_test(tc, selectors);
 	tcase_add_test(tc, several_lids);
 	tcase_add_test(tc, multi_paths);
