@@ -124,6 +124,7 @@ UNIT_TESTS = \
 	tests/sweep/check_sa_threads \
 	tests/sweep/check_seeds \
 	tests/sweep/check_sweep \
+	tests/sweep/check_turns \
 	tests/sweep/check_vls \
 	tests/sweep/check_worker \
 	tests/unit/check_abi \

@@ -42,7 +42,7 @@ sa_get_guid_infos(struct sa_query *q)
 	bool more = true;
 
 	sa_ends_asked(q, SA_GIR_LID, q->want.guid_info.lid, &first, &last);
-	for (uint32_t end = first; end < last && more; end++) {
+	for (uint32_t end = first; more && end < last && !sa_pause(q, end); end++) {
 		unsigned n = n_blocks(q, end), block = 0;
 
 		if (!sa_may_see(q, end))

@@ -42,6 +42,8 @@ CORE_SOURCES += \
 	core/sa/share.c \
 	core/sa/share.h \
 	core/sa/subscriptions.c \
+	core/sa/turns.c \
+	core/sa/turns.h \
 	core/sa/view.c \
 	core/sa/view.h \
 	core/sa/view_find.c \

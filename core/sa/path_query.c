@@ -303,20 +303,31 @@ are_too_many(const struct path_query *p, const struct path_ends *from, const str
 	return n > most_looks(p) && n_seen(p, from) * n_seen(p, to) > most_looks(p);
 }
 
-/* Both sides are bounded by who asks: it sees only ends of its own partitions. */
+/* Both sides are bounded by who asks: it sees only ends of its own partitions.  The pair
+ * (s, d) is step s * width + d of a table that is made in slices. */
 static void
 add_all(const struct path_query *p, const struct path_ends *from, const struct path_ends *to)
 {
-	if (are_too_many(p, from, to)) {
+	uint64_t width = to->last - to->first, at = p->q->at;
+	uint32_t s, d;
+
+	if (width == 0)
+		return;
+	if (at == 0 && are_too_many(p, from, to)) {
 		p->q->full = true;
 		return;
 	}
-	for (uint32_t s = from->first; s < from->last; s++) {
+	s = from->first + (uint32_t)(at / width);
+	d = to->first + (uint32_t)(at % width);
+	for (; s < from->last; s++, d = to->first) {
+		at = (uint64_t)(s - from->first) * width;
 		if (!sa_may_see(p->q, s))
 			continue;
-		for (uint32_t d = to->first; d < to->last; d++)
+		for (; d < to->last && !sa_pause(p->q, at + (d - to->first)); d++)
 			if (sa_may_see(p->q, d) && !path_between(p, s, from, d, to, add_path, p->q))
 				return;
+		if (p->q->paused)
+			return;
 	}
 }
 

@@ -52,7 +52,7 @@ sa_get_links(struct sa_query *q)
 	bool more = true;
 
 	sa_ends_asked(q, SA_BIT(0), q->want.link.from_lid, &i, &last);
-	for (; more && i < last; i++) {
+	for (; more && i < last && !sa_pause(q, i); i++) {
 		const struct sa_end *e = &v->end[i];
 		unsigned to = e->is_switch ? v->node[e->node]->n_ports : e->port;
 
@@ -72,7 +72,7 @@ sa_get_lfts(struct sa_query *q)
 	uint32_t i, last;
 
 	sa_ends_asked(q, SA_BIT(0), q->want.lft.lid, &i, &last);
-	for (; t != NULL && i < last; i++) {
+	for (; t != NULL && i < last && !sa_pause(q, i); i++) {
 		const struct sa_end *e = &v->end[i];
 
 		if (!e->is_switch || !sa_may_see(q, i) || e->sw >= v->plan->snap->fab.n_switches)
@@ -124,7 +124,7 @@ sa_get_mfts(struct sa_query *q)
 	uint32_t i, last;
 
 	sa_ends_asked(q, SA_BIT(0), q->want.mft.lid, &i, &last);
-	for (; i < last; i++)
+	for (; i < last && !sa_pause(q, i); i++)
 		if (v->end[i].is_switch && sa_may_see(q, i) && !offer_mfts(q, rows, &v->end[i]))
 			break;
 	mft_rows_put(rows);
@@ -155,7 +155,7 @@ sa_get_sl2vls(struct sa_query *q)
 	uint32_t i, last;
 
 	sa_ends_asked(q, SA_BIT(0), q->want.sl2vl.lid, &i, &last);
-	for (; i < last; i++) {
+	for (; i < last && !sa_pause(q, i); i++) {
 		const struct sa_end *e = &v->end[i];
 		const struct sa_node *n = v->node[e->node];
 
@@ -231,7 +231,7 @@ sa_get_vl_arbs(struct sa_query *q)
 	uint32_t i, last;
 
 	sa_ends_asked(q, SA_BIT(0), q->want.vl_arb.lid, &i, &last);
-	for (; i < last; i++) {
+	for (; i < last && !sa_pause(q, i); i++) {
 		const struct sa_end *e = &v->end[i];
 		const struct sa_node *n = v->node[e->node];
 		unsigned to = e->is_switch ? n->n_ports : e->port;

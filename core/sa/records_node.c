@@ -52,7 +52,7 @@ sa_get_nodes(struct sa_query *q)
 	uint32_t i, last;
 
 	sa_ends_asked(q, SA_BIT(0), q->want.node.lid, &i, &last);
-	for (; i < last; i++) {
+	for (; i < last && !sa_pause(q, i); i++) {
 		const struct sa_end *e = &v->end[i];
 		const struct sa_node *n = v->node[e->node];
 		struct sa_node_record r = { .lid = e->lid, .info = n->info };
@@ -111,7 +111,7 @@ sa_get_port_infos(struct sa_query *q)
 	bool more = true;
 
 	sa_ends_asked(q, SA_PIR_LID, q->want.port_info.lid, &i, &last);
-	for (; more && i < last; i++) {
+	for (; more && i < last && !sa_pause(q, i); i++) {
 		const struct sa_end *e = &v->end[i];
 		unsigned from = e->is_switch ? 0 : e->port;
 		unsigned to = e->is_switch ? v->node[e->node]->n_ports : e->port;
@@ -131,7 +131,7 @@ sa_get_switch_infos(struct sa_query *q)
 	uint32_t i, last;
 
 	sa_ends_asked(q, SA_BIT(0), q->want.switch_info.lid, &i, &last);
-	for (; i < last; i++) {
+	for (; i < last && !sa_pause(q, i); i++) {
 		const struct sa_end *e = &v->end[i];
 		struct sa_switch_info_record r = { .lid = e->lid, .info = v->node[e->node]->sw };
 
@@ -168,7 +168,7 @@ sa_get_pkeys(struct sa_query *q)
 	if (!q->trusted)
 		return SA_REQ_INVALID;
 	sa_ends_asked(q, SA_BIT(0), q->want.pkey.lid, &i, &last);
-	for (; i < last; i++) {
+	for (; i < last && !sa_pause(q, i); i++) {
 		const struct sa_end *e = &v->end[i];
 		const struct pkey_list *keys = &v->pkeys.item[e->pkeys];
 

@@ -3,8 +3,8 @@
  * core/sa/sa.c - dispatch: attribute x method to handler, and the answer.
  *
  * The answer grows behind its header in one buffer that is kept from request
- * to request.  What is asked of the header, of keys and of numbers of records
- * is here; what records there are is the handlers'.
+ * to request; a query that pauses takes it away.  What is asked of the header, of keys
+ * and of numbers of records is here; what records there are is the handlers'.
  */
 #include "core/sa/sa.h"
 
@@ -17,6 +17,12 @@
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define MOST_ANSWER_BYTES (64u << 20)
 #define KEEP_ANSWER_BYTES (1u << 20) /* more is given back */
+#define SLICE 8192
+
+struct sa_answer {
+	uint8_t *item; /* [n], of room */
+	size_t n, room;
+};
 
 struct sa {
 	struct sa_slot *slot;
@@ -33,10 +39,13 @@ struct sa {
 	sa_lost_fn on_lost;
 	void *on_lost_arg;
 	struct sa_counts counts;
-	struct {
-		uint8_t *item;
-		size_t n, room;
-	} answer;
+	struct sa_answer answer;
+};
+
+struct sa_job {
+	struct sa_query q; /* with a reference to its view */
+	sa_query_fn handler;
+	struct sa_answer answer; /* so far */
 };
 
 struct sa *
@@ -177,6 +186,16 @@ sa_add(struct sa_query *q, const void *v)
 }
 
 bool
+sa_pause(struct sa_query *q, uint64_t at)
+{
+	uint32_t done = q->n_looked_at - q->n_looked_before + q->n_steps++;
+
+	q->at = at;
+	q->paused = q->slice != 0 && !q->full && done >= q->slice;
+	return q->paused;
+}
+
+bool
 sa_offer(struct sa_query *q, const void *v)
 {
 	q->n_looked_at++;
@@ -205,11 +224,13 @@ sa_ends_asked(
 
 	*first = 0;
 	*last = q->view->n_ends;
-	if ((q->h.mask & mask) == 0)
-		return;
-	end = sa_view_end_of_lid(q->view, lid);
-	*first = end == FM_NONE ? 0 : end;
-	*last = end == FM_NONE ? 0 : end + 1;
+	if ((q->h.mask & mask) != 0) {
+		end = sa_view_end_of_lid(q->view, lid);
+		*first = end == FM_NONE ? 0 : end;
+		*last = end == FM_NONE ? 0 : end + 1;
+	}
+	if (q->at > *first)
+		*first = (uint32_t)q->at;
 }
 
 /* At least a whole MAD; short ones are filled up. */
@@ -333,31 +354,120 @@ read_query(struct sa_query *q, const uint8_t *bytes, size_t n_bytes)
 	return SA_OK;
 }
 
-static void
+/* One slice; true: it is answered. */
+static bool
+work_on(
+    struct sa *sa, struct sa_query *q, sa_query_fn handler, const uint8_t *bytes, size_t n_bytes)
+{
+	uint16_t status;
+
+	q->n_steps = 0;
+	q->n_looked_before = q->n_looked_at;
+	q->paused = false;
+	status = handler(q);
+	sa->counts.looked_at += q->n_looked_at - q->n_looked_before;
+	if (status == SA_OK && q->paused)
+		return false;
+	status = judge(sa, q, status);
+	if (status == SA_OK)
+		send_records(sa, q);
+	else
+		send_status(sa, &q->from, &q->h, bytes, n_bytes, status);
+	return true;
+}
+
+/* The rest is for later; the answer so far goes with it.  NULL: no memory. */
+static struct sa_job *
+put_aside(struct sa *sa, const struct sa_query *q, sa_query_fn handler)
+{
+	struct sa_job *j = malloc(sizeof(*j));
+
+	if (j == NULL)
+		return NULL;
+	*j = (struct sa_job){ *q, handler, sa->answer };
+	j->q.data = NULL; /* the request's bytes are not ours */
+	j->q.n_data = 0;
+	sa_view_get(q->view);
+	memset(&sa->answer, 0, sizeof(sa->answer));
+	return j;
+}
+
+static struct sa_job *
 answer(struct sa *sa, struct sa_view *view, const struct mad_addr *from, const struct sa_header *h,
-    const uint8_t *bytes, size_t n_bytes, int64_t now_ms)
+    const uint8_t *bytes, size_t n_bytes, int64_t now_ms, uint32_t slice)
 {
 	struct sa_query q = { .sa = sa,
 		.view = view,
 		.registry = sa->registry,
 		.h = *h,
 		.from = *from,
-		.now_ms = now_ms };
+		.now_ms = now_ms,
+		.slice = slice };
 	uint16_t status = SA_OK;
 	sa_query_fn handler = find_handler(sa, h, &status);
+	struct sa_job *left;
 
 	if (handler != NULL)
 		status = read_query(&q, bytes, n_bytes);
 	if (status == SA_OK) {
 		sa->answer.n = SA_DATA_AT;
-		status = make_room(sa, WIRE_MAD_BYTES) ? handler(&q) : SA_NO_RESOURCES;
-		status = judge(sa, &q, status);
+		status = make_room(sa, WIRE_MAD_BYTES) ? SA_OK : SA_NO_RESOURCES;
 	}
-	sa->counts.looked_at += q.n_looked_at;
-	if (status == SA_OK)
-		send_records(sa, &q);
+	if (status == SA_OK) {
+		if (work_on(sa, &q, handler, bytes, n_bytes))
+			return NULL;
+		left = put_aside(sa, &q, handler);
+		if (left != NULL)
+			return left;
+		status = SA_NO_RESOURCES;
+	}
+	send_status(sa, from, h, bytes, n_bytes, status);
+	return NULL;
+}
+
+bool
+sa_go_on(struct sa *sa, struct sa_job *j, const uint8_t *bytes, size_t n_bytes)
+{
+	struct sa_answer kept = sa->answer;
+	bool done;
+
+	sa->answer = j->answer;
+	if (sa->answer.n == 0)
+		sa->answer.n = SA_DATA_AT;
+	if (make_room(sa, WIRE_MAD_BYTES))
+		done = work_on(sa, &j->q, j->handler, bytes, n_bytes);
 	else
-		send_status(sa, from, h, bytes, n_bytes, status);
+		done = true; /* it will ask again */
+	j->answer = sa->answer;
+	sa->answer = kept;
+	if (done)
+		sa_job_free(j);
+	return done;
+}
+
+void
+sa_job_rewind(struct sa_job *j)
+{
+	free(j->answer.item);
+	memset(&j->answer, 0, sizeof(j->answer));
+	j->q.at = 0;
+	j->q.n_records = j->q.n_looked_at = 0;
+}
+
+size_t
+sa_job_bytes(const struct sa_job *j)
+{
+	return j->answer.room;
+}
+
+void
+sa_job_free(struct sa_job *j)
+{
+	if (j == NULL)
+		return;
+	free(j->answer.item);
+	sa_view_put(j->q.view);
+	free(j);
 }
 
 static void
@@ -470,36 +580,56 @@ may_ask(struct sa *sa, const struct sa_view *view, const struct mad_addr *from,
 	return false;
 }
 
-void
-sa_handle(struct sa *sa, const struct mad_addr *from, const uint8_t *bytes, size_t n_bytes,
-    int64_t now_ms)
+/* slices: as the view says; otherwise all at once. */
+static struct sa_job *
+handle(struct sa *sa, const struct mad_addr *from, const uint8_t *bytes, size_t n_bytes,
+    int64_t now_ms, bool slices)
 {
+	struct sa_job *left = NULL;
 	struct sa_header h;
 	struct sa_view *view;
 
 	if (n_bytes < SA_DATA_AT)
-		return;
+		return NULL;
 	sa_header_get(bytes, &h);
 	if (h.mgmt_class == WIRE_CLASS_SA && h.method == SA_REPORT_RESP && sa->notices != NULL)
 		notices_answered(sa->notices, h.tid);
 	if (h.mgmt_class != WIRE_CLASS_SA || (h.method & WIRE_RESPONSE_BIT) != 0)
-		return;
+		return NULL;
 	sa->counts.requests++;
 	sa->counts.by_attr[h.attr & 0xff]++;
 	if (h.class_version != SA_CLASS_VERSION) {
 		send_status(sa, from, &h, bytes, n_bytes, WIRE_STATUS_BAD_CLASS_VERSION);
-		return;
+		return NULL;
 	}
 	view = sa_slot_get(sa->slot);
 	if (view == NULL) {
 		send_status(sa, from, &h, bytes, n_bytes, WIRE_STATUS_BUSY);
-		return;
+		return NULL;
 	}
 	if (may_ask(sa, view, from, &h)) {
-		answer(sa, view, from, &h, bytes, n_bytes, now_ms);
+		left = answer(sa, view, from, &h, bytes, n_bytes, now_ms,
+		    !slices		       ? 0
+			: view->set.slice != 0 ? view->set.slice
+					       : SLICE);
 		pass_events_on(sa, view, now_ms);
 	}
 	sa_view_put(view);
+	return left;
+}
+
+void
+sa_handle(struct sa *sa, const struct mad_addr *from, const uint8_t *bytes, size_t n_bytes,
+    int64_t now_ms)
+{
+	handle(sa, from, bytes, n_bytes, now_ms, false);
+}
+
+struct sa_job *
+sa_begin(struct sa *sa, const struct mad_addr *from, const uint8_t *bytes, size_t n_bytes,
+    int64_t now_ms)
+{
+	return handle(sa, from, bytes, n_bytes, now_ms, true);
 }
 
 int64_t

@@ -14,8 +14,9 @@
  *	uint16_t
  *	sa_get_links(struct sa_query *q)
  *	{
- *		for (each link)
- *			if (!sa_offer(q, &record)) break;	// full: stop
+ *		for (each end from q->at on; !sa_pause(q, end))	// others have a turn
+ *			for (each link of it)
+ *				if (!sa_offer(q, &record)) return SA_OK;	// full: stop
  *		return SA_OK;		// none offered: NO_RECORDS is added here
  *	}
  */
@@ -44,6 +45,18 @@ void sa_free(struct sa *sa);
 /* One request: a MAD, or the header and the records of several.  Shorter than a header: dropped. */
 void sa_handle(struct sa *sa, const struct mad_addr *from, const uint8_t *bytes, size_t n_bytes,
     int64_t now_ms);
+
+/* The same in slices, so that others are answered while a long table is made: NULL, it is done, or
+ * what is left of it.  A job answers from the view that it has begun with. */
+struct sa_job;
+struct sa_job *sa_begin(struct sa *sa, const struct mad_addr *from, const uint8_t *bytes,
+    size_t n_bytes, int64_t now_ms);
+/* The next slice, with the bytes of the same request; true: it is answered, and the job is gone. */
+bool sa_go_on(struct sa *sa, struct sa_job *j, const uint8_t *bytes, size_t n_bytes);
+/* What is made is given back, and will be made anew when it is gone on with. */
+void sa_job_rewind(struct sa_job *j);
+size_t sa_job_bytes(const struct sa_job *j); /* of memory, for records */
+void sa_job_free(struct sa_job *j);	     /* unanswered */
 /* The answer to a request that is not looked at: BUSY, say. */
 void sa_refuse(struct sa *sa, const struct mad_addr *to, const uint8_t *bytes, size_t n_bytes,
     uint16_t status);
@@ -95,10 +108,17 @@ struct sa_query {
 	bool full;	      /* no more records fit: offering fails */
 	uint32_t n_looked_at; /* records, or paths: what the query costs */
 	bool one;	      /* the first is as good as any: a Get takes it */
+	/* slices, see sa_pause() */
+	uint64_t at;
+	uint32_t slice, n_steps, n_looked_before; /* slice 0: all at once */
+	bool paused;
 };
 /* The MAD status; SA_OK: what was offered is the answer. */
 typedef uint16_t (*sa_query_fn)(struct sa_query *q);
 
+/* Before each step of a handler whose table may be long.  True: enough for now; the handler returns
+ * SA_OK and is called again with q->at, which is 0 at first, as it is given here. */
+bool sa_pause(struct sa_query *q, uint64_t at);
 /* Add v, which matches already.  False: no more fit, or no more are wanted. */
 bool sa_add(struct sa_query *q, const void *v);
 /* Add v if it matches want under the mask. */
@@ -107,7 +127,8 @@ bool sa_offer(struct sa_query *q, const void *v);
 struct mft_rows *sa_mfts(const struct sa_query *q);
 /* May the requester know of an end?  They share a partition, or it is trusted. */
 bool sa_may_see(const struct sa_query *q, uint32_t end);
-/* Ends that a record with a LID may be about: *first..*last - 1.  mask: the LID's component. */
+/* Ends that a record with a LID may be about: *first..*last - 1, without those before q->at.
+ * mask: the LID's component. */
 void sa_ends_asked(
     const struct sa_query *q, uint64_t mask, uint16_t lid, uint32_t *first, uint32_t *last);
 

@@ -17,30 +17,29 @@
 
 #include "core/mad/rmpp_port.h"
 #include "core/mad/umad_agent.h"
-#include "core/sa/held.h"
-#include "core/sa/share.h"
+#include "core/sa/turns.h"
 #include "lib/log.h"
 #include "lib/vec.h"
 
-#define IDLE_MS 20	  /* a call that is posted waits so long at most */
-#define TAKE_IN 256	  /* requests, before one is answered */
-#define ANSWER_AT_ONCE 32 /* before more are taken in */
-#define MOST_ERRORS 100	  /* failed receives in a row: the device is gone */
+#define IDLE_MS 20	   /* a call that is posted waits so long at most */
+#define TAKE_IN 256	   /* requests, before one is answered */
+#define ANSWER_AT_ONCE 32  /* before more are taken in */
+#define LOOKS_AT_ONCE 4096 /* at records, for the same */
+#define MOST_ERRORS 100	   /* failed receives in a row: the device is gone */
 #define MOST_REQUEST_BYTES 65536
 #define NS_PER_MS INT64_C(1000000)
 #define SEND_RETRIES 3	      /* of the kernel's RMPP */
-#define COST_LOOKS 16	      /* records looked at, for a unit of sa_share_charge() */
-#define COST_BYTES 1024	      /* of an answer, for the same */
 #define REPORT_TIMEOUT_MS 900 /* then it is ours to repeat (notices.h) */
 #define METHOD_AT 3	      /* in a MAD */
 
-static const struct sa_share_limits share_limits = {
-	.n_max = 8192, .n_client_max = 128, .bytes_max = 16u << 20, .bytes_client_max = 256u << 10
-};
 /* RMPP gives up after 8 s: SEND_RETRIES times 2 s more (core/mad/rmpp.h, and the kernel) */
-static const struct sa_held_limits held_limits = {
-	.client_max = 64u << 20, .all_max = 512u << 20, .hold_ms = 10000
-};
+static const struct sa_turns_limits limits = { .share = { .n_max = 8192,
+						   .n_client_max = 128,
+						   .bytes_max = 16u << 20,
+						   .bytes_client_max = 256u << 10 },
+	.held = { .client_max = 64u << 20, .all_max = 512u << 20, .hold_ms = 10000 },
+	.begun_max = 128u << 20,
+	.request_max = MOST_REQUEST_BYTES };
 static const struct umad_agent_class sa_class = { .mgmt_class = WIRE_CLASS_SA,
 	.class_version = SA_CLASS_VERSION,
 	.rmpp = true,
@@ -59,10 +58,7 @@ struct sa_server {
 	struct rmpp_port *rmpp;
 	const struct mad *asked;  /* the MAD in hand */
 	struct umad_agent *agent; /* thread */
-	struct sa_share *share;
-	struct sa_held *held;
-	int64_t asked_ms;  /* when the request in hand was looked at */
-	size_t sent_bytes; /* by the answer in hand */
+	struct sa_turns *turns;
 	struct fm_log_bucket send_bucket;
 	pthread_t thread;
 	bool running;
@@ -81,38 +77,6 @@ now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* ------------------------------------------------------------- one request */
-
-static bool
-asks_for_table(const uint8_t *bytes, size_t n_bytes)
-{
-	if (n_bytes < SA_DATA_AT)
-		return false;
-	return bytes[METHOD_AT] == SA_GET_TABLE || bytes[METHOD_AT] == SA_GET_TRACE_TABLE ||
-	    bytes[METHOD_AT] == SA_GET_MULTI;
-}
-
-static void
-take_request(struct sa_server *s, const struct mad_addr *from, const uint8_t *bytes, size_t n_bytes,
-    int64_t at_ms)
-{
-	s->asked_ms = at_ms;
-	if (n_bytes > MOST_REQUEST_BYTES)
-		sa_refuse(s->sa, from, bytes, n_bytes, SA_NO_RESOURCES);
-	else if (asks_for_table(bytes, n_bytes) && !sa_held_may(s->held, from->lid, at_ms))
-		sa_refuse(s->sa, from, bytes, n_bytes, WIRE_STATUS_BUSY);
-	else
-		sa_handle(s->sa, from, bytes, n_bytes, at_ms);
-}
-
-/* An answer leaves; one of several MADs is held until it is acknowledged. */
-static void
-count_held(struct sa_server *s, const struct mad_addr *to, const uint8_t *bytes, size_t n_bytes)
-{
-	if (rmpp_is_active(bytes))
-		sa_held_add(s->held, to->lid, n_bytes, s->asked_ms);
-}
-
 /* ------------------------------------------------------------------ thread */
 
 static void
@@ -124,10 +88,9 @@ send_by_agent(void *arg, const struct mad_addr *to, const uint8_t *bytes, size_t
 	/* the kernel lets an answer through only to what waits for one */
 	bool is_report = bytes[METHOD_AT] == SA_REPORT;
 
-	s->sent_bytes += n_bytes;
 	if (umad_agent_send(s->agent, to, bytes, n_bytes, is_report ? REPORT_TIMEOUT_MS : 0,
 		is_report ? 0 : SEND_RETRIES, &err) == 0)
-		count_held(s, to, bytes, n_bytes);
+		sa_turns_sent(s->turns, to, bytes, n_bytes);
 	else
 		fm_log_rl(&s->send_bucket, FM_LOG_WARN, "sa", "an answer to LID %u is not sent: %s",
 		    to->lid, err.msg);
@@ -163,30 +126,22 @@ take_in(struct sa_server *s, int wait_ms)
 		rc = umad_agent_receive(s->agent, i == 0 ? wait_ms : 0, &m);
 		if (rc <= 0)
 			break;
-		if (m.status == 0 && !sa_share_put(s->share, &m.addr, m.bytes, m.n_bytes))
-			sa_refuse(s->sa, &m.addr, m.bytes, m.n_bytes, WIRE_STATUS_BUSY);
+		if (m.status == 0)
+			sa_turns_put(s->turns, &m.addr, m.bytes, m.n_bytes);
 	}
 	return rc;
 }
 
+/* Not for longer than a slice of a table takes, since more may have come meanwhile. */
 static void
 answer_some(struct sa_server *s)
 {
-	struct mad_addr from;
-	const uint8_t *bytes;
-	size_t n_bytes;
+	uint64_t looks = sa_counts(s->sa)->looked_at;
 
-	for (unsigned i = 0; i < ANSWER_AT_ONCE; i++) {
-		uint64_t looks = sa_counts(s->sa)->looked_at;
-
-		if (!sa_share_take(s->share, &from, &bytes, &n_bytes))
+	for (unsigned i = 0; i < ANSWER_AT_ONCE; i++)
+		if (!sa_turns_step(s->turns, now_ms()) ||
+		    sa_counts(s->sa)->looked_at - looks >= LOOKS_AT_ONCE)
 			return;
-		s->sent_bytes = 0;
-		take_request(s, &from, bytes, n_bytes, now_ms());
-		looks = sa_counts(s->sa)->looked_at - looks;
-		sa_share_charge(s->share,
-		    1 + (uint32_t)(s->sent_bytes / COST_BYTES) + (uint32_t)(looks / COST_LOOKS));
-	}
 }
 
 static int
@@ -194,7 +149,7 @@ wait_ms(struct sa_server *s, int64_t due_ms)
 {
 	int64_t left = due_ms - now_ms();
 
-	if (sa_share_waiting(s->share) > 0 || left <= 0)
+	if (sa_turns_waiting(s->turns) > 0 || left <= 0)
 		return 0;
 	return left < IDLE_MS ? (int)left : IDLE_MS;
 }
@@ -270,7 +225,7 @@ send_inline(void *arg, const struct mad_addr *to, const uint8_t *bytes, size_t n
 	}
 	if (rmpp_port_send(s->rmpp, bytes, n_bytes, to, NULL, 0,
 		s->transport->ops->now_ns(s->transport), &err) == 0)
-		count_held(s, to, bytes, n_bytes);
+		sa_turns_sent(s->turns, to, bytes, n_bytes);
 	else if (s->asked != NULL)
 		sa_refuse(s->sa, to, s->asked->bytes, sizeof(s->asked->bytes), SA_NO_RESOURCES);
 }
@@ -286,7 +241,7 @@ on_message(void *arg, const uint8_t *message, size_t n_bytes, const struct mad_a
 {
 	struct sa_server *s = arg;
 
-	take_request(s, from, message, n_bytes, transport_ms(s));
+	sa_turns_at_once(s->turns, from, message, n_bytes, transport_ms(s));
 }
 
 bool
@@ -329,11 +284,11 @@ static struct rmpp_port *
 new_rmpp(struct sa_server *s)
 {
 	struct rmpp_port_ops ops = { .send = send_mad, .received = on_message, .arg = s };
-	struct rmpp_port_limits limits;
+	struct rmpp_port_limits port;
 
-	rmpp_port_limits_default(&limits);
-	limits.transfer.max_bytes = MOST_REQUEST_BYTES;
-	return rmpp_port_new(&limits, &ops);
+	rmpp_port_limits_default(&port);
+	port.transfer.max_bytes = MOST_REQUEST_BYTES;
+	return rmpp_port_new(&port, &ops);
 }
 
 /* -------------------------------------------------------------------- both */
@@ -354,10 +309,9 @@ sa_server_start(struct transport *t, const char *spec, struct registry *registry
 	pthread_mutex_init(&s->lock, NULL);
 	sa_slot_init(&s->slot);
 	s->sa = sa_new(&s->slot, &to, registry);
-	s->share = sa_share_new(&share_limits);
-	s->held = sa_held_new(&held_limits);
+	s->turns = s->sa != NULL ? sa_turns_new(s->sa, &limits) : NULL;
 	s->rmpp = threaded ? NULL : new_rmpp(s);
-	if (s->sa == NULL || s->share == NULL || s->held == NULL || (!threaded && s->rmpp == NULL))
+	if (s->turns == NULL || (!threaded && s->rmpp == NULL))
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the SA");
 	if (rc == 0 && threaded)
 		rc = umad_agent_open(spec, &sa_class, &s->agent, err);
@@ -380,8 +334,7 @@ sa_server_stop(struct sa_server *s)
 	if (s->running)
 		pthread_join(s->thread, NULL);
 	umad_agent_close(s->agent);
-	sa_share_free(s->share);
-	sa_held_free(s->held);
+	sa_turns_free(s->turns);
 	if (s->rmpp != NULL)
 		rmpp_port_free(s->rmpp);
 	sa_free(s->sa);

@@ -17,6 +17,7 @@
 struct waiting {
 	struct waiting *next;
 	struct mad_addr from;
+	struct sa_job *work; /* put back with it */
 	size_t n_bytes;
 	uint8_t bytes[];
 };
@@ -117,6 +118,19 @@ leave_ring(struct sa_share *s, uint32_t head)
 		s->clients.item[s->tail].next = c->next;
 }
 
+static void
+count_in(struct sa_share *s, uint32_t i, const struct waiting *w)
+{
+	struct client *c = &s->clients.item[i];
+
+	c->n++;
+	c->bytes += w->n_bytes;
+	s->n++;
+	s->bytes += w->n_bytes;
+	if (!c->in_ring)
+		enter_ring(s, i);
+}
+
 bool
 sa_share_put(struct sa_share *s, const struct mad_addr *from, const uint8_t *bytes, size_t n_bytes)
 {
@@ -141,13 +155,29 @@ sa_share_put(struct sa_share *s, const struct mad_addr *from, const uint8_t *byt
 	else
 		c->first = w;
 	c->last = w;
-	c->n++;
-	c->bytes += n_bytes;
-	s->n++;
-	s->bytes += n_bytes;
-	if (!c->in_ring)
-		enter_ring(s, i);
+	count_in(s, i, w);
 	return true;
+}
+
+void
+sa_share_put_back(struct sa_share *s, struct sa_job *work)
+{
+	struct client *c = &s->clients.item[s->taken_of];
+	struct waiting *w = s->taken;
+
+	s->taken = NULL;
+	w->work = work;
+	w->next = c->first;
+	c->first = w;
+	if (c->last == NULL)
+		c->last = w;
+	count_in(s, s->taken_of, w);
+}
+
+struct sa_job *
+sa_share_work(const struct sa_share *s)
+{
+	return s->taken != NULL ? s->taken->work : NULL;
 }
 
 /* Nobody waits: nobody was held back, so debts are void, and clients need no memory. */

@@ -37,6 +37,12 @@ bool sa_share_take(
     struct sa_share *s, struct mad_addr *from, const uint8_t **bytes, size_t *n_bytes);
 /* What the one taken last has cost, in units of a plain answer. */
 void sa_share_charge(struct sa_share *s, uint32_t cost);
+/* The one taken last is not done: it is the first of its client again, with the work that has gone
+ * into it. */
+struct sa_job;
+void sa_share_put_back(struct sa_share *s, struct sa_job *work);
+/* What the one taken last was put back with, NULL. */
+struct sa_job *sa_share_work(const struct sa_share *s);
 
 uint32_t sa_share_waiting(const struct sa_share *s);
 

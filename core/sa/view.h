@@ -77,6 +77,7 @@ struct sa_settings {
 	const struct qos_policy *policy;     /* NULL: none; each view has a reference */
 	const struct partitions *partitions; /* the same */
 	uint32_t most_paths; /* that a query may look at; 0: 4194304, half a second's work */
+	uint32_t slice;	     /* of a table: records looked at, and steps; 0: 8192, a millisecond */
 	/* where packets for other subnets go, first that fits; borrowed while a view is built */
 	const struct sa_prefix_route *route; /* [n_routes] */
 	uint32_t n_routes;
