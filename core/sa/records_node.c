@@ -9,13 +9,13 @@
 #include <string.h>
 
 #include "core/sa/sa.h"
+#include "core/subnet/pkey_table.h"
 
 /* AttributeModifier of a PortInfoRecord query: the CapabilityMask (CapabilityMask2)
  * asked for is a set of bits that must be there, not a value (IBA 15.2.5.3). */
 #define MATCH_CAPS (1u << 31)
 #define MATCH_CAPS2 (1u << 30)
 #define PIR_CAP_MASK2 SA_BIT(53)
-#define PKEYS_PER_BLOCK 32
 #define GSI_QKEY 0x80010000 /* of QP 1 */
 #define RESP_TIME 0x10	    /* 4.096 us * 2^16 = 268 ms */
 
@@ -38,8 +38,8 @@ sa_get_class_port_info(struct sa_query *q)
 		v.cap_mask2 |= SA_CAP2_QOS;
 	if (q->registry != NULL) {
 		v.cap_mask |= SA_CAP_UD_MULTICAST;
-		v.cap_mask2 |= SA_CAP2_SEND_ONLY_FULL_MEMBER | SA_CAP2_ALIAS_GUIDS |
-		    SA_CAP2_MULTICAST_TOP;
+		v.cap_mask2 |=
+		    SA_CAP2_SEND_ONLY_FULL_MEMBER | SA_CAP2_ALIAS_GUIDS | SA_CAP2_MULTICAST_TOP;
 	}
 	sa_add(q, &v);
 	return SA_OK;
@@ -158,7 +158,27 @@ sa_get_sm_infos(struct sa_query *q)
 	return SA_OK;
 }
 
-/* IBA 15.2.5.11: for trusted requests only. */
+/* The blocks of a table; false: no more fit. */
+static bool
+offer_pkeys(struct sa_query *q, uint16_t lid, unsigned port, const uint16_t *keys, unsigned n)
+{
+	for (unsigned b = 0; b * PKEYS_PER_BLOCK < n; b++) {
+		unsigned left = n - b * PKEYS_PER_BLOCK;
+		struct sa_pkey_record r = {
+			.lid = lid, .block = (uint16_t)b, .port = (uint8_t)port
+		};
+
+		memcpy(r.pkey, keys + (size_t)b * PKEYS_PER_BLOCK,
+		    (left < PKEYS_PER_BLOCK ? left : PKEYS_PER_BLOCK) * sizeof(r.pkey[0]));
+		if (!sa_offer(q, &r))
+			return false;
+	}
+	return true;
+}
+
+/* IBA 15.2.5.11: for trusted requests only.  Tables as they are in ports, with their places; of
+ * a port with a LID that was not looked at what it is to hold; of ports of switches those that
+ * enforce partitions. */
 uint16_t
 sa_get_pkeys(struct sa_query *q)
 {
@@ -171,16 +191,16 @@ sa_get_pkeys(struct sa_query *q)
 	for (; i < last && !sa_pause(q, i); i++) {
 		const struct sa_end *e = &v->end[i];
 		const struct pkey_list *keys = &v->pkeys.item[e->pkeys];
+		const struct sa_node *n = v->node[e->node];
+		unsigned to = e->is_switch ? n->n_ports : e->port;
 
-		for (unsigned b = 0; b * PKEYS_PER_BLOCK < keys->n; b++) {
-			unsigned left = keys->n - b * PKEYS_PER_BLOCK;
-			struct sa_pkey_record r = {
-				.lid = e->lid, .block = (uint16_t)b, .port = e->port
-			};
+		if (n->port[e->port].pkeys == NULL &&
+		    !offer_pkeys(q, e->lid, e->port, keys->keys, keys->n))
+			return SA_OK;
+		for (unsigned p = e->port; p <= to; p++) {
+			const struct pkey_held *held = n->port[p].pkeys;
 
-			memcpy(r.pkey, keys->keys + (size_t)b * PKEYS_PER_BLOCK,
-			    (left < PKEYS_PER_BLOCK ? left : PKEYS_PER_BLOCK) * sizeof(r.pkey[0]));
-			if (!sa_offer(q, &r))
+			if (held != NULL && !offer_pkeys(q, e->lid, p, held->key, held->n_slots))
 				return SA_OK;
 		}
 	}

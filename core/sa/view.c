@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/sa/view_internal.h"
+#include "core/subnet/pkey_table.h"
 #include "core/subnet/qos_policy.h"
 #include "lib/error.h"
 
@@ -31,11 +32,14 @@ node_bytes(uint32_t n_ports)
 static void
 node_put(struct sa_node *n)
 {
-	if (n != NULL && atomic_fetch_sub(&n->refs, 1) == 1)
-		free(n);
+	if (n == NULL || atomic_fetch_sub(&n->refs, 1) != 1)
+		return;
+	for (unsigned i = 0; i <= n->n_ports; i++)
+		pkey_held_put(n->port[i].pkeys);
+	free(n);
 }
 
-/* *n, all but its reference count, as the inventory has it now. */
+/* *n, all but its reference count, as the inventory has it now, whose P_Key tables it borrows. */
 static void
 copy_node(const struct inv_node *from, struct sa_node *n)
 {
@@ -56,6 +60,7 @@ copy_node(const struct inv_node *from, struct sa_node *n)
 		n->port[i].lid = p->lid;
 		n->port[i].lmc = p->lmc;
 		n->port[i].guid = p->guid;
+		n->port[i].pkeys = p->pkeys;
 	}
 }
 
@@ -78,6 +83,8 @@ take_node(const struct inv_node *from, struct sa_node *before, struct sa_node *s
 		return NULL;
 	memcpy((char *)n + skip, (char *)scratch + skip, size - skip);
 	atomic_init(&n->refs, 1);
+	for (unsigned i = 0; i <= n->n_ports; i++)
+		pkey_held_get(n->port[i].pkeys);
 	return n;
 }
 

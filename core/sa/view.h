@@ -36,8 +36,9 @@ struct sa_port {
 	uint8_t peer_port;
 	bool known; /* info was read */
 	uint8_t lmc;
-	uint16_t lid;  /* base LID given to it, 0: none */
-	uint64_t guid; /* CA, router, switch port 0 */
+	uint16_t lid;		 /* base LID given to it, 0: none */
+	uint64_t guid;		 /* CA, router, switch port 0 */
+	struct pkey_held *pkeys; /* a reference, or NULL: not known */
 };
 
 struct sa_node { /* shared by views, by the slot of the inventory */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "core/subnet/pkey_table.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Places are given in this order, each step to whoever has none yet:
@@ -159,4 +160,38 @@ pkey_table_add(const uint16_t *held, size_t n_slots, const uint16_t *to, uint16_
 		if (at < n_slots)
 			out[at] = to[i];
 	}
+}
+
+bool
+pkey_held_set(struct pkey_held **at, const uint16_t *keys, size_t n_slots)
+{
+	size_t size = n_slots * sizeof(*keys);
+	struct pkey_held *h = *at;
+
+	if (h != NULL && h->n_slots == n_slots && memcmp(h->key, keys, size) == 0)
+		return true;
+	h = malloc(sizeof(*h) + size);
+	if (h == NULL)
+		return false;
+	atomic_init(&h->refs, 1);
+	h->n_slots = (uint16_t)n_slots;
+	memcpy(h->key, keys, size);
+	pkey_held_put(*at);
+	*at = h;
+	return true;
+}
+
+struct pkey_held *
+pkey_held_get(struct pkey_held *h)
+{
+	if (h != NULL)
+		atomic_fetch_add(&h->refs, 1);
+	return h;
+}
+
+void
+pkey_held_put(struct pkey_held *h)
+{
+	if (h != NULL && atomic_fetch_sub(&h->refs, 1) == 1)
+		free(h);
 }

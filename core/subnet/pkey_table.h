@@ -8,6 +8,8 @@
 #ifndef CORE_SUBNET_PKEY_TABLE_H
 #define CORE_SUBNET_PKEY_TABLE_H
 
+#include <stdatomic.h>
+
 #include "core/subnet/partitions.h"
 
 #define PKEYS_PER_BLOCK 32
@@ -28,5 +30,16 @@ void pkey_table_lay(const uint16_t *held, size_t n_slots, const struct pkey_wish
 /* out = held and what of `to` is not in it, as far as there is room: a table under which
  * both the old and the new keys pass. */
 void pkey_table_add(const uint16_t *held, size_t n_slots, const uint16_t *to, uint16_t *out);
+
+/* What a port's table holds, place by place; immutable, shared by who looks at it.  Any thread. */
+struct pkey_held {
+	atomic_uint refs;
+	uint16_t n_slots;
+	uint16_t key[]; /* [n_slots] */
+};
+/* *at, a reference or NULL, is to hold these: left alone where it does.  False: no memory. */
+bool pkey_held_set(struct pkey_held **at, const uint16_t *keys, size_t n_slots);
+struct pkey_held *pkey_held_get(struct pkey_held *h); /* NULL is fine */
+void pkey_held_put(struct pkey_held *h);	      /* NULL is fine */
 
 #endif

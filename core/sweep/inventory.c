@@ -12,6 +12,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "core/subnet/pkey_table.h"
+
 void
 inv_init(struct inventory *inv)
 {
@@ -20,9 +22,21 @@ inv_init(struct inventory *inv)
 	inv->local = INV_NONE;
 }
 
+/* What ports refer to outside of the arena. */
+static void
+drop_tables(struct inv_node *n)
+{
+	for (unsigned p = 0; n->ports != NULL && p <= n->n_ports; p++) {
+		pkey_held_put(n->ports[p].pkeys);
+		n->ports[p].pkeys = NULL;
+	}
+}
+
 void
 inv_fini(struct inventory *inv)
 {
+	for (uint32_t i = 0; i < inv->nodes.n; i++)
+		drop_tables(inv_node(inv, i));
 	fm_vec_fini(&inv->nodes);
 	fm_vec_fini(&inv->switches);
 	fm_hash_fini(&inv->by_guid);
@@ -41,6 +55,7 @@ start_node(struct inventory *inv, struct inv_node *n, const struct wire_node_inf
 	struct inv_port *ports = n->ports;
 	uint32_t sw_index = n->sw_index;
 
+	drop_tables(n);
 	if (ports == NULL || n->n_ports != info->n_ports) {
 		ports = fm_arena_array(&inv->mem, (size_t)info->n_ports + 1, struct inv_port);
 		if (ports == NULL)

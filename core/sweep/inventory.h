@@ -48,10 +48,13 @@ enum inv_mft {
 	MFT_KNOWN
 };
 
+struct pkey_held; /* core/subnet/pkey_table.h */
+
 struct inv_port {
 	struct wire_port_info info; /* as last reported, when `known` */
 	uint64_t m_key;		    /* that opens it, when not the fabric's (mkeys.c); 0: it is */
 	uint64_t guid;		    /* port GUID: CA, router, switch port 0 */
+	struct pkey_held *pkeys;    /* its table as it is; NULL: fmd has not looked at it */
 	uint32_t peer;		    /* node at the other end, INV_NONE */
 	uint32_t read_in;	    /* number of the sweep that last read info */
 	uint32_t refused;	    /* rows of the field table that this port will not take */

@@ -204,11 +204,25 @@ port_of(const struct pkey_side *side, const struct sweeper *s)
 	return &inv_node(&s->inv, side->node)->ports[side->port];
 }
 
+/* What is in the tables now, for who asks the SA. */
+static void
+note_held(struct pkey_job *j)
+{
+	for (unsigned i = 0; i < N_SIDES; i++) {
+		struct pkey_side *side = &j->side[i];
+
+		if (side->used && !side->broken &&
+		    !pkey_held_set(&port_of(side, j->s)->pkeys, side->held, side->n_slots))
+			sweep_fail(j->s, FM_E_RESOURCE, "out of memory for P_Key tables");
+	}
+}
+
 static void
 end_job(struct pkey_job *j)
 {
 	struct sweeper *s = j->s;
 
+	note_held(j);
 	port_of(&j->side[SIDE_END], s)->pkeys_done = !j->side[SIDE_END].broken && !s->set.dry_run;
 	if (j->side[SIDE_SWITCH].used)
 		port_of(&j->side[SIDE_SWITCH], s)->pkeys_enforced = !j->side[SIDE_SWITCH].broken;

@@ -12,7 +12,7 @@
 #include "core/subnet/pkey_table.h"
 #include "lib/rng.h"
 #include "tests/run.h"
-#include "tests/sweep/rig.h"
+#include "tests/sweep/sa_rig.h"
 
 #undef fail /* check.h has an old macro of this name */
 
@@ -257,6 +257,48 @@ START_TEST(test_index0)
 }
 END_TEST
 
+/* The node of the fabric that has a port GUID. */
+static uint32_t
+node_of(uint64_t guid)
+{
+	for (uint32_t i = 0; i < rig.nl.n_nodes; i++)
+		for (unsigned p = 0; p <= rig.nl.nodes[i].n_ports; p++)
+			if (fabric_port(sim_fabric(rig.sim), i, p)->guid == guid)
+				return i;
+	ck_abort_msg("no port has GUID 0x%lx", (unsigned long)guid);
+}
+
+/* The SA tells what tables hold, place by place: of ports with a LID, and of the switch ports
+ * that enforce, one record for each block. */
+START_TEST(test_told_by_the_sa)
+{
+	uint16_t left[SLOTS] = { 0x8009, 0xffff, [40] = 0x8001 }, table[SLOTS];
+	unsigned n_of_switches = 0;
+	struct sa_rig sa;
+
+	put_table(hosts[1], 1, left);
+	take(read_partitions("Default : ALL=full; A=1,indx0 : $1=full, $2;", false));
+	sa_rig_start(&sa, &rig);
+	sa_rig_publish(&sa);
+	sa.sm_key = 1;
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, SA_PKEY_RECORD, 0, NULL), SA_OK);
+	for (uint32_t i = 0; i < sa_rig_n(&sa); i++) {
+		const struct sa_end *e;
+		struct sa_pkey_record r;
+
+		sa_rig_record(&sa, i, &r);
+		e = &sa.slot.view->end[sa_view_end_of_lid(sa.slot.view, r.lid)];
+		table_at(node_of(e->guid), r.port, table);
+		ck_assert_int_eq(
+		    memcmp(r.pkey, table + (size_t)r.block * PKEYS_PER_BLOCK, sizeof(r.pkey)), 0);
+		n_of_switches += e->is_switch && r.port != 0;
+	}
+	ck_assert_uint_eq(n_of_switches, N_HOSTS * SLOTS / PKEYS_PER_BLOCK);
+	ck_assert_uint_eq(sa_rig_n(&sa), n_of_switches + 8 * SLOTS / PKEYS_PER_BLOCK);
+	sa_rig_fini(&sa);
+}
+END_TEST
+
 /* More partitions than a table holds: told, and the default one is never lost. */
 START_TEST(test_too_many)
 {
@@ -493,6 +535,7 @@ main(void)
 	tcase_add_test(t, test_ways_of_enforcing);
 	tcase_add_test(t, test_leftovers);
 	tcase_add_test(t, test_index0);
+	tcase_add_test(t, test_told_by_the_sa);
 	tcase_add_test(t, test_too_many);
 	tcase_add_test(t, test_small_switch);
 	tcase_add_test(t, test_dry_run);
