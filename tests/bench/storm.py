@@ -70,8 +70,12 @@ class Server:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def storm(self, *words):
-        done = subprocess.run([os.path.join(self.bench.build, "tests/bench/storm"), *map(str, words)], env=self.env,
-                              capture_output=True, text=True, timeout=CAP_S)
+        """What the hosts have seen; None: it did not end."""
+        try:
+            done = subprocess.run([os.path.join(self.bench.build, "tests/bench/storm"), *map(str, words)], env=self.env,
+                                  capture_output=True, text=True, timeout=CAP_S)
+        except subprocess.TimeoutExpired:
+            return None
         try:
             return json.loads(done.stdout)
         except ValueError:
@@ -132,13 +136,13 @@ class Storm:
             finally:
                 stop.set()
                 thread.join()
-            return r
+            return r if all(r[k] for k in ("boot", "quiet", "busy")) else None
         finally:
             s.stop()
 
     def row(self, kind, r):
         if r is None:
-            return f"| {kind} | not up after {CAP_S} s | | | | | |"
+            return f"| {kind} | not up, or not through, after {CAP_S} s | | | | | | | |"
         b = r["boot"]
         per_cpu = b["paths"] / r["boot_cpu"] if r["boot_cpu"] > 0 else 0
         return (f"| {kind} | {r['up_s']:.1f} | {b['seconds']:.1f} | {b['paths']} | {b['lost']} | {b['refused']} | {b['busy']} | "
