@@ -22,10 +22,9 @@ WHY = {
     "MFTRecord": "trees are each one's own",
     "SL2VLTableRecord": "without QoS OpenSM tells what switches hold, rows to port 0 too; fmd what it maps",
     "VLArbitrationTableRecord": "without QoS OpenSM tells what switches hold; fmd the equal weights that it means",
-    "PKeyTableRecord, trusted": "OpenSM tells of all ports of switches and of blocks beyond the first; fmd of what it looks at: ports with LIDs and switch ports that enforce partitions, which none does without a partitions file",
+    "PKeyTableRecord, trusted": "OpenSM tells of all ports of switches; fmd of what it looks at: ports with LIDs and switch ports that enforce partitions, which none does without a partitions file",
     "SMInfoRecord": "how long it has been at work",
     "PathRecord (-p)": "fmd's tables lead from spine to spine, and it tells so; of paths between a spine and another switch nothing is proven, so they are not reversible",
-    "NodeRecord, a wrong SM_Key": "OpenSM is silent",
 }
 
 
