@@ -51,7 +51,8 @@ struct deps {
 	bool one_vl, one_map; /* no VLs to look up; both sides' are looked up alike */
 	bool replies;
 	uint32_t n_vls;
-	uint64_t *changed; /* bitset [top_lid + 1] */
+	uint64_t *changed; /* bitset [top_lid + 1], once asked for */
+	bool knows_changed;
 	uint16_t top_lid;
 	struct node *node; /* [n_switches] */
 	uint8_t *source;   /* [n_switches] 1: an end there sends */
@@ -104,7 +105,7 @@ link_of(const struct side *s, fm_sw sw, uint8_t port)
 }
 
 static void
-find_changed(struct deps *d)
+find_changed(const struct deps *d)
 {
 	const struct side *old = &d->side[0], *now = &d->side[1];
 	uint32_t end = old->top_lid < now->top_lid ? old->top_lid : now->top_lid;
@@ -179,7 +180,6 @@ deps_new(struct deps_side old, struct deps_side now, enum verify_sl_model model)
 	}
 	for (fm_sw sw = 0; sw < d->fab->n_switches; sw++)
 		d->source[sw] = has_source(d->fab, sw);
-	find_changed(d);
 	return d;
 }
 
@@ -229,8 +229,11 @@ deps_n_vls(const struct deps *d)
 }
 
 bool
-deps_changes(const struct deps *d, uint16_t lid)
+deps_changes(struct deps *d, uint16_t lid)
 {
+	if (!d->knows_changed)
+		find_changed(d);
+	d->knows_changed = true;
 	return fm_bit_test(d->changed, lid);
 }
 

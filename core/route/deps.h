@@ -52,8 +52,9 @@ void deps_use_sources(struct deps *d, const uint8_t *source /* [n_switches] */);
 void deps_cut(struct deps *d, fm_sw sw, uint8_t port);
 uint32_t deps_n_vertices(const struct deps *d);
 uint32_t deps_n_vls(const struct deps *d);
-/* Does the LID have entries that change, and an owner? */
-bool deps_changes(const struct deps *d, uint16_t lid);
+/* Does the LID have entries that change, and an owner?  All tables are compared when this is
+ * asked for the first time. */
+bool deps_changes(struct deps *d, uint16_t lid);
 /* The dependencies of a LID: *list, *n, good until the next call.  Each once.
  * False: out of memory. */
 bool deps_of(struct deps *d, uint16_t lid, enum deps_mode mode, const struct dep **list, size_t *n);

@@ -275,14 +275,22 @@ ladder_has_link(const struct fm_fabric *fab, fm_sw sw, fm_sw to, uint8_t port)
 	return false;
 }
 
-/* Has the one a link that the other has not? */
+/* Has the one a link that the other has not?  Both list those of a switch in the same order. */
 static bool
 has_more_links(const struct fm_fabric *a, const struct fm_fabric *b)
 {
-	for (fm_sw sw = 0; sw < a->n_switches; sw++)
-		for (fm_link l = a->sw_first_link[sw]; l < a->sw_first_link[sw + 1]; l++)
-			if (!ladder_has_link(b, sw, a->link_to[l], a->link_port[l]))
+	for (fm_sw sw = 0; sw < a->n_switches; sw++) {
+		fm_link at = sw < b->n_switches ? b->sw_first_link[sw] : 0;
+		fm_link end = sw < b->n_switches ? b->sw_first_link[sw + 1] : 0;
+
+		for (fm_link l = a->sw_first_link[sw]; l < a->sw_first_link[sw + 1]; l++, at++) {
+			while (at < end &&
+			    (b->link_to[at] != a->link_to[l] || b->link_port[at] != a->link_port[l]))
+				at++;
+			if (at == end)
 				return true;
+		}
+	}
 	return false;
 }
 

@@ -23,8 +23,15 @@ struct levelling {
 	uint32_t *level;	    /* [n_switches] */
 	fm_sw *queue;		    /* [n_switches] */
 	uint32_t *seen, stamp;	    /* [n_switches] */
-	fm_sw *next;		    /* [n_switches][256] behind a port, FM_NONE */
+	uint32_t *first;	    /* [n_switches + 1] into next */
+	fm_sw *next;		    /* [first[n_switches]] behind a port, FM_NONE */
 };
+
+static fm_sw
+behind(const struct levelling *v, fm_sw sw, uint32_t port)
+{
+	return port < v->first[sw + 1] - v->first[sw] ? v->next[v->first[sw] + port] : FM_NONE;
+}
 
 static fm_sw
 hop(const struct levelling *v, int side, fm_sw sw, uint32_t lid)
@@ -33,7 +40,7 @@ hop(const struct levelling *v, int side, fm_sw sw, uint32_t lid)
 
 	if (sw >= p->snap->fab.n_switches || lid > p->top_lid)
 		return FM_NONE;
-	return v->next[sw * (size_t)256 + p->tables->t.lft[sw][lid]];
+	return behind(v, sw, p->tables->t.lft[sw][lid]);
 }
 
 static enum way
@@ -52,34 +59,6 @@ is_source_switch(const struct fm_fabric *fab, fm_sw sw)
 	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
 		if (fab->end_kind[e] != FM_END_SWITCH)
 			return true;
-	return false;
-}
-
-/* Can packets of an end come to sw on their way to lid?  Backwards. */
-static bool
-is_used(struct levelling *v, fm_sw sw, uint32_t lid)
-{
-	const struct fm_fabric *fab = v->fab;
-	uint32_t n = 0;
-
-	v->stamp++;
-	v->seen[sw] = v->stamp;
-	v->queue[n++] = sw;
-	while (n > 0) {
-		fm_sw at = v->queue[--n];
-
-		if (is_source_switch(fab, at))
-			return true;
-		for (fm_link l = fab->sw_first_link[at]; l < fab->sw_first_link[at + 1]; l++) {
-			fm_sw from = fab->link_to[l];
-
-			if (v->seen[from] == v->stamp ||
-			    (hop(v, 0, from, lid) != at && hop(v, 1, from, lid) != at))
-				continue;
-			v->seen[from] = v->stamp;
-			v->queue[n++] = from;
-		}
-	}
 	return false;
 }
 
@@ -135,12 +114,14 @@ plan_levels_free(struct plan_levels *l)
 	if (l == NULL)
 		return;
 	free(l->suspect);
+	free(l->level);
 	fm_vec_fini(&l->odd);
 	free(l);
 }
 
+/* Of a plan whose switches have these levels. */
 static struct plan_levels *
-levels_new(uint32_t n_lids)
+levels_new(uint32_t n_lids, const uint32_t *level, uint32_t n_switches)
 {
 	struct plan_levels *l = calloc(1, sizeof(*l));
 
@@ -148,10 +129,12 @@ levels_new(uint32_t n_lids)
 		return NULL;
 	l->n_lids = n_lids;
 	l->suspect = calloc(FM_BITSET_WORDS(n_lids) + 1, sizeof(*l->suspect));
-	if (l->suspect == NULL) {
-		free(l);
+	l->level = malloc((n_switches + 1) * sizeof(*l->level));
+	if (l->suspect == NULL || l->level == NULL) {
+		plan_levels_free(l);
 		return NULL;
 	}
+	memcpy(l->level, level, n_switches * sizeof(*l->level));
 	return l;
 }
 
@@ -171,57 +154,126 @@ holds(const uint16_t *lids, size_t n, uint32_t lid)
 }
 
 static bool
-start(struct levelling *v, const struct fm_fabric *fab, struct fm_arena *mem)
+start_levels(struct levelling *v, const struct fm_fabric *fab, struct fm_arena *mem)
 {
 	size_t n = fab->n_switches + 1u;
 
 	*v = (struct levelling){ .fab = fab };
 	v->level = fm_arena_array(mem, n, uint32_t);
 	v->queue = fm_arena_array(mem, n, fm_sw);
-	v->seen = fm_arena_array(mem, n, uint32_t);
-	v->next = fm_arena_array(mem, n * 256, fm_sw);
-	if (v->level == NULL || v->queue == NULL || v->seen == NULL || v->next == NULL)
+	if (v->level == NULL || v->queue == NULL)
 		return false;
-	memset(v->next, 0xff, n * 256 * sizeof(*v->next));
+	snapshot_find_levels(fab, v->level, v->queue);
+	return true;
+}
+
+/* The same, ready for entries. */
+static bool
+start(struct levelling *v, const struct fm_fabric *fab, struct fm_arena *mem)
+{
+	size_t n = fab->n_switches + 1u;
+
+	if (!start_levels(v, fab, mem))
+		return false;
+	v->seen = fm_arena_array(mem, n, uint32_t);
+	v->first = fm_arena_array(mem, n, uint32_t);
+	if (v->seen == NULL || v->first == NULL)
+		return false;
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		v->first[sw + 1] = v->first[sw] + fab->sw_n_ports[sw] + 1u;
+	v->next = fm_arena_array(mem, v->first[fab->n_switches] + 1u, fm_sw);
+	if (v->next == NULL)
+		return false;
+	memset(v->next, 0xff, v->first[fab->n_switches] * sizeof(*v->next));
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
 		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
-			v->next[sw * (size_t)256 + fab->link_port[l]] = fab->link_to[l];
-	snapshot_find_levels(fab, v->level, v->queue);
+			v->next[v->first[sw] + fab->link_port[l]] = fab->link_to[l];
 	return true;
 }
 
 /* Levels of the switches that both fabrics have with links. */
 static bool
-same_levels(const struct levelling *a, const struct levelling *b)
+same_levels(const uint32_t *a, uint32_t n_a, const uint32_t *b, uint32_t n_b)
 {
-	for (fm_sw sw = 0; sw < a->fab->n_switches && sw < b->fab->n_switches; sw++)
-		if (a->level[sw] != b->level[sw] && a->level[sw] != UINT32_MAX &&
-		    b->level[sw] != UINT32_MAX)
+	for (fm_sw sw = 0; sw < n_a && sw < n_b; sw++)
+		if (a[sw] != b[sw] && a[sw] != UINT32_MAX && b[sw] != UINT32_MAX)
 			return false;
 	return true;
 }
 
-/* All entries of a switch; those up have nothing to be asked.  False: no memory. */
-static bool
-scan_row(struct levelling *v, fm_sw sw, struct plan_levels *l)
+/* Ports by which a switch sends up or aside: packets that came from above turn there. */
+static void
+find_turning(const struct levelling *v, bool (*turning)[256])
 {
-	const uint8_t *row = v->side[1]->tables->t.lft[sw];
-	bool ask[256];
+	for (fm_sw sw = 0; sw < v->fab->n_switches; sw++)
+		for (unsigned p = 0; p < 256; p++) {
+			enum way way = way_to(v, sw, behind(v, sw, p));
+
+			turning[sw][p] = way == UP || way == ASIDE;
+		}
+}
+
+/* Entries of a switch that would be odd if they were used, of a plan by itself: those aside,
+ * and those down to where the way goes on otherwise than down. */
+static void
+scan_row(const struct levelling *v, fm_sw sw, bool (*turning)[256], struct plan_levels *l)
+{
+	uint8_t *const *lft = v->side[1]->tables->t.lft;
+	const uint8_t *row = lft[sw], *after[256] = { NULL };
+	const bool *turns[256] = { NULL };
+	bool aside[256];
 
 	for (unsigned p = 0; p < 256; p++) {
-		enum way way = way_to(v, sw, v->next[sw * (size_t)256 + p]);
+		fm_sw to = behind(v, sw, p);
+		enum way way = way_to(v, sw, to);
 
-		ask[p] = way == DOWN || way == ASIDE;
+		aside[p] = way == ASIDE;
+		after[p] = way == DOWN ? lft[to] : NULL;
+		turns[p] = way == DOWN ? turning[to] : NULL;
 	}
-	for (uint32_t lid = 1; lid < l->n_lids && l->odd.n <= ODD_MAX; lid++) {
-		if (!ask[row[lid]] || !is_owned(v, lid) || !is_odd_entry(v, sw, lid))
+	for (uint32_t lid = 1; lid < l->n_lids; lid++) {
+		uint8_t p = row[lid];
+
+		if ((aside[p] || (after[p] != NULL && turns[p][after[p][lid]])) && is_owned(v, lid))
+			fm_bit_set(l->suspect, lid);
+	}
+}
+
+/* Does a packet of any end meet an odd entry of this LID?  Forwards, each switch once. */
+static bool
+meets_odd(struct levelling *v, uint32_t lid)
+{
+	v->stamp++;
+	for (fm_sw source = 0; source < v->fab->n_switches; source++) {
+		fm_sw sw = source;
+
+		if (v->seen[sw] == v->stamp || !is_source_switch(v->fab, sw))
 			continue;
-		fm_bit_set(l->suspect, lid);
-		if (!holds(l->odd.item, l->odd.n, lid) && is_used(v, sw, lid) &&
-		    !fm_vec_push(&l->odd, (uint16_t)lid))
-			return false;
+		for (; sw != FM_NONE && v->seen[sw] != v->stamp; sw = hop(v, 1, sw, lid)) {
+			v->seen[sw] = v->stamp;
+			if (is_odd_entry(v, sw, lid))
+				return true;
+		}
 	}
-	return true;
+	return false;
+}
+
+/* False: no memory. */
+static bool
+look_at_entries(struct levelling *v, struct plan_levels *l)
+{
+	bool(*turning)[256] = malloc((v->fab->n_switches + 1u) * sizeof(*turning));
+	bool ok = turning != NULL;
+
+	if (ok)
+		find_turning(v, turning);
+	for (fm_sw sw = 0; ok && sw < v->fab->n_switches; sw++)
+		scan_row(v, sw, turning, l);
+	free(turning);
+	FM_EACH_BIT (lid, l->suspect, l->n_lids)
+		if (ok && l->odd.n <= ODD_MAX && meets_odd(v, (uint32_t)lid))
+			ok = fm_vec_push(&l->odd, (uint16_t)lid);
+	return ok;
 }
 
 /* Look at a plan by itself, once. */
@@ -232,15 +284,14 @@ look(struct plan *p, struct levelling *v)
 
 	if (p->levels != NULL)
 		return true;
-	l = levels_new(p->top_lid + 1u);
+	l = levels_new(p->top_lid + 1u, v->level, v->fab->n_switches);
 	if (l == NULL)
 		return false;
 	v->side[0] = v->side[1] = p;
-	for (fm_sw sw = 0; sw < v->fab->n_switches && l->odd.n <= ODD_MAX; sw++)
-		if (!scan_row(v, sw, l)) {
-			plan_levels_free(l);
-			return false;
-		}
+	if (!look_at_entries(v, l)) {
+		plan_levels_free(l);
+		return false;
+	}
 	l->apply = l->odd.n <= ODD_MAX;
 	for (fm_sw sw = 0; sw < v->fab->n_switches; sw++)
 		l->apply = l->apply && v->fab->sw_n_ports[sw] <= MASK_PORTS;
@@ -250,54 +301,79 @@ look(struct plan *p, struct levelling *v)
 
 /* ------------------------------------------------------------------ a change */
 
-/* Changed entries of a switch: which LIDs change, which become suspects. */
+struct changes {
+	uint64_t *lids;	   /* bits: LIDs that change */
+	uint64_t *suspect; /* bits: of the new plan */
+};
+
 static void
-scan_changes(struct levelling *v, fm_sw sw, uint64_t *changed, uint64_t *suspect)
+note_change(struct levelling *v, struct changes *c, fm_sw sw, uint32_t lid)
+{
+	if (!is_owned(v, lid))
+		return;
+	fm_bit_set(c->lids, lid);
+	if (!fm_bit_test(c->suspect, lid) && is_odd_entry(v, sw, lid))
+		fm_bit_set(c->suspect, lid);
+}
+
+/* Which LIDs change, which become suspects: of a switch. */
+static void
+scan_changes(struct levelling *v, fm_sw sw, struct changes *c)
 {
 	const struct plan *old = v->side[0];
 	const uint8_t *row = v->side[1]->tables->t.lft[sw], *was = NULL;
 
 	if (sw < old->snap->fab.n_switches)
 		was = old->tables->t.lft[sw];
-	for (uint32_t lid = 1; was != row && lid <= v->side[1]->top_lid; lid++) {
-		if (was != NULL && lid <= old->top_lid && was[lid] == row[lid])
-			continue;
-		if (!is_owned(v, lid))
-			continue;
-		fm_bit_set(changed, lid);
-		if (!fm_bit_test(suspect, lid) && is_odd_entry(v, sw, lid))
-			fm_bit_set(suspect, lid);
-	}
+	for (uint32_t lid = 1; was != row && lid <= v->side[1]->top_lid; lid++)
+		if (was == NULL || lid > old->top_lid || was[lid] != row[lid])
+			note_change(v, c, sw, lid);
+}
+
+/* The same, of all. */
+static void
+scan_rows(struct levelling *v, struct changes *c)
+{
+	const struct plan *p = v->side[1];
+
+	if (p->delta_base != v->side[0]->number)
+		for (fm_sw sw = 0; sw < v->fab->n_switches; sw++)
+			scan_changes(v, sw, c);
+	else
+		for (size_t i = 0; i < p->delta.n; i++)
+			note_change(v, c, p->delta.item[i].sw, p->delta.item[i].lid);
 }
 
 static bool
 scan_all_changes(struct levelling *v, struct plan *prev, struct plan *p, struct odd_lids *lids)
 {
 	uint32_t n = p->top_lid + 1u;
-	uint64_t *changed = calloc(FM_BITSET_WORDS(n) + 1, sizeof(*changed));
-	bool ok = changed != NULL;
+	struct changes c = { .lids = calloc(FM_BITSET_WORDS(n) + 1, sizeof(*c.lids)) };
+	bool ok = c.lids != NULL;
 
 	plan_levels_free(p->levels); /* as kept: other entries have changed since */
-	p->levels = levels_new(n);
+	p->levels = levels_new(n, v->level, v->fab->n_switches);
 	ok = ok && p->levels != NULL;
 	for (uint32_t lid = 1; ok && lid < n; lid++)
 		if (is_suspect(prev->levels, lid))
 			fm_bit_set(p->levels->suspect, lid);
 	v->side[0] = prev;
 	v->side[1] = p;
-	for (fm_sw sw = 0; ok && sw < v->fab->n_switches; sw++)
-		scan_changes(v, sw, changed, p->levels->suspect);
+	if (ok) {
+		c.suspect = p->levels->suspect;
+		scan_rows(v, &c);
+	}
 	for (uint32_t lid = 1; ok && lid < n; lid++) {
 		bool odd = holds(prev->levels->odd.item, prev->levels->odd.n, lid);
 
 		if (!is_owned(v, lid))
 			continue;
-		if (fm_bit_test(changed, lid) && fm_bit_test(p->levels->suspect, lid))
+		if (fm_bit_test(c.lids, lid) && fm_bit_test(p->levels->suspect, lid))
 			ok = fm_vec_push(&lids->changed, (uint16_t)lid);
 		else if (odd)
 			ok = fm_vec_push(&lids->stay, (uint16_t)lid);
 	}
-	free(changed);
+	free(c.lids);
 	return ok;
 }
 
@@ -317,16 +393,20 @@ levels_look(struct plan *p)
 bool
 levels_find(struct plan *prev, struct plan *p, struct odd_lids *lids, bool *apply)
 {
-	struct levelling was, now;
+	const struct fm_fabric *fab = &prev->snap->fab;
+	struct levelling was = { 0 }, now;
 	struct fm_arena mem;
-	bool ok;
+	bool ok, known = prev->levels != NULL;
 
 	*apply = false;
-	if (prev->levels != NULL && !prev->levels->apply)
+	if (known && !prev->levels->apply)
 		return true;
 	fm_arena_init(&mem, SIZE_MAX);
-	ok = start(&was, &prev->snap->fab, &mem) && start(&now, &p->snap->fab, &mem);
-	if (ok && same_levels(&was, &now) && (ok = look(prev, &was)) && prev->levels->apply) {
+	ok = (known || start(&was, fab, &mem)) && start(&now, &p->snap->fab, &mem);
+	if (ok &&
+	    same_levels(known ? prev->levels->level : was.level, fab->n_switches, now.level,
+		now.fab->n_switches) &&
+	    (ok = known || look(prev, &was)) && prev->levels->apply) {
 		ok = scan_all_changes(&now, prev, p, lids);
 		*apply = ok;
 	}
@@ -345,16 +425,17 @@ levels_note(struct plan *p, const struct plan *prev, const uint16_t *odd, size_t
 void
 levels_keep(const struct plan *prev, struct plan *p)
 {
-	struct levelling was, now;
-	struct fm_arena mem;
 	uint32_t n = p->top_lid + 1u;
+	struct levelling now;
+	struct fm_arena mem;
 
 	if (prev->levels == NULL)
 		return;
 	fm_arena_init(&mem, SIZE_MAX);
-	if (start(&was, &prev->snap->fab, &mem) && start(&now, &p->snap->fab, &mem) &&
-	    same_levels(&was, &now))
-		p->levels = levels_new(n);
+	if (start_levels(&now, &p->snap->fab, &mem) &&
+	    same_levels(prev->levels->level, prev->snap->fab.n_switches, now.level,
+		now.fab->n_switches))
+		p->levels = levels_new(n, now.level, now.fab->n_switches);
 	fm_arena_fini(&mem);
 	for (uint32_t lid = 1; p->levels != NULL && lid < n; lid++)
 		if (is_suspect(prev->levels, lid))

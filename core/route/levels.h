@@ -24,6 +24,7 @@ struct plan_levels {
 	bool apply;	   /* there are few odd LIDs */
 	uint32_t n_lids;   /* of suspect */
 	uint64_t *suspect; /* bitset */
+	uint32_t *level;   /* [n_switches of the plan's fabric] UINT32_MAX: no way to a host */
 	FM_VEC(uint16_t) odd;
 };
 void plan_levels_free(struct plan_levels *l); /* NULL is fine */
