@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A list of chunks, newest first; only the newest is filled.  A chunk that
- * has been used before is zeroed per block, a fresh one comes zeroed from
- * calloc (and, when large, from the kernel without a touch).
+ * A list of chunks, newest first; only the newest is filled.  Large chunks are
+ * mappings of their own, zeroed by the kernel where they are touched.  Others come
+ * from the heap, so that arenas that come and go use the same pages again, which costs
+ * a third of fresh ones; they are zeroed per block, as is a chunk used before.
  */
 #include "lib/arena.h"
 
@@ -21,8 +22,14 @@ struct fm_arena_chunk {
 	size_t size;	     /* bytes of data */
 	size_t fill;	     /* bytes of data in use */
 	bool fresh;	     /* data beyond fill is still zero */
-	unsigned char *data; /* a mapping of its own, zeroed and aligned */
+	unsigned char *data; /* aligned to ALIGN_LARGE at least */
 };
+
+static bool
+is_large(size_t size)
+{
+	return size >= FM_PAGES_HUGE_BYTES;
+}
 
 void
 fm_arena_init(struct fm_arena *a, size_t budget_bytes)
@@ -38,7 +45,10 @@ fm_arena_fini(struct fm_arena *a)
 
 	for (; c != NULL; c = next) {
 		next = c->next;
-		fm_pages_unmap(c->data, c->size);
+		if (is_large(c->size))
+			fm_pages_unmap(c->data, c->size);
+		else
+			free(c->data);
 		free(c);
 	}
 	a->chunks = NULL;
@@ -81,14 +91,15 @@ add_chunk(struct fm_arena *a, size_t n_bytes)
 	if (size < a->next_chunk)
 		size = a->next_chunk;
 	a->next_chunk = 0;
-	c->data = fm_pages_map(size);
+	size = (size + ALIGN_LARGE - 1) & ~(size_t)(ALIGN_LARGE - 1);
+	c->data = is_large(size) ? fm_pages_map(size) : aligned_alloc(ALIGN_LARGE, size);
 	if (c->data == NULL) {
 		free(c);
 		return NULL;
 	}
 	c->size = size;
 	c->fill = 0;
-	c->fresh = true;
+	c->fresh = is_large(size);
 	c->next = a->chunks;
 	a->chunks = c;
 	return c;
