@@ -55,8 +55,9 @@ snapshot_put(struct snapshot *s)
 {
 	if (s == NULL || atomic_fetch_sub(&s->refs, 1) != 1)
 		return;
+	if (s->base == NULL || s->base->sw_by_guid.slots != s->sw_by_guid.slots)
+		fm_hash_fini(&s->sw_by_guid);
 	snapshot_put(s->base);
-	fm_hash_fini(&s->sw_by_guid);
 	fm_arena_fini(&s->mem);
 	free(s);
 }

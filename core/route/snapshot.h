@@ -22,7 +22,7 @@ struct snapshot {
 	atomic_uint refs;
 	uint32_t n_components;	      /* of switches that have links or ends */
 	const uint32_t *sw_component; /* [n_switches] */
-	struct fm_hash sw_by_guid;    /* node GUID -> fm_sw */
+	struct fm_hash sw_by_guid;    /* node GUID -> fm_sw; the base's, perhaps */
 	struct snapshot *base;	      /* NULL, or whose names and arrays this one uses too */
 	struct fm_arena mem;
 };

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A snapshot without some of another's parts.  What is the same is shared with
- * it, by a reference: names, switches, and the ends unless some of them go.
- * Links are numbered anew.  O(links), and O(ends) when some go.
+ * it, by a reference: names, switches, ends unless some of them go, links unless
+ * some of them go; then they are numbered anew.  O(links), and O(ends) when some go.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/route/graph_diff.h"
 #include "core/route/snapshot.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
+
+#define MOST_NEAR 256u /* directed links that go: of more, all switches are looked at */
 
 struct less {
 	const struct snapshot *base;
@@ -60,7 +63,7 @@ number_links(struct less *s, uint32_t *first)
 	uint32_t n = 0;
 
 	s->number = malloc((was->n_links + 1) * sizeof(*s->number));
-	if (s->number == NULL || !mark_links(s))
+	if (s->number == NULL)
 		return false;
 	for (fm_link l = 0; l < was->n_links; l++)
 		s->number[l] = fm_bit_test(s->goes, l) ? FM_NONE : n++;
@@ -112,6 +115,102 @@ copy_links(struct less *s)
 	}
 	snapshot_set_links(s->out, &to, s->number[was->n_links]);
 	return true;
+}
+
+/* Those of base, if none goes. */
+static bool
+take_links(struct less *s)
+{
+	size_t n_words;
+
+	if (!mark_links(s))
+		return false;
+	n_words = FM_BITSET_WORDS(s->base->fab.n_links);
+	return fm_bit_next(s->goes, n_words * 64, 0) == n_words * 64 || copy_links(s);
+}
+
+static bool
+is_same(const struct less *s)
+{
+	return s->out->fab.link_to == s->base->fab.link_to &&
+	    s->out->fab.end_sw == s->base->fab.end_sw;
+}
+
+/* Are two switches joined by at most three links?  near: room for bits of switches, empty. */
+static bool
+is_near(const struct fm_fabric *fab, uint64_t *near, fm_sw a, fm_sw b)
+{
+	fm_link end = fab->sw_first_link[a + 1];
+	bool found = a == b;
+
+	for (fm_link l = fab->sw_first_link[b]; l < fab->sw_first_link[b + 1]; l++)
+		fm_bit_set(near, fab->link_to[l]);
+	for (fm_link l = fab->sw_first_link[a]; !found && l < end; l++) {
+		fm_sw by = fab->link_to[l];
+
+		found = by == b || fm_bit_test(near, by);
+		for (fm_link m = fab->sw_first_link[by]; !found && m < fab->sw_first_link[by + 1];
+		     m++)
+			found = fm_bit_test(near, fab->link_to[m]);
+	}
+	for (fm_link l = fab->sw_first_link[b]; l < fab->sw_first_link[b + 1]; l++)
+		fm_bit_clear(near, fab->link_to[l]);
+	return found;
+}
+
+/* Of a connected base: are the two sides of each cable that goes still near each other, and
+ * all neighbours of each switch that is gone?  Then what is left is connected, too. */
+static bool
+holds_together(const struct less *s, uint64_t *near)
+{
+	const struct fm_fabric *was = &s->base->fab, *now = &s->out->fab;
+	fm_sw gone = FM_NONE, beside = FM_NONE; /* a neighbour of it */
+	unsigned n = 0;
+
+	FM_EACH_BIT (l, s->goes, was->n_links) {
+		fm_sw from = was->link_to[was->link_rev[l]], to = was->link_to[l];
+		bool from_gone = graph_is_gone(now, from);
+
+		if (n++ > MOST_NEAR || (from_gone && graph_is_gone(now, to)))
+			return false;
+		if (!from_gone && from < to && !graph_is_gone(now, to) &&
+		    !is_near(now, near, from, to))
+			return false;
+		if (!from_gone)
+			continue;
+		if (from == gone && !is_near(now, near, beside, to))
+			return false;
+		gone = from;
+		beside = to;
+	}
+	return true;
+}
+
+/* Of a connected fabric without a few parts nearly always one component is left. */
+static bool
+take_components(struct less *s)
+{
+	uint32_t n = s->out->fab.n_switches, *component;
+	uint64_t *near;
+	bool together;
+
+	if (is_same(s)) {
+		s->out->sw_component = s->base->sw_component;
+		s->out->n_components = s->base->n_components;
+		return true;
+	}
+	near = calloc(FM_BITSET_WORDS(n) + 1, sizeof(*near));
+	together = near != NULL && s->base->n_components == 1 && s->out->fab.n_links > 0 &&
+	    holds_together(s, near);
+	free(near);
+	if (!together)
+		return snapshot_find_components(s->out);
+	component = fm_arena_array(&s->out->mem, n, uint32_t);
+	for (fm_sw sw = 0; component != NULL && sw < n; sw++)
+		component[sw] = graph_is_gone(&s->out->fab, sw) ? FM_NONE : 0;
+	s->out->sw_component = component;
+	s->out->n_components = 1;
+	return component != NULL;
 }
 
 static bool
@@ -193,17 +292,6 @@ index_lids(struct less *s)
 }
 
 static bool
-index_guids(struct less *s)
-{
-	const struct fm_fabric *fab = &s->out->fab;
-	bool ok = fm_hash_reserve(&s->out->sw_by_guid, fab->n_switches);
-
-	for (fm_sw sw = 0; ok && sw < fab->n_switches; sw++)
-		ok = fm_hash_put(&s->out->sw_by_guid, fab->sw_guid[sw], sw);
-	return ok;
-}
-
-static bool
 any_end_goes(const struct less *s)
 {
 	if (s->loss->ends == NULL && s->loss->switches == NULL)
@@ -228,9 +316,9 @@ snapshot_without(struct snapshot *base, const struct snapshot_loss *loss, uint64
 	s.out->fab = base->fab;
 	s.out->fab.generation = generation;
 	s.out->base = snapshot_get(base);
-	ok = copy_links(&s) && index_guids(&s) &&
-	    (!any_end_goes(&s) || (copy_ends(&s) && index_lids(&s))) &&
-	    snapshot_find_components(s.out);
+	s.out->sw_by_guid = base->sw_by_guid;
+	ok = take_links(&s) && (!any_end_goes(&s) || (copy_ends(&s) && index_lids(&s))) &&
+	    take_components(&s);
 	free(s.number);
 	free(s.goes);
 	if (!ok) {
