@@ -69,6 +69,16 @@ is_unchanged(const struct fm_fabric *was, const struct fm_fabric *now, fm_sw sw)
 	return true;
 }
 
+/* Are they the same arrays (snapshot_without())? */
+static bool
+shares_links(const struct fm_fabric *a, const struct fm_fabric *b)
+{
+	return a->sw_first_link == b->sw_first_link && a->link_to == b->link_to &&
+	    a->link_port == b->link_port && a->link_rev == b->link_rev &&
+	    a->link_mbps == b->link_mbps && a->link_nominal_mbps == b->link_nominal_mbps &&
+	    a->link_n_vls == b->link_n_vls;
+}
+
 /* False: memory is out. */
 static bool
 compare_switch(
@@ -95,11 +105,13 @@ int
 graph_compare(const struct fm_fabric *was, const struct fm_fabric *now, struct graph_diff *diff,
     struct fm_error *err)
 {
+	bool shares = shares_links(was, now);
+
 	diff->lost.n = 0;
 	diff->comparable = was->n_switches == now->n_switches;
 	for (fm_sw sw = 0; diff->comparable && sw < now->n_switches; sw++) {
 		diff->comparable = is_the_same(was, now, sw);
-		if (diff->comparable && !compare_switch(was, now, sw, diff))
+		if (diff->comparable && !shares && !compare_switch(was, now, sw, diff))
 			return fm_fail(err, FM_E_RESOURCE, "out of memory while comparing fabrics");
 	}
 	return 0;

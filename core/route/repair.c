@@ -339,6 +339,10 @@ free_repair(struct repair *p)
 static bool
 look_around(struct repair *p)
 {
+	if (p->same_ends) {
+		memcpy(p->sends, p->st->sends, p->fab->n_switches);
+		return true;
+	}
 	for (fm_end e = 0; e < p->fab->n_ends; e++) {
 		fm_sw sw = p->fab->end_sw[e];
 		uint32_t c =

@@ -21,6 +21,7 @@ repair_event_fini(struct repair_event *ev)
 	free(ev->first);
 	free(ev->sorted);
 	free(ev->is_fresh);
+	free(ev->concerns);
 }
 
 /* A LID counts for the loads from now on, or (-1) no longer. */
@@ -119,6 +120,27 @@ sort_items(struct repair_event *ev)
 	return true;
 }
 
+/* LIDs that anything is known of, or all. */
+static bool
+note_lids(const struct repair *p, struct repair_event *ev)
+{
+	size_t n_words = FM_BITSET_WORDS(ev->n_lids) + 1;
+	bool all = ev->senders.n > 0 || p->given != NULL;
+
+	ev->concerns = malloc(n_words * sizeof(*ev->concerns));
+	if (ev->concerns == NULL)
+		return false;
+	memset(ev->concerns, all ? 0xff : 0, n_words * sizeof(*ev->concerns));
+	for (size_t i = 0; i < ev->items.n; i++)
+		fm_bit_set(ev->concerns, ev->items.item[i].lid);
+	for (size_t i = 0; i < ev->deviations.n; i++)
+		fm_bit_set(ev->concerns, ev->deviations.item[i].lid);
+	for (uint32_t lid = 0; ev->has_fresh && lid < ev->n_lids; lid++)
+		if (ev->is_fresh[lid])
+			fm_bit_set(ev->concerns, lid);
+	return true;
+}
+
 bool
 repair_find_items(struct repair *p, struct repair_event *ev)
 {
@@ -138,5 +160,5 @@ repair_find_items(struct repair *p, struct repair_event *ev)
 	for (fm_sw sw = 0; ok && sw < p->fab->n_switches; sw++)
 		if (graph_is_gone(was, sw) && !graph_is_gone(p->fab, sw))
 			ok = scan_switch(p, ev, sw);
-	return ok && sort_items(ev);
+	return ok && sort_items(ev) && note_lids(p, ev);
 }

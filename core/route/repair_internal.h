@@ -195,6 +195,7 @@ struct repair_event {
 	bool counted;	   /* the loads are of the ends there are now */
 	uint8_t *is_fresh; /* [n_lids] the LID had no owner at the event before */
 	bool has_fresh;
+	uint64_t *concerns;		      /* [n_lids] bits: LIDs that may be touched */
 	FM_VEC(fm_sw) senders;		      /* switches from which nobody sent then */
 	FM_VEC(struct plan_entry) deviations; /* to begin with, by LID and switch */
 };

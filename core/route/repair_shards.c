@@ -106,15 +106,6 @@ is_given(const struct repair *p, uint32_t lid)
 	    p->given->entries.item[p->given_at].entry.lid == lid;
 }
 
-/* Of nearly all LIDs, seen at once.  at: the first deviation of this or a later LID. */
-static inline bool
-is_beside(const struct repair *p, const struct repair_event *ev, uint32_t lid, size_t at)
-{
-	return ev->first[lid] == ev->first[lid + 1] && ev->is_fresh[lid] == 0 &&
-	    (at == ev->deviations.n || ev->deviations.item[at].lid != lid) && ev->senders.n == 0 &&
-	    p->given == NULL;
-}
-
 /* n_dev: its deviations. */
 static inline bool
 is_touched(const struct repair *p, const struct repair_event *ev, uint32_t lid, size_t n_dev)
@@ -142,6 +133,13 @@ count_deviations(const struct repair_event *ev, size_t at, uint32_t lid)
 	while (at + n < ev->deviations.n && ev->deviations.item[at + n].lid == lid)
 		n++;
 	return n;
+}
+
+/* The first LID from `from` on that may be touched, or to. */
+static inline uint32_t
+next_lid(const struct repair_event *ev, uint32_t from, uint32_t to)
+{
+	return (uint32_t)fm_bit_next(ev->concerns, to, from);
 }
 
 /* In a shard: what has to be postponed is as it was. */
@@ -176,12 +174,10 @@ visit_range(
 	size_t at = find_deviations(ev, from), n;
 	bool ok = true;
 
-	for (uint32_t lid = from; ok && lid < to; lid++, at += n) {
+	for (uint32_t lid = next_lid(ev, from, to); ok && lid < to;
+	     lid = next_lid(ev, lid + 1, to), at += n) {
 		const struct plan_entry *dev;
 
-		n = 0;
-		if (is_beside(p, ev, lid, at))
-			continue;
 		n = count_deviations(ev, at, lid);
 		dev = n > 0 ? ev->deviations.item + at : NULL;
 		p->lid = (uint16_t)lid;
@@ -198,17 +194,15 @@ visit_range(
 
 /* ------------------------------------------------------------------- shards */
 
-/* work[n_lids]: entries looked at for a LID, or so.  Their sum. */
+/* work[n_lids], zeroed: entries looked at for a LID, or so.  Their sum. */
 static uint64_t
 find_work(const struct repair *p, const struct repair_event *ev, uint32_t *work)
 {
 	uint64_t sum = 0;
 	size_t at = 0, n;
 
-	for (uint32_t lid = 0; lid < ev->n_lids; lid++, at += n) {
-		n = work[lid] = 0;
-		if (is_beside(p, ev, lid, at))
-			continue;
+	for (uint32_t lid = next_lid(ev, 0, ev->n_lids); lid < ev->n_lids;
+	     lid = next_lid(ev, lid + 1, ev->n_lids), at += n) {
 		n = count_deviations(ev, at, lid);
 		if (is_touched(p, ev, lid, n))
 			work[lid] = 1 + ev->first[lid + 1] - ev->first[lid] +
@@ -368,7 +362,7 @@ bool
 repair_visit_lids(struct repair *p, const struct repair_event *ev)
 {
 	struct shard *shards = calloc(REPAIR_SHARDS, sizeof(*shards));
-	uint32_t *work = malloc((ev->n_lids + 1) * sizeof(*work));
+	uint32_t *work = calloc(ev->n_lids + 1, sizeof(*work));
 	uint64_t sum;
 	bool ok = false;
 
