@@ -27,7 +27,9 @@
 /* Pairs of one LID, as struct verdict counts them. */
 struct repair_sums {
 	uint32_t reached, lost, switch_lost;
-	uint32_t max_hops, n_at_max; /* the longest way, in switches; switches that have it */
+	/* the longest way and the next shorter one, in switches, and how many switches have
+	 * it; n_at_next 0: not known */
+	uint16_t max_hops, n_at_max, next_hops, n_at_next;
 	uint64_t hops;
 };
 

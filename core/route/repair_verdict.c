@@ -62,6 +62,51 @@ count_hops(const struct summing *s, uint16_t *hops, fm_sw *path, fm_sw sw, uint3
 	return after;
 }
 
+/* One more switch has a way of h. */
+static void
+add_way(struct repair_sums *s, uint32_t h)
+{
+	if (h > s->max_hops) {
+		s->next_hops = s->max_hops;
+		s->n_at_next = s->n_at_max;
+		s->max_hops = (uint16_t)h;
+		s->n_at_max = 1;
+	} else if (h == s->max_hops) {
+		s->n_at_max++;
+	} else if (s->n_at_next > 0 && h > s->next_hops) {
+		s->next_hops = (uint16_t)h;
+		s->n_at_next = 1;
+	} else if (s->n_at_next > 0 && h == s->next_hops) {
+		s->n_at_next++;
+	}
+}
+
+/* One has no longer.  False: which is the longest now is not known. */
+static bool
+remove_way(struct repair_sums *s, uint32_t h)
+{
+	if (h == s->next_hops && s->n_at_next > 0)
+		s->n_at_next--;
+	if (h != s->max_hops || --s->n_at_max > 0)
+		return true;
+	s->max_hops = s->next_hops;
+	s->n_at_max = s->n_at_next;
+	s->n_at_next = 0;
+	return s->n_at_max > 0;
+}
+
+/* The same as adding, where all that there are come one after another. */
+static void
+gather_way(struct repair_sums *s, uint32_t h)
+{
+	if (h < s->max_hops && h > s->next_hops) {
+		s->next_hops = (uint16_t)h;
+		s->n_at_next = 1;
+	} else {
+		add_way(s, h);
+	}
+}
+
 static void
 sum_lid(void *arg, uint32_t i, unsigned worker)
 {
@@ -94,10 +139,8 @@ sum_lid(void *arg, uint32_t i, unsigned worker)
 		sum.lost += h == OPEN ? n : 0;
 		sum.reached += h == OPEN ? 0 : n;
 		sum.hops += h == OPEN ? 0 : (uint64_t)n * h;
-		if (h != OPEN && n > 0 && h >= sum.max_hops) {
-			sum.n_at_max = h > sum.max_hops ? 1 : sum.n_at_max + 1;
-			sum.max_hops = h;
-		}
+		if (h != OPEN && n > 0)
+			gather_way(&sum, h);
 	}
 	s->sums[lid] = sum;
 }
@@ -266,12 +309,10 @@ weigh(struct repair *p, fm_sw sw, int by)
 		h++; /* switches */
 		sum->reached += (uint32_t)by;
 		sum->hops += (uint64_t)((int64_t)by * h);
-		if (by < 0 && h == sum->max_hops && --sum->n_at_max == 0)
+		if (by > 0)
+			add_way(sum, h);
+		else if (!remove_way(sum, h))
 			p->dirty[lid] = 1;
-		else if (by > 0 && h >= sum->max_hops) {
-			sum->n_at_max = h > sum->max_hops ? 1 : sum->n_at_max + 1;
-			sum->max_hops = h;
-		}
 	}
 }
 
@@ -308,12 +349,9 @@ shift_lengths(struct repair *p, const uint16_t *n_sources)
 		if (p->dirty[s->lid] || n_sources[s->sw] == 0)
 			continue;
 		sum->hops += (uint64_t)((int64_t)n_sources[s->sw] * ((int64_t)to - from));
-		if (from == sum->max_hops && --sum->n_at_max == 0 && to < from)
+		add_way(sum, to);
+		if (!remove_way(sum, from))
 			p->dirty[s->lid] = 1;
-		if (to >= sum->max_hops) {
-			sum->n_at_max = to > sum->max_hops ? 1 : sum->n_at_max + 1;
-			sum->max_hops = to;
-		}
 	}
 }
 
@@ -371,8 +409,8 @@ repair_judge(struct repair *p, bool *judged, struct fm_error *err)
 	    before->n_components == 1 && p->fab->max_lid < st->n_sums;
 	if (!*judged)
 		return 0;
-	was = count_sources(&before->fab);
 	now = count_sources(p->fab);
+	was = before->fab.end_sw == p->fab->end_sw ? now : count_sources(&before->fab);
 	if (was == NULL || now == NULL)
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory while verifying a repair");
 	if (rc == 0) {
@@ -382,7 +420,8 @@ repair_judge(struct repair *p, bool *judged, struct fm_error *err)
 	}
 	if (rc == 0 && *judged)
 		rc = sum_dirty(p, now, err);
-	free(was);
+	if (was != now)
+		free(was);
 	free(now);
 	add_up(st, &v);
 	*judged = *judged && v.unreachable_pairs == 0;
