@@ -162,9 +162,19 @@ repair_idle(struct repair *p)
 	bool progress = true;
 
 	while (progress && !p->out_of_memory) {
+		bool left = false;
+
 		progress = false;
-		for (size_t i = 0; i < p->spots.n && !p->out_of_memory; i++)
-			progress = try_one(p, &p->spots.item[i], true) || progress;
+		for (size_t i = 0; i < p->spots.n && !p->out_of_memory; i++) {
+			if (!has_mark(p, p->spots.item[i].sw, MARK_LOST))
+				continue;
+			if (try_one(p, &p->spots.item[i], true))
+				progress = true;
+			else
+				left = true;
+		}
+		if (!left)
+			return;
 		for (size_t i = 0; i < p->spots.n && !progress && !p->out_of_memory; i++)
 			progress = try_one(p, &p->spots.item[i], false);
 	}

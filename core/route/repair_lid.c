@@ -215,9 +215,13 @@ begin_choice(struct repair *p, const struct repair_spot *s, bool held, struct ch
 	if (held) {
 		const uint32_t *cover = find_cover(p, s, &n);
 
-		for (uint32_t i = 0; i < n; i++)
-			if (!(cover[i] & COVER_ENDS) || g->to[cover[i] & ~COVER_ENDS] == p->to)
-				add_choice(p, cover[i] & ~COVER_ENDS, ch);
+		for (uint32_t i = 0; i < n; i++) { /* none of them is lost */
+			uint32_t c = cover[i] & ~COVER_ENDS;
+
+			if ((!(cover[i] & COVER_ENDS) || g->to[c] == p->to) &&
+			    !has_mark(p, g->to[c], MARK_LOST))
+				ch->c[ch->n++] = c;
+		}
 	} else
 		for (uint32_t c = first + 1; c < g->first[s->sw + 1]; c++)
 			add_choice(p, c, ch);
@@ -295,6 +299,59 @@ take(struct repair *p, const struct repair_spot *s, const struct repair_comers *
 	note_length(p, s, who, depth);
 }
 
+/* Not known to lead nowhere. */
+static bool
+may_arrive(const struct repair *p, uint32_t c)
+{
+	return may_go(p, c) && p->fails[p->g->to[c]] != p->stamp;
+}
+
+/* Seen quickly, as often: no port of the switch leads on. */
+static bool
+leads_nowhere(const struct repair *p, fm_sw sw)
+{
+	const struct depend *g = p->g;
+
+	for (uint32_t c = g->first[sw] + 1; c < g->first[sw + 1]; c++)
+		if (may_arrive(p, c))
+			return false;
+	return true;
+}
+
+/* Is any way as short as the old one, whatever depends on it? */
+static bool
+has_short_way(const struct repair *p, const struct repair_spot *s)
+{
+	const struct depend *g = p->g;
+
+	for (uint32_t c = g->first[s->sw] + 1; c < g->first[s->sw + 1]; c++)
+		if (may_arrive(p, c) &&
+		    repair_follow(p, c, 0, s->old_depth, false).depth != REPAIR_FAR)
+			return true;
+	return false;
+}
+
+/* Of what there is to choose from only ways of at most limit links remain, in the same order. */
+static void
+keep_ways(const struct repair *p, const struct repair_comers *who, uint16_t vls, uint32_t limit,
+    bool held, struct choice *ch)
+{
+	uint32_t n = 0;
+	unsigned preferred = 0;
+
+	for (uint32_t i = 0; i < ch->n; i++) {
+		uint32_t c = ch->c[i];
+
+		if (p->fails[p->g->to[c]] == p->stamp || (held && !turns_held(p, who, c)) ||
+		    repair_follow(p, c, vls, limit, held).depth == REPAIR_FAR)
+			continue;
+		preferred += i < ch->preferred;
+		ch->c[n++] = c;
+	}
+	ch->n = n;
+	ch->preferred = preferred;
+}
+
 /* Step 1 in one VL, by channels that hold all turns into the old port: of n_tries of them the
  * first whose way is as long and, with packets (vls 1), held. */
 static bool
@@ -307,6 +364,8 @@ settle_by_cover(struct repair *p, const struct repair_spot *s, const struct repa
 	if (p->g->n_vls > 1 || depend_channel(p->g, s->sw, s->old_port) == FM_NONE)
 		return false;
 	begin_choice(p, s, true, &ch);
+	if (n_tries > 1)
+		keep_ways(p, who, vls, s->old_depth, vls != 0, &ch);
 	for (; n_tries > 0 && (c = next_choice(p, &ch)) != FM_NONE; n_tries--) {
 		struct way way = repair_follow(p, c, vls, s->old_depth, vls != 0);
 
@@ -327,18 +386,15 @@ settle_at_length(
 	struct choice ch;
 	uint32_t c;
 
+	if (leads_nowhere(p, s->sw))
+		return false;
 	begin_choice(p, s, false, &ch);
-	while (!repair_stops(p) && (c = next_choice(p, &ch)) != FM_NONE) {
-		struct way way;
-
-		if (held && !turns_held(p, who, c))
-			continue;
-		way = repair_follow(p, c, vls, s->old_depth, held);
-		if (way.depth == REPAIR_FAR || (!held && !repair_try_insert(p, who, c)))
-			continue;
-		take(p, s, who, c, way.depth);
-		return true;
-	}
+	keep_ways(p, who, vls, s->old_depth, held, &ch);
+	while (!repair_stops(p) && (c = next_choice(p, &ch)) != FM_NONE)
+		if (held || repair_try_insert(p, who, c)) {
+			take(p, s, who, c, repair_follow(p, c, vls, s->old_depth, held).depth);
+			return true;
+		}
 	return false;
 }
 
@@ -384,7 +440,7 @@ settle_or_pass_on(struct repair *p, size_t i)
 	repair_gather(p, &s, &who);
 	p->spots.item[i].idle = who.all == 0;
 	if (s.old_depth > 0 && who.all == 0 && p->all_switches &&
-	    settle_by_cover(p, &s, &who, 0, UINT32_MAX))
+	    (!has_short_way(p, &s) || settle_by_cover(p, &s, &who, 0, UINT32_MAX)))
 		return;
 	if (s.old_depth > 0 &&
 	    (settle_at_length(p, &s, &who, true) ||
