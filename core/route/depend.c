@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/route/snapshot.h"
 #include "lib/bitset.h"
 
 #define N_SLS 16u
@@ -357,6 +358,53 @@ depend_build(const struct fm_fabric *graph, const struct fm_fabric *ends, const 
 failed:
 	depend_free(g);
 	return NULL;
+}
+
+/* Turns of channel c, in one VL, by levels of switches: up and on, or down and on down. */
+static void
+add_level_turns(struct depend *g, uint32_t c, const uint32_t *level)
+{
+	fm_sw at = g->at[c], to = g->to[c];
+
+	for (uint32_t out = g->first[to] + 1; out < g->first[to + 1]; out++)
+		if (g->to[out] != FM_NONE && out != g->back[c] && level[g->to[out]] != level[to] &&
+		    (level[to] > level[at] || level[g->to[out]] < level[to]))
+			fm_bit_set(row_of(g->next, g, c), out - g->first[to]);
+}
+
+static void
+order_again(struct depend *g)
+{
+	memset(g->prev, 0, (size_t)g->n_channels * g->words * sizeof(*g->prev));
+	turn_rows(g);
+	find_order(g);
+}
+
+bool
+depend_allow_levels(struct depend *g, const struct fm_fabric *graph)
+{
+	size_t n_bytes = (size_t)g->n_channels * g->words * sizeof(*g->next);
+	uint32_t *level = malloc((g->n_switches + 1) * sizeof(*level));
+	fm_sw *queue = malloc((g->n_switches + 1) * sizeof(*queue));
+	uint64_t *was = malloc(n_bytes + 1);
+	bool ok = level != NULL && queue != NULL && was != NULL;
+
+	if (ok && g->n_vls == 1 && !g->cyclic) {
+		memcpy(was, g->next, n_bytes);
+		snapshot_find_levels(graph, level, queue);
+		for (uint32_t c = 0; c < g->n_channels; c++)
+			if (g->to[c] != FM_NONE && level[g->to[c]] != level[g->at[c]])
+				add_level_turns(g, c, level);
+		order_again(g);
+		if (g->cyclic) {
+			memcpy(g->next, was, n_bytes);
+			order_again(g);
+		}
+	}
+	free(level);
+	free(queue);
+	free(was);
+	return ok;
 }
 
 /* -------------------------------------------------------------- inserting */

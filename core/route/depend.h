@@ -69,6 +69,10 @@ struct depend *depend_build(const struct fm_fabric *graph, const struct fm_fabri
     const struct fm_tables *t, const uint64_t *lost, enum verify_sl_model sl_model,
     struct fm_pool *workers);
 void depend_free(struct depend *g);
+/* In one VL: hold all turns up and then down, too, by levels of switches (snapshot.h), which
+ * have no cycle by themselves, unless they have one with what is held.  On trees nearly
+ * nothing has to be inserted then.  False: out of memory. */
+bool depend_allow_levels(struct depend *g, const struct fm_fabric *graph);
 
 /* depend_sweep.c: the next rows, sooner too many than too few bits.  False: out of memory. */
 bool depend_sweep_applies(const struct depend *g);

@@ -160,6 +160,11 @@ build(struct router *r, const struct plan *prev, const struct graph_diff *diff)
 		g = depend_build(
 		    graph, ends, &prev->tables->t, lost, plan_sl_model(r, prev), r->workers);
 	free(lost);
+	if (g != NULL && diff == NULL && !depend_by_ports(&prev->tables->t) &&
+	    !depend_allow_levels(g, graph)) {
+		depend_free(g);
+		g = NULL;
+	}
 	return g;
 }
 
