@@ -285,7 +285,8 @@ has_more_links(const struct fm_fabric *a, const struct fm_fabric *b)
 
 		for (fm_link l = a->sw_first_link[sw]; l < a->sw_first_link[sw + 1]; l++, at++) {
 			while (at < end &&
-			    (b->link_to[at] != a->link_to[l] || b->link_port[at] != a->link_port[l]))
+			    (b->link_to[at] != a->link_to[l] ||
+				b->link_port[at] != a->link_port[l]))
 				at++;
 			if (at == end)
 				return true;

@@ -433,8 +433,8 @@ levels_keep(const struct plan *prev, struct plan *p)
 		return;
 	fm_arena_init(&mem, SIZE_MAX);
 	if (start_levels(&now, &p->snap->fab, &mem) &&
-	    same_levels(prev->levels->level, prev->snap->fab.n_switches, now.level,
-		now.fab->n_switches))
+	    same_levels(
+		prev->levels->level, prev->snap->fab.n_switches, now.level, now.fab->n_switches))
 		p->levels = levels_new(n, now.level, now.fab->n_switches);
 	fm_arena_fini(&mem);
 	for (uint32_t lid = 1; p->levels != NULL && lid < n; lid++)
