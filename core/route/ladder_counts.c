@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "core/route/ladder_internal.h"
+#include "core/route/tables_vls.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
 #include "lib/log.h"
@@ -245,7 +246,7 @@ serve(const struct ladder_counts *k, const struct plan *prev, const struct plan 
 
 	if (k == NULL || k->plan != prev->number || k->model != c->model || k->n_vls != c->n_vls ||
 	    k->snap->fab.n_switches != now->n_switches || !ladder_same_sls(prev, p) ||
-	    !ladder_same_vls(&prev->tables->t, &p->tables->t, now->n_switches))
+	    !tables_same_vls(&prev->tables->t, &p->tables->t, now->n_switches))
 		return false;
 	if (c->lids.n > now->max_lid / 2u)
 		return false; /* those that stay are soon counted */
@@ -399,7 +400,7 @@ count_staying(struct router *r, const struct plan *prev, const struct plan *p, s
 
 	ladder_counts_forget(r);
 	if (!ladder_same_sls(prev, p) ||
-	    !ladder_same_vls(&prev->tables->t, &p->tables->t, p->snap->fab.n_switches))
+	    !tables_same_vls(&prev->tables->t, &p->tables->t, p->snap->fab.n_switches))
 		return true;
 	if (!counts_new(p->snap, c->n_vls, c->model, &r->counts))
 		return false;

@@ -29,9 +29,9 @@ struct climb {
 	/* sets of dependencies: bit (slot of the link out * n_vls + its VL) of row[vertex] */
 	size_t *row; /* [n_vertices + 1] first word */
 	uint64_t *bits;
-	uint64_t *staying;  /* the same of the LIDs that do not change, [row[n_vertices]] */
-	bool clashes;	    /* old and new SLs together have a cycle in the old tables already */
-	bool counted;	    /* from counts that may be too high */
+	uint64_t *staying; /* the same of the LIDs that do not change, [row[n_vertices]] */
+	bool clashes;	   /* old and new SLs together have a cycle in the old tables already */
+	bool counted;	   /* from counts that may be too high */
 	uint32_t *position; /* [n_vertices] in an order of the old dependencies */
 	uint32_t n_unplaced;
 	enum verify_sl_model model;
@@ -46,8 +46,6 @@ size_t *ladder_rows(const struct fm_fabric *fab, uint32_t n_vls);
 bool ladder_has_link(const struct fm_fabric *fab, fm_sw sw, fm_sw to, uint8_t port);
 /* ladder_resume.c: the same SL for every path that both know? */
 bool ladder_same_sls(const struct plan *was, const struct plan *now);
-/* ladder_rest.c: do both give a packet the same VL everywhere? */
-bool ladder_same_vls(const struct fm_tables *a, const struct fm_tables *b, uint32_t n_switches);
 
 /* ladder_counts.c: what the LIDs depend on that do not change from prev to p, into c->bits,
  * which are empty.  *noted false: there would be too much to count, nothing is done.

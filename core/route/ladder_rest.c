@@ -10,6 +10,7 @@
 
 #include "core/route/ladder_internal.h"
 #include "core/route/repair.h"
+#include "core/route/tables_vls.h"
 #include "core/route/transition.h"
 #include "lib/error.h"
 
@@ -132,17 +133,6 @@ copy_columns(const struct climb *c, const struct plan *old)
 	return kept;
 }
 
-bool
-ladder_same_vls(const struct fm_tables *a, const struct fm_tables *b, uint32_t n_switches)
-{
-	if (a->sl2vl_shape != b->sl2vl_shape || a->n_vls_used != b->n_vls_used)
-		return false;
-	return a->sl2vl_shape == FM_SL2VL_MODULO ||
-	    (a->sl2vl_shape == FM_SL2VL_BY_IN_OUT &&
-		a->sl2vl_first[n_switches] == b->sl2vl_first[n_switches] &&
-		memcmp(a->sl2vl, b->sl2vl, (size_t)a->sl2vl_first[n_switches] * 16) == 0);
-}
-
 static bool
 may_mix(const struct plan *x, const struct plan *y)
 {
@@ -152,7 +142,7 @@ may_mix(const struct plan *x, const struct plan *y)
 		return false; /* switches share rows of SLs */
 	return a->sl_shape == b->sl_shape && a->ar_max_groups == 0 && b->ar_max_groups == 0 &&
 	    x->snap->fab.n_switches == y->snap->fab.n_switches &&
-	    ladder_same_vls(a, b, x->snap->fab.n_switches);
+	    tables_same_vls(a, b, x->snap->fab.n_switches);
 }
 
 /* Does the LID wait for entries that were to be written before? */

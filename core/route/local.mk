@@ -42,13 +42,12 @@ CORE_SOURCES += \
 	core/route/renumber.c core/route/renumber.h \
 	core/route/repair.c core/route/repair.h core/route/repair_internal.h \
 	core/route/repair_back.c core/route/repair_engine.c core/route/repair_event.c \
-	core/route/repair_idle.c core/route/repair_lid.c core/route/repair_shards.c \
-	core/route/repair_state.c core/route/repair_verdict.c core/route/repair_way.c \
-	core/route/repair_idle.c core/route/repair_lid.c core/route/repair_ports.c core/route/repair_state.c \
+	core/route/repair_idle.c core/route/repair_lid.c \
+	core/route/repair_ports.c core/route/repair_shards.c core/route/repair_state.c \
 	core/route/repair_verdict.c core/route/repair_way.c \
 	core/route/router.c \
 	core/route/snapshot.c core/route/snapshot.h core/route/snapshot_less.c \
-	core/route/tables.c core/route/tables.h \
+	core/route/tables.c core/route/tables.h core/route/tables_vls.c core/route/tables_vls.h \
 	core/route/transition.c core/route/transition.h core/route/transition_admit.c \
 	core/route/transition_internal.h core/route/transition_plan.c core/route/transition_send.c \
 	core/route/verify.c core/route/verify_cycles.c core/route/verify_internal.h \

@@ -18,6 +18,7 @@
 #include <inttypes.h>
 
 #include "core/subnet/qos.h"
+#include "core/route/tables_vls.h"
 #include "core/sweep/internal.h"
 
 #define ARB_BLOCKS 4 /* 1, 2: low priority; 3, 4: high (IBA 14.2.5.9) */
@@ -252,7 +253,8 @@ is_optimised(const struct sweeper *s, const struct inv_node *n)
 {
 	return inv_is_switch(n) && n->sw.optimized_slvl == 1 && s->set.qos != NULL &&
 	    s->set.qos->optimised_sl2vl &&
-	    !(engine_binds(s) && tables_of(s->next)->sl2vl_shape == FM_SL2VL_BY_IN_OUT);
+	    (!engine_binds(s) ||
+		tables_vls_by_out(&s->next->snap->fab, tables_of(s->next), n->sw_index));
 }
 
 static void
@@ -459,16 +461,14 @@ forget_tables(struct sweeper *s)
 			inv_node(&s->inv, i)->ports[p].qos_done = false;
 }
 
-/* Are SLs mapped to VLs alike?  Rows of the shape BY_OUT follow the links. */
+/* Are SLs mapped to VLs alike? */
 static bool
 same_sl2vl(const struct plan *a, const struct plan *b)
 {
-	const struct fm_tables *x = tables_of(a), *y = tables_of(b);
+	uint32_t n = b->snap->fab.n_switches;
 
-	if (a->tables == b->tables)
-		return true;
-	return x->sl2vl_shape == FM_SL2VL_MODULO && y->sl2vl_shape == FM_SL2VL_MODULO &&
-	    x->n_vls_used == y->n_vls_used;
+	return a->tables == b->tables ||
+	    (a->snap->fab.n_switches == n && tables_same_vls(tables_of(a), tables_of(b), n));
 }
 
 static uint64_t

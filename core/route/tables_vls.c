@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Maps from SLs to VLs compared, byte by byte: with each other, and the rows of a switch.
+ */
+#include "core/route/tables_vls.h"
+
+#include <string.h>
+
+bool
+tables_same_vls(const struct fm_tables *a, const struct fm_tables *b, uint32_t n_switches)
+{
+	if (a->sl2vl_shape != b->sl2vl_shape || a->n_vls_used != b->n_vls_used)
+		return false;
+	return a->sl2vl_shape == FM_SL2VL_MODULO ||
+	    (a->sl2vl_shape == FM_SL2VL_BY_IN_OUT &&
+		memcmp(a->sl2vl_first, b->sl2vl_first,
+		    (n_switches + 1) * sizeof(*a->sl2vl_first)) == 0 &&
+		memcmp(a->sl2vl, b->sl2vl, (size_t)a->sl2vl_first[n_switches] * 16) == 0);
+}
+
+bool
+tables_vls_by_out(const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw)
+{
+	size_t n = (fab->sw_n_ports[sw] + (size_t)1) * 16; /* of one port in */
+	const uint8_t *rows;
+
+	if (t->sl2vl_shape != FM_SL2VL_BY_IN_OUT)
+		return true;
+	rows = t->sl2vl + (size_t)t->sl2vl_first[sw] * 16;
+	return memcmp(rows, rows + n, n * fab->sw_n_ports[sw]) == 0;
+}
