@@ -91,15 +91,27 @@ lane_of(const struct fm_layers *layers, fm_arc a, unsigned sl)
 	return layers->start + lane;
 }
 
+/* All rows of a switch. */
 static void
-write_lanes(const struct fm_forest *f, const struct fm_layers *layers, struct fm_tables *out)
+write_lanes(void *arg, uint32_t sw, unsigned worker)
 {
-	out->sl2vl_shape = FM_SL2VL_BY_OUT;
-	for (fm_arc a = 0; a < f->arcs->n_arcs; a++)
+	const struct writer *w = arg;
+	const struct fm_arcs *arcs = w->f->arcs;
+	uint32_t n_ports = w->fab->sw_n_ports[sw] + 1u;
+	uint8_t *rows = w->out->sl2vl + (size_t)w->out->sl2vl_first[sw] * N_SLS;
+
+	(void)worker;
+	memset(rows, (int)w->layers->start, (size_t)n_ports * n_ports * N_SLS);
+	for (fm_arc a = arcs->first[sw]; a < arcs->first[sw + 1]; a++) {
+		uint8_t lane[N_SLS];
+
 		for (unsigned sl = 0; sl < N_SLS; sl++)
-			for (fm_link l = f->arcs->link[a]; l < f->arcs->link[a + 1]; l++)
-				out->sl2vl[(size_t)l * N_SLS + sl] =
-				    (uint8_t)lane_of(layers, a, sl);
+			lane[sl] = (uint8_t)lane_of(w->layers, a, sl);
+		for (fm_link l = arcs->link[a]; l < arcs->link[a + 1]; l++)
+			for (uint32_t in = 0; in < n_ports; in++)
+				memcpy(rows + (in * n_ports + w->fab->link_port[l]) * N_SLS, lane,
+				    N_SLS);
+	}
 }
 
 void
@@ -118,6 +130,10 @@ fm_layers_write(const struct fm_host *host, const struct fm_fabric *fab, const s
 	if (out->sl_shape == FM_SL_BY_SW_DLID)
 		host->parallel_for(
 		    host, (fab->n_switches + WRITE_ROWS - 1) / WRITE_ROWS, write_rows, &w);
-	if (layers->dimensions != NULL)
-		write_lanes(f, layers, out);
+	/* They go by the port out alone, but only maps by both ports outlive the numbers of links,
+	 * so that tables can be repaired. */
+	if (layers->dimensions != NULL && layers->dimensions->n_datelines > 0) {
+		out->sl2vl_shape = FM_SL2VL_BY_IN_OUT;
+		host->parallel_for(host, fab->n_switches, write_lanes, &w);
+	}
 }
