@@ -375,7 +375,10 @@ find_steps(
 		return ok; /* what is there has cycles already */
 	*needed = true;
 	c->graph = fm_acyclic_new(n, c->position);
-	return c->graph != NULL && start_graph(c) && take_steps(c);
+	ok = c->graph != NULL && start_graph(c) && take_steps(c);
+	/* who is drained gets new ways, on which the old SLs are not safe */
+	c->clashes = ok && c->n_unplaced > 0 && !ladder_same_sls(prev, p);
+	return ok;
 }
 
 /* From q->prev to p, where it differs. */

@@ -30,7 +30,7 @@ struct climb {
 	size_t *row; /* [n_vertices + 1] first word */
 	uint64_t *bits;
 	uint64_t *staying; /* the same of the LIDs that do not change, [row[n_vertices]] */
-	bool clashes;	   /* old and new SLs together have a cycle in the old tables already */
+	bool clashes;	   /* old and new SLs together have a cycle, in old tables or in new ones */
 	bool counted;	   /* from counts that may be too high */
 	uint32_t *position; /* [n_vertices] in an order of the old dependencies */
 	uint32_t n_unplaced;

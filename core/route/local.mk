@@ -42,7 +42,7 @@ CORE_SOURCES += \
 	core/route/renumber.c core/route/renumber.h \
 	core/route/repair.c core/route/repair.h core/route/repair_internal.h \
 	core/route/repair_back.c core/route/repair_engine.c core/route/repair_event.c \
-	core/route/repair_idle.c core/route/repair_lid.c \
+	core/route/repair_idle.c core/route/repair_lid.c core/route/repair_move.c \
 	core/route/repair_ports.c core/route/repair_shards.c core/route/repair_state.c \
 	core/route/repair_verdict.c core/route/repair_way.c \
 	core/route/router.c \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Paths that carry another SL than before.  Who has asked for a path goes on with the SL
- * it was told; so this is counted, and by switches it is kept who has to ask again.
+ * it was told; so this is counted, and by switches it is kept who has to ask again.  After a
+ * full route, or a repair that has moved pairs (repair_move.c).
  *
  * Time: a comparison of rows, and a look at each LID of those that differ.
  */
@@ -48,7 +49,8 @@ plan_other_sls(const struct plan *was, const struct plan *is, uint64_t *switches
 	const struct fm_fabric *old = &was->snap->fab, *now = &is->snap->fab;
 	uint64_t n_pairs = 0;
 
-	if (was->tables == is->tables || is->repaired || is->kept)
+	if (was->tables == is->tables || is->kept ||
+	    (is->repaired && is->delta_base == was->number))
 		return 0;
 	if (was->tables->t.sl_shape == FM_SL_ZERO && is->tables->t.sl_shape == FM_SL_ZERO)
 		return 0;

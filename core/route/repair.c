@@ -333,6 +333,7 @@ free_repair(struct repair *p)
 	fm_vec_fini(&p->delta);
 	fm_vec_fini(&p->deviations);
 	fm_vec_fini(&p->shifts);
+	fm_vec_fini(&p->moved);
 }
 
 /* Who sends.  False: an end stands where a cable was. */
@@ -368,14 +369,14 @@ look_by_ports(struct repair *p)
 	return p->deps != NULL && p->carries != NULL;
 }
 
-/* The tables to be changed; *copied: not the spare ones, as columns come or go. */
+/* The tables to be changed; *copied: not the spare ones, as columns come or go, or SLs change. */
 static int
 take_tables(struct repair *p, bool *copied, struct fm_error *err)
 {
 	struct keeping *k = p->k;
 	int rc;
 
-	*copied = k->joiners.n > 0 || k->dropped.n > 0;
+	*copied = k->joiners.n > 0 || k->dropped.n > 0 || p->may_move;
 	rc = *copied ? keep_copy(k, err)
 		     : repair_take_spare(p->r, p->st, &k->snap->fab, &k->p->tables, err);
 	if (rc != 0)
@@ -418,6 +419,8 @@ repair_tables(struct repair *p, struct repair_event *ev, bool *done, struct fm_e
 	if ((rc = take_tables(p, &copied, err)) != 0)
 		return rc;
 	ev->counted = copied;
+	if (p->may_move && !repair_begin_moves(p))
+		return 0;
 	ok = take_deviations(p, ev) && repair_find_items(p, ev) && follow_replies(p, ev) &&
 	    !p->hopeless && repair_visit_lids(p, ev);
 	if (!ok && !p->hopeless)
@@ -442,7 +445,7 @@ repair_tables(struct repair *p, struct repair_event *ev, bool *done, struct fm_e
 	if (rc == 0 && *done && !pass_on(p, copied))
 		return no_memory(err);
 	plan->delta_base = copied ? 0 : p->k->prev->number;
-	plan->repaired = plan->delta.n > 0;
+	plan->repaired = plan->delta.n > 0 || p->moved.n > 0;
 	plan->kept = !plan->repaired;
 	plan->rebalance_tried = plan->rebalance_tried && plan->kept;
 	return rc;
@@ -457,14 +460,23 @@ applies(const struct router *r, const struct plan_request *q, const struct keepi
 	    (k->prev->verdict.credit_loops == 0 || q->chain->allow_credit_loops);
 }
 
+struct attempt {
+	uint32_t detour;
+	struct repair_given *given;
+	bool may_move;
+};
+
 /* One try, by the state there is. */
 static int
-try_once(struct router *r, const struct plan_request *q, struct keeping *k, uint32_t detour,
-    struct repair_given *given, bool *done, struct fm_error *err)
+try_once(struct router *r, const struct plan_request *q, struct keeping *k,
+    const struct attempt *how, bool *done, struct fm_error *err)
 {
-	struct repair p = {
-		.r = r, .k = k, .fab = &k->snap->fab, .detour = detour, .given = given
-	};
+	struct repair p = { .r = r,
+		.k = k,
+		.fab = &k->snap->fab,
+		.detour = how->detour,
+		.given = how->given,
+		.may_move = how->may_move };
 	struct repair_event ev = { 0 };
 	int rc = 0;
 
@@ -497,11 +509,12 @@ try_given(struct router *r, const struct plan_request *q, struct keeping *k, boo
     struct fm_error *err)
 {
 	struct repair_given given = { 0 };
+	struct attempt by_engine = { .detour = DETOUR, .given = &given };
 	bool asked;
 	int rc = repair_ask_engine(r, q, k, &given, &asked, err);
 
 	if (rc == 0 && asked) {
-		rc = try_once(r, q, k, DETOUR, &given, done, err);
+		rc = try_once(r, q, k, &by_engine, done, err);
 		r->n_engine_repairs += *done;
 		r->engine_repair.fault = *done ? NULL
 		    : given.unsafe != NULL     ? given.unsafe
@@ -516,27 +529,36 @@ try_given(struct router *r, const struct plan_request *q, struct keeping *k, boo
 }
 
 /* First by what is at hand; dependencies that have gathered there may be in the
- * way, so then by no more than the tables have, and sooner a detour than a new one. */
+ * way, so then by no more than the tables have, and sooner a detour than a new one; and where
+ * that leads nowhere under other SLs. */
 static int
 try_to_repair(struct router *r, const struct plan_request *q, struct keeping *k, bool *done,
     struct fm_error *err)
 {
+	static const struct attempt at_hand = { .detour = DETOUR },
+				    by_least = { .detour = LONG_DETOUR },
+				    by_other_sls = { .detour = DETOUR, .may_move = true };
 	bool serve = false;
+	uint32_t n_vls;
 	int rc = keep_ends(k, q, &serve, err);
 
 	if (rc != 0 || !serve)
 		return rc;
-	rc = repair_state_for(r, k->prev, NULL, err);
+	rc = repair_state_for(r, k->prev, NULL, 0, err);
 	if (rc == 0)
 		rc = try_given(r, q, k, done, err);
 	if (rc == 0 && !*done)
-		rc = repair_state_for(r, k->prev, NULL, err);
+		rc = repair_state_for(r, k->prev, NULL, 0, err);
 	if (rc == 0 && !*done)
-		rc = try_once(r, q, k, DETOUR, NULL, done, err);
-	if (rc != 0 || *done)
+		rc = try_once(r, q, k, &at_hand, done, err);
+	if (rc == 0 && !*done)
+		rc = repair_state_for(r, k->prev, &k->diff, 0, err);
+	if (rc == 0 && !*done)
+		rc = try_once(r, q, k, &by_least, done, err);
+	if (rc != 0 || *done || !repair_may_move(r, k->prev, &k->snap->fab, &n_vls))
 		return rc;
-	rc = repair_state_for(r, k->prev, &k->diff, err);
-	return rc != 0 ? rc : try_once(r, q, k, LONG_DETOUR, NULL, done, err);
+	rc = repair_state_for(r, k->prev, &k->diff, n_vls, err);
+	return rc != 0 ? rc : try_once(r, q, k, &by_other_sls, done, err);
 }
 
 int

@@ -7,6 +7,7 @@
  *	repair_event.c	 which entries an event touches
  *	repair_lid.c	 the entries of one LID that lead nowhere
  *	repair_ports.c	 the same where VLs go by ports
+ *	repair_move.c	 the same under other SLs
  *	repair_idle.c	 those of them that no packets need
  *	repair_way.c	 following ways, changing entries
  *	repair_back.c	 the entries of one LID that can go back
@@ -98,6 +99,21 @@ struct repair_spot {
 	bool idle;	    /* no packets come through, nor start here */
 };
 
+/* A port of it, by what is better: fewer links, its place in the order of preference, its
+ * load. */
+struct repair_port {
+	uint32_t channel; /* FM_NONE: none */
+	uint32_t depth, load;
+	unsigned place; /* 0: nominal, 1: as it is, 2: another */
+};
+
+/* What the ends of a switch sent to a LID by another SL than now. */
+struct repair_sl {
+	fm_sw sw;
+	uint16_t lid;
+	uint8_t sl;
+};
+
 /* A switch that no packets come through, and what it sends to. */
 struct repair_idle {
 	fm_sw sw;
@@ -178,6 +194,10 @@ struct repair {
 	FM_VEC(struct repair_item) stack;
 	FM_VEC(struct repair_idle) idle;
 	FM_VEC(uint32_t) banned; /* channels that closed a cycle */
+	/* pairs may get other SLs, from least_sl on; VLs are those of the SLs */
+	bool may_move;
+	uint8_t least_sl;
+	FM_VEC(struct repair_sl) moved;
 	/* results */
 	FM_VEC(struct plan_entry) delta;
 	FM_VEC(struct plan_entry) deviations; /* of all LIDs so far */
@@ -284,6 +304,16 @@ repair_is_open(const struct repair *p, const struct repair_spot *s)
 	return has_mark(p, s->sw, MARK_LOST) && component[s->sw] == component[p->to];
 }
 
+/* Has a spot that packets need no way yet? */
+static inline bool
+repair_packet_is_left(const struct repair *p)
+{
+	for (size_t i = 0; i < p->spots.n; i++)
+		if (!p->spots.item[i].idle && repair_is_open(p, &p->spots.item[i]))
+			return true;
+	return false;
+}
+
 /* repair.c: one LID, of which the event touches entries; dev: its deviations.  False:
  * this cannot be repaired, memory is out, or it is postponed. */
 bool repair_visit_lid(
@@ -307,6 +337,18 @@ void repair_gather(struct repair *p, const struct repair_spot *s, struct repair_
 bool repair_try_insert(struct repair *p, const struct repair_comers *who, uint32_t c);
 /* repair_ports.c: the same where VLs go by ports. */
 void repair_lid_by_ports(struct repair *p);
+/* Of all that is left, or of all that packets need, the one with the shortest way is given to
+ * `take`.  False: there is none. */
+typedef void repair_take_fn(
+    struct repair *p, const struct repair_spot *s, const struct repair_port *best);
+bool repair_settle_shortest(struct repair *p, bool idle, repair_take_fn *take);
+/* repair_move.c: can pairs get other SLs than by the plan before?  *n_vls: in so many VLs. */
+bool repair_may_move(
+    const struct router *r, const struct plan *prev, const struct fm_fabric *now, uint32_t *n_vls);
+/* False: not by these tables after all. */
+bool repair_begin_moves(struct repair *p);
+/* Settle those of p->spots that packets need under other SLs.  False: there is no room. */
+bool repair_move(struct repair *p);
 /* repair_idle.c: those of p->spots that are idle and still have no way. */
 void repair_idle(struct repair *p);
 /* One of p->spots that packets need gets a way from those behind it.  False: none does. */
@@ -357,9 +399,10 @@ void repair_take_given(struct repair *p, const struct repair_named *named, size_
 /* repair_state.c: bits of channels that a graph lacks, malloced; NULL: out of memory. */
 uint64_t *repair_lost_bits(const struct depend *g, const struct graph_diff *diff);
 /* The state of prev in r, made if need be; with diff anew, without the dependencies
- * of what that says is lost.  FM_E_RESOURCE. */
-int repair_state_for(
-    struct router *r, const struct plan *prev, const struct graph_diff *diff, struct fm_error *err);
+ * of what that says is lost.  n_vls: with room for so many, 0: as the tables have.
+ * FM_E_RESOURCE. */
+int repair_state_for(struct router *r, const struct plan *prev, const struct graph_diff *diff,
+    uint32_t n_vls, struct fm_error *err);
 /* Tables equal to st->tables, to be changed: one reference. */
 int repair_take_spare(struct router *r, struct repair_state *st, const struct fm_fabric *fab,
     struct tables **out, struct fm_error *err);

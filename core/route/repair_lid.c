@@ -10,7 +10,8 @@
  *	   dependencies may be p->detour links longer than one that needs new ones
  *	5  if packets are still without a way, by one that the nearest of those behind
  *	   them lends (repair_idle.c), or else likewise over switches that had none
- *	   themselves; at last those that no packets need, by as few entries as can be
+ *	   themselves, or else under other SLs (repair_move.c); at last those that no
+ *	   packets need, by as few entries as can be
  *
  * A way is followed before it is taken, and not over switches that are
  * MARK_LOST, so a choice always leads to the LID and no loop can arise: each
@@ -575,15 +576,6 @@ settle_longer(struct repair *p, bool idle)
 	}
 }
 
-static bool
-is_packet_left(const struct repair *p)
-{
-	for (size_t i = 0; i < p->spots.n; i++)
-		if (!p->spots.item[i].idle && repair_is_open(p, &p->spots.item[i]))
-			return true;
-	return false;
-}
-
 /* Packets may need the ways of switches that had none so far: all of these are
  * looked for by length, then. */
 static void
@@ -638,12 +630,14 @@ repair_lid(struct repair *p)
 	if (!left)
 		return;
 	settle_longer(p, false);
-	while (is_packet_left(p) && !repair_stops(p) && repair_lend(p))
+	while (repair_packet_is_left(p) && !repair_stops(p) && repair_lend(p))
 		settle_longer(p, false);
-	if (is_packet_left(p) && !repair_stops(p)) {
+	if (repair_packet_is_left(p) && !repair_stops(p)) {
 		add_idle_children(p);
 		settle_longer(p, true);
 	}
+	if (repair_packet_is_left(p) && !repair_stops(p) && p->may_move && !repair_move(p))
+		p->hopeless = true;
 	if (repair_stops(p))
 		return;
 	repair_idle(p);

@@ -50,15 +50,8 @@ is_banned(const struct repair *p, uint32_t c)
 	return false;
 }
 
-/* A port, by what is better: fewer links, its place in the order of preference, its load. */
-struct port_choice {
-	uint32_t channel; /* FM_NONE: none */
-	uint32_t depth, load;
-	unsigned place; /* 0: nominal, 1: as it is, 2: another */
-};
-
 static bool
-is_better(const struct port_choice *a, const struct port_choice *b)
+is_better(const struct repair_port *a, const struct repair_port *b)
 {
 	if (a->depth != b->depth)
 		return a->depth < b->depth;
@@ -66,15 +59,15 @@ is_better(const struct port_choice *a, const struct port_choice *b)
 }
 
 /* The best port with a way of at most limit links that has not been tried. */
-static struct port_choice
+static struct repair_port
 best_port(const struct repair *p, const struct repair_spot *s, uint32_t limit)
 {
 	const struct depend *g = p->g;
 	uint32_t first = g->first[s->sw], nominal = repair_nominal(p, s->sw);
-	struct port_choice best = { .channel = FM_NONE, .depth = REPAIR_FAR };
+	struct repair_port best = { .channel = FM_NONE, .depth = REPAIR_FAR };
 
 	for (uint32_t c = first + 1; c < g->first[s->sw + 1]; c++) {
-		struct port_choice at = { .channel = c, .load = p->load[c] };
+		struct repair_port at = { .channel = c, .load = p->load[c] };
 
 		if (g->to[c] == FM_NONE || fm_bit_test(p->lost, c) ||
 		    has_mark(p, g->to[c], MARK_LOST) || is_banned(p, c))
@@ -147,7 +140,7 @@ settle_or_pass_on(struct repair *p, size_t i)
 	if (s.idle)
 		return;
 	while (s.old_depth > 0 && !p->out_of_memory) {
-		struct port_choice best = best_port(p, &s, s.old_depth);
+		struct repair_port best = best_port(p, &s, s.old_depth);
 
 		if (best.channel == FM_NONE)
 			break;
@@ -159,16 +152,15 @@ settle_or_pass_on(struct repair *p, size_t i)
 
 /* ------------------------------------------------------------------ the shortest */
 
-/* False: there is no way for any that is left. */
-static bool
-settle_shortest(struct repair *p, bool idle)
+bool
+repair_settle_shortest(struct repair *p, bool idle, repair_take_fn *take)
 {
-	struct port_choice best = { .channel = FM_NONE, .depth = REPAIR_FAR };
+	struct repair_port best = { .channel = FM_NONE, .depth = REPAIR_FAR };
 	const struct repair_spot *of = NULL;
 
 	for (size_t i = 0; i < p->spots.n; i++) {
 		const struct repair_spot *s = &p->spots.item[i];
-		struct port_choice at;
+		struct repair_port at;
 
 		if (!repair_is_open(p, s) || (s->idle && !idle))
 			continue;
@@ -179,17 +171,14 @@ settle_shortest(struct repair *p, bool idle)
 		}
 	}
 	if (of != NULL)
-		try_port(p, of, best.channel);
+		take(p, of, &best);
 	return of != NULL && !p->out_of_memory;
 }
 
-static bool
-is_packet_left(const struct repair *p)
+static void
+try_best(struct repair *p, const struct repair_spot *s, const struct repair_port *best)
 {
-	for (size_t i = 0; i < p->spots.n; i++)
-		if (!p->spots.item[i].idle && repair_is_open(p, &p->spots.item[i]))
-			return true;
-	return false;
+	try_port(p, s, best->channel);
 }
 
 static int
@@ -211,15 +200,15 @@ repair_lid_by_ports(struct repair *p)
 	qsort(p->spots.item, p->spots.n, sizeof(p->spots.item[0]), by_depth);
 	for (size_t i = 0; i < p->spots.n && !p->out_of_memory; i++)
 		settle_or_pass_on(p, i);
-	while (settle_shortest(p, false))
+	while (repair_settle_shortest(p, false, try_best))
 		;
-	if (is_packet_left(p)) {
+	if (repair_packet_is_left(p)) {
 		for (size_t i = 0; i < p->spots.n && !p->out_of_memory; i++)
 			if (p->spots.item[i].idle && repair_is_open(p, &p->spots.item[i]))
 				add_senders(p, p->spots.item[i].sw);
-		while (settle_shortest(p, true))
+		while (repair_settle_shortest(p, true, try_best))
 			;
 	}
-	p->hopeless = p->hopeless || is_packet_left(p);
+	p->hopeless = p->hopeless || repair_packet_is_left(p);
 	repair_idle(p);
 }

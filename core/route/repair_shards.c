@@ -8,7 +8,8 @@
  * them.  A LID that needs a new one is put back as it was, and its turn comes when all
  * ranges are done, one LID after another in ascending order.  So neither the number of
  * workers nor their pace changes what is chosen.  Where VLs go by ports nearly all LIDs
- * would have to wait for their turn: there it is one after another from the start.
+ * would have to wait for their turn, as where pairs get other SLs: there it is one after
+ * another from the start.
  *
  * Columns are bytes of their own, as is what else is kept by LID.
  */
@@ -370,7 +371,7 @@ repair_visit_lids(struct repair *p, const struct repair_event *ev)
 	if (!p->out_of_memory) {
 		sum = find_work(p, ev, work);
 		cut_ranges(ev, work, sum, shards);
-		if (p->given == NULL && p->deps == NULL && sum >= SHARD_LEAST)
+		if (p->given == NULL && p->deps == NULL && !p->may_move && sum >= SHARD_LEAST)
 			ok = visit_in_shards(p, ev, shards);
 		else
 			ok = visit_range(p, ev, 0, ev->n_lids, NULL);

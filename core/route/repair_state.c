@@ -150,15 +150,17 @@ lost_of(const struct fm_fabric *graph, const struct graph_diff *diff)
 
 /* diff: what is lost by now has no part in it. */
 static struct depend *
-build(struct router *r, const struct plan *prev, const struct graph_diff *diff)
+build(struct router *r, const struct plan *prev, const struct graph_diff *diff, uint32_t n_vls)
 {
+	struct fm_tables t = prev->tables->t;
 	const struct fm_fabric *graph = &prev->graph->fab, *ends = &prev->snap->fab;
 	uint64_t *lost = diff != NULL ? lost_of(graph, diff) : NULL;
 	struct depend *g = NULL;
 
+	if (n_vls > 0)
+		t.n_vls_used = (uint8_t)n_vls;
 	if (diff == NULL || lost != NULL)
-		g = depend_build(
-		    graph, ends, &prev->tables->t, lost, plan_sl_model(r, prev), r->workers);
+		g = depend_build(graph, ends, &t, lost, plan_sl_model(r, prev), r->workers);
 	free(lost);
 	if (g != NULL && diff == NULL && !depend_by_ports(&prev->tables->t) &&
 	    !depend_allow_levels(g, graph)) {
@@ -169,14 +171,14 @@ build(struct router *r, const struct plan *prev, const struct graph_diff *diff)
 }
 
 static int
-make(struct router *r, const struct plan *prev, const struct graph_diff *diff,
+make(struct router *r, const struct plan *prev, const struct graph_diff *diff, uint32_t n_vls,
     struct repair_state *st, struct fm_error *err)
 {
 	const struct fm_tables *t = &prev->tables->t;
 
 	st->tables = tables_get(prev->tables);
 	st->graph = snapshot_get(prev->graph);
-	st->g = build(r, prev, diff);
+	st->g = build(r, prev, diff, n_vls);
 	if (st->g == NULL || !repair_count_loads(st, &prev->snap->fab, t, r->workers) ||
 	    !repair_note_served(st, &prev->snap->fab))
 		return no_memory(err);
@@ -185,8 +187,8 @@ make(struct router *r, const struct plan *prev, const struct graph_diff *diff,
 }
 
 int
-repair_state_for(
-    struct router *r, const struct plan *prev, const struct graph_diff *diff, struct fm_error *err)
+repair_state_for(struct router *r, const struct plan *prev, const struct graph_diff *diff,
+    uint32_t n_vls, struct fm_error *err)
 {
 	struct repair_state *st = r->repair;
 	int rc;
@@ -198,7 +200,7 @@ repair_state_for(
 	st = calloc(1, sizeof(*st));
 	if (st == NULL)
 		return no_memory(err);
-	rc = make(r, prev, diff, st, err);
+	rc = make(r, prev, diff, n_vls, st, err);
 	if (rc != 0)
 		repair_state_free(st);
 	else
@@ -230,7 +232,7 @@ repair_prepare(struct router *r, const struct plan *p, struct fm_error *err)
 
 	if (p->tables == NULL || !repair_serves(p))
 		return 0;
-	rc = repair_state_for(r, p, NULL, err);
+	rc = repair_state_for(r, p, NULL, 0, err);
 	if (rc == 0 && r->repair->sums == NULL && repair_sums_apply(p->snap, &p->tables->t))
 		rc = repair_sums_build(
 		    r->repair, p->snap, &p->tables->t, r->repair->lost, r->workers, err);
