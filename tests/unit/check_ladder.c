@@ -555,13 +555,14 @@ go_on_by_counts(
 {
 	struct ladder_counts *kept;
 	struct plan *b, *c;
+	uint64_t switches[4] = { 0 };
 	unsigned looked;
 	bool few;
 
 	forget_repairs(); /* choices depend on what is kept there, too */
 	memset(looked_at, 0, sizeof(looked_at));
 	b = make_plan(of->engine, of->words, n_down, seed, a, 0);
-	if (!b->repaired) { /* SLs are others */
+	if (!b->repaired || plan_other_sls(a, b, switches) > 0) { /* all is counted anew */
 		prepare(b);
 		plan_put(a);
 		return b;
