@@ -159,6 +159,20 @@ sa_share_put(struct sa_share *s, const struct mad_addr *from, const uint8_t *byt
 	return true;
 }
 
+bool
+sa_share_has(
+    const struct sa_share *s, const struct mad_addr *from, const uint8_t *bytes, size_t n_bytes)
+{
+	uint32_t i = fm_hash_find(&s->by_lid, from->lid);
+	const struct waiting *w = i != FM_HASH_NONE ? s->clients.item[i].first : NULL;
+
+	while (w != NULL &&
+	    (w->n_bytes != n_bytes || w->from.qpn != from->qpn ||
+		memcmp(w->bytes, bytes, n_bytes) != 0))
+		w = w->next;
+	return w != NULL;
+}
+
 void
 sa_share_put_back(struct sa_share *s, struct sa_job *work)
 {

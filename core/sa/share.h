@@ -32,6 +32,9 @@ void sa_share_free(struct sa_share *s);
 /* A copy waits its turn; false: it does not fit. */
 bool sa_share_put(
     struct sa_share *s, const struct mad_addr *from, const uint8_t *bytes, size_t n_bytes);
+/* Does this very request wait already?  O(those of the client). */
+bool sa_share_has(
+    const struct sa_share *s, const struct mad_addr *from, const uint8_t *bytes, size_t n_bytes);
 /* The next one; good until the next take.  False: none waits. */
 bool sa_share_take(
     struct sa_share *s, struct mad_addr *from, const uint8_t **bytes, size_t *n_bytes);

@@ -202,7 +202,8 @@ begin(struct sa_turns *t, const struct mad_addr *from, const uint8_t *bytes, siz
 void
 sa_turns_put(struct sa_turns *t, const struct mad_addr *from, const uint8_t *bytes, size_t n_bytes)
 {
-	if (!sa_share_put(t->share, from, bytes, n_bytes))
+	if (!sa_share_has(t->share, from, bytes, n_bytes) &&
+	    !sa_share_put(t->share, from, bytes, n_bytes))
 		sa_refuse(t->sa, from, bytes, n_bytes, WIRE_STATUS_BUSY);
 }
 

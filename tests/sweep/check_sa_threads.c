@@ -288,12 +288,13 @@ open_queue(void)
 static void
 ask(uint16_t lid, uint8_t method, uint16_t attr)
 {
+	static uint64_t tid;
 	struct sa_header h = { .base_version = 1,
 		.mgmt_class = WIRE_CLASS_SA,
 		.class_version = SA_CLASS_VERSION,
 		.method = method,
 		.attr = attr,
-		.tid = lid };
+		.tid = ++tid };
 	uint8_t mad[MAD_BYTES] = { 0 };
 
 	sa_header_put(mad, &h);

@@ -100,11 +100,13 @@ set_slice(uint32_t slice)
 static void
 request(uint8_t *mad, uint8_t method, uint16_t attr)
 {
+	static uint64_t tid;
 	struct sa_header h = { .base_version = 1,
 		.mgmt_class = WIRE_CLASS_SA,
 		.class_version = SA_CLASS_VERSION,
 		.method = method,
 		.attr = attr,
+		.tid = ++tid,
 		.sm_key = 1 };
 
 	memset(mad, 0, MAD_BYTES);
@@ -307,6 +309,34 @@ START_TEST(tables_half_made_are_bounded)
 }
 END_TEST
 
+/* Who waits for long repeats its request, and has one answer to it, so that repeats do not keep others
+ * waiting; what is not the same is another request. */
+START_TEST(repeats_of_what_waits)
+{
+	struct mad_addr from = { .lid = lid_of(0), .qpn = 1 };
+	uint8_t mad[MAD_BYTES];
+
+	start_turns(1u << 20);
+	request(mad, SA_GET, SA_CLASS_PORT_INFO);
+	for (int i = 0; i < 500; i++)
+		sa_turns_put(mine.turns, &from, mad, sizeof(mad));
+	ck_assert_uint_eq(sa_turns_waiting(mine.turns), 1);
+	from.qpn = 2;
+	sa_turns_put(mine.turns, &from, mad, sizeof(mad));
+	from.lid = lid_of(1);
+	sa_turns_put(mine.turns, &from, mad, sizeof(mad));
+	request(mad, SA_GET, SA_CLASS_PORT_INFO);
+	sa_turns_put(mine.turns, &from, mad, sizeof(mad));
+	while (sa_turns_step(mine.turns, 0))
+		;
+	ck_assert_uint_eq(mine.n, 4);
+	/* answered, it may be asked again */
+	sa_turns_put(mine.turns, &from, mad, sizeof(mad));
+	ck_assert(sa_turns_step(mine.turns, 0));
+	ck_assert_uint_eq(mine.n, 5);
+}
+END_TEST
+
 /* What is half made when all ends is given back; the sanitizer looks. */
 START_TEST(an_end_in_between)
 {
@@ -333,6 +363,7 @@ main(void)
 	tcase_add_test(t, others_are_answered_while_a_table_is_made);
 	tcase_add_test(t, a_table_ends_while_others_go_on_asking);
 	tcase_add_test(t, tables_half_made_are_bounded);
+	tcase_add_test(t, repeats_of_what_waits);
 	tcase_add_test(t, an_end_in_between);
 	suite_add_tcase(s, t);
 	return run_suite(s);
