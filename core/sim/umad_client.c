@@ -45,6 +45,28 @@ fmsim_write(int fd, const void *bytes, size_t n)
 }
 
 int
+fmsim_write_frame(int fd, const struct fmsim_frame *f, const void *bytes)
+{
+	struct iovec part[2] = { { (void *)(uintptr_t)f, sizeof(*f) },
+		{ (void *)(uintptr_t)bytes, f->length } };
+	struct msghdr m = { .msg_iov = part, .msg_iovlen = 2 };
+	ssize_t k;
+	size_t n;
+	int rc = 0;
+
+	do
+		k = sendmsg(fd, &m, MSG_NOSIGNAL);
+	while (k < 0 && errno == EINTR);
+	if (k <= 0)
+		return k < 0 && errno != EPIPE ? -errno : -ENODEV;
+	n = (size_t)k;
+	if (n < sizeof(*f))
+		rc = fmsim_write(fd, (const char *)f + n, sizeof(*f) - n);
+	n = n < sizeof(*f) ? 0 : n - sizeof(*f);
+	return rc != 0 ? rc : fmsim_write(fd, (const char *)bytes + n, f->length - n);
+}
+
+int
 fmsim_read(int fd, void *bytes, size_t n)
 {
 	char *at = bytes;

@@ -18,6 +18,8 @@ const char *fmsim_default_path(void);
 int fmsim_connect(const char *path, struct fmsim_hello *hello, struct fmsim_welcome *welcome);
 /* All of it; 0 or a negative errno (-ENODEV: the server is gone). */
 int fmsim_write(int fd, const void *bytes, size_t n);
+/* A frame and what follows it, in one call of the kernel as long as there is room for both. */
+int fmsim_write_frame(int fd, const struct fmsim_frame *f, const void *bytes);
 int fmsim_read(int fd, void *bytes, size_t n);
 /* A command to the console at path; its answer goes to standard output. */
 int fmsim_tell(const char *path, const char *command, struct fm_error *err);

@@ -216,9 +216,7 @@ umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int retries
 	f.sl = m->addr.sl;
 	f.path_bits = m->addr.path_bits;
 	pthread_mutex_lock(&p->sending);
-	rc = fmsim_write(fd, &f, sizeof(f));
-	if (rc == 0)
-		rc = fmsim_write(fd, m->data, f.length);
+	rc = fmsim_write_frame(fd, &f, m->data);
 	pthread_mutex_unlock(&p->sending);
 	return rc != 0 ? fail(-rc) : 0;
 }
@@ -272,13 +270,12 @@ fill_umad(struct ib_user_mad *m, const struct fmsim_frame *f, size_t n_bytes)
 static int
 fetch(int fd, struct port *p)
 {
-	uint8_t one;
-	ssize_t n = recv(fd, &one, 1, MSG_PEEK | MSG_DONTWAIT);
+	ssize_t n = recv(fd, &p->kept, sizeof(p->kept), MSG_DONTWAIT);
 	int rc;
 
 	if (n <= 0)
 		return n == 0 ? ENODEV : errno;
-	rc = fmsim_read(fd, &p->kept, sizeof(p->kept));
+	rc = fmsim_read(fd, (uint8_t *)&p->kept + n, sizeof(p->kept) - (size_t)n);
 	if (rc != 0)
 		return -rc;
 	p->kept_bytes = malloc(p->kept.length + 1);
