@@ -12,8 +12,10 @@ import tempfile
 import threading
 import time
 
+KERNEL_QUEUE = ",recv_queue=200000"  # MADs that the kernel keeps for who does not read
 KINDS = ("opensm", "fmd")
 CAP_S = 300
+TICK = 0.01  # s: less CPU time than that is not seen
 
 
 class Server:
@@ -26,7 +28,7 @@ class Server:
         self.log = os.path.join(self.dir, "log")
         self.turn = 0
         self.env = dict(os.environ, FMSIM_SOCKET=self.socket)
-        self.sim = self.start([os.path.join(bench.build, "fmsim"), fabric], "sim.log", self.env)
+        self.sim = self.start([os.path.join(bench.build, "fmsim"), fabric + KERNEL_QUEUE], "sim.log", self.env)
         self.wait_for(os.path.join(self.dir, "sim.log"), "fmsim: ", 1)
         env = dict(self.env, FMSIM_NODE=bench.first_host(fabric), OSM_TMP_DIR=self.dir, OSM_CACHE_DIR=self.dir,
                    LD_PRELOAD=os.path.join(bench.build, ".libs/libfmsim-umad.so"),
@@ -67,7 +69,7 @@ class Server:
 
     def cpu(self):
         fields = open(f"/proc/{self.sm.pid}/stat").read().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return [int(f) / os.sysconf("SC_CLK_TCK") for f in fields[11:13]]  # user, system
 
     def storm(self, *words):
         """What the hosts have seen; None: it did not end."""
@@ -122,7 +124,7 @@ class Storm:
             time.sleep(3)  # what its own traps start
             before = s.cpu()
             r = {"up_s": s.start_s, "boot": s.storm("boot", fabric, self.n_hosts, self.n_paths)}
-            r["boot_cpu"] = s.cpu() - before
+            r["boot_cpu"] = [b - a for a, b in zip(before, s.cpu())]
             r["quiet"] = s.storm("steady", fabric, self.n_hosts, self.seconds, self.rate)
             r["routes"], stop = [], threading.Event()
 
@@ -142,11 +144,11 @@ class Storm:
 
     def row(self, kind, r):
         if r is None:
-            return f"| {kind} | not up, or not through, after {CAP_S} s | | | | | | | |"
+            return f"| {kind} | not up, or not through, after {CAP_S} s | | | | | | | | | |"
         b = r["boot"]
-        per_cpu = b["paths"] / r["boot_cpu"] if r["boot_cpu"] > 0 else 0
+        user, kernel = r["boot_cpu"]
         return (f"| {kind} | {r['up_s']:.1f} | {b['seconds']:.1f} | {b['paths']} | {b['lost']} | {b['refused']} | {b['busy']} | "
-                f"{r['boot_cpu']:.2f} | {per_cpu:.0f} |")
+                f"{user:.2f} | {kernel:.2f} | {b['paths'] / max(user + kernel, TICK):.0f} | {b['paths'] / max(user, TICK):.0f} |")
 
     @staticmethod
     def latency_row(kind, what, q, routes):
@@ -160,9 +162,9 @@ class Storm:
         found = {kind: self.measure(kind, fabric) for kind in KINDS}
         say(f"\n## Boot storm on fmsim: {self.n_hosts} hosts of {self.words}\n")
         say(f"Each asks for its PortInfoRecord, ClassPortInfo, joins the broadcast group and asks for {self.n_paths} paths. CPU is "
-            "that of the server alone, with the system calls that bring its MADs.\n")
-        say("| server | up s | boot s | paths | lost | refused | busy | CPU s | paths per CPU s |")
-        say("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
+            "that of the server alone; system time is that of the sockets that stand for an adapter.\n")
+        say("| server | up s | boot s | paths | lost | refused | busy | user s | system s | paths per CPU s | per user s |")
+        say("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
         for kind in KINDS:
             say(self.row(kind, found[kind]))
         say(f"\n{self.rate} path queries a second, answered how long after they were due; re-routes follow one another by SIGHUP.\n")
@@ -177,8 +179,10 @@ class Storm:
     def judge(self, found):
         if not all(found.values()):
             return
-        rate = {k: r["boot"]["paths"] / r["boot_cpu"] for k, r in found.items() if r["boot_cpu"] > 0}
-        ratio = rate["fmd"] / rate["opensm"] if len(rate) == 2 else 0
+        ours, theirs = found["fmd"], found["opensm"]
+        all_of, user = (ours["boot"]["paths"] / max(part(ours["boot_cpu"]), TICK) /
+                        (theirs["boot"]["paths"] / max(part(theirs["boot_cpu"]), TICK)) for part in (sum, lambda c: c[0]))
         p99 = found["fmd"]["busy"]["p99_ms"]
-        self.bench.say(f"\nPaths per CPU second: {ratio:.1f} times OpenSM's (goal 5). p99 while re-routing: {p99:.2f} ms (goal 5). "
+        self.bench.say(f"\nPaths per CPU second: {all_of:.1f} times OpenSM's, {user:.1f} times without system calls (goal 5). "
+                       f"p99 while re-routing: {p99:.2f} ms (goal 5). "
                        f"Lost in fmd's boot: {found['fmd']['boot']['lost']} (goal 0).")
