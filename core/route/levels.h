@@ -9,7 +9,7 @@
  * take has a cycle whenever the true dependencies have one, and whose destination
  * makes no odd turn, in old tables, new ones or mixtures, needs no look at all.
  *
- * What is known of a plan is kept in it (plan.levels): suspects, LIDs with an entry
+ * What is known of a plan is kept in it (plan.levels): levels; suspects, LIDs with an entry
  * that would be odd if it were used, and the odd LIDs, with one that is.
  *
  * Cost of a change: its entries, and O(switches) per changed suspect.  For the first
