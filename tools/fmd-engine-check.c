@@ -176,7 +176,7 @@ check_views(struct task *t, const struct views *v)
 	struct props props = { .engine = t->engine,
 		.values = values_of(t),
 		.snap = v->plain,
-		.renamed = v->renamed,
+		.renamed = t->conf == NULL ? v->renamed : NULL, /* options may name nodes */
 		.with_lmc = v->with_lmc,
 		.names = PROPS_NAMES_MATTER, /* only its author knows how much */
 		.n_vls = 8,

@@ -138,6 +138,8 @@ check_row(const struct option_table *t, const struct fm_option *row, struct fm_a
 
 	if (size_of_value(row->type) == 0)
 		return fm_fail(err, FM_E_CONFIG, "unknown type %d", (int)row->type);
+	if (option_find(t, row->name) != row)
+		return fm_fail(err, FM_E_CONFIG, "declared twice");
 	if (check_place(t, row, err) != 0)
 		return FM_E_CONFIG;
 	if (row->def == NULL && needs_default(row->type))
@@ -147,8 +149,6 @@ check_row(const struct option_table *t, const struct fm_option *row, struct fm_a
 		return fm_fail(err, FM_E_CONFIG, "no help: one sentence is required");
 	if (row->type == FM_OPT_ENUM && (row->choices == NULL || row->choices[0] == NULL))
 		return fm_fail(err, FM_E_CONFIG, "an ENUM needs choices");
-	if (option_find(t, row->name) != row)
-		return fm_fail(err, FM_E_CONFIG, "declared twice");
 	if (option_value_parse_default(&v, mem, err) != 0)
 		return fm_context(err, "default");
 	return 0;

@@ -3,7 +3,6 @@
  * One engine call: probe (unless route does that), fresh tables, route.  The engine's cost plus a
  * memset of its tables.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "core/route/adaptive.h"
@@ -61,8 +60,8 @@ check_output(
 		    "engine %s names an unknown shape of SL or SL2VL tables", engine->name);
 	if (t->n_vls_used < 1 || t->n_vls_used > n_vls)
 		return fm_fail(err, FM_E_BUG,
-		    "engine %s answers n_vls_used = %u, beyond the VL budget: 1..%u would be right",
-		    engine->name, t->n_vls_used, n_vls);
+		    "engine %s answers n_vls_used = %u, beyond the budget of %u VLs", engine->name,
+		    t->n_vls_used, n_vls);
 	return 0;
 }
 
@@ -140,22 +139,22 @@ call_engine(struct router *r, const struct fm_host *host, const struct route_job
 	return 0;
 }
 
-/* The answer of an engine that fails: with a reason, and one of the kinds. */
+/* The answer of an engine that fails: with a reason, and one of the kinds.  Why: of kind BUG
+ * where it has none. */
 static int
 check_answer(int rc, struct fm_error *why)
 {
-	if (rc == 0)
-		return 0;
+	const struct fm_error said = *why;
+
 	if (rc > 0 || rc < FM_E_BUG)
 		return fm_fail(why, FM_E_BUG,
-		    "the engine answers %d%s%.150s: 0 or return host->fail(err, FM_E_TOPOLOGY, "
+		    "the engine answers %d%s%.120s: 0, or return host->fail(err, FM_E_TOPOLOGY, "
 		    "\"...\") would be right",
-		    rc, why->msg[0] != '\0' ? " and " : " without a reason", why->msg);
-	if (why->msg[0] == '\0')
-		snprintf(why->msg, sizeof(why->msg),
+		    rc, said.msg[0] != '\0' ? " and " : " without a reason", said.msg);
+	if (rc != 0 && said.msg[0] == '\0')
+		fm_fail(why, FM_E_BUG,
 		    "the engine answers %d without a reason: return host->fail(err, ...) gives one",
 		    rc);
-	why->kind = (enum fm_error_kind)rc;
 	return rc;
 }
 

@@ -231,6 +231,11 @@ ROUTE(says_five)
 	return 5;
 }
 
+ROUTE(says_nothing)
+{
+	return FM_E_TOPOLOGY;
+}
+
 static const struct {
 	int (*route)(const struct fm_host *, const struct fm_fabric *, const struct fm_request *,
 	    const void *, struct fm_tables *, struct fm_error *);
@@ -238,13 +243,16 @@ static const struct {
 } wrong[] = {
 	{ writes_beside, "pgft 2 4,4 1,2 1,2", "bounds: lft[s][", "is written, at switch" },
 	{ takes_more_vls, "pgft 2 4,4 1,2 1,2", "refusal: of kind ",
-	    "n_vls_used = 9, beyond the VL budget" },
+	    "n_vls_used = 9, beyond the budget of 8 VLs" },
 	{ counts, "pgft 2 4,4 1,2 1,2", "pure: with 1 worker: other bytes ", "LID 0 has port " },
 	{ knows_one_lid, "pgft 2 4,4 1,2 1,2", "lmc: with 2 LIDs a host: verdict: a pair without",
 	    "cannot reach" },
 	{ loses_one, "torus 6 1", "verdict: a pair without a path: ", "cannot reach" },
 	{ says_no, "torus 6 1", "refusal: a sentence is one line of ", "none of mine" },
-	{ says_five, "torus 6 1", "refusal: of kind ", "answers 5 without a reason" },
+	{ says_five, "torus 6 1",
+	    "refusal: of kind bug: the engine answers 5 without a reason: 0, or", "host->fail(" },
+	{ says_nothing, "torus 6 1",
+	    "refusal: of kind bug: the engine answers -2 without a reason: ", "host->fail(" },
 };
 
 START_TEST(wrong_engines_are_found)
@@ -258,6 +266,7 @@ START_TEST(wrong_engines_are_found)
 	uint64_t n_allocs;
 	char report[1024];
 
+	engine.traits &= ~(uint32_t)FM_PROVIDES_AR;
 	ck_assert_msg(
 	    props_check(&p, &n_allocs, report, sizeof(report)) == PROPS_HOLD, "%s", report);
 	engine.route = wrong[_i].route;

@@ -144,9 +144,10 @@ names_no_port(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_repair_request *req, const void *opts, struct fm_delta *out,
     struct fm_error *err)
 {
-	good(host, fab, req, opts, out, err);
+	int rc = good(host, fab, req, opts, out, err);
+
 	out->set(out, 0, fab->max_lid, 200);
-	return 0;
+	return rc;
 }
 
 /* On a ring: every LID two switches away by way of the next higher number. */

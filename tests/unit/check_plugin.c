@@ -152,6 +152,8 @@ static const struct fm_option misaligned[] = { { .name = "depth", .offset = 4, D
 static const struct fm_option odd_roots[] = { { .name = "roots", .offset = 9, ROOTS }, END };
 static const struct fm_option overlapping[] = { { .name = "roots", .offset = 0, ROOTS },
 	{ .name = "depth", .offset = 16, DEPTH }, END };
+static const struct fm_option twice[] = { { .name = "depth", DEPTH }, { .name = "depth", DEPTH },
+	END };
 static const struct fm_option blanks[] = { { .name = "the depth", DEPTH }, END };
 static const struct fm_option reserved[] = { { .name = "time_limit", DEPTH }, END };
 static const struct fm_option no_default[] = { { .name = "strict", STRICT }, END };
@@ -193,6 +195,7 @@ static const struct {
 	{ 2, 96, FM_PROVIDES_LFT, 72, odd_roots, "option roots: offset 9 is no multiple of 8" },
 	{ 2, 96, FM_PROVIDES_LFT, 72, overlapping,
 	    "option depth: offset 16, 8 bytes: there is option roots" },
+	{ 2, 96, FM_PROVIDES_LFT, 72, twice, "option depth: declared twice" },
 	{ 2, 96, FM_PROVIDES_LFT, 72, blanks, "option 'the depth': a name is letters" },
 	{ 2, 96, FM_PROVIDES_LFT, 72, reserved, "option time_limit: every engine's section" },
 	{ 2, 96, FM_PROVIDES_LFT, 72, no_default, "option strict: no .def" },
