@@ -282,6 +282,16 @@ is_any_rerouted(const struct plan *was, const struct plan *now, fm_sw from, fm_s
 	return false;
 }
 
+/* Did the switch have ends, and the LID an owner?  Who was away has not been told of paths. */
+static bool
+was_there(const struct plan *was, fm_sw sw, uint32_t lid)
+{
+	const struct fm_fabric *fab = &was->snap->fab;
+
+	return fab->sw_first_end[sw] < fab->sw_first_end[sw + 1] && lid <= fab->max_lid &&
+	    fab->lid_end[lid] != FM_NONE;
+}
+
 /* (switch, LID) with other SLs than before: only where ways have changed, there or back. */
 static uint32_t
 count_moved(const struct plan *was, const struct plan *now, const char *what)
@@ -295,7 +305,7 @@ count_moved(const struct plan *was, const struct plan *now, const char *what)
 		for (uint32_t lid = 1; lid <= fab->max_lid; lid++) {
 			fm_sw to;
 
-			if (fab->lid_end[lid] == FM_NONE || lid > was->top_lid ||
+			if (fab->lid_end[lid] == FM_NONE || !was_there(was, s, lid) ||
 			    tables_sl(&was->tables->t, s, (uint16_t)lid) ==
 				tables_sl(&now->tables->t, s, (uint16_t)lid))
 				continue;
