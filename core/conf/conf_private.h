@@ -51,9 +51,9 @@ int conf_set(struct conf_private *self, struct option_values *values, const stru
     const char *key, const char *const *items, size_t n, const struct option_origin *origin,
     struct fm_error *err);
 int conf_out_of_memory(struct fm_error *err);
-/* "fattree:pods" to an entry; word is kept.  FM_E_CONFIG with a sentence without place. */
 /* Why there is no engine of this name: FM_E_CONFIG. */
 int conf_no_engine(const struct conf_private *self, const char *name, struct fm_error *err);
+/* "fattree:pods" to an entry; word is kept.  FM_E_CONFIG with a sentence without place. */
 int conf_resolve_entry(struct conf_private *self, const char *word, struct chain_entry *entry,
     struct fm_error *err);
 /* The entry `chains`, from the three policy files.  FM_E_CONFIG. */

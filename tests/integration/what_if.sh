@@ -144,6 +144,7 @@ for tree in "4,4,3 1,2,4 1,1,1" "6,6,4 1,3,6 1,1,1"; do
 	cable=link:$leaf:$((${tree%%,*} + 1))
 	run 0 what-if three.net $none --engine=fattree --steps --down="$cable" --up="$cable"
 	[ "$(grep -c '^transition .* 0 emptied first, 0 left as they were$' out)" = 2 ] || fail "pgft 3 $tree, $cable: $(cat out)"
+	grep -q "^transition  recovery: .*[1-9] in order, 0 after a packet's life time" out || fail "pgft 3 $tree, $cable waits: $(cat out)"
 	[ "$(sed -n 's/^written *\([0-9]*\) entries.*/\1/p' out | sort -u | wc -l)" = 1 ] || fail "pgft 3 $tree, $cable: $(cat out)"
 done
 

@@ -93,7 +93,6 @@ START_TEST(test_unchanged_sends_no_set)
 }
 END_TEST
 
-/* A light sweep: one Get a switch. */
 static char warnings[1024];
 
 static void
@@ -127,6 +126,7 @@ START_TEST(test_credit_loops_are_warned_of)
 }
 END_TEST
 
+/* A light sweep: one Get a switch. */
 START_TEST(test_light_costs_a_get_per_switch)
 {
 	bring_up("pgft 2 4,4 1,4 1,1", NULL);

@@ -309,8 +309,8 @@ START_TEST(tables_half_made_are_bounded)
 }
 END_TEST
 
-/* Who waits for long repeats its request, and has one answer to it, so that repeats do not keep others
- * waiting; what is not the same is another request. */
+/* Who waits for long repeats its request, and has one answer to it, so that repeats do not
+ * keep others waiting; what is not the same is another request. */
 START_TEST(repeats_of_what_waits)
 {
 	struct mad_addr from = { .lid = lid_of(0), .qpn = 1 };
