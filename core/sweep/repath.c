@@ -2,9 +2,10 @@
 /*
  * Hosts whose paths have got other SLs, when an engine had to route anew that gives SLs to
  * paths, or a repair had to move some.  The SA answers by the new ones at once, but who has
- * asked before goes on with what it was told.  So, when the SA has the new plan, the ports of those hosts get
- * ClientReregister (IBA 14.4.11), upon which clients forget what the SM told them: IPoIB,
- * for one, asks for all its paths again.  No trap says so that clients would heed.
+ * asked before goes on with what it was told.  So, when the SA has the new plan, the ports of
+ * those hosts get ClientReregister (IBA 14.4.11), upon which clients forget what the SM told
+ * them: IPoIB, for one, asks for all its paths again.  No trap says so that clients would
+ * heed.
  * Connections keep their SL as long as they live.
  *
  * O(nodes), if any SL is another.
