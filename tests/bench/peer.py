@@ -98,9 +98,9 @@ class Peer:
         for _ in range(2):  # on ibsim OpenSM sometimes waits for ever for its first answers
             result = self.run_fresh(fabric, arguments, judge)
             if not result.get("stuck"):
-                with open(path, "w") as f:
-                    json.dump(result, f)
                 break
+        with open(path, "w") as f:
+            json.dump(result, f)
         return result
 
     def run_fresh(self, fabric, arguments, judge):
