@@ -329,6 +329,10 @@ void repair_room_free(struct repair_room *room);
 bool repair_find_items(struct repair *p, struct repair_event *ev);
 void repair_event_fini(struct repair_event *ev);
 
+/* repair_lid.c: has channel c closed a cycle for the spot in hand? */
+bool repair_is_banned(const struct repair *p, uint32_t c);
+/* Spots by the length of their old way, then by switch. */
+void repair_sort_spots(struct repair *p);
 /* repair_lid.c: settle p->spots, which lead nowhere and are marked MARK_LOST. */
 void repair_lid(struct repair *p);
 /* Who sends into a spot. */

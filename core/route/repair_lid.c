@@ -97,8 +97,8 @@ repair_try_insert(struct repair *p, const struct repair_comers *who, uint32_t c)
 	return false;
 }
 
-static bool
-is_banned(const struct repair *p, uint32_t c)
+bool
+repair_is_banned(const struct repair *p, uint32_t c)
 {
 	for (size_t i = 0; i < p->banned.n; i++)
 		if (p->banned.item[i] == c)
@@ -478,7 +478,7 @@ least_cost(struct repair *p, const struct repair_spot *s, const struct repair_co
 
 		uint32_t limit = best == REPAIR_FAR ? p->g->n_switches : best - 1, cost;
 
-		if (is_banned(p, c))
+		if (repair_is_banned(p, c))
 			continue;
 		cost = cost_of(p, who, c, limit);
 		best = cost < best ? cost : best;
@@ -496,7 +496,7 @@ settle_at_cost(
 
 	begin_choice(p, s, false, &ch);
 	while (!repair_stops(p) && (c = next_choice(p, &ch)) != FM_NONE) {
-		if (is_banned(p, c) || cost_of(p, who, c, want) != want)
+		if (repair_is_banned(p, c) || cost_of(p, who, c, want) != want)
 			continue;
 		if (repair_try_insert(p, who, c)) {
 			take(p, s, who, c, repair_follow(p, c, 0, want, false).depth);
@@ -614,13 +614,19 @@ is_in_order(const struct repair *p)
 }
 
 void
+repair_sort_spots(struct repair *p)
+{
+	if (!is_in_order(p))
+		qsort(p->spots.item, p->spots.n, sizeof(p->spots.item[0]), by_depth);
+}
+
+void
 repair_lid(struct repair *p)
 {
 	struct repair_comers who;
 	bool left = false;
 
-	if (!is_in_order(p))
-		qsort(p->spots.item, p->spots.n, sizeof(p->spots.item[0]), by_depth);
+	repair_sort_spots(p);
 	for (size_t i = 0; i < p->spots.n && !repair_stops(p); i++)
 		settle_or_pass_on(p, i);
 	if (repair_stops(p))

@@ -19,7 +19,6 @@
  *
  * Time: O(switches x SLs) for each port tried.
  */
-#include <stdlib.h>
 
 #include "core/route/repair_internal.h"
 
@@ -42,15 +41,6 @@ find_carriers(struct repair *p)
 }
 
 static bool
-is_banned(const struct repair *p, uint32_t c)
-{
-	for (size_t i = 0; i < p->banned.n; i++)
-		if (p->banned.item[i] == c)
-			return true;
-	return false;
-}
-
-static bool
 is_better(const struct repair_port *a, const struct repair_port *b)
 {
 	if (a->depth != b->depth)
@@ -70,7 +60,7 @@ best_port(const struct repair *p, const struct repair_spot *s, uint32_t limit)
 		struct repair_port at = { .channel = c, .load = p->load[c] };
 
 		if (g->to[c] == FM_NONE || fm_bit_test(p->lost, c) ||
-		    has_mark(p, g->to[c], MARK_LOST) || is_banned(p, c))
+		    has_mark(p, g->to[c], MARK_LOST) || repair_is_banned(p, c))
 			continue;
 		at.place = c - first == nominal ? 0 : c == repair_egress(p, s->sw) ? 1 : 2;
 		at.depth = repair_follow(p, c, 0, limit, false).depth;
@@ -181,23 +171,13 @@ try_best(struct repair *p, const struct repair_spot *s, const struct repair_port
 	try_port(p, s, best->channel);
 }
 
-static int
-by_depth(const void *a, const void *b)
-{
-	const struct repair_spot *x = a, *y = b;
-
-	if (x->old_depth != y->old_depth)
-		return x->old_depth < y->old_depth ? -1 : 1;
-	return x->sw < y->sw ? -1 : x->sw > y->sw;
-}
-
 void
 repair_lid_by_ports(struct repair *p)
 {
 	p->dirty[p->lid] = 1;
 	p->banned.n = 0;
 	find_carriers(p);
-	qsort(p->spots.item, p->spots.n, sizeof(p->spots.item[0]), by_depth);
+	repair_sort_spots(p);
 	for (size_t i = 0; i < p->spots.n && !p->out_of_memory; i++)
 		settle_or_pass_on(p, i);
 	while (repair_settle_shortest(p, false, try_best))

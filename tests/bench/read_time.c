@@ -8,23 +8,13 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
-#include "core/route/snapshot.h"
+#include "core/route/plan.h"
 #include "core/topo/netlist.h"
 #include "lib/error.h"
 #include "lib/median.h"
 
 #define MAX_RUNS 101
-
-static double
-now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
-}
 
 static int
 measure(const char *path, double *read_ms, double *snapshot_ms, struct fm_error *err)
@@ -32,14 +22,14 @@ measure(const char *path, double *read_ms, double *snapshot_ms, struct fm_error 
 	struct netlist_view view = { .n_vls = 8 };
 	struct netlist nl = { 0 };
 	struct snapshot *snap = NULL;
-	double start = now_ms();
+	double start = plan_now_ms();
 	int rc = netlist_read(path, &nl, err);
 
-	*read_ms = now_ms() - start;
-	start = now_ms();
+	*read_ms = plan_now_ms() - start;
+	start = plan_now_ms();
 	if (rc == 0)
 		rc = netlist_snapshot(&nl, &view, &snap, err);
-	*snapshot_ms = now_ms() - start;
+	*snapshot_ms = plan_now_ms() - start;
 	if (rc == 0)
 		snapshot_put(snap);
 	netlist_fini(&nl);
