@@ -28,6 +28,7 @@ LIB_SOURCES = \
 	lib/search.h \
 	lib/standard.c \
 	lib/standard.h \
+	lib/thread.h \
 	lib/ufind.h \
 	lib/vec.h \
 	lib/wide.h

@@ -279,6 +279,7 @@ struct fm_host {
 	 * does not is waited for, with a warning. */
 	bool (*should_stop)(const struct fm_host *);
 	void (*progress)(const struct fm_host *, uint32_t done, uint32_t total);
+	/* level: 0 error, 1 warning, 2 notice, 3 info, 4 debug. */
 	void (*log)(const struct fm_host *, int level, const char *fmt, ...)
 	    __attribute__((format(printf, 3, 4)));
 	int (*fail)(struct fm_error *, enum fm_error_kind, const char *fmt, ...)
@@ -308,7 +309,7 @@ enum fm_opt_type {
 struct fm_nodeset {
 	const uint64_t *sw;  /* bitset [n_switches], never NULL; all 0 where nothing matches */
 	const uint64_t *end; /* bitset [n_ends], likewise */
-	bool given;	     /* false: the option was not written */
+	bool given;	     /* false: the option was not written, or as { } */
 };
 struct fm_nodeset_list {
 	const struct fm_nodeset *set;
