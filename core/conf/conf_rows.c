@@ -265,8 +265,10 @@ static const struct conf_row rows[] = {
 	    "Traps 128 and 144 start a sweep of what changed; without them light sweeps see it "
 	    "later."),
 	BOOL(NULL, "lid_routed_smps", lid_routed_smps, "yes",
-	    "Forwarding tables are written by LID-routed SMPs where the way does not change "
-	    "meanwhile, once one of them has been answered; else by directed routes alone."),
+	    "What is written goes by LID-routed SMPs, or by mixed ones as far as the switch "
+	    "before, "
+	    "where the way is written already and does not change meanwhile, once one of each kind "
+	    "has been answered; else by directed routes alone."),
 	TIME(NULL, "transaction_timeout", transaction_timeout_ms, "200ms", 10, 60 * SECOND,
 	    "How long one SMP may take before it is sent again."),
 	INT(NULL, "transaction_retries", transaction_retries, "3", 0, 100, "times",

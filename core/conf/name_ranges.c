@@ -95,6 +95,16 @@ are_alike(const struct cut *a, const struct cut *b)
 	    memcmp(a->name, b->name, a->before) == 0 && strcmp(a->after, b->after) == 0;
 }
 
+/* 9 and 09 are one number and two names. */
+static bool
+is_one_name(const struct cut *cuts, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (strcmp(cuts[i].name, cuts[0].name) != 0)
+			return false;
+	return true;
+}
+
 /* n cuts that differ in the number alone, ascending, as one. */
 static const char *
 merge(const struct cut *cuts, size_t n, struct fm_arena *mem)
@@ -102,7 +112,7 @@ merge(const struct cut *cuts, size_t n, struct fm_arena *mem)
 	size_t room = cuts->before + strlen(cuts->after) + n * (MAX_DIGITS + 2) + 3, at;
 	char *text;
 
-	if (cuts[0].number == cuts[n - 1].number)
+	if (is_one_name(cuts, n))
 		return cuts[0].name;
 	if ((text = fm_arena_alloc(mem, room)) == NULL)
 		return NULL;

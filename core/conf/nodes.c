@@ -5,6 +5,7 @@
 #include "core/conf/nodes.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,9 @@
 #include "lib/error.h"
 
 #define MAX_PORT 254
+#define MAX_RANGE 1000000 /* LIDs are 49,151, but numbers may have gaps */
+#define MAX_NUMBER_DIGITS 18
+#define MAX_NUMBER UINT64_C(999999999999999999)
 
 /* ---------------------------------------------------------------- parsing */
 
@@ -70,13 +74,47 @@ after_ranges(const char *p, uint64_t min, uint64_t max)
 	}
 }
 
+/* One of a bracket's numbers, 1 or 1-18; *at is led behind it. */
+static int
+check_range(const char *pattern, const char **at, struct fm_error *err)
+{
+	const char *from = *at;
+	uint64_t low, high;
+	char *end;
+
+	low = high = strtoull(from, &end, 10);
+	if (*end == '-' && isdigit((unsigned char)end[1]))
+		high = strtoull(end + 1, &end, 10);
+	*at = end;
+	if (low > MAX_NUMBER || high > MAX_NUMBER)
+		return fm_fail(err, FM_E_CONFIG, "'%s': numbers in brackets have at most %d digits",
+		    pattern, MAX_NUMBER_DIGITS);
+	if (high < low)
+		return fm_fail(err, FM_E_CONFIG,
+		    "'%s': %.*s runs backwards: write %" PRIu64 "-%" PRIu64, pattern,
+		    (int)(end - from), from, high, low);
+	if (high - low >= MAX_RANGE)
+		return fm_fail(err, FM_E_CONFIG,
+		    "'%s': %.*s is a range of %" PRIu64 " numbers, more than any fabric has: at "
+		    "most %d, or * for any",
+		    pattern, (int)(end - from), from, high - low + 1, MAX_RANGE);
+	return 0;
+}
+
 /* [a-b,c] must close and hold numbers. */
 static int
 check_pattern(const char *p, struct fm_error *err)
 {
 	for (const char *q = p; (q = strchr(q, '[')) != NULL;) {
-		q = after_ranges(q + 1, 0, UINT64_MAX);
-		if (q == NULL || *q != ']')
+		do {
+			int rc = 0;
+
+			if (isdigit((unsigned char)*++q))
+				rc = check_range(p, &q, err);
+			if (rc != 0)
+				return rc;
+		} while (*q == ',');
+		if (*q != ']' || q[-1] == '[' || q[-1] == ',')
 			return fm_fail(
 			    err, FM_E_CONFIG, "'%s': brackets hold numbers: [1-18] or [1-4,7]", p);
 	}

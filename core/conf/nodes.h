@@ -5,7 +5,8 @@
  *	0x0002c903000abcd0	node GUID of a switch or host, or port GUID
  *	system:0x0002c9...	all nodes of one SystemImageGUID
  *	name:leaf-[1-18]	node description; * and ? match as in a shell, [1-4,7] a
- *				whole number with or without leading zeros; the
+ *				whole number with or without leading zeros, a range
+ *				at most a million long; the
  *				prefix may be left out
  *	All			every node (the device group that opa-fm knows; name:All
  *				is a node of that name)

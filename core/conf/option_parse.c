@@ -52,14 +52,18 @@ parse_bool(const char *text, int64_t *value, struct fm_error *err)
 }
 
 static int
-check_range(const struct fm_option *row, int64_t value, struct fm_error *err)
+is_outside(const struct fm_option *row, struct fm_error *err)
 {
 	char range[128];
 
-	if (value >= row->min && value <= row->max)
-		return 0;
 	option_describe(row, range, sizeof(range));
 	return fm_fail(err, FM_E_CONFIG, "is outside %s", range);
+}
+
+static int
+check_range(const struct fm_option *row, int64_t value, struct fm_error *err)
+{
+	return value >= row->min && value <= row->max ? 0 : is_outside(row, err);
 }
 
 static int
@@ -75,8 +79,8 @@ parse_int(const struct fm_option *row, const char *text, int64_t *value, struct 
 		    row->unit ? row->unit : "");
 	if (errno == ERANGE && is_any_64_bits(row))
 		return fm_fail(err, FM_E_CONFIG, "is more than 64 bits");
-	if (errno == ERANGE)
-		*value = text[0] == '-' ? INT64_MIN : INT64_MAX;
+	if (errno == ERANGE) /* cut down to 64 bits, which may be what is allowed */
+		return is_outside(row, err);
 	return check_range(row, *value, err);
 }
 
@@ -321,8 +325,9 @@ add_table_line(struct option_value *v, struct fm_arena *mem, const char *text, s
 	for (const char *p = text + first + strspn(text + first, " \t"); *p != '\0'; p = end) {
 		if (n == TABLE_NUMBERS_MAX)
 			return wrong_table_row(v->row, text, err);
+		errno = 0;
 		number[n++] = strtoll(p, &end, 0);
-		if (end == p || (*end != '\0' && *end != ' ' && *end != '\t'))
+		if (errno != 0 || end == p || (*end != '\0' && *end != ' ' && *end != '\t'))
 			return wrong_table_row(v->row, text, err);
 		end += strspn(end, " \t");
 	}
@@ -408,6 +413,7 @@ parse_list(struct option_value *v, struct fm_arena *mem, const char *const *item
 	bool nodes = v->row->type != FM_OPT_TABLE;
 	int rc = 0;
 
+	v->none = n_items == 0;
 	for (size_t i = 0; rc == 0 && i < n_items; i++) {
 		const char *text = fm_arena_strdup(mem, items[i]);
 		bool minus = nodes && text != NULL && strncmp(text, "!file:", 6) == 0;

@@ -27,6 +27,7 @@ struct option_value {
 	struct node_item *items;  /* NODES, NODES_LIST: [n] */
 	struct table_line *lines; /* TABLE: [n] */
 	size_t n, room;
+	bool none;  /* NODES, NODES_LIST, TABLE: written as { }, so nothing is given */
 	size_t bad; /* the item that could not be parsed */
 };
 

@@ -315,6 +315,25 @@ option_values_items(const struct option_values *v, const char *key, size_t *n)
 	return value != NULL ? value->items : NULL;
 }
 
+const struct node_item *
+option_values_nodes(const struct option_values *v, size_t i, const char **key, size_t *n)
+{
+	for (size_t j = 0; j < v->n; j++) {
+		if (v->values[j].items == NULL || i-- > 0)
+			continue;
+		*key = v->values[j].row->name;
+		*n = v->values[j].n;
+		return v->values[j].items;
+	}
+	return NULL;
+}
+
+const char *
+option_values_name(const struct option_values *v)
+{
+	return v->name;
+}
+
 const char *
 option_values_text(const struct option_values *v, const char *key)
 {
@@ -448,8 +467,8 @@ option_values_store(const struct option_table *table, const struct option_values
 			return fm_fail(err, FM_E_BUG, "option %s needs a fabric", row->name);
 		if (written == NULL && option_value_parse_default(&def, mem, err) != 0)
 			return fm_context(err, "%s: default", table->name);
-		rc = store_value(written != NULL ? written : &def, written != NULL, snap, mem,
-		    (char *)to + row->offset, err);
+		rc = store_value(written != NULL ? written : &def,
+		    written != NULL && !written->none, snap, mem, (char *)to + row->offset, err);
 		if (rc != 0)
 			return written != NULL ? blame(v, &written->origin, err) : rc;
 	}

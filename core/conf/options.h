@@ -76,6 +76,11 @@ int option_values_set(struct option_values *v, const char *key, const char *cons
     size_t n_items, const struct option_origin *origin, struct fm_error *err);
 /* The items of a NODES value, NULL when it was not set. */
 struct node_item *option_values_items(const struct option_values *v, const char *key, size_t *n);
+/* The i-th of the values that name nodes: its items, its key; NULL behind the last. */
+const struct node_item *option_values_nodes(
+    const struct option_values *v, size_t i, const char **key, size_t *n);
+/* What leads messages, as it was given. */
+const char *option_values_name(const struct option_values *v);
 /* The text of a STRING value, NULL when it was not set. */
 const char *option_values_text(const struct option_values *v, const char *key);
 /* The number of a BOOL, INT, DURATION or ENUM value, `unset` when it was not set. */

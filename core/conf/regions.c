@@ -39,6 +39,7 @@ struct resolve {
 	enum care care;
 	size_t n_overlaps;
 	FM_VEC(const char *) remarks;
+	FM_VEC(const struct node_item *) seen; /* lists of options that were looked at */
 	struct fm_error *err;
 };
 
@@ -147,6 +148,74 @@ check_groups(struct resolve *r)
 		const struct node_group *g = &r->set->groups->group[i];
 
 		rc = resolve_list(r, g->items, g->n, "group", g->name, &set);
+	}
+	return rc;
+}
+
+/* ------------------------------------------------------- options of engines */
+
+/* Sections may serve several regions: *is: this list was looked at. */
+static int
+look_once(struct resolve *r, const struct node_item *items, bool *is)
+{
+	*is = false;
+	for (size_t i = 0; !*is && i < r->seen.n; i++)
+		*is = r->seen.item[i] == items;
+	return *is || fm_vec_push(&r->seen, items) ? 0 : out_of_memory(r);
+}
+
+static void
+warn_of_item(const struct node_item *item, const char *name, const char *key)
+{
+	char place[256] = "";
+
+	if (item->file != NULL)
+		snprintf(place, sizeof(place), "%s:%u: ", item->file, item->line);
+	log_warn(
+	    "conf", "%s%s: %s: '%s' names nothing in this fabric", place, name, key, item->text);
+}
+
+/* Items that name nothing; a group's own were told with it. */
+static int
+warn_of_items(
+    struct resolve *r, const struct node_item *items, size_t n, const char *name, const char *key)
+{
+	bool *hit = fm_arena_array(r->mem, n, bool);
+	struct node_target set;
+	size_t n_missing = 0;
+	int rc;
+
+	if (hit == NULL || !node_target_new(r->snap, r->mem, &set))
+		return out_of_memory(r);
+	rc = node_set_resolve(items, n, &set, hit, r->snap, r->mem, r->err);
+	for (size_t i = 0; rc == 0 && i < n; i++)
+		if (!hit[i] && items[i].group == NULL && ++n_missing <= MAX_REMARKS)
+			warn_of_item(&items[i], name, key);
+	if (n_missing > MAX_REMARKS)
+		log_warn("conf", "%s: %s: %zu more items name nothing in this fabric", name, key,
+		    n_missing - MAX_REMARKS);
+	return rc;
+}
+
+/* An engine of a region sees the nodes of its piece alone, so it cannot tell what is beyond
+ * from what is nowhere.  No mistake in itself: the list may be one for several fabrics. */
+static int
+check_options(struct resolve *r, const struct chain *chain)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < chain->n_entries; i++) {
+		const struct option_values *v = chain->entries[i].values;
+		const struct node_item *items;
+		const char *key;
+		bool seen;
+		size_t n;
+
+		for (size_t j = 0;
+		     rc == 0 && v != NULL && (items = option_values_nodes(v, j, &key, &n)) != NULL;
+		     j++)
+			if ((rc = look_once(r, items, &seen)) == 0 && !seen)
+				rc = warn_of_items(r, items, n, option_values_name(v), key);
 	}
 	return rc;
 }
@@ -291,9 +360,13 @@ resolve(const struct region_set *set, const struct snapshot *snap, enum care car
 		rc = check_groups(&r);
 	for (uint32_t i = 1; rc == 0 && i < set->n_regions; i++)
 		rc = resolve_region(&r, (uint16_t)i);
+	for (uint32_t i = 0; rc == 0 && care != LIVE && set->n_regions > 1 && i < set->n_regions;
+	     i++)
+		rc = check_options(&r, &set->region[i].chain);
 	if (rc == 0)
 		say(&r);
 	fm_vec_fini(&r.remarks);
+	fm_vec_fini(&r.seen);
 	fm_arena_fini(&mem);
 	return rc;
 }

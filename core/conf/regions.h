@@ -22,6 +22,7 @@ struct region {
 	const char *name;	/* REGION_DEFAULT for region 0 */
 	struct chain chain;	/* fallback, credit loops as the default's */
 	const char *chain_text; /* as written */
+	bool has_chain;		/* wrote one; else it is the default's */
 };
 
 /* How a region's switches are named. */
@@ -49,14 +50,15 @@ struct region_set {
  * switches, an item, a group) and for a switch that two regions claim, whose two
  * lines are told.  Else all that is logged, once until it changes, for switches
  * come and go, and one that two regions claim stays with the first.  FM_E_RESOURCE.
- * Cost as node_set_resolve()'s a region. */
+ * Items of the engines' options that name nothing are warned of where strict.
+ * Cost as node_set_resolve()'s a region, and a list. */
 int regions_resolve(const struct region_set *set, const struct snapshot *snap, bool strict,
     uint16_t *sw_region, struct fm_error *err);
 /* A switch that has gone keeps its number, but nothing hangs on it: no region is
  * the fuller for it. */
 bool regions_is_there(const struct fm_fabric *fab, fm_sw s);
-/* Between the two: overlaps are refused, the rest is logged.  For a file that is
- * new, on a fabric that is there. */
+/* Between the two: overlaps are refused, the rest is logged, engines' options too.  For
+ * a file that is new, on a fabric that is there. */
 int regions_check(const struct region_set *set, const struct snapshot *snap, struct fm_error *err);
 
 #endif
