@@ -28,7 +28,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/mad/nodes.h"
 #include "core/mad/requests.h"
@@ -80,33 +79,6 @@ now_ns(const struct txn_engine *e)
 	return e->transport->ops->now_ns(e->transport);
 }
 
-static void
-build_mad(const struct txn_engine *e, const struct request *r, struct mad *m)
-{
-	struct wire_header h = {
-		.base_version = 1,
-		.mgmt_class = r->route.directed ? WIRE_CLASS_SMP_DR : WIRE_CLASS_SMP_LID,
-		.class_version = 1,
-		.method = r->method,
-		.tid = (uint64_t)try_index(r) << TID_TRY_SHIFT | r->tid,
-		.attr = r->attr,
-		.modifier = r->modifier,
-		.m_key = r->route.m_key != 0 ? r->route.m_key : e->m_key,
-		.dr_slid = WIRE_LID_PERMISSIVE,
-		.dr_dlid = WIRE_LID_PERMISSIVE,
-	};
-
-	*m = (struct mad){ .addr.lid = r->route.lid };
-	if (r->route.directed) {
-		m->addr.lid = WIRE_LID_PERMISSIVE;
-		h.hop_count = r->route.n_hops;
-		memcpy(m->bytes + WIRE_DR_INITIAL_PATH_AT, r->route.path, r->route.n_hops + 1u);
-	}
-	wire_header_put(m->bytes, &h);
-	if (r->has_data)
-		memcpy(m->bytes + WIRE_SMP_DATA_AT, r->data, WIRE_SMP_DATA_BYTES);
-}
-
 static uint32_t
 timeout_ms(const struct txn_engine *e, const struct request *r)
 {
@@ -122,7 +94,7 @@ send_request(struct txn_engine *e, struct request *r)
 
 	if (r->method == WIRE_SET)
 		fm_fault_point("send", wire_attr_name(r->attr));
-	build_mad(e, r, &m);
+	request_to_mad(r, try_index(r), e->m_key, &m);
 	m.timeout_ms = timeout_ms(e, r);
 	r->place = ON_WIRE;
 	r->sent_ns = now_ns(e);
@@ -214,12 +186,26 @@ end_given_up(struct txn_engine *e, enum txn_status status)
 	}
 }
 
+static bool
+has_tries_left(const struct txn_engine *e, const struct request *r)
+{
+	return r->n_tries <= e->limits.n_retries &&
+	    (r->route.max_tries == 0 || r->n_tries < r->route.max_tries);
+}
+
+static void
+note_loss(struct txn_engine *e, const struct request *r, int64_t now)
+{
+	if (r->route.max_tries == 0)
+		window_loss(&e->window, r->sent_ns, now);
+}
+
 /* This try has had no answer (its timer or the kernel says so, or BUSY came). */
 static void
 end_try(struct txn_engine *e, struct request *r)
 {
 	leave_wire(e, r);
-	if (r->n_tries <= e->limits.n_retries && !r->node->is_given_up) {
+	if (has_tries_left(e, r) && !r->node->is_given_up) {
 		r->place = AGAIN;
 		TAILQ_INSERT_TAIL(&e->again, r, in);
 		return;
@@ -237,7 +223,7 @@ expire_timers(struct txn_engine *e)
 		struct request *r;
 
 		while ((r = TAILQ_FIRST(&e->tries[i])) != NULL && r->deadline_ns <= now) {
-			window_loss(&e->window, r->sent_ns, now);
+			note_loss(e, r, now);
 			end_try(e, r);
 		}
 	}
@@ -249,7 +235,7 @@ expire_timers(struct txn_engine *e)
 static bool
 shall_wait(const struct txn_engine *e, const struct request *r, uint16_t status)
 {
-	return (status & WIRE_STATUS_BUSY) != 0 && r->n_tries <= e->limits.n_retries;
+	return (status & WIRE_STATUS_BUSY) != 0 && has_tries_left(e, r);
 }
 
 static void
@@ -281,7 +267,7 @@ take_returned(struct txn_engine *e, uint32_t tid)
 	if (r == NULL || r->place != ON_WIRE || tid >> TID_TRY_SHIFT != try_index(r))
 		return;
 	if (2 * (now - r->sent_ns) > r->deadline_ns - r->sent_ns)
-		window_loss(&e->window, r->sent_ns, now);
+		note_loss(e, r, now);
 	end_try(e, r);
 }
 
@@ -439,21 +425,6 @@ txn_free(struct txn_engine *e)
 	free(e);
 }
 
-static void
-init_request(struct request *r, const struct smp_route *route, const uint8_t *data)
-{
-	r->n_tries = 0;
-	r->place = IN_NODE_QUEUE;
-	r->route.directed = route->directed;
-	r->route.lid = route->lid;
-	r->route.n_hops = route->n_hops <= DR_MAX_HOPS ? route->n_hops : DR_MAX_HOPS;
-	memcpy(r->route.path, route->path, r->route.n_hops + 1u);
-	r->route.m_key = route->m_key;
-	r->has_data = data != NULL;
-	if (data != NULL)
-		memcpy(r->data, data, sizeof(r->data));
-}
-
 void
 txn_smp(struct txn_engine *e, const struct smp_route *route, uint8_t method, uint16_t attr,
     uint32_t modifier, const uint8_t *data, uint64_t node_key, txn_done done, void *arg)
@@ -465,7 +436,7 @@ txn_smp(struct txn_engine *e, const struct smp_route *route, uint8_t method, uin
 		done(arg, TXN_CANCELLED, NULL);
 		return;
 	}
-	init_request(r, route, data);
+	request_fill(r, route, data);
 	r->method = method;
 	r->attr = attr;
 	r->modifier = modifier;

@@ -21,14 +21,24 @@
 
 #define DR_MAX_HOPS 63
 
-/* How a request travels. */
+/* How a request travels.  A mixed one (IBA 14.2.2) goes by LID to a switch, directed from
+ * there, and its answer the same way back: by LID to slid in the end. */
 struct smp_route {
 	bool directed;
-	uint16_t lid;		       /* LID-routed: destination */
-	uint8_t n_hops;		       /* directed: hops from the local port */
+	uint16_t lid;	/* LID-routed: destination; mixed: the switch */
+	uint16_t slid;	/* mixed: our LID; 0: directed or LID-routed as a whole */
+	uint8_t n_hops; /* directed: hops from the local port; mixed: from the switch */
 	uint8_t path[DR_MAX_HOPS + 1]; /* path[1..n_hops] egress ports; path[0] = 0 */
 	uint64_t m_key;		       /* that opens the node; 0: the engine's */
+	/* 0: as many as the engine's limits say.  Else so many, and it is no sign of congestion
+	 * when they are lost: perhaps they cannot arrive, and the caller knows another way. */
+	uint8_t max_tries;
 };
+static inline bool
+smp_is_mixed(const struct smp_route *r)
+{
+	return r->directed && r->slid != 0;
+}
 
 enum txn_status {
 	TXN_OK,	      /* answered, MAD status 0 */
@@ -65,7 +75,7 @@ struct txn_engine *txn_new(struct transport *t, const struct txn_limits *limits,
 void txn_set_m_key(struct txn_engine *e, uint64_t m_key);
 void txn_free(struct txn_engine *e); /* cancels what is outstanding */
 
-/* Send an SMP (class 0x81 directed or 0x01 LID-routed).  method: Get or Set;
+/* Send an SMP (class 0x81 directed or mixed, 0x01 LID-routed).  method: Get or Set;
  * data: 64 bytes of SMP data for Set, or NULL.  node_key: requests with the
  * same key share the per-node window (0 = none).  Memory failure calls back
  * with TXN_CANCELLED. */

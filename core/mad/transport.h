@@ -44,6 +44,7 @@ struct local_port {
 struct transport;
 struct transport_ops {
 	const char *name;
+	bool has_agents; /* others may be opened beside it, by the same spec (umad_agent.h) */
 	/* Send; returns 0 or FM_E_SYSTEM.  The transport copies the MAD.  May be
 	 * called from on_mad, but never calls it. */
 	int (*send)(struct transport *t, const struct mad *m, struct fm_error *err);

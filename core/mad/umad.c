@@ -39,7 +39,6 @@ transport_open_umad(const char *spec, struct transport **out, struct fm_error *e
 #include <infiniband/umad.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -49,6 +48,7 @@ transport_open_umad(const char *spec, struct transport **out, struct fm_error *e
 #include "core/mad/umad_port.h"
 #include "core/mad/wire.h"
 #include "lib/log.h"
+#include "lib/thread.h"
 
 #define MAX_WINDOW 128 /* leaves room in the kernel's 512 for traps and queries */
 #define BOX_MADS 512
@@ -215,17 +215,11 @@ receiver(void *arg)
 	return NULL;
 }
 
-/* Signals are the loop's business. */
 static int
 start_receiver(struct umad_transport *u, struct fm_error *err)
 {
-	sigset_t all, old;
-	int rc;
+	int rc = fm_thread_start(&u->receiver, receiver, u);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&u->receiver, NULL, receiver, u);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (rc != 0)
 		return fm_fail(err, FM_E_SYSTEM, "cannot start a thread: %s", strerror(rc));
 	u->receiving = true;
@@ -404,6 +398,7 @@ umad_close(struct transport *t)
 
 static const struct transport_ops umad_ops = {
 	.name = "umad",
+	.has_agents = true,
 	.send = umad_transport_send,
 	.poll = umad_transport_poll,
 	.now_ns = umad_now_ns,
