@@ -26,6 +26,8 @@
 #define STORE_MAP_BYTES ((size_t)64 << 20) /* 49,151 LIDs take 3 MB; room for more databases */
 #define GUID_BYTES 8
 #define LID_BYTES 3
+#define LID_MAX 0xbfff /* IBA 4.1.3: unicast */
+#define LMC_MAX 7
 #define MARK_BYTES 8
 #define SETTINGS_KEY "settings"
 #define M_KEY_KEY "m_key"
@@ -44,9 +46,18 @@ remember(struct store *s, const struct store_lid *l)
 	    fm_hash_put(&s->by_guid, l->guid, (uint32_t)s->lids.n - 1);
 }
 
+/* What a bit that tipped over makes of them would reach arrays by LID and by LMC. */
+static bool
+is_sound(const struct store_lid *l)
+{
+	return l->guid != 0 && l->lid != 0 && l->lmc <= LMC_MAX &&
+	    l->lid + (1u << l->lmc) - 1 <= LID_MAX;
+}
+
 static int
 load_lids(struct store *s, MDB_txn *txn)
 {
+	uint32_t n_unsound = 0;
 	MDB_cursor *cursor;
 	MDB_val key, value;
 	int rc = mdb_cursor_open(txn, s->lids_db, &cursor);
@@ -62,12 +73,18 @@ load_lids(struct store *s, MDB_txn *txn)
 		l.guid = store_get_number(k);
 		l.lid = (uint16_t)(v[0] << 8 | v[1]);
 		l.lmc = v[2];
+		if (!is_sound(&l)) {
+			n_unsound++;
+			continue;
+		}
 		if (!remember(s, &l)) {
 			rc = ENOMEM;
 			break;
 		}
 	}
 	mdb_cursor_close(cursor);
+	if (n_unsound > 0)
+		log_warn("store", "%u kept LIDs are none: they are passed over", n_unsound);
 	return rc == MDB_NOTFOUND ? 0 : rc;
 }
 
@@ -226,6 +243,7 @@ store_open(const char *dir, struct store **out, struct fm_error *err)
 		store_close(s);
 		return rc;
 	}
+	store_pending_open(s, dir);
 	*out = s;
 	return 0;
 }
@@ -237,6 +255,7 @@ store_close(struct store *s)
 
 	if (s == NULL)
 		return;
+	store_pending_close(s);
 	if (s->env != NULL)
 		mdb_env_close(s->env);
 	fm_vec_fini(&s->lids);

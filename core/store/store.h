@@ -3,10 +3,10 @@
  * core/store/store.h - what outlives the process: LIDs by port GUID, a mark of the
  * settings last brought to the fabric, and what hosts have registered.
  *
- * One LMDB environment in the state directory.  Everything is read into
- * memory when it is opened; writes go to both in one transaction.  A file
- * that is not ours, or damaged, is set aside with a warning: what was in it
- * can be learnt from the fabric again.
+ * One LMDB environment in the state directory, and a file `pending` beside it.
+ * Everything is read into memory when it is opened; writes go to both in one
+ * transaction.  A file that is not ours, or damaged, is set aside with a warning:
+ * what was in it can be learnt from the fabric again.
  */
 #ifndef CORE_STORE_STORE_H
 #define CORE_STORE_STORE_H
@@ -42,6 +42,12 @@ int store_put_mark(struct store *s, uint64_t mark, struct fm_error *err);
 /* The M_Key that ports have; 0 = none was kept.  s may be NULL. */
 uint64_t store_m_key(const struct store *s);
 int store_put_m_key(struct store *s, uint64_t m_key, struct fm_error *err);
+
+/* Something has been answered that is not in the store yet, or is no more.  Costs a store to
+ * memory; outlives a process that is killed. */
+void store_set_pending(struct store *s, bool pending);
+/* The process that had the store before ended so, or with its machine. */
+bool store_was_cut_off(const struct store *s);
 
 /* Numbers in keys and values: 8 bytes, most significant first, whatever the machine. */
 static inline void

@@ -19,7 +19,13 @@ struct store {
 	uint64_t m_key;
 	FM_VEC(struct store_lid) lids;
 	struct fm_hash by_guid; /* -> index of lids */
-	struct fm_arena mem;	/* this struct */
+	struct store_pending *pending; /* mapped; NULL: it could not be */
+	bool was_cut_off;
+	struct fm_arena mem; /* this struct */
 };
+
+/* store_pending.c */
+void store_pending_open(struct store *s, const char *dir);
+void store_pending_close(struct store *s);
 
 #endif
