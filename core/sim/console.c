@@ -32,6 +32,8 @@ print_attached(struct sim *s, const char *rest, FILE *out)
 {
 	for (const struct sim_client *c = s->clients; c != NULL; c = c->next)
 		fprintf(out, "%s port %u\n", s->fabric.nodes[c->at.node].id, c->at.port);
+	if (s->clients == NULL)
+		fputs("nobody\n", out);
 }
 
 /* A name, quoted or not, from *rest, which goes on behind it; SIM_NONE, told. */

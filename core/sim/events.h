@@ -18,7 +18,7 @@ enum sim_event_kind {
 	EVENT_SERVE,	 /* packet: the agent has time for it */
 	EVENT_AT_CLIENT, /* packet: arrives at a transport */
 	EVENT_DELIVER,	 /* packet: the transport has time for it */
-	EVENT_EXPIRE,	 /* client: unanswered requests */
+	EVENT_EXPIRE,	 /* client of the port: unanswered requests */
 	EVENT_TRAIN,	 /* port */
 	EVENT_FALL,	 /* port */
 	EVENT_RELINK,	 /* port */

@@ -113,6 +113,8 @@ struct sim_node {
 	bool silent;	       /* links work, the SMA does not answer */
 	bool off;	       /* being rebooted */
 	bool aggregation;      /* a CA for in-network computing, inside its switch */
+	bool no_lid_smps;      /* LID-routed SMPs to it are lost */
+	bool no_mixed_smps;    /* mixed SMPs get no further than to it */
 	int64_t busy_until_ns; /* its SMA handles one SMP at a time */
 	FM_VEC(uint8_t) lft;   /* [n] port per LID; beyond n: 255 */
 	uint64_t guid;
@@ -151,6 +153,8 @@ struct sim_fabric {
 	struct fm_hash by_guid; /* node and port GUIDs -> node */
 	struct sim_hooks hooks;
 	uint8_t write_mask[SIM_PORT_KINDS][64]; /* PortInfo, ones where Set writes */
+	uint8_t smp_state;			/* of links that take LID-routed SMPs, at least */
+	bool no_mixed_smps;			/* all are lost */
 	int64_t now_ns;
 };
 
@@ -231,9 +235,10 @@ bool port_passes_pkey(const struct sim_fabric *f, uint32_t port, uint16_t pkey);
 /* ---- ways (walk.c): each ends at a place and counts links; false = lost on the way */
 struct sim_way {
 	struct sim_place at;
-	unsigned n_hops; /* links travelled */
-	uint16_t slid;	 /* of the last LID-routed part: where its answer goes; else permissive */
-	uint64_t bytes;	 /* of the packet or packets that travel, to be counted; 0 = a look */
+	unsigned n_hops;     /* links travelled */
+	unsigned n_directed; /* of them, by a directed route */
+	uint16_t slid;	/* of the last LID-routed part: where its answer goes; else permissive */
+	uint64_t bytes; /* of the packet or packets that travel, to be counted; 0 = a look */
 	uint64_t packets;
 	uint16_t pkey; /* of the packet; switches that enforce look at it; 0 = an SMP */
 	bool is_multicast;

@@ -79,7 +79,7 @@ host_set_timer(struct sim_host *h, int64_t at_ns)
 	if (at_ns >= h->timer_ns)
 		return;
 	h->timer_ns = at_ns;
-	events_push(&h->client.sim->events, at_ns, EVENT_EXPIRE, 0);
+	client_set_timer(&h->client, at_ns);
 }
 
 static void

@@ -61,6 +61,15 @@ client_at(const struct sim *s, struct sim_place at)
 }
 
 void
+client_set_timer(struct sim_client *c, int64_t at_ns)
+{
+	struct sim *s = c->sim;
+
+	events_push(
+	    &s->events, at_ns, EVENT_EXPIRE, (uintptr_t)(seat(s, c->at) - s->client_of_port));
+}
+
+void
 client_join(struct sim *s, struct sim_client *c)
 {
 	c->sim = s;
@@ -214,8 +223,9 @@ find_way(const struct sim *s, struct mad *m, struct sim_way *way)
 	}
 	if (is_answer(m->bytes))
 		return walk_reply(f, m->bytes, m->addr.lid, way);
-	if (s->options.no_lid_smps && m->bytes[MAD_CLASS] == WIRE_CLASS_SMP_LID &&
-	    m->bytes[MAD_METHOD] <= WIRE_SET)
+	if (s->options.no_lid_smps && m->bytes[MAD_METHOD] <= WIRE_SET &&
+	    (m->bytes[MAD_CLASS] == WIRE_CLASS_SMP_LID ||
+		wire_get16(&m->bytes[MAD_DR_SLID]) != WIRE_LID_PERMISSIVE))
 		return false;
 	return walk_request(f, m->bytes, m->addr.lid, way);
 }
@@ -252,16 +262,15 @@ passes_keys(struct sim *s, struct mad *m, const struct sim_way *way, uint16_t dl
 	return true;
 }
 
-/* Directed and LID-routed SMPs apart; hops of directed ones may take longer. */
+/* Of SMPs, directed and LID-routed ones apart; the former may take longer. */
 static void
-count_hops(struct sim *s, struct sim_packet *p, unsigned n_hops)
+count_hops(struct sim *s, struct sim_packet *p, const struct sim_way *way)
 {
-	if (p->mad.bytes[MAD_CLASS] == WIRE_CLASS_SMP_DR) {
-		p->held_ns += n_hops * s->options.dr_ns;
-		s->counts.dr_hops += n_hops;
-	} else if (p->mad.bytes[MAD_CLASS] == WIRE_CLASS_SMP_LID) {
-		s->counts.lid_hops += n_hops;
-	}
+	if (!is_smp(p->mad.bytes))
+		return;
+	p->held_ns += way->n_directed * s->options.dr_ns;
+	s->counts.dr_hops += way->n_directed;
+	s->counts.lid_hops += way->n_hops - way->n_directed;
 }
 
 /* The packet is at the end of its way. */
@@ -272,7 +281,7 @@ arrive_or_not(struct sim *s, struct sim_packet *p, const struct sim_way *way)
 	p->slid = way->slid;
 	p->mad.addr.lid = way->slid; /* as the taker sees it: where it came from */
 	if (find_taker(s, p)) {
-		count_hops(s, p, way->n_hops);
+		count_hops(s, p, way);
 		travel(s, p, way->n_hops);
 		return;
 	}
@@ -473,8 +482,8 @@ net_step(struct sim *s)
 		deliver(s, e.packet);
 		break;
 	case EVENT_EXPIRE:
-		for (struct sim_client *c = s->clients; c != NULL; c = c->next)
-			c->expire(c);
+		if (s->client_of_port[e.number] != NULL) /* else it has left */
+			s->client_of_port[e.number]->expire(s->client_of_port[e.number]);
 		break;
 	case EVENT_TRAIN:
 		fabric_train(f, (uint32_t)e.number);

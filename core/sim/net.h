@@ -32,7 +32,7 @@ struct sim_client {
 	struct sim_client *next;
 	/* A packet is there: keep it (and free it later) or free it now. */
 	void (*deliver)(struct sim_client *c, struct sim_packet *p);
-	void (*expire)(struct sim_client *c); /* a timer asked for by EVENT_EXPIRE */
+	void (*expire)(struct sim_client *c); /* a timer of client_set_timer() */
 	void (*free)(struct sim_client *c);
 	int64_t busy_until_ns;
 };
@@ -89,6 +89,8 @@ void action_do(struct sim *s, const struct sim_action *a);
 void client_join(struct sim *s, struct sim_client *c);
 void client_leave(struct sim_client *c);
 struct sim_client *client_at(const struct sim *s, struct sim_place at); /* NULL = nobody */
+/* Its expire() at that time, if it is still there; who sits there by then may be called early. */
+void client_set_timer(struct sim_client *c, int64_t at_ns);
 
 int client_new(struct sim *s, struct sim_place at, struct transport **out, struct fm_error *err);
 

@@ -29,10 +29,16 @@ on_message(void *arg, const struct host_message *m)
 		.sl = m->addr.sl,
 		.path_bits = m->addr.path_bits };
 	size_t most = c->server->sim->options.recv_queue * (sizeof(f) + MAD_BYTES);
+	uint8_t filled[FMSIM_LEAST_BYTES] = { 0 };
 
 	if (connection_queued(c) > most)
 		return false;
-	connection_put(c, &f, sizeof(f), m->bytes, m->length);
+	if (m->length >= sizeof(filled)) {
+		connection_put(c, &f, sizeof(f), m->bytes, m->length);
+	} else {
+		memcpy(filled, m->bytes, m->length);
+		connection_put(c, &f, sizeof(f), filled, sizeof(filled));
+	}
 	return true;
 }
 

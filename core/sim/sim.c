@@ -85,6 +85,8 @@ sim_new(
 	if (s->options.wall_clock)
 		s->fabric.now_ns = wall_ns();
 	fm_rng_seed(&s->rng, s->options.seed);
+	s->fabric.smp_state = s->options.cold_lid_smps_lost ? WIRE_PORT_ACTIVE : WIRE_PORT_INIT;
+	s->fabric.no_mixed_smps = s->options.no_mixed_smps;
 	*out = s;
 	return 0;
 }
@@ -285,6 +287,13 @@ void
 sim_refuse_lid_smps(struct sim *s, bool refuse)
 {
 	s->options.no_lid_smps = refuse;
+}
+
+void
+sim_ignore_smps(struct sim *s, uint32_t node, bool lid_routed, bool mixed)
+{
+	s->fabric.nodes[node].no_lid_smps = lid_routed;
+	s->fabric.nodes[node].no_mixed_smps = mixed;
 }
 
 void

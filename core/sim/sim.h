@@ -12,7 +12,9 @@
  *	delay_us=A-B      extra time per packet, uniform; what overtakes, overtakes
  *	hop_ns=N sma_ns=N time per link, and per SMP in an agent (one at a time)
  *	dr_ns=N           time more per link of a directed SMP: agents on the way pass it on
- *	lid_smps=no       LID-routed SMPs to switches and hosts are lost
+ *	lid_smps=no       LID-routed SMPs to switches and hosts are lost, mixed ones too
+ *	lid_smps=active   ... where links on the way are not ACTIVE (as on ibsim)
+ *	mixed_smps=no     SMPs that go by LID first and directed from there are lost
  *	strict            the rules of the kernel's umad (transport_sim.c)
  *	recv_queue=N      answers that wait for us before more are lost (strict: 512)
  *	window=N          requests that we may have unanswered (512)
@@ -41,21 +43,23 @@ struct sim_options {
 	int64_t train_ns;    /* a link that may come up does so after this */
 	uint32_t recv_queue; /* strict: MADs */
 	unsigned window;
-	bool strict, wall_clock, no_lid_smps;
+	bool strict, wall_clock, no_lid_smps, no_mixed_smps;
+	bool cold_lid_smps_lost; /* on links that are not ACTIVE */
 };
 void sim_options_default(struct sim_options *o);
 
 struct sim_counts {
 	uint64_t gets_by_attr[256], sets_by_attr[256]; /* handled by agents, by low byte */
 	uint64_t smps;				       /* handled by agents */
-	uint64_t dr_hops, lid_hops; /* links that SMPs have gone, directed and LID-routed */
-	uint64_t lost, doubled, corrupted;	       /* by chance */
-	uint64_t no_way;     /* dropped: no link, no LFT entry, nobody there */
-	uint64_t ignored;    /* dropped by an agent: silent node, M_Key */
-	uint64_t overrun;    /* strict: receive queue full */
-	uint64_t unexpected; /* strict: answers to nothing pending */
-	uint64_t bad_sends;  /* what the kernel refuses to a program with an errno */
-	uint64_t traps;	     /* sent, repeats included */
+	/* Links that SMPs have gone, directed and LID-routed; mixed ones: some of each. */
+	uint64_t dr_hops, lid_hops;
+	uint64_t lost, doubled, corrupted; /* by chance */
+	uint64_t no_way;		   /* dropped: no link, no LFT entry, nobody there */
+	uint64_t ignored;		   /* dropped by an agent: silent node, M_Key */
+	uint64_t overrun;		   /* strict: receive queue full */
+	uint64_t unexpected;		   /* strict: answers to nothing pending */
+	uint64_t bad_sends;		   /* what the kernel refuses to a program with an errno */
+	uint64_t traps;			   /* sent, repeats included */
 };
 
 /* An SMP that an agent has handled; answered: with this status. */
@@ -109,6 +113,8 @@ void sim_silence(struct sim *s, uint32_t node, bool silent);
 void sim_describe(struct sim *s, uint32_t node, const char *text); /* trap 144 */
 void sim_set_loss(struct sim *s, double loss);
 void sim_refuse_lid_smps(struct sim *s, bool refuse);
+/* What one switch does: LID-routed SMPs to it are lost, mixed ones that turn directed there. */
+void sim_ignore_smps(struct sim *s, uint32_t node, bool lid_routed, bool mixed);
 /* ---- states to start from */
 void sim_set_guid(struct sim *s, uint32_t node, uint64_t guid); /* node GUID: duplicates */
 void sim_set_lid(struct sim *s, uint32_t node, unsigned port, uint16_t lid);

@@ -110,7 +110,16 @@ static bool
 set_lid_smps(struct spec *sp, const char *value)
 {
 	sp->options.no_lid_smps = strcmp(value, "no") == 0;
-	return strcmp(value, "yes") == 0 || strcmp(value, "no") == 0;
+	sp->options.cold_lid_smps_lost = strcmp(value, "active") == 0;
+	return sp->options.no_lid_smps || sp->options.cold_lid_smps_lost ||
+	    strcmp(value, "yes") == 0;
+}
+
+static bool
+set_mixed_smps(struct spec *sp, const char *value)
+{
+	sp->options.no_mixed_smps = strcmp(value, "no") == 0;
+	return sp->options.no_mixed_smps || strcmp(value, "yes") == 0;
 }
 
 enum form { FORM_SHARE, FORM_NUMBER32, FORM_NUMBER64, FORM_TIME, FORM_TEXT, FORM_LIST, FORM_OWN };
@@ -136,7 +145,8 @@ static const struct key {
 	    "nanoseconds, 0..1000000000" },
 	{ "dr_ns", FORM_TIME, offsetof(struct spec, options.dr_ns), NULL,
 	    "nanoseconds, 0..1000000000" },
-	{ "lid_smps", FORM_OWN, 0, set_lid_smps, "yes or no" },
+	{ "lid_smps", FORM_OWN, 0, set_lid_smps, "yes, active or no" },
+	{ "mixed_smps", FORM_OWN, 0, set_mixed_smps, "yes or no" },
 	{ "strict", FORM_OWN, 0, set_strict, "yes, no or nothing" },
 	{ "recv_queue", FORM_NUMBER32, offsetof(struct spec, options.recv_queue), NULL,
 	    "a number, 1..1000000" },

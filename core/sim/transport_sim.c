@@ -142,7 +142,7 @@ set_timer(struct sim_transport *st, int64_t at_ns)
 	if (at_ns >= st->timer_ns)
 		return;
 	st->timer_ns = at_ns;
-	events_push(&st->client.sim->events, at_ns, EVENT_EXPIRE, 0);
+	client_set_timer(&st->client, at_ns);
 }
 
 static void

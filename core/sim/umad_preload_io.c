@@ -31,7 +31,8 @@ struct port {
 	pthread_mutex_t sending, receiving;
 	uint32_t file;		 /* its number in calls */
 	struct fmsim_frame kept; /* under receiving: what did not fit */
-	uint8_t *kept_bytes;
+	uint8_t *kept_bytes;	 /* NULL, least, or of a longer message */
+	uint8_t least[FMSIM_LEAST_BYTES];
 };
 
 static struct port *ports[MAX_FDS]; /* by descriptor */
@@ -48,6 +49,14 @@ fail(int error)
 {
 	errno = error;
 	return -error;
+}
+
+static void
+forget_kept(struct port *p)
+{
+	if (p->kept_bytes != p->least)
+		free(p->kept_bytes);
+	p->kept_bytes = NULL;
 }
 
 /* ------------------------------------------------------------ open and close */
@@ -96,7 +105,7 @@ umad_close_port(int fd)
 	close(fd);
 	pthread_mutex_destroy(&p->sending);
 	pthread_mutex_destroy(&p->receiving);
-	free(p->kept_bytes);
+	forget_kept(p);
 	free(p);
 	return 0;
 }
@@ -265,23 +274,42 @@ fill_umad(struct ib_user_mad *m, const struct fmsim_frame *f, size_t n_bytes)
 	m->addr.pkey_index = f->pkey_index;
 }
 
+/* The rest of a frame of which n bytes have come, header and least[] after one another. */
+static int
+fetch_rest(int fd, struct port *p, size_t n)
+{
+	size_t n_head = sizeof(p->kept);
+	int rc = 0;
+
+	if (n < n_head) {
+		rc = fmsim_read(fd, (uint8_t *)&p->kept + n, n_head - n);
+		n = n_head;
+	}
+	if (rc == 0 && n < n_head + sizeof(p->least))
+		rc = fmsim_read(fd, p->least + (n - n_head), n_head + sizeof(p->least) - n);
+	if (rc != 0 || p->kept.length <= sizeof(p->least)) {
+		p->kept_bytes = rc == 0 ? p->least : NULL;
+		return -rc;
+	}
+	p->kept_bytes = malloc(p->kept.length);
+	if (p->kept_bytes == NULL)
+		return ENOMEM;
+	memcpy(p->kept_bytes, p->least, sizeof(p->least));
+	return -fmsim_read(fd, p->kept_bytes + sizeof(p->least), p->kept.length - sizeof(p->least));
+}
+
 /* The next frame into p->kept, under p->receiving: 0 or an errno; EAGAIN when
  * another thread was faster. */
 static int
 fetch(int fd, struct port *p)
 {
-	ssize_t n = recv(fd, &p->kept, sizeof(p->kept), MSG_DONTWAIT);
-	int rc;
+	struct iovec part[] = { { &p->kept, sizeof(p->kept) }, { p->least, sizeof(p->least) } };
+	struct msghdr m = { .msg_iov = part, .msg_iovlen = 2 };
+	ssize_t n = recvmsg(fd, &m, MSG_DONTWAIT);
 
 	if (n <= 0)
 		return n == 0 ? ENODEV : errno;
-	rc = fmsim_read(fd, (uint8_t *)&p->kept + n, sizeof(p->kept) - (size_t)n);
-	if (rc != 0)
-		return -rc;
-	p->kept_bytes = malloc(p->kept.length + 1);
-	if (p->kept_bytes == NULL)
-		return ENOMEM;
-	return -fmsim_read(fd, p->kept_bytes, p->kept.length);
+	return fetch_rest(fd, p, (size_t)n);
 }
 
 /* What is kept into the reader's buffer; it stays kept if that is too small. */
@@ -300,8 +328,7 @@ deliver(struct port *p, struct ib_user_mad *m, int *length)
 		return fail(ENOSPC);
 	}
 	memcpy(m->data, p->kept_bytes, n);
-	free(p->kept_bytes);
-	p->kept_bytes = NULL;
+	forget_kept(p);
 	return (int)m->agent_id;
 }
 

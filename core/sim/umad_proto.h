@@ -17,10 +17,11 @@
 
 #include <stdint.h>
 
-#define FMSIM_MAGIC 0x464d5301u /* its last byte counts the versions */
+#define FMSIM_MAGIC 0x464d5302u /* its last byte counts the versions */
 #define FMSIM_CA_PORTS 10	/* as UMAD_CA_MAX_PORTS, port 0 included */
 #define FMSIM_PKEYS 64
 #define FMSIM_MESSAGE_MAX (128u << 20)
+#define FMSIM_LEAST_BYTES 256 /* a MAD */
 
 enum fmsim_kind { FMSIM_FILE = 1, FMSIM_CALL, FMSIM_ISSM, FMSIM_CONSOLE };
 
@@ -34,7 +35,8 @@ struct fmsim_welcome {
 	uint32_t file; /* FILE: its number in calls */
 };
 
-/* FILE: a message and what umad tells of it, followed by `length` bytes. */
+/* FILE: a message and what umad tells of it, followed by `length` bytes.  From the server what is
+ * shorter is filled up to FMSIM_LEAST_BYTES, so that a MAD is one read, as it is of a kernel. */
 struct fmsim_frame {
 	uint32_t length, agent, status;
 	uint32_t timeout_ms, retries; /* to the server */

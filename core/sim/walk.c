@@ -70,19 +70,21 @@ forward(const struct sim_node *n, uint16_t lid)
 	return n->lft.item[lid];
 }
 
+/* A cable that is crossed is in INIT at least, at both ends (link.c). */
 static bool
 has_state(const struct sim_fabric *f, struct sim_place at, uint8_t min_state)
 {
-	return port_state(fabric_port(f, at.node, at.port)) >= min_state;
+	return min_state <= WIRE_PORT_INIT ||
+	    port_state(fabric_port(f, at.node, at.port)) >= min_state;
 }
 
 /* NeighborMTU of the port it leaves by: codes 1..5 are 256..4096 bytes. */
 static bool
 fits(const struct sim_fabric *f, struct sim_place at, uint16_t mtu)
 {
-	uint8_t code = fabric_port(f, at.node, at.port)->info[PORT_INFO_MTU_SMSL] >> 4;
-
-	return mtu == 0 || mtu <= 128u << code;
+	if (mtu == 0)
+		return true; /* an SMP: of most switches on its way this port is in no cache */
+	return mtu <= 128u << (fabric_port(f, at.node, at.port)->info[PORT_INFO_MTU_SMSL] >> 4);
 }
 
 /* A switch port with a P_Key table of its own turns away what is not in it. */
@@ -164,6 +166,7 @@ walk_out(const struct sim_fabric *f, uint8_t *mad, struct sim_way *way)
 		return false;
 	if (n_hops > 0 && !from_switch && initial[1] != way->at.port)
 		return false; /* a CA sends on the port that it was given the SMP for */
+	way->n_directed = n_hops;
 	for (unsigned hop = 1; hop <= n_hops; hop++) {
 		/* Only switches pass SMPs on. */
 		if (hop > 1 && f->nodes[way->at.node].type != WIRE_NODE_SWITCH)
@@ -181,19 +184,21 @@ walk_request(const struct sim_fabric *f, uint8_t *mad, uint16_t dlid, struct sim
 {
 	uint16_t last;
 
-	way->n_hops = 0;
+	way->n_hops = way->n_directed = 0;
 	way->slid = WIRE_LID_PERMISSIVE;
 	if (mad[MAD_CLASS] != WIRE_CLASS_SMP_DR)
-		return walk_lid(f, dlid, WIRE_PORT_INIT, way);
+		return walk_lid(f, dlid, f->smp_state, way) &&
+		    !(f->nodes[way->at.node].no_lid_smps && mad[MAD_METHOD] <= WIRE_SET);
 	if (wire_get16(&mad[MAD_DR_SLID]) != WIRE_LID_PERMISSIVE &&
-	    (!walk_lid(f, dlid, WIRE_PORT_INIT, way) ||
-		f->nodes[way->at.node].type != WIRE_NODE_SWITCH))
+	    (f->no_mixed_smps || !walk_lid(f, dlid, f->smp_state, way) ||
+		f->nodes[way->at.node].type != WIRE_NODE_SWITCH ||
+		f->nodes[way->at.node].no_mixed_smps))
 		return false;
 	way->slid = WIRE_LID_PERMISSIVE;
 	if (!walk_out(f, mad, way))
 		return false;
 	last = wire_get16(&mad[MAD_DR_DLID]);
-	return last == WIRE_LID_PERMISSIVE || walk_lid(f, last, WIRE_PORT_INIT, way);
+	return last == WIRE_LID_PERMISSIVE || walk_lid(f, last, f->smp_state, way);
 }
 
 static bool
@@ -203,6 +208,7 @@ walk_back(const struct sim_fabric *f, uint8_t *mad, struct sim_way *way)
 
 	if (mad[MAD_HOP_COUNT] > SIM_DR_HOPS_MAX)
 		return false;
+	way->n_directed = mad[MAD_HOP_COUNT];
 	for (unsigned hop = mad[MAD_HOP_COUNT]; hop >= 1; hop--)
 		if (!cross(f, way, back[hop]))
 			return false;
@@ -215,17 +221,17 @@ walk_reply(const struct sim_fabric *f, uint8_t *mad, uint16_t dlid, struct sim_w
 {
 	uint16_t home;
 
-	way->n_hops = 0;
+	way->n_hops = way->n_directed = 0;
 	if (mad[MAD_CLASS] != WIRE_CLASS_SMP_DR)
-		return walk_lid(f, dlid, WIRE_PORT_INIT, way);
+		return walk_lid(f, dlid, f->smp_state, way);
 	if (wire_get16(&mad[MAD_DR_DLID]) != WIRE_LID_PERMISSIVE &&
-	    !walk_lid(f, dlid, WIRE_PORT_INIT, way))
+	    !walk_lid(f, dlid, f->smp_state, way))
 		return false;
 	way->slid = WIRE_LID_PERMISSIVE;
 	if (!walk_back(f, mad, way))
 		return false;
 	home = wire_get16(&mad[MAD_DR_SLID]);
-	return home == WIRE_LID_PERMISSIVE || walk_lid(f, home, WIRE_PORT_INIT, way);
+	return home == WIRE_LID_PERMISSIVE || walk_lid(f, home, f->smp_state, way);
 }
 
 /* ---- multicast */
