@@ -8,6 +8,7 @@
 
 #include "lib/lines.h"
 #include "plugins/common/guids.h"
+#include "plugins/common/misfits.h"
 
 struct reader {
 	const struct fm_host *host;
@@ -18,6 +19,7 @@ struct reader {
 	struct fm_tables *out;
 	bool any; /* a switch line was met */
 	fm_sw sw; /* of the last one, FM_NONE: of another fabric */
+	struct fm_misfits misfits;
 	struct fm_error *err;
 };
 
@@ -65,6 +67,9 @@ switch_line(struct reader *r)
 		return wrong(r, "\"switch\" is followed by its node GUID: switch 0x2c9..");
 	key = fm_guids_find(r->keys, r->fab->n_switches, guid);
 	r->sw = key < r->fab->n_switches ? r->keys[key].index : FM_NONE;
+	if (r->sw == FM_NONE)
+		fm_misfit(
+		    &r->misfits, r->in.line, "switch 0x%016" PRIx64 " is not in this fabric", guid);
 	r->any = true;
 	return 0;
 }
@@ -124,7 +129,12 @@ int
 fm_ar_file(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_file *file,
     struct fm_tables *out, struct fm_error *err)
 {
-	struct reader r = { .host = host, .fab = fab, .file = file, .out = out, .err = err };
+	struct reader r = { .host = host,
+		.fab = fab,
+		.file = file,
+		.out = out,
+		.misfits = { host, file->path, 0 },
+		.err = err };
 	int rc = 0;
 
 	if (out->ar_max_groups == 0)
@@ -142,5 +152,6 @@ fm_ar_file(const struct fm_host *host, const struct fm_fabric *fab, const struct
 		if (!fm_line_is_over(&r.in) && *r.in.at != '#')
 			rc = read_line(&r);
 	}
+	fm_misfits_total(&r.misfits);
 	return rc;
 }

@@ -5,6 +5,8 @@
  */
 #include "plugins/common/arcs.h"
 
+#include "lib/log.h"
+
 void *
 fm_scratch_bytes(const struct fm_host *host, size_t n, size_t size)
 {
@@ -48,6 +50,12 @@ fm_arcs_build(const struct fm_host *host, const struct fm_fabric *fab, struct fm
 		.n_switches = fab->n_switches, .n_arcs = n, .first = first, .to = to, .link = link
 	};
 	return 0;
+}
+
+int
+fm_stray_level(const struct fm_fabric *fab)
+{
+	return fm_has_proxies(fab) ? FM_LOG_INFO : FM_LOG_WARN;
 }
 
 fm_arc

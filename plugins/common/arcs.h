@@ -54,6 +54,10 @@ fm_has_proxies(const struct fm_fabric *fab)
 	return false;
 }
 
+/* The level at which to log that options name what is not here: a warning, but not in a
+ * region, as what they name may be in another one. */
+int fm_stray_level(const struct fm_fabric *fab);
+
 /* Has any end several LIDs? */
 static inline bool
 fm_has_lmc(const struct fm_fabric *fab)

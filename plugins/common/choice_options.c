@@ -3,8 +3,6 @@
 
 #include "lib/bitset.h"
 
-#define LOG_WARNING 2
-
 /* Members of each set in index order; who is there already stays where it is. */
 static int
 list_first(const struct fm_host *host, const struct fm_fabric *fab,
@@ -30,7 +28,7 @@ list_first(const struct fm_host *host, const struct fm_fabric *fab,
 	}
 	out->first = first;
 	if (n_empty > 0)
-		host->log(host, LOG_WARNING,
+		host->log(host, fm_stray_level(fab),
 		    "guid_routing_order: %u of %u entries match no end of this fabric", n_empty,
 		    order->n_sets);
 	return 0;
@@ -83,7 +81,7 @@ list_ignored(const struct fm_host *host, const struct fm_fabric *fab, const stru
 		out->ignore_ends = ends;
 	}
 	if (n < table->n_rows)
-		host->log(host, LOG_WARNING,
+		host->log(host, fm_stray_level(fab),
 		    "ignore_guids: %u of %u rows name no cabled port of this fabric",
 		    table->n_rows - n, table->n_rows);
 	return 0;
@@ -96,6 +94,7 @@ order_ports(const struct fm_host *host, const struct fm_fabric *fab, const struc
 {
 	uint8_t *place = fm_scratch_array(host, fab->n_links, uint8_t);
 	uint8_t *listed = fm_scratch_array(host, fab->n_switches, uint8_t);
+	uint32_t n_lines = 0, n_unknown = 0; /* lines: rows that give a first port */
 
 	if (place == NULL || listed == NULL)
 		return fm_no_scratch(host, "port_search_order", err);
@@ -104,9 +103,15 @@ order_ports(const struct fm_host *host, const struct fm_fabric *fab, const struc
 		fm_link l =
 		    fm_row_is_switch(fab, row) ? fm_link_at(fab, row->index, row->port) : FM_NONE;
 
+		n_lines += row->value == 0;
+		n_unknown += row->value == 0 && !fm_row_is_switch(fab, row);
 		if (l != FM_NONE && place[l] == 0)
 			place[l] = ++listed[row->index];
 	}
+	if (n_unknown > 0)
+		host->log(host, fm_stray_level(fab),
+		    "port_search_order: %u of %u rows name no switch of this fabric", n_unknown,
+		    n_lines);
 	for (fm_sw s = 0; s < fab->n_switches; s++)
 		for (unsigned port = 1; port <= fab->sw_n_ports[s]; port++) {
 			fm_link l = fm_link_at(fab, s, port);

@@ -24,7 +24,7 @@
  * little as possible on any one of them, so that a failure renames nothing:
  * dimensions and directions follow port numbers where three of four switches
  * agree, origins follow GUIDs where three of four rows agree; where they do
- * not, the lowest GUID decides.
+ * not, the lowest number (by GUID, or by cables) decides.
  */
 #ifndef PLUGINS_COMMON_GRID_H
 #define PLUGINS_COMMON_GRID_H

@@ -126,6 +126,26 @@ number_up(struct levels *s, fm_sw first)
 	return n;
 }
 
+/* The lowest level of the line of root, or root if below it there is a ring.  FM_NONE: below
+ * it there is a ring that root is not of, so ups and downs contradict each other. */
+static fm_sw
+find_lowest(const struct levels *s, fm_sw root, bool *is_ring)
+{
+	fm_sw at = root;
+
+	*is_ring = false;
+	for (uint32_t n = 0; n <= s->w->arcs->n_switches; n++) {
+		if (s->below[at] == FM_NONE)
+			return at;
+		at = fm_ufind(s->level, s->below[at]);
+		if (at == root) {
+			*is_ring = true;
+			return root;
+		}
+	}
+	return FM_NONE;
+}
+
 /* Each level of d, by its first switch: number it, and the levels of its line. */
 static int
 number_levels(struct levels *s, unsigned d, struct fm_error *err)
@@ -135,7 +155,8 @@ number_levels(struct levels *s, unsigned d, struct fm_error *err)
 	memset(s->numbered, 0xff, w->arcs->n_switches * sizeof(*s->numbered));
 	for (fm_sw u = 0; u < w->arcs->n_switches; u++) {
 		struct fm_grid *g = &w->grid[w->part[u]];
-		fm_sw root = fm_ufind(s->level, u), start = root;
+		fm_sw root = fm_ufind(s->level, u), start;
+		bool is_ring;
 
 		if (!w->placed[u] || d >= w->n_dims[w->part[u]] || s->numbered[root] != FM_NONE)
 			continue;
@@ -146,13 +167,9 @@ number_levels(struct levels *s, unsigned d, struct fm_error *err)
 		}
 		if (g->size[d] != 0)
 			return bad_shape(w, "the switches of a row do not hang together", u, err);
-		g->kind[d] = FM_GRID_LINE;
-		while (s->below[start] != FM_NONE && g->kind[d] == FM_GRID_LINE) {
-			start = fm_ufind(s->level, s->below[start]);
-			if (start == root)
-				g->kind[d] = FM_GRID_RING;
-		}
-		g->size[d] = number_up(s, start);
+		start = find_lowest(s, root, &is_ring);
+		g->kind[d] = is_ring ? FM_GRID_RING : FM_GRID_LINE;
+		g->size[d] = start != FM_NONE ? number_up(s, start) : 0;
 		if (g->size[d] < (g->kind[d] == FM_GRID_RING ? 3u : 2u))
 			return bad_shape(w, "a row folds back on itself", u, err);
 	}

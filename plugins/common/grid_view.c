@@ -6,12 +6,12 @@
  * Each question is put to a vote of switches or rows.  Grids are cabled
  * alike everywhere, so the vote is nearly unanimous and survives any failure.
  * Where fewer than three of four agree (ports cabled at random, GUIDs in no order)
- * there is nothing to agree on, and the lowest GUIDs decide: they change with a
- * failure of just that switch.
+ * there is nothing to agree on, and the lowest number decides: it changes with a
+ * failure of just that switch.  Numbers follow GUIDs, or cables (FM_NUMBERED_BY_CABLES).
  *
  *	order of dimensions	place of their lowest ports among the ports of a switch
  *	which way is up		the lower of the two ports
- *	origin of a ring	where the lowest GUID of each row is
+ *	origin of a ring	where the first switch of each row is
  */
 #include <string.h>
 
@@ -28,9 +28,10 @@ struct viewer {
 	uint32_t n_ranked; /* switches with arcs of every dimension */
 	uint32_t n_both[FM_GRID_MAX_DIMS], n_up_lower[FM_GRID_MAX_DIMS];
 	/* of the dimension looked at */
-	uint32_t *row_first;  /* [n_cells] by the row's cell of coordinate 0: whose GUID is least */
-	uint64_t *level_guid; /* [largest size] least */
-	uint32_t *votes;      /* [largest size] rows whose least GUID is there */
+	uint32_t
+	    *row_first;	    /* [n_cells] by the row's cell of coordinate 0: whose switch is first */
+	fm_sw *level_first; /* [largest size] */
+	uint32_t *votes;    /* [largest size] rows whose first switch is there */
 	uint32_t n_rows;
 };
 
@@ -68,20 +69,20 @@ look_at_ports(struct viewer *v, fm_sw u)
 			v->rank_sum[d] += port[e] < port[d];
 }
 
-static uint64_t
-guid_at(const struct viewer *v, uint32_t cell)
+static fm_sw
+sw_at(const struct viewer *v, uint32_t cell)
 {
-	return v->fab->sw_guid[v->g->cell_sw[cell]];
+	return v->g->cell_sw[cell];
 }
 
-/* Least GUIDs of the rows and levels of d. */
+/* First switches of the rows and levels of d. */
 static void
-look_at_guids(struct viewer *v, uint32_t d)
+look_at_numbers(struct viewer *v, uint32_t d)
 {
 	const struct fm_grid *g = v->g;
 
 	memset(v->row_first, 0xff, g->n_cells * sizeof(*v->row_first));
-	memset(v->level_guid, 0xff, g->size[d] * sizeof(*v->level_guid));
+	memset(v->level_first, 0xff, g->size[d] * sizeof(*v->level_first));
 	memset(v->votes, 0, g->size[d] * sizeof(*v->votes));
 	v->n_rows = 0;
 	for (uint32_t cell = 0; cell < g->n_cells; cell++) {
@@ -90,10 +91,10 @@ look_at_guids(struct viewer *v, uint32_t d)
 
 		if (g->cell_sw[cell] == FM_NONE)
 			continue;
-		if (*first == FM_NONE || guid_at(v, cell) < guid_at(v, *first))
+		if (*first == FM_NONE || sw_at(v, cell) < sw_at(v, *first))
 			*first = cell;
-		if (guid_at(v, cell) < v->level_guid[x])
-			v->level_guid[x] = guid_at(v, cell);
+		if (sw_at(v, cell) < v->level_first[x])
+			v->level_first[x] = sw_at(v, cell);
 	}
 	for (uint32_t cell = 0; cell < g->n_cells; cell++)
 		if (v->row_first[cell] != FM_NONE) {
@@ -102,7 +103,7 @@ look_at_guids(struct viewer *v, uint32_t d)
 		}
 }
 
-/* The level that most rows vote for, or that of the lowest GUID of all. */
+/* The level that most rows vote for, or that of the first switch of all. */
 static uint32_t
 choose_origin(const struct viewer *v, uint32_t d)
 {
@@ -112,7 +113,7 @@ choose_origin(const struct viewer *v, uint32_t d)
 		if (4 * v->votes[x] > 3 * v->n_rows)
 			return x;
 	for (uint32_t x = 0; x < v->g->size[d]; x++)
-		if (v->level_guid[x] < v->level_guid[best])
+		if (v->level_first[x] < v->level_first[best])
 			best = x;
 	return best;
 }
@@ -121,24 +122,24 @@ static bool
 choose_flip(const struct viewer *v, uint32_t d, uint32_t origin)
 {
 	uint32_t n = v->g->size[d];
-	const uint64_t *guid = v->level_guid;
+	const fm_sw *first = v->level_first;
 
 	if (n > 2 && 4 * v->n_up_lower[d] > 3 * v->n_both[d])
 		return false;
 	if (n > 2 && 4 * v->n_up_lower[d] < v->n_both[d])
 		return true;
 	if (v->g->kind[d] == FM_GRID_RING)
-		return guid[(origin + n - 1) % n] < guid[(origin + 1) % n];
+		return first[(origin + n - 1) % n] < first[(origin + 1) % n];
 	if (4 * v->votes[0] > 3 * v->n_rows || 4 * v->votes[n - 1] > 3 * v->n_rows)
 		return v->votes[n - 1] > v->votes[0];
-	return guid[n - 1] < guid[0];
+	return first[n - 1] < first[0];
 }
 
-/* The least GUID on the axis of d through the origin, itself left out. */
-static uint64_t
-axis_guid(const struct viewer *v, uint32_t d, const uint32_t *origin)
+/* The first switch on the axis of d through the origin, itself left out. */
+static fm_sw
+axis_first(const struct viewer *v, uint32_t d, const uint32_t *origin)
 {
-	uint64_t least = UINT64_MAX;
+	fm_sw least = FM_NONE;
 	uint32_t cell = 0;
 
 	for (uint32_t e = 0; e < v->g->n_dims; e++)
@@ -146,8 +147,8 @@ axis_guid(const struct viewer *v, uint32_t d, const uint32_t *origin)
 	for (uint32_t x = 0; x < v->g->size[d]; x++) {
 		uint32_t there = cell + x * v->g->stride[d] - origin[d] * v->g->stride[d];
 
-		if (x != origin[d] && v->g->cell_sw[there] != FM_NONE && guid_at(v, there) < least)
-			least = guid_at(v, there);
+		if (x != origin[d] && v->g->cell_sw[there] != FM_NONE && sw_at(v, there) < least)
+			least = sw_at(v, there);
 	}
 	return least;
 }
@@ -178,7 +179,7 @@ sort_dims(const struct viewer *v, const uint32_t *origin, uint32_t *dim)
 
 	if (!rank_dims(v, key))
 		for (uint32_t d = 0; d < v->g->n_dims; d++)
-			key[d] = axis_guid(v, d, origin);
+			key[d] = axis_first(v, d, origin);
 	for (uint32_t d = 0; d < v->g->n_dims; d++) {
 		uint32_t i = d;
 
@@ -200,15 +201,15 @@ grid_choose_view(const struct fm_host *host, const struct fm_fabric *fab,
 	bool flip[FM_GRID_MAX_DIMS] = { false };
 
 	v.row_first = fm_scratch_array(host, v.g->n_cells, uint32_t);
-	v.level_guid = fm_scratch_array(host, v.g->n_cells, uint64_t);
+	v.level_first = fm_scratch_array(host, v.g->n_cells, fm_sw);
 	v.votes = fm_scratch_array(host, v.g->n_cells, uint32_t);
-	if (v.row_first == NULL || v.level_guid == NULL || v.votes == NULL)
+	if (v.row_first == NULL || v.level_first == NULL || v.votes == NULL)
 		return fm_no_scratch(host, "view of a grid", err);
 	for (uint32_t cell = 0; cell < v.g->n_cells; cell++)
 		if (v.g->cell_sw[cell] != FM_NONE)
 			look_at_ports(&v, v.g->cell_sw[cell]);
 	for (uint32_t d = 0; d < v.g->n_dims; d++) {
-		look_at_guids(&v, d);
+		look_at_numbers(&v, d);
 		origin[d] = choose_origin(&v, d);
 		if (v.g->kind[d] != FM_GRID_CLIQUE)
 			flip[d] = choose_flip(&v, d, origin[d]);

@@ -53,6 +53,8 @@ COMMON_SOURCES += \
 	plugins/common/lids.h \
 	plugins/common/mend.c \
 	plugins/common/mend.h \
+	plugins/common/misfits.c \
+	plugins/common/misfits.h \
 	plugins/common/order.c \
 	plugins/common/order.h \
 	plugins/common/reach.c \

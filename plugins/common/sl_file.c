@@ -8,6 +8,7 @@
 
 #include "lib/lines.h"
 #include "plugins/common/guids.h"
+#include "plugins/common/misfits.h"
 
 #define N_SLS 16
 #define MAX_VL 14
@@ -20,6 +21,7 @@ struct scan {
 	struct fm_guid *keys; /* [n_keys] sorted */
 	uint32_t n_keys;
 	struct fm_tables *out;
+	struct fm_misfits misfits;
 	struct fm_error *err;
 };
 
@@ -43,7 +45,9 @@ number(struct scan *s, uint64_t *v, int *n_digits)
 static int
 path_line(struct scan *s)
 {
+	const struct fm_fabric *fab = s->fab;
 	uint64_t guid, lid, sl;
+	uint32_t i;
 	int n;
 
 	if (!number(s, &guid, &n) || !number(s, &lid, &n) || !number(s, &sl, &n) ||
@@ -51,10 +55,45 @@ path_line(struct scan *s)
 		return wrong(s, "a line is the source's node GUID, a LID and an SL: 0x2c9.. 17 3");
 	if (sl >= N_SLS)
 		return wrong(s, "the SL is not in 0..15");
-	for (uint32_t i = fm_guids_find(s->keys, s->n_keys, guid);
-	     i < s->n_keys && s->keys[i].guid == guid && lid <= s->fab->max_lid; i++)
+	i = fm_guids_find(s->keys, s->n_keys, guid);
+	if (i == s->n_keys) {
+		fm_misfit(
+		    &s->misfits, s->in.line, "node 0x%016" PRIx64 " is not in this fabric", guid);
+		return 0;
+	}
+	if (lid > fab->max_lid || fab->lid_end[lid] == FM_NONE) {
+		fm_misfit(&s->misfits, s->in.line, "LID %" PRIu64 " is nobody's", lid);
+		return 0;
+	}
+	for (; i < s->n_keys && s->keys[i].guid == guid; i++)
 		s->out->sl[s->keys[i].index][lid] = (uint8_t)sl;
 	return 0;
+}
+
+static void
+put_vls(struct scan *s, uint64_t guid, uint64_t in, uint64_t to, const uint8_t vl[N_SLS])
+{
+	uint32_t key = fm_guids_find(s->keys, s->n_keys, guid), sw, n_ports;
+	size_t row;
+
+	if (key == s->n_keys) {
+		fm_misfit(
+		    &s->misfits, s->in.line, "switch 0x%016" PRIx64 " is not in this fabric", guid);
+		return;
+	}
+	sw = s->keys[key].index;
+	n_ports = s->fab->sw_n_ports[sw];
+	if (in > n_ports || to > n_ports) {
+		fm_misfit(&s->misfits, s->in.line,
+		    "port %" PRIu64 " of switch %s, which has %" PRIu32 " ports", in > to ? in : to,
+		    s->fab->sw_name[sw], n_ports);
+		return;
+	}
+	row = s->out->sl2vl_first[sw] + in * (n_ports + 1u) + to;
+	memcpy(s->out->sl2vl + row * N_SLS, vl, N_SLS);
+	for (int i = 0; i < N_SLS; i++)
+		if (vl[i] <= MAX_VL && vl[i] >= s->out->n_vls_used)
+			s->out->n_vls_used = (uint8_t)(vl[i] + 1);
 }
 
 /* Pairs of VLs, two hex digits a pair. */
@@ -63,8 +102,6 @@ vl_line(struct scan *s)
 {
 	uint64_t guid, in, to, pair;
 	uint8_t vl[N_SLS];
-	size_t row;
-	uint32_t key, sw;
 	int n;
 
 	if (!number(s, &guid, &n) || !number(s, &in, &n) || !number(s, &to, &n))
@@ -77,17 +114,7 @@ vl_line(struct scan *s)
 	}
 	if (!fm_line_is_over(&s->in))
 		return wrong(s, "more than 16 VLs");
-	key = fm_guids_find(s->keys, s->n_keys, guid);
-	if (key == s->n_keys)
-		return 0;
-	sw = s->keys[key].index;
-	if (in > s->fab->sw_n_ports[sw] || to > s->fab->sw_n_ports[sw])
-		return 0;
-	row = s->out->sl2vl_first[sw] + in * (s->fab->sw_n_ports[sw] + 1u) + to;
-	memcpy(s->out->sl2vl + row * N_SLS, vl, N_SLS);
-	for (int i = 0; i < N_SLS; i++)
-		if (vl[i] <= MAX_VL && vl[i] >= s->out->n_vls_used)
-			s->out->n_vls_used = (uint8_t)(vl[i] + 1);
+	put_vls(s, guid, in, to, vl);
 	return 0;
 }
 
@@ -104,13 +131,18 @@ scan_lines(struct scan *s, int (*line)(struct scan *))
 		if (!fm_line_is_over(&s->in) && *s->in.at != '#')
 			rc = line(s);
 	}
+	fm_misfits_total(&s->misfits);
 	return rc;
 }
 
+/* Room for so many keys, which the caller fills in. */
 static int
-no_memory(const struct fm_host *host, struct fm_error *err)
+begin(struct scan *s, uint32_t n_keys)
 {
-	return host->fail(err, FM_E_RESOURCE, "no memory for reading SLs");
+	s->misfits = (struct fm_misfits){ s->host, s->file->path, 0 };
+	s->keys = s->host->scratch(s->host, ((size_t)n_keys + 1) * sizeof(*s->keys));
+	return s->keys != NULL ? 0
+			       : s->host->fail(s->err, FM_E_RESOURCE, "no memory for reading SLs");
 }
 
 int
@@ -118,10 +150,10 @@ fm_sl_file_paths(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_file *file, struct fm_tables *out, struct fm_error *err)
 {
 	struct scan s = { .host = host, .fab = fab, .file = file, .out = out, .err = err };
+	int rc = begin(&s, fab->n_ends);
 
-	s.keys = host->scratch(host, ((size_t)fab->n_ends + 1) * sizeof(*s.keys));
-	if (s.keys == NULL)
-		return no_memory(host, err);
+	if (rc != 0)
+		return rc;
 	for (fm_end e = 0; e < fab->n_ends; e++)
 		if (fab->end_sw[e] != FM_NONE)
 			s.keys[s.n_keys++] =
@@ -135,10 +167,10 @@ fm_sl_file_vls(const struct fm_host *host, const struct fm_fabric *fab, const st
     struct fm_tables *out, struct fm_error *err)
 {
 	struct scan s = { .host = host, .fab = fab, .file = file, .out = out, .err = err };
+	int rc = begin(&s, fab->n_switches);
 
-	s.keys = host->scratch(host, ((size_t)fab->n_switches + 1) * sizeof(*s.keys));
-	if (s.keys == NULL)
-		return no_memory(host, err);
+	if (rc != 0)
+		return rc;
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
 		s.keys[s.n_keys++] = (struct fm_guid){ fab->sw_guid[sw], sw };
 	out->sl2vl_shape = FM_SL2VL_BY_IN_OUT;

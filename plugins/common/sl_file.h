@@ -15,7 +15,8 @@
 #include <fmd/engine.h>
 
 /* Fill out->sl (and sl_shape).  FM_E_CONFIG with file and line for what is not
- * of the format; nodes and LIDs of another fabric are left out.  O(lines * log). */
+ * of the format; nodes, ports and LIDs of another fabric are left out, with a
+ * warning (misfits.h).  O(lines * log). */
 int fm_sl_file_paths(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_file *file, struct fm_tables *out, struct fm_error *err);
 

@@ -27,12 +27,32 @@ has_throttled(const struct fm_fabric *fab)
 	return false;
 }
 
+static bool
+lists_hosts(const struct fm_fabric *fab, const struct fm_nodeset *set)
+{
+	if (set == NULL || !set->given)
+		return false;
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		if (fm_bit(set->end, e) && (fm_is_host(fab, e) || fab->end_kind[e] == FM_END_PROXY))
+			return true;
+	return false;
+}
+
 /* Does some traffic count more than other? */
 static bool
 has_wishes(const struct fm_fabric *fab, const struct fm_sssp *how)
 {
-	return (how->compute != NULL && how->compute->given) ||
-	    (how->io != NULL && how->io->given) || (how->avoid_throttled && has_throttled(fab));
+	return lists_hosts(fab, how->compute) || lists_hosts(fab, how->io) ||
+	    (how->avoid_throttled && has_throttled(fab));
+}
+
+static void
+warn_of_strays(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_sssp *how)
+{
+	if (how->compute != NULL && how->compute->given && !lists_hosts(fab, how->compute))
+		host->log(host, fm_stray_level(fab), "compute_nodes name no host of this fabric");
+	if (how->io != NULL && how->io->given && !lists_hosts(fab, how->io))
+		host->log(host, fm_stray_level(fab), "io_nodes name no host of this fabric");
 }
 
 static bool
@@ -80,6 +100,7 @@ fm_route_sssp(const struct fm_host *host, const struct fm_fabric *fab, const str
 	struct fm_shape shape;
 	int rc;
 
+	warn_of_strays(host, fab, how);
 	if ((rc = fm_shape_build(host, fab, &shape, err)) != 0)
 		return rc;
 	if (has_closed_form(fab, &shape, how))
@@ -224,6 +245,7 @@ fm_route_in_lanes(const struct fm_host *host, const struct fm_fabric *fab,
 	if (t.plan.allowed <= how->start_vl)
 		return host->fail(err, FM_E_TOPOLOGY, "start_vl is %u, but only %u VLs are allowed",
 		    how->start_vl, t.plan.allowed);
+	warn_of_strays(host, fab, how);
 	if ((rc = fm_shape_build(host, fab, &shape, err)) != 0)
 		return rc;
 	t.trees = plan_of(&shape, how);

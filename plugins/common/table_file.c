@@ -12,10 +12,16 @@
 #include <stdio.h>
 
 #include "lib/lines.h"
-#include "lib/log.h"
 #include "plugins/common/guids.h"
+#include "plugins/common/misfits.h"
 
-#define MAX_REMARKS 10
+#define LIDS 0xC000u
+
+/* The port that a line names; those of other switches mostly name the same. */
+struct named {
+	uint64_t guid; /* 0: none yet */
+	fm_end end;
+};
 
 struct scan {
 	const struct fm_host *host;
@@ -29,9 +35,11 @@ struct scan {
 	fm_sw sw;		  /* current switch; FM_NONE: not of this fabric */
 	bool any_switch;	  /* a header line was seen */
 	bool learning;		  /* first pass: base_lid is collected, nothing is reported */
+	struct named *of_lid;	  /* [LIDS] what was named last */
 	uint16_t *base_lid;	  /* [n_ends] least LID that the file gives to the port; 0 = none */
 	uint8_t *const *lft;
 	struct fm_table_file *found;
+	struct fm_misfits misfits;
 	struct fm_error *err;
 };
 
@@ -53,16 +61,13 @@ static int __attribute__((format(printf, 2, 3))) wrong(struct scan *s, const cha
 
 static int __attribute__((format(printf, 2, 3))) misfit(struct scan *s, const char *fmt, ...)
 {
-	char sentence[200];
 	va_list ap;
 
-	if (s->learning || ++s->found->n_misfits > MAX_REMARKS)
+	if (s->learning)
 		return 0;
 	va_start(ap, fmt);
-	vsnprintf(sentence, sizeof(sentence), fmt, ap);
+	fm_vmisfit(&s->misfits, s->in.line, fmt, ap);
 	va_end(ap);
-	s->host->log(s->host, FM_LOG_WARN, "%s:%" PRIu32 ": %s: left out", s->file->path,
-	    s->in.line, sentence);
 	return 0;
 }
 
@@ -87,8 +92,9 @@ prepare(struct scan *s)
 	s->cabled = s->host->scratch(s->host, ((size_t)fab->n_switches + 1) * sizeof(*s->cabled));
 	s->load = s->host->scratch(s->host, 256 * sizeof(*s->load));
 	s->base_lid = s->host->scratch(s->host, ((size_t)fab->n_ends + 1) * sizeof(*s->base_lid));
-	if (s->switches == NULL || s->ends == NULL || s->cabled == NULL || s->load == NULL ||
-	    s->base_lid == NULL)
+	s->of_lid = s->host->scratch(s->host, LIDS * sizeof(*s->of_lid));
+	if (s->of_lid == NULL || s->switches == NULL || s->ends == NULL || s->cabled == NULL ||
+	    s->load == NULL || s->base_lid == NULL)
 		return false;
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
 		s->switches[sw] = (struct fm_guid){ fab->sw_guid[sw], sw };
@@ -107,7 +113,36 @@ prepare(struct scan *s)
 	return true;
 }
 
+/* The end-port that the lines of a LID name. */
+static fm_end
+find_end(struct scan *s, uint32_t lid, uint64_t guid)
+{
+	struct named *n = &s->of_lid[lid];
+
+	if (n->guid != guid)
+		*n = (struct named){ guid, find(s->ends, s->fab->n_ends, guid) };
+	return n->end;
+}
+
 /* ---------------------------------------------------------------- scanning */
+
+static bool
+is_separator(char c)
+{
+	switch (c) {
+	case ' ':
+	case '\t':
+	case '\r':
+	case ':':
+	case '#':
+	case ',':
+	case '(':
+	case ')':
+	case '\0':
+		return true;
+	}
+	return false;
+}
 
 /* Digits of the base, at most `most`; a separator or the end follows. */
 static bool
@@ -115,8 +150,7 @@ number(struct scan *s, int base, int most, uint64_t *v)
 {
 	int n = fm_line_digits(&s->in, base, v);
 
-	return n >= 1 && n <= most &&
-	    (s->in.at == s->in.end || strchr(" \t\r:#,()", *s->in.at) != NULL);
+	return n >= 1 && n <= most && (s->in.at == s->in.end || is_separator(*s->in.at));
 }
 
 static bool
@@ -172,7 +206,7 @@ present_lid(struct scan *s, uint32_t lid, uint32_t *present)
 		*present = lid;
 		return 0;
 	}
-	e = find(s->ends, s->fab->n_ends, guid);
+	e = find_end(s, lid, guid);
 	if (e == FM_NONE)
 		return misfit(s, "port 0x%016" PRIx64 " is not in this fabric", guid);
 	if (lid - s->base_lid[e] >= 1u << s->fab->end_lmc[e])
@@ -194,7 +228,7 @@ learn_base(struct scan *s, uint32_t lid)
 
 	if (rc != 0 || guid == 0)
 		return rc;
-	e = find(s->ends, s->fab->n_ends, guid);
+	e = find_end(s, lid, guid);
 	if (e != FM_NONE && (s->base_lid[e] == 0 || lid < s->base_lid[e]))
 		s->base_lid[e] = (uint16_t)lid;
 	return 0;
@@ -283,8 +317,10 @@ matrix_entry(struct scan *s, uint32_t lid)
 	}
 	if (n == 0)
 		return wrong(s, "a matrix row without hops");
-	if (s->sw == FM_NONE || (rc = present_lid(s, lid, &present)) != 0 || present == 0)
-		return s->sw == FM_NONE ? 0 : rc;
+	if (s->sw == FM_NONE)
+		return 0;
+	if ((rc = present_lid(s, lid, &present)) != 0 || present == 0)
+		return rc;
 	if (s->fab->end_kind[s->fab->lid_end[present]] != FM_END_SWITCH)
 		return misfit(s, "LID %" PRIu32 " is no switch", present);
 	for (uint32_t p = 1; p < n; p++) {
@@ -343,9 +379,9 @@ scan_line(struct scan *s, entry_fn entry)
 		return header(s, "guid ");
 	if (starts_with(s, "dump_ucast_routes: Switch ") || starts_with(s, "Switch 0x"))
 		return header(s, "Switch ");
-	if (is_prose(s))
+	if (!starts_with(s, "0x") && is_prose(s))
 		return 0;
-	if (!prefixed(s, &lid) || lid > 0xBFFF)
+	if (!prefixed(s, &lid) || lid >= LIDS)
 		return wrong(s, "\"%.*s\" is no line of a table: a LID like 0x0001 comes first",
 		    (int)(s->in.end - s->in.at > 30 ? 30 : s->in.end - s->in.at), s->in.at);
 	if (!s->any_switch)
@@ -367,10 +403,8 @@ scan_file(struct scan *s, entry_fn entry)
 		rc = scan_line(s, entry);
 	if (rc == 0 && !s->any_switch)
 		rc = wrong(s, "no switch in the file: is it a dump of tables?");
-	if (s->found->n_misfits > MAX_REMARKS)
-		s->host->log(s->host, FM_LOG_WARN,
-		    "%s: %" PRIu64 " lines in all do not fit this fabric", s->file->path,
-		    s->found->n_misfits);
+	fm_misfits_total(&s->misfits);
+	s->found->n_misfits = s->misfits.n;
 	return rc;
 }
 
@@ -384,6 +418,7 @@ run(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_fil
 		.lft = lft,
 		.found = found,
 		.sw = FM_NONE,
+		.misfits = { host, file->path, 0 },
 		.err = err };
 	int rc;
 

@@ -14,11 +14,11 @@
 #include <string.h>
 
 #include "lib/bitset.h"
+#include "lib/log.h"
 #include "plugins/common/alternatives.h"
 #include "plugins/common/cardinality.h"
 #include "plugins/common/estimate.h"
 
-#define LOG_WARNING 1
 #define PROBES 24   /* breadth first searches that look for a centre */
 #define SEARCHES 12 /* orders tried off trees, beside those of a centre and of the indices */
 
@@ -374,7 +374,7 @@ add_alternatives(const struct finder *f, const struct fm_order *order, uint64_t 
 	if (out->ar_max_groups == 0)
 		return 0;
 	if (n_led > 0) {
-		f->host->log(f->host, LOG_WARNING,
+		f->host->log(f->host, FM_LOG_WARN,
 		    "no alternatives for adaptive routing: %llu entries are led down and up again",
 		    (unsigned long long)n_led);
 		return 0;

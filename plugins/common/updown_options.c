@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "plugins/common/updown_options.h"
 
-#define LOG_WARNING 2
+#include "lib/log.h"
 
 static int
 list_ids(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_table *table,
@@ -21,8 +21,8 @@ list_ids(const struct fm_host *host, const struct fm_fabric *fab, const struct f
 			n_unknown++;
 	}
 	if (n_unknown > 0)
-		host->log(host, LOG_WARNING, "ids: %u of %u rows name no switch of this fabric",
-		    n_unknown, table->n_rows);
+		host->log(host, fm_stray_level(fab),
+		    "ids: %u of %u rows name no switch of this fabric", n_unknown, table->n_rows);
 	*out = ids;
 	return 0;
 }
@@ -49,7 +49,7 @@ fm_updown_engine(const struct fm_host *host, const struct fm_fabric *fab,
 	int rc = fm_route_updown(host, fab, shape, how, out, &left, err);
 
 	if (rc == 0 && left.to_hosts + left.to_others > 0)
-		host->log(host, LOG_WARNING,
+		host->log(host, FM_LOG_WARN,
 		    "%s: no path without a credit loop for %llu (switch, LID) to hosts and %llu "
 		    "to switches",
 		    engine, (unsigned long long)left.to_hosts, (unsigned long long)left.to_others);

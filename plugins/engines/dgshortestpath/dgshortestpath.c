@@ -29,8 +29,6 @@
 #include "lib/bitset.h"
 #include "plugins/common/counts.h"
 
-#define LOG_WARNING 2
-
 struct dgshortestpath_options {
 	struct fm_nodeset_list routing_order;
 	bool spine_first_routing;
@@ -90,7 +88,7 @@ warn_of_empty(
 {
 	for (uint32_t i = 0; i < list->n_sets; i++)
 		if (fm_bit_count(list->set[i].end, fab->n_ends) == 0)
-			host->log(host, LOG_WARNING,
+			host->log(host, fm_stray_level(fab),
 			    "dgshortestpath: group %u of routing_order has no member in this "
 			    "fabric",
 			    i + 1);

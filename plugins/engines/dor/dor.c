@@ -221,5 +221,6 @@ dor_route(const struct fm_host *host, const struct fm_fabric *fab, const struct 
 
 FM_ENGINE(dor, .aliases = (const char *const[]){ "dimension-order", NULL },
     .summary = "Dimension order on meshes, tori, hypercubes and HyperX, which it recognises",
-    .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_WRITES_WHOLE_ROWS | FM_WRITES_WHOLE_SLS,
+    .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_WRITES_WHOLE_ROWS | FM_WRITES_WHOLE_SLS |
+	FM_NUMBERED_BY_CABLES,
     .options = options, .options_size = sizeof(struct dor_options), .route = dor_route);

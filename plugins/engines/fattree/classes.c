@@ -55,6 +55,19 @@ usual_size(const struct ft *ft, uint8_t class, uint32_t *count)
 	return usual > 0 ? usual : 1;
 }
 
+/* Is the set written, but for nobody? */
+static void
+warn_of_strays(const struct ft *ft, const struct fm_nodeset *set, const char *key)
+{
+	bool any = !set->given;
+
+	for (fm_end e = 0; e < ft->fab->n_ends && !any; e++)
+		any = fm_is_host(ft->fab, e) && is_in(ft, set, e);
+	if (!any)
+		ft->host->log(ft->host, fm_stray_level(ft->fab),
+		    "fattree: %s names no host of this fabric", key);
+}
+
 int
 ft_classes(struct ft *ft, struct fm_error *err)
 {
@@ -64,6 +77,8 @@ ft_classes(struct ft *ft, struct fm_error *err)
 	ft->class_size[FT_COMPUTE] = ft->leaf_size;
 	if (!o->cn.given && !o->io.given && !o->route_last.given)
 		return 0;
+	warn_of_strays(ft, &o->io, "io");
+	warn_of_strays(ft, &o->route_last, "route_last");
 	count = ft_alloc(ft, 512, sizeof(*count));
 	ft->class = ft_alloc(ft, ft->fab->n_ends, sizeof(*ft->class));
 	if (count == NULL || ft->class == NULL)

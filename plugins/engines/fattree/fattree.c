@@ -29,6 +29,7 @@
  * structure cannot tell apart).  prev is asked only for displaced LIDs.
  * Little more than the time of writing the tables.
  */
+#include "lib/log.h"
 #include "plugins/engines/fattree/fattree.h"
 
 int
@@ -51,8 +52,6 @@ fattree_probe(
 	return ft_tiers(&ft, err);
 }
 
-#define LOG_WARNING 1
-
 /* Cables inside a tier carry nothing: whoever paid for them should know. */
 static void
 warn_ignored(const struct ft *ft)
@@ -65,7 +64,7 @@ warn_ignored(const struct ft *ft)
 		return;
 	l = ft->ignored->first;
 	from = fab->link_to[fab->link_rev[l]];
-	ft->host->log(ft->host, LOG_WARNING,
+	ft->host->log(ft->host, FM_LOG_WARN,
 	    "%u cable%s between switches of one tier carr%s no traffic, among them %s port %u to "
 	    "%s port %u",
 	    ft->n_ignored, ft->n_ignored > 1 ? "s" : "", ft->n_ignored > 1 ? "y" : "ies",

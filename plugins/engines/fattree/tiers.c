@@ -6,7 +6,8 @@
  * of any other is its distance from the nearest leaf.  A few hosts on upper
  * switches (storage on spines) must not make a leaf there: while two leaves
  * are joined, the one joined to most leaves is struck off; when more than a
- * third of the hosts would lose their leaf so, this is no tree.
+ * third of the hosts of a component would lose their leaf so, it is no tree,
+ * unless it has no cycle.
  *
  * Top down, when the roots are given, when the fabric is cut so sparsely that
  * it has no cycle, or when bottom up leaves too many cables inside a tier
@@ -154,35 +155,60 @@ refuse_siblings(const struct ft *ft, const char *what, fm_sw s, const struct ft_
 	    fab->link_port[fab->link_rev[g->first]], what, n);
 }
 
-/* rank 0 for leaves, FT_NO_RANK for all others. */
-static int
-find_leaves(const struct ft *ft, uint16_t *rank, uint32_t *joined, struct fm_error *err)
-{
-	uint64_t hosts = 0, struck = 0;
-	uint32_t n_joined = 0;
+/* Which switches hang together, and the hosts of each such component. */
+struct parts {
+	uint32_t *component;	  /* [n] a union-find */
+	uint64_t *hosts, *struck; /* [n] by component: hosts, and those without a leaf */
+	bool *cyclic;		  /* [n] by component */
+};
 
+static bool
+find_parts(const struct ft *ft, struct parts *p)
+{
+	p->component = ft_alloc(ft, ft->n, sizeof(*p->component));
+	p->hosts = ft_alloc(ft, ft->n, sizeof(*p->hosts));
+	p->struck = ft_alloc(ft, ft->n, sizeof(*p->struck));
+	p->cyclic = ft_alloc(ft, ft->n, sizeof(*p->cyclic));
+	if (p->component == NULL || p->hosts == NULL || p->struck == NULL || p->cyclic == NULL)
+		return false;
+	fm_ufind_init(p->component, ft->n);
+	for (fm_sw s = 0; s < ft->n; s++)
+		FT_EACH_GROUP (ft, g, s) {
+			if (g->to < s)
+				continue;
+			p->cyclic[s] |= fm_ufind(p->component, s) == fm_ufind(p->component, g->to);
+			fm_ufind_join(p->component, s, g->to);
+		}
 	for (fm_sw s = 0; s < ft->n; s++) {
-		rank[s] = ft->n_hosts[s] > 0 ? 0 : FT_NO_RANK;
-		hosts += ft->n_hosts[s];
-		joined[s] = 0;
+		uint32_t part = fm_ufind(p->component, s);
+
+		p->hosts[part] += ft->n_hosts[s];
+		p->cyclic[part] |= p->cyclic[s];
 	}
-	for (fm_sw s = 0; s < ft->n; s++) {
-		if (rank[s] != 0)
-			continue;
-		FT_EACH_GROUP (ft, g, s)
-			joined[s] += rank[g->to] == 0;
-		n_joined += joined[s];
-	}
+	return true;
+}
+
+/* Leaves that are joined to leaves, from the one that is to most on, until none is. */
+static int
+strike_leaves(
+    const struct ft *ft, uint16_t *rank, uint32_t *joined, uint32_t n_joined, struct fm_error *err)
+{
+	struct parts parts;
+
+	if (!find_parts(ft, &parts))
+		return ft_out_of_memory(ft, err);
 	while (n_joined > 0) {
-		fm_sw worst = 0, at = 0;
 		const struct ft_group *at_g = NULL;
+		fm_sw worst = 0, at = 0;
+		uint32_t part;
 
 		for (fm_sw s = 1; s < ft->n; s++)
 			if (joined[s] > joined[worst] ||
 			    (joined[s] == joined[worst] && ft->n_hosts[s] < ft->n_hosts[worst]))
 				worst = s;
-		struck += ft->n_hosts[worst];
-		if (struck * 3 > hosts) {
+		part = fm_ufind(parts.component, worst);
+		parts.struck[part] += ft->n_hosts[worst];
+		if (parts.cyclic[part] && parts.struck[part] * 3 > parts.hosts[part]) {
 			uint32_t n = count_siblings(ft, rank, &at, &at_g);
 
 			FT_EACH_GROUP (ft, g, worst)
@@ -198,6 +224,26 @@ find_leaves(const struct ft *ft, uint16_t *rank, uint32_t *joined, struct fm_err
 				joined[g->to]--;
 	}
 	return 0;
+}
+
+/* rank 0 for leaves, FT_NO_RANK for all others. */
+static int
+find_leaves(const struct ft *ft, uint16_t *rank, uint32_t *joined, struct fm_error *err)
+{
+	uint32_t n_joined = 0;
+
+	for (fm_sw s = 0; s < ft->n; s++) {
+		rank[s] = ft->n_hosts[s] > 0 ? 0 : FT_NO_RANK;
+		joined[s] = 0;
+	}
+	for (fm_sw s = 0; s < ft->n; s++) {
+		if (rank[s] != 0)
+			continue;
+		FT_EACH_GROUP (ft, g, s)
+			joined[s] += rank[g->to] == 0;
+		n_joined += joined[s];
+	}
+	return n_joined > 0 ? strike_leaves(ft, rank, joined, n_joined, err) : 0;
 }
 
 /* No cycle of switches at all: any root makes a tree. */

@@ -141,7 +141,7 @@ keep_displaced(struct ft_row *r)
 }
 
 /* What is too many for a leaf's ways up goes by another of them from each leaf: so it is
- * dealt to all the ways down there. */
+ * dealt to all the ways down there.  Leaves of a pod are neighbouring columns. */
 static void
 place_surplus(struct ft_row *r)
 {
@@ -149,7 +149,7 @@ place_surplus(struct ft_row *r)
 
 	for (uint32_t i = 0; i < ft->n_surplus; i++) {
 		uint16_t lid = ft->surplus[i];
-		uint8_t slot = (uint8_t)((i + r->turn) % r->b->n_nominal);
+		uint8_t slot = (uint8_t)((i + ft->col_of[r->sw]) % r->b->n_nominal);
 
 		if (r->port[slot] != FM_PORT_NONE && ft_leads(r->w, ft->lid_col[lid], slot))
 			r->lft[lid] = r->port[slot];

@@ -25,12 +25,12 @@
  */
 #include <fmd/engine.h>
 
+#include "lib/log.h"
 #include "plugins/common/alternatives.h"
 #include "plugins/common/balance.h"
 #include "plugins/common/choice_options.h"
 
 #define WEIGHT_MAX 255 /* of a link; a path of this and more is none */
-#define LOG_WARNING 2
 
 struct minhop_options {
 	int64_t max_hops;
@@ -100,7 +100,7 @@ list_weights(const struct fm_host *host, const struct fm_fabric *fab, const stru
 		n_unknown += l == FM_NONE;
 	}
 	if (n_unknown > 0)
-		host->log(host, LOG_WARNING,
+		host->log(host, fm_stray_level(fab),
 		    "hop_weights: %u of %u rows name no link between switches of this fabric",
 		    n_unknown, table->n_rows);
 	*out = weight;
@@ -134,7 +134,7 @@ route_weighted(const struct fm_host *host, const struct fm_fabric *fab,
 	    (rc = fm_grow_trees(host, fab, &want, out, &found, err)) != 0)
 		return rc;
 	if (found.unjoined > 0)
-		host->log(host, LOG_WARNING,
+		host->log(host, FM_LOG_WARN,
 		    "minhop: hop_weights leave %llu pairs of switches without a path",
 		    (unsigned long long)found.unjoined);
 	return check_hops(host, &found, o, err);

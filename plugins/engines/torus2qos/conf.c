@@ -14,6 +14,7 @@
  * file is asked earlier: the arcs of xp_link and xm_link are the two halves of one.
  */
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,8 +81,9 @@ read_guid(struct conf *c, const char *word, const char *what, uint64_t *guid)
 {
 	char *end = NULL;
 
-	*guid = word != NULL ? strtoull(word, &end, 16) : 0;
-	if (word == NULL || *end != '\0' || *guid == 0)
+	errno = 0;
+	*guid = word != NULL ? strtoull(word, &end, 0) : 0; /* decimal ones too, as OpenSM */
+	if (word == NULL || *end != '\0' || *guid == 0 || errno != 0 || *word == '-')
 		return CONF_FAIL(c, FM_E_CONFIG,
 		    "%s wants the node GUIDs of two switches, as in 0x200000 0x200005, not \"%s\"",
 		    what, word != NULL ? word : "");

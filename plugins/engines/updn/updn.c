@@ -28,8 +28,6 @@
 
 #include "plugins/common/updown_options.h"
 
-#define LOG_WARNING 2
-
 struct updn_options {
 	struct fm_nodeset_list roots;
 	int64_t level;
@@ -68,8 +66,8 @@ warn_of_empty(
 		n_empty += !any;
 	}
 	if (n_empty > 0)
-		host->log(host, LOG_WARNING, "updn: %u of %u roots match no switch of this fabric",
-		    n_empty, roots->n_sets);
+		host->log(host, fm_stray_level(fab),
+		    "updn: %u of %u roots match no switch of this fabric", n_empty, roots->n_sets);
 }
 
 /* Switches of the root list, else those of the level; in index order. */
