@@ -19,6 +19,7 @@
 #include "lib/log.h"
 
 #define N_SLS 16
+#define MAX_NAME ((int)sizeof(((struct plan_region *)NULL)->name) - 1)
 
 /* "fmd.conf:3: region pods: chain" before the sentence, the line that of key. */
 static int
@@ -54,6 +55,10 @@ check_name(const struct titled *t, struct fm_error *err)
 	if (*t->title == '\0')
 		return fm_fail(err, FM_E_CONFIG, "%s:%u: a %s has a name: %s", t->file, t->line,
 		    what, t->section->example);
+	if (strlen(t->title) > (size_t)MAX_NAME)
+		return fm_fail(err, FM_E_CONFIG,
+		    "%s:%u: %s \"%.20s...\": a name has at most %d letters, this one %zu", t->file,
+		    t->line, what, t->title, MAX_NAME, strlen(t->title));
 	if (!ok)
 		return fm_fail(err, FM_E_CONFIG,
 		    "%s:%u: %s \"%.60s\": a name is of letters, digits, _ . and -", t->file,
@@ -138,6 +143,13 @@ make_chain(
 	region->chain_text = self->conf->chain_text;
 	if (text == NULL)
 		return 0;
+	if (text[strspn(text, ", ")] == '\0') {
+		fm_fail(err, FM_E_CONFIG,
+		    "it names no engine: name one, or leave it out for that of "
+		    "region " REGION_DEFAULT);
+		return blame(t, "chain", err);
+	}
+	region->has_chain = true;
 	region->chain_text = text;
 	rc = conf_resolve_chain(self, text, true, &region->chain, err);
 	return rc == 0 ? 0 : blame(t, "chain", err);
@@ -190,7 +202,8 @@ make_regions(struct conf_private *self, struct region *region, struct region_mem
 	struct region_set *set = &self->conf->regions;
 	int rc = 0;
 
-	region[0] = (struct region){ REGION_DEFAULT, self->conf->chain, self->conf->chain_text };
+	region[0] =
+	    (struct region){ REGION_DEFAULT, self->conf->chain, self->conf->chain_text, true };
 	set->region = region;
 	set->members = members;
 	set->n_regions = 1;

@@ -286,6 +286,8 @@ add_outcome(struct view *v, uint32_t region, uint32_t n_switches, json_t *o)
 	json_object_set_new(o, "engine", *engine != '\0' ? json_string(engine) : json_null());
 	if (because != NULL)
 		json_object_set_new(o, "because", json_string(because));
+	if (r != NULL && r->is_merged)
+		json_object_set_new(o, "merged", json_true());
 	if (r != NULL && r->busiest.times > 0)
 		json_object_set_new(o, "busiest", busiest_json(v, r));
 	json_object_set_new(o, "refused",
@@ -309,6 +311,8 @@ region_json(struct view *v, uint32_t region)
 		json_decref(o);
 		return NULL;
 	}
+	if (o != NULL && region > 0 && !r->has_chain)
+		json_object_set_new(o, "chain_of", json_string(REGION_DEFAULT));
 	if (o != NULL && v->plan != NULL)
 		add_outcome(v, region, n_switches, o);
 	return o;

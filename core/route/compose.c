@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "core/route/compose_internal.h"
+#include "core/route/promise.h"
 #include "lib/log.h"
 
 enum outcome { OUT_TAKEN, OUT_BLAMED, OUT_FAILED };
@@ -79,7 +80,7 @@ find_culprit(struct composer *c, enum plan_rung rung, struct fm_error *err)
 	for (uint32_t x = 0; x < c->n_pieces; x++) {
 		struct piece *p = &c->piece[x];
 		struct chain_entry e;
-		struct verdict v;
+		struct verdict v, one_way;
 		int rc;
 
 		if (p->n == 1 || !compose_entry(c, p->region, &e))
@@ -90,13 +91,11 @@ find_culprit(struct composer *c, enum plan_rung rung, struct fm_error *err)
 		if (verdict_is_safe(&v, compose_allows_loops(c, p->region)))
 			continue;
 		c->blamed = p->region;
-		snprintf(c->blame, sizeof(c->blame), "%s%s",
-		    (e.engine->traits & FM_PROMISES_NO_CREDIT_LOOPS) &&
-			    v.fault == VERIFY_CREDIT_LOOP
-			? "the engine promises no credit loops and made one (its bug): "
-			: "",
-		    v.witness);
-		return 0;
+		one_way = v;
+		if (promise_is_broken(e.engine, &v) && model_for(c, rung) != VERIFY_FORWARD)
+			rc = compose_judge_piece(c, x, VERIFY_FORWARD, &one_way, err);
+		promise_explain(e.engine, &v, &one_way, c->blame, sizeof(c->blame));
+		return rc;
 	}
 	return 0;
 }
@@ -335,133 +334,62 @@ take(struct composer *c, enum plan_rung rung, struct fm_error *err)
 	return 0;
 }
 
-/* ------------------------------------------------------------- setting up */
+/* -------------------------------------------------------------- the whole */
 
-/* Whose credit loops are nobody else's business. */
+/* All rungs for the regions as they are; where none will do, for those that may be islands
+ * while all others are one. */
 static int
-list_allowed(struct composer *c, struct plan_regions *said, struct fm_error *err)
+try_cuts(struct composer *c, enum plan_rung *rung, struct fm_error *err)
 {
-	bool any = false;
+	bool complete, any = true;
+	int rc = compose_set_up(c, &complete, err);
 
-	for (uint32_t i = 0; i < c->set->n_regions; i++)
-		any |= c->set->region[i].chain.allow_credit_loops;
-	if (!any)
-		return 0;
-	said->loops_within = calloc(said->n_switches + 1, sizeof(*said->loops_within));
-	if (said->loops_within == NULL)
-		return compose_no_memory(err);
-	for (fm_sw sw = 0; sw < said->n_switches; sw++)
-		if (c->sw_piece[sw] != FM_NONE && compose_allows_loops(c, c->sw_region[sw]))
-			said->loops_within[sw] = (uint16_t)(c->sw_region[sw] + 1u);
-	return 0;
-}
-
-static int
-start_regions(struct composer *c, struct fm_error *err)
-{
-	uint32_t n = c->set->n_regions;
-	struct plan_regions *said = calloc(1, sizeof(*said));
-
-	if (said == NULL)
-		return compose_no_memory(err);
-	atomic_init(&said->refs, 1);
-	c->p->regions = said;
-	said->n = n;
-	said->n_switches = c->fab->n_switches;
-	said->region = calloc(n, sizeof(*said->region));
-	said->sw_level = calloc(c->fab->n_switches + 1, sizeof(*said->sw_level));
-	if (said->region == NULL || said->sw_level == NULL)
-		return compose_no_memory(err);
-	for (uint32_t i = 0; i < n; i++)
-		snprintf(said->region[i].name, sizeof(said->region[i].name), "%s",
-		    c->set->region[i].name);
-	for (uint32_t x = 0; x < c->n_pieces; x++) {
-		struct region_state *s = &c->region[c->piece[x].region];
-
-		s->n_pieces++;
-		s->n_routed += c->piece[x].n > 1;
-		said->region[c->piece[x].region].n_pieces++;
-		said->region[c->piece[x].region].n_switches += c->piece[x].n;
-	}
-	return list_allowed(c, said, err);
-}
-
-static int
-room_for_planes(struct composer *c, struct fm_error *err)
-{
-	struct fm_arena *mem = &c->mem;
-	size_t k = c->n_pieces;
-
-	c->gateway = fm_arena_array(mem, k * c->n_lid_room, uint16_t);
-	c->n_planes = fm_arena_array(mem, k, uint8_t);
-	c->lower = fm_arena_array(mem, k, uint8_t);
-	c->own_sls = fm_arena_array(mem, k * k, uint16_t);
-	c->sl_of = fm_arena_alloc_array(mem, k * k, sizeof(*c->sl_of));
-	c->value_of = fm_arena_array(mem, k * N_SLS, uint8_t);
-	c->island = fm_arena_array(mem, k, uint8_t);
-	c->on_cycle = fm_arena_array(mem, c->fab->n_switches + 1, uint8_t);
-	c->flat_cycle = fm_arena_array(mem, c->fab->n_switches + 1, uint8_t);
-	c->lid_home = fm_arena_array(mem, c->n_lid_room, uint32_t);
-	return c->gateway == NULL || c->n_planes == NULL || c->lower == NULL ||
-		c->own_sls == NULL || c->sl_of == NULL || c->value_of == NULL ||
-		c->island == NULL || c->on_cycle == NULL || c->flat_cycle == NULL ||
-		c->lid_home == NULL
-	    ? compose_no_memory(err)
-	    : 0;
-}
-
-/* Which regions have switches: the only one, or FM_NONE: several. */
-static int
-look_at_regions(struct composer *c, uint32_t *only, struct fm_error *err)
-{
-	const struct fm_fabric *fab = c->fab;
-	uint16_t *regions = fm_arena_array(&c->mem, fab->n_switches + 1, uint16_t);
-	int rc = 0;
-
-	*only = FM_NONE;
-	c->region = fm_arena_array(&c->mem, c->set->n_regions, struct region_state);
-	if (regions == NULL || c->region == NULL)
-		return compose_no_memory(err);
-	c->sw_region = regions;
-	if (c->q->sw_region != NULL)
-		memcpy(regions, c->q->sw_region, fab->n_switches * sizeof(*regions));
-	else
-		rc = regions_resolve(c->set, c->snap, false, regions, err);
-	for (fm_sw sw = 0; rc == 0 && sw < fab->n_switches; sw++) {
-		if (c->snap->sw_component[sw] == FM_NONE)
-			continue; /* gone */
-		if (regions[sw] >= c->set->n_regions)
-			return fm_fail(err, FM_E_BUG, "there is no region %u", regions[sw]);
-		c->region[regions[sw]].n_switches++;
-	}
-	*only = 0;
-	for (uint32_t i = 0, n = 0; i < c->set->n_regions; i++)
-		if (c->region[i].n_switches > 0)
-			*only = n++ == 0 ? i : FM_NONE;
+	if (rc == 0 && complete)
+		rc = try_all(c, rung, err);
+	else if (rc == 0)
+		rc = refuse_rung(
+		    c, PLAN_FLAT, "no order of the regions joins every source with every LID", err);
+	if (rc != 0 || *rung != PLAN_WHOLE || c->r->skip_rungs >> PLAN_ISLANDS & 1)
+		return rc;
+	if ((rc = compose_unite(c, &any, err)) != 0 || !any)
+		return rc;
+	if ((rc = compose_set_up(c, &complete, err)) == 0 && complete)
+		rc = try_all(c, rung, err);
 	return rc;
+}
+
+/* The rung that the climb before came to, alone; c->goes_on false: it will not do. */
+static int
+go_on(struct composer *c, enum plan_rung *rung, struct fm_error *err)
+{
+	enum plan_rung last = c->was->rung;
+	enum outcome outcome = OUT_FAILED;
+	bool complete = false;
+	int rc = compose_set_up_again(c, &complete, err);
+
+	if (rc == 0 && last != PLAN_WHOLE && complete)
+		rc = try_rung(c, last, &outcome, err);
+	c->goes_on = rc == 0 &&
+	    (last == PLAN_WHOLE || (outcome == OUT_TAKEN && c->p->verdict.unreachable_pairs == 0));
+	*rung = last;
+	return c->goes_on ? compose_take_refusals(c, err) : rc;
 }
 
 static int
 run(struct composer *c, const struct chain **whole, struct fm_error *err)
 {
 	enum plan_rung rung = PLAN_WHOLE;
-	bool complete;
+	bool goes_on = c->goes_on;
 	uint32_t only;
-	int rc = look_at_regions(c, &only, err);
+	int rc = compose_look_at_regions(c, &only, err);
 
 	if (rc == 0 && only != FM_NONE)
 		*whole = &c->set->region[only].chain;
 	if (rc != 0 || only != FM_NONE)
 		return rc;
-	if ((rc = compose_find_pieces(c, err)) != 0 || (rc = start_regions(c, err)) != 0 ||
-	    (rc = compose_find_order(c, &complete, err)) != 0 ||
-	    (rc = room_for_planes(c, err)) != 0)
+	rc = goes_on ? go_on(c, &rung, err) : try_cuts(c, &rung, err);
+	if (goes_on && !c->goes_on)
 		return rc;
-	if (complete)
-		rc = try_all(c, &rung, err);
-	else
-		rc = refuse_rung(
-		    c, PLAN_FLAT, "no order of the regions joins every source with every LID", err);
 	if (rc == 0)
 		rc = compose_tell(c, rung, err);
 	if (rc == 0 && rung != PLAN_WHOLE)
@@ -471,9 +399,11 @@ run(struct composer *c, const struct chain **whole, struct fm_error *err)
 	return rc;
 }
 
-int
-compose(struct router *r, const struct plan_request *q, struct plan *p, const struct chain **whole,
-    struct fm_error *err)
+/* start: whose climb this one goes on where it ended, NULL: nobody's; *good false: nothing
+ * came of it. */
+static int
+compose_from(const struct plan_regions *start, struct router *r, const struct plan_request *q,
+    struct plan *p, const struct chain **whole, bool *good, struct fm_error *err)
 {
 	struct composer c = { .r = r,
 		.q = q,
@@ -481,14 +411,16 @@ compose(struct router *r, const struct plan_request *q, struct plan *p, const st
 		.snap = q->snap,
 		.fab = &q->snap->fab,
 		.p = p,
+		.was = start,
+		.goes_on = start != NULL,
 		.n_lid_room = (size_t)q->snap->fab.max_lid + 1,
 		.core = FM_NONE,
+		.merged = FM_NONE,
 		.blamed = FM_NONE };
-	double start = plan_now_ms();
 	int rc;
 
-	*whole = q->chain;
-	p->verify_ms = 0;
+	if (start == NULL && q->prev != NULL && !q->anew)
+		c.was = q->prev->regions;
 	fm_arena_init(&c.mem, SIZE_MAX);
 	fm_arena_fail_at(&c.mem, r->scratch_fail_at);
 	rc = run(&c, whole, err);
@@ -497,6 +429,30 @@ compose(struct router *r, const struct plan_request *q, struct plan *p, const st
 	tables_put(c.tables);
 	tables_put(c.other);
 	fm_arena_fini(&c.mem);
-	p->route_ms = plan_now_ms() - start - p->verify_ms;
+	*good = c.goes_on || start == NULL;
+	return rc;
+}
+
+int
+compose(struct router *r, const struct plan_request *q, struct plan *p, const struct chain **whole,
+    struct fm_error *err)
+{
+	const struct plan_regions *start;
+	double start_ms = plan_now_ms();
+	bool good = false;
+	int rc = compose_find_start(q, &start, err);
+
+	*whole = q->chain;
+	p->verify_ms = 0;
+	if (rc == 0 && start != NULL)
+		rc = compose_from(start, r, q, p, whole, &good, err);
+	if (rc == 0 && !good) {
+		plan_regions_put(p->regions);
+		p->regions = NULL;
+		p->refused.n = 0;
+		p->verdict = (struct verdict){ .fault = VERIFY_OK };
+		rc = compose_from(NULL, r, q, p, whole, &good, err);
+	}
+	p->route_ms = plan_now_ms() - start_ms - p->verify_ms;
 	return rc;
 }

@@ -7,12 +7,14 @@
  * piece of its destination: that alone excludes loops.  Within a piece its
  * engine routes, and sees the LIDs beyond as proxies on gateway ports.
  *
+ *	beginning	compose_begin.c		regions, or where the climb before ended
  *	pieces		compose_pieces.c	parts of regions, cables between them
  *	order		compose_order.c		who is above whom; ranks by destination
  *	gateways	compose_gateways.c	one for each (piece, LID)
  *	views		compose_view.c		a piece as the fabric its engine sees
  *	engines		compose_engines.c	each piece by the chain of its region
  *	islands		compose_islands.c	out by the nearest gateway; which: compose_core.c
+ *	merging		compose_unite.c		which regions are one, where nothing else will do
  *	homes		compose_homes.c		where the core hands over to islands
  *	planes		compose_planes.c	what each path demands of the pieces it crosses
  *	SLs		compose_sls.c		the fewest SLs that meet all demands

@@ -36,6 +36,9 @@ find_core(const struct composer *c)
 	if (c->n_pieces < 2)
 		return FM_NONE;
 	for (uint32_t x = 0; x < c->n_pieces; x++)
+		if (c->piece[x].region == c->merged && c->piece[x].n_sides > 0)
+			return compose_has_own(c, x) ? FM_NONE : x;
+	for (uint32_t x = 0; x < c->n_pieces; x++)
 		if (c->piece[x].n_sides > 1 && core != FM_NONE)
 			return FM_NONE;
 		else if (c->piece[x].n_sides > 1)
@@ -149,6 +152,26 @@ add_region(struct choice *k, uint32_t x)
 		c->island[k->queue[c->n_pieces + --n]] = 0;
 }
 
+/* All pieces of a region, or none of them. */
+static bool
+add_whole_region(struct choice *k, uint32_t region)
+{
+	struct composer *c = k->c;
+	uint32_t n = 0;
+	bool all = true;
+
+	for (uint32_t x = 0; all && x < c->n_pieces; x++) {
+		if (c->piece[x].region != region)
+			continue;
+		all = add_island(k, x);
+		k->queue[c->n_pieces + n] = x;
+		n += all;
+	}
+	while (!all && n > 0)
+		c->island[k->queue[c->n_pieces + --n]] = 0;
+	return all;
+}
+
 /* Pieces with engines that need VLs; false: they touch each other, or part the core. */
 static bool
 take_own(struct choice *k)
@@ -195,11 +218,9 @@ static bool
 take_before(struct choice *k)
 {
 	struct composer *c = k->c;
-	const struct plan *prev = c->q->prev;
-	const struct plan_regions *was = prev != NULL ? prev->regions : NULL;
+	const struct plan_regions *was = c->was;
 
-	if (was == NULL || c->q->anew || was->sw_core_level == NULL ||
-	    was->n_switches != c->fab->n_switches)
+	if (was == NULL || was->sw_core_level == NULL || was->n_switches != c->fab->n_switches)
 		return false;
 	for (uint32_t x = 0; x < c->n_pieces; x++)
 		c->island[x] = was->sw_core_level[c->piece[x].sw[0]] == PLAN_ISLAND;
@@ -218,23 +239,60 @@ has_islands(const struct composer *c)
 	return false;
 }
 
+static bool
+room_to_choose(struct choice *k)
+{
+	struct composer *c = k->c;
+
+	k->queue = fm_arena_array(&c->mem, 2u * c->n_pieces, uint32_t);
+	k->seen = fm_arena_array(&c->mem, c->n_pieces, uint8_t);
+	k->has_one = fm_arena_array(&c->mem, c->snap->n_components + 1, uint8_t);
+	return k->queue != NULL && k->seen != NULL && k->has_one != NULL;
+}
+
+/* The largest regions first: what is not chosen loses its engine. */
+bool
+compose_choose_leaves(struct composer *c)
+{
+	struct choice k = { .c = c };
+	uint32_t n = c->set->n_regions;
+	uint8_t *done = fm_arena_array(&c->mem, n + 1, uint8_t);
+	bool any = false;
+
+	if (done == NULL || !room_to_choose(&k))
+		return false;
+	memset(c->island, 0, c->n_pieces);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t most = FM_NONE;
+
+		for (uint32_t r = 0; r < n; r++)
+			if (!done[r] && c->region[r].n_routed > 0 &&
+			    (most == FM_NONE ||
+				c->region[r].n_switches > c->region[most].n_switches))
+				most = r;
+		if (most == FM_NONE)
+			break;
+		done[most] = 1;
+		any |= add_whole_region(&k, most);
+	}
+	return any;
+}
+
 bool
 compose_choose_islands(struct composer *c, unsigned attempt)
 {
 	struct choice k = { .c = c };
 	const uint8_t *on_cycle = c->on_cycle;
 
-	k.queue = fm_arena_array(&c->mem, 2u * c->n_pieces, uint32_t);
-	k.seen = fm_arena_array(&c->mem, c->n_pieces, uint8_t);
-	k.has_one = fm_arena_array(&c->mem, c->snap->n_components + 1, uint8_t);
-	if (k.queue == NULL || k.seen == NULL || k.has_one == NULL || attempt > MOST_ATTEMPTS)
+	if (attempt > MOST_ATTEMPTS || !room_to_choose(&k))
 		return false;
 	if (attempt == 0)
 		return take_before(&k) && has_islands(c);
 	if (attempt == 1) {
 		c->core = find_core(c);
 		for (uint32_t x = 0; x < c->n_pieces; x++)
-			c->island[x] = x != c->core;
+			c->island[x] = x != c->core &&
+			    (c->merged == FM_NONE || c->piece[x].region != c->merged);
 		return c->core != FM_NONE;
 	}
 	if (attempt == 2) {

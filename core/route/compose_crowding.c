@@ -57,7 +57,7 @@ compose_find_crowding(struct composer *c, struct fm_error *err)
 	for (uint32_t x = 0; x < c->n_pieces; x++)
 		for (uint32_t i = 0; i < c->piece[x].n_exits; i++) {
 			const struct exit *e = &c->piece[x].exit[i];
-			struct side_load *s = side + 2u * c->piece[x].region;
+			struct side_load *s = side + 2u * c->sw_named[e->near];
 
 			add_cable(s, c, e, load[e->link]);
 			add_cable(s + 1, c, e, load[c->fab->link_rev[e->link]]);

@@ -27,7 +27,7 @@
 bool
 compose_entry(const struct composer *c, uint32_t region, struct chain_entry *e)
 {
-	const struct chain *chain = &c->set->region[region].chain;
+	const struct chain *chain = compose_chain(c, region);
 	uint32_t at = c->region[region].at;
 
 	if (at < chain->n_entries) {

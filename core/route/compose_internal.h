@@ -74,6 +74,7 @@ struct region_state {
 	uint32_t at;				 /* entry of the chain that has the word */
 	uint32_t n_switches, n_pieces, n_routed; /* n_routed: of more than one switch */
 	uint8_t most_vls;			 /* its engine uses by itself */
+	bool is_merged;				 /* its switches are of region composer.merged */
 };
 
 /* Who is above whom, and the ways that follow. */
@@ -92,8 +93,12 @@ struct composer {
 	const struct fm_fabric *fab;
 	struct fm_arena mem;
 	struct plan *p;
-	struct region_state *region; /* [set->n_regions] */
-	const uint16_t *sw_region;   /* [n_switches] */
+	const struct plan_regions *was; /* whose order and islands are to stay; NULL: nobody's */
+	bool goes_on;			/* begins where its climb ended (compose_begin.c) */
+	struct region_state *region;	/* [set->n_regions] */
+	const uint16_t *sw_region;	/* [n_switches] */
+	uint32_t merged;	  /* region that is the core of many (compose_unite.c), FM_NONE */
+	const uint16_t *sw_named; /* [n_switches] of the configuration, whoever is merged */
 
 	uint32_t n_pieces;
 	struct piece *piece;
@@ -206,13 +211,19 @@ compose_lid_number(const struct piece *owner, uint32_t i)
 				      : owner->first_other + i - owner->n_host_lids;
 }
 
+/* A region's chain; that of merged regions is the one outside of regions. */
+static inline const struct chain *
+compose_chain(const struct composer *c, uint32_t region)
+{
+	return region == c->merged ? c->q->chain : &c->set->region[region].chain;
+}
 /* The entry of a region's chain that has the word; false: there is none left. */
 bool compose_entry(const struct composer *c, uint32_t region, struct chain_entry *e);
 /* May the region have credit loops of its own? */
 static inline bool
 compose_allows_loops(const struct composer *c, uint32_t region)
 {
-	return c->q->chain->allow_credit_loops || c->set->region[region].chain.allow_credit_loops;
+	return c->q->chain->allow_credit_loops || compose_chain(c, region)->allow_credit_loops;
 }
 /* Has the engine of piece x SLs of its own?  Then its columns of foreign LIDs are the core's. */
 bool compose_has_own(const struct composer *c, uint32_t x);
@@ -263,6 +274,24 @@ int compose_judge_piece(struct composer *c, uint32_t x, enum verify_sl_model mod
 /* c->island for an attempt: 0, 1, 2, and then more while the one before failed for a credit
  * loop.  False: there is no such choice. */
 bool compose_choose_islands(struct composer *c, unsigned attempt);
+/* c->island: whole regions as islands, as many of their switches as may be.  False: none. */
+bool compose_choose_leaves(struct composer *c);
+/* Merge all regions but the chosen, and cut the fabric anew.  *any false: nothing to merge. */
+int compose_unite(struct composer *c, bool *any, struct fm_error *err);
+/* Merge those that the plan before had merged, some at least. */
+int compose_unite_again(struct composer *c, struct fm_error *err);
+
+/* Which regions have switches: the only one, or FM_NONE: several. */
+int compose_look_at_regions(struct composer *c, uint32_t *only, struct fm_error *err);
+/* Pieces, their order and room, for the regions as they are cut. */
+int compose_set_up(struct composer *c, bool *complete, struct fm_error *err);
+/* Whose climb may this one go on where it ended?  NULL: nobody's (compose_begin.c). */
+int compose_find_start(
+    const struct plan_request *q, const struct plan_regions **start, struct fm_error *err);
+/* Set up for the regions as they were cut there, each with the entry that had the word. */
+int compose_set_up_again(struct composer *c, bool *complete, struct fm_error *err);
+/* Why the others were refused there is told again. */
+int compose_take_refusals(struct composer *c, struct fm_error *err);
 /* Entries for foreign LIDs of island x: out by a nearest gateway. */
 int compose_leave_island(struct composer *c, uint32_t x, struct fm_error *err);
 /* Where the core has no route from a cable to a LID, the island leaves by the others. */

@@ -220,11 +220,10 @@ no_levels(const struct ordering *o)
 static bool
 levels_before(const struct ordering *o)
 {
-	const struct plan *prev = o->c->q->prev;
-	const struct plan_regions *was = prev != NULL ? prev->regions : NULL;
+	const struct plan_regions *was = o->c->was;
 	const uint16_t *level;
 
-	if (was == NULL || o->c->q->anew || was->n_switches != o->c->fab->n_switches)
+	if (was == NULL || was->n_switches != o->c->fab->n_switches)
 		return false;
 	level = o->to == &o->c->inner ? was->sw_core_level : was->sw_level;
 	for (uint32_t x = 0; level != NULL && x < o->c->n_pieces; x++) {

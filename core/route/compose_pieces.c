@@ -26,6 +26,7 @@ number_pieces(struct composer *c, fm_sw *queue)
 	const struct fm_fabric *fab = c->fab;
 	uint32_t *piece_of = c->sw_piece, n;
 
+	c->n_pieces = 0;
 	memset(piece_of, 0xff, fab->n_switches * sizeof(*piece_of));
 	for (fm_sw root = 0; root < fab->n_switches; root++) {
 		if (piece_of[root] != FM_NONE || is_gone(fab, root))

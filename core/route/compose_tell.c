@@ -18,10 +18,10 @@ name_gateways(const struct composer *c, uint32_t x, struct fm_error *err)
 		const struct exit *e = &p->exit[i];
 		struct plan_gateway g = { .sw = e->near,
 			.port = c->fab->link_port[e->link],
-			.to = c->piece[e->to].region,
+			.to = c->sw_named[e->far],
 			.n_lids = e->n_lids };
 
-		if (!fm_vec_push(&c->p->regions->region[p->region].gateways, g))
+		if (!fm_vec_push(&c->p->regions->region[c->sw_named[e->near]].gateways, g))
 			return compose_no_memory(err);
 	}
 	return 0;
@@ -83,6 +83,7 @@ compose_tell(struct composer *c, enum plan_rung rung, struct fm_error *err)
 	int rc = 0;
 
 	said->rung = rung;
+	said->climbed = snapshot_get(c->goes_on ? c->was->climbed : c->snap);
 	if (rung == PLAN_ISLANDS) {
 		said->sw_core_level = calloc(said->n_switches + 1, sizeof(*said->sw_core_level));
 		if (said->sw_core_level == NULL)
@@ -99,12 +100,15 @@ compose_tell(struct composer *c, enum plan_rung rung, struct fm_error *err)
 		rc = name_gateways(c, x, err);
 	for (uint32_t i = 0; i < said->n; i++) {
 		struct plan_region *region = &said->region[i];
+		uint32_t as = c->region[i].is_merged ? c->merged : i;
 		struct chain_entry e;
 
+		region->entry = c->region[i].at;
+		region->is_merged = rung != PLAN_WHOLE && c->region[i].is_merged;
 		if (region->gateways.n > 1)
 			qsort(region->gateways.item, region->gateways.n,
 			    sizeof(*region->gateways.item), by_port);
-		if (rung == PLAN_WHOLE || c->region[i].n_routed == 0 || !compose_entry(c, i, &e))
+		if (rung == PLAN_WHOLE || c->region[as].n_routed == 0 || !compose_entry(c, as, &e))
 			continue;
 		snprintf(region->engine, sizeof(region->engine), "%s", e.name);
 		region->because = e.because;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Building: every (source switch, LID) is followed until a packet of the same
- * VL has gone on from there before; all workers set bits of the same rows.
- * Then the rows are turned round, and Kahn's algorithm gives the first order.
+ * Building: packets are followed (depend_follow.c, depend_sweep.c, depend_ports.c) to
+ * fill the next rows.  Then the rows are turned round, and Kahn's algorithm gives the
+ * first order.
  *
  * Inserting an edge that disagrees with the order searches forward from its
  * head and backward from its tail within the positions between them, and deals
@@ -15,6 +15,8 @@
 
 #include "core/route/snapshot.h"
 #include "lib/bitset.h"
+
+#define FEW 24u /* are sorted at once */
 
 #define N_SLS 16u
 
@@ -31,13 +33,16 @@ depend_free(struct depend *g)
 		return;
 	free(g->first);
 	free(g->back);
+	free(g->back_port);
 	free(g->at);
 	free(g->to);
 	free(g->next);
 	free(g->prev);
 	free(g->ord);
 	free(g->list);
+	free(g->key);
 	free(g->mark);
+	free(g->level);
 	fm_vec_fini(&g->added);
 	free(g);
 }
@@ -51,15 +56,18 @@ alloc_rows(struct depend *g, uint32_t most_ports)
 
 	g->words = (uint32_t)FM_BITSET_WORDS((most_ports + 1u) * g->n_vls);
 	g->back = malloc((g->n_channels + 1) * sizeof(*g->back));
+	g->back_port = calloc(g->n_channels + 1, 1);
 	g->at = malloc((g->n_channels + 1) * sizeof(*g->at));
 	g->to = malloc((g->n_channels + 1) * sizeof(*g->to));
 	g->next = calloc(n * g->words, sizeof(*g->next));
 	g->prev = calloc(n * g->words, sizeof(*g->prev));
 	g->ord = malloc(n * sizeof(*g->ord));
 	g->list = malloc(2 * n * sizeof(*g->list));
+	g->key = malloc(n * sizeof(*g->key));
 	g->mark = calloc(n, 1);
-	return g->back != NULL && g->at != NULL && g->to != NULL && g->next != NULL &&
-	    g->prev != NULL && g->ord != NULL && g->list != NULL && g->mark != NULL;
+	return g->back != NULL && g->back_port != NULL && g->at != NULL && g->to != NULL &&
+	    g->next != NULL && g->prev != NULL && g->ord != NULL && g->list != NULL &&
+	    g->key != NULL && g->mark != NULL;
 }
 
 static bool
@@ -89,148 +97,11 @@ number_channels(struct depend *g, const struct fm_fabric *graph)
 			uint32_t c = g->first[sw] + graph->link_port[l];
 
 			g->to[c] = graph->link_to[l];
-			g->back[c] = g->first[g->to[c]] + graph->link_port[graph->link_rev[l]];
+			g->back_port[c] = graph->link_port[graph->link_rev[l]];
+			g->back[c] = g->first[g->to[c]] + g->back_port[c];
 		}
 	}
 	return true;
-}
-
-/* ------------------------------------------------------- following packets */
-
-static uint16_t
-vl_bit(const struct depend *g, uint8_t sl)
-{
-	return (uint16_t)(1u << (sl % g->n_vls));
-}
-
-/* What comes back from sw to requests of `to`, and 0 in *sends when nobody there sends. */
-static uint16_t
-reply_vls(const struct depend *g, const struct fm_fabric *ends, const struct fm_tables *t, fm_sw sw,
-    fm_sw to, uint16_t *sends)
-{
-	bool replies = t->sl_shape != FM_SL_ZERO && g->sl_model == VERIFY_BOTH;
-	const uint8_t *row = replies ? t->sl[t->sl_shape == FM_SL_BY_DLID ? 0 : to] : NULL;
-	uint16_t vls = 0;
-
-	*sends = 0;
-	for (fm_end e = ends->sw_first_end[sw]; e < ends->sw_first_end[sw + 1]; e++) {
-		if (ends->end_kind[e] == FM_END_SWITCH)
-			continue;
-		*sends = UINT16_MAX;
-		for (uint32_t i = 0; replies && ends->end_lid[e] != 0 && i < 1u << ends->end_lmc[e];
-		     i++)
-			vls |= vl_bit(g, row[ends->end_lid[e] + i]);
-	}
-	return vls;
-}
-
-uint16_t
-depend_own_vls(const struct depend *g, const struct fm_fabric *ends, const struct fm_tables *t,
-    fm_sw sw, uint16_t lid, fm_sw to)
-{
-	uint16_t sends, replies = reply_vls(g, ends, t, sw, to, &sends);
-
-	return replies | (vl_bit(g, tables_sl(t, sw, lid)) & sends);
-}
-
-struct follow {
-	struct depend *g;
-	const struct fm_fabric *ends;
-	const struct fm_tables *t;
-	const uint64_t *lost;
-	uint16_t *seen; /* [n_workers][n_switches] VLs that have gone on from here to this LID */
-	/* [n_workers][n_switches], of what starts here for this switch: VLs of
-	 * replies; all ones where somebody sends */
-	uint16_t *replies, *sends;
-};
-
-static void
-set_next(struct depend *g, uint32_t in, uint32_t out, unsigned vl)
-{
-	uint32_t bit = (out - g->first[g->at[out]]) * g->n_vls + vl;
-	uint64_t *word = g->next + ((size_t)in * g->n_vls + vl) * g->words + bit / 64;
-	uint64_t mask = (uint64_t)1 << (bit % 64);
-
-	if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & mask))
-		__atomic_fetch_or(word, mask, __ATOMIC_RELAXED);
-}
-
-/* From sw to lid: note each step, as long as it is news. */
-static void
-follow_one(const struct follow *f, uint16_t *seen, fm_sw sw, uint32_t lid, unsigned vl)
-{
-	struct depend *g = f->g;
-	uint32_t in = FM_NONE, out;
-
-	for (;;) {
-		out = depend_channel(g, sw, f->t->lft[sw][lid]);
-		if (out == FM_NONE || g->back[out] == FM_NONE)
-			return;
-		if (in != FM_NONE)
-			set_next(g, in, out, vl);
-		if (f->lost != NULL && fm_bit_test(f->lost, out))
-			return;
-		if (seen[sw] >> vl & 1)
-			return;
-		seen[sw] |= (uint16_t)(1u << vl);
-		in = out;
-		sw = g->to[out];
-	}
-}
-
-static void
-follow_vls(const struct follow *f, uint16_t *seen, fm_sw sw, uint32_t lid, uint16_t vls)
-{
-	for (unsigned vl = 0; vls >> vl != 0; vl++)
-		if (vls >> vl & 1)
-			follow_one(f, seen, sw, lid, vl);
-}
-
-/* Everything to the LIDs on switch `to`. */
-static void
-follow_all(void *arg, uint32_t to, unsigned worker)
-{
-	const struct follow *f = arg;
-	const struct fm_fabric *ends = f->ends;
-	uint32_t n = f->g->n_switches;
-	size_t at = (size_t)worker * n;
-	uint16_t *seen = f->seen + at, *replies = f->replies + at, *sends = f->sends + at;
-
-	for (fm_sw sw = 0; sw < n && ends->sw_first_end[to] < ends->sw_first_end[to + 1]; sw++)
-		replies[sw] = reply_vls(f->g, ends, f->t, sw, to, &sends[sw]);
-	for (fm_end e = ends->sw_first_end[to]; e < ends->sw_first_end[to + 1]; e++)
-		for (uint32_t i = 0; ends->end_lid[e] != 0 && i < 1u << ends->end_lmc[e]; i++) {
-			uint32_t lid = ends->end_lid[e] + i;
-
-			memset(seen, 0, n * sizeof(*seen));
-			for (fm_sw sw = 0; sw < n; sw++)
-				if (sw != to && sends[sw] != 0)
-					follow_vls(f, seen, sw, lid,
-					    replies[sw] |
-						vl_bit(f->g, tables_sl(f->t, sw, (uint16_t)lid)));
-		}
-}
-
-static bool
-follow_tables(struct depend *g, const struct fm_fabric *ends, const struct fm_tables *t,
-    const uint64_t *lost, struct fm_pool *workers)
-{
-	size_t n = (size_t)fm_pool_size(workers) * g->n_switches + 1;
-	struct follow f = { .g = g,
-		.ends = ends,
-		.t = t,
-		.lost = lost,
-		.seen = malloc(n * sizeof(*f.seen)),
-		.replies = malloc(n * sizeof(*f.replies)),
-		.sends = malloc(n * sizeof(*f.sends)) };
-	bool ok = f.seen != NULL && f.replies != NULL && f.sends != NULL;
-
-	if (ok)
-		fm_pool_for(workers, g->n_switches, follow_all, &f);
-	free(f.seen);
-	free(f.replies);
-	free(f.sends);
-	return ok;
 }
 
 /* ------------------------------------------------------------- the order */
@@ -350,7 +221,7 @@ depend_build(const struct fm_fabric *graph, const struct fm_fabric *ends, const 
 		clear_rows(g); /* it was too much, perhaps */
 	}
 	if (by_ports ? !depend_follow_ports(g, ends, t, lost, workers)
-		     : !follow_tables(g, ends, t, lost, workers))
+		     : !depend_follow(g, ends, t, lost, workers))
 		goto failed;
 	turn_rows(g);
 	find_order(g);
@@ -380,6 +251,16 @@ order_again(struct depend *g)
 	find_order(g);
 }
 
+/* They are held from now on. */
+static bool
+keep_levels(struct depend *g, const uint32_t *level)
+{
+	g->level = malloc(g->n_switches + 1);
+	for (fm_sw sw = 0; g->level != NULL && sw < g->n_switches; sw++)
+		g->level[sw] = (uint8_t)(level[sw] < UINT8_MAX ? level[sw] : UINT8_MAX);
+	return g->level != NULL;
+}
+
 bool
 depend_allow_levels(struct depend *g, const struct fm_fabric *graph)
 {
@@ -399,6 +280,8 @@ depend_allow_levels(struct depend *g, const struct fm_fabric *graph)
 		if (g->cyclic) {
 			memcpy(g->next, was, n_bytes);
 			order_again(g);
+		} else {
+			ok = keep_levels(g, level);
 		}
 	}
 	free(level);
@@ -453,36 +336,47 @@ search_backward(struct depend *g, uint32_t to, uint32_t limit, uint32_t *list, u
 }
 
 static int
-by_ord(const void *a, const void *b, void *arg)
+by_value(const void *a, const void *b)
 {
-	const struct depend *g = arg;
-	uint32_t x = g->ord[*(const uint32_t *)a], y = g->ord[*(const uint32_t *)b];
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-static int
-by_value(const void *a, const void *b)
+/* Nearly always there are but a few. */
+static void
+sort_keys(uint64_t *key, uint32_t n)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	if (n > FEW) {
+		qsort(key, n, sizeof(*key), by_value);
+		return;
+	}
+	for (uint32_t i = 1; i < n; i++) {
+		uint64_t k = key[i];
+		uint32_t j = i;
 
-	return x < y ? -1 : x > y;
+		for (; j > 0 && key[j - 1] > k; j--)
+			key[j] = key[j - 1];
+		key[j] = k;
+	}
 }
 
 /* The positions of both sets dealt out anew, those that come first to the
  * backward set.  list: n of the one, then m of the other. */
 static void
-reorder(struct depend *g, uint32_t *list, uint32_t n, uint32_t m)
+reorder(struct depend *g, const uint32_t *list, uint32_t n, uint32_t m)
 {
-	uint32_t *position = list + n + m;
+	uint64_t *key = g->key; /* position and vertex */
 
-	qsort_r(list, n, sizeof(*list), by_ord, g);
-	qsort_r(list + n, m, sizeof(*list), by_ord, g);
 	for (uint32_t i = 0; i < n + m; i++)
-		position[i] = g->ord[list[i]];
-	qsort(position, n + m, sizeof(*position), by_value);
-	for (uint32_t i = 0; i < n + m; i++)
-		g->ord[list[i]] = position[i];
+		key[i] = (uint64_t)g->ord[list[i]] << 32 | list[i];
+	sort_keys(key, n);
+	sort_keys(key + n, m);
+	for (uint32_t i = 0, a = 0, b = n; i < n + m; i++) {
+		uint64_t next = b == n + m || (a < n && key[a] < key[b]) ? key[a++] : key[b++];
+
+		g->ord[(uint32_t)key[i]] = (uint32_t)(next >> 32);
+	}
 }
 
 /* Make room in the order for from -> to; false when that would close a cycle. */
@@ -568,51 +462,4 @@ depend_cut(struct depend *g, uint32_t channel)
 		memset(next, 0, g->words * sizeof(*next));
 		memset(prev, 0, g->words * sizeof(*prev));
 	}
-}
-
-/* ----------------------------------------------------------- a whole LID */
-
-static enum depend_result
-insert_way(struct depend *g, const struct fm_tables *t, const uint64_t *lost, uint16_t *seen,
-    fm_sw sw, uint16_t lid, unsigned vl)
-{
-	uint32_t in = FM_NONE, out;
-	enum depend_result rc;
-
-	for (;;) {
-		out = depend_channel(g, sw, t->lft[sw][lid]);
-		if (out == FM_NONE || g->back[out] == FM_NONE || fm_bit_test(lost, out))
-			return DEPEND_HELD;
-		rc = in != FM_NONE ? depend_insert(g, in, out, vl) : DEPEND_HELD;
-		if (rc >= DEPEND_CYCLE || (seen != NULL && seen[sw] >> vl & 1))
-			return rc;
-		if (seen != NULL)
-			seen[sw] |= (uint16_t)(1u << vl);
-		in = out;
-		sw = g->to[out];
-	}
-}
-
-enum depend_result
-depend_insert_lid(struct depend *g, const struct fm_fabric *ends, const struct fm_tables *t,
-    const uint64_t *lost, fm_sw from, uint16_t lid, uint16_t *seen)
-{
-	fm_sw to = ends->end_sw[ends->lid_end[lid]], end = from + 1;
-	enum depend_result rc = DEPEND_HELD;
-
-	if (from == FM_NONE) {
-		from = 0;
-		end = g->n_switches;
-		memset(seen, 0, g->n_switches * sizeof(*seen));
-	} else {
-		seen = NULL; /* one way only */
-	}
-	for (fm_sw sw = from; rc < DEPEND_CYCLE && sw < end; sw++) {
-		uint16_t vls = sw != to ? depend_own_vls(g, ends, t, sw, lid, to) : 0;
-
-		for (unsigned vl = 0; rc < DEPEND_CYCLE && vls >> vl != 0; vl++)
-			if (vls >> vl & 1)
-				rc = insert_way(g, t, lost, seen, sw, lid, vl);
-	}
-	return rc;
 }

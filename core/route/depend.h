@@ -16,7 +16,7 @@
  *
  * Where VLs go by ports (depend_by_ports()) the links that are lost have no part in it.
  *
- * Memory: vertices x (2 rows of (ports of a switch x VLs) bits and 12 bytes);
+ * Memory: vertices x (2 rows of (ports of a switch x VLs) bits and 21 bytes);
  * 60,000 channels of 36-port switches in one VL: 2 MB.
  */
 #ifndef CORE_ROUTE_DEPEND_H
@@ -34,20 +34,24 @@ struct depend_edge {
 
 struct depend {
 	uint32_t n_switches, n_channels, n_vls;
-	uint32_t *first; /* [n_switches + 1] channels of a switch */
-	uint32_t *back;	 /* [n_channels] the channel of the other direction; FM_NONE: no cable */
-	fm_sw *at;	 /* [n_channels] the switch it leaves */
-	fm_sw *to;	 /* [n_channels] the switch it leads to; FM_NONE: no cable */
-	uint32_t words;	 /* of a row */
-	uint64_t *next;	 /* [vertices][words] bit port * n_vls + vl of the switch after */
-	uint64_t *prev;	 /* [vertices][words] bit (in port) * n_vls + vl: from where */
-	uint32_t *ord;	 /* [vertices] every edge leads to a higher one, unless cyclic */
-	bool cyclic;	 /* the tables themselves have a credit loop: nothing is refused */
-	bool frozen;	 /* nothing is inserted: many may look at once */
+	uint32_t *first;    /* [n_switches + 1] channels of a switch */
+	uint32_t *back;	    /* [n_channels] the channel of the other direction; FM_NONE: no cable */
+	uint8_t *back_port; /* [n_channels] the port of back */
+	fm_sw *at;	    /* [n_channels] the switch it leaves */
+	fm_sw *to;	    /* [n_channels] the switch it leads to; FM_NONE: no cable */
+	uint32_t words;	    /* of a row */
+	uint64_t *next;	    /* [vertices][words] bit port * n_vls + vl of the switch after */
+	uint64_t *prev;	    /* [vertices][words] bit (in port) * n_vls + vl: from where */
+	uint32_t *ord;	    /* [vertices] every edge leads to a higher one, unless cyclic */
+	/* [n_switches] all turns up and then down by these are held, and stay so; NULL: not so */
+	uint8_t *level;
+	bool cyclic; /* the tables themselves have a credit loop: nothing is refused */
+	bool frozen; /* nothing is inserted: many may look at once */
 	enum verify_sl_model sl_model;
 	FM_VEC(struct depend_edge) added; /* since the caller emptied it: depend_undo() */
 	uint64_t changes;		  /* edges that came or were taken away again */
 	uint32_t *list;			  /* [2][vertices] room of searches */
+	uint64_t *key;			  /* [vertices] likewise */
 	uint8_t *mark;			  /* [vertices] */
 };
 
@@ -74,6 +78,9 @@ void depend_free(struct depend *g);
  * nothing has to be inserted then.  False: out of memory. */
 bool depend_allow_levels(struct depend *g, const struct fm_fabric *graph);
 
+/* depend_follow.c: the next rows.  False: out of memory. */
+bool depend_follow(struct depend *g, const struct fm_fabric *ends, const struct fm_tables *t,
+    const uint64_t *lost, struct fm_pool *workers);
 /* depend_sweep.c: the next rows, sooner too many than too few bits.  False: out of memory. */
 bool depend_sweep_applies(const struct depend *g);
 bool depend_sweep(struct depend *g, const struct fm_fabric *ends, const struct fm_tables *t,
@@ -118,6 +125,17 @@ depend_holds(const struct depend *g, uint32_t in, uint32_t out, unsigned vl)
 	uint32_t bit = (out - g->first[g->at[out]]) * g->n_vls + vl;
 
 	return depend_next(g, in, vl)[bit / 64] >> (bit % 64) & 1;
+}
+
+/* One VL: do packets that come from one switch to another and go on to a third turn up, or
+ * down after any, by levels?  Then that is held, unless they go back. */
+static inline bool
+depend_is_level_turn(const struct depend *g, fm_sw from, fm_sw at, fm_sw to)
+{
+	const uint8_t *level = g->level;
+
+	return level != NULL && from != to && level[from] != level[at] && level[to] != level[at] &&
+	    (level[at] > level[from] || level[to] < level[at]);
 }
 
 /* Insert all dependencies of what the ends of `from` (FM_NONE: of any switch) send

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/route/tables_vls.h"
 #include "lib/bitset.h"
 
 #define N_SLS 16u
@@ -18,14 +19,16 @@
 
 /* What packets have met last of the entries that change.  After a new one none is old any
  * more, where each is written after the next that changes on its new way: unchanged ones in
- * between lead to just that one. */
-enum past { OPEN, RENEWED, N_PASTS };
+ * between lead to just that one.  LATE ones are sent under SLs that are not given out before
+ * all is written: they meet new entries alone, or old ones that do not change. */
+enum past { OPEN, RENEWED, LATE, N_PASTS };
 
 /* A way out of a switch. */
 struct way_out {
 	fm_link link;
-	uint8_t kinds;		      /* OLD | NEW */
-	uint16_t vls[N_PASTS][N_SLS]; /* on which VLs packets of an SL leave by it */
+	uint8_t kinds; /* OLD | NEW */
+	/* on which VLs packets of an SL leave by it; by_sl: in [0] which SLs do */
+	uint16_t vls[N_PASTS][N_SLS];
 };
 
 struct node {
@@ -47,8 +50,11 @@ struct side {
 
 struct deps {
 	const struct fm_fabric *fab;
-	struct side side[2];  /* old, new */
-	bool one_vl, one_map; /* no VLs to look up; both sides' are looked up alike */
+	struct side side[2];	 /* old, new */
+	bool one_vl, one_map;	 /* no VLs to look up; both sides' are looked up alike */
+	bool by_sl;		 /* an SL has one VL, everywhere and by both sides */
+	uint16_t vls_of[2][256]; /* by_sl: VLs of a set of SLs, the lower eight and the upper */
+	bool any_late;		 /* SLs differ, so that some may be late */
 	bool replies;
 	uint32_t n_vls;
 	uint64_t *changed; /* bitset [top_lid + 1], once asked for */
@@ -134,6 +140,17 @@ same_maps(const struct fm_tables *a, const struct fm_tables *b)
 	    a->n_vls_used == b->n_vls_used;
 }
 
+static void
+find_vls(struct deps *d)
+{
+	for (unsigned half = 0; half < 2; half++)
+		for (unsigned sls = 0; sls < 256; sls++)
+			for (unsigned i = 0; i < 8; i++)
+				if (sls >> i & 1)
+					d->vls_of[half][sls] |=
+					    (uint16_t)(1u << (half * 8 + i) % d->n_vls);
+}
+
 static bool
 is_source(const struct fm_fabric *fab, fm_end e)
 {
@@ -162,12 +179,16 @@ deps_new(struct deps_side old, struct deps_side now, enum verify_sl_model model)
 	d->top_lid = now.top_lid;
 	d->side[0] = (struct side){ .fab = old.fab, .t = t, .top_lid = old.top_lid };
 	d->side[1] = (struct side){ .fab = now.fab, .t = to, .top_lid = now.top_lid };
-	d->one_vl = t->sl_shape == FM_SL_ZERO && to->sl_shape == FM_SL_ZERO && t->n_vls_used <= 1 &&
-	    to->n_vls_used <= 1;
+	d->one_vl = t->n_vls_used <= 1 && to->n_vls_used <= 1;
 	d->one_map = (t == to && old.fab == now.fab) || same_maps(t, to);
 	d->replies = model == VERIFY_BOTH;
 	d->n_vls = t->n_vls_used > to->n_vls_used ? t->n_vls_used : to->n_vls_used;
 	d->n_vls = d->one_vl || d->n_vls == 0 ? 1 : d->n_vls;
+	d->by_sl = d->one_vl || same_maps(t, to);
+	d->any_late = !d->one_vl &&
+	    (old.top_lid != now.top_lid || old.fab->n_switches != now.fab->n_switches ||
+		!tables_same_sls(t, to, now.fab->n_switches, now.top_lid + 1u));
+	find_vls(d);
 	d->changed = calloc(FM_BITSET_WORDS(d->top_lid + 1u), sizeof(*d->changed));
 	d->node = calloc(n, sizeof(*d->node));
 	d->source = calloc(n, 1);
@@ -253,6 +274,15 @@ add_way(struct node *n, fm_link link, uint8_t kind)
 	n->n_out++;
 }
 
+static void
+clear_vls(const struct deps *d, struct way_out *out)
+{
+	if (!d->by_sl)
+		memset(out->vls, 0, sizeof(out->vls));
+	for (unsigned past = 0; past < N_PASTS; past++)
+		out->vls[past][0] = 0;
+}
+
 /* plain: VLs are not asked for. */
 static void
 find_ways(struct deps *d, uint16_t lid, enum deps_mode mode, bool plain)
@@ -268,8 +298,10 @@ find_ways(struct deps *d, uint16_t lid, enum deps_mode mode, bool plain)
 			add_way(n, link_of(now, sw, port_of(&d->side[0], sw, lid)), OLD);
 		if (mode != DEPS_OLD)
 			add_way(n, link_of(now, sw, port_of(now, sw, lid)), NEW);
+		else if (n->n_out > 0 && n->out[0].link == link_of(now, sw, port_of(now, sw, lid)))
+			n->out[0].kinds |= NEW; /* late packets go by it */
 		for (unsigned i = 0; !plain && i < n->n_out; i++)
-			memset(n->out[i].vls, 0, sizeof(n->out[i].vls));
+			clear_vls(d, &n->out[i]);
 	}
 }
 
@@ -365,60 +397,96 @@ vls_at(const struct deps *d, fm_sw sw, uint8_t in_port, fm_link out, unsigned sl
 static enum past
 past_after(enum deps_mode mode, enum past before, const struct way_out *out)
 {
-	if (mode != DEPS_ORDERED || out->kinds & OLD)
+	if (mode != DEPS_ORDERED || before == LATE || out->kinds & OLD)
 		return before;
 	return RENEWED;
+}
+
+/* Packets of these SLs, sent by the ends of sw by the way out. */
+static void
+send_by(const struct deps *d, fm_sw sw, struct way_out *out, enum past past, uint16_t sls)
+{
+	const struct fm_fabric *fab = d->fab;
+
+	if (d->by_sl) {
+		out->vls[past][0] |= sls;
+		return;
+	}
+	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
+		for (unsigned sl = 0; is_source(fab, e) && sl < N_SLS; sl++)
+			if (sls >> sl & 1)
+				out->vls[past][sl] |=
+				    vls_at(d, sw, fab->end_port[e], out->link, sl);
 }
 
 static void
 inject(struct deps *d, fm_sw sw, uint16_t lid, enum deps_mode mode)
 {
-	const struct fm_fabric *fab = d->fab;
 	struct node *n = &d->node[sw];
-	uint16_t sls;
+	uint16_t sls = 1, late = 0;
 
 	if (!d->source[sw])
 		return;
-	if (d->one_vl) {
-		for (unsigned i = 0; i < n->n_out; i++)
-			n->out[i].vls[past_after(mode, OPEN, &n->out[i])][0] = 1;
-		return;
+	if (!d->one_vl) {
+		sls = sls_of(&d->side[0], sw, lid, d->replies);
+		late = sls_of(&d->side[1], sw, lid, d->replies) & (uint16_t)~sls;
 	}
-	sls = sls_of(&d->side[0], sw, lid, d->replies) | sls_of(&d->side[1], sw, lid, d->replies);
-	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
-		for (unsigned i = 0; is_source(fab, e) && i < n->n_out; i++) {
-			uint16_t *vls = n->out[i].vls[past_after(mode, OPEN, &n->out[i])];
+	if (!d->any_late)
+		sls |= late;
+	for (unsigned i = 0; i < n->n_out; i++) {
+		struct way_out *out = &n->out[i];
 
-			for (unsigned sl = 0; sl < N_SLS; sl++)
-				if (sls >> sl & 1)
-					vls[sl] |=
-					    vls_at(d, sw, fab->end_port[e], n->out[i].link, sl);
-		}
+		send_by(d, sw, out, past_after(mode, OPEN, out), sls);
+		if (d->any_late && late != 0 && out->kinds & NEW)
+			send_by(d, sw, out, LATE, late);
+	}
 }
 
 /* ------------------------------------------------------------- dependencies */
 
-/* The VLs of packets of this past, by SL, from `in` on by `out` into pairs. */
+/* Those of one step, as they come together. */
+struct step {
+	uint16_t pairs[N_SLS]; /* of a VL before: the VLs after */
+	uint16_t sls;	       /* by_sl instead */
+	bool news;	       /* packets on VLs on which there were none */
+};
+
+/* The VLs of packets of this past, by SL, from `in` on by `out`. */
 static void
 carry(const struct deps *d, enum deps_mode mode, enum past past, const struct way_out *in,
-    struct way_out *out, uint16_t *pairs, bool *news)
+    struct way_out *out, struct step *s)
 {
 	fm_sw sw = d->fab->link_to[in->link];
 	uint8_t in_port = d->fab->link_port[d->fab->link_rev[in->link]];
 	uint16_t *to = out->vls[past_after(mode, past, out)];
 
+	if (d->by_sl) {
+		uint16_t sls = in->vls[past][0];
+
+		s->sls |= sls;
+		s->news = s->news || (sls & ~to[0]) != 0;
+		to[0] |= sls;
+		return;
+	}
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
 		uint16_t from = in->vls[past][sl], vls;
 
 		if (from == 0)
 			continue;
-		vls = d->one_vl ? 1 : vls_at(d, sw, in_port, out->link, sl);
+		vls = vls_at(d, sw, in_port, out->link, sl);
 		for (unsigned vl = 0; vl < d->n_vls; vl++)
 			if (from >> vl & 1)
-				pairs[vl] |= vls;
-		*news = *news || (vls & ~to[sl]) != 0;
+				s->pairs[vl] |= vls;
+		s->news = s->news || (vls & ~to[sl]) != 0;
 		to[sl] |= vls;
 	}
+}
+
+static bool
+push_dep(struct deps *d, fm_link in, unsigned vl_in, fm_link out, unsigned vl_out)
+{
+	return fm_vec_push(
+	    &d->list, ((struct dep){ in * d->n_vls + vl_in, out * d->n_vls + vl_out }));
 }
 
 /* Packets from `in` go on by `out` of the switch between; *news: on VLs they have not been
@@ -426,17 +494,25 @@ carry(const struct deps *d, enum deps_mode mode, enum past past, const struct wa
 static bool
 step(struct deps *d, enum deps_mode mode, const struct way_out *in, struct way_out *out, bool *news)
 {
-	uint16_t pairs[N_SLS] = { 0 };
+	struct step s = { 0 };
+	uint16_t vls;
 
-	carry(d, mode, OPEN, in, out, pairs, news);
+	carry(d, mode, OPEN, in, out, &s);
 	if (mode == DEPS_ORDERED && out->kinds & NEW)
-		carry(d, mode, RENEWED, in, out, pairs, news);
-	for (unsigned a = 0; a < d->n_vls; a++)
-		for (unsigned b = 0; pairs[a] != 0 && b < d->n_vls; b++)
-			if (pairs[a] >> b & 1 &&
-			    !fm_vec_push(&d->list,
-				((struct dep){
-				    in->link * d->n_vls + a, out->link * d->n_vls + b })))
+		carry(d, mode, RENEWED, in, out, &s);
+	if (d->any_late && out->kinds & NEW)
+		carry(d, mode, LATE, in, out, &s);
+	*news = s.news;
+	vls = d->vls_of[0][s.sls & 0xff] | d->vls_of[1][s.sls >> 8];
+	for (; d->by_sl && vls != 0; vls &= (uint16_t)(vls - 1)) {
+		unsigned vl = (unsigned)__builtin_ctz(vls);
+
+		if (!push_dep(d, in->link, vl, out->link, vl))
+			return false;
+	}
+	for (unsigned a = 0; !d->by_sl && a < d->n_vls; a++)
+		for (unsigned b = 0; s.pairs[a] != 0 && b < d->n_vls; b++)
+			if (s.pairs[a] >> b & 1 && !push_dep(d, in->link, a, out->link, b))
 				return false;
 	return true;
 }

@@ -12,9 +12,11 @@
  *	new-old			the other way round, with unchanged entries in between or
  *				not; rule N (transition.h) excludes it
  *
- * SLs are those of both tables, and replies under the requester's SL where the
- * model says so, carried from every source on along all ways that there may be;
- * VLs are by both SL2VL tables.  Links that are gone carry nothing.
+ * SLs are those of the old tables, and replies under the requester's SL where the
+ * model says so, carried from every source on along all ways that there may be, and for
+ * whoever has not asked again on the new ones, too.  SLs of the new tables alone are given
+ * out when all is written: along entries that are new or do not change.  VLs are by both
+ * SL2VL tables.  Links that are gone carry nothing.
  *
  * Cost: O(switches) per destination, times the SLs in use.
  */

@@ -1,266 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The steps of the ladder.  Verification has shown that old and new tables are free
- * of cycles by themselves; where old ones are not (credit_loops = warn) there is
- * nothing to lose.
+ * From one plan to the next: by levels where they say enough, else by the graph of all
+ * dependencies; and what is done where no step was found.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/route/ladder_internal.h"
 #include "core/route/transition.h"
-#include "lib/bitset.h"
 #include "lib/error.h"
-#include "lib/scc.h"
 
-#define STAGES_MAX 16
 #define LARGE_ENTRIES 1000000 /* of forwarding tables: a third of a second */
-
-/* ------------------------------------------------------- sets of dependencies */
-
-static fm_sw
-switch_after(const struct climb *c, uint32_t vertex)
-{
-	return c->fab->link_to[vertex / c->n_vls];
-}
-
-static bool
-alloc_rows(struct climb *c)
-{
-	size_t words;
-
-	c->row = ladder_rows(c->fab, c->n_vls);
-	if (c->row == NULL)
-		return false;
-	words = c->row[deps_n_vertices(c->deps)];
-	c->bits = calloc(words + 1, sizeof(*c->bits));
-	c->staying = calloc(words + 1, sizeof(*c->staying));
-	return c->bits != NULL && c->staying != NULL;
-}
-
-static bool
-note_lid(struct climb *c, uint16_t lid, enum deps_mode mode)
-{
-	const struct dep *list;
-	size_t n;
-
-	if (!deps_of(c->deps, lid, mode, &list, &n))
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		uint32_t first = c->fab->sw_first_link[switch_after(c, list[i].from)];
-
-		fm_bit_set(c->bits + c->row[list[i].from], list[i].to - first * c->n_vls);
-	}
-	return true;
-}
-
-/* Have the dependencies noted a cycle?  If not, position[] is an order of them. */
-static bool
-find_cycle(struct climb *c, bool *cyclic)
-{
-	uint32_t n = deps_n_vertices(c->deps), n_edges = 0, n_components, *first, *to;
-	struct fm_arena mem;
-	bool ok;
-
-	fm_arena_init(&mem, SIZE_MAX);
-	n_edges = (uint32_t)fm_bit_count(c->bits, c->row[n] * 64);
-	first = fm_arena_array(&mem, (size_t)n + 1, uint32_t);
-	to = fm_arena_array(&mem, (size_t)n_edges + 1, uint32_t);
-	n_edges = 0;
-	for (uint32_t v = 0; first != NULL && to != NULL && v < n; v++) {
-		uint32_t base = c->fab->sw_first_link[switch_after(c, v)] * c->n_vls;
-
-		first[v] = n_edges;
-		FM_EACH_BIT (i, c->bits + c->row[v], (c->row[v + 1] - c->row[v]) * 64)
-			to[n_edges++] = base + (uint32_t)i;
-	}
-	ok = first != NULL && to != NULL;
-	if (ok) {
-		first[n] = n_edges;
-		n_components = fm_scc(n, first, to, c->position, &mem);
-		ok = n_components != UINT32_MAX;
-		*cyclic = n_components < n; /* no packet goes back by the link it came by */
-		for (uint32_t v = 0; ok && v < n; v++)
-			c->position[v] = n_components - 1 - c->position[v];
-	}
-	fm_arena_fini(&mem);
-	return ok;
-}
-
-/* LIDs that do not change, into bits and staying. */
-static bool
-note_staying(struct climb *c, struct router *r, const struct plan *prev, const struct plan *p)
-{
-	size_t words = c->row[deps_n_vertices(c->deps)];
-	bool noted, ok;
-
-	memset(c->bits, 0, words * sizeof(*c->bits));
-	ok = ladder_note_staying(r, prev, p, c, &noted);
-	for (uint32_t lid = 1; ok && !noted && lid <= c->fab->max_lid; lid++)
-		if (c->fab->lid_end[lid] != FM_NONE &&
-		    c->fab->end_sw[c->fab->lid_end[lid]] != FM_NONE &&
-		    !deps_changes(c->deps, (uint16_t)lid))
-			ok = note_lid(c, (uint16_t)lid, DEPS_NEW);
-	memcpy(c->staying, c->bits, words * sizeof(*c->bits));
-	return ok;
-}
-
-static void
-note_only_staying(struct climb *c)
-{
-	memcpy(c->bits, c->staying, c->row[deps_n_vertices(c->deps)] * sizeof(*c->bits));
-}
-
-static bool
-note_changed(struct climb *c, enum deps_mode mode)
-{
-	bool ok = true;
-
-	for (size_t i = 0; ok && i < c->lids.n; i++)
-		ok = note_lid(c, c->lids.item[i], mode);
-	return ok;
-}
-
-/* ------------------------------------------------------------------ the steps */
-
-/* The same in a graph that has all turns but the odd ones already. */
-static bool
-insert_odd(struct climb *c, const struct dep *list, size_t n, bool *fits)
-{
-	bool any = false, ok = true;
-
-	for (size_t i = 0; ok && i < n; i++)
-		if (odd_graph_is_odd(c->odd, list[i].from, list[i].to)) {
-			ok = odd_graph_add(c->odd, list[i].from, list[i].to);
-			any = true;
-		}
-	*fits = !any || odd_graph_acyclic(c->odd);
-	for (size_t i = 0; !*fits && i < n; i++)
-		if (odd_graph_is_odd(c->odd, list[i].from, list[i].to))
-			odd_graph_remove(c->odd, list[i].from, list[i].to);
-	return ok;
-}
-
-bool
-ladder_insert(struct climb *c, uint16_t lid, enum deps_mode mode, bool *fits)
-{
-	const struct dep *list;
-	size_t n, i;
-
-	if (!deps_of(c->deps, lid, mode, &list, &n))
-		return false;
-	if (c->odd != NULL)
-		return insert_odd(c, list, n, fits);
-	*fits = true;
-	for (i = 0; *fits && i < n; i++)
-		switch (fm_acyclic_insert(c->graph, list[i].from, list[i].to)) {
-		case FM_ACYCLIC_ADDED:
-		case FM_ACYCLIC_HELD:
-			break;
-		case FM_ACYCLIC_CYCLE:
-			*fits = false;
-			break;
-		case FM_ACYCLIC_NOMEM:
-			return false;
-		}
-	for (i -= !*fits; !*fits && i-- > 0;)
-		fm_acyclic_remove(c->graph, list[i].from, list[i].to);
-	return true;
-}
-
-bool
-ladder_take_out(struct climb *c, uint16_t lid, enum deps_mode mode)
-{
-	const struct dep *list;
-	size_t n;
-
-	if (!deps_of(c->deps, lid, mode, &list, &n))
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (c->odd == NULL)
-			fm_acyclic_remove(c->graph, list[i].from, list[i].to);
-		else if (odd_graph_is_odd(c->odd, list[i].from, list[i].to))
-			odd_graph_remove(c->odd, list[i].from, list[i].to);
-	return true;
-}
-
-/* The graph of what is in the switches: destinations that stay once for all,
- * those that change each by itself, so that it can be taken out. */
-static bool
-start_graph(struct climb *c)
-{
-	uint32_t n = deps_n_vertices(c->deps);
-	bool ok, fits = true;
-
-	note_only_staying(c);
-	ok = true;
-	for (uint32_t v = 0; ok && v < n; v++) {
-		uint32_t base = c->fab->sw_first_link[switch_after(c, v)] * c->n_vls;
-
-		FM_EACH_BIT (i, c->bits + c->row[v], (c->row[v + 1] - c->row[v]) * 64)
-			ok = ok &&
-			    fm_acyclic_insert(c->graph, v, base + (uint32_t)i) <= FM_ACYCLIC_HELD;
-	}
-	for (size_t i = 0; ok && i < c->lids.n; i++)
-		ok = ladder_insert(c, c->lids.item[i], DEPS_OLD, &fits) && fits;
-	return ok;
-}
-
-static bool
-place(struct climb *c, uint16_t lid, uint8_t stage, bool *moved)
-{
-	bool fits;
-
-	if (!ladder_insert(c, lid, DEPS_ALL, &fits))
-		return false;
-	if (fits) {
-		c->mark[lid] = PLACED_FREE;
-	} else {
-		if (!ladder_insert(c, lid, DEPS_ORDERED, &fits))
-			return false;
-		if (!fits)
-			return true;
-		c->mark[lid] = PLACED_ORDERED;
-	}
-	c->rules[lid] = stage;
-	if (c->mark[lid] == PLACED_ORDERED)
-		c->rules[lid] |= TRANSITION_ORDERED;
-	c->n_unplaced--;
-	*moved = true;
-	return true;
-}
-
-/* It is written, and a packet's life time has passed. */
-static bool
-settle(struct climb *c, uint16_t lid)
-{
-	enum deps_mode mode = c->mark[lid] == PLACED_FREE ? DEPS_ALL : DEPS_ORDERED;
-	bool fits;
-
-	c->mark[lid] = SETTLED;
-	return ladder_insert(c, lid, DEPS_NEW, &fits) && ladder_take_out(c, lid, mode) &&
-	    ladder_take_out(c, lid, DEPS_OLD);
-}
-
-static bool
-take_steps(struct climb *c)
-{
-	bool ok = true, moved = true;
-
-	c->n_unplaced = (uint32_t)c->lids.n;
-	for (uint8_t stage = c->aim != NULL; ok && moved && c->n_unplaced > 0 && stage < STAGES_MAX;
-	     stage++) {
-		moved = false;
-		for (size_t i = 0; ok && i < c->lids.n; i++)
-			if (c->mark[c->lids.item[i]] == UNPLACED)
-				ok = place(c, c->lids.item[i], stage, &moved);
-		for (size_t i = 0; ok && c->n_unplaced > 0 && i < c->lids.n; i++)
-			if (c->mark[c->lids.item[i]] == PLACED_FREE ||
-			    c->mark[c->lids.item[i]] == PLACED_ORDERED)
-				ok = settle(c, c->lids.item[i]);
-	}
-	return ok;
-}
 
 /* ------------------------------------------------------------- what it is */
 
@@ -348,39 +98,6 @@ list_lids(struct climb *c, uint16_t top_lid)
 	return true;
 }
 
-/* Steps for all that change; *needed false: all are free. */
-static bool
-find_steps(
-    struct climb *c, struct router *r, const struct plan *prev, const struct plan *p, bool *needed)
-{
-	uint32_t n = deps_n_vertices(c->deps);
-	bool cyclic = false, ok;
-
-	*needed = false;
-	c->n_vls = deps_n_vls(c->deps);
-	c->position = malloc((n + 1) * sizeof(*c->position));
-	ok = c->position != NULL && alloc_rows(c) && note_staying(c, r, prev, p) &&
-	    note_changed(c, DEPS_ALL) && find_cycle(c, &cyclic);
-	if (!ok || !cyclic)
-		return ok;
-	note_only_staying(c);
-	ok = note_changed(c, DEPS_OLD) && find_cycle(c, &cyclic);
-	if (ok && cyclic && c->counted) { /* perhaps of packets that nobody sends any more */
-		ladder_counts_forget(r);
-		ok = note_staying(c, r, prev, p) && note_changed(c, DEPS_OLD) &&
-		    find_cycle(c, &cyclic);
-	}
-	c->clashes = ok && cyclic && !ladder_same_sls(prev, p);
-	if (!ok || cyclic)
-		return ok; /* what is there has cycles already */
-	*needed = true;
-	c->graph = fm_acyclic_new(n, c->position);
-	ok = c->graph != NULL && start_graph(c) && take_steps(c);
-	/* who is drained gets new ways, on which the old SLs are not safe */
-	c->clashes = ok && c->n_unplaced > 0 && !ladder_same_sls(prev, p);
-	return ok;
-}
-
 /* From q->prev to p, where it differs. */
 static bool
 start_climb(struct climb *c, const struct plan_request *q, const struct plan *p)
@@ -416,7 +133,7 @@ take_odd_steps(struct climb *c, const struct odd_lids *lids, bool *settled)
 		ok = ladder_insert(c, lids->changed.item[i], DEPS_OLD, &fits) &&
 		    fm_vec_push(&c->lids, lids->changed.item[i]);
 	if (ok && fits)
-		ok = take_steps(c);
+		ok = ladder_take_steps(c);
 	*settled = ok && fits && (c->n_unplaced == 0 || is_large(c));
 	return ok;
 }
@@ -490,15 +207,18 @@ climb_by_graph(struct router *r, const struct plan_request *q, struct climb *c, 
 	if (!start_climb(c, q, p) || !list_lids(c, p->top_lid))
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
 	p->change.n_lids = (uint32_t)c->lids.n;
-	if (c->lids.n > 0 && !find_steps(c, r, q->prev, p, &needed))
+	if ((c->lids.n > 0 || !ladder_same_sls(q->prev, p)) &&
+	    !ladder_find_steps(c, r, q->prev, p, &needed))
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
 	p->change.sls_clash = c->clashes;
 	if (needed)
 		count(c, &p->change);
 	if (needed && c->n_unplaced > 0)
 		rc = ladder_rest(r, q, c, plan, err);
+	if (rc == 0 && c->local != NULL && !ladder_local_end(r, c, *plan, *plan != p))
+		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
 	if (rc == 0 && *plan == p) {
-		ladder_put_off(c, q->prev, p);
+		ladder_put_off(c, p);
 		use_rules(c, p);
 	}
 	return rc;
@@ -508,6 +228,8 @@ static void
 free_climb(struct climb *c)
 {
 	deps_free(c->deps);
+	ladder_local_free(c->local);
+	ladder_free_kept(c);
 	fm_acyclic_free(c->graph);
 	odd_graph_free(c->odd);
 	fm_vec_fini(&c->lids);
@@ -524,12 +246,22 @@ climb(struct router *r, const struct plan_request *q, const struct plan *aim, st
     struct fm_error *err)
 {
 	struct plan *p = *plan;
-	struct climb quick = { .fab = &p->snap->fab, .model = plan_sl_model(r, p), .aim = aim };
+	struct climb quick = { .fab = &p->snap->fab,
+		.model = plan_sl_model(r, p),
+		.aim = aim,
+		.older = aim != NULL || q->older,
+		.older_by_levels = (aim == NULL || q->prev->change.by_levels) &&
+		    (!q->older || q->older_by_levels) };
 	struct climb whole = quick;
-	bool settled;
+	/* counts are kept only where levels say nothing */
+	bool counted = r->counts != NULL && r->counts->plan == q->prev->number, settled = false;
 	int rc = 0;
 
-	if (!climb_by_levels(&quick, q, p, &settled)) {
+	if (counted) {
+		plan_levels_free(p->levels);
+		p->levels = NULL;
+	}
+	if (!counted && !climb_by_levels(&quick, q, p, &settled)) {
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
 	} else if (settled) {
 		p->change.by_levels = true;
@@ -537,7 +269,7 @@ climb(struct router *r, const struct plan_request *q, const struct plan *aim, st
 		if (quick.n_unplaced > 0)
 			rc = ladder_rest(r, q, &quick, plan, err);
 		if (rc == 0 && *plan == p) {
-			ladder_put_off(&quick, q->prev, p);
+			ladder_put_off(&quick, p);
 			use_rules(&quick, p);
 		}
 	} else {
@@ -559,7 +291,8 @@ climb_on(struct router *r, const struct plan_request *q, struct plan **plan, str
 	on.prev = ladder_resume(r, q, err);
 	if (on.prev == NULL)
 		return FM_E_RESOURCE;
-	if (on.prev->change.kind == PLAN_LOSS && p->change.kind != PLAN_ENGINE)
+	if ((on.prev->change.kind == PLAN_LOSS || on.prev->change.kind == PLAN_ENGINE) &&
+	    p->change.kind != PLAN_ENGINE)
 		p->change.kind = PLAN_LOSS; /* there is still something of it to be written */
 	rc = climb(r, &on, q->prev, plan, err);
 	if (rc == 0 && *plan != p) { /* back to where it was to lead */

@@ -19,6 +19,14 @@
  * and nothing is changed by a *recovery* or *rebalance*.  Another *engine* is taken
  * up only if nothing is stuck, or when an administrator says that it may drain.
  *
+ * Whose path carries another SL goes on with the old one until it has been told and has asked
+ * again, so all steps are proven under old SLs, on new ways, too, and new ways under new ones.
+ * Who is drained has no such proof: under the new SLs alone is the whole known to be free of
+ * cycles.  Where old and new SLs have a cycle together on entries that do not even change, LIDs
+ * are drained with all their entries (ladder_anew.c).  So the entries stay empty
+ * (ladder_may_hold()): packets under the old SLs end there, as the writing is broken off before
+ * they are filled, and the sweep after tells the hosts before it goes on.
+ *
  * Writing that was broken off (plan_request.held) is gone on with from what the switches
  * hold, which is between the plan before and that before it.  Packets that it has met on
  * the way are gone a life time later: till then only what level turns allow is written.
@@ -38,6 +46,12 @@
 
 /* May writing `now` over `was` be broken off?  SLs and VLs have to be the same. */
 bool ladder_may_break(const struct plan *was, const struct plan *now);
+/* Are the entries that are emptied first (plan_change.sls_clash) to stay so till hosts have
+ * been told that their paths carry other SLs, and SL-to-VL maps are written?  False as well
+ * where it cannot be done. */
+bool ladder_may_hold(const struct plan *was, const struct plan *now);
+/* The same VL for every SL, everywhere? */
+bool ladder_same_vls(const struct plan *was, const struct plan *now);
 
 /* From q->prev to *plan, which was just made and has not been given out: its change
  * and rules are filled.  What may not be taken up gives way to another plan, with

@@ -26,17 +26,6 @@
 
 #define WORDS_MOST (1u << 19) /* of 64 counts: 64 MB */
 
-struct ladder_counts {
-	uint64_t plan;	       /* its number; 0: there is none yet */
-	struct snapshot *snap; /* one reference: links have its numbers */
-	enum verify_sl_model model;
-	uint32_t n_vls;
-	uint8_t *source; /* [n_switches] */
-	size_t *row;	 /* [n_vertices + 1] words, as ladder_rows() */
-	uint16_t *n;	 /* [64 * row[n_vertices]] LIDs that have the dependency */
-	FM_VEC(uint16_t) missing;
-};
-
 void
 ladder_counts_free(struct ladder_counts *k)
 {
@@ -57,8 +46,8 @@ ladder_counts_forget(struct router *r)
 	r->counts = NULL;
 }
 
-static bool
-is_owned(const struct fm_fabric *fab, uint32_t lid)
+bool
+ladder_is_owned(const struct fm_fabric *fab, uint32_t lid)
 {
 	return lid <= fab->max_lid && fab->lid_end[lid] != FM_NONE &&
 	    fab->end_sw[fab->lid_end[lid]] != FM_NONE;
@@ -118,17 +107,17 @@ counts_new(
 		ladder_counts_free(k);
 		return false;
 	}
-	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
-		k->source[sw] = has_source(fab, sw);
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++) /* nothing comes from one that is gone */
+		k->source[sw] =
+		    has_source(fab, sw) || fab->sw_first_link[sw] == fab->sw_first_link[sw + 1];
 	*out = k;
 	return true;
 }
 
 /* ------------------------------------------------------------------- counting */
 
-/* Of a dependency the place in n. */
-static size_t
-place(const struct ladder_counts *k, const struct dep *d)
+size_t
+ladder_count_place(const struct ladder_counts *k, const struct dep *d)
 {
 	const struct fm_fabric *fab = &k->snap->fab;
 	fm_link first = fab->sw_first_link[fab->link_to[d->from / k->n_vls]];
@@ -136,8 +125,8 @@ place(const struct ladder_counts *k, const struct dep *d)
 	return k->row[d->from] * 64 + d->to - first * k->n_vls;
 }
 
-static bool
-count_lid(struct ladder_counts *k, struct deps *d, uint16_t lid, int by)
+bool
+ladder_count_lid(struct ladder_counts *k, struct deps *d, uint16_t lid, int by)
 {
 	const struct dep *list;
 	size_t n;
@@ -145,7 +134,7 @@ count_lid(struct ladder_counts *k, struct deps *d, uint16_t lid, int by)
 	if (!deps_of(d, lid, DEPS_NEW, &list, &n))
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		uint16_t *at = &k->n[place(k, &list[i])];
+		uint16_t *at = &k->n[ladder_count_place(k, &list[i])];
 
 		if (by > 0 || *at > 0)
 			*at = (uint16_t)(*at + by);
@@ -153,9 +142,8 @@ count_lid(struct ladder_counts *k, struct deps *d, uint16_t lid, int by)
 	return true;
 }
 
-/* What LIDs depend on by the tables of p, on the links that the counts are of. */
-static struct deps *
-deps_by(const struct ladder_counts *k, const struct plan *p)
+struct deps *
+ladder_deps_by(const struct ladder_counts *k, const struct plan *p)
 {
 	struct deps_side side = { &k->snap->fab, &p->tables->t, p->top_lid };
 	struct deps *d = deps_new(side, side, k->model);
@@ -165,20 +153,19 @@ deps_by(const struct ladder_counts *k, const struct plan *p)
 	return d;
 }
 
-/* Those that are missing, by the tables of their plan. */
-static bool
-count_missing(struct ladder_counts *k, const struct plan *p)
+bool
+ladder_count_missing(struct ladder_counts *k, const struct plan *p)
 {
 	struct deps *d;
 	bool ok;
 
 	if (k->missing.n == 0)
 		return true;
-	d = deps_by(k, p);
+	d = ladder_deps_by(k, p);
 	ok = d != NULL;
 	for (size_t i = 0; ok && i < k->missing.n; i++)
-		if (is_owned(&k->snap->fab, k->missing.item[i]))
-			ok = count_lid(k, d, k->missing.item[i], 1);
+		if (ladder_is_owned(&k->snap->fab, k->missing.item[i]))
+			ok = ladder_count_lid(k, d, k->missing.item[i], 1);
 	deps_free(d);
 	k->missing.n = 0;
 	return ok;
@@ -187,12 +174,12 @@ count_missing(struct ladder_counts *k, const struct plan *p)
 static bool
 count_all(struct ladder_counts *k, const struct plan *p)
 {
-	struct deps *d = deps_by(k, p);
+	struct deps *d = ladder_deps_by(k, p);
 	bool ok = d != NULL;
 
 	for (uint32_t lid = 1; ok && lid <= k->snap->fab.max_lid; lid++)
-		if (is_owned(&k->snap->fab, lid))
-			ok = count_lid(k, d, (uint16_t)lid, 1);
+		if (ladder_is_owned(&k->snap->fab, lid))
+			ok = ladder_count_lid(k, d, (uint16_t)lid, 1);
 	deps_free(d);
 	return ok;
 }
@@ -204,7 +191,7 @@ ladder_prepare(struct router *r, struct plan *p, struct fm_error *err)
 	bool ok = true;
 
 	if (k != NULL && k->plan == p->number)
-		ok = count_missing(k, p);
+		ok = ladder_count_missing(k, p);
 	else if (p->tables != NULL && p->verdict.credit_loops == 0 && (ok = levels_look(p)) &&
 	    !p->levels->apply) {
 		enum verify_sl_model model = plan_sl_model(r, p);
@@ -288,7 +275,7 @@ find_touched(const struct ladder_counts *k, const struct plan *prev, const struc
 	if (touched == NULL)
 		return NULL;
 	for (uint32_t lid = 1; lid <= was->max_lid || lid <= now->max_lid; lid++)
-		if (is_owned(was, lid) != is_owned(now, lid) ||
+		if (ladder_is_owned(was, lid) != ladder_is_owned(now, lid) ||
 		    (lid <= p->top_lid && deps_changes(c->deps, (uint16_t)lid)))
 			fm_bit_set(touched, lid);
 	mark_links(touched, prev, was, now);
@@ -299,12 +286,12 @@ find_touched(const struct ladder_counts *k, const struct plan *prev, const struc
 static bool
 take_out(struct ladder_counts *k, const struct plan *prev, const uint64_t *touched)
 {
-	struct deps *d = deps_by(k, prev);
+	struct deps *d = ladder_deps_by(k, prev);
 	bool ok = d != NULL;
 
 	FM_EACH_BIT (lid, touched, UINT16_MAX + 1)
-		if (ok && is_owned(&k->snap->fab, (uint32_t)lid))
-			ok = count_lid(k, d, (uint16_t)lid, -1);
+		if (ok && ladder_is_owned(&k->snap->fab, (uint32_t)lid))
+			ok = ladder_count_lid(k, d, (uint16_t)lid, -1);
 	deps_free(d);
 	return ok;
 }
@@ -338,9 +325,8 @@ move_row(
 			put[(map[first + i / n_vls] - first_now) * n_vls + i % n_vls] = at[i];
 }
 
-/* The same counts by the links of snap. */
-static bool
-move_counts(struct router *r, struct snapshot *snap)
+bool
+ladder_move_counts(struct router *r, struct snapshot *snap)
 {
 	struct ladder_counts *k = r->counts, *to = NULL;
 	const struct fm_fabric *was = &k->snap->fab;
@@ -362,8 +348,8 @@ move_counts(struct router *r, struct snapshot *snap)
 
 /* -------------------------------------------------------------- those that stay */
 
-static void
-note_counts(struct climb *c, const struct ladder_counts *k)
+void
+ladder_note_counts(struct climb *c, const struct ladder_counts *k)
 {
 	size_t words = k->row[deps_n_vertices(c->deps)];
 
@@ -377,15 +363,15 @@ static bool
 lead_counts(struct router *r, const struct plan *prev, const struct plan *p, struct climb *c)
 {
 	uint64_t *touched = find_touched(r->counts, prev, p, c);
-	bool ok = touched != NULL && count_missing(r->counts, prev) &&
-	    take_out(r->counts, prev, touched) && move_counts(r, p->snap);
-	struct deps *d = ok && r->counts != NULL ? deps_by(r->counts, p) : NULL;
+	bool ok = touched != NULL && ladder_count_missing(r->counts, prev) &&
+	    take_out(r->counts, prev, touched) && ladder_move_counts(r, p->snap);
+	struct deps *d = ok && r->counts != NULL ? ladder_deps_by(r->counts, p) : NULL;
 
 	ok = ok && (r->counts == NULL || d != NULL);
 	FM_EACH_BIT (lid, touched, ok && r->counts != NULL ? UINT16_MAX + 1 : 0)
-		if (ok && is_owned(&p->snap->fab, (uint32_t)lid) &&
+		if (ok && ladder_is_owned(&p->snap->fab, (uint32_t)lid) &&
 		    !deps_changes(c->deps, (uint16_t)lid))
-			ok = count_lid(r->counts, d, (uint16_t)lid, 1);
+			ok = ladder_count_lid(r->counts, d, (uint16_t)lid, 1);
 	deps_free(d);
 	free(touched);
 	return ok;
@@ -406,8 +392,8 @@ count_staying(struct router *r, const struct plan *prev, const struct plan *p, s
 		return false;
 	k = r->counts;
 	for (uint32_t lid = 1; ok && k != NULL && lid <= c->fab->max_lid; lid++)
-		if (is_owned(c->fab, lid) && !deps_changes(c->deps, (uint16_t)lid))
-			ok = count_lid(k, c->deps, (uint16_t)lid, 1);
+		if (ladder_is_owned(c->fab, lid) && !deps_changes(c->deps, (uint16_t)lid))
+			ok = ladder_count_lid(k, c->deps, (uint16_t)lid, 1);
 	return ok;
 }
 
@@ -419,18 +405,40 @@ check_counts(struct climb *c, const struct ladder_counts *k)
 	size_t n;
 
 	for (uint32_t lid = 1; lid <= c->fab->max_lid; lid++) {
-		if (!is_owned(c->fab, lid) || deps_changes(c->deps, (uint16_t)lid))
+		if (!ladder_is_owned(c->fab, lid) || deps_changes(c->deps, (uint16_t)lid))
 			continue;
 		if (!deps_of(c->deps, (uint16_t)lid, DEPS_NEW, &list, &n))
 			return false;
 		for (size_t i = 0; i < n; i++)
-			if (k->n[place(k, &list[i])] == 0)
+			if (k->n[ladder_count_place(k, &list[i])] == 0)
 				log_err("route",
 				    "a dependency of LID %u is not counted (a bug): from link %u "
 				    "to %u",
 				    lid, list[i].from / k->n_vls, list[i].to / k->n_vls);
 	}
 	return true;
+}
+
+bool
+ladder_check_counts(const struct ladder_counts *k, const struct plan *p)
+{
+	struct ladder_counts *anew = NULL;
+	bool ok = counts_new(k->snap, k->n_vls, k->model, &anew);
+	size_t n;
+
+	if (!ok || anew == NULL)
+		return ok;
+	memcpy(anew->source, k->source, k->snap->fab.n_switches);
+	ok = count_all(anew, p);
+	n = 64 * k->row[k->snap->fab.n_links * k->n_vls];
+	for (size_t i = 0; ok && i < n; i++)
+		if (k->n[i] != anew->n[i])
+			log_err("route",
+			    "place %zu of the dependencies: %u are counted, there are %u "
+			    "(a bug)",
+			    i, k->n[i], anew->n[i]);
+	ladder_counts_free(anew);
+	return ok;
 }
 
 bool
@@ -449,7 +457,7 @@ ladder_note_staying(
 	r->counts->plan = 0;
 	for (size_t i = 0; ok && i < c->lids.n; i++)
 		ok = fm_vec_push(&r->counts->missing, c->lids.item[i]);
-	note_counts(c, r->counts);
+	ladder_note_counts(c, r->counts);
 	if (ok && c->counted && r->check_repairs)
 		ok = check_counts(c, r->counts);
 	return ok;

@@ -40,6 +40,7 @@ stay(struct router *r, const struct plan_request *q, const struct plan *prev,
 	memcpy(p->engine, prev->engine, sizeof(p->engine));
 	p->because = prev->because;
 	p->regions = plan_regions_get(prev->regions);
+	p->nominal = plan_nominal(q->prev) != NULL ? plan_get(plan_nominal(q->prev)) : NULL;
 	if (!fm_vec_append(&p->deviations, prev->deviations.item, prev->deviations.n)) {
 		plan_put(p);
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
@@ -76,10 +77,8 @@ swap_bytes(uint8_t *a, uint8_t *b)
 	*b = c;
 }
 
-/* Do packets of all ends that the new entries bring to the LID arrive by the old
- * ones as well? */
-static bool
-is_whole(const struct climb *c, const struct plan *old, const struct plan *p, uint16_t lid)
+bool
+ladder_is_whole(const struct climb *c, const struct plan *old, const struct plan *p, uint16_t lid)
 {
 	fm_end end = c->fab->lid_end[lid];
 
@@ -156,6 +155,15 @@ is_half_way(const struct climb *c, const struct plan *old, uint16_t lid)
 	return false;
 }
 
+/* New dependencies instead of old ones. */
+static bool
+renew(struct climb *c, uint16_t lid, bool *fits)
+{
+	if (c->local != NULL)
+		return ladder_local_set(c, lid, DEPS_NEW, fits);
+	return ladder_take_out(c, lid, DEPS_OLD) && ladder_insert(c, lid, DEPS_NEW, fits);
+}
+
 /* Those left over whose old ways are whole stay with them; the others, which lead
  * to what is lost, are drained, if their new ways agree with what stays. */
 static bool
@@ -166,10 +174,9 @@ part_rest(struct climb *c, const struct plan *old, const struct plan *p, bool *f
 		uint16_t lid = c->lids.item[i];
 
 		if (c->mark[lid] == UNPLACED && !is_half_way(c, old, lid) &&
-		    is_whole(c, old, p, lid))
+		    ladder_is_whole(c, old, p, lid))
 			c->mark[lid] = LEFT;
-		else if (c->mark[lid] == UNPLACED &&
-		    (!ladder_take_out(c, lid, DEPS_OLD) || !ladder_insert(c, lid, DEPS_NEW, fits)))
+		else if (c->mark[lid] == UNPLACED && !renew(c, lid, fits))
 			return false;
 	}
 	return true;
@@ -217,14 +224,21 @@ leave_some(struct router *r, const struct plan_request *q, struct climb *c, stru
 		free(kept);
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
 	}
+	if (*done && count_marked(c, LEFT) == 0) { /* the tables are those that are proven */
+		free(kept);
+		p->change.sls_clash = false; /* and agree with the rest under old SLs as well */
+		return 0;
+	}
 	swap_left(c, &p->tables->t, kept);
 	rc = *done ? verify_tables(p->snap, &p->tables->t, &req, r->workers, &v, err) : 0;
 	*done = *done && rc == 0 && verdict_is_safe(&v, q->chain->allow_credit_loops) &&
 	    v.unreachable_pairs <= p->verdict.unreachable_pairs;
-	if (*done)
+	if (*done) {
 		p->verdict = v;
-	else
+		p->change.sls_clash = false;
+	} else {
 		swap_left(c, &p->tables->t, kept);
+	}
 	free(kept);
 	return *done && !tell_repair(r, q, c, p)
 	    ? fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables")
@@ -240,10 +254,12 @@ drain_them(const struct plan_request *q, struct climb *c, struct plan *p)
 
 	for (size_t i = 0; !waive && i < c->lids.n; i++)
 		if (c->mark[c->lids.item[i]] == UNPLACED)
-			c->rules[c->lids.item[i]] = TRANSITION_DRAIN;
+			c->rules[c->lids.item[i]] = c->parted ? TRANSITION_WHOLE : TRANSITION_DRAIN;
 	p->change.n_waived = waive ? n : 0;
 	p->change.n_drained = waive ? 0 : n;
 	p->change.n_left = count_marked(c, LEFT);
+	p->change.whole_columns = c->parted && p->change.n_drained > 0;
+	p->change.n_cut = waive ? 0 : c->n_cut;
 }
 
 static void
@@ -274,7 +290,7 @@ ladder_rest(struct router *r, const struct plan_request *q, struct climb *c, str
 	bool engine = p->change.kind == PLAN_ENGINE, done = false;
 	int rc = 0;
 
-	if (!engine)
+	if (!engine && !c->parted)
 		rc = leave_some(r, q, c, p, &done, err);
 	if (rc == 0 && !done) {
 		unmark_left(c);

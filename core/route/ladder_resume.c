@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/route/ladder_internal.h"
+#include "core/route/tables_vls.h"
 #include "core/route/transition.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
@@ -19,16 +20,10 @@
 bool
 ladder_same_sls(const struct plan *was, const struct plan *now)
 {
-	const struct fm_tables *a = &was->tables->t, *b = &now->tables->t;
-	uint32_t rows = b->sl_shape == FM_SL_BY_DLID ? 1 : now->snap->fab.n_switches;
-	size_t n = (was->top_lid < now->top_lid ? was->top_lid : now->top_lid) + 1u;
+	uint32_t n_was = was->snap->fab.n_switches, n_now = now->snap->fab.n_switches;
 
-	if (a->sl_shape != b->sl_shape)
-		return false;
-	for (uint32_t i = 0; b->sl_shape != FM_SL_ZERO && i < rows; i++)
-		if (a->sl[i] != b->sl[i] && memcmp(a->sl[i], b->sl[i], n) != 0)
-			return false;
-	return true;
+	return tables_same_sls(&was->tables->t, &now->tables->t, n_was < n_now ? n_was : n_now,
+	    (was->top_lid < now->top_lid ? was->top_lid : now->top_lid) + 1u);
 }
 
 bool
@@ -37,9 +32,19 @@ ladder_may_break(const struct plan *was, const struct plan *now)
 	const struct fm_tables *a = &was->tables->t, *b = &now->tables->t;
 
 	return now->change.kind != PLAN_ENGINE && a->sl2vl_shape == FM_SL2VL_MODULO &&
-	    b->sl2vl_shape == FM_SL2VL_MODULO && a->n_vls_used == b->n_vls_used &&
-	    a->ar_max_groups == 0 && b->ar_max_groups == 0 &&
-	    was->snap->fab.n_switches == now->snap->fab.n_switches && ladder_same_sls(was, now);
+	    b->sl2vl_shape == FM_SL2VL_MODULO && a->ar_max_groups == 0 && b->ar_max_groups == 0 &&
+	    was->snap->fab.n_switches == now->snap->fab.n_switches &&
+	    a->n_vls_used == b->n_vls_used && ladder_same_sls(was, now);
+}
+
+/* What is left is filled by a plan with the same tables; those that go by links (BY_OUT) are
+ * not copied for it.  Groups of ports for adaptive routing are not written into switches. */
+bool
+ladder_may_hold(const struct plan *was, const struct plan *now)
+{
+	return now->change.sls_clash && now->change.n_drained > 0 &&
+	    now->tables->t.sl2vl_shape != FM_SL2VL_BY_OUT &&
+	    was->snap->fab.n_switches == now->snap->fab.n_switches;
 }
 
 /* The odd LIDs of the aim, and its suspects that are half-way. */
@@ -94,7 +99,8 @@ ladder_resume(struct router *r, const struct plan_request *q, struct fm_error *e
 		     k++)
 			from->tables->t.lft[h->sw][h->block * BLOCK_LIDS + k] = h->bytes[k];
 	}
-	ok = aim->levels == NULL || note_levels(from, aim);
+	/* entries of another plan make turns that levels know nothing of */
+	ok = aim->levels == NULL || q->strayed || note_levels(from, aim);
 	if (ok)
 		return from;
 	plan_put(from);
@@ -105,9 +111,9 @@ ladder_resume(struct router *r, const struct plan_request *q, struct fm_error *e
 /* Level turns alone are written at once, if those of older packets were seen by the
  * same levels. */
 void
-ladder_put_off(struct climb *c, const struct plan *from, const struct plan *p)
+ladder_put_off(struct climb *c, const struct plan *p)
 {
-	if (c->aim == NULL || (c->odd != NULL && from->change.by_levels))
+	if (!c->older || (c->odd != NULL && c->older_by_levels))
 		return;
 	for (uint32_t lid = 1; lid <= p->top_lid; lid++)
 		if ((c->rules[lid] & (TRANSITION_STAGE | TRANSITION_DRAIN)) == 0)

@@ -12,6 +12,8 @@
 #include "lib/bitset.h"
 #include "lib/vec.h"
 
+#define N_SLS 16
+
 struct member {
 	uint64_t guid;
 	uint8_t roles;
@@ -41,6 +43,8 @@ struct mcast_net {
 	struct mcast_trees *trees;
 	uint64_t number;
 	struct group *group[MCAST_N_MLIDS];
+	uint64_t used[FM_BITSET_WORDS(MCAST_N_MLIDS)]; /* MLIDs with a group */
+	uint32_t n_of_sl[N_SLS];		       /* groups */
 	FM_VEC(struct mcast_spot) dirty;
 	bool out_of_memory; /* while noting */
 };
@@ -298,9 +302,29 @@ get_group(struct mcast_net *n, uint16_t mlid)
 {
 	struct group **at = &n->group[mlid - MCAST_MLID_FIRST];
 
-	if (*at == NULL && (*at = calloc(1, sizeof(**at))) != NULL)
-		(*at)->mlid = mlid;
+	if (*at != NULL || (*at = calloc(1, sizeof(**at))) == NULL)
+		return *at;
+	(*at)->mlid = mlid;
+	fm_bit_set(n->used, mlid - MCAST_MLID_FIRST);
+	n->n_of_sl[(*at)->sl]++;
 	return *at;
+}
+
+static void
+forget_group(struct mcast_net *n, struct group *g)
+{
+	n->group[g->mlid - MCAST_MLID_FIRST] = NULL;
+	fm_bit_clear(n->used, g->mlid - MCAST_MLID_FIRST);
+	n->n_of_sl[g->sl]--;
+	group_free(g);
+}
+
+static void
+set_sl(struct mcast_net *n, struct group *g, uint8_t sl)
+{
+	n->n_of_sl[g->sl]--;
+	g->sl = sl % N_SLS;
+	n->n_of_sl[g->sl]++;
 }
 
 static struct member *
@@ -329,10 +353,8 @@ drop_member(struct mcast_net *n, struct group *g, struct member *m)
 	*m = g->members.item[--g->members.n];
 	if (i < g->members.n)
 		fm_hash_put(&g->of_guid, m->guid, i);
-	if (g->members.n > 0)
-		return;
-	n->group[g->mlid - MCAST_MLID_FIRST] = NULL;
-	group_free(g);
+	if (g->members.n == 0)
+		forget_group(n, g);
 }
 
 bool
@@ -351,14 +373,12 @@ mcast_net_set(struct mcast_net *n, uint16_t mlid, uint8_t sl, uint64_t guid, uns
 		return true;
 	m = get_member(g, guid);
 	if (m == NULL) {
-		if (g->members.n == 0) {
-			n->group[mlid - MCAST_MLID_FIRST] = NULL;
-			group_free(g);
-		}
+		if (g->members.n == 0)
+			forget_group(n, g);
 		return false;
 	}
 	if (roles != MCAST_OUT)
-		g->sl = sl;
+		set_sl(n, g, sl);
 	if (m->roles == roles)
 		return true;
 	n->out_of_memory = false;
@@ -428,18 +448,19 @@ mcast_net_sls(const struct mcast_net *n)
 {
 	uint16_t sls = 0;
 
-	for (uint32_t i = 0; i < MCAST_N_MLIDS; i++)
-		if (n->group[i] != NULL)
-			sls |= (uint16_t)(1u << n->group[i]->sl);
+	for (unsigned sl = 0; sl < N_SLS; sl++)
+		if (n->n_of_sl[sl] > 0)
+			sls |= (uint16_t)(1u << sl);
 	return sls;
 }
 
 uint16_t
 mcast_net_top(const struct mcast_net *n)
 {
-	for (uint32_t i = MCAST_N_MLIDS; i-- > 0;)
-		if (n->group[i] != NULL)
-			return (uint16_t)(MCAST_MLID_FIRST + i);
+	for (uint32_t w = FM_BITSET_WORDS(MCAST_N_MLIDS); w-- > 0;)
+		if (n->used[w] != 0)
+			return (uint16_t)(MCAST_MLID_FIRST + 64 * w + 63 -
+			    (uint32_t)__builtin_clzll(n->used[w]));
 	return 0;
 }
 

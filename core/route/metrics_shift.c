@@ -16,7 +16,9 @@
  *
  * When the ranges are too many for the walk's memory, it is repeated for one
  * chunk of the switches after another.  O(leaves x hosts) and what sorting the
- * arcs costs.
+ * arcs costs.  Where that would be more steps than to follow every flow, as on
+ * tori with a host a switch, whose routes share little, each shift is walked:
+ * O(hosts squared x hops).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +37,8 @@ struct shift_worker {
 	uint8_t *port;	/* [n_hosts] egress to each */
 	uint32_t *own;	/* [n_hosts] destinations, by slot */
 	uint32_t own_first[257];
+	fm_link *route; /* [n_switches] the links of one flow */
+	uint32_t *load; /* [n_links] of one shift */
 	uint32_t max;
 	bool failed;
 };
@@ -348,6 +352,67 @@ measure_chunks(struct shift *s)
 	return ok;
 }
 
+/* Put the flow of one pair on the links of its route, if it arrives. */
+static void
+add_flow(const struct gauge *g, struct shift_worker *w, uint32_t from, uint32_t dest)
+{
+	fm_sw sw = g->host_sw[from];
+	uint32_t n = 0;
+	struct hop hop;
+
+	while ((hop = gauge_hop(g, sw, g->host_lid[dest])).link != FM_NONE) {
+		if (n == g->fab->n_switches)
+			return; /* a loop */
+		w->route[n++] = hop.link;
+		sw = hop.to;
+	}
+	for (uint32_t i = 0; gauge_arrives(g, sw, dest) && i < n; i++) {
+		uint32_t load = ++w->load[w->route[i]];
+
+		w->max = load > w->max ? load : w->max;
+	}
+}
+
+static void
+walk_shift(void *arg, uint32_t i, unsigned worker)
+{
+	struct shift *s = arg;
+	struct shift_worker *w = &s->w[worker];
+	const struct gauge *g = s->g;
+	uint32_t k = i + 1;
+
+	memset(w->load, 0, g->fab->n_links * sizeof(*w->load));
+	for (uint32_t from = 0; from < g->n_hosts; from++)
+		add_flow(g, w, from, from + k < g->n_hosts ? from + k : from + k - g->n_hosts);
+}
+
+static bool
+measure_flows(struct shift *s)
+{
+	struct gauge *g = s->g;
+
+	for (unsigned i = 0; i < g->n_workers; i++) {
+		s->w[i].route = fm_arena_array(&g->mem, g->fab->n_switches + 1, fm_link);
+		s->w[i].load = fm_arena_array(&g->mem, g->fab->n_links + 1, uint32_t);
+		if (s->w[i].route == NULL || s->w[i].load == NULL)
+			return false;
+	}
+	fm_pool_for(g->workers, g->n_hosts - 1, walk_shift, s);
+	return true;
+}
+
+/* Would walking chunk by chunk look at more pairs of leaf and host than there are flows? */
+static bool
+is_many_chunks(const struct shift *s)
+{
+	const struct gauge *g = s->g;
+	uint64_t n = 0;
+
+	for (fm_sw sw = 0; sw < g->fab->n_switches; sw++)
+		n += s->n_ranges[sw];
+	return n / s->walk->max_ranges * g->n_leaves >= g->n_hosts;
+}
+
 int
 gauge_shift(struct gauge *g, struct walk *walk, uint32_t *max, struct fm_error *err)
 {
@@ -359,7 +424,10 @@ gauge_shift(struct gauge *g, struct walk *walk, uint32_t *max, struct fm_error *
 		for (fm_sw sw = 0; sw < g->fab->n_switches; sw++)
 			s.n_ranges[sw] += walk->w[i].n_ranges[sw];
 	}
-	ok = ok && (full ? measure_chunks(&s) : measure_chunk(&s));
+	if (ok && full && is_many_chunks(&s))
+		ok = measure_flows(&s);
+	else
+		ok = ok && (full ? measure_chunks(&s) : measure_chunk(&s));
 	*max = 0;
 	for (unsigned i = 0; s.w != NULL && i < g->n_workers; i++) {
 		*max = s.w[i].max > *max ? s.w[i].max : *max;

@@ -19,12 +19,13 @@
 #include "core/route/compose.h"
 #include "core/route/fallback.h"
 #include "core/route/graph_diff.h"
-#include "core/route/keep.h"
 #include "core/route/ladder.h"
 #include "core/route/levels.h"
 #include "core/route/mcast.h"
 #include "core/route/metrics.h"
 #include "core/route/overlay.h"
+#include "core/route/plan_before.h"
+#include "core/route/promise.h"
 #include "core/route/repair.h"
 #include "lib/error.h"
 #include "lib/log.h"
@@ -90,15 +91,18 @@ route_entry(struct router *r, struct plan *p, const struct chain_entry *e, const
 }
 
 /* Why these tables may not be used, as a sentence. */
-static void
-explain_verdict(const struct chain_entry *e, const struct verdict *v, char *reason, size_t size)
+static int
+explain_verdict(struct router *r, const struct plan *p, const struct chain_entry *e,
+    const struct tables *t, char *reason, size_t size, struct fm_error *err)
 {
-	bool broken =
-	    (e->engine->traits & FM_PROMISES_NO_CREDIT_LOOPS) && v->fault == VERIFY_CREDIT_LOOP;
+	struct verify_request req = { .n_vls = r->n_vls, .sl_model = VERIFY_FORWARD };
+	struct verdict one_way = p->verdict;
+	int rc = 0;
 
-	snprintf(reason, size, "%s%s",
-	    broken ? "the engine promises no credit loops and made one (its bug): " : "",
-	    v->witness);
+	if (promise_is_broken(e->engine, &p->verdict) && r->sl_model != VERIFY_FORWARD)
+		rc = verify_tables(p->snap, &t->t, &req, r->workers, &one_way, err);
+	promise_explain(e->engine, &p->verdict, &one_way, reason, size);
+	return rc;
 }
 
 /* Are the groups of adaptive routing all that stands in the way?  An engine
@@ -207,8 +211,9 @@ try_entry(struct router *r, struct plan *p, const struct chain_entry *e, const s
 		return refuse(p, e, why.msg, err);
 	rc = judge(r, p, e, t, allow_credit_loops, err);
 	if (rc == 0 && !verdict_is_safe(&p->verdict, allow_credit_loops)) {
-		explain_verdict(e, &p->verdict, reason, sizeof(reason));
-		rc = refuse(p, e, reason, err);
+		rc = explain_verdict(r, p, e, t, reason, sizeof(reason), err);
+		if (rc == 0)
+			rc = refuse(p, e, reason, err);
 	} else if (rc == 0 && p->verdict.unreachable_pairs > 0) {
 		rc = hold(p, e, t, best, err);
 	} else if (rc == 0) {
@@ -237,35 +242,9 @@ try_chain(struct router *r, struct plan *p, const struct chain *chain, const str
 	return rc;
 }
 
-/* The plan before, if its tables serve and are found safe: *out, or NULL. */
 static int
-try_to_keep(struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
-{
-	struct verify_request req = { .n_vls = r->n_vls, .sl_model = r->sl_model };
-	double start = plan_now_ms();
-	struct plan *p;
-	int rc = plan_keep(r, q, &p, err);
-
-	if (rc != 0 || p == NULL)
-		return rc;
-	req.sl_model = plan_sl_model(r, p);
-	if (p->regions != NULL && p->regions->n_switches == p->snap->fab.n_switches)
-		req.loops_within = p->regions->loops_within;
-	p->route_ms = plan_now_ms() - start;
-	start = plan_now_ms();
-	rc = verify_tables(p->snap, &p->tables->t, &req, r->workers, &p->verdict, err);
-	p->verify_ms = plan_now_ms() - start;
-	if (rc == 0 && verdict_is_safe(&p->verdict, q->chain->allow_credit_loops) &&
-	    p->verdict.unreachable_pairs <= q->prev->verdict.unreachable_pairs) {
-		*out = p;
-		return 0;
-	}
-	plan_put(p);
-	return rc;
-}
-
-static int
-route_anew(struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
+route_once_anew(
+    struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
 {
 	struct plan *p = plan_new(q->snap, err);
 	const struct chain *chain = q->chain;
@@ -285,6 +264,36 @@ route_anew(struct router *r, const struct plan_request *q, struct plan **out, st
 	}
 	*out = p;
 	return 0;
+}
+
+/* all_rungs: of regions nothing that was refused is taken for refused.  So too where what
+ * is left without that does not join all. */
+static int
+route_anew(struct router *r, const struct plan_request *q, bool all_rungs, struct plan **out,
+    struct fm_error *err)
+{
+	struct plan_request full = *q;
+	struct plan *p = NULL;
+	int rc;
+
+	full.all_rungs = all_rungs;
+	if (!all_rungs && ((rc = plan_return_to_nominal(r, q, out, err)) != 0 || *out != NULL))
+		return rc;
+	rc = route_once_anew(r, &full, &p, err);
+	if (rc == 0 && p->regions != NULL && p->regions->climbed != p->snap &&
+	    (p->tables == NULL || p->verdict.unreachable_pairs > 0)) {
+		plan_put(p);
+		p = NULL;
+		full.all_rungs = true;
+		rc = route_once_anew(r, &full, &p, err);
+	}
+	if (rc == 0)
+		rc = plan_keep_nominal(q, p, err);
+	if (rc == 0)
+		*out = p;
+	else
+		plan_put(p);
+	return rc;
 }
 
 /* Pairs lack a way in tables that are kept: would a full route join more of them?  None on
@@ -317,7 +326,7 @@ try_to_join_more(
 	(*p)->anew_tried = q->prev->anew_tried;
 	if ((rc = may_join_more(q, *p, &may, err)) != 0 || !may)
 		return rc;
-	rc = route_anew(r, q, &fresh, err);
+	rc = route_anew(r, q, true, &fresh, err);
 	if (rc == 0 && fresh->tables != NULL &&
 	    fresh->verdict.unreachable_pairs < (*p)->verdict.unreachable_pairs) {
 		struct plan *kept = *p;
@@ -427,7 +436,7 @@ try_to_rebalance(struct router *r, const struct plan_request *q, struct plan **p
 	    (q->rebalance != PLAN_REBALANCE_ALWAYS && !q->quiet))
 		return 0;
 	(*p)->rebalance_tried = true;
-	rc = route_anew(r, q, &fresh, err);
+	rc = route_anew(r, q, true, &fresh, err);
 	if (rc == 0)
 		rc = is_better(r, *p, fresh, &better, err);
 	if (rc == 0 && better && (rc = ladder_climb(r, q, &fresh, err)) != 0)
@@ -454,7 +463,7 @@ plan_make(struct router *r, const struct plan_request *q, struct plan **out, str
 	if (ready)
 		rc = plan_repair(r, q, out, err);
 	if (rc == 0 && *out == NULL)
-		rc = try_to_keep(r, q, out, err);
+		rc = plan_try_to_keep(r, q, out, err);
 	if (rc == 0 && *out == NULL && !ready)
 		rc = plan_repair(r, q, out, err);
 	if (rc == 0 && *out != NULL)
@@ -462,7 +471,7 @@ plan_make(struct router *r, const struct plan_request *q, struct plan **out, str
 	if (rc == 0 && *out != NULL)
 		rc = try_to_rebalance(r, q, out, &done, err);
 	else if (rc == 0)
-		rc = route_anew(r, q, out, err);
+		rc = route_anew(r, q, false, out, err);
 	if (rc == 0 && !done)
 		rc = ladder_climb(r, q, out, err);
 	if (rc == 0)
@@ -526,6 +535,7 @@ plan_put(struct plan *p)
 	if (p == NULL || atomic_fetch_sub(&p->refs, 1) != 1)
 		return;
 	tables_put(p->tables);
+	plan_put(p->nominal);
 	plan_regions_put(p->regions);
 	snapshot_put(p->snap);
 	snapshot_put(p->graph);
@@ -564,6 +574,7 @@ plan_regions_put(struct plan_regions *r)
 		fm_vec_fini(&r->region[i].refused);
 		fm_vec_fini(&r->region[i].gateways);
 	}
+	snapshot_put(r->climbed);
 	free(r->region);
 	free(r->sw_level);
 	free(r->sw_core_level);

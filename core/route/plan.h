@@ -78,6 +78,8 @@ struct plan_region {
 	char engine[64];     /* the entry that routed it; "" : it has no switches, or PLAN_WHOLE */
 	const char *because; /* why `auto` took it; NULL: it was named */
 	uint32_t n_switches, n_pieces;
+	uint32_t entry; /* of its chain that has the word, behind the last the core's own */
+	bool is_merged; /* routed as one region with the others that are (compose_unite.c) */
 	FM_VEC(struct plan_refusal) refused;  /* entries of its chain */
 	FM_VEC(struct plan_gateway) gateways; /* by switch and port */
 	/* The busiest cable to other regions, by pairs of hosts */
@@ -109,6 +111,9 @@ struct plan_regions {
 	/* [n_switches] of a region that allows credit loops within: its number + 1, else 0;
 	 * NULL: none does */
 	uint16_t *loops_within;
+	/* what all rungs were climbed on, when the one was found that has served since: nothing
+	 * that was refused there was refused for want of what is here (compose.h) */
+	struct snapshot *climbed;
 };
 struct plan_regions *plan_regions_get(struct plan_regions *r); /* NULL is fine */
 void plan_regions_put(struct plan_regions *r);		       /* NULL is fine */
@@ -147,11 +152,13 @@ struct plan_change {
 	uint32_t n_ordered; /* of them, written in the order of their new ways */
 	uint32_t n_later;   /* after a packet's life time */
 	uint32_t n_drained; /* emptied first */
+	uint32_t n_cut;	    /* of them, whose old ways are whole: they lose them for that time */
 	uint32_t n_left;    /* left as they were */
 	uint32_t n_waived;  /* written though packets might deadlock */
 	/* SLs differ, and packets of hosts that go on with those they were told may deadlock
 	 * with others until they have asked again */
 	bool sls_clash;
+	bool whole_columns; /* entries that do not change are emptied, too */
 	bool by_levels; /* seen from levels (levels.h): packets make level turns and proven ones */
 	char waiting[256]; /* tables not taken up: what they would cost, and what to do */
 };
@@ -172,6 +179,9 @@ struct plan {
 	struct snapshot *snap;
 	struct snapshot *graph; /* the switches and cables that an engine made the tables for */
 	struct tables *tables;
+	/* Of regions: the plan of the last full climb on all that there is now and more, which
+	 * is right again when that is back; it has none itself.  NULL: this one, or none */
+	struct plan *nominal;
 	bool kept;	   /* no engine ran for this plan, and no entry was chosen anew */
 	bool forward_only; /* free of credit loops by VERIFY_FORWARD only: replies are not proven */
 	/* Repaired (repair.h): made of the tables of plan number delta_base, from which
@@ -256,12 +266,16 @@ struct plan_request {
 	int64_t linger_ms; /* how long entries of an absent LID stay */
 	enum plan_drain drain;
 	enum plan_rebalance rebalance;
-	bool quiet; /* nothing has happened since prev: asked to rebalance it */
+	bool quiet;	/* nothing has happened since prev: asked to rebalance it */
+	bool all_rungs; /* regions: climb from the first, whatever prev came to (compose.h) */
 	/* Where the switches are not at prev; packets of older tables may be under way
 	 * then.  snap has no link that prev's has not and that comes up only now. */
 	const struct plan_held *held; /* [n_held] */
 	size_t n_held;
-	uint16_t mcast_sls;  /* bit i: there are multicast groups of SL i; 0: no trees are wanted */
+	/* Packets of tables before prev may be under way; they came to be by change.by_levels. */
+	bool older, older_by_levels;
+	bool strayed;	    /* they are of a plan that was not come to: prev is behind, not ahead */
+	uint16_t mcast_sls; /* bit i: there are multicast groups of SL i; 0: no trees are wanted */
 	uint8_t mcast_trees; /* at most so many */
 };
 
@@ -273,6 +287,8 @@ int plan_make(
 /* Would a quiet pass try to rebalance p?  (NULL: no) */
 bool plan_wants_rebalance(
     const struct plan *p, const struct chain *chain, enum plan_rebalance when);
+/* The nominal plan of what comes after prev, which may be NULL: prev's, prev itself, or NULL. */
+struct plan *plan_nominal(struct plan *prev);
 /* A plan without tables; for who makes them.  NULL and FM_E_RESOURCE. */
 struct plan *plan_new(struct snapshot *snap, struct fm_error *err);
 struct plan *plan_get(struct plan *p);

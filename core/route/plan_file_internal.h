@@ -9,7 +9,7 @@
 #include "core/route/plan_file.h"
 #include "lib/bitset.h"
 
-#define PLAN_FILE_MAGIC "fmdplan4"
+#define PLAN_FILE_MAGIC "fmdplan5"
 #define PLAN_FILE_MAGIC_BYTES 8
 
 struct plan_file_head {

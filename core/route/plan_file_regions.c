@@ -36,7 +36,7 @@ struct regions_head {
 };
 
 struct region_counts {
-	uint32_t n_switches, n_pieces, n_refused, n_gateways;
+	uint32_t n_switches, n_pieces, n_refused, n_gateways, entry, is_merged;
 };
 
 static bool
@@ -133,7 +133,7 @@ static bool
 pass_region(struct pipe *c, struct plan_region *r)
 {
 	struct region_counts n = { r->n_switches, r->n_pieces, (uint32_t)r->refused.n,
-		(uint32_t)r->gateways.n };
+		(uint32_t)r->gateways.n, r->entry, r->is_merged };
 	bool ok = pass_text(c, r->name, sizeof(r->name)) &&
 	    pass_text(c, r->engine, sizeof(r->engine)) && pass(c, &n, sizeof(n)) &&
 	    pass_busiest(c, r);
@@ -142,6 +142,8 @@ pass_region(struct pipe *c, struct plan_region *r)
 		return false;
 	r->n_switches = n.n_switches;
 	r->n_pieces = n.n_pieces;
+	r->entry = n.entry;
+	r->is_merged = n.is_merged != 0;
 	for (uint32_t i = 0; ok && i < n.n_refused; i++)
 		ok = pass_refusal(c, r, i);
 	for (uint32_t i = 0; ok && i < n.n_gateways; i++)
@@ -262,5 +264,7 @@ plan_regions_read(uint8_t *from, size_t n, struct plan *p, bool *good, struct fm
 	struct pipe c = { .way = IN, .at = from, .left = n, .snap = p->snap };
 
 	*good = pass_regions(&c, &p->regions) && c.left == 0;
+	if (*good && p->regions != NULL)
+		p->regions->climbed = snapshot_get(p->snap); /* it had at least these cables */
 	return c.no_memory ? fm_fail(err, FM_E_RESOURCE, "out of memory for kept tables") : 0;
 }

@@ -34,7 +34,7 @@ add_spots(struct repair *p, const struct repair_event *ev)
 	p->spots.n = 0;
 	for (uint32_t i = ev->first[p->lid]; i < ev->first[p->lid + 1]; i++) {
 		fm_sw sw = ev->sorted[i];
-		struct repair_spot s = { .sw = sw, .old_port = p->t->lft[sw][p->lid] };
+		struct repair_spot s = { .sw = sw, .old_port = p->column[sw] };
 
 		if (sw == p->to || has_mark(p, sw, MARK_LOST) || repair_depth(p, sw) != REPAIR_FAR)
 			continue;
@@ -96,6 +96,7 @@ bool
 repair_visit_lid(
     struct repair *p, const struct repair_event *ev, const struct plan_entry *dev, size_t n_dev)
 {
+	repair_take_column(p);
 	p->to = p->fab->end_sw[p->fab->lid_end[p->lid]];
 	p->to_switch = p->fab->end_kind[p->fab->lid_end[p->lid]] == FM_END_SWITCH;
 	p->dev.n = 0;
@@ -382,6 +383,10 @@ take_tables(struct repair *p, bool *copied, struct fm_error *err)
 	if (rc != 0)
 		return rc;
 	p->t = &k->p->tables->t;
+	if (*copied) {
+		repair_columns_free(p->st->columns);
+		p->st->columns = NULL;
+	}
 	if (*copied && !repair_count_loads(p->st, p->fab, p->t, p->r->workers))
 		return no_memory(err);
 	if (depend_by_ports(p->t) && !look_by_ports(p))

@@ -39,7 +39,7 @@ bool repair_is_ready(const struct router *r, const struct plan_request *q);
 bool repair_revert(struct router *r, struct plan *p, const struct plan *prev, const uint8_t *lids);
 
 /* Make what the first repair of p needs, so that it need not wait: dependencies,
- * loads, sums of the verdict and a second copy of the tables.  About as long as
+ * loads, sums of the verdict and two copies of the tables, one turned round.  About as long as
  * a verification.  FM_E_RESOURCE. */
 int repair_prepare(struct router *r, const struct plan *p, struct fm_error *err);
 size_t repair_state_bytes(const struct router *r); /* without the tables */

@@ -17,9 +17,10 @@
 static uint32_t
 nominal_egress(const struct repair *p, fm_sw sw)
 {
-	uint32_t c = depend_channel(p->g, sw, repair_nominal(p, sw));
+	bool differs = p->nominal[sw] >> 8 == p->number;
+	uint32_t c = depend_channel(p->g, sw, differs ? (uint8_t)p->nominal[sw] : p->column[sw]);
 
-	return c == FM_NONE || p->g->back[c] == FM_NONE || fm_bit_test(p->lost, c) ? FM_NONE : c;
+	return c == FM_NONE || p->go[c] == FM_NONE ? FM_NONE : c;
 }
 
 /* Does the nominal path of sw arrive?  Marks it MARK_BACK or MARK_DEAD, and all
@@ -62,10 +63,12 @@ insert_through(struct repair *p, fm_sw sw, uint8_t old_port, bool *starts, bool 
 
 	*starts = all != 0;
 	for (unsigned in = 1; in < n; in++) {
-		uint32_t from = g->back[g->first[sw] + in];
+		uint32_t from = repair_sender(p, g->first[sw] + in);
 		uint16_t vls = 0;
 
-		for (unsigned vl = 0; from != FM_NONE && vl < g->n_vls; vl++)
+		if (from == FM_NONE)
+			continue; /* as most */
+		for (unsigned vl = 0; vl < g->n_vls; vl++)
 			if ((old != FM_NONE && g->back[old] != FM_NONE &&
 				depend_holds(g, from, old, vl)) ||
 			    depend_holds(g, from, c, vl))
@@ -90,16 +93,21 @@ static void
 collect(struct repair *p)
 {
 	p->spots.n = 0;
+	for (size_t i = 0; i < p->dev.n; i++)
+		p->nominal[p->dev.item[i].sw] = p->number << 8 | p->dev.item[i].port;
 	for (size_t i = 0; i < p->dev.n && !p->out_of_memory; i++) {
 		fm_sw sw = p->dev.item[i].sw;
-		struct repair_spot s = { .sw = sw, .old_port = p->t->lft[sw][p->lid] };
+		struct repair_spot s = {
+			.sw = sw, .old_port = p->column[sw], .nominal = p->dev.item[i].port
+		};
 
 		if (graph_is_gone(p->fab, sw) || !nominal_arrives(p, sw))
 			continue;
-		s.old_depth = repair_depth(p, sw);
+		s.old_depth = repair_links(p, sw);
 		if (!fm_vec_push(&p->spots, s))
 			p->out_of_memory = true;
 	}
+	repair_new_marks(p); /* lengths that are kept are those of before */
 }
 
 /* Undo all that has been tried for this LID. */
@@ -159,7 +167,7 @@ repair_back(struct repair *p)
 
 	collect(p);
 	for (size_t i = p->spots.n; i-- > 0 && !p->out_of_memory;) /* the last deviation first */
-		repair_set(p, p->spots.item[i].sw, repair_nominal(p, p->spots.item[i].sw));
+		repair_set(p, p->spots.item[i].sw, p->spots.item[i].nominal);
 	if (p->deps != NULL && p->spots.n > 0 && !p->out_of_memory) {
 		rc = repair_insert_lid(p, FM_NONE);
 		differs = true;

@@ -27,8 +27,7 @@ find_idle_way(const struct repair *p, fm_sw sw)
 	for (uint32_t c = g->first[sw] + 1; c < g->first[sw + 1]; c++) {
 		uint32_t limit = least == REPAIR_FAR ? g->n_switches : least - 1, depth;
 
-		if (g->to[c] == FM_NONE || has_mark(p, g->to[c], MARK_LOST) ||
-		    fm_bit_test(p->lost, c))
+		if (!repair_may_arrive(p, c))
 			continue;
 		depth = repair_follow(p, c, vls, limit, vls != 0).depth;
 		if (depth < least) {
@@ -39,16 +38,15 @@ find_idle_way(const struct repair *p, fm_sw sw)
 	return best;
 }
 
-/* It sends by channel `from` to a switch that is listed: may it be, too?  Spots that
- * have no packets may, if asked for. */
+/* It sends to a switch that is listed: may it be, too?  Spots that have no packets may, if
+ * asked for. */
 static bool
-may_follow(const struct repair *p, uint32_t from, bool spots, bool *is_spot)
+may_follow(const struct repair *p, fm_sw sw, bool spots, bool *is_spot)
 {
-	fm_sw sw = p->g->at[from];
 	uint32_t i = p->spot_of[sw];
 
 	*is_spot = false;
-	if (sw == p->to || p->t->lft[sw][p->lid] != from - p->g->first[sw])
+	if (sw == p->to)
 		return false;
 	if (!has_mark(p, sw, MARK_LOST))
 		return true;
@@ -64,14 +62,12 @@ list_idle_children(struct repair *p, size_t parent, bool spots)
 	fm_sw sw = p->idle.item[parent].sw;
 
 	for (uint32_t c = g->first[sw] + 1; c < g->first[sw + 1]; c++) {
-		uint32_t from = g->back[c];
-		struct repair_idle child = { .parent = (uint32_t)parent };
+		struct repair_idle child = { .parent = (uint32_t)parent, .sw = p->go[c] };
 
-		if (from == FM_NONE || fm_bit_test(p->lost, from) ||
-		    !may_follow(p, from, spots, &child.is_spot))
+		if (repair_sender(p, c) == FM_NONE ||
+		    !may_follow(p, child.sw, spots, &child.is_spot))
 			continue;
-		child.sw = g->at[from];
-		child.was = p->t->lft[child.sw][p->lid];
+		child.was = p->column[child.sw];
 		if (!fm_vec_push(&p->idle, child)) {
 			p->out_of_memory = true;
 			return;
@@ -195,8 +191,7 @@ find_way_to_lend(const struct repair *p, fm_sw sw, uint16_t vls)
 		struct way way;
 		uint32_t cost;
 
-		if (g->to[c] == FM_NONE || has_mark(p, g->to[c], MARK_LOST) ||
-		    fm_bit_test(p->lost, c))
+		if (!repair_may_arrive(p, c))
 			continue;
 		way = repair_follow(p, c, vls, g->n_switches, false);
 		cost =
@@ -241,7 +236,7 @@ turn_back(struct repair *p, uint32_t i)
 static bool
 lend_to(struct repair *p, const struct repair_spot *s, const struct repair_comers *who)
 {
-	struct repair_idle root = { .sw = s->sw, .was = p->t->lft[s->sw][p->lid], .is_spot = true };
+	struct repair_idle root = { .sw = s->sw, .was = p->column[s->sw], .is_spot = true };
 	unsigned n_tries = 0;
 	bool found = false;
 

@@ -6,10 +6,12 @@
  *	repair_shards.c	 LID after LID, by all workers
  *	repair_event.c	 which entries an event touches
  *	repair_lid.c	 the entries of one LID that lead nowhere
+ *	repair_choice.c	 the channels that one of them may have
  *	repair_ports.c	 the same where VLs go by ports
  *	repair_move.c	 the same under other SLs
  *	repair_idle.c	 those of them that no packets need
  *	repair_way.c	 following ways, changing entries
+ *	repair_columns.c the entries of a LID side by side
  *	repair_back.c	 the entries of one LID that can go back
  *	repair_state.c	 what is kept between plans
  *	repair_engine.c	 the engine's own repair
@@ -25,15 +27,6 @@
 
 #define REPAIR_FAR UINT32_MAX /* does not arrive */
 
-/* Pairs of one LID, as struct verdict counts them. */
-struct repair_sums {
-	uint32_t reached, lost, switch_lost;
-	/* the longest way and the next shorter one, in switches, and how many switches have
-	 * it; n_at_next 0: not known */
-	uint16_t max_hops, n_at_max, next_hops, n_at_next;
-	uint64_t hops;
-};
-
 #define REPAIR_SHARDS 4u /* LIDs are chosen for by so many at once, however many workers */
 
 /* Of a switch: which of its channels hold all turns into one of its ports. */
@@ -45,12 +38,23 @@ struct repair_cover {
 
 /* Room to choose in, kept between events. */
 struct repair_room {
-	uint32_t *mark, *spot_of, *arrives, *fails; /* [n_switches] each */
-	struct repair_cover *cover;		    /* [n_switches] */
-	uint32_t *cover_list;			    /* [n_channels] */
-	uint32_t *load;				    /* [n_channels] of a shard */
-	uint8_t *owns;				    /* [n_switches] of a shard: its own loads */
-	uint16_t *seen;				    /* [n_switches] */
+	/* [n_switches] each */
+	uint32_t *mark, *spot_of, *arrives, *held, *was, *nominal, *fails;
+	struct repair_cover *cover; /* [n_switches] */
+	uint32_t *cover_list;	    /* [n_channels] */
+	uint32_t *load;		    /* [n_channels] of a shard */
+	fm_sw *go;		    /* [n_channels] of all but the shards */
+	uint8_t *owns;		    /* [n_switches] of a shard: its own loads */
+	uint16_t *seen;		    /* [n_switches] */
+	uint8_t *column;	    /* [n_switches] */
+};
+
+/* The tables turned round. */
+struct repair_columns {
+	uint8_t *at;   /* [n][stride] by LID and switch */
+	uint32_t n;    /* LIDs */
+	size_t stride; /* whole lines of the cache */
+	size_t n_bytes;
 };
 
 /* Of the tables of one plan, on the graph an engine made them for. */
@@ -62,9 +66,10 @@ struct repair_state {
 	/* A copy of older tables and what has changed since: the next plan's. */
 	struct tables *spare; /* NULL: none */
 	FM_VEC(struct plan_entry) lag;
-	struct repair_sums *sums; /* [n_sums] by LID; NULL: not known */
+	struct lid_sums *sums; /* [n_sums] by LID; NULL: not known */
 	uint32_t n_sums;
-	struct snapshot *sums_snap; /* one reference: the ends they count */
+	struct repair_columns *columns; /* of tables; NULL: not made */
+	struct snapshot *sums_snap;	/* one reference: the ends they count */
 	/* Whom the dependencies and entries are right for. */
 	uint8_t *served; /* [n_served] by LID */
 	uint32_t n_served;
@@ -96,6 +101,7 @@ struct repair_spot {
 	uint8_t old_port;
 	uint32_t old_depth; /* links to the LID before; 0: it led nowhere then */
 	uint32_t cost;	    /* of the shortest way now, with detours (repair_lid.c) */
+	uint8_t nominal;    /* port, where that is known to be another one (repair_back.c) */
 	bool idle;	    /* no packets come through, nor start here */
 };
 
@@ -159,6 +165,7 @@ struct repair {
 	const struct fm_fabric *fab; /* now */
 	struct depend *g;
 	uint64_t *lost;	    /* [n_channels] bits: no cable now */
+	fm_sw *go;	    /* [n_channels] where it leads now; FM_NONE: no cable, or it is lost */
 	uint64_t *was_lost; /* likewise in the plan before; the state's */
 	uint8_t *sends;	    /* [n_switches] some end there sends */
 	uint32_t *load;	    /* [n_channels] LIDs that leave by it, by now */
@@ -174,13 +181,19 @@ struct repair {
 	bool all_switches; /* every switch had a way to every switch: so it shall be again */
 	/* of the LID at hand */
 	uint16_t lid;
+	uint8_t *column;     /* [n_switches] their ports, as in t */
+	uint8_t *own_column; /* [n_switches] room, where there are no columns */
 	fm_sw to;
 	bool to_switch;	 /* it is one of a switch: ways of switches that send nothing count */
 	uint32_t *mark;	 /* [n_switches] number << 3 | enum repair_mark */
 	uint32_t number; /* of the LID, so that marks need no clearing */
 	FM_VEC(struct repair_spot) spots;
 	uint32_t *spot_of; /* [n_switches] of those that are MARK_LOST */
-	uint32_t *arrives; /* [n_switches] number << 8 | links, where known (repair_way.c) */
+	/* [n_switches] number << 8 | links, where known: of the way on from here; of one whose
+	 * turns are held, from its first channel on (repair_way.c); of the way before */
+	uint32_t *arrives, *held, *was;
+	uint32_t
+	    *nominal; /* [n_switches] number << 8 | port, where that is another (repair_back.c) */
 	/* [n_switches] the stamp, where what goes on from here does not arrive; the stamp changes
 	 * with each entry, and with each mark but MARK_LOST */
 	uint32_t *fails, stamp;
@@ -275,9 +288,27 @@ repair_serves(const struct plan *p)
 static inline uint32_t
 repair_egress(const struct repair *p, fm_sw sw)
 {
-	uint32_t c = depend_channel(p->g, sw, p->t->lft[sw][p->lid]);
+	uint32_t c = depend_channel(p->g, sw, p->column[sw]);
 
 	return c == FM_NONE || p->g->back[c] == FM_NONE ? FM_NONE : c;
+}
+
+/* The channel by which the switch behind channel c sends the LID here, over a cable that is
+ * there; FM_NONE: it does not. */
+static inline uint32_t
+repair_sender(const struct repair *p, uint32_t c)
+{
+	fm_sw there = p->go[c];
+
+	return there == FM_NONE || p->column[there] != p->g->back_port[c] ? FM_NONE : p->g->back[c];
+}
+
+/* The entry is this one from now on. */
+static inline void
+repair_write(struct repair *p, fm_sw sw, uint8_t port)
+{
+	p->t->lft[sw][p->lid] = port;
+	p->column[sw] = port;
 }
 
 /* What did not go in. */
@@ -329,6 +360,48 @@ void repair_room_free(struct repair_room *room);
 bool repair_find_items(struct repair *p, struct repair_event *ev);
 void repair_event_fini(struct repair_event *ev);
 
+/* repair_choice.c */
+/* Channels of a switch in the order of preference: nominal, old, least loaded.
+ * Equal ones by turns: from another one on for each port at which the old cable ends
+ * over there, so that neighbours who lose the same switch do not all choose the same. */
+struct repair_choice {
+	uint32_t n, at;
+	unsigned preferred; /* of them are in front */
+	bool sorted;
+	uint32_t c[256];
+};
+/* Channels to switches that are not lost themselves; held: only those that hold
+ * all dependencies at this switch, in one VL. */
+void repair_begin_choice(
+    struct repair *p, const struct repair_spot *s, bool held, struct repair_choice *ch);
+/* The first of those with `held`, FM_NONE: there is none.  The old port has to be one. */
+uint32_t repair_first_covering(struct repair *p, const struct repair_spot *s);
+/* The best of what is left, FM_NONE: nothing is. */
+uint32_t repair_next_choice(const struct repair *p, struct repair_choice *ch);
+/* One VL: are all turns into channel old held into c as well, whoever takes them? */
+bool repair_covers(const struct depend *g, uint32_t old, uint32_t c);
+static inline bool
+repair_may_go(const struct repair *p, uint32_t c)
+{
+	return p->go[c] != FM_NONE && !has_mark(p, p->go[c], MARK_LOST);
+}
+
+/* Unless it is seen at once, as often: the way by channel c comes to a switch that is lost, or
+ * has no cable to go on by. */
+static inline bool
+repair_may_arrive(const struct repair *p, uint32_t c)
+{
+	fm_sw there = p->go[c];
+	uint32_t next;
+
+	if (there == FM_NONE || has_mark(p, there, MARK_LOST) || p->fails[there] == p->stamp)
+		return false;
+	if (there == p->to)
+		return true;
+	next = depend_channel(p->g, there, p->column[there]);
+	return next != FM_NONE && p->go[next] != FM_NONE && !has_mark(p, p->go[next], MARK_LOST);
+}
+
 /* repair_lid.c: has channel c closed a cycle for the spot in hand? */
 bool repair_is_banned(const struct repair *p, uint32_t c);
 /* Spots by the length of their old way, then by switch. */
@@ -377,8 +450,6 @@ uint16_t repair_vls_from(struct repair *p, uint32_t in);
 enum depend_result repair_insert_way(struct repair *p, uint32_t c, uint16_t vls);
 /* Insert all that packets to the LID depend on, from the ends of `from` (FM_NONE: of all). */
 enum depend_result repair_insert_lid(struct repair *p, fm_sw from);
-/* One VL: are all turns into channel old held into c as well, whoever takes them? */
-bool repair_covers(const struct depend *g, uint32_t old, uint32_t c);
 /* One VL: is the way by channel c so long, and are all its dependencies held? */
 bool repair_way_is_held(const struct repair *p, uint32_t c, uint32_t depth);
 /* Write an entry, with all that is counted of it. */
@@ -387,8 +458,21 @@ void repair_set(struct repair *p, fm_sw sw, uint8_t port);
 void repair_take_back(struct repair *p);
 /* Links from sw to the LID over cables that are there, REPAIR_FAR when it does not arrive. */
 uint32_t repair_depth(const struct repair *p, fm_sw sw);
+/* The same of a LID that is not at hand, to a switch, for who asks LID after LID. */
+uint32_t repair_depth_of(const struct repair *p, fm_sw sw, uint32_t lid, fm_sw to);
 /* The same over those that are lost, too. */
 uint32_t repair_old_depth(const struct repair *p, fm_sw sw);
+/* As repair_depth(), for who asks of many switches before any entry of the LID changes. */
+uint32_t repair_links(const struct repair *p, fm_sw sw);
+
+/* repair_columns.c; NULL: out of memory. */
+struct repair_columns *repair_columns_make(
+    const struct fm_fabric *fab, const struct fm_tables *t, struct fm_pool *workers);
+void repair_columns_free(struct repair_columns *c); /* NULL is fine */
+/* p->column is that of the LID at hand. */
+void repair_take_column(struct repair *p);
+/* It will be soon. */
+void repair_fetch_column(const struct repair *p, uint32_t lid);
 
 /* repair_back.c: send entries in p->dev back where that leads on. */
 void repair_back(struct repair *p);

@@ -25,8 +25,6 @@
 
 #include "core/route/repair_internal.h"
 
-#define COVER_ENDS ((uint32_t)1 << 31) /* beside a channel: nobody goes on behind it */
-
 /* ---------------------------------------------------------------- choosing */
 
 void
@@ -39,12 +37,10 @@ repair_gather(struct repair *p, const struct repair_spot *s, struct repair_comer
 	who->through = false;
 	who->own = who->all = repair_own_vls(p, s->sw);
 	for (uint32_t i = first + 1; i < g->first[s->sw + 1]; i++) {
-		uint32_t from = g->back[i];
+		uint32_t from = repair_sender(p, i);
 		uint16_t vls;
 
-		if (from == FM_NONE || fm_bit_test(p->lost, from) ||
-		    p->t->lft[g->at[from]][p->lid] != from - g->first[g->at[from]] ||
-		    g->at[from] == p->to)
+		if (from == FM_NONE || p->go[i] == p->to)
 			continue;
 		vls = c != FM_NONE && repair_comes_from(g, c, i - first) ? repair_vls_from(p, from)
 									 : 0;
@@ -106,171 +102,6 @@ repair_is_banned(const struct repair *p, uint32_t c)
 	return false;
 }
 
-/* Channels of a switch in the order of preference: nominal, old, least loaded.
- * Equal ones by turns: from another one on for each port at which the old cable ends
- * over there, so that neighbours who lose the same switch do not all choose the same. */
-struct choice {
-	uint32_t n, at;
-	unsigned preferred; /* of them are in front */
-	bool sorted;
-	uint32_t c[256];
-};
-
-bool
-repair_covers(const struct depend *g, uint32_t old, uint32_t c)
-{
-	const uint64_t *a = depend_prev(g, old, 0), *b = depend_prev(g, c, 0);
-
-	for (uint32_t i = 0; i < g->words; i++)
-		if ((a[i] & ~b[i]) != 0)
-			return false;
-	return true;
-}
-
-/* Does nobody ever go on from the far end of c? */
-static bool
-ends_there(const struct depend *g, uint32_t c)
-{
-	const uint64_t *row = depend_next(g, c, 0);
-
-	for (uint32_t i = 0; i < g->words; i++)
-		if (row[i] != 0)
-			return false;
-	return true;
-}
-
-/* Channels of a switch that hold all turns into its old port.  As long as nothing
- * is inserted that is the same for all LIDs that went there: kept in cover. */
-static const uint32_t *
-find_cover(const struct repair *p, const struct repair_spot *s, uint32_t *n)
-{
-	const struct depend *g = p->g;
-	struct repair_cover *kept = &p->cover[s->sw];
-	uint32_t first = g->first[s->sw], *list = p->cover_list + first;
-
-	if (kept->changes == g->changes && kept->port == s->old_port) {
-		*n = kept->n;
-		return list;
-	}
-	*kept = (struct repair_cover){ .port = s->old_port, .changes = g->changes };
-	for (uint32_t c = first + 1; c < g->first[s->sw + 1]; c++)
-		if (g->to[c] != FM_NONE && !fm_bit_test(p->lost, c) &&
-		    repair_covers(g, first + s->old_port, c))
-			list[kept->n++] = c | (ends_there(g, c) ? COVER_ENDS : 0);
-	*n = kept->n;
-	return list;
-}
-
-static bool
-may_go(const struct repair *p, uint32_t c)
-{
-	return p->g->to[c] != FM_NONE && !has_mark(p, p->g->to[c], MARK_LOST) &&
-	    !fm_bit_test(p->lost, c);
-}
-
-static void
-prefer(const struct repair *p, struct choice *ch, uint32_t c)
-{
-	if (c >= p->g->n_channels || !may_go(p, c))
-		return;
-	for (uint32_t i = ch->preferred; i < ch->n; i++)
-		if (ch->c[i] == c) {
-			ch->c[i] = ch->c[ch->preferred];
-			ch->c[ch->preferred++] = c;
-			return;
-		}
-}
-
-/* Begin with another one, all in the same order. */
-static void
-turn_choice(struct choice *ch, uint32_t by)
-{
-	uint32_t c[256];
-
-	if (ch->n == 0 || by % ch->n == 0)
-		return;
-	by %= ch->n;
-	memcpy(c, ch->c, by * sizeof(*c));
-	memmove(ch->c, ch->c + by, (ch->n - by) * sizeof(*c));
-	memcpy(ch->c + ch->n - by, c, by * sizeof(*c));
-}
-
-static void
-add_choice(const struct repair *p, uint32_t c, struct choice *ch)
-{
-	if (may_go(p, c))
-		ch->c[ch->n++] = c;
-}
-
-/* Channels to switches that are not lost themselves; held: only those that hold
- * all dependencies at this switch, in one VL. */
-static void
-begin_choice(struct repair *p, const struct repair_spot *s, bool held, struct choice *ch)
-{
-	const struct depend *g = p->g;
-	uint32_t first = g->first[s->sw], old = depend_channel(g, s->sw, s->old_port), n;
-
-	repair_own_loads(p, s->sw);
-	ch->n = ch->at = ch->preferred = 0;
-	ch->sorted = false;
-	if (held) {
-		const uint32_t *cover = find_cover(p, s, &n);
-
-		for (uint32_t i = 0; i < n; i++) { /* none of them is lost */
-			uint32_t c = cover[i] & ~COVER_ENDS;
-
-			if ((!(cover[i] & COVER_ENDS) || g->to[c] == p->to) &&
-			    !has_mark(p, g->to[c], MARK_LOST))
-				ch->c[ch->n++] = c;
-		}
-	} else
-		for (uint32_t c = first + 1; c < g->first[s->sw + 1]; c++)
-			add_choice(p, c, ch);
-	if (old != FM_NONE && g->back[old] != FM_NONE)
-		turn_choice(ch, g->back[old] - g->first[g->to[old]]);
-	prefer(p, ch, first + repair_nominal(p, s->sw));
-	prefer(p, ch, first + s->old_port);
-}
-
-/* What is left, once the first was not good enough. */
-static void
-sort_choice(const struct repair *p, struct choice *ch)
-{
-	const uint32_t *load = p->load;
-
-	for (uint32_t i = ch->at; i < ch->n; i++) {
-		uint32_t c = ch->c[i], j = i;
-
-		for (; j > ch->at && load[ch->c[j - 1]] > load[c]; j--)
-			ch->c[j] = ch->c[j - 1];
-		ch->c[j] = c;
-	}
-	ch->sorted = true;
-}
-
-static uint32_t
-next_choice(const struct repair *p, struct choice *ch)
-{
-	uint32_t best = ch->at, least = UINT32_MAX, c;
-
-	if (ch->at == ch->n)
-		return FM_NONE;
-	if (ch->at > ch->preferred && !ch->sorted)
-		sort_choice(p, ch);
-	for (uint32_t i = ch->at; ch->at == ch->preferred && i < ch->n; i++) {
-		uint32_t load = p->load[ch->c[i]];
-
-		if (load < least) {
-			best = i;
-			least = load;
-		}
-	}
-	c = ch->c[best];
-	ch->c[best] = ch->c[ch->at];
-	ch->c[ch->at++] = c;
-	return c;
-}
-
 /* What is different for those who send through here, or may (who NULL): for its own
  * ends alone the lengths are known, else the LID is looked at again. */
 static void
@@ -300,13 +131,6 @@ take(struct repair *p, const struct repair_spot *s, const struct repair_comers *
 	note_length(p, s, who, depth);
 }
 
-/* Not known to lead nowhere. */
-static bool
-may_arrive(const struct repair *p, uint32_t c)
-{
-	return may_go(p, c) && p->fails[p->g->to[c]] != p->stamp;
-}
-
 /* Seen quickly, as often: no port of the switch leads on. */
 static bool
 leads_nowhere(const struct repair *p, fm_sw sw)
@@ -314,7 +138,7 @@ leads_nowhere(const struct repair *p, fm_sw sw)
 	const struct depend *g = p->g;
 
 	for (uint32_t c = g->first[sw] + 1; c < g->first[sw + 1]; c++)
-		if (may_arrive(p, c))
+		if (repair_may_arrive(p, c))
 			return false;
 	return true;
 }
@@ -326,7 +150,7 @@ has_short_way(const struct repair *p, const struct repair_spot *s)
 	const struct depend *g = p->g;
 
 	for (uint32_t c = g->first[s->sw] + 1; c < g->first[s->sw + 1]; c++)
-		if (may_arrive(p, c) &&
+		if (repair_may_arrive(p, c) &&
 		    repair_follow(p, c, 0, s->old_depth, false).depth != REPAIR_FAR)
 			return true;
 	return false;
@@ -335,7 +159,7 @@ has_short_way(const struct repair *p, const struct repair_spot *s)
 /* Of what there is to choose from only ways of at most limit links remain, in the same order. */
 static void
 keep_ways(const struct repair *p, const struct repair_comers *who, uint16_t vls, uint32_t limit,
-    bool held, struct choice *ch)
+    bool held, struct repair_choice *ch)
 {
 	uint32_t n = 0;
 	unsigned preferred = 0;
@@ -343,7 +167,7 @@ keep_ways(const struct repair *p, const struct repair_comers *who, uint16_t vls,
 	for (uint32_t i = 0; i < ch->n; i++) {
 		uint32_t c = ch->c[i];
 
-		if (p->fails[p->g->to[c]] == p->stamp || (held && !turns_held(p, who, c)) ||
+		if (!repair_may_arrive(p, c) || (held && !turns_held(p, who, c)) ||
 		    repair_follow(p, c, vls, limit, held).depth == REPAIR_FAR)
 			continue;
 		preferred += i < ch->preferred;
@@ -353,22 +177,38 @@ keep_ways(const struct repair *p, const struct repair_comers *who, uint16_t vls,
 	ch->preferred = preferred;
 }
 
-/* Step 1 in one VL, by channels that hold all turns into the old port: of n_tries of them the
- * first whose way is as long and, with packets (vls 1), held. */
+/* Step 1 in one VL, by the best of the channels that hold all turns into the old port: is its
+ * way as long, and held? */
 static bool
-settle_by_cover(struct repair *p, const struct repair_spot *s, const struct repair_comers *who,
-    uint16_t vls, uint32_t n_tries)
+settle_by_first(struct repair *p, const struct repair_spot *s)
 {
-	struct choice ch;
+	struct way way = { .depth = REPAIR_FAR };
 	uint32_t c;
 
 	if (p->g->n_vls > 1 || depend_channel(p->g, s->sw, s->old_port) == FM_NONE)
 		return false;
-	begin_choice(p, s, true, &ch);
-	if (n_tries > 1)
-		keep_ways(p, who, vls, s->old_depth, vls != 0, &ch);
-	for (; n_tries > 0 && (c = next_choice(p, &ch)) != FM_NONE; n_tries--) {
-		struct way way = repair_follow(p, c, vls, s->old_depth, vls != 0);
+	c = repair_first_covering(p, s);
+	if (c != FM_NONE)
+		way = repair_follow(p, c, 1, s->old_depth, true);
+	if (way.depth == REPAIR_FAR)
+		return false;
+	take(p, s, NULL, c, way.depth);
+	return true;
+}
+
+/* The same without packets, by any of them. */
+static bool
+settle_by_cover(struct repair *p, const struct repair_spot *s, const struct repair_comers *who)
+{
+	struct repair_choice ch;
+	uint32_t c;
+
+	if (p->g->n_vls > 1 || depend_channel(p->g, s->sw, s->old_port) == FM_NONE)
+		return false;
+	repair_begin_choice(p, s, true, &ch);
+	keep_ways(p, who, 0, s->old_depth, false, &ch);
+	while ((c = repair_next_choice(p, &ch)) != FM_NONE) {
+		struct way way = repair_follow(p, c, 0, s->old_depth, false);
 
 		if (way.depth != REPAIR_FAR) {
 			take(p, s, who, c, way.depth);
@@ -384,14 +224,14 @@ settle_at_length(
     struct repair *p, const struct repair_spot *s, const struct repair_comers *who, bool held)
 {
 	uint16_t vls = who->all != 0 || p->all_switches ? who->all : 1;
-	struct choice ch;
+	struct repair_choice ch;
 	uint32_t c;
 
 	if (leads_nowhere(p, s->sw))
 		return false;
-	begin_choice(p, s, false, &ch);
+	repair_begin_choice(p, s, false, &ch);
 	keep_ways(p, who, vls, s->old_depth, held, &ch);
-	while (!repair_stops(p) && (c = next_choice(p, &ch)) != FM_NONE)
+	while (!repair_stops(p) && (c = repair_next_choice(p, &ch)) != FM_NONE)
 		if (held || repair_try_insert(p, who, c)) {
 			take(p, s, who, c, repair_follow(p, c, vls, s->old_depth, held).depth);
 			return true;
@@ -405,7 +245,7 @@ static bool
 add_spot(struct repair *p, fm_sw sw, bool idle)
 {
 	struct repair_spot s = { .sw = sw,
-		.old_port = p->t->lft[sw][p->lid],
+		.old_port = p->column[sw],
 		.old_depth = repair_old_depth(p, sw),
 		.idle = idle };
 
@@ -436,12 +276,12 @@ settle_or_pass_on(struct repair *p, size_t i)
 	struct repair_comers who;
 
 	/* nobody need be asked where the best choice holds all; else often nobody comes */
-	if (s.old_depth > 0 && settle_by_cover(p, &s, NULL, 1, 1))
+	if (s.old_depth > 0 && settle_by_first(p, &s))
 		return;
 	repair_gather(p, &s, &who);
 	p->spots.item[i].idle = who.all == 0;
 	if (s.old_depth > 0 && who.all == 0 && p->all_switches &&
-	    (!has_short_way(p, &s) || settle_by_cover(p, &s, &who, 0, UINT32_MAX)))
+	    (!has_short_way(p, &s) || settle_by_cover(p, &s, &who)))
 		return;
 	if (s.old_depth > 0 &&
 	    (settle_at_length(p, &s, &who, true) ||
@@ -470,15 +310,15 @@ static uint32_t
 least_cost(struct repair *p, const struct repair_spot *s, const struct repair_comers *who)
 {
 	uint32_t best = REPAIR_FAR, c;
-	struct choice ch;
+	struct repair_choice ch;
 
-	begin_choice(p, s, false, &ch);
+	repair_begin_choice(p, s, false, &ch);
 	while (ch.at < ch.n) {
 		c = ch.c[ch.at++]; /* in any order */
 
 		uint32_t limit = best == REPAIR_FAR ? p->g->n_switches : best - 1, cost;
 
-		if (repair_is_banned(p, c))
+		if (repair_is_banned(p, c) || !repair_may_arrive(p, c))
 			continue;
 		cost = cost_of(p, who, c, limit);
 		best = cost < best ? cost : best;
@@ -491,11 +331,11 @@ static bool
 settle_at_cost(
     struct repair *p, const struct repair_spot *s, const struct repair_comers *who, uint32_t want)
 {
-	struct choice ch;
+	struct repair_choice ch;
 	uint32_t c;
 
-	begin_choice(p, s, false, &ch);
-	while (!repair_stops(p) && (c = next_choice(p, &ch)) != FM_NONE) {
+	repair_begin_choice(p, s, false, &ch);
+	while (!repair_stops(p) && (c = repair_next_choice(p, &ch)) != FM_NONE) {
 		if (repair_is_banned(p, c) || cost_of(p, who, c, want) != want)
 			continue;
 		if (repair_try_insert(p, who, c)) {

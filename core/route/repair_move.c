@@ -181,7 +181,7 @@ choose_port(struct repair *p, const struct repair_spot *s, const struct repair_p
 {
 	const struct depend *g = p->g;
 	uint32_t first = g->first[s->sw], least = UINT32_MAX, chosen = best->channel;
-	uint8_t was = p->t->lft[s->sw][p->lid];
+	uint8_t was = p->column[s->sw];
 
 	set_mark(p, s->sw, MARK_SETTLED);
 	for (uint32_t c = first + 1; c < g->first[s->sw + 1] && least > 0; c++) {
@@ -191,9 +191,9 @@ choose_port(struct repair *p, const struct repair_spot *s, const struct repair_p
 		    has_mark(p, g->to[c], MARK_LOST) ||
 		    repair_follow(p, c, 0, best->depth, false).depth != best->depth)
 			continue;
-		p->t->lft[s->sw][p->lid] = (uint8_t)(c - first);
+		repair_write(p, s->sw, (uint8_t)(c - first));
 		n = count_misfits(p);
-		p->t->lft[s->sw][p->lid] = was;
+		repair_write(p, s->sw, was);
 		if (n < least || (n == least && c == best->channel)) {
 			least = n;
 			chosen = c;

@@ -75,7 +75,7 @@ static bool
 try_port(struct repair *p, const struct repair_spot *s, uint32_t c)
 {
 	size_t before = p->g->added.n;
-	uint8_t was = p->t->lft[s->sw][p->lid];
+	uint8_t was = p->column[s->sw];
 	enum depend_result rc = DEPEND_HELD;
 
 	set_mark(p, s->sw, MARK_SETTLED);
@@ -112,7 +112,7 @@ add_senders(struct repair *p, fm_sw sw)
 		if (s.sw == p->to || repair_egress(p, s.sw) != from ||
 		    has_mark(p, s.sw, MARK_LOST) || has_mark(p, s.sw, MARK_SETTLED))
 			continue;
-		s.old_port = p->t->lft[s.sw][p->lid];
+		s.old_port = p->column[s.sw];
 		s.old_depth = repair_old_depth(p, s.sw);
 		if (!fm_vec_push(&p->spots, s))
 			p->out_of_memory = true;

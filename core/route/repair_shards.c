@@ -38,12 +38,17 @@ repair_room_free(struct repair_room *room)
 	free(room->mark);
 	free(room->spot_of);
 	free(room->arrives);
+	free(room->held);
+	free(room->was);
+	free(room->nominal);
 	free(room->fails);
+	free(room->go);
 	free(room->cover);
 	free(room->cover_list);
 	free(room->load);
 	free(room->owns);
 	free(room->seen);
+	free(room->column);
 	memset(room, 0, sizeof(*room));
 }
 
@@ -55,16 +60,31 @@ alloc_room(struct repair_room *room, const struct depend *g)
 	room->mark = malloc(n * sizeof(*room->mark));
 	room->spot_of = calloc(n, sizeof(*room->spot_of));
 	room->arrives = malloc(n * sizeof(*room->arrives));
+	room->held = malloc(n * sizeof(*room->held));
+	room->was = malloc(n * sizeof(*room->was));
+	room->nominal = malloc(n * sizeof(*room->nominal));
 	room->fails = malloc(n * sizeof(*room->fails));
 	room->cover = malloc(n * sizeof(*room->cover));
 	room->cover_list = malloc(n_channels * sizeof(*room->cover_list));
 	room->seen = malloc(n * sizeof(*room->seen));
+	room->column = malloc(n);
 	if (room->mark != NULL && room->spot_of != NULL && room->arrives != NULL &&
+	    room->held != NULL && room->was != NULL && room->nominal != NULL &&
 	    room->fails != NULL && room->cover != NULL && room->cover_list != NULL &&
-	    room->seen != NULL)
+	    room->seen != NULL && room->column != NULL)
 		return true;
 	repair_room_free(room);
 	return false;
+}
+
+/* Where the channels lead now: they change by p->lost alone. */
+static void
+find_ways_on(struct repair *p, struct repair_room *room)
+{
+	memcpy(room->go, p->g->to, p->g->n_channels * sizeof(*room->go));
+	FM_EACH_BIT (c, p->lost, p->g->n_channels)
+		room->go[c] = FM_NONE;
+	p->go = room->go;
 }
 
 bool
@@ -81,8 +101,17 @@ repair_take_room(struct repair *p, struct repair_room *room, bool load)
 		room->owns = malloc(n + 1);
 	if (load && (room->load == NULL || room->owns == NULL))
 		return false;
+	if (!load && room->go == NULL)
+		room->go = malloc((p->g->n_channels + 1) * sizeof(*room->go));
+	if (!load && room->go == NULL)
+		return false;
+	if (!load)
+		find_ways_on(p, room);
 	memset(room->mark, 0, n * sizeof(*room->mark));
 	memset(room->arrives, 0, n * sizeof(*room->arrives));
+	memset(room->held, 0, n * sizeof(*room->held));
+	memset(room->was, 0, n * sizeof(*room->was));
+	memset(room->nominal, 0, n * sizeof(*room->nominal));
 	memset(room->fails, 0, n * sizeof(*room->fails));
 	for (uint32_t i = 0; i < n; i++)
 		room->cover[i].changes = UINT64_MAX;
@@ -91,10 +120,14 @@ repair_take_room(struct repair *p, struct repair_room *room, bool load)
 	p->mark = room->mark;
 	p->spot_of = room->spot_of;
 	p->arrives = room->arrives;
+	p->held = room->held;
+	p->was = room->was;
+	p->nominal = room->nominal;
 	p->fails = room->fails;
 	p->cover = room->cover;
 	p->cover_list = room->cover_list;
 	p->seen = room->seen;
+	p->own_column = room->column;
 	return true;
 }
 
@@ -175,10 +208,11 @@ visit_range(
 	size_t at = find_deviations(ev, from), n;
 	bool ok = true;
 
-	for (uint32_t lid = next_lid(ev, from, to); ok && lid < to;
-	     lid = next_lid(ev, lid + 1, to), at += n) {
+	for (uint32_t lid = next_lid(ev, from, to), next; ok && lid < to; lid = next, at += n) {
 		const struct plan_entry *dev;
 
+		next = next_lid(ev, lid + 1, to);
+		repair_fetch_column(p, next);
 		n = count_deviations(ev, at, lid);
 		dev = n > 0 ? ev->deviations.item + at : NULL;
 		p->lid = (uint16_t)lid;
@@ -277,6 +311,16 @@ collect(struct repair *p, const struct shard *s)
 	    fm_vec_append(&p->shifts, from->shifts.item, from->shifts.n);
 }
 
+static bool
+is_owned_by_any(const struct shard *shards, fm_sw sw)
+{
+	unsigned any = 0;
+
+	for (unsigned i = 0; i < REPAIR_SHARDS; i++)
+		any |= shards[i].p.owns[sw];
+	return any != 0;
+}
+
 /* What the shards have moved: of a switch that has loads of its own in some. */
 static void
 add_loads(struct repair *p, const struct shard *shards)
@@ -287,6 +331,8 @@ add_loads(struct repair *p, const struct shard *shards)
 	for (fm_sw sw = 0; sw < p->g->n_switches; sw++) {
 		uint32_t n = first[sw + 1] - first[sw], *load = p->load + first[sw];
 
+		if (!is_owned_by_any(shards, sw))
+			continue;
 		memcpy(was, load, n * sizeof(*was));
 		for (unsigned i = 0; i < REPAIR_SHARDS; i++)
 			for (uint32_t c = 0; shards[i].p.owns[sw] && c < n; c++)

@@ -5,8 +5,9 @@
  * request comes with others it is made again.
  *
  * At 11,664 hosts on 1,620 switches of 36 ports: dependencies 2 MB, loads
- * 0.2 MB, sums 0.4 MB, room to choose in 2.5 MB, and a second copy of the tables,
- * 21.6 MB.
+ * 0.2 MB, sums 0.4 MB, room to choose in 2.5 MB, and two more copies of the tables,
+ * 21.6 MB each: the next plan's, and one turned round (repair_columns.c).  Without them a
+ * repair takes longer.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@ repair_state_free(struct repair_state *st)
 	depend_free(st->g);
 	free(st->load);
 	free(st->sums);
+	repair_columns_free(st->columns);
 	free(st->served);
 	free(st->sends);
 	free(st->lost);
@@ -239,6 +241,11 @@ repair_prepare(struct router *r, const struct plan *p, struct fm_error *err)
 	if (rc == 0 && r->repair->spare == NULL)
 		rc = tables_clone(
 		    r->tables, r->workers, &p->snap->fab, p->tables, &r->repair->spare, err);
+	if (rc == 0 && r->repair->columns == NULL && !depend_by_ports(&p->tables->t)) {
+		r->repair->columns = repair_columns_make(&p->snap->fab, &p->tables->t, r->workers);
+		if (r->repair->columns == NULL)
+			rc = no_memory(err);
+	}
 	return rc;
 }
 
@@ -295,7 +302,7 @@ repair_state_bytes(const struct router *r)
 
 	if (st == NULL)
 		return 0;
-	return vertices * (2 * st->g->words * sizeof(uint64_t) + 13) +
+	return vertices * (2 * st->g->words * sizeof(uint64_t) + 21) +
 	    st->g->n_channels * (sizeof(*st->load) + 8) +
 	    n_rooms * st->g->n_channels * 2 * sizeof(uint32_t) +
 	    (st->sums != NULL ? st->n_sums * sizeof(*st->sums) : 0);

@@ -29,7 +29,7 @@ repair_sums_apply(const struct snapshot *snap, const struct fm_tables *t)
 struct summing {
 	const struct snapshot *snap;
 	const struct fm_tables *t;
-	struct repair_sums *sums;
+	struct lid_sums *sums;
 	const struct depend *g;
 	const uint64_t *lost;	   /* [n_channels] bits */
 	const uint16_t *n_sources; /* [n_switches] */
@@ -64,26 +64,15 @@ count_hops(const struct summing *s, uint16_t *hops, fm_sw *path, fm_sw sw, uint3
 
 /* One more switch has a way of h. */
 static void
-add_way(struct repair_sums *s, uint32_t h)
+add_way(struct lid_sums *s, uint32_t h)
 {
-	if (h > s->max_hops) {
-		s->next_hops = s->max_hops;
-		s->n_at_next = s->n_at_max;
-		s->max_hops = (uint16_t)h;
-		s->n_at_max = 1;
-	} else if (h == s->max_hops) {
-		s->n_at_max++;
-	} else if (s->n_at_next > 0 && h > s->next_hops) {
-		s->next_hops = (uint16_t)h;
-		s->n_at_next = 1;
-	} else if (s->n_at_next > 0 && h == s->next_hops) {
-		s->n_at_next++;
-	}
+	if (h >= s->max_hops || s->n_at_next > 0)
+		lid_sums_gather(s, h);
 }
 
 /* One has no longer.  False: which is the longest now is not known. */
 static bool
-remove_way(struct repair_sums *s, uint32_t h)
+remove_way(struct lid_sums *s, uint32_t h)
 {
 	if (h == s->next_hops && s->n_at_next > 0)
 		s->n_at_next--;
@@ -95,18 +84,6 @@ remove_way(struct repair_sums *s, uint32_t h)
 	return s->n_at_max > 0;
 }
 
-/* The same as adding, where all that there are come one after another. */
-static void
-gather_way(struct repair_sums *s, uint32_t h)
-{
-	if (h < s->max_hops && h > s->next_hops) {
-		s->next_hops = (uint16_t)h;
-		s->n_at_next = 1;
-	} else {
-		add_way(s, h);
-	}
-}
-
 static void
 sum_lid(void *arg, uint32_t i, unsigned worker)
 {
@@ -115,7 +92,7 @@ sum_lid(void *arg, uint32_t i, unsigned worker)
 	const struct fm_fabric *fab = &s->snap->fab;
 	uint16_t *hops = s->hops + (size_t)worker * fab->n_switches;
 	fm_sw *path = s->path + (size_t)worker * fab->n_switches, to;
-	struct repair_sums sum = { 0 };
+	struct lid_sums sum = { .known = true };
 	bool is_switch;
 	fm_end e;
 
@@ -140,7 +117,7 @@ sum_lid(void *arg, uint32_t i, unsigned worker)
 		sum.reached += h == OPEN ? 0 : n;
 		sum.hops += h == OPEN ? 0 : (uint64_t)n * h;
 		if (h != OPEN && n > 0)
-			gather_way(&sum, h);
+			lid_sums_gather(&sum, h);
 	}
 	s->sums[lid] = sum;
 }
@@ -177,7 +154,7 @@ int
 repair_sums_build(struct repair_state *st, struct snapshot *snap, const struct fm_tables *t,
     const uint64_t *lost, struct fm_pool *workers, struct fm_error *err)
 {
-	uint32_t n = snap->fab.max_lid + 1u, *lid = malloc(n * sizeof(*lid));
+	uint32_t n = snap->fab.max_lid + 1u, n_left = 0, *lid = malloc(n * sizeof(*lid));
 	uint16_t *n_sources = count_sources(&snap->fab);
 	struct summing s = { .snap = snap,
 		.t = t,
@@ -188,8 +165,6 @@ repair_sums_build(struct repair_state *st, struct snapshot *snap, const struct f
 		.sums = calloc(n, sizeof(*s.sums)) };
 	int rc = FM_E_RESOURCE;
 
-	for (uint32_t i = 0; lid != NULL && i < n; i++)
-		lid[i] = i;
 	free(st->sums);
 	st->sums = s.sums;
 	st->n_sums = n;
@@ -198,7 +173,16 @@ repair_sums_build(struct repair_state *st, struct snapshot *snap, const struct f
 	if (lid == NULL || n_sources == NULL || s.sums == NULL)
 		fm_fail(err, FM_E_RESOURCE, "out of memory while preparing for repairs");
 	else
-		rc = sum_up(&s, n, workers, err);
+		rc = verify_sum_lids(snap, t, workers, s.sums, err);
+	for (uint32_t i = 0; rc == 0 && i < n; i++)
+		if (!s.sums[i].known)
+			lid[n_left++] = i;
+	if (rc == 0)
+		rc = sum_up(&s, n_left, workers, err);
+	if (rc != 0) {
+		free(st->sums);
+		st->sums = NULL;
+	}
 	free(lid);
 	free(n_sources);
 	return rc;
@@ -256,9 +240,7 @@ mark_unrouted(struct repair *p, fm_sw sw)
 	for (uint32_t lid = 1; lid <= p->fab->max_lid; lid++) {
 		if (!is_of_switch(p->fab, lid))
 			continue;
-		p->lid = (uint16_t)lid;
-		p->to = p->fab->end_sw[p->fab->lid_end[lid]];
-		if (repair_depth(p, sw) == REPAIR_FAR)
+		if (repair_depth_of(p, sw, lid, p->fab->end_sw[p->fab->lid_end[lid]]) == REPAIR_FAR)
 			p->dirty[lid] = 1;
 	}
 }
@@ -294,15 +276,13 @@ weigh(struct repair *p, fm_sw sw, int by)
 {
 	for (uint32_t lid = 1; lid < p->st->n_sums; lid++) {
 		fm_end e = owner(p->fab, lid);
-		struct repair_sums *sum = &p->st->sums[lid];
+		struct lid_sums *sum = &p->st->sums[lid];
 		uint32_t h;
 
 		if (e == FM_NONE || p->dirty[lid])
 			continue;
-		p->lid = (uint16_t)lid;
-		p->to = p->fab->end_sw[e];
-		h = repair_depth(p, sw);
-		if (h == REPAIR_FAR || p->to == sw || sum->lost > 0) {
+		h = repair_depth_of(p, sw, lid, p->fab->end_sw[e]);
+		if (h == REPAIR_FAR || p->fab->end_sw[e] == sw || sum->lost > 0) {
 			p->dirty[lid] = 1;
 			continue;
 		}
@@ -343,7 +323,7 @@ shift_lengths(struct repair *p, const uint16_t *n_sources)
 {
 	for (size_t i = 0; i < p->shifts.n; i++) {
 		const struct repair_shift *s = &p->shifts.item[i];
-		struct repair_sums *sum = &p->st->sums[s->lid];
+		struct lid_sums *sum = &p->st->sums[s->lid];
 		uint32_t from = s->from + 1, to = s->to + 1; /* switches */
 
 		if (p->dirty[s->lid] || n_sources[s->sw] == 0)
@@ -361,7 +341,7 @@ add_up(const struct repair_state *st, struct verdict *v)
 	uint64_t hops = 0;
 
 	for (uint32_t lid = 0; lid < st->n_sums; lid++) {
-		const struct repair_sums *s = &st->sums[lid];
+		const struct lid_sums *s = &st->sums[lid];
 
 		v->reachable_pairs += s->reached;
 		v->unreachable_pairs += s->lost;

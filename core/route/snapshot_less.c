@@ -55,19 +55,33 @@ mark_links(struct less *s)
 	return true;
 }
 
+/* Links stay from from on: up to the next one that goes, or to the end. */
+static fm_link
+end_of_run(const struct less *s, fm_link from)
+{
+	return (fm_link)fm_bit_next(s->goes, s->base->fab.n_links, from);
+}
+
 /* New numbers; their count. */
 static bool
 number_links(struct less *s, uint32_t *first)
 {
 	const struct fm_fabric *was = &s->base->fab;
-	uint32_t n = 0;
+	uint32_t n_gone = 0;
 
 	s->number = malloc((was->n_links + 1) * sizeof(*s->number));
 	if (s->number == NULL)
 		return false;
-	for (fm_link l = 0; l < was->n_links; l++)
-		s->number[l] = fm_bit_test(s->goes, l) ? FM_NONE : n++;
-	s->number[was->n_links] = n;
+	for (fm_link l = 0, end; l < was->n_links; l = end + 1) {
+		end = end_of_run(s, l);
+		for (fm_link at = l; at < end; at++)
+			s->number[at] = at - n_gone;
+		if (end == was->n_links)
+			break;
+		s->number[end] = FM_NONE;
+		n_gone++;
+	}
+	s->number[was->n_links] = was->n_links - n_gone;
 	for (fm_sw sw = 0; sw <= was->n_switches; sw++) {
 		fm_link l = was->sw_first_link[sw];
 
@@ -76,17 +90,6 @@ number_links(struct less *s, uint32_t *first)
 		first[sw] = s->number[l];
 	}
 	return true;
-}
-
-/* Links stay from from on: up to the next one that goes. */
-static fm_link
-end_of_run(const struct less *s, fm_link from)
-{
-	uint32_t n = s->base->fab.n_links;
-
-	while (from < n && s->number[from] != FM_NONE)
-		from++;
-	return from;
 }
 
 static bool

@@ -420,7 +420,7 @@ tables_clone(struct table_pool *pool, struct fm_pool *workers, const struct fm_f
     const struct tables *from, struct tables **out, struct fm_error *err)
 {
 	bool by_ports = from->t.sl2vl_shape == FM_SL2VL_BY_IN_OUT;
-	bool has_sls = by_ports || from->t.sl_shape != FM_SL_ZERO;
+	bool has_sls = from->t.sl2vl_shape != FM_SL2VL_MODULO || from->t.sl_shape != FM_SL_ZERO;
 	/* the rows are written whole here; and the same max_lid gives the same stride */
 	uint32_t traits = FM_PROVIDES_LFT | FM_WRITES_WHOLE_ROWS | (has_sls ? FM_PROVIDES_SL : 0) |
 	    (from->t.order != NULL ? FM_PROVIDES_ORDER : 0);
@@ -442,6 +442,8 @@ tables_clone(struct table_pool *pool, struct fm_pool *workers, const struct fm_f
 	if (by_ports)
 		memcpy((*out)->t.sl2vl, from->t.sl2vl,
 		    (size_t)from->t.sl2vl_first[fab->n_switches] * 16);
+	else if (from->t.sl2vl_shape == FM_SL2VL_BY_OUT)
+		memcpy((*out)->t.sl2vl, from->t.sl2vl, (size_t)fab->n_links * 16);
 	if (from->t.order != NULL)
 		memcpy((*out)->t.order, from->t.order, from->t.lft_stride * sizeof(*from->t.order));
 	fm_pool_for(workers, fab->n_switches, clone_row, &c);

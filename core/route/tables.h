@@ -51,8 +51,8 @@ int tables_new(struct table_pool *pool, struct fm_pool *workers, const struct fm
 int tables_over(struct tables *of, const fm_sw *rows, struct fm_pool *workers,
     const struct fm_fabric *fab, uint32_t traits, bool as_is, struct tables **out,
     struct fm_error *err);
-/* Tables of the same shape with the same contents, of a plan without adaptive
- * groups whose SL2VL is not FM_SL2VL_BY_OUT; rows in parallel on workers. */
+/* Tables of the same shape with the same contents, of a plan without adaptive groups; of
+ * FM_SL2VL_BY_OUT for a fabric with the same links.  Rows in parallel on workers. */
 int tables_clone(struct table_pool *pool, struct fm_pool *workers, const struct fm_fabric *fab,
     const struct tables *from, struct tables **out, struct fm_error *err);
 struct tables *tables_get(struct tables *t);

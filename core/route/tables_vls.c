@@ -19,6 +19,20 @@ tables_same_vls(const struct fm_tables *a, const struct fm_tables *b, uint32_t n
 }
 
 bool
+tables_same_sls(
+    const struct fm_tables *a, const struct fm_tables *b, uint32_t n_switches, uint32_t n_lids)
+{
+	uint32_t rows = b->sl_shape == FM_SL_BY_DLID ? 1 : n_switches;
+
+	if (a->sl_shape != b->sl_shape)
+		return false;
+	for (uint32_t i = 0; b->sl_shape != FM_SL_ZERO && i < rows; i++)
+		if (a->sl[i] != b->sl[i] && memcmp(a->sl[i], b->sl[i], n_lids) != 0)
+			return false;
+	return true;
+}
+
+bool
 tables_vls_by_out(const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw)
 {
 	size_t n = (fab->sw_n_ports[sw] + (size_t)1) * 16; /* of one port in */

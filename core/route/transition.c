@@ -57,6 +57,8 @@ alloc_rest(struct transition *t, const uint8_t *rules)
 		t->rule[lid] = rules[lid];
 		t->has_rules = t->has_rules || rules[lid] != 0;
 		t->has_drains = t->has_drains || (rules[lid] & TRANSITION_DRAIN) != 0;
+		t->has_wholes =
+		    t->has_wholes || (rules[lid] & TRANSITION_WHOLE) == TRANSITION_WHOLE;
 		t->last_stage = stage > t->last_stage ? stage : t->last_stage;
 	}
 	return true;
@@ -155,20 +157,36 @@ add_block(struct transition *t, fm_sw sw, uint32_t index, const uint8_t *was, co
 	return &t->block.item[t->block.n - 1];
 }
 
+/* Lanes that are emptied though they may not change. */
+static uint64_t
+whole_lanes(const struct transition *t, fm_sw sw, uint32_t index, const uint8_t *was)
+{
+	uint64_t lanes = 0;
+
+	for (unsigned i = 0; t->has_wholes && i < LANES; i++)
+		if ((t->rule[index * LANES + i] & TRANSITION_WHOLE) == TRANSITION_WHOLE &&
+		    was[i] <= t->fab->sw_n_ports[sw] &&
+		    t->next[port_index(t, sw, was[i])] != FM_NONE)
+			lanes |= UINT64_C(1) << i;
+	return lanes;
+}
+
 bool
 transition_add(struct transition *t, fm_sw sw, uint32_t index, const uint8_t *was)
 {
 	const uint8_t *want = t->want->lft[sw] + (size_t)index * LANES;
+	uint64_t lanes;
 	struct tblock *b;
 
 	if (was == NULL)
 		was = empty_block;
-	if (was == want || memcmp(was, want, LANES) == 0)
+	lanes = whole_lanes(t, sw, index, was);
+	if (lanes == 0 && (was == want || memcmp(was, want, LANES) == 0))
 		return true;
 	b = add_block(t, sw, index, was, want);
 	if (b == NULL)
 		return false;
-	b->changed = lanes_that_differ(was, want);
+	b->changed = lanes_that_differ(was, want) | lanes;
 	t->counts.blocks++;
 	return true;
 }
@@ -247,11 +265,21 @@ transition_may_hold(const struct transition *t, fm_sw sw, uint32_t index, uint8_
 }
 
 bool
-transition_keeps(const struct transition *t, fm_sw sw, uint16_t lid)
+transition_has(const struct transition *t, fm_sw sw, uint32_t index)
+{
+	return index < t->n_blocks && block_at(t, sw, index) != NULL;
+}
+
+/* Of a block fixed from the start `want` is what it may hold instead (transition_fix). */
+bool
+transition_settled(const struct transition *t, fm_sw sw, uint16_t lid)
 {
 	const struct tblock *b = block_at(t, sw, lid / LANES);
+	uint64_t lane = UINT64_C(1) << (lid % LANES);
 
-	return b == NULL || !(b->changed >> (lid % LANES) & 1);
+	if (b->given)
+		return !(b->changed & lane) && b->was[lid % LANES] == t->want->lft[sw][lid];
+	return !(b->changed & lane) || (b->done & lane);
 }
 
 bool

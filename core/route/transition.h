@@ -41,6 +41,8 @@
 #define TRANSITION_STAGE 0x3f	/* bits: they are written in this stage, 0 first */
 #define TRANSITION_ORDERED 0x40 /* each after the next changed one on its new way */
 #define TRANSITION_DRAIN 0x80	/* emptied first, filled after all stages */
+/* drained, and so are entries that do not change but lead to another switch */
+#define TRANSITION_WHOLE 0xc0
 
 struct transition_counts {
 	uint32_t blocks;       /* that differ and can be written */
@@ -80,8 +82,8 @@ void transition_free(struct transition *t); /* NULL is fine */
 
 /* Memory for a block's content that lives as long as t; NULL: out of memory. */
 uint8_t *transition_copy(struct transition *t, const uint8_t *bytes);
-/* A block to be written.  was: what it holds, must outlive t; NULL = empty, as
- * after reset.  Nothing is done where it holds what it should. */
+/* A block to be written.  was: what it holds, must outlive t; NULL = empty, as after reset.
+ * Nothing is done where it holds what it should, unless that is to be emptied. */
 bool transition_add(struct transition *t, fm_sw sw, uint32_t block, const uint8_t *was);
 /* A block that cannot be written: it holds was or, if given, perhaps maybe; both
  * must outlive t.  was NULL: no memory, false. */
@@ -105,14 +107,22 @@ void transition_quarantine(struct transition *t, fm_sw sw);
 /* All links of fab are active now. */
 void transition_warm(struct transition *t);
 void transition_waited(struct transition *t);
+/* After TRANSITION_WAIT: is all written but what is drained? */
+bool transition_is_to_fill(const struct transition *t);
+
+/* Is there a switch that did not take what it was to hold, so that entries of drained
+ * destinations may not be empty? */
+bool transition_is_short(const struct transition *t);
 
 /* Has the block been written whole, or been right from the start? */
 bool transition_is_new(const struct transition *t, fm_sw sw, uint32_t block);
 /* What a block that was added or fixed and is not new may hold: 1 or 2 contents. */
 unsigned transition_may_hold(
     const struct transition *t, fm_sw sw, uint32_t block, uint8_t bytes[2][TRANSITION_BLOCK_LIDS]);
-/* Does the entry of a LID stay as it is? */
-bool transition_keeps(const struct transition *t, fm_sw sw, uint16_t lid);
+/* Has the block been added or fixed? */
+bool transition_has(const struct transition *t, fm_sw sw, uint32_t block);
+/* Does the entry of a LID, in such a block, lead for sure as it will in the end? */
+bool transition_settled(const struct transition *t, fm_sw sw, uint16_t lid);
 /* Is it known for sure what it holds, and that it is still to be written? */
 bool transition_is_pending(const struct transition *t, fm_sw sw, uint32_t block);
 /* Blocks added and fixed, 0..n-1, once planned. */

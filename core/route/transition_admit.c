@@ -116,7 +116,7 @@ transition_admits(struct transition *t, const struct tblock *b, uint32_t lane)
 
 	if (!(b->risky & bit) || t->careless)
 		return true;
-	if (t->rule[b->index * LANES + lane] & TRANSITION_ORDERED && !next_is_written(t, b, lane))
+	if (is_ordered(t, b->index * LANES + lane) && !next_is_written(t, b, lane))
 		return false;
 	if (b->down & bit && !nobody_depends(t, b, lane))
 		return false;

@@ -60,7 +60,7 @@ struct transition {
 	/* sending */
 	int phase;
 	uint8_t stage, last_stage;
-	bool has_drains;
+	bool has_drains, has_wholes;
 	uint32_t cursor;	  /* in block: free ones before it are sent */
 	FM_VEC(uint32_t) waiting; /* blocks with entries to be admitted */
 	uint32_t scan;		  /* place in waiting */
@@ -119,6 +119,13 @@ static inline fm_end
 owner_of(const struct transition *t, uint32_t lid)
 {
 	return lid <= t->fab->max_lid ? t->fab->lid_end[lid] : FM_NONE;
+}
+
+/* Are entries of the LID written in the order of its new way? */
+static inline bool
+is_ordered(const struct transition *t, uint32_t lid)
+{
+	return (t->rule[lid] & TRANSITION_WHOLE) == TRANSITION_ORDERED;
 }
 
 /* The ports by which sw may send lid by now (transition.c): 1 or 2. */

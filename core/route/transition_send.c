@@ -266,6 +266,24 @@ transition_waited(struct transition *t)
 	transition_set_due(t);
 }
 
+bool
+transition_is_to_fill(const struct transition *t)
+{
+	return t->phase == PHASE_STAGES && t->has_drains && t->stage >= t->last_stage;
+}
+
+bool
+transition_is_short(const struct transition *t)
+{
+	for (size_t i = 0; i < t->block.n; i++) {
+		const struct tblock *b = &t->block.item[i];
+
+		if (b->fixed && !b->given && (b->changed & ~b->done) != 0)
+			return true;
+	}
+	return false;
+}
+
 void
 transition_warm(struct transition *t)
 {

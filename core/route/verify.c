@@ -253,6 +253,19 @@ count_vls(struct judge *j)
 	j->out->vls = (uint8_t)(seen != 0 ? __builtin_popcount(seen) : 1);
 }
 
+/* All ways have been followed. */
+static int
+conclude(struct judge *j, struct fm_pool *workers, struct cycle *cycle, struct fm_error *err)
+{
+	int rc;
+
+	add_up(j);
+	rc = verify_find_cycles(j, workers, cycle, err);
+	if (rc == 0)
+		count_vls(j);
+	return rc;
+}
+
 /* Every LID by itself or with those that go the same way, and the cycles of exactly
  * their dependencies. */
 static int
@@ -273,13 +286,7 @@ judge_one_by_one(
 		rc = verify_walk(j, workers, err);
 	free(j->exact);
 	j->exact = NULL;
-	if (rc != 0)
-		return rc;
-	add_up(j);
-	rc = verify_find_cycles(j, workers, cycle, err);
-	if (rc == 0)
-		count_vls(j);
-	return rc;
+	return rc != 0 ? rc : conclude(j, workers, cycle, err);
 }
 
 /* The same over the union of all alternatives. */
@@ -292,13 +299,7 @@ judge_adaptive(struct judge *j, struct fm_pool *workers, struct cycle *cycle, st
 	if (!verify_vl_setup(j))
 		return no_memory(err);
 	rc = verify_adaptive(j, workers, err);
-	if (rc != 0)
-		return rc;
-	add_up(j);
-	rc = verify_find_cycles(j, workers, cycle, err);
-	if (rc == 0)
-		count_vls(j);
-	return rc;
+	return rc != 0 ? rc : conclude(j, workers, cycle, err);
 }
 
 static int
@@ -341,6 +342,43 @@ verify_tables(const struct snapshot *snap, const struct fm_tables *tables,
 	free_judge(&j);
 	if (rc == 0)
 		*verdict = v;
+	return rc;
+}
+
+void
+lid_sums_gather(struct lid_sums *s, uint32_t h)
+{
+	if (h > s->max_hops) {
+		s->next_hops = s->max_hops;
+		s->n_at_next = s->n_at_max;
+		s->max_hops = (uint16_t)h;
+		s->n_at_max = 1;
+	} else if (h == s->max_hops) {
+		s->n_at_max++;
+	} else if (h > s->next_hops) {
+		s->next_hops = (uint16_t)h;
+		s->n_at_next = 1;
+	} else if (h == s->next_hops) {
+		s->n_at_next++;
+	}
+}
+
+int
+verify_sum_lids(const struct snapshot *snap, const struct fm_tables *tables,
+    struct fm_pool *workers, struct lid_sums *sums, struct fm_error *err)
+{
+	struct verify_request req = { .n_vls = N_SLS - 1 };
+	struct judge j = { .snap = snap,
+		.fab = &snap->fab,
+		.t = tables,
+		.req = &req,
+		.n_walkers = fm_pool_size(workers) };
+	int rc = setup(&j, err);
+
+	if (rc == 0 && tables->ar_max_groups == 0 && snap->n_components == 1 &&
+	    verify_classes_apply(&j))
+		rc = verify_class_sums(&j, workers, sums, err);
+	free_judge(&j);
 	return rc;
 }
 

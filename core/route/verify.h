@@ -72,6 +72,23 @@ int verify_tables(const struct snapshot *snap, const struct fm_tables *tables,
     const struct verify_request *req, struct fm_pool *workers, struct verdict *verdict,
     struct fm_error *err);
 
+/* Pairs to one LID: those of the verdict, by the length of their ways. */
+struct lid_sums {
+	uint32_t reached, lost, switch_lost;
+	/* the longest way and the next shorter one, in switches, and how many switches that
+	 * send have it; n_at_next 0: there is none, or it is not known */
+	uint16_t max_hops, n_at_max, next_hops, n_at_next;
+	bool known;
+	uint64_t hops;
+};
+/* One more switch has a way of h, where all that there are come one after another. */
+void lid_sums_gather(struct lid_sums *s, uint32_t h);
+/* sums[max_lid + 1], zeroed: of the LIDs that can be judged all behind a switch together, in
+ * one component (verify_class.c); of others it stays not known.  Much quicker than following
+ * each.  FM_E_RESOURCE. */
+int verify_sum_lids(const struct snapshot *snap, const struct fm_tables *tables,
+    struct fm_pool *workers, struct lid_sums *sums, struct fm_error *err);
+
 /* May these tables be written to switches?  No loop, wrong host, VL error, stray
  * pair or (unless allowed, all or this one) credit loop.  Unreachable pairs are
  * listed, not fatal. */

@@ -51,97 +51,6 @@ verify_classes_apply(const struct judge *j)
 	return true;
 }
 
-/* The switch behind which a LID is, or FM_NONE. */
-static fm_sw
-switch_of(const struct fm_fabric *fab, uint32_t lid)
-{
-	fm_end e = fab->lid_end[lid];
-
-	return e == FM_NONE ? FM_NONE : fab->end_sw[e];
-}
-
-static bool
-continues_run(const struct fm_fabric *fab, uint32_t lid, fm_sw sw)
-{
-	return lid > 0 && switch_of(fab, lid - 1) == sw;
-}
-
-/* Classes in the order of their first LIDs; of_switch[sw]: the class. */
-static void
-number_classes(struct classes *k, uint32_t *of_switch)
-{
-	const struct fm_fabric *fab = k->j->fab;
-	uint32_t n_runs = 0;
-
-	for (uint32_t lid = 0; lid <= fab->max_lid; lid++) {
-		fm_sw sw = switch_of(fab, lid);
-		struct lid_class *c;
-
-		if (sw == FM_NONE)
-			continue;
-		if (of_switch[sw] == FM_NONE) {
-			of_switch[sw] = k->n_classes;
-			k->class[k->n_classes++] = (struct lid_class){ .sw = sw };
-		}
-		c = &k->class[of_switch[sw]];
-		if (fab->end_kind[fab->lid_end[lid]] == FM_END_SWITCH)
-			c->n_switch_lids++;
-		else
-			c->n_end_lids++;
-		c->first_run += !continues_run(fab, lid, sw); /* their number, for now */
-	}
-	for (uint32_t c = 0; c <= k->n_classes; c++) {
-		uint32_t n = c < k->n_classes ? k->class[c].first_run : 0;
-
-		k->class[c].first_run = n_runs;
-		n_runs += n;
-	}
-	k->n_runs = n_runs;
-}
-
-static void
-collect_runs(struct classes *k, const uint32_t *of_switch)
-{
-	const struct fm_fabric *fab = k->j->fab;
-
-	/* first_run of a class moves to its end, and back */
-	for (uint32_t lid = 0; lid <= fab->max_lid; lid++) {
-		fm_sw sw = switch_of(fab, lid);
-		struct lid_class *c;
-
-		if (sw == FM_NONE)
-			continue;
-		c = &k->class[of_switch[sw]];
-		if (continues_run(fab, lid, sw))
-			k->run[c->first_run - 1].n++;
-		else
-			k->run[c->first_run++] = (struct lid_run){ (uint16_t)lid, 1 };
-	}
-	for (uint32_t c = k->n_classes; c > 0; c--)
-		k->class[c].first_run = k->class[c - 1].first_run;
-	k->class[0].first_run = 0;
-}
-
-bool
-verify_class_runs(struct classes *k)
-{
-	uint32_t n = k->j->fab->n_switches, *of_switch = malloc((n + 1) * sizeof(*of_switch));
-	bool ok = false;
-
-	k->class = calloc(n + 1, sizeof(*k->class));
-	if (of_switch != NULL && k->class != NULL) {
-		memset(of_switch, 0xff, (n + 1) * sizeof(*of_switch));
-		number_classes(k, of_switch);
-		k->run = malloc((k->n_runs + 1) * sizeof(*k->run));
-		k->exact = calloc(k->n_classes + 1, 1);
-		ok = k->run != NULL && k->exact != NULL;
-	}
-	if (ok)
-		collect_runs(k, of_switch);
-	free(of_switch);
-	return ok;
-}
-
 static bool
 are_twins(const struct classes *k, fm_sw a, fm_sw b)
 {
@@ -427,6 +336,68 @@ add_sums(const struct classes *k, const struct class_sums *of, struct walker *su
 		sums->max_hops = of->farthest;
 }
 
+/* How many of the switches that send are how far from the class. */
+static void
+find_lengths(const struct classes *k, const struct class_walker *w, bool single, struct lid_sums *s)
+{
+	const struct judge *j = k->j;
+
+	if (single) { /* verify_class_single.c knows them one by one */
+		for (uint32_t i = 0; i < j->n_source_sw; i++)
+			lid_sums_gather(s, w->known[j->source_sw[i]] - w->epoch);
+		return;
+	}
+	for (uint32_t h = w->farthest; h > 0 && s->n_at_next == 0; h--) {
+		if (w->at_hop[h] == 0)
+			continue;
+		if (s->n_at_max == 0) {
+			s->max_hops = (uint16_t)h;
+			s->n_at_max = (uint16_t)w->at_hop[h];
+		} else {
+			s->next_hops = (uint16_t)h;
+			s->n_at_next = (uint16_t)w->at_hop[h];
+		}
+	}
+}
+
+/* An end alone on its switch is no way of one switch to itself. */
+static void
+take_own(const struct judge *j, fm_sw sw, struct lid_sums *s)
+{
+	s->reached--;
+	s->hops--;
+	if (j->n_sources[sw] > 1)
+		return;
+	if (s->max_hops == 1)
+		s->max_hops = s->n_at_max = 0;
+	if (s->next_hops == 1)
+		s->next_hops = s->n_at_next = 0;
+}
+
+/* All LIDs of a class that is settled. */
+static void
+note_sums(const struct classes *k, const struct class_walker *w, const struct lid_class *c,
+    const struct class_sums *of, bool single)
+{
+	const struct judge *j = k->j;
+	struct lid_sums end = { .reached = (uint32_t)of->sources,
+		.known = true,
+		.hops = of->source_hops },
+			own;
+
+	find_lengths(k, w, single, &end);
+	own = end; /* of the switch itself */
+	own.switch_lost = k->component_size[j->snap->sw_component[c->sw]] - of->n_known;
+	if (c->n_end_lids > 0)
+		take_own(j, c->sw, &end);
+	for (uint32_t r = c->first_run; r < c[1].first_run; r++)
+		for (uint32_t i = 0; i < k->run[r].n; i++) {
+			uint32_t lid = k->run[r].first + i;
+
+			k->sums[lid] = is_source(j->fab, j->fab->lid_end[lid]) ? end : own;
+		}
+}
+
 static void
 judge_tile(void *arg, uint32_t tile, unsigned worker)
 {
@@ -456,6 +427,10 @@ judge_tile(void *arg, uint32_t tile, unsigned worker)
 			k->exact[first + i] = 1;
 			continue;
 		}
+		if (k->sums != NULL) {
+			note_sums(k, w, c, &sums, single);
+			continue;
+		}
 		add_sums(k, &sums, &j->walkers[worker], c);
 		if (!single)
 			verify_class_deps(k, w, c, mask);
@@ -480,7 +455,7 @@ list_exact(struct classes *k, uint32_t *n_exact)
 			*n_exact += k->run[r].n;
 		}
 	for (uint32_t lid = 0; lid <= fab->max_lid; lid++)
-		if (fab->lid_end[lid] != FM_NONE && switch_of(fab, lid) == FM_NONE) {
+		if (fab->lid_end[lid] != FM_NONE && verify_class_switch(fab, lid) == FM_NONE) {
 			j->exact[lid] = 1;
 			++*n_exact;
 		}
@@ -526,4 +501,17 @@ verify_classes(struct judge *j, struct fm_pool *workers, bool *settled, struct f
 	if (rc != 0)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory while verifying tables");
 	return 0;
+}
+
+int
+verify_class_sums(
+    struct judge *j, struct fm_pool *workers, struct lid_sums *sums, struct fm_error *err)
+{
+	struct classes k = { .j = j, .sums = sums };
+	bool ok = setup(&k);
+
+	if (ok)
+		fm_pool_for(workers, (k.n_classes + CLASS_TILE - 1) / CLASS_TILE, judge_tile, &k);
+	free_classes(&k);
+	return ok ? 0 : fm_fail(err, FM_E_RESOURCE, "out of memory while verifying tables");
 }

@@ -2,7 +2,8 @@
 /*
  * core/route/verify_class.h - all LIDs behind one switch judged together.
  *
- *	verify_class.c		classes, tiles of them, the sums
+ *	verify_class.c		tiles of classes, the sums
+ *	verify_class_runs.c	which LIDs are a class
  *	verify_class_masks.c	the egress ports of a class at every switch
  *	verify_class_hops.c	do they lead to the destination, and how far is it
  *	verify_class_single.c	the same, quickly, where a class is one LID
@@ -85,7 +86,17 @@ struct classes {
 	uint64_t *up, *down, *free;   /* [n_switches] ports: verify_class_deps.c */
 	uint32_t *component_size;     /* [n_components] switches */
 	struct class_walker *walkers; /* [n_walkers] */
+	struct lid_sums *sums;	      /* [max_lid + 1] to be filled, or NULL */
 };
+
+/* The switch behind which a LID is, or FM_NONE. */
+static inline fm_sw
+verify_class_switch(const struct fm_fabric *fab, uint32_t lid)
+{
+	fm_end e = fab->lid_end[lid];
+
+	return e == FM_NONE ? FM_NONE : fab->end_sw[e];
+}
 
 /* class, run and exact, by themselves; false: out of memory. */
 bool verify_class_runs(struct classes *k);

@@ -225,6 +225,9 @@ int verify_walk(struct judge *j, struct fm_pool *workers, struct fm_error *err);
  * loop, no VL error.  Otherwise everything is as before, to be done the long way. */
 bool verify_classes_apply(const struct judge *j);
 int verify_classes(struct judge *j, struct fm_pool *workers, bool *settled, struct fm_error *err);
+/* The sums of all LIDs that classes settle; of these alone, no dependencies. */
+int verify_class_sums(
+    struct judge *j, struct fm_pool *workers, struct lid_sums *sums, struct fm_error *err);
 
 /* verify_walk.c: fm_pool_for() items are blocks of LANES LIDs. */
 void verify_walk_block(void *arg, uint32_t block, unsigned worker);

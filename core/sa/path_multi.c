@@ -12,7 +12,7 @@
 #include "core/sa/path_query.h"
 #include "lib/vec.h"
 
-#define MOST_CANDIDATES 256
+#define MOST_CANDIDATES 1024 /* a share for each pair of ports: 32 x 32 is the most of MOST_GIDS */
 #define MOST_GIDS 64
 #define ALL_GIDS 127
 #define WEIGHT_SYSTEM 65536
@@ -139,7 +139,9 @@ as_path_query(struct sa_query *q, struct path_query *p)
 		{ SA_MPR_SERVICE_ID, SA_PR_SERVICE_ID } };
 	const struct sa_multi_path_record *m = &q->want.multi_path;
 
-	*p = (struct path_query){ .q = q, .view = q->view, .most = MOST_CANDIDATES };
+	*p = (struct path_query){ .q = q,
+		.view = q->view,
+		.most = MOST_CANDIDATES / ((unsigned)m->n_sgids * m->n_dgids) };
 	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
 		if ((q->h.mask & bits[i].theirs) == bits[i].theirs)
 			p->mask |= bits[i].ours;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Without a policy a path has the SL of its partition, unless the engine says
- * which; with one the first rule that matches gives a level (qos_policy.h).
+ * Without a policy a path has the SL that is asked for or that of its partition, unless the
+ * engine says which; with one the first rule that matches gives a level (qos_policy.h).
  */
 #include "core/sa/path_qos.h"
 
@@ -72,26 +72,47 @@ key_of_level(const struct sa_view *v, uint32_t src, uint32_t dst, const struct q
 	return key;
 }
 
-/* Does the engine leave SLs to others? */
+/* Does the engine leave SLs to others?  With a map of its own from SLs to VLs it means the SLs
+ * that it gives, and no other is proven. */
 static bool
 sl_is_free(const struct sa_view *v)
 {
-	return v->plan == NULL || v->plan->tables->t.sl_shape == FM_SL_ZERO;
+	const struct fm_tables *t = v->plan != NULL ? &v->plan->tables->t : NULL;
+
+	return t == NULL || (t->sl_shape == FM_SL_ZERO && t->sl2vl_shape == FM_SL2VL_MODULO);
 }
 
-static void
-set_sl(const struct sa_view *v, const struct qos_level *l, struct path_service *s)
+/* Do the administrator's tables drop packets of an SL? */
+static bool
+sl_is_dropped(const struct sa_view *v, uint8_t sl)
 {
+	for (int kind = 0; v->set.qos != NULL && kind < QOS_PORTS; kind++)
+		if (v->set.qos->port[kind].sl2vl[sl & 15] == QOS_VL_DROP)
+			return true;
+	return false;
+}
+
+/* Where the engine leaves SLs free: that of the level, else the one asked for, since packets of
+ * all SLs go the same way there, else the partition's. */
+static void
+set_sl(const struct path_query *p, const struct qos_level *l, struct path_service *s)
+{
+	const struct sa_view *v = p->view;
 	const struct partition *part;
 
-	if (!v->set.qos_sls || !sl_is_free(v))
+	if (!sl_is_free(v))
 		return;
-	if (l != NULL && l->has_sl) {
+	if (v->set.qos_sls && l != NULL && l->has_sl) {
 		s->sl = l->sl;
 		return;
 	}
-	part = v->set.partitions != NULL ? partitions_find(v->set.partitions, s->pkey & PKEY_BASE)
-					 : NULL;
+	if ((p->mask & SA_PR_SL) != 0 && !sl_is_dropped(v, p->want.sl)) {
+		s->sl = p->want.sl;
+		return;
+	}
+	part = v->set.qos_sls && v->set.partitions != NULL
+	    ? partitions_find(v->set.partitions, s->pkey & PKEY_BASE)
+	    : NULL;
 	if (part != NULL)
 		s->sl = part->sl;
 }
@@ -111,7 +132,7 @@ path_qos(const struct path_query *p, uint32_t src, uint32_t dst, unsigned d, uin
 		s->pkey = want_pkey == 0 ? key_of_level(v, src, dst, l) : 0;
 	if (s->pkey == 0)
 		return false;
-	set_sl(v, l, s);
+	set_sl(p, l, s);
 	if (l == NULL)
 		return true;
 	if (l->has_path_bits && !fm_bit(l->path_bits, d))

@@ -209,6 +209,8 @@ path_record(const struct path_query *p, uint32_t src, uint16_t slid, uint32_t ds
 		return false;
 	if (asks(p, SA_PR_REVERSIBLE) && p->want.reversible && !path.reversible)
 		return false;
+	if (asks(p, SA_PR_PKEY) && (p->want.pkey & PKEY_BASE) == 0)
+		return false; /* is none (IBA 10.9.1.1) */
 	/* to itself: on no wire */
 	s = (struct path_service){ path.attr, path.sl, src == dst ? 0 : v->set.path_life, 0 };
 	if (!path_qos(

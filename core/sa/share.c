@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/hash.h"
 #include "lib/vec.h"
 
 #define NONE UINT32_MAX
+#define N_LIDS 65536u
 #define DEBT_MAX 4096
 
 struct waiting {
@@ -36,8 +36,8 @@ struct client {
 struct sa_share {
 	struct sa_share_limits limits;
 	FM_VEC(struct client) clients;
-	struct fm_hash by_lid;
-	uint32_t tail; /* of the ring: its next is the head; NONE: empty */
+	uint32_t *by_lid; /* [N_LIDS] place in clients, if that is its LID */
+	uint32_t tail;	  /* of the ring: its next is the head; NONE: empty */
 	uint32_t n;
 	size_t bytes;
 	struct waiting *taken;
@@ -53,6 +53,11 @@ sa_share_new(const struct sa_share_limits *l)
 		return NULL;
 	s->limits = *l;
 	s->tail = s->taken_of = NONE;
+	s->by_lid = calloc(N_LIDS, sizeof(*s->by_lid));
+	if (s->by_lid == NULL) {
+		free(s);
+		return NULL;
+	}
 	return s;
 }
 
@@ -70,25 +75,31 @@ sa_share_free(struct sa_share *s)
 		}
 	free(s->taken);
 	fm_vec_fini(&s->clients);
-	fm_hash_fini(&s->by_lid);
+	free(s->by_lid);
 	free(s);
+}
+
+/* Places that are void need not be cleared: another LID is there, or none (Briggs and Torczon,
+ * 1993). */
+static uint32_t
+find_client(const struct sa_share *s, uint16_t lid)
+{
+	uint32_t i = s->by_lid[lid];
+
+	return i < s->clients.n && s->clients.item[i].lid == lid ? i : NONE;
 }
 
 static uint32_t
 client_of(struct sa_share *s, uint16_t lid)
 {
-	uint32_t i = fm_hash_find(&s->by_lid, lid);
+	uint32_t i = find_client(s, lid);
 	struct client c = { .lid = lid };
 
-	if (i != FM_HASH_NONE)
+	if (i != NONE)
 		return i;
 	if (!fm_vec_push(&s->clients, c))
 		return NONE;
-	if (!fm_hash_put(&s->by_lid, lid, (uint32_t)s->clients.n - 1)) {
-		s->clients.n--;
-		return NONE;
-	}
-	return (uint32_t)s->clients.n - 1;
+	return s->by_lid[lid] = (uint32_t)s->clients.n - 1;
 }
 
 static void
@@ -163,8 +174,8 @@ bool
 sa_share_has(
     const struct sa_share *s, const struct mad_addr *from, const uint8_t *bytes, size_t n_bytes)
 {
-	uint32_t i = fm_hash_find(&s->by_lid, from->lid);
-	const struct waiting *w = i != FM_HASH_NONE ? s->clients.item[i].first : NULL;
+	uint32_t i = find_client(s, from->lid);
+	const struct waiting *w = i != NONE ? s->clients.item[i].first : NULL;
 
 	while (w != NULL &&
 	    (w->n_bytes != n_bytes || w->from.qpn != from->qpn ||
@@ -194,12 +205,11 @@ sa_share_work(const struct sa_share *s)
 	return s->taken != NULL ? s->taken->work : NULL;
 }
 
-/* Nobody waits: nobody was held back, so debts are void, and clients need no memory. */
+/* Nobody waits: nobody was held back, so debts are void. */
 static void
 forget(struct sa_share *s)
 {
 	s->clients.n = 0;
-	fm_hash_fini(&s->by_lid);
 	s->taken_of = NONE;
 }
 

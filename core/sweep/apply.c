@@ -14,6 +14,13 @@
  *
  * A fabric of which no switch holds anything is written without an order.
  *
+ * Where paths get other SLs and the old ones are not safe on new entries (ladder.h), these
+ * stay empty when the sweep ends.  The SA names the new SLs then; the next sweep tells the
+ * hosts (repath.c), waits for their answers and a packet's life time, and fills them.
+ *
+ * Where a sweep fails on the way the plan before stays, for hosts know no other SLs than its
+ * own, and what the switches hold beside it is remembered: the next sweep's plan starts there.
+ *
  * A switch that does not answer keeps forwarding.  What it may hold is remembered
  * (s->held) until it has been read again, and packets that it sends on count in
  * the order of all others.
@@ -26,14 +33,6 @@
 #include "lib/bitset.h"
 
 #define BREAKS_MAX 3 /* times in a row that writing is broken off */
-
-enum stage { STAGE_READ, STAGE_PLAN, STAGE_WRITE, STAGE_OVER };
-
-static const uint8_t *
-lft_block(const struct plan *plan, uint32_t sw, uint32_t block)
-{
-	return plan->tables->t.lft[sw] + (size_t)block * LFT_BLOCK_LIDS;
-}
 
 struct transition *
 apply_transition(struct sweeper *s)
@@ -56,91 +55,6 @@ add_block(struct sweeper *s, fm_sw sw, uint32_t block, const uint8_t *was)
 	struct transition *t = apply_transition(s);
 
 	if (t != NULL && !transition_add(t, sw, block, was))
-		sweep_fail(s, FM_E_RESOURCE, "out of memory for the order of tables");
-}
-
-/* ---------------------------------------------------------- what is known */
-
-static struct held_block *
-held_at(const struct sweeper *s, uint32_t slot, uint32_t block)
-{
-	for (size_t i = 0; i < s->held.n; i++)
-		if (s->held.item[i].slot == slot && s->held.item[i].block == block)
-			return &s->held.item[i];
-	return NULL;
-}
-
-static void
-forget_held(struct sweeper *s, uint32_t slot, uint32_t block)
-{
-	struct held_block *h = held_at(s, slot, block);
-
-	if (h != NULL)
-		*h = s->held.item[--s->held.n];
-}
-
-/* Does the plan before know a row of this switch? */
-static bool
-has_old_row(const struct sweeper *s, const struct inv_node *n, uint32_t block)
-{
-	return s->plan != NULL && n->sw_index < fabric_of(s->plan)->n_switches &&
-	    block < n_blocks(s->plan);
-}
-
-static int
-by_block_then_switch(const void *x, const void *y)
-{
-	const struct plan_held *a = x, *b = y;
-
-	if (a->block != b->block)
-		return a->block < b->block ? -1 : 1;
-	return a->sw < b->sw ? -1 : a->sw > b->sw;
-}
-
-/* What a block holds of which writing was broken off, or NULL. */
-static const uint8_t *
-unwritten_block(const struct sweeper *s, fm_sw sw, uint32_t block)
-{
-	struct plan_held key = { .sw = sw, .block = block };
-	const struct plan_held *h = s->unwritten.n == 0
-	    ? NULL
-	    : bsearch(&key, s->unwritten.item, s->unwritten.n, sizeof(key), by_block_then_switch);
-
-	return h != NULL ? h->bytes : NULL;
-}
-
-/* What block `block` of the switch holds, as far as is known. */
-static const uint8_t *
-known_block(const struct sweeper *s, const struct inv_node *n, uint32_t block)
-{
-	const uint8_t *bytes;
-
-	if (n->lft != LFT_OURS || fm_bit_test(n->lft_doubt, block) || !has_old_row(s, n, block))
-		return NULL;
-	bytes = unwritten_block(s, n->sw_index, block);
-	return bytes != NULL ? bytes : lft_block(s->plan, n->sw_index, block);
-}
-
-void
-apply_fix_block(struct sweeper *s, uint32_t slot, uint32_t block)
-{
-	const struct inv_node *n = inv_node(&s->inv, slot);
-	const struct held_block *h = held_at(s, slot, block);
-	struct transition *t = apply_transition(s);
-	bool ok = true;
-
-	if (t == NULL)
-		return;
-	if (h != NULL)
-		ok = transition_fix(t, n->sw_index, block, transition_copy(t, h->bytes[0]),
-		    transition_copy(t, h->bytes[h->n - 1]));
-	else if (unwritten_block(s, n->sw_index, block) != NULL)
-		ok = transition_fix(
-		    t, n->sw_index, block, unwritten_block(s, n->sw_index, block), NULL);
-	else if (has_old_row(s, n, block))
-		ok = transition_fix(
-		    t, n->sw_index, block, lft_block(s->plan, n->sw_index, block), NULL);
-	if (!ok)
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for the order of tables");
 }
 
@@ -170,10 +84,12 @@ on_read(struct ask *a, enum txn_status status, const uint8_t *reply)
 		apply_fix_block(s, a->node, a->index);
 		return;
 	}
-	forget_held(s, a->node, a->index);
+	apply_forget_held(s, a->node, a->index);
 	if (memcmp(bytes, lft_block(s->next, n->sw_index, a->index), LFT_BLOCK_LIDS) == 0) {
 		fm_bit_clear(n->lft_doubt, a->index);
-		return;
+		fm_bit_set(s->settled, visit_bit(s, n->sw_index, a->index));
+		if (!s->next->change.whole_columns)
+			return;
 	}
 	t = apply_transition(s);
 	if (t != NULL)
@@ -202,11 +118,14 @@ on_written(struct ask *a, enum txn_status status, const uint8_t *reply)
 	struct inv_node *n = inv_node(&s->inv, a->node);
 	struct transition *t = s->transition;
 
+	s->wrote_ns = s->p.transport->ops->now_ns(s->p.transport);
 	if (status == TXN_OK) {
 		if (t != NULL)
 			transition_done(t, n->sw_index, a->index);
-		if (t == NULL || transition_is_new(t, n->sw_index, a->index))
+		if (t == NULL || transition_is_new(t, n->sw_index, a->index)) {
 			fm_bit_clear(n->lft_doubt, a->index);
+			fm_bit_set(s->settled, visit_bit(s, n->sw_index, a->index));
+		}
 		return;
 	}
 	if (t != NULL)
@@ -227,7 +146,6 @@ write_block(struct sweeper *s, uint32_t slot, uint32_t block, const uint8_t *byt
 	if (a == NULL)
 		return;
 	a->index = block;
-	a->may_go_by_lid = s->set.lid_smps && s->transition != NULL;
 	if (!s->set.dry_run)
 		fm_bit_set(inv_node(&s->inv, slot)->lft_doubt, block);
 	sent = ask_set_at(a, WIRE_ATTR_LFT, block, bytes, on_written);
@@ -255,19 +173,11 @@ visit_block(struct sweeper *s, uint32_t slot, uint32_t block)
 		write_block(s, slot, block, lft_block(s->next, n->sw_index, block));
 		return;
 	}
-	known = known_block(s, n, block);
+	known = apply_known_block(s, n, block);
 	if (n->lft == LFT_BLANK || known != NULL)
 		add_block(s, n->sw_index, block, known);
 	else
 		read_block(s, slot, block);
-}
-
-/* Bit of a block in s->visit: block by block, switch by switch, so that no switch gets
- * a burst. */
-static size_t
-visit_bit(const struct sweeper *s, fm_sw sw, uint32_t block)
-{
-	return (size_t)block * s->inv.switches.n + sw;
 }
 
 static void
@@ -283,7 +193,7 @@ visit_delta(struct sweeper *s)
 {
 	const struct plan *p = s->next;
 
-	if (s->plan == NULL || s->unwritten.n > 0)
+	if (s->plan == NULL || s->unwritten.n > 0 || p->change.whole_columns)
 		return false;
 	if (p->tables == s->plan->tables)
 		return true;
@@ -305,7 +215,8 @@ list_visits(struct sweeper *s)
 	bool delta;
 
 	s->visit = calloc(FM_BITSET_WORDS(n_bits) + 1, sizeof(*s->visit));
-	if (s->visit == NULL)
+	s->settled = calloc(FM_BITSET_WORDS(n_bits) + 1, sizeof(*s->settled));
+	if (s->visit == NULL || s->settled == NULL)
 		return false;
 	delta = visit_delta(s);
 	for (fm_sw sw = 0; sw < s->inv.switches.n; sw++) {
@@ -318,16 +229,33 @@ list_visits(struct sweeper *s)
 	return true;
 }
 
+bool
+apply_visit(struct sweeper *s, fm_sw sw, uint32_t block)
+{
+	size_t at = visit_bit(s, sw, block);
+
+	if (!fm_bit_test(s->visit, at))
+		return false;
+	fm_bit_clear(s->visit, at);
+	visit_block(s, s->inv.switches.item[sw], block);
+	return true;
+}
+
 static bool
 feed_visits(struct sweeper *s)
 {
 	uint32_t n_sw = (uint32_t)s->inv.switches.n;
 	size_t n_bits = (size_t)n_blocks(s->next) * n_sw;
 
-	if (s->visit == NULL && !list_visits(s)) {
-		sweep_fail(s, FM_E_RESOURCE, "out of memory for the blocks of tables");
-		return false;
+	if (s->visit == NULL) {
+		if (!list_visits(s)) {
+			sweep_fail(s, FM_E_RESOURCE, "out of memory for the blocks of tables");
+			return false;
+		}
+		waves_start(s);
 	}
+	if (waves_feed(s))
+		return true;
 	while (s->next_visit < n_bits && s->pending < FEED_STRIPED(s)) {
 		size_t at = fm_bit_next(s->visit, n_bits, s->next_visit);
 
@@ -339,8 +267,16 @@ feed_visits(struct sweeper *s)
 }
 
 static void
+end_settled(struct sweeper *s)
+{
+	free(s->settled);
+	s->settled = NULL;
+}
+
+static void
 end_visits(struct sweeper *s)
 {
+	waves_end(s);
 	free(s->visit);
 	s->visit = NULL;
 	s->next_visit = 0;
@@ -348,18 +284,17 @@ end_visits(struct sweeper *s)
 
 /* ------------------------------------------------------------------ sending */
 
-/* When the packets of the tables that have been written over are gone.  Where writing
- * was broken off the first stage of the next plan is written so that only those of the
- * plan before matter (ladder.h). */
+/* When the packets of the tables that have been written over are gone.  While packets of
+ * older ones were under way the first stage of the plan is written so that only those matter
+ * (ladder.h). */
 static int64_t
 wait_until(struct sweeper *s, int64_t now_ns)
 {
-	const struct transition_counts *c = transition_counts(s->transition);
-	int64_t until_ns = now_ns + s->set.packet_life_ms * 1000000, older_ns = s->older_until_ns;
+	bool older = s->waits_for_older && !s->held_for_sls &&
+	    transition_counts(s->transition)->drained == 0;
 
-	s->older_until_ns = 0;
-	s->older_next_ns = c->writes > 0 || older_ns == 0 ? until_ns : older_ns;
-	return older_ns != 0 && c->drained == 0 ? older_ns : until_ns;
+	s->waits_for_older = false;
+	return older ? s->older_until_ns : now_ns + s->set.packet_life_ms * 1000000;
 }
 
 /* A packet's life time, begun with the first call. */
@@ -387,6 +322,32 @@ may_break_off(const struct sweeper *s)
 	    s->plan != NULL && s->plan->tables != NULL && ladder_may_break(s->plan, s->next);
 }
 
+bool
+apply_holds(const struct sweeper *s)
+{
+	return s->plan != NULL && s->plan->tables != NULL && s->next != NULL &&
+	    s->next != s->plan && !s->set.dry_run && ladder_may_hold(s->plan, s->next) &&
+	    (s->set.client_reregister || !ladder_same_vls(s->plan, s->next));
+}
+
+/* Is what waits not to be written now?  In this sweep: hosts have to be told first of SLs
+ * that they get with this plan (then it ends here), or with that before. */
+static bool
+waits_for_hosts(struct sweeper *s)
+{
+	if (s->held_for_sls && !s->apply_again) {
+		s->apply_later = true; /* when their ports have been set */
+		return true;
+	}
+	if (!transition_is_to_fill(s->transition) || !apply_holds(s))
+		return false;
+	s->holds = !transition_is_short(s->transition);
+	if (!s->holds)
+		sweep_fail(s, FM_E_SYSTEM,
+		    "switches did not take tables with other SLs whole; these are not given out");
+	return true;
+}
+
 /* True: there is more to come, or to wait for. */
 static bool
 feed_writes(struct sweeper *s)
@@ -408,8 +369,12 @@ feed_writes(struct sweeper *s)
 			transition_warm(s->transition);
 			break;
 		case TRANSITION_WAIT:
+			if (waits_for_hosts(s))
+				return false;
 			if (!is_over(s)) {
 				s->broken_off = may_break_off(s);
+				if (s->broken_off && s->older_until_ns < s->apply_wait_ns)
+					s->older_until_ns = s->apply_wait_ns;
 				return !s->broken_off;
 			}
 			transition_waited(s->transition);
@@ -431,6 +396,7 @@ apply_feed(struct sweeper *s)
 	}
 	if (s->apply_stage == STAGE_PLAN) {
 		apply_order(s);
+		s->way_epoch++; /* what held by now may be about to change */
 		s->apply_stage = STAGE_WRITE;
 	}
 	if (s->apply_stage == STAGE_WRITE && s->transition != NULL && !s->failed && feed_writes(s))
@@ -452,9 +418,29 @@ apply_start(struct sweeper *s)
 	s->transition = NULL;
 	s->apply_later = s->apply_again = false;
 	s->apply_wait_ns = 0;
-	s->broken_off = false;
+	s->broken_off = s->holds = false;
 	end_visits(s);
+	end_settled(s);
+	s->way_epoch++;
 	s->apply_stage = STAGE_READ;
+}
+
+/* A loss may have cut off the way to a host before it was told.  It is sought once more by all
+ * ways, before entries are filled on which its packets are not safe.  Not for ever: it may have
+ * gone.  Not where the maps of the next plan are in the switches already: those of the plan that
+ * stays would not be written again. */
+static bool
+seeks_untold(struct sweeper *s)
+{
+	if (!s->held_for_sls || !s->set.client_reregister || s->set.dry_run ||
+	    s->n_untold >= BREAKS_MAX || !repath_is_untold(s) || !ladder_same_vls(s->plan, s->next))
+		return false;
+	s->n_untold++;
+	sweeper_request(s, SWEEP_HEAVY, "hosts that have not been told of other SLs");
+	sweep_fail(s, FM_E_SYSTEM,
+	    "hosts that could not be reached have not been told that their paths carry other SLs; "
+	    "entries that are not safe for them stay empty while they are sought once more");
+	return true;
 }
 
 bool
@@ -463,47 +449,16 @@ apply_again(struct sweeper *s)
 	if (!s->apply_later || s->transition == NULL)
 		return false;
 	s->apply_later = false;
+	if (seeks_untold(s))
+		return false;
 	s->apply_again = true;
+	if (s->held_for_sls && s->set.client_reregister)
+		repath_say_untold(s);
 	s->apply_stage = STAGE_WRITE;
 	return true;
 }
 
 /* --------------------------------------------------------------- afterwards */
-
-static bool
-keep_unwritten(struct sweeper *s, fm_sw sw, uint32_t block, const uint8_t *bytes)
-{
-	struct plan_held h = { .sw = sw, .block = block };
-
-	memcpy(h.bytes, bytes, sizeof(h.bytes));
-	return fm_vec_push(&s->unwritten, h);
-}
-
-/* Blocks that are not what the plan says: what they may be instead. */
-static bool
-remember(struct sweeper *s, const struct transition *t)
-{
-	s->held.n = 0;
-	for (uint32_t i = 0; i < transition_n_blocks(t); i++) {
-		struct held_block h = { 0 };
-		fm_sw sw;
-
-		transition_name(t, i, &sw, &h.block);
-		if (transition_is_new(t, sw, h.block))
-			continue;
-		h.slot = s->inv.switches.item[sw];
-		h.n = (uint8_t)transition_may_hold(t, sw, h.block, h.bytes);
-		if (s->broken_off && transition_is_pending(t, sw, h.block)) {
-			if (!keep_unwritten(s, sw, h.block, h.bytes[0]))
-				return false;
-			continue;
-		}
-		fm_bit_set(inv_node(&s->inv, h.slot)->lft_doubt, h.block);
-		if (!fm_vec_push(&s->held, h))
-			return false;
-	}
-	return true;
-}
 
 static void
 tell(struct sweeper *s, const struct transition_counts *c)
@@ -514,6 +469,11 @@ tell(struct sweeper *s, const struct transition_counts *c)
 		    "%zu blocks of forwarding tables that wait for older packets to be gone are "
 		    "put off: %s",
 		    s->unwritten.n, s->wanted_reason);
+	else if (s->holds)
+		log_notice("sweep",
+		    "%zu blocks of forwarding tables have empty entries until the hosts have been "
+		    "told of other SLs",
+		    s->unwritten.n);
 	else if (c->held > 0)
 		log_warn("sweep",
 		    "%" PRIu32 " blocks of forwarding tables are not written yet: switches that "
@@ -521,23 +481,74 @@ tell(struct sweeper *s, const struct transition_counts *c)
 		    c->held);
 }
 
-void
-apply_commit(struct sweeper *s)
+/* Packets of what this sweep has written over are under way for a while. */
+static void
+make_older(struct sweeper *s, const struct transition *t)
 {
-	struct transition *t = s->transition;
+	bool none = s->wrote_ns > s->older_until_ns; /* of others, by then */
+
+	if (t == NULL || transition_counts(t)->writes == 0 || s->plan == NULL || s->set.dry_run)
+		return;
+	s->older_by_levels = (none || s->older_by_levels) && s->next->change.by_levels;
+	if (s->older_until_ns < s->wrote_ns + s->set.packet_life_ms * 1000000)
+		s->older_until_ns = s->wrote_ns + s->set.packet_life_ms * 1000000;
+}
+
+/* s->next is in the switches, but for what waits. */
+static void
+take_up(struct sweeper *s, const struct transition *t)
+{
 	FM_VEC(struct plan_held) before; /* t knows blocks of it */
 
 	memcpy(&before, &s->unwritten, sizeof(before));
 	memset(&s->unwritten, 0, sizeof(s->unwritten));
-	s->transition = NULL;
-	s->apply_later = false;
 	s->n_broken_off = s->broken_off ? s->n_broken_off + 1 : 0;
-	s->older_until_ns = s->broken_off ? s->older_next_ns : 0;
-	s->apply_wait_ns = 0;
-	if (t != NULL && !s->set.dry_run && !remember(s, t))
+	s->held_for_sls = s->holds;
+	s->n_untold = 0;
+	s->strayed = s->strayed && (s->broken_off || s->holds);
+	make_older(s, t);
+	if (t != NULL && !s->set.dry_run && !apply_remember(s, t))
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for what switches may hold");
 	if (t != NULL)
 		tell(s, transition_counts(t));
-	transition_free(t);
 	fm_vec_fini(&before);
+}
+
+/* The sweep has failed.  Before anything was written all is as it was. */
+static void
+stray(struct sweeper *s, const struct transition *t)
+{
+	FM_VEC(struct plan_held) before; /* t knows blocks of it */
+
+	if (t == NULL || s->apply_stage < STAGE_WRITE || s->set.dry_run)
+		return;
+	memcpy(&before, &s->unwritten, sizeof(before));
+	memset(&s->unwritten, 0, sizeof(s->unwritten));
+	s->strayed = true;
+	make_older(s, t);
+	if (!apply_remember_strayed(s, t))
+		log_err("sweep", "out of memory for what switches may hold");
+	else if (s->unwritten.n > 0)
+		log_warn("sweep",
+		    "%zu blocks of forwarding tables are left half-way by a sweep that has failed",
+		    s->unwritten.n);
+	fm_vec_fini(&before);
+}
+
+bool
+apply_commit(struct sweeper *s)
+{
+	bool ok = !s->failed || s->plan == NULL || s->plan->tables == NULL;
+	struct transition *t = s->transition;
+
+	s->transition = NULL;
+	s->apply_later = false;
+	s->apply_wait_ns = 0;
+	if (ok)
+		take_up(s, t);
+	else
+		stray(s, t);
+	transition_free(t);
+	end_settled(s);
+	return ok;
 }

@@ -2,7 +2,8 @@
 /*
  * core/sweep/apply_internal.h - what the parts of apply share.
  *
- *	apply.c		what is known of blocks, reading and writing them
+ *	apply.c		reading and writing blocks
+ *	apply_known.c	what is known of them
  *	apply_order.c	what the order of writing has to reckon with
  */
 #ifndef CORE_SWEEP_APPLY_INTERNAL_H
@@ -12,10 +13,20 @@
 
 #define LFT_BLOCK_LIDS TRANSITION_BLOCK_LIDS
 
+enum apply_stage { STAGE_READ, STAGE_PLAN, STAGE_WRITE, STAGE_OVER };
+
 static inline const struct fm_fabric *
 fabric_of(const struct plan *p)
 {
 	return &p->snap->fab;
+}
+
+/* Bit of a block in s->visit and s->settled: block by block, switch by switch, so that no
+ * switch gets a burst. */
+static inline size_t
+visit_bit(const struct sweeper *s, fm_sw sw, uint32_t block)
+{
+	return (size_t)block * s->inv.switches.n + sw;
 }
 
 static inline uint32_t
@@ -24,10 +35,29 @@ n_blocks(const struct plan *p)
 	return p->top_lid / LFT_BLOCK_LIDS + 1u;
 }
 
+static inline const uint8_t *
+lft_block(const struct plan *plan, uint32_t sw, uint32_t block)
+{
+	return plan->tables->t.lft[sw] + (size_t)block * LFT_BLOCK_LIDS;
+}
+
 /* The transition, made when the first block that differs is found.  NULL: no memory. */
 struct transition *apply_transition(struct sweeper *s);
+/* What block `block` of the switch holds; NULL: not known. */
+const uint8_t *apply_known_block(const struct sweeper *s, const struct inv_node *n, uint32_t block);
+/* It has been read. */
+void apply_forget_held(struct sweeper *s, uint32_t slot, uint32_t block);
+/* Of blocks that are not what the plan says, what they may be instead.  False: no memory. */
+bool apply_remember(struct sweeper *s, const struct transition *t);
+/* Of blocks that hold something else than s->plan says, which stays, what that is.  False: no
+ * memory. */
+bool apply_remember_strayed(struct sweeper *s, const struct transition *t);
 /* A block that can neither be written nor read: what it may hold. */
 void apply_fix_block(struct sweeper *s, uint32_t slot, uint32_t block);
+/* Read or write a block, if that has not been done yet in this sweep. */
+bool apply_visit(struct sweeper *s, fm_sw sw, uint32_t block);
+/* Does the switch hold the entry that next says, and will it? */
+bool apply_is_settled(const struct sweeper *s, const struct inv_node *n, uint16_t lid);
 /* All blocks are added: in which order they are written. */
 void apply_order(struct sweeper *s);
 

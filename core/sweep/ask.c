@@ -29,6 +29,7 @@ ask_new(struct sweeper *s, uint32_t node, uint8_t port)
 		}
 	}
 	a->s = s;
+	a->via = INV_NONE;
 	a->node = node;
 	a->port = port;
 	return a;
@@ -43,18 +44,18 @@ ask_release(struct ask *a)
 
 static void on_end(void *arg, enum txn_status status, const uint8_t *reply);
 
-/* Requests to one node share its small window. */
+/* Requests to one node share its small window; one that may be lost holds none of it up. */
 static uint64_t
 window_key(const struct ask *a)
 {
-	return a->node == INV_NONE ? 0 : inv_node(&a->s->inv, a->node)->guid;
+	return a->node == INV_NONE || a->nobody_waits ? 0 : inv_node(&a->s->inv, a->node)->guid;
 }
 
 static void
 send_request(struct ask *a)
 {
 	a->n_tries++;
-	a->s->pending++;
+	a->s->pending += !a->nobody_waits;
 	txn_smp(a->s->p.txn, &a->route, a->method, a->attr, a->modifier,
 	    a->method == WIRE_SET ? a->data : NULL, window_key(a), on_end, a);
 }
@@ -93,7 +94,7 @@ note_quiet(struct ask *a)
 	if (n->quiet)
 		return;
 	n->quiet = true;
-	n->no_lid_smps = false; /* that was not all that was wrong */
+	lid_route_forgive(a);
 	txn_give_up(s->p.txn, n->guid);
 	if (s->phase < PHASE_ROUTE)
 		return; /* discovery says what it means */
@@ -112,8 +113,13 @@ on_end(void *arg, enum txn_status status, const uint8_t *reply)
 	struct ask *a = arg;
 	struct sweeper *s = a->s;
 
+	if (a->nobody_waits) {
+		a->done(a, status, reply);
+		ask_release(a);
+		return;
+	}
 	s->pending--;
-	if (!a->route.directed && lid_route_again(a, status)) {
+	if (a->route.max_tries != 0 && lid_route_again(a, status)) { /* not all directed */
 		send_request(a);
 		return;
 	}
@@ -176,9 +182,7 @@ way_to(struct ask *a, struct smp_route *route)
 		return false;
 	}
 	a->at_node = true;
-	if (a->may_go_by_lid && a->s->lid_smps == LID_SMPS_ARRIVE &&
-	    lid_route(a->s, a->node, a->s->next, route))
-		a->s->report.by_lid++;
+	lid_route_choose(a, route);
 	return true;
 }
 

@@ -20,15 +20,12 @@
  * asked again.)  The claimant that is contradicted leads to another node of
  * the same GUID: it is named in a warning, and its cable left alone.
  *
- * Bounded: a silent node costs its retries once, a switch that reports
- * changes while it is read, or has a cable that is up at one end only, is read
- * again REREADS_MAX times at most.
+ * Bounded: a silent node costs its retries once; reading again (reread.c) has an end.
  */
 #include <inttypes.h>
 
 #include "core/sweep/internal.h"
 
-static void ask_port(struct sweeper *s, uint32_t node, uint8_t port);
 static void probe(struct sweeper *s, uint32_t node, uint8_t port, uint64_t m_key);
 
 /* ------------------------------------------------------- asking a node */
@@ -90,7 +87,7 @@ note_reset(struct sweeper *s, struct inv_node *n, unsigned port, const struct wi
 		p->pkeys_done = false;
 		p->pkeys_enforced = false;
 		p->aliases_done = false;
-		p->qos_done = false;
+		p->qos_done = p->qos_in_done = false;
 		if (!p->found_active)
 			fm_hash_remove(&s->lost_ports, p->guid); /* it registers by itself */
 	}
@@ -126,7 +123,7 @@ on_port_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 	p->known = true;
 	if (!inv_is_switch(n) || a->port == 0) {
 		if (mkeys_note(s, a->node, a->port, &now))
-			ask_port(s, a->node, a->port);
+			discover_ask_port(s, a->node, a->port);
 		return;
 	}
 	if (now.port_state < WIRE_PORT_INIT)
@@ -135,8 +132,8 @@ on_port_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 		discover_probe(s, a->node, a->port);
 }
 
-static void
-ask_port(struct sweeper *s, uint32_t node, uint8_t port)
+void
+discover_ask_port(struct sweeper *s, uint32_t node, uint8_t port)
 {
 	struct ask *a = ask_new(s, node, port);
 
@@ -144,19 +141,19 @@ ask_port(struct sweeper *s, uint32_t node, uint8_t port)
 		ask_get_at(a, WIRE_ATTR_PORT_INFO, port, on_port_info);
 }
 
-static void
-ask_switch(struct sweeper *s, uint32_t node)
+void
+discover_ask_switch(struct sweeper *s, uint32_t node)
 {
 	struct ask *a = ask_new(s, node, 0);
 
 	if (a == NULL || !ask_get_at(a, WIRE_ATTR_SWITCH_INFO, 0, on_switch_info))
 		return;
 	for (unsigned p = 0; p <= inv_node(&s->inv, node)->n_ports; p++)
-		ask_port(s, node, (uint8_t)p);
+		discover_ask_port(s, node, (uint8_t)p);
 }
 
-static void
-ask_desc(struct sweeper *s, uint32_t node, uint8_t port)
+void
+discover_ask_desc(struct sweeper *s, uint32_t node, uint8_t port)
 {
 	struct ask *a = ask_new(s, node, port);
 
@@ -293,9 +290,9 @@ ask_details(struct sweeper *s, uint32_t slot, uint8_t port)
 {
 	const struct inv_node *n = inv_node(&s->inv, slot);
 
-	ask_desc(s, slot, inv_is_switch(n) ? 0 : port);
+	discover_ask_desc(s, slot, inv_is_switch(n) ? 0 : port);
 	if (inv_is_switch(n))
-		ask_switch(s, slot);
+		discover_ask_switch(s, slot);
 }
 
 /* Behind node:port lies what info says.  route led there. */
@@ -339,7 +336,7 @@ arrive(struct sweeper *s, uint32_t node, uint8_t port, const struct wire_node_in
 	if (fresh)
 		ask_details(s, slot, far_port);
 	if (!inv_is_switch(n))
-		ask_port(s, slot, far_port);
+		discover_ask_port(s, slot, far_port);
 	s->changed = true;
 }
 
@@ -467,146 +464,4 @@ discover_start(struct sweeper *s)
 	a = ask_new(s, INV_NONE, 0);
 	if (a != NULL)
 		ask_get(a, &here, WIRE_ATTR_NODE_INFO, 0, on_own_node);
-}
-
-/* --------------------------------------------------------- reading again */
-
-void
-discover_name_switch(struct sweeper *s, uint32_t slot)
-{
-	for (size_t i = 0; i < s->named.n; i++)
-		if (s->named.item[i] == slot)
-			return;
-	if (!fm_vec_push(&s->named, slot))
-		sweep_fail(s, FM_E_RESOURCE, "out of memory for the list of changed switches");
-}
-
-void
-discover_reread(struct sweeper *s)
-{
-	for (size_t i = 0; i < s->named.n; i++) {
-		struct inv_node *n = inv_node(&s->inv, s->named.item[i]);
-		char name[128];
-
-		if (!n->present)
-			continue;
-		if (n->n_rereads++ >= REREADS_MAX) {
-			log_warn("sweep", "%s keeps changing; it is read again in the next sweep",
-			    inv_name(n, name, sizeof(name)));
-			continue;
-		}
-		n->silent = n->quiet = false;
-		ask_switch(s, s->named.item[i]);
-	}
-	s->named.n = 0;
-	for (size_t i = 0; i < s->nodes_named.n; i++) {
-		uint32_t slot = s->nodes_named.item[i];
-		struct inv_node *n = inv_node(&s->inv, slot);
-
-		n->silent = n->quiet = false;
-		for (unsigned p = 1; n->present && p <= n->n_ports; p++)
-			if (n->ports[p].edge == EDGE_LINKED) {
-				ask_port(s, slot, (uint8_t)p);
-				ask_desc(s, slot, (uint8_t)p);
-			}
-	}
-	s->nodes_named.n = 0;
-}
-
-static bool
-is_contradicted(const struct inventory *inv, const struct inv_port *p)
-{
-	return p->edge == EDGE_LINKED && p->known && !inv_port_up(p) &&
-	    inv_port_up(&inv_node(inv, p->peer)->ports[p->peer_port]);
-}
-
-static void
-name_doubted(struct sweeper *s, uint32_t slot)
-{
-	const struct inv_node *n = inv_node(&s->inv, slot);
-
-	if (inv_is_switch(n) && n->n_rereads < REREADS_MAX)
-		discover_name_switch(s, slot);
-}
-
-void
-discover_doubt(struct sweeper *s)
-{
-	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
-		const struct inv_node *n = inv_node(&s->inv, i);
-
-		for (unsigned p = 1; n->present && p <= n->n_ports; p++) {
-			const struct inv_port *port = &n->ports[p];
-
-			if (!is_contradicted(&s->inv, port))
-				continue;
-			name_doubted(s, i);
-			name_doubted(s, port->peer);
-		}
-	}
-}
-
-/* node:port is down, and a cable arrives there. */
-static void
-warn_contradicted(struct sweeper *s, uint32_t node, uint8_t port)
-{
-	const struct inv_port *p = &inv_node(&s->inv, node)->ports[port];
-	uint32_t peer = p->peer;
-	uint8_t peer_port = p->peer_port;
-	char a[128], b[128];
-
-	s->report.n_duplicates++;
-	log_warn("sweep",
-	    "duplicate GUID, or a link that keeps changing: %s has no link at its port %u, and %s "
-	    "port %u leads there; that cable is left out",
-	    inv_name(inv_node(&s->inv, node), a, sizeof(a)), port,
-	    inv_name(inv_node(&s->inv, peer), b, sizeof(b)), peer_port);
-	inv_unlink(&s->inv, peer, peer_port, EDGE_DUPLICATE);
-}
-
-/* A cable that one end calls down and the other up.  Read once, they may have been read
- * before and after it was put in; as often as discover_doubt() asks for, what answered at
- * the far end is another node of the same GUID. */
-static void
-drop_contradicted(struct sweeper *s)
-{
-	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
-		struct inv_node *n = inv_node(&s->inv, i);
-
-		for (unsigned p = 1; n->present && p <= n->n_ports; p++) {
-			const struct inv_port *port = &n->ports[p];
-
-			if (is_contradicted(&s->inv, port))
-				warn_contradicted(s, i, (uint8_t)p);
-			else if (port->edge == EDGE_LINKED && port->known && !inv_port_up(port))
-				inv_unlink(&s->inv, i, (uint8_t)p, EDGE_NONE);
-		}
-	}
-}
-
-/* A switch without a LID looks fresh, but LIDs come after tables: LinearFDBTop
- * tells of an SM that was killed in between. */
-static void
-doubt_fresh_switches(struct sweeper *s)
-{
-	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
-		struct inv_node *n = inv_node(&s->inv, i);
-
-		if (n->lft == LFT_BLANK && n->sw_known && n->sw.linear_fdb_top != 0) {
-			n->lft = LFT_UNKNOWN;
-			n->mft = MFT_UNKNOWN;
-		}
-	}
-}
-
-void
-discover_finish(struct sweeper *s)
-{
-	uint32_t n_lost;
-
-	drop_contradicted(s);
-	doubt_fresh_switches(s);
-	if (!inv_find_routes(&s->inv, &n_lost))
-		sweep_fail(s, FM_E_RESOURCE, "out of memory for directed routes");
-	s->report.n_lost += n_lost;
 }

@@ -11,7 +11,6 @@
 #include "core/subnet/qos.h"
 #include "core/sweep/internal.h"
 
-#define CAP_CLIENT_REREGISTER (1u << 25) /* PortInfo.CapabilityMask, IBA 14.2.5.6 */
 #define DOWN_DEFAULT_POLLING 2
 
 static bool

@@ -22,6 +22,8 @@
 
 #include "core/sweep/inventory.h"
 
+#define CAP_CLIENT_REREGISTER (1u << 25) /* PortInfo.CapabilityMask, IBA 14.2.5.6 */
+
 struct sweep_settings;
 
 enum field_where {

@@ -33,9 +33,10 @@ struct ask {
 	uint32_t index; /* table block and the like */
 	uint32_t claim_node;
 	uint8_t port, claim_port;
-	uint8_t kind; /* enum block_kind for tables */
-	bool at_node; /* put to the node itself, not to what lies beyond it */
-	bool may_go_by_lid;
+	uint8_t kind;	   /* enum block_kind for tables */
+	bool at_node;	   /* put to the node itself, not to what lies beyond it */
+	bool nobody_waits; /* it is not counted in `pending`, and not put again */
+	uint32_t via;	   /* mixed: the switch to which it went by LID; else INV_NONE */
 	/* the request, for another try */
 	uint8_t method, n_tries;
 	uint16_t attr;
@@ -74,8 +75,9 @@ struct alias_want {
 	bool due; /* it has changed since it was asked for */
 };
 
-/* Found out in a light sweep, where nobody waits for it. */
-enum lid_smps { LID_SMPS_UNTRIED, LID_SMPS_ON_TRIAL, LID_SMPS_ARRIVE, LID_SMPS_ARE_LOST };
+/* How SMPs may go beside directed routes (lid_route.c). */
+enum smp_way { WAY_BY_LID, WAY_COLD, WAY_MIXED, N_SMP_WAYS };
+enum smp_way_state { WAY_UNTRIED, WAY_ON_TRIAL, WAY_OPEN, WAY_CLOSED };
 
 struct sweeper {
 	struct sweep_parts p;
@@ -100,7 +102,7 @@ struct sweeper {
 	bool quiet;	       /* nothing to do but to rebalance what was repaired */
 	bool vls_written;      /* a plan of more than one VL has been in the switches */
 	bool settings_changed; /* the settings are to reach every port (fields.h: insist) */
-	bool repaths;	     /* of some port (repath.c) */
+	bool repaths;	       /* of some port (repath.c) */
 	bool far_ends_sleep;   /* a port stayed ARMED though its neighbour was ACTIVE (links.c) */
 
 	enum sweep_scope wanted;
@@ -125,23 +127,36 @@ struct sweeper {
 	/* Blocks that the plan has changed and that wait for a stage that has not come, since
 	 * writing was broken off; by block, then switch */
 	FM_VEC(struct plan_held) unwritten;
-	unsigned n_broken_off;	/* times in a row */
-	bool broken_off;	/* in this sweep */
+	bool strayed;	       /* ... or is of a plan in whose writing a sweep has failed */
+	unsigned n_broken_off; /* times in a row */
+	bool broken_off;       /* in this sweep */
+	bool holds;	       /* this sweep leaves entries empty till hosts have been told */
+	unsigned n_untold;     /* sweeps in a row that have failed to seek such hosts */
+	bool held_for_sls; /* hosts have to be told of the SLs of plan before the next is written */
 	bool links_put_off;	/* those that have come wait till the rest is written */
-	int64_t older_until_ns; /* packets of older tables are gone then; 0 = no such are */
-	int64_t older_next_ns;	/* ... and those that this sweep has made older */
+	int64_t wrote_ns;	/* the last answer to a Set of an entry */
+	int64_t older_until_ns; /* packets of tables before those of plan are gone then */
+	bool older_by_levels;	/* all of them came to be by plan_change.by_levels */
+	bool waits_for_older;	/* next was made to be written then */
 	int apply_stage;	/* apply.c */
 	uint64_t *visit;	/* bitset of blocks to look at; NULL: not listed yet */
 	size_t next_visit;
-	int64_t apply_wait_ns;	  /* a packet's life time is over then; 0 = none runs */
-	bool drain_once;	  /* this time, whatever the settings say */
-	bool apply_fresh;	  /* no switch holds anything: no order */
-	bool apply_later;	  /* the rest waits for links to become active */
-	bool apply_again;	  /* ... which they are now */
-	enum lid_smps lid_smps;	  /* do LID-routed SMPs arrive? (lid_route.c) */
-	bool silent_links;	  /* packets may pass through switches that do not answer */
-	struct fm_hash lid_owner; /* base LID -> slot */
-	uint32_t cursor[3];	  /* of the feed that runs: stage, outer, inner */
+	int64_t apply_wait_ns; /* a packet's life time is over then; 0 = none runs */
+	bool drain_once;       /* this time, whatever the settings say */
+	bool apply_fresh;      /* no switch holds anything: no order */
+	bool apply_later;      /* the rest waits for links to become active */
+	bool apply_again;      /* ... which they are now */
+	enum smp_way_state way[N_SMP_WAYS];
+	unsigned n_closed[N_SMP_WAYS];	   /* times in a row */
+	uint64_t closed_until[N_SMP_WAYS]; /* number of a sweep */
+	unsigned n_lost_on_end[2]; /* switches to blame for what was lost, none answered since */
+	unsigned n_trials[2];	   /* out: LID-routed, mixed */
+	uint32_t way_epoch;	   /* roads of another epoch have to be looked for again */
+	uint64_t *settled;	   /* like visit: blocks that hold what next says, by an answer */
+	struct waves *waves;	   /* waves.c, NULL: no switch is to be reached */
+	bool silent_links;	   /* packets may pass through switches that do not answer */
+	struct fm_hash lid_owner;  /* base LID -> slot */
+	uint32_t cursor[3];	   /* of the feed that runs: stage, outer, inner */
 	uint32_t n_held_back, n_held_back_said; /* active links that could do more (links.c) */
 	char held_back[160];			/* the first of them */
 	FM_VEC(struct other_sm) others;
@@ -183,26 +198,47 @@ bool ask_set_at(
     struct ask *a, uint16_t attr, uint32_t modifier, const uint8_t *data, ask_done done);
 void sweep_fail(struct sweeper *s, enum fm_error_kind kind, const char *sentence);
 
+/* sweep.c */
+void sweep_enter(struct sweeper *s, enum sweep_phase phase);
+void sweep_end(struct sweeper *s, enum sweep_outcome outcome);
+/* The clock of the transport: simulated fabrics have one of their own. */
+int64_t sweeper_clock_ms(const struct sweeper *s);
+/* routing.c */
+void routing_start(struct sweeper *s);
+bool routing_take(struct sweeper *s); /* false: the plan is still being made */
 /* discover.c */
 void discover_start(struct sweeper *s);
+void discover_ask_port(struct sweeper *s, uint32_t node, uint8_t port);
+void discover_ask_switch(struct sweeper *s, uint32_t node); /* and all its ports */
+void discover_ask_desc(struct sweeper *s, uint32_t node, uint8_t port);
+void discover_probe(struct sweeper *s, uint32_t node, uint8_t port);
+/* reread.c */
 void discover_reread(struct sweeper *s);
 /* Name the switches at both ends of cables that are up at one end only. */
 void discover_doubt(struct sweeper *s);
 void discover_finish(struct sweeper *s);
-void discover_probe(struct sweeper *s, uint32_t node, uint8_t port);
 void discover_name_switch(struct sweeper *s, uint32_t slot);
 /* repath.c: s->next is in the switches.  Whose paths carry other SLs by it than by s->plan
  * is told, once the SA answers by it. */
 void repath_note(struct sweeper *s);
 void repath_tell(struct sweeper *s);
+/* Has somebody to be told of SLs that have VLs of their own, before other tables are written? */
+bool repath_is_due(const struct sweeper *s);
+/* Those who should have been told by now and were not. */
+void repath_say_untold(const struct sweeper *s);
+/* Is there one that could be told, and has not been? */
+bool repath_is_untold(const struct sweeper *s);
 /* lid_route.c */
-/* Is a switch reached by its LID, and do its answers come home, over entries that stay
- * as they are and links that are ACTIVE?  tables: those that are in the switches but for
- * what s->transition says. */
-bool lid_route(
-    const struct sweeper *s, uint32_t slot, const struct plan *tables, struct smp_route *route);
-/* An ask that went by LID has ended.  True: it is to be put again, as it is now. */
+/* Make of a directed route one by LID, or mixed, where that is open. */
+void lid_route_choose(struct ask *a, struct smp_route *route);
+/* As a sweep begins: closed ways that are to be tried again. */
+void lid_route_reopen(struct sweeper *s);
+/* Send one SMP for each way that is untried, if by now there is a switch for it. */
+void lid_route_try(struct sweeper *s);
+/* An ask that was not all directed has ended.  True: it is to be put again, as it is now. */
 bool lid_route_again(struct ask *a, enum txn_status status);
+/* Nor was it answered then: nobody is to blame for the way. */
+void lid_route_forgive(struct ask *a);
 /* light.c */
 void light_start(struct sweeper *s);
 /* After a light sweep: name the neighbours on the way to those doubted. */
@@ -241,18 +277,31 @@ void pkeys_fini(struct sweeper *s);
 /* qos.c: SL to VL, VL arbitration */
 void qos_start(struct sweeper *s);
 void qos_ensure(struct sweeper *s, uint32_t slot, unsigned port);
+/* It has been called for all ports of a node. */
+void qos_ensured(struct sweeper *s, uint32_t slot);
+/* next is given up, and its SL to VL maps may be in switches. */
+void qos_not_taken(struct sweeper *s);
 /* apply.c: forwarding tables */
 void apply_start(struct sweeper *s);
 bool apply_feed(struct sweeper *s); /* true: there is more to send or to wait for */
 /* With all links active: is there more to write?  Then apply_feed() goes on. */
 bool apply_again(struct sweeper *s);
-void apply_commit(struct sweeper *s);
+/* Will entries that s->next has emptied stay so till hosts have been told of other SLs? */
+bool apply_holds(const struct sweeper *s);
+/* False: the sweep has failed, and s->plan stays the plan. */
+bool apply_commit(struct sweeper *s);
+/* waves.c: switches that hold nothing known, from us outwards */
+void waves_start(struct sweeper *s);
+bool waves_feed(struct sweeper *s); /* true: there is more to send or to wait for */
+void waves_end(struct sweeper *s);
 /* mcast.c */
 #define MCAST_TREES_DEFAULT 4
 struct sweep_mcast *mcast_new(void);	 /* NULL: no memory */
 void mcast_free(struct sweep_mcast *mc); /* NULL is fine */
-/* SLs of groups, for which the plan is to have trees. */
-uint16_t mcast_wanted_sls(const struct sweeper *s);
+/* SLs of groups, for which the sweep under way makes trees: they are not asked for again until
+ * it has ended. */
+uint16_t mcast_make_trees(struct sweeper *s);
+void mcast_sweep_ended(struct sweeper *s);
 /* The plan has not the trees that the groups need. */
 bool mcast_lacks_trees(const struct sweeper *s);
 /* Where multicast tables may end; 0: there are no groups. */
@@ -273,6 +322,8 @@ void aliases_fini(struct sweeper *s);
 /* links.c */
 void links_ports(struct sweeper *s);
 void links_activate(struct sweeper *s);
+/* Give an end-port that has no LID its own, before the pass over ports. */
+void links_name(struct sweeper *s, uint32_t slot, unsigned port);
 void links_count(struct sweeper *s);
 
 /* Does this node take part: it answered all that is needed of it? */

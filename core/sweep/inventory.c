@@ -160,6 +160,8 @@ inv_route(const struct inventory *inv, uint32_t node, uint8_t port, struct smp_r
 		return false;
 	route->directed = true;
 	route->lid = WIRE_LID_PERMISSIVE;
+	route->slid = 0;
+	route->max_tries = 0;
 	route->m_key = n->ports[inv_is_switch(n) ? 0 : port].m_key;
 	route->n_hops = sw->n_hops;
 	memcpy(route->path, sw->path, (size_t)sw->n_hops + 1);
@@ -176,6 +178,30 @@ inv_route_beyond(const struct inventory *inv, uint32_t node, uint8_t port, struc
 	route->path[++route->n_hops] = port;
 	route->m_key = 0;
 	return true;
+}
+
+uint32_t
+inv_before(const struct inventory *inv, uint32_t node, uint8_t port)
+{
+	const struct inv_node *n = inv_node(inv, node);
+
+	if (!inv_is_switch(n))
+		return n->ports[port].edge == EDGE_LINKED &&
+			inv_is_switch(inv_node(inv, n->ports[port].peer))
+		    ? n->ports[port].peer
+		    : INV_NONE;
+	for (unsigned p = 1; n->n_hops > 0 && p <= n->n_ports; p++) {
+		const struct inv_port *to = &n->ports[p];
+		const struct inv_node *far;
+
+		if (to->edge != EDGE_LINKED || to->peer_port != n->path[n->n_hops])
+			continue;
+		far = inv_node(inv, to->peer);
+		if (inv_is_switch(far) && far->n_hops + 1 == n->n_hops &&
+		    memcmp(far->path, n->path, n->n_hops) == 0)
+			return to->peer;
+	}
+	return INV_NONE;
 }
 
 /* Give what hangs on port p of n a route, when it has none; true = a switch

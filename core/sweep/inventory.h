@@ -71,6 +71,7 @@ struct inv_port {
 	bool pkeys_enforced; /* switch port to a host: its table is right, it may enforce */
 	bool aliases_done;   /* its alias GUIDs were asked for since it came up */
 	bool qos_done;	     /* SL2VL and VLArb hold what the plan wants */
+	bool qos_in_done;    /* ... and so do the SL2VL of what comes in here, by all outputs */
 	bool follows;	     /* its neighbour is made active first (links.c) */
 };
 
@@ -96,7 +97,11 @@ struct inv_node {
 	bool sw_known;
 	bool silent; /* left out of this sweep: it did not answer what must be known */
 	bool quiet;  /* a question to it ran out of tries: nothing more is asked in this sweep */
-	bool no_lid_smps; /* it did not answer LID-routed SMPs, and does directed ones */
+	/* LID-routed SMPs, and mixed ones that turn directed here (lid_route.c) */
+	bool takes_lid_smps, lid_on_trial; /* it has answered one; one is out */
+	bool no_lid_smps, no_mixed_smps;   /* they were lost, and directed ones are answered */
+	bool way_cold;			   /* over links not all of which are ACTIVE ... */
+	uint32_t way_epoch;		   /* ... there is a road to it */
 	bool warned; /* its silence has been told; not again before a sweep in which it answers */
 	char desc[65];
 };
@@ -133,6 +138,10 @@ bool inv_route(const struct inventory *inv, uint32_t node, uint8_t port, struct 
 /* route, and one hop further out of `port`. */
 bool inv_route_beyond(
     const struct inventory *inv, uint32_t node, uint8_t port, struct smp_route *route);
+
+/* The last switch on the directed route to a port of a node (a switch: to the switch),
+ * INV_NONE when we sit at it. */
+uint32_t inv_before(const struct inventory *inv, uint32_t node, uint8_t port);
 
 /* Shortest directed routes over the links as they are; nodes that cannot be
  * reached any more are dropped (not present).  *n_lost counts them.

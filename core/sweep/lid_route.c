@@ -2,18 +2,44 @@
 /*
  * SMPs by LID.  A directed SMP is passed on by the agent of every switch on its way; a
  * LID-routed one is forwarded like any packet, so that an agent has only its own to do.
- * It travels by the tables that are being written: a switch is programmed so only where
- * the entries on the way, both ways, do not change, and over ACTIVE links (IBA lets SMPs
- * pass in INIT, but not everything that is in use does).
+ * A mixed one (IBA 14.2.2) goes by LID to the switch before the node and directed from
+ * there: for nodes that have no LID yet, or whose tables cannot bring the answer home.
  *
- * Not everything takes them: the first is a Get of a light sweep, where nobody waits for
- * it.  A switch that does not answer one is asked by a directed route again, and, if
- * that was all that was wrong, from then on.
+ * Both travel by the tables that are being written.  Invariant: a node is reached by LID
+ * only through switches that have told, by the answer to a Set or a Get, that they hold
+ * the entries of its LID and of ours, which will not change any more in this sweep.
  *
- * O(hops) a route.
+ * Not everything takes them, and SMPs may pass links in INIT by IBA, but not everything
+ * that is in use lets LID-routed ones do so.  So each of three ways is opened by an
+ * answer to some Gets for which nobody waits:
+ *
+ *	WAY_BY_LID	over links that are ACTIVE
+ *	WAY_COLD	over others
+ *	WAY_MIXED
+ *
+ * While they are out all goes by directed routes.  All of them may be lost by chance, so what
+ * was closed is tried again after 2, 4, 8 .. 1024 sweeps.  A switch is asked one thing by LID
+ * before it is asked all; who does not answer, or does not pass mixed ones on, is remembered,
+ * if that was all that was wrong.
+ *
+ * O(hops) a route, O(1) to a switch that has had one in this sweep.
  */
-#include "core/sweep/internal.h"
+#include "core/sweep/apply_internal.h"
 #include "lib/bitset.h"
+
+#define TRIES_MAX 2
+#define TRIALS 3	  /* at once: a switch may not take them though all others do */
+#define LOST_ON_END_MAX 8 /* switches, and no answer meanwhile: it is not they */
+#define CLOSED_MAX 10	  /* a way is closed for 2^10 sweeps at most */
+#define NEAR_HOPS 2	  /* directed: there is a switch that need not pass it on */
+
+enum road { NO_ROAD, WARM_ROAD, COLD_ROAD };
+
+static const struct plan *
+tables_of(const struct sweeper *s)
+{
+	return s->next != NULL ? s->next : s->plan;
+}
 
 /* Does the switch hold the entry that `tables` says, and will it? */
 static bool
@@ -21,27 +47,43 @@ is_settled(const struct sweeper *s, const struct plan *tables, fm_sw sw, uint16_
 {
 	const struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[sw]);
 
-	if (!node_usable(n) || n->lft != LFT_OURS)
+	if (!node_usable(n) || n->quiet || n->sw.linear_fdb_top < lid)
 		return false;
-	if (s->transition != NULL && tables == s->next)
-		return transition_keeps(s->transition, sw, lid);
-	return !fm_bit_test(n->lft_doubt, lid / TRANSITION_BLOCK_LIDS);
+	if (tables == s->next)
+		return apply_is_settled(s, n, lid);
+	return n->lft == LFT_OURS && !fm_bit_test(n->lft_doubt, lid / TRANSITION_BLOCK_LIDS);
 }
 
-static bool
-is_active(const struct inventory *inv, uint32_t slot, uint8_t port)
+static enum road
+cable(const struct inventory *inv, uint32_t slot, uint8_t port)
 {
-	const struct inv_port *p = &inv_node(inv, slot)->ports[port];
+	const struct inv_port *p = &inv_node(inv, slot)->ports[port], *far;
 
-	return p->edge == EDGE_LINKED && p->info.port_state == WIRE_PORT_ACTIVE &&
-	    inv_node(inv, p->peer)->ports[p->peer_port].info.port_state == WIRE_PORT_ACTIVE;
+	if (p->edge != EDGE_LINKED)
+		return NO_ROAD;
+	far = &inv_node(inv, p->peer)->ports[p->peer_port];
+	if (!inv_port_up(p) || !inv_port_up(far))
+		return NO_ROAD;
+	return p->info.port_state == WIRE_PORT_ACTIVE && far->info.port_state == WIRE_PORT_ACTIVE
+	    ? WARM_ROAD
+	    : COLD_ROAD;
 }
 
-static bool
-arrives(const struct sweeper *s, const struct plan *tables, fm_sw sw, uint16_t lid)
+static enum road
+worse(enum road a, enum road b)
+{
+	if (a == NO_ROAD || b == NO_ROAD)
+		return NO_ROAD;
+	return a > b ? a : b;
+}
+
+/* From a switch to whoever has the LID. */
+static enum road
+road_from(const struct sweeper *s, const struct plan *tables, fm_sw sw, uint16_t lid)
 {
 	const struct fm_fabric *fab = &tables->snap->fab;
 	fm_end end = lid <= fab->max_lid ? fab->lid_end[lid] : FM_NONE;
+	enum road road = WARM_ROAD;
 
 	for (uint32_t n = 0; end != FM_NONE && n < fab->n_switches; n++) {
 		uint8_t port = tables->tables->t.lft[sw][lid];
@@ -49,59 +91,353 @@ arrives(const struct sweeper *s, const struct plan *tables, fm_sw sw, uint16_t l
 		fm_link l;
 
 		if (!is_settled(s, tables, sw, lid))
-			return false;
+			return NO_ROAD;
+		if (fab->end_sw[end] == sw && fab->end_port[end] != port)
+			return NO_ROAD;
 		if (fab->end_sw[end] == sw)
-			return fab->end_port[end] == port &&
-			    (port == 0 || is_active(&s->inv, slot, port));
+			return port == 0 ? road : worse(road, cable(&s->inv, slot, port));
 		l = fm_link_at(fab, sw, port);
-		if (l == FM_NONE || !is_active(&s->inv, slot, port))
-			return false;
+		road = l == FM_NONE ? NO_ROAD : worse(road, cable(&s->inv, slot, port));
+		if (road == NO_ROAD)
+			return NO_ROAD;
 		sw = fab->link_to[l];
 	}
-	return false;
+	return NO_ROAD;
 }
 
-bool
-lid_route(
-    const struct sweeper *s, uint32_t slot, const struct plan *tables, struct smp_route *route)
+/* Our LID, and the switch that we are cabled to; 0 while our port has not got it. */
+static uint16_t
+our_place(const struct sweeper *s, const struct plan *tables, fm_sw *sw)
 {
-	const struct inv_node *n = inv_node(&s->inv, slot);
 	const struct inv_port *us;
-	uint16_t lid = n->ports[0].lid, ours;
 	fm_end end;
 
-	if (tables == NULL || tables->tables == NULL || s->inv.local == INV_NONE || n->n_hops < 2 ||
-	    n->no_lid_smps || n->sw_index >= tables->snap->fab.n_switches)
-		return false;
+	if (tables == NULL || tables->tables == NULL || s->inv.local == INV_NONE)
+		return 0;
 	us = &inv_node(&s->inv, s->inv.local)->ports[s->inv.local_port];
-	ours = us->lid;
-	if (lid == 0 || n->ports[0].info.lid != lid || ours == 0 || us->info.lid != ours ||
-	    ours > tables->snap->fab.max_lid)
-		return false;
-	end = tables->snap->fab.lid_end[ours];
-	if (end == FM_NONE || tables->snap->fab.end_sw[end] == FM_NONE ||
-	    !arrives(s, tables, tables->snap->fab.end_sw[end], lid) ||
-	    !arrives(s, tables, n->sw_index, ours))
-		return false;
-	route->directed = false;
-	route->lid = lid;
-	route->n_hops = 0;
-	return true;
+	if (us->lid == 0 || us->info.lid != us->lid || us->lid > tables->snap->fab.max_lid)
+		return 0;
+	end = tables->snap->fab.lid_end[us->lid];
+	if (end == FM_NONE || tables->snap->fab.end_sw[end] == FM_NONE)
+		return 0;
+	*sw = tables->snap->fab.end_sw[end];
+	return us->lid;
+}
+
+/* To an end-port with a LID and back; of switches remembered for as long as it holds. */
+static enum road
+road_to(const struct sweeper *s, uint32_t slot, unsigned port)
+{
+	const struct plan *tables = tables_of(s);
+	struct inv_node *n = inv_node(&s->inv, slot);
+	const struct inv_node *at = inv_is_switch(n) ? n : inv_node(&s->inv, n->ports[port].peer);
+	uint16_t lid = n->ports[port].lid, ours;
+	enum road road;
+	fm_sw from;
+
+	if (inv_is_switch(n) && n->way_epoch == s->way_epoch)
+		return n->way_cold ? COLD_ROAD : WARM_ROAD;
+	ours = our_place(s, tables, &from);
+	if (ours == 0 || lid == 0 || n->ports[port].info.lid != lid || !inv_is_switch(at) ||
+	    at->sw_index >= tables->snap->fab.n_switches)
+		return NO_ROAD;
+	road = worse(road_from(s, tables, from, lid), road_from(s, tables, at->sw_index, ours));
+	if (inv_is_switch(n) && road != NO_ROAD) {
+		n->way_epoch = s->way_epoch;
+		n->way_cold = road == COLD_ROAD;
+	}
+	return road;
+}
+
+static bool
+is_open(const struct sweeper *s, enum road road)
+{
+	return road != NO_ROAD && s->way[WAY_BY_LID] == WAY_OPEN &&
+	    (road == WARM_ROAD || s->way[WAY_COLD] == WAY_OPEN);
 }
 
 static void
-end_trial(struct sweeper *s, enum txn_status status)
+make_lid_routed(struct smp_route *route, uint16_t lid)
 {
-	if (status == TXN_CANCELLED) {
-		s->lid_smps = LID_SMPS_UNTRIED;
-	} else if (status == TXN_TIMEOUT) {
-		s->lid_smps = LID_SMPS_ARE_LOST;
-		log_notice("sweep",
+	route->directed = false;
+	route->lid = lid;
+	route->n_hops = 0;
+	route->max_tries = TRIES_MAX;
+}
+
+/* route: the directed one. */
+static void
+make_mixed(const struct sweeper *s, struct smp_route *route, uint32_t via)
+{
+	route->lid = inv_node(&s->inv, via)->ports[0].lid;
+	route->slid = inv_node(&s->inv, s->inv.local)->ports[s->inv.local_port].lid;
+	route->path[1] = route->path[route->n_hops];
+	route->n_hops = 1;
+	route->max_tries = TRIES_MAX;
+}
+
+static bool
+go_by_lid(struct ask *a, struct smp_route *route)
+{
+	struct sweeper *s = a->s;
+	struct inv_node *n = inv_node(&s->inv, a->node);
+	unsigned port = inv_is_switch(n) ? 0 : a->port;
+
+	if (n->no_lid_smps || n->lid_on_trial || !is_open(s, road_to(s, a->node, port)))
+		return false;
+	n->lid_on_trial = inv_is_switch(n) && !n->takes_lid_smps;
+	make_lid_routed(route, n->ports[port].lid);
+	s->report.by_lid++;
+	return true;
+}
+
+static bool
+go_mixed(struct ask *a, struct smp_route *route)
+{
+	struct sweeper *s = a->s;
+	uint32_t via;
+
+	if (s->way[WAY_MIXED] != WAY_OPEN || route->n_hops <= NEAR_HOPS)
+		return false;
+	via = inv_before(&s->inv, a->node, a->port);
+	if (via == INV_NONE || inv_node(&s->inv, via)->no_mixed_smps ||
+	    inv_node(&s->inv, via)->no_lid_smps || !is_open(s, road_to(s, via, 0)))
+		return false;
+	make_mixed(s, route, via);
+	a->via = via;
+	s->report.mixed++;
+	return true;
+}
+
+void
+lid_route_choose(struct ask *a, struct smp_route *route)
+{
+	struct sweeper *s = a->s;
+
+	if (!s->set.lid_smps || s->set.dry_run || s->phase < PHASE_TABLES ||
+	    route->n_hops < NEAR_HOPS || s->way[WAY_BY_LID] != WAY_OPEN)
+		return;
+	/* hosts: mixed first, for they get their LIDs on the way */
+	if (inv_is_switch(inv_node(&s->inv, a->node)))
+		(void)(go_by_lid(a, route) || go_mixed(a, route));
+	else
+		(void)(go_mixed(a, route) || go_by_lid(a, route));
+}
+
+/* ------------------------------------------------------------------ trials */
+
+/* What the trial in a->kind went by. */
+#define TRIAL_MIXED 1
+#define TRIAL_COLD 2
+
+/* Told once, unless it has been open since. */
+static void
+close_way(struct sweeper *s, enum smp_way way, const char *what)
+{
+	s->way[way] = WAY_CLOSED;
+	if (s->n_closed[way]++ == 0)
+		log_notice("sweep", "%s", what);
+	s->closed_until[way] = s->report.number +
+	    (UINT64_C(1) << (s->n_closed[way] < CLOSED_MAX ? s->n_closed[way] : CLOSED_MAX));
+}
+
+static void
+open_way(struct sweeper *s, enum smp_way way)
+{
+	static const char *const what[N_SMP_WAYS] = { "LID-routed SMPs",
+		"LID-routed SMPs over links that are not active", "mixed SMPs" };
+
+	s->way[way] = WAY_OPEN;
+	if (s->n_closed[way] > 0)
+		log_notice("sweep", "%s are answered now, and used from here on", what[way]);
+	s->n_closed[way] = 0;
+}
+
+void
+lid_route_reopen(struct sweeper *s)
+{
+	for (unsigned i = 0; i < N_SMP_WAYS; i++)
+		if (s->way[i] == WAY_CLOSED && s->report.number >= s->closed_until[i])
+			s->way[i] = WAY_UNTRIED;
+}
+
+/* It was not answered, by a node that answers directed ones. */
+static void
+trial_lost(struct sweeper *s, unsigned kind)
+{
+	bool cold = kind & TRIAL_COLD;
+
+	if (kind & TRIAL_MIXED) {
+		/* was it the part by LID? */
+		s->way[WAY_MIXED] = WAY_UNTRIED;
+		if (is_open(s, cold ? COLD_ROAD : WARM_ROAD))
+			close_way(s, WAY_MIXED,
+			    "mixed SMPs are not answered here: what has no LID yet is reached by "
+			    "directed ones");
+		return;
+	}
+	if (cold)
+		close_way(s, WAY_COLD,
+		    "LID-routed SMPs are not answered over links that are not active: the first "
+		    "tables are written by directed ones");
+	else
+		close_way(s, WAY_BY_LID,
 		    "LID-routed SMPs are not answered here: forwarding tables are written by "
 		    "directed ones");
-	} else {
-		s->lid_smps = LID_SMPS_ARRIVE;
+}
+
+/* One answer opens the way; it is closed when none of those sent together has one. */
+static void
+on_trial(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+	bool mixed = a->kind & TRIAL_MIXED, tried = false;
+
+	s->n_trials[mixed]--;
+	if (status == TXN_OK || (status == TXN_REFUSED && !mixed)) {
+		open_way(s, WAY_BY_LID);
+		if (a->kind & TRIAL_COLD)
+			open_way(s, WAY_COLD);
+		if (mixed)
+			open_way(s, WAY_MIXED);
+		else
+			inv_node(&s->inv, a->node)->takes_lid_smps = true;
 	}
+	for (unsigned i = 0; s->n_trials[mixed] == 0 && i < N_SMP_WAYS; i++)
+		if (s->way[i] == WAY_ON_TRIAL && (i == WAY_MIXED) == mixed) {
+			s->way[i] = WAY_UNTRIED;
+			tried = true;
+		}
+	if (tried && status != TXN_CANCELLED)
+		trial_lost(s, a->kind);
+}
+
+static void
+send_trial(struct sweeper *s, uint32_t slot, const struct smp_route *route, unsigned kind)
+{
+	struct ask *a = ask_new(s, slot, 0);
+	struct smp_route once = *route;
+
+	if (a == NULL)
+		return;
+	once.max_tries = 1; /* by the time of another the links may be active */
+	s->n_trials[kind & TRIAL_MIXED]++;
+	a->kind = (uint8_t)kind;
+	a->nobody_waits = true;
+	ask_get(a, &once, WIRE_ATTR_SWITCH_INFO, 0, on_trial);
+}
+
+/* A switch as it may be asked in vain; route: the directed one. */
+static bool
+is_fit(const struct sweeper *s, uint32_t slot, struct smp_route *route)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+
+	return node_usable(n) && !n->quiet && !n->no_lid_smps &&
+	    inv_route(&s->inv, slot, 0, route) && route->n_hops >= NEAR_HOPS;
+}
+
+static bool
+is_untried(const struct sweeper *s, enum road road)
+{
+	if (road == WARM_ROAD)
+		return s->way[WAY_BY_LID] == WAY_UNTRIED;
+	return road == COLD_ROAD && s->way[WAY_COLD] == WAY_UNTRIED &&
+	    (s->way[WAY_BY_LID] == WAY_UNTRIED || s->way[WAY_BY_LID] == WAY_OPEN);
+}
+
+/* All those sent at once go over the same kind of road. */
+static void
+try_by_lid(struct sweeper *s)
+{
+	enum road road = NO_ROAD;
+	struct smp_route route;
+
+	for (size_t i = 0; i < s->inv.switches.n && s->n_trials[0] < TRIALS; i++) {
+		uint32_t slot = s->inv.switches.item[i];
+		enum road r = is_fit(s, slot, &route) ? road_to(s, slot, 0) : NO_ROAD;
+
+		if (road == NO_ROAD && is_untried(s, r)) {
+			road = r;
+			if (road == COLD_ROAD)
+				s->way[WAY_COLD] = WAY_ON_TRIAL;
+			if (s->way[WAY_BY_LID] == WAY_UNTRIED)
+				s->way[WAY_BY_LID] = WAY_ON_TRIAL;
+		}
+		if (road == NO_ROAD || r != road)
+			continue;
+		make_lid_routed(&route, inv_node(&s->inv, slot)->ports[0].lid);
+		send_trial(s, slot, &route, road == COLD_ROAD ? TRIAL_COLD : 0);
+	}
+}
+
+/* ... and by way of different switches. */
+static void
+try_mixed(struct sweeper *s)
+{
+	uint32_t before = INV_NONE;
+	enum road road = NO_ROAD;
+	struct smp_route route;
+
+	for (size_t i = 0; i < s->inv.switches.n && s->n_trials[1] < TRIALS; i++) {
+		uint32_t slot = s->inv.switches.item[i], via;
+		enum road r;
+
+		if (!is_fit(s, slot, &route) || route.n_hops <= NEAR_HOPS)
+			continue;
+		via = inv_before(&s->inv, slot, 0);
+		r = via != INV_NONE && via != before ? road_to(s, via, 0) : NO_ROAD;
+		if (r == NO_ROAD || (road != NO_ROAD && r != road) ||
+		    s->way[WAY_BY_LID] == WAY_CLOSED ||
+		    (r == COLD_ROAD && s->way[WAY_COLD] == WAY_CLOSED))
+			continue;
+		road = r;
+		before = via;
+		s->way[WAY_MIXED] = WAY_ON_TRIAL;
+		make_mixed(s, &route, via);
+		send_trial(s, slot, &route, TRIAL_MIXED | (road == COLD_ROAD ? TRIAL_COLD : 0));
+	}
+}
+
+void
+lid_route_try(struct sweeper *s)
+{
+	if (!s->set.lid_smps || s->set.dry_run)
+		return;
+	if (s->n_trials[0] == 0 && s->way[WAY_BY_LID] != WAY_CLOSED &&
+	    (s->way[WAY_BY_LID] == WAY_UNTRIED ||
+		(s->way[WAY_COLD] == WAY_UNTRIED && s->waves != NULL)))
+		try_by_lid(s);
+	if (s->n_trials[1] == 0 && s->way[WAY_MIXED] == WAY_UNTRIED)
+		try_mixed(s);
+}
+
+/* ------------------------------------------------------------------ answers */
+
+/* Who is to blame is asked, or passed through, so no more. */
+static void
+note_lost(struct ask *a)
+{
+	struct sweeper *s = a->s;
+	bool mixed = smp_is_mixed(&a->route);
+	struct inv_node *n = inv_node(&s->inv, mixed ? a->via : a->node);
+	bool *blamed = mixed ? &n->no_mixed_smps : &n->no_lid_smps;
+	char name[128];
+
+	if (!*blamed && !n->quiet)
+		log_info("sweep",
+		    mixed ? "%s does not pass a mixed SMP on: beyond it directed ones are used"
+			  : "%s does not answer a LID-routed SMP: asked by directed ones",
+		    inv_name(n, name, sizeof(name)));
+	if (!*blamed && !n->quiet && ++s->n_lost_on_end[mixed] == LOST_ON_END_MAX)
+		close_way(s, mixed ? WAY_MIXED : WAY_BY_LID,
+		    mixed ? "mixed SMPs are not answered any more: directed ones are used"
+			  : "LID-routed SMPs are not answered any more: directed ones are used");
+	*blamed = *blamed || !n->quiet;
+	if (mixed)
+		s->report.mixed_lost++;
+	else
+		s->report.by_lid_lost++;
 }
 
 bool
@@ -109,17 +445,31 @@ lid_route_again(struct ask *a, enum txn_status status)
 {
 	struct sweeper *s = a->s;
 	struct inv_node *n = inv_node(&s->inv, a->node);
-	char name[128];
 
-	if (s->lid_smps == LID_SMPS_ON_TRIAL)
-		end_trial(s, status);
-	if (status != TXN_TIMEOUT || s->failed || !inv_route(&s->inv, a->node, a->port, &a->route))
+	bool mixed = smp_is_mixed(&a->route);
+
+	if (status == TXN_OK || status == TXN_REFUSED)
+		s->n_lost_on_end[mixed] = 0;
+	if (!mixed) {
+		n->lid_on_trial = false;
+		n->takes_lid_smps = n->takes_lid_smps || status == TXN_OK || status == TXN_REFUSED;
+	}
+	if (status != TXN_TIMEOUT || s->failed || n->quiet)
 		return false;
-	if (!n->no_lid_smps && s->lid_smps == LID_SMPS_ARRIVE)
-		log_info("sweep", "%s does not answer a LID-routed SMP: asked by directed ones",
-		    inv_name(n, name, sizeof(name)));
-	n->no_lid_smps = true;
-	s->report.by_lid_lost++;
+	note_lost(a);
+	if (!inv_route(&s->inv, a->node, a->port, &a->route))
+		return false;
 	a->n_tries = 0;
 	return true;
+}
+
+void
+lid_route_forgive(struct ask *a)
+{
+	struct sweeper *s = a->s;
+
+	inv_node(&s->inv, a->node)->no_lid_smps = false;
+	if (a->via != INV_NONE)
+		inv_node(&s->inv, a->via)->no_mixed_smps = false;
+	s->way_epoch++; /* nor does it pass on what is for others */
 }

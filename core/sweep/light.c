@@ -65,45 +65,16 @@ static void
 ask_switch_info(struct sweeper *s, uint32_t slot, ask_done done)
 {
 	struct ask *a = ask_new(s, slot, 0);
-	struct smp_route route;
 
-	if (a == NULL)
-		return;
-	if (s->set.lid_smps && s->lid_smps == LID_SMPS_UNTRIED && !inv_node(&s->inv, slot)->quiet &&
-	    lid_route(s, slot, s->plan, &route)) {
-		s->lid_smps = LID_SMPS_ON_TRIAL;
-		a->at_node = true;
-		ask_get(a, &route, WIRE_ATTR_SWITCH_INFO, 0, done);
-		return;
-	}
-	ask_get_at(a, WIRE_ATTR_SWITCH_INFO, 0, done);
-}
-
-/* The last switch on the directed route to this one, INV_NONE when we sit at it. */
-static uint32_t
-switch_before(const struct inventory *inv, uint32_t slot)
-{
-	const struct inv_node *n = inv_node(inv, slot);
-
-	for (unsigned p = 1; n->n_hops > 0 && p <= n->n_ports; p++) {
-		const struct inv_port *port = &n->ports[p];
-		const struct inv_node *far;
-
-		if (port->edge != EDGE_LINKED || port->peer_port != n->path[n->n_hops])
-			continue;
-		far = inv_node(inv, port->peer);
-		if (inv_is_switch(far) && far->n_hops + 1 == n->n_hops &&
-		    memcmp(far->path, n->path, n->n_hops) == 0)
-			return port->peer;
-	}
-	return INV_NONE;
+	if (a != NULL)
+		ask_get_at(a, WIRE_ATTR_SWITCH_INFO, 0, done);
 }
 
 void
 light_doubt(struct sweeper *s)
 {
 	for (size_t i = 0; i < s->doubted.n; i++) {
-		uint32_t before = switch_before(&s->inv, s->doubted.item[i]);
+		uint32_t before = inv_before(&s->inv, s->doubted.item[i], 0);
 
 		if (before != INV_NONE && !inv_node(&s->inv, before)->quiet)
 			discover_name_switch(s, before);
@@ -164,6 +135,7 @@ light_start(struct sweeper *s)
 		if (inv_is_switch(n))
 			ask_switch_info(s, i, on_light);
 	}
+	lid_route_try(s);
 	other_sms_start(s);
 }
 

@@ -299,6 +299,39 @@ takes_part(const struct sweeper *s, uint32_t slot, unsigned port)
 		(port != 0 && link_usable(&s->inv, &n->ports[port])));
 }
 
+static void
+on_named(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct inv_port *p = &inv_node(&a->s->inv, a->node)->ports[a->port];
+	struct wire_port_info now;
+
+	if (status != TXN_OK)
+		return; /* it gets it with all else */
+	wire_port_info_get(reply + WIRE_SMP_DATA_AT, &now);
+	p->info.lid = now.lid;
+	p->info.lmc = now.lmc;
+}
+
+/* A port 0 gets all that it is to have; a port with a link, and so with a state to come
+ * last, only its LID.  (Where a key is new, nothing: others would need it then.) */
+void
+links_name(struct sweeper *s, uint32_t slot, unsigned port)
+{
+	const struct inv_port *p = &inv_node(&s->inv, slot)->ports[port];
+	struct wire_port_info info = p->info;
+
+	if (p->lid == 0 || p->info.lid != 0 || s->fabric_key != s->set.m_key)
+		return;
+	if (port == 0) {
+		if (!s->set.dry_run) /* it will be counted in its turn */
+			set_port(s, slot, 0);
+		return;
+	}
+	info.lid = p->lid;
+	info.lmc = p->lmc;
+	send_port(s, slot, port, &info, 0, on_named);
+}
+
 /* Walk nodes (cursor 1) until enough is queued. */
 static bool
 feed_ports(struct sweeper *s, void (*visit)(struct sweeper *, uint32_t, unsigned))
@@ -332,6 +365,7 @@ void
 links_ports(struct sweeper *s)
 {
 	s->n_held_back = 0;
+	lid_route_try(s);
 	s->cursor[1] = 0;
 	s->feed = feed_set;
 }

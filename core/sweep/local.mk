@@ -2,7 +2,7 @@
 # core/sweep/: discovery, inventory, apply, traps.
 CORE_SOURCES += \
 	core/sweep/aliases.c \
-	core/sweep/apply.c core/sweep/apply_internal.h core/sweep/apply_order.c \
+	core/sweep/apply.c core/sweep/apply_internal.h core/sweep/apply_known.c core/sweep/apply_order.c \
 	core/sweep/ask.c \
 	core/sweep/discover.c \
 	core/sweep/fields.c core/sweep/fields.h \
@@ -19,5 +19,8 @@ CORE_SOURCES += \
 	core/sweep/program.c \
 	core/sweep/qos.c \
 	core/sweep/repath.c \
+	core/sweep/reread.c \
+	core/sweep/routing.c \
 	core/sweep/say.c core/sweep/say.h \
-	core/sweep/sweep.c core/sweep/sweep.h
+	core/sweep/sweep.c core/sweep/sweep.h \
+	core/sweep/waves.c

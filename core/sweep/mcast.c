@@ -33,6 +33,7 @@ struct sweep_mcast {
 	FM_VEC(struct mft_block) changed; /* since rows were made; without ports */
 	struct mft_rows *rows;		  /* what switches hold, for others; NULL: nothing yet */
 	uint16_t top;			  /* MulticastFDBTop as switches have it, 0: not set yet */
+	uint16_t making;		  /* SLs that the sweep under way makes trees for */
 	char told[256];			  /* of the trees, said already */
 };
 
@@ -118,19 +119,26 @@ sweeper_mfts(const struct sweeper *s)
 
 /* ------------------------------------------------------------------- members */
 
-uint16_t
-mcast_wanted_sls(const struct sweeper *s)
-{
-	return mcast_net_sls(s->mc->net);
-}
-
 bool
 mcast_lacks_trees(const struct sweeper *s)
 {
-	uint16_t sls = mcast_wanted_sls(s);
+	uint16_t sls = mcast_net_sls(s->mc->net);
 
 	return sls != 0 && s->plan != NULL && s->plan->tables != NULL &&
 	    (s->plan->mcast == NULL || (sls & ~s->plan->mcast->sls) != 0);
+}
+
+uint16_t
+mcast_make_trees(struct sweeper *s)
+{
+	s->mc->making = mcast_net_sls(s->mc->net);
+	return s->mc->making;
+}
+
+void
+mcast_sweep_ended(struct sweeper *s)
+{
+	s->mc->making = 0;
 }
 
 bool
@@ -147,7 +155,7 @@ sweeper_set_member(struct sweeper *s, uint16_t mlid, uint8_t sl, uint64_t guid, 
 {
 	bool ok = mcast_net_set(s->mc->net, mlid, sl, guid, roles);
 
-	if (s->was_up && mcast_lacks_trees(s))
+	if (s->was_up && mcast_lacks_trees(s) && (mcast_net_sls(s->mc->net) & ~s->mc->making) != 0)
 		sweeper_request(s, SWEEP_NAMED, "multicast trees");
 	else if (s->was_up && s->mc->top != 0 && roles != MCAST_OUT && mlid > s->mc->top)
 		sweeper_request(s, SWEEP_NAMED, "multicast tables grow");

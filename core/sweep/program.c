@@ -88,6 +88,8 @@ feed_ends(struct sweeper *s)
 			aliases_ensure(s, slot, p);
 			qos_ensure(s, slot, p);
 		}
+		if (node_usable(n))
+			qos_ensured(s, slot);
 	}
 	return s->cursor[1] < s->inv.nodes.n;
 }
@@ -118,10 +120,13 @@ program_tables(struct sweeper *s)
 void
 program_commit(struct sweeper *s)
 {
+	bool taken;
+
 	if (!s->applying)
 		return;
 	s->applying = false;
-	apply_commit(s);
+	taken = apply_commit(s);
+	s->way_epoch++;
 	for (size_t i = 0; i < s->inv.switches.n; i++) {
 		struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[i]);
 
@@ -132,7 +137,14 @@ program_commit(struct sweeper *s)
 		else if (s->next != NULL)
 			n->lft = LFT_OURS;
 	}
+	if (!taken) {
+		qos_not_taken(s);
+		plan_put(s->next);
+		s->next = NULL;
+		return;
+	}
 	repath_note(s);
+	s->held_for_sls = s->held_for_sls || repath_is_due(s);
 	if (s->next != s->plan || s->next == NULL) {
 		s->plan_saved = s->plan_saved && s->plan != NULL && s->next != NULL &&
 		    s->plan->tables == s->next->tables;

@@ -219,6 +219,8 @@ on_block_read(struct ask *a, enum txn_status status, const uint8_t *reply)
 	uint8_t want[WIRE_SMP_DATA_BYTES] = { 0 }, vl[16];
 
 	if (status != TXN_OK) {
+		if (status != TXN_REFUSED)
+			inv_node(&s->inv, a->node)->ports[a->port].qos_done = false;
 		if (status != TXN_CANCELLED)
 			warn_block(
 			    s, a, status == TXN_TIMEOUT ? "does not answer Get" : "refuses Get");
@@ -241,8 +243,8 @@ ensure_block(struct sweeper *s, uint32_t slot, uint8_t port, enum block_kind kin
 {
 	struct ask *a = block_ask(s, slot, port, kind, index);
 
-	if (a != NULL)
-		ask_get_at(a, block_attrs[kind], block_modifier(a), on_block_read);
+	if (a != NULL && !ask_get_at(a, block_attrs[kind], block_modifier(a), on_block_read))
+		inv_node(&s->inv, slot)->ports[port].qos_done = false; /* it has fallen silent */
 }
 
 /* --------------------------------------------- all pairs of a switch at once */
@@ -344,6 +346,27 @@ can_map(const struct inv_node *n, unsigned port)
 	return (end->capability_mask & CAP_SL_MAPPING) != 0 || n->ports[port].info.vl_cap > 1;
 }
 
+/* Links that have come since: the rows of their packets, which nobody has written while there
+ * were none. */
+static void
+ensure_inputs(struct sweeper *s, uint32_t slot, unsigned out)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+
+	for (unsigned in = 1; inv_is_switch(n) && in <= n->n_ports; in++)
+		if (in != out && !n->ports[in].qos_in_done && link_usable(&s->inv, &n->ports[in]))
+			ensure_block(s, slot, (uint8_t)out, BLOCK_SL2VL, in << 8 | out);
+}
+
+void
+qos_ensured(struct sweeper *s, uint32_t slot)
+{
+	struct inv_node *n = inv_node(&s->inv, slot);
+
+	for (unsigned p = 1; maps_sls(s) && !n->quiet && !s->set.dry_run && p <= n->n_ports; p++)
+		n->ports[p].qos_in_done = link_usable(&s->inv, &n->ports[p]);
+}
+
 /* As output; port 0 of a base switch only as input. */
 void
 qos_ensure(struct sweeper *s, uint32_t slot, unsigned port)
@@ -356,8 +379,13 @@ qos_ensure(struct sweeper *s, uint32_t slot, unsigned port)
 		return;
 	if (port == 0 && at_once)
 		set_switch_rows(s, slot);
-	if (p->qos_done || !has_tables(s, n, port) || !can_map(n, port))
+	if (!has_tables(s, n, port) || !can_map(n, port))
 		return;
+	if (p->qos_done) {
+		if (!at_once)
+			ensure_inputs(s, slot, port);
+		return;
+	}
 	p->qos_done = !s->set.dry_run;
 	ensure_arb(s, slot, port);
 	if (!at_once)
@@ -469,6 +497,13 @@ same_sl2vl(const struct plan *a, const struct plan *b)
 
 	return a->tables == b->tables ||
 	    (a->snap->fab.n_switches == n && tables_same_vls(tables_of(a), tables_of(b), n));
+}
+
+void
+qos_not_taken(struct sweeper *s)
+{
+	if (s->plan != NULL && s->next != NULL && !same_sl2vl(s->plan, s->next))
+		forget_tables(s);
 }
 
 static uint64_t

@@ -8,11 +8,14 @@
  * heed.
  * Connections keep their SL as long as they live.
  *
+ * Entries on which the old SLs are not safe stay empty meanwhile (apply.c).
+ *
  * O(nodes), if any SL is another.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "core/sweep/fields.h"
 #include "core/sweep/internal.h"
 #include "lib/bitset.h"
 
@@ -69,10 +72,53 @@ repath_note(struct sweeper *s)
 	free(switches);
 }
 
+bool
+repath_is_due(const struct sweeper *s)
+{
+	return s->repaths && s->set.client_reregister && s->plan != NULL && s->next != NULL &&
+	    (s->plan->tables->t.n_vls_used > 1 || s->next->tables->t.n_vls_used > 1);
+}
+
+void
+repath_say_untold(const struct sweeper *s)
+{
+	uint32_t n_untold = 0;
+
+	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
+		const struct inv_node *n = inv_node(&s->inv, i);
+
+		for (unsigned p = 1; node_usable(n) && !inv_is_switch(n) && p <= n->n_ports; p++)
+			n_untold += n->ports[p].repaths;
+	}
+	if (n_untold > 0)
+		log_warn("sweep",
+		    "%" PRIu32 " ports could not be told that their paths carry other SLs: they do "
+		    "not answer or know no ClientReregister; their packets might deadlock with "
+		    "others",
+		    n_untold);
+}
+
+bool
+repath_is_untold(const struct sweeper *s)
+{
+	for (uint32_t slot = 0; slot < s->inv.nodes.n; slot++) {
+		const struct inv_node *n = inv_node(&s->inv, slot);
+
+		for (unsigned p = 1; node_usable(n) && !inv_is_switch(n) && p <= n->n_ports; p++) {
+			const struct wire_port_info *i = &n->ports[p].info;
+
+			if (n->ports[p].repaths && i->port_state == WIRE_PORT_ACTIVE &&
+			    (i->capability_mask & CAP_CLIENT_REREGISTER) != 0)
+				return true;
+		}
+	}
+	return false;
+}
+
 void
 repath_tell(struct sweeper *s)
 {
-	if (s->repaths && s->set.client_reregister)
+	if ((s->repaths && s->set.client_reregister) || s->held_for_sls)
 		sweeper_request(s, SWEEP_NAMED, "paths carry other SLs");
 	s->repaths = false;
 }

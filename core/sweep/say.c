@@ -161,7 +161,7 @@ say_adaptive(const struct plan *old, const struct plan *p)
 }
 
 void
-say_change(const struct plan *old, const struct plan *p, int64_t packet_life_ms)
+say_change(const struct plan *old, const struct plan *p, int64_t packet_life_ms, bool holds)
 {
 	const struct plan_change *c;
 
@@ -170,17 +170,28 @@ say_change(const struct plan *old, const struct plan *p, int64_t packet_life_ms)
 	c = &p->change;
 	if (c->waiting[0] != '\0' && (old == NULL || strcmp(old->change.waiting, c->waiting) != 0))
 		log_warn("sweep", "%s", c->waiting);
-	if (c->n_drained > 0)
+	if (c->n_drained > 0 && holds)
+		log_warn("sweep",
+		    "the entries of %" PRIu32 " of %" PRIu32
+		    " LIDs are emptied until the hosts have been told that their paths carry other "
+		    "SLs: under the old ones no order of writing them is free of deadlocks",
+		    c->n_drained, c->n_lids);
+	else if (c->n_drained > 0)
 		log_warn("sweep",
 		    "the entries of %" PRIu32 " of %" PRIu32 " LIDs are emptied for %" PRId64
 		    " ms: no order of writing them is free of deadlocks",
 		    c->n_drained, c->n_lids, packet_life_ms);
+	if (c->n_cut > 0)
+		log_warn("sweep",
+		    "%s%" PRIu32
+		    " of them, which the loss had left whole, are cut off for that time",
+		    c->n_drained == c->n_lids ? "that is the whole fabric; " : "", c->n_cut);
 	if (c->n_waived > 0)
 		log_warn("sweep",
 		    "%" PRIu32 " of %" PRIu32
 		    " LIDs are rerouted at the risk of a deadlock (drain = never)",
 		    c->n_waived, c->n_lids);
-	if (c->sls_clash)
+	if (c->sls_clash && !holds)
 		log_warn("sweep",
 		    "engine %s had to give paths other SLs: until all hosts have asked again, "
 		    "packets under the old ones might deadlock with others",

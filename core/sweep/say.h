@@ -17,7 +17,8 @@ void say_choice(const struct plan *old, const struct plan *p);
 void say_credit_loops(const struct plan *old, const struct plan *p);
 /* How the way from the one to the other is free of deadlocks, where that takes more
  * than an order; packet_life_ms: how long entries are emptied. */
-void say_change(const struct plan *old, const struct plan *p, int64_t packet_life_ms);
+/* holds: what is emptied stays so till hosts have been told of other SLs. */
+void say_change(const struct plan *old, const struct plan *p, int64_t packet_life_ms, bool holds);
 /* What has come of adaptive routing, which was asked for. */
 void say_adaptive(const struct plan *old, const struct plan *p);
 

@@ -9,16 +9,13 @@
  */
 #include "core/sweep/sweep.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/conf/regions.h"
 #include "core/route/keep.h"
 #include "core/route/plan_file.h"
 #include "core/subnet/qos.h"
 #include "core/sweep/internal.h"
-#include "core/sweep/say.h"
 #include "lib/faultpoint.h"
 
 #define NS_PER_MS 1e6
@@ -104,6 +101,7 @@ sweeper_new(
 		return NULL;
 	}
 	s->mem = mem;
+	s->way_epoch = 1; /* no node is of it */
 	s->p = *parts;
 	s->set = *settings;
 	s->local = local;
@@ -136,6 +134,8 @@ sweeper_free(struct sweeper *s)
 	fm_vec_fini(&s->silent);
 	fm_vec_fini(&s->unwritten);
 	free(s->visit);
+	free(s->settled);
+	waves_end(s);
 	plan_put(s->next);
 	plan_put(s->plan);
 	pkeys_fini(s);
@@ -308,14 +308,15 @@ keep_plan(struct sweeper *s)
 		s->plan_saved = true;
 }
 
-static void
-end_sweep(struct sweeper *s, enum sweep_outcome outcome)
+void
+sweep_end(struct sweeper *s, enum sweep_outcome outcome)
 {
 	struct sweep_report *r = &s->report;
 
 	s->phase = PHASE_IDLE;
 	s->feed = NULL;
 	s->quiet = false;
+	mcast_sweep_ended(s);
 	if (s->failed)
 		outcome = SWEEP_FAILED;
 	r->outcome = outcome;
@@ -346,8 +347,8 @@ end_sweep(struct sweeper *s, enum sweep_outcome outcome)
 
 /* ---------------------------------------------------------------- phases */
 
-static void
-enter(struct sweeper *s, enum sweep_phase phase)
+void
+sweep_enter(struct sweeper *s, enum sweep_phase phase)
 {
 	int64_t now = now_ns();
 
@@ -373,6 +374,8 @@ start_sweep(struct sweeper *s)
 		r->scope = SWEEP_HEAVY; /* what has not come up once has to be seen whole */
 	s->wanted = SWEEP_NONE;
 	s->failed = s->changed = s->keys_changed = false;
+	s->way_epoch++;
+	lid_route_reopen(s);
 	s->counts_at_start = *txn_counts(s->p.txn);
 	s->started_ns = s->phase_ns = now_ns();
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
@@ -383,7 +386,7 @@ start_sweep(struct sweeper *s)
 		if (r->scope != SWEEP_LIGHT) /* that one asks the quiet ones anew */
 			n->quiet = false;
 	}
-	enter(s, PHASE_DISCOVER);
+	sweep_enter(s, PHASE_DISCOVER);
 	switch (r->scope) {
 	case SWEEP_NONE:
 		break;
@@ -391,7 +394,7 @@ start_sweep(struct sweeper *s)
 		light_start(s);
 		break;
 	case SWEEP_NAMED:
-		enter(s, PHASE_REREAD);
+		sweep_enter(s, PHASE_REREAD);
 		discover_reread(s);
 		break;
 	case SWEEP_HEAVY:
@@ -411,9 +414,8 @@ has_link(const struct sweeper *s)
 	return inv_port_up(&n->ports[s->inv.local_port]);
 }
 
-/* The clock of the transport: simulated fabrics have one of their own. */
-static int64_t
-clock_ms(const struct sweeper *s)
+int64_t
+sweeper_clock_ms(const struct sweeper *s)
 {
 	return s->p.transport->ops->now_ns(s->p.transport) / 1000000;
 }
@@ -421,7 +423,7 @@ clock_ms(const struct sweeper *s)
 bool
 sweeper_drops(const struct sweeper *s)
 {
-	return plan_lingers_too_long(s->plan, clock_ms(s), s->set.lid_linger_ms);
+	return plan_lingers_too_long(s->plan, sweeper_clock_ms(s), s->set.lid_linger_ms);
 }
 
 static void
@@ -434,7 +436,7 @@ after_discovery(struct sweeper *s)
 		s->quiet = !news && plan_wants_rebalance(s->plan, s->p.chain, s->set.rebalance);
 		news = news || s->quiet;
 		if (!other_sms_decide(s) || !news) {
-			end_sweep(s,
+			sweep_end(s,
 			    s->report.outcome == SWEEP_STANDBY ? SWEEP_STANDBY : SWEEP_UNCHANGED);
 			return;
 		}
@@ -442,11 +444,11 @@ after_discovery(struct sweeper *s)
 		light_doubt(s);
 	}
 	if (s->inv.local == INV_NONE || !has_link(s)) {
-		end_sweep(s, SWEEP_NO_LINK);
+		sweep_end(s, SWEEP_NO_LINK);
 		return;
 	}
 	discover_doubt(s);
-	enter(s, PHASE_REREAD);
+	sweep_enter(s, PHASE_REREAD);
 	discover_reread(s);
 }
 
@@ -460,7 +462,7 @@ after_reread(struct sweeper *s)
 			return;
 	}
 	if (!has_link(s)) {
-		end_sweep(s, SWEEP_NO_LINK);
+		sweep_end(s, SWEEP_NO_LINK);
 		return;
 	}
 	discover_finish(s);
@@ -468,96 +470,42 @@ after_reread(struct sweeper *s)
 		light_again(s);
 		return; /* and here again, with what they said */
 	}
-	enter(s, PHASE_OTHER_SMS);
+	sweep_enter(s, PHASE_OTHER_SMS);
 	other_sms_start(s);
 }
 
-/* What routing has come to is in s->next (NULL: there is nothing to route). */
+/* All is written that will be. */
 static void
-after_routing(struct sweeper *s, int rc)
+commit(struct sweeper *s)
 {
-	struct sweep_report *r = &s->report;
-
-	if (rc != 0) {
-		s->failed = true;
-		return;
-	}
-	say_refusals(s->plan, s->next);
-	if (s->p.router->ar_max_groups > 0)
-		say_adaptive(s->plan, s->next);
-	if (s->next != NULL && s->next->tables == NULL) {
-		fm_fail(&r->error, FM_E_TOPOLOGY, "no engine of the chain could route the fabric");
-		end_sweep(s, SWEEP_NOT_ROUTED);
-		return;
-	}
-	s->chain_changed = s->drain_once = false;
-	snprintf(r->engine, sizeof(r->engine), "%s", s->next != NULL ? s->next->engine : "none");
-	r->kept = s->next != NULL && (s->next == s->plan || s->next->kept);
-	r->n_unreachable = s->next != NULL ? s->next->verdict.unreachable_pairs : 0;
-	say_choice(s->plan, s->next);
-	say_credit_loops(s->plan, s->next);
-	say_change(s->plan, s->next, s->set.packet_life_ms);
-	if (s->next != NULL && s->next != s->plan)
-		r->change = s->next->change;
-	r->repaired = s->next != NULL && s->next != s->plan && s->next->repaired;
-	r->n_repaired_entries = r->repaired ? (uint32_t)s->next->delta.n : 0;
-	r->n_repaired_blocks = r->repaired ? s->next->delta_blocks : 0;
-	enter(s, PHASE_SWITCHES);
-	program_switches(s);
+	program_commit(s);
+	sweep_enter(s, PHASE_MCAST);
+	mcast_start(s, true);
 }
 
 static void
-start_routing(struct sweeper *s)
+after_tables(struct sweeper *s)
 {
-	struct plan_request q = { .chain = s->p.chain,
-		.regions = s->p.regions,
-		.prev = s->plan,
-		.anew = s->chain_changed,
-		.now_ms = clock_ms(s),
-		.linger_ms = s->set.lid_linger_ms,
-		.rebalance = s->set.rebalance,
-		.quiet = s->quiet,
-		.drain = s->drain_once ? PLAN_DRAIN_ALWAYS : s->set.drain,
-		.held = s->unwritten.item,
-		.n_held = s->unwritten.n,
-		.mcast_sls = mcast_wanted_sls(s),
-		.mcast_trees = MCAST_TREES_DEFAULT };
-	struct fm_error *err = &s->report.error;
-	struct plan *thawed = NULL;
-	int rc = model_build(s, &q.snap, err);
-
-	/* Later an overlap is only told of: nobody is to go without routes for it. */
-	if (rc == 0 && q.snap != NULL && s->plan == NULL && s->p.regions != NULL)
-		rc = regions_check(s->p.regions, q.snap, err);
-	if (rc == 0 && q.snap != NULL && s->plan == NULL && s->p.plan_path != NULL) {
-		rc = plan_file_load(
-		    s->p.plan_path, s->p.router, q.snap, s->p.chain->mark, q.now_ms, &thawed, err);
-		q.prev = thawed;
+	if (s->broken_off) {
+		program_commit(s);
+		sweep_end(s, SWEEP_BROKEN_OFF);
+	} else if (s->apply_again) {
+		commit(s);
+	} else {
+		sweep_enter(s, PHASE_PORTS);
+		links_ports(s);
 	}
-	if (rc == 0 && q.snap != NULL && s->p.worker != NULL) {
-		plan_worker_start(s->p.worker, &q);
-		s->routing = true;
-	} else if (rc == 0 && q.snap != NULL) {
-		rc = plan_make(s->p.router, &q, &s->next, err);
-	}
-	plan_put(thawed);
-	snapshot_put(q.snap);
-	if (!s->routing)
-		after_routing(s, rc);
 }
 
-/* False: the plan is still being made. */
-static bool
-take_plan(struct sweeper *s)
+static void
+after_activation(struct sweeper *s)
 {
-	int rc;
-
-	if (!plan_worker_take(s->p.worker, &rc, &s->next, &s->report.error))
-		return false;
-	s->routing = false;
-	if (!s->failed)
-		after_routing(s, rc);
-	return true;
+	if (apply_again(s)) {
+		sweep_enter(s, PHASE_TABLES);
+		s->feed = apply_feed;
+	} else if (!s->failed && !mkeys_change(s)) {
+		commit(s);
+	}
 }
 
 /* The phase is over and all its answers are in: the next one. */
@@ -582,57 +530,36 @@ advance(struct sweeper *s)
 		return;
 	case PHASE_OTHER_SMS:
 		if (!other_sms_decide(s))
-			end_sweep(s, SWEEP_STANDBY);
+			sweep_end(s, SWEEP_STANDBY);
 		else
-			enter(s, PHASE_ROUTE);
+			sweep_enter(s, PHASE_ROUTE);
 		return;
 	case PHASE_ROUTE:
-		start_routing(s);
+		routing_start(s);
 		return;
 	case PHASE_SWITCHES:
-		enter(s, PHASE_TABLES);
+		sweep_enter(s, PHASE_TABLES);
 		program_tables(s);
 		return;
 	case PHASE_TABLES:
-		if (s->broken_off) {
-			program_commit(s);
-			end_sweep(s, SWEEP_BROKEN_OFF);
-			return;
-		}
-		if (s->apply_again) {
-			program_commit(s);
-			enter(s, PHASE_MCAST);
-			mcast_start(s, true);
-			return;
-		}
-		enter(s, PHASE_PORTS);
-		links_ports(s);
+		after_tables(s);
 		return;
 	case PHASE_PORTS:
-		enter(s, PHASE_ACTIVATE);
+		sweep_enter(s, PHASE_ACTIVATE);
 		links_activate(s);
 		return;
 	case PHASE_ACTIVATE:
-		if (apply_again(s)) {
-			enter(s, PHASE_TABLES);
-			s->feed = apply_feed;
-			return;
-		}
-		if (mkeys_change(s))
-			return;
-		program_commit(s);
-		enter(s, PHASE_MCAST);
-		mcast_start(s, true);
+		after_activation(s);
 		return;
 	case PHASE_MCAST:
 		if (mcast_finish(s))
-			enter(s, PHASE_DONE);
+			sweep_enter(s, PHASE_DONE);
 		else
 			s->phase = PHASE_IDLE; /* it was by itself */
 		return;
 	case PHASE_DONE:
 	case N_PHASES:
-		end_sweep(s, SWEEP_UP);
+		sweep_end(s, SWEEP_UP);
 		return;
 	}
 }
@@ -642,7 +569,7 @@ sweeper_step(struct sweeper *s)
 {
 	for (;;) {
 		if (s->routing) {
-			if (!take_plan(s))
+			if (!routing_take(s))
 				return;
 			continue;
 		}
@@ -650,7 +577,7 @@ sweeper_step(struct sweeper *s)
 			if (s->pending > 0)
 				return;
 			program_commit(s);
-			end_sweep(s, SWEEP_FAILED);
+			sweep_end(s, SWEEP_FAILED);
 			continue;
 		}
 		if (s->feed != NULL && s->feed(s))

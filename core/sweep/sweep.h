@@ -67,7 +67,7 @@ struct sweep_settings {
 	int64_t packet_life_ms;	       /* after so long no packet of old tables is under way */
 	bool client_reregister;
 	bool on_trap;  /* traps 128 and 144 start sweeps */
-	bool lid_smps; /* forwarding tables are written by LID-routed SMPs where they arrive */
+	bool lid_smps; /* what is written goes by LID-routed and mixed SMPs where they arrive */
 	bool dry_run;  /* no Set at all */
 	bool careless; /* tests: forwarding tables are written in any order */
 };
@@ -118,7 +118,8 @@ struct sweep_report {
 	uint64_t gets, sets, would_set; /* of this sweep */
 	uint64_t gets_by_attr[256], sets_by_attr[256], would_set_by_attr[256];
 	uint64_t retries, timeouts, refused;
-	uint64_t by_lid, by_lid_lost;	/* of the Sets, LID-routed; put again, directed */
+	uint64_t by_lid, by_lid_lost;	/* of the SMPs, LID-routed; put again, directed */
+	uint64_t mixed, mixed_lost;	/* by LID to the switch before; put again, directed */
 	struct transition_counts order; /* of writing forwarding tables */
 	struct plan_change change;	/* what they were written for */
 	double phase_ms[N_PHASES];

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sweep/reread.c - nodes that are read again: named by traps and light sweeps, or in
+ * doubt, since what the two ends of a cable say does not go together.
+ *
+ * Bounded: a switch that reports changes while it is read, or has a cable that is up at one
+ * end only, is read again REREADS_MAX times at most.  What then still does not go together
+ * is left out, with a warning.
+ */
+#include "core/sweep/internal.h"
+
+void
+discover_name_switch(struct sweeper *s, uint32_t slot)
+{
+	for (size_t i = 0; i < s->named.n; i++)
+		if (s->named.item[i] == slot)
+			return;
+	if (!fm_vec_push(&s->named, slot))
+		sweep_fail(s, FM_E_RESOURCE, "out of memory for the list of changed switches");
+}
+
+void
+discover_reread(struct sweeper *s)
+{
+	for (size_t i = 0; i < s->named.n; i++) {
+		struct inv_node *n = inv_node(&s->inv, s->named.item[i]);
+		char name[128];
+
+		if (!n->present)
+			continue;
+		if (n->n_rereads++ >= REREADS_MAX) {
+			log_warn("sweep", "%s keeps changing; it is read again in the next sweep",
+			    inv_name(n, name, sizeof(name)));
+			continue;
+		}
+		n->silent = n->quiet = false;
+		discover_ask_switch(s, s->named.item[i]);
+	}
+	s->named.n = 0;
+	for (size_t i = 0; i < s->nodes_named.n; i++) {
+		uint32_t slot = s->nodes_named.item[i];
+		struct inv_node *n = inv_node(&s->inv, slot);
+
+		n->silent = n->quiet = false;
+		for (unsigned p = 1; n->present && p <= n->n_ports; p++)
+			if (n->ports[p].edge == EDGE_LINKED) {
+				discover_ask_port(s, slot, (uint8_t)p);
+				discover_ask_desc(s, slot, (uint8_t)p);
+			}
+	}
+	s->nodes_named.n = 0;
+}
+
+static bool
+is_contradicted(const struct inventory *inv, const struct inv_port *p)
+{
+	return p->edge == EDGE_LINKED && p->known && !inv_port_up(p) &&
+	    inv_port_up(&inv_node(inv, p->peer)->ports[p->peer_port]);
+}
+
+static void
+name_doubted(struct sweeper *s, uint32_t slot)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+
+	if (inv_is_switch(n) && n->n_rereads < REREADS_MAX)
+		discover_name_switch(s, slot);
+}
+
+void
+discover_doubt(struct sweeper *s)
+{
+	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
+		const struct inv_node *n = inv_node(&s->inv, i);
+
+		for (unsigned p = 1; n->present && p <= n->n_ports; p++) {
+			const struct inv_port *port = &n->ports[p];
+
+			if (!is_contradicted(&s->inv, port))
+				continue;
+			name_doubted(s, i);
+			name_doubted(s, port->peer);
+		}
+	}
+}
+
+/* node:port is down, and a cable arrives there. */
+static void
+warn_contradicted(struct sweeper *s, uint32_t node, uint8_t port)
+{
+	const struct inv_port *p = &inv_node(&s->inv, node)->ports[port];
+	uint32_t peer = p->peer;
+	uint8_t peer_port = p->peer_port;
+	char a[128], b[128];
+
+	s->report.n_duplicates++;
+	log_warn("sweep",
+	    "duplicate GUID, or a link that keeps changing: %s has no link at its port %u, and %s "
+	    "port %u leads there; that cable is left out",
+	    inv_name(inv_node(&s->inv, node), a, sizeof(a)), port,
+	    inv_name(inv_node(&s->inv, peer), b, sizeof(b)), peer_port);
+	inv_unlink(&s->inv, peer, peer_port, EDGE_DUPLICATE);
+}
+
+/* A cable that one end calls down and the other up.  Read once, they may have been read
+ * before and after it was put in; as often as discover_doubt() asks for, what answered at
+ * the far end is another node of the same GUID. */
+static void
+drop_contradicted(struct sweeper *s)
+{
+	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
+		struct inv_node *n = inv_node(&s->inv, i);
+
+		for (unsigned p = 1; n->present && p <= n->n_ports; p++) {
+			const struct inv_port *port = &n->ports[p];
+
+			if (is_contradicted(&s->inv, port))
+				warn_contradicted(s, i, (uint8_t)p);
+			else if (port->edge == EDGE_LINKED && port->known && !inv_port_up(port))
+				inv_unlink(&s->inv, i, (uint8_t)p, EDGE_NONE);
+		}
+	}
+}
+
+/* A switch without a LID looks fresh, but LIDs come after tables: LinearFDBTop
+ * tells of an SM that was killed in between. */
+static void
+doubt_fresh_switches(struct sweeper *s)
+{
+	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
+		struct inv_node *n = inv_node(&s->inv, i);
+
+		if (n->lft == LFT_BLANK && n->sw_known && n->sw.linear_fdb_top != 0) {
+			n->lft = LFT_UNKNOWN;
+			n->mft = MFT_UNKNOWN;
+		}
+	}
+}
+
+void
+discover_finish(struct sweeper *s)
+{
+	uint32_t n_lost;
+
+	drop_contradicted(s);
+	doubt_fresh_switches(s);
+	if (!inv_find_routes(&s->inv, &n_lost))
+		sweep_fail(s, FM_E_RESOURCE, "out of memory for directed routes");
+	s->report.n_lost += n_lost;
+}

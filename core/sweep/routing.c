@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sweep/routing.c - the phase in which the plan is made: from the inventory to what is
+ * to be written, here or on the worker's thread.
+ *
+ * What cannot be routed or proven ends the sweep: the old plan stays in the switches.
+ */
+#include "core/conf/regions.h"
+#include "core/route/keep.h"
+#include "core/route/plan_file.h"
+#include "core/sweep/internal.h"
+#include "core/sweep/say.h"
+
+/* What routing has come to is in s->next (NULL: there is nothing to route). */
+static void
+after_routing(struct sweeper *s, int rc)
+{
+	struct sweep_report *r = &s->report;
+
+	if (rc != 0) {
+		s->failed = true;
+		return;
+	}
+	say_refusals(s->plan, s->next);
+	if (s->p.router->ar_max_groups > 0)
+		say_adaptive(s->plan, s->next);
+	if (s->next != NULL && s->next->tables == NULL) {
+		fm_fail(&r->error, FM_E_TOPOLOGY, "no engine of the chain could route the fabric");
+		sweep_end(s, SWEEP_NOT_ROUTED);
+		return;
+	}
+	s->chain_changed = s->drain_once = false;
+	snprintf(r->engine, sizeof(r->engine), "%s", s->next != NULL ? s->next->engine : "none");
+	r->kept = s->next != NULL && (s->next == s->plan || s->next->kept);
+	r->n_unreachable = s->next != NULL ? s->next->verdict.unreachable_pairs : 0;
+	say_choice(s->plan, s->next);
+	say_credit_loops(s->plan, s->next);
+	say_change(s->plan, s->next, s->set.packet_life_ms, apply_holds(s));
+	if (s->next != NULL && s->next != s->plan)
+		r->change = s->next->change;
+	r->repaired = s->next != NULL && s->next != s->plan && s->next->repaired;
+	r->n_repaired_entries = r->repaired ? (uint32_t)s->next->delta.n : 0;
+	r->n_repaired_blocks = r->repaired ? s->next->delta_blocks : 0;
+	sweep_enter(s, PHASE_SWITCHES);
+	program_switches(s);
+}
+
+void
+routing_start(struct sweeper *s)
+{
+	struct plan_request q = { .chain = s->p.chain,
+		.regions = s->p.regions,
+		.prev = s->plan,
+		.anew = s->chain_changed,
+		.now_ms = sweeper_clock_ms(s),
+		.linger_ms = s->set.lid_linger_ms,
+		.rebalance = s->set.rebalance,
+		.quiet = s->quiet,
+		.drain = s->drain_once ? PLAN_DRAIN_ALWAYS : s->set.drain,
+		.held = s->unwritten.item,
+		.n_held = s->unwritten.n,
+		.older = s->held_for_sls || sweeper_clock_ms(s) * 1000000 < s->older_until_ns,
+		.older_by_levels = s->older_by_levels && !s->held_for_sls,
+		.strayed = s->strayed,
+		.mcast_sls = mcast_make_trees(s),
+		.mcast_trees = MCAST_TREES_DEFAULT };
+	struct fm_error *err = &s->report.error;
+	struct plan *thawed = NULL;
+	int rc = model_build(s, &q.snap, err);
+
+	s->waits_for_older = q.older || q.n_held > 0;
+
+	/* Later an overlap is only told of: nobody is to go without routes for it. */
+	if (rc == 0 && q.snap != NULL && s->plan == NULL && s->p.regions != NULL)
+		rc = regions_check(s->p.regions, q.snap, err);
+	if (rc == 0 && q.snap != NULL && s->plan == NULL && s->p.plan_path != NULL) {
+		rc = plan_file_load(
+		    s->p.plan_path, s->p.router, q.snap, s->p.chain->mark, q.now_ms, &thawed, err);
+		q.prev = thawed;
+	}
+	if (rc == 0 && q.snap != NULL && s->p.worker != NULL) {
+		plan_worker_start(s->p.worker, &q);
+		s->routing = true;
+	} else if (rc == 0 && q.snap != NULL) {
+		rc = plan_make(s->p.router, &q, &s->next, err);
+	}
+	plan_put(thawed);
+	snapshot_put(q.snap);
+	if (!s->routing)
+		after_routing(s, rc);
+}
+
+bool
+routing_take(struct sweeper *s)
+{
+	int rc;
+
+	if (!plan_worker_take(s->p.worker, &rc, &s->next, &s->report.error))
+		return false;
+	s->routing = false;
+	if (!s->failed)
+		after_routing(s, rc);
+	return true;
+}
