@@ -70,12 +70,12 @@ order_json(const struct sweep_report *r)
 {
 	const struct transition_counts *c = &r->order;
 
-	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "change",
-	    plan_change_name(r->change.kind), "blocks", (int)c->blocks, "in_order", (int)c->risky,
-	    "rounds", (int)c->rounds, "splits", (int)c->splits, "held", (int)c->held, "lids",
-	    (int)r->change.n_lids, "lids_in_order", (int)r->change.n_ordered, "lids_later",
+	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}",
+	    "change", plan_change_name(r->change.kind), "blocks", (int)c->blocks, "in_order",
+	    (int)c->risky, "rounds", (int)c->rounds, "splits", (int)c->splits, "held", (int)c->held,
+	    "lids", (int)r->change.n_lids, "lids_in_order", (int)r->change.n_ordered, "lids_later",
 	    (int)r->change.n_later, "lids_drained", (int)r->change.n_drained, "lids_left",
-	    (int)r->change.n_left, "waits", (int)c->waits);
+	    (int)r->change.n_left, "lids_cut", (int)r->change.n_cut, "waits", (int)c->waits);
 }
 
 json_t *
@@ -84,7 +84,7 @@ daemon_report_json(const struct sweep_report *r)
 	return json_pack(
 	    "{s:I, s:s, s:o, s:f, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:s, s:b, "
 	    "s:b, s:i, s:i, s:I, s:I, s:I, s:o, s:o,"
-	    " s:I, s:I, s:o}",
+	    " s:I, s:I, s:I, s:I, s:I, s:o}",
 	    "number", (json_int_t)r->number, "scope", sweep_scope_name(r->scope), "reason",
 	    json_text(r->reason), "total_ms", r->total_ms, "phases_ms", phases_json(r), "switches",
 	    (int)r->n_switches, "cas", (int)r->n_cas, "routers", (int)r->n_routers, "links",
@@ -95,7 +95,9 @@ daemon_report_json(const struct sweep_report *r)
 	    (int)r->n_repaired_blocks, "other_sls", (json_int_t)r->n_other_sls, "gets",
 	    (json_int_t)r->gets, "sets", (json_int_t)r->sets, "gets_by_kind",
 	    smps_json(r->gets_by_attr), "sets_by_kind", smps_json(r->sets_by_attr), "retries",
-	    (json_int_t)r->retries, "timeouts", (json_int_t)r->timeouts, "tables", order_json(r));
+	    (json_int_t)r->retries, "timeouts", (json_int_t)r->timeouts, "by_lid",
+	    (json_int_t)r->by_lid, "mixed", (json_int_t)r->mixed, "put_again_directed",
+	    (json_int_t)(r->by_lid_lost + r->mixed_lost), "tables", order_json(r));
 }
 
 /* How the regions of a plan were joined, and at what price. */

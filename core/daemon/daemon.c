@@ -24,10 +24,10 @@
 #include "lib/log.h"
 
 #define PUMP_ROUNDS 256	 /* then other events get their turn */
-#define IDLE_TICK_MS 100 /* sim: its clock follows ours while idle */
+#define IDLE_TICK_MS 100 /* sim: its clock follows ours while idle; the SA is on this loop */
 #define PROGRESS_MS 1000
 #define RETRY_MS 2000 /* no link, not routed: look again */
-#define NS_PER_MS 1000000
+#define NS_PER_MS INT64_C(1000000)
 
 static void
 arm(struct event *ev, int64_t ms)
@@ -85,6 +85,8 @@ sleep_until_due(struct daemon *d)
 	int64_t due = txn_next_ns(d->txn), wants = sweeper_due_ns(d->sweeper), ms;
 
 	due = wants < due ? wants : due;
+	if (!d->transport->ops->has_agents && due > now_ns(d) + IDLE_TICK_MS * NS_PER_MS)
+		due = now_ns(d) + IDLE_TICK_MS * NS_PER_MS;
 	if (is_pumped(d)) {
 		arm(d->ev_pump,
 		    txn_outstanding(d->txn) > 0 || wants != INT64_MAX ? 0 : IDLE_TICK_MS);
@@ -118,7 +120,7 @@ pump(evutil_socket_t fd, short what, void *arg)
 	int round = 0;
 
 	if (is_pumped(d) && txn_outstanding(d->txn) == 0 && sweeper_idle(d->sweeper) &&
-	    txn_poll(d->txn, now_ns(d) + IDLE_TICK_MS * (int64_t)NS_PER_MS, &err) < 0) {
+	    txn_poll(d->txn, now_ns(d) + IDLE_TICK_MS * NS_PER_MS, &err) < 0) {
 		fail(d, &err);
 		return;
 	}
@@ -234,9 +236,7 @@ on_reload_signal(evutil_socket_t fd, short what, void *arg)
 	struct fm_error err = { 0 };
 
 	service_tell("RELOADING=1");
-	if (daemon_reload(d, &err) != 0)
-		events_add(d->events, FM_LOG_ERR, "daemon", NULL, "%s; the old configuration stays",
-		    err.msg);
+	(void)daemon_reload(d, &err); /* it has been told */
 	service_tell("READY=1");
 }
 
@@ -265,8 +265,6 @@ dump(struct daemon *d)
 	}
 }
 
-static void take_conf(struct daemon *d, struct conf *fresh);
-
 static void
 on_sweep_done(void *arg, const struct sweep_report *r)
 {
@@ -294,102 +292,8 @@ on_sweep_done(void *arg, const struct sweep_report *r)
 		struct conf *fresh = d->next_conf;
 
 		d->next_conf = NULL;
-		take_conf(d, fresh);
+		daemon_take_conf(d, fresh);
 	}
-}
-
-/* ---------------------------------------------------------- configuration */
-
-static void
-settings_of(const struct daemon *d, struct sweep_settings *s)
-{
-	const struct conf *c = d->conf;
-
-	sweep_settings_default(s);
-	s->m_key = (uint64_t)c->m_key;
-	s->m_key_lease_s = (uint16_t)c->m_key_lease_period_s;
-	s->m_key_protect = (uint8_t)c->m_key_protection_level;
-	s->gid_prefix = (uint64_t)c->subnet_prefix;
-	s->sm_priority = (uint8_t)c->sm_priority;
-	s->sm_key = (uint64_t)c->sm_key;
-	s->ca_lmc = (uint8_t)c->lmc;
-	s->switch_lmc = (uint8_t)c->switch_lmc;
-	s->subnet_timeout = (uint8_t)c->subnet_timeout;
-	s->life_time = (uint8_t)c->packet_life_time;
-	s->hoq_life = (uint8_t)c->head_of_queue_lifetime;
-	s->leaf_hoq_life = (uint8_t)c->leaf_head_of_queue_lifetime;
-	s->vl_stall = (uint8_t)c->vl_stall_count;
-	s->leaf_vl_stall = (uint8_t)c->leaf_vl_stall_count;
-	s->max_op_vls = (uint8_t)(c->max_op_vls + 1);
-	s->phys_errors = (uint8_t)c->local_phy_errors_threshold;
-	s->overrun_errors = (uint8_t)c->overrun_errors_threshold;
-	s->n_retries = (uint8_t)c->transaction_retries;
-	s->silent_polls_max = (uint32_t)c->polling_retry_number;
-	s->qos = c->qos;
-	s->partitions = c->partitions;
-	s->part_enforce = (enum part_enforce)c->part_enforce;
-	s->keep_pkey_indexes = c->keep_pkey_indexes;
-	s->reassign_lids = c->reassign_lids;
-	s->lid_linger_ms = c->lid_linger_ms;
-	s->drain = (enum plan_drain)c->drain;
-	s->rebalance = (enum plan_rebalance)c->rebalance;
-	s->packet_life_ms = c->packet_life_ms;
-	s->client_reregister = c->client_reregister;
-	s->on_trap = c->sweep_on_trap;
-	s->lid_smps = c->lid_routed_smps;
-	s->dry_run = d->cli->dry_run;
-}
-
-static void
-apply_conf(struct daemon *d)
-{
-	fm_log_set_level((enum fm_log_level)d->conf->log_level);
-	if (d->conf->debug != NULL && d->conf->debug[0] != '\0')
-		fm_log_set_debug(d->conf->debug);
-	d->router.n_vls = (uint8_t)d->conf->n_vls;
-	d->router.sl_model = (enum verify_sl_model)d->conf->sl_model;
-	d->router.ar_max_groups = d->conf->ar_enable ? (uint16_t)d->conf->ar_max_groups : 0;
-	d->ha.priority = (uint8_t)d->conf->sm_priority;
-}
-
-/* What was read takes effect: no sweep is running. */
-static void
-take_conf(struct daemon *d, struct conf *fresh)
-{
-	struct sweep_settings set;
-
-	conf_put(d->conf);
-	d->conf = fresh;
-	apply_conf(d);
-	settings_of(d, &set);
-	sweeper_configure(d->sweeper, &set, &d->conf->chain, &d->conf->regions);
-	sweeper_request(d->sweeper, SWEEP_HEAVY, "reload");
-	events_add(d->events, FM_LOG_NOTICE, "daemon", NULL, "the configuration has been reloaded");
-	daemon_wake(d);
-}
-
-int
-daemon_reload(struct daemon *d, struct fm_error *err)
-{
-	const struct plan *p = sweeper_plan(d->sweeper);
-	struct conf *fresh;
-	int rc = conf_load(&d->cli->source, &d->engines, &fresh, err);
-
-	if (rc != 0)
-		return rc;
-	/* Regions that cannot be would leave us without tables. */
-	if (p != NULL && (rc = regions_check(&fresh->regions, p->snap, err)) != 0) {
-		conf_put(fresh);
-		return rc;
-	}
-	if (sweeper_phase(d->sweeper) == PHASE_IDLE) {
-		take_conf(d, fresh);
-		return 0;
-	}
-	conf_put(d->next_conf);
-	d->next_conf = fresh;
-	log_notice("daemon", "the new configuration takes effect when this sweep has ended");
-	return 0;
 }
 
 /* ------------------------------------------------------------------ start */
@@ -483,7 +387,7 @@ start_sweeper(struct daemon *d, struct fm_error *err)
 	if (plan_worker_new(&d->router, wake_loop, d, &d->worker, err) != 0)
 		return (int)err->kind;
 	parts.worker = d->worker;
-	settings_of(d, &set);
+	daemon_settings(d, &set);
 	d->sweeper = sweeper_new(&parts, &set, err);
 	if (d->sweeper == NULL)
 		return (int)err->kind;
@@ -544,7 +448,7 @@ daemon_init(struct daemon *d, const struct cli *cli, struct fm_error *err)
 	if (rc != 0)
 		return rc;
 	d->router_ready = true;
-	apply_conf(d);
+	daemon_apply_conf(d);
 	if (cli->dump_dir != NULL && (rc = dump_open(cli->dump_dir, err)) != 0)
 		return rc;
 	if ((rc = open_store(d, err)) != 0 || (rc = open_fabric(d, err)) != 0 ||

@@ -29,7 +29,7 @@ struct daemon {
 	struct txn_engine *txn;
 	struct sweeper *sweeper;
 	struct store *store;
-	bool store_is_new; /* it has never seen a subnet up */
+	bool store_is_new;    /* it has never seen a subnet up */
 	char plan_path[4096]; /* tables kept over a restart */
 	struct ha ha;
 	struct router router;
@@ -53,7 +53,13 @@ int daemon_init(struct daemon *d, const struct cli *cli, struct fm_error *err);
 enum fmd_exit daemon_run(struct daemon *d);
 void daemon_fini(struct daemon *d);
 
-/* Read the configuration again; on failure the old one stays.  While a sweep
+/* settings.c */
+void daemon_settings(const struct daemon *d, struct sweep_settings *s); /* of d->conf */
+/* d->conf, for the parts that do not have it from sweep_settings */
+void daemon_apply_conf(struct daemon *d);
+/* What was read takes effect: no sweep is running. */
+void daemon_take_conf(struct daemon *d, struct conf *fresh);
+/* Read the configuration again; on failure the old one stays, which is told.  While a sweep
  * runs the new one waits for its end. */
 int daemon_reload(struct daemon *d, struct fm_error *err);
 /* Let the loop look at its work soon. */

@@ -2,4 +2,5 @@
 # core/daemon/: the running fmd.
 CORE_SOURCES += core/daemon/administer.c core/daemon/commands.c core/daemon/daemon.c core/daemon/daemon.h \
 	core/daemon/partitions_json.c core/daemon/path_command.c core/daemon/readback.c core/daemon/readback.h \
-	core/daemon/registered.c core/daemon/report.c core/daemon/service.c core/daemon/service.h
+	core/daemon/registered.c core/daemon/report.c core/daemon/service.c core/daemon/service.h \
+	core/daemon/settings.c

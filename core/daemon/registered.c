@@ -102,7 +102,7 @@ clock_ms(const struct daemon *d)
 {
 	struct timespec ts;
 
-	if (d->transport->ops->fd(d->transport) < 0)
+	if (!d->transport->ops->has_agents)
 		return d->transport->ops->now_ns(d->transport) / NS_PER_MS;
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (int64_t)ts.tv_sec * MS_PER_S + ts.tv_nsec / NS_PER_MS;
@@ -114,14 +114,16 @@ static void
 push(struct daemon *d, const struct news *n)
 {
 	struct registered *r = d->registered;
-	bool ok;
+	bool ok, first;
 
 	pthread_mutex_lock(&r->lock);
+	first = r->queues.members.n == 0;
 	ok = fm_vec_push(&r->queues.members, *n);
 	pthread_mutex_unlock(&r->lock);
 	if (!ok)
 		log_err("sa", "out of memory: a member of a multicast group is not forwarded to");
-	daemon_wake_from_afar(d);
+	if (first) /* the others are taken with it */
+		daemon_wake_from_afar(d);
 }
 
 static unsigned
@@ -195,7 +197,8 @@ on_lost(void *arg, uint64_t port)
 	daemon_wake_from_afar(d);
 }
 
-/* A new store on a fabric in use: whatever was registered, we know nothing of it. */
+/* A new store on a fabric in use: whatever was registered, we know nothing of it.  One whose
+ * last owner was killed between an answer and its commit lacks what was registered then. */
 static void
 start(void *arg, struct sa *sa)
 {
@@ -205,11 +208,11 @@ start(void *arg, struct sa *sa)
 
 	if (d->store != NULL && registry_load(r, d->store, clock_ms(d), wall_s(), &err) != 0)
 		log_warn("sa", "what hosts had registered is lost: %s", err.msg);
-	if (d->store == NULL || d->store_is_new || registry_lacks(r))
+	if (d->store == NULL || d->store_is_new || store_was_cut_off(d->store) || registry_lacks(r))
 		on_lost(d, 0);
 	sa_on_lost(sa, on_lost, d);
-	if (d->store != NULL)
-		sa_keep(sa, d->store, wall_s);
+	if (d->store != NULL && !sa_keep(sa, d->store, wall_s, d->transport->ops->has_agents))
+		log_err("sa", "out of memory: what hosts register is not kept for a restart");
 	sa_on_group(sa, on_group, d);
 	sa_on_alias(sa, on_alias, d);
 }

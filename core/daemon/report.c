@@ -42,7 +42,8 @@ list_phases(const struct sweep_report *r, char *buf, size_t size)
 	}
 }
 
-/* How forwarding tables were written, if any were and not to blank switches. */
+/* How forwarding tables were written, if any were and not to blank switches; by which ways
+ * all that was written went. */
 static void
 report_order(const struct sweep_report *r)
 {
@@ -51,10 +52,14 @@ report_order(const struct sweep_report *r)
 	if (c->blocks > 0)
 		log_info("sweep",
 		    "forwarding tables: change %s, %u blocks, %u of them in an order, %u rounds, "
-		    "%u splits, %u LIDs drained, %u waits, %u blocks held back, %" PRIu64
-		    " Sets by LID",
+		    "%u splits, %u LIDs drained, %u waits, %u blocks held back",
 		    plan_change_name(r->change.kind), c->blocks, c->risky, c->rounds, c->splits,
-		    c->drained, c->waits, c->held, r->by_lid);
+		    c->drained, c->waits, c->held);
+	if (r->by_lid + r->mixed > 0)
+		log_info("sweep",
+		    "%" PRIu64 " SMPs by LID, %" PRIu64 " mixed; put again, directed: %" PRIu64
+		    " and %" PRIu64,
+		    r->by_lid, r->mixed, r->by_lid_lost, r->mixed_lost);
 }
 
 static void

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Groups by MGID, members by port, MLIDs by use.
+ * Groups by MGID, members by port.
  *
  *	group --> members (a vector, and port -> index)
- *	MLID --> its groups (a list through the groups)
  *
- * An MLID is in use as long as its list is not empty, so none can leak.  What happens
- * is noted as events; nothing else leaves this file.
+ * What happens is noted as events; nothing else leaves this file.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -199,181 +197,6 @@ delist(struct groups *g, struct group *m)
 	last->at = m->at;
 }
 
-static uint32_t
-count_of(const struct fm_hash *h, uint64_t who)
-{
-	uint32_t n = fm_hash_find(h, who);
-
-	return n == FM_HASH_NONE ? 0 : n;
-}
-
-/* False: memory is out when counting up. */
-static bool
-count(struct fm_hash *h, uint64_t who, int by)
-{
-	uint32_t n = count_of(h, who);
-
-	if (by < 0 && n <= 1)
-		return fm_hash_remove(h, who) || true;
-	return fm_hash_put(h, who, (uint32_t)((int)n + by));
-}
-
-/* -------------------------------------------------------------------- MLIDs */
-
-/* Solicited-node multicast of IPv6 over InfiniBand (RFC 4391 4, RFC 4291 2.7.1):
- *	ff1S:601b:PPPP:0000:0000:0001:ffXX:XXXX		S scope, P P_Key */
-static bool
-is_solicited_node(struct sa_gid id)
-{
-	return (id.prefix & UINT64_C(0xfff0ffff0000ffff)) == UINT64_C(0xff10601b00000000) &&
-	    id.guid >> 24 == UINT64_C(0x1ff);
-}
-
-static bool
-may_share(const struct sa_mc_member_record *a, const struct sa_mc_member_record *b)
-{
-	return a->pkey == b->pkey && a->qkey == b->qkey && a->sl == b->sl && a->mtu == b->mtu &&
-	    a->rate == b->rate;
-}
-
-/* The slot of a solicited-node group among the MLIDs of its P_Key and scope. */
-static uint32_t
-share_slot(const struct groups *g, struct sa_gid id)
-{
-	if (g->set.share == GROUPS_SHARE_ONE || g->set.share_mlids == 0)
-		return 0;
-	return (uint32_t)(fm_mix64(id.guid) % g->set.share_mlids);
-}
-
-static uint16_t
-mlid_to_share(const struct groups *g, const struct sa_mc_member_record *rec)
-{
-	if (g->set.share == GROUPS_SHARE_NONE || !is_solicited_node(rec->mgid))
-		return 0;
-	for (uint32_t i = 0; i < N_MLIDS; i++) {
-		const struct group *m = g->on_mlid[i];
-
-		if (m != NULL && is_solicited_node(m->rec.mgid) &&
-		    m->rec.mgid.prefix == rec->mgid.prefix && may_share(&m->rec, rec) &&
-		    share_slot(g, m->rec.mgid) == share_slot(g, rec->mgid))
-			return (uint16_t)(GROUPS_FIRST_MLID + i);
-	}
-	return 0;
-}
-
-/* No MLID is left: that of the like groups which has the fewest. */
-static uint16_t
-mlid_in_need(const struct groups *g, const struct sa_mc_member_record *rec)
-{
-	uint32_t best = 0, fewest = UINT32_MAX;
-
-	for (uint32_t i = 0; g->set.share_when_full && i < N_MLIDS; i++) {
-		uint32_t n = 0;
-		const struct group *m = g->on_mlid[i];
-
-		if (m == NULL || m->kept || !may_share(&m->rec, rec))
-			continue;
-		for (; m != NULL && n < fewest; m = m->next_mlid)
-			n++;
-		if (n < fewest) {
-			fewest = n;
-			best = GROUPS_FIRST_MLID + i;
-		}
-	}
-	return (uint16_t)best;
-}
-
-static uint32_t
-n_mlids_allowed(const struct groups *g)
-{
-	uint32_t last = g->set.last_mlid < GROUPS_LAST_MLID ? g->set.last_mlid : GROUPS_LAST_MLID;
-
-	return last < GROUPS_FIRST_MLID ? 0 : last - GROUPS_FIRST_MLID + 1;
-}
-
-static uint16_t
-free_mlid(const struct groups *g)
-{
-	uint32_t n = n_mlids_allowed(g);
-
-	for (uint32_t i = 0; i < n; i += 64) {
-		uint64_t room = ~g->used[i / 64];
-		uint32_t at = i + (uint32_t)(room != 0 ? __builtin_ctzll(room) : 64);
-
-		if (room != 0 && at < n)
-			return (uint16_t)(GROUPS_FIRST_MLID + at);
-	}
-	return 0;
-}
-
-/* Nobody takes the last MLIDs: who has as many as are free takes no more (dynamic
- * thresholds, Choudhury and Hahne).  One gets half of them, the next half of the rest. */
-static bool
-may_take(const struct groups *g, uint64_t requester)
-{
-	uint32_t n = n_mlids_allowed(g);
-
-	return requester == 0 ||
-	    (g->n_mlids < n && count_of(&g->takes, requester) < n - g->n_mlids);
-}
-
-/* That asked for, one shared by policy, a free one, one shared in need; 0: none. */
-static uint16_t
-choose_mlid(const struct groups *g, const struct sa_mc_member_record *rec, uint64_t requester)
-{
-	bool take = may_take(g, requester);
-	uint16_t mlid = rec->mlid;
-
-	if (mlid >= GROUPS_FIRST_MLID && mlid - GROUPS_FIRST_MLID < n_mlids_allowed(g) &&
-	    (g->on_mlid[mlid - GROUPS_FIRST_MLID] == NULL
-		    ? take
-		    : may_share(&g->on_mlid[mlid - GROUPS_FIRST_MLID]->rec, rec)))
-		return mlid;
-	mlid = mlid_to_share(g, rec);
-	if (mlid == 0 && take)
-		mlid = free_mlid(g);
-	return mlid != 0 ? mlid : mlid_in_need(g, rec);
-}
-
-static void
-charge_mlid(struct groups *g, uint32_t i, uint64_t requester)
-{
-	if (requester != 0 && g->taker[i] == 0 && count(&g->takes, requester, 1))
-		g->taker[i] = requester;
-}
-
-static void
-take_mlid(struct groups *g, struct group *m, uint64_t requester)
-{
-	uint32_t i = m->rec.mlid - GROUPS_FIRST_MLID;
-
-	if (g->on_mlid[i] == NULL) {
-		g->n_mlids++;
-		charge_mlid(g, i, requester);
-	}
-	fm_bit_set(g->used, i);
-	m->next_mlid = g->on_mlid[i];
-	g->on_mlid[i] = m;
-}
-
-static void
-give_mlid_back(struct groups *g, struct group *m)
-{
-	uint32_t i = m->rec.mlid - GROUPS_FIRST_MLID;
-	struct group **at = &g->on_mlid[i];
-
-	while (*at != m)
-		at = &(*at)->next_mlid;
-	*at = m->next_mlid;
-	if (g->on_mlid[i] != NULL)
-		return;
-	fm_bit_clear(g->used, i);
-	g->n_mlids--;
-	if (g->taker[i] != 0)
-		count(&g->takes, g->taker[i], -1);
-	g->taker[i] = 0;
-}
-
 /* --------------------------------------------------------- groups and members */
 
 struct group *
@@ -381,7 +204,7 @@ groups_make(
     struct groups *g, const struct sa_mc_member_record *rec, uint64_t requester, uint16_t *status)
 {
 	struct group *m = NULL;
-	uint16_t mlid = choose_mlid(g, rec, requester);
+	uint16_t mlid = groups_choose_mlid(g, rec, requester);
 
 	*status = SA_NO_RESOURCES;
 	if (mlid == 0 || g->all.n >= g->set.max_groups || (m = calloc(1, sizeof(*m))) == NULL)
@@ -395,7 +218,7 @@ groups_make(
 		free(m);
 		return NULL;
 	}
-	take_mlid(g, m, requester);
+	groups_take_mlid(g, m, requester);
 	note(g, GROUP_BORN, m, 0, 0);
 	*status = SA_OK;
 	return m;
@@ -404,7 +227,7 @@ groups_make(
 static void
 count_join(struct groups *g, uint64_t requester, int by)
 {
-	if (!count(&g->joins, requester, by))
+	if (!groups_tally(&g->joins, requester, by))
 		g->lost = true; /* an uncounted one: better than a join refused */
 }
 
@@ -455,7 +278,7 @@ groups_bury(struct groups *g, struct group *m)
 		remove_member(g, m, m->members.item[m->members.n - 1].port);
 	note(g, GROUP_GONE, m, 0, 0);
 	note(g, GROUP_DEAD, m, 0, 0);
-	give_mlid_back(g, m);
+	groups_give_mlid_back(g, m);
 	delist(g, m);
 	group_free(m);
 	return true;
@@ -550,7 +373,7 @@ groups_restore(struct groups *g, const struct sa_mc_member_record *r, uint64_t p
 		return false;
 	m->kept = m->kept || kept;
 	if (k.state != 0 && !m->kept) /* by one of its members, as good as any */
-		charge_mlid(g, m->rec.mlid - GROUPS_FIRST_MLID, requester);
+		groups_charge_mlid(g, m->rec.mlid - GROUPS_FIRST_MLID, requester);
 	return k.state == 0 || groups_put_member(g, m, &k);
 }
 
@@ -619,5 +442,5 @@ groups_n_mlids(const struct groups *g)
 uint32_t
 groups_n_joins(const struct groups *g, uint64_t requester)
 {
-	return count_of(&g->joins, requester);
+	return groups_tally_of(&g->joins, requester);
 }

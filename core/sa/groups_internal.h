@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/sa/groups_internal.h - groups as data (groups.c) and the rules that move
- * them (groups_rules.c).
+ * core/sa/groups_internal.h - groups as data (groups.c), their MLIDs
+ * (groups_mlid.c) and the rules that move them (groups_rules.c).
  */
 #ifndef CORE_SA_GROUPS_INTERNAL_H
 #define CORE_SA_GROUPS_INTERNAL_H
@@ -46,6 +46,36 @@ struct groups {
 	size_t n_taken;
 	bool lost;
 };
+
+/* How many somebody has: joins, takes. */
+static inline uint32_t
+groups_tally_of(const struct fm_hash *h, uint64_t who)
+{
+	uint32_t n = fm_hash_find(h, who);
+
+	return n == FM_HASH_NONE ? 0 : n;
+}
+
+/* False: memory is out when counting up. */
+static inline bool
+groups_tally(struct fm_hash *h, uint64_t who, int by)
+{
+	uint32_t n = groups_tally_of(h, who);
+
+	if (by < 0 && n <= 1)
+		return fm_hash_remove(h, who) || true;
+	return fm_hash_put(h, who, (uint32_t)((int)n + by));
+}
+
+/* groups_mlid.c */
+/* The MLID for a group like rec; 0: none. */
+uint16_t groups_choose_mlid(
+    const struct groups *g, const struct sa_mc_member_record *rec, uint64_t requester);
+/* The i-th MLID is in use because of the requester, if nobody else is known. */
+void groups_charge_mlid(struct groups *g, uint32_t i, uint64_t requester);
+/* The group has it from now on, and not any more. */
+void groups_take_mlid(struct groups *g, struct group *m, uint64_t requester);
+void groups_give_mlid_back(struct groups *g, struct group *m);
 
 /* groups.c */
 struct group *groups_by_mgid(const struct groups *g, struct sa_gid mgid);

@@ -2,11 +2,12 @@
 # core/sa/: what the subnet administrator knows and answers.
 CORE_SOURCES += \
 	core/sa/aliases.c \
+	core/sa/answer.c \
 	core/sa/groups.c \
 	core/sa/groups.h \
 	core/sa/groups_internal.h \
+	core/sa/groups_mlid.c \
 	core/sa/groups_rules.c \
-	core/sa/groups.c core/sa/groups.h core/sa/groups_internal.h core/sa/groups_rules.c \
 	core/sa/guidinfo.c \
 	core/sa/held.c \
 	core/sa/held.h \
@@ -30,11 +31,13 @@ CORE_SOURCES += \
 	core/sa/registry.h \
 	core/sa/registry_internal.h \
 	core/sa/registry_store.c \
-	core/sa/registry.c core/sa/registry.h core/sa/registry_internal.h core/sa/registry_store.c \
 	core/sa/rows.c \
 	core/sa/rows.h \
 	core/sa/sa.c \
 	core/sa/sa.h \
+	core/sa/sa_internal.h \
+	core/sa/saver.c \
+	core/sa/saver.h \
 	core/sa/server.c \
 	core/sa/server.h \
 	core/sa/service.c \

@@ -10,7 +10,8 @@
  * Owned by whoever runs the SA; no threads, no MADs, the clock is a parameter.  Each client
  * may hold so much and no more.  All of it outlives the process: registry_save() writes
  * what has changed in one transaction, registry_load() brings it back; a record that is
- * damaged is set aside with a warning.
+ * damaged is set aside with a warning.  A commit waits for the disk, so whoever answers
+ * requests collects a batch and has it written by another thread (saver.h).
  */
 #ifndef CORE_SA_REGISTRY_H
 #define CORE_SA_REGISTRY_H
@@ -40,6 +41,16 @@ int registry_load(
 /* What has changed since; nothing is written when nothing has. */
 int registry_save(
     struct registry *r, struct store *s, int64_t now_ms, int64_t wall_s, struct fm_error *err);
+/* The same in two steps.  *out: what has changed since, to be written; NULL: nothing has. */
+struct registry_batch;
+int registry_collect(struct registry *r, int64_t now_ms, int64_t wall_s,
+    struct registry_batch **out, struct fm_error *err);
+/* Any thread; nothing of the registry is looked at. */
+int registry_batch_put(const struct registry_batch *b, struct store *s, struct fm_error *err);
+void registry_batch_free(struct registry_batch *b); /* NULL is fine */
+/* A batch was not written: the next one is everything. */
+void registry_not_kept(struct registry *r);
+bool registry_is_dirty(struct registry *r); /* something is to be collected */
 /* Something was lost in a load: clients are to be asked to register again. */
 bool registry_lacks(const struct registry *r);
 

@@ -13,6 +13,7 @@
  * is noted by its key; saving looks up what is there by then: a value, or nothing.
  * Groups come before members, so that a load finds them (store_each() is in key order).
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/sa/registry_internal.h"
@@ -28,6 +29,14 @@
 struct bytes {
 	size_t n;
 	uint8_t at[VALUE_ROOM];
+};
+
+/* Changes on their way to the store. */
+struct registry_batch {
+	size_t n;
+	struct dirty *dirty;  /* [n] keys */
+	struct bytes *values; /* [n] of no bytes: to be taken out */
+	bool anew;	      /* there are no others */
 };
 
 struct saving {
@@ -276,45 +285,91 @@ note_everything(struct registry *r)
 		registry_note_alias(r, r->aliases.item[i].port, r->aliases.item[i].block);
 }
 
+void
+registry_batch_free(struct registry_batch *b)
+{
+	if (b == NULL)
+		return;
+	free(b->dirty);
+	free(b->values);
+	free(b);
+}
+
+bool
+registry_is_dirty(struct registry *r)
+{
+	registry_pull(r);
+	return r->all_dirty || r->dirty.n > 0;
+}
+
+int
+registry_collect(struct registry *r, int64_t now_ms, int64_t wall_s, struct registry_batch **out,
+    struct fm_error *err)
+{
+	struct saving w = { .r = r, .now_ms = now_ms, .wall_s = wall_s };
+	struct registry_batch *b;
+
+	*out = NULL;
+	if (!registry_is_dirty(r))
+		return 0;
+	b = calloc(1, sizeof(*b));
+	if (b != NULL && r->all_dirty) {
+		b->anew = true;
+		r->all_dirty = false;
+		note_everything(r);
+	}
+	if (b != NULL)
+		b->values = malloc((r->dirty.n + 1) * sizeof(*b->values));
+	if (b == NULL || b->values == NULL) {
+		r->all_dirty = r->all_dirty || (b != NULL && b->anew);
+		registry_batch_free(b);
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for the store");
+	}
+	for (size_t i = 0; i < r->dirty.n; i++)
+		if (!value_of(&w, &r->dirty.item[i], &b->values[i]))
+			b->values[i].n = 0;
+	b->n = r->dirty.n;
+	b->dirty = r->dirty.item;
+	memset(&r->dirty, 0, sizeof(r->dirty));
+	*out = b;
+	return 0;
+}
+
+int
+registry_batch_put(const struct registry_batch *b, struct store *s, struct fm_error *err)
+{
+	struct store_record *records = malloc((b->n + 1) * sizeof(*records));
+	int rc;
+
+	if (records == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for the store");
+	for (size_t i = 0; i < b->n; i++)
+		records[i] = (struct store_record){ b->dirty[i].key,
+			b->values[i].n > 0 ? b->values[i].at : NULL, b->dirty[i].n_key,
+			b->values[i].n };
+	rc = store_put(s, records, (uint32_t)b->n, b->anew, err);
+	free(records);
+	return rc;
+}
+
+void
+registry_not_kept(struct registry *r)
+{
+	r->all_dirty = true;
+}
+
 int
 registry_save(
     struct registry *r, struct store *s, int64_t now_ms, int64_t wall_s, struct fm_error *err)
 {
-	struct saving w = { .r = r, .now_ms = now_ms, .wall_s = wall_s };
-	struct store_record *records;
-	struct bytes *values;
-	bool anew;
-	size_t n;
-	int rc;
+	struct registry_batch *b;
+	int rc = registry_collect(r, now_ms, wall_s, &b, err);
 
-	registry_pull(r);
-	anew = r->all_dirty;
-	r->all_dirty = false;
-	if (anew)
-		note_everything(r);
-	n = r->dirty.n;
-	if (n == 0 && !anew)
-		return 0;
-	records = malloc((n + 1) * sizeof(*records));
-	values = malloc((n + 1) * sizeof(*values));
-	if (records == NULL || values == NULL) {
-		free(records);
-		free(values);
-		return fm_fail(err, FM_E_RESOURCE, "out of memory for the store");
-	}
-	for (size_t i = 0; i < n; i++) {
-		bool there = value_of(&w, &r->dirty.item[i], &values[i]);
-
-		records[i] = (struct store_record){ r->dirty.item[i].key,
-			there ? values[i].at : NULL, r->dirty.item[i].n_key, values[i].n };
-	}
-	rc = store_put(s, records, (uint32_t)n, anew, err);
+	if (rc == 0 && b != NULL && (rc = registry_batch_put(b, s, err)) != 0)
+		registry_not_kept(r);
+	registry_batch_free(b);
 	if (rc == 0)
-		r->dirty.n = 0;
-	else
-		r->all_dirty = anew;
-	free(records);
-	free(values);
+		store_set_pending(s, false);
 	return rc;
 }
 

@@ -1,46 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/sa/sa.c - dispatch: attribute x method to handler, and the answer.
+ * core/sa/sa.c - dispatch: attribute x method to handler, at once or slice by slice.
  *
- * The answer grows behind its header in one buffer that is kept from request
- * to request; a query that pauses takes it away.  What is asked of the header, of keys
- * and of numbers of records is here; what records there are is the handlers'.
+ * What is asked of the header, of keys and of numbers of records is here; what records
+ * there are is the handlers', and how they are sent is answer.c's.
  */
-#include "core/sa/sa.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/sa/notices.h"
+#include "core/sa/sa_internal.h"
+#include "core/sa/saver.h"
 #include "lib/log.h"
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
-#define MOST_ANSWER_BYTES (64u << 20)
-#define KEEP_ANSWER_BYTES (1u << 20) /* more is given back */
 #define SLICE 8192
-
-struct sa_answer {
-	uint8_t *item; /* [n], of room */
-	size_t n, room;
-};
-
-struct sa {
-	struct sa_slot *slot;
-	struct sa_out out;
-	struct registry *registry;
-	struct notices *notices; /* NULL without a registry */
-	struct store *store;
-	int64_t (*wall_s)(void);
-	struct fm_log_bucket store_bucket, key_bucket;
-	sa_group_fn on_group;
-	void *on_group_arg;
-	sa_alias_fn on_alias;
-	void *on_alias_arg;
-	sa_lost_fn on_lost;
-	void *on_lost_arg;
-	struct sa_counts counts;
-	struct sa_answer answer;
-};
 
 struct sa_job {
 	struct sa_query q; /* with a reference to its view */
@@ -71,6 +45,7 @@ sa_free(struct sa *sa)
 {
 	if (sa == NULL)
 		return;
+	saver_free(sa->saver);
 	notices_free(sa->notices);
 	free(sa->answer.item);
 	free(sa);
@@ -133,12 +108,6 @@ is_method(uint8_t method)
 	return false;
 }
 
-static bool
-is_table(uint8_t method)
-{
-	return method == SA_GET_TABLE || method == SA_GET_TRACE_TABLE || method == SA_GET_MULTI;
-}
-
 /* NULL with the status that says why. */
 static sa_query_fn
 find_handler(const struct sa *sa, const struct sa_header *h, uint16_t *status)
@@ -157,50 +126,7 @@ find_handler(const struct sa *sa, const struct sa_header *h, uint16_t *status)
 	return NULL;
 }
 
-/* ------------------------------------------------------------------ answer */
-
-static bool
-make_room(struct sa *sa, size_t n_bytes)
-{
-	return n_bytes <= MOST_ANSWER_BYTES &&
-	    fm_vec_grow((void **)&sa->answer.item, &sa->answer.room, n_bytes, 1);
-}
-
-bool
-sa_add(struct sa_query *q, const void *v)
-{
-	struct sa *sa = q->sa;
-	size_t size = 8u * sa_record_words(q->answer);
-
-	if (q->full)
-		return false;
-	if (!make_room(sa, sa->answer.n + size)) {
-		q->full = true;
-		return false;
-	}
-	sa_record_put(q->answer, sa->answer.item + sa->answer.n, v);
-	sa->answer.n += size;
-	q->n_records++;
-	/* A Get needs one, and must know whether there is another. */
-	return !(q->h.method == SA_GET && (q->one || q->n_records > 1));
-}
-
-bool
-sa_pause(struct sa_query *q, uint64_t at)
-{
-	uint32_t done = q->n_looked_at - q->n_looked_before + q->n_steps++;
-
-	q->at = at;
-	q->paused = q->slice != 0 && !q->full && done >= q->slice;
-	return q->paused;
-}
-
-bool
-sa_offer(struct sa_query *q, const void *v)
-{
-	q->n_looked_at++;
-	return !sa_record_matches(q->answer, &q->want, q->h.mask, v) || sa_add(q, v);
-}
+/* ----------------------------------------------------------------- request */
 
 struct mft_rows *
 sa_mfts(const struct sa_query *q)
@@ -233,94 +159,11 @@ sa_ends_asked(
 		*first = (uint32_t)q->at;
 }
 
-/* At least a whole MAD; short ones are filled up. */
-static void
-send(struct sa *sa, const struct mad_addr *to)
-{
-	if (sa->answer.n < WIRE_MAD_BYTES) {
-		memset(sa->answer.item + sa->answer.n, 0, WIRE_MAD_BYTES - sa->answer.n);
-		sa->answer.n = WIRE_MAD_BYTES;
-	}
-	sa->out.send(sa->out.arg, to, sa->answer.item, sa->answer.n);
-	if (sa->answer.room > KEEP_ANSWER_BYTES) {
-		free(sa->answer.item);
-		memset(&sa->answer, 0, sizeof(sa->answer));
-	}
-}
-
-/* IBA 15.4.1: what was asked, with the status. */
-static void
-send_status(struct sa *sa, const struct mad_addr *to, const struct sa_header *asked,
-    const uint8_t *bytes, size_t n_bytes, uint16_t status)
-{
-	struct sa_header h = *asked;
-	size_t n = n_bytes < WIRE_MAD_BYTES ? n_bytes : WIRE_MAD_BYTES;
-
-	if (!make_room(sa, WIRE_MAD_BYTES))
-		return; /* not even memory for that; it will ask again */
-	sa->counts.refused++;
-	sa->counts.busy += status == WIRE_STATUS_BUSY;
-	h.method |= WIRE_RESPONSE_BIT;
-	h.status = status;
-	h.sm_key = 0;
-	h.rmpp_version = h.rmpp_type = h.rmpp_flags = h.rmpp_status = h.rmpp_resp_time = 0;
-	h.rmpp_data1 = h.rmpp_data2 = 0;
-	memcpy(sa->answer.item, bytes, n);
-	sa->answer.n = n;
-	sa_header_put(sa->answer.item, &h);
-	send(sa, to);
-}
-
-void
-sa_refuse(
-    struct sa *sa, const struct mad_addr *to, const uint8_t *bytes, size_t n_bytes, uint16_t status)
-{
-	struct sa_header h;
-
-	if (n_bytes < SA_DATA_AT)
-		return;
-	sa_header_get(bytes, &h);
-	if ((h.method & WIRE_RESPONSE_BIT) == 0 && h.mgmt_class == WIRE_CLASS_SA)
-		send_status(sa, to, &h, bytes, n_bytes, status);
-}
-
-static void
-send_records(struct sa *sa, const struct sa_query *q)
-{
-	struct sa_header h = q->h;
-	bool table = is_table(h.method);
-
-	/* a trace is a table like others (IBA 15.2.2); records may be of another kind than asked */
-	h.method =
-	    h.method == SA_GET_TRACE_TABLE ? SA_GET_TABLE_RESP : h.method | WIRE_RESPONSE_BIT;
-	h.attr = q->answer->attr;
-	h.status = SA_OK;
-	h.sm_key = 0;
-	h.attr_words = sa_record_words(q->answer);
-	h.rmpp_version = table ? SA_RMPP_VERSION : 0;
-	h.rmpp_type = table ? SA_RMPP_DATA : 0;
-	h.rmpp_flags = table ? SA_RMPP_ACTIVE : 0;
-	h.rmpp_resp_time = h.rmpp_status = 0;
-	h.rmpp_data1 = h.rmpp_data2 = 0;
-	sa->counts.answered++;
-	sa->counts.records += q->n_records;
-	if (!table)
-		sa->answer.n = SA_DATA_AT + 8u * sa_record_words(q->answer);
-	sa_header_put(sa->answer.item, &h);
-	/* a table ends with its last record: its length says how many there are */
-	if (table)
-		sa->out.send(sa->out.arg, &q->from, sa->answer.item, sa->answer.n);
-	else
-		send(sa, &q->from);
-}
-
-/* ----------------------------------------------------------------- request */
-
 /* What the handler found, to the status of the answer. */
 static uint16_t
 judge(struct sa *sa, const struct sa_query *q, uint16_t status)
 {
-	if (status == SA_NO_RECORDS && is_table(q->h.method))
+	if (status == SA_NO_RECORDS && sa_is_table(q->h.method))
 		return SA_OK; /* an empty table says so */
 	if (status != SA_OK)
 		return status;
@@ -370,9 +213,9 @@ work_on(
 		return false;
 	status = judge(sa, q, status);
 	if (status == SA_OK)
-		send_records(sa, q);
+		sa_send_records(sa, q);
 	else
-		send_status(sa, &q->from, &q->h, bytes, n_bytes, status);
+		sa_send_status(sa, &q->from, &q->h, bytes, n_bytes, status);
 	return true;
 }
 
@@ -411,7 +254,7 @@ answer(struct sa *sa, struct sa_view *view, const struct mad_addr *from, const s
 		status = read_query(&q, bytes, n_bytes);
 	if (status == SA_OK) {
 		sa->answer.n = SA_DATA_AT;
-		status = make_room(sa, WIRE_MAD_BYTES) ? SA_OK : SA_NO_RESOURCES;
+		status = sa_make_room(sa, WIRE_MAD_BYTES) ? SA_OK : SA_NO_RESOURCES;
 	}
 	if (status == SA_OK) {
 		if (work_on(sa, &q, handler, bytes, n_bytes))
@@ -421,7 +264,7 @@ answer(struct sa *sa, struct sa_view *view, const struct mad_addr *from, const s
 			return left;
 		status = SA_NO_RESOURCES;
 	}
-	send_status(sa, from, h, bytes, n_bytes, status);
+	sa_send_status(sa, from, h, bytes, n_bytes, status);
 	return NULL;
 }
 
@@ -434,7 +277,7 @@ sa_go_on(struct sa *sa, struct sa_job *j, const uint8_t *bytes, size_t n_bytes)
 	sa->answer = j->answer;
 	if (sa->answer.n == 0)
 		sa->answer.n = SA_DATA_AT;
-	if (make_room(sa, WIRE_MAD_BYTES))
+	if (sa_make_room(sa, WIRE_MAD_BYTES))
 		done = work_on(sa, &j->q, j->handler, bytes, n_bytes);
 	else
 		done = true; /* it will ask again */
@@ -525,23 +368,11 @@ sa_on_group(struct sa *sa, sa_group_fn fn, void *arg)
 	sa->on_group_arg = arg;
 }
 
-void
-sa_keep(struct sa *sa, struct store *store, int64_t (*wall_s)(void))
+bool
+sa_keep(struct sa *sa, struct store *store, int64_t (*wall_s)(void), bool apart)
 {
-	sa->store = store;
-	sa->wall_s = wall_s;
-	sa->store_bucket = (struct fm_log_bucket){ .burst = 3, .every_ms = 60000 };
-}
-
-static void
-save(struct sa *sa, int64_t now_ms)
-{
-	struct fm_error err = { 0 };
-
-	if (sa->store != NULL &&
-	    registry_save(sa->registry, sa->store, now_ms, sa->wall_s(), &err) != 0)
-		fm_log_rl(&sa->store_bucket, FM_LOG_ERR, "sa",
-		    "what hosts have registered is not kept for a restart: %s", err.msg);
+	sa->saver = saver_new(sa->registry, store, wall_s, apart);
+	return sa->saver != NULL;
 }
 
 struct registry *
@@ -599,12 +430,12 @@ handle(struct sa *sa, const struct mad_addr *from, const uint8_t *bytes, size_t 
 	sa->counts.requests++;
 	sa->counts.by_attr[h.attr & 0xff]++;
 	if (h.class_version != SA_CLASS_VERSION) {
-		send_status(sa, from, &h, bytes, n_bytes, WIRE_STATUS_BAD_CLASS_VERSION);
+		sa_send_status(sa, from, &h, bytes, n_bytes, WIRE_STATUS_BAD_CLASS_VERSION);
 		return NULL;
 	}
 	view = sa_slot_get(sa->slot);
 	if (view == NULL) {
-		send_status(sa, from, &h, bytes, n_bytes, WIRE_STATUS_BUSY);
+		sa_send_status(sa, from, &h, bytes, n_bytes, WIRE_STATUS_BUSY);
 		return NULL;
 	}
 	if (may_ask(sa, view, from, &h)) {
@@ -636,7 +467,7 @@ int64_t
 sa_tick(struct sa *sa, int64_t now_ms)
 {
 	struct sa_view *view;
-	int64_t a, b;
+	int64_t a, b, c = INT64_MAX;
 
 	if (sa->registry == NULL)
 		return INT64_MAX;
@@ -647,6 +478,8 @@ sa_tick(struct sa *sa, int64_t now_ms)
 		notices_look(sa->notices, view, now_ms);
 	pass_events_on(sa, view, now_ms);
 	sa_view_put(view);
-	save(sa, now_ms);
-	return a < b ? a : b;
+	if (sa->saver != NULL)
+		c = saver_tick(sa->saver, now_ms);
+	a = a < b ? a : b;
+	return a < c ? a : c;
 }

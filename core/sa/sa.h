@@ -74,9 +74,10 @@ void sa_on_alias(struct sa *sa, sa_alias_fn fn, void *arg);
 typedef void (*sa_lost_fn)(void *arg, uint64_t port);
 void sa_on_lost(struct sa *sa, sa_lost_fn fn, void *arg);
 struct registry *sa_registry(struct sa *sa); /* NULL: none */
-/* What is registered is kept there, with every tick; wall_s: seconds since 1970. */
+/* What is registered is kept there from now on (saver.h); wall_s: seconds since 1970.  False: no
+ * memory. */
 struct store;
-void sa_keep(struct sa *sa, struct store *store, int64_t (*wall_s)(void));
+bool sa_keep(struct sa *sa, struct store *store, int64_t (*wall_s)(void), bool apart);
 /* A trap of a node, for those who have subscribed.  issuer: its port, by the LID. */
 void sa_tell(struct sa *sa, const struct wire_notice *notice, int64_t now_ms);
 

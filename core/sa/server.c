@@ -8,7 +8,6 @@
 #include "core/sa/server.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 #include "core/mad/umad_agent.h"
 #include "core/sa/turns.h"
 #include "lib/log.h"
+#include "lib/thread.h"
 #include "lib/vec.h"
 
 #define IDLE_MS 20	   /* a call that is posted waits so long at most */
@@ -180,17 +180,11 @@ serve(void *arg)
 	return NULL;
 }
 
-/* Signals are the loop's business. */
 static int
 start_thread(struct sa_server *s, struct fm_error *err)
 {
-	sigset_t all, old;
-	int rc;
+	int rc = fm_thread_start(&s->thread, serve, s);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&s->thread, NULL, serve, s);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (rc != 0)
 		return fm_fail(err, FM_E_SYSTEM, "cannot start a thread: %s", strerror(rc));
 	s->running = true;
@@ -298,7 +292,7 @@ sa_server_start(struct transport *t, const char *spec, struct registry *registry
     struct sa_server **out, struct fm_error *err)
 {
 	struct sa_server *s = calloc(1, sizeof(*s));
-	bool threaded = t->ops->fd(t) >= 0;
+	bool threaded = t->ops->has_agents;
 	struct sa_out to = { threaded ? send_by_agent : send_inline, s };
 	int rc = 0;
 

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/daemon/settings.c - what the configuration means for the parts, and a new one while
+ * they run.
+ *
+ * Read aside, judged, then taken whole between two sweeps: what is wrong in it changes
+ * nothing.
+ */
+#include "core/daemon/daemon.h"
+#include "lib/log.h"
+
+void
+daemon_settings(const struct daemon *d, struct sweep_settings *s)
+{
+	const struct conf *c = d->conf;
+
+	sweep_settings_default(s);
+	s->m_key = (uint64_t)c->m_key;
+	s->m_key_lease_s = (uint16_t)c->m_key_lease_period_s;
+	s->m_key_protect = (uint8_t)c->m_key_protection_level;
+	s->gid_prefix = (uint64_t)c->subnet_prefix;
+	s->sm_priority = (uint8_t)c->sm_priority;
+	s->sm_key = (uint64_t)c->sm_key;
+	s->ca_lmc = (uint8_t)c->lmc;
+	s->switch_lmc = (uint8_t)c->switch_lmc;
+	s->subnet_timeout = (uint8_t)c->subnet_timeout;
+	s->life_time = (uint8_t)c->packet_life_time;
+	s->hoq_life = (uint8_t)c->head_of_queue_lifetime;
+	s->leaf_hoq_life = (uint8_t)c->leaf_head_of_queue_lifetime;
+	s->vl_stall = (uint8_t)c->vl_stall_count;
+	s->leaf_vl_stall = (uint8_t)c->leaf_vl_stall_count;
+	s->max_op_vls = (uint8_t)(c->max_op_vls + 1);
+	s->phys_errors = (uint8_t)c->local_phy_errors_threshold;
+	s->overrun_errors = (uint8_t)c->overrun_errors_threshold;
+	s->n_retries = (uint8_t)c->transaction_retries;
+	s->silent_polls_max = (uint32_t)c->polling_retry_number;
+	s->qos = c->qos;
+	s->partitions = c->partitions;
+	s->part_enforce = (enum part_enforce)c->part_enforce;
+	s->keep_pkey_indexes = c->keep_pkey_indexes;
+	s->reassign_lids = c->reassign_lids;
+	s->lid_linger_ms = c->lid_linger_ms;
+	s->drain = (enum plan_drain)c->drain;
+	s->rebalance = (enum plan_rebalance)c->rebalance;
+	s->packet_life_ms = c->packet_life_ms;
+	s->client_reregister = c->client_reregister;
+	s->on_trap = c->sweep_on_trap;
+	s->lid_smps = c->lid_routed_smps;
+	s->dry_run = d->cli->dry_run;
+}
+
+void
+daemon_apply_conf(struct daemon *d)
+{
+	fm_log_set_level((enum fm_log_level)d->conf->log_level);
+	if (d->conf->debug != NULL && d->conf->debug[0] != '\0')
+		fm_log_set_debug(d->conf->debug);
+	d->router.n_vls = (uint8_t)d->conf->n_vls;
+	d->router.sl_model = (enum verify_sl_model)d->conf->sl_model;
+	d->router.ar_max_groups = d->conf->ar_enable ? (uint16_t)d->conf->ar_max_groups : 0;
+	d->ha.priority = (uint8_t)d->conf->sm_priority;
+}
+
+/* What was read takes effect: no sweep is running. */
+void
+daemon_take_conf(struct daemon *d, struct conf *fresh)
+{
+	struct sweep_settings set;
+
+	conf_put(d->conf);
+	d->conf = fresh;
+	daemon_apply_conf(d);
+	daemon_settings(d, &set);
+	sweeper_configure(d->sweeper, &set, &d->conf->chain, &d->conf->regions);
+	sweeper_request(d->sweeper, SWEEP_HEAVY, "reload");
+	events_add(d->events, FM_LOG_NOTICE, "daemon", NULL, "the configuration has been reloaded");
+	daemon_wake(d);
+}
+
+static int
+read_again(struct daemon *d, struct fm_error *err)
+{
+	const struct plan *p = sweeper_plan(d->sweeper);
+	struct conf *fresh;
+	int rc = conf_load(&d->cli->source, &d->engines, &fresh, err);
+
+	if (rc != 0)
+		return rc;
+	/* Regions that cannot be would leave us without tables. */
+	if (p != NULL && (rc = regions_check(&fresh->regions, p->snap, err)) != 0) {
+		conf_put(fresh);
+		return rc;
+	}
+	if (sweeper_phase(d->sweeper) == PHASE_IDLE) {
+		daemon_take_conf(d, fresh);
+		return 0;
+	}
+	conf_put(d->next_conf);
+	d->next_conf = fresh;
+	log_notice("daemon", "the new configuration takes effect when this sweep has ended");
+	return 0;
+}
+
+int
+daemon_reload(struct daemon *d, struct fm_error *err)
+{
+	struct fm_error why = { 0 };
+
+	if (read_again(d, &why) == 0)
+		return 0;
+	fm_fail(err, why.kind, "%.220s; the old configuration stays", why.msg);
+	events_add(d->events, FM_LOG_ERR, "daemon", NULL, "%s", err->msg);
+	return (int)err->kind;
+}

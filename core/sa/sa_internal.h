@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sa/sa_internal.h - what the SA is made of, for sa.c and answer.c.
+ */
+#ifndef CORE_SA_SA_INTERNAL_H
+#define CORE_SA_SA_INTERNAL_H
+
+#include "core/sa/sa.h"
+#include "lib/log.h"
+
+struct sa_answer {
+	uint8_t *item; /* [n], of room */
+	size_t n, room;
+};
+
+struct sa {
+	struct sa_slot *slot;
+	struct sa_out out;
+	struct registry *registry;
+	struct notices *notices; /* NULL without a registry */
+	struct saver *saver;	 /* NULL: nothing is kept */
+	struct fm_log_bucket key_bucket;
+	sa_group_fn on_group;
+	void *on_group_arg;
+	sa_alias_fn on_alias;
+	void *on_alias_arg;
+	sa_lost_fn on_lost;
+	void *on_lost_arg;
+	struct sa_counts counts;
+	struct sa_answer answer;
+};
+
+/* answer.c */
+bool sa_is_table(uint8_t method);
+/* The answer may be as long as n_bytes; false: it must not, or there is no memory. */
+bool sa_make_room(struct sa *sa, size_t n_bytes);
+/* IBA 15.4.1: what was asked, with the status. */
+void sa_send_status(struct sa *sa, const struct mad_addr *to, const struct sa_header *asked,
+    const uint8_t *bytes, size_t n_bytes, uint16_t status);
+void sa_send_records(struct sa *sa, const struct sa_query *q);
+
+#endif
