@@ -15,11 +15,23 @@
 
 #define MAX_PAIRS 1000 /* in the JSON */
 #define MAX_SHOWN 10   /* in the text */
+#define FLOWS 500000   /* of the effective bisection bandwidth, in samples: */
+#define MIN_SAMPLES 50
+#define MAX_SAMPLES 1000
+
+/* Samples agree the better the more hosts there are: as many flows will do. */
+static uint32_t
+n_samples(const struct snapshot *snap)
+{
+	uint32_t n = FLOWS / (snap->fab.n_ends + 1);
+
+	return n < MIN_SAMPLES ? MIN_SAMPLES : n > MAX_SAMPLES ? MAX_SAMPLES : n;
+}
 
 int
 state_measure(struct state *s, struct fm_pool *workers, struct fm_error *err)
 {
-	struct metrics_request req = { .seed = 1 };
+	struct metrics_request req = { .seed = 1, .ebb_samples = n_samples(s->snap) };
 
 	return s->tables == NULL
 	    ? 0
@@ -143,6 +155,7 @@ transition_json(const struct plan_change *t)
 	json_object_set_new(o, "later", integer(t->n_later));
 	json_object_set_new(o, "drained", integer(t->n_drained));
 	json_object_set_new(o, "left", integer(t->n_left));
+	json_object_set_new(o, "cut", integer(t->n_cut));
 	if (t->waiting[0] != '\0')
 		json_object_set_new(o, "waiting", json_text(t->waiting));
 	return o;
@@ -244,6 +257,9 @@ print_transition(const struct plan_change *t)
 	       "%u emptied first, %u left as they were\n",
 	    plan_change_name(t->kind), t->n_lids, t->n_ordered, t->n_later, t->n_drained,
 	    t->n_left);
+	if (t->n_cut > 0)
+		printf("            %u of those emptied lose ways that are whole, for that time\n",
+		    t->n_cut);
 	if (t->waiting[0] != '\0')
 		printf("            %s\n", t->waiting);
 }

@@ -106,6 +106,9 @@ print_engine(const json_t *o)
 		printf("  engine      none\n");
 	if (because != NULL)
 		printf("  because     auto takes it for %s\n", because);
+	if (json_is_true(json_object_get(o, "merged")))
+		printf("  merged      routed as one region with all that say so, the core of the "
+		       "others\n");
 }
 
 static void
@@ -124,6 +127,7 @@ static void
 print_region(const json_t *o)
 {
 	json_int_t n_pieces = json_integer_value(json_object_get(o, "pieces"));
+	const char *of = json_string_value(json_object_get(o, "chain_of"));
 
 	printf("region      %s\n", json_string_value(json_object_get(o, "region")));
 	printf("  size        %lld switches in %lld piece%s, %lld hosts\n",
@@ -137,6 +141,8 @@ print_region(const json_t *o)
 	print_busiest(json_object_get(o, "busiest"));
 	printf("  chain       ");
 	print_words(json_object_get(o, "chain"), ", ");
+	if (of != NULL)
+		printf("%*sthat of region %s, as it has none of its own\n", MARGIN, "", of);
 	print_refusals(json_object_get(o, "refused"));
 	print_engine(o);
 }
