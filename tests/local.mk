@@ -14,7 +14,7 @@ LDADD = $(test_libs) libfmcore.la libfmcommon.la $(EVENT_LIBS) $(JANSSON_LIBS)
 # make check-threaded: what .ci/run runs under ThreadSanitizer too; nothing else is built.
 THREADED_TESTS = tests/unit/check_pool tests/unit/check_snapshot tests/unit/check_verify tests/unit/check_adaptive \
 	tests/unit/check_metrics tests/unit/check_plan tests/engine/check_fattree tests/sweep/check_sa_threads \
-	tests/sweep/check_worker
+	tests/sweep/check_worker tests/unit/check_saver
 .PHONY: check-threaded
 check-threaded:
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS check_PROGRAMS='$(THREADED_TESTS)' \
@@ -26,6 +26,7 @@ EXTRA_DIST += tests/fuzz/corpus tests/fuzz/fabric.h tests/fuzz/fuzz.h tests/fuzz
 REPLAYS = \
 	tests/fuzz/replay_conf \
 	tests/fuzz/replay_ctl \
+	tests/fuzz/replay_fmsim \
 	tests/fuzz/replay_lists \
 	tests/fuzz/replay_mad \
 	tests/fuzz/replay_netlist \
@@ -34,13 +35,16 @@ REPLAYS = \
 	tests/fuzz/replay_rchain \
 	tests/fuzz/replay_rmpp \
 	tests/fuzz/replay_sa \
+	tests/fuzz/replay_script \
 	tests/fuzz/replay_store \
 	tests/fuzz/replay_sweep \
 	tests/fuzz/replay_tables \
-	tests/fuzz/replay_torus
+	tests/fuzz/replay_torus \
+	tests/fuzz/replay_words
 check_PROGRAMS += $(REPLAYS)
 tests_fuzz_replay_conf_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_conf.c
 tests_fuzz_replay_ctl_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_ctl.c
+tests_fuzz_replay_fmsim_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_fmsim.c
 tests_fuzz_replay_lists_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_lists.c
 tests_fuzz_replay_mad_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_mad.c
 tests_fuzz_replay_netlist_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_netlist.c
@@ -49,17 +53,20 @@ tests_fuzz_replay_policies_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_policie
 tests_fuzz_replay_rchain_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_rchain.c
 tests_fuzz_replay_rmpp_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_rmpp.c
 tests_fuzz_replay_sa_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_sa.c
+tests_fuzz_replay_script_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_script.c
 tests_fuzz_replay_store_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_store.c
 tests_fuzz_replay_sweep_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_sweep.c
 tests_fuzz_replay_tables_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_tables.c
 tests_fuzz_replay_torus_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_torus.c
 tests_fuzz_replay_torus_LDADD = libfmengines.la $(LDADD)
+tests_fuzz_replay_words_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_words.c
 
 if FUZZERS
 fuzz_ldflags = $(AM_LDFLAGS) -fsanitize=fuzzer
 noinst_PROGRAMS += \
 	tests/fuzz/fuzz_conf \
 	tests/fuzz/fuzz_ctl \
+	tests/fuzz/fuzz_fmsim \
 	tests/fuzz/fuzz_lists \
 	tests/fuzz/fuzz_mad \
 	tests/fuzz/fuzz_netlist \
@@ -68,12 +75,15 @@ noinst_PROGRAMS += \
 	tests/fuzz/fuzz_rchain \
 	tests/fuzz/fuzz_rmpp \
 	tests/fuzz/fuzz_sa \
+	tests/fuzz/fuzz_script \
 	tests/fuzz/fuzz_store \
 	tests/fuzz/fuzz_sweep \
 	tests/fuzz/fuzz_tables \
-	tests/fuzz/fuzz_torus
+	tests/fuzz/fuzz_torus \
+	tests/fuzz/fuzz_words
 tests_fuzz_fuzz_conf_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_ctl_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_fmsim_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_lists_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_mad_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_netlist_LDFLAGS = $(fuzz_ldflags)
@@ -82,11 +92,13 @@ tests_fuzz_fuzz_policies_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_rchain_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_rmpp_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_sa_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_script_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_store_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_sweep_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_tables_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_torus_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_torus_LDADD = libfmengines.la $(LDADD)
+tests_fuzz_fuzz_words_LDFLAGS = $(fuzz_ldflags)
 endif
 
 if HAVE_CHECK
@@ -102,19 +114,23 @@ UNIT_TESTS = \
 	tests/engine/check_by_cables \
 	tests/engine/check_compose \
 	tests/engine/check_compose_events \
+	tests/engine/check_compose_losses \
 	tests/engine/check_dragonfly \
 	tests/engine/check_fattree \
 	tests/engine/check_grid_find \
 	tests/engine/check_layers \
 	tests/engine/check_mcast \
 	tests/engine/check_nue \
+	tests/engine/check_remarks \
 	tests/sweep/check_apply \
 	tests/engine/check_repair_engine \
+	tests/engine/check_repair_hosts \
 	tests/sweep/check_events \
 	tests/sweep/check_fields \
 	tests/sweep/check_groups_written \
 	tests/sweep/check_hostile \
 	tests/sweep/check_keep \
+	tests/sweep/check_locks \
 	tests/sweep/check_mkeys \
 	tests/sweep/check_pkeys \
 	tests/sweep/check_readback \
@@ -126,6 +142,7 @@ UNIT_TESTS = \
 	tests/sweep/check_sweep \
 	tests/sweep/check_turns \
 	tests/sweep/check_vls \
+	tests/sweep/check_waves \
 	tests/sweep/check_worker \
 	tests/unit/check_abi \
 	tests/unit/check_adaptive \
@@ -159,6 +176,7 @@ UNIT_TESTS = \
 	tests/unit/check_rchain \
 	tests/unit/check_sa_parts \
 	tests/unit/check_sa_wire \
+	tests/unit/check_saver \
 	tests/unit/check_sim \
 	tests/unit/check_sim_faults \
 	tests/unit/check_snapshot \
@@ -174,6 +192,7 @@ check_LTLIBRARIES += libfmtests.la
 test_libs = libfmtests.la libfmengines.la $(CHECK_LIBS)
 libfmtests_la_SOURCES = \
 	tests/mark.c \
+	tests/sweep/locks.c \
 	tests/sweep/moments.c \
 	tests/sweep/rig.c \
 	tests/sweep/sa_rig.c \
@@ -194,10 +213,12 @@ endif
 EXTRA_DIST += \
 	tests/folder.h \
 	tests/run.h \
+	tests/engine/breaking.h \
 	tests/engine/composed.h \
 	tests/engine/met.h \
 	tests/engine/oracle.h \
 	tests/engine/routed.h \
+	tests/sweep/locks.h \
 	tests/sweep/moments.h \
 	tests/sweep/rig.h \
 	tests/sweep/sa_rig.h \
@@ -262,6 +283,9 @@ tests_integration_pkey_probe_LDADD = $(UMAD_LIBS)
 check_PROGRAMS += tests/integration/alias_guid
 tests_integration_alias_guid_SOURCES = tests/integration/alias_guid.c
 tests_integration_alias_guid_LDADD = libfmcore.la
+check_PROGRAMS += tests/integration/sa_ask
+tests_integration_sa_ask_SOURCES = tests/integration/sa_ask.c
+tests_integration_sa_ask_LDADD = libfmcore.la
 endif
 # fmd that can be stopped dead anywhere, for kill_points.sh.
 check_PROGRAMS += tests/integration/fmd_killable
@@ -289,6 +313,7 @@ SCRIPT_TESTS = \
 	tests/integration/fmroute.sh \
 	tests/integration/fmsim_keys.sh \
 	tests/integration/fmsim_partitions.sh \
+	tests/integration/fmsim_paths.sh \
 	tests/integration/fmsim_registered.sh \
 	tests/integration/fmsim_tools.sh \
 	tests/integration/ibsim_multicast.sh \
@@ -299,6 +324,7 @@ SCRIPT_TESTS = \
 	tests/integration/intree.sh \
 	tests/integration/outoftree.sh \
 	tests/integration/regions.sh \
+	tests/integration/reload.sh \
 	tests/integration/service.sh \
 	tests/integration/time_limit.sh \
 	tests/integration/umad_ibsim.sh \

@@ -378,10 +378,10 @@ class Bench:
 def engine_tables(parser, bench):
     import engines
     names = bench.args.only.split(",") if bench.args.only else list(engines.FABRICS)
-    unknown = [n for n in names if n not in engines.FABRICS]
+    unknown = [n for n in names if n not in (*engines.FABRICS, engines.GOALS)]
     try:
         if unknown:
-            parser.error(f"no fabric {unknown[0]}: {' '.join(engines.FABRICS)}")
+            parser.error(f"no fabric {unknown[0]}: {' '.join(engines.FABRICS)}, {engines.GOALS}")
         engines.Engines(bench).run([] if bench.args.stored else names)
     finally:
         shutil.rmtree(bench.work, ignore_errors=True)
@@ -418,7 +418,7 @@ def main():
     parser.add_argument("--storm", action="store_true", help="2,000 hosts boot at once, on fmsim; with --quick 64")
     parser.add_argument("--stored", action="store_true", help="with --engines: measure nothing, write down what was measured before")
     parser.add_argument("--minutes", type=int, default=0, help="with --engines: no new run of the peer after so many")
-    parser.add_argument("--only", help="bring-up, offline or faults; with --engines: fabrics, separated by commas")
+    parser.add_argument("--only", help="bring-up, offline or faults; with --engines: fabrics or goals, separated by commas")
     parser.add_argument("--fabric", action="append", choices=sorted(FABRICS), help="these only; may be repeated")
     parser.add_argument("--write", metavar="FILE", help="write the tables there too")
     args = parser.parse_args()

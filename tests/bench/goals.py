@@ -23,11 +23,16 @@ class Goals:
 
     # ---- speed
 
-    def speed_on(self, engine, name):
+    def speed_on(self, engine, name, best=None):
         f = self.results.get(name) or {}
         own = (f.get("own") or {}).get(engine) or {}
-        best = self.e.best_time((f.get("peers") or {}).get(engine, []))
+        best = best or self.e.best_time((f.get("peers") or {}).get(engine, []))
         return 1e3 * best / own["route_ms"] if best and own.get("engine") else None
+
+    def least_speed_on(self, engine, name):
+        """Where OpenSM was stopped at the cap: it would have taken longer."""
+        peers = ((self.results.get(name) or {}).get("peers") or {}).get(engine, [])
+        return self.speed_on(engine, name, self.e.cap_s) if any(r.get("over") for _, r in peers) else None
 
     def largest(self, engine):
         """The largest fabric on which both finish."""
@@ -42,8 +47,11 @@ class Goals:
                 continue
             where = names or self.largest(engine)
             for name in where:
-                times = self.speed_on(engine, name)
-                if times is None:
+                times, least = self.speed_on(engine, name), self.least_speed_on(engine, name)
+                if times is None and least is not None:
+                    self.say(f"{engine} {factor} times faster", name, f"over {least:.0f} times",
+                             True if least >= factor else None, f"OpenSM was stopped after {self.e.cap_s} s")
+                elif times is None:
                     self.say(f"{engine} {factor} times faster", name, "", None, "no figure of OpenSM")
                 else:
                     self.say(f"{engine} {factor} times faster", name, f"{times:.0f} times", times >= factor,

@@ -99,8 +99,9 @@ class Peer:
             result = self.run_fresh(fabric, arguments, judge)
             if not result.get("stuck"):
                 break
-        with open(path, "w") as f:
-            json.dump(result, f)
+        if not result.get("stuck"):  # then the next run tries again
+            with open(path, "w") as f:
+                json.dump(result, f)
         return result
 
     def run_fresh(self, fabric, arguments, judge):
@@ -108,7 +109,7 @@ class Peer:
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(folder)
         with open(os.path.join(folder, "conf"), "w") as f:
-            f.write("event_plugin_name osmtables\nmax_wire_smps 64\n")
+            f.write("event_plugin_name osmtables\nmax_wire_smps 64\nforce_log_flush TRUE\n")
         port = 21000 + (os.getpid() * 7 + 13) % 20000
         env = dict(os.environ, IBSIM_SERVER_PORT=str(port))
         sim = self.bench.ibsim(fabric, port)
@@ -119,7 +120,7 @@ class Peer:
         child = subprocess.Popen(command, env=env, cwd=folder, stdin=subprocess.DEVNULL,
                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            result = self.wait(child.pid, folder, 30 + os.path.getsize(fabric) / 50000)
+            result = self.wait(child.pid, folder, 60 + os.path.getsize(fabric) / 40000)
         finally:
             sim.stdin.close()
             sim.terminate()

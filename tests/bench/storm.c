@@ -300,12 +300,12 @@ read_host(struct host *h)
 	h->n_in += (size_t)n;
 	while (h->n_in - at >= sizeof(f)) {
 		memcpy(&f, h->in + at, sizeof(f));
-		if (f.length > WIRE_MAD_BYTES)
+		if (f.length > FMSIM_LEAST_BYTES)
 			die("an answer of several MADs");
-		if (h->n_in - at < sizeof(f) + f.length)
+		if (h->n_in - at < sizeof(f) + FMSIM_LEAST_BYTES)
 			break;
 		take_answer(h, &f, h->in + at + sizeof(f));
-		at += sizeof(f) + f.length;
+		at += sizeof(f) + FMSIM_LEAST_BYTES;
 	}
 	memmove(h->in, h->in + at, h->n_in - at);
 	h->n_in -= at;

@@ -75,6 +75,7 @@ static const struct fabric fabrics[] = {
 	{ .words = "hypercube 5 1" },
 	{ .words = "hyperx 4x3x2 2" },
 	{ .words = "dragonfly 4 2 2" },
+	{ .words = "cascade" },
 	{ .words = "pgft 3 4,4,4 1,4,4 1,1,1" },
 	{ .words = "torus 5x5 1", .links_pct = 10 },
 	{ .words = "torus 6x6 1", .links_pct = 45 },

@@ -245,6 +245,41 @@ START_TEST(islands_round_several_pieces)
 }
 END_TEST
 
+/* A ring of regions, and on two of them another: that cannot be joined so that replies are
+ * safe, as it is cut.  With the ring as one region the two keep their engine. */
+START_TEST(islands_round_a_merged_core)
+{
+	/* none of a cable within the core */
+	static const uint32_t gateways[] = { 5, 6, 5, 0, 2, 2 };
+	struct composed c;
+	struct part part[6];
+
+	make_ring(&c, "torus 4x3 1", "torus 5x5 1", "torus2qos", part);
+	route_composed(&c);
+	tell(&c, "islands round a merged core");
+	check_plan(&c, "islands round a merged core");
+	ck_assert(is_refused(&c, "islands", "are routed as one core"));
+	ck_assert_int_eq(c.plan->regions->rung, PLAN_ISLANDS);
+	ck_assert(!c.plan->forward_only);
+	ck_assert_uint_le(c.plan->verdict.vls, 3);
+	ck_assert_uint_le(used_sls(&c), 5);
+	/* of the ring one more can be an island: without it the others still hang together */
+	for (uint32_t i = 0; i < 6; i++) {
+		const struct plan_region *r = &c.plan->regions->region[i];
+		bool in_core = i == 0 || i == 2 || i == 3;
+
+		if (i >= 4)
+			ck_assert_str_eq(r->engine, "torus2qos");
+		ck_assert_int_eq(
+		    strcmp(r->engine, c.plan->regions->region[0].engine) == 0, in_core);
+		ck_assert_uint_eq(r->n_switches, i < 4 ? 12 : 25);
+		ck_assert_uint_eq(r->n_pieces, 1);
+		ck_assert_uint_eq(r->gateways.n, gateways[i]);
+	}
+	composed_fini(&c);
+}
+END_TEST
+
 /* A long row of switches, cabled at one end: who is last there carries nearly all. */
 START_TEST(the_busiest_cable_is_told)
 {
@@ -479,7 +514,7 @@ one_composition(uint64_t seed)
 	if (seed % 3 == 0)
 		random_labels(&c, &rng, 2 + fm_rng_below(&rng, 3));
 	else
-		random_parts(&c, &rng, 2 + fm_rng_below(&rng, seed % 10 == 1 ? 20 : 5));
+		random_parts(&c, &rng, 2 + fm_rng_below(&rng, seed % 10 == 1 ? 29 : 5));
 	c.set.replies = (int)fm_rng_below(&rng, 3);
 	c.set.reserved_sls = seed % 7 == 0 ? 0x8001 : 0;
 	c.lmc = seed % 11 == 0;
@@ -527,6 +562,7 @@ compose_suite(void)
 	tcase_add_test(t, spines_apart);
 	tcase_add_loop_test(t, pods_and_cores, 0, 3);
 	tcase_add_loop_test(t, islands_round_several_pieces, 0, sizeof(beside) / sizeof(*beside));
+	tcase_add_test(t, islands_round_a_merged_core);
 	tcase_add_test(t, the_busiest_cable_is_told);
 	tcase_add_test(t, many_engines_are_named);
 	tcase_add_test(t, credit_loops_of_one_region);

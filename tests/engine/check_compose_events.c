@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "core/route/compose_internal.h"
 #include "core/route/plan_file.h"
 #include "core/route/plan_file_regions.h"
 #include "tests/engine/composed.h"
@@ -137,22 +138,6 @@ lids_through(const struct plan *p, fm_sw sw, uint8_t port)
 	return 0;
 }
 
-static bool
-same_tables(const struct composed *c, const struct plan *a, const struct plan *b)
-{
-	const struct fm_fabric *fab = &c->snap->fab;
-
-	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
-		if (memcmp(a->tables->t.lft[sw], b->tables->t.lft[sw], fab->max_lid + 1u) != 0)
-			return false;
-		for (uint32_t lid = 1; lid <= fab->max_lid; lid++)
-			if (tables_sl(&a->tables->t, sw, (uint16_t)lid) !=
-			    tables_sl(&b->tables->t, sw, (uint16_t)lid))
-				return false;
-	}
-	return true;
-}
-
 /* A gateway's cable goes and comes: only its own LIDs move, and all go home. */
 START_TEST(a_gateway_dies)
 {
@@ -274,6 +259,33 @@ START_TEST(a_region_in_two_pieces)
 }
 END_TEST
 
+/* Regions cut anew, as where some are merged: nothing of the cut before is left. */
+START_TEST(pieces_are_counted_anew)
+{
+	struct composed c;
+	struct composer k;
+	struct fm_error err = { 0 };
+
+	make_star(&c, &two_tori);
+	look(&c);
+	k = (struct composer){ .r = &c.router,
+		.snap = c.snap,
+		.fab = &c.snap->fab,
+		.sw_region = c.sw_region,
+		.n_lid_room = c.snap->fab.max_lid + 1u };
+	fm_arena_init(&k.mem, SIZE_MAX);
+	ck_assert_int_eq(compose_find_pieces(&k, &err), 0);
+	ck_assert_uint_eq(k.n_pieces, 3);
+	memset(c.sw_region, 0, c.snap->fab.n_switches * sizeof(*c.sw_region));
+	ck_assert_int_eq(compose_find_pieces(&k, &err), 0);
+	ck_assert_uint_eq(k.n_pieces, 1);
+	ck_assert_uint_eq(k.piece[0].n, c.snap->fab.n_switches);
+	ck_assert_uint_eq(k.piece[0].n_exits, 0);
+	fm_arena_fini(&k.mem);
+	composed_fini(&c);
+}
+END_TEST
+
 /* The last switch of a region goes: one region is left, and one chain. */
 START_TEST(a_region_goes)
 {
@@ -377,6 +389,8 @@ check_same_regions(const struct plan_regions *a, const struct plan_regions *b)
 		ck_assert_str_eq(x->engine, y->engine);
 		ck_assert_uint_eq(x->n_switches, y->n_switches);
 		ck_assert_uint_eq(x->n_pieces, y->n_pieces);
+		ck_assert_uint_eq(x->entry, y->entry);
+		ck_assert_int_eq(x->is_merged, y->is_merged);
 		ck_assert_double_eq(x->busiest.times, y->busiest.times);
 		ck_assert_uint_eq(x->busiest.sw, y->busiest.sw);
 		ck_assert_uint_eq(x->busiest.port, y->busiest.port);
@@ -563,6 +577,7 @@ events_suite(void)
 	tcase_add_test(t, a_gateway_dies);
 	tcase_add_test(t, an_island_of_pods_and_spines_loses_a_cable);
 	tcase_add_test(t, a_region_in_two_pieces);
+	tcase_add_test(t, pieces_are_counted_anew);
 	tcase_add_test(t, a_region_goes);
 	tcase_add_test(t, hosts_cost_nothing);
 	tcase_add_test(t, regions_over_a_restart);

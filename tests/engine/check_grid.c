@@ -643,7 +643,8 @@ END_TEST
 
 /* ------------------------------------------------------------ torus-2QoS.conf */
 
-/* GUIDs of a torus of ours by coordinates in its names, into %0 %1 ... of the text. */
+/* GUIDs of a torus of ours by coordinates in its names, into %0 %1 ... of the text,
+ * decimal ones into &0 &1 ... */
 static void
 write_conf(
     const struct fm_fabric *fab, const char *const *names, const char *text, char *out, size_t room)
@@ -651,13 +652,14 @@ write_conf(
 	size_t n = 0;
 
 	for (; *text != '\0' && n + 20 < room; text++) {
-		if (*text != '%') {
+		if (*text != '%' && *text != '&') {
 			out[n++] = *text;
 			continue;
 		}
 		for (fm_sw u = 0; u < fab->n_switches; u++)
 			if (strcmp(fab->sw_name[u], names[text[1] - '0']) == 0)
-				n += (size_t)snprintf(out + n, room - n, "0x%llx",
+				n += (size_t)snprintf(out + n, room - n,
+				    *text == '%' ? "0x%llx" : "%llu",
 				    (unsigned long long)fab->sw_guid[u]);
 		text++;
 	}
@@ -704,7 +706,7 @@ START_TEST(conf_names_dimensions_and_datelines)
 
 	/* x is our second dimension, y our first; the x dateline lies before sw-0-1. */
 	route_conf(&r, &f, names,
-	    "# a comment\ntorus 5 4 1\nxp_link %0 %3\nyp_link %0 %1 # up\nym_link %0 %2\n"
+	    "# a comment\ntorus 5 4 1\nxp_link %0 &3\nyp_link &0 %1 # up\nym_link %0 %2\n"
 	    "x_dateline 1\nport_order 3 1 2\nportgroup_max_ports 20\nmax_changes 3\n");
 	judge(&r, f.words, false, 2);
 	check_shortest(&r, f.words);
@@ -734,6 +736,10 @@ static const struct {
 	{ "torus 4 5\n", "t.conf:1: torus wants three sizes", FM_E_CONFIG },
 	{ "torus 4 5x 1\n", "not \"5x\"", FM_E_CONFIG },
 	{ "torus 4 5 1\nxp_link %0\n", "t.conf:2: xp_link wants the node GUIDs", FM_E_CONFIG },
+	{ "torus 4 5 1\nxp_link 200f40000000100 %1\n", "not \"200f40000000100\"", FM_E_CONFIG },
+	{ "torus 4 5 1\nxp_link 99999999999999999999 %1\n", "not \"99999999999999999999\"",
+	    FM_E_CONFIG },
+	{ "torus 4 5 1\nxp_link -1 %1\n", "not \"-1\"", FM_E_CONFIG },
 	{ "torus 4 5 1\nxp_link %0 %1\nyp_link %1 %0\n", "t.conf:3: all links of a seed",
 	    FM_E_CONFIG },
 	{ "torus 4 5 1\nxp_link %0 %1\nxp_link %0 %2\n", "t.conf:3: xp_link was given",

@@ -11,10 +11,14 @@
  *	hurt	with cables, a switch, a leaf or a root taken out by 20 seeds:
  *		verified, or refused with a sentence, with any number of workers
  *
- * FMD_MATRIX=long takes more seeds and larger fabrics, FMD_MATRIX_ENGINE=NAME
+ * FMD_MATRIX=long takes 20 seeds of each kind of fault and the fabrics of
+ * doc/engines.md too.  There an engine may refuse whatever is damaged, as long as
+ * it says why, and each cell is told when it is done.  FMD_MATRIX=huge takes those of
+ * over 1,000 switches alone, with 20 seeds in all.  FMD_MATRIX_ENGINE=NAME takes
  * one engine, FMD_MATRIX_FABRIC=WORD the fabrics whose line has the word;
  * FMD_MATRIX_TELL prints what is refused of damaged fabrics.
- * Cost: calls of engines and verify on fabrics of a few dozen switches.
+ * Cost: calls of engines and verify on fabrics of a few dozen switches; long
+ * about an hour on two CPUs.
  */
 #include "config.h"
 
@@ -23,6 +27,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "core/conf/plugin.h"
 #include "core/route/fallback.h"
@@ -37,10 +43,10 @@
 #define N_SEEDS 20
 
 struct fabric {
-	const char *words; /* of fmroute gen, or a file of tests/fabrics */
+	const char *words; /* of fmroute gen, a file of tests/fabrics, or @one of FMD_TOPOLOGIES */
 	uint8_t lmc;
 	bool is_small; /* allocations are made to fail one by one */
-	enum { PLAIN, LONG, PROXIES } form;
+	enum form { PLAIN, PROXIES, LONG, HUGE } form;
 };
 
 static const struct fabric fabrics[] = {
@@ -48,6 +54,7 @@ static const struct fabric fabrics[] = {
 	{ "pgft 2 6,6 1,6 1,1", 0, false, PLAIN },
 	{ "pgft 3 3,3,4 1,2,2 1,1,2", 1, false, PLAIN },
 	{ "pgft 3 4,4,4 1,4,4 1,1,1", 0, false, PLAIN },
+	{ "pgft 3 5,4,4 1,4,4 1,1,1", 0, false, PLAIN },
 	{ "torus 4x3 2", 0, true, PLAIN },
 	{ "torus 5x5 1", 2, false, PLAIN },
 	{ "torus 4x4x3 1", 0, false, PLAIN },
@@ -78,16 +85,28 @@ static const struct fabric fabrics[] = {
 	{ "random 20 4 1 5", 0, true, PROXIES },
 	{ "pgft 2 18,36 1,18 1,1", 0, false, LONG },
 	{ "pgft 3 6,6,12 1,6,6 1,1,1", 0, false, LONG },
+	{ "pgft 3 18,18,12 1,6,18 1,1,1", 0, false, LONG },
+	{ "pgft 3 11,10,10 1,10,10 1,1,1", 0, false, LONG },
 	{ "torus 6x5x5 7 4", 0, false, LONG },
-	{ "torus 8x8x8 1", 0, false, LONG },
-	{ "hypercube 8 2", 0, false, LONG },
+	{ "torus 8x8x8 2", 0, false, LONG },
+	{ "hypercube 8 4", 0, false, LONG },
 	{ "hyperx 12x8 7", 0, false, LONG },
+	{ "hyperx 12x12 8", 0, false, LONG },
 	{ "dragonfly 8 4 4", 0, false, LONG },
 	{ "dragonfly 12 6 6 15", 0, false, LONG },
 	{ "cascade", 0, false, LONG },
 	{ "kautz 5 3 7 2", 0, false, LONG },
+	{ "slimfly 5 4", 0, false, LONG },
 	{ "slimfly 7 3", 0, false, LONG },
+	{ "slimfly 13 9", 0, false, LONG },
 	{ "random 125 16 8 1", 0, false, LONG },
+	{ "random 250 12 8 1", 0, false, LONG },
+	{ "@qdr-144.net", 0, false, LONG },
+	{ "@ndr-dgx-582.net", 0, false, LONG },
+	{ "pgft 3 18,18,36 1,18,18 1,1,1", 0, false, HUGE },
+	{ "pgft 3 24,24,48 1,24,24 1,1,1", 0, false, HUGE },
+	{ "torus 16x16x16 1", 0, false, HUGE },
+	{ "dragonfly 16 8 8", 0, false, HUGE },
 };
 #define N_FABRICS ((int)(sizeof(fabrics) / sizeof(*fabrics)))
 
@@ -133,7 +152,7 @@ static const struct home {
 static struct engine_set set;
 static const struct fm_engine *engines[MAX_ENGINES];
 static int n_engines;
-static bool is_long;
+static enum form longest = PROXIES;  /* that is wanted */
 static struct props_routers routers; /* of this process, that is of one cell */
 
 /* Where each cell is; shared, so that it outlives the cell's process. */
@@ -148,14 +167,25 @@ is_file(const struct fabric *f)
 }
 
 static void
-read_fabric(const struct fabric *f, struct netlist *nl)
+name_file(const struct fabric *f, char *path, size_t room)
 {
 	const char *top = getenv("srcdir") != NULL ? getenv("srcdir") : "..";
+	const char *real = getenv("FMD_TOPOLOGIES");
+
+	if (f->words[0] == '@')
+		snprintf(path, room, "%s/%s", real != NULL ? real : ".", f->words + 1);
+	else
+		snprintf(path, room, "%s/tests/fabrics/%s", top, f->words);
+}
+
+static void
+read_fabric(const struct fabric *f, struct netlist *nl)
+{
 	struct fm_error err = { 0 };
 	char path[512];
 	int rc;
 
-	snprintf(path, sizeof(path), "%s/tests/fabrics/%s", top, f->words);
+	name_file(f, path, sizeof(path));
 	rc = is_file(f) ? netlist_read(path, nl, &err) : generate_words(f->words, nl, &err);
 	ck_assert_msg(rc == 0, "%s: %s", f->words, err.msg);
 }
@@ -367,8 +397,12 @@ static bool
 is_wanted(const struct fabric *f)
 {
 	const char *only = getenv("FMD_MATRIX_FABRIC");
+	char path[512];
 
-	return (is_long || f->form != LONG) && (only == NULL || strstr(f->words, only) != NULL);
+	name_file(f, path, sizeof(path));
+	return (longest == HUGE ? f->form == HUGE : f->form <= longest) &&
+	    (only == NULL || strstr(f->words, only) != NULL) &&
+	    (f->words[0] != '@' || access(path, R_OK) == 0);
 }
 
 START_TEST(whole_fabrics)
@@ -403,7 +437,8 @@ START_TEST(whole_fabrics)
 }
 END_TEST
 
-static void
+/* Is it routed? */
+static bool
 try_fault(int cell, enum fault fault, uint64_t seed)
 {
 	const struct fm_engine *engine = engines[cell / N_FABRICS];
@@ -421,26 +456,41 @@ try_fault(int cell, enum fault fault, uint64_t seed)
 	p.snap = hurt(f, fault, seed);
 	outcome = props_check_quick(&p, &verdict, report, sizeof(report));
 	ck_assert_msg(outcome != PROPS_BROKEN, "%s: %s", where[2 * cell + 1], report);
-	ck_assert_msg(outcome == PROPS_HOLD || !is_home(engine, f) ||
+	ck_assert_msg(outcome == PROPS_HOLD || longest >= LONG || !is_home(engine, f) ||
 		(home_of(engine)->endures & 1u << fault) == 0,
 	    "%s is refused: %s", where[2 * cell + 1], report);
 	if (outcome == PROPS_REFUSED && getenv("FMD_MATRIX_TELL") != NULL)
 		printf("refused: %s: %s\n", where[2 * cell + 1], report);
 	snapshot_put(p.snap);
+	return outcome == PROPS_HOLD;
+}
+
+static bool
+takes_seed(const struct fabric *f, enum fault fault, uint64_t seed)
+{
+	return f->form == PROXIES || (longest == LONG && f->form != HUGE) ||
+	    seed % N_FAULTS == fault;
 }
 
 START_TEST(hurt_fabrics)
 {
 	const struct fabric *f = &fabrics[_i % N_FABRICS];
+	int n_tried = 0, n_routed = 0;
 
 	if (!is_wanted(f))
 		return;
 	for (uint64_t seed = 1; seed <= n_cases(N_SEEDS); seed++)
-		for (int fault = 0; fault < N_FAULTS; fault++)
-			if ((is_long && f->form != LONG) || seed % N_FAULTS == (uint64_t)fault)
-				try_fault(_i, (enum fault)fault, seed);
+		for (enum fault fault = 0; fault < N_FAULTS; fault++)
+			if (takes_seed(f, fault, seed)) {
+				n_routed += try_fault(_i, fault, seed);
+				n_tried++;
+			}
 	props_routers_fini(&routers);
 	where[2 * _i + 1][0] = '\0';
+	if (longest >= LONG)
+		fprintf(stderr, "%s on %s: %d damaged, %d of them routed, %d refused, %.0f CPU s\n",
+		    engines[_i / N_FABRICS]->name, f->words, n_tried, n_routed, n_tried - n_routed,
+		    (double)clock() / CLOCKS_PER_SEC);
 }
 END_TEST
 
@@ -480,16 +530,18 @@ main(void)
 {
 	Suite *suite = suite_create("matrix");
 	TCase *tc = tcase_create("matrix");
+	const char *size = getenv("FMD_MATRIX");
 	int failed;
 
 	fm_log_set_level(FM_LOG_ERR);
-	is_long = getenv("FMD_MATRIX") != NULL && strcmp(getenv("FMD_MATRIX"), "long") == 0;
+	if (size != NULL)
+		longest = strcmp(size, "long") == 0 ? LONG : HUGE;
 	where = mmap(NULL, sizeof(*where) * 2 * MAX_ENGINES * N_FABRICS, PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (where == MAP_FAILED)
 		return 1;
 	load_engines();
-	tcase_set_timeout(tc, is_long ? 3600 : 300);
+	tcase_set_timeout(tc, longest >= LONG ? 7200 : 300);
 	tcase_add_loop_test(tc, every_engine_routes_something, 0, n_engines);
 	tcase_add_loop_test(tc, whole_fabrics, 0, n_engines * N_FABRICS);
 	tcase_add_loop_test(tc, hurt_fabrics, 0, n_engines * N_FABRICS);

@@ -170,8 +170,7 @@ has_cycle(const struct edges *all)
 static bool
 cycles(const struct planned *p, uint16_t sls)
 {
-	struct deps *d =
-	    deps_new(deps_side(p->plan), deps_side(p->plan), VERIFY_BOTH);
+	struct deps *d = deps_new(deps_side(p->plan), deps_side(p->plan), VERIFY_BOTH);
 	struct edges all = { .n = deps_n_vertices(d) };
 	const struct fm_fabric *fab = &p->r.snap->fab;
 	const struct dep *list;
@@ -421,6 +420,39 @@ START_TEST(groups_reach_their_members)
 	}
 	mcast_net_free(net);
 	planned_fini(&p);
+}
+END_TEST
+
+/* SLs in use and the highest MLID, against a list of groups. */
+START_TEST(sls_and_top_follow_the_groups)
+{
+	enum { N = 6, PORTS = 4 };
+	static const uint16_t mlid[N] = { 0xc000, 0xc001, 0xc03f, 0xc040, 0xd000, MCAST_MLID_LAST };
+	struct mcast_net *net = mcast_net_new();
+	uint8_t sl[N] = { 0 }, in[N] = { 0 };
+	struct fm_rng rng;
+
+	fm_rng_seed(&rng, 5);
+	ck_assert_uint_eq(mcast_net_top(net), 0);
+	for (int step = 0; step < 2000; step++) {
+		uint32_t g = fm_rng_below(&rng, N), port = fm_rng_below(&rng, PORTS);
+		bool joins = fm_rng_below(&rng, 3) == 0;
+		uint16_t sls = 0, top = 0;
+
+		if (joins)
+			sl[g] = (uint8_t)fm_rng_below(&rng, 16);
+		ck_assert(mcast_net_set(
+		    net, mlid[g], sl[g], 100 + port, joins ? MCAST_RECEIVES : MCAST_OUT));
+		in[g] = (uint8_t)(joins ? in[g] | 1u << port : in[g] & ~(1u << port));
+		for (uint32_t i = 0; i < N; i++)
+			if (in[i] != 0) {
+				sls |= (uint16_t)(1u << sl[i]);
+				top = mlid[i];
+			}
+		ck_assert_uint_eq(mcast_net_sls(net), sls);
+		ck_assert_uint_eq(mcast_net_top(net), top);
+	}
+	mcast_net_free(net);
 }
 END_TEST
 
@@ -819,6 +851,7 @@ main(void)
 	tcase_add_test(trees, trees_stay_as_they_were);
 	suite_add_tcase(s, trees);
 	tcase_add_loop_test(groups, groups_reach_their_members, 0, 3);
+	tcase_add_test(groups, sls_and_top_follow_the_groups);
 	tcase_add_test(groups, a_join_touches_its_branch);
 	suite_add_tcase(s, groups);
 	tcase_add_test(writing, no_moment_sends_a_packet_round);

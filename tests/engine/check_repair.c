@@ -10,6 +10,7 @@
  *	nominal	 when all is back, the tables of the first route, byte for byte,
  *		 but for LIDs that would have to be drained (ladder.h)
  *	workers	 the same bytes with one worker and with two, or eight
+ *	prepared likewise with all that repair_prepare() makes, and without
  *	SLs	 no pair has another than before, unless what it sends goes another way
  *	restart	 repaired tables, and what they were, outlive the process
  *	few	 entries changed: at most 1.05 of those that have to change
@@ -18,214 +19,15 @@
  */
 #include "config.h"
 
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "core/conf/plugin.h"
 #include "core/route/metrics.h"
-#include "core/route/plan.h"
 #include "core/route/plan_file.h"
-#include "core/route/repair.h"
-#include "lib/bitset.h"
-#include "lib/error.h"
-#include "lib/log.h"
-#include "lib/rng.h"
+#include "tests/engine/breaking.h"
 #include "tests/engine/oracle.h"
-#include "tests/engine/routed.h"
 #include "tests/run.h"
 
-#undef fail /* check.h has an old macro of this name */
-
 #define N_EVENTS 24
-#define MOST_BURST 50
-
-static struct engine_set set;
-static char error_logged[512];
-
-static void
-hear(void *arg, enum fm_log_level level, const char *subsystem, const char *text)
-{
-	if (getenv("FMD_REPAIR_TELL") != NULL)
-		printf("%s\n", text);
-	if (level == FM_LOG_ERR && error_logged[0] == '\0')
-		snprintf(error_logged, sizeof(error_logged), "%s", text);
-}
-
-static const struct fm_engine *
-engine_named(const char *name)
-{
-	for (uint32_t i = 0; i < set.n_engines; i++)
-		if (strcmp(set.engines[i].engine->name, name) == 0)
-			return set.engines[i].engine;
-	ck_abort_msg("no engine %s", name);
-	return NULL;
-}
-
-/* ------------------------------------------------------------ a fabric that breaks */
-
-struct breaking {
-	struct snapshot *whole, *now;
-	uint64_t *links, *switches; /* bits: gone */
-	struct fm_rng rng;
-	uint32_t n_gone;
-};
-
-static void
-breaking_init(struct breaking *b, const char *words, uint64_t seed)
-{
-	struct fabric f = { .words = words };
-
-	memset(b, 0, sizeof(*b));
-	b->whole = make(&f, false);
-	b->now = snapshot_get(b->whole);
-	b->links = calloc(b->whole->fab.n_links / 64 + 1, 8);
-	b->switches = calloc(b->whole->fab.n_switches / 64 + 1, 8);
-	fm_rng_seed(&b->rng, seed);
-}
-
-static void
-breaking_fini(struct breaking *b)
-{
-	snapshot_put(b->whole);
-	snapshot_put(b->now);
-	free(b->links);
-	free(b->switches);
-}
-
-static void
-look(struct breaking *b)
-{
-	struct snapshot_loss loss = { .links = b->links, .switches = b->switches };
-	struct fm_error err = { 0 };
-
-	snapshot_put(b->now);
-	ck_assert_int_eq(snapshot_without(b->whole, &loss, 2, &b->now, &err), 0);
-}
-
-static void
-lose_link(struct breaking *b)
-{
-	fm_bit_set(b->links, fm_rng_below(&b->rng, b->whole->fab.n_links));
-	b->n_gone++;
-}
-
-static void
-lose_switch(struct breaking *b)
-{
-	fm_bit_set(b->switches, fm_rng_below(&b->rng, b->whole->fab.n_switches));
-	b->n_gone++;
-}
-
-/* About half of what is gone is back, or all. */
-static void
-give_back(struct breaking *b, bool all)
-{
-	FM_EACH_BIT (l, b->links, b->whole->fab.n_links)
-		if (all || fm_rng_below(&b->rng, 2) == 0)
-			fm_bit_clear(b->links, l);
-	FM_EACH_BIT (s, b->switches, b->whole->fab.n_switches)
-		if (all || fm_rng_below(&b->rng, 2) == 0)
-			fm_bit_clear(b->switches, s);
-	b->n_gone = (uint32_t)(fm_bit_count(b->links, b->whole->fab.n_links) +
-	    fm_bit_count(b->switches, b->whole->fab.n_switches));
-}
-
-enum { LINK, SWITCH, BURST, BACK, ALL_BACK, N_KINDS };
-
-static int
-draw_kind(struct breaking *b)
-{
-	uint32_t x = fm_rng_below(&b->rng, 10);
-
-	if (b->n_gone > 60)
-		return ALL_BACK;
-	return x < 5 ? LINK : x < 7 ? SWITCH : x < 8 ? BURST : x < 9 ? BACK : ALL_BACK;
-}
-
-static void
-happen(struct breaking *b, int kind)
-{
-	uint32_t n = kind == BURST ? 2 + fm_rng_below(&b->rng, MOST_BURST / 4) : 1;
-
-	for (uint32_t i = 0; i < n && kind <= BURST; i++)
-		if (kind == SWITCH || (kind == BURST && i % 8 == 7))
-			lose_switch(b);
-		else
-			lose_link(b);
-	if (kind >= BACK)
-		give_back(b, kind == ALL_BACK);
-	look(b);
-}
-
-/* ----------------------------------------------------------------- plans */
-
-struct course {
-	struct router router;
-	struct chain chain;
-	struct chain_entry entry;
-	struct plan *plan, *first;
-};
-
-static void
-course_init(struct course *c, const char *engine, unsigned n_workers)
-{
-	struct fm_error err = { 0 };
-
-	memset(c, 0, sizeof(*c));
-	ck_assert_int_eq(router_init(&c->router, n_workers, &err), 0);
-	c->router.check_repairs = true;
-	c->entry = (struct chain_entry){ .engine = engine_named(engine), .name = engine };
-	c->chain = (struct chain){ .entries = &c->entry,
-		.n_entries = 1,
-		.fallback = true,
-		.allow_credit_loops = strcmp(engine, "minhop") == 0 };
-}
-
-static struct plan *
-plan_for(struct course *c, struct snapshot *snap, bool anew)
-{
-	struct plan_request q = {
-		.snap = snap, .chain = &c->chain, .prev = c->plan, .anew = anew, .linger_ms = 1000
-	};
-	struct fm_error err = { 0 };
-	struct plan *p;
-
-	ck_assert_msg(plan_make(&c->router, &q, &p, &err) == 0, "%s", err.msg);
-	ck_assert_ptr_nonnull(p->tables);
-	return p;
-}
-
-static void
-go_on(struct course *c, struct plan *p)
-{
-	plan_put(c->plan);
-	c->plan = p;
-	if (c->first == NULL || (!p->repaired && !p->kept)) { /* routed anew: that is nominal now */
-		plan_put(c->first);
-		c->first = plan_get(p);
-	}
-}
-
-static void
-course_fini(struct course *c)
-{
-	plan_put(c->plan);
-	plan_put(c->first);
-	router_fini(&c->router);
-}
-
-static void
-assert_same_rows(const struct plan *a, const struct plan *b, uint32_t n_lids, const char *what)
-{
-	for (fm_sw s = 0; s < a->snap->fab.n_switches; s++)
-		for (uint32_t lid = 1; lid < n_lids; lid++)
-			ck_assert_msg(a->tables->t.lft[s][lid] == b->tables->t.lft[s][lid],
-			    "%s: switch %u LID %u: port %u, not %u", what, s, lid,
-			    a->tables->t.lft[s][lid], b->tables->t.lft[s][lid]);
-}
 
 static void
 assert_delta(const struct plan *was, const struct plan *now, const char *what)
@@ -337,26 +139,6 @@ assert_same_sls(const struct plan *a, const struct plan *b, const char *what)
 			    "%s: SLs of switch %u to LID %u differ", what, s, lid);
 }
 
-/* As many pairs as a fresh route joins, and no more switches without a way. */
-static void
-assert_well_connected(struct course *c, const struct plan *p, const char *what)
-{
-	struct plan *fresh = plan_for(c, p->snap, true);
-
-	ck_assert_msg(p->verdict.reachable_pairs == fresh->verdict.reachable_pairs &&
-		p->verdict.unreachable_pairs == fresh->verdict.unreachable_pairs &&
-		p->verdict.disjoint_pairs == fresh->verdict.disjoint_pairs,
-	    "%s: %lu pairs, %lu lost, %lu apart; anew %lu, %lu, %lu", what,
-	    p->verdict.reachable_pairs, p->verdict.unreachable_pairs, p->verdict.disjoint_pairs,
-	    fresh->verdict.reachable_pairs, fresh->verdict.unreachable_pairs,
-	    fresh->verdict.disjoint_pairs);
-	ck_assert_msg(p->verdict.switch_pairs_unrouted <=
-		fresh->verdict.switch_pairs_unrouted + fresh->verdict.switch_pairs_unrouted / 10,
-	    "%s: %lu switch pairs lack a way, anew %lu", what, p->verdict.switch_pairs_unrouted,
-	    fresh->verdict.switch_pairs_unrouted);
-	plan_put(fresh);
-}
-
 /* ----------------------------------------------------------------- courses */
 
 static const struct run {
@@ -456,8 +238,6 @@ count_few(const struct plan *was, const struct plan *is, enum fm_end_kind kind, 
 	free(on);
 }
 
-static const char *const tree_engines[] = { "fattree", "minhop", "updn" };
-
 /* To hosts: of entries that packets use at most 1.05 of those that have to change; where
  * there are no packets, of the dead ports, and one neighbour a LID that lends its way.
  * To switches, which are reached down and up again at times, only the sum is right. */
@@ -529,45 +309,6 @@ START_TEST(entries_are_shared_out)
 		most = n > most ? n : most;
 	}
 	ck_assert_msg(most - least <= 1, "%s: %u to %u", tree_engines[_i], least, most);
-	course_fini(&c);
-	breaking_fini(&b);
-}
-END_TEST
-
-/* ------------------------------------------------------------ hosts beside it */
-
-/* A leaf goes, a cable goes, the leaf comes back, the cable comes back: hosts that
- * were away meanwhile are reached by ways that are there, and all is nominal at last. */
-START_TEST(hosts_come_back_to_repaired_tables)
-{
-	struct breaking b;
-	struct course c;
-	fm_sw leaf;
-
-	error_logged[0] = '\0';
-	breaking_init(&b, "pgft 2 4,6 1,4 1,1", 5);
-	course_init(&c, tree_engines[_i], 2);
-	go_on(&c, plan_for(&c, b.whole, false));
-	leaf = b.whole->fab.end_sw[0];
-	fm_bit_set(b.switches, leaf);
-	look(&b);
-	go_on(&c, plan_for(&c, b.now, false));
-	ck_assert_uint_gt(c.plan->absent.n, 0);
-	fm_bit_set(b.links, b.whole->fab.sw_first_link[leaf]);
-	fm_bit_set(b.links, b.whole->fab.sw_first_link[leaf + 1]);
-	look(&b);
-	go_on(&c, plan_for(&c, b.now, false));
-	fm_bit_clear(b.switches, leaf);
-	look(&b);
-	go_on(&c, plan_for(&c, b.now, false));
-	ck_assert(c.plan->repaired);
-	ck_assert_uint_eq(c.plan->absent.n, 0);
-	assert_well_connected(&c, c.plan, "a leaf is back");
-	happen(&b, ALL_BACK);
-	go_on(&c, plan_for(&c, b.now, false));
-	assert_same_rows(c.plan, c.first, c.first->top_lid + 1u, "all is back");
-	ck_assert_uint_eq(c.plan->deviations.n, 0);
-	ck_assert_msg(error_logged[0] == '\0', "%s", error_logged);
 	course_fini(&c);
 	breaking_fini(&b);
 }
@@ -883,6 +624,7 @@ START_TEST(events_are_repaired)
 		int kind = i + 1 == n_events() ? ALL_BACK : draw_kind(&b);
 		struct plan *p, *q;
 
+		prepare(&two);
 		happen(&b, kind);
 		snprintf(what, sizeof(what), "%s, %s, event %u of kind %d", run->words, run->engine,
 		    i, kind);
@@ -922,23 +664,15 @@ END_TEST
 int
 main(void)
 {
-	const char *dirs[] = { "plugins/engines/.libs", NULL };
-	struct fm_error err = { 0 };
 	Suite *suite = suite_create("repair");
 	TCase *tc = tcase_create("repair");
 	int failed;
 
-	if (engine_set_load(&set, dirs, &err) != 0) {
-		fprintf(stderr, "%s\n", err.msg);
+	if (!breaking_begin())
 		return 1;
-	}
-	fm_log_set_sink(hear, NULL);
-	if (getenv("FMD_REPAIR_TELL") != NULL)
-		fm_log_set_debug("route");
 	tcase_add_loop_test(tc, events_are_repaired, 0, N_RUNS);
 	tcase_add_loop_test(tc, few_entries_change, 0, 3);
 	tcase_add_loop_test(tc, entries_are_shared_out, 0, 3);
-	tcase_add_loop_test(tc, hosts_come_back_to_repaired_tables, 0, 3);
 	tcase_add_loop_test(tc, repaired_tables_are_rebalanced, 0, 4);
 	tcase_add_loop_test(tc, repairs_outlive_a_restart, 0, 3);
 	tcase_add_test(tc, changes_can_be_taken_back);

@@ -379,6 +379,23 @@ check_plan(const struct composed *c, const char *what)
 	ck_assert_msg(p->verdict.unreachable_pairs == 0, "%s: %s", what, p->verdict.witness);
 }
 
+/* Entries and SLs. */
+static inline bool
+same_tables(const struct composed *c, const struct plan *a, const struct plan *b)
+{
+	const struct fm_fabric *fab = &c->snap->fab;
+
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
+		if (memcmp(a->tables->t.lft[sw], b->tables->t.lft[sw], fab->max_lid + 1u) != 0)
+			return false;
+		for (uint32_t lid = 1; lid <= fab->max_lid; lid++)
+			if (tables_sl(&a->tables->t, sw, (uint16_t)lid) !=
+			    tables_sl(&b->tables->t, sw, (uint16_t)lid))
+				return false;
+	}
+	return true;
+}
+
 /* How many SLs and VLs are in use. */
 static inline unsigned
 count_sls(const struct snapshot *snap, const struct fm_tables *t)
@@ -499,6 +516,29 @@ make_star(struct composed *c, const struct star *s)
 			join_nodes(c, pick_switch(c, core, s->at, i * s->n_cables + j),
 			    pick_switch(c, island, PICK_ANY, j * 3));
 	}
+}
+
+/* A ring of four regions by shortest paths, up and down in the first, three cables from one to
+ * the next, and on the first and the third another by two cables: part[6].  As it is cut it
+ * cannot be joined so that replies are safe; with most of the ring as one region it can. */
+static inline void
+make_ring(struct composed *c, const char *ring, const char *leaf, const char *leaf_engine,
+    struct part part[6])
+{
+	composed_init(c, 2);
+	for (uint32_t i = 0; i < 4; i++)
+		part[i] = add_part(c, ring, add_region(c, i == 0 ? "updn" : "minhop"));
+	for (uint32_t i = 0; i < 4; i++)
+		for (uint32_t j = 0; j < 3; j++)
+			join_nodes(c, pick_switch(c, part[i], PICK_ANY, 5 * j),
+			    pick_switch(c, part[(i + 1) % 4], PICK_ANY, 7 * j + 1));
+	for (uint32_t i = 0; i < 2; i++) {
+		part[4 + i] = add_part(c, leaf, add_region(c, leaf_engine));
+		for (uint32_t j = 0; j < 2; j++)
+			join_nodes(c, pick_switch(c, part[2 * i], PICK_ANY, j + 2),
+			    pick_switch(c, part[4 + i], PICK_ANY, 8 * j));
+	}
+	c->set.replies = REPLIES_REQUIRE;
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Any bytes as requests to the SA of a small subnet, where anything can be registered: each
- * request, whatever is in it, gets one answer, and what is no request none.
+ * request, whatever is in it, gets one answer, and what is no request, or has a wrong key, none.
  *
  * The input is a row of records: two bytes of length, a byte whose low bits
  * choose who asks, and so many bytes of a request.
@@ -12,6 +12,7 @@
 #include "core/sa/sa.h"
 #include "tests/fuzz/house.h"
 
+#define SA_KEY 1
 #define REQUESTS_MAX 16
 #define ANSWER_MOST (1u << 20) /* no table of this subnet is longer */
 
@@ -44,7 +45,7 @@ close_sa(void)
 static void
 open_sa(void)
 {
-	struct sa_settings set = { .gid_prefix = 0xfe80000000000000, .sa_key = 1 };
+	struct sa_settings set = { .gid_prefix = 0xfe80000000000000, .sa_key = SA_KEY };
 	struct sa_view_source src = { .set = &set };
 	struct sa_view *v = NULL;
 	struct fm_error err = { 0 };
@@ -64,20 +65,31 @@ open_sa(void)
 	must(atexit(close_sa) == 0);
 }
 
+/* Is it answered?  A request with a key that is not ours is not, whatever else it says. */
+static bool
+is_answered(const uint8_t *bytes, size_t n)
+{
+	struct sa_header h;
+
+	if (n < SA_DATA_AT)
+		return false;
+	sa_header_get(bytes, &h);
+	return h.mgmt_class == WIRE_CLASS_SA && (h.method & WIRE_RESPONSE_BIT) == 0 &&
+	    (h.class_version != SA_CLASS_VERSION || h.sm_key == 0 || sa_key_is(h.sm_key, SA_KEY));
+}
+
 /* The bytes end where they end: a copy of their length shows reads beyond. */
 static void
 ask(uint8_t who, const uint8_t *bytes, size_t n)
 {
 	struct mad_addr from = { .lid = who & 7, .qpn = 1 };
 	uint8_t *exact = malloc(n + 1);
-	bool request =
-	    n >= SA_DATA_AT && bytes[1] == WIRE_CLASS_SA && (bytes[3] & WIRE_RESPONSE_BIT) == 0;
 
 	must(exact != NULL);
 	memcpy(exact + 1, bytes, n);
 	n_answers = 0;
 	sa_handle(sa, &from, exact + 1, n, 0);
-	must(n_answers == request);
+	must(n_answers == is_answered(bytes, n));
 	free(exact);
 }
 

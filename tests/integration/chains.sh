@@ -73,6 +73,38 @@ run 2 tree.net --config=path-bits.conf
 grep -q 'path-bits.rch:[0-9]*: config: .*step.conf:2: fattree: max_reverse_hops = many' err || fail "step.conf: $(cat err)"
 cp whole.rch path-bits.rch
 
+# ---- every engine, on a fabric that suits it: its step's LIDs go its way, the others updn's
+home_of() {
+	case $1 in
+	fattree | minhop | nue | sssp | shortestpath | dgshortestpath) echo "pgft 2 3,3 1,2 1,1" ;;
+	torus2qos) echo "torus 4x3 1" ;;
+	dor) echo "mesh 3x3 1" ;;
+	hyperx) echo "hyperx 3x3 1" ;;
+	dragonfly) echo "dragonfly 3 1 1" ;;
+	template) echo "mesh 3 1" ;;
+	*) echo "random 9 3 1 5" ;;
+	esac
+}
+printf 'lmc = 1\nsl_model = forward\nchain = "chains"\nfallback = no\nrch_policy_file = "every.rch"\n' >every.conf
+for library in "$bin"/plugins/engines/*.la; do
+	engine=$(basename "$library" .la)
+	[ "$engine" != file ] || continue
+	# shellcheck disable=SC2046
+	$fmroute gen $(home_of "$engine") >home.net
+	printf 'unicast-step\nid: 1\nengine: updn\nend-unicast-step\nunicast-step\nid: 2\nengine: %s\npath-bit: 1\nend-unicast-step\n' "$engine" >every.rch
+	run 0 home.net --config=every.conf --json --dump=both
+	is engine '"chains"'
+	is unreachable_pairs 0
+	is credit_loops 0
+	run 0 home.net --config=none --engine=updn --dump=updn
+	run 0 home.net --config=none --engine="$engine" --dump=alone
+	ways both 1 host- >first
+	ways updn 1 host- | diff first - >/dev/null || fail "$engine: path bit 0 is not updn's"
+	ways both 2 host- >second
+	ways alone 1 host- >as
+	[ -s second ] && same second as "$engine: path bit 1"
+done
+
 # ---- mistakes
 wrong() {
 	words=$1

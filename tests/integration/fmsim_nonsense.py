@@ -6,12 +6,15 @@ Random bytes, hellos of every kind with random bytes behind them, frames with
 lengths that are not true, calls about files of others, connections that go
 away in the middle.  fmsim may answer or hang up; it is asked for a counter in
 the end, and must answer that."""
+import os
 import random
+import re
 import socket
 import struct
 import sys
 
-MAGIC = 0x464D5301
+PROTO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../core/sim/umad_proto.h")
+MAGIC = int(re.search(r"#define FMSIM_MAGIC (0x[0-9a-f]+)u", open(PROTO).read()).group(1), 16)
 FILE, CALL, ISSM, CONSOLE = 1, 2, 3, 4
 FRAME = struct.Struct("<7I2H4x")
 

@@ -9,7 +9,8 @@
 # What ends right is judged by programs that others wrote (ibnetdiscover,
 # dump_lfts) and fmroute check.  The tables are read between the killed run and the
 # next: that one writes as many blocks as differ from what they are in the end (a
-# switch here has one block).  A sample of the places; FMD_LONG=1: all of them.
+# switch here has one block).  A sample of the places with at least one of every kind
+# that is passed; FMD_LONG=1: all of them.
 set -u
 # shellcheck source=tests/integration/lib.bash
 . "$(dirname "$0")/lib.bash"
@@ -65,18 +66,24 @@ choose() {
 	fi
 }
 
-# kill_at SCENARIO N: killed there, run again, and again; 1: this run did not come to N.
+# kill_at SCENARIO N [KIND]: killed there, at the N-th place of all or of that kind, run
+# again, and again; 1: this run did not come to it.
 kill_at() {
 	local scenario=$1 n=$2 place sets want code
 	begin "$scenario"
-	FMD_KILL_AT=$n sweep "$killable"
+	(
+		export FMD_KILL_AT=$n
+		[ $# = 2 ] || export FMD_KILL_KIND=$3
+		sweep "$killable"
+	)
 	code=$?
 	place="$scenario: killed at $(tail -n 1 "$dir/places" 2>/dev/null)"
-	if [ $code = 0 ] && [ "$(wc -l <"$dir/places")" -lt "$n" ]; then
+	if [ $code = 0 ] && [ "$(grep -c " ${3:-.*}\$" "$dir/places")" -lt "$n" ]; then
 		ibsim_stop # by the order in which answers came, it was done before
 		return 1
 	fi
 	[ $code = 137 ] || fail "$place: exit code $code"
+	tail -n 1 "$dir/places" | cut -d ' ' -f 2- >>"$dir/killed"
 	entries >"$dir/left"
 	sweep "$killable" || fail "$place: the next fmd exits with $?"
 	grep -q "SUBNET UP" "$dir/fmd.out" || fail "$place: the next fmd does not bring the subnet up"
@@ -90,9 +97,15 @@ kill_at() {
 	ibsim_stop
 }
 
+# Kinds of places of the scenario at which no run was killed yet.
+untried() {
+	sort -u "$dir/killed" >"$dir/kinds"
+	cut -d ' ' -f 2- "$dir/all" | sort -u | comm -23 - "$dir/kinds"
+}
+
 # play SCENARIO PAIRS EVERY
 play() {
-	local scenario=$1 every=$3 n count=0
+	local scenario=$1 every=$3 n kind count=0
 	pairs=$2
 	begin "$scenario"
 	sweep "$killable" || fail "$scenario: fmd exits with $?"
@@ -103,10 +116,19 @@ play() {
 	for n in $(choose "$dir/all" "$every"); do
 		kill_at "$scenario" "$n" && count=$((count + 1))
 	done
+	# the n-th place is not the same one in every run
+	for _ in 1 2 3; do
+		untried >"$dir/left_over"
+		while read -r kind <&3; do
+			kill_at "$scenario" 1 "$kind" && count=$((count + 1))
+		done 3<"$dir/left_over"
+	done
+	[ -z "$(untried)" ] || fail "$scenario: never killed at: $(untried | tr '\n' ';')"
 	[ "$count" -ge 5 ] || fail "$scenario: killed at $count places only"
 	echo "ok: $scenario: $count of $(wc -l <"$dir/all") places"
 }
 
+: >"$dir/killed"
 "$build/fmroute" gen pgft 2 2,4 1,2 1,1 >"$dir/net" || fail "fmroute gen"
 # 4 leaves, 8 hosts, 2 spines
 play up $((8 * 7 + 8 * 6)) 2

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Random events on six fabrics, three of them with regions: cables, switches and hosts,
- * bursts of 1 to 50, some while a switch is silent.  After every Set the judge of
- * moments.h; after every event the plan is proven from scratch, reaches whom tables made
- * from nothing reach, is what the switches hold, and nothing was written that was so
- * before.  FMD_LONG=1: a thousand events, and how far loads have drifted.
+ * Random events on eight fabrics, five of them with regions, two of those with a merged core:
+ * cables, switches and hosts, bursts of 1 to 50, some while a switch is silent.  After every
+ * Set the judge of moments.h; after every event the plan is proven from scratch, reaches
+ * whom tables made from nothing reach, is what the switches hold, and nothing was written
+ * that was so before.  FMD_LONG=1: a thousand events, and how far loads have drifted.
  */
 #include "config.h"
 
@@ -28,6 +28,7 @@ static const struct place {
 	/* islands round it: */
 	const char *island_engines, *island;
 	uint32_t n_islands, n_cables;
+	bool ring; /* four of `words` in a ring and two islands, whose core is merged of them */
 } places[] = {
 	{ .engines = "fattree", .words = "pgft 3 3,3,4 1,3,3 1,1,1" },
 	{ .engines = "updn", .words = "random 24 4 2 7" },
@@ -35,6 +36,8 @@ static const struct place {
 	{ "fattree", "pgft 2 4,4 1,2 1,1", "updn", "torus 4x4 1", 1, 3 },
 	{ "fattree", "pgft 2 4,4 1,4 1,1", "updn", "random 8 3 1 3", 3, 2 },
 	{ "updn", "mesh 4x4 1", "fattree", "pgft 2 3,3 1,2 1,1", 2, 3 },
+	{ "updn", "torus 3x3 1", "updn", "torus 3x3 1", .n_islands = 2, .ring = true },
+	{ "updn", "torus 3x3 1", "torus2qos", "torus 5x3 1", .n_islands = 2, .ring = true },
 };
 #define N_PLACES ((int)(sizeof(places) / sizeof(*places)))
 
@@ -59,11 +62,27 @@ name_members(uint16_t region, struct part p)
 	members[region] = (struct region_members){ &items[region], 1, "test", region };
 }
 
+/* Regions of one part each. */
+static void
+build_ring(const struct place *p)
+{
+	struct part part[6];
+
+	make_ring(&composed, p->words, p->island, p->island_engines, part);
+	for (uint16_t region = 1; region < 6; region++)
+		name_members(region, part[region]);
+	composed.set.members = members;
+}
+
 static void
 build(const struct place *p)
 {
 	struct part core;
 
+	if (p->ring) {
+		build_ring(p);
+		return;
+	}
 	composed_init(&composed, 1);
 	add_region(&composed, p->engines);
 	core = add_part(&composed, p->words, 0);
@@ -102,6 +121,7 @@ bring_up(const struct place *p, uint64_t seed)
 	rig_start(&rig);
 	rig_run(&rig, SWEEP_HEAVY);
 	rig_expect_up(&rig);
+	ck_assert(!p->ring || sweeper_plan(rig.sweeper)->regions->region[0].is_merged);
 	fm_rng_seed(&rng, seed);
 	moments_watch(&moments, &rig, sweeper_plan(rig.sweeper)->top_lid + 1u);
 }

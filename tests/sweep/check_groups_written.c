@@ -245,6 +245,40 @@ START_TEST(cables_and_switches_fail)
 }
 END_TEST
 
+/* Who joins while the trees are being made is in them, or on them right after: no sweep more.  A
+ * group of another SL needs one. */
+START_TEST(trees_are_made_once_for_a_crowd)
+{
+	uint32_t was, node, n_late = 0;
+	struct fm_error err = { 0 };
+
+	prepare(fabrics[0]);
+	rig_run(&rig, SWEEP_HEAVY);
+	was = rig.n_reports;
+	node = rig.nl.n_nodes - 1;
+	set(node, BOTH);
+	for (int i = 0; i < 100000 && !sweeper_idle(rig.sweeper); i++) {
+		sweeper_step(rig.sweeper);
+		do
+			node = (node + 1) % rig.nl.n_nodes;
+		while (rig.nl.nodes[node].type != NETLIST_CA);
+		if (sweeper_phase(rig.sweeper) > PHASE_ROUTE && roles[node] == MCAST_OUT) {
+			set(node, BOTH);
+			n_late++;
+		}
+		if (_i != 0 && n_late == 1)
+			ck_assert(sweeper_set_member(
+			    rig.sweeper, MLID + 1, 3, netlist_port(&rig.nl, node, 1)->guid, BOTH));
+		ck_assert(txn_poll(rig.txn, sim_now_ns(rig.sim) + 1000, &err) >= 0);
+	}
+	ck_assert_uint_gt(n_late, 2);
+	step();
+	check_group();
+	ck_assert_uint_eq(rig.n_reports, was + 1 + (_i != 0));
+	ck_assert_uint_eq(sweeper_plan(rig.sweeper)->mcast->sls, _i != 0 ? 1u << 3 | 1 : 1);
+}
+END_TEST
+
 /* The table is gone with the power: it is written again. */
 START_TEST(a_switch_is_reset)
 {
@@ -375,6 +409,7 @@ main(void)
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_loop_test(t, members_come_and_go, 0, N_FABRICS);
 	tcase_add_loop_test(t, cables_and_switches_fail, 0, N_FABRICS);
+	tcase_add_loop_test(t, trees_are_made_once_for_a_crowd, 0, 2);
 	tcase_add_test(t, a_switch_is_reset);
 	tcase_add_loop_test(t, a_restart_writes_nothing, 0, N_FABRICS);
 	tcase_add_test(t, the_top_is_above_what_is_used);

@@ -6,10 +6,9 @@
  */
 #include <check.h>
 #include <stdio.h>
-#include <unistd.h>
 #include <string.h>
-#include <stdlib.h>
 
+#include "tests/folder.h"
 #include "tests/run.h"
 #include "tests/sweep/rig.h"
 
@@ -20,7 +19,7 @@
 #define THEIRS UINT64_C(0x5555000011112222)
 
 static struct rig rig;
-static char dir[] = "/tmp/fmd-check-XXXXXX";
+static char dir[FOLDER_ROOM];
 
 static void
 setup(void)
@@ -141,27 +140,13 @@ START_TEST(test_change)
 }
 END_TEST
 
-static void
-remove_store(void)
-{
-	static const char *const files[] = { "data.mdb", "lock.mdb" };
-	char path[64];
-
-	for (size_t i = 0; i < 2; i++) {
-		snprintf(path, sizeof(path), "%s/%s", dir, files[i]);
-		ck_assert_int_eq(unlink(path), 0);
-	}
-	ck_assert_int_eq(rmdir(dir), 0);
-}
-
 /* Another key in the configuration at the next start: the store knows the old one. */
 START_TEST(test_change_over_restart)
 {
 	struct fm_error err = { 0 };
-	char *made = mkdtemp(dir);
 
-	ck_assert_ptr_nonnull(made);
-	ck_assert_int_eq(store_open(made, &rig.store, &err), 0);
+	folder_make(dir);
+	ck_assert_int_eq(store_open(dir, &rig.store, &err), 0);
 	rig.set.m_key_protect = (uint8_t)_i;
 	rig_start(&rig);
 	rig_run(&rig, SWEEP_HEAVY);
@@ -176,7 +161,7 @@ START_TEST(test_change_over_restart)
 	rig_stop(&rig);
 	store_close(rig.store);
 	rig.store = NULL;
-	remove_store();
+	folder_remove(dir);
 }
 END_TEST
 

@@ -4,11 +4,13 @@
  * once and no others, and not before the plan has been given out.
  */
 #include <check.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <fmd/engine.h>
 
 #include "core/sim/sma.h"
+#include "lib/bitset.h"
 #include "tests/run.h"
 #include "tests/sweep/rig.h"
 
@@ -165,6 +167,135 @@ START_TEST(repairs_keep_them)
 }
 END_TEST
 
+/* ------------------------------------------------ entries that wait for the hosts */
+
+#define SWITCHES 24
+#define LIDS 192
+
+extern const struct fm_engine dfsssp_LTX_fm_engine;
+
+static struct chain_entry layered = { .engine = &dfsssp_LTX_fm_engine, .name = "dfsssp" };
+
+/* What is seen at the agents, after each SMP. */
+static struct {
+	uint8_t held[SWITCHES][LIDS]; /* entries */
+	uint32_t n_reregister;	      /* of all hosts */
+	uint32_t n_told, n_filled;
+	int64_t told_ns, filled_ns; /* the last; the first */
+} seen;
+
+static uint32_t
+count_reregister(void)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < rig.nl.n_nodes; i++)
+		n += rig.nl.nodes[i].type == NETLIST_CA ? n_told(i) : 0;
+	return n;
+}
+
+static void
+look_at_entries(int64_t at_ns)
+{
+	uint32_t sw = 0;
+
+	for (uint32_t i = 0; i < rig.nl.n_nodes; i++)
+		for (uint16_t lid = 1; rig_is_switch(&rig, i) && lid < LIDS; lid++) {
+			uint8_t was, now = sim_lft(rig.sim, i, lid);
+
+			sw += lid == 1;
+			was = seen.held[sw - 1][lid];
+			seen.held[sw - 1][lid] = now;
+			if (was != 255 || now == 255 || !fm_bit_test(rig.drained, lid))
+				continue;
+			seen.filled_ns = seen.n_filled++ == 0 ? at_ns : seen.filled_ns;
+		}
+}
+
+static void
+on_smp(void *arg, const struct sim_trace *e)
+{
+	uint32_t n = count_reregister();
+
+	(void)arg;
+	if (n > seen.n_reregister) {
+		seen.n_told += n - seen.n_reregister;
+		seen.told_ns = e->at_ns;
+	}
+	seen.n_reregister = n;
+	if (e->attr == WIRE_ATTR_LFT)
+		look_at_entries(e->at_ns);
+}
+
+static void
+setup_layered(void)
+{
+	rig_generate(&rig.nl, "random 24 4 1 3");
+	rig_sim(&rig, NULL);
+	rig.chain.entries = &layered;
+	rig.chain.n_entries = 1;
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+}
+
+/* Cables between switches go and come back, one after another, until one is found upon which
+ * pairs move and entries are emptied.  Its switch, and port. */
+static uint32_t
+lose_a_cable(unsigned *port, bool (*run)(struct rig *r))
+{
+	for (uint32_t i = 0; i < rig.nl.n_nodes; i++)
+		for (unsigned p = 1; rig_is_switch(&rig, i) && p <= rig.nl.nodes[i].n_ports; p++) {
+			uint32_t far = netlist_port(&rig.nl, i, p)->peer_node;
+
+			if (far == NETLIST_NONE || far < i || !rig_is_switch(&rig, far))
+				continue;
+			memset(&seen, 0, sizeof(seen));
+			memset(rig.drained, 0, sizeof(rig.drained));
+			seen.n_reregister = count_reregister();
+			look_at_entries(0);
+			rig_log_clear();
+			sim_set_trace(rig.sim, on_smp, NULL);
+			sim_unlink(rig.sim, i, p);
+			*port = p;
+			if (run(&rig) || strstr(rig_log, "carry other SLs") != NULL)
+				return i;
+			sim_relink(rig.sim, i, p);
+			rig_let_pass(&rig, 3000);
+			rig_run(&rig, SWEEP_LIGHT);
+		}
+	ck_abort_msg("no cable makes pairs move so that entries are emptied");
+	return NETLIST_NONE;
+}
+
+static bool
+run_through(struct rig *r)
+{
+	rig_let_pass(r, 3000);
+	rig_run(r, SWEEP_LIGHT);
+	return strstr(rig_log, "LIDs are emptied until the hosts") != NULL;
+}
+
+START_TEST(entries_stay_empty_till_hosts_are_told)
+{
+	unsigned port;
+	uint32_t n_ports;
+	const char *told;
+
+	lose_a_cable(&port, run_through);
+	told = strstr(rig_log, " ports are told");
+	ck_assert_ptr_nonnull(told);
+	while (told > rig_log && told[-1] != ' ')
+		told--;
+	n_ports = (uint32_t)strtoul(told, NULL, 10);
+	ck_assert_uint_gt(n_ports, 0);
+	ck_assert_uint_eq(seen.n_told, n_ports);
+	ck_assert_uint_gt(seen.n_filled, 0);
+	ck_assert_int_ge(seen.filled_ns, seen.told_ns + rig.set.packet_life_ms * 1000000);
+	rig_expect_up(&rig);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -175,6 +306,11 @@ main(void)
 	tcase_add_test(tc, senders_are_told);
 	tcase_add_test(tc, nobody_is_told_who_is_not_to_be);
 	tcase_add_test(tc, repairs_keep_them);
+	suite_add_tcase(s, tc);
+	tc = tcase_create("held");
+	tcase_set_timeout(tc, 300);
+	tcase_add_checked_fixture(tc, setup_layered, teardown);
+	tcase_add_test(tc, entries_stay_empty_till_hosts_are_told);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }

@@ -20,8 +20,8 @@
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
-extern const struct fm_engine dfsssp_LTX_fm_engine, minhop_LTX_fm_engine, updn_LTX_fm_engine,
-    lash_LTX_fm_engine;
+extern const struct fm_engine dfsssp_LTX_fm_engine, dragonfly_LTX_fm_engine, minhop_LTX_fm_engine,
+    updn_LTX_fm_engine, lash_LTX_fm_engine;
 
 static struct rig rig;
 static struct sa_rig sa;
@@ -476,6 +476,40 @@ START_TEST(multi_paths)
 }
 END_TEST
 
+/* Four ports to four, 64 pairs of LIDs each: none is crowded out by the LIDs of the first, and
+ * four paths come that share no end. */
+START_TEST(multi_paths_of_many)
+{
+	static const struct fabric wide = { "pgft 2 3,4 1,2 1,1", &updn_LTX_fm_engine, 3 };
+	struct sa_multi_path_record want = {
+		.n_sgids = 4, .n_dgids = 4, .independence = 1, .n_paths = 4
+	};
+	const uint64_t mask =
+	    SA_MPR_N_SGIDS | SA_MPR_N_DGIDS | SA_MPR_N_PATHS | SA_MPR_INDEPENDENCE;
+	struct sa_path_record r[4];
+	const struct sa_view *v;
+
+	bring_up(&wide);
+	sa.set.path_select = SA_ORDER_ALL;
+	sa_rig_publish(&sa);
+	v = sa.slot.view;
+	for (uint32_t e = 0; sa.n_gids < 8; e++)
+		if (!v->end[e].is_switch)
+			sa.gid[sa.n_gids++] = (struct sa_gid){ v->set.gid_prefix, v->end[e].guid };
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_MULTI, SA_MULTI_PATH_RECORD, mask, &want), SA_OK);
+	ck_assert_uint_eq(sa_rig_n(&sa), 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		sa_rig_record(&sa, i, &r[i]);
+		expect_path(v, &r[i]);
+		for (uint32_t k = 0; k < i; k++) {
+			ck_assert_uint_ne(r[i].sgid.guid, r[k].sgid.guid);
+			ck_assert_uint_ne(r[i].dgid.guid, r[k].dgid.guid);
+		}
+	}
+	tear_down();
+}
+END_TEST
+
 /* Each step of a trace is a cable, from the source to the destination. */
 START_TEST(traces)
 {
@@ -550,9 +584,9 @@ START_TEST(statuses)
 	ck_assert_uint_eq(
 	    sa_rig_ask(&sa, SA_GET_TABLE, SA_PATH_RECORD, PAIR | SA_PR_DLID, &want), SA_OK);
 	ck_assert_uint_eq(sa_rig_n(&sa), 0);
-	want.sl = 9;
+	want.pkey = 0; /* is none */
 	ck_assert_uint_eq(
-	    sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR | SA_PR_SL, &want), SA_NO_RECORDS);
+	    sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR | SA_PR_PKEY, &want), SA_NO_RECORDS);
 	want.pkey = 0x1234;
 	ck_assert_uint_eq(
 	    sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR | SA_PR_PKEY, &want), SA_NO_RECORDS);
@@ -562,14 +596,14 @@ START_TEST(statuses)
 	ck_assert_uint_eq(r.pkey, 0xffff);
 
 	/* bounded work, whether anything matches or not */
-	want.sl = 9;
+	want.pkey = 0x1234;
 	sa.set.most_paths = 20;
 	sa_rig_publish(&sa);
 	v = sa.slot.view;
 	ck_assert_uint_eq(
-	    sa_rig_ask(&sa, SA_GET_TABLE, SA_PATH_RECORD, SA_PR_SL, &want), SA_NO_RESOURCES);
+	    sa_rig_ask(&sa, SA_GET_TABLE, SA_PATH_RECORD, SA_PR_PKEY, &want), SA_NO_RESOURCES);
 	ck_assert_uint_eq(
-	    sa_rig_ask(&sa, SA_GET_TABLE, SA_PATH_RECORD, PAIR | SA_PR_SL, &want), SA_OK);
+	    sa_rig_ask(&sa, SA_GET_TABLE, SA_PATH_RECORD, PAIR | SA_PR_PKEY, &want), SA_OK);
 	ck_assert_uint_eq(sa_counts(sa.sa)->too_long, 1);
 
 	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_NODE_RECORD, 0, &any), SA_TOO_MANY_RECORDS);
@@ -935,10 +969,58 @@ static const char policy_text[] = "qos-levels\n"
 				  "    qos-level-name: storage\n  end-qos-match-rule\n"
 				  "end-qos-match-rules\n";
 
+/* May packets have any SL?  Only where the engine gives none and maps all to VLs alike. */
+static bool
+any_sl(const struct sa_view *v)
+{
+	const struct fm_tables *t = &v->plan->tables->t;
+
+	return t->sl_shape == FM_SL_ZERO && t->sl2vl_shape == FM_SL2VL_MODULO;
+}
+
+/* An SL that is asked for, or that of the partition, is given where the engine leaves SLs free
+ * and the tables do not drop it; elsewhere only the engine's is proven: on a dragonfly it is 0
+ * for all, and changes VLs on the way. */
+START_TEST(service_level_asked_for)
+{
+	static const struct {
+		struct fabric f;
+		bool is_free;
+	} rows[] = { { { "pgft 2 4,4 1,2 1,1", &minhop_LTX_fm_engine, 0 }, true },
+		{ { "random 9 4 11 3", &dfsssp_LTX_fm_engine, 0 }, false },
+		{ { "dragonfly 4 1 1", &dragonfly_LTX_fm_engine, 0 }, false } };
+	static struct qos qos;
+	struct sa_path_record want, plain, r;
+
+	bring_up(&rows[_i].f);
+	ck_assert_int_eq(any_sl(sa.slot.view), rows[_i].is_free);
+	want = pair();
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR, &want), SA_OK);
+	sa_rig_record(&sa, 0, &plain);
+	want.sl = plain.sl;
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR | SA_PR_SL, &want), SA_OK);
+	want.sl = 14;
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR | SA_PR_SL, &want),
+	    rows[_i].is_free ? SA_OK : SA_NO_RECORDS);
+	if (rows[_i].is_free) {
+		sa_rig_record(&sa, 0, &r);
+		ck_assert_uint_eq(r.sl, 14);
+		qos.port[QOS_SWITCH].sl2vl[14] = QOS_VL_DROP;
+		sa.set.qos = &qos;
+		sa_rig_publish(&sa);
+		ck_assert_uint_eq(
+		    sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR | SA_PR_SL, &want), SA_NO_RECORDS);
+		sa.set.qos = NULL;
+	}
+	tear_down();
+}
+END_TEST
+
 /* By service id a path gets a level: another SL, where the engine has no say, and less of
  * the rest; without one it is what it was. */
 START_TEST(service_levels)
 {
+	static const struct fabric dragonfly = { "dragonfly 4 1 1", &dragonfly_LTX_fm_engine, 0 };
 	const struct qos_policy *policy = NULL;
 	const struct partitions *parts = NULL;
 	struct part_options o = { .qos = true };
@@ -946,7 +1028,7 @@ START_TEST(service_levels)
 	uint8_t sent[64];
 	struct fm_error err = { 0 };
 
-	bring_up(&fabrics[_i]);
+	bring_up(_i < (int)N_OF(fabrics) ? &fabrics[_i] : &dragonfly);
 	ck_assert_int_eq(partitions_default(&o, &parts, &err), 0);
 	ck_assert_msg(
 	    qos_policy_parse("q", policy_text, sizeof(policy_text) - 1, parts, &policy, &err) == 0,
@@ -966,7 +1048,7 @@ START_TEST(service_levels)
 	ck_assert_uint_eq(
 	    sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR | SA_PR_SERVICE_ID, &want), SA_OK);
 	sa_rig_record(&sa, 0, &r);
-	if (sa.slot.view->plan->tables->t.sl_shape == FM_SL_ZERO)
+	if (any_sl(sa.slot.view))
 		ck_assert_uint_eq(r.sl, 3);
 	else
 		ck_assert_uint_eq(r.sl, plain.sl); /* the engine's */
@@ -1274,6 +1356,7 @@ main(void)
 	tcase_add_test(tc, selectors);
 	tcase_add_test(tc, several_lids);
 	tcase_add_test(tc, multi_paths);
+	tcase_add_test(tc, multi_paths_of_many);
 	tcase_add_loop_test(tc, traces, 0, N_OF(fabrics));
 	tcase_add_test(tc, statuses);
 	tcase_add_test(tc, garbage);
@@ -1284,7 +1367,8 @@ main(void)
 	tcase_add_test(tc, prefix_routes);
 	tcase_add_test(tc, group_paths);
 	tcase_add_test(tc, alias_paths);
-	tcase_add_loop_test(tc, service_levels, 0, N_OF(fabrics));
+	tcase_add_loop_test(tc, service_level_asked_for, 0, 3);
+	tcase_add_loop_test(tc, service_levels, 0, N_OF(fabrics) + 1);
 	tcase_add_loop_test(tc, inline_tables, 0, 2);
 	tcase_add_loop_test(tc, shared_views, 0, N_OF(fabrics));
 	tcase_add_loop_test(tc, views_begun, 0, N_OF(fabrics));

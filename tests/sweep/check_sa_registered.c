@@ -716,6 +716,39 @@ START_TEST(traps_are_passed_on_once)
 }
 END_TEST
 
+/* Every trap there is, to who shares a partition with its sender and asked for that range of
+ * LIDs, and to no other (IBA 13.4.9, o13-17.1.1). */
+START_TEST(every_trap_is_passed_on)
+{
+	static const uint16_t numbers[] = { 128, 129, 130, 131, 144, 145, 256, 257, 258, 259 };
+	struct sa_inform_info want = { .lid_begin = lid_of(apart),
+		.lid_end = lid_of(apart),
+		.is_generic = 1,
+		.subscribe = 1,
+		.type = 0xffff,
+		.trap_number = 0xffff,
+		.producer_type = 0xffffff };
+
+	as(host(3));
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_SET, SA_INFORM_INFO, 0, &want), SA_OK);
+	as(host(14)); /* a limited member, as is who sends */
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_SET, SA_INFORM_INFO, 0, &want), SA_OK);
+	for (uint32_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		struct wire_notice n = trap(numbers[i], apart), beside = trap(numbers[i], host(4));
+
+		sa.n_reports = 0;
+		sa_tell(sa.sa, &beside, 0); /* out of the range */
+		ck_assert_uint_eq(sa.n_reports, 0);
+		sa_tell(sa.sa, &n, 0);
+		ck_assert_uint_eq(sa.n_reports, 1); /* not to the other limited one */
+		ck_assert_uint_eq(sa.report_to.lid, lid_of(host(3)));
+		ck_assert_uint_eq(sa.notice.n.trap_number, numbers[i]);
+		ck_assert_uint_eq(sa.notice.n.issuer_lid, lid_of(apart));
+		answer_report();
+	}
+}
+END_TEST
+
 START_TEST(subscriptions_choose_by_lid_and_number)
 {
 	struct wire_notice n = trap(128, host(2));
@@ -812,6 +845,7 @@ main(void)
 	tcase_add_test(t, ports_that_come_and_go_are_told);
 	tcase_add_test(t, dead_subscribers_are_dropped);
 	tcase_add_test(t, traps_are_passed_on_once);
+	tcase_add_test(t, every_trap_is_passed_on);
 	tcase_add_test(t, subscriptions_choose_by_lid_and_number);
 	tcase_add_test(t, storms_are_answered);
 	suite_add_tcase(s, t);

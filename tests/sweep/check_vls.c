@@ -58,20 +58,22 @@ port_to(const struct fm_fabric *fab, fm_sw s, fm_end end, uint16_t lid)
 	return is_leaf(fab, s) ? fab->link_port[fab->sw_first_link[s] + lid % n] : FM_PORT_NONE;
 }
 
+/* By (in, out) for ports without a cable, too: when one comes the maps are what they were. */
 static void
 fill_sl2vl(const struct fm_fabric *fab, enum shape shape, struct fm_tables *t)
 {
-	for (fm_sw s = 0; s < fab->n_switches; s++)
+	for (fm_sw s = 0; shape == BY_OUT && s < fab->n_switches; s++)
 		for (fm_link l = fab->sw_first_link[s]; l < fab->sw_first_link[s + 1]; l++)
-			for (unsigned sl = 0; sl < 16; sl++) {
-				unsigned side = fab->sw_n_ports[s] + 1u, out = fab->link_port[l];
+			for (unsigned sl = 0; sl < 16; sl++)
+				t->sl2vl[l * 16 + sl] = vl_of(shape, 0, fab->link_port[l], sl);
+	for (fm_sw s = 0; shape == BY_IN_OUT && s < fab->n_switches; s++) {
+		unsigned side = fab->sw_n_ports[s] + 1u;
 
-				if (shape == BY_OUT)
-					t->sl2vl[l * 16 + sl] = vl_of(shape, 0, out, sl);
-				for (unsigned in = 0; shape == BY_IN_OUT && in < side; in++)
-					t->sl2vl[(t->sl2vl_first[s] + in * side + out) * 16 + sl] =
-					    vl_of(shape, in, out, sl);
-			}
+		for (unsigned row = 0; row < side * side; row++)
+			for (unsigned sl = 0; sl < 16; sl++)
+				t->sl2vl[(t->sl2vl_first[s] + row) * 16 + sl] =
+				    vl_of(shape, row / side, row % side, sl);
+	}
 }
 
 static int
@@ -254,6 +256,32 @@ START_TEST(test_changes)
 	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
 	rig_run(&rig, SWEEP_HEAVY);
 	expect_all(to);
+}
+END_TEST
+
+/* While a cable between switches was out all others have got other maps: so has, when it is
+ * back, what comes in by it. */
+START_TEST(test_changes_without_a_cable)
+{
+	uint32_t leaf = 0;
+
+	rig_fini(&rig);
+	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,2"); /* there is another beside it */
+	rig_sim(&rig, NULL);
+	use(MODULO);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	expect_all(MODULO);
+	while (strcmp(rig.nl.nodes[leaf].desc, "leaf-2") != 0)
+		leaf++;
+	sim_unlink(rig.sim, leaf, 5);
+	use(BY_IN_OUT);
+	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_str_eq(rig.last.engine, entries[BY_IN_OUT].name);
+	sim_relink(rig.sim, leaf, 5);
+	rig_let_pass(&rig, 3000);
+	expect_all(BY_IN_OUT);
 }
 END_TEST
 
@@ -515,6 +543,7 @@ main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, test_shapes, MODULO, N_SHAPES);
 	tcase_add_loop_test(t, test_changes, 0, N_SHAPES * N_SHAPES);
+	tcase_add_test(t, test_changes_without_a_cable);
 	tcase_add_test(t, test_silent_while_written);
 	suite_add_tcase(suite, t);
 	t = tcase_create("qos");

@@ -34,8 +34,10 @@ struct rig {
 	unsigned port;
 	struct sweep_report last; /* of the sweep that ended last */
 	uint32_t n_reports;
-	uint32_t n_new_plans;  /* of them, with a plan that is not kept */
-	uint64_t n_again;      /* SMPs sent more than once */
+	uint32_t n_new_plans; /* of them, with a plan that is not kept */
+	uint64_t n_again;     /* SMPs sent more than once */
+	uint64_t n_by_lid, n_mixed;
+	uint64_t n_ways_lost;  /* of both, not answered */
 	uint32_t n_broken_off; /* of them, SWEEP_BROKEN_OFF */
 	uint64_t drained[768]; /* LIDs whose entries were emptied; the test clears them */
 };

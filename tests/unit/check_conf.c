@@ -136,6 +136,9 @@ static const struct {
 	    "fmd.conf:1: good a: max_hops = 0 is outside 1..64 hops" },
 	{ "good \"a\" {\n\tblance = paths\n}\n",
 	    "fmd.conf:2: unknown key blance of good: did you mean balance?" },
+	{ "good { ids = { \"0x1 99999999999999999999\" } }\n",
+	    "fmd.conf:1: good: ids: row '0x1 99999999999999999999' is not \"GUID id\", the GUID "
+	    "written 0x..." },
 	{ "good {\n\tnonsense = 1\n}\n",
 	    "fmd.conf:2: unknown key nonsense of good: fmd --help=good lists them" },
 	{ "good {\n\ttime_limit = 5\n}\n",

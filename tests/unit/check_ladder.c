@@ -26,6 +26,8 @@ extern const struct fm_engine minhop_LTX_fm_engine, updn_LTX_fm_engine, dor_LTX_
 
 static struct router router;
 static unsigned n_errors;
+static bool anew;	/* plans to come are not repaired */
+static unsigned n_bare; /* switches of the fabrics to come that have no hosts */
 
 static void
 hear(void *arg, enum fm_log_level level, const char *subsystem, const char *text)
@@ -43,7 +45,8 @@ setup(void)
 
 	ck_assert_int_eq(router_init(&router, 1, &err), 0);
 	router.check_repairs = true; /* what is found wrong is logged */
-	n_errors = 0;
+	n_errors = n_bare = 0;
+	anew = false;
 	fm_log_set_sink(hear, NULL);
 }
 
@@ -93,6 +96,20 @@ copy_parts(const struct fm_fabric *f, struct snapshot_builder *b)
 				.nominal_mbps = f->link_nominal_mbps[l] })));
 }
 
+static void
+take_hosts(struct snapshot_builder *b, struct fm_rng *rng)
+{
+	for (unsigned n = 0; n < n_bare; n++) {
+		fm_sw sw = fm_rng_below(rng, (uint32_t)b->switches.n);
+		size_t left = 0;
+
+		for (size_t i = 0; i < b->ends.n; i++)
+			if (b->ends.item[i].sw != sw || b->ends.item[i].kind == FM_END_SWITCH)
+				b->ends.item[left++] = b->ends.item[i];
+		b->ends.n = left;
+	}
+}
+
 /* The fabric without some cables, all else, LIDs too, as it was. */
 static struct snapshot *
 fabric(const char *words, unsigned n_down, uint64_t seed)
@@ -110,6 +127,7 @@ fabric(const char *words, unsigned n_down, uint64_t seed)
 
 		b.cables.item[i] = b.cables.item[--b.cables.n];
 	}
+	take_hosts(&b, &rng);
 	ck_assert_msg(snapshot_build(&b, 1, &snap, &err) == 0, "%s", err.msg);
 	snapshot_builder_fini(&b);
 	snapshot_put(whole);
@@ -135,7 +153,7 @@ make_plan_from(const struct fm_engine *engine, const char *words, unsigned n_dow
 	struct plan *p;
 
 	q.snap = fabric(words, n_down, seed);
-	q.anew = prev != NULL && strcmp(prev->engine, engine->name) != 0;
+	q.anew = anew || (prev != NULL && strcmp(prev->engine, engine->name) != 0);
 	ck_assert_msg(plan_make(&router, &q, &p, &err) == 0, "%s", err.msg);
 	ck_assert_msg(
 	    p->tables != NULL, "%s: %s", words, p->refused.n > 0 ? p->refused.item[0].reason : "");
@@ -153,12 +171,20 @@ make_plan(const struct fm_engine *engine, const char *words, unsigned n_down, ui
 
 /* ------------------------------------------------------- dependencies, anew */
 
-enum { OLD = 1, NEW = 2 };
+enum { OLD = 1, NEW = 2, CUT = 4 /* what is both */ };
 
 struct graph {
 	const struct fm_fabric *fab;
-	uint8_t *dep; /* [n_links][n_links] */
+	uint32_t n_vls, vl; /* of the packets at hand */
+	uint8_t *dep;	    /* [n_links * n_vls][n_links * n_vls] */
 };
+
+static size_t
+dep_at(const struct graph *g, fm_link in, fm_link out)
+{
+	return ((size_t)in * g->n_vls + g->vl) * g->fab->n_links * g->n_vls +
+	    (size_t)out * g->n_vls + g->vl;
+}
 
 static fm_link
 way(const struct fm_fabric *fab, const struct plan *p, fm_sw sw, uint16_t lid)
@@ -172,7 +198,10 @@ spread(struct graph *g, const struct plan *old, const struct plan *new, uint16_t
     fm_link in, unsigned kind, unsigned modes, bool ordered, uint8_t *seen)
 {
 	fm_link a = modes & OLD ? way(g->fab, old, sw, lid) : FM_NONE;
-	fm_link b = modes & NEW ? way(g->fab, new, sw, lid) : FM_NONE;
+	fm_link b = modes & (NEW | CUT) ? way(g->fab, new, sw, lid) : FM_NONE;
+
+	if (modes & CUT && way(g->fab, old, sw, lid) != b)
+		b = FM_NONE;
 
 	for (unsigned i = 0; i < 2; i++) {
 		fm_link out = i == 0 ? a : b;
@@ -183,7 +212,7 @@ spread(struct graph *g, const struct plan *old, const struct plan *new, uint16_t
 		if (in != FM_NONE && ordered && kind == NEW && of == OLD)
 			continue;
 		if (in != FM_NONE)
-			g->dep[(size_t)in * g->fab->n_links + out] = 1;
+			g->dep[dep_at(g, in, out)] = 1;
 		if (seen[out])
 			continue;
 		seen[out] = 1;
@@ -207,7 +236,7 @@ add_lid(struct graph *g, const struct plan *old, const struct plan *new, uint16_
 static bool
 has_cycle(const struct graph *g)
 {
-	uint32_t n = g->fab->n_links, *first, *to, *component, n_edges = 0;
+	uint32_t n = g->fab->n_links * g->n_vls, *first, *to, *component, n_edges = 0;
 	struct fm_arena mem;
 	bool cyclic;
 
@@ -281,7 +310,7 @@ is_safe_after(
     const struct broken_off *older, const struct plan *old, const struct plan *new, bool naive)
 {
 	const struct fm_fabric *fab = &new->snap->fab;
-	struct graph g = { .fab = fab };
+	struct graph g = { .fab = fab, .n_vls = 1 };
 	bool ok = true;
 
 	g.dep = malloc((size_t)fab->n_links * fab->n_links + 1);
@@ -527,12 +556,14 @@ assert_same_steps(const struct plan *a, const struct plan *b)
 		ck_assert(memcmp(a->tables->t.lft[sw], b->tables->t.lft[sw], a->top_lid + 1u) == 0);
 }
 
-/* LIDs looked at that did not change, since the last call. */
+/* LIDs looked at that did not change from a to p, since the last call. */
 static unsigned
-count_looks(const struct plan *p)
+count_looks(const struct plan *a, const struct plan *p)
 {
-	unsigned n = (unsigned)fm_bit_count(looked_at, 65536) - p->change.n_lids;
+	unsigned n = 0;
 
+	FM_EACH_BIT (lid, looked_at, p->top_lid + 1u)
+		n += !changes(a, p, (uint16_t)lid);
 	memset(looked_at, 0, sizeof(looked_at));
 	return n;
 }
@@ -568,7 +599,7 @@ go_on_by_counts(
 		return b;
 	}
 	few = 2u * b->change.n_lids <= b->snap->fab.max_lid;
-	looked = count_looks(b);
+	looked = count_looks(a, b);
 	looks[0] += few ? looked : 0;
 	kept = router.counts;
 	ck_assert_ptr_nonnull(kept);
@@ -576,7 +607,7 @@ go_on_by_counts(
 	forget_repairs();
 	memset(looked_at, 0, sizeof(looked_at));
 	c = make_plan(of->engine, of->words, n_down, seed, a, 0);
-	looked = count_looks(c);
+	looked = count_looks(a, c);
 	looks[1] += few ? looked : 0;
 	ck_assert(!b->change.by_levels);
 	assert_same_steps(b, c);
@@ -614,6 +645,7 @@ START_TEST(counts_stay_right)
 	struct plan *p = make_plan(of->engine, of->words, 0, 0, NULL, 0), *next;
 
 	for (uint64_t seed = 1; seed <= 12; seed++) {
+		n_bare = seed % 5 == 4 ? 2 : 0;
 		next = make_plan(of->engine, of->words, seed % 4, seed, p, 0);
 		plan_put(p);
 		p = next;
@@ -621,6 +653,187 @@ START_TEST(counts_stay_right)
 			prepare(p);
 	}
 	plan_put(p);
+}
+END_TEST
+
+/* ------------------------------------------------------------------- other SLs */
+
+/* SLs of packets that an end of sw sends to the LID, replies too, when paths are those of p. */
+static unsigned
+sls_sent(const struct plan *p, fm_end e, uint16_t lid)
+{
+	const struct fm_fabric *fab = &p->snap->fab;
+	fm_sw to = fab->end_sw[fab->lid_end[lid]];
+
+	return 1u << tables_sl(&p->tables->t, fab->end_sw[e], lid) |
+	    1u << tables_sl(&p->tables->t, to, fab->end_lid[e]);
+}
+
+/* sls: of the paths of old ones, of new ones or of both. */
+static void
+add_sls(struct graph *g, const struct plan *old, const struct plan *new, uint16_t lid, unsigned sls,
+    unsigned modes, bool ordered)
+{
+	const struct fm_fabric *fab = g->fab;
+	uint8_t *seen = calloc(fab->n_links + 1u, 1);
+
+	for (fm_end e = 0; e < fab->n_ends; e++) {
+		unsigned sent = 0;
+
+		if (!is_ca(fab, e))
+			continue;
+		sent |= sls & OLD ? sls_sent(old, e, lid) : 0;
+		sent |= sls & NEW ? sls_sent(new, e, lid) : 0;
+		for (unsigned sl = 0; sl < 16; sl++) {
+			if (!(sent >> sl & 1))
+				continue;
+			for (unsigned side = 0; side < 2; side++) {
+				memset(seen, 0, fab->n_links + 1u);
+				g->vl = sl % (side == 0 ? old : new)->tables->t.n_vls_used;
+				spread(g, old, new, lid, fab->end_sw[e], FM_NONE, OLD | NEW, modes,
+				    ordered, seen);
+			}
+		}
+	}
+	free(seen);
+}
+
+static unsigned
+last_stage(const struct plan *p)
+{
+	unsigned last = 0;
+
+	for (uint32_t lid = 1; p->rules != NULL && lid <= p->top_lid; lid++)
+		if ((p->rules[lid] & TRANSITION_STAGE) > last)
+			last = p->rules[lid] & TRANSITION_STAGE;
+	return last;
+}
+
+/* Until hosts are told: old SLs in each stage, then (stage 17) new ones as well, while the
+ * entries of the drained are empty and packets of the last stage on their way, or (18) filled
+ * in spite of that. */
+static void
+add_sls_in_stage(
+    struct graph *g, const struct plan *old, const struct plan *new, uint16_t lid, unsigned stage)
+{
+	uint8_t rule = new->rules != NULL ? new->rules[lid] : 0;
+	unsigned of = rule & TRANSITION_STAGE;
+	bool whole = (rule & TRANSITION_WHOLE) == TRANSITION_WHOLE;
+
+	if (whole && stage > 0 && stage < 18)
+		return; /* its packets are gone */
+	if (stage >= 17)
+		add_sls(g, old, new, lid, OLD | NEW,
+		    rule & TRANSITION_DRAIN && stage == 17 ? CUT : NEW, false);
+	if (stage == 17)
+		stage = last_stage(new);
+	if (stage == 18)
+		return;
+	if (rule & TRANSITION_DRAIN)
+		add_sls(g, old, new, lid, OLD, stage > 0 ? CUT : OLD, false);
+	else if (of != stage)
+		add_sls(g, old, new, lid, OLD, of < stage ? NEW : OLD, false);
+	else
+		add_sls(
+		    g, old, new, lid, OLD, OLD | NEW, (rule & TRANSITION_ORDERED) != 0 && !whole);
+}
+
+static bool
+is_cyclic_in(const struct plan *old, const struct plan *new, unsigned stage)
+{
+	const struct fm_fabric *fab = &new->snap->fab;
+	uint32_t n_old = old->tables->t.n_vls_used, n_new = new->tables->t.n_vls_used;
+	struct graph g = { .fab = fab, .n_vls = n_old > n_new ? n_old : n_new };
+	size_t n = (size_t)fab->n_links * g.n_vls;
+	bool cyclic;
+
+	g.dep = calloc(n * n + 1, 1);
+	for (uint32_t lid = 1; lid <= fab->max_lid; lid++)
+		if (fab->lid_end[lid] != FM_NONE)
+			add_sls_in_stage(&g, old, new, (uint16_t)lid, stage);
+	cyclic = has_cycle(&g);
+	free(g.dep);
+	return cyclic;
+}
+
+/* Where the old SLs are not safe on new entries these stay empty till hosts are told:
+ * until then nothing closes a cycle, under SLs that were handed out before or after. */
+START_TEST(old_sls_end_at_empty_entries)
+{
+	static const char *const words[] = { "random 24 4 1 3", "random 20 5 1 9" };
+	unsigned n_held = 0, n_cyclic = 0;
+
+	for (uint64_t seed = 1; seed <= 5; seed++) {
+		const char *of = words[_i];
+		struct plan *a = make_plan(&dfsssp_LTX_fm_engine, of, 0, 0, NULL, 0);
+		struct plan *b = make_plan(&dfsssp_LTX_fm_engine, of, 1 + seed % 3, seed, a, 0);
+
+		ck_assert(b->repaired);
+		ck_assert_int_eq(b->change.sls_clash, ladder_may_hold(a, b));
+		for (unsigned stage = 0; stage <= 17; stage++)
+			ck_assert_msg(!is_cyclic_in(a, b, stage), "%s, seed %u, stage %u", of,
+			    (unsigned)seed, stage);
+		n_held += b->change.sls_clash;
+		n_cyclic += b->change.sls_clash && is_cyclic_in(a, b, 18);
+		ck_assert(
+		    b->change.sls_clash || b->change.n_drained > 0 || !is_cyclic_in(a, b, 18));
+		plan_put(a);
+		plan_put(b);
+	}
+	ck_assert_uint_gt(n_held, 0);
+	ck_assert_uint_eq(n_cyclic, n_held);
+}
+END_TEST
+
+/* Of whom the tables say that they were cut off though their ways were whole, there are as many
+ * as they say: each host and switch still got to them by the old entries. */
+static void
+assert_cut_as_told(const struct plan *a, const struct plan *b)
+{
+	const struct fm_fabric *fab = &b->snap->fab;
+	unsigned n_whole = 0;
+
+	for (uint32_t lid = 1; lid <= fab->max_lid; lid++) {
+		bool whole = b->rules[lid] == TRANSITION_WHOLE;
+
+		for (fm_sw sw = 0; whole && sw < fab->n_switches; sw++)
+			whole = sw == fab->end_sw[fab->lid_end[lid]] ||
+			    way(fab, a, sw, (uint16_t)lid) != FM_NONE;
+		n_whole += whole;
+	}
+	ck_assert_uint_eq(n_whole, b->change.n_cut);
+}
+
+/* A layered engine routes anew after a loss, and all SLs are others: who would close a cycle
+ * is drained, with all entries; the others are written when its packets are gone. */
+START_TEST(anew_after_a_loss)
+{
+	static const char *const words[] = { "random 24 4 1 3", "random 20 5 1 9",
+		"random 32 4 1 11", "dragonfly 4 1 2" };
+	const char *of = words[_i];
+	unsigned n_drained = 0, n_cut = 0;
+
+	for (uint64_t seed = 1; seed <= 6; seed++) {
+		struct plan *a, *b;
+
+		anew = false;
+		a = make_plan(&dfsssp_LTX_fm_engine, of, 0, 0, NULL, 0);
+		anew = true;
+		b = make_plan(&dfsssp_LTX_fm_engine, of, 1 + seed % 3, seed, a, 0);
+		ck_assert_int_eq(b->change.kind, PLAN_LOSS);
+		for (unsigned stage = 0; stage <= 17; stage++)
+			ck_assert_msg(!is_cyclic_in(a, b, stage), "%s, seed %u, stage %u", of,
+			    (unsigned)seed, stage);
+		ck_assert(is_cyclic_in(a, b, 18)); /* without a drain */
+		ck_assert(b->change.whole_columns && ladder_may_hold(a, b));
+		ck_assert_uint_lt(b->change.n_drained, b->change.n_lids);
+		n_drained += b->change.n_drained;
+		n_cut += b->change.n_cut;
+		assert_cut_as_told(a, b);
+		plan_put(a);
+		plan_put(b);
+	}
+	ck_assert_uint_lt(2 * n_cut, n_drained);
 }
 END_TEST
 
@@ -661,6 +874,8 @@ main(void)
 	tcase_add_loop_test(t, writing_is_broken_off, 0, N_FABRICS);
 	tcase_add_loop_test(t, who_stays_is_not_looked_at, 0, 2);
 	tcase_add_loop_test(t, counts_stay_right, 0, 3);
+	tcase_add_loop_test(t, old_sls_end_at_empty_entries, 0, 2);
+	tcase_add_loop_test(t, anew_after_a_loss, 0, 4);
 	tcase_add_loop_test(t, layered_engines_have_their_steps_too, 0, 2);
 	suite_add_tcase(s, t);
 	return run_suite(s);

@@ -167,7 +167,7 @@ compare(const struct snapshot *snap, const struct fm_tables *t, uint64_t seed)
 	b.t = t;
 	find_hosts(&b);
 	ck_assert(metrics_compute(snap, t, &req, two, &m, &err) == 0);
-	req.max_ranges = 1 + seed % 40; /* chunk by chunk */
+	req.max_ranges = 1 + seed * 37 % 400; /* chunk by chunk, or flow by flow */
 	ck_assert(metrics_compute(snap, t, &req, NULL, &m1, &err) == 0);
 	all_to_all(&b);
 	for (fm_link l = 0; l < b.fab->n_links; l++) {
@@ -206,7 +206,7 @@ random_case(uint64_t seed, bool holes)
 	fm_sw queue[256];
 
 	fm_rng_seed(&r, seed);
-	snprintf(sw, sizeof(sw), "%u", 4 + 2 * fm_rng_below(&r, 5));
+	snprintf(sw, sizeof(sw), "%u", 8 + 2 * fm_rng_below(&r, 4));
 	snprintf(hosts, sizeof(hosts), "%u", 1 + fm_rng_below(&r, 4));
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)seed);
 	ck_assert_msg(netlist_generate(5, argv, &nl, &err) == 0, "%s", err.msg);
@@ -217,7 +217,7 @@ random_case(uint64_t seed, bool holes)
 		    &snap->fab, snap->fab.end_sw[e], snap->fab.end_lid[e], queue, &t->t);
 		t->t.lft[snap->fab.end_sw[e]][snap->fab.end_lid[e]] = snap->fab.end_port[e];
 	}
-	for (uint32_t i = 0; holes && i < 1 + fm_rng_below(&r, 20); i++)
+	for (uint32_t n_holes = holes ? 1 + fm_rng_below(&r, 60) : 0; n_holes > 0; n_holes--)
 		t->t.lft[fm_rng_below(&r, snap->fab.n_switches)]
 			[1 + fm_rng_below(&r, snap->fab.max_lid)] =
 		    fm_rng_below(&r, 2) ? FM_PORT_NONE : (uint8_t)(1 + fm_rng_below(&r, 6));
@@ -232,6 +232,7 @@ START_TEST(test_random)
 	for (uint64_t seed = 1; seed <= 25; seed++) {
 		random_case(seed, false);
 		random_case(seed + 100, true);
+		random_case(seed + 200, true);
 	}
 }
 END_TEST

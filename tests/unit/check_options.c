@@ -134,6 +134,21 @@ START_TEST(defaults_without_values)
 }
 END_TEST
 
+/* A default that is written out is a default. */
+START_TEST(empty_lists_are_not_given)
+{
+	const struct opts *o;
+
+	set("roots", NULL, 0);
+	set("order", NULL, 0);
+	set("ids", NULL, 0);
+	o = bind(values);
+	ck_assert(!o->roots.given);
+	ck_assert_uint_eq(o->order.n_sets, 0);
+	ck_assert_uint_eq(o->ids.n_rows, 0);
+}
+END_TEST
+
 START_TEST(scalars)
 {
 	const struct opts *o;
@@ -335,6 +350,7 @@ main(void)
 
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_test(tc, defaults_without_values);
+	tcase_add_test(tc, empty_lists_are_not_given);
 	tcase_add_test(tc, scalars);
 	tcase_add_loop_test(tc, node_sets, 0, sizeof(sets) / sizeof(*sets));
 	tcase_add_loop_test(tc, name_patterns, 0, sizeof(names) / sizeof(*names));

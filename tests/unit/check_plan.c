@@ -187,6 +187,32 @@ route_nothing(const struct fm_host *h, const struct fm_fabric *f, const struct f
 	return 0;
 }
 
+/* Always to the right, by SL 0 where that is not past the cable 4-0, else by one SL for each
+ * who sends: free of credit loops, but not if replies go under the SL of the request. */
+static int
+route_one_way(const struct fm_host *h, const struct fm_fabric *f, const struct fm_request *req,
+    const void *opts, struct fm_tables *out, struct fm_error *err)
+{
+	uint8_t at[N_RING] = { 0 };
+	fm_sw sw = 0, was = FM_NONE;
+	int rc = route_right(h, f, req, opts, out, err);
+
+	for (uint8_t i = 0; i < N_RING; i++) {
+		fm_link l = f->sw_first_link[sw];
+
+		at[sw] = i;
+		l += f->link_to[l] == was;
+		was = sw;
+		sw = f->link_to[l];
+	}
+	out->sl_shape = FM_SL_BY_SW_DLID;
+	out->n_vls_used = N_RING;
+	for (fm_sw s = 0; s < N_RING; s++)
+		for (fm_end e = 0; e < f->n_ends; e++)
+			out->sl[s][f->end_lid[e]] = at[s] > at[f->end_sw[e]] ? at[s] : 0;
+	return rc;
+}
+
 FM_ENGINE(nothing, .route = route_nothing);
 FM_ENGINE(line, .route = route_line);
 FM_ENGINE(both, .route = route_both, .traits = FM_PROVIDES_LFT | FM_PROVIDES_AR);
@@ -199,6 +225,8 @@ FM_ENGINE(right, .route = route_right);
 FM_ENGINE(
     quick, .probe = probe_no, .route = route_right, .traits = FM_PROVIDES_LFT | FM_ROUTE_PROBES);
 FM_ENGINE(liar, .route = route_right, .traits = FM_PROVIDES_LFT | FM_PROMISES_NO_CREDIT_LOOPS);
+FM_ENGINE(oneway, .route = route_one_way,
+    .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROMISES_NO_CREDIT_LOOPS);
 FM_ENGINE(loop, .route = route_loop);
 FM_ENGINE(slow, .route = route_slow);
 FM_ENGINE(deaf, .route = route_deaf);
@@ -312,6 +340,28 @@ START_TEST(the_chain_goes_on_until_a_safe_plan_and_remembers_why)
 	ck_assert_ptr_nonnull(strstr(p->refused.item[3].reason, "its bug"));
 	ck_assert_ptr_nonnull(strstr(p->refused.item[4].reason, "VLs"));
 	plan_put(plan_get(p));
+	plan_put(p);
+}
+END_TEST
+
+/* No bug: options that leave replies out, where they count. */
+START_TEST(a_promise_for_one_way_is_no_bug_of_the_engine)
+{
+	const struct chain_entry entries[] = { ENTRY(oneway) };
+	struct plan *p = make(entries, 1, true, false);
+
+	ck_assert_str_eq(p->engine, "fallback");
+	ck_assert_uint_eq(p->refused.n, 1);
+	ck_assert_ptr_null(strstr(p->refused.item[0].reason, "bug"));
+	ck_assert_msg(
+	    strstr(p->refused.item[0].reason,
+		"only requests are free of credit loops, not replies, which go under the "
+		"same SL (sl_model = both): set paired = yes") == p->refused.item[0].reason,
+	    "%s", p->refused.item[0].reason);
+	plan_put(p);
+	router.sl_model = VERIFY_FORWARD;
+	p = make(entries, 1, true, false);
+	ck_assert_str_eq(p->engine, "oneway");
 	plan_put(p);
 }
 END_TEST
@@ -517,6 +567,7 @@ main(void)
 	tcase_add_test(t, an_engine_that_leaves_pairs_out_is_passed_over);
 	tcase_add_test(t, of_engines_that_leave_pairs_out_the_best_is_used);
 	tcase_add_test(t, the_chain_goes_on_until_a_safe_plan_and_remembers_why);
+	tcase_add_test(t, a_promise_for_one_way_is_no_bug_of_the_engine);
 	tcase_add_test(t, a_plan_says_why_auto_took_its_engine);
 	tcase_add_test(t, an_engine_that_probes_while_routing_is_not_asked_first);
 	tcase_add_test(t, credit_loops_pass_only_where_they_are_allowed);

@@ -27,6 +27,8 @@
 #include "tests/unit/generate_words.h"
 
 #define FABRIC "join ft=pgft:2:2,4:1,2:1,1 t=torus:3x3:1 ft-leaf-1~t-sw-0-0~1 ft-leaf-2~t-sw-0-1~1"
+#define FIFTEEN "abcdefghijklmno"
+#define SIXTEEN FIFTEEN "p"
 #define PODS "region \"pods\" { switches = { \"ft-*\" } }\n"
 
 static struct engine_set engines;
@@ -202,6 +204,11 @@ static const struct {
 	    "a: ft-leaf-3 t-sw-2-2" },
 	{ "region \"a\" { switches = { \"system:<ft-spine-2>\" } }", "a: ft-spine-2" },
 	{ "region \"a\" { switches = { \"name:ft-leaf-[2-3,9]\" } }", "a: ft-leaf-[2-3]" },
+	{ "region \"a\" { switches = { \"name:ft-leaf-[02-3,000000-000999999]\" } }",
+	    "a: ft-leaf-[1-4]" },
+	{ "region \"" SIXTEEN SIXTEEN SIXTEEN FIFTEEN
+	  "\" { switches = { \"ft-leaf-[1-1,3-3,999999999999999999]\" } }",
+	    SIXTEEN SIXTEEN SIXTEEN FIFTEEN ": ft-leaf-[1,3]" },
 	{ "region \"a\" { switches = { \"name:t-sw-?-[1-2]\" } }", "a: t-sw-[0-2]-[1-2]" },
 	{ "region \"a\" { switches = { \"level:1\" } }", "a: ft-spine-[1-2]" },
 	{ "region \"a\" { switches = { \"level:top\" } }", "a: ft-spine-[1-2]" },
@@ -316,6 +323,26 @@ static const struct {
 	    "it is taken out of, All if need be" },
 	{ "region \"a\" { switches = { \"\" } }",
 	    "fmd.conf:1: region a: switches: an empty name matches no node" },
+	{ "group \"a\" {\n members = { \"leaf-[0-1000000]\" } }",
+	    "fmd.conf:2: group a: members: 'leaf-[0-1000000]': 0-1000000 is a range of "
+	    "1000001 numbers, more than any fabric has: at most 1000000, or * for any" },
+	{ "region \"a\" { switches = { \"leaf-[1-2,18-3]\" } }",
+	    "fmd.conf:1: region a: switches: 'leaf-[1-2,18-3]': 18-3 runs backwards: write 3-18" },
+	{ "region \"a\" { switches = { \"leaf-[1000000000000000000]\" } }",
+	    "fmd.conf:1: region a: switches: 'leaf-[1000000000000000000]': numbers in brackets "
+	    "have at most 18 digits" },
+	{ "region \"a\" { switches = { \"leaf-[1-99999999999999999999]\" } }",
+	    "fmd.conf:1: region a: switches: 'leaf-[1-99999999999999999999]': numbers in brackets "
+	    "have at most 18 digits" },
+	{ "region \"a\" { switches = { \"leaf-[]\" } }",
+	    "fmd.conf:1: region a: switches: 'leaf-[]': brackets hold numbers: [1-18] or "
+	    "[1-4,7]" },
+	{ "region \"a\" { switches = { \"leaf-[1,]\" } }",
+	    "fmd.conf:1: region a: switches: 'leaf-[1,]': brackets hold numbers: [1-18] or "
+	    "[1-4,7]" },
+	{ "region \"a\" { switches = { \"leaf-[3-]\" } }",
+	    "fmd.conf:1: region a: switches: 'leaf-[3-]': brackets hold numbers: [1-18] or "
+	    "[1-4,7]" },
 	{ "region \"a\" { switches = { \"@\" } }",
 	    "fmd.conf:1: region a: switches: '@' wants the name of a group: @pods" },
 	{ "region \"a\" { switches = { \"0x12/0-3\" } }",
@@ -357,7 +384,16 @@ static const struct {
 	    "fmd.conf:1: region a: chain: good:x: there is no section good \"x\" { ... }" },
 	{ "fallback = no chain = { \"good\" }\nregion \"a\" { switches = { \"ft-*\" } chain = { } "
 	  "}",
-	    "fmd.conf:2: region a: chain: no engine is left: name one, or set fallback = yes" },
+	    "fmd.conf:2: region a: chain: it names no engine: name one, or leave it out for that "
+	    "of "
+	    "region default" },
+	{ "region \"a\" { switches = { \"ft-*\" }\nchain = { \"\" } }",
+	    "fmd.conf:2: region a: chain: it names no engine: name one, or leave it out for that "
+	    "of "
+	    "region default" },
+	{ "region \"" SIXTEEN SIXTEEN SIXTEEN SIXTEEN "\" { switches = { \"ft-*\" } }",
+	    "fmd.conf:1: region \"abcdefghijklmnopabcd...\": a name has at most 63 letters, this "
+	    "one 64" },
 	{ "good { order = { \"ft-*\", \"!ft-spine-1\" } }",
 	    "fmd.conf:1: good: order: '!ft-spine-1': out of an ordered list nothing is taken; "
 	    "leave "
@@ -676,6 +712,38 @@ START_TEST(groups_in_options_of_engines)
 }
 END_TEST
 
+/* Names in options that are nowhere are warned of, each once, in a file that is new; those of
+ * another region are none. */
+START_TEST(options_that_name_nothing)
+{
+	struct conf *conf =
+	    load("group \"none\" { members = { \"0x77\" } }\n"
+		 "good { roots = { \"nope-*\", \"ft-spine-1\", \"@none\" } }\n"
+		 "good \"b\" {\n order = { \"t-sw-0-0\",\n \"ft-leaf-9\" } }\n"
+		 "region \"a\" { switches = { \"ft-*\" } chain = { good, \"good:b\" } }\n"
+		 "region \"b\" { switches = { \"t-*\" } chain = { good } }\n");
+	struct fm_error err = { 0 };
+
+	ck_assert_int_eq(regions_resolve(&conf->regions, snap, false, sw_region, &err), 0);
+	ck_assert_uint_eq(n_warned, 1); /* of the group */
+	ck_assert_int_eq(regions_check(&conf->regions, snap, &err), 0);
+	ck_assert_uint_eq(n_warned, 3);
+	ck_assert_ptr_nonnull(
+	    strstr(warned, "fmd.conf:2: good: roots: 'nope-*' names nothing in this fabric\n"));
+	ck_assert_ptr_nonnull(strstr(
+	    warned, "fmd.conf:5: good b: order: 'ft-leaf-9' names nothing in this fabric\n"));
+	conf_put(conf);
+	n_warned = 0;
+	conf = load("good { roots = { \"n1\", \"n2\", \"n3\", \"n4\", \"n5\", \"n6\", \"n7\", "
+		    "\"n8\", \"n9\", \"n10\" } }\n" PODS "chain = { good }\n");
+	ck_assert_int_eq(regions_resolve(&conf->regions, snap, true, sw_region, &err), 0);
+	ck_assert_uint_eq(n_warned, 9);
+	ck_assert_ptr_nonnull(
+	    strstr(warned, "good: roots: 2 more items name nothing in this fabric\n"));
+	conf_put(conf);
+}
+END_TEST
+
 /* Values that nobody bound to groups say so. */
 START_TEST(a_group_without_groups)
 {
@@ -707,6 +775,7 @@ static const struct {
 	{ { "a", "a", NULL }, "a" },
 	{ { "leaf-3", "leaf-1", "leaf-2", NULL }, "leaf-[1-3]" },
 	{ { "leaf-01", "leaf-2", "leaf-9", "leaf-10", NULL }, "leaf-[1-2,9-10]" },
+	{ { "leaf-09", "leaf-9", NULL }, "leaf-[9]" },
 	{ { "t1s1", "t1s2", "t2s1", "t2s2", "t3s1", NULL }, "t3s1 t[1-2]s[1-2]" },
 	{ { "a-1-1", "a-2-2", "a-2-3", NULL }, "a-1-1 a-2-[2-3]" },
 	{ { "1x", "2x", "3", "x4", NULL }, "3 [1-2]x x4" },
@@ -769,6 +838,10 @@ START_TEST(report)
 	    "{\"region\":\"odd\",\"n_switches\":3,\"switches\":[\"t-sw-0-[0,2]\",\"t-sw-2-2\"],"
 	    "\"hosts\":3,\"pieces\":1,\"chain\":[\"good\"]}");
 	free(text);
+	/* who wrote no chain has the default's, and that is told */
+	ck_assert_str_eq(
+	    json_string_value(json_object_get(json_array_get(list, 1), "chain_of")), "default");
+	ck_assert_ptr_null(json_object_get(json_array_get(list, 0), "chain_of"));
 	ck_assert_int_eq(json_integer_value(json_object_get(json_array_get(list, 0), "pieces")), 1);
 	ck_assert_int_eq(json_integer_value(json_object_get(json_array_get(list, 1), "hosts")), 8);
 	json_decref(list);
@@ -830,6 +903,7 @@ main(void)
 	tcase_add_test(tc, files_after_the_first);
 	tcase_add_test(tc, marks);
 	tcase_add_test(tc, groups_in_options_of_engines);
+	tcase_add_test(tc, options_that_name_nothing);
 	tcase_add_test(tc, a_group_without_groups);
 	tcase_add_loop_test(tc, names_in_ranges, 0, sizeof(ranges) / sizeof(*ranges));
 	tcase_add_test(tc, report);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/store/store.h"
@@ -82,6 +83,25 @@ START_TEST(test_keeps)
 	ck_assert_uint_eq(store_lid(s, 1), 0);
 	ck_assert(store_mark(s) == UINT64_C(0x8123456789abcdef));
 	ck_assert_str_eq(said, "");
+	store_close(s);
+}
+END_TEST
+
+/* What is no LID is not believed, and that is told; the others are there. */
+START_TEST(test_unsound)
+{
+	static const struct store_lid lids[] = { { 1, 7, 200 }, { 2, 0xc000, 0 }, { 3, 0xbfff, 1 },
+		{ 4, 0, 0 }, { 5, 8, 3 }, { 6, 0xbfff, 0 }, { 7, 1, 8 } };
+	struct fm_error err = { 0 };
+	struct store *s = open_store();
+
+	ck_assert_int_eq(store_put_lids(s, lids, 7, &err), 0);
+	store_close(s);
+	s = open_store();
+	ck_assert_uint_eq(store_n_lids(s), 2);
+	ck_assert_uint_eq(store_lid(s, 5), 8);
+	ck_assert_uint_eq(store_lid(s, 6), 0xbfff);
+	ck_assert_msg(strstr(said, "5 kept LIDs") != NULL, "%s", said);
 	store_close(s);
 }
 END_TEST
@@ -185,6 +205,66 @@ START_TEST(test_damage)
 }
 END_TEST
 
+/* A process opens the store, marks what it is told, and is gone: killed, or by closing it. */
+static void
+live_and_die(const char *marks, bool closes)
+{
+	pid_t child = fork();
+	int status;
+
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		struct store *s = open_store();
+
+		for (; *marks != '\0'; marks++)
+			store_set_pending(s, *marks == '+');
+		if (closes)
+			store_close(s);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static bool
+was_cut_off(void)
+{
+	struct store *s = open_store();
+	bool was = store_was_cut_off(s);
+
+	store_close(s);
+	return was;
+}
+
+START_TEST(test_cut_off)
+{
+	char path[300], byte = 'x';
+	int fd;
+
+	ck_assert(!was_cut_off()); /* a new one */
+	live_and_die("+", false);
+	ck_assert(was_cut_off());
+	ck_assert(!was_cut_off()); /* that has been said */
+	live_and_die("+-", false);
+	ck_assert(!was_cut_off());
+	live_and_die("-+", true); /* it could not write it */
+	ck_assert(was_cut_off());
+	live_and_die("-", false);
+	snprintf(path, sizeof(path), "%s/pending", dir);
+	fd = open(path, O_WRONLY);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, &byte, 1), 1); /* another boot */
+	close(fd);
+	ck_assert(was_cut_off());
+	live_and_die("-", true);
+	fd = open(path, O_WRONLY);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, &byte, 1), 1);
+	close(fd);
+	ck_assert(!was_cut_off());
+}
+END_TEST
+
 START_TEST(test_no_directory)
 {
 	struct fm_error err = { 0 };
@@ -204,8 +284,10 @@ main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, test_keeps);
 	tcase_add_test(t, test_changes_one);
+	tcase_add_test(t, test_unsound);
 	tcase_add_loop_test(t, test_damage, 0, sizeof(damages) / sizeof(damages[0]));
 	tcase_add_test(t, test_no_directory);
+	tcase_add_test(t, test_cut_off);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);
 }

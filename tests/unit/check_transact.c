@@ -227,6 +227,40 @@ START_TEST(what_is_sent)
 }
 END_TEST
 
+/* By LID to a switch, two hops on from there; home by LID to us.  Half of the retries. */
+START_TEST(mixed_ones)
+{
+	struct smp_route mixed = two_hops;
+	struct wire_header h;
+	struct outcome o = { 0 };
+	struct txn_engine *e;
+	struct fake f;
+	unsigned window;
+
+	mixed.lid = 0x1234;
+	mixed.slid = 0x42;
+	mixed.max_tries = 2;
+	fake_init(&f);
+	e = txn_new(&f.base, &limits, 0);
+	window = txn_window(e);
+	txn_smp(e, &mixed, WIRE_GET, WIRE_ATTR_NODE_INFO, 9, NULL, 1, note, &o);
+	wire_header_get(f.sent.item[0].bytes, &h);
+	ck_assert_uint_eq(h.mgmt_class, WIRE_CLASS_SMP_DR);
+	ck_assert_uint_eq(f.sent.item[0].addr.lid, 0x1234);
+	ck_assert_uint_eq(h.dr_slid, 0x42);
+	ck_assert_uint_eq(h.dr_dlid, 0xffff);
+	ck_assert_uint_eq(h.hop_count, 2);
+	ck_assert_uint_eq(h.hop_pointer, 0);
+	ck_assert_mem_eq(f.sent.item[0].bytes + WIRE_DR_INITIAL_PATH_AT, "\0\3\21\0", 4);
+	drain(e);
+	ck_assert_int_eq(o.status, TXN_TIMEOUT);
+	ck_assert_uint_eq(f.sent.n, 2);
+	ck_assert_uint_eq(txn_window(e), window); /* that it is lost says nothing of others */
+	txn_free(e);
+	fake_fini(&f);
+}
+END_TEST
+
 START_TEST(timeouts_double)
 {
 	struct fake f;
@@ -871,6 +905,7 @@ main(void)
 	TCase *t = tcase_create("transact");
 
 	tcase_add_test(t, what_is_sent);
+	tcase_add_test(t, mixed_ones);
 	tcase_add_test(t, timeouts_double);
 	tcase_add_test(t, late_and_duplicate);
 	tcase_add_test(t, kernel_returns_it);

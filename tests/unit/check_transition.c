@@ -35,7 +35,7 @@ struct world {
 	/* what they hold, and what they may hold besides */
 	uint8_t now[MAX_SWITCHES][N_LIDS], maybe[MAX_SWITCHES][N_LIDS];
 	struct transition_block open[MAX_OPEN];
-	unsigned n_open, n_loops, n_holes, n_blocks, n_lost, n_sent, n_waits;
+	unsigned n_open, n_loops, n_holes, n_blocks, n_lost, n_sent, n_waits, n_emptied;
 	bool only_count;
 };
 
@@ -300,9 +300,25 @@ check_all(void)
 			check_dest(d);
 		else if (!w.blank[0] && w.n_lost == 0)
 			check_drained(d);
-		if (rule & TRANSITION_ORDERED)
+		if ((rule & TRANSITION_WHOLE) == TRANSITION_ORDERED)
 			check_order(d);
 	}
+}
+
+/* Nothing leads a drained LID from switch to switch any more, changed entry or not. */
+static void
+check_whole(void)
+{
+	for (unsigned d = 0; d < w.n_dests; d++)
+		for (unsigned i = 0; i < w.n; i++) {
+			uint16_t lid = w.lid[d];
+
+			if (w.rules[lid] != TRANSITION_WHOLE || w.old[i][lid] >= HOST_PORT)
+				continue;
+			w.n_emptied += w.old[i][lid] == w.new[i][lid];
+			ck_assert_msg(
+			    w.now[i][lid] == 255, "LID %u of switch %u is not emptied", lid, i);
+		}
 }
 
 /* ------------------------------------------------------------------ playing */
@@ -365,6 +381,7 @@ play(struct transition *t, unsigned window, unsigned (*choose)(void *, unsigned)
 			break;
 		case TRANSITION_WAIT:
 			ck_assert_uint_eq(w.n_open, 0);
+			check_whole();
 			w.n_waits++;
 			transition_waited(t);
 			break;
@@ -528,7 +545,7 @@ END_TEST
 
 START_TEST(rules_are_kept)
 {
-	unsigned n_drained = 0, n_waits = 0;
+	unsigned n_drained = 0, n_waits = 0, n_emptied = 0;
 
 	for (unsigned seed = 0; seed < n_seeds(1000); seed++) {
 		struct transition *t;
@@ -538,21 +555,23 @@ START_TEST(rules_are_kept)
 		fm_rng_seed(&rng, seed);
 		for (unsigned d = 0; d < w.n_dests; d++) {
 			static const uint8_t rules[] = { 0, TRANSITION_ORDERED, 1,
-				1 | TRANSITION_ORDERED, TRANSITION_DRAIN, 2 };
+				1 | TRANSITION_ORDERED, TRANSITION_DRAIN, 2, TRANSITION_WHOLE };
 
-			w.rules[w.lid[d]] = rules[fm_rng_below(&rng, 6)];
+			w.rules[w.lid[d]] = rules[fm_rng_below(&rng, 7)];
 		}
 		t = make_transition();
 		play(t, 1 + seed % 7, by_chance, &rng, FM_NONE);
 		expect_done(t);
 		n_drained += transition_counts(t)->drained;
 		n_waits += w.n_waits;
+		n_emptied += w.n_emptied;
 		ck_assert_uint_eq(transition_counts(t)->waits, w.n_waits);
 		transition_free(t);
 		teardown();
 	}
 	ck_assert_uint_gt(n_drained, 100);
 	ck_assert_uint_gt(n_waits, 100);
+	ck_assert_uint_gt(n_emptied, 100);
 }
 END_TEST
 

@@ -149,6 +149,87 @@ judge(const struct box *x, const struct verify_request *req, struct fm_pool *wor
 	return v;
 }
 
+/* Switches from sw to the LID, 0: it does not get there. */
+static uint32_t
+hops_to(const struct box *x, fm_sw sw, uint32_t lid)
+{
+	const struct fm_fabric *fab = &x->snap->fab;
+	fm_end owner = fab->lid_end[lid];
+
+	for (uint32_t hops = 1; hops <= fab->n_switches; hops++) {
+		uint8_t port = x->tables->t.lft[sw][lid];
+		fm_link l = fm_link_at(fab, sw, port);
+
+		if (l == FM_NONE)
+			return sw == fab->end_sw[owner] && port == fab->end_port[owner] ? hops : 0;
+		sw = fab->link_to[l];
+	}
+	return 0;
+}
+
+/* What is to be known of a LID, switch by switch. */
+static struct lid_sums
+sum_by_hand(const struct box *x, uint32_t lid)
+{
+	const struct fm_fabric *fab = &x->snap->fab;
+	fm_end owner = fab->lid_end[lid];
+	bool is_switch = fab->end_kind[owner] == FM_END_SWITCH;
+	uint32_t at[1000] = { 0 }; /* switches that send, by hops */
+	struct lid_sums s = { 0 };
+
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
+		uint32_t n = 0, h = hops_to(x, sw, lid);
+
+		for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
+			n += fab->end_kind[e] != FM_END_SWITCH && e != owner;
+		s.reached += h > 0 ? n : 0;
+		s.lost += h > 0 ? 0 : n;
+		s.switch_lost += is_switch && h == 0 && sw != fab->end_sw[owner] &&
+		    x->snap->sw_component[sw] == x->snap->sw_component[fab->end_sw[owner]];
+		s.hops += (uint64_t)n * h;
+		at[n > 0 ? h : 0]++;
+	}
+	for (uint32_t h = 999; h > 0; h--)
+		if (at[h] > 0 && s.n_at_max == 0) {
+			s.max_hops = (uint16_t)h;
+			s.n_at_max = (uint16_t)at[h];
+		} else if (at[h] > 0 && s.n_at_next == 0) {
+			s.next_hops = (uint16_t)h;
+			s.n_at_next = (uint16_t)at[h];
+		}
+	return s;
+}
+
+/* How many are known; they are right. */
+static uint32_t
+check_sums(const struct box *x, struct fm_pool *workers)
+{
+	const struct fm_fabric *fab = &x->snap->fab;
+	struct lid_sums *sums = calloc(fab->max_lid + 1u, sizeof(*sums));
+	struct fm_error err;
+	uint32_t n = 0;
+
+	ck_assert_int_eq(verify_sum_lids(x->snap, &x->tables->t, workers, sums, &err), 0);
+	for (uint32_t lid = 0; lid <= fab->max_lid; lid++) {
+		const struct lid_sums *a = &sums[lid];
+		struct lid_sums b;
+
+		if (!a->known)
+			continue;
+		n++;
+		b = sum_by_hand(x, lid);
+		ck_assert_msg(a->reached == b.reached && a->lost == b.lost &&
+			a->switch_lost == b.switch_lost && a->hops == b.hops,
+		    "LID %u", lid);
+		ck_assert_msg(a->max_hops == b.max_hops && a->n_at_max == b.n_at_max &&
+			a->next_hops == b.next_hops && a->n_at_next == b.n_at_next,
+		    "LID %u: %u switches at %u hops, %u at %u", lid, a->n_at_max, a->max_hops,
+		    a->n_at_next, a->next_hops);
+	}
+	free(sums);
+	return n;
+}
+
 static void
 compare_seed(uint64_t seed, uint32_t damage_one_in, bool with_sls)
 {
@@ -176,6 +257,8 @@ compare_seed(uint64_t seed, uint32_t damage_one_in, bool with_sls)
 		w = judge(&x, &req, eight);
 		same_verdict(&w, &v, seed, true);
 	}
+	if (!with_sls)
+		check_sums(&x, two);
 	drop(&x);
 }
 
@@ -408,6 +491,7 @@ START_TEST(test_tree)
 	ck_assert_msg(v.fault == VERIFY_OK, "%s", v.witness);
 	ck_assert_uint_eq(v.reachable_pairs, 140 * (139 + x.snap->fab.n_switches));
 	ck_assert_uint_eq(v.max_hops, 5);
+	ck_assert_uint_ge(check_sums(&x, two), 140);
 	fm_rng_seed(&r, 1);
 	for (int i = 0; i < 60; i++) {
 		fm_sw sw = fm_rng_below(&r, x.snap->fab.n_switches);
@@ -417,6 +501,7 @@ START_TEST(test_tree)
 		x.tables->t.lft[sw][lid] =
 		    fm_rng_below(&r, 2) ? odd[fm_rng_below(&r, 4)] : (uint8_t)fm_rng_below(&r, 12);
 		v = judge(&x, &plain, i % 2 ? two : NULL);
+		check_sums(&x, i % 2 ? NULL : two);
 	}
 	ck_assert_uint_ne(v.fault, VERIFY_OK);
 	drop(&x);
@@ -457,8 +542,8 @@ START_TEST(test_tree_with_sls)
 
 		ck_assert(pgft_make(&tree, words));
 		x.snap = tree.snap;
-		ck_assert(tables_new(
-			      pool, NULL, &x.snap->fab, FM_PROVIDES_SL, 0, &x.tables, &err) == 0);
+		ck_assert(
+		    tables_new(pool, NULL, &x.snap->fab, FM_PROVIDES_SL, 0, &x.tables, &err) == 0);
 		pgft_route(&tree, &x.tables->t);
 		lay_sls(&x, &r);
 		for (int k = 0; k < i; k++) {

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The configuration is read again while fmd runs, on SIGHUP and on `fmctl reload`: what is
+# wrong in it is told with file and line and changes nothing, not even at the next sweep;
+# what is right takes effect.  On a simulated fabric with a clock like ours.  Runs in the
+# build directory.
+set -eu
+. "${srcdir:-..}/tests/integration/fmroute.bash"
+fmctl="$bin/fmctl --state-dir=$tmp/state"
+daemon=
+trap '[ -z "$daemon" ] || kill $daemon 2>/dev/null; rm -rf "$tmp"' EXIT
+
+stop() { sed 's/^/fmd: /' log | tail -n 20; fail "$@"; }
+stays() { grep -c 'the old configuration stays' log || true; }
+engine() { $fmctl status --json | sed -n 's/^ *"engine": "\(.*\)",*$/\1/p' | head -n 1; }
+await() { # COMMAND...
+	for _ in $(seq 150); do "$@" && return; sleep 0.1; done
+	stop "never true: $*"
+}
+is_up() { $fmctl status --json 2>/dev/null | grep -q '"subnet_up": true'; }
+stays_again() { [ "$(stays)" -gt "$1" ]; }
+is_engine() { [ "$(engine)" = "$1" ]; }
+
+"$bin/fmroute" gen pgft 2 4,4 1,2 1,1 >net
+good='chain = { "fattree" }'
+echo "$good" >fmd.conf
+"$bin/fmd" --transport=sim:net,clock=wall --config=fmd.conf --plugin-dir="$bin/plugins/engines/.libs" \
+	--state-dir="$tmp/state" >log 2>&1 &
+daemon=$!
+await is_up
+is_engine fattree || stop "it begins with $(engine)"
+
+# What is said, of what is in the file.
+refused() { # WORDS
+	local n rc=0
+	n=$(stays)
+	kill -HUP $daemon
+	await stays_again "$n"
+	grep 'the old configuration stays' log | tail -n 1 | grep -qF -- "$1" || stop "on SIGHUP it does not say: $1"
+	$fmctl reload >out 2>err || rc=$?
+	[ $rc = 2 ] || stop "fmctl reload exits with $rc: $(cat err)"
+	grep -F -- "$1" err | grep -q 'the old configuration stays' || stop "fmctl reload does not say \"$1\": $(cat err)"
+	n=$(grep -c 'SUBNET UP' log)
+	$fmctl sweep >out 2>err || stop "fmctl sweep: $(cat err)"
+	await eval '[ "$(grep -c "SUBNET UP" log)" -gt '"$n"' ]'
+	is_engine fattree || stop "after \"$1\" it routes with $(engine)"
+}
+printf 'chain = { "updn" }\nno_such = 1\n' >fmd.conf
+refused "fmd.conf:2"
+printf 'chain = { "updn"\nlmc = 1\n' >fmd.conf
+refused "fmd.conf:1"
+printf 'chain = { "updn" }\nlmc = 9\n' >fmd.conf
+refused "fmd.conf:2"
+printf 'chain = { "nosuch" }\n' >fmd.conf
+refused "nosuch"
+printf 'chain = { "updn" }\nregion "a" { switches = { "name:spine-*" } }\nregion "b" { switches = { "name:spine-1" } }\n' >fmd.conf
+refused "spine-1"
+printf 'chain = { "updn" }\npartition_config_file = "absent.conf"\n' >fmd.conf
+refused "absent.conf"
+rm fmd.conf
+refused "fmd.conf"
+echo "ok: nothing that is wrong takes effect"
+
+echo 'chain = { "updn" }' >fmd.conf
+kill -HUP $daemon
+await is_engine updn
+echo 'chain = { "minhop" }' >fmd.conf
+$fmctl reload >out || stop "fmctl reload of a good file"
+await is_engine minhop
+kill $daemon
+wait $daemon || stop "SIGTERM: $?"
+daemon=
+echo "ok: what is right does"

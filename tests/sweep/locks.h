@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tests/sweep/locks.h - a judge who looks at a simulated fabric after every SMP: might packets
+ * that can be under way by now wait for one another in a ring?
+ *
+ * Entries and SL-to-VL maps of the switches have a past: a packet that was sent not longer ago
+ * than a packet lives may have met any of them, in an order that time allows.  Hosts send by
+ * the SLs of each plan that the SA has named, from then on; by older ones till they are told
+ * (ClientReregister); and replies under the SL of the request.  So, for each LID and SL:
+ *
+ *	on a link	the first moment at which a packet may come by it, the last at which
+ *			one that may come by it can have been sent
+ *	dependency	of (link, VL) on the (link, VL) that it leaves by
+ *
+ * By its own reading of tables and maps, nothing of the ladder's.
+ */
+#ifndef TESTS_SWEEP_LOCKS_H
+#define TESTS_SWEEP_LOCKS_H
+
+#include "tests/sweep/rig.h"
+
+struct locks;
+
+/* From here on; the fabric has LIDs up to n_lids - 1. */
+struct locks *locks_watch(struct rig *r, uint32_t n_lids);
+/* Moments at which there was a ring, and SMPs looked at. */
+uint32_t locks_n_rings(const struct locks *k);
+uint32_t locks_n_looks(const struct locks *k);
+/* LIDs whose entries have at some moment all been empty that lead to other switches. */
+uint32_t locks_n_emptied(const struct locks *k);
+void locks_fini(struct locks *k);
+
+#endif
