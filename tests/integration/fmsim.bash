@@ -39,6 +39,10 @@ simulate() {
 	fmsim_start "$build" "$@" || fail "fmsim does not take $*"
 }
 
+lid_of() { # NODE
+	fmsim_say dump "$1" | sed -n 's/.* lid \([0-9]*\) .*/\1/p' | head -n 1
+}
+
 # The output of a command on NODE, which must succeed.
 run_on() {
 	timeout 60 bash -c '. "$0"; FMSIM_PRELOAD=$1 FMSIM_RUNTIME=$2; shift 2; exec_on_fmsim "$@"' \

@@ -27,9 +27,6 @@ OSM_TMP_DIR=$dir OSM_CACHE_DIR=$dir exec_on_fmsim "$sm" opensm -d2 -F "$dir/open
 pids+=("$!")
 await "$dir/osm.log" "SUBNET UP"
 
-lid_of() {
-	fmsim_say dump "$1" | sed -n 's/.* lid \([0-9]*\) .*/\1/p' | head -n 1
-}
 pinged() {
 	on_fmsim "$1" timeout 5 ibping -c 2 "$2" 2>/dev/null | grep -q "2 received"
 }

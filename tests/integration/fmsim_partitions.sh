@@ -31,9 +31,6 @@ fmd=$!
 pids+=("$fmd")
 await "$dir/fmd.out" "SUBNET UP"
 
-lid_of() { # NODE
-	fmsim_say dump "$1" | sed -n 's/.* lid \([0-9]*\) .*/\1/p' | head -n 1
-}
 gid_of() { # NODE
 	local g
 	g=$(printf '%016x' "$(guid_of "$1")")

@@ -16,9 +16,6 @@ fmd=$!
 pids+=("$fmd")
 await "$dir/fmd.out" "SUBNET UP"
 
-lid_of() { # NODE
-	fmsim_say dump "$1" | sed -n 's/.* lid \([0-9]*\) .*/\1/p' | head -n 1
-}
 gid_of() { # NODE
 	echo "fe80000000000000:$(sed -n "s/^\[[0-9]*\].*\"$1\"\[1\](\([0-9a-f]*\)).*/\1/p" "$dir/net" | head -n 1)"
 }

@@ -23,9 +23,6 @@ stop_fmd() {
 	kill "-$1" "$fmd"
 	wait "$fmd" 2>/dev/null
 }
-lid_of() {
-	fmsim_say dump "$1" | sed -n 's/.* lid \([0-9]*\) .*/\1/p' | head -n 1
-}
 alias_guid() {
 	run_on "$1" "$build/tests/integration/alias_guid" "$(lid_of host-1-1)" "$(lid_of "$1")" "$2" "$3"
 }

@@ -20,6 +20,7 @@
 
 #include "core/mad/sa_wire.h"
 #include "core/mad/umad_agent.h"
+#include "core/mad/wire_rows.h"
 
 #define GSI_QKEY 0x80010000
 #define TIMEOUT_MS 5000
@@ -70,12 +71,14 @@ read_select(const char *text, uint8_t *selector, uint8_t *code)
 /* Where a number goes, and its component in either record. */
 static const struct number_row {
 	const char *key;
-	size_t at, size; /* in struct question */
+	struct wire_field field; /* of struct question */
 	uint64_t in_path, in_multi;
 } numbers[] = {
 #define NUMBER(word, field, in_path, in_multi) \
 	{ \
-		word, offsetof(struct question, field), sizeof(((struct question *)0)->field), \
+		word, \
+		    { .member_at = offsetof(struct question, field), \
+			    .member_bytes = sizeof(((struct question *)0)->field) }, \
 		    in_path, in_multi \
 	}
 	NUMBER("service", path.service_id, SA_PR_SERVICE_ID, SA_MPR_SERVICE_ID),
@@ -91,25 +94,6 @@ static const struct number_row {
 	NUMBER("sl", path.sl, SA_PR_SL, SA_MPR_SL),
 	NUMBER("independent", multi.independence, 0, SA_MPR_INDEPENDENCE)
 };
-
-static void
-set_number(void *at, size_t size, uint64_t v)
-{
-	switch (size) {
-	case 1:
-		*(uint8_t *)at = (uint8_t)v;
-		break;
-	case 2:
-		*(uint16_t *)at = (uint16_t)v;
-		break;
-	case 4:
-		*(uint32_t *)at = (uint32_t)v;
-		break;
-	default:
-		*(uint64_t *)at = v;
-		break;
-	}
-}
 
 static bool
 take_gid(struct question *q, bool from, const char *text)
@@ -160,8 +144,7 @@ take_word(struct question *q, char *word)
 		if (strcmp(numbers[i].key, word) == 0) {
 			q->mask |=
 			    q->method == SA_GET_MULTI ? numbers[i].in_multi : numbers[i].in_path;
-			set_number((uint8_t *)q + numbers[i].at, numbers[i].size,
-			    strtoull(value, NULL, 0));
+			wire_store(q, &numbers[i].field, strtoull(value, NULL, 0));
 			return true;
 		}
 	return take_select(q, word, value);
