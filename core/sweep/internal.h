@@ -260,6 +260,8 @@ uint8_t model_link_vl_code(
 void program_switches(struct sweeper *s);
 void program_tables(struct sweeper *s);
 void program_commit(struct sweeper *s); /* what was written is the plan now */
+/* Another SM is or will be master: what nodes hold by then is to be read again. */
+void program_forget(struct sweeper *s);
 /* mkeys.c: M_Keys */
 void mkeys_start(struct sweeper *s);
 /* The key to try where the fabric's does not open; 0 = none. */

@@ -155,3 +155,29 @@ program_commit(struct sweeper *s)
 	}
 	s->next = NULL;
 }
+
+/* ------------------------------------------------------------ another master */
+
+static void
+forget_node(struct inv_node *n)
+{
+	n->lft = LFT_UNKNOWN;
+	n->mft = MFT_UNKNOWN;
+	n->lft_remembered = false;
+	for (unsigned p = 0; p <= n->n_ports; p++) {
+		struct inv_port *port = &n->ports[p];
+
+		port->reregistered = port->aliases_done = false;
+		port->qos_done = port->qos_in_done = false;
+	}
+}
+
+void
+program_forget(struct sweeper *s)
+{
+	for (uint32_t i = 0; i < s->inv.nodes.n; i++)
+		forget_node(inv_node(&s->inv, i));
+	s->held.n = s->silent.n = s->unwritten.n = 0;
+	s->strayed = s->held_for_sls = s->links_put_off = false;
+	s->n_broken_off = s->n_untold = 0;
+}

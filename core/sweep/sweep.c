@@ -331,6 +331,8 @@ sweep_end(struct sweeper *s, enum sweep_outcome outcome)
 	} else if (outcome == SWEEP_STANDBY || outcome == SWEEP_NO_LINK) {
 		s->was_up = false;
 	}
+	if (outcome == SWEEP_STANDBY)
+		program_forget(s);
 	plan_put(s->next);
 	s->next = NULL;
 	if (outcome == SWEEP_UP && s->links_put_off)

@@ -672,6 +672,28 @@ START_TEST(test_lesser_master)
 }
 END_TEST
 
+/* Another SM has ruled in between: what it left in the switches is not what we wrote. */
+START_TEST(test_rules_again)
+{
+	struct sim_fabric *f;
+	struct fm_error err;
+	uint32_t sm;
+
+	bring_up("pgft 2 4,4 1,4 1,1", NULL);
+	sm = last_of(NETLIST_CA);
+	f = sim_fabric(rig.sim);
+	ck_assert_int_eq(sim_set_sm(rig.sim, sm, 9, WIRE_SM_MASTER, &err), 0);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_STANDBY);
+	for (uint32_t n = 0; n < f->n_nodes; n++)
+		for (size_t lid = 1; lid < f->nodes[n].lft.n; lid++)
+			f->nodes[n].lft.item[lid] = 255;
+	ck_assert_int_eq(sim_set_sm(rig.sim, sm, 9, WIRE_SM_NOT_ACTIVE, &err), 0);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+}
+END_TEST
+
 START_TEST(test_dry_run)
 {
 	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
@@ -740,6 +762,7 @@ suite(void)
 	tcase_add_test(t, test_flap_during_sweep);
 	tcase_add_test(t, test_better_master);
 	tcase_add_test(t, test_lesser_master);
+	tcase_add_test(t, test_rules_again);
 	tcase_add_test(t, test_dry_run);
 	tcase_add_test(t, test_dry_run_tells_the_truth);
 	suite_add_tcase(s, t);
