@@ -130,6 +130,7 @@ UNIT_TESTS = \
 	tests/sweep/check_groups_written \
 	tests/sweep/check_hostile \
 	tests/sweep/check_keep \
+	tests/sweep/check_believed \
 	tests/sweep/check_locks \
 	tests/sweep/check_mkeys \
 	tests/sweep/check_pkeys \

@@ -145,27 +145,42 @@ apply_remember(struct sweeper *s, const struct transition *t)
 	return true;
 }
 
+/* What became of a block of the transition. */
+static bool
+remember_half_way(struct sweeper *s, const struct transition *t, fm_sw sw, uint32_t block)
+{
+	struct held_block h = { .slot = s->inv.switches.item[sw], .block = block };
+	struct inv_node *n = inv_node(&s->inv, h.slot);
+
+	h.n = (uint8_t)transition_may_hold(t, sw, block, h.bytes);
+	fm_bit_set(n->lft_doubt, block);
+	if (h.n > 1)
+		return fm_vec_push(&s->held, h);
+	return !has_old_row(s, n, block) ||
+	    memcmp(h.bytes[0], lft_block(s->plan, sw, block), LFT_BLOCK_LIDS) == 0 ||
+	    keep_unwritten(s, sw, block, h.bytes[0]);
+}
+
+/* One that held what next says before anything was written: by a sweep that had failed. */
+static bool
+remember_found(struct sweeper *s, fm_sw sw, uint32_t block)
+{
+	const struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[sw]);
+	const uint8_t *bytes = lft_block(s->next, sw, block);
+
+	return !fm_bit_test(s->settled, visit_bit(s, sw, block)) || !has_old_row(s, n, block) ||
+	    memcmp(bytes, lft_block(s->plan, sw, block), LFT_BLOCK_LIDS) == 0 ||
+	    keep_unwritten(s, sw, block, bytes);
+}
+
 bool
 apply_remember_strayed(struct sweeper *s, const struct transition *t)
 {
 	s->held.n = 0;
-	for (uint32_t i = 0; i < transition_n_blocks(t); i++) {
-		struct held_block h = { 0 };
-		struct inv_node *n;
-		fm_sw sw;
-
-		transition_name(t, i, &sw, &h.block);
-		h.slot = s->inv.switches.item[sw];
-		h.n = (uint8_t)transition_may_hold(t, sw, h.block, h.bytes);
-		n = inv_node(&s->inv, h.slot);
-		fm_bit_set(n->lft_doubt, h.block);
-		if (h.n > 1 && !fm_vec_push(&s->held, h))
-			return false;
-		if (h.n > 1 || !has_old_row(s, n, h.block) ||
-		    memcmp(h.bytes[0], lft_block(s->plan, sw, h.block), LFT_BLOCK_LIDS) == 0)
-			continue;
-		if (!keep_unwritten(s, sw, h.block, h.bytes[0]))
-			return false;
-	}
+	for (uint32_t block = 0; block < n_blocks(s->next); block++)
+		for (fm_sw sw = 0; sw < s->inv.switches.n; sw++)
+			if (transition_has(t, sw, block) ? !remember_half_way(s, t, sw, block)
+							 : !remember_found(s, sw, block))
+				return false;
 	return true;
 }

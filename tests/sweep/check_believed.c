@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the sweep believes that forwarding tables hold is what they hold: the plan's entries,
+ * but for blocks that wait or were left half-way (sweeper.unwritten, sweeper.held), when a
+ * sweep has failed on the way, once and again, or leaves entries empty for hosts to be told.
+ * The next plan is proven against that, and SMPs go by it.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "core/sweep/internal.h"
+#include "lib/rng.h"
+#include "tests/run.h"
+#include "tests/sweep/rig.h"
+
+extern const struct fm_engine dfsssp_LTX_fm_engine;
+
+#define BLOCK TRANSITION_BLOCK_LIDS
+
+static struct rig rig;
+static struct fm_rng rng;
+static struct chain_entry entry;
+static const char *const fabrics[] = { "random 16 4 20 3", "torus 5x5 10" };
+#define N_SEEDS 6
+#define N_FABRICS ((int)(sizeof(fabrics) / sizeof(*fabrics)))
+
+static void
+teardown(void)
+{
+	rig_fini(&rig);
+}
+
+static void
+bring_up(const char *words, uint64_t seed)
+{
+	rig_generate(&rig.nl, words);
+	rig_sim(&rig, NULL);
+	entry = (struct chain_entry){ .engine = &dfsssp_LTX_fm_engine, .name = "dfsssp" };
+	rig.chain.entries = &entry;
+	rig.chain.n_entries = 1;
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	fm_rng_seed(&rng, seed);
+}
+
+/* A cable between switches, lost; all is to be routed again. */
+static void
+lose_a_cable(void)
+{
+	for (;;) {
+		uint32_t n = rig_random_switch(&rig, &rng), far;
+		unsigned p = 1 + fm_rng_below(&rng, rig.nl.nodes[n].n_ports);
+
+		far = netlist_port(&rig.nl, n, p)->peer_node;
+		if (far == NETLIST_NONE || !rig_is_switch(&rig, far))
+			continue;
+		sim_unlink(rig.sim, n, p);
+		break;
+	}
+	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
+	sweeper_request(rig.sweeper, SWEEP_HEAVY, "test");
+}
+
+static bool
+is_held(const struct sweeper *s, uint32_t slot, uint32_t block, const uint8_t *bytes)
+{
+	for (size_t i = 0; i < s->held.n; i++) {
+		const struct held_block *h = &s->held.item[i];
+
+		if (h->slot == slot && h->block == block)
+			return memcmp(h->bytes[0], bytes, BLOCK) == 0 ||
+			    memcmp(h->bytes[h->n - 1], bytes, BLOCK) == 0;
+	}
+	return false;
+}
+
+static const uint8_t *
+believed(const struct sweeper *s, fm_sw sw, uint32_t block)
+{
+	for (size_t i = 0; i < s->unwritten.n; i++)
+		if (s->unwritten.item[i].sw == sw && s->unwritten.item[i].block == block)
+			return s->unwritten.item[i].bytes;
+	return s->plan->tables->t.lft[sw] + (size_t)block * BLOCK;
+}
+
+static void
+expect_believed(void)
+{
+	const struct sweeper *s = rig.sweeper;
+
+	for (fm_sw sw = 0; sw < s->inv.switches.n; sw++) {
+		uint32_t slot = s->inv.switches.item[sw], node = SIM_NONE;
+
+		for (uint32_t n = 0; n < rig.nl.n_nodes; n++)
+			node = rig.nl.nodes[n].guid == inv_node(&s->inv, slot)->guid ? n : node;
+		for (uint32_t block = 0; block <= s->plan->top_lid / BLOCK; block++) {
+			uint8_t bytes[BLOCK];
+
+			for (uint32_t i = 0; i < BLOCK; i++)
+				bytes[i] = sim_lft(rig.sim, node, (uint16_t)(block * BLOCK + i));
+			ck_assert_msg(is_held(s, slot, block, bytes) ||
+				memcmp(bytes, believed(s, sw, block), BLOCK) == 0,
+			    "switch %u block %u holds something else than is believed", sw, block);
+		}
+	}
+	for (size_t i = 1; i < s->unwritten.n; i++) {
+		const struct plan_held *a = &s->unwritten.item[i - 1], *b = a + 1;
+
+		ck_assert(a->block < b->block || (a->block == b->block && a->sw < b->sw));
+	}
+}
+
+/* At the n-th wait for packets to be gone; false: it had ended by itself. */
+static bool
+fail_at_wait(unsigned n)
+{
+	struct fm_error err = { 0 };
+
+	while (rig_run_to_wait(&rig) && --n > 0)
+		ck_assert(txn_poll(rig.txn, sweeper_due_ns(rig.sweeper), &err) >= 0);
+	if (n > 0)
+		return false;
+	rig.sweeper->wanted = SWEEP_NONE;
+	sweep_fail(rig.sweeper, FM_E_RESOURCE, "out of memory, says a test");
+	rig_let_pass(&rig, 1);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_FAILED);
+	return true;
+}
+
+START_TEST(sweeps_fail_one_after_another)
+{
+	unsigned n_failed = 0;
+
+	bring_up(fabrics[_i % N_FABRICS], 1 + (uint64_t)_i);
+	for (unsigned i = 0; i < 4; i++) {
+		lose_a_cable();
+		for (unsigned k = 0; k < 8 && fail_at_wait(1 + fm_rng_below(&rng, 4)); k++) {
+			n_failed++;
+			expect_believed();
+			sweeper_request(rig.sweeper, SWEEP_HEAVY, "test");
+		}
+		rig_let_pass(&rig, 3000);
+		rig_run(&rig, SWEEP_HEAVY);
+		expect_believed();
+		rig_expect_up(&rig);
+	}
+	ck_assert_uint_gt(n_failed, 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("believed");
+	TCase *t = tcase_create("all");
+
+	tcase_set_timeout(t, 600);
+	tcase_add_checked_fixture(t, NULL, teardown);
+	tcase_add_loop_test(t, sweeps_fail_one_after_another, 0, N_SEEDS * N_FABRICS);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}
