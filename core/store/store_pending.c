@@ -38,16 +38,19 @@ read_boot_id(char *boot, size_t room)
 	close(fd);
 }
 
+/* Its room on the disk is had first: a page for which there is none costs the process. */
 static struct store_pending *
 map(const char *path, int *errnum)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	void *p = MAP_FAILED;
 
-	if (fd >= 0 && ftruncate(fd, sizeof(struct store_pending)) == 0)
+	*errnum = fd < 0 ? errno : posix_fallocate(fd, 0, sizeof(struct store_pending));
+	if (*errnum == 0) {
 		p = mmap(
 		    NULL, sizeof(struct store_pending), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	*errnum = errno;
+		*errnum = errno;
+	}
 	if (fd >= 0)
 		close(fd);
 	return p == MAP_FAILED ? NULL : p;

@@ -6,9 +6,11 @@
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -265,6 +267,45 @@ START_TEST(test_cut_off)
 }
 END_TEST
 
+/* On a disk of our own that is full, with a store of a version before marks; exit code: 0 it is
+ * opened, 77 there is no such disk to be had (but by root). */
+static void
+open_on_full_disk(void)
+{
+	static const char zeros[4096];
+	char path[300];
+	int fd;
+
+	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    mount("none", dir, "tmpfs", 0, "size=256k") != 0)
+		_exit(77);
+	store_close(open_store());
+	snprintf(path, sizeof(path), "%s/pending", dir);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/other", dir);
+	fd = open(path, O_WRONLY | O_CREAT, 0600);
+	while (write(fd, zeros, sizeof(zeros)) > 0)
+		;
+	close(fd);
+	said[0] = '\0';
+	store_close(open_store());
+	_exit(strstr(said, "No space left") == NULL);
+}
+
+START_TEST(test_full_disk)
+{
+	pid_t child = fork();
+	int status;
+
+	ck_assert_int_ge(child, 0);
+	if (child == 0)
+		open_on_full_disk();
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_msg(WIFEXITED(status), "killed by signal %d", WTERMSIG(status));
+	ck_assert(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77);
+}
+END_TEST
+
 START_TEST(test_no_directory)
 {
 	struct fm_error err = { 0 };
@@ -288,6 +329,7 @@ main(void)
 	tcase_add_loop_test(t, test_damage, 0, sizeof(damages) / sizeof(damages[0]));
 	tcase_add_test(t, test_no_directory);
 	tcase_add_test(t, test_cut_off);
+	tcase_add_test(t, test_full_disk);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);
 }
