@@ -2,12 +2,14 @@
 # shellcheck shell=bash
 #
 #	ibsim_start FABRIC [LOG]	serve a fabric; sets IBSIM_PID; stopped on exit
-#	ibsim_say COMMAND		tell its console, as 'Unlink "leaf-1"[3]'
+#	ibsim_say COMMAND		tell its console, as 'Unlink "leaf-1"[3]'; back when that is done
 #	on_ibsim NODE CMD...		run a command attached to that node
 #	exec_on_ibsim NODE CMD...	the same in place of a subshell: its $! is the command
 #
-# The server's socket has a name of its own (from the process id), so that
-# several may run side by side.
+# The server's socket has a name of its own, so that several may run side by side.
+#
+# Programs of infiniband-diags give up after a second, which a busy machine may need: they
+# are told to be patient.
 #
 # A sanitized program wants its runtime first, so that is preloaded before
 # umad2sim; and umad2sim reads 32 bytes beyond each MAD that it queues, which
@@ -21,24 +23,17 @@ ibsim_available() {
 }
 
 ibsim_start() {
-	local fabric=$1 log=${2:-} tries console
-	console=$(mktemp -u)
-	[ -n "$log" ] || log=$console.log
-	export IBSIM_SOCKNAME=fmd-$$-${IBSIM_RUN:=0}
-	IBSIM_RUN=$((IBSIM_RUN + 1))
-	mkfifo "$console"
-	ibsim -s -N 65536 -S 8192 -P 400000 -L 49152 "$fabric" <"$console" >"$log" 2>&1 &
+	local fabric=$1
+	IBSIM_FOLDER=$(mktemp -d)
+	IBSIM_LOG=$(realpath -m "${2:-$IBSIM_FOLDER/log}")
+	export IBSIM_SOCKNAME=fmd-${IBSIM_FOLDER##*/}
+	mkfifo "$IBSIM_FOLDER/console"
+	ibsim -s -N 65536 -S 8192 -P 400000 -L 49152 "$fabric" <"$IBSIM_FOLDER/console" >"$IBSIM_LOG" 2>&1 &
 	IBSIM_PID=$!
-	exec 7>"$console"
+	exec 7>"$IBSIM_FOLDER/console"
 	trap ibsim_stop EXIT
-	for ((tries = 0; tries < 600; tries++)); do
-		grep -qs "simulator ready" "$log" && break
-		kill -0 "$IBSIM_PID" 2>/dev/null || break
-		sleep 0.1
-	done
-	sleep 0.1 # its sockets come after the word
-	kill -0 "$IBSIM_PID" 2>/dev/null || { tail -n 3 "$log" >&2; echo "ibsim did not start on $fabric" >&2; return 1; }
-	rm -f "$console" "$console.log"
+	# it listens to its console when its sockets are there
+	ibsim_say "#" || { tail -n 3 "$IBSIM_LOG" >&2; echo "ibsim did not start on $fabric" >&2; return 1; }
 }
 
 ibsim_stop() {
@@ -48,15 +43,26 @@ ibsim_stop() {
 	wait "$IBSIM_PID" 2>/dev/null || true
 	IBSIM_PID=
 	exec 7>&-
+	rm -rf "$IBSIM_FOLDER"
 }
 
 ibsim_say() {
-	echo "$*" >&7
+	local mark="# said $BASHPID-$RANDOM-$RANDOM" tries
+	(printf '%s\n%s\n' "$*" "$mark" >&7) 2>/dev/null # of its own: the console may be gone
+	for ((tries = 0; tries < 3000; tries++)); do
+		grep -qsF "$mark" "$IBSIM_LOG" && return 0 # it repeats comments
+		kill -0 "$IBSIM_PID" 2>/dev/null || break
+		sleep 0.02
+	done
+	return 1
 }
 
 exec_on_ibsim() {
 	local node=$1 runtime
 	shift
+	case $1 in
+	ibnetdiscover | dump_lfts | dump_mfts | ibtracert | iblinkinfo | smpquery | sminfo) set -- "$1" -t 5000 "${@:2}" ;;
+	esac
 	runtime=$(ldd "$(command -v "$1")" 2>/dev/null | awk '/lib[at]san\.so/ { print $3; exit }')
 	SIM_HOST=$node ASAN_OPTIONS=verify_asan_link_order=0:replace_intrin=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
 		LD_PRELOAD=${runtime:+$runtime:}${FMD_PRELOAD:+$FMD_PRELOAD:}$UMAD2SIM exec "$@" 7>&-

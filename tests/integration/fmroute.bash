@@ -13,6 +13,15 @@ cd "$tmp"
 
 fail() { echo "FAIL: $*"; exit 1; }
 
+# Does the command come true within a minute?
+comes_true() {
+	for _ in $(seq 600); do
+		"$@" && return
+		sleep 0.1
+	done
+	return 1
+}
+
 # run CODE ARGS...: standard output to out, errors to err.
 run() {
 	want=$1

@@ -28,7 +28,6 @@ END
 exec_on_fmsim "$sm" "$build/fmd" --transport=umad --config="$dir/fmd.conf" --state-dir="$dir/state" \
 	>"$dir/fmd.out" 2>&1 &
 fmd=$!
-pids+=("$fmd")
 await "$dir/fmd.out" "SUBNET UP"
 
 gid_of() { # NODE
@@ -124,7 +123,6 @@ END
 exec_on_fmsim "$sm" "$build/fmd" --transport=umad --config="$dir/fmd.conf" --state-dir="$dir/state" \
 	>"$dir/fmd2.out" 2>&1 &
 fmd=$!
-pids+=("$fmd")
 await "$dir/fmd2.out" "SUBNET UP"
 other=$(lid_of "$blue1") leaf=$(lid_of leaf-2)
 for lid in "$other" "$leaf"; do
@@ -140,8 +138,9 @@ on_fmsim "$red1" timeout 10 smpquery -t 200 -D NodeInfo 0,1,2 >"$dir/smp.out" 2>
 await "$dir/fmd2.out" "256\|M_Key"
 fmsim_say unlink "leaf-2[1]" >/dev/null
 await "$dir/fmd2.out" "7 CAs"
+n=$(said "$dir/fmd2.out" "8 CAs")
 fmsim_say relink "leaf-2[1]" >/dev/null
-await "$dir/fmd2.out" "8 CAs"
+await "$dir/fmd2.out" "8 CAs" $((n + 1))
 expect "paths, M_Key or not" 1 "$(count "$red1" "PathRecord dump" --sgid-to-dgid "$(gid_of "$red1")-$(gid_of "$blue1")")"
 kill "$fmd"
 wait "$fmd" || fail "SIGTERM ends fmd with $?"

@@ -13,7 +13,6 @@ need ibtracert
 simulate "$dir/net"
 exec_on_fmsim host-1-1 "$build/fmd" --engine=updn --transport=umad --state-dir="$dir/state" >"$dir/fmd.out" 2>&1 &
 fmd=$!
-pids+=("$fmd")
 await "$dir/fmd.out" "SUBNET UP"
 
 gid_of() { # NODE

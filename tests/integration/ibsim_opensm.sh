@@ -5,45 +5,16 @@
 # hands over, and takes the subnet back when that one dies.
 # Exit 77 (skipped) where opensm or ibsim is absent.
 set -u
-
-top=$(cd "$(dirname "$0")/../.." && pwd)
-# shellcheck source=dev/ibsim-lib.sh
-. "$top/dev/ibsim-lib.sh"
-ibsim_available && command -v opensm >/dev/null 2>&1 || { echo "opensm or ibsim is absent: skipped"; exit 77; }
-build=${FMD_BUILD:-$PWD}
+# shellcheck source=tests/integration/lib.bash
+. "$(dirname "$0")/lib.bash"
+need opensm
 export FMD_PLUGIN_PATH=$build/plugins/engines
-dir=$(mktemp -d)
-osm=
-fmd=
-cleanup() {
-	[ -z "$osm" ] || kill "$osm" 2>/dev/null
-	[ -z "$fmd" ] || kill "$fmd" 2>/dev/null
-	ibsim_stop
-	rm -rf "$dir"
-}
-
-fail() {
-	echo "FAIL: $*"
-	tail -n 20 "$dir/fmd.out"
-	grep -E "Entering|SUBNET|ERR" "$dir/osm.log" | tail -n 10
-	exit 1
-}
-
-await() {
-	local file=$1 words=$2 tries
-	for tries in $(seq 300); do
-		grep -q "$words" "$file" 2>/dev/null && return 0
-		sleep 0.1
-	done
-	fail "no \"$words\" after $((tries / 10)) s"
-}
 
 start_opensm() {
 	rm -f "$dir/osm.log"
-	OSM_TMP_DIR=$dir OSM_CACHE_DIR=$dir exec_on_ibsim "$1" opensm -p "$2" -f "$dir/osm.log" -s 2 >/dev/null 2>&1 &
+	OSM_TMP_DIR=$dir OSM_CACHE_DIR=$dir exec_on_ibsim "$1" opensm -d2 -p "$2" -f "$dir/osm.log" -s 2 >/dev/null 2>&1 &
 	osm=$!
-	await "$dir/osm.log" "Entering MASTER state"
-	sleep 1
+	await "$dir/osm.log" "SUBNET UP"
 }
 
 start_fmd() {
@@ -58,14 +29,8 @@ END
 	fmd=$!
 }
 
-stop() {
-	kill "$1"
-	wait "$1" 2>/dev/null
-}
-
 "$build/fmroute" gen pgft 2 4,4 1,4 1,1 >"$dir/net" || exit 1
-ibsim_start "$dir/net" "$dir/ibsim.out" || exit 1
-trap cleanup EXIT
+simulate "$dir/net" "$dir/ibsim.out"
 
 start_opensm host-1-1 5
 on_ibsim host-2-1 "$build/fmd" --once --state-dir="$dir/state" >"$dir/fmd.out" 2>&1
@@ -76,15 +41,14 @@ echo "ok: a better master is left alone"
 
 # A new one: umad2sim knows no time-outs, so an OpenSM that asked the fmd just
 # gone for SMInfo may wait for ever.
-stop "$osm"
+end_job "$osm"
 start_opensm host-1-1 5
 start_fmd 9
 # It hands over, or, met while we discover, has stepped back already.
 await "$dir/fmd.out" "SUBNET UP"
 await "$dir/osm.log" "Entering STANDBY state"
 echo "ok: a lesser master hands over"
-stop "$osm"
-osm=
+end_job "$osm"
 
 rm -f "$dir/osm.log"
 : >"$dir/fmd.out"
@@ -95,13 +59,11 @@ await "$dir/osm.log" "Entering MASTER state"
 echo "ok: fmd gives way to a better one"
 
 : >"$dir/fmd.out"
-stop "$osm"
-osm=
+end_job "$osm"
 await "$dir/fmd.out" "SUBNET UP"
 echo "ok: fmd takes over from a dead master"
 kill "$fmd"
 wait "$fmd"
 code=$?
-fmd=
 [ $code = 0 ] || fail "SIGTERM ends fmd with $code"
 echo "ok: SIGTERM ends fmd cleanly"

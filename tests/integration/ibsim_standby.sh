@@ -33,8 +33,8 @@ state_is() {
 }
 
 end() {
-	kill "$1" "$2" 2>/dev/null
-	wait "$2" 2>/dev/null
+	[ "$1" = -TERM ] || kill "$1" "$2" 2>/dev/null
+	end_job "$2"
 }
 
 # GUIDs and LIDs, the SM that every host obeys, and the tables.

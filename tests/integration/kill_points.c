@@ -8,8 +8,8 @@
  *				two threads come in another order in each run
  *	FMD_KILL_LIST=FILE	append every place, "N what which"
  */
+#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,9 @@
 
 #include "lib/faultpoint.h"
 
-static atomic_ulong n_passed, n_of_kind;
+/* The place that is listed last is where it died. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned long n_passed, n_of_kind;
 static unsigned long kill_at;
 static const char *kill_kind; /* NULL: any */
 static FILE *list;
@@ -29,22 +31,23 @@ is_of_kind(const char *what, const char *which)
 
 	return kill_kind == NULL ||
 	    (strncmp(kill_kind, what, n) == 0 && kill_kind[n] == ' ' &&
-	        strcmp(kill_kind + n + 1, which) == 0);
+		strcmp(kill_kind + n + 1, which) == 0);
 }
 
 static void
 pass(const char *what, const char *which)
 {
-	unsigned long n = atomic_fetch_add(&n_passed, 1) + 1;
-
+	pthread_mutex_lock(&lock);
+	n_passed++;
 	if (which == NULL)
 		which = "?";
 	if (list != NULL) {
-		fprintf(list, "%lu %s %s\n", n, what, which);
+		fprintf(list, "%lu %s %s\n", n_passed, what, which);
 		fflush(list);
 	}
-	if (is_of_kind(what, which) && atomic_fetch_add(&n_of_kind, 1) + 1 == kill_at)
+	if (is_of_kind(what, which) && ++n_of_kind == kill_at)
 		raise(SIGKILL);
+	pthread_mutex_unlock(&lock);
 }
 
 static void __attribute__((constructor)) begin(void)

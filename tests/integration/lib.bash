@@ -10,10 +10,7 @@ cd "$dir" || exit 1 # a killed program leaves umad2sim's files behind
 trap leave EXIT
 
 leave() {
-	local pid
-	for pid in "${pids[@]}"; do
-		kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
-	done
+	kill_jobs "$IBSIM_PID"
 	ibsim_stop
 	rm -rf "$dir"
 }
@@ -33,7 +30,6 @@ simulate() {
 # A program in the background, attached to NODE; $! is its own process id.
 start_on_ibsim() {
 	exec_on_ibsim "$@" &
-	pids+=("$!")
 }
 
 first_host() {

@@ -103,17 +103,13 @@ run 0 $example.net --config=all.conf --regions --json
 
 # ---- a running fmd: what could not be never replaces what is
 ask() { "$bin/fmctl" --state-dir="$tmp/state" "$@"; }
-up() { ask status --json 2>/dev/null | grep -q '"subnet_up": true'; }
+up() { ! kill -0 $daemon 2>/dev/null || ask status --json 2>/dev/null | grep -q '"subnet_up": true'; }
 log() { sed 's/^/fmd: /' log | tail -n 20; }
 cp "$conf" fmd.conf
 "$bin/fmd" --transport=sim:$example.net --config=fmd.conf --plugin-dir="$engine_dir" --state-dir="$tmp/state" >log 2>&1 &
 daemon=$!
-for i in $(seq 100); do
-	up && break
-	kill -0 $daemon 2>/dev/null || { log; fail "fmd is gone"; }
-	sleep 0.1
-done
-up || { log; fail "the subnet does not come up"; }
+comes_true up || { log; fail "the subnet does not come up"; }
+kill -0 $daemon 2>/dev/null || { log; fail "fmd is gone"; }
 ask regions --json >regions
 grep -q '"region": "storage"' regions || fail "fmctl regions: $(cat regions)"
 grep -q '"st-sw-\[0-2\]"' regions || fail "fmctl regions: $(cat regions)"
@@ -135,11 +131,8 @@ ask regions --json >again
 cmp regions again || fail "a reload that was refused left its mark"
 sed 's/"storage"/"island"/' "$conf" >fmd.conf
 ask reload >/dev/null
-for i in $(seq 100); do
-	ask regions --json | grep -q '"region": "island"' && break
-	sleep 0.1
-done
-ask regions --json | grep -q '"region": "island"' || fail "a good reload: $(ask regions)"
+is_reloaded() { ask regions --json | grep -q '"region": "island"'; }
+comes_true is_reloaded || fail "a good reload: $(ask regions)"
 kill $daemon
 wait $daemon || true
 daemon=

@@ -14,8 +14,7 @@ stop() { sed 's/^/fmd: /' log | tail -n 20; fail "$@"; }
 stays() { grep -c 'the old configuration stays' log || true; }
 engine() { $fmctl status --json | sed -n 's/^ *"engine": "\(.*\)",*$/\1/p' | head -n 1; }
 await() { # COMMAND...
-	for _ in $(seq 150); do "$@" && return; sleep 0.1; done
-	stop "never true: $*"
+	comes_true "$@" || stop "never true: $*"
 }
 is_up() { $fmctl status --json 2>/dev/null | grep -q '"subnet_up": true'; }
 stays_again() { [ "$(stays)" -gt "$1" ]; }

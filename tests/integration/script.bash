@@ -6,7 +6,6 @@
 top=${FMD_TOP:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
 build=${FMD_BUILD:-$PWD}
 dir=$(mktemp -d)
-pids=() # of programs in the background
 
 skip() {
 	echo "$*: skipped"
@@ -26,22 +25,54 @@ fail() {
 	exit 1
 }
 
-# Wait until the words are in the file, 30 s at most.
+# Wait until so many lines (one) of the file have the words, a minute at most.
 await() {
-	local file=$1 words=$2 tries
-	for ((tries = 0; tries < 300; tries++)); do
-		grep -q "$words" "$file" 2>/dev/null && return 0
+	local file=$1 words=$2 n=${3:-1} tries
+	for ((tries = 0; tries < 600; tries++)); do
+		[ "$(said "$file" "$words")" -ge "$n" ] && return 0
 		sleep 0.1
 	done
 	fail "no \"$words\" in $(basename "$file")"
 }
 
-# The same for a command that must succeed.
+# How many lines of the file have the words.
+said() {
+	grep -c -- "$2" "$1" 2>/dev/null || [ -e "$1" ] || echo 0
+}
+
+# Wait until a command succeeds.
 until_true() {
 	local tries
-	for ((tries = 0; tries < 100; tries++)); do
+	for ((tries = 0; tries < 300; tries++)); do
 		"$@" && return 0
 		sleep 0.2
 	done
 	fail "never true: $*"
+}
+
+# Is this a program in the background that still runs?  The number of one that has ended
+# may be somebody else's by now.
+runs() {
+	jobs -rp | grep -qx "$1"
+}
+
+# SIGTERM, and after 10 s SIGKILL: an OpenSM may wait for answers for ever.
+end_job() {
+	local tries
+	for ((tries = 0; tries < 100; tries++)); do
+		runs "$1" || break
+		[ $tries != 0 ] || kill "$1"
+		sleep 0.1
+	done
+	! runs "$1" || kill -9 "$1"
+	wait "$1" 2>/dev/null
+}
+
+# What is still there when the script ends, but the simulator.
+kill_jobs() {
+	local pid
+	for pid in $(jobs -rp); do
+		[ "$pid" = "$1" ] || kill -9 "$pid"
+		[ "$pid" = "$1" ] || wait "$pid" 2>/dev/null
+	done
 }

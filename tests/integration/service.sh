@@ -38,17 +38,15 @@ listener=
 if command -v python3 >/dev/null 2>&1 && grep -q '^#define HAVE_SYSTEMD 1' "$bin/config.h"; then
 	python3 listen.py "$tmp/notify" >said 2>&1 &
 	listener=$!
-	for i in $(seq 100); do grep -q bound said && break; sleep 0.1; done
+	comes_true grep -q bound said || fail "nobody listens: $(cat said)"
 	export NOTIFY_SOCKET="$tmp/notify"
 fi
 "$bin/fmd" --transport=sim:net --config=none --plugin-dir="$bin/plugins/engines/.libs" --state-dir="$tmp/state" >"$tmp/log" 2>&1 &
 daemon=$!
 unset NOTIFY_SOCKET
-for i in $(seq 100); do
-	$fmctl status --json 2>/dev/null | grep -q '"subnet_up": true' && break
-	kill -0 $daemon 2>/dev/null || { log; fail "fmd is gone"; }
-	sleep 0.1
-done
+is_up() { ! kill -0 $daemon 2>/dev/null || $fmctl status --json 2>/dev/null | grep -q '"subnet_up": true'; }
+comes_true is_up || { log; fail "the subnet does not come up"; }
+kill -0 $daemon 2>/dev/null || { log; fail "fmd is gone"; }
 
 # ---- LIDs that OpenSM remembered: taken once, and not again when they have changed since
 guid=$(sed -n 's/.*"host-2-1"\[1\](\([0-9a-f]*\)).*/0x\1/p' plain.net | head -n 1)
@@ -112,7 +110,8 @@ echo "ok: refusals"
 # ---- signals
 n=$(grep -c 'the configuration has been reloaded' log)
 kill -HUP $daemon
-for i in $(seq 100); do [ "$(grep -c 'the configuration has been reloaded' log)" -gt "$n" ] && break; sleep 0.1; done
+is_reloaded() { [ "$(grep -c 'the configuration has been reloaded' log)" -gt "$n" ]; }
+comes_true is_reloaded || { log; fail "no reload on SIGHUP"; }
 kill $daemon
 rc=0
 wait $daemon || rc=$?
