@@ -61,7 +61,7 @@ exec_on_ibsim() {
 	local node=$1 runtime
 	shift
 	case $1 in
-	ibnetdiscover | dump_lfts | dump_mfts | ibtracert | iblinkinfo | smpquery | sminfo) set -- "$1" -t 5000 "${@:2}" ;;
+	ibnetdiscover | dump_lfts | dump_mfts | ibtracert | iblinkinfo | smpquery | sminfo | saquery) set -- "$1" -t 5000 "${@:2}" ;;
 	esac
 	runtime=$(ldd "$(command -v "$1")" 2>/dev/null | awk '/lib[at]san\.so/ { print $3; exit }')
 	SIM_HOST=$node ASAN_OPTIONS=verify_asan_link_order=0:replace_intrin=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \

@@ -50,10 +50,14 @@ until_true() {
 	fail "never true: $*"
 }
 
-# Is this a program in the background that still runs?  The number of one that has ended
-# may be somebody else's by now.
+# Programs in the background that have not ended: the number of one that has may be somebody
+# else's by now.
+running() {
+	jobs -rp
+	jobs -sp
+}
 runs() {
-	jobs -rp | grep -qx "$1"
+	[[ $'\n'$(running)$'\n' == *$'\n'"$1"$'\n'* ]]
 }
 
 # SIGTERM, and after 10 s SIGKILL: an OpenSM may wait for answers for ever.
@@ -71,7 +75,7 @@ end_job() {
 # What is still there when the script ends, but the simulator.
 kill_jobs() {
 	local pid
-	for pid in $(jobs -rp); do
+	for pid in $(running); do
 		[ "$pid" = "$1" ] || kill -9 "$pid"
 		[ "$pid" = "$1" ] || wait "$pid" 2>/dev/null
 	done
