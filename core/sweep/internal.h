@@ -99,6 +99,8 @@ struct sweeper {
 	bool first_master;     /* no sweep as master has finished yet */
 	bool changed;	       /* a cable was found in this sweep */
 	bool chain_changed;    /* the same fabric is to be routed anew */
+	bool asked_anew;       /* of this sweep, which has not come to that yet */
+	bool asked_drain;      /* likewise drain_once */
 	bool quiet;	       /* nothing to do but to rebalance what was repaired */
 	bool vls_written;      /* a plan of more than one VL has been in the switches */
 	bool settings_changed; /* the settings are to reach every port (fields.h: insist) */

@@ -143,6 +143,7 @@ program_commit(struct sweeper *s)
 		s->next = NULL;
 		return;
 	}
+	s->asked_anew = s->asked_drain = false;
 	repath_note(s);
 	s->held_for_sls = s->held_for_sls || repath_is_due(s);
 	if (s->next != s->plan || s->next == NULL) {

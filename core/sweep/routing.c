@@ -29,7 +29,6 @@ after_routing(struct sweeper *s, int rc)
 		sweep_end(s, SWEEP_NOT_ROUTED);
 		return;
 	}
-	s->chain_changed = s->drain_once = false;
 	snprintf(r->engine, sizeof(r->engine), "%s", s->next != NULL ? s->next->engine : "none");
 	r->kept = s->next != NULL && (s->next == s->plan || s->next->kept);
 	r->n_unreachable = s->next != NULL ? s->next->verdict.unreachable_pairs : 0;
@@ -69,6 +68,9 @@ routing_start(struct sweeper *s)
 	int rc = model_build(s, &q.snap, err);
 
 	s->waits_for_older = q.older || q.n_held > 0;
+	s->asked_anew = s->chain_changed;
+	s->asked_drain = s->drain_once;
+	s->chain_changed = s->drain_once = false; /* asked for from here on: of the next */
 
 	/* Later an overlap is only told of: nobody is to go without routes for it. */
 	if (rc == 0 && q.snap != NULL && s->plan == NULL && s->p.regions != NULL)

@@ -316,6 +316,9 @@ sweep_end(struct sweeper *s, enum sweep_outcome outcome)
 	s->phase = PHASE_IDLE;
 	s->feed = NULL;
 	s->quiet = false;
+	s->chain_changed = s->chain_changed || s->asked_anew; /* the next is to come to it */
+	s->drain_once = s->drain_once || s->asked_drain;
+	s->asked_anew = s->asked_drain = false;
 	mcast_sweep_ended(s);
 	if (s->failed)
 		outcome = SWEEP_FAILED;

@@ -13,7 +13,7 @@
 #include "tests/run.h"
 #include "tests/sweep/rig.h"
 
-extern const struct fm_engine dfsssp_LTX_fm_engine;
+extern const struct fm_engine dfsssp_LTX_fm_engine, lash_LTX_fm_engine;
 
 #define BLOCK TRANSITION_BLOCK_LIDS
 
@@ -149,6 +149,21 @@ START_TEST(sweeps_fail_one_after_another)
 }
 END_TEST
 
+/* Another engine, and to drain for it, is what the next sweep wants as well. */
+START_TEST(what_was_asked_for_is_not_forgotten)
+{
+	bring_up(fabrics[0], 1);
+	entry = (struct chain_entry){ .engine = &lash_LTX_fm_engine, .name = "lash" };
+	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
+	sweeper_drain(rig.sweeper);
+	ck_assert(fail_at_wait(1));
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_let_pass(&rig, 3000);
+	rig_expect_up(&rig);
+	ck_assert_str_eq(rig.last.engine, "lash");
+}
+END_TEST
+
 int
 main(void)
 {
@@ -158,6 +173,7 @@ main(void)
 	tcase_set_timeout(t, 600);
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_loop_test(t, sweeps_fail_one_after_another, 0, N_SEEDS * N_FABRICS);
+	tcase_add_test(t, what_was_asked_for_is_not_forgotten);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
