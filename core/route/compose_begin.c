@@ -52,6 +52,7 @@ start_regions(struct composer *c, struct fm_error *err)
 		return compose_no_memory(err);
 	atomic_init(&said->refs, 1);
 	c->p->regions = said;
+	said->mark = c->q->chain->mark;
 	said->n = n;
 	said->n_switches = c->fab->n_switches;
 	said->region = calloc(n, sizeof(*said->region));
@@ -166,8 +167,8 @@ static int
 may_go_on(
     const struct plan_request *q, const struct plan_regions *was, bool *may, struct fm_error *err)
 {
-	*may = was != NULL && was->climbed != NULL && was->n == q->regions->n_regions &&
-	    !is_the_first(was);
+	*may = was != NULL && was->climbed != NULL && was->mark == q->chain->mark &&
+	    was->n == q->regions->n_regions && !is_the_first(was);
 	return *may ? graph_is_part(&q->snap->fab, &was->climbed->fab, may, err) : 0;
 }
 

@@ -97,6 +97,7 @@ struct plan_region {
 /* Shared by the plans that keep the same tables. */
 struct plan_regions {
 	atomic_uint refs;
+	uint64_t mark; /* chain.mark of the configuration that they are of */
 	enum plan_rung rung;
 	/* pairs of hosts whose SLs differ by direction, while only the forward direction
 	 * is proven free of credit loops; 0: replies are safe too */

@@ -55,7 +55,7 @@ plan_keep_nominal(const struct plan_request *q, struct plan *p, struct fm_error 
 	bool is = false;
 	int rc = 0;
 
-	if (nominal != NULL && p->regions != NULL)
+	if (nominal != NULL && p->regions != NULL && nominal->regions->mark == p->regions->mark)
 		rc = graph_is_part(&p->snap->fab, &nominal->snap->fab, &is, err);
 	if (is)
 		p->nominal = plan_get(nominal);
@@ -71,7 +71,9 @@ plan_return_to_nominal(
 	int rc;
 
 	back.prev = q->prev != NULL && !q->anew ? q->prev->nominal : NULL;
-	rc = back.prev != NULL ? plan_try_to_keep(r, &back, out, err) : 0;
+	rc = back.prev != NULL && back.prev->regions->mark == q->chain->mark
+	    ? plan_try_to_keep(r, &back, out, err)
+	    : 0;
 	if (rc != 0 || *out == NULL)
 		return rc;
 	rc = tables_clone(r->tables, r->workers, &q->snap->fab, (*out)->tables, &t, err);

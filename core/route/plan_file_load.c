@@ -253,6 +253,8 @@ take_parts(const struct plan_file_head *h, struct plan_file_cursor *c, struct ro
 	    (rc = take_tables(h, c, r, *p, good, err)) != 0 || !*good ||
 	    (rc = plan_regions_read(c->at, (size_t)(c->end - c->at), *p, good, err)) != 0 || !*good)
 		return rc;
+	if ((*p)->regions != NULL)
+		(*p)->regions->mark = h->chain_mark;
 	*c = (struct plan_file_cursor){ .at = refused, .end = refused + n_refused };
 	return take_refusals(c, h->n_refused, *p, good, err);
 }

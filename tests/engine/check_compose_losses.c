@@ -435,6 +435,25 @@ START_TEST(what_is_new_is_looked_at)
 }
 END_TEST
 
+/* Tables that were left as they were when the configuration changed: where its engines and
+ * joints begin, that of before does not say. */
+START_TEST(another_configuration_begins_anew)
+{
+	build(&places[5]);
+	route();
+	lose(INNER_CABLE, 0, 1);
+	route();
+	c.region[0].chain.mark++;
+	n_refused = 0;
+	if (_i == 0)
+		lose(INNER_CABLE, (uint16_t)(c.set.n_regions - 1), 1);
+	else
+		get_back();
+	route();
+	ck_assert_uint_gt(n_refused, 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -451,5 +470,6 @@ main(void)
 	tcase_add_loop_test(t, losses, 0, N_PLACES);
 	tcase_add_loop_test(t, the_rung_is_remembered, 0, N_PLACES);
 	tcase_add_loop_test(t, what_is_new_is_looked_at, 0, 2);
+	tcase_add_loop_test(t, another_configuration_begins_anew, 0, 2);
 	return run_suite(s);
 }
