@@ -52,7 +52,6 @@ start_regions(struct composer *c, struct fm_error *err)
 		return compose_no_memory(err);
 	atomic_init(&said->refs, 1);
 	c->p->regions = said;
-	said->mark = c->q->chain->mark;
 	said->n = n;
 	said->n_switches = c->fab->n_switches;
 	said->region = calloc(n, sizeof(*said->region));
@@ -167,8 +166,8 @@ static int
 may_go_on(
     const struct plan_request *q, const struct plan_regions *was, bool *may, struct fm_error *err)
 {
-	*may = was != NULL && was->climbed != NULL && was->mark == q->chain->mark &&
-	    was->n == q->regions->n_regions && !is_the_first(was);
+	*may = was != NULL && was->climbed != NULL && was->n == q->regions->n_regions &&
+	    !is_the_first(was);
 	return *may ? graph_is_part(&q->snap->fab, &was->climbed->fab, may, err) : 0;
 }
 
@@ -176,7 +175,9 @@ int
 compose_find_start(
     const struct plan_request *q, const struct plan_regions **start, struct fm_error *err)
 {
-	const struct plan *prev = q->anew || q->all_rungs ? NULL : q->prev;
+	bool starts_over =
+	    q->anew || q->all_rungs || q->prev == NULL || q->prev->mark != q->chain->mark;
+	const struct plan *prev = starts_over ? NULL : q->prev;
 	const struct plan *nominal = prev != NULL ? prev->nominal : NULL;
 	const struct plan_regions *of[] = { prev != NULL ? prev->regions : NULL,
 		nominal != NULL ? nominal->regions : NULL };

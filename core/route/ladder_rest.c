@@ -35,6 +35,7 @@ stay(struct router *r, const struct plan_request *q, const struct plan *prev,
 	p->graph = snapshot_get(prev->graph);
 	p->tables = tables_get(prev->tables);
 	p->top_lid = prev->top_lid;
+	p->mark = prev->mark;
 	p->kept = true;
 	p->forward_only = prev->forward_only;
 	memcpy(p->engine, prev->engine, sizeof(p->engine));

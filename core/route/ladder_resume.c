@@ -88,6 +88,7 @@ ladder_resume(struct router *r, const struct plan_request *q, struct fm_error *e
 	from->graph = snapshot_get(aim->graph);
 	from->regions = plan_regions_get(aim->regions);
 	from->top_lid = aim->top_lid;
+	from->mark = aim->mark;
 	from->verdict = aim->verdict;
 	from->change = aim->change;
 	from->forward_only = aim->forward_only;

@@ -254,6 +254,7 @@ route_once_anew(
 		return FM_E_RESOURCE;
 	p->graph = snapshot_get(q->snap);
 	p->top_lid = q->snap->fab.max_lid;
+	p->mark = q->chain->mark;
 	if (q->regions != NULL && q->regions->n_regions > 1)
 		rc = compose(r, q, p, &chain, err);
 	if (rc == 0 && p->tables == NULL)

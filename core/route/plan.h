@@ -97,7 +97,6 @@ struct plan_region {
 /* Shared by the plans that keep the same tables. */
 struct plan_regions {
 	atomic_uint refs;
-	uint64_t mark; /* chain.mark of the configuration that they are of */
 	enum plan_rung rung;
 	/* pairs of hosts whose SLs differ by direction, while only the forward direction
 	 * is proven free of credit loops; 0: replies are safe too */
@@ -180,6 +179,7 @@ struct plan {
 	struct snapshot *snap;
 	struct snapshot *graph; /* the switches and cables that an engine made the tables for */
 	struct tables *tables;
+	uint64_t mark; /* of the chain that they are of, which q->chain may be no more */
 	/* Of regions: the plan of the last full climb on all that there is now and more, which
 	 * is right again when that is back; it has none itself.  NULL: this one, or none */
 	struct plan *nominal;

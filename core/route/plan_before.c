@@ -55,7 +55,7 @@ plan_keep_nominal(const struct plan_request *q, struct plan *p, struct fm_error 
 	bool is = false;
 	int rc = 0;
 
-	if (nominal != NULL && p->regions != NULL && nominal->regions->mark == p->regions->mark)
+	if (nominal != NULL && p->regions != NULL && nominal->mark == p->mark)
 		rc = graph_is_part(&p->snap->fab, &nominal->snap->fab, &is, err);
 	if (is)
 		p->nominal = plan_get(nominal);
@@ -71,7 +71,7 @@ plan_return_to_nominal(
 	int rc;
 
 	back.prev = q->prev != NULL && !q->anew ? q->prev->nominal : NULL;
-	rc = back.prev != NULL && back.prev->regions->mark == q->chain->mark
+	rc = back.prev != NULL && back.prev->mark == q->chain->mark
 	    ? plan_try_to_keep(r, &back, out, err)
 	    : 0;
 	if (rc != 0 || *out == NULL)

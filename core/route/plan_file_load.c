@@ -220,6 +220,7 @@ begin_plan(const struct plan_file_head *h, struct snapshot *graph, struct fm_err
 		return NULL;
 	p->graph = snapshot_get(graph);
 	p->top_lid = h->top_lid;
+	p->mark = h->chain_mark;
 	p->n_joined = h->n_joined;
 	p->forward_only = h->forward_only != 0;
 	p->verdict.unreachable_pairs = h->unreachable_pairs;
@@ -253,8 +254,6 @@ take_parts(const struct plan_file_head *h, struct plan_file_cursor *c, struct ro
 	    (rc = take_tables(h, c, r, *p, good, err)) != 0 || !*good ||
 	    (rc = plan_regions_read(c->at, (size_t)(c->end - c->at), *p, good, err)) != 0 || !*good)
 		return rc;
-	if ((*p)->regions != NULL)
-		(*p)->regions->mark = h->chain_mark;
 	*c = (struct plan_file_cursor){ .at = refused, .end = refused + n_refused };
 	return take_refusals(c, h->n_refused, *p, good, err);
 }

@@ -302,7 +302,7 @@ keep_plan(struct sweeper *s)
 
 	if (s->p.plan_path == NULL || s->set.dry_run || s->plan == NULL || s->plan_saved)
 		return;
-	if (plan_file_save(s->p.plan_path, s->plan, s->p.chain->mark, &err) != 0)
+	if (plan_file_save(s->p.plan_path, s->plan, s->plan->mark, &err) != 0)
 		log_warn("sweep", "the tables are not kept for a restart: %s", err.msg);
 	else
 		s->plan_saved = true;

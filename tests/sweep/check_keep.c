@@ -16,6 +16,8 @@
 
 #define HOUR_NS INT64_C(3600000000000)
 
+extern const struct fm_engine dfsssp_LTX_fm_engine, lash_LTX_fm_engine;
+
 static struct rig rig;
 static uint64_t lft_sets_before;
 
@@ -341,25 +343,59 @@ START_TEST(after_a_restart_an_absent_host_still_lingers)
 }
 END_TEST
 
+static void
+lose_a_cable_of(uint32_t leaf)
+{
+	for (unsigned p = 1; p <= rig.nl.nodes[leaf].n_ports; p++) {
+		uint32_t far = netlist_port(&rig.nl, leaf, p)->peer_node;
+
+		if (far != NETLIST_NONE && rig_is_switch(&rig, far)) {
+			sim_unlink(rig.sim, leaf, p);
+			return;
+		}
+	}
+}
+
 START_TEST(another_fabric_or_chain_is_routed)
 {
-	uint32_t leaf;
-
 	bring_up_kept(fabrics[0]);
 	rig.chain.mark++;
 	start_over();
 	ck_assert(!is_kept());
 	rig.chain.mark--;
-	leaf = switch_of(last_host());
-	for (unsigned p = 1; p <= rig.nl.nodes[leaf].n_ports; p++)
-		if (rig.nl.nodes[netlist_port(&rig.nl, leaf, p)->peer_node].type ==
-		    NETLIST_SWITCH) {
-			sim_unlink(rig.sim, leaf, p);
-			break;
-		}
+	lose_a_cable_of(switch_of(last_host()));
 	start_over();
 	ck_assert(!is_kept());
 	ck_assert_ptr_null(strstr(rig_log, "kept tables"));
+}
+END_TEST
+
+static struct chain_entry entry;
+
+static void
+use(const struct fm_engine *engine)
+{
+	entry = (struct chain_entry){ .engine = engine, .name = engine->name };
+	rig.chain.entries = &entry;
+	rig.chain.n_entries = 1;
+}
+
+/* A chain that waits for "fmctl drain": what is kept meanwhile is of the one before. */
+START_TEST(what_waits_for_a_drain_comes_with_a_restart)
+{
+	use(&dfsssp_LTX_fm_engine);
+	bring_up_kept("random 16 4 20 3");
+	use(&lash_LTX_fm_engine);
+	rig.chain.mark++;
+	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_str_eq(rig.last.engine, "dfsssp");
+	ck_assert_ptr_nonnull(strstr(rig_log, "are not taken up"));
+	lose_a_cable_of(switch_of(last_host()));
+	settle();
+	ck_assert_str_eq(rig.last.engine, "dfsssp"); /* repaired, and kept */
+	start_over();
+	ck_assert_str_eq(rig.last.engine, "lash");
 }
 END_TEST
 
@@ -414,6 +450,7 @@ restarts(void)
 	tcase_add_loop_test(t, after_a_restart_no_engine_runs, 0, N_FABRICS);
 	tcase_add_test(t, after_a_restart_an_absent_host_still_lingers);
 	tcase_add_test(t, another_fabric_or_chain_is_routed);
+	tcase_add_test(t, what_waits_for_a_drain_comes_with_a_restart);
 	tcase_add_loop_test(t, a_damaged_file_is_set_aside, 0, N_HARMS);
 	return t;
 }
