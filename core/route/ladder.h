@@ -50,8 +50,6 @@ bool ladder_may_break(const struct plan *was, const struct plan *now);
  * been told that their paths carry other SLs, and SL-to-VL maps are written?  False as well
  * where it cannot be done. */
 bool ladder_may_hold(const struct plan *was, const struct plan *now);
-/* The same VL for every SL, everywhere? */
-bool ladder_same_vls(const struct plan *was, const struct plan *now);
 
 /* From q->prev to *plan, which was just made and has not been given out: its change
  * and rules are filled.  What may not be taken up gives way to another plan, with

@@ -22,17 +22,7 @@
 #include <string.h>
 
 #include "core/route/ladder_internal.h"
-#include "core/route/tables_vls.h"
 #include "core/route/transition.h"
-
-bool
-ladder_same_vls(const struct plan *was, const struct plan *now)
-{
-	const struct fm_tables *a = &was->tables->t, *b = &now->tables->t;
-
-	return was->snap->fab.n_switches == now->snap->fab.n_switches &&
-	    tables_same_vls(a, b, now->snap->fab.n_switches);
-}
 
 /* Beside those that are in, by all that may become of its packets; *fits false: nothing. */
 static bool

@@ -233,7 +233,7 @@ serve(const struct ladder_counts *k, const struct plan *prev, const struct plan 
 
 	if (k == NULL || k->plan != prev->number || k->model != c->model || k->n_vls != c->n_vls ||
 	    k->snap->fab.n_switches != now->n_switches || !ladder_same_sls(prev, p) ||
-	    !tables_same_vls(&prev->tables->t, &p->tables->t, now->n_switches))
+	    !plan_same_vls(prev, p))
 		return false;
 	if (c->lids.n > now->max_lid / 2u)
 		return false; /* those that stay are soon counted */
@@ -385,8 +385,7 @@ count_staying(struct router *r, const struct plan *prev, const struct plan *p, s
 	bool ok = true;
 
 	ladder_counts_forget(r);
-	if (!ladder_same_sls(prev, p) ||
-	    !tables_same_vls(&prev->tables->t, &p->tables->t, p->snap->fab.n_switches))
+	if (!ladder_same_sls(prev, p) || !plan_same_vls(prev, p))
 		return true;
 	if (!counts_new(p->snap, c->n_vls, c->model, &r->counts))
 		return false;

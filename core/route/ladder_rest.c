@@ -10,7 +10,6 @@
 
 #include "core/route/ladder_internal.h"
 #include "core/route/repair.h"
-#include "core/route/tables_vls.h"
 #include "core/route/transition.h"
 #include "lib/error.h"
 
@@ -141,8 +140,7 @@ may_mix(const struct plan *x, const struct plan *y)
 	if (a->sl_shape == FM_SL_BY_SW_DLID && (x->regions != NULL || y->regions != NULL))
 		return false; /* switches share rows of SLs */
 	return a->sl_shape == b->sl_shape && a->ar_max_groups == 0 && b->ar_max_groups == 0 &&
-	    x->snap->fab.n_switches == y->snap->fab.n_switches &&
-	    tables_same_vls(a, b, x->snap->fab.n_switches);
+	    x->snap->fab.n_switches == y->snap->fab.n_switches && plan_same_vls(x, y);
 }
 
 /* Does the LID wait for entries that were to be written before? */

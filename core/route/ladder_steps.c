@@ -368,7 +368,7 @@ find_all_steps(
 		ok = note_staying(c, r, prev, p) && note_changed(c, DEPS_OLD) &&
 		    find_cycle(c, &cyclic);
 	}
-	clash = c->n_vls > 1 && !(ladder_same_sls(prev, p) && ladder_same_vls(prev, p));
+	clash = c->n_vls > 1 && !(ladder_same_sls(prev, p) && plan_same_vls(prev, p));
 	c->clashes = ok && cyclic && clash;
 	if (!ok || (cyclic && !clash))
 		return ok; /* what is there has cycles already */

@@ -296,6 +296,9 @@ struct plan *plan_get(struct plan *p);
 void plan_put(struct plan *p);
 uint32_t plan_count_blocks(const struct plan *p); /* of its delta */
 
+/* The same VL for every SL, everywhere? */
+bool plan_same_vls(const struct plan *a, const struct plan *b);
+
 /* Pairs (end that sends, LID) that both plans know and that carry another SL now; into
  * switches ([n_switches] bits, zeroed) who those ends hang off. */
 uint64_t plan_other_sls(const struct plan *was, const struct plan *is, uint64_t *switches);

@@ -9,7 +9,17 @@
 #include <string.h>
 
 #include "core/route/plan.h"
+#include "core/route/tables_vls.h"
 #include "lib/bitset.h"
+
+bool
+plan_same_vls(const struct plan *a, const struct plan *b)
+{
+	uint32_t n = b->snap->fab.n_switches;
+
+	return a->tables == b->tables ||
+	    (a->snap->fab.n_switches == n && tables_same_vls(&a->tables->t, &b->tables->t, n));
+}
 
 static bool
 is_owned(const struct fm_fabric *fab, uint32_t lid)

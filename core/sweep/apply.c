@@ -327,7 +327,7 @@ apply_holds(const struct sweeper *s)
 {
 	return s->plan != NULL && s->plan->tables != NULL && s->next != NULL &&
 	    s->next != s->plan && !s->set.dry_run && ladder_may_hold(s->plan, s->next) &&
-	    (s->set.client_reregister || !ladder_same_vls(s->plan, s->next));
+	    (s->set.client_reregister || !plan_same_vls(s->plan, s->next));
 }
 
 /* Is what waits not to be written now?  In this sweep: hosts have to be told first of SLs
@@ -433,7 +433,7 @@ static bool
 seeks_untold(struct sweeper *s)
 {
 	if (!s->held_for_sls || !s->set.client_reregister || s->set.dry_run ||
-	    s->n_untold >= BREAKS_MAX || !repath_is_untold(s) || !ladder_same_vls(s->plan, s->next))
+	    s->n_untold >= BREAKS_MAX || !repath_is_untold(s) || !plan_same_vls(s->plan, s->next))
 		return false;
 	s->n_untold++;
 	sweeper_request(s, SWEEP_HEAVY, "hosts that have not been told of other SLs");
@@ -498,10 +498,6 @@ make_older(struct sweeper *s, const struct transition *t)
 static void
 take_up(struct sweeper *s, const struct transition *t)
 {
-	FM_VEC(struct plan_held) before; /* t knows blocks of it */
-
-	memcpy(&before, &s->unwritten, sizeof(before));
-	memset(&s->unwritten, 0, sizeof(s->unwritten));
 	s->n_broken_off = s->broken_off ? s->n_broken_off + 1 : 0;
 	s->held_for_sls = s->holds;
 	s->n_untold = 0;
@@ -511,19 +507,12 @@ take_up(struct sweeper *s, const struct transition *t)
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for what switches may hold");
 	if (t != NULL)
 		tell(s, transition_counts(t));
-	fm_vec_fini(&before);
 }
 
-/* The sweep has failed.  Before anything was written all is as it was. */
+/* The sweep has failed. */
 static void
 stray(struct sweeper *s, const struct transition *t)
 {
-	FM_VEC(struct plan_held) before; /* t knows blocks of it */
-
-	if (t == NULL || s->apply_stage < STAGE_WRITE || s->set.dry_run)
-		return;
-	memcpy(&before, &s->unwritten, sizeof(before));
-	memset(&s->unwritten, 0, sizeof(s->unwritten));
 	s->strayed = true;
 	make_older(s, t);
 	if (!apply_remember_strayed(s, t))
@@ -532,6 +521,20 @@ stray(struct sweeper *s, const struct transition *t)
 		log_warn("sweep",
 		    "%zu blocks of forwarding tables are left half-way by a sweep that has failed",
 		    s->unwritten.n);
+}
+
+/* What waits to be written is another now. */
+static void
+end_writing(struct sweeper *s, struct transition *t, bool ok)
+{
+	FM_VEC(struct plan_held) before; /* t knows blocks of it */
+
+	memcpy(&before, &s->unwritten, sizeof(before));
+	memset(&s->unwritten, 0, sizeof(s->unwritten));
+	if (ok)
+		take_up(s, t);
+	else
+		stray(s, t);
 	fm_vec_fini(&before);
 }
 
@@ -544,10 +547,9 @@ apply_commit(struct sweeper *s)
 	s->transition = NULL;
 	s->apply_later = false;
 	s->apply_wait_ns = 0;
-	if (ok)
-		take_up(s, t);
-	else
-		stray(s, t);
+	/* in a sweep that failed before anything was written all is as it was */
+	if (ok || (t != NULL && s->apply_stage >= STAGE_WRITE && !s->set.dry_run))
+		end_writing(s, t, ok);
 	transition_free(t);
 	end_settled(s);
 	return ok;

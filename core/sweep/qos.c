@@ -489,20 +489,10 @@ forget_tables(struct sweeper *s)
 			inv_node(&s->inv, i)->ports[p].qos_done = false;
 }
 
-/* Are SLs mapped to VLs alike? */
-static bool
-same_sl2vl(const struct plan *a, const struct plan *b)
-{
-	uint32_t n = b->snap->fab.n_switches;
-
-	return a->tables == b->tables ||
-	    (a->snap->fab.n_switches == n && tables_same_vls(tables_of(a), tables_of(b), n));
-}
-
 void
 qos_not_taken(struct sweeper *s)
 {
-	if (s->plan != NULL && s->next != NULL && !same_sl2vl(s->plan, s->next))
+	if (s->plan != NULL && s->next != NULL && !plan_same_vls(s->plan, s->next))
 		forget_tables(s);
 }
 
@@ -519,7 +509,7 @@ qos_start(struct sweeper *s)
 
 	if (mark != s->qos_mark ||
 	    (s->plan != NULL && s->next != s->plan && s->next != NULL &&
-		!same_sl2vl(s->plan, s->next)))
+		!plan_same_vls(s->plan, s->next)))
 		forget_tables(s);
 	if (mark != s->qos_mark)
 		say_starved(s);
