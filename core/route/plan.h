@@ -300,7 +300,8 @@ uint32_t plan_count_blocks(const struct plan *p); /* of its delta */
 bool plan_same_vls(const struct plan *a, const struct plan *b);
 
 /* Pairs (end that sends, LID) that both plans know and that carry another SL now; into
- * switches ([n_switches] bits, zeroed) who those ends hang off. */
+ * switches ([n_switches] bits, zeroed) all whose rows of SLs differ, whoever is there to send
+ * and be sent to: who is in neither plan has been told SLs, too, and so have others of it. */
 uint64_t plan_other_sls(const struct plan *was, const struct plan *is, uint64_t *switches);
 
 /* By which SLs the tables of p are proven. */

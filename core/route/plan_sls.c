@@ -38,18 +38,31 @@ count_sources(const struct fm_fabric *fab, fm_sw sw)
 	return n;
 }
 
-/* LIDs to which the ends of sw have, before and now, and to which the SL is another. */
+static bool
+has_another_sl(const struct plan *was, const struct plan *is, fm_sw sw, uint32_t lid)
+{
+	if (lid > is->top_lid)
+		return is_owned(&was->snap->fab, lid);
+	return tables_sl(&was->tables->t, sw, (uint16_t)lid) !=
+	    tables_sl(&is->tables->t, sw, (uint16_t)lid);
+}
+
+/* LIDs to which the ends of sw have, before and now, and to which the SL is another; *any:
+ * there are some, be it of no end. */
 static uint32_t
-count_lids(const struct plan *was, const struct plan *is, fm_sw sw)
+count_lids(const struct plan *was, const struct plan *is, fm_sw sw, bool *any)
 {
 	const struct fm_fabric *old = &was->snap->fab, *now = &is->snap->fab;
 	uint32_t n = 0;
 
-	for (uint32_t lid = 1; lid <= old->max_lid && lid <= now->max_lid; lid++)
-		n += tables_sl(&was->tables->t, sw, (uint16_t)lid) !=
-			tables_sl(&is->tables->t, sw, (uint16_t)lid) &&
-		    is_owned(old, lid) && is_owned(now, lid) &&
+	*any = false;
+	for (uint32_t lid = 1; lid <= was->top_lid; lid++) {
+		if (!has_another_sl(was, is, sw, lid))
+			continue;
+		*any = true;
+		n += is_owned(old, lid) && is_owned(now, lid) &&
 		    now->end_sw[now->lid_end[lid]] != sw;
+	}
 	return n;
 }
 
@@ -65,12 +78,11 @@ plan_other_sls(const struct plan *was, const struct plan *is, uint64_t *switches
 	if (was->tables->t.sl_shape == FM_SL_ZERO && is->tables->t.sl_shape == FM_SL_ZERO)
 		return 0;
 	for (fm_sw sw = 0; sw < now->n_switches && sw < old->n_switches; sw++) {
-		uint32_t n_sources = count_sources(now, sw);
-		uint32_t n =
-		    n_sources > 0 && count_sources(old, sw) > 0 ? count_lids(was, is, sw) : 0;
+		uint32_t n_sources = count_sources(old, sw) > 0 ? count_sources(now, sw) : 0;
+		bool any;
 
-		n_pairs += (uint64_t)n * n_sources;
-		if (n > 0)
+		n_pairs += (uint64_t)count_lids(was, is, sw, &any) * n_sources;
+		if (any)
 			fm_bit_set(switches, sw);
 	}
 	return n_pairs;

@@ -18,6 +18,9 @@
  * stay empty when the sweep ends.  The SA names the new SLs then; the next sweep tells the
  * hosts (repath.c), waits for their answers and a packet's life time, and fills them.
  *
+ * SL-to-VL maps of another plan are not proven with packets to LIDs that have been emptied, nor
+ * with those of hosts that have not been told: these are gone before maps are written.
+ *
  * Where a sweep fails on the way the plan before stays, for hosts know no other SLs than its
  * own, and what the switches hold beside it is remembered: the next sweep's plan starts there.
  *
@@ -330,21 +333,76 @@ apply_holds(const struct sweeper *s)
 	    (s->set.client_reregister || !plan_same_vls(s->plan, s->next));
 }
 
-/* Is what waits not to be written now?  In this sweep: hosts have to be told first of SLs
- * that they get with this plan (then it ends here), or with that before. */
+/* A loss may have cut off the way to a host before it was told.  It is sought once more by all
+ * ways, before entries are filled on which its packets are not safe.  Not for ever: it may have
+ * gone. */
 static bool
-waits_for_hosts(struct sweeper *s)
+seeks_untold(struct sweeper *s)
 {
-	if (s->held_for_sls && !s->apply_again) {
-		s->apply_later = true; /* when their ports have been set */
+	if (!s->set.client_reregister || s->n_untold >= BREAKS_MAX || !repath_is_untold(s))
+		return false;
+	s->n_untold++;
+	sweeper_request(s, SWEEP_HEAVY, "hosts that have not been told of other SLs");
+	sweep_fail(s, FM_E_SYSTEM,
+	    "hosts that could not be reached have not been told that their paths carry other SLs; "
+	    "entries that are not safe for them stay empty while they are sought once more");
+	return true;
+}
+
+/* Have hosts been told of the SLs of s->plan, where they have to be before anything of the next
+ * is written that is not proven under older ones?  False: not yet, or the sweep has failed. */
+static bool
+hosts_are_told(struct sweeper *s)
+{
+	if (!s->held_for_sls || s->set.dry_run || s->told)
 		return true;
-	}
+	if (repath_feed(s) || seeks_untold(s))
+		return false;
+	s->told = true;
+	if (s->set.client_reregister)
+		repath_say_untold(s);
+	return true;
+}
+
+/* May SL-to-VL maps be written? */
+static bool
+may_map(struct sweeper *s)
+{
+	bool drains = s->transition != NULL && transition_counts(s->transition)->drained > 0;
+
+	if (s->plan == NULL || s->plan->tables == NULL || s->failed ||
+	    plan_same_vls(s->plan, s->next) || s->older_gone || !(s->held_for_sls || drains))
+		return true;
+	s->older_gone = hosts_are_told(s) && !s->failed && is_over(s);
+	return s->older_gone;
+}
+
+/* Does this sweep end with what waits still empty, since hosts have to be told first of SLs
+ * that they get with this plan? */
+static bool
+holds(struct sweeper *s)
+{
 	if (!transition_is_to_fill(s->transition) || !apply_holds(s))
 		return false;
 	s->holds = !transition_is_short(s->transition);
 	if (!s->holds)
 		sweep_fail(s, FM_E_SYSTEM,
 		    "switches did not take tables with other SLs whole; these are not given out");
+	return true;
+}
+
+/* A packet's life time has to pass.  True: it has. */
+static bool
+has_waited(struct sweeper *s)
+{
+	if (!is_over(s)) {
+		s->broken_off = may_break_off(s);
+		if (s->broken_off && s->older_until_ns < s->apply_wait_ns)
+			s->older_until_ns = s->apply_wait_ns;
+		return false;
+	}
+	s->older_gone = true;
+	transition_waited(s->transition);
 	return true;
 }
 
@@ -369,15 +427,12 @@ feed_writes(struct sweeper *s)
 			transition_warm(s->transition);
 			break;
 		case TRANSITION_WAIT:
-			if (waits_for_hosts(s))
+			if (!hosts_are_told(s))
+				return !s->failed;
+			if (holds(s))
 				return false;
-			if (!is_over(s)) {
-				s->broken_off = may_break_off(s);
-				if (s->broken_off && s->older_until_ns < s->apply_wait_ns)
-					s->older_until_ns = s->apply_wait_ns;
+			if (!has_waited(s))
 				return !s->broken_off;
-			}
-			transition_waited(s->transition);
 			break;
 		case TRANSITION_DONE:
 			return false;
@@ -401,6 +456,9 @@ apply_feed(struct sweeper *s)
 	}
 	if (s->apply_stage == STAGE_WRITE && s->transition != NULL && !s->failed && feed_writes(s))
 		return true;
+	s->apply_stage = STAGE_MAPS;
+	if (!s->broken_off && !may_map(s))
+		return true;
 	s->apply_stage = STAGE_OVER;
 	return false;
 }
@@ -418,29 +476,12 @@ apply_start(struct sweeper *s)
 	s->transition = NULL;
 	s->apply_later = s->apply_again = false;
 	s->apply_wait_ns = 0;
-	s->broken_off = s->holds = false;
+	s->broken_off = s->holds = s->told = s->older_gone = false;
+	s->tell_next = 0;
 	end_visits(s);
 	end_settled(s);
 	s->way_epoch++;
 	s->apply_stage = STAGE_READ;
-}
-
-/* A loss may have cut off the way to a host before it was told.  It is sought once more by all
- * ways, before entries are filled on which its packets are not safe.  Not for ever: it may have
- * gone.  Not where the maps of the next plan are in the switches already: those of the plan that
- * stays would not be written again. */
-static bool
-seeks_untold(struct sweeper *s)
-{
-	if (!s->held_for_sls || !s->set.client_reregister || s->set.dry_run ||
-	    s->n_untold >= BREAKS_MAX || !repath_is_untold(s) || !plan_same_vls(s->plan, s->next))
-		return false;
-	s->n_untold++;
-	sweeper_request(s, SWEEP_HEAVY, "hosts that have not been told of other SLs");
-	sweep_fail(s, FM_E_SYSTEM,
-	    "hosts that could not be reached have not been told that their paths carry other SLs; "
-	    "entries that are not safe for them stay empty while they are sought once more");
-	return true;
 }
 
 bool
@@ -449,11 +490,7 @@ apply_again(struct sweeper *s)
 	if (!s->apply_later || s->transition == NULL)
 		return false;
 	s->apply_later = false;
-	if (seeks_untold(s))
-		return false;
 	s->apply_again = true;
-	if (s->held_for_sls && s->set.client_reregister)
-		repath_say_untold(s);
 	s->apply_stage = STAGE_WRITE;
 	return true;
 }

@@ -13,7 +13,7 @@
 
 #define LFT_BLOCK_LIDS TRANSITION_BLOCK_LIDS
 
-enum apply_stage { STAGE_READ, STAGE_PLAN, STAGE_WRITE, STAGE_OVER };
+enum apply_stage { STAGE_READ, STAGE_PLAN, STAGE_WRITE, STAGE_MAPS, STAGE_OVER };
 
 static inline const struct fm_fabric *
 fabric_of(const struct plan *p)

@@ -82,7 +82,8 @@ note_reset(struct sweeper *s, struct inv_node *n, unsigned port, const struct wi
 
 	if (now->port_state <= WIRE_PORT_INIT || !p->known) {
 		p->refused = 0;
-		p->reregistered = p->repaths = false;
+		p->reregistered = false;
+		p->repaths = p->repaths && now->port_state > WIRE_PORT_INIT; /* it has not booted */
 		p->found_active = now->port_state == WIRE_PORT_ACTIVE;
 		p->pkeys_done = false;
 		p->pkeys_enforced = false;

@@ -135,6 +135,9 @@ struct sweeper {
 	bool holds;	       /* this sweep leaves entries empty till hosts have been told */
 	unsigned n_untold;     /* sweeps in a row that have failed to seek such hosts */
 	bool held_for_sls; /* hosts have to be told of the SLs of plan before the next is written */
+	bool told;	   /* ... as they are in this sweep */
+	uint32_t tell_next;	/* the node to be told next, slot */
+	bool older_gone;	/* so are, since then, a packet's life time */
 	bool links_put_off;	/* those that have come wait till the rest is written */
 	int64_t wrote_ns;	/* the last answer to a Set of an entry */
 	int64_t older_until_ns; /* packets of tables before those of plan are gone then */
@@ -230,6 +233,10 @@ bool repath_is_due(const struct sweeper *s);
 void repath_say_untold(const struct sweeper *s);
 /* Is there one that could be told, and has not been? */
 bool repath_is_untold(const struct sweeper *s);
+/* ... and is it connected? */
+bool repath_is_back(const struct sweeper *s);
+/* Tell them, before other ports are set.  True: there are more, or answers are out. */
+bool repath_feed(struct sweeper *s);
 /* lid_route.c */
 /* Make of a directed route one by LID, or mixed, where that is open. */
 void lid_route_choose(struct ask *a, struct smp_route *route);
@@ -326,6 +333,8 @@ void aliases_fini(struct sweeper *s);
 /* links.c */
 void links_ports(struct sweeper *s);
 void links_activate(struct sweeper *s);
+/* Bring a port what is wanted of it, before the pass over ports. */
+void links_set(struct sweeper *s, uint32_t slot, unsigned port);
 /* Give an end-port that has no LID its own, before the pass over ports. */
 void links_name(struct sweeper *s, uint32_t slot, unsigned port);
 void links_count(struct sweeper *s);

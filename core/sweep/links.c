@@ -299,6 +299,13 @@ takes_part(const struct sweeper *s, uint32_t slot, unsigned port)
 		(port != 0 && link_usable(&s->inv, &n->ports[port])));
 }
 
+void
+links_set(struct sweeper *s, uint32_t slot, unsigned port)
+{
+	if (takes_part(s, slot, port))
+		set_port(s, slot, port);
+}
+
 static void
 on_named(struct ask *a, enum txn_status status, const uint8_t *reply)
 {

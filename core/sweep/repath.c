@@ -19,6 +19,19 @@
 #include "core/sweep/internal.h"
 #include "lib/bitset.h"
 
+/* Behind one of these switches? */
+static bool
+is_behind(const struct sweeper *s, const struct inv_port *p, const uint64_t *switches)
+{
+	const struct inv_node *far = inv_node(&s->inv, p->peer);
+
+	return inv_is_switch(far) && far->sw_index < s->inv.switches.n &&
+	    fm_bit_test(switches, far->sw_index);
+}
+
+/* The ports of who is connected behind one of these switches, and of all who are not: they have
+ * been told SLs, too, and may still send by them when they are back, or if a switch that does
+ * not answer forwards.  How many of the former. */
 static uint32_t
 mark_ports(struct sweeper *s, const uint64_t *switches)
 {
@@ -27,17 +40,13 @@ mark_ports(struct sweeper *s, const uint64_t *switches)
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
 		struct inv_node *n = inv_node(&s->inv, i);
 
-		for (unsigned p = 1; node_usable(n) && !inv_is_switch(n) && p <= n->n_ports; p++) {
-			const struct inv_node *far;
+		for (unsigned p = 1; !inv_is_switch(n) && p <= n->n_ports; p++) {
+			bool here = node_usable(n) && link_usable(&s->inv, &n->ports[p]);
 
-			if (n->ports[p].edge != EDGE_LINKED)
+			if (here && !is_behind(s, &n->ports[p], switches))
 				continue;
-			far = inv_node(&s->inv, n->ports[p].peer);
-			if (!inv_is_switch(far) || far->sw_index >= s->inv.switches.n ||
-			    !fm_bit_test(switches, far->sw_index))
-				continue;
-			n->ports[p].repaths = true;
-			n_marked++;
+			n->ports[p].repaths = here || n->ports[p].lid != 0;
+			n_marked += here;
 		}
 	}
 	return n_marked;
@@ -58,7 +67,7 @@ repath_note(struct sweeper *s)
 		return;
 	}
 	n = plan_other_sls(was, is, switches);
-	if (n > 0) {
+	if (fm_bit_count(switches, s->inv.switches.n) > 0) {
 		uint32_t n_ports = mark_ports(s, switches);
 
 		s->report.n_other_sls = n;
@@ -98,8 +107,9 @@ repath_say_untold(const struct sweeper *s)
 		    n_untold);
 }
 
-bool
-repath_is_untold(const struct sweeper *s)
+/* One that could be told, and has not been; back: and is connected. */
+static bool
+has_untold(const struct sweeper *s, bool back)
 {
 	for (uint32_t slot = 0; slot < s->inv.nodes.n; slot++) {
 		const struct inv_node *n = inv_node(&s->inv, slot);
@@ -108,11 +118,38 @@ repath_is_untold(const struct sweeper *s)
 			const struct wire_port_info *i = &n->ports[p].info;
 
 			if (n->ports[p].repaths && i->port_state == WIRE_PORT_ACTIVE &&
-			    (i->capability_mask & CAP_CLIENT_REREGISTER) != 0)
+			    (i->capability_mask & CAP_CLIENT_REREGISTER) != 0 &&
+			    (!back || link_usable(&s->inv, &n->ports[p])))
 				return true;
 		}
 	}
 	return false;
+}
+
+bool
+repath_is_untold(const struct sweeper *s)
+{
+	return has_untold(s, false);
+}
+
+bool
+repath_is_back(const struct sweeper *s)
+{
+	return s->set.client_reregister && has_untold(s, true);
+}
+
+bool
+repath_feed(struct sweeper *s)
+{
+	while (s->tell_next < s->inv.nodes.n && s->pending < FEED_HIGH) {
+		uint32_t slot = s->tell_next++;
+		const struct inv_node *n = inv_node(&s->inv, slot);
+
+		for (unsigned p = 1; node_usable(n) && !inv_is_switch(n) && p <= n->n_ports; p++)
+			if (n->ports[p].repaths)
+				links_set(s, slot, p);
+	}
+	return s->tell_next < s->inv.nodes.n || s->pending > 0;
 }
 
 void

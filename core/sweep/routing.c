@@ -47,6 +47,7 @@ after_routing(struct sweeper *s, int rc)
 void
 routing_start(struct sweeper *s)
 {
+	bool untold = s->held_for_sls || repath_is_back(s);
 	struct plan_request q = { .chain = s->p.chain,
 		.regions = s->p.regions,
 		.prev = s->plan,
@@ -58,8 +59,8 @@ routing_start(struct sweeper *s)
 		.drain = s->drain_once ? PLAN_DRAIN_ALWAYS : s->set.drain,
 		.held = s->unwritten.item,
 		.n_held = s->unwritten.n,
-		.older = s->held_for_sls || sweeper_clock_ms(s) * 1000000 < s->older_until_ns,
-		.older_by_levels = s->older_by_levels && !s->held_for_sls,
+		.older = untold || sweeper_clock_ms(s) * 1000000 < s->older_until_ns,
+		.older_by_levels = s->older_by_levels && !untold,
 		.strayed = s->strayed,
 		.mcast_sls = mcast_make_trees(s),
 		.mcast_trees = MCAST_TREES_DEFAULT };
@@ -67,6 +68,7 @@ routing_start(struct sweeper *s)
 	struct plan *thawed = NULL;
 	int rc = model_build(s, &q.snap, err);
 
+	s->held_for_sls = untold;
 	s->waits_for_older = q.older || q.n_held > 0;
 	s->asked_anew = s->chain_changed;
 	s->asked_drain = s->drain_once;
