@@ -136,6 +136,7 @@ UNIT_TESTS = \
 	tests/sweep/check_pkeys \
 	tests/sweep/check_readback \
 	tests/sweep/check_repath \
+	tests/sweep/check_ring \
 	tests/sweep/check_sa \
 	tests/sweep/check_sa_registered \
 	tests/sweep/check_sa_threads \

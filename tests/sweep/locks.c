@@ -99,6 +99,7 @@ static void
 name_sls(struct locks *k, const struct plan *p, int64_t from)
 {
 	const struct fm_fabric *fab = &p->snap->fab;
+	bool replies = plan_sl_model(&k->rig->router, p) == VERIFY_BOTH;
 	uint8_t *sl = malloc((size_t)k->n_lids * k->n_lids);
 
 	ck_assert(sl != NULL && fm_vec_push(&k->tables, sl));
@@ -113,8 +114,8 @@ name_sls(struct locks *k, const struct plan *p, int64_t from)
 			    fab->end_sw[fab->lid_end[lid]] != FM_NONE)
 				sl[host * k->n_lids + lid] =
 				    tables_sl(&p->tables->t, fab->end_sw[e], (uint16_t)lid);
-		ck_assert(fm_vec_push(
-		    &k->sls[host], ((struct past_sls){ sl, !p->forward_only, from, EVER })));
+		ck_assert(
+		    fm_vec_push(&k->sls[host], ((struct past_sls){ sl, replies, from, EVER })));
 	}
 	k->named = p;
 }
