@@ -109,9 +109,8 @@ struct sweeper {
 
 	enum sweep_scope wanted;
 	char wanted_reason[128];
-	FM_VEC(uint32_t) named;	      /* switches to read again, slots */
-	FM_VEC(uint32_t) nodes_named; /* nodes (CAs) whose own data changed */
-	FM_VEC(uint32_t) doubted;     /* switches that did not answer the light sweep, slots */
+	FM_VEC(uint32_t) named;	  /* nodes to read again, slots */
+	FM_VEC(uint32_t) doubted; /* switches that did not answer the light sweep, slots */
 
 	struct sweep_mcast *mc; /* mcast.c */
 	FM_VEC(struct alias_want) aliases;
@@ -222,7 +221,8 @@ void discover_reread(struct sweeper *s);
 /* Name the switches at both ends of cables that are up at one end only. */
 void discover_doubt(struct sweeper *s);
 void discover_finish(struct sweeper *s);
-void discover_name_switch(struct sweeper *s, uint32_t slot);
+/* It is to be read again. */
+void discover_name(struct sweeper *s, uint32_t slot);
 /* repath.c: s->next is in the switches.  Whose paths carry other SLs by it than by s->plan
  * is told, once the SA answers by it. */
 void repath_note(struct sweeper *s);
@@ -254,7 +254,6 @@ void light_start(struct sweeper *s);
 void light_doubt(struct sweeper *s);
 /* With the neighbours read and routes found anew: ask those doubted again. */
 void light_again(struct sweeper *s);
-void light_name_node(struct sweeper *s, uint32_t slot);
 /* other_sms.c */
 void other_sms_start(struct sweeper *s);
 /* What the answers mean; false: this sweep ends here (outcome is set). */

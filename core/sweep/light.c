@@ -31,7 +31,7 @@ take_switch_info(struct ask *a, const uint8_t *reply)
 	if (!now.port_state_change)
 		return;
 	inv_node(&a->s->inv, a->node)->sw.port_state_change = 1;
-	discover_name_switch(a->s, a->node);
+	discover_name(a->s, a->node);
 }
 
 static void
@@ -77,7 +77,7 @@ light_doubt(struct sweeper *s)
 		uint32_t before = inv_before(&s->inv, s->doubted.item[i], 0);
 
 		if (before != INV_NONE && !inv_node(&s->inv, before)->quiet)
-			discover_name_switch(s, before);
+			discover_name(s, before);
 	}
 }
 
@@ -105,18 +105,8 @@ look_at_ports(struct sweeper *s, uint32_t slot)
 			discover_probe(s, slot, (uint8_t)p);
 		else if (link_usable(&s->inv, port) && port->info.port_state != WIRE_PORT_ACTIVE &&
 		    inv_is_switch(inv_node(&s->inv, slot)))
-			discover_name_switch(s, slot);
+			discover_name(s, slot);
 	}
-}
-
-/* It did not answer in the sweep before. */
-static void
-name_again(struct sweeper *s, uint32_t slot)
-{
-	if (inv_is_switch(inv_node(&s->inv, slot)))
-		discover_name_switch(s, slot);
-	else
-		light_name_node(s, slot);
 }
 
 void
@@ -128,8 +118,8 @@ light_start(struct sweeper *s)
 
 		if (!n->present)
 			continue;
-		if (n->silent || n->quiet)
-			name_again(s, i);
+		if (n->silent || n->quiet) /* it did not answer in the sweep before */
+			discover_name(s, i);
 		n->quiet = false;
 		look_at_ports(s, i);
 		if (inv_is_switch(n))
@@ -155,16 +145,6 @@ repress(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 	if (txn_reply(s->p.txn, &reply, &err) != 0)
 		fm_log_rl(
 		    &s->trap_bucket, FM_LOG_WARN, "sweep", "cannot answer a trap: %s", err.msg);
-}
-
-void
-light_name_node(struct sweeper *s, uint32_t slot)
-{
-	for (size_t i = 0; i < s->nodes_named.n; i++)
-		if (s->nodes_named.item[i] == slot)
-			return;
-	if (!fm_vec_push(&s->nodes_named, slot))
-		sweep_fail(s, FM_E_RESOURCE, "out of memory for the list of changed nodes");
 }
 
 static void
@@ -196,10 +176,7 @@ on_trap(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 	}
 	fm_log_rl(&s->trap_bucket, FM_LOG_NOTICE, "sweep", "%s: %s", reason,
 	    inv_name(inv_node(&s->inv, slot), name, sizeof(name)));
-	if (inv_is_switch(inv_node(&s->inv, slot)))
-		discover_name_switch(s, slot);
-	else
-		light_name_node(s, slot);
+	discover_name(s, slot);
 	if (s->phase != PHASE_DISCOVER && s->phase != PHASE_REREAD)
 		sweeper_request(s, SWEEP_NAMED, reason);
 }

@@ -10,45 +10,54 @@
 #include "core/sweep/internal.h"
 
 void
-discover_name_switch(struct sweeper *s, uint32_t slot)
+discover_name(struct sweeper *s, uint32_t slot)
 {
 	for (size_t i = 0; i < s->named.n; i++)
 		if (s->named.item[i] == slot)
 			return;
 	if (!fm_vec_push(&s->named, slot))
-		sweep_fail(s, FM_E_RESOURCE, "out of memory for the list of changed switches");
+		sweep_fail(s, FM_E_RESOURCE, "out of memory for the list of changed nodes");
+}
+
+static void
+reread_switch(struct sweeper *s, uint32_t slot)
+{
+	struct inv_node *n = inv_node(&s->inv, slot);
+	char name[128];
+
+	if (!n->present)
+		return;
+	if (n->n_rereads++ >= REREADS_MAX) {
+		log_warn("sweep", "%s keeps changing; it is read again in the next sweep",
+		    inv_name(n, name, sizeof(name)));
+		return;
+	}
+	n->silent = n->quiet = false;
+	discover_ask_switch(s, slot);
+}
+
+static void
+reread_ca(struct sweeper *s, uint32_t slot)
+{
+	struct inv_node *n = inv_node(&s->inv, slot);
+
+	n->silent = n->quiet = false;
+	for (unsigned p = 1; n->present && p <= n->n_ports; p++)
+		if (n->ports[p].edge == EDGE_LINKED) {
+			discover_ask_port(s, slot, (uint8_t)p);
+			discover_ask_desc(s, slot, (uint8_t)p);
+		}
 }
 
 void
 discover_reread(struct sweeper *s)
 {
-	for (size_t i = 0; i < s->named.n; i++) {
-		struct inv_node *n = inv_node(&s->inv, s->named.item[i]);
-		char name[128];
-
-		if (!n->present)
-			continue;
-		if (n->n_rereads++ >= REREADS_MAX) {
-			log_warn("sweep", "%s keeps changing; it is read again in the next sweep",
-			    inv_name(n, name, sizeof(name)));
-			continue;
-		}
-		n->silent = n->quiet = false;
-		discover_ask_switch(s, s->named.item[i]);
-	}
+	for (size_t i = 0; i < s->named.n; i++)
+		if (inv_is_switch(inv_node(&s->inv, s->named.item[i])))
+			reread_switch(s, s->named.item[i]);
+		else
+			reread_ca(s, s->named.item[i]);
 	s->named.n = 0;
-	for (size_t i = 0; i < s->nodes_named.n; i++) {
-		uint32_t slot = s->nodes_named.item[i];
-		struct inv_node *n = inv_node(&s->inv, slot);
-
-		n->silent = n->quiet = false;
-		for (unsigned p = 1; n->present && p <= n->n_ports; p++)
-			if (n->ports[p].edge == EDGE_LINKED) {
-				discover_ask_port(s, slot, (uint8_t)p);
-				discover_ask_desc(s, slot, (uint8_t)p);
-			}
-	}
-	s->nodes_named.n = 0;
 }
 
 static bool
@@ -64,7 +73,7 @@ name_doubted(struct sweeper *s, uint32_t slot)
 	const struct inv_node *n = inv_node(&s->inv, slot);
 
 	if (inv_is_switch(n) && n->n_rereads < REREADS_MAX)
-		discover_name_switch(s, slot);
+		discover_name(s, slot);
 }
 
 void

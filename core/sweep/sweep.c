@@ -143,7 +143,6 @@ sweeper_free(struct sweeper *s)
 	fm_hash_fini(&s->lost_ports);
 	inv_fini(&s->inv);
 	fm_vec_fini(&s->named);
-	fm_vec_fini(&s->nodes_named);
 	fm_vec_fini(&s->doubted);
 	fm_vec_fini(&s->others);
 	fm_hash_fini(&s->lid_owner);
@@ -403,7 +402,7 @@ start_sweep(struct sweeper *s)
 		discover_reread(s);
 		break;
 	case SWEEP_HEAVY:
-		s->named.n = s->nodes_named.n = s->doubted.n = 0;
+		s->named.n = s->doubted.n = 0;
 		discover_start(s);
 		break;
 	}
@@ -435,8 +434,8 @@ static void
 after_discovery(struct sweeper *s)
 {
 	if (s->report.scope == SWEEP_LIGHT) {
-		bool news = s->changed || s->named.n > 0 || s->nodes_named.n > 0 ||
-		    s->doubted.n > 0 || s->unwritten.n > 0 || s->links_put_off || sweeper_drops(s);
+		bool news = s->changed || s->named.n > 0 || s->doubted.n > 0 ||
+		    s->unwritten.n > 0 || s->links_put_off || sweeper_drops(s);
 
 		s->quiet = !news && plan_wants_rebalance(s->plan, s->p.chain, s->set.rebalance);
 		news = news || s->quiet;
@@ -461,7 +460,7 @@ static void
 after_reread(struct sweeper *s)
 {
 	discover_doubt(s);
-	if (s->named.n > 0 || s->nodes_named.n > 0) {
+	if (s->named.n > 0) {
 		discover_reread(s);
 		if (s->pending > 0)
 			return;
