@@ -132,6 +132,7 @@ UNIT_TESTS = \
 	tests/sweep/check_keep \
 	tests/sweep/check_believed \
 	tests/sweep/check_locks \
+	tests/sweep/check_locks_changes \
 	tests/sweep/check_mkeys \
 	tests/sweep/check_pkeys \
 	tests/sweep/check_readback \

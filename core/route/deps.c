@@ -110,18 +110,27 @@ link_of(const struct side *s, fm_sw sw, uint8_t port)
 	return s->link[s->port_first[sw] + port];
 }
 
+/* From the LID on, whatever leads somewhere now. */
+static void
+mark_all(const struct deps *d, fm_sw sw, uint32_t lid)
+{
+	for (; lid <= d->top_lid && lid <= d->fab->max_lid; lid++)
+		if (d->side[1].t->lft[sw][lid] != FM_PORT_NONE && d->fab->lid_end[lid] != FM_NONE)
+			fm_bit_set(d->changed, lid);
+}
+
 static void
 find_changed(const struct deps *d)
 {
 	const struct side *old = &d->side[0], *now = &d->side[1];
 	uint32_t end = old->top_lid < now->top_lid ? old->top_lid : now->top_lid;
 
-	for (fm_sw sw = 0; sw < d->fab->n_switches && sw < old->fab->n_switches; sw++) {
-		const uint8_t *a = old->t->lft[sw], *b = now->t->lft[sw];
+	for (fm_sw sw = 0; sw < d->fab->n_switches; sw++) {
+		const uint8_t *a = sw < old->fab->n_switches ? old->t->lft[sw] : NULL;
+		const uint8_t *b = now->t->lft[sw];
 
-		if (a == b)
-			continue;
-		for (uint32_t lid = 1; lid <= end; lid++) {
+		mark_all(d, sw, a != NULL ? end + 1 : 1);
+		for (uint32_t lid = 1; a != NULL && a != b && lid <= end; lid++) {
 			if (lid % 64 == 0 && lid + 63 <= end && memcmp(a + lid, b + lid, 64) == 0) {
 				lid += 63;
 				continue;

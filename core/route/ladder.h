@@ -47,9 +47,8 @@
 /* May writing `now` over `was` be broken off?  SLs and VLs have to be the same. */
 bool ladder_may_break(const struct plan *was, const struct plan *now);
 /* Are the entries that are emptied first (plan_change.sls_clash) to stay so till hosts have
- * been told that their paths carry other SLs, and SL-to-VL maps are written?  False as well
- * where it cannot be done. */
-bool ladder_may_hold(const struct plan *was, const struct plan *now);
+ * been told that their paths carry other SLs, and SL-to-VL maps are written? */
+bool ladder_may_hold(const struct plan *now);
 
 /* From q->prev to *plan, which was just made and has not been given out: its change
  * and rules are filled.  What may not be taken up gives way to another plan, with

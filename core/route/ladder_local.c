@@ -180,7 +180,14 @@ by_lid_then_switch(const void *x, const void *y)
 	return a->sw < b->sw ? -1 : a->sw > b->sw;
 }
 
-/* All that differ, of LIDs that change. */
+static bool
+note_entry(struct ladder_local *l, struct deps *deps, fm_sw sw, uint32_t lid)
+{
+	return !deps_changes(deps, (uint16_t)lid) || !ladder_is_owned(l->fab, lid) ||
+	    fm_vec_push(&l->entries, ((struct entry){ sw, (uint16_t)lid }));
+}
+
+/* All that differ, of LIDs that change; new LIDs have all theirs. */
 static bool
 find_entries(struct ladder_local *l, struct deps *deps)
 {
@@ -192,11 +199,12 @@ find_entries(struct ladder_local *l, struct deps *deps)
 		for (uint32_t lid = 1; a != b && lid <= top; lid++) {
 			if (lid % 64 == 0 && lid + 63 <= top && memcmp(a + lid, b + lid, 64) == 0)
 				lid += 63;
-			else if (a[lid] != b[lid] && deps_changes(deps, (uint16_t)lid) &&
-			    ladder_is_owned(l->fab, lid) &&
-			    !fm_vec_push(&l->entries, ((struct entry){ sw, (uint16_t)lid })))
+			else if (a[lid] != b[lid] && !note_entry(l, deps, sw, lid))
 				return false;
 		}
+		for (uint32_t lid = top + 1; lid <= l->p->top_lid; lid++)
+			if (b[lid] != FM_PORT_NONE && !note_entry(l, deps, sw, lid))
+				return false;
 	}
 	if (l->entries.n > 0)
 		qsort(l->entries.item, l->entries.n, sizeof(*l->entries.item), by_lid_then_switch);

@@ -13,6 +13,8 @@
 #include "core/route/transition.h"
 #include "lib/error.h"
 
+#define LATER 1 /* the stage: no other is written before it */
+
 /* A plan for this fabric with all tables of prev: *out, or NULL where they do not serve
  * as well. */
 static int
@@ -244,7 +246,8 @@ leave_some(struct router *r, const struct plan_request *q, struct climb *c, stru
 	    : rc;
 }
 
-/* Those without a place that do not stay. */
+/* Those without a place that do not stay.  Parted, nothing else that is new, no map from SLs
+ * to VLs and no SL, is proven with their packets: it waits till these are gone. */
 static void
 drain_them(const struct plan_request *q, struct climb *c, struct plan *p)
 {
@@ -253,7 +256,8 @@ drain_them(const struct plan_request *q, struct climb *c, struct plan *p)
 
 	for (size_t i = 0; !waive && i < c->lids.n; i++)
 		if (c->mark[c->lids.item[i]] == UNPLACED)
-			c->rules[c->lids.item[i]] = c->parted ? TRANSITION_WHOLE : TRANSITION_DRAIN;
+			c->rules[c->lids.item[i]] =
+			    c->parted ? TRANSITION_WHOLE | LATER : TRANSITION_DRAIN;
 	p->change.n_waived = waive ? n : 0;
 	p->change.n_drained = waive ? 0 : n;
 	p->change.n_left = count_marked(c, LEFT);

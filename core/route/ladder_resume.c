@@ -37,14 +37,10 @@ ladder_may_break(const struct plan *was, const struct plan *now)
 	    a->n_vls_used == b->n_vls_used && ladder_same_sls(was, now);
 }
 
-/* What is left is filled by a plan with the same tables; those that go by links (BY_OUT) are
- * not copied for it.  Groups of ports for adaptive routing are not written into switches. */
 bool
-ladder_may_hold(const struct plan *was, const struct plan *now)
+ladder_may_hold(const struct plan *now)
 {
-	return now->change.sls_clash && now->change.n_drained > 0 &&
-	    now->tables->t.sl2vl_shape != FM_SL2VL_BY_OUT &&
-	    was->snap->fab.n_switches == now->snap->fab.n_switches;
+	return now->change.sls_clash && now->change.n_drained > 0;
 }
 
 /* The odd LIDs of the aim, and its suspects that are half-way. */

@@ -329,7 +329,7 @@ bool
 apply_holds(const struct sweeper *s)
 {
 	return s->plan != NULL && s->plan->tables != NULL && s->next != NULL &&
-	    s->next != s->plan && !s->set.dry_run && ladder_may_hold(s->plan, s->next) &&
+	    s->next != s->plan && !s->set.dry_run && ladder_may_hold(s->next) &&
 	    (s->set.client_reregister || !plan_same_vls(s->plan, s->next));
 }
 

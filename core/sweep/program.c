@@ -100,6 +100,8 @@ feed_tables(struct sweeper *s)
 	if (s->cursor[0] == 0) {
 		if (s->next != NULL && apply_feed(s))
 			return true;
+		if (s->failed)
+			return false; /* the maps are those of the plan that stays */
 		s->cursor[0] = 1;
 		s->cursor[1] = 0;
 	}

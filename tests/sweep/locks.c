@@ -56,10 +56,11 @@ struct locks {
 	FM_VEC(uint8_t *) tables;	     /* of SLs, to be freed */
 	struct sim_place *owner;	     /* [n_lids] */
 	uint32_t *told;			     /* [n_nodes] */
-	struct packets *on;		     /* [n_ports * N_SLS] of the LID at hand */
-	uint32_t *vls;			     /* [n_ports * N_SLS] a bit each, on which they are */
-	bool *emptied;			     /* [n_lids] */
-	const struct plan *named;	     /* by the SA */
+	int64_t *awake;		  /* [n_ports] since when packets leave by it; EVER: they do not */
+	struct packets *on;	  /* [n_ports * N_SLS] of the LID at hand */
+	uint32_t *vls;		  /* [n_ports * N_SLS] a bit each, on which they are */
+	bool *emptied;		  /* [n_lids] */
+	const struct plan *named; /* by the SA */
 	uint32_t n_reports, n_rings, n_looks;
 	int64_t now, life;
 };
@@ -149,6 +150,28 @@ look_at_sa(struct locks *k)
 		name_sls(k, p, k->now);
 }
 
+/* True: some have come up or gone down. */
+static bool
+look_at_ports(struct locks *k)
+{
+	const struct sim_fabric *f = fabric_of(k);
+	bool news = false;
+
+	for (uint32_t port = 0; port < k->n_ports; port++) {
+		uint32_t node = f->port_node[port];
+		struct wire_port_info info;
+		bool up;
+
+		sim_port_info(k->rig->sim, node, port_number(f, port), &info);
+		up = f->live[port] != SIM_NONE && info.port_state == WIRE_PORT_ACTIVE;
+		if (up == (k->awake[port] != EVER))
+			continue;
+		k->awake[port] = up ? k->now : EVER;
+		news = true;
+	}
+	return news;
+}
+
 /* True: it is another now. */
 static bool
 look_at_entry(struct locks *k, uint32_t node, uint32_t lid)
@@ -191,18 +214,30 @@ look_at_maps(struct locks *k, uint32_t node)
 
 /* -------------------------------------------------------------- dependencies */
 
+/* Since when packets may pass. */
+static int64_t
+awake_since(const struct locks *k, uint32_t node, unsigned in, unsigned out)
+{
+	const struct sim_fabric *f = fabric_of(k);
+	uint32_t from = f->live[f->nodes[node].first_port + in];
+	int64_t since = k->awake[f->nodes[node].first_port + out];
+
+	return from != SIM_NONE && k->awake[from] > since ? k->awake[from] : since;
+}
+
 /* VLs, a bit each, on which packets may leave. */
 static uint32_t
 vls_at(const struct locks *k, uint32_t node, unsigned in, unsigned out, unsigned sl)
 {
 	unsigned side = fabric_of(k)->nodes[node].n_ports + 1u;
+	int64_t since = awake_since(k, node, in, out);
 	uint32_t vls = 0;
 
 	for (size_t i = 0; i < k->maps[node].n; i++) {
 		const struct past_maps *m = &k->maps[node].item[i];
 		uint8_t two = m->vl != NULL ? m->vl[(in * side + out) * 8 + sl / 2] : 0;
 
-		if (m->to == EVER || m->to + k->life >= k->now)
+		if (m->to == EVER || (m->to + k->life >= k->now && m->to > since))
 			vls |= 1u << (sl % 2 == 0 ? two >> 4 : two & 15);
 	}
 	return vls;
@@ -246,7 +281,8 @@ link_by(const struct locks *k, uint32_t node, uint8_t port)
 	if (port == 0 || port > f->nodes[node].n_ports)
 		return SIM_NONE;
 	here = f->nodes[node].first_port + port;
-	return f->live[here] != SIM_NONE && rig_is_switch(k->rig, f->port_node[f->live[here]])
+	return f->live[here] != SIM_NONE && k->awake[here] != EVER &&
+		rig_is_switch(k->rig, f->port_node[f->live[here]])
 	    ? here
 	    : SIM_NONE;
 }
@@ -439,7 +475,7 @@ on_smp(void *arg, const struct sim_trace *e)
 	k->now = e->at_ns;
 	look_at_sa(k);
 	look_who_is_told(k);
-	if (k->named != named)
+	if (look_at_ports(k) || k->named != named)
 		follow_all(k);
 	if (e->method == WIRE_SET && rig_is_switch(k->rig, e->node) && e->attr == WIRE_ATTR_LFT)
 		for (uint32_t lid = e->modifier * 64; lid < e->modifier * 64 + 64; lid++)
@@ -478,12 +514,16 @@ locks_watch(struct rig *r, uint32_t n_lids)
 	k->edges = calloc(n_lids, sizeof(*k->edges));
 	k->owner = calloc(n_lids, sizeof(*k->owner));
 	k->told = calloc(n, sizeof(*k->told));
+	k->awake = malloc(k->n_ports * sizeof(*k->awake));
 	k->on = calloc((size_t)k->n_ports * N_SLS, sizeof(*k->on));
 	k->vls = calloc((size_t)k->n_ports * N_SLS, sizeof(*k->vls));
 	k->emptied = calloc(n_lids, 1);
-	ck_assert(k->entries && k->maps && k->sls && k->edges && k->owner && k->told && k->on &&
-	    k->vls && k->emptied);
+	ck_assert(k->entries && k->maps && k->sls && k->edges && k->owner && k->told && k->awake &&
+	    k->on && k->vls && k->emptied);
+	for (uint32_t port = 0; port < k->n_ports; port++)
+		k->awake[port] = EVER;
 	find_owners(k);
+	look_at_ports(k);
 	look_who_is_told(k);
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t lid = 1; rig_is_switch(r, i) && lid < n_lids; lid++) {
@@ -544,6 +584,7 @@ locks_fini(struct locks *k)
 	free(k->edges);
 	free(k->owner);
 	free(k->told);
+	free(k->awake);
 	free(k->on);
 	free(k->vls);
 	free(k->emptied);

@@ -12,6 +12,8 @@
  *			one that may come by it can have been sent
  *	dependency	of (link, VL) on the (link, VL) that it leaves by
  *
+ * Links carry packets while they are ACTIVE, and maps of before they were have had none.
+ *
  * By its own reading of tables and maps, nothing of the ladder's.
  */
 #ifndef TESTS_SWEEP_LOCKS_H

