@@ -194,7 +194,6 @@ run_to(enum sweep_phase phase)
 static void
 settle(void)
 {
-	rig_let_pass(&rig, 3000);
 	rig_run(&rig, SWEEP_HEAVY);
 	rig_let_pass(&rig, 3000);
 	rig_run(&rig, SWEEP_HEAVY);
