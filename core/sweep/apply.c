@@ -91,7 +91,7 @@ on_read(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (memcmp(bytes, lft_block(s->next, n->sw_index, a->index), LFT_BLOCK_LIDS) == 0) {
 		fm_bit_clear(n->lft_doubt, a->index);
 		fm_bit_set(s->settled, visit_bit(s, n->sw_index, a->index));
-		if (!s->next->change.whole_columns)
+		if (!empties_whole_columns(s))
 			return;
 	}
 	t = apply_transition(s);
@@ -196,7 +196,7 @@ visit_delta(struct sweeper *s)
 {
 	const struct plan *p = s->next;
 
-	if (s->plan == NULL || s->unwritten.n > 0 || p->change.whole_columns)
+	if (s->plan == NULL || s->unwritten.n > 0 || empties_whole_columns(s))
 		return false;
 	if (p->tables == s->plan->tables)
 		return true;

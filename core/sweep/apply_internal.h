@@ -41,6 +41,13 @@ lft_block(const struct plan *plan, uint32_t sw, uint32_t block)
 	return plan->tables->t.lft[sw] + (size_t)block * LFT_BLOCK_LIDS;
 }
 
+/* Are entries emptied that do not change?  Once: for a plan that stays they have been. */
+static inline bool
+empties_whole_columns(const struct sweeper *s)
+{
+	return s->next != s->plan && s->next->change.whole_columns;
+}
+
 /* The transition, made when the first block that differs is found.  NULL: no memory. */
 struct transition *apply_transition(struct sweeper *s);
 /* What block `block` of the switch holds; NULL: not known. */

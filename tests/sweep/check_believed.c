@@ -164,6 +164,27 @@ START_TEST(what_was_asked_for_is_not_forgotten)
 }
 END_TEST
 
+/* Entries that are emptied though they do not change are so once; client_reregister = no: they
+ * do not wait for hosts. */
+START_TEST(whole_columns_are_emptied_once)
+{
+	const uint64_t *sets;
+	uint64_t before;
+
+	bring_up(fabrics[0], 1);
+	rig.set.client_reregister = rig.set.on_trap = false;
+	lose_a_cable();
+	rig_let_pass(&rig, 3000);
+	rig_expect_up(&rig);
+	ck_assert(sweeper_plan(rig.sweeper)->change.whole_columns);
+	sets = &sim_counts(rig.sim)->sets_by_attr[WIRE_ATTR_LFT];
+	before = *sets;
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	ck_assert_uint_eq(*sets, before);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -173,6 +194,7 @@ main(void)
 	tcase_set_timeout(t, 600);
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_loop_test(t, sweeps_fail_one_after_another, 0, N_SEEDS * N_FABRICS);
+	tcase_add_test(t, whole_columns_are_emptied_once);
 	tcase_add_test(t, what_was_asked_for_is_not_forgotten);
 	suite_add_tcase(s, t);
 	return run_suite(s);
