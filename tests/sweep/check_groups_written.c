@@ -379,6 +379,33 @@ START_TEST(losses_are_made_good)
 }
 END_TEST
 
+/* ... and what another SM has taken out, while it ruled. */
+START_TEST(another_sm_has_ruled)
+{
+	struct sim_fabric *f;
+	struct fm_error err;
+	uint32_t sm;
+
+	prepare(fabrics[0]);
+	rig_run(&rig, SWEEP_HEAVY);
+	join_some(1);
+	step();
+	sm = rig.nl.n_nodes - 1;
+	while (rig.nl.nodes[sm].type != NETLIST_CA)
+		sm--;
+	ck_assert_int_eq(sim_set_sm(rig.sim, sm, 9, WIRE_SM_MASTER, &err), 0);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_STANDBY);
+	f = sim_fabric(rig.sim);
+	for (uint32_t n = 0; n < f->n_nodes; n++)
+		if (f->nodes[n].mft != NULL)
+			memset(f->nodes[n].mft, 0, (size_t)SIM_MCAST_CAP * 2);
+	ck_assert_int_eq(sim_set_sm(rig.sim, sm, 9, WIRE_SM_NOT_ACTIVE, &err), 0);
+	rig_run(&rig, SWEEP_HEAVY);
+	check_group();
+}
+END_TEST
+
 START_TEST(a_dry_run_writes_nothing)
 {
 	prepare(fabrics[0]);
@@ -414,6 +441,7 @@ main(void)
 	tcase_add_loop_test(t, a_restart_writes_nothing, 0, N_FABRICS);
 	tcase_add_test(t, the_top_is_above_what_is_used);
 	tcase_add_test(t, losses_are_made_good);
+	tcase_add_test(t, another_sm_has_ruled);
 	tcase_add_test(t, a_dry_run_writes_nothing);
 	tcase_add_test(t, the_smallest_table_counts);
 	suite_add_tcase(s, t);
