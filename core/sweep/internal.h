@@ -95,6 +95,7 @@ struct sweeper {
 	bool (*feed)(struct sweeper *); /* true: there is more to send */
 	bool failed;			/* report.error says why */
 	bool was_up;
+	bool others_wrote;     /* other SMs, perhaps, since: what nodes hold is not known */
 	bool routing;	       /* the plan worker has not given its plan yet */
 	bool first_master;     /* no sweep as master has finished yet */
 	bool changed;	       /* a cable was found in this sweep */
@@ -268,7 +269,7 @@ uint8_t model_link_vl_code(
 void program_switches(struct sweeper *s);
 void program_tables(struct sweeper *s);
 void program_commit(struct sweeper *s); /* what was written is the plan now */
-/* Another SM is or will be master: what nodes hold by then is to be read again. */
+/* Another SM has been master meanwhile, or may have been: what nodes hold is to be read again. */
 void program_forget(struct sweeper *s);
 /* mkeys.c: M_Keys */
 void mkeys_start(struct sweeper *s);

@@ -256,6 +256,7 @@ on_control(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 	case HA_BECOME_MASTER:
 		log_notice("ha", "the SM 0x%016" PRIx64 " hands the subnet over to us", from.guid);
 		acknowledge(s, m);
+		s->others_wrote = true;
 		sweeper_request(s, SWEEP_HEAVY, "handover");
 		break;
 	case HA_BECOME_STANDBY:

@@ -332,9 +332,8 @@ sweep_end(struct sweeper *s, enum sweep_outcome outcome)
 		mkeys_commit(s);
 	} else if (outcome == SWEEP_STANDBY || outcome == SWEEP_NO_LINK) {
 		s->was_up = false;
+		s->others_wrote = true;
 	}
-	if (outcome == SWEEP_STANDBY)
-		program_forget(s);
 	plan_put(s->next);
 	s->next = NULL;
 	if (outcome == SWEEP_UP && s->links_put_off)
@@ -377,6 +376,8 @@ start_sweep(struct sweeper *s)
 	if (!s->was_up)
 		r->scope = SWEEP_HEAVY; /* what has not come up once has to be seen whole */
 	s->wanted = SWEEP_NONE;
+	if (s->others_wrote)
+		program_forget(s);
 	s->failed = s->changed = s->keys_changed = false;
 	s->way_epoch++;
 	lid_route_reopen(s);

@@ -672,23 +672,67 @@ START_TEST(test_lesser_master)
 }
 END_TEST
 
-/* Another SM has ruled in between: what it left in the switches is not what we wrote. */
+/* Another SM has emptied all forwarding tables. */
+static void
+empty_tables(void)
+{
+	struct sim_fabric *f = sim_fabric(rig.sim);
+
+	for (uint32_t n = 0; n < f->n_nodes; n++)
+		for (size_t lid = 1; lid < f->nodes[n].lft.n; lid++)
+			f->nodes[n].lft.item[lid] = 255;
+}
+
+/* As the SM at a node sends it. */
+static void
+hand_over(uint32_t node)
+{
+	struct wire_header h = { .base_version = 1,
+		.mgmt_class = WIRE_CLASS_SMP_LID,
+		.class_version = 1,
+		.method = WIRE_SET,
+		.attr = WIRE_ATTR_SM_INFO,
+		.modifier = WIRE_SM_HANDOVER };
+	struct wire_sm_info from = { .guid = netlist_port(&rig.nl, node, 1)->guid,
+		.state = WIRE_SM_MASTER };
+	struct wire_port_info info;
+	struct mad m = { 0 };
+
+	sim_port_info(rig.sim, node, 1, &info);
+	m.addr.lid = info.lid;
+	wire_header_put(m.bytes, &h);
+	wire_sm_info_put(m.bytes + WIRE_SMP_DATA_AT, &from);
+	sweeper_on_mad(rig.sweeper, &m);
+}
+
+enum rule { WE_STOOD_BY, WE_HAD_NO_LINK, WE_RULED_TOO, N_RULES };
+
+/* What another SM has left in the switches, while it ruled, is not what we wrote. */
 START_TEST(test_rules_again)
 {
-	struct sim_fabric *f;
 	struct fm_error err;
 	uint32_t sm;
 
 	bring_up("pgft 2 4,4 1,4 1,1", NULL);
 	sm = last_of(NETLIST_CA);
-	f = sim_fabric(rig.sim);
-	ck_assert_int_eq(sim_set_sm(rig.sim, sm, 9, WIRE_SM_MASTER, &err), 0);
-	rig_run(&rig, SWEEP_HEAVY);
-	ck_assert_int_eq(rig.last.outcome, SWEEP_STANDBY);
-	for (uint32_t n = 0; n < f->n_nodes; n++)
-		for (size_t lid = 1; lid < f->nodes[n].lft.n; lid++)
-			f->nodes[n].lft.item[lid] = 255;
-	ck_assert_int_eq(sim_set_sm(rig.sim, sm, 9, WIRE_SM_NOT_ACTIVE, &err), 0);
+	if (_i == WE_STOOD_BY)
+		ck_assert_int_eq(sim_set_sm(rig.sim, sm, 9, WIRE_SM_MASTER, &err), 0);
+	else if (_i == WE_HAD_NO_LINK)
+		sim_unlink(rig.sim, rig.place, 1);
+	if (_i != WE_RULED_TOO)
+		rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_int_eq(rig.last.outcome,
+	    _i == WE_STOOD_BY	       ? SWEEP_STANDBY
+		: _i == WE_HAD_NO_LINK ? SWEEP_NO_LINK
+				       : SWEEP_UP);
+	empty_tables();
+	if (_i == WE_STOOD_BY)
+		ck_assert_int_eq(sim_set_sm(rig.sim, sm, 9, WIRE_SM_NOT_ACTIVE, &err), 0);
+	else if (_i == WE_HAD_NO_LINK)
+		sim_relink(rig.sim, rig.place, 1);
+	else
+		hand_over(sm);
+	rig_let_pass(&rig, 1000);
 	rig_run(&rig, SWEEP_HEAVY);
 	rig_expect_up(&rig);
 }
@@ -762,7 +806,7 @@ suite(void)
 	tcase_add_test(t, test_flap_during_sweep);
 	tcase_add_test(t, test_better_master);
 	tcase_add_test(t, test_lesser_master);
-	tcase_add_test(t, test_rules_again);
+	tcase_add_loop_test(t, test_rules_again, 0, N_RULES);
 	tcase_add_test(t, test_dry_run);
 	tcase_add_test(t, test_dry_run_tells_the_truth);
 	suite_add_tcase(s, t);
