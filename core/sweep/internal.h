@@ -241,7 +241,8 @@ bool repath_feed(struct sweeper *s);
 /* lid_route.c */
 /* Make of a directed route one by LID, or mixed, where that is open. */
 void lid_route_choose(struct ask *a, struct smp_route *route);
-/* As a sweep begins: closed ways that are to be tried again. */
+/* As a sweep begins: ways that are to be tried again, closed ones and those whose trial was not
+ * sent. */
 void lid_route_reopen(struct sweeper *s);
 /* Send one SMP for each way that is untried, if by now there is a switch for it. */
 void lid_route_try(struct sweeper *s);

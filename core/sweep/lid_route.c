@@ -257,7 +257,8 @@ void
 lid_route_reopen(struct sweeper *s)
 {
 	for (unsigned i = 0; i < N_SMP_WAYS; i++)
-		if (s->way[i] == WAY_CLOSED && s->report.number >= s->closed_until[i])
+		if ((s->way[i] == WAY_CLOSED && s->report.number >= s->closed_until[i]) ||
+		    (s->way[i] == WAY_ON_TRIAL && s->n_trials[i == WAY_MIXED] == 0))
 			s->way[i] = WAY_UNTRIED;
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/sweep/internal.h"
 #include "tests/run.h"
 #include "tests/sweep/moments.h"
 
@@ -513,6 +514,22 @@ START_TEST(a_switch_comes)
 }
 END_TEST
 
+/* Memory for its questions was out: a trial that was never sent is no trial. */
+START_TEST(a_trial_that_was_not_sent_is_made_again)
+{
+	struct sim_options o;
+
+	sim_options_default(&o);
+	tree(&o);
+	bring_up();
+	for (unsigned i = 0; i < N_SMP_WAYS; i++)
+		rig.sweeper->way[i] = WAY_ON_TRIAL;
+	rig_run(&rig, SWEEP_LIGHT);
+	ck_assert_int_eq(rig.sweeper->way[WAY_BY_LID], WAY_OPEN);
+	ck_assert_int_eq(rig.sweeper->way[WAY_MIXED], WAY_OPEN);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -534,6 +551,7 @@ main(void)
 	tcase_add_test(t, who_comes_after_reads_by_lid);
 	tcase_add_loop_test(t, nothing_goes_by_entries_still_to_be_written, 0, N_PLACES);
 	tcase_add_test(t, a_switch_comes);
+	tcase_add_test(t, a_trial_that_was_not_sent_is_made_again);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
