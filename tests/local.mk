@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# tests/: "make check" runs these; a Check program is listed once in UNIT_TESTS.
+# tests/: "make check" runs these; a Check program is listed once in UNIT_TESTS or LONG_UNIT_TESTS.
 EXTRA_DIST += tests/fabrics/two-cas.net tests/fabrics/one-switch.net tests/fabrics/sm-port0.net \
 	tests/fabrics/dual-port.net tests/fabrics/router.net tests/fabrics/two-components.net \
 	tests/fabrics/aggregation.net
@@ -102,19 +102,20 @@ tests_fuzz_fuzz_words_LDFLAGS = $(fuzz_ldflags)
 endif
 
 if HAVE_CHECK
-# Check programs, a line each: a program has one source, its own name with .c.  The
-# longest are first.
-UNIT_TESTS = \
+# Check programs, a line each: a program has one source, its own name with .c.  Those that
+# work longest, then all others.
+LONG_UNIT_TESTS = \
 	tests/engine/check_matrix \
+	tests/engine/check_compose_losses \
+	tests/engine/check_repair
+UNIT_TESTS = \
+	tests/engine/check_paths \
 	tests/engine/check_engines \
 	tests/engine/check_grid \
-	tests/engine/check_paths \
-	tests/engine/check_repair \
 	tests/engine/check_alternatives \
 	tests/engine/check_by_cables \
 	tests/engine/check_compose \
 	tests/engine/check_compose_events \
-	tests/engine/check_compose_losses \
 	tests/engine/check_dragonfly \
 	tests/engine/check_fattree \
 	tests/engine/check_grid_find \
@@ -189,7 +190,7 @@ UNIT_TESTS = \
 	tests/unit/check_transition \
 	tests/unit/check_verify \
 	tests/unit/check_wire
-check_PROGRAMS += $(UNIT_TESTS)
+check_PROGRAMS += $(LONG_UNIT_TESTS) $(UNIT_TESTS)
 
 # What they may need besides the core: all engines, and rigs of their own.
 check_LTLIBRARIES += libfmtests.la
@@ -299,12 +300,12 @@ tests_integration_fmd_killable_LDADD = libfmcore.la
 # ---- scripts, a line each; exit 77: what they need is absent
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = timeout --foreground --kill-after=10 600 bash
-# Half a minute each and more: first, as they wait more than they work.  Without
+# Half a minute each and more: early, as they wait more than they work.  Without
 # them: make check LONG_SCRIPT_TESTS=
 LONG_SCRIPT_TESTS = \
+	tests/integration/kill_points.sh \
 	tests/integration/bad_input.sh \
 	tests/integration/ibsim_fabrics.sh \
-	tests/integration/kill_points.sh \
 	tests/integration/ibsim_standby.sh \
 	tests/integration/fmsim_opensm.sh \
 	tests/integration/ibsim_faults.sh
@@ -345,4 +346,4 @@ EXTRA_DIST += $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) \
 	tests/integration/walk_tables.py
 
 # They run side by side, in this order: what takes longest begins first.
-TESTS += $(UNIT_TESTS) $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) $(REPLAYS)
+TESTS += $(LONG_UNIT_TESTS) $(LONG_SCRIPT_TESTS) $(UNIT_TESTS) $(SCRIPT_TESTS) $(REPLAYS)
