@@ -6,17 +6,17 @@
 # build directory.
 set -eu
 . "${srcdir:-..}/tests/integration/fmroute.bash"
-fmctl="$bin/fmctl --state-dir=$tmp/state"
+fmctl() { "$bin/fmctl" --state-dir="$tmp/state" "$@"; }
 daemon=
 trap '[ -z "$daemon" ] || kill $daemon 2>/dev/null; rm -rf "$tmp"' EXIT
 
 stop() { sed 's/^/fmd: /' log | tail -n 20; fail "$@"; }
 stays() { grep -c 'the old configuration stays' log || true; }
-engine() { $fmctl status --json | sed -n 's/^ *"engine": "\(.*\)",*$/\1/p' | head -n 1; }
+engine() { fmctl status --json | sed -n 's/^ *"engine": "\(.*\)",*$/\1/p' | head -n 1; }
 await() { # COMMAND...
 	comes_true "$@" || stop "never true: $*"
 }
-is_up() { $fmctl status --json 2>/dev/null | grep -q '"subnet_up": true'; }
+is_up() { fmctl status --json 2>/dev/null | grep -q '"subnet_up": true'; }
 stays_again() { [ "$(stays)" -gt "$1" ]; }
 is_engine() { [ "$(engine)" = "$1" ]; }
 
@@ -36,11 +36,11 @@ refused() { # WORDS
 	kill -HUP $daemon
 	await stays_again "$n"
 	grep 'the old configuration stays' log | tail -n 1 | grep -qF -- "$1" || stop "on SIGHUP it does not say: $1"
-	$fmctl reload >out 2>err || rc=$?
+	fmctl reload >out 2>err || rc=$?
 	[ $rc = 2 ] || stop "fmctl reload exits with $rc: $(cat err)"
 	grep -F -- "$1" err | grep -q 'the old configuration stays' || stop "fmctl reload does not say \"$1\": $(cat err)"
 	n=$(grep -c 'SUBNET UP' log)
-	$fmctl sweep >out 2>err || stop "fmctl sweep: $(cat err)"
+	fmctl sweep >out 2>err || stop "fmctl sweep: $(cat err)"
 	await eval '[ "$(grep -c "SUBNET UP" log)" -gt '"$n"' ]'
 	is_engine fattree || stop "after \"$1\" it routes with $(engine)"
 }
@@ -64,7 +64,7 @@ echo 'chain = { "updn" }' >fmd.conf
 kill -HUP $daemon
 await is_engine updn
 echo 'chain = { "minhop" }' >fmd.conf
-$fmctl reload >out || stop "fmctl reload of a good file"
+fmctl reload >out || stop "fmctl reload of a good file"
 await is_engine minhop
 kill $daemon
 wait $daemon || stop "SIGTERM: $?"

@@ -5,7 +5,7 @@
 # fmctl asks, and refuses what it does not take.  Runs in the build directory.
 set -eu
 . "${srcdir:-..}/tests/integration/fmroute.bash"
-fmctl="$bin/fmctl --state-dir=$tmp/state"
+fmctl() { "$bin/fmctl" --state-dir="$tmp/state" "$@"; }
 daemon=
 trap '[ -z "$daemon" ] || kill $daemon 2>/dev/null; rm -rf "$tmp"' EXIT
 
@@ -44,7 +44,7 @@ fi
 "$bin/fmd" --transport=sim:net --config=none --plugin-dir="$bin/plugins/engines/.libs" --state-dir="$tmp/state" >"$tmp/log" 2>&1 &
 daemon=$!
 unset NOTIFY_SOCKET
-is_up() { ! kill -0 $daemon 2>/dev/null || $fmctl status --json 2>/dev/null | grep -q '"subnet_up": true'; }
+is_up() { ! kill -0 $daemon 2>/dev/null || fmctl status --json 2>/dev/null | grep -q '"subnet_up": true'; }
 comes_true is_up || { log; fail "the subnet does not come up"; }
 kill -0 $daemon 2>/dev/null || { log; fail "fmd is gone"; }
 
@@ -66,14 +66,14 @@ echo "ok: guid2lid"
 for command in status routes regions partitions "partitions pkey=0xffff" "path 1 2" "path $(printf 'sp\303\244n') host-2-1" \
 	"verify" "verify --readback" "verify readback=0" events "events after=1" "sweep light" "sweep scope=heavy" reload help; do
 	# shellcheck disable=SC2086
-	$fmctl $command >out 2>err || { log; fail "fmctl $command: $(cat err)"; }
+	fmctl $command >out 2>err || { log; fail "fmctl $command: $(cat err)"; }
 	[ -s out ] || fail "fmctl $command says nothing"
 	# shellcheck disable=SC2086
-	$fmctl $command --json >out 2>err || { log; fail "fmctl $command --json: $(cat err)"; }
+	fmctl $command --json >out 2>err || { log; fail "fmctl $command --json: $(cat err)"; }
 done
-$fmctl partitions pkey=0x7fff >out
+fmctl partitions pkey=0x7fff >out
 grep -q 'h?st' out || fail "a name that is no UTF-8: $(cat out)"
-$fmctl path "$(printf 'sp\303\244n')" 1 | grep -q "$(printf 'sp\303\244n')" || fail "a name that is UTF-8 is not shown as it is"
+fmctl path "$(printf 'sp\303\244n')" 1 | grep -q "$(printf 'sp\303\244n')" || fail "a name that is UTF-8 is not shown as it is"
 echo "ok: commands"
 
 # ---- what it does not take
@@ -81,7 +81,7 @@ refuses() {
 	words=$1
 	shift
 	rc=0
-	$fmctl "$@" >out 2>err || rc=$?
+	fmctl "$@" >out 2>err || rc=$?
 	[ $rc = 2 ] && grep -qF -- "$words" err || { log; fail "fmctl $*: $rc, $(cat err)"; }
 }
 refuses "status takes no arguments: x is one too many" status x=1
@@ -100,7 +100,7 @@ refuses "say from where to where" path 1
 refuses '"nobody" is no LID, GUID or name of a port that is up' path 1 nobody
 refuses "unknown command 'nosuch'" nosuch
 rc=0
-$fmctl status >/dev/full 2>err || rc=$?
+fmctl status >/dev/full 2>err || rc=$?
 [ $rc = 1 ] && grep -q 'cannot write to standard output' err || fail "a full disk: $rc, $(cat err)"
 rc=0
 "$bin/fmd" --transport=sim:net --config=none --state-dir="$tmp/state" >err 2>&1 || rc=$?
