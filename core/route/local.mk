@@ -62,7 +62,8 @@ CORE_SOURCES += \
 	core/route/verify_adaptive.c core/route/verify_adaptive.h core/route/verify_adaptive_deps.c \
 	core/route/verify_way.c \
 	core/route/verify_class.c core/route/verify_class.h core/route/verify_class_deps.c \
-	core/route/verify_class_hops.c core/route/verify_class_masks.c \
+	core/route/verify_class_choices.c core/route/verify_class_hops.c \
+	core/route/verify_class_lanes.c core/route/verify_class_masks.c \
 	core/route/verify_class_runs.c core/route/verify_class_single.c \
 	core/route/verify_vl.c core/route/verify_vl_class.c core/route/verify_vl_class.h \
 	core/route/verify_vl_state.c \

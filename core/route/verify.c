@@ -6,7 +6,8 @@
  *	classes		the LIDs behind a switch together (verify_class.c); if that
  *			settles everything the next two are skipped
  *	walk		blocks of 64 LIDs on all workers (verify_walk.c, verify_vl.c);
- *			with adaptive routing, over all alternatives (verify_adaptive.c)
+ *			with adaptive routing, over all alternatives (verify_adaptive.c),
+ *			of the LIDs that classes have not settled
  *	cycles		of the dependencies the walk noted (verify_cycles.c)
  *	verdict		sums, and a witness of the gravest fault (verify_words.c)
  *
@@ -291,15 +292,16 @@ judge_one_by_one(
 
 /* The same over the union of all alternatives. */
 static int
-judge_adaptive(struct judge *j, struct fm_pool *workers, struct cycle *cycle, struct fm_error *err)
+judge_adaptive(struct judge *j, struct fm_pool *workers, bool by_class, bool *settled,
+    struct cycle *cycle, struct fm_error *err)
 {
 	int rc;
 
 	j->as_bits = true;
 	if (!verify_vl_setup(j))
 		return no_memory(err);
-	rc = verify_adaptive(j, workers, err);
-	return rc != 0 ? rc : conclude(j, workers, cycle, err);
+	rc = by_class ? verify_classes(j, workers, settled, err) : verify_adaptive(j, workers, err);
+	return rc != 0 || *settled ? rc : conclude(j, workers, cycle, err);
 }
 
 static int
@@ -308,15 +310,16 @@ judge(struct judge *j, struct fm_pool *workers, struct fm_error *err)
 	struct cycle cycle = { 0 };
 	bool settled = false, adaptive = j->t->ar_max_groups > 0;
 	int rc = setup(j, err);
+	bool by_class = rc == 0 && !j->req->one_by_one && verify_classes_apply(j);
 
-	if (rc == 0 && !adaptive && !j->req->one_by_one && verify_classes_apply(j))
+	if (rc == 0 && adaptive)
+		rc = judge_adaptive(j, workers, by_class, &settled, &cycle, err);
+	else if (by_class)
 		rc = verify_classes(j, workers, &settled, err);
 	if (rc == 0 && settled) {
 		add_up(j);
 		j->out->vls = 1;
-	} else if (rc == 0 && adaptive) {
-		rc = judge_adaptive(j, workers, &cycle, err);
-	} else if (rc == 0) {
+	} else if (rc == 0 && !adaptive) {
 		rc = judge_one_by_one(j, workers, &cycle, err);
 	}
 	if (rc == 0)

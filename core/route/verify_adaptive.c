@@ -12,6 +12,9 @@
  * groups are for): they are compared row by row, exactly, and a class of them
  * is searched once.
  *
+ * Where a link has one VL only LIDs come here that verify_class.c has not settled: some way
+ * of their class fails, or is longer than another.
+ *
  * After the sources' switches come the others, whose packets to switch LIDs are
  * counted but carry no data: they note no dependencies.
  *
@@ -32,10 +35,14 @@ no_memory(struct fm_error *err)
 
 /* ---------------------------------------------------------------- classes */
 
+/* Is the LID behind a switch, and not settled yet? */
 static bool
-is_used(const struct fm_fabric *fab, uint32_t lid)
+is_wanted(const struct judge *j, uint32_t lid)
 {
-	return fab->lid_end[lid] != FM_NONE && fab->end_sw[fab->lid_end[lid]] != FM_NONE;
+	const struct fm_fabric *fab = j->fab;
+
+	return (j->exact == NULL || j->exact[lid]) && fab->lid_end[lid] != FM_NONE &&
+	    fab->end_sw[fab->lid_end[lid]] != FM_NONE;
 }
 
 /* Handed to its owner at the owner's switch, without a choice. */
@@ -59,7 +66,7 @@ find_reps(const struct adaptive *a)
 	for (uint32_t lid = 1; lid <= fab->max_lid; lid++) {
 		fm_sw sw;
 
-		if (!is_used(fab, lid))
+		if (!is_wanted(a->j, lid))
 			continue;
 		sw = fab->end_sw[fab->lid_end[lid]];
 		if (first[sw] == 0)
@@ -109,7 +116,7 @@ list_classes(struct adaptive *a)
 	for (uint32_t lid = 1; lid <= fab->max_lid; lid++) {
 		struct adaptive_class *c;
 
-		if (!is_used(fab, lid))
+		if (!is_wanted(a->j, lid))
 			continue;
 		of[lid] = a->alike[lid] && a->rep[lid] != lid ? of[a->rep[lid]] : a->n_classes++;
 		c = &a->class[of[lid]];
@@ -123,7 +130,7 @@ list_classes(struct adaptive *a)
 		a->class[i].n = 0;
 	}
 	for (uint32_t lid = 1; lid <= fab->max_lid; lid++)
-		if (is_used(fab, lid)) {
+		if (is_wanted(a->j, lid)) {
 			struct adaptive_class *c = &a->class[of[lid]];
 
 			a->lids[c->first + c->n++] = (uint16_t)lid;

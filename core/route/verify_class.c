@@ -17,14 +17,20 @@
  * still nothing is claimed: everything is done the long way.  So the verdict
  * is always the exact one; only the time differs.
  *
+ * With adaptive routing a mask is the union of the alternatives (verify_class_choices.c),
+ * and the hops are asked of every port of it (verify_class_single.c), so all this holds.
+ * The other classes are followed by verify_adaptive.c, and if the dependencies show a
+ * cycle exactly those of the classes are noted (verify_class_lanes.c); the sums stand.
+ *
  * Masks are made for a tile of classes at a time: each row of the tables is
  * read in the order it lies in memory, and what is made of it stays in the
  * cache.  Classes are in the order of their LIDs, as neighbours have much in
  * common.
  *
  * Time: one addition per entry of the tables, O(1) per (switch, class), plus
- * what differs from class to class.  Memory: CLASS_TILE words a switch and one
- * word a port per worker.
+ * what differs from class to class; with adaptive routing three bytes read per
+ * entry, again where there may be a cycle, and O(1) per (switch, class, port
+ * taken).  Memory: CLASS_TILE words a switch and one word a port per worker.
  */
 #include "core/route/verify_class.h"
 
@@ -109,9 +115,10 @@ setup_walker(const struct classes *k, struct class_walker *w)
 	w->dep = calloc(k->j->port_first[n] + 1, sizeof(*w->dep));
 	w->carried = calloc(n + 1, sizeof(*w->carried));
 	w->known = calloc(n + 1, sizeof(*w->known));
+	w->mixed = calloc(n + 1, sizeof(*w->mixed));
 	if (w->span == NULL || w->mask == NULL || w->hop == NULL || w->fits == NULL ||
 	    w->mark == NULL || w->path == NULL || w->bad == NULL || w->at_hop == NULL ||
-	    w->dep == NULL || w->carried == NULL || w->known == NULL)
+	    w->dep == NULL || w->carried == NULL || w->known == NULL || w->mixed == NULL)
 		return false;
 	w->last_to = FM_NONE;
 	memset(w->hop, 0xff, (n + 1) * sizeof(*w->hop));
@@ -155,6 +162,14 @@ free_classes(struct classes *k)
 		free(w->dep);
 		free(w->carried);
 		free(w->known);
+		free(w->mixed);
+		free(w->lanes.lid);
+		free(w->lanes.carried);
+		free(w->lanes.first_set);
+		free(w->lanes.n_sets);
+		free(w->lanes.set);
+		free(w->lanes.order);
+		free(w->lanes.at_hop);
 	}
 	free(k->walkers);
 	free(k->class);
@@ -170,7 +185,13 @@ free_classes(struct classes *k)
 	free(k->component_size);
 }
 
-/* Does the switch of the class hand every LID to its owner? */
+static bool
+has_group(const struct fm_tables *t, fm_sw sw, uint32_t lid)
+{
+	return t->ar_max_groups > 0 && t->ar_group[sw][lid] != 0;
+}
+
+/* Does the switch of the class hand every LID to its owner, without a choice? */
 static bool
 delivers(const struct classes *k, const struct lid_class *c)
 {
@@ -182,7 +203,8 @@ delivers(const struct classes *k, const struct lid_class *c)
 			uint32_t lid = k->run[r].first + i;
 			uint8_t port = j->t->lft[c->sw][lid];
 
-			if (port != fab->end_port[fab->lid_end[lid]] ||
+			if (has_group(j->t, c->sw, lid) ||
+			    port != fab->end_port[fab->lid_end[lid]] ||
 			    port_ref_at(j, c->sw, port).info != j->nowhere)
 				return false;
 		}
@@ -191,11 +213,14 @@ delivers(const struct classes *k, const struct lid_class *c)
 
 /* Is there no entry for any LID of the class? */
 static bool
-has_none(const struct classes *k, const struct lid_class *c, const uint8_t *row)
+has_none(const struct classes *k, const struct lid_class *c, fm_sw u)
 {
+	const struct fm_tables *t = k->j->t;
+
 	for (uint32_t r = c->first_run; r < c[1].first_run; r++)
 		for (uint32_t i = 0; i < k->run[r].n; i++)
-			if (row[k->run[r].first + i] != FM_PORT_NONE)
+			if (t->lft[u][k->run[r].first + i] != FM_PORT_NONE ||
+			    has_group(t, u, k->run[r].first + i))
 				return false;
 	return true;
 }
@@ -259,7 +284,7 @@ look_at_odd(struct classes *k, struct class_walker *w, uint32_t first, uint64_t 
 
 		w->mask[i * k->mask_stride + u] = 0;
 		if (u != c->sw && j->snap->sw_component[u] == j->snap->sw_component[c->sw] &&
-		    !has_none(k, c, j->t->lft[u]))
+		    !has_none(k, c, u))
 			k->exact[first + i] = 1;
 	}
 }
@@ -292,7 +317,10 @@ make_masks(struct classes *k, struct class_walker *w, uint32_t first, uint32_t n
 	list_spans(k, w, k->class + first, n);
 	for (fm_sw u = 0; u < n_switches; u++) {
 		fetch_row(w, lft[u + AHEAD < n_switches ? u + AHEAD : u]);
-		if (u == 0 || !are_equal_rows(w, lft[u], lft[u - 1])) {
+		if (k->j->t->ar_max_groups > 0) {
+			odd = verify_class_choices(k, w, first, n, u);
+			made = u + 1;
+		} else if (u == 0 || !are_equal_rows(w, lft[u], lft[u - 1])) {
 			repeat_masks(k, w, n, made, u);
 			odd = verify_class_masks(
 			    lft[u], k->class + first, k->run, n, w->mask + u, k->mask_stride);
@@ -398,6 +426,47 @@ note_sums(const struct classes *k, const struct class_walker *w, const struct li
 		}
 }
 
+/* Does all that the class knows of itself tell of each of its LIDs?  Sums filled. */
+static bool
+is_settled(const struct classes *k, struct class_walker *w, const struct lid_class *c,
+    const uint64_t *mask, bool single, struct class_sums *sums)
+{
+	const struct judge *j = k->j;
+	bool found;
+
+	if (!delivers(k, c))
+		return false;
+	if (j->t->ar_max_groups > 0)
+		found = verify_class_several(k, w, mask, c->sw, sums);
+	else if (single)
+		found = verify_class_single(k, w, mask, c->sw, sums);
+	else
+		found = verify_class_hops(k, w, mask, c->sw, sums);
+	return found && sums->sources == j->component_sources[j->snap->sw_component[c->sw]];
+}
+
+/* The first time: sums, and dependencies too many rather than too few. */
+static void
+judge_class(
+    struct classes *k, struct class_walker *w, struct walker *to, uint32_t i, const uint64_t *mask)
+{
+	const struct lid_class *c = &k->class[i];
+	bool single = c->n_end_lids == 0 && c->n_switch_lids == 1 && k->j->t->ar_max_groups == 0;
+	struct class_sums sums;
+
+	if (!is_settled(k, w, c, mask, single, &sums)) {
+		k->exact[i] = 1;
+		return;
+	}
+	if (k->sums != NULL) {
+		note_sums(k, w, c, &sums, single);
+		return;
+	}
+	add_sums(k, &sums, to, c);
+	if (!single)
+		verify_class_deps(k, w, c, mask);
+}
+
 static void
 judge_tile(void *arg, uint32_t tile, unsigned worker)
 {
@@ -411,29 +480,16 @@ judge_tile(void *arg, uint32_t tile, unsigned worker)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct lid_class *c = &k->class[first + i];
 		uint64_t *mask = w->mask + i * k->mask_stride;
-		uint32_t component = j->snap->sw_component[c->sw];
-		bool single = c->n_end_lids == 0 && c->n_switch_lids == 1;
-		struct class_sums sums;
 
 		clear_strangers(j, mask, c->sw);
-		if (k->tight) {
-			if (!k->exact[first + i])
-				verify_class_deps(k, w, c, mask);
+		if (k->exact[first + i])
 			continue;
-		}
-		if (k->exact[first + i] || !delivers(k, c) ||
-		    !(single ? verify_class_single : verify_class_hops)(k, w, mask, c->sw, &sums) ||
-		    sums.sources != j->component_sources[component]) {
-			k->exact[first + i] = 1;
-			continue;
-		}
-		if (k->sums != NULL) {
-			note_sums(k, w, c, &sums, single);
-			continue;
-		}
-		add_sums(k, &sums, &j->walkers[worker], c);
-		if (!single)
+		if (k->in_lanes)
+			verify_class_lanes_note(k, w, c, mask, i);
+		else if (k->tight)
 			verify_class_deps(k, w, c, mask);
+		else
+			judge_class(k, w, &j->walkers[worker], first + i, mask);
 	}
 }
 
@@ -466,6 +522,7 @@ static int
 judge_classes(struct classes *k, struct fm_pool *workers, bool *settled, struct fm_error *err)
 {
 	struct judge *j = k->j;
+	bool adaptive = j->t->ar_max_groups > 0;
 	uint32_t n_exact, n_tiles;
 	int rc = 0;
 
@@ -476,15 +533,20 @@ judge_classes(struct classes *k, struct fm_pool *workers, bool *settled, struct 
 	if (!list_exact(k, &n_exact))
 		return FM_E_RESOURCE;
 	if (n_exact > 0)
-		rc = verify_walk(j, workers, err);
+		rc = adaptive ? verify_adaptive(j, workers, err) : verify_walk(j, workers, err);
 	if (rc == 0)
 		rc = verify_class_acyclic(k, n_exact > 0, settled);
-	if (rc == 0 && !*settled) {
+	if (rc != 0 || *settled)
+		return rc;
+	if (adaptive && !verify_class_lanes_begin(k))
+		return FM_E_RESOURCE;
+	if (!adaptive)
 		verify_class_tighten(k);
-		fm_pool_for(workers, n_tiles, judge_tile, k);
-		rc = verify_class_acyclic(k, n_exact > 0, settled);
-	}
-	return rc;
+	fm_pool_for(workers, n_tiles, judge_tile, k);
+	if (!adaptive)
+		return verify_class_acyclic(k, n_exact > 0, settled);
+	verify_class_lanes_end(k);
+	return 0;
 }
 
 int
@@ -496,7 +558,7 @@ verify_classes(struct judge *j, struct fm_pool *workers, bool *settled, struct f
 	free_classes(&k);
 	free(j->exact);
 	j->exact = NULL;
-	for (unsigned i = 0; rc == 0 && !*settled && i < j->n_walkers; i++)
+	for (unsigned i = 0; rc == 0 && !*settled && !j->as_bits && i < j->n_walkers; i++)
 		reset_sums(&j->walkers[i]);
 	if (rc != 0)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory while verifying tables");

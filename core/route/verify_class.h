@@ -5,9 +5,11 @@
  *	verify_class.c		tiles of classes, the sums
  *	verify_class_runs.c	which LIDs are a class
  *	verify_class_masks.c	the egress ports of a class at every switch
+ *	verify_class_choices.c	the same over the alternatives of adaptive routing
  *	verify_class_hops.c	do they lead to the destination, and how far is it
- *	verify_class_single.c	the same, quickly, where a class is one LID
+ *	verify_class_single.c	the same, quickly, where a class is one LID or adaptive
  *	verify_class_deps.c	dependencies, and whether they are free of cycles
+ *	verify_class_lanes.c	exactly the dependencies of alternatives
  */
 #ifndef CORE_ROUTE_VERIFY_CLASS_H
 #define CORE_ROUTE_VERIFY_CLASS_H
@@ -46,6 +48,27 @@ struct class_sums {
 	uint64_t sources, source_hops; /* end-ports that send from those, the sum of their hops */
 };
 
+/* LIDs of a class that may leave a switch by the same ports. */
+struct lane_set {
+	uint64_t ports, lanes;
+};
+
+/* One worker's memory of verify_class_lanes.c: up to LANES LIDs of a class, a bit each. */
+struct lane_walker {
+	uint16_t *lid; /* [max_lid + 1] of the class */
+	uint64_t all;  /* the lanes in use */
+	bool whole;    /* they are the whole class */
+	/* [n_switches] lanes whose packets come through; sets of a mixed switch: from
+	 * set[first_set[sw]] to before set[first_set[sw] + n_sets[sw]] */
+	uint64_t *carried;
+	uint32_t *first_set;
+	uint8_t *n_sets;
+	struct lane_set *set; /* [n_switches * LANES] */
+	fm_sw *order;	      /* [n_switches] that lead to the class, farthest first */
+	uint32_t *at_hop;     /* [n_switches + 2] */
+	uint32_t n_order;
+};
+
 /* One worker's memory: what it knows of the class it looked at last. */
 struct class_walker {
 	uint64_t *mask; /* [CLASS_TILE][mask_stride] egress ports of the tile's classes */
@@ -62,6 +85,9 @@ struct class_walker {
 	uint32_t *at_hop;	       /* [HOPS_LIMIT + 1] source switches so far away */
 	uint32_t farthest;	       /* at most this far */
 	uint32_t *known, epoch;	       /* [n_switches] verify_class_single.c: epoch + hops */
+	/* [n_switches] adaptive: bit i: not the same choice for all of class i of the tile */
+	uint16_t *mixed;
+	struct lane_walker lanes;
 	/* dependencies of all classes so far */
 	bool noted; /* any */
 	/* [port_first[n_switches]] of port 1 at port_first[]: egress ports where packets go on */
@@ -78,6 +104,7 @@ struct classes {
 	uint8_t *exact;		 /* [n_classes] 1 = look at each LID */
 	size_t mask_stride;
 	bool tight;	    /* second time, for the dependencies only: none too many by choice */
+	bool in_lanes;	    /* second time with alternatives: exactly theirs */
 	uint32_t most_runs; /* in a tile */
 	struct class_edge *edge; /* [n_links] */
 	fm_sw *next;		 /* [port_first[n_switches]] behind a port, or FM_NONE */
@@ -106,12 +133,20 @@ bool verify_class_runs(struct classes *k);
 uint64_t verify_class_masks(const uint8_t *row, const struct lid_class *class,
     const struct lid_run *run, uint32_t n, uint64_t *masks, size_t stride);
 
+/* The same over all alternatives at u of the n classes from `first` on; w->mixed[u].  Odd is
+ * a group without a port, too. */
+uint64_t verify_class_choices(
+    const struct classes *k, struct class_walker *w, uint32_t first, uint32_t n, fm_sw u);
+
 /* Find the hops to `to` by masks (that of `to` is 0).  False when there is no
  * one number of hops at each switch with a mask. */
 bool verify_class_hops(const struct classes *k, struct class_walker *w, const uint64_t *mask,
     fm_sw to, struct class_sums *sums);
 /* The same where all masks are one port; notes the dependencies as well. */
 bool verify_class_single(const struct classes *k, struct class_walker *w, const uint64_t *mask,
+    fm_sw to, struct class_sums *sums);
+/* The hops alone, whatever the masks, in w->known. */
+bool verify_class_several(const struct classes *k, struct class_walker *w, const uint64_t *mask,
     fm_sw to, struct class_sums *sums);
 
 bool verify_class_levels(struct classes *k); /* false: out of memory */
@@ -126,5 +161,26 @@ void verify_class_deps(const struct classes *k, struct class_walker *w, const st
 /* Are all noted, with those of the exact walkers, free of cycles?  They are
  * more than the true ones: false means that nothing is known. */
 int verify_class_acyclic(struct classes *k, bool with_rows, bool *acyclic);
+
+/* By which ports of a mask may a packet to lid leave sw?  0: by others, too, or by none. */
+static inline uint64_t
+verify_class_ports(const struct judge *j, fm_sw sw, uint16_t lid)
+{
+	uint64_t ports[PORT_WORDS];
+
+	ports_of(j, sw, lid, ports);
+	if (((ports[0] & 1) | ports[1] >> 1 | ports[2] | ports[3]) != 0)
+		return 0;
+	return ports[0] >> 1 | ports[1] << 63;
+}
+
+/* From here on judge_tile() notes exactly the dependencies of settled classes; false: out of
+ * memory. */
+bool verify_class_lanes_begin(struct classes *k);
+/* Those of class c, number i of the tile. */
+void verify_class_lanes_note(const struct classes *k, struct class_walker *w,
+    const struct lid_class *c, const uint64_t *mask, uint32_t i);
+/* All that was noted into j->vl_dep. */
+void verify_class_lanes_end(struct classes *k);
 
 #endif

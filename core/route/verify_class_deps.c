@@ -229,6 +229,18 @@ add_taken_turns(const struct classes *k, uint64_t *dep)
 		}
 }
 
+/* Do packets of the LIDs that were followed one by one go on from link l by this slot? */
+static bool
+in_rows(const struct judge *j, fm_link l, uint32_t slot)
+{
+	if (j->as_bits)
+		return j->vl_dep[j->vl_row[l] + slot / 64] >> (slot % 64) & 1;
+	for (unsigned i = 0; i < j->n_walkers; i++)
+		if (j->walkers[i].dep[(size_t)j->dep_row[l] * ROW_UNIT + slot])
+			return true;
+	return false;
+}
+
 /* All workers' dependencies into those of the first; with_rows: those of the
  * LIDs that were followed one by one. */
 static void
@@ -242,17 +254,14 @@ merge(struct classes *k, bool with_rows)
 		for (uint32_t at = 0; k->walkers[i].noted && at < j->port_first[fab->n_switches];
 		     at++)
 			dep[at] |= k->walkers[i].dep[at];
-	for (unsigned i = 0; with_rows && i < j->n_walkers; i++)
-		for (fm_link l = 0; l < fab->n_links; l++) {
-			fm_sw from = fab->link_to[fab->link_rev[l]], to = fab->link_to[l];
-			const uint8_t *row = j->walkers[i].dep + (size_t)j->dep_row[l] * ROW_UNIT;
+	for (fm_link l = 0; with_rows && l < fab->n_links; l++) {
+		fm_sw from = fab->link_to[fab->link_rev[l]], to = fab->link_to[l];
 
-			for (fm_link m = fab->sw_first_link[to]; m < fab->sw_first_link[to + 1];
-			     m++)
-				if (row[m - fab->sw_first_link[to]])
-					dep[j->port_first[from] + fab->link_port[l] - 1u] |=
-					    (uint64_t)1 << (fab->link_port[m] - 1);
-		}
+		for (fm_link m = fab->sw_first_link[to]; m < fab->sw_first_link[to + 1]; m++)
+			if (in_rows(j, l, m - fab->sw_first_link[to]))
+				dep[j->port_first[from] + fab->link_port[l] - 1u] |= (uint64_t)1
+				    << (fab->link_port[m] - 1);
+	}
 }
 
 struct step {

@@ -5,6 +5,9 @@
  * destination are found by going there, each switch once.  Sources go first:
  * all that is passed then carries packets, and its turns are noted.
  *
+ * Masks of several ports, as adaptive routing has them: the same along the first port of
+ * each, then every other port is asked whether it is as near, O(ports taken).
+ *
  * Nothing is taken from the class before: on a tree the hops to two switches of
  * one pod differ at many others, which verify_class_hops.c would have to
  * correct link by link.  O(switches).
@@ -89,9 +92,10 @@ names_links_only(const struct classes *k, const uint64_t *mask)
 	return (x[0] | x[1] | x[2] | x[3] | x[4] | x[5] | x[6] | x[7]) == 0;
 }
 
-bool
-verify_class_single(const struct classes *k, struct class_walker *w, const uint64_t *mask, fm_sw to,
-    struct class_sums *sums)
+/* carried: note the turns of what sources pass. */
+static inline __attribute__((always_inline)) bool
+find_first_ways(const struct classes *k, struct class_walker *w, const uint64_t *mask, fm_sw to,
+    bool carried, struct class_sums *sums)
 {
 	const struct judge *j = k->j;
 	uint32_t n = j->fab->n_switches, n_known = 1, farthest = 0, epoch;
@@ -108,7 +112,7 @@ verify_class_single(const struct classes *k, struct class_walker *w, const uint6
 
 		if (mask[u] == 0 && u != to)
 			continue;
-		if ((hop = hops_of(k, w, mask, u, epoch, true)) == 0)
+		if ((hop = hops_of(k, w, mask, u, epoch, carried)) == 0)
 			return false;
 		sources += j->n_sources[u];
 		source_hops += (uint64_t)j->n_sources[u] * hop;
@@ -123,4 +127,35 @@ verify_class_single(const struct classes *k, struct class_walker *w, const uint6
 	}
 	*sums = (struct class_sums){ n_known, farthest, sources, source_hops };
 	return true;
+}
+
+bool
+verify_class_single(const struct classes *k, struct class_walker *w, const uint64_t *mask, fm_sw to,
+    struct class_sums *sums)
+{
+	return find_first_ways(k, w, mask, to, true, sums);
+}
+
+/* Is a switch one hop nearer behind every port?  Not asked twice of switches that do alike. */
+static bool
+all_ways_are_alike(const struct classes *k, const struct class_walker *w, const uint64_t *mask)
+{
+	for (fm_sw u = 0; u < k->j->fab->n_switches; u++) {
+		const fm_sw *next = k->next + k->j->port_first[u] + 1;
+		uint64_t left = mask[u];
+
+		if ((left & (left - 1)) == 0 || (k->twin[u] && left == mask[u - 1]))
+			continue;
+		for (; left != 0; left &= left - 1)
+			if (w->known[next[__builtin_ctzll(left)]] + 1 != w->known[u])
+				return false;
+	}
+	return true;
+}
+
+bool
+verify_class_several(const struct classes *k, struct class_walker *w, const uint64_t *mask,
+    fm_sw to, struct class_sums *sums)
+{
+	return find_first_ways(k, w, mask, to, false, sums) && all_ways_are_alike(k, w, mask);
 }

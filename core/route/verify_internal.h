@@ -3,7 +3,8 @@
  * core/route/verify_internal.h - what the parts of verify share.
  *
  *	verify.c	setting up, adding up, the verdict
- *	verify_class.c	all LIDs behind a switch together, where that tells the same
+ *	verify_class.c	all LIDs behind a switch together, where that tells the same;
+ *			with the files of verify_class.h
  *	verify_walk.c	following every LID to its end, 64 LIDs at a time
  *	verify_vl.c	the same dependencies when packets change or differ in VL
  *	verify_vl_class.c	LIDs with equal paths together in that case
@@ -222,7 +223,8 @@ vl_at(const struct judge *j, fm_sw sw, uint8_t in_port, fm_link out, unsigned sl
 int verify_walk(struct judge *j, struct fm_pool *workers, struct fm_error *err);
 
 /* verify_class.c: *settled: all sums are in the walkers, one VL, no credit
- * loop, no VL error.  Otherwise everything is as before, to be done the long way. */
+ * loop, no VL error.  Otherwise everything is as before, to be done the long way; but with
+ * adaptive routing (as_bits) the sums are there, too, and exactly the dependencies in vl_dep. */
 bool verify_classes_apply(const struct judge *j);
 int verify_classes(struct judge *j, struct fm_pool *workers, bool *settled, struct fm_error *err);
 /* The sums of all LIDs that classes settle; of these alone, no dependencies. */
@@ -252,7 +254,8 @@ void verify_vl_load_replies(const struct judge *j, struct walker *w, uint32_t ro
 int verify_vl_classes(
     struct judge *j, struct fm_pool *workers, bool *settled, struct fm_error *err);
 
-/* verify_adaptive.c: all sums into the walkers, dependencies into vl_dep. */
+/* verify_adaptive.c: all sums into the walkers, dependencies into vl_dep; of the LIDs of
+ * j->exact. */
 int verify_adaptive(struct judge *j, struct fm_pool *workers, struct fm_error *err);
 
 /* verify_way.c: the fewest steps from a switch to where a packet to lid is lost

@@ -312,13 +312,30 @@ judge(const struct box *x, const struct verify_request *req, struct fm_pool *wor
 /* How often each fault was what the random tables had. */
 static uint32_t n_faults[VERIFY_STRAY + 1];
 
+/* By brute force, all LIDs of a switch together, each by itself, by two workers: one verdict. */
+static struct verdict
+compare(const struct box *x, const struct verify_request *req, uint64_t seed)
+{
+	struct verify_request alone = *req;
+	struct verdict v = judge(x, req, NULL), w;
+
+	same_verdict(&v, brute_force(x, req), seed, false);
+	ck_assert_msg((v.fault == VERIFY_OK) == (v.witness[0] == '\0'), "seed %llu",
+	    (unsigned long long)seed);
+	alone.one_by_one = true;
+	w = judge(x, &alone, NULL);
+	same_verdict(&w, &v, seed, true);
+	w = judge(x, req, two);
+	same_verdict(&w, &v, seed, true);
+	return v;
+}
+
 static void
 compare_seed(uint64_t seed, bool with_sls)
 {
 	struct box x = { .max_groups = MAX_GROUPS };
 	struct fm_rng r;
-	struct verify_request req, alone;
-	struct verdict v, w;
+	struct verify_request req;
 
 	fm_rng_seed(&r, seed);
 	req = (struct verify_request){ .n_vls = (uint8_t)(1 + fm_rng_below(&r, 8)) };
@@ -330,17 +347,7 @@ compare_seed(uint64_t seed, bool with_sls)
 	random_groups(&x, &r, seed % 2 ? 8 : 4, seed % 8 < 3 ? 0 : 1 + fm_rng_below(&r, 60));
 	if (with_sls)
 		random_sls(&x, &r);
-	v = judge(&x, &req, NULL);
-	same_verdict(&v, brute_force(&x, &req), seed, false);
-	ck_assert_msg((v.fault == VERIFY_OK) == (v.witness[0] == '\0'), "seed %llu",
-	    (unsigned long long)seed);
-	n_faults[v.fault]++;
-	alone = req;
-	alone.one_by_one = true;
-	w = judge(&x, &alone, NULL);
-	same_verdict(&w, &v, seed, true);
-	w = judge(&x, &req, two);
-	same_verdict(&w, &v, seed, true);
+	n_faults[compare(&x, &req, seed).fault]++;
 	drop(&x);
 }
 
@@ -352,6 +359,42 @@ START_TEST(alternatives_are_judged_as_by_brute_force)
 	}
 	for (int f = VERIFY_OK; f <= VERIFY_STRAY; f++)
 		ck_assert_msg(n_faults[f] > 20, "fault %d was met %u times", f, n_faults[f]);
+}
+END_TEST
+
+/* More LIDs behind a switch than are looked at at once, each with choices of its own on
+ * shortest ways: three to six switches in a ring or several, an end with 128 LIDs. */
+START_TEST(many_lids_of_one_switch_are_kept_apart)
+{
+	const struct verify_request req = { .n_vls = 4 };
+	uint32_t n_loops = 0, n_none = 0;
+
+	for (uint64_t seed = 0; seed < 60; seed++) {
+		struct box x = { .max_groups = MAX_GROUPS };
+		uint32_t n = 3 + seed % 4;
+		struct fm_rng r;
+		struct verdict v;
+
+		fm_rng_seed(&r, seed);
+		x.next_lid = (uint16_t)(1 + fm_rng_below(&r, 300));
+		for (uint32_t i = 0; i < n; i++)
+			add_switch(&x);
+		for (uint32_t i = 0; i < n; i++)
+			add_cable(&x, i, (i + 1) % n);
+		for (uint32_t i = fm_rng_below(&r, 5); i > 0; i--)
+			add_cable(&x, i % n, fm_rng_below(&r, n));
+		for (uint32_t i = 0; i < n; i++)
+			add_end(&x, i, FM_END_CA, i == seed % 3 ? 7 : seed % 3);
+		build(&x);
+		shortest_tables(&x, &r);
+		random_groups(&x, &r, (uint32_t)(seed % 3), 0);
+		v = compare(&x, &req, seed);
+		n_loops += v.credit_loops > 0;
+		n_none += v.credit_loops == 0;
+		drop(&x);
+	}
+	ck_assert_uint_gt(n_loops, 10);
+	ck_assert_uint_gt(n_none, 2);
 }
 END_TEST
 
@@ -573,6 +616,7 @@ main(void)
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, alternatives_are_judged_as_by_brute_force);
+	tcase_add_test(c, many_lids_of_one_switch_are_kept_apart);
 	tcase_add_test(c, without_a_choice_nothing_differs);
 	tcase_add_test(c, an_alternative_is_followed);
 	tcase_add_test(c, an_alternative_that_dead_ends_is_told);
