@@ -191,6 +191,20 @@ transition_add(struct transition *t, fm_sw sw, uint32_t index, const uint8_t *wa
 	return true;
 }
 
+/* Is that not what it was to hold, or to be without for a while? */
+static bool
+is_behind(const struct transition *t, fm_sw sw, uint32_t index, const uint8_t *bytes)
+{
+	return memcmp(bytes, t->want->lft[sw] + (size_t)index * LANES, LANES) != 0 ||
+	    whole_lanes(t, sw, index, bytes) != 0;
+}
+
+static bool
+has_links(const struct fm_fabric *fab, fm_sw sw)
+{
+	return fab->sw_first_link[sw] < fab->sw_first_link[sw + 1];
+}
+
 bool
 transition_fix(
     struct transition *t, fm_sw sw, uint32_t index, const uint8_t *was, const uint8_t *maybe)
@@ -204,6 +218,8 @@ transition_fix(
 		return false;
 	b->fixed = b->given = true;
 	b->changed = b->sent = lanes_that_differ(b->was, b->want);
+	b->behind = has_links(t->fab, sw) &&
+	    (is_behind(t, sw, index, b->was) || is_behind(t, sw, index, b->want));
 	return true;
 }
 

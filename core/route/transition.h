@@ -110,8 +110,8 @@ void transition_waited(struct transition *t);
 /* After TRANSITION_WAIT: is all written but what is drained? */
 bool transition_is_to_fill(const struct transition *t);
 
-/* Is there a switch that did not take what it was to hold, so that entries of drained
- * destinations may not be empty? */
+/* Is there a switch that did not take what it was to hold, or cannot be asked to, so that entries
+ * of drained destinations may not be empty, and others not new? */
 bool transition_is_short(const struct transition *t);
 
 /* Has the block been written whole, or been right from the start? */

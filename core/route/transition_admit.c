@@ -41,7 +41,7 @@ way_below_is_good(struct transition *t, const struct tblock *b, uint32_t lane)
 	return true;
 }
 
-/* Rule N: the next changed entry on the new way is written. */
+/* Rule N: the next changed entry on the new way is written.  One that cannot be never is. */
 static bool
 next_is_written(const struct transition *t, const struct tblock *b, uint32_t lane)
 {
@@ -52,6 +52,8 @@ next_is_written(const struct transition *t, const struct tblock *b, uint32_t lan
 	for (uint32_t n = 0; at < HOP_HOME && n < t->fab->n_switches; n++) {
 		const struct tblock *next = block_at(t, at, b->index);
 
+		if (next != NULL && next->given && !transition_settled(t, at, (uint16_t)lid))
+			return false;
 		if (next != NULL && next->changed >> lane & 1)
 			return next->done >> lane & 1;
 		at = hop_by(t, at, transition_last_port(t, at, lid), end);

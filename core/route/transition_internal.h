@@ -38,6 +38,7 @@ struct tblock {
 	uint8_t last_refused;	     /* lane that was not admitted last time */
 	bool in_flight, lost, fixed; /* fixed: not to be written (any more) */
 	bool given;		     /* fixed from the start */
+	bool behind;		     /* ... with something else than wanted, where packets come */
 };
 
 enum { PHASE_EMPTY, PHASE_STAGES, PHASE_FILL, PHASE_OVER };

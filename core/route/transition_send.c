@@ -205,12 +205,15 @@ count_held(const struct transition *t)
 	return n;
 }
 
-static bool
-any_lost(const struct transition *t)
+bool
+transition_is_short(const struct transition *t)
 {
-	for (size_t i = 0; i < t->block.n; i++)
-		if (t->block.item[i].lost)
+	for (size_t i = 0; i < t->block.n; i++) {
+		const struct tblock *b = &t->block.item[i];
+
+		if (b->given ? b->behind : b->fixed && (b->changed & ~b->done) != 0)
 			return true;
+	}
 	return false;
 }
 
@@ -220,7 +223,7 @@ any_lost(const struct transition *t)
 static enum transition_step
 end_phase(struct transition *t)
 {
-	bool another = t->stage < t->last_stage && count_open(t) == 0 && !any_lost(t);
+	bool another = t->stage < t->last_stage && count_open(t) == 0 && !transition_is_short(t);
 
 	if (t->phase == PHASE_STAGES && (another || t->has_drains)) {
 		t->last_stage = another ? t->last_stage : t->stage;
@@ -270,18 +273,6 @@ bool
 transition_is_to_fill(const struct transition *t)
 {
 	return t->phase == PHASE_STAGES && t->has_drains && t->stage >= t->last_stage;
-}
-
-bool
-transition_is_short(const struct transition *t)
-{
-	for (size_t i = 0; i < t->block.n; i++) {
-		const struct tblock *b = &t->block.item[i];
-
-		if (b->fixed && !b->given && (b->changed & ~b->done) != 0)
-			return true;
-	}
-	return false;
 }
 
 void
