@@ -11,6 +11,8 @@
 
 #include <fmd/engine.h>
 
+#include "core/sim/sma.h"
+#include "core/sweep/fields.h"
 #include "core/sweep/internal.h"
 #include "lib/bitset.h"
 #include "tests/run.h"
@@ -30,6 +32,7 @@ static struct rig rig;
 static struct locks *locks;
 static struct ways now;
 static struct chain_entry entry;
+static bool deaf; /* hosts to come know no ClientReregister */
 
 /* Switches in the order of the ring. */
 static void
@@ -120,6 +123,20 @@ static const struct fm_engine engine = { .magic = FM_ABI_MAGIC,
 	.route = route_ring };
 
 static void
+make_deaf(void)
+{
+	struct wire_port_info info;
+
+	for (uint32_t n = 0; n < rig.nl.n_nodes; n++) {
+		if (rig_is_switch(&rig, n))
+			continue;
+		sim_port_info(rig.sim, n, 1, &info);
+		info.capability_mask &= ~CAP_CLIENT_REREGISTER;
+		wire_port_info_put(fabric_port(sim_fabric(rig.sim), n, 1)->info, &info);
+	}
+}
+
+static void
 bring_up(struct ways first)
 {
 	struct sim_options o;
@@ -128,6 +145,8 @@ bring_up(struct ways first)
 	o.delay_max_ns = 200000; /* SMPs overtake one another */
 	rig_generate(&rig.nl, "torus 6 2");
 	rig_sim(&rig, &o);
+	if (deaf)
+		make_deaf();
 	now = first;
 	entry = (struct chain_entry){ .engine = &engine, .name = engine.name };
 	rig.chain.entries = &entry;
@@ -145,6 +164,7 @@ teardown(void)
 {
 	locks_fini(locks);
 	locks = NULL;
+	deaf = false;
 	rig_fini(&rig);
 }
 
@@ -161,6 +181,7 @@ change_to(struct ways next)
 static sweep_done tell_rig;
 static const struct ways *at_once;
 
+static unsigned n_failed; /* sweeps */
 static unsigned n_hushed; /* 2: hosts will not answer in the next sweep, 1: do not in this one */
 
 static void
@@ -177,6 +198,7 @@ on_done(void *arg, const struct sweep_report *report)
 	const struct ways *next = at_once;
 
 	tell_rig(arg, report);
+	n_failed += report->outcome == SWEEP_FAILED;
 	at_once = NULL;
 	if (next != NULL)
 		change_to(*next);
@@ -272,6 +294,7 @@ START_TEST(hosts_that_do_not_hear)
 {
 	bring_up(one_line);
 	n_hushed = 2;
+	n_failed = 0;
 	when_that_has_ended(NULL);
 	change_to(two_lines);
 	rig_run(&rig, SWEEP_NONE);
@@ -279,6 +302,20 @@ START_TEST(hosts_that_do_not_hear)
 	ck_assert_msg(locks_n_rings(locks) == 0, "%u rings in %u moments", locks_n_rings(locks),
 	    locks_n_looks(locks));
 	ck_assert_ptr_null(strstr(rig_log, "could not be told"));
+}
+END_TEST
+
+/* Nobody waits for hosts that cannot be told; that is said. */
+START_TEST(hosts_that_cannot_hear)
+{
+	deaf = true;
+	bring_up(one_line);
+	n_failed = 0;
+	when_that_has_ended(NULL);
+	change_to(two_lines);
+	settle();
+	ck_assert_uint_eq(n_failed, 0);
+	ck_assert_ptr_nonnull(strstr(rig_log, "could not be told"));
 }
 END_TEST
 
@@ -320,6 +357,7 @@ main(void)
 	tcase_add_loop_test(t, without_a_drain_there_is_a_ring, 0, 2);
 	tcase_add_loop_test(t, other_ways_before_hosts_are_told, 0, 2);
 	tcase_add_test(t, hosts_that_do_not_hear);
+	tcase_add_test(t, hosts_that_cannot_hear);
 	tcase_add_test(t, a_switch_keeps_what_it_was_to_empty);
 	suite_add_tcase(s, t);
 	return run_suite(s);
