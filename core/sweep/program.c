@@ -183,5 +183,6 @@ program_forget(struct sweeper *s)
 	s->held.n = s->silent.n = s->unwritten.n = 0;
 	s->strayed = s->held_for_sls = s->links_put_off = false;
 	s->n_broken_off = s->n_untold = 0;
+	s->lost_all = s->lost_all && s->first_master; /* else they have been asked for that */
 	s->others_wrote = false;
 }

@@ -738,6 +738,40 @@ START_TEST(test_rules_again)
 }
 END_TEST
 
+static uint32_t
+n_reregistered(void)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < rig.nl.n_nodes; i++)
+		if (rig.nl.nodes[i].type == NETLIST_CA)
+			n += fabric_port(sim_fabric(rig.sim), i, 1)->n_reregister;
+	return n;
+}
+
+/* Hosts that have been asked to register again are not asked once more for a cable of ours. */
+START_TEST(test_asked_once)
+{
+	uint32_t n;
+
+	bring_up("pgft 2 4,4 1,4 1,1", NULL);
+	rig_stop(&rig);
+	rig_start(&rig);
+	sweeper_lost(rig.sweeper, 0);
+	rig_run(&rig, SWEEP_HEAVY);
+	n = n_reregistered();
+	ck_assert_uint_gt(n, 14);
+	sim_unlink(rig.sim, rig.place, 1);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_NO_LINK);
+	sim_relink(rig.sim, rig.place, 1);
+	rig_let_pass(&rig, 1000);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	ck_assert_uint_eq(n_reregistered(), n);
+}
+END_TEST
+
 START_TEST(test_dry_run)
 {
 	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
@@ -806,6 +840,7 @@ suite(void)
 	tcase_add_test(t, test_flap_during_sweep);
 	tcase_add_test(t, test_better_master);
 	tcase_add_test(t, test_lesser_master);
+	tcase_add_test(t, test_asked_once);
 	tcase_add_loop_test(t, test_rules_again, 0, N_RULES);
 	tcase_add_test(t, test_dry_run);
 	tcase_add_test(t, test_dry_run_tells_the_truth);
