@@ -157,6 +157,20 @@ START_TEST(test_serves_while_routing)
 }
 END_TEST
 
+/* A drain that is asked for while routes are computed is of the sweep after that. */
+START_TEST(test_drain_while_routing)
+{
+	run_until_routing();
+	sweeper_drain(rig.sweeper);
+	rig.n_new_plans = 0;
+	atomic_store(&may_go_on, true);
+	rig_run(&rig, SWEEP_LIGHT);
+	rig_expect_up(&rig);
+	ck_assert_uint_eq(rig.n_reports, 2);
+	ck_assert_uint_eq(rig.n_new_plans, 2);
+}
+END_TEST
+
 START_TEST(test_stop_while_routing)
 {
 	run_until_routing();
@@ -259,6 +273,7 @@ main(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, test_serves_while_routing);
+	tcase_add_test(t, test_drain_while_routing);
 	tcase_add_test(t, test_stop_while_routing);
 	tcase_add_test(t, test_stop_with_a_plan);
 	tcase_add_test(t, test_same_as_in_place);
