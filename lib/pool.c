@@ -9,6 +9,7 @@
  * of them: who waits looks for a while before it sleeps.
  */
 #include "lib/pool.h"
+#include "lib/thread.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -180,7 +181,7 @@ fm_pool_new(unsigned n_workers)
 
 		w->pool = p;
 		w->index = started;
-		if (pthread_create(&w->thread, NULL, worker_main, w) != 0)
+		if (fm_thread_start(&w->thread, worker_main, w) != 0)
 			break;
 	}
 	p->n_workers = started;

@@ -9,6 +9,7 @@
 #include "core/conf/json_text.h"
 #include "core/mad/wire.h"
 #include "lib/error.h"
+#include "lib/thread.h"
 
 #define BLOCK_LIDS 64
 #define UNDER_WAY 256 /* requests at a time: sweeps have the rest of the window */
@@ -86,7 +87,7 @@ judge(void *arg)
 static void
 begin_judging(struct readback *r)
 {
-	if (pthread_create(&r->judge, NULL, judge, r) == 0) {
+	if (fm_thread_start(&r->judge, judge, r) == 0) {
 		r->judging = true;
 		return;
 	}

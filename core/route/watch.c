@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "lib/log.h"
+#include "lib/thread.h"
 
 #define NS_PER_MS INT64_C(1000000)
 #define GRACE_MIN_MS 50
@@ -121,7 +122,7 @@ watch_begin(struct watch *w, const char *name, int64_t limit_ms)
 	w->since_ns = now_ns();
 	w->late_ms = grace_ms > GRACE_MAX_MS ? GRACE_MAX_MS : grace_ms;
 	if (!w->running)
-		w->running = pthread_create(&w->thread, NULL, run, w) == 0;
+		w->running = fm_thread_start(&w->thread, run, w) == 0;
 	pthread_cond_signal(&w->changed);
 	pthread_mutex_unlock(&w->lock);
 }

@@ -15,6 +15,7 @@
 #include "core/route/repair.h"
 #include "lib/error.h"
 #include "lib/log.h"
+#include "lib/thread.h"
 #include "lib/vec.h"
 
 enum mailbox { BOX_IDLE, BOX_ASKED, BOX_ANSWERED };
@@ -135,7 +136,7 @@ plan_worker_new(struct router *router, void (*wake)(void *arg), void *arg, struc
 	w->wake_arg = arg;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->asked, NULL);
-	rc = pthread_create(&w->thread, NULL, work, w);
+	rc = fm_thread_start(&w->thread, work, w);
 	if (rc != 0) {
 		pthread_cond_destroy(&w->asked);
 		pthread_mutex_destroy(&w->lock);
