@@ -309,6 +309,8 @@ judge(const struct box *x, const struct verify_request *req, struct fm_pool *wor
 	return v;
 }
 
+static const struct verify_request plain = { .n_vls = 8, .sl_model = VERIFY_BOTH };
+
 /* How often each fault was what the random tables had. */
 static uint32_t n_faults[VERIFY_STRAY + 1];
 
@@ -398,6 +400,54 @@ START_TEST(many_lids_of_one_switch_are_kept_apart)
 }
 END_TEST
 
+static void
+send_by(struct box *x, fm_sw sw, uint32_t lid, fm_sw to)
+{
+	const struct fm_fabric *fab = &x->snap->fab;
+	fm_link l = fab->sw_first_link[sw];
+
+	while (fab->link_to[l] != to)
+		l++;
+	x->tables->t.lft[sw][lid] = fab->link_port[l];
+}
+
+/* s0 has 128 LIDs.  Packets from s5 to the first half come by s3, which sends these by s1 and
+ * the others by s2.  From s3 by s2 to s5, and from s2 by s5 to s3, other packets go: that of
+ * the second half closes a credit loop if s5 sends it by s3, and none if by s4. */
+START_TEST(the_last_of_many_lids_closes_a_credit_loop)
+{
+	static const uint8_t cables[][2] = { { 0, 1 }, { 0, 2 }, { 1, 3 }, { 2, 3 }, { 1, 4 },
+		{ 3, 5 }, { 4, 5 }, { 2, 5 } };
+	/* from, to the end there, next: the last five close no other loop */
+	static const uint8_t others[][3] = { { 3, 5, 2 }, { 2, 3, 5 }, { 4, 3, 5 }, { 1, 2, 3 },
+		{ 2, 1, 0 }, { 0, 3, 2 }, { 1, 5, 3 } };
+	struct box x = { .max_groups = 1, .next_lid = 1 };
+	const uint16_t *lid;
+	struct fm_rng r;
+
+	for (uint32_t i = 0; i < 6; i++)
+		add_switch(&x);
+	for (uint32_t i = 0; i < sizeof(cables) / sizeof(*cables); i++)
+		add_cable(&x, cables[i][0], cables[i][1]);
+	for (uint32_t i = 0; i < 6; i++)
+		add_end(&x, i, FM_END_CA, i == 0 ? 7 : 0);
+	build(&x);
+	fm_rng_seed(&r, 1);
+	shortest_tables(&x, &r);
+	lid = x.snap->fab.end_lid; /* of the end on each switch */
+	for (uint32_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		send_by(&x, others[i][0], lid[others[i][1]], others[i][2]);
+	for (uint32_t with_loop = 0; with_loop < 2; with_loop++) {
+		for (uint32_t i = 0; i < 128; i++) {
+			send_by(&x, 3, lid[0] + i, i < 64 ? 1 : 2);
+			send_by(&x, 5, lid[0] + i, i < 64 || with_loop ? 3 : 4);
+		}
+		ck_assert_uint_eq(compare(&x, &plain, with_loop).credit_loops, with_loop);
+	}
+	drop(&x);
+}
+END_TEST
+
 /* Groups of one port: the verdict of static tables, to the letter (but for the
  * switch with which a circle begins). */
 START_TEST(without_a_choice_nothing_differs)
@@ -424,8 +474,6 @@ START_TEST(without_a_choice_nothing_differs)
 	}
 }
 END_TEST
-
-static const struct verify_request plain = { .n_vls = 8, .sl_model = VERIFY_BOTH };
 
 /* In the ring s0 may send LID 7, of s2's host, either way round. */
 START_TEST(an_alternative_is_followed)
@@ -617,6 +665,7 @@ main(void)
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, alternatives_are_judged_as_by_brute_force);
 	tcase_add_test(c, many_lids_of_one_switch_are_kept_apart);
+	tcase_add_test(c, the_last_of_many_lids_closes_a_credit_loop);
 	tcase_add_test(c, without_a_choice_nothing_differs);
 	tcase_add_test(c, an_alternative_is_followed);
 	tcase_add_test(c, an_alternative_that_dead_ends_is_told);
