@@ -198,6 +198,8 @@ test_libs = libfmtests.la libfmengines.la $(CHECK_LIBS)
 libfmtests_la_SOURCES = \
 	tests/mark.c \
 	tests/sweep/locks.c \
+	tests/sweep/locks_past.c \
+	tests/sweep/locks_tell.c \
 	tests/sweep/moments.c \
 	tests/sweep/rig.c \
 	tests/sweep/sa_rig.c \
@@ -224,6 +226,7 @@ EXTRA_DIST += \
 	tests/engine/oracle.h \
 	tests/engine/routed.h \
 	tests/sweep/locks.h \
+	tests/sweep/locks_internal.h \
 	tests/sweep/moments.h \
 	tests/sweep/rig.h \
 	tests/sweep/sa_rig.h \

@@ -6,13 +6,13 @@
  * Entries and SL-to-VL maps of the switches have a past: a packet that was sent not longer ago
  * than a packet lives may have met any of them, in an order that time allows.  Hosts send by
  * the SLs of each plan that the SA has named, from then on; by older ones till they are told
- * (ClientReregister); and replies under the SL of the request.  So, for each LID and SL:
+ * (ClientReregister) or boot, whereupon they ask; and replies under the SL of the request.  A
+ * link carries packets from when it is ACTIVE; those before are dropped.  So, for each LID and
+ * SL:
  *
  *	on a link	the first moment at which a packet may come by it, the last at which
  *			one that may come by it can have been sent
  *	dependency	of (link, VL) on the (link, VL) that it leaves by
- *
- * Links carry packets while they are ACTIVE, and maps of before they were have had none.
  *
  * By its own reading of tables and maps, nothing of the ladder's.
  */
@@ -28,6 +28,8 @@ struct locks *locks_watch(struct rig *r, uint32_t n_lids);
 /* Moments at which there was a ring, and SMPs looked at. */
 uint32_t locks_n_rings(const struct locks *k);
 uint32_t locks_n_looks(const struct locks *k);
+/* The first ring: its dependencies, and of each who sends so, under which SL; at most a dozen. */
+const char *locks_first(const struct locks *k);
 /* LIDs whose entries have at some moment all been empty that lead to other switches. */
 uint32_t locks_n_emptied(const struct locks *k);
 void locks_fini(struct locks *k);
