@@ -142,8 +142,8 @@ n_rounds(unsigned quick, unsigned of_long)
 static void
 expect_no_rings(const char *what)
 {
-	ck_assert_msg(locks_n_rings(locks) == 0, "%s: %u rings in %u moments", what,
-	    locks_n_rings(locks), locks_n_looks(locks));
+	ck_assert_msg(locks_n_rings(locks) == 0, "%s: %u rings in %u moments, %s", what,
+	    locks_n_rings(locks), locks_n_looks(locks), locks_first(locks));
 	ck_assert_ptr_null(strstr(rig_log, "(a bug)"));
 }
 

@@ -9,18 +9,30 @@
 
 /* -------------------------------------------------------------- dependencies */
 
+/* Since when packets may pass: maps that were others by then have had none. */
+static int64_t
+up_since(const struct locks *k, uint32_t node, unsigned in, unsigned out)
+{
+	const struct sim_fabric *f = fabric_of(k);
+	uint32_t from = f->live[f->nodes[node].first_port + in];
+	int64_t since = k->up[f->nodes[node].first_port + out];
+
+	return from != SIM_NONE && k->up[from] > since ? k->up[from] : since;
+}
+
 /* VLs, a bit each, on which packets may leave. */
 static uint32_t
 vls_at(const struct locks *k, uint32_t node, unsigned in, unsigned out, unsigned sl)
 {
 	unsigned side = fabric_of(k)->nodes[node].n_ports + 1u;
+	int64_t since = up_since(k, node, in, out);
 	uint32_t vls = 0;
 
 	for (size_t i = 0; i < k->maps[node].n; i++) {
 		const struct past_maps *m = &k->maps[node].item[i];
 		uint8_t two = m->vl != NULL ? m->vl[(in * side + out) * 8 + sl / 2] : 0;
 
-		if (m->to == EVER || m->to + k->life >= k->now)
+		if (m->to == EVER || (m->to + k->life >= k->now && m->to > since))
 			vls |= 1u << (sl % 2 == 0 ? two >> 4 : two & 15);
 	}
 	return vls;
