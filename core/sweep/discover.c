@@ -39,11 +39,18 @@ on_silence(struct sweeper *s, uint32_t node, const char *what, enum txn_status s
 	if (status == TXN_CANCELLED || n->silent)
 		return;
 	n->silent = true;
+	n->silent_way = discover_way(n);
 	s->report.n_silent++;
 	fm_log_rl(&s->silent_bucket, n->warned ? FM_LOG_DEBUG : FM_LOG_WARN, "sweep",
 	    "%s %s %s; it is left out of this sweep", inv_name(n, name, sizeof(name)),
 	    status == TXN_TIMEOUT ? "does not answer Get" : "refuses Get", what);
 	n->warned = true;
+}
+
+uint64_t
+discover_way(const struct inv_node *n)
+{
+	return fm_hash_bytes(1, n->path, (size_t)n->n_hops + 1);
 }
 
 static void

@@ -224,6 +224,11 @@ void discover_doubt(struct sweeper *s);
 void discover_finish(struct sweeper *s);
 /* It is to be read again. */
 void discover_name(struct sweeper *s, uint32_t slot);
+/* Name switches that did not answer, where perhaps the way to them is lost and there is another.
+ * False: there are none. */
+bool discover_retry(struct sweeper *s);
+/* Stands for the route to a switch. */
+uint64_t discover_way(const struct inv_node *n);
 /* repath.c: s->next is in the switches.  Whose paths carry other SLs by it than by s->plan
  * is told, once the SA answers by it. */
 void repath_note(struct sweeper *s);

@@ -102,6 +102,7 @@ struct inv_node {
 	bool no_lid_smps, no_mixed_smps;   /* they were lost, and directed ones are answered */
 	bool way_cold;			   /* over links not all of which are ACTIVE ... */
 	uint32_t way_epoch;		   /* ... there is a road to it */
+	uint64_t silent_way;		   /* stands for the route by which it did not answer */
 	bool warned; /* its silence has been told; not again before a sweep in which it answers */
 	char desc[65];
 };

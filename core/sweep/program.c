@@ -101,7 +101,7 @@ feed_tables(struct sweeper *s)
 		if (s->next != NULL && apply_feed(s))
 			return true;
 		if (s->failed)
-			return false; /* the maps are those of the plan that stays */
+			return false; /* SL-to-VL maps are those of the plan that stays */
 		s->cursor[0] = 1;
 		s->cursor[1] = 0;
 	}

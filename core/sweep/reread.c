@@ -131,6 +131,31 @@ drop_contradicted(struct sweeper *s)
 	}
 }
 
+/* A cable that is lost and has not been told of yet leaves a route that leads nowhere: the last
+ * switch on it is read, once, which shows the cable gone, and what lies behind is asked by the
+ * routes there are then.  Else packets would go on through switches that the plan has not. */
+bool
+discover_retry(struct sweeper *s)
+{
+	for (size_t i = 0; i < s->inv.switches.n; i++) {
+		uint32_t slot = s->inv.switches.item[i], before;
+		const struct inv_node *n = inv_node(&s->inv, slot);
+		bool unread;
+
+		if (!n->present || !n->silent || n->n_rereads >= REREADS_MAX)
+			continue;
+		before = inv_before(&s->inv, slot, 0);
+		unread = before != INV_NONE && inv_node(&s->inv, before)->n_rereads == 0;
+		if (unread) {
+			discover_name(s, before);
+		} else if (n->silent_way != discover_way(n)) {
+			discover_name(s, slot);
+			s->report.n_silent--;
+		}
+	}
+	return s->named.n > 0;
+}
+
 /* A switch without a LID looks fresh, but LIDs come after tables: LinearFDBTop
  * tells of an SM that was killed in between. */
 static void

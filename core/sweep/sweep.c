@@ -471,6 +471,10 @@ after_reread(struct sweeper *s)
 		return;
 	}
 	discover_finish(s);
+	if (s->report.scope != SWEEP_HEAVY && discover_retry(s)) {
+		discover_reread(s);
+		return; /* and here again, with what they said */
+	}
 	if (s->doubted.n > 0) {
 		light_again(s);
 		return; /* and here again, with what they said */
