@@ -40,6 +40,7 @@ on_silence(struct sweeper *s, uint32_t node, const char *what, enum txn_status s
 		return;
 	n->silent = true;
 	n->silent_way = discover_way(n);
+	n->silent_in = s->report.number;
 	s->report.n_silent++;
 	fm_log_rl(&s->silent_bucket, n->warned ? FM_LOG_DEBUG : FM_LOG_WARN, "sweep",
 	    "%s %s %s; it is left out of this sweep", inv_name(n, name, sizeof(name)),

@@ -150,7 +150,7 @@ discover_retry(struct sweeper *s)
 			discover_name(s, before);
 		} else if (n->silent_way != discover_way(n)) {
 			discover_name(s, slot);
-			s->report.n_silent--;
+			s->report.n_silent -= n->silent_in == s->report.number;
 		}
 	}
 	return s->named.n > 0;
