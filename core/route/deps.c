@@ -14,6 +14,9 @@
 #include "lib/bitset.h"
 
 #define N_SLS 16u
+#define EACH_SL(sl, set) \
+	for (unsigned left_ = (set), sl; \
+	     left_ != 0 && (sl = (unsigned)__builtin_ctz(left_), true); left_ &= left_ - 1)
 #define OLD 1u
 #define NEW 2u
 
@@ -26,9 +29,9 @@ enum past { OPEN, RENEWED, LATE, N_PASTS };
 /* A way out of a switch. */
 struct way_out {
 	fm_link link;
-	uint8_t kinds; /* OLD | NEW */
-	/* on which VLs packets of an SL leave by it; by_sl: in [0] which SLs do */
-	uint16_t vls[N_PASTS][N_SLS];
+	uint8_t kinds;		      /* OLD | NEW */
+	uint16_t sls[N_PASTS];	      /* of packets that leave by it, a bit each */
+	uint16_t vls[N_PASTS][N_SLS]; /* of these SLs, on which VLs; not by_sl */
 };
 
 struct node {
@@ -46,6 +49,7 @@ struct side {
 	fm_link *link;	      /* [port_first[n_switches]] of a port, FM_NONE */
 	uint16_t *reply_sls;  /* [n_switches] of replies to row reply_row of the SLs */
 	uint32_t reply_row;
+	uint8_t modulo[N_SLS]; /* FM_SL2VL_MODULO: the row of VLs */
 };
 
 struct deps {
@@ -71,7 +75,7 @@ struct deps {
 /* ------------------------------------------------------------------- set up */
 
 static bool
-index_ports(struct side *s)
+fill_side(struct side *s)
 {
 	const struct fm_fabric *fab = s->fab;
 	uint32_t n = 0;
@@ -93,6 +97,8 @@ index_ports(struct side *s)
 		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
 			s->link[s->port_first[sw] + fab->link_port[l]] = l;
 	s->reply_row = FM_NONE;
+	for (unsigned sl = 0; sl < N_SLS; sl++)
+		s->modulo[sl] = s->t->n_vls_used > 1 ? (uint8_t)(sl % s->t->n_vls_used) : 0;
 	return true;
 }
 
@@ -110,38 +116,6 @@ link_of(const struct side *s, fm_sw sw, uint8_t port)
 	return s->link[s->port_first[sw] + port];
 }
 
-/* From the LID on, whatever leads somewhere now. */
-static void
-mark_all(const struct deps *d, fm_sw sw, uint32_t lid)
-{
-	for (; lid <= d->top_lid && lid <= d->fab->max_lid; lid++)
-		if (d->side[1].t->lft[sw][lid] != FM_PORT_NONE && d->fab->lid_end[lid] != FM_NONE)
-			fm_bit_set(d->changed, lid);
-}
-
-static void
-find_changed(const struct deps *d)
-{
-	const struct side *old = &d->side[0], *now = &d->side[1];
-	uint32_t end = old->top_lid < now->top_lid ? old->top_lid : now->top_lid;
-
-	for (fm_sw sw = 0; sw < d->fab->n_switches; sw++) {
-		const uint8_t *a = sw < old->fab->n_switches ? old->t->lft[sw] : NULL;
-		const uint8_t *b = now->t->lft[sw];
-
-		mark_all(d, sw, a != NULL ? end + 1 : 1);
-		for (uint32_t lid = 1; a != NULL && a != b && lid <= end; lid++) {
-			if (lid % 64 == 0 && lid + 63 <= end && memcmp(a + lid, b + lid, 64) == 0) {
-				lid += 63;
-				continue;
-			}
-			if (a[lid] != b[lid] && lid <= d->fab->max_lid &&
-			    d->fab->lid_end[lid] != FM_NONE)
-				fm_bit_set(d->changed, lid);
-		}
-	}
-}
-
 static bool
 same_maps(const struct fm_tables *a, const struct fm_tables *b)
 {
@@ -154,10 +128,8 @@ find_vls(struct deps *d)
 {
 	for (unsigned half = 0; half < 2; half++)
 		for (unsigned sls = 0; sls < 256; sls++)
-			for (unsigned i = 0; i < 8; i++)
-				if (sls >> i & 1)
-					d->vls_of[half][sls] |=
-					    (uint16_t)(1u << (half * 8 + i) % d->n_vls);
+			EACH_SL (i, sls)
+				d->vls_of[half][sls] |= (uint16_t)(1u << (half * 8 + i) % d->n_vls);
 }
 
 static bool
@@ -204,7 +176,7 @@ deps_new(struct deps_side old, struct deps_side now, enum verify_sl_model model)
 	d->order = malloc(n * sizeof(*d->order));
 	d->stack = malloc(n * sizeof(*d->stack));
 	if (d->changed == NULL || d->node == NULL || d->source == NULL || d->order == NULL ||
-	    d->stack == NULL || !index_ports(&d->side[0]) || !index_ports(&d->side[1])) {
+	    d->stack == NULL || !fill_side(&d->side[0]) || !fill_side(&d->side[1])) {
 		deps_free(d);
 		return NULL;
 	}
@@ -258,11 +230,17 @@ deps_n_vls(const struct deps *d)
 	return d->n_vls;
 }
 
+static struct deps_side
+side_of(const struct side *s)
+{
+	return (struct deps_side){ s->fab, s->t, (uint16_t)s->top_lid };
+}
+
 bool
 deps_changes(struct deps *d, uint16_t lid)
 {
 	if (!d->knows_changed)
-		find_changed(d);
+		deps_find_changed(side_of(&d->side[0]), side_of(&d->side[1]), d->changed);
 	d->knows_changed = true;
 	return fm_bit_test(d->changed, lid);
 }
@@ -283,15 +261,6 @@ add_way(struct node *n, fm_link link, uint8_t kind)
 	n->n_out++;
 }
 
-static void
-clear_vls(const struct deps *d, struct way_out *out)
-{
-	if (!d->by_sl)
-		memset(out->vls, 0, sizeof(out->vls));
-	for (unsigned past = 0; past < N_PASTS; past++)
-		out->vls[past][0] = 0;
-}
-
 /* plain: VLs are not asked for. */
 static void
 find_ways(struct deps *d, uint16_t lid, enum deps_mode mode, bool plain)
@@ -310,7 +279,7 @@ find_ways(struct deps *d, uint16_t lid, enum deps_mode mode, bool plain)
 		else if (n->n_out > 0 && n->out[0].link == link_of(now, sw, port_of(now, sw, lid)))
 			n->out[0].kinds |= NEW; /* late packets go by it */
 		for (unsigned i = 0; !plain && i < n->n_out; i++)
-			clear_vls(d, &n->out[i]);
+			memset(n->out[i].sls, 0, sizeof(n->out[i].sls));
 	}
 }
 
@@ -383,24 +352,52 @@ sls_of(struct side *s, fm_sw sw, uint16_t lid, bool replies)
 	return sls | s->reply_sls[sw];
 }
 
-/* VLs on link `out` of sw for packets of an SL from in_port, by both sides. */
-static uint16_t
-vls_at(const struct deps *d, fm_sw sw, uint8_t in_port, fm_link out, unsigned sl)
+/* VLs on link `out` of sw for packets from in_port, by SL and both sides; NULL: by none. */
+struct rows {
+	const uint8_t *of[2];
+};
+
+static const uint8_t *
+row_by(const struct side *s, fm_sw sw, uint8_t in_port, uint8_t port)
+{
+	fm_link l = link_of(s, sw, port);
+	const uint8_t *row = l != FM_NONE ? tables_vl_row(s->fab, s->t, sw, in_port, l) : NULL;
+
+	return l != FM_NONE && row == NULL ? s->modulo : row;
+}
+
+static struct rows
+rows_at(const struct deps *d, fm_sw sw, uint8_t in_port, fm_link out)
 {
 	uint8_t port = d->fab->link_port[out];
+
+	return (struct rows){ { d->one_map ? NULL : row_by(&d->side[0], sw, in_port, port),
+	    row_by(&d->side[1], sw, in_port, port) } };
+}
+
+static uint16_t
+vls_at(const struct deps *d, const struct rows *rows, unsigned sl)
+{
 	uint16_t vls = 0;
 
-	for (int i = d->one_map ? 1 : 0; i < 2; i++) {
-		const struct side *s = &d->side[i];
-		fm_link l = link_of(s, sw, port);
-		unsigned vl;
+	for (int i = 0; i < 2; i++)
+		if (rows->of[i] != NULL) {
+			unsigned vl = rows->of[i][sl];
 
-		if (l == FM_NONE)
-			continue;
-		vl = tables_vl(s->fab, s->t, sw, in_port, l, (uint8_t)sl);
-		vls |= (uint16_t)(1u << (vl < d->n_vls ? vl : d->n_vls - 1));
-	}
+			vls |= (uint16_t)(1u << (vl < d->n_vls ? vl : d->n_vls - 1));
+		}
 	return vls;
+}
+
+/* True: there were none on some of them. */
+static bool
+add_vls(struct way_out *out, enum past past, unsigned sl, uint16_t vls)
+{
+	uint16_t before = out->sls[past] >> sl & 1 ? out->vls[past][sl] : 0;
+
+	out->sls[past] |= (uint16_t)(1u << sl);
+	out->vls[past][sl] = before | vls;
+	return (vls & ~before) != 0;
 }
 
 static enum past
@@ -418,14 +415,18 @@ send_by(const struct deps *d, fm_sw sw, struct way_out *out, enum past past, uin
 	const struct fm_fabric *fab = d->fab;
 
 	if (d->by_sl) {
-		out->vls[past][0] |= sls;
+		out->sls[past] |= sls;
 		return;
 	}
-	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
-		for (unsigned sl = 0; is_source(fab, e) && sl < N_SLS; sl++)
-			if (sls >> sl & 1)
-				out->vls[past][sl] |=
-				    vls_at(d, sw, fab->end_port[e], out->link, sl);
+	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++) {
+		struct rows rows;
+
+		if (!is_source(fab, e))
+			continue;
+		rows = rows_at(d, sw, fab->end_port[e], out->link);
+		EACH_SL (sl, sls)
+			add_vls(out, past, sl, vls_at(d, &rows, sl));
+	}
 }
 
 static void
@@ -466,28 +467,24 @@ carry(const struct deps *d, enum deps_mode mode, enum past past, const struct wa
     struct way_out *out, struct step *s)
 {
 	fm_sw sw = d->fab->link_to[in->link];
-	uint8_t in_port = d->fab->link_port[d->fab->link_rev[in->link]];
-	uint16_t *to = out->vls[past_after(mode, past, out)];
+	enum past after = past_after(mode, past, out);
+	struct rows rows;
 
+	if (in->sls[past] == 0)
+		return;
 	if (d->by_sl) {
-		uint16_t sls = in->vls[past][0];
-
-		s->sls |= sls;
-		s->news = s->news || (sls & ~to[0]) != 0;
-		to[0] |= sls;
+		s->sls |= in->sls[past];
+		s->news = s->news || (in->sls[past] & ~out->sls[after]) != 0;
+		out->sls[after] |= in->sls[past];
 		return;
 	}
-	for (unsigned sl = 0; sl < N_SLS; sl++) {
-		uint16_t from = in->vls[past][sl], vls;
+	rows = rows_at(d, sw, d->fab->link_port[d->fab->link_rev[in->link]], out->link);
+	EACH_SL (sl, in->sls[past]) {
+		uint16_t vls = vls_at(d, &rows, sl);
 
-		if (from == 0)
-			continue;
-		vls = vls_at(d, sw, in_port, out->link, sl);
-		for (unsigned vl = 0; vl < d->n_vls; vl++)
-			if (from >> vl & 1)
-				s->pairs[vl] |= vls;
-		s->news = s->news || (vls & ~to[sl]) != 0;
-		to[sl] |= vls;
+		for (unsigned from = in->vls[past][sl]; from != 0; from &= from - 1)
+			s->pairs[__builtin_ctz(from)] |= vls;
+		s->news = add_vls(out, after, sl, vls) || s->news;
 	}
 }
 

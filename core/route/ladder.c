@@ -105,7 +105,8 @@ start_climb(struct climb *c, const struct plan_request *q, const struct plan *p)
 	c->deps = deps_new(deps_side(q->prev), deps_side(p), c->model);
 	c->rules = calloc(p->top_lid + 1u, 1);
 	c->mark = calloc(p->top_lid + 1u, 1);
-	return c->deps != NULL && c->rules != NULL && c->mark != NULL;
+	c->arrivals = malloc(2 * c->fab->n_switches + 1);
+	return c->deps != NULL && c->rules != NULL && c->mark != NULL && c->arrivals != NULL;
 }
 
 /* Is the graph of all dependencies more than can be looked at after each event? */
@@ -235,6 +236,7 @@ free_climb(struct climb *c)
 	fm_vec_fini(&c->lids);
 	free(c->rules);
 	free(c->mark);
+	free(c->arrivals);
 	free(c->row);
 	free(c->bits);
 	free(c->staying);

@@ -32,6 +32,7 @@ struct climb {
 	struct odd_graph *odd; /* in its place */
 	uint8_t *rules;	       /* [top_lid + 1] */
 	uint8_t *mark;	       /* [top_lid + 1] */
+	uint8_t *arrivals;     /* [2 * n_switches] of ladder_is_whole() */
 	FM_VEC(uint16_t) lids; /* that change */
 	uint32_t n_vls;
 	/* sets of dependencies: bit (slot of the link out * n_vls + its VL) of row[vertex] */

@@ -57,17 +57,46 @@ stay(struct router *r, const struct plan_request *q, const struct plan *prev,
 	return rc;
 }
 
-static bool
-arrives(const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw, uint16_t lid, fm_end end)
-{
-	for (uint32_t n = 0; n < fab->n_switches; n++) {
-		fm_link l = fm_link_at(fab, sw, t->lft[sw][lid]);
+enum { UNKNOWN, ARRIVES, STRAYS };
 
+/* Follow entries from sw to where it is known whether they arrive. */
+static uint8_t
+look_ahead(
+    const struct climb *c, const struct plan *p, fm_sw sw, uint16_t lid, const uint8_t *known)
+{
+	fm_end end = c->fab->lid_end[lid];
+
+	for (uint32_t n = 0; n < c->fab->n_switches && sw < p->snap->fab.n_switches; n++) {
+		uint8_t port = p->tables->t.lft[sw][lid];
+		fm_link l = fm_link_at(c->fab, sw, port);
+
+		if (known[sw] != UNKNOWN)
+			return known[sw];
 		if (l == FM_NONE)
-			return sw == fab->end_sw[end] && t->lft[sw][lid] == fab->end_port[end];
-		sw = fab->link_to[l];
+			return sw == c->fab->end_sw[end] && port == c->fab->end_port[end] ? ARRIVES
+											  : STRAYS;
+		sw = c->fab->link_to[l];
 	}
-	return false;
+	return STRAYS;
+}
+
+/* From which switches does p lead to the LID?  known: [n_switches].  O(switches). */
+static void
+find_arrivals(const struct climb *c, const struct plan *p, uint16_t lid, uint8_t *known)
+{
+	memset(known, UNKNOWN, c->fab->n_switches);
+	for (fm_sw from = 0; from < c->fab->n_switches; from++) {
+		uint8_t is = look_ahead(c, p, from, lid, known);
+
+		for (fm_sw sw = from; sw != FM_NONE && known[sw] == UNKNOWN;) {
+			fm_link l = sw < p->snap->fab.n_switches
+			    ? fm_link_at(c->fab, sw, p->tables->t.lft[sw][lid])
+			    : FM_NONE;
+
+			known[sw] = is;
+			sw = l != FM_NONE ? c->fab->link_to[l] : FM_NONE;
+		}
+	}
 }
 
 static void
@@ -82,14 +111,15 @@ swap_bytes(uint8_t *a, uint8_t *b)
 bool
 ladder_is_whole(const struct climb *c, const struct plan *old, const struct plan *p, uint16_t lid)
 {
-	fm_end end = c->fab->lid_end[lid];
+	uint32_t n = c->fab->n_switches;
+	uint8_t *now = c->arrivals, *before = c->arrivals + n;
 
 	if (lid > old->top_lid)
 		return false;
-	for (fm_sw sw = 0; sw < c->fab->n_switches; sw++)
-		if (arrives(c->fab, &p->tables->t, sw, lid, end) &&
-		    !(sw < old->snap->fab.n_switches &&
-			arrives(c->fab, &old->tables->t, sw, lid, end)))
+	find_arrivals(c, p, lid, now);
+	find_arrivals(c, old, lid, before);
+	for (fm_sw sw = 0; sw < n; sw++)
+		if (now[sw] == ARRIVES && before[sw] != ARRIVES)
 			return false;
 	return true;
 }

@@ -25,7 +25,7 @@ CORE_SOURCES += \
 	core/route/compare.c core/route/compare.h \
 	core/route/compare_internal.h \
 	core/route/compare_pairs.c \
-	core/route/deps.c core/route/deps.h \
+	core/route/deps.c core/route/deps.h core/route/deps_changed.c \
 	core/route/depend.c core/route/depend.h \
 	core/route/depend_follow.c core/route/depend_ports.c core/route/depend_sweep.c \
 	core/route/fallback.c core/route/fallback.h \

@@ -498,21 +498,27 @@ tables_copy_sl(struct tables *to, const struct tables *from, uint32_t n_switches
 	}
 }
 
+const uint8_t *
+tables_vl_row(
+    const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw, uint8_t in_port, fm_link out)
+{
+	size_t row = out;
+
+	if (t->sl2vl_shape == FM_SL2VL_MODULO)
+		return NULL;
+	if (t->sl2vl_shape == FM_SL2VL_BY_IN_OUT)
+		row = t->sl2vl_first[sw] + (size_t)in_port * (fab->sw_n_ports[sw] + 1u) +
+		    fab->link_port[out];
+	return t->sl2vl + row * 16;
+}
+
 uint8_t
 tables_vl(const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw, uint8_t in_port,
     fm_link out, uint8_t sl)
 {
-	size_t row;
+	const uint8_t *row = tables_vl_row(fab, t, sw, in_port, out);
 
-	switch (t->sl2vl_shape) {
-	case FM_SL2VL_MODULO:
-		return t->n_vls_used > 1 ? sl % t->n_vls_used : 0;
-	case FM_SL2VL_BY_OUT:
-		return t->sl2vl[(size_t)out * 16 + sl];
-	case FM_SL2VL_BY_IN_OUT:
-		row = t->sl2vl_first[sw] + (size_t)in_port * (fab->sw_n_ports[sw] + 1u) +
-		    fab->link_port[out];
-		return t->sl2vl[row * 16 + sl];
-	}
-	return 0;
+	if (row != NULL)
+		return row[sl];
+	return t->n_vls_used > 1 ? sl % t->n_vls_used : 0;
 }

@@ -92,5 +92,8 @@ tables_sl(const struct fm_tables *t, fm_sw ssw, uint16_t dlid)
 /* VL on switch link `out` of switch sw for a packet of SL sl that came in by port in_port. */
 uint8_t tables_vl(const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw, uint8_t in_port,
     fm_link out, uint8_t sl);
+/* The VLs of all SLs, [16], there; NULL: FM_SL2VL_MODULO. */
+const uint8_t *tables_vl_row(
+    const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw, uint8_t in_port, fm_link out);
 
 #endif
