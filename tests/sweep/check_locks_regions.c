@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * As check_locks.c, with regions that are joined by VLs that go by links or ports.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/engine/composed.h"
+#include "tests/run.h"
+#include "tests/sweep/locks.h"
+
+static struct composed composed;
+static struct rig rig;
+static struct locks *locks;
+static struct fm_rng rng;
+static char patterns[3][32];
+static struct node_item items[3];
+static struct region_members members[3]; /* the default region has none */
+
+static const struct place {
+	const char *core_engine, *core, *engine, *island;
+} places[] = {
+	{ "updn", "torus 3x3 1", "dfsssp", "random 8 3 1 3" },
+	{ "dfsssp", "random 8 4 1 3", "updn", "torus 3x3 1" },
+	{ "lash", "random 8 4 1 3", "dfsssp", "random 8 3 1 3" },
+};
+#define N_PLACES ((int)(sizeof(places) / sizeof(*places)))
+
+static void
+teardown(void)
+{
+	locks_fini(locks);
+	locks = NULL;
+	rig_fini(&rig);
+	composed_fini(&composed);
+}
+
+/* Two regions round a core, joined to it and to one another. */
+static void
+bring_up(const struct place *p, uint64_t seed)
+{
+	struct part part[3];
+	struct sim_options o;
+	struct fm_error err = { 0 };
+
+	composed_init(&composed, 1);
+	for (uint16_t r = 0; r < 3; r++) {
+		add_region(&composed, r == 0 ? p->core_engine : p->engine);
+		part[r] = add_part(&composed, r == 0 ? p->core : p->island, r);
+		snprintf(patterns[r], sizeof(patterns[r]), "name:p%u-*", part[r].first);
+		ck_assert_int_eq(node_item_parse(patterns[r], &items[r], &err), 0);
+		if (r > 0)
+			members[r] = (struct region_members){ &items[r], 1, "test", r };
+	}
+	for (uint32_t i = 0; i < 6; i++)
+		join_nodes(&composed, pick_switch(&composed, part[i % 3], PICK_ANY, i),
+		    pick_switch(&composed, part[(i + 1) % 3], PICK_ANY, 2 * i + 1));
+	composed.set.members = members;
+	rig.nl = composed.nl;
+	memset(&composed.nl, 0, sizeof(composed.nl));
+	sim_options_default(&o);
+	o.seed = seed;
+	o.delay_max_ns = 200000; /* much more than one SMP takes: they overtake */
+	fm_rng_seed(&rng, seed);
+	rig_sim(&rig, &o);
+	rig.chain = composed.region[0].chain;
+	rig.regions = &composed.set;
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	locks = locks_watch(&rig, sweeper_plan(rig.sweeper)->top_lid + 1u);
+}
+
+static void
+settle(void)
+{
+	rig_let_pass(&rig, 3000);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_let_pass(&rig, 3000);
+	rig_run(&rig, SWEEP_HEAVY);
+}
+
+START_TEST(losses_are_composed_anew)
+{
+	bring_up(&places[_i], 100 + (uint64_t)_i);
+	for (unsigned i = 0; i < (getenv("FMD_LONG") != NULL ? 40 : 4);) {
+		uint32_t n = fm_rng_below(&rng, rig.nl.n_nodes);
+		unsigned p = 1 + fm_rng_below(&rng, rig.nl.nodes[n].n_ports);
+		uint32_t far = netlist_port(&rig.nl, n, p)->peer_node;
+
+		if (!rig_is_switch(&rig, n) || far == NETLIST_NONE || !rig_is_switch(&rig, far))
+			continue;
+		i++;
+		sim_unlink(rig.sim, n, p);
+		settle();
+		ck_assert_msg(locks_n_rings(locks) == 0, "lost: %u rings in %u moments",
+		    locks_n_rings(locks), locks_n_looks(locks));
+		sim_relink(rig.sim, n, p);
+		settle();
+		ck_assert_msg(locks_n_rings(locks) == 0, "back: %u rings in %u moments",
+		    locks_n_rings(locks), locks_n_looks(locks));
+		rig_expect_up(&rig);
+	}
+	ck_assert_int_eq(sweeper_plan(rig.sweeper)->tables->t.sl2vl_shape, FM_SL2VL_BY_OUT);
+	ck_assert_uint_gt(locks_n_emptied(locks), 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("locks");
+	TCase *t = tcase_create("regions");
+
+	if (!load_engines())
+		return 1;
+	tcase_set_timeout(t, 3000);
+	tcase_add_checked_fixture(t, NULL, teardown);
+	tcase_add_loop_test(t, losses_are_composed_anew, 0, N_PLACES);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}
