@@ -644,6 +644,19 @@ START_TEST(rules_are_kept)
 }
 END_TEST
 
+/* What is said afterwards of a switch that was not to be written. */
+static void
+check_unwritten(const struct transition *t, fm_sw silent)
+{
+	for (uint32_t b = 0; w.quarantined[silent] && b <= w.snap->fab.max_lid / 64u; b++) {
+		ck_assert(!w.unread || !transition_is_new(t, silent, b));
+		ck_assert(!transition_is_pending(t, silent, b));
+	}
+	for (unsigned d = 0; w.unread && d < w.n_dests; d++)
+		ck_assert_int_eq(transition_settled(t, silent, w.lid[d]),
+		    w.old[silent][w.lid[d]] == w.new[silent][w.lid[d]]);
+}
+
 /* ... by switches that do not answer any more, have not from the start, could not be read, or
  * refuse a block. */
 START_TEST(rules_are_kept_half_way)
@@ -667,6 +680,7 @@ START_TEST(rules_are_kept_half_way)
 		if (seed % 4 == 2)
 			transition_quarantine(t, silent);
 		play(t, 1 + seed % 7, by_chance, &rng, silent);
+		check_unwritten(t, silent);
 		n_short += w.n_short;
 		n_begun += w.n_begun;
 		n_held += transition_counts(t)->held;
