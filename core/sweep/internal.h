@@ -241,6 +241,8 @@ void repath_say_untold(const struct sweeper *s);
 bool repath_is_untold(const struct sweeper *s);
 /* ... and is it connected? */
 bool repath_is_back(const struct sweeper *s);
+/* One has been told: packets under the SLs it knew are under way for a while. */
+void repath_told(struct sweeper *s);
 /* Tell them, before other ports are set.  True: there are more, or answers are out. */
 bool repath_feed(struct sweeper *s);
 /* lid_route.c */

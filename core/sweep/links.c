@@ -130,6 +130,8 @@ on_set_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 	tell_rows(n, a->port, "does not take", rows);
 	if (sent.client_reregister) {
 		p->reregistered = true;
+		if (p->repaths)
+			repath_told(s);
 		p->repaths = false;
 		fm_hash_remove(&s->lost_ports, p->guid);
 	}
