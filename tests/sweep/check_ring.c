@@ -254,8 +254,8 @@ START_TEST(other_ways_and_other_sls)
 	bring_up(by_ports(one_line, _i));
 	change_to(by_ports(two_lines, _i));
 	settle();
-	ck_assert_msg(locks_n_rings(locks) == 0, "%u rings in %u moments", locks_n_rings(locks),
-	    locks_n_looks(locks));
+	ck_assert_msg(locks_n_rings(locks) == 0, "%u rings in %u moments, %s", locks_n_rings(locks),
+	    locks_n_looks(locks), locks_first(locks));
 	ck_assert_uint_gt(fm_bit_count(rig.drained, 64 * 768), 0);
 }
 END_TEST
@@ -282,8 +282,8 @@ START_TEST(other_ways_before_hosts_are_told)
 	change_to(one_line_two_sls);
 	when_that_has_ended(&two_lines);
 	settle();
-	ck_assert_msg(locks_n_rings(locks) == 0, "%u rings in %u moments", locks_n_rings(locks),
-	    locks_n_looks(locks));
+	ck_assert_msg(locks_n_rings(locks) == 0, "%u rings in %u moments, %s", locks_n_rings(locks),
+	    locks_n_looks(locks), locks_first(locks));
 	ck_assert_uint_gt(locks_n_looks(locks), 0);
 }
 END_TEST
@@ -299,8 +299,8 @@ START_TEST(hosts_that_do_not_hear)
 	change_to(two_lines);
 	rig_run(&rig, SWEEP_NONE);
 	settle();
-	ck_assert_msg(locks_n_rings(locks) == 0, "%u rings in %u moments", locks_n_rings(locks),
-	    locks_n_looks(locks));
+	ck_assert_msg(locks_n_rings(locks) == 0, "%u rings in %u moments, %s", locks_n_rings(locks),
+	    locks_n_looks(locks), locks_first(locks));
 	ck_assert_ptr_null(strstr(rig_log, "could not be told"));
 }
 END_TEST
@@ -339,8 +339,8 @@ START_TEST(a_switch_keeps_what_it_was_to_empty)
 	ck_assert_ptr_eq(sweeper_plan(rig.sweeper), p);
 	sim_silence(rig.sim, silent, false);
 	settle();
-	ck_assert_msg(locks_n_rings(locks) == 0, "%u rings in %u moments", locks_n_rings(locks),
-	    locks_n_looks(locks));
+	ck_assert_msg(locks_n_rings(locks) == 0, "%u rings in %u moments, %s", locks_n_rings(locks),
+	    locks_n_looks(locks), locks_first(locks));
 	ck_assert_ptr_ne(sweeper_plan(rig.sweeper), p);
 }
 END_TEST

@@ -23,12 +23,20 @@ past_find_owners(struct locks *k)
 	}
 }
 
+/* Do replies go under the SL of the request?  Else that is not promised. */
+static bool
+proves_replies(const struct locks *k, const struct plan *p)
+{
+	return plan_sl_model(&k->rig->router, p) == VERIFY_BOTH;
+}
+
 /* The SA names the SLs of a plan: hosts may send by them from now on.  Of a host that the plan
  * does not know it names none, neither from it nor to it: such a host goes on as before. */
 void
 past_name_sls(struct locks *k, const struct plan *p, int64_t from)
 {
 	const struct fm_fabric *fab = &p->snap->fab;
+	bool replies = proves_replies(k, p);
 	uint8_t *sl = malloc((size_t)k->n_lids * k->n_lids);
 
 	ck_assert(sl != NULL && fm_vec_push(&k->tables, sl));
@@ -43,8 +51,8 @@ past_name_sls(struct locks *k, const struct plan *p, int64_t from)
 			    fab->end_sw[fab->lid_end[lid]] != FM_NONE)
 				sl[host * k->n_lids + lid] =
 				    tables_sl(&p->tables->t, fab->end_sw[e], (uint16_t)lid);
-		ck_assert(fm_vec_push(
-		    &k->sls[host], ((struct past_sls){ sl, !p->forward_only, from, EVER })));
+		ck_assert(
+		    fm_vec_push(&k->sls[host], ((struct past_sls){ sl, replies, from, EVER })));
 	}
 	k->named = p;
 }
@@ -66,7 +74,7 @@ ask(struct locks *k, uint32_t lid)
 	}
 	if (!knows)
 		ck_assert(fm_vec_push(&k->sls[lid],
-		    ((struct past_sls){ newest, !k->named->forward_only, k->now, EVER })));
+		    ((struct past_sls){ newest, proves_replies(k, k->named), k->now, EVER })));
 }
 
 /* Who has been told asks, and sends by the newest only. */
