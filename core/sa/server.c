@@ -327,6 +327,8 @@ sa_server_stop(struct sa_server *s)
 	atomic_store(&s->stop, true);
 	if (s->running)
 		pthread_join(s->thread, NULL);
+	if (s->sa != NULL)
+		run_posted(s); /* who posted it had it done before the end */
 	umad_agent_close(s->agent);
 	sa_turns_free(s->turns);
 	if (s->rmpp != NULL)

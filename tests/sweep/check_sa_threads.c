@@ -270,6 +270,7 @@ static void
 teardown(void)
 {
 	sa_server_stop(server);
+	server = NULL;
 	registry_free(registry);
 	rig_fini(&rig);
 	fm_vec_fini(&kernel.in);
@@ -489,6 +490,48 @@ START_TEST(storm_while_plans_commit)
 }
 END_TEST
 
+static atomic_bool is_begun;
+static atomic_uint n_done;
+
+static void
+take_long(void *arg, struct sa *sa)
+{
+	static const struct timespec nap = { .tv_nsec = 100000000 };
+
+	(void)arg;
+	(void)sa;
+	atomic_store(&is_begun, true);
+	nanosleep(&nap, NULL);
+}
+
+static void
+be_done(void *arg, struct sa *sa)
+{
+	(void)arg;
+	(void)sa;
+	atomic_fetch_add(&n_done, 1);
+}
+
+/* Who stops the SA while it is at work has posted more: that owns memory, and may be for the
+ * store. */
+START_TEST(what_is_posted_last_is_done)
+{
+	static const struct timespec nap = { .tv_nsec = 1000000 };
+	struct fm_error err;
+
+	atomic_store(&is_begun, false);
+	atomic_store(&n_done, 0);
+	ck_assert_int_eq(sa_server_post(server, take_long, NULL, &err), 0);
+	while (!atomic_load(&is_begun))
+		nanosleep(&nap, NULL);
+	for (unsigned i = 0; i < 3; i++)
+		ck_assert_int_eq(sa_server_post(server, be_done, NULL, &err), 0);
+	sa_server_stop(server);
+	server = NULL;
+	ck_assert_uint_eq(atomic_load(&n_done), 3);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -499,6 +542,7 @@ main(void)
 	tcase_add_test(t, a_greedy_client);
 	tcase_add_test(t, many_greedy_clients);
 	tcase_add_test(t, storm_while_plans_commit);
+	tcase_add_test(t, what_is_posted_last_is_done);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
