@@ -41,6 +41,7 @@ on_silence(struct sweeper *s, uint32_t node, const char *what, enum txn_status s
 	n->silent = true;
 	n->silent_way = discover_way(n);
 	n->silent_in = s->report.number;
+	s->fell_silent = s->fell_silent || (inv_is_switch(n) && !n->was_silent);
 	s->report.n_silent++;
 	fm_log_rl(&s->silent_bucket, n->warned ? FM_LOG_DEBUG : FM_LOG_WARN, "sweep",
 	    "%s %s %s; it is left out of this sweep", inv_name(n, name, sizeof(name)),

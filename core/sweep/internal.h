@@ -110,6 +110,8 @@ struct sweeper {
 
 	enum sweep_scope wanted;
 	char wanted_reason[128];
+	bool fell_silent;  /* a switch has, that answered in the sweep before */
+	bool looked_twice; /* ... so all is looked at, again, in this sweep */
 	FM_VEC(uint32_t) named;	  /* nodes to read again, slots */
 	FM_VEC(uint32_t) doubted; /* switches that did not answer the light sweep, slots */
 
@@ -227,6 +229,8 @@ void discover_name(struct sweeper *s, uint32_t slot);
 /* Name switches that did not answer, where perhaps the way to them is lost and there is another.
  * False: there are none. */
 bool discover_retry(struct sweeper *s);
+/* Has a switch that answered in the sweep before not done so, by any way that is known? */
+bool discover_lost_sight(const struct sweeper *s);
 /* Stands for the route to a switch. */
 uint64_t discover_way(const struct inv_node *n);
 /* repath.c: s->next is in the switches.  Whose paths carry other SLs by it than by s->plan

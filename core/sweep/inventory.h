@@ -103,6 +103,7 @@ struct inv_node {
 	bool way_cold;			   /* over links not all of which are ACTIVE ... */
 	uint32_t way_epoch;		   /* ... there is a road to it */
 	uint64_t silent_way;		   /* stands for the route by which it did not answer */
+	bool was_silent;		   /* in the sweep before */
 	uint64_t silent_in;		   /* number of the sweep that has counted it as silent */
 	bool warned; /* its silence has been told; not again before a sweep in which it answers */
 	char desc[65];

@@ -156,6 +156,18 @@ discover_retry(struct sweeper *s)
 	return s->named.n > 0;
 }
 
+bool
+discover_lost_sight(const struct sweeper *s)
+{
+	for (size_t i = 0; s->fell_silent && !s->looked_twice && i < s->inv.switches.n; i++) {
+		const struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[i]);
+
+		if (n->present && n->silent && n->silent_in == s->report.number)
+			return true;
+	}
+	return false;
+}
+
 /* A switch without a LID looks fresh, but LIDs come after tables: LinearFDBTop
  * tells of an SM that was killed in between. */
 static void

@@ -378,7 +378,7 @@ start_sweep(struct sweeper *s)
 	s->wanted = SWEEP_NONE;
 	if (s->others_wrote)
 		program_forget(s);
-	s->failed = s->changed = s->keys_changed = false;
+	s->failed = s->changed = s->keys_changed = s->fell_silent = s->looked_twice = false;
 	s->way_epoch++;
 	lid_route_reopen(s);
 	s->counts_at_start = *txn_counts(s->p.txn);
@@ -387,6 +387,7 @@ start_sweep(struct sweeper *s)
 		struct inv_node *n = inv_node(&s->inv, i);
 
 		n->n_rereads = 0;
+		n->was_silent = n->silent;
 		n->warned = n->warned && (n->silent || n->quiet);
 		if (r->scope != SWEEP_LIGHT) /* that one asks the quiet ones anew */
 			n->quiet = false;
@@ -457,6 +458,19 @@ after_discovery(struct sweeper *s)
 	discover_reread(s);
 }
 
+/* From our port on, once: a switch that a plan leaves out and that forwards all the same is not in
+ * its proofs, so it is to be one that truly does not answer. */
+static void
+look_at_all(struct sweeper *s)
+{
+	s->looked_twice = true;
+	s->report.scope = SWEEP_HEAVY;
+	s->report.n_silent = 0;
+	s->named.n = s->doubted.n = 0;
+	sweep_enter(s, PHASE_DISCOVER);
+	discover_start(s);
+}
+
 static void
 after_reread(struct sweeper *s)
 {
@@ -478,6 +492,10 @@ after_reread(struct sweeper *s)
 	if (s->doubted.n > 0) {
 		light_again(s);
 		return; /* and here again, with what they said */
+	}
+	if (discover_lost_sight(s)) {
+		look_at_all(s);
+		return;
 	}
 	sweep_enter(s, PHASE_OTHER_SMS);
 	other_sms_start(s);
