@@ -63,44 +63,12 @@ bring_up(const struct place *p, uint64_t seed)
 	locks = locks_watch(&rig, sweeper_plan(rig.sweeper)->top_lid + 1u);
 }
 
-struct cable {
-	uint32_t node;
-	unsigned port;
-};
-
-/* A cable between switches that is in, out. */
-static struct cable
-lose_a_cable(void)
-{
-	for (;;) {
-		uint32_t n = fm_rng_below(&rng, rig.nl.n_nodes);
-		unsigned p = 1 + fm_rng_below(&rng, rig.nl.nodes[n].n_ports);
-		uint32_t far = netlist_port(&rig.nl, n, p)->peer_node;
-		const struct sim_fabric *f = sim_fabric(rig.sim);
-
-		if (!rig_is_switch(&rig, n) || far == NETLIST_NONE || !rig_is_switch(&rig, far) ||
-		    f->live[f->nodes[n].first_port + p] == SIM_NONE)
-			continue;
-		sim_unlink(rig.sim, n, p);
-		return (struct cable){ n, p };
-	}
-}
-
 /* Repair is not to be had: the chain routes all of it again. */
 static void
 route_anew(void)
 {
 	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
 	sweeper_request(rig.sweeper, SWEEP_HEAVY, "test");
-}
-
-static void
-settle(void)
-{
-	rig_let_pass(&rig, 3000);
-	rig_run(&rig, SWEEP_HEAVY);
-	rig_let_pass(&rig, 3000);
-	rig_run(&rig, SWEEP_HEAVY);
 }
 
 static void
@@ -112,13 +80,13 @@ expect_no_rings(void)
 
 /* What is lost has been; now it comes back. */
 static void
-end_loss(struct cable c)
+end_loss(struct sim_place c)
 {
-	settle();
+	rig_settle(&rig);
 	expect_no_rings();
 	rig_expect_up(&rig);
 	sim_relink(rig.sim, c.node, c.port);
-	settle();
+	rig_settle(&rig);
 	expect_no_rings();
 }
 
@@ -127,22 +95,22 @@ end_loss(struct cable c)
 static void
 lose_in_a_row(bool anew)
 {
-	struct cable c[3];
+	struct sim_place c[3];
 
 	for (unsigned j = 0; j < 3; j++) {
-		c[j] = lose_a_cable();
+		c[j] = rig_lose_a_cable(&rig, &rng);
 		if (j == 0 || anew)
 			route_anew();
 		rig_run_to_wait(&rig);
 	}
-	settle();
+	rig_settle(&rig);
 	expect_no_rings();
 	rig_expect_up(&rig);
 	for (unsigned j = 0; j < 3; j++) {
 		sim_relink(rig.sim, c[j].node, c[j].port);
 		rig_run_to_wait(&rig);
 	}
-	settle();
+	rig_settle(&rig);
 	expect_no_rings();
 }
 
@@ -156,7 +124,7 @@ START_TEST(losses_are_routed_anew)
 {
 	bring_up(&places[_i], 100 + (uint64_t)_i);
 	for (unsigned i = 0; i < n_rounds(2, 40); i++) {
-		struct cable c = lose_a_cable();
+		struct sim_place c = rig_lose_a_cable(&rig, &rng);
 
 		route_anew();
 		end_loss(c);
@@ -175,12 +143,12 @@ START_TEST(without_a_drain_there_are_rings)
 	bring_up(&places[_i], 100 + (uint64_t)_i);
 	rig.set.drain = PLAN_DRAIN_NEVER;
 	for (unsigned i = 0; i < 2; i++) {
-		struct cable c = lose_a_cable();
+		struct sim_place c = rig_lose_a_cable(&rig, &rng);
 
 		route_anew();
-		settle();
+		rig_settle(&rig);
 		sim_relink(rig.sim, c.node, c.port);
-		settle();
+		rig_settle(&rig);
 	}
 	ck_assert_uint_gt(locks_n_rings(locks), 0);
 }
@@ -225,7 +193,7 @@ START_TEST(the_sweep_fails_meanwhile)
 
 	bring_up(&places[_i], 300 + (uint64_t)_i);
 	for (unsigned i = 0; i < n_rounds(2, 40); i++) {
-		struct cable c = lose_a_cable();
+		struct sim_place c = rig_lose_a_cable(&rig, &rng);
 		uint32_t n = rig.n_reports;
 
 		route_anew();

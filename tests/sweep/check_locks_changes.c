@@ -77,29 +77,6 @@ bring_up(void)
 	locks = locks_watch(&rig, sweeper_plan(rig.sweeper)->top_lid + 1u + MORE_LIDS);
 }
 
-struct cable {
-	uint32_t node;
-	unsigned port;
-};
-
-/* A cable between switches that is in, out. */
-static struct cable
-lose_a_cable(void)
-{
-	for (;;) {
-		uint32_t n = fm_rng_below(&rng, rig.nl.n_nodes);
-		unsigned p = 1 + fm_rng_below(&rng, rig.nl.nodes[n].n_ports);
-		uint32_t far = netlist_port(&rig.nl, n, p)->peer_node;
-		const struct sim_fabric *f = sim_fabric(rig.sim);
-
-		if (!rig_is_switch(&rig, n) || far == NETLIST_NONE || !rig_is_switch(&rig, far) ||
-		    f->live[f->nodes[n].first_port + p] == SIM_NONE)
-			continue;
-		sim_unlink(rig.sim, n, p);
-		return (struct cable){ n, p };
-	}
-}
-
 static void
 lose_switch(uint32_t n)
 {
@@ -114,15 +91,6 @@ give_switch(uint32_t n)
 	for (unsigned p = 1; p <= rig.nl.nodes[n].n_ports; p++)
 		if (netlist_port(&rig.nl, n, p)->peer_node != NETLIST_NONE)
 			sim_relink(rig.sim, n, p);
-}
-
-static void
-settle(void)
-{
-	rig_let_pass(&rig, 3000);
-	rig_run(&rig, SWEEP_HEAVY);
-	rig_let_pass(&rig, 3000);
-	rig_run(&rig, SWEEP_HEAVY);
 }
 
 static void
@@ -153,18 +121,18 @@ START_TEST(another_engine_is_taken_up)
 	start(&places[_i], 100 + (uint64_t)_i);
 	bring_up();
 	for (unsigned i = 0; i < n_rounds(4, 40); i++) {
-		struct cable c = { 0 };
+		struct sim_place c = { 0 };
 
 		if (i % 4 >= 2)
-			c = lose_a_cable();
+			c = rig_lose_a_cable(&rig, &rng);
 		ask_for(places[_i].engine[1 - i % 2]);
-		settle();
+		rig_settle(&rig);
 		expect_no_rings(entry.name);
 		ck_assert_str_eq(sweeper_plan(rig.sweeper)->engine, entry.name);
 		rig_expect_up(&rig);
 		if (i % 4 >= 2)
 			sim_relink(rig.sim, c.node, c.port);
-		settle();
+		rig_settle(&rig);
 		expect_no_rings("recovery");
 	}
 	ck_assert_uint_gt(locks_n_looks(locks), 10);
@@ -177,19 +145,19 @@ START_TEST(losses_come_meanwhile)
 	start(&places[_i], 200 + (uint64_t)_i);
 	bring_up();
 	for (unsigned i = 0; i < n_rounds(4, 40); i++) {
-		struct cable c[2];
+		struct sim_place c[2];
 
 		ask_for(places[_i].engine[1 - i % 2]);
 		rig_run_to_wait(&rig);
 		for (unsigned j = 0; j < 2; j++) {
-			c[j] = lose_a_cable();
+			c[j] = rig_lose_a_cable(&rig, &rng);
 			rig_run_to_wait(&rig);
 		}
-		settle();
+		rig_settle(&rig);
 		expect_no_rings(entry.name);
 		for (unsigned j = 0; j < 2; j++)
 			sim_relink(rig.sim, c[j].node, c[j].port);
-		settle();
+		rig_settle(&rig);
 		expect_no_rings("recovery");
 		rig_expect_up(&rig);
 	}
@@ -200,7 +168,7 @@ END_TEST
 START_TEST(a_switch_comes)
 {
 	const struct place *p = &places[_i / 2];
-	struct cable c;
+	struct sim_place c;
 	uint32_t n;
 
 	start(p, 300 + (uint64_t)_i);
@@ -208,15 +176,15 @@ START_TEST(a_switch_comes)
 	n = rig_random_switch(&rig, &rng);
 	lose_switch(n);
 	bring_up();
-	c = lose_a_cable();
+	c = rig_lose_a_cable(&rig, &rng);
 	give_switch(n);
-	settle();
+	rig_settle(&rig);
 	expect_no_rings("a switch has come");
 	sim_relink(rig.sim, c.node, c.port);
-	settle();
+	rig_settle(&rig);
 	expect_no_rings("recovery");
 	sweeper_drain(rig.sweeper);
-	settle();
+	rig_settle(&rig);
 	expect_no_rings("drain");
 	rig_expect_up(&rig);
 }

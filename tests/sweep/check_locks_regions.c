@@ -72,15 +72,6 @@ bring_up(const struct place *p, uint64_t seed)
 	locks = locks_watch(&rig, sweeper_plan(rig.sweeper)->top_lid + 1u);
 }
 
-static void
-settle(void)
-{
-	rig_let_pass(&rig, 3000);
-	rig_run(&rig, SWEEP_HEAVY);
-	rig_let_pass(&rig, 3000);
-	rig_run(&rig, SWEEP_HEAVY);
-}
-
 START_TEST(losses_are_composed_anew)
 {
 	bring_up(&places[_i], 100 + (uint64_t)_i);
@@ -93,11 +84,11 @@ START_TEST(losses_are_composed_anew)
 			continue;
 		i++;
 		sim_unlink(rig.sim, n, p);
-		settle();
+		rig_settle(&rig);
 		ck_assert_msg(locks_n_rings(locks) == 0, "lost: %u rings in %u moments",
 		    locks_n_rings(locks), locks_n_looks(locks));
 		sim_relink(rig.sim, n, p);
-		settle();
+		rig_settle(&rig);
 		ck_assert_msg(locks_n_rings(locks) == 0, "back: %u rings in %u moments",
 		    locks_n_rings(locks), locks_n_looks(locks));
 		rig_expect_up(&rig);

@@ -322,3 +322,30 @@ rig_random_switch(const struct rig *r, struct fm_rng *rng)
 			return n;
 	}
 }
+
+struct sim_place
+rig_lose_a_cable(struct rig *r, struct fm_rng *rng)
+{
+	const struct sim_fabric *f = sim_fabric(r->sim);
+
+	for (;;) {
+		uint32_t n = fm_rng_below(rng, r->nl.n_nodes);
+		unsigned p = 1 + fm_rng_below(rng, r->nl.nodes[n].n_ports);
+		uint32_t far = netlist_port(&r->nl, n, p)->peer_node;
+
+		if (!rig_is_switch(r, n) || far == NETLIST_NONE || !rig_is_switch(r, far) ||
+		    f->live[f->nodes[n].first_port + p] == SIM_NONE)
+			continue;
+		sim_unlink(r->sim, n, p);
+		return (struct sim_place){ .node = n, .port = (uint8_t)p };
+	}
+}
+
+void
+rig_settle(struct rig *r)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		rig_let_pass(r, 3000);
+		rig_run(r, SWEEP_HEAVY);
+	}
+}

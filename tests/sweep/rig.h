@@ -57,6 +57,8 @@ void rig_run(struct rig *r, enum sweep_scope scope);
 bool rig_run_to_wait(struct rig *r);
 /* Go on without asking for a sweep: deliver what is due in the next ms. */
 void rig_let_pass(struct rig *r, int64_t ms);
+/* Till hosts have been told of other SLs and what waited for that is written. */
+void rig_settle(struct rig *r);
 /* Stop fmd; the fabric stays as it is. */
 void rig_stop(struct rig *r);
 void rig_fini(struct rig *r);
@@ -67,6 +69,8 @@ void rig_expect_up(struct rig *r);
 bool rig_is_switch(const struct rig *r, uint32_t node);
 /* A switch that is neither ours nor the one we are cabled to. */
 uint32_t rig_random_switch(const struct rig *r, struct fm_rng *rng);
+/* A cable between switches that is in, out; sim_relink() puts it back. */
+struct sim_place rig_lose_a_cable(struct rig *r, struct fm_rng *rng);
 uint64_t rig_sets(const struct rig *r); /* Sets that agents have handled */
 
 #endif
