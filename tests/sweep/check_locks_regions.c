@@ -22,7 +22,7 @@ static const struct place {
 	const char *core_engine, *core, *engine, *island;
 } places[] = {
 	{ "updn", "torus 3x3 1", "dfsssp", "random 8 3 1 3" },
-	{ "dfsssp", "random 8 4 1 3", "updn", "torus 3x3 1" },
+	{ "dfsssp", "torus 3x3 1", "dfsssp", "random 8 3 1 3" },
 	{ "lash", "random 8 4 1 3", "dfsssp", "random 8 3 1 3" },
 };
 #define N_PLACES ((int)(sizeof(places) / sizeof(*places)))
