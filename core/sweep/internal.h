@@ -151,8 +151,8 @@ struct sweeper {
 	int64_t apply_wait_ns; /* a packet's life time is over then; 0 = none runs */
 	bool drain_once;       /* this time, whatever the settings say */
 	bool apply_fresh;      /* no switch holds anything: no order */
-	bool apply_later;      /* the rest waits for links to become active */
-	bool apply_again;      /* ... which they are now */
+	bool apply_later;      /* the rest waits for links to become active, or for maps */
+	bool apply_again;      /* ... which they are now, and written */
 	enum smp_way_state way[N_SMP_WAYS];
 	unsigned n_closed[N_SMP_WAYS];	   /* times in a row */
 	uint64_t closed_until[N_SMP_WAYS]; /* number of a sweep */
