@@ -110,8 +110,8 @@ struct sweeper {
 
 	enum sweep_scope wanted;
 	char wanted_reason[128];
-	bool fell_silent;  /* a switch has, that answered in the sweep before */
-	bool looked_twice; /* ... so all is looked at, again, in this sweep */
+	bool fell_silent;	  /* a switch has, that answered in the sweep before */
+	bool looked_twice;	  /* ... so all is looked at, again, in this sweep */
 	FM_VEC(uint32_t) named;	  /* nodes to read again, slots */
 	FM_VEC(uint32_t) doubted; /* switches that did not answer the light sweep, slots */
 
