@@ -291,7 +291,7 @@ static void
 on_smp(void *arg, const struct sim_trace *e)
 {
 	struct locks *k = arg;
-	const struct plan *named = k->named;
+	uint64_t named = k->named;
 	bool news = false;
 
 	k->now = e->at_ns;

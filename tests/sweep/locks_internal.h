@@ -58,14 +58,15 @@ struct locks {
 	FM_VEC(struct edge) * edges;	     /* [n_lids] */
 	FM_VEC(uint8_t *) tables;	     /* of SLs, to be freed */
 	struct sim_place *owner;	     /* [n_lids] */
-	int64_t *up;		  /* [n_ports] the link carries packets since; EVER: none */
-	bool *away;		  /* [n_nodes] hosts whose port is down, or was reset */
-	uint32_t *told;		  /* [n_nodes] */
-	struct packets *on;	  /* [n_ports * N_SLS] of the LID at hand */
-	uint32_t *vls;		  /* [n_ports * N_SLS] a bit each, on which they are */
-	bool *emptied;		  /* [n_lids] */
-	const struct plan *named; /* by the SA */
-	char first[2048];	  /* ring */
+	int64_t *up;	    /* [n_ports] the link carries packets since; EVER: none */
+	bool *away;	    /* [n_nodes] hosts whose port is down, or was reset */
+	uint32_t *told;	    /* [n_nodes] */
+	struct packets *on; /* [n_ports * N_SLS] of the LID at hand */
+	uint32_t *vls;	    /* [n_ports * N_SLS] a bit each, on which they are */
+	bool *emptied;	    /* [n_lids] */
+	uint64_t named;	    /* number of the plan by which the SA answers */
+	bool named_replies; /* are replies proven by it? */
+	char first[2048];   /* ring */
 	uint32_t n_reports, n_rings, n_looks;
 	int64_t now, life;
 };

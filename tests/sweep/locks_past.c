@@ -36,9 +36,10 @@ void
 past_name_sls(struct locks *k, const struct plan *p, int64_t from)
 {
 	const struct fm_fabric *fab = &p->snap->fab;
-	bool replies = proves_replies(k, p);
 	uint8_t *sl = malloc((size_t)k->n_lids * k->n_lids);
 
+	k->named = p->number;
+	k->named_replies = proves_replies(k, p);
 	ck_assert(sl != NULL && fm_vec_push(&k->tables, sl));
 	memset(sl, NO_SL, (size_t)k->n_lids * k->n_lids);
 	for (fm_end e = 0; e < fab->n_ends; e++) {
@@ -51,10 +52,9 @@ past_name_sls(struct locks *k, const struct plan *p, int64_t from)
 			    fab->end_sw[fab->lid_end[lid]] != FM_NONE)
 				sl[host * k->n_lids + lid] =
 				    tables_sl(&p->tables->t, fab->end_sw[e], (uint16_t)lid);
-		ck_assert(
-		    fm_vec_push(&k->sls[host], ((struct past_sls){ sl, replies, from, EVER })));
+		ck_assert(fm_vec_push(
+		    &k->sls[host], ((struct past_sls){ sl, k->named_replies, from, EVER })));
 	}
-	k->named = p;
 }
 
 /* A host goes on by what the SA names now, and by nothing else.  By nothing at all if it is not
@@ -73,8 +73,8 @@ ask(struct locks *k, uint32_t lid)
 		knows = knows || (s->to == EVER && s->sl == newest);
 	}
 	if (!knows)
-		ck_assert(fm_vec_push(&k->sls[lid],
-		    ((struct past_sls){ newest, proves_replies(k, k->named), k->now, EVER })));
+		ck_assert(fm_vec_push(
+		    &k->sls[lid], ((struct past_sls){ newest, k->named_replies, k->now, EVER })));
 }
 
 /* Who has been told asks, and sends by the newest only. */
@@ -101,7 +101,7 @@ past_look_at_sa(struct locks *k)
 	if (k->n_reports == k->rig->n_reports)
 		return;
 	k->n_reports = k->rig->n_reports;
-	if (k->rig->last.outcome == SWEEP_UP && p != k->named)
+	if (k->rig->last.outcome == SWEEP_UP && p->number != k->named)
 		past_name_sls(k, p, k->now);
 }
 
