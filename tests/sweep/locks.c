@@ -78,17 +78,25 @@ go_by(const struct locks *k, uint32_t node, struct packets p, const struct past_
 	return out;
 }
 
-/* They leave by a link, having come in by a port.  True: more of them than was known. */
+/* They leave by a link, having come in by a port.  True: more of them than was known.  Those of
+ * each VL by themselves: who comes by once more, on another VL, comes later. */
 static bool
 note_packets(struct locks *k, uint32_t link, unsigned sl, struct packets p, unsigned in)
 {
 	const struct sim_fabric *f = fabric_of(k);
-	struct packets *on = &k->on[link * N_SLS + sl];
-	bool news = p.first < on->first || p.sent > on->sent;
+	uint32_t vls = vls_at(k, f->port_node[link], in, port_number(f, link), sl);
+	bool news = false;
 
-	on->first = p.first < on->first ? p.first : on->first;
-	on->sent = p.sent > on->sent ? p.sent : on->sent;
-	k->vls[link * N_SLS + sl] |= vls_at(k, f->port_node[link], in, port_number(f, link), sl);
+	for (; vls != 0; vls &= vls - 1) {
+		uint32_t at = (link * N_VLS + (uint32_t)__builtin_ctz(vls)) * N_SLS + sl;
+		struct packets *on = &k->on[at];
+
+		news = news || p.first < on->first || p.sent > on->sent;
+		if (is_none(*on))
+			ck_assert(fm_vec_push(&k->reached, at));
+		on->first = p.first < on->first ? p.first : on->first;
+		on->sent = p.sent > on->sent ? p.sent : on->sent;
+	}
 	return news;
 }
 
@@ -114,9 +122,9 @@ send_from(struct locks *k, uint32_t host, uint32_t lid, const struct past_sls *s
 static void
 begin(struct locks *k)
 {
-	for (uint32_t i = 0; i < k->n_ports * N_SLS; i++)
-		k->on[i] = NONE;
-	memset(k->vls, 0, k->n_ports * N_SLS * sizeof(*k->vls));
+	for (size_t i = 0; i < k->reached.n; i++)
+		k->on[k->reached.item[i]] = NONE;
+	k->reached.n = 0;
 }
 
 /* All that hosts may send to a LID, and replies. */
@@ -136,59 +144,37 @@ send_all(struct locks *k, uint32_t lid)
 	}
 }
 
+static void
+push_edges(struct locks *k, uint32_t lid, uint32_t from, uint32_t out, uint32_t vls)
+{
+	for (; vls != 0; vls &= vls - 1)
+		ck_assert(fm_vec_push(&k->edges[lid],
+		    ((struct edge){ from, out * N_VLS + (uint32_t)__builtin_ctz(vls) })));
+}
+
+/* Those at k->on[at].  edges: what they depend on, else whom they become. */
 static bool
-go_on_from(struct locks *k, uint32_t lid, uint32_t link, unsigned sl)
+go_on_from(struct locks *k, uint32_t lid, uint32_t at, bool edges)
 {
 	const struct sim_fabric *f = fabric_of(k);
-	uint32_t node = f->port_node[f->live[link]];
+	uint32_t vertex = at / N_SLS, far = f->live[vertex / N_VLS], node = f->port_node[far];
+	unsigned sl = at % N_SLS, in = port_number(f, far);
 	bool news = false;
 
 	for (size_t i = 0; i < k->entries[(size_t)node * k->n_lids + lid].n; i++) {
 		const struct past_entry *e = &k->entries[(size_t)node * k->n_lids + lid].item[i];
 		uint32_t out;
-		struct packets p = go_by(k, node, k->on[link * N_SLS + sl], e, &out);
+		struct packets p = go_by(k, node, k->on[at], e, &out);
 
-		if (!is_none(p))
-			news = note_packets(k, out, sl, p, port_number(f, f->live[link])) || news;
+		if (is_none(p))
+			continue;
+		if (edges)
+			push_edges(
+			    k, lid, vertex, out, vls_at(k, node, in, port_number(f, out), sl));
+		else
+			news = note_packets(k, out, sl, p, in) || news;
 	}
 	return news;
-}
-
-static void
-push_edges(struct locks *k, uint32_t lid, uint32_t in, uint32_t vls_in, uint32_t out, uint32_t vls)
-{
-	for (unsigned a = 0; a < N_VLS; a++)
-		for (unsigned b = 0; vls_in >> a & 1 && b < N_VLS; b++)
-			if (vls >> b & 1)
-				ck_assert(fm_vec_push(&k->edges[lid],
-				    ((struct edge){ in * N_VLS + a, out * N_VLS + b })));
-}
-
-static void
-list_edges(struct locks *k, uint32_t lid)
-{
-	const struct sim_fabric *f = fabric_of(k);
-
-	k->edges[lid].n = 0;
-	for (uint32_t link = 0; link < k->n_ports; link++)
-		for (unsigned sl = 0; sl < N_SLS; sl++) {
-			uint32_t node;
-
-			if (is_none(k->on[link * N_SLS + sl]))
-				continue;
-			node = f->port_node[f->live[link]];
-			for (size_t i = 0; i < k->entries[(size_t)node * k->n_lids + lid].n; i++) {
-				const struct past_entry *e =
-				    &k->entries[(size_t)node * k->n_lids + lid].item[i];
-				uint32_t out;
-
-				if (is_none(go_by(k, node, k->on[link * N_SLS + sl], e, &out)))
-					continue;
-				push_edges(k, lid, link, k->vls[link * N_SLS + sl], out,
-				    vls_at(k, node, port_number(f, f->live[link]),
-					port_number(f, out), sl));
-			}
-		}
 }
 
 static void
@@ -198,11 +184,12 @@ go_on(struct locks *k, uint32_t lid)
 
 	while (again) {
 		again = false;
-		for (uint32_t i = 0; i < k->n_ports * N_SLS; i++)
-			if (!is_none(k->on[i]))
-				again = go_on_from(k, lid, i / N_SLS, i % N_SLS) || again;
+		for (size_t i = 0; i < k->reached.n; i++) /* that are more and more */
+			again = go_on_from(k, lid, k->reached.item[i], false) || again;
 	}
-	list_edges(k, lid);
+	k->edges[lid].n = 0;
+	for (size_t i = 0; i < k->reached.n; i++)
+		go_on_from(k, lid, k->reached.item[i], true);
 }
 
 void
@@ -339,11 +326,12 @@ locks_watch(struct rig *r, uint32_t n_lids)
 	k->up = malloc(k->n_ports * sizeof(*k->up));
 	k->away = calloc(n, sizeof(*k->away));
 	k->told = calloc(n, sizeof(*k->told));
-	k->on = calloc((size_t)k->n_ports * N_SLS, sizeof(*k->on));
-	k->vls = calloc((size_t)k->n_ports * N_SLS, sizeof(*k->vls));
+	k->on = malloc((size_t)k->n_ports * N_VLS * N_SLS * sizeof(*k->on));
 	k->emptied = calloc(n_lids, 1);
 	ck_assert(k->entries && k->maps && k->sls && k->edges && k->owner && k->up && k->away &&
-	    k->told && k->on && k->vls && k->emptied);
+	    k->told && k->on && k->emptied);
+	for (size_t i = 0; i < (size_t)k->n_ports * N_VLS * N_SLS; i++)
+		k->on[i] = NONE;
 	past_find_owners(k);
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t lid = 1; rig_is_switch(r, i) && lid < n_lids; lid++) {
@@ -419,7 +407,7 @@ locks_fini(struct locks *k)
 	free(k->away);
 	free(k->told);
 	free(k->on);
-	free(k->vls);
+	fm_vec_fini(&k->reached);
 	free(k->emptied);
 	free(k);
 }

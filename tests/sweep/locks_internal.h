@@ -38,7 +38,7 @@ struct past_sls {
 	int64_t from, to;
 };
 
-/* Packets of one LID and SL that may be on a link. */
+/* Packets of one LID and SL that may be on a VL of a link. */
 struct packets {
 	int64_t first; /* come by, at the earliest */
 	int64_t sent;  /* at the latest */
@@ -58,15 +58,15 @@ struct locks {
 	FM_VEC(struct edge) * edges;	     /* [n_lids] */
 	FM_VEC(uint8_t *) tables;	     /* of SLs, to be freed */
 	struct sim_place *owner;	     /* [n_lids] */
-	int64_t *up;	    /* [n_ports] the link carries packets since; EVER: none */
-	bool *away;	    /* [n_nodes] hosts whose port is down, or was reset */
-	uint32_t *told;	    /* [n_nodes] */
-	struct packets *on; /* [n_ports * N_SLS] of the LID at hand */
-	uint32_t *vls;	    /* [n_ports * N_SLS] a bit each, on which they are */
-	bool *emptied;	    /* [n_lids] */
-	uint64_t named;	    /* number of the plan by which the SA answers */
-	bool named_replies; /* are replies proven by it? */
-	char first[2048];   /* ring */
+	int64_t *up;		  /* [n_ports] the link carries packets since; EVER: none */
+	bool *away;		  /* [n_nodes] hosts whose port is down, or was reset */
+	uint32_t *told;		  /* [n_nodes] */
+	struct packets *on;	  /* [n_ports * N_VLS * N_SLS] of the LID at hand */
+	FM_VEC(uint32_t) reached; /* where on[] has some */
+	bool *emptied;		  /* [n_lids] */
+	uint64_t named;		  /* number of the plan by which the SA answers */
+	bool named_replies;	  /* are replies proven by it? */
+	char first[2048];	  /* ring */
 	uint32_t n_reports, n_rings, n_looks;
 	int64_t now, life;
 };
