@@ -311,6 +311,7 @@ set_switch_rows(struct sweeper *s, uint32_t slot)
 
 /* --------------------------------------------------------------- each port */
 
+/* By all inputs: while entries change, packets may leave by the port that they came in by. */
 static void
 ensure_rows(struct sweeper *s, uint32_t slot, unsigned port)
 {
@@ -321,7 +322,7 @@ ensure_rows(struct sweeper *s, uint32_t slot, unsigned port)
 		return;
 	}
 	for (unsigned in = 0; in <= n->n_ports; in++)
-		if (in != port && (in == 0 || link_usable(&s->inv, &n->ports[in])))
+		if (in == 0 || link_usable(&s->inv, &n->ports[in]))
 			ensure_block(s, slot, (uint8_t)port, BLOCK_SL2VL, in << 8 | port);
 }
 
