@@ -246,7 +246,7 @@ int router_init(struct router *r, unsigned n_workers, struct fm_error *err);
 void router_fini(struct router *r); /* after the last plan_put() */
 
 /* A block of 64 LIDs that a switch holds still, though the tables of the last plan say
- * otherwise: writing them was broken off between two stages. */
+ * otherwise: writing them was broken off between two stages, or the switch did not take them. */
 struct plan_held {
 	fm_sw sw;
 	uint32_t block;
@@ -275,8 +275,10 @@ struct plan_request {
 	size_t n_held;
 	/* Packets of tables before prev may be under way; they came to be by change.by_levels. */
 	bool older, older_by_levels;
-	bool strayed;	    /* they are of a plan that was not come to: prev is behind, not ahead */
-	uint16_t mcast_sls; /* bit i: there are multicast groups of SL i; 0: no trees are wanted */
+	/* Some are of a plan that was not come to, or no whole columns: levels know nothing of
+	 * them. */
+	bool strayed;
+	uint16_t mcast_sls;  /* bit i: there are multicast groups of SL i; 0: no trees are wanted */
 	uint8_t mcast_trees; /* at most so many */
 };
 

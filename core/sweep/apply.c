@@ -391,16 +391,6 @@ holds(struct sweeper *s)
 	return true;
 }
 
-/* A switch that did not answer when the maps of s->plan were written holds older ones: those
- * come before entries that are filled by them. */
-static bool
-maps_come_first(struct sweeper *s)
-{
-	s->apply_later = s->held_for_sls && !s->set.dry_run && !s->apply_again &&
-	    plan_same_vls(s->plan, s->next);
-	return s->apply_later;
-}
-
 /* A packet's life time has to pass.  True: it has. */
 static bool
 has_waited(struct sweeper *s)
@@ -439,7 +429,7 @@ feed_writes(struct sweeper *s)
 		case TRANSITION_WAIT:
 			if (!hosts_are_told(s))
 				return !s->failed;
-			if (holds(s) || maps_come_first(s))
+			if (holds(s))
 				return false;
 			if (!has_waited(s))
 				return !s->broken_off;

@@ -5,6 +5,7 @@
  *	apply.c		reading and writing blocks
  *	apply_known.c	what is known of them
  *	apply_order.c	what the order of writing has to reckon with
+ *	owed.c		what is found out before the next plan is made
  */
 #ifndef CORE_SWEEP_APPLY_INTERNAL_H
 #define CORE_SWEEP_APPLY_INTERNAL_H
@@ -59,6 +60,9 @@ bool apply_remember(struct sweeper *s, const struct transition *t);
 /* Of blocks that hold something else than s->plan says, which stays, what that is.  False: no
  * memory. */
 bool apply_remember_strayed(struct sweeper *s, const struct transition *t);
+/* Blocks of s->held that are known by now: where they are not what s->plan says, the next plan
+ * starts from there.  False: no memory. */
+bool apply_sort_held(struct sweeper *s);
 /* A block that can neither be written nor read: what it may hold. */
 void apply_fix_block(struct sweeper *s, uint32_t slot, uint32_t block);
 /* Read or write a block, if that has not been done yet in this sweep. */

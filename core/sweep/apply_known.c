@@ -145,6 +145,32 @@ apply_remember(struct sweeper *s, const struct transition *t)
 	return true;
 }
 
+bool
+apply_sort_held(struct sweeper *s)
+{
+	size_t n = s->held.n, n_unwritten = s->unwritten.n;
+	bool ok = true;
+
+	s->held.n = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct held_block h = s->held.item[i]; /* its place is free by now */
+		const struct inv_node *node = inv_node(&s->inv, h.slot);
+
+		if (!node_usable(node) || node->lft == LFT_BLANK || h.n > 1 ||
+		    !has_old_row(s, node, h.block))
+			s->held.item[s->held.n++] = h;
+		else if (ok &&
+		    memcmp(h.bytes[0], lft_block(s->plan, node->sw_index, h.block),
+			LFT_BLOCK_LIDS) != 0)
+			ok = keep_unwritten(s, node->sw_index, h.block, h.bytes[0]);
+	}
+	if (s->unwritten.n == n_unwritten)
+		return ok;
+	qsort(s->unwritten.item, s->unwritten.n, sizeof(*s->unwritten.item), by_block_then_switch);
+	s->strayed = true; /* columns are not the one plan's or the other's as a whole */
+	return ok;
+}
+
 /* What became of a block of the transition. */
 static bool
 remember_half_way(struct sweeper *s, const struct transition *t, fm_sw sw, uint32_t block)

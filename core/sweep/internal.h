@@ -131,11 +131,13 @@ struct sweeper {
 	/* Blocks that the plan has changed and that wait for a stage that has not come, since
 	 * writing was broken off; by block, then switch */
 	FM_VEC(struct plan_held) unwritten;
-	bool strayed;	       /* ... or is of a plan in whose writing a sweep has failed */
+	/* ... or is of a plan in whose writing a sweep has failed, or not all switches answered */
+	bool strayed;
 	unsigned n_broken_off; /* times in a row */
 	bool broken_off;       /* in this sweep */
 	bool holds;	       /* this sweep leaves entries empty till hosts have been told */
 	unsigned n_untold;     /* sweeps in a row that have failed to seek such hosts */
+	unsigned n_owed;       /* ... for switches that did not say what they hold */
 	bool held_for_sls; /* hosts have to be told of the SLs of plan before the next is written */
 	bool told;	   /* ... as they are in this sweep */
 	uint32_t tell_next;	/* the node to be told next, slot */
@@ -151,8 +153,8 @@ struct sweeper {
 	int64_t apply_wait_ns; /* a packet's life time is over then; 0 = none runs */
 	bool drain_once;       /* this time, whatever the settings say */
 	bool apply_fresh;      /* no switch holds anything: no order */
-	bool apply_later;      /* the rest waits for links to become active, or for maps */
-	bool apply_again;      /* ... which they are now, and written */
+	bool apply_later;      /* the rest waits for links to become active */
+	bool apply_again;      /* ... which they are now */
 	enum smp_way_state way[N_SMP_WAYS];
 	unsigned n_closed[N_SMP_WAYS];	   /* times in a row */
 	uint64_t closed_until[N_SMP_WAYS]; /* number of a sweep */
@@ -211,6 +213,8 @@ void sweep_end(struct sweeper *s, enum sweep_outcome outcome);
 /* The clock of the transport: simulated fabrics have one of their own. */
 int64_t sweeper_clock_ms(const struct sweeper *s);
 /* routing.c */
+/* What packets go by has just been changed: those that have met it are under way for a while. */
+void routing_note_older(struct sweeper *s);
 void routing_start(struct sweeper *s);
 bool routing_take(struct sweeper *s); /* false: the plan is still being made */
 /* discover.c */
@@ -245,8 +249,6 @@ void repath_say_untold(const struct sweeper *s);
 bool repath_is_untold(const struct sweeper *s);
 /* ... and is it connected? */
 bool repath_is_back(const struct sweeper *s);
-/* One has been told: packets under the SLs it knew are under way for a while. */
-void repath_told(struct sweeper *s);
 /* Tell them, before other ports are set.  True: there are more, or answers are out. */
 bool repath_feed(struct sweeper *s);
 /* lid_route.c */
@@ -304,6 +306,13 @@ void qos_ensure(struct sweeper *s, uint32_t slot, unsigned port);
 void qos_ensured(struct sweeper *s, uint32_t slot);
 /* next is given up, and its SL to VL maps may be in switches. */
 void qos_not_taken(struct sweeper *s);
+/* All of next has been sent: does the switch owe maps of it (owed.c)? */
+void qos_note_owed(struct sweeper *s, uint32_t slot);
+/* Before next is made: write to a switch the maps of s->plan that it owes. */
+void qos_pay(struct sweeper *s, uint32_t slot);
+/* owed.c: what switches have not taken of s->plan, before next is made */
+void owed_start(struct sweeper *s);
+bool owed_end(struct sweeper *s); /* false: the sweep has failed */
 /* apply.c: forwarding tables */
 void apply_start(struct sweeper *s);
 bool apply_feed(struct sweeper *s); /* true: there is more to send or to wait for */

@@ -93,6 +93,7 @@ struct inv_node {
 	uint8_t mft;		       /* enum inv_mft */
 	uint8_t n_rereads;	       /* in this sweep, bounded */
 	bool lft_remembered;	       /* silent: its rows are the last plan's, or held ones */
+	bool owes_maps;		       /* its SL2VL may not be the last plan's (owed.c) */
 	bool present;
 	bool sw_known;
 	bool silent; /* left out of this sweep: it did not answer what must be known */

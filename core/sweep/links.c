@@ -131,7 +131,7 @@ on_set_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (sent.client_reregister) {
 		p->reregistered = true;
 		if (p->repaths)
-			repath_told(s);
+			routing_note_older(s);
 		p->repaths = false;
 		fm_hash_remove(&s->lost_ports, p->guid);
 	}

@@ -15,6 +15,7 @@ CORE_SOURCES += \
 	core/sweep/mkeys.c \
 	core/sweep/model.c \
 	core/sweep/other_sms.c \
+	core/sweep/owed.c \
 	core/sweep/pkeys.c \
 	core/sweep/program.c \
 	core/sweep/qos.c \

@@ -132,6 +132,8 @@ program_commit(struct sweeper *s)
 	for (size_t i = 0; i < s->inv.switches.n; i++) {
 		struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[i]);
 
+		if (taken)
+			qos_note_owed(s, s->inv.switches.item[i]);
 		n->lft_remembered =
 		    !node_usable(n) && s->silent_links && (n->lft == LFT_OURS || n->lft_remembered);
 		if (!node_usable(n) || s->failed || s->set.dry_run)
@@ -166,7 +168,7 @@ forget_node(struct inv_node *n)
 {
 	n->lft = LFT_UNKNOWN;
 	n->mft = MFT_UNKNOWN;
-	n->lft_remembered = false;
+	n->lft_remembered = n->owes_maps = false;
 	for (unsigned p = 0; p <= n->n_ports; p++) {
 		struct inv_port *port = &n->ports[p];
 
@@ -182,7 +184,7 @@ program_forget(struct sweeper *s)
 		forget_node(inv_node(&s->inv, i));
 	s->held.n = s->silent.n = s->unwritten.n = 0;
 	s->strayed = s->held_for_sls = s->links_put_off = false;
-	s->n_broken_off = s->n_untold = 0;
+	s->n_broken_off = s->n_untold = s->n_owed = 0;
 	s->lost_all = s->lost_all && s->first_master; /* else they have been asked for that */
 	s->others_wrote = false;
 }

@@ -40,11 +40,20 @@ tables_of(const struct plan *p)
 	return &p->tables->t;
 }
 
+/* The plan whose maps are written: before the next is made, the last (owed.c). */
+static const struct plan *
+plan_at_hand(const struct sweeper *s)
+{
+	return s->next != NULL ? s->next : s->plan;
+}
+
 /* Does the plan need its own SL to VL between switches? */
 static bool
 engine_binds(const struct sweeper *s)
 {
-	return s->next != NULL && tables_of(s->next)->n_vls_used > 1;
+	const struct plan *p = plan_at_hand(s);
+
+	return p != NULL && p->tables != NULL && tables_of(p)->n_vls_used > 1;
 }
 
 /* Once something has spread SLs over VLs, whoever does not has to say so too. */
@@ -52,7 +61,7 @@ static bool
 maps_sls(const struct sweeper *s)
 {
 	return s->set.qos != NULL || s->qos_written || engine_binds(s) ||
-	    (s->next != NULL && s->vls_written);
+	    (plan_at_hand(s) != NULL && s->vls_written);
 }
 
 static const struct qos_tables *
@@ -94,15 +103,18 @@ has_tables(const struct sweeper *s, const struct inv_node *n, unsigned port)
 static fm_link
 link_of(const struct sweeper *s, const struct inv_node *n, unsigned out)
 {
-	if (s->next == NULL || !inv_is_switch(n) || out == 0)
+	const struct plan *p = plan_at_hand(s);
+
+	if (p == NULL || !inv_is_switch(n) || out == 0 || n->sw_index >= p->snap->fab.n_switches)
 		return FM_NONE;
-	return fm_link_at(&s->next->snap->fab, n->sw_index, (uint8_t)out);
+	return fm_link_at(&p->snap->fab, n->sw_index, (uint8_t)out);
 }
 
 static void
 want_row(const struct sweeper *s, const struct inv_node *n, unsigned in, unsigned out, uint8_t *vl)
 {
 	const struct qos_tables *t = kind_of(s, n, out);
+	const struct plan *p = plan_at_hand(s);
 	fm_link link = link_of(s, n, out);
 	uint8_t n_vls = data_vls(s, n, out);
 
@@ -111,9 +123,9 @@ want_row(const struct sweeper *s, const struct inv_node *n, unsigned in, unsigne
 		return;
 	}
 	for (uint8_t sl = 0; sl < 16; sl++)
-		vl[sl] = link != FM_NONE ? tables_vl(&s->next->snap->fab, tables_of(s->next),
-					       n->sw_index, (uint8_t)in, link, sl)
-					 : (uint8_t)(sl % n_vls);
+		vl[sl] = link != FM_NONE
+		    ? tables_vl(&p->snap->fab, tables_of(p), n->sw_index, (uint8_t)in, link, sl)
+		    : (uint8_t)(sl % n_vls);
 }
 
 /* VLs that the engine needs here: they must have some weight. */
@@ -122,7 +134,7 @@ vls_needed(const struct sweeper *s, const struct inv_node *n, unsigned out)
 {
 	if (!engine_binds(s) || link_of(s, n, out) == FM_NONE)
 		return 0;
-	return (uint16_t)((1u << tables_of(s->next)->n_vls_used) - 1);
+	return (uint16_t)((1u << tables_of(plan_at_hand(s))->n_vls_used) - 1);
 }
 
 /* Who says nothing: equal shares of the low-priority table for the VLs there are. */
@@ -253,10 +265,11 @@ ensure_block(struct sweeper *s, uint32_t slot, uint8_t port, enum block_kind kin
 static bool
 is_optimised(const struct sweeper *s, const struct inv_node *n)
 {
+	const struct plan *p = plan_at_hand(s);
+
 	return inv_is_switch(n) && n->sw.optimized_slvl == 1 && s->set.qos != NULL &&
 	    s->set.qos->optimised_sl2vl &&
-	    (!engine_binds(s) ||
-		tables_vls_by_out(&s->next->snap->fab, tables_of(s->next), n->sw_index));
+	    (!engine_binds(s) || tables_vls_by_out(&p->snap->fab, tables_of(p), n->sw_index));
 }
 
 static void
@@ -393,6 +406,37 @@ qos_ensure(struct sweeper *s, uint32_t slot, unsigned port)
 		ensure_rows(s, slot, port);
 }
 
+/* ------------------------------------------------------- of the last plan */
+
+/* Is there a map towards another switch that is not known to be as the plan wants it? */
+static bool
+lacks_maps(const struct sweeper *s, const struct inv_node *n)
+{
+	for (unsigned p = 1; maps_sls(s) && p <= n->n_ports; p++)
+		if (!n->ports[p].qos_done && has_tables(s, n, p) && can_map(n, p) &&
+		    link_of(s, n, p) != FM_NONE)
+			return true;
+	return false;
+}
+
+void
+qos_note_owed(struct sweeper *s, uint32_t slot)
+{
+	struct inv_node *n = inv_node(&s->inv, slot);
+
+	n->owes_maps = !s->set.dry_run && node_usable(n) && (n->quiet || lacks_maps(s, n));
+}
+
+void
+qos_pay(struct sweeper *s, uint32_t slot)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+
+	for (unsigned p = 0; p <= n->n_ports; p++)
+		if (p == 0 || link_of(s, n, p) != FM_NONE)
+			qos_ensure(s, slot, p);
+}
+
 /* -------------------------------------------------------------- collisions */
 
 /* "1, 4-7" */
@@ -493,8 +537,11 @@ forget_tables(struct sweeper *s)
 void
 qos_not_taken(struct sweeper *s)
 {
-	if (s->plan != NULL && s->next != NULL && !plan_same_vls(s->plan, s->next))
-		forget_tables(s);
+	if (s->plan == NULL || s->next == NULL || plan_same_vls(s->plan, s->next))
+		return;
+	forget_tables(s);
+	for (size_t i = 0; i < s->inv.switches.n; i++)
+		inv_node(&s->inv, s->inv.switches.item[i])->owes_maps = !s->set.dry_run;
 }
 
 static uint64_t

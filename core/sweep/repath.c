@@ -138,17 +138,6 @@ repath_is_back(const struct sweeper *s)
 	return s->set.client_reregister && has_untold(s, true);
 }
 
-void
-repath_told(struct sweeper *s)
-{
-	int64_t gone_ns =
-	    s->p.transport->ops->now_ns(s->p.transport) + s->set.packet_life_ms * 1000000;
-
-	if (s->older_until_ns < gone_ns)
-		s->older_until_ns = gone_ns;
-	s->older_by_levels = false;
-}
-
 bool
 repath_feed(struct sweeper *s)
 {

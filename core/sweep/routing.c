@@ -45,6 +45,17 @@ after_routing(struct sweeper *s, int rc)
 }
 
 void
+routing_note_older(struct sweeper *s)
+{
+	int64_t gone_ns =
+	    s->p.transport->ops->now_ns(s->p.transport) + s->set.packet_life_ms * 1000000;
+
+	if (s->older_until_ns < gone_ns)
+		s->older_until_ns = gone_ns;
+	s->older_by_levels = false;
+}
+
+void
 routing_start(struct sweeper *s)
 {
 	bool untold = s->held_for_sls || repath_is_back(s);

@@ -559,10 +559,11 @@ advance(struct sweeper *s)
 		if (!other_sms_decide(s))
 			sweep_end(s, SWEEP_STANDBY);
 		else
-			sweep_enter(s, PHASE_ROUTE);
+			owed_start(s);
 		return;
 	case PHASE_ROUTE:
-		routing_start(s);
+		if (owed_end(s))
+			routing_start(s);
 		return;
 	case PHASE_SWITCHES:
 		sweep_enter(s, PHASE_TABLES);

@@ -15,7 +15,7 @@
 #include "tests/sweep/locks.h"
 
 extern const struct fm_engine dfsssp_LTX_fm_engine, lash_LTX_fm_engine, updn_LTX_fm_engine,
-    torus2qos_LTX_fm_engine, dragonfly_LTX_fm_engine;
+    torus2qos_LTX_fm_engine, dragonfly_LTX_fm_engine, nue_LTX_fm_engine;
 
 static struct rig rig;
 static struct locks *locks;
@@ -165,8 +165,8 @@ START_TEST(the_next_loss_comes_meanwhile)
 END_TEST
 
 /* By these seeds the maps of plans that were given up, switches that were silent only as the way
- * to them was lost, and packets of hosts that had just been told, closed rings;
- * by the last three the judge saw some that were none. */
+ * to them was lost, packets of hosts that had just been told, and maps and entries that switches
+ * had not taken, closed rings; by the last three the judge saw some that were none. */
 static const struct row {
 	struct place place;
 	uint64_t seed;
@@ -176,6 +176,8 @@ static const struct row {
 	{ { "torus 5x5 1", &lash_LTX_fm_engine, true }, 1209 },
 	{ { "hypercube 4 1", &lash_LTX_fm_engine, true }, 1208 },
 	{ { "hypercube 4 1", &dfsssp_LTX_fm_engine, true }, 3209 },
+	{ { "random 16 4 1 5", &nue_LTX_fm_engine, true }, 2205 },
+	{ { "torus 4x4 1", &torus2qos_LTX_fm_engine, true }, 4203 },
 	{ { "hypercube 4 1", &lash_LTX_fm_engine, true }, 2208 },
 	{ { "dragonfly 4 2 2", &dragonfly_LTX_fm_engine, true }, 3211 },
 	{ { "torus 5x5 1", &torus2qos_LTX_fm_engine, true }, 4206 },

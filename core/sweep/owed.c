@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sweep/owed.c - what switches have not taken of the last plan, before the next is made.
+ *
+ * The next is proven with what the switches hold.  That may be something else than the last says
+ * where a switch fell silent while it was written, or where a sweep has failed on the way:
+ *
+ *	entries	blocks in doubt are read; those that are not the last plan's count as writing
+ *		that was broken off (plan_request.held)
+ *	maps	from SLs to VLs are written, those of the last plan: it was proven with those
+ *		before it.  Packets that have met these are gone a life time later.
+ *
+ * Who falls silent here fails the sweep, while all is as it was: the next finds another way to
+ * it, or that it does not answer, and leaves it out.  Not for ever: it may be that it will not
+ * say this one thing.
+ */
+#include "core/sweep/apply_internal.h"
+
+#define TRIES_MAX 3 /* sweeps in a row that fail */
+
+/* Does it forward by what it was last given? */
+static bool
+takes_part(const struct inv_node *n)
+{
+	return node_usable(n) && n->lft != LFT_BLANK;
+}
+
+static void
+on_read(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct held_block *h = &a->s->held.item[a->index];
+
+	if (status != TXN_OK)
+		return;
+	h->n = 1;
+	memcpy(h->bytes[0], reply + WIRE_SMP_DATA_AT, sizeof(h->bytes[0]));
+}
+
+static void
+read_held(struct sweeper *s, uint32_t i)
+{
+	const struct held_block *h = &s->held.item[i];
+	struct ask *a = takes_part(inv_node(&s->inv, h->slot)) ? ask_new(s, h->slot, 0) : NULL;
+
+	if (a == NULL)
+		return;
+	a->index = i;
+	ask_get_at(a, WIRE_ATTR_LFT, h->block, on_read);
+}
+
+static bool
+feed_owed(struct sweeper *s)
+{
+	while (s->cursor[0] < s->held.n && s->pending < FEED_HIGH)
+		read_held(s, s->cursor[0]++);
+	while (s->cursor[1] < s->inv.switches.n && s->pending < FEED_HIGH) {
+		uint32_t slot = s->inv.switches.item[s->cursor[1]++];
+
+		if (inv_node(&s->inv, slot)->owes_maps && takes_part(inv_node(&s->inv, slot)))
+			qos_pay(s, slot);
+	}
+	return s->cursor[0] < s->held.n || s->cursor[1] < s->inv.switches.n;
+}
+
+void
+owed_start(struct sweeper *s)
+{
+	sweep_enter(s, PHASE_ROUTE);
+	s->cursor[0] = s->cursor[1] = 0;
+	if (s->plan != NULL && s->plan->tables != NULL)
+		s->feed = feed_owed;
+}
+
+/* Is there a switch that takes part and has not said what it holds of entries? */
+static bool
+any_held_back(const struct sweeper *s)
+{
+	for (size_t i = 0; i < s->held.n; i++) {
+		const struct inv_node *n = inv_node(&s->inv, s->held.item[i].slot);
+
+		if (takes_part(n) && n->quiet)
+			return true;
+	}
+	return false;
+}
+
+/* ... or has not taken its maps? */
+static bool
+any_owes_maps(struct sweeper *s)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < s->inv.switches.n; i++) {
+		struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[i]);
+
+		if (!n->owes_maps || !takes_part(n))
+			continue;
+		routing_note_older(s);
+		qos_note_owed(s, s->inv.switches.item[i]);
+		any = any || n->quiet;
+	}
+	return any;
+}
+
+bool
+owed_end(struct sweeper *s)
+{
+	bool silent;
+
+	if (s->plan == NULL || s->plan->tables == NULL)
+		return true;
+	silent = any_held_back(s);
+	silent = any_owes_maps(s) || silent;
+	if (!apply_sort_held(s)) {
+		sweep_fail(s, FM_E_RESOURCE, "out of memory for what switches may hold");
+		return false;
+	}
+	s->n_owed = silent ? s->n_owed + 1 : 0;
+	if (!silent || s->n_owed > TRIES_MAX)
+		return true;
+	sweeper_request(s, SWEEP_HEAVY, "switches that hold something else than they should");
+	sweep_fail(s, FM_E_SYSTEM,
+	    "switches that may hold something else than the last plan says do not answer; nothing "
+	    "is written while they are sought once more");
+	return false;
+}
