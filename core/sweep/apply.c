@@ -475,7 +475,7 @@ apply_start(struct sweeper *s)
 	transition_free(s->transition);
 	s->transition = NULL;
 	s->apply_later = s->apply_again = false;
-	s->apply_wait_ns = 0;
+	s->apply_wait_ns = s->wrote_ns = 0;
 	s->broken_off = s->holds = s->told = s->older_gone = false;
 	s->tell_next = 0;
 	end_visits(s);
@@ -520,11 +520,11 @@ tell(struct sweeper *s, const struct transition_counts *c)
 
 /* Packets of what this sweep has written over are under way for a while. */
 static void
-make_older(struct sweeper *s, const struct transition *t)
+make_older(struct sweeper *s)
 {
 	bool none = s->wrote_ns > s->older_until_ns; /* of others, by then */
 
-	if (t == NULL || transition_counts(t)->writes == 0 || s->plan == NULL || s->set.dry_run)
+	if (s->wrote_ns == 0 || s->plan == NULL)
 		return;
 	s->older_by_levels = (none || s->older_by_levels) && s->next->change.by_levels;
 	if (s->older_until_ns < s->wrote_ns + s->set.packet_life_ms * 1000000)
@@ -539,7 +539,7 @@ take_up(struct sweeper *s, const struct transition *t)
 	s->held_for_sls = s->holds;
 	s->n_untold = 0;
 	s->strayed = s->strayed && (s->broken_off || s->holds);
-	make_older(s, t);
+	make_older(s);
 	if (t != NULL && !s->set.dry_run && !apply_remember(s, t))
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for what switches may hold");
 	if (t != NULL)
@@ -551,7 +551,7 @@ static void
 stray(struct sweeper *s, const struct transition *t)
 {
 	s->strayed = true;
-	make_older(s, t);
+	make_older(s);
 	if (!apply_remember_strayed(s, t))
 		log_err("sweep", "out of memory for what switches may hold");
 	else if (s->unwritten.n > 0)

@@ -143,7 +143,7 @@ struct sweeper {
 	uint32_t tell_next;	/* the node to be told next, slot */
 	bool older_gone;	/* so are, since then, a packet's life time */
 	bool links_put_off;	/* those that have come wait till the rest is written */
-	int64_t wrote_ns;	/* the last answer to a Set of an entry */
+	int64_t wrote_ns;	/* the last answer to a Set of an entry or a map; 0: none */
 	int64_t older_until_ns; /* packets of tables before those of plan are gone then */
 	bool older_by_levels;	/* all of them came to be by plan_change.by_levels */
 	bool waits_for_older;	/* next was made to be written then */

@@ -188,12 +188,24 @@ warn_block(struct sweeper *s, const struct ask *a, const char *what)
 	    wire_attr_name(block_attrs[a->kind]));
 }
 
+/* Does the ask set a map by which packets go on to another switch?  Port 0: all maps at once. */
+static bool
+sets_way_on(const struct ask *a)
+{
+	const struct inv_node *n = inv_node(&a->s->inv, a->node);
+
+	return a->kind == BLOCK_SL2VL && inv_is_switch(n) && engine_binds(a->s) &&
+	    (a->port == 0 || link_of(a->s, n, a->port) != FM_NONE);
+}
+
 static void
 on_block_set(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
 	struct sweeper *s = a->s;
 	struct inv_node *n = inv_node(&s->inv, a->node);
 
+	if (sets_way_on(a))
+		s->wrote_ns = s->p.transport->ops->now_ns(s->p.transport);
 	if (status == TXN_OK)
 		return;
 	n->ports[a->port].qos_done = false;

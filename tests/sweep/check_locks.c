@@ -165,8 +165,9 @@ START_TEST(the_next_loss_comes_meanwhile)
 END_TEST
 
 /* By these seeds the maps of plans that were given up, switches that were silent only as the way
- * to them was lost, packets of hosts that had just been told, and maps and entries that switches
- * had not taken, closed rings; by the last three the judge saw some that were none. */
+ * to them was lost, packets of hosts that had just been told, maps and entries that switches had
+ * not taken, and packets by maps just written over, closed rings; by the last three the judge saw
+ * some that were none. */
 static const struct row {
 	struct place place;
 	uint64_t seed;
@@ -178,6 +179,7 @@ static const struct row {
 	{ { "hypercube 4 1", &dfsssp_LTX_fm_engine, true }, 3209 },
 	{ { "random 16 4 1 5", &nue_LTX_fm_engine, true }, 2205 },
 	{ { "torus 4x4 1", &torus2qos_LTX_fm_engine, true }, 4203 },
+	{ { "dragonfly 4 2 2", &dragonfly_LTX_fm_engine, true }, 3201 },
 	{ { "hypercube 4 1", &lash_LTX_fm_engine, true }, 2208 },
 	{ { "dragonfly 4 2 2", &dragonfly_LTX_fm_engine, true }, 3211 },
 	{ { "torus 5x5 1", &torus2qos_LTX_fm_engine, true }, 4206 },
