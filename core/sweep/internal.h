@@ -277,6 +277,8 @@ void other_sms_on_mad(struct sweeper *s, const struct mad *m, const struct wire_
 /* model.c */
 /* LIDs and snapshot.  0 and *snap NULL: nothing to route, or the plan stays (s->next). */
 int model_build(struct sweeper *s, struct snapshot **snap, struct fm_error *err);
+/* Is there a link at this port that takes part, and does not wait for the sweep after? */
+bool model_takes_link(const struct sweeper *s, const struct inv_node *n, unsigned port);
 uint8_t model_link_vl_code(
     const struct sweep_settings *set, const struct inv_port *a, const struct inv_port *b);
 /* program.c */

@@ -52,7 +52,7 @@ wanted_port(struct sweeper *s, uint32_t slot, unsigned port, struct wire_port_in
 		.node = n,
 		.port = p,
 		.sm_lid = our_lid(s),
-		.arm = usable,
+		.arm = usable && model_takes_link(s, n, port),
 		.insist = s->settings_changed,
 		.lost = has_lost(s, p) };
 
@@ -274,12 +274,13 @@ on_first_end(struct ask *a, enum txn_status status, const uint8_t *reply)
 static void
 activate_port(struct sweeper *s, uint32_t slot, unsigned port)
 {
-	const struct inv_port *p = &inv_node(&s->inv, slot)->ports[port];
+	const struct inv_node *n = inv_node(&s->inv, slot);
+	const struct inv_port *p = &n->ports[port];
 	uint8_t least = s->set.dry_run ? WIRE_PORT_INIT : WIRE_PORT_ARMED;
 	struct inv_port *far;
 
 	if (p->info.port_state < least || p->info.port_state == WIRE_PORT_ACTIVE || p->follows ||
-	    !link_usable(&s->inv, p))
+	    !model_takes_link(s, n, port))
 		return;
 	far = &inv_node(&s->inv, p->peer)->ports[p->peer_port];
 	if (far->info.port_state == WIRE_PORT_ACTIVE) {

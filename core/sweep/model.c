@@ -289,16 +289,17 @@ end_kind(const struct inv_node *n)
 
 /* While writing the last plan is to be gone on with, switches still hold entries over
  * links that are lost by now.  Where such a link has come back it wakes them, so it waits
- * for the sweep after, as do all that have come. */
+ * for the sweep after, as do all that have come.  Till then it is left as it is: no plan says
+ * how SLs are mapped there. */
 static bool
-is_put_off(const struct sweeper *s, uint32_t slot, unsigned port)
+is_put_off(const struct sweeper *s, const struct inv_node *n, unsigned port)
 {
-	const struct inv_port *p = &inv_node(&s->inv, slot)->ports[port];
-	const struct inv_node *n = inv_node(&s->inv, slot), *far = inv_node(&s->inv, p->peer);
+	const struct inv_port *p = &n->ports[port];
+	const struct inv_node *far = inv_node(&s->inv, p->peer);
 	const struct fm_fabric *aim;
 	fm_link l;
 
-	if (s->unwritten.n == 0 ||
+	if (s->unwritten.n == 0 || !inv_is_switch(n) || !inv_is_switch(far) ||
 	    (p->info.port_state == WIRE_PORT_ACTIVE &&
 		far->ports[p->peer_port].info.port_state == WIRE_PORT_ACTIVE))
 		return false;
@@ -307,12 +308,17 @@ is_put_off(const struct sweeper *s, uint32_t slot, unsigned port)
 	return l == FM_NONE || aim->link_to[l] != far->sw_index;
 }
 
+bool
+model_takes_link(const struct sweeper *s, const struct inv_node *n, unsigned port)
+{
+	return link_usable(&s->inv, &n->ports[port]) && !is_put_off(s, n, port);
+}
+
 /* Has the switch no other links than such? */
 static bool
 is_beyond(const struct sweeper *s, fm_sw sw)
 {
-	uint32_t slot = s->inv.switches.item[sw];
-	const struct inv_node *n = inv_node(&s->inv, slot);
+	const struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[sw]);
 	bool any = false;
 
 	for (unsigned i = 1; s->unwritten.n > 0 && i <= n->n_ports; i++) {
@@ -320,7 +326,7 @@ is_beyond(const struct sweeper *s, fm_sw sw)
 
 		if (!link_usable(&s->inv, p) || !inv_is_switch(inv_node(&s->inv, p->peer)))
 			continue;
-		if (!is_put_off(s, slot, i))
+		if (!is_put_off(s, n, i))
 			return false;
 		any = true;
 	}
@@ -373,7 +379,7 @@ add_cables(struct sweeper *s, struct snapshot_builder *b, uint32_t slot)
 		far = inv_node(&s->inv, p->peer);
 		if (!inv_is_switch(far) || far->sw_index < n->sw_index)
 			continue;
-		if (is_put_off(s, slot, i)) {
+		if (is_put_off(s, n, i)) {
 			s->links_put_off = true;
 			continue;
 		}

@@ -96,7 +96,7 @@ has_tables(const struct sweeper *s, const struct inv_node *n, unsigned port)
 	if (port == 0)
 		return inv_is_switch(n) && n->sw.enhanced_port0 &&
 		    (s->set.qos != NULL || s->qos_written);
-	return link_usable(&s->inv, &n->ports[port]);
+	return model_takes_link(s, n, port);
 }
 
 /* The link by which packets go on to another switch, FM_NONE: there is none. */
@@ -347,7 +347,7 @@ ensure_rows(struct sweeper *s, uint32_t slot, unsigned port)
 		return;
 	}
 	for (unsigned in = 0; in <= n->n_ports; in++)
-		if (in == 0 || link_usable(&s->inv, &n->ports[in]))
+		if (in == 0 || model_takes_link(s, n, in))
 			ensure_block(s, slot, (uint8_t)port, BLOCK_SL2VL, in << 8 | port);
 }
 
@@ -380,7 +380,7 @@ ensure_inputs(struct sweeper *s, uint32_t slot, unsigned out)
 	const struct inv_node *n = inv_node(&s->inv, slot);
 
 	for (unsigned in = 1; inv_is_switch(n) && in <= n->n_ports; in++)
-		if (in != out && !n->ports[in].qos_in_done && link_usable(&s->inv, &n->ports[in]))
+		if (in != out && !n->ports[in].qos_in_done && model_takes_link(s, n, in))
 			ensure_block(s, slot, (uint8_t)out, BLOCK_SL2VL, in << 8 | out);
 }
 
@@ -390,7 +390,7 @@ qos_ensured(struct sweeper *s, uint32_t slot)
 	struct inv_node *n = inv_node(&s->inv, slot);
 
 	for (unsigned p = 1; maps_sls(s) && !n->quiet && !s->set.dry_run && p <= n->n_ports; p++)
-		n->ports[p].qos_in_done = link_usable(&s->inv, &n->ports[p]);
+		n->ports[p].qos_in_done = model_takes_link(s, n, p);
 }
 
 /* As output; port 0 of a base switch only as input. */

@@ -113,6 +113,7 @@ expect_no_rings(const char *what)
 	ck_assert_msg(locks_n_rings(locks) == 0, "%s: %u rings in %u moments, %s", what,
 	    locks_n_rings(locks), locks_n_looks(locks), locks_first(locks));
 	ck_assert_ptr_null(strstr(rig_log, "(a bug)"));
+	rig_expect_maps(&rig);
 }
 
 /* By command; with all cables, and without one. */

@@ -83,6 +83,7 @@ expect_no_rings(void)
 {
 	ck_assert_msg(locks_n_rings(locks) == 0, "%u rings in %u moments; the first %s",
 	    locks_n_rings(locks), locks_n_looks(locks), locks_first(locks));
+	rig_expect_maps(&rig);
 }
 
 START_TEST(losses_are_composed_anew)
@@ -109,6 +110,33 @@ START_TEST(losses_are_composed_anew)
 }
 END_TEST
 
+/* Each while fmd waits: what comes back meanwhile is put off. */
+START_TEST(losses_come_in_a_row)
+{
+	struct place p = places[1];
+
+	p.seed = 1;
+	bring_up(&p);
+	for (unsigned i = 0; i < 2; i++) {
+		struct sim_place c[3];
+
+		for (unsigned j = 0; j < 3; j++) {
+			c[j] = rig_lose_a_cable(&rig, &rng);
+			rig_run_to_wait(&rig);
+		}
+		rig_settle(&rig);
+		expect_no_rings();
+		for (unsigned j = 0; j < 3; j++) {
+			sim_relink(rig.sim, c[j].node, c[j].port);
+			rig_run_to_wait(&rig);
+		}
+		rig_settle(&rig);
+		expect_no_rings();
+		rig_expect_up(&rig);
+	}
+}
+END_TEST
+
 int
 main(void)
 {
@@ -120,6 +148,7 @@ main(void)
 	tcase_set_timeout(t, 3000);
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_loop_test(t, losses_are_composed_anew, 0, N_PLACES);
+	tcase_add_test(t, losses_come_in_a_row);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/sim/sma.h"
 #include "lib/bitset.h"
 #include "lib/log.h"
 
@@ -293,6 +294,45 @@ rig_expect_up(struct rig *r)
 				if (r->nl.nodes[m].type != NETLIST_SWITCH && is_live(r, m, 1))
 					expect_way(r, n, p, m, 1);
 		}
+}
+
+/* What packets go on by that come in by a port and leave by a link. */
+static void
+expect_map(struct rig *r, uint32_t node, fm_sw sw, unsigned in, fm_link l)
+{
+	const struct plan *p = sweeper_plan(r->sweeper);
+	unsigned out = p->snap->fab.link_port[l];
+	struct sim_place at = { .node = node };
+	uint8_t data[64] = { 0 }, vl[16];
+
+	ck_assert(sma_peek(sim_fabric(r->sim), at, WIRE_ATTR_SL2VL, in << 8 | out, data));
+	wire_sl2vl_get(data, vl);
+	for (uint8_t sl = 0; sl < 16; sl++) {
+		unsigned want = tables_vl(&p->snap->fab, &p->tables->t, sw, (uint8_t)in, l, sl);
+
+		ck_assert_msg(vl[sl] == want, "%s, in %u, out %u: SL %u to VL %u, not %u",
+		    r->nl.nodes[node].id, in, out, sl, vl[sl], want);
+	}
+}
+
+void
+rig_expect_maps(struct rig *r)
+{
+	const struct plan *p = sweeper_plan(r->sweeper);
+	const struct inventory *inv = sweeper_inventory(r->sweeper);
+	const struct fm_fabric *fab = &p->snap->fab;
+
+	for (uint32_t n = 0; n < r->nl.n_nodes && p->tables->t.n_vls_used > 1; n++) {
+		uint32_t slot = inv_find(inv, r->nl.nodes[n].guid);
+		fm_sw sw = slot != INV_NONE ? inv_node(inv, slot)->sw_index : FM_NONE;
+
+		if (!rig_is_switch(r, n) || sw >= fab->n_switches)
+			continue;
+		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
+			for (unsigned in = 0; in <= r->nl.nodes[n].n_ports; in++)
+				if (in == 0 || is_live(r, n, in))
+					expect_map(r, n, sw, in, l);
+	}
 }
 
 uint64_t

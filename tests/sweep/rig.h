@@ -66,6 +66,8 @@ void rig_fini(struct rig *r);
 /* Fail the test unless every cabled port of live nodes is ACTIVE and the
  * tables in the switches carry packets from every CA to every CA. */
 void rig_expect_up(struct rig *r);
+/* ... unless the maps from SLs to VLs in the switches are those of the plan, between switches. */
+void rig_expect_maps(struct rig *r);
 bool rig_is_switch(const struct rig *r, uint32_t node);
 /* A switch that is neither ours nor the one we are cabled to. */
 uint32_t rig_random_switch(const struct rig *r, struct fm_rng *rng);
