@@ -9,7 +9,8 @@
  *	risky	 in a component of more than one switch
  *	no_hole	 and/or: something below may lose packets, the new way does not, and
  *		 the old entry is not a hole itself (else nobody sends through here
- *		 who is not to be admitted first)
+ *		 who is not to be admitted first), nor are all links of the switch cold:
+ *		 what a new switch holds, of whatever time, is not to be met by packets
  *	down	 the new way ends in a hole, and somebody whose does not sends through here
  *
  * Cost: O(changed entries x switches below them), O(switches) at most per LID.
@@ -189,6 +190,20 @@ mark_carriers(struct scan *s, fm_sw sw)
 	}
 }
 
+/* Does no packet get from sw to another switch before links are active? */
+static bool
+is_cut_off(const struct transition *t, fm_sw sw)
+{
+	const struct fm_fabric *fab = t->fab;
+
+	if (!t->any_cold || t->warm)
+		return false;
+	for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
+		if (!fm_bit_test(t->cold, port_index(t, sw, fab->link_port[l])))
+			return false;
+	return true;
+}
+
 static void
 judge_entry(struct scan *s, fm_sw sw, struct tblock *b)
 {
@@ -211,7 +226,9 @@ judge_entry(struct scan *s, fm_sw sw, struct tblock *b)
 		return;
 	}
 	if (!was_hole && is_switch_hop(hop[1]) &&
-	    (may_lose_at(t, sw, b->want[lane]) || s->component[s->mark[hop[1]].component].may_lose))
+	    (may_lose_at(t, sw, b->want[lane]) ||
+		s->component[s->mark[hop[1]].component].may_lose) &&
+	    !is_cut_off(t, sw))
 		b->no_hole |= bit;
 }
 

@@ -41,6 +41,8 @@ struct world {
 	bool unread; /* one was not read: ways that lead by it in the end may stay dead */
 	bool quarantined[MAX_SWITCHES], refuses_one; /* of the silent switch's blocks */
 	bool only_count;
+	unsigned n_fresh; /* the last so many switches have come with cold links */
+	unsigned n_colds;
 };
 
 static struct world w;
@@ -438,6 +440,9 @@ play(struct transition *t, unsigned window, unsigned (*choose)(void *, unsigned)
 			break;
 		}
 		case TRANSITION_COLD:
+			for (unsigned i = w.n - w.n_fresh; i < w.n; i++)
+				ck_assert(memcmp(w.now[i], w.new[i], N_LIDS) == 0);
+			w.n_colds++;
 			w.warm = true;
 			transition_warm(t);
 			break;
@@ -525,6 +530,56 @@ START_TEST(a_switch_may_fall_silent)
 		teardown();
 	}
 	ck_assert_uint_gt(n_held, 100);
+}
+END_TEST
+
+/* The last switch has come, with entries of some other time; no old way leads by it. */
+static void
+make_fresh(uint64_t seed)
+{
+	unsigned f = w.n - 1;
+	struct fm_rng rng;
+
+	fm_rng_seed(&rng, seed);
+	w.n_fresh = 1;
+	memset(w.old, 255, sizeof(w.old));
+	w.n = f;
+	for (unsigned i = 0; i < f; i++)
+		random_tree(&rng, i, w.behind, w.lid[i], w.old);
+	w.n = f + 1;
+	for (unsigned p = 1; p <= HOST_PORT; p++)
+		if (w.behind[f][p] != FM_NONE)
+			w.cold[f][p] = true;
+	for (unsigned i = 0; i < f; i++)
+		for (unsigned p = 1; p <= HOST_PORT; p++)
+			if (w.behind[i][p] == f)
+				w.cold[i][p] = true;
+	for (unsigned i = 0; i <= f; i++)
+		w.old[f][w.lid[i]] = (uint8_t)(1 + fm_rng_below(&rng, 3));
+	memcpy(w.now, w.old, sizeof(w.now));
+	memcpy(w.maybe, w.old, sizeof(w.maybe));
+}
+
+/* What a new switch holds is written over before packets come to it. */
+START_TEST(a_new_switch_is_written_first)
+{
+	unsigned n_colds = 0;
+
+	for (unsigned seed = 0; seed < n_seeds(500); seed++) {
+		struct transition *t;
+		struct fm_rng rng;
+
+		make_world(seed, 3 + seed % (MAX_SWITCHES - 2), true);
+		make_fresh(seed);
+		fm_rng_seed(&rng, seed);
+		t = make_transition();
+		play(t, 1 + seed % 7, by_chance, &rng, FM_NONE);
+		expect_done(t);
+		n_colds += w.n_colds;
+		transition_free(t);
+		teardown();
+	}
+	ck_assert_uint_gt(n_colds, 100);
 }
 END_TEST
 
@@ -703,6 +758,7 @@ main(void)
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_test(t, no_moment_has_a_loop_or_a_hole);
 	tcase_add_test(t, a_switch_may_fall_silent);
+	tcase_add_test(t, a_new_switch_is_written_first);
 	tcase_add_test(t, without_admission_there_are_both);
 	tcase_add_test(t, every_order_of_answers_is_safe);
 	tcase_add_test(t, rules_are_kept);
