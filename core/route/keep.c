@@ -15,12 +15,14 @@
 
 #define JOINED_SHARE 16 /* at most one LID in so many may stand on a copied column */
 
-static bool
-has_column(const struct keeping *k, fm_end e)
+bool
+keep_has_column(const struct keeping *k, fm_end e)
 {
 	const struct fm_fabric *fab = &k->snap->fab;
 	uint32_t lid = fab->end_lid[e], n = 1u << fab->end_lmc[e];
 
+	if (fab->end_sw[e] >= k->prev->snap->fab.n_switches)
+		return false;
 	for (uint32_t i = 0; i < n; i++)
 		if (lid + i > k->prev->top_lid ||
 		    k->prev->tables->t.lft[fab->end_sw[e]][lid + i] != fab->end_port[e])
@@ -83,12 +85,12 @@ model_for(const struct keeping *k, fm_sw sw, uint32_t n)
 	uint32_t n_hosts = 0, seen = 0;
 
 	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
-		if (fab->end_lid[e] != 0 && has_column(k, e)) {
+		if (fab->end_lid[e] != 0 && keep_has_column(k, e)) {
 			n_hosts += is_host(fab, e);
 			own = e;
 		}
 	for (fm_end e = fab->sw_first_end[sw]; n_hosts > 0 && e < fab->sw_first_end[sw + 1]; e++)
-		if (fab->end_lid[e] != 0 && is_host(fab, e) && has_column(k, e) &&
+		if (fab->end_lid[e] != 0 && is_host(fab, e) && keep_has_column(k, e) &&
 		    seen++ == n % n_hosts)
 			last = e;
 	return last != FM_NONE ? last : own;
@@ -119,7 +121,7 @@ find_joiners(struct keeping *k, bool *serve, struct fm_error *err)
 	for (fm_end e = 0; *serve && e < fab->n_ends; e++) {
 		struct keep_joiner j = { .end = e };
 
-		if (fab->end_sw[e] == FM_NONE || fab->end_lid[e] == 0 || has_column(k, e))
+		if (fab->end_sw[e] == FM_NONE || fab->end_lid[e] == 0 || keep_has_column(k, e))
 			continue;
 		j.like = model_for(k, fab->end_sw[e], n++);
 		*serve = j.like != FM_NONE && (is_host(fab, j.like) || !is_host(fab, e));
@@ -196,25 +198,30 @@ copy_in_port(const struct fm_fabric *fab, struct fm_tables *t, const struct keep
 	size_t n_ports = fab->sw_n_ports[sw] + 1u;
 	uint8_t *rows;
 
-	if (t->sl2vl_shape != FM_SL2VL_BY_IN_OUT)
+	if (t->sl2vl_shape != FM_SL2VL_BY_IN_OUT || fab->end_sw[j->like] != sw)
 		return;
 	rows = t->sl2vl + (size_t)t->sl2vl_first[sw] * 16;
 	memcpy(rows + fab->end_port[j->end] * n_ports * 16,
 	    rows + fab->end_port[j->like] * n_ports * 16, n_ports * 16);
 }
 
-/* Rows by link follow the numbers of the links. */
+/* Rows by link follow the numbers of the links; those of new ones are 0. */
 static void
 copy_by_link(const struct fm_fabric *was, const struct fm_fabric *now, const struct fm_tables *from,
     struct fm_tables *to)
 {
-	for (fm_sw sw = 0; sw < now->n_switches; sw++) {
-		fm_link w = was->sw_first_link[sw];
+	for (fm_sw sw = 0; sw < was->n_switches; sw++) {
+		fm_link first = was->sw_first_link[sw], end = was->sw_first_link[sw + 1];
 
 		for (fm_link l = now->sw_first_link[sw]; l < now->sw_first_link[sw + 1]; l++) {
-			while (!graph_same_link(was, w, now, l))
+			fm_link w = first;
+
+			while (w < end && !graph_same_link(was, w, now, l))
 				w++;
+			if (w == end)
+				continue;
 			memcpy(to->sl2vl + (size_t)l * 16, from->sl2vl + (size_t)w * 16, 16);
+			first = w + 1;
 		}
 	}
 }
@@ -225,6 +232,7 @@ copy_tables(const struct keeping *k, struct tables *fresh)
 	const struct fm_fabric *now = &k->snap->fab;
 	const struct fm_tables *from = &k->prev->tables->t;
 	struct fm_tables *to = &fresh->t;
+	uint32_t n_switches = k->prev->snap->fab.n_switches; /* others are new */
 	size_t n = (k->prev->top_lid < k->p->top_lid ? k->prev->top_lid : k->p->top_lid) + 1u;
 
 	if (from->order != NULL)
@@ -232,19 +240,19 @@ copy_tables(const struct keeping *k, struct tables *fresh)
 	to->n_vls_used = from->n_vls_used;
 	to->sl_shape = from->sl_shape;
 	to->sl2vl_shape = from->sl2vl_shape;
-	for (fm_sw sw = 0; sw < now->n_switches; sw++) {
+	for (fm_sw sw = 0; sw < n_switches; sw++) {
 		memcpy(to->lft[sw], from->lft[sw], n);
 		if (from->ar_max_groups > 0)
 			memcpy(to->ar_group[sw], from->ar_group[sw], n * sizeof(uint16_t));
 	}
 	if (from->sl_shape != FM_SL_ZERO)
-		tables_copy_sl(fresh, k->prev->tables, now->n_switches, n);
+		tables_copy_sl(fresh, k->prev->tables, n_switches, n);
 	if (from->ar_max_groups > 0)
 		memcpy(to->ar_ports, from->ar_ports,
-		    (size_t)now->n_switches * (from->ar_max_groups + 1u) * 4 * sizeof(uint64_t));
+		    (size_t)n_switches * (from->ar_max_groups + 1u) * 4 * sizeof(uint64_t));
 	to->ar_dropped = from->ar_dropped;
 	if (from->sl2vl_shape == FM_SL2VL_BY_IN_OUT)
-		memcpy(to->sl2vl, from->sl2vl, (size_t)from->sl2vl_first[now->n_switches] * 16);
+		memcpy(to->sl2vl, from->sl2vl, (size_t)from->sl2vl_first[n_switches] * 16);
 	else if (from->sl2vl_shape == FM_SL2VL_BY_OUT)
 		copy_by_link(&k->prev->graph->fab, now, from, to);
 }
@@ -339,7 +347,8 @@ int
 keep_begin(struct keeping *k, struct router *r, const struct plan_request *q, struct fm_error *err)
 {
 	*k = (struct keeping){ .r = r, .prev = q->prev, .snap = q->snap };
-	if (q->anew || q->prev == NULL || q->prev->tables == NULL)
+	if (q->anew || q->prev == NULL || q->prev->tables == NULL ||
+	    (q->prev->change.n_grafted > 0 && q->prev->deviations.n == 0))
 		return 0;
 	k->p = plan_new(q->snap, err);
 	if (k->p == NULL)

@@ -31,7 +31,7 @@ int plan_keep(
 /* What keeping and repairing (repair.h) share: the new plan beside the old, the
  * cables that are lost, the ends that came and went. */
 struct keep_joiner {
-	fm_end end, like; /* like: an end of the same switch whose columns it gets */
+	fm_end end, like; /* like: whose columns it gets, mostly an end of the same switch */
 };
 
 struct keeping {
@@ -53,7 +53,10 @@ int keep_end(struct keeping *k, int rc, bool serve, struct plan **out);
 /* Joiners, dropped, and of the plan all that is no table: absent, top_lid,
  * engine.  *serve false: an engine has to see these ends. */
 int keep_ends(struct keeping *k, const struct plan_request *q, bool *serve, struct fm_error *err);
-/* The plan's tables: a copy of prev's with the columns of joiners and dropped as they are to be. */
+/* Do the tables of prev lead to all LIDs of the end, from its switch on? */
+bool keep_has_column(const struct keeping *k, fm_end e);
+/* The plan's tables: a copy of prev's with the columns of joiners and dropped as they are to be;
+ * rows of switches that prev has none of are empty. */
 int keep_copy(struct keeping *k, struct fm_error *err);
 
 /* Has a LID of absent been gone for linger_ms? */

@@ -16,7 +16,8 @@
  * Who is stuck and whose old ways are whole keeps them, proven once more with the
  * rest.  Whose are not, because of a *loss*, is drained: those entries lead to what
  * is lost.  If that does not go together everything stuck is drained after a loss,
- * and nothing is changed by a *recovery* or *rebalance*.  Another *engine* is taken
+ * and nothing is changed by a *recovery* or *rebalance*, but that new switches are added to
+ * what there is as leaves (graft.h); the next climb begins there.  Another *engine* is taken
  * up only if nothing is stuck, or when an administrator says that it may drain.
  *
  * Whose path carries another SL goes on with the old one until it has been told and has asked

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Destinations without a place on the ladder.  Whose old ways are whole may keep
- * them; the others are drained, if their new ways agree with what stays.
+ * them; the others are drained, if their new ways agree with what stays.  Where nothing is
+ * lost nobody is drained: the tables there are stay, new switches as leaves of them (graft.h).
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/route/graft.h"
 #include "core/route/ladder_internal.h"
 #include "core/route/repair.h"
 #include "core/route/transition.h"
@@ -35,15 +37,7 @@ stay(struct router *r, const struct plan_request *q, const struct plan *prev,
 		return FM_E_RESOURCE;
 	p->graph = snapshot_get(prev->graph);
 	p->tables = tables_get(prev->tables);
-	p->top_lid = prev->top_lid;
-	p->mark = prev->mark;
-	p->kept = true;
-	p->forward_only = prev->forward_only;
-	memcpy(p->engine, prev->engine, sizeof(p->engine));
-	p->because = prev->because;
-	p->regions = plan_regions_get(prev->regions);
-	p->nominal = plan_nominal(q->prev) != NULL ? plan_get(plan_nominal(q->prev)) : NULL;
-	if (!fm_vec_append(&p->deviations, prev->deviations.item, prev->deviations.n)) {
+	if (!graft_copy_about(p, q, prev)) {
 		plan_put(p);
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
 	}
@@ -196,7 +190,8 @@ renew(struct climb *c, uint16_t lid, bool *fits)
 }
 
 /* Those left over whose old ways are whole stay with them; the others, which lead
- * to what is lost, are drained, if their new ways agree with what stays. */
+ * to what is lost, are drained, if their new ways agree with what stays.  Nothing is lost but
+ * by a loss: then nobody is drained who had ways. */
 static bool
 part_rest(struct climb *c, const struct plan *old, const struct plan *p, bool *fits)
 {
@@ -204,10 +199,13 @@ part_rest(struct climb *c, const struct plan *old, const struct plan *p, bool *f
 	for (size_t i = 0; *fits && i < c->lids.n; i++) {
 		uint16_t lid = c->lids.item[i];
 
-		if (c->mark[lid] == UNPLACED && !is_half_way(c, old, lid) &&
-		    ladder_is_whole(c, old, p, lid))
+		if (c->mark[lid] != UNPLACED)
+			continue;
+		if (!is_half_way(c, old, lid) && ladder_is_whole(c, old, p, lid))
 			c->mark[lid] = LEFT;
-		else if (c->mark[lid] == UNPLACED && !renew(c, lid, fits))
+		else if (p->change.kind != PLAN_LOSS && ladder_is_owned(&old->snap->fab, lid))
+			*fits = false;
+		else if (!renew(c, lid, fits))
 			return false;
 	}
 	return true;
@@ -298,7 +296,12 @@ drain_them(const struct plan_request *q, struct climb *c, struct plan *p)
 static void
 say_waiting(struct plan *stays, const struct plan *p, const struct climb *c)
 {
+	uint32_t n_grafted = stays->change.n_grafted;
+
 	stays->change = p->change;
+	stays->change.n_grafted = n_grafted;
+	if (n_grafted > 0)
+		return; /* what follows is to be seen */
 	snprintf(stays->change.waiting, sizeof(stays->change.waiting),
 	    "the tables of engine %s are not taken up: no order of writing them is free of "
 	    "deadlocks, so the entries of %" PRIu32 " of %zu LIDs would be emptied for the life "
@@ -312,6 +315,24 @@ unmark_left(struct climb *c)
 	for (size_t i = 0; i < c->lids.n; i++)
 		if (c->mark[c->lids.item[i]] == LEFT)
 			c->mark[c->lids.item[i]] = UNPLACED;
+}
+
+/* A plan with what the switches have, as nothing of it is to be emptied.  *stays NULL: there is
+ * none, or nothing is emptied anyway. */
+static int
+stay_somehow(struct router *r, const struct plan_request *q, struct climb *c, struct plan *p,
+    struct plan **stays, struct fm_error *err)
+{
+	const struct plan *prev = c->aim != NULL ? c->aim : q->prev;
+	int rc = stay(r, q, prev, p, stays, err);
+
+	if (rc != 0 || *stays != NULL || q->drain == PLAN_DRAIN_NEVER)
+		return rc;
+	rc = graft_plan(r, q, prev, p, stays, err);
+	ladder_local_free(c->local);
+	c->local = NULL;
+	ladder_counts_forget(r); /* what was counted is not of its entries */
+	return rc;
 }
 
 /* No step was found for some. */
@@ -328,7 +349,7 @@ ladder_rest(struct router *r, const struct plan_request *q, struct climb *c, str
 	if (rc == 0 && !done) {
 		unmark_left(c);
 		if (p->change.kind != PLAN_LOSS && (!engine || q->drain == PLAN_DRAIN_LOSS))
-			rc = stay(r, q, c->aim != NULL ? c->aim : q->prev, p, &stays, err);
+			rc = stay_somehow(r, q, c, p, &stays, err);
 	}
 	if (rc != 0)
 		return rc;

@@ -29,6 +29,7 @@ CORE_SOURCES += \
 	core/route/depend.c core/route/depend.h \
 	core/route/depend_follow.c core/route/depend_ports.c core/route/depend_sweep.c \
 	core/route/fallback.c core/route/fallback.h \
+	core/route/graft.c core/route/graft.h \
 	core/route/graph_diff.c core/route/graph_diff.h \
 	core/route/host.c core/route/host.h \
 	core/route/keep.c core/route/keep.h \

@@ -154,6 +154,7 @@ struct plan_change {
 	uint32_t n_drained; /* emptied first */
 	uint32_t n_cut;	    /* of them, whose old ways are whole: they lose them for that time */
 	uint32_t n_left;    /* left as they were */
+	uint32_t n_grafted; /* new switches that are leaves of the old tables at first (graft.h) */
 	uint32_t n_waived;  /* written though packets might deadlock */
 	/* SLs differ, and packets of hosts that go on with those they were told may deadlock
 	 * with others until they have asked again */

@@ -465,7 +465,8 @@ model_build(struct sweeper *s, struct snapshot **snap, struct fm_error *err)
 	if (rc != 0)
 		return rc;
 	if (s->plan == NULL || s->chain_changed || s->unwritten.n > 0 || sweeper_drops(s) ||
-	    mcast_lacks_trees(s) || !same_fabric(&s->plan->snap->fab, &(*snap)->fab))
+	    s->plan->change.n_grafted > 0 || mcast_lacks_trees(s) ||
+	    !same_fabric(&s->plan->snap->fab, &(*snap)->fab))
 		return 0;
 	s->next = plan_get(s->plan);
 	snapshot_put(*snap);

@@ -170,6 +170,12 @@ say_change(const struct plan *old, const struct plan *p, int64_t packet_life_ms,
 	c = &p->change;
 	if (c->waiting[0] != '\0' && (old == NULL || strcmp(old->change.waiting, c->waiting) != 0))
 		log_warn("sweep", "%s", c->waiting);
+	if (c->n_grafted > 0)
+		log_notice("sweep",
+		    "%" PRIu32
+		    " switches join the tables there are, by one cable each, before others are "
+		    "written",
+		    c->n_grafted);
 	if (c->n_drained > 0 && holds)
 		log_warn("sweep",
 		    "the entries of %" PRIu32 " of %" PRIu32

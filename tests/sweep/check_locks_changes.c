@@ -16,7 +16,7 @@
 #define MORE_LIDS 8 /* for who comes */
 
 extern const struct fm_engine dfsssp_LTX_fm_engine, lash_LTX_fm_engine, updn_LTX_fm_engine,
-    torus2qos_LTX_fm_engine, dragonfly_LTX_fm_engine, nue_LTX_fm_engine;
+    torus2qos_LTX_fm_engine, dragonfly_LTX_fm_engine, nue_LTX_fm_engine, fattree_LTX_fm_engine;
 
 static struct rig rig;
 static struct locks *locks;
@@ -191,6 +191,92 @@ START_TEST(a_switch_comes)
 }
 END_TEST
 
+/* Where a switch joins and nothing else happens. */
+static const struct join {
+	const char *words;
+	const struct fm_engine *engine;
+} joins[] = {
+	{ "torus 5x5 1", &updn_LTX_fm_engine },
+	{ "torus 5x5 1", &dfsssp_LTX_fm_engine },
+	{ "torus 5x5 1", &lash_LTX_fm_engine },
+	{ "torus 5x5 1", &torus2qos_LTX_fm_engine },
+	{ "torus 4x4 1", &nue_LTX_fm_engine },
+	{ "random 16 4 1 3", &updn_LTX_fm_engine },
+	{ "random 16 4 1 3", &dfsssp_LTX_fm_engine },
+	{ "random 16 4 1 5", &lash_LTX_fm_engine },
+	{ "dragonfly 4 1 1 5", &dragonfly_LTX_fm_engine },
+	{ "pgft 3 3,3,4 1,3,3 1,1,1", &fattree_LTX_fm_engine },
+};
+#define N_JOINS ((int)(sizeof(joins) / sizeof(*joins)))
+
+static void
+start_join(const struct join *j, uint64_t seed)
+{
+	const struct place p = { j->words, { j->engine, j->engine } };
+
+	start(&p, seed);
+}
+
+static void
+expect_joined(const char *what)
+{
+	rig_settle(&rig);
+	expect_no_rings(what);
+	ck_assert_msg(locks_n_cleared(locks) == 0, "%s: %u entries are emptied", what,
+	    locks_n_cleared(locks));
+	rig_expect_up(&rig);
+}
+
+/* One that was never seen: nobody loses a way for it. */
+static void
+join_a_switch(const struct join *j, uint64_t seed)
+{
+	uint32_t n;
+
+	start_join(j, seed);
+	n = rig_random_switch(&rig, &rng);
+	lose_switch(n);
+	bring_up();
+	give_switch(n);
+	expect_joined("a switch has joined");
+	teardown();
+}
+
+/* One that the tables know no more, as all was routed anew without it. */
+static void
+bring_a_switch_back(const struct join *j, uint64_t seed)
+{
+	uint32_t n, n_lids;
+
+	start_join(j, seed);
+	n = rig_random_switch(&rig, &rng);
+	bring_up();
+	n_lids = sweeper_plan(rig.sweeper)->top_lid + 1u;
+	lose_switch(n);
+	rig_settle(&rig);
+	ask_for(j->engine);
+	rig_settle(&rig);
+	locks_fini(locks);
+	locks = locks_watch(&rig, n_lids);
+	give_switch(n);
+	expect_joined("a switch is back");
+	teardown();
+}
+
+START_TEST(a_switch_joins)
+{
+	for (unsigned i = 0; i < n_rounds(1, 20); i++)
+		join_a_switch(&joins[_i], 400 + (uint64_t)_i + 100 * i);
+}
+END_TEST
+
+START_TEST(a_switch_is_back)
+{
+	for (unsigned i = 0; i < n_rounds(1, 20); i++)
+		bring_a_switch_back(&joins[_i], 500 + (uint64_t)_i + 100 * i);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -202,6 +288,8 @@ main(void)
 	tcase_add_loop_test(t, another_engine_is_taken_up, 0, N_PLACES);
 	tcase_add_loop_test(t, losses_come_meanwhile, 0, N_PLACES);
 	tcase_add_loop_test(t, a_switch_comes, 0, 2 * N_PLACES);
+	tcase_add_loop_test(t, a_switch_joins, 0, N_JOINS);
+	tcase_add_loop_test(t, a_switch_is_back, 0, N_JOINS);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -379,6 +379,12 @@ locks_n_emptied(const struct locks *k)
 	return n;
 }
 
+uint32_t
+locks_n_cleared(const struct locks *k)
+{
+	return k->n_cleared;
+}
+
 void
 locks_fini(struct locks *k)
 {

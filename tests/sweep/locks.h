@@ -32,6 +32,8 @@ uint32_t locks_n_looks(const struct locks *k);
 const char *locks_first(const struct locks *k);
 /* LIDs whose entries have at some moment all been empty that lead to other switches. */
 uint32_t locks_n_emptied(const struct locks *k);
+/* Times that an entry that led somewhere was emptied. */
+uint32_t locks_n_cleared(const struct locks *k);
 void locks_fini(struct locks *k);
 
 #endif

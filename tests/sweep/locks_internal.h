@@ -67,7 +67,7 @@ struct locks {
 	uint64_t named;		  /* number of the plan by which the SA answers */
 	bool named_replies;	  /* are replies proven by it? */
 	char first[2048];	  /* ring */
-	uint32_t n_reports, n_rings, n_looks;
+	uint32_t n_reports, n_rings, n_looks, n_cleared;
 	int64_t now, life;
 };
 

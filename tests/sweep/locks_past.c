@@ -115,8 +115,10 @@ past_look_at_entry(struct locks *k, uint32_t node, uint32_t lid)
 
 	if (n > 0 && e[n - 1].port == now)
 		return false;
-	if (n > 0)
+	if (n > 0) {
 		e[n - 1].to = k->now;
+		k->n_cleared += now == FM_PORT_NONE;
+	}
 	ck_assert(fm_vec_push(
 	    &k->entries[at], ((struct past_entry){ now, n > 0 ? k->now : NEVER, EVER })));
 	return true;

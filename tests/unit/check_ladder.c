@@ -28,6 +28,7 @@ static struct router router;
 static unsigned n_errors;
 static bool anew;	/* plans to come are not repaired */
 static unsigned n_bare; /* switches of the fabrics to come that have no hosts */
+static unsigned n_few;	/* the last switches, which they do not have */
 
 static void
 hear(void *arg, enum fm_log_level level, const char *subsystem, const char *text)
@@ -45,7 +46,7 @@ setup(void)
 
 	ck_assert_int_eq(router_init(&router, 1, &err), 0);
 	router.check_repairs = true; /* what is found wrong is logged */
-	n_errors = n_bare = 0;
+	n_errors = n_bare = n_few = 0;
 	anew = false;
 	fm_log_set_sink(hear, NULL);
 }
@@ -110,6 +111,25 @@ take_hosts(struct snapshot_builder *b, struct fm_rng *rng)
 	}
 }
 
+/* The last switches have not come yet. */
+static void
+take_switches(struct snapshot_builder *b)
+{
+	uint32_t n = (uint32_t)b->switches.n - n_few;
+	size_t left = 0;
+
+	b->switches.n = n;
+	for (size_t i = 0; i < b->ends.n; i++)
+		if (b->ends.item[i].sw < n)
+			b->ends.item[left++] = b->ends.item[i];
+	b->ends.n = left;
+	left = 0;
+	for (size_t i = 0; i < b->cables.n; i++)
+		if (b->cables.item[i].sw[0] < n && b->cables.item[i].sw[1] < n)
+			b->cables.item[left++] = b->cables.item[i];
+	b->cables.n = left;
+}
+
 /* The fabric without some cables, all else, LIDs too, as it was. */
 static struct snapshot *
 fabric(const char *words, unsigned n_down, uint64_t seed)
@@ -128,6 +148,7 @@ fabric(const char *words, unsigned n_down, uint64_t seed)
 		b.cables.item[i] = b.cables.item[--b.cables.n];
 	}
 	take_hosts(&b, &rng);
+	take_switches(&b);
 	ck_assert_msg(snapshot_build(&b, 1, &snap, &err) == 0, "%s", err.msg);
 	snapshot_builder_fini(&b);
 	snapshot_put(whole);
@@ -189,7 +210,9 @@ dep_at(const struct graph *g, fm_link in, fm_link out)
 static fm_link
 way(const struct fm_fabric *fab, const struct plan *p, fm_sw sw, uint16_t lid)
 {
-	return lid > p->top_lid ? FM_NONE : fm_link_at(fab, sw, p->tables->t.lft[sw][lid]);
+	return lid > p->top_lid || sw >= p->snap->fab.n_switches
+	    ? FM_NONE
+	    : fm_link_at(fab, sw, p->tables->t.lft[sw][lid]);
 }
 
 /* Depth first from a switch that got packets by link `in`, an entry of kind. */
@@ -259,6 +282,8 @@ has_cycle(const struct graph *g)
 static bool
 changes(const struct plan *old, const struct plan *new, uint16_t lid)
 {
+	if (lid > old->top_lid)
+		return true;
 	for (fm_sw sw = 0; sw < old->snap->fab.n_switches; sw++)
 		if (old->tables->t.lft[sw][lid] != new->tables->t.lft[sw][lid])
 			return true;
@@ -370,6 +395,46 @@ START_TEST(links_go_and_come_back)
 	}
 	if (_i < 3)
 		ck_assert_uint_gt(n_cyclic, 0);
+}
+END_TEST
+
+/* Switches that were never there: no way that there was is lost for them, neither at once nor
+ * when all is routed with them. */
+START_TEST(switches_join)
+{
+	static const struct fm_engine *const engines[] = { &updn_LTX_fm_engine,
+		&dfsssp_LTX_fm_engine };
+	const struct fm_engine *engine = engines[_i % 2];
+	const char *words = fabrics[_i / 2];
+	struct plan *a, *b, *c;
+
+	for (unsigned n = 1; n <= 4; n++) {
+		n_few = n;
+		a = make_plan(engine, words, 0, 0, NULL, 0);
+		n_few = 0;
+		b = make_plan(engine, words, 0, 0, a, 0);
+		c = make_plan(engine, words, 0, 0, b, 0);
+		ck_assert_int_eq(b->change.kind, PLAN_RECOVERY);
+		ck_assert_uint_eq(b->change.n_drained + c->change.n_drained, 0);
+		ck_assert_uint_eq(b->verdict.unreachable_pairs + b->verdict.credit_loops, 0);
+		ck_assert_uint_eq(c->verdict.unreachable_pairs + c->verdict.credit_loops, 0);
+		ck_assert_uint_eq(c->change.n_grafted, 0);
+		if (b->change.n_grafted > 0) { /* else all of it was written at once */
+			ck_assert_uint_eq(b->change.n_grafted, n);
+			for (uint32_t lid = 1; lid <= a->top_lid; lid++)
+				ck_assert(a->snap->fab.lid_end[lid] == FM_NONE ||
+				    !changes(a, b, (uint16_t)lid));
+			ck_assert_ptr_null(b->rules);
+		}
+		if (engine == &updn_LTX_fm_engine) {
+			ck_assert(is_safe(a, b, false));
+			ck_assert(is_safe(b, c, false));
+			ck_assert_str_eq(c->change.waiting, "");
+		}
+		plan_put(a);
+		plan_put(b);
+		plan_put(c);
+	}
 }
 END_TEST
 
@@ -869,6 +934,7 @@ main(void)
 	tcase_set_timeout(t, 600);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, links_go_and_come_back, 0, N_FABRICS);
+	tcase_add_loop_test(t, switches_join, 0, 2 * N_FABRICS);
 	tcase_add_test(t, fat_trees_need_nothing);
 	tcase_add_test(t, another_engine_waits_for_a_word);
 	tcase_add_loop_test(t, writing_is_broken_off, 0, N_FABRICS);
