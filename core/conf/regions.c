@@ -356,12 +356,11 @@ resolve(const struct region_set *set, const struct snapshot *snap, enum care car
 
 	fm_arena_init(&mem, SIZE_MAX);
 	memset(sw_region, 0, snap->fab.n_switches * sizeof(*sw_region));
-	if (set->n_regions > 1)
+	if (care != LIVE || set->n_regions > 1)
 		rc = check_groups(&r);
 	for (uint32_t i = 1; rc == 0 && i < set->n_regions; i++)
 		rc = resolve_region(&r, (uint16_t)i);
-	for (uint32_t i = 0; rc == 0 && care != LIVE && set->n_regions > 1 && i < set->n_regions;
-	     i++)
+	for (uint32_t i = 0; rc == 0 && care != LIVE && i < set->n_regions; i++)
 		rc = check_options(&r, &set->region[i].chain);
 	if (rc == 0)
 		say(&r);

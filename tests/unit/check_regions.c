@@ -733,6 +733,17 @@ START_TEST(options_that_name_nothing)
 	ck_assert_ptr_nonnull(strstr(
 	    warned, "fmd.conf:5: good b: order: 'ft-leaf-9' names nothing in this fabric\n"));
 	conf_put(conf);
+	/* and without any regions */
+	conf = load("group \"few\" { members = { \"ft-spine-1\",\n \"ft-spine-9\" } }\n"
+		    "chain = { good }\ngood { roots = { \"@few\", \"ft-spine-8\" } }\n");
+	ck_assert_int_eq(regions_check(&conf->regions, snap, &err), 0);
+	ck_assert_uint_eq(n_warned, 5);
+	ck_assert_ptr_nonnull(
+	    strstr(warned, "fmd.conf:2: group few: 'ft-spine-9' names nothing in this fabric\n"));
+	ck_assert_ptr_nonnull(
+	    strstr(warned, "fmd.conf:4: good: roots: 'ft-spine-8' names nothing in this fabric\n"));
+	ck_assert_int_eq(regions_resolve(&conf->regions, snap, true, sw_region, &err), FM_E_CONFIG);
+	conf_put(conf);
 	n_warned = 0;
 	conf = load("good { roots = { \"n1\", \"n2\", \"n3\", \"n4\", \"n5\", \"n6\", \"n7\", "
 		    "\"n8\", \"n9\", \"n10\" } }\n" PODS "chain = { good }\n");
