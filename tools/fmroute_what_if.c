@@ -100,6 +100,10 @@ read_words(int argc, char **argv, struct scenario *s, struct fm_error *err)
 		    "what-if wants an event: --down=switch:NAME, host:NAME or link:NAME:PORT");
 	if (s->step > 0 && s->events.item[s->events.n - 1].step != s->step)
 		return fm_fail(err, FM_E_CONFIG, "nothing stands after the last --then");
+	if (s->each && s->step > 0)
+		return fm_fail(err, FM_E_CONFIG,
+		    "--steps makes a step of each part and --then says where one ends: one of the "
+		    "two");
 	for (unsigned i = 0; s->each && i < s->events.n; i++)
 		s->events.item[i].step = i;
 	s->task.fabric = argv[optind];

@@ -8,6 +8,7 @@
 #include "core/topo/outage.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,8 +161,12 @@ find_nodes(const struct outage *o, struct part *p, struct fm_error *err)
 	if (rc == 0 && p->nodes.n == 0 && !is_guid) {
 		if (node_item_parse(p->name, &item, err) != 0)
 			return fm_context(err, "%s", p->text);
-		if (item.kind == NODE_NAME)
-			rc = collect(o, p, item.name, 0, err);
+		if (item.kind != NODE_NAME || item.minus)
+			return fm_fail(err, FM_E_CONFIG,
+			    "%.200s: a part is named by description, GUID or pattern: leaf-1, "
+			    "0x2c903000abcd0 or leaf-[1-18]",
+			    p->text);
+		rc = collect(o, p, item.name, 0, err);
 	}
 	return rc == 0 && p->nodes.n == 0 ? unknown_name(o, p, err) : rc;
 }
@@ -180,30 +185,46 @@ name_of(const struct netlist_node *n)
 	return n->desc[0] != '\0' ? n->desc : n->id;
 }
 
+/* There is such a port of this node, and a cable. */
+static int
+check_port(const struct outage *o, const struct part *p, uint32_t node, struct fm_error *err)
+{
+	const struct netlist_node *n = &o->nl->nodes[node];
+
+	if (p->port > n->n_ports)
+		return fm_fail(err, FM_E_CONFIG, "%.200s: %s has ports 1..%u", p->text, name_of(n),
+		    n->n_ports);
+	if (o->whole[port_index(o, node, p->port)].peer_node == NETLIST_NONE)
+		return fm_fail(err, FM_E_CONFIG, "%.200s: there is no cable at port %u of %s",
+		    p->text, p->port, name_of(n));
+	return 0;
+}
+
 /* May this node, or its port, be taken out or put back? */
 static int
 check_change(
     const struct outage *o, const struct part *p, uint32_t node, bool out, struct fm_error *err)
 {
-	const struct netlist_node *n = &o->nl->nodes[node];
+	const char *name = name_of(&o->nl->nodes[node]);
+	char port[16] = "";
 	bool is_out;
+	int rc;
 
 	if (p->kind != PART_LINK) {
 		is_out = o->node_out[node];
-	} else if (p->port > n->n_ports) {
-		return fm_fail(err, FM_E_CONFIG, "%.200s: %s has ports 1..%u", p->text, name_of(n),
-		    n->n_ports);
-	} else if (o->whole[port_index(o, node, p->port)].peer_node == NETLIST_NONE) {
-		return fm_fail(err, FM_E_CONFIG, "%.200s: there is no cable at port %u of %s",
-		    p->text, p->port, name_of(n));
 	} else {
+		if ((rc = check_port(o, p, node, err)) != 0)
+			return rc;
+		snprintf(port, sizeof(port), " port %u", p->port);
 		is_out = o->port_out[port_index(o, node, p->port)];
 	}
 	if (is_out == out && out)
-		return fm_fail(err, FM_E_CONFIG, "%.200s is down already", p->text);
+		return fm_fail(
+		    err, FM_E_CONFIG, "%.200s: %s%s is down already", p->text, name, port);
 	if (is_out == out)
 		return fm_fail(err, FM_E_CONFIG,
-		    "%.200s is not down: only what went down can come up", p->text);
+		    "%.200s: %s%s is not down: only what went down can come up", p->text, name,
+		    port);
 	return 0;
 }
 

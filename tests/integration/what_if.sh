@@ -162,6 +162,7 @@ wrong "spine-1 has ports 1..8" what-if tree.net $none --down=link:spine-1:36
 wrong "is not down" what-if tree.net $none --up=switch:spine-1
 wrong "is down already" what-if tree.net $none --down=switch:spine-1 --down=switch:spine-1
 wrong "--then stands between steps" what-if tree.net $none --then --down=switch:spine-1
+wrong "one of the two" what-if tree.net $none --steps --down=switch:spine-1 --then --up=switch:spine-1
 wrong "nothing stands after" what-if tree.net $none --down=switch:spine-1 --then
 wrong "one FABRIC" what-if --down=switch:spine-1
 wrong "diff takes A and B, 1 given" diff a

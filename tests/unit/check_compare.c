@@ -432,6 +432,9 @@ static const struct {
 	{ "host:leaf-1", "host:leaf-1: the fabric has no such host" },
 	{ "switch:0x1234", "switch:0x1234: the fabric has no such switch" },
 	{ "switch:leaf-[x]", "brackets hold numbers" },
+	{ "switch:!leaf-1", "switch:!leaf-1: a part is named by description, GUID or pattern: " },
+	{ "switch:level:0", "switch:level:0: a part is named by description, GUID or pattern: " },
+	{ "switch:@pods", "switch:@pods: a part is named by description, GUID or pattern: " },
 	{ "link:leaf-1", "a link is named by a node and its port, as in link:leaf-1:7" },
 	{ "link:leaf-1:0", "a link is named by a node and its port" },
 	{ "link:leaf-1:99999999999", "a link is named by a node and its port" },
@@ -470,12 +473,15 @@ START_TEST(test_there_and_back)
 	before = malloc(nl.n_ports_total * sizeof(*before));
 	memcpy(before, nl.ports, nl.n_ports_total * sizeof(*before));
 	ck_assert_int_eq(outage_change(&outage, "switch:leaf-1", false, &err), FM_E_CONFIG);
-	ck_assert_msg(strstr(err.msg, "switch:leaf-1 is not down") != NULL, "%s", err.msg);
+	ck_assert_msg(
+	    strstr(err.msg, "switch:leaf-1: leaf-1 is not down: ") != NULL, "%s", err.msg);
 	change("link:leaf-1:5", true);
 	change("switch:leaf-1", true);
 	change("switch:spine-*", true);
 	ck_assert_int_eq(outage_change(&outage, "link:spine-1:1", true, &err), FM_E_CONFIG);
-	ck_assert_msg(strstr(err.msg, "is down already") != NULL, "%s", err.msg);
+	ck_assert_msg(strstr(err.msg, "1: spine-1 port 1 is down already") != NULL, "%s", err.msg);
+	ck_assert_int_eq(outage_change(&outage, "switch:*", true, &err), FM_E_CONFIG);
+	ck_assert_msg(strstr(err.msg, "switch:*: leaf-1 is down already") != NULL, "%s", err.msg);
 	change("switch:leaf-1", false);
 	change("link:spine-1:1", false);
 	change("switch:spine-1", false);
