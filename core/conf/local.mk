@@ -14,5 +14,6 @@ CORE_SOURCES += \
 	core/conf/regions_json.c core/conf/regions_json.h \
 	core/conf/suggest.c core/conf/suggest.h
 CORE_SOURCES += core/conf/rchain.c core/conf/rchain.h core/conf/rchain_groups.c core/conf/rchain_groups.h \
-	core/conf/rchain_config.c core/conf/rchain_config.h core/conf/rchain_text.c core/conf/rchain_text.h
+	core/conf/rchain_config.c core/conf/rchain_config.h core/conf/rchain_members.c core/conf/rchain_text.c \
+	core/conf/rchain_text.h
 CORE_SOURCES += core/conf/conf_policies.c core/conf/conf_steps.c

@@ -49,6 +49,8 @@ struct rchain_name {
 	uint32_t port, hca; /* 0: any */
 };
 
+/* A rule with its name.  A port-group of several rules is several of these, linked; by
+ * name the first is found. */
 struct rchain_group {
 	const char *name;
 	unsigned line; /* 0: predefined */
@@ -60,8 +62,16 @@ struct rchain_group {
 	uint32_t port;		   /* of a regexp; 0: any */
 	const char *part_names[2]; /* UNION, SUBTRACT: groups by name */
 	uint32_t part[2];	   /* and by number */
+	uint32_t also;		   /* number of the group of its next rule, or FM_NONE */
+	uint32_t n_levels;	   /* of groups below, while they are checked */
 	uint8_t mark;		   /* while cycles are looked for */
 };
+
+static inline bool
+rchain_has_parts(const struct rchain_group *g)
+{
+	return g->rule == RULE_UNION || g->rule == RULE_SUBTRACT;
+}
 
 int rchain_read_groups(struct rchain *rc, const struct fm_file *file, struct fm_error *err);
 /* A group's number, or FM_NONE. */

@@ -138,14 +138,55 @@ START_TEST(every_rule_finds_its_members)
 	ck_assert_str_eq(
 	    members("port-name: hostname=host-1-1; port=1; hca_idx=1, hostname=host-4-4"),
 	    "host-1-1 host-4-4 ");
+	ck_assert_str_eq(
+	    members("port-name: hostname=host-1-1 port=1 hca_idx=1, hostname = host-4-4"),
+	    "host-1-1 host-4-4 ");
+	ck_assert_str_eq(members("port-name: hostname=host-1-1 port=2"), "");
 	ck_assert_str_eq(members("port-name: hostname=host-1-1; hca_idx=2, hostname=host-1"), "");
 	ck_assert_str_eq(members("union-rule: leaves, first"),
 	    "leaf-1 leaf-2 leaf-3 leaf-4 spine-1 host-1-1 host-2-1 host-3-1 host-4-1 ");
+	ck_assert_str_eq(members("port-regexp: ^(leaf|spine)\\-[1]$"), "leaf-1 spine-1 ");
 	ck_assert_str_eq(members("subtract-rule: leaves, first"), "leaf-2 leaf-3 leaf-4 ");
 	ck_assert_str_eq(
 	    members("subtract-rule: ALL_SWITCHES, leaves"), "spine-1 spine-2 spine-3 spine-4 ");
 	ck_assert_str_eq(members("subtract-rule: ALL, ALL_CAS"),
 	    "leaf-1 leaf-2 leaf-3 leaf-4 spine-1 spine-2 spine-3 spine-4 ");
+	/* several rules add up, in whatever order they stand */
+	ck_assert_str_eq(members("subtract-rule: leaves, first\nport-regexp: ^host-1-[12]$\n"
+				 "port-name: hostname=host-4-4"),
+	    "leaf-2 leaf-3 leaf-4 host-1-1 host-1-2 host-4-4 ");
+}
+END_TEST
+
+/* n groups, the next made of the one before, twice. */
+static char *
+nest(unsigned n)
+{
+	static char groups[16384];
+	size_t at = (size_t)snprintf(groups, sizeof(groups),
+	    "port-group\nname: g1\nport-regexp: ^leaf-[12]\nend-port-group\n");
+
+	for (unsigned i = 2; i <= n; i++)
+		at += (size_t)snprintf(groups + at, sizeof(groups) - at,
+		    "port-group\nname: g%u\nunion-rule: g%u, g%u\nend-port-group\n", i, i - 1,
+		    i - 1);
+	ck_assert_uint_lt(at, sizeof(groups));
+	return groups;
+}
+
+/* Each is looked up once: 2^99 times would take for ever. */
+START_TEST(groups_are_nested_so_deep)
+{
+	uint64_t sw[1] = { 0 }, end[1] = { 0 };
+	const char topology[] = "topology\nid: 1\nsw-grp: g100\nhca-grp: g100\nend-topology\n";
+
+	ck_assert_msg(read_chain(nest(100), topology, STEP1) == 0, "%s", err.msg);
+	ck_assert_int_eq(rchain_members(&chain, 1, snap, sw, end, &err), 0);
+	ck_assert_uint_eq(fm_bit_count(sw, snap->fab.n_switches), 2);
+	ck_assert_uint_eq(fm_bit_count(end, snap->fab.n_ends), 0);
+	rchain_fini(&chain);
+	ck_assert_int_eq(read_chain(nest(101), topology, STEP1), FM_E_CONFIG);
+	ck_assert_str_eq(err.msg, "pgrp:403: port-groups are nested more than 100 deep");
 }
 END_TEST
 
@@ -186,6 +227,7 @@ START_TEST(steps_run_by_id_and_useless_fallbacks_are_left_out)
 }
 END_TEST
 
+#define PARENTHESES "(((((((((((((((((((((((((((((((((((((((((((((((((((((((((((("
 #define GROUP(lines) "port-group\n" lines "end-port-group\n"
 #define NAMED(rule) GROUP("name: a\n" rule "\n")
 #define TOPOLOGY(lines) "topology\n" lines "end-topology\n"
@@ -214,8 +256,10 @@ static const struct {
 	/* groups */
 	{ GROUP("port-guid: 0x1\n"), NULL, STEP1, "pgrp:1: this port-group has no name" },
 	{ GROUP("name: a\n"), NULL, STEP1, "pgrp:1: this port-group has no rule: port-guid, " },
-	{ GROUP("name: a\nport-guid: 0x1\nport-regexp: b\n"), NULL, STEP1,
-	    "pgrp:4: a port-group has one rule, and port-guid was given in line 3" },
+	{ GROUP("name: a\nport-guid: 0x1\nport-guid: 0x2\n"), NULL, STEP1,
+	    "pgrp:4: port-guid is given twice, first in line 3" },
+	{ GROUP("name: a\nport-guid: 0x1\nunion-rule: a, ALL\n"), NULL, STEP1,
+	    "pgrp:3: port-group a is made of itself" },
 	{ NAMED("port-guid: 0x1") NAMED("port-guid: 0x1"), NULL, STEP1,
 	    "pgrp:6: there is a port-group a already, in line 1" },
 	{ GROUP("name: ALL_CAS\nport-guid: 0x1\n"), NULL, STEP1,
@@ -241,6 +285,10 @@ static const struct {
 	    "pgrp:3: port-regexp: behind the colon stands a port 1..254, not \"x\"" },
 	{ NAMED("port-regexp: a{200}{200}{200}"), NULL, STEP1,
 	    "pgrp:3: port-regexp: \"a{200}{200}{200}\": counts in braces are not taken" },
+	{ NAMED("port-regexp: a\\\\(.*)\\1"), NULL, STEP1,
+	    "pgrp:3: port-regexp: \"a\\\\(.*)\\1\": back-references are not taken" },
+	{ NAMED("port-regexp: " PARENTHESES PARENTHESES), NULL, STEP1,
+	    "pgrp:3: port-regexp: \"" PARENTHESES "\": more than 100 parentheses are not" },
 	{ NAMED("union-rule: ALL"), NULL, STEP1,
 	    "pgrp:3: union-rule takes exactly two groups: union-rule: g1, g2" },
 	{ NAMED("subtract-rule: ALL, ALL_CAS, ALL"), NULL, STEP1,
@@ -293,6 +341,7 @@ suite(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, every_rule_finds_its_members);
+	tcase_add_test(t, groups_are_nested_so_deep);
 	tcase_add_test(t, steps_run_by_id_and_useless_fallbacks_are_left_out);
 	tcase_add_loop_test(
 	    t, what_is_wrong_is_told_with_its_line, 0, (int)(sizeof(wrong) / sizeof(*wrong)));
