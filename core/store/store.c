@@ -100,34 +100,17 @@ load_mark(struct store *s, MDB_txn *txn, const char *name, uint64_t *out)
 	return rc == MDB_NOTFOUND ? 0 : rc;
 }
 
-/* LMDB maps the file and trusts it: what is cut off would kill us by SIGBUS. */
-static int
-check_length(struct store *s)
-{
-	MDB_envinfo info;
-	MDB_stat stat;
-	struct stat file;
-	int fd, rc;
-
-	if ((rc = mdb_env_info(s->env, &info)) != 0 || (rc = mdb_env_stat(s->env, &stat)) != 0 ||
-	    (rc = mdb_env_get_fd(s->env, &fd)) != 0)
-		return rc;
-	if (fstat(fd, &file) != 0)
-		return errno;
-	return (uint64_t)file.st_size / stat.ms_psize <= info.me_last_pgno ? MDB_CORRUPTED : 0;
-}
-
 static int
 open_env(struct store *s, const char *dir)
 {
 	MDB_txn *txn;
-	int rc = mdb_env_create(&s->env);
+	int rc = store_check(dir);
 
-	if (rc != 0)
+	if (rc != 0 || (rc = mdb_env_create(&s->env)) != 0)
 		return rc;
 	if ((rc = mdb_env_set_maxdbs(s->env, 8)) != 0 ||
 	    (rc = mdb_env_set_mapsize(s->env, STORE_MAP_BYTES)) != 0 ||
-	    (rc = mdb_env_open(s->env, dir, 0, 0640)) != 0 || (rc = check_length(s)) != 0 ||
+	    (rc = mdb_env_open(s->env, dir, 0, 0640)) != 0 ||
 	    (rc = mdb_txn_begin(s->env, NULL, 0, &txn)) != 0)
 		return rc;
 	if ((rc = mdb_dbi_open(txn, "lids", MDB_CREATE, &s->lids_db)) != 0 ||
@@ -155,7 +138,8 @@ is_damage(int rc)
 static void
 forget(struct store *s)
 {
-	mdb_env_close(s->env);
+	if (s->env != NULL)
+		mdb_env_close(s->env);
 	s->env = NULL;
 	fm_vec_fini(&s->lids);
 	fm_hash_fini(&s->by_guid);

@@ -24,6 +24,10 @@ struct store {
 	struct fm_arena mem; /* this struct */
 };
 
+/* store_check.c: 0, also where there is no data.mdb; else why it cannot be used, as LMDB
+ * says it, or errno. */
+int store_check(const char *dir);
+
 /* store_pending.c */
 void store_pending_open(struct store *s, const char *dir);
 void store_pending_close(struct store *s);

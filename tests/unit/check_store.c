@@ -14,8 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/store/store.h"
+#include "core/store/store_internal.h"
 #include "lib/log.h"
+#include "lib/rng.h"
 #include "tests/folder.h"
 #include "tests/run.h"
 
@@ -207,6 +208,121 @@ START_TEST(test_damage)
 }
 END_TEST
 
+static uint8_t *
+read_file(size_t *n)
+{
+	FILE *f = fopen(file, "r");
+	struct stat st;
+	uint8_t *bytes;
+
+	ck_assert(f != NULL && fstat(fileno(f), &st) == 0);
+	*n = (size_t)st.st_size;
+	bytes = malloc(*n);
+	ck_assert_uint_eq(fread(bytes, 1, *n, f), *n);
+	fclose(f);
+	return bytes;
+}
+
+/* Put in and taken out again: records, and values so long that they have pages of their own. */
+static void
+change(struct store *s, struct fm_rng *rng)
+{
+	static char bytes[20000];
+	char name[16];
+	struct fm_error err = { 0 };
+	MDB_txn *txn;
+
+	mdb_env_set_flags(s->env, MDB_NOSYNC, 1); /* no power fails here */
+	for (unsigned i = 1 + fm_rng_below(rng, 20); i > 0; i--) {
+		size_t n_name = (size_t)snprintf(name, sizeof(name), "%u", fm_rng_below(rng, 300));
+		bool is_out = fm_rng_below(rng, 3) == 0;
+		struct store_record r = { name, is_out ? NULL : bytes, n_name, n_name };
+		MDB_val key = { n_name, name }, value = { fm_rng_below(rng, 20000), bytes };
+
+		ck_assert_msg(store_put(s, &r, 1, false, &err) == 0, "%s", err.msg);
+		ck_assert_int_eq(mdb_txn_begin(s->env, NULL, 0, &txn), 0);
+		if (is_out)
+			mdb_del(txn, s->aside_db, &key, NULL);
+		else
+			ck_assert_int_eq(mdb_put(txn, s->aside_db, &key, &value, 0), 0);
+		ck_assert_int_eq(mdb_txn_commit(txn), 0);
+	}
+}
+
+/* What LMDB writes is never taken for damaged. */
+START_TEST(test_sound)
+{
+	struct fm_rng rng;
+	struct store *s;
+
+	ck_assert_int_eq(store_check(dir), 0); /* nothing there */
+	fill();
+	fm_rng_seed(&rng, 1);
+	for (unsigned i = 0; i < n_cases(100); i++) {
+		s = open_store();
+		change(s, &rng);
+		ck_assert_int_eq(store_check(dir), 0);
+		store_close(s);
+	}
+	ck_assert_str_eq(said, "");
+}
+END_TEST
+
+static bool
+visit(void *arg, const struct store_record *r)
+{
+	unsigned *sum = arg;
+
+	for (size_t i = 0; i < r->n_value; i++)
+		*sum += ((const uint8_t *)r->value)[i];
+	return true;
+}
+
+/* Bytes spoilt anywhere: the file is set aside or used, for reading and for writing. */
+START_TEST(test_spoilt)
+{
+	unsigned n_sound = 0, n_aside = 0, sum = 0;
+	struct fm_error err = { 0 };
+	struct fm_rng rng;
+	struct store *s;
+	uint8_t *bytes;
+	uint32_t n;
+	size_t size;
+
+	fill();
+	fm_rng_seed(&rng, 1);
+	s = open_store();
+	change(s, &rng);
+	store_close(s);
+	bytes = read_file(&size);
+	for (unsigned i = 0; i < n_cases(400); i++) {
+		char command[300];
+
+		snprintf(command, sizeof(command), "rm -f %s/*", dir);
+		ck_assert_int_eq(system(command), 0);
+		overwrite(0, bytes, size);
+		for (unsigned k = 1u << fm_rng_below(&rng, 8); k > 0; k--) {
+			/* the first bytes of a page are what LMDB goes by */
+			uint32_t page = fm_rng_below(&rng, (uint32_t)(size / 4096));
+			uint32_t at = fm_rng_below(&rng, fm_rng_below(&rng, 2) == 0 ? 64 : 4096);
+			uint8_t byte = (uint8_t)fm_rng_next(&rng);
+
+			overwrite((off_t)page * 4096 + at, &byte, 1);
+		}
+		said[0] = '\0';
+		s = open_store();
+		n_aside += strstr(said, "set aside as") != NULL;
+		n_sound += said[0] == '\0';
+		ck_assert_int_eq(store_each(s, visit, &sum, &n, &err), 0);
+		change(s, &rng);
+		store_close(s);
+	}
+	free(bytes);
+	ck_assert_uint_gt(n_aside, n_cases(400) / 4);
+	ck_assert_uint_gt(n_sound, 0);
+}
+END_TEST
+
 /* A process opens the store, marks what it is told, and is gone: killed, or by closing it. */
 static void
 live_and_die(const char *marks, bool closes)
@@ -323,10 +439,13 @@ main(void)
 	TCase *t = tcase_create("store");
 
 	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_set_timeout(t, 60);
 	tcase_add_test(t, test_keeps);
 	tcase_add_test(t, test_changes_one);
 	tcase_add_test(t, test_unsound);
 	tcase_add_loop_test(t, test_damage, 0, sizeof(damages) / sizeof(damages[0]));
+	tcase_add_test(t, test_sound);
+	tcase_add_test(t, test_spoilt);
 	tcase_add_test(t, test_no_directory);
 	tcase_add_test(t, test_cut_off);
 	tcase_add_test(t, test_full_disk);
