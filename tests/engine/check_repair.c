@@ -411,6 +411,7 @@ START_TEST(repaired_tables_are_rebalanced)
 		struct course c;
 		struct plan *p;
 		uint64_t most;
+		bool at_once;
 
 		breaking_init(&b, balances[_i].words, seed);
 		course_init(&c, balances[_i].engine, 1);
@@ -428,7 +429,11 @@ START_TEST(repaired_tables_are_rebalanced)
 		ck_assert_int_eq(plan_wants_rebalance(c.plan, &c.chain, PLAN_REBALANCE_AUTO),
 		    c.plan->deviations.n > 0 && balances[_i].quietly);
 		most = most_routes(&c, c.plan);
+		p = pass(&c, b.now, PLAN_REBALANCE_ALWAYS, false); /* does not wait for quiet */
+		at_once = is_routed(p);
+		plan_put(p);
 		go_on(&c, pass(&c, b.now, PLAN_REBALANCE_AUTO, true));
+		ck_assert(at_once == is_routed(c.plan) || !balances[_i].quietly);
 		if (is_routed(c.plan)) {
 			ck_assert(balances[_i].quietly);
 			ck_assert_uint_le(100 * most_routes(&c, c.plan), 85 * most);
