@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "lib/lines.h"
+#include "lib/log.h"
 #include "plugins/common/guids.h"
 #include "plugins/common/misfits.h"
 
@@ -31,6 +32,7 @@ struct scan {
 	struct fm_guid *switches; /* [n_switches] sorted */
 	struct fm_guid *ends;	  /* [n_ends] by port GUID, sorted */
 	uint64_t (*cabled)[4];	  /* [n_switches] ports with a link or an end, and port 0 */
+	bool *listed;		  /* [n_switches] has a heading */
 	uint32_t *load;		  /* [256] LIDs per port of the current switch: matrix only */
 	fm_sw sw;		  /* current switch; FM_NONE: not of this fabric */
 	bool any_switch;	  /* a header line was seen */
@@ -90,11 +92,12 @@ prepare(struct scan *s)
 	    s->host->scratch(s->host, ((size_t)fab->n_switches + 1) * sizeof(*s->switches));
 	s->ends = s->host->scratch(s->host, ((size_t)fab->n_ends + 1) * sizeof(*s->ends));
 	s->cabled = s->host->scratch(s->host, ((size_t)fab->n_switches + 1) * sizeof(*s->cabled));
+	s->listed = s->host->scratch(s->host, ((size_t)fab->n_switches + 1) * sizeof(*s->listed));
 	s->load = s->host->scratch(s->host, 256 * sizeof(*s->load));
 	s->base_lid = s->host->scratch(s->host, ((size_t)fab->n_ends + 1) * sizeof(*s->base_lid));
 	s->of_lid = s->host->scratch(s->host, LIDS * sizeof(*s->of_lid));
 	if (s->of_lid == NULL || s->switches == NULL || s->ends == NULL || s->cabled == NULL ||
-	    s->load == NULL || s->base_lid == NULL)
+	    s->listed == NULL || s->load == NULL || s->base_lid == NULL)
 		return false;
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
 		s->switches[sw] = (struct fm_guid){ fab->sw_guid[sw], sw };
@@ -355,6 +358,7 @@ header(struct scan *s, const char *key)
 	s->sw = find(s->switches, s->fab->n_switches, guid);
 	if (s->sw == FM_NONE)
 		return misfit(s, "switch 0x%016" PRIx64 " is not in this fabric", guid);
+	s->listed[s->sw] = true;
 	return 0;
 }
 
@@ -408,6 +412,26 @@ scan_file(struct scan *s, entry_fn entry)
 	return rc;
 }
 
+/* Their tables stay empty, and nothing else tells why. */
+static void
+warn_of_unlisted(const struct scan *s)
+{
+	const struct fm_fabric *fab = s->fab;
+	fm_sw first = FM_NONE;
+	uint32_t n = 0;
+
+	for (fm_sw sw = fab->n_switches; sw-- > 0;)
+		if (!s->listed[sw] && fab->sw_first_link[sw] < fab->sw_first_link[sw + 1]) {
+			first = sw;
+			n++;
+		}
+	if (n > 0)
+		s->host->log(s->host, FM_LOG_WARN,
+		    "%.80s:%" PRIu32 ": the file ends without %" PRIu32 " of the switches of this "
+		    "fabric, %s the first: is it cut off?",
+		    s->file->path, s->in.line, n, fab->sw_name[first]);
+}
+
 static int
 run(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_file *file,
     uint8_t *const *lft, entry_fn entry, struct fm_table_file *found, struct fm_error *err)
@@ -429,7 +453,9 @@ run(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_fil
 	s.learning = true;
 	rc = scan_file(&s, learn_base);
 	s.learning = false;
-	return rc != 0 ? rc : scan_file(&s, entry);
+	if (rc == 0 && (rc = scan_file(&s, entry)) == 0)
+		warn_of_unlisted(&s);
+	return rc;
 }
 
 int

@@ -66,10 +66,13 @@ expect 2 'cut.net:' "$fmd" --once --state-dir=state --transport=sim:cut.net
 
 # ---- tables
 head -c 3000 good/lfts >cut.lfts
+head -n 20 good/lfts >half.lfts
 sed 's/ 00[0-9] :/ 999 :/' good/lfts >ports.lfts
 sed 's/^0x00/0xd0/' good/lfts >lids.lfts
 sed 's/ guid 0x0/ guid 0x9/' good/lfts >other.lfts
 expect 2 'cut.lfts:' "$fmroute" check good.net cut.lfts
+expect 3 'half.lfts:20: the file ends without 11 of the switches of this fabric, leaf-2 the first: is it cut off?' "$fmroute" check good.net half.lfts
+expect 3 'is it cut off?' "$fmroute" diff good half.lfts --fabric=good.net
 expect 2 'ports.lfts:4: the LID is not followed by a port' "$fmroute" check good.net ports.lfts
 expect 2 'lids.lfts:4:' "$fmroute" check good.net lids.lfts
 expect 3 'no entry of the tables fits this fabric' "$fmroute" check good.net other.lfts
