@@ -278,12 +278,15 @@ check(const struct cli *cli, FILE *out, struct fm_error *err)
 {
 	struct engine_set set;
 	struct conf *conf;
+	bool is_named;
 	int rc = cli_load(cli, &set, &conf, err);
 
 	if (rc != 0)
 		return rc;
-	fprintf(out, "The configuration is good; the chain is %s%s.\n", conf->chain_text,
-	    conf->fallback ? ", then the built-in up/down" : "");
+	is_named = conf->chain_text[strspn(conf->chain_text, ", ")] != '\0';
+	fprintf(out, "The configuration is good; the chain is %s%s%s.\n", conf->chain_text,
+	    is_named && conf->fallback ? ", then " : "",
+	    conf->fallback ? "the built-in up/down" : "");
 	for (uint32_t i = 1; i < conf->regions.n_regions; i++)
 		fprintf(out, "Region %s has the chain %s.\n", conf->regions.region[i].name,
 		    conf->regions.region[i].chain_text);

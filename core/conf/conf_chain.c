@@ -63,6 +63,10 @@ conf_resolve_entry(
 	entry->engine = engine_find(self->engines, name);
 	if (entry->engine == NULL)
 		return conf_no_engine(self, name, err);
+	if (colon != NULL && *title == '\0')
+		return fm_fail(err, FM_E_CONFIG,
+		    "%s: behind the colon stands the title of a section %s \"...\" { ... }", word,
+		    name);
 	instance = conf_find_instance(self, entry->engine, title);
 	if (instance == NULL && *title != '\0')
 		return fm_fail(err, FM_E_CONFIG, "%s: there is no section %s \"%s\" { ... }", word,

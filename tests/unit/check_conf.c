@@ -213,6 +213,9 @@ static const struct {
 	    "or rebuild the engine against this fmd's fmd/engine.h" },
 	{ "chain = { \"good:pods\" }\n",
 	    "fmd.conf:1: chain: good:pods: there is no section good \"pods\" { ... }" },
+	{ "chain = { \"good:\" }\n",
+	    "fmd.conf:1: chain: good:: behind the colon stands the title of a section good "
+	    "\"...\" { ... }" },
 	{ "chain = { }\nfallback = no\n",
 	    "fmd.conf: chain: no engine is left: name one, or set fallback = yes" },
 	{ "lmc = \"1\n", "fmd.conf:1: the string that begins here has no closing \"" },
