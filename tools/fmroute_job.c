@@ -153,10 +153,10 @@ job_prepare(struct job *job, struct fm_error *err)
 	    (rc = cut_regions(job, err)) != 0 ||
 	    (rc = router_init(&job->router, (unsigned)job->conf->workers, err)) != 0)
 		return rc;
-	job->router.n_vls = (uint8_t)job->conf->n_vls;
-	job->router.sl_model = (enum verify_sl_model)job->conf->sl_model;
+	job->router.set.n_vls = (uint8_t)job->conf->n_vls;
+	job->router.set.sl_model = (enum verify_sl_model)job->conf->sl_model;
 	if (job->conf->ar_enable)
-		job->router.ar_max_groups = (uint16_t)job->conf->ar_max_groups;
+		job->router.set.ar_max_groups = (uint16_t)job->conf->ar_max_groups;
 	return 0;
 }
 
@@ -230,11 +230,11 @@ load_tables(struct job *job, const struct fm_engine *engine, const char *given,
 		return rc;
 	start = plan_now_ms();
 	/* enough for any groups there are; without any the tables are judged as static */
-	job->router.ar_max_groups = (uint16_t)job->conf->ar_max_groups;
+	job->router.set.ar_max_groups = (uint16_t)job->conf->ar_max_groups;
 	rc = route_once(&job->router, engine, opts, &job->snap->fab, NULL, 0, &job->tables, err);
 	if (rc == 0 && job->tables->adaptive.n_groups == 0) {
 		adaptive_drop(job->tables);
-		job->router.ar_max_groups = 0;
+		job->router.set.ar_max_groups = 0;
 	}
 	job->route_ms = plan_now_ms() - start;
 	return rc;
@@ -244,8 +244,8 @@ int
 job_check(struct job *job, const char *given, struct fm_error *err)
 {
 	const struct fm_engine *engine = engine_find(&job->engines, "file");
-	struct verify_request req = { .n_vls = job->router.n_vls,
-		.sl_model = job->router.sl_model };
+	struct verify_request req = { .n_vls = job->router.set.n_vls,
+		.sl_model = job->router.set.sl_model };
 	struct fm_arena mem;
 	double start;
 	int rc;

@@ -258,7 +258,7 @@ report_json(const struct job *job)
 	json_object_set_new(o, "avg_hops", json_real(v->avg_hops));
 	if (v->fault != VERIFY_OK)
 		json_object_set_new(o, "witness", json_text(v->witness));
-	if (job->router.ar_max_groups > 0 && job->tables != NULL)
+	if (job->router.set.ar_max_groups > 0 && job->tables != NULL)
 		json_object_set_new(o, "adaptive_routing", adaptive_json(job->plan, job->tables));
 	if (!job->has_metrics)
 		return o;
@@ -293,7 +293,7 @@ report_text(const struct job *job)
 	printf("time        route %.2f ms, verify %.2f ms, in all %.2f ms\n", job->route_ms,
 	    job->verify_ms, job->wall_ms);
 	verdict_print(&job->verdict, stdout);
-	if (job->router.ar_max_groups > 0)
+	if (job->router.set.ar_max_groups > 0)
 		adaptive_print(job->plan, job->tables);
 	if (!job->has_metrics)
 		return;

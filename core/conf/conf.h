@@ -73,8 +73,8 @@ struct conf {
 
 	/* subnet administration */
 	int64_t sa_key;
-	int path_selection;	      /* enum sa_path_select */
-	int64_t path_life;	      /* 4.096 us * 2^n */
+	int path_selection;				    /* enum sa_path_select */
+	int64_t path_life;				    /* 4.096 us * 2^n */
 	int64_t max_joins, max_services, max_subscriptions; /* of one client */
 	int64_t ipv6_snm_mlids;	      /* for each P_Key and scope; 0: they do not share */
 	struct fm_file prefix_routes; /* path NULL = none */

@@ -54,11 +54,10 @@ int conf_out_of_memory(struct fm_error *err);
 /* Why there is no engine of this name: FM_E_CONFIG. */
 int conf_no_engine(const struct conf_private *self, const char *name, struct fm_error *err);
 /* "fattree:pods" to an entry; word is kept.  FM_E_CONFIG with a sentence without place. */
-int conf_resolve_entry(struct conf_private *self, const char *word, struct chain_entry *entry,
-    struct fm_error *err);
+int conf_resolve_entry(
+    struct conf_private *self, const char *word, struct chain_entry *entry, struct fm_error *err);
 /* The entry `chains`, from the three policy files.  FM_E_CONFIG. */
-int conf_resolve_steps(
-    struct conf_private *self, struct chain_entry *entry, struct fm_error *err);
+int conf_resolve_steps(struct conf_private *self, struct chain_entry *entry, struct fm_error *err);
 /* The mistakes of policy files that no chain uses.  After all chains.  FM_E_CONFIG. */
 int conf_check_steps(struct conf_private *self, struct fm_error *err);
 /* All that their tables depend on. */

@@ -270,7 +270,8 @@ run_verify(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
 	struct daemon *d = arg;
 	const struct plan *p = sweeper_plan(d->sweeper);
-	struct verify_request how = { .n_vls = d->router.n_vls };
+	struct verify_request how = { 0 };
+	struct sweep_settings set;
 	json_t *answer;
 	bool readback;
 
@@ -280,7 +281,9 @@ run_verify(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 		return fm_fail(err, FM_E_CONFIG, "there are no routes yet");
 	if (!readback)
 		return hand_out(verdict_json(p), result, err);
-	how.sl_model = plan_sl_model(&d->router, p);
+	daemon_settings(d, &set);
+	how.n_vls = set.routing.n_vls;
+	how.sl_model = p->forward_only ? VERIFY_FORWARD : set.routing.sl_model;
 	if (d->readback == NULL) {
 		d->readback = readback_start(
 		    d->txn, sweeper_inventory(d->sweeper), (struct plan *)(uintptr_t)p, &how, err);

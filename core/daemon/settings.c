@@ -38,6 +38,9 @@ daemon_settings(const struct daemon *d, struct sweep_settings *s)
 	s->partitions = c->partitions;
 	s->part_enforce = (enum part_enforce)c->part_enforce;
 	s->keep_pkey_indexes = c->keep_pkey_indexes;
+	s->routing = (struct route_settings){ .n_vls = (uint8_t)c->n_vls,
+		.sl_model = (enum verify_sl_model)c->sl_model,
+		.ar_max_groups = c->ar_enable ? (uint16_t)c->ar_max_groups : 0 };
 	s->reassign_lids = c->reassign_lids;
 	s->lid_linger_ms = c->lid_linger_ms;
 	s->drain = (enum plan_drain)c->drain;
@@ -55,9 +58,6 @@ daemon_apply_conf(struct daemon *d)
 	fm_log_set_level((enum fm_log_level)d->conf->log_level);
 	if (d->conf->debug != NULL && d->conf->debug[0] != '\0')
 		fm_log_set_debug(d->conf->debug);
-	d->router.n_vls = (uint8_t)d->conf->n_vls;
-	d->router.sl_model = (enum verify_sl_model)d->conf->sl_model;
-	d->router.ar_max_groups = d->conf->ar_enable ? (uint16_t)d->conf->ar_max_groups : 0;
 	d->ha.priority = (uint8_t)d->conf->sm_priority;
 }
 

@@ -70,7 +70,7 @@ model_for(const struct composer *c, enum plan_rung rung)
 		return VERIFY_FORWARD;
 	if (c->set->replies == REPLIES_PREFER && rung == PLAN_PHASES)
 		return VERIFY_FORWARD;
-	return c->r->sl_model;
+	return c->r->set.sl_model;
 }
 
 /* A piece that is not safe by itself: its region's engine is to blame. */
@@ -103,7 +103,7 @@ find_culprit(struct composer *c, enum plan_rung rung, struct fm_error *err)
 static int
 judge(struct composer *c, enum plan_rung rung, bool *safe, struct fm_error *err)
 {
-	struct verify_request req = { .n_vls = c->r->n_vls,
+	struct verify_request req = { .n_vls = c->r->set.n_vls,
 		.sl_model = model_for(c, rung),
 		.loops_within = c->p->regions->loops_within,
 		.on_cycle = rung == PLAN_FLAT ? c->flat_cycle : c->on_cycle };
@@ -312,8 +312,8 @@ take(struct composer *c, enum plan_rung rung, struct fm_error *err)
 	int rc;
 
 	p->tables = tables_get(c->tables);
-	p->forward_only = model_for(c, rung) == VERIFY_FORWARD && c->r->sl_model == VERIFY_BOTH &&
-	    c->tables->t.sl_shape != FM_SL_ZERO;
+	p->forward_only = model_for(c, rung) == VERIFY_FORWARD &&
+	    c->r->set.sl_model == VERIFY_BOTH && c->tables->t.sl_shape != FM_SL_ZERO;
 	if (p->forward_only &&
 	    (rc = compose_count_one_way(c, &p->regions->one_way_pairs, err)) != 0)
 		return rc;
@@ -327,7 +327,7 @@ take(struct composer *c, enum plan_rung rung, struct fm_error *err)
 		    "regions are joined in two phases: free of credit loops for each direction "
 		    "with its own SL, not for replies under the SL of the request, pairs=%" PRIu64,
 		    p->regions->one_way_pairs);
-	if (c->r->ar_max_groups > 0)
+	if (c->r->set.ar_max_groups > 0)
 		snprintf(p->adaptive_given_up, sizeof(p->adaptive_given_up),
 		    "routes between regions are static: one gateway for each LID");
 	compose_name_engines(c);

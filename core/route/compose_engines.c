@@ -288,7 +288,7 @@ compose_judge_piece(struct composer *c, uint32_t x, enum verify_sl_model model, 
     struct fm_error *err)
 {
 	struct piece *p = &c->piece[x];
-	struct verify_request req = { .n_vls = c->r->n_vls, .sl_model = model };
+	struct verify_request req = { .n_vls = c->r->set.n_vls, .sl_model = model };
 	struct snapshot *view;
 	struct tables *t = NULL;
 	int rc;

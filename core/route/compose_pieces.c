@@ -315,7 +315,7 @@ find_lids(struct composer *c, struct fm_error *err)
 		n_hosts += p->n_host_lids;
 		n_others += p->n_lids - p->n_host_lids;
 		at += p->n_lids;
-		p->n_vls = c->r->n_vls;
+		p->n_vls = c->r->set.n_vls;
 		for (uint32_t i = 0; i < p->n; i++) {
 			fm_sw u = p->sw[i];
 

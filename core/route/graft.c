@@ -271,7 +271,7 @@ note_deviations(struct plan *p, const struct plan *repaired)
 static int
 judge(struct router *r, struct plan *p, struct fm_error *err)
 {
-	struct verify_request req = { .n_vls = r->n_vls, .sl_model = plan_sl_model(r, p) };
+	struct verify_request req = { .n_vls = r->set.n_vls, .sl_model = plan_sl_model(r, p) };
 	const struct plan_regions *of = p->regions;
 	uint32_t n = p->snap->fab.n_switches;
 	uint16_t *within = NULL;

@@ -23,7 +23,7 @@ static int
 stay(struct router *r, const struct plan_request *q, const struct plan *prev,
     const struct plan *instead, struct plan **out, struct fm_error *err)
 {
-	struct verify_request req = { .n_vls = r->n_vls, .sl_model = plan_sl_model(r, prev) };
+	struct verify_request req = { .n_vls = r->set.n_vls, .sl_model = plan_sl_model(r, prev) };
 	struct plan *p;
 	int rc;
 
@@ -240,7 +240,7 @@ static int
 leave_some(struct router *r, const struct plan_request *q, struct climb *c, struct plan *p,
     bool *done, struct fm_error *err)
 {
-	struct verify_request req = { .n_vls = r->n_vls, .sl_model = c->model };
+	struct verify_request req = { .n_vls = r->set.n_vls, .sl_model = c->model };
 	struct verdict v;
 	uint8_t *kept;
 	int rc;

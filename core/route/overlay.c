@@ -169,9 +169,9 @@ vls_for_one(const struct merging *m)
 		else
 			without = 1;
 	}
-	if (with == 0 || m->r->n_vls <= without + with)
+	if (with == 0 || m->r->set.n_vls <= without + with)
 		return 1;
-	return (uint8_t)((m->r->n_vls - without) / with);
+	return (uint8_t)((m->r->set.n_vls - without) / with);
 }
 
 static int
@@ -225,13 +225,13 @@ has_substitute(const struct merging *m, uint32_t i)
 static int
 run_steps(struct merging *m, struct fm_error *err)
 {
-	uint16_t groups = m->r->ar_max_groups;
+	uint16_t groups = m->r->set.ar_max_groups;
 	int rc = 0;
 
-	m->r->ar_max_groups = 0; /* groups of several engines do not add up */
+	m->r->set.ar_max_groups = 0; /* groups of several engines do not add up */
 	for (uint32_t i = 0; rc == 0 && i < m->o->n_steps; i++)
 		rc = run_step(m, i, err);
-	m->r->ar_max_groups = groups;
+	m->r->set.ar_max_groups = groups;
 	for (uint32_t i = 0; rc == 0 && i < m->o->n_steps; i++) {
 		const struct layer *l = &m->layers[i];
 
@@ -286,11 +286,11 @@ give_planes(struct merging *m, bool apart, struct fm_error *err)
 		l->vl_base = l->n_sls > 0 ? (uint8_t)vls : 0;
 		sls += l->n_sls;
 		vls += l->n_vls;
-		if (sls > N_SLS || vls > m->r->n_vls)
+		if (sls > N_SLS || vls > m->r->set.n_vls)
 			return fm_fail(err, FM_E_TOPOLOGY,
 			    "the steps up to %" PRIu32 " need %" PRIu32 " SLs and %" PRIu32
 			    " VLs between them, 16 and %u are allowed",
-			    l->step->id, sls, vls, m->r->n_vls);
+			    l->step->id, sls, vls, m->r->set.n_vls);
 	}
 	m->out->t.n_vls_used = (uint8_t)(m->has_planes ? vls : 1);
 	return 0;
@@ -416,7 +416,7 @@ merge(struct merging *m, bool apart, struct fm_error *err)
 static int
 merge_best(struct merging *m, struct fm_error *err)
 {
-	struct verify_request req = { .n_vls = m->r->n_vls, .sl_model = m->r->sl_model };
+	struct verify_request req = { .n_vls = m->r->set.n_vls, .sl_model = m->r->set.sl_model };
 	struct fm_error why;
 	struct tables *shared;
 	struct verdict v;

@@ -95,11 +95,11 @@ static int
 explain_verdict(struct router *r, const struct plan *p, const struct chain_entry *e,
     const struct tables *t, char *reason, size_t size, struct fm_error *err)
 {
-	struct verify_request req = { .n_vls = r->n_vls, .sl_model = VERIFY_FORWARD };
+	struct verify_request req = { .n_vls = r->set.n_vls, .sl_model = VERIFY_FORWARD };
 	struct verdict one_way = p->verdict;
 	int rc = 0;
 
-	if (promise_is_broken(e->engine, &p->verdict) && r->sl_model != VERIFY_FORWARD)
+	if (promise_is_broken(e->engine, &p->verdict) && r->set.sl_model != VERIFY_FORWARD)
 		rc = verify_tables(p->snap, &t->t, &req, r->workers, &one_way, err);
 	promise_explain(e->engine, &p->verdict, &one_way, reason, size);
 	return rc;
@@ -121,7 +121,7 @@ static int
 judge(struct router *r, struct plan *p, const struct chain_entry *e, struct tables *t,
     bool allow_credit_loops, struct fm_error *err)
 {
-	struct verify_request req = { .n_vls = r->n_vls, .sl_model = r->sl_model };
+	struct verify_request req = { .n_vls = r->set.n_vls, .sl_model = r->set.sl_model };
 	double start = plan_now_ms();
 	int rc = verify_tables(p->snap, &t->t, &req, r->workers, &p->verdict, err);
 
@@ -460,6 +460,8 @@ plan_make(struct router *r, const struct plan_request *q, struct plan **out, str
 	int rc = 0;
 
 	*out = NULL;
+	if (q->set != NULL)
+		r->set = *q->set;
 	ready = repair_is_ready(r, q); /* then it keeps, too, and judges more quickly */
 	if (ready)
 		rc = plan_repair(r, q, out, err);

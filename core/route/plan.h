@@ -217,6 +217,14 @@ struct plan {
 	double verify_ms;
 };
 
+/* What the administrator wants of all plans. */
+struct route_settings {
+	uint8_t n_vls; /* VL budget, 1..15 */
+	enum verify_sl_model sl_model;
+	uint16_t ar_max_groups; /* adaptive routing groups a switch may have; 0 = not wanted */
+};
+#define ROUTE_SETTINGS_DEFAULT ((struct route_settings){ .n_vls = 8 })
+
 /* What routing needs and keeps between plans: workers, resident table
  * mappings and scratch memory.  One call at a time per router. */
 struct repair_state;
@@ -235,14 +243,12 @@ struct router {
 	struct table_pool *tables;
 	struct route_host *host;     /* core/route/host.c */
 	size_t scratch_budget_bytes; /* per call; 0 = 4 GiB */
-	uint8_t n_vls;		     /* VL budget, 1..15 */
-	enum verify_sl_model sl_model;
-	uint16_t ar_max_groups;	  /* adaptive routing groups a switch may have; 0 = not wanted */
-	uint64_t scratch_fail_at; /* tests: the n-th scratch allocation fails; 0 = never */
-	unsigned skip_rungs;	  /* tests: bit i: enum plan_rung i is not tried */
+	struct route_settings set;   /* of the plan that is made, or was made last */
+	uint64_t scratch_fail_at;    /* tests: the n-th scratch allocation fails; 0 = never */
+	unsigned skip_rungs;	     /* tests: bit i: enum plan_rung i is not tried */
 };
 
-/* n_workers 0 = one per CPU.  n_vls starts at 8, the rest at 0. */
+/* n_workers 0 = one per CPU; the settings are the default ones. */
 int router_init(struct router *r, unsigned n_workers, struct fm_error *err);
 void router_fini(struct router *r); /* after the last plan_put() */
 
@@ -258,6 +264,7 @@ struct plan_held {
 struct region_set;
 struct plan_request {
 	struct snapshot *snap;
+	const struct route_settings *set; /* NULL: the router's */
 	const struct chain *chain;
 	/* NULL: one region, by chain.  Else region 0's chain is `chain` (core/conf/regions.h) */
 	const struct region_set *regions;
@@ -311,7 +318,7 @@ uint64_t plan_other_sls(const struct plan *was, const struct plan *is, uint64_t 
 static inline enum verify_sl_model
 plan_sl_model(const struct router *r, const struct plan *p)
 {
-	return p->forward_only ? VERIFY_FORWARD : r->sl_model;
+	return p->forward_only ? VERIFY_FORWARD : r->set.sl_model;
 }
 
 /* A steady clock. */

@@ -14,7 +14,7 @@ int
 plan_try_to_keep(
     struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
 {
-	struct verify_request req = { .n_vls = r->n_vls, .sl_model = r->sl_model };
+	struct verify_request req = { .n_vls = r->set.n_vls, .sl_model = r->set.sl_model };
 	double start = plan_now_ms();
 	struct plan *p;
 	int rc = plan_keep(r, q, &p, err);

@@ -240,7 +240,7 @@ props_check_repair(const struct props *p, char *report, size_t room)
 		return PROPS_HOLD;
 	if (router_init(&r, 1, &err) != 0)
 		return broken(report, room, err.msg);
-	r.n_vls = p->n_vls;
+	r.set.n_vls = p->n_vls;
 	if (plan_make(&r, &q, &plan, &err) != 0)
 		outcome = broken(report, room, err.msg);
 	for (uint32_t i = 0;

@@ -143,7 +143,7 @@ props_check_bounds(const struct props *p, char *report, size_t room)
 	props_trying(p, "bounds: in rows with guards between them");
 	if (router_init(&r, 1, &err) != 0)
 		return props_broken(report, room, "bounds", err.msg);
-	r.n_vls = p->n_vls;
+	r.set.n_vls = p->n_vls;
 	if (route_guarded(p, &r, &g, &err) != 0)
 		outcome = props_broken(report, room, "bounds", err.msg);
 	else if (find_beside(&p->snap->fab, &g, where, sizeof(where)))

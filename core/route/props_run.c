@@ -90,14 +90,14 @@ run_routed(const struct props *p, struct router *r, const void *opts, struct pro
     struct fm_error *err)
 {
 	struct verify_request req = { .n_vls = p->n_vls,
-		.sl_model = r->sl_model,
+		.sl_model = r->set.sl_model,
 		.loops_last = (p->engine->traits & FM_PROMISES_NO_CREDIT_LOOPS) == 0 };
 	const struct fm_fabric *fab = &p->snap->fab;
 	struct tables *tables;
 	int rc;
 
-	r->n_vls = p->n_vls;
-	r->ar_max_groups = GROUPS;
+	r->set.n_vls = p->n_vls;
+	r->set.ar_max_groups = GROUPS;
 	r->scratch_fail_at = t->fail_at;
 	rc = route_once(r, p->engine, opts, fab, NULL, 0, &tables, err);
 	if (p->found != NULL && route_host_was_asked(r->host))

@@ -251,7 +251,7 @@ pass_on(struct repair *p, bool copied)
 static int
 judge(struct repair *p, struct fm_error *err)
 {
-	struct verify_request req = { .n_vls = p->r->n_vls,
+	struct verify_request req = { .n_vls = p->r->set.n_vls,
 		.sl_model = plan_sl_model(p->r, p->k->prev) };
 	struct plan *plan = p->k->p;
 	double start = plan_now_ms();
@@ -272,7 +272,7 @@ judge(struct repair *p, struct fm_error *err)
 static int
 check_verdict(struct repair *p, bool *same, struct fm_error *err)
 {
-	struct verify_request req = { .n_vls = p->r->n_vls,
+	struct verify_request req = { .n_vls = p->r->set.n_vls,
 		.sl_model = plan_sl_model(p->r, p->k->prev) };
 	const struct verdict *a = &p->k->p->verdict;
 	struct verdict b;
@@ -461,7 +461,7 @@ static bool
 applies(const struct router *r, const struct plan_request *q, const struct keeping *k)
 {
 	return k->diff.comparable && repair_serves(k->prev) &&
-	    k->prev->tables->t.ar_max_groups == 0 && r->ar_max_groups == 0 &&
+	    k->prev->tables->t.ar_max_groups == 0 && r->set.ar_max_groups == 0 &&
 	    (k->prev->verdict.credit_loops == 0 || q->chain->allow_credit_loops);
 }
 

@@ -176,7 +176,7 @@ static int
 call(struct asking *a, struct fm_error *why)
 {
 	struct fm_repair_request request = { .size = sizeof(request),
-		.n_vls = a->r->n_vls,
+		.n_vls = a->r->set.n_vls,
 		.tables = &a->k->prev->tables->t,
 		.nominal = &a->nominal,
 		.events = a->events.item,

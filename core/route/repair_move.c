@@ -30,7 +30,7 @@ repair_may_move(
     const struct router *r, const struct plan *prev, const struct fm_fabric *now, uint32_t *n_vls)
 {
 	const struct fm_tables *t = &prev->tables->t;
-	uint32_t most = r->n_vls < FM_MAX_VLS ? r->n_vls : FM_MAX_VLS;
+	uint32_t most = r->set.n_vls < FM_MAX_VLS ? r->set.n_vls : FM_MAX_VLS;
 
 	*n_vls = 0;
 	if (t->sl_shape != FM_SL_BY_SW_DLID || t->sl2vl_shape != FM_SL2VL_MODULO ||

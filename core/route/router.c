@@ -18,7 +18,7 @@ int
 router_init(struct router *r, unsigned n_workers, struct fm_error *err)
 {
 	memset(r, 0, sizeof(*r));
-	r->n_vls = 8;
+	r->set = ROUTE_SETTINGS_DEFAULT;
 	r->workers = fm_pool_new(n_workers);
 	r->tables = table_pool_new();
 	if (r->workers == NULL || r->tables == NULL) {
@@ -74,9 +74,9 @@ check_groups(const struct router *r, const struct fm_engine *engine, const struc
 
 	if (tables->t.ar_max_groups == 0)
 		return 0;
-	if (tables->t.ar_max_groups != r->ar_max_groups)
+	if (tables->t.ar_max_groups != r->set.ar_max_groups)
 		return fm_fail(err, FM_E_BUG, "engine %s changes ar_max_groups from %u to %u",
-		    engine->name, r->ar_max_groups, tables->t.ar_max_groups);
+		    engine->name, r->set.ar_max_groups, tables->t.ar_max_groups);
 	rc = adaptive_check(fab, &tables->t, r->workers, &tables->adaptive, err);
 	return rc != 0 ? fm_context(err, "engine %s", engine->name) : 0;
 }
@@ -88,7 +88,7 @@ make_room(struct router *r, const struct route_job *job, struct tables **out, st
 		return tables_over(job->into, job->rows, r->workers, job->fab, job->engine->traits,
 		    job->as_is, out, err);
 	return tables_new(
-	    r->tables, r->workers, job->fab, job->engine->traits, r->ar_max_groups, out, err);
+	    r->tables, r->workers, job->fab, job->engine->traits, r->set.ar_max_groups, out, err);
 }
 
 /* With the switches in an order that names have no part in. */
@@ -115,7 +115,7 @@ call_engine(struct router *r, const struct fm_host *host, const struct route_job
 	const struct fm_engine *engine = job->engine;
 	struct fm_request req = { .size = sizeof(req),
 		.flags = job->flags,
-		.n_vls = job->n_vls != 0 ? job->n_vls : r->n_vls };
+		.n_vls = job->n_vls != 0 ? job->n_vls : r->set.n_vls };
 	struct tables *t;
 	int rc = 0;
 

@@ -45,9 +45,9 @@ struct vl_walker {
 	uint32_t *group_of;  /* [n] */
 	struct group *group; /* [n_groups] */
 	uint32_t n, n_groups;
-	uint8_t *slot;	    /* [n][stride] egress slot, NO_SLOT */
-	uint16_t *sls;	    /* [n_groups][stride] by bit: SLs from a switch's ends to the group */
-	uint16_t *replies;  /* [n_switches] by bit: SLs of replies to class replies_to */
+	uint8_t *slot;	     /* [n][stride] egress slot, NO_SLOT */
+	uint16_t *sls;	     /* [n_groups][stride] by bit: SLs from a switch's ends to the group */
+	uint16_t *replies;   /* [n_switches] by bit: SLs of replies to class replies_to */
 	uint32_t replies_to; /* row of SLs, FM_NONE */
 	uint64_t *state;     /* [n_switches] on the egress link */
 	uint32_t *known;     /* [n_switches] epoch + hops, or epoch + FAILS */
@@ -357,8 +357,8 @@ carry(const struct vl_classes *k, struct vl_walker *w, const uint8_t *slot, cons
 
 /* An end is no source for its own LIDs. */
 static void
-add_sums(const struct judge *j, const struct class_sums *of, uint64_t n_lost,
-    const struct group *g, struct walker *sums)
+add_sums(const struct judge *j, const struct class_sums *of, uint64_t n_lost, const struct group *g,
+    struct walker *sums)
 {
 	uint64_t n_lids = (uint64_t)g->n_end_lids + g->n_switch_lids;
 	uint64_t n_pairs = n_lids * of->sources - g->n_end_lids;

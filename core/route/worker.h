@@ -7,7 +7,7 @@
  * loop takes the result when it gets to it.  One plan at a time.
  *
  * The thread sees only what cannot change: the snapshot, the last plan, and
- * the chain, which its owner leaves alone until the result has been taken.
+ * chain and settings, which their owner leaves alone until the result has been taken.
  */
 #ifndef CORE_ROUTE_WORKER_H
 #define CORE_ROUTE_WORKER_H
@@ -17,7 +17,7 @@
 struct plan_worker;
 
 /* wake: called on the worker's thread when a result is there.  The router is
- * borrowed, and the worker's alone while a plan is being made. */
+ * borrowed, and settings and all that it keeps are the worker's alone. */
 int plan_worker_new(struct router *router, void (*wake)(void *arg), void *arg,
     struct plan_worker **out, struct fm_error *err);
 /* Engines are told to stop; waits for the thread.  NULL is fine. */

@@ -26,7 +26,7 @@ is_sensible(const struct sa_inform_info *i)
 	if (i->subscribe > 1 || i->is_generic > 1)
 		return false;
 	if (i->gid.prefix != 0 || i->gid.guid != 0 || i->lid_begin == LID_ALL)
-		return true; /* the range does not count */
+		return true;		   /* the range does not count */
 	return i->lid_begin <= i->lid_end; /* from 0 to 0: nobody's; osmtest asks for that */
 }
 

@@ -18,7 +18,7 @@ struct store {
 	uint64_t mark;
 	uint64_t m_key;
 	FM_VEC(struct store_lid) lids;
-	struct fm_hash by_guid; /* -> index of lids */
+	struct fm_hash by_guid;	       /* -> index of lids */
 	struct store_pending *pending; /* mapped; NULL: it could not be */
 	bool was_cut_off;
 	struct fm_arena mem; /* this struct */

@@ -22,7 +22,7 @@ after_routing(struct sweeper *s, int rc)
 		return;
 	}
 	say_refusals(s->plan, s->next);
-	if (s->p.router->ar_max_groups > 0)
+	if (s->set.routing.ar_max_groups > 0)
 		say_adaptive(s->plan, s->next);
 	if (s->next != NULL && s->next->tables == NULL) {
 		fm_fail(&r->error, FM_E_TOPOLOGY, "no engine of the chain could route the fabric");
@@ -59,7 +59,8 @@ void
 routing_start(struct sweeper *s)
 {
 	bool untold = s->held_for_sls || repath_is_back(s);
-	struct plan_request q = { .chain = s->p.chain,
+	struct plan_request q = { .set = &s->set.routing,
+		.chain = s->p.chain,
 		.regions = s->p.regions,
 		.prev = s->plan,
 		.anew = s->chain_changed,

@@ -57,6 +57,7 @@ sweep_settings_default(struct sweep_settings *s)
 		.sm_key = 1,
 		.silent_polls_max = 4,
 		.n_retries = 3,
+		.routing = ROUTE_SETTINGS_DEFAULT,
 		.client_reregister = true,
 		.part_enforce = PART_ENFORCE_BOTH,
 		.keep_pkey_indexes = true,

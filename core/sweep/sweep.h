@@ -60,6 +60,7 @@ struct sweep_settings {
 	enum part_enforce part_enforce;
 	const struct qos *qos; /* borrowed; NULL: the engine alone says which VLs */
 	bool keep_pkey_indexes;
+	struct route_settings routing;
 	bool reassign_lids;	       /* do not honour LIDs found in ports */
 	int64_t lid_linger_ms;	       /* how long entries of an absent LID stay */
 	enum plan_drain drain;	       /* which changes may empty forwarding entries */

@@ -58,7 +58,7 @@ route(const struct fm_engine *engine, struct snapshot *snap, uint16_t max_groups
 	int rc;
 
 	fm_arena_init(&mem, SIZE_MAX);
-	router.ar_max_groups = max_groups;
+	router.set.ar_max_groups = max_groups;
 	ck_assert_int_eq(options_bind(engine, NULL, snap, &mem, &opts, &err), 0);
 	rc = route_once(&router, engine, opts, &snap->fab, NULL, 0, &t, &err);
 	ck_assert_msg(rc == 0 || rc == FM_E_TOPOLOGY, "%s: %s", engine->name, err.msg);

@@ -62,7 +62,7 @@ route_snapshot(struct routed *r, struct snapshot *snap, uint8_t n_vls)
 {
 	*r = (struct routed){ .snap = snap };
 	ck_assert_int_eq(router_init(&r->router, 2, &r->err), 0);
-	r->router.n_vls = n_vls;
+	r->router.set.n_vls = n_vls;
 	r->rc = route_once(&r->router, &dragonfly_LTX_fm_engine, NULL, &r->snap->fab, NULL, 0,
 	    &r->tables, &r->err);
 }
@@ -85,7 +85,7 @@ routed_fini(struct routed *r)
 static struct verdict
 judge(struct routed *r, const struct fabric *f)
 {
-	struct verify_request req = { .n_vls = r->router.n_vls };
+	struct verify_request req = { .n_vls = r->router.set.n_vls };
 	struct verdict v;
 
 	ck_assert_msg(r->rc == 0, "%s: %s", f->words, r->err.msg);

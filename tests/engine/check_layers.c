@@ -68,7 +68,7 @@ route(struct routed *r, const struct fm_engine *engine, struct snapshot *snap, u
 	memset(r, 0, sizeof(*r));
 	fm_arena_init(&r->mem, SIZE_MAX);
 	ck_assert_int_eq(router_init(&r->router, 2, &r->err), 0);
-	r->router.n_vls = n_vls;
+	r->router.set.n_vls = n_vls;
 	r->snap = snap;
 	values = option_values_new(&r->mem, &table, engine->name);
 	for (size_t i = 0; i < n; i++)
@@ -91,7 +91,7 @@ routed_fini(struct routed *r)
 static struct verdict
 judge(const struct routed *r, bool forward)
 {
-	struct verify_request req = { .n_vls = r->router.n_vls,
+	struct verify_request req = { .n_vls = r->router.set.n_vls,
 		.sl_model = forward ? VERIFY_FORWARD : VERIFY_BOTH };
 	struct fm_error err = { 0 };
 	struct verdict v;

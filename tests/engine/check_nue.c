@@ -82,7 +82,7 @@ route(struct routed *r, const struct fm_engine *engine, struct snapshot *snap, u
 	r->snap = snap;
 	fm_arena_init(&r->mem, SIZE_MAX);
 	ck_assert_int_eq(router_init(&r->router, 2, &r->err), 0);
-	r->router.n_vls = n_vls;
+	r->router.set.n_vls = n_vls;
 	values = option_values_new(&r->mem, &table, engine->name);
 	if (key != NULL)
 		ck_assert_msg(option_values_set(values, key, &value, 1, &origin, &r->err) == 0,
@@ -475,7 +475,7 @@ START_TEST(the_time_limit_is_honoured)
 
 	ck_assert_uint_le(nue_LTX_fm_engine.options_size, sizeof(opts));
 	ck_assert_int_eq(router_init(&router, 2, &err), 0);
-	router.n_vls = (uint8_t)(1 + _i);
+	router.set.n_vls = (uint8_t)(1 + _i);
 	ck_assert_int_eq(
 	    route_once(&router, &nue_LTX_fm_engine, &opts, &snap->fab, NULL, 1, &tables, &err),
 	    FM_E_CANCELLED);

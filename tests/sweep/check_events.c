@@ -253,7 +253,7 @@ expect_as_good(const struct plan *p)
 	struct plan_request q = {
 		.snap = p->snap, .chain = &rig.chain, .regions = rig.regions, .prev = NULL
 	};
-	struct verify_request v = { .n_vls = composed.router.n_vls,
+	struct verify_request v = { .n_vls = composed.router.set.n_vls,
 		.sl_model = plan_sl_model(&composed.router, p) };
 	struct plan *fresh = NULL;
 	struct fm_error err = { 0 };

@@ -176,7 +176,8 @@ START_TEST(a_new_host_may_be_reached_by_the_same_alternatives)
 	uint32_t host;
 
 	prepare(fabrics[_i]);
-	rig.router.ar_max_groups = 64;
+	rig.set.routing.ar_max_groups = 64;
+	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
 	host = last_host();
 	sim_unlink(rig.sim, host, 1);
 	rig_run(&rig, SWEEP_HEAVY);

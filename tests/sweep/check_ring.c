@@ -152,8 +152,8 @@ bring_up(struct ways first)
 	rig.chain.entries = &entry;
 	rig.chain.n_entries = 1;
 	rig.set.drain = PLAN_DRAIN_ALWAYS;
+	rig.set.routing.sl_model = VERIFY_FORWARD; /* replies go another way round */
 	rig_start(&rig);
-	rig.router.sl_model = VERIFY_FORWARD; /* replies go another way round */
 	rig_run(&rig, SWEEP_HEAVY);
 	rig_expect_up(&rig);
 	locks = locks_watch(&rig, sweeper_plan(rig.sweeper)->top_lid + 1u);

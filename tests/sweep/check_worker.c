@@ -191,6 +191,20 @@ START_TEST(test_stop_with_a_plan)
 }
 END_TEST
 
+/* Settings are of the next plan: what the worker still does for the last one has the old. */
+START_TEST(test_configure_while_preparing)
+{
+	atomic_store(&may_go_on, true);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	rig.set.routing.sl_model = VERIFY_FORWARD;
+	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	ck_assert_int_eq(rig.router.set.sl_model, VERIFY_FORWARD);
+}
+END_TEST
+
 /* The same sweep, question by question, as with routing in place. */
 START_TEST(test_same_as_in_place)
 {
@@ -276,6 +290,7 @@ main(void)
 	tcase_add_test(t, test_drain_while_routing);
 	tcase_add_test(t, test_stop_while_routing);
 	tcase_add_test(t, test_stop_with_a_plan);
+	tcase_add_test(t, test_configure_while_preparing);
 	tcase_add_test(t, test_same_as_in_place);
 	tcase_add_test(t, test_other_work);
 	tcase_add_test(t, test_stop_with_other_work);

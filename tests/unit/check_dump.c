@@ -77,7 +77,7 @@ setup(void)
 	logged[0] = '\0';
 	fm_log_set_sink(keep_log, NULL);
 	ck_assert_int_eq(router_init(&router, 1, &err), 0);
-	router.ar_max_groups = 20;
+	router.set.ar_max_groups = 20;
 	snap = make("torus 3x3x2 2", 0, 1);
 	ck_assert_msg(
 	    route_once(&router, &up_LTX_fm_engine, NULL, &snap->fab, NULL, 0, &tables, &err) == 0,

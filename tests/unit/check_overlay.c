@@ -291,7 +291,7 @@ START_TEST(steps_with_sls_have_their_own)
 	}
 	end();
 	begin("pgft 2 4,4 1,4 1,1", 0);
-	router.n_vls = 4;
+	router.set.n_vls = 4;
 	ck_assert_int_eq(overlay("1 number-1;2 odd topology 1;3 odd topology 2"), FM_E_TOPOLOGY);
 	ck_assert_str_eq(
 	    err.msg, "step 2, odd: engine odd answers n_vls_used = 2, beyond the budget of 1 VLs");
@@ -319,7 +319,7 @@ START_TEST(real_engines_are_proven)
 	struct verdict v;
 
 	begin(real[_i].fabric, real[_i].lmc);
-	router.sl_model = real[_i].model;
+	router.set.sl_model = real[_i].model;
 	ck_assert_msg(overlay(real[_i].steps) == 0, "%s", err.msg);
 	ck_assert_int_eq(verify_tables(snap, &out->t, &q, router.workers, &v, &err), 0);
 	ck_assert_msg(verdict_is_safe(&v, false), "%s", v.witness);

@@ -359,7 +359,7 @@ START_TEST(a_promise_for_one_way_is_no_bug_of_the_engine)
 		"same SL (sl_model = both): set paired = yes") == p->refused.item[0].reason,
 	    "%s", p->refused.item[0].reason);
 	plan_put(p);
-	router.sl_model = VERIFY_FORWARD;
+	router.set.sl_model = VERIFY_FORWARD;
 	p = make(entries, 1, true, false);
 	ck_assert_str_eq(p->engine, "oneway");
 	plan_put(p);
@@ -457,7 +457,7 @@ START_TEST(alternatives_that_close_a_credit_loop_are_given_up)
 	ck_assert_uint_eq(p->tables->t.ar_max_groups, 0);
 	ck_assert_str_eq(p->adaptive_given_up, "");
 	plan_put(p);
-	router.ar_max_groups = 3;
+	router.set.ar_max_groups = 3;
 	p = make(&both, 1, false, false);
 	ck_assert_str_eq(p->engine, "both");
 	ck_assert_uint_eq(p->verdict.credit_loops, 0);
@@ -485,7 +485,7 @@ START_TEST(bad_alternatives_are_refused_and_the_chain_goes_on)
 		ENTRY(both) };
 	struct plan *p;
 
-	router.ar_max_groups = 3;
+	router.set.ar_max_groups = 3;
 	p = make(entries, 4, false, false);
 	ck_assert_str_eq(p->engine, "both");
 	ck_assert_uint_eq(p->refused.n, 3);

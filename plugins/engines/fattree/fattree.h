@@ -154,8 +154,8 @@ struct ft {
 	 * leaf goes by another way */
 	uint16_t *surplus; /* [n_surplus] */
 	uint32_t n_surplus;
-	uint16_t *lid_col;   /* [n_lids] column of the switch a LID lives on, FT_NO_COL */
-	uint32_t *col_run;   /* [n + 1] into runs */
+	uint16_t *lid_col; /* [n_lids] column of the switch a LID lives on, FT_NO_COL */
+	uint32_t *col_run; /* [n + 1] into runs */
 	struct ft_run *runs;
 	struct ft_template templates[FT_MAX_TEMPLATES];
 	uint32_t n_templates;
