@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The log's settings are the one piece of process-wide state: a log is per
- * process by nature.  They are set once at start-up (and by tests).
+ * process by nature.  Level and subsystems may change while other threads log.
  */
 #include "lib/log.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -15,8 +16,9 @@ static struct {
 	pthread_mutex_t lock;
 	fm_log_sink sink;
 	void *sink_arg;
-	enum fm_log_level level;
-	char debug[128];
+	_Atomic enum fm_log_level level;
+	atomic_bool by_subsystem; /* debug lines: of those named in debug only */
+	char debug[128];	  /* ",route,sa,"; under the lock */
 } log_state = { .lock = PTHREAD_MUTEX_INITIALIZER, .level = FM_LOG_INFO };
 
 static const char *const level_word[] = { "error", "warning", "notice", "info", "debug" };
@@ -31,26 +33,37 @@ fm_log_set_sink(fm_log_sink sink, void *arg)
 void
 fm_log_set_level(enum fm_log_level level)
 {
-	log_state.level = level;
+	atomic_store(&log_state.level, level);
 }
 
 void
 fm_log_set_debug(const char *subsystems)
 {
+	pthread_mutex_lock(&log_state.lock);
 	snprintf(log_state.debug, sizeof(log_state.debug), ",%s,", subsystems);
+	atomic_store(&log_state.by_subsystem, subsystems[0] != '\0');
+	pthread_mutex_unlock(&log_state.lock);
+}
+
+static bool
+is_debugged(const char *subsystem)
+{
+	char key[40];
+	bool is;
+
+	snprintf(key, sizeof(key), ",%s,", subsystem);
+	pthread_mutex_lock(&log_state.lock);
+	is = strstr(log_state.debug, key) != NULL || strstr(log_state.debug, ",all,") != NULL;
+	pthread_mutex_unlock(&log_state.lock);
+	return is;
 }
 
 bool
 fm_log_wants(enum fm_log_level level, const char *subsystem)
 {
-	char key[40];
-
-	if (level != FM_LOG_DEBUG)
-		return level <= log_state.level;
-	if (log_state.debug[0] == '\0')
-		return log_state.level == FM_LOG_DEBUG;
-	snprintf(key, sizeof(key), ",%s,", subsystem);
-	return strstr(log_state.debug, key) != NULL || strstr(log_state.debug, ",all,") != NULL;
+	if (level == FM_LOG_DEBUG && atomic_load(&log_state.by_subsystem))
+		return is_debugged(subsystem);
+	return level <= atomic_load(&log_state.level);
 }
 
 static void

@@ -11,6 +11,7 @@
 
 #include <fmd/engine.h>
 
+#include "lib/log.h"
 #include "tests/run.h"
 #include "tests/sweep/rig.h"
 
@@ -266,6 +267,24 @@ START_TEST(test_other_work)
 }
 END_TEST
 
+static void
+say(void *arg)
+{
+	(void)arg;
+	log_debug("route", "heard by nobody");
+}
+
+/* A reload sets the log anew, whoever logs at that time. */
+START_TEST(test_log_set_while_working)
+{
+	ck_assert(plan_worker_run(rig.worker, say, NULL));
+	fm_log_set_level(FM_LOG_NOTICE);
+	fm_log_set_debug("sweep");
+	sem_wait(&rig.woken);
+	fm_log_set_debug("");
+}
+END_TEST
+
 /* What has not begun is forgotten. */
 START_TEST(test_stop_with_other_work)
 {
@@ -293,6 +312,7 @@ main(void)
 	tcase_add_test(t, test_configure_while_preparing);
 	tcase_add_test(t, test_same_as_in_place);
 	tcase_add_test(t, test_other_work);
+	tcase_add_test(t, test_log_set_while_working);
 	tcase_add_test(t, test_stop_with_other_work);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);

@@ -291,10 +291,15 @@ START_TEST(log_filters_by_level_subsystem_and_rate)
 	fm_log_set_debug("route,sweep");
 	log_debug("sweep", "seen");
 	log_debug("swe", "unseen");
+	fm_log_set_debug("");
+	log_debug("sweep", "unseen");
+	fm_log_set_level(FM_LOG_DEBUG);
+	log_debug("swe", "all");
+	fm_log_set_level(FM_LOG_INFO);
 	for (int i = 0; i < 5; i++)
 		fm_log_rl(&bucket, FM_LOG_WARN, "trap", "n=%d", i);
 	fm_log_set_sink(NULL, NULL);
-	ck_assert_str_eq(seen, "1/sweep/port 1;4/sweep/seen;1/trap/n=0;1/trap/n=1;");
+	ck_assert_str_eq(seen, "1/sweep/port 1;4/sweep/seen;4/swe/all;1/trap/n=0;1/trap/n=1;");
 	ck_assert_uint_eq(bucket.dropped, 3);
 }
 END_TEST
