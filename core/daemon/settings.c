@@ -56,8 +56,7 @@ void
 daemon_apply_conf(struct daemon *d)
 {
 	fm_log_set_level((enum fm_log_level)d->conf->log_level);
-	if (d->conf->debug != NULL && d->conf->debug[0] != '\0')
-		fm_log_set_debug(d->conf->debug);
+	fm_log_set_debug(d->conf->debug);
 	d->ha.priority = (uint8_t)d->conf->sm_priority;
 }
 

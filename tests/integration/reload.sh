@@ -66,7 +66,26 @@ await is_engine updn
 echo 'chain = { "minhop" }' >fmd.conf
 fmctl reload >out || stop "fmctl reload of a good file"
 await is_engine minhop
+echo "ok: what is right does"
+
+# Debug lines of the sweep of the last reload, which sets something in every port.
+reloads() { grep -c 'has been reloaded' log; }
+reloads_again() { [ "$(reloads)" -gt "$1" ]; }
+up_since() { awk '/has been reloaded/ { up = 0 } /SUBNET UP/ { up = 1 } END { exit !up }' log; }
+debugged() { awk '/has been reloaded/ { n = 0 } / debug +sweep: / { n++ } END { print n + 0 }' log; }
+reload_with() { # TEXT
+	local n
+	n=$(reloads)
+	echo "$1" >fmd.conf
+	fmctl reload >out || stop "fmctl reload of \"$1\""
+	await reloads_again "$n"
+	await up_since
+}
+reload_with "$(printf 'subnet_timeout = 17\ndebug = "route,sweep"')"
+[ "$(debugged)" -gt 0 ] || stop "debug is not taken up"
+reload_with 'subnet_timeout = 16'
+[ "$(debugged)" = 0 ] || stop "debug stays on, though no file asks for it any more"
 kill $daemon
 wait $daemon || stop "SIGTERM: $?"
 daemon=
-echo "ok: what is right does"
+echo "ok: what is no longer there is as if it had never been"
