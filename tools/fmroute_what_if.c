@@ -14,6 +14,7 @@
 #include "tools/fmroute.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,8 @@
 struct event {
 	const char *part; /* "switch:leaf-1" */
 	bool out;
-	unsigned step; /* from 0 */
+	unsigned step;	  /* from 0 */
+	uint32_t n_nodes; /* that it names */
 };
 
 struct scenario {
@@ -151,10 +153,15 @@ static void
 print_events(const struct scenario *s, unsigned step)
 {
 	printf("step %-7u", step + 1);
-	for (size_t i = 0, n = 0; i < s->events.n; i++)
-		if (s->events.item[i].step == step)
-			printf("%s%s %s", n++ > 0 ? ", " : "",
-			    s->events.item[i].out ? "down" : "up", s->events.item[i].part);
+	for (size_t i = 0, n = 0; i < s->events.n; i++) {
+		const struct event *e = &s->events.item[i];
+
+		if (e->step != step)
+			continue;
+		printf("%s%s %s", n++ > 0 ? ", " : "", e->out ? "down" : "up", e->part);
+		if (e->n_nodes > 1)
+			printf(" (%" PRIu32 " of them)", e->n_nodes);
+	}
 	printf("\n");
 }
 
@@ -166,8 +173,9 @@ events_json(const struct scenario *s, unsigned step)
 	for (size_t i = 0; i < s->events.n; i++)
 		if (s->events.item[i].step == step)
 			json_array_append_new(list,
-			    json_pack("{s:o}", s->events.item[i].out ? "down" : "up",
-				json_text(s->events.item[i].part)));
+			    json_pack("{s:o, s:I}", s->events.item[i].out ? "down" : "up",
+				json_text(s->events.item[i].part), "nodes",
+				(json_int_t)s->events.item[i].n_nodes));
 	return list;
 }
 
@@ -215,10 +223,14 @@ take_step(struct scenario *s, unsigned step, struct plan **prev, struct state *b
 	struct change c;
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < s->events.n; i++)
-		if (s->events.item[i].step == step)
-			rc = outage_change(
-			    &s->outage, s->events.item[i].part, s->events.item[i].out, err);
+	for (size_t i = 0; rc == 0 && i < s->events.n; i++) {
+		struct event *e = &s->events.item[i];
+
+		if (e->step != step)
+			continue;
+		rc = outage_change(&s->outage, e->part, e->out, err);
+		e->n_nodes = s->outage.n_named;
+	}
 	if (rc != 0 || (rc = make_plan(s, *prev, &next, err)) != 0)
 		return rc;
 	show(&after, next);

@@ -271,6 +271,7 @@ outage_change(struct outage *o, const char *text, bool out, struct fm_error *err
 		rc = check_change(o, &p, p.nodes.item[i], out, err);
 	for (size_t i = 0; rc == 0 && i < p.nodes.n; i++)
 		mark(o, &p, p.nodes.item[i], out);
+	o->n_named = (uint32_t)p.nodes.n;
 	fm_vec_fini(&p.nodes);
 	if (rc == 0)
 		draw(o);

@@ -23,6 +23,7 @@ struct outage {
 	struct netlist_port *whole;
 	uint8_t *node_out; /* [n_nodes] */
 	uint8_t *port_out; /* [n_ports_total] of a cable both ends */
+	uint32_t n_named;  /* nodes that the last change named */
 };
 
 /* nl must not be changed by others until outage_fini(), which leaves it as it

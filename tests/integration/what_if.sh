@@ -80,6 +80,9 @@ grep -q '^step 1      down switch:spine-2$' out || fail "text: $(cat out)"
 grep -Eq '^  most routes on a link +28 +[3-5][0-9]$' out || fail "load: $(cat out)"
 grep -q '^  proven  *yes  *yes$' out || fail "text: $(cat out)"
 grep -q '^transition  loss: ' out || fail "text: $(cat out)"
+# a name that several have, a pattern or not, is told with their number
+run 0 what-if tree.net $none --engine=fattree --down='switch:spine-[1-2]' --down=host:host-3-1
+grep -q '^step 1      down switch:spine-\[1-2\] (2 of them), down host:host-3-1$' out || fail "text: $(cat out)"
 # a host that goes changes no entry; a leaf neither
 run 0 what-if tree.net $none --engine=fattree --down=host:host-3-1 --json
 is entries 1 0
