@@ -221,6 +221,7 @@ try_compose(struct composed *c, struct plan *prev, struct plan **out, struct fm_
 		.chain = &c->region[0].chain,
 		.regions = &c->set,
 		.sw_region = c->sw_region,
+		.drain = PLAN_DRAIN_NEVER, /* how tables are changed is judged elsewhere */
 		.prev = prev };
 
 	return plan_make(&c->router, &q, out, err);
