@@ -281,15 +281,18 @@ int
 main(void)
 {
 	Suite *s = suite_create("locks");
-	TCase *t = tcase_create("changes");
+	TCase *t = tcase_create("changes"), *joining = tcase_create("joins");
 
 	tcase_set_timeout(t, 3000);
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_loop_test(t, another_engine_is_taken_up, 0, N_PLACES);
 	tcase_add_loop_test(t, losses_come_meanwhile, 0, N_PLACES);
 	tcase_add_loop_test(t, a_switch_comes, 0, 2 * N_PLACES);
-	tcase_add_loop_test(t, a_switch_joins, 0, N_JOINS);
-	tcase_add_loop_test(t, a_switch_is_back, 0, N_JOINS);
 	suite_add_tcase(s, t);
+	tcase_set_timeout(joining, 3000);
+	tcase_add_checked_fixture(joining, NULL, teardown);
+	tcase_add_loop_test(joining, a_switch_joins, 0, N_JOINS);
+	tcase_add_loop_test(joining, a_switch_is_back, 0, N_JOINS);
+	suite_add_tcase(s, joining);
 	return run_suite(s);
 }
