@@ -377,13 +377,32 @@ may_map(struct sweeper *s)
 	return s->older_gone;
 }
 
+/* Entries that were emptied are proven to be filled beside new ones.  Where a switch holds older
+ * ones they stay empty, and the next sweep begins at what is held.  Not for ever: it may take no
+ * others. */
+static bool
+awaits_silent(struct sweeper *s)
+{
+	if (s->plan == NULL || s->set.dry_run || s->n_short >= BREAKS_MAX ||
+	    !transition_is_short(s->transition))
+		return false;
+	s->n_short++;
+	sweeper_request(s, SWEEP_HEAVY, "switches that did not take tables whole");
+	sweep_fail(s, FM_E_SYSTEM,
+	    "switches did not take tables whole; entries that were emptied stay so while these "
+	    "switches are asked once more");
+	return true;
+}
+
 /* Does this sweep end with what waits still empty, since hosts have to be told first of SLs
  * that they get with this plan? */
 static bool
 holds(struct sweeper *s)
 {
-	if (!transition_is_to_fill(s->transition) || !apply_holds(s))
+	if (!transition_is_to_fill(s->transition))
 		return false;
+	if (!apply_holds(s))
+		return awaits_silent(s);
 	s->holds = !transition_is_short(s->transition);
 	if (!s->holds)
 		sweep_fail(s, FM_E_SYSTEM,
@@ -537,7 +556,7 @@ take_up(struct sweeper *s, const struct transition *t)
 {
 	s->n_broken_off = s->broken_off ? s->n_broken_off + 1 : 0;
 	s->held_for_sls = s->holds;
-	s->n_untold = 0;
+	s->n_untold = s->n_short = 0;
 	s->strayed = s->strayed && (s->broken_off || s->holds);
 	make_older(s);
 	if (t != NULL && !s->set.dry_run && !apply_remember(s, t))

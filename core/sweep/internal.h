@@ -138,6 +138,7 @@ struct sweeper {
 	bool holds;	       /* this sweep leaves entries empty till hosts have been told */
 	unsigned n_untold;     /* sweeps in a row that have failed to seek such hosts */
 	unsigned n_owed;       /* ... for switches that did not say what they hold */
+	unsigned n_short;      /* ... for who holds older entries when others are filled */
 	bool held_for_sls; /* hosts have to be told of the SLs of plan before the next is written */
 	bool told;	   /* ... as they are in this sweep */
 	uint32_t tell_next;	/* the node to be told next, slot */

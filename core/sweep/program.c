@@ -186,7 +186,7 @@ program_forget(struct sweeper *s)
 		forget_node(inv_node(&s->inv, i));
 	s->held.n = s->silent.n = s->unwritten.n = 0;
 	s->strayed = s->held_for_sls = s->links_put_off = false;
-	s->n_broken_off = s->n_untold = s->n_owed = 0;
+	s->n_broken_off = s->n_untold = s->n_owed = s->n_short = 0;
 	s->lost_all = s->lost_all && s->first_master; /* else they have been asked for that */
 	s->others_wrote = false;
 }

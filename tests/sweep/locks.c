@@ -274,6 +274,26 @@ judge(struct locks *k)
 	k->n_rings += has_ring(k, k->n_rings == 0);
 }
 
+static bool
+sets_entries(const struct locks *k, const struct sim_trace *e)
+{
+	return e->method == WIRE_SET && e->attr == WIRE_ATTR_LFT && rig_is_switch(k->rig, e->node);
+}
+
+static void
+look_whom_to_silence(struct locks *k, const struct sim_trace *e)
+{
+	if (k->silent != SIM_NONE && k->rig->n_reports != k->silent_till) {
+		sim_silence(k->rig->sim, k->silent, false);
+		k->silent = SIM_NONE;
+	}
+	if (k->silence == 0 || !sets_entries(k, e) || --k->silence > 0)
+		return;
+	k->silent = e->node;
+	k->silent_till = k->rig->n_reports;
+	sim_silence(k->rig->sim, e->node, true);
+}
+
 static void
 on_smp(void *arg, const struct sim_trace *e)
 {
@@ -282,12 +302,13 @@ on_smp(void *arg, const struct sim_trace *e)
 	bool news = false;
 
 	k->now = e->at_ns;
+	look_whom_to_silence(k, e);
 	past_look_at_sa(k);
 	past_look_who_is_told(k);
 	news = past_look_at_links(k);
 	if (k->named != named || news)
 		follow_all(k);
-	if (e->method == WIRE_SET && rig_is_switch(k->rig, e->node) && e->attr == WIRE_ATTR_LFT)
+	if (sets_entries(k, e))
 		for (uint32_t lid = e->modifier * 64; lid < e->modifier * 64 + 64; lid++)
 			if (lid > 0 && lid < k->n_lids && past_look_at_entry(k, e->node, lid)) {
 				locks_follow(k, lid);
@@ -338,6 +359,7 @@ locks_watch(struct rig *r, uint32_t n_lids)
 			past_look_at_maps(k, i);
 			past_look_at_entry(k, i, lid);
 		}
+	k->silent = SIM_NONE;
 	k->n_reports = r->n_reports;
 	past_name_sls(k, sweeper_plan(r->sweeper), NEVER);
 	past_look_who_is_told(k);
@@ -349,6 +371,12 @@ locks_watch(struct rig *r, uint32_t n_lids)
 	follow_all(k);
 	sim_set_trace(r->sim, on_smp, k);
 	return k;
+}
+
+void
+locks_silence(struct locks *k, unsigned n)
+{
+	k->silence = n;
 }
 
 uint32_t

@@ -30,6 +30,8 @@ uint32_t locks_n_rings(const struct locks *k);
 uint32_t locks_n_looks(const struct locks *k);
 /* The first ring: its dependencies, and of each who sends so, under which SL; at most a dozen. */
 const char *locks_first(const struct locks *k);
+/* The switch that gets the n-th Set of entries from now on does not answer till the sweep ends. */
+void locks_silence(struct locks *k, unsigned n);
 /* LIDs whose entries have at some moment all been empty that lead to other switches. */
 uint32_t locks_n_emptied(const struct locks *k);
 /* Times that an entry that led somewhere was emptied. */

@@ -64,6 +64,9 @@ struct locks {
 	struct packets *on;	  /* [n_ports * N_VLS * N_SLS] of the LID at hand */
 	FM_VEC(uint32_t) reached; /* where on[] has some */
 	bool *emptied;		  /* [n_lids] */
+	uint32_t silent_till;	  /* rig.n_reports */
+	unsigned silence;	  /* Sets of entries till a switch falls silent; 0: none does */
+	uint32_t silent;	  /* node that has; SIM_NONE */
 	uint64_t named;		  /* number of the plan by which the SA answers */
 	bool named_replies;	  /* are replies proven by it? */
 	char first[2048];	  /* ring */
