@@ -298,15 +298,14 @@ static void
 on_smp(void *arg, const struct sim_trace *e)
 {
 	struct locks *k = arg;
-	uint64_t named = k->named;
-	bool news = false;
+	bool news = k->renamed;
 
 	k->now = e->at_ns;
+	k->renamed = false;
 	look_whom_to_silence(k, e);
-	past_look_at_sa(k);
 	past_look_who_is_told(k);
-	news = past_look_at_links(k);
-	if (k->named != named || news)
+	news = past_look_at_links(k) || news;
+	if (news)
 		follow_all(k);
 	if (sets_entries(k, e))
 		for (uint32_t lid = e->modifier * 64; lid < e->modifier * 64 + 64; lid++)
@@ -320,7 +319,7 @@ on_smp(void *arg, const struct sim_trace *e)
 		follow_all(k);
 		news = true;
 	}
-	if (news || k->named != named)
+	if (news)
 		judge(k);
 }
 
@@ -360,7 +359,8 @@ locks_watch(struct rig *r, uint32_t n_lids)
 			past_look_at_entry(k, i, lid);
 		}
 	k->silent = SIM_NONE;
-	k->n_reports = r->n_reports;
+	r->on_up = past_on_up;
+	r->on_up_arg = k;
 	past_name_sls(k, sweeper_plan(r->sweeper), NEVER);
 	past_look_who_is_told(k);
 	for (uint32_t i = 0; i < k->n_ports; i++)
@@ -418,6 +418,7 @@ locks_fini(struct locks *k)
 {
 	if (k == NULL)
 		return;
+	k->rig->on_up = NULL;
 	for (uint32_t i = 0; i < k->rig->nl.n_nodes; i++) {
 		for (uint32_t lid = 0; lid < k->n_lids; lid++)
 			fm_vec_fini(&k->entries[(size_t)i * k->n_lids + lid]);

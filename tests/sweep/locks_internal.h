@@ -68,9 +68,10 @@ struct locks {
 	unsigned silence;	  /* Sets of entries till a switch falls silent; 0: none does */
 	uint32_t silent;	  /* node that has; SIM_NONE */
 	uint64_t named;		  /* number of the plan by which the SA answers */
+	bool renamed;		  /* ... which is another since the last SMP */
 	bool named_replies;	  /* are replies proven by it? */
 	char first[2048];	  /* ring */
-	uint32_t n_reports, n_rings, n_looks, n_cleared;
+	uint32_t n_rings, n_looks, n_cleared;
 	int64_t now, life;
 };
 
@@ -92,7 +93,8 @@ void past_find_owners(struct locks *k);
 void past_forget(struct locks *k);
 void past_name_sls(struct locks *k, const struct plan *p, int64_t from);
 void past_look_who_is_told(struct locks *k);
-void past_look_at_sa(struct locks *k);
+/* A sweep is up (struct rig). */
+void past_on_up(void *arg, const struct plan *p);
 /* True: it is another now. */
 bool past_look_at_entry(struct locks *k, uint32_t node, uint32_t lid);
 bool past_look_at_maps(struct locks *k, uint32_t node);

@@ -94,15 +94,14 @@ past_look_who_is_told(struct locks *k)
 }
 
 void
-past_look_at_sa(struct locks *k)
+past_on_up(void *arg, const struct plan *p)
 {
-	const struct plan *p = sweeper_plan(k->rig->sweeper);
+	struct locks *k = arg;
 
-	if (k->n_reports == k->rig->n_reports)
+	if (p == NULL || p->number == k->named)
 		return;
-	k->n_reports = k->rig->n_reports;
-	if (k->rig->last.outcome == SWEEP_UP && p->number != k->named)
-		past_name_sls(k, p, k->now);
+	past_name_sls(k, p, sim_now_ns(k->rig->sim));
+	k->renamed = true;
 }
 
 /* True: it is another now. */

@@ -95,6 +95,8 @@ on_done(void *arg, const struct sweep_report *report)
 	for (uint32_t lid = 0; p != NULL && p->rules != NULL && lid <= p->top_lid; lid++)
 		if (p->rules[lid] & TRANSITION_DRAIN)
 			fm_bit_set(r->drained, lid);
+	if (report->outcome == SWEEP_UP && r->on_up != NULL)
+		r->on_up(r->on_up_arg, p);
 }
 
 static void

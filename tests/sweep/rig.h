@@ -39,6 +39,9 @@ struct rig {
 	uint64_t n_by_lid, n_mixed;
 	uint64_t n_ways_lost;  /* of both, not answered */
 	uint32_t n_broken_off; /* of them, SWEEP_BROKEN_OFF */
+	/* NULL, or told of the plan by which the SA answers from now on */
+	void (*on_up)(void *arg, const struct plan *p);
+	void *on_up_arg;
 	uint64_t drained[768]; /* LIDs whose entries were emptied; the test clears them */
 };
 
