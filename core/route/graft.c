@@ -316,6 +316,7 @@ graft_plan(struct router *r, const struct plan_request *q, const struct plan *pr
 	size_t n = q->snap->fab.n_switches + (size_t)1;
 	struct graft g = { .k = { .r = r, .prev = prev, .snap = q->snap }, .fab = &q->snap->fab };
 	int rc = FM_E_RESOURCE;
+	bool serves;
 
 	*out = NULL;
 	g.k.p = plan_new(q->snap, err);
@@ -327,6 +328,7 @@ graft_plan(struct router *r, const struct plan_request *q, const struct plan *pr
 		fm_fail(err, FM_E_RESOURCE, "out of memory for switches that join");
 	free(g.up);
 	free(g.order);
-	return keep_end(&g.k, rc,
-	    rc == 0 && verdict_is_safe(&g.k.p->verdict, q->chain->allow_credit_loops), out);
+	serves = rc == 0 && verdict_is_safe(&g.k.p->verdict, q->chain->allow_credit_loops) &&
+	    g.k.p->verdict.unreachable_pairs <= instead->verdict.unreachable_pairs;
+	return keep_end(&g.k, rc, serves, out);
 }
