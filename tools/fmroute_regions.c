@@ -32,7 +32,7 @@ regions_cut(const struct conf *conf, const struct snapshot *snap, bool strict, u
 void
 regions_add_rung(const struct plan *plan, json_t *o)
 {
-	if (plan == NULL || plan->regions == NULL)
+	if (plan == NULL || plan->regions == NULL || plan->tables == NULL)
 		return;
 	json_object_set_new(o, "joined", json_string(plan_rung_name(plan->regions->rung)));
 	json_object_set_new(
@@ -154,7 +154,7 @@ regions_print(const struct plan *plan, const json_t *regions)
 	json_t *o;
 
 	json_array_foreach(regions, i, o) print_region(o);
-	if (plan == NULL || plan->regions == NULL)
+	if (plan == NULL || plan->regions == NULL || plan->tables == NULL)
 		return;
 	printf("joined      %s\n", plan_rung_name(plan->regions->rung));
 	if (plan->regions->one_way_pairs > 0)

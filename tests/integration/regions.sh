@@ -96,6 +96,14 @@ run 0 loops.net --config=loops.conf --regions --json
 run 0 loops.net --config=loops.conf
 grep -q '^allowed     [1-9]' out || fail "credit loops allowed: $(cat out)"
 
+# Nothing is joined where nothing could be routed, and the reasons are told.
+printf 'fallback = no chain = { "fattree" } region "t" { switches = { "name:t-*" } chain = { "fattree" } }\n' >none.conf
+run 3 loops.net --config=none.conf --regions
+grep -q '^  refused     fattree: not a fat tree' out || fail "no engine, and why: $(cat out)"
+grep -q '^joined' out && fail "joined, and not routed: $(cat out)"
+run 3 loops.net --config=none.conf --regions --json
+grep -q '"joined"' out && fail "joined, and not routed: $(cat out)"
+
 # One region that is all of the fabric is routed by its chain.
 echo 'region "x" { switches = { "All" } chain = { "fattree", "minhop" } }' >all.conf
 run 0 $example.net --config=all.conf --regions --json
