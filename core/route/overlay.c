@@ -22,6 +22,7 @@
 #include "core/conf/options.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
+#include "lib/log.h"
 
 #define N_SLS 16u
 
@@ -196,6 +197,20 @@ run_engine(struct merging *m, struct layer *l, struct fm_error *err)
 	return rc;
 }
 
+/* A group that names nobody makes a step that changes nothing. */
+static void
+warn_of_nobody(const struct merging *m, const struct layer *l)
+{
+	const struct fm_fabric *fab = &l->view->fab;
+
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		if (fab->end_kind[e] != FM_END_SWITCH)
+			return;
+	log_warn("route",
+	    "%s: step %" PRIu32 ": no host of its topology hangs on a switch of it in this fabric",
+	    m->o->rchain->path, l->step->id);
+}
+
 /* A step that fails leaves its reason in .why: FM_OK, or FM_E_RESOURCE of ours. */
 static int
 run_step(struct merging *m, uint32_t i, struct fm_error *err)
@@ -208,6 +223,7 @@ run_step(struct merging *m, uint32_t i, struct fm_error *err)
 		return 0;
 	if ((rc = make_view(m, l, err)) != 0)
 		return rc;
+	warn_of_nobody(m, l);
 	if (run_engine(m, l, &l->why) != 0)
 		fm_context(&l->why, "step %" PRIu32 ", %s", l->step->id, l->step->entry.name);
 	return 0;

@@ -43,6 +43,11 @@ ways fattree 1 host- >as
 [ "$(wc -l <second)" = $((switches * 31)) ] || fail "$(wc -l <second) entries of second LIDs"
 same second as "path bit 1"
 ways both 1 host- | diff - second >/dev/null && fail "both path bits go the same way"
+# a group that names nobody: its step changes nothing, and that is told
+sed 's/(nas|oss|mds)/(nobody)/' path-bits.pgrp >none.pgrp
+sed 's/"path-bits.pgrp"/"none.pgrp"/' path-bits.conf >none.conf
+run 0 tree.net --config=none.conf
+grep -q 'path-bits.rch: step 30: no host of its topology hangs on a switch of it in this fabric$' err || fail "nobody: $(cat err)"
 # its steps need another engine: a torus is no tree, minhop on it is not proven
 $fmroute gen torus 4x4 1 >torus.net
 run 0 torus.net --config=path-bits.conf --json
