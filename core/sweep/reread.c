@@ -27,6 +27,11 @@ reread_switch(struct sweeper *s, uint32_t slot)
 
 	if (!n->present)
 		return;
+	if (n->silent && n->silent_in == s->report.number && n->silent_way == discover_way(n) &&
+	    s->report.scope != SWEEP_HEAVY) {
+		n->silent_way = 0; /* nor would it answer now: discover_retry() */
+		return;
+	}
 	if (n->n_rereads++ >= REREADS_MAX) {
 		log_warn("sweep", "%s keeps changing; it is read again in the next sweep",
 		    inv_name(n, name, sizeof(name)));
@@ -133,7 +138,9 @@ drop_contradicted(struct sweeper *s)
 
 /* A cable that is lost and has not been told of yet leaves a route that leads nowhere: the last
  * switch on it is read, once, which shows the cable gone, and what lies behind is asked by the
- * routes there are then.  Else packets would go on through switches that the plan has not. */
+ * routes there are then.  Else packets would go on through switches that the plan has not.
+ * discover_lost_sight() finds them too, but reads all there is for it: this is for one lost
+ * cable, that for what this does not find. */
 bool
 discover_retry(struct sweeper *s)
 {

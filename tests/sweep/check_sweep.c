@@ -597,6 +597,35 @@ START_TEST(test_switch_dies_in_mid_sweep)
 }
 END_TEST
 
+static uint64_t
+walked(void)
+{
+	return sim_counts(rig.sim)->gets_by_attr[WIRE_ATTR_NODE_INFO];
+}
+
+/* Each cable in turn is lost, some on the way to a switch that goes on telling of it: that one is
+ * asked by another way, and no other cable is walked again. */
+START_TEST(test_lost_way)
+{
+	bring_up("torus 5x5 1", NULL);
+	for (uint32_t n = 0; n < rig.nl.n_nodes; n++)
+		for (unsigned p = 1; rig_is_switch(&rig, n) && p <= rig.nl.nodes[n].n_ports; p++) {
+			uint32_t far = netlist_port(&rig.nl, n, p)->peer_node;
+			uint64_t before = walked();
+
+			if (far == NETLIST_NONE || !rig_is_switch(&rig, far) || far < n)
+				continue;
+			sim_unlink(rig.sim, n, p);
+			rig_let_pass(&rig, 3000);
+			rig_expect_up(&rig);
+			ck_assert_uint_eq(walked(), before);
+			sim_relink(rig.sim, n, p);
+			rig_let_pass(&rig, 3000);
+		}
+	ck_assert_uint_gt(txn_counts(rig.txn)->timeouts, 0); /* lost ways were tried */
+}
+END_TEST
+
 START_TEST(test_switch_reboot)
 {
 	uint32_t sw;
@@ -836,6 +865,7 @@ suite(void)
 	tcase_add_test(t, test_light_finds_switch_off);
 	tcase_add_test(t, test_light_finds_silent_switch);
 	tcase_add_test(t, test_switch_dies_in_mid_sweep);
+	tcase_add_test(t, test_lost_way);
 	tcase_add_test(t, test_switch_reboot);
 	tcase_add_test(t, test_flap_during_sweep);
 	tcase_add_test(t, test_better_master);
