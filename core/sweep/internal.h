@@ -213,6 +213,9 @@ void sweep_enter(struct sweeper *s, enum sweep_phase phase);
 void sweep_end(struct sweeper *s, enum sweep_outcome outcome);
 /* The clock of the transport: simulated fabrics have one of their own. */
 int64_t sweeper_clock_ms(const struct sweeper *s);
+/* settings.c */
+/* Stands for the settings of rows that ride along (fields.h): never 0. */
+uint64_t sweep_settings_mark(const struct sweep_settings *set);
 /* routing.c */
 /* What packets go by has just been changed: those that have met it are under way for a while. */
 void routing_note_older(struct sweeper *s);

@@ -23,5 +23,6 @@ CORE_SOURCES += \
 	core/sweep/reread.c \
 	core/sweep/routing.c \
 	core/sweep/say.c core/sweep/say.h \
+	core/sweep/settings.c \
 	core/sweep/sweep.c core/sweep/sweep.h \
 	core/sweep/waves.c

@@ -14,7 +14,6 @@
 
 #include "core/route/keep.h"
 #include "core/route/plan_file.h"
-#include "core/subnet/qos.h"
 #include "core/sweep/internal.h"
 #include "lib/faultpoint.h"
 
@@ -39,52 +38,6 @@ sweep_scope_name(enum sweep_scope scope)
 	return "";
 }
 
-void
-sweep_settings_default(struct sweep_settings *s)
-{
-	*s = (struct sweep_settings){ .gid_prefix = UINT64_C(0xfe80000000000000),
-		.subnet_timeout = 18,
-		.hoq_life = 0x12,
-		.leaf_hoq_life = 0x10,
-		.vl_stall = 7,
-		.leaf_vl_stall = 7,
-		.life_time = 0x12,
-		.phys_errors = 8,
-		.overrun_errors = 8,
-		.max_op_vls = 5,
-		.lid_linger_ms = 600000,
-		.packet_life_ms = 2200,
-		.sm_key = 1,
-		.silent_polls_max = 4,
-		.n_retries = 3,
-		.routing = ROUTE_SETTINGS_DEFAULT,
-		.client_reregister = true,
-		.part_enforce = PART_ENFORCE_BOTH,
-		.keep_pkey_indexes = true,
-		.on_trap = true,
-		.lid_smps = true };
-}
-
-/* VLHighLimit of the four kinds of ports, in 26 bits. */
-static uint64_t
-high_limits(const struct qos *q)
-{
-	uint64_t limits = 1;
-
-	for (unsigned k = 0; q != NULL && k < QOS_PORTS; k++)
-		limits = limits << 8 | q->port[k].high_limit;
-	return q != NULL ? fm_mix64(limits) >> 38 : 0;
-}
-
-/* Stands for the settings of rows that ride along (fields.h): never 0. */
-static uint64_t
-settings_mark(const struct sweep_settings *set)
-{
-	return UINT64_C(1) << 63 | high_limits(set->qos) << 37 |
-	    (uint64_t)set->subnet_timeout << 32 | (uint64_t)set->m_key_lease_s << 16 |
-	    (uint64_t)set->phys_errors << 8 | set->overrun_errors;
-}
-
 struct sweeper *
 sweeper_new(
     const struct sweep_parts *parts, const struct sweep_settings *settings, struct fm_error *err)
@@ -107,7 +60,7 @@ sweeper_new(
 	s->set = *settings;
 	s->local = local;
 	s->first_master = true;
-	s->set_mark = settings_mark(settings);
+	s->set_mark = sweep_settings_mark(settings);
 	s->settings_changed = parts->store != NULL && store_mark(parts->store) != s->set_mark;
 	s->trap_bucket = s->silent_bucket = s->refused_bucket =
 	    (struct fm_log_bucket){ .burst = 20, .every_ms = 1000 };
@@ -155,7 +108,7 @@ void
 sweeper_configure(struct sweeper *s, const struct sweep_settings *settings,
     const struct chain *chain, const struct region_set *regions)
 {
-	uint64_t mark = settings_mark(settings);
+	uint64_t mark = sweep_settings_mark(settings);
 
 	/* what the old settings borrowed may be gone */
 	s->settings_changed = s->settings_changed || mark != s->set_mark;
