@@ -20,7 +20,6 @@ extern const struct fm_engine dor_LTX_fm_engine, minhop_LTX_fm_engine, updn_LTX_
 static struct rig rig;
 static struct moments moments;
 static struct fm_rng rng;
-static struct chain_entry entry;
 static struct fm_arena memory;
 static unsigned n_waited; /* engines that were taken up upon a word only */
 
@@ -49,8 +48,8 @@ teardown(void)
 static void
 pin_root(uint32_t nth)
 {
-	struct option_table table = option_table_of(entry.engine);
-	struct option_values *values = option_values_new(&memory, &table, entry.name);
+	struct option_table table = option_table_of(rig.entry.engine);
+	struct option_values *values = option_values_new(&memory, &table, rig.entry.name);
 	struct option_origin origin = { 0 };
 	struct fm_error err = { 0 };
 	char guid[24];
@@ -62,37 +61,28 @@ pin_root(uint32_t nth)
 	snprintf(guid, sizeof(guid), "0x%llx", (unsigned long long)rig.nl.nodes[n].guid);
 	ck_assert_msg(
 	    option_values_set(values, "roots", &item, 1, &origin, &err) == 0, "%s", err.msg);
-	entry.values = values;
+	rig.entry.values = values;
 }
 
 static void
 use(const struct fm_engine *engine)
 {
-	entry = (struct chain_entry){ .engine = engine, .name = engine->name };
+	rig_use(&rig, engine);
 	if (engine == &updn_LTX_fm_engine)
 		pin_root(0);
-	rig.chain.entries = &entry;
-	rig.chain.n_entries = 1;
 	rig.chain.allow_credit_loops = true; /* dor, minhop and sssp off trees */
 }
 
 static void
 bring_up(const struct place *p, uint64_t seed, bool careless)
 {
-	struct sim_options o;
-
 	n_waited = 0;
-	sim_options_default(&o);
-	o.seed = seed;
-	o.delay_max_ns = 200000; /* much more than one SMP takes: they overtake */
 	rig_generate(&rig.nl, p->words);
-	rig_sim(&rig, &o);
+	rig_sim_overtaking(&rig, seed);
 	rig.set.careless = careless;
 	fm_arena_init(&memory, SIZE_MAX);
 	use(p->engine);
-	rig_start(&rig);
-	rig_run(&rig, SWEEP_HEAVY);
-	rig_expect_up(&rig);
+	rig_bring_up(&rig);
 	fm_rng_seed(&rng, seed);
 	moments_watch(&moments, &rig, sweeper_plan(rig.sweeper)->top_lid + 1u);
 }
@@ -289,7 +279,7 @@ static void
 change_root(uint32_t nth)
 {
 	rig.set.drain = PLAN_DRAIN_NEVER;
-	entry = (struct chain_entry){ .engine = &updn_LTX_fm_engine, .name = "updn" };
+	rig_use(&rig, &updn_LTX_fm_engine);
 	pin_root(nth);
 	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
 	rig_run(&rig, SWEEP_HEAVY);
@@ -330,9 +320,7 @@ bring_up_wide(bool by_lid, bool refuses)
 	rig.set.lid_smps = by_lid;
 	fm_arena_init(&memory, SIZE_MAX);
 	use(&fattree_LTX_fm_engine);
-	rig_start(&rig);
-	rig_run(&rig, SWEEP_HEAVY);
-	rig_expect_up(&rig);
+	rig_bring_up(&rig);
 	moments_watch(&moments, &rig, sweeper_plan(rig.sweeper)->top_lid + 1u);
 	moments_settle(&moments);
 }

@@ -19,7 +19,6 @@ extern const struct fm_engine dfsssp_LTX_fm_engine, lash_LTX_fm_engine;
 
 static struct rig rig;
 static struct fm_rng rng;
-static struct chain_entry entry;
 static const char *const fabrics[] = { "random 16 4 20 3", "torus 5x5 10" };
 #define N_SEEDS 6
 #define N_FABRICS ((int)(sizeof(fabrics) / sizeof(*fabrics)))
@@ -35,12 +34,8 @@ bring_up(const char *words, uint64_t seed)
 {
 	rig_generate(&rig.nl, words);
 	rig_sim(&rig, NULL);
-	entry = (struct chain_entry){ .engine = &dfsssp_LTX_fm_engine, .name = "dfsssp" };
-	rig.chain.entries = &entry;
-	rig.chain.n_entries = 1;
-	rig_start(&rig);
-	rig_run(&rig, SWEEP_HEAVY);
-	rig_expect_up(&rig);
+	rig_use(&rig, &dfsssp_LTX_fm_engine);
+	rig_bring_up(&rig);
 	fm_rng_seed(&rng, seed);
 }
 
@@ -58,8 +53,7 @@ lose_a_cable(void)
 		sim_unlink(rig.sim, n, p);
 		break;
 	}
-	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
-	sweeper_request(rig.sweeper, SWEEP_HEAVY, "test");
+	rig_route_anew(&rig);
 }
 
 static bool
@@ -153,7 +147,7 @@ END_TEST
 START_TEST(what_was_asked_for_is_not_forgotten)
 {
 	bring_up(fabrics[0], 1);
-	entry = (struct chain_entry){ .engine = &lash_LTX_fm_engine, .name = "lash" };
+	rig_use(&rig, &lash_LTX_fm_engine);
 	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
 	sweeper_drain(rig.sweeper);
 	ck_assert(fail_at_wait(1));

@@ -102,15 +102,10 @@ build(const struct place *p)
 static void
 bring_up(const struct place *p, uint64_t seed)
 {
-	struct sim_options o;
-
 	build(p);
 	rig.nl = composed.nl;
 	memset(&composed.nl, 0, sizeof(composed.nl));
-	sim_options_default(&o);
-	o.seed = seed;
-	o.delay_max_ns = 200000; /* much more than one SMP takes: they overtake */
-	rig_sim(&rig, &o);
+	rig_sim_overtaking(&rig, seed);
 	rig.chain = composed.region[0].chain;
 	rig.regions = p->n_islands > 0 ? &composed.set : NULL;
 	unplugged = calloc(rig.nl.n_ports_total, sizeof(*unplugged));
@@ -118,9 +113,7 @@ bring_up(const struct place *p, uint64_t seed)
 	for (uint32_t i = 0; i < rig.nl.n_ports_total; i++)
 		n_cables += rig.nl.ports[i].peer_node != NETLIST_NONE;
 	n_cables /= 2;
-	rig_start(&rig);
-	rig_run(&rig, SWEEP_HEAVY);
-	rig_expect_up(&rig);
+	rig_bring_up(&rig);
 	ck_assert(!p->ring || sweeper_plan(rig.sweeper)->regions->region[0].is_merged);
 	fm_rng_seed(&rng, seed);
 	moments_watch(&moments, &rig, sweeper_plan(rig.sweeper)->top_lid + 1u);

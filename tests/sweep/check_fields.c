@@ -36,9 +36,7 @@ setup(void)
 	rig.set.max_op_vls = 3;
 	rig.set.ca_lmc = 1;
 	rig.set.sm_sl = 2;
-	rig_start(&rig);
-	rig_run(&rig, SWEEP_HEAVY);
-	rig_expect_up(&rig);
+	rig_bring_up(&rig);
 }
 
 static void

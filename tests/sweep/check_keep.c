@@ -371,22 +371,12 @@ START_TEST(another_fabric_or_chain_is_routed)
 }
 END_TEST
 
-static struct chain_entry entry;
-
-static void
-use(const struct fm_engine *engine)
-{
-	entry = (struct chain_entry){ .engine = engine, .name = engine->name };
-	rig.chain.entries = &entry;
-	rig.chain.n_entries = 1;
-}
-
 /* A chain that waits for "fmctl drain": what is kept meanwhile is of the one before. */
 START_TEST(what_waits_for_a_drain_comes_with_a_restart)
 {
-	use(&dfsssp_LTX_fm_engine);
+	rig_use(&rig, &dfsssp_LTX_fm_engine);
 	bring_up_kept("random 16 4 20 3");
-	use(&lash_LTX_fm_engine);
+	rig_use(&rig, &lash_LTX_fm_engine);
 	rig.chain.mark++;
 	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
 	rig_run(&rig, SWEEP_HEAVY);

@@ -25,7 +25,6 @@ struct detour {
 
 static struct rig rig;
 static struct locks *locks;
-static struct chain_entry entry;
 static struct detour detours[DETOURS_MAX];
 static unsigned n_detours;
 static uint8_t n_vls;
@@ -112,20 +111,11 @@ lead(const char *at, const char *host, const char *to)
 static void
 bring_up(uint64_t seed)
 {
-	struct sim_options o;
-
-	sim_options_default(&o);
-	o.seed = seed;
-	o.delay_max_ns = 200000; /* SMPs overtake one another */
 	rig_generate(&rig.nl, "pgft 2 2,4 1,4 1,1");
-	rig_sim(&rig, &o);
-	entry = (struct chain_entry){ .engine = &engine, .name = engine.name };
-	rig.chain.entries = &entry;
-	rig.chain.n_entries = 1;
+	rig_sim_overtaking(&rig, seed);
+	rig_use(&rig, &engine);
 	rig.set.drain = PLAN_DRAIN_ALWAYS;
-	rig_start(&rig);
-	rig_run(&rig, SWEEP_HEAVY);
-	rig_expect_up(&rig);
+	rig_bring_up(&rig);
 	locks = locks_watch(&rig, sweeper_plan(rig.sweeper)->top_lid + 1u);
 }
 
@@ -142,14 +132,6 @@ teardown(void)
 	locks_fini(locks);
 	locks = NULL;
 	rig_fini(&rig);
-}
-
-/* Tables by the detours there are now, at once. */
-static void
-route_anew(void)
-{
-	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
-	sweeper_request(rig.sweeper, SWEEP_HEAVY, "test");
 }
 
 static void
@@ -219,7 +201,7 @@ START_TEST(turns_of_a_sweep_that_has_failed)
 	lead_fourth_before();
 	bring_up(100 + (uint64_t)_i);
 	lead_third_round();
-	route_anew();
+	rig_route_anew(&rig);
 	run_to_written(3); /* of leaf 1, spine 1, leaf 2 */
 	sweep_fail(rig.sweeper, FM_E_RESOURCE, "out of memory, says a test");
 	rig_run(&rig, SWEEP_NONE);
@@ -229,7 +211,7 @@ START_TEST(turns_of_a_sweep_that_has_failed)
 	n_detours = 0;
 	lead_third_round();
 	lead_fourth_after();
-	route_anew();
+	rig_route_anew(&rig);
 	expect_no_rings();
 }
 END_TEST
@@ -242,14 +224,14 @@ START_TEST(turns_written_over_by_a_sweep_that_has_failed)
 	bring_up(400 + (uint64_t)_i);
 	n_detours = 0;
 	lead_fourth_before();
-	route_anew();
+	rig_route_anew(&rig);
 	run_to_written(3);
 	sweep_fail(rig.sweeper, FM_E_RESOURCE, "out of memory, says a test");
 	rig_run(&rig, SWEEP_NONE);
 	ck_assert_int_eq(rig.last.outcome, SWEEP_FAILED);
 	n_detours = 0;
 	lead_fourth_after();
-	route_anew();
+	rig_route_anew(&rig);
 	expect_no_rings();
 }
 END_TEST
@@ -262,11 +244,11 @@ START_TEST(turns_of_packets_under_way)
 	bring_up(200 + (uint64_t)_i);
 	n_detours = 0;
 	lead_fourth_before();
-	route_anew();
+	rig_route_anew(&rig);
 	rig_run_to_wait(&rig);
 	n_detours = 0;
 	lead_fourth_after();
-	route_anew();
+	rig_route_anew(&rig);
 	expect_no_rings();
 }
 END_TEST
@@ -288,15 +270,15 @@ START_TEST(turns_that_levels_did_not_know)
 	n_detours = 0;
 	n_vls = 1;
 	lead("leaf-2", "host-1-2", "spine-2");
-	route_anew();
+	rig_route_anew(&rig);
 	rig_run_to_wait(&rig);
 	lead("leaf-4", "host-2-2", "spine-1"); /* who comes between makes no difference */
 	if (_i >= 2) {
-		route_anew();
+		rig_route_anew(&rig);
 		rig_run_to_wait(&rig);
 	}
 	lead("leaf-1", "host-2-1", "spine-1");
-	route_anew();
+	rig_route_anew(&rig);
 	expect_no_rings();
 }
 END_TEST

@@ -78,9 +78,7 @@ setup(void)
 	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
 	rig_sim(&rig, NULL);
 	use(0);
-	rig_start(&rig);
-	rig_run(&rig, SWEEP_HEAVY);
-	rig_expect_up(&rig);
+	rig_bring_up(&rig);
 	use(1);
 	rig_log_clear();
 }
@@ -234,9 +232,7 @@ setup_layered(void)
 	rig_sim(&rig, NULL);
 	rig.chain.entries = &layered;
 	rig.chain.n_entries = 1;
-	rig_start(&rig);
-	rig_run(&rig, SWEEP_HEAVY);
-	rig_expect_up(&rig);
+	rig_bring_up(&rig);
 }
 
 /* Cables between switches go and come back, one after another, until one is found upon which

@@ -31,7 +31,6 @@ struct ways {
 static struct rig rig;
 static struct locks *locks;
 static struct ways now;
-static struct chain_entry entry;
 static bool deaf; /* hosts to come know no ClientReregister */
 
 /* Switches in the order of the ring. */
@@ -139,23 +138,15 @@ make_deaf(void)
 static void
 bring_up(struct ways first)
 {
-	struct sim_options o;
-
-	sim_options_default(&o);
-	o.delay_max_ns = 200000; /* SMPs overtake one another */
 	rig_generate(&rig.nl, "torus 6 2");
-	rig_sim(&rig, &o);
+	rig_sim_overtaking(&rig, 1);
 	if (deaf)
 		make_deaf();
 	now = first;
-	entry = (struct chain_entry){ .engine = &engine, .name = engine.name };
-	rig.chain.entries = &entry;
-	rig.chain.n_entries = 1;
+	rig_use(&rig, &engine);
 	rig.set.drain = PLAN_DRAIN_ALWAYS;
 	rig.set.routing.sl_model = VERIFY_FORWARD; /* replies go another way round */
-	rig_start(&rig);
-	rig_run(&rig, SWEEP_HEAVY);
-	rig_expect_up(&rig);
+	rig_bring_up(&rig);
 	locks = locks_watch(&rig, sweeper_plan(rig.sweeper)->top_lid + 1u);
 }
 
@@ -173,8 +164,7 @@ static void
 change_to(struct ways next)
 {
 	now = next;
-	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
-	sweeper_request(rig.sweeper, SWEEP_HEAVY, "test");
+	rig_route_anew(&rig);
 }
 
 /* The rig's, and what comes as soon as the sweep has ended. */

@@ -78,14 +78,11 @@ vary_mtus(uint64_t seed)
 static void
 bring_up(const struct fabric *f)
 {
-	static struct chain_entry entry;
-
-	entry = (struct chain_entry){ .engine = f->engine, .name = f->engine->name };
 	rig_generate(&rig.nl, f->words);
 	vary_links(7);
 	rig_sim(&rig, NULL);
 	vary_mtus(8);
-	rig.chain = (struct chain){ .entries = &entry, .n_entries = 1 };
+	rig_use(&rig, f->engine);
 	rig.set.ca_lmc = f->lmc;
 	rig.set.partitions = partitions;
 	rig_start(&rig);

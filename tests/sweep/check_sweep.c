@@ -70,9 +70,7 @@ START_TEST(test_edge_fabrics)
 			rig.place++;
 		rig.port = 0;
 	}
-	rig_start(&rig);
-	rig_run(&rig, SWEEP_HEAVY);
-	rig_expect_up(&rig);
+	rig_bring_up(&rig);
 	ck_assert_uint_eq(rig.last.n_switches, edges[_i].n_switches);
 	ck_assert_uint_eq(rig.last.n_cas + rig.last.n_routers, edges[_i].n_ends);
 	ck_assert_uint_eq(rig.last.n_ports_not_active, 0);
@@ -105,16 +103,13 @@ keep_warnings(void *arg, enum fm_log_level level, const char *subsystem, const c
 /* credit_loops = warn: a warning that shows one of them, once. */
 START_TEST(test_credit_loops_are_warned_of)
 {
-	const struct chain_entry entry = { .engine = &minhop_LTX_fm_engine, .name = "minhop" };
-
 	rig_generate(&rig.nl, "torus 6 1");
 	rig_sim(&rig, NULL);
-	rig.chain = (struct chain){ .entries = &entry, .n_entries = 1, .allow_credit_loops = true };
+	rig_use(&rig, &minhop_LTX_fm_engine);
+	rig.chain.allow_credit_loops = true;
 	warnings[0] = '\0';
 	fm_log_set_sink(keep_warnings, NULL);
-	rig_start(&rig);
-	rig_run(&rig, SWEEP_HEAVY);
-	rig_expect_up(&rig);
+	rig_bring_up(&rig);
 	ck_assert_str_eq(rig.last.engine, "minhop");
 	ck_assert_msg(
 	    strstr(warnings, "routes of engine minhop may deadlock") != NULL, "%s", warnings);
@@ -185,9 +180,7 @@ bring_up_with_store(void)
 	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
 	rig_sim(&rig, NULL);
 	ck_assert_int_eq(store_open(state_dir, &rig.store, &err), 0);
-	rig_start(&rig);
-	rig_run(&rig, SWEEP_HEAVY);
-	rig_expect_up(&rig);
+	rig_bring_up(&rig);
 }
 
 START_TEST(test_restart_writes_nothing)
@@ -234,9 +227,7 @@ START_TEST(test_restart_with_damaged_store)
 	ck_assert_int_eq(truncate(path, 4096), 0);
 	ck_assert_int_eq(store_open(state_dir, &rig.store, &err), 0);
 	ck_assert_ptr_nonnull(strstr(rig_log, "set aside"));
-	rig_start(&rig);
-	rig_run(&rig, SWEEP_HEAVY);
-	rig_expect_up(&rig);
+	rig_bring_up(&rig);
 	ck_assert_uint_eq(rig_sets(&rig), sets);
 	folder_remove(state_dir);
 }
@@ -282,9 +273,7 @@ START_TEST(test_dead_node)
 	victim = rig.place + 3;
 	ck_assert_int_eq(rig.nl.nodes[victim].type, NETLIST_CA);
 	sim_silence(rig.sim, victim, true);
-	rig_start(&rig);
-	rig_run(&rig, SWEEP_HEAVY);
-	rig_expect_up(&rig);
+	rig_bring_up(&rig);
 	ck_assert_uint_eq(rig.last.n_silent, 1);
 	ck_assert_uint_eq(rig.last.n_cas, 15);
 	ck_assert_ptr_nonnull(strstr(rig_log, "nobody answers behind"));
@@ -323,9 +312,7 @@ START_TEST(test_duplicate_ca)
 	rig_sim(&rig, NULL);
 	twin = last_of(NETLIST_CA);
 	sim_set_guid(rig.sim, twin, rig.nl.nodes[rig.place + 1].guid);
-	rig_start(&rig);
-	rig_run(&rig, SWEEP_HEAVY);
-	rig_expect_up(&rig);
+	rig_bring_up(&rig);
 	ck_assert_uint_eq(rig.last.n_duplicates, 1);
 	ck_assert_uint_eq(rig.last.n_cas, 15);
 	ck_assert_ptr_nonnull(strstr(rig_log, "duplicate GUID"));
@@ -380,9 +367,7 @@ START_TEST(test_cabled_while_read)
 	o.train_ns = 1000; /* before the spine has been read to the end */
 	rig_generate(&rig.nl, "pgft 2 4,4 1,2 1,1");
 	rig_sim(&rig, &o);
-	rig_start(&rig);
-	rig_run(&rig, SWEEP_HEAVY);
-	rig_expect_up(&rig);
+	rig_bring_up(&rig);
 	late.spine = last_of(NETLIST_SWITCH);
 	late.port = 1 + (unsigned)_i;
 	late.done = false;
@@ -417,9 +402,7 @@ START_TEST(test_loopback_cable)
 	netlist_uncable(&rig.nl, other, 1);
 	netlist_cable(&rig.nl, sw, p, sw, q, 25000);
 	rig_sim(&rig, NULL);
-	rig_start(&rig);
-	rig_run(&rig, SWEEP_HEAVY);
-	rig_expect_up(&rig);
+	rig_bring_up(&rig);
 	ck_assert_uint_eq(rig.last.n_cas, 14);
 	ck_assert_uint_eq(rig.last.n_loops, 1);
 	ck_assert_ptr_nonnull(strstr(rig_log, "loopback cable"));

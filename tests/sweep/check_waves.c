@@ -20,7 +20,6 @@ extern const struct fm_engine minhop_LTX_fm_engine, updn_LTX_fm_engine, fattree_
 
 static struct rig rig;
 static struct moments moments;
-static struct chain_entry entry;
 static struct fm_arena memory;
 
 static void
@@ -41,9 +40,7 @@ teardown(void)
 static void
 use(const struct fm_engine *engine)
 {
-	entry = (struct chain_entry){ .engine = engine, .name = engine->name };
-	rig.chain.entries = &entry;
-	rig.chain.n_entries = 1;
+	rig_use(&rig, engine);
 	rig.chain.allow_credit_loops = true;
 }
 
@@ -64,9 +61,7 @@ tree(const struct sim_options *o)
 static void
 bring_up(void)
 {
-	rig_start(&rig);
-	rig_run(&rig, SWEEP_HEAVY);
-	rig_expect_up(&rig);
+	rig_bring_up(&rig);
 	ck_assert_uint_eq(rig.last.n_silent, 0);
 }
 
@@ -360,8 +355,8 @@ static const char *const places[] = { "torus 5x5 1", "random 24 4 2 7", "torus 3
 static void
 pin_root(uint32_t nth)
 {
-	struct option_table table = option_table_of(entry.engine);
-	struct option_values *values = option_values_new(&memory, &table, entry.name);
+	struct option_table table = option_table_of(rig.entry.engine);
+	struct option_values *values = option_values_new(&memory, &table, rig.entry.name);
 	struct option_origin origin = { 0 };
 	struct fm_error err = { 0 };
 	const char *item;
@@ -374,7 +369,7 @@ pin_root(uint32_t nth)
 	item = guid;
 	ck_assert_msg(
 	    option_values_set(values, "roots", &item, 1, &origin, &err) == 0, "%s", err.msg);
-	entry.values = values;
+	rig.entry.values = values;
 }
 
 /* Who comes after knows nothing; packets are under way all the time. */

@@ -220,9 +220,7 @@ START_TEST(test_same_as_in_place)
 	rig_stop(&rig);
 	rig.off_loop = false;
 	atomic_store(&may_go_on, true);
-	rig_start(&rig);
-	rig_run(&rig, SWEEP_HEAVY);
-	rig_expect_up(&rig);
+	rig_bring_up(&rig);
 	ck_assert_mem_eq(apart.gets_by_attr, rig.last.gets_by_attr, sizeof(apart.gets_by_attr));
 	ck_assert_mem_eq(apart.sets_by_attr, rig.last.sets_by_attr, sizeof(apart.sets_by_attr));
 }

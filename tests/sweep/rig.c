@@ -69,6 +69,25 @@ rig_sim(struct rig *r, const struct sim_options *o)
 	rig_log_clear();
 }
 
+void
+rig_sim_overtaking(struct rig *r, uint64_t seed)
+{
+	struct sim_options o;
+
+	sim_options_default(&o);
+	o.seed = seed;
+	o.delay_max_ns = 200000; /* much more than one SMP takes */
+	rig_sim(r, &o);
+}
+
+void
+rig_use(struct rig *r, const struct fm_engine *engine)
+{
+	r->entry = (struct chain_entry){ .engine = engine, .name = engine->name };
+	r->chain.entries = &r->entry;
+	r->chain.n_entries = 1;
+}
+
 static void
 on_mad(void *arg, const struct mad *m)
 {
@@ -205,6 +224,21 @@ rig_run(struct rig *r, enum sweep_scope scope)
 {
 	sweeper_request(r->sweeper, scope, "test");
 	run(r);
+}
+
+void
+rig_bring_up(struct rig *r)
+{
+	rig_start(r);
+	rig_run(r, SWEEP_HEAVY);
+	rig_expect_up(r);
+}
+
+void
+rig_route_anew(struct rig *r)
+{
+	sweeper_configure(r->sweeper, &r->set, &r->chain, r->regions);
+	sweeper_request(r->sweeper, SWEEP_HEAVY, "test");
 }
 
 void

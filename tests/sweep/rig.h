@@ -28,6 +28,7 @@ struct rig {
 	struct plan_worker *worker;
 	sem_t woken; /* by the worker, once a plan */
 	struct chain chain;
+	struct chain_entry entry;	  /* rig_use() */
 	const struct region_set *regions; /* NULL: one */
 	struct sweep_settings set;
 	uint32_t place; /* node we sit at */
@@ -52,8 +53,16 @@ void rig_log_clear(void);
 void rig_generate(struct netlist *nl, const char *words);
 /* The sim, its options, and our place: the first CA, or the switch when there is none. */
 void rig_sim(struct rig *r, const struct sim_options *o);
+/* ... in which SMPs overtake one another. */
+void rig_sim_overtaking(struct rig *r, uint64_t seed);
+/* The chain is one engine with its own options. */
+void rig_use(struct rig *r, const struct fm_engine *engine);
 /* A sweeper on it, settings from r->set. */
 void rig_start(struct rig *r);
+/* ... and the subnet is up. */
+void rig_bring_up(struct rig *r);
+/* Ask for routes by settings and chain as they are now. */
+void rig_route_anew(struct rig *r);
 /* Sweep until nothing is left to do. */
 void rig_run(struct rig *r, enum sweep_scope scope);
 /* As far as where it waits for older packets to be gone; false: it ended without. */
