@@ -13,12 +13,13 @@
 #include "tests/run.h"
 #include "tests/sweep/rig.h"
 
-extern const struct fm_engine dfsssp_LTX_fm_engine, lash_LTX_fm_engine;
+extern const struct fm_engine dfsssp_LTX_fm_engine, lash_LTX_fm_engine, updn_LTX_fm_engine;
 
 #define BLOCK TRANSITION_BLOCK_LIDS
 
 static struct rig rig;
 static struct fm_rng rng;
+static uint32_t silent_node;
 static const char *const fabrics[] = { "random 16 4 20 3", "torus 5x5 10" };
 #define N_SEEDS 6
 #define N_FABRICS ((int)(sizeof(fabrics) / sizeof(*fabrics)))
@@ -30,13 +31,19 @@ teardown(void)
 }
 
 static void
-bring_up(const char *words, uint64_t seed)
+bring_up_by(const struct fm_engine *engine, const char *words, uint64_t seed)
 {
 	rig_generate(&rig.nl, words);
 	rig_sim(&rig, NULL);
-	rig_use(&rig, &dfsssp_LTX_fm_engine);
+	rig_use(&rig, engine);
 	rig_bring_up(&rig);
 	fm_rng_seed(&rng, seed);
+}
+
+static void
+bring_up(const char *words, uint64_t seed)
+{
+	bring_up_by(&dfsssp_LTX_fm_engine, words, seed);
 }
 
 /* A cable between switches, lost; all is to be routed again. */
@@ -179,6 +186,71 @@ START_TEST(whole_columns_are_emptied_once)
 }
 END_TEST
 
+static void
+silence_at_set(void *arg, const struct sim_trace *e)
+{
+	if (silent_node != SIM_NONE || e->method != WIRE_SET || e->attr != WIRE_ATTR_LFT ||
+	    !rig_is_switch(&rig, e->node) ||
+	    netlist_port(&rig.nl, rig.place, 1)->peer_node == e->node)
+		return;
+	silent_node = e->node;
+	sim_silence(rig.sim, silent_node, true);
+}
+
+/* It is discovered, and does not say what it holds. */
+static void
+silence_when_asked(void *arg, const struct sim_trace *e)
+{
+	bool asked = sweeper_phase(rig.sweeper) >= PHASE_ROUTE;
+
+	sim_silence(rig.sim, silent_node, asked);
+}
+
+/* The plan is made, nothing is written yet. */
+static void
+expect_known(void *arg, const struct sim_trace *e)
+{
+	bool *seen = arg;
+
+	if (*seen || sweeper_phase(rig.sweeper) <= PHASE_ROUTE)
+		return;
+	*seen = true;
+	expect_believed();
+	ck_assert_uint_eq(rig.sweeper->held.n, 0);
+}
+
+/* One that falls silent while it is written is asked what it holds before the next plan is made.
+ * If it does not say so, nothing is written, but not for ever. */
+START_TEST(who_fell_silent_is_asked)
+{
+	uint32_t n_reports;
+	bool seen = false;
+
+	bring_up_by(&updn_LTX_fm_engine, fabrics[0], 1 + (uint64_t)_i);
+	rig.set.drain = PLAN_DRAIN_NEVER; /* else the sweep may fail, and the next leave it out */
+	silent_node = SIM_NONE;
+	sim_set_trace(rig.sim, silence_at_set, NULL);
+	lose_a_cable();
+	rig_run(&rig, SWEEP_HEAVY);
+	expect_believed();
+	ck_assert_uint_gt(rig.sweeper->held.n, 1);
+
+	sim_set_trace(rig.sim, silence_when_asked, NULL);
+	n_reports = rig.n_reports;
+	rig_run(&rig, SWEEP_HEAVY);
+	expect_believed();
+	ck_assert_uint_eq(rig.n_reports, n_reports + 4);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);
+
+	sim_set_trace(rig.sim, expect_known, &seen);
+	sim_silence(rig.sim, silent_node, false);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert(seen);
+	expect_believed();
+	rig_expect_up(&rig);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -188,6 +260,7 @@ main(void)
 	tcase_set_timeout(t, 600);
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_loop_test(t, sweeps_fail_one_after_another, 0, N_SEEDS * N_FABRICS);
+	tcase_add_loop_test(t, who_fell_silent_is_asked, 0, 4);
 	tcase_add_test(t, whole_columns_are_emptied_once);
 	tcase_add_test(t, what_was_asked_for_is_not_forgotten);
 	suite_add_tcase(s, t);
