@@ -27,13 +27,16 @@ next_line(struct rchain_text *t, char **line, struct fm_error *err)
 	return *line != NULL;
 }
 
-/* A value that ends with a comma goes on in the next line. */
+/* A value that ends with a comma goes on in the next line.  Its room doubles: lists of
+ * GUIDs have as many lines as a fabric has ports. */
 static int
 read_on(struct rchain_text *t, char **value, struct fm_error *err)
 {
-	while (**value != '\0' && (*value)[strlen(*value) - 1] == ',') {
-		size_t n = strlen(*value);
-		char *more, *joined;
+	size_t n = strlen(*value), room = n;
+
+	while (n > 0 && (*value)[n - 1] == ',') {
+		char *more, *larger;
+		size_t n_more;
 		int rc = next_line(t, &more, err);
 
 		if (rc < 0)
@@ -41,12 +44,17 @@ read_on(struct rchain_text *t, char **value, struct fm_error *err)
 		if (rc == 0)
 			return conf_fail_at(err, t->path, t->lines.line,
 			    "the file ends after a comma, where a list goes on");
-		joined = fm_arena_alloc(t->mem, n + strlen(more) + 2);
-		if (joined == NULL)
-			return fm_fail(err, FM_E_RESOURCE, "%s: out of memory", t->path);
-		memcpy(joined, *value, n);
-		memcpy(joined + n, more, strlen(more) + 1);
-		*value = joined;
+		n_more = strlen(more);
+		if (n + n_more > room) {
+			room = 2 * (n + n_more);
+			larger = fm_arena_alloc(t->mem, room + 1);
+			if (larger == NULL)
+				return fm_fail(err, FM_E_RESOURCE, "%s: out of memory", t->path);
+			memcpy(larger, *value, n);
+			*value = larger;
+		}
+		memcpy(*value + n, more, n_more + 1);
+		n += n_more;
 	}
 	return 0;
 }

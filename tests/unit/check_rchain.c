@@ -190,6 +190,24 @@ START_TEST(groups_are_nested_so_deep)
 }
 END_TEST
 
+/* A GUID a line, as many as a fabric has: room for the list a few times, not for each line
+ * all of them before it. */
+START_TEST(a_long_list_takes_little_room)
+{
+	enum { N_GUIDS = 10000 };
+	static char groups[N_GUIDS * 24 + 100];
+	size_t at = (size_t)snprintf(
+	    groups, sizeof(groups), "port-group\nname: it\nport-guid: 0x%x", N_GUIDS);
+
+	for (unsigned i = 1; i < N_GUIDS; i++)
+		at += (size_t)snprintf(groups + at, sizeof(groups) - at, ",\n0x%08x", i);
+	snprintf(groups + at, sizeof(groups) - at, "\nend-port-group\n");
+	fm_arena_fini(&mem);
+	fm_arena_init(&mem, 10 * sizeof(groups));
+	ck_assert_msg(read_chain(groups, NULL, STEP1) == 0, "%s", err.msg);
+}
+END_TEST
+
 START_TEST(steps_run_by_id_and_useless_fallbacks_are_left_out)
 {
 	const struct rchain_step *s;
@@ -342,6 +360,7 @@ suite(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, every_rule_finds_its_members);
 	tcase_add_test(t, groups_are_nested_so_deep);
+	tcase_add_test(t, a_long_list_takes_little_room);
 	tcase_add_test(t, steps_run_by_id_and_useless_fallbacks_are_left_out);
 	tcase_add_loop_test(
 	    t, what_is_wrong_is_told_with_its_line, 0, (int)(sizeof(wrong) / sizeof(*wrong)));
