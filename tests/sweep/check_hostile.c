@@ -24,28 +24,16 @@
 static struct rig rig;
 static struct sa_rig sa;
 
-static uint32_t
-host(uint32_t n)
-{
-	for (uint32_t i = 0; i < rig.nl.n_nodes; i++)
-		if (rig.nl.nodes[i].type == NETLIST_CA && n-- == 0)
-			return i;
-	ck_abort_msg("not so many hosts");
-}
-
 static uint64_t
 guid_of(uint32_t n)
 {
-	return netlist_port(&rig.nl, host(n), 1)->guid;
+	return netlist_port(&rig.nl, rig_host(&rig, n), 1)->guid;
 }
 
 static uint16_t
 lid_of(uint32_t n)
 {
-	struct wire_port_info info;
-
-	sim_port_info(rig.sim, host(n), 1, &info);
-	return info.lid;
+	return rig_host_lid(&rig, n);
 }
 
 static void

@@ -27,10 +27,7 @@ static const struct partitions *partitions;
 static uint32_t
 host(uint32_t n)
 {
-	for (uint32_t i = 0; i < rig.nl.n_nodes; i++)
-		if (rig.nl.nodes[i].type == NETLIST_CA && n-- == 0)
-			return i;
-	ck_abort_msg("not so many hosts");
+	return rig_host(&rig, n);
 }
 
 static uint64_t

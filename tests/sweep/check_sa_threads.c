@@ -197,22 +197,10 @@ await_answers(uint64_t n)
 
 /* ---------------------------------------------------------------------- the house */
 
-static uint32_t
-host(uint32_t n)
-{
-	for (uint32_t i = 0; i < rig.nl.n_nodes; i++)
-		if (rig.nl.nodes[i].type == NETLIST_CA && n-- == 0)
-			return i;
-	ck_abort_msg("not so many hosts");
-}
-
 static uint16_t
 lid_of(uint32_t n)
 {
-	struct wire_port_info info;
-
-	sim_port_info(rig.sim, host(n), 1, &info);
-	return info.lid;
+	return rig_host_lid(&rig, n);
 }
 
 /* As the loop does after a sweep. */
@@ -462,9 +450,9 @@ START_TEST(storm_while_plans_commit)
 	memset(&storm, 0, sizeof(storm));
 	for (uint32_t h = 0; h < N_HOSTS; h++) {
 		storm.lid[h] = lid_of(h);
-		storm.guid[h] = netlist_port(&rig.nl, host(h), 1)->guid;
+		storm.guid[h] = netlist_port(&rig.nl, rig_host(&rig, h), 1)->guid;
 	}
-	leaf = netlist_port(&rig.nl, host(15), 1)->peer_node;
+	leaf = netlist_port(&rig.nl, rig_host(&rig, 15), 1)->peer_node;
 	open_queue();
 	ck_assert_int_eq(pthread_create(&storm.thread, NULL, blow, NULL), 0);
 	for (int i = 0; i < N_ROUNDS; i++) {

@@ -37,14 +37,7 @@ static struct {
 static uint16_t
 lid_of(uint32_t n)
 {
-	struct wire_port_info info;
-
-	for (uint32_t i = 0; i < rig.nl.n_nodes; i++)
-		if (rig.nl.nodes[i].type == NETLIST_CA && n-- == 0) {
-			sim_port_info(rig.sim, i, 1, &info);
-			return info.lid;
-		}
-	ck_abort_msg("not so many hosts");
+	return rig_host_lid(&rig, n);
 }
 
 static void

@@ -381,6 +381,24 @@ rig_sets(const struct rig *r)
 	return n;
 }
 
+uint32_t
+rig_host(const struct rig *r, uint32_t n)
+{
+	for (uint32_t i = 0; i < r->nl.n_nodes; i++)
+		if (r->nl.nodes[i].type == NETLIST_CA && n-- == 0)
+			return i;
+	ck_abort_msg("not so many hosts");
+}
+
+uint16_t
+rig_host_lid(const struct rig *r, uint32_t n)
+{
+	struct wire_port_info info;
+
+	sim_port_info(r->sim, rig_host(r, n), 1, &info);
+	return info.lid;
+}
+
 bool
 rig_is_switch(const struct rig *r, uint32_t node)
 {

@@ -80,6 +80,9 @@ void rig_fini(struct rig *r);
 void rig_expect_up(struct rig *r);
 /* ... unless the maps from SLs to VLs in the switches are those of the plan, between switches. */
 void rig_expect_maps(struct rig *r);
+/* The n-th CA, and the LID of its first port. */
+uint32_t rig_host(const struct rig *r, uint32_t n);
+uint16_t rig_host_lid(const struct rig *r, uint32_t n);
 bool rig_is_switch(const struct rig *r, uint32_t node);
 /* A switch that is neither ours nor the one we are cabled to. */
 uint32_t rig_random_switch(const struct rig *r, struct fm_rng *rng);
