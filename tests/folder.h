@@ -19,6 +19,19 @@ folder_make(char folder[FOLDER_ROOM])
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 }
 
+static inline void
+folder_write(const char *folder, const char *name, const char *text)
+{
+	char path[160];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	f = fopen(path, "w");
+	ck_assert_ptr_nonnull(f);
+	fputs(text, f);
+	fclose(f);
+}
+
 static inline int
 folder_remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
 {

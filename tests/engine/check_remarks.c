@@ -105,13 +105,8 @@ END_TEST
 static const char *
 write_file(char path[FOLDER_ROOM + 8], const char *folder, const char *name, const char *text)
 {
-	FILE *f;
-
 	snprintf(path, FOLDER_ROOM + 8, "%s/%s", folder, name);
-	f = fopen(path, "w");
-	ck_assert_ptr_nonnull(f);
-	fputs(text, f);
-	fclose(f);
+	folder_write(folder, name, text);
 	return path;
 }
 

@@ -30,19 +30,6 @@ note_warning(void *arg, enum fm_log_level level, const char *subsystem, const ch
 }
 
 static void
-write_file(const char *name, const char *text)
-{
-	char path[128];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	f = fopen(path, "w");
-	ck_assert_ptr_nonnull(f);
-	fputs(text, f);
-	fclose(f);
-}
-
-static void
 set_up(void)
 {
 	const char *dirs[] = { folder, NULL };
@@ -231,8 +218,8 @@ static const struct {
 
 START_TEST(bad_files)
 {
-	write_file("guids", "# roots\n0x2c903\n0002c903 # octal, and no octal\n");
-	write_file("fmd.conf", bad[_i].text);
+	folder_write(folder, "guids", "# roots\n0x2c903\n0002c903 # octal, and no octal\n");
+	folder_write(folder, "fmd.conf", bad[_i].text);
 	ck_assert_str_eq(message(NULL, 0), bad[_i].says);
 }
 END_TEST
@@ -260,7 +247,7 @@ START_TEST(defaults)
 {
 	struct conf *c;
 
-	write_file("fmd.conf", "");
+	folder_write(folder, "fmd.conf", "");
 	c = load(NULL, 0);
 	ck_assert_int_eq(c->sweep_interval_ms, 10000);
 	ck_assert_int_eq(c->subnet_timeout, 18);
@@ -284,10 +271,11 @@ START_TEST(later_values_win)
 	const struct conf_override cli[] = { { "lmc", lmc, 1 }, { "state_dir", dir, 1 } };
 	struct conf *c;
 
-	write_file("fmd.conf", "lmc = 1\nswitch_lmc = 1\nsm_priority = 1 credit_loops = warn\n");
-	write_file("conf.d/20.conf", "sm_priority = 3\n");
-	write_file("conf.d/10.conf", "sm_priority = 2\nswitch_lmc = 2\n");
-	write_file("conf.d/30.conf~", "sm_priority = 4\n");
+	folder_write(
+	    folder, "fmd.conf", "lmc = 1\nswitch_lmc = 1\nsm_priority = 1 credit_loops = warn\n");
+	folder_write(folder, "conf.d/20.conf", "sm_priority = 3\n");
+	folder_write(folder, "conf.d/10.conf", "sm_priority = 2\nswitch_lmc = 2\n");
+	folder_write(folder, "conf.d/30.conf~", "sm_priority = 4\n");
 	c = load(cli, 2);
 	ck_assert_int_eq(c->lmc, 3);
 	ck_assert_int_eq(c->switch_lmc, 2);
@@ -313,8 +301,8 @@ END_TEST
 
 START_TEST(error_in_conf_d)
 {
-	write_file("fmd.conf", "lmc = 1\n");
-	write_file("conf.d/10.conf", "\nlmc = 9\n");
+	folder_write(folder, "fmd.conf", "lmc = 1\n");
+	folder_write(folder, "conf.d/10.conf", "\nlmc = 9\n");
 	ck_assert_str_eq(message(NULL, 0), "conf.d/10.conf:2: lmc = 9 is outside 0..7 bits");
 }
 END_TEST
@@ -324,7 +312,7 @@ START_TEST(error_on_command_line)
 	static const char *const word[] = { "fien" };
 	const struct conf_override cli = { "chain", word, 1 };
 
-	write_file("fmd.conf", "chain = { \"good\" }\n");
+	folder_write(folder, "fmd.conf", "chain = { \"good\" }\n");
 	ck_assert_str_eq(
 	    message(&cli, 1), "command line: chain: no engine 'fien': did you mean fine?");
 }
@@ -334,7 +322,7 @@ START_TEST(chain_and_sections)
 {
 	struct conf *c;
 
-	write_file("fmd.conf",
+	folder_write(folder, "fmd.conf",
 	    "/* a { brace } in a comment: good { } */\n"
 	    "good { max_hops = 7 } // good {\n"
 	    "good 'pods' { max_hops = 9 }\n"
@@ -355,7 +343,7 @@ END_TEST
 
 START_TEST(unused_section_is_warned_of)
 {
-	write_file("fmd.conf", "chain = { good }\ngood \"spare\" {\n}\n");
+	folder_write(folder, "fmd.conf", "chain = { good }\ngood \"spare\" {\n}\n");
 	conf_put(load(NULL, 0));
 	ck_assert_msg(
 	    strstr(warned, "fmd.conf:3: the section good \"spare\" is in no chain") != NULL, "%s",
@@ -391,7 +379,7 @@ START_TEST(generated_file_is_the_defaults)
 	free(text);
 	c = load(NULL, 0);
 	snprintf(conf_path, sizeof(conf_path), "%s/empty.conf", folder);
-	write_file("empty.conf", "");
+	folder_write(folder, "empty.conf", "");
 	d = load(NULL, 0);
 	for (size_t i = 0; conf_row(i) != NULL; i++) {
 		const struct fm_option *row = &conf_row(i)->option;
@@ -417,7 +405,7 @@ START_TEST(adaptive_routing_section)
 {
 	struct conf *c;
 
-	write_file("fmd.conf", "lmc = 1\n");
+	folder_write(folder, "fmd.conf", "lmc = 1\n");
 	c = load(NULL, 0);
 	ck_assert(!c->ar_enable && !c->ar_fine_grained && !c->ar_lost_route_only);
 	ck_assert_int_eq(c->ar_algorithm, CONF_AR_GREEDY_RANDOM);
@@ -425,7 +413,7 @@ START_TEST(adaptive_routing_section)
 	ck_assert_int_eq(c->ar_threshold, 3);
 	ck_assert_int_eq(c->ar_max_groups, 256);
 	conf_put(c);
-	write_file("fmd.conf",
+	folder_write(folder, "fmd.conf",
 	    "adaptive_routing {\n\tenable = yes\n\tfine_grained = yes\n\tlost_route_only = yes\n"
 	    "\talgorithm = greedy\n\tfrequency = 7\n\tthreshold = 0\n\tmax_groups = 12\n}\n");
 	c = load(NULL, 0);
@@ -435,7 +423,7 @@ START_TEST(adaptive_routing_section)
 	ck_assert_int_eq(c->ar_threshold, 0);
 	ck_assert_int_eq(c->ar_max_groups, 12);
 	conf_put(c);
-	write_file("fmd.conf",
+	folder_write(folder, "fmd.conf",
 	    "AdaptiveRouting { Enable = 1 FineGrained = 1 LostRouteOnly = 0 Algorithm = 0\n"
 	    "ARFrequency = 4 Threshold = 6 }\n");
 	c = load(NULL, 0);
@@ -444,7 +432,8 @@ START_TEST(adaptive_routing_section)
 	ck_assert_int_eq(c->ar_frequency, 4);
 	ck_assert_int_eq(c->ar_threshold, 6);
 	conf_put(c);
-	write_file("conf.d/ar.conf", "adaptive_routing { threshold = 1 algorithm = 1 }\n");
+	folder_write(
+	    folder, "conf.d/ar.conf", "adaptive_routing { threshold = 1 algorithm = 1 }\n");
 	c = load(NULL, 0);
 	ck_assert_int_eq(c->ar_threshold, 1);
 	ck_assert_int_eq(c->ar_algorithm, CONF_AR_GREEDY);
@@ -457,7 +446,7 @@ START_TEST(time_limit_of_an_entry)
 {
 	struct conf *c;
 
-	write_file("fmd.conf",
+	folder_write(folder, "fmd.conf",
 	    "chain = { \"good\", \"good:a\", \"good:b\", \"good:c\" }\nengine_time_limit = 7s\n"
 	    "good \"a\" { time_limit = 250ms }\ngood \"b\" { time_limit = 0 }\n"
 	    "good \"c\" { max_hops = 3 }\n");

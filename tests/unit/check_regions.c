@@ -56,19 +56,6 @@ append(char *text, size_t room, const char *a, const char *b)
 	snprintf(text + at, room - at, "%s%s", a, b);
 }
 
-static void
-write_file(const char *name, const char *text)
-{
-	char path[160];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	f = fopen(path, "w");
-	ck_assert_ptr_nonnull(f);
-	fputs(text, f);
-	fclose(f);
-}
-
 static struct snapshot *
 make_fabric(const char *words)
 {
@@ -151,7 +138,7 @@ load_file(const char *text, struct conf **conf, struct fm_error *err)
 	struct conf_source source = { .path = conf_path };
 	char expanded[4096];
 
-	write_file("fmd.conf", expand(text, expanded, sizeof(expanded)));
+	folder_write(folder, "fmd.conf", expand(text, expanded, sizeof(expanded)));
 	return conf_load(&source, &engines, conf, err);
 }
 
@@ -259,13 +246,13 @@ write_lists(void)
 {
 	char text[512];
 
-	write_file("list",
+	folder_write(folder, "list",
 	    expand("# what stands here\n<ft-leaf-1> and a remark\n\n  name:ft-leaf-2\n"
 		   "ft-spine-*\n!<ft-spine-2> not this one\n",
 		text, sizeof(text)));
-	write_file("taken", "ft-leaf-[3-4]\nft-spine-2\n");
-	write_file("twice", "ft-leaf-1\n!ft-leaf-2\n");
-	write_file("odd", "ft-leaf-1\n\nname:ft-leaf-[\n");
+	folder_write(folder, "taken", "ft-leaf-[3-4]\nft-spine-2\n");
+	folder_write(folder, "twice", "ft-leaf-1\n!ft-leaf-2\n");
+	folder_write(folder, "odd", "ft-leaf-1\n\nname:ft-leaf-[\n");
 }
 
 START_TEST(members)
@@ -603,7 +590,7 @@ START_TEST(files_after_the_first)
 
 	snprintf(dir, sizeof(dir), "%s/conf.d", folder);
 	ck_assert_int_eq(mkdir(dir, 0700), 0);
-	write_file("conf.d/10.conf",
+	folder_write(folder, "conf.d/10.conf",
 	    "region \"a\" { switches = { \"@g\" } }\ngroup \"idle\" { members = { \"All\" } }\n");
 	conf = load("group \"g\" { members = { \"t-*\" } }\n"
 		    "region \"a\" { switches = { \"ft-*\" } chain = { good } }\n");
