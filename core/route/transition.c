@@ -223,6 +223,24 @@ transition_fix(
 	return true;
 }
 
+bool
+transition_unknown(struct transition *t, fm_sw sw, uint32_t index)
+{
+	bool ok = transition_fix(t, sw, index, empty_block, NULL);
+
+	if (ok)
+		block_at(t, sw, index)->unknown = t->any_unknown = true;
+	return ok;
+}
+
+bool
+transition_is_unknown(const struct transition *t, fm_sw sw, uint32_t index)
+{
+	const struct tblock *b = block_at(t, sw, index);
+
+	return b != NULL && b->unknown;
+}
+
 unsigned
 transition_ports(const struct transition *t, fm_sw sw, uint32_t lid, uint8_t port[2])
 {
@@ -293,6 +311,8 @@ transition_settled(const struct transition *t, fm_sw sw, uint16_t lid)
 	const struct tblock *b = block_at(t, sw, lid / LANES);
 	uint64_t lane = UINT64_C(1) << (lid % LANES);
 
+	if (b->unknown)
+		return false;
 	if (b->given)
 		return !(b->changed & lane) && b->was[lid % LANES] == t->want->lft[sw][lid];
 	return !(b->changed & lane) || (b->done & lane);

@@ -89,6 +89,9 @@ bool transition_add(struct transition *t, fm_sw sw, uint32_t block, const uint8_
  * must outlive t.  was NULL: no memory, false. */
 bool transition_fix(
     struct transition *t, fm_sw sw, uint32_t block, const uint8_t *was, const uint8_t *maybe);
+/* A block of which nothing is known and that cannot be written: no way is led there, for packets
+ * may be lost and may go round. */
+bool transition_unknown(struct transition *t, fm_sw sw, uint32_t block);
 /* A link that may carry packets though fab does not have it, to a switch that does not
  * answer: they may go round by it, and they may be lost there. */
 void transition_link(struct transition *t, fm_sw sw, uint8_t port, fm_sw to);
@@ -119,6 +122,7 @@ bool transition_is_new(const struct transition *t, fm_sw sw, uint32_t block);
 /* What a block that was added or fixed and is not new may hold: 1 or 2 contents. */
 unsigned transition_may_hold(
     const struct transition *t, fm_sw sw, uint32_t block, uint8_t bytes[2][TRANSITION_BLOCK_LIDS]);
+bool transition_is_unknown(const struct transition *t, fm_sw sw, uint32_t block);
 /* Has the block been added or fixed? */
 bool transition_has(const struct transition *t, fm_sw sw, uint32_t block);
 /* Does the entry of a LID, in such a block, lead for sure as it will in the end? */

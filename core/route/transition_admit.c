@@ -26,7 +26,7 @@ way_below_is_good(struct transition *t, const struct tblock *b, uint32_t lane)
 		uint8_t port[2];
 		unsigned n_ports = transition_ports(t, sw, lid, port);
 
-		if (sw == b->sw)
+		if (sw == b->sw || is_unknown_at(t, sw, b->index))
 			return false;
 		for (unsigned i = 0; i < n_ports; i++) {
 			to = hop_by(t, sw, port[i], end);

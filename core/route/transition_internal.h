@@ -38,6 +38,7 @@ struct tblock {
 	uint8_t last_refused;	     /* lane that was not admitted last time */
 	bool in_flight, lost, fixed; /* fixed: not to be written (any more) */
 	bool given;		     /* fixed from the start */
+	bool unknown;		     /* ... and nobody knows what it holds */
 	bool behind;		     /* ... with something else than wanted, where packets come */
 };
 
@@ -54,7 +55,7 @@ struct transition {
 	uint32_t *port_first;	/* [n_switches + 1] into next */
 	fm_sw *next;		/* [port_first[n_switches]] behind a port, FM_NONE */
 	uint64_t *cold, *shaky; /* bitsets of the same index: not active yet; nobody knows */
-	bool any_cold, any_shaky;
+	bool any_cold, any_shaky, any_unknown;
 	uint32_t *at; /* [n_switches * n_blocks] into block, + 1; 0 = holds what is wanted */
 	FM_VEC(struct tblock) block; /* planned: by index, then switch, which is their order */
 	uint64_t *due;		     /* [n_blocks] lanes of this stage */
@@ -80,6 +81,14 @@ block_at(const struct transition *t, fm_sw sw, uint32_t index)
 	uint32_t at = t->at[(size_t)sw * t->n_blocks + index];
 
 	return at == 0 ? NULL : &t->block.item[at - 1];
+}
+
+static inline bool
+is_unknown_at(const struct transition *t, fm_sw sw, uint32_t index)
+{
+	const struct tblock *b = t->any_unknown ? block_at(t, sw, index) : NULL;
+
+	return b != NULL && b->unknown;
 }
 
 static inline size_t

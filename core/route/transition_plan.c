@@ -6,7 +6,7 @@
  * here most graphs are a handful of switches).  A component is finished after
  * all below it, so whether a packet can be lost below is known with it.
  *
- *	risky	 in a component of more than one switch
+ *	risky	 in a component of more than one switch, or something below is unknown
  *	no_hole	 and/or: something below may lose packets, the new way does not, and
  *		 the old entry is not a hole itself (else nobody sends through here
  *		 who is not to be admitted first), nor are all links of the switch cold:
@@ -30,7 +30,7 @@ enum fate { UNKNOWN, ALIVE, DEAD };
 
 struct component {
 	uint32_t size;
-	bool may_lose;
+	bool may_lose, unknown; /* by what is known; nobody knows what becomes of packets */
 };
 
 struct scan {
@@ -100,6 +100,22 @@ loses(const struct scan *s, fm_sw sw)
 	    (b != NULL && may_lose_at(t, sw, b->was[s->lid % LANES]));
 }
 
+/* ... go where nobody knows? */
+static bool
+strays(const struct scan *s, fm_sw sw)
+{
+	fm_sw hop[2];
+	unsigned n = hops(s, sw, hop);
+
+	if (!s->t->any_unknown || is_unknown_at(s->t, sw, s->lid / LANES))
+		return s->t->any_unknown;
+	for (unsigned i = 0; i < n; i++)
+		if (is_switch_hop(hop[i]) && !s->mark[hop[i]].open &&
+		    s->component[s->mark[hop[i]].component].unknown)
+			return true;
+	return false;
+}
+
 static void
 close_component(struct scan *s, fm_sw root)
 {
@@ -109,8 +125,10 @@ close_component(struct scan *s, fm_sw root)
 	while (s->open[--first] != root)
 		;
 	*c = (struct component){ .size = s->n_open - first };
-	for (uint32_t i = first; i < s->n_open; i++)
+	for (uint32_t i = first; i < s->n_open; i++) {
 		c->may_lose = c->may_lose || loses(s, s->open[i]);
+		c->unknown = c->unknown || strays(s, s->open[i]);
+	}
 	for (uint32_t i = first; i < s->n_open; i++) {
 		s->mark[s->open[i]].open = false;
 		s->mark[s->open[i]].component = s->n_components;
@@ -216,7 +234,7 @@ judge_entry(struct scan *s, fm_sw sw, struct tblock *b)
 
 	hops(s, sw, hop);
 	was_hole = hop[0] == HOP_HOLE; /* over a cold link it will be none */
-	if (s->component[m->component].size > 1)
+	if (s->component[m->component].size > 1 || s->component[m->component].unknown)
 		b->risky |= bit;
 	if (s->end == FM_NONE || t->rule[s->lid] & TRANSITION_DRAIN)
 		return;

@@ -96,7 +96,9 @@ apply_fix_block(struct sweeper *s, uint32_t slot, uint32_t block)
 
 	if (t == NULL)
 		return;
-	if (h != NULL)
+	if (h != NULL && h->n == 0)
+		ok = transition_unknown(t, n->sw_index, block);
+	else if (h != NULL)
 		ok = transition_fix(t, n->sw_index, block, transition_copy(t, h->bytes[0]),
 		    transition_copy(t, h->bytes[h->n - 1]));
 	else if (unwritten_block(s, n->sw_index, block) != NULL)
@@ -105,6 +107,8 @@ apply_fix_block(struct sweeper *s, uint32_t slot, uint32_t block)
 	else if (has_old_row(s, n, block))
 		ok = transition_fix(
 		    t, n->sw_index, block, lft_block(s->plan, n->sw_index, block), NULL);
+	else
+		ok = transition_unknown(t, n->sw_index, block);
 	if (!ok)
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for the order of tables");
 }
@@ -132,7 +136,8 @@ apply_remember(struct sweeper *s, const struct transition *t)
 		if (transition_is_new(t, sw, h.block))
 			continue;
 		h.slot = s->inv.switches.item[sw];
-		h.n = (uint8_t)transition_may_hold(t, sw, h.block, h.bytes);
+		if (!transition_is_unknown(t, sw, h.block))
+			h.n = (uint8_t)transition_may_hold(t, sw, h.block, h.bytes);
 		if ((s->broken_off || s->holds) && transition_is_pending(t, sw, h.block)) {
 			if (!keep_unwritten(s, sw, h.block, h.bytes[0]))
 				return false;
@@ -156,7 +161,7 @@ apply_sort_held(struct sweeper *s)
 		struct held_block h = s->held.item[i]; /* its place is free by now */
 		const struct inv_node *node = inv_node(&s->inv, h.slot);
 
-		if (!node_usable(node) || node->lft == LFT_BLANK || h.n > 1 ||
+		if (!node_usable(node) || node->lft == LFT_BLANK || h.n != 1 ||
 		    !has_old_row(s, node, h.block))
 			s->held.item[s->held.n++] = h;
 		else if (ok &&
@@ -178,9 +183,10 @@ remember_half_way(struct sweeper *s, const struct transition *t, fm_sw sw, uint3
 	struct held_block h = { .slot = s->inv.switches.item[sw], .block = block };
 	struct inv_node *n = inv_node(&s->inv, h.slot);
 
-	h.n = (uint8_t)transition_may_hold(t, sw, block, h.bytes);
+	if (!transition_is_unknown(t, sw, block))
+		h.n = (uint8_t)transition_may_hold(t, sw, block, h.bytes);
 	fm_bit_set(n->lft_doubt, block);
-	if (h.n > 1)
+	if (h.n != 1)
 		return fm_vec_push(&s->held, h);
 	return !has_old_row(s, n, block) ||
 	    memcmp(h.bytes[0], lft_block(s->plan, sw, block), LFT_BLOCK_LIDS) == 0 ||

@@ -49,7 +49,7 @@ struct ask {
 /* A block of a forwarding table that is not what the plan says. */
 struct held_block {
 	uint32_t slot, block;
-	uint8_t n; /* it holds one of so many */
+	uint8_t n; /* it holds one of so many; 0: nobody knows what */
 	uint8_t bytes[2][TRANSITION_BLOCK_LIDS];
 };
 

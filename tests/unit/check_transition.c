@@ -41,6 +41,7 @@ struct world {
 	bool unread; /* one was not read: ways that lead by it in the end may stay dead */
 	bool quarantined[MAX_SWITCHES], refuses_one; /* of the silent switch's blocks */
 	bool only_count;
+	bool unknown;	  /* nothing is known of the one that was not read */
 	unsigned n_fresh; /* the last so many switches have come with cold links */
 	unsigned n_colds;
 };
@@ -181,7 +182,8 @@ make_world(uint64_t seed, unsigned n, bool easy)
 	w.want = (struct fm_tables){ .lft = w.rows, .lft_stride = N_LIDS };
 }
 
-/* A switch that could not be read, and holds what the plan before says: FM_NONE, none. */
+/* A switch that could not be read, and holds what the plan before says, or of which nothing is
+ * known (w.unknown): FM_NONE, none. */
 static struct transition *
 make_transition_but(fm_sw unread)
 {
@@ -191,7 +193,8 @@ make_transition_but(fm_sw unread)
 	for (unsigned i = 0; i < w.n; i++)
 		for (uint32_t b = 0; b <= w.snap->fab.max_lid / 64u; b++)
 			ck_assert(i == unread
-				? transition_fix(t, i, b, w.old[i] + b * 64, NULL)
+				? w.unknown ? transition_unknown(t, i, b)
+					    : transition_fix(t, i, b, w.old[i] + b * 64, NULL)
 				: transition_add(t, i, b, w.blank[i] ? NULL : w.old[i] + b * 64));
 	for (unsigned i = 0; i < w.n; i++)
 		for (uint8_t p = 1; p <= HOST_PORT; p++)
@@ -583,6 +586,42 @@ START_TEST(a_new_switch_is_written_first)
 }
 END_TEST
 
+/* Nobody leads packets to a switch of which nothing is known; then they might go round. */
+START_TEST(what_is_unknown_is_not_led_to)
+{
+	unsigned n_held = 0, n_short = 0;
+
+	for (unsigned seed = 0; seed < n_seeds(500); seed++) {
+		struct transition *t;
+		struct fm_rng rng;
+		unsigned f;
+
+		make_world(seed, 3 + seed % (MAX_SWITCHES - 2), true);
+		make_fresh(seed);
+		f = w.n - 1;
+		w.n_fresh = 0;
+		w.unknown = w.unread = true;
+		fm_rng_seed(&rng, seed);
+		t = make_transition_but(f);
+		play(t, 1 + seed % 7, by_chance, &rng, FM_NONE);
+		for (unsigned i = 0; i < f; i++)
+			for (unsigned d = 0; d < f; d++) {
+				uint8_t port = w.now[i][w.lid[d]];
+
+				ck_assert(port == w.old[i][w.lid[d]] || port > HOST_PORT ||
+				    w.behind[i][port] != f);
+			}
+		ck_assert(!transition_is_new(t, f, 0) && transition_is_unknown(t, f, 0));
+		n_held += transition_counts(t)->held;
+		n_short += transition_is_short(t);
+		transition_free(t);
+		teardown();
+	}
+	ck_assert_uint_gt(n_held, 100);
+	ck_assert_uint_gt(n_short, 400);
+}
+END_TEST
+
 /* The judge is no rubber stamp. */
 START_TEST(without_admission_there_are_both)
 {
@@ -759,6 +798,7 @@ main(void)
 	tcase_add_test(t, no_moment_has_a_loop_or_a_hole);
 	tcase_add_test(t, a_switch_may_fall_silent);
 	tcase_add_test(t, a_new_switch_is_written_first);
+	tcase_add_test(t, what_is_unknown_is_not_led_to);
 	tcase_add_test(t, without_admission_there_are_both);
 	tcase_add_test(t, every_order_of_answers_is_safe);
 	tcase_add_test(t, rules_are_kept);
