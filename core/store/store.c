@@ -23,7 +23,6 @@
 #include "lib/faultpoint.h"
 #include "lib/log.h"
 
-#define STORE_MAP_BYTES ((size_t)64 << 20) /* 49,151 LIDs take 3 MB; room for more databases */
 #define GUID_BYTES 8
 #define LID_BYTES 3
 #define LID_MAX 0xbfff /* IBA 4.1.3: unicast */

@@ -8,8 +8,9 @@
  * of free pages and of databases by name, whose roots are again in its leaves.  A page
  * begins with its own number; branches and leaves have offsets of nodes next, sorted by key;
  * a long value has pages of its own.  Sound means: each page is reached once, is what is
- * looked for and holds what it says, and free ones are not in use.  What values mean is for
- * those who read them.  O(bytes).
+ * looked for and holds what it says, and free ones are not in use.  These may lie behind the
+ * end of the file: pages that one transaction took and gave back are not written.  What values
+ * mean is for those who read them.  O(bytes).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -66,6 +67,7 @@ struct meta {
 struct check {
 	uint8_t *bytes; /* [n_bytes] the file */
 	size_t n_bytes, page_bytes, last_page;
+	size_t n_pages;	  /* in the file */
 	uint64_t *seen;	  /* bitset [last_page + 1] */
 	size_t n_entries; /* of the tree that is walked */
 };
@@ -78,7 +80,8 @@ take_pages(struct check *c, size_t number, size_t n)
 {
 	const struct page *p;
 
-	if (number < N_METAS || number > c->last_page || n > c->last_page - number + 1)
+	if (number < N_METAS || number >= c->n_pages || n > c->n_pages - number ||
+	    n > c->last_page + 1 - number)
 		return NULL;
 	for (size_t i = number; i < number + n; i++) {
 		if (fm_bit_test(c->seen, i))
@@ -269,8 +272,9 @@ check_bytes(struct check *c)
 	if (m == NULL)
 		return MDB_INVALID;
 	c->page_bytes = m->db[FREE_PAGES].page_bytes;
+	c->n_pages = c->n_bytes / c->page_bytes;
 	c->last_page = m->last_page;
-	if (c->last_page < N_METAS - 1 || c->last_page >= c->n_bytes / c->page_bytes)
+	if (c->last_page < N_METAS - 1 || c->last_page >= STORE_MAP_BYTES / c->page_bytes)
 		return MDB_CORRUPTED;
 	c->seen = calloc(FM_BITSET_WORDS(c->last_page + 1), sizeof(*c->seen));
 	if (c->seen == NULL)

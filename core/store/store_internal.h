@@ -12,6 +12,8 @@
 #include "lib/hash.h"
 #include "lib/vec.h"
 
+#define STORE_MAP_BYTES ((size_t)64 << 20) /* 49,151 LIDs take 3 MB; room for more databases */
+
 struct store {
 	MDB_env *env;
 	MDB_dbi lids_db, marks_db, records_db, aside_db;

@@ -268,6 +268,49 @@ START_TEST(test_sound)
 }
 END_TEST
 
+/* Does the file end before the last page that LMDB counts? */
+static bool
+is_short(struct store *s)
+{
+	MDB_envinfo info;
+	struct stat st;
+
+	ck_assert_int_eq(mdb_env_info(s->env, &info), 0);
+	ck_assert_int_eq(stat(file, &st), 0);
+	return (size_t)st.st_size / 4096 <= info.me_last_pgno;
+}
+
+/* A thousand records come and a thousand go at once: of the pages that such a transaction takes
+ * it gives some back, which are never written.  The file is sound. */
+START_TEST(test_short)
+{
+	enum { N = 1000 };
+	static struct store_record r[3 * N]; /* some, others, none of the first any more */
+	static char name[2 * N][8];
+	struct fm_error err = { 0 };
+	struct store *s;
+
+	fill();
+	for (unsigned i = 0; i < 3 * N; i++) {
+		char *key = name[i % (2 * N)];
+		size_t n = (size_t)snprintf(key, sizeof(name[0]), "%u", i % (2 * N));
+
+		r[i] = (struct store_record){ key, i < 2 * N ? key : NULL, n, n };
+	}
+	s = open_store();
+	ck_assert_int_eq(store_put(s, r, N, false, &err), 0);
+	ck_assert_int_eq(store_put(s, r + N, 2 * N, false, &err), 0);
+	ck_assert(is_short(s));
+	store_close(s);
+	s = open_store();
+	ck_assert_str_eq(said, "");
+	ck_assert_uint_eq(store_n_lids(s), N_LIDS);
+	ck_assert_int_eq(store_put(s, r, 2 * N, false, &err), 0);
+	ck_assert_int_eq(store_check(dir), 0);
+	store_close(s);
+}
+END_TEST
+
 static bool
 visit(void *arg, const struct store_record *r)
 {
@@ -445,6 +488,7 @@ main(void)
 	tcase_add_test(t, test_unsound);
 	tcase_add_loop_test(t, test_damage, 0, sizeof(damages) / sizeof(damages[0]));
 	tcase_add_test(t, test_sound);
+	tcase_add_test(t, test_short);
 	tcase_add_test(t, test_spoilt);
 	tcase_add_test(t, test_no_directory);
 	tcase_add_test(t, test_cut_off);
