@@ -5,6 +5,7 @@
  *	apply.c		reading and writing blocks
  *	apply_known.c	what is known of them
  *	apply_order.c	what the order of writing has to reckon with
+ *	apply_wait.c	what it waits for between two stages
  *	owed.c		what is found out before the next plan is made
  */
 #ifndef CORE_SWEEP_APPLY_INTERNAL_H
@@ -71,5 +72,15 @@ bool apply_visit(struct sweeper *s, fm_sw sw, uint32_t block);
 bool apply_is_settled(const struct sweeper *s, const struct inv_node *n, uint16_t lid);
 /* All blocks are added: in which order they are written. */
 void apply_order(struct sweeper *s);
+/* Have hosts been told of the SLs of s->plan, where they have to be before anything of the next
+ * is written that is not proven under older ones?  False: not yet, or the sweep has failed. */
+bool apply_hosts_are_told(struct sweeper *s);
+/* Does this sweep end with what waits still empty, since hosts have to be told first of SLs that
+ * they get with this plan, or a silent switch holds older entries? */
+bool apply_ends_empty(struct sweeper *s);
+/* A packet's life time has to pass.  True: it has. */
+bool apply_has_waited(struct sweeper *s);
+/* May SL-to-VL maps be written? */
+bool apply_may_map(struct sweeper *s);
 
 #endif

@@ -3,6 +3,7 @@
 CORE_SOURCES += \
 	core/sweep/aliases.c \
 	core/sweep/apply.c core/sweep/apply_internal.h core/sweep/apply_known.c core/sweep/apply_order.c \
+	core/sweep/apply_wait.c \
 	core/sweep/ask.c \
 	core/sweep/discover.c \
 	core/sweep/fields.c core/sweep/fields.h \

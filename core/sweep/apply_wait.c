@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What writing waits for between two stages, and whether it goes on: packets of older tables are
+ * to be gone, hosts to be told of other SLs, silent switches to be asked once more.
+ *
+ * Where paths get other SLs and the old ones are not safe on new entries (ladder.h), these
+ * stay empty when the sweep ends.  The SA names the new SLs then; the next sweep tells the
+ * hosts (repath.c), waits for their answers and a packet's life time, and fills them.
+ *
+ * SL-to-VL maps of another plan are not proven with packets to LIDs that have been emptied, nor
+ * with those of hosts that have not been told: these are gone before maps are written.
+ */
+#include "core/route/ladder.h"
+#include "core/sweep/apply_internal.h"
+
+#define BREAKS_MAX 3 /* times in a row that writing is broken off, or a sweep fails to ask again */
+
+/* When the packets of the tables that have been written over are gone.  While packets of
+ * older ones were under way the first stage of the plan is written so that only those matter
+ * (ladder.h). */
+static int64_t
+wait_until(struct sweeper *s, int64_t now_ns)
+{
+	bool older = s->waits_for_older && !s->held_for_sls &&
+	    transition_counts(s->transition)->drained == 0;
+
+	s->waits_for_older = false;
+	return older ? s->older_until_ns : now_ns + s->set.packet_life_ms * 1000000;
+}
+
+/* A packet's life time, begun with the first call. */
+static bool
+is_over(struct sweeper *s)
+{
+	int64_t now_ns = s->p.transport->ops->now_ns(s->p.transport);
+
+	if (s->set.dry_run)
+		return true;
+	if (s->apply_wait_ns == 0)
+		s->apply_wait_ns = wait_until(s, now_ns);
+	if (now_ns < s->apply_wait_ns)
+		return false;
+	s->apply_wait_ns = 0;
+	return true;
+}
+
+/* Nothing is on its way, and what each switch holds is known: something else that has
+ * changed need not wait for the rest.  Not for ever: what waits has to be written, too. */
+static bool
+may_break_off(const struct sweeper *s)
+{
+	return s->wanted >= SWEEP_NAMED && !s->set.dry_run && s->n_broken_off < BREAKS_MAX &&
+	    s->plan != NULL && s->plan->tables != NULL && ladder_may_break(s->plan, s->next);
+}
+
+bool
+apply_holds(const struct sweeper *s)
+{
+	return s->plan != NULL && s->plan->tables != NULL && s->next != NULL &&
+	    s->next != s->plan && !s->set.dry_run && ladder_may_hold(s->next) &&
+	    (s->set.client_reregister || !plan_same_vls(s->plan, s->next));
+}
+
+/* A loss may have cut off the way to a host before it was told.  It is sought once more by all
+ * ways, before entries are filled on which its packets are not safe.  Not for ever: it may have
+ * gone. */
+static bool
+seeks_untold(struct sweeper *s)
+{
+	if (!s->set.client_reregister || s->n_untold >= BREAKS_MAX || !repath_is_untold(s))
+		return false;
+	s->n_untold++;
+	sweeper_request(s, SWEEP_HEAVY, "hosts that have not been told of other SLs");
+	sweep_fail(s, FM_E_SYSTEM,
+	    "hosts that could not be reached have not been told that their paths carry other SLs; "
+	    "entries that are not safe for them stay empty while they are sought once more");
+	return true;
+}
+
+bool
+apply_hosts_are_told(struct sweeper *s)
+{
+	if (!s->held_for_sls || s->set.dry_run || s->told)
+		return true;
+	if (repath_feed(s) || seeks_untold(s))
+		return false;
+	s->told = true;
+	if (s->set.client_reregister)
+		repath_say_untold(s);
+	return true;
+}
+
+bool
+apply_may_map(struct sweeper *s)
+{
+	bool drains = s->transition != NULL && transition_counts(s->transition)->drained > 0;
+
+	if (s->plan == NULL || s->plan->tables == NULL || s->failed ||
+	    plan_same_vls(s->plan, s->next) || s->older_gone || !(s->held_for_sls || drains))
+		return true;
+	s->older_gone = apply_hosts_are_told(s) && !s->failed && is_over(s);
+	return s->older_gone;
+}
+
+/* Entries that were emptied are proven to be filled beside new ones.  Where a switch holds older
+ * ones they stay empty, and the next sweep begins at what is held.  Not for ever: it may take no
+ * others. */
+static bool
+awaits_silent(struct sweeper *s)
+{
+	if (s->plan == NULL || s->set.dry_run || s->n_short >= BREAKS_MAX ||
+	    !transition_is_short(s->transition))
+		return false;
+	s->n_short++;
+	sweeper_request(s, SWEEP_HEAVY, "switches that did not take tables whole");
+	sweep_fail(s, FM_E_SYSTEM,
+	    "switches did not take tables whole; entries that were emptied stay so while these "
+	    "switches are asked once more");
+	return true;
+}
+
+bool
+apply_ends_empty(struct sweeper *s)
+{
+	if (!transition_is_to_fill(s->transition))
+		return false;
+	if (!apply_holds(s))
+		return awaits_silent(s);
+	s->holds = !transition_is_short(s->transition);
+	if (!s->holds)
+		sweep_fail(s, FM_E_SYSTEM,
+		    "switches did not take tables with other SLs whole; these are not given out");
+	return true;
+}
+
+bool
+apply_has_waited(struct sweeper *s)
+{
+	if (!is_over(s)) {
+		s->broken_off = may_break_off(s);
+		if (s->broken_off && s->older_until_ns < s->apply_wait_ns)
+			s->older_until_ns = s->apply_wait_ns;
+		return false;
+	}
+	s->older_gone = true;
+	transition_waited(s->transition);
+	return true;
+}
