@@ -134,8 +134,8 @@ program_commit(struct sweeper *s)
 
 		if (taken)
 			qos_note_owed(s, s->inv.switches.item[i]);
-		n->lft_remembered =
-		    !node_usable(n) && s->silent_links && (n->lft == LFT_OURS || n->lft_remembered);
+		n->lft_remembered = (node_usable(n) ? s->failed : s->silent_links) &&
+		    (n->lft == LFT_OURS || n->lft_remembered);
 		if (!node_usable(n) || s->failed || s->set.dry_run)
 			n->lft = LFT_UNKNOWN; /* who knows what it holds when it comes back */
 		else if (s->next != NULL)

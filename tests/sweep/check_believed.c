@@ -220,7 +220,8 @@ expect_known(void *arg, const struct sim_trace *e)
 }
 
 /* One that falls silent while it is written is asked what it holds before the next plan is made.
- * If it does not say so, nothing is written, but not for ever. */
+ * If it does not say so, nothing is written, but not for ever: three sweeps fail, and as many
+ * where entries have been emptied. */
 START_TEST(who_fell_silent_is_asked)
 {
 	uint32_t n_reports;
@@ -239,7 +240,8 @@ START_TEST(who_fell_silent_is_asked)
 	n_reports = rig.n_reports;
 	rig_run(&rig, SWEEP_HEAVY);
 	expect_believed();
-	ck_assert_uint_eq(rig.n_reports, n_reports + 4);
+	ck_assert_uint_ge(rig.n_reports, n_reports + 4);
+	ck_assert_uint_le(rig.n_reports, n_reports + 7);
 	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);
 
 	sim_set_trace(rig.sim, expect_known, &seen);
