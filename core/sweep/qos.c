@@ -424,7 +424,7 @@ qos_ensure(struct sweeper *s, uint32_t slot, unsigned port)
 static bool
 lacks_maps(const struct sweeper *s, const struct inv_node *n)
 {
-	for (unsigned p = 1; maps_sls(s) && p <= n->n_ports; p++)
+	for (unsigned p = 1; p <= n->n_ports; p++)
 		if (!n->ports[p].qos_done && has_tables(s, n, p) && can_map(n, p) &&
 		    link_of(s, n, p) != FM_NONE)
 			return true;
@@ -436,7 +436,8 @@ qos_note_owed(struct sweeper *s, uint32_t slot)
 {
 	struct inv_node *n = inv_node(&s->inv, slot);
 
-	n->owes_maps = !s->set.dry_run && node_usable(n) && (n->quiet || lacks_maps(s, n));
+	n->owes_maps =
+	    !s->set.dry_run && maps_sls(s) && node_usable(n) && (n->quiet || lacks_maps(s, n));
 }
 
 void

@@ -253,6 +253,25 @@ START_TEST(who_fell_silent_is_asked)
 }
 END_TEST
 
+/* Where SLs are not spread over VLs nobody owes maps, and no packets go by older ones. */
+START_TEST(who_has_no_maps_owes_none)
+{
+	const struct sweeper *s;
+
+	bring_up_by(&updn_LTX_fm_engine, fabrics[0], 1);
+	s = rig.sweeper;
+	silent_node = rig_random_switch(&rig, &rng);
+	sim_set_trace(rig.sim, silence_when_asked, NULL);
+	rig.set.subnet_timeout--; /* in all ports */
+	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);
+	ck_assert_uint_gt(rig.last.n_silent, 0);
+	for (size_t i = 0; i < s->inv.switches.n; i++)
+		ck_assert(!inv_node(&s->inv, s->inv.switches.item[i])->owes_maps);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -263,6 +282,7 @@ main(void)
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_loop_test(t, sweeps_fail_one_after_another, 0, N_SEEDS * N_FABRICS);
 	tcase_add_loop_test(t, who_fell_silent_is_asked, 0, 4);
+	tcase_add_test(t, who_has_no_maps_owes_none);
 	tcase_add_test(t, whole_columns_are_emptied_once);
 	tcase_add_test(t, what_was_asked_for_is_not_forgotten);
 	suite_add_tcase(s, t);
