@@ -553,8 +553,8 @@ qos_not_taken(struct sweeper *s)
 	if (s->plan == NULL || s->next == NULL || plan_same_vls(s->plan, s->next))
 		return;
 	forget_tables(s);
-	for (size_t i = 0; i < s->inv.switches.n; i++)
-		inv_node(&s->inv, s->inv.switches.item[i])->owes_maps = !s->set.dry_run;
+	for (fm_sw sw = 0; sw < s->plan->snap->fab.n_switches; sw++)
+		inv_node(&s->inv, s->inv.switches.item[sw])->owes_maps = !s->set.dry_run;
 }
 
 static uint64_t
