@@ -329,7 +329,8 @@ import_lids(struct daemon *d, struct fm_error *err)
 static int
 open_store(struct daemon *d, struct fm_error *err)
 {
-	int rc = store_open(d->conf->state_dir, &d->store, err);
+	int rc = d->cli->dry_run ? store_open_to_read(d->conf->state_dir, &d->store, err)
+				 : store_open(d->conf->state_dir, &d->store, err);
 
 	snprintf(d->plan_path, sizeof(d->plan_path), "%s/tables", d->conf->state_dir);
 	d->store_is_new = rc == 0 && store_mark(d->store) == 0;

@@ -100,8 +100,36 @@ load_mark(struct store *s, MDB_txn *txn, const char *name, uint64_t *out)
 }
 
 static int
+load(struct store *s, MDB_txn *txn, unsigned create)
+{
+	int rc;
+
+	if ((rc = mdb_dbi_open(txn, "lids", create, &s->lids_db)) != 0 ||
+	    (rc = mdb_dbi_open(txn, "marks", create, &s->marks_db)) != 0 ||
+	    (rc = load_lids(s, txn)) != 0 || (rc = load_mark(s, txn, SETTINGS_KEY, &s->mark)) != 0)
+		return rc;
+	return load_mark(s, txn, M_KEY_KEY, &s->m_key);
+}
+
+static int
+open_databases(struct store *s, MDB_txn *txn)
+{
+	int rc;
+
+	if (s->reads_only) {
+		rc = load(s, txn, 0);
+		return rc == MDB_NOTFOUND ? 0 : rc; /* begun, and nothing was put in yet */
+	}
+	if ((rc = load(s, txn, MDB_CREATE)) != 0 ||
+	    (rc = mdb_dbi_open(txn, "records", MDB_CREATE, &s->records_db)) != 0)
+		return rc;
+	return mdb_dbi_open(txn, "aside", MDB_CREATE, &s->aside_db);
+}
+
+static int
 open_env(struct store *s, const char *dir)
 {
+	unsigned flags = s->reads_only ? MDB_RDONLY : 0;
 	MDB_txn *txn;
 	int rc = store_check(dir);
 
@@ -109,16 +137,11 @@ open_env(struct store *s, const char *dir)
 		return rc;
 	if ((rc = mdb_env_set_maxdbs(s->env, 8)) != 0 ||
 	    (rc = mdb_env_set_mapsize(s->env, STORE_MAP_BYTES)) != 0 ||
-	    (rc = mdb_env_open(s->env, dir, 0, 0640)) != 0 ||
-	    (rc = mdb_txn_begin(s->env, NULL, 0, &txn)) != 0)
+	    (rc = mdb_env_open(s->env, dir, flags, 0640)) != 0 ||
+	    (rc = mdb_txn_begin(s->env, NULL, flags, &txn)) != 0)
 		return rc;
-	if ((rc = mdb_dbi_open(txn, "lids", MDB_CREATE, &s->lids_db)) != 0 ||
-	    (rc = mdb_dbi_open(txn, "marks", MDB_CREATE, &s->marks_db)) != 0 ||
-	    (rc = mdb_dbi_open(txn, "records", MDB_CREATE, &s->records_db)) != 0 ||
-	    (rc = mdb_dbi_open(txn, "aside", MDB_CREATE, &s->aside_db)) != 0 ||
-	    (rc = load_lids(s, txn)) != 0 ||
-	    (rc = load_mark(s, txn, SETTINGS_KEY, &s->mark)) != 0 ||
-	    (rc = load_mark(s, txn, M_KEY_KEY, &s->m_key)) != 0) {
+	rc = open_databases(s, txn);
+	if (rc != 0) {
 		mdb_txn_abort(txn);
 		return rc;
 	}
@@ -173,6 +196,12 @@ set_aside(const char *dir, int why, struct fm_error *err)
 }
 
 static int
+no_store(const char *dir, int rc, struct fm_error *err)
+{
+	return fm_fail(err, FM_E_SYSTEM, "cannot open the store in %s: %s", dir, mdb_strerror(rc));
+}
+
+static int
 open_or_renew(struct store *s, const char *dir, struct fm_error *err)
 {
 	int rc = open_env(s, dir);
@@ -184,9 +213,26 @@ open_or_renew(struct store *s, const char *dir, struct fm_error *err)
 			return rc;
 		rc = open_env(s, dir);
 	}
-	return rc == 0
-	    ? 0
-	    : fm_fail(err, FM_E_SYSTEM, "cannot open the store in %s: %s", dir, mdb_strerror(rc));
+	return rc == 0 ? 0 : no_store(dir, rc, err);
+}
+
+/* Nothing is begun, and what is damaged stays where it is. */
+static int
+open_to_read(struct store *s, const char *dir, struct fm_error *err)
+{
+	char path[4096];
+	int rc;
+
+	snprintf(path, sizeof(path), "%s/data.mdb", dir);
+	if (access(path, F_OK) != 0 && errno == ENOENT)
+		return 0;
+	rc = open_env(s, dir);
+	if (!is_damage(rc))
+		return rc == 0 ? 0 : no_store(dir, rc, err);
+	forget(s);
+	log_warn("store", "%s is damaged or not ours (%s): LIDs are taken from the fabric", path,
+	    mdb_strerror(rc));
+	return 0;
 }
 
 /* Why there is no state directory and none can be made. */
@@ -207,26 +253,57 @@ no_directory(const char *dir, int error, struct fm_error *err)
 	    err, FM_E_SYSTEM, "cannot make the state directory %s: %s", dir, strerror(error));
 }
 
+static struct store *
+new_store(bool reads_only, struct fm_error *err)
+{
+	struct fm_arena mem;
+	struct store *s;
+
+	fm_arena_init(&mem, SIZE_MAX);
+	s = fm_arena_alloc(&mem, sizeof(*s));
+	if (s == NULL) {
+		fm_fail(err, FM_E_RESOURCE, "out of memory for the store");
+		return NULL;
+	}
+	s->mem = mem;
+	s->reads_only = reads_only;
+	return s;
+}
+
 int
 store_open(const char *dir, struct store **out, struct fm_error *err)
 {
-	struct fm_arena mem;
 	struct store *s;
 	int rc;
 
 	if (mkdir(dir, 0750) != 0 && errno != EEXIST)
 		return no_directory(dir, errno, err);
-	fm_arena_init(&mem, SIZE_MAX);
-	s = fm_arena_alloc(&mem, sizeof(*s));
+	s = new_store(false, err);
 	if (s == NULL)
-		return fm_fail(err, FM_E_RESOURCE, "out of memory for the store");
-	s->mem = mem;
+		return (int)err->kind;
 	rc = open_or_renew(s, dir, err);
 	if (rc != 0) {
 		store_close(s);
 		return rc;
 	}
 	store_pending_open(s, dir);
+	*out = s;
+	return 0;
+}
+
+int
+store_open_to_read(const char *dir, struct store **out, struct fm_error *err)
+{
+	struct store *s = new_store(true, err);
+	int rc;
+
+	if (s == NULL)
+		return (int)err->kind;
+	rc = open_to_read(s, dir, err);
+	if (rc != 0) {
+		store_close(s);
+		return rc;
+	}
 	*out = s;
 	return 0;
 }
@@ -285,8 +362,8 @@ write_lid(struct store *s, MDB_txn *txn, const struct store_lid *l)
 	return mdb_put(txn, s->lids_db, &key, &value, 0);
 }
 
-int
-store_put_lids(struct store *s, const struct store_lid *lids, uint32_t n, struct fm_error *err)
+static int
+write_lids(struct store *s, const struct store_lid *lids, uint32_t n, struct fm_error *err)
 {
 	MDB_txn *txn = NULL;
 	int rc = 0;
@@ -309,6 +386,16 @@ store_put_lids(struct store *s, const struct store_lid *lids, uint32_t n, struct
 			mdb_txn_abort(txn);
 		return fm_fail(err, FM_E_SYSTEM, "cannot write to the store: %s", mdb_strerror(rc));
 	}
+	return 0;
+}
+
+int
+store_put_lids(struct store *s, const struct store_lid *lids, uint32_t n, struct fm_error *err)
+{
+	int rc = s->reads_only ? 0 : write_lids(s, lids, n, err);
+
+	if (rc != 0)
+		return rc;
 	for (uint32_t i = 0; i < n; i++)
 		if (!remember(s, &lids[i]))
 			return fm_fail(err, FM_E_RESOURCE, "out of memory for the store");

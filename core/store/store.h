@@ -27,6 +27,10 @@ struct store_lid {
 
 /* dir is made when it does not exist (its parent must). */
 int store_open(const char *dir, struct store **out, struct fm_error *err);
+/* The same for a look at it, as a dry run takes, also while another process has it open: LIDs are
+ * put into memory only, no directory is made, a damaged file stays.  Marks, keys and records
+ * cannot be put. */
+int store_open_to_read(const char *dir, struct store **out, struct fm_error *err);
 void store_close(struct store *s); /* NULL is fine */
 
 /* The LID of guid; 0 when none is kept. */

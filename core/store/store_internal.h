@@ -23,6 +23,7 @@ struct store {
 	struct fm_hash by_guid;	       /* -> index of lids */
 	struct store_pending *pending; /* mapped; NULL: it could not be */
 	bool was_cut_off;
+	bool reads_only;     /* env is NULL where there is no file */
 	struct fm_arena mem; /* this struct */
 };
 

@@ -105,6 +105,11 @@ fmctl status >/dev/full 2>err || rc=$?
 rc=0
 "$bin/fmd" --transport=sim:net --config=none --state-dir="$tmp/state" >err 2>&1 || rc=$?
 [ $rc = 1 ] && grep -q 'another fmd\|in use\|already' err || fail "a second fmd on one state directory: $rc, $(cat err)"
+for dir in state nowhere; do
+	"$bin/fmd" --transport=sim:plain.net --config=none --plugin-dir="$bin/plugins/engines/.libs" --state-dir="$tmp/$dir" --dry-run >out 2>&1 ||
+		fail "a dry run beside a daemon: $(cat out)"
+done
+[ ! -e nowhere ] || fail "a dry run makes a state directory"
 echo "ok: refusals"
 
 # ---- signals

@@ -426,6 +426,90 @@ START_TEST(test_cut_off)
 }
 END_TEST
 
+static struct store *
+open_to_read(void)
+{
+	struct fm_error err = { 0 };
+	struct store *s = NULL;
+
+	ck_assert_msg(store_open_to_read(dir, &s, &err) == 0, "%s", err.msg);
+	return s;
+}
+
+static void
+look(void)
+{
+	struct store_lid l = { 7, 8, 0 };
+	struct fm_error err = { 0 };
+	struct store *s = open_to_read();
+
+	ck_assert_uint_eq(store_n_lids(s), N_LIDS);
+	ck_assert(store_mark(s) == UINT64_C(0x8123456789abcdef));
+	ck_assert_int_eq(store_put_lids(s, &l, 1, &err), 0);
+	ck_assert_uint_eq(store_lid(s, 7), 8);
+	store_close(s);
+	ck_assert_str_eq(said, "");
+}
+
+/* Who reads sees what is kept, keeps nothing, and takes nothing from who has it open. */
+START_TEST(test_reads)
+{
+	struct store *s;
+	pid_t child;
+	int status;
+
+	fill();
+	s = open_store();
+	store_set_pending(s, true);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		look();
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	store_close(s);
+	s = open_store();
+	ck_assert_uint_eq(store_lid(s, 7), 0);
+	ck_assert(store_was_cut_off(s)); /* as it has not said otherwise */
+	store_close(s);
+}
+END_TEST
+
+START_TEST(test_reads_damaged)
+{
+	char aside[100];
+	struct store *s;
+
+	fill();
+	cut_in_half();
+	s = open_to_read();
+	ck_assert_uint_eq(store_n_lids(s), 0);
+	ck_assert_msg(strstr(said, file) != NULL && strstr(said, "damaged") != NULL, "%s", said);
+	store_close(s);
+	snprintf(aside, sizeof(aside), "%s.bad-1", file);
+	ck_assert(access(aside, F_OK) != 0 && access(file, F_OK) == 0);
+}
+END_TEST
+
+START_TEST(test_reads_nothing)
+{
+	struct store_lid l = { 7, 8, 0 };
+	struct fm_error err = { 0 };
+	struct store *s;
+
+	ck_assert_int_eq(rmdir(dir), 0);
+	s = open_to_read();
+	ck_assert_uint_eq(store_n_lids(s), 0);
+	ck_assert_int_eq(store_put_lids(s, &l, 1, &err), 0);
+	ck_assert_uint_eq(store_lid(s, 7), 8);
+	store_close(s);
+	ck_assert(access(dir, F_OK) != 0);
+	ck_assert_int_eq(mkdir(dir, 0700), 0);
+}
+END_TEST
+
 /* On a disk of our own that is full, with a store of a version before marks; exit code: 0 it is
  * opened, 77 there is no such disk to be had (but by root). */
 static void
@@ -492,6 +576,9 @@ main(void)
 	tcase_add_test(t, test_spoilt);
 	tcase_add_test(t, test_no_directory);
 	tcase_add_test(t, test_cut_off);
+	tcase_add_test(t, test_reads);
+	tcase_add_test(t, test_reads_damaged);
+	tcase_add_test(t, test_reads_nothing);
 	tcase_add_test(t, test_full_disk);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);
