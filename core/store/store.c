@@ -267,6 +267,7 @@ new_store(bool reads_only, struct fm_error *err)
 	}
 	s->mem = mem;
 	s->reads_only = reads_only;
+	s->lock_fd = -1;
 	return s;
 }
 
@@ -281,7 +282,9 @@ store_open(const char *dir, struct store **out, struct fm_error *err)
 	s = new_store(false, err);
 	if (s == NULL)
 		return (int)err->kind;
-	rc = open_or_renew(s, dir, err);
+	rc = store_lock(s, dir, err);
+	if (rc == 0)
+		rc = open_or_renew(s, dir, err);
 	if (rc != 0) {
 		store_close(s);
 		return rc;
@@ -318,6 +321,7 @@ store_close(struct store *s)
 	store_pending_close(s);
 	if (s->env != NULL)
 		mdb_env_close(s->env);
+	store_unlock(s);
 	fm_vec_fini(&s->lids);
 	fm_hash_fini(&s->by_guid);
 	mem = s->mem;

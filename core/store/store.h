@@ -25,7 +25,8 @@ struct store_lid {
 	uint8_t lmc;
 };
 
-/* dir is made when it does not exist (its parent must). */
+/* dir is made when it does not exist (its parent must).  One process at a time has it: the next is
+ * refused. */
 int store_open(const char *dir, struct store **out, struct fm_error *err);
 /* The same for a look at it, as a dry run takes, also while another process has it open: LIDs are
  * put into memory only, no directory is made, a damaged file stays.  Marks, keys and records

@@ -23,6 +23,7 @@ struct store {
 	struct fm_hash by_guid;	       /* -> index of lids */
 	struct store_pending *pending; /* mapped; NULL: it could not be */
 	bool was_cut_off;
+	int lock_fd;	     /* -1: none, it is read only */
 	bool reads_only;     /* env is NULL where there is no file */
 	struct fm_arena mem; /* this struct */
 };
@@ -30,6 +31,10 @@ struct store {
 /* store_check.c: 0, also where there is no data.mdb; else why it cannot be used, as LMDB
  * says it, or errno. */
 int store_check(const char *dir);
+
+/* store_lock.c: the directory is ours till store_unlock(), or the end of the process. */
+int store_lock(struct store *s, const char *dir, struct fm_error *err);
+void store_unlock(struct store *s);
 
 /* store_pending.c */
 void store_pending_open(struct store *s, const char *dir);

@@ -102,9 +102,14 @@ refuses "unknown command 'nosuch'" nosuch
 rc=0
 fmctl status >/dev/full 2>err || rc=$?
 [ $rc = 1 ] && grep -q 'cannot write to standard output' err || fail "a full disk: $rc, $(cat err)"
-rc=0
-"$bin/fmd" --transport=sim:net --config=none --state-dir="$tmp/state" >err 2>&1 || rc=$?
-[ $rc = 1 ] && grep -q 'another fmd\|in use\|already' err || fail "a second fmd on one state directory: $rc, $(cat err)"
+echo 'control_socket = "other.sock"' >other.conf
+for how in --config=none --config=other.conf "--config=none --once"; do
+	rc=0
+	# shellcheck disable=SC2086
+	"$bin/fmd" --transport=sim:net $how --state-dir="$tmp/state" >err 2>&1 || rc=$?
+	[ $rc = 1 ] && grep -q "state directory $tmp/state is in use by process $daemon: " err ||
+		fail "a second fmd on one state directory, $how: $rc, $(cat err)"
+done
 for dir in state nowhere; do
 	"$bin/fmd" --transport=sim:plain.net --config=none --plugin-dir="$bin/plugins/engines/.libs" --state-dir="$tmp/$dir" --dry-run >out 2>&1 ||
 		fail "a dry run beside a daemon: $(cat out)"

@@ -5,6 +5,7 @@
  */
 #include <check.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -426,6 +427,43 @@ START_TEST(test_cut_off)
 }
 END_TEST
 
+/* The other process holds it and waits to be killed. */
+static void
+hold(int told)
+{
+	open_store();
+	ck_assert_int_eq(write(told, "x", 1), 1);
+	for (;;)
+		pause();
+}
+
+/* One process has the directory, and another as soon as that is gone, however it came. */
+START_TEST(test_in_use)
+{
+	struct fm_error err = { 0 };
+	struct store *s = NULL;
+	char expected[100], byte;
+	int told[2];
+	pid_t child;
+
+	ck_assert_int_eq(pipe(told), 0);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0)
+		hold(told[1]);
+	ck_assert_int_eq(read(told[0], &byte, 1), 1);
+	ck_assert_int_eq(store_open(dir, &s, &err), FM_E_SYSTEM);
+	snprintf(expected, sizeof(expected), "%s is in use by process %d", dir, (int)child);
+	ck_assert_msg(strstr(err.msg, expected) != NULL, "%s", err.msg);
+	ck_assert_int_eq(store_open(dir, &s, &err), FM_E_SYSTEM); /* having looked is no hold */
+	kill(child, SIGKILL);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	store_close(open_store());
+	close(told[0]);
+	close(told[1]);
+}
+END_TEST
+
 static struct store *
 open_to_read(void)
 {
@@ -576,6 +614,7 @@ main(void)
 	tcase_add_test(t, test_spoilt);
 	tcase_add_test(t, test_no_directory);
 	tcase_add_test(t, test_cut_off);
+	tcase_add_test(t, test_in_use);
 	tcase_add_test(t, test_reads);
 	tcase_add_test(t, test_reads_damaged);
 	tcase_add_test(t, test_reads_nothing);
