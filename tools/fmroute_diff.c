@@ -131,6 +131,38 @@ understand(struct pair *p, struct side *s, struct fm_error *err)
 	return 0;
 }
 
+static bool
+takes_engine(const struct side *s)
+{
+	return s->task.tables == NULL && strncmp(s->text, "engine:", 7) != 0;
+}
+
+static bool
+reads_input(const struct side *s)
+{
+	return strcmp(s->task.fabric, "-") == 0;
+}
+
+static int
+understand_both(struct pair *p, struct fm_error *err)
+{
+	struct side *a = &p->side[0], *b = &p->side[1];
+
+	if (understand(p, a, err) != 0 || understand(p, b, err) != 0)
+		return (int)err->kind;
+	if (p->common.n_chain > 0 && !takes_engine(a) && !takes_engine(b))
+		return fm_fail(err, FM_E_CONFIG,
+		    "--engine=LIST routes neither %.100s nor %.100s: it is for a side that is a "
+		    "fabric "
+		    "or config:FILE; engine:LIST is a side of its own",
+		    a->text, b->text);
+	if (reads_input(a) && reads_input(b))
+		return fm_fail(err, FM_E_CONFIG,
+		    "both sides read their fabric from standard input, which can be read once: "
+		    "write it to a file");
+	return 0;
+}
+
 /* ---------------------------------------------------------------- the sides */
 
 static int
@@ -206,10 +238,8 @@ static int
 run(struct pair *p, struct fm_error *err)
 {
 	struct change c;
-	int rc = 0;
+	int rc = understand_both(p, err);
 
-	for (int i = 0; i < 2 && rc == 0; i++)
-		rc = understand(p, &p->side[i], err);
 	if (rc != 0 || (rc = prepare(&p->side[0], err)) != 0)
 		return rc;
 	p->side[1].job.lids = p->side[0].job.snap;

@@ -72,6 +72,10 @@ sed 's/^0x00/0xd0/' good/lfts >lids.lfts
 sed 's/ guid 0x0/ guid 0x9/' good/lfts >other.lfts
 expect 2 'cut.lfts:' "$fmroute" check good.net cut.lfts
 expect 3 'half.lfts:20: the file ends without 11 of the switches of this fabric, leaf-2 the first: is it cut off?' "$fmroute" check good.net half.lfts
+expect 2 '--engine=LIST routes neither good nor good' "$fmroute" diff good good --engine=updn
+expect 2 '--engine=LIST routes neither good nor engine:updn' "$fmroute" diff good engine:updn --fabric=good.net --engine=minhop
+expect 2 'standard input, which can be read once' "$fmroute" diff - -
+expect 2 'standard input, which can be read once' "$fmroute" diff good engine:updn --fabric=-
 expect 3 'is it cut off?' "$fmroute" diff good half.lfts --fabric=good.net
 expect 2 'ports.lfts:4: the LID is not followed by a port' "$fmroute" check good.net ports.lfts
 expect 2 'lids.lfts:4:' "$fmroute" check good.net lids.lfts
