@@ -265,24 +265,35 @@ on_section(cfg_t *cfg, cfg_opt_t *opt)
 	return keep_lists(section) == 0 ? 0 : -1;
 }
 
-/* The name between quotes in "no such option 'x'", or false. */
+/* What stands between quotes in a message that begins so, as "no such option 'x'"; or false. */
 static bool
-unknown_name(const char *message, char *name, size_t room)
+names(const char *message, const char *begin, char *name, size_t room)
 {
-	const char *from = strstr(message, "no such option '"), *to;
+	const char *from, *to = strrchr(message, '\'');
 
-	if (from == NULL || (to = strchr(from + 16, '\'')) == NULL)
+	if (strncmp(message, begin, strlen(begin)) != 0)
 		return false;
-	snprintf(name, room, "%.*s", (int)(to - from - 16), from + 16);
+	from = message + strlen(begin) + 1;
+	if (from[-1] != '\'' || to < from)
+		return false;
+	snprintf(name, room, "%.*s", (int)(to - from), from);
 	return true;
+}
+
+/* Where a line begins; NULL: there is none such. */
+static const char *
+line_of(const char *text, int line)
+{
+	while (--line > 0 && (text = strchr(text, '\n')) != NULL)
+		text++;
+	return text;
 }
 
 /* Does the name that stands in this line begin a section: NAME { or NAME "TITLE" {? */
 static bool
 begins_section(const char *text, int line, const char *name)
 {
-	while (--line > 0 && (text = strchr(text, '\n')) != NULL)
-		text++;
+	text = line_of(text, line);
 	if (text == NULL || (text = strstr(text, name)) == NULL)
 		return false;
 	text += strlen(name);
@@ -335,6 +346,43 @@ blame_unknown(cfg_t *cfg, const char *name)
 		    sizeof(current->err->msg) - strlen(current->err->msg) - 1);
 }
 
+/* The section that begins in this line; NULL: only its brace does. */
+static const char *
+section_of_line(const cfg_t *cfg)
+{
+	const char *text = line_of(current->text, cfg->line);
+	size_t n;
+
+	if (text == NULL)
+		return NULL;
+	text += strspn(text, " \t");
+	n = strcspn(text, " \t\r\n{\"'");
+	for (const cfg_opt_t *opt = cfg->opts; opt->name != NULL; opt++)
+		if (opt->type == CFGT_SEC && strlen(opt->name) == n &&
+		    memcmp(opt->name, text, n) == 0)
+			return opt->name;
+	return NULL;
+}
+
+static void
+blame_twice(const cfg_t *cfg, const char *title)
+{
+	const char *section = section_of_line(cfg);
+	const char *kind = section != NULL ? section : "of one kind";
+
+	if (title[0] != '\0')
+		fm_fail(current->err, FM_E_CONFIG,
+		    "%s:%d: a second section %s \"%s\": put its keys into the first, or give it "
+		    "another title",
+		    current->path, cfg->line, kind, title);
+	else
+		fm_fail(current->err, FM_E_CONFIG,
+		    "%s:%d: a second section %s without a title: put its keys into the first, or "
+		    "give it a title; %s \"x\" { } is for the entry %s:x of the chain",
+		    current->path, cfg->line, kind, section != NULL ? section : "NAME",
+		    section != NULL ? section : "NAME");
+}
+
 /* What libConfuse itself finds wrong; the first one counts. */
 static void __attribute__((format(printf, 2, 0))) on_error(cfg_t *cfg, const char *fmt, va_list ap)
 {
@@ -344,8 +392,10 @@ static void __attribute__((format(printf, 2, 0))) on_error(cfg_t *cfg, const cha
 		return;
 	current->failed = true;
 	vsnprintf(message, sizeof(message), fmt, ap);
-	if (unknown_name(message, name, sizeof(name)))
+	if (names(message, "no such option ", name, sizeof(name)))
 		blame_unknown(cfg, name);
+	else if (names(message, "found duplicate title ", name, sizeof(name)))
+		blame_twice(cfg, name);
 	else
 		fm_fail(current->err, FM_E_CONFIG, "%s:%d: %s", current->path, cfg->line, message);
 }

@@ -150,8 +150,15 @@ static const struct {
 	    "fmd.conf:2: adaptive_routing.enable is set twice, first in line 1" },
 	{ "adaptive_routing { lmc = 1 }\n", "fmd.conf:1: unknown key lmc: fmd --help lists them" },
 	{ "enable = yes\n", "fmd.conf:1: unknown key enable: fmd --help lists them" },
-	{ "good \"a\" { }\ngood \"a\" { }\n", "fmd.conf:2: found duplicate title 'a'" },
-	{ "good { }\ngood { }\n", "fmd.conf:2: found duplicate title ''" },
+	{ "good \"a\" { }\n good\"a\" { }\n",
+	    "fmd.conf:2: a second section good \"a\": put its keys into the first, or give it "
+	    "another title" },
+	{ "fine { }\ngood { }\ngood { }\n",
+	    "fmd.conf:3: a second section good without a title: put its keys into the first, or "
+	    "give it a title; good \"x\" { } is for the entry good:x of the chain" },
+	{ "good { }\ngood\n{ }\n",
+	    "fmd.conf:3: a second section of one kind without a title: put its keys into the "
+	    "first, or give it a title; NAME \"x\" { } is for the entry NAME:x of the chain" },
 	{ "good {\n\tstrict = no\n\tstrict = yes\n}\n",
 	    "fmd.conf:3: strict is set twice, first in line 2" },
 	{ "godo { }\n", "fmd.conf:1: unknown key godo: did you mean good?" },

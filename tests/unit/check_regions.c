@@ -299,7 +299,9 @@ static const struct {
 	{ "\ngroup \"a\" {\nmembers = { }\n}\n",
 	    "fmd.conf:4: group a names nothing: group \"pods\" { members = { \"name:pod[1-4]-*\" } "
 	    "}" },
-	{ PODS PODS, "fmd.conf:2: found duplicate title 'pods'" },
+	{ PODS PODS,
+	    "fmd.conf:2: a second section region \"pods\": put its keys into the first, or give "
+	    "it another title" },
 	{ "region \"a\" {\n\tswitches = { \"ft-*\" }\n\tswitchs = { \"t-*\" }\n}",
 	    "fmd.conf:3: unknown key switchs of region: did you mean switches?" },
 	{ "region \"a\" {\n\tswitches = { \"ft-*\",\n\t\t\"0xzz\" }\n}",
