@@ -314,7 +314,7 @@ check_once(const char *path, size_t *transaction)
 		return errno == ENOENT ? 0 : errno;
 	rc = read_whole(fd, &c);
 	close(fd);
-	if (rc == 0 && c.n_bytes > 0) { /* LMDB begins one where there is nothing */
+	if (rc == 0) {
 		m = find_meta(&c);
 		*transaction = m != NULL ? m->transaction : 0;
 		rc = check_bytes(&c);

@@ -28,8 +28,8 @@ struct store {
 	struct fm_arena mem; /* this struct */
 };
 
-/* store_check.c: 0, also where there is no data.mdb; else why it cannot be used, as LMDB
- * says it, or errno. */
+/* store_check.c: 0, also where there is no data.mdb (an empty one has lost all); else why it
+ * cannot be used, as LMDB says it, or errno. */
 int store_check(const char *dir);
 
 /* store_lock.c: the directory is ours till store_unlock(), or the end of the process. */

@@ -159,6 +159,12 @@ cut_to_metas(void)
 }
 
 static void
+cut_to_nothing(void)
+{
+	cut_at(0);
+}
+
+static void
 cut_in_meta(void)
 {
 	cut_at(100);
@@ -181,7 +187,7 @@ be_text(void)
 }
 
 static void (*const damages[])(
-    void) = { cut_in_half, cut_to_metas, cut_in_meta, spoil_magic, be_text };
+    void) = { cut_in_half, cut_to_metas, cut_in_meta, cut_to_nothing, spoil_magic, be_text };
 
 START_TEST(test_damage)
 {
