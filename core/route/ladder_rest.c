@@ -189,25 +189,33 @@ renew(struct climb *c, uint16_t lid, bool *fits)
 	return ladder_take_out(c, lid, DEPS_OLD) && ladder_insert(c, lid, DEPS_NEW, fits);
 }
 
-/* Those left over whose old ways are whole stay with them; the others, which lead
- * to what is lost, are drained, if their new ways agree with what stays.  Nothing is lost but
- * by a loss: then nobody is drained who had ways. */
-static bool
-part_rest(struct climb *c, const struct plan *old, const struct plan *p, bool *fits)
+/* Those left over whose old ways are whole are to stay with them.  How many others had ways? */
+static uint32_t
+mark_left(struct climb *c, const struct plan *old, const struct plan *p)
 {
-	*fits = true;
-	for (size_t i = 0; *fits && i < c->lids.n; i++) {
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < c->lids.n; i++) {
 		uint16_t lid = c->lids.item[i];
 
 		if (c->mark[lid] != UNPLACED)
 			continue;
 		if (!is_half_way(c, old, lid) && ladder_is_whole(c, old, p, lid))
 			c->mark[lid] = LEFT;
-		else if (p->change.kind != PLAN_LOSS && ladder_is_owned(&old->snap->fab, lid))
-			*fits = false;
-		else if (!renew(c, lid, fits))
-			return false;
+		else
+			n += ladder_is_owned(&old->snap->fab, lid);
 	}
+	return n;
+}
+
+/* The others are drained, if their new ways agree with what stays. */
+static bool
+renew_others(struct climb *c, bool *fits)
+{
+	*fits = true;
+	for (size_t i = 0; *fits && i < c->lids.n; i++)
+		if (c->mark[c->lids.item[i]] == UNPLACED && !renew(c, c->lids.item[i], fits))
+			return false;
 	return true;
 }
 
@@ -235,7 +243,7 @@ tell_repair(struct router *r, const struct plan_request *q, const struct climb *
 	return ok;
 }
 
-/* *done: p has columns of the old plan, and is proven with them. */
+/* *done: p has columns of the old plan for those marked, and is proven with them. */
 static int
 leave_some(struct router *r, const struct plan_request *q, struct climb *c, struct plan *p,
     bool *done, struct fm_error *err)
@@ -245,11 +253,8 @@ leave_some(struct router *r, const struct plan_request *q, struct climb *c, stru
 	uint8_t *kept;
 	int rc;
 
-	*done = false;
-	if (!may_mix(q->prev, p))
-		return 0;
 	kept = copy_columns(c, q->prev);
-	if (kept == NULL || !part_rest(c, q->prev, p, done)) {
+	if (kept == NULL || !renew_others(c, done)) {
 		free(kept);
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
 	}
@@ -329,30 +334,36 @@ stay_somehow(struct router *r, const struct plan_request *q, struct climb *c, st
 	if (rc != 0 || *stays != NULL || q->drain == PLAN_DRAIN_NEVER)
 		return rc;
 	rc = graft_plan(r, q, prev, p, stays, err);
+	if (*stays == NULL)
+		return rc;
 	ladder_local_free(c->local);
 	c->local = NULL;
 	ladder_counts_forget(r); /* what was counted is not of its entries */
 	return rc;
 }
 
-/* No step was found for some. */
+/* No step was found for some.  Nothing is lost but by a loss: else nobody who had ways is drained
+ * where the tables there serve as well. */
 int
 ladder_rest(struct router *r, const struct plan_request *q, struct climb *c, struct plan **plan,
     struct fm_error *err)
 {
 	struct plan *p = *plan, *stays = NULL;
-	bool engine = p->change.kind == PLAN_ENGINE, done = false;
+	bool engine = p->change.kind == PLAN_ENGINE, loss = p->change.kind == PLAN_LOSS;
+	bool may_leave = !engine && !c->parted && may_mix(q->prev, p), done = false;
+	bool at_once = may_leave && (mark_left(c, q->prev, p) == 0 || loss);
 	int rc = 0;
 
-	if (!engine && !c->parted)
+	if (at_once)
 		rc = leave_some(r, q, c, p, &done, err);
-	if (rc == 0 && !done) {
-		unmark_left(c);
-		if (p->change.kind != PLAN_LOSS && (!engine || q->drain == PLAN_DRAIN_LOSS))
-			rc = stay_somehow(r, q, c, p, &stays, err);
-	}
+	if (rc == 0 && !done && !loss && (!engine || q->drain == PLAN_DRAIN_LOSS))
+		rc = stay_somehow(r, q, c, p, &stays, err);
+	if (rc == 0 && stays == NULL && may_leave && !at_once)
+		rc = leave_some(r, q, c, p, &done, err);
 	if (rc != 0)
 		return rc;
+	if (!done)
+		unmark_left(c);
 	if (stays == NULL) {
 		drain_them(q, c, p);
 		return 0;

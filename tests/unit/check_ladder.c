@@ -438,6 +438,73 @@ START_TEST(switches_join)
 }
 END_TEST
 
+static void
+prepare(struct plan *p)
+{
+	struct fm_error err = { 0 };
+
+	ck_assert_int_eq(ladder_prepare(&router, p, &err), 0);
+}
+
+static void
+forget_repairs(void)
+{
+	repair_state_free(router.repair);
+	router.repair = NULL;
+}
+
+/* The tables lead from one switch, through which no others send, nowhere. */
+static void
+cut_off(struct plan *p, uint16_t lid)
+{
+	const struct fm_fabric *fab = &p->snap->fab;
+
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
+		bool ends = sw != fab->end_sw[fab->lid_end[lid]];
+
+		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
+			ends = ends && way(fab, p, fab->link_to[l], lid) != fab->link_rev[l];
+		if (ends) {
+			p->tables->t.lft[sw][lid] = FM_PORT_NONE;
+			return;
+		}
+	}
+}
+
+/* Cables come, and a way comes back to a LID that the old tables do not lead to from everywhere:
+ * they cannot stay, and its new ways go together with the old ones of the others. */
+static const struct cut {
+	const char *words;
+	unsigned n_down;
+	uint16_t lid; /* and the seed */
+} cuts[] = { { "dragonfly 4 1 2", 2, 7 }, { "random 24 4 1 3", 4, 26 },
+	{ "torus 3x3x3 1", 5, 27 } };
+#define N_CUTS ((int)(sizeof(cuts) / sizeof(*cuts)))
+
+START_TEST(who_is_whole_is_not_drained)
+{
+	const struct cut *cut = &cuts[_i / 2];
+	struct plan *a, *b;
+
+	a = make_plan(&updn_LTX_fm_engine, cut->words, cut->n_down, cut->lid, NULL, 0);
+	cut_off(a, cut->lid);
+	forget_repairs();
+	if (_i % 2 != 0)
+		prepare(a); /* entry by entry */
+	b = make_plan(&updn_LTX_fm_engine, cut->words, 0, 0, a, 0);
+	ck_assert_int_eq(b->change.kind, PLAN_RECOVERY);
+	ck_assert_uint_eq(b->verdict.unreachable_pairs + b->verdict.credit_loops, 0);
+	ck_assert_uint_eq(b->change.n_drained, 1);
+	ck_assert_uint_ne(b->rules[cut->lid] & TRANSITION_DRAIN, 0);
+	ck_assert_uint_gt(b->change.n_left, 0);
+	ck_assert(is_safe(a, b, false));
+	if (_i % 2 != 0)
+		ck_assert_ptr_nonnull(router.counts); /* those of b, checked */
+	plan_put(a);
+	plan_put(b);
+}
+END_TEST
+
 START_TEST(fat_trees_need_nothing)
 {
 	const char *words = "pgft 3 3,3,4 1,3,3 1,1,1";
@@ -592,21 +659,6 @@ START_TEST(writing_is_broken_off)
 	ck_assert_uint_gt(n_naive, 0);
 }
 END_TEST
-
-static void
-prepare(struct plan *p)
-{
-	struct fm_error err = { 0 };
-
-	ck_assert_int_eq(ladder_prepare(&router, p, &err), 0);
-}
-
-static void
-forget_repairs(void)
-{
-	repair_state_free(router.repair);
-	router.repair = NULL;
-}
 
 static void
 assert_same_steps(const struct plan *a, const struct plan *b)
@@ -935,6 +987,7 @@ main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, links_go_and_come_back, 0, N_FABRICS);
 	tcase_add_loop_test(t, switches_join, 0, 2 * N_FABRICS);
+	tcase_add_loop_test(t, who_is_whole_is_not_drained, 0, 2 * N_CUTS);
 	tcase_add_test(t, fat_trees_need_nothing);
 	tcase_add_test(t, another_engine_waits_for_a_word);
 	tcase_add_loop_test(t, writing_is_broken_off, 0, N_FABRICS);
