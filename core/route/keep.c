@@ -337,6 +337,7 @@ keep_ends(struct keeping *k, const struct plan_request *q, bool *serve, struct f
 	k->p->regions = plan_regions_get(k->prev->regions);
 	k->p->nominal = plan_nominal(q->prev) != NULL ? plan_get(plan_nominal(q->prev)) : NULL;
 	levels_keep(k->prev, k->p);
+	k->p->change.n_leaves = k->prev->change.n_leaves;
 	memcpy(k->p->change.waiting, k->prev->change.waiting, sizeof(k->p->change.waiting));
 	memcpy(
 	    k->p->adaptive_given_up, k->prev->adaptive_given_up, sizeof(k->p->adaptive_given_up));

@@ -299,19 +299,30 @@ drain_them(const struct plan_request *q, struct climb *c, struct plan *p)
 }
 
 static void
-say_waiting(struct plan *stays, const struct plan *p, const struct climb *c)
+say_waiting(
+    struct plan *stays, const struct plan *prev, const struct plan *p, const struct climb *c)
 {
 	uint32_t n_grafted = stays->change.n_grafted;
+	uint32_t n_leaves = prev->change.n_grafted + prev->change.n_leaves;
+	char *text = stays->change.waiting;
+	size_t size = sizeof(stays->change.waiting), n;
 
 	stays->change = p->change;
 	stays->change.n_grafted = n_grafted;
+	stays->change.n_leaves = n_leaves;
 	if (n_grafted > 0)
 		return; /* what follows is to be seen */
-	snprintf(stays->change.waiting, sizeof(stays->change.waiting),
+	snprintf(text, size,
 	    "the tables of engine %s are not taken up: no order of writing them is free of "
 	    "deadlocks, so the entries of %" PRIu32 " of %zu LIDs would be emptied for the life "
 	    "time of a packet; \"fmctl drain\" does it",
 	    p->engine, c->n_unplaced, c->lids.n);
+	n = strlen(text);
+	if (n_leaves > 0)
+		snprintf(text + n, size - n,
+		    n_leaves == 1 ? "; %" PRIu32 " switch has one cable till then"
+				  : "; %" PRIu32 " switches have one cable each till then",
+		    n_leaves);
 }
 
 static void
@@ -368,7 +379,7 @@ ladder_rest(struct router *r, const struct plan_request *q, struct climb *c, str
 		drain_them(q, c, p);
 		return 0;
 	}
-	say_waiting(stays, p, c);
+	say_waiting(stays, c->aim != NULL ? c->aim : q->prev, p, c);
 	plan_put(p);
 	*plan = stays;
 	return 0;

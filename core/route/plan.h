@@ -155,13 +155,14 @@ struct plan_change {
 	uint32_t n_cut;	    /* of them, whose old ways are whole: they lose them for that time */
 	uint32_t n_left;    /* left as they were */
 	uint32_t n_grafted; /* new switches that are leaves of the old tables at first (graft.h) */
+	uint32_t n_leaves;  /* ... that are so still, while other tables wait to be taken up */
 	uint32_t n_waived;  /* written though packets might deadlock */
 	/* SLs differ, and packets of hosts that go on with those they were told may deadlock
 	 * with others until they have asked again */
 	bool sls_clash;
 	bool whole_columns; /* entries that do not change are emptied, too */
 	bool by_levels; /* seen from levels (levels.h): packets make level turns and proven ones */
-	char waiting[256]; /* tables not taken up: what they would cost, and what to do */
+	char waiting[320]; /* tables not taken up: what they would cost, and what to do */
 };
 
 /* An entry of the LFT. */

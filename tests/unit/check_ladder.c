@@ -29,6 +29,7 @@ static unsigned n_errors;
 static bool anew;	/* plans to come are not repaired */
 static unsigned n_bare; /* switches of the fabrics to come that have no hosts */
 static unsigned n_few;	/* the last switches, which they do not have */
+static unsigned n_told; /* of tables that wait */
 static bool gone;	/* ... any more: they keep their numbers */
 
 static void
@@ -407,16 +408,35 @@ START_TEST(links_go_and_come_back)
 }
 END_TEST
 
-/* Switches that were never there, or that are back: no way that there was is lost for them, neither at once nor
- * when all is routed with them. */
+/* While tables wait it is told what the switches that have joined lack till then, again and
+ * again. */
+static void
+expect_told(const struct plan *p, unsigned n)
+{
+	char told[64];
+
+	snprintf(told, sizeof(told),
+	    n == 1 ? "; %u switch has one cable till then"
+		   : "; %u switches have one cable each till then",
+	    n);
+	if (p->change.waiting[0] == '\0')
+		return;
+	n_told++;
+	ck_assert_uint_eq(p->change.n_leaves, n);
+	ck_assert_msg(strstr(p->change.waiting, told) != NULL, "%s", p->change.waiting);
+}
+
+/* Switches that were never there, or that are back: no way that there was is lost for them,
+ * neither at once nor when all is routed with them. */
 START_TEST(switches_join)
 {
 	static const struct fm_engine *const engines[] = { &updn_LTX_fm_engine,
 		&dfsssp_LTX_fm_engine };
 	const struct fm_engine *engine = engines[_i % 2];
 	const char *words = fabrics[_i / 4];
-	struct plan *a, *b, *c;
+	struct plan *a, *b, *c, *d;
 
+	n_told = 0;
 	gone = _i % 4 >= 2;
 	for (unsigned n = 1; n <= 4; n++) {
 		n_few = n;
@@ -435,6 +455,10 @@ START_TEST(switches_join)
 				ck_assert(a->snap->fab.lid_end[lid] == FM_NONE ||
 				    !changes_on(a, b, (uint16_t)lid, b->snap->fab.n_switches - n));
 			ck_assert_ptr_null(b->rules);
+			d = make_plan(engine, words, 0, 0, c, 0);
+			expect_told(c, n);
+			expect_told(d, n);
+			plan_put(d);
 		}
 		if (engine == &updn_LTX_fm_engine) {
 			ck_assert(is_safe(a, b, false));
@@ -445,6 +469,8 @@ START_TEST(switches_join)
 		plan_put(b);
 		plan_put(c);
 	}
+	if (engine == &dfsssp_LTX_fm_engine && words != fabrics[N_FABRICS - 1])
+		ck_assert_uint_gt(n_told, 0);
 }
 END_TEST
 
