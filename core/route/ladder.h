@@ -13,14 +13,14 @@
  *		  has passed, so that their old and mixed dependencies are gone
  *	stuck	  left over: drained, or left as it is, or the plan is not used
  *
- * Who is stuck and whose old ways are whole keeps them, proven once more with the
- * rest.  Whose are not, because of a *loss*, is drained: those entries lead to what
- * is lost.  If that does not go together everything stuck is drained after a loss,
- * and nothing is changed by a *recovery* or *rebalance*, but that new switches are added to
- * what there is as leaves (graft.h); the next climb begins there.  These come first where ways
- * that there were would be drained, and where they join fewer pairs it is done as by a loss.
- * Another *engine* is taken up only if nothing is stuck, or when an administrator says that it
- * may drain.
+ * Who is stuck and whose old ways are whole keeps them, proven once more with the rest, and
+ * with packets under new SLs (replies go by those of other destinations).  Whose are not,
+ * because of a *loss*, is drained: those entries lead to what is lost.  If that does not go
+ * together everything stuck is drained after a loss, and nothing is changed by a *recovery* or
+ * *rebalance*, but that new switches are added to what there is as leaves (graft.h); the next
+ * climb begins there.  These come first where ways that there were would be drained, and where
+ * they join fewer pairs it is done as by a loss.  Another *engine* is taken up only if nothing is
+ * stuck, or when an administrator says that it may drain.
  *
  * Whose path carries another SL goes on with the old one until it has been told and has asked
  * again, so all steps are proven under old SLs, on new ways, too, and new ways under new ones.

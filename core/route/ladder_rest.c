@@ -229,6 +229,55 @@ count_marked(const struct climb *c, enum mark mark)
 	return n;
 }
 
+/* What the last stage has written over is still under way when all is written: again beside what
+ * it has become (settle() in ladder_steps.c). */
+static bool
+unsettle_last(struct climb *c, bool *fits)
+{
+	uint8_t last = 0;
+	bool ok = true;
+
+	for (size_t i = 0; i < c->lids.n; i++) {
+		uint8_t stage = c->rules[c->lids.item[i]] & TRANSITION_STAGE;
+
+		last = stage > last ? stage : last;
+	}
+	*fits = true;
+	for (size_t i = 0; ok && *fits && i < c->lids.n; i++) {
+		uint16_t lid = c->lids.item[i];
+		bool ordered = (c->rules[lid] & TRANSITION_ORDERED) != 0;
+
+		if (c->mark[lid] == SETTLED && (c->rules[lid] & TRANSITION_STAGE) == last)
+			ok = ladder_insert(c, lid, ordered ? DEPS_ORDERED : DEPS_ALL, fits);
+	}
+	return ok;
+}
+
+/* Packets under the SLs of p, which has old columns by now, come by old entries that stay, too,
+ * as soon as the SA names them: replies, whose SLs are of the columns of others.  Do they agree
+ * with the rest? */
+static bool
+fit_left(struct climb *c, const struct plan *prev, const struct plan *p, bool *fits)
+{
+	struct deps *of_change = c->deps;
+	bool ok;
+
+	*fits = true;
+	if (c->n_vls <= 1 || ladder_same_sls(prev, p))
+		return true;
+	/* who is drained is filled when those packets are gone */
+	if (count_marked(c, UNPLACED) == 0 && !unsettle_last(c, fits))
+		return false;
+	c->deps = deps_new(deps_side(prev), deps_side(p), c->model);
+	ok = c->deps != NULL;
+	for (size_t i = 0; ok && *fits && i < c->lids.n; i++)
+		if (c->mark[c->lids.item[i]] == LEFT)
+			ok = ladder_insert(c, c->lids.item[i], DEPS_NEW, fits);
+	deps_free(c->deps);
+	c->deps = of_change;
+	return ok;
+}
+
 /* What a repair has changed is less now.  False: out of memory. */
 static bool
 tell_repair(struct router *r, const struct plan_request *q, const struct climb *c, struct plan *p)
@@ -251,7 +300,7 @@ leave_some(struct router *r, const struct plan_request *q, struct climb *c, stru
 	struct verify_request req = { .n_vls = r->set.n_vls, .sl_model = c->model };
 	struct verdict v;
 	uint8_t *kept;
-	int rc;
+	int rc = 0;
 
 	kept = copy_columns(c, q->prev);
 	if (kept == NULL || !renew_others(c, done)) {
@@ -264,7 +313,10 @@ leave_some(struct router *r, const struct plan_request *q, struct climb *c, stru
 		return 0;
 	}
 	swap_left(c, &p->tables->t, kept);
-	rc = *done ? verify_tables(p->snap, &p->tables->t, &req, r->workers, &v, err) : 0;
+	if (*done && !fit_left(c, q->prev, p, done))
+		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
+	if (rc == 0 && *done)
+		rc = verify_tables(p->snap, &p->tables->t, &req, r->workers, &v, err);
 	*done = *done && rc == 0 && verdict_is_safe(&v, q->chain->allow_credit_loops) &&
 	    v.unreachable_pairs <= p->verdict.unreachable_pairs;
 	if (*done) {

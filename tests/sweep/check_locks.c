@@ -198,29 +198,43 @@ START_TEST(rows_that_closed_rings)
 }
 END_TEST
 
-/* ... or a switch falls silent while it is written, till the sweep is over; then the next cable
- * goes. */
+/* A switch falls silent while it is written, till the sweep is over; then the next cable goes. */
+static void
+lose_while_one_is_silent(bool anew)
+{
+	struct sim_place c[2];
+
+	c[0] = rig_lose_a_cable(&rig, &rng);
+	if (anew)
+		route_anew();
+	locks_silence(locks, 1 + fm_rng_below(&rng, 20));
+	rig_let_pass(&rig, 100);
+	c[1] = rig_lose_a_cable(&rig, &rng);
+	rig_run_to_wait(&rig);
+	rig_settle(&rig);
+	expect_no_rings();
+	rig_expect_up(&rig);
+	for (unsigned j = 0; j < 2; j++)
+		sim_relink(rig.sim, c[j].node, c[j].port);
+	rig_settle(&rig);
+	expect_no_rings();
+}
+
 START_TEST(a_switch_falls_silent_meanwhile)
 {
 	bring_up(&places[_i], 1000 + (uint64_t)_i);
-	for (unsigned i = 0; i < n_rounds(4, 40); i++) {
-		struct sim_place c[2];
+	for (unsigned i = 0; i < n_rounds(4, 40); i++)
+		lose_while_one_is_silent(i % 2 == 1);
+}
+END_TEST
 
-		c[0] = rig_lose_a_cable(&rig, &rng);
-		if (i % 2 == 1)
-			route_anew();
-		locks_silence(locks, 1 + fm_rng_below(&rng, 20));
-		rig_let_pass(&rig, 100);
-		c[1] = rig_lose_a_cable(&rig, &rng);
-		rig_run_to_wait(&rig);
-		rig_settle(&rig);
-		expect_no_rings();
-		rig_expect_up(&rig);
-		for (unsigned j = 0; j < 2; j++)
-			sim_relink(rig.sim, c[j].node, c[j].port);
-		rig_settle(&rig);
-		expect_no_rings();
-	}
+/* By this seed replies under new SLs, to LIDs that kept their old ways when the cables had come
+ * back, closed one. */
+START_TEST(a_silent_row_that_closed_a_ring)
+{
+	bring_up(&places[0], 5000);
+	for (unsigned i = 0; i < 6; i++)
+		lose_while_one_is_silent(i % 2 == 1);
 }
 END_TEST
 
@@ -261,6 +275,7 @@ main(void)
 	tcase_add_loop_test(t, the_next_loss_comes_meanwhile, 0, N_PLACES);
 	tcase_add_loop_test(t, rows_that_closed_rings, 0, N_ROWS);
 	tcase_add_loop_test(t, a_switch_falls_silent_meanwhile, 0, N_PLACES);
+	tcase_add_test(t, a_silent_row_that_closed_a_ring);
 	tcase_add_loop_test(t, the_sweep_fails_meanwhile, 0, N_PLACES);
 	suite_add_tcase(s, t);
 	return run_suite(s);
