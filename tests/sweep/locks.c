@@ -20,9 +20,10 @@ up_since(const struct locks *k, uint32_t node, unsigned in, unsigned out)
 	return from != SIM_NONE && k->up[from] > since ? k->up[from] : since;
 }
 
-/* VLs, a bit each, on which packets may leave. */
+/* VLs, a bit each, on which packets may leave: by maps that there were when they came or since. */
 static uint32_t
-vls_at(const struct locks *k, uint32_t node, unsigned in, unsigned out, unsigned sl)
+vls_at(
+    const struct locks *k, uint32_t node, unsigned in, unsigned out, unsigned sl, struct packets p)
 {
 	unsigned side = fabric_of(k)->nodes[node].n_ports + 1u;
 	int64_t since = up_since(k, node, in, out);
@@ -32,7 +33,8 @@ vls_at(const struct locks *k, uint32_t node, unsigned in, unsigned out, unsigned
 		const struct past_maps *m = &k->maps[node].item[i];
 		uint8_t two = m->vl != NULL ? m->vl[(in * side + out) * 8 + sl / 2] : 0;
 
-		if (m->to == EVER || (m->to + k->life >= k->now && m->to > since))
+		if (m->to == EVER ||
+		    (m->to + k->life >= k->now && m->to > since && m->to >= p.first))
 			vls |= 1u << (sl % 2 == 0 ? two >> 4 : two & 15);
 	}
 	return vls;
@@ -84,7 +86,7 @@ static bool
 note_packets(struct locks *k, uint32_t link, unsigned sl, struct packets p, unsigned in)
 {
 	const struct sim_fabric *f = fabric_of(k);
-	uint32_t vls = vls_at(k, f->port_node[link], in, port_number(f, link), sl);
+	uint32_t vls = vls_at(k, f->port_node[link], in, port_number(f, link), sl, p);
 	bool news = false;
 
 	for (; vls != 0; vls &= vls - 1) {
@@ -170,7 +172,7 @@ go_on_from(struct locks *k, uint32_t lid, uint32_t at, bool edges)
 			continue;
 		if (edges)
 			push_edges(
-			    k, lid, vertex, out, vls_at(k, node, in, port_number(f, out), sl));
+			    k, lid, vertex, out, vls_at(k, node, in, port_number(f, out), sl, p));
 		else
 			news = note_packets(k, out, sl, p, in) || news;
 	}
