@@ -135,6 +135,7 @@ UNIT_TESTS = \
 	tests/sweep/check_locks \
 	tests/sweep/check_locks_changes \
 	tests/sweep/check_locks_regions \
+	tests/sweep/check_locks_restart \
 	tests/sweep/check_mkeys \
 	tests/sweep/check_odd_turns \
 	tests/sweep/check_pkeys \

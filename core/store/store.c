@@ -4,7 +4,7 @@
  *
  *	database "lids": key = port GUID, 8 bytes, most significant first;
  *	value = base LID, 2 bytes likewise, then the LMC, 1 byte
- *	database "marks": keys "settings" and "m_key", value = 8 bytes likewise
+ *	database "marks": keys "settings", "m_key" and "untold", value = 8 bytes likewise
  *	database "records", and those of it found damaged, "aside": store_records.c
  *
  * Byte order is fixed by shifts, so that a store can be carried to another
@@ -30,6 +30,7 @@
 #define MARK_BYTES 8
 #define SETTINGS_KEY "settings"
 #define M_KEY_KEY "m_key"
+#define UNTOLD_KEY "untold"
 #define ASIDE_MAX 100 /* files set aside, by number */
 
 static bool
@@ -106,9 +107,11 @@ load(struct store *s, MDB_txn *txn, unsigned create)
 
 	if ((rc = mdb_dbi_open(txn, "lids", create, &s->lids_db)) != 0 ||
 	    (rc = mdb_dbi_open(txn, "marks", create, &s->marks_db)) != 0 ||
-	    (rc = load_lids(s, txn)) != 0 || (rc = load_mark(s, txn, SETTINGS_KEY, &s->mark)) != 0)
+	    (rc = load_lids(s, txn)) != 0 ||
+	    (rc = load_mark(s, txn, SETTINGS_KEY, &s->mark)) != 0 ||
+	    (rc = load_mark(s, txn, M_KEY_KEY, &s->m_key)) != 0)
 		return rc;
-	return load_mark(s, txn, M_KEY_KEY, &s->m_key);
+	return load_mark(s, txn, UNTOLD_KEY, &s->untold);
 }
 
 static int
@@ -165,7 +168,7 @@ forget(struct store *s)
 	s->env = NULL;
 	fm_vec_fini(&s->lids);
 	fm_hash_fini(&s->by_guid);
-	s->mark = s->m_key = 0;
+	s->mark = s->m_key = s->untold = 0;
 }
 
 /* Move data.mdb out of the way, under the first free number. */
@@ -454,4 +457,16 @@ int
 store_put_m_key(struct store *s, uint64_t m_key, struct fm_error *err)
 {
 	return put_mark(s, M_KEY_KEY, &s->m_key, m_key, err);
+}
+
+bool
+store_untold(const struct store *s)
+{
+	return s != NULL && s->untold != 0;
+}
+
+int
+store_put_untold(struct store *s, bool untold, struct fm_error *err)
+{
+	return put_mark(s, UNTOLD_KEY, &s->untold, untold, err);
 }

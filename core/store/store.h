@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * core/store/store.h - what outlives the process: LIDs by port GUID, a mark of the
- * settings last brought to the fabric, and what hosts have registered.
+ * settings last brought to the fabric, whether hosts have to be told of other SLs, and what
+ * they have registered.
  *
  * One LMDB environment in the state directory, and a file `pending` beside it.
  * Everything is read into memory when it is opened; writes go to both in one
@@ -47,6 +48,10 @@ int store_put_mark(struct store *s, uint64_t mark, struct fm_error *err);
 /* The M_Key that ports have; 0 = none was kept.  s may be NULL. */
 uint64_t store_m_key(const struct store *s);
 int store_put_m_key(struct store *s, uint64_t m_key, struct fm_error *err);
+/* Do hosts send by other SLs than the SA names, or is to name, without having been told?  s may
+ * be NULL. */
+bool store_untold(const struct store *s);
+int store_put_untold(struct store *s, bool untold, struct fm_error *err);
 
 /* Something has been answered that is not in the store yet, or is no more.  Costs a store to
  * memory; outlives a process that is killed. */

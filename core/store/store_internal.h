@@ -19,6 +19,7 @@ struct store {
 	MDB_dbi lids_db, marks_db, records_db, aside_db;
 	uint64_t mark;
 	uint64_t m_key;
+	uint64_t untold; /* 0 or 1 */
 	FM_VEC(struct store_lid) lids;
 	struct fm_hash by_guid;	       /* -> index of lids */
 	struct store_pending *pending; /* mapped; NULL: it could not be */

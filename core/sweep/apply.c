@@ -324,8 +324,12 @@ apply_feed(struct sweeper *s)
 	if (s->apply_stage == STAGE_PLAN) {
 		apply_order(s);
 		s->way_epoch++; /* what held by now may be about to change */
+		if (apply_holds(s))
+			repath_keep(s, true);
 		s->apply_stage = STAGE_WRITE;
 	}
+	if (s->apply_stage == STAGE_WRITE && !apply_may_write(s))
+		return !s->failed;
 	if (s->apply_stage == STAGE_WRITE && s->transition != NULL && !s->failed && feed_writes(s))
 		return true;
 	s->apply_stage = STAGE_MAPS;
@@ -352,6 +356,7 @@ apply_start(struct sweeper *s)
 	s->tell_next = 0;
 	end_visits(s);
 	end_settled(s);
+	repath_take_over(s);
 	s->way_epoch++;
 	s->apply_stage = STAGE_READ;
 }

@@ -21,7 +21,7 @@
 static int64_t
 wait_until(struct sweeper *s, int64_t now_ns)
 {
-	bool older = s->waits_for_older && !s->held_for_sls &&
+	bool older = s->waits_for_older && !s->held_for_sls && !s->untold_before_us &&
 	    transition_counts(s->transition)->drained == 0;
 
 	s->waits_for_older = false;
@@ -63,11 +63,12 @@ apply_holds(const struct sweeper *s)
 
 /* A loss may have cut off the way to a host before it was told.  It is sought once more by all
  * ways, before entries are filled on which its packets are not safe.  Not for ever: it may have
- * gone. */
+ * gone.  A first sweep has sought it so. */
 static bool
 seeks_untold(struct sweeper *s)
 {
-	if (!s->set.client_reregister || s->n_untold >= BREAKS_MAX || !repath_is_untold(s))
+	if (!s->set.client_reregister || s->plan == NULL || s->n_untold >= BREAKS_MAX ||
+	    !repath_is_untold(s))
 		return false;
 	s->n_untold++;
 	sweeper_request(s, SWEEP_HEAVY, "hosts that have not been told of other SLs");
@@ -80,7 +81,7 @@ seeks_untold(struct sweeper *s)
 bool
 apply_hosts_are_told(struct sweeper *s)
 {
-	if (!s->held_for_sls || s->set.dry_run || s->told)
+	if (!(s->held_for_sls || s->untold_before_us) || s->set.dry_run || s->told)
 		return true;
 	if (repath_feed(s) || seeks_untold(s))
 		return false;
@@ -88,6 +89,14 @@ apply_hosts_are_told(struct sweeper *s)
 	if (s->set.client_reregister)
 		repath_say_untold(s);
 	return true;
+}
+
+bool
+apply_may_write(struct sweeper *s)
+{
+	if (s->untold_before_us && apply_hosts_are_told(s) && is_over(s))
+		s->untold_before_us = false;
+	return !s->untold_before_us;
 }
 
 bool

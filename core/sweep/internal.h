@@ -141,6 +141,8 @@ struct sweeper {
 	unsigned n_short;      /* ... for who holds older entries when others are filled */
 	bool held_for_sls; /* hosts have to be told of the SLs of plan before the next is written */
 	bool told;	   /* ... as they are in this sweep */
+	/* ... and when the process before us ended, of SLs of whatever plan */
+	bool untold_before_us;
 	uint32_t tell_next;	/* the node to be told next, slot */
 	bool older_gone;	/* so are, since then, a packet's life time */
 	bool links_put_off;	/* those that have come wait till the rest is written */
@@ -253,6 +255,10 @@ void repath_say_untold(const struct sweeper *s);
 bool repath_is_untold(const struct sweeper *s);
 /* ... and is it connected? */
 bool repath_is_back(const struct sweeper *s);
+/* All hosts in use are to be told, if they had to be when the process before us ended. */
+void repath_take_over(struct sweeper *s);
+/* Is somebody to be told?  Kept for the process after us. */
+void repath_keep(struct sweeper *s, bool untold);
 /* Tell them, before other ports are set.  True: there are more, or answers are out. */
 bool repath_feed(struct sweeper *s);
 /* lid_route.c */

@@ -150,6 +150,7 @@ program_commit(struct sweeper *s)
 	s->asked_anew = s->asked_drain = false;
 	repath_note(s);
 	s->held_for_sls = s->held_for_sls || repath_is_due(s);
+	repath_keep(s, s->held_for_sls || s->untold_before_us);
 	if (s->next != NULL && s->next->change.n_grafted > 0 && !s->set.dry_run)
 		sweeper_request(s, SWEEP_NAMED, "switches that have joined");
 	if (s->next != s->plan || s->next == NULL) {

@@ -10,6 +10,9 @@
  *
  * Entries on which the old SLs are not safe stay empty meanwhile (apply.c).
  *
+ * That there is somebody to be told is kept in the store, from before the first entry is emptied:
+ * a process that finds it so tells all hosts before it writes anything.
+ *
  * O(nodes), if any SL is another.
  */
 #include <inttypes.h>
@@ -31,7 +34,7 @@ is_behind(const struct sweeper *s, const struct inv_port *p, const uint64_t *swi
 
 /* The ports of who is connected behind one of these switches, and of all who are not: they have
  * been told SLs, too, and may still send by them when they are back, or if a switch that does
- * not answer forwards.  How many of the former. */
+ * not answer forwards.  NULL: behind all.  How many of the former. */
 static uint32_t
 mark_ports(struct sweeper *s, const uint64_t *switches)
 {
@@ -43,7 +46,7 @@ mark_ports(struct sweeper *s, const uint64_t *switches)
 		for (unsigned p = 1; !inv_is_switch(n) && p <= n->n_ports; p++) {
 			bool here = node_usable(n) && link_usable(&s->inv, &n->ports[p]);
 
-			if (here && !is_behind(s, &n->ports[p], switches))
+			if (here && switches != NULL && !is_behind(s, &n->ports[p], switches))
 				continue;
 			n->ports[p].repaths = here || n->ports[p].lid != 0;
 			n_marked += here;
@@ -79,6 +82,30 @@ repath_note(struct sweeper *s)
 		    s->set.client_reregister ? "told" : "not told (client_reregister = no)");
 	}
 	free(switches);
+}
+
+void
+repath_keep(struct sweeper *s, bool untold)
+{
+	struct fm_error err = { 0 };
+
+	if (s->p.store != NULL && !s->set.dry_run &&
+	    store_put_untold(s->p.store, untold, &err) != 0)
+		log_err("sweep", "%s", err.msg);
+}
+
+void
+repath_take_over(struct sweeper *s)
+{
+	uint32_t n_ports;
+
+	if (!s->untold_before_us)
+		return;
+	n_ports = mark_ports(s, NULL);
+	log_notice("sweep",
+	    "an SM ended before it had told all hosts of other SLs; %" PRIu32 " ports are %s to "
+	    "ask for paths again before tables are written",
+	    n_ports, s->set.client_reregister ? "told" : "not told (client_reregister = no)");
 }
 
 bool

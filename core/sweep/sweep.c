@@ -62,6 +62,7 @@ sweeper_new(
 	s->first_master = true;
 	s->set_mark = sweep_settings_mark(settings);
 	s->settings_changed = parts->store != NULL && store_mark(parts->store) != s->set_mark;
+	s->untold_before_us = store_untold(parts->store);
 	s->trap_bucket = s->silent_bucket = s->refused_bucket =
 	    (struct fm_log_bucket){ .burst = 20, .every_ms = 1000 };
 	inv_init(&s->inv);

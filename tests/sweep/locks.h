@@ -32,6 +32,8 @@ uint32_t locks_n_looks(const struct locks *k);
 const char *locks_first(const struct locks *k);
 /* The switch that gets the n-th Set of entries from now on does not answer till the sweep ends. */
 void locks_silence(struct locks *k, unsigned n);
+/* fmd ends: till another is up nobody answers who asks for SLs. */
+void locks_mute(struct locks *k);
 /* LIDs whose entries have at some moment all been empty that lead to other switches. */
 uint32_t locks_n_emptied(const struct locks *k);
 /* Times that an entry that led somewhere was emptied. */

@@ -16,6 +16,7 @@
 #define N_SLS 16u
 #define N_VLS 16u
 #define NO_SL 255u
+#define NO_PLAN UINT64_MAX
 #define EVER INT64_MAX
 #define NEVER INT64_MIN
 
@@ -67,7 +68,7 @@ struct locks {
 	uint32_t silent_till;	  /* rig.n_reports */
 	unsigned silence;	  /* Sets of entries till a switch falls silent; 0: none does */
 	uint32_t silent;	  /* node that has; SIM_NONE */
-	uint64_t named;		  /* number of the plan by which the SA answers */
+	uint64_t named;		  /* number of the plan by which the SA answers; NO_PLAN */
 	bool renamed;		  /* ... which is another since the last SMP */
 	bool named_replies;	  /* are replies proven by it? */
 	char first[2048];	  /* ring */
@@ -92,6 +93,8 @@ void past_find_owners(struct locks *k);
 /* What is so long ago that no packet can have met it. */
 void past_forget(struct locks *k);
 void past_name_sls(struct locks *k, const struct plan *p, int64_t from);
+/* It names none; who knows some goes on by them. */
+void past_name_none(struct locks *k);
 void past_look_who_is_told(struct locks *k);
 /* A sweep is up (struct rig). */
 void past_on_up(void *arg, const struct plan *p);

@@ -30,18 +30,35 @@ proves_replies(const struct locks *k, const struct plan *p)
 	return plan_sl_model(&k->rig->router, p) == VERIFY_BOTH;
 }
 
+/* A table of SLs without any. */
+static uint8_t *
+add_table(struct locks *k)
+{
+	uint8_t *sl = malloc((size_t)k->n_lids * k->n_lids);
+
+	ck_assert(sl != NULL && fm_vec_push(&k->tables, sl));
+	memset(sl, NO_SL, (size_t)k->n_lids * k->n_lids);
+	return sl;
+}
+
+void
+past_name_none(struct locks *k)
+{
+	k->named = NO_PLAN;
+	k->named_replies = false;
+	add_table(k);
+}
+
 /* The SA names the SLs of a plan: hosts may send by them from now on.  Of a host that the plan
  * does not know it names none, neither from it nor to it: such a host goes on as before. */
 void
 past_name_sls(struct locks *k, const struct plan *p, int64_t from)
 {
 	const struct fm_fabric *fab = &p->snap->fab;
-	uint8_t *sl = malloc((size_t)k->n_lids * k->n_lids);
+	uint8_t *sl = add_table(k);
 
 	k->named = p->number;
 	k->named_replies = proves_replies(k, p);
-	ck_assert(sl != NULL && fm_vec_push(&k->tables, sl));
-	memset(sl, NO_SL, (size_t)k->n_lids * k->n_lids);
 	for (fm_end e = 0; e < fab->n_ends; e++) {
 		uint32_t host = fab->end_lid[e];
 

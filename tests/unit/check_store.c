@@ -71,11 +71,14 @@ fill(void)
 			(uint16_t)(4 * i + 4), 2 };
 	ck_assert_int_eq(store_put_lids(s, lids, N_LIDS, &err), 0);
 	ck_assert_int_eq(store_put_mark(s, UINT64_C(0x8123456789abcdef), &err), 0);
+	ck_assert(!store_untold(s));
+	ck_assert_int_eq(store_put_untold(s, true, &err), 0);
 	store_close(s);
 }
 
 START_TEST(test_keeps)
 {
+	struct fm_error err = { 0 };
 	struct store *s;
 
 	fill();
@@ -86,6 +89,9 @@ START_TEST(test_keeps)
 	ck_assert_uint_eq(store_lids(s)[0].lmc, 2);
 	ck_assert_uint_eq(store_lid(s, 1), 0);
 	ck_assert(store_mark(s) == UINT64_C(0x8123456789abcdef));
+	ck_assert(store_untold(s));
+	ck_assert_int_eq(store_put_untold(s, false, &err), 0);
+	ck_assert(!store_untold(s));
 	ck_assert_str_eq(said, "");
 	store_close(s);
 }
