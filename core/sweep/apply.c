@@ -334,7 +334,7 @@ apply_feed(struct sweeper *s)
 		return true;
 	s->apply_stage = STAGE_MAPS;
 	if (!s->broken_off && !apply_may_map(s))
-		return true;
+		return !s->failed;
 	s->apply_stage = STAGE_OVER;
 	return false;
 }

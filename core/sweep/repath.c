@@ -99,7 +99,7 @@ repath_take_over(struct sweeper *s)
 {
 	uint32_t n_ports;
 
-	if (!s->untold_before_us)
+	if (!s->untold_before_us || s->set.dry_run)
 		return;
 	n_ports = mark_ports(s, NULL);
 	log_notice("sweep",
