@@ -67,6 +67,7 @@ owed_start(struct sweeper *s)
 {
 	sweep_enter(s, PHASE_ROUTE);
 	s->cursor[0] = s->cursor[1] = 0;
+	s->wrote_ns = 0;
 	if (s->plan != NULL && s->plan->tables != NULL)
 		s->feed = feed_owed;
 }
@@ -95,7 +96,6 @@ any_owes_maps(struct sweeper *s)
 
 		if (!n->owes_maps || !takes_part(n))
 			continue;
-		routing_note_older(s);
 		qos_note_owed(s, s->inv.switches.item[i]);
 		any = any || n->quiet;
 	}
@@ -111,6 +111,8 @@ owed_end(struct sweeper *s)
 		return true;
 	silent = any_held_back(s);
 	silent = any_owes_maps(s) || silent;
+	if (s->wrote_ns != 0)
+		routing_note_older(s);
 	if (!apply_sort_held(s)) {
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for what switches may hold");
 		return false;

@@ -204,7 +204,7 @@ on_block_set(struct ask *a, enum txn_status status, const uint8_t *reply)
 	struct sweeper *s = a->s;
 	struct inv_node *n = inv_node(&s->inv, a->node);
 
-	if (sets_way_on(a))
+	if (status != TXN_REFUSED && sets_way_on(a))
 		s->wrote_ns = s->p.transport->ops->now_ns(s->p.transport);
 	if (status == TXN_OK)
 		return;
