@@ -253,6 +253,8 @@ sim_reboot(struct sim *s, uint32_t node, int64_t down_ns)
 {
 	struct sim_node *n = &s->fabric.nodes[node];
 
+	if (n->off)
+		return; /* it is on again when the first reboot says so */
 	n->off = true;
 	for (unsigned p = 0; p <= n->n_ports; p++)
 		fabric_drop(&s->fabric, n->first_port + p, false);
