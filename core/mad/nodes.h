@@ -37,11 +37,16 @@ struct request {
 	uint16_t attr;
 	uint8_t method, n_tries;
 	bool has_data;
+	bool is_parked; /* on the wire, without a place in the window */
 	enum place place;
 	struct smp_route route;
 	uint8_t data[WIRE_SMP_DATA_BYTES];
 };
 TAILQ_HEAD(requests, request);
+
+/* LATE: a try has had no answer, and nothing has been answered since.  Such a node gets no
+ * second request beside those that are out. */
+enum node_voice { NODE_NEW, NODE_HEARD, NODE_LATE };
 
 struct node {
 	TAILQ_ENTRY(node) in; /* the ring, or resting */
@@ -50,6 +55,7 @@ struct node {
 	uint32_t index; /* in nodes.all */
 	unsigned n_sent, n_queued;
 	bool in_ring, is_resting;
+	enum node_voice voice;
 	bool is_given_up; /* no more tries, until a new request comes */
 };
 TAILQ_HEAD(ring, node);
@@ -73,6 +79,8 @@ void nodes_queue(struct nodes *ns, struct node *n, struct request *r);
 struct request *nodes_take(struct nodes *ns);
 /* All that wait at a node leave it, in order, for the end of *to. */
 void nodes_drop(struct nodes *ns, struct node *n, struct requests *to);
+/* It has answered. */
+void nodes_heard(struct nodes *ns, struct node *n);
 /* A request taken has ended. */
 void nodes_done(struct nodes *ns, struct node *n);
 

@@ -15,6 +15,11 @@
  * ordered by deadline as it is appended to: timers cost O(1), whatever their
  * number.
  *
+ * Silence is no congestion.  A try that has been out for PARK_TRIPS round trips is parked: it
+ * may still be answered, and holds no place in the window any more, so that nodes that do not
+ * answer keep nobody waiting.  The window falls with the first loss of a node that had answered
+ * since its last, not with all that a silent node leaves unanswered.
+ *
  * All tries of a request share the slot and generation of its TID (slots.h):
  * the answer to any of them is the answer.  The kernel's rule (a request
  * unanswered after its timeout comes back with ETIMEDOUT) ends a try early
@@ -42,17 +47,22 @@
 #define MAX_WINDOW (MAX_SLOTS / SLOTS_PER_PLACE)
 #define N_TIMEOUTS TID_MAX_TRIES /* the timeout doubles this often at most */
 #define DRAIN_STEP_NS 50000000	 /* how often txn_drain() asks whether to stop */
+#define PARK_TRIPS 8
+#define PARK_MIN_NS 2000000
 
 struct txn_engine {
 	struct transport *transport;
 	struct txn_limits limits;
 	uint64_t m_key;
 	struct window window;
-	unsigned n_on_wire, n_outstanding;
+	unsigned n_on_wire, n_parked; /* of them: without a place in the window */
+	unsigned n_outstanding;
+	int64_t trip_ns; /* smoothed time of an answer to a first try, 0: none yet */
 	bool closing;
 
 	struct requests again;		   /* lost, to be sent again before anything new */
 	struct requests tries[N_TIMEOUTS]; /* on the wire, by try: earliest deadline first */
+	struct request *young[N_TIMEOUTS]; /* the first of each that is not parked, or NULL */
 	struct requests given_up;	   /* unsent, to be ended by the next poll */
 	struct nodes nodes;		   /* those that wait, and per-node windows */
 	struct slots slots;
@@ -100,6 +110,8 @@ send_request(struct txn_engine *e, struct request *r)
 	r->sent_ns = now_ns(e);
 	r->deadline_ns = r->sent_ns + (int64_t)m.timeout_ms * 1000000;
 	TAILQ_INSERT_TAIL(&e->tries[try_index(r)], r, in);
+	if (e->young[try_index(r)] == NULL)
+		e->young[try_index(r)] = r;
 	e->n_on_wire++;
 	e->counts.sent++;
 	if (e->transport->ops->send(e->transport, &m, &err) != 0)
@@ -115,13 +127,56 @@ count_first_send(struct txn_engine *e, const struct request *r)
 		e->counts.gets_by_attr[r->attr & 0xff]++;
 }
 
+/* Before the first answer nobody knows how long one takes. */
+static int64_t
+park_ns(const struct txn_engine *e)
+{
+	if (e->trip_ns == 0)
+		return INT64_MAX / 2;
+	return PARK_TRIPS * e->trip_ns > PARK_MIN_NS ? PARK_TRIPS * e->trip_ns : PARK_MIN_NS;
+}
+
+/* When the next try is to be parked; INT64_MAX: none is out. */
+static int64_t
+next_park_ns(const struct txn_engine *e)
+{
+	int64_t next = INT64_MAX;
+
+	for (int i = 0; i < N_TIMEOUTS; i++)
+		if (e->young[i] != NULL && e->young[i]->sent_ns + park_ns(e) < next)
+			next = e->young[i]->sent_ns + park_ns(e);
+	return next;
+}
+
+/* Places of tries that have been out for long go to others. */
+static void
+park(struct txn_engine *e)
+{
+	int64_t before = now_ns(e) - park_ns(e);
+
+	for (int i = 0; i < N_TIMEOUTS; i++)
+		while (e->young[i] != NULL && e->young[i]->sent_ns <= before) {
+			e->young[i]->is_parked = true;
+			e->young[i] = TAILQ_NEXT(e->young[i], in);
+			e->n_parked++;
+		}
+}
+
+static bool
+has_room(const struct txn_engine *e)
+{
+	return e->n_on_wire - e->n_parked < e->window.size && e->n_on_wire < e->limits.window_max;
+}
+
 /* Send what the windows admit: what was lost first, then the nodes in turn. */
 static void
 fill_window(struct txn_engine *e)
 {
 	struct request *r;
 
-	while (e->n_on_wire < e->window.size) {
+	if (!has_room(e))
+		park(e);
+	while (has_room(e)) {
 		r = TAILQ_FIRST(&e->again);
 		if (r != NULL) {
 			TAILQ_REMOVE(&e->again, r, in);
@@ -145,8 +200,12 @@ fill_window(struct txn_engine *e)
 static void
 leave_wire(struct txn_engine *e, struct request *r)
 {
+	if (e->young[try_index(r)] == r)
+		e->young[try_index(r)] = TAILQ_NEXT(r, in);
 	TAILQ_REMOVE(&e->tries[try_index(r)], r, in);
 	e->n_on_wire--;
+	e->n_parked -= r->is_parked;
+	r->is_parked = false;
 }
 
 /* The request is on no list any more.  The callback is the last act: it may
@@ -196,8 +255,11 @@ has_tries_left(const struct txn_engine *e, const struct request *r)
 static void
 note_loss(struct txn_engine *e, const struct request *r, int64_t now)
 {
-	if (r->route.max_tries == 0)
+	if (r->route.max_tries != 0 || r->node->key == 0)
+		return; /* it may be the way, or nobody is there */
+	if (r->node->voice == NODE_HEARD)
 		window_loss(&e->window, r->sent_ns, now);
+	r->node->voice = NODE_LATE;
 }
 
 /* This try has had no answer (its timer or the kernel says so, or BUSY came). */
@@ -247,6 +309,9 @@ take_answer(struct txn_engine *e, struct request *r, const struct mad *m, uint16
 		leave_wire(e, r);
 	else
 		TAILQ_REMOVE(r->place == AGAIN ? &e->again : &e->given_up, r, in);
+	nodes_heard(&e->nodes, r->node);
+	if (r->n_tries == 1)
+		e->trip_ns += (now_ns(e) - r->sent_ns - e->trip_ns) / (e->trip_ns != 0 ? 8 : 1);
 	if (window_answer(&e->window))
 		window_judge(&e->window, now_ns(e));
 	if (status != 0)
@@ -508,10 +573,18 @@ txn_counts(const struct txn_engine *e)
 	return &e->counts;
 }
 
+/* Does something wait for a place in the window? */
+static bool
+has_unsent(const struct txn_engine *e)
+{
+	return !has_room(e) &&
+	    (!TAILQ_EMPTY(&e->again) || (e->slots.n_free > 0 && !TAILQ_EMPTY(&e->nodes.ring)));
+}
+
 int64_t
 txn_next_ns(const struct txn_engine *e)
 {
-	int64_t next = INT64_MAX;
+	int64_t next = has_unsent(e) ? next_park_ns(e) : INT64_MAX;
 
 	for (int i = 0; i < N_TIMEOUTS; i++) {
 		const struct request *r = TAILQ_FIRST(&e->tries[i]);

@@ -9,7 +9,8 @@
  * only epochs in which the window was the limit throughout:
  *
  *	answer cost (ns each)	what happens
- *	loss			halved, once per round trip
+ *	loss			halved, once per round trip (the first of a node that
+ *				had answered: transact.c)
  *	twice > 1.4 x best	down to the best window known, then a pause
  *	... and no cheaper so	it was not us: back up, this is the new best
  *	else			+ 1/4

@@ -695,6 +695,76 @@ START_TEST(unsolicited)
 }
 END_TEST
 
+/* What has been out for eight round trips leaves its place in the window to others, and is still
+ * waited for; a node that was silent from the start makes the window no smaller. */
+START_TEST(silence_keeps_no_place)
+{
+	struct txn_limits wide = {
+		.timeout_ms = 100, .n_retries = 1, .window_max = 40, .per_node_max = 40
+	};
+	struct outcome first = { 0 }, silent[16] = { 0 }, other = { 0 };
+	struct txn_engine *e;
+	struct fake f;
+	struct mad r;
+
+	fake_init(&f);
+	e = txn_new(&f.base, &wide, 0);
+	get(e, 100, 9, &first);
+	r = answer_to(&f.sent.item[0], 0);
+	deliver(&f, MS, &r); /* a round trip takes 1 ms */
+	while (first.n_calls == 0)
+		ck_assert_int_eq(txn_poll(e, f.now_ns + MS, NULL), 0);
+	for (uint32_t i = 0; i < 16; i++)
+		get(e, i, 1, &silent[i]);
+	get(e, 101, 2, &other);
+	ck_assert_uint_eq(txn_window(e), 16);
+	ck_assert_uint_eq(f.sent.n, 1 + 16);
+	ck_assert_int_eq(txn_poll(e, f.now_ns + 7 * MS, NULL), 0);
+	ck_assert_uint_eq(f.sent.n, 1 + 16);
+	ck_assert_int_le(txn_next_ns(e), f.now_ns + MS);
+	ck_assert_int_eq(txn_poll(e, f.now_ns + MS, NULL), 0);
+	ck_assert_uint_eq(f.sent.n, 1 + 16 + 1);
+	r = answer_to(&f.sent.item[17], 0);
+	deliver(&f, MS, &r);
+	r = answer_to(&f.sent.item[1], 0); /* late, and taken */
+	deliver(&f, 2 * MS, &r);
+	drain(e);
+	ck_assert_int_eq(other.status, TXN_OK);
+	ck_assert_int_eq(silent[0].status, TXN_OK);
+	for (int i = 1; i < 16; i++)
+		ck_assert_int_eq(silent[i].status, TXN_TIMEOUT);
+	ck_assert_uint_eq(txn_window(e), 8); /* node 1 has answered once */
+	txn_free(e);
+	fake_fini(&f);
+}
+END_TEST
+
+/* A node that is late gets one request beside those that are out, till it answers. */
+START_TEST(late_nodes_get_one)
+{
+	struct outcome o[10] = { 0 };
+	struct txn_engine *e;
+	struct fake f;
+	struct mad r;
+
+	fake_init(&f);
+	e = txn_new(&f.base, &limits, 0);
+	get(e, 0, 1, &o[0]);
+	while (f.sent.n < 2) /* again, since the first try was lost */
+		ck_assert_int_eq(txn_poll(e, f.now_ns + MS, NULL), 0);
+	for (uint32_t i = 1; i < 10; i++)
+		get(e, i, 1, &o[i]);
+	ck_assert_uint_eq(f.sent.n, 2);
+	r = answer_to(&f.sent.item[1], 0);
+	deliver(&f, MS, &r);
+	while (o[0].n_calls == 0)
+		ck_assert_int_eq(txn_poll(e, f.now_ns + MS, NULL), 0);
+	ck_assert_uint_eq(f.sent.n, 2 + limits.per_node_max);
+	txn_free(e);
+	fake_fini(&f);
+}
+END_TEST
+
 /* ---- random rounds */
 
 #define N_REQUESTS 600
@@ -913,6 +983,8 @@ main(void)
 	tcase_add_test(t, refused_and_busy);
 	tcase_add_test(t, failed_sends);
 	tcase_add_test(t, per_node_window);
+	tcase_add_test(t, silence_keeps_no_place);
+	tcase_add_test(t, late_nodes_get_one);
 	tcase_add_test(t, given_up);
 	tcase_add_loop_test(t, given_up_between_tries, 0, 2);
 	tcase_add_test(t, many_keys);
