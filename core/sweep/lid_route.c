@@ -31,6 +31,7 @@
 #define TRIALS 3	  /* at once: a switch may not take them though all others do */
 #define LOST_ON_END_MAX 8 /* switches, and no answer meanwhile: it is not they */
 #define CLOSED_MAX 10	  /* a way is closed for 2^10 sweeps at most */
+#define LOST_MAX 16	  /* in one sweep: a switch on the way has lost its tables */
 #define NEAR_HOPS 2	  /* directed: there is a switch that need not pass it on */
 
 enum road { NO_ROAD, WARM_ROAD, COLD_ROAD };
@@ -215,7 +216,8 @@ lid_route_choose(struct ask *a, struct smp_route *route)
 	struct sweeper *s = a->s;
 
 	if (!s->set.lid_smps || s->set.dry_run || s->phase < PHASE_TABLES ||
-	    route->n_hops < NEAR_HOPS || s->way[WAY_BY_LID] != WAY_OPEN)
+	    route->n_hops < NEAR_HOPS || s->way[WAY_BY_LID] != WAY_OPEN ||
+	    s->report.by_lid_lost + s->report.mixed_lost >= LOST_MAX)
 		return;
 	/* hosts: mixed first, for they get their LIDs on the way */
 	if (inv_is_switch(inv_node(&s->inv, a->node)))
