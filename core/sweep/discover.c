@@ -69,18 +69,84 @@ on_node_desc(struct ask *a, enum txn_status status, const uint8_t *reply)
 			*c = ' ';
 }
 
+/* What a switch held before it lost its power is gone. */
 static void
-on_switch_info(struct ask *a, enum txn_status status, const uint8_t *reply)
+note_reboot(struct inv_node *n)
+{
+	n->lft = LFT_BLANK;
+	mcast_note_reset(n);
+	n->sw_refused = 0;
+	for (unsigned i = 0; i <= n->n_ports; i++)
+		n->ports[i].qos_done = false;
+}
+
+static void
+ask_ports(struct sweeper *s, uint32_t node)
+{
+	for (unsigned p = 0; p <= inv_node(&s->inv, node)->n_ports; p++)
+		discover_ask_port(s, node, (uint8_t)p);
+}
+
+static void
+on_change_cleared(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
 	struct inv_node *n = inv_node(&a->s->inv, a->node);
+
+	if (status == TXN_OK)
+		n->sw.port_state_change = 0;
+	ask_ports(a->s, a->node);
+}
+
+/* PortStateChange is cleared before the ports are read: a port that changes after it was read
+ * sets it again, and what it tells of is never lost.  It is cleared by writing 1, with the other
+ * components as they are (IBA 14.2.5.4). */
+static void
+clear_change(struct sweeper *s, uint32_t node)
+{
+	uint8_t data[WIRE_SMP_DATA_BYTES] = { 0 };
+	struct ask *a = ask_new(s, node, 0);
+
+	if (a == NULL)
+		return;
+	wire_switch_info_put(data, &inv_node(&s->inv, node)->sw);
+	ask_set_at(a, WIRE_ATTR_SWITCH_INFO, 0, data, on_change_cleared);
+}
+
+/* False: the answer was none. */
+static bool
+take_switch_info(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct inv_node *n = inv_node(&a->s->inv, a->node);
+	uint16_t top = n->sw_known ? n->sw.linear_fdb_top : 0;
 
 	if (status != TXN_OK) {
 		n->sw_known = false;
 		on_silence(a->s, a->node, "SwitchInfo", status);
-		return;
+		return false;
 	}
 	wire_switch_info_get(reply + WIRE_SMP_DATA_AT, &n->sw);
 	n->sw_known = true;
+	if (n->sw.linear_fdb_top < top)
+		note_reboot(n);
+	return true;
+}
+
+static void
+on_switch_info(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	take_switch_info(a, status, reply);
+}
+
+/* ... and its ports are to be read after it. */
+static void
+on_switch_info_first(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	if (!take_switch_info(a, status, reply))
+		return;
+	if (inv_node(&a->s->inv, a->node)->sw.port_state_change)
+		clear_change(a->s, a->node);
+	else
+		ask_ports(a->s, a->node);
 }
 
 /* A port that came up anew has lost what was set in it. */
@@ -89,7 +155,7 @@ note_reset(struct sweeper *s, struct inv_node *n, unsigned port, const struct wi
 {
 	struct inv_port *p = &n->ports[port];
 
-	if (now->port_state <= WIRE_PORT_INIT || !p->known) {
+	if (now->port_state <= WIRE_PORT_INIT || !p->known) { /* or it may have */
 		p->refused = 0;
 		p->reregistered = false;
 		p->repaths = p->repaths && now->port_state > WIRE_PORT_INIT; /* it has not booted */
@@ -101,13 +167,8 @@ note_reset(struct sweeper *s, struct inv_node *n, unsigned port, const struct wi
 		if (!p->found_active)
 			fm_hash_remove(&s->lost_ports, p->guid); /* it registers by itself */
 	}
-	if (inv_is_switch(n) && port == 0 && now->lid == 0 && n->lft != LFT_BLANK) {
-		n->lft = LFT_BLANK;
-		mcast_note_reset(n);
-		n->sw_refused = 0;
-		for (unsigned i = 0; i <= n->n_ports; i++)
-			n->ports[i].qos_done = false;
-	}
+	if (inv_is_switch(n) && port == 0 && now->lid == 0 && n->lft != LFT_BLANK)
+		note_reboot(n);
 }
 
 static void
@@ -126,8 +187,8 @@ on_port_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 	}
 	wire_port_info_get(reply + WIRE_SMP_DATA_AT, &now);
 	note_reset(s, n, a->port, &now);
-	if (p->known && p->edge != EDGE_ASKED && now.port_state == WIRE_PORT_INIT &&
-	    p->info.port_state > WIRE_PORT_INIT && inv_is_switch(n))
+	if (p->edge != EDGE_ASKED && now.port_state == WIRE_PORT_INIT &&
+	    (p->info.port_state > WIRE_PORT_INIT || !p->known) && inv_is_switch(n))
 		inv_unlink(&s->inv, a->node, a->port, EDGE_NONE); /* perhaps another cable now */
 	p->info = now;
 	p->known = true;
@@ -154,12 +215,39 @@ discover_ask_port(struct sweeper *s, uint32_t node, uint8_t port)
 void
 discover_ask_switch(struct sweeper *s, uint32_t node)
 {
+	bool may_clear = s->was_up && s->p.ha->state == WIRE_SM_MASTER && !s->set.dry_run;
 	struct ask *a = ask_new(s, node, 0);
 
-	if (a == NULL || !ask_get_at(a, WIRE_ATTR_SWITCH_INFO, 0, on_switch_info))
+	if (a != NULL &&
+	    ask_get_at(
+		a, WIRE_ATTR_SWITCH_INFO, 0, may_clear ? on_switch_info_first : on_switch_info) &&
+	    !may_clear)
+		ask_ports(s, node);
+}
+
+static void
+on_peek(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct inv_node *n = inv_node(&a->s->inv, a->node);
+	struct wire_switch_info now;
+
+	if (status != TXN_OK)
 		return;
-	for (unsigned p = 0; p <= inv_node(&s->inv, node)->n_ports; p++)
-		discover_ask_port(s, node, (uint8_t)p);
+	wire_switch_info_get(reply + WIRE_SMP_DATA_AT, &now);
+	if (now.port_state_change || (n->sw_known && now.linear_fdb_top < n->sw.linear_fdb_top))
+		discover_name(a->s, a->node);
+}
+
+/* A switch that is known lies behind a link that has come up: it may have been without power, or
+ * tell of more. */
+static void
+peek_at_switch(struct sweeper *s, uint32_t node)
+{
+	struct ask *a;
+
+	if (inv_node(&s->inv, node)->n_rereads > 0 || (a = ask_new(s, node, 0)) == NULL)
+		return;
+	ask_get_at(a, WIRE_ATTR_SWITCH_INFO, 0, on_peek);
 }
 
 void
@@ -345,6 +433,8 @@ arrive(struct sweeper *s, uint32_t node, uint8_t port, const struct wire_node_in
 	}
 	if (fresh)
 		ask_details(s, slot, far_port);
+	else if (inv_is_switch(n) && s->report.scope != SWEEP_HEAVY)
+		peek_at_switch(s, slot);
 	if (!inv_is_switch(n))
 		discover_ask_port(s, slot, far_port);
 	s->changed = true;
@@ -425,11 +515,28 @@ static void
 on_own_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
 	struct sweeper *s = a->s;
+	struct inv_port *p = &inv_node(&s->inv, a->node)->ports[a->port];
+	uint8_t was = p->known ? p->info.port_state : WIRE_PORT_DOWN;
 
 	on_port_info(a, status, reply);
-	if (status == TXN_OK && !inv_is_switch(inv_node(&s->inv, a->node)) &&
-	    inv_port_up(&inv_node(&s->inv, a->node)->ports[a->port]))
+	if (status != TXN_OK || a->port == 0)
+		return;
+	if (p->info.port_state < was) { /* perhaps another cable now */
+		s->changed = true;
+		inv_unlink(&s->inv, a->node, a->port, EDGE_NONE);
+	}
+	if (inv_port_up(p) && (p->edge == EDGE_NONE || p->edge == EDGE_SILENT))
 		discover_probe(s, a->node, a->port);
+}
+
+void
+discover_own_port(struct sweeper *s)
+{
+	struct ask *a;
+
+	if (s->inv.local == INV_NONE || (a = ask_new(s, s->inv.local, s->inv.local_port)) == NULL)
+		return;
+	ask_get_at(a, WIRE_ATTR_PORT_INFO, s->inv.local_port, on_own_port);
 }
 
 static void
@@ -456,12 +563,8 @@ on_own_node(struct ask *a, enum txn_status status, const uint8_t *reply)
 	greet(s, slot, &here);
 	inv_node(&s->inv, slot)->ports[port].guid = info.port_guid;
 	ask_details(s, slot, port);
-	if (port != 0) {
-		struct ask *own = ask_new(s, slot, port);
-
-		if (own != NULL)
-			ask_get_at(own, WIRE_ATTR_PORT_INFO, port, on_own_port);
-	}
+	if (port != 0)
+		discover_own_port(s);
 }
 
 void

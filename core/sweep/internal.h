@@ -99,6 +99,7 @@ struct sweeper {
 	bool routing;	       /* the plan worker has not given its plan yet */
 	bool first_master;     /* no sweep as master has finished yet */
 	bool changed;	       /* a cable was found in this sweep */
+	bool unfinished;       /* nodes have not answered what was to be set, or read for it */
 	bool chain_changed;    /* the same fabric is to be routed anew */
 	bool asked_anew;       /* of this sweep, which has not come to that yet */
 	bool asked_drain;      /* likewise drain_once */
@@ -227,6 +228,8 @@ bool routing_take(struct sweeper *s); /* false: the plan is still being made */
 void discover_start(struct sweeper *s);
 void discover_ask_port(struct sweeper *s, uint32_t node, uint8_t port);
 void discover_ask_switch(struct sweeper *s, uint32_t node); /* and all its ports */
+/* Our own port: no switch tells of it. */
+void discover_own_port(struct sweeper *s);
 void discover_ask_desc(struct sweeper *s, uint32_t node, uint8_t port);
 void discover_probe(struct sweeper *s, uint32_t node, uint8_t port);
 /* reread.c */

@@ -2,8 +2,9 @@
 /*
  * core/sweep/light.c - noticing change: light sweeps and traps.
  *
- * A light sweep costs one SwitchInfo a switch, plus one NodeInfo for each
- * port behind which nobody answered, plus SMInfo of other SMs.
+ * A light sweep costs one SwitchInfo a switch and PortInfo of our own port, of which no switch
+ * tells, plus one NodeInfo for each port behind which nobody answered, plus SMInfo of other
+ * SMs.  Where a link is not ACTIVE both ends are read again.
  *
  * A switch that does not answer it is doubted: the neighbour through which it
  * was asked is read again, routes are found anew, and what is still there is
@@ -103,9 +104,10 @@ look_at_ports(struct sweeper *s, uint32_t slot)
 
 		if (port->edge == EDGE_SILENT)
 			discover_probe(s, slot, (uint8_t)p);
-		else if (link_usable(&s->inv, port) && port->info.port_state != WIRE_PORT_ACTIVE &&
-		    inv_is_switch(inv_node(&s->inv, slot)))
+		else if (port->edge == EDGE_LINKED && port->info.port_state != WIRE_PORT_ACTIVE) {
 			discover_name(s, slot);
+			discover_name(s, port->peer);
+		}
 	}
 }
 
@@ -125,6 +127,7 @@ light_start(struct sweeper *s)
 		if (inv_is_switch(n))
 			ask_switch_info(s, i, on_light);
 	}
+	discover_own_port(s);
 	lid_route_try(s);
 	other_sms_start(s);
 }

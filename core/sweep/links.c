@@ -64,6 +64,22 @@ wanted_port(struct sweeper *s, uint32_t slot, unsigned port, struct wire_port_in
 	return fields_apply(&c, where_of(n, port), p->refused, info);
 }
 
+/* The answer shows that the link went down after it was read, and may have come up since: it
+ * is not taken in, so that the sweep that reads both ends anew sees what is lost. */
+static bool
+has_bounced(struct sweeper *s, const struct ask *a, const struct wire_port_info *now)
+{
+	const struct inv_port *p = &inv_node(&s->inv, a->node)->ports[a->port];
+
+	if (a->port == 0 || now->port_state >= p->info.port_state)
+		return false;
+	discover_name(s, a->node);
+	if (p->edge == EDGE_LINKED)
+		discover_name(s, p->peer);
+	sweeper_request(s, SWEEP_NAMED, "links that went down meanwhile");
+	return true;
+}
+
 /* After a refused Set: the port as it is.  One that was to become active and
  * is has been woken by its neighbour's first packet (IBA 7.2.7). */
 static void
@@ -74,8 +90,14 @@ on_port_again(struct ask *a, enum txn_status status, const uint8_t *reply)
 	struct inv_port *p = &n->ports[a->port];
 	char name[128];
 
-	if (status == TXN_OK)
-		wire_port_info_get(reply + WIRE_SMP_DATA_AT, &p->info);
+	struct wire_port_info now;
+
+	if (status == TXN_OK) {
+		wire_port_info_get(reply + WIRE_SMP_DATA_AT, &now);
+		if (has_bounced(s, a, &now))
+			return;
+		p->info = now;
+	}
 	if (status != TXN_OK || p->info.port_state != WIRE_PORT_ACTIVE)
 		fm_log_rl(&s->refused_bucket, FM_LOG_WARN, "sweep",
 		    "%s port %u refuses Set PortInfo", inv_name(n, name, sizeof(name)), a->port);
@@ -125,6 +147,8 @@ on_set_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 		return;
 	rows = wanted_port(s, a->node, a->port, &sent);
 	wire_port_info_get(reply + WIRE_SMP_DATA_AT, &now);
+	if (has_bounced(s, a, &now))
+		return;
 	rows = fields_refused(rows, &sent, &now);
 	p->refused |= rows;
 	tell_rows(n, a->port, "does not take", rows);
@@ -229,6 +253,8 @@ on_far_state(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (status != TXN_OK)
 		return;
 	wire_port_info_get(reply + WIRE_SMP_DATA_AT, &now);
+	if (has_bounced(s, a, &now))
+		return;
 	p->info.port_state = now.port_state;
 	if (now.port_state != WIRE_PORT_ARMED)
 		return;

@@ -25,6 +25,40 @@ wanted_switch(struct sweeper *s, const struct inv_node *n, struct wire_switch_in
 }
 
 static void
+on_unset_port(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+	const struct inv_port *p = &inv_node(&s->inv, a->node)->ports[a->port];
+	struct wire_port_info now;
+
+	if (status == TXN_OK)
+		wire_port_info_get(reply + WIRE_SMP_DATA_AT, &now);
+	if (status == TXN_CANCELLED || (status == TXN_OK && now.port_state == p->info.port_state))
+		return;
+	discover_name(s, a->node);
+	sweeper_request(s, SWEEP_NAMED, "ports that changed meanwhile");
+}
+
+/* PortStateChange was cleared after the ports had been read, as we were not master yet: those
+ * that no Set will show are read once more. */
+static void
+ask_unset_ports(struct sweeper *s, uint32_t slot)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+
+	for (unsigned p = 1; p <= n->n_ports; p++) {
+		uint8_t state = n->ports[p].info.port_state;
+		struct ask *a;
+
+		if (!n->ports[p].known || state == WIRE_PORT_INIT || state == WIRE_PORT_ARMED)
+			continue;
+		a = ask_new(s, slot, (uint8_t)p);
+		if (a != NULL)
+			ask_get_at(a, WIRE_ATTR_PORT_INFO, p, on_unset_port);
+	}
+}
+
+static void
 on_set_switch(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
 	struct sweeper *s = a->s;
@@ -43,12 +77,14 @@ on_set_switch(struct ask *a, enum txn_status status, const uint8_t *reply)
 	rows = wanted_switch(s, n, &sent);
 	wire_switch_info_get(reply + WIRE_SMP_DATA_AT, &now);
 	n->sw_refused |= fields_refused(rows, &sent, &now);
+	if (sent.port_state_change)
+		ask_unset_ports(s, a->node);
 	n->sw = now;
 	n->sw.port_state_change = 0;
 }
 
-/* PortStateChange is cleared by writing 1 (IBA 14.2.5.4), so it is sent as
- * it was read. */
+/* PortStateChange is cleared by writing 1 (IBA 14.2.5.4), so it is sent as it was read: once
+ * we are master discovery has cleared it before it read the ports. */
 static void
 set_switch(struct sweeper *s, uint32_t slot)
 {

@@ -46,6 +46,8 @@ reread_ca(struct sweeper *s, uint32_t slot)
 {
 	struct inv_node *n = inv_node(&s->inv, slot);
 
+	if (n->n_rereads++ >= REREADS_MAX)
+		return;
 	n->silent = n->quiet = false;
 	for (unsigned p = 1; n->present && p <= n->n_ports; p++)
 		if (n->ports[p].edge == EDGE_LINKED) {
@@ -72,12 +74,22 @@ is_contradicted(const struct inventory *inv, const struct inv_port *p)
 	    inv_port_up(&inv_node(inv, p->peer)->ports[p->peer_port]);
 }
 
+/* One end has come up anew, and the other was read before that. */
+static bool
+is_stale(const struct inventory *inv, const struct inv_port *p)
+{
+	const struct inv_port *far;
+
+	if (p->edge != EDGE_LINKED || !p->known || p->info.port_state != WIRE_PORT_INIT)
+		return false;
+	far = &inv_node(inv, p->peer)->ports[p->peer_port];
+	return far->known && far->info.port_state > WIRE_PORT_INIT;
+}
+
 static void
 name_doubted(struct sweeper *s, uint32_t slot)
 {
-	const struct inv_node *n = inv_node(&s->inv, slot);
-
-	if (inv_is_switch(n) && n->n_rereads < REREADS_MAX)
+	if (inv_node(&s->inv, slot)->n_rereads < REREADS_MAX)
 		discover_name(s, slot);
 }
 
@@ -90,9 +102,10 @@ discover_doubt(struct sweeper *s)
 		for (unsigned p = 1; n->present && p <= n->n_ports; p++) {
 			const struct inv_port *port = &n->ports[p];
 
-			if (!is_contradicted(&s->inv, port))
+			if (is_contradicted(&s->inv, port))
+				name_doubted(s, i);
+			else if (!is_stale(&s->inv, port))
 				continue;
-			name_doubted(s, i);
 			name_doubted(s, port->peer);
 		}
 	}

@@ -40,6 +40,7 @@ after_routing(struct sweeper *s, int rc)
 	r->repaired = s->next != NULL && s->next != s->plan && s->next->repaired;
 	r->n_repaired_entries = r->repaired ? (uint32_t)s->next->delta.n : 0;
 	r->n_repaired_blocks = r->repaired ? s->next->delta_blocks : 0;
+	s->unfinished = false;
 	sweep_enter(s, PHASE_SWITCHES);
 	program_switches(s);
 }
@@ -111,6 +112,8 @@ routing_take(struct sweeper *s)
 {
 	int rc;
 
+	if (s->p.may_take_plan != NULL && !s->p.may_take_plan(s->p.may_take_plan_arg))
+		return false;
 	if (!plan_worker_take(s->p.worker, &rc, &s->next, &s->report.error))
 		return false;
 	s->routing = false;

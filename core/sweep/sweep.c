@@ -132,7 +132,12 @@ sweeper_request(struct sweeper *s, enum sweep_scope scope, const char *reason)
 int64_t
 sweeper_due_ns(const struct sweeper *s)
 {
-	return s->phase == PHASE_TABLES && s->apply_wait_ns != 0 ? s->apply_wait_ns : INT64_MAX;
+	int64_t now_ns = s->p.transport->ops->now_ns(s->p.transport);
+
+	if (s->phase != PHASE_TABLES || s->apply_wait_ns == 0)
+		return INT64_MAX;
+	/* What is over waits for an answer that is still out. */
+	return now_ns < s->apply_wait_ns || s->pending == 0 ? s->apply_wait_ns : INT64_MAX;
 }
 
 void
@@ -262,6 +267,8 @@ keep_plan(struct sweeper *s)
 		s->plan_saved = true;
 }
 
+static const char put_off[] = "links that have come meanwhile";
+
 void
 sweep_end(struct sweeper *s, enum sweep_outcome outcome)
 {
@@ -291,8 +298,8 @@ sweep_end(struct sweeper *s, enum sweep_outcome outcome)
 	}
 	plan_put(s->next);
 	s->next = NULL;
-	if (outcome == SWEEP_UP && s->links_put_off)
-		sweeper_request(s, SWEEP_NAMED, "links that have come meanwhile");
+	if (outcome == SWEEP_UP && s->links_put_off && strcmp(r->reason, put_off) != 0)
+		sweeper_request(s, SWEEP_NAMED, put_off); /* once: else the next light sweep does */
 	if (s->done != NULL)
 		s->done(s->done_arg, r);
 	if (outcome == SWEEP_UP)
@@ -392,7 +399,7 @@ after_discovery(struct sweeper *s)
 {
 	if (s->report.scope == SWEEP_LIGHT) {
 		bool news = s->changed || s->named.n > 0 || s->doubted.n > 0 ||
-		    s->unwritten.n > 0 || s->links_put_off || sweeper_drops(s);
+		    s->unwritten.n > 0 || s->links_put_off || s->unfinished || sweeper_drops(s);
 
 		s->quiet = !news && plan_wants_rebalance(s->plan, s->p.chain, s->set.rebalance);
 		news = news || s->quiet;

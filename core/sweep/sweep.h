@@ -144,6 +144,10 @@ struct sweep_parts {
 	/* NULL, or told of every trap, repeated ones too */
 	void (*on_notice)(void *arg, const struct wire_notice *notice);
 	void *on_notice_arg;
+	/* NULL, or asked before a plan that is ready is taken up; false: not yet.  Tests thereby
+	 * say how long a plan takes. */
+	bool (*may_take_plan)(void *arg);
+	void *may_take_plan_arg;
 };
 struct sweeper *sweeper_new(
     const struct sweep_parts *parts, const struct sweep_settings *settings, struct fm_error *err);
