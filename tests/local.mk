@@ -132,6 +132,7 @@ UNIT_TESTS = \
 	tests/sweep/check_hostile \
 	tests/sweep/check_keep \
 	tests/sweep/check_believed \
+	tests/sweep/check_converge \
 	tests/sweep/check_locks \
 	tests/sweep/check_locks_changes \
 	tests/sweep/check_locks_regions \
@@ -205,6 +206,8 @@ libfmtests_la_SOURCES = \
 	tests/sweep/moments.c \
 	tests/sweep/rig.c \
 	tests/sweep/sa_rig.c \
+	tests/sweep/storm.c \
+	tests/sweep/storm_truth.c \
 	tests/unit/sim_fixture.c
 
 # allocations are made to fail
@@ -232,6 +235,8 @@ EXTRA_DIST += \
 	tests/sweep/moments.h \
 	tests/sweep/rig.h \
 	tests/sweep/sa_rig.h \
+	tests/sweep/storm.h \
+	tests/sweep/storm_truth.h \
 	tests/unit/box.h \
 	tests/unit/brute.h \
 	tests/unit/generate_words.h \

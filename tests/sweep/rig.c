@@ -162,6 +162,8 @@ rig_start(struct rig *r)
 	ck_assert_ptr_nonnull(r->txn);
 	start_worker(r);
 	parts.worker = r->worker;
+	parts.may_take_plan = r->may_take_plan;
+	parts.may_take_plan_arg = r->may_take_plan_arg;
 	parts.plan_path = r->plan_path;
 	parts.transport = r->transport;
 	parts.txn = r->txn;

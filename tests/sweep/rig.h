@@ -26,7 +26,9 @@ struct rig {
 	struct router router;
 	bool off_loop; /* route on a thread of its own */
 	struct plan_worker *worker;
-	sem_t woken; /* by the worker, once a plan */
+	sem_t woken;			  /* by the worker, once a plan */
+	bool (*may_take_plan)(void *arg); /* sweep_parts, called with may_take_plan_arg */
+	void *may_take_plan_arg;
 	struct chain chain;
 	struct chain_entry entry;	  /* rig_use() */
 	const struct region_set *regions; /* NULL: one */
