@@ -144,6 +144,7 @@ UNIT_TESTS = \
 	tests/sweep/check_repath \
 	tests/sweep/check_ring \
 	tests/sweep/check_sa \
+	tests/sweep/check_sa_headers \
 	tests/sweep/check_sa_registered \
 	tests/sweep/check_sa_threads \
 	tests/sweep/check_seeds \

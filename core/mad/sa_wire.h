@@ -21,7 +21,7 @@
 #define SA_RECORD_MOST_BYTES 200
 #define SA_CLASS_VERSION 2
 
-/* IBA 15.2.2; the answer to Set is GetResp, to all tables and GetMulti their own */
+/* IBA 15.2.2; Set is answered by GetResp, GetTraceTable by GetTableResp, the others by their own */
 enum sa_method {
 	SA_GET = 0x01,
 	SA_SET = 0x02,

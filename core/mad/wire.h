@@ -26,6 +26,7 @@ enum wire_class { WIRE_CLASS_SMP_LID = 0x01, WIRE_CLASS_SMP_DR = 0x81, WIRE_CLAS
 enum wire_method {
 	WIRE_GET = 0x01,
 	WIRE_SET = 0x02,
+	WIRE_SEND = 0x03,
 	WIRE_TRAP = 0x05,
 	WIRE_TRAP_REPRESS = 0x07,
 	WIRE_GET_RESP = 0x81,

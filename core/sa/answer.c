@@ -80,6 +80,30 @@ send(struct sa *sa, const struct mad_addr *to)
 	}
 }
 
+/* IBA 15.2.2: Set is answered by GetResp, a trace as a table; 0: to that there is no answer
+ * (13.4.5: Send, Trap and TrapRepress have none). */
+static uint8_t
+response_to(uint8_t method)
+{
+	switch (method) {
+	case SA_SET:
+		return SA_GET_RESP;
+	case SA_GET_TRACE_TABLE:
+		return SA_GET_TABLE_RESP;
+	case WIRE_SEND:
+	case WIRE_TRAP:
+	case WIRE_TRAP_REPRESS:
+		return 0;
+	}
+	return (method & WIRE_RESPONSE_BIT) != 0 ? 0 : method | WIRE_RESPONSE_BIT;
+}
+
+bool
+sa_expects_answer(const struct sa_header *h)
+{
+	return h->mgmt_class == WIRE_CLASS_SA && response_to(h->method) != 0;
+}
+
 void
 sa_send_status(struct sa *sa, const struct mad_addr *to, const struct sa_header *asked,
     const uint8_t *bytes, size_t n_bytes, uint16_t status)
@@ -91,9 +115,13 @@ sa_send_status(struct sa *sa, const struct mad_addr *to, const struct sa_header 
 		return; /* not even memory for that; it will ask again */
 	sa->counts.refused++;
 	sa->counts.busy += status == WIRE_STATUS_BUSY;
-	h.method |= WIRE_RESPONSE_BIT;
+	h.method = response_to(h.method);
+	/* o15-0.2.7: answers to a GetMulti of a MultiPathRecord are PathRecords, bad ones too */
+	if (asked->method == SA_GET_MULTI && h.attr == SA_MULTI_PATH_RECORD)
+		h.attr = SA_PATH_RECORD;
 	h.status = status;
 	h.sm_key = 0;
+	h.attr_words = 0;
 	h.rmpp_version = h.rmpp_type = h.rmpp_flags = h.rmpp_status = h.rmpp_resp_time = 0;
 	h.rmpp_data1 = h.rmpp_data2 = 0;
 	memcpy(sa->answer.item, bytes, n);
@@ -111,7 +139,7 @@ sa_refuse(
 	if (n_bytes < SA_DATA_AT)
 		return;
 	sa_header_get(bytes, &h);
-	if ((h.method & WIRE_RESPONSE_BIT) == 0 && h.mgmt_class == WIRE_CLASS_SA)
+	if (sa_expects_answer(&h))
 		sa_send_status(sa, to, &h, bytes, n_bytes, status);
 }
 
@@ -121,13 +149,11 @@ sa_send_records(struct sa *sa, const struct sa_query *q)
 	struct sa_header h = q->h;
 	bool table = sa_is_table(h.method);
 
-	/* a trace is a table like others (IBA 15.2.2); records may be of another kind than asked */
-	h.method =
-	    h.method == SA_GET_TRACE_TABLE ? SA_GET_TABLE_RESP : h.method | WIRE_RESPONSE_BIT;
-	h.attr = q->answer->attr;
+	h.method = response_to(h.method);
+	h.attr = q->answer->attr; /* records may be of another kind than asked */
 	h.status = SA_OK;
 	h.sm_key = 0;
-	h.attr_words = sa_record_words(q->answer);
+	h.attr_words = q->n_records > 0 ? sa_record_words(q->answer) : 0;
 	h.rmpp_version = table ? SA_RMPP_VERSION : 0;
 	h.rmpp_type = table ? SA_RMPP_DATA : 0;
 	h.rmpp_flags = table ? SA_RMPP_ACTIVE : 0;

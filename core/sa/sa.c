@@ -425,7 +425,7 @@ handle(struct sa *sa, const struct mad_addr *from, const uint8_t *bytes, size_t 
 	sa_header_get(bytes, &h);
 	if (h.mgmt_class == WIRE_CLASS_SA && h.method == SA_REPORT_RESP && sa->notices != NULL)
 		notices_answered(sa->notices, h.tid);
-	if (h.mgmt_class != WIRE_CLASS_SA || (h.method & WIRE_RESPONSE_BIT) != 0)
+	if (!sa_expects_answer(&h))
 		return NULL;
 	sa->counts.requests++;
 	sa->counts.by_attr[h.attr & 0xff]++;

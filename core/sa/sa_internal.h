@@ -31,6 +31,8 @@ struct sa {
 };
 
 /* answer.c */
+/* Is it a request to the SA, and has its method an answer? */
+bool sa_expects_answer(const struct sa_header *h);
 bool sa_is_table(uint8_t method);
 /* The answer may be as long as n_bytes; false: it must not, or there is no memory. */
 bool sa_make_room(struct sa *sa, size_t n_bytes);

@@ -33,6 +33,8 @@ on_answer(void *arg, const struct mad_addr *to, const uint8_t *bytes, size_t n_b
 		return;
 	n_answers++;
 	must((h.method & WIRE_RESPONSE_BIT) != 0 && h.mgmt_class == WIRE_CLASS_SA);
+	must(h.method != (SA_SET | WIRE_RESPONSE_BIT) &&
+	    h.method != (SA_GET_TRACE_TABLE | WIRE_RESPONSE_BIT)); /* IBA has neither */
 }
 
 static void
@@ -75,6 +77,7 @@ is_answered(const uint8_t *bytes, size_t n)
 		return false;
 	sa_header_get(bytes, &h);
 	return h.mgmt_class == WIRE_CLASS_SA && (h.method & WIRE_RESPONSE_BIT) == 0 &&
+	    h.method != WIRE_SEND && h.method != WIRE_TRAP && h.method != WIRE_TRAP_REPRESS &&
 	    (h.class_version != SA_CLASS_VERSION || h.sm_key == 0 || sa_key_is(h.sm_key, SA_KEY));
 }
 

@@ -659,7 +659,9 @@ START_TEST(garbage)
 		before = sa.n_answers;
 		sa_handle(sa.sa, &sa.from, exact, n, i);
 		ck_assert_uint_eq(sa.n_answers - before,
-		    n >= SA_DATA_AT && exact[1] == WIRE_CLASS_SA && (exact[3] & 0x80) == 0);
+		    n >= SA_DATA_AT && exact[1] == WIRE_CLASS_SA && (exact[3] & 0x80) == 0 &&
+			exact[3] != WIRE_SEND && exact[3] != WIRE_TRAP &&
+			exact[3] != WIRE_TRAP_REPRESS);
 		free(exact);
 	}
 	tear_down();

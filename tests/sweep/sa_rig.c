@@ -122,8 +122,10 @@ sa_rig_ask(struct sa_rig *s, uint8_t method, uint16_t attr, uint64_t mask, const
 
 	ck_assert_uint_eq(s->n_answers, before + 1);
 	ck_assert_uint_eq(s->h.tid, tid);
-	if (method != SA_GET_TRACE_TABLE || s->h.status != SA_OK)
-		ck_assert_uint_eq(s->h.method, method | WIRE_RESPONSE_BIT);
+	ck_assert_uint_eq(s->h.method,
+	    method == SA_SET		       ? SA_GET_RESP
+		: method == SA_GET_TRACE_TABLE ? SA_GET_TABLE_RESP
+					       : method | WIRE_RESPONSE_BIT);
 	return s->h.status;
 }
 
@@ -134,6 +136,8 @@ sa_rig_n(const struct sa_rig *s)
 		return 0;
 	if (s->h.method == SA_GET_RESP)
 		return 1;
+	if (s->h.attr_words == 0)
+		return 0; /* an empty table */
 	return (uint32_t)((s->n_bytes - SA_DATA_AT) / (8u * s->h.attr_words));
 }
 
