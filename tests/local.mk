@@ -147,6 +147,7 @@ UNIT_TESTS = \
 	tests/sweep/check_sa_headers \
 	tests/sweep/check_sa_registered \
 	tests/sweep/check_sa_threads \
+	tests/sweep/check_sa_trust \
 	tests/sweep/check_seeds \
 	tests/sweep/check_sweep \
 	tests/sweep/check_turns \
@@ -302,6 +303,9 @@ tests_integration_alias_guid_LDADD = libfmcore.la
 check_PROGRAMS += tests/integration/sa_ask
 tests_integration_sa_ask_SOURCES = tests/integration/sa_ask.c
 tests_integration_sa_ask_LDADD = libfmcore.la
+check_PROGRAMS += tests/integration/sa_mads
+tests_integration_sa_mads_SOURCES = tests/integration/sa_mads.c
+tests_integration_sa_mads_LDADD = libfmcore.la libfmcommon.la
 endif
 # fmd that can be stopped dead anywhere, for kill_points.sh.
 check_PROGRAMS += tests/integration/fmd_killable
@@ -331,6 +335,7 @@ SCRIPT_TESTS = \
 	tests/integration/fmsim_partitions.sh \
 	tests/integration/fmsim_paths.sh \
 	tests/integration/fmsim_registered.sh \
+	tests/integration/fmsim_sa_wire.sh \
 	tests/integration/fmsim_tools.sh \
 	tests/integration/ibsim_multicast.sh \
 	tests/integration/ibsim_opensm.sh \
@@ -353,6 +358,7 @@ EXTRA_DIST += $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) \
 	tests/integration/fmsim_nonsense.py \
 	tests/integration/garble.py \
 	tests/integration/lib.bash \
+	tests/integration/sa_differences.py \
 	tests/integration/script.bash \
 	tests/integration/walk_tables.py
 

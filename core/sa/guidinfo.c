@@ -61,7 +61,8 @@ sa_get_guid_infos(struct sa_query *q)
 	return SA_OK;
 }
 
-/* The port and entries that a request is about; a status. */
+/* The port and entries that a request is about; a status.  An alias GUID is an identity: who is
+ * not trusted names ports of nobody else. */
 static uint16_t
 find_target(const struct sa_query *q, uint32_t *end, unsigned *which)
 {
@@ -71,15 +72,17 @@ find_target(const struct sa_query *q, uint32_t *end, unsigned *which)
 		return SA_REQ_INSUFFICIENT_COMPONENTS;
 	*end = sa_view_end_of_lid(q->view, want->lid);
 	*which = (unsigned)(q->h.mask / SA_GIR_GUID0) & 0xff;
-	if (*end == FM_NONE || q->requester == FM_NONE || *which == 0)
+	if (*end == FM_NONE)
+		return SA_NO_RECORDS;
+	if (*end != q->requester && !q->trusted)
+		return SA_REQ_DENIED;
+	if (*which == 0)
 		return SA_REQ_INVALID;
 	/* those behind the GUIDCap are not there */
 	for (unsigned i = 0; i < PER_BLOCK; i++)
 		if (want->block * PER_BLOCK + i >= port_of(q, *end)->guid_cap)
 			*which &= ~(1u << i);
-	if (*which == 0)
-		return SA_REQ_INVALID;
-	return *end == q->requester || sa_may_see(q, *end) ? SA_OK : SA_REQ_INVALID;
+	return *which == 0 ? SA_NO_RECORDS : SA_OK;
 }
 
 /* The block as it is now: the answer to who has changed it. */

@@ -38,6 +38,7 @@ sa_get_inform_infos(struct sa_query *q)
 		struct sa_inform_info_record r = { s->gid, s->number, s->info };
 		uint32_t end = sa_view_end_of_guid(q->view, s->client);
 
+		r.info.qpn = q->trusted ? s->to.qpn : 0; /* C15-0.2-1.16 */
 		q->n_looked_at++;
 		if (end == FM_NONE || !sa_may_see(q, end))
 			continue;

@@ -43,13 +43,8 @@ teardown(void)
 static const struct method_row {
 	uint8_t method, response; /* 0: none */
 } methods[] = {
-	{ SA_GET, 0x81 },
-	{ SA_SET, 0x81 },
-	{ SA_REPORT, 0x86 },
-	{ SA_GET_TABLE, 0x92 },
-	{ SA_GET_TRACE_TABLE, 0x92 },
-	{ SA_GET_MULTI, 0x94 },
-	{ SA_DELETE, 0x95 },
+	{ SA_GET, 0x81 }, { SA_SET, 0x81 }, { SA_REPORT, 0x86 }, { SA_GET_TABLE, 0x92 },
+	{ SA_GET_TRACE_TABLE, 0x92 }, { SA_GET_MULTI, 0x94 }, { SA_DELETE, 0x95 },
 	{ 0x03, 0 }, /* Send: has no response */
 	{ 0x05, 0 }, /* Trap: is repressed, not answered, and by whom it is for */
 	{ 0x07, 0 }, /* TrapRepress */
@@ -146,7 +141,7 @@ attr_of(const struct question_row *q, unsigned attr, unsigned method)
 	if (q != NULL && q->status == SA_OK)
 		return q->answer;
 	return attr == SA_MULTI_PATH_RECORD && method == SA_GET_MULTI ? SA_PATH_RECORD
-								  : (uint16_t)attr;
+								      : (uint16_t)attr;
 }
 
 /* --------------------------------------------------------------------- to the letter */
@@ -225,9 +220,8 @@ expect_answer(unsigned attr, unsigned method)
 	uint16_t status = status_of(q, method);
 	bool table = status == SA_OK && (method == SA_GET_TABLE || method == SA_GET_MULTI);
 
-	ck_assert_msg(ask(&h) == (response_to(method) != 0),
-	    "attribute 0x%x method 0x%02x: %s", attr, method,
-	    response_to(method) != 0 ? "no answer" : "an answer");
+	ck_assert_msg(ask(&h) == (response_to(method) != 0), "attribute 0x%x method 0x%02x: %s",
+	    attr, method, response_to(method) != 0 ? "no answer" : "an answer");
 	if (response_to(method) == 0)
 		return;
 	expect_header(&h, attr_of(q, attr, method), status, table, q != NULL && q->some);
@@ -266,7 +260,8 @@ START_TEST(refused_unread)
 
 		ck_assert_uint_eq(ask(&h), response_to(method) != 0);
 		if (response_to(method) != 0)
-			expect_header(&h, attr_of(NULL, h.attr, method), WIRE_STATUS_BUSY, false, false);
+			expect_header(
+			    &h, attr_of(NULL, h.attr, method), WIRE_STATUS_BUSY, false, false);
 	}
 	sa_slot_set(&sa.slot, view);
 }
