@@ -24,7 +24,9 @@ sa_get_class_port_info(struct sa_query *q)
 {
 	struct sa_class_port_info v = { .base_version = 1,
 		.class_version = SA_CLASS_VERSION,
-		.cap_mask = SA_CAP_OPTIONAL_RECORDS | SA_CAP_MULTI_PATH | SA_CAP_PORT_INFO_MATCH,
+		/* not SA_CAP_OPTIONAL_RECORDS: there are no RandomForwardingTableRecords and no
+		 * ServiceAssociationRecords */
+		.cap_mask = SA_CAP_MULTI_PATH | SA_CAP_PORT_INFO_MATCH,
 		.cap_mask2 = SA_CAP2_FULL_PORT_INFO | SA_CAP2_EXT_SPEEDS |
 		    SA_CAP2_PORT_INFO_MATCH2 | SA_CAP2_LINK_WIDTH_2X | SA_CAP2_LINK_SPEED_HDR,
 		.resp_time = RESP_TIME,

@@ -19,7 +19,7 @@ ATTRS = {
     0x0017: "MFTRecord", 0x0018: "SMInfoRecord", 0x0019: "LinkSpeedWidthPairsRecord", 0x0020: "LinkRecord",
     0x0030: "GUIDInfoRecord", 0x0031: "ServiceRecord", 0x0033: "PKeyRecord", 0x0035: "PathRecord",
     0x0036: "VLArbRecord", 0x0038: "MCMemberRecord", 0x0039: "TraceRecord", 0x003a: "MultiPathRecord",
-    0x003b: "ServiceAssociationRecord", 0x003c: "HierarchyInfoRecord", 0x003d: "CableInfoRecord",
+    0x003b: "ServiceAssociationRecord", 0x003c: "HierarchyInfoRecord", 0x003d: "CableInfoRecord", 0x003e: "PortInfoExtendedRecord",
     0x00f3: "InformInfoRecord", 0x0000: "0x0000", 0x0010: "0x0010", 0x00ff: "0x00ff", 0x0111: "0x0111",
     0xff00: "0xff00", 0xffff: "0xffff",
 }

@@ -182,8 +182,8 @@ ask_all(struct asker *a, size_t window)
 		for (; sent < a->questions.n && sent - over < window; sent++) {
 			const struct question *q = &a->questions.item[sent];
 
-			if (umad_agent_send(a->agent, &a->to, q->bytes, q->n, a->timeout_ms, 0,
-				&err) != 0)
+			if (umad_agent_send(
+				a->agent, &a->to, q->bytes, q->n, a->timeout_ms, 0, &err) != 0)
 				return fail(err.msg);
 		}
 		if (umad_agent_receive(a->agent, 60000, &m) != 1)

@@ -288,6 +288,214 @@ START_TEST(good_sets_and_deletes)
 }
 END_TEST
 
+/* ------------------------------------------------------------------------- claims */
+
+#define SIGNATURE UINT64_C(0xff12a01c00000000)
+#define CREATE \
+	(SA_MCR_MGID | SA_MCR_PORT_GID | SA_MCR_JOIN_STATE | SA_MCR_QKEY | SA_MCR_PKEY | \
+	    SA_MCR_TCLASS | SA_MCR_SL | SA_MCR_FLOW_LABEL)
+
+static struct sa_gid
+gid_of_end(uint32_t end)
+{
+	const struct sa_view *v = sa.slot.view;
+
+	return (struct sa_gid){ v->set.gid_prefix, v->end[end].guid };
+}
+
+static struct sa_gid
+gid_of_me(void)
+{
+	return gid_of_end(sa_view_end_of_lid(sa.slot.view, sa.from.lid));
+}
+
+/* Another host than the one that asks. */
+static struct sa_gid
+gid_of_another(void)
+{
+	const struct sa_view *v = sa.slot.view;
+	uint32_t end = v->n_ends - 1;
+
+	while (v->end[end].is_switch || v->end[end].guid == gid_of_me().guid)
+		end--;
+	return gid_of_end(end);
+}
+
+static uint16_t
+joins(uint64_t low, unsigned state)
+{
+	struct sa_mc_member_record want = { .mgid = { SIGNATURE, low },
+		.port_gid = gid_of_me(),
+		.qkey = 0xb1b,
+		.pkey = 0xffff,
+		.join_state = (uint8_t)state };
+
+	return sa_rig_ask(&sa, SA_SET, SA_MC_MEMBER_RECORD, CREATE, &want);
+}
+
+static bool
+has_multicast(void)
+{
+	return joins(1, 1) == SA_OK;
+}
+
+static bool
+has_send_only_full_members(void)
+{
+	return joins(2, 8) == SA_OK;
+}
+
+static bool
+has_multicast_top(void)
+{
+	struct sa_switch_info_record r;
+
+	if (sa_rig_ask(&sa, SA_GET_TABLE, SA_SWITCH_INFO_RECORD, 0, NULL) != SA_OK)
+		return false;
+	sa_rig_record(&sa, 0, &r);
+	return r.info.mcast_fdb_cap > 0; /* the field is behind it */
+}
+
+static bool
+has_multi_paths(void)
+{
+	struct sa_multi_path_record want = { .n_sgids = 1, .n_dgids = 1 };
+	struct sa_path_record pair = { .sgid = gid_of_me(), .dgid = gid_of_another() };
+	bool ok;
+
+	sa.n_gids = 2;
+	sa.gid[0] = pair.sgid;
+	sa.gid[1] = pair.dgid;
+	ok = sa_rig_ask(&sa, SA_GET_MULTI, SA_MULTI_PATH_RECORD, SA_MPR_N_SGIDS | SA_MPR_N_DGIDS,
+		 &want) == SA_OK &&
+	    sa_rig_n(&sa) == 1;
+	sa.n_gids = 0;
+	return ok &&
+	    sa_rig_ask(&sa, SA_GET_TRACE_TABLE, SA_PATH_RECORD, SA_PR_SGID | SA_PR_DGID, &pair) ==
+	    SA_OK &&
+	    sa.h.attr == SA_TRACE_RECORD;
+}
+
+/* Ports that have all of these bits. */
+static uint32_t
+n_ports_with(uint32_t modifier, uint64_t mask, uint32_t caps, uint16_t caps2)
+{
+	struct sa_port_info_record want = { .info = { .capability_mask = caps,
+						.capability_mask2 = caps2 } };
+	uint16_t status;
+
+	sa.modifier = modifier;
+	status = sa_rig_ask(&sa, SA_GET_TABLE, SA_PORT_INFO_RECORD, mask, &want);
+	sa.modifier = 0;
+	return status == SA_OK ? sa_rig_n(&sa) : UINT32_MAX;
+}
+
+static bool
+has_capability_match(void)
+{
+	uint32_t all = n_ports_with(0, 0, 0, 0);
+
+	return n_ports_with(1u << 31, SA_PIR_CAP_MASK, 0, 0) == all &&
+	    n_ports_with(1u << 31, SA_PIR_CAP_MASK, 1u << 1, 0) < all;
+}
+
+static bool
+has_capability_match2(void)
+{
+	uint32_t all = n_ports_with(0, 0, 0, 0);
+
+	return n_ports_with(1u << 30, SA_BIT(53), 0, 0) == all &&
+	    n_ports_with(1u << 30, SA_BIT(53), 0, 1u << 14) < all;
+}
+
+static bool
+has_alias_guids(void)
+{
+	struct sa_guid_info_record want = { .lid = sa.from.lid, .guid = { 0, 0xabc } };
+
+	return sa_rig_ask(&sa, SA_SET, SA_GUID_INFO_RECORD,
+		   SA_GIR_LID | SA_GIR_BLOCK | SA_GIR_GUID0 << 1, &want) == SA_OK;
+}
+
+/* Whole PortInfos, with the fields of extended speeds, 2x and HDR. */
+static bool
+has_full_port_infos(void)
+{
+	struct sa_port_info_record r;
+
+	return sa_rig_ask(&sa, SA_GET_TABLE, SA_PORT_INFO_RECORD, 0, NULL) == SA_OK &&
+	    sa_record_of(SA_PORT_INFO_RECORD)->bytes >= 4 + 64 && (sa_rig_record(&sa, 0, &r), true);
+}
+
+/* IBA 15.2.1.1: what the bits of ClassPortInfo say that the SA has; is_served is NULL where it has
+ * not, and then the record is refused. */
+static const struct claim_row {
+	const char *name;
+	unsigned word, bit;
+	bool (*is_served)(void);
+	uint16_t attr; /* record that it is about, if it is about one */
+} claims[] = {
+	{ "optional records: RandomForwardingTableRecord", 1, 8, NULL, 0x16 },
+	{ "optional records: ServiceAssociationRecord", 1, 8, NULL, 0x3b },
+	{ "UD multicast", 1, 9, has_multicast, 0 },
+	{ "MultiPathRecord and TraceRecord", 1, 10, has_multi_paths, 0 },
+	{ "PortInfo by capabilities", 1, 13, has_capability_match, 0 },
+	{ "LinkSpeedWidthPairsTableRecord", 1, 14, NULL, 0x19 },
+	{ "MulticastFDBTop", 2, 3, has_multicast_top, 0 },
+	{ "HierarchyInfoRecord", 2, 4, NULL, 0x3c },
+	{ "alias GUIDs", 2, 5, has_alias_guids, 0 },
+	{ "all of PortInfo", 2, 6, has_full_port_infos, 0 },
+	{ "extended speeds", 2, 7, has_full_port_infos, 0 },
+	{ "CableInfoRecord", 2, 9, NULL, 0x3d },
+	{ "PortInfo by capabilities 2", 2, 10, has_capability_match2, 0 },
+	{ "PortInfoExtendedRecord", 2, 11, NULL, 0x3e },
+	{ "send-only full members", 2, 12, has_send_only_full_members, 0 },
+	{ "links of width 2", 2, 13, has_full_port_infos, 0 },
+	{ "HDR", 2, 15, has_full_port_infos, 0 },
+};
+
+static const struct claim_row *
+find_claim(unsigned word, unsigned bit)
+{
+	for (size_t i = 0; i < N_OF(claims); i++)
+		if (claims[i].word == word && claims[i].bit == bit)
+			return &claims[i];
+	return NULL;
+}
+
+/* Each claimed bit is asked for; what is not claimed is refused as unknown. */
+START_TEST(claims_are_true)
+{
+	struct sa_class_port_info got;
+	const struct claim_row *c;
+	uint32_t bits[3] = { 0 };
+
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_CLASS_PORT_INFO, 0, NULL), SA_OK);
+	sa_rig_record(&sa, 0, &got);
+	bits[1] = got.cap_mask & ~0xffu; /* the lower ones are of any class (IBA 13.4.8.1) */
+	bits[2] = got.cap_mask2;
+	ck_assert_uint_eq(got.cap_mask & 0xff, 0);
+	for (unsigned word = 1; word <= 2; word++)
+		for (unsigned bit = 0; bit < 32; bit++) {
+			if ((bits[word] >> bit & 1) == 0)
+				continue;
+			c = find_claim(word, bit);
+			ck_assert_msg(
+			    c != NULL, "bit %u of mask %u: claimed, and unknown", bit, word);
+			ck_assert_msg(c->is_served != NULL && c->is_served(),
+			    "%s: claimed and not served", c->name);
+		}
+	for (size_t i = 0; i < N_OF(claims); i++) {
+		ck_assert_msg(
+		    (bits[claims[i].word] >> claims[i].bit & 1) == (claims[i].is_served != NULL),
+		    "%s: served and not claimed", claims[i].name);
+		if (claims[i].attr != 0)
+			ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET_TABLE, claims[i].attr, 0, NULL),
+			    WIRE_STATUS_BAD_METHOD_ATTR);
+	}
+}
+END_TEST
+
 int
 main(void)
 {
@@ -298,6 +506,7 @@ main(void)
 	tcase_add_test(t, every_attribute_and_method);
 	tcase_add_test(t, refused_unread);
 	tcase_add_test(t, good_sets_and_deletes);
+	tcase_add_test(t, claims_are_true);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -67,9 +67,8 @@ START_TEST(alias_guids_of_another)
 	sa.from.lid = lid_of(host(1));
 	ck_assert_uint_eq(
 	    sa_rig_ask(&sa, SA_DELETE, SA_GUID_INFO_RECORD, ONE_GUID, &mine), SA_REQ_DENIED);
-	ck_assert_uint_eq(sa_rig_ask(
-			      &sa, SA_GET, SA_GUID_INFO_RECORD, SA_GIR_LID | SA_GIR_BLOCK, &mine),
-	    SA_OK);
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET, SA_GUID_INFO_RECORD, SA_GIR_LID | SA_GIR_BLOCK, &mine), SA_OK);
 	sa_rig_record(&sa, 0, &got);
 	ck_assert_uint_eq(got.guid[1], 0xabc);
 	/* what is denied says nothing of the port */
