@@ -212,8 +212,10 @@ static const struct conf_row rows[] = {
 	    "all ports are full members of the default partition."),
 	ENUM(NULL, "part_enforce", part_enforce, "both", enforcement, NULL,
 	    "Which packets the switch ports before hosts check against the host's partitions: "
-	    "those that come in from it, those that go out to it, both, or none; without a "
-	    "partition_config_file none."),
+	    "those that come in from it, those that go out to it, both, or none. Without a "
+	    "partition_config_file none do: all hosts are full members of the one partition, so "
+	    "there is nothing to check, and each host would cost a Get; a file of the one line "
+	    "\"Default=0x7fff, ipoib : ALL=full, SELF=full;\" turns it on."),
 	BOOL(NULL, "allow_both_pkeys", allow_both_pkeys, "no",
 	    "A port may be full and limited member of one partition; else the last rule for it "
 	    "counts, and \"both\" is full."),

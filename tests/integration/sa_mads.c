@@ -206,7 +206,7 @@ main(int argc, char **argv)
 		return fail("usage: sa_mads SM_LID whole|raw MS WINDOW <QUESTIONS");
 	a.to.lid = (uint16_t)strtoul(argv[1], NULL, 0);
 	a.raw = strcmp(argv[2], "raw") == 0;
-	a.timeout_ms = atoi(argv[3]);
+	a.timeout_ms = (int)strtol(argv[3], NULL, 10);
 	class.rmpp = !a.raw;
 	if (!read_questions(&a))
 		return fail("there is a line that is no question");
