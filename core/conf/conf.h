@@ -73,6 +73,7 @@ struct conf {
 
 	/* subnet administration */
 	int64_t sa_key;
+	int untrusted;					    /* enum sa_untrusted */
 	int path_selection;				    /* enum sa_path_select */
 	int64_t path_life;				    /* 4.096 us * 2^n */
 	int64_t max_joins, max_services, max_subscriptions; /* of one client */

@@ -90,7 +90,8 @@ static const char *const path_selections[] = { "minimal", "pairwise", "order_all
 static const char *const replies[] = { "prefer", "require", "ignore",
 	NULL }; /* enum region_replies */
 static const char *const enforcement[] = { "off", "in", "out", "both",
-	NULL }; /* enum part_enforce */
+	NULL };							      /* enum part_enforce */
+static const char *const untrusted[] = { "allow", "restrict", NULL }; /* enum sa_untrusted */
 static const char *const op_vls[] = { "1", "2", "4", "8", "15", NULL };
 static const char *const log_levels[] = { "err", "warn", "notice", "info", "debug", NULL };
 
@@ -225,6 +226,14 @@ static const struct conf_row rows[] = {
 
 	KEY("Subnet administration", "sa_key", sa_key, "1",
 	    "SM_Key of a request to the SA: who shows it is trusted and sees all partitions."),
+	ENUM(NULL, "untrusted", untrusted, "allow", untrusted, NULL,
+	    "What hosts that show no sa_key may ask of the SA: all that concerns their partitions "
+	    "(allow), or what concerns themselves (restrict): paths from themselves to one "
+	    "destination, their own joins, services, subscriptions and records, and ports with "
+	    "storage targets. Joins for others, services under others' GIDs, security traps and "
+	    "tables of the fabric are then denied; as MLNX OpenSM's sa_enhanced_trust_model. It "
+	    "needs an sa_key of its own. max_joins, max_services and max_subscriptions bound what "
+	    "one host registers."),
 	ENUM(NULL, "path_selection", path_selection, "minimal", path_selections, NULL,
 	    "Which pairs of LIDs are told for two ports with LMC: each source LID with one of the "
 	    "destination, until either side runs out (minimal) or both do (pairwise), those and "

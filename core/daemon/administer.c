@@ -25,6 +25,7 @@ settings_of(const struct daemon *d, struct sa_settings *set)
 
 	*set = (struct sa_settings){ .gid_prefix = (uint64_t)c->subnet_prefix,
 		.sa_key = (uint64_t)c->sa_key,
+		.untrusted = (enum sa_untrusted)c->untrusted,
 		.path_life = (uint8_t)c->path_life,
 		.path_select = (enum sa_path_select)c->path_selection,
 		.qos_sls = c->qos_enable,

@@ -45,6 +45,7 @@ CORE_SOURCES += \
 	core/sa/share.c \
 	core/sa/share.h \
 	core/sa/subscriptions.c \
+	core/sa/trust.c \
 	core/sa/turns.c \
 	core/sa/turns.h \
 	core/sa/view.c \

@@ -32,7 +32,8 @@ sa_new(struct sa_slot *slot, const struct sa_out *out, struct registry *registry
 	sa->slot = slot;
 	sa->out = *out;
 	sa->registry = registry;
-	sa->key_bucket = (struct fm_log_bucket){ .burst = 3, .every_ms = 60000 };
+	sa->key_bucket = sa->denied_bucket =
+	    (struct fm_log_bucket){ .burst = 3, .every_ms = 60000 };
 	if (registry != NULL && (sa->notices = notices_new(registry, out)) == NULL) {
 		free(sa);
 		return NULL;
@@ -197,6 +198,18 @@ read_query(struct sa_query *q, const uint8_t *bytes, size_t n_bytes)
 	return SA_OK;
 }
 
+static bool
+is_denied(struct sa *sa, const struct sa_query *q)
+{
+	if (q->trusted || q->view->set.untrusted == SA_UNTRUSTED_ALLOW || sa_may_untrusted(q))
+		return false;
+	fm_log_rl(&sa->denied_bucket, FM_LOG_NOTICE, "sa",
+	    "%s, method 0x%02x, from LID %u is denied: it shows no sa_key, and concerns others "
+	    "(untrusted = restrict)",
+	    q->record->name, q->h.method, q->from.lid);
+	return true;
+}
+
 /* One slice; true: it is answered. */
 static bool
 work_on(
@@ -252,6 +265,8 @@ answer(struct sa *sa, struct sa_view *view, const struct mad_addr *from, const s
 
 	if (handler != NULL)
 		status = read_query(&q, bytes, n_bytes);
+	if (handler != NULL && status == SA_OK && is_denied(sa, &q))
+		status = SA_REQ_DENIED;
 	if (status == SA_OK) {
 		sa->answer.n = SA_DATA_AT;
 		status = sa_make_room(sa, WIRE_MAD_BYTES) ? SA_OK : SA_NO_RESOURCES;

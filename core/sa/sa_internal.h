@@ -19,7 +19,7 @@ struct sa {
 	struct registry *registry;
 	struct notices *notices; /* NULL without a registry */
 	struct saver *saver;	 /* NULL: nothing is kept */
-	struct fm_log_bucket key_bucket;
+	struct fm_log_bucket key_bucket, denied_bucket;
 	sa_group_fn on_group;
 	void *on_group_arg;
 	sa_alias_fn on_alias;
@@ -29,6 +29,9 @@ struct sa {
 	struct sa_counts counts;
 	struct sa_answer answer;
 };
+
+/* trust.c: may a request that shows no key be looked at, under SA_UNTRUSTED_RESTRICT? */
+bool sa_may_untrusted(const struct sa_query *q);
 
 /* answer.c */
 /* Is it a request to the SA, and has its method an answer? */

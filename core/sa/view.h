@@ -67,9 +67,13 @@ struct sa_other_sm {
 	struct wire_sm_info info;
 };
 
+/* What who shows no key may ask for. */
+enum sa_untrusted { SA_UNTRUSTED_ALLOW, SA_UNTRUSTED_RESTRICT };
+
 /* What the administrator wants of the SA; copied into each view. */
 struct sa_settings {
 	uint64_t gid_prefix, sm_key, sa_key; /* sa_key: who shows it is trusted */
+	enum sa_untrusted untrusted;
 	uint8_t subnet_timeout;
 	uint8_t path_life; /* code: 4.096 us * 2^n, for paths of any length */
 	enum sa_path_select path_select;

@@ -89,3 +89,28 @@ until_true all_asked
 [ "$(asked third)" = 16 ] || fail "all is lost, and $(asked third) hosts of 16 are asked to register again"
 [ "$(alias_guid host-2-1 1 0)" = "$made" ] || fail "the port gets another alias GUID than it had"
 echo "ok: a restart that loses all"
+
+# Strangers: what concerns themselves is theirs, the rest is for who shows the key.
+stop_fmd TERM
+printf "untrusted = restrict\nsa_key = 0x1234\n" >>"$dir/fmd.conf"
+start_fmd fourth
+until_answered
+nodes() {
+	on_fmsim host-2-1 timeout 60 saquery "$@" 2>&1 | grep -c "NodeRecord dump"
+}
+guid_of() {
+	sed -n "s/.*[[:space:]]\"$1\"\[1\](\([0-9a-f]*\)).*/\1/p" "$dir/net" | head -n 1
+}
+path() { # FROM TO, asked by host-2-1
+	run_on host-2-1 "$build/tests/integration/sa_ask" "$(lid_of host-1-1)" get \
+		"sgid=fe80000000000000:$(guid_of "$1")" "dgid=fe80000000000000:$(guid_of "$2")"
+}
+[ "$(nodes)" = 0 ] || fail "a stranger is told all nodes"
+[ "$(nodes --smkey 0x1234)" = 24 ] || fail "who has the key is not told all nodes"
+path host-2-1 host-3-1 | grep -q "PathRecord dump" || fail "a host has no path from itself"
+path host-4-1 host-3-1 | grep -q "status 0x0700" || fail "a host is told the path of another"
+[ "$(alias_guid host-2-1 1 0)" = "$made" ] || fail "a host does not get its alias GUID"
+(run_on host-2-1 "$build/tests/integration/alias_guid" "$(lid_of host-1-1)" "$(lid_of host-3-1)" 2 0x77) >"$dir/denied.out" 2>&1 &&
+	fail "a host sets an alias GUID of another"
+grep -q "is denied: it shows no sa_key" "$dir/fourth.out" || fail "nobody is told that requests are denied"
+echo "ok: strangers"

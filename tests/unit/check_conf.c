@@ -358,6 +358,20 @@ START_TEST(unused_section_is_warned_of)
 }
 END_TEST
 
+/* Who shows 1 is trusted by default: that keeps nobody out. */
+START_TEST(restrict_needs_a_key)
+{
+	folder_write(folder, "fmd.conf", "untrusted = restrict\n");
+	conf_put(load(NULL, 0));
+	ck_assert_msg(
+	    strstr(warned, "untrusted = restrict keeps nobody out") != NULL, "%s", warned);
+	*warned = '\0';
+	folder_write(folder, "fmd.conf", "untrusted = restrict\nsa_key = 0x1234567890\n");
+	conf_put(load(NULL, 0));
+	ck_assert_str_eq(warned, "");
+}
+END_TEST
+
 /* The generated file says the defaults: with every comment sign of a key taken
  * away it must parse and change nothing. */
 START_TEST(generated_file_is_the_defaults)
@@ -499,6 +513,7 @@ main(void)
 	tcase_add_test(tc, error_on_command_line);
 	tcase_add_test(tc, chain_and_sections);
 	tcase_add_test(tc, unused_section_is_warned_of);
+	tcase_add_test(tc, restrict_needs_a_key);
 	tcase_add_test(tc, generated_file_is_the_defaults);
 	tcase_add_test(tc, adaptive_routing_section);
 	tcase_add_test(tc, time_limit_of_an_entry);
