@@ -323,6 +323,7 @@ LONG_SCRIPT_TESTS = \
 	tests/integration/ibsim_fabrics.sh \
 	tests/integration/ibsim_standby.sh \
 	tests/integration/fmsim_opensm.sh \
+	tests/integration/fmsim_sa_wire.sh \
 	tests/integration/ibsim_faults.sh
 SCRIPT_TESTS = \
 	tests/integration/auto.sh \
@@ -335,7 +336,6 @@ SCRIPT_TESTS = \
 	tests/integration/fmsim_partitions.sh \
 	tests/integration/fmsim_paths.sh \
 	tests/integration/fmsim_registered.sh \
-	tests/integration/fmsim_sa_wire.sh \
 	tests/integration/fmsim_tools.sh \
 	tests/integration/ibsim_multicast.sh \
 	tests/integration/ibsim_opensm.sh \

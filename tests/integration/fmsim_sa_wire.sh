@@ -51,7 +51,7 @@ answers() { # WHOSE
 	whole=$1
 	rm -f "$dir/$whole.whole" "$dir/$whole.raw"
 	ask whole 10000 1 single whole
-	ask whole 5000 100 matrix whole
+	ask whole 6000 120 matrix whole
 	ask raw 10000 1 raw raw
 	ask whole 300 200 unheard whole
 }

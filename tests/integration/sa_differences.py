@@ -44,7 +44,7 @@ REASONS = [
     ("Delete MCMemberRecord", "@(36-38|42-43)", "MLID, MTU, rate and life time: of the group that was left; OpenSM repeats the request (IBA 15.2.5.17)"),
     (".* MCMemberRecord.*", "@43", "life time: that of paths where none is asked for; OpenSM repeats the request"),
     # settings, and what is the engine's
-    ("Get ClassPortInfo, no component" + T, "@(2-3|6-7)", "what each can"),
+    ("Get ClassPortInfo, no component" + T, "@[2-7](-[2-7])?", "what each can"),
     (".* PortInfoRecord.*", "@32", "LocalPort is that of the last Get"),
     (".* PortInfoRecord.*", "@47", "PartEnforce: doc/sweep-fields.md says why there is none without a partitions file"),
     (".* LFTRecord.*", "@[0-9-]+", "routes are the engine's; fmroute check judges them"),
@@ -224,9 +224,9 @@ def runs(offsets):
 
 
 def differences(a, b, whole):
-    """(field, opensm's, fmd's) of one question; b'' is silence."""
+    """(field, opensm's, fmd's) of one question; b'' is silence, which no reason excuses in fmd."""
     if not a or not b:
-        return [] if a == b else [("answer", "none" if not a else "one", "none" if not b else "one")]
+        return [] if a == b else [("answer", "none", "one")] if b else [("silence", "one", "none")]
     ha, hb = header(a), header(b)
     found = [(name, f"{ha[name]:#x}", f"{hb[name]:#x}") for name in ha if ha[name] != hb[name]]
     if ha["status"] or hb["status"]:
