@@ -136,8 +136,7 @@ subscription(const struct sa_query *q)
 static bool
 subscriptions_of_oneself(const struct sa_query *q)
 {
-	return names(q, SA_IIR_SUBSCRIBER) &&
-	    is_own_gid(q, q->want.inform_info_record.subscriber);
+	return names(q, SA_IIR_SUBSCRIBER) && is_own_gid(q, q->want.inform_info_record.subscriber);
 }
 
 static const struct trust_row {

@@ -4,7 +4,7 @@
  * request, whatever is in it, gets one answer, and what is no request, or has a wrong key, none.
  *
  * The input is a row of records: two bytes of length, a byte whose low bits
- * choose who asks, and so many bytes of a request.
+ * choose who asks, and, bit 3, whether strangers are restricted; and so many bytes of a request.
  */
 #include <string.h>
 
@@ -18,6 +18,7 @@
 
 static struct house house; /* is moved in once */
 static struct sa_slot slot;
+static struct sa_view *view[2]; /* as they are: strangers allowed, restricted */
 static bool is_open;
 static struct sa *sa; /* of this input, as the registry */
 static unsigned n_answers;
@@ -41,6 +42,8 @@ static void
 close_sa(void)
 {
 	sa_slot_fini(&slot);
+	for (int i = 0; i < 2; i++)
+		sa_view_put(view[i]);
 	move_out(&house);
 }
 
@@ -49,7 +52,6 @@ open_sa(void)
 {
 	struct sa_settings set = { .gid_prefix = 0xfe80000000000000, .sa_key = SA_KEY };
 	struct sa_view_source src = { .set = &set };
-	struct sa_view *v = NULL;
 	struct fm_error err = { 0 };
 
 	if (is_open)
@@ -61,9 +63,13 @@ open_sa(void)
 	settle(&house);
 	src.inv = sweeper_inventory(house.sweeper);
 	src.plan = (struct plan *)(uintptr_t)sweeper_plan(house.sweeper);
-	must(sa_view_begin(&src, &v, &err) == 0 && sa_view_finish(v, NULL, NULL, &err) == 0);
+	for (int i = 0; i < 2; i++) {
+		set.untrusted = i == 0 ? SA_UNTRUSTED_ALLOW : SA_UNTRUSTED_RESTRICT;
+		must(sa_view_begin(&src, &view[i], &err) == 0 &&
+		    sa_view_finish(view[i], NULL, NULL, &err) == 0);
+	}
 	sa_slot_init(&slot);
-	sa_slot_set(&slot, v);
+	sa_slot_set(&slot, sa_view_get(view[0]));
 	must(atexit(close_sa) == 0);
 }
 
@@ -91,6 +97,7 @@ ask(uint8_t who, const uint8_t *bytes, size_t n)
 	must(exact != NULL);
 	memcpy(exact + 1, bytes, n);
 	n_answers = 0;
+	sa_slot_set(&slot, sa_view_get(view[who >> 3 & 1]));
 	sa_handle(sa, &from, exact + 1, n, 0);
 	must(n_answers == is_answered(bytes, n));
 	free(exact);
