@@ -29,6 +29,7 @@ LIB_SOURCES = \
 	lib/standard.c \
 	lib/standard.h \
 	lib/thread.h \
+	lib/tokens.h \
 	lib/ufind.h \
 	lib/vec.h \
 	lib/wide.h

@@ -115,33 +115,18 @@ fm_log(enum fm_log_level level, const char *subsystem, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* May one line pass?  Refills the bucket by the time gone by. */
+/* May one line pass? */
 static bool
 take_token(struct fm_log_bucket *b)
 {
 	struct timespec ts;
-	int64_t now_ns, gained;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	now_ns = (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-	if (!b->started) {
-		b->started = true;
-		b->tokens = b->burst;
-		b->last_ns = now_ns;
-	}
-	gained = (now_ns - b->last_ns) / ((int64_t)b->every_ms * 1000000 + 1);
-	if (gained > 0) {
-		b->tokens = gained > b->burst ? b->burst : b->tokens + (uint32_t)gained;
-		if (b->tokens > b->burst)
-			b->tokens = b->burst;
-		b->last_ns = now_ns;
-	}
-	if (b->tokens == 0) {
-		b->dropped++;
-		return false;
-	}
-	b->tokens--;
-	return true;
+	if (fm_tokens_take(&b->tokens, b->burst, b->every_ms,
+		(int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000))
+		return true;
+	b->dropped++;
+	return false;
 }
 
 void

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/tokens.h"
+
 enum fm_log_level { FM_LOG_ERR, FM_LOG_WARN, FM_LOG_NOTICE, FM_LOG_INFO, FM_LOG_DEBUG };
 
 /* Where lines go.  NULL = stderr.  Tests set their own to assert on it. */
@@ -32,13 +34,12 @@ void fm_log(enum fm_log_level level, const char *subsystem, const char *fmt, ...
 void fm_vlog(enum fm_log_level level, const char *subsystem, const char *fmt, va_list ap)
     __attribute__((format(printf, 3, 0)));
 
-/* A token bucket: `burst` lines at once, then one per `every_ms`.  When lines
- * were dropped, the next one that passes says how many. */
+/* `burst` lines at once, then one per `every_ms` (tokens.h).  When lines were
+ * dropped, the next one that passes says how many. */
 struct fm_log_bucket {
 	uint32_t burst, every_ms;
-	int64_t last_ns;
-	uint32_t tokens, dropped;
-	bool started;
+	uint32_t dropped;
+	struct fm_tokens tokens;
 };
 void fm_log_rl(struct fm_log_bucket *b, enum fm_log_level level, const char *subsystem,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
