@@ -150,6 +150,7 @@ UNIT_TESTS = \
 	tests/sweep/check_sa_trust \
 	tests/sweep/check_seeds \
 	tests/sweep/check_sweep \
+	tests/sweep/check_traps \
 	tests/sweep/check_turns \
 	tests/sweep/check_vls \
 	tests/sweep/check_waves \

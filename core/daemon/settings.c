@@ -46,6 +46,7 @@ daemon_settings(const struct daemon *d, struct sweep_settings *s)
 	s->drain = (enum plan_drain)c->drain;
 	s->rebalance = (enum plan_rebalance)c->rebalance;
 	s->packet_life_ms = c->packet_life_ms;
+	s->sweep_interval_ms = c->sweep_interval_ms;
 	s->client_reregister = c->client_reregister;
 	s->on_trap = c->sweep_on_trap;
 	s->lid_smps = c->lid_routed_smps;

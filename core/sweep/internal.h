@@ -10,6 +10,7 @@
 #define CORE_SWEEP_INTERNAL_H
 
 #include "core/sweep/sweep.h"
+#include "core/sweep/traps.h"
 #include "lib/log.h"
 
 /* Feeds keep so many questions queued at most.  Node by node: enough that the
@@ -188,6 +189,7 @@ struct sweeper {
 	uint32_t n_pkeys_cut;  /* ports in more partitions than their tables hold */
 	struct pkey_job *free_pkey_jobs;
 
+	struct traps traps;
 	struct fm_arena mem; /* asks, jobs */
 	struct ask *free_asks;
 	int64_t started_ns, phase_ns;

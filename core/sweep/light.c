@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/sweep/light.c - noticing change: light sweeps and traps.
+ * core/sweep/light.c - noticing change without being told.
  *
  * A light sweep costs one SwitchInfo a switch and PortInfo of our own port, of which no switch
  * tells, plus one NodeInfo for each port behind which nobody answered, plus SMInfo of other
@@ -11,17 +11,8 @@
  * asked once more.  A switch that was switched off is thereby known to be
  * gone; only when one is silent though its cables are up does everything have
  * to be looked at.
- *
- * A trap is answered with TrapRepress at once (IBA 13.4.9) and names what to
- * read again: 128 (link state of a switch) its ports, 144 (capabilities,
- * description) the node.  Events that come while a sweep discovers are read
- * within that sweep, later ones start the next.
  */
-#include <inttypes.h>
-
 #include "core/sweep/internal.h"
-
-enum trap { TRAP_LINK_STATE = 128, TRAP_LOCAL_CHANGE = 144 };
 
 static void
 take_switch_info(struct ask *a, const uint8_t *reply)
@@ -130,71 +121,4 @@ light_start(struct sweeper *s)
 	discover_own_port(s);
 	lid_route_try(s);
 	other_sms_start(s);
-}
-
-/* ----------------------------------------------------------------- traps */
-
-static void
-repress(struct sweeper *s, const struct mad *m, const struct wire_header *h)
-{
-	struct wire_header rh = *h;
-	struct mad reply = *m;
-	struct fm_error err = { 0 };
-
-	rh.method = WIRE_TRAP_REPRESS;
-	rh.status = 0;
-	wire_header_put(reply.bytes, &rh);
-	reply.timeout_ms = 0;
-	if (txn_reply(s->p.txn, &reply, &err) != 0)
-		fm_log_rl(
-		    &s->trap_bucket, FM_LOG_WARN, "sweep", "cannot answer a trap: %s", err.msg);
-}
-
-static void
-on_trap(struct sweeper *s, const struct mad *m, const struct wire_header *h)
-{
-	struct wire_notice notice;
-	char reason[64], name[128];
-	uint32_t slot;
-
-	wire_notice_get(m->bytes + WIRE_SMP_DATA_AT, &notice);
-	repress(s, m, h);
-	if (s->p.on_notice != NULL)
-		s->p.on_notice(s->p.on_notice_arg, &notice);
-	if (!s->set.on_trap || !notice.generic ||
-	    (notice.trap_number != TRAP_LINK_STATE && notice.trap_number != TRAP_LOCAL_CHANGE)) {
-		fm_log_rl(&s->trap_bucket, FM_LOG_INFO, "sweep", "trap %u from LID %u",
-		    notice.trap_number, notice.issuer_lid);
-		return;
-	}
-	if (s->p.ha->state != WIRE_SM_MASTER)
-		return;
-	snprintf(
-	    reason, sizeof(reason), "trap %u from LID %u", notice.trap_number, notice.issuer_lid);
-	slot = fm_hash_find(&s->lid_owner, notice.issuer_lid);
-	if (slot == FM_HASH_NONE) {
-		fm_log_rl(&s->trap_bucket, FM_LOG_NOTICE, "sweep", "%s, which is nobody's", reason);
-		sweeper_request(s, SWEEP_HEAVY, reason);
-		return;
-	}
-	fm_log_rl(&s->trap_bucket, FM_LOG_NOTICE, "sweep", "%s: %s", reason,
-	    inv_name(inv_node(&s->inv, slot), name, sizeof(name)));
-	discover_name(s, slot);
-	if (s->phase != PHASE_DISCOVER && s->phase != PHASE_REREAD)
-		sweeper_request(s, SWEEP_NAMED, reason);
-}
-
-void
-sweeper_on_mad(struct sweeper *s, const struct mad *m)
-{
-	struct wire_header h;
-
-	wire_header_get(m->bytes, &h);
-	if (m->status != 0 ||
-	    (h.mgmt_class != WIRE_CLASS_SMP_LID && h.mgmt_class != WIRE_CLASS_SMP_DR))
-		return;
-	if (h.attr == WIRE_ATTR_SM_INFO)
-		other_sms_on_mad(s, m, &h);
-	else if (h.attr == WIRE_ATTR_NOTICE && h.method == WIRE_TRAP)
-		on_trap(s, m, &h);
 }

@@ -26,4 +26,5 @@ CORE_SOURCES += \
 	core/sweep/say.c core/sweep/say.h \
 	core/sweep/settings.c \
 	core/sweep/sweep.c core/sweep/sweep.h \
+	core/sweep/traps.c core/sweep/traps.h \
 	core/sweep/waves.c

@@ -21,6 +21,7 @@ sweep_settings_default(struct sweep_settings *s)
 		.max_op_vls = 5,
 		.lid_linger_ms = 600000,
 		.packet_life_ms = 2200,
+		.sweep_interval_ms = 10000,
 		.sm_key = 1,
 		.silent_polls_max = 4,
 		.n_retries = 3,

@@ -101,6 +101,7 @@ sweeper_free(struct sweeper *s)
 	fm_vec_fini(&s->doubted);
 	fm_vec_fini(&s->others);
 	fm_hash_fini(&s->lid_owner);
+	traps_fini(&s->traps);
 	mem = s->mem;
 	fm_arena_fini(&mem);
 }
@@ -134,6 +135,8 @@ sweeper_due_ns(const struct sweeper *s)
 {
 	int64_t now_ns = s->p.transport->ops->now_ns(s->p.transport);
 
+	if (s->phase == PHASE_IDLE && s->traps.owed_ms != 0)
+		return s->traps.owed_ms * 1000000;
 	if (s->phase != PHASE_TABLES || s->apply_wait_ns == 0)
 		return INT64_MAX;
 	/* What is over waits for an answer that is still out. */
@@ -367,6 +370,7 @@ start_sweep(struct sweeper *s)
 		break;
 	case SWEEP_HEAVY:
 		s->named.n = s->doubted.n = 0;
+		traps_settle(s);
 		discover_start(s);
 		break;
 	}
@@ -573,6 +577,8 @@ sweeper_step(struct sweeper *s)
 		if (s->feed != NULL && s->feed(s))
 			return;
 		s->feed = NULL;
+		if (s->phase == PHASE_IDLE)
+			traps_step(s);
 		if (s->pending > 0 ||
 		    (s->phase == PHASE_IDLE && s->wanted == SWEEP_NONE && !is_due_between(s)))
 			return;

@@ -66,6 +66,7 @@ struct sweep_settings {
 	enum plan_drain drain;	       /* which changes may empty forwarding entries */
 	enum plan_rebalance rebalance; /* of repaired tables */
 	int64_t packet_life_ms;	       /* after so long no packet of old tables is under way */
+	int64_t sweep_interval_ms;     /* between light sweeps; 0: none */
 	bool client_reregister;
 	bool on_trap;  /* traps 128 and 144 start sweeps */
 	bool lid_smps; /* what is written goes by LID-routed and mixed SMPs where they arrive */
@@ -141,7 +142,7 @@ struct sweep_parts {
 	const struct region_set *regions; /* NULL: one region */
 	struct plan_worker *worker;	  /* NULL: plans are made while sweeper_step() waits */
 	const char *plan_path;		  /* where tables are kept over a restart, or NULL */
-	/* NULL, or told of every trap, repeated ones too */
+	/* NULL, or told of traps that are to be passed on to subscribers (traps.h) */
 	void (*on_notice)(void *arg, const struct wire_notice *notice);
 	void *on_notice_arg;
 	/* NULL, or asked before a plan that is ready is taken up; false: not yet.  Tests thereby
@@ -206,6 +207,19 @@ struct mft_rows;
 struct mft_rows *sweeper_mfts(const struct sweeper *s);
 /* The highest multicast LID that all switches can hold; 0: there are none, or none can. */
 uint16_t sweeper_last_mlid(const struct sweeper *s);
+
+/* Traps since the start (core/sweep/traps.h): they are believed, unless refused. */
+struct sweep_trap_counts {
+	uint64_t received, refused;
+	uint64_t repeated;	/* only counted */
+	uint64_t acted;		/* something is read for one */
+	uint64_t postponed;	/* ... was put off */
+	uint64_t not_passed_on; /* too many of all */
+};
+const struct sweep_trap_counts *sweeper_trap_counts(const struct sweeper *s);
+struct talker;
+/* Who sends us most MADs that answer nothing: traps, SMInfo (talkers_top()). */
+unsigned sweeper_busiest(const struct sweeper *s, struct talker *top, unsigned room);
 
 /* Called when a sweep ends, before the next can start. */
 typedef void (*sweep_done)(void *arg, const struct sweep_report *r);

@@ -148,7 +148,9 @@ rig_start(struct rig *r)
 		.ha = &r->ha,
 		.router = &r->router,
 		.chain = &r->chain,
-		.regions = r->regions };
+		.regions = r->regions,
+		.on_notice = r->on_notice,
+		.on_notice_arg = r->on_notice_arg };
 	struct fm_error err = { 0 };
 	struct local_port local;
 

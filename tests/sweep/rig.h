@@ -45,6 +45,9 @@ struct rig {
 	/* NULL, or told of the plan by which the SA answers from now on */
 	void (*on_up)(void *arg, const struct plan *p);
 	void *on_up_arg;
+	/* of sweep_parts */
+	void (*on_notice)(void *arg, const struct wire_notice *notice);
+	void *on_notice_arg;
 	uint64_t drained[768]; /* LIDs whose entries were emptied; the test clears them */
 };
 

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sweep/traps.h - what traps may set off.
+ *
+ * A trap is answered with TrapRepress at once (IBA 13.4.9), whatever it is.  It is believed when
+ * it came by LID, from a LID of the port that it names as its issuer, and tells of what a node
+ * may tell of.  It names what to read again: 128 (link state of a switch) its ports, 144
+ * (capabilities, description) the node.  Events that come while a sweep discovers are read within
+ * that sweep, later ones start the next.
+ *
+ * Bounds, so that nobody keeps the sweep busy; reading is put off by them and never forgotten:
+ *
+ *	alike, of one source	10 in a row are acted upon and passed on; then they are only
+ *				counted until it has been quiet for 5 s, and the node is read
+ *				10 s after the first of those
+ *	of all			4096 nodes to read at once, then 512 a second
+ *	a LID that is nobody's	all is looked at, once in an interval between sweeps
+ *	passed on		1024 at once, then 125 a second; the rest is not
+ */
+#ifndef CORE_SWEEP_TRAPS_H
+#define CORE_SWEEP_TRAPS_H
+
+#include "core/mad/talkers.h"
+#include "core/sweep/sweep.h"
+#include "lib/tokens.h"
+
+struct trap_row {
+	uint64_t key; /* source, number */
+	int64_t last_ms;
+	int64_t owed_ms; /* its node is to be read then; 0: it has been */
+	uint32_t n;	 /* in a row */
+};
+
+struct traps {
+	struct sweep_trap_counts counts;
+	struct talkers talkers; /* of all MADs that answer no question of ours */
+	FM_VEC(struct trap_row) rows;
+	struct fm_hash of_key;
+	size_t purge_at; /* rows */
+	int64_t owed_ms; /* nothing is owed before; 0: nothing at all */
+	int64_t heavy_ms; /* for a LID that is nobody's; not before */
+	int64_t say_ms;	  /* not before */
+	struct fm_tokens reads, relays;
+};
+
+void traps_fini(struct traps *t);
+/* No sweep runs: one is asked for where what was put off is due. */
+void traps_step(struct sweeper *s);
+/* All is about to be read. */
+void traps_settle(struct sweeper *s);
+
+#endif
