@@ -142,6 +142,7 @@ UNIT_TESTS = \
 	tests/sweep/check_pkeys \
 	tests/sweep/check_readback \
 	tests/sweep/check_repath \
+	tests/sweep/check_reports \
 	tests/sweep/check_ring \
 	tests/sweep/check_sa \
 	tests/sweep/check_sa_headers \

@@ -31,6 +31,7 @@ CORE_SOURCES += \
 	core/sa/registry.h \
 	core/sa/registry_internal.h \
 	core/sa/registry_store.c \
+	core/sa/reports.c core/sa/reports.h \
 	core/sa/rows.c \
 	core/sa/rows.h \
 	core/sa/sa.c \

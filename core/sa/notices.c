@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Events to Reports, Reports until they are answered.
- */
+/* Events: which there are, who is told of them. */
 #include "core/sa/notices.h"
 
 #include <stdlib.h>
@@ -9,12 +7,9 @@
 
 #include "lib/log.h"
 
-#define REPORT_MS 1000 /* until it is repeated */
-#define REPORT_TRIES 4
-#define REPORTS_AT_ONCE 256 /* are sent, until requests have had their turn */
-#define PROMPT 16	    /* who owes no more answers is told at once all the same */
-#define REPORTS_MAX 65536   /* unanswered */
-#define REPEAT_MS 5000	    /* an event like one of so long ago is the same */
+#define EVENTS_MAX 131072      /* that wait: all ports come and all go */
+#define EVENTS_MAX_OTHERS 8192 /* ... when one that is not of a port is still taken */
+#define REPEAT_MS 5000	       /* an event like one of so long ago is the same */
 #define RECENT 256
 #define AWAY_MS 60000 /* a port gone for so long is out of the registry */
 
@@ -23,15 +18,12 @@
 #define DETAILS_GID_AT 6
 #define ALL16 0xffff
 #define ALL_PRODUCERS 0xffffff
-#define GSI_QKEY 0x80010000u
 
-struct report {
-	uint32_t tid, subscription;
-	unsigned n_tries;
-	int64_t due_ms;
-	uint64_t client;
-	struct mad_addr to;
-	uint8_t bytes[WIRE_MAD_BYTES];
+struct event {
+	struct sa_notice e;
+	struct sa_view *view; /* by which subscribers may know of it; a reference */
+	uint64_t number;      /* never 0 */
+	uint32_t left;	      /* subscriptions to be looked at: those below */
 };
 
 struct seen {
@@ -42,15 +34,12 @@ struct seen {
 
 struct notices {
 	struct registry *registry;
-	struct sa_out out;
-	struct notice_counts counts;
-	struct fm_log_bucket drop_bucket;
-	FM_VEC(struct report) reports;
-	struct fm_hash by_tid;
-	struct fm_hash of_client; /* port GUID -> Reports that it has not answered */
-	int64_t reports_due_ms;	  /* none is due before */
-	unsigned n_at_once;	  /* sent since the last tick */
-	uint32_t last_tid;
+	struct reports *reports;
+	struct sa_report_counts counts;
+	FM_VEC(struct event) events; /* from n_done on */
+	size_t n_done;
+	uint64_t last_event;
+	unsigned n_at_once; /* looked at since the last tick */
 	struct {
 		uint64_t key;
 		int64_t at_ms;
@@ -71,9 +60,12 @@ notices_new(struct registry *r, const struct sa_out *out)
 	if (n == NULL)
 		return NULL;
 	n->registry = r;
-	n->out = *out;
-	n->reports_due_ms = n->seen_due_ms = INT64_MAX;
-	n->drop_bucket = (struct fm_log_bucket){ .burst = 10, .every_ms = 60000 };
+	n->reports = reports_new(r, out, &n->counts);
+	if (n->reports == NULL) {
+		free(n);
+		return NULL;
+	}
+	n->seen_due_ms = INT64_MAX;
 	for (unsigned i = 0; i < RECENT; i++)
 		n->recent[i].at_ms = -REPEAT_MS - 1;
 	return n;
@@ -85,166 +77,25 @@ notices_free(struct notices *n)
 	if (n == NULL)
 		return;
 	sa_view_put(n->view);
-	fm_vec_fini(&n->reports);
-	fm_hash_fini(&n->by_tid);
-	fm_hash_fini(&n->of_client);
+	for (size_t i = n->n_done; i < n->events.n; i++)
+		sa_view_put(n->events.item[i].view);
+	fm_vec_fini(&n->events);
+	reports_free(n->reports);
 	fm_vec_fini(&n->seen);
 	fm_hash_fini(&n->of_guid);
 	free(n);
 }
 
-const struct notice_counts *
+const struct sa_report_counts *
 notices_counts(const struct notices *n)
 {
 	return &n->counts;
 }
 
-/* -------------------------------------------------------------------- reports */
-
-static uint32_t
-n_waiting_of(const struct notices *n, uint64_t client)
-{
-	uint32_t held = fm_hash_find(&n->of_client, client);
-
-	return held == FM_HASH_NONE ? 0 : held;
-}
-
-/* It has a part (dynamic thresholds, Choudhury and Hahne): the first takes half at most, the next
- * half of the rest. */
-static bool
-may_wait(const struct notices *n, uint64_t client)
-{
-	return n->reports.n < REPORTS_MAX && n_waiting_of(n, client) < REPORTS_MAX - n->reports.n;
-}
-
-static void
-send_report(struct notices *n, struct report *r, int64_t now_ms)
-{
-	bool now = n->n_at_once < REPORTS_AT_ONCE || n_waiting_of(n, r->client) <= PROMPT;
-
-	r->due_ms = now ? now_ms + REPORT_MS : now_ms;
-	if (r->due_ms < n->reports_due_ms)
-		n->reports_due_ms = r->due_ms;
-	if (!now)
-		return; /* the next tick goes on */
-	n->n_at_once++;
-	r->n_tries++;
-	n->counts.reports++;
-	n->counts.retries += r->n_tries > 1;
-	n->out.send(n->out.arg, &r->to, r->bytes, sizeof(r->bytes));
-}
-
-static void
-forget_report(struct notices *n, size_t i)
-{
-	uint64_t client = n->reports.item[i].client;
-	uint32_t left = n_waiting_of(n, client) - 1;
-
-	if (left == 0)
-		fm_hash_remove(&n->of_client, client);
-	else
-		fm_hash_put(&n->of_client, client, left); /* in its place */
-	fm_hash_remove(&n->by_tid, n->reports.item[i].tid);
-	n->reports.item[i] = n->reports.item[--n->reports.n];
-	n->counts.waiting = (uint32_t)n->reports.n;
-	if (i < n->reports.n)
-		fm_hash_put(&n->by_tid, n->reports.item[i].tid, (uint32_t)i); /* in its place */
-}
-
-static void
-report(
-    struct notices *n, const struct subscription *s, const struct sa_notice *event, int64_t now_ms)
-{
-	const struct sa_record *rec = sa_record_of(SA_NOTICE);
-	struct sa_header h = { .base_version = 1,
-		.mgmt_class = WIRE_CLASS_SA,
-		.class_version = SA_CLASS_VERSION,
-		.method = SA_REPORT,
-		.attr = SA_NOTICE };
-	struct report r = {
-		.tid = ++n->last_tid, .subscription = s->id, .client = s->client, .to = s->to
-	};
-
-	if (!may_wait(n, s->client)) {
-		n->counts.untold++;
-		return;
-	}
-	h.tid = r.tid;
-	h.attr_words = sa_record_words(rec);
-	sa_header_put(r.bytes, &h);
-	sa_record_put(rec, r.bytes + SA_DATA_AT, event);
-	r.to.qkey = GSI_QKEY;
-	if (!fm_vec_push(&n->reports, r))
-		return;
-	if (!fm_hash_put(&n->of_client, r.client, n_waiting_of(n, r.client) + 1)) {
-		n->reports.n--;
-		return;
-	}
-	if (!fm_hash_put(&n->by_tid, r.tid, (uint32_t)n->reports.n - 1)) {
-		forget_report(n, n->reports.n - 1);
-		return;
-	}
-	n->counts.waiting = (uint32_t)n->reports.n;
-	send_report(n, &n->reports.item[n->reports.n - 1], now_ms);
-}
-
 void
-notices_answered(struct notices *n, uint64_t tid)
+notices_answered(struct notices *n, uint64_t client, uint64_t tid, int64_t now_ms)
 {
-	uint32_t i = fm_hash_find(&n->by_tid, tid & UINT32_MAX); /* the rest is the kernel's */
-
-	if (i == FM_HASH_NONE)
-		return;
-	n->counts.answered++;
-	forget_report(n, i);
-}
-
-/* Nobody there. */
-static void
-give_up(struct notices *n, uint32_t subscription, struct fm_hash *dead)
-{
-	if (fm_hash_find(dead, subscription) != FM_HASH_NONE)
-		return;
-	n->counts.dropped++;
-	fm_log_rl(&n->drop_bucket, FM_LOG_INFO, "sa",
-	    "a subscriber does not answer reports: its subscription is dropped");
-	registry_drop_subscription(n->registry, subscription);
-	fm_hash_put(dead, subscription, 1); /* without memory its other Reports go one by one */
-}
-
-/* With a subscription go all Reports to the same. */
-static void
-forget_dead(struct notices *n, const struct fm_hash *dead)
-{
-	for (size_t i = n->reports.n; i-- > 0 && dead->n > 0;)
-		if (fm_hash_find(dead, n->reports.item[i].subscription) != FM_HASH_NONE)
-			forget_report(n, i);
-}
-
-static void
-tick_reports(struct notices *n, int64_t now_ms)
-{
-	struct fm_hash dead = { 0 };
-
-	n->n_at_once = 0;
-	if (now_ms < n->reports_due_ms)
-		return;
-	n->reports_due_ms = INT64_MAX;
-	for (size_t i = n->reports.n; i-- > 0;) {
-		struct report *r = &n->reports.item[i];
-
-		if (r->due_ms > now_ms) {
-			n->reports_due_ms =
-			    r->due_ms < n->reports_due_ms ? r->due_ms : n->reports_due_ms;
-		} else if (r->n_tries >= REPORT_TRIES) {
-			give_up(n, r->subscription, &dead);
-			forget_report(n, i);
-		} else if (fm_hash_find(&dead, r->subscription) == FM_HASH_NONE) {
-			send_report(n, r, now_ms);
-		}
-	}
-	forget_dead(n, &dead);
-	fm_hash_fini(&dead);
+	reports_answered(n->reports, client, tid, now_ms);
 }
 
 /* --------------------------------------------------------------------- events */
@@ -308,31 +159,80 @@ may_know(const struct notices *n, const struct sa_view *v, const struct subscrip
 	return about != FM_NONE && (about == who || sa_view_shared_pkey(v, who, about, 0) != 0);
 }
 
-void
-notices_tell(
-    struct notices *n, const struct sa_view *v, const struct sa_notice *event, int64_t now_ms)
+/* From the last subscription to the first: one that goes has its place taken by the last, which
+ * has been looked at, and knows by the event's number whether it was told. */
+static void
+go_on(struct notices *n, struct event *e, int64_t now_ms)
 {
-	struct sa_notice e = *event;
+	if (e->left > registry_n_subscriptions(n->registry))
+		e->left = registry_n_subscriptions(n->registry);
+	while (e->left > 0 && n->n_at_once++ < NOTICES_AT_ONCE) {
+		const struct subscription *s = registry_subscription(n->registry, --e->left);
 
-	if (is_repeated(n, &e, now_ms)) {
+		if (asks_for(&s->info, &e->e) && may_know(n, e->view, s, &e->e) &&
+		    registry_note_told(n->registry, e->left, e->number))
+			reports_add(n->reports, s, &e->e, now_ms);
+	}
+}
+
+static void
+work(struct notices *n, int64_t now_ms)
+{
+	while (n->n_done < n->events.n && n->n_at_once < NOTICES_AT_ONCE) {
+		struct event *e = &n->events.item[n->n_done];
+
+		go_on(n, e, now_ms);
+		if (e->left > 0)
+			break;
+		sa_view_put(e->view);
+		n->n_done++;
+	}
+	if (n->n_done == n->events.n) {
+		n->events.n = n->n_done = 0;
+	} else if (n->n_done > n->events.n / 2) {
+		n->events.n -= n->n_done;
+		memmove(n->events.item, n->events.item + n->n_done,
+		    n->events.n * sizeof(n->events.item[0]));
+		n->n_done = 0;
+	}
+}
+
+static bool
+is_of_port(const struct sa_notice *e)
+{
+	return e->n.generic && e->n.producer_type == PRODUCER_MANAGER &&
+	    (e->n.trap_number == NOTICE_PORT_IN || e->n.trap_number == NOTICE_PORT_OUT);
+}
+
+void
+notices_tell(struct notices *n, struct sa_view *v, const struct sa_notice *event, int64_t now_ms)
+{
+	size_t waiting = n->events.n - n->n_done;
+	struct event e = { .e = *event, .left = registry_n_subscriptions(n->registry) };
+
+	if (is_repeated(n, event, now_ms)) {
 		n->counts.repeated++;
 		return;
 	}
 	n->counts.events++;
-	if (e.issuer.guid == 0 && v->self != FM_NONE)
-		e.issuer = (struct sa_gid){ v->set.gid_prefix, v->end[v->self].guid };
-	for (uint32_t i = 0; i < registry_n_subscriptions(n->registry); i++) {
-		const struct subscription *s = registry_subscription(n->registry, i);
-
-		if (asks_for(&s->info, &e) && may_know(n, v, s, &e))
-			report(n, s, &e, now_ms);
+	if (e.left == 0)
+		return;
+	if (e.e.issuer.guid == 0 && v->self != FM_NONE)
+		e.e.issuer = (struct sa_gid){ v->set.gid_prefix, v->end[v->self].guid };
+	e.number = ++n->last_event;
+	e.view = v;
+	if (waiting >= (is_of_port(event) ? EVENTS_MAX : EVENTS_MAX_OTHERS) ||
+	    !fm_vec_push(&n->events, e)) {
+		n->counts.untold++;
+		return;
 	}
+	sa_view_get(v);
+	work(n, now_ms);
 }
 
 /* An event of our own about a GID. */
 static void
-tell_gid(
-    struct notices *n, const struct sa_view *v, uint16_t number, struct sa_gid gid, int64_t now_ms)
+tell_gid(struct notices *n, struct sa_view *v, uint16_t number, struct sa_gid gid, int64_t now_ms)
 {
 	struct sa_notice e = { .n = { .generic = true,
 				   .type = TYPE_MANAGEMENT,
@@ -345,8 +245,7 @@ tell_gid(
 }
 
 void
-notices_group(
-    struct notices *n, const struct sa_view *v, const struct group_event *e, int64_t now_ms)
+notices_group(struct notices *n, struct sa_view *v, const struct group_event *e, int64_t now_ms)
 {
 	if (e->kind == GROUP_BORN || e->kind == GROUP_DEAD)
 		tell_gid(n, v, e->kind == GROUP_BORN ? NOTICE_GROUP_MADE : NOTICE_GROUP_GONE,
@@ -466,7 +365,14 @@ tick_seen(struct notices *n, int64_t now_ms)
 int64_t
 notices_tick(struct notices *n, int64_t now_ms)
 {
-	tick_reports(n, now_ms);
+	int64_t due_ms;
+
+	n->n_at_once = 0;
+	due_ms = reports_tick(n->reports, now_ms);
+	work(n, now_ms);
 	tick_seen(n, now_ms);
-	return n->reports_due_ms < n->seen_due_ms ? n->reports_due_ms : n->seen_due_ms;
+	n->counts.subscriptions = registry_n_subscriptions(n->registry);
+	if (n->events.n > 0)
+		return now_ms;
+	return due_ms < n->seen_due_ms ? due_ms : n->seen_due_ms;
 }

@@ -83,12 +83,19 @@ struct subscription {
 	struct sa_gid gid;
 	struct sa_inform_info info;
 	struct mad_addr to; /* of reports */
+	uint64_t told;	    /* number of the last event (notices.h) */
+	int64_t heard_ms;   /* of its Reports: the last answer; 0: none */
 };
 /* By info->subscribe.  number: of the subscription made or ended. */
 uint16_t registry_inform(struct registry *r, const struct sa_inform_info *info, uint64_t client,
     struct sa_gid gid, const struct mad_addr *from);
 uint32_t registry_n_subscriptions(const struct registry *r);
 const struct subscription *registry_subscription(const struct registry *r, uint32_t i);
+/* The i-th is told of an event; numbers ascend.  False: it has been. */
+bool registry_note_told(struct registry *r, uint32_t i, uint64_t event);
+/* A Report of it is answered.  When that was the last time; 0: it has not been, or is gone. */
+void registry_note_heard(struct registry *r, uint32_t id, int64_t now_ms);
+int64_t registry_heard(const struct registry *r, uint32_t id);
 /* Its subscriber does not answer any more. */
 void registry_drop_subscription(struct registry *r, uint32_t id);
 

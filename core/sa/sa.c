@@ -426,6 +426,18 @@ may_ask(struct sa *sa, const struct sa_view *view, const struct mad_addr *from,
 	return false;
 }
 
+/* The kernel's part of the TID is not looked at, so who answers is. */
+static void
+take_report_answer(struct sa *sa, const struct mad_addr *from, uint64_t tid, int64_t now_ms)
+{
+	struct sa_view *view = sa_slot_get(sa->slot);
+	uint32_t end = view == NULL ? FM_NONE : sa_view_end_of_lid(view, from->lid);
+
+	if (end != FM_NONE)
+		notices_answered(sa->notices, view->end[end].guid, tid, now_ms);
+	sa_view_put(view);
+}
+
 /* slices: as the view says; otherwise all at once. */
 static struct sa_job *
 handle(struct sa *sa, const struct mad_addr *from, const uint8_t *bytes, size_t n_bytes,
@@ -439,7 +451,7 @@ handle(struct sa *sa, const struct mad_addr *from, const uint8_t *bytes, size_t 
 		return NULL;
 	sa_header_get(bytes, &h);
 	if (h.mgmt_class == WIRE_CLASS_SA && h.method == SA_REPORT_RESP && sa->notices != NULL)
-		notices_answered(sa->notices, h.tid);
+		take_report_answer(sa, from, h.tid, now_ms);
 	if (!sa_expects_answer(&h))
 		return NULL;
 	sa->counts.requests++;
@@ -493,6 +505,7 @@ sa_tick(struct sa *sa, int64_t now_ms)
 		notices_look(sa->notices, view, now_ms);
 	pass_events_on(sa, view, now_ms);
 	sa_view_put(view);
+	sa->counts.told = *notices_counts(sa->notices);
 	if (sa->saver != NULL)
 		c = saver_tick(sa->saver, now_ms);
 	a = a < b ? a : b;

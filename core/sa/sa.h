@@ -81,10 +81,19 @@ bool sa_keep(struct sa *sa, struct store *store, int64_t (*wall_s)(void), bool a
 /* A trap of a node, for those who have subscribed.  issuer: its port, by the LID. */
 void sa_tell(struct sa *sa, const struct wire_notice *notice, int64_t now_ms);
 
+/* Events and the Reports of them (notices.h, reports.h). */
+struct sa_report_counts {
+	uint64_t events, repeated;		      /* repeated: suppressed */
+	uint64_t reports, retries, answered, dropped; /* dropped: subscriptions */
+	uint64_t untold;  /* Reports not made: too many wait; an event not taken is one */
+	uint32_t waiting; /* Reports, now */
+	uint32_t subscriptions;
+};
 struct sa_counts {
 	uint64_t requests, answered, records, busy, refused, too_long;
-	uint64_t looked_at;    /* records and paths, whether they match or not */
-	uint64_t by_attr[256]; /* requests, by low byte of the attribute */
+	uint64_t looked_at;	      /* records and paths, whether they match or not */
+	uint64_t by_attr[256];	      /* requests, by low byte of the attribute */
+	struct sa_report_counts told; /* as of the last tick */
 };
 const struct sa_counts *sa_counts(const struct sa *sa);
 

@@ -119,6 +119,34 @@ registry_subscription(const struct registry *r, uint32_t i)
 	return &r->subscriptions.item[i];
 }
 
+bool
+registry_note_told(struct registry *r, uint32_t i, uint64_t event)
+{
+	struct subscription *s = &r->subscriptions.item[i];
+
+	if (s->told >= event)
+		return false;
+	s->told = event;
+	return true;
+}
+
+void
+registry_note_heard(struct registry *r, uint32_t id, int64_t now_ms)
+{
+	uint32_t i = fm_hash_find(&r->of_subscription, id);
+
+	if (i != FM_HASH_NONE)
+		r->subscriptions.item[i].heard_ms = now_ms;
+}
+
+int64_t
+registry_heard(const struct registry *r, uint32_t id)
+{
+	uint32_t i = fm_hash_find(&r->of_subscription, id);
+
+	return i == FM_HASH_NONE ? 0 : r->subscriptions.item[i].heard_ms;
+}
+
 void
 registry_drop_subscription(struct registry *r, uint32_t id)
 {

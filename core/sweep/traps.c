@@ -62,7 +62,8 @@ find_source(const struct sweeper *s, uint16_t lid)
 		uint16_t base = (uint16_t)(lid >> lmc << lmc);
 		uint32_t slot = fm_hash_find(&s->lid_owner, base);
 
-		if (slot == FM_HASH_NONE || !has_lids(inv_node(&s->inv, slot), base, lmc, &src.port))
+		if (slot == FM_HASH_NONE ||
+		    !has_lids(inv_node(&s->inv, slot), base, lmc, &src.port))
 			continue;
 		src.slot = slot;
 		src.lid = base;

@@ -36,8 +36,8 @@ struct traps {
 	struct talkers talkers; /* of all MADs that answer no question of ours */
 	FM_VEC(struct trap_row) rows;
 	struct fm_hash of_key;
-	size_t purge_at; /* rows */
-	int64_t owed_ms; /* nothing is owed before; 0: nothing at all */
+	size_t purge_at;  /* rows */
+	int64_t owed_ms;  /* nothing is owed before; 0: nothing at all */
 	int64_t heavy_ms; /* for a LID that is nobody's; not before */
 	int64_t say_ms;	  /* not before */
 	struct fm_tokens reads, relays;

@@ -113,9 +113,10 @@ happen(struct heard *h, uint32_t i, int64_t now_ms)
 
 	e.n.details[20] = (uint8_t)i;
 	e.n.details[21] = (uint8_t)(i >> 8);
+	notices_tick(h->n, now_ms);
 	notices_tell(h->n, sa.slot.view, &e, now_ms);
 	while (h->n_owed > 0)
-		notices_answered(h->n, h->owed[--h->n_owed]);
+		notices_answered(h->n, guid_of(1), h->owed[--h->n_owed], now_ms);
 }
 
 /* One client has as many subscriptions as it may and answers nothing.  Who answers is told of
@@ -125,7 +126,7 @@ START_TEST(reports_that_nobody_answers)
 {
 	struct heard h = { .good_lid = lid_of(1) };
 	struct sa_out out = { hear, &h };
-	const struct notice_counts *c;
+	const struct sa_report_counts *c;
 	uint32_t n_turns = 0;
 	int64_t now_ms = 0;
 

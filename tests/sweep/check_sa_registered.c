@@ -656,17 +656,19 @@ START_TEST(dead_subscribers_are_dropped)
 	ck_assert_uint_eq(registry_n_subscriptions(sa.registry), 2);
 	ck_assert_uint_eq(join(1, host(1), JOIN_FULL), SA_OK);
 	ck_assert_uint_eq(sa.n_reports, 2);
-	answer_report(); /* the second */
-	for (int i = 0; i < 3; i++) {
+	ck_assert_uint_eq(sa.report_to.lid, lid_of(host(0)));
+	answer_report();	      /* the second */
+	for (int i = 0; i < 4; i++) { /* after 1, 2, 4, 8 s */
 		due = sa_tick(sa.sa, sa.now_ms);
-		ck_assert_int_eq(due, sa.now_ms + 1000);
+		ck_assert_int_ge(due, sa.now_ms + (1000 << i));
+		ck_assert_int_lt(due, sa.now_ms + (1000 << i) + 64);
 		sa.now_ms = due;
 		sa_tick(sa.sa, sa.now_ms);
 		ck_assert_uint_eq(sa.n_reports, 3u + (uint32_t)i);
 	}
-	sa_tick(sa.sa, sa.now_ms + 1000);
+	sa_tick(sa.sa, sa_tick(sa.sa, sa.now_ms));
 	ck_assert_uint_eq(registry_n_subscriptions(sa.registry), 1);
-	ck_assert_uint_eq(registry_subscription(sa.registry, 0)->client, guid_of(host(3)));
+	ck_assert_uint_eq(registry_subscription(sa.registry, 0)->client, guid_of(host(0)));
 	sa.n_reports = 0;
 	ck_assert_uint_eq(join(2, host(1), JOIN_FULL), SA_OK);
 	ck_assert_uint_eq(sa.n_reports, 1);

@@ -50,8 +50,7 @@ static void
 open_attacker(void)
 {
 	struct sim_place at = { .node = rig_host(&rig, 3), .port = 1 };
-	struct host_registration r = { .mgmt_class = WIRE_CLASS_SMP_LID,
-		.class_version = 1 };
+	struct host_registration r = { .mgmt_class = WIRE_CLASS_SMP_LID, .class_version = 1 };
 
 	attacker = host_open(rig.sim, at, on_message, NULL);
 	ck_assert_ptr_nonnull(attacker);
@@ -160,7 +159,8 @@ deliver(uint16_t source, uint8_t mgmt_class, const struct wire_notice *n)
 static void
 expect_logged(const char *text)
 {
-	ck_assert_msg(strstr(rig_log, text) != NULL, "\"%s\" is not in the log:\n%s", text, rig_log);
+	ck_assert_msg(
+	    strstr(rig_log, text) != NULL, "\"%s\" is not in the log:\n%s", text, rig_log);
 }
 
 static unsigned
