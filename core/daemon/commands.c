@@ -140,6 +140,8 @@ run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 		add_joined(p, status);
 	if (status != NULL && d->sa != NULL)
 		add_sa(d, status);
+	if (status != NULL)
+		daemon_add_flood(d, status);
 	return hand_out(status, result, err);
 }
 

@@ -26,6 +26,7 @@
 #define PUMP_ROUNDS 256	 /* then other events get their turn */
 #define IDLE_TICK_MS 100 /* sim: its clock follows ours while idle; the SA is on this loop */
 #define PROGRESS_MS 1000
+#define MINUTE_MS 60000
 #define RETRY_MS 2000 /* no link, not routed: look again */
 #define NS_PER_MS INT64_C(1000000)
 
@@ -203,6 +204,15 @@ on_poll_timer(evutil_socket_t fd, short what, void *arg)
 	sweeper_poll_master(d->sweeper);
 	daemon_wake(d);
 	arm(d->ev_poll, d->conf->sminfo_polling_timeout_ms);
+}
+
+static void
+on_minute(evutil_socket_t fd, short what, void *arg)
+{
+	struct daemon *d = arg;
+
+	daemon_say_flood(d);
+	arm(d->ev_minute, MINUTE_MS);
 }
 
 static void
@@ -409,12 +419,14 @@ open_events(struct daemon *d, struct fm_error *err)
 	d->ev_sweep = evtimer_new(d->base, on_sweep_timer, d);
 	d->ev_poll = evtimer_new(d->base, on_poll_timer, d);
 	d->ev_progress = evtimer_new(d->base, on_progress, d);
+	d->ev_minute = evtimer_new(d->base, on_minute, d);
 	d->ev_routed = event_new(d->base, d->routed_fd, EV_READ | EV_PERSIST, on_routed, d);
 	d->ev_term = evsignal_new(d->base, SIGTERM, on_stop_signal, d);
 	d->ev_int = evsignal_new(d->base, SIGINT, on_stop_signal, d);
 	d->ev_hup = evsignal_new(d->base, SIGHUP, on_reload_signal, d);
 	if ((fd >= 0 && d->ev_fd == NULL) || !d->ev_pump || !d->ev_sweep || !d->ev_poll ||
-	    !d->ev_progress || !d->ev_routed || !d->ev_term || !d->ev_int || !d->ev_hup)
+	    !d->ev_progress || !d->ev_minute || !d->ev_routed || !d->ev_term || !d->ev_int ||
+	    !d->ev_hup)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for events");
 	if (d->ev_fd != NULL)
 		event_add(d->ev_fd, NULL);
@@ -423,6 +435,7 @@ open_events(struct daemon *d, struct fm_error *err)
 	event_add(d->ev_int, NULL);
 	event_add(d->ev_hup, NULL);
 	arm(d->ev_pump, 0);
+	arm(d->ev_minute, MINUTE_MS);
 	arm(d->ev_poll, d->conf->sminfo_polling_timeout_ms);
 	if (isatty(STDERR_FILENO))
 		arm(d->ev_progress, PROGRESS_MS);
@@ -502,6 +515,7 @@ daemon_fini(struct daemon *d)
 	free_event(d->ev_sweep);
 	free_event(d->ev_poll);
 	free_event(d->ev_progress);
+	free_event(d->ev_minute);
 	free_event(d->ev_term);
 	free_event(d->ev_int);
 	free_event(d->ev_hup);

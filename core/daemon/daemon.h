@@ -22,8 +22,8 @@ struct daemon {
 	struct engine_set engines;
 	struct conf *conf;
 	struct event_base *base;
-	struct event *ev_fd, *ev_pump, *ev_sweep, *ev_poll, *ev_progress, *ev_term, *ev_int,
-	    *ev_hup, *ev_routed;
+	struct event *ev_fd, *ev_pump, *ev_sweep, *ev_poll, *ev_progress, *ev_minute, *ev_term,
+	    *ev_int, *ev_hup, *ev_routed;
 	int routed_fd; /* eventfd: the worker has a plan */
 	struct transport *transport;
 	struct txn_engine *txn;
@@ -91,6 +91,10 @@ void daemon_keep_groups(struct daemon *d);
 void daemon_on_notice(void *arg, const struct wire_notice *notice);
 /* Any thread: the loop is to look at its work. */
 void daemon_wake_from_afar(struct daemon *d);
+
+/* flood.c: traps, Reports and who sends most, into the status; into the log, once a minute */
+void daemon_add_flood(const struct daemon *d, json_t *status);
+void daemon_say_flood(struct daemon *d);
 
 /* report.c: a sweep has ended */
 void daemon_report(struct daemon *d, const struct sweep_report *r);

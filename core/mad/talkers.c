@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define MINUTE_MS 60000
+#define FLOOD 60000 /* MADs in a minute */
 
 void
 talkers_fini(struct talkers *t)
@@ -89,36 +90,41 @@ is_busier(const struct talker *a, const struct talker *b)
 	return a->n_refused != b->n_refused ? a->n_refused > b->n_refused : a->lid < b->lid;
 }
 
-unsigned
-talkers_top(const struct talkers *t, int64_t now_ms, struct talker *top, unsigned room)
+static void
+put_in_order(struct talkers_seen *seen, const struct talker *one)
 {
-	unsigned n = 0;
+	unsigned at = seen->n;
 
-	for (size_t i = 0; i < t->rows.n; i++) {
-		struct talker one = talker_of(&t->rows.item[i], now_ms);
-		unsigned at = n;
-
-		while (at > 0 && is_busier(&one, &top[at - 1]))
-			at--;
-		if (one.n == 0 || at == room)
-			continue;
-		n += n < room;
-		memmove(&top[at + 1], &top[at], (n - 1 - at) * sizeof(*top));
-		top[at] = one;
-	}
-	return n;
+	while (at > 0 && is_busier(one, &seen->top[at - 1]))
+		at--;
+	if (at == TALKERS_SHOWN)
+		return;
+	seen->n += seen->n < TALKERS_SHOWN;
+	memmove(&seen->top[at + 1], &seen->top[at], (seen->n - 1 - at) * sizeof(seen->top[0]));
+	seen->top[at] = *one;
 }
 
-struct talker
-talkers_all(const struct talkers *t, int64_t now_ms)
+void
+talkers_look(const struct talkers *t, int64_t now_ms, struct talkers_seen *out)
 {
-	struct talker all = { 0 };
-
+	*out = (struct talkers_seen){ 0 };
 	for (size_t i = 0; i < t->rows.n; i++) {
 		struct talker one = talker_of(&t->rows.item[i], now_ms);
 
-		all.n += one.n;
-		all.n_refused += one.n_refused;
+		out->all.n += one.n;
+		out->all.n_refused += one.n_refused;
+		if (one.n > 0)
+			put_in_order(out, &one);
 	}
-	return all;
+}
+
+const struct talker *
+talkers_flood(const struct talkers_seen *seen)
+{
+	for (unsigned i = 0; i < seen->n; i++)
+		if (seen->top[i].n_refused > 0)
+			return &seen->top[i];
+	if (seen->n > 0 && seen->top[0].n >= FLOOD && seen->top[0].n > seen->all.n / 2)
+		return &seen->top[0];
+	return NULL;
 }

@@ -37,11 +37,15 @@ void talkers_fini(struct talkers *t);
 void talkers_note(struct talkers *t, uint16_t lid, int64_t now_ms);
 /* One that was noted is not served. */
 void talkers_refuse(struct talkers *t, uint16_t lid, int64_t now_ms);
-/* The busiest, at most `room` of them, and those who were refused most before others that sent as
- * much; how many.  O(LIDs heard). */
-unsigned talkers_top(
-    const struct talkers *t, int64_t now_ms, struct talker *top /* [room] */, unsigned room);
-/* All together. */
-struct talker talkers_all(const struct talkers *t, int64_t now_ms);
+/* The busiest first, and all together.  O(LIDs heard). */
+struct talkers_seen {
+	struct talker top[TALKERS_SHOWN]; /* [n] */
+	unsigned n;
+	struct talker all; /* lid 0 */
+};
+void talkers_look(const struct talkers *t, int64_t now_ms, struct talkers_seen *out);
+/* One of the busiest that is to be told of: it was refused something, or sends 1,000 MADs a second
+ * and more than all others together.  NULL: nobody. */
+const struct talker *talkers_flood(const struct talkers_seen *seen);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define NONE UINT32_MAX
 #define LATE_MS 1000
-#define TRIES 5	/* of a subscription that answers nothing */
+#define TRIES 5	      /* of a subscription that answers nothing */
 #define TRIES_MOST 10 /* of one that answers others */
 #define BACKOFF_MOST 4
 #define GRID_MS 64 /* clients are looked at together */
@@ -255,8 +255,8 @@ write_report(struct report *one, const struct subscription *s, const struct sa_n
 }
 
 void
-reports_add(struct reports *r, const struct subscription *s, const struct sa_notice *event,
-    int64_t now_ms)
+reports_add(
+    struct reports *r, const struct subscription *s, const struct sa_notice *event, int64_t now_ms)
 {
 	uint32_t who = client_of(r, s->client), i = NONE;
 	struct client *c = who != NONE ? &r->clients.item[who] : NULL;

@@ -34,8 +34,8 @@ struct reports *reports_new(
 void reports_free(struct reports *r); /* NULL is fine */
 
 /* One more for who has subscribed. */
-void reports_add(struct reports *r, const struct subscription *s, const struct sa_notice *event,
-    int64_t now_ms);
+void reports_add(
+    struct reports *r, const struct subscription *s, const struct sa_notice *event, int64_t now_ms);
 /* A ReportResp came from a client: nothing, unless its line has a Report of that TID (of which
  * the upper half is the kernel's). */
 void reports_answered(struct reports *r, uint64_t client, uint64_t tid, int64_t now_ms);

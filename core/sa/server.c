@@ -21,6 +21,7 @@
 #include "lib/thread.h"
 #include "lib/vec.h"
 
+#define TALKERS_MS 1000
 #define IDLE_MS 20	   /* a call that is posted waits so long at most */
 #define TAKE_IN 256	   /* requests, before one is answered */
 #define ANSWER_AT_ONCE 32  /* before more are taken in */
@@ -63,9 +64,11 @@ struct sa_server {
 	pthread_t thread;
 	bool running;
 	atomic_bool stop;
-	pthread_mutex_t lock; /* of the two below */
+	int64_t look_ms;      /* at talkers, next */
+	pthread_mutex_t lock; /* of the three below */
 	FM_VEC(struct posted) posted;
-	struct sa_counts counts; /* as of a while ago */
+	struct sa_counts counts;     /* as of a while ago */
+	struct talkers_seen talkers; /* the same */
 };
 
 static int64_t
@@ -115,6 +118,20 @@ run_posted(struct sa_server *s)
 	free(p);
 }
 
+static void
+look_at_talkers(struct sa_server *s)
+{
+	struct talkers_seen seen;
+
+	if (now_ms() < s->look_ms)
+		return;
+	s->look_ms = now_ms() + TALKERS_MS;
+	sa_turns_talkers(s->turns, now_ms(), &seen);
+	pthread_mutex_lock(&s->lock);
+	s->talkers = seen;
+	pthread_mutex_unlock(&s->lock);
+}
+
 /* What has come; the first may be waited for.  Negative: an errno. */
 static int
 take_in(struct sa_server *s, int wait_ms)
@@ -127,7 +144,7 @@ take_in(struct sa_server *s, int wait_ms)
 		if (rc <= 0)
 			break;
 		if (m.status == 0)
-			sa_turns_put(s->turns, &m.addr, m.bytes, m.n_bytes);
+			sa_turns_put(s->turns, &m.addr, m.bytes, m.n_bytes, now_ms());
 	}
 	return rc;
 }
@@ -174,6 +191,7 @@ serve(void *arg)
 			nanosleep(&pause, NULL);
 		}
 		run_posted(s);
+		look_at_talkers(s);
 		answer_some(s);
 		due_ms = sa_tick(s->sa, now_ms());
 	}
@@ -380,5 +398,17 @@ sa_server_counts(struct sa_server *s, struct sa_counts *out)
 	}
 	pthread_mutex_lock(&s->lock);
 	*out = s->counts;
+	pthread_mutex_unlock(&s->lock);
+}
+
+void
+sa_server_talkers(struct sa_server *s, struct talkers_seen *out)
+{
+	if (s->agent == NULL) {
+		sa_turns_talkers(s->turns, transport_ms(s), out);
+		return;
+	}
+	pthread_mutex_lock(&s->lock);
+	*out = s->talkers;
 	pthread_mutex_unlock(&s->lock);
 }

@@ -38,5 +38,8 @@ bool sa_server_on_mad(struct sa_server *s, const struct mad *m);
 int64_t sa_server_step(struct sa_server *s);
 /* A copy of the counters.  Any thread. */
 void sa_server_counts(struct sa_server *s, struct sa_counts *out);
+/* Who asks most (sa_turns_talkers()), as of a second ago.  Any thread. */
+struct talkers_seen;
+void sa_server_talkers(struct sa_server *s, struct talkers_seen *out);
 
 #endif

@@ -15,6 +15,7 @@ struct sa_turns {
 	struct sa_turns_limits limits;
 	struct sa_share *share;
 	struct sa_held *held;
+	struct talkers talkers;
 	int64_t now_ms;		       /* of the request in hand */
 	size_t sent_bytes;	       /* for it */
 	FM_VEC(struct sa_job *) begun; /* that hold memory, the oldest first */
@@ -52,6 +53,7 @@ sa_turns_free(struct sa_turns *t)
 		sa_job_free(sa_share_work(t->share));
 	sa_share_free(t->share);
 	sa_held_free(t->held);
+	talkers_fini(&t->talkers);
 	fm_vec_fini(&t->begun);
 	free(t);
 }
@@ -68,7 +70,21 @@ sa_turns_begun_bytes(const struct sa_turns *t)
 	return t->begun_bytes;
 }
 
+void
+sa_turns_talkers(const struct sa_turns *t, int64_t now_ms, struct talkers_seen *out)
+{
+	talkers_look(&t->talkers, now_ms, out);
+}
+
 /* ------------------------------------------------------------- one request */
+
+static void
+tell_busy(struct sa_turns *t, const struct mad_addr *from, const uint8_t *bytes, size_t n_bytes,
+    int64_t now_ms)
+{
+	talkers_refuse(&t->talkers, from->lid, now_ms);
+	sa_refuse(t->sa, from, bytes, n_bytes, WIRE_STATUS_BUSY);
+}
 
 static bool
 asks_for_table(const uint8_t *bytes, size_t n_bytes)
@@ -90,7 +106,7 @@ may_ask(struct sa_turns *t, const struct mad_addr *from, const uint8_t *bytes, s
 		return false;
 	}
 	if (asks_for_table(bytes, n_bytes) && !sa_held_may(t->held, from->lid, now_ms)) {
-		sa_refuse(t->sa, from, bytes, n_bytes, WIRE_STATUS_BUSY);
+		tell_busy(t, from, bytes, n_bytes, now_ms);
 		return false;
 	}
 	return true;
@@ -100,6 +116,7 @@ void
 sa_turns_at_once(struct sa_turns *t, const struct mad_addr *from, const uint8_t *bytes,
     size_t n_bytes, int64_t now_ms)
 {
+	talkers_note(&t->talkers, from->lid, now_ms);
 	if (may_ask(t, from, bytes, n_bytes, now_ms))
 		sa_handle(t->sa, from, bytes, n_bytes, now_ms);
 }
@@ -200,11 +217,13 @@ begin(struct sa_turns *t, const struct mad_addr *from, const uint8_t *bytes, siz
 /* -------------------------------------------------------------------- turns */
 
 void
-sa_turns_put(struct sa_turns *t, const struct mad_addr *from, const uint8_t *bytes, size_t n_bytes)
+sa_turns_put(struct sa_turns *t, const struct mad_addr *from, const uint8_t *bytes, size_t n_bytes,
+    int64_t now_ms)
 {
+	talkers_note(&t->talkers, from->lid, now_ms);
 	if (!sa_share_has(t->share, from, bytes, n_bytes) &&
 	    !sa_share_put(t->share, from, bytes, n_bytes))
-		sa_refuse(t->sa, from, bytes, n_bytes, WIRE_STATUS_BUSY);
+		tell_busy(t, from, bytes, n_bytes, now_ms);
 }
 
 bool

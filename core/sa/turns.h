@@ -15,6 +15,7 @@
 #ifndef CORE_SA_TURNS_H
 #define CORE_SA_TURNS_H
 
+#include "core/mad/talkers.h"
 #include "core/sa/held.h"
 #include "core/sa/sa.h"
 #include "core/sa/share.h"
@@ -31,8 +32,8 @@ void sa_turns_free(struct sa_turns *t); /* NULL is fine; what waits is dropped *
 
 /* A request waits its turn; BUSY is told when there is no room.  One that waits already is not
  * taken again: clients repeat what is not answered, with its TID, and one answer is enough. */
-void sa_turns_put(
-    struct sa_turns *t, const struct mad_addr *from, const uint8_t *bytes, size_t n_bytes);
+void sa_turns_put(struct sa_turns *t, const struct mad_addr *from, const uint8_t *bytes,
+    size_t n_bytes, int64_t now_ms);
 /* The next answer, or a slice of one; false: nobody waits. */
 bool sa_turns_step(struct sa_turns *t, int64_t now_ms);
 /* A whole answer now, for who does not put requests. */
@@ -44,6 +45,8 @@ void sa_turns_sent(
     struct sa_turns *t, const struct mad_addr *to, const uint8_t *bytes, size_t n_bytes);
 
 uint32_t sa_turns_waiting(const struct sa_turns *t);
+/* Who asks most; refused: told BUSY. */
+void sa_turns_talkers(const struct sa_turns *t, int64_t now_ms, struct talkers_seen *out);
 size_t sa_turns_begun_bytes(const struct sa_turns *t);
 
 #endif

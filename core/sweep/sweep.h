@@ -217,9 +217,11 @@ struct sweep_trap_counts {
 	uint64_t not_passed_on; /* too many of all */
 };
 const struct sweep_trap_counts *sweeper_trap_counts(const struct sweeper *s);
-struct talker;
-/* Who sends us most MADs that answer nothing: traps, SMInfo (talkers_top()). */
-unsigned sweeper_busiest(const struct sweeper *s, struct talker *top, unsigned room);
+struct talkers_seen;
+/* Who sends us most MADs that answer nothing: traps, SMInfo (core/mad/talkers.h). */
+void sweeper_talkers(const struct sweeper *s, struct talkers_seen *out);
+/* Whose LID it is, as a phrase with node, port and neighbour; the GUID of the port, 0: nobody's. */
+uint64_t sweeper_name_lid(const struct sweeper *s, uint16_t lid, char *buf, size_t size);
 
 /* Called when a sweep ends, before the next can start. */
 typedef void (*sweep_done)(void *arg, const struct sweep_report *r);

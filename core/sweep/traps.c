@@ -150,18 +150,21 @@ say(struct sweeper *s, const struct source *src, const struct wire_notice *n, co
 {
 	struct traps *t = &s->traps;
 	int64_t now_ms = sweeper_clock_ms(s);
-	struct talker top;
+	struct talkers_seen seen;
 	struct source busiest;
 	char name[512], last[512];
 
-	if (now_ms < t->say_ms || talkers_top(&t->talkers, now_ms, &top, 1) == 0)
+	if (now_ms < t->say_ms)
+		return;
+	talkers_look(&t->talkers, now_ms, &seen);
+	if (seen.n == 0)
 		return;
 	t->say_ms = now_ms + SAY_MS;
-	busiest = find_source(s, top.lid);
+	busiest = find_source(s, seen.top[0].lid);
 	log_warn("sweep",
 	    "traps: the busiest source is %s, with %" PRIu32 " MADs in the last minute; trap %u of "
 	    "%s: %s; since the start %" PRIu64 " were only counted, %" PRIu64 " not believed",
-	    name_source(s, &busiest, name, sizeof(name)), top.n, n->trap_number,
+	    name_source(s, &busiest, name, sizeof(name)), seen.top[0].n, n->trap_number,
 	    name_source(s, src, last, sizeof(last)), what, t->counts.repeated, t->counts.refused);
 }
 
@@ -428,8 +431,21 @@ sweeper_trap_counts(const struct sweeper *s)
 	return &s->traps.counts;
 }
 
-unsigned
-sweeper_busiest(const struct sweeper *s, struct talker *top, unsigned room)
+void
+sweeper_talkers(const struct sweeper *s, struct talkers_seen *out)
 {
-	return talkers_top(&s->traps.talkers, sweeper_clock_ms(s), top, room);
+	talkers_look(&s->traps.talkers, sweeper_clock_ms(s), out);
+}
+
+uint64_t
+sweeper_name_lid(const struct sweeper *s, uint16_t lid, char *buf, size_t size)
+{
+	struct source src = find_source(s, lid);
+	const struct inv_node *n;
+
+	name_source(s, &src, buf, size);
+	if (src.slot == INV_NONE)
+		return 0;
+	n = inv_node(&s->inv, src.slot);
+	return n->ports[src.port].guid;
 }

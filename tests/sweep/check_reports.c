@@ -325,8 +325,7 @@ START_TEST(subscriptions_go_meanwhile)
 	tell(2, now_ms);
 	while (notices_tick(notices, now_ms) == now_ms || notices_counts(notices)->waiting > 0) {
 		for (unsigned k = 0; k < 20 && registry_n_subscriptions(sa.registry) > 1000; k++) {
-			uint32_t i =
-			    fm_rng_below(&rng, registry_n_subscriptions(sa.registry));
+			uint32_t i = fm_rng_below(&rng, registry_n_subscriptions(sa.registry));
 
 			registry_drop_subscription(
 			    sa.registry, registry_subscription(sa.registry, i)->id);

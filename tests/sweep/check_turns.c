@@ -213,7 +213,7 @@ put(uint16_t lid, uint8_t method, uint16_t attr)
 	uint8_t mad[MAD_BYTES];
 
 	request(mad, method, attr);
-	sa_turns_put(mine.turns, &from, mad, sizeof(mad));
+	sa_turns_put(mine.turns, &from, mad, sizeof(mad), 0);
 }
 
 /* One client asks for all paths before any other says a word; the others for ten answers each.
@@ -312,21 +312,75 @@ START_TEST(repeats_of_what_waits)
 	start_turns(1u << 20);
 	request(mad, SA_GET, SA_CLASS_PORT_INFO);
 	for (int i = 0; i < 500; i++)
-		sa_turns_put(mine.turns, &from, mad, sizeof(mad));
+		sa_turns_put(mine.turns, &from, mad, sizeof(mad), 0);
 	ck_assert_uint_eq(sa_turns_waiting(mine.turns), 1);
 	from.qpn = 2;
-	sa_turns_put(mine.turns, &from, mad, sizeof(mad));
+	sa_turns_put(mine.turns, &from, mad, sizeof(mad), 0);
 	from.lid = lid_of(1);
-	sa_turns_put(mine.turns, &from, mad, sizeof(mad));
+	sa_turns_put(mine.turns, &from, mad, sizeof(mad), 0);
 	request(mad, SA_GET, SA_CLASS_PORT_INFO);
-	sa_turns_put(mine.turns, &from, mad, sizeof(mad));
+	sa_turns_put(mine.turns, &from, mad, sizeof(mad), 0);
 	while (sa_turns_step(mine.turns, 0))
 		;
 	ck_assert_uint_eq(mine.n, 4);
 	/* answered, it may be asked again */
-	sa_turns_put(mine.turns, &from, mad, sizeof(mad));
+	sa_turns_put(mine.turns, &from, mad, sizeof(mad), 0);
 	ck_assert(sa_turns_step(mine.turns, 0));
 	ck_assert_uint_eq(mine.n, 5);
+}
+END_TEST
+
+/* Who asks most is known, and how much of it was told BUSY; a minute later that is over. */
+START_TEST(who_asks_most)
+{
+	struct talkers_seen seen;
+
+	start_turns(1u << 20);
+	for (uint32_t h = 1; h < N_HOSTS; h++)
+		put(lid_of(h), SA_GET, SA_CLASS_PORT_INFO);
+	sa_turns_talkers(mine.turns, 0, &seen);
+	ck_assert_uint_eq(seen.n, TALKERS_SHOWN);
+	ck_assert_uint_eq(seen.all.n, N_HOSTS - 1);
+	ck_assert_ptr_null(talkers_flood(&seen));
+	for (int i = 0; i < 300; i++)
+		put(lid_of(0), SA_GET, SA_CLASS_PORT_INFO);
+	put(lid_of(2), SA_GET, SA_CLASS_PORT_INFO);
+	sa_turns_talkers(mine.turns, 0, &seen);
+	ck_assert_uint_eq(seen.top[0].lid, lid_of(0));
+	ck_assert_uint_eq(seen.top[0].n, 300);
+	ck_assert_uint_eq(seen.top[0].n_refused, 300 - 128);
+	ck_assert_uint_eq(seen.top[1].lid, lid_of(2));
+	ck_assert_uint_eq(seen.top[1].n, 2);
+	ck_assert_uint_eq(seen.top[1].n_refused, 0);
+	ck_assert_uint_eq(seen.all.n, 300 + N_HOSTS);
+	ck_assert_ptr_eq(talkers_flood(&seen), &seen.top[0]);
+	while (sa_turns_step(mine.turns, 0))
+		;
+	sa_turns_talkers(mine.turns, 90000, &seen); /* half of the minute before */
+	ck_assert_uint_eq(seen.top[0].n, 150);
+	sa_turns_talkers(mine.turns, 120000, &seen);
+	ck_assert_uint_eq(seen.n, 0);
+	ck_assert_uint_eq(seen.all.n, 0);
+}
+END_TEST
+
+/* Who is never refused floods with a thousand a second, if others have not as much together. */
+START_TEST(who_floods)
+{
+	struct talkers t = { 0 };
+	struct talkers_seen seen;
+
+	for (int i = 0; i < 60000; i++)
+		talkers_note(&t, 7, i);
+	talkers_look(&t, 60000, &seen);
+	ck_assert_uint_eq(seen.top[0].n, 60000);
+	ck_assert_uint_eq(talkers_flood(&seen)->lid, 7);
+	for (int i = 0; i < 60000; i++)
+		talkers_note(&t, (uint16_t)(100 + i % 1000), 60000);
+	talkers_look(&t, 60000, &seen);
+	ck_assert_uint_eq(seen.top[0].lid, 7);
+	ck_assert_ptr_null(talkers_flood(&seen));
+	talkers_fini(&t);
 }
 END_TEST
 
@@ -357,6 +411,8 @@ main(void)
 	tcase_add_test(t, a_table_ends_while_others_go_on_asking);
 	tcase_add_test(t, tables_half_made_are_bounded);
 	tcase_add_test(t, repeats_of_what_waits);
+	tcase_add_test(t, who_asks_most);
+	tcase_add_test(t, who_floods);
 	tcase_add_test(t, an_end_in_between);
 	suite_add_tcase(s, t);
 	return run_suite(s);
