@@ -33,6 +33,7 @@ REPLAYS = \
 	tests/fuzz/replay_plan \
 	tests/fuzz/replay_policies \
 	tests/fuzz/replay_rchain \
+	tests/fuzz/replay_reports \
 	tests/fuzz/replay_rmpp \
 	tests/fuzz/replay_sa \
 	tests/fuzz/replay_script \
@@ -51,6 +52,7 @@ tests_fuzz_replay_netlist_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_netlist.
 tests_fuzz_replay_plan_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_plan.c
 tests_fuzz_replay_policies_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_policies.c
 tests_fuzz_replay_rchain_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_rchain.c
+tests_fuzz_replay_reports_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_reports.c
 tests_fuzz_replay_rmpp_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_rmpp.c
 tests_fuzz_replay_sa_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_sa.c
 tests_fuzz_replay_script_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_script.c
@@ -73,6 +75,7 @@ noinst_PROGRAMS += \
 	tests/fuzz/fuzz_plan \
 	tests/fuzz/fuzz_policies \
 	tests/fuzz/fuzz_rchain \
+	tests/fuzz/fuzz_reports \
 	tests/fuzz/fuzz_rmpp \
 	tests/fuzz/fuzz_sa \
 	tests/fuzz/fuzz_script \
@@ -90,6 +93,7 @@ tests_fuzz_fuzz_netlist_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_plan_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_policies_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_rchain_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_reports_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_rmpp_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_sa_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_script_LDFLAGS = $(fuzz_ldflags)

@@ -39,9 +39,9 @@ traps_json(const struct daemon *d)
 	const struct sweep_trap_counts *c = sweeper_trap_counts(d->sweeper);
 
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "received", (json_int_t)c->received,
-	    "acted_upon", (json_int_t)c->acted, "put_off", (json_int_t)c->postponed,
-	    "only_counted", (json_int_t)c->repeated, "not_believed", (json_int_t)c->refused,
-	    "not_passed_on", (json_int_t)c->not_passed_on);
+	    "acted_upon", (json_int_t)c->acted, "put_off", (json_int_t)c->postponed, "only_counted",
+	    (json_int_t)c->repeated, "not_believed", (json_int_t)c->refused, "not_passed_on",
+	    (json_int_t)c->not_passed_on);
 }
 
 static json_t *

@@ -27,6 +27,7 @@ struct house {
 	struct router router;
 	struct chain chain;
 	struct sweep_settings set;
+	void (*on_notice)(void *arg, const struct wire_notice *notice); /* of sweep_parts */
 	unsigned n_done;
 };
 
@@ -68,7 +69,9 @@ move_in(struct house *h)
 	struct txn_limits limits = {
 		.timeout_ms = 20, .n_retries = 1, .window_max = 32, .per_node_max = 4
 	};
-	struct sweep_parts parts = { .ha = &h->ha, .router = &h->router, .chain = &h->chain };
+	struct sweep_parts parts = {
+		.ha = &h->ha, .router = &h->router, .chain = &h->chain, .on_notice = h->on_notice
+	};
 	struct fm_error err = { 0 };
 	struct sim_options o;
 	struct local_port local;
