@@ -9,10 +9,10 @@
 
 #define NONE UINT32_MAX
 #define LATE_MS 1000
-#define TRIES 5	      /* of a subscription that answers nothing */
-#define TRIES_MOST 10 /* of one that answers others */
 #define BACKOFF_MOST 4
-#define GRID_MS 64 /* clients are looked at together */
+#define SILENT_MS 31000 /* 1 + 2 + 4 + 8 + 16 s */
+#define TRIES_MOST 10	/* of a Report to who answers others */
+#define GRID_MS 64	/* clients are looked at together */
 #define GSI_QKEY 0x80010000u
 
 enum report_state { WAITS, SENT, LATE };
@@ -32,8 +32,8 @@ struct client {
 	uint32_t n, n_sent, n_late;
 	uint32_t next; /* whose turn it is; of free ones */
 	int64_t due_ms;
-	int64_t heard_ms; /* its last answer */
-	bool slow;	  /* it has been late, and answered nothing since */
+	int64_t heard_ms;  /* its last answer */
+	unsigned n_silent; /* so many times something was repeated since */
 	bool has_turn;
 };
 
@@ -167,7 +167,7 @@ static bool
 may_send(const struct client *c)
 {
 	return c->waits != NONE && c->n_sent + c->n_late < REPORTS_OF_ONE &&
-	    (!c->slow || c->n_sent == 0);
+	    (c->n_silent == 0 || c->n_sent == 0);
 }
 
 static void
@@ -189,9 +189,9 @@ give_turn(struct reports *r, uint32_t i)
 static void
 send(struct reports *r, struct client *c, struct report *one, int64_t now_ms)
 {
-	unsigned backoff = one->n_tries < BACKOFF_MOST ? one->n_tries : BACKOFF_MOST;
+	unsigned n = c->n_silent > 0 ? c->n_silent : one->n_tries;
 
-	one->due_ms = now_ms + ((int64_t)LATE_MS << backoff);
+	one->due_ms = now_ms + ((int64_t)LATE_MS << (n < BACKOFF_MOST ? n : BACKOFF_MOST));
 	one->n_tries++;
 	if (one->due_ms < c->due_ms)
 		c->due_ms = one->due_ms;
@@ -301,9 +301,9 @@ reports_answered(struct reports *r, uint64_t client, uint64_t tid, int64_t now_m
 	r->counts->answered++;
 	registry_note_heard(r->registry, r->all.item[i].subscription, now_ms);
 	take_out(r, c, before, i);
-	if (c->slow) /* what was held up goes on */
+	if (c->n_silent > 0) /* what was held up goes on */
 		c->due_ms = r->due_ms = now_ms;
-	c->slow = false;
+	c->n_silent = 0;
 	c->heard_ms = now_ms;
 	give_turn(r, who);
 	let_go(r, who);
@@ -322,28 +322,29 @@ drop(struct reports *r, uint32_t subscription)
 }
 
 /* What does not answer, though it has been tried for long enough. */
-enum deaf { DEAF_CLIENT, DEAF_SUBSCRIPTION, DEAF_REPORT };
+enum deaf { DEAF_NOBODY, DEAF_REPORT, DEAF_SUBSCRIPTION, DEAF_CLIENT };
 
-static enum deaf
-who_is_deaf(const struct reports *r, const struct client *c, const struct report *late)
+/* Nothing has been heard, since then or since it was sent, for too long. */
+static bool
+is_silent(int64_t heard_ms, const struct report *late, int64_t now_ms)
 {
-	if (c->heard_ms <= late->first_ms)
-		return DEAF_CLIENT;
-	return registry_heard(r->registry, late->subscription) <= late->first_ms ? DEAF_SUBSCRIPTION
-										 : DEAF_REPORT;
+	return now_ms - (heard_ms > late->first_ms ? heard_ms : late->first_ms) >= SILENT_MS;
 }
 
-static bool
-is_in_vain(const struct reports *r, const struct client *c, const struct report *late)
+static enum deaf
+who_is_deaf(
+    const struct reports *r, const struct client *c, const struct report *late, int64_t now_ms)
 {
-	return late->n_tries >= TRIES_MOST ||
-	    (late->n_tries >= TRIES && who_is_deaf(r, c, late) != DEAF_REPORT);
+	if (is_silent(c->heard_ms, late, now_ms))
+		return DEAF_CLIENT;
+	if (is_silent(registry_heard(r->registry, late->subscription), late, now_ms))
+		return DEAF_SUBSCRIPTION;
+	return late->n_tries >= TRIES_MOST ? DEAF_REPORT : DEAF_NOBODY;
 }
 
 static void
-give_up(struct reports *r, struct client *c, const struct report *in_vain)
+give_up(struct reports *r, struct client *c, const struct report *in_vain, enum deaf who)
 {
-	enum deaf who = who_is_deaf(r, c, in_vain);
 	uint32_t tid = in_vain->tid, subscription = in_vain->subscription;
 	uint32_t n = 0, before = NONE, next;
 
@@ -387,18 +388,20 @@ look_at(struct reports *r, uint32_t who, int64_t now_ms)
 
 	c->due_ms = INT64_MAX;
 	while ((one = next_due(r, c, now_ms)) != NULL) {
+		enum deaf deaf = who_is_deaf(r, c, one, now_ms);
+
 		c->n_sent -= one->state == SENT;
 		c->n_late += one->state == SENT;
 		one->state = LATE;
-		if (is_in_vain(r, c, one)) {
-			give_up(r, c, one);
-			continue;
-		}
-		if (c->slow && (repeated || one != &r->all.item[c->first]))
+		if (deaf != DEAF_NOBODY) {
+			give_up(r, c, one, deaf);
+		} else if (c->n_silent > 0 && (repeated || one != &r->all.item[c->first])) {
 			one->due_ms = now_ms + LATE_MS;
-		else
+		} else {
+			c->n_silent++;
 			send(r, c, one, now_ms);
-		repeated = c->slow = true;
+			repeated = true;
+		}
 	}
 	for (uint32_t i = c->first; i != c->waits; i = r->all.item[i].next)
 		if (r->all.item[i].due_ms < c->due_ms)

@@ -7,10 +7,11 @@
  *	client 7: [late][sent][sent][waits][waits]...
  *
  * A Report without an answer for a second is late, and repeated after 1, 2, 4, 8 s more.  32 may
- * be sent or late; and while a client answers nothing, one may be sent beside those late, and the
- * first of these alone is repeated.  After 31 s without any answer the client is given up, with
- * the subscriptions that its line is for; one that answers others loses that subscription only,
- * and not even that if it answers others of the same.
+ * be sent or late; while a client answers nothing, one may be sent beside those late, and the
+ * first of these alone is repeated, ever more slowly.  A client that has answered nothing for
+ * 31 s when this is due is given up, with the subscriptions that its line is for.  Of one that
+ * answers, only the subscription is dropped that gets no answer for so long; a Report to who
+ * answers others of the same is given up by itself, when it was sent 10 times.
  *
  * Bounds: 65536 Reports of all, and no client has more of them than are left for all others;
  * between two ticks 256 are sent, in turns of clients.
