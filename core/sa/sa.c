@@ -405,9 +405,10 @@ sa_tell(struct sa *sa, const struct wire_notice *notice, int64_t now_ms)
 
 	if (view != NULL && sa->notices != NULL) {
 		end = sa_view_end_of_lid(view, notice->issuer_lid);
-		if (end != FM_NONE)
+		if (end != FM_NONE) { /* nobody may know of others, nor is it ours */
 			e.issuer = (struct sa_gid){ view->set.gid_prefix, view->end[end].guid };
-		notices_tell(sa->notices, view, &e, now_ms);
+			notices_tell(sa->notices, view, &e, now_ms);
+		}
 	}
 	sa_view_put(view);
 }

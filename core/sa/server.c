@@ -137,14 +137,16 @@ static int
 take_in(struct sa_server *s, int wait_ms)
 {
 	struct umad_message m;
+	int64_t came_ms = 0;
 	int rc = 0;
 
 	for (unsigned i = 0; i < TAKE_IN; i++) {
 		rc = umad_agent_receive(s->agent, i == 0 ? wait_ms : 0, &m);
 		if (rc <= 0)
 			break;
+		came_ms = i == 0 ? now_ms() : came_ms;
 		if (m.status == 0)
-			sa_turns_put(s->turns, &m.addr, m.bytes, m.n_bytes, now_ms());
+			sa_turns_put(s->turns, &m.addr, m.bytes, m.n_bytes, came_ms);
 	}
 	return rc;
 }

@@ -161,11 +161,15 @@ say(struct sweeper *s, const struct source *src, const struct wire_notice *n, co
 		return;
 	t->say_ms = now_ms + SAY_MS;
 	busiest = find_source(s, seen.top[0].lid);
+	snprintf(last, sizeof(last), "the same");
+	if (busiest.lid != src->lid)
+		name_source(s, src, last, sizeof(last));
 	log_warn("sweep",
 	    "traps: the busiest source is %s, with %" PRIu32 " MADs in the last minute; trap %u of "
-	    "%s: %s; since the start %" PRIu64 " were only counted, %" PRIu64 " not believed",
-	    name_source(s, &busiest, name, sizeof(name)), seen.top[0].n, n->trap_number,
-	    name_source(s, src, last, sizeof(last)), what, t->counts.repeated, t->counts.refused);
+	    "%s: %s; since the start %" PRIu64 " times only counted, %" PRIu64
+	    " times not believed",
+	    name_source(s, &busiest, name, sizeof(name)), seen.top[0].n, n->trap_number, last, what,
+	    t->counts.repeated, t->counts.refused);
 }
 
 /* ----------------------------------------------------------------- in a row */
@@ -305,7 +309,7 @@ act(struct sweeper *s, const struct source *src, const struct wire_notice *n, st
 	if (src->slot == INV_NONE)
 		look_for(s, r, reason);
 	else if (r->n > ROW_MOST ||
-	    !fm_tokens_take(&s->traps.reads, READS_BURST, READS_EVERY_MS, now_ms))
+	    (r->n > 1 && !fm_tokens_take(&s->traps.reads, READS_BURST, READS_EVERY_MS, now_ms)))
 		owe(&s->traps, r, now_ms + HOLD_MS);
 	else
 		read_again(s, src->slot, reason);

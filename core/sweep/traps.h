@@ -13,7 +13,8 @@
  *	alike, of one source	10 in a row are acted upon and passed on; then they are only
  *				counted until it has been quiet for 5 s, and the node is read
  *				10 s after the first of those
- *	of all			4096 nodes to read at once, then 512 a second
+ *	of all			4096 nodes to read at once, then 512 a second; the first of a
+ *				row is always acted upon
  *	a LID that is nobody's	all is looked at, once in an interval between sweeps
  *	passed on		1024 at once, then 125 a second; the rest is not
  */

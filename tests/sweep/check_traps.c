@@ -481,6 +481,40 @@ START_TEST(all_at_once)
 }
 END_TEST
 
+/* All hosts flood: so many nodes are read, what is put off is read when it is due, all of it
+ * together, and then there is an end. */
+START_TEST(all_hosts_flood)
+{
+	const struct sweep_trap_counts *c;
+	uint32_t before, n_hosts = 24 * 24;
+
+	teardown();
+	rig_generate(&rig.nl, "pgft 2 24,24 1,4 1,1");
+	rig_sim(&rig, NULL);
+	rig_bring_up(&rig);
+	rig_let_pass(&rig, 12000);
+	c = sweeper_trap_counts(rig.sweeper);
+	before = (uint32_t)c->acted;
+	for (unsigned k = 0; k < 50; k++)
+		for (uint32_t h = 0; h < n_hosts; h++) {
+			struct wire_notice n = link_notice(rig_host_lid(&rig, h));
+
+			deliver(n.issuer_lid, WIRE_CLASS_SMP_LID, &n);
+		}
+	ck_assert_uint_eq(c->acted - before, n_hosts + 4096);
+	ck_assert_uint_eq(c->postponed, n_hosts);
+	before = rig.n_reports;
+	for (int i = 0; i < 20; i++)
+		rig_let_pass(&rig, 1000);
+	ck_assert_uint_ge(rig.n_reports - before, 2);
+	ck_assert_uint_le(rig.n_reports - before, 3);
+	before = rig.n_reports;
+	rig_let_pass(&rig, 60000);
+	ck_assert_uint_eq(rig.n_reports, before);
+	ck_assert_int_eq(sweeper_due_ns(rig.sweeper), INT64_MAX);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -499,6 +533,7 @@ main(void)
 	tcase_add_test(t, last_change_is_found);
 	tcase_add_test(t, others_are_heard);
 	tcase_add_test(t, all_at_once);
+	tcase_add_test(t, all_hosts_flood);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
