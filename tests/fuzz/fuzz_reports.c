@@ -171,8 +171,8 @@ join(const uint8_t *how)
 		return;
 	want.port_gid = (struct sa_gid){ w.slot.view->set.gid_prefix, w.slot.view->end[end].guid };
 	request(how[0] & 7, how[1] & 1 ? SA_DELETE : SA_SET, SA_MC_MEMBER_RECORD,
-	    SA_MCR_MGID | SA_MCR_PORT_GID | SA_MCR_JOIN_STATE | SA_MCR_QKEY | SA_MCR_TCLASS | SA_MCR_PKEY |
-		SA_MCR_SL | SA_MCR_FLOW_LABEL,
+	    SA_MCR_MGID | SA_MCR_PORT_GID | SA_MCR_JOIN_STATE | SA_MCR_QKEY | SA_MCR_TCLASS |
+		SA_MCR_PKEY | SA_MCR_SL | SA_MCR_FLOW_LABEL,
 	    &want);
 }
 
