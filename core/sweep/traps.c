@@ -12,8 +12,9 @@ enum trap { TRAP_OF_NODES = 128, TRAP_LINK_STATE = 128, TRAP_LOCAL_CHANGE = 144 
 #define LID_MULTICAST 0xc000
 #define MAX_LMC 7
 #define ROW_MOST 10
-#define QUIET_MS 5000 /* a row is over */
-#define HOLD_MS 10000 /* what is put off is read then */
+#define QUIET_MS 3000 /* a row is over */
+#define HOLD_MS 1000  /* what is put off is read then, and after twice as long the next time */
+#define HOLD_MOST_MS 10000
 #define READS_BURST 4096
 #define READS_EVERY_MS 2
 #define RELAYS_BURST 1024
@@ -227,9 +228,20 @@ row_of(struct traps *t, uint64_t key, int64_t now_ms)
 		}
 	}
 	r = &t->rows.item[i];
-	r->n = now_ms - r->last_ms >= QUIET_MS ? 1 : r->n + (r->n <= ROW_MOST);
+	if (now_ms - r->last_ms >= QUIET_MS)
+		r->n = r->n_reads = r->n_held = 0;
+	r->n += r->n <= ROW_MOST;
 	r->last_ms = now_ms;
 	return r;
+}
+
+static int64_t
+held_till(struct trap_row *r, int64_t now_ms)
+{
+	int64_t hold_ms = r->n_held < 4 ? (int64_t)HOLD_MS << r->n_held : HOLD_MOST_MS;
+
+	r->n_held += r->owed_ms == 0 && r->n_held < 4;
+	return now_ms + hold_ms;
 }
 
 static void
@@ -272,7 +284,8 @@ look_for(struct sweeper *s, struct trap_row *r, const char *reason)
 		owe(t, r, t->heavy_ms);
 		return;
 	}
-	t->heavy_ms = now_ms + (s->set.sweep_interval_ms > 0 ? s->set.sweep_interval_ms : HOLD_MS);
+	t->heavy_ms =
+	    now_ms + (s->set.sweep_interval_ms > 0 ? s->set.sweep_interval_ms : HOLD_MOST_MS);
 	t->counts.acted++;
 	fm_log_rl(&s->trap_bucket, FM_LOG_NOTICE, "sweep", "%s, which is nobody's", reason);
 	sweeper_request(s, SWEEP_HEAVY, reason);
@@ -291,6 +304,16 @@ read_again(struct sweeper *s, uint32_t slot, const char *reason)
 		sweeper_request(s, SWEEP_NAMED, reason);
 }
 
+/* It is to be read anyhow, and what has changed by now will be seen. */
+static bool
+is_named(const struct sweeper *s, uint32_t slot)
+{
+	for (size_t i = 0; i < s->named.n; i++)
+		if (s->named.item[i] == slot)
+			return true;
+	return false;
+}
+
 static void
 act(struct sweeper *s, const struct source *src, const struct wire_notice *n, struct trap_row *r)
 {
@@ -306,13 +329,18 @@ act(struct sweeper *s, const struct source *src, const struct wire_notice *n, st
 	}
 	if (s->p.ha->state != WIRE_SM_MASTER)
 		return;
-	if (src->slot == INV_NONE)
+	if (src->slot == INV_NONE) {
 		look_for(s, r, reason);
-	else if (r->n > ROW_MOST ||
-	    (r->n > 1 && !fm_tokens_take(&s->traps.reads, READS_BURST, READS_EVERY_MS, now_ms)))
-		owe(&s->traps, r, now_ms + HOLD_MS);
-	else
+	} else if (is_named(s, src->slot)) {
+		return;
+	} else if (r->n_reads >= ROW_MOST ||
+	    (r->n_reads > 0 &&
+		!fm_tokens_take(&s->traps.reads, READS_BURST, READS_EVERY_MS, now_ms))) {
+		owe(&s->traps, r, held_till(r, now_ms));
+	} else {
+		r->n_reads++;
 		read_again(s, src->slot, reason);
+	}
 }
 
 static void

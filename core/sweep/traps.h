@@ -10,9 +10,10 @@
  *
  * Bounds, so that nobody keeps the sweep busy; reading is put off by them and never forgotten:
  *
- *	alike, of one source	10 in a row are acted upon and passed on; then they are only
- *				counted until it has been quiet for 5 s, and the node is read
- *				10 s after the first of those
+ *	alike, of one source	10 in a row, till it has been quiet for 3 s, are passed on, and have
+ *				the node read as often, those not counted that come while it is
+ *				to be read anyhow; beyond that the node is read after 1 s, then
+ *				2, 4, 8, and each 10 s
  *	of all			4096 nodes to read at once, then 512 a second; the first of a
  *				row is always acted upon
  *	a LID that is nobody's	all is looked at, once in an interval between sweeps
@@ -30,6 +31,8 @@ struct trap_row {
 	int64_t last_ms;
 	int64_t owed_ms; /* its node is to be read then; 0: it has been */
 	uint32_t n;	 /* in a row */
+	uint8_t n_reads; /* for it */
+	uint8_t n_held;	 /* reading was put off so many times */
 };
 
 struct traps {
