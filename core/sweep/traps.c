@@ -291,6 +291,12 @@ look_for(struct sweeper *s, struct trap_row *r, const char *reason)
 	sweeper_request(s, SWEEP_HEAVY, reason);
 }
 
+static bool
+is_discovering(const struct sweeper *s)
+{
+	return s->phase == PHASE_DISCOVER || s->phase == PHASE_REREAD;
+}
+
 static void
 read_again(struct sweeper *s, uint32_t slot, const char *reason)
 {
@@ -300,14 +306,16 @@ read_again(struct sweeper *s, uint32_t slot, const char *reason)
 	fm_log_rl(&s->trap_bucket, FM_LOG_NOTICE, "sweep", "%s: %s", reason,
 	    inv_name(inv_node(&s->inv, slot), name, sizeof(name)));
 	discover_name(s, slot);
-	if (s->phase != PHASE_DISCOVER && s->phase != PHASE_REREAD)
+	if (!is_discovering(s))
 		sweeper_request(s, SWEEP_NAMED, reason);
 }
 
 /* It is to be read anyhow, and what has changed by now will be seen. */
 static bool
-is_named(const struct sweeper *s, uint32_t slot)
+is_to_be_read(const struct sweeper *s, uint32_t slot)
 {
+	if (!is_discovering(s) && s->wanted < SWEEP_NAMED)
+		return false;
 	for (size_t i = 0; i < s->named.n; i++)
 		if (s->named.item[i] == slot)
 			return true;
@@ -331,7 +339,7 @@ act(struct sweeper *s, const struct source *src, const struct wire_notice *n, st
 		return;
 	if (src->slot == INV_NONE) {
 		look_for(s, r, reason);
-	} else if (is_named(s, src->slot)) {
+	} else if (is_to_be_read(s, src->slot)) {
 		return;
 	} else if (r->n_reads >= ROW_MOST ||
 	    (r->n_reads > 0 &&
