@@ -86,7 +86,8 @@ nodes_find(struct nodes *ns, uint64_t key)
 static void
 enter_ring_if_ready(struct nodes *ns, struct node *n)
 {
-	bool has_room = n->key == 0 || n->n_sent < (n->voice == NODE_LATE ? 1 : ns->window);
+	bool has_room = n->key == 0 ||
+	    n->n_sent - n->n_parked < (n->voice == NODE_LATE ? 1 : ns->window);
 
 	if (n->in_ring || n->n_queued == 0 || !has_room)
 		return;
@@ -119,6 +120,19 @@ nodes_take(struct nodes *ns)
 	n->n_sent++;
 	enter_ring_if_ready(ns, n);
 	return r;
+}
+
+void
+nodes_park(struct nodes *ns, struct node *n)
+{
+	n->n_parked++;
+	enter_ring_if_ready(ns, n);
+}
+
+void
+nodes_unpark(struct node *n)
+{
+	n->n_parked--;
 }
 
 void

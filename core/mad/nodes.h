@@ -53,7 +53,7 @@ struct node {
 	struct requests queue;
 	uint64_t key;
 	uint32_t index; /* in nodes.all */
-	unsigned n_sent, n_queued;
+	unsigned n_sent, n_parked, n_queued; /* parked: of those sent, without a place here */
 	bool in_ring, is_resting;
 	enum node_voice voice;
 	bool is_given_up; /* no more tries, until a new request comes */
@@ -79,6 +79,9 @@ void nodes_queue(struct nodes *ns, struct node *n, struct request *r);
 struct request *nodes_take(struct nodes *ns);
 /* All that wait at a node leave it, in order, for the end of *to. */
 void nodes_drop(struct nodes *ns, struct node *n, struct requests *to);
+/* A request that was sent gives its place to others of the node, or is parked no more. */
+void nodes_park(struct nodes *ns, struct node *n);
+void nodes_unpark(struct node *n);
 /* It has answered. */
 void nodes_heard(struct nodes *ns, struct node *n);
 /* A request taken has ended. */

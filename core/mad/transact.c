@@ -157,6 +157,8 @@ park(struct txn_engine *e)
 	for (int i = 0; i < N_TIMEOUTS; i++)
 		while (e->young[i] != NULL && e->young[i]->sent_ns <= before) {
 			e->young[i]->is_parked = true;
+			if (e->young[i]->route.beyond)
+				nodes_park(&e->nodes, e->young[i]->node);
 			e->young[i] = TAILQ_NEXT(e->young[i], in);
 			e->n_parked++;
 		}
@@ -204,6 +206,8 @@ leave_wire(struct txn_engine *e, struct request *r)
 		e->young[try_index(r)] = TAILQ_NEXT(r, in);
 	TAILQ_REMOVE(&e->tries[try_index(r)], r, in);
 	e->n_on_wire--;
+	if (r->is_parked && r->route.beyond)
+		nodes_unpark(r->node);
 	e->n_parked -= r->is_parked;
 	r->is_parked = false;
 }
@@ -255,7 +259,7 @@ has_tries_left(const struct txn_engine *e, const struct request *r)
 static void
 note_loss(struct txn_engine *e, const struct request *r, int64_t now)
 {
-	if (r->route.max_tries != 0 || r->node->key == 0)
+	if (r->route.max_tries != 0 || r->route.beyond)
 		return; /* it may be the way, or nobody is there */
 	if (r->node->voice == NODE_HEARD)
 		window_loss(&e->window, r->sent_ns, now);

@@ -33,6 +33,9 @@ struct smp_route {
 	/* 0: as many as the engine's limits say.  Else so many, and it is no sign of congestion
 	 * when they are lost: perhaps they cannot arrive, and the caller knows another way. */
 	uint8_t max_tries;
+	/* It goes past the node of its key, where perhaps nobody answers: that says nothing of
+	 * the node, and keeps its window only till it is parked. */
+	bool beyond;
 };
 static inline bool
 smp_is_mixed(const struct smp_route *r)

@@ -188,7 +188,7 @@ on_port_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 	wire_port_info_get(reply + WIRE_SMP_DATA_AT, &now);
 	note_reset(s, n, a->port, &now);
 	if (p->edge != EDGE_ASKED && now.port_state == WIRE_PORT_INIT &&
-	    (p->info.port_state > WIRE_PORT_INIT || !p->known) && inv_is_switch(n))
+	    p->info.port_state > WIRE_PORT_INIT && inv_is_switch(n)) /* known or only remembered */
 		inv_unlink(&s->inv, a->node, a->port, EDGE_NONE); /* perhaps another cable now */
 	p->info = now;
 	p->known = true;

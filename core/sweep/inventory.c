@@ -159,6 +159,7 @@ inv_route(const struct inventory *inv, uint32_t node, uint8_t port, struct smp_r
 	if (sw->n_hops + (last != 0) > DR_MAX_HOPS)
 		return false;
 	route->directed = true;
+	route->beyond = false;
 	route->lid = WIRE_LID_PERMISSIVE;
 	route->slid = 0;
 	route->max_tries = 0;
@@ -176,6 +177,7 @@ inv_route_beyond(const struct inventory *inv, uint32_t node, uint8_t port, struc
 	if (!inv_route(inv, node, port, route) || route->n_hops == DR_MAX_HOPS)
 		return false;
 	route->path[++route->n_hops] = port;
+	route->beyond = true;
 	route->m_key = 0;
 	return true;
 }
