@@ -10,6 +10,8 @@ LIB_SOURCES = \
 	lib/error.h \
 	lib/faultpoint.c \
 	lib/faultpoint.h \
+	lib/files.c \
+	lib/files.h \
 	lib/hash.c \
 	lib/hash.h \
 	lib/heap.c \

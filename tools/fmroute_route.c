@@ -16,6 +16,7 @@
 #include "core/conf/json_text.h"
 #include "core/conf/regions_json.h"
 #include "core/topo/dump.h"
+#include "lib/files.h"
 #include "lib/error.h"
 #include "lib/log.h"
 #include "lib/median.h"
@@ -157,17 +158,18 @@ dump(struct job *job, struct fm_error *err)
 	const char *dir = job->task->dump_dir;
 	char path[4096];
 	FILE *out;
-	int rc = dump_tables(dir, job->snap, &job->tables->t, NULL, err);
+	int fd, rc = dump_tables(dir, job->snap, &job->tables->t, NULL, err);
 
 	if (rc != 0)
 		return rc;
 	snprintf(path, sizeof(path), "%s/" JOB_FABRIC_FILE, dir);
-	out = fopen(path, "we");
+	fd = fm_file_new(path, 0666);
+	out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (out == NULL)
 		return fm_fail(err, FM_E_SYSTEM, "%s: %s", path, strerror(errno));
 	netlist_keep_lids(&job->netlist, job->snap);
 	rc = netlist_write(&job->netlist, out, err);
-	if (fclose(out) != 0 && rc == 0)
+	if (!fm_file_done(path, fclose(out) == 0 && rc == 0) && rc == 0)
 		rc = fm_fail(err, FM_E_SYSTEM, "%s: %s", path, strerror(errno));
 	return rc;
 }

@@ -3,6 +3,7 @@
  * core/daemon/commands.c - what fmctl can ask of the daemon.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,17 +125,29 @@ add_sa(const struct daemon *d, json_t *o)
 		(json_int_t)c.refused, "busy", (json_int_t)c.busy));
 }
 
+static json_t *
+store_json(const struct daemon *d)
+{
+	const char *why = store_why_none(d->store);
+	char text[320];
+
+	snprintf(text, sizeof(text), "%s%.280s", why != NULL ? "none, because it " : "in ",
+	    why != NULL ? why : d->conf->state_dir);
+	return json_text(text);
+}
+
 static int
 run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
 	const struct daemon *d = arg;
 	json_t *last = d->summary != NULL ? json_incref(d->summary) : json_null();
 	const struct plan *p = sweeper_plan(d->sweeper);
-	json_t *status = json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:o}", "sm_state",
+	json_t *status = json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:o}", "sm_state",
 	    ha_state_name(d->ha.state), "subnet_up", sweeper_is_up(d->sweeper), "phase",
 	    sweep_phase_names[sweeper_phase(d->sweeper)], "transport",
 	    json_text(d->conf->transport), "other_sm", json_text(sweeper_report(d->sweeper)->other),
-	    "waiting", json_text(p != NULL ? p->change.waiting : ""), "sweep", last);
+	    "waiting", json_text(p != NULL ? p->change.waiting : ""), "store", store_json(d),
+	    "sweep", last);
 
 	if (status != NULL)
 		add_joined(p, status);

@@ -449,6 +449,7 @@ daemon_init(struct daemon *d, const struct cli *cli, struct fm_error *err)
 
 	memset(d, 0, sizeof(*d));
 	signal(SIGPIPE, SIG_IGN); /* a reader of the log that leaves must not end a sweep */
+	signal(SIGXFSZ, SIG_IGN); /* nor a file that may not grow: its write() says so */
 	d->routed_fd = -1;
 	d->cli = cli;
 	rc = cli_load(cli, &d->engines, &d->conf, err);

@@ -19,6 +19,7 @@
 #include "lib/bitset.h"
 #include "lib/error.h"
 #include "lib/faultpoint.h"
+#include "lib/files.h"
 
 /* --------------------------------------------------------- the switches */
 
@@ -269,14 +270,11 @@ fill(uint8_t *bytes, size_t room, const struct plan *p, fm_sw *sl_row, struct pl
 static int
 write_file(const char *path, const uint8_t *bytes, size_t n, struct fm_error *err)
 {
-	char fresh[PATH_MAX];
 	ssize_t done;
-	int fd;
+	int fd = fm_file_new(path, 0640);
 
-	snprintf(fresh, sizeof(fresh), "%s.new", path);
-	fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
 	if (fd < 0)
-		return fm_fail(err, FM_E_SYSTEM, "%s: %s", fresh, strerror(errno));
+		return fm_fail(err, FM_E_SYSTEM, "%s.new: %s", path, strerror(errno));
 	for (; n > 0; bytes += done, n -= (size_t)done) {
 		fm_fault_point("tables", "write");
 		done = write(fd, bytes, n);
@@ -286,11 +284,8 @@ write_file(const char *path, const uint8_t *bytes, size_t n, struct fm_error *er
 			break;
 	}
 	fm_fault_point("tables", "written");
-	if (close(fd) != 0 || n > 0 || rename(fresh, path) != 0) {
-		fm_fail(err, FM_E_SYSTEM, "%s: %s", fresh, strerror(errno));
-		unlink(fresh);
-		return FM_E_SYSTEM;
-	}
+	if (!fm_file_done(path, close(fd) == 0 && n == 0))
+		return fm_fail(err, FM_E_SYSTEM, "%s.new: %s", path, strerror(errno));
 	fm_fault_point("tables", "renamed");
 	return 0;
 }

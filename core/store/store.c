@@ -11,16 +11,21 @@
  * machine.  LMDB commits whole transactions; a crash loses none that was
  * committed and tears none.
  */
+#include "config.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/store/store_internal.h"
 #include "lib/faultpoint.h"
+#include "lib/files.h"
 #include "lib/log.h"
 
 #define GUID_BYTES 8
@@ -129,26 +134,77 @@ open_databases(struct store *s, MDB_txn *txn)
 	return mdb_dbi_open(txn, "aside", MDB_CREATE, &s->aside_db);
 }
 
-static int
-open_env(struct store *s, const char *dir)
+int
+store_begin(struct store *s, MDB_txn **txn)
 {
-	unsigned flags = s->reads_only ? MDB_RDONLY : 0;
-	MDB_txn *txn;
-	int rc = store_check(dir);
+	int rc;
 
-	if (rc != 0 || (rc = mdb_env_create(&s->env)) != 0)
-		return rc;
-	if ((rc = mdb_env_set_maxdbs(s->env, 8)) != 0 ||
-	    (rc = mdb_env_set_mapsize(s->env, STORE_MAP_BYTES)) != 0 ||
-	    (rc = mdb_env_open(s->env, dir, flags, 0640)) != 0 ||
-	    (rc = mdb_txn_begin(s->env, NULL, flags, &txn)) != 0)
-		return rc;
-	rc = open_databases(s, txn);
-	if (rc != 0) {
+	pthread_mutex_lock(&s->one_txn);
+	rc = mdb_txn_begin(s->env, NULL, s->reads_only ? MDB_RDONLY : 0, txn);
+	if (rc != 0)
+		pthread_mutex_unlock(&s->one_txn);
+	return rc;
+}
+
+int
+store_end(struct store *s, MDB_txn *txn, int rc)
+{
+	if (rc == 0)
+		rc = mdb_txn_commit(txn);
+	else
 		mdb_txn_abort(txn);
+	pthread_mutex_unlock(&s->one_txn);
+	return rc;
+}
+
+/* Without LMDB's file of locks, whose pages it maps without having room for them on the disk:
+ * the directory is ours alone, and transactions take turns. */
+static int
+open_env(struct store *s, const char *path, unsigned flags)
+{
+	MDB_txn *txn;
+	int rc = mdb_env_create(&s->env);
+
+	if (rc != 0 || (rc = mdb_env_set_maxdbs(s->env, 8)) != 0 ||
+	    (rc = mdb_env_set_mapsize(s->env, STORE_MAP_BYTES)) != 0 ||
+	    (rc = mdb_env_open(s->env, path, flags | MDB_NOLOCK, 0640)) != 0 ||
+	    (rc = store_begin(s, &txn)) != 0)
 		return rc;
-	}
-	return mdb_txn_commit(txn);
+	return store_end(s, txn, open_databases(s, txn));
+}
+
+static int
+open_kept(struct store *s, const char *dir)
+{
+	int rc = store_check(dir, NULL);
+	char path[4096];
+	bool is_new;
+
+	if (rc != 0)
+		return rc;
+	snprintf(path, sizeof(path), "%s/data.mdb", dir);
+	is_new = access(path, F_OK) != 0;
+	rc = open_env(s, dir, 0);
+	if (rc != 0 && is_new)
+		unlink(path); /* half a file would pass for a damaged one */
+	return rc;
+}
+
+/* What is checked is what is read: a copy, since another process may write meanwhile. */
+static int
+open_copy(struct store *s, const char *dir)
+{
+	char path[40];
+	int fd = memfd_create("fmd store", MFD_CLOEXEC), rc;
+
+	if (fd < 0)
+		return errno;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	rc = store_check(dir, &fd);
+	if (rc == 0)
+		rc = open_env(s, path, MDB_RDONLY | MDB_NOSUBDIR);
+	close(fd);
+	return rc;
 }
 
 /* Does LMDB say that the file, not the machine, is at fault? */
@@ -175,10 +231,9 @@ forget(struct store *s)
 static int
 set_aside(const char *dir, int why, struct fm_error *err)
 {
-	char from[4096], to[4096], lock[4096];
+	char from[4096], to[4096];
 
 	snprintf(from, sizeof(from), "%s/data.mdb", dir);
-	snprintf(lock, sizeof(lock), "%s/lock.mdb", dir);
 	for (int i = 1; i <= ASIDE_MAX; i++) {
 		snprintf(to, sizeof(to), "%s/data.mdb.bad-%d", dir, i);
 		if (access(to, F_OK) == 0)
@@ -186,7 +241,6 @@ set_aside(const char *dir, int why, struct fm_error *err)
 		if (rename(from, to) != 0)
 			return fm_fail(err, FM_E_SYSTEM, "cannot rename %s, which is damaged: %s",
 			    from, strerror(errno));
-		unlink(lock);
 		log_warn("store",
 		    "%s is damaged or not ours (%s): set aside as %s; LIDs are taken from the "
 		    "fabric",
@@ -198,23 +252,33 @@ set_aside(const char *dir, int why, struct fm_error *err)
 	    from, ASIDE_MAX);
 }
 
+enum fm_error_kind
+store_kind_of(int errnum)
+{
+	return errnum == ENOSPC || errnum == EDQUOT || errnum == EFBIG || errnum == EROFS ||
+		errnum == EIO
+	    ? FM_E_RESOURCE
+	    : FM_E_SYSTEM;
+}
+
 static int
 no_store(const char *dir, int rc, struct fm_error *err)
 {
-	return fm_fail(err, FM_E_SYSTEM, "cannot open the store in %s: %s", dir, mdb_strerror(rc));
+	return fm_fail(err, store_kind_of(rc), "cannot open the store %s/data.mdb: %s", dir,
+	    rc == ELOOP ? fm_file_why(rc) : mdb_strerror(rc));
 }
 
 static int
 open_or_renew(struct store *s, const char *dir, struct fm_error *err)
 {
-	int rc = open_env(s, dir);
+	int rc = open_kept(s, dir);
 
 	if (is_damage(rc)) {
 		forget(s);
 		rc = set_aside(dir, rc, err);
 		if (rc != 0)
 			return rc;
-		rc = open_env(s, dir);
+		rc = open_kept(s, dir);
 	}
 	return rc == 0 ? 0 : no_store(dir, rc, err);
 }
@@ -229,7 +293,7 @@ open_to_read(struct store *s, const char *dir, struct fm_error *err)
 	snprintf(path, sizeof(path), "%s/data.mdb", dir);
 	if (access(path, F_OK) != 0 && errno == ENOENT)
 		return 0;
-	rc = open_env(s, dir);
+	rc = open_copy(s, dir);
 	if (!is_damage(rc))
 		return rc == 0 ? 0 : no_store(dir, rc, err);
 	forget(s);
@@ -252,8 +316,8 @@ no_directory(const char *dir, int error, struct fm_error *err)
 		    "cannot make the state directory %.80s: there is no %.80s to make it in; "
 		    "--state-dir=DIR names another",
 		    dir, parent);
-	return fm_fail(
-	    err, FM_E_SYSTEM, "cannot make the state directory %s: %s", dir, strerror(error));
+	return fm_fail(err, store_kind_of(error), "cannot make the state directory %s: %s", dir,
+	    strerror(error));
 }
 
 static struct store *
@@ -271,30 +335,57 @@ new_store(bool reads_only, struct fm_error *err)
 	s->mem = mem;
 	s->reads_only = reads_only;
 	s->lock_fd = -1;
+	pthread_mutex_init(&s->one_txn, NULL);
 	return s;
+}
+
+static int
+open_in(struct store *s, const char *dir, struct fm_error *err)
+{
+	struct stat st;
+	int rc;
+
+	if (mkdir(dir, 0750) != 0 && errno != EEXIST)
+		return no_directory(dir, errno, err);
+	if (stat(dir, &st) == 0 && (st.st_mode & S_IWOTH) != 0)
+		log_warn("store",
+		    "anybody can write into the state directory %s, and decide on LIDs: chmod o-w "
+		    "%s",
+		    dir, dir);
+	if ((rc = store_lock(s, dir, err)) == 0 && (rc = open_or_renew(s, dir, err)) == 0)
+		store_pending_open(s, dir);
+	return rc;
 }
 
 int
 store_open(const char *dir, struct store **out, struct fm_error *err)
 {
-	struct store *s;
+	struct store *s = new_store(false, err);
 	int rc;
 
-	if (mkdir(dir, 0750) != 0 && errno != EEXIST)
-		return no_directory(dir, errno, err);
-	s = new_store(false, err);
 	if (s == NULL)
 		return (int)err->kind;
-	rc = store_lock(s, dir, err);
-	if (rc == 0)
-		rc = open_or_renew(s, dir, err);
-	if (rc != 0) {
-		store_close(s);
-		return rc;
+	rc = open_in(s, dir, err);
+	if (rc == FM_E_RESOURCE) { /* the disk's fault: a subnet is more than its store */
+		forget(s);
+		snprintf(s->why_none, sizeof(s->why_none), "%s", err->msg);
+		log_warn("store",
+		    "%s: fmd runs without a store till it is started again, and keeps neither LIDs "
+		    "nor what hosts register",
+		    err->msg);
+		rc = 0;
 	}
-	store_pending_open(s, dir);
-	*out = s;
-	return 0;
+	if (rc != 0)
+		store_close(s);
+	else
+		*out = s;
+	return rc;
+}
+
+const char *
+store_why_none(const struct store *s)
+{
+	return s->why_none[0] != '\0' ? s->why_none : NULL;
 }
 
 int
@@ -325,6 +416,7 @@ store_close(struct store *s)
 	if (s->env != NULL)
 		mdb_env_close(s->env);
 	store_unlock(s);
+	pthread_mutex_destroy(&s->one_txn);
 	fm_vec_fini(&s->lids);
 	fm_hash_fini(&s->by_guid);
 	mem = s->mem;
@@ -378,28 +470,30 @@ write_lids(struct store *s, const struct store_lid *lids, uint32_t n, struct fm_
 	for (uint32_t i = 0; i < n && rc == 0; i++) {
 		if (is_kept(s, &lids[i]))
 			continue;
-		if (txn == NULL && (rc = mdb_txn_begin(s->env, NULL, 0, &txn)) != 0)
+		if (txn == NULL && (rc = store_begin(s, &txn)) != 0)
 			break;
 		rc = write_lid(s, txn, &lids[i]);
 	}
-	if (rc == 0 && txn != NULL) {
+	if (txn != NULL) {
 		fm_fault_point("commit", "LIDs");
-		rc = mdb_txn_commit(txn);
-		txn = NULL;
+		rc = store_end(s, txn, rc);
 		fm_fault_point("committed", "LIDs");
 	}
-	if (rc != 0) {
-		if (txn != NULL)
-			mdb_txn_abort(txn);
-		return fm_fail(err, FM_E_SYSTEM, "cannot write to the store: %s", mdb_strerror(rc));
-	}
-	return 0;
+	return rc == 0
+	    ? 0
+	    : fm_fail(err, FM_E_SYSTEM, "cannot write to the store: %s", mdb_strerror(rc));
+}
+
+static bool
+is_kept_nowhere(const struct store *s)
+{
+	return s->reads_only || s->env == NULL;
 }
 
 int
 store_put_lids(struct store *s, const struct store_lid *lids, uint32_t n, struct fm_error *err)
 {
-	int rc = s->reads_only ? 0 : write_lids(s, lids, n, err);
+	int rc = is_kept_nowhere(s) ? 0 : write_lids(s, lids, n, err);
 
 	if (rc != 0)
 		return rc;
@@ -422,17 +516,15 @@ put_mark(struct store *s, const char *name, uint64_t *kept, uint64_t mark, struc
 	MDB_val key = { strlen(name), (void *)(uintptr_t)name };
 	MDB_val value = { sizeof(bytes), bytes };
 	MDB_txn *txn;
-	int rc;
+	int rc = 0;
 
 	if (*kept == mark)
 		return 0;
 	store_put_number(bytes, mark);
-	rc = mdb_txn_begin(s->env, NULL, 0, &txn);
-	if (rc == 0 && (rc = mdb_put(txn, s->marks_db, &key, &value, 0)) != 0)
-		mdb_txn_abort(txn);
-	else if (rc == 0) {
+	if (!is_kept_nowhere(s) && (rc = store_begin(s, &txn)) == 0) {
+		rc = mdb_put(txn, s->marks_db, &key, &value, 0);
 		fm_fault_point("commit", name);
-		rc = mdb_txn_commit(txn);
+		rc = store_end(s, txn, rc);
 		fm_fault_point("committed", name);
 	}
 	if (rc != 0)

@@ -27,13 +27,16 @@ struct store_lid {
 };
 
 /* dir is made when it does not exist (its parent must).  One process at a time has it: the next is
- * refused. */
+ * refused.  Where the disk has no room, or nothing can be written to it, all is put into memory
+ * only, with a warning. */
 int store_open(const char *dir, struct store **out, struct fm_error *err);
 /* The same for a look at it, as a dry run takes, also while another process has it open: LIDs are
  * put into memory only, no directory is made, a damaged file stays.  Marks, keys and records
  * cannot be put. */
 int store_open_to_read(const char *dir, struct store **out, struct fm_error *err);
 void store_close(struct store *s); /* NULL is fine */
+/* A sentence: why what is put is in memory only; NULL: it is kept, or was opened to read. */
+const char *store_why_none(const struct store *s);
 
 /* The LID of guid; 0 when none is kept. */
 uint16_t store_lid(const struct store *s, uint64_t guid);

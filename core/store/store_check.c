@@ -304,11 +304,28 @@ read_whole(int fd, struct check *c)
 }
 
 static int
-check_once(const char *path, size_t *transaction)
+write_whole(int fd, const struct check *c)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	if (ftruncate(fd, 0) != 0)
+		return errno;
+	while (done < c->n_bytes) {
+		n = pwrite(fd, c->bytes + done, c->n_bytes - done, (off_t)done);
+		if (n < 0)
+			return errno;
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+static int
+check_once(const char *path, const int *copy, size_t *transaction)
 {
 	struct check c = { 0 };
 	const struct meta *m;
-	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), rc;
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : errno;
@@ -319,12 +336,14 @@ check_once(const char *path, size_t *transaction)
 		*transaction = m != NULL ? m->transaction : 0;
 		rc = check_bytes(&c);
 	}
+	if (rc == 0 && copy != NULL)
+		rc = write_whole(*copy, &c);
 	free(c.bytes);
 	return rc;
 }
 
 int
-store_check(const char *dir)
+store_check(const char *dir, const int *copy)
 {
 	char path[4096];
 	size_t transaction = 0, before;
@@ -333,7 +352,7 @@ store_check(const char *dir)
 	snprintf(path, sizeof(path), "%s/data.mdb", dir);
 	do { /* another process may have written meanwhile */
 		before = transaction;
-		rc = check_once(path, &transaction);
+		rc = check_once(path, copy, &transaction);
 	} while (rc == MDB_CORRUPTED && transaction != before);
 	return rc;
 }

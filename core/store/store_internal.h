@@ -6,6 +6,7 @@
 #define CORE_STORE_STORE_INTERNAL_H
 
 #include <lmdb.h>
+#include <pthread.h>
 
 #include "core/store/store.h"
 #include "lib/arena.h"
@@ -15,7 +16,8 @@
 #define STORE_MAP_BYTES ((size_t)64 << 20) /* 49,151 LIDs take 3 MB; room for more databases */
 
 struct store {
-	MDB_env *env;
+	MDB_env *env;		 /* NULL: in memory only */
+	pthread_mutex_t one_txn; /* at a time */
 	MDB_dbi lids_db, marks_db, records_db, aside_db;
 	uint64_t mark;
 	uint64_t m_key;
@@ -24,14 +26,25 @@ struct store {
 	struct fm_hash by_guid;	       /* -> index of lids */
 	struct store_pending *pending; /* mapped; NULL: it could not be */
 	bool was_cut_off;
-	int lock_fd;	     /* -1: none, it is read only */
-	bool reads_only;     /* env is NULL where there is no file */
+	int lock_fd; /* -1: none, it is read only */
+	bool reads_only;
+	char why_none[256];  /* "": it is kept, or only read */
 	struct fm_arena mem; /* this struct */
 };
 
 /* store_check.c: 0, also where there is no data.mdb (an empty one has lost all); else why it
- * cannot be used, as LMDB says it, or errno. */
-int store_check(const char *dir);
+ * cannot be used, as LMDB says it, or errno.  What has been found sound is written to the
+ * descriptor *copy; NULL: nowhere. */
+int store_check(const char *dir, const int *copy);
+
+/* A transaction, when no other is open; its end: committed, or not with rc != 0.  What LMDB says,
+ * or errno. */
+int store_begin(struct store *s, MDB_txn **txn);
+int store_end(struct store *s, MDB_txn *txn, int rc);
+
+/* FM_E_RESOURCE where the disk is at fault: it has no room, it is damaged, nothing may be written
+ * to it, or as much as we want. */
+enum fm_error_kind store_kind_of(int errnum);
 
 /* store_lock.c: the directory is ours till store_unlock(), or the end of the process. */
 int store_lock(struct store *s, const char *dir, struct fm_error *err);

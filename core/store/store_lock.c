@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/store/store_internal.h"
+#include "lib/files.h"
 
 /* Is it ours?  0: it is another's, *holder; -1: errno tells. */
 static int
@@ -51,11 +52,12 @@ store_lock(struct store *s, const char *dir, struct fm_error *err)
 	int ours = -1;
 
 	snprintf(path, sizeof(path), "%s/lock", dir);
-	s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+	s->lock_fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
 	if (s->lock_fd >= 0)
 		ours = try_lock(s->lock_fd, &holder);
 	if (ours < 0)
-		return fm_fail(err, FM_E_SYSTEM, "cannot lock %s: %s", path, strerror(errno));
+		return fm_fail(
+		    err, store_kind_of(errno), "cannot lock %s: %s", path, fm_file_why(errno));
 	return ours ? 0 : in_use(dir, holder, err);
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/store/store_internal.h"
+#include "lib/files.h"
 #include "lib/log.h"
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
@@ -42,7 +43,7 @@ read_boot_id(char *boot, size_t room)
 static struct store_pending *
 map(const char *path, int *errnum)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	void *p = MAP_FAILED;
 
 	*errnum = fd < 0 ? errno : posix_fallocate(fd, 0, sizeof(struct store_pending));
@@ -68,7 +69,7 @@ store_pending_open(struct store *s, const char *dir)
 		log_warn("store",
 		    "%s: %s: whether registrations are lost when fmd is killed will "
 		    "not be known",
-		    path, strerror(errnum));
+		    path, fm_file_why(errnum));
 		return;
 	}
 	read_boot_id(boot, sizeof(boot));

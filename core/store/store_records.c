@@ -58,13 +58,14 @@ int
 store_each(struct store *s, store_visit visit, void *arg, uint32_t *n_aside, struct fm_error *err)
 {
 	MDB_txn *txn;
-	int rc = mdb_txn_begin(s->env, NULL, 0, &txn);
+	int rc;
 
 	*n_aside = 0;
-	if (rc == 0 && (rc = read_all(s, txn, visit, arg, n_aside)) != 0)
-		mdb_txn_abort(txn);
-	else if (rc == 0)
-		rc = mdb_txn_commit(txn);
+	if (s->env == NULL)
+		return 0;
+	rc = store_begin(s, &txn);
+	if (rc == 0)
+		rc = store_end(s, txn, read_all(s, txn, visit, arg, n_aside));
 	if (rc != 0)
 		return fm_fail(err, FM_E_SYSTEM, "cannot read the store: %s", mdb_strerror(rc));
 	if (*n_aside > 0)
@@ -112,14 +113,13 @@ store_put(
 	MDB_txn *txn;
 	int rc;
 
-	if (n == 0 && !anew)
+	if ((n == 0 && !anew) || s->env == NULL)
 		return 0;
-	rc = mdb_txn_begin(s->env, NULL, 0, &txn);
-	if (rc == 0 && (rc = put_all(s, txn, r, n, anew)) != 0) {
-		mdb_txn_abort(txn);
-	} else if (rc == 0) {
+	rc = store_begin(s, &txn);
+	if (rc == 0) {
+		rc = put_all(s, txn, r, n, anew);
 		fm_fault_point("commit", "records");
-		rc = mdb_txn_commit(txn);
+		rc = store_end(s, txn, rc);
 		fm_fault_point("committed", "records");
 	}
 	return rc == 0

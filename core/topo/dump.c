@@ -20,6 +20,7 @@
 #include "core/route/mft_rows.h"
 #include "core/route/tables.h"
 #include "lib/error.h"
+#include "lib/files.h"
 
 #define N_SLS 16
 #define UNREACHED 255
@@ -529,18 +530,21 @@ write_file(const struct dump *d, const char *dir, const struct dump_file *f, str
 	char path[4096];
 	FILE *out;
 	bool failed;
+	int fd;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, f->name);
 	if (f->of_order && d->t->order == NULL) {
 		unlink(path); /* of an earlier dump */
 		return 0;
 	}
-	out = fopen(path, "we");
+	fd = fm_file_new(path, 0666);
+	out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (out == NULL)
 		return fm_fail(err, FM_E_SYSTEM, "cannot write %.150s: %s", path, strerror(errno));
 	f->write(d, out);
 	failed = ferror(out) != 0;
-	if (fclose(out) != 0 || failed)
+	failed = fclose(out) != 0 || failed;
+	if (!fm_file_done(path, !failed))
 		return fm_fail(err, FM_E_SYSTEM, "cannot write %.150s: %s", path, strerror(errno));
 	return 0;
 }

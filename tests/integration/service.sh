@@ -117,6 +117,24 @@ done
 [ ! -e nowhere ] || fail "a dry run makes a state directory"
 echo "ok: refusals"
 
+# ---- no file may grow: no store, and a subnet all the same
+bare=
+trap '[ -z "$daemon$bare" ] || kill $daemon $bare 2>/dev/null; rm -rf "$tmp"' EXIT
+mkdir bare
+(
+	ulimit -f 0
+	exec "$bin/fmd" --transport=sim:plain.net --config=none --plugin-dir="$bin/plugins/engines/.libs" --state-dir="$tmp/bare" >/dev/null 2>&1
+) &
+bare=$!
+bare_says() { ! kill -0 $bare 2>/dev/null || "$bin/fmctl" --state-dir="$tmp/bare" status --json 2>/dev/null | grep -q "$1"; }
+comes_true bare_says '"subnet_up": true' || fail "without a store the subnet does not come up"
+bare_says '"store": "none, because it cannot open the store .*: File too large"' || fail "nothing is said of the store: $("$bin/fmctl" --state-dir="$tmp/bare" status)"
+kill $bare
+wait $bare || fail "without a store fmd ends with $?"
+bare=
+fmctl status --json | grep -q "\"store\": \"in $tmp/state\"" || fail "where the store is: $(fmctl status)"
+echo "ok: no store"
+
 # ---- signals
 n=$(grep -c 'the configuration has been reloaded' log)
 kill -HUP $daemon

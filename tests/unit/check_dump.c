@@ -7,6 +7,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #undef fail /* check.h has an old macro of this name */
@@ -371,6 +372,29 @@ START_TEST(test_groups_of_multicast)
 }
 END_TEST
 
+/* Links that somebody has put under the names of what is written: what they lead to stays. */
+START_TEST(test_links)
+{
+	static const char *const names[] = { "lfts", "lfts.new", "sl2vl", "path-sl.new" };
+	char path[128], target[128];
+	struct fm_error err;
+	struct stat st;
+
+	snprintf(target, sizeof(target), "%s/target", dir);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		unlink(path);
+		ck_assert_int_eq(symlink(target, path), 0);
+	}
+	ck_assert_msg(dump_tables(dir, snap, &tables->t, mfts, &err) == 0, "%s", err.msg);
+	ck_assert_int_ne(lstat(target, &st), 0);
+	snprintf(path, sizeof(path), "%s/lfts", dir);
+	ck_assert(lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0);
+	snprintf(path, sizeof(path), "%s/lfts.new", dir);
+	ck_assert_int_ne(lstat(path, &st), 0);
+}
+END_TEST
+
 START_TEST(test_no_directory)
 {
 	struct fm_error err;
@@ -397,6 +421,7 @@ main(void)
 	tcase_add_test(tc, test_matrix);
 	tcase_add_loop_test(tc, test_odd_files, 0, sizeof(odd) / sizeof(odd[0]));
 	tcase_add_test(tc, test_groups_of_multicast);
+	tcase_add_test(tc, test_links);
 	tcase_add_test(tc, test_no_directory);
 	suite_add_tcase(s, tc);
 	return run_suite(s);

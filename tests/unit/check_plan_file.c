@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/route/plan_file.h"
@@ -161,6 +162,25 @@ START_TEST(a_file_that_cannot_be_written_is_named)
 }
 END_TEST
 
+/* A link that somebody has put where the new file is made: what it leads to stays. */
+START_TEST(a_link_is_not_followed)
+{
+	struct plan *p = random_plan(FM_SL_ZERO, FM_SL2VL_MODULO);
+	char fresh[80], target[80];
+	struct fm_error err;
+	struct stat st;
+
+	snprintf(fresh, sizeof(fresh), "%s.new", path);
+	snprintf(target, sizeof(target), "%s.target", path);
+	ck_assert_int_eq(symlink(target, fresh), 0);
+	ck_assert_int_eq(plan_file_save(path, p, MARK, &err), 0);
+	ck_assert_int_ne(lstat(target, &st), 0);
+	ck_assert_int_ne(lstat(fresh, &st), 0);
+	ck_assert(lstat(path, &st) == 0 && S_ISREG(st.st_mode));
+	plan_put(p);
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -170,6 +190,7 @@ suite(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, comes_back_as_it_was, 0, 9);
 	tcase_add_test(t, no_file_is_no_plan);
+	tcase_add_test(t, a_link_is_not_followed);
 	tcase_add_test(t, a_file_that_cannot_be_written_is_named);
 	suite_add_tcase(s, t);
 	return s;

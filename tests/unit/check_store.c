@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -268,13 +269,13 @@ START_TEST(test_sound)
 	struct fm_rng rng;
 	struct store *s;
 
-	ck_assert_int_eq(store_check(dir), 0); /* nothing there */
+	ck_assert_int_eq(store_check(dir, NULL), 0); /* nothing there */
 	fill();
 	fm_rng_seed(&rng, 1);
 	for (unsigned i = 0; i < n_cases(100); i++) {
 		s = open_store();
 		change(s, &rng);
-		ck_assert_int_eq(store_check(dir), 0);
+		ck_assert_int_eq(store_check(dir, NULL), 0);
 		store_close(s);
 	}
 	ck_assert_str_eq(said, "");
@@ -319,7 +320,7 @@ START_TEST(test_short)
 	ck_assert_str_eq(said, "");
 	ck_assert_uint_eq(store_n_lids(s), N_LIDS);
 	ck_assert_int_eq(store_put(s, r, 2 * N, false, &err), 0);
-	ck_assert_int_eq(store_check(dir), 0);
+	ck_assert_int_eq(store_check(dir, NULL), 0);
 	store_close(s);
 }
 END_TEST
@@ -599,6 +600,127 @@ START_TEST(test_full_disk)
 }
 END_TEST
 
+static struct store *
+open_without(const char *why)
+{
+	struct store *s = open_store();
+
+	if (strstr(said, why) == NULL || strstr(said, "runs without a store") == NULL ||
+	    store_why_none(s) == NULL || strstr(store_why_none(s), why) == NULL)
+		_exit(3);
+	return s;
+}
+
+/* All that is put is there, as long as we are. */
+static void
+use_without(struct store *s)
+{
+	static const struct store_record r = { "key", "value", 3, 5 };
+	struct store_lid l = { 7, 8, 0 };
+	struct fm_error err = { 0 };
+	unsigned sum = 0;
+	uint32_t n;
+
+	store_set_pending(s, true);
+	if (store_put_lids(s, &l, 1, &err) != 0 || store_lid(s, 7) != 8 ||
+	    store_put_mark(s, 5, &err) != 0 || store_mark(s) != 5 ||
+	    store_put(s, &r, 1, true, &err) != 0 || store_each(s, visit, &sum, &n, &err) != 0)
+		_exit(4);
+	store_close(s);
+}
+
+/* The disk has been full since before fmd first ran on it. */
+static void
+begin_on_full_disk(void)
+{
+	static const char zeros[4096];
+	char path[300];
+	int fd;
+
+	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    mount("none", dir, "tmpfs", 0, "size=16k,mode=0750") != 0)
+		_exit(77);
+	snprintf(path, sizeof(path), "%s/other", dir);
+	fd = open(path, O_WRONLY | O_CREAT, 0600);
+	while (write(fd, zeros, sizeof(zeros)) > 0)
+		;
+	close(fd);
+	use_without(open_without("No space left"));
+	unlink(path);
+	said[0] = '\0';
+	store_close(open_store()); /* started again, with room */
+	_exit(said[0] == '\0' ? 0 : 5);
+}
+
+/* Nor may a file be longer than so much, whatever that is. */
+static void
+begin_with_limit(void)
+{
+	static const rlim_t limits[] = { 0, 1, 4096, 8192, 12288, 16384, 65536 };
+
+	signal(SIGXFSZ, SIG_IGN);
+	for (unsigned i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		struct rlimit l = { limits[i], RLIM_INFINITY };
+		struct store *s;
+
+		if (setrlimit(RLIMIT_FSIZE, &l) != 0)
+			_exit(2);
+		s = limits[i] < 8192 ? open_without("") : open_store();
+		if (store_why_none(s) != NULL)
+			use_without(s);
+		else
+			store_close(s);
+	}
+	_exit(0);
+}
+
+static void (*const without[])(void) = { begin_on_full_disk, begin_with_limit };
+
+START_TEST(test_without)
+{
+	pid_t child = fork();
+	int status;
+
+	ck_assert_int_ge(child, 0);
+	if (child == 0)
+		without[_i]();
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_msg(WIFEXITED(status), "killed by signal %d", WTERMSIG(status));
+	ck_assert_msg(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77, "exit code %d",
+	    WEXITSTATUS(status));
+}
+END_TEST
+
+/* A link that somebody has put there is not followed, and what it leads to stays as it is. */
+START_TEST(test_links)
+{
+	static const char *const names[] = { "lock", "data.mdb", "pending" };
+	struct fm_error err = { 0 };
+	struct store *s = NULL;
+	char path[300], target[300];
+	struct stat st;
+	int rc;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, names[_i]);
+	snprintf(target, sizeof(target), "%s/elsewhere", dir);
+	ck_assert_int_eq(symlink(target, path), 0);
+	rc = store_open(dir, &s, &err);
+	ck_assert_int_ne(stat(target, &st), 0);
+	ck_assert_msg(
+	    strstr(rc != 0 ? err.msg : said, "symbolic link") != NULL, "%s%s", err.msg, said);
+	if (rc == 0)
+		store_close(s);
+}
+END_TEST
+
+START_TEST(test_open_to_all)
+{
+	ck_assert_int_eq(chmod(dir, 0777), 0);
+	store_close(open_store());
+	ck_assert_msg(strstr(said, "chmod o-w") != NULL, "%s", said);
+}
+END_TEST
+
 START_TEST(test_no_directory)
 {
 	struct fm_error err = { 0 };
@@ -631,6 +753,9 @@ main(void)
 	tcase_add_test(t, test_reads_damaged);
 	tcase_add_test(t, test_reads_nothing);
 	tcase_add_test(t, test_full_disk);
+	tcase_add_test(t, test_open_to_all);
+	tcase_add_loop_test(t, test_without, 0, sizeof(without) / sizeof(without[0]));
+	tcase_add_loop_test(t, test_links, 0, 3);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);
 }
