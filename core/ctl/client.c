@@ -75,10 +75,11 @@ receive(const char *path, int fd, int64_t until_ms, struct bytes *b, struct fm_e
 		n = recv(fd, part, sizeof(part), 0);
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n == 0 ||
+		    (n < 0 && b->v.n > 0)) /* it hung up on what we said, having answered */
+			return 0;
 		if (n < 0)
 			return cannot(path, strerror(errno), err);
-		if (n == 0)
-			return 0;
 		if (b->v.n + (size_t)n > REPLY_MAX || !fm_vec_append(&b->v, part, (size_t)n))
 			return fm_fail(err, FM_E_RESOURCE, "the reply of fmd is too large");
 	}
@@ -96,7 +97,7 @@ send_request(const char *path, int fd, const char *command, json_t *args, struct
 	if (text == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory");
 	text[n] = '\n'; /* the NUL gives way */
-	if (send(fd, text, n + 1, MSG_NOSIGNAL) != (ssize_t)(n + 1))
+	if (send(fd, text, n + 1, MSG_NOSIGNAL) != (ssize_t)(n + 1) && errno != EPIPE)
 		rc = cannot(path, strerror(errno), err);
 	free(text);
 	return rc;

@@ -8,18 +8,22 @@
  * A stream socket in the file system, one request a connection.  Only root
  * and the daemon's own user are answered (SO_PEERCRED).  Everything runs in
  * the loop of base and never blocks it: a client has CTL_DEADLINE_S for the
- * whole exchange, CTL_REQUEST_MAX bytes, and CTL_CLIENTS_MAX peers.
+ * whole exchange, CTL_REQUEST_MAX bytes, and CTL_CLIENTS_MAX peers.  One that comes when there are
+ * as many takes the place of the one that has been idle the longest, CTL_IDLE_MS at least; where
+ * none has, it is told to try again.
  */
 #ifndef CORE_CTL_CTL_H
 #define CORE_CTL_CTL_H
 
 #include <jansson.h>
+#include <stdint.h>
 
 #include "lib/error.h"
 
 #define CTL_DEADLINE_S 10
 #define CTL_REQUEST_MAX 65536 /* bytes */
 #define CTL_CLIENTS_MAX 16
+#define CTL_IDLE_MS 1000
 
 struct event_base;
 struct ctl_server;
@@ -36,10 +40,12 @@ struct ctl_command {
 
 /* Listen at path.  commands[] ends with a NULL name and is borrowed; "help" is
  * answered here.  The folder is made when missing; a socket left behind by a
- * dead daemon is replaced, a living one is not (FM_E_SYSTEM).  SIGPIPE is
+ * dead daemon is replaced, a living one is not (FM_E_SYSTEM), nor what is no socket
+ * (FM_E_CONFIG).  SIGPIPE is
  * ignored from here on. */
 int ctl_open(struct event_base *base, const char *path, const struct ctl_command *commands,
     void *arg, struct ctl_server **out, struct fm_error *err);
+void ctl_set_idle(struct ctl_server *s, int64_t ms); /* CTL_IDLE_MS when not called */
 /* Drop all clients and remove the socket; NULL is fine. */
 void ctl_close(struct ctl_server *s);
 

@@ -19,11 +19,13 @@
 #include <libgen.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/conf/json_text.h"
@@ -34,6 +36,7 @@ struct client {
 	struct client *next, **link; /* in server->clients */
 	struct bufferevent *io;
 	struct event *deadline;
+	int64_t moved_ms; /* when a byte last came or went */
 	bool answered;
 };
 
@@ -44,6 +47,7 @@ struct ctl_server {
 	void *arg;
 	struct client *clients;
 	unsigned n_clients;
+	int64_t idle_ms; /* who has not moved for so long makes room for others */
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	struct fm_log_bucket strangers;
 };
@@ -63,10 +67,29 @@ drop(struct client *c)
 	free(c);
 }
 
+/* A sentence for one that gets no answer; it is not waited for. */
+static void
+tell(int fd, const char *why)
+{
+	char line[160];
+	int n = snprintf(line, sizeof(line), "{\"ok\":false,\"error\":\"%s\",\"kind\":\"%s\"}\n",
+	    why, fm_error_word(FM_E_SYSTEM));
+
+	(void)!send(fd, line, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void
+hang_up(struct client *c, const char *why)
+{
+	if (!c->answered) /* else it has its answer before it, or a part */
+		tell(bufferevent_getfd(c->io), why);
+	drop(c);
+}
+
 static void
 on_deadline(evutil_socket_t fd, short what, void *arg)
 {
-	drop(arg);
+	hang_up(arg, "no whole request came in time");
 }
 
 static void
@@ -236,51 +259,125 @@ may_talk(struct ctl_server *s, int fd)
 	return false;
 }
 
-static void
-on_accept(struct evconnlistener *l, evutil_socket_t fd, struct sockaddr *sa, int len, void *arg)
+static int64_t
+now_ms(void)
 {
-	struct timeval limit = { CTL_DEADLINE_S, 0 };
-	struct ctl_server *s = arg;
-	struct client *c;
+	struct timespec t;
 
-	if (s->n_clients >= CTL_CLIENTS_MAX || !may_talk(s, fd) ||
-	    (c = calloc(1, sizeof(*c))) == NULL) {
-		close(fd);
-		return;
-	}
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void
+on_moved(struct evbuffer *buffer, const struct evbuffer_cb_info *info, void *arg)
+{
+	struct client *c = arg;
+
+	c->moved_ms = now_ms();
+}
+
+/* The one that has been idle the longest goes, where one has been long enough. */
+static bool
+make_room(struct ctl_server *s)
+{
+	struct client *idlest = s->clients;
+
+	if (s->n_clients < CTL_CLIENTS_MAX)
+		return true;
+	for (struct client *c = s->clients; c != NULL; c = c->next)
+		if (c->moved_ms <= idlest->moved_ms) /* new ones come first */
+			idlest = c;
+	if (now_ms() - idlest->moved_ms < s->idle_ms)
+		return false;
+	hang_up(idlest, "others wait, and no whole request came from here");
+	return true;
+}
+
+static struct client *
+new_client(struct ctl_server *s, int fd)
+{
+	struct client *c = calloc(1, sizeof(*c));
+
+	if (c == NULL)
+		return NULL;
 	c->io = bufferevent_socket_new(s->base, fd, BEV_OPT_CLOSE_ON_FREE);
 	if (c->io == NULL) {
-		close(fd);
 		free(c);
-		return;
+		return NULL;
 	}
 	c->server = s;
+	c->moved_ms = now_ms();
 	c->next = s->clients;
 	c->link = &s->clients;
 	if (c->next != NULL)
 		c->next->link = &c->next;
 	s->clients = c;
 	s->n_clients++;
+	return c;
+}
+
+static void
+on_accept(struct evconnlistener *l, evutil_socket_t fd, struct sockaddr *sa, int len, void *arg)
+{
+	struct timeval limit = { CTL_DEADLINE_S, 0 };
+	struct ctl_server *s = arg;
+	struct client *c = NULL;
+
+	if (may_talk(s, fd)) {
+		if (!make_room(s))
+			tell(fd, "too many clients of the control socket: try again");
+		else
+			c = new_client(s, fd);
+	}
+	if (c == NULL) {
+		close(fd);
+		return;
+	}
 	c->deadline = evtimer_new(s->base, on_deadline, c);
 	if (c->deadline == NULL || event_add(c->deadline, &limit) != 0) {
 		drop(c);
 		return;
 	}
 	bufferevent_setcb(c->io, on_read, on_drained, on_end, c);
+	evbuffer_add_cb(bufferevent_get_input(c->io), on_moved, c);
+	evbuffer_add_cb(bufferevent_get_output(c->io), on_moved, c);
 	bufferevent_setwatermark(c->io, EV_READ, 0, CTL_REQUEST_MAX);
 	bufferevent_enable(c->io, EV_READ | EV_WRITE);
 }
 
-/* Does somebody answer at addr? */
+/* Does somebody listen at addr, perhaps with too many before us, or by datagrams? */
 static bool
 is_alive(const struct sockaddr_un *addr)
 {
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	bool alive = fd >= 0 && connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) == 0;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	bool alive = fd >= 0 &&
+	    (connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) == 0 ||
+		errno != ECONNREFUSED);
 
 	if (fd >= 0)
 		close(fd);
 	return alive;
+}
+
+/* Only a socket that a dead daemon has left behind is removed. */
+static int
+clear_path(const struct sockaddr_un *addr, struct fm_error *err)
+{
+	const char *path = addr->sun_path;
+	struct stat st;
+
+	if (lstat(path, &st) != 0)
+		return 0;
+	if (!S_ISSOCK(st.st_mode))
+		return fm_fail(err, FM_E_CONFIG,
+		    "control socket %s: that is there and is no socket: choose another path "
+		    "(control_socket), or move it away",
+		    path);
+	if (is_alive(addr))
+		return fm_fail(
+		    err, FM_E_SYSTEM, "control socket %s: another fmd answers there", path);
+	unlink(path);
+	return 0;
 }
 
 static int
@@ -308,12 +405,8 @@ bind_socket(const char *path, int *out, struct fm_error *err)
 		    "control socket %s: longer than %zu bytes, choose another path", path,
 		    sizeof(addr.sun_path) - 1);
 	memcpy(addr.sun_path, path, strlen(path) + 1);
-	if ((rc = make_folder(path, err)) != 0)
+	if ((rc = make_folder(path, err)) != 0 || (rc = clear_path(&addr, err)) != 0)
 		return rc;
-	if (is_alive(&addr))
-		return fm_fail(
-		    err, FM_E_SYSTEM, "control socket %s: another fmd answers there", path);
-	unlink(path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	mask = umask(0177);
 	rc = fd < 0 ? -1 : bind(fd, (const struct sockaddr *)&addr, sizeof(addr));
@@ -351,10 +444,17 @@ ctl_open(struct event_base *base, const char *path, const struct ctl_command *co
 	s->base = base;
 	s->commands = commands;
 	s->arg = arg;
+	s->idle_ms = CTL_IDLE_MS;
 	s->strangers = (struct fm_log_bucket){ .burst = 5, .every_ms = 60000 };
 	memcpy(s->path, path, strlen(path) + 1);
 	*out = s;
 	return 0;
+}
+
+void
+ctl_set_idle(struct ctl_server *s, int64_t ms)
+{
+	s->idle_ms = ms;
 }
 
 void

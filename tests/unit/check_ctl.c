@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@
 
 static char folder[FOLDER_ROOM], path[96];
 static pid_t server;
+static int64_t idle_ms = CTL_IDLE_MS;
 
 #define PATIENCE_S 60 /* on a busy machine; then the test fails instead of hanging */
 
@@ -78,6 +80,7 @@ serve_until_term(int ready)
 	event_add(term, NULL);
 	if (ctl_open(base, path, commands, folder, &s, &err) != 0)
 		return 1;
+	ctl_set_idle(s, idle_ms);
 	if (write(ready, "r", 1) != 1)
 		return 1;
 	event_base_dispatch(base);
@@ -106,6 +109,20 @@ set_up(void)
 }
 
 static void
+set_up_patient(void)
+{
+	idle_ms = INT64_MAX;
+	set_up();
+}
+
+static void
+set_up_impatient(void)
+{
+	idle_ms = 0;
+	set_up();
+}
+
+static void
 tear_down(void)
 {
 	int status;
@@ -130,21 +147,29 @@ dial(void)
 	return fd;
 }
 
-/* What comes back for raw bytes, up to the end. */
+/* Up to the end. */
 static const char *
-raw(const char *bytes, size_t n)
+hear(int fd)
 {
 	static char reply[4096];
 	size_t got = 0;
 	ssize_t k;
-	int fd = dial();
 
-	ck_assert_int_eq(send(fd, bytes, n, MSG_NOSIGNAL), (ssize_t)n);
 	while ((k = recv(fd, reply + got, sizeof(reply) - 1 - got, 0)) > 0)
 		got += (size_t)k;
 	reply[got] = '\0';
 	close(fd);
 	return reply;
+}
+
+/* What comes back for raw bytes. */
+static const char *
+raw(const char *bytes, size_t n)
+{
+	int fd = dial();
+
+	ck_assert_int_eq(send(fd, bytes, n, MSG_NOSIGNAL), (ssize_t)n);
+	return hear(fd);
 }
 
 START_TEST(a_call)
@@ -235,29 +260,106 @@ START_TEST(nesting)
 }
 END_TEST
 
-/* Clients that say nothing, or do not read, hold nobody up; too many are cut. */
+/* Some say nothing, some half a request, some do not read their answer. */
+static void
+dial_silent(int *fd, int n)
+{
+	static const char *const says[] = { "{\"command\":\"big\"}\n", "", "{\"command\":" };
+
+	for (int i = 0; i < n; i++) {
+		fd[i] = dial();
+		ck_assert_int_ge(send(fd[i], says[i % 3], strlen(says[i % 3]), MSG_NOSIGNAL), 0);
+	}
+}
+
+/* They hold nobody up; one too many is told. */
 START_TEST(silent_clients)
 {
 	struct fm_error err;
 	json_t *result = NULL;
-	int fd[CTL_CLIENTS_MAX - 1], extra[2];
-	char c;
+	int fd[CTL_CLIENTS_MAX - 1], extra;
 
-	for (int i = 0; i < CTL_CLIENTS_MAX - 1; i++) {
-		fd[i] = dial();
-		if (i % 2 == 0)
-			ck_assert_int_gt(
-			    send(fd[i], "{\"command\":\"big\"}\n", 18, MSG_NOSIGNAL), 0);
-	}
+	dial_silent(fd, CTL_CLIENTS_MAX - 1);
 	ck_assert_msg(ctl_call(path, "echo", NULL, PATIENCE_S, &result, &err) == 0, "%s", err.msg);
 	json_decref(result);
-	extra[0] = dial();
-	extra[1] = dial();
-	ck_assert_int_le(recv(extra[1], &c, 1, 0), 0); /* one too many: closed at once */
-	close(extra[0]);
-	close(extra[1]);
+	extra = dial();
+	ck_assert_int_eq(ctl_call(path, "echo", NULL, PATIENCE_S, &result, &err), FM_E_SYSTEM);
+	ck_assert_str_eq(err.msg, "too many clients of the control socket: try again");
+	close(extra);
 	for (int i = 0; i < CTL_CLIENTS_MAX - 1; i++)
 		close(fd[i]);
+}
+END_TEST
+
+/* Where others have been idle, the one that has been so the longest goes, and is told. */
+START_TEST(idle_clients)
+{
+	struct fm_error err;
+	json_t *result = NULL;
+	int fd[CTL_CLIENTS_MAX];
+
+	fd[0] = dial();
+	dial_silent(fd + 1, CTL_CLIENTS_MAX - 1);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_msg(
+		    ctl_call(path, "echo", NULL, PATIENCE_S, &result, &err) == 0, "%s", err.msg);
+		json_decref(result);
+	}
+	ck_assert_ptr_nonnull(strstr(hear(fd[0]), "others wait"));
+	for (int i = 1; i < CTL_CLIENTS_MAX; i++)
+		close(fd[i]);
+}
+END_TEST
+
+/* What is no socket stays where it is. */
+START_TEST(no_socket)
+{
+	struct event_base *base = event_base_new();
+	char name[128], text[16] = "";
+	struct ctl_server *s;
+	struct fm_error err;
+	struct stat st;
+	FILE *f;
+
+	folder_write(folder, "precious", "gold");
+	snprintf(name, sizeof(name), "%s/precious", folder);
+	if (_i == 1) {
+		snprintf(name, sizeof(name), "%s/link", folder);
+		ck_assert_int_eq(symlink("precious", name), 0);
+	}
+	ck_assert_int_eq(ctl_open(base, name, commands, NULL, &s, &err), FM_E_CONFIG);
+	ck_assert_msg(strstr(err.msg, "is no socket") != NULL, "%s", err.msg);
+	ck_assert(lstat(name, &st) == 0 && !S_ISSOCK(st.st_mode));
+	f = fopen(name, "r");
+	ck_assert(f != NULL && fgets(text, sizeof(text), f) != NULL);
+	ck_assert_str_eq(text, "gold");
+	fclose(f);
+	event_base_free(base);
+}
+END_TEST
+
+/* Nor is one taken away from those who listen at it, however they do. */
+START_TEST(others_socket)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct event_base *base = event_base_new();
+	int fd = socket(AF_UNIX, _i == 0 ? SOCK_DGRAM : SOCK_STREAM, 0), waits = -1;
+	struct ctl_server *s;
+	struct fm_error err;
+
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/theirs", folder);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	if (_i == 1) { /* as many wait as may */
+		ck_assert_int_eq(listen(fd, 0), 0);
+		waits = socket(AF_UNIX, SOCK_STREAM, 0);
+		ck_assert_int_eq(connect(waits, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	}
+	ck_assert_int_eq(ctl_open(base, addr.sun_path, commands, NULL, &s, &err), FM_E_SYSTEM);
+	ck_assert_ptr_nonnull(strstr(err.msg, "answers there"));
+	ck_assert_int_eq(access(addr.sun_path, F_OK), 0);
+	close(fd);
+	close(waits);
+	event_base_free(base);
 }
 END_TEST
 
@@ -384,6 +486,7 @@ main(void)
 {
 	Suite *s = suite_create("ctl");
 	TCase *socket = tcase_create("socket"), *ring = tcase_create("events");
+	TCase *patient = tcase_create("patient"), *impatient = tcase_create("impatient");
 
 	tcase_add_checked_fixture(socket, set_up, tear_down);
 	tcase_add_test(socket, a_call);
@@ -393,7 +496,12 @@ main(void)
 	tcase_add_loop_test(socket, bad_requests, 0, sizeof(bad) / sizeof(*bad));
 	tcase_add_test(socket, a_request_without_end);
 	tcase_add_test(socket, nesting);
-	tcase_add_test(socket, silent_clients);
+	tcase_add_checked_fixture(patient, set_up_patient, tear_down);
+	tcase_add_test(patient, silent_clients);
+	tcase_add_checked_fixture(impatient, set_up_impatient, tear_down);
+	tcase_add_test(impatient, idle_clients);
+	tcase_add_loop_test(socket, no_socket, 0, 2);
+	tcase_add_loop_test(socket, others_socket, 0, 2);
 	tcase_add_test(socket, hanging_up_early);
 	tcase_add_test(socket, two_servers);
 	tcase_add_test(socket, nobody_there);
@@ -401,6 +509,8 @@ main(void)
 	tcase_add_test(ring, ring_of_events);
 	tcase_add_test(ring, events_that_are_no_utf8);
 	suite_add_tcase(s, socket);
+	suite_add_tcase(s, patient);
+	suite_add_tcase(s, impatient);
 	suite_add_tcase(s, ring);
 	return run_suite(s);
 }
