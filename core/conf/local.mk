@@ -10,7 +10,8 @@ CORE_SOURCES += \
 	core/conf/options.c core/conf/options.h \
 	core/conf/plugin.c core/conf/plugin.h core/conf/plugin_check.c core/conf/plugin_file.c \
 	core/conf/plugin_file.h \
-	core/conf/readfile.c core/conf/readfile.h core/conf/regions.c core/conf/regions.h \
+	core/conf/readfile.c core/conf/readfile.h core/conf/regexp.c core/conf/regexp.h \
+	core/conf/regions.c core/conf/regions.h \
 	core/conf/regions_json.c core/conf/regions_json.h \
 	core/conf/suggest.c core/conf/suggest.h
 CORE_SOURCES += core/conf/rchain.c core/conf/rchain.h core/conf/rchain_groups.c core/conf/rchain_groups.h \

@@ -263,7 +263,7 @@ rchain_fini(struct rchain *rc)
 		fm_vec_fini(&g->guids);
 		fm_vec_fini(&g->names);
 		if (g->rule == RULE_REGEXP)
-			regfree(&g->regexp);
+			regexp_free(g->regexp);
 	}
 	fm_vec_fini(&rc->groups);
 	fm_vec_fini(&rc->topologies);

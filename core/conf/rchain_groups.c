@@ -19,7 +19,7 @@ static const char *const keys[] = { "name", "use", "port-guid", "port-guid-range
 	"port-regexp", "union-rule", "subtract-rule", NULL };
 static const struct rchain_form form = { "port-group", keys };
 
-#define MAX_DEPTH 100 /* of groups made of groups, and of parentheses */
+#define MAX_DEPTH 100 /* of groups made of groups */
 
 uint32_t
 rchain_find_group(const struct rchain *rc, const char *name)
@@ -176,34 +176,12 @@ read_names(struct rchain_reading *r, struct rchain_group *g, char *list)
 	return 0;
 }
 
-/* What a regular expression may not have, as a few of them take all the memory or time
- * there is; NULL: nothing. */
-static const char *
-not_taken(const char *text)
-{
-	unsigned n_groups = 0;
-
-	for (; *text != '\0'; text++) {
-		n_groups += *text == '(';
-		if (*text == '{')
-			return "counts in braces";
-		if (n_groups > MAX_DEPTH)
-			return "more than 100 parentheses";
-		if (*text == '\\' && *++text >= '1' && *text <= '9')
-			return "back-references";
-		if (*text == '\0')
-			break;
-	}
-	return NULL;
-}
-
 /* "SW*" or "SW*:4": an extended regular expression on node descriptions. */
 static int
 read_regexp(struct rchain_reading *r, struct rchain_group *g, char *text)
 {
-	char *colon = strrchr(text, ':'), *end, why[100];
-	const char *costly;
-	int code;
+	char *colon = strrchr(text, ':'), *end;
+	struct fm_error why;
 
 	if (colon != NULL) {
 		g->port = number(colon + 1 + strspn(colon + 1, " \t"), 254, &end);
@@ -213,16 +191,11 @@ read_regexp(struct rchain_reading *r, struct rchain_group *g, char *text)
 			    colon + 1);
 		*colon = '\0';
 	}
-	if ((costly = not_taken(text)) != NULL)
-		return conf_fail_at(r->err, r->path, g->rule_line,
-		    "port-regexp: \"%.60s\": %s are not taken", text, costly);
-	code = regcomp(&g->regexp, text, REG_EXTENDED | REG_NOSUB);
-	if (code == 0) {
-		g->rule = RULE_REGEXP;
+	g->rule = RULE_REGEXP;
+	if (regexp_new(text, &g->regexp, &why) == 0)
 		return 0;
-	}
-	regerror(code, &g->regexp, why, sizeof(why));
-	return conf_fail_at(r->err, r->path, g->rule_line, "port-regexp: \"%.60s\": %s", text, why);
+	return conf_fail_at(
+	    r->err, r->path, g->rule_line, "port-regexp: \"%.60s\": %.150s", text, why.msg);
 }
 
 static int

@@ -6,9 +6,8 @@
 #ifndef CORE_CONF_RCHAIN_GROUPS_H
 #define CORE_CONF_RCHAIN_GROUPS_H
 
-#include <regex.h>
-
 #include "core/conf/rchain.h"
+#include "core/conf/regexp.h"
 #include "lib/error.h"
 
 enum rchain_rule {
@@ -58,7 +57,7 @@ struct rchain_group {
 	enum rchain_rule rule;
 	FM_VEC(struct rchain_guid) guids; /* sorted; RANGE: low and high */
 	FM_VEC(struct rchain_name) names;
-	regex_t regexp;
+	struct regexp *regexp;	   /* NULL: another rule */
 	uint32_t port;		   /* of a regexp; 0: any */
 	const char *part_names[2]; /* UNION, SUBTRACT: groups by name */
 	uint32_t part[2];	   /* and by number */

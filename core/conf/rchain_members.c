@@ -124,7 +124,7 @@ switch_matches(const struct lookup *l, const struct rchain_group *g, fm_sw sw)
 	case RULE_RANGE:
 		return in_range(g, l->fab->sw_guid[sw]);
 	case RULE_REGEXP:
-		return regexec(&g->regexp, l->fab->sw_name[sw], 0, NULL, 0) == 0;
+		return regexp_match(g->regexp, l->fab->sw_name[sw]);
 	case RULE_ALL_CAS:
 	case RULE_NAMES:
 	case RULE_UNION:
@@ -153,7 +153,7 @@ end_matches(const struct lookup *l, const struct rchain_group *g, fm_end e)
 		return is_named(l, g, e);
 	case RULE_REGEXP:
 		return (g->port == 0 || g->port == l->number[e]) &&
-		    regexec(&g->regexp, l->fab->end_name[e], 0, NULL, 0) == 0;
+		    regexp_match(g->regexp, l->fab->end_name[e]);
 	case RULE_ALL_SWITCHES:
 	case RULE_UNION:
 	case RULE_SUBTRACT:

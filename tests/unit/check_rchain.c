@@ -245,6 +245,7 @@ START_TEST(steps_run_by_id_and_useless_fallbacks_are_left_out)
 }
 END_TEST
 
+#define LONG "a+++++++++++++++++++++++++++++++++++++++++++++++++++++++++++"
 #define PARENTHESES "(((((((((((((((((((((((((((((((((((((((((((((((((((((((((((("
 #define GROUP(lines) "port-group\n" lines "end-port-group\n"
 #define NAMED(rule) GROUP("name: a\n" rule "\n")
@@ -306,7 +307,10 @@ static const struct {
 	{ NAMED("port-regexp: a\\\\(.*)\\1"), NULL, STEP1,
 	    "pgrp:3: port-regexp: \"a\\\\(.*)\\1\": back-references are not taken" },
 	{ NAMED("port-regexp: " PARENTHESES PARENTHESES), NULL, STEP1,
-	    "pgrp:3: port-regexp: \"" PARENTHESES "\": more than 100 parentheses are not" },
+	    "pgrp:3: port-regexp: \"" PARENTHESES "\": more than 100 parentheses in each other" },
+	{ NAMED("port-regexp: " LONG LONG LONG LONG LONG), NULL, STEP1,
+	    "pgrp:3: port-regexp: \"" LONG "\": 300 bytes are too many for a regular expression: "
+	    "at most 255" },
 	{ NAMED("union-rule: ALL"), NULL, STEP1,
 	    "pgrp:3: union-rule takes exactly two groups: union-rule: g1, g2" },
 	{ NAMED("subtract-rule: ALL, ALL_CAS, ALL"), NULL, STEP1,
