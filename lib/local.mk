@@ -24,6 +24,8 @@ LIB_SOURCES = \
 	lib/pages.h \
 	lib/pool.c \
 	lib/pool.h \
+	lib/printable.c \
+	lib/printable.h \
 	lib/rng.h \
 	lib/scc.c \
 	lib/scc.h \

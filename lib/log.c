@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/printable.h"
+
 static struct {
 	pthread_mutex_t lock;
 	fm_log_sink sink;
@@ -97,6 +99,7 @@ fm_vlog(enum fm_log_level level, const char *subsystem, const char *fmt, va_list
 	if (!fm_log_wants(level, subsystem))
 		return;
 	vsnprintf(line, sizeof(line), fmt, ap);
+	fm_printable(line); /* words of files and of the wire, and a letter that was cut */
 	pthread_mutex_lock(&log_state.lock);
 	if (log_state.sink != NULL)
 		log_state.sink(log_state.sink_arg, level, subsystem, line);

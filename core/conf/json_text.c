@@ -4,17 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/printable.h"
+
 json_t *
 json_text(const char *text)
 {
 	json_t *o = json_string(text);
 	char *plain = o == NULL ? strdup(text) : NULL;
 
-	for (char *p = plain; p != NULL && *p != '\0'; p++)
-		if ((unsigned char)*p >= 0x80)
-			*p = '?';
-	if (plain != NULL)
+	if (plain != NULL) {
+		fm_printable(plain);
 		o = json_string(plain);
+	}
 	free(plain);
 	return o;
 }

@@ -11,7 +11,7 @@
 
 #include <jansson.h>
 
-/* A new string; where the text is no UTF-8, each byte beyond ASCII is shown as ?.
+/* A new string; where the text is no UTF-8, as fm_printable() makes it.
  * NULL: out of memory. */
 json_t *json_text(const char *text);
 

@@ -135,8 +135,9 @@ read_escaped(struct parser *p, struct step *s)
 	else if (c != '\0' && !isalnum((unsigned char)c) && strchr("<>`'", c) == NULL)
 		take(s, (unsigned char)c);
 	else
-		p->wrong = c >= '1' && c <= '9' ? "back-references are not taken"
-						: "a \\ stands before a sign, or is \\w \\W \\s \\S";
+		p->wrong = c >= '1' && c <= '9'
+		    ? "back-references are not taken"
+		    : "a \\ stands before a sign, or is \\w \\W \\s \\S";
 	if (c == 'W' || c == 'S')
 		negate(s);
 }

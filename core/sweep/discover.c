@@ -25,6 +25,7 @@
 #include <inttypes.h>
 
 #include "core/sweep/internal.h"
+#include "lib/printable.h"
 
 static void probe(struct sweeper *s, uint32_t node, uint8_t port, uint64_t m_key);
 
@@ -64,9 +65,7 @@ on_node_desc(struct ask *a, enum txn_status status, const uint8_t *reply)
 		return; /* a node may be nameless */
 	memcpy(n->desc, reply + WIRE_SMP_DATA_AT, 64);
 	n->desc[64] = '\0';
-	for (char *c = n->desc; *c != '\0'; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = ' ';
+	fm_printable(n->desc);
 }
 
 /* What a switch held before it lost its power is gone. */

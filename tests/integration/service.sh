@@ -20,9 +20,9 @@ if command -v systemd-analyze >/dev/null 2>&1; then
 	echo "ok: the unit"
 fi
 
-# ---- a daemon; one host's name is Latin-1, a switch's UTF-8
+# ---- a daemon; one host's name is Latin-1, another's turns letters around and commands a terminal, a switch's UTF-8
 "$bin/fmroute" gen pgft 2 4,4 1,2 1,1 >plain.net
-LC_ALL=C sed "s/\"host-1-1\"/\"$(printf 'h\344st')\"/g; s/\"spine-1\"/\"$(printf 'sp\303\244n')\"/g" plain.net >net
+LC_ALL=C sed "s/\"host-1-1\"/\"$(printf 'h\344st')\"/g; s/\"host-1-2\"/\"$(printf 'h\302\233\342\200\256x')\"/g; s/\"spine-1\"/\"$(printf 'sp\303\244n')\"/g" plain.net >net
 cat >listen.py <<'END'
 import socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -73,6 +73,7 @@ for command in status routes regions partitions "partitions pkey=0xffff" "path 1
 done
 fmctl partitions pkey=0x7fff >out
 grep -q 'h?st' out || fail "a name that is no UTF-8: $(cat out)"
+grep -q 'h??x' out || fail "a name that is not to be printed: $(cat out)"
 fmctl path "$(printf 'sp\303\244n')" 1 | grep -q "$(printf 'sp\303\244n')" || fail "a name that is UTF-8 is not shown as it is"
 echo "ok: commands"
 

@@ -3,8 +3,11 @@
  * lib: each structure against a slow, obvious twin on random input.
  */
 #include <check.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
 
 #include "lib/acyclic.h"
 #include "lib/arena.h"
@@ -13,6 +16,7 @@
 #include "lib/hash.h"
 #include "lib/heap.h"
 #include "lib/log.h"
+#include "lib/printable.h"
 #include "lib/rng.h"
 #include "lib/scc.h"
 #include "lib/search.h"
@@ -280,6 +284,72 @@ catch_line(void *arg, enum fm_log_level level, const char *subsystem, const char
 	snprintf(seen + strlen(seen), 256 - strlen(seen), "%d/%s/%s;", level, subsystem, line);
 }
 
+static const struct {
+	const char *text, *shown;
+} names[] = { { "", "" }, { "leaf-1 HCA-1", "leaf-1 HCA-1" },
+	{ "sp\303\244n \342\202\254 \360\237\230\200",
+	    "sp\303\244n \342\202\254 \360\237\230\200" },
+	{ "a\033[31mb\tc\nd\177", "a [31mb c d " }, { "\302\233m", "?m" },
+	{ "\302\240", "\302\240" }, { "\233m", "?m" }, { "h\344st", "h?st" },
+	{ "a\342\200\256b", "a?b" }, { "\342\201\246\342\201\251", "??" },
+	{ "\342\200\216\342\200\217", "??" }, { "\330\234", "?" },
+	{ "\342\200\250\342\200\251", "??" }, { "a\342\200\213b", "a?b" },
+	{ "\357\273\277x", "?x" }, { "\300\257", "??" }, { "\340\200\257", "???" },
+	{ "\360\200\200\257", "????" }, { "\355\240\200", "?" }, { "\364\220\200\200", "?" },
+	{ "\370\210\200\200\200", "?????" }, { "a\342\202", "a??" }, { "a\360\237\230", "a???" },
+	{ "\303(", "?(" } };
+
+START_TEST(names_are_made_printable)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s", names[_i].text);
+	fm_printable(text);
+	ck_assert_str_eq(text, names[_i].shown);
+}
+END_TEST
+
+/* By a library of others: mbrtowc() of a UTF-8 locale takes it, sign by sign. */
+static void
+expect_utf8(const char *text)
+{
+	mbstate_t state = { 0 };
+	wchar_t sign;
+	size_t n;
+
+	for (; *text != '\0'; text += n) {
+		n = mbrtowc(&sign, text, strlen(text), &state);
+		ck_assert_uint_le(n, 4);
+		ck_assert(sign >= ' ' && (sign < 0x7f || sign > 0x9f));
+		ck_assert(sign < 0x202a || sign > 0x202e);
+	}
+}
+
+START_TEST(any_bytes_are_made_printable)
+{
+	struct fm_rng rng;
+	char text[65], once[65];
+
+	ck_assert_ptr_nonnull(setlocale(LC_CTYPE, "C.UTF-8"));
+	fm_rng_seed(&rng, 1);
+	for (unsigned i = 0; i < n_cases(200000); i++) {
+		unsigned n = fm_rng_below(&rng, sizeof(text));
+
+		for (unsigned k = 0; k < n; k++) /* leads and what follows them more often */
+			text[k] = (char)(fm_rng_below(&rng, 2) ? 0x80 | fm_rng_next(&rng)
+							       : fm_rng_next(&rng));
+		text[n] = '\0';
+		n = (unsigned)strlen(text);
+		fm_printable(text);
+		ck_assert_uint_le(strlen(text), n);
+		expect_utf8(text);
+		memcpy(once, text, sizeof(once));
+		fm_printable(text);
+		ck_assert_str_eq(text, once);
+	}
+}
+END_TEST
+
 START_TEST(log_filters_by_level_subsystem_and_rate)
 {
 	struct fm_log_bucket bucket = { .burst = 2, .every_ms = 3600000 };
@@ -320,6 +390,8 @@ main(void)
 	tcase_add_loop_test(t, lower_bound_agrees_with_a_walk, 0, 20);
 	tcase_add_test(t, rng_is_the_same_everywhere_and_stays_below);
 	tcase_add_test(t, errors_carry_kind_sentence_and_context);
+	tcase_add_loop_test(t, names_are_made_printable, 0, sizeof(names) / sizeof(names[0]));
+	tcase_add_test(t, any_bytes_are_made_printable);
 	tcase_add_test(t, log_filters_by_level_subsystem_and_rate);
 	suite_add_tcase(s, t);
 	return run_suite(s);
