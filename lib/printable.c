@@ -28,7 +28,12 @@ static size_t
 decode(const unsigned char *p, uint32_t *sign)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t n = *p < 0x80 ? 1 : *p < 0xc0 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf8 ? 4 : 0;
+	size_t n = *p < 0x80 ? 1
+	    : *p < 0xc0	     ? 0
+	    : *p < 0xe0	     ? 2
+	    : *p < 0xf0	     ? 3
+	    : *p < 0xf8	     ? 4
+			     : 0;
 
 	if (n < 2) {
 		*sign = *p;

@@ -288,11 +288,13 @@ conf_load(const struct conf_source *source, const struct engine_set *engines, st
 	rc = read_all(self, source, err);
 	if (rc == 0)
 		rc = resolve(self, err);
-	if (rc != 0)
+	if (rc != 0) {
 		conf_free(self);
-	else
-		*out = self->conf;
-	return rc;
+		return rc;
+	}
+	conf_warn_keys(self);
+	*out = self->conf;
+	return 0;
 }
 
 struct conf *

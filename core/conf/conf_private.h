@@ -77,6 +77,9 @@ int conf_resolve_regions(struct conf_private *self, struct fm_error *err);
 int conf_resolve_policies(struct conf_private *self, struct fm_error *err);
 void conf_drop_policies(struct conf *conf);
 
+/* Warn of keys that everybody knows, or can read. */
+void conf_warn_keys(const struct conf_private *self);
+
 /* Read one text (scanned, NUL-terminated) into self; path lives in self->mem. */
 int conf_parse_text(
     struct conf_private *self, const char *path, const char *text, struct fm_error *err);

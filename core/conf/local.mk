@@ -2,7 +2,7 @@
 # core/conf/: plugins, options, configuration files.
 CORE_SOURCES += \
 	core/conf/cli.c core/conf/cli.h core/conf/conf.c core/conf/conf.h core/conf/conf_chain.c core/conf/conf_parse.c \
-	core/conf/conf_private.h core/conf/conf_regions.c core/conf/conf_rows.c \
+	core/conf/conf_keys.c core/conf/conf_private.h core/conf/conf_regions.c core/conf/conf_rows.c \
 	core/conf/conf_scan.c core/conf/conf_scan.h core/conf/describe.c core/conf/describe.h \
 	core/conf/groups.c core/conf/groups.h core/conf/json_text.c core/conf/json_text.h core/conf/name_ranges.c core/conf/name_ranges.h \
 	core/conf/nodes.c core/conf/nodes.h core/conf/nodes_resolve.c core/conf/number.c core/conf/number.h \

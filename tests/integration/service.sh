@@ -77,6 +77,14 @@ grep -q 'h??x' out || fail "a name that is not to be printed: $(cat out)"
 fmctl path "$(printf 'sp\303\244n')" 1 | grep -q "$(printf 'sp\303\244n')" || fail "a name that is UTF-8 is not shown as it is"
 echo "ok: commands"
 
+# ---- keys that are no secrets
+printf 'm_key = 0x1234\n' >keys.conf
+chmod 644 keys.conf
+"$bin/fmd" --check --config=keys.conf >out 2>&1 || fail "--check: $(cat out)"
+grep -q 'keys.conf:1: m_key stands in a file that anybody can read (mode 0644): chmod 640 ' out || fail "a key for all: $(cat out)"
+grep -q 'keys.conf:1: m_key is set, but sa_key is 1, its default' out || fail "a key with the default sa_key: $(cat out)"
+echo "ok: keys"
+
 # ---- what it does not take
 refuses() {
 	words=$1

@@ -20,13 +20,15 @@
 #include "tests/run.h"
 
 static struct engine_set engines;
-static char folder[FOLDER_ROOM], conf_path[96], warned[512];
+static char folder[FOLDER_ROOM], conf_path[96], warned[2048];
 
 static void
 note_warning(void *arg, enum fm_log_level level, const char *subsystem, const char *line)
 {
+	size_t n = strlen(warned);
+
 	if (level == FM_LOG_WARN)
-		snprintf(warned, sizeof(warned), "%s", line);
+		snprintf(warned + n, sizeof(warned) - n, "%s\n", line);
 }
 
 static void
@@ -348,6 +350,43 @@ START_TEST(chain_and_sections)
 }
 END_TEST
 
+static const struct {
+	const char *text;
+	mode_t mode;
+	gid_t group;	  /* (gid_t)-1: as it is */
+	const char *says; /* NULL: nothing */
+} secrets[] = {
+	{ "lmc = 1\nsm_key = 1\nsa_key = 1\nm_key = 0\n", 0644, (gid_t)-1, NULL },
+	{ "sa_key = 77\nm_key = 5\n", 0600, (gid_t)-1, NULL },
+	{ "sa_key = 77\nm_key = 5\n", 0640, (gid_t)-1, NULL },
+	{ "sa_key = 77\nm_key = 5\n", 0644, (gid_t)-1,
+	    "fmd.conf:2: m_key stands in a file that anybody can read (mode 0644): chmod 640 " },
+	{ "sa_key = 77\n", 0604, (gid_t)-1,
+	    "fmd.conf:1: sa_key stands in a file that anybody can read (mode 0604): chmod 640 " },
+	{ "sa_key = 77\nsm_key = 6\n", 0640, 54321,
+	    "fmd.conf:2: sm_key stands in a file that the group 54321 can read (mode 0640): "
+	    "chmod 600 " },
+	{ "sa_key = 77\nsm_key = 6\n", 0600, 54321, NULL },
+	{ "\nm_key = 5\n", 0600, (gid_t)-1,
+	    "fmd.conf:2: m_key is set, but sa_key is 1, its default, which everybody knows" },
+	{ "sm_key = 5\nsa_key = 1\n", 0600, (gid_t)-1,
+	    "fmd.conf:1: sm_key is set, but sa_key is 1, its default" },
+};
+
+START_TEST(keys_that_are_no_secrets)
+{
+	folder_write(folder, "fmd.conf", secrets[_i].text);
+	ck_assert_int_eq(chmod(conf_path, secrets[_i].mode), 0);
+	if (secrets[_i].group != (gid_t)-1 && chown(conf_path, (uid_t)-1, secrets[_i].group) != 0)
+		return; /* root's to do */
+	conf_put(load(NULL, 0));
+	if (secrets[_i].says == NULL)
+		ck_assert_str_eq(warned, "");
+	else
+		ck_assert_msg(strstr(warned, secrets[_i].says) != NULL, "%s", warned);
+}
+END_TEST
+
 START_TEST(unused_section_is_warned_of)
 {
 	folder_write(folder, "fmd.conf", "chain = { good }\ngood \"spare\" {\n}\n");
@@ -514,6 +553,7 @@ main(void)
 	tcase_add_test(tc, chain_and_sections);
 	tcase_add_test(tc, unused_section_is_warned_of);
 	tcase_add_test(tc, restrict_needs_a_key);
+	tcase_add_loop_test(tc, keys_that_are_no_secrets, 0, sizeof(secrets) / sizeof(secrets[0]));
 	tcase_add_test(tc, generated_file_is_the_defaults);
 	tcase_add_test(tc, adaptive_routing_section);
 	tcase_add_test(tc, time_limit_of_an_entry);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Keys that are no secrets.
+ */
+#include <grp.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/conf/conf_private.h"
+#include "core/conf/option_value.h"
+#include "lib/log.h"
+
+#define DEFAULT_KEY 1 /* of sm_key and sa_key, as of OpenSM */
+
+/* Groups of which others are not members. */
+static bool
+is_own_group(gid_t gid)
+{
+	const struct group *fmd;
+
+	if (gid == 0 || gid == getegid())
+		return true;
+	fmd = getgrnam("fmd");
+	return fmd != NULL && fmd->gr_gid == gid;
+}
+
+static void
+warn_readable(const char *key, const struct option_origin *at)
+{
+	struct stat st;
+
+	if (stat(at->file, &st) != 0)
+		return;
+	if ((st.st_mode & S_IROTH) != 0)
+		log_warn("conf",
+		    "%s:%u: %s stands in a file that anybody can read (mode %04o): chmod 640 %s",
+		    at->file, at->line, key, (unsigned)st.st_mode & 07777, at->file);
+	else if ((st.st_mode & S_IRGRP) != 0 && !is_own_group(st.st_gid))
+		log_warn("conf",
+		    "%s:%u: %s stands in a file that the group %u can read (mode %04o): chmod 600 "
+		    "%s, or give it to the group fmd",
+		    at->file, at->line, key, (unsigned)st.st_gid, (unsigned)st.st_mode & 07777,
+		    at->file);
+}
+
+void
+conf_warn_keys(const struct conf_private *self)
+{
+	const struct conf *c = self->conf;
+	const struct {
+		const char *name;
+		bool is_secret;
+	} keys[] = { { "m_key", c->m_key != 0 }, { "sm_key", c->sm_key != DEFAULT_KEY },
+		{ "sa_key", c->sa_key != DEFAULT_KEY } };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const struct option_origin *at = option_values_origin(self->own, keys[i].name);
+
+		if (at == NULL || at->file == NULL || !keys[i].is_secret)
+			continue;
+		warn_readable(keys[i].name, at);
+		if (c->sa_key == DEFAULT_KEY)
+			log_warn("conf",
+			    "%s:%u: %s is set, but sa_key is %d, its default, which everybody "
+			    "knows: who asks the SA by it is trusted; set sa_key to a number of "
+			    "your own, too",
+			    at->file, at->line, keys[i].name, DEFAULT_KEY);
+	}
+}
