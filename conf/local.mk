@@ -23,6 +23,15 @@ dist_examples_DATA = conf/examples/adaptive.conf conf/examples/fat-tree.conf con
 conf/fmd.service: conf/fmd.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) conf && $(SED) 's|@sbindir[@]|$(sbindir)|g' $(srcdir)/conf/fmd.service.in >$@.new && mv $@.new $@
 nodist_systemdsystemunit_DATA = conf/fmd.service
+# Its user, and the devices of that.  Below a prefix of its own they lie beside the unit.
+sysusersdir = $(systemdsystemunitdir)/../../sysusers.d
+udevrulesdir = $(systemdsystemunitdir)/../../udev/rules.d
+dist_udevrules_DATA = conf/70-fmd.rules
+install-data-local:
+	$(MKDIR_P) $(DESTDIR)$(sysusersdir)
+	$(INSTALL_DATA) $(srcdir)/conf/fmd.sysusers $(DESTDIR)$(sysusersdir)/fmd.conf
+uninstall-local:
+	rm -f $(DESTDIR)$(sysusersdir)/fmd.conf
 
-EXTRA_DIST += conf/fmd.service.in
+EXTRA_DIST += conf/fmd.service.in conf/fmd.sysusers
 CLEANFILES += conf/fmd.conf conf/fmd.service

@@ -191,6 +191,7 @@ UNIT_TESTS = \
 	tests/unit/check_rmpp \
 	tests/unit/check_rchain \
 	tests/unit/check_regexp \
+	tests/unit/check_watch \
 	tests/unit/check_sa_parts \
 	tests/unit/check_sa_wire \
 	tests/unit/check_saver \

@@ -469,7 +469,10 @@ daemon_init(struct daemon *d, const struct cli *cli, struct fm_error *err)
 	if ((rc = open_store(d, err)) != 0 || (rc = open_fabric(d, err)) != 0 ||
 	    (rc = start_sweeper(d, err)) != 0 || (rc = open_events(d, err)) != 0)
 		return rc;
-	return is_one_shot(d) ? 0 : daemon_open_control(d, err);
+	if (is_one_shot(d))
+		return 0;
+	rc = service_watch(d->base, d->sa, &d->watch, err);
+	return rc != 0 ? rc : daemon_open_control(d, err);
 }
 
 enum fmd_exit
@@ -495,6 +498,7 @@ daemon_fini(struct daemon *d)
 	plan_worker_free(d->worker); /* first: it works on what goes now */
 	ctl_close(d->ctl);
 	sa_server_stop(d->sa);
+	service_unwatch(d->watch);
 	daemon_close_publisher(d);
 	daemon_close_registry(d);
 	if (d->transport != NULL && !d->cli->dry_run)

@@ -41,6 +41,7 @@ struct daemon {
 	struct registered *registered; /* registered.c */
 	struct readback *readback; /* of tables; NULL: none is under way or waits to be fetched */
 	struct ctl_server *ctl;
+	struct service_watch *watch; /* NULL: nobody watches */
 	struct events *events;
 	json_t *summary; /* of the last sweep that brought the subnet up, or NULL */
 	enum fmd_exit exit_code;

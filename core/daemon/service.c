@@ -3,7 +3,9 @@
 
 #include "config.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #ifdef HAVE_SYSTEMD
 #include <systemd/sd-daemon.h>
@@ -17,6 +19,86 @@ service_tell(const char *state)
 #else
 	(void)state;
 #endif
+}
+
+/* ---------------------------------------------------------------- watchdog */
+
+struct service_watch {
+	struct sa_server *sa;
+	struct event *timer;
+	struct timeval every;
+	atomic_bool turned; /* the SA has run what was posted */
+};
+
+/* Microseconds within which it wants to hear of us; 0: it does not. */
+static uint64_t
+watchdog_us(void)
+{
+#ifdef HAVE_SYSTEMD
+	uint64_t us;
+
+	return sd_watchdog_enabled(0, &us) > 0 ? us : 0;
+#else
+	return 0;
+#endif
+}
+
+static void
+on_turn(void *arg, struct sa *sa)
+{
+	struct service_watch *w = arg;
+
+	(void)sa;
+	atomic_store(&w->turned, true);
+}
+
+/* That this runs says that the loop does. */
+static void
+on_watch(evutil_socket_t fd, short what, void *arg)
+{
+	struct service_watch *w = arg;
+	struct fm_error err;
+
+	if (atomic_exchange(&w->turned, false)) {
+		service_tell("WATCHDOG=1");
+		if (sa_server_post(w->sa, on_turn, w, &err) != 0)
+			atomic_store(&w->turned, true); /* asked next time */
+	}
+	event_add(w->timer, &w->every);
+}
+
+int
+service_watch(
+    struct event_base *base, struct sa_server *sa, struct service_watch **out, struct fm_error *err)
+{
+	uint64_t us = watchdog_us() / 4; /* a turn of each may take half the time there is */
+	struct service_watch *w;
+
+	*out = NULL;
+	if (us == 0)
+		return 0;
+	w = calloc(1, sizeof(*w));
+	if (w != NULL)
+		w->timer = evtimer_new(base, on_watch, w);
+	if (w == NULL || w->timer == NULL) {
+		free(w);
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for the watchdog");
+	}
+	w->sa = sa;
+	w->every = (struct timeval){ (time_t)(us / 1000000), (suseconds_t)(us % 1000000) };
+	atomic_init(&w->turned, true);
+	event_add(w->timer, &w->every);
+	*out = w;
+	return 0;
+}
+
+void
+service_unwatch(struct service_watch *w)
+{
+	if (w == NULL)
+		return;
+	event_free(w->timer);
+	free(w);
 }
 
 void

@@ -6,11 +6,22 @@
 #ifndef CORE_DAEMON_SERVICE_H
 #define CORE_DAEMON_SERVICE_H
 
+#include <event2/event.h>
+
+#include "core/sa/server.h"
 #include "core/sweep/sweep.h"
 
 void service_tell(const char *state);
 /* A sweep has ended.  The service is ready when the first has, whatever it came to: it
  * goes on trying, and to be started anew would not help it.  The status tells. */
 void service_tell_outcome(const struct sweep_report *r);
+
+/* Feed the service manager's watchdog (WatchdogSec=) from base, as long as both the loop and the SA
+ * make turns.  Engines that work or hang do not count: they have limits of their own.  *out is NULL
+ * where nobody watches. */
+struct service_watch;
+int service_watch(struct event_base *base, struct sa_server *sa, struct service_watch **out,
+    struct fm_error *err);
+void service_unwatch(struct service_watch *w); /* after the SA has stopped; NULL is fine */
 
 #endif

@@ -11,8 +11,6 @@
  * machine.  LMDB commits whole transactions; a crash loses none that was
  * committed and tears none.
  */
-#include "config.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>

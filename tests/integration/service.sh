@@ -12,8 +12,12 @@ trap '[ -z "$daemon" ] || kill $daemon 2>/dev/null; rm -rf "$tmp"' EXIT
 log() { sed 's/^/fmd: /' "$tmp/log" | tail -n 20; }
 
 # ---- the unit
-sed "s|^\(Exec[A-Za-z]*=\).*/fmd|\1$bin/fmd|" "$bin/conf/fmd.service" >fmd.service
+sed "s#^\(Exec[A-Za-z]*=\).*/\(fmd\|fmctl\)#\1$bin/\2#" "$bin/conf/fmd.service" >fmd.service
 [ "$(grep -c "^Exec[A-Za-z]*=$bin/fmd" fmd.service)" = 2 ] || fail "the unit does not start fmd: $(cat fmd.service)"
+grep -q "^ExecReload=$bin/fmctl reload$" fmd.service || fail "the unit does not reload: $(cat fmd.service)"
+user=$(sed -n 's/^u \([^ ]*\) .*/\1/p' "$top/conf/fmd.sysusers")
+grep -q "^User=$user$" fmd.service && grep -q "GROUP=\"$user\"" "$top/conf/70-fmd.rules" ||
+	fail "unit, sysusers.d and udev do not agree on the user"
 if command -v systemd-analyze >/dev/null 2>&1; then
 	systemd-analyze verify --man=no --recursive-errors=no "$tmp/fmd.service" >unit 2>&1 || fail "the unit: $(cat unit)"
 	[ ! -s unit ] || fail "the unit: $(cat unit)"
@@ -39,11 +43,11 @@ if command -v python3 >/dev/null 2>&1 && grep -q '^#define HAVE_SYSTEMD 1' "$bin
 	python3 listen.py "$tmp/notify" >said 2>&1 &
 	listener=$!
 	comes_true grep -q bound said || fail "nobody listens: $(cat said)"
-	export NOTIFY_SOCKET="$tmp/notify"
+	export NOTIFY_SOCKET="$tmp/notify" WATCHDOG_USEC=200000
 fi
 "$bin/fmd" --transport=sim:net --config=none --plugin-dir="$bin/plugins/engines/.libs" --state-dir="$tmp/state" >"$tmp/log" 2>&1 &
 daemon=$!
-unset NOTIFY_SOCKET
+unset NOTIFY_SOCKET WATCHDOG_USEC
 is_up() { ! kill -0 $daemon 2>/dev/null || fmctl status --json 2>/dev/null | grep -q '"subnet_up": true'; }
 comes_true is_up || { log; fail "the subnet does not come up"; }
 kill -0 $daemon 2>/dev/null || { log; fail "fmd is gone"; }
@@ -156,6 +160,8 @@ daemon=
 [ $rc = 0 ] || { log; fail "SIGTERM: $rc"; }
 if [ -n "$listener" ]; then
 	wait $listener
+	grep -q '^WATCHDOG=1$' said || fail "the watchdog is not fed: $(cat said)"
+	sed -i '/^WATCHDOG=1$/d' said
 	sed -n 2p said | grep -q '^READY=1 STATUS=SUBNET UP$' || fail "it says first: $(cat said)"
 	sed -n '/^RELOADING=1$/{n;p;}' said | grep -q '^READY=1$' || fail "after a reload: $(cat said)"
 	[ "$(tail -n 1 said)" = STOPPING=1 ] || fail "it says last: $(cat said)"
