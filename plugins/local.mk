@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # plugins/: engines and the algorithms they share.
 # An engine is plugins/engines/NAME/NAME.c, built to plugins/engines/NAME.so.
-engine_ldflags = $(AM_LDFLAGS) -module -avoid-version -no-undefined -shared \
+engine_ldflags = $(FM_LDFLAGS) -module -avoid-version -no-undefined -shared \
 	-export-symbols-regex '_LTX_fm_engine$$'
 COMMON_SOURCES =
 include plugins/common/local.mk

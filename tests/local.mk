@@ -289,7 +289,7 @@ if HAVE_UMAD
 EXTRA_LTLIBRARIES += tests/bench/umad_count.la
 tests_bench_umad_count_la_SOURCES = tests/bench/umad_count.c
 tests_bench_umad_count_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
-tests_bench_umad_count_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nonexistent
+tests_bench_umad_count_la_LDFLAGS = $(FM_LDFLAGS) -module -avoid-version -shared -rpath /nonexistent
 tests_bench_umad_count_la_LIBADD = -ldl
 endif
 
@@ -355,6 +355,7 @@ SCRIPT_TESTS = \
 	tests/integration/outoftree.sh \
 	tests/integration/regions.sh \
 	tests/integration/reload.sh \
+	tests/integration/hardening.sh \
 	tests/integration/service.sh \
 	tests/integration/time_limit.sh \
 	tests/integration/umad_ibsim.sh \

@@ -46,7 +46,8 @@ libfmsim_umad_la_SOURCES = \
 	core/sim/umad_preload.h \
 	core/sim/umad_preload_io.c \
 	lib/error.c
-libfmsim_umad_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
-libfmsim_umad_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared
+# it takes the place of functions that _FORTIFY_SOURCE has inline
+libfmsim_umad_la_CFLAGS = $(AM_CFLAGS) -U_FORTIFY_SOURCE $(UMAD_CFLAGS)
+libfmsim_umad_la_LDFLAGS = $(FM_LDFLAGS) -module -avoid-version -shared
 libfmsim_umad_la_LIBADD = -ldl
 endif
