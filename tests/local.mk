@@ -24,6 +24,7 @@ check-threaded:
 # built with configure --enable-fuzzers (clang).
 EXTRA_DIST += tests/fuzz/corpus tests/fuzz/fabric.h tests/fuzz/fuzz.h tests/fuzz/house.h
 REPLAYS = \
+	tests/fuzz/replay_commands \
 	tests/fuzz/replay_conf \
 	tests/fuzz/replay_ctl \
 	tests/fuzz/replay_fmsim \
@@ -43,6 +44,7 @@ REPLAYS = \
 	tests/fuzz/replay_torus \
 	tests/fuzz/replay_words
 check_PROGRAMS += $(REPLAYS)
+tests_fuzz_replay_commands_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_commands.c
 tests_fuzz_replay_conf_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_conf.c
 tests_fuzz_replay_ctl_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_ctl.c
 tests_fuzz_replay_fmsim_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_fmsim.c
@@ -66,6 +68,7 @@ tests_fuzz_replay_words_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_words.c
 if FUZZERS
 fuzz_ldflags = $(AM_LDFLAGS) -fsanitize=fuzzer
 noinst_PROGRAMS += \
+	tests/fuzz/fuzz_commands \
 	tests/fuzz/fuzz_conf \
 	tests/fuzz/fuzz_ctl \
 	tests/fuzz/fuzz_fmsim \
@@ -84,6 +87,7 @@ noinst_PROGRAMS += \
 	tests/fuzz/fuzz_tables \
 	tests/fuzz/fuzz_torus \
 	tests/fuzz/fuzz_words
+tests_fuzz_fuzz_commands_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_conf_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_ctl_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_fmsim_LDFLAGS = $(fuzz_ldflags)
