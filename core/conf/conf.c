@@ -23,11 +23,8 @@
 #include "core/conf/conf_scan.h"
 #include "core/conf/rchain.h"
 #include "core/conf/readfile.h"
-#include "core/sa/view.h"
 #include "lib/error.h"
 #include "lib/log.h"
-
-#define DEFAULT_SA_KEY 1 /* of OpenSM, too: so that saquery is trusted */
 
 #define DEFAULT_PATH SYSCONF_DIR "/fmd/fmd.conf"
 
@@ -215,18 +212,6 @@ resolve_chain(struct conf_private *self, struct fm_error *err)
 	return fm_context(err, at != NULL ? "command line: chain" : "chain");
 }
 
-/* What says less than it seems to. */
-static void
-warn_of_keys(const struct conf *c)
-{
-	if (c->untrusted == SA_UNTRUSTED_RESTRICT && c->sa_key == DEFAULT_SA_KEY)
-		log_warn("conf",
-		    "untrusted = restrict keeps nobody out: who shows the sa_key is trusted, and "
-		    "it "
-		    "is %d, which everybody knows; set another",
-		    DEFAULT_SA_KEY);
-}
-
 static int
 resolve(struct conf_private *self, struct fm_error *err)
 {
@@ -239,7 +224,6 @@ resolve(struct conf_private *self, struct fm_error *err)
 	    (rc = conf_check_steps(self, err)) != 0 ||
 	    (rc = conf_resolve_policies(self, err)) != 0 || (rc = resolve_socket(self, err)) != 0)
 		return rc;
-	warn_of_keys(self->conf);
 	for (size_t i = 0; i < self->instances.n; i++) {
 		const struct instance *s = &self->instances.item[i];
 

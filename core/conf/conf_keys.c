@@ -9,6 +9,7 @@
 
 #include "core/conf/conf_private.h"
 #include "core/conf/option_value.h"
+#include "core/sa/view.h"
 #include "lib/log.h"
 
 #define DEFAULT_KEY 1 /* of sm_key and sa_key, as of OpenSM */
@@ -54,6 +55,11 @@ conf_warn_keys(const struct conf_private *self)
 	} keys[] = { { "m_key", c->m_key != 0 }, { "sm_key", c->sm_key != DEFAULT_KEY },
 		{ "sa_key", c->sa_key != DEFAULT_KEY } };
 
+	if (c->untrusted == SA_UNTRUSTED_RESTRICT && c->sa_key == DEFAULT_KEY)
+		log_warn("conf",
+		    "untrusted = restrict keeps nobody out: who shows the sa_key is trusted, and "
+		    "it is %d, which everybody knows; set another",
+		    DEFAULT_KEY);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		const struct option_origin *at = option_values_origin(self->own, keys[i].name);
 

@@ -406,6 +406,7 @@ START_TEST(restrict_needs_a_key)
 	    strstr(warned, "untrusted = restrict keeps nobody out") != NULL, "%s", warned);
 	*warned = '\0';
 	folder_write(folder, "fmd.conf", "untrusted = restrict\nsa_key = 0x1234567890\n");
+	ck_assert_int_eq(chmod(conf_path, 0600), 0);
 	conf_put(load(NULL, 0));
 	ck_assert_str_eq(warned, "");
 }
