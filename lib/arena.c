@@ -4,6 +4,9 @@
  * mappings of their own, zeroed by the kernel where they are touched.  Others come
  * from the heap, so that arenas that come and go use the same pages again, which costs
  * a third of fresh ones; they are zeroed per block, as is a chunk used before.
+ *
+ * Under ASan all of a chunk is poisoned but the blocks handed out, and behind each
+ * lies a red zone: who writes beyond a block is found, though the chunk goes on.
  */
 #include "lib/arena.h"
 
@@ -12,6 +15,7 @@
 #include <string.h>
 
 #include "lib/pages.h"
+#include "lib/red_zone.h"
 
 #define CHUNK_BYTES (256u * 1024)
 #define ALIGN_SMALL 16u
@@ -45,6 +49,7 @@ fm_arena_fini(struct fm_arena *a)
 
 	for (; c != NULL; c = next) {
 		next = c->next;
+		red_zone_lift(c->data, c->size);
 		if (is_large(c->size))
 			fm_pages_unmap(c->data, c->size);
 		else
@@ -66,6 +71,7 @@ fm_arena_reset(struct fm_arena *a)
 	if (only != NULL && only->next == NULL) {
 		only->fill = 0;
 		only->fresh = false;
+		red_zone_lay(only->data, only->size);
 		a->used = 0;
 		return;
 	}
@@ -83,7 +89,7 @@ fm_arena_fail_at(struct fm_arena *a, uint64_t n)
 static struct fm_arena_chunk *
 add_chunk(struct fm_arena *a, size_t n_bytes)
 {
-	size_t size = n_bytes > CHUNK_BYTES ? n_bytes : CHUNK_BYTES;
+	size_t need = n_bytes + RED_ZONE_BYTES, size = need > CHUNK_BYTES ? need : CHUNK_BYTES;
 	struct fm_arena_chunk *c = malloc(sizeof(*c));
 
 	if (c == NULL)
@@ -102,6 +108,7 @@ add_chunk(struct fm_arena *a, size_t n_bytes)
 	c->fresh = is_large(size);
 	c->next = a->chunks;
 	a->chunks = c;
+	red_zone_lay(c->data, c->size);
 	return c;
 }
 
@@ -115,17 +122,18 @@ fm_arena_alloc(struct fm_arena *a, size_t n_bytes)
 	a->n_allocs++;
 	if (a->fail_at != 0 && a->n_allocs >= a->fail_at)
 		return NULL;
-	if (n_bytes > a->budget - a->used)
+	if (n_bytes > a->budget - a->used || n_bytes > SIZE_MAX / 2)
 		return NULL;
 	at = c != NULL ? (c->fill + align - 1) & ~(align - 1) : 0;
-	if (c == NULL || at > c->size || n_bytes > c->size - at) {
+	if (c == NULL || at > c->size || n_bytes + RED_ZONE_BYTES > c->size - at) {
 		c = add_chunk(a, n_bytes);
 		if (c == NULL)
 			return NULL;
 		at = 0;
 	}
-	c->fill = at + n_bytes;
+	c->fill = at + n_bytes + RED_ZONE_BYTES;
 	a->used += n_bytes;
+	red_zone_lift(c->data + at, n_bytes);
 	if (!c->fresh)
 		memset(c->data + at, 0, n_bytes);
 	return c->data + at;

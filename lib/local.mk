@@ -26,6 +26,7 @@ LIB_SOURCES = \
 	lib/pool.h \
 	lib/printable.c \
 	lib/printable.h \
+	lib/red_zone.h \
 	lib/rng.h \
 	lib/scc.c \
 	lib/scc.h \
