@@ -26,6 +26,7 @@ enum mad_byte { /* IBA 13.4.2, 14.2.1 */
 };
 
 enum node_info_byte { /* IBA 14.2.5.3 */
+	NODE_INFO_N_PORTS = 3,
 	NODE_INFO_SYSTEM_GUID = 4,
 	NODE_INFO_NODE_GUID = 12,
 	NODE_INFO_PORT_GUID = 20,

@@ -14,6 +14,8 @@
  *	at 4s    clear    S1[3]            its cable is taken away for good
  *	at 4s    link     S1[3] S2[1]      a cable between ports
  *	at 5s    guid     H4 0x1234        another node GUID
+ *	at 5s    guid     H4[1] 0x1235     another port GUID
+ *	at 5s    ports    H4 36            it says that it has so many ports
  *	at 5s    lid      H4[1] 77         another LID (BaseLid of ibsim)
  *	at 6s    trap     S1[3] 129        129, 130, 131, 145 (a new system GUID)
  *	at 7s    traffic  H1 H4 1000000    bytes along the LFTs, for the counters
@@ -54,7 +56,8 @@ static const struct verb {
 	{ "describe", ACTION_DESCRIBE, "nt", 0, "describe NODE \"TEXT\"" },
 	{ "loss", ACTION_LOSS, "s", 0, "loss 10%" },
 	{ "error", ACTION_ERROR, "ps", 0, "error NODE[PORT] 10%" },
-	{ "guid", ACTION_GUID, "nu", 0, "guid NODE GUID" },
+	{ "guid", ACTION_GUID, "qu", 0, "guid NODE[PORT] GUID" },
+	{ "ports", ACTION_PORTS, "nu", 0, "ports NODE NUMBER" },
 	{ "lid", ACTION_LID, "qu", 0, "lid NODE[PORT] LID" },
 	{ "baselid", ACTION_LID, "qu", 0, "lid NODE[PORT] LID" },
 	{ "trap", ACTION_TRAP, "qu", 0, "trap NODE[PORT] 129|130|131|145" },
@@ -148,7 +151,13 @@ action_do(struct sim *s, const struct sim_action *a)
 		set_errors(s, a);
 		break;
 	case ACTION_GUID:
-		sim_set_guid(s, a->at.node, a->value);
+		if (a->has_port)
+			sim_set_port_guid(s, a->at.node, a->at.port, a->value);
+		else
+			sim_set_guid(s, a->at.node, a->value);
+		break;
+	case ACTION_PORTS:
+		sim_claim_ports(s, a->at.node, (uint8_t)a->value);
 		break;
 	case ACTION_LID:
 		sim_set_lid(s, a->at.node, a->has_port ? a->at.port : home(s, a->at).port,
@@ -320,6 +329,8 @@ is_possible(const struct sim_action *a)
 		return (a->value >= 129 && a->value <= 131) || a->value == 145;
 	case ACTION_GUID:
 		return a->value != 0;
+	case ACTION_PORTS:
+		return a->value <= UINT8_MAX;
 	default:
 		return true;
 	}
@@ -335,7 +346,7 @@ read_verb(struct sim *s, struct line *l, unsigned i, struct sim_action *a, struc
 	if (v == NULL)
 		return bad(l, "this verb is unknown",
 		    "unlink|relink|clear|link|flap|reboot|silence|wake|describe|loss|error|guid|"
-		    "lid|trap|traffic",
+		    "ports|lid|trap|traffic",
 		    err);
 	a->kind = v->kind;
 	a->for_ns = v->for_ns;

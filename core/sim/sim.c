@@ -310,6 +310,22 @@ sim_set_guid(struct sim *s, uint32_t node, uint64_t guid)
 }
 
 void
+sim_set_port_guid(struct sim *s, uint32_t node, unsigned port, uint64_t guid)
+{
+	struct sim_port *p = fabric_port(&s->fabric, node, port);
+
+	p->guid = guid;
+	if (p->tables != NULL)
+		wire_put64(p->tables->guids[0], guid);
+}
+
+void
+sim_claim_ports(struct sim *s, uint32_t node, uint8_t n)
+{
+	s->fabric.nodes[node].node_info[NODE_INFO_N_PORTS] = n;
+}
+
+void
 sim_set_lid(struct sim *s, uint32_t node, unsigned port, uint16_t lid)
 {
 	wire_put16(&fabric_port(&s->fabric, node, port)->info[PORT_INFO_LID], lid);

@@ -117,6 +117,8 @@ void sim_refuse_lid_smps(struct sim *s, bool refuse);
 void sim_ignore_smps(struct sim *s, uint32_t node, bool lid_routed, bool mixed);
 /* ---- states to start from */
 void sim_set_guid(struct sim *s, uint32_t node, uint64_t guid); /* node GUID: duplicates */
+void sim_set_port_guid(struct sim *s, uint32_t node, unsigned port, uint64_t guid);
+void sim_claim_ports(struct sim *s, uint32_t node, uint8_t n); /* what its NodeInfo says */
 void sim_set_lid(struct sim *s, uint32_t node, unsigned port, uint16_t lid);
 int sim_set_sm(
     struct sim *s, uint32_t node, uint8_t priority, enum wire_sm_state state, struct fm_error *err);
