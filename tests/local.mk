@@ -136,6 +136,7 @@ UNIT_TESTS = \
 	tests/engine/check_repair_hosts \
 	tests/sweep/check_events \
 	tests/sweep/check_fields \
+	tests/sweep/check_foreign_guid \
 	tests/sweep/check_groups_written \
 	tests/sweep/check_hostile \
 	tests/sweep/check_keep \

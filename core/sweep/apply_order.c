@@ -13,7 +13,7 @@ may_be_up(const struct sweeper *s, fm_sw sw, uint8_t port, fm_sw to)
 
 	if (!node_usable(n))
 		return true; /* it does not say */
-	return inv_port_up(&n->ports[port]) &&
+	return port <= n->n_ports && inv_port_up(&n->ports[port]) &&
 	    (n->ports[port].edge != EDGE_LINKED || n->ports[port].peer == s->inv.switches.item[to]);
 }
 

@@ -32,7 +32,19 @@ ask_new(struct sweeper *s, uint32_t node, uint8_t port)
 	a->via = INV_NONE;
 	a->node = node;
 	a->port = port;
+	a->generation = node != INV_NONE ? inv_node(&s->inv, node)->generation : 0;
 	return a;
+}
+
+bool
+ask_is_stale(const struct ask *a)
+{
+	const struct inv_node *n;
+
+	if (a->node == INV_NONE)
+		return false;
+	n = inv_node(&a->s->inv, a->node);
+	return n->generation != a->generation || a->port > n->n_ports;
 }
 
 static void
@@ -40,6 +52,12 @@ ask_release(struct ask *a)
 {
 	a->next_free = a->s->free_asks;
 	a->s->free_asks = a;
+}
+
+void
+ask_drop(struct ask *a)
+{
+	ask_release(a);
 }
 
 static void on_end(void *arg, enum txn_status status, const uint8_t *reply);
@@ -112,14 +130,18 @@ on_end(void *arg, enum txn_status status, const uint8_t *reply)
 {
 	struct ask *a = arg;
 	struct sweeper *s = a->s;
+	bool stale = ask_is_stale(a);
 
+	if (stale)
+		status = TXN_CANCELLED;
 	if (a->nobody_waits) {
 		a->done(a, status, reply);
 		ask_release(a);
 		return;
 	}
 	s->pending--;
-	if (a->route.max_tries != 0 && lid_route_again(a, status)) { /* not all directed */
+	if (a->route.max_tries != 0 && !stale &&
+	    lid_route_again(a, status)) { /* not all directed */
 		send_request(a);
 		return;
 	}

@@ -14,18 +14,13 @@
  * at, so both ends are known at once.  Questions: about one NodeInfo a cable,
  * one PortInfo a switch port and CA port, one NodeDescription a node.
  *
- * One GUID, two nodes.  When a second cable claims a port that already has
- * one, the truth is asked by the route to the node that we know: what lies
- * behind *its* port?  (A CA forwards nothing; there the first claimant is
- * asked again.)  The claimant that is contradicted leads to another node of
- * the same GUID: it is named in a warning, and its cable left alone.
- *
  * Bounded: a silent node costs its retries once; reading again (reread.c) has an end.
  */
 #include <inttypes.h>
 
 #include "core/sweep/internal.h"
 #include "lib/printable.h"
+#include "core/sweep/trouble.h"
 
 static void probe(struct sweeper *s, uint32_t node, uint8_t port, uint64_t m_key);
 
@@ -91,6 +86,8 @@ on_change_cleared(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
 	struct inv_node *n = inv_node(&a->s->inv, a->node);
 
+	if (ask_is_stale(a))
+		return;
 	if (status == TXN_OK)
 		n->sw.port_state_change = 0;
 	ask_ports(a->s, a->node);
@@ -118,6 +115,8 @@ take_switch_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 	struct inv_node *n = inv_node(&a->s->inv, a->node);
 	uint16_t top = n->sw_known ? n->sw.linear_fdb_top : 0;
 
+	if (ask_is_stale(a))
+		return false;
 	if (status != TXN_OK) {
 		n->sw_known = false;
 		on_silence(a->s, a->node, "SwitchInfo", status);
@@ -178,6 +177,8 @@ on_port_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 	struct inv_port *p = &n->ports[a->port];
 	struct wire_port_info now;
 
+	if (ask_is_stale(a))
+		return;
 	p->read_in = s->mark;
 	if (status != TXN_OK) {
 		p->known = false;
@@ -198,7 +199,8 @@ on_port_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 	}
 	if (now.port_state < WIRE_PORT_INIT)
 		inv_unlink(&s->inv, a->node, a->port, EDGE_NONE);
-	else if (p->edge == EDGE_NONE || p->edge == EDGE_SILENT)
+	else if (p->edge == EDGE_NONE || p->edge == EDGE_WAS || p->edge == EDGE_SILENT ||
+	    p->edge == EDGE_DUPLICATE)
 		discover_probe(s, a->node, a->port);
 }
 
@@ -237,10 +239,8 @@ on_peek(struct ask *a, enum txn_status status, const uint8_t *reply)
 		discover_name(a->s, a->node);
 }
 
-/* A switch that is known lies behind a link that has come up: it may have been without power, or
- * tell of more. */
-static void
-peek_at_switch(struct sweeper *s, uint32_t node)
+void
+discover_peek(struct sweeper *s, uint32_t node)
 {
 	struct ask *a;
 
@@ -265,6 +265,8 @@ check_node_info(const struct wire_node_info *info)
 {
 	if (info->node_guid == 0)
 		return "a node GUID of 0";
+	if (info->port_guid == 0)
+		return "a port GUID of 0";
 	if (info->node_type < WIRE_NODE_CA || info->node_type > WIRE_NODE_ROUTER)
 		return "an unknown node type";
 	if (info->n_ports == 0 || info->n_ports > INV_PORTS_MAX)
@@ -276,191 +278,22 @@ check_node_info(const struct wire_node_info *info)
 }
 
 static void
-warn_loop(struct sweeper *s, uint32_t node, uint8_t port, uint8_t far_port)
-{
-	struct inv_node *n = inv_node(&s->inv, node);
-	char name[128];
-
-	s->report.n_loops++;
-	n->ports[port].edge = EDGE_LOOP;
-	if (n->ports[far_port].edge != EDGE_LINKED)
-		n->ports[far_port].edge = EDGE_LOOP;
-	log_warn("sweep",
-	    "loopback cable: %s port %u leads to its own port %u; the cable is not used",
-	    inv_name(n, name, sizeof(name)), port, far_port);
-}
-
-static void
-warn_duplicate(struct sweeper *s, uint32_t twin, uint8_t twin_port, uint32_t node, uint8_t port)
-{
-	const struct inv_node *first = inv_node(&s->inv, twin), *by = inv_node(&s->inv, node);
-	const struct inv_port *tp = &first->ports[twin_port];
-	char a[128], b[128], c[128];
-
-	s->report.n_duplicates++;
-	log_warn("sweep",
-	    "duplicate GUID: %s is reached by its port %u from %s port %u, and another node of the "
-	    "same GUID "
-	    "from %s port %u; the first is kept, the other left out",
-	    inv_name(first, a, sizeof(a)), twin_port,
-	    inv_name(inv_node(&s->inv, tp->peer), b, sizeof(b)), tp->peer_port,
-	    inv_name(by, c, sizeof(c)), port);
-	inv_unlink(&s->inv, node, port, EDGE_DUPLICATE);
-}
-
-/* The truth about the contested port claim_node:claim_port has arrived.
- * a->node:a->port is the later claimant. */
-static void
-on_proof(struct ask *a, enum txn_status status, const uint8_t *reply)
-{
-	struct sweeper *s = a->s;
-	struct inv_node *n = inv_node(&s->inv, a->claim_node);
-	struct inv_port *p = &n->ports[a->claim_port];
-	const struct inv_port *later = &inv_node(&s->inv, a->node)->ports[a->port];
-	struct wire_node_info info = { 0 };
-	uint32_t truth = INV_NONE;
-
-	if (status == TXN_OK) {
-		wire_node_info_get(reply + WIRE_SMP_DATA_AT, &info);
-		truth = inv_find(&s->inv, info.node_guid);
-	}
-	if (!inv_is_switch(n)) {
-		/* The first claimant was asked: does it still lead there? */
-		if (truth == a->claim_node && info.local_port == a->claim_port)
-			truth = p->peer;
-		else
-			truth = a->node;
-	}
-	if (truth == a->node && (!inv_is_switch(n) || info.local_port == a->port)) {
-		uint32_t was = p->peer;
-		uint8_t was_port = p->peer_port;
-		bool linked = p->edge == EDGE_LINKED;
-
-		inv_unlink(&s->inv, a->claim_node, a->claim_port, EDGE_NONE);
-		inv_link(&s->inv, a->node, a->port, a->claim_node, a->claim_port);
-		if (linked && inv_is_switch(n))
-			warn_duplicate(s, a->claim_node, a->claim_port, was, was_port);
-		return;
-	}
-	if (p->edge == EDGE_LINKED)
-		warn_duplicate(s, a->claim_node, a->claim_port, a->node, a->port);
-	else if (later->edge == EDGE_NONE && inv_port_up(later))
-		discover_probe(s, a->node, a->port); /* the first has gone meanwhile */
-}
-
-static void
-contest(struct sweeper *s, uint32_t node, uint8_t port, uint32_t twin, uint8_t twin_port)
-{
-	const struct inv_port *tp = &inv_node(&s->inv, twin)->ports[twin_port];
-	struct ask *a = ask_new(s, node, port);
-	struct smp_route route;
-	bool routed;
-
-	if (a == NULL)
-		return;
-	a->claim_node = twin;
-	a->claim_port = twin_port;
-	routed = inv_is_switch(inv_node(&s->inv, twin))
-	    ? inv_route_beyond(&s->inv, twin, twin_port, &route)
-	    : inv_route_beyond(&s->inv, tp->peer, tp->peer_port, &route);
-	if (routed)
-		ask_get(a, &route, WIRE_ATTR_NODE_INFO, 0, on_proof);
-}
-
-/* First sight of a node in this discovery: forget its cables, ask all. */
-static void
-greet(struct sweeper *s, uint32_t slot, const struct smp_route *route)
-{
-	struct inv_node *n = inv_node(&s->inv, slot);
-
-	inv_unlink_all(&s->inv, slot);
-	n->seen_in = s->mark;
-	n->present = true;
-	n->silent = n->quiet = false;
-	n->n_rereads = 0;
-	n->n_hops = route->n_hops;
-	memcpy(n->path, route->path, (size_t)route->n_hops + 1);
-}
-
-static void
-ask_details(struct sweeper *s, uint32_t slot, uint8_t port)
-{
-	const struct inv_node *n = inv_node(&s->inv, slot);
-
-	discover_ask_desc(s, slot, inv_is_switch(n) ? 0 : port);
-	if (inv_is_switch(n))
-		discover_ask_switch(s, slot);
-}
-
-/* Behind node:port lies what info says.  route led there. */
-static void
-arrive(struct sweeper *s, uint32_t node, uint8_t port, const struct wire_node_info *info,
-    const struct smp_route *route)
-{
-	uint32_t slot = inv_add(&s->inv, info);
-	uint8_t far_port = info->local_port;
-	struct inv_node *n;
-	bool fresh;
-
-	if (slot == INV_NONE) {
-		sweep_fail(s, FM_E_RESOURCE, "out of memory for the inventory");
-		return;
-	}
-	if (slot == node) {
-		warn_loop(s, node, port, far_port);
-		return;
-	}
-	n = inv_node(&s->inv, slot);
-	fresh = !n->present || n->seen_in != s->mark;
-	if (route->m_key != 0)
-		n->ports[inv_is_switch(n) ? 0 : far_port].m_key = route->m_key;
-	if (fresh)
-		greet(s, slot, route);
-	if (n->ports[far_port].edge == EDGE_LINKED &&
-	    (n->ports[far_port].peer != node || n->ports[far_port].peer_port != port)) {
-		contest(s, node, port, slot, far_port);
-		return;
-	}
-	inv_link(&s->inv, node, port, slot, far_port);
-	if (!inv_is_switch(n))
-		n->ports[far_port].guid = info->port_guid;
-	else
-		n->ports[0].guid = info->port_guid;
-	if (inv_is_switch(n) && route->n_hops < n->n_hops) {
-		n->n_hops = route->n_hops;
-		memcpy(n->path, route->path, (size_t)route->n_hops + 1);
-	}
-	if (fresh)
-		ask_details(s, slot, far_port);
-	else if (inv_is_switch(n) && s->report.scope != SWEEP_HEAVY)
-		peek_at_switch(s, slot);
-	if (!inv_is_switch(n))
-		discover_ask_port(s, slot, far_port);
-	s->changed = true;
-}
-
-static void
 on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
 	struct sweeper *s = a->s;
 	struct inv_port *p = &inv_node(&s->inv, a->node)->ports[a->port];
 	const char *wrong = NULL;
 	struct wire_node_info info;
-	struct smp_route route;
 	char name[128];
 
-	if (p->edge != EDGE_ASKED)
+	if (ask_is_stale(a) || p->edge != EDGE_ASKED)
 		return; /* meanwhile found from the other side, or the link went away */
 	if (status == TXN_OK) {
 		wire_node_info_get(reply + WIRE_SMP_DATA_AT, &info);
 		wrong = check_node_info(&info);
 	}
 	if (status == TXN_OK && wrong == NULL) {
-		p->edge = EDGE_NONE;
-		if (!inv_route_beyond(&s->inv, a->node, a->port, &route))
-			return;
-		route.m_key = a->route.m_key;
-		arrive(s, a->node, a->port, &info, &route);
+		arrive(s, a->node, a->port, reply + WIRE_SMP_DATA_AT, a->route.m_key);
 		return;
 	}
 	if (status == TXN_TIMEOUT && a->route.m_key == 0 && mkeys_other(s) != 0) {
@@ -471,6 +304,8 @@ on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (status == TXN_CANCELLED || s->report.scope == SWEEP_LIGHT)
 		return; /* a light sweep only asks whether it has come alive */
 	s->report.n_silent++;
+	if (p->told == TROUBLE_NO_ANSWER)
+		return;
 	inv_name(inv_node(&s->inv, a->node), name, sizeof(name));
 	if (wrong != NULL)
 		fm_log_rl(&s->silent_bucket, FM_LOG_WARN, "sweep",
@@ -492,8 +327,7 @@ probe(struct sweeper *s, uint32_t node, uint8_t port, uint64_t m_key)
 	if (a == NULL)
 		return;
 	if (!inv_route_beyond(&s->inv, node, port, &route)) {
-		a->next_free = s->free_asks;
-		s->free_asks = a;
+		ask_drop(a);
 		return;
 	}
 	route.m_key = m_key;
@@ -524,7 +358,8 @@ on_own_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 		s->changed = true;
 		inv_unlink(&s->inv, a->node, a->port, EDGE_NONE);
 	}
-	if (inv_port_up(p) && (p->edge == EDGE_NONE || p->edge == EDGE_SILENT))
+	if (inv_port_up(p) && (p->edge == EDGE_NONE || p->edge == EDGE_WAS ||
+				   p->edge == EDGE_SILENT || p->edge == EDGE_DUPLICATE))
 		discover_probe(s, a->node, a->port);
 }
 
@@ -559,9 +394,10 @@ on_own_node(struct ask *a, enum txn_status status, const uint8_t *reply)
 	port = info.node_type == WIRE_NODE_SWITCH ? 0 : info.local_port;
 	s->inv.local = slot;
 	s->inv.local_port = port;
-	greet(s, slot, &here);
-	inv_node(&s->inv, slot)->ports[port].guid = info.port_guid;
-	ask_details(s, slot, port);
+	arrive_greet(s, slot, &here);
+	if (!inv_set_port_guid(&s->inv, slot, port, info.port_guid))
+		sweep_fail(s, FM_E_RESOURCE, "out of memory for the inventory");
+	arrive_ask_details(s, slot, port);
 	if (port != 0)
 		discover_own_port(s);
 }

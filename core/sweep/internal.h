@@ -31,8 +31,11 @@ struct ask {
 	struct ask *next_free;
 	ask_done done;
 	uint32_t node;
-	uint32_t index; /* table block and the like */
-	uint32_t claim_node;
+	uint32_t generation; /* of the node, when it was asked */
+	uint32_t index;	     /* table block and the like */
+	uint32_t claim_node; /* arrive.c: who has what the newcomer says is its own ... */
+	uint32_t claim_generation;
+	uint64_t m_key; /* ... and the key that opened that one's cable */
 	uint8_t port, claim_port;
 	uint8_t kind;	   /* enum block_kind for tables */
 	bool at_node;	   /* put to the node itself, not to what lies beyond it */
@@ -114,6 +117,7 @@ struct sweeper {
 	char wanted_reason[128];
 	bool fell_silent;	  /* a switch has, that answered in the sweep before */
 	bool looked_twice;	  /* ... so all is looked at, again, in this sweep */
+	uint32_t n_doubts;	  /* questions of who is who, in this sweep */
 	FM_VEC(uint32_t) named;	  /* nodes to read again, slots */
 	FM_VEC(uint32_t) doubted; /* switches that did not answer the light sweep, slots */
 
@@ -200,7 +204,8 @@ struct sweeper {
 /* Entries of LIDs that have been gone for too long are to be taken out. */
 bool sweeper_drops(const struct sweeper *s);
 
-/* The callback is `done`; a is released after it.  Failing memory fails the sweep. */
+/* The callback is `done`; a is released after it.  An answer of a node that is another one by
+ * now comes as TXN_CANCELLED.  Failing memory fails the sweep. */
 struct ask *ask_new(struct sweeper *s, uint32_t node, uint8_t port);
 void ask_get(
     struct ask *a, const struct smp_route *route, uint16_t attr, uint32_t modifier, ask_done done);
@@ -211,6 +216,10 @@ void ask_set(struct ask *a, const struct smp_route *route, uint16_t attr, uint32
 bool ask_get_at(struct ask *a, uint16_t attr, uint32_t modifier, ask_done done);
 bool ask_set_at(
     struct ask *a, uint16_t attr, uint32_t modifier, const uint8_t *data, ask_done done);
+/* Is the node not any more that which was asked? */
+bool ask_is_stale(const struct ask *a);
+/* It was not sent. */
+void ask_drop(struct ask *a);
 void sweep_fail(struct sweeper *s, enum fm_error_kind kind, const char *sentence);
 
 /* sweep.c */
@@ -232,8 +241,24 @@ void discover_ask_port(struct sweeper *s, uint32_t node, uint8_t port);
 void discover_ask_switch(struct sweeper *s, uint32_t node); /* and all its ports */
 /* Our own port: no switch tells of it. */
 void discover_own_port(struct sweeper *s);
+/* A switch that is known lies behind a link that has come up: it may have been without power, or
+ * tell of more. */
+void discover_peek(struct sweeper *s, uint32_t node);
 void discover_ask_desc(struct sweeper *s, uint32_t node, uint8_t port);
 void discover_probe(struct sweeper *s, uint32_t node, uint8_t port);
+/* arrive.c */
+/* First sight of a node in this discovery, by this way: what its links were is remembered. */
+void arrive_greet(struct sweeper *s, uint32_t slot, const struct smp_route *route);
+void arrive_ask_details(struct sweeper *s, uint32_t slot, uint8_t port);
+/* Behind node:port, which is EDGE_ASKED, lies what these 64 bytes of NodeInfo say; they were
+ * asked for under this M_Key, 0: the fabric's. */
+void arrive(struct sweeper *s, uint32_t node, uint8_t port, const uint8_t *data, uint64_t m_key);
+/* What lies behind node:port has a GUID of owner's, or says that it is its owner_port. */
+void arrive_leave_out(
+    struct sweeper *s, uint32_t node, uint8_t port, uint32_t owner, uint8_t owner_port);
+/* trouble.c */
+/* As a sweep ends: since when it is so, and how much there is of it. */
+void trouble_note(struct sweeper *s);
 /* reread.c */
 void discover_reread(struct sweeper *s);
 /* Name the switches at both ends of cables that are up at one end only. */

@@ -40,6 +40,7 @@ inv_fini(struct inventory *inv)
 	fm_vec_fini(&inv->nodes);
 	fm_vec_fini(&inv->switches);
 	fm_hash_fini(&inv->by_guid);
+	fm_hash_fini(&inv->by_port);
 	fm_arena_fini(&inv->mem);
 }
 
@@ -49,58 +50,115 @@ inv_find(const struct inventory *inv, uint64_t guid)
 	return fm_hash_find(&inv->by_guid, guid);
 }
 
+/* A node of which nothing is known yet; its ports are used again where it has some. */
 static bool
 start_node(struct inventory *inv, struct inv_node *n, const struct wire_node_info *info)
 {
-	struct inv_port *ports = n->ports;
-	uint32_t sw_index = n->sw_index;
+	struct inv_node fresh = { .guid = info->node_guid,
+		.type = info->node_type,
+		.n_ports = info->n_ports,
+		.ports = n->ports,
+		.sw_index = n->sw_index,
+		.generation = n->generation + 1,
+		.older = n->older };
 
 	drop_tables(n);
-	if (ports == NULL || n->n_ports != info->n_ports) {
-		ports = fm_arena_array(&inv->mem, (size_t)info->n_ports + 1, struct inv_port);
-		if (ports == NULL)
-			return false;
-	}
-	memset(n, 0, sizeof(*n));
-	memset(ports, 0, ((size_t)info->n_ports + 1) * sizeof(*ports));
-	n->guid = info->node_guid;
-	n->system_guid = info->system_guid;
-	n->type = info->node_type;
-	n->n_ports = info->n_ports;
-	n->ports = ports;
-	n->sw_index = sw_index;
+	if (fresh.ports == NULL)
+		fresh.ports = fm_arena_array(&inv->mem, (size_t)info->n_ports + 1, struct inv_port);
+	if (fresh.ports == NULL)
+		return false;
+	*n = fresh;
+	memset(n->ports, 0, ((size_t)n->n_ports + 1) * sizeof(*n->ports));
 	for (unsigned p = 0; p <= n->n_ports; p++)
-		ports[p].peer = INV_NONE;
+		n->ports[p].peer = INV_NONE;
 	return true;
+}
+
+/* A slot more, for a node whose GUID `older` has or had; INV_NONE: memory is out. */
+static uint32_t
+new_slot(struct inventory *inv, const struct wire_node_info *info, uint32_t older)
+{
+	struct inv_node fresh = { .sw_index = INV_NONE, .older = older };
+
+	if (!start_node(inv, &fresh, info) || !fm_vec_push(&inv->nodes, fresh))
+		return INV_NONE;
+	return (uint32_t)inv->nodes.n - 1;
+}
+
+/* A slot that was this node's before `head` had its GUID, out of the row of those; INV_NONE. */
+static uint32_t
+take_older(struct inventory *inv, uint32_t head, const struct wire_node_info *info)
+{
+	for (uint32_t at = head, next; (next = inv_node(inv, at)->older) != INV_NONE; at = next)
+		if (inv_is(inv, next, info)) {
+			inv_node(inv, at)->older = inv_node(inv, next)->older;
+			inv_node(inv, next)->older = head;
+			return next;
+		}
+	return INV_NONE;
+}
+
+/* The node in the slot is gone; one of its GUID but of another kind has come. */
+static uint32_t
+replace(struct inventory *inv, uint32_t slot, const struct wire_node_info *info)
+{
+	uint32_t to = take_older(inv, slot, info);
+	struct inv_node *n, *was;
+
+	if (to == INV_NONE)
+		to = new_slot(inv, info, slot);
+	else if (!start_node(inv, inv_node(inv, to), info))
+		return INV_NONE;
+	if (to == INV_NONE)
+		return INV_NONE;
+	n = inv_node(inv, to);
+	was = inv_node(inv, slot);
+	inv_unlink_all(inv, slot);
+	was->present = false;
+	was->generation++;
+	if (inv_is_switch(n) && n->sw_index == INV_NONE && was->sw_index != INV_NONE) {
+		n->sw_index = was->sw_index;
+		was->sw_index = INV_NONE;
+		inv->switches.item[n->sw_index] = to;
+	}
+	return to;
 }
 
 uint32_t
 inv_add(struct inventory *inv, const struct wire_node_info *info)
 {
-	uint32_t slot = inv_find(inv, info->node_guid);
+	uint32_t was = inv_find(inv, info->node_guid), slot = was;
 
-	if (slot == FM_HASH_NONE) {
-		struct inv_node fresh = { .sw_index = INV_NONE };
-
-		slot = (uint32_t)inv->nodes.n;
-		if (!start_node(inv, &fresh, info) || !fm_vec_push(&inv->nodes, fresh))
-			return INV_NONE;
-		if (!fm_hash_put(&inv->by_guid, info->node_guid, slot)) {
-			inv->nodes.n--;
-			return INV_NONE;
-		}
-	} else {
-		struct inv_node *n = inv_node(inv, slot);
-
-		if (n->n_ports != info->n_ports || n->type != info->node_type) {
-			inv_unlink_all(inv, slot);
-			if (!start_node(inv, n, info))
-				return INV_NONE;
-		}
-	}
+	if (was == INV_NONE)
+		slot = new_slot(inv, info, INV_NONE);
+	else if (!inv_is(inv, was, info))
+		slot = replace(inv, was, info);
+	if (slot == INV_NONE)
+		return INV_NONE;
+	if (slot != was && !fm_hash_put(&inv->by_guid, info->node_guid, slot))
+		return INV_NONE;
 	inv_node(inv, slot)->info = *info;
 	inv_node(inv, slot)->system_guid = info->system_guid;
 	return slot;
+}
+
+uint32_t
+inv_find_port(const struct inventory *inv, uint64_t guid, uint8_t *port)
+{
+	uint32_t at = fm_hash_find(&inv->by_port, guid), slot = at / 256;
+
+	*port = (uint8_t)at;
+	if (at == FM_HASH_NONE || !inv_node(inv, slot)->present ||
+	    inv_node(inv, slot)->ports[*port].guid != guid)
+		return INV_NONE;
+	return slot;
+}
+
+bool
+inv_set_port_guid(struct inventory *inv, uint32_t node, uint8_t port, uint64_t guid)
+{
+	inv_node(inv, node)->ports[port].guid = guid;
+	return fm_hash_put(&inv->by_port, guid, node * 256 + port);
 }
 
 void
@@ -129,6 +187,23 @@ inv_unlink(struct inventory *inv, uint32_t node, uint8_t port, enum inv_edge edg
 	}
 	p->edge = (uint8_t)edge;
 	p->peer = INV_NONE;
+}
+
+void
+inv_age_links(struct inventory *inv, uint32_t node)
+{
+	struct inv_node *n = inv_node(inv, node);
+
+	for (unsigned p = 0; p <= n->n_ports; p++) {
+		struct inv_port *port = &n->ports[p];
+
+		if (port->edge == EDGE_LINKED)
+			inv_node(inv, port->peer)->ports[port->peer_port].edge = EDGE_WAS;
+		if (port->edge == EDGE_LINKED || port->edge == EDGE_WAS)
+			port->edge = EDGE_WAS;
+		else
+			inv_unlink(inv, node, (uint8_t)p, EDGE_NONE);
+	}
 }
 
 void

@@ -6,8 +6,9 @@
  * routing sees an immutable snapshot made from it (model.c).
  *
  * A node keeps its slot (and a switch its index for engines) while the
- * process lives; one that is gone is not `present`.  Slots are found by node
- * GUID.  Pointers to nodes are good until the next inv_add().
+ * process lives; one that is gone is not `present`.  A slot keeps its type and
+ * number of ports: a node that comes back with others gets another slot.  Slots
+ * are found by node GUID.  Pointers to nodes are good until the next inv_add().
  */
 #ifndef CORE_SWEEP_INVENTORY_H
 #define CORE_SWEEP_INVENTORY_H
@@ -26,12 +27,14 @@
 
 /* What is known of the far end of a port. */
 enum inv_edge {
-	EDGE_NONE,     /* nothing plugged in, or not asked yet */
-	EDGE_ASKED,    /* NodeInfo is on its way */
-	EDGE_LINKED,   /* peer and peer_port hold, at both ends */
-	EDGE_SILENT,   /* link up, but nobody answers */
-	EDGE_LOOP,     /* leads back to the same switch */
-	EDGE_DUPLICATE /* leads to a node whose GUID another one has */
+	EDGE_NONE,   /* nothing plugged in, or not asked yet */
+	EDGE_WAS,    /* linked in the discovery before: peer and peer_port are those of then */
+	EDGE_ASKED,  /* NodeInfo is on its way */
+	EDGE_LINKED, /* peer and peer_port hold, at both ends */
+	EDGE_SILENT, /* link up, but nobody answers */
+	EDGE_LOOP,   /* leads back to the same switch, to its peer_port */
+	/* Leads to a node with a GUID of peer's (of its port peer_port), which is elsewhere */
+	EDGE_DUPLICATE
 };
 
 /* What the linear forwarding table of a switch holds. */
@@ -55,12 +58,14 @@ struct inv_port {
 	uint64_t m_key;		    /* that opens it, when not the fabric's (mkeys.c); 0: it is */
 	uint64_t guid;		    /* port GUID: CA, router, switch port 0 */
 	struct pkey_held *pkeys;    /* its table as it is; NULL: fmd has not looked at it */
-	uint32_t peer;		    /* node at the other end, INV_NONE */
+	uint32_t peer;		    /* node at the other end, by `edge`; INV_NONE */
+	uint32_t told_s;	    /* since when, UTC: trouble.h */
 	uint32_t read_in;	    /* number of the sweep that last read info */
 	uint32_t refused;	    /* rows of the field table that this port will not take */
 	uint16_t lid;		    /* base LID given by us, 0 = none yet */
 	uint8_t peer_port;
 	uint8_t edge; /* enum inv_edge */
+	uint8_t told; /* enum trouble that was here when the last sweep ended */
 	uint8_t lmc;
 	bool known;
 	bool foreign_key;    /* under an M_Key that we do not know */
@@ -81,7 +86,12 @@ struct inv_node {
 	struct inv_port *ports; /* [n_ports + 1]; port 0: switches only */
 	struct wire_switch_info sw; /* as last reported, when sw_known */
 	struct wire_node_info info;
-	uint32_t seen_in;    /* number of the discovery that last saw it */
+	uint32_t seen_in; /* number of the discovery that last saw it */
+	uint32_t
+	    generation;	   /* it is another node, or at another place, than under the one before */
+	uint32_t older;	   /* slot of what had this GUID and another type or number of ports */
+	uint64_t first_in; /* number of the sweep that first saw it, since it was last gone */
+	uint64_t disputed_in; /* number of the sweep that has met another node of its GUID */
 	uint32_t sw_index;   /* index of a switch for engines, INV_NONE before the first snapshot */
 	uint32_t sw_refused; /* rows of the switch field table it will not take */
 	uint16_t lid_top_seen;
@@ -113,6 +123,7 @@ struct inv_node {
 struct inventory {
 	FM_VEC(struct inv_node) nodes;
 	struct fm_hash by_guid; /* node GUID -> slot */
+	struct fm_hash by_port; /* port GUID -> slot * 256 + port */
 	struct fm_arena mem;	/* ports */
 	uint32_t local;		/* slot of our own node, INV_NONE before discovery */
 	uint8_t local_port;	/* our port (a switch: 0) */
@@ -126,15 +137,20 @@ void inv_fini(struct inventory *inv);
 /* The slot of guid, or INV_NONE. */
 uint32_t inv_find(const struct inventory *inv, uint64_t guid);
 /* The slot for what NodeInfo describes: found, or made anew; INV_NONE when
- * memory is out.  A node that comes back with another number of ports starts
- * afresh. */
+ * memory is out.  What had the GUID and another type or number of ports is gone. */
 uint32_t inv_add(struct inventory *inv, const struct wire_node_info *info);
+/* Who has a port GUID: its slot, and the port; INV_NONE: nobody who is present. */
+uint32_t inv_find_port(const struct inventory *inv, uint64_t guid, uint8_t *port);
+/* False: memory is out. */
+bool inv_set_port_guid(struct inventory *inv, uint32_t node, uint8_t port, uint64_t guid);
 
 void inv_link(struct inventory *inv, uint32_t a, uint8_t a_port, uint32_t b, uint8_t b_port);
 /* Undo the link of a port, at both ends; the port's edge becomes `edge`. */
 void inv_unlink(struct inventory *inv, uint32_t node, uint8_t port, enum inv_edge edge);
 /* Forget every link of a node. */
 void inv_unlink_all(struct inventory *inv, uint32_t node);
+/* Its links are of the discovery before: EDGE_WAS, at both ends. */
+void inv_age_links(struct inventory *inv, uint32_t node);
 
 /* The directed route to a port of a node (a switch: to the switch).  False
  * when there is none of at most 63 hops. */
@@ -162,6 +178,16 @@ static inline bool
 inv_is_switch(const struct inv_node *n)
 {
 	return n->type == WIRE_NODE_SWITCH;
+}
+
+/* Is it, by all that NodeInfo says of a node, the one in the slot? */
+static inline bool
+inv_is(const struct inventory *inv, uint32_t slot, const struct wire_node_info *info)
+{
+	const struct inv_node *n = inv_node(inv, slot);
+
+	return n->guid == info->node_guid && n->type == info->node_type &&
+	    n->n_ports == info->n_ports;
 }
 
 /* Is the link of this port up, logically? */

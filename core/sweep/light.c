@@ -3,8 +3,8 @@
  * core/sweep/light.c - noticing change without being told.
  *
  * A light sweep costs one SwitchInfo a switch and PortInfo of our own port, of which no switch
- * tells, plus one NodeInfo for each port behind which nobody answered, plus SMInfo of other
- * SMs.  Where a link is not ACTIVE both ends are read again.
+ * tells, plus one NodeInfo for each port behind which nobody answered, two where another one's
+ * GUID did, plus SMInfo of other SMs.  Where a link is not ACTIVE both ends are read again.
  *
  * A switch that does not answer it is doubted: the neighbour through which it
  * was asked is read again, routes are found anew, and what is still there is
@@ -93,7 +93,7 @@ look_at_ports(struct sweeper *s, uint32_t slot)
 	for (unsigned p = 1; p <= inv_node(&s->inv, slot)->n_ports; p++) {
 		const struct inv_port *port = &inv_node(&s->inv, slot)->ports[p];
 
-		if (port->edge == EDGE_SILENT)
+		if (port->edge == EDGE_SILENT || port->edge == EDGE_DUPLICATE)
 			discover_probe(s, slot, (uint8_t)p);
 		else if (port->edge == EDGE_LINKED && port->info.port_state != WIRE_PORT_ACTIVE) {
 			discover_name(s, slot);

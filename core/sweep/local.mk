@@ -4,6 +4,7 @@ CORE_SOURCES += \
 	core/sweep/aliases.c \
 	core/sweep/apply.c core/sweep/apply_internal.h core/sweep/apply_known.c core/sweep/apply_order.c \
 	core/sweep/apply_wait.c \
+	core/sweep/arrive.c \
 	core/sweep/ask.c \
 	core/sweep/discover.c \
 	core/sweep/fields.c core/sweep/fields.h \
@@ -27,4 +28,6 @@ CORE_SOURCES += \
 	core/sweep/settings.c \
 	core/sweep/sweep.c core/sweep/sweep.h \
 	core/sweep/traps.c core/sweep/traps.h \
+	core/sweep/trouble.c \
+	core/sweep/trouble.h \
 	core/sweep/waves.c

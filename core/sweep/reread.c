@@ -111,24 +111,6 @@ discover_doubt(struct sweeper *s)
 	}
 }
 
-/* node:port is down, and a cable arrives there. */
-static void
-warn_contradicted(struct sweeper *s, uint32_t node, uint8_t port)
-{
-	const struct inv_port *p = &inv_node(&s->inv, node)->ports[port];
-	uint32_t peer = p->peer;
-	uint8_t peer_port = p->peer_port;
-	char a[128], b[128];
-
-	s->report.n_duplicates++;
-	log_warn("sweep",
-	    "duplicate GUID, or a link that keeps changing: %s has no link at its port %u, and %s "
-	    "port %u leads there; that cable is left out",
-	    inv_name(inv_node(&s->inv, node), a, sizeof(a)), port,
-	    inv_name(inv_node(&s->inv, peer), b, sizeof(b)), peer_port);
-	inv_unlink(&s->inv, peer, peer_port, EDGE_DUPLICATE);
-}
-
 /* A cable that one end calls down and the other up.  Read once, they may have been read
  * before and after it was put in; as often as discover_doubt() asks for, what answered at
  * the far end is another node of the same GUID. */
@@ -142,7 +124,7 @@ drop_contradicted(struct sweeper *s)
 			const struct inv_port *port = &n->ports[p];
 
 			if (is_contradicted(&s->inv, port))
-				warn_contradicted(s, i, (uint8_t)p);
+				arrive_leave_out(s, port->peer, port->peer_port, i, (uint8_t)p);
 			else if (port->edge == EDGE_LINKED && port->known && !inv_port_up(port))
 				inv_unlink(&s->inv, i, (uint8_t)p, EDGE_NONE);
 		}
@@ -203,12 +185,23 @@ doubt_fresh_switches(struct sweeper *s)
 	}
 }
 
+/* Where the discovery has found nothing else they are gone. */
+static void
+forget_old_links(struct sweeper *s)
+{
+	for (uint32_t i = 0; i < s->inv.nodes.n; i++)
+		for (unsigned p = 0; p <= inv_node(&s->inv, i)->n_ports; p++)
+			if (inv_node(&s->inv, i)->ports[p].edge == EDGE_WAS)
+				inv_unlink(&s->inv, i, (uint8_t)p, EDGE_NONE);
+}
+
 void
 discover_finish(struct sweeper *s)
 {
 	uint32_t n_lost;
 
 	drop_contradicted(s);
+	forget_old_links(s);
 	doubt_fresh_switches(s);
 	if (!inv_find_routes(&s->inv, &n_lost))
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for directed routes");

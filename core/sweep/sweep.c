@@ -290,6 +290,7 @@ sweep_end(struct sweeper *s, enum sweep_outcome outcome)
 	r->total_ms = (double)(now_ns() - s->started_ns) / NS_PER_MS;
 	count_smps(s);
 	links_count(s);
+	trouble_note(s);
 	if (outcome == SWEEP_UP) {
 		s->was_up = true;
 		s->first_master = false;
@@ -344,6 +345,7 @@ start_sweep(struct sweeper *s)
 	if (s->others_wrote)
 		program_forget(s);
 	s->failed = s->changed = s->keys_changed = s->fell_silent = s->looked_twice = false;
+	s->n_doubts = 0;
 	s->way_epoch++;
 	lid_route_reopen(s);
 	s->counts_at_start = *txn_counts(s->p.txn);

@@ -116,7 +116,9 @@ struct sweep_report {
 	uint32_t n_switches, n_cas, n_routers, n_links, n_lids, n_ports_active, n_ports_not_active;
 	uint64_t n_unreachable;	 /* pairs that cables join and that have no path */
 	uint32_t n_foreign_keys; /* ports found under an M_Key that is not ours */
-	uint32_t n_silent, n_duplicates, n_loops, n_lost;
+	uint32_t n_silent, n_lost;
+	/* As it stands when the sweep has ended: all of trouble.h, and of that these */
+	uint32_t n_troubles, n_duplicates, n_loops;
 	uint64_t gets, sets, would_set; /* of this sweep */
 	uint64_t gets_by_attr[256], sets_by_attr[256], would_set_by_attr[256];
 	uint64_t retries, timeouts, refused;
