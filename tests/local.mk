@@ -350,6 +350,7 @@ SCRIPT_TESTS = \
 	tests/integration/fmsim_partitions.sh \
 	tests/integration/fmsim_paths.sh \
 	tests/integration/fmsim_registered.sh \
+	tests/integration/fmsim_trouble.sh \
 	tests/integration/fmsim_tools.sh \
 	tests/integration/ibsim_multicast.sh \
 	tests/integration/ibsim_opensm.sh \

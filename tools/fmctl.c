@@ -28,6 +28,7 @@ static const char usage[] =
     "  partitions [pkey=N]  who may talk to whom; the members of one\n"
     "  path FROM TO         the way of packets, hop by hop: LIDs, GUIDs or names\n"
     "  verify [--readback]  the verdict on the routes, or on what switches hold\n"
+    "  trouble              what is wrong in the fabric, where, since when\n"
     "  events [after=N]     what happened lately\n"
     "  sweep [light|heavy]  sweep now\n"
     "  drain [--dry-run]    take up tables that wait for entries to be emptied\n"
@@ -62,6 +63,20 @@ is_nested(const json_t *v)
 {
 	return (json_is_object(v) && json_object_size(v) > 0) ||
 	    (json_is_array(v) && json_array_size(v) > 0);
+}
+
+/* Something that is wrong. */
+static bool
+print_trouble(const json_t *v, FILE *out)
+{
+	const char *since = json_string_value(json_object_get(v, "since"));
+	const char *kind = json_string_value(json_object_get(v, "kind"));
+	const char *text = json_string_value(json_object_get(v, "text"));
+
+	if (since == NULL || kind == NULL || text == NULL)
+		return false;
+	fprintf(out, "%s  %-14s  %s\n", since, kind, text);
+	return true;
 }
 
 /* One event: a line of the log. */
@@ -104,7 +119,7 @@ print_array(const json_t *array, int depth, FILE *out)
 
 	json_array_foreach(array, i, value)
 	{
-		if (print_event(value, out))
+		if (print_event(value, out) || print_trouble(value, out))
 			continue;
 		if (i > 0 && is_nested(value))
 			fputc('\n', out);
@@ -263,8 +278,8 @@ parse(struct ask *a, int argc, char *const argv[], struct fm_error *err)
 			return rc;
 	if (optind == argc)
 		return fm_fail(err, FM_E_CONFIG,
-		    "no command: status, routes, regions, partitions, path, verify, events, "
-		    "sweep, drain, reload or help");
+		    "no command: status, routes, regions, partitions, path, verify, trouble, "
+		    "events, sweep, drain, reload or help");
 	a->command = argv[optind];
 	if (json_object_get(a->args, "dry_run") != NULL && strcmp(a->command, "drain") != 0)
 		return fm_fail(err, FM_E_CONFIG, "--dry-run is for \"drain\" only");

@@ -142,12 +142,12 @@ run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	const struct daemon *d = arg;
 	json_t *last = d->summary != NULL ? json_incref(d->summary) : json_null();
 	const struct plan *p = sweeper_plan(d->sweeper);
-	json_t *status = json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:o}", "sm_state",
+	json_t *status = json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:i, s:o}", "sm_state",
 	    ha_state_name(d->ha.state), "subnet_up", sweeper_is_up(d->sweeper), "phase",
 	    sweep_phase_names[sweeper_phase(d->sweeper)], "transport",
 	    json_text(d->conf->transport), "other_sm", json_text(sweeper_report(d->sweeper)->other),
 	    "waiting", json_text(p != NULL ? p->change.waiting : ""), "store", store_json(d),
-	    "sweep", last);
+	    "troubles", (int)sweeper_report(d->sweeper)->n_troubles, "sweep", last);
 
 	if (status != NULL)
 		add_joined(p, status);
@@ -315,6 +315,12 @@ run_verify(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 }
 
 static int
+run_trouble(void *arg, const json_t *args, json_t **result, struct fm_error *err)
+{
+	return hand_out(daemon_trouble_json(arg), result, err);
+}
+
+static int
 run_events(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
 	const struct daemon *d = arg;
@@ -388,6 +394,7 @@ static const struct ctl_command commands[] = {
 	{ "path", "the way of packets from a port to a LID: from, to", run_path, "from to" },
 	{ "verify", "the verdict on the routes; readback: on what switches hold", run_verify,
 	    "readback" },
+	{ "trouble", "what is wrong in the fabric, where, since when", run_trouble, "" },
 	{ "events", "what happened lately; after=N: behind that one", run_events, "after" },
 	{ "sweep", "sweep now: scope \"heavy\" (default) or \"light\"", run_sweep, "scope" },
 	{ "drain", "take up tables that wait for entries to be emptied; dry_run: only tell",

@@ -44,6 +44,7 @@ struct daemon {
 	struct service_watch *watch; /* NULL: nobody watches */
 	struct events *events;
 	json_t *summary; /* of the last sweep that brought the subnet up, or NULL */
+	uint32_t n_troubles_said;
 	enum fmd_exit exit_code;
 	bool once_done; /* --once, --dry-run: the one sweep has ended */
 };
@@ -103,6 +104,8 @@ void daemon_report(struct daemon *d, const struct sweep_report *r);
 int daemon_open_control(struct daemon *d, struct fm_error *err);
 /* partitions_json.c: all, or with the members of the one of this P_Key */
 json_t *daemon_partitions_json(const struct daemon *d, const json_t *pkey);
+/* trouble_json.c: what is wrong in the fabric, as the last sweep has left it */
+json_t *daemon_trouble_json(const struct daemon *d);
 json_t *daemon_report_json(const struct sweep_report *r);
 
 #endif

@@ -93,10 +93,13 @@ report_up(struct daemon *d, const struct sweep_report *r)
 		    gets, r->sets > 0 ? sets : "none", r->timeouts, r->refused);
 	}
 	report_order(r);
-	if (r->n_silent + r->n_duplicates + r->n_loops + r->n_lost > 0)
+	if (r->n_silent + r->n_lost > 0 || r->n_troubles > d->n_troubles_said)
 		log_warn("sweep",
-		    "left out: silent=%u duplicates=%u loops=%u; lost since the last sweep: %u",
-		    r->n_silent, r->n_duplicates, r->n_loops, r->n_lost);
+		    "left out: silent=%u duplicates=%u loops=%u; lost since the last sweep: %u; "
+		    "fmctl "
+		    "trouble tells what is wrong: %u",
+		    r->n_silent, r->n_duplicates, r->n_loops, r->n_lost, r->n_troubles);
+	d->n_troubles_said = r->n_troubles;
 	if (r->n_ports_not_active > 0)
 		log_warn("sweep", "%u cabled ports are not ACTIVE", r->n_ports_not_active);
 	if (r->n_unreachable > 0)

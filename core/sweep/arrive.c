@@ -65,8 +65,7 @@ is_local(const struct sweeper *s, uint32_t slot, uint8_t port)
 /* ----------------------------------------------------------- who is left out */
 
 void
-arrive_leave_out(
-    struct sweeper *s, uint32_t node, uint8_t port, uint32_t owner, uint8_t owner_port)
+arrive_leave_out(struct sweeper *s, uint32_t node, uint8_t port, uint32_t owner, uint8_t owner_port)
 {
 	struct inv_port *p = &inv_node(&s->inv, node)->ports[port];
 
@@ -116,11 +115,10 @@ audit(struct sweeper *s, uint32_t slot)
 			return;
 		a->claim_node = n->ports[p].peer;
 		a->claim_port = n->ports[p].peer_port;
-		route.m_key = inv_node(&s->inv, a->claim_node)
-				  ->ports[inv_is_switch(inv_node(&s->inv, a->claim_node))
-					  ? 0
-					  : a->claim_port]
-				  .m_key;
+		route.m_key =
+		    inv_node(&s->inv, a->claim_node)
+			->ports[inv_is_switch(inv_node(&s->inv, a->claim_node)) ? 0 : a->claim_port]
+			.m_key;
 		ask_get(a, &route, WIRE_ATTR_NODE_INFO, 0, on_audit);
 	}
 }
@@ -487,7 +485,8 @@ on_judged(struct ask *a, enum txn_status status, const uint8_t *reply)
 		return;
 	wire_node_info_get(a->data, &v.info);
 	if (status == TXN_CANCELLED) {
-		inv_unlink(&s->inv, a->node, a->port, EDGE_SILENT); /* asked again by a light sweep */
+		inv_unlink(
+		    &s->inv, a->node, a->port, EDGE_SILENT); /* asked again by a light sweep */
 	} else if (inv_node(&s->inv, a->claim_node)->generation != a->claim_generation) {
 		settle(s, &v);
 	} else {

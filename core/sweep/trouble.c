@@ -97,7 +97,8 @@ say_duplicate(const struct inventory *inv, const char *at, const struct inv_port
 
 	(void)p;
 	snprintf(buf, size,
-	    "duplicate GUID: the node cabled to %s has a GUID of %s, which is another node; it is left "
+	    "duplicate GUID: the node cabled to %s has a GUID of %s, which is another node; it is "
+	    "left "
 	    "out until one of them goes or gets a GUID of its own",
 	    at, owner);
 }
@@ -121,11 +122,13 @@ trouble_say(const struct inventory *inv, uint32_t slot, unsigned port, char *buf
 		break;
 	case TROUBLE_LOOPBACK:
 		snprintf(buf, size,
-		    "loopback cable: %s leads to its own port %u; the cable is not used", at, far_port);
+		    "loopback cable: %s leads to its own port %u; the cable is not used", at,
+		    far_port);
 		break;
 	case TROUBLE_NO_ANSWER:
 		snprintf(buf, size,
-		    "nobody answers behind %s, though the link is up; if what is there has the M_Key of "
+		    "nobody answers behind %s, though the link is up; if what is there has the "
+		    "M_Key of "
 		    "another subnet manager, give fmd that one as m_key",
 		    at);
 		break;
@@ -134,7 +137,8 @@ trouble_say(const struct inventory *inv, uint32_t slot, unsigned port, char *buf
 		break;
 	case TROUBLE_M_KEY:
 		snprintf(buf, size,
-		    "%s%s is under an M_Key that is not ours and takes nothing from us; give fmd that "
+		    "%s%s is under an M_Key that is not ours and takes nothing from us; give fmd "
+		    "that "
 		    "key as m_key, or take it out of the node",
 		    at, by);
 		break;
@@ -157,9 +161,13 @@ note_port(struct sweeper *s, uint32_t slot, unsigned port, uint32_t now_s)
 	s->report.n_loops += t == TROUBLE_LOOPBACK;
 	if (t == p->told)
 		return;
+	if (t == TROUBLE_NONE && p->told != TROUBLE_NONE)
+		fm_log_rl(&s->silent_bucket, FM_LOG_NOTICE, "sweep", "%s port %u: %s no more",
+		    inv_name(inv_node(&s->inv, slot), line, sizeof(line)), port, names[p->told]);
 	p->told = (uint8_t)t;
 	p->told_s = now_s;
-	if (t == TROUBLE_DUPLICATE || t == TROUBLE_LOOPBACK) /* others are told of where they are met */
+	if (t == TROUBLE_DUPLICATE ||
+	    t == TROUBLE_LOOPBACK) /* others are told of where they are met */
 		fm_log_rl(&s->silent_bucket, FM_LOG_WARN, "sweep", "%s",
 		    trouble_say(&s->inv, slot, port, line, sizeof(line)));
 }

@@ -161,10 +161,17 @@ expect_left_out(const struct kind *k)
 
 	expect_up();
 	ck_assert_msg(rig.last.n_switches == 6u - (leaf || spine) &&
-		rig.last.n_cas == 16u - (leaf ? 4 : spine ? 0 : 1),
+		rig.last.n_cas ==
+		    16u -
+			(leaf		? 4
+				: spine ? 0
+					: 1),
 	    "%s: %u switches, %u CAs\n%s", k->what, rig.last.n_switches, rig.last.n_cas, rig_log);
-	ck_assert_msg(rig.last.n_duplicates == (leaf ? 2u : spine ? 4u : 1u), "%s: %u told\n%s",
-	    k->what, rig.last.n_duplicates, rig_log);
+	ck_assert_msg(rig.last.n_duplicates ==
+		(leaf		? 2u
+			: spine ? 4u
+				: 1u),
+	    "%s: %u told\n%s", k->what, rig.last.n_duplicates, rig_log);
 	ck_assert_ptr_nonnull(strstr(rig_log, "duplicate GUID"));
 }
 

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# What is wrong in the fabric is on the list of fmctl trouble, and off it when it is mended, by
+# traps alone: a host that shows the GUID of the SM's leaf.
+set -u
+
+. "$(dirname "$0")/fmsim.bash"
+need grep
+
+"$build/fmroute" gen pgft 2 4,2 1,2 1,1 >"$dir/net" || exit 1
+simulate "$dir/net"
+guid_of() {
+	fmsim_say dump "$1" | sed -n 's/^"[^"]*" \(0x[0-9a-f]*\).*/\1/p'
+}
+fmctl() {
+	"$build/fmctl" --state-dir="$dir/state" "$@"
+}
+exec_on_fmsim host-1-1 "$build/fmd" --transport=umad --config=none --state-dir="$dir/state" >"$dir/fmd.out" 2>&1 &
+await "$dir/fmd.out" "SUBNET UP"
+counts() { # troubles, CAs
+	fmctl status --json >"$dir/status" && grep -q "\"troubles\": $1,\?$" "$dir/status" && grep -q "\"cas\": $2,\?$" "$dir/status"
+}
+until_true counts 0 8
+fmctl trouble | grep -q "troubles  0" || fail "trouble where there is none: $(fmctl trouble)"
+
+own=$(guid_of host-2-1)
+fmsim_say guid host-2-1 "$(guid_of leaf-1)" >/dev/null
+fmsim_say ports host-2-1 6 >/dev/null
+fmsim_say reboot host-2-1 >/dev/null
+until_true counts 1 7
+fmctl trouble >"$dir/list"
+grep -q "duplicate-guid.*cabled to \"leaf-2\" (0x[0-9a-f]*) port 1 has a GUID of \"leaf-1\"" "$dir/list" ||
+	fail "the list: $(cat "$dir/list")"
+fmctl trouble --json | grep -q '"kind": "duplicate-guid"' || fail "no kind: $(fmctl trouble --json)"
+[ "$(grep -c "duplicate GUID" "$dir/fmd.out")" = 1 ] || fail "told more than once"
+echo "ok: a foreign GUID"
+
+fmsim_say guid host-2-1 "$own" >/dev/null
+fmsim_say ports host-2-1 1 >/dev/null
+fmsim_say reboot host-2-1 >/dev/null
+until_true counts 0 8
+fmctl trouble | grep -q duplicate-guid && fail "still on the list"
+echo "ok: it heals"
