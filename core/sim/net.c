@@ -495,7 +495,8 @@ net_step(struct sim *s)
 		sim_relink(s, f->port_node[e.number], port_number(f, (uint32_t)e.number));
 		break;
 	case EVENT_POWER_ON:
-		power_on(s, (uint32_t)e.number);
+		if (s->fabric.nodes[e.number].off) /* else it was rebooted twice and is on */
+			power_on(s, (uint32_t)e.number);
 		break;
 	case EVENT_TRAP:
 		trap_due(s, (uint32_t)(e.number / SIM_TRAP_SLOTS),
