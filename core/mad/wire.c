@@ -189,6 +189,17 @@ wire_sm_info_put(uint8_t *at, const struct wire_sm_info *v)
 }
 
 void
+wire_bad_m_key_get(const uint8_t details[54], struct wire_bad_m_key *v)
+{
+	v->lid = wire_get16(details + 2);
+	v->method = details[6];
+	v->attr = wire_get16(details + 8);
+	v->m_key = wire_get64(details + 14);
+	v->directed = (details[23] & 0x80) != 0;
+	v->n_hops = details[23] & 0x3f;
+}
+
+void
 wire_notice_get(const uint8_t *at, struct wire_notice *v)
 {
 	unpack(&notice, at, v);

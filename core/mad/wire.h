@@ -162,6 +162,16 @@ struct wire_notice { /* IBA 13.4.8.2 */
 	uint8_t details[54];
 };
 
+struct wire_bad_m_key { /* DataDetails of trap 256, IBA 13.4.8.2 */
+	uint16_t lid;	/* of who asked, where that was not directed */
+	uint8_t method;
+	uint16_t attr;
+	uint64_t m_key; /* that was asked with */
+	bool directed;
+	uint8_t n_hops; /* ... by so many links */
+};
+void wire_bad_m_key_get(const uint8_t details[54], struct wire_bad_m_key *v);
+
 /* Each: at = the 64 bytes of SMP data (header: the whole MAD).  put writes all
  * of them, reserved bits as zero; the header's only the bytes of its class:
  * 24 in common, 32 for LID-routed SMPs, 40 for directed ones.  Fields that a

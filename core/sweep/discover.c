@@ -284,7 +284,7 @@ on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
 	struct inv_port *p = &inv_node(&s->inv, a->node)->ports[a->port];
 	const char *wrong = NULL;
 	struct wire_node_info info;
-	char name[128];
+	char name[128], line[512];
 
 	if (ask_is_stale(a) || p->edge != EDGE_ASKED)
 		return; /* meanwhile found from the other side, or the link went away */
@@ -311,16 +311,14 @@ on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
 		fm_log_rl(&s->silent_bucket, FM_LOG_WARN, "sweep",
 		    "what is cabled to %s port %u claims %s; it is left out", name, a->port, wrong);
 	else
-		fm_log_rl(&s->silent_bucket, FM_LOG_WARN, "sweep",
-		    "nobody answers behind %s port %u, though the link is up (or answers to "
-		    "another "
-		    "M_Key only); it is left out",
-		    name, a->port);
+		fm_log_rl(&s->silent_bucket, FM_LOG_WARN, "sweep", "%s; it is left out",
+		    trouble_say(&s->inv, a->node, a->port, line, sizeof(line)));
 }
 
 static void
 probe(struct sweeper *s, uint32_t node, uint8_t port, uint64_t m_key)
 {
+	struct inv_port *p = &inv_node(&s->inv, node)->ports[port];
 	struct ask *a = ask_new(s, node, port);
 	struct smp_route route;
 
@@ -331,7 +329,9 @@ probe(struct sweeper *s, uint32_t node, uint8_t port, uint64_t m_key)
 		return;
 	}
 	route.m_key = m_key;
-	inv_node(&s->inv, node)->ports[port].edge = EDGE_ASKED;
+	if (p->edge == EDGE_DUPLICATE || p->edge == EDGE_LOOP)
+		p->peer = INV_NONE; /* it was not there */
+	p->edge = EDGE_ASKED;
 	a->node = node;
 	ask_get(a, &route, WIRE_ATTR_NODE_INFO, 0, on_probe);
 }
@@ -373,6 +373,18 @@ discover_own_port(struct sweeper *s)
 	ask_get_at(a, WIRE_ATTR_PORT_INFO, s->inv.local_port, on_own_port);
 }
 
+static void on_own_node(struct ask *a, enum txn_status status, const uint8_t *reply);
+
+static void
+ask_own_node(struct sweeper *s, uint64_t m_key)
+{
+	struct smp_route here = { .directed = true, .lid = WIRE_LID_PERMISSIVE, .m_key = m_key };
+	struct ask *a = ask_new(s, INV_NONE, 0);
+
+	if (a != NULL)
+		ask_get(a, &here, WIRE_ATTR_NODE_INFO, 0, on_own_node);
+}
+
 static void
 on_own_node(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
@@ -382,8 +394,12 @@ on_own_node(struct ask *a, enum txn_status status, const uint8_t *reply)
 	uint8_t port;
 	uint32_t slot;
 
+	if (status == TXN_TIMEOUT && a->route.m_key == 0 && mkeys_other(s) != 0) {
+		ask_own_node(s, mkeys_other(s));
+		return;
+	}
 	if (status != TXN_OK) {
-		sweep_fail(s, FM_E_SYSTEM, "our own port does not answer Get NodeInfo");
+		mkeys_own_port_silent(s);
 		return;
 	}
 	wire_node_info_get(reply + WIRE_SMP_DATA_AT, &info);
@@ -395,6 +411,8 @@ on_own_node(struct ask *a, enum txn_status status, const uint8_t *reply)
 	s->inv.local = slot;
 	s->inv.local_port = port;
 	arrive_greet(s, slot, &here);
+	if (a->route.m_key != 0)
+		inv_node(&s->inv, slot)->ports[port].m_key = a->route.m_key;
 	if (!inv_set_port_guid(&s->inv, slot, port, info.port_guid))
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for the inventory");
 	arrive_ask_details(s, slot, port);
@@ -405,11 +423,6 @@ on_own_node(struct ask *a, enum txn_status status, const uint8_t *reply)
 void
 discover_start(struct sweeper *s)
 {
-	struct smp_route here = { .directed = true, .lid = WIRE_LID_PERMISSIVE };
-	struct ask *a;
-
 	s->mark++;
-	a = ask_new(s, INV_NONE, 0);
-	if (a != NULL)
-		ask_get(a, &here, WIRE_ATTR_NODE_INFO, 0, on_own_node);
+	ask_own_node(s, 0);
 }

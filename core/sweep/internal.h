@@ -333,6 +333,12 @@ void mkeys_start(struct sweeper *s);
 uint64_t mkeys_other(const struct sweeper *s);
 /* What the PortInfo of an end-port says; true: it is to be asked again, under another key. */
 bool mkeys_note(struct sweeper *s, uint32_t slot, unsigned port, struct wire_port_info *now);
+/* A trap 256 has come: a node was asked under another M_Key than its own. */
+void mkeys_on_trap(struct sweeper *s, const struct wire_notice *notice);
+/* True, and the sweep has failed: our own port takes nothing from us. */
+bool mkeys_bar_us(struct sweeper *s);
+/* Our own port does not answer: the sweep fails for that. */
+void mkeys_own_port_silent(struct sweeper *s);
 /* At the end of a sweep, once: to ports under another key than is wanted.  True: the feed
  * is set. */
 bool mkeys_change(struct sweeper *s);

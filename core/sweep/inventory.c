@@ -201,6 +201,8 @@ inv_age_links(struct inventory *inv, uint32_t node)
 			inv_node(inv, port->peer)->ports[port->peer_port].edge = EDGE_WAS;
 		if (port->edge == EDGE_LINKED || port->edge == EDGE_WAS)
 			port->edge = EDGE_WAS;
+		else if (port->edge == EDGE_SILENT)
+			port->edge = EDGE_NONE; /* and who was there is remembered */
 		else
 			inv_unlink(inv, node, (uint8_t)p, EDGE_NONE);
 	}

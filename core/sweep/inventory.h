@@ -31,7 +31,7 @@ enum inv_edge {
 	EDGE_WAS,    /* linked in the discovery before: peer and peer_port are those of then */
 	EDGE_ASKED,  /* NodeInfo is on its way */
 	EDGE_LINKED, /* peer and peer_port hold, at both ends */
-	EDGE_SILENT, /* link up, but nobody answers */
+	EDGE_SILENT, /* link up, but nobody answers; peer: who was there, if that is known */
 	EDGE_LOOP,   /* leads back to the same switch, to its peer_port */
 	/* Leads to a node with a GUID of peer's (of its port peer_port), which is elsewhere */
 	EDGE_DUPLICATE

@@ -57,6 +57,74 @@ say_foreign(struct sweeper *s, const struct inv_node *n, unsigned port, const ch
 	    inv_name(n, name, sizeof(name)), port, what);
 }
 
+#define WHAT_TO_DO \
+	"give fmd the M_Key of the subnet manager that has set it as m_key, or reset the node"
+
+void
+mkeys_own_port_silent(struct sweeper *s)
+{
+	char line[256];
+
+	snprintf(line, sizeof(line),
+	    "our own port 0x%016" PRIx64
+	    " does not answer Get NodeInfo: most likely it is under an M_Key that is not ours; "
+	    "" WHAT_TO_DO,
+	    s->local.port_guid);
+	sweep_fail(s, FM_E_SYSTEM, line);
+}
+
+bool
+mkeys_bar_us(struct sweeper *s)
+{
+	char line[256];
+
+	if (s->set.dry_run ||
+	    !inv_node(&s->inv, s->inv.local)->ports[s->inv.local_port].foreign_key)
+		return false;
+	snprintf(line, sizeof(line),
+	    "our own port 0x%016" PRIx64
+	    " is under an M_Key that is not ours and takes nothing from us; " WHAT_TO_DO,
+	    s->local.port_guid);
+	sweep_fail(s, FM_E_SYSTEM, line);
+	return true;
+}
+
+/* Whose LID it is or was. */
+static const struct inv_node *
+find_lid(const struct sweeper *s, uint16_t lid)
+{
+	for (uint32_t i = 0; lid != 0 && i < s->inv.nodes.n; i++) {
+		const struct inv_node *n = inv_node(&s->inv, i);
+
+		for (unsigned p = 0; p <= (inv_is_switch(n) ? 0u : n->n_ports); p++)
+			if (n->ports[p].lid == lid || n->ports[p].info.lid == lid)
+				return n;
+	}
+	return NULL;
+}
+
+void
+mkeys_on_trap(struct sweeper *s, const struct wire_notice *notice)
+{
+	const struct inv_node *n = find_lid(s, notice->issuer_lid);
+	struct wire_bad_m_key bad;
+	char name[128] = "a node that is not known", how[64];
+	bool ours;
+
+	wire_bad_m_key_get(notice->details, &bad);
+	if (n != NULL)
+		inv_name(n, name, sizeof(name));
+	if (bad.directed)
+		snprintf(how, sizeof(how), "by a directed route of %u links", bad.n_hops);
+	else
+		snprintf(how, sizeof(how), "LID %u", bad.lid);
+	ours = bad.m_key == s->set.m_key; /* whoever has asked; the fabric's is tried before it */
+	fm_log_rl(&s->trap_bucket, ours ? FM_LOG_WARN : FM_LOG_INFO, "sweep",
+	    "trap 256 of %s, LID %u: it has refused a %s %s (%s) for its M_Key%s", name,
+	    notice->issuer_lid, bad.method == WIRE_SET ? "Set" : "Get", wire_attr_name(bad.attr),
+	    how, ours ? ": it is under an M_Key that is not ours; " WHAT_TO_DO : "");
+}
+
 bool
 mkeys_note(struct sweeper *s, uint32_t slot, unsigned port, struct wire_port_info *now)
 {

@@ -498,7 +498,7 @@ after_activation(struct sweeper *s)
 	if (apply_again(s)) {
 		sweep_enter(s, PHASE_TABLES);
 		s->feed = apply_feed;
-	} else if (!s->failed && !mkeys_change(s)) {
+	} else if (!s->failed && !mkeys_change(s) && !mkeys_bar_us(s)) {
 		commit(s);
 	}
 }

@@ -6,7 +6,12 @@
 
 #include "core/sweep/internal.h"
 
-enum trap { TRAP_OF_NODES = 128, TRAP_LINK_STATE = 128, TRAP_LOCAL_CHANGE = 144 };
+enum trap {
+	TRAP_OF_NODES = 128,
+	TRAP_LINK_STATE = 128,
+	TRAP_LOCAL_CHANGE = 144,
+	TRAP_BAD_M_KEY = 256
+};
 
 #define PRODUCER_MANAGER 4 /* IBA 13.4.8.2 */
 #define LID_MULTICAST 0xc000
@@ -328,6 +333,11 @@ act(struct sweeper *s, const struct source *src, const struct wire_notice *n, st
 	int64_t now_ms = sweeper_clock_ms(s);
 	char reason[64];
 
+	if (n->generic && n->trap_number == TRAP_BAD_M_KEY) {
+		if (r->n <= ROW_MOST)
+			mkeys_on_trap(s, n);
+		return;
+	}
 	snprintf(reason, sizeof(reason), "trap %u from LID %u", n->trap_number, src->lid);
 	if (!s->set.on_trap || !n->generic ||
 	    (n->trap_number != TRAP_LINK_STATE && n->trap_number != TRAP_LOCAL_CHANGE)) {

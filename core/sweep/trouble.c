@@ -76,6 +76,10 @@ trouble_far(
 		*far = inv_find(inv, inv_node(inv, p->peer)->guid);
 		*far_port = p->peer_port;
 		return *far != INV_NONE;
+	case TROUBLE_NO_ANSWER:
+		*far = p->peer;
+		*far_port = p->peer_port;
+		return *far != INV_NONE;
 	case TROUBLE_LOOPBACK:
 		*far = slot;
 		*far_port = p->peer_port;
@@ -127,10 +131,11 @@ trouble_say(const struct inventory *inv, uint32_t slot, unsigned port, char *buf
 		break;
 	case TROUBLE_NO_ANSWER:
 		snprintf(buf, size,
-		    "nobody answers behind %s, though the link is up; if what is there has the "
-		    "M_Key of "
-		    "another subnet manager, give fmd that one as m_key",
-		    at);
+		    "nobody answers behind %s%s%s, though the link is up (or answers to another "
+		    "M_Key "
+		    "only: if it is another subnet manager's, give fmd that one as m_key)",
+		    at, by[0] != '\0' ? ", where there was" : "",
+		    by[0] != '\0' ? by + sizeof(", cabled to") - 1 : "");
 		break;
 	case TROUBLE_SILENT:
 		snprintf(buf, size, "%s%s does not answer what must be known of it", name, by);

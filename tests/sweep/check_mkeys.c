@@ -239,6 +239,62 @@ START_TEST(test_foreign_silent)
 }
 END_TEST
 
+/* Our own port under a key of another SM: nothing can be done, and the reason is told, not that
+ * the subnet is up. */
+START_TEST(test_own_port_guarded)
+{
+	put_key(rig.place, THEIRS, (uint8_t)_i, 0);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_FAILED);
+	ck_assert(!sweeper_is_up(rig.sweeper));
+	ck_assert_msg(strstr(rig.last.error.msg, "our own port 0x0200f40000000501") != NULL &&
+		strstr(rig.last.error.msg, "M_Key") != NULL &&
+		strstr(rig.last.error.msg, "m_key") != NULL,
+	    "%s", rig.last.error.msg);
+	put_key(rig.place, OURS, (uint8_t)_i, 0);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);
+	rig_expect_up(&rig);
+}
+END_TEST
+
+/* Our own port has the new key already, the fabric the old one. */
+START_TEST(test_own_port_changed)
+{
+	rig.set.m_key_protect = (uint8_t)_i;
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	put_key(rig.place, NEXT, (uint8_t)_i, 0);
+	reload(NEXT, (uint8_t)_i);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);
+	rig_expect_up(&rig);
+	for (uint32_t n = 0; n < rig.nl.n_nodes; n++)
+		ck_assert_uint_eq(info_of(n).m_key, NEXT);
+	ck_assert_str_eq(rig_log, "");
+}
+END_TEST
+
+/* The trap of a node that refuses our key names the node, what was asked, and what to do. */
+START_TEST(test_trap_256)
+{
+	uint32_t host = other_host();
+
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_log_clear();
+	put_key(host, THEIRS, 2, 0);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_let_pass(&rig, 100);
+	ck_assert_msg(strstr(rig_log, "trap 256 of \"host-2-2\" (0x0200f40000000800)") != NULL &&
+		strstr(rig_log, "Get NodeInfo") != NULL &&
+		strstr(rig_log, "is under an M_Key that is not ours") != NULL,
+	    "%s", rig_log);
+	/* ... and the list says who was there */
+	ck_assert_uint_eq(rig.last.n_troubles, 1);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -253,6 +309,9 @@ main(void)
 	tcase_add_test(t, test_foreign_readable);
 	tcase_add_test(t, test_foreign_guarded);
 	tcase_add_test(t, test_foreign_silent);
+	tcase_add_loop_test(t, test_own_port_guarded, 1, 4);
+	tcase_add_loop_test(t, test_own_port_changed, 0, 4);
+	tcase_add_test(t, test_trap_256);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
