@@ -40,6 +40,7 @@ REPLAYS = \
 	tests/fuzz/replay_script \
 	tests/fuzz/replay_store \
 	tests/fuzz/replay_sweep \
+	tests/fuzz/replay_answers \
 	tests/fuzz/replay_tables \
 	tests/fuzz/replay_torus \
 	tests/fuzz/replay_words
@@ -59,6 +60,7 @@ tests_fuzz_replay_rmpp_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_rmpp.c
 tests_fuzz_replay_sa_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_sa.c
 tests_fuzz_replay_script_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_script.c
 tests_fuzz_replay_store_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_store.c
+tests_fuzz_replay_answers_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_answers.c
 tests_fuzz_replay_sweep_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_sweep.c
 tests_fuzz_replay_tables_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_tables.c
 tests_fuzz_replay_torus_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_torus.c
@@ -84,6 +86,7 @@ noinst_PROGRAMS += \
 	tests/fuzz/fuzz_script \
 	tests/fuzz/fuzz_store \
 	tests/fuzz/fuzz_sweep \
+	tests/fuzz/fuzz_answers \
 	tests/fuzz/fuzz_tables \
 	tests/fuzz/fuzz_torus \
 	tests/fuzz/fuzz_words
@@ -102,6 +105,7 @@ tests_fuzz_fuzz_rmpp_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_sa_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_script_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_store_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_answers_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_sweep_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_tables_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_torus_LDFLAGS = $(fuzz_ldflags)

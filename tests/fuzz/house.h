@@ -59,8 +59,24 @@ settle(struct house *h)
 			return;
 		if (txn_outstanding(h->txn) > 0)
 			must(txn_poll(h->txn, INT64_MAX, &err) >= 0);
+		else if (sweeper_due_ns(h->sweeper) != INT64_MAX)
+			must(txn_poll(h->txn, sweeper_due_ns(h->sweeper), &err) >= 0);
 	}
 	must(0); /* it does not end */
+}
+
+/* ... and what traps set off meanwhile. */
+static inline void
+settle_for(struct house *h, int64_t ns)
+{
+	int64_t end = sim_now_ns(h->sim) + ns;
+	struct fm_error err = { 0 };
+
+	do {
+		settle(h);
+		must(txn_poll(h->txn, end, &err) >= 0);
+	} while (sim_now_ns(h->sim) < end);
+	settle(h);
 }
 
 static inline void
