@@ -437,6 +437,19 @@ cast_out_host(struct sweeper *s, const struct arrival *v)
 		cast_out(s, v->owner, (uint8_t)p);
 }
 
+/* The host (owner) whose port GUID the switch has, which has been taken by now. */
+static void
+cast_out_port(struct sweeper *s, const struct arrival *v)
+{
+	struct inv_port *p = &inv_node(&s->inv, v->owner)->ports[v->owner_port];
+	uint32_t slot = inv_find(&s->inv, v->info.node_guid);
+
+	if (slot == INV_NONE || p->edge != EDGE_LINKED)
+		return;
+	arrive_leave_out(s, p->peer, p->peer_port, slot, 0);
+	p->guid = 0;
+}
+
 /* The doubt is settled by who was found there. */
 static void
 judge(struct sweeper *s, enum doubt d, struct arrival *v, const struct wire_node_info *found,
@@ -455,6 +468,11 @@ judge(struct sweeper *s, enum doubt d, struct arrival *v, const struct wire_node
 	} else if (d == DOUBT_NODE && still && goes_before(s, v)) {
 		cast_out_host(s, v);
 		settle(s, v);
+	} else if (d == DOUBT_PORT && still && goes_before(s, v)) {
+		struct arrival before = *v;
+
+		settle(s, v);
+		cast_out_port(s, &before);
 	} else if (still) {
 		bool news = inv_node(&s->inv, v->node)->ports[v->port].told == TROUBLE_NONE;
 

@@ -39,9 +39,9 @@ static struct {
 	void *on_mad_arg;
 	struct rule rules[RULES_MAX];
 	unsigned n_rules;
-	unsigned n_answers[N_ATTRS];	     /* in this sweep */
-	uint8_t earlier[N_ATTRS][4][64];     /* true answers, the last of them */
-	uint64_t guid[N_NODES];		     /* that are theirs */
+	unsigned n_answers[N_ATTRS];	 /* in this sweep */
+	uint8_t earlier[N_ATTRS][4][64]; /* true answers, the last of them */
+	uint64_t guid[N_NODES];		 /* that are theirs */
 	uint8_t n_ports[N_NODES];
 	unsigned n_sweeps, n_events;
 } f;
@@ -171,7 +171,7 @@ take_record(const uint8_t *r)
 		break;
 	default:
 		if (f.n_sweeps++ < SWEEPS_MAX)
-			sweep(r[1] % 4 == 0	  ? SWEEP_NONE
+			sweep(r[1] % 4 == 0	? SWEEP_NONE
 				: r[1] % 4 == 1 ? SWEEP_LIGHT
 				: r[1] % 4 == 2 ? SWEEP_NAMED
 						: SWEEP_HEAVY);

@@ -298,6 +298,126 @@ START_TEST(the_owner_goes)
 }
 END_TEST
 
+/* ------------------------------------------------------------ port GUIDs */
+
+/* The thief's port says that it has the GUID of the owner's. */
+static const struct kind port_kinds[] = {
+	{ "a host, that of the SM's port", HOST, SM_HOST, 0 },
+	{ "a neighbour of the SM, that of the SM's port", NEAR_HOST, SM_HOST, 0 },
+	{ "a host, that of the SM's leaf", HOST, SM_LEAF, 0 },
+	{ "a neighbour of the SM, that of the SM's leaf", NEAR_HOST, SM_LEAF, 0 },
+	{ "a host, that of its leaf", HOST, LEAF, 0 },
+	{ "a host, that of another host", HOST, OTHER_HOST, 0 },
+	{ "a host, that of a spine", HOST, SPINE, 0 },
+	{ "a neighbour of the SM, that of a spine", NEAR_HOST, SPINE, 0 },
+	{ "a leaf, that of another leaf", LEAF, OTHER_LEAF, 0 },
+	{ "a leaf, that of the SM's leaf", LEAF, SM_LEAF, 0 },
+};
+
+static uint64_t
+port_guid_of(enum who who)
+{
+	uint32_t node = node_of(who);
+
+	return rig_is_switch(&rig, node) ? guid_of(node) : netlist_port(&rig.nl, node, 1)->guid;
+}
+
+static void
+set_port_guid(enum who who, uint64_t guid)
+{
+	uint32_t node = node_of(who);
+
+	sim_set_port_guid(rig.sim, node, rig_is_switch(&rig, node) ? 0 : 1, guid);
+}
+
+static void
+expect_own_lids(void)
+{
+	uint32_t seen[0xc000] = { 0 };
+
+	for (uint32_t n = 0; n < rig.nl.n_nodes; n++) {
+		struct wire_port_info info;
+
+		sim_port_info(rig.sim, n, rig_is_switch(&rig, n) ? 0 : 1, &info);
+		ck_assert_uint_lt(info.lid, 0xc000);
+		ck_assert_msg(info.lid == 0 || seen[info.lid] == 0, "LID %u twice", info.lid);
+		seen[info.lid] = 1;
+	}
+}
+
+START_TEST(port_from_the_start)
+{
+	const struct kind *k = &port_kinds[_i];
+
+	setup_fabric();
+	set_port_guid(k->thief, port_guid_of(k->owner));
+	rig_start(&rig);
+	sweep(SWEEP_HEAVY);
+	expect_left_out(k);
+	expect_own_lids();
+	sweep(SWEEP_LIGHT);
+	sweep(SWEEP_HEAVY);
+	expect_left_out(k);
+	set_port_guid(k->thief, port_guid_of(k->thief));
+	sweep(SWEEP_LIGHT);
+	expect_whole(k);
+	expect_own_lids();
+}
+END_TEST
+
+START_TEST(port_later)
+{
+	const struct kind *k = &port_kinds[_i];
+
+	setup_fabric();
+	rig_bring_up(&rig);
+	set_port_guid(k->thief, port_guid_of(k->owner));
+	sim_reboot(rig.sim, node_of(k->thief), INT64_C(20000000));
+	rig_let_pass(&rig, AGES);
+	expect_left_out(k);
+	expect_own_lids();
+	set_port_guid(k->thief, port_guid_of(k->thief));
+	sim_reboot(rig.sim, node_of(k->thief), INT64_C(20000000));
+	rig_let_pass(&rig, AGES);
+	expect_whole(k);
+	expect_own_lids();
+}
+END_TEST
+
+/* ------------------------------------------------- who is another one by right */
+
+/* Firmware that says another number of ports, of a host and of switches. */
+START_TEST(other_firmware)
+{
+	static const enum who whose[] = { HOST, NEAR_HOST, LEAF, SPINE, SM_LEAF };
+	uint32_t node, at;
+	const struct inventory *inv;
+
+	setup_fabric();
+	node = node_of(whose[_i % 5]);
+	rig_bring_up(&rig);
+	for (unsigned i = 0; i < 3; i++) { /* and back */
+		/* fewer than there are would be nonsense, more have to answer: none of that here */
+		sim_claim_ports(rig.sim, node, (uint8_t)(rig.nl.nodes[node].n_ports + 1 - i % 2));
+		if (_i < 5)
+			sim_reboot(rig.sim, node, INT64_C(20000000));
+		rig_let_pass(&rig, AGES);
+		sweep(SWEEP_HEAVY);
+		inv = sweeper_inventory(rig.sweeper);
+		at = inv_find(inv, guid_of(node));
+		ck_assert(at != INV_NONE && inv_node(inv, at)->present);
+		ck_assert_uint_eq(
+		    inv_node(inv, at)->n_ports, rig.nl.nodes[node].n_ports + 1u - i % 2);
+		ck_assert_uint_eq(rig.last.n_duplicates, 0);
+	}
+	ck_assert_uint_le(sweeper_inventory(rig.sweeper)->nodes.n, 22 + 1);
+	sim_claim_ports(rig.sim, node, rig.nl.nodes[node].n_ports);
+	sweep(SWEEP_HEAVY);
+	sweep(SWEEP_HEAVY);
+	expect_whole(&(struct kind){ .what = "firmware" });
+}
+END_TEST
+
 static void
 teardown(void)
 {
@@ -316,6 +436,13 @@ main(void)
 	tcase_add_loop_test(t, by_reboot, 0, N_OF(kinds));
 	tcase_add_loop_test(t, between_sweeps, 0, N_OF(kinds));
 	tcase_add_loop_test(t, the_owner_goes, 0, N_OF(kinds));
+	suite_add_tcase(suite, t);
+	t = tcase_create("others");
+	tcase_add_checked_fixture(t, NULL, teardown);
+	tcase_set_timeout(t, 60);
+	tcase_add_loop_test(t, port_from_the_start, 0, N_OF(port_kinds));
+	tcase_add_loop_test(t, port_later, 0, N_OF(port_kinds));
+	tcase_add_loop_test(t, other_firmware, 0, 10);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);
 }
