@@ -366,6 +366,17 @@ is_asked_beyond(const struct sweeper *s, const struct arrival *v)
 	    is_local(s, v->owner, v->info.local_port);
 }
 
+/* Its links may just be asked anew.  False: the way to the switch is the cable of the arrival. */
+static bool
+way_of_its_own(const struct sweeper *s, const struct arrival *v, struct smp_route *route)
+{
+	struct smp_route here;
+
+	return inv_route(&s->inv, v->owner, 0, route) &&
+	    (!inv_route_beyond(&s->inv, v->node, v->port, &here) || route->n_hops != here.n_hops ||
+		memcmp(route->path + 1, here.path + 1, here.n_hops) != 0);
+}
+
 /* Where to ask; false: there is nowhere, so that who was known is gone. */
 static bool
 place_of(const struct sweeper *s, enum doubt d, const struct arrival *v, struct smp_route *route)
@@ -379,8 +390,10 @@ place_of(const struct sweeper *s, enum doubt d, const struct arrival *v, struct 
 	at = d == DOUBT_LINK ? v->info.local_port : other_place(s, v->owner, v);
 	if (d == DOUBT_PORT && !inv_is_switch(n))
 		at = v->owner_port;
+	if (at == 0)
+		return inv_is_switch(n) && way_of_its_own(s, v, route);
 	p = &n->ports[at];
-	if (at == 0 || !is_elsewhere(p, v))
+	if (!is_elsewhere(p, v))
 		return false;
 	return inv_route_beyond(&s->inv, p->peer, p->peer_port, route);
 }

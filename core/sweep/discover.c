@@ -358,8 +358,9 @@ on_own_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 		s->changed = true;
 		inv_unlink(&s->inv, a->node, a->port, EDGE_NONE);
 	}
-	if (inv_port_up(p) && (p->edge == EDGE_NONE || p->edge == EDGE_WAS ||
-				   p->edge == EDGE_SILENT || p->edge == EDGE_DUPLICATE))
+	if (inv_port_up(p) &&
+	    (p->edge == EDGE_NONE || p->edge == EDGE_WAS || p->edge == EDGE_SILENT ||
+		p->edge == EDGE_DUPLICATE))
 		discover_probe(s, a->node, a->port);
 }
 
