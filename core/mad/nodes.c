@@ -86,8 +86,8 @@ nodes_find(struct nodes *ns, uint64_t key)
 static void
 enter_ring_if_ready(struct nodes *ns, struct node *n)
 {
-	bool has_room = n->key == 0 ||
-	    n->n_sent - n->n_parked < (n->voice == NODE_LATE ? 1 : ns->window);
+	bool has_room =
+	    n->key == 0 || n->n_sent - n->n_parked < (n->voice == NODE_LATE ? 1 : ns->window);
 
 	if (n->in_ring || n->n_queued == 0 || !has_room)
 		return;

@@ -52,7 +52,7 @@ struct node {
 	TAILQ_ENTRY(node) in; /* the ring, or resting */
 	struct requests queue;
 	uint64_t key;
-	uint32_t index; /* in nodes.all */
+	uint32_t index;			     /* in nodes.all */
 	unsigned n_sent, n_parked, n_queued; /* parked: of those sent, without a place here */
 	bool in_ring, is_resting;
 	enum node_voice voice;

@@ -189,7 +189,7 @@ on_port_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 	note_reset(s, n, a->port, &now);
 	if (p->edge != EDGE_ASKED && now.port_state == WIRE_PORT_INIT &&
 	    p->info.port_state > WIRE_PORT_INIT && inv_is_switch(n)) /* known or only remembered */
-		inv_unlink(&s->inv, a->node, a->port, EDGE_NONE); /* perhaps another cable now */
+		inv_unlink(&s->inv, a->node, a->port, EDGE_NONE);    /* perhaps another cable now */
 	p->info = now;
 	p->known = true;
 	if (!inv_is_switch(n) || a->port == 0) {
