@@ -141,6 +141,7 @@ UNIT_TESTS = \
 	tests/sweep/check_events \
 	tests/sweep/check_fields \
 	tests/sweep/check_foreign_guid \
+	tests/sweep/check_forged_sms \
 	tests/sweep/check_groups_written \
 	tests/sweep/check_hostile \
 	tests/sweep/check_keep \
@@ -166,6 +167,7 @@ UNIT_TESTS = \
 	tests/sweep/check_sweep \
 	tests/sweep/check_traps \
 	tests/sweep/check_turns \
+	tests/sweep/check_several_sms \
 	tests/sweep/check_vls \
 	tests/sweep/check_waves \
 	tests/sweep/check_worker \
@@ -227,6 +229,7 @@ libfmtests_la_SOURCES = \
 	tests/sweep/sa_rig.c \
 	tests/sweep/storm.c \
 	tests/sweep/storm_truth.c \
+	tests/sweep/several.c \
 	tests/unit/sim_fixture.c
 
 # allocations are made to fail
@@ -256,6 +259,7 @@ EXTRA_DIST += \
 	tests/sweep/sa_rig.h \
 	tests/sweep/storm.h \
 	tests/sweep/storm_truth.h \
+	tests/sweep/several.h \
 	tests/unit/box.h \
 	tests/unit/brute.h \
 	tests/unit/generate_words.h \

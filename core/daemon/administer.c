@@ -44,7 +44,7 @@ collect_sms(const struct daemon *d, struct daemon_sms *all)
 	struct sa_other_sm one;
 
 	one.lid = inv_node(inv, inv->local)->ports[inv->local_port].lid;
-	ha_info(&d->ha, &one.info);
+	sweeper_own_sm(d->sweeper, &one.info);
 	if (!fm_vec_push(&all->sm, one))
 		return false;
 	for (uint32_t i = 0; i < sweeper_n_other_sms(d->sweeper); i++) {

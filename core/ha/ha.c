@@ -24,33 +24,34 @@ ha_is_better(uint8_t a_priority, uint64_t a_guid, uint8_t b_priority, uint64_t b
 	return a_guid < b_guid;
 }
 
-bool
-ha_is_foreign(const struct ha *h, const struct wire_sm_info *other)
-{
-	return other->sm_key != 0 && other->sm_key != h->sm_key;
-}
-
 static bool
 other_is_better(const struct ha *h, const struct ha_other *o)
 {
 	return ha_is_better(o->info.priority, o->info.guid, h->priority, h->guid);
 }
 
-/* The best of those in `state` (any live one that is not foreign for 0), or n_others. */
+/* Does it count for an election?  A foreign one does only while it is master. */
+static bool
+counts(const struct ha_other *o, uint8_t state)
+{
+	if (o->info.state == WIRE_SM_NOT_ACTIVE || (state != 0 && o->info.state != state))
+		return false;
+	return o->trust == HA_OURS || (o->trust == HA_FOREIGN && state == WIRE_SM_MASTER);
+}
+
+/* The best of those in `state` (any live one of ours for 0), or n_others. */
 static uint32_t
-best_of(const struct ha *h, const struct ha_other *others, uint32_t n_others, uint8_t state)
+best_of(const struct ha_other *others, uint32_t n_others, uint8_t state)
 {
 	uint32_t best = n_others;
 
 	for (uint32_t i = 0; i < n_others; i++) {
 		const struct wire_sm_info *o = &others[i].info;
 
-		if (o->state == WIRE_SM_NOT_ACTIVE || (state != 0 && o->state != state) ||
-		    (state == 0 && ha_is_foreign(h, o)))
-			continue;
-		if (best == n_others ||
-		    ha_is_better(
-			o->priority, o->guid, others[best].info.priority, others[best].info.guid))
+		if (counts(&others[i], state) &&
+		    (best == n_others ||
+			ha_is_better(o->priority, o->guid, others[best].info.priority,
+			    others[best].info.guid)))
 			best = i;
 	}
 	return best;
@@ -71,13 +72,13 @@ stand_by(struct ha *h, const struct ha_other *master, enum ha_verdict verdict)
 static enum ha_verdict
 decide_as_master(struct ha *h, const struct ha_other *others, uint32_t n_others, uint32_t *whom)
 {
-	uint32_t best = best_of(h, others, n_others, 0);
+	uint32_t best = best_of(others, n_others, 0);
 
 	for (uint32_t i = 0; i < n_others; i++) {
 		const struct wire_sm_info *o = &others[i].info;
 
 		*whom = i;
-		if (o->state != WIRE_SM_MASTER || ha_is_foreign(h, o))
+		if (o->state != WIRE_SM_MASTER || others[i].trust != HA_OURS)
 			continue;
 		if (h->awaits_ack && o->guid == h->master.info.guid)
 			return stand_by(h, &others[i], HA_STANDBY);
@@ -88,21 +89,22 @@ decide_as_master(struct ha *h, const struct ha_other *others, uint32_t n_others,
 	if (best < n_others && other_is_better(h, &others[best]) &&
 	    others[best].info.state == WIRE_SM_STANDBY)
 		return HA_GIVE_WAY;
+	h->awaits_ack = false; /* it is no better than we are any more, or not there */
 	return HA_MASTER;
 }
 
 enum ha_verdict
 ha_decide(struct ha *h, const struct ha_other *others, uint32_t n_others, uint32_t *whom)
 {
-	uint32_t master = best_of(h, others, n_others, WIRE_SM_MASTER);
-	uint32_t best = best_of(h, others, n_others, 0);
+	uint32_t master = best_of(others, n_others, WIRE_SM_MASTER);
+	uint32_t best = best_of(others, n_others, 0);
 
 	if (h->state == WIRE_SM_MASTER)
 		return decide_as_master(h, others, n_others, whom);
 	*whom = master;
 	if (master < n_others && !h->handed_over)
 		return stand_by(h, &others[master],
-		    other_is_better(h, &others[master]) || ha_is_foreign(h, &others[master].info)
+		    other_is_better(h, &others[master]) || others[master].trust != HA_OURS
 			? HA_STANDBY
 			: HA_AWAIT_HANDOVER);
 	*whom = best;
@@ -120,26 +122,34 @@ ha_handed_to(struct ha *h, const struct ha_other *to)
 	h->master = *to;
 }
 
+/* Is it a master whose word counts, as it was last read?  To a standby the one it waits for. */
+static bool
+may_command(const struct ha *h, const struct ha_other *from)
+{
+	return from->trust == HA_OURS && from->info.state == WIRE_SM_MASTER &&
+	    (h->state != WIRE_SM_STANDBY || from->info.guid == h->master.info.guid);
+}
+
 /* As master it means that two subnets have met and the other part is ours now. */
 static enum ha_event
-on_handover(struct ha *h, const struct wire_sm_info *from)
+on_handover(struct ha *h, const struct ha_other *from)
 {
-	if (h->state != WIRE_SM_STANDBY && h->state != WIRE_SM_MASTER)
+	if (!may_command(h, from) || (h->state != WIRE_SM_STANDBY && h->state != WIRE_SM_MASTER))
 		return HA_REFUSE;
 	if (h->state == WIRE_SM_MASTER)
 		return HA_BECOME_MASTER;
 	h->state = WIRE_SM_DISCOVERING;
 	h->handed_over = true;
-	h->master.info = *from;
+	h->master = *from;
 	return HA_BECOME_MASTER;
 }
 
 static enum ha_event
-on_acknowledge(struct ha *h, const struct wire_sm_info *from)
+on_acknowledge(struct ha *h, const struct ha_other *from)
 {
 	if (h->state != WIRE_SM_STANDBY && h->state != WIRE_SM_MASTER)
 		return HA_REFUSE;
-	if (!h->awaits_ack || from->guid != h->master.info.guid)
+	if (!h->awaits_ack || from->info.guid != h->master.info.guid)
 		return HA_NOTHING;
 	h->state = WIRE_SM_STANDBY;
 	h->awaits_ack = false;
@@ -148,15 +158,17 @@ on_acknowledge(struct ha *h, const struct wire_sm_info *from)
 }
 
 enum ha_event
-ha_on_set(struct ha *h, uint32_t control, const struct wire_sm_info *from)
+ha_on_set(struct ha *h, uint32_t control, const struct ha_other *from)
 {
-	if (ha_is_foreign(h, from))
+	if (from == NULL || from->trust != HA_OURS)
+		return HA_REFUSE;
+	if (control == WIRE_SM_HANDOVER)
+		return on_handover(h, from);
+	if (control == WIRE_SM_ACKNOWLEDGE)
+		return on_acknowledge(h, from);
+	if (!may_command(h, from))
 		return HA_REFUSE;
 	switch (control) {
-	case WIRE_SM_HANDOVER:
-		return on_handover(h, from);
-	case WIRE_SM_ACKNOWLEDGE:
-		return on_acknowledge(h, from);
 	case WIRE_SM_DISABLE:
 		if (h->state != WIRE_SM_STANDBY)
 			return HA_REFUSE;
@@ -166,7 +178,7 @@ ha_on_set(struct ha *h, uint32_t control, const struct wire_sm_info *from)
 		if (h->state != WIRE_SM_NOT_ACTIVE && h->state != WIRE_SM_DISCOVERING)
 			return HA_REFUSE;
 		h->state = WIRE_SM_STANDBY;
-		h->master.info = *from;
+		h->master = *from;
 		return HA_BECOME_STANDBY;
 	case WIRE_SM_DISCOVER:
 		if (h->state != WIRE_SM_STANDBY)
@@ -178,24 +190,35 @@ ha_on_set(struct ha *h, uint32_t control, const struct wire_sm_info *from)
 	}
 }
 
-bool
-ha_on_poll(struct ha *h, const struct wire_sm_info *info, uint32_t silent_max)
+void
+ha_give_up(struct ha *h)
 {
+	h->state = WIRE_SM_DISCOVERING;
+	h->awaits_ack = false;
+	h->n_silent_polls = h->n_lesser_polls = 0;
+}
+
+bool
+ha_on_poll(struct ha *h, const struct ha_other *now, uint32_t silent_max)
+{
+	bool is_it = now != NULL && now->info.guid == h->master.info.guid &&
+	    (now->trust == HA_OURS || now->trust == HA_FOREIGN);
+
 	if (h->state != WIRE_SM_STANDBY && !h->awaits_ack)
 		return false;
-	if (info == NULL) {
+	if (now == NULL) {
 		if (++h->n_silent_polls < silent_max)
 			return false;
-	} else {
+	} else if (is_it) {
 		h->n_silent_polls = 0;
-		h->master.info = *info;
-		if (h->awaits_ack && info->state != WIRE_SM_MASTER)
+		h->master = *now;
+		if (h->awaits_ack && now->info.state != WIRE_SM_MASTER)
 			return false; /* it is about to be */
 		h->state = WIRE_SM_STANDBY;
 		h->awaits_ack = false;
-		if (ha_is_better(h->priority, h->guid, info->priority, info->guid))
+		if (ha_is_better(h->priority, h->guid, now->info.priority, now->info.guid))
 			h->n_lesser_polls++;
-		if (info->state == WIRE_SM_MASTER || info->state == WIRE_SM_DISCOVERING)
+		if (now->info.state == WIRE_SM_MASTER || now->info.state == WIRE_SM_DISCOVERING)
 			return false;
 	}
 	h->state = WIRE_SM_DISCOVERING;
@@ -206,11 +229,8 @@ ha_on_poll(struct ha *h, const struct wire_sm_info *info, uint32_t silent_max)
 void
 ha_info(const struct ha *h, struct wire_sm_info *info)
 {
-	info->guid = h->guid;
-	info->sm_key = h->sm_key; /* SMs ignore another whose key is not theirs, IBA 14.4.5 */
-	info->act_count = h->act_count;
-	info->priority = h->priority;
-	info->state = h->state;
+	*info =
+	    (struct wire_sm_info){ .guid = h->guid, .priority = h->priority, .state = h->state };
 }
 
 const char *
@@ -219,4 +239,13 @@ ha_state_name(uint8_t state)
 	static const char *const names[] = { "not active", "discovering", "standby", "master" };
 
 	return state < 4 ? names[state] : "in an unknown state";
+}
+
+const char *
+ha_trust_name(uint8_t trust)
+{
+	static const char *const names[] = { "foreign", "ours", "given up", "impostor",
+		"not allowed" };
+
+	return trust < sizeof(names) / sizeof(names[0]) ? names[trust] : "";
 }

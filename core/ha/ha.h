@@ -16,10 +16,11 @@
  * is seen to be master.  A lesser master is never pushed aside: we wait as
  * standby for its HANDOVER (it finds us by our IsSM bit), and say so.
  *
- * An SM that shows another SM_Key than ours is foreign (IBA 14.4.5): nothing
- * is handed over to it nor taken from it, and it does not keep us from being
- * master; but while it is master we do not push it aside either.  A key of 0
- * is not told: some SMs show theirs to nobody.
+ * Who may command, IBA 14.4: an SM that has shown, at its own port, that it has
+ * our SM_Key, and of those the one that a discovery or a poll has seen to be
+ * master.  Every other SM is foreign: nothing is handed over to it nor taken from
+ * it, and it does not keep us from being master; but while it is master and we
+ * are not, we do not push it aside either, until its time is over.
  */
 #ifndef CORE_HA_HA_H
 #define CORE_HA_HA_H
@@ -29,10 +30,21 @@
 
 #include "core/mad/wire.h"
 
+/* What another SM is to us. */
+enum ha_trust {
+	HA_FOREIGN,    /* it has not shown that it has our SM_Key */
+	HA_OURS,       /* it has */
+	HA_GIVEN_UP,   /* it had its time, and the subnet was not made to work */
+	HA_IMPOSTOR,   /* it shows the GUID of a port that is not its own */
+	HA_NOT_ALLOWED /* by the administrator's list */
+};
+
 struct ha_other {
-	struct wire_sm_info info;
-	uint16_t lid; /* of its port, 0 = none */
-	bool seen;
+	struct wire_sm_info info; /* as last read at its port */
+	uint32_t node;		  /* whose that is: a slot of the inventory */
+	uint16_t lid;		  /* of its port, 0 = none */
+	uint8_t port;
+	uint8_t trust; /* enum ha_trust */
 };
 
 struct ha {
@@ -40,7 +52,6 @@ struct ha {
 	uint64_t sm_key;
 	uint8_t priority;
 	uint8_t state;		 /* enum wire_sm_state */
-	uint32_t act_count;	 /* goes up with every SMP we handle as master, IBA 14.2.5.13 */
 	struct ha_other master;	 /* whom we wait for as standby */
 	uint32_t n_silent_polls; /* of that master, in a row */
 	uint32_t n_lesser_polls; /* so often a lesser master has not handed over */
@@ -65,7 +76,6 @@ enum ha_event {
 	HA_STOP /* DISABLE: not active */
 };
 
-bool ha_is_foreign(const struct ha *h, const struct wire_sm_info *other);
 void ha_init(struct ha *h, uint64_t guid, uint8_t priority, uint64_t sm_key);
 /* Is a better than b? */
 bool ha_is_better(uint8_t a_priority, uint64_t a_guid, uint8_t b_priority, uint64_t b_guid);
@@ -75,13 +85,17 @@ enum ha_verdict ha_decide(
     struct ha *h, const struct ha_other *others, uint32_t n_others, uint32_t *whom);
 /* We are master and HANDOVER has been taken by `to`. */
 void ha_handed_to(struct ha *h, const struct ha_other *to);
-/* A Set(SMInfo) came: control = attribute modifier. */
-enum ha_event ha_on_set(struct ha *h, uint32_t control, const struct wire_sm_info *from);
-/* Standby: the master was polled (info NULL: silence).  True: it is gone, or no
+/* A Set(SMInfo) came from the port of `from`, as that was last read (NULL: from that of no SM
+ * we know); control = attribute modifier. */
+enum ha_event ha_on_set(struct ha *h, uint32_t control, const struct ha_other *from);
+/* The master that we wait for has had its time: discover anew. */
+void ha_give_up(struct ha *h);
+/* Standby: the master was polled (now NULL: silence).  True: it is gone, or no
  * longer master: discover anew. */
-bool ha_on_poll(struct ha *h, const struct wire_sm_info *info, uint32_t silent_max);
-/* What we answer to Get(SMInfo). */
+bool ha_on_poll(struct ha *h, const struct ha_other *now, uint32_t silent_max);
+/* What we show of ourselves, but for sm_key and act_count: 0. */
 void ha_info(const struct ha *h, struct wire_sm_info *info);
 const char *ha_state_name(uint8_t state);
+const char *ha_trust_name(uint8_t trust);
 
 #endif

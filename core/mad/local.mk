@@ -6,7 +6,7 @@ CORE_SOURCES += \
 	core/mad/slots.c core/mad/slots.h core/mad/talkers.c core/mad/talkers.h \
 	core/mad/transact.c core/mad/transact.h core/mad/transport.c core/mad/transport.h \
 	core/mad/umad.c core/mad/umad_agent.c core/mad/umad_agent.h core/mad/umad_port.h \
-	core/mad/sa_wire.c core/mad/sa_wire.h \
+	core/mad/sa_wire.c core/mad/sa_wire.h core/mad/sm_proof.c core/mad/sm_proof.h \
 	core/mad/window.c core/mad/window.h core/mad/wire.c core/mad/wire.h core/mad/wire_rows.h
 if HAVE_UMAD
 CORE_SOURCES += core/mad/umad_port.c

@@ -119,6 +119,7 @@ struct wire_switch_info { /* IBA 14.2.5.4 */
 };
 
 /* CapabilityMask, CapabilityMask2 */
+#define WIRE_CAP_IS_SM (1u << 1)
 #define WIRE_CAP_MASK2 (1u << 15)
 #define WIRE_CAP_MULTICAST_FDB_TOP (1u << 30)
 #define WIRE_CAP2_EXT_SPEEDS2 (1u << 11)

@@ -342,6 +342,7 @@ sim_set_sm(
 		n->sm = fm_arena_alloc(&s->fabric.arena, sizeof(*n->sm));
 	if (n->sm == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "no memory for an SM on \"%s\"", n->id);
+	n->sm->key = 1; /* what SMs have of whom nobody wanted another */
 	n->sm->priority = priority;
 	n->sm->state = (uint8_t)state;
 	for (unsigned p = first; p <= n->n_ports && (p == first || first == 1); p++)

@@ -75,7 +75,8 @@ send_request(struct ask *a)
 	a->n_tries++;
 	a->s->pending += !a->nobody_waits;
 	txn_smp(a->s->p.txn, &a->route, a->method, a->attr, a->modifier,
-	    a->method == WIRE_SET ? a->data : NULL, window_key(a), on_end, a);
+	    a->method == WIRE_SET || a->attr == WIRE_ATTR_SM_INFO ? a->data : NULL, window_key(a),
+	    on_end, a);
 }
 
 /* Are packets lost by chance, so that silence proves little?  Retries that

@@ -63,11 +63,30 @@ struct silent_link {
 	uint8_t port, to_port;
 };
 
-/* Another SM that answered, and where. */
-struct other_sm {
-	struct ha_other ha;
+/* What is remembered of another SM as long as discovery finds it. */
+#define SM_NEVER_MS INT64_MIN
+struct sm_past {
+	uint64_t guid;	    /* of its port */
+	int64_t waits_ms;   /* standby: since then the subnet does not work by it */
+	int64_t offered_ms; /* master: HANDOVER was offered to it, last and first */
+	int64_t first_offer_ms;
+	int64_t set_ms; /* the last Set of it that was looked at, and how it was answered */
+	uint64_t set_tid;
+	uint16_t set_status;
+	uint8_t said; /* what the log has told of it */
+	bool given_up;
+	bool here;
+};
+
+/* A Get(SMInfo) that waits while its sender is asked (sm_ask_back.c). */
+#define SM_GUESTS 8
+struct sm_guest {
+	struct mad mad;
 	uint32_t node;
 	uint8_t port;
+	bool used, waits;
+	bool answered; /* nothing waits for what is said */
+	int64_t asked_ms;
 };
 
 /* Alias GUIDs that a block of a port is to hold. */
@@ -177,9 +196,14 @@ struct sweeper {
 	uint32_t cursor[3];	   /* of the feed that runs: stage, outer, inner */
 	uint32_t n_held_back, n_held_back_said; /* active links that could do more (links.c) */
 	char held_back[160];			/* the first of them */
-	FM_VEC(struct other_sm) others;
-	struct other_sm master; /* whom we wait for as standby */
-	enum ha_verdict verdict;
+	FM_VEC(struct ha_other) others;		/* SMs, as of the last discovery and polls since */
+	FM_VEC(struct ha_other) asked_sms;	/* ... that are being asked by this one */
+	FM_VEC(struct sm_past) sm_pasts;
+	struct ha_other heir; /* HANDOVER is on its way to it */
+	uint16_t own_sm_lid;  /* MasterSMLID of our port, as standby */
+	int64_t stranger_ms;  /* the last refusal to a stranger */
+	struct sm_guest sm_guests[SM_GUESTS];
+	struct sm_counts sm_counts;
 
 	uint64_t fabric_key;		/* the M_Key of nearly all ports (mkeys.c) */
 	bool keys_changed;		/* this sweep has gone through them */
@@ -198,7 +222,7 @@ struct sweeper {
 	struct ask *free_asks;
 	int64_t started_ns, phase_ns;
 	struct txn_counts counts_at_start;
-	struct fm_log_bucket trap_bucket, silent_bucket, refused_bucket;
+	struct fm_log_bucket trap_bucket, silent_bucket, refused_bucket, control_bucket;
 };
 
 /* Entries of LIDs that have been gone for too long are to be taken out. */
@@ -313,6 +337,35 @@ void light_again(struct sweeper *s);
 void other_sms_start(struct sweeper *s);
 /* What the answers mean; false: this sweep ends here (outcome is set). */
 bool other_sms_decide(struct sweeper *s);
+/* The settings have changed. */
+void other_sms_configured(struct sweeper *s);
+/* What we show of ourselves to an SM (NULL: to a stranger); the SM_Key only to one that has shown
+ * the same. */
+void sm_show(const struct sweeper *s, const struct ha_other *to, struct wire_sm_info *info);
+/* Of the SM at a port with that GUID; NULL: memory is out, and the sweep has failed.  Good until
+ * the next call. */
+struct sm_past *sm_past(struct sweeper *s, uint64_t guid);
+/* Get(SMInfo) to a port; false: there is no way to it. */
+bool sm_ask(struct sweeper *s, uint32_t node, uint8_t port, ask_done done);
+void sm_fill_question(const struct sweeper *s, struct ask *a);
+/* ... whose answer says this. */
+void sm_judge(struct ask *a, const uint8_t *reply, struct ha_other *o);
+/* Set(SMInfo); done may be NULL.  False: there is no way to it. */
+bool sm_send(struct sweeper *s, const struct ha_other *to, uint32_t control, ask_done done);
+void sm_describe(struct sweeper *s, const struct ha_other *o, char *buf, size_t size);
+/* sm_wait.c: we are standby from now on, or still, for ha.master */
+void sm_wait(struct sweeper *s);
+/* PortInfo of our own port. */
+void sm_ask_own_port(struct sweeper *s, ask_done done);
+/* What has been read anew of an SM. */
+void sm_note(struct sweeper *s, const struct ha_other *now);
+/* sm_ask_back.c: true: the Get will be answered when we know who asks */
+bool sm_ask_back(
+    struct sweeper *s, const struct mad *m, uint32_t node, uint8_t port, bool answered);
+/* sm_control.c */
+/* from: the SM that has asked; NULL: a stranger */
+void sm_answer(struct sweeper *s, const struct mad *m, const struct wire_header *h,
+    const struct ha_other *from, uint16_t status);
 void other_sms_on_mad(struct sweeper *s, const struct mad *m, const struct wire_header *h);
 /* model.c */
 /* LIDs and snapshot.  0 and *snap NULL: nothing to route, or the plan stays (s->next). */

@@ -17,6 +17,9 @@ CORE_SOURCES += \
 	core/sweep/mkeys.c \
 	core/sweep/model.c \
 	core/sweep/other_sms.c \
+	core/sweep/sm_ask_back.c \
+	core/sweep/sm_control.c \
+	core/sweep/sm_wait.c \
 	core/sweep/owed.c \
 	core/sweep/pkeys.c \
 	core/sweep/program.c \

@@ -24,6 +24,7 @@ sweep_settings_default(struct sweep_settings *s)
 		.sweep_interval_ms = 10000,
 		.sm_key = 1,
 		.silent_polls_max = 4,
+		.sm_patience_ms = 300000,
 		.n_retries = 3,
 		.routing = ROUTE_SETTINGS_DEFAULT,
 		.client_reregister = true,

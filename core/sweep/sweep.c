@@ -65,6 +65,8 @@ sweeper_new(
 	s->untold_before_us = store_untold(parts->store);
 	s->trap_bucket = s->silent_bucket = s->refused_bucket =
 	    (struct fm_log_bucket){ .burst = 20, .every_ms = 1000 };
+	s->control_bucket = (struct fm_log_bucket){ .burst = 1, .every_ms = 60000 };
+	s->stranger_ms = SM_NEVER_MS;
 	inv_init(&s->inv);
 	s->mc = mcast_new();
 	if (s->mc == NULL) {
@@ -100,6 +102,8 @@ sweeper_free(struct sweeper *s)
 	fm_vec_fini(&s->named);
 	fm_vec_fini(&s->doubted);
 	fm_vec_fini(&s->others);
+	fm_vec_fini(&s->asked_sms);
+	fm_vec_fini(&s->sm_pasts);
 	fm_hash_fini(&s->lid_owner);
 	traps_fini(&s->traps);
 	mem = s->mem;
@@ -119,6 +123,7 @@ sweeper_configure(struct sweeper *s, const struct sweep_settings *settings,
 	s->p.chain = chain;
 	s->p.regions = regions;
 	s->chain_changed = true;
+	other_sms_configured(s);
 }
 
 void

@@ -56,6 +56,9 @@ struct sweep_settings {
 	uint8_t max_op_vls;		     /* code 1..5: 1, 2, 4, 8, 15 data VLs */
 	uint8_t n_retries;		     /* of the transaction engine */
 	uint32_t silent_polls_max; /* so many SMInfo polls unanswered: the master is dead */
+	int64_t sm_patience_ms;	   /* a better SM by which nothing works for so long; 0: for ever */
+	const uint64_t *allowed_sms; /* borrowed: port GUIDs of SMs that count; none: all do */
+	uint32_t n_allowed_sms;
 	const struct partitions *partitions; /* borrowed; NULL: all may talk to all */
 	enum part_enforce part_enforce;
 	const struct qos *qos; /* borrowed; NULL: the engine alone says which VLs */
@@ -189,6 +192,13 @@ struct port_pkeys *sweeper_pkeys(const struct sweeper *s);
 /* Other SMs that the last discovery met: how many, and the i-th. */
 uint32_t sweeper_n_other_sms(const struct sweeper *s);
 const struct ha_other *sweeper_other_sm(const struct sweeper *s, uint32_t i);
+/* SMInfo of ourselves, with the SM_Key. */
+void sweeper_own_sm(const struct sweeper *s, struct wire_sm_info *info);
+/* SMInfo that came in: answers, Sets that were refused, and of these unanswered. */
+struct sm_counts {
+	uint64_t answered, refused, dropped;
+};
+const struct sm_counts *sweeper_sm_counts(const struct sweeper *s);
 
 /* A port is in a multicast group, by the roles of core/route/mcast_net.h, or not any more.
  * Written as soon as no sweep runs: call sweeper_step().  False: out of memory. */

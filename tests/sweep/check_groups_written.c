@@ -393,7 +393,7 @@ START_TEST(another_sm_has_ruled)
 	sm = rig.nl.n_nodes - 1;
 	while (rig.nl.nodes[sm].type != NETLIST_CA)
 		sm--;
-	ck_assert_int_eq(sim_set_sm(rig.sim, sm, 9, WIRE_SM_MASTER, &err), 0);
+	ck_assert_int_eq(sim_set_sm(rig.sim, sm, 9, WIRE_SM_STANDBY, &err), 0);
 	rig_run(&rig, SWEEP_HEAVY);
 	ck_assert_int_eq(rig.last.outcome, SWEEP_STANDBY);
 	f = sim_fabric(rig.sim);

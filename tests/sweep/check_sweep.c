@@ -728,11 +728,12 @@ START_TEST(test_rules_again)
 	bring_up("pgft 2 4,4 1,4 1,1", NULL);
 	sm = last_of(NETLIST_CA);
 	if (_i == WE_STOOD_BY)
-		ck_assert_int_eq(sim_set_sm(rig.sim, sm, 9, WIRE_SM_MASTER, &err), 0);
+		ck_assert_int_eq(sim_set_sm(rig.sim, sm, 9, WIRE_SM_STANDBY, &err), 0);
 	else if (_i == WE_HAD_NO_LINK)
 		sim_unlink(rig.sim, rig.place, 1);
-	if (_i != WE_RULED_TOO)
-		rig_run(&rig, SWEEP_HEAVY);
+	else
+		ck_assert_int_eq(sim_set_sm(rig.sim, sm, 0, WIRE_SM_MASTER, &err), 0);
+	rig_run(&rig, SWEEP_HEAVY);
 	ck_assert_int_eq(rig.last.outcome,
 	    _i == WE_STOOD_BY	       ? SWEEP_STANDBY
 		: _i == WE_HAD_NO_LINK ? SWEEP_NO_LINK

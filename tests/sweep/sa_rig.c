@@ -63,7 +63,7 @@ sa_rig_publish(struct sa_rig *s)
 		.prev = prev };
 	struct fm_error err = { 0 };
 
-	ha_info(&s->rig->ha, &us.info);
+	sweeper_own_sm(s->rig->sweeper, &us.info);
 	ck_assert_msg(sa_view_begin(&src, &v, &err) == 0, "%s", err.msg);
 	ck_assert_msg(sa_view_finish(v, prev, NULL, &err) == 0, "%s", err.msg);
 	sa_slot_set(&s->slot, v);

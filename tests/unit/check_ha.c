@@ -5,6 +5,7 @@
 #include <check.h>
 
 #include "core/ha/ha.h"
+#include "core/mad/sm_proof.h"
 #include "tests/run.h"
 
 #define US 100 /* our GUID */
@@ -21,7 +22,7 @@ static struct ha_other
 other(uint64_t guid, uint8_t priority, uint8_t state)
 {
 	struct ha_other o = { .info = { .guid = guid, .priority = priority, .state = state },
-		.seen = true };
+		.trust = HA_OURS };
 
 	return o;
 }
@@ -85,9 +86,9 @@ START_TEST(test_handover)
 	uint32_t whom;
 
 	ck_assert_int_eq(ha_decide(&ha, &o, 1, &whom), HA_AWAIT_HANDOVER);
-	ck_assert(!ha_on_poll(&ha, &o.info, 4));
+	ck_assert(!ha_on_poll(&ha, &o, 4));
 	ck_assert_uint_eq(ha.n_lesser_polls, 1);
-	ck_assert_int_eq(ha_on_set(&ha, WIRE_SM_HANDOVER, &o.info), HA_BECOME_MASTER);
+	ck_assert_int_eq(ha_on_set(&ha, WIRE_SM_HANDOVER, &o), HA_BECOME_MASTER);
 	ck_assert_int_eq(ha_decide(&ha, &o, 1, &whom), HA_MASTER);
 	ck_assert_int_eq(ha.state, WIRE_SM_MASTER);
 	ck_assert(!ha.handed_over);
@@ -102,7 +103,7 @@ START_TEST(test_master_dies)
 	ck_assert_int_eq(ha_decide(&ha, &o, 1, &whom), HA_STANDBY);
 	ck_assert(!ha_on_poll(&ha, NULL, 3));
 	ck_assert(!ha_on_poll(&ha, NULL, 3));
-	ck_assert(!ha_on_poll(&ha, &o.info, 3)); /* alive after all: the count starts anew */
+	ck_assert(!ha_on_poll(&ha, &o, 3)); /* alive after all: the count starts anew */
 	ck_assert(!ha_on_poll(&ha, NULL, 3));
 	ck_assert(!ha_on_poll(&ha, NULL, 3));
 	ck_assert(ha_on_poll(&ha, NULL, 3));
@@ -117,7 +118,7 @@ START_TEST(test_master_steps_down)
 
 	ha_decide(&ha, &o, 1, &whom);
 	o.info.state = WIRE_SM_NOT_ACTIVE;
-	ck_assert(ha_on_poll(&ha, &o.info, 3));
+	ck_assert(ha_on_poll(&ha, &o, 3));
 }
 END_TEST
 
@@ -144,11 +145,40 @@ static const struct {
 
 START_TEST(test_controls)
 {
-	struct wire_sm_info from = { .guid = 1, .priority = 9, .state = WIRE_SM_MASTER };
+	struct ha_other from = other(1, 9, WIRE_SM_MASTER);
 
 	ha.state = controls[_i].state;
+	ha.master = from;
 	ck_assert_int_eq(ha_on_set(&ha, controls[_i].control, &from), controls[_i].event);
 	ck_assert_int_eq(ha.state, controls[_i].then);
+}
+END_TEST
+
+/* Whoever is not a master that we know, by what was read at its port, commands nobody; in whatever
+ * state. */
+START_TEST(test_who_may_not)
+{
+	uint8_t state = controls[_i].state;
+	struct ha_other from = other(1, 9, WIRE_SM_MASTER);
+
+	for (int how = 0; how < 8; how++) {
+		from = other(1, 9, WIRE_SM_MASTER);
+		ha.state = state;
+		ha.master = from;
+		if (how < 4)
+			from.trust = how + (how >= HA_OURS); /* all but HA_OURS */
+		else if (how == 4)
+			from.info.state = WIRE_SM_STANDBY;
+		else if (how == 5)
+			from.info.state = WIRE_SM_DISCOVERING;
+		else if (how == 6 && state == WIRE_SM_STANDBY)
+			from.info.guid = ++ha.master.info.guid + 1; /* it waits for another one */
+		if (controls[_i].event == HA_NOTHING || (how == 6 && state != WIRE_SM_STANDBY))
+			continue;
+		ck_assert_int_eq(
+		    ha_on_set(&ha, controls[_i].control, how == 7 ? NULL : &from), HA_REFUSE);
+		ck_assert_int_eq(ha.state, state);
+	}
 }
 END_TEST
 
@@ -156,7 +186,7 @@ END_TEST
 START_TEST(test_giving_way)
 {
 	struct ha_other o = other(1, 9, WIRE_SM_STANDBY);
-	struct wire_sm_info stranger = { .guid = 77, .priority = 9, .state = WIRE_SM_STANDBY };
+	struct ha_other stranger = other(77, 9, WIRE_SM_STANDBY);
 	uint32_t whom;
 
 	ha.state = WIRE_SM_MASTER;
@@ -165,7 +195,7 @@ START_TEST(test_giving_way)
 	ck_assert_int_eq(ha.state, WIRE_SM_MASTER);
 	ck_assert_int_eq(ha_on_set(&ha, WIRE_SM_ACKNOWLEDGE, &stranger), HA_NOTHING);
 	ck_assert_int_eq(ha.state, WIRE_SM_MASTER);
-	ck_assert_int_eq(ha_on_set(&ha, WIRE_SM_ACKNOWLEDGE, &o.info), HA_BECOME_STANDBY);
+	ck_assert_int_eq(ha_on_set(&ha, WIRE_SM_ACKNOWLEDGE, &o), HA_BECOME_STANDBY);
 	ck_assert_int_eq(ha.state, WIRE_SM_STANDBY);
 	ck_assert(!ha.awaits_ack);
 }
@@ -180,13 +210,13 @@ START_TEST(test_acknowledge_lost)
 
 	ha.state = WIRE_SM_MASTER;
 	ha_handed_to(&ha, &o);
-	ck_assert(!ha_on_poll(&ha, &o.info, 3));
+	ck_assert(!ha_on_poll(&ha, &o, 3));
 	ck_assert_int_eq(ha.state, WIRE_SM_MASTER);
 	o.info.state = WIRE_SM_MASTER;
 	if (_i == 0)
 		ck_assert_int_eq(ha_decide(&ha, &o, 1, &whom), HA_STANDBY);
 	else
-		ck_assert(!ha_on_poll(&ha, &o.info, 3));
+		ck_assert(!ha_on_poll(&ha, &o, 3));
 	ck_assert_int_eq(ha.state, WIRE_SM_STANDBY);
 	ck_assert(!ha.awaits_ack);
 }
@@ -222,13 +252,114 @@ START_TEST(test_foreign_key)
 	struct ha_other o = other(1, 9, foreigners[_i].state);
 	uint32_t whom;
 
-	o.info.sm_key = 2;
+	o.trust = HA_FOREIGN;
 	ha.state = foreigners[_i].our_state;
 	ck_assert_int_eq(ha_decide(&ha, &o, 1, &whom), foreigners[_i].verdict);
 	ha.state = WIRE_SM_STANDBY;
-	ck_assert_int_eq(ha_on_set(&ha, WIRE_SM_HANDOVER, &o.info), HA_REFUSE);
-	o.info.sm_key = 1;
-	ck_assert_int_eq(ha_on_set(&ha, WIRE_SM_HANDOVER, &o.info), HA_BECOME_MASTER);
+	ha.master = o;
+	ha.master.info.state = o.info.state = WIRE_SM_MASTER;
+	ck_assert_int_eq(ha_on_set(&ha, WIRE_SM_HANDOVER, &o), HA_REFUSE);
+	o.trust = HA_OURS;
+	ck_assert_int_eq(ha_on_set(&ha, WIRE_SM_HANDOVER, &o), HA_BECOME_MASTER);
+}
+END_TEST
+
+/* Whom the administrator does not allow, who shows another's GUID, and who was given up keeps
+ * nobody from anything, whatever it says of itself. */
+START_TEST(test_who_does_not_count)
+{
+	static const uint8_t trusts[] = { HA_GIVEN_UP, HA_IMPOSTOR, HA_NOT_ALLOWED };
+	struct ha_other o = other(1, 15, _i % 4);
+	uint32_t whom;
+
+	o.trust = trusts[_i / 8];
+	ha.state = _i / 4 % 2 ? WIRE_SM_MASTER : WIRE_SM_DISCOVERING;
+	ck_assert_int_eq(ha_decide(&ha, &o, 1, &whom), HA_MASTER);
+	ck_assert_int_eq(ha.state, WIRE_SM_MASTER);
+}
+END_TEST
+
+START_TEST(test_given_up)
+{
+	struct ha_other o = other(1, 9, WIRE_SM_MASTER);
+	uint32_t whom;
+
+	ha_decide(&ha, &o, 1, &whom);
+	ck_assert_int_eq(ha.state, WIRE_SM_STANDBY);
+	ha_give_up(&ha);
+	ck_assert_int_eq(ha.state, WIRE_SM_DISCOVERING);
+	o.trust = HA_GIVEN_UP;
+	ck_assert_int_eq(ha_decide(&ha, &o, 1, &whom), HA_MASTER);
+}
+END_TEST
+
+/* Another SM answers at the master's port. */
+START_TEST(test_another_at_its_port)
+{
+	struct ha_other o = other(1, 9, WIRE_SM_MASTER), now;
+	uint32_t whom;
+
+	ha_decide(&ha, &o, 1, &whom);
+	now = o;
+	if (_i == 0)
+		now.info.guid = 2;
+	else
+		now.trust = HA_NOT_ALLOWED;
+	ck_assert(ha_on_poll(&ha, &now, 3));
+	ck_assert_int_eq(ha.state, WIRE_SM_DISCOVERING);
+}
+END_TEST
+
+/* ------------------------------------------------------------------- proof */
+
+/* The reference vector of SipHash-2-4: bytes 0, 1, 2... under the key 0, 1, 2... */
+START_TEST(test_siphash)
+{
+	uint8_t bytes[16];
+
+	for (uint8_t i = 0; i < 16; i++)
+		bytes[i] = i;
+	ck_assert_uint_eq(
+	    siphash(bytes, 15, UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)),
+	    UINT64_C(0xa129ca6149be45e5));
+}
+END_TEST
+
+/* The sum of an answer, and what it does not hold for. */
+START_TEST(test_proof)
+{
+	struct wire_sm_info info = { .guid = 7, .priority = 3, .state = WIRE_SM_STANDBY };
+	uint8_t asked[64] = { 0 }, other_asked[64] = { 0 }, answer[64] = { 0 };
+
+	proof_ask(asked, 1234);
+	proof_ask(other_asked, 1235);
+	wire_sm_info_put(answer, &info);
+	proof_give(answer, asked, US);
+	ck_assert(proof_holds(answer, asked, US));
+	ck_assert(!proof_holds(answer, other_asked, US));
+	ck_assert(!proof_holds(answer, asked, US + 1));
+	ck_assert(!proof_holds(answer, asked, 0));
+	for (unsigned i = 0; i < 56; i++) {
+		bool counts = i < 8 || (i >= 16 && i < 21) || i >= 32; /* not the SM_Key shown */
+
+		answer[i] ^= 1;
+		ck_assert_msg(proof_holds(answer, asked, US) != counts, "byte %u", i);
+		answer[i] ^= 1;
+	}
+}
+END_TEST
+
+/* Who was not asked for a proof shows none, nor who has no key. */
+START_TEST(test_no_proof)
+{
+	uint8_t asked[64] = { 0 }, answer[64] = { 0 }, empty[64] = { 0 };
+
+	proof_give(answer, asked, US);
+	ck_assert_mem_eq(answer, empty, sizeof(empty));
+	ck_assert(!proof_holds(answer, asked, US));
+	proof_ask(asked, 5);
+	proof_give(answer, asked, 0);
+	ck_assert_mem_eq(answer, empty, sizeof(empty));
 }
 END_TEST
 
@@ -250,6 +381,13 @@ main(void)
 	tcase_add_loop_test(t, test_acknowledge_lost, 0, 2);
 	tcase_add_test(t, test_heir_dies);
 	tcase_add_loop_test(t, test_foreign_key, 0, sizeof(foreigners) / sizeof(foreigners[0]));
+	tcase_add_loop_test(t, test_who_may_not, 0, sizeof(controls) / sizeof(controls[0]));
+	tcase_add_loop_test(t, test_who_does_not_count, 0, 24);
+	tcase_add_test(t, test_given_up);
+	tcase_add_loop_test(t, test_another_at_its_port, 0, 2);
+	tcase_add_test(t, test_siphash);
+	tcase_add_test(t, test_proof);
+	tcase_add_test(t, test_no_proof);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * More than one SM on a fabric: who rules, who is asked, who is believed, and for how long.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "tests/run.h"
+#include "tests/sweep/several.h"
+
+#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
+#define KEY UINT64_C(0x5ec7e75ec7e75ec7)
+#define POLL_MS 100
+#define PATIENCE_MS 3000
+#define OTHER 9 /* hosts: of b, of the one that plays an SM */
+#define EVIL 5
+
+static struct rig a, b;
+static struct rig *both[] = { &a, &b };
+static struct forger evil;
+
+static uint64_t
+guid_of(uint32_t host)
+{
+	return netlist_port(&a.nl, rig_host(&a, host), 1)->guid;
+}
+
+static void
+setup(void)
+{
+	memset(&b, 0, sizeof(b));
+	memset(&evil, 0, sizeof(evil));
+	rig_generate(&a.nl, "pgft 2 4,4 1,2 1,1");
+	rig_sim(&a, NULL);
+	a.set.sm_key = KEY;
+	a.set.sm_priority = 5;
+	a.set.sm_patience_ms = PATIENCE_MS;
+	b.set = a.set;
+}
+
+static void
+teardown(void)
+{
+	if (evil.t != NULL)
+		forger_stop(&evil);
+	if (b.sweeper != NULL)
+		rig_stop(&b);
+	rig_fini(&a);
+}
+
+static void
+start_a(void)
+{
+	rig_start(&a);
+	several_tap(&a, KEY);
+	sweeper_request(a.sweeper, SWEEP_HEAVY, "test");
+}
+
+static void
+join_b(uint8_t priority)
+{
+	b.set.sm_priority = priority;
+	several_join(&b, &a, OTHER);
+	several_tap(&b, KEY);
+	sweeper_request(b.sweeper, SWEEP_HEAVY, "test");
+}
+
+/* An SM at a host of its own making, that says this of itself for ever. */
+static void
+play(uint64_t key, uint8_t priority, uint8_t state)
+{
+	struct fm_error err = { 0 };
+
+	forger_start(&evil, &a, EVIL, KEY);
+	evil.plays_sm = true;
+	evil.shown = (struct wire_sm_info){
+		.guid = guid_of(EVIL), .sm_key = key, .priority = priority, .state = state
+	};
+	ck_assert_int_eq(evil.t->ops->set_is_sm(evil.t, true, &err), 0);
+}
+
+/* So many sweeps, light ones, as the interval would have them. */
+static void
+sweeps(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		for (unsigned k = 0; k < (b.sweeper != NULL ? 2u : 1u); k++)
+			if (both[k]->ha.state == WIRE_SM_MASTER)
+				sweeper_request(both[k]->sweeper,
+				    sweeper_is_up(both[k]->sweeper) ? SWEEP_LIGHT : SWEEP_HEAVY,
+				    "test");
+		several_run(both, b.sweeper != NULL ? 2 : 1, 500, POLL_MS);
+	}
+}
+
+static void
+expect_up(struct rig *r)
+{
+	if (r->last.outcome == SWEEP_UNCHANGED)
+		r->last.outcome = SWEEP_UP;
+	rig_expect_up(r);
+}
+
+/* ------------------------------------------------- two fmd with the same key */
+
+static const uint8_t priorities[] = { 4, 5, 6 };
+
+/* Whoever is better rules in the end, however they start; nobody has to tell the key for it. */
+START_TEST(the_better_rules)
+{
+	uint8_t priority = priorities[_i / 2];
+	bool together = _i % 2;
+	struct rig *better, *lesser;
+
+	start_a();
+	if (!together)
+		sweeps(2);
+	join_b(priority);
+	sweeps(10);
+	better = ha_is_better(5, guid_of(0), priority, guid_of(OTHER)) ? &a : &b;
+	lesser = better == &a ? &b : &a;
+	ck_assert_int_eq(better->ha.state, WIRE_SM_MASTER);
+	ck_assert_int_eq(lesser->ha.state, WIRE_SM_STANDBY);
+	expect_up(better);
+	ck_assert_uint_eq(several_n_told(), 0);
+	ck_assert_ptr_null(strstr(rig_log, "sm_key"));
+}
+END_TEST
+
+START_TEST(the_standby_takes_over)
+{
+	struct rig *left[] = { &b };
+
+	start_a();
+	sweeps(2);
+	join_b(3);
+	sweeps(3);
+	ck_assert_int_eq(b.ha.state, WIRE_SM_STANDBY);
+	a.transport->ops->set_is_sm(a.transport, false, &(struct fm_error){ 0 });
+	rig_stop(&a);
+	several_run(left, 1, 10000, POLL_MS);
+	ck_assert_int_eq(b.ha.state, WIRE_SM_MASTER);
+	expect_up(&b);
+	ck_assert_uint_eq(several_n_told(), 0);
+}
+END_TEST
+
+/* With another key neither takes anything from the other; who is there first rules. */
+START_TEST(another_key)
+{
+	start_a();
+	sweeps(2);
+	b.set.sm_key = KEY + 1;
+	join_b(9);
+	sweeps(4);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
+	ck_assert_int_eq(b.ha.state, WIRE_SM_STANDBY);
+	ck_assert_ptr_nonnull(strstr(rig_log, "the master does not show that it has our sm_key"));
+	ck_assert_ptr_nonnull(strstr(rig_log, "an SM does not show that it has our sm_key"));
+	several_run(both, 2, 3 * PATIENCE_MS, POLL_MS);
+	ck_assert_int_eq(b.ha.state, WIRE_SM_STANDBY); /* the subnet works */
+	ck_assert_uint_eq(several_n_told(), 0);
+}
+END_TEST
+
+/* ActCount goes up with what a master sends. */
+START_TEST(act_count)
+{
+	struct wire_sm_info before, after;
+
+	start_a();
+	sweeps(1);
+	sweeper_own_sm(a.sweeper, &before);
+	ck_assert_uint_gt(before.act_count, 100);
+	sweeps(1);
+	sweeper_own_sm(a.sweeper, &after);
+	ck_assert_uint_gt(after.act_count, before.act_count);
+	ck_assert_uint_eq(after.sm_key, KEY);
+}
+END_TEST
+
+/* ------------------------------------------------------ one that has the key */
+
+/* It is told the key that it has shown, and only then.  (OpenSM asks for that.) */
+START_TEST(who_has_shown_the_key_is_told)
+{
+	struct wire_sm_info nothing = { 0 };
+
+	start_a();
+	sweeps(2);
+	play(_i == 0 ? KEY : 0, 2, WIRE_SM_STANDBY);
+	forger_send(&evil, &a, FORGED_DIRECTED, WIRE_GET, 0, &nothing);
+	several_run(both, 1, 100, 0);
+	ck_assert_uint_eq(evil.n_answers, 1);
+	ck_assert_uint_eq(evil.n_told, _i == 0);
+	forger_send(&evil, &a, FORGED_BY_LID, WIRE_GET, 0, &nothing);
+	several_run(both, 1, 100, 0);
+	ck_assert_uint_eq(evil.n_answers, 2);
+	ck_assert_uint_eq(evil.n_told, _i == 0 ? 2 : 0);
+}
+END_TEST
+
+static const struct {
+	uint64_t key;
+	uint8_t state;
+} idlers[] = {
+	{ KEY, WIRE_SM_DISCOVERING },
+	{ KEY, WIRE_SM_STANDBY },
+	{ KEY, WIRE_SM_MASTER },
+	{ 0, WIRE_SM_MASTER },
+	{ KEY + 1, WIRE_SM_MASTER },
+};
+
+/* Better than we are, and does nothing: waited for, then given up, and the subnet is up. */
+START_TEST(one_that_does_nothing)
+{
+	rig_log_clear();
+	play(idlers[_i].key, 9, idlers[_i].state);
+	start_a();
+	several_run(both, 1, PATIENCE_MS - 500, POLL_MS);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_STANDBY);
+	several_run(both, 1, PATIENCE_MS, POLL_MS);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
+	expect_up(&a);
+	ck_assert_ptr_nonnull(strstr(rig_log, "it is given up"));
+	sweeps(6);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
+	expect_up(&a);
+}
+END_TEST
+
+START_TEST(for_ever)
+{
+	a.set.sm_patience_ms = 0;
+	play(KEY, 9, WIRE_SM_MASTER);
+	start_a();
+	several_run(both, 1, 100 * PATIENCE_MS, POLL_MS);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_STANDBY);
+}
+END_TEST
+
+/* Gone, it may come back and is waited for again. */
+START_TEST(given_up_and_gone)
+{
+	play(KEY, 9, WIRE_SM_MASTER);
+	start_a();
+	several_run(both, 1, 2 * PATIENCE_MS, POLL_MS);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
+	evil.t->ops->set_is_sm(evil.t, false, &(struct fm_error){ 0 });
+	sweeps(2);
+	evil.shown.state = WIRE_SM_STANDBY;
+	evil.t->ops->set_is_sm(evil.t, true, &(struct fm_error){ 0 });
+	evil.n_sets = 0;
+	sweeps(2);
+	ck_assert_uint_gt(evil.n_sets, 0); /* HANDOVER is offered */
+}
+END_TEST
+
+/* As master: a better one that takes no HANDOVER, or takes it and does not acknowledge, is offered
+ * it a few times; meanwhile and ever after the subnet is swept. */
+START_TEST(one_that_takes_nothing)
+{
+	uint32_t n_sets, n_up = 0;
+
+	start_a();
+	sweeps(2);
+	play(KEY, 9, WIRE_SM_STANDBY);
+	evil.takes_sets = _i;
+	for (unsigned i = 0; i < 60; i++) {
+		sweeps(1);
+		n_up += a.last.outcome == SWEEP_UP || a.last.outcome == SWEEP_UNCHANGED;
+		ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
+	}
+	ck_assert_uint_ge(n_up, 20);
+	n_sets = evil.n_sets;
+	ck_assert_uint_gt(n_sets, 0);
+	ck_assert_uint_le(n_sets, 40); /* retries are of the transactions */
+	sweeps(20);
+	ck_assert_uint_eq(evil.n_sets, n_sets);
+	ck_assert_ptr_nonnull(strstr(rig_log, "it is given up"));
+	expect_up(&a);
+}
+END_TEST
+
+/* --------------------------------------------------------- allowed_sm_guids */
+
+START_TEST(not_allowed)
+{
+	uint64_t allowed[] = { guid_of(0), guid_of(OTHER) };
+
+	a.set.allowed_sms = allowed;
+	a.set.n_allowed_sms = N_OF(allowed);
+	b.set.allowed_sms = allowed;
+	b.set.n_allowed_sms = N_OF(allowed);
+	rig_log_clear();
+	play(KEY, 15, idlers[_i].state);
+	start_a();
+	sweeps(3);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
+	expect_up(&a);
+	ck_assert_uint_eq(sweeper_n_other_sms(a.sweeper), 1);
+	ck_assert_int_eq(sweeper_other_sm(a.sweeper, 0)->trust, HA_NOT_ALLOWED);
+	ck_assert_ptr_nonnull(strstr(rig_log, "is not in allowed_sm_guids"));
+	rig_log_clear();
+	join_b(9); /* which is */
+	sweeps(5);
+	ck_assert_int_eq(b.ha.state, WIRE_SM_MASTER);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_STANDBY);
+	ck_assert_uint_eq(several_n_told(), 0);
+	ck_assert_uint_eq(evil.n_told, 0);
+}
+END_TEST
+
+/* A new list takes effect while we stand by. */
+START_TEST(not_allowed_any_more)
+{
+	uint64_t allowed[] = { guid_of(0) };
+
+	start_a();
+	sweeps(2);
+	a.set.sm_patience_ms = 0;
+	join_b(9);
+	sweeps(4);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_STANDBY);
+	a.set.allowed_sms = allowed;
+	a.set.n_allowed_sms = 1;
+	sweeper_configure(a.sweeper, &a.set, &a.chain, a.regions);
+	sweeper_request(a.sweeper, SWEEP_HEAVY, "reload");
+	several_run(both, 2, 500, POLL_MS);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
+	ck_assert_ptr_nonnull(strstr(rig_log, "two rule the subnet"));
+}
+END_TEST
+
+/* ------------------------------------------------------------------- commands */
+
+/* A master that we know tells us to discover, a hundred times in ten seconds: ten are heard.  One
+ * with the same transaction ID is answered as it was. */
+START_TEST(one_command_a_second)
+{
+	struct wire_sm_info info;
+	uint32_t n_sweeps;
+
+	play(KEY, 9, WIRE_SM_MASTER);
+	a.set.sm_patience_ms = 0;
+	start_a();
+	several_run(both, 1, 500, POLL_MS);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_STANDBY);
+	n_sweeps = a.n_reports;
+	info = evil.shown;
+	for (int i = 0; i < 100; i++) {
+		forger_send(&evil, &a, FORGED_DIRECTED, WIRE_SET, WIRE_SM_DISCOVER, &info);
+		several_run(both, 1, 100, 0);
+	}
+	ck_assert_uint_ge(a.n_reports, n_sweeps + 9);
+	ck_assert_uint_le(a.n_reports, n_sweeps + 11);
+	ck_assert_uint_ge(sweeper_sm_counts(a.sweeper)->dropped, 85);
+	several_run(both, 1, 2000, 0);
+	evil.n_answers = 0;
+	n_sweeps = a.n_reports;
+	for (int i = 0; i < 3; i++) {
+		evil.tid = 100000;
+		forger_send(&evil, &a, FORGED_DIRECTED, WIRE_SET, WIRE_SM_DISCOVER, &info);
+		several_run(both, 1, 100, 0);
+	}
+	ck_assert_uint_eq(evil.n_answers, 3);
+	ck_assert_uint_eq(evil.status, 0);
+	ck_assert_uint_eq(a.n_reports, n_sweeps + 1);
+}
+END_TEST
+
+/* HANDOVER of the master is taken by both ways, and acknowledged by one in standby. */
+START_TEST(handover_is_taken)
+{
+	play(KEY, 2, WIRE_SM_MASTER);
+	evil.takes_sets = true;
+	sim_set_lid(a.sim, rig_host(&a, EVIL), 1, 77);
+	start_a();
+	several_run(both, 1, 500, POLL_MS);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_STANDBY);
+	forger_send(&evil, &a, FORGED_DIRECTED, WIRE_SET, WIRE_SM_HANDOVER, &evil.shown);
+	evil.shown.state = WIRE_SM_STANDBY;
+	several_run(both, 1, 1000, 0);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
+	ck_assert_uint_eq(evil.n_sets, 1);
+	expect_up(&a);
+}
+END_TEST
+
+/* ------------------------------------------------------------------ impostors */
+
+/* An SM that shows the GUID of another port is nobody, whatever key it shows. */
+START_TEST(an_impostor)
+{
+	play(KEY, 15, WIRE_SM_MASTER);
+	evil.shown.guid = _i == 0 ? guid_of(OTHER) : guid_of(0);
+	start_a();
+	sweeps(3);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
+	ck_assert_int_eq(sweeper_other_sm(a.sweeper, 0)->trust, HA_IMPOSTOR);
+	ck_assert_ptr_nonnull(strstr(rig_log, "which is not its port's"));
+}
+END_TEST
+
+/* -------------------------------------------- two masters, under forgery, long */
+
+/* At random: Sets and Gets in the name of either, and of itself, by an SM of a host that does not
+ * have the key.  Of the two that have it one is master all the time. */
+START_TEST(one_master_all_the_time)
+{
+	static const uint8_t states[] = { 0, 1, 2, 3 };
+	struct fm_rng rng;
+
+	fm_rng_seed(&rng, (uint64_t)_i);
+	start_a();
+	sweeps(2);
+	join_b(3);
+	sweeps(3);
+	play(0, 15, WIRE_SM_STANDBY);
+	for (unsigned i = 0; i < 400; i++) {
+		struct wire_sm_info info = { .priority = 15,
+			.guid = guid_of((uint32_t[]){ 0, OTHER, EVIL, 3 }[fm_rng_below(&rng, 4)]),
+			.sm_key = fm_rng_below(&rng, 2) ? KEY : 0,
+			.state = states[fm_rng_below(&rng, 4)] };
+
+		evil.shown.state = states[fm_rng_below(&rng, 3)];
+		evil.takes_sets = fm_rng_below(&rng, 2);
+		forger_send(&evil, both[fm_rng_below(&rng, 2)],
+		    (enum forged_way)fm_rng_below(&rng, N_FORGED_WAYS),
+		    fm_rng_below(&rng, 4) ? WIRE_SET : WIRE_GET, fm_rng_below(&rng, 6), &info);
+		several_run(both, 2, 1 + fm_rng_below(&rng, 50), POLL_MS);
+		if (fm_rng_below(&rng, 20) == 0)
+			sweeps(1);
+		ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
+		ck_assert_int_eq(b.ha.state, WIRE_SM_STANDBY);
+	}
+	ck_assert_uint_eq(evil.n_told, 0);
+	ck_assert_uint_eq(several_n_told(), 0);
+	expect_up(&a);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("several_sms");
+	TCase *t = tcase_create("several_sms");
+
+	tcase_set_timeout(t, 120);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, the_better_rules, 0, 2 * N_OF(priorities));
+	tcase_add_test(t, the_standby_takes_over);
+	tcase_add_test(t, another_key);
+	tcase_add_test(t, act_count);
+	tcase_add_loop_test(t, who_has_shown_the_key_is_told, 0, 2);
+	tcase_add_loop_test(t, one_that_does_nothing, 0, N_OF(idlers));
+	tcase_add_test(t, for_ever);
+	tcase_add_test(t, given_up_and_gone);
+	tcase_add_loop_test(t, one_that_takes_nothing, 0, 2);
+	tcase_add_loop_test(t, not_allowed, 0, 3);
+	tcase_add_test(t, not_allowed_any_more);
+	tcase_add_test(t, one_command_a_second);
+	tcase_add_test(t, handover_is_taken);
+	tcase_add_loop_test(t, an_impostor, 0, 2);
+	tcase_add_loop_test(t, one_master_all_the_time, 0, n_cases(20));
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}
