@@ -21,6 +21,7 @@
 
 #include "core/conf/conf_private.h"
 #include "core/conf/conf_scan.h"
+#include "core/conf/number.h"
 #include "core/conf/rchain.h"
 #include "core/conf/readfile.h"
 #include "lib/error.h"
@@ -213,6 +214,37 @@ resolve_chain(struct conf_private *self, struct fm_error *err)
 }
 
 static int
+add_allowed_sm(struct conf *conf, uint64_t *guids, const char *word, struct fm_error *err)
+{
+	uint64_t guid;
+
+	if (!number_parse(word, &guid) || guid == 0)
+		return fm_fail(err, FM_E_CONFIG,
+		    "%.40s is no port GUID: write it as in 0x0002c903000abcd1", word);
+	for (uint32_t i = 0; i < conf->n_allowed_sms; i++)
+		if (guids[i] == guid)
+			return fm_fail(err, FM_E_CONFIG, "%.40s stands there twice", word);
+	guids[conf->n_allowed_sms++] = guid;
+	return 0;
+}
+
+static int
+resolve_allowed_sms(struct conf_private *self, struct fm_error *err)
+{
+	struct conf *conf = self->conf;
+	const char *at = conf->allowed_sm_guids_text, *word;
+	uint64_t *guids = fm_arena_array(&self->mem, strlen(at) / 2 + 1, uint64_t);
+
+	if (guids == NULL)
+		return conf_out_of_memory(err);
+	while ((word = conf_next_word(&self->mem, &at)) != NULL)
+		if (add_allowed_sm(conf, guids, word, err) != 0)
+			return conf_blame_own(self, "allowed_sm_guids", err);
+	conf->allowed_sms = guids;
+	return 0;
+}
+
+static int
 resolve(struct conf_private *self, struct fm_error *err)
 {
 	struct option_table table = conf_option_table();
@@ -222,7 +254,8 @@ resolve(struct conf_private *self, struct fm_error *err)
 	if (rc != 0 || (rc = conf_resolve_groups(self, err)) != 0 ||
 	    (rc = resolve_chain(self, err)) != 0 || (rc = conf_resolve_regions(self, err)) != 0 ||
 	    (rc = conf_check_steps(self, err)) != 0 ||
-	    (rc = conf_resolve_policies(self, err)) != 0 || (rc = resolve_socket(self, err)) != 0)
+	    (rc = conf_resolve_policies(self, err)) != 0 || (rc = resolve_socket(self, err)) != 0 ||
+	    (rc = resolve_allowed_sms(self, err)) != 0)
 		return rc;
 	for (size_t i = 0; i < self->instances.n; i++) {
 		const struct instance *s = &self->instances.item[i];

@@ -64,6 +64,10 @@ struct conf {
 	int64_t m_key, m_key_lease_period_s, m_key_protection_level;
 	int64_t subnet_prefix;
 	int64_t sminfo_polling_timeout_ms, polling_retry_number;
+	int64_t sm_patience_ms;
+	const char *allowed_sm_guids_text; /* as written */
+	const uint64_t *allowed_sms;	   /* port GUIDs; none: any SM */
+	uint32_t n_allowed_sms;
 
 	/* partitions */
 	struct fm_file partition_config_file; /* path NULL: all may talk to all */

@@ -70,6 +70,8 @@ int conf_resolve_chain(struct conf_private *self, const char *text, bool written
     struct chain *chain, struct fm_error *err);
 /* Groups out of their sections, and every "@name" bound to them. */
 int conf_resolve_groups(struct conf_private *self, struct fm_error *err);
+/* Say where a key of the daemon's own was written, before the sentence in err. */
+int conf_blame_own(const struct conf_private *self, const char *key, struct fm_error *err);
 /* Regions out of theirs; the default chain is there. */
 int conf_resolve_regions(struct conf_private *self, struct fm_error *err);
 

@@ -32,9 +32,8 @@ blame(const struct titled *t, const char *key, struct fm_error *err)
 	    t->section->name, t->title, key);
 }
 
-/* The same for a key of the daemon's own. */
-static int
-blame_own(const struct conf_private *self, const char *key, struct fm_error *err)
+int
+conf_blame_own(const struct conf_private *self, const char *key, struct fm_error *err)
 {
 	const struct option_origin *at = option_values_origin(self->own, key);
 
@@ -335,9 +334,9 @@ conf_resolve_regions(struct conf_private *self, struct fm_error *err)
 	if ((rc = make_regions(self, region, members, err)) != 0)
 		return rc;
 	if (read_order(self, err) != 0)
-		return blame_own(self, "region_order", err);
+		return conf_blame_own(self, "region_order", err);
 	if (read_sls(self, err) != 0)
-		return blame_own(self, "reserved_sls", err);
+		return conf_blame_own(self, "reserved_sls", err);
 	if (set->n_regions > 1 && self->rchain != NULL)
 		return fm_fail(err, FM_E_CONFIG,
 		    "the chain entry \"chains\" routes the whole fabric: it cannot stand beside "

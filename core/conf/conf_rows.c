@@ -194,7 +194,16 @@ static const struct conf_row rows[] = {
 	INT(NULL, "sm_priority", sm_priority, "0", 0, 15, NULL,
 	    "Among subnet managers the highest priority is master, then the lowest GUID."),
 	KEY(NULL, "sm_key", sm_key, "1",
-	    "SM_Key: subnet managers with another one are not trusted."),
+	    "SM_Key: a subnet manager that does not show that it has the same is not trusted. The "
+	    "default is known to all: only a number of your own keeps others out."),
+	{ .option = { .name = "allowed_sm_guids",
+	      .type = FM_OPT_STRING,
+	      AT(allowed_sm_guids_text),
+	      .def = "",
+	      .unit = "port GUIDs",
+	      .help = "Subnet managers at other ports are reported and otherwise ignored, also "
+		      "while one of them is master; empty = any port." },
+	    .words = true },
 	KEY(NULL, "m_key", m_key, "0", "M_Key set in every port; 0 = none."),
 	INT(NULL, "m_key_lease_period", m_key_lease_period_s, "0", 0, 65535, "seconds",
 	    "A port whose M_Key was not used for so long after a wrong one gives up its key; 0 = "
@@ -207,6 +216,9 @@ static const struct conf_row rows[] = {
 	    "How often a standby polls the master."),
 	INT(NULL, "polling_retry_number", polling_retry_number, "4", 1, 100, "polls",
 	    "A master that misses so many polls is gone."),
+	TIME(NULL, "sm_patience", sm_patience_ms, "5min", 0, 24 * HOUR,
+	    "A better subnet manager that for so long has neither made our port ACTIVE and its "
+	    "own, nor taken the subnet from us, is ignored; 0 = it is waited for for ever."),
 
 	POLICY("Partitions", "partition_config_file", partition_config_file,
 	    "OpenSM's partitions.conf: who may talk to whom, and the groups of IPoIB; without one "

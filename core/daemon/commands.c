@@ -136,6 +136,39 @@ store_json(const struct daemon *d)
 	return json_text(text);
 }
 
+/* Each SM that discovery has met: who, where, and what it is to us. */
+static json_t *
+other_sms_json(const struct daemon *d)
+{
+	const struct inventory *inv = sweeper_inventory(d->sweeper);
+	json_t *all = json_array();
+
+	for (uint32_t i = 0; i < sweeper_n_other_sms(d->sweeper); i++) {
+		const struct ha_other *o = sweeper_other_sm(d->sweeper, i);
+		const struct inv_node *n = inv_node(inv, o->node);
+		char guid[24];
+
+		snprintf(guid, sizeof(guid), "0x%016" PRIx64, n->ports[o->port].guid);
+		json_array_append_new(all,
+		    json_pack("{s:o, s:s, s:i, s:i, s:s, s:s}", "node", json_text(n->desc),
+			"port_guid", guid, "lid", (int)o->lid, "priority", (int)o->info.priority,
+			"state", ha_state_name(o->info.state), "trust", ha_trust_name(o->trust)));
+	}
+	return all;
+}
+
+/* What others have sent us of SMInfo. */
+static void
+add_sms(const struct daemon *d, json_t *o)
+{
+	const struct sm_counts *c = sweeper_sm_counts(d->sweeper);
+
+	json_object_set_new(o, "other_sms", other_sms_json(d));
+	json_object_set_new(o, "sm_controls",
+	    json_pack("{s:I, s:I}", "refused", (json_int_t)c->refused, "dropped",
+		(json_int_t)c->dropped));
+}
+
 static int
 run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
@@ -151,6 +184,8 @@ run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 
 	if (status != NULL)
 		add_joined(p, status);
+	if (status != NULL)
+		add_sms(d, status);
 	if (status != NULL && d->sa != NULL)
 		add_sa(d, status);
 	if (status != NULL)

@@ -34,6 +34,9 @@ daemon_settings(const struct daemon *d, struct sweep_settings *s)
 	s->overrun_errors = (uint8_t)c->overrun_errors_threshold;
 	s->n_retries = (uint8_t)c->transaction_retries;
 	s->silent_polls_max = (uint32_t)c->polling_retry_number;
+	s->sm_patience_ms = c->sm_patience_ms;
+	s->allowed_sms = c->allowed_sms;
+	s->n_allowed_sms = c->n_allowed_sms;
 	s->qos = c->qos;
 	s->partitions = c->partitions;
 	s->part_enforce = (enum part_enforce)c->part_enforce;
@@ -59,6 +62,7 @@ daemon_apply_conf(struct daemon *d)
 	fm_log_set_level((enum fm_log_level)d->conf->log_level);
 	fm_log_set_debug(d->conf->debug);
 	d->ha.priority = (uint8_t)d->conf->sm_priority;
+	d->ha.sm_key = (uint64_t)d->conf->sm_key;
 }
 
 /* What was read takes effect: no sweep is running. */
