@@ -38,6 +38,7 @@ REPLAYS = \
 	tests/fuzz/replay_rmpp \
 	tests/fuzz/replay_sa \
 	tests/fuzz/replay_script \
+	tests/fuzz/replay_sms \
 	tests/fuzz/replay_store \
 	tests/fuzz/replay_sweep \
 	tests/fuzz/replay_answers \
@@ -59,6 +60,7 @@ tests_fuzz_replay_reports_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_reports.
 tests_fuzz_replay_rmpp_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_rmpp.c
 tests_fuzz_replay_sa_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_sa.c
 tests_fuzz_replay_script_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_script.c
+tests_fuzz_replay_sms_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_sms.c
 tests_fuzz_replay_store_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_store.c
 tests_fuzz_replay_answers_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_answers.c
 tests_fuzz_replay_sweep_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_sweep.c
@@ -84,6 +86,7 @@ noinst_PROGRAMS += \
 	tests/fuzz/fuzz_rmpp \
 	tests/fuzz/fuzz_sa \
 	tests/fuzz/fuzz_script \
+	tests/fuzz/fuzz_sms \
 	tests/fuzz/fuzz_store \
 	tests/fuzz/fuzz_sweep \
 	tests/fuzz/fuzz_answers \
@@ -104,6 +107,7 @@ tests_fuzz_fuzz_reports_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_rmpp_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_sa_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_script_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_sms_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_store_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_answers_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_sweep_LDFLAGS = $(fuzz_ldflags)

@@ -79,8 +79,9 @@ settle_for(struct house *h, int64_t ns)
 	settle(h);
 }
 
+/* Another one on the fabric: h->sim and h->set are there. */
 static inline void
-move_in(struct house *h)
+occupy(struct house *h, const char *node)
 {
 	struct txn_limits limits = {
 		.timeout_ms = 20, .n_retries = 1, .window_max = 32, .per_node_max = 4
@@ -89,16 +90,11 @@ move_in(struct house *h)
 		.ha = &h->ha, .router = &h->router, .chain = &h->chain, .on_notice = h->on_notice
 	};
 	struct fm_error err = { 0 };
-	struct sim_options o;
 	struct local_port local;
 
-	must(netlist_parse("fabric", fabric_text, sizeof(fabric_text) - 1, &h->nl, &err) == 0);
-	sim_options_default(&o);
-	must(sim_new(&h->nl, &o, &h->sim, &err) == 0);
-	must(sim_attach(h->sim, sim_find(h->sim, "a"), 1, &h->transport, &err) == 0);
+	must(sim_attach(h->sim, sim_find(h->sim, node), 1, &h->transport, &err) == 0);
 	must(h->transport->ops->local_port(h->transport, &local, &err) == 0);
 	must(router_init(&h->router, 1, &err) == 0);
-	sweep_settings_default(&h->set);
 	h->chain.fallback = true;
 	ha_init(&h->ha, local.port_guid, h->set.sm_priority, h->set.sm_key);
 	h->txn = txn_new(h->transport, &limits, h->set.m_key);
@@ -109,6 +105,25 @@ move_in(struct house *h)
 	must(h->sweeper != NULL);
 	txn_set_unsolicited(h->txn, on_mad, h);
 	sweeper_on_done(h->sweeper, on_done, h);
+}
+
+static inline void
+build(struct house *h)
+{
+	struct fm_error err = { 0 };
+	struct sim_options o;
+
+	must(netlist_parse("fabric", fabric_text, sizeof(fabric_text) - 1, &h->nl, &err) == 0);
+	sim_options_default(&o);
+	must(sim_new(&h->nl, &o, &h->sim, &err) == 0);
+	sweep_settings_default(&h->set);
+}
+
+static inline void
+move_in(struct house *h)
+{
+	build(h);
+	occupy(h, "a");
 }
 
 static inline void
