@@ -3,7 +3,8 @@
 # fmd and OpenSM, what ibsim_opensm.sh leaves open: beside a better master the
 # daemon stays standby and touches nothing, and takes over, keeping every LID,
 # when that one is killed; a lesser SM that comes later becomes standby and
-# changes nothing; of two equals the lower GUID rules.
+# changes nothing; of two equals the lower GUID rules.  Two fmd with a key of their own hand over
+# and take over likewise.
 set -u
 # shellcheck source=tests/integration/lib.bash
 . "$(dirname "$0")/lib.bash"
@@ -114,3 +115,45 @@ until_true state_is master
 until_true is_routed
 end -TERM "$fmd"
 echo "ok: the lower GUID rules, and is followed"
+
+# ---- two fmd with a key of their own, of which nobody is told
+# start_pair HOST NAME PRIORITY LINE...: its process is $pair.
+start_pair() {
+	local host=$1 name=$2
+	printf '%s\n' "sm_priority = $3" "sm_key = 0x5ec7e75ec7e75ec7" "sminfo_polling_timeout = 300ms" \
+		"sweep_interval = 500ms" "control_socket = '$dir/$name.socket'" "${@:4}" >"$dir/$name.conf"
+	start_on_ibsim "$host" "$build/fmd" --config="$dir/$name.conf" --engine=updn --state-dir="$dir/$name.state" >"$dir/$name.out" 2>&1
+	pair=$!
+}
+
+# pair_says NAME PATTERN: so does its status.
+pair_says() {
+	"$build/fmctl" --socket="$dir/$1.socket" status --json 2>/dev/null | tr -d ' \n' | grep -q "$2"
+}
+
+simulate "$dir/net" "$dir/ibsim.log"
+start_pair host-2-1 first 5
+first=$pair
+await "$dir/first.out" "SUBNET UP"
+start_pair host-3-3 second 3
+second=$pair
+until_true pair_says second '"sm_state":"standby".*"trust":"ours"'
+until_true pair_says first '"sm_state":"master".*"trust":"ours"'
+! grep -q "sm_key" "$dir/first.out" "$dir/second.out" || fail "they do not know one another"
+before=$(lids)
+end -KILL "$first"
+until_true pair_says second '"sm_state":"master"'
+await "$dir/second.out" "SUBNET UP"
+[ "$(lids)" = "$before" ] || fail "the takeover changed LIDs"
+# a better one is handed the subnet, one that the list leaves out is not
+start_pair host-2-1 first 5
+first=$pair
+until_true pair_says first '"sm_state":"master"'
+until_true pair_says second '"sm_state":"standby"'
+printf 'allowed_sm_guids = 0x1\n' >>"$dir/second.conf"
+"$build/fmctl" --socket="$dir/second.socket" reload >/dev/null || fail "fmctl reload"
+until_true pair_says second '"sm_state":"master".*"trust":"notallowed"'
+grep -q "is not in allowed_sm_guids" "$dir/second.out" || fail "it is not told"
+end -TERM "$second"
+end -TERM "$first"
+echo "ok: two fmd with a key of their own"

@@ -105,12 +105,41 @@ forge_all(struct rig *victim, struct rig **all, unsigned n)
 	ck_assert_uint_gt(evil.n_answers, 0);
 }
 
+/* A stranger, or an SM that does not have the key, or shows the GUID of ours. */
+static void
+enter_the_forger(int as)
+{
+	struct fm_error err = { 0 };
+
+	forger_start(&evil, &a, EVIL, KEY);
+	if (as == 0)
+		return;
+	evil.plays_sm = evil.takes_sets = true;
+	evil.shown = (struct wire_sm_info){
+		.guid = as == 3 ? guid_of(&a) : netlist_port(&a.nl, rig_host(&a, EVIL), 1)->guid,
+		.sm_key = as == 1 ? 0 : 1,
+		.priority = 15,
+		.state = as == 1 ? WIRE_SM_MASTER : WIRE_SM_STANDBY
+	};
+	ck_assert_int_eq(evil.t->ops->set_is_sm(evil.t, true, &err), 0);
+}
+
+/* The sweeps that its arrival sets off. */
+static void
+let_it_be_seen(struct rig **all, unsigned n)
+{
+	several_run(all, n, 3000, POLL_MS);
+	sweeper_request(a.sweeper, SWEEP_LIGHT, "test");
+	several_run(all, n, 3000, POLL_MS);
+}
+
 START_TEST(to_a_master)
 {
 	struct rig *both[] = { &a, &b };
 
 	bring_both_up();
-	forger_start(&evil, &a, EVIL, KEY);
+	enter_the_forger(_i);
+	let_it_be_seen(both, 2);
 	forge_all(&a, both, 2);
 	ck_assert_int_eq(b.ha.state, WIRE_SM_STANDBY);
 }
@@ -121,7 +150,8 @@ START_TEST(to_a_standby)
 	struct rig *both[] = { &a, &b };
 
 	bring_both_up();
-	forger_start(&evil, &a, EVIL, KEY);
+	enter_the_forger(_i);
+	let_it_be_seen(both, 2);
 	forge_all(&b, both, 2);
 	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
 }
@@ -138,6 +168,34 @@ START_TEST(to_one_that_discovers)
 }
 END_TEST
 
+/* At random all the while that the subnet is brought up. */
+START_TEST(while_one_discovers)
+{
+	struct rig *one[] = { &a };
+	struct fm_rng rng;
+
+	fm_rng_seed(&rng, (uint64_t)_i);
+	enter_the_forger(_i % 2 * 2);
+	sweeper_request(a.sweeper, SWEEP_HEAVY, "test");
+	for (unsigned i = 0; i < 2000 && a.last.outcome != SWEEP_UP; i++) {
+		struct wire_sm_info info = { .priority = 15,
+			.guid = fm_rng_below(&rng, 2) ? guid_of(&a) : evil.shown.guid,
+			.sm_key = keys[fm_rng_below(&rng, N_OF(keys))],
+			.state = (uint8_t)fm_rng_below(&rng, 4) };
+
+		forger_send(&evil, &a, (enum forged_way)fm_rng_below(&rng, N_FORGED_WAYS),
+		    methods[fm_rng_below(&rng, 2)], controls[fm_rng_below(&rng, N_OF(controls))],
+		    &info);
+		several_run(one, 1, 1, 0);
+		forger_listen(&evil);
+	}
+	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
+	rig_expect_up(&a);
+	ck_assert_uint_eq(a.n_reports, 1);
+	ck_assert_uint_eq(evil.n_told, 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -146,9 +204,10 @@ main(void)
 
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, to_a_master);
-	tcase_add_test(t, to_a_standby);
+	tcase_add_loop_test(t, to_a_master, 0, 4);
+	tcase_add_loop_test(t, to_a_standby, 0, 4);
 	tcase_add_test(t, to_one_that_discovers);
+	tcase_add_loop_test(t, while_one_discovers, 0, n_cases(40));
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
