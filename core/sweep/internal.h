@@ -337,7 +337,7 @@ void light_again(struct sweeper *s);
 void other_sms_start(struct sweeper *s);
 /* What the answers mean; false: this sweep ends here (outcome is set). */
 bool other_sms_decide(struct sweeper *s);
-/* The settings have changed. */
+/* The settings are there, or have changed. */
 void other_sms_configured(struct sweeper *s);
 /* What we show of ourselves to an SM (NULL: to a stranger); the SM_Key only to one that has shown
  * the same. */

@@ -427,6 +427,11 @@ other_sms_configured(struct sweeper *s)
 {
 	struct ha *h = s->p.ha;
 
+	if (!is_allowed(s, s->local.port_guid))
+		log_warn("ha",
+		    "our own port (0x%016" PRIx64
+		    ") is not in allowed_sm_guids: SMs that have the same list ignore us",
+		    s->local.port_guid);
 	for (size_t i = 0; i < s->others.n; i++) {
 		struct ha_other *o = &s->others.item[i];
 

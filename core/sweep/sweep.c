@@ -75,6 +75,7 @@ sweeper_new(
 		return NULL;
 	}
 	mkeys_start(s);
+	other_sms_configured(s);
 	return s;
 }
 

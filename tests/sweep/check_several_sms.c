@@ -300,7 +300,8 @@ START_TEST(not_allowed)
 	expect_up(&a);
 	ck_assert_uint_eq(sweeper_n_other_sms(a.sweeper), 1);
 	ck_assert_int_eq(sweeper_other_sm(a.sweeper, 0)->trust, HA_NOT_ALLOWED);
-	ck_assert_ptr_nonnull(strstr(rig_log, "is not in allowed_sm_guids"));
+	ck_assert_ptr_nonnull(strstr(rig_log, "an SM is not in allowed_sm_guids"));
+	ck_assert_ptr_null(strstr(rig_log, "our own port"));
 	rig_log_clear();
 	join_b(9); /* which is */
 	sweeps(5);
@@ -324,6 +325,11 @@ START_TEST(not_allowed_any_more)
 	ck_assert_int_eq(a.ha.state, WIRE_SM_STANDBY);
 	a.set.allowed_sms = allowed;
 	a.set.n_allowed_sms = 1;
+	b.set = a.set;
+	sweeper_configure(b.sweeper, &b.set, &b.chain, b.regions);
+	ck_assert_ptr_nonnull(strstr(rig_log, "our own port"));
+	b.set.n_allowed_sms = 0;
+	sweeper_configure(b.sweeper, &b.set, &b.chain, b.regions);
 	sweeper_configure(a.sweeper, &a.set, &a.chain, a.regions);
 	sweeper_request(a.sweeper, SWEEP_HEAVY, "reload");
 	several_run(both, 2, 500, POLL_MS);
