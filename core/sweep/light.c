@@ -3,8 +3,9 @@
  * core/sweep/light.c - noticing change without being told.
  *
  * A light sweep costs one SwitchInfo a switch and PortInfo of our own port, of which no switch
- * tells, plus one NodeInfo for each port behind which nobody answered, two where another one's
- * GUID did, plus SMInfo of other SMs.  Where a link is not ACTIVE both ends are read again.
+ * tells, and of port 0 of the switch that we hang on, which names its master; plus one NodeInfo
+ * for each port behind which nobody answered, two where another one's GUID did, plus SMInfo of
+ * other SMs.  Where a link is not ACTIVE both ends are read again.
  *
  * A switch that does not answer it is doubted: the neighbour through which it
  * was asked is read again, routes are found anew, and what is still there is

@@ -142,22 +142,41 @@ on_sm_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for other SMs");
 }
 
-/* An SM that was given up has written itself into our port: it works after all. */
+/* The switch that we hang on obeys another, and we know of none: two rule that have not met, as
+ * when what tells of ports went to one of them only. */
 static void
-on_own_port(struct ask *a, enum txn_status status, const uint8_t *reply)
+note_ruler(struct sweeper *s, uint16_t sm_lid)
+{
+	char reason[64];
+
+	for (size_t i = 0; i < s->others.n; i++)
+		if (s->others.item[i].info.state == WIRE_SM_MASTER)
+			return;
+	s->others_wrote = true;
+	snprintf(reason, sizeof(reason), "the switch we hang on obeys LID %u", sm_lid);
+	sweeper_request(s, SWEEP_HEAVY, reason);
+}
+
+/* Whom it obeys.  An SM that was given up and has written itself there works after all. */
+static void
+on_next_switch(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
 	struct sweeper *s = a->s;
+	const struct inv_port *own = &inv_node(&s->inv, s->inv.local)->ports[s->inv.local_port];
 	struct wire_port_info info;
 
 	if (status != TXN_OK)
 		return;
 	wire_port_info_get(reply + WIRE_SMP_DATA_AT, &info);
+	if (info.master_sm_lid == 0 || own->info.lid == 0 || info.master_sm_lid == own->info.lid)
+		return;
+	note_ruler(s, info.master_sm_lid);
 	for (size_t i = 0; i < s->others.n; i++) {
 		const struct ha_other *o = &s->others.item[i];
 		struct sm_past *p;
 
 		if (o->trust != HA_GIVEN_UP || o->lid != info.master_sm_lid ||
-		    info.master_sm_lid == info.lid || (p = sm_past(s, o->info.guid)) == NULL)
+		    (p = sm_past(s, o->info.guid)) == NULL)
 			continue;
 		log_notice("ha",
 		    "the SM 0x%016" PRIx64 ", which was given up, rules: it counts again",
@@ -170,14 +189,24 @@ on_own_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 	}
 }
 
+static void
+ask_next_switch(struct sweeper *s)
+{
+	const struct inv_port *own = &inv_node(&s->inv, s->inv.local)->ports[s->inv.local_port];
+	struct ask *a;
+
+	if (own->edge != EDGE_LINKED || !inv_is_switch(inv_node(&s->inv, own->peer)))
+		return;
+	a = ask_new(s, own->peer, 0);
+	if (a != NULL)
+		ask_get_at(a, WIRE_ATTR_PORT_INFO, 0, on_next_switch);
+}
+
 void
 other_sms_start(struct sweeper *s)
 {
-	for (size_t i = 0; i < s->sm_pasts.n; i++)
-		if (s->sm_pasts.item[i].given_up) {
-			sm_ask_own_port(s, on_own_port);
-			break;
-		}
+	if (s->report.scope == SWEEP_LIGHT && s->was_up && s->inv.local != INV_NONE)
+		ask_next_switch(s);
 	s->asked_sms.n = 0;
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
 		const struct inv_node *n = inv_node(&s->inv, i);
