@@ -203,6 +203,7 @@ struct sweeper {
 	uint16_t own_sm_lid;  /* MasterSMLID of our port, as standby */
 	int64_t stranger_ms;  /* the last refusal to a stranger */
 	struct sm_guest sm_guests[SM_GUESTS];
+	bool serves_early; /* those that were held */
 	struct sm_counts sm_counts;
 
 	uint64_t fabric_key;		/* the M_Key of nearly all ports (mkeys.c) */
@@ -359,7 +360,11 @@ void sm_wait(struct sweeper *s);
 void sm_ask_own_port(struct sweeper *s, ask_done done);
 /* What has been read anew of an SM. */
 void sm_note(struct sweeper *s, const struct ha_other *now);
-/* sm_ask_back.c: true: the Get will be answered when we know who asks */
+/* sm_ask_back.c: a Get(SMInfo) that comes while we discover waits till that is done; false: there
+ * is no room. */
+bool sm_hold(struct sweeper *s, const struct mad *m);
+void sm_serve_held(struct sweeper *s);
+/* True: the Get will be answered when we know who asks */
 bool sm_ask_back(
     struct sweeper *s, const struct mad *m, uint32_t node, uint8_t port, bool answered);
 /* sm_control.c */

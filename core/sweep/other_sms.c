@@ -445,6 +445,7 @@ other_sms_decide(struct sweeper *s)
 		if (!fm_vec_push(&s->others, s->asked_sms.item[i]))
 			sweep_fail(s, FM_E_RESOURCE, "out of memory for other SMs");
 	look_at_others(s);
+	sm_serve_held(s);
 	if (decide(s))
 		return true;
 	s->report.outcome = SWEEP_STANDBY;

@@ -104,6 +104,36 @@ on_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 }
 
 bool
+sm_hold(struct sweeper *s, const struct mad *m)
+{
+	for (unsigned i = 0; i < SM_GUESTS && !s->serves_early; i++)
+		if (!s->sm_guests[i].waits) {
+			s->sm_guests[i] =
+			    (struct sm_guest){ .mad = *m, .node = INV_NONE, .waits = true };
+			return true;
+		}
+	return false;
+}
+
+void
+sm_serve_held(struct sweeper *s)
+{
+	s->serves_early = true;
+	for (unsigned i = 0; i < SM_GUESTS; i++) {
+		struct sm_guest *g = &s->sm_guests[i];
+		struct mad m = g->mad;
+		struct wire_header h;
+
+		if (!g->waits || g->node != INV_NONE)
+			continue;
+		g->waits = false;
+		wire_header_get(m.bytes, &h);
+		other_sms_on_mad(s, &m, &h);
+	}
+	s->serves_early = false;
+}
+
+bool
 sm_ask_back(struct sweeper *s, const struct mad *m, uint32_t node, uint8_t port, bool answered)
 {
 	int64_t now = sweeper_clock_ms(s);

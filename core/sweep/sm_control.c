@@ -264,6 +264,10 @@ on_question(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 		if (from == NULL && sm_ask_back(s, m, node, port, wants_sum) && !wants_sum)
 			return;
 	}
+	/* Too early to say who asks, and OpenSM would take 0 for our key. */
+	if (from == NULL && !wants_sum && s->phase != PHASE_IDLE && s->phase <= PHASE_OTHER_SMS &&
+	    sm_hold(s, m))
+		return;
 	sm_answer(s, m, h, from, 0);
 }
 

@@ -284,6 +284,7 @@ sweep_end(struct sweeper *s, enum sweep_outcome outcome)
 	struct sweep_report *r = &s->report;
 
 	s->phase = PHASE_IDLE;
+	sm_serve_held(s);
 	s->feed = NULL;
 	s->quiet = false;
 	s->chain_changed = s->chain_changed || s->asked_anew; /* the next is to come to it */
