@@ -22,11 +22,13 @@
 #include "core/subnet/guid2lid.h"
 #include "core/topo/dump.h"
 #include "lib/log.h"
+#include "lib/standard.h"
 
 #define PUMP_ROUNDS 256	 /* then other events get their turn */
 #define IDLE_TICK_MS 100 /* sim: its clock follows ours while idle; the SA is on this loop */
 #define PROGRESS_MS 1000
 #define MINUTE_MS 60000
+#define STOP_MS 1000  /* for engines to stop when fmd does */
 #define RETRY_MS 2000 /* no link, not routed: look again */
 #define NS_PER_MS INT64_C(1000000)
 
@@ -490,12 +492,36 @@ free_event(struct event *ev)
 		event_free(ev);
 }
 
+/* An engine in this process does not stop: what others rely on is put in order, what it works
+ * on stays as it is, and it goes with the process. */
+static void
+leave_behind(struct daemon *d)
+{
+	struct fm_error err = { 0 };
+
+	log_warn("daemon",
+	    "an engine does not stop, and one in this process cannot be ended from outside: fmd "
+	    "ends without waiting for it");
+	ctl_close(d->ctl);
+	sa_server_stop(d->sa);
+	daemon_close_registry(d);
+	if (d->transport != NULL && !d->cli->dry_run)
+		d->transport->ops->set_is_sm(d->transport, false, &err);
+	if (d->transport != NULL)
+		d->transport->ops->close(d->transport);
+	store_close(d->store);
+	(void)fm_standard_flush(&err);
+	_exit((int)d->exit_code);
+}
+
 void
 daemon_fini(struct daemon *d)
 {
 	struct fm_error err = { 0 };
 
-	plan_worker_free(d->worker); /* first: it works on what goes now */
+	if (!plan_worker_stop(d->worker, STOP_MS)) /* first: it works on what goes now */
+		leave_behind(d);
+	plan_worker_free(d->worker);
 	ctl_close(d->ctl);
 	sa_server_stop(d->sa);
 	service_unwatch(d->watch);

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/route/host.h"
 #include "core/route/ladder.h"
@@ -28,14 +29,14 @@ struct job {
 struct plan_worker {
 	pthread_t thread;
 	pthread_mutex_t lock;
-	pthread_cond_t asked;
+	pthread_cond_t asked, ended;
 	struct router *router;
 	void (*wake)(void *arg);
 	void *wake_arg;
 
 	/* under the lock */
 	enum mailbox box;
-	bool quit;
+	bool quit, has_ended;
 	struct plan_request question; /* holds references */
 	struct plan *result;
 	int rc;
@@ -119,7 +120,22 @@ work(void *arg)
 		pthread_mutex_unlock(&w->lock);
 		w->wake(w->wake_arg);
 	}
+	pthread_mutex_lock(&w->lock);
+	w->has_ended = true;
+	pthread_cond_signal(&w->ended);
+	pthread_mutex_unlock(&w->lock);
 	return NULL;
+}
+
+static void
+init_clocked(pthread_cond_t *cond)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(cond, &attr);
+	pthread_condattr_destroy(&attr);
 }
 
 int
@@ -136,9 +152,11 @@ plan_worker_new(struct router *router, void (*wake)(void *arg), void *arg, struc
 	w->wake_arg = arg;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->asked, NULL);
+	init_clocked(&w->ended);
 	rc = fm_thread_start(&w->thread, work, w);
 	if (rc != 0) {
 		pthread_cond_destroy(&w->asked);
+		pthread_cond_destroy(&w->ended);
 		pthread_mutex_destroy(&w->lock);
 		free(w);
 		return fm_fail(
@@ -156,15 +174,42 @@ drop_question(struct plan_worker *w)
 	w->question = (struct plan_request){ 0 };
 }
 
+static void
+tell_to_stop(struct plan_worker *w)
+{
+	w->quit = true;
+	route_host_cancel(w->router->host);
+	pthread_cond_signal(&w->asked);
+}
+
+bool
+plan_worker_stop(struct plan_worker *w, int64_t wait_ms)
+{
+	struct timespec until;
+	bool ended;
+
+	if (w == NULL)
+		return true;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += wait_ms % 1000 * 1000000;
+	until.tv_sec += wait_ms / 1000 + until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	pthread_mutex_lock(&w->lock);
+	tell_to_stop(w);
+	while (!w->has_ended && pthread_cond_timedwait(&w->ended, &w->lock, &until) == 0)
+		continue;
+	ended = w->has_ended;
+	pthread_mutex_unlock(&w->lock);
+	return ended;
+}
+
 void
 plan_worker_free(struct plan_worker *w)
 {
 	if (w == NULL)
 		return;
 	pthread_mutex_lock(&w->lock);
-	w->quit = true;
-	route_host_cancel(w->router->host);
-	pthread_cond_signal(&w->asked);
+	tell_to_stop(w);
 	pthread_mutex_unlock(&w->lock);
 	pthread_join(w->thread, NULL);
 	drop_question(w);
@@ -172,6 +217,7 @@ plan_worker_free(struct plan_worker *w)
 	plan_put(w->idle);
 	fm_vec_fini(&w->jobs);
 	pthread_cond_destroy(&w->asked);
+	pthread_cond_destroy(&w->ended);
 	pthread_mutex_destroy(&w->lock);
 	free(w);
 }

@@ -20,7 +20,11 @@ struct plan_worker;
  * borrowed, and settings and all that it keeps are the worker's alone. */
 int plan_worker_new(struct router *router, void (*wake)(void *arg), void *arg,
     struct plan_worker **out, struct fm_error *err);
-/* Engines are told to stop; waits for the thread.  NULL is fine. */
+/* Engines are told to stop, and that nothing more begins.  False: an engine still works after
+ * so long.  Then the worker, and all that it works on, must be left alone, and the process can
+ * only end by _exit().  NULL is fine. */
+bool plan_worker_stop(struct plan_worker *w, int64_t wait_ms);
+/* Engines are told to stop; waits for the thread, however long.  NULL is fine. */
 void plan_worker_free(struct plan_worker *w);
 
 /* As plan_make(); takes references to snap and prev.  The result of the one
