@@ -14,6 +14,7 @@ include core/sweep/local.mk
 include core/ha/local.mk
 include core/ctl/local.mk
 include core/daemon/local.mk
+include core/isolate/local.mk
 
 noinst_LTLIBRARIES += libfmcore.la
 libfmcore_la_SOURCES = $(CORE_SOURCES)

@@ -16,6 +16,12 @@
 /* A zeroed mapping of n_bytes, aligned to FM_PAGES_HUGE_BYTES when it is that
  * large, or NULL.  Untouched parts cost nothing. */
 void *fm_pages_map(size_t n_bytes);
+/* The same of memory that another process can map by *fd (memfd, CLOEXEC), which nobody can
+ * make shorter; on huge pages where the kernel has them for it. */
+void *fm_pages_map_shared(size_t n_bytes, int *fd);
+/* n_bytes of zeros behind at + from, to the end of the mapping; untouched, most of them cost
+ * nothing again. */
+void fm_pages_clear_shared(void *at, int fd, size_t from, size_t n_bytes);
 void fm_pages_unmap(void *at, size_t n_bytes); /* the same n_bytes; NULL is fine */
 
 #endif

@@ -135,6 +135,7 @@ UNIT_TESTS = \
 	tests/engine/check_dragonfly \
 	tests/engine/check_fattree \
 	tests/engine/check_grid_find \
+	tests/engine/check_isolate \
 	tests/engine/check_layers \
 	tests/engine/check_mcast \
 	tests/engine/check_nue \
@@ -247,6 +248,7 @@ tests_unit_check_wire_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)
 tests_unit_check_wire_LDADD = $(LDADD) $(IBMAD_LIBS)
 
 include tests/modules/local.mk
+include tests/hostile/local.mk
 endif
 EXTRA_DIST += \
 	tests/folder.h \
@@ -291,6 +293,9 @@ tests_bench_rows_LDADD = libfmengines.la libfmcore.la libfmcommon.la
 EXTRA_PROGRAMS += tests/bench/repair_time
 tests_bench_repair_time_SOURCES = tests/bench/repair_time.c
 tests_bench_repair_time_LDADD = libfmcore.la libfmcommon.la
+EXTRA_PROGRAMS += tests/bench/isolate_time
+tests_bench_isolate_time_SOURCES = tests/bench/isolate_time.c
+tests_bench_isolate_time_LDADD = libfmcore.la libfmcommon.la
 EXTRA_PROGRAMS += tests/bench/route_time
 tests_bench_route_time_SOURCES = tests/bench/route_time.c
 tests_bench_route_time_LDADD = libfmcore.la libfmcommon.la
@@ -364,6 +369,7 @@ SCRIPT_TESTS = \
 	tests/integration/fmsim_registered.sh \
 	tests/integration/fmsim_trouble.sh \
 	tests/integration/fmsim_tools.sh \
+	tests/integration/hostile_engines.sh \
 	tests/integration/ibsim_multicast.sh \
 	tests/integration/ibsim_opensm.sh \
 	tests/integration/ibsim_partitions.sh \

@@ -21,6 +21,7 @@ static const char usage[] =
     "  --config=FILE        configuration (" SYSCONF_DIR "/fmd/fmd.conf); none = defaults\n"
     "  --transport=T        umad[:CA[:PORT]] or sim:FABRIC\n"
     "  --plugin-dir=DIR     where engines are; may be given several times\n"
+    "  --engine-isolation=W which engines run in a process of their own: foreign, all, none\n"
     "  --state-dir=DIR      where LIDs and caches are kept (" STATE_DIR ")\n"
     "  --dump=DIR           write the tables there after every sweep\n"
     "  --once               bring the subnet up, print a summary, leave it up\n"
@@ -37,6 +38,7 @@ enum {
 	OPT_CONFIG,
 	OPT_TRANSPORT,
 	OPT_PLUGIN_DIR,
+	OPT_ISOLATION,
 	OPT_STATE_DIR,
 	OPT_DUMP,
 	OPT_ONCE,
@@ -52,6 +54,7 @@ static const struct option long_options[] = { { "engine", required_argument, NUL
 	{ "config", required_argument, NULL, OPT_CONFIG },
 	{ "transport", required_argument, NULL, OPT_TRANSPORT },
 	{ "plugin-dir", required_argument, NULL, OPT_PLUGIN_DIR },
+	{ "engine-isolation", required_argument, NULL, OPT_ISOLATION },
 	{ "state-dir", required_argument, NULL, OPT_STATE_DIR },
 	{ "dump", required_argument, NULL, OPT_DUMP }, { "once", no_argument, NULL, OPT_ONCE },
 	{ "dry-run", no_argument, NULL, OPT_DRY_RUN }, { "check", no_argument, NULL, OPT_CHECK },
@@ -146,6 +149,8 @@ take(struct collect *c, int option, const char *value)
 		return 0;
 	case OPT_TRANSPORT:
 		return override_one(c, "transport", value);
+	case OPT_ISOLATION:
+		return override_one(c, "engine_isolation", value);
 	case OPT_STATE_DIR:
 		return override_one(c, "state_dir", value);
 	case OPT_PLUGIN_DIR:
@@ -259,27 +264,37 @@ say_refused(const struct engine_set *set)
 	    set->n_refused, names, n < sizeof(names) ? "" : "...");
 }
 
-int
-cli_load(const struct cli *cli, struct engine_set *set, struct conf **conf, struct fm_error *err)
+static int
+load_engines(const struct cli *cli, int64_t load_ms, struct engine_set *set, struct fm_error *err)
 {
-	int rc = engine_set_load(set, cli->plugin_dirs, err);
+	struct isolate_settings isolate;
+
+	conf_peek_isolation(&cli->source, &isolate);
+	if (load_ms > 0)
+		isolate.load_ms = load_ms;
+	return engine_set_load_apart(set, cli->plugin_dirs, &isolate, err);
+}
+
+int
+cli_load(const struct cli *cli, int64_t load_ms, struct conf **conf, struct fm_error *err)
+{
+	struct engine_set set;
+	int rc = load_engines(cli, load_ms, &set, err);
 
 	if (rc != 0)
 		return rc;
-	say_refused(set);
-	rc = conf_load(&cli->source, set, conf, err);
-	if (rc != 0)
-		engine_set_fini(set);
+	say_refused(&set);
+	rc = conf_load(&cli->source, &set, conf, err);
+	engine_set_fini(&set);
 	return rc;
 }
 
 static int
 check(const struct cli *cli, FILE *out, struct fm_error *err)
 {
-	struct engine_set set;
 	struct conf *conf;
 	bool is_named;
-	int rc = cli_load(cli, &set, &conf, err);
+	int rc = cli_load(cli, 0, &conf, err);
 
 	if (rc != 0)
 		return rc;
@@ -291,7 +306,6 @@ check(const struct cli *cli, FILE *out, struct fm_error *err)
 		fprintf(out, "Region %s has the chain %s.\n", conf->regions.region[i].name,
 		    conf->regions.region[i].chain_text);
 	conf_put(conf);
-	engine_set_fini(&set);
 	return 0;
 }
 
@@ -316,7 +330,7 @@ static int
 show_engines(const struct cli *cli, FILE *out, struct fm_error *err)
 {
 	struct engine_set set;
-	int rc = engine_set_load(&set, cli->plugin_dirs, err);
+	int rc = load_engines(cli, 0, &set, err);
 
 	if (rc != 0)
 		return rc;

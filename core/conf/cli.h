@@ -45,9 +45,9 @@ int cli_parse(int argc, char *const argv[], struct cli *cli, struct fm_error *er
 void cli_fini(struct cli *cli);
 
 /* Load the engines and the configuration that the command line asks for.
- * Engines that were refused are logged.  *set must outlive *conf. */
-int cli_load(
-    const struct cli *cli, struct engine_set *set, struct conf **conf, struct fm_error *err);
+ * Engines that were refused are logged.  load_ms: what an engine in a process
+ * of its own has to be loaded; 0 = ISOLATE_LOAD_MS. */
+int cli_load(const struct cli *cli, int64_t load_ms, struct conf **conf, struct fm_error *err);
 
 /* Do a task other than CLI_RUN, printing to out; the exit code. */
 enum fmd_exit cli_inform(const struct cli *cli, FILE *out);

@@ -110,6 +110,8 @@ parse_file(struct conf_private *self, const char *path, struct fm_error *err)
 		return rc;
 	if ((rc = conf_scan(&scan, bytes, n, &self->mem, &text, err)) != 0)
 		return rc;
+	if (self->peeks)
+		conf_blank_sections(text, is_section_word, self->engines);
 	return conf_parse_text(self, scan.path, text, err);
 }
 
@@ -279,29 +281,42 @@ conf_free(struct conf_private *self)
 	fm_vec_fini(&self->instances);
 	fm_vec_fini(&self->titled);
 	fm_arena_fini(&self->mem);
+	engine_set_fini(&self->held);
 	free(self);
+}
+
+/* NULL: no memory. */
+static struct conf_private *
+conf_new(const struct engine_set *engines)
+{
+	struct conf_private *self = calloc(1, sizeof(*self));
+	struct option_table table = conf_option_table();
+
+	if (self == NULL)
+		return NULL;
+	fm_arena_init(&self->mem, SIZE_MAX);
+	atomic_init(&self->refs, 1);
+	engine_set_copy(&self->held, engines);
+	self->engines = &self->held;
+	self->conf = fm_arena_alloc(&self->mem, sizeof(*self->conf));
+	self->own = option_values_new(&self->mem, &table, "");
+	if (self->conf == NULL || self->own == NULL) {
+		conf_free(self);
+		return NULL;
+	}
+	self->conf->self = self;
+	return self;
 }
 
 int
 conf_load(const struct conf_source *source, const struct engine_set *engines, struct conf **out,
     struct fm_error *err)
 {
-	struct conf_private *self = calloc(1, sizeof(*self));
-	struct option_table table = conf_option_table();
+	struct conf_private *self = conf_new(engines);
 	int rc;
 
 	if (self == NULL)
 		return conf_out_of_memory(err);
-	fm_arena_init(&self->mem, SIZE_MAX);
-	atomic_init(&self->refs, 1);
-	self->engines = engines;
-	self->conf = fm_arena_alloc(&self->mem, sizeof(*self->conf));
-	self->own = option_values_new(&self->mem, &table, "");
-	if (self->conf == NULL || self->own == NULL) {
-		conf_free(self);
-		return conf_out_of_memory(err);
-	}
-	self->conf->self = self;
 	rc = read_all(self, source, err);
 	if (rc == 0)
 		rc = resolve(self, err);
@@ -312,6 +327,29 @@ conf_load(const struct conf_source *source, const struct engine_set *engines, st
 	conf_warn_keys(self);
 	*out = self->conf;
 	return 0;
+}
+
+void
+conf_peek_isolation(const struct conf_source *source, struct isolate_settings *set)
+{
+	const struct engine_set none = { 0 };
+	struct conf_private *self = conf_new(&none);
+	struct fm_error err;
+
+	*set = (struct isolate_settings){ .who = ISOLATE_FOREIGN,
+		.memory_bytes = (size_t)ISOLATE_MEMORY_MIB << 20,
+		.load_ms = ISOLATE_LOAD_MS };
+	if (self == NULL)
+		return;
+	self->peeks = true;
+	if (read_all(self, source, &err) == 0) {
+		set->who = (enum isolate_who)option_values_number(
+		    self->own, "engine_isolation", ISOLATE_FOREIGN);
+		set->memory_bytes =
+		    (size_t)option_values_number(self->own, "engine_memory", ISOLATE_MEMORY_MIB)
+		    << 20;
+	}
+	conf_free(self);
 }
 
 struct conf *

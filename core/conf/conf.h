@@ -4,8 +4,8 @@
  *
  * A configuration is built aside and handed out whole or not at all; a bad
  * one never starts a daemon and never replaces a good one.  Everything it
- * holds lives until the last conf_put(), so a plan in the making keeps the
- * options it began with.
+ * holds, its engines too, lives until the last conf_put(), so a plan in the
+ * making keeps the options and the engines it began with.
  */
 #ifndef CORE_CONF_CONF_H
 #define CORE_CONF_CONF_H
@@ -33,6 +33,8 @@ struct conf {
 	bool fallback;
 	int credit_loops; /* enum conf_credit_loops */
 	int64_t engine_time_limit_ms;
+	int engine_isolation; /* enum isolate_who */
+	int64_t engine_memory_mib;
 	int64_t workers; /* 0 = one per CPU */
 	int64_t n_vls;	 /* VL budget of engines, 1..15 */
 	int sl_model;	 /* enum verify_sl_model */
@@ -136,10 +138,13 @@ struct conf_source {
 
 /* Read path, then the *.conf files of the folder conf.d beside it by name,
  * then the overrides; later values replace earlier ones.  FM_E_CONFIG with
- * "FILE:LINE: ..." and what would be right.  engines must outlive *out, which
+ * "FILE:LINE: ..." and what would be right.  *out, which holds on to the engines,
  * gets one reference and is written only on success. */
 int conf_load(const struct conf_source *source, const struct engine_set *engines, struct conf **out,
     struct fm_error *err);
+/* What it says of where engines run, which is to be known before they are loaded.  Of a
+ * configuration that cannot be read: the defaults; conf_load() will say so. */
+void conf_peek_isolation(const struct conf_source *source, struct isolate_settings *set);
 struct conf *conf_get(struct conf *c);
 void conf_put(struct conf *c); /* NULL is fine */
 

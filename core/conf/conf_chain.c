@@ -113,10 +113,21 @@ conf_next_word(struct fm_arena *mem, const char **at)
 	return word;
 }
 
+/* Another file of an engine that is not fmd's own is another engine. */
+static uint64_t
+file_mark(const struct conf_private *self, const struct fm_engine *engine)
+{
+	const struct engine_file *file =
+	    engine != NULL ? engine_file_of(self->engines, engine) : NULL;
+
+	return file != NULL ? file->mark : 0;
+}
+
 /* A chain alone: all that its tables depend on besides the fabric. */
 static uint64_t
-chain_mark(const struct conf *conf, const struct chain *chain)
+chain_mark(const struct conf_private *self, const struct chain *chain)
 {
+	const struct conf *conf = self->conf;
 	const int64_t numbers[] = { conf->fallback, conf->credit_loops, conf->n_vls, conf->sl_model,
 		conf->ar_enable ? conf->ar_max_groups : 0, FM_ABI_MAJOR, FM_ABI_MINOR };
 	uint64_t h = fm_hash_bytes(0, numbers, sizeof(numbers));
@@ -126,7 +137,7 @@ chain_mark(const struct conf *conf, const struct chain *chain)
 		const struct chain_entry *e = &chain->entries[i];
 
 		h = fm_hash_bytes(h, e->name, strlen(e->name));
-		h = fm_mix64(h ^ option_values_mark(e->values));
+		h = fm_mix64(h ^ option_values_mark(e->values) ^ file_mark(self, e->engine));
 		if (e->overlay != NULL)
 			h = fm_mix64(h ^ conf_mark_steps(conf, e->overlay));
 	}
@@ -170,6 +181,6 @@ conf_resolve_chain(struct conf_private *self, const char *text, bool written, st
 		.n_entries = n,
 		.fallback = conf->fallback,
 		.allow_credit_loops = conf->credit_loops == CONF_CREDIT_LOOPS_WARN };
-	chain->mark = chain_mark(conf, chain);
+	chain->mark = chain_mark(self, chain);
 	return 0;
 }

@@ -578,7 +578,8 @@ conf_parse_text(struct conf_private *self, const char *path, const char *text, s
 {
 	struct parse p = { .self = self, .path = path, .text = text, .err = err };
 	cfg_opt_t *opts = all_opts(&self->mem, self->engines);
-	cfg_t *cfg = opts != NULL ? cfg_init(opts, CFGF_NONE) : NULL;
+	cfg_t *cfg =
+	    opts != NULL ? cfg_init(opts, self->peeks ? CFGF_IGNORE_UNKNOWN : CFGF_NONE) : NULL;
 	int rc;
 
 	if (cfg == NULL)

@@ -36,7 +36,9 @@ struct conf_private {
 	struct fm_arena mem;
 	atomic_uint refs;
 	struct conf *conf;
-	const struct engine_set *engines;
+	struct engine_set held;
+	const struct engine_set *engines; /* &held */
+	bool peeks; /* only at the daemon's own keys: sections of engines are nobody's yet */
 	struct option_values *own; /* the daemon's keys */
 	FM_VEC(struct instance) instances;
 	FM_VEC(struct titled) titled; /* in the order written */
@@ -82,6 +84,9 @@ void conf_drop_policies(struct conf *conf);
 /* Warn of keys that everybody knows, or can read. */
 void conf_warn_keys(const struct conf_private *self);
 
+/* Blank out the sections of a text that is_known() does not know, lines stay. */
+void conf_blank_sections(
+    char *text, bool (*is_known)(const void *arg, const char *word, size_t n), const void *arg);
 /* Read one text (scanned, NUL-terminated) into self; path lives in self->mem. */
 int conf_parse_text(
     struct conf_private *self, const char *path, const char *text, struct fm_error *err);

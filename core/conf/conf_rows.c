@@ -80,8 +80,9 @@
 static const char *const credit_loops[] = { "refuse", "warn", NULL }; /* enum conf_credit_loops */
 /* enum plan_rebalance */
 static const char *const rebalances[] = { "auto", "never", "quiet", "always", NULL };
-static const char *const drains[] = { "loss", "always", "never", NULL }; /* enum plan_drain */
-static const char *const sl_models[] = { "both", "forward", NULL };	 /* enum verify_sl_model */
+static const char *const drains[] = { "loss", "always", "never", NULL };    /* enum plan_drain */
+static const char *const isolations[] = { "foreign", "all", "none", NULL }; /* enum isolate_who */
+static const char *const sl_models[] = { "both", "forward", NULL }; /* enum verify_sl_model */
 /* enum conf_ar_algorithm, twice: the numbers are opa-fm's */
 static const char *const algorithms[] = { "random", "greedy", "greedy_random", "0", "1", "2",
 	NULL };
@@ -112,6 +113,12 @@ static const struct conf_row rows[] = {
 	    "What to do with tables in which packets can wait for one another in a circle."),
 	TIME(NULL, "engine_time_limit", engine_time_limit_ms, "60s", 0, 24 * HOUR,
 	    "How long one engine may compute before the next one is asked; 0 = no limit."),
+	ENUM(NULL, "engine_isolation", engine_isolation, "foreign", isolations, NULL,
+	    "Which engines run in a process of their own, without privileges, files and sockets: "
+	    "foreign, those that are not in fmd's own folder; all; or none, so that an engine that "
+	    "crashes ends fmd."),
+	INT(NULL, "engine_memory", engine_memory_mib, "4096", 64, 1 << 20, "MiB",
+	    "Memory that such a process may have beside the tables."),
 	INT(NULL, "n_vls", n_vls, "8", 1, 15, "data VLs",
 	    "How many virtual lanes engines may use; ports that have fewer lower it."),
 	ENUM(NULL, "sl_model", sl_model, "both", sl_models, NULL,

@@ -95,7 +95,8 @@ describe_engines(const struct engine_set *set, FILE *out)
 		}
 		fprintf(out, "\n    %s\n    ABI %u.%u, ", e->summary, e->abi_major, e->abi_minor);
 		print_traits(e, out);
-		fprintf(out, "\n    %s\n", set->engines[i].path);
+		fprintf(out, "\n    %s%s\n", set->engines[i].path,
+		    set->engines[i].apart != NULL ? ", in a process of its own" : "");
 	}
 	if (set->n_engines == 1) /* auto alone */
 		fprintf(out, "No engines found.\n");
@@ -138,9 +139,9 @@ engine_json(const struct engine_file *file)
 		json_array_append_new(aliases, json_string(*a));
 	for (size_t i = 0; (row = option_row(&table, i)) != NULL; i++)
 		json_array_append_new(options, option_json(row));
-	return json_pack("{s:s, s:s, s:o, s:s, s:[i,i], s:o, s:o}", "name", e->name, "summary",
-	    e->summary, "aliases", aliases, "path", file->path, "abi", e->abi_major, e->abi_minor,
-	    "traits", names, "options", options);
+	return json_pack("{s:s, s:s, s:o, s:s, s:b, s:[i,i], s:o, s:o}", "name", e->name, "summary",
+	    e->summary, "aliases", aliases, "path", file->path, "isolated", file->apart != NULL,
+	    "abi", e->abi_major, e->abi_minor, "traits", names, "options", options);
 }
 
 int

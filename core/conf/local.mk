@@ -9,7 +9,7 @@ CORE_SOURCES += \
 	core/conf/option_parse.c core/conf/option_value.h \
 	core/conf/options.c core/conf/options.h \
 	core/conf/plugin.c core/conf/plugin.h core/conf/plugin_check.c core/conf/plugin_file.c \
-	core/conf/plugin_file.h \
+	core/conf/plugin_file.h core/conf/plugin_image.c core/conf/plugin_image.h \
 	core/conf/readfile.c core/conf/readfile.h core/conf/regexp.c core/conf/regexp.h \
 	core/conf/regions.c core/conf/regions.h \
 	core/conf/regions_json.c core/conf/regions_json.h \
@@ -17,4 +17,4 @@ CORE_SOURCES += \
 CORE_SOURCES += core/conf/rchain.c core/conf/rchain.h core/conf/rchain_groups.c core/conf/rchain_groups.h \
 	core/conf/rchain_config.c core/conf/rchain_config.h core/conf/rchain_members.c core/conf/rchain_text.c \
 	core/conf/rchain_text.h
-CORE_SOURCES += core/conf/conf_policies.c core/conf/conf_steps.c
+CORE_SOURCES += core/conf/conf_peek.c core/conf/conf_policies.c core/conf/conf_steps.c

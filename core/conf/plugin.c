@@ -9,6 +9,9 @@
  *
  * Handles stay open as long as the set lives: descriptors, option tables and
  * help texts lie in the modules.
+ *
+ * An engine that is to run in a process of its own is never loaded here: children are
+ * started for all such files of a folder, then asked what they have loaded.
  */
 #include "config.h"
 
@@ -19,12 +22,14 @@
 #include <libgen.h>
 #include <limits.h>
 #include <ltdl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/conf/plugin_file.h"
+#include "core/conf/plugin_image.h"
 #include "core/conf/readfile.h"
 #include "core/conf/suggest.h"
 #include "core/route/auto.h"
@@ -34,10 +39,17 @@
 
 #define PLUGINS_CONF SYSCONF_DIR "/fmd/plugins.conf"
 
+/* Whose a folder is. */
+enum folder { FOLDER_BUILD_TREE, FOLDER_OWN, FOLDER_FOREIGN };
+
 struct engine_set_private {
+	atomic_uint refs;
 	struct fm_arena mem; /* paths */
+	struct isolate_settings isolate;
 	lt_dladvise advise;
 	FM_VEC(lt_dlhandle) handles;
+	FM_VEC(struct apart *) aparts;
+	FM_VEC(struct engine_file) loading; /* of one folder: children that have not said yet */
 	FM_VEC(struct engine_file) engines;
 	FM_VEC(struct engine_refusal) refused;
 	FM_VEC(const char *) seen; /* [n] directories done, resolved */
@@ -70,20 +82,28 @@ find_loaded(const struct engine_set_private *self, const char *name)
 	return NULL;
 }
 
-/* Is e, found in path, one we take? */
+/* "/folder/name.so" to "name". */
+static void
+base_of(const char *path, char base[NAME_MAX + 1])
+{
+	snprintf(base, NAME_MAX + 1, "%s", strrchr(path, '/') + 1);
+	base[strlen(base) - 3] = '\0';
+}
+
+/* Is e, found in path, one we take?  checked: engine_check() has seen it. */
 static int
 judge(const struct engine_set_private *self, const struct fm_engine *e, const char *path,
-    struct fm_error *err)
+    bool checked, struct fm_error *err)
 {
 	const struct engine_file *twin;
 	char base[NAME_MAX + 1];
 	int rc;
 
-	snprintf(base, sizeof(base), "%s", strrchr(path, '/') + 1);
-	base[strlen(base) - 3] = '\0';
+	base_of(path, base);
 	if (e == NULL)
-		return plugin_file_no_engine(path, base, err);
-	if ((rc = engine_check(e, path, err)) != 0)
+		return fm_fail(
+		    err, FM_E_CONFIG, "%s: it does not export %s_LTX_fm_engine", path, base);
+	if (!checked && (rc = engine_check(e, path, err)) != 0)
 		return rc;
 	if (strcmp(e->name, base) != 0)
 		return fm_fail(err, FM_E_CONFIG,
@@ -101,28 +121,96 @@ judge(const struct engine_set_private *self, const struct fm_engine *e, const ch
 	return 0;
 }
 
+/* Into this process. */
 static int
-load_file(struct engine_set_private *self, const char *path, struct fm_error *err)
+load_here(struct engine_set_private *self, const struct engine_file *file, struct fm_error *err)
 {
-	struct engine_file file = { .path = path };
+	struct engine_file loaded = *file;
 	struct fm_error bad;
 	lt_dlhandle h;
 
-	if (plugin_file_check(path, &bad) != 0)
-		return refuse(self, path, bad.msg, err);
-	h = lt_dlopenadvise(path, self->advise);
+	if (plugin_file_check_linking(file->path, &bad) != 0)
+		return refuse(self, file->path, bad.msg, err);
+	h = lt_dlopenadvise(file->path, self->advise);
 	if (h == NULL) {
-		fm_fail(&bad, FM_E_CONFIG, "%s: cannot be loaded: %s", path, lt_dlerror());
-		return refuse(self, path, bad.msg, err);
+		fm_fail(&bad, FM_E_CONFIG, "%s: cannot be loaded: %s", file->path, lt_dlerror());
+		return refuse(self, file->path, bad.msg, err);
 	}
-	file.engine = lt_dlsym(h, "fm_engine");
-	if (judge(self, file.engine, path, &bad) != 0) {
+	loaded.engine = lt_dlsym(h, "fm_engine");
+	if (judge(self, loaded.engine, file->path, false, &bad) != 0) {
 		lt_dlclose(h);
-		return refuse(self, path, bad.msg, err);
+		return refuse(self, file->path, bad.msg, err);
 	}
-	if (!fm_vec_push(&self->handles, h) || !fm_vec_push(&self->engines, file))
+	if (!fm_vec_push(&self->handles, h) || !fm_vec_push(&self->engines, loaded))
 		return out_of_memory(err);
 	return 0;
+}
+
+/* Into a child, which is asked later. */
+static int
+load_apart(struct engine_set_private *self, const struct engine_file *file, const char *base,
+    int image, struct fm_error *err)
+{
+	struct engine_file loading = *file;
+	struct fm_error bad;
+
+	if (!isolate_is_built()) {
+		fm_fail(&bad, FM_E_CONFIG,
+		    "%s: this fmd was built without libseccomp and runs no engines of others: "
+		    "engine_isolation = none has them run in fmd itself",
+		    file->path);
+		return refuse(self, file->path, bad.msg, err);
+	}
+	if (!fm_vec_reserve(&self->aparts, self->aparts.n + 1) ||
+	    !fm_vec_reserve(&self->loading, self->loading.n + 1))
+		return out_of_memory(err);
+	if (apart_new(&self->isolate, base, file->path, image, &loading.apart, &bad) != 0)
+		return refuse(self, file->path, bad.msg, err);
+	self->aparts.item[self->aparts.n++] = loading.apart;
+	self->loading.item[self->loading.n++] = loading;
+	return 0;
+}
+
+static int
+take_loaded(struct engine_set_private *self, struct engine_file *file, struct fm_error *err)
+{
+	struct fm_error bad;
+
+	if (apart_describe(file->apart, &file->engine, &bad) != 0 ||
+	    judge(self, file->engine, file->path, true, &bad) != 0)
+		return refuse(self, file->path, bad.msg, err);
+	return fm_vec_push(&self->engines, *file) ? 0 : out_of_memory(err);
+}
+
+static bool
+runs_apart(const struct engine_set_private *self, enum folder folder)
+{
+	return self->isolate.who == ISOLATE_ALL ||
+	    (self->isolate.who == ISOLATE_FOREIGN && folder == FOLDER_FOREIGN);
+}
+
+static int
+load_file(struct engine_set_private *self, const char *dir, const char *path, enum folder folder,
+    struct fm_error *err)
+{
+	struct engine_file file = { .path = path };
+	struct plugin_image image;
+	char base[NAME_MAX + 1];
+	struct fm_error bad;
+	int rc;
+
+	base_of(path, base);
+	if (plugin_image_read(dir, path, folder != FOLDER_BUILD_TREE, &image, &bad) != 0)
+		return refuse(self, path, bad.msg, err);
+	if (plugin_image_check(&image, path, base, &bad) != 0)
+		rc = refuse(self, path, bad.msg, err);
+	else {
+		file.mark = folder == FOLDER_FOREIGN ? plugin_image_mark(&image) : 0;
+		rc = runs_apart(self, folder) ? load_apart(self, &file, base, image.fd, err)
+					      : load_here(self, &file, err);
+	}
+	plugin_image_close(&image);
+	return rc;
 }
 
 /* The engine that has this alias of another as its name, or NULL. */
@@ -189,7 +277,8 @@ was_seen(const struct engine_set_private *self, const char *dir)
 }
 
 static int
-load_names(struct engine_set_private *self, const char *dir, struct fm_error *err)
+load_names(
+    struct engine_set_private *self, const char *dir, enum folder folder, struct fm_error *err)
 {
 	struct dirent **names;
 	char path[PATH_MAX], *copy;
@@ -203,10 +292,50 @@ load_names(struct engine_set_private *self, const char *dir, struct fm_error *er
 		if (rc != 0)
 			continue;
 		copy = fm_arena_strdup(&self->mem, path);
-		rc = copy == NULL ? out_of_memory(err) : load_file(self, copy, err);
+		rc = copy == NULL ? out_of_memory(err) : load_file(self, dir, copy, folder, err);
 	}
 	free(names);
+	for (size_t i = 0; rc == 0 && i < self->loading.n; i++)
+		rc = take_loaded(self, &self->loading.item[i], err);
+	self->loading.n = 0;
 	return rc;
+}
+
+/* plugins/engines/.libs beside a program that was not installed; false: there is none. */
+static bool
+find_build_tree(char real[PATH_MAX])
+{
+	char exe[PATH_MAX], dir[PATH_MAX + 32];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	if (n < 0)
+		return false;
+	exe[n] = '\0';
+	snprintf(dir, sizeof(dir), "%s/plugins/engines/.libs", dirname(exe));
+	return realpath(dir, real) != NULL;
+}
+
+static enum folder
+whose(const char *dir)
+{
+	char real[PATH_MAX];
+
+	if (find_build_tree(real) && strcmp(dir, real) == 0)
+		return FOLDER_BUILD_TREE;
+	return realpath(PLUGIN_DIR, real) != NULL && strcmp(dir, real) == 0 ? FOLDER_OWN
+									    : FOLDER_FOREIGN;
+}
+
+/* A folder that others can write into is refused as a whole. */
+static int
+load_whole(struct engine_set_private *self, const char *dir, struct fm_error *err)
+{
+	enum folder folder = whose(dir);
+	struct fm_error bad;
+
+	if (folder != FOLDER_BUILD_TREE && plugin_folder_check(dir, &bad) != 0)
+		return refuse(self, dir, bad.msg, err);
+	return load_names(self, dir, folder, err);
 }
 
 /* A directory that is optional may be absent, nothing else may be wrong with it. */
@@ -226,7 +355,7 @@ load_dir(struct engine_set_private *self, const char *dir, bool optional, struct
 	copy = fm_arena_strdup(&self->mem, real);
 	if (copy == NULL || !fm_vec_push(&self->seen, copy))
 		return out_of_memory(err);
-	return load_names(self, copy, err);
+	return load_whole(self, copy, err);
 }
 
 /* plugins.conf: one absolute directory a line, '#' begins a comment. */
@@ -259,14 +388,9 @@ load_plugins_conf(struct engine_set_private *self, struct fm_error *err)
 static int
 load_build_tree(struct engine_set_private *self, struct fm_error *err)
 {
-	char exe[PATH_MAX], dir[PATH_MAX + 32];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	char dir[PATH_MAX];
 
-	if (n < 0)
-		return 0;
-	exe[n] = '\0';
-	snprintf(dir, sizeof(dir), "%s/plugins/engines/.libs", dirname(exe));
-	return load_dir(self, dir, true, err);
+	return find_build_tree(dir) ? load_dir(self, dir, true, err) : 0;
 }
 
 static int
@@ -296,8 +420,15 @@ by_name(const void *a, const void *b)
 int
 engine_set_load(struct engine_set *set, const char *const *dirs, struct fm_error *err)
 {
+	return engine_set_load_apart(set, dirs, &ISOLATE_NOTHING, err);
+}
+
+int
+engine_set_load_apart(struct engine_set *set, const char *const *dirs,
+    const struct isolate_settings *isolate, struct fm_error *err)
+{
 	struct engine_set_private *self = calloc(1, sizeof(*self));
-	const struct engine_file built_in = { &auto_engine, "built in" };
+	const struct engine_file built_in = { .engine = &auto_engine, .path = "built in" };
 	int rc;
 
 	memset(set, 0, sizeof(*set));
@@ -308,6 +439,8 @@ engine_set_load(struct engine_set *set, const char *const *dirs, struct fm_error
 		return fm_fail(err, FM_E_SYSTEM, "libltdl does not start: %s", lt_dlerror());
 	}
 	set->self = self;
+	atomic_init(&self->refs, 1);
+	self->isolate = *isolate;
 	fm_arena_init(&self->mem, SIZE_MAX);
 	if (lt_dladvise_init(&self->advise) != 0 || lt_dladvise_local(&self->advise) != 0)
 		rc = fm_fail(err, FM_E_SYSTEM, "libltdl does not start: %s", lt_dlerror());
@@ -335,11 +468,16 @@ engine_set_fini(struct engine_set *set)
 {
 	struct engine_set_private *self = set->self;
 
-	if (self == NULL)
+	memset(set, 0, sizeof(*set));
+	if (self == NULL || atomic_fetch_sub(&self->refs, 1) != 1)
 		return;
 	for (size_t i = 0; i < self->handles.n; i++)
 		lt_dlclose(self->handles.item[i]);
+	for (size_t i = 0; i < self->aparts.n; i++)
+		apart_free(self->aparts.item[i]);
 	fm_vec_fini(&self->handles);
+	fm_vec_fini(&self->aparts);
+	fm_vec_fini(&self->loading);
 	fm_vec_fini(&self->engines);
 	fm_vec_fini(&self->refused);
 	fm_vec_fini(&self->seen);
@@ -347,7 +485,23 @@ engine_set_fini(struct engine_set *set)
 	lt_dladvise_destroy(&self->advise);
 	lt_dlexit();
 	free(self);
-	memset(set, 0, sizeof(*set));
+}
+
+void
+engine_set_copy(struct engine_set *to, const struct engine_set *from)
+{
+	*to = *from;
+	if (to->self != NULL)
+		atomic_fetch_add(&to->self->refs, 1);
+}
+
+const struct engine_file *
+engine_file_of(const struct engine_set *set, const struct fm_engine *engine)
+{
+	for (uint32_t i = 0; i < set->n_engines; i++)
+		if (set->engines[i].engine == engine)
+			return &set->engines[i];
+	return NULL;
 }
 
 const struct fm_engine *

@@ -9,9 +9,13 @@
 
 #include <fmd/engine.h>
 
+#include "core/isolate/isolate.h"
+
 struct engine_file {
 	const struct fm_engine *engine;
-	const char *path; /* of the .so */
+	const char *path;    /* of the .so */
+	struct apart *apart; /* NULL: it runs in this process */
+	uint64_t mark;	     /* of the bytes of an engine that is not fmd's own; 0: it is */
 };
 
 struct engine_refusal {
@@ -35,7 +39,18 @@ struct engine_set {
  * engine is refused with its reason, never fatal; a directory that was asked
  * for and cannot be read is (FM_E_CONFIG). */
 int engine_set_load(struct engine_set *set, const char *const *dirs, struct fm_error *err);
+/* The same, some engines in processes of their own; engine_set_load() has none.  Before
+ * anything of a file is run: it lies in its folder, both belong to root or to the user fmd
+ * runs as and nobody else can write to them, and its ABI is ours.  What is beside a program
+ * that was not installed is that program's. */
+int engine_set_load_apart(struct engine_set *set, const char *const *dirs,
+    const struct isolate_settings *isolate, struct fm_error *err);
+/* The same engines once more; they stay until the last of both is let go. */
+void engine_set_copy(struct engine_set *to, const struct engine_set *from);
 void engine_set_fini(struct engine_set *set);
+/* The file of an engine of the set. */
+const struct engine_file *engine_file_of(
+    const struct engine_set *set, const struct fm_engine *engine);
 
 /* By name, or else by alias; NULL when there is none. */
 const struct fm_engine *engine_find(const struct engine_set *set, const char *name);
@@ -45,5 +60,9 @@ const char *engine_nearest(const struct engine_set *set, const char *name);
 
 /* Is this descriptor one we can call?  0, or FM_E_CONFIG with the sentence. */
 int engine_check(const struct fm_engine *engine, const char *path, struct fm_error *err);
+/* The same of a copy, whose option rows do end. */
+int engine_check_copy(const struct fm_engine *engine, const char *path, struct fm_error *err);
+/* Its head alone, of which nothing behind .size has been read: magic, ABI, size. */
+int engine_check_version(const struct fm_engine *engine, const char *path, struct fm_error *err);
 
 #endif

@@ -70,6 +70,14 @@ check_sizes(const struct fm_engine *e, const char *path, struct fm_error *err)
 	return 0;
 }
 
+int
+engine_check_version(const struct fm_engine *engine, const char *path, struct fm_error *err)
+{
+	int rc = check_version(engine, path, err);
+
+	return rc != 0 ? rc : check_sizes(engine, path, err);
+}
+
 static bool
 is_identifier(const char *s)
 {
@@ -186,12 +194,12 @@ check_end(const struct option_table *t, struct fm_error *err)
 }
 
 static int
-check_options(const struct fm_engine *e, struct fm_error *err)
+check_options(const struct fm_engine *e, bool loaded, struct fm_error *err)
 {
 	struct option_table table = option_table_of(e), entry = conf_entry_table();
 	const struct fm_option *row;
 
-	if (check_end(&table, err) != 0)
+	if (loaded && check_end(&table, err) != 0)
 		return FM_E_CONFIG;
 	for (size_t i = 0; (row = option_row(&table, i)) != NULL; i++) {
 		if (row->name != NULL && *row->name != '\0' && !is_identifier(row->name))
@@ -209,15 +217,26 @@ check_options(const struct fm_engine *e, struct fm_error *err)
 	return option_table_check(&table, err);
 }
 
-int
-engine_check(const struct fm_engine *engine, const char *path, struct fm_error *err)
+static int
+check_all(const struct fm_engine *engine, const char *path, bool loaded, struct fm_error *err)
 {
 	int rc;
 
-	if ((rc = check_version(engine, path, err)) != 0 ||
-	    (rc = check_sizes(engine, path, err)) != 0 ||
+	if ((rc = engine_check_version(engine, path, err)) != 0 ||
 	    (rc = check_names(engine, path, err)) != 0 ||
 	    (rc = check_callbacks(engine, path, err)) != 0)
 		return rc;
-	return check_options(engine, err) != 0 ? fm_context(err, "%s", path) : 0;
+	return check_options(engine, loaded, err) != 0 ? fm_context(err, "%s", path) : 0;
+}
+
+int
+engine_check(const struct fm_engine *engine, const char *path, struct fm_error *err)
+{
+	return check_all(engine, path, true, err);
+}
+
+int
+engine_check_copy(const struct fm_engine *engine, const char *path, struct fm_error *err)
+{
+	return check_all(engine, path, false, err);
 }

@@ -6,7 +6,8 @@
  * truncated file alike, and binds lazily, so that an undefined function would
  * be met only when it is called, in the middle of a sweep.  So the file is
  * first looked at as an ELF image (every segment must lie within it), then
- * opened once by dlopen() itself with all symbols bound.
+ * opened by dlopen() itself with all symbols bound: here or, where the engine runs in a
+ * process of its own, there.
  */
 #include "config.h"
 
@@ -19,9 +20,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "core/conf/readfile.h"
-#include "lib/arena.h"
 
 static int
 not_loadable(const char *path, const char *why, const char *cause, struct fm_error *err)
@@ -53,8 +51,8 @@ is_whole_image(const char *bytes, size_t n)
 	return head.e_shoff <= n && head.e_shnum <= (n - head.e_shoff) / sizeof(ElfW(Shdr));
 }
 
-static int
-check_image(const char *path, const char *bytes, size_t n, struct fm_error *err)
+int
+plugin_file_check_image(const char *path, const char *bytes, size_t n, struct fm_error *err)
 {
 	if (n == 0)
 		return not_loadable(path, "the file is empty", "a copy that was cut short", err);
@@ -68,19 +66,17 @@ check_image(const char *path, const char *bytes, size_t n, struct fm_error *err)
 	return 0;
 }
 
-static int
-check_linking(const char *path, struct fm_error *err)
+int
+plugin_file_open(const char *file, const char *path, void **handle, struct fm_error *err)
 {
-	void *h = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	const char *why, *cause = "a damaged file, or one for another machine";
-	size_t n = strlen(path);
+	size_t n = strlen(file);
 
-	if (h != NULL) {
-		dlclose(h);
+	*handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+	if (*handle != NULL)
 		return 0;
-	}
 	why = dlerror();
-	if (strncmp(why, path, n) == 0 && why[n] == ':')
+	if (strncmp(why, file, n) == 0 && why[n] == ':')
 		why += n + 1 + strspn(why + n + 1, " ");
 	if (strstr(why, "undefined symbol") != NULL)
 		cause = "built against other headers, or a library was not linked in";
@@ -90,49 +86,39 @@ check_linking(const char *path, struct fm_error *err)
 }
 
 int
-plugin_file_check(const char *path, struct fm_error *err)
+plugin_file_check_linking(const char *path, struct fm_error *err)
 {
-	struct fm_arena mem;
-	const char *bytes;
-	size_t n;
-	int rc;
+	void *h;
+	int rc = plugin_file_open(path, path, &h, err);
 
-	fm_arena_init(&mem, SIZE_MAX);
-	rc = conf_read_file(path, &mem, &bytes, &n, err);
 	if (rc == 0)
-		rc = check_image(path, bytes, n, err);
-	fm_arena_fini(&mem);
-	return rc != 0 ? rc : check_linking(path, err);
+		dlclose(h);
+	return rc;
 }
 
 /* The engine's name in the strings of a renamed file, or "": the identifier
  * before "_LTX_fm_engine". */
 static void
-name_inside(const char *path, char *name, size_t room)
+name_inside(const char *bytes, size_t n, char *name, size_t room)
 {
 	static const char suffix[] = "_LTX_fm_engine";
-	struct fm_arena mem;
-	const char *bytes, *hit, *from;
-	size_t n;
+	const char *hit = memmem(bytes, n, suffix, sizeof(suffix) - 1), *from = hit;
 
 	name[0] = '\0';
-	fm_arena_init(&mem, SIZE_MAX);
-	if (conf_read_file(path, &mem, &bytes, &n, NULL) == 0 &&
-	    (hit = memmem(bytes, n, suffix, sizeof(suffix) - 1)) != NULL) {
-		for (from = hit;
-		     from > bytes && (isalnum((unsigned char)from[-1]) || from[-1] == '_');)
-			from--;
-		snprintf(name, room, "%.*s", (int)(hit - from), from);
-	}
-	fm_arena_fini(&mem);
+	if (hit == NULL)
+		return;
+	while (from > bytes && (isalnum((unsigned char)from[-1]) || from[-1] == '_'))
+		from--;
+	snprintf(name, room, "%.*s", (int)(hit - from), from);
 }
 
 int
-plugin_file_no_engine(const char *path, const char *base, struct fm_error *err)
+plugin_file_no_engine(
+    const char *path, const char *base, const char *bytes, size_t n, struct fm_error *err)
 {
 	char name[64];
 
-	name_inside(path, name, sizeof(name));
+	name_inside(bytes, n, name, sizeof(name));
 	if (name[0] != '\0' && strcmp(name, base) != 0)
 		return fm_fail(err, FM_E_CONFIG,
 		    "%s: renamed: it holds the engine '%s' (ABI %d.%d looks for '%s'); the file's "

@@ -454,7 +454,7 @@ daemon_init(struct daemon *d, const struct cli *cli, struct fm_error *err)
 	signal(SIGXFSZ, SIG_IGN); /* nor a file that may not grow: its write() says so */
 	d->routed_fd = -1;
 	d->cli = cli;
-	rc = cli_load(cli, &d->engines, &d->conf, err);
+	rc = cli_load(cli, 0, &d->conf, err);
 	if (rc != 0)
 		return rc;
 	d->base = event_base_new();
@@ -556,5 +556,4 @@ daemon_fini(struct daemon *d)
 	json_decref(d->summary);
 	conf_put(d->next_conf);
 	conf_put(d->conf);
-	engine_set_fini(&d->engines);
 }

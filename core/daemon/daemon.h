@@ -19,7 +19,6 @@
 
 struct daemon {
 	const struct cli *cli; /* borrowed */
-	struct engine_set engines;
 	struct conf *conf;
 	struct event_base *base;
 	struct event *ev_fd, *ev_pump, *ev_sweep, *ev_poll, *ev_progress, *ev_minute, *ev_term,

@@ -9,6 +9,8 @@
 #include "core/daemon/daemon.h"
 #include "lib/log.h"
 
+#define RELOAD_MS 1500 /* for engines to be loaded: the loop waits */
+
 void
 daemon_settings(const struct daemon *d, struct sweep_settings *s)
 {
@@ -65,7 +67,7 @@ daemon_apply_conf(struct daemon *d)
 	d->ha.sm_key = (uint64_t)d->conf->sm_key;
 }
 
-/* What was read takes effect: no sweep is running. */
+/* What was read takes effect, and the engines that were found with it: no sweep is running. */
 void
 daemon_take_conf(struct daemon *d, struct conf *fresh)
 {
@@ -86,7 +88,7 @@ read_again(struct daemon *d, struct fm_error *err)
 {
 	const struct plan *p = sweeper_plan(d->sweeper);
 	struct conf *fresh;
-	int rc = conf_load(&d->cli->source, &d->engines, &fresh, err);
+	int rc = cli_load(d->cli, RELOAD_MS, &fresh, err);
 
 	if (rc != 0)
 		return rc;

@@ -12,12 +12,14 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "core/route/watch.h"
 #include "lib/arena.h"
 #include "lib/error.h"
 #include "lib/log.h"
+#include "lib/pages.h"
 
 #define DEFAULT_BUDGET ((size_t)4 << 30)
 
@@ -167,7 +169,7 @@ route_host_begin(struct route_host *h, const struct route_call *call)
 	h->fail_at = call->fail_at;
 	h->name = call->name;
 	h->stop_ns = call->time_limit_ms > 0 ? now_ns() + call->time_limit_ms * 1000000 : 0;
-	watch_begin(h->watch, call->name, call->time_limit_ms);
+	watch_begin(h->watch, call->name, call->is_ended ? 0 : call->time_limit_ms);
 	return &h->services;
 }
 
@@ -191,8 +193,51 @@ route_host_end(struct route_host *h)
 		fm_arena_reset(&h->arenas[i]);
 }
 
+static uint64_t
+bytes_of(const struct fm_arena *a)
+{
+	return a->used + a->n_allocs * 64; /* aligned */
+}
+
+struct route_scratch
+route_host_used(const struct route_host *h)
+{
+	struct route_scratch s = { .main_bytes = bytes_of(&h->arenas[0]) };
+
+	for (unsigned i = 1; i <= h->n_workers; i++)
+		if (bytes_of(&h->arenas[i]) > s.worker_bytes)
+			s.worker_bytes = bytes_of(&h->arenas[i]);
+	return s;
+}
+
+/* What is not quite small takes a huge page, which is taken and let go at once. */
+static size_t
+round_up(size_t n)
+{
+	return n > FM_PAGES_HUGE_BYTES / 8 && n < FM_PAGES_HUGE_BYTES ? FM_PAGES_HUGE_BYTES : n;
+}
+
+void
+route_host_warm(struct route_host *h, const struct route_scratch *scratch)
+{
+	for (unsigned i = 0; i <= h->n_workers; i++) {
+		size_t n = round_up(i == 0 ? scratch->main_bytes : scratch->worker_bytes);
+		void *at = n > 0 ? fm_arena_alloc(&h->arenas[i], n) : NULL;
+
+		if (at != NULL)
+			memset(at, 0, n);
+		fm_arena_reset(&h->arenas[i]);
+	}
+}
+
 void
 route_host_cancel(struct route_host *h)
 {
 	atomic_store(&h->cancelled, true);
+}
+
+bool
+route_host_is_cancelled(const struct route_host *h)
+{
+	return atomic_load(&h->cancelled);
 }

@@ -54,6 +54,7 @@ CORE_SOURCES += \
 	core/route/repair_idle.c core/route/repair_lid.c core/route/repair_move.c \
 	core/route/repair_ports.c core/route/repair_shards.c core/route/repair_state.c \
 	core/route/repair_verdict.c core/route/repair_way.c \
+	core/route/route_apart.c core/route/route_apart.h \
 	core/route/router.c \
 	core/route/snapshot.c core/route/snapshot.h core/route/snapshot_less.c \
 	core/route/tables.c core/route/tables.h core/route/tables_vls.c core/route/tables_vls.h \

@@ -242,6 +242,7 @@ struct router {
 	} engine_repair;
 	bool check_repairs; /* tests: each repaired plan is judged from scratch too, and compared */
 	struct table_pool *tables;
+	struct table_pool *shared;   /* for engines in processes of their own; NULL: none yet */
 	struct route_host *host;     /* core/route/host.c */
 	size_t scratch_budget_bytes; /* per call; 0 = 4 GiB */
 	struct route_settings set;   /* of the plan that is made, or was made last */

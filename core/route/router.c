@@ -5,9 +5,11 @@
  */
 #include <string.h>
 
+#include "core/isolate/isolate.h"
 #include "core/route/adaptive.h"
 #include "core/route/host.h"
 #include "core/route/plan.h"
+#include "core/route/route_apart.h"
 #include "core/route/ladder.h"
 #include "core/route/renumber.h"
 #include "core/route/repair.h"
@@ -41,6 +43,7 @@ router_fini(struct router *r)
 	ladder_counts_free(r->counts);
 	route_host_free(r->host);
 	table_pool_free(r->tables);
+	table_pool_free(r->shared);
 	fm_pool_free(r->workers);
 	memset(r, 0, sizeof(*r));
 }
@@ -84,6 +87,8 @@ check_groups(const struct router *r, const struct fm_engine *engine, const struc
 static int
 make_room(struct router *r, const struct route_job *job, struct tables **out, struct fm_error *err)
 {
+	if (apart_of(job->engine) != NULL)
+		return route_apart_room(r, job, out, err);
 	if (job->into != NULL)
 		return tables_over(job->into, job->rows, r->workers, job->fab, job->engine->traits,
 		    job->as_is, out, err);
@@ -91,19 +96,31 @@ make_room(struct router *r, const struct route_job *job, struct tables **out, st
 	    r->tables, r->workers, job->fab, job->engine->traits, r->set.ar_max_groups, out, err);
 }
 
+/* Here, or in its own process. */
+static int
+call_route(struct router *r, const struct route_call_args *c, struct fm_error *err)
+{
+	if (apart_of(c->job->engine) != NULL)
+		return route_apart_call(r, c, err);
+	return c->job->engine->route(c->host, c->fab, c->req, c->opts, c->t, err);
+}
+
 /* With the switches in an order that names have no part in. */
 static int
-call_by_cables(const struct fm_host *host, const struct route_job *job,
-    const struct fm_request *req, struct fm_tables *t, struct fm_error *err)
+call_by_cables(struct router *r, const struct route_call_args *c, struct fm_error *err)
 {
+	struct route_call_args call = *c;
 	struct renumbered by;
-	int rc = renumber_begin(&by, job->engine, job->opts, job->fab, t, err);
+	int rc = renumber_begin(&by, c->job->engine, c->opts, c->fab, c->t, err);
 
 	if (rc != 0)
 		return rc;
-	rc = job->engine->route(host, &by.fab, req, by.opts, &by.t, err);
+	call.fab = &by.fab;
+	call.opts = by.opts;
+	call.t = &by.t;
+	rc = call_route(r, &call, err);
 	if (rc == 0)
-		rc = renumber_take(&by, job->fab, t, err);
+		rc = renumber_take(&by, c->fab, c->t, err);
 	renumber_end(&by);
 	return rc;
 }
@@ -116,6 +133,9 @@ call_engine(struct router *r, const struct fm_host *host, const struct route_job
 	struct fm_request req = { .size = sizeof(req),
 		.flags = job->flags,
 		.n_vls = job->n_vls != 0 ? job->n_vls : r->set.n_vls };
+	struct route_call_args call = {
+		.job = job, .host = host, .fab = job->fab, .req = &req, .opts = job->opts
+	};
 	struct tables *t;
 	int rc = 0;
 
@@ -124,13 +144,16 @@ call_engine(struct router *r, const struct fm_host *host, const struct route_job
 	if (rc != 0 || (rc = make_room(r, job, &t, err)) != 0)
 		return rc;
 	req.prev = (engine->traits & FM_USES_PREV) ? job->prev : NULL;
-	rc = renumber_is_due(engine, job->fab)
-	    ? call_by_cables(host, job, &req, &t->t, err)
-	    : engine->route(host, job->fab, &req, job->opts, &t->t, err);
+	call.tables = t;
+	call.t = &t->t;
+	rc = renumber_is_due(engine, job->fab) ? call_by_cables(r, &call, err)
+					       : call_route(r, &call, err);
 	if (rc == 0)
 		rc = check_output(engine, &t->t, req.n_vls, err);
 	if (rc == 0)
 		rc = check_groups(r, engine, job->fab, t, err);
+	if (rc == 0 && apart_of(engine) != NULL && job->into != NULL)
+		rc = route_apart_take(r, job, &t, err);
 	if (rc != 0) {
 		tables_put(t);
 		return rc;
@@ -165,7 +188,7 @@ tell_time(const struct router *r, const char *name, int64_t limit_ms, int rc, st
 {
 	bool seconds = limit_ms % 1000 == 0;
 
-	if (limit_ms <= 0 || !route_host_is_late(r->host))
+	if (limit_ms <= 0 || !route_host_is_late(r->host) || route_host_is_cancelled(r->host))
 		return rc;
 	if (rc == FM_E_CANCELLED)
 		return fm_context(why, "its time limit of %lld%s is over",
@@ -186,7 +209,8 @@ route_run(struct router *r, const struct route_job *job, struct tables **out, st
 	    &(struct route_call){ .budget_bytes = r->scratch_budget_bytes,
 		.fail_at = r->scratch_fail_at,
 		.time_limit_ms = job->time_limit_ms,
-		.name = job->engine->name });
+		.name = job->engine->name,
+		.is_ended = apart_of(job->engine) != NULL });
 	int rc = check_answer(call_engine(r, host, job, out, &why), &why);
 
 	rc = tell_time(r, job->engine->name, job->time_limit_ms, rc, &why);

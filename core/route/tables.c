@@ -7,6 +7,7 @@
  * enough and not more than twice too large.  SL and SL2VL arrays of other
  * engines are plain mappings that live and die with the tables;
  * untouched pages of them cost nothing, and so switches may share rows of SLs.
+ * In a shared pool all arrays lie in the one mapping, which is a file to other processes.
  *
  * tables_new: a memset of switches x LIDs bytes, spread over the workers; for
  * an engine that writes whole rows, of the entries behind max_lid alone.
@@ -16,6 +17,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/error.h"
 #include "lib/pages.h"
@@ -28,6 +30,9 @@ struct tables_memory {
 	struct tables_memory *next;
 	size_t n_bytes;
 	unsigned char *at; /* the mapping */
+	int fd;		   /* of a shared pool, else -1 */
+	bool was_used;
+	unsigned char *rest; /* shared: what is left of it for arrays beside the rows */
 	/* the arrays of one use */
 	uint8_t **lft, **sl;
 	uint16_t **ar_group;
@@ -43,6 +48,7 @@ struct table_pool {
 	unsigned n_idle;
 	size_t n_out; /* mappings in tables that somebody holds */
 	bool closed;  /* the last of them frees the pool */
+	bool shared;
 };
 
 struct table_pool *
@@ -55,10 +61,22 @@ table_pool_new(void)
 	return p;
 }
 
+struct table_pool *
+table_pool_new_shared(void)
+{
+	struct table_pool *p = table_pool_new();
+
+	if (p != NULL)
+		p->shared = true;
+	return p;
+}
+
 static void
 free_memory(struct tables_memory *m)
 {
 	fm_pages_unmap(m->at, m->n_bytes);
+	if (m->fd >= 0)
+		close(m->fd);
 	free(m);
 }
 
@@ -109,13 +127,14 @@ take_idle(struct table_pool *p, size_t n_bytes)
 }
 
 static struct tables_memory *
-map_memory(size_t n_bytes)
+map_memory(size_t n_bytes, bool shared)
 {
 	struct tables_memory *m = calloc(1, sizeof(*m));
 
 	if (m == NULL)
 		return NULL;
-	m->at = fm_pages_map(n_bytes);
+	m->fd = -1;
+	m->at = shared ? fm_pages_map_shared(n_bytes, &m->fd) : fm_pages_map(n_bytes);
 	if (m->at == NULL) {
 		free(m);
 		return NULL;
@@ -132,7 +151,7 @@ take_memory(struct table_pool *p, size_t n_bytes)
 	n_bytes = (n_bytes + FM_PAGES_HUGE_BYTES - 1) / FM_PAGES_HUGE_BYTES * FM_PAGES_HUGE_BYTES;
 	m = take_idle(p, n_bytes);
 	if (m == NULL)
-		m = map_memory(n_bytes);
+		m = map_memory(n_bytes, p->shared);
 	if (m == NULL)
 		return NULL;
 	pthread_mutex_lock(&p->lock);
@@ -213,6 +232,26 @@ whole_sl_bytes(const struct fm_fabric *fab, uint32_t traits, size_t stride)
 	return (fab->n_switches ? fab->n_switches : 1) * stride + sl2vl_bytes(fab);
 }
 
+static size_t
+lines_of(size_t n_bytes)
+{
+	return (n_bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
+}
+
+/* Zeros: of the shared mapping, or a mapping of *mapped bytes that dies with the tables. */
+static void *
+take_part(struct tables_memory *m, size_t n_bytes, size_t *mapped)
+{
+	unsigned char *at = m->rest;
+
+	if (at != NULL) {
+		m->rest += lines_of(n_bytes);
+		return at;
+	}
+	*mapped = n_bytes;
+	return fm_pages_map(n_bytes);
+}
+
 /* used: memory for rows and SL2VL, or NULL. */
 static int
 add_sl(struct tables *t, const struct fm_fabric *fab, unsigned char *used, struct fm_error *err)
@@ -233,10 +272,8 @@ add_sl(struct tables *t, const struct fm_fabric *fab, unsigned char *used, struc
 		m->sl_rows = used;
 		t->t.sl2vl = used + n * t->t.lft_stride;
 	} else {
-		m->sl2vl_bytes = sl2vl_bytes(fab);
-		m->sl_bytes = n * t->t.lft_stride;
-		t->t.sl2vl = fm_pages_map(m->sl2vl_bytes);
-		m->sl_rows = fm_pages_map(m->sl_bytes);
+		t->t.sl2vl = take_part(m, sl2vl_bytes(fab), &m->sl2vl_bytes);
+		m->sl_rows = take_part(m, n * t->t.lft_stride, &m->sl_bytes);
 	}
 	m->sl = calloc(n, sizeof(*m->sl));
 	if (t->t.sl2vl == NULL || m->sl_rows == NULL || m->sl == NULL)
@@ -254,8 +291,8 @@ add_ar(struct tables *t, const struct fm_fabric *fab, uint16_t max_groups, struc
 	uint32_t n = fab->n_switches ? fab->n_switches : 1;
 	size_t row_bytes = t->t.lft_stride * sizeof(uint16_t);
 
-	m->ar_bytes = n * (row_bytes + ((size_t)max_groups + 1) * AR_GROUP_BYTES);
-	m->ar_rows = fm_pages_map(m->ar_bytes);
+	m->ar_rows =
+	    take_part(m, n * (row_bytes + ((size_t)max_groups + 1) * AR_GROUP_BYTES), &m->ar_bytes);
 	m->ar_group = calloc(n, sizeof(*m->ar_group));
 	if (m->ar_rows == NULL || m->ar_group == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for adaptive routing groups");
@@ -272,7 +309,8 @@ add_order(struct tables *t, struct fm_error *err)
 {
 	size_t bytes = t->t.lft_stride * sizeof(*t->mem->order);
 
-	t->t.order = t->mem->order = malloc(bytes);
+	t->t.order = t->mem->order =
+	    t->mem->rest != NULL ? take_part(t->mem, bytes, NULL) : malloc(bytes);
 	if (t->mem->order == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of hosts");
 	memset(t->mem->order, 0xff, bytes);
@@ -288,12 +326,16 @@ free_tables(struct tables *t)
 		fm_pages_unmap(t->t.sl2vl, m->sl2vl_bytes);
 	if (m->sl_bytes > 0)
 		fm_pages_unmap(m->sl_rows, m->sl_bytes);
-	fm_pages_unmap(m->ar_rows, m->ar_bytes);
+	if (m->ar_bytes > 0)
+		fm_pages_unmap(m->ar_rows, m->ar_bytes);
 	free((void *)t->t.sl2vl_first);
 	free(m->lft);
 	free(m->sl);
 	free(m->ar_group);
-	free(m->order);
+	if (m->rest == NULL)
+		free(m->order);
+	m->rest = NULL;
+	m->was_used = true;
 	m->lft = m->sl = NULL;
 	m->ar_group = NULL;
 	m->order = NULL;
@@ -322,6 +364,34 @@ add_arrays(struct tables *t, const struct fm_fabric *fab, uint32_t traits, uint1
 	return rc;
 }
 
+/* Of the arrays that add_arrays() puts behind the rows of a shared mapping, at most. */
+static size_t
+rest_bytes(const struct fm_fabric *fab, uint32_t traits, uint16_t ar_max_groups, size_t stride)
+{
+	uint32_t n = fab->n_switches ? fab->n_switches : 1;
+	size_t bytes = LINE_BYTES * 8;
+
+	if (traits & FM_PROVIDES_SL)
+		bytes += n * stride + sl2vl_bytes(fab);
+	if ((traits & FM_PROVIDES_AR) && ar_max_groups > 0)
+		bytes += n * (stride * 2 + ((size_t)ar_max_groups + 1) * AR_GROUP_BYTES);
+	if (traits & FM_PROVIDES_ORDER)
+		bytes += stride * sizeof(uint32_t);
+	return bytes;
+}
+
+/* n_bytes of zeros for arrays behind the first n bytes, which the rows take. */
+static void
+begin_rest(struct tables_memory *m, size_t n, size_t n_bytes)
+{
+	size_t from = lines_of(n);
+
+	m->rest = m->at + from;
+	if (m->was_used)
+		fm_pages_clear_shared(m->at, m->fd, from,
+		    n_bytes > FM_PAGES_HUGE_BYTES ? m->n_bytes - from : n_bytes);
+}
+
 int
 tables_new(struct table_pool *pool, struct fm_pool *workers, const struct fm_fabric *fab,
     uint32_t traits, uint16_t ar_max_groups, struct tables **out, struct fm_error *err)
@@ -330,11 +400,12 @@ tables_new(struct table_pool *pool, struct fm_pool *workers, const struct fm_fab
 	size_t from = (traits & FM_WRITES_WHOLE_ROWS) != 0 ? (size_t)fab->max_lid + 1 : 0;
 	uint32_t n = fab->n_switches ? fab->n_switches : 1;
 	size_t sl_bytes = whole_sl_bytes(fab, traits, stride);
+	size_t rest = pool->shared ? rest_bytes(fab, traits, ar_max_groups, stride) : 0;
 	struct tables *t = calloc(1, sizeof(*t));
 	struct fill fill = { .from = from, .stride = stride, .max_lid = fab->max_lid };
 	int rc = 0;
 
-	if (t == NULL || (t->mem = take_memory(pool, n * stride + sl_bytes)) == NULL) {
+	if (t == NULL || (t->mem = take_memory(pool, n * stride + sl_bytes + rest)) == NULL) {
 		free(t);
 		return fm_fail(err, FM_E_RESOURCE,
 		    "out of memory for %u forwarding tables of %zu entries", n, stride);
@@ -350,6 +421,8 @@ tables_new(struct table_pool *pool, struct fm_pool *workers, const struct fm_fab
 	for (uint32_t i = 0; rc == 0 && i < n; i++)
 		t->mem->lft[i] = t->mem->at + i * stride;
 	t->t.lft = t->mem->lft;
+	if (pool->shared)
+		begin_rest(t->mem, n * stride + sl_bytes, rest);
 	if (rc == 0)
 		rc = add_arrays(t, fab, traits, ar_max_groups,
 		    sl_bytes > 0 ? t->mem->at + n * stride : NULL, err);
@@ -381,6 +454,7 @@ tables_over(struct tables *of, const fm_sw *rows, struct fm_pool *workers,
 		free(t);
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for table rows");
 	}
+	t->mem->fd = -1;
 	atomic_init(&t->refs, 1);
 	t->t.size = sizeof(t->t);
 	t->t.lft_stride = stride;
@@ -398,6 +472,14 @@ tables_over(struct tables *of, const fm_sw *rows, struct fm_pool *workers,
 		    &(struct fill){ .lft = t->t.lft, .from = from, .stride = stride });
 	*out = t;
 	return 0;
+}
+
+unsigned char *
+tables_shared(const struct tables *t, size_t *n_bytes, int *fd)
+{
+	*n_bytes = t->mem->n_bytes;
+	*fd = t->mem->fd;
+	return t->mem->at;
 }
 
 struct clone {
@@ -496,29 +578,4 @@ tables_copy_sl(struct tables *to, const struct tables *from, uint32_t n_switches
 		if (from->t.sl_shape != FM_SL_BY_SW_DLID)
 			break; /* the other rows hold nothing */
 	}
-}
-
-const uint8_t *
-tables_vl_row(
-    const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw, uint8_t in_port, fm_link out)
-{
-	size_t row = out;
-
-	if (t->sl2vl_shape == FM_SL2VL_MODULO)
-		return NULL;
-	if (t->sl2vl_shape == FM_SL2VL_BY_IN_OUT)
-		row = t->sl2vl_first[sw] + (size_t)in_port * (fab->sw_n_ports[sw] + 1u) +
-		    fab->link_port[out];
-	return t->sl2vl + row * 16;
-}
-
-uint8_t
-tables_vl(const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw, uint8_t in_port,
-    fm_link out, uint8_t sl)
-{
-	const uint8_t *row = tables_vl_row(fab, t, sw, in_port, out);
-
-	if (row != NULL)
-		return row[sl];
-	return t->n_vls_used > 1 ? sl % t->n_vls_used : 0;
 }

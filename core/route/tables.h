@@ -18,6 +18,8 @@
 
 struct table_pool; /* resident mappings for re-use; thread-safe */
 struct table_pool *table_pool_new(void);
+/* Mappings that another process can be handed (lib/pages.h). */
+struct table_pool *table_pool_new_shared(void);
 /* No more tables are taken; those that are held may be put later. */
 void table_pool_free(struct table_pool *p);
 
@@ -55,6 +57,8 @@ int tables_over(struct tables *of, const fm_sw *rows, struct fm_pool *workers,
  * FM_SL2VL_BY_OUT for a fabric with the same links.  Rows in parallel on workers. */
 int tables_clone(struct table_pool *pool, struct fm_pool *workers, const struct fm_fabric *fab,
     const struct tables *from, struct tables **out, struct fm_error *err);
+/* Of tables of a shared pool: the mapping that all their arrays lie in, and its file. */
+unsigned char *tables_shared(const struct tables *t, size_t *n_bytes, int *fd);
 struct tables *tables_get(struct tables *t);
 void tables_put(struct tables *t); /* NULL is fine */
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Maps from SLs to VLs compared, byte by byte: with each other, and the rows of a switch.
+ * Maps from SLs to VLs: looked up, and compared byte by byte, with each other and the rows of
+ * a switch.
  */
 #include "core/route/tables_vls.h"
 
 #include <string.h>
+
+#include "core/route/tables.h"
 
 bool
 tables_same_vls(const struct fm_tables *a, const struct fm_tables *b, uint32_t n_switches)
@@ -42,4 +45,29 @@ tables_vls_by_out(const struct fm_fabric *fab, const struct fm_tables *t, fm_sw 
 		return true;
 	rows = t->sl2vl + (size_t)t->sl2vl_first[sw] * 16;
 	return memcmp(rows, rows + n, n * fab->sw_n_ports[sw]) == 0;
+}
+
+const uint8_t *
+tables_vl_row(
+    const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw, uint8_t in_port, fm_link out)
+{
+	size_t row = out;
+
+	if (t->sl2vl_shape == FM_SL2VL_MODULO)
+		return NULL;
+	if (t->sl2vl_shape == FM_SL2VL_BY_IN_OUT)
+		row = t->sl2vl_first[sw] + (size_t)in_port * (fab->sw_n_ports[sw] + 1u) +
+		    fab->link_port[out];
+	return t->sl2vl + row * 16;
+}
+
+uint8_t
+tables_vl(const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw, uint8_t in_port,
+    fm_link out, uint8_t sl)
+{
+	const uint8_t *row = tables_vl_row(fab, t, sw, in_port, out);
+
+	if (row != NULL)
+		return row[sl];
+	return t->n_vls_used > 1 ? sl % t->n_vls_used : 0;
 }

@@ -275,8 +275,8 @@ struct fm_host {
 	void (*parallel_for)(const struct fm_host *, uint32_t n,
 	    void (*fn)(void *arg, uint32_t i, unsigned worker), void *arg);
 	unsigned (*n_workers)(const struct fm_host *);
-	/* Cancelled or over its time limit: answer FM_E_CANCELLED.  Poll every ~ms; who
-	 * does not is waited for, with a warning. */
+	/* Cancelled or over its time limit: answer FM_E_CANCELLED.  Poll every ~ms; who does
+	 * not is ended with its process, or waited for in fmd's own, with a warning. */
 	bool (*should_stop)(const struct fm_host *);
 	void (*progress)(const struct fm_host *, uint32_t done, uint32_t total);
 	/* level: 0 error, 1 warning, 2 notice, 3 info, 4 debug. */

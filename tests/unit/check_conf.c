@@ -544,6 +544,43 @@ START_TEST(rows_are_sound)
 }
 END_TEST
 
+/* Where engines run is known before they are, whatever stands in their sections. */
+static const struct {
+	const char *text;
+	enum isolate_who who;
+	unsigned mib;
+} peeks[] = {
+	{ "", ISOLATE_FOREIGN, 4096 },
+	{ "engine_isolation = all\nengine_memory = 100\n", ISOLATE_ALL, 100 },
+	{ "unknown \"a title\" {\n deed = spin\n list = { \"}\", '{' } # }\n}\nengine_isolation = "
+	  "none\n",
+	    ISOLATE_NONE, 4096 },
+	{ "unknown { x = 1 }\nfine 'b' { a = { b } /* } */ }\nengine_isolation = none",
+	    ISOLATE_NONE, 4096 },
+	{ "adaptive_routing { enable = yes }\nregion \"r\" { chain = \"none\" }\nengine_isolation "
+	  "= all",
+	    ISOLATE_ALL, 4096 },
+	{ "# engine_isolation = none\n/* engine_isolation = none */ // engine_isolation = none\n",
+	    ISOLATE_FOREIGN, 4096 },
+	{ "chain = { \"unknown:x\", \"updn\" }\nother { engine_isolation = none }\nengine_memory = "
+	  "64",
+	    ISOLATE_FOREIGN, 64 },
+	{ "engine_isolation = none\nunknown {", ISOLATE_FOREIGN, 4096 },
+	{ "engine_isolation = nowhere", ISOLATE_FOREIGN, 4096 },
+};
+
+START_TEST(isolation_is_known_before_engines)
+{
+	struct conf_source source = { .path = conf_path };
+	struct isolate_settings set;
+
+	folder_write(folder, "fmd.conf", peeks[_i].text);
+	conf_peek_isolation(&source, &set);
+	ck_assert_int_eq(set.who, peeks[_i].who);
+	ck_assert_uint_eq(set.memory_bytes >> 20, peeks[_i].mib);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -567,6 +604,8 @@ main(void)
 	tcase_add_test(tc, adaptive_routing_section);
 	tcase_add_test(tc, time_limit_of_an_entry);
 	tcase_add_test(tc, rows_are_sound);
+	tcase_add_loop_test(
+	    tc, isolation_is_known_before_engines, 0, sizeof(peeks) / sizeof(*peeks));
 	suite_add_tcase(s, tc);
 	return run_suite(s);
 }

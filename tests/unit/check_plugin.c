@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include "core/conf/plugin.h"
+#include "core/conf/plugin_image.h"
+#include "lib/rng.h"
 #include "tests/folder.h"
 #include "tests/run.h"
 
@@ -272,6 +274,93 @@ START_TEST(other_files_are_not_looked_at)
 }
 END_TEST
 
+/* Who can write to a file, or owns it, can have fmd run what he likes. */
+static const struct {
+	const char *command, *says; /* run in the folder; NULL: good.so is taken */
+	bool as_root;
+} owners[] = {
+	{ "chmod 755 good.so", NULL, false },
+	{ "chmod 777 good.so", "everybody may write to the file (mode 0777): chmod o-w it", false },
+	{ "chmod 775 good.so", NULL, false }, /* its group is ours */
+	{ "chgrp 12345 good.so; chmod 775 good.so", "group 12345 may write to the file (mode 0775)",
+	    true },
+	{ "chown 12345 good.so",
+	    "the file is owned by user 12345: an engine runs only from files and folders of root "
+	    "or "
+	    "of the user that fmd runs as",
+	    true },
+	{ "chmod 777 .", "everybody may write to the folder (mode 0777): chmod o-w it", false },
+	{ "chown 12345 .", "the folder is owned by user 12345", true },
+	{ "mkdir sub; mv good.so sub; ln -s sub/good.so good.so",
+	    "a symlink that leads out of its folder, to ", false },
+	{ "mv good.so good; ln -s good good.so", NULL, false },
+	{ "rm good.so; ln -s /dev/zero good.so", "a symlink that leads out", false },
+	{ "rm good.so; mkfifo good.so", "no file of at most 256 MiB", false },
+	{ "rm good.so; ln -s nothing good.so", "No such file or directory", false },
+};
+
+START_TEST(owners_and_modes)
+{
+	struct engine_set set;
+	char command[512];
+
+	if (owners[_i].as_root && geteuid() != 0)
+		return;
+	copy("good.so", folder[0], "good.so", SIZE_MAX);
+	snprintf(command, sizeof(command), "cd %s && { %s; }", folder[0], owners[_i].command);
+	ck_assert_int_eq(system(command), 0);
+	load(&set);
+	if (owners[_i].says == NULL) {
+		ck_assert_ptr_nonnull(engine_find(&set, "good"));
+		ck_assert_uint_eq(set.n_refused, 0);
+	} else {
+		ck_assert_ptr_null(engine_find(&set, "good"));
+		ck_assert_uint_eq(set.n_refused, 1);
+		ck_assert_msg(strstr(set.refused[0].reason, owners[_i].says) != NULL, "%s",
+		    set.refused[0].reason);
+	}
+	engine_set_fini(&set);
+}
+END_TEST
+
+/* A file of another ABI, or damaged in any byte, ends in a sentence before it is run, or is
+ * an engine; it never ends this program. */
+START_TEST(damaged_images)
+{
+	static char bytes[1 << 20], mad[1 << 20];
+	struct plugin_image image = { .fd = -1, .bytes = mad };
+	struct fm_rng rng = { 0 };
+	char path[256];
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), MODULES "good.so");
+	f = fopen(path, "rb");
+	ck_assert_ptr_nonnull(f);
+	n = fread(bytes, 1, sizeof(bytes), f);
+	fclose(f);
+	fm_rng_seed(&rng, 7 + (uint64_t)_i);
+	for (uint32_t k = 0; k < n_cases(2000); k++) {
+		struct fm_error err = { 0 };
+		uint32_t changes = 1 + fm_rng_below(&rng, 8);
+		int rc;
+
+		memcpy(mad, bytes, n);
+		image.n_bytes = k % 4 == 0 ? fm_rng_below(&rng, (uint32_t)n) : n;
+		for (uint32_t c = 0; c < changes; c++) {
+			/* headers of the file and of its sections, or anywhere */
+			size_t at = fm_rng_below(&rng, 3) == 0 ? fm_rng_below(&rng, 512)
+							       : n - 1 -
+				fm_rng_below(&rng, (uint32_t)(fm_rng_below(&rng, 2) ? 4096 : n));
+
+			mad[at] = (char)fm_rng_below(&rng, 256);
+		}
+		rc = plugin_image_check(&image, "mad.so", "good", &err);
+		ck_assert(rc == 0 || (rc == FM_E_CONFIG && strlen(err.msg) > 10));
+	}
+}
+END_TEST
+
 START_TEST(missing_directory)
 {
 	const char *dirs[] = { "/nonexistent/fmd", NULL };
@@ -297,6 +386,8 @@ main(void)
 	tcase_add_test(tc, second_of_a_name_is_refused);
 	tcase_add_test(tc, alias_and_nearest);
 	tcase_add_test(tc, other_files_are_not_looked_at);
+	tcase_add_loop_test(tc, owners_and_modes, 0, sizeof(owners) / sizeof(*owners));
+	tcase_add_loop_test(tc, damaged_images, 0, 4);
 	tcase_add_test(tc, missing_directory);
 	suite_add_tcase(s, tc);
 	return run_suite(s);

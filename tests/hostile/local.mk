@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# tests/hostile/: engines that mean no good, apart from tests/modules: who loads that folder into
+# his own process gets none of them.
+check_LTLIBRARIES += tests/hostile/hostile.la
+tests_hostile_hostile_la_SOURCES = tests/hostile/hostile.c tests/modules/bad.h
+tests_hostile_hostile_la_LDFLAGS = $(module_ldflags)
+check_LTLIBRARIES += tests/hostile/load_abort.la tests/hostile/load_exit.la tests/hostile/load_spin.la \
+	tests/hostile/load_socket.la tests/hostile/load_write.la
+tests_hostile_load_abort_la_SOURCES = tests/hostile/hostile_load.c
+tests_hostile_load_abort_la_CPPFLAGS = $(AM_CPPFLAGS) -DNAME=load_abort -DLOADED='abort()'
+tests_hostile_load_abort_la_LDFLAGS = $(module_ldflags)
+tests_hostile_load_exit_la_SOURCES = tests/hostile/hostile_load.c
+tests_hostile_load_exit_la_CPPFLAGS = $(AM_CPPFLAGS) -DNAME=load_exit -DLOADED='exit(0)'
+tests_hostile_load_exit_la_LDFLAGS = $(module_ldflags)
+tests_hostile_load_spin_la_SOURCES = tests/hostile/hostile_load.c
+tests_hostile_load_spin_la_CPPFLAGS = $(AM_CPPFLAGS) -DNAME=load_spin -DLOADED='for (;;) continue'
+tests_hostile_load_spin_la_LDFLAGS = $(module_ldflags)
+tests_hostile_load_socket_la_SOURCES = tests/hostile/hostile_load.c
+tests_hostile_load_socket_la_CPPFLAGS = $(AM_CPPFLAGS) -DNAME=load_socket -DLOADED='socket(AF_UNIX, SOCK_STREAM, 0)'
+tests_hostile_load_socket_la_LDFLAGS = $(module_ldflags)
+# It is loaded: a file that cannot be opened for writing is an error to it, and it goes on.
+tests_hostile_load_write_la_SOURCES = tests/hostile/hostile_load.c
+tests_hostile_load_write_la_CPPFLAGS = $(AM_CPPFLAGS) -DNAME=load_write \
+	-DLOADED='if (open("/tmp/fmd-engine-was-here", O_WRONLY | O_CREAT, 0600) >= 0) abort()'
+tests_hostile_load_write_la_LDFLAGS = $(module_ldflags)
