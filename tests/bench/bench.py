@@ -335,6 +335,19 @@ class Bench:
                               capture_output=True, text=True, check=True)
         return float(done.stdout)
 
+    def isolation(self):
+        self.say("\n## Engines in processes of their own\n")
+        self.say("`isolate_time ENGINE pgft 3 18,18,36 1,18,18 1,1,1` (11,664 hosts), by turns in fmd's process and in one of "
+                 "its own: medians of 101 runs, and of their differences (goal: 2 ms).\n")
+        self.say("| engine | here ms | apart ms | more ms |")
+        self.say("|---|--:|--:|--:|")
+        for engine in ("fattree", "minhop", "updn"):
+            done = subprocess.run([os.path.join(self.build, "tests/bench/isolate_time"), "-n", "101", "-p",
+                                   os.path.join(self.build, "plugins/engines/.libs"), engine, "pgft", "3", "18,18,36",
+                                   "1,18,18", "1,1,1"], capture_output=True, text=True, check=True)
+            here, apart, more = re.findall(r"(-?[0-9.]+) ms", done.stdout)
+            self.say(f"| {engine} | {here} | {apart} | {more} |")
+
     def faults(self, n_seeds):
         self.say("\n## Faults: pgft 3 8,8,16 1,8,8 1,1,1 with 5 % of the links cut\n")
         self.say(f"| engine | eBB (median of {n_seeds}) | all-to-all max/avg | shift max | unreachable |")
@@ -418,12 +431,12 @@ def main():
     parser.add_argument("--storm", action="store_true", help="2,000 hosts boot at once, on fmsim; with --quick 64")
     parser.add_argument("--stored", action="store_true", help="with --engines: measure nothing, write down what was measured before")
     parser.add_argument("--minutes", type=int, default=0, help="with --engines: no new run of the peer after so many")
-    parser.add_argument("--only", help="bring-up, offline or faults; with --engines: fabrics or goals, separated by commas")
+    parser.add_argument("--only", help="bring-up, offline, isolation or faults; with --engines: fabrics or goals, separated by commas")
     parser.add_argument("--fabric", action="append", choices=sorted(FABRICS), help="these only; may be repeated")
     parser.add_argument("--write", metavar="FILE", help="write the tables there too")
     args = parser.parse_args()
-    if not args.engines and args.only not in (None, "bring-up", "offline", "faults"):
-        parser.error("--only is bring-up, offline or faults")
+    if not args.engines and args.only not in (None, "bring-up", "offline", "isolation", "faults"):
+        parser.error("--only is bring-up, offline, isolation or faults")
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     bench = Bench(args)
     if args.engines:
@@ -442,6 +455,8 @@ def main():
                 bench.say("bring-up skipped: opensm or ibsim is not installed (dev/install run bench)\n")
         if args.only in (None, "offline"):
             bench.offline([n for n in names if n.startswith("ft-")])
+        if args.only in (None, "isolation") and not args.quick:
+            bench.isolation()
         if args.only in (None, "faults"):
             bench.faults(5 if args.quick else 20)
     finally:
