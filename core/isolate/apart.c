@@ -23,6 +23,7 @@
 #include "lib/arena.h"
 #include "lib/error.h"
 #include "lib/log.h"
+#include "lib/printable.h"
 
 #define GRACE_MIN_MS 50
 #define GRACE_MAX_MS 5000
@@ -172,7 +173,7 @@ believe(struct apart *a, unsigned char *said, size_t n, struct fm_error *err)
 	if (kind == WIRE_REFUSED && n == sizeof(line)) {
 		memcpy(&line, said, sizeof(line));
 		line.text[sizeof(line.text) - 1] = '\0';
-		make_printable(line.text);
+		fm_printable(line.text);
 		return fm_fail(err, FM_E_CONFIG, "%s", line.text);
 	}
 	if (kind != WIRE_ENGINE || n < sizeof(kind))
@@ -284,7 +285,7 @@ take_answer(
 	if (answer.rc == 0)
 		return 0;
 	answer.why.msg[sizeof(answer.why.msg) - 1] = '\0';
-	make_printable(answer.why.msg);
+	fm_printable(answer.why.msg);
 	*err = answer.why;
 	return answer.rc;
 }

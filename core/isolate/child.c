@@ -32,6 +32,7 @@
 #include "core/isolate/descriptor.h"
 #include "lib/error.h"
 #include "lib/log.h"
+#include "lib/printable.h"
 
 #define LOOK_MS 20	 /* how often who waits asks whether to stop */
 #define MAX_LINES 1000	 /* of one call; beyond it is noise */
@@ -250,7 +251,7 @@ log_line(const char *name, const void *packet, size_t n)
 		return;
 	memcpy(&line, packet, sizeof(line));
 	line.text[sizeof(line.text) - 1] = '\0';
-	make_printable(line.text);
+	fm_printable(line.text);
 	if (line.level < FM_LOG_ERR || line.level > FM_LOG_DEBUG)
 		line.level = FM_LOG_INFO;
 	fm_log((enum fm_log_level)line.level, "engine", "%s: %s", name, line.text);

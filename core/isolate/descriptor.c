@@ -10,20 +10,13 @@
 
 #include "core/conf/options.h"
 #include "lib/error.h"
+#include "lib/printable.h"
 
 #define NO_TEXT UINT32_MAX
 #define MAX_TEXT 4096u
 #define MAX_WORDS 256u /* aliases, choices of an option */
 #define MAX_OPTIONS 1024u
 #define MAX_OPTION_BYTES ((uint64_t)1 << 20)
-
-void
-make_printable(char *text)
-{
-	for (; *text != '\0'; text++)
-		if (*text < ' ' || *text > '~')
-			*text = '?';
-}
 
 /* ------------------------------------------------------------------ writing */
 
@@ -154,7 +147,7 @@ read_text(struct reader *r)
 	if (text == NULL)
 		return NULL;
 	read_bytes(r, text, n);
-	make_printable(text);
+	fm_printable(text);
 	return text;
 }
 

@@ -17,7 +17,4 @@ size_t descriptor_write(const struct fm_engine *engine, unsigned char *to, size_
 int descriptor_read(const unsigned char *bytes, size_t n, struct fm_arena *mem,
     struct fm_engine *to, struct fm_error *err);
 
-/* In place: what is no printable ASCII becomes '?'. */
-void make_printable(char *text);
-
 #endif
