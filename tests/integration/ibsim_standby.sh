@@ -120,8 +120,9 @@ echo "ok: the lower GUID rules, and is followed"
 # start_pair HOST NAME PRIORITY LINE...: its process is $pair.
 start_pair() {
 	local host=$1 name=$2
-	printf '%s\n' "sm_priority = $3" "sm_key = 0x5ec7e75ec7e75ec7" "sminfo_polling_timeout = 300ms" \
+	printf '%s\n' "sm_priority = $3" "sm_key = 0x5ec7e75ec7e75ec7" "sa_key = 0x5ec7e7" "sminfo_polling_timeout = 300ms" \
 		"sweep_interval = 500ms" "control_socket = '$dir/$name.socket'" "${@:4}" >"$dir/$name.conf"
+	chmod 600 "$dir/$name.conf" # else fmd warns of the keys
 	start_on_ibsim "$host" "$build/fmd" --config="$dir/$name.conf" --engine=updn --state-dir="$dir/$name.state" >"$dir/$name.out" 2>&1
 	pair=$!
 }
