@@ -249,6 +249,7 @@ tests_unit_check_wire_LDADD = $(LDADD) $(IBMAD_LIBS)
 
 include tests/modules/local.mk
 include tests/hostile/local.mk
+bench_modules = tests/hostile/hostile.la
 endif
 EXTRA_DIST += \
 	tests/folder.h \
@@ -316,7 +317,7 @@ tests_bench_umad_count_la_LIBADD = -ldl
 endif
 
 .PHONY: bench-programs
-bench-programs: $(EXTRA_PROGRAMS) $(EXTRA_LTLIBRARIES)
+bench-programs: $(EXTRA_PROGRAMS) $(EXTRA_LTLIBRARIES) $(bench_modules)
 
 # ---- programs that only scripts start
 if HAVE_UMAD

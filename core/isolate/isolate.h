@@ -15,7 +15,7 @@
  * is the end of it: FM_E_BUG with a sentence, for the `refused` line of the chain.
  *
  * Cost: a copy of the fabric, two packets, the death of a process and the start of another:
- * 1.3 to 1.8 ms with 11,664 hosts (dev/bench --only=isolation).
+ * 1.1 to 2.1 ms with 11,664 hosts (dev/bench --only=isolation).
  */
 #ifndef CORE_ISOLATE_ISOLATE_H
 #define CORE_ISOLATE_ISOLATE_H

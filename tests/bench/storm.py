@@ -6,6 +6,7 @@ of path queries, first in quiet and then while one full re-route follows the oth
 """
 import json
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -14,6 +15,7 @@ import time
 
 KERNEL_QUEUE = ",recv_queue=200000"  # MADs that the kernel keeps for who does not read
 KINDS = ("opensm", "fmd")
+DEEDS = ("spin", "crash", "allocate")  # of an engine that means no good (tests/hostile)
 CAP_S = 300
 TICK = 0.01  # s: less CPU time than that is not seen
 
@@ -26,7 +28,7 @@ class Server:
         self.dir = tempfile.mkdtemp(prefix=kind + ".", dir=bench.work)
         self.socket = os.path.join(self.dir, "socket")
         self.log = os.path.join(self.dir, "log")
-        self.turn = 0
+        self.turn, self.deed = 0, None
         self.env = dict(os.environ, FMSIM_SOCKET=self.socket)
         self.sim = self.start([os.path.join(bench.build, "fmsim"), fabric + KERNEL_QUEUE], "sim.log", self.env)
         self.wait_for(os.path.join(self.dir, "sim.log"), "fmsim: ", 1)
@@ -48,13 +50,23 @@ class Server:
             return ["opensm", "-d2", "-s", "0", "-F", "/dev/null", "-R", "ftree", "-f", self.log]
         self.log = os.path.join(self.dir, "sm.log")
         self.write_conf()
+        plugins = os.path.join(self.dir, "plugins")
+        os.mkdir(plugins)
+        if os.path.exists(self.hostile()):  # built with the tests
+            shutil.copy(self.hostile(), plugins)
         return [os.path.join(self.bench.build, "fmd"), "--transport=umad", f"--config={self.dir}/fmd.conf",
-                f"--state-dir={self.dir}/state"]
+                f"--state-dir={self.dir}/state", f"--plugin-dir={plugins}"]
+
+    def hostile(self):
+        return os.path.join(self.bench.build, "tests/hostile/.libs/hostile.so")
 
     def write_conf(self):
-        chain = "updn" if self.turn % 2 else "fattree"
+        chain, section = "'updn'" if self.turn % 2 else "'fattree'", ""
+        if self.deed:
+            chain = f"'hostile:{self.deed}', {chain}"
+            section = f'hostile "{self.deed}" {{\n deed = {self.deed}\n time_limit = 2s\n}}\n'
         with open(os.path.join(self.dir, "fmd.conf"), "w") as f:
-            f.write(f"chain = {{ '{chain}' }}\nsweep_interval = 0s\ncontrol_socket = '{self.dir}/control'\n")
+            f.write(f"chain = {{ {chain} }}\nsweep_interval = 0s\ncontrol_socket = '{self.dir}/control'\n{section}")
 
     def wait_for(self, path, words, n, cap_s=CAP_S):
         deadline = time.time() + cap_s
@@ -126,21 +138,28 @@ class Storm:
             r = {"up_s": s.start_s, "boot": s.storm("boot", fabric, self.n_hosts, self.n_paths)}
             r["boot_cpu"] = [b - a for a, b in zip(before, s.cpu())]
             r["quiet"] = s.storm("steady", fabric, self.n_hosts, self.seconds, self.rate)
-            r["routes"], stop = [], threading.Event()
-
-            def keep_routing():
-                while not stop.is_set():
-                    r["routes"].append(s.reroute())
-            thread = threading.Thread(target=keep_routing)
-            thread.start()
-            try:
-                r["busy"] = s.storm("steady", fabric, self.n_hosts, self.seconds, self.rate)
-            finally:
-                stop.set()
-                thread.join()
+            r["busy"], r["routes"] = self.measure_busy(s, fabric)
+            r["deeds"] = {}
+            for s.deed in DEEDS if kind == "fmd" and os.path.exists(s.hostile()) else ():
+                r["deeds"][s.deed] = self.measure_busy(s, fabric)
             return r if all(r[k] for k in ("boot", "quiet", "busy")) else None
         finally:
             s.stop()
+
+    def measure_busy(self, s, fabric):
+        """Queries while one re-route follows the other; and what each of those took."""
+        routes, stop = [], threading.Event()
+
+        def keep_routing():
+            while not stop.is_set():
+                routes.append(s.reroute())
+        thread = threading.Thread(target=keep_routing)
+        thread.start()
+        try:
+            return s.storm("steady", fabric, self.n_hosts, self.seconds, self.rate), routes
+        finally:
+            stop.set()
+            thread.join()
 
     def row(self, kind, r):
         if r is None:
@@ -174,6 +193,9 @@ class Storm:
             if found[kind]:
                 say(self.latency_row(kind, "quiet", found[kind]["quiet"], []))
                 say(self.latency_row(kind, "re-routing", found[kind]["busy"], found[kind]["routes"]))
+                for deed, (q, routes) in found[kind]["deeds"].items():
+                    if q:
+                        say(self.latency_row(kind, f"... with an engine that does this first: {deed}", q, routes))
         self.judge(found)
 
     def judge(self, found):
