@@ -147,13 +147,13 @@ on_switch_info_first(struct ask *a, enum txn_status status, const uint8_t *reply
 		ask_ports(a->s, a->node);
 }
 
-/* A port that came up anew has lost what was set in it. */
+/* A port that came up anew, or may have while nobody could read it, has lost what was set in it. */
 static void
 note_reset(struct sweeper *s, struct inv_node *n, unsigned port, const struct wire_port_info *now)
 {
 	struct inv_port *p = &n->ports[port];
 
-	if (now->port_state <= WIRE_PORT_INIT || !p->known) { /* or it may have */
+	if (now->port_state <= WIRE_PORT_INIT || !p->known) {
 		p->refused = 0;
 		p->reregistered = false;
 		p->repaths = p->repaths && now->port_state > WIRE_PORT_INIT; /* it has not booted */
@@ -187,9 +187,11 @@ on_port_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 	}
 	wire_port_info_get(reply + WIRE_SMP_DATA_AT, &now);
 	note_reset(s, n, a->port, &now);
+	/* The link has come up anew, perhaps by another cable.  The state before counts even where
+	 * the last question was not answered, and the port is not `known`. */
 	if (p->edge != EDGE_ASKED && now.port_state == WIRE_PORT_INIT &&
-	    p->info.port_state > WIRE_PORT_INIT && inv_is_switch(n)) /* known or only remembered */
-		inv_unlink(&s->inv, a->node, a->port, EDGE_NONE);    /* perhaps another cable now */
+	    p->info.port_state > WIRE_PORT_INIT && inv_is_switch(n))
+		inv_unlink(&s->inv, a->node, a->port, EDGE_NONE);
 	p->info = now;
 	p->known = true;
 	if (!inv_is_switch(n) || a->port == 0) {
