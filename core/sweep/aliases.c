@@ -134,6 +134,13 @@ read_block(struct sweeper *s, uint32_t slot, unsigned port, uint32_t block)
 		inv_node(&s->inv, slot)->ports[port].aliases_done = false;
 }
 
+bool
+aliases_are_due_at(const struct sweeper *s, uint32_t slot, unsigned port)
+{
+	return s->aliases.n > 0 && port_wants_lid(&s->inv, slot, port) &&
+	    !inv_node(&s->inv, slot)->ports[port].aliases_done;
+}
+
 void
 aliases_ensure(struct sweeper *s, uint32_t slot, unsigned port)
 {

@@ -339,6 +339,18 @@ apply_feed(struct sweeper *s)
 	return false;
 }
 
+bool
+apply_is_due(const struct sweeper *s, const struct inv_node *n)
+{
+	uint64_t doubt = 0;
+
+	for (size_t i = 0; i < sizeof(n->lft_doubt) / sizeof(n->lft_doubt[0]); i++)
+		doubt |= n->lft_doubt[i];
+	for (size_t i = 0; doubt == 0 && i < s->unwritten.n; i++)
+		doubt = s->unwritten.item[i].sw == n->sw_index;
+	return n->lft != LFT_OURS || doubt != 0;
+}
+
 void
 apply_start(struct sweeper *s)
 {

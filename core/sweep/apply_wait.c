@@ -49,8 +49,9 @@ is_over(struct sweeper *s)
 static bool
 may_break_off(const struct sweeper *s)
 {
-	return s->wanted >= SWEEP_NAMED && !s->set.dry_run && s->n_broken_off < BREAKS_MAX &&
-	    s->plan != NULL && s->plan->tables != NULL && ladder_may_break(s->plan, s->next);
+	return (s->wanted >= SWEEP_NAMED || s->doubted.n > 0) && !s->set.dry_run &&
+	    s->n_broken_off < BREAKS_MAX && s->plan != NULL && s->plan->tables != NULL &&
+	    ladder_may_break(s->plan, s->next);
 }
 
 bool

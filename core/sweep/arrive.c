@@ -16,7 +16,7 @@
  *	DOUBT_PORT	another node has this port GUID: is it still there?
  *
  * Each is settled once for an arrival.  Who is contradicted is left out: its cable is
- * EDGE_DUPLICATE, it is told of once (trouble.h), and asked again by each light sweep.  Who was
+ * EDGE_DUPLICATE, it is told of once (todo.h), and asked again by each light sweep.  Who was
  * not found any more is gone, and the newcomer is the node.  Of two that are both new a switch goes
  * before a host, for more hangs on it; our own node is never in doubt.
  *
@@ -25,8 +25,8 @@
  */
 #include <inttypes.h>
 
-#include "core/sweep/internal.h"
-#include "core/sweep/trouble.h"
+#include "core/sweep/observe.h"
+#include "core/sweep/todo.h"
 
 #define DOUBTS_MAX(s) (256 + 4 * (s)->inv.nodes.n)
 
@@ -148,7 +148,8 @@ arrive_greet(struct sweeper *s, uint32_t slot, const struct smp_route *route)
 	n->seen_in = s->mark;
 	n->present = true;
 	n->silent = n->quiet = false;
-	n->n_rereads = 0;
+	n->n_reads = 0;
+	observe_doubt_all(s, n);
 	n->n_hops = route->n_hops;
 	memcpy(n->path, route->path, (size_t)route->n_hops + 1);
 }
@@ -178,7 +179,7 @@ let_go(struct sweeper *s, uint32_t slot, unsigned port)
 	if (far->edge == EDGE_WAS && far->peer == slot && far->peer_port == port)
 		inv_unlink(&s->inv, peer, peer_port, EDGE_NONE);
 	if (far->edge == EDGE_NONE && inv_node(&s->inv, peer)->present && inv_port_up(far) &&
-	    far->read_in == s->mark &&
+	    observe_port_is_fresh(far) &&
 	    (inv_is_switch(inv_node(&s->inv, peer)) || is_local(s, peer, peer_port)))
 		discover_probe(s, peer, peer_port);
 }
@@ -260,7 +261,7 @@ take(struct sweeper *s, const struct arrival *v)
 	if (fresh)
 		arrive_ask_details(s, slot, far_port);
 	else if (inv_is_switch(n) && s->report.scope != SWEEP_HEAVY)
-		discover_peek(s, slot);
+		doubt_switch(s, slot); /* it may have been without power, or tell of more */
 	if (!inv_is_switch(n))
 		discover_ask_port(s, slot, far_port);
 	s->changed = true;
@@ -319,7 +320,7 @@ doubts_link(const struct sweeper *s, uint32_t slot, const struct arrival *v)
 }
 
 static enum doubt
-doubt_node(const struct sweeper *s, uint32_t slot, const struct arrival *v)
+doubt_of(const struct sweeper *s, uint32_t slot, const struct arrival *v)
 {
 	const struct inv_node *n = inv_node(&s->inv, slot);
 	const struct inv_port *p;
@@ -347,7 +348,7 @@ find_doubt(const struct sweeper *s, struct arrival *v)
 	v->owner = slot;
 	v->owner_port = v->info.local_port;
 	if (slot != INV_NONE && !(v->settled & (DOUBT_NODE | DOUBT_LOOP | DOUBT_LINK)))
-		d = doubt_node(s, slot, v);
+		d = doubt_of(s, slot, v);
 	if (d != DOUBT_NONE && !(v->settled & d))
 		return d;
 	has = inv_find_port(&s->inv, v->info.port_guid, &port);
@@ -487,7 +488,7 @@ judge(struct sweeper *s, enum doubt d, struct arrival *v, const struct wire_node
 		settle(s, v);
 		cast_out_port(s, &before);
 	} else if (still) {
-		bool news = inv_node(&s->inv, v->node)->ports[v->port].told == TROUBLE_NONE;
+		bool news = todo_known(s, v->node, v->port) == TODO_DONE;
 
 		arrive_leave_out(s, v->node, v->port, v->owner, v->owner_port);
 		if (d == DOUBT_LINK && news)

@@ -12,6 +12,8 @@
 
 #define EARLY_TRIES_MAX 4
 #define EARLY_ANSWERS 16
+#define TRIES_MAX 6
+#define UNHEARD_MAX 3
 
 struct ask *
 ask_new(struct sweeper *s, uint32_t node, uint8_t port)
@@ -73,6 +75,7 @@ static void
 send_request(struct ask *a)
 {
 	a->n_tries++;
+	a->seq = ++a->s->seq;
 	a->s->pending += !a->nobody_waits;
 	txn_smp(a->s->p.txn, &a->route, a->method, a->attr, a->modifier,
 	    a->method == WIRE_SET || a->attr == WIRE_ATTR_SM_INFO ? a->data : NULL, window_key(a),
@@ -96,6 +99,21 @@ is_early(const struct sweeper *s, const struct ask *a)
 {
 	return s->report.scope == SWEEP_HEAVY && a->n_tries < EARLY_TRIES_MAX &&
 	    txn_counts(s->p.txn)->received - s->counts_at_start.received < EARLY_ANSWERS;
+}
+
+/* On a fabric that loses packets a request is put again, but not to a node that has left so many
+ * unanswered in a row: chance does not do that. */
+static bool
+is_worth_another(struct sweeper *s, struct ask *a)
+{
+	struct inv_node *n = a->node != INV_NONE ? inv_node(&s->inv, a->node) : NULL;
+
+	if (s->failed || (n != NULL && (n->silent || n->quiet)))
+		return false;
+	if (a->at_node && n->n_unheard < UINT8_MAX)
+		n->n_unheard++;
+	return (is_early(s, a) || (is_lossy(s) && a->n_tries < TRIES_MAX)) &&
+	    (n == NULL || n->n_unheard <= UNHEARD_MAX);
 }
 
 /* A node that leaves one question unanswered, all tries told, is asked no
@@ -141,22 +159,18 @@ on_end(void *arg, enum txn_status status, const uint8_t *reply)
 		return;
 	}
 	s->pending--;
-	if (a->route.max_tries != 0 && !stale &&
-	    lid_route_again(a, status)) { /* not all directed */
+	if (!stale && lid_route_again(a, status)) {
 		send_request(a);
 		return;
 	}
-	if (status == TXN_TIMEOUT && a->n_tries < ASK_TRIES_MAX && !s->failed &&
-	    (is_lossy(s) || is_early(s, a)) &&
-	    (a->node == INV_NONE ||
-		!(inv_node(&s->inv, a->node)->silent || inv_node(&s->inv, a->node)->quiet))) {
+	if (a->at_node && !stale && (status == TXN_OK || status == TXN_REFUSED))
+		inv_node(&s->inv, a->node)->n_unheard = 0;
+	if (status == TXN_TIMEOUT && is_worth_another(s, a)) {
 		send_request(a);
 		return;
 	}
-	if (status == TXN_TIMEOUT) {
-		s->unfinished = s->unfinished || s->phase >= PHASE_SWITCHES;
+	if (status == TXN_TIMEOUT)
 		note_quiet(a);
-	}
 	if (a->method == WIRE_SET)
 		fm_fault_point("answer", wire_attr_name(a->attr));
 	a->done(a, status, reply);
@@ -196,13 +210,24 @@ ask_set(struct ask *a, const struct smp_route *route, uint16_t attr, uint32_t mo
 	send_request(a);
 }
 
+/* Has the node stopped answering in this sweep, or, of a host, its switch? */
+static bool
+is_quiet(const struct inventory *inv, uint32_t node, unsigned port)
+{
+	const struct inv_node *n = inv_node(inv, node);
+
+	if (n->quiet || inv_is_switch(n) || n->ports[port].edge != EDGE_LINKED)
+		return n->quiet;
+	return inv_node(inv, n->ports[port].peer)->quiet;
+}
+
 /* The way to the node itself, if it is worth going. */
 static bool
 way_to(struct ask *a, struct smp_route *route)
 {
 	const struct inventory *inv = &a->s->inv;
 
-	if (inv_node(inv, a->node)->quiet || !inv_route(inv, a->node, a->port, route)) {
+	if (is_quiet(inv, a->node, a->port) || !inv_route(inv, a->node, a->port, route)) {
 		ask_release(a);
 		return false;
 	}

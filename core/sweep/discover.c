@@ -18,18 +18,20 @@
  */
 #include <inttypes.h>
 
-#include "core/sweep/internal.h"
+#include "core/sweep/observe.h"
+#include "core/sweep/todo.h"
 #include "lib/printable.h"
-#include "core/sweep/trouble.h"
 
 static void probe(struct sweeper *s, uint32_t node, uint8_t port, uint64_t m_key);
+static void on_port_info(struct ask *a, enum txn_status status, const uint8_t *reply);
 
 /* ------------------------------------------------------- asking a node */
 
-static void
-on_silence(struct sweeper *s, uint32_t node, const char *what, enum txn_status status)
+void
+discover_note_silence(struct ask *a, const char *what, enum txn_status status)
 {
-	struct inv_node *n = inv_node(&s->inv, node);
+	struct sweeper *s = a->s;
+	struct inv_node *n = inv_node(&s->inv, a->node);
 	char name[128];
 
 	if (status == TXN_CANCELLED || n->silent)
@@ -63,22 +65,24 @@ on_node_desc(struct ask *a, enum txn_status status, const uint8_t *reply)
 	fm_printable(n->desc);
 }
 
-/* What a switch held before it lost its power is gone. */
 static void
-note_reboot(struct inv_node *n)
+ask_port(struct sweeper *s, uint32_t node, unsigned port)
 {
-	n->lft = LFT_BLANK;
-	mcast_note_reset(n);
-	n->sw_refused = 0;
-	for (unsigned i = 0; i <= n->n_ports; i++)
-		n->ports[i].qos_done = false;
+	struct ask *a = ask_new(s, node, (uint8_t)port);
+
+	if (a != NULL)
+		ask_get_at(a, WIRE_ATTR_PORT_INFO, port, on_port_info);
 }
 
+/* Those of which what is known is in doubt, or nothing. */
 static void
 ask_ports(struct sweeper *s, uint32_t node)
 {
-	for (unsigned p = 0; p <= inv_node(&s->inv, node)->n_ports; p++)
-		discover_ask_port(s, node, (uint8_t)p);
+	const struct inv_node *n = inv_node(&s->inv, node);
+
+	for (unsigned p = 0; p <= n->n_ports; p++)
+		if (!observe_port_is_fresh(&n->ports[p]))
+			ask_port(s, node, p);
 }
 
 static void
@@ -90,6 +94,7 @@ on_change_cleared(struct ask *a, enum txn_status status, const uint8_t *reply)
 		return;
 	if (status == TXN_OK)
 		n->sw.port_state_change = 0;
+	observe_doubt_ports(a->s, n);
 	ask_ports(a->s, a->node);
 }
 
@@ -108,38 +113,17 @@ clear_change(struct sweeper *s, uint32_t node)
 	ask_set_at(a, WIRE_ATTR_SWITCH_INFO, 0, data, on_change_cleared);
 }
 
-/* False: the answer was none. */
-static bool
-take_switch_info(struct ask *a, enum txn_status status, const uint8_t *reply)
-{
-	struct inv_node *n = inv_node(&a->s->inv, a->node);
-	uint16_t top = n->sw_known ? n->sw.linear_fdb_top : 0;
-
-	if (ask_is_stale(a))
-		return false;
-	if (status != TXN_OK) {
-		n->sw_known = false;
-		on_silence(a->s, a->node, "SwitchInfo", status);
-		return false;
-	}
-	wire_switch_info_get(reply + WIRE_SMP_DATA_AT, &n->sw);
-	n->sw_known = true;
-	if (n->sw.linear_fdb_top < top)
-		note_reboot(n);
-	return true;
-}
-
+/* The ports were asked at the same time. */
 static void
 on_switch_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
-	take_switch_info(a, status, reply);
+	observe_switch(a, status, reply);
 }
 
-/* ... and its ports are to be read after it. */
 static void
 on_switch_info_first(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
-	if (!take_switch_info(a, status, reply))
+	if (!observe_switch(a, status, reply))
 		return;
 	if (inv_node(&a->s->inv, a->node)->sw.port_state_change)
 		clear_change(a->s, a->node);
@@ -147,26 +131,13 @@ on_switch_info_first(struct ask *a, enum txn_status status, const uint8_t *reply
 		ask_ports(a->s, a->node);
 }
 
-/* A port that came up anew, or may have while nobody could read it, has lost what was set in it. */
-static void
-note_reset(struct sweeper *s, struct inv_node *n, unsigned port, const struct wire_port_info *now)
+bool
+discover_walks(const struct sweeper *s, uint32_t slot, unsigned port)
 {
-	struct inv_port *p = &n->ports[port];
-
-	if (now->port_state <= WIRE_PORT_INIT || !p->known) {
-		p->refused = 0;
-		p->reregistered = false;
-		p->repaths = p->repaths && now->port_state > WIRE_PORT_INIT; /* it has not booted */
-		p->found_active = now->port_state == WIRE_PORT_ACTIVE;
-		p->pkeys_done = false;
-		p->pkeys_enforced = false;
-		p->aliases_done = false;
-		p->qos_done = p->qos_in_done = false;
-		if (!p->found_active)
-			fm_hash_remove(&s->lost_ports, p->guid); /* it registers by itself */
-	}
-	if (inv_is_switch(n) && port == 0 && now->lid == 0 && n->lft != LFT_BLANK)
-		note_reboot(n);
+	if (port == 0)
+		return false;
+	return inv_is_switch(inv_node(&s->inv, slot)) ||
+	    (slot == s->inv.local && port == s->inv.local_port);
 }
 
 static void
@@ -175,31 +146,14 @@ on_port_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 	struct sweeper *s = a->s;
 	struct inv_node *n = inv_node(&s->inv, a->node);
 	struct inv_port *p = &n->ports[a->port];
-	struct wire_port_info now;
 
-	if (ask_is_stale(a))
+	if (!observe_port(a, status, reply))
 		return;
-	p->read_in = s->mark;
-	if (status != TXN_OK) {
-		p->known = false;
-		on_silence(s, a->node, "PortInfo", status);
+	if ((!inv_is_switch(n) || a->port == 0) && mkeys_note(s, a->node, a->port, &p->info))
+		ask_port(s, a->node, a->port);
+	if (!discover_walks(s, a->node, a->port))
 		return;
-	}
-	wire_port_info_get(reply + WIRE_SMP_DATA_AT, &now);
-	note_reset(s, n, a->port, &now);
-	/* The link has come up anew, perhaps by another cable.  The state before counts even where
-	 * the last question was not answered, and the port is not `known`. */
-	if (p->edge != EDGE_ASKED && now.port_state == WIRE_PORT_INIT &&
-	    p->info.port_state > WIRE_PORT_INIT && inv_is_switch(n))
-		inv_unlink(&s->inv, a->node, a->port, EDGE_NONE);
-	p->info = now;
-	p->known = true;
-	if (!inv_is_switch(n) || a->port == 0) {
-		if (mkeys_note(s, a->node, a->port, &now))
-			discover_ask_port(s, a->node, a->port);
-		return;
-	}
-	if (now.port_state < WIRE_PORT_INIT)
+	if (p->info.port_state < WIRE_PORT_INIT)
 		inv_unlink(&s->inv, a->node, a->port, EDGE_NONE);
 	else if (p->edge == EDGE_NONE || p->edge == EDGE_WAS || p->edge == EDGE_SILENT ||
 	    p->edge == EDGE_DUPLICATE)
@@ -209,12 +163,11 @@ on_port_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 void
 discover_ask_port(struct sweeper *s, uint32_t node, uint8_t port)
 {
-	struct ask *a = ask_new(s, node, port);
-
-	if (a != NULL)
-		ask_get_at(a, WIRE_ATTR_PORT_INFO, port, on_port_info);
+	ask_port(s, node, port);
 }
 
+/* As master PortStateChange is cleared before the ports are read; till then they are asked at the
+ * same time (program.c). */
 void
 discover_ask_switch(struct sweeper *s, uint32_t node)
 {
@@ -226,29 +179,6 @@ discover_ask_switch(struct sweeper *s, uint32_t node)
 		a, WIRE_ATTR_SWITCH_INFO, 0, may_clear ? on_switch_info_first : on_switch_info) &&
 	    !may_clear)
 		ask_ports(s, node);
-}
-
-static void
-on_peek(struct ask *a, enum txn_status status, const uint8_t *reply)
-{
-	struct inv_node *n = inv_node(&a->s->inv, a->node);
-	struct wire_switch_info now;
-
-	if (status != TXN_OK)
-		return;
-	wire_switch_info_get(reply + WIRE_SMP_DATA_AT, &now);
-	if (now.port_state_change || (n->sw_known && now.linear_fdb_top < n->sw.linear_fdb_top))
-		discover_name(a->s, a->node);
-}
-
-void
-discover_peek(struct sweeper *s, uint32_t node)
-{
-	struct ask *a;
-
-	if (inv_node(&s->inv, node)->n_rereads > 0 || (a = ask_new(s, node, 0)) == NULL)
-		return;
-	ask_get_at(a, WIRE_ATTR_SWITCH_INFO, 0, on_peek);
 }
 
 void
@@ -290,6 +220,11 @@ on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
 
 	if (ask_is_stale(a) || p->edge != EDGE_ASKED)
 		return; /* meanwhile found from the other side, or the link went away */
+	if (a->seq <= p->doubt_seq && status != TXN_CANCELLED) {
+		p->edge = EDGE_NONE;
+		ask_port(s, a->node, a->port); /* it may have been the cable before */
+		return;
+	}
 	if (status == TXN_OK) {
 		wire_node_info_get(reply + WIRE_SMP_DATA_AT, &info);
 		wrong = check_node_info(&info);
@@ -306,7 +241,7 @@ on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (status == TXN_CANCELLED || s->report.scope == SWEEP_LIGHT)
 		return; /* a light sweep only asks whether it has come alive */
 	s->report.n_silent++;
-	if (p->told == TROUBLE_NO_ANSWER)
+	if (todo_known(s, a->node, a->port) == TODO_NO_ANSWER)
 		return;
 	inv_name(inv_node(&s->inv, a->node), name, sizeof(name));
 	if (wrong != NULL)
@@ -314,7 +249,7 @@ on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
 		    "what is cabled to %s port %u claims %s; it is left out", name, a->port, wrong);
 	else
 		fm_log_rl(&s->silent_bucket, FM_LOG_WARN, "sweep", "%s; it is left out",
-		    trouble_say(&s->inv, a->node, a->port, line, sizeof(line)));
+		    todo_say(&s->inv, TODO_NO_ANSWER, a->node, a->port, line, sizeof(line)));
 }
 
 static void
@@ -345,36 +280,6 @@ discover_probe(struct sweeper *s, uint32_t node, uint8_t port)
 }
 
 /* ------------------------------------------------------------ the start */
-
-static void
-on_own_port(struct ask *a, enum txn_status status, const uint8_t *reply)
-{
-	struct sweeper *s = a->s;
-	struct inv_port *p = &inv_node(&s->inv, a->node)->ports[a->port];
-	uint8_t was = p->known ? p->info.port_state : WIRE_PORT_DOWN;
-
-	on_port_info(a, status, reply);
-	if (status != TXN_OK || a->port == 0)
-		return;
-	if (p->info.port_state < was) { /* perhaps another cable now */
-		s->changed = true;
-		inv_unlink(&s->inv, a->node, a->port, EDGE_NONE);
-	}
-	if (inv_port_up(p) &&
-	    (p->edge == EDGE_NONE || p->edge == EDGE_WAS || p->edge == EDGE_SILENT ||
-		p->edge == EDGE_DUPLICATE))
-		discover_probe(s, a->node, a->port);
-}
-
-void
-discover_own_port(struct sweeper *s)
-{
-	struct ask *a;
-
-	if (s->inv.local == INV_NONE || (a = ask_new(s, s->inv.local, s->inv.local_port)) == NULL)
-		return;
-	ask_get_at(a, WIRE_ATTR_PORT_INFO, s->inv.local_port, on_own_port);
-}
 
 static void on_own_node(struct ask *a, enum txn_status status, const uint8_t *reply);
 
@@ -420,7 +325,7 @@ on_own_node(struct ask *a, enum txn_status status, const uint8_t *reply)
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for the inventory");
 	arrive_ask_details(s, slot, port);
 	if (port != 0)
-		discover_own_port(s);
+		ask_port(s, slot, port);
 }
 
 void

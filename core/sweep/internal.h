@@ -10,6 +10,7 @@
 #define CORE_SWEEP_INTERNAL_H
 
 #include "core/sweep/sweep.h"
+#include "core/sweep/todo.h"
 #include "core/sweep/traps.h"
 #include "lib/log.h"
 
@@ -18,10 +19,6 @@
  * nodes: two windows.  More would only fall out of the caches. */
 #define FEED_HIGH 1024
 #define FEED_STRIPED(s) (2 * txn_window((s)->p.txn) + 64)
-/* On a fabric that loses packets a request gets so many rounds of retries. */
-#define ASK_TRIES_MAX 6
-/* A switch that reports changes during a sweep is read again so often. */
-#define REREADS_MAX 3
 
 struct ask;
 typedef void (*ask_done)(struct ask *a, enum txn_status status, const uint8_t *reply);
@@ -32,6 +29,7 @@ struct ask {
 	ask_done done;
 	uint32_t node;
 	uint32_t generation; /* of the node, when it was asked */
+	uint64_t seq;	     /* number of the request (observe.h) */
 	uint32_t index;	     /* table block and the like */
 	uint32_t claim_node; /* arrive.c: who has what the newcomer says is its own ... */
 	uint32_t claim_generation;
@@ -122,7 +120,6 @@ struct sweeper {
 	bool routing;	       /* the plan worker has not given its plan yet */
 	bool first_master;     /* no sweep as master has finished yet */
 	bool changed;	       /* a cable was found in this sweep */
-	bool unfinished;       /* nodes have not answered what was to be set, or read for it */
 	bool chain_changed;    /* the same fabric is to be routed anew */
 	bool asked_anew;       /* of this sweep, which has not come to that yet */
 	bool asked_drain;      /* likewise drain_once */
@@ -137,8 +134,11 @@ struct sweeper {
 	bool fell_silent;	  /* a switch has, that answered in the sweep before */
 	bool looked_twice;	  /* ... so all is looked at, again, in this sweep */
 	uint32_t n_doubts;	  /* questions of who is who, in this sweep */
-	FM_VEC(uint32_t) named;	  /* nodes to read again, slots */
-	FM_VEC(uint32_t) doubted; /* switches that did not answer the light sweep, slots */
+	uint64_t n_unlinked;	  /* inventory.n_unlinked when routes were last found */
+	uint64_t seq;		  /* number of the last request that was sent (observe.h) */
+	FM_VEC(uint32_t) doubted; /* nodes with a record in doubt, slots */
+	struct todo_list todo;	  /* unfinished business, as the last sweep has left it */
+	bool todo_work;		  /* some of it is to be written though nothing has changed */
 
 	struct sweep_mcast *mc; /* mcast.c */
 	FM_VEC(struct alias_want) aliases;
@@ -170,7 +170,6 @@ struct sweeper {
 	bool untold_before_us;
 	uint32_t tell_next;	/* the node to be told next, slot */
 	bool older_gone;	/* so are, since then, a packet's life time */
-	bool links_put_off;	/* those that have come wait till the rest is written */
 	int64_t wrote_ns;	/* the last answer to a Set of an entry or a map; 0: none */
 	int64_t older_until_ns; /* packets of tables before those of plan are gone then */
 	bool older_by_levels;	/* all of them came to be by plan_change.by_levels */
@@ -264,11 +263,10 @@ bool routing_take(struct sweeper *s); /* false: the plan is still being made */
 void discover_start(struct sweeper *s);
 void discover_ask_port(struct sweeper *s, uint32_t node, uint8_t port);
 void discover_ask_switch(struct sweeper *s, uint32_t node); /* and all its ports */
-/* Our own port: no switch tells of it. */
-void discover_own_port(struct sweeper *s);
-/* A switch that is known lies behind a link that has come up: it may have been without power, or
- * tell of more. */
-void discover_peek(struct sweeper *s, uint32_t node);
+/* Is what lies behind the port asked who it is: a port of a switch, our own? */
+bool discover_walks(const struct sweeper *s, uint32_t slot, unsigned port);
+/* A question about the node as a whole has come to nothing. */
+void discover_note_silence(struct ask *a, const char *what, enum txn_status status);
 void discover_ask_desc(struct sweeper *s, uint32_t node, uint8_t port);
 void discover_probe(struct sweeper *s, uint32_t node, uint8_t port);
 /* arrive.c */
@@ -281,17 +279,12 @@ void arrive(struct sweeper *s, uint32_t node, uint8_t port, const uint8_t *data,
 /* What lies behind node:port has a GUID of owner's, or says that it is its owner_port. */
 void arrive_leave_out(
     struct sweeper *s, uint32_t node, uint8_t port, uint32_t owner, uint8_t owner_port);
-/* trouble.c */
-/* As a sweep ends: since when it is so, and how much there is of it. */
-void trouble_note(struct sweeper *s);
 /* reread.c */
 void discover_reread(struct sweeper *s);
-/* Name the switches at both ends of cables that are up at one end only. */
-void discover_doubt(struct sweeper *s);
+/* Doubt both ends of cables that do not go together. */
+void discover_compare_ends(struct sweeper *s);
 void discover_finish(struct sweeper *s);
-/* It is to be read again. */
-void discover_name(struct sweeper *s, uint32_t slot);
-/* Name switches that did not answer, where perhaps the way to them is lost and there is another.
+/* Doubt switches that did not answer, where perhaps the way to them is lost and there is another.
  * False: there are none. */
 bool discover_retry(struct sweeper *s);
 /* Has a switch that answered in the sweep before not done so, by any way that is known? */
@@ -330,10 +323,6 @@ bool lid_route_again(struct ask *a, enum txn_status status);
 void lid_route_forgive(struct ask *a);
 /* light.c */
 void light_start(struct sweeper *s);
-/* After a light sweep: name the neighbours on the way to those doubted. */
-void light_doubt(struct sweeper *s);
-/* With the neighbours read and routes found anew: ask those doubted again. */
-void light_again(struct sweeper *s);
 /* other_sms.c */
 void other_sms_start(struct sweeper *s);
 /* What the answers mean; false: this sweep ends here (outcome is set). */
@@ -404,10 +393,12 @@ void mkeys_commit(struct sweeper *s);
 /* pkeys.c: P_Key tables */
 void pkeys_start(struct sweeper *s);
 void pkeys_ensure(struct sweeper *s, uint32_t slot, unsigned port);
+bool pkeys_are_due(const struct sweeper *s, uint32_t slot, unsigned port);
 void pkeys_fini(struct sweeper *s);
 /* qos.c: SL to VL, VL arbitration */
 void qos_start(struct sweeper *s);
 void qos_ensure(struct sweeper *s, uint32_t slot, unsigned port);
+bool qos_is_due(const struct sweeper *s, uint32_t slot, unsigned port);
 /* It has been called for all ports of a node. */
 void qos_ensured(struct sweeper *s, uint32_t slot);
 /* next is given up, and its SL to VL maps may be in switches. */
@@ -421,6 +412,8 @@ void owed_start(struct sweeper *s);
 bool owed_end(struct sweeper *s); /* false: the sweep has failed */
 /* apply.c: forwarding tables */
 void apply_start(struct sweeper *s);
+/* May the switch hold something else than s->plan says? */
+bool apply_is_due(const struct sweeper *s, const struct inv_node *n);
 bool apply_feed(struct sweeper *s); /* true: there is more to send or to wait for */
 /* With all links active: is there more to write?  Then apply_feed() goes on. */
 bool apply_again(struct sweeper *s);
@@ -446,6 +439,8 @@ bool mcast_lacks_trees(const struct sweeper *s);
 uint16_t mcast_top_mlid(struct sweeper *s);
 /* Something is to be written, between sweeps. */
 bool mcast_is_due(const struct sweeper *s);
+/* Is it not known what the switch holds of multicast? */
+bool mcast_is_due_at(const struct sweeper *s, const struct inv_node *n);
 void mcast_start(struct sweeper *s, bool in_sweep);
 /* Was it in a sweep? */
 bool mcast_finish(struct sweeper *s);
@@ -455,6 +450,7 @@ void mcast_note_reset(struct inv_node *n);
 void aliases_ensure(struct sweeper *s, uint32_t slot, unsigned port);
 /* Something is to be written, between sweeps. */
 bool aliases_are_due(const struct sweeper *s);
+bool aliases_are_due_at(const struct sweeper *s, uint32_t slot, unsigned port);
 void aliases_start(struct sweeper *s);
 void aliases_fini(struct sweeper *s);
 /* links.c */

@@ -184,6 +184,7 @@ inv_unlink(struct inventory *inv, uint32_t node, uint8_t port, enum inv_edge edg
 
 		far->edge = EDGE_NONE;
 		far->peer = INV_NONE;
+		inv->n_unlinked++;
 	}
 	p->edge = (uint8_t)edge;
 	p->peer = INV_NONE;
@@ -301,6 +302,46 @@ reach(struct inventory *inv, const struct inv_node *n, unsigned p, uint32_t mark
 	return true;
 }
 
+/* Switches whose ports are to be walked; those that do not answer come last, when nothing else
+ * is left: what lies behind them is reached by another way where there is one. */
+struct walk {
+	uint32_t *queue, head, tail;
+	uint32_t *silent, n_silent;
+};
+
+static void
+walk(struct inventory *inv, struct walk *w, uint32_t mark)
+{
+	while (w->head < w->tail) {
+		const struct inv_node *n = inv_node(inv, w->queue[w->head++]);
+		unsigned first = inv_is_switch(n) ? 1 : inv->local_port;
+		unsigned last = inv_is_switch(n) ? n->n_ports : inv->local_port;
+
+		for (unsigned p = first; p <= last; p++) {
+			uint32_t far = n->ports[p].peer;
+
+			if (n->ports[p].edge != EDGE_LINKED || !reach(inv, n, p, mark))
+				continue;
+			if (inv_node(inv, far)->silent)
+				w->silent[w->n_silent++] = far;
+			else
+				w->queue[w->tail++] = far;
+		}
+	}
+}
+
+/* False: there are none. */
+static bool
+take_silent(struct walk *w)
+{
+	if (w->n_silent == 0)
+		return false;
+	w->head = w->tail = 0;
+	while (w->n_silent > 0)
+		w->queue[w->tail++] = w->silent[--w->n_silent];
+	return true;
+}
+
 static uint32_t
 drop_unseen(struct inventory *inv, uint32_t mark, const uint32_t *seen_before)
 {
@@ -322,31 +363,27 @@ drop_unseen(struct inventory *inv, uint32_t mark, const uint32_t *seen_before)
 bool
 inv_find_routes(struct inventory *inv, uint32_t *n_lost)
 {
-	uint32_t n_nodes = (uint32_t)inv->nodes.n, mark = UINT32_MAX, head = 0, tail = 0;
+	uint32_t n_nodes = (uint32_t)inv->nodes.n, mark = UINT32_MAX;
+	struct walk w = { 0 };
 	struct fm_arena mem;
-	uint32_t *queue, *seen_before;
+	uint32_t *seen_before;
 
 	fm_arena_init(&mem, SIZE_MAX);
-	queue = fm_arena_array(&mem, (size_t)n_nodes + 1, uint32_t);
+	w.queue = fm_arena_array(&mem, (size_t)n_nodes + 1, uint32_t);
+	w.silent = fm_arena_array(&mem, (size_t)n_nodes + 1, uint32_t);
 	seen_before = fm_arena_array(&mem, (size_t)n_nodes + 1, uint32_t);
 	*n_lost = 0;
-	if (queue == NULL || seen_before == NULL || inv->local == INV_NONE) {
+	if (w.queue == NULL || w.silent == NULL || seen_before == NULL || inv->local == INV_NONE) {
 		fm_arena_fini(&mem);
 		return inv->local == INV_NONE;
 	}
 	for (uint32_t i = 0; i < n_nodes; i++)
 		seen_before[i] = inv_node(inv, i)->seen_in;
 	inv_node(inv, inv->local)->seen_in = mark;
-	queue[tail++] = inv->local;
-	while (head < tail) {
-		const struct inv_node *n = inv_node(inv, queue[head++]);
-		unsigned first = inv_is_switch(n) ? 1 : inv->local_port;
-		unsigned last = inv_is_switch(n) ? n->n_ports : inv->local_port;
-
-		for (unsigned p = first; p <= last; p++)
-			if (n->ports[p].edge == EDGE_LINKED && reach(inv, n, p, mark))
-				queue[tail++] = n->ports[p].peer;
-	}
+	w.queue[w.tail++] = inv->local;
+	do
+		walk(inv, &w, mark);
+	while (take_silent(&w));
 	*n_lost = drop_unseen(inv, mark, seen_before);
 	fm_arena_fini(&mem);
 	return true;

@@ -54,18 +54,16 @@ enum inv_mft {
 struct pkey_held; /* core/subnet/pkey_table.h */
 
 struct inv_port {
-	struct wire_port_info info; /* as last reported, when `known` */
-	uint64_t m_key;		    /* that opens it, when not the fabric's (mkeys.c); 0: it is */
-	uint64_t guid;		    /* port GUID: CA, router, switch port 0 */
-	struct pkey_held *pkeys;    /* its table as it is; NULL: fmd has not looked at it */
-	uint32_t peer;		    /* node at the other end, by `edge`; INV_NONE */
-	uint32_t told_s;	    /* since when, UTC: trouble.h */
-	uint32_t read_in;	    /* number of the sweep that last read info */
-	uint32_t refused;	    /* rows of the field table that this port will not take */
-	uint16_t lid;		    /* base LID given by us, 0 = none yet */
+	struct wire_port_info info;   /* as last reported, when `known` */
+	uint64_t m_key;		      /* that opens it, when not the fabric's (mkeys.c); 0: it is */
+	uint64_t guid;		      /* port GUID: CA, router, switch port 0 */
+	struct pkey_held *pkeys;      /* its table as it is; NULL: fmd has not looked at it */
+	uint32_t peer;		      /* node at the other end, by `edge`; INV_NONE */
+	uint64_t read_seq, doubt_seq; /* observe.h */
+	uint32_t refused;	      /* rows of the field table that this port will not take */
+	uint16_t lid;		      /* base LID given by us, 0 = none yet */
 	uint8_t peer_port;
 	uint8_t edge; /* enum inv_edge */
-	uint8_t told; /* enum trouble that was here when the last sweep ended */
 	uint8_t lmc;
 	bool known;
 	bool foreign_key;    /* under an M_Key that we do not know */
@@ -86,12 +84,13 @@ struct inv_node {
 	struct inv_port *ports; /* [n_ports + 1]; port 0: switches only */
 	struct wire_switch_info sw; /* as last reported, when sw_known */
 	struct wire_node_info info;
-	uint32_t seen_in; /* number of the discovery that last saw it */
-	uint32_t
-	    generation;	   /* it is another node, or at another place, than under the one before */
-	uint32_t older;	   /* slot of what had this GUID and another type or number of ports */
-	uint64_t first_in; /* number of the sweep that first saw it, since it was last gone */
-	uint64_t disputed_in; /* number of the sweep that has met another node of its GUID */
+	uint64_t sw_read_seq, sw_doubt_seq; /* of SwitchInfo: observe.h */
+	uint64_t redirect_seq; /* requests up to this one are put again, directed: lid_route.c */
+	uint32_t seen_in;      /* number of the discovery that last saw it */
+	uint32_t generation;   /* raised when another node, or another place, is meant */
+	uint32_t older;	       /* slot of what had this GUID and another type or number of ports */
+	uint64_t first_in;     /* number of the sweep that first saw it, since it was last gone */
+	uint64_t disputed_in;  /* number of the sweep that has met another node of its GUID */
 	uint32_t sw_index;   /* index of a switch for engines, INV_NONE before the first snapshot */
 	uint32_t sw_refused; /* rows of the switch field table it will not take */
 	uint16_t lid_top_seen;
@@ -101,9 +100,12 @@ struct inv_node {
 	uint8_t path[DR_MAX_HOPS + 1]; /* path[1..n_hops] */
 	uint8_t lft;		       /* enum inv_lft */
 	uint8_t mft;		       /* enum inv_mft */
-	uint8_t n_rereads;	       /* in this sweep, bounded */
-	bool lft_remembered;	       /* silent: its rows are the last plan's, or held ones */
-	bool owes_maps;		       /* its SL2VL may not be the last plan's (owed.c) */
+	uint8_t n_unheard;   /* questions it has left unanswered since it was last heard */
+	uint8_t n_reads;     /* times it was read again in this sweep, bounded */
+	bool doubted;	     /* it is in the list of nodes to be read again */
+	bool fell;	     /* a port of it was read that is not above INIT any more */
+	bool lft_remembered; /* silent: its rows are the last plan's, or held ones */
+	bool owes_maps;	     /* its SL2VL may not be the last plan's (owed.c) */
 	bool present;
 	bool sw_known;
 	bool silent; /* left out of this sweep: it did not answer what must be known */
@@ -128,6 +130,7 @@ struct inventory {
 	uint32_t local;		/* slot of our own node, INV_NONE before discovery */
 	uint8_t local_port;	/* our port (a switch: 0) */
 	uint32_t n_switch_slots;
+	uint64_t n_unlinked;	   /* links taken out since the start */
 	FM_VEC(uint32_t) switches; /* sw_index -> slot */
 };
 
@@ -163,7 +166,8 @@ bool inv_route_beyond(
  * INV_NONE when we sit at it. */
 uint32_t inv_before(const struct inventory *inv, uint32_t node, uint8_t port);
 
-/* Shortest directed routes over the links as they are; nodes that cannot be
+/* Shortest directed routes over the links as they are, around switches that are silent where there
+ * is another way; nodes that cannot be
  * reached any more are dropped (not present).  *n_lost counts them.
  * O(nodes + links).  False when memory is out. */
 bool inv_find_routes(struct inventory *inv, uint32_t *n_lost);

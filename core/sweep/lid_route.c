@@ -24,6 +24,7 @@
  *
  * O(hops) a route, O(1) to a switch that has had one in this sweep.
  */
+#include "core/sweep/observe.h"
 #include "core/sweep/apply_internal.h"
 #include "lib/bitset.h"
 
@@ -437,6 +438,10 @@ note_lost(struct ask *a)
 		    mixed ? "mixed SMPs are not answered any more: directed ones are used"
 			  : "LID-routed SMPs are not answered any more: directed ones are used");
 	*blamed = *blamed || !n->quiet;
+	if (!mixed && n->takes_lid_smps) {
+		doubt_switch(s, a->node); /* it may have lost its LID, and all it held */
+		doubt_port(s, a->node, inv_is_switch(n) ? 0 : a->port);
+	}
 	if (mixed)
 		s->report.mixed_lost++;
 	else
@@ -447,10 +452,14 @@ bool
 lid_route_again(struct ask *a, enum txn_status status)
 {
 	struct sweeper *s = a->s;
-	struct inv_node *n = inv_node(&s->inv, a->node);
-
+	struct inv_node *n = a->at_node ? inv_node(&s->inv, a->node) : NULL;
 	bool mixed = smp_is_mixed(&a->route);
 
+	if (n == NULL)
+		return false;
+	if (a->route.max_tries == 0)
+		return status == TXN_TIMEOUT && a->seq <= n->redirect_seq && !s->failed &&
+		    !n->quiet && inv_route(&s->inv, a->node, a->port, &a->route);
 	if (status == TXN_OK || status == TXN_REFUSED)
 		s->n_lost_on_end[mixed] = 0;
 	if (!mixed) {
@@ -459,7 +468,11 @@ lid_route_again(struct ask *a, enum txn_status status)
 	}
 	if (status != TXN_TIMEOUT || s->failed || n->quiet)
 		return false;
-	note_lost(a);
+	if (a->seq > n->redirect_seq) {
+		note_lost(a);
+		n->redirect_seq = s->seq;
+		txn_give_up(s->p.txn, n->guid);
+	}
 	if (!inv_route(&s->inv, a->node, a->port, &a->route))
 		return false;
 	a->n_tries = 0;

@@ -16,7 +16,7 @@
 #include <inttypes.h>
 
 #include "core/sweep/fields.h"
-#include "core/sweep/internal.h"
+#include "core/sweep/observe.h"
 
 static enum field_where
 where_of(const struct inv_node *n, unsigned port)
@@ -64,22 +64,6 @@ wanted_port(struct sweeper *s, uint32_t slot, unsigned port, struct wire_port_in
 	return fields_apply(&c, where_of(n, port), p->refused, info);
 }
 
-/* The answer shows that the link went down after it was read, and may have come up since: it
- * is not taken in, so that the sweep that reads both ends anew sees what is lost. */
-static bool
-has_bounced(struct sweeper *s, const struct ask *a, const struct wire_port_info *now)
-{
-	const struct inv_port *p = &inv_node(&s->inv, a->node)->ports[a->port];
-
-	if (a->port == 0 || now->port_state >= p->info.port_state)
-		return false;
-	discover_name(s, a->node);
-	if (p->edge == EDGE_LINKED)
-		discover_name(s, p->peer);
-	sweeper_request(s, SWEEP_NAMED, "links that went down meanwhile");
-	return true;
-}
-
 /* After a refused Set: the port as it is.  One that was to become active and
  * is has been woken by its neighbour's first packet (IBA 7.2.7). */
 static void
@@ -94,9 +78,8 @@ on_port_again(struct ask *a, enum txn_status status, const uint8_t *reply)
 
 	if (status == TXN_OK) {
 		wire_port_info_get(reply + WIRE_SMP_DATA_AT, &now);
-		if (has_bounced(s, a, &now))
+		if (!observe_written_port(a, &now))
 			return;
-		p->info = now;
 	}
 	if (status != TXN_OK || p->info.port_state != WIRE_PORT_ACTIVE)
 		fm_log_rl(&s->refused_bucket, FM_LOG_WARN, "sweep",
@@ -147,8 +130,10 @@ on_set_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 		return;
 	rows = wanted_port(s, a->node, a->port, &sent);
 	wire_port_info_get(reply + WIRE_SMP_DATA_AT, &now);
-	if (has_bounced(s, a, &now))
+	if (!observe_written_port(a, &now))
 		return;
+	if (now.m_key == 0)
+		p->info.m_key = sent.m_key;
 	rows = fields_refused(rows, &sent, &now);
 	p->refused |= rows;
 	tell_rows(n, a->port, "does not take", rows);
@@ -159,10 +144,6 @@ on_set_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 		p->repaths = false;
 		fm_hash_remove(&s->lost_ports, p->guid);
 	}
-	now.client_reregister = 0;
-	if (now.m_key == 0)
-		now.m_key = sent.m_key; /* hidden by the protect bits */
-	p->info = now;
 }
 
 static void
@@ -247,15 +228,13 @@ static void
 on_far_state(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
 	struct sweeper *s = a->s;
-	struct inv_port *p = &inv_node(&s->inv, a->node)->ports[a->port];
 	struct wire_port_info now;
 
 	if (status != TXN_OK)
 		return;
 	wire_port_info_get(reply + WIRE_SMP_DATA_AT, &now);
-	if (has_bounced(s, a, &now))
+	if (!observe_written_port(a, &now))
 		return;
-	p->info.port_state = now.port_state;
 	if (now.port_state != WIRE_PORT_ARMED)
 		return;
 	s->far_ends_sleep = true;

@@ -25,12 +25,15 @@ CORE_SOURCES += \
 	core/sweep/program.c \
 	core/sweep/qos.c \
 	core/sweep/repath.c \
+	core/sweep/observe.c \
+	core/sweep/observe.h \
 	core/sweep/reread.c \
 	core/sweep/routing.c \
 	core/sweep/say.c core/sweep/say.h \
 	core/sweep/settings.c \
 	core/sweep/sweep.c core/sweep/sweep.h \
 	core/sweep/traps.c core/sweep/traps.h \
-	core/sweep/trouble.c \
-	core/sweep/trouble.h \
+	core/sweep/todo.c \
+	core/sweep/todo_say.c \
+	core/sweep/todo.h \
 	core/sweep/waves.c

@@ -405,6 +405,12 @@ look_at_switches(struct sweeper *s)
 	}
 }
 
+bool
+mcast_is_due_at(const struct sweeper *s, const struct inv_node *n)
+{
+	return s->plan != NULL && s->plan->mcast != NULL && n->mft != MFT_KNOWN;
+}
+
 void
 mcast_start(struct sweeper *s, bool in_sweep)
 {

@@ -379,10 +379,8 @@ add_cables(struct sweeper *s, struct snapshot_builder *b, uint32_t slot)
 		far = inv_node(&s->inv, p->peer);
 		if (!inv_is_switch(far) || far->sw_index < n->sw_index)
 			continue;
-		if (is_put_off(s, n, i)) {
-			s->links_put_off = true;
+		if (is_put_off(s, n, i))
 			continue;
-		}
 		q = &far->ports[p->peer_port];
 		c = (struct snapshot_cable){ .sw = { n->sw_index, far->sw_index },
 			.port = { (uint8_t)i, p->peer_port },
@@ -458,7 +456,6 @@ model_build(struct sweeper *s, struct snapshot **snap, struct fm_error *err)
 	rc = give_lids(s, err);
 	if (rc != 0)
 		return rc;
-	s->links_put_off = false;
 	if (s->inv.switches.n == 0)
 		return 0; /* two CAs back to back */
 	rc = build_snapshot(s, snap, err);

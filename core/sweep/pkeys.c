@@ -495,14 +495,25 @@ start_job(struct sweeper *s, uint32_t slot, unsigned port)
 	read_done(j);
 }
 
+/* Has it a table that is ours to fill? */
+static bool
+has_table(const struct sweeper *s, uint32_t slot, unsigned port)
+{
+	return s->pkeys != NULL && port_wants_lid(&s->inv, slot, port) &&
+	    inv_node(&s->inv, slot)->info.partition_cap != 0;
+}
+
+bool
+pkeys_are_due(const struct sweeper *s, uint32_t slot, unsigned port)
+{
+	return has_table(s, slot, port) && !inv_node(&s->inv, slot)->ports[port].pkeys_done;
+}
+
 void
 pkeys_ensure(struct sweeper *s, uint32_t slot, unsigned port)
 {
-	const struct inv_node *n = inv_node(&s->inv, slot);
-
-	if (s->pkeys == NULL || !port_wants_lid(&s->inv, slot, port) ||
-	    n->info.partition_cap == 0 || n->quiet)
+	if (!has_table(s, slot, port) || inv_node(&s->inv, slot)->quiet)
 		return;
-	if (!n->ports[port].pkeys_done || s->report.scope == SWEEP_HEAVY)
+	if (pkeys_are_due(s, slot, port) || s->report.scope == SWEEP_HEAVY)
 		start_job(s, slot, port);
 }

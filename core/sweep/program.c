@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 #include "core/sweep/fields.h"
-#include "core/sweep/internal.h"
+#include "core/sweep/observe.h"
 
 /* ------------------------------------------------------------ SwitchInfo */
 
@@ -31,12 +31,13 @@ on_unset_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 	const struct inv_port *p = &inv_node(&s->inv, a->node)->ports[a->port];
 	struct wire_port_info now;
 
-	if (status == TXN_OK)
-		wire_port_info_get(reply + WIRE_SMP_DATA_AT, &now);
-	if (status == TXN_CANCELLED || (status == TXN_OK && now.port_state == p->info.port_state))
+	if (status != TXN_OK)
 		return;
-	discover_name(s, a->node);
-	sweeper_request(s, SWEEP_NAMED, "ports that changed meanwhile");
+	wire_port_info_get(reply + WIRE_SMP_DATA_AT, &now);
+	if (now.port_state > p->info.port_state) /* it has come up */
+		doubt_port(s, a->node, a->port);
+	else
+		observe_written_port(a, &now);
 }
 
 /* PortStateChange was cleared after the ports had been read, as we were not master yet: those
@@ -77,8 +78,10 @@ on_set_switch(struct ask *a, enum txn_status status, const uint8_t *reply)
 	rows = wanted_switch(s, n, &sent);
 	wire_switch_info_get(reply + WIRE_SMP_DATA_AT, &now);
 	n->sw_refused |= fields_refused(rows, &sent, &now);
-	if (sent.port_state_change)
+	if (sent.port_state_change) {
+		observe_doubt_ports(s, n);
 		ask_unset_ports(s, a->node);
+	}
 	n->sw = now;
 	n->sw.port_state_change = 0;
 }
@@ -187,8 +190,6 @@ program_commit(struct sweeper *s)
 	repath_note(s);
 	s->held_for_sls = s->held_for_sls || repath_is_due(s);
 	repath_keep(s, s->held_for_sls || s->untold_before_us);
-	if (s->next != NULL && s->next->change.n_grafted > 0 && !s->set.dry_run)
-		sweeper_request(s, SWEEP_NAMED, "switches that have joined");
 	if (s->next != s->plan || s->next == NULL) {
 		s->plan_saved = s->plan_saved && s->plan != NULL && s->next != NULL &&
 		    s->plan->tables == s->next->tables;
@@ -222,7 +223,7 @@ program_forget(struct sweeper *s)
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++)
 		forget_node(inv_node(&s->inv, i));
 	s->held.n = s->silent.n = s->unwritten.n = 0;
-	s->strayed = s->held_for_sls = s->links_put_off = false;
+	s->strayed = s->held_for_sls = false;
 	s->n_broken_off = s->n_untold = s->n_owed = s->n_short = 0;
 	s->lost_all = s->lost_all && s->first_master; /* else they have been asked for that */
 	s->others_wrote = false;

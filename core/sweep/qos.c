@@ -389,8 +389,19 @@ qos_ensured(struct sweeper *s, uint32_t slot)
 {
 	struct inv_node *n = inv_node(&s->inv, slot);
 
-	for (unsigned p = 1; maps_sls(s) && !n->quiet && !s->set.dry_run && p <= n->n_ports; p++)
+	for (unsigned p = 1; maps_sls(s) && !n->quiet && !s->set.dry_run && p <= n->n_ports; p++) {
 		n->ports[p].qos_in_done = model_takes_link(s, n, p);
+		n->ports[p].qos_done = n->ports[p].qos_done && has_tables(s, n, p);
+	}
+}
+
+bool
+qos_is_due(const struct sweeper *s, uint32_t slot, unsigned port)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+
+	return maps_sls(s) && !n->ports[port].qos_done && has_tables(s, n, port) &&
+	    can_map(n, port);
 }
 
 /* As output; port 0 of a base switch only as input. */

@@ -1,72 +1,94 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/sweep/reread.c - nodes that are read again: named by traps and light sweeps, or in
- * doubt, since what the two ends of a cable say does not go together.
+ * core/sweep/reread.c - records in doubt are read, until what the two ends of each cable say goes
+ * together.
  *
- * Bounded: a switch that reports changes while it is read, or has a cable that is up at one
- * end only, is read again REREADS_MAX times at most.  What then still does not go together
- * is left out, with a warning.
+ * Bounded: a node is read READS_MAX times a sweep at most.  What is in doubt then stays so, and is
+ * read by the next sweep (todo.h).
  */
-#include "core/sweep/internal.h"
+#include "core/sweep/observe.h"
 
-void
-discover_name(struct sweeper *s, uint32_t slot)
-{
-	for (size_t i = 0; i < s->named.n; i++)
-		if (s->named.item[i] == slot)
-			return;
-	if (!fm_vec_push(&s->named, slot))
-		sweep_fail(s, FM_E_RESOURCE, "out of memory for the list of changed nodes");
-}
+#define READS_MAX 6
+#define SILENT_READS_MAX 2 /* of one that does not answer: each costs all its time-outs */
 
 static void
-reread_switch(struct sweeper *s, uint32_t slot)
-{
-	struct inv_node *n = inv_node(&s->inv, slot);
-	char name[128];
-
-	if (!n->present)
-		return;
-	if (n->silent && n->silent_in == s->report.number && n->silent_way == discover_way(n) &&
-	    s->report.scope != SWEEP_HEAVY) {
-		n->silent_way = 0; /* nor would it answer now: discover_retry() */
-		return;
-	}
-	if (n->n_rereads++ >= REREADS_MAX) {
-		log_warn("sweep", "%s keeps changing; it is read again in the next sweep",
-		    inv_name(n, name, sizeof(name)));
-		return;
-	}
-	n->silent = n->quiet = false;
-	discover_ask_switch(s, slot);
-}
-
-static void
-reread_ca(struct sweeper *s, uint32_t slot)
+read_switch(struct sweeper *s, uint32_t slot)
 {
 	struct inv_node *n = inv_node(&s->inv, slot);
 
-	if (n->n_rereads++ >= REREADS_MAX)
-		return;
-	n->silent = n->quiet = false;
-	for (unsigned p = 1; n->present && p <= n->n_ports; p++)
-		if (n->ports[p].edge == EDGE_LINKED) {
+	if (n->desc[0] == '\0')
+		discover_ask_desc(s, slot, 0);
+	if (!observe_switch_is_fresh(n))
+		discover_ask_switch(s, slot);
+	else
+		for (unsigned p = 0; p <= n->n_ports; p++)
+			if (!observe_port_is_fresh(&n->ports[p]))
+				discover_ask_port(s, slot, (uint8_t)p);
+}
+
+static void
+read_ca(struct sweeper *s, uint32_t slot)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+
+	for (unsigned p = 1; p <= n->n_ports; p++)
+		if ((n->ports[p].edge == EDGE_LINKED || discover_walks(s, slot, p)) &&
+		    !observe_port_is_fresh(&n->ports[p])) {
 			discover_ask_port(s, slot, (uint8_t)p);
 			discover_ask_desc(s, slot, (uint8_t)p);
 		}
 }
 
+/* It has not answered in this sweep, and would not by the same way. */
+static bool
+is_in_vain(const struct sweeper *s, const struct inv_node *n)
+{
+	return n->silent && n->silent_in == s->report.number && n->silent_way == discover_way(n) &&
+	    s->report.scope != SWEEP_HEAVY;
+}
+
+/* Nodes that no cable leads to any more are gone, and the others are asked by the routes that are
+ * left. */
+static void
+find_routes(struct sweeper *s)
+{
+	uint32_t n_lost;
+
+	s->n_unlinked = s->inv.n_unlinked;
+	if (!inv_find_routes(&s->inv, &n_lost))
+		sweep_fail(s, FM_E_RESOURCE, "out of memory for directed routes");
+	s->report.n_lost += n_lost;
+}
+
 void
 discover_reread(struct sweeper *s)
 {
-	for (size_t i = 0; i < s->named.n; i++)
-		if (inv_is_switch(inv_node(&s->inv, s->named.item[i])))
-			reread_switch(s, s->named.item[i]);
+	size_t n_doubted = s->doubted.n;
+
+	if (s->n_unlinked != s->inv.n_unlinked)
+		find_routes(s);
+	for (size_t i = 0; i < n_doubted; i++) {
+		uint32_t slot = s->doubted.item[i];
+		struct inv_node *n = inv_node(&s->inv, slot);
+
+		n->doubted = false;
+		if (!n->present || n->n_reads >= READS_MAX)
+			continue;
+		if (is_in_vain(s, n)) {
+			n->silent_way = 0; /* discover_retry() finds another */
+			continue;
+		}
+		n->n_reads++;
+		n->silent = n->quiet = false;
+		if (inv_is_switch(n))
+			read_switch(s, slot);
 		else
-			reread_ca(s, s->named.item[i]);
-	s->named.n = 0;
+			read_ca(s, slot);
+	}
+	s->doubted.n = 0;
 }
 
+/* One end calls the cable up, the other one down. */
 static bool
 is_contradicted(const struct inventory *inv, const struct inv_port *p)
 {
@@ -86,15 +108,14 @@ is_stale(const struct inventory *inv, const struct inv_port *p)
 	return far->known && far->info.port_state > WIRE_PORT_INIT;
 }
 
-static void
-name_doubted(struct sweeper *s, uint32_t slot)
+static bool
+may_be_read(const struct inventory *inv, uint32_t slot)
 {
-	if (inv_node(&s->inv, slot)->n_rereads < REREADS_MAX)
-		discover_name(s, slot);
+	return inv_node(inv, slot)->n_reads < READS_MAX;
 }
 
 void
-discover_doubt(struct sweeper *s)
+discover_compare_ends(struct sweeper *s)
 {
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
 		const struct inv_node *n = inv_node(&s->inv, i);
@@ -102,18 +123,16 @@ discover_doubt(struct sweeper *s)
 		for (unsigned p = 1; n->present && p <= n->n_ports; p++) {
 			const struct inv_port *port = &n->ports[p];
 
-			if (is_contradicted(&s->inv, port))
-				name_doubted(s, i);
-			else if (!is_stale(&s->inv, port))
-				continue;
-			name_doubted(s, port->peer);
+			if ((is_contradicted(&s->inv, port) || is_stale(&s->inv, port)) &&
+			    may_be_read(&s->inv, i) && may_be_read(&s->inv, port->peer))
+				doubt_link(s, i, p);
 		}
 	}
 }
 
-/* A cable that one end calls down and the other up.  Read once, they may have been read
- * before and after it was put in; as often as discover_doubt() asks for, what answered at
- * the far end is another node of the same GUID. */
+/* Cables that one end calls down and the other up.  Where both ends are fresh they were read as
+ * often as discover_compare_ends() asks for, so what answers at the far end is another node of the
+ * same GUID.  Else the link is left out until both ends have been read. */
 static void
 drop_contradicted(struct sweeper *s)
 {
@@ -123,7 +142,9 @@ drop_contradicted(struct sweeper *s)
 		for (unsigned p = 1; n->present && p <= n->n_ports; p++) {
 			const struct inv_port *port = &n->ports[p];
 
-			if (is_contradicted(&s->inv, port))
+			if (is_contradicted(&s->inv, port) && observe_port_is_fresh(port) &&
+			    observe_port_is_fresh(
+				&inv_node(&s->inv, port->peer)->ports[port->peer_port]))
 				arrive_leave_out(s, port->peer, port->peer_port, i, (uint8_t)p);
 			else if (port->edge == EDGE_LINKED && port->known && !inv_port_up(port))
 				inv_unlink(&s->inv, i, (uint8_t)p, EDGE_NONE);
@@ -142,20 +163,18 @@ discover_retry(struct sweeper *s)
 	for (size_t i = 0; i < s->inv.switches.n; i++) {
 		uint32_t slot = s->inv.switches.item[i], before;
 		const struct inv_node *n = inv_node(&s->inv, slot);
-		bool unread;
 
-		if (!n->present || !n->silent || n->n_rereads >= REREADS_MAX)
+		if (!n->present || !n->silent || n->n_reads >= SILENT_READS_MAX)
 			continue;
 		before = inv_before(&s->inv, slot, 0);
-		unread = before != INV_NONE && inv_node(&s->inv, before)->n_rereads == 0;
-		if (unread) {
-			discover_name(s, before);
+		if (before != INV_NONE && inv_node(&s->inv, before)->n_reads == 0) {
+			doubt_node(s, before);
 		} else if (n->silent_way != discover_way(n)) {
-			discover_name(s, slot);
+			doubt_node(s, slot);
 			s->report.n_silent -= n->silent_in == s->report.number;
 		}
 	}
-	return s->named.n > 0;
+	return s->doubted.n > 0;
 }
 
 bool
@@ -173,11 +192,12 @@ discover_lost_sight(const struct sweeper *s)
 /* A switch without a LID looks fresh, but LIDs come after tables: LinearFDBTop
  * tells of an SM that was killed in between. */
 static void
-doubt_fresh_switches(struct sweeper *s)
+doubt_tables(struct sweeper *s)
 {
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
 		struct inv_node *n = inv_node(&s->inv, i);
 
+		observe_lost_power(n);
 		if (n->lft == LFT_BLANK && n->sw_known && n->sw.linear_fdb_top != 0) {
 			n->lft = LFT_UNKNOWN;
 			n->mft = MFT_UNKNOWN;
@@ -198,12 +218,8 @@ forget_old_links(struct sweeper *s)
 void
 discover_finish(struct sweeper *s)
 {
-	uint32_t n_lost;
-
 	drop_contradicted(s);
 	forget_old_links(s);
-	doubt_fresh_switches(s);
-	if (!inv_find_routes(&s->inv, &n_lost))
-		sweep_fail(s, FM_E_RESOURCE, "out of memory for directed routes");
-	s->report.n_lost += n_lost;
+	doubt_tables(s);
+	find_routes(s);
 }

@@ -40,7 +40,6 @@ after_routing(struct sweeper *s, int rc)
 	r->repaired = s->next != NULL && s->next != s->plan && s->next->repaired;
 	r->n_repaired_entries = r->repaired ? (uint32_t)s->next->delta.n : 0;
 	r->n_repaired_blocks = r->repaired ? s->next->delta_blocks : 0;
-	s->unfinished = false;
 	sweep_enter(s, PHASE_SWITCHES);
 	program_switches(s);
 }

@@ -14,7 +14,7 @@
 
 #include "core/route/keep.h"
 #include "core/route/plan_file.h"
-#include "core/sweep/internal.h"
+#include "core/sweep/observe.h"
 #include "lib/faultpoint.h"
 
 #define NS_PER_MS 1e6
@@ -67,6 +67,7 @@ sweeper_new(
 	    (struct fm_log_bucket){ .burst = 20, .every_ms = 1000 };
 	s->control_bucket = (struct fm_log_bucket){ .burst = 1, .every_ms = 60000 };
 	s->stranger_ms = SM_NEVER_MS;
+	todo_clear(&s->todo);
 	inv_init(&s->inv);
 	s->mc = mcast_new();
 	if (s->mc == NULL) {
@@ -100,8 +101,8 @@ sweeper_free(struct sweeper *s)
 	aliases_fini(s);
 	fm_hash_fini(&s->lost_ports);
 	inv_fini(&s->inv);
-	fm_vec_fini(&s->named);
 	fm_vec_fini(&s->doubted);
+	todo_fini(&s->todo);
 	fm_vec_fini(&s->others);
 	fm_vec_fini(&s->asked_sms);
 	fm_vec_fini(&s->sm_pasts);
@@ -136,13 +137,23 @@ sweeper_request(struct sweeper *s, enum sweep_scope scope, const char *reason)
 	snprintf(s->wanted_reason, sizeof(s->wanted_reason), "%s", reason);
 }
 
+static int64_t
+idle_until_ns(const struct sweeper *s)
+{
+	int64_t next_ms = todo_next_ms(s);
+
+	if (s->traps.owed_ms != 0 && s->traps.owed_ms < next_ms)
+		next_ms = s->traps.owed_ms;
+	return next_ms == INT64_MAX ? INT64_MAX : next_ms * 1000000;
+}
+
 int64_t
 sweeper_due_ns(const struct sweeper *s)
 {
 	int64_t now_ns = s->p.transport->ops->now_ns(s->p.transport);
 
-	if (s->phase == PHASE_IDLE && s->traps.owed_ms != 0)
-		return s->traps.owed_ms * 1000000;
+	if (s->phase == PHASE_IDLE)
+		return idle_until_ns(s);
 	if (s->phase != PHASE_TABLES || s->apply_wait_ns == 0)
 		return INT64_MAX;
 	/* What is over waits for an answer that is still out. */
@@ -163,11 +174,18 @@ is_due_between(const struct sweeper *s)
 	return mcast_is_due(s) || aliases_are_due(s);
 }
 
+/* Is a sweep to begin? */
+static bool
+is_wanted(const struct sweeper *s)
+{
+	return s->wanted != SWEEP_NONE || s->doubted.n > 0 ||
+	    todo_next_ms(s) <= sweeper_clock_ms(s);
+}
+
 bool
 sweeper_idle(const struct sweeper *s)
 {
-	return s->phase == PHASE_IDLE && s->wanted == SWEEP_NONE && s->pending == 0 &&
-	    !is_due_between(s);
+	return s->phase == PHASE_IDLE && s->pending == 0 && !is_wanted(s) && !is_due_between(s);
 }
 
 const struct sweep_report *
@@ -211,6 +229,12 @@ const struct inventory *
 sweeper_inventory(const struct sweeper *s)
 {
 	return &s->inv;
+}
+
+const struct todo_list *
+sweeper_todo(const struct sweeper *s)
+{
+	return &s->todo;
 }
 
 void
@@ -276,7 +300,22 @@ keep_plan(struct sweeper *s)
 		s->plan_saved = true;
 }
 
-static const char put_off[] = "links that have come meanwhile";
+/* What this sweep leaves unfinished.  Who is not master has nothing to finish. */
+static void
+note_todo(struct sweeper *s, enum sweep_outcome outcome)
+{
+	struct sweep_report *r = &s->report;
+
+	if (outcome == SWEEP_STANDBY || outcome == SWEEP_NO_LINK ||
+	    !(s->was_up || outcome == SWEEP_UP))
+		todo_clear(&s->todo);
+	else
+		todo_scan(s);
+	doubt_nothing(s); /* what is still in doubt is on the list, and waits for its turn */
+	r->n_troubles = todo_n_waiting(&s->todo);
+	r->n_duplicates = s->todo.n_of[TODO_TWIN_GUID];
+	r->n_loops = s->todo.n_of[TODO_LOOP];
+}
 
 void
 sweep_end(struct sweeper *s, enum sweep_outcome outcome)
@@ -297,7 +336,7 @@ sweep_end(struct sweeper *s, enum sweep_outcome outcome)
 	r->total_ms = (double)(now_ns() - s->started_ns) / NS_PER_MS;
 	count_smps(s);
 	links_count(s);
-	trouble_note(s);
+	note_todo(s, outcome);
 	if (outcome == SWEEP_UP) {
 		s->was_up = true;
 		s->first_master = false;
@@ -309,8 +348,6 @@ sweep_end(struct sweeper *s, enum sweep_outcome outcome)
 	}
 	plan_put(s->next);
 	s->next = NULL;
-	if (outcome == SWEEP_UP && s->links_put_off && strcmp(r->reason, put_off) != 0)
-		sweeper_request(s, SWEEP_NAMED, put_off); /* once: else the next light sweep does */
 	if (s->done != NULL)
 		s->done(s->done_arg, r);
 	if (outcome == SWEEP_UP)
@@ -345,13 +382,21 @@ start_sweep(struct sweeper *s)
 	memcpy(other, r->other, sizeof(other));
 	*r = (struct sweep_report){ .number = number, .scope = s->wanted };
 	memcpy(r->other, other, sizeof(other));
-	snprintf(r->reason, sizeof(r->reason), "%s", s->wanted_reason);
+	if (s->wanted != SWEEP_NONE)
+		snprintf(r->reason, sizeof(r->reason), "%s", s->wanted_reason);
+	else if (s->doubted.n > 0)
+		snprintf(r->reason, sizeof(r->reason), "what has changed meanwhile");
+	else
+		todo_reason(s, r->reason, sizeof(r->reason));
+	if (s->wanted == SWEEP_NONE)
+		r->scope = SWEEP_NAMED;
 	if (!s->was_up)
 		r->scope = SWEEP_HEAVY; /* what has not come up once has to be seen whole */
 	s->wanted = SWEEP_NONE;
 	if (s->others_wrote)
 		program_forget(s);
 	s->failed = s->changed = s->keys_changed = s->fell_silent = s->looked_twice = false;
+	s->todo_work = false;
 	s->n_doubts = 0;
 	s->way_epoch++;
 	lid_route_reopen(s);
@@ -360,11 +405,10 @@ start_sweep(struct sweeper *s)
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
 		struct inv_node *n = inv_node(&s->inv, i);
 
-		n->n_rereads = 0;
+		n->n_reads = 0;
 		n->was_silent = n->silent;
 		n->warned = n->warned && (n->silent || n->quiet);
-		if (r->scope != SWEEP_LIGHT) /* that one asks the quiet ones anew */
-			n->quiet = false;
+		n->quiet = false;
 	}
 	sweep_enter(s, PHASE_DISCOVER);
 	switch (r->scope) {
@@ -375,10 +419,11 @@ start_sweep(struct sweeper *s)
 		break;
 	case SWEEP_NAMED:
 		sweep_enter(s, PHASE_REREAD);
+		todo_take_up(s, false);
 		discover_reread(s);
 		break;
 	case SWEEP_HEAVY:
-		s->named.n = s->doubted.n = 0;
+		doubt_nothing(s);
 		traps_settle(s);
 		discover_start(s);
 		break;
@@ -411,8 +456,8 @@ static void
 after_discovery(struct sweeper *s)
 {
 	if (s->report.scope == SWEEP_LIGHT) {
-		bool news = s->changed || s->named.n > 0 || s->doubted.n > 0 ||
-		    s->unwritten.n > 0 || s->links_put_off || s->unfinished || sweeper_drops(s);
+		bool news = s->changed || s->doubted.n > 0 || s->todo_work || s->fell_silent ||
+		    sweeper_drops(s);
 
 		s->quiet = !news && plan_wants_rebalance(s->plan, s->p.chain, s->set.rebalance);
 		news = news || s->quiet;
@@ -422,13 +467,12 @@ after_discovery(struct sweeper *s)
 			return;
 		}
 		s->report.scope = SWEEP_NAMED;
-		light_doubt(s);
 	}
 	if (s->inv.local == INV_NONE || !has_link(s)) {
 		sweep_end(s, SWEEP_NO_LINK);
 		return;
 	}
-	discover_doubt(s);
+	discover_compare_ends(s);
 	sweep_enter(s, PHASE_REREAD);
 	discover_reread(s);
 }
@@ -441,7 +485,7 @@ look_at_all(struct sweeper *s)
 	s->looked_twice = true;
 	s->report.scope = SWEEP_HEAVY;
 	s->report.n_silent = 0;
-	s->named.n = s->doubted.n = 0;
+	doubt_nothing(s);
 	sweep_enter(s, PHASE_DISCOVER);
 	discover_start(s);
 }
@@ -449,8 +493,8 @@ look_at_all(struct sweeper *s)
 static void
 after_reread(struct sweeper *s)
 {
-	discover_doubt(s);
-	if (s->named.n > 0) {
+	discover_compare_ends(s);
+	if (s->doubted.n > 0) {
 		discover_reread(s);
 		if (s->pending > 0)
 			return;
@@ -462,10 +506,6 @@ after_reread(struct sweeper *s)
 	discover_finish(s);
 	if (s->report.scope != SWEEP_HEAVY && discover_retry(s)) {
 		discover_reread(s);
-		return; /* and here again, with what they said */
-	}
-	if (s->doubted.n > 0) {
-		light_again(s);
 		return; /* and here again, with what they said */
 	}
 	if (discover_lost_sight(s)) {
@@ -516,7 +556,7 @@ advance(struct sweeper *s)
 {
 	switch (s->phase) {
 	case PHASE_IDLE:
-		if (s->wanted != SWEEP_NONE) {
+		if (is_wanted(s)) {
 			start_sweep(s);
 		} else {
 			s->phase = PHASE_MCAST;
@@ -589,7 +629,7 @@ sweeper_step(struct sweeper *s)
 		if (s->phase == PHASE_IDLE)
 			traps_step(s);
 		if (s->pending > 0 ||
-		    (s->phase == PHASE_IDLE && s->wanted == SWEEP_NONE && !is_due_between(s)))
+		    (s->phase == PHASE_IDLE && !is_wanted(s) && !is_due_between(s)))
 			return;
 		advance(s);
 	}

@@ -27,6 +27,7 @@
 #include "core/store/store.h"
 #include "core/subnet/partitions.h"
 #include "core/sweep/inventory.h"
+#include "core/sweep/todo.h"
 
 enum sweep_scope { SWEEP_NONE, SWEEP_LIGHT, SWEEP_NAMED, SWEEP_HEAVY };
 const char *sweep_scope_name(enum sweep_scope scope);
@@ -187,6 +188,8 @@ bool sweeper_is_up(const struct sweeper *s);
 /* The plan in the switches (borrowed), NULL before the first. */
 const struct plan *sweeper_plan(const struct sweeper *s);
 const struct inventory *sweeper_inventory(const struct sweeper *s);
+/* What is unfinished, as the last sweep has left it (todo.h). */
+const struct todo_list *sweeper_todo(const struct sweeper *s);
 /* The P_Keys of all end-ports (borrowed), NULL before the first. */
 struct port_pkeys *sweeper_pkeys(const struct sweeper *s);
 /* Other SMs that the last discovery met: how many, and the i-th. */

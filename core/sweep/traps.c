@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "core/sweep/internal.h"
+#include "core/sweep/observe.h"
 
 enum trap {
 	TRAP_OF_NODES = 128,
@@ -310,7 +310,7 @@ read_again(struct sweeper *s, uint32_t slot, const char *reason)
 	s->traps.counts.acted++;
 	fm_log_rl(&s->trap_bucket, FM_LOG_NOTICE, "sweep", "%s: %s", reason,
 	    inv_name(inv_node(&s->inv, slot), name, sizeof(name)));
-	discover_name(s, slot);
+	doubt_node(s, slot);
 	if (!is_discovering(s))
 		sweeper_request(s, SWEEP_NAMED, reason);
 }
@@ -321,10 +321,7 @@ is_to_be_read(const struct sweeper *s, uint32_t slot)
 {
 	if (!is_discovering(s) && s->wanted < SWEEP_NAMED)
 		return false;
-	for (size_t i = 0; i < s->named.n; i++)
-		if (s->named.item[i] == slot)
-			return true;
-	return false;
+	return inv_node(&s->inv, slot)->doubted;
 }
 
 static void

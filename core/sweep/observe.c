@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sweep/observe.c - answers become facts, and cast doubt on others.  Cost: O(1) an answer.
+ *
+ * That a switch has lost its power is seen by three witnesses, since fmd's own Sets may restore
+ * what the power took: LinearFDBTop below what it was, LID 0 of port 0, and no port above INIT
+ * where there was one.
+ */
+#include "core/sweep/observe.h"
+
+/* ------------------------------------------------------------------ doubt */
+
+void
+observe_want_read(struct sweeper *s, uint32_t slot)
+{
+	struct inv_node *n = inv_node(&s->inv, slot);
+
+	if (n->doubted)
+		return;
+	n->doubted = fm_vec_push(&s->doubted, slot);
+	if (!n->doubted)
+		sweep_fail(s, FM_E_RESOURCE, "out of memory for the list of changed nodes");
+}
+
+void
+doubt_switch(struct sweeper *s, uint32_t slot)
+{
+	if (!inv_is_switch(inv_node(&s->inv, slot)))
+		return;
+	inv_node(&s->inv, slot)->sw_doubt_seq = s->seq;
+	observe_want_read(s, slot);
+}
+
+void
+doubt_port(struct sweeper *s, uint32_t slot, unsigned port)
+{
+	inv_node(&s->inv, slot)->ports[port].doubt_seq = s->seq;
+	observe_want_read(s, slot);
+}
+
+void
+doubt_link(struct sweeper *s, uint32_t slot, unsigned port)
+{
+	const struct inv_port *p = &inv_node(&s->inv, slot)->ports[port];
+
+	doubt_port(s, slot, port);
+	doubt_switch(s, slot);
+	if (p->edge != EDGE_LINKED)
+		return;
+	doubt_port(s, p->peer, p->peer_port);
+	doubt_switch(s, p->peer);
+}
+
+void
+observe_doubt_ports(struct sweeper *s, struct inv_node *n)
+{
+	for (unsigned p = 0; p <= n->n_ports; p++)
+		n->ports[p].doubt_seq = s->seq;
+}
+
+void
+observe_doubt_all(struct sweeper *s, struct inv_node *n)
+{
+	n->sw_doubt_seq = s->seq;
+	observe_doubt_ports(s, n);
+}
+
+void
+doubt_node(struct sweeper *s, uint32_t slot)
+{
+	observe_doubt_all(s, inv_node(&s->inv, slot));
+	observe_want_read(s, slot);
+}
+
+void
+doubt_nothing(struct sweeper *s)
+{
+	for (size_t i = 0; i < s->doubted.n; i++)
+		inv_node(&s->inv, s->doubted.item[i])->doubted = false;
+	s->doubted.n = 0;
+}
+
+bool
+observe_switch_is_fresh(const struct inv_node *n)
+{
+	return n->sw_known && n->sw_read_seq > n->sw_doubt_seq;
+}
+
+bool
+observe_port_is_fresh(const struct inv_port *p)
+{
+	return p->known && p->read_seq > p->doubt_seq;
+}
+
+/* -------------------------------------------------------------- SwitchInfo */
+
+/* What a switch held before it lost its power is gone. */
+static void
+note_reboot(struct inv_node *n)
+{
+	n->lft = LFT_BLANK;
+	mcast_note_reset(n);
+	n->sw_refused = 0;
+	for (unsigned i = 0; i <= n->n_ports; i++)
+		n->ports[i].qos_done = false;
+}
+
+bool
+observe_switch(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct inv_node *n = inv_node(&a->s->inv, a->node);
+	uint16_t top = n->sw_known ? n->sw.linear_fdb_top : 0;
+
+	if (ask_is_stale(a))
+		return false;
+	if (status != TXN_OK) {
+		n->sw_known = false;
+		discover_note_silence(a, "SwitchInfo", status);
+		return false;
+	}
+	wire_switch_info_get(reply + WIRE_SMP_DATA_AT, &n->sw);
+	n->sw_known = true;
+	n->sw_read_seq = a->seq;
+	if (n->sw.linear_fdb_top < top)
+		note_reboot(n);
+	return true;
+}
+
+/* ---------------------------------------------------------------- PortInfo */
+
+/* A port that came up anew, or may have while nobody could read it, has lost what was set in it. */
+static void
+note_reset(struct sweeper *s, struct inv_node *n, unsigned port, const struct wire_port_info *now)
+{
+	struct inv_port *p = &n->ports[port];
+
+	if (now->port_state <= WIRE_PORT_INIT || !p->known) {
+		p->refused = 0;
+		p->reregistered = false;
+		p->repaths = p->repaths && now->port_state > WIRE_PORT_INIT; /* it has not booted */
+		p->found_active = now->port_state == WIRE_PORT_ACTIVE;
+		p->pkeys_done = false;
+		p->pkeys_enforced = false;
+		p->aliases_done = false;
+		p->qos_done = p->qos_in_done = false;
+		if (!p->found_active)
+			fm_hash_remove(&s->lost_ports, p->guid); /* it registers by itself */
+	}
+	if (inv_is_switch(n) && port == 0 && now->lid == 0 && n->lft != LFT_BLANK)
+		note_reboot(n);
+}
+
+/* The link has come up anew, perhaps by another cable.  The state before counts even where the
+ * last question was not answered, and the port is not `known`. */
+static void
+note_bounce(struct sweeper *s, uint32_t slot, unsigned port, const struct wire_port_info *now)
+{
+	struct inv_port *p = &inv_node(&s->inv, slot)->ports[port];
+
+	if (now->port_state > WIRE_PORT_INIT || p->info.port_state <= now->port_state)
+		return;
+	s->changed = true;
+	inv_node(&s->inv, slot)->fell = true;
+	if (p->edge == EDGE_LINKED)
+		doubt_port(s, p->peer, p->peer_port);
+	if (p->edge == EDGE_ASKED)
+		p->doubt_seq = s->seq; /* the answer may be of the cable before */
+	else
+		inv_unlink(&s->inv, slot, (uint8_t)port, EDGE_NONE);
+}
+
+bool
+observe_port(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+	struct inv_node *n = inv_node(&s->inv, a->node);
+	struct inv_port *p = &n->ports[a->port];
+	struct wire_port_info now;
+
+	if (ask_is_stale(a))
+		return false;
+	if (status != TXN_OK) {
+		p->known = false;
+		discover_note_silence(a, "PortInfo", status);
+		return false;
+	}
+	wire_port_info_get(reply + WIRE_SMP_DATA_AT, &now);
+	note_reset(s, n, a->port, &now);
+	if (discover_walks(s, a->node, a->port))
+		note_bounce(s, a->node, a->port, &now);
+	p->info = now;
+	p->known = true;
+	p->read_seq = a->seq;
+	return true;
+}
+
+bool
+observe_written_port(struct ask *a, const struct wire_port_info *now)
+{
+	struct inv_port *p = &inv_node(&a->s->inv, a->node)->ports[a->port];
+	uint64_t m_key;
+
+	if (a->port != 0 && now->port_state < p->info.port_state) {
+		doubt_link(a->s, a->node, a->port);
+		return false;
+	}
+	m_key = now->m_key != 0 ? now->m_key : p->info.m_key; /* hidden by the protect bits */
+	p->info = *now;
+	p->info.m_key = m_key;
+	p->info.client_reregister = 0;
+	p->read_seq = a->seq;
+	return true;
+}
+
+/* Has it a port above INIT, as was last read? */
+static bool
+is_up(const struct inv_node *n)
+{
+	for (unsigned p = 1; p <= n->n_ports; p++)
+		if (n->ports[p].info.port_state > WIRE_PORT_INIT)
+			return true;
+	return false;
+}
+
+void
+observe_lost_power(struct inv_node *n)
+{
+	if (n->fell && n->lft == LFT_OURS && !is_up(n)) {
+		n->lft = LFT_UNKNOWN;
+		n->mft = MFT_UNKNOWN;
+		for (unsigned i = 0; i <= n->n_ports; i++)
+			n->ports[i].qos_done = false;
+	}
+	n->fell = false;
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* core/sweep/todo.c - the list: made anew as a sweep ends, and taken up when it is due. */
+#include "core/sweep/todo.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "core/sweep/observe.h"
+
+#define LOG_AFTER_MS 1000
+#define PAUSE_MS 1000
+
+enum effort {
+	AT_LIGHT_SWEEPS, /* it waits for somebody else */
+	AT_ONCE		 /* and ever later */
+};
+
+/* What a sweep that takes an entry up does first. */
+enum take_up {
+	NOTHING,
+	PROBE,	   /* who is there? */
+	READ_PORT, /* if nothing is new, that is all */
+	READ_LINK, /* both ends */
+	READ_NODE,
+	READ_DOUBTED, /* what is in doubt already */
+	WRITE	      /* what was read stays */
+};
+
+static const struct {
+	const char *name;
+	enum effort effort;
+	enum take_up take_up;
+} rows[N_TODO_WHY] = {
+	[TODO_DONE] = { "none", AT_LIGHT_SWEEPS, NOTHING },
+	[TODO_TWIN_GUID] = { "duplicate-guid", AT_LIGHT_SWEEPS, PROBE },
+	[TODO_LOOP] = { "loopback-cable", AT_LIGHT_SWEEPS, NOTHING },
+	[TODO_NO_ANSWER] = { "no-answer", AT_LIGHT_SWEEPS, PROBE },
+	[TODO_SILENT] = { "silent-node", AT_LIGHT_SWEEPS, READ_NODE },
+	[TODO_M_KEY] = { "foreign-m-key", AT_LIGHT_SWEEPS, READ_PORT },
+	[TODO_UNANSWERED] = { "unanswered", AT_LIGHT_SWEEPS, READ_NODE },
+	[TODO_UNREAD] = { "unread", AT_ONCE, READ_DOUBTED },
+	[TODO_CONTRADICTED] = { "ends-disagree", AT_ONCE, READ_LINK },
+	[TODO_PUT_OFF] = { "put-off", AT_ONCE, WRITE },
+	[TODO_NOT_ACTIVE] = { "not-active", AT_ONCE, READ_LINK },
+	[TODO_TABLES] = { "tables", AT_ONCE, WRITE },
+	[TODO_MAPS] = { "sl2vl", AT_ONCE, WRITE },
+	[TODO_GROUPS] = { "multicast", AT_ONCE, WRITE },
+	[TODO_PKEYS] = { "pkeys", AT_ONCE, WRITE },
+	[TODO_ALIASES] = { "alias-guids", AT_ONCE, WRITE },
+	[TODO_REJOINED] = { "joined", AT_ONCE, WRITE },
+};
+
+const char *
+todo_name(enum todo_why why)
+{
+	return rows[why].name;
+}
+
+void
+todo_fini(struct todo_list *list)
+{
+	free(list->item);
+	*list = (struct todo_list){ .next_ms = INT64_MAX };
+}
+
+void
+todo_clear(struct todo_list *list)
+{
+	todo_fini(list);
+}
+
+/* -------------------------------------------------------------------- why */
+
+/* Who is beyond our reach, or left out. */
+static enum todo_why
+why_left_out(const struct inv_node *n, unsigned port)
+{
+	const struct inv_port *p = &n->ports[port];
+
+	switch (p->edge) {
+	case EDGE_DUPLICATE:
+		return TODO_TWIN_GUID;
+	case EDGE_LOOP:
+		return port <= p->peer_port ? TODO_LOOP : TODO_DONE;
+	case EDGE_SILENT:
+	case EDGE_ASKED:
+		return TODO_NO_ANSWER;
+	default:
+		break;
+	}
+	if (port == 0 && n->silent)
+		return TODO_SILENT;
+	if (port == 0 && n->quiet)
+		return TODO_UNANSWERED;
+	return p->foreign_key ? TODO_M_KEY : TODO_DONE;
+}
+
+static bool
+is_in_doubt(const struct sweeper *s, uint32_t slot, unsigned port)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+	const struct inv_port *p = &n->ports[port];
+
+	if (port == 0)
+		return inv_is_switch(n) &&
+		    (!observe_switch_is_fresh(n) || !observe_port_is_fresh(p));
+	if (inv_is_switch(n))
+		return !observe_port_is_fresh(p) || (p->edge == EDGE_NONE && inv_port_up(p));
+	return (p->edge == EDGE_LINKED || discover_walks(s, slot, port)) &&
+	    !observe_port_is_fresh(p);
+}
+
+static enum todo_why
+why_link(const struct sweeper *s, const struct inv_node *n, unsigned port)
+{
+	const struct inv_port *p = &n->ports[port], *far;
+
+	if (p->edge != EDGE_LINKED)
+		return TODO_DONE;
+	far = &inv_node(&s->inv, p->peer)->ports[p->peer_port];
+	if (inv_port_up(p) != inv_port_up(far))
+		return TODO_CONTRADICTED;
+	if (!link_usable(&s->inv, p) || !node_usable(n) || p->info.port_state == WIRE_PORT_ACTIVE)
+		return TODO_DONE;
+	if (why_left_out(inv_node(&s->inv, p->peer), p->peer_port) != TODO_DONE ||
+	    why_left_out(inv_node(&s->inv, p->peer), 0) != TODO_DONE)
+		return TODO_DONE; /* it waits for the other end, which has its entry */
+	return model_takes_link(s, n, port) ? TODO_NOT_ACTIVE : TODO_PUT_OFF;
+}
+
+static enum todo_why
+why_switch(const struct sweeper *s, uint32_t slot)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+
+	if (!node_usable(n) || s->plan == NULL || s->plan->tables == NULL)
+		return TODO_DONE;
+	if (apply_is_due(s, n))
+		return TODO_TABLES;
+	if (n->owes_maps)
+		return TODO_MAPS;
+	if (s->plan->change.n_grafted > 0 && slot == s->inv.switches.item[0])
+		return TODO_REJOINED;
+	return mcast_is_due_at(s, n) ? TODO_GROUPS : TODO_DONE;
+}
+
+static enum todo_why
+why_settings(const struct sweeper *s, uint32_t slot, unsigned port)
+{
+	if (pkeys_are_due(s, slot, port))
+		return TODO_PKEYS;
+	if (qos_is_due(s, slot, port))
+		return TODO_MAPS;
+	return aliases_are_due_at(s, slot, port) ? TODO_ALIASES : TODO_DONE;
+}
+
+static enum todo_why
+why(const struct sweeper *s, uint32_t slot, unsigned port)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+	enum todo_why w = why_left_out(n, port);
+
+	if (w != TODO_DONE || n->silent || n->quiet || s->set.dry_run)
+		return w;
+	if (is_in_doubt(s, slot, port))
+		return TODO_UNREAD;
+	w = port == 0 && inv_is_switch(n) ? why_switch(s, slot) : why_link(s, n, port);
+	return w != TODO_DONE ? w : why_settings(s, slot, port);
+}
+
+/* -------------------------------------------------------------------- the list */
+
+static bool
+push(struct todo_list *list, const struct todo *t)
+{
+	size_t room = list->n_room > 0 ? 2 * list->n_room : 64;
+	struct todo *item;
+
+	if (list->n == list->n_room) {
+		item = realloc(list->item, room * sizeof(*item));
+		if (item == NULL)
+			return false;
+		list->item = item;
+		list->n_room = room;
+	}
+	list->item[list->n++] = *t;
+	list->n_of[t->why]++;
+	if (t->next_ms < list->next_ms)
+		list->next_ms = t->next_ms;
+	return true;
+}
+
+/* Others are told of where they are met. */
+static bool
+is_logged_at_once(const struct todo *t)
+{
+	return t->why == TODO_TWIN_GUID || t->why == TODO_LOOP;
+}
+
+static bool
+is_logged_where_met(const struct todo *t)
+{
+	return t->why == TODO_NO_ANSWER || t->why == TODO_SILENT || t->why == TODO_M_KEY ||
+	    t->why == TODO_UNANSWERED;
+}
+
+static void
+log_new(struct sweeper *s, struct todo *t, int64_t now_ms)
+{
+	char line[512];
+
+	if (t->logged || (!is_logged_at_once(t) && now_ms - t->since_ms < LOG_AFTER_MS))
+		return;
+	t->logged = true;
+	if (!is_logged_where_met(t))
+		fm_log_rl(&s->silent_bucket, FM_LOG_WARN, "sweep", "%s",
+		    todo_say(&s->inv, t->why, t->slot, t->port, line, sizeof(line)));
+}
+
+static void
+log_gone(struct sweeper *s, const struct todo *t)
+{
+	char name[128];
+
+	if (t->logged || is_logged_where_met(t))
+		fm_log_rl(&s->silent_bucket, FM_LOG_NOTICE, "sweep", "%s port %u: %s no more",
+		    inv_name(inv_node(&s->inv, t->slot), name, sizeof(name)), t->port,
+		    rows[t->why].name);
+}
+
+static bool
+is_before(const struct todo *t, uint32_t slot, unsigned port)
+{
+	return t->slot < slot || (t->slot == slot && t->port < port);
+}
+
+/* The entry of before, with what is kept of it; or one that begins now.  It is due at due_ms. */
+static struct todo
+entry(const struct todo *was, uint32_t slot, unsigned port, enum todo_why w, int64_t now_ms,
+    int64_t due_ms)
+{
+	struct todo t = { .slot = slot,
+		.port = (uint8_t)port,
+		.why = (uint8_t)w,
+		.since_s = (uint32_t)time(NULL),
+		.since_ms = now_ms,
+		.next_ms = due_ms };
+
+	if (was != NULL) {
+		t.n_tries = was->n_tries;
+		t.next_ms = was->next_ms > due_ms ? was->next_ms : due_ms;
+	}
+	if (was != NULL && was->why == w) {
+		t.logged = was->logged;
+		t.since_s = was->since_s;
+		t.since_ms = was->since_ms;
+	}
+	if (rows[w].effort == AT_LIGHT_SWEEPS)
+		t.next_ms = INT64_MAX;
+	else if (was != NULL && rows[was->why].effort == AT_LIGHT_SWEEPS)
+		t.next_ms = due_ms;
+	return t;
+}
+
+/* As long as a sweep fails, or switches have just stopped answering, another one at once would be
+ * no better. */
+static int64_t
+due_ms(const struct sweeper *s, int64_t now_ms)
+{
+	bool in_vain = s->failed;
+
+	for (size_t i = 0; i < s->inv.switches.n; i++)
+		in_vain = in_vain || inv_node(&s->inv, s->inv.switches.item[i])->quiet;
+	return in_vain ? now_ms + PAUSE_MS : now_ms;
+}
+
+static bool
+scan_node(struct sweeper *s, struct todo_list *list, const struct todo_list *before, size_t *at,
+    uint32_t slot, int64_t now_ms, int64_t due)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+
+	for (unsigned p = 0; p <= n->n_ports; p++) {
+		enum todo_why w = n->present ? why(s, slot, p) : TODO_DONE;
+		const struct todo *was = NULL;
+		struct todo t;
+
+		while (*at < before->n && is_before(&before->item[*at], slot, p))
+			log_gone(s, &before->item[(*at)++]);
+		if (*at < before->n && is_before(&before->item[*at], slot, p + 1))
+			was = &before->item[(*at)++];
+		if (was != NULL && was->why != w)
+			log_gone(s, was);
+		if (w == TODO_DONE)
+			continue;
+		t = entry(was, slot, p, w, now_ms, due);
+		log_new(s, &t, now_ms);
+		if (!push(list, &t))
+			return false;
+	}
+	return true;
+}
+
+void
+todo_scan(struct sweeper *s)
+{
+	struct todo_list list = { .next_ms = INT64_MAX }, *before = &s->todo;
+	int64_t now_ms = sweeper_clock_ms(s), due = due_ms(s, now_ms);
+	size_t at = 0;
+	bool ok = true;
+
+	for (uint32_t i = 0; ok && i < s->inv.nodes.n; i++)
+		ok = scan_node(s, &list, before, &at, i, now_ms, due);
+	if (!ok) {
+		log_err("sweep", "out of memory for the list of what is unfinished");
+		todo_fini(&list); /* the next sweep makes it */
+		return;
+	}
+	todo_fini(before);
+	*before = list;
+}
+
+uint32_t
+todo_n_waiting(const struct todo_list *list)
+{
+	uint32_t n = 0;
+
+	for (unsigned w = 0; w < N_TODO_WHY; w++)
+		n += rows[w].effort == AT_LIGHT_SWEEPS ? list->n_of[w] : 0;
+	return n;
+}
+
+enum todo_why
+todo_known(const struct sweeper *s, uint32_t slot, unsigned port)
+{
+	size_t low = 0, high = s->todo.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (is_before(&s->todo.item[mid], slot, port))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low == s->todo.n || s->todo.item[low].slot != slot || s->todo.item[low].port != port)
+		return TODO_DONE;
+	return (enum todo_why)s->todo.item[low].why;
+}
+
+/* ------------------------------------------------------------------- taking up */
+
+int64_t
+todo_next_ms(const struct sweeper *s)
+{
+	return s->todo.next_ms;
+}
+
+static int64_t
+pause_ms(unsigned n_tries)
+{
+	static const int64_t pauses[] = { 0, 50, 200, 1000 };
+
+	return n_tries < sizeof(pauses) / sizeof(pauses[0]) ? pauses[n_tries] : -1;
+}
+
+static bool
+take_up(struct sweeper *s, const struct todo *t)
+{
+	switch (rows[t->why].take_up) {
+	case NOTHING:
+		break;
+	case PROBE:
+		discover_probe(s, t->slot, t->port);
+		break;
+	case READ_PORT:
+		discover_ask_port(s, t->slot, t->port);
+		break;
+	case READ_LINK:
+		doubt_link(s, t->slot, t->port);
+		break;
+	case READ_NODE:
+		doubt_node(s, t->slot);
+		break;
+	case READ_DOUBTED:
+		if (inv_node(&s->inv, t->slot)->ports[t->port].edge == EDGE_NONE)
+			doubt_port(s, t->slot, t->port);
+		else
+			observe_want_read(s, t->slot);
+		break;
+	case WRITE:
+		return true;
+	}
+	return false;
+}
+
+bool
+todo_take_up(struct sweeper *s, bool all)
+{
+	int64_t now_ms = sweeper_clock_ms(s);
+	bool work = false;
+
+	s->todo.next_ms = INT64_MAX;
+	for (size_t i = 0; i < s->todo.n; i++) {
+		struct todo *t = &s->todo.item[i];
+
+		if (t->next_ms <= now_ms) {
+			int64_t pause = pause_ms(++t->n_tries);
+
+			t->next_ms = pause < 0 ? INT64_MAX : now_ms + pause;
+			work = take_up(s, t) || work;
+		} else if (all) {
+			work = take_up(s, t) || work;
+		}
+		if (t->next_ms < s->todo.next_ms)
+			s->todo.next_ms = t->next_ms;
+	}
+	return work;
+}
+
+void
+todo_reason(const struct sweeper *s, char *buf, size_t size)
+{
+	int64_t now_ms = sweeper_clock_ms(s);
+	char name[96];
+
+	for (size_t i = 0; i < s->todo.n; i++) {
+		const struct todo *t = &s->todo.item[i];
+
+		if (t->next_ms > now_ms)
+			continue;
+		snprintf(buf, size, "%s port %u: %s",
+		    inv_name(inv_node(&s->inv, t->slot), name, sizeof(name)), t->port,
+		    rows[t->why].name);
+		return;
+	}
+	snprintf(buf, size, "unfinished business");
+}

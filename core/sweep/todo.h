@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sweep/todo.h - unfinished business: whatever is not as it is to be, port by port.
+ *
+ * The list is derived: when a sweep ends, todo_why() is asked of every port of every node, and an
+ * entry exists exactly where the answer is not TODO_DONE.  Nothing else adds or removes one, so
+ * nothing is forgotten, and nothing leaves the list but by a read that shows it done.  What an
+ * entry keeps beside is since when it is so, and when it is tried next.  Entries of a node as a
+ * whole are at its port 0.
+ *
+ * What fmd can finish by itself is tried again at once, then after 50 ms, 200 ms and 1 s, then by
+ * each light sweep; what waits for somebody else by each light sweep only.  An empty list means
+ * that the fabric is as fmd wants it to be.
+ */
+#ifndef CORE_SWEEP_TODO_H
+#define CORE_SWEEP_TODO_H
+
+#include "core/sweep/inventory.h"
+
+struct sweeper;
+
+enum todo_why {
+	TODO_DONE,
+	TODO_TWIN_GUID,	   /* what is cabled here has a GUID that another one has */
+	TODO_LOOP,	   /* the cable leads back to the same node; at one of its two ends */
+	TODO_NO_ANSWER,	   /* the link is up, and nobody answers behind it */
+	TODO_SILENT,	   /* the node does not answer what must be known of it */
+	TODO_M_KEY,	   /* the port is under an M_Key that is not ours */
+	TODO_UNANSWERED,   /* the node has left a question of the last sweep unanswered */
+	TODO_UNREAD,	   /* what is known is in doubt, or of the far end nothing is known */
+	TODO_CONTRADICTED, /* the two ends of the cable do not agree */
+	TODO_PUT_OFF,	   /* the link waits until older tables are out of the switches */
+	TODO_NOT_ACTIVE,   /* the link is not ACTIVE at this end */
+	TODO_TABLES,	   /* forwarding tables of the switch are not as the plan says */
+	TODO_MAPS,	   /* SL-to-VL maps */
+	TODO_GROUPS,	   /* multicast forwarding tables */
+	TODO_PKEYS,	   /* the P_Key table */
+	TODO_ALIASES,	   /* alias GUIDs */
+	TODO_REJOINED,	   /* switches are joined to older tables, which no engine has made */
+	N_TODO_WHY
+};
+/* "duplicate-guid"; for programs, so that it stays. */
+const char *todo_name(enum todo_why why);
+
+struct todo {
+	uint32_t slot;
+	uint8_t port;
+	uint8_t why;	 /* enum todo_why */
+	uint8_t n_tries; /* sweeps that began with it */
+	bool logged;
+	uint32_t since_s;	   /* UTC */
+	int64_t since_ms, next_ms; /* by the clock of the transport; INT64_MAX: a light sweep */
+};
+
+struct todo_list {
+	struct todo *item; /* by slot, then port */
+	size_t n, n_room;
+	uint32_t n_of[N_TODO_WHY];
+	int64_t next_ms; /* the earliest of all; INT64_MAX: none */
+};
+void todo_fini(struct todo_list *list);
+/* Nothing is to be finished by us. */
+void todo_clear(struct todo_list *list);
+
+/* A sweep has ended: the list anew, and a line in the log for what is new and what is done.
+ * Cost: O(ports). */
+void todo_scan(struct sweeper *s);
+/* When an entry is due, by the clock of the transport in ms; INT64_MAX: none. */
+int64_t todo_next_ms(const struct sweeper *s);
+/* A sweep begins: what the entries that are due (all: all) need to be read is asked, or doubted.
+ * True: there are some that need to be written only. */
+bool todo_take_up(struct sweeper *s, bool all);
+/* The first entry that is due, as a phrase. */
+void todo_reason(const struct sweeper *s, char *buf, size_t size);
+/* Entries that wait for somebody else. */
+uint32_t todo_n_waiting(const struct todo_list *list);
+/* What the list has of a port, as the last sweep has left it. */
+enum todo_why todo_known(const struct sweeper *s, uint32_t slot, unsigned port);
+
+/* The other end: who has the GUID, the loop's other port, the neighbour.  False: nobody knows. */
+bool todo_far(const struct inventory *inv, enum todo_why why, uint32_t slot, unsigned port,
+    uint32_t *far, unsigned *far_port);
+/* A sentence; buf is returned.  TODO_DONE: "". */
+const char *todo_say(const struct inventory *inv, enum todo_why why, uint32_t slot, unsigned port,
+    char *buf, size_t size);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* core/sweep/todo_say.c - unfinished business in sentences, with both ends of the cable. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "core/sweep/todo.h"
+
+/* By which cable it is reached. */
+static bool
+neighbour(const struct inventory *inv, uint32_t slot, uint32_t *far, unsigned *far_port)
+{
+	const struct inv_node *n = inv_node(inv, slot);
+
+	if (inv_is_switch(n)) {
+		*far = inv_before(inv, slot, 0);
+		*far_port = n->path[n->n_hops];
+		return *far != INV_NONE;
+	}
+	for (unsigned p = 1; p <= n->n_ports; p++)
+		if (n->ports[p].edge == EDGE_LINKED) {
+			*far = n->ports[p].peer;
+			*far_port = n->ports[p].peer_port;
+			return true;
+		}
+	return false;
+}
+
+bool
+todo_far(const struct inventory *inv, enum todo_why why, uint32_t slot, unsigned port,
+    uint32_t *far, unsigned *far_port)
+{
+	const struct inv_port *p = &inv_node(inv, slot)->ports[port];
+
+	switch (why) {
+	case TODO_TWIN_GUID: /* whoever has the GUID by now */
+		if (p->peer == INV_NONE)
+			return false;
+		*far = inv_find(inv, inv_node(inv, p->peer)->guid);
+		*far_port = p->peer_port;
+		return *far != INV_NONE;
+	case TODO_LOOP:
+		*far = slot;
+		*far_port = p->peer_port;
+		return true;
+	default:
+		if (port == 0 || why == TODO_M_KEY)
+			return neighbour(inv, slot, far, far_port);
+		*far = p->peer;
+		*far_port = p->peer_port;
+		return *far != INV_NONE;
+	}
+}
+
+/* What is wrong, after the name of the node or of the port; NULL: said in another way. */
+static const char *const what[N_TODO_WHY] = {
+	[TODO_SILENT] = "does not answer what must be known of it",
+	[TODO_UNANSWERED] =
+	    "has left a question of the last sweep unanswered; what is still to be set "
+	    "in it waits till it answers",
+	[TODO_M_KEY] =
+	    "is under an M_Key that is not ours and takes nothing from us; give fmd that key "
+	    "as m_key, or take it out of the node",
+	[TODO_UNREAD] = "has changed since it was read, and is to be read again",
+	[TODO_CONTRADICTED] = "is up at one end of the cable and down at the other",
+	[TODO_PUT_OFF] = "waits until older forwarding tables are out of the switches",
+	[TODO_NOT_ACTIVE] = "is not ACTIVE",
+	[TODO_TABLES] = "does not hold the forwarding tables of the plan as a whole yet",
+	[TODO_MAPS] = "does not hold the SL-to-VL maps of the plan as a whole yet",
+	[TODO_GROUPS] = "does not hold the multicast forwarding tables as a whole yet",
+	[TODO_PKEYS] = "does not hold its P_Keys yet",
+	[TODO_ALIASES] = "does not hold its alias GUIDs yet",
+	[TODO_REJOINED] = "and other switches are joined to older tables until an engine's can be "
+			  "reached (fmctl drain takes these up at once)",
+};
+
+/* "NODE port 3, cabled to OTHER port 7, "; of a node as a whole "NODE, cabled to ..., " */
+static void
+say_where(const struct inventory *inv, enum todo_why why, uint32_t slot, unsigned port, char *buf,
+    size_t size)
+{
+	char name[128], far_name[128], at[24] = "";
+	unsigned far_port;
+	uint32_t far;
+
+	inv_name(inv_node(inv, slot), name, sizeof(name));
+	if (port != 0)
+		snprintf(at, sizeof(at), " port %u", port);
+	if (todo_far(inv, why, slot, port, &far, &far_port))
+		snprintf(buf, size, "%s%s, cabled to %s port %u,", name, at,
+		    inv_name(inv_node(inv, far), far_name, sizeof(far_name)), far_port);
+	else
+		snprintf(buf, size, "%s%s", name, at);
+}
+
+static void
+say_no_answer(const struct inventory *inv, uint32_t slot, unsigned port, char *buf, size_t size)
+{
+	char name[128], far_name[128], by[192] = "";
+	unsigned far_port;
+	uint32_t far;
+
+	if (todo_far(inv, TODO_NO_ANSWER, slot, port, &far, &far_port))
+		snprintf(by, sizeof(by), ", where there was %s port %u",
+		    inv_name(inv_node(inv, far), far_name, sizeof(far_name)), far_port);
+	snprintf(buf, size,
+	    "nobody answers behind %s port %u%s, though the link is up (or answers to another "
+	    "M_Key "
+	    "only: if it is another subnet manager's, give fmd that one as m_key)",
+	    inv_name(inv_node(inv, slot), name, sizeof(name)), port, by);
+}
+
+static void
+say_twin(const struct inventory *inv, uint32_t slot, unsigned port, char *buf, size_t size)
+{
+	char name[128], far_name[128] = "another one";
+	unsigned far_port;
+	uint32_t far;
+
+	if (todo_far(inv, TODO_TWIN_GUID, slot, port, &far, &far_port))
+		inv_name(inv_node(inv, far), far_name, sizeof(far_name));
+	snprintf(buf, size,
+	    "duplicate GUID: the node cabled to %s port %u has a GUID of %s, which is another "
+	    "node; "
+	    "it is left out until one of them goes or gets a GUID of its own",
+	    inv_name(inv_node(inv, slot), name, sizeof(name)), port, far_name);
+}
+
+const char *
+todo_say(const struct inventory *inv, enum todo_why why, uint32_t slot, unsigned port, char *buf,
+    size_t size)
+{
+	char where[320];
+
+	buf[0] = '\0';
+	switch (why) {
+	case TODO_DONE:
+		break;
+	case TODO_TWIN_GUID:
+		say_twin(inv, slot, port, buf, size);
+		break;
+	case TODO_NO_ANSWER:
+		say_no_answer(inv, slot, port, buf, size);
+		break;
+	case TODO_LOOP:
+		inv_name(inv_node(inv, slot), where, sizeof(where));
+		snprintf(buf, size,
+		    "loopback cable: %s port %u leads to its own port %u; the cable is not used",
+		    where, port, inv_node(inv, slot)->ports[port].peer_port);
+		break;
+	default:
+		say_where(inv, why, slot, port, where, sizeof(where));
+		snprintf(buf, size, "%s %s", where, what[why]);
+	}
+	return buf;
+}
