@@ -72,10 +72,16 @@ print_trouble(const json_t *v, FILE *out)
 	const char *since = json_string_value(json_object_get(v, "since"));
 	const char *kind = json_string_value(json_object_get(v, "kind"));
 	const char *text = json_string_value(json_object_get(v, "text"));
+	const json_t *next = json_object_get(v, "next_ms");
+	char when[48] = "next with a light sweep";
 
 	if (since == NULL || kind == NULL || text == NULL)
 		return false;
-	fprintf(out, "%s  %-14s  %s\n", since, kind, text);
+	if (json_is_integer(next))
+		snprintf(when, sizeof(when), "next in %" JSON_INTEGER_FORMAT " ms",
+		    json_integer_value(next) > 0 ? json_integer_value(next) : 0);
+	fprintf(out, "%s  %-14s  %s (tried %" JSON_INTEGER_FORMAT " times, %s)\n", since, kind,
+	    text, json_integer_value(json_object_get(v, "tries")), when);
 	return true;
 }
 

@@ -182,6 +182,12 @@ run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	    "waiting", json_text(p != NULL ? p->change.waiting : ""), "store", store_json(d),
 	    "troubles", (int)sweeper_report(d->sweeper)->n_troubles, "sweep", last);
 
+	if (status != NULL) {
+		json_object_set_new(status, "converged",
+		    json_boolean(sweeper_is_up(d->sweeper) && sweeper_todo(d->sweeper)->n == 0));
+		json_object_set_new(status, "unfinished", daemon_unfinished_json(d));
+	}
+
 	if (status != NULL)
 		add_joined(p, status);
 	if (status != NULL)

@@ -103,8 +103,10 @@ void daemon_report(struct daemon *d, const struct sweep_report *r);
 int daemon_open_control(struct daemon *d, struct fm_error *err);
 /* partitions_json.c: all, or with the members of the one of this P_Key */
 json_t *daemon_partitions_json(const struct daemon *d, const json_t *pkey);
-/* trouble_json.c: what is wrong in the fabric, as the last sweep has left it */
+/* trouble_json.c: what is unfinished, as the last sweep has left it: entry by entry, and how many
+ * there are of each kind */
 json_t *daemon_trouble_json(const struct daemon *d);
+json_t *daemon_unfinished_json(const struct daemon *d);
 json_t *daemon_report_json(const struct sweep_report *r);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/daemon/trouble_json.c - what fmctl shows of what is wrong in the fabric.
+ * core/daemon/trouble_json.c - what fmctl shows of what is unfinished in the fabric.
  */
 #include <inttypes.h>
 #include <time.h>
 
 #include "core/conf/json_text.h"
 #include "core/daemon/daemon.h"
-#include "core/sweep/trouble.h"
+#include "core/sweep/todo.h"
 
 #define ROWS_MAX 1000
 
@@ -24,40 +24,48 @@ end_json(const struct inventory *inv, uint32_t slot, unsigned port)
 }
 
 static json_t *
-row_json(const struct inventory *inv, uint32_t slot, unsigned port)
+row_json(const struct inventory *inv, const struct todo *t, int64_t now_ms)
 {
-	time_t since = inv_node(inv, slot)->ports[port].told_s;
+	time_t since = t->since_s;
 	char time[24], text[512];
 	json_t *far = json_null();
 	unsigned far_port;
 	uint32_t other;
 	struct tm tm;
 
-	if (trouble_far(inv, slot, port, &other, &far_port))
+	if (todo_far(inv, t->why, t->slot, t->port, &other, &far_port))
 		far = end_json(inv, other, far_port);
 	gmtime_r(&since, &tm);
 	strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	return json_pack("{s:s, s:s, s:o, s:o, s:o}", "since", time, "kind",
-	    trouble_name(trouble_at(inv, slot, port)), "at", end_json(inv, slot, port), "other",
-	    far, "text", json_text(trouble_say(inv, slot, port, text, sizeof(text))));
+	return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o, s:o}", "since", time, "kind",
+	    todo_name(t->why), "tries", (int)t->n_tries, "next_ms",
+	    t->next_ms == INT64_MAX ? json_null() : json_integer(t->next_ms - now_ms), "at",
+	    end_json(inv, t->slot, t->port), "other", far, "text",
+	    json_text(todo_say(inv, t->why, t->slot, t->port, text, sizeof(text))));
+}
+
+json_t *
+daemon_unfinished_json(const struct daemon *d)
+{
+	const struct todo_list *todo = sweeper_todo(d->sweeper);
+	json_t *o = json_object();
+
+	for (unsigned w = 0; w < N_TODO_WHY; w++)
+		if (todo->n_of[w] > 0)
+			json_object_set_new(
+			    o, todo_name((enum todo_why)w), json_integer(todo->n_of[w]));
+	return o;
 }
 
 json_t *
 daemon_trouble_json(const struct daemon *d)
 {
 	const struct inventory *inv = sweeper_inventory(d->sweeper);
+	const struct todo_list *todo = sweeper_todo(d->sweeper);
+	int64_t now_ms = d->transport->ops->now_ns(d->transport) / 1000000;
 	json_t *list = json_array();
-	json_int_t n = 0;
 
-	for (uint32_t i = 0; i < inv->nodes.n; i++)
-		for (unsigned p = 0; p <= inv_node(inv, i)->n_ports; p++) {
-			enum trouble t = trouble_at(inv, i, p);
-
-			/* as the last sweep has left it */
-			if (t == TROUBLE_NONE || t != inv_node(inv, i)->ports[p].told)
-				continue;
-			if (n++ < ROWS_MAX)
-				json_array_append_new(list, row_json(inv, i, p));
-		}
-	return json_pack("{s:I, s:o}", "troubles", n, "list", list);
+	for (size_t i = 0; i < todo->n && i < ROWS_MAX; i++)
+		json_array_append_new(list, row_json(inv, &todo->item[i], now_ms));
+	return json_pack("{s:I, s:o}", "troubles", (json_int_t)todo->n, "list", list);
 }
