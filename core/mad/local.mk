@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # core/mad/: wire formats, transactions, transports.
 CORE_SOURCES += \
+	core/mad/flight.c core/mad/flight.h \
 	core/mad/nodes.c core/mad/nodes.h core/mad/request_mad.c core/mad/requests.c core/mad/requests.h \
 	core/mad/rmpp.c core/mad/rmpp.h core/mad/rmpp_port.c core/mad/rmpp_port.h \
 	core/mad/slots.c core/mad/slots.h core/mad/talkers.c core/mad/talkers.h \

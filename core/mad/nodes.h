@@ -19,6 +19,7 @@
 
 #include <sys/queue.h>
 
+#include "core/mad/slots.h"
 #include "core/mad/transact.h"
 #include "core/mad/wire.h"
 #include "lib/hash.h"
@@ -43,6 +44,14 @@ struct request {
 	uint8_t data[WIRE_SMP_DATA_BYTES];
 };
 TAILQ_HEAD(requests, request);
+
+/* Which try is on the wire, or was last, from 0; with TID_MAX_TRIES the last stands for all
+ * beyond. */
+static inline unsigned
+request_try(const struct request *r)
+{
+	return r->n_tries - 1u < TID_MAX_TRIES ? r->n_tries - 1u : TID_MAX_TRIES - 1;
+}
 
 /* LATE: a try has had no answer, and nothing has been answered since.  Such a node gets no
  * second request beside those that are out. */

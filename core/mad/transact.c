@@ -4,21 +4,15 @@
  *
  * A request is always in exactly one place:
  *
- *	txn_smp --> node's queue --> on the wire (tries[i]) --> callback
+ *	txn_smp --> node's queue --> on the wire (flight.h) --> callback
  *	             (per-node       |        ^
  *	              window)        v        |
  *	                         timed out --> again[] (fabric window)
  *
  * or, when the caller has given its node up, from the queue to given_up[].
  *
- * All requests in their i-th try have the same timeout, so each tries[] list is
- * ordered by deadline as it is appended to: timers cost O(1), whatever their
- * number.
- *
- * Silence is no congestion.  A try that has been out for PARK_TRIPS round trips is parked: it
- * may still be answered, and holds no place in the window any more, so that nodes that do not
- * answer keep nobody waiting.  The window falls with the first loss of a node that had answered
- * since its last, not with all that a silent node leaves unanswered.
+ * The window falls with the first loss of a node that had answered since its last, not with all
+ * that a silent node leaves unanswered.
  *
  * All tries of a request share the slot and generation of its TID (slots.h):
  * the answer to any of them is the answer.  The kernel's rule (a request
@@ -34,37 +28,27 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "core/mad/nodes.h"
+#include "core/mad/flight.h"
 #include "core/mad/requests.h"
-#include "core/mad/slots.h"
-#include "core/mad/window.h"
 #include "core/mad/wire.h"
 #include "lib/faultpoint.h"
 #include "lib/log.h"
 
-#define MIN_WINDOW 4
 #define SLOTS_PER_PLACE 4 /* in the window: for those that wait to be sent again, and for memory */
 #define MAX_WINDOW (MAX_SLOTS / SLOTS_PER_PLACE)
-#define N_TIMEOUTS TID_MAX_TRIES /* the timeout doubles this often at most */
-#define DRAIN_STEP_NS 50000000	 /* how often txn_drain() asks whether to stop */
-#define PARK_TRIPS 8
-#define PARK_MIN_NS 2000000
+#define DRAIN_STEP_NS 50000000 /* how often txn_drain() asks whether to stop */
 
 struct txn_engine {
 	struct transport *transport;
 	struct txn_limits limits;
 	uint64_t m_key;
-	struct window window;
-	unsigned n_on_wire, n_parked; /* of them: without a place in the window */
 	unsigned n_outstanding;
-	int64_t trip_ns; /* smoothed time of an answer to a first try, 0: none yet */
 	bool closing;
 
-	struct requests again;		   /* lost, to be sent again before anything new */
-	struct requests tries[N_TIMEOUTS]; /* on the wire, by try: earliest deadline first */
-	struct request *young[N_TIMEOUTS]; /* the first of each that is not parked, or NULL */
-	struct requests given_up;	   /* unsent, to be ended by the next poll */
-	struct nodes nodes;		   /* those that wait, and per-node windows */
+	struct flight flight;	  /* on the wire */
+	struct requests again;	  /* lost, to be sent again before anything new */
+	struct requests given_up; /* unsent, to be ended by the next poll */
+	struct nodes nodes;	  /* those that wait, and per-node windows */
 	struct slots slots;
 
 	struct request_store requests;
@@ -77,12 +61,6 @@ struct txn_engine {
 
 /* ---- sending */
 
-static unsigned
-try_index(const struct request *r)
-{
-	return r->n_tries - 1u < N_TIMEOUTS ? r->n_tries - 1u : N_TIMEOUTS - 1;
-}
-
 static int64_t
 now_ns(const struct txn_engine *e)
 {
@@ -92,7 +70,7 @@ now_ns(const struct txn_engine *e)
 static uint32_t
 timeout_ms(const struct txn_engine *e, const struct request *r)
 {
-	return e->limits.timeout_ms << try_index(r);
+	return e->limits.timeout_ms << request_try(r);
 }
 
 /* A send that fails is a MAD that was lost: its timer runs and it is tried again. */
@@ -104,15 +82,9 @@ send_request(struct txn_engine *e, struct request *r)
 
 	if (r->method == WIRE_SET)
 		fm_fault_point("send", wire_attr_name(r->attr));
-	request_to_mad(r, try_index(r), e->m_key, &m);
+	request_to_mad(r, request_try(r), e->m_key, &m);
 	m.timeout_ms = timeout_ms(e, r);
-	r->place = ON_WIRE;
-	r->sent_ns = now_ns(e);
-	r->deadline_ns = r->sent_ns + (int64_t)m.timeout_ms * 1000000;
-	TAILQ_INSERT_TAIL(&e->tries[try_index(r)], r, in);
-	if (e->young[try_index(r)] == NULL)
-		e->young[try_index(r)] = r;
-	e->n_on_wire++;
+	flight_add(&e->flight, r, now_ns(e), m.timeout_ms);
 	e->counts.sent++;
 	if (e->transport->ops->send(e->transport, &m, &err) != 0)
 		fm_log_rl(&e->send_log, FM_LOG_WARN, "mad", "a MAD could not be sent: %s", err.msg);
@@ -127,58 +99,15 @@ count_first_send(struct txn_engine *e, const struct request *r)
 		e->counts.gets_by_attr[r->attr & 0xff]++;
 }
 
-/* Before the first answer nobody knows how long one takes. */
-static int64_t
-park_ns(const struct txn_engine *e)
-{
-	if (e->trip_ns == 0)
-		return INT64_MAX / 2;
-	return PARK_TRIPS * e->trip_ns > PARK_MIN_NS ? PARK_TRIPS * e->trip_ns : PARK_MIN_NS;
-}
-
-/* When the next try is to be parked; INT64_MAX: none is out. */
-static int64_t
-next_park_ns(const struct txn_engine *e)
-{
-	int64_t next = INT64_MAX;
-
-	for (int i = 0; i < N_TIMEOUTS; i++)
-		if (e->young[i] != NULL && e->young[i]->sent_ns + park_ns(e) < next)
-			next = e->young[i]->sent_ns + park_ns(e);
-	return next;
-}
-
-/* Places of tries that have been out for long go to others. */
-static void
-park(struct txn_engine *e)
-{
-	int64_t before = now_ns(e) - park_ns(e);
-
-	for (int i = 0; i < N_TIMEOUTS; i++)
-		while (e->young[i] != NULL && e->young[i]->sent_ns <= before) {
-			e->young[i]->is_parked = true;
-			if (e->young[i]->route.beyond)
-				nodes_park(&e->nodes, e->young[i]->node);
-			e->young[i] = TAILQ_NEXT(e->young[i], in);
-			e->n_parked++;
-		}
-}
-
-static bool
-has_room(const struct txn_engine *e)
-{
-	return e->n_on_wire - e->n_parked < e->window.size && e->n_on_wire < e->limits.window_max;
-}
-
 /* Send what the windows admit: what was lost first, then the nodes in turn. */
 static void
 fill_window(struct txn_engine *e)
 {
 	struct request *r;
 
-	if (!has_room(e))
-		park(e);
-	while (has_room(e)) {
+	if (!flight_has_room(&e->flight))
+		flight_park(&e->flight, &e->nodes, now_ns(e));
+	while (flight_has_room(&e->flight)) {
 		r = TAILQ_FIRST(&e->again);
 		if (r != NULL) {
 			TAILQ_REMOVE(&e->again, r, in);
@@ -186,7 +115,7 @@ fill_window(struct txn_engine *e)
 		} else {
 			r = e->slots.n_free > 0 ? nodes_take(&e->nodes) : NULL;
 			if (r == NULL) {
-				window_idle(&e->window);
+				window_idle(&e->flight.window);
 				return;
 			}
 			r->tid = slots_take(&e->slots, r);
@@ -198,19 +127,6 @@ fill_window(struct txn_engine *e)
 }
 
 /* ---- ends */
-
-static void
-leave_wire(struct txn_engine *e, struct request *r)
-{
-	if (e->young[try_index(r)] == r)
-		e->young[try_index(r)] = TAILQ_NEXT(r, in);
-	TAILQ_REMOVE(&e->tries[try_index(r)], r, in);
-	e->n_on_wire--;
-	if (r->is_parked && r->route.beyond)
-		nodes_unpark(r->node);
-	e->n_parked -= r->is_parked;
-	r->is_parked = false;
-}
 
 /* The request is on no list any more.  The callback is the last act: it may
  * start requests, and whoever called this must not rely on what it knew. */
@@ -262,7 +178,7 @@ note_loss(struct txn_engine *e, const struct request *r, int64_t now)
 	if (r->route.max_tries != 0 || r->route.beyond)
 		return; /* it may be the way, or nobody is there */
 	if (r->node->voice == NODE_HEARD)
-		window_loss(&e->window, r->sent_ns, now);
+		window_loss(&e->flight.window, r->sent_ns, now);
 	r->node->voice = NODE_LATE;
 }
 
@@ -270,7 +186,7 @@ note_loss(struct txn_engine *e, const struct request *r, int64_t now)
 static void
 end_try(struct txn_engine *e, struct request *r)
 {
-	leave_wire(e, r);
+	flight_remove(&e->flight, r);
 	if (has_tries_left(e, r) && !r->node->is_given_up) {
 		r->place = AGAIN;
 		TAILQ_INSERT_TAIL(&e->again, r, in);
@@ -284,14 +200,11 @@ static void
 expire_timers(struct txn_engine *e)
 {
 	int64_t now = now_ns(e);
+	struct request *r;
 
-	for (int i = 0; i < N_TIMEOUTS; i++) {
-		struct request *r;
-
-		while ((r = TAILQ_FIRST(&e->tries[i])) != NULL && r->deadline_ns <= now) {
-			note_loss(e, r, now);
-			end_try(e, r);
-		}
+	while ((r = flight_overdue(&e->flight, now)) != NULL) {
+		note_loss(e, r, now);
+		end_try(e, r);
 	}
 }
 
@@ -310,14 +223,11 @@ take_answer(struct txn_engine *e, struct request *r, const struct mad *m, uint16
 	if (shall_wait(e, r, status))
 		return;
 	if (r->place == ON_WIRE)
-		leave_wire(e, r);
+		flight_remove(&e->flight, r);
 	else
 		TAILQ_REMOVE(r->place == AGAIN ? &e->again : &e->given_up, r, in);
 	nodes_heard(&e->nodes, r->node);
-	if (r->n_tries == 1)
-		e->trip_ns += (now_ns(e) - r->sent_ns - e->trip_ns) / (e->trip_ns != 0 ? 8 : 1);
-	if (window_answer(&e->window))
-		window_judge(&e->window, now_ns(e));
+	flight_answered(&e->flight, r, now_ns(e));
 	if (status != 0)
 		e->counts.refused++;
 	e->counts.useful_retries += r->n_tries - 1u;
@@ -333,7 +243,7 @@ take_returned(struct txn_engine *e, uint32_t tid)
 	struct request *r = slots_owner(&e->slots, tid);
 	int64_t now = now_ns(e);
 
-	if (r == NULL || r->place != ON_WIRE || tid >> TID_TRY_SHIFT != try_index(r))
+	if (r == NULL || r->place != ON_WIRE || tid >> TID_TRY_SHIFT != request_try(r))
 		return;
 	if (2 * (now - r->sent_ns) > r->deadline_ns - r->sent_ns)
 		note_loss(e, r, now);
@@ -404,8 +314,8 @@ sane_limits(const struct txn_limits *l, const struct transport *t)
 
 	if (s.timeout_ms == 0)
 		s.timeout_ms = 1;
-	if (s.timeout_ms > UINT32_MAX >> N_TIMEOUTS)
-		s.timeout_ms = UINT32_MAX >> N_TIMEOUTS;
+	if (s.timeout_ms > UINT32_MAX >> TID_MAX_TRIES)
+		s.timeout_ms = UINT32_MAX >> TID_MAX_TRIES;
 	if (t->max_window != 0 && s.window_max > t->max_window)
 		s.window_max = (uint16_t)t->max_window;
 	if (s.window_max > MAX_WINDOW)
@@ -428,12 +338,10 @@ txn_new(struct transport *t, const struct txn_limits *limits, uint64_t m_key)
 	e->limits = sane_limits(limits, t);
 	e->m_key = m_key;
 	e->send_log = (struct fm_log_bucket){ .burst = 3, .every_ms = 10000 };
-	window_init(&e->window, MIN_WINDOW, e->limits.window_max);
+	flight_init(&e->flight, e->limits.window_max);
 	TAILQ_INIT(&e->again);
 	requests_init(&e->requests);
 	TAILQ_INIT(&e->given_up);
-	for (int i = 0; i < N_TIMEOUTS; i++)
-		TAILQ_INIT(&e->tries[i]);
 	nodes_init(&e->nodes, e->limits.per_node_max);
 	if (!slots_init(&e->slots, SLOTS_PER_PLACE * e->limits.window_max, (uint64_t)now_ns(e))) {
 		txn_free(e);
@@ -454,11 +362,11 @@ take_any(struct txn_engine *e)
 		TAILQ_REMOVE(&e->again, r, in);
 		return r;
 	}
-	for (int i = 0; i < N_TIMEOUTS; i++)
-		if ((r = TAILQ_FIRST(&e->tries[i])) != NULL) {
-			leave_wire(e, r);
-			return r;
-		}
+	r = flight_any(&e->flight);
+	if (r != NULL) {
+		flight_remove(&e->flight, r);
+		return r;
+	}
 	r = nodes_take(&e->nodes);
 	if (r != NULL)
 		r->tid = slots_take(&e->slots, r);
@@ -568,7 +476,7 @@ txn_outstanding(const struct txn_engine *e)
 unsigned
 txn_window(const struct txn_engine *e)
 {
-	return e->window.size;
+	return e->flight.window.size;
 }
 
 const struct txn_counts *
@@ -581,22 +489,17 @@ txn_counts(const struct txn_engine *e)
 static bool
 has_unsent(const struct txn_engine *e)
 {
-	return !has_room(e) &&
+	return !flight_has_room(&e->flight) &&
 	    (!TAILQ_EMPTY(&e->again) || (e->slots.n_free > 0 && !TAILQ_EMPTY(&e->nodes.ring)));
 }
 
 int64_t
 txn_next_ns(const struct txn_engine *e)
 {
-	int64_t next = has_unsent(e) ? next_park_ns(e) : INT64_MAX;
+	int64_t park = has_unsent(e) ? flight_next_park_ns(&e->flight) : INT64_MAX;
+	int64_t deadline = flight_next_deadline_ns(&e->flight);
 
-	for (int i = 0; i < N_TIMEOUTS; i++) {
-		const struct request *r = TAILQ_FIRST(&e->tries[i]);
-
-		if (r != NULL && r->deadline_ns < next)
-			next = r->deadline_ns;
-	}
-	return next;
+	return park < deadline ? park : deadline;
 }
 
 int
