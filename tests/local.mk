@@ -235,7 +235,7 @@ libfmtests_la_SOURCES = \
 	tests/sweep/storm.c \
 	tests/sweep/storm_truth.c \
 	tests/sweep/several.c \
-	tests/unit/sim_fixture.c
+	tests/unit/fake_transport.c tests/unit/sim_fixture.c
 
 # allocations are made to fail
 tests_engine_check_repair_LDFLAGS = $(AM_LDFLAGS) \
@@ -271,7 +271,7 @@ EXTRA_DIST += \
 	tests/unit/brute.h \
 	tests/unit/generate_words.h \
 	tests/unit/pgft.h \
-	tests/unit/sim_fixture.h \
+	tests/unit/fake_transport.h tests/unit/sim_fixture.h \
 	tests/unit/wire_bits.h
 
 # Benchmarks, built on demand by dev/bench.

@@ -5,138 +5,15 @@
  * random rounds, a seed) decides what comes back and when.
  */
 #include <check.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mad/transact.h"
 #include "core/mad/window.h"
-#include "core/mad/wire.h"
 #include "lib/rng.h"
-#include "lib/vec.h"
 #include "tests/run.h"
+#include "tests/unit/fake_transport.h"
 
-#define MS INT64_C(1000000)
 #define NODE_OF(modifier) ((modifier) % 7) /* 0: no per-node window */
-
-struct event {
-	int64_t at_ns;
-	struct mad m;
-};
-
-struct fake {
-	struct transport base;
-	int64_t now_ns;
-	FM_VEC(struct event) events; /* to be delivered, in any order */
-	FM_VEC(struct mad) sent;
-	void (*on_send)(struct fake *f, const struct mad *m); /* may be NULL */
-	bool fail_sends, in_send;
-};
-
-static int
-fake_send(struct transport *t, const struct mad *m, struct fm_error *err)
-{
-	struct fake *f = (struct fake *)t;
-
-	if (f->fail_sends)
-		return fm_fail(err, FM_E_SYSTEM, "no cable");
-	ck_assert(fm_vec_push(&f->sent, *m));
-	f->in_send = true;
-	if (f->on_send)
-		f->on_send(f, m);
-	f->in_send = false;
-	return 0;
-}
-
-static size_t
-first_event(const struct fake *f)
-{
-	size_t best = SIZE_MAX;
-
-	for (size_t i = 0; i < f->events.n; i++)
-		if (best == SIZE_MAX || f->events.item[i].at_ns < f->events.item[best].at_ns)
-			best = i;
-	return best;
-}
-
-/* One event, or the clock moves to until_ns. */
-static int
-fake_poll(struct transport *t, int64_t until_ns, struct fm_error *err)
-{
-	struct fake *f = (struct fake *)t;
-	size_t i = first_event(f);
-	struct event ev;
-
-	if (i == SIZE_MAX || f->events.item[i].at_ns > until_ns) {
-		ck_assert(until_ns < INT64_MAX);
-		if (until_ns > f->now_ns)
-			f->now_ns = until_ns;
-		return 0;
-	}
-	ev = f->events.item[i];
-	f->events.item[i] = f->events.item[--f->events.n];
-	if (ev.at_ns > f->now_ns)
-		f->now_ns = ev.at_ns;
-	t->on_mad(t->on_mad_arg, &ev.m);
-	return 1;
-}
-
-static int64_t
-fake_now(struct transport *t)
-{
-	return ((struct fake *)t)->now_ns;
-}
-
-static const struct transport_ops fake_ops = {
-	.name = "fake", .send = fake_send, .poll = fake_poll, .now_ns = fake_now
-};
-
-static void
-fake_init(struct fake *f)
-{
-	*f = (struct fake){ .base = { .ops = &fake_ops, .max_window = 128 }, .now_ns = 5 * MS };
-}
-
-static void
-fake_fini(struct fake *f)
-{
-	fm_vec_fini(&f->events);
-	fm_vec_fini(&f->sent);
-}
-
-static void
-deliver(struct fake *f, int64_t after_ns, const struct mad *m)
-{
-	struct event ev = { f->now_ns + after_ns, *m };
-
-	ck_assert(fm_vec_push(&f->events, ev));
-}
-
-static struct mad
-answer_to(const struct mad *m, uint16_t status)
-{
-	struct mad r = *m;
-	struct wire_header h;
-
-	wire_header_get(m->bytes, &h);
-	h.method = WIRE_GET_RESP;
-	h.status = status;
-	h.dr_return = h.mgmt_class == WIRE_CLASS_SMP_DR;
-	h.tid |= UINT64_C(0xdeadbeef) << 32; /* the kernel's half */
-	wire_header_put(r.bytes, &h);
-	r.timeout_ms = 0;
-	return r;
-}
-
-/* What the kernel does with a request nobody answered. */
-static struct mad
-returned(const struct mad *m)
-{
-	struct mad r = *m;
-
-	r.status = ETIMEDOUT;
-	return r;
-}
 
 struct outcome {
 	int n_calls;
