@@ -213,6 +213,7 @@ UNIT_TESTS = \
 	tests/unit/check_saver \
 	tests/unit/check_sim \
 	tests/unit/check_sim_faults \
+	tests/unit/check_silence \
 	tests/unit/check_snapshot \
 	tests/unit/check_store \
 	tests/unit/check_transact \

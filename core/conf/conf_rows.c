@@ -304,9 +304,16 @@ static const struct conf_row rows[] = {
 	INT(NULL, "transaction_retries", transaction_retries, "3", 0, 100, "times",
 	    "How often an SMP is sent again before its node counts as silent."),
 	INT(NULL, "max_smps", max_smps, "64", 1, 4096, "SMPs",
-	    "At most so many unanswered SMPs at once; the window adapts below."),
+	    "At most so many SMPs at once on their way to nodes that answer (128 through umad); "
+	    "the "
+	    "window adapts below. What is sent again, and what goes to nodes that do not answer, "
+	    "has "
+	    "as many places of its own. An SMP without an answer for eight round trips (2 ms at "
+	    "least) gives its place up and is waited for without; while nothing at all is "
+	    "answered, "
+	    "only twice as many do."),
 	INT(NULL, "max_smps_per_node", max_smps_per_node, "4", 1, 64, "SMPs",
-	    "At most so many unanswered SMPs to one node."),
+	    "At most so many unanswered SMPs to one node; one, while it leaves others unanswered."),
 
 	ENUM(NULL, "drain", drain, "loss", drains, NULL,
 	    "Which changes may empty forwarding entries for packet_life where no order of writing "

@@ -7,34 +7,47 @@
 #define MIN_WINDOW 4
 #define PARK_TRIPS 8
 #define PARK_MIN_NS 2000000
+#define UNPROVEN_PER_PLACE 2
+#define TRIP_OUTLIER 4 /* times the smoothed one; more is taken for so much */
 
 void
 flight_init(struct flight *f, unsigned window_max)
 {
-	*f = (struct flight){ .most = window_max };
+	*f = (struct flight){ .most = window_max, .heard_ns = INT64_MIN };
 	window_init(&f->window, MIN_WINDOW, window_max);
 	for (int i = 0; i < TID_MAX_TRIES; i++)
 		TAILQ_INIT(&f->tries[i]);
 }
 
 bool
-flight_has_room(const struct flight *f)
+flight_has_room(const struct flight *f, enum lane lane)
 {
-	return f->n_on_wire - f->n_parked < f->window.size && f->n_on_wire < f->most;
+	return f->n_placed[lane] < f->window.size;
 }
 
 void
-flight_add(struct flight *f, struct request *r, int64_t now_ns, uint32_t timeout_ms)
+flight_add(struct flight *f, struct request *r, enum lane lane, int64_t now_ns, uint32_t timeout_ms)
 {
 	unsigned i = request_try(r);
 
 	r->place = ON_WIRE;
+	r->lane = lane;
 	r->sent_ns = now_ns;
 	r->deadline_ns = now_ns + (int64_t)timeout_ms * 1000000;
 	TAILQ_INSERT_TAIL(&f->tries[i], r, in);
 	if (f->young[i] == NULL)
 		f->young[i] = r;
-	f->n_on_wire++;
+	if (i == 0 && f->unproven == NULL)
+		f->unproven = r;
+	f->n_placed[lane]++;
+}
+
+/* Nothing that was sent later has been answered: perhaps it is not its node that is silent.
+ * Only first tries go by the window. */
+static bool
+is_unproven(const struct flight *f, const struct request *r)
+{
+	return r->lane == LANE_WINDOW && r->sent_ns >= f->heard_ns;
 }
 
 void
@@ -44,20 +57,51 @@ flight_remove(struct flight *f, struct request *r)
 
 	if (f->young[i] == r)
 		f->young[i] = TAILQ_NEXT(r, in);
+	if (f->unproven == r)
+		f->unproven = TAILQ_NEXT(r, in);
 	TAILQ_REMOVE(&f->tries[i], r, in);
-	f->n_on_wire--;
-	if (r->is_parked && r->route.beyond)
-		nodes_unpark(r->node);
-	f->n_parked -= r->is_parked;
+	if (r->is_parked) {
+		f->n_parked--;
+		f->n_unproven -= is_unproven(f, r);
+	} else {
+		f->n_placed[r->lane]--;
+	}
 	r->is_parked = false;
 }
 
+/* What was sent before an answered one has been overtaken. */
+static void
+prove(struct flight *f, int64_t heard_ns)
+{
+	struct request *r;
+
+	for (r = f->unproven; r != NULL && r->sent_ns < heard_ns; r = TAILQ_NEXT(r, in))
+		f->n_unproven -= r->is_parked && is_unproven(f, r);
+	f->unproven = r;
+	f->heard_ns = heard_ns;
+}
+
+/* One answer that took long says little. */
+static void
+note_trip(struct flight *f, int64_t trip_ns)
+{
+	if (f->trip_ns == 0) {
+		f->trip_ns = trip_ns > 0 ? trip_ns : 1;
+		return;
+	}
+	if (trip_ns > TRIP_OUTLIER * f->trip_ns)
+		trip_ns = TRIP_OUTLIER * f->trip_ns;
+	f->trip_ns += (trip_ns - f->trip_ns) / 8;
+}
+
 void
-flight_answered(struct flight *f, const struct request *r, int64_t now_ns)
+flight_answered(struct flight *f, const struct request *r, bool last_try, int64_t now_ns)
 {
 	if (r->n_tries == 1)
-		f->trip_ns += (now_ns - r->sent_ns - f->trip_ns) / (f->trip_ns != 0 ? 8 : 1);
-	if (window_answer(&f->window))
+		note_trip(f, now_ns - r->sent_ns);
+	if (last_try && r->sent_ns > f->heard_ns)
+		prove(f, r->sent_ns);
+	if (r->lane == LANE_WINDOW && window_answer(&f->window))
 		window_judge(&f->window, now_ns);
 }
 
@@ -70,19 +114,34 @@ park_ns(const struct flight *f)
 	return PARK_TRIPS * f->trip_ns > PARK_MIN_NS ? PARK_TRIPS * f->trip_ns : PARK_MIN_NS;
 }
 
+static bool
+may_park(const struct flight *f, const struct request *r)
+{
+	return !is_unproven(f, r) || f->n_unproven < UNPROVEN_PER_PLACE * f->most;
+}
+
+static void
+park(struct flight *f, struct nodes *nodes, struct request *r)
+{
+	r->is_parked = true;
+	f->n_placed[r->lane]--;
+	f->n_parked++;
+	f->n_unproven += is_unproven(f, r);
+	nodes_step_aside(nodes, r);
+}
+
 void
 flight_park(struct flight *f, struct nodes *nodes, int64_t now_ns)
 {
 	int64_t before = now_ns - park_ns(f);
+	struct request *r;
 
-	for (int i = 0; i < TID_MAX_TRIES; i++)
-		while (f->young[i] != NULL && f->young[i]->sent_ns <= before) {
-			f->young[i]->is_parked = true;
-			if (f->young[i]->route.beyond)
-				nodes_park(nodes, f->young[i]->node);
-			f->young[i] = TAILQ_NEXT(f->young[i], in);
-			f->n_parked++;
-		}
+	for (int i = 0; i < TID_MAX_TRIES; i++) {
+		for (r = f->young[i]; r != NULL && r->sent_ns <= before && may_park(f, r);
+		     r = TAILQ_NEXT(r, in))
+			park(f, nodes, r);
+		f->young[i] = r;
+	}
 }
 
 int64_t
@@ -90,9 +149,12 @@ flight_next_park_ns(const struct flight *f)
 {
 	int64_t next = INT64_MAX;
 
-	for (int i = 0; i < TID_MAX_TRIES; i++)
-		if (f->young[i] != NULL && f->young[i]->sent_ns + park_ns(f) < next)
-			next = f->young[i]->sent_ns + park_ns(f);
+	for (int i = 0; i < TID_MAX_TRIES; i++) {
+		const struct request *r = f->young[i];
+
+		if (r != NULL && may_park(f, r) && r->sent_ns + park_ns(f) < next)
+			next = r->sent_ns + park_ns(f);
+	}
 	return next;
 }
 

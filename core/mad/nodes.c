@@ -12,7 +12,8 @@ void
 nodes_init(struct nodes *ns, unsigned window)
 {
 	*ns = (struct nodes){ .window = window };
-	TAILQ_INIT(&ns->ring);
+	for (int i = 0; i < N_LANES; i++)
+		TAILQ_INIT(&ns->ring[i]);
 	TAILQ_INIT(&ns->resting);
 }
 
@@ -83,16 +84,37 @@ nodes_find(struct nodes *ns, uint64_t key)
 	return n;
 }
 
+static enum lane
+lane_of(const struct node *n)
+{
+	return n->voice == NODE_LATE ? LANE_PROBES : LANE_WINDOW;
+}
+
+static bool
+has_room(const struct nodes *ns, const struct node *n)
+{
+	return n->key == 0 || n->n_sent - n->n_aside < (n->voice == NODE_LATE ? 1 : ns->window);
+}
+
 static void
 enter_ring_if_ready(struct nodes *ns, struct node *n)
 {
-	bool has_room =
-	    n->key == 0 || n->n_sent - n->n_parked < (n->voice == NODE_LATE ? 1 : ns->window);
+	bool is_crowded = n->n_queued > 0 && !n->in_ring && !has_room(ns, n);
 
-	if (n->in_ring || n->n_queued == 0 || !has_room)
+	ns->n_crowded += (unsigned)is_crowded - n->is_crowded;
+	n->is_crowded = is_crowded;
+	if (n->in_ring || n->n_queued == 0 || is_crowded)
 		return;
-	TAILQ_INSERT_TAIL(&ns->ring, n, in);
+	TAILQ_INSERT_TAIL(&ns->ring[lane_of(n)], n, in);
 	n->in_ring = true;
+}
+
+static void
+leave_ring(struct nodes *ns, struct node *n)
+{
+	if (n->in_ring)
+		TAILQ_REMOVE(&ns->ring[lane_of(n)], n, in);
+	n->in_ring = false;
 }
 
 void
@@ -105,15 +127,14 @@ nodes_queue(struct nodes *ns, struct node *n, struct request *r)
 }
 
 struct request *
-nodes_take(struct nodes *ns)
+nodes_take(struct nodes *ns, enum lane lane)
 {
-	struct node *n = TAILQ_FIRST(&ns->ring);
+	struct node *n = TAILQ_FIRST(&ns->ring[lane]);
 	struct request *r;
 
 	if (n == NULL)
 		return NULL;
-	TAILQ_REMOVE(&ns->ring, n, in);
-	n->in_ring = false;
+	leave_ring(ns, n);
 	r = TAILQ_FIRST(&n->queue);
 	TAILQ_REMOVE(&n->queue, r, in);
 	n->n_queued--;
@@ -123,29 +144,47 @@ nodes_take(struct nodes *ns)
 }
 
 void
-nodes_park(struct nodes *ns, struct node *n)
+nodes_step_aside(struct nodes *ns, struct request *r)
 {
-	n->n_parked++;
-	enter_ring_if_ready(ns, n);
+	if (!r->route.beyond || r->is_aside)
+		return;
+	r->is_aside = true;
+	r->node->n_aside++;
+	enter_ring_if_ready(ns, r->node);
 }
 
-void
-nodes_unpark(struct node *n)
+static void
+set_voice(struct nodes *ns, struct node *n, enum node_voice voice)
 {
-	n->n_parked--;
+	if (n->key == 0 || n->voice == voice)
+		return;
+	leave_ring(ns, n);
+	n->voice = voice;
+	enter_ring_if_ready(ns, n);
 }
 
 void
 nodes_heard(struct nodes *ns, struct node *n)
 {
-	n->voice = NODE_HEARD;
-	enter_ring_if_ready(ns, n);
+	set_voice(ns, n, NODE_HEARD);
+}
+
+bool
+nodes_lost(struct nodes *ns, struct node *n)
+{
+	bool had_answered = n->voice == NODE_HEARD;
+
+	set_voice(ns, n, NODE_LATE);
+	return had_answered;
 }
 
 void
-nodes_done(struct nodes *ns, struct node *n)
+nodes_done(struct nodes *ns, const struct request *r)
 {
+	struct node *n = r->node;
+
 	n->n_sent--;
+	n->n_aside -= r->is_aside;
 	enter_ring_if_ready(ns, n);
 	rest_if_idle(ns, n);
 }
@@ -155,10 +194,9 @@ nodes_drop(struct nodes *ns, struct node *n, struct requests *to)
 {
 	if (n->n_queued == 0)
 		return;
-	if (n->in_ring)
-		TAILQ_REMOVE(&ns->ring, n, in);
-	n->in_ring = false;
+	leave_ring(ns, n);
 	TAILQ_CONCAT(to, &n->queue, in);
 	n->n_queued = 0;
+	enter_ring_if_ready(ns, n);
 	rest_if_idle(ns, n);
 }

@@ -10,7 +10,8 @@
  *	     --> node 2: [r3]         sent 0 of 3
  *	         node 5: [r2 r4]      sent 3 of 3: not in the ring
  *
- * so one slow switch holds up only itself.  A node without requests rests:
+ * so one slow switch holds up only itself.  Nodes that are late have a ring of their own, one
+ * request at a time, so that they hold up nobody but each other.  A node without requests rests:
  * its key is remembered until so many rest that the longest idle is
  * forgotten.  All O(1).
  */
@@ -25,6 +26,8 @@
 #include "lib/hash.h"
 #include "lib/vec.h"
 
+/* What is sent to nodes that answer, and what is sent again or to nodes that do not. */
+enum lane { LANE_WINDOW, LANE_PROBES, N_LANES };
 enum place { IN_NODE_QUEUE, ON_WIRE, AGAIN, GIVEN_UP };
 
 struct request {
@@ -38,7 +41,9 @@ struct request {
 	uint16_t attr;
 	uint8_t method, n_tries;
 	bool has_data;
-	bool is_parked; /* on the wire, without a place in the window */
+	bool is_parked; /* on the wire, without a place (flight.h) */
+	bool is_aside;	/* it has given its place in its node's window up */
+	enum lane lane; /* of this try */
 	enum place place;
 	struct smp_route route;
 	uint8_t data[WIRE_SMP_DATA_BYTES];
@@ -54,16 +59,16 @@ request_try(const struct request *r)
 }
 
 /* LATE: a try has had no answer, and nothing has been answered since.  Such a node gets no
- * second request beside those that are out. */
+ * second request beside those that are out.  Of key 0, which is no node's, nothing is known. */
 enum node_voice { NODE_NEW, NODE_HEARD, NODE_LATE };
 
 struct node {
-	TAILQ_ENTRY(node) in; /* the ring, or resting */
+	TAILQ_ENTRY(node) in; /* a ring, or resting */
 	struct requests queue;
 	uint64_t key;
-	uint32_t index;			     /* in nodes.all */
-	unsigned n_sent, n_parked, n_queued; /* parked: of those sent, without a place here */
-	bool in_ring, is_resting;
+	uint32_t index;			    /* in nodes.all */
+	unsigned n_sent, n_aside, n_queued; /* aside: of those sent, without a place here */
+	bool in_ring, is_crowded, is_resting;
 	enum node_voice voice;
 	bool is_given_up; /* no more tries, until a new request comes */
 };
@@ -71,7 +76,8 @@ TAILQ_HEAD(ring, node);
 
 struct nodes {
 	unsigned window; /* requests sent per node; key 0 has none */
-	struct ring ring;
+	struct ring ring[N_LANES];
+	unsigned n_crowded;  /* nodes with something to send and no room */
 	struct ring resting; /* longest first */
 	unsigned n_resting;
 	struct fm_hash of_key; /* key -> index in all */
@@ -83,17 +89,18 @@ void nodes_fini(struct nodes *ns);
 /* The node of a key, made if need be; NULL when memory is out. */
 struct node *nodes_find(struct nodes *ns, uint64_t key);
 void nodes_queue(struct nodes *ns, struct node *n, struct request *r);
-/* The next request of the next node in turn, now counted as sent; NULL when
+/* The next request of the next node of a lane in turn, now counted as sent; NULL when
  * no node has both a request and room. */
-struct request *nodes_take(struct nodes *ns);
+struct request *nodes_take(struct nodes *ns, enum lane lane);
 /* All that wait at a node leave it, in order, for the end of *to. */
 void nodes_drop(struct nodes *ns, struct node *n, struct requests *to);
-/* A request that was sent gives its place to others of the node, or is parked no more. */
-void nodes_park(struct nodes *ns, struct node *n);
-void nodes_unpark(struct node *n);
+/* A request that was sent past its node gives its place to others of the node. */
+void nodes_step_aside(struct nodes *ns, struct request *r);
 /* It has answered. */
 void nodes_heard(struct nodes *ns, struct node *n);
+/* It has not.  True when it had answered since it was last lost, or since it was met. */
+bool nodes_lost(struct nodes *ns, struct node *n);
 /* A request taken has ended. */
-void nodes_done(struct nodes *ns, struct node *n);
+void nodes_done(struct nodes *ns, const struct request *r);
 
 #endif

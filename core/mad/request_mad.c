@@ -12,10 +12,12 @@ request_fill(struct request *r, const struct smp_route *route, const uint8_t *da
 {
 	r->n_tries = 0;
 	r->place = IN_NODE_QUEUE;
+	r->is_parked = r->is_aside = false;
 	r->route.directed = route->directed;
 	r->route.lid = route->lid;
 	r->route.slid = route->slid;
 	r->route.max_tries = route->max_tries;
+	r->route.beyond = route->beyond;
 	r->route.n_hops = route->n_hops <= DR_MAX_HOPS ? route->n_hops : DR_MAX_HOPS;
 	memcpy(r->route.path, route->path, r->route.n_hops + 1u);
 	r->route.m_key = route->m_key;

@@ -4,7 +4,7 @@
  *
  * The lower 32 bits of a TID name a slot, the upper belong to the kernel:
  *
- *	 31 .. 29 | 28 ........ 12 | 11 ... 0
+ *	 31 .. 29 | 28 ........ 14 | 13 ... 0
  *	   try    |   generation   |   slot
  *
  * The generation counts the uses of a slot.  Free slots stand in a queue, so
@@ -17,8 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SLOT_BITS 12
-#define GENERATION_BITS 17
+#define SLOT_BITS 14
+#define GENERATION_BITS 15
 #define MAX_SLOTS (1u << SLOT_BITS)
 #define TID_TRY_SHIFT (SLOT_BITS + GENERATION_BITS)
 #define TID_MAX_TRIES 8

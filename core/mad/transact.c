@@ -7,7 +7,7 @@
  *	txn_smp --> node's queue --> on the wire (flight.h) --> callback
  *	             (per-node       |        ^
  *	              window)        v        |
- *	                         timed out --> again[] (fabric window)
+ *	                         timed out --> again[] (lane of probes)
  *
  * or, when the caller has given its node up, from the queue to given_up[].
  *
@@ -34,8 +34,7 @@
 #include "lib/faultpoint.h"
 #include "lib/log.h"
 
-#define SLOTS_PER_PLACE 4 /* in the window: for those that wait to be sent again, and for memory */
-#define MAX_WINDOW (MAX_SLOTS / SLOTS_PER_PLACE)
+#define MAX_WINDOW 1024
 #define DRAIN_STEP_NS 50000000 /* how often txn_drain() asks whether to stop */
 
 struct txn_engine {
@@ -75,7 +74,7 @@ timeout_ms(const struct txn_engine *e, const struct request *r)
 
 /* A send that fails is a MAD that was lost: its timer runs and it is tried again. */
 static void
-send_request(struct txn_engine *e, struct request *r)
+send_request(struct txn_engine *e, struct request *r, enum lane lane)
 {
 	struct fm_error err;
 	struct mad m;
@@ -84,7 +83,7 @@ send_request(struct txn_engine *e, struct request *r)
 		fm_fault_point("send", wire_attr_name(r->attr));
 	request_to_mad(r, request_try(r), e->m_key, &m);
 	m.timeout_ms = timeout_ms(e, r);
-	flight_add(&e->flight, r, now_ns(e), m.timeout_ms);
+	flight_add(&e->flight, r, lane, now_ns(e), m.timeout_ms);
 	e->counts.sent++;
 	if (e->transport->ops->send(e->transport, &m, &err) != 0)
 		fm_log_rl(&e->send_log, FM_LOG_WARN, "mad", "a MAD could not be sent: %s", err.msg);
@@ -99,31 +98,62 @@ count_first_send(struct txn_engine *e, const struct request *r)
 		e->counts.gets_by_attr[r->attr & 0xff]++;
 }
 
-/* Send what the windows admit: what was lost first, then the nodes in turn. */
+/* What goes next in a lane, with a TID; NULL when nothing does.  Losses before anything new. */
+static struct request *
+next_request(struct txn_engine *e, enum lane lane)
+{
+	struct request *r = lane == LANE_PROBES ? TAILQ_FIRST(&e->again) : NULL;
+
+	if (r != NULL) {
+		TAILQ_REMOVE(&e->again, r, in);
+		e->counts.retries++;
+		return r;
+	}
+	r = e->slots.n_free > 0 ? nodes_take(&e->nodes, lane) : NULL;
+	if (r != NULL) {
+		r->tid = slots_take(&e->slots, r);
+		count_first_send(e, r);
+	}
+	return r;
+}
+
 static void
-fill_window(struct txn_engine *e)
+fill_lane(struct txn_engine *e, enum lane lane)
 {
 	struct request *r;
 
-	if (!flight_has_room(&e->flight))
-		flight_park(&e->flight, &e->nodes, now_ns(e));
-	while (flight_has_room(&e->flight)) {
-		r = TAILQ_FIRST(&e->again);
-		if (r != NULL) {
-			TAILQ_REMOVE(&e->again, r, in);
-			e->counts.retries++;
-		} else {
-			r = e->slots.n_free > 0 ? nodes_take(&e->nodes) : NULL;
-			if (r == NULL) {
-				window_idle(&e->flight.window);
-				return;
-			}
-			r->tid = slots_take(&e->slots, r);
-			count_first_send(e, r);
-		}
+	while (flight_has_room(&e->flight, lane) && (r = next_request(e, lane)) != NULL) {
 		r->n_tries++;
-		send_request(e, r);
+		send_request(e, r, lane);
 	}
+}
+
+static bool
+lane_is_full(const struct txn_engine *e, enum lane lane)
+{
+	return !flight_has_room(&e->flight, lane) &&
+	    ((lane == LANE_PROBES && !TAILQ_EMPTY(&e->again)) ||
+		(e->slots.n_free > 0 && !TAILQ_EMPTY(&e->nodes.ring[lane])));
+}
+
+/* Does something wait for a place, in a lane or at its node? */
+static bool
+is_held_up(const struct txn_engine *e)
+{
+	return e->nodes.n_crowded > 0 || lane_is_full(e, LANE_WINDOW) ||
+	    lane_is_full(e, LANE_PROBES);
+}
+
+/* Send what the windows admit, who answers first, the nodes in turn. */
+static void
+fill_lanes(struct txn_engine *e)
+{
+	if (is_held_up(e))
+		flight_park(&e->flight, &e->nodes, now_ns(e));
+	fill_lane(e, LANE_WINDOW);
+	fill_lane(e, LANE_PROBES);
+	if (flight_has_room(&e->flight, LANE_WINDOW))
+		window_idle(&e->flight.window);
 }
 
 /* ---- ends */
@@ -133,13 +163,12 @@ fill_window(struct txn_engine *e)
 static void
 finish(struct txn_engine *e, struct request *r, enum txn_status status, const uint8_t *reply)
 {
-	struct node *n = r->node;
 	txn_done done = r->done;
 	void *arg = r->arg;
 
 	slots_release(&e->slots, r->tid, reply != NULL);
 	e->n_outstanding--;
-	nodes_done(&e->nodes, n);
+	nodes_done(&e->nodes, r);
 	requests_give_back(&e->requests, r);
 	done(arg, status, reply);
 }
@@ -173,13 +202,12 @@ has_tries_left(const struct txn_engine *e, const struct request *r)
 }
 
 static void
-note_loss(struct txn_engine *e, const struct request *r, int64_t now)
+note_loss(struct txn_engine *e, struct request *r, int64_t now)
 {
 	if (r->route.max_tries != 0 || r->route.beyond)
 		return; /* it may be the way, or nobody is there */
-	if (r->node->voice == NODE_HEARD)
+	if (nodes_lost(&e->nodes, r->node))
 		window_loss(&e->flight.window, r->sent_ns, now);
-	r->node->voice = NODE_LATE;
 }
 
 /* This try has had no answer (its timer or the kernel says so, or BUSY came). */
@@ -188,6 +216,7 @@ end_try(struct txn_engine *e, struct request *r)
 {
 	flight_remove(&e->flight, r);
 	if (has_tries_left(e, r) && !r->node->is_given_up) {
+		nodes_step_aside(&e->nodes, r);
 		r->place = AGAIN;
 		TAILQ_INSERT_TAIL(&e->again, r, in);
 		return;
@@ -218,20 +247,23 @@ shall_wait(const struct txn_engine *e, const struct request *r, uint16_t status)
 }
 
 static void
-take_answer(struct txn_engine *e, struct request *r, const struct mad *m, uint16_t status)
+take_answer(
+    struct txn_engine *e, struct request *r, const struct mad *m, const struct wire_header *h)
 {
-	if (shall_wait(e, r, status))
+	bool last_try = ((uint32_t)h->tid >> TID_TRY_SHIFT) == request_try(r);
+
+	if (shall_wait(e, r, h->status))
 		return;
 	if (r->place == ON_WIRE)
 		flight_remove(&e->flight, r);
 	else
 		TAILQ_REMOVE(r->place == AGAIN ? &e->again : &e->given_up, r, in);
 	nodes_heard(&e->nodes, r->node);
-	flight_answered(&e->flight, r, now_ns(e));
-	if (status != 0)
+	flight_answered(&e->flight, r, last_try, now_ns(e));
+	if (h->status != 0)
 		e->counts.refused++;
 	e->counts.useful_retries += r->n_tries - 1u;
-	finish(e, r, status ? TXN_REFUSED : TXN_OK, m->bytes);
+	finish(e, r, h->status ? TXN_REFUSED : TXN_OK, m->bytes);
 }
 
 /* Our own request came back unanswered.  Of a try that is over already there
@@ -282,7 +314,7 @@ take_response(struct txn_engine *e, const struct mad *m)
 		e->counts.foreign++;
 		return;
 	}
-	take_answer(e, r, m, h.status);
+	take_answer(e, r, m, &h);
 }
 
 static void
@@ -302,7 +334,7 @@ on_mad(void *arg, const struct mad *m)
 		if (e->unsolicited)
 			e->unsolicited(e->unsolicited_arg, m);
 	}
-	fill_window(e);
+	fill_lanes(e);
 }
 
 /* ---- the outside */
@@ -343,7 +375,7 @@ txn_new(struct transport *t, const struct txn_limits *limits, uint64_t m_key)
 	requests_init(&e->requests);
 	TAILQ_INIT(&e->given_up);
 	nodes_init(&e->nodes, e->limits.per_node_max);
-	if (!slots_init(&e->slots, SLOTS_PER_PLACE * e->limits.window_max, (uint64_t)now_ns(e))) {
+	if (!slots_init(&e->slots, MAX_SLOTS, (uint64_t)now_ns(e))) {
 		txn_free(e);
 		return NULL;
 	}
@@ -367,7 +399,9 @@ take_any(struct txn_engine *e)
 		flight_remove(&e->flight, r);
 		return r;
 	}
-	r = nodes_take(&e->nodes);
+	r = nodes_take(&e->nodes, LANE_WINDOW);
+	if (r == NULL)
+		r = nodes_take(&e->nodes, LANE_PROBES);
 	if (r != NULL)
 		r->tid = slots_take(&e->slots, r);
 	return r;
@@ -424,7 +458,7 @@ txn_smp(struct txn_engine *e, const struct smp_route *route, uint8_t method, uin
 	e->n_outstanding++;
 	nodes_queue(&e->nodes, n, r);
 	if (!e->closing)
-		fill_window(e);
+		fill_lanes(e);
 }
 
 void
@@ -479,24 +513,25 @@ txn_window(const struct txn_engine *e)
 	return e->flight.window.size;
 }
 
+struct txn_places
+txn_places(const struct txn_engine *e)
+{
+	return (struct txn_places){ .window = e->flight.n_placed[LANE_WINDOW],
+		.lane = e->flight.n_placed[LANE_PROBES],
+		.parked = e->flight.n_parked,
+		.unproven = e->flight.n_unproven };
+}
+
 const struct txn_counts *
 txn_counts(const struct txn_engine *e)
 {
 	return &e->counts;
 }
 
-/* Does something wait for a place in the window? */
-static bool
-has_unsent(const struct txn_engine *e)
-{
-	return !flight_has_room(&e->flight) &&
-	    (!TAILQ_EMPTY(&e->again) || (e->slots.n_free > 0 && !TAILQ_EMPTY(&e->nodes.ring)));
-}
-
 int64_t
 txn_next_ns(const struct txn_engine *e)
 {
-	int64_t park = has_unsent(e) ? flight_next_park_ns(&e->flight) : INT64_MAX;
+	int64_t park = is_held_up(e) ? flight_next_park_ns(&e->flight) : INT64_MAX;
 	int64_t deadline = flight_next_deadline_ns(&e->flight);
 
 	return park < deadline ? park : deadline;
@@ -509,14 +544,14 @@ txn_poll(struct txn_engine *e, int64_t until_ns, struct fm_error *err)
 	int rc;
 
 	expire_timers(e);
-	fill_window(e);
+	fill_lanes(e);
 	next = TAILQ_EMPTY(&e->given_up) ? txn_next_ns(e) : now_ns(e);
 	rc = e->transport->ops->poll(e->transport, next < until_ns ? next : until_ns, err);
 	if (rc < 0)
 		return rc;
 	expire_timers(e);
 	end_given_up(e, TXN_TIMEOUT);
-	fill_window(e);
+	fill_lanes(e);
 	return 0;
 }
 

@@ -3,7 +3,8 @@
  * core/mad/transact.h - requests and their answers.
  *
  * A request gets a TID, waits its turn in the window (one adaptive window per
- * fabric, a small one per node), is sent, retried with backoff, and ends in
+ * fabric, a small one per node; those to nodes that do not answer wait in a
+ * lane beside it), is sent, retried with backoff, and ends in
  * exactly one call of its callback: with the answer, or with a status.  The
  * answer is found by one look-up of its TID (the lower 32 bits: the upper
  * belong to the kernel).  Late, duplicated and foreign answers are counted
@@ -34,7 +35,7 @@ struct smp_route {
 	 * when they are lost: perhaps they cannot arrive, and the caller knows another way. */
 	uint8_t max_tries;
 	/* It goes past the node of its key, where perhaps nobody answers: that says nothing of
-	 * the node, and keeps its window only till it is parked. */
+	 * the node, and holds a place in its window only till it is parked or lost. */
 	bool beyond;
 };
 static inline bool
@@ -56,7 +57,8 @@ typedef void (*txn_done)(void *arg, enum txn_status status, const uint8_t *reply
 struct txn_limits {
 	uint32_t timeout_ms; /* first try; doubles with each retry */
 	uint8_t n_retries;
-	uint16_t window_max;   /* per fabric, 1024 at most; the engine adapts below it */
+	uint16_t window_max;   /* first tries to nodes that answer, 1024 at most; the engine
+				* adapts below it; probes have as many places (flight.h) */
 	uint16_t per_node_max; /* per node key; a request waiting for its retry counts */
 };
 
@@ -69,6 +71,13 @@ struct txn_counts {
 	uint64_t late, foreign, duplicates;
 	uint64_t gets_by_attr[256],
 	    sets_by_attr[256]; /* first sends, by low byte of the attribute id */
+};
+
+/* Tries on the wire that no answer has come to yet, by what they hold (flight.h). */
+struct txn_places {
+	unsigned window, lane; /* a place there */
+	unsigned parked;       /* none: they have been out for long */
+	unsigned unproven;     /* of the parked: nothing sent after them was answered */
 };
 
 struct txn_engine;
@@ -98,6 +107,7 @@ int txn_reply(struct txn_engine *e, const struct mad *reply, struct fm_error *er
 
 unsigned txn_outstanding(const struct txn_engine *e); /* queued + on the wire */
 unsigned txn_window(const struct txn_engine *e);      /* what the engine admits at present */
+struct txn_places txn_places(const struct txn_engine *e);
 const struct txn_counts *txn_counts(const struct txn_engine *e);
 /* When the next timer is due (transport clock), INT64_MAX = none. */
 int64_t txn_next_ns(const struct txn_engine *e);

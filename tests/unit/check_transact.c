@@ -648,6 +648,7 @@ END_TEST
 
 struct storm {
 	struct fake fake;
+	struct txn_engine *engine;
 	struct fm_rng rng;
 	unsigned loss_pct, duplicate_pct, refuse_pct, busy_pct, return_pct;
 	unsigned window_max, per_node_max;
@@ -665,14 +666,14 @@ chance(struct storm *s, unsigned pct)
 static void
 check_windows(struct storm *s, uint32_t id)
 {
-	unsigned n = 0, n_node = 0;
+	struct txn_places places = txn_places(s->engine);
+	unsigned n_node = 0;
 
 	for (uint32_t i = 0; i < N_REQUESTS; i++)
-		if (s->gone_ns[i] > s->fake.now_ns && s->outcome[i].n_calls == 0) {
-			n++;
-			n_node += NODE_OF(i) == NODE_OF(id);
-		}
-	ck_assert_uint_le(n, s->window_max);
+		n_node += s->gone_ns[i] > s->fake.now_ns && s->outcome[i].n_calls == 0 &&
+		    NODE_OF(i) == NODE_OF(id);
+	ck_assert_uint_le(places.window, s->window_max);
+	ck_assert_uint_le(places.lane, s->window_max);
 	if (NODE_OF(id) != 0)
 		ck_assert_uint_le(n_node, s->per_node_max);
 }
@@ -746,7 +747,7 @@ START_TEST(storms)
 	storm_init(s, (uint64_t)_i);
 	l.window_max = (uint16_t)s->window_max;
 	l.per_node_max = (uint16_t)s->per_node_max;
-	e = txn_new(&s->fake.base, &l, 0);
+	e = s->engine = txn_new(&s->fake.base, &l, 0);
 	for (uint32_t i = 0; i < N_REQUESTS; i++) {
 		s->outcome[i].fake = &s->fake;
 		get(e, i, NODE_OF(i), &s->outcome[i]);

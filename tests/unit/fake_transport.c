@@ -107,4 +107,3 @@ returned(const struct mad *m)
 	r.status = ETIMEDOUT;
 	return r;
 }
-
