@@ -537,13 +537,13 @@ txn_next_ns(const struct txn_engine *e)
 	return park < deadline ? park : deadline;
 }
 
+/* What has arrived is taken before a try is called lost: we may have been busy for long. */
 int
 txn_poll(struct txn_engine *e, int64_t until_ns, struct fm_error *err)
 {
 	int64_t next;
 	int rc;
 
-	expire_timers(e);
 	fill_lanes(e);
 	next = TAILQ_EMPTY(&e->given_up) ? txn_next_ns(e) : now_ns(e);
 	rc = e->transport->ops->poll(e->transport, next < until_ns ? next : until_ns, err);

@@ -34,7 +34,7 @@ struct fabric {
 	bool silent[N_NODES];
 	bool all_silent;
 	unsigned n_ok, n_silent_done;
-	unsigned n_to_find; /* silent ones; each answer of another leads to one */
+	unsigned n_to_find;    /* silent ones; each answer of another leads to one */
 	unsigned out[N_NODES]; /* not of those beyond */
 	unsigned window_max;
 };
@@ -285,6 +285,24 @@ START_TEST(no_flood_into_a_stall)
 }
 END_TEST
 
+/* What arrived while the program was busy is taken before a try is called lost. */
+START_TEST(answers_that_wait_are_no_losses)
+{
+	struct fabric fab;
+
+	fabric_init(&fab, &limits, 1);
+	warm_up(&fab);
+	for (uint32_t i = 0; i < 50; i++)
+		ask(&fab, 1 + i, 1 + i);
+	fab.fake.now_ns += 300 * MS;
+	drain(&fab);
+	ck_assert_uint_eq(fab.n_ok, 50);
+	ck_assert_uint_eq(txn_counts(fab.engine)->retries, 0);
+	ck_assert_uint_eq(txn_window(fab.engine), limits.window_max);
+	fabric_fini(&fab);
+}
+END_TEST
+
 /* ---- random rounds */
 
 #define N_REQUESTS 1500
@@ -355,8 +373,8 @@ START_TEST(storms)
 		txn_smp(fab.engine, &route, WIRE_GET, WIRE_ATTR_PORT_INFO, all[i].node, NULL, key,
 		    settle, &all[i]);
 		if (fm_rng_below(&fab.rng, 4) == 0)
-			poll_until(&fab,
-			    fab.fake.now_ns + fm_rng_below(&fab.rng, (uint32_t)(4 * MS)));
+			poll_until(
+			    &fab, fab.fake.now_ns + fm_rng_below(&fab.rng, (uint32_t)(4 * MS)));
 		if (fm_rng_below(&fab.rng, 100) == 0) /* some go silent, some come back */
 			fab.silent[fm_rng_below(&fab.rng, STORM_NODES)] ^= true;
 		if (fm_rng_below(&fab.rng, 200) == 0)
@@ -384,6 +402,7 @@ main(void)
 	tcase_add_loop_test(t, who_answers_never_waits, 0, 5);
 	tcase_add_test(t, what_narrows_the_window);
 	tcase_add_test(t, no_flood_into_a_stall);
+	tcase_add_test(t, answers_that_wait_are_no_losses);
 	tcase_add_loop_test(t, storms, 0, (int)n_cases(200));
 	suite_add_tcase(s, t);
 	return run_suite(s);

@@ -30,13 +30,24 @@ first_event(const struct fake *f)
 	return best;
 }
 
-/* One event, or the clock moves to until_ns. */
+static void
+deliver_event(struct fake *f, size_t i)
+{
+	struct event ev = f->events.item[i];
+
+	f->events.item[i] = f->events.item[--f->events.n];
+	if (ev.at_ns > f->now_ns)
+		f->now_ns = ev.at_ns;
+	f->base.on_mad(f->base.on_mad_arg, &ev.m);
+}
+
+/* The next event and all that are due with it, or the clock moves to until_ns. */
 static int
 fake_poll(struct transport *t, int64_t until_ns, struct fm_error *err)
 {
 	struct fake *f = (struct fake *)t;
 	size_t i = first_event(f);
-	struct event ev;
+	int n = 0;
 
 	if (i == SIZE_MAX || f->events.item[i].at_ns > until_ns) {
 		ck_assert(until_ns < INT64_MAX);
@@ -44,12 +55,12 @@ fake_poll(struct transport *t, int64_t until_ns, struct fm_error *err)
 			f->now_ns = until_ns;
 		return 0;
 	}
-	ev = f->events.item[i];
-	f->events.item[i] = f->events.item[--f->events.n];
-	if (ev.at_ns > f->now_ns)
-		f->now_ns = ev.at_ns;
-	t->on_mad(t->on_mad_arg, &ev.m);
-	return 1;
+	do {
+		deliver_event(f, i);
+		n++;
+		i = first_event(f);
+	} while (i != SIZE_MAX && f->events.item[i].at_ns <= f->now_ns);
+	return n;
 }
 
 static int64_t
