@@ -15,8 +15,14 @@ flight_init(struct flight *f, unsigned window_max)
 {
 	*f = (struct flight){ .most = window_max, .heard_ns = INT64_MIN };
 	window_init(&f->window, MIN_WINDOW, window_max);
-	for (int i = 0; i < TID_MAX_TRIES; i++)
+	for (int i = 0; i < FLIGHT_LISTS; i++)
 		TAILQ_INIT(&f->tries[i]);
+}
+
+static unsigned
+list_of(const struct request *r)
+{
+	return r->route.brief ? FLIGHT_LISTS - 1 : request_try(r);
 }
 
 bool
@@ -28,7 +34,7 @@ flight_has_room(const struct flight *f, enum lane lane)
 void
 flight_add(struct flight *f, struct request *r, enum lane lane, int64_t now_ns, uint32_t timeout_ms)
 {
-	unsigned i = request_try(r);
+	unsigned i = list_of(r);
 
 	r->place = ON_WIRE;
 	r->lane = lane;
@@ -47,13 +53,13 @@ flight_add(struct flight *f, struct request *r, enum lane lane, int64_t now_ns, 
 static bool
 is_unproven(const struct flight *f, const struct request *r)
 {
-	return r->lane == LANE_WINDOW && r->sent_ns >= f->heard_ns;
+	return r->lane == LANE_WINDOW && !r->route.brief && r->sent_ns >= f->heard_ns;
 }
 
 void
 flight_remove(struct flight *f, struct request *r)
 {
-	unsigned i = request_try(r);
+	unsigned i = list_of(r);
 
 	if (f->young[i] == r)
 		f->young[i] = TAILQ_NEXT(r, in);
@@ -136,7 +142,7 @@ flight_park(struct flight *f, struct nodes *nodes, int64_t now_ns)
 	int64_t before = now_ns - park_ns(f);
 	struct request *r;
 
-	for (int i = 0; i < TID_MAX_TRIES; i++) {
+	for (int i = 0; i < FLIGHT_LISTS; i++) {
 		for (r = f->young[i]; r != NULL && r->sent_ns <= before && may_park(f, r);
 		     r = TAILQ_NEXT(r, in))
 			park(f, nodes, r);
@@ -149,7 +155,7 @@ flight_next_park_ns(const struct flight *f)
 {
 	int64_t next = INT64_MAX;
 
-	for (int i = 0; i < TID_MAX_TRIES; i++) {
+	for (int i = 0; i < FLIGHT_LISTS; i++) {
 		const struct request *r = f->young[i];
 
 		if (r != NULL && may_park(f, r) && r->sent_ns + park_ns(f) < next)
@@ -161,7 +167,7 @@ flight_next_park_ns(const struct flight *f)
 struct request *
 flight_overdue(const struct flight *f, int64_t now_ns)
 {
-	for (int i = 0; i < TID_MAX_TRIES; i++) {
+	for (int i = 0; i < FLIGHT_LISTS; i++) {
 		struct request *r = TAILQ_FIRST(&f->tries[i]);
 
 		if (r != NULL && r->deadline_ns <= now_ns)
@@ -175,7 +181,7 @@ flight_next_deadline_ns(const struct flight *f)
 {
 	int64_t next = INT64_MAX;
 
-	for (int i = 0; i < TID_MAX_TRIES; i++) {
+	for (int i = 0; i < FLIGHT_LISTS; i++) {
 		const struct request *r = TAILQ_FIRST(&f->tries[i]);
 
 		if (r != NULL && r->deadline_ns < next)
@@ -187,7 +193,7 @@ flight_next_deadline_ns(const struct flight *f)
 struct request *
 flight_any(const struct flight *f)
 {
-	for (int i = 0; i < TID_MAX_TRIES; i++)
+	for (int i = 0; i < FLIGHT_LISTS; i++)
 		if (!TAILQ_EMPTY(&f->tries[i]))
 			return TAILQ_FIRST(&f->tries[i]);
 	return NULL;

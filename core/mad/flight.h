@@ -2,8 +2,8 @@
 /*
  * core/mad/flight.h - the tries of requests that are on the wire, and the places they hold.
  *
- * All requests in their i-th try have the same timeout, so each list is ordered by deadline as
- * it is appended to: timers cost O(1), whatever their number.
+ * All requests in their i-th try have the same timeout, and brief ones have theirs, so each list
+ * is ordered by deadline as it is appended to: timers cost O(1), whatever their number.
  *
  * Silence is no congestion, and nobody who answers waits for it:
  *
@@ -16,13 +16,15 @@
  * its place is another's.  So that a standstill of all (a stalled fabric, a stopped machine)
  * makes no flood, only UNPROVEN_PER_PLACE tries of each place in the window are parked while
  * nothing that was sent later has been answered.  Probes are not counted there: each was sent
- * once already, and waits longer with each try.
+ * once already, and waits longer with each try.  Nor are brief ones, which are over soon.
  */
 #ifndef CORE_MAD_FLIGHT_H
 #define CORE_MAD_FLIGHT_H
 
 #include "core/mad/nodes.h"
 #include "core/mad/window.h"
+
+#define FLIGHT_LISTS (TID_MAX_TRIES + 1) /* the last is that of brief requests */
 
 struct flight {
 	struct window window;
@@ -33,8 +35,8 @@ struct flight {
 	struct request *unproven;   /* the first try of tries[0] sent so, or NULL */
 	int64_t heard_ns;	    /* the latest sending that was answered */
 	int64_t trip_ns;	    /* smoothed time of an answer to a first try, 0: none yet */
-	struct requests tries[TID_MAX_TRIES]; /* by try: earliest deadline first */
-	struct request *young[TID_MAX_TRIES]; /* the first of each that is not parked, or NULL */
+	struct requests tries[FLIGHT_LISTS]; /* by try: earliest deadline first */
+	struct request *young[FLIGHT_LISTS]; /* the first of each that is not parked, or NULL */
 };
 
 void flight_init(struct flight *f, unsigned window_max);

@@ -37,6 +37,9 @@ struct smp_route {
 	/* It goes past the node of its key, where perhaps nobody answers: that says nothing of
 	 * the node, and holds a place in its window only till it is parked or lost. */
 	bool beyond;
+	/* There was no answer before: one try, with a part of the time-out, so that those who wait
+	 * for its end do not wait for long. */
+	bool brief;
 };
 static inline bool
 smp_is_mixed(const struct smp_route *r)

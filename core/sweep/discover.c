@@ -14,7 +14,9 @@
  * at, so both ends are known at once.  Questions: about one NodeInfo a cable,
  * one PortInfo a switch port and CA port, one NodeDescription a node.
  *
- * Bounded: a silent node costs its retries once; reading again (reread.c) has an end.
+ * Bounded: a silent node costs its retries once in a heavy or light sweep; where nobody
+ * answered before, a port that is read again asks briefly, so that no event waits for it.
+ * Reading again (reread.c) has an end.
  */
 #include <inttypes.h>
 
@@ -234,6 +236,8 @@ on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
 		return;
 	}
 	if (status == TXN_TIMEOUT && a->route.m_key == 0 && mkeys_other(s) != 0) {
+		if (a->route.brief)
+			p->edge = EDGE_SILENT; /* as it was */
 		probe(s, a->node, a->port, mkeys_other(s));
 		return;
 	}
@@ -266,6 +270,7 @@ probe(struct sweeper *s, uint32_t node, uint8_t port, uint64_t m_key)
 		return;
 	}
 	route.m_key = m_key;
+	route.brief = p->edge == EDGE_SILENT && s->report.scope != SWEEP_LIGHT;
 	if (p->edge == EDGE_DUPLICATE || p->edge == EDGE_LOOP)
 		p->peer = INV_NONE; /* it was not there */
 	p->edge = EDGE_ASKED;

@@ -441,6 +441,40 @@ START_TEST(test_trap_link)
 }
 END_TEST
 
+/* A cable of a switch behind which hosts do not answer: they are asked anew, and nobody waits for
+ * long (100 ms of the fabric's time).  Who has come alive is found thereby. */
+START_TEST(test_trap_beside_silent_hosts)
+{
+	uint32_t victim, sw;
+	unsigned port;
+	int64_t start_ns;
+
+	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
+	rig_sim(&rig, NULL);
+	victim = rig.place + 6;
+	sw = switch_of(victim);
+	ck_assert_uint_ne(sw, switch_of(rig.place));
+	sim_silence(rig.sim, victim, true);
+	sim_silence(rig.sim, victim + 1, true);
+	rig_bring_up(&rig);
+	ck_assert_uint_eq(rig.last.n_silent, 2);
+	port = netlist_port(&rig.nl, rig.place + 4, 1)->peer_port;
+	ck_assert_uint_eq(switch_of(rig.place + 4), sw);
+	if (_i == 1)
+		sim_silence(rig.sim, victim, false);
+	start_ns = sim_now_ns(rig.sim);
+	rig.n_reports = 0;
+	sim_unlink(rig.sim, sw, port);
+	while (rig.n_reports == 0 && sim_now_ns(rig.sim) - start_ns < 5000 * 1000000LL)
+		rig_let_pass(&rig, 1);
+	ck_assert_int_lt(sim_now_ns(rig.sim) - start_ns, 100 * 1000000LL);
+	ck_assert_int_eq(rig.last.scope, SWEEP_NAMED);
+	ck_assert_uint_eq(rig.last.n_silent, 2 - (unsigned)_i);
+	ck_assert_uint_eq(rig.last.n_cas, 13 + (unsigned)_i);
+	rig_expect_up(&rig);
+}
+END_TEST
+
 /* sweep_on_trap = no: the trap is answered, and that is all. */
 START_TEST(test_trap_ignored)
 {
@@ -845,6 +879,7 @@ suite(void)
 	tcase_add_loop_test(t, test_cabled_while_read, 0, 4);
 	tcase_add_test(t, test_loopback_cable);
 	tcase_add_test(t, test_trap_link);
+	tcase_add_loop_test(t, test_trap_beside_silent_hosts, 0, 2);
 	tcase_add_test(t, test_trap_ignored);
 	tcase_add_test(t, test_light_finds_change);
 	tcase_add_test(t, test_light_finds_switch_off);

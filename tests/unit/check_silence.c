@@ -285,6 +285,35 @@ START_TEST(no_flood_into_a_stall)
 }
 END_TEST
 
+/* Who was silent before may be asked so that nobody waits for long, nor takes it for congestion. */
+START_TEST(brief_ones)
+{
+	static const struct smp_route route = {
+		.directed = true, .n_hops = 1, .path = { 0, 1 }, .brief = true
+	};
+	struct fabric fab;
+	int64_t start;
+
+	fabric_init(&fab, &limits, 1);
+	warm_up(&fab);
+	silence(&fab, 300);
+	start = fab.fake.now_ns;
+	fab.fake.sent.n = 0;
+	for (uint32_t i = 0; i < 300; i++)
+		txn_smp(fab.engine, &route, WIRE_GET, WIRE_ATTR_NODE_INFO, FIRST_SILENT + i, NULL,
+		    1 + i % N_HEALTHY, count, &fab);
+	txn_smp(
+	    fab.engine, &route, WIRE_GET, WIRE_ATTR_NODE_INFO, SWITCH, NULL, SWITCH, count, &fab);
+	drain(&fab);
+	ck_assert_uint_eq(fab.n_silent_done, 300);
+	ck_assert_uint_eq(fab.n_ok, 1);
+	ck_assert_uint_eq(fab.fake.sent.n, 301);
+	ck_assert_int_le(fab.fake.now_ns - start, 300 / N_HEALTHY / limits.per_node_max * 30 * MS);
+	ck_assert_uint_eq(txn_window(fab.engine), limits.window_max);
+	fabric_fini(&fab);
+}
+END_TEST
+
 /* What arrived while the program was busy is taken before a try is called lost. */
 START_TEST(answers_that_wait_are_no_losses)
 {
@@ -368,6 +397,7 @@ START_TEST(storms)
 			.node = (uint32_t)fm_rng_below(&fab.rng, STORM_NODES),
 			.beyond = fm_rng_below(&fab.rng, 3) == 0 };
 		route.beyond = all[i].beyond;
+		route.brief = fm_rng_below(&fab.rng, 8) == 0;
 		route.max_tries = fm_rng_below(&fab.rng, 10) == 0 ? 2 : 0;
 		fab.out[all[i].node] += !all[i].beyond;
 		txn_smp(fab.engine, &route, WIRE_GET, WIRE_ATTR_PORT_INFO, all[i].node, NULL, key,
@@ -402,6 +432,7 @@ main(void)
 	tcase_add_loop_test(t, who_answers_never_waits, 0, 5);
 	tcase_add_test(t, what_narrows_the_window);
 	tcase_add_test(t, no_flood_into_a_stall);
+	tcase_add_test(t, brief_ones);
 	tcase_add_test(t, answers_that_wait_are_no_losses);
 	tcase_add_loop_test(t, storms, 0, (int)n_cases(200));
 	suite_add_tcase(s, t);
