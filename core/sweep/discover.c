@@ -14,9 +14,9 @@
  * at, so both ends are known at once.  Questions: about one NodeInfo a cable,
  * one PortInfo a switch port and CA port, one NodeDescription a node.
  *
- * Bounded: a silent node costs its retries once in a heavy or light sweep; where nobody
- * answered before, a port that is read again asks briefly, so that no event waits for it.
- * Reading again (reread.c) has an end.
+ * Bounded: a silent node costs its retries once in a heavy sweep.  Where nobody answered before,
+ * a light sweep asks beside, and a port that is read again briefly, so that no event waits for
+ * it.  Reading again (reread.c) has an end.
  */
 #include <inttypes.h>
 
@@ -24,7 +24,10 @@
 #include "core/sweep/todo.h"
 #include "lib/printable.h"
 
+#define BESIDE_MAX 16384
+
 static void probe(struct sweeper *s, uint32_t node, uint8_t port, uint64_t m_key);
+static void look_for_sign(struct sweeper *s, uint32_t node, uint8_t port, uint64_t m_key);
 static void on_port_info(struct ask *a, enum txn_status status, const uint8_t *reply);
 
 /* ------------------------------------------------------- asking a node */
@@ -270,7 +273,7 @@ probe(struct sweeper *s, uint32_t node, uint8_t port, uint64_t m_key)
 		return;
 	}
 	route.m_key = m_key;
-	route.brief = p->edge == EDGE_SILENT && s->report.scope != SWEEP_LIGHT;
+	route.brief = p->edge == EDGE_SILENT;
 	if (p->edge == EDGE_DUPLICATE || p->edge == EDGE_LOOP)
 		p->peer = INV_NONE; /* it was not there */
 	p->edge = EDGE_ASKED;
@@ -278,10 +281,54 @@ probe(struct sweeper *s, uint32_t node, uint8_t port, uint64_t m_key)
 	ask_get(a, &route, WIRE_ATTR_NODE_INFO, 0, on_probe);
 }
 
+/* Somebody answers, or nobody as before. */
+static void
+on_sign(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+
+	s->n_beside--;
+	if (ask_is_stale(a) || inv_node(&s->inv, a->node)->ports[a->port].edge != EDGE_SILENT)
+		return;
+	if (status == TXN_TIMEOUT && a->route.m_key == 0 && mkeys_other(s) != 0)
+		look_for_sign(s, a->node, a->port, mkeys_other(s));
+	if (status != TXN_OK)
+		return;
+	doubt_port(s, a->node, a->port);
+	if (s->phase != PHASE_DISCOVER && s->phase != PHASE_REREAD)
+		sweeper_request(s, SWEEP_NAMED, "a node answers that was silent");
+}
+
+/* Who answers is asked in earnest when the port is read that it hangs on. */
+static void
+look_for_sign(struct sweeper *s, uint32_t node, uint8_t port, uint64_t m_key)
+{
+	struct ask *a = s->n_beside < BESIDE_MAX ? ask_new(s, node, port) : NULL;
+	struct smp_route route;
+
+	if (a == NULL)
+		return;
+	if (!inv_route_beyond(&s->inv, node, port, &route)) {
+		ask_drop(a);
+		return;
+	}
+	route.m_key = m_key;
+	a->nobody_waits = true;
+	s->n_beside++;
+	ask_get(a, &route, WIRE_ATTR_NODE_INFO, 0, on_sign);
+}
+
+/* A light sweep waits for none of those who were silent. */
 void
 discover_probe(struct sweeper *s, uint32_t node, uint8_t port)
 {
-	probe(s, node, port, 0);
+	const struct inv_node *n = inv_node(&s->inv, node);
+
+	if (n->ports[port].edge == EDGE_SILENT && inv_is_switch(n) &&
+	    s->report.scope == SWEEP_LIGHT && s->phase == PHASE_DISCOVER)
+		look_for_sign(s, node, port, 0);
+	else
+		probe(s, node, port, 0);
 }
 
 /* ------------------------------------------------------------ the start */

@@ -134,6 +134,7 @@ struct sweeper {
 	bool fell_silent;	  /* a switch has, that answered in the sweep before */
 	bool looked_twice;	  /* ... so all is looked at, again, in this sweep */
 	uint32_t n_doubts;	  /* questions of who is who, in this sweep */
+	uint32_t n_beside;	  /* of those who were silent, for which nobody waits */
 	uint64_t n_unlinked;	  /* inventory.n_unlinked when routes were last found */
 	uint64_t seq;		  /* number of the last request that was sent (observe.h) */
 	FM_VEC(uint32_t) doubted; /* nodes with a record in doubt, slots */
