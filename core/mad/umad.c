@@ -14,6 +14,9 @@
  * eventfd is written when the arriving box stops being empty.  A full box
  * holds the receiver back; the kernel (512 MADs) then queues.
  *
+ * The kernel keeps a request till its time-out, however many there are; each send looks through all
+ * of them for its TID, so thousands of silent nodes cost some time there.
+ *
  * The kernel's rules: a request needs a timeout > 0, or its answer is dropped;
  * unanswered it comes back with ETIMEDOUT; the upper half of a request's TID
  * is overwritten; MADs that are no answers need an agent of their class with
@@ -50,7 +53,9 @@ transport_open_umad(const char *spec, struct transport **out, struct fm_error *e
 #include "lib/log.h"
 #include "lib/thread.h"
 
-#define MAX_WINDOW 128 /* leaves room in the kernel's 512 for traps and queries */
+/* With as many probes, and twice as many parked while nothing answers (flight.h), no more answers
+ * than the kernel's queue of 512 takes can come at once. */
+#define MAX_WINDOW 128
 #define BOX_MADS 512
 #define RECEIVE_STEP_MS 100 /* how long close() may have to wait */
 #define MAX_ERRORS 100	    /* failed receives in a row: the device is gone */
