@@ -226,7 +226,7 @@ on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (ask_is_stale(a) || p->edge != EDGE_ASKED)
 		return; /* meanwhile found from the other side, or the link went away */
 	if (a->seq <= p->doubt_seq && status != TXN_CANCELLED) {
-		p->edge = EDGE_NONE;
+		p->edge = status == TXN_TIMEOUT ? EDGE_SILENT : EDGE_NONE;
 		ask_port(s, a->node, a->port); /* it may have been the cable before */
 		return;
 	}

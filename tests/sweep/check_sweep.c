@@ -482,6 +482,31 @@ START_TEST(test_trap_beside_silent_hosts)
 }
 END_TEST
 
+/* A trap of their switch while hosts that fell silent are waited for: not all their time-outs (3 s)
+ * again. */
+START_TEST(test_trap_while_silent_hosts_are_asked)
+{
+	uint32_t victim;
+	int64_t start_ns;
+
+	bring_up("pgft 2 4,4 1,4 1,1", NULL);
+	victim = rig.place + 6;
+	sim_silence(rig.sim, victim, true);
+	start_ns = sim_now_ns(rig.sim);
+	sweeper_request(rig.sweeper, SWEEP_HEAVY, "test");
+	for (int i = 0; i < 500; i++) {
+		sweeper_step(rig.sweeper);
+		ck_assert_int_ge(txn_poll(rig.txn, sim_now_ns(rig.sim) + 1000000, NULL), 0);
+	}
+	ck_assert_int_eq(sweeper_phase(rig.sweeper), PHASE_DISCOVER);
+	sim_unlink(rig.sim, switch_of(victim), netlist_port(&rig.nl, rig.place + 4, 1)->peer_port);
+	rig_run(&rig, SWEEP_NONE);
+	ck_assert_int_lt(sim_now_ns(rig.sim) - start_ns, 3500 * 1000000LL);
+	ck_assert_uint_eq(rig.last.n_cas, 14);
+	rig_expect_up(&rig);
+}
+END_TEST
+
 /* sweep_on_trap = no: the trap is answered, and that is all. */
 START_TEST(test_trap_ignored)
 {
@@ -887,6 +912,7 @@ suite(void)
 	tcase_add_test(t, test_loopback_cable);
 	tcase_add_test(t, test_trap_link);
 	tcase_add_loop_test(t, test_trap_beside_silent_hosts, 0, 3);
+	tcase_add_test(t, test_trap_while_silent_hosts_are_asked);
 	tcase_add_test(t, test_trap_ignored);
 	tcase_add_test(t, test_light_finds_change);
 	tcase_add_test(t, test_light_finds_switch_off);
