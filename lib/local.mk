@@ -30,6 +30,8 @@ LIB_SOURCES = \
 	lib/rng.h \
 	lib/scc.c \
 	lib/scc.h \
+	lib/seal.c \
+	lib/seal.h \
 	lib/search.h \
 	lib/standard.c \
 	lib/standard.h \

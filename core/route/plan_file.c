@@ -6,10 +6,6 @@
  */
 #include "core/route/plan_file_internal.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,8 +14,6 @@
 #include "core/route/plan_file_regions.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
-#include "lib/faultpoint.h"
-#include "lib/files.h"
 
 /* --------------------------------------------------------- the switches */
 
@@ -227,7 +221,6 @@ head_of(const struct plan *p, uint64_t chain_mark)
 	struct plan_file_head h;
 
 	memset(&h, 0, sizeof(h)); /* the gaps too */
-	memcpy(h.magic, PLAN_FILE_MAGIC, PLAN_FILE_MAGIC_BYTES);
 	h.chain_mark = chain_mark;
 	h.switches_mark = plan_file_mark_switches(&p->snap->fab, &h.n_switches);
 	h.unreachable_pairs = p->verdict.unreachable_pairs;
@@ -245,7 +238,8 @@ head_of(const struct plan *p, uint64_t chain_mark)
 }
 
 static bool
-fill(uint8_t *bytes, size_t room, const struct plan *p, fm_sw *sl_row, struct plan_file_head *h)
+fill(uint8_t *bytes, size_t room, const struct plan *p, fm_sw *sl_row,
+    const struct plan_file_head *h, size_t *n_bytes)
 {
 	size_t at = sizeof(*h), n_lids = plan_file_lids_bytes(p->top_lid);
 	struct plan_file_cursor c = { .end = bytes + room, .out = true, .sl_row = sl_row };
@@ -260,34 +254,10 @@ fill(uint8_t *bytes, size_t room, const struct plan *p, fm_sw *sl_row, struct pl
 	    !plan_file_tables(&c, p->snap, &p->tables->t, p->top_lid) ||
 	    !plan_regions_write(p, c.at, (size_t)(c.end - c.at)))
 		return false;
-	h->n_bytes = (size_t)(c.at - bytes) + plan_regions_bytes(p);
+	*n_bytes = (size_t)(c.at - bytes) + plan_regions_bytes(p);
 	memcpy(bytes, h, sizeof(*h));
-	h->sum = fm_hash_bytes(0, bytes + PLAN_FILE_SUM_FROM, h->n_bytes - PLAN_FILE_SUM_FROM);
-	memcpy(bytes, h, sizeof(*h));
+	fm_seal_put(bytes, *n_bytes, PLAN_FILE_MAGIC);
 	return true;
-}
-
-static int
-write_file(const char *path, const uint8_t *bytes, size_t n, struct fm_error *err)
-{
-	ssize_t done;
-	int fd = fm_file_new(path, 0640);
-
-	if (fd < 0)
-		return fm_fail(err, FM_E_SYSTEM, "%s.new: %s", path, strerror(errno));
-	for (; n > 0; bytes += done, n -= (size_t)done) {
-		fm_fault_point("tables", "write");
-		done = write(fd, bytes, n);
-		if (done < 0 && errno == EINTR)
-			done = 0;
-		else if (done < 0)
-			break;
-	}
-	fm_fault_point("tables", "written");
-	if (!fm_file_done(path, close(fd) == 0 && n == 0))
-		return fm_fail(err, FM_E_SYSTEM, "%s.new: %s", path, strerror(errno));
-	fm_fault_point("tables", "renamed");
-	return 0;
 }
 
 int
@@ -296,7 +266,7 @@ plan_file_save(const char *path, const struct plan *p, uint64_t chain_mark, stru
 	struct plan_file_head h;
 	uint8_t *bytes;
 	fm_sw *sl_row;
-	size_t room;
+	size_t room, n_bytes;
 	int rc;
 
 	if (p->tables == NULL || p->tables->t.ar_max_groups > 0) {
@@ -309,8 +279,8 @@ plan_file_save(const char *path, const struct plan *p, uint64_t chain_mark, stru
 	sl_row = malloc((p->snap->fab.n_switches + 1) * sizeof(*sl_row));
 	if (bytes == NULL || sl_row == NULL)
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory to keep the tables");
-	else if (fill(bytes, room, p, sl_row, &h))
-		rc = write_file(path, bytes, h.n_bytes, err);
+	else if (fill(bytes, room, p, sl_row, &h, &n_bytes))
+		rc = fm_seal_write(path, "tables", bytes, n_bytes, err);
 	else
 		rc = fm_fail(err, FM_E_BUG, "the tables do not fit the room made for them");
 	free(bytes);

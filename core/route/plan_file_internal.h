@@ -8,20 +8,19 @@
 
 #include "core/route/plan_file.h"
 #include "lib/bitset.h"
+#include "lib/seal.h"
 
 #define PLAN_FILE_MAGIC "fmdplan5"
-#define PLAN_FILE_MAGIC_BYTES 8
+#define PLAN_FILE_WHAT "kept tables"
 
 struct plan_file_head {
-	char magic[PLAN_FILE_MAGIC_BYTES];
-	uint64_t sum; /* of all bytes behind this field */
-	uint64_t n_bytes, chain_mark, switches_mark, unreachable_pairs;
+	struct fm_seal seal;
+	uint64_t chain_mark, switches_mark, unreachable_pairs;
 	uint32_t n_switches, n_joined, n_refused, n_cables, n_deviations;
 	uint16_t top_lid;
 	uint8_t sl_shape, sl2vl_shape, n_vls_used, forward_only;
 	char engine[64];
 };
-#define PLAN_FILE_SUM_FROM (offsetof(struct plan_file_head, sum) + sizeof(uint64_t))
 
 /* A cable of the graph the tables were made for, and an entry of the last full route. */
 struct plan_file_cable {

@@ -5,47 +5,13 @@
  */
 #include "core/route/plan_file_internal.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "core/route/plan_file_regions.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
 #include "lib/log.h"
-
-/* The whole file, or NULL with *why (NULL too: there is none). */
-static uint8_t *
-read_whole(const char *path, size_t *n, const char **why)
-{
-	struct plan_file_head h;
-	uint8_t *bytes = NULL;
-	struct stat st;
-	FILE *f = fopen(path, "re");
-
-	*why = NULL;
-	if (f == NULL)
-		return NULL;
-	*why = "it is damaged";
-	if (fstat(fileno(f), &st) == 0 && st.st_size >= (off_t)sizeof(h))
-		bytes = malloc((size_t)st.st_size);
-	*n = bytes != NULL ? (size_t)st.st_size : 0;
-	if (bytes != NULL && fread(bytes, 1, *n, f) == *n) {
-		memcpy(&h, bytes, sizeof(h));
-		if (memcmp(h.magic, PLAN_FILE_MAGIC, PLAN_FILE_MAGIC_BYTES) != 0)
-			*why = "it is not ours, or of another version";
-		else if (h.n_bytes == *n &&
-		    h.sum == fm_hash_bytes(0, bytes + PLAN_FILE_SUM_FROM, *n - PLAN_FILE_SUM_FROM))
-			*why = NULL;
-	}
-	fclose(f);
-	if (*why == NULL)
-		return bytes;
-	free(bytes);
-	return NULL;
-}
 
 static int
 take_tables(const struct plan_file_head *h, struct plan_file_cursor *c, struct router *r,
@@ -286,31 +252,18 @@ take_plan(uint8_t *bytes, size_t n, struct router *r, struct snapshot *snap, int
 	return rc;
 }
 
-static void
-set_aside(const char *path, const char *why)
-{
-	char to[PATH_MAX];
-
-	snprintf(to, sizeof(to), "%s.bad", path);
-	log_warn("route", "kept tables in %s are not used: %s; %s", path, why,
-	    rename(path, to) == 0 ? "set aside" : "it cannot be renamed");
-}
-
 int
 plan_file_load(const char *path, struct router *r, struct snapshot *snap, uint64_t chain_mark,
     int64_t now_ms, struct plan **out, struct fm_error *err)
 {
 	struct plan_file_head h;
-	const char *why;
 	bool good = false;
 	uint32_t n_switches;
 	size_t n;
-	uint8_t *bytes = read_whole(path, &n, &why);
+	uint8_t *bytes = fm_seal_read(path, PLAN_FILE_WHAT, PLAN_FILE_MAGIC, sizeof(h), &n);
 	int rc = 0;
 
 	*out = NULL;
-	if (why != NULL)
-		set_aside(path, why);
 	if (bytes == NULL)
 		return 0;
 	memcpy(&h, bytes, sizeof(h));
@@ -319,7 +272,7 @@ plan_file_load(const char *path, struct router *r, struct snapshot *snap, uint64
 	    h.n_switches == n_switches && n_switches == snap->fab.n_switches) {
 		rc = take_plan(bytes, n, r, snap, now_ms, &good, out, err);
 		if (rc == 0 && !good)
-			set_aside(path, "it does not hold what it says");
+			fm_seal_set_aside(path, PLAN_FILE_WHAT, "it does not hold what it says");
 	}
 	free(bytes);
 	return rc;
