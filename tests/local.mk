@@ -150,6 +150,7 @@ UNIT_TESTS = \
 	tests/sweep/check_groups_written \
 	tests/sweep/check_hostile \
 	tests/sweep/check_keep \
+	tests/sweep/check_kept \
 	tests/sweep/check_believed \
 	tests/sweep/check_converge \
 	tests/sweep/check_locks \

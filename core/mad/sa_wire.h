@@ -292,6 +292,9 @@ struct sa_service_record {
 #define SA_PR_LIFE_SELECTOR SA_BIT(20)
 #define SA_PR_LIFE SA_BIT(21)
 
+#define SA_NR_LID SA_BIT(0)
+#define SA_NR_PORT_GUID SA_BIT(8)
+
 #define SA_MPR_RAW_TRAFFIC SA_BIT(0)
 #define SA_MPR_FLOW_LABEL SA_BIT(2)
 #define SA_MPR_HOP_LIMIT SA_BIT(3)

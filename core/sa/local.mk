@@ -12,6 +12,7 @@ CORE_SOURCES += \
 	core/sa/held.c \
 	core/sa/held.h \
 	core/sa/inform.c \
+	core/sa/kept.c core/sa/kept.h core/sa/kept_file.c \
 	core/sa/mcmember.c \
 	core/sa/notices.c core/sa/notices.h \
 	core/sa/path.c \

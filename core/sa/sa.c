@@ -66,10 +66,16 @@ static const struct sa_entry {
 	uint8_t method;
 	sa_query_fn handler;
 	bool registers; /* needs a registry */
+	/* Answered from what was kept over a restart, too (kept.h), if the request names one
+	 * component of each set at least */
+	bool early;
+	uint64_t names[2];
 } entries[] = {
-	{ SA_PATH_RECORD, SA_GET, sa_get_paths },
-	{ SA_CLASS_PORT_INFO, SA_GET, sa_get_class_port_info },
-	{ SA_NODE_RECORD, SA_GET, sa_get_nodes },
+	{ SA_PATH_RECORD, SA_GET, sa_get_paths, .early = true,
+	    .names = { SA_PR_SGID | SA_PR_SLID, SA_PR_DGID | SA_PR_DLID } },
+	{ SA_CLASS_PORT_INFO, SA_GET, sa_get_class_port_info, .early = true },
+	{ SA_NODE_RECORD, SA_GET, sa_get_nodes, .early = true,
+	    .names = { SA_NR_LID | SA_NR_PORT_GUID } },
 	{ SA_PORT_INFO_RECORD, SA_GET, sa_get_port_infos },
 	{ SA_SWITCH_INFO_RECORD, SA_GET, sa_get_switch_infos },
 	{ SA_LINK_RECORD, SA_GET, sa_get_links },
@@ -79,7 +85,7 @@ static const struct sa_entry {
 	{ SA_VL_ARB_RECORD, SA_GET, sa_get_vl_arbs },
 	{ SA_PKEY_RECORD, SA_GET, sa_get_pkeys },
 	{ SA_SM_INFO_RECORD, SA_GET, sa_get_sm_infos },
-	{ SA_MULTI_PATH_RECORD, SA_GET_MULTI, sa_get_multi_paths },
+	{ SA_MULTI_PATH_RECORD, SA_GET_MULTI, sa_get_multi_paths, .early = true },
 	{ SA_PATH_RECORD, SA_GET_TRACE_TABLE, sa_get_traces },
 	{ SA_MC_MEMBER_RECORD, SA_GET, sa_get_mc_members, true },
 	{ SA_MC_MEMBER_RECORD, SA_SET, sa_set_mc_member, true },
@@ -109,9 +115,20 @@ is_method(uint8_t method)
 	return false;
 }
 
+/* Does it ask for one thing, that what was kept over a restart may know? */
+static bool
+is_early(const struct sa_entry *e, const struct sa_header *h)
+{
+	for (size_t i = 0; i < N_OF(e->names); i++)
+		if (e->names[i] != 0 && (h->mask & e->names[i]) == 0)
+			return false;
+	return e->early;
+}
+
 /* NULL with the status that says why. */
 static sa_query_fn
-find_handler(const struct sa *sa, const struct sa_header *h, uint16_t *status)
+find_handler(
+    const struct sa *sa, const struct sa_view *view, const struct sa_header *h, uint16_t *status)
 {
 	uint8_t method = h->method == SA_GET_TABLE ? SA_GET : h->method;
 
@@ -121,8 +138,12 @@ find_handler(const struct sa *sa, const struct sa_header *h, uint16_t *status)
 	}
 	for (size_t i = 0; i < N_OF(entries); i++)
 		if (entries[i].attr == h->attr && entries[i].method == method &&
-		    (sa->registry != NULL || !entries[i].registers))
-			return entries[i].handler;
+		    (sa->registry != NULL || !entries[i].registers)) {
+			if (!view->unverified || is_early(&entries[i], h))
+				return entries[i].handler;
+			*status = WIRE_STATUS_BUSY;
+			return NULL;
+		}
 	*status = WIRE_STATUS_BAD_METHOD_ATTR;
 	return NULL;
 }
@@ -160,10 +181,13 @@ sa_ends_asked(
 		*first = (uint32_t)q->at;
 }
 
-/* What the handler found, to the status of the answer. */
+/* What the handler found, to the status of the answer.  What was kept over a restart is believed
+ * where it says yes: who has come since is not in it. */
 static uint16_t
 judge(struct sa *sa, const struct sa_query *q, uint16_t status)
 {
+	if (q->view->unverified && (status != SA_OK || q->n_records == 0 || q->full))
+		return WIRE_STATUS_BUSY;
 	if (status == SA_NO_RECORDS && sa_is_table(q->h.method))
 		return SA_OK; /* an empty table says so */
 	if (status != SA_OK)
@@ -225,6 +249,7 @@ work_on(
 	if (status == SA_OK && q->paused)
 		return false;
 	status = judge(sa, q, status);
+	sa->counts.unverified += status == SA_OK && q->view->unverified;
 	if (status == SA_OK)
 		sa_send_records(sa, q);
 	else
@@ -260,7 +285,7 @@ answer(struct sa *sa, struct sa_view *view, const struct mad_addr *from, const s
 		.now_ms = now_ms,
 		.slice = slice };
 	uint16_t status = SA_OK;
-	sa_query_fn handler = find_handler(sa, h, &status);
+	sa_query_fn handler = find_handler(sa, view, h, &status);
 	struct sa_job *left;
 
 	if (handler != NULL)
@@ -396,6 +421,13 @@ sa_registry(struct sa *sa)
 	return sa->registry;
 }
 
+/* By which subscribers are told; NULL: by none yet. */
+static struct sa_view *
+verified(struct sa_view *view)
+{
+	return view != NULL && !view->unverified ? view : NULL;
+}
+
 void
 sa_tell(struct sa *sa, const struct wire_notice *notice, int64_t now_ms)
 {
@@ -403,7 +435,7 @@ sa_tell(struct sa *sa, const struct wire_notice *notice, int64_t now_ms)
 	struct sa_notice e = { .n = *notice };
 	uint32_t end;
 
-	if (view != NULL && sa->notices != NULL) {
+	if (verified(view) != NULL && sa->notices != NULL) {
 		end = sa_view_end_of_lid(view, notice->issuer_lid);
 		if (end != FM_NONE) { /* nobody may know of others, nor is it ours */
 			e.issuer = (struct sa_gid){ view->set.gid_prefix, view->end[end].guid };
@@ -471,7 +503,7 @@ handle(struct sa *sa, const struct mad_addr *from, const uint8_t *bytes, size_t 
 		    !slices		       ? 0
 			: view->set.slice != 0 ? view->set.slice
 					       : SLICE);
-		pass_events_on(sa, view, now_ms);
+		pass_events_on(sa, verified(view), now_ms);
 	}
 	sa_view_put(view);
 	return left;
@@ -502,9 +534,8 @@ sa_tick(struct sa *sa, int64_t now_ms)
 	view = sa_slot_get(sa->slot);
 	a = registry_tick(sa->registry, now_ms);
 	b = notices_tick(sa->notices, now_ms);
-	if (view != NULL)
-		notices_look(sa->notices, view, now_ms);
-	pass_events_on(sa, view, now_ms);
+	notices_look(sa->notices, verified(view), now_ms);
+	pass_events_on(sa, verified(view), now_ms);
 	sa_view_put(view);
 	sa->counts.told = *notices_counts(sa->notices);
 	if (sa->saver != NULL)

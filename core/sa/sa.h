@@ -91,6 +91,7 @@ struct sa_report_counts {
 };
 struct sa_counts {
 	uint64_t requests, answered, records, busy, refused, too_long;
+	uint64_t unverified;	      /* of those answered, from what was kept over a restart */
 	uint64_t looked_at;	      /* records and paths, whether they match or not */
 	uint64_t by_attr[256];	      /* requests, by low byte of the attribute */
 	struct sa_report_counts told; /* as of the last tick */

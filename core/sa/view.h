@@ -91,6 +91,7 @@ struct sa_view {
 	atomic_uint refs;
 	uint64_t number; /* ascending */
 	struct sa_settings set;
+	bool unverified;	       /* of what was kept over a restart (kept.h) */
 	struct plan *plan;	       /* NULL: no switches, or none routed */
 	struct port_pkeys *port_pkeys; /* NULL: all are full members of the default partition */
 	uint32_t local;		       /* node that we sit at, INV_NONE */
@@ -121,6 +122,7 @@ struct sa_view_source {
 	const struct sa_other_sm *sm;
 	uint32_t n_sms;
 	struct port_pkeys *pkeys; /* NULL: all are full members of the default partition */
+	bool unverified;	  /* inv and plan are what was kept over a restart */
 	struct sa_view *prev;	  /* NULL, or a view, perhaps only begun: equal nodes are shared */
 };
 /* All that has to be copied while the sweep leaves it alone: one reference in *out, which is
