@@ -370,6 +370,7 @@ SCRIPT_TESTS = \
 	tests/integration/fmsim_partitions.sh \
 	tests/integration/fmsim_paths.sh \
 	tests/integration/fmsim_registered.sh \
+	tests/integration/fmsim_restart.sh \
 	tests/integration/fmsim_trouble.sh \
 	tests/integration/fmsim_tools.sh \
 	tests/integration/hostile_engines.sh \

@@ -5,12 +5,14 @@
  *
  * The loop copies what the sweep may change, the worker that routes makes the
  * view of it, the loop gives that to the SA.  One is made at a time and one may
- * wait; of several that wait only the last counts.
+ * wait; of several that wait only the last counts.  What the SA then answers from is kept for a
+ * restart, by the worker, too; till the first sweep has ended early.c gives it what was kept.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "core/daemon/daemon.h"
+#include "core/daemon/early.h"
 #include "core/sa/server.h"
 #include "lib/log.h"
 
@@ -18,8 +20,8 @@ struct daemon_sms {
 	FM_VEC(struct sa_other_sm) sm;
 };
 
-static void
-settings_of(const struct daemon *d, struct sa_settings *set)
+void
+daemon_sa_settings(const struct daemon *d, struct sa_settings *set)
 {
 	const struct conf *c = d->conf;
 
@@ -71,17 +73,29 @@ struct publisher {
 	struct fm_error err;
 	int rc;
 	double ms;
+
+	char path[4096];       /* of the kept nodes; "": nothing is kept */
+	struct sa_view *shown; /* the last one that the SA was given and that is to be kept */
+	/* in the worker's hands while `keeping` and not yet `kept` */
+	bool keeping;
+	atomic_bool kept;
+	struct sa_view *to_keep; /* one reference */
+	uint64_t sum;		 /* of what the file holds */
+	struct fm_error keep_err;
+	int keep_rc;
 };
 
+/* k NULL: of what the sweep has found; else of what was kept. */
 static int
-begin_view(struct daemon *d, struct sa_view *prev, struct sa_view **out, struct fm_error *err)
+begin_view(struct daemon *d, const struct sa_kept *k, struct sa_view *prev, struct sa_view **out,
+    struct fm_error *err)
 {
 	struct daemon_sms sms = { 0 };
 	struct sa_settings set;
 	int rc = 0;
 
-	settings_of(d, &set);
-	if (!collect_sms(d, &sms))
+	daemon_sa_settings(d, &set);
+	if (k == NULL && !collect_sms(d, &sms))
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for subnet managers");
 	if (rc == 0) {
 		struct sa_view_source src = { .inv = sweeper_inventory(d->sweeper),
@@ -93,6 +107,12 @@ begin_view(struct daemon *d, struct sa_view *prev, struct sa_view **out, struct 
 			.pkeys = sweeper_pkeys(d->sweeper),
 			.prev = prev };
 
+		if (k != NULL) {
+			src.inv = &k->inv;
+			src.plan = k->plan;
+			src.pkeys = k->pkeys;
+			src.unverified = true;
+		}
 		rc = sa_view_begin(&src, out, err);
 	}
 	fm_vec_fini(&sms.sm);
@@ -137,6 +157,63 @@ start_view(struct publisher *p, struct sa_view *v)
 	p->view = p->prev = NULL;
 }
 
+/* ------------------------------------------------------------- for a restart */
+
+/* On the worker's thread. */
+static void
+keep_view(void *arg)
+{
+	struct publisher *p = arg;
+
+	p->keep_rc = sa_kept_save(p->path, p->to_keep, &p->sum, &p->keep_err);
+	atomic_store(&p->kept, true);
+}
+
+static void
+start_keeping(struct publisher *p)
+{
+	if (p->keeping || p->shown == NULL)
+		return;
+	p->to_keep = p->shown;
+	p->shown = NULL;
+	atomic_store(&p->kept, false);
+	p->keeping = plan_worker_run(p->d->worker, keep_view, p);
+	if (!p->keeping) { /* with the next view, or at the end */
+		p->shown = p->to_keep;
+		p->to_keep = NULL;
+	}
+}
+
+static void
+say_not_kept(const struct publisher *p)
+{
+	log_warn("sa", "nodes are not kept for a restart: %s", p->keep_err.msg);
+}
+
+static void
+end_keeping(struct publisher *p)
+{
+	p->keeping = false;
+	sa_view_put(p->to_keep);
+	p->to_keep = NULL;
+	if (p->keep_rc != 0)
+		say_not_kept(p);
+	start_keeping(p);
+}
+
+/* Takes a reference of its own. */
+static void
+note_shown(struct publisher *p, struct sa_view *v)
+{
+	if (p->path[0] == '\0')
+		return;
+	sa_view_put(p->shown);
+	p->shown = sa_view_get(v);
+	start_keeping(p);
+}
+
+/* ------------------------------------------------------------------- publish */
+
 /* The worker has made a view. */
 static void
 take_view(struct publisher *p)
@@ -154,8 +231,11 @@ take_view(struct publisher *p)
 	} else {
 		log_debug("sa", "view %ju: %u nodes, %u ports with LIDs, %.1f ms",
 		    (uintmax_t)v->number, v->n_here, v->n_ends, p->ms);
+		if (!v->unverified)
+			note_shown(p, v);
+		if (!v->unverified)
+			daemon_keep_groups(d);
 		sa_server_publish(d->sa, v);
-		daemon_keep_groups(d);
 	}
 	if (p->waiting != NULL) {
 		v = p->waiting;
@@ -174,31 +254,30 @@ daemon_follow(struct daemon *d)
 	sa_server_publish_mfts(d->sa, sweeper_mfts(d->sweeper));
 	if (p->busy && atomic_load(&p->made))
 		take_view(p);
-}
-
-static void
-publish_nothing(struct publisher *p)
-{
-	p->unwanted = true;
-	sa_view_put(p->waiting);
-	p->waiting = NULL;
-	sa_server_publish(p->d->sa, NULL);
+	if (p->keeping && atomic_load(&p->kept))
+		end_keeping(p);
+	early_follow(d);
 }
 
 void
-daemon_publish(struct daemon *d)
+daemon_publish_nothing(struct daemon *d)
+{
+	struct publisher *p = d->publisher;
+
+	p->unwanted = true;
+	sa_view_put(p->waiting);
+	p->waiting = NULL;
+	sa_server_publish(d->sa, NULL);
+}
+
+static void
+publish(struct daemon *d, const struct sa_kept *k)
 {
 	struct publisher *p = d->publisher;
 	struct sa_view *v = NULL;
 	struct fm_error err = { 0 };
 
-	if (d->sa == NULL)
-		return;
-	if (d->ha.state != WIRE_SM_MASTER) {
-		publish_nothing(p);
-		return;
-	}
-	if (begin_view(d, p->newest, &v, &err) != 0) {
+	if (begin_view(d, k, p->newest, &v, &err) != 0) {
 		say_lost(d, &err);
 		return;
 	}
@@ -212,6 +291,21 @@ daemon_publish(struct daemon *d)
 	}
 }
 
+void
+daemon_publish(struct daemon *d)
+{
+	if (d->sa != NULL && d->ha.state == WIRE_SM_MASTER)
+		publish(d, NULL);
+	else if (d->sa != NULL)
+		daemon_publish_nothing(d);
+}
+
+void
+daemon_publish_kept(struct daemon *d, const struct sa_kept *k)
+{
+	publish(d, k);
+}
+
 static int
 open_publisher(struct daemon *d, struct fm_error *err)
 {
@@ -219,7 +313,9 @@ open_publisher(struct daemon *d, struct fm_error *err)
 	if (d->publisher == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the SA");
 	d->publisher->d = d;
-	return 0;
+	if (store_why_none(d->store) == NULL)
+		daemon_nodes_path(d, d->publisher->path, sizeof(d->publisher->path));
+	return early_new(d, err);
 }
 
 int
@@ -240,8 +336,13 @@ daemon_close_publisher(struct daemon *d)
 {
 	struct publisher *p = d->publisher;
 
+	early_free(d);
 	if (p == NULL)
 		return;
+	if (p->shown != NULL && sa_kept_save(p->path, p->shown, &p->sum, &p->keep_err) != 0)
+		say_not_kept(p);
+	sa_view_put(p->shown);
+	sa_view_put(p->to_keep);
 	sa_view_put(p->newest);
 	sa_view_put(p->waiting);
 	sa_view_put(p->view);

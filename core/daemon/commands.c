@@ -12,6 +12,7 @@
 #include "core/ctl/ctl.h"
 #include "core/ctl/events.h"
 #include "core/daemon/daemon.h"
+#include "core/daemon/early.h"
 #include "core/daemon/readback.h"
 #include "core/sa/server.h"
 
@@ -117,12 +118,15 @@ static void
 add_sa(const struct daemon *d, json_t *o)
 {
 	struct sa_counts c;
+	json_t *sa;
 
 	sa_server_counts(d->sa, &c);
-	json_object_set_new(o, "sa",
-	    json_pack("{s:I, s:I, s:I, s:I, s:I}", "requests", (json_int_t)c.requests, "answered",
-		(json_int_t)c.answered, "records", (json_int_t)c.records, "refused",
-		(json_int_t)c.refused, "busy", (json_int_t)c.busy));
+	sa = json_pack("{s:I, s:I, s:I, s:I, s:I}", "requests", (json_int_t)c.requests, "answered",
+	    (json_int_t)c.answered, "records", (json_int_t)c.records, "refused",
+	    (json_int_t)c.refused, "busy", (json_int_t)c.busy);
+	if (sa != NULL)
+		early_add_json(d, sa);
+	json_object_set_new(o, "sa", sa);
 }
 
 static json_t *

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "core/ctl/ctl.h"
+#include "core/daemon/early.h"
 #include "core/daemon/readback.h"
 #include "core/daemon/service.h"
 #include "core/sa/server.h"
@@ -288,6 +289,7 @@ on_sweep_done(void *arg, const struct sweep_report *r)
 		return; /* the next begins at once */
 	if (r->outcome == SWEEP_UP || r->outcome == SWEEP_STANDBY)
 		daemon_publish(d);
+	early_end(d, r->outcome);
 	if (r->outcome == SWEEP_UP)
 		dump(d);
 	if (is_one_shot(d)) {

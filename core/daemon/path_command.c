@@ -139,8 +139,10 @@ daemon_path(struct daemon *d, const json_t *args, json_t **result, struct fm_err
 	uint16_t slid, dlid;
 	int rc;
 
-	if (v == NULL)
+	if (v == NULL || v->unverified) { /* what was kept knows of no VLs */
+		sa_view_put(v);
 		return fm_fail(err, FM_E_CONFIG, "the subnet is not up yet, or another SM's");
+	}
 	rc = find(v, args, "from", &src, &slid, err);
 	if (rc == 0)
 		rc = find(v, args, "to", &dst, &dlid, err);

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Decided once, when our own port has been read, or the first sweep has ended without.  While
+ * it serves, a timer holds what was kept against the inventory, when answers have come since.
+ */
+#include "core/daemon/early.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "core/sa/server.h"
+#include "lib/log.h"
+
+#define LOOK_MS 50
+
+enum early_state { EARLY_UNDECIDED, EARLY_SERVES, EARLY_OVER };
+
+struct early {
+	enum early_state state;
+	struct sa_kept *kept; /* EARLY_SERVES */
+	struct event *ev_look;
+	uint64_t received; /* answers, when it was looked at last */
+	/* for the status, when it is over, too */
+	uint32_t n_ports, n_gone;
+};
+
+void
+daemon_nodes_path(const struct daemon *d, char *path, size_t size)
+{
+	snprintf(path, size, "%s/nodes", d->conf->state_dir);
+}
+
+static void
+look_later(struct early *e)
+{
+	struct timeval tv = { .tv_usec = LOOK_MS * 1000 };
+
+	event_add(e->ev_look, &tv);
+}
+
+static void
+stop(struct early *e)
+{
+	e->state = EARLY_OVER;
+	event_del(e->ev_look);
+	sa_kept_free(e->kept);
+	e->kept = NULL;
+}
+
+/* --------------------------------------------------------------------- compare */
+
+/* False: it is over, for want of memory. */
+static bool
+compare(struct daemon *d, bool all_read, bool *changed)
+{
+	struct early *e = d->early;
+	struct fm_error err = { 0 };
+
+	e->received = txn_counts(d->txn)->received;
+	if (sa_kept_compare(e->kept, sweeper_inventory(d->sweeper), all_read, changed, &err) != 0) {
+		log_err("sa", "what was kept is not answered from any more: %s", err.msg);
+		daemon_publish_nothing(d);
+		stop(e);
+		return false;
+	}
+	e->n_gone = e->kept->n_gone;
+	return true;
+}
+
+static void
+on_look(evutil_socket_t fd, short what, void *arg)
+{
+	struct daemon *d = arg;
+	bool changed;
+
+	if (d->early->received != txn_counts(d->txn)->received) {
+		if (!compare(d, false, &changed))
+			return;
+		if (changed)
+			daemon_publish_kept(d, d->early->kept);
+	}
+	look_later(d->early);
+}
+
+/* ---------------------------------------------------------------------- decide */
+
+/* NULL: the fabric takes us for its master, at the LID that we know; else why not. */
+static const char *
+why_not_master(const struct daemon *d, const struct inv_port *own)
+{
+	const struct wire_port_info *i = &own->info;
+
+	if (i->port_state != WIRE_PORT_ACTIVE)
+		return "our own port is not ACTIVE";
+	if (i->lid == 0 || i->master_sm_lid != i->lid)
+		return "our own port names another master";
+	if (store_lid(d->store, own->guid) != i->lid)
+		return "our own port has another LID than the store";
+	if (d->conf->reassign_lids)
+		return "LIDs are to be given anew";
+	if (store_untold(d->store))
+		return "hosts are to be told of other SLs";
+	return NULL;
+}
+
+static int
+load(struct daemon *d, const struct inv_port *own, const char **why, struct fm_error *err)
+{
+	struct early *e = d->early;
+	struct sa_settings set;
+	char path[4096];
+	struct sa_kept_source src = { .path = path,
+		.tables = d->plan_path,
+		.router = &d->router,
+		.chain_mark = d->conf->chain.mark,
+		.store = d->store,
+		.set = &set,
+		.own_guid = own->guid };
+
+	daemon_nodes_path(d, path, sizeof(path));
+	daemon_sa_settings(d, &set);
+	return sa_kept_load(&src, &e->kept, why, err);
+}
+
+static void
+serve(struct daemon *d)
+{
+	struct early *e = d->early;
+
+	e->state = EARLY_SERVES;
+	e->n_ports = e->kept->n_ports;
+	e->n_gone = e->kept->n_gone;
+	events_add(d->events, FM_LOG_NOTICE, "sa", NULL,
+	    "the SA answers from what was kept, unverified, until the first sweep has ended: %u "
+	    "ports",
+	    e->n_ports - e->n_gone);
+	daemon_publish_kept(d, e->kept);
+	look_later(e);
+}
+
+void
+early_follow(struct daemon *d)
+{
+	const struct inventory *inv = sweeper_inventory(d->sweeper);
+	struct early *e = d->early;
+	struct fm_error err = { 0 };
+	const struct inv_port *own;
+	const char *why;
+
+	if (e->state != EARLY_UNDECIDED || inv->local == INV_NONE)
+		return;
+	own = &inv_node(inv, inv->local)->ports[inv->local_port];
+	if (!own->known || own->guid == 0)
+		return;
+	e->state = EARLY_OVER;
+	why = why_not_master(d, own);
+	if (why == NULL && load(d, own, &why, &err) != 0)
+		why = err.msg;
+	if (e->kept != NULL)
+		serve(d);
+	else
+		log_info("sa", "nothing is answered before the first sweep has ended: %s", why);
+}
+
+/* ------------------------------------------------------------------------- end */
+
+static uint64_t
+n_answered(const struct daemon *d)
+{
+	struct sa_counts c;
+
+	sa_server_counts(d->sa, &c);
+	return c.unverified;
+}
+
+void
+early_end(struct daemon *d, enum sweep_outcome outcome)
+{
+	struct early *e = d->early;
+	bool changed;
+
+	if (e == NULL || (outcome == SWEEP_BROKEN_OFF && e->state == EARLY_SERVES))
+		return; /* the next begins at once, and the timer looks */
+	if (e->state != EARLY_SERVES) {
+		e->state = EARLY_OVER;
+		return;
+	}
+	if (!compare(d, true, &changed))
+		return;
+	events_add(d->events, e->n_gone > 0 ? FM_LOG_WARN : FM_LOG_NOTICE, "sa", NULL,
+	    "what was kept: of %u ports %u are not as they were; %" PRIu64
+	    " requests were answered from it, unverified",
+	    e->n_ports, e->n_gone, n_answered(d));
+	if (outcome != SWEEP_UP)
+		daemon_publish_nothing(d);
+	stop(e);
+}
+
+/* -------------------------------------------------------------------------- */
+
+static const char *
+answers_from(const struct daemon *d)
+{
+	struct sa_view *v = sa_server_view(d->sa);
+	const char *from = v == NULL ? "nothing yet"
+	    : v->unverified	     ? "what was kept, unverified"
+				     : "the last sweep";
+
+	sa_view_put(v);
+	return from;
+}
+
+void
+early_add_json(const struct daemon *d, json_t *sa)
+{
+	const struct early *e = d->early;
+
+	json_object_set_new(sa, "answers_from", json_string(answers_from(d)));
+	json_object_set_new(sa, "unverified", json_integer((json_int_t)n_answered(d)));
+	if (e->n_ports == 0)
+		return;
+	json_object_set_new(sa, "kept_ports", json_integer(e->n_ports));
+	json_object_set_new(sa, "kept_ports_gone", json_integer(e->n_gone));
+}
+
+int
+early_new(struct daemon *d, struct fm_error *err)
+{
+	struct early *e = calloc(1, sizeof(*e));
+
+	d->early = e;
+	if (e != NULL)
+		e->ev_look = evtimer_new(d->base, on_look, d);
+	if (e == NULL || e->ev_look == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for the SA");
+	return 0;
+}
+
+void
+early_free(struct daemon *d)
+{
+	struct early *e = d->early;
+
+	if (e == NULL)
+		return;
+	sa_kept_free(e->kept);
+	if (e->ev_look != NULL)
+		event_free(e->ev_look);
+	free(e);
+	d->early = NULL;
+}
