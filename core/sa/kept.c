@@ -71,7 +71,7 @@ take_away(struct inventory *inv, uint32_t slot, unsigned port, const char *why)
 static uint8_t
 kind_of(const struct inv_node *n)
 {
-	return inv_is_switch(n) ? FM_END_SWITCH
+	return inv_is_switch(n)		  ? FM_END_SWITCH
 	    : n->type == WIRE_NODE_ROUTER ? FM_END_ROUTER
 					  : FM_END_CA;
 }
@@ -283,8 +283,8 @@ leave_out_vls(struct fm_tables *t)
 
 /* The tables that were kept, for the nodes that were. */
 static int
-take_tables(struct sa_kept *k, const struct sa_kept_source *src, const char **why,
-    struct fm_error *err)
+take_tables(
+    struct sa_kept *k, const struct sa_kept_source *src, const char **why, struct fm_error *err)
 {
 	struct plan *tables = NULL;
 	struct snapshot *snap;
@@ -307,8 +307,8 @@ take_tables(struct sa_kept *k, const struct sa_kept_source *src, const char **wh
 
 /* What has been read to what can be answered from. */
 static int
-make_whole(struct sa_kept *k, const struct sa_kept_source *src, const char **why,
-    struct fm_error *err)
+make_whole(
+    struct sa_kept *k, const struct sa_kept_source *src, const char **why, struct fm_error *err)
 {
 	int rc;
 
@@ -327,8 +327,8 @@ make_whole(struct sa_kept *k, const struct sa_kept_source *src, const char **why
 }
 
 static int
-read_nodes(struct sa_kept *k, const struct sa_kept_source *src, const char **why,
-    struct fm_error *err)
+read_nodes(
+    struct sa_kept *k, const struct sa_kept_source *src, const char **why, struct fm_error *err)
 {
 	struct sa_kept_head h;
 	bool no_memory = false, good = true;
@@ -353,8 +353,8 @@ read_nodes(struct sa_kept *k, const struct sa_kept_source *src, const char **why
 }
 
 int
-sa_kept_load(const struct sa_kept_source *src, struct sa_kept **out, const char **why,
-    struct fm_error *err)
+sa_kept_load(
+    const struct sa_kept_source *src, struct sa_kept **out, const char **why, struct fm_error *err)
 {
 	struct sa_kept *k = calloc(1, sizeof(*k));
 	int rc;
@@ -397,7 +397,8 @@ other_node(const struct inv_node *was, const struct inv_node *is)
 		return "another node has its GUID";
 	if (!inv_is_switch(is))
 		return NULL;
-	if (zero->known && (zero->info.lid != was->ports[0].lid || zero->info.lmc != was->ports[0].lmc))
+	if (zero->known &&
+	    (zero->info.lid != was->ports[0].lid || zero->info.lmc != was->ports[0].lmc))
 		return "the switch has another LID";
 	if (is->sw_known && is->sw.linear_fdb_top < was->sw.linear_fdb_top)
 		return "the switch has lost its tables";
@@ -451,7 +452,8 @@ compare_ports(struct sa_kept *k, uint32_t slot, const struct inventory *now, uin
 		why = other_port(k, now, n, &n->ports[p], &is->ports[p]);
 		if (why != NULL)
 			take_away(&k->inv, slot, p, why);
-		changed = (why == NULL ? take_carried(&n->ports[p], &is->ports[p]) : true) || changed;
+		changed =
+		    (why == NULL ? take_carried(&n->ports[p], &is->ports[p]) : true) || changed;
 	}
 	return changed;
 }

@@ -20,12 +20,12 @@
 #include "lib/seal.h"
 
 struct sa_kept {
-	struct inventory inv;	 /* less what has been contradicted */
-	struct plan *plan;	 /* the kept tables, on a snapshot of inv */
+	struct inventory inv; /* less what has been contradicted */
+	struct plan *plan;    /* the kept tables, on a snapshot of inv */
 	struct port_pkeys *pkeys;
-	struct fm_hash by_lid;	 /* LID -> slot * 256 + port, as read from the file */
-	uint32_t n_ports;	 /* with LIDs, as read from the file */
-	uint32_t n_gone;	 /* of them, taken away since */
+	struct fm_hash by_lid; /* LID -> slot * 256 + port, as read from the file */
+	uint32_t n_ports;      /* with LIDs, as read from the file */
+	uint32_t n_gone;       /* of them, taken away since */
 };
 
 /* What v answers from, unless *sum says that the file holds the same; *sum: of what it holds
@@ -41,8 +41,8 @@ struct sa_kept_source {
 	uint64_t own_guid;	       /* of the port that we sit at */
 };
 /* *out NULL: there is nothing to answer from, and *why is the sentence.  FM_E_RESOURCE. */
-int sa_kept_load(const struct sa_kept_source *src, struct sa_kept **out, const char **why,
-    struct fm_error *err);
+int sa_kept_load(
+    const struct sa_kept_source *src, struct sa_kept **out, const char **why, struct fm_error *err);
 void sa_kept_free(struct sa_kept *k); /* NULL is fine */
 
 /* Take away what a sweep's inventory contradicts; all_read: also what is not there.  *changed:

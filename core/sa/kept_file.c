@@ -64,8 +64,7 @@ is_saved_port(const struct sa_view *v, const struct sa_node *n, unsigned port)
 {
 	const struct sa_port *p = &n->port[port];
 
-	return is_cabled(v, p) ||
-	    (port == 0 && p->known && n->info.node_type == WIRE_NODE_SWITCH);
+	return is_cabled(v, p) || (port == 0 && p->known && n->info.node_type == WIRE_NODE_SWITCH);
 }
 
 static uint32_t
@@ -95,10 +94,9 @@ put_port(const struct sa_view *v, const struct sa_node *n, unsigned port, uint8_
 {
 	const struct sa_port *p = &n->port[port];
 	struct wire_port_info info = p->info;
-	struct file_port one = { .guid = p->guid,
-		.lid = p->lid,
-		.port = (uint8_t)port,
-		.lmc = p->lmc };
+	struct file_port one = {
+		.guid = p->guid, .lid = p->lid, .port = (uint8_t)port, .lmc = p->lmc
+	};
 
 	if (is_cabled(v, p)) {
 		one.peer = v->node[p->peer]->info.node_guid;

@@ -118,15 +118,42 @@ sm_fill_question(const struct sweeper *s, struct ask *a)
 		proof_ask(a->data, number);
 }
 
-bool
-sm_ask(struct sweeper *s, uint32_t node, uint8_t port, ask_done done)
+/* Who does not answer is an SM that is busy, or dead, and no silent node: SMInfo is not asked of
+ * the node's agent, as all else is. */
+static bool
+ask_sm(struct sweeper *s, uint32_t node, uint8_t port, uint32_t n_asked, ask_done done)
 {
 	struct ask *a = ask_new(s, node, port);
+	struct smp_route route;
 
 	if (a == NULL)
 		return true; /* the sweep has failed */
+	if (inv_node(&s->inv, node)->quiet || !inv_route(&s->inv, node, port, &route)) {
+		ask_drop(a);
+		return false;
+	}
+	a->index = n_asked;
 	sm_fill_question(s, a);
-	return ask_get_at(a, WIRE_ATTR_SM_INFO, 0, done);
+	ask_get(a, &route, WIRE_ATTR_SM_INFO, 0, done);
+	return true;
+}
+
+bool
+sm_ask(struct sweeper *s, uint32_t node, uint8_t port, ask_done done)
+{
+	return ask_sm(s, node, port, 0, done);
+}
+
+/* Before we rule, one that is busy is not to be taken for none; not when it is the master that we
+ * have stood by for, and that did not answer its polls. */
+static bool
+is_asked_again(const struct sweeper *s, const struct ask *a)
+{
+	const struct ha *h = s->p.ha;
+	bool polled = h->n_silent_polls >= s->set.silent_polls_max && a->node == h->master.node &&
+	    a->port == h->master.port;
+
+	return h->state != WIRE_SM_MASTER && a->index == 0 && !polled;
 }
 
 static void
@@ -134,7 +161,14 @@ on_sm_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
 	struct sweeper *s = a->s;
 	struct ha_other o;
+	char name[128];
 
+	if (status == TXN_TIMEOUT && is_asked_again(s, a))
+		ask_sm(s, a->node, a->port, 1, on_sm_info);
+	else if (status == TXN_TIMEOUT && s->p.ha->state != WIRE_SM_MASTER)
+		log_notice("ha",
+		    "%s shows that it is an SM and does not answer SMInfo: not considered",
+		    inv_name(inv_node(&s->inv, a->node), name, sizeof(name)));
 	if (status != TXN_OK)
 		return; /* the bit outlives a dying SM for a moment */
 	sm_judge(a, reply, &o);

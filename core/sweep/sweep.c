@@ -377,11 +377,8 @@ start_sweep(struct sweeper *s)
 {
 	struct sweep_report *r = &s->report;
 	uint64_t number = r->number + 1;
-	char other[sizeof(r->other)];
 
-	memcpy(other, r->other, sizeof(other));
 	*r = (struct sweep_report){ .number = number, .scope = s->wanted };
-	memcpy(r->other, other, sizeof(other));
 	if (s->wanted != SWEEP_NONE)
 		snprintf(r->reason, sizeof(r->reason), "%s", s->wanted_reason);
 	else if (s->doubted.n > 0)

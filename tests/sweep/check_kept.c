@@ -390,8 +390,8 @@ change(void)
 		sim_reboot(rig.sim, sw, 1000);
 		break;
 	case 4:
-		sim_set_lid(
-		    rig.sim, some_host(), 1, (uint16_t)(1 + fm_rng_below(&rng, 2 * rig.nl.n_nodes)));
+		sim_set_lid(rig.sim, some_host(), 1,
+		    (uint16_t)(1 + fm_rng_below(&rng, 2 * rig.nl.n_nodes)));
 		break;
 	case 5: /* behind a silent switch nothing is read */
 		sim_silence(rig.sim, some_host(), true);
@@ -420,14 +420,17 @@ expect_right(const struct sa_view *v, const char *when)
 			    !sa_path_find(v, i, a->lid, b->lid, &path))
 				continue;
 			for (uint32_t n = 0; n < rig.nl.n_nodes; n++) {
-				from = rig.nl.nodes[n].guid == v->node[a->node]->info.node_guid ? n : from;
-				to = rig.nl.nodes[n].guid == v->node[b->node]->info.node_guid ? n : to;
+				from = rig.nl.nodes[n].guid == v->node[a->node]->info.node_guid
+				    ? n
+				    : from;
+				to = rig.nl.nodes[n].guid == v->node[b->node]->info.node_guid ? n
+											      : to;
 			}
-			ck_assert_msg(sim_walk(rig.sim, (struct sim_place){ from, a->port }, b->lid,
-					  &way) &&
+			ck_assert_msg(
+			    sim_walk(rig.sim, (struct sim_place){ from, a->port }, b->lid, &way) &&
 				way.at.node == to,
-			    "seed %d, %s: a path from %s to %s (LID %u) that is none", seed,
-			    when, rig.nl.nodes[from].id, rig.nl.nodes[to].id, b->lid);
+			    "seed %d, %s: a path from %s to %s (LID %u) that is none", seed, when,
+			    rig.nl.nodes[from].id, rig.nl.nodes[to].id, b->lid);
 		}
 }
 

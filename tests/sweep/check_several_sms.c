@@ -408,6 +408,63 @@ START_TEST(an_impostor)
 }
 END_TEST
 
+/* ------------------------------------------------------------ gone, and slow */
+
+/* Who is gone is not named, not even by a sweep that finds nothing new. */
+START_TEST(who_is_gone_is_not_named)
+{
+	struct fm_error err = { 0 };
+
+	start_a();
+	sweeps(1);
+	play(KEY, 9, WIRE_SM_STANDBY);
+	sweeps(3);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
+	ck_assert_uint_eq(sweeper_n_other_sms(a.sweeper), 1);
+	ck_assert_ptr_nonnull(strstr(a.last.other, "priority 9"));
+	evil.t->ops->set_is_sm(evil.t, false, &err);
+	forger_stop(&evil);
+	evil.t = NULL;
+	sweeps(20); /* till a question has had all its tries */
+	ck_assert_uint_eq(sweeper_n_other_sms(a.sweeper), 0);
+	ck_assert_str_eq(a.last.other, "");
+}
+END_TEST
+
+/* A master that is too busy to answer, until all tries of one question have gone, is one all the
+ * same, and what is to be set in its host is set. */
+START_TEST(a_master_that_is_slow_to_answer)
+{
+	play(KEY, 9, WIRE_SM_MASTER);
+	evil.plays_sm = false;
+	a.set.sm_patience_ms = 0;
+	start_a();
+	while (sweeper_phase(a.sweeper) <= PHASE_OTHER_SMS && !evil.plays_sm) {
+		several_run(both, 1, 10, 0);
+		if (txn_counts(a.txn)->timeouts > 0) /* the question as a whole */
+			evil.plays_sm = true;
+	}
+	several_run(both, 1, 5000, POLL_MS);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_STANDBY);
+	ck_assert_uint_eq(rig_sets(&a), 0);
+}
+END_TEST
+
+/* One that never answers is none. */
+START_TEST(one_that_never_answers)
+{
+	play(KEY, 9, WIRE_SM_MASTER);
+	evil.plays_sm = false;
+	start_a();
+	several_run(both, 1, 10000, POLL_MS);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
+	ck_assert_str_eq(a.last.other, "");
+	sweeps(1);
+	expect_up(&a); /* its host, too */
+	ck_assert_ptr_nonnull(strstr(rig_log, "does not answer SMInfo"));
+}
+END_TEST
+
 /* -------------------------------------------- two masters, under forgery, long */
 
 /* At random: Sets and Gets in the name of either, and of itself, by an SM of a host that does not
@@ -468,6 +525,9 @@ main(void)
 	tcase_add_test(t, one_command_a_second);
 	tcase_add_test(t, handover_is_taken);
 	tcase_add_loop_test(t, an_impostor, 0, 2);
+	tcase_add_test(t, who_is_gone_is_not_named);
+	tcase_add_test(t, a_master_that_is_slow_to_answer);
+	tcase_add_test(t, one_that_never_answers);
 	tcase_add_loop_test(t, one_master_all_the_time, 0, n_cases(20));
 	suite_add_tcase(s, t);
 	return run_suite(s);
