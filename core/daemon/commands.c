@@ -15,6 +15,7 @@
 #include "core/daemon/early.h"
 #include "core/daemon/readback.h"
 #include "core/sa/server.h"
+#include "core/sweep/heard.h"
 
 #define EVENTS_SHOWN 100
 
@@ -173,18 +174,34 @@ add_sms(const struct daemon *d, json_t *o)
 		(json_int_t)c->dropped));
 }
 
+/* What is believed now: "sweep" is of when something last changed. */
+static json_t *
+as_read_json(const struct daemon *d)
+{
+	struct sweep_heard h;
+
+	sweeper_heard(d->sweeper, &h);
+	if (h.oldest_ms < 0)
+		return json_null();
+	return json_pack("{s:i, s:i, s:I, s:i, s:i, s:f}", "ports_active", (int)h.n_ports_active,
+	    "ports_not_active", (int)h.n_ports_not_active, "unreachable_pairs",
+	    (json_int_t)h.n_unreachable, "switches_in_doubt", (int)h.n_in_doubt, "nodes_not_heard",
+	    (int)h.n_not_heard, "oldest_read_s", (double)h.oldest_ms / 1000);
+}
+
 static int
 run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
 	const struct daemon *d = arg;
 	json_t *last = d->summary != NULL ? json_incref(d->summary) : json_null();
 	const struct plan *p = sweeper_plan(d->sweeper);
-	json_t *status = json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:i, s:o}", "sm_state",
+	json_t *status = json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:i, s:o, s:o}", "sm_state",
 	    ha_state_name(d->ha.state), "subnet_up", sweeper_is_up(d->sweeper), "phase",
 	    sweep_phase_names[sweeper_phase(d->sweeper)], "transport",
 	    json_text(d->conf->transport), "other_sm", json_text(sweeper_report(d->sweeper)->other),
 	    "waiting", json_text(p != NULL ? p->change.waiting : ""), "store", store_json(d),
-	    "troubles", (int)sweeper_report(d->sweeper)->n_troubles, "sweep", last);
+	    "troubles", (int)sweeper_report(d->sweeper)->n_troubles, "as_read", as_read_json(d),
+	    "sweep", last);
 
 	if (status != NULL) {
 		json_object_set_new(status, "converged",

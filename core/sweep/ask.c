@@ -145,6 +145,14 @@ note_quiet(struct ask *a)
 }
 
 static void
+note_heard(const struct ask *a, enum txn_status status)
+{
+	if ((status == TXN_OK || status == TXN_REFUSED) && a->node != INV_NONE && !a->route.beyond)
+		inv_node(&a->s->inv, a->node)->heard_ns =
+		    a->s->p.transport->ops->now_ns(a->s->p.transport);
+}
+
+static void
 on_end(void *arg, enum txn_status status, const uint8_t *reply)
 {
 	struct ask *a = arg;
@@ -153,6 +161,7 @@ on_end(void *arg, enum txn_status status, const uint8_t *reply)
 
 	if (stale)
 		status = TXN_CANCELLED;
+	note_heard(a, status);
 	if (a->nobody_waits) {
 		a->done(a, status, reply);
 		ask_release(a);

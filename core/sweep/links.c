@@ -16,6 +16,7 @@
 #include <inttypes.h>
 
 #include "core/sweep/fields.h"
+#include "core/sweep/heard.h"
 #include "core/sweep/observe.h"
 
 static enum field_where
@@ -399,7 +400,7 @@ links_count(struct sweeper *s)
 	struct sweep_report *r = &s->report;
 
 	r->n_switches = r->n_cas = r->n_routers = r->n_links = 0;
-	r->n_ports_active = r->n_ports_not_active = 0;
+	heard_count_ports(&s->inv, &r->n_ports_active, &r->n_ports_not_active);
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
 		const struct inv_node *n = inv_node(&s->inv, i);
 
@@ -408,14 +409,7 @@ links_count(struct sweeper *s)
 		r->n_switches += n->type == WIRE_NODE_SWITCH;
 		r->n_cas += n->type == WIRE_NODE_CA;
 		r->n_routers += n->type == WIRE_NODE_ROUTER;
-		for (unsigned p = 1; p <= n->n_ports; p++) {
-			if (n->ports[p].edge != EDGE_LINKED)
-				continue;
-			r->n_links += i < n->ports[p].peer;
-			if (n->ports[p].known && n->ports[p].info.port_state == WIRE_PORT_ACTIVE)
-				r->n_ports_active++;
-			else
-				r->n_ports_not_active++;
-		}
+		for (unsigned p = 1; p <= n->n_ports; p++)
+			r->n_links += n->ports[p].edge == EDGE_LINKED && i < n->ports[p].peer;
 	}
 }

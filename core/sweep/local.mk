@@ -8,6 +8,7 @@ CORE_SOURCES += \
 	core/sweep/ask.c \
 	core/sweep/discover.c \
 	core/sweep/fields.c core/sweep/fields.h \
+	core/sweep/heard.c core/sweep/heard.h \
 	core/sweep/internal.h \
 	core/sweep/inventory.c core/sweep/inventory.h \
 	core/sweep/lid_route.c \

@@ -41,3 +41,20 @@ fmsim_say reboot host-2-1 >/dev/null
 until_true counts 0 8
 fmctl trouble | grep -q duplicate-guid && fail "still on the list"
 echo "ok: it heals"
+
+# What is believed, and on what reads it rests, whatever the last sweep that changed something said.
+as_read() { # KEY VALUE
+	fmctl status --json | sed -n '/"as_read"/,/}/p' | grep -q "\"$1\": $2,\?$"
+}
+as_read nodes_not_heard 0 && as_read ports_not_active 0 && as_read switches_in_doubt 0 || fail "as read: $(fmctl status --json)"
+active=$(fmctl status --json | sed -n '/"as_read"/,/}/s/.*"ports_active": \([0-9]*\).*/\1/p')
+fmsim_say silence host-2-1 >/dev/null
+fmctl sweep heavy >/dev/null
+until_true as_read nodes_not_heard 1
+as_read ports_active $((active - 2)) || fail "a silent host's link is taken for ACTIVE: $(fmctl status --json)"
+fmsim_say wake host-2-1 >/dev/null
+fmctl sweep light >/dev/null
+until_true as_read nodes_not_heard 0
+until_true as_read ports_active "$active"
+fmctl status --json | grep -q '"oldest_read_s": [0-9.]*$' || fail "no age: $(fmctl status --json)"
+echo "ok: what is believed has an age"

@@ -11,6 +11,7 @@
 #include "lib/log.h"
 #include "tests/folder.h"
 #include "tests/run.h"
+#include "core/sweep/heard.h"
 #include "tests/sweep/rig.h"
 
 extern const struct fm_engine minhop_LTX_fm_engine;
@@ -718,6 +719,50 @@ START_TEST(test_flap_during_sweep)
 }
 END_TEST
 
+/* What is believed comes from what was read, and has its age. */
+START_TEST(test_what_is_believed_has_an_age)
+{
+	struct sweep_heard h;
+	uint32_t leaf;
+
+	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
+	rig_sim(&rig, NULL);
+	rig.set.on_trap = false;
+	rig_start(&rig);
+	sweeper_heard(rig.sweeper, &h);
+	ck_assert_int_eq(h.oldest_ms, -1);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	sweeper_heard(rig.sweeper, &h);
+	ck_assert_uint_eq(h.n_ports_active, 64);
+	ck_assert_uint_eq(h.n_ports_not_active + h.n_unreachable + h.n_in_doubt + h.n_not_heard, 0);
+	rig_let_pass(&rig, 60000);
+	sweeper_heard(rig.sweeper, &h);
+	ck_assert_int_ge(h.oldest_ms, 60000);
+	rig_run(&rig, SWEEP_LIGHT);
+	sweeper_heard(rig.sweeper, &h);
+	ck_assert_int_lt(h.oldest_ms, 1000);
+
+	/* a host is silent, and a switch; then both have gone */
+	leaf = netlist_port(&rig.nl, last_of(NETLIST_CA), 1)->peer_node;
+	sim_silence(rig.sim, last_of(NETLIST_CA), true);
+	rig_run(&rig, SWEEP_HEAVY);
+	sweeper_heard(rig.sweeper, &h);
+	ck_assert_uint_eq(h.n_not_heard, 1);
+	ck_assert_uint_eq(h.n_ports_active, 62);
+	sim_silence(rig.sim, leaf, true);
+	rig_run(&rig, SWEEP_LIGHT);
+	sweeper_heard(rig.sweeper, &h);
+	ck_assert_uint_eq(h.n_not_heard, 1); /* what is behind it is not known any more */
+	ck_assert_uint_eq(h.n_ports_active, 48);
+	for (unsigned p = 1; p <= 8; p++)
+		sim_unlink(rig.sim, leaf, p);
+	rig_run(&rig, SWEEP_HEAVY);
+	sweeper_heard(rig.sweeper, &h);
+	ck_assert_uint_eq(h.n_not_heard, 0);
+}
+END_TEST
+
 START_TEST(test_better_master)
 {
 	struct fm_error err;
@@ -921,6 +966,7 @@ suite(void)
 	tcase_add_test(t, test_lost_way);
 	tcase_add_test(t, test_switch_reboot);
 	tcase_add_test(t, test_flap_during_sweep);
+	tcase_add_test(t, test_what_is_believed_has_an_age);
 	tcase_add_test(t, test_better_master);
 	tcase_add_test(t, test_lesser_master);
 	tcase_add_test(t, test_asked_once);
