@@ -28,6 +28,7 @@ REPLAYS = \
 	tests/fuzz/replay_conf \
 	tests/fuzz/replay_ctl \
 	tests/fuzz/replay_fmsim \
+	tests/fuzz/replay_kept \
 	tests/fuzz/replay_lists \
 	tests/fuzz/replay_mad \
 	tests/fuzz/replay_netlist \
@@ -50,6 +51,7 @@ tests_fuzz_replay_commands_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_command
 tests_fuzz_replay_conf_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_conf.c
 tests_fuzz_replay_ctl_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_ctl.c
 tests_fuzz_replay_fmsim_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_fmsim.c
+tests_fuzz_replay_kept_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_kept.c
 tests_fuzz_replay_lists_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_lists.c
 tests_fuzz_replay_mad_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_mad.c
 tests_fuzz_replay_netlist_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_netlist.c
@@ -76,6 +78,7 @@ noinst_PROGRAMS += \
 	tests/fuzz/fuzz_conf \
 	tests/fuzz/fuzz_ctl \
 	tests/fuzz/fuzz_fmsim \
+	tests/fuzz/fuzz_kept \
 	tests/fuzz/fuzz_lists \
 	tests/fuzz/fuzz_mad \
 	tests/fuzz/fuzz_netlist \
@@ -97,6 +100,7 @@ tests_fuzz_fuzz_commands_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_conf_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_ctl_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_fmsim_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_kept_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_lists_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_mad_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_netlist_LDFLAGS = $(fuzz_ldflags)

@@ -12,10 +12,11 @@
 
 struct sweep_heard {
 	uint32_t n_ports_active, n_ports_not_active; /* cabled ports, as last read */
-	uint64_t n_unreachable; /* pairs that cables join and that have no path, by the plan in force */
-	uint32_t n_in_doubt;	/* switches whose tables are perhaps not that plan's */
-	uint32_t n_not_heard;	/* nodes that did not answer when last asked */
-	int64_t oldest_ms;	/* since the oldest answer of a switch here, or of our node; -1: none */
+	uint64_t
+	    n_unreachable; /* pairs that cables join and that have no path, by the plan in force */
+	uint32_t n_in_doubt;  /* switches whose tables are perhaps not that plan's */
+	uint32_t n_not_heard; /* nodes that did not answer when last asked */
+	int64_t oldest_ms; /* since the oldest answer of a switch here, or of our node; -1: none */
 };
 /* O(ports). */
 void sweeper_heard(const struct sweeper *s, struct sweep_heard *out);
