@@ -331,6 +331,18 @@ daemon_open_sa(struct daemon *d, struct fm_error *err)
 	return rc != 0 ? rc : daemon_start_registry(d, err);
 }
 
+/* What the worker, which has stopped, did not come to. */
+static void
+keep_last(struct publisher *p)
+{
+	struct sa_view *v = p->shown;
+
+	if (v == NULL && p->keeping && !atomic_load(&p->kept))
+		v = p->to_keep;
+	if (v != NULL && sa_kept_save(p->path, v, &p->sum, &p->keep_err) != 0)
+		say_not_kept(p);
+}
+
 void
 daemon_close_publisher(struct daemon *d)
 {
@@ -339,8 +351,7 @@ daemon_close_publisher(struct daemon *d)
 	early_free(d);
 	if (p == NULL)
 		return;
-	if (p->shown != NULL && sa_kept_save(p->path, p->shown, &p->sum, &p->keep_err) != 0)
-		say_not_kept(p);
+	keep_last(p);
 	sa_view_put(p->shown);
 	sa_view_put(p->to_keep);
 	sa_view_put(p->newest);

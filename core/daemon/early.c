@@ -12,6 +12,7 @@
 #include "lib/log.h"
 
 #define LOOK_MS 50
+#define LOOK_SHARE 10 /* of the loop's time it takes a tenth at most */
 
 enum early_state { EARLY_UNDECIDED, EARLY_SERVES, EARLY_OVER };
 
@@ -31,9 +32,11 @@ daemon_nodes_path(const struct daemon *d, char *path, size_t size)
 }
 
 static void
-look_later(struct early *e)
+look_later(struct early *e, double took_ms)
 {
-	struct timeval tv = { .tv_usec = LOOK_MS * 1000 };
+	double ms = took_ms * LOOK_SHARE > LOOK_MS ? took_ms * LOOK_SHARE : LOOK_MS;
+	struct timeval tv = { .tv_sec = (time_t)(ms / 1000),
+		.tv_usec = (suseconds_t)(ms * 1000) % 1000000 };
 
 	event_add(e->ev_look, &tv);
 }
@@ -71,6 +74,7 @@ static void
 on_look(evutil_socket_t fd, short what, void *arg)
 {
 	struct daemon *d = arg;
+	double start = plan_now_ms();
 	bool changed;
 
 	if (d->early->received != txn_counts(d->txn)->received) {
@@ -79,7 +83,7 @@ on_look(evutil_socket_t fd, short what, void *arg)
 		if (changed)
 			daemon_publish_kept(d, d->early->kept);
 	}
-	look_later(d->early);
+	look_later(d->early, plan_now_ms() - start);
 }
 
 /* ---------------------------------------------------------------------- decide */
@@ -135,7 +139,7 @@ serve(struct daemon *d)
 	    "ports",
 	    e->n_ports - e->n_gone);
 	daemon_publish_kept(d, e->kept);
-	look_later(e);
+	look_later(e, 0);
 }
 
 void
@@ -185,7 +189,7 @@ early_end(struct daemon *d, enum sweep_outcome outcome)
 		e->state = EARLY_OVER;
 		return;
 	}
-	if (!compare(d, true, &changed))
+	if (!compare(d, outcome == SWEEP_UP, &changed))
 		return;
 	events_add(d->events, e->n_gone > 0 ? FM_LOG_WARN : FM_LOG_NOTICE, "sa", NULL,
 	    "what was kept: of %u ports %u are not as they were; %" PRIu64

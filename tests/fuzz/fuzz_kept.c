@@ -183,8 +183,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must((k == NULL) == (why != NULL) && (size >= 3 || k != NULL));
 	if (k != NULL) {
 		answer_from(k);
-		must(sa_kept_compare(
-			 k, sweeper_inventory(house.sweeper), true, &changed, &err) == 0);
+		must(sa_kept_compare(k, sweeper_inventory(house.sweeper), true, &changed, &err) ==
+		    0);
 		answer_from(k);
 		expect_right(k);
 	}
