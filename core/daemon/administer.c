@@ -83,6 +83,7 @@ struct publisher {
 	uint64_t sum;		 /* of what the file holds */
 	struct fm_error keep_err;
 	int keep_rc;
+	double keep_ms;
 };
 
 /* k NULL: of what the sweep has found; else of what was kept. */
@@ -165,7 +166,10 @@ keep_view(void *arg)
 {
 	struct publisher *p = arg;
 
+	double start = plan_now_ms();
+
 	p->keep_rc = sa_kept_save(p->path, p->to_keep, &p->sum, &p->keep_err);
+	p->keep_ms = plan_now_ms() - start;
 	atomic_store(&p->kept, true);
 }
 
@@ -194,6 +198,7 @@ static void
 end_keeping(struct publisher *p)
 {
 	p->keeping = false;
+	log_debug("sa", "view %ju is kept: %.1f ms", (uintmax_t)p->to_keep->number, p->keep_ms);
 	sa_view_put(p->to_keep);
 	p->to_keep = NULL;
 	if (p->keep_rc != 0)

@@ -428,12 +428,15 @@ other_port(const struct sa_kept *k, const struct inventory *now, const struct in
 static bool
 take_carried(struct inv_port *was, const struct inv_port *is)
 {
+	uint8_t state = was->info.port_state;
+
 	if (!is->known ||
 	    (is->info.neighbor_mtu == was->info.neighbor_mtu &&
 		is->info.mtu_cap == was->info.mtu_cap &&
 		wire_port_mbps(&is->info) == wire_port_mbps(&was->info)))
 		return false;
 	was->info = is->info;
+	was->info.port_state = state; /* nothing becomes more */
 	return true;
 }
 

@@ -6,7 +6,7 @@
  *	head	struct sa_kept_head
  *	nodes	struct file_node, and its ports: struct file_port
  *
- * Of a switch only those ports are there that have a cable, and port 0.  M_Keys are not kept.
+ * Of a switch only those ports are there that have a cable, and port 0; of a port what paths need.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,15 +20,16 @@
 #define LID_UNICAST_END 0xC000
 
 struct file_node {
-	uint8_t info[WIRE_SMP_DATA_BYTES], sw[WIRE_SMP_DATA_BYTES]; /* NodeInfo, SwitchInfo */
-	uint8_t desc[64];
-	uint32_t n_ports, unused; /* n_ports of them follow */
+	uint8_t info[WIRE_SMP_DATA_BYTES], desc[64]; /* NodeInfo, NodeDescription */
+	uint16_t fdb_top, unused;		     /* switches: LinearFDBTop */
+	uint32_t n_ports;			     /* so many of them follow */
 };
 struct file_port {
 	uint64_t guid, peer; /* peer: GUID of the node, 0: none */
-	uint16_t lid;
-	uint8_t port, peer_port, lmc, unused[3];
-	uint8_t info[WIRE_SMP_DATA_BYTES]; /* PortInfo */
+	uint32_t caps;
+	uint16_t caps2, lid;
+	uint8_t port, peer_port, lmc, state, mtu_cap, neighbor_mtu, width, speed, ext, ext2;
+	uint8_t unused[6];
 };
 
 uint64_t
@@ -93,17 +94,24 @@ static uint8_t *
 put_port(const struct sa_view *v, const struct sa_node *n, unsigned port, uint8_t *at)
 {
 	const struct sa_port *p = &n->port[port];
-	struct wire_port_info info = p->info;
-	struct file_port one = {
-		.guid = p->guid, .lid = p->lid, .port = (uint8_t)port, .lmc = p->lmc
-	};
+	struct file_port one = { .guid = p->guid,
+		.caps = p->info.capability_mask,
+		.caps2 = p->info.capability_mask2,
+		.lid = p->lid,
+		.port = (uint8_t)port,
+		.lmc = p->lmc,
+		.state = p->info.port_state,
+		.mtu_cap = p->info.mtu_cap,
+		.neighbor_mtu = p->info.neighbor_mtu,
+		.width = p->info.link_width_active,
+		.speed = p->info.link_speed_active,
+		.ext = p->info.link_speed_ext_active,
+		.ext2 = p->info.link_speed_ext_active2 };
 
 	if (is_cabled(v, p)) {
 		one.peer = v->node[p->peer]->info.node_guid;
 		one.peer_port = p->peer_port;
 	}
-	info.m_key = 0;
-	wire_port_info_put(one.info, &info);
 	memcpy(at, &one, sizeof(one));
 	return at + sizeof(one);
 }
@@ -114,8 +122,7 @@ put_node(const struct sa_view *v, const struct sa_node *n, uint8_t *at)
 	struct file_node one = { .n_ports = count_ports(v, n) };
 
 	wire_node_info_put(one.info, &n->info);
-	if (n->info.node_type == WIRE_NODE_SWITCH)
-		wire_switch_info_put(one.sw, &n->sw);
+	one.fdb_top = n->info.node_type == WIRE_NODE_SWITCH ? n->sw.linear_fdb_top : 0;
 	memcpy(one.desc, n->desc, sizeof(one.desc));
 	memcpy(at, &one, sizeof(one));
 	at += sizeof(one);
@@ -194,7 +201,16 @@ take_port(struct cursor *c, uint32_t slot)
 	p = &n->ports[one.port];
 	if (p->known || (one.peer != 0 && one.port == 0))
 		return false;
-	wire_port_info_get(one.info, &p->info);
+	p->info = (struct wire_port_info){ .capability_mask = one.caps,
+		.capability_mask2 = one.caps2,
+		.port_state = one.state,
+		.mtu_cap = one.mtu_cap,
+		.neighbor_mtu = one.neighbor_mtu,
+		.link_width_active = one.width,
+		.link_speed_active = one.speed,
+		.link_speed_ext_active = one.ext,
+		.link_speed_ext_active2 = one.ext2,
+		.operational_vls = 1 };
 	p->known = true;
 	if (inv_is_switch(n) && one.port != 0)
 		return true;
@@ -231,7 +247,7 @@ take_node(struct cursor *c)
 	n->desc[sizeof(one.desc)] = '\0';
 	fm_printable(n->desc);
 	if (inv_is_switch(n)) {
-		wire_switch_info_get(one.sw, &n->sw);
+		n->sw.linear_fdb_top = one.fdb_top;
 		n->sw_known = true;
 		n->sw_index = (uint32_t)c->inv->switches.n;
 		c->no_memory = !fm_vec_push(&c->inv->switches, slot);

@@ -130,9 +130,15 @@ expect_the_same(const struct sa_view *a, const struct sa_view *b)
 {
 	ck_assert_uint_eq(a->n_ends, b->n_ends);
 	for (uint32_t i = 0; i < a->n_ends; i++) {
+		uint8_t x[WIRE_SMP_DATA_BYTES], y[WIRE_SMP_DATA_BYTES];
+
 		ck_assert_uint_eq(a->end[i].guid, b->end[i].guid);
 		ck_assert_uint_eq(a->end[i].lid, b->end[i].lid);
 		ck_assert_uint_eq(a->end[i].lmc, b->end[i].lmc);
+		wire_node_info_put(x, &a->node[a->end[i].node]->info);
+		wire_node_info_put(y, &b->node[b->end[i].node]->info);
+		ck_assert_mem_eq(x, y, sizeof(x));
+		ck_assert_mem_eq(a->node[a->end[i].node]->desc, b->node[b->end[i].node]->desc, 64);
 	}
 	for (uint32_t i = 0; i < a->n_ends; i++)
 		for (uint32_t k = 0; k < a->n_ends; k++) {
