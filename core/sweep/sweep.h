@@ -121,7 +121,8 @@ struct sweep_report {
 	uint64_t n_unreachable;	 /* pairs that cables join and that have no path */
 	uint32_t n_foreign_keys; /* ports found under an M_Key that is not ours */
 	uint32_t n_silent, n_lost;
-	/* As it stands when the sweep has ended: entries of todo.h that wait for others, of that these */
+	/* As it stands when the sweep has ended: entries of todo.h that wait for others, of that
+	 * these */
 	uint32_t n_troubles, n_duplicates, n_loops;
 	uint64_t gets, sets, would_set; /* of this sweep */
 	uint64_t gets_by_attr[256], sets_by_attr[256], would_set_by_attr[256];
