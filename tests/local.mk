@@ -239,6 +239,7 @@ libfmtests_la_SOURCES = \
 	tests/sweep/rig.c \
 	tests/sweep/sa_rig.c \
 	tests/sweep/storm.c \
+	tests/sweep/storm_events.c \
 	tests/sweep/storm_truth.c \
 	tests/sweep/several.c \
 	tests/unit/fake_transport.c tests/unit/sim_fixture.c
@@ -271,6 +272,7 @@ EXTRA_DIST += \
 	tests/sweep/rig.h \
 	tests/sweep/sa_rig.h \
 	tests/sweep/storm.h \
+	tests/sweep/storm_internal.h \
 	tests/sweep/storm_truth.h \
 	tests/sweep/several.h \
 	tests/unit/box.h \
