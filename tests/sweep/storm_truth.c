@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/sim/sma.h"
+#include "core/sweep/todo.h"
 
 struct look {
 	struct rig *r;
@@ -215,6 +216,43 @@ hosts_are_true(struct look *l)
 	return true;
 }
 
+/* What fmd itself still has to do, or cannot: nothing of it may be left in a quiet fabric. */
+static bool
+nothing_is_unfinished(struct look *l)
+{
+	const struct todo_list *todo = sweeper_todo(l->r->sweeper);
+	char text[512];
+
+	if (!sweeper_idle(l->r->sweeper))
+		return SAY(l, "a sweep still runs, in phase %s",
+		    sweep_phase_names[sweeper_phase(l->r->sweeper)]);
+	if (todo->n > 0)
+		return SAY(l, "%zu entries are unfinished: %s", todo->n,
+		    todo_say(l->inv, todo->item[0].why, todo->item[0].slot, todo->item[0].port,
+			text, sizeof(text)));
+	return true;
+}
+
+/* What `fmctl status` would tell of the sweep that ended last. */
+static bool
+report_is_true(struct look *l)
+{
+	const struct sweep_report *last = &l->r->last;
+
+	if (last->outcome != SWEEP_UP && last->outcome != SWEEP_UNCHANGED)
+		return SAY(l, "the last sweep ended with outcome %u", last->outcome);
+	if (last->n_unreachable != 0)
+		return SAY(l, "%llu pairs are said to have no path",
+		    (unsigned long long)last->n_unreachable);
+	if (last->n_ports_not_active != 0)
+		return SAY(l, "%u ports are said not to be ACTIVE", last->n_ports_not_active);
+	if (last->n_troubles != 0)
+		return SAY(l, "%u troubles are told of", last->n_troubles);
+	if (last->other[0] != '\0' || sweeper_n_other_sms(l->r->sweeper) != 0)
+		return SAY(l, "another SM is told of: %s", last->other);
+	return true;
+}
+
 static bool
 all_is_true(struct look *l)
 {
@@ -230,7 +268,7 @@ all_is_true(struct look *l)
 		ok = node_is_true(l, n);
 	for (uint32_t n = 0; n < l->f->n_nodes && ok; n++)
 		ok = !l->reached[n] || !is_switch(l, n) || switch_is_true(l, n);
-	return ok && hosts_are_true(l);
+	return ok && hosts_are_true(l) && nothing_is_unfinished(l) && report_is_true(l);
 }
 
 bool
