@@ -382,6 +382,44 @@ count(struct sim_counts *c, const uint8_t *mad)
 }
 
 static void
+arrive_later(struct sim *s, struct sim_packet *p, int64_t late_ns)
+{
+	if (!events_push_packet(&s->events, s->fabric.now_ns + late_ns,
+		p->client != NULL ? EVENT_AT_CLIENT : EVENT_AT_NODE, p))
+		packet_free(s, p);
+}
+
+/* Somebody says what becomes of packets.  False: not now, or not at all; it is taken. */
+static bool
+is_to_come(struct sim *s, struct sim_packet *p)
+{
+	struct sim_arrival a = { p->at, p->client == NULL, p->mad.bytes };
+	struct sim_packet *twin;
+	int64_t late_ns = 0;
+
+	switch (s->fate(s->fate_arg, &a, &late_ns)) {
+	case SIM_IS_LOST:
+		s->counts.lost++;
+		packet_free(s, p);
+		return false;
+	case SIM_IS_LATE:
+		arrive_later(s, p, late_ns);
+		return false;
+	case SIM_COMES_TWICE:
+		twin = packet_new(s);
+		if (twin == NULL)
+			break;
+		*twin = *p;
+		s->counts.doubled++;
+		arrive_later(s, twin, late_ns);
+		break;
+	case SIM_COMES:
+		break;
+	}
+	return true;
+}
+
+static void
 serve(struct sim *s, struct sim_packet *p)
 {
 	struct sim_node *n = &s->fabric.nodes[p->at.node];
@@ -390,6 +428,8 @@ serve(struct sim *s, struct sim_packet *p)
 		wire_get16(mad + MAD_ATTR), wire_get32(mad + MAD_MODIFIER), 0, false };
 	bool answered;
 
+	if (s->fate != NULL && !is_to_come(s, p))
+		return;
 	if (n->off || n->silent) {
 		s->counts.ignored++;
 		packet_free(s, p);
@@ -430,7 +470,8 @@ queue_up(struct sim *s, struct sim_packet *p, int64_t *busy_until_ns, int64_t ea
 static void
 deliver(struct sim *s, struct sim_packet *p)
 {
-	p->client->deliver(p->client, p);
+	if (s->fate == NULL || is_to_come(s, p))
+		p->client->deliver(p->client, p);
 }
 
 static void

@@ -78,6 +78,8 @@ struct sim {
 	struct fm_rng rng;
 	sim_trace_fn trace;
 	void *trace_arg;
+	sim_fate_fn fate;
+	void *fate_arg;
 	uint64_t n_traps;     /* TIDs of traps */
 	uint32_t n_bad_ports; /* with a share of errors of their own, ever */
 	uint32_t n_agents;    /* upper halves of TIDs in strict mode */

@@ -161,6 +161,13 @@ sim_set_trace(struct sim *s, sim_trace_fn fn, void *arg)
 	s->trace_arg = arg;
 }
 
+void
+sim_set_fate(struct sim *s, sim_fate_fn fn, void *arg)
+{
+	s->fate = fn;
+	s->fate_arg = arg;
+}
+
 uint8_t
 sim_lft(const struct sim *s, uint32_t node, uint16_t lid)
 {

@@ -74,6 +74,22 @@ struct sim_trace {
 };
 typedef void (*sim_trace_fn)(void *arg, const struct sim_trace *e);
 
+/* What is about to be handled: by the agent of the node, or by the program that sits at a port. */
+struct sim_arrival {
+	struct sim_place at;
+	bool by_agent;
+	const uint8_t *mad; /* [MAD_BYTES] */
+};
+/* What becomes of it. */
+enum sim_fate {
+	SIM_COMES,
+	SIM_IS_LOST,
+	SIM_IS_LATE,	/* it arrives again after *late_ns, and its fate is asked for again */
+	SIM_COMES_TWICE /* ... its double; it comes now */
+};
+typedef enum sim_fate (*sim_fate_fn)(
+    void *arg, const struct sim_arrival *a, int64_t *late_ns /* 0 unless written */);
+
 struct sim;
 int sim_new(
     const struct netlist *nl, const struct sim_options *o, struct sim **out, struct fm_error *err);
@@ -90,6 +106,8 @@ struct sim_fabric *sim_fabric(struct sim *s);
 const struct sim_counts *sim_counts(const struct sim *s);
 int64_t sim_now_ns(const struct sim *s);
 void sim_set_trace(struct sim *s, sim_trace_fn fn, void *arg);
+/* Ask before anything is handled; faults may be done in fn.  NULL: all comes. */
+void sim_set_fate(struct sim *s, sim_fate_fn fn, void *arg);
 /* Port for a LID in a switch: 255 = none. */
 uint8_t sim_lft(const struct sim *s, uint32_t node, uint16_t lid);
 void sim_port_info(const struct sim *s, uint32_t node, unsigned port, struct wire_port_info *out);

@@ -177,6 +177,60 @@ START_TEST(test_silence_and_flap)
 }
 END_TEST
 
+struct fate {
+	enum sim_fate answer, request;
+	int64_t late_ns;
+	unsigned n_left; /* then all comes */
+	unsigned n_asked;
+};
+
+static enum sim_fate
+tell_fate(void *arg, const struct sim_arrival *a, int64_t *late_ns)
+{
+	struct fate *f = arg;
+
+	ck_assert_uint_eq(a->by_agent, (a->mad[3] & WIRE_RESPONSE_BIT) == 0);
+	ck_assert_uint_eq(a->at.node, a->by_agent ? S2 : H1);
+	f->n_asked++;
+	if (f->n_left == 0)
+		return SIM_COMES;
+	f->n_left -= (a->by_agent ? f->request : f->answer) != SIM_COMES;
+	*late_ns = f->late_ns;
+	return a->by_agent ? f->request : f->answer;
+}
+
+START_TEST(test_fate)
+{
+	struct fate f = { .request = SIM_IS_LOST, .n_left = 1 };
+	uint64_t smps = sim_counts(sim)->smps;
+	int64_t asked_ns;
+
+	sim_set_fate(sim, tell_fate, &f);
+	ck_assert_ptr_null(smp("\1\2", WIRE_GET, WIRE_ATTR_NODE_INFO, 0, NULL));
+	ck_assert_uint_eq(sim_counts(sim)->smps, smps);
+	f = (struct fate){ .answer = SIM_IS_LOST, .n_left = 1 };
+	ck_assert_ptr_null(smp("\1\2", WIRE_GET, WIRE_ATTR_NODE_INFO, 0, NULL));
+	ck_assert_uint_eq(sim_counts(sim)->smps, smps + 1);
+	/* late: its fate is asked for once more */
+	f = (struct fate){ .answer = SIM_IS_LATE, .late_ns = 7 * MS, .n_left = 2 };
+	asked_ns = sim_now_ns(sim);
+	ck_assert_ptr_nonnull(smp("\1\2", WIRE_GET, WIRE_ATTR_NODE_INFO, 0, NULL));
+	ck_assert_int_ge(sim_now_ns(sim), asked_ns + 14 * MS);
+	ck_assert_uint_eq(f.n_asked, 4);
+	/* twice: the second is a request of its own */
+	f = (struct fate){ .request = SIM_COMES_TWICE, .late_ns = 2 * MS, .n_left = 1 };
+	smps = sim_counts(sim)->smps;
+	n_arrived = 0;
+	ck_assert_ptr_nonnull(smp("\1\2", WIRE_GET, WIRE_ATTR_NODE_INFO, 0, NULL));
+	wait_ms(5);
+	ck_assert_uint_eq(n_arrived, 2);
+	ck_assert_uint_eq(sim_counts(sim)->smps, smps + 2);
+	sim_set_fate(sim, NULL, NULL);
+	ck_assert_ptr_nonnull(smp("\1\2", WIRE_GET, WIRE_ATTR_NODE_INFO, 0, NULL));
+	ck_assert_uint_eq(f.n_asked, 4);
+}
+END_TEST
+
 /* ---- strict */
 
 START_TEST(test_strict_timeout)
@@ -615,6 +669,7 @@ suite(void)
 	tcase_add_test(lax, test_two_transports);
 	tcase_add_test(lax, test_reboot);
 	tcase_add_test(lax, test_silence_and_flap);
+	tcase_add_test(lax, test_fate);
 	tcase_add_test(lax, test_garbled);
 	tcase_add_test(lax, test_script);
 	tcase_add_test(lax, test_script_errors);
