@@ -296,10 +296,29 @@ look_whom_to_silence(struct locks *k, const struct sim_trace *e)
 	sim_silence(k->rig->sim, e->node, true);
 }
 
-static void
-on_smp(void *arg, const struct sim_trace *e)
+/* Who has been without power has forgotten all without a Set. */
+static bool
+look_who_has_rebooted(struct locks *k)
 {
-	struct locks *k = arg;
+	const struct sim_fabric *f = fabric_of(k);
+	bool news = false;
+
+	for (uint32_t n = 0; n < f->n_nodes; n++) {
+		bool was_off = k->off[n];
+
+		k->off[n] = f->nodes[n].off;
+		if (!was_off || k->off[n] || !rig_is_switch(k->rig, n))
+			continue;
+		news = past_look_at_maps(k, n) || news;
+		for (uint32_t lid = 1; lid < k->n_lids; lid++)
+			news = past_look_at_entry(k, n, lid) || news;
+	}
+	return news;
+}
+
+void
+locks_look(struct locks *k, const struct sim_trace *e)
+{
 	bool news = k->renamed;
 
 	k->now = e->at_ns;
@@ -307,6 +326,7 @@ on_smp(void *arg, const struct sim_trace *e)
 	look_whom_to_silence(k, e);
 	past_look_who_is_told(k);
 	news = past_look_at_links(k) || news;
+	news = look_who_has_rebooted(k) || news;
 	if (news)
 		follow_all(k);
 	if (sets_entries(k, e))
@@ -323,6 +343,12 @@ on_smp(void *arg, const struct sim_trace *e)
 	}
 	if (news)
 		judge(k);
+}
+
+static void
+on_smp(void *arg, const struct sim_trace *e)
+{
+	locks_look(arg, e);
 }
 
 struct locks *
@@ -348,10 +374,11 @@ locks_watch(struct rig *r, uint32_t n_lids)
 	k->up = malloc(k->n_ports * sizeof(*k->up));
 	k->away = calloc(n, sizeof(*k->away));
 	k->told = calloc(n, sizeof(*k->told));
+	k->off = calloc(n, sizeof(*k->off));
 	k->on = malloc((size_t)k->n_ports * N_VLS * N_SLS * sizeof(*k->on));
 	k->emptied = calloc(n_lids, 1);
 	ck_assert(k->entries && k->maps && k->sls && k->edges && k->owner && k->up && k->away &&
-	    k->told && k->on && k->emptied);
+	    k->told && k->off && k->on && k->emptied);
 	for (size_t i = 0; i < (size_t)k->n_ports * N_VLS * N_SLS; i++)
 		k->on[i] = NONE;
 	past_find_owners(k);
@@ -449,6 +476,7 @@ locks_fini(struct locks *k)
 	free(k->up);
 	free(k->away);
 	free(k->told);
+	free(k->off);
 	free(k->on);
 	fm_vec_fini(&k->reached);
 	free(k->emptied);

@@ -25,6 +25,8 @@ struct locks;
 
 /* From here on; the fabric has LIDs up to n_lids - 1. */
 struct locks *locks_watch(struct rig *r, uint32_t n_lids);
+/* For who has set another trace since: it is to be called with each SMP. */
+void locks_look(struct locks *k, const struct sim_trace *e);
 /* Moments at which there was a ring, and SMPs looked at. */
 uint32_t locks_n_rings(const struct locks *k);
 uint32_t locks_n_looks(const struct locks *k);

@@ -62,6 +62,7 @@ struct locks {
 	int64_t *up;		  /* [n_ports] the link carries packets since; EVER: none */
 	bool *away;		  /* [n_nodes] hosts whose port is down, or was reset */
 	uint32_t *told;		  /* [n_nodes] */
+	bool *off;		  /* [n_nodes] without power */
 	struct packets *on;	  /* [n_ports * N_VLS * N_SLS] of the LID at hand */
 	FM_VEC(uint32_t) reached; /* where on[] has some */
 	bool *emptied;		  /* [n_lids] */
