@@ -240,7 +240,10 @@ libfmtests_la_SOURCES = \
 	tests/sweep/sa_rig.c \
 	tests/sweep/storm.c \
 	tests/sweep/storm_events.c \
+	tests/sweep/storm_more.c \
+	tests/sweep/storm_second.c \
 	tests/sweep/storm_truth.c \
+	tests/sweep/storm_wishes.c \
 	tests/sweep/several.c \
 	tests/unit/fake_transport.c tests/unit/sim_fixture.c
 

@@ -9,6 +9,8 @@
 #define SWEEP_INTERVAL_NS (10000 * NS_PER_MS)
 #define RETRY_NS (2000 * NS_PER_MS) /* the daemon's timer after a sweep that came to nothing */
 #define CALM_NS (5000 * NS_PER_MS)
+#define POLL_NS (1000 * NS_PER_MS)   /* a standby asks its master */
+#define SLICE_NS (NS_PER_MS / 2)     /* of time for each of two fmd in turn */
 #define IDLE_NS (50 * NS_PER_MS)     /* an event that waits for SMPs comes after so long */
 #define MOMENT_NS (4000 * NS_PER_MS) /* ... one that waits for a plan, after so long */
 #define STEPS_MAX 400000	     /* a storm that takes more goes in circles */
@@ -29,9 +31,11 @@ on_smp(void *arg, const struct sim_trace *e)
 {
 	struct storm *s = arg;
 
+	if (s->locks != NULL)
+		locks_look(s->locks, e);
 	s->n_smps++;
-	while (s->next < s->n_events && s->events[s->next].when == AFTER_SMPS &&
-	    s->n_smps >= s->events[s->next].n_smps && !s->kill && !s->sweep)
+	while (s->has_begun && s->next < s->n_events && s->events[s->next].when == AFTER_SMPS &&
+	    s->n_smps >= s->events[s->next].n_smps && s->asked == NULL)
 		next_event(s);
 }
 
@@ -43,7 +47,7 @@ look_for_event(struct storm *s)
 	const struct event *e = &s->events[s->next];
 	bool idle = sweeper_idle(s->rig.sweeper), now = false;
 
-	if (s->next == s->n_events || s->kill || s->sweep)
+	if (s->next == s->n_events || s->asked != NULL)
 		return;
 	switch (e->when) {
 	case AFTER_SMPS:
@@ -85,50 +89,88 @@ may_take_plan(void *arg)
 }
 
 static void
-start(struct storm *s)
+start(struct storm *s, bool anew, bool bare)
 {
 	s->plan_is_made = false;
 	s->plan_ns = INT64_MAX;
+	more_open_store(s, bare);
 	rig_start(&s->rig);
+	wishes_tell(s, !anew || s->remembers);
 	sim_set_trace(s->rig.sim, on_smp, s);
 	sweeper_request(s->rig.sweeper, SWEEP_HEAVY, "start");
-	s->timer_ns = INT64_MAX;
+	s->program.sweep_ns = s->program.poll_ns = INT64_MAX;
 }
 
 /* As the daemon does when a sweep has ended. */
 static void
-arm_timer(struct storm *s)
+arm_timers(struct program *p)
 {
-	enum sweep_outcome o = s->rig.last.outcome;
+	enum sweep_outcome o = p->rig->last.outcome;
 	bool again = o == SWEEP_NO_LINK || o == SWEEP_NOT_ROUTED || o == SWEEP_FAILED;
+	int64_t now = sim_now_ns(p->rig->sim);
 
-	if (s->rig.n_reports == s->n_reports)
+	if (p->poll_ns == INT64_MAX &&
+	    (p->rig->ha.state == WIRE_SM_STANDBY || p->rig->ha.awaits_ack))
+		p->poll_ns = now + POLL_NS;
+	if (p->rig->n_reports == p->n_reports)
 		return;
-	s->n_reports = s->rig.n_reports;
+	p->n_reports = p->rig->n_reports;
 	if (o != SWEEP_BROKEN_OFF)
-		s->timer_ns = sim_now_ns(s->rig.sim) + (again ? RETRY_NS : SWEEP_INTERVAL_NS);
+		p->sweep_ns = now + (again ? RETRY_NS : SWEEP_INTERVAL_NS);
 }
 
 static void
-on_timer(struct storm *s)
+on_sweep_timer(struct program *p)
 {
-	if (s->rig.ha.state == WIRE_SM_MASTER && sweeper_is_up(s->rig.sweeper))
-		sweeper_request(s->rig.sweeper, SWEEP_LIGHT, "interval");
-	else
-		sweeper_request(s->rig.sweeper, SWEEP_HEAVY, "not up yet");
-	s->timer_ns = INT64_MAX;
+	uint8_t state = p->rig->ha.state;
+
+	if (state == WIRE_SM_MASTER && sweeper_is_up(p->rig->sweeper))
+		sweeper_request(p->rig->sweeper, SWEEP_LIGHT, "interval");
+	else if (state != WIRE_SM_STANDBY && state != WIRE_SM_NOT_ACTIVE)
+		sweeper_request(p->rig->sweeper, SWEEP_HEAVY, "not up yet");
+	p->sweep_ns = INT64_MAX;
+}
+
+static void
+look_at_timers(struct program *p)
+{
+	int64_t now = sim_now_ns(p->rig->sim);
+
+	if (now >= p->sweep_ns)
+		on_sweep_timer(p);
+	if (now < p->poll_ns)
+		return;
+	sweeper_poll_master(p->rig->sweeper);
+	p->poll_ns = INT64_MAX;
 }
 
 static void
 do_what_was_asked(struct storm *s)
 {
-	if (s->kill) {
+	const struct event *e = s->asked;
+
+	if (e == NULL)
+		return;
+	s->asked = NULL;
+	switch (e->what) {
+	case KILL:
+	case KILL_BARE:
 		rig_stop(&s->rig);
-		start(s);
-	} else if (s->sweep) {
-		sweeper_request(s->rig.sweeper, s->scope, "test");
+		if (s->locks != NULL)
+			locks_mute(s->locks);
+		start(s, true, e->what == KILL_BARE);
+		break;
+	case CHANGE_MIND:
+		wishes_change_mind(s, e);
+		break;
+	case SECOND_SM:
+		second_toggle(s, e);
+		break;
+	default:
+		sweeper_request(
+		    s->rig.sweeper, e->what == LIGHT ? SWEEP_LIGHT : SWEEP_HEAVY, "test");
+		break;
 	}
-	s->kill = s->sweep = false;
 }
 
 static int64_t
@@ -137,36 +179,71 @@ earliest(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+/* When there is something to do at the latest, but for MADs that come. */
+static int64_t
+due_ns(const struct storm *s, const struct program *p)
+{
+	int64_t due = earliest(earliest(p->sweep_ns, p->poll_ns), sweeper_due_ns(p->rig->sweeper));
+
+	if (p == &s->program)
+		due = earliest(due, s->plan_ns);
+	if (!sweeper_idle(p->rig->sweeper) && txn_outstanding(p->rig->txn) == 0 &&
+	    sweeper_due_ns(p->rig->sweeper) == INT64_MAX &&
+	    (p != &s->program || s->plan_ns == INT64_MAX))
+		due = sim_now_ns(p->rig->sim); /* it has more to do at once */
+	return due;
+}
+
+static bool
+is_busy(const struct rig *r)
+{
+	return !sweeper_idle(r->sweeper) || txn_outstanding(r->txn) > 0;
+}
+
+/* Time goes on, and what comes meanwhile is taken. */
+static void
+poll(struct storm *s, int64_t until_ns)
+{
+	bool two = s->second.sweeper != NULL, busy;
+	int64_t now = sim_now_ns(s->rig.sim), stop = earliest(until_ns, due_ns(s, &s->program));
+	struct fm_error err = { 0 };
+
+	if (two) {
+		busy = is_busy(&s->rig) || is_busy(&s->second);
+		stop = earliest(stop, due_ns(s, &s->second_program));
+		stop = earliest(stop, now + (busy ? SLICE_NS : IDLE_NS));
+	}
+	ck_assert_msg(txn_poll(s->rig.txn, stop, &err) >= 0, "%s", err.msg);
+	look_at_timers(&s->program);
+	if (!two)
+		return;
+	now = sim_now_ns(s->rig.sim);
+	ck_assert_msg(txn_poll(s->second.txn, now, &err) >= 0, "%s", err.msg);
+	look_at_timers(&s->second_program);
+}
+
 /* As the daemon's loop, till the clock says so or (storm) the last event has come.  False:
  * it goes in circles. */
 static bool
 pump(struct storm *s, int64_t until_ns, bool storm)
 {
-	struct fm_error err = { 0 };
-
 	while (sim_now_ns(s->rig.sim) < until_ns && !(storm && s->next == s->n_events)) {
-		int64_t stop;
-
 		if (++s->n_steps > STEPS_MAX)
 			return false;
 		do_what_was_asked(s);
+		wishes_look_who_registers(s);
 		sweeper_step(s->rig.sweeper);
-		arm_timer(s);
-		stop = earliest(until_ns, s->timer_ns);
+		arm_timers(&s->program);
+		if (s->second.sweeper != NULL) {
+			sweeper_step(s->second.sweeper);
+			arm_timers(&s->second_program);
+		}
 		if (storm)
 			look_for_event(s);
-		if (s->kill || s->sweep)
-			continue;
-		stop = earliest(stop, sweeper_due_ns(s->rig.sweeper));
-		stop = earliest(stop, s->plan_ns);
-		if (storm)
-			stop = earliest(stop, sim_now_ns(s->rig.sim) + IDLE_NS);
-		if (!sweeper_idle(s->rig.sweeper) && txn_outstanding(s->rig.txn) == 0 &&
-		    sweeper_due_ns(s->rig.sweeper) == INT64_MAX && s->plan_ns == INT64_MAX)
-			stop = sim_now_ns(s->rig.sim); /* it has more to do at once */
-		ck_assert_msg(txn_poll(s->rig.txn, stop, &err) >= 0, "%s", err.msg);
-		if (sim_now_ns(s->rig.sim) >= s->timer_ns)
-			on_timer(s);
+		if (s->asked == NULL)
+			poll(s,
+			    storm ? earliest(until_ns, sim_now_ns(s->rig.sim) + IDLE_NS)
+				  : until_ns);
 	}
 	do_what_was_asked(s);
 	return true;
@@ -179,9 +256,15 @@ run(struct storm *s)
 {
 	int64_t far = INT64_C(60000) * NS_PER_MS;
 
-	start(s);
+	/* plain storms were found with events that come after SMPs of the bring-up */
+	s->has_begun = s->is_plain || s->from_start;
+	start(s, false, true);
 	if (!s->from_start && !pump(s, sim_now_ns(s->rig.sim) + CALM_NS, false))
 		return false;
+	if (!s->from_start)
+		more_watch(s);
+	sim_set_trace(s->rig.sim, on_smp, s);
+	s->has_begun = true;
 	s->n_smps = 0;
 	s->since_ns = sim_now_ns(s->rig.sim);
 	if (!pump(s, sim_now_ns(s->rig.sim) + far, true))
@@ -190,7 +273,9 @@ run(struct storm *s)
 	if (!pump(s, sim_now_ns(s->rig.sim) + CALM_NS, false))
 		return false;
 	for (unsigned i = 0; i < 2; i++) {
-		on_timer(s);
+		on_sweep_timer(&s->program);
+		if (s->second.sweeper != NULL)
+			on_sweep_timer(&s->second_program);
 		if (!pump(s, sim_now_ns(s->rig.sim) + SWEEP_INTERVAL_NS, false))
 			return false;
 	}
@@ -198,42 +283,57 @@ run(struct storm *s)
 	return sweeper_idle(s->rig.sweeper) || pump(s, sim_now_ns(s->rig.sim) + CALM_NS, false);
 }
 
-unsigned
+/* What is wrong first, into text; "": nothing is. */
+static void
+judge(struct storm *s, bool ended, char text[STORM_TEXT_BYTES])
+{
+	struct rig *ruler = second_who_rules(s, text, STORM_TEXT_BYTES);
+
+	if (!ended)
+		snprintf(
+		    text, STORM_TEXT_BYTES, "fmd goes in circles: %u sweeps", s->rig.n_reports);
+	else if (s->locks != NULL && locks_n_rings(s->locks) > 0)
+		snprintf(text, STORM_TEXT_BYTES, "%u moments with a ring, first %s",
+		    locks_n_rings(s->locks), locks_first(s->locks));
+	else if (ruler != NULL)
+		storm_is_true(s, ruler, text, STORM_TEXT_BYTES);
+	if (text[0] != '\0')
+		storm_describe(s, text);
+}
+
+uint32_t
 storm_play(
     const struct storm_place *place, uint64_t seed, uint32_t without, char text[STORM_TEXT_BYTES])
 {
-	struct storm s = { .without = without };
+	struct storm s = { .without = without, .program.rig = &s.rig };
 
 	text[0] = '\0';
 	storm_draw(&s, place, seed);
 	s.rig.off_loop = true;
 	s.rig.may_take_plan = may_take_plan;
 	s.rig.may_take_plan_arg = &s;
-	if (!run(&s))
-		snprintf(text, STORM_TEXT_BYTES, "fmd goes in circles: %u sweeps", s.rig.n_reports);
-	else
-		storm_is_true(&s.rig, text, STORM_TEXT_BYTES);
-	if (text[0] != '\0')
-		storm_describe(&s, text);
+	judge(&s, run(&s), text);
 	sim_set_trace(s.rig.sim, NULL, NULL);
+	more_fini(&s);
 	rig_fini(&s.rig);
-	return s.n_events;
+	return s.has | ((1u << s.n_events) - 1);
 }
 
 bool
 storm_passes(const struct storm_place *place, uint64_t seed, char text[STORM_TEXT_BYTES])
 {
 	char fewer[STORM_TEXT_BYTES];
-	uint32_t without = 0;
-	unsigned n = storm_play(place, seed, 0, text);
+	uint32_t without = 0, parts = storm_play(place, seed, 0, text);
 
 	if (text[0] == '\0')
 		return true;
-	for (unsigned i = 0; i < n; i++) {
-		storm_play(place, seed, without | 1u << i, fewer);
+	for (uint32_t part = 1; part < PARTS_END; part <<= 1) {
+		if ((parts & part) == 0)
+			continue;
+		storm_play(place, seed, without | part, fewer);
 		if (fewer[0] == '\0')
 			continue;
-		without |= 1u << i;
+		without |= part;
 		memcpy(text, fewer, STORM_TEXT_BYTES);
 	}
 	return false;

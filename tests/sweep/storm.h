@@ -8,9 +8,14 @@
  * Each event comes a number of SMPs after the one before, between any two of which it may
  * fall, or while a plan is made, or while fmd waits for old packets, or when it is idle.
  *
+ * Seeds above STORM_PLAIN_MAX have more, from a stream of numbers of their own, so that the
+ * lower ones stay the storms that they are: partitions, multicast groups and alias GUIDs, a
+ * store, a second fmd, and events of the kinds of storm_more.c.
+ *
  * Then packets are lost no more, silent nodes answer, half the storms get their cables back.
- * After CALM_NS and two light sweeps storm_wrong() compares every port, LID, table entry, map
- * and pair of hosts of the simulator with fmd's plan and inventory.
+ * After CALM_NS and two light sweeps every port, LID, table entry, map and pair of hosts of the
+ * simulator is compared with fmd's plan and inventory (storm_truth.c), and all that hosts hold
+ * with what is wanted of them (storm_wishes.c).
  *
  * A storm that ends wrong is shrunk: events are left out, the others keep what was drawn for
  * them, as long as it ends wrong.
@@ -22,6 +27,7 @@
 #include <stdint.h>
 
 #define STORM_EVENTS_MAX 14
+#define STORM_PLAIN_MAX 1000 /* seeds */
 #define STORM_TEXT_BYTES 2048
 
 struct storm_place {
@@ -29,13 +35,13 @@ struct storm_place {
 	const struct fm_engine *engine;
 };
 
-/* Play the storm of a seed on the place, without the events whose bit is set in `without`.
- * text: receives "" when fmd's view is the truth, else a sentence of what is wrong first,
- * with the events, a line each.  Returns the number of events. */
-unsigned storm_play(
+/* Play the storm of a seed on the place, without the parts whose bit is set in `without`: events
+ * by their number, and what else it has.  text: receives "" when fmd's view is the truth, else a
+ * sentence of what is wrong first, with the events, a line each.  Returns the bits of all parts. */
+uint32_t storm_play(
     const struct storm_place *place, uint64_t seed, uint32_t without, char text[STORM_TEXT_BYTES]);
 
-/* The same, and if it ends wrong again with ever fewer events; true: it ends right. */
+/* The same, and if it ends wrong again with ever fewer parts; true: it ends right. */
 bool storm_passes(const struct storm_place *place, uint64_t seed, char text[STORM_TEXT_BYTES]);
 
 #endif

@@ -5,7 +5,11 @@
 #include "tests/sweep/storm_internal.h"
 
 static const char *const what_names[] = { "cable out", "cable in", "flap", "reboot switch",
-	"reboot host", "silence", "loss", "own cable", "fmd killed", "light sweep", "heavy sweep" };
+	"reboot host", "silence", "loss", "own cable", "fmd killed", "light sweep", "heavy sweep",
+	"traps lost", "traps late", "answers lost", "answers late", "answers doubled",
+	"requests lost", "requests late", "requests doubled", "leaf pulled", "reboot spine",
+	"reboot twice", "fmd killed, store gone", "join or leave", "second fmd" };
+_Static_assert(sizeof(what_names) / sizeof(*what_names) == N_WHATS, "each has a name");
 static const char *const when_names[] = { "SMPs later", "while a plan is made",
 	"while packets are waited for", "when idle" };
 
@@ -84,6 +88,9 @@ storm_draw(struct storm *s, const struct storm_place *place, uint64_t seed)
 	s->n_events = 2 + fm_rng_below(&s->rng, STORM_EVENTS_MAX - 1);
 	for (unsigned i = 0; i < s->n_events; i++)
 		draw_event(s, &s->events[i]);
+	s->is_plain = seed <= STORM_PLAIN_MAX;
+	if (!s->is_plain)
+		more_draw(s, seed);
 }
 
 /* ------------------------------------------------------------------ events */
@@ -128,14 +135,12 @@ storm_happen(struct storm *s)
 		own_cable(s);
 		break;
 	case KILL:
-		s->kill = true;
-		break;
 	case LIGHT:
 	case HEAVY:
-		s->sweep = true;
-		s->scope = e->what == LIGHT ? SWEEP_LIGHT : SWEEP_HEAVY;
+		s->asked = e;
 		break;
-	case N_WHATS:
+	default:
+		more_happen(s, e);
 		break;
 	}
 }
@@ -146,6 +151,7 @@ storm_calm_down(struct storm *s)
 	const struct sim_fabric *f = sim_fabric(s->rig.sim);
 
 	sim_set_loss(s->rig.sim, 0);
+	more_calm_down(s);
 	for (uint32_t n = 0; n < f->n_nodes; n++) {
 		if (f->nodes[n].silent)
 			sim_silence(s->rig.sim, n, false);
@@ -164,6 +170,9 @@ storm_describe(const struct storm *s, char text[STORM_TEXT_BYTES])
 	    "\n%s, plans of at most %lld us, traps %s%s",
 	    s->from_start ? "from the start" : "later", (long long)s->plan_max_ns / 1000,
 	    s->rig.set.on_trap ? "on" : "off", s->relinks ? ", cables come back" : "");
+	if (n < STORM_TEXT_BYTES)
+		more_describe(s, text);
+	n = strlen(text);
 	for (unsigned i = 0; i < s->n_events && n < STORM_TEXT_BYTES; i++) {
 		const struct event *e = &s->events[i];
 
@@ -173,5 +182,7 @@ storm_describe(const struct storm *s, char text[STORM_TEXT_BYTES])
 		    "\n  %u: %u %s: %s %s[%u], %lld ms", i, e->n_smps, when_names[e->when],
 		    what_names[e->what], s->rig.nl.nodes[e->node].id, e->port,
 		    (long long)(e->for_ns / NS_PER_MS));
+		if (e->n != 0 && n < STORM_TEXT_BYTES)
+			n += (size_t)snprintf(text + n, STORM_TEXT_BYTES - n, ", %u", e->n);
 	}
 }

@@ -9,6 +9,7 @@
 #include "core/sweep/todo.h"
 
 struct look {
+	struct storm *s;
 	struct rig *r;
 	const struct sim_fabric *f;
 	const struct inventory *inv;
@@ -248,7 +249,8 @@ report_is_true(struct look *l)
 		return SAY(l, "%u ports are said not to be ACTIVE", last->n_ports_not_active);
 	if (last->n_troubles != 0)
 		return SAY(l, "%u troubles are told of", last->n_troubles);
-	if (last->other[0] != '\0' || sweeper_n_other_sms(l->r->sweeper) != 0)
+	if (l->s->second.sweeper == NULL &&
+	    (last->other[0] != '\0' || sweeper_n_other_sms(l->r->sweeper) != 0))
 		return SAY(l, "another SM is told of: %s", last->other);
 	return true;
 }
@@ -268,13 +270,17 @@ all_is_true(struct look *l)
 		ok = node_is_true(l, n);
 	for (uint32_t n = 0; n < l->f->n_nodes && ok; n++)
 		ok = !l->reached[n] || !is_switch(l, n) || switch_is_true(l, n);
-	return ok && hosts_are_true(l) && nothing_is_unfinished(l) && report_is_true(l);
+	if (!ok || !hosts_are_true(l) || !nothing_is_unfinished(l) || !report_is_true(l))
+		return false;
+	/* hosts have registered with ours */
+	return l->r != &l->s->rig || wishes_are_true(l->s, l->reached, l->wrong, l->size);
 }
 
 bool
-storm_is_true(struct rig *r, char *wrong, size_t size)
+storm_is_true(struct storm *s, struct rig *r, char *wrong, size_t size)
 {
-	struct look l = { .r = r,
+	struct look l = { .s = s,
+		.r = r,
 		.f = sim_fabric(r->sim),
 		.inv = sweeper_inventory(r->sweeper),
 		.plan = sweeper_plan(r->sweeper),

@@ -5,9 +5,10 @@
 #ifndef TESTS_SWEEP_STORM_TRUTH_H
 #define TESTS_SWEEP_STORM_TRUTH_H
 
-#include "tests/sweep/rig.h"
+#include "tests/sweep/storm_internal.h"
 
-/* True: all agrees.  Else the first thing that does not, as a sentence. */
-bool storm_is_true(struct rig *r, char *wrong, size_t size);
+/* True: all agrees with what the fmd believes that rules.  Else the first thing that does not, as
+ * a sentence. */
+bool storm_is_true(struct storm *s, struct rig *ruler, char *wrong, size_t size);
 
 #endif
