@@ -366,7 +366,8 @@ LONG_SCRIPT_TESTS = \
 	tests/integration/ibsim_standby.sh \
 	tests/integration/fmsim_opensm.sh \
 	tests/integration/fmsim_sa_wire.sh \
-	tests/integration/ibsim_faults.sh
+	tests/integration/ibsim_faults.sh \
+	tests/integration/ibsim_storms.sh
 SCRIPT_TESTS = \
 	tests/integration/auto.sh \
 	tests/integration/chains.sh \
