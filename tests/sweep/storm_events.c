@@ -150,6 +150,7 @@ storm_calm_down(struct storm *s)
 {
 	const struct sim_fabric *f = sim_fabric(s->rig.sim);
 
+	s->next = s->n_events; /* those that have not come by now do not come */
 	sim_set_loss(s->rig.sim, 0);
 	more_calm_down(s);
 	for (uint32_t n = 0; n < f->n_nodes; n++) {
