@@ -94,6 +94,17 @@ observe_port_is_fresh(const struct inv_port *p)
 
 /* -------------------------------------------------------------- SwitchInfo */
 
+static void
+forget_ports(struct inv_node *n)
+{
+	for (unsigned i = 0; i <= n->n_ports; i++) {
+		struct inv_port *p = &n->ports[i];
+
+		p->qos_done = p->qos_in_done = false;
+		p->pkeys_done = p->pkeys_enforced = p->aliases_done = false;
+	}
+}
+
 /* What a switch held before it lost its power is gone. */
 static void
 note_reboot(struct inv_node *n)
@@ -101,8 +112,7 @@ note_reboot(struct inv_node *n)
 	n->lft = LFT_BLANK;
 	mcast_note_reset(n);
 	n->sw_refused = 0;
-	for (unsigned i = 0; i <= n->n_ports; i++)
-		n->ports[i].qos_done = false;
+	forget_ports(n);
 }
 
 bool
@@ -228,8 +238,7 @@ observe_lost_power(struct inv_node *n)
 	if (n->fell && n->lft == LFT_OURS && !is_up(n)) {
 		n->lft = LFT_UNKNOWN;
 		n->mft = MFT_UNKNOWN;
-		for (unsigned i = 0; i <= n->n_ports; i++)
-			n->ports[i].qos_done = false;
+		forget_ports(n);
 	}
 	n->fell = false;
 }

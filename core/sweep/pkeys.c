@@ -439,20 +439,29 @@ can_enforce(const struct sweeper *s, const struct wire_switch_info *sw)
 	return sw->partition_enforcement_cap > 0 && (can & s->set.part_enforce) != 0;
 }
 
-/* Enforced is where end-ports are cabled to switches that can. */
+/* The switch at whose port the partitions of an end-port are enforced: one that it is cabled to
+ * and that can; NULL: there is none. */
+static const struct inv_node *
+enforcer(const struct sweeper *s, uint32_t slot, unsigned port)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot), *far;
+
+	if (!is_closed(s) || port == 0 || inv_is_switch(n))
+		return NULL;
+	far = inv_node(&s->inv, n->ports[port].peer);
+	return inv_is_switch(far) && can_enforce(s, &far->sw) ? far : NULL;
+}
+
 static void
 add_switch_side(struct pkey_job *j)
 {
 	struct sweeper *s = j->s;
 	const struct pkey_side *end = &j->side[SIDE_END];
+	const struct inv_node *far = enforcer(s, end->node, end->port);
 	const struct inv_port *p = port_of(end, s);
 	struct pkey_side *sw = &j->side[SIDE_SWITCH];
-	const struct inv_node *far;
 
-	if (!is_closed(s) || end->port == 0 || inv_is_switch(inv_node(&s->inv, end->node)))
-		return;
-	far = inv_node(&s->inv, p->peer);
-	if (!inv_is_switch(far) || !can_enforce(s, &far->sw))
+	if (far == NULL)
 		return;
 	sw->used = true;
 	sw->node = p->peer;
@@ -506,7 +515,13 @@ has_table(const struct sweeper *s, uint32_t slot, unsigned port)
 bool
 pkeys_are_due(const struct sweeper *s, uint32_t slot, unsigned port)
 {
-	return has_table(s, slot, port) && !inv_node(&s->inv, slot)->ports[port].pkeys_done;
+	const struct inv_port *p = &inv_node(&s->inv, slot)->ports[port];
+	const struct inv_node *far;
+
+	if (!has_table(s, slot, port) || !p->pkeys_done)
+		return has_table(s, slot, port);
+	far = enforcer(s, slot, port);
+	return far != NULL && !far->ports[p->peer_port].pkeys_enforced;
 }
 
 void

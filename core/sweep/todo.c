@@ -128,6 +128,16 @@ why_link(const struct sweeper *s, const struct inv_node *n, unsigned port)
 	return model_takes_link(s, n, port) ? TODO_NOT_ACTIVE : TODO_PUT_OFF;
 }
 
+/* What concerns the fabric as a whole has its entry at the first switch. */
+static bool
+stands_for_all(const struct sweeper *s, const struct inv_node *n)
+{
+	for (uint32_t sw = 0; sw < n->sw_index; sw++)
+		if (node_usable(inv_node(&s->inv, s->inv.switches.item[sw])))
+			return false;
+	return true;
+}
+
 static enum todo_why
 why_switch(const struct sweeper *s, uint32_t slot)
 {
@@ -139,8 +149,10 @@ why_switch(const struct sweeper *s, uint32_t slot)
 		return TODO_TABLES;
 	if (n->owes_maps)
 		return TODO_MAPS;
-	if (s->plan->change.n_grafted > 0 && slot == s->inv.switches.item[0])
+	if (s->plan->change.n_grafted > 0 && stands_for_all(s, n))
 		return TODO_REJOINED;
+	if (mcast_lacks_trees(s) && stands_for_all(s, n))
+		return TODO_GROUPS;
 	return mcast_is_due_at(s, n) ? TODO_GROUPS : TODO_DONE;
 }
 
@@ -160,6 +172,8 @@ why(const struct sweeper *s, uint32_t slot, unsigned port)
 	const struct inv_node *n = inv_node(&s->inv, slot);
 	enum todo_why w = why_left_out(n, port);
 
+	if (w == TODO_NO_ANSWER && !n->silent && !n->quiet && is_in_doubt(s, slot, port))
+		return TODO_UNREAD; /* perhaps it is not up any more */
 	if (w != TODO_DONE || n->silent || n->quiet || s->set.dry_run)
 		return w;
 	if (is_in_doubt(s, slot, port))
