@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fmd: argv and the loop; all else is in libfmcore.
+ * fmd: argv, the transports it has, and the loop; all else is in libfmcore.
  */
 #include <stdio.h>
 
 #include "core/conf/cli.h"
 #include "core/daemon/daemon.h"
+#include "core/mad/transport.h"
+#include "core/sim/sim.h"
 #include "lib/standard.h"
+
+static const struct transport_kind *const transports[] = { &transport_umad, &transport_sim, NULL };
 
 static enum fmd_exit
 complain(const struct fm_error *err)
@@ -22,7 +26,7 @@ run(const struct cli *cli)
 	struct fm_error err = { 0 };
 	enum fmd_exit code;
 
-	if (daemon_init(&d, cli, &err) != 0)
+	if (daemon_init(&d, cli, transports, &err) != 0)
 		code = complain(&err);
 	else
 		code = daemon_run(&d);

@@ -361,7 +361,7 @@ open_fabric(struct daemon *d, struct fm_error *err)
 		.window_max = (uint16_t)d->conf->max_smps,
 		.per_node_max = (uint16_t)d->conf->max_smps_per_node };
 	struct local_port local;
-	int rc = transport_open(d->conf->transport, &d->transport, err);
+	int rc = transport_open(d->transports, d->conf->transport, &d->transport, err);
 
 	if (rc != 0)
 		return rc;
@@ -447,7 +447,8 @@ open_events(struct daemon *d, struct fm_error *err)
 }
 
 int
-daemon_init(struct daemon *d, const struct cli *cli, struct fm_error *err)
+daemon_init(struct daemon *d, const struct cli *cli, const struct transport_kind *const *transports,
+    struct fm_error *err)
 {
 	int rc;
 
@@ -456,6 +457,7 @@ daemon_init(struct daemon *d, const struct cli *cli, struct fm_error *err)
 	signal(SIGXFSZ, SIG_IGN); /* nor a file that may not grow: its write() says so */
 	d->routed_fd = -1;
 	d->cli = cli;
+	d->transports = transports;
 	rc = cli_load(cli, 0, &d->conf, err);
 	if (rc != 0)
 		return rc;

@@ -18,7 +18,8 @@
 #include "core/sweep/sweep.h"
 
 struct daemon {
-	const struct cli *cli; /* borrowed */
+	const struct cli *cli;				/* borrowed */
+	const struct transport_kind *const *transports; /* NULL ends it; borrowed */
 	struct conf *conf;
 	struct event_base *base;
 	struct event *ev_fd, *ev_pump, *ev_sweep, *ev_poll, *ev_progress, *ev_minute, *ev_term,
@@ -49,8 +50,10 @@ struct daemon {
 	bool once_done; /* --once, --dry-run: the one sweep has ended */
 };
 
-/* Everything up to the first sweep, which is asked for.  daemon_fini() in any case. */
-int daemon_init(struct daemon *d, const struct cli *cli, struct fm_error *err);
+/* Everything up to the first sweep, which is asked for.  transports: those that the program has,
+ * NULL at the end.  daemon_fini() in any case. */
+int daemon_init(struct daemon *d, const struct cli *cli,
+    const struct transport_kind *const *transports, struct fm_error *err);
 /* Until a signal or, with --once, the end of the sweep; the exit code. */
 enum fmd_exit daemon_run(struct daemon *d);
 void daemon_fini(struct daemon *d);

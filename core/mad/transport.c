@@ -4,7 +4,10 @@
  */
 #include "core/mad/transport.h"
 
+#include <stdio.h>
 #include <string.h>
+
+const struct transport_kind transport_umad = { "umad", "umad[:CA[:PORT]]", transport_open_umad };
 
 static bool
 is_kind(const char *spec, const char *kind)
@@ -15,12 +18,18 @@ is_kind(const char *spec, const char *kind)
 }
 
 int
-transport_open(const char *spec, struct transport **out, struct fm_error *err)
+transport_open(const struct transport_kind *const *kinds, const char *spec, struct transport **out,
+    struct fm_error *err)
 {
-	if (is_kind(spec, "umad"))
-		return transport_open_umad(spec, out, err);
-	if (is_kind(spec, "sim"))
-		return transport_open_sim(spec, out, err);
-	return fm_fail(err, FM_E_CONFIG,
-	    "no transport is called \"%s\": it is umad[:CA[:PORT]] or sim:FABRIC", spec);
+	char usages[128] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; kinds[i] != NULL; i++) {
+		if (is_kind(spec, kinds[i]->name))
+			return kinds[i]->open(spec, out, err);
+		if (n < sizeof(usages))
+			n += (size_t)snprintf(usages + n, sizeof(usages) - n, "%s%s",
+			    i > 0 ? " or " : "", kinds[i]->usage);
+	}
+	return fm_fail(err, FM_E_CONFIG, "no transport is called \"%s\": it is %s", spec, usages);
 }

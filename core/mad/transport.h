@@ -2,8 +2,9 @@
 /*
  * core/mad/transport.h - how MADs leave and arrive.
  *
- * A transport moves whole 256-byte MADs for one local port.  Two exist:
- * umad (real HCAs, ibsim) and sim (in-process, virtual clock).  All calls are
+ * A transport moves whole 256-byte MADs for one local port.  Two kinds exist:
+ * umad (real HCAs, ibsim) and sim (in-process, virtual clock).  A program says which of
+ * them it has (struct transport_kind): this folder knows umad only.  All calls are
  * made from the loop's thread; a umad transport keeps a receiver thread that
  * blocks in umad_recv and hands MADs over through a queue and an eventfd.
  */
@@ -69,9 +70,17 @@ struct transport {
 	unsigned max_window; /* requests the transport can hold unanswered */
 };
 
-/* spec: "umad[:CA[:PORT]]" or "sim:FABRIC[,key=value...]" (core/sim/sim.h has the keys). */
-int transport_open(const char *spec, struct transport **out, struct fm_error *err);
+/* A kind of transport that a program has.  Its specs are its name, alone or with ':' and more. */
+struct transport_kind {
+	const char *name;
+	const char *usage; /* "umad[:CA[:PORT]]" */
+	int (*open)(const char *spec, struct transport **out, struct fm_error *err);
+};
+extern const struct transport_kind transport_umad;
+
+/* kinds: NULL ends it.  FM_E_CONFIG where none has the name that spec begins with. */
+int transport_open(const struct transport_kind *const *kinds, const char *spec,
+    struct transport **out, struct fm_error *err);
 int transport_open_umad(const char *spec, struct transport **out, struct fm_error *err);
-int transport_open_sim(const char *spec, struct transport **out, struct fm_error *err);
 
 #endif

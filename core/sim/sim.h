@@ -97,6 +97,9 @@ void sim_free(struct sim *s); /* and all its transports */
 /* A transport at a place (a switch: port 0).  Closing it leaves the sim. */
 int sim_attach(
     struct sim *s, uint32_t node, unsigned port, struct transport **out, struct fm_error *err);
+/* The sim of "sim:FABRIC[,key=value...]" and a transport of it, which owns it. */
+int transport_open_sim(const char *spec, struct transport **out, struct fm_error *err);
+extern const struct transport_kind transport_sim;
 /* The sim behind a transport of it; NULL for another kind. */
 struct sim *sim_of(struct transport *t);
 

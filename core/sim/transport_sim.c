@@ -459,6 +459,8 @@ sim_of(struct transport *t)
 	return t->ops == &sim_ops ? of_transport(t)->client.sim : NULL;
 }
 
+const struct transport_kind transport_sim = { "sim", "sim:FABRIC", transport_open_sim };
+
 int
 transport_open_sim(const char *spec, struct transport **out, struct fm_error *err)
 {

@@ -20,6 +20,7 @@
 
 #include "core/ctl/ctl.h"
 #include "core/daemon/daemon.h"
+#include "core/sim/sim.h"
 #include "tests/fuzz/fuzz.h"
 
 #define N_CLIENTS 32 /* twice as many as are served at once */
@@ -94,6 +95,7 @@ start(void)
 	static struct cli cli;
 	char *argv[] = { (char *)(uintptr_t) "fmd", arguments[0], arguments[1], arguments[2],
 		NULL };
+	static const struct transport_kind *const transports[] = { &transport_sim, NULL };
 	struct fm_error err = { 0 };
 
 	snprintf(folder, sizeof(folder), "/tmp/fmd-fuzz-commands-XXXXXX");
@@ -104,7 +106,7 @@ start(void)
 	snprintf(arguments[1], sizeof(arguments[1]), "--config=%s/fmd.conf", folder);
 	snprintf(arguments[2], sizeof(arguments[2]), "--state-dir=%s/state", folder);
 	must(cli_parse(4, argv, &cli, &err) == 0);
-	must(daemon_init(&d, &cli, &err) == 0);
+	must(daemon_init(&d, &cli, transports, &err) == 0);
 	ctl_set_idle(d.ctl, INT64_MAX);
 	for (int i = 0; i < UP_ROUNDS && !sweeper_is_up(d.sweeper); i++)
 		event_base_loop(d.base, EVLOOP_ONCE);

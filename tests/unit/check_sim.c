@@ -127,7 +127,7 @@ START_TEST(test_xdr_and_default_place)
 	    "Ca 1 \"an\" # \"Mellanox Technologies Aggregation Node\"\n[1] \"s\"[4] # 4xNDR\n"
 	    "Ca 1 \"h\"\n[1] \"s\"[1] # 4xXDR\n");
 	fclose(f);
-	ck_assert_msg(transport_open("sim:check_sim-xdr.net", &t, &err) == 0, "%s", err.msg);
+	ck_assert_msg(transport_open_sim("sim:check_sim-xdr.net", &t, &err) == 0, "%s", err.msg);
 	remove(path);
 	local = t;
 	t->on_mad = on_mad;

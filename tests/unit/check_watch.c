@@ -15,6 +15,7 @@
 
 #include "core/daemon/service.h"
 #include "core/mad/transport.h"
+#include "core/sim/sim.h"
 #include "tests/folder.h"
 #include "tests/run.h"
 
@@ -43,7 +44,7 @@ set_up(void)
 	folder_write(folder, "net", "Switch 2 \"s\"\n[1] \"a\"[1]\n\nCa 1 \"a\"\n[1] \"s\"[1]\n");
 	snprintf(net, sizeof(net), "%s/net", folder);
 	snprintf(spec, sizeof(spec), "sim:%s", net);
-	ck_assert_msg(transport_open(spec, &transport, &err) == 0, "%s", err.msg);
+	ck_assert_msg(transport_open_sim(spec, &transport, &err) == 0, "%s", err.msg);
 	ck_assert_msg(sa_server_start(transport, spec, NULL, &sa, &err) == 0, "%s", err.msg);
 	base = event_base_new();
 	ck_assert_int_eq(service_watch(base, sa, &watch, &err), 0);
