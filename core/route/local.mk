@@ -57,6 +57,7 @@ CORE_SOURCES += \
 	core/route/route_apart.c core/route/route_apart.h \
 	core/route/router.c \
 	core/route/snapshot.c core/route/snapshot.h core/route/snapshot_less.c \
+	core/route/switch_order.c core/route/switch_order.h \
 	core/route/tables.c core/route/tables.h core/route/tables_vls.c core/route/tables_vls.h \
 	core/route/transition.c core/route/transition.h core/route/transition_admit.c \
 	core/route/transition_internal.h core/route/transition_plan.c core/route/transition_send.c \

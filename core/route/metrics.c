@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/subnet/lid.h"
+#include "core/route/switch_order.h"
 #include "lib/error.h"
 
 #define MAX_RANGES ((size_t)8 << 20)
@@ -46,7 +46,7 @@ number_hosts(struct gauge *g, struct fm_error *err)
 		return no_memory(err);
 	for (fm_end e = 0; e < fab->sw_first_end[n_sw]; e++)
 		is_leaf[fab->end_sw[e]] |= is_host(fab, e);
-	rc = lid_switch_order(n_sw, fab->sw_first_link, fab->link_to, is_leaf, order, err);
+	rc = switch_order(n_sw, fab->sw_first_link, fab->link_to, is_leaf, order, err);
 	if (rc != 0)
 		return rc;
 	for (uint32_t i = 0; i < n_sw; i++) {

@@ -29,7 +29,7 @@ struct gauge_row {
 };
 
 /* Hosts are CA ports, numbered in topological order: switch by switch in the
- * order of lid_switch_order(), of each by port.  So the hosts of a switch are
+ * order of switch_order(), of each by port.  So the hosts of a switch are
  * a range, and those of a pod mostly too. */
 struct gauge {
 	const struct fm_fabric *fab;

@@ -34,10 +34,4 @@ struct lid_want {
  * O(n + 48K). */
 int lid_assign(struct lid_want *wants, uint32_t n, bool honour_present, struct fm_error *err);
 
-/* A walk of the switches so that near ones follow one another: order[] gets
- * switch indices, leaves first and grouped by pod.  Adjacency given as CSR.
- * O(switches + links). */
-int lid_switch_order(uint32_t n_switches, const uint32_t *first_link, const uint32_t *link_to,
-    const uint8_t *is_leaf, uint32_t *order, struct fm_error *err);
-
 #endif

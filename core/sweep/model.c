@@ -12,6 +12,7 @@
  */
 #include <stdlib.h>
 
+#include "core/route/switch_order.h"
 #include "core/subnet/lid.h"
 #include "core/sweep/internal.h"
 
@@ -89,7 +90,7 @@ want_lid(struct sweeper *s, struct lid_round *r, uint32_t slot, uint8_t port)
 	    fm_hash_put(&r->guids, p->guid, 1);
 }
 
-/* The graph of switches, as lid_switch_order() wants it. */
+/* The graph of switches, as switch_order() wants it. */
 static bool
 order_switches(struct sweeper *s, struct fm_arena *mem, uint32_t **order, struct fm_error *err)
 {
@@ -119,7 +120,7 @@ order_switches(struct sweeper *s, struct fm_arena *mem, uint32_t **order, struct
 		}
 	}
 	first[n_sw] = n_links;
-	return n_sw == 0 || lid_switch_order(n_sw, first, to, is_leaf, *order, err) == 0;
+	return n_sw == 0 || switch_order(n_sw, first, to, is_leaf, *order, err) == 0;
 }
 
 static bool

@@ -5,7 +5,7 @@
  * Switches are added in ascending GUID order; a cabled CA or router port is
  * an end, so is every switch's port 0.  LIDs of the file are kept where they
  * can be; the others go leaf by leaf: switches in the order of
- * lid_switch_order(), of each its own port first, then its ends by port.
+ * switch_order(), of each its own port first, then its ends by port.
  * O(ports + switches log switches).
  */
 #include "core/topo/netlist.h"
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "core/route/snapshot.h"
+#include "core/route/switch_order.h"
 #include "core/subnet/lid.h"
 #include "lib/error.h"
 
@@ -127,8 +128,7 @@ find_leaves(struct made *m, struct fm_error *err)
 		}
 		m->first_link[sw + 1] = n_links;
 	}
-	return lid_switch_order(
-	    m->n_switches, m->first_link, m->link_to, m->is_leaf, m->order, err);
+	return switch_order(m->n_switches, m->first_link, m->link_to, m->is_leaf, m->order, err);
 }
 
 static uint32_t

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/subnet/guid2lid.h"
+#include "core/route/switch_order.h"
 #include "core/subnet/lid.h"
 #include "lib/log.h"
 #include "tests/run.h"
@@ -115,9 +116,9 @@ START_TEST(test_switch_order)
 	uint32_t order[8];
 	struct fm_error err;
 
-	ck_assert_int_eq(lid_switch_order(8, first, to, is_leaf, order, &err), 0);
+	ck_assert_int_eq(switch_order(8, first, to, is_leaf, order, &err), 0);
 	ck_assert_mem_eq(order, expected, sizeof(expected));
-	ck_assert_int_eq(lid_switch_order(0, first, to, is_leaf, order, &err), 0);
+	ck_assert_int_eq(switch_order(0, first, to, is_leaf, order, &err), 0);
 }
 END_TEST
 

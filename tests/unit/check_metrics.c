@@ -11,7 +11,7 @@
 
 #include "core/route/metrics.h"
 #include "core/route/tables.h"
-#include "core/subnet/lid.h"
+#include "core/route/switch_order.h"
 #include "lib/rng.h"
 #include "tests/run.h"
 #include "tests/unit/pgft.h"
@@ -61,8 +61,8 @@ find_hosts(struct brute *b)
 
 	for (fm_end e = 0; e < fab->n_ends; e++)
 		is_leaf[fab->end_sw[e]] |= fab->end_kind[e] == FM_END_CA;
-	ck_assert(lid_switch_order(fab->n_switches, fab->sw_first_link, fab->link_to, is_leaf,
-		      order, &err) == 0);
+	ck_assert(switch_order(fab->n_switches, fab->sw_first_link, fab->link_to, is_leaf, order,
+		      &err) == 0);
 	for (uint32_t i = 0; i < fab->n_switches; i++)
 		for (fm_end e = 0; e < fab->n_ends; e++)
 			if (fab->end_sw[e] == order[i] && fab->end_kind[e] == FM_END_CA)
