@@ -10,6 +10,7 @@
  * LIDs that B's fabric does not give are those of A, port by port, so that two
  * generated fabrics that differ in a switch can be compared.
  */
+#include "core/route/route.h"
 #include "tools/fmroute.h"
 
 #include <errno.h>

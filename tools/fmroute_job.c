@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "core/route/adaptive.h"
+#include "core/route/route.h"
 #include "core/topo/dump.h"
 #include "lib/error.h"
 #include "tools/fmroute_regions.h"

@@ -6,6 +6,7 @@
  * Both end in a report: who made the tables and how long that took, what
  * verify says, and with --stats how good they are.
  */
+#include "core/route/route.h"
 #include "tools/fmroute.h"
 
 #include <errno.h>

@@ -11,6 +11,7 @@
  * it is compared with the step before.  No time passes between steps, so what
  * lingers stays.
  */
+#include "core/route/route.h"
 #include "tools/fmroute.h"
 
 #include <errno.h>

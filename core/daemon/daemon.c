@@ -19,6 +19,7 @@
 #include "core/daemon/early.h"
 #include "core/daemon/readback.h"
 #include "core/daemon/service.h"
+#include "core/route/route.h"
 #include "core/sa/server.h"
 #include "core/subnet/guid2lid.h"
 #include "core/topo/dump.h"

@@ -23,7 +23,7 @@
 #define CORE_ROUTE_DEPEND_H
 
 #include "core/route/deps.h"
-#include "core/route/verify.h"
+#include "core/route/sl_model.h"
 #include "lib/pool.h"
 #include "lib/vec.h"
 

@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/route/tables.h"
 #include "core/route/tables_vls.h"
 #include "lib/bitset.h"
+#include "lib/vec.h"
 
 #define N_SLS 16u
 #define EACH_SL(sl, set) \

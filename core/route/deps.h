@@ -23,7 +23,12 @@
 #ifndef CORE_ROUTE_DEPS_H
 #define CORE_ROUTE_DEPS_H
 
-#include "core/route/plan.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <fmd/engine.h>
+
+#include "core/route/sl_model.h"
 
 enum deps_mode { DEPS_OLD, DEPS_NEW, DEPS_ORDERED /* all but new-old */, DEPS_ALL };
 
@@ -37,11 +42,6 @@ struct deps_side {
 	const struct fm_tables *t;
 	uint16_t top_lid; /* highest with entries */
 };
-static inline struct deps_side
-deps_side(const struct plan *p)
-{
-	return (struct deps_side){ &p->snap->fab, &p->tables->t, p->top_lid };
-}
 
 struct deps; /* what is known of a pair of them */
 

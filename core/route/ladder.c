@@ -57,24 +57,6 @@ kind_of(const struct plan_request *q, const struct plan *p)
 	return has_more_links(now, was) ? PLAN_RECOVERY : PLAN_REBALANCE;
 }
 
-const char *
-plan_change_name(enum plan_change_kind kind)
-{
-	switch (kind) {
-	case PLAN_FIRST:
-		return "none";
-	case PLAN_LOSS:
-		return "loss";
-	case PLAN_RECOVERY:
-		return "recovery";
-	case PLAN_REBALANCE:
-		return "rebalance";
-	case PLAN_ENGINE:
-		return "engine";
-	}
-	return "";
-}
-
 /* ------------------------------------------------------------------- all of it */
 
 static void

@@ -18,7 +18,7 @@
 #ifndef CORE_ROUTE_LEVELS_H
 #define CORE_ROUTE_LEVELS_H
 
-#include "core/route/deps.h"
+#include "core/route/plan.h"
 
 struct plan_levels {
 	bool apply;	   /* there are few odd LIDs */

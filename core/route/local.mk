@@ -39,6 +39,7 @@ CORE_SOURCES += \
 	core/route/levels_internal.h \
 	core/route/metrics.c core/route/metrics.h core/route/metrics_ebb.c \
 	core/route/metrics_internal.h core/route/metrics_shift.c core/route/metrics_walk.c \
+	core/route/mcast_tree.c core/route/mcast_tree.h \
 	core/route/mcast.h core/route/mcast_check.c core/route/mcast_internal.h core/route/mcast_judge.c core/route/mcast_make.c core/route/mcast_net.c core/route/mcast_net.h core/route/mcast_trees.c core/route/mcast_write.c core/route/mcast_write.h \
 	core/route/mft_rows.c core/route/mft_rows.h \
 	core/route/odd_graph.c \
@@ -55,7 +56,9 @@ CORE_SOURCES += \
 	core/route/repair_ports.c core/route/repair_shards.c core/route/repair_state.c \
 	core/route/repair_verdict.c core/route/repair_way.c \
 	core/route/route_apart.c core/route/route_apart.h \
-	core/route/router.c \
+	core/route/route.c core/route/route.h \
+	core/route/router.c core/route/router.h \
+	core/route/sl_model.h \
 	core/route/snapshot.c core/route/snapshot.h core/route/snapshot_less.c \
 	core/route/switch_order.c core/route/switch_order.h \
 	core/route/tables.c core/route/tables.h core/route/tables_vls.c core/route/tables_vls.h \

@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/route/plan.h - from a snapshot and a chain to verified tables.
+ * core/route/plan.h - verified tables, what is known of them, and what is asked for.
  *
- * Where the tables of the plan before still serve (keep.h) they are kept, and
- * verified again.  Where cables or switches of theirs are lost or back, the
- * entries that this touches are repaired (repair.h).  Else the chain's entries
- * are tried in order: options bound, probe, route, verify.  What refuses or fails
- * is recorded with its reason and the chain goes on; the implicit last entry is
- * the core's own up/down.
- * Nothing unproven leaves this file.
+ * A plan is made of a snapshot by a chain of engines (core/route/route.h) and does not
+ * change afterwards: snapshot, tables, verdict, who made them and who refused why.
  */
 #ifndef CORE_ROUTE_PLAN_H
 #define CORE_ROUTE_PLAN_H
 
 #include "core/conf/options.h"
+#include "core/route/deps.h"
+#include "core/route/mcast_tree.h"
+#include "core/route/router.h"
 #include "core/route/snapshot.h"
 #include "core/route/tables.h"
 #include "core/route/verify.h"
-#include "lib/pool.h"
 #include "lib/vec.h"
 
 struct overlay; /* overlay.h */
@@ -165,13 +162,6 @@ struct plan_change {
 	char waiting[320]; /* tables not taken up: what they would cost, and what to do */
 };
 
-/* An entry of the LFT. */
-struct plan_entry {
-	fm_sw sw;
-	uint16_t lid;
-	uint8_t port;
-};
-
 /* For qsort(): by LID, then by switch. */
 int plan_entry_by_lid(const void *a, const void *b);
 
@@ -212,47 +202,11 @@ struct plan {
 	char adaptive_given_up[640];
 	struct plan_change change;
 	struct plan_levels *levels; /* levels.h; NULL: nothing is known */
-	struct mcast_trees *mcast;  /* mcast.h; NULL: not asked for */
+	struct mcast_trees *mcast;  /* mcast_tree.h; NULL: not asked for */
 	uint8_t *rules;	 /* [top_lid + 1] of writing (transition.h), malloced; NULL: all 0 */
 	double route_ms; /* probe and route of the entry that took it */
 	double verify_ms;
 };
-
-/* What the administrator wants of all plans. */
-struct route_settings {
-	uint8_t n_vls; /* VL budget, 1..15 */
-	enum verify_sl_model sl_model;
-	uint16_t ar_max_groups; /* adaptive routing groups a switch may have; 0 = not wanted */
-};
-#define ROUTE_SETTINGS_DEFAULT ((struct route_settings){ .n_vls = 8 })
-
-/* What routing needs and keeps between plans: workers, resident table
- * mappings and scratch memory.  One call at a time per router. */
-struct repair_state;
-struct ladder_counts;
-
-struct router {
-	struct fm_pool *workers;
-	struct repair_state *repair;  /* what repair.h keeps of the last plan, or NULL */
-	struct ladder_counts *counts; /* what ladder.h keeps of the last plan, or NULL */
-	uint64_t n_engine_repairs;    /* plans that an engine's repair() has made */
-	struct {
-		const char *fault;    /* why the last one was not used; NULL: it was */
-		struct plan_entry at; /* where; lid 0: nowhere in particular */
-	} engine_repair;
-	bool check_repairs; /* tests: each repaired plan is judged from scratch too, and compared */
-	struct table_pool *tables;
-	struct table_pool *shared;   /* for engines in processes of their own; NULL: none yet */
-	struct route_host *host;     /* core/route/host.c */
-	size_t scratch_budget_bytes; /* per call; 0 = 4 GiB */
-	struct route_settings set;   /* of the plan that is made, or was made last */
-	uint64_t scratch_fail_at;    /* tests: the n-th scratch allocation fails; 0 = never */
-	unsigned skip_rungs;	     /* tests: bit i: enum plan_rung i is not tried */
-};
-
-/* n_workers 0 = one per CPU; the settings are the default ones. */
-int router_init(struct router *r, unsigned n_workers, struct fm_error *err);
-void router_fini(struct router *r); /* after the last plan_put() */
 
 /* A block of 64 LIDs that a switch holds still, though the tables of the last plan say
  * otherwise: writing them was broken off between two stages, or the switch did not take them. */
@@ -292,14 +246,6 @@ struct plan_request {
 	uint8_t mcast_trees; /* at most so many */
 };
 
-/* 0 with *out (one reference); when nothing of the chain could be verified
- * its tables are NULL and refused says why, entry by entry.  FM_E_RESOURCE
- * when memory ran out outside the engines. */
-int plan_make(
-    struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err);
-/* Would a quiet pass try to rebalance p?  (NULL: no) */
-bool plan_wants_rebalance(
-    const struct plan *p, const struct chain *chain, enum plan_rebalance when);
 /* The nominal plan of what comes after prev, which may be NULL: prev's, prev itself, or NULL. */
 struct plan *plan_nominal(struct plan *prev);
 /* A plan without tables; for who makes them.  NULL and FM_E_RESOURCE. */
@@ -307,6 +253,12 @@ struct plan *plan_new(struct snapshot *snap, struct fm_error *err);
 struct plan *plan_get(struct plan *p);
 void plan_put(struct plan *p);
 uint32_t plan_count_blocks(const struct plan *p); /* of its delta */
+
+static inline struct deps_side
+deps_side(const struct plan *p)
+{
+	return (struct deps_side){ &p->snap->fab, &p->tables->t, p->top_lid };
+}
 
 /* The same VL for every SL, everywhere? */
 bool plan_same_vls(const struct plan *a, const struct plan *b);
@@ -325,41 +277,5 @@ plan_sl_model(const struct router *r, const struct plan *p)
 
 /* A steady clock. */
 double plan_now_ms(void);
-
-/* One engine call on one fabric, without the chain. */
-struct route_job {
-	const struct fm_engine *engine;
-	const void *opts; /* as from options_bind() */
-	const struct fm_fabric *fab;
-	const struct fm_tables *prev;
-	int64_t time_limit_ms; /* 0 = none */
-	uint32_t flags;	       /* enum fm_request_flags */
-	uint8_t n_vls;	       /* 0 = the router's */
-	/* NULL, or tables of a larger fabric: switch i of fab has row rows[i] of them */
-	struct tables *into;
-	const fm_sw *rows;
-	bool as_is; /* what these rows hold stays where the engine writes nothing */
-};
-
-/* One call of an engine's repair(); FM_E_TOPOLOGY if it has none. */
-struct repair_job {
-	const struct fm_engine *engine;
-	const void *opts; /* as from options_bind() */
-	const struct fm_fabric *fab;
-	const struct fm_repair_request *request;
-	int64_t time_limit_ms; /* 0 = none */
-};
-bool engine_repairs(const struct fm_engine *engine);
-int route_repair(
-    struct router *r, const struct repair_job *job, struct fm_delta *delta, struct fm_error *err);
-
-/* Probe, tables, route, as plan_make() does for an entry before it verifies.
- * FM_E_RESOURCE when scratch memory ran out, FM_E_CANCELLED when the time limit did. */
-int route_run(
-    struct router *r, const struct route_job *job, struct tables **out, struct fm_error *err);
-/* The same on a whole fabric. */
-int route_once(struct router *r, const struct fm_engine *engine, const void *opts,
-    const struct fm_fabric *fab, const struct fm_tables *prev, int64_t time_limit_ms,
-    struct tables **out, struct fm_error *err);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "core/route/cable_order.h"
 #include "core/route/props_internal.h"
+#include "core/route/route.h"
 #include "lib/error.h"
 
 #define SENTENCE_MIN 10	  /* characters of a reason, as engine.h says */

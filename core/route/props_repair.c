@@ -13,6 +13,7 @@
 #include "core/conf/options.h"
 #include "core/route/props_internal.h"
 #include "core/route/repair.h"
+#include "core/route/route.h"
 #include "lib/arena.h"
 #include "lib/bitset.h"
 #include "lib/error.h"

@@ -7,6 +7,7 @@
 
 #include "core/conf/options.h"
 #include "core/route/props_internal.h"
+#include "core/route/route.h"
 #include "lib/arena.h"
 #include "lib/error.h"
 

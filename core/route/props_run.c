@@ -6,6 +6,7 @@
 
 #include "core/route/host.h"
 #include "core/route/props_internal.h"
+#include "core/route/route.h"
 #include "lib/arena.h"
 #include "lib/hash.h"
 

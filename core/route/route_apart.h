@@ -6,7 +6,7 @@
 #ifndef CORE_ROUTE_ROUTE_APART_H
 #define CORE_ROUTE_ROUTE_APART_H
 
-#include "core/route/plan.h"
+#include "core/route/router.h"
 
 /* What route() is called with: the job's own, or renumbered. */
 struct route_call_args {

@@ -3,50 +3,15 @@
  * One engine call: probe (unless route does that), fresh tables, route.  The engine's cost plus a
  * memset of its tables.
  */
-#include <string.h>
+#include "core/route/router.h"
 
 #include "core/isolate/isolate.h"
 #include "core/route/adaptive.h"
 #include "core/route/host.h"
-#include "core/route/plan.h"
-#include "core/route/route_apart.h"
-#include "core/route/ladder.h"
 #include "core/route/renumber.h"
-#include "core/route/repair.h"
+#include "core/route/route_apart.h"
 #include "lib/error.h"
 #include "lib/log.h"
-
-int
-router_init(struct router *r, unsigned n_workers, struct fm_error *err)
-{
-	memset(r, 0, sizeof(*r));
-	r->set = ROUTE_SETTINGS_DEFAULT;
-	r->workers = fm_pool_new(n_workers);
-	r->tables = table_pool_new();
-	if (r->workers == NULL || r->tables == NULL) {
-		router_fini(r);
-		return fm_fail(
-		    err, FM_E_RESOURCE, "cannot start %u workers for routing", n_workers);
-	}
-	r->host = route_host_new(r->workers, err);
-	if (r->host == NULL) {
-		router_fini(r);
-		return FM_E_RESOURCE;
-	}
-	return 0;
-}
-
-void
-router_fini(struct router *r)
-{
-	repair_state_free(r->repair);
-	ladder_counts_free(r->counts);
-	route_host_free(r->host);
-	table_pool_free(r->tables);
-	table_pool_free(r->shared);
-	fm_pool_free(r->workers);
-	memset(r, 0, sizeof(*r));
-}
 
 /* What the engine wrote beside the rows must make sense before anyone indexes by it. */
 static int

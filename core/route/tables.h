@@ -33,6 +33,13 @@ struct adaptive_counts {
 	uint64_t n_dropped;	       /* entries left static because a switch had no group left */
 };
 
+/* An entry of the LFT. */
+struct plan_entry {
+	fm_sw sw;
+	uint16_t lid;
+	uint8_t port;
+};
+
 struct tables {
 	struct fm_tables t;
 	struct adaptive_counts adaptive; /* adaptive_check(); all 0 without groups */

@@ -18,13 +18,9 @@
 #include <fmd/engine.h>
 #include <stdio.h>
 
+#include "core/route/sl_model.h"
 #include "core/route/snapshot.h"
 #include "lib/pool.h"
-
-enum verify_sl_model {
-	VERIFY_BOTH,   /* (s,d) is used under SL(s,d) and, by replies, SL(d,s) */
-	VERIFY_FORWARD /* only SL(s,d) */
-};
 
 struct verify_request {
 	uint8_t n_vls; /* data VLs that may be used, 1..15 */

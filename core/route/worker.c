@@ -14,6 +14,7 @@
 #include "core/route/host.h"
 #include "core/route/ladder.h"
 #include "core/route/repair.h"
+#include "core/route/route.h"
 #include "lib/error.h"
 #include "lib/log.h"
 #include "lib/thread.h"

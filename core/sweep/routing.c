@@ -8,6 +8,7 @@
 #include "core/conf/regions.h"
 #include "core/route/keep.h"
 #include "core/route/plan_file.h"
+#include "core/route/route.h"
 #include "core/sweep/internal.h"
 #include "core/sweep/say.h"
 

@@ -14,6 +14,7 @@
 
 #include "core/route/keep.h"
 #include "core/route/plan_file.h"
+#include "core/route/route.h"
 #include "core/sweep/observe.h"
 #include "lib/faultpoint.h"
 

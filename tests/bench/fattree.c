@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "core/route/plan.h"
+#include "core/route/route.h"
 #include "core/route/verify.h"
 #include "core/topo/netlist.h"
 #include "lib/median.h"

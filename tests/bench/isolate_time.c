@@ -16,6 +16,7 @@
 #include "core/conf/options.h"
 #include "core/conf/plugin.h"
 #include "core/route/plan.h"
+#include "core/route/route.h"
 #include "core/topo/netlist.h"
 #include "lib/median.h"
 

@@ -22,6 +22,7 @@
 #include "core/route/ladder.h"
 #include "core/route/plan.h"
 #include "core/route/repair.h"
+#include "core/route/route.h"
 #include "core/topo/netlist.h"
 #include "lib/bitset.h"
 #include "lib/error.h"

@@ -19,6 +19,7 @@
 #include "core/conf/plugin.h"
 #include "core/route/fallback.h"
 #include "core/route/plan.h"
+#include "core/route/route.h"
 #include "core/route/verify.h"
 #include "core/topo/netlist.h"
 #include "lib/median.h"

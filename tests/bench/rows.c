@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "core/route/plan.h"
+#include "core/route/route.h"
 #include "core/sa/rows.h"
 #include "core/topo/netlist.h"
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "core/route/route.h"
 #include "core/sa/sa.h"
 #include "core/sim/sim.h"
 #include "core/sweep/sweep.h"

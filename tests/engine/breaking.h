@@ -14,6 +14,7 @@
 #include "core/conf/plugin.h"
 #include "core/route/plan.h"
 #include "core/route/repair.h"
+#include "core/route/route.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
 #include "lib/log.h"

@@ -11,6 +11,7 @@
 #include "core/conf/options.h"
 #include "core/route/fallback.h"
 #include "core/route/plan.h"
+#include "core/route/route.h"
 #include "core/topo/netlist.h"
 #include "lib/log.h"
 #include "tests/engine/oracle.h"

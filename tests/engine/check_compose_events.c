@@ -10,6 +10,7 @@
 #include "core/route/compose_internal.h"
 #include "core/route/plan_file.h"
 #include "core/route/plan_file_regions.h"
+#include "core/route/route.h"
 #include "tests/engine/composed.h"
 #include "tests/run.h"
 

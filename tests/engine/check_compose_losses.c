@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include "core/route/route.h"
 #include "lib/bitset.h"
 #include "lib/log.h"
 #include "tests/engine/composed.h"

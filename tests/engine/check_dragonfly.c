@@ -9,6 +9,7 @@
 
 #include "core/route/plan.h"
 #include "core/route/props.h"
+#include "core/route/route.h"
 #include "core/route/verify.h"
 #include "core/topo/netlist.h"
 #include "tests/run.h"

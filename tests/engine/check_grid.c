@@ -12,6 +12,7 @@
 #include "core/route/host.h"
 #include "core/route/plan.h"
 #include "core/route/props.h"
+#include "core/route/route.h"
 #include "core/topo/netlist.h"
 #include "lib/log.h"
 #include "lib/scc.h"

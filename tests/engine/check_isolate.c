@@ -14,6 +14,7 @@
 #include "core/isolate/descriptor.h"
 #include "core/route/fallback.h"
 #include "core/route/host.h"
+#include "core/route/route.h"
 #include "lib/rng.h"
 #include "tests/engine/routed.h"
 #include "tests/folder.h"

@@ -10,6 +10,7 @@
 
 #include "core/conf/options.h"
 #include "core/route/plan.h"
+#include "core/route/route.h"
 #include "core/topo/netlist.h"
 #include "lib/rng.h"
 #include "plugins/common/channels.h"

@@ -11,6 +11,7 @@
 #include "core/conf/options.h"
 #include "core/route/metrics.h"
 #include "core/route/props.h"
+#include "core/route/route.h"
 #include "core/route/verify.h"
 #include "core/topo/netlist.h"
 #include "tests/run.h"

@@ -23,6 +23,7 @@
 
 #include "core/route/metrics.h"
 #include "core/route/plan_file.h"
+#include "core/route/route.h"
 #include "tests/engine/breaking.h"
 #include "tests/engine/oracle.h"
 #include "tests/run.h"

@@ -16,6 +16,7 @@
 #include "core/route/plan.h"
 #include "core/route/props.h"
 #include "core/route/repair.h"
+#include "core/route/route.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
 #include "lib/log.h"

@@ -15,6 +15,7 @@
 #include "core/conf/plugin.h"
 #include "core/conf/regions.h"
 #include "core/route/plan.h"
+#include "core/route/route.h"
 #include "core/topo/netlist.h"
 #include "lib/rng.h"
 #include "tests/unit/generate_words.h"

@@ -12,6 +12,7 @@
 
 #include "core/conf/options.h"
 #include "core/route/plan.h"
+#include "core/route/route.h"
 #include "core/route/verify.h"
 #include "core/topo/netlist.h"
 #include "tests/engine/oracle.h"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/route/plan_file.h"
+#include "core/route/route.h"
 #include "core/topo/netlist.h"
 #include "lib/hash.h"
 #include "tests/fuzz/fuzz.h"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/mad/wire.h"
+#include "core/route/route.h"
 #include "tests/fuzz/house.h"
 
 #define KEY UINT64_C(0x5ec7e75ec7e75ec7)

@@ -8,6 +8,7 @@
 
 #include "core/route/host.h"
 #include "core/route/plan.h"
+#include "core/route/route.h"
 #include "core/route/snapshot.h"
 #include "core/topo/netlist.h"
 #include "plugins/common/ar_file.h"

@@ -5,6 +5,7 @@
 #ifndef TESTS_FUZZ_HOUSE_H
 #define TESTS_FUZZ_HOUSE_H
 
+#include "core/route/route.h"
 #include "core/sim/sim.h"
 #include "core/sweep/sweep.h"
 #include "core/topo/netlist.h"

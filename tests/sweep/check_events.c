@@ -8,6 +8,7 @@
  */
 #include "config.h"
 
+#include "core/route/route.h"
 #include "lib/rng.h"
 #include "tests/engine/composed.h"
 #include "tests/run.h"

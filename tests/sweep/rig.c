@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/route/route.h"
 #include "core/sim/sma.h"
 #include "lib/bitset.h"
 #include "lib/log.h"

@@ -14,6 +14,7 @@
 
 #include "core/route/plan.h"
 #include "core/route/mft_rows.h"
+#include "core/route/route.h"
 #include "core/topo/dump.h"
 #include "lib/log.h"
 #include "plugins/common/updown.h"

@@ -13,6 +13,7 @@
 #include "core/route/levels.h"
 #include "core/route/plan.h"
 #include "core/route/repair.h"
+#include "core/route/route.h"
 #include "core/route/transition.h"
 #include "lib/bitset.h"
 #include "lib/log.h"

@@ -11,6 +11,7 @@
 
 #include "core/conf/rchain.h"
 #include "core/route/overlay.h"
+#include "core/route/route.h"
 #include "core/route/verify.h"
 #include "lib/bitset.h"
 #include "lib/log.h"

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/route/plan.h"
+#include "core/route/route.h"
 #include "core/topo/netlist.h"
 #include "lib/error.h"
 #include "lib/log.h"

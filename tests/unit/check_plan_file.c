@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/route/plan_file.h"
+#include "core/route/route.h"
 #include "core/topo/netlist.h"
 #include "lib/rng.h"
 #include "tests/run.h"

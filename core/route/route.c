@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Keeping, else the chain: each entry is bound, routed and verified; the first
+ * whose tables are safe and join all pairs that cables join makes the plan, the others
+ * leave their reason behind.  Where none joins all, the one that joins most does.
+ * Where there are regions they are composed, each by its own chain (compose.h).
+ * Cost: that of the entries tried, and one verification each.
+ */
+#include "core/route/route.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/conf/regions.h"
+#include "core/route/adaptive.h"
+#include "core/route/compose.h"
+#include "core/route/fallback.h"
+#include "core/route/graph_diff.h"
+#include "core/route/host.h"
+#include "core/route/ladder.h"
+#include "core/route/levels.h"
+#include "core/route/mcast.h"
+#include "core/route/metrics.h"
+#include "core/route/overlay.h"
+#include "core/route/plan_before.h"
+#include "core/route/promise.h"
+#include "core/route/repair.h"
+#include "lib/error.h"
+#include "lib/log.h"
+
+int
+router_init(struct router *r, unsigned n_workers, struct fm_error *err)
+{
+	memset(r, 0, sizeof(*r));
+	r->set = ROUTE_SETTINGS_DEFAULT;
+	r->workers = fm_pool_new(n_workers);
+	r->tables = table_pool_new();
+	if (r->workers == NULL || r->tables == NULL) {
+		router_fini(r);
+		return fm_fail(
+		    err, FM_E_RESOURCE, "cannot start %u workers for routing", n_workers);
+	}
+	r->host = route_host_new(r->workers, err);
+	if (r->host == NULL) {
+		router_fini(r);
+		return FM_E_RESOURCE;
+	}
+	return 0;
+}
+
+void
+router_fini(struct router *r)
+{
+	repair_state_free(r->repair);
+	ladder_counts_free(r->counts);
+	route_host_free(r->host);
+	table_pool_free(r->tables);
+	table_pool_free(r->shared);
+	fm_pool_free(r->workers);
+	memset(r, 0, sizeof(*r));
+}
+
+static int
+refuse(struct plan *p, const struct chain_entry *e, const char *reason, struct fm_error *err)
+{
+	struct plan_refusal r = { .by_auto = e->because != NULL };
+
+	snprintf(r.engine, sizeof(r.engine), "%s", e->name);
+	snprintf(r.reason, sizeof(r.reason), "%s", reason);
+	if (!fm_vec_push(&p->refused, r))
+		return fm_fail(err, FM_E_RESOURCE, "out of memory while routing");
+	return 0;
+}
+
+/* The last tables of this entry, if they still fit this fabric's shape. */
+static const struct fm_tables *
+prev_of(const struct plan *prev, const struct chain_entry *e, const struct snapshot *snap)
+{
+	if (prev == NULL || prev->tables == NULL || strcmp(prev->engine, e->name) != 0 ||
+	    prev->snap->fab.n_switches != snap->fab.n_switches ||
+	    prev->snap->fab.max_lid != snap->fab.max_lid)
+		return NULL;
+	return &prev->tables->t;
+}
+
+static int
+route_entry(struct router *r, struct plan *p, const struct chain_entry *e, const struct plan *prev,
+    struct tables **out, struct fm_error *why)
+{
+	struct fm_arena mem;
+	void *opts = NULL;
+	double start;
+	int rc;
+
+	if (e->overlay != NULL) {
+		start = plan_now_ms();
+		rc = overlay_route(r, e->overlay, p->snap, out, why);
+		p->route_ms = plan_now_ms() - start;
+		return rc;
+	}
+	fm_arena_init(&mem, SIZE_MAX);
+	rc = options_bind(e->engine, e->values, p->snap, &mem, &opts, why);
+	start = plan_now_ms();
+	if (rc == 0)
+		rc = route_once(r, e->engine, opts, &p->snap->fab, prev_of(prev, e, p->snap),
+		    e->time_limit_ms, out, why);
+	p->route_ms = plan_now_ms() - start;
+	fm_arena_fini(&mem);
+	return rc;
+}
+
+/* Why these tables may not be used, as a sentence. */
+static int
+explain_verdict(struct router *r, const struct plan *p, const struct chain_entry *e,
+    const struct tables *t, char *reason, size_t size, struct fm_error *err)
+{
+	struct verify_request req = { .n_vls = r->set.n_vls, .sl_model = VERIFY_FORWARD };
+	struct verdict one_way = p->verdict;
+	int rc = 0;
+
+	if (promise_is_broken(e->engine, &p->verdict) && r->set.sl_model != VERIFY_FORWARD)
+		rc = verify_tables(p->snap, &t->t, &req, r->workers, &one_way, err);
+	promise_explain(e->engine, &p->verdict, &one_way, reason, size);
+	return rc;
+}
+
+/* Are the groups of adaptive routing all that stands in the way?  An engine
+ * that promises no credit loops promised that over all alternatives. */
+static bool
+groups_are_to_blame(const struct chain_entry *e, const struct tables *t, const struct verdict *v)
+{
+	return t->t.ar_max_groups > 0 && v->fault == VERIFY_CREDIT_LOOP &&
+	    !(e->engine->traits & FM_PROMISES_NO_CREDIT_LOOPS) && verdict_is_safe(v, true);
+}
+
+/* The verdict on an entry's tables.  Alternatives that close a credit loop are
+ * given up for the static routes among them: better those of the engine the
+ * administrator wants than the alternatives of the next. */
+static int
+judge(struct router *r, struct plan *p, const struct chain_entry *e, struct tables *t,
+    bool allow_credit_loops, struct fm_error *err)
+{
+	struct verify_request req = { .n_vls = r->set.n_vls, .sl_model = r->set.sl_model };
+	double start = plan_now_ms();
+	int rc = verify_tables(p->snap, &t->t, &req, r->workers, &p->verdict, err);
+
+	p->adaptive_given_up[0] = '\0';
+	if (rc == 0 && !verdict_is_safe(&p->verdict, allow_credit_loops) &&
+	    groups_are_to_blame(e, t, &p->verdict)) {
+		snprintf(
+		    p->adaptive_given_up, sizeof(p->adaptive_given_up), "%s", p->verdict.witness);
+		adaptive_drop(t);
+		rc = verify_tables(p->snap, &t->t, &req, r->workers, &p->verdict, err);
+	}
+	p->verify_ms = plan_now_ms() - start;
+	return rc;
+}
+
+/* Of the entries whose tables are safe but leave pairs without a path: the one that leaves
+ * the fewest, the first of such. */
+struct second_best {
+	struct tables *tables; /* NULL: none */
+	const struct chain_entry *entry;
+	size_t refused; /* its place in the plan's list */
+	struct verdict verdict;
+	double route_ms, verify_ms;
+	char adaptive_given_up[sizeof(((struct plan *)NULL)->adaptive_given_up)];
+};
+
+static void
+take(struct plan *p, const struct chain_entry *e, struct tables *t)
+{
+	snprintf(p->engine, sizeof(p->engine), "%s", e->name);
+	p->because = e->because;
+	p->tables = tables_get(t);
+}
+
+/* Its reason among the refusals, and its tables, if nothing better was found. */
+static int
+hold(struct plan *p, const struct chain_entry *e, struct tables *t, struct second_best *best,
+    struct fm_error *err)
+{
+	const struct verdict *v = &p->verdict;
+	char reason[640];
+
+	if (best->tables == NULL || v->unreachable_pairs < best->verdict.unreachable_pairs) {
+		tables_put(best->tables);
+		*best = (struct second_best){ .tables = tables_get(t),
+			.entry = e,
+			.refused = p->refused.n,
+			.verdict = *v,
+			.route_ms = p->route_ms,
+			.verify_ms = p->verify_ms };
+		memcpy(
+		    best->adaptive_given_up, p->adaptive_given_up, sizeof(best->adaptive_given_up));
+	}
+	snprintf(reason, sizeof(reason),
+	    "it leaves pairs without a path that cables join, pairs=%" PRIu64 "%s%s",
+	    v->unreachable_pairs, v->fault == VERIFY_UNREACHABLE ? ": " : "",
+	    v->fault == VERIFY_UNREACHABLE ? v->witness : "");
+	return refuse(p, e, reason, err);
+}
+
+/* No entry joins all pairs: rather most of them than none. */
+static void
+take_second_best(struct plan *p, struct second_best *best)
+{
+	log_warn("route", "no engine of the chain joins all pairs; that of %s is used: %s",
+	    best->entry->name, p->refused.item[best->refused].reason);
+	take(p, best->entry, best->tables);
+	p->verdict = best->verdict;
+	p->route_ms = best->route_ms;
+	p->verify_ms = best->verify_ms;
+	memcpy(p->adaptive_given_up, best->adaptive_given_up, sizeof(p->adaptive_given_up));
+	memmove(&p->refused.item[best->refused], &p->refused.item[best->refused + 1],
+	    (--p->refused.n - best->refused) * sizeof(*p->refused.item));
+}
+
+/* Try one entry: p->tables when it is taken. */
+static int
+try_entry(struct router *r, struct plan *p, const struct chain_entry *e, const struct plan *prev,
+    bool allow_credit_loops, struct second_best *best, struct fm_error *err)
+{
+	struct fm_error why = { 0 };
+	struct tables *t = NULL;
+	char reason[640];
+	int rc = route_entry(r, p, e, prev, &t, &why);
+
+	if (rc != 0)
+		return refuse(p, e, why.msg, err);
+	rc = judge(r, p, e, t, allow_credit_loops, err);
+	if (rc == 0 && !verdict_is_safe(&p->verdict, allow_credit_loops)) {
+		rc = explain_verdict(r, p, e, t, reason, sizeof(reason), err);
+		if (rc == 0)
+			rc = refuse(p, e, reason, err);
+	} else if (rc == 0 && p->verdict.unreachable_pairs > 0) {
+		rc = hold(p, e, t, best, err);
+	} else if (rc == 0) {
+		take(p, e, t);
+	}
+	tables_put(t);
+	return rc;
+}
+
+static int
+try_chain(struct router *r, struct plan *p, const struct chain *chain, const struct plan *prev,
+    struct fm_error *err)
+{
+	const struct chain_entry last = { .engine = &fallback_engine,
+		.name = fallback_engine.name };
+	uint32_t n = chain->n_entries + chain->fallback;
+	struct second_best best = { 0 };
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && p->tables == NULL && i < n; i++)
+		rc = try_entry(r, p, i < chain->n_entries ? &chain->entries[i] : &last, prev,
+		    chain->allow_credit_loops, &best, err);
+	if (rc == 0 && p->tables == NULL && best.tables != NULL)
+		take_second_best(p, &best);
+	tables_put(best.tables);
+	return rc;
+}
+
+static int
+route_once_anew(
+    struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
+{
+	struct plan *p = plan_new(q->snap, err);
+	const struct chain *chain = q->chain;
+	int rc = 0;
+
+	if (p == NULL)
+		return FM_E_RESOURCE;
+	p->graph = snapshot_get(q->snap);
+	p->top_lid = q->snap->fab.max_lid;
+	p->mark = q->chain->mark;
+	if (q->regions != NULL && q->regions->n_regions > 1)
+		rc = compose(r, q, p, &chain, err);
+	if (rc == 0 && p->tables == NULL)
+		rc = try_chain(r, p, chain, q->prev, err);
+	if (rc != 0) {
+		plan_put(p);
+		return rc;
+	}
+	*out = p;
+	return 0;
+}
+
+/* all_rungs: of regions nothing that was refused is taken for refused.  So too where what
+ * is left without that does not join all. */
+static int
+route_anew(struct router *r, const struct plan_request *q, bool all_rungs, struct plan **out,
+    struct fm_error *err)
+{
+	struct plan_request full = *q;
+	struct plan *p = NULL;
+	int rc;
+
+	full.all_rungs = all_rungs;
+	if (!all_rungs && ((rc = plan_return_to_nominal(r, q, out, err)) != 0 || *out != NULL))
+		return rc;
+	rc = route_once_anew(r, &full, &p, err);
+	if (rc == 0 && p->regions != NULL && p->regions->climbed != p->snap &&
+	    (p->tables == NULL || p->verdict.unreachable_pairs > 0)) {
+		plan_put(p);
+		p = NULL;
+		full.all_rungs = true;
+		rc = route_once_anew(r, &full, &p, err);
+	}
+	if (rc == 0)
+		rc = plan_keep_nominal(q, p, err);
+	if (rc == 0)
+		*out = p;
+	else
+		plan_put(p);
+	return rc;
+}
+
+/* Pairs lack a way in tables that are kept: would a full route join more of them?  None on
+ * the links that these tables are of, nor where it was tried before. */
+static int
+may_join_more(const struct plan_request *q, const struct plan *p, bool *may, struct fm_error *err)
+{
+	const struct fm_fabric *now = &p->snap->fab;
+	struct graph_diff diff = { 0 };
+	int rc = 0;
+
+	*may = p->verdict.unreachable_pairs > 0 && p->graph->fab.n_links != now->n_links;
+	if (*may && q->prev->anew_tried) {
+		rc = graph_compare(&q->prev->snap->fab, now, &diff, err);
+		*may = rc == 0 && (!diff.comparable || diff.lost.n > 0);
+		graph_diff_fini(&diff);
+	}
+	return rc;
+}
+
+/* A full route in place of what is kept, if it joins more pairs. */
+static int
+try_to_join_more(
+    struct router *r, const struct plan_request *q, struct plan **p, struct fm_error *err)
+{
+	struct plan *fresh = NULL;
+	bool may = false;
+	int rc;
+
+	(*p)->anew_tried = q->prev->anew_tried;
+	if ((rc = may_join_more(q, *p, &may, err)) != 0 || !may)
+		return rc;
+	rc = route_anew(r, q, true, &fresh, err);
+	if (rc == 0 && fresh->tables != NULL &&
+	    fresh->verdict.unreachable_pairs < (*p)->verdict.unreachable_pairs) {
+		struct plan *kept = *p;
+
+		*p = fresh;
+		fresh = kept;
+	}
+	(*p)->anew_tried = rc == 0;
+	plan_put(fresh);
+	return rc;
+}
+
+/* The entry that made the tables, if it was one, for the whole fabric. */
+static const struct chain_entry *
+maker_of(const struct plan_request *q, const struct plan *p)
+{
+	for (uint32_t i = 0; p->regions == NULL && i < q->chain->n_entries; i++)
+		if (q->chain->entries[i].overlay == NULL &&
+		    strcmp(q->chain->entries[i].name, p->engine) == 0)
+			return &q->chain->entries[i];
+	return NULL;
+}
+
+/* Multicast trees, where there are groups. */
+static int
+add_trees(struct router *r, const struct plan_request *q, struct plan *p, struct fm_error *err)
+{
+	const struct chain_entry *e = p->tables != NULL ? maker_of(q, p) : NULL;
+	struct mcast_wish wish = { .sls = q->mcast_sls,
+		.n_trees = q->mcast_trees,
+		.prev = q->prev != NULL ? q->prev->mcast : NULL };
+	struct fm_arena mem;
+	void *opts = NULL;
+	int rc;
+
+	if (p->tables == NULL || q->mcast_sls == 0 || p->mcast != NULL)
+		return 0;
+	fm_arena_init(&mem, SIZE_MAX);
+	if (e != NULL && e->engine->mcast_tree != NULL &&
+	    options_bind(e->engine, e->values, p->snap, &mem, &opts, err) == 0) {
+		wish.engine = e->engine;
+		wish.opts = opts;
+	}
+	rc = mcast_trees_make(r, p, &wish, &p->mcast, err);
+	fm_arena_fini(&mem);
+	return rc;
+}
+
+/* ------------------------------------------------------------- rebalancing */
+
+/* Repairs of fattree stay as good as its routes (0.3 % of eBB, research). */
+static bool
+is_tree_engine(const struct plan *p, const struct chain *chain)
+{
+	for (uint32_t i = 0; i < chain->n_entries; i++)
+		if (strcmp(chain->entries[i].name, p->engine) == 0 &&
+		    chain->entries[i].engine != NULL &&
+		    strcmp(chain->entries[i].engine->name, "fattree") == 0)
+			return true;
+	return false;
+}
+
+bool
+plan_wants_rebalance(const struct plan *p, const struct chain *chain, enum plan_rebalance when)
+{
+	if (p == NULL || p->tables == NULL || p->deviations.n == 0 || p->rebalance_tried ||
+	    when == PLAN_REBALANCE_NEVER)
+		return false;
+	return when != PLAN_REBALANCE_AUTO || !is_tree_engine(p, chain);
+}
+
+static int
+is_better(struct router *r, const struct plan *p, const struct plan *fresh, bool *better,
+    struct fm_error *err)
+{
+	static const struct metrics_request few_samples = { .ebb_samples = 1, .seed = 1 };
+	struct metrics was, is;
+	int rc = 0;
+
+	*better = fresh->tables != NULL &&
+	    fresh->verdict.unreachable_pairs <= p->verdict.unreachable_pairs;
+	if (!*better)
+		return 0;
+	rc = metrics_compute(p->snap, &p->tables->t, &few_samples, r->workers, &was, err);
+	if (rc == 0)
+		rc = metrics_compute(
+		    fresh->snap, &fresh->tables->t, &few_samples, r->workers, &is, err);
+	*better = rc == 0 && is.load_max * 100 <= was.load_max * REBALANCE_PERCENT;
+	if (rc == 0)
+		log_debug("route", "rebalance: routes on a link at most %llu, now %llu",
+		    (unsigned long long)is.load_max, (unsigned long long)was.load_max);
+	return rc;
+}
+
+/* A full route in place of the repaired *p, if it is worth it: *done, and it has been
+ * up the ladder. */
+static int
+try_to_rebalance(struct router *r, const struct plan_request *q, struct plan **p, bool *done,
+    struct fm_error *err)
+{
+	struct plan *fresh = NULL;
+	bool better = false;
+	int rc;
+
+	*done = false;
+	if (!plan_wants_rebalance(*p, q->chain, q->rebalance) ||
+	    (q->rebalance != PLAN_REBALANCE_ALWAYS && !q->quiet))
+		return 0;
+	(*p)->rebalance_tried = true;
+	rc = route_anew(r, q, true, &fresh, err);
+	if (rc == 0)
+		rc = is_better(r, *p, fresh, &better, err);
+	if (rc == 0 && better && (rc = ladder_climb(r, q, &fresh, err)) != 0)
+		return rc; /* it is let go */
+	*done = rc == 0 && better && fresh->change.n_drained == 0 && fresh->change.n_left == 0 &&
+	    fresh->change.n_waived == 0 && fresh->change.waiting[0] == '\0';
+	if (*done) {
+		plan_put(*p);
+		*p = fresh;
+	} else {
+		plan_put(fresh);
+	}
+	return rc;
+}
+
+int
+plan_make(struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
+{
+	bool ready, done = false;
+	int rc = 0;
+
+	*out = NULL;
+	if (q->set != NULL)
+		r->set = *q->set;
+	ready = repair_is_ready(r, q); /* then it keeps, too, and judges more quickly */
+	if (ready)
+		rc = plan_repair(r, q, out, err);
+	if (rc == 0 && *out == NULL)
+		rc = plan_try_to_keep(r, q, out, err);
+	if (rc == 0 && *out == NULL && !ready)
+		rc = plan_repair(r, q, out, err);
+	if (rc == 0 && *out != NULL)
+		rc = try_to_join_more(r, q, out, err);
+	if (rc == 0 && *out != NULL)
+		rc = try_to_rebalance(r, q, out, &done, err);
+	else if (rc == 0)
+		rc = route_anew(r, q, false, out, err);
+	if (rc == 0 && !done)
+		rc = ladder_climb(r, q, out, err);
+	if (rc == 0)
+		rc = add_trees(r, q, *out, err);
+	if (rc == 0)
+		return 0;
+	plan_put(*out);
+	*out = NULL;
+	return rc;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/route/route.h - from a snapshot and a chain to verified tables.
+ *
+ * Where the tables of the plan before still serve (keep.h) they are kept, and
+ * verified again.  Where cables or switches of theirs are lost or back, the
+ * entries that this touches are repaired (repair.h).  Else the chain's entries
+ * are tried in order: options bound, probe, route, verify.  What refuses or fails
+ * is recorded with its reason and the chain goes on; the implicit last entry is
+ * the core's own up/down.
+ * Nothing unproven leaves plan_make().
+ */
+#ifndef CORE_ROUTE_ROUTE_H
+#define CORE_ROUTE_ROUTE_H
+
+#include "core/route/plan.h"
+
+/* n_workers 0 = one per CPU; the settings are the default ones. */
+int router_init(struct router *r, unsigned n_workers, struct fm_error *err);
+void router_fini(struct router *r); /* after the last plan_put() */
+
+/* 0 with *out (one reference); when nothing of the chain could be verified
+ * its tables are NULL and refused says why, entry by entry.  FM_E_RESOURCE
+ * when memory ran out outside the engines. */
+int plan_make(
+    struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err);
+/* Would a quiet pass try to rebalance p?  (NULL: no) */
+bool plan_wants_rebalance(
+    const struct plan *p, const struct chain *chain, enum plan_rebalance when);
+
+#endif
