@@ -7,7 +7,7 @@
  * an island stand in a corner of it, one carries what its neighbours do not.
  */
 #include "core/route/compose_internal.h"
-#include "core/route/metrics.h"
+#include "core/route/gauge.h"
 
 /* Of one region, one way. */
 struct side_load {
@@ -51,7 +51,7 @@ compose_find_crowding(struct composer *c, struct fm_error *err)
 
 	if (side == NULL || load == NULL)
 		return compose_no_memory(err);
-	rc = metrics_loads(c->snap, &c->tables->t, c->r->workers, load, err);
+	rc = link_loads(c->snap, &c->tables->t, c->r->workers, load, err);
 	if (rc != 0)
 		return rc;
 	for (uint32_t x = 0; x < c->n_pieces; x++)

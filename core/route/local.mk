@@ -38,7 +38,8 @@ CORE_SOURCES += \
 	core/route/levels.c core/route/levels.h \
 	core/route/levels_internal.h \
 	core/route/metrics.c core/route/metrics.h core/route/metrics_ebb.c \
-	core/route/metrics_internal.h core/route/metrics_shift.c core/route/metrics_walk.c \
+	core/route/metrics_internal.h core/route/metrics_shift.c \
+	core/route/gauge.c core/route/gauge.h core/route/gauge_walk.c \
 	core/route/mcast_tree.c core/route/mcast_tree.h \
 	core/route/mcast.h core/route/mcast_check.c core/route/mcast_internal.h core/route/mcast_judge.c core/route/mcast_make.c core/route/mcast_net.c core/route/mcast_net.h core/route/mcast_trees.c core/route/mcast_write.c core/route/mcast_write.h \
 	core/route/mft_rows.c core/route/mft_rows.h \

@@ -27,8 +27,5 @@ struct metrics {
 int metrics_compute(const struct snapshot *snap, const struct fm_tables *tables,
     const struct metrics_request *req, struct fm_pool *workers, struct metrics *out,
     struct fm_error *err);
-/* load[n_links] alone: O(switches with hosts x hosts). */
-int metrics_loads(const struct snapshot *snap, const struct fm_tables *tables,
-    struct fm_pool *workers, uint64_t *load, struct fm_error *err);
 
 #endif

@@ -12,7 +12,7 @@
  *	- Of most (switch, destination) the range is just the switch's own hosts.
  *	  Those are not stored: their arcs have one length, so the overlap on a
  *	  link is the number of destinations in a window that slides over them.
- *	- The others are kept by the walk (metrics_walk.c), then sorted by link.
+ *	- The others are kept by the walk (gauge_walk.c), then sorted by link.
  *
  * When the ranges are too many for the walk's memory, it is repeated for one
  * chunk of the switches after another.  O(leaves x hosts) and what sorting the

@@ -17,12 +17,12 @@
 #include "core/route/adaptive.h"
 #include "core/route/compose.h"
 #include "core/route/fallback.h"
+#include "core/route/gauge.h"
 #include "core/route/graph_diff.h"
 #include "core/route/host.h"
 #include "core/route/ladder.h"
 #include "core/route/levels.h"
 #include "core/route/mcast.h"
-#include "core/route/metrics.h"
 #include "core/route/overlay.h"
 #include "core/route/plan_before.h"
 #include "core/route/promise.h"
@@ -420,27 +420,38 @@ plan_wants_rebalance(const struct plan *p, const struct chain *chain, enum plan_
 	return when != PLAN_REBALANCE_AUTO || !is_tree_engine(p, chain);
 }
 
+/* The most routes over a link. */
+static int
+find_most(struct router *r, const struct plan *p, uint64_t *most, struct fm_error *err)
+{
+	uint64_t *load = calloc(p->snap->fab.n_links + 1u, sizeof(*load));
+	int rc = load != NULL ? link_loads(p->snap, &p->tables->t, r->workers, load, err)
+			      : fm_fail(err, FM_E_RESOURCE, "out of memory while measuring tables");
+
+	*most = 0;
+	for (fm_link l = 0; rc == 0 && l < p->snap->fab.n_links; l++)
+		*most = load[l] > *most ? load[l] : *most;
+	free(load);
+	return rc;
+}
+
 static int
 is_better(struct router *r, const struct plan *p, const struct plan *fresh, bool *better,
     struct fm_error *err)
 {
-	static const struct metrics_request few_samples = { .ebb_samples = 1, .seed = 1 };
-	struct metrics was, is;
+	uint64_t was, is;
 	int rc = 0;
 
 	*better = fresh->tables != NULL &&
 	    fresh->verdict.unreachable_pairs <= p->verdict.unreachable_pairs;
 	if (!*better)
 		return 0;
-	rc = metrics_compute(p->snap, &p->tables->t, &few_samples, r->workers, &was, err);
-	if (rc == 0)
-		rc = metrics_compute(
-		    fresh->snap, &fresh->tables->t, &few_samples, r->workers, &is, err);
-	*better = rc == 0 && is.load_max * 100 <= was.load_max * REBALANCE_PERCENT;
-	if (rc == 0)
-		log_debug("route", "rebalance: routes on a link at most %llu, now %llu",
-		    (unsigned long long)is.load_max, (unsigned long long)was.load_max);
-	return rc;
+	if ((rc = find_most(r, p, &was, err)) != 0 || (rc = find_most(r, fresh, &is, err)) != 0)
+		return rc;
+	*better = is * 100 <= was * REBALANCE_PERCENT;
+	log_debug("route", "rebalance: routes on a link at most %llu, now %llu",
+	    (unsigned long long)is, (unsigned long long)was);
+	return 0;
 }
 
 /* A full route in place of the repaired *p, if it is worth it: *done, and it has been

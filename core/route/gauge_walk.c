@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/route/metrics_internal.h"
+#include "core/route/gauge.h"
 #include "lib/bitset.h"
 
 struct target {
