@@ -183,11 +183,6 @@ struct conf_row {
 /* Row i of the daemon's options, or NULL behind the last. */
 const struct conf_row *conf_row(size_t i);
 struct option_table conf_option_table(void);
-/* What every section of an engine may say beside the engine's own options. */
-struct conf_entry {
-	int64_t time_limit_ms;
-};
-struct option_table conf_entry_table(void);
 /* How many bytes of a row's name, or of its alias, are the section's: 0 = none. */
 size_t conf_section_bytes(const char *name);
 

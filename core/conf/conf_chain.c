@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/conf/conf_private.h"
+#include "core/conf/entry_options.h"
 #include "core/route/auto.h"
 #include "core/route/overlay.h"
 #include "lib/error.h"
@@ -37,8 +38,8 @@ static int
 resolve_limits(struct conf_private *self, const struct instance *instance,
     struct chain_entry *entry, struct fm_error *err)
 {
-	struct option_table table = conf_entry_table();
-	struct conf_entry said;
+	struct option_table table = entry_option_table();
+	struct entry_options said;
 	int rc;
 
 	if (option_values_origin(instance->entry, "time_limit") == NULL)

@@ -9,7 +9,7 @@
 
 #include "core/conf/conf_private.h"
 #include "core/conf/option_value.h"
-#include "core/sa/view.h"
+#include "core/subnet/untrusted.h"
 #include "lib/log.h"
 
 #define DEFAULT_KEY 1 /* of sm_key and sa_key, as of OpenSM */

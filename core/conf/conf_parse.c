@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "core/conf/conf_private.h"
+#include "core/conf/entry_options.h"
 #include "core/conf/suggest.h"
 #include "lib/error.h"
 
@@ -40,7 +41,7 @@ static struct instance *
 need_instance(struct conf_private *self, const struct fm_engine *engine, const char *title)
 {
 	struct instance *found = conf_find_instance(self, engine, title), i = { .engine = engine };
-	struct option_table table = option_table_of(engine), entry = conf_entry_table();
+	struct option_table table = option_table_of(engine), entry = entry_option_table();
 	char name[160];
 
 	if (found != NULL)
@@ -97,7 +98,7 @@ on_item(cfg_t *cfg, cfg_opt_t *opt, const char *text, void *result)
 static bool
 is_entry_key(const struct fm_engine *engine, const char *key)
 {
-	struct option_table own = option_table_of(engine), entry = conf_entry_table();
+	struct option_table own = option_table_of(engine), entry = entry_option_table();
 
 	return option_find(&own, key) == NULL && option_find(&entry, key) != NULL;
 }
@@ -420,7 +421,7 @@ key_opt(const char *name, bool list)
 static cfg_opt_t *
 engine_opts(struct fm_arena *mem, const struct fm_engine *engine)
 {
-	struct option_table table = option_table_of(engine), entry = conf_entry_table();
+	struct option_table table = option_table_of(engine), entry = entry_option_table();
 	const struct fm_option *row;
 	size_t n = 0, n_entry = 0, k = 0;
 	cfg_opt_t *opts;

@@ -17,7 +17,7 @@ struct instance {
 	const struct fm_engine *engine;
 	const char *title; /* "" = the plain engine */
 	struct option_values *values;
-	struct option_values *entry; /* struct conf_entry */
+	struct option_values *entry; /* struct entry_options */
 	const char *file;
 	unsigned line; /* where the section ends */
 	bool used;

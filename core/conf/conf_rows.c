@@ -448,24 +448,3 @@ conf_section_table(const struct conf_section *section)
 	return (struct option_table){ section->name, &section->rows[0].option,
 		sizeof(section->rows[0]), section->bytes };
 }
-
-static const struct fm_option entry_rows[] = {
-	{ .name = "time_limit",
-	    .type = FM_OPT_DURATION,
-	    .offset = offsetof(struct conf_entry, time_limit_ms),
-	    .def = "60s",
-	    .min = 0,
-	    .max = 24 * HOUR,
-	    .help = "How long this engine may compute before "
-		    "the next one of the chain is asked, in "
-		    "place of engine_time_limit; 0 = no "
-		    "limit." },
-	{ .type = FM_OPT_END }
-};
-
-struct option_table
-conf_entry_table(void)
-{
-	return (struct option_table){ "", entry_rows, sizeof(entry_rows[0]),
-		sizeof(struct conf_entry) };
-}

@@ -8,40 +8,12 @@
 #include <string.h>
 
 #include "core/conf/conf.h"
+#include "core/conf/entry_options.h"
 #include "core/conf/json_text.h"
 #include "core/conf/options.h"
+#include "core/conf/traits.h"
 
 #define WIDTH 78 /* columns of text */
-
-static const struct trait {
-	uint32_t bit;
-	const char *name, *help;
-} traits[] = {
-	{ FM_PROVIDES_LFT, "lft", "forwarding tables" },
-	{ FM_PROVIDES_SL, "sl", "service levels and VLs of its own" },
-	{ FM_PROVIDES_AR, "ar", "adaptive routing groups" },
-	{ FM_PROVIDES_MCAST, "mcast", "multicast trees" },
-	{ FM_PROVIDES_ORDER, "order", "the order of hosts whose shifts run best" },
-	{ FM_USES_PREV, "uses-prev", "looks at the tables in use" },
-	{ FM_PROMISES_NO_CREDIT_LOOPS, "no-credit-loops", "promises no credit loops" },
-	{ FM_SL_SYMMETRIC, "sl-symmetric", "replies may use the requester's SL" },
-	{ FM_WRITES_WHOLE_ROWS, "whole-rows", "writes every entry of its forwarding tables" },
-	{ FM_ROUTE_PROBES, "route-probes", "tells while routing what it cannot route" },
-	{ FM_WRITES_WHOLE_SLS, "whole-sls", "writes every entry of its SL and VL tables" },
-	{ FM_NUMBERED_BY_CABLES, "by-cables",
-	    "meets switches in the order of their cables, not names" },
-};
-#define N_TRAITS (sizeof(traits) / sizeof(*traits))
-
-uint32_t
-describe_known_traits(void)
-{
-	uint32_t known = 0;
-
-	for (size_t i = 0; i < N_TRAITS; i++)
-		known |= traits[i].bit;
-	return known;
-}
 
 /* text in lines of WIDTH columns, each led by lead. */
 static void
@@ -67,9 +39,9 @@ print_traits(const struct fm_engine *e, FILE *out)
 {
 	const char *comma = "";
 
-	for (size_t i = 0; i < N_TRAITS; i++)
-		if (e->traits & traits[i].bit) {
-			fprintf(out, "%s%s", comma, traits[i].name);
+	for (const struct engine_trait *t = engine_traits(); t->bit != 0; t++)
+		if (e->traits & t->bit) {
+			fprintf(out, "%s%s", comma, t->name);
 			comma = " ";
 		}
 }
@@ -132,9 +104,9 @@ engine_json(const struct engine_file *file)
 	json_t *names = json_array(), *aliases = json_array(), *options = json_array();
 	const struct fm_option *row;
 
-	for (size_t i = 0; i < N_TRAITS; i++)
-		if (e->traits & traits[i].bit)
-			json_array_append_new(names, json_string(traits[i].name));
+	for (const struct engine_trait *t = engine_traits(); t->bit != 0; t++)
+		if (e->traits & t->bit)
+			json_array_append_new(names, json_string(t->name));
 	for (const char *const *a = e->aliases; a != NULL && *a != NULL; a++)
 		json_array_append_new(aliases, json_string(*a));
 	for (size_t i = 0; (row = option_row(&table, i)) != NULL; i++)
@@ -201,7 +173,8 @@ print_help(const struct fm_option *row, bool words, FILE *out)
 void
 describe_engine(const struct fm_engine *engine, const char *path, FILE *out)
 {
-	struct option_table table = option_table_of(engine), entry = conf_entry_table();
+	size_t n_shown = 0;
+	struct option_table table = option_table_of(engine), entry = entry_option_table();
 	const struct fm_option *row;
 
 	fprintf(out, "%s: %s\n", engine->name, engine->summary);
@@ -212,10 +185,9 @@ describe_engine(const struct fm_engine *engine, const char *path, FILE *out)
 		print_aliases(engine, out);
 		fprintf(out, "\n");
 	}
-	for (size_t i = 0, n = 0; i < N_TRAITS; i++)
-		if (engine->traits & traits[i].bit)
-			fprintf(
-			    out, "  %s  %s\n", n++ == 0 ? "traits " : "       ", traits[i].help);
+	for (const struct engine_trait *t = engine_traits(); t->bit != 0; t++)
+		if (engine->traits & t->bit)
+			fprintf(out, "  %s  %s\n", n_shown++ == 0 ? "traits " : "       ", t->help);
 	if (option_row(&table, 0) == NULL)
 		fprintf(out,
 		    "\nIt has no options of its own. A section %s { ... } of fmd.conf takes those "
@@ -335,7 +307,7 @@ print_section(const struct fm_engine *e, FILE *out)
 void
 describe_conf_file(const struct engine_set *set, FILE *out)
 {
-	struct option_table entry = conf_entry_table();
+	struct option_table entry = entry_option_table();
 	const struct fm_option *row;
 
 	fputs("# fmd.conf: every option with its default, commented out.  See fmd.conf(5).\n"
@@ -407,7 +379,7 @@ print_man_section(const struct conf_section *s, FILE *out)
 void
 describe_man_options(const struct engine_set *set, FILE *out)
 {
-	struct option_table entry = conf_entry_table();
+	struct option_table entry = entry_option_table();
 	const struct fm_option *option;
 	const struct conf_row *row;
 

@@ -15,9 +15,6 @@ void describe_engines(const struct engine_set *set, FILE *out);
 int describe_engines_json(const struct engine_set *set, FILE *out, struct fm_error *err);
 /* Summary, traits, aliases and options of one engine. */
 void describe_engine(const struct fm_engine *engine, const char *path, FILE *out);
-/* All bits of enum fm_traits that this fmd knows.  Another may be a promise that is
- * needed: one that is added raises the minor (doc/abi.md). */
-uint32_t describe_known_traits(void);
 /* The daemon's options, for fmd --help. */
 void describe_daemon_options(FILE *out);
 

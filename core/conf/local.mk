@@ -8,11 +8,12 @@ CORE_SOURCES += \
 	core/conf/nodes.c core/conf/nodes.h core/conf/nodes_resolve.c core/conf/number.c core/conf/number.h \
 	core/conf/option_parse.c core/conf/option_value.h \
 	core/conf/options.c core/conf/options.h \
-	core/conf/plugin.c core/conf/plugin.h core/conf/plugin_check.c core/conf/plugin_file.c \
+	core/conf/plugin.c core/conf/plugin.h core/conf/plugin_check.c core/conf/plugin_check.h core/conf/plugin_file.c \
 	core/conf/plugin_file.h core/conf/plugin_image.c core/conf/plugin_image.h \
 	core/conf/readfile.c core/conf/readfile.h core/conf/regexp.c core/conf/regexp.h \
 	core/conf/regions.c core/conf/regions.h \
 	core/conf/regions_json.c core/conf/regions_json.h \
+	core/conf/entry_options.c core/conf/entry_options.h core/conf/traits.c core/conf/traits.h \
 	core/conf/suggest.c core/conf/suggest.h
 CORE_SOURCES += core/conf/rchain.c core/conf/rchain.h core/conf/rchain_groups.c core/conf/rchain_groups.h \
 	core/conf/rchain_config.c core/conf/rchain_config.h core/conf/rchain_members.c core/conf/rchain_text.c \

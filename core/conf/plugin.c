@@ -28,6 +28,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/conf/plugin_check.h"
 #include "core/conf/plugin_file.h"
 #include "core/conf/plugin_image.h"
 #include "core/conf/readfile.h"

@@ -58,11 +58,4 @@ const struct fm_engine *engine_find(const struct engine_set *set, const char *na
 /* The engine of the set whose name or alias is nearest to a misspelt one, or NULL. */
 const char *engine_nearest(const struct engine_set *set, const char *name);
 
-/* Is this descriptor one we can call?  0, or FM_E_CONFIG with the sentence. */
-int engine_check(const struct fm_engine *engine, const char *path, struct fm_error *err);
-/* The same of a copy, whose option rows do end. */
-int engine_check_copy(const struct fm_engine *engine, const char *path, struct fm_error *err);
-/* Its head alone, of which nothing behind .size has been read: magic, ABI, size. */
-int engine_check_version(const struct fm_engine *engine, const char *path, struct fm_error *err);
-
 #endif

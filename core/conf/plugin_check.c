@@ -7,16 +7,16 @@
  * major, minor, size, and only then the fields that this size covers.  Each
  * refusal says which file, which versions, and what to do about it.
  */
-#include "core/conf/plugin.h"
+#include "core/conf/plugin_check.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <link.h>
 #include <string.h>
 
-#include "core/conf/conf.h"
-#include "core/conf/describe.h"
+#include "core/conf/entry_options.h"
 #include "core/conf/options.h"
+#include "core/conf/traits.h"
 #include "lib/error.h"
 
 /* The descriptor as each minor has it.  Fields appended later lie beyond .size and must
@@ -111,7 +111,7 @@ check_names(const struct fm_engine *e, const char *path, struct fm_error *err)
 static int
 check_callbacks(const struct fm_engine *e, const char *path, struct fm_error *err)
 {
-	uint32_t unknown = e->traits & ~describe_known_traits();
+	uint32_t unknown = e->traits & ~engine_known_traits();
 
 	if (e->route == NULL)
 		return fm_fail(err, FM_E_CONFIG,
@@ -196,7 +196,7 @@ check_end(const struct option_table *t, struct fm_error *err)
 static int
 check_options(const struct fm_engine *e, bool loaded, struct fm_error *err)
 {
-	struct option_table table = option_table_of(e), entry = conf_entry_table();
+	struct option_table table = option_table_of(e), entry = entry_option_table();
 	const struct fm_option *row;
 
 	if (loaded && check_end(&table, err) != 0)

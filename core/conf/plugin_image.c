@@ -24,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/conf/plugin.h"
+#include "core/conf/plugin_check.h"
 #include "core/conf/plugin_file.h"
 #include "lib/error.h"
 #include "lib/hash.h"

@@ -21,7 +21,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/conf/plugin.h"
+#include "core/conf/plugin_check.h"
 #include "core/conf/plugin_file.h"
 #include "core/isolate/blob.h"
 #include "core/isolate/descriptor.h"

@@ -27,6 +27,7 @@
 #include "core/sa/rows.h"
 #include "core/subnet/partitions.h"
 #include "core/subnet/qos.h"
+#include "core/subnet/untrusted.h"
 #include "core/sweep/inventory.h"
 
 /* A port of a node as the last sweep left it. */
@@ -66,9 +67,6 @@ struct sa_other_sm {
 	uint16_t lid;
 	struct wire_sm_info info;
 };
-
-/* What who shows no key may ask for. */
-enum sa_untrusted { SA_UNTRUSTED_ALLOW, SA_UNTRUSTED_RESTRICT };
 
 /* What the administrator wants of the SA; copied into each view. */
 struct sa_settings {

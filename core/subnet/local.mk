@@ -8,4 +8,5 @@ CORE_SOURCES += \
 	core/subnet/port_pkeys.c \
 	core/subnet/qos.c core/subnet/qos.h \
 	core/subnet/qos_policy.c core/subnet/qos_policy.h core/subnet/qos_policy_groups.c core/subnet/qos_policy_internal.h \
-	core/subnet/qos_policy_read.c core/subnet/qos_policy_read.h core/subnet/qos_policy_ulps.c
+	core/subnet/qos_policy_read.c core/subnet/qos_policy_read.h core/subnet/qos_policy_ulps.c \
+	core/subnet/untrusted.h

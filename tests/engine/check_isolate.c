@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/conf/plugin.h"
+#include "core/conf/plugin_check.h"
 #include "core/isolate/descriptor.h"
 #include "core/route/fallback.h"
 #include "core/route/host.h"

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "core/conf/plugin.h"
+#include "core/conf/plugin_check.h"
 #include "core/conf/plugin_image.h"
 #include "lib/rng.h"
 #include "tests/folder.h"
