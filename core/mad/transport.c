@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct transport_kind transport_umad = { "umad", "umad[:CA[:PORT]]", transport_open_umad };
-
 static bool
 is_kind(const char *spec, const char *kind)
 {

@@ -508,3 +508,5 @@ transport_open_umad(const char *spec, struct transport **out, struct fm_error *e
 }
 
 #endif
+
+const struct transport_kind transport_umad = { "umad", "umad[:CA[:PORT]]", transport_open_umad };
