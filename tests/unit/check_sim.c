@@ -137,6 +137,22 @@ START_TEST(test_xdr_and_default_place)
 }
 END_TEST
 
+START_TEST(test_kinds_of_a_program)
+{
+	static const struct transport_kind *const one[] = { &transport_sim, NULL };
+	static const struct transport_kind *const both[] = { &transport_umad, &transport_sim,
+		NULL };
+	struct transport *t;
+
+	ck_assert_int_eq(transport_open(one, "umad", &t, &err), FM_E_CONFIG);
+	ck_assert_str_eq(err.msg, "no transport is called \"umad\": it is sim:FABRIC");
+	ck_assert_int_eq(transport_open(both, "simulator", &t, &err), FM_E_CONFIG);
+	ck_assert_str_eq(
+	    err.msg, "no transport is called \"simulator\": it is umad[:CA[:PORT]] or sim:FABRIC");
+	ck_assert_int_eq(transport_open(both, "sim:/nonexistent", &t, &err), FM_E_CONFIG);
+}
+END_TEST
+
 START_TEST(test_port_info_of_end)
 {
 	struct wire_port_info pi = get_port("\1\3", 0), was;
@@ -610,6 +626,7 @@ suite(void)
 	tcase_add_test(lax, test_m_key_lease);
 	suite_add_tcase(s, lax);
 	tcase_add_test(own, test_xdr_and_default_place);
+	tcase_add_test(own, test_kinds_of_a_program);
 	suite_add_tcase(s, own);
 	return s;
 }
