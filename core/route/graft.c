@@ -225,6 +225,30 @@ make_rows(const struct graft *g)
 
 /* ------------------------------------------------------------------ the plan */
 
+static bool
+note_absent(struct plan *p, uint16_t lid, int64_t since_ms)
+{
+	const struct fm_fabric *now = &p->snap->fab;
+	bool is_owned = lid <= now->max_lid && now->lid_end[lid] != FM_NONE;
+
+	return is_owned || fm_vec_push(&p->absent, ((struct plan_absent){ lid, since_ms }));
+}
+
+/* All columns of prev stay, those of LIDs that have no owner now, too. */
+static bool
+keep_absent(struct plan *p, const struct plan_request *q, const struct plan *prev)
+{
+	const struct fm_fabric *was = &prev->snap->fab;
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < prev->absent.n; i++)
+		ok = note_absent(p, prev->absent.item[i].lid, prev->absent.item[i].since_ms);
+	for (uint32_t lid = 1; ok && lid <= was->max_lid; lid++)
+		if (was->lid_end[lid] != FM_NONE)
+			ok = note_absent(p, (uint16_t)lid, q->now_ms);
+	return ok;
+}
+
 bool
 graft_copy_about(struct plan *p, const struct plan_request *q, const struct plan *prev)
 {
@@ -238,7 +262,7 @@ graft_copy_about(struct plan *p, const struct plan_request *q, const struct plan
 	p->because = prev->because;
 	p->regions = plan_regions_get(prev->regions);
 	p->nominal = nominal != NULL ? plan_get(nominal) : NULL;
-	return fm_vec_append(&p->absent, prev->absent.item, prev->absent.n) &&
+	return keep_absent(p, q, prev) &&
 	    fm_vec_append(&p->deviations, prev->deviations.item, prev->deviations.n);
 }
 

@@ -97,7 +97,8 @@ ladder_resume(struct router *r, const struct plan_request *q, struct fm_error *e
 			from->tables->t.lft[h->sw][h->block * BLOCK_LIDS + k] = h->bytes[k];
 	}
 	/* entries of another plan make turns that levels know nothing of */
-	ok = aim->levels == NULL || q->strayed || note_levels(from, aim);
+	ok = (aim->levels == NULL || q->strayed || note_levels(from, aim)) &&
+	    fm_vec_append(&from->absent, aim->absent.item, aim->absent.n);
 	if (ok)
 		return from;
 	plan_put(from);
