@@ -188,7 +188,7 @@ static const struct conf_row rows[] = {
 	    "Give LIDs from the store or afresh, without regard to those that ports have now."),
 	TIME(NULL, "lid_linger", lid_linger_ms, "10min", 0, 24 * HOUR,
 	    "How long switches keep the routes to a port that has gone, so that a host that "
-	    "reboots changes nothing."),
+	    "reboots changes nothing.  Routes that would close a credit loop go sooner."),
 	{ .option = { .name = "guid2lid",
 	      .type = FM_OPT_FILE,
 	      AT(guid2lid),

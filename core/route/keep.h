@@ -7,7 +7,8 @@
  * and so are the right tables: no engine is called.
  *
  *	gone	a port's entries stay in the switches for linger_ms (plan.absent):
- *		whoever is back by then finds them, and nothing is written
+ *		whoever is back by then finds them, and nothing is written; unless
+ *		they would close a cycle (linger.h)
  *	new	a LID on a switch that has hosts gets the column of one of them: it
  *		leads along the same channels, so nothing acyclic gets a cycle
  *

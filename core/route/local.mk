@@ -36,6 +36,7 @@ CORE_SOURCES += \
 	core/route/ladder.c core/route/ladder.h core/route/ladder_internal.h core/route/ladder_counts.c core/route/ladder_local.c core/route/ladder_rest.c core/route/ladder_steps.c \
 	core/route/ladder_anew.c core/route/ladder_resume.c \
 	core/route/levels.c core/route/levels.h \
+	core/route/linger.c core/route/linger.h \
 	core/route/levels_internal.h \
 	core/route/metrics.c core/route/metrics.h core/route/metrics_ebb.c \
 	core/route/metrics_internal.h core/route/metrics_shift.c \

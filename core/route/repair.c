@@ -367,6 +367,7 @@ look_by_ports(struct repair *p)
 	FM_EACH_BIT (c, p->lost, p->g->n_channels)
 		if (!fm_bit_test(p->was_lost, c))
 			depend_cut(p->g, (uint32_t)c);
+	p->st->holds_absent = false; /* the cables may be back */
 	return p->deps != NULL && p->carries != NULL;
 }
 
@@ -400,9 +401,12 @@ take_tables(struct repair *p, bool *copied, struct fm_error *err)
 static bool
 follow_replies(struct repair *p, const struct repair_event *ev)
 {
+	if (ev->senders.n > 0) /* they may send to absent LIDs, too */
+		p->st->holds_absent = false;
 	if (p->g->n_vls == 1 || (!ev->has_fresh && ev->senders.n == 0))
 		return true;
 	depend_free(p->st->g);
+	p->st->holds_absent = false;
 	p->st->g = p->g = depend_build(&p->st->graph->fab, p->fab, p->t, p->lost,
 	    plan_sl_model(p->r, p->k->prev), p->r->workers);
 	p->hopeless = p->g == NULL || (p->g->cyclic && p->k->prev->verdict.credit_loops == 0);

@@ -75,6 +75,7 @@ struct repair_state {
 	uint32_t n_served;
 	uint8_t *sends;	       /* [n_switches] */
 	bool serves_snap;      /* these are the ends of snap */
+	bool holds_absent;     /* g has what packets to the absent LIDs of the plan depend on */
 	bool unsure;	       /* of entries that could go back: look at all of them */
 	struct snapshot *snap; /* one reference: of the plan these are the tables of */
 	uint64_t *lost;	       /* [n_channels] bits: cables that snap lacks */
@@ -486,6 +487,8 @@ void repair_take_given(struct repair *p, const struct repair_named *named, size_
 
 /* repair_state.c: bits of channels that a graph lacks, malloced; NULL: out of memory. */
 uint64_t *repair_lost_bits(const struct depend *g, const struct graph_diff *diff);
+/* The same before there are any dependencies. */
+uint64_t *repair_lost_of(const struct fm_fabric *graph, const struct graph_diff *diff);
 /* The state of prev in r, made if need be; with diff anew, without the dependencies
  * of what that says is lost.  n_vls: with room for so many, 0: as the tables have.
  * FM_E_RESOURCE. */

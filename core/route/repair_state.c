@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/route/linger.h"
 #include "core/route/repair_internal.h"
 #include "lib/error.h"
 
@@ -123,6 +124,7 @@ look_at(struct repair_state *st, const struct plan *prev, struct fm_error *err)
 	if (st->snap == prev->snap)
 		return 0;
 	rc = graph_compare(&prev->graph->fab, &prev->snap->fab, &diff, err);
+	st->holds_absent = st->holds_absent && (st->snap == NULL || prev->absent.n == 0);
 	st->serves_snap = st->serves_snap &&
 	    (st->snap == NULL || graph_same_ends(&st->snap->fab, &prev->snap->fab));
 	snapshot_put(st->snap);
@@ -135,9 +137,8 @@ look_at(struct repair_state *st, const struct plan *prev, struct fm_error *err)
 	return rc;
 }
 
-/* Bits of the channels that a graph lacks, before there are any dependencies. */
-static uint64_t *
-lost_of(const struct fm_fabric *graph, const struct graph_diff *diff)
+uint64_t *
+repair_lost_of(const struct fm_fabric *graph, const struct graph_diff *diff)
 {
 	uint32_t *first = calloc(graph->n_switches + 1, sizeof(*first));
 	struct depend numbers = { .first = first };
@@ -150,13 +151,27 @@ lost_of(const struct fm_fabric *graph, const struct graph_diff *diff)
 	return lost;
 }
 
-/* diff: what is lost by now has no part in it. */
+/* Of LIDs that are absent, too.  *holds false: some do not fit, for linger_settle() to see. */
+static bool
+add_absent(struct depend *g, const struct plan *prev, bool *holds)
+{
+	struct linger_lids dropped = { 0 };
+	bool ok = prev->absent.n == 0 || g->cyclic || linger_insert(g, prev, &dropped);
+
+	*holds = ok && dropped.lids.n == 0;
+	fm_vec_fini(&dropped.lids);
+	return ok;
+}
+
+/* diff: what is lost by now has no part in it, nor have absent LIDs, so that those who are
+ * there come first. */
 static struct depend *
-build(struct router *r, const struct plan *prev, const struct graph_diff *diff, uint32_t n_vls)
+build(struct router *r, const struct plan *prev, const struct graph_diff *diff, uint32_t n_vls,
+    bool *holds_absent)
 {
 	struct fm_tables t = prev->tables->t;
 	const struct fm_fabric *graph = &prev->graph->fab, *ends = &prev->snap->fab;
-	uint64_t *lost = diff != NULL ? lost_of(graph, diff) : NULL;
+	uint64_t *lost = diff != NULL ? repair_lost_of(graph, diff) : NULL;
 	struct depend *g = NULL;
 
 	if (n_vls > 0)
@@ -164,8 +179,9 @@ build(struct router *r, const struct plan *prev, const struct graph_diff *diff, 
 	if (diff == NULL || lost != NULL)
 		g = depend_build(graph, ends, &t, lost, plan_sl_model(r, prev), r->workers);
 	free(lost);
-	if (g != NULL && diff == NULL && !depend_by_ports(&prev->tables->t) &&
-	    !depend_allow_levels(g, graph)) {
+	if (g != NULL && diff == NULL &&
+	    (!add_absent(g, prev, holds_absent) ||
+		(!depend_by_ports(&prev->tables->t) && !depend_allow_levels(g, graph)))) {
 		depend_free(g);
 		g = NULL;
 	}
@@ -180,7 +196,7 @@ make(struct router *r, const struct plan *prev, const struct graph_diff *diff, u
 
 	st->tables = tables_get(prev->tables);
 	st->graph = snapshot_get(prev->graph);
-	st->g = build(r, prev, diff, n_vls);
+	st->g = build(r, prev, diff, n_vls, &st->holds_absent);
 	if (st->g == NULL || !repair_count_loads(st, &prev->snap->fab, t, r->workers) ||
 	    !repair_note_served(st, &prev->snap->fab))
 		return no_memory(err);

@@ -22,6 +22,7 @@
 #include "core/route/host.h"
 #include "core/route/ladder.h"
 #include "core/route/levels.h"
+#include "core/route/linger.h"
 #include "core/route/mcast.h"
 #include "core/route/overlay.h"
 #include "core/route/plan_before.h"
@@ -509,6 +510,8 @@ plan_make(struct router *r, const struct plan_request *q, struct plan **out, str
 		rc = route_anew(r, q, false, out, err);
 	if (rc == 0 && !done)
 		rc = ladder_climb(r, q, out, err);
+	if (rc == 0)
+		rc = linger_settle(r, *out, err);
 	if (rc == 0)
 		rc = add_trees(r, q, *out, err);
 	if (rc == 0)

@@ -11,6 +11,7 @@
  *	FMD_WORKERS	default 2
  *	FMD_CPU_TIME=1	CPU time, not the clock's
  *	FMD_ONLY=WORDS	one kind: "0-1" (cables of these levels), "switch of level 1"
+ *	FMD_AWAY=N	every N-th host is gone, and its LIDs linger
  *	FMD_IN_ORDER=1	the first ones instead of random ones
  */
 #include <stdio.h>
@@ -131,13 +132,27 @@ find_levels(const struct fm_fabric *fab)
 	return level;
 }
 
+/* Bits of the ends that are gone; NULL: none. */
+static uint64_t *
+find_away(const struct fm_fabric *fab)
+{
+	const char *words = getenv("FMD_AWAY");
+	unsigned every = words != NULL ? (unsigned)strtoul(words, NULL, 10) : 0, n = 0;
+	uint64_t *away = every > 0 ? calloc(fab->n_ends / 64 + 1, 8) : NULL;
+
+	for (fm_end e = 0; away != NULL && e < fab->n_ends; e++)
+		if (fab->end_kind[e] == FM_END_CA && ++n % every == 0)
+			fm_bit_set(away, e);
+	return away;
+}
+
 static void
-events(
-    struct snapshot *base, struct plan **plan, unsigned n, const uint8_t *level, int from, int to)
+events(struct snapshot *base, struct plan **plan, unsigned n, const uint64_t *away,
+    const uint8_t *level, int from, int to)
 {
 	const struct fm_fabric *fab = &base->fab;
 	uint64_t *bits = calloc(fab->n_links / 64 + 1, 8);
-	struct snapshot_loss loss = { 0 }, none = { 0 };
+	struct snapshot_loss loss = { .ends = away }, none = { .ends = away };
 	static struct series down, up;
 	struct fm_rng rng;
 	const char *only = getenv("FMD_ONLY"); /* as "0-1" or "switch of level 1" */
@@ -183,7 +198,9 @@ main(int argc, char **argv)
 	struct netlist nl = { 0 };
 	struct fm_error err = { 0 };
 	struct snapshot *base = NULL;
+	static struct series gone;
 	struct plan *plan;
+	uint64_t *away;
 	uint8_t *level;
 	double start;
 	unsigned n;
@@ -211,12 +228,18 @@ main(int argc, char **argv)
 	    plan->route_ms, plan->verify_ms, now_ms() - start,
 	    (double)repair_state_bytes(&router) / 1e6);
 	level = find_levels(&base->fab);
+	away = find_away(&base->fab);
+	if (away != NULL)
+		plan = measure(base, &(struct snapshot_loss){ .ends = away }, plan, &gone);
+	if (away != NULL)
+		printf("%zu LIDs linger, in %.2f ms\n", plan->absent.n, gone.plan_ms[0]);
 	for (int l = 0; l < 4; l++)
-		events(base, &plan, n, level, l, l + 1);
-	events(base, &plan, n, level, 0, 0);
+		events(base, &plan, n, away, level, l, l + 1);
+	events(base, &plan, n, away, level, 0, 0);
 	for (int l = 0; l < 4; l++)
-		events(base, &plan, n, level, l, -1);
+		events(base, &plan, n, away, level, l, -1);
 	free(level);
+	free(away);
 	plan_put(plan);
 	snapshot_put(base);
 	netlist_fini(&nl);
