@@ -260,6 +260,10 @@ tests_unit_check_wire_LDADD = $(LDADD) $(IBMAD_LIBS)
 
 include tests/modules/local.mk
 include tests/hostile/local.mk
+# Built on demand, as other benchmarks.
+EXTRA_PROGRAMS += tests/bench/settle_time
+tests_bench_settle_time_SOURCES = tests/bench/settle_time.c
+tests_bench_settle_time_LDADD = $(LDADD)
 bench_modules = tests/hostile/hostile.la
 endif
 EXTRA_DIST += \

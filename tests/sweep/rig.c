@@ -142,9 +142,10 @@ start_worker(struct rig *r)
 void
 rig_start(struct rig *r)
 {
-	struct txn_limits limits = {
-		.timeout_ms = 200, .n_retries = 3, .window_max = 256, .per_node_max = 8
-	};
+	struct txn_limits limits = { .timeout_ms = r->timeout_ms != 0 ? r->timeout_ms : 200,
+		.n_retries = 3,
+		.window_max = 256,
+		.per_node_max = 8 };
 	struct sweep_parts parts = { .store = r->store,
 		.ha = &r->ha,
 		.router = &r->router,

@@ -24,7 +24,8 @@ struct rig {
 	const char *plan_path; /* sweep_parts */
 	struct ha ha;
 	struct router router;
-	bool off_loop; /* route on a thread of its own */
+	int timeout_ms; /* of an SMP; 0: 200 */
+	bool off_loop;	/* route on a thread of its own */
 	struct plan_worker *worker;
 	sem_t woken;			  /* by the worker, once a plan */
 	bool (*may_take_plan)(void *arg); /* sweep_parts, called with may_take_plan_arg */
