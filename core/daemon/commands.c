@@ -99,8 +99,8 @@ daemon_report_json(const struct sweep_report *r)
 	    (json_int_t)r->gets, "sets", (json_int_t)r->sets, "gets_by_kind",
 	    smps_json(r->gets_by_attr), "sets_by_kind", smps_json(r->sets_by_attr), "retries",
 	    (json_int_t)r->retries, "timeouts", (json_int_t)r->timeouts, "by_lid",
-	    (json_int_t)r->by_lid, "mixed", (json_int_t)r->mixed, "put_again_directed",
-	    (json_int_t)(r->by_lid_lost + r->mixed_lost), "tables", order_json(r));
+	    (json_int_t)r->by_lid.sent, "mixed", (json_int_t)r->by_lid.mixed, "put_again_directed",
+	    (json_int_t)(r->by_lid.lost + r->by_lid.mixed_lost), "tables", order_json(r));
 }
 
 /* How the regions of a plan were joined, and at what price. */

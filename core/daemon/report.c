@@ -55,11 +55,11 @@ report_order(const struct sweep_report *r)
 		    "%u splits, %u LIDs drained, %u waits, %u blocks held back",
 		    plan_change_name(r->change.kind), c->blocks, c->risky, c->rounds, c->splits,
 		    c->drained, c->waits, c->held);
-	if (r->by_lid + r->mixed > 0)
+	if (r->by_lid.sent + r->by_lid.mixed > 0)
 		log_info("sweep",
 		    "%" PRIu64 " SMPs by LID, %" PRIu64 " mixed; put again, directed: %" PRIu64
 		    " and %" PRIu64,
-		    r->by_lid, r->mixed, r->by_lid_lost, r->mixed_lost);
+		    r->by_lid.sent, r->by_lid.mixed, r->by_lid.lost, r->by_lid.mixed_lost);
 }
 
 static void

@@ -19,7 +19,7 @@
  * own, and what the switches hold beside it is remembered: the next sweep's plan starts there.
  *
  * A switch that does not answer keeps forwarding.  What it may hold is remembered
- * (s->held) until it has been read again, and packets that it sends on count in
+ * (s->writing.held) until it has been read again, and packets that it sends on count in
  * the order of all others.
  */
 #include <inttypes.h>
@@ -33,14 +33,14 @@ apply_transition(struct sweeper *s)
 {
 	const struct plan *p = s->next;
 
-	if (s->transition != NULL)
-		return s->transition;
-	s->transition = transition_new(fabric_of(p), &p->tables->t, p->top_lid, p->rules);
-	if (s->transition == NULL)
+	if (s->writing.transition != NULL)
+		return s->writing.transition;
+	s->writing.transition = transition_new(fabric_of(p), &p->tables->t, p->top_lid, p->rules);
+	if (s->writing.transition == NULL)
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for the order of tables");
 	else if (s->set.careless)
-		transition_careless(s->transition);
-	return s->transition;
+		transition_careless(s->writing.transition);
+	return s->writing.transition;
 }
 
 static void
@@ -59,7 +59,7 @@ warn_lft(struct sweeper *s, const struct ask *a, const char *what)
 {
 	char name[128];
 
-	fm_log_rl(&s->refused_bucket, FM_LOG_WARN, "sweep", "%s %s of its forwarding table",
+	fm_log_rl(&s->logs.refused, FM_LOG_WARN, "sweep", "%s %s of its forwarding table",
 	    inv_name(inv_node(&s->inv, a->node), name, sizeof(name)), what);
 }
 
@@ -81,7 +81,7 @@ on_read(struct ask *a, enum txn_status status, const uint8_t *reply)
 	apply_forget_held(s, a->node, a->index);
 	if (memcmp(bytes, lft_block(s->next, n->sw_index, a->index), LFT_BLOCK_LIDS) == 0) {
 		fm_bit_clear(n->lft_doubt, a->index);
-		fm_bit_set(s->settled, visit_bit(s, n->sw_index, a->index));
+		fm_bit_set(s->writing.settled, visit_bit(s, n->sw_index, a->index));
 		if (!empties_whole_columns(s))
 			return;
 	}
@@ -110,15 +110,15 @@ on_written(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
 	struct sweeper *s = a->s;
 	struct inv_node *n = inv_node(&s->inv, a->node);
-	struct transition *t = s->transition;
+	struct transition *t = s->writing.transition;
 
-	s->wrote_ns = s->p.transport->ops->now_ns(s->p.transport);
+	s->writing.wrote_ns = s->p.transport->ops->now_ns(s->p.transport);
 	if (status == TXN_OK) {
 		if (t != NULL)
 			transition_done(t, n->sw_index, a->index);
 		if (t == NULL || transition_is_new(t, n->sw_index, a->index)) {
 			fm_bit_clear(n->lft_doubt, a->index);
-			fm_bit_set(s->settled, visit_bit(s, n->sw_index, a->index));
+			fm_bit_set(s->writing.settled, visit_bit(s, n->sw_index, a->index));
 		}
 		return;
 	}
@@ -143,13 +143,13 @@ write_block(struct sweeper *s, uint32_t slot, uint32_t block, const uint8_t *byt
 	if (!s->set.dry_run)
 		fm_bit_set(inv_node(&s->inv, slot)->lft_doubt, block);
 	sent = ask_set_at(a, WIRE_ATTR_LFT, block, bytes, on_written);
-	if (s->transition == NULL)
+	if (s->writing.transition == NULL)
 		return;
 	if (s->set.dry_run) {
-		transition_done(s->transition, sw, block);
+		transition_done(s->writing.transition, sw, block);
 	} else if (!sent) {
-		transition_lost(s->transition, sw, block);
-		transition_quarantine(s->transition, sw);
+		transition_lost(s->writing.transition, sw, block);
+		transition_quarantine(s->writing.transition, sw);
 	}
 }
 
@@ -163,7 +163,7 @@ visit_block(struct sweeper *s, uint32_t slot, uint32_t block)
 
 	if (!node_usable(n))
 		return;
-	if (n->lft == LFT_BLANK && s->apply_fresh) {
+	if (n->lft == LFT_BLANK && s->writing.fresh) {
 		write_block(s, slot, block, lft_block(s->next, n->sw_index, block));
 		return;
 	}
@@ -178,7 +178,7 @@ static void
 want_visits(struct sweeper *s, fm_sw sw, uint32_t first, uint32_t end)
 {
 	for (uint32_t block = first; block < end; block++)
-		fm_bit_set(s->visit, visit_bit(s, sw, block));
+		fm_bit_set(s->writing.visit, visit_bit(s, sw, block));
 }
 
 /* The blocks in which next differs from the plan before.  False: that is not known. */
@@ -187,14 +187,14 @@ visit_delta(struct sweeper *s)
 {
 	const struct plan *p = s->next;
 
-	if (s->plan == NULL || s->unwritten.n > 0 || empties_whole_columns(s))
+	if (s->plan == NULL || s->writing.unwritten.n > 0 || empties_whole_columns(s))
 		return false;
 	if (p->tables == s->plan->tables)
 		return true;
 	if (p->delta_base != s->plan->number)
 		return false;
 	for (size_t i = 0; i < p->delta.n; i++)
-		fm_bit_set(s->visit,
+		fm_bit_set(s->writing.visit,
 		    visit_bit(s, p->delta.item[i].sw, p->delta.item[i].lid / LFT_BLOCK_LIDS));
 	return true;
 }
@@ -208,9 +208,9 @@ list_visits(struct sweeper *s)
 	size_t n_bits = (size_t)n * s->inv.switches.n;
 	bool delta;
 
-	s->visit = calloc(FM_BITSET_WORDS(n_bits) + 1, sizeof(*s->visit));
-	s->settled = calloc(FM_BITSET_WORDS(n_bits) + 1, sizeof(*s->settled));
-	if (s->visit == NULL || s->settled == NULL)
+	s->writing.visit = calloc(FM_BITSET_WORDS(n_bits) + 1, sizeof(*s->writing.visit));
+	s->writing.settled = calloc(FM_BITSET_WORDS(n_bits) + 1, sizeof(*s->writing.settled));
+	if (s->writing.visit == NULL || s->writing.settled == NULL)
 		return false;
 	delta = visit_delta(s);
 	for (fm_sw sw = 0; sw < s->inv.switches.n; sw++) {
@@ -218,7 +218,7 @@ list_visits(struct sweeper *s)
 
 		want_visits(s, sw, delta && node->lft == LFT_OURS ? n_known : 0, n);
 		FM_EACH_BIT (block, node->lft_doubt, n)
-			fm_bit_set(s->visit, visit_bit(s, sw, (uint32_t)block));
+			fm_bit_set(s->writing.visit, visit_bit(s, sw, (uint32_t)block));
 	}
 	return true;
 }
@@ -228,9 +228,9 @@ apply_visit(struct sweeper *s, fm_sw sw, uint32_t block)
 {
 	size_t at = visit_bit(s, sw, block);
 
-	if (!fm_bit_test(s->visit, at))
+	if (!fm_bit_test(s->writing.visit, at))
 		return false;
-	fm_bit_clear(s->visit, at);
+	fm_bit_clear(s->writing.visit, at);
 	visit_block(s, s->inv.switches.item[sw], block);
 	return true;
 }
@@ -241,7 +241,7 @@ feed_visits(struct sweeper *s)
 	uint32_t n_sw = (uint32_t)s->inv.switches.n;
 	size_t n_bits = (size_t)n_blocks(s->next) * n_sw;
 
-	if (s->visit == NULL) {
+	if (s->writing.visit == NULL) {
 		if (!list_visits(s)) {
 			sweep_fail(s, FM_E_RESOURCE, "out of memory for the blocks of tables");
 			return false;
@@ -250,30 +250,30 @@ feed_visits(struct sweeper *s)
 	}
 	if (waves_feed(s))
 		return true;
-	while (s->next_visit < n_bits && s->pending < FEED_STRIPED(s)) {
-		size_t at = fm_bit_next(s->visit, n_bits, s->next_visit);
+	while (s->writing.next_visit < n_bits && s->run.pending < FEED_STRIPED(s)) {
+		size_t at = fm_bit_next(s->writing.visit, n_bits, s->writing.next_visit);
 
-		s->next_visit = at + 1;
+		s->writing.next_visit = at + 1;
 		if (at < n_bits)
 			visit_block(s, s->inv.switches.item[at % n_sw], (uint32_t)(at / n_sw));
 	}
-	return s->next_visit < n_bits || s->pending > 0;
+	return s->writing.next_visit < n_bits || s->run.pending > 0;
 }
 
 static void
 end_settled(struct sweeper *s)
 {
-	free(s->settled);
-	s->settled = NULL;
+	free(s->writing.settled);
+	s->writing.settled = NULL;
 }
 
 static void
 end_visits(struct sweeper *s)
 {
 	waves_end(s);
-	free(s->visit);
-	s->visit = NULL;
-	s->next_visit = 0;
+	free(s->writing.visit);
+	s->writing.visit = NULL;
+	s->writing.next_visit = 0;
 }
 
 /* ------------------------------------------------------------------ sending */
@@ -284,58 +284,59 @@ feed_writes(struct sweeper *s)
 {
 	struct transition_block b;
 
-	while (s->pending < FEED_STRIPED(s) && !s->failed)
-		switch (transition_next(s->transition, &b)) {
+	while (s->run.pending < FEED_STRIPED(s) && !s->run.failed)
+		switch (transition_next(s->writing.transition, &b)) {
 		case TRANSITION_SEND:
 			write_block(s, s->inv.switches.item[b.sw], b.block, b.bytes);
 			break;
 		case TRANSITION_BUSY:
 			return true;
 		case TRANSITION_COLD:
-			if (!s->set.dry_run && !s->apply_again) {
-				s->apply_later = true;
+			if (!s->set.dry_run && !s->writing.again) {
+				s->writing.later = true;
 				return false;
 			}
-			transition_warm(s->transition);
+			transition_warm(s->writing.transition);
 			break;
 		case TRANSITION_WAIT:
 			if (!apply_hosts_are_told(s))
-				return !s->failed;
+				return !s->run.failed;
 			if (apply_ends_empty(s))
 				return false;
 			if (!apply_has_waited(s))
-				return !s->broken_off;
+				return !s->writing.broken_off;
 			break;
 		case TRANSITION_DONE:
 			return false;
 		}
-	return !s->failed;
+	return !s->run.failed;
 }
 
 bool
 apply_feed(struct sweeper *s)
 {
-	if (s->apply_stage == STAGE_READ) {
+	if (s->writing.stage == STAGE_READ) {
 		if (feed_visits(s))
 			return true;
 		end_visits(s);
-		s->apply_stage = STAGE_PLAN;
+		s->writing.stage = STAGE_PLAN;
 	}
-	if (s->apply_stage == STAGE_PLAN) {
+	if (s->writing.stage == STAGE_PLAN) {
 		apply_order(s);
-		s->way_epoch++; /* what held by now may be about to change */
+		s->ways.epoch++; /* what held by now may be about to change */
 		if (apply_holds(s))
 			repath_keep(s, true);
-		s->apply_stage = STAGE_WRITE;
+		s->writing.stage = STAGE_WRITE;
 	}
-	if (s->apply_stage == STAGE_WRITE && !apply_may_write(s))
-		return !s->failed;
-	if (s->apply_stage == STAGE_WRITE && s->transition != NULL && !s->failed && feed_writes(s))
+	if (s->writing.stage == STAGE_WRITE && !apply_may_write(s))
+		return !s->run.failed;
+	if (s->writing.stage == STAGE_WRITE && s->writing.transition != NULL && !s->run.failed &&
+	    feed_writes(s))
 		return true;
-	s->apply_stage = STAGE_MAPS;
-	if (!s->broken_off && !apply_may_map(s))
-		return !s->failed;
-	s->apply_stage = STAGE_OVER;
+	s->writing.stage = STAGE_MAPS;
+	if (!s->writing.broken_off && !apply_may_map(s))
+		return !s->run.failed;
+	s->writing.stage = STAGE_OVER;
 	return false;
 }
 
@@ -346,41 +347,41 @@ apply_is_due(const struct sweeper *s, const struct inv_node *n)
 
 	for (size_t i = 0; i < sizeof(n->lft_doubt) / sizeof(n->lft_doubt[0]); i++)
 		doubt |= n->lft_doubt[i];
-	for (size_t i = 0; doubt == 0 && i < s->unwritten.n; i++)
-		doubt = s->unwritten.item[i].sw == n->sw_index;
+	for (size_t i = 0; doubt == 0 && i < s->writing.unwritten.n; i++)
+		doubt = s->writing.unwritten.item[i].sw == n->sw_index;
 	return n->lft != LFT_OURS || doubt != 0;
 }
 
 void
 apply_start(struct sweeper *s)
 {
-	s->apply_fresh = true;
+	s->writing.fresh = true;
 	for (size_t i = 0; i < s->inv.switches.n; i++) {
 		const struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[i]);
 
-		s->apply_fresh = s->apply_fresh && (!node_usable(n) || n->lft == LFT_BLANK);
+		s->writing.fresh = s->writing.fresh && (!node_usable(n) || n->lft == LFT_BLANK);
 	}
-	transition_free(s->transition);
-	s->transition = NULL;
-	s->apply_later = s->apply_again = false;
-	s->apply_wait_ns = s->wrote_ns = 0;
-	s->broken_off = s->holds = s->told = s->older_gone = false;
-	s->tell_next = 0;
+	transition_free(s->writing.transition);
+	s->writing.transition = NULL;
+	s->writing.later = s->writing.again = false;
+	s->writing.wait_ns = s->writing.wrote_ns = 0;
+	s->writing.broken_off = s->writing.holds = s->telling.told = s->writing.older_gone = false;
+	s->telling.next = 0;
 	end_visits(s);
 	end_settled(s);
 	repath_take_over(s);
-	s->way_epoch++;
-	s->apply_stage = STAGE_READ;
+	s->ways.epoch++;
+	s->writing.stage = STAGE_READ;
 }
 
 bool
 apply_again(struct sweeper *s)
 {
-	if (!s->apply_later || s->transition == NULL)
+	if (!s->writing.later || s->writing.transition == NULL)
 		return false;
-	s->apply_later = false;
-	s->apply_again = true;
-	s->apply_stage = STAGE_WRITE;
+	s->writing.later = false;
+	s->writing.again = true;
+	s->writing.stage = STAGE_WRITE;
 	return true;
 }
 
@@ -390,16 +391,16 @@ static void
 tell(struct sweeper *s, const struct transition_counts *c)
 {
 	s->report.order = *c;
-	if (s->broken_off)
+	if (s->writing.broken_off)
 		log_notice("sweep",
 		    "%zu blocks of forwarding tables that wait for older packets to be gone are "
 		    "put off: %s",
-		    s->unwritten.n, s->wanted_reason);
-	else if (s->holds)
+		    s->writing.unwritten.n, s->run.wanted_reason);
+	else if (s->writing.holds)
 		log_notice("sweep",
 		    "%zu blocks of forwarding tables have empty entries until the hosts have been "
 		    "told of other SLs",
-		    s->unwritten.n);
+		    s->writing.unwritten.n);
 	else if (c->held > 0)
 		log_warn("sweep",
 		    "%" PRIu32 " blocks of forwarding tables are not written yet: switches that "
@@ -411,23 +412,24 @@ tell(struct sweeper *s, const struct transition_counts *c)
 static void
 make_older(struct sweeper *s)
 {
-	bool none = s->wrote_ns > s->older_until_ns; /* of others, by then */
+	bool none = s->writing.wrote_ns > s->writing.older_until_ns; /* of others, by then */
 
-	if (s->wrote_ns == 0 || s->plan == NULL)
+	if (s->writing.wrote_ns == 0 || s->plan == NULL)
 		return;
-	s->older_by_levels = (none || s->older_by_levels) && s->next->change.by_levels;
-	if (s->older_until_ns < s->wrote_ns + s->set.packet_life_ms * 1000000)
-		s->older_until_ns = s->wrote_ns + s->set.packet_life_ms * 1000000;
+	s->writing.older_by_levels =
+	    (none || s->writing.older_by_levels) && s->next->change.by_levels;
+	if (s->writing.older_until_ns < s->writing.wrote_ns + s->set.packet_life_ms * 1000000)
+		s->writing.older_until_ns = s->writing.wrote_ns + s->set.packet_life_ms * 1000000;
 }
 
 /* s->next is in the switches, but for what waits. */
 static void
 take_up(struct sweeper *s, const struct transition *t)
 {
-	s->n_broken_off = s->broken_off ? s->n_broken_off + 1 : 0;
-	s->held_for_sls = s->holds;
-	s->n_untold = s->n_short = 0;
-	s->strayed = s->strayed && (s->broken_off || s->holds);
+	s->writing.n_broken_off = s->writing.broken_off ? s->writing.n_broken_off + 1 : 0;
+	s->telling.held_for_sls = s->writing.holds;
+	s->telling.n_untold = s->writing.n_short = 0;
+	s->writing.strayed = s->writing.strayed && (s->writing.broken_off || s->writing.holds);
 	make_older(s);
 	if (t != NULL && !s->set.dry_run && !apply_remember(s, t))
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for what switches may hold");
@@ -439,14 +441,14 @@ take_up(struct sweeper *s, const struct transition *t)
 static void
 stray(struct sweeper *s, const struct transition *t)
 {
-	s->strayed = true;
+	s->writing.strayed = true;
 	make_older(s);
 	if (!apply_remember_strayed(s, t))
 		log_err("sweep", "out of memory for what switches may hold");
-	else if (s->unwritten.n > 0)
+	else if (s->writing.unwritten.n > 0)
 		log_warn("sweep",
 		    "%zu blocks of forwarding tables are left half-way by a sweep that has failed",
-		    s->unwritten.n);
+		    s->writing.unwritten.n);
 }
 
 /* What waits to be written is another now. */
@@ -455,8 +457,8 @@ end_writing(struct sweeper *s, struct transition *t, bool ok)
 {
 	FM_VEC(struct plan_held) before; /* t knows blocks of it */
 
-	memcpy(&before, &s->unwritten, sizeof(before));
-	memset(&s->unwritten, 0, sizeof(s->unwritten));
+	memcpy(&before, &s->writing.unwritten, sizeof(before));
+	memset(&s->writing.unwritten, 0, sizeof(s->writing.unwritten));
 	if (ok)
 		take_up(s, t);
 	else
@@ -467,14 +469,14 @@ end_writing(struct sweeper *s, struct transition *t, bool ok)
 bool
 apply_commit(struct sweeper *s)
 {
-	bool ok = !s->failed || s->plan == NULL || s->plan->tables == NULL;
-	struct transition *t = s->transition;
+	bool ok = !s->run.failed || s->plan == NULL || s->plan->tables == NULL;
+	struct transition *t = s->writing.transition;
 
-	s->transition = NULL;
-	s->apply_later = false;
-	s->apply_wait_ns = 0;
+	s->writing.transition = NULL;
+	s->writing.later = false;
+	s->writing.wait_ns = 0;
 	/* in a sweep that failed before anything was written all is as it was */
-	if (ok || (t != NULL && s->apply_stage >= STAGE_WRITE && !s->set.dry_run))
+	if (ok || (t != NULL && s->writing.stage >= STAGE_WRITE && !s->set.dry_run))
 		end_writing(s, t, ok);
 	transition_free(t);
 	end_settled(s);

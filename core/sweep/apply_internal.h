@@ -23,7 +23,7 @@ fabric_of(const struct plan *p)
 	return &p->snap->fab;
 }
 
-/* Bit of a block in s->visit and s->settled: block by block, switch by switch, so that no
+/* Bit of a block in writing.visit and writing.settled: block by block, switch by switch, so that no
  * switch gets a burst. */
 static inline size_t
 visit_bit(const struct sweeper *s, fm_sw sw, uint32_t block)
@@ -61,8 +61,8 @@ bool apply_remember(struct sweeper *s, const struct transition *t);
 /* Of blocks that hold something else than s->plan says, which stays, what that is.  False: no
  * memory. */
 bool apply_remember_strayed(struct sweeper *s, const struct transition *t);
-/* Blocks of s->held that are known by now: where they are not what s->plan says, the next plan
- * starts from there.  False: no memory. */
+/* Blocks of writing.held that are known by now: where they are not what s->plan says, the next
+ * plan starts from there.  False: no memory. */
 bool apply_sort_held(struct sweeper *s);
 /* A block that can neither be written nor read: what it may hold. */
 void apply_fix_block(struct sweeper *s, uint32_t slot, uint32_t block);

@@ -11,9 +11,9 @@
 static struct held_block *
 held_at(const struct sweeper *s, uint32_t slot, uint32_t block)
 {
-	for (size_t i = 0; i < s->held.n; i++)
-		if (s->held.item[i].slot == slot && s->held.item[i].block == block)
-			return &s->held.item[i];
+	for (size_t i = 0; i < s->writing.held.n; i++)
+		if (s->writing.held.item[i].slot == slot && s->writing.held.item[i].block == block)
+			return &s->writing.held.item[i];
 	return NULL;
 }
 
@@ -23,7 +23,7 @@ apply_forget_held(struct sweeper *s, uint32_t slot, uint32_t block)
 	struct held_block *h = held_at(s, slot, block);
 
 	if (h != NULL)
-		*h = s->held.item[--s->held.n];
+		*h = s->writing.held.item[--s->writing.held.n];
 }
 
 /* Does the plan before know a row of this switch? */
@@ -49,9 +49,10 @@ static const uint8_t *
 unwritten_block(const struct sweeper *s, fm_sw sw, uint32_t block)
 {
 	struct plan_held key = { .sw = sw, .block = block };
-	const struct plan_held *h = s->unwritten.n == 0
+	const struct plan_held *h = s->writing.unwritten.n == 0
 	    ? NULL
-	    : bsearch(&key, s->unwritten.item, s->unwritten.n, sizeof(key), by_block_then_switch);
+	    : bsearch(&key, s->writing.unwritten.item, s->writing.unwritten.n, sizeof(key),
+		  by_block_then_switch);
 
 	return h != NULL ? h->bytes : NULL;
 }
@@ -75,14 +76,16 @@ apply_is_settled(const struct sweeper *s, const struct inv_node *n, uint16_t lid
 	uint32_t block = lid / LFT_BLOCK_LIDS, lane = lid % LFT_BLOCK_LIDS;
 	const uint8_t *known;
 
-	if (s->transition != NULL && transition_has(s->transition, n->sw_index, block))
-		return transition_settled(s->transition, n->sw_index, lid);
-	if (s->settled != NULL && fm_bit_test(s->settled, visit_bit(s, n->sw_index, block)))
+	if (s->writing.transition != NULL &&
+	    transition_has(s->writing.transition, n->sw_index, block))
+		return transition_settled(s->writing.transition, n->sw_index, lid);
+	if (s->writing.settled != NULL &&
+	    fm_bit_test(s->writing.settled, visit_bit(s, n->sw_index, block)))
 		return true;
 	if (n->lft != LFT_OURS || fm_bit_test(n->lft_doubt, block))
 		return false;
-	known = s->apply_stage < STAGE_WRITE ? apply_known_block(s, n, block)
-					     : lft_block(s->next, n->sw_index, block);
+	known = s->writing.stage < STAGE_WRITE ? apply_known_block(s, n, block)
+					       : lft_block(s->next, n->sw_index, block);
 	return known != NULL && known[lane] == lft_block(s->next, n->sw_index, block)[lane];
 }
 
@@ -121,13 +124,13 @@ keep_unwritten(struct sweeper *s, fm_sw sw, uint32_t block, const uint8_t *bytes
 	struct plan_held h = { .sw = sw, .block = block };
 
 	memcpy(h.bytes, bytes, sizeof(h.bytes));
-	return fm_vec_push(&s->unwritten, h);
+	return fm_vec_push(&s->writing.unwritten, h);
 }
 
 bool
 apply_remember(struct sweeper *s, const struct transition *t)
 {
-	s->held.n = 0;
+	s->writing.held.n = 0;
 	for (uint32_t i = 0; i < transition_n_blocks(t); i++) {
 		struct held_block h = { 0 };
 		fm_sw sw;
@@ -138,13 +141,14 @@ apply_remember(struct sweeper *s, const struct transition *t)
 		h.slot = s->inv.switches.item[sw];
 		if (!transition_is_unknown(t, sw, h.block))
 			h.n = (uint8_t)transition_may_hold(t, sw, h.block, h.bytes);
-		if ((s->broken_off || s->holds) && transition_is_pending(t, sw, h.block)) {
+		if ((s->writing.broken_off || s->writing.holds) &&
+		    transition_is_pending(t, sw, h.block)) {
 			if (!keep_unwritten(s, sw, h.block, h.bytes[0]))
 				return false;
 			continue;
 		}
 		fm_bit_set(inv_node(&s->inv, h.slot)->lft_doubt, h.block);
-		if (!fm_vec_push(&s->held, h))
+		if (!fm_vec_push(&s->writing.held, h))
 			return false;
 	}
 	return true;
@@ -153,26 +157,27 @@ apply_remember(struct sweeper *s, const struct transition *t)
 bool
 apply_sort_held(struct sweeper *s)
 {
-	size_t n = s->held.n, n_unwritten = s->unwritten.n;
+	size_t n = s->writing.held.n, n_unwritten = s->writing.unwritten.n;
 	bool ok = true;
 
-	s->held.n = 0;
+	s->writing.held.n = 0;
 	for (size_t i = 0; i < n; i++) {
-		struct held_block h = s->held.item[i]; /* its place is free by now */
+		struct held_block h = s->writing.held.item[i]; /* its place is free by now */
 		const struct inv_node *node = inv_node(&s->inv, h.slot);
 
 		if (!node_usable(node) || node->lft == LFT_BLANK || h.n != 1 ||
 		    !has_old_row(s, node, h.block))
-			s->held.item[s->held.n++] = h;
+			s->writing.held.item[s->writing.held.n++] = h;
 		else if (ok &&
 		    memcmp(h.bytes[0], lft_block(s->plan, node->sw_index, h.block),
 			LFT_BLOCK_LIDS) != 0)
 			ok = keep_unwritten(s, node->sw_index, h.block, h.bytes[0]);
 	}
-	if (s->unwritten.n == n_unwritten)
+	if (s->writing.unwritten.n == n_unwritten)
 		return ok;
-	qsort(s->unwritten.item, s->unwritten.n, sizeof(*s->unwritten.item), by_block_then_switch);
-	s->strayed = true; /* columns are not the one plan's or the other's as a whole */
+	qsort(s->writing.unwritten.item, s->writing.unwritten.n, sizeof(*s->writing.unwritten.item),
+	    by_block_then_switch);
+	s->writing.strayed = true; /* columns are not the one plan's or the other's as a whole */
 	return ok;
 }
 
@@ -187,7 +192,7 @@ remember_half_way(struct sweeper *s, const struct transition *t, fm_sw sw, uint3
 		h.n = (uint8_t)transition_may_hold(t, sw, block, h.bytes);
 	fm_bit_set(n->lft_doubt, block);
 	if (h.n != 1)
-		return fm_vec_push(&s->held, h);
+		return fm_vec_push(&s->writing.held, h);
 	return !has_old_row(s, n, block) ||
 	    memcmp(h.bytes[0], lft_block(s->plan, sw, block), LFT_BLOCK_LIDS) == 0 ||
 	    keep_unwritten(s, sw, block, h.bytes[0]);
@@ -200,7 +205,8 @@ remember_found(struct sweeper *s, fm_sw sw, uint32_t block)
 	const struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[sw]);
 	const uint8_t *bytes = lft_block(s->next, sw, block);
 
-	return !fm_bit_test(s->settled, visit_bit(s, sw, block)) || !has_old_row(s, n, block) ||
+	return !fm_bit_test(s->writing.settled, visit_bit(s, sw, block)) ||
+	    !has_old_row(s, n, block) ||
 	    memcmp(bytes, lft_block(s->plan, sw, block), LFT_BLOCK_LIDS) == 0 ||
 	    keep_unwritten(s, sw, block, bytes);
 }
@@ -208,7 +214,7 @@ remember_found(struct sweeper *s, fm_sw sw, uint32_t block)
 bool
 apply_remember_strayed(struct sweeper *s, const struct transition *t)
 {
-	s->held.n = 0;
+	s->writing.held.n = 0;
 	for (uint32_t block = 0; block < n_blocks(s->next); block++)
 		for (fm_sw sw = 0; sw < s->inv.switches.n; sw++)
 			if (transition_has(t, sw, block) ? !remember_half_way(s, t, sw, block)

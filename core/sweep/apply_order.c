@@ -32,10 +32,11 @@ try_silent_link(struct sweeper *s, struct transition *t, const struct silent_lin
 	    !may_be_up(s, l->sw, l->port, l->to) || !may_be_up(s, l->to, l->to_port, l->sw))
 		return;
 	transition_link(t, l->sw, l->port, l->to);
-	for (size_t i = 0; i < s->silent.n; i++)
-		if (s->silent.item[i].sw == l->sw && s->silent.item[i].port == l->port)
+	for (size_t i = 0; i < s->writing.silent.n; i++)
+		if (s->writing.silent.item[i].sw == l->sw &&
+		    s->writing.silent.item[i].port == l->port)
 			return;
-	if (!fm_vec_push(&s->silent, *l))
+	if (!fm_vec_push(&s->writing.silent, *l))
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for links to silent switches");
 }
 
@@ -56,18 +57,18 @@ try_links_of(struct sweeper *s, struct transition *t, const struct fm_fabric *wa
 static bool
 add_silent_links(struct sweeper *s, struct transition *t)
 {
-	size_t n = s->silent.n;
+	size_t n = s->writing.silent.n;
 
-	s->silent.n = 0;
+	s->writing.silent.n = 0;
 	for (size_t i = 0; i < n; i++) {
-		struct silent_link l = s->silent.item[i]; /* its place is free by now */
+		struct silent_link l = s->writing.silent.item[i]; /* its place is free by now */
 
 		try_silent_link(s, t, &l);
 	}
 	try_links_of(s, t, fabric_of(s->plan));
 	if (s->plan->graph != NULL && s->plan->graph != s->plan->snap)
 		try_links_of(s, t, &s->plan->graph->fab);
-	return s->silent.n > 0;
+	return s->writing.silent.n > 0;
 }
 
 static void
@@ -87,8 +88,8 @@ is_remembered(const struct inv_node *n)
 static void
 add_silent(struct sweeper *s, struct transition *t)
 {
-	s->silent_links = s->plan != NULL && add_silent_links(s, t);
-	for (size_t i = 0; s->silent_links && i < s->inv.switches.n; i++)
+	s->writing.silent_links = s->plan != NULL && add_silent_links(s, t);
+	for (size_t i = 0; s->writing.silent_links && i < s->inv.switches.n; i++)
 		if (is_remembered(inv_node(&s->inv, s->inv.switches.item[i])))
 			fix_silent_switch(s, s->inv.switches.item[i]);
 }
@@ -120,7 +121,7 @@ add_cold_links(struct sweeper *s, struct transition *t)
 void
 apply_order(struct sweeper *s)
 {
-	struct transition *t = s->transition;
+	struct transition *t = s->writing.transition;
 
 	for (size_t i = 0; t == NULL && s->plan != NULL && i < s->inv.switches.n; i++)
 		if (is_remembered(inv_node(&s->inv, s->inv.switches.item[i])))

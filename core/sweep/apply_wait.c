@@ -21,11 +21,11 @@
 static int64_t
 wait_until(struct sweeper *s, int64_t now_ns)
 {
-	bool older = s->waits_for_older && !s->held_for_sls && !s->untold_before_us &&
-	    transition_counts(s->transition)->drained == 0;
+	bool older = s->writing.waits_for_older && !s->telling.held_for_sls &&
+	    !s->telling.untold_before_us && transition_counts(s->writing.transition)->drained == 0;
 
-	s->waits_for_older = false;
-	return older ? s->older_until_ns : now_ns + s->set.packet_life_ms * 1000000;
+	s->writing.waits_for_older = false;
+	return older ? s->writing.older_until_ns : now_ns + s->set.packet_life_ms * 1000000;
 }
 
 /* A packet's life time, begun with the first call. */
@@ -36,11 +36,11 @@ is_over(struct sweeper *s)
 
 	if (s->set.dry_run)
 		return true;
-	if (s->apply_wait_ns == 0)
-		s->apply_wait_ns = wait_until(s, now_ns);
-	if (now_ns < s->apply_wait_ns)
+	if (s->writing.wait_ns == 0)
+		s->writing.wait_ns = wait_until(s, now_ns);
+	if (now_ns < s->writing.wait_ns)
 		return false;
-	s->apply_wait_ns = 0;
+	s->writing.wait_ns = 0;
 	return true;
 }
 
@@ -49,8 +49,8 @@ is_over(struct sweeper *s)
 static bool
 may_break_off(const struct sweeper *s)
 {
-	return (s->wanted >= SWEEP_NAMED || s->doubted.n > 0) && !s->set.dry_run &&
-	    s->n_broken_off < BREAKS_MAX && s->plan != NULL && s->plan->tables != NULL &&
+	return (s->run.wanted >= SWEEP_NAMED || s->reading.doubted.n > 0) && !s->set.dry_run &&
+	    s->writing.n_broken_off < BREAKS_MAX && s->plan != NULL && s->plan->tables != NULL &&
 	    ladder_may_break(s->plan, s->next);
 }
 
@@ -68,10 +68,10 @@ apply_holds(const struct sweeper *s)
 static bool
 seeks_untold(struct sweeper *s)
 {
-	if (!s->set.client_reregister || s->plan == NULL || s->n_untold >= BREAKS_MAX ||
+	if (!s->set.client_reregister || s->plan == NULL || s->telling.n_untold >= BREAKS_MAX ||
 	    !repath_is_untold(s))
 		return false;
-	s->n_untold++;
+	s->telling.n_untold++;
 	sweeper_request(s, SWEEP_HEAVY, "hosts that have not been told of other SLs");
 	sweep_fail(s, FM_E_SYSTEM,
 	    "hosts that could not be reached have not been told that their paths carry other SLs; "
@@ -82,11 +82,12 @@ seeks_untold(struct sweeper *s)
 bool
 apply_hosts_are_told(struct sweeper *s)
 {
-	if (!(s->held_for_sls || s->untold_before_us) || s->set.dry_run || s->told)
+	if (!(s->telling.held_for_sls || s->telling.untold_before_us) || s->set.dry_run ||
+	    s->telling.told)
 		return true;
 	if (repath_feed(s) || seeks_untold(s))
 		return false;
-	s->told = true;
+	s->telling.told = true;
 	if (s->set.client_reregister)
 		repath_say_untold(s);
 	return true;
@@ -95,21 +96,23 @@ apply_hosts_are_told(struct sweeper *s)
 bool
 apply_may_write(struct sweeper *s)
 {
-	if (s->untold_before_us && apply_hosts_are_told(s) && is_over(s))
-		s->untold_before_us = false;
-	return !s->untold_before_us;
+	if (s->telling.untold_before_us && apply_hosts_are_told(s) && is_over(s))
+		s->telling.untold_before_us = false;
+	return !s->telling.untold_before_us;
 }
 
 bool
 apply_may_map(struct sweeper *s)
 {
-	bool drains = s->transition != NULL && transition_counts(s->transition)->drained > 0;
+	bool drains =
+	    s->writing.transition != NULL && transition_counts(s->writing.transition)->drained > 0;
 
-	if (s->plan == NULL || s->plan->tables == NULL || s->failed ||
-	    plan_same_vls(s->plan, s->next) || s->older_gone || !(s->held_for_sls || drains))
+	if (s->plan == NULL || s->plan->tables == NULL || s->run.failed ||
+	    plan_same_vls(s->plan, s->next) || s->writing.older_gone ||
+	    !(s->telling.held_for_sls || drains))
 		return true;
-	s->older_gone = apply_hosts_are_told(s) && !s->failed && is_over(s);
-	return s->older_gone;
+	s->writing.older_gone = apply_hosts_are_told(s) && !s->run.failed && is_over(s);
+	return s->writing.older_gone;
 }
 
 /* Entries that were emptied are proven to be filled beside new ones.  Where a switch holds older
@@ -118,10 +121,10 @@ apply_may_map(struct sweeper *s)
 static bool
 awaits_silent(struct sweeper *s)
 {
-	if (s->plan == NULL || s->set.dry_run || s->n_short >= BREAKS_MAX ||
-	    !transition_is_short(s->transition))
+	if (s->plan == NULL || s->set.dry_run || s->writing.n_short >= BREAKS_MAX ||
+	    !transition_is_short(s->writing.transition))
 		return false;
-	s->n_short++;
+	s->writing.n_short++;
 	sweeper_request(s, SWEEP_HEAVY, "switches that did not take tables whole");
 	sweep_fail(s, FM_E_SYSTEM,
 	    "switches did not take tables whole; entries that were emptied stay so while these "
@@ -132,12 +135,12 @@ awaits_silent(struct sweeper *s)
 bool
 apply_ends_empty(struct sweeper *s)
 {
-	if (!transition_is_to_fill(s->transition))
+	if (!transition_is_to_fill(s->writing.transition))
 		return false;
 	if (!apply_holds(s))
 		return awaits_silent(s);
-	s->holds = !transition_is_short(s->transition);
-	if (!s->holds)
+	s->writing.holds = !transition_is_short(s->writing.transition);
+	if (!s->writing.holds)
 		sweep_fail(s, FM_E_SYSTEM,
 		    "switches did not take tables with other SLs whole; these are not given out");
 	return true;
@@ -147,12 +150,12 @@ bool
 apply_has_waited(struct sweeper *s)
 {
 	if (!is_over(s)) {
-		s->broken_off = may_break_off(s);
-		if (s->broken_off && s->older_until_ns < s->apply_wait_ns)
-			s->older_until_ns = s->apply_wait_ns;
+		s->writing.broken_off = may_break_off(s);
+		if (s->writing.broken_off && s->writing.older_until_ns < s->writing.wait_ns)
+			s->writing.older_until_ns = s->writing.wait_ns;
 		return false;
 	}
-	s->older_gone = true;
-	transition_waited(s->transition);
+	s->writing.older_gone = true;
+	transition_waited(s->writing.transition);
 	return true;
 }

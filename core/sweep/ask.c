@@ -75,8 +75,8 @@ static void
 send_request(struct ask *a)
 {
 	a->n_tries++;
-	a->seq = ++a->s->seq;
-	a->s->pending += !a->nobody_waits;
+	a->seq = ++a->s->reading.seq;
+	a->s->run.pending += !a->nobody_waits;
 	txn_smp(a->s->p.txn, &a->route, a->method, a->attr, a->modifier,
 	    a->method == WIRE_SET || a->attr == WIRE_ATTR_SM_INFO ? a->data : NULL, window_key(a),
 	    on_end, a);
@@ -87,7 +87,7 @@ send_request(struct ask *a)
 static bool
 is_lossy(const struct sweeper *s)
 {
-	const struct txn_counts *now = txn_counts(s->p.txn), *was = &s->counts_at_start;
+	const struct txn_counts *now = txn_counts(s->p.txn), *was = &s->run.counts_at_start;
 
 	return (now->useful_retries - was->useful_retries) * 32 > now->sent - was->sent;
 }
@@ -98,7 +98,7 @@ static bool
 is_early(const struct sweeper *s, const struct ask *a)
 {
 	return s->report.scope == SWEEP_HEAVY && a->n_tries < EARLY_TRIES_MAX &&
-	    txn_counts(s->p.txn)->received - s->counts_at_start.received < EARLY_ANSWERS;
+	    txn_counts(s->p.txn)->received - s->run.counts_at_start.received < EARLY_ANSWERS;
 }
 
 /* On a fabric that loses packets a request is put again, but not to a node that has left so many
@@ -108,7 +108,7 @@ is_worth_another(struct sweeper *s, struct ask *a)
 {
 	struct inv_node *n = a->node != INV_NONE ? inv_node(&s->inv, a->node) : NULL;
 
-	if (s->failed || (n != NULL && (n->silent || n->quiet)))
+	if (s->run.failed || (n != NULL && (n->silent || n->quiet)))
 		return false;
 	if (a->at_node && n->n_unheard < UINT8_MAX)
 		n->n_unheard++;
@@ -133,10 +133,10 @@ note_quiet(struct ask *a)
 	n->quiet = true;
 	lid_route_forgive(a);
 	txn_give_up(s->p.txn, n->guid);
-	if (s->phase < PHASE_ROUTE)
+	if (s->run.phase < PHASE_ROUTE)
 		return; /* discovery says what it means */
 	s->report.n_silent++;
-	fm_log_rl(&s->silent_bucket, n->warned ? FM_LOG_DEBUG : FM_LOG_WARN, "sweep",
+	fm_log_rl(&s->logs.silent, n->warned ? FM_LOG_DEBUG : FM_LOG_WARN, "sweep",
 	    "%s %s; what is still to be set in it waits for the next sweep",
 	    inv_name(n, name, sizeof(name)),
 	    n->ports[inv_is_switch(n) ? 0 : a->port].foreign_key ? "takes no Set under our M_Key"
@@ -167,7 +167,7 @@ on_end(void *arg, enum txn_status status, const uint8_t *reply)
 		ask_release(a);
 		return;
 	}
-	s->pending--;
+	s->run.pending--;
 	if (!stale && lid_route_again(a, status)) {
 		send_request(a);
 		return;
@@ -270,8 +270,8 @@ ask_set_at(struct ask *a, uint16_t attr, uint32_t modifier, const uint8_t *data,
 void
 sweep_fail(struct sweeper *s, enum fm_error_kind kind, const char *sentence)
 {
-	if (s->failed)
+	if (s->run.failed)
 		return;
-	s->failed = true;
+	s->run.failed = true;
 	fm_fail(&s->report.error, kind, "%s", sentence);
 }

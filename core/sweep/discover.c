@@ -44,9 +44,9 @@ discover_note_silence(struct ask *a, const char *what, enum txn_status status)
 	n->silent = true;
 	n->silent_way = discover_way(n);
 	n->silent_in = s->report.number;
-	s->fell_silent = s->fell_silent || (inv_is_switch(n) && !n->was_silent);
+	s->reading.fell_silent = s->reading.fell_silent || (inv_is_switch(n) && !n->was_silent);
 	s->report.n_silent++;
-	fm_log_rl(&s->silent_bucket, n->warned ? FM_LOG_DEBUG : FM_LOG_WARN, "sweep",
+	fm_log_rl(&s->logs.silent, n->warned ? FM_LOG_DEBUG : FM_LOG_WARN, "sweep",
 	    "%s %s %s; it is left out of this sweep", inv_name(n, name, sizeof(name)),
 	    status == TXN_TIMEOUT ? "does not answer Get" : "refuses Get", what);
 	n->warned = true;
@@ -176,7 +176,7 @@ discover_ask_port(struct sweeper *s, uint32_t node, uint8_t port)
 void
 discover_ask_switch(struct sweeper *s, uint32_t node)
 {
-	bool may_clear = s->was_up && s->p.ha->state == WIRE_SM_MASTER && !s->set.dry_run;
+	bool may_clear = s->sm.was_up && s->p.ha->state == WIRE_SM_MASTER && !s->set.dry_run;
 	struct ask *a = ask_new(s, node, 0);
 
 	if (a != NULL &&
@@ -252,10 +252,10 @@ on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
 		return;
 	inv_name(inv_node(&s->inv, a->node), name, sizeof(name));
 	if (wrong != NULL)
-		fm_log_rl(&s->silent_bucket, FM_LOG_WARN, "sweep",
+		fm_log_rl(&s->logs.silent, FM_LOG_WARN, "sweep",
 		    "what is cabled to %s port %u claims %s; it is left out", name, a->port, wrong);
 	else
-		fm_log_rl(&s->silent_bucket, FM_LOG_WARN, "sweep", "%s; it is left out",
+		fm_log_rl(&s->logs.silent, FM_LOG_WARN, "sweep", "%s; it is left out",
 		    todo_say(&s->inv, TODO_NO_ANSWER, a->node, a->port, line, sizeof(line)));
 }
 
@@ -287,7 +287,7 @@ on_sign(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
 	struct sweeper *s = a->s;
 
-	s->n_beside--;
+	s->reading.n_beside--;
 	if (ask_is_stale(a) || inv_node(&s->inv, a->node)->ports[a->port].edge != EDGE_SILENT)
 		return;
 	if (status == TXN_TIMEOUT && a->route.m_key == 0 && mkeys_other(s) != 0)
@@ -295,7 +295,7 @@ on_sign(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (status != TXN_OK)
 		return;
 	doubt_port(s, a->node, a->port);
-	if (s->phase != PHASE_DISCOVER && s->phase != PHASE_REREAD)
+	if (s->run.phase != PHASE_DISCOVER && s->run.phase != PHASE_REREAD)
 		sweeper_request(s, SWEEP_NAMED, "a node answers that was silent");
 }
 
@@ -303,7 +303,7 @@ on_sign(struct ask *a, enum txn_status status, const uint8_t *reply)
 static void
 look_for_sign(struct sweeper *s, uint32_t node, uint8_t port, uint64_t m_key)
 {
-	struct ask *a = s->n_beside < BESIDE_MAX ? ask_new(s, node, port) : NULL;
+	struct ask *a = s->reading.n_beside < BESIDE_MAX ? ask_new(s, node, port) : NULL;
 	struct smp_route route;
 
 	if (a == NULL)
@@ -314,7 +314,7 @@ look_for_sign(struct sweeper *s, uint32_t node, uint8_t port, uint64_t m_key)
 	}
 	route.m_key = m_key;
 	a->nobody_waits = true;
-	s->n_beside++;
+	s->reading.n_beside++;
 	ask_get(a, &route, WIRE_ATTR_NODE_INFO, 0, on_sign);
 }
 
@@ -325,7 +325,7 @@ discover_probe(struct sweeper *s, uint32_t node, uint8_t port)
 	const struct inv_node *n = inv_node(&s->inv, node);
 
 	if (n->ports[port].edge == EDGE_SILENT && inv_is_switch(n) &&
-	    s->report.scope == SWEEP_LIGHT && s->phase == PHASE_DISCOVER)
+	    s->report.scope == SWEEP_LIGHT && s->run.phase == PHASE_DISCOVER)
 		look_for_sign(s, node, port, 0);
 	else
 		probe(s, node, port, 0);
@@ -383,6 +383,6 @@ on_own_node(struct ask *a, enum txn_status status, const uint8_t *reply)
 void
 discover_start(struct sweeper *s)
 {
-	s->mark++;
+	s->reading.mark++;
 	ask_own_node(s, 0);
 }

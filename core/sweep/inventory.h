@@ -78,6 +78,15 @@ struct inv_port {
 	bool follows;	     /* its neighbour is made active first (links.c) */
 };
 
+/* LID-routed SMPs to a switch, and mixed ones that turn directed there (lid_route.c). */
+struct inv_by_lid {
+	bool takes, on_trial;	 /* it has answered one; one is out */
+	bool fails, mixed_fails; /* they were lost, and directed ones are answered */
+	bool cold;		 /* over links not all of which are ACTIVE ... */
+	uint32_t epoch;		 /* ... there is a road to it */
+	uint64_t redirect_seq;	 /* requests up to this one are put again, directed */
+};
+
 struct inv_node {
 	uint64_t guid, system_guid;
 	uint64_t lft_doubt[12]; /* bitset over the 768 blocks: what is in the switch is not known */
@@ -85,13 +94,12 @@ struct inv_node {
 	struct wire_switch_info sw; /* as last reported, when sw_known */
 	struct wire_node_info info;
 	uint64_t sw_read_seq, sw_doubt_seq; /* of SwitchInfo: observe.h */
-	uint64_t redirect_seq; /* requests up to this one are put again, directed: lid_route.c */
-	uint32_t seen_in;      /* number of the discovery that last saw it */
-	uint32_t generation;   /* raised when another node, or another place, is meant */
-	uint32_t older;	       /* slot of what had this GUID and another type or number of ports */
-	uint64_t first_in;     /* number of the sweep that first saw it, since it was last gone */
-	int64_t heard_ns;      /* its last answer, transport clock (heard.h) */
-	uint64_t disputed_in;  /* number of the sweep that has met another node of its GUID */
+	uint32_t seen_in;		    /* number of the discovery that last saw it */
+	uint32_t generation;  /* raised when another node, or another place, is meant */
+	uint32_t older;	      /* slot of what had this GUID and another type or number of ports */
+	uint64_t first_in;    /* number of the sweep that first saw it, since it was last gone */
+	int64_t heard_ns;     /* its last answer, transport clock (heard.h) */
+	uint64_t disputed_in; /* number of the sweep that has met another node of its GUID */
 	uint32_t sw_index;   /* index of a switch for engines, INV_NONE before the first snapshot */
 	uint32_t sw_refused; /* rows of the switch field table it will not take */
 	uint16_t lid_top_seen;
@@ -111,14 +119,10 @@ struct inv_node {
 	bool sw_known;
 	bool silent; /* left out of this sweep: it did not answer what must be known */
 	bool quiet;  /* a question to it ran out of tries: nothing more is asked in this sweep */
-	/* LID-routed SMPs, and mixed ones that turn directed here (lid_route.c) */
-	bool takes_lid_smps, lid_on_trial; /* it has answered one; one is out */
-	bool no_lid_smps, no_mixed_smps;   /* they were lost, and directed ones are answered */
-	bool way_cold;			   /* over links not all of which are ACTIVE ... */
-	uint32_t way_epoch;		   /* ... there is a road to it */
-	uint64_t silent_way;		   /* stands for the route by which it did not answer */
-	bool was_silent;		   /* in the sweep before */
-	uint64_t silent_in;		   /* number of the sweep that has counted it as silent */
+	struct inv_by_lid by_lid;
+	uint64_t silent_way; /* stands for the route by which it did not answer */
+	bool was_silent;     /* in the sweep before */
+	uint64_t silent_in;  /* number of the sweep that has counted it as silent */
 	bool warned; /* its silence has been told; not again before a sweep in which it answers */
 	char desc[65];
 };

@@ -137,16 +137,16 @@ road_to(const struct sweeper *s, uint32_t slot, unsigned port)
 	enum road road;
 	fm_sw from;
 
-	if (inv_is_switch(n) && n->way_epoch == s->way_epoch)
-		return n->way_cold ? COLD_ROAD : WARM_ROAD;
+	if (inv_is_switch(n) && n->by_lid.epoch == s->ways.epoch)
+		return n->by_lid.cold ? COLD_ROAD : WARM_ROAD;
 	ours = our_place(s, tables, &from);
 	if (ours == 0 || lid == 0 || n->ports[port].info.lid != lid || !inv_is_switch(at) ||
 	    at->sw_index >= tables->snap->fab.n_switches)
 		return NO_ROAD;
 	road = worse(road_from(s, tables, from, lid), road_from(s, tables, at->sw_index, ours));
 	if (inv_is_switch(n) && road != NO_ROAD) {
-		n->way_epoch = s->way_epoch;
-		n->way_cold = road == COLD_ROAD;
+		n->by_lid.epoch = s->ways.epoch;
+		n->by_lid.cold = road == COLD_ROAD;
 	}
 	return road;
 }
@@ -154,8 +154,8 @@ road_to(const struct sweeper *s, uint32_t slot, unsigned port)
 static bool
 is_open(const struct sweeper *s, enum road road)
 {
-	return road != NO_ROAD && s->way[WAY_BY_LID] == WAY_OPEN &&
-	    (road == WARM_ROAD || s->way[WAY_COLD] == WAY_OPEN);
+	return road != NO_ROAD && s->ways.way[WAY_BY_LID] == WAY_OPEN &&
+	    (road == WARM_ROAD || s->ways.way[WAY_COLD] == WAY_OPEN);
 }
 
 static void
@@ -185,11 +185,11 @@ go_by_lid(struct ask *a, struct smp_route *route)
 	struct inv_node *n = inv_node(&s->inv, a->node);
 	unsigned port = inv_is_switch(n) ? 0 : a->port;
 
-	if (n->no_lid_smps || n->lid_on_trial || !is_open(s, road_to(s, a->node, port)))
+	if (n->by_lid.fails || n->by_lid.on_trial || !is_open(s, road_to(s, a->node, port)))
 		return false;
-	n->lid_on_trial = inv_is_switch(n) && !n->takes_lid_smps;
+	n->by_lid.on_trial = inv_is_switch(n) && !n->by_lid.takes;
 	make_lid_routed(route, n->ports[port].lid);
-	s->report.by_lid++;
+	s->report.by_lid.sent++;
 	return true;
 }
 
@@ -199,15 +199,15 @@ go_mixed(struct ask *a, struct smp_route *route)
 	struct sweeper *s = a->s;
 	uint32_t via;
 
-	if (s->way[WAY_MIXED] != WAY_OPEN || route->n_hops <= NEAR_HOPS)
+	if (s->ways.way[WAY_MIXED] != WAY_OPEN || route->n_hops <= NEAR_HOPS)
 		return false;
 	via = inv_before(&s->inv, a->node, a->port);
-	if (via == INV_NONE || inv_node(&s->inv, via)->no_mixed_smps ||
-	    inv_node(&s->inv, via)->no_lid_smps || !is_open(s, road_to(s, via, 0)))
+	if (via == INV_NONE || inv_node(&s->inv, via)->by_lid.mixed_fails ||
+	    inv_node(&s->inv, via)->by_lid.fails || !is_open(s, road_to(s, via, 0)))
 		return false;
 	make_mixed(s, route, via);
 	a->via = via;
-	s->report.mixed++;
+	s->report.by_lid.mixed++;
 	return true;
 }
 
@@ -216,9 +216,9 @@ lid_route_choose(struct ask *a, struct smp_route *route)
 {
 	struct sweeper *s = a->s;
 
-	if (!s->set.lid_smps || s->set.dry_run || s->phase < PHASE_TABLES ||
-	    route->n_hops < NEAR_HOPS || s->way[WAY_BY_LID] != WAY_OPEN ||
-	    s->report.by_lid_lost + s->report.mixed_lost >= LOST_MAX)
+	if (!s->set.lid_smps || s->set.dry_run || s->run.phase < PHASE_TABLES ||
+	    route->n_hops < NEAR_HOPS || s->ways.way[WAY_BY_LID] != WAY_OPEN ||
+	    s->report.by_lid.lost + s->report.by_lid.mixed_lost >= LOST_MAX)
 		return;
 	/* hosts: mixed first, for they get their LIDs on the way */
 	if (inv_is_switch(inv_node(&s->inv, a->node)))
@@ -237,11 +237,12 @@ lid_route_choose(struct ask *a, struct smp_route *route)
 static void
 close_way(struct sweeper *s, enum smp_way way, const char *what)
 {
-	s->way[way] = WAY_CLOSED;
-	if (s->n_closed[way]++ == 0)
+	s->ways.way[way] = WAY_CLOSED;
+	if (s->ways.n_closed[way]++ == 0)
 		log_notice("sweep", "%s", what);
-	s->closed_until[way] = s->report.number +
-	    (UINT64_C(1) << (s->n_closed[way] < CLOSED_MAX ? s->n_closed[way] : CLOSED_MAX));
+	s->ways.closed_until[way] = s->report.number +
+	    (UINT64_C(1) << (s->ways.n_closed[way] < CLOSED_MAX ? s->ways.n_closed[way]
+								: CLOSED_MAX));
 }
 
 static void
@@ -250,19 +251,19 @@ open_way(struct sweeper *s, enum smp_way way)
 	static const char *const what[N_SMP_WAYS] = { "LID-routed SMPs",
 		"LID-routed SMPs over links that are not active", "mixed SMPs" };
 
-	s->way[way] = WAY_OPEN;
-	if (s->n_closed[way] > 0)
+	s->ways.way[way] = WAY_OPEN;
+	if (s->ways.n_closed[way] > 0)
 		log_notice("sweep", "%s are answered now, and used from here on", what[way]);
-	s->n_closed[way] = 0;
+	s->ways.n_closed[way] = 0;
 }
 
 void
 lid_route_reopen(struct sweeper *s)
 {
 	for (unsigned i = 0; i < N_SMP_WAYS; i++)
-		if ((s->way[i] == WAY_CLOSED && s->report.number >= s->closed_until[i]) ||
-		    (s->way[i] == WAY_ON_TRIAL && s->n_trials[i == WAY_MIXED] == 0))
-			s->way[i] = WAY_UNTRIED;
+		if ((s->ways.way[i] == WAY_CLOSED && s->report.number >= s->ways.closed_until[i]) ||
+		    (s->ways.way[i] == WAY_ON_TRIAL && s->ways.n_trials[i == WAY_MIXED] == 0))
+			s->ways.way[i] = WAY_UNTRIED;
 }
 
 /* It was not answered, by a node that answers directed ones. */
@@ -273,7 +274,7 @@ trial_lost(struct sweeper *s, unsigned kind)
 
 	if (kind & TRIAL_MIXED) {
 		/* was it the part by LID? */
-		s->way[WAY_MIXED] = WAY_UNTRIED;
+		s->ways.way[WAY_MIXED] = WAY_UNTRIED;
 		if (is_open(s, cold ? COLD_ROAD : WARM_ROAD))
 			close_way(s, WAY_MIXED,
 			    "mixed SMPs are not answered here: what has no LID yet is reached by "
@@ -297,7 +298,7 @@ on_trial(struct ask *a, enum txn_status status, const uint8_t *reply)
 	struct sweeper *s = a->s;
 	bool mixed = a->kind & TRIAL_MIXED, tried = false;
 
-	s->n_trials[mixed]--;
+	s->ways.n_trials[mixed]--;
 	if (status == TXN_OK || (status == TXN_REFUSED && !mixed)) {
 		open_way(s, WAY_BY_LID);
 		if (a->kind & TRIAL_COLD)
@@ -305,11 +306,11 @@ on_trial(struct ask *a, enum txn_status status, const uint8_t *reply)
 		if (mixed)
 			open_way(s, WAY_MIXED);
 		else
-			inv_node(&s->inv, a->node)->takes_lid_smps = true;
+			inv_node(&s->inv, a->node)->by_lid.takes = true;
 	}
-	for (unsigned i = 0; s->n_trials[mixed] == 0 && i < N_SMP_WAYS; i++)
-		if (s->way[i] == WAY_ON_TRIAL && (i == WAY_MIXED) == mixed) {
-			s->way[i] = WAY_UNTRIED;
+	for (unsigned i = 0; s->ways.n_trials[mixed] == 0 && i < N_SMP_WAYS; i++)
+		if (s->ways.way[i] == WAY_ON_TRIAL && (i == WAY_MIXED) == mixed) {
+			s->ways.way[i] = WAY_UNTRIED;
 			tried = true;
 		}
 	if (tried && status != TXN_CANCELLED)
@@ -325,7 +326,7 @@ send_trial(struct sweeper *s, uint32_t slot, const struct smp_route *route, unsi
 	if (a == NULL)
 		return;
 	once.max_tries = 1; /* by the time of another the links may be active */
-	s->n_trials[kind & TRIAL_MIXED]++;
+	s->ways.n_trials[kind & TRIAL_MIXED]++;
 	a->kind = (uint8_t)kind;
 	a->nobody_waits = true;
 	ask_get(a, &once, WIRE_ATTR_SWITCH_INFO, 0, on_trial);
@@ -337,7 +338,7 @@ is_fit(const struct sweeper *s, uint32_t slot, struct smp_route *route)
 {
 	const struct inv_node *n = inv_node(&s->inv, slot);
 
-	return node_usable(n) && !n->quiet && !n->no_lid_smps &&
+	return node_usable(n) && !n->quiet && !n->by_lid.fails &&
 	    inv_route(&s->inv, slot, 0, route) && route->n_hops >= NEAR_HOPS;
 }
 
@@ -345,9 +346,9 @@ static bool
 is_untried(const struct sweeper *s, enum road road)
 {
 	if (road == WARM_ROAD)
-		return s->way[WAY_BY_LID] == WAY_UNTRIED;
-	return road == COLD_ROAD && s->way[WAY_COLD] == WAY_UNTRIED &&
-	    (s->way[WAY_BY_LID] == WAY_UNTRIED || s->way[WAY_BY_LID] == WAY_OPEN);
+		return s->ways.way[WAY_BY_LID] == WAY_UNTRIED;
+	return road == COLD_ROAD && s->ways.way[WAY_COLD] == WAY_UNTRIED &&
+	    (s->ways.way[WAY_BY_LID] == WAY_UNTRIED || s->ways.way[WAY_BY_LID] == WAY_OPEN);
 }
 
 /* All those sent at once go over the same kind of road. */
@@ -357,16 +358,16 @@ try_by_lid(struct sweeper *s)
 	enum road road = NO_ROAD;
 	struct smp_route route;
 
-	for (size_t i = 0; i < s->inv.switches.n && s->n_trials[0] < TRIALS; i++) {
+	for (size_t i = 0; i < s->inv.switches.n && s->ways.n_trials[0] < TRIALS; i++) {
 		uint32_t slot = s->inv.switches.item[i];
 		enum road r = is_fit(s, slot, &route) ? road_to(s, slot, 0) : NO_ROAD;
 
 		if (road == NO_ROAD && is_untried(s, r)) {
 			road = r;
 			if (road == COLD_ROAD)
-				s->way[WAY_COLD] = WAY_ON_TRIAL;
-			if (s->way[WAY_BY_LID] == WAY_UNTRIED)
-				s->way[WAY_BY_LID] = WAY_ON_TRIAL;
+				s->ways.way[WAY_COLD] = WAY_ON_TRIAL;
+			if (s->ways.way[WAY_BY_LID] == WAY_UNTRIED)
+				s->ways.way[WAY_BY_LID] = WAY_ON_TRIAL;
 		}
 		if (road == NO_ROAD || r != road)
 			continue;
@@ -383,7 +384,7 @@ try_mixed(struct sweeper *s)
 	enum road road = NO_ROAD;
 	struct smp_route route;
 
-	for (size_t i = 0; i < s->inv.switches.n && s->n_trials[1] < TRIALS; i++) {
+	for (size_t i = 0; i < s->inv.switches.n && s->ways.n_trials[1] < TRIALS; i++) {
 		uint32_t slot = s->inv.switches.item[i], via;
 		enum road r;
 
@@ -392,12 +393,12 @@ try_mixed(struct sweeper *s)
 		via = inv_before(&s->inv, slot, 0);
 		r = via != INV_NONE && via != before ? road_to(s, via, 0) : NO_ROAD;
 		if (r == NO_ROAD || (road != NO_ROAD && r != road) ||
-		    s->way[WAY_BY_LID] == WAY_CLOSED ||
-		    (r == COLD_ROAD && s->way[WAY_COLD] == WAY_CLOSED))
+		    s->ways.way[WAY_BY_LID] == WAY_CLOSED ||
+		    (r == COLD_ROAD && s->ways.way[WAY_COLD] == WAY_CLOSED))
 			continue;
 		road = r;
 		before = via;
-		s->way[WAY_MIXED] = WAY_ON_TRIAL;
+		s->ways.way[WAY_MIXED] = WAY_ON_TRIAL;
 		make_mixed(s, &route, via);
 		send_trial(s, slot, &route, TRIAL_MIXED | (road == COLD_ROAD ? TRIAL_COLD : 0));
 	}
@@ -408,11 +409,11 @@ lid_route_try(struct sweeper *s)
 {
 	if (!s->set.lid_smps || s->set.dry_run)
 		return;
-	if (s->n_trials[0] == 0 && s->way[WAY_BY_LID] != WAY_CLOSED &&
-	    (s->way[WAY_BY_LID] == WAY_UNTRIED ||
-		(s->way[WAY_COLD] == WAY_UNTRIED && s->waves != NULL)))
+	if (s->ways.n_trials[0] == 0 && s->ways.way[WAY_BY_LID] != WAY_CLOSED &&
+	    (s->ways.way[WAY_BY_LID] == WAY_UNTRIED ||
+		(s->ways.way[WAY_COLD] == WAY_UNTRIED && s->ways.waves != NULL)))
 		try_by_lid(s);
-	if (s->n_trials[1] == 0 && s->way[WAY_MIXED] == WAY_UNTRIED)
+	if (s->ways.n_trials[1] == 0 && s->ways.way[WAY_MIXED] == WAY_UNTRIED)
 		try_mixed(s);
 }
 
@@ -425,7 +426,7 @@ note_lost(struct ask *a)
 	struct sweeper *s = a->s;
 	bool mixed = smp_is_mixed(&a->route);
 	struct inv_node *n = inv_node(&s->inv, mixed ? a->via : a->node);
-	bool *blamed = mixed ? &n->no_mixed_smps : &n->no_lid_smps;
+	bool *blamed = mixed ? &n->by_lid.mixed_fails : &n->by_lid.fails;
 	char name[128];
 
 	if (!*blamed && !n->quiet)
@@ -433,19 +434,19 @@ note_lost(struct ask *a)
 		    mixed ? "%s does not pass a mixed SMP on: beyond it directed ones are used"
 			  : "%s does not answer a LID-routed SMP: asked by directed ones",
 		    inv_name(n, name, sizeof(name)));
-	if (!*blamed && !n->quiet && ++s->n_lost_on_end[mixed] == LOST_ON_END_MAX)
+	if (!*blamed && !n->quiet && ++s->ways.n_lost_on_end[mixed] == LOST_ON_END_MAX)
 		close_way(s, mixed ? WAY_MIXED : WAY_BY_LID,
 		    mixed ? "mixed SMPs are not answered any more: directed ones are used"
 			  : "LID-routed SMPs are not answered any more: directed ones are used");
 	*blamed = *blamed || !n->quiet;
-	if (!mixed && n->takes_lid_smps) {
+	if (!mixed && n->by_lid.takes) {
 		doubt_switch(s, a->node); /* it may have lost its LID, and all it held */
 		doubt_port(s, a->node, inv_is_switch(n) ? 0 : a->port);
 	}
 	if (mixed)
-		s->report.mixed_lost++;
+		s->report.by_lid.mixed_lost++;
 	else
-		s->report.by_lid_lost++;
+		s->report.by_lid.lost++;
 }
 
 bool
@@ -458,19 +459,19 @@ lid_route_again(struct ask *a, enum txn_status status)
 	if (n == NULL)
 		return false;
 	if (a->route.max_tries == 0)
-		return status == TXN_TIMEOUT && a->seq <= n->redirect_seq && !s->failed &&
-		    !n->quiet && inv_route(&s->inv, a->node, a->port, &a->route);
+		return status == TXN_TIMEOUT && a->seq <= n->by_lid.redirect_seq &&
+		    !s->run.failed && !n->quiet && inv_route(&s->inv, a->node, a->port, &a->route);
 	if (status == TXN_OK || status == TXN_REFUSED)
-		s->n_lost_on_end[mixed] = 0;
+		s->ways.n_lost_on_end[mixed] = 0;
 	if (!mixed) {
-		n->lid_on_trial = false;
-		n->takes_lid_smps = n->takes_lid_smps || status == TXN_OK || status == TXN_REFUSED;
+		n->by_lid.on_trial = false;
+		n->by_lid.takes = n->by_lid.takes || status == TXN_OK || status == TXN_REFUSED;
 	}
-	if (status != TXN_TIMEOUT || s->failed || n->quiet)
+	if (status != TXN_TIMEOUT || s->run.failed || n->quiet)
 		return false;
-	if (a->seq > n->redirect_seq) {
+	if (a->seq > n->by_lid.redirect_seq) {
 		note_lost(a);
-		n->redirect_seq = s->seq;
+		n->by_lid.redirect_seq = s->reading.seq;
 		txn_give_up(s->p.txn, n->guid);
 	}
 	if (!inv_route(&s->inv, a->node, a->port, &a->route))
@@ -484,8 +485,8 @@ lid_route_forgive(struct ask *a)
 {
 	struct sweeper *s = a->s;
 
-	inv_node(&s->inv, a->node)->no_lid_smps = false;
+	inv_node(&s->inv, a->node)->by_lid.fails = false;
 	if (a->via != INV_NONE)
-		inv_node(&s->inv, a->via)->no_mixed_smps = false;
-	s->way_epoch++; /* nor does it pass on what is for others */
+		inv_node(&s->inv, a->via)->by_lid.mixed_fails = false;
+	s->ways.epoch++; /* nor does it pass on what is for others */
 }

@@ -33,7 +33,7 @@ on_light(struct ask *a, enum txn_status status, const uint8_t *reply)
 void
 light_start(struct sweeper *s)
 {
-	s->todo_work = todo_take_up(s, true);
+	s->reading.todo_work = todo_take_up(s, true);
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
 		const struct inv_node *n = inv_node(&s->inv, i);
 		struct ask *a;

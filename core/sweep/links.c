@@ -37,8 +37,8 @@ our_lid(const struct sweeper *s)
 static bool
 has_lost(const struct sweeper *s, const struct inv_port *p)
 {
-	return (s->lost_all && p->found_active && !p->reregistered) ||
-	    fm_hash_find(&s->lost_ports, p->guid) != FM_HASH_NONE;
+	return (s->telling.lost_all && p->found_active && !p->reregistered) ||
+	    fm_hash_find(&s->telling.lost_ports, p->guid) != FM_HASH_NONE;
 }
 
 /* Bring *info to what is wanted of the port; the rows that differ. */
@@ -54,7 +54,7 @@ wanted_port(struct sweeper *s, uint32_t slot, unsigned port, struct wire_port_in
 		.port = p,
 		.sm_lid = our_lid(s),
 		.arm = usable && model_takes_link(s, n, port),
-		.insist = s->settings_changed,
+		.insist = s->links.settings_changed,
 		.lost = has_lost(s, p) };
 
 	if (usable) {
@@ -83,8 +83,8 @@ on_port_again(struct ask *a, enum txn_status status, const uint8_t *reply)
 			return;
 	}
 	if (status != TXN_OK || p->info.port_state != WIRE_PORT_ACTIVE)
-		fm_log_rl(&s->refused_bucket, FM_LOG_WARN, "sweep",
-		    "%s port %u refuses Set PortInfo", inv_name(n, name, sizeof(name)), a->port);
+		fm_log_rl(&s->logs.refused, FM_LOG_WARN, "sweep", "%s port %u refuses Set PortInfo",
+		    inv_name(n, name, sizeof(name)), a->port);
 }
 
 static void
@@ -124,7 +124,7 @@ on_set_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (status == TXN_REFUSED)
 		look_again(a, on_port_again);
 	if (status == TXN_TIMEOUT)
-		fm_log_rl(&s->refused_bucket, FM_LOG_WARN, "sweep",
+		fm_log_rl(&s->logs.refused, FM_LOG_WARN, "sweep",
 		    "%s port %u does not answer Set PortInfo", inv_name(n, name, sizeof(name)),
 		    a->port);
 	if (status != TXN_OK)
@@ -143,7 +143,7 @@ on_set_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 		if (p->repaths)
 			routing_note_older(s);
 		p->repaths = false;
-		fm_hash_remove(&s->lost_ports, p->guid);
+		fm_hash_remove(&s->telling.lost_ports, p->guid);
 	}
 }
 
@@ -182,8 +182,8 @@ note_held_back(struct sweeper *s, uint32_t slot, unsigned port)
 	if ((p->info.neighbor_mtu == mtu || mtu == 0) &&
 	    (p->info.operational_vls == vls || vls == 0))
 		return;
-	if (s->n_held_back++ == 0)
-		snprintf(s->held_back, sizeof(s->held_back),
+	if (s->links.n_held_back++ == 0)
+		snprintf(s->links.held_back, sizeof(s->links.held_back),
 		    "%s port %u has NeighborMTU %u and OperationalVLs %u where %u and %u are due",
 		    inv_name(n, name, sizeof(name)), port, p->info.neighbor_mtu,
 		    p->info.operational_vls, mtu, vls);
@@ -192,13 +192,14 @@ note_held_back(struct sweeper *s, uint32_t slot, unsigned port)
 static void
 say_held_back(struct sweeper *s)
 {
-	if (s->n_held_back > 0 && s->n_held_back != s->n_held_back_said)
+	if (s->links.n_held_back > 0 && s->links.n_held_back != s->links.n_held_back_said)
 		log_notice("sweep",
 		    "%" PRIu32
 		    " active links are left with the MTU or VLs they came up with, until they "
 		    "come up anew: %s (codes of PortInfo)%s",
-		    s->n_held_back, s->held_back, s->n_held_back > 1 ? ", for one" : "");
-	s->n_held_back_said = s->n_held_back;
+		    s->links.n_held_back, s->links.held_back,
+		    s->links.n_held_back > 1 ? ", for one" : "");
+	s->links.n_held_back_said = s->links.n_held_back;
 }
 
 static void
@@ -238,7 +239,7 @@ on_far_state(struct ask *a, enum txn_status status, const uint8_t *reply)
 		return;
 	if (now.port_state != WIRE_PORT_ARMED)
 		return;
-	s->far_ends_sleep = true;
+	s->links.far_ends_sleep = true;
 	make_active(s, a->node, a->port, on_set_port);
 }
 
@@ -253,7 +254,7 @@ follow_up(struct sweeper *s, uint32_t slot, unsigned port)
 	if (p->info.port_state != WIRE_PORT_ACTIVE || p->edge != EDGE_LINKED ||
 	    inv_node(&s->inv, far)->ports[far_port].info.port_state != WIRE_PORT_ARMED)
 		return;
-	if (s->far_ends_sleep)
+	if (s->links.far_ends_sleep)
 		make_active(s, far, far_port, on_set_port);
 	else if ((look = ask_new(s, far, far_port)) != NULL)
 		ask_get_at(look, WIRE_ATTR_PORT_INFO, far_port, on_far_state);
@@ -336,7 +337,7 @@ links_name(struct sweeper *s, uint32_t slot, unsigned port)
 	const struct inv_port *p = &inv_node(&s->inv, slot)->ports[port];
 	struct wire_port_info info = p->info;
 
-	if (p->lid == 0 || p->info.lid != 0 || s->fabric_key != s->set.m_key)
+	if (p->lid == 0 || p->info.lid != 0 || s->keys.fabric != s->set.m_key)
 		return;
 	if (port == 0) {
 		if (!s->set.dry_run) /* it will be counted in its turn */
@@ -352,8 +353,8 @@ links_name(struct sweeper *s, uint32_t slot, unsigned port)
 static bool
 feed_ports(struct sweeper *s, void (*visit)(struct sweeper *, uint32_t, unsigned))
 {
-	while (s->cursor[1] < s->inv.nodes.n && s->pending < FEED_HIGH) {
-		uint32_t slot = s->cursor[1]++;
+	while (s->run.cursor[1] < s->inv.nodes.n && s->run.pending < FEED_HIGH) {
+		uint32_t slot = s->run.cursor[1]++;
 		const struct inv_node *n = inv_node(&s->inv, slot);
 
 		if (!node_usable(n))
@@ -362,7 +363,7 @@ feed_ports(struct sweeper *s, void (*visit)(struct sweeper *, uint32_t, unsigned
 			if (takes_part(s, slot, p))
 				visit(s, slot, p);
 	}
-	return s->cursor[1] < s->inv.nodes.n;
+	return s->run.cursor[1] < s->inv.nodes.n;
 }
 
 static bool
@@ -380,18 +381,18 @@ feed_activate(struct sweeper *s)
 void
 links_ports(struct sweeper *s)
 {
-	s->n_held_back = 0;
+	s->links.n_held_back = 0;
 	lid_route_try(s);
-	s->cursor[1] = 0;
-	s->feed = feed_set;
+	s->run.cursor[1] = 0;
+	s->run.feed = feed_set;
 }
 
 void
 links_activate(struct sweeper *s)
 {
 	say_held_back(s);
-	s->cursor[1] = 0;
-	s->feed = feed_activate;
+	s->run.cursor[1] = 0;
+	s->run.feed = feed_activate;
 }
 
 void

@@ -6,6 +6,7 @@ CORE_SOURCES += \
 	core/sweep/apply_wait.c \
 	core/sweep/arrive.c \
 	core/sweep/ask.c \
+	core/sweep/ask.h \
 	core/sweep/discover.c \
 	core/sweep/fields.c core/sweep/fields.h \
 	core/sweep/heard.c core/sweep/heard.h \
@@ -32,7 +33,7 @@ CORE_SOURCES += \
 	core/sweep/routing.c \
 	core/sweep/say.c core/sweep/say.h \
 	core/sweep/settings.c \
-	core/sweep/sweep.c core/sweep/sweep.h \
+	core/sweep/sweep.c core/sweep/sweep.h core/sweep/sweeper.h \
 	core/sweep/traps.c core/sweep/traps.h \
 	core/sweep/todo.c \
 	core/sweep/todo_say.c \

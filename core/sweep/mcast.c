@@ -146,7 +146,7 @@ mcast_is_due(const struct sweeper *s)
 {
 	const struct mcast_spot *spot;
 
-	return s->was_up && !s->set.dry_run && s->plan != NULL && s->plan->mcast != NULL &&
+	return s->sm.was_up && !s->set.dry_run && s->plan != NULL && s->plan->mcast != NULL &&
 	    mcast_net_dirty(s->mc->net, &spot) > 0;
 }
 
@@ -155,9 +155,10 @@ sweeper_set_member(struct sweeper *s, uint16_t mlid, uint8_t sl, uint64_t guid, 
 {
 	bool ok = mcast_net_set(s->mc->net, mlid, sl, guid, roles);
 
-	if (s->was_up && mcast_lacks_trees(s) && (mcast_net_sls(s->mc->net) & ~s->mc->making) != 0)
+	if (s->sm.was_up && mcast_lacks_trees(s) &&
+	    (mcast_net_sls(s->mc->net) & ~s->mc->making) != 0)
 		sweeper_request(s, SWEEP_NAMED, "multicast trees");
-	else if (s->was_up && s->mc->top != 0 && roles != MCAST_OUT && mlid > s->mc->top)
+	else if (s->sm.was_up && s->mc->top != 0 && roles != MCAST_OUT && mlid > s->mc->top)
 		sweeper_request(s, SWEEP_NAMED, "multicast tables grow");
 	return ok;
 }
@@ -260,7 +261,7 @@ feed_reads(struct sweeper *s)
 {
 	struct sweep_mcast *mc = s->mc;
 
-	while (mc->reads.n > 0 && s->pending < FEED_STRIPED(s) && !s->failed) {
+	while (mc->reads.n > 0 && s->run.pending < FEED_STRIPED(s) && !s->run.failed) {
 		uint32_t slot = mc->reads.item[mc->reads.n - 1];
 		const struct inv_node *n = inv_node(&s->inv, slot);
 		uint32_t i = mc->n_asked++, n_pos = mft_n_positions(n->n_ports);
@@ -276,7 +277,7 @@ feed_reads(struct sweeper *s)
 		    !ask_get_at(a, WIRE_ATTR_MFT, modifier_of(i / n_pos, i % n_pos), on_read))
 			inv_node(&s->inv, slot)->mft = MFT_UNKNOWN;
 	}
-	return mc->reads.n > 0 && !s->failed;
+	return mc->reads.n > 0 && !s->run.failed;
 }
 
 /* -------------------------------------------------------------------- writing */
@@ -313,7 +314,7 @@ feed_writes(struct sweeper *s)
 {
 	struct mft_block b;
 
-	while (s->pending < FEED_STRIPED(s) && !s->failed)
+	while (s->run.pending < FEED_STRIPED(s) && !s->run.failed)
 		switch (mft_next(s->mc->mft, &b)) {
 		case MFT_SEND:
 			write_block(s, &b);
@@ -323,7 +324,7 @@ feed_writes(struct sweeper *s)
 		case MFT_OVER:
 			return false;
 		}
-	return !s->failed;
+	return !s->run.failed;
 }
 
 static bool
@@ -355,7 +356,7 @@ feed(struct sweeper *s)
 	struct sweep_mcast *mc = s->mc;
 
 	if (mc->stage == STAGE_READ) {
-		if (feed_reads(s) || s->pending > 0)
+		if (feed_reads(s) || s->run.pending > 0)
 			return true;
 		mc->stage = STAGE_WRITE;
 		if (!begin_writes(s)) {
@@ -418,7 +419,7 @@ mcast_start(struct sweeper *s, bool in_sweep)
 
 	mc->in_sweep = in_sweep;
 	mc->stage = STAGE_NOTHING;
-	if (s->set.dry_run || s->plan == NULL || s->plan->mcast == NULL || s->failed)
+	if (s->set.dry_run || s->plan == NULL || s->plan->mcast == NULL || s->run.failed)
 		return;
 	if (mcast_net_trees(mc->net) != s->plan->mcast) {
 		if (!mcast_net_use(mc->net, s->plan->mcast))
@@ -431,7 +432,7 @@ mcast_start(struct sweeper *s, bool in_sweep)
 		look_at_switches(s);
 	}
 	mc->stage = STAGE_READ;
-	s->feed = feed;
+	s->run.feed = feed;
 }
 
 bool

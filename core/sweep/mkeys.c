@@ -30,21 +30,21 @@ mkeys_start(struct sweeper *s)
 {
 	uint64_t kept = store_m_key(s->p.store);
 
-	s->fabric_key = kept != 0 ? kept : s->set.m_key;
-	txn_set_m_key(s->p.txn, s->fabric_key);
+	s->keys.fabric = kept != 0 ? kept : s->set.m_key;
+	txn_set_m_key(s->p.txn, s->keys.fabric);
 }
 
 static uint64_t
 key_of(const struct sweeper *s, const struct inv_port *p)
 {
-	return p->m_key != 0 ? p->m_key : s->fabric_key;
+	return p->m_key != 0 ? p->m_key : s->keys.fabric;
 }
 
 /* The only other key that a port of ours may have. */
 uint64_t
 mkeys_other(const struct sweeper *s)
 {
-	return s->set.m_key != s->fabric_key ? s->set.m_key : 0;
+	return s->set.m_key != s->keys.fabric ? s->set.m_key : 0;
 }
 
 static void
@@ -53,7 +53,7 @@ say_foreign(struct sweeper *s, const struct inv_node *n, unsigned port, const ch
 	char name[128];
 
 	s->report.n_foreign_keys++;
-	fm_log_rl(&s->silent_bucket, FM_LOG_WARN, "sweep", "%s port %u has a foreign M_Key: %s",
+	fm_log_rl(&s->logs.silent, FM_LOG_WARN, "sweep", "%s port %u has a foreign M_Key: %s",
 	    inv_name(n, name, sizeof(name)), port, what);
 }
 
@@ -119,7 +119,7 @@ mkeys_on_trap(struct sweeper *s, const struct wire_notice *notice)
 	else
 		snprintf(how, sizeof(how), "LID %u", bad.lid);
 	ours = bad.m_key == s->set.m_key; /* whoever has asked; the fabric's is tried before it */
-	fm_log_rl(&s->trap_bucket, ours ? FM_LOG_WARN : FM_LOG_INFO, "sweep",
+	fm_log_rl(&s->logs.traps, ours ? FM_LOG_WARN : FM_LOG_INFO, "sweep",
 	    "trap 256 of %s, LID %u: it has refused a %s %s (%s) for its M_Key%s", name,
 	    notice->issuer_lid, bad.method == WIRE_SET ? "Set" : "Get", wire_attr_name(bad.attr),
 	    how, ours ? ": it is under an M_Key that is not ours; " WHAT_TO_DO : "");
@@ -136,7 +136,7 @@ mkeys_note(struct sweeper *s, uint32_t slot, unsigned port, struct wire_port_inf
 	if (now->m_key != 0) {
 		if (now->m_key != key_of(s, p) && now->m_key != s->set.m_key)
 			say_foreign(s, n, port, "it can be read, and is replaced");
-		p->m_key = now->m_key != s->fabric_key ? now->m_key : 0;
+		p->m_key = now->m_key != s->keys.fabric ? now->m_key : 0;
 		return false;
 	}
 	/* none, or hidden from us; protect bits without a key are ours alone */
@@ -180,11 +180,11 @@ on_new_key(struct ask *a, enum txn_status status, const uint8_t *reply)
 
 	if (status == TXN_OK) {
 		p->info.m_key = s->set.m_key;
-		p->m_key = s->set.m_key != s->fabric_key ? s->set.m_key : 0;
+		p->m_key = s->set.m_key != s->keys.fabric ? s->set.m_key : 0;
 		return;
 	}
 	if (status != TXN_CANCELLED)
-		fm_log_rl(&s->refused_bucket, FM_LOG_WARN, "sweep",
+		fm_log_rl(&s->logs.refused, FM_LOG_WARN, "sweep",
 		    "%s port %u does not take its new M_Key", inv_name(n, name, sizeof(name)),
 		    a->port);
 }
@@ -208,32 +208,32 @@ set_key(struct sweeper *s, uint32_t slot, unsigned port)
 static bool
 feed_keys(struct sweeper *s)
 {
-	while (s->cursor[1] < s->inv.nodes.n && s->pending < FEED_HIGH) {
-		uint32_t slot = s->cursor[1]++;
+	while (s->run.cursor[1] < s->inv.nodes.n && s->run.pending < FEED_HIGH) {
+		uint32_t slot = s->run.cursor[1]++;
 		const struct inv_node *n = inv_node(&s->inv, slot);
 
 		for (unsigned p = 0; node_usable(n) && p <= n->n_ports; p++)
 			if (is_due(s, slot, p))
 				set_key(s, slot, p);
 	}
-	return s->cursor[1] < s->inv.nodes.n;
+	return s->run.cursor[1] < s->inv.nodes.n;
 }
 
 bool
 mkeys_change(struct sweeper *s)
 {
-	if (s->keys_changed)
+	if (s->keys.changed)
 		return false;
-	s->keys_changed = true;
-	s->cursor[1] = 0;
-	s->feed = feed_keys;
+	s->keys.changed = true;
+	s->run.cursor[1] = 0;
+	s->run.feed = feed_keys;
 	return true;
 }
 
 void
 mkeys_commit(struct sweeper *s)
 {
-	uint64_t old = s->fabric_key;
+	uint64_t old = s->keys.fabric;
 	struct fm_error err = { 0 };
 
 	if (s->set.dry_run)
@@ -242,13 +242,13 @@ mkeys_commit(struct sweeper *s)
 		log_err("sweep", "%s", err.msg);
 	if (old == s->set.m_key)
 		return;
-	s->fabric_key = s->set.m_key;
-	txn_set_m_key(s->p.txn, s->fabric_key);
+	s->keys.fabric = s->set.m_key;
+	txn_set_m_key(s->p.txn, s->keys.fabric);
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++)
 		for (unsigned p = 0; p <= inv_node(&s->inv, i)->n_ports; p++) {
 			struct inv_port *port = &inv_node(&s->inv, i)->ports[p];
 			uint64_t has = port->info.m_key;
 
-			port->m_key = has != 0 && has != s->fabric_key ? has : 0;
+			port->m_key = has != 0 && has != s->keys.fabric ? has : 0;
 		}
 }

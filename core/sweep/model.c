@@ -172,7 +172,7 @@ keep_lids(struct sweeper *s, struct lid_round *r, struct fm_error *err)
 {
 	struct store_lid *keep = fm_arena_array(&r->mem, r->ports.n + 1, struct store_lid);
 
-	fm_hash_fini(&s->lid_owner);
+	fm_hash_fini(&s->links.lid_owner);
 	for (uint32_t i = 0; keep != NULL && i < r->ports.n; i++) {
 		const struct lid_want *w = &r->wants.item[i];
 		const struct wanted_port *ref = &r->ports.item[i];
@@ -181,7 +181,7 @@ keep_lids(struct sweeper *s, struct lid_round *r, struct fm_error *err)
 		p->lid = w->lid;
 		p->lmc = w->lmc;
 		keep[i] = (struct store_lid){ w->guid, w->lid, w->lmc };
-		if (!fm_hash_put(&s->lid_owner, w->lid, ref->slot))
+		if (!fm_hash_put(&s->links.lid_owner, w->lid, ref->slot))
 			return false;
 	}
 	s->report.n_lids = (uint32_t)r->ports.n;
@@ -196,7 +196,7 @@ keep_lids(struct sweeper *s, struct lid_round *r, struct fm_error *err)
 static int
 give_lids(struct sweeper *s, struct fm_error *err)
 {
-	bool honour = !(s->first_master && s->set.reassign_lids);
+	bool honour = !(s->sm.first_master && s->set.reassign_lids);
 	struct lid_round r = { 0 };
 	bool ok;
 	int rc;
@@ -300,7 +300,7 @@ is_put_off(const struct sweeper *s, const struct inv_node *n, unsigned port)
 	const struct fm_fabric *aim;
 	fm_link l;
 
-	if (s->unwritten.n == 0 || !inv_is_switch(n) || !inv_is_switch(far) ||
+	if (s->writing.unwritten.n == 0 || !inv_is_switch(n) || !inv_is_switch(far) ||
 	    (p->info.port_state == WIRE_PORT_ACTIVE &&
 		far->ports[p->peer_port].info.port_state == WIRE_PORT_ACTIVE))
 		return false;
@@ -322,7 +322,7 @@ is_beyond(const struct sweeper *s, fm_sw sw)
 	const struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[sw]);
 	bool any = false;
 
-	for (unsigned i = 1; s->unwritten.n > 0 && i <= n->n_ports; i++) {
+	for (unsigned i = 1; s->writing.unwritten.n > 0 && i <= n->n_ports; i++) {
 		const struct inv_port *p = &n->ports[i];
 
 		if (!link_usable(&s->inv, p) || !inv_is_switch(inv_node(&s->inv, p->peer)))
@@ -462,8 +462,8 @@ model_build(struct sweeper *s, struct snapshot **snap, struct fm_error *err)
 	rc = build_snapshot(s, snap, err);
 	if (rc != 0)
 		return rc;
-	if (s->plan == NULL || s->chain_changed || s->unwritten.n > 0 || sweeper_drops(s) ||
-	    s->plan->change.n_grafted > 0 || mcast_lacks_trees(s) ||
+	if (s->plan == NULL || s->asked.chain_changed || s->writing.unwritten.n > 0 ||
+	    sweeper_drops(s) || s->plan->change.n_grafted > 0 || mcast_lacks_trees(s) ||
 	    !same_fabric(&s->plan->snap->fab, &(*snap)->fab))
 		return 0;
 	s->next = plan_get(s->plan);

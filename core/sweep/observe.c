@@ -17,7 +17,7 @@ observe_want_read(struct sweeper *s, uint32_t slot)
 
 	if (n->doubted)
 		return;
-	n->doubted = fm_vec_push(&s->doubted, slot);
+	n->doubted = fm_vec_push(&s->reading.doubted, slot);
 	if (!n->doubted)
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for the list of changed nodes");
 }
@@ -27,14 +27,14 @@ doubt_switch(struct sweeper *s, uint32_t slot)
 {
 	if (!inv_is_switch(inv_node(&s->inv, slot)))
 		return;
-	inv_node(&s->inv, slot)->sw_doubt_seq = s->seq;
+	inv_node(&s->inv, slot)->sw_doubt_seq = s->reading.seq;
 	observe_want_read(s, slot);
 }
 
 void
 doubt_port(struct sweeper *s, uint32_t slot, unsigned port)
 {
-	inv_node(&s->inv, slot)->ports[port].doubt_seq = s->seq;
+	inv_node(&s->inv, slot)->ports[port].doubt_seq = s->reading.seq;
 	observe_want_read(s, slot);
 }
 
@@ -55,13 +55,13 @@ void
 observe_doubt_ports(struct sweeper *s, struct inv_node *n)
 {
 	for (unsigned p = 0; p <= n->n_ports; p++)
-		n->ports[p].doubt_seq = s->seq;
+		n->ports[p].doubt_seq = s->reading.seq;
 }
 
 void
 observe_doubt_all(struct sweeper *s, struct inv_node *n)
 {
-	n->sw_doubt_seq = s->seq;
+	n->sw_doubt_seq = s->reading.seq;
 	observe_doubt_ports(s, n);
 }
 
@@ -75,9 +75,9 @@ doubt_node(struct sweeper *s, uint32_t slot)
 void
 doubt_nothing(struct sweeper *s)
 {
-	for (size_t i = 0; i < s->doubted.n; i++)
-		inv_node(&s->inv, s->doubted.item[i])->doubted = false;
-	s->doubted.n = 0;
+	for (size_t i = 0; i < s->reading.doubted.n; i++)
+		inv_node(&s->inv, s->reading.doubted.item[i])->doubted = false;
+	s->reading.doubted.n = 0;
 }
 
 bool
@@ -154,7 +154,8 @@ note_reset(struct sweeper *s, struct inv_node *n, unsigned port, const struct wi
 		p->aliases_done = false;
 		p->qos_done = p->qos_in_done = false;
 		if (!p->found_active)
-			fm_hash_remove(&s->lost_ports, p->guid); /* it registers by itself */
+			fm_hash_remove(
+			    &s->telling.lost_ports, p->guid); /* it registers by itself */
 	}
 	if (inv_is_switch(n) && port == 0 && now->lid == 0 && n->lft != LFT_BLANK)
 		note_reboot(n);
@@ -169,12 +170,12 @@ note_bounce(struct sweeper *s, uint32_t slot, unsigned port, const struct wire_p
 
 	if (now->port_state > WIRE_PORT_INIT || p->info.port_state <= now->port_state)
 		return;
-	s->changed = true;
+	s->reading.changed = true;
 	inv_node(&s->inv, slot)->fell = true;
 	if (p->edge == EDGE_LINKED)
 		doubt_port(s, p->peer, p->peer_port);
 	if (p->edge == EDGE_ASKED)
-		p->doubt_seq = s->seq; /* the answer may be of the cable before */
+		p->doubt_seq = s->reading.seq; /* the answer may be of the cable before */
 	else
 		inv_unlink(&s->inv, slot, (uint8_t)port, EDGE_NONE);
 }

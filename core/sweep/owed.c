@@ -28,7 +28,7 @@ takes_part(const struct inv_node *n)
 static void
 on_read(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
-	struct held_block *h = &a->s->held.item[a->index];
+	struct held_block *h = &a->s->writing.held.item[a->index];
 
 	if (status != TXN_OK)
 		return;
@@ -39,7 +39,7 @@ on_read(struct ask *a, enum txn_status status, const uint8_t *reply)
 static void
 read_held(struct sweeper *s, uint32_t i)
 {
-	const struct held_block *h = &s->held.item[i];
+	const struct held_block *h = &s->writing.held.item[i];
 	struct ask *a = takes_part(inv_node(&s->inv, h->slot)) ? ask_new(s, h->slot, 0) : NULL;
 
 	if (a == NULL)
@@ -51,33 +51,33 @@ read_held(struct sweeper *s, uint32_t i)
 static bool
 feed_owed(struct sweeper *s)
 {
-	while (s->cursor[0] < s->held.n && s->pending < FEED_HIGH)
-		read_held(s, s->cursor[0]++);
-	while (s->cursor[1] < s->inv.switches.n && s->pending < FEED_HIGH) {
-		uint32_t slot = s->inv.switches.item[s->cursor[1]++];
+	while (s->run.cursor[0] < s->writing.held.n && s->run.pending < FEED_HIGH)
+		read_held(s, s->run.cursor[0]++);
+	while (s->run.cursor[1] < s->inv.switches.n && s->run.pending < FEED_HIGH) {
+		uint32_t slot = s->inv.switches.item[s->run.cursor[1]++];
 
 		if (inv_node(&s->inv, slot)->owes_maps && takes_part(inv_node(&s->inv, slot)))
 			qos_pay(s, slot);
 	}
-	return s->cursor[0] < s->held.n || s->cursor[1] < s->inv.switches.n;
+	return s->run.cursor[0] < s->writing.held.n || s->run.cursor[1] < s->inv.switches.n;
 }
 
 void
 owed_start(struct sweeper *s)
 {
 	sweep_enter(s, PHASE_ROUTE);
-	s->cursor[0] = s->cursor[1] = 0;
-	s->wrote_ns = 0;
+	s->run.cursor[0] = s->run.cursor[1] = 0;
+	s->writing.wrote_ns = 0;
 	if (s->plan != NULL && s->plan->tables != NULL)
-		s->feed = feed_owed;
+		s->run.feed = feed_owed;
 }
 
 /* Is there a switch that takes part and has not said what it holds of entries? */
 static bool
 any_held_back(const struct sweeper *s)
 {
-	for (size_t i = 0; i < s->held.n; i++) {
-		const struct inv_node *n = inv_node(&s->inv, s->held.item[i].slot);
+	for (size_t i = 0; i < s->writing.held.n; i++) {
+		const struct inv_node *n = inv_node(&s->inv, s->writing.held.item[i].slot);
 
 		if (takes_part(n) && n->quiet)
 			return true;
@@ -111,14 +111,14 @@ owed_end(struct sweeper *s)
 		return true;
 	silent = any_held_back(s);
 	silent = any_owes_maps(s) || silent;
-	if (s->wrote_ns != 0)
+	if (s->writing.wrote_ns != 0)
 		routing_note_older(s);
 	if (!apply_sort_held(s)) {
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for what switches may hold");
 		return false;
 	}
-	s->n_owed = silent ? s->n_owed + 1 : 0;
-	if (!silent || s->n_owed > TRIES_MAX)
+	s->writing.n_owed = silent ? s->writing.n_owed + 1 : 0;
+	if (!silent || s->writing.n_owed > TRIES_MAX)
 		return true;
 	sweeper_request(s, SWEEP_HEAVY, "switches that hold something else than they should");
 	sweep_fail(s, FM_E_SYSTEM,

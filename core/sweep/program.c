@@ -70,7 +70,7 @@ on_set_switch(struct ask *a, enum txn_status status, const uint8_t *reply)
 
 	if (status != TXN_OK) {
 		if (status != TXN_CANCELLED)
-			fm_log_rl(&s->refused_bucket, FM_LOG_WARN, "sweep", "%s %s Set SwitchInfo",
+			fm_log_rl(&s->logs.refused, FM_LOG_WARN, "sweep", "%s %s Set SwitchInfo",
 			    inv_name(n, name, sizeof(name)),
 			    status == TXN_TIMEOUT ? "does not answer" : "refuses");
 		return;
@@ -118,8 +118,8 @@ program_switches(struct sweeper *s)
 static bool
 feed_ends(struct sweeper *s)
 {
-	while (s->cursor[1] < s->inv.nodes.n && s->pending < FEED_HIGH) {
-		uint32_t slot = s->cursor[1]++;
+	while (s->run.cursor[1] < s->inv.nodes.n && s->run.pending < FEED_HIGH) {
+		uint32_t slot = s->run.cursor[1]++;
 		const struct inv_node *n = inv_node(&s->inv, slot);
 
 		for (unsigned p = 0; node_usable(n) && p <= n->n_ports; p++) {
@@ -130,19 +130,19 @@ feed_ends(struct sweeper *s)
 		if (node_usable(n))
 			qos_ensured(s, slot);
 	}
-	return s->cursor[1] < s->inv.nodes.n;
+	return s->run.cursor[1] < s->inv.nodes.n;
 }
 
 static bool
 feed_tables(struct sweeper *s)
 {
-	if (s->cursor[0] == 0) {
+	if (s->run.cursor[0] == 0) {
 		if (s->next != NULL && apply_feed(s))
 			return true;
-		if (s->failed)
+		if (s->run.failed)
 			return false; /* SL-to-VL maps are those of the plan that stays */
-		s->cursor[0] = 1;
-		s->cursor[1] = 0;
+		s->run.cursor[0] = 1;
+		s->run.cursor[1] = 0;
 	}
 	return feed_ends(s);
 }
@@ -150,12 +150,12 @@ feed_tables(struct sweeper *s)
 void
 program_tables(struct sweeper *s)
 {
-	s->cursor[0] = s->cursor[1] = s->cursor[2] = 0;
-	s->applying = true;
+	s->run.cursor[0] = s->run.cursor[1] = s->run.cursor[2] = 0;
+	s->run.applying = true;
 	pkeys_start(s);
 	qos_start(s);
 	apply_start(s);
-	s->feed = feed_tables;
+	s->run.feed = feed_tables;
 }
 
 void
@@ -163,19 +163,19 @@ program_commit(struct sweeper *s)
 {
 	bool taken;
 
-	if (!s->applying)
+	if (!s->run.applying)
 		return;
-	s->applying = false;
+	s->run.applying = false;
 	taken = apply_commit(s);
-	s->way_epoch++;
+	s->ways.epoch++;
 	for (size_t i = 0; i < s->inv.switches.n; i++) {
 		struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[i]);
 
 		if (taken)
 			qos_note_owed(s, s->inv.switches.item[i]);
-		n->lft_remembered = (node_usable(n) ? s->failed : s->silent_links) &&
+		n->lft_remembered = (node_usable(n) ? s->run.failed : s->writing.silent_links) &&
 		    (n->lft == LFT_OURS || n->lft_remembered);
-		if (!node_usable(n) || s->failed || s->set.dry_run)
+		if (!node_usable(n) || s->run.failed || s->set.dry_run)
 			n->lft = LFT_UNKNOWN; /* who knows what it holds when it comes back */
 		else if (s->next != NULL)
 			n->lft = LFT_OURS;
@@ -186,13 +186,13 @@ program_commit(struct sweeper *s)
 		s->next = NULL;
 		return;
 	}
-	s->asked_anew = s->asked_drain = false;
+	s->asked.asked_anew = s->asked.asked_drain = false;
 	repath_note(s);
-	s->held_for_sls = s->held_for_sls || repath_is_due(s);
-	repath_keep(s, s->held_for_sls || s->untold_before_us);
+	s->telling.held_for_sls = s->telling.held_for_sls || repath_is_due(s);
+	repath_keep(s, s->telling.held_for_sls || s->telling.untold_before_us);
 	if (s->next != s->plan || s->next == NULL) {
-		s->plan_saved = s->plan_saved && s->plan != NULL && s->next != NULL &&
-		    s->plan->tables == s->next->tables;
+		s->writing.plan_saved = s->writing.plan_saved && s->plan != NULL &&
+		    s->next != NULL && s->plan->tables == s->next->tables;
 		plan_put(s->plan);
 		s->plan = s->next;
 	} else {
@@ -222,9 +222,10 @@ program_forget(struct sweeper *s)
 {
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++)
 		forget_node(inv_node(&s->inv, i));
-	s->held.n = s->silent.n = s->unwritten.n = 0;
-	s->strayed = s->held_for_sls = false;
-	s->n_broken_off = s->n_untold = s->n_owed = s->n_short = 0;
-	s->lost_all = s->lost_all && s->first_master; /* else they have been asked for that */
-	s->others_wrote = false;
+	s->writing.held.n = s->writing.silent.n = s->writing.unwritten.n = 0;
+	s->writing.strayed = s->telling.held_for_sls = false;
+	s->writing.n_broken_off = s->telling.n_untold = s->writing.n_owed = s->writing.n_short = 0;
+	s->telling.lost_all =
+	    s->telling.lost_all && s->sm.first_master; /* else they have been asked for that */
+	s->sm.others_wrote = false;
 }

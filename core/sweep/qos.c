@@ -60,8 +60,8 @@ engine_binds(const struct sweeper *s)
 static bool
 maps_sls(const struct sweeper *s)
 {
-	return s->set.qos != NULL || s->qos_written || engine_binds(s) ||
-	    (plan_at_hand(s) != NULL && s->vls_written);
+	return s->set.qos != NULL || s->vls.written || engine_binds(s) ||
+	    (plan_at_hand(s) != NULL && s->vls.spread);
 }
 
 static const struct qos_tables *
@@ -95,7 +95,7 @@ has_tables(const struct sweeper *s, const struct inv_node *n, unsigned port)
 {
 	if (port == 0)
 		return inv_is_switch(n) && n->sw.enhanced_port0 &&
-		    (s->set.qos != NULL || s->qos_written);
+		    (s->set.qos != NULL || s->vls.written);
 	return model_takes_link(s, n, port);
 }
 
@@ -183,7 +183,7 @@ warn_block(struct sweeper *s, const struct ask *a, const char *what)
 {
 	char name[128];
 
-	fm_log_rl(&s->refused_bucket, FM_LOG_WARN, "sweep", "%s port %u %s %s",
+	fm_log_rl(&s->logs.refused, FM_LOG_WARN, "sweep", "%s port %u %s %s",
 	    inv_name(inv_node(&s->inv, a->node), name, sizeof(name)), a->port, what,
 	    wire_attr_name(block_attrs[a->kind]));
 }
@@ -205,7 +205,7 @@ on_block_set(struct ask *a, enum txn_status status, const uint8_t *reply)
 	struct inv_node *n = inv_node(&s->inv, a->node);
 
 	if (status != TXN_REFUSED && sets_way_on(a))
-		s->wrote_ns = s->p.transport->ops->now_ns(s->p.transport);
+		s->writing.wrote_ns = s->p.transport->ops->now_ns(s->p.transport);
 	if (status == TXN_OK)
 		return;
 	n->ports[a->port].qos_done = false;
@@ -355,7 +355,7 @@ static void
 ensure_arb(struct sweeper *s, uint32_t slot, unsigned port)
 {
 	const struct wire_port_info *i = &inv_node(&s->inv, slot)->ports[port].info;
-	bool all = s->set.qos != NULL || s->qos_written;
+	bool all = s->set.qos != NULL || s->vls.written;
 	const uint8_t cap[] = { i->vl_arb_low_cap, i->vl_arb_high_cap };
 
 	for (unsigned index = 1; index <= (all ? ARB_BLOCKS : 1); index++)
@@ -518,9 +518,9 @@ say_collision(struct sweeper *s)
 	uint16_t sls = engine_binds(s) && s->set.qos != NULL ? collided_sls(s) : 0;
 	char list[64];
 
-	if (sls == s->qos_collided)
+	if (sls == s->vls.collided)
 		return;
-	s->qos_collided = sls;
+	s->vls.collided = sls;
 	if (sls != 0)
 		log_notice("qos",
 		    "engine %s needs VLs of its own between switches to be free of credit loops: "
@@ -579,14 +579,14 @@ qos_start(struct sweeper *s)
 {
 	uint64_t mark = mark_of(s->set.qos);
 
-	if (mark != s->qos_mark ||
+	if (mark != s->vls.mark ||
 	    (s->plan != NULL && s->next != s->plan && s->next != NULL &&
 		!plan_same_vls(s->plan, s->next)))
 		forget_tables(s);
-	if (mark != s->qos_mark)
+	if (mark != s->vls.mark)
 		say_starved(s);
-	s->qos_mark = mark;
-	s->qos_written = s->qos_written || s->set.qos != NULL;
-	s->vls_written = s->vls_written || engine_binds(s);
+	s->vls.mark = mark;
+	s->vls.written = s->vls.written || s->set.qos != NULL;
+	s->vls.spread = s->vls.spread || engine_binds(s);
 	say_collision(s);
 }

@@ -74,7 +74,7 @@ repath_note(struct sweeper *s)
 		uint32_t n_ports = mark_ports(s, switches);
 
 		s->report.n_other_sls = n;
-		s->repaths = true;
+		s->telling.repaths = true;
 		log_notice("sweep",
 		    "%" PRIu64 " paths carry another SL than before; %" PRIu32
 		    " ports are %s to ask for theirs again",
@@ -99,7 +99,7 @@ repath_take_over(struct sweeper *s)
 {
 	uint32_t n_ports;
 
-	if (!s->untold_before_us || s->set.dry_run)
+	if (!s->telling.untold_before_us || s->set.dry_run)
 		return;
 	n_ports = mark_ports(s, NULL);
 	log_notice("sweep",
@@ -111,7 +111,8 @@ repath_take_over(struct sweeper *s)
 bool
 repath_is_due(const struct sweeper *s)
 {
-	return s->repaths && s->set.client_reregister && s->plan != NULL && s->next != NULL &&
+	return s->telling.repaths && s->set.client_reregister && s->plan != NULL &&
+	    s->next != NULL &&
 	    (s->plan->tables->t.n_vls_used > 1 || s->next->tables->t.n_vls_used > 1);
 }
 
@@ -168,21 +169,21 @@ repath_is_back(const struct sweeper *s)
 bool
 repath_feed(struct sweeper *s)
 {
-	while (s->tell_next < s->inv.nodes.n && s->pending < FEED_HIGH) {
-		uint32_t slot = s->tell_next++;
+	while (s->telling.next < s->inv.nodes.n && s->run.pending < FEED_HIGH) {
+		uint32_t slot = s->telling.next++;
 		const struct inv_node *n = inv_node(&s->inv, slot);
 
 		for (unsigned p = 1; node_usable(n) && !inv_is_switch(n) && p <= n->n_ports; p++)
 			if (n->ports[p].repaths)
 				links_set(s, slot, p);
 	}
-	return s->tell_next < s->inv.nodes.n || s->pending > 0;
+	return s->telling.next < s->inv.nodes.n || s->run.pending > 0;
 }
 
 void
 repath_tell(struct sweeper *s)
 {
-	if ((s->repaths && s->set.client_reregister) || s->held_for_sls)
+	if ((s->telling.repaths && s->set.client_reregister) || s->telling.held_for_sls)
 		sweeper_request(s, SWEEP_NAMED, "paths carry other SLs");
-	s->repaths = false;
+	s->telling.repaths = false;
 }

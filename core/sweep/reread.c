@@ -54,7 +54,7 @@ find_routes(struct sweeper *s)
 {
 	uint32_t n_lost;
 
-	s->n_unlinked = s->inv.n_unlinked;
+	s->reading.n_unlinked = s->inv.n_unlinked;
 	if (!inv_find_routes(&s->inv, &n_lost))
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for directed routes");
 	s->report.n_lost += n_lost;
@@ -63,12 +63,12 @@ find_routes(struct sweeper *s)
 void
 discover_reread(struct sweeper *s)
 {
-	size_t n_doubted = s->doubted.n;
+	size_t n_doubted = s->reading.doubted.n;
 
-	if (s->n_unlinked != s->inv.n_unlinked)
+	if (s->reading.n_unlinked != s->inv.n_unlinked)
 		find_routes(s);
 	for (size_t i = 0; i < n_doubted; i++) {
-		uint32_t slot = s->doubted.item[i];
+		uint32_t slot = s->reading.doubted.item[i];
 		struct inv_node *n = inv_node(&s->inv, slot);
 
 		n->doubted = false;
@@ -85,7 +85,7 @@ discover_reread(struct sweeper *s)
 		else
 			read_ca(s, slot);
 	}
-	s->doubted.n = 0;
+	s->reading.doubted.n = 0;
 }
 
 /* One end calls the cable up, the other one down. */
@@ -174,13 +174,14 @@ discover_retry(struct sweeper *s)
 			s->report.n_silent -= n->silent_in == s->report.number;
 		}
 	}
-	return s->doubted.n > 0;
+	return s->reading.doubted.n > 0;
 }
 
 bool
 discover_lost_sight(const struct sweeper *s)
 {
-	for (size_t i = 0; s->fell_silent && !s->looked_twice && i < s->inv.switches.n; i++) {
+	for (size_t i = 0;
+	     s->reading.fell_silent && !s->reading.looked_twice && i < s->inv.switches.n; i++) {
 		const struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[i]);
 
 		if (n->present && n->silent && n->silent_in == s->report.number)

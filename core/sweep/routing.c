@@ -19,7 +19,7 @@ after_routing(struct sweeper *s, int rc)
 	struct sweep_report *r = &s->report;
 
 	if (rc != 0) {
-		s->failed = true;
+		s->run.failed = true;
 		return;
 	}
 	say_refusals(s->plan, s->next);
@@ -51,41 +51,42 @@ routing_note_older(struct sweeper *s)
 	int64_t gone_ns =
 	    s->p.transport->ops->now_ns(s->p.transport) + s->set.packet_life_ms * 1000000;
 
-	if (s->older_until_ns < gone_ns)
-		s->older_until_ns = gone_ns;
-	s->older_by_levels = false;
+	if (s->writing.older_until_ns < gone_ns)
+		s->writing.older_until_ns = gone_ns;
+	s->writing.older_by_levels = false;
 }
 
 void
 routing_start(struct sweeper *s)
 {
-	bool untold = s->held_for_sls || repath_is_back(s);
+	bool untold = s->telling.held_for_sls || repath_is_back(s);
 	struct plan_request q = { .set = &s->set.routing,
 		.chain = s->p.chain,
 		.regions = s->p.regions,
 		.prev = s->plan,
-		.anew = s->chain_changed,
+		.anew = s->asked.chain_changed,
 		.now_ms = sweeper_clock_ms(s),
 		.linger_ms = s->set.lid_linger_ms,
 		.rebalance = s->set.rebalance,
-		.quiet = s->quiet,
-		.drain = s->drain_once ? PLAN_DRAIN_ALWAYS : s->set.drain,
-		.held = s->unwritten.item,
-		.n_held = s->unwritten.n,
-		.older = untold || sweeper_clock_ms(s) * 1000000 < s->older_until_ns,
-		.older_by_levels = s->older_by_levels && !untold,
-		.strayed = s->strayed,
+		.quiet = s->run.quiet,
+		.drain = s->asked.drain_once ? PLAN_DRAIN_ALWAYS : s->set.drain,
+		.held = s->writing.unwritten.item,
+		.n_held = s->writing.unwritten.n,
+		.older = untold || sweeper_clock_ms(s) * 1000000 < s->writing.older_until_ns,
+		.older_by_levels = s->writing.older_by_levels && !untold,
+		.strayed = s->writing.strayed,
 		.mcast_sls = mcast_make_trees(s),
 		.mcast_trees = MCAST_TREES_DEFAULT };
 	struct fm_error *err = &s->report.error;
 	struct plan *thawed = NULL;
 	int rc = model_build(s, &q.snap, err);
 
-	s->held_for_sls = untold;
-	s->waits_for_older = q.older || q.n_held > 0;
-	s->asked_anew = s->chain_changed;
-	s->asked_drain = s->drain_once;
-	s->chain_changed = s->drain_once = false; /* asked for from here on: of the next */
+	s->telling.held_for_sls = untold;
+	s->writing.waits_for_older = q.older || q.n_held > 0;
+	s->asked.asked_anew = s->asked.chain_changed;
+	s->asked.asked_drain = s->asked.drain_once;
+	s->asked.chain_changed = s->asked.drain_once =
+	    false; /* asked for from here on: of the next */
 
 	/* Later an overlap is only told of: nobody is to go without routes for it. */
 	if (rc == 0 && q.snap != NULL && s->plan == NULL && s->p.regions != NULL)
@@ -97,13 +98,13 @@ routing_start(struct sweeper *s)
 	}
 	if (rc == 0 && q.snap != NULL && s->p.worker != NULL) {
 		plan_worker_start(s->p.worker, &q);
-		s->routing = true;
+		s->run.routing = true;
 	} else if (rc == 0 && q.snap != NULL) {
 		rc = plan_make(s->p.router, &q, &s->next, err);
 	}
 	plan_put(thawed);
 	snapshot_put(q.snap);
-	if (!s->routing)
+	if (!s->run.routing)
 		after_routing(s, rc);
 }
 
@@ -116,8 +117,8 @@ routing_take(struct sweeper *s)
 		return false;
 	if (!plan_worker_take(s->p.worker, &rc, &s->next, &s->report.error))
 		return false;
-	s->routing = false;
-	if (!s->failed)
+	s->run.routing = false;
+	if (!s->run.failed)
 		after_routing(s, rc);
 	return true;
 }

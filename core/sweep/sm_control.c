@@ -32,7 +32,7 @@ sm_answer(struct sweeper *s, const struct mad *m, const struct wire_header *h,
 	struct wire_sm_info mine;
 	struct fm_error err = { 0 };
 
-	s->sm_counts.answered++;
+	s->sm.counts.answered++;
 	sm_show(s, from, &mine);
 	wire_sm_info_put(data, &mine);
 	if (h->method == WIRE_GET)
@@ -44,7 +44,7 @@ sm_answer(struct sweeper *s, const struct mad *m, const struct wire_header *h,
 	memcpy(reply.bytes + WIRE_SMP_DATA_AT, data, WIRE_SMP_DATA_BYTES);
 	reply.timeout_ms = 0;
 	if (txn_reply(s->p.txn, &reply, &err) != 0)
-		fm_log_rl(&s->trap_bucket, FM_LOG_WARN, "ha", "cannot answer SMInfo: %s", err.msg);
+		fm_log_rl(&s->logs.traps, FM_LOG_WARN, "ha", "cannot answer SMInfo: %s", err.msg);
 }
 
 /* ----------------------------------------------------------- where it is from */
@@ -81,7 +81,7 @@ find_lid(const struct sweeper *s, uint16_t lid, uint32_t *node, uint8_t *port)
 {
 	const struct inv_node *n;
 
-	*node = fm_hash_find(&s->lid_owner, lid);
+	*node = fm_hash_find(&s->links.lid_owner, lid);
 	if (*node == FM_HASH_NONE)
 		return false;
 	n = inv_node(&s->inv, *node);
@@ -101,10 +101,10 @@ find_source(const struct sweeper *s, const struct mad *m, const struct wire_head
 	if (h->mgmt_class == WIRE_CLASS_SMP_DR)
 		return h->dr_slid == WIRE_LID_PERMISSIVE && h->dr_dlid == WIRE_LID_PERMISSIVE &&
 		    walk_back(&s->inv, m->bytes, node, port);
-	for (size_t i = 0; m->addr.lid != 0 && i < s->others.n; i++) {
-		*node = s->others.item[i].node;
-		*port = s->others.item[i].port;
-		if (s->others.item[i].lid == m->addr.lid)
+	for (size_t i = 0; m->addr.lid != 0 && i < s->sm.others.n; i++) {
+		*node = s->sm.others.item[i].node;
+		*port = s->sm.others.item[i].port;
+		if (s->sm.others.item[i].lid == m->addr.lid)
 			return true;
 	}
 	return find_lid(s, m->addr.lid, node, port);
@@ -114,9 +114,9 @@ find_source(const struct sweeper *s, const struct mad *m, const struct wire_head
 static const struct ha_other *
 sm_at(const struct sweeper *s, uint32_t node, uint8_t port)
 {
-	for (size_t i = 0; i < s->others.n; i++)
-		if (s->others.item[i].node == node && s->others.item[i].port == port)
-			return &s->others.item[i];
+	for (size_t i = 0; i < s->sm.others.n; i++)
+		if (s->sm.others.item[i].node == node && s->sm.others.item[i].port == port)
+			return &s->sm.others.item[i];
 	return NULL;
 }
 
@@ -141,14 +141,14 @@ say_refused(struct sweeper *s, const struct mad *m, const struct wire_header *h,
 		snprintf(lid, sizeof(lid), "by a directed route");
 	else
 		snprintf(lid, sizeof(lid), "LID %u", m->addr.lid);
-	fm_log_rl(&s->control_bucket, FM_LOG_WARN, "ha",
+	fm_log_rl(&s->logs.control, FM_LOG_WARN, "ha",
 	    "control %s in the name of SM 0x%016" PRIx64
 	    " is refused: it comes from %s, %s, which may not command us (%" PRIu64
 	    " refused, %" PRIu64 " dropped so far)",
 	    control_name(h->modifier), claimed->guid,
 	    node < s->inv.nodes.n ? inv_name(inv_node(&s->inv, node), name, sizeof(name))
 				  : "an unknown port",
-	    lid, s->sm_counts.refused, s->sm_counts.dropped);
+	    lid, s->sm.counts.refused, s->sm.counts.dropped);
 }
 
 static void
@@ -156,11 +156,11 @@ refuse_stranger(struct sweeper *s, const struct mad *m, const struct wire_header
 {
 	int64_t now = sweeper_clock_ms(s);
 
-	if (s->stranger_ms != SM_NEVER_MS && now - s->stranger_ms < CONTROL_EVERY_MS) {
-		s->sm_counts.dropped++;
+	if (s->sm.stranger_ms != SM_NEVER_MS && now - s->sm.stranger_ms < CONTROL_EVERY_MS) {
+		s->sm.counts.dropped++;
 		return;
 	}
-	s->stranger_ms = now;
+	s->sm.stranger_ms = now;
 	sm_answer(s, m, h, NULL, WIRE_STATUS_BAD_VALUE);
 }
 
@@ -176,7 +176,7 @@ act(struct sweeper *s, enum ha_event event, uint32_t control, const struct ha_ot
 		log_notice(
 		    "ha", "the SM 0x%016" PRIx64 " hands the subnet over to us", from->info.guid);
 		sm_send(s, from, WIRE_SM_ACKNOWLEDGE, NULL);
-		s->others_wrote = true;
+		s->sm.others_wrote = true;
 		sweeper_request(s, SWEEP_HEAVY, "handover");
 		break;
 	case HA_BECOME_STANDBY:
@@ -216,7 +216,7 @@ take_control(struct sweeper *s, const struct mad *m, const struct wire_header *h
 		return true;
 	}
 	if (p->set_ms != SM_NEVER_MS && now - p->set_ms < CONTROL_EVERY_MS) {
-		s->sm_counts.dropped++;
+		s->sm.counts.dropped++;
 		return true;
 	}
 	event = ha_on_set(s->p.ha, h->modifier, &sender);
@@ -243,9 +243,9 @@ on_control(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 	    (claimed.sm_key == 0 || claimed.sm_key == s->p.ha->sm_key)) {
 		if (take_control(s, m, h, from))
 			return;
-		s->sm_counts.refused++;
+		s->sm.counts.refused++;
 	} else {
-		s->sm_counts.refused++;
+		s->sm.counts.refused++;
 		refuse_stranger(s, m, h);
 	}
 	say_refused(s, m, h, node, &claimed);
@@ -265,8 +265,8 @@ on_question(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 			return;
 	}
 	/* Too early to say who asks, and OpenSM would take 0 for our key. */
-	if (from == NULL && !wants_sum && s->phase != PHASE_IDLE && s->phase <= PHASE_OTHER_SMS &&
-	    sm_hold(s, m))
+	if (from == NULL && !wants_sum && s->run.phase != PHASE_IDLE &&
+	    s->run.phase <= PHASE_OTHER_SMS && sm_hold(s, m))
 		return;
 	sm_answer(s, m, h, from, 0);
 }

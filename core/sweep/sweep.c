@@ -56,18 +56,18 @@ sweeper_new(
 		return NULL;
 	}
 	s->mem = mem;
-	s->way_epoch = 1; /* no node is of it */
+	s->ways.epoch = 1; /* no node is of it */
 	s->p = *parts;
 	s->set = *settings;
 	s->local = local;
-	s->first_master = true;
+	s->sm.first_master = true;
 	s->set_mark = sweep_settings_mark(settings);
-	s->settings_changed = parts->store != NULL && store_mark(parts->store) != s->set_mark;
-	s->untold_before_us = store_untold(parts->store);
-	s->trap_bucket = s->silent_bucket = s->refused_bucket =
+	s->links.settings_changed = parts->store != NULL && store_mark(parts->store) != s->set_mark;
+	s->telling.untold_before_us = store_untold(parts->store);
+	s->logs.traps = s->logs.silent = s->logs.refused =
 	    (struct fm_log_bucket){ .burst = 20, .every_ms = 1000 };
-	s->control_bucket = (struct fm_log_bucket){ .burst = 1, .every_ms = 60000 };
-	s->stranger_ms = SM_NEVER_MS;
+	s->logs.control = (struct fm_log_bucket){ .burst = 1, .every_ms = 60000 };
+	s->sm.stranger_ms = SM_NEVER_MS;
 	todo_clear(&s->todo);
 	inv_init(&s->inv);
 	s->mc = mcast_new();
@@ -89,25 +89,25 @@ sweeper_free(struct sweeper *s)
 	if (s == NULL)
 		return;
 	mcast_free(s->mc);
-	transition_free(s->transition);
-	fm_vec_fini(&s->held);
-	fm_vec_fini(&s->silent);
-	fm_vec_fini(&s->unwritten);
-	free(s->visit);
-	free(s->settled);
+	transition_free(s->writing.transition);
+	fm_vec_fini(&s->writing.held);
+	fm_vec_fini(&s->writing.silent);
+	fm_vec_fini(&s->writing.unwritten);
+	free(s->writing.visit);
+	free(s->writing.settled);
 	waves_end(s);
 	plan_put(s->next);
 	plan_put(s->plan);
 	pkeys_fini(s);
 	aliases_fini(s);
-	fm_hash_fini(&s->lost_ports);
+	fm_hash_fini(&s->telling.lost_ports);
 	inv_fini(&s->inv);
-	fm_vec_fini(&s->doubted);
+	fm_vec_fini(&s->reading.doubted);
 	todo_fini(&s->todo);
-	fm_vec_fini(&s->others);
-	fm_vec_fini(&s->asked_sms);
-	fm_vec_fini(&s->sm_pasts);
-	fm_hash_fini(&s->lid_owner);
+	fm_vec_fini(&s->sm.others);
+	fm_vec_fini(&s->sm.asked_sms);
+	fm_vec_fini(&s->sm.pasts);
+	fm_hash_fini(&s->links.lid_owner);
 	traps_fini(&s->traps);
 	mem = s->mem;
 	fm_arena_fini(&mem);
@@ -120,22 +120,22 @@ sweeper_configure(struct sweeper *s, const struct sweep_settings *settings,
 	uint64_t mark = sweep_settings_mark(settings);
 
 	/* what the old settings borrowed may be gone */
-	s->settings_changed = s->settings_changed || mark != s->set_mark;
+	s->links.settings_changed = s->links.settings_changed || mark != s->set_mark;
 	s->set_mark = mark;
 	s->set = *settings;
 	s->p.chain = chain;
 	s->p.regions = regions;
-	s->chain_changed = true;
+	s->asked.chain_changed = true;
 	other_sms_configured(s);
 }
 
 void
 sweeper_request(struct sweeper *s, enum sweep_scope scope, const char *reason)
 {
-	if (scope <= s->wanted)
+	if (scope <= s->run.wanted)
 		return;
-	s->wanted = scope;
-	snprintf(s->wanted_reason, sizeof(s->wanted_reason), "%s", reason);
+	s->run.wanted = scope;
+	snprintf(s->run.wanted_reason, sizeof(s->run.wanted_reason), "%s", reason);
 }
 
 static int64_t
@@ -153,18 +153,18 @@ sweeper_due_ns(const struct sweeper *s)
 {
 	int64_t now_ns = s->p.transport->ops->now_ns(s->p.transport);
 
-	if (s->phase == PHASE_IDLE)
+	if (s->run.phase == PHASE_IDLE)
 		return idle_until_ns(s);
-	if (s->phase != PHASE_TABLES || s->apply_wait_ns == 0)
+	if (s->run.phase != PHASE_TABLES || s->writing.wait_ns == 0)
 		return INT64_MAX;
 	/* What is over waits for an answer that is still out. */
-	return now_ns < s->apply_wait_ns || s->pending == 0 ? s->apply_wait_ns : INT64_MAX;
+	return now_ns < s->writing.wait_ns || s->run.pending == 0 ? s->writing.wait_ns : INT64_MAX;
 }
 
 void
 sweeper_drain(struct sweeper *s)
 {
-	s->drain_once = s->chain_changed = true;
+	s->asked.drain_once = s->asked.chain_changed = true;
 	sweeper_request(s, SWEEP_HEAVY, "drain");
 }
 
@@ -179,14 +179,15 @@ is_due_between(const struct sweeper *s)
 static bool
 is_wanted(const struct sweeper *s)
 {
-	return s->wanted != SWEEP_NONE || s->doubted.n > 0 ||
+	return s->run.wanted != SWEEP_NONE || s->reading.doubted.n > 0 ||
 	    todo_next_ms(s) <= sweeper_clock_ms(s);
 }
 
 bool
 sweeper_idle(const struct sweeper *s)
 {
-	return s->phase == PHASE_IDLE && s->pending == 0 && !is_wanted(s) && !is_due_between(s);
+	return s->run.phase == PHASE_IDLE && s->run.pending == 0 && !is_wanted(s) &&
+	    !is_due_between(s);
 }
 
 const struct sweep_report *
@@ -198,26 +199,26 @@ sweeper_report(const struct sweeper *s)
 enum sweep_phase
 sweeper_phase(const struct sweeper *s)
 {
-	return s->phase;
+	return s->run.phase;
 }
 
 void
 sweeper_lost(struct sweeper *s, uint64_t port)
 {
 	if (port != 0) {
-		if (!fm_hash_put(&s->lost_ports, port, 0))
+		if (!fm_hash_put(&s->telling.lost_ports, port, 0))
 			log_err("sweep", "out of memory: a port is not asked to register again");
 		return; /* not here now: with the sweep that finds it */
 	}
-	s->lost_all = true;
-	if (s->was_up)
+	s->telling.lost_all = true;
+	if (s->sm.was_up)
 		sweeper_request(s, SWEEP_NAMED, "hosts are to register again");
 }
 
 bool
 sweeper_is_up(const struct sweeper *s)
 {
-	return s->was_up;
+	return s->sm.was_up;
 }
 
 const struct plan *
@@ -260,7 +261,7 @@ now_ns(void)
 static void
 count_smps(struct sweeper *s)
 {
-	const struct txn_counts *now = txn_counts(s->p.txn), *was = &s->counts_at_start;
+	const struct txn_counts *now = txn_counts(s->p.txn), *was = &s->run.counts_at_start;
 	struct sweep_report *r = &s->report;
 
 	r->gets = r->sets = 0;
@@ -281,7 +282,7 @@ keep_mark(struct sweeper *s)
 {
 	struct fm_error err = { 0 };
 
-	s->settings_changed = false;
+	s->links.settings_changed = false;
 	if (s->p.store != NULL && !s->set.dry_run &&
 	    store_put_mark(s->p.store, s->set_mark, &err) != 0)
 		log_err("sweep", "%s", err.msg);
@@ -293,12 +294,12 @@ keep_plan(struct sweeper *s)
 {
 	struct fm_error err = { 0 };
 
-	if (s->p.plan_path == NULL || s->set.dry_run || s->plan == NULL || s->plan_saved)
+	if (s->p.plan_path == NULL || s->set.dry_run || s->plan == NULL || s->writing.plan_saved)
 		return;
 	if (plan_file_save(s->p.plan_path, s->plan, s->plan->mark, &err) != 0)
 		log_warn("sweep", "the tables are not kept for a restart: %s", err.msg);
 	else
-		s->plan_saved = true;
+		s->writing.plan_saved = true;
 }
 
 /* What this sweep leaves unfinished.  Who is not master has nothing to finish. */
@@ -308,7 +309,7 @@ note_todo(struct sweeper *s, enum sweep_outcome outcome)
 	struct sweep_report *r = &s->report;
 
 	if (outcome == SWEEP_STANDBY || outcome == SWEEP_NO_LINK ||
-	    !(s->was_up || outcome == SWEEP_UP))
+	    !(s->sm.was_up || outcome == SWEEP_UP))
 		todo_clear(&s->todo);
 	else
 		todo_scan(s);
@@ -323,29 +324,30 @@ sweep_end(struct sweeper *s, enum sweep_outcome outcome)
 {
 	struct sweep_report *r = &s->report;
 
-	s->phase = PHASE_IDLE;
+	s->run.phase = PHASE_IDLE;
 	sm_serve_held(s);
-	s->feed = NULL;
-	s->quiet = false;
-	s->chain_changed = s->chain_changed || s->asked_anew; /* the next is to come to it */
-	s->drain_once = s->drain_once || s->asked_drain;
-	s->asked_anew = s->asked_drain = false;
+	s->run.feed = NULL;
+	s->run.quiet = false;
+	s->asked.chain_changed =
+	    s->asked.chain_changed || s->asked.asked_anew; /* the next is to come to it */
+	s->asked.drain_once = s->asked.drain_once || s->asked.asked_drain;
+	s->asked.asked_anew = s->asked.asked_drain = false;
 	mcast_sweep_ended(s);
-	if (s->failed)
+	if (s->run.failed)
 		outcome = SWEEP_FAILED;
 	r->outcome = outcome;
-	r->total_ms = (double)(now_ns() - s->started_ns) / NS_PER_MS;
+	r->total_ms = (double)(now_ns() - s->run.started_ns) / NS_PER_MS;
 	count_smps(s);
 	links_count(s);
 	note_todo(s, outcome);
 	if (outcome == SWEEP_UP) {
-		s->was_up = true;
-		s->first_master = false;
+		s->sm.was_up = true;
+		s->sm.first_master = false;
 		keep_mark(s);
 		mkeys_commit(s);
 	} else if (outcome == SWEEP_STANDBY || outcome == SWEEP_NO_LINK) {
-		s->was_up = false;
-		s->others_wrote = true;
+		s->sm.was_up = false;
+		s->sm.others_wrote = true;
 	}
 	plan_put(s->next);
 	s->next = NULL;
@@ -367,10 +369,10 @@ sweep_enter(struct sweeper *s, enum sweep_phase phase)
 	int64_t now = now_ns();
 
 	fm_fault_point("phase", sweep_phase_names[phase]);
-	s->report.phase_ms[s->phase] += (double)(now - s->phase_ns) / NS_PER_MS;
-	s->phase_ns = now;
-	s->phase = phase;
-	s->feed = NULL;
+	s->report.phase_ms[s->run.phase] += (double)(now - s->run.phase_ns) / NS_PER_MS;
+	s->run.phase_ns = now;
+	s->run.phase = phase;
+	s->run.feed = NULL;
 }
 
 static void
@@ -379,27 +381,28 @@ start_sweep(struct sweeper *s)
 	struct sweep_report *r = &s->report;
 	uint64_t number = r->number + 1;
 
-	*r = (struct sweep_report){ .number = number, .scope = s->wanted };
-	if (s->wanted != SWEEP_NONE)
-		snprintf(r->reason, sizeof(r->reason), "%s", s->wanted_reason);
-	else if (s->doubted.n > 0)
+	*r = (struct sweep_report){ .number = number, .scope = s->run.wanted };
+	if (s->run.wanted != SWEEP_NONE)
+		snprintf(r->reason, sizeof(r->reason), "%s", s->run.wanted_reason);
+	else if (s->reading.doubted.n > 0)
 		snprintf(r->reason, sizeof(r->reason), "what has changed meanwhile");
 	else
 		todo_reason(s, r->reason, sizeof(r->reason));
-	if (s->wanted == SWEEP_NONE)
+	if (s->run.wanted == SWEEP_NONE)
 		r->scope = SWEEP_NAMED;
-	if (!s->was_up)
+	if (!s->sm.was_up)
 		r->scope = SWEEP_HEAVY; /* what has not come up once has to be seen whole */
-	s->wanted = SWEEP_NONE;
-	if (s->others_wrote)
+	s->run.wanted = SWEEP_NONE;
+	if (s->sm.others_wrote)
 		program_forget(s);
-	s->failed = s->changed = s->keys_changed = s->fell_silent = s->looked_twice = false;
-	s->todo_work = false;
-	s->n_doubts = 0;
-	s->way_epoch++;
+	s->run.failed = s->reading.changed = s->keys.changed = s->reading.fell_silent =
+	    s->reading.looked_twice = false;
+	s->reading.todo_work = false;
+	s->reading.n_doubts = 0;
+	s->ways.epoch++;
 	lid_route_reopen(s);
-	s->counts_at_start = *txn_counts(s->p.txn);
-	s->started_ns = s->phase_ns = now_ns();
+	s->run.counts_at_start = *txn_counts(s->p.txn);
+	s->run.started_ns = s->run.phase_ns = now_ns();
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
 		struct inv_node *n = inv_node(&s->inv, i);
 
@@ -454,11 +457,11 @@ static void
 after_discovery(struct sweeper *s)
 {
 	if (s->report.scope == SWEEP_LIGHT) {
-		bool news = s->changed || s->doubted.n > 0 || s->todo_work || s->fell_silent ||
-		    sweeper_drops(s);
+		bool news = s->reading.changed || s->reading.doubted.n > 0 ||
+		    s->reading.todo_work || s->reading.fell_silent || sweeper_drops(s);
 
-		s->quiet = !news && plan_wants_rebalance(s->plan, s->p.chain, s->set.rebalance);
-		news = news || s->quiet;
+		s->run.quiet = !news && plan_wants_rebalance(s->plan, s->p.chain, s->set.rebalance);
+		news = news || s->run.quiet;
 		if (!other_sms_decide(s) || !news) {
 			sweep_end(s,
 			    s->report.outcome == SWEEP_STANDBY ? SWEEP_STANDBY : SWEEP_UNCHANGED);
@@ -480,7 +483,7 @@ after_discovery(struct sweeper *s)
 static void
 look_at_all(struct sweeper *s)
 {
-	s->looked_twice = true;
+	s->reading.looked_twice = true;
 	s->report.scope = SWEEP_HEAVY;
 	s->report.n_silent = 0;
 	doubt_nothing(s);
@@ -492,9 +495,9 @@ static void
 after_reread(struct sweeper *s)
 {
 	discover_compare_ends(s);
-	if (s->doubted.n > 0) {
+	if (s->reading.doubted.n > 0) {
 		discover_reread(s);
-		if (s->pending > 0)
+		if (s->run.pending > 0)
 			return;
 	}
 	if (!has_link(s)) {
@@ -526,10 +529,10 @@ commit(struct sweeper *s)
 static void
 after_tables(struct sweeper *s)
 {
-	if (s->broken_off) {
+	if (s->writing.broken_off) {
 		program_commit(s);
 		sweep_end(s, SWEEP_BROKEN_OFF);
-	} else if (s->apply_again) {
+	} else if (s->writing.again) {
 		commit(s);
 	} else {
 		sweep_enter(s, PHASE_PORTS);
@@ -542,8 +545,8 @@ after_activation(struct sweeper *s)
 {
 	if (apply_again(s)) {
 		sweep_enter(s, PHASE_TABLES);
-		s->feed = apply_feed;
-	} else if (!s->failed && !mkeys_change(s) && !mkeys_bar_us(s)) {
+		s->run.feed = apply_feed;
+	} else if (!s->run.failed && !mkeys_change(s) && !mkeys_bar_us(s)) {
 		commit(s);
 	}
 }
@@ -552,12 +555,12 @@ after_activation(struct sweeper *s)
 static void
 advance(struct sweeper *s)
 {
-	switch (s->phase) {
+	switch (s->run.phase) {
 	case PHASE_IDLE:
 		if (is_wanted(s)) {
 			start_sweep(s);
 		} else {
-			s->phase = PHASE_MCAST;
+			s->run.phase = PHASE_MCAST;
 			aliases_start(s);
 			mcast_start(s, false);
 		}
@@ -596,7 +599,7 @@ advance(struct sweeper *s)
 		if (mcast_finish(s))
 			sweep_enter(s, PHASE_DONE);
 		else
-			s->phase = PHASE_IDLE; /* it was by itself */
+			s->run.phase = PHASE_IDLE; /* it was by itself */
 		return;
 	case PHASE_DONE:
 	case N_PHASES:
@@ -609,25 +612,25 @@ void
 sweeper_step(struct sweeper *s)
 {
 	for (;;) {
-		if (s->routing) {
+		if (s->run.routing) {
 			if (!routing_take(s))
 				return;
 			continue;
 		}
-		if (s->failed && s->phase != PHASE_IDLE) {
-			if (s->pending > 0)
+		if (s->run.failed && s->run.phase != PHASE_IDLE) {
+			if (s->run.pending > 0)
 				return;
 			program_commit(s);
 			sweep_end(s, SWEEP_FAILED);
 			continue;
 		}
-		if (s->feed != NULL && s->feed(s))
+		if (s->run.feed != NULL && s->run.feed(s))
 			return;
-		s->feed = NULL;
-		if (s->phase == PHASE_IDLE)
+		s->run.feed = NULL;
+		if (s->run.phase == PHASE_IDLE)
 			traps_step(s);
-		if (s->pending > 0 ||
-		    (s->phase == PHASE_IDLE && !is_wanted(s) && !is_due_between(s)))
+		if (s->run.pending > 0 ||
+		    (s->run.phase == PHASE_IDLE && !is_wanted(s) && !is_due_between(s)))
 			return;
 		advance(s);
 	}

@@ -106,6 +106,12 @@ enum sweep_outcome {
 	SWEEP_FAILED	  /* a system error, in sweep_report.error */
 };
 
+/* SMPs of a sweep that were not directed all the way, and those that were put again, directed. */
+struct smps_by_lid {
+	uint64_t sent, lost;	    /* LID-routed */
+	uint64_t mixed, mixed_lost; /* by LID to the switch before */
+};
+
 struct sweep_report {
 	uint64_t number;
 	enum sweep_scope scope;
@@ -127,8 +133,7 @@ struct sweep_report {
 	uint64_t gets, sets, would_set; /* of this sweep */
 	uint64_t gets_by_attr[256], sets_by_attr[256], would_set_by_attr[256];
 	uint64_t retries, timeouts, refused;
-	uint64_t by_lid, by_lid_lost;	/* of the SMPs, LID-routed; put again, directed */
-	uint64_t mixed, mixed_lost;	/* by LID to the switch before; put again, directed */
+	struct smps_by_lid by_lid;
 	struct transition_counts order; /* of writing forwarding tables */
 	struct plan_change change;	/* what they were written for */
 	double phase_ms[N_PHASES];

@@ -227,7 +227,7 @@ log_new(struct sweeper *s, struct todo *t, int64_t now_ms)
 		return;
 	t->logged = true;
 	if (!is_logged_where_met(t))
-		fm_log_rl(&s->silent_bucket, FM_LOG_WARN, "sweep", "%s",
+		fm_log_rl(&s->logs.silent, FM_LOG_WARN, "sweep", "%s",
 		    todo_say(&s->inv, t->why, t->slot, t->port, line, sizeof(line)));
 }
 
@@ -237,7 +237,7 @@ log_gone(struct sweeper *s, const struct todo *t)
 	char name[128];
 
 	if (t->logged || is_logged_where_met(t))
-		fm_log_rl(&s->silent_bucket, FM_LOG_NOTICE, "sweep", "%s port %u: %s no more",
+		fm_log_rl(&s->logs.silent, FM_LOG_NOTICE, "sweep", "%s port %u: %s no more",
 		    inv_name(inv_node(&s->inv, t->slot), name, sizeof(name)), t->port,
 		    rows[t->why].name);
 }
@@ -281,7 +281,7 @@ entry(const struct todo *was, uint32_t slot, unsigned port, enum todo_why w, int
 static int64_t
 due_ms(const struct sweeper *s, int64_t now_ms)
 {
-	bool in_vain = s->failed;
+	bool in_vain = s->run.failed;
 
 	for (size_t i = 0; i < s->inv.switches.n; i++)
 		in_vain = in_vain || inv_node(&s->inv, s->inv.switches.item[i])->quiet;

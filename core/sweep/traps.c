@@ -66,7 +66,7 @@ find_source(const struct sweeper *s, uint16_t lid)
 
 	for (unsigned lmc = 0; lmc <= MAX_LMC; lmc++) {
 		uint16_t base = (uint16_t)(lid >> lmc << lmc);
-		uint32_t slot = fm_hash_find(&s->lid_owner, base);
+		uint32_t slot = fm_hash_find(&s->links.lid_owner, base);
 
 		if (slot == FM_HASH_NONE ||
 		    !has_lids(inv_node(&s->inv, slot), base, lmc, &src.port))
@@ -275,7 +275,7 @@ repress(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 	reply.timeout_ms = 0;
 	if (txn_reply(s->p.txn, &reply, &err) != 0)
 		fm_log_rl(
-		    &s->trap_bucket, FM_LOG_WARN, "sweep", "cannot answer a trap: %s", err.msg);
+		    &s->logs.traps, FM_LOG_WARN, "sweep", "cannot answer a trap: %s", err.msg);
 }
 
 /* All is looked at, unless that was a moment ago. */
@@ -292,14 +292,14 @@ look_for(struct sweeper *s, struct trap_row *r, const char *reason)
 	t->heavy_ms =
 	    now_ms + (s->set.sweep_interval_ms > 0 ? s->set.sweep_interval_ms : HOLD_MOST_MS);
 	t->counts.acted++;
-	fm_log_rl(&s->trap_bucket, FM_LOG_NOTICE, "sweep", "%s, which is nobody's", reason);
+	fm_log_rl(&s->logs.traps, FM_LOG_NOTICE, "sweep", "%s, which is nobody's", reason);
 	sweeper_request(s, SWEEP_HEAVY, reason);
 }
 
 static bool
 is_discovering(const struct sweeper *s)
 {
-	return s->phase == PHASE_DISCOVER || s->phase == PHASE_REREAD;
+	return s->run.phase == PHASE_DISCOVER || s->run.phase == PHASE_REREAD;
 }
 
 static void
@@ -308,7 +308,7 @@ read_again(struct sweeper *s, uint32_t slot, const char *reason)
 	char name[128];
 
 	s->traps.counts.acted++;
-	fm_log_rl(&s->trap_bucket, FM_LOG_NOTICE, "sweep", "%s: %s", reason,
+	fm_log_rl(&s->logs.traps, FM_LOG_NOTICE, "sweep", "%s: %s", reason,
 	    inv_name(inv_node(&s->inv, slot), name, sizeof(name)));
 	doubt_node(s, slot);
 	if (!is_discovering(s))
@@ -319,7 +319,7 @@ read_again(struct sweeper *s, uint32_t slot, const char *reason)
 static bool
 is_to_be_read(const struct sweeper *s, uint32_t slot)
 {
-	if (!is_discovering(s) && s->wanted < SWEEP_NAMED)
+	if (!is_discovering(s) && s->run.wanted < SWEEP_NAMED)
 		return false;
 	return inv_node(&s->inv, slot)->doubted;
 }
@@ -339,7 +339,7 @@ act(struct sweeper *s, const struct source *src, const struct wire_notice *n, st
 	if (!s->set.on_trap || !n->generic ||
 	    (n->trap_number != TRAP_LINK_STATE && n->trap_number != TRAP_LOCAL_CHANGE)) {
 		if (r->n <= ROW_MOST)
-			fm_log_rl(&s->trap_bucket, FM_LOG_INFO, "sweep", "%s", reason);
+			fm_log_rl(&s->logs.traps, FM_LOG_INFO, "sweep", "%s", reason);
 		return;
 	}
 	if (s->p.ha->state != WIRE_SM_MASTER)

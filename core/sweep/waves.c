@@ -41,9 +41,9 @@ struct waves {
 void
 waves_end(struct sweeper *s)
 {
-	struct waves *w = s->waves;
+	struct waves *w = s->ways.waves;
 
-	s->waves = NULL;
+	s->ways.waves = NULL;
 	if (w == NULL)
 		return;
 	free(w->sw);
@@ -123,7 +123,8 @@ static bool
 pays(const struct sweeper *s, const struct waves *w)
 {
 	return w->n > 0 && node_of(s, w->sw[w->n - 1])->n_hops > 1 &&
-	    s->way[WAY_BY_LID] != WAY_CLOSED && !(s->apply_fresh && s->way[WAY_COLD] == WAY_CLOSED);
+	    s->ways.way[WAY_BY_LID] != WAY_CLOSED &&
+	    !(s->writing.fresh && s->ways.way[WAY_COLD] == WAY_CLOSED);
 }
 
 void
@@ -134,7 +135,7 @@ waves_start(struct sweeper *s)
 	waves_end(s);
 	if (!s->set.lid_smps)
 		return;
-	s->waves = w = calloc(1, sizeof(*w));
+	s->ways.waves = w = calloc(1, sizeof(*w));
 	if (w == NULL || !list_switches(s, w) || (pays(s, w) && !mark_roads(s, w))) {
 		waves_end(s);
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for the order of switches");
@@ -164,7 +165,7 @@ probe_switch(struct sweeper *s, fm_sw sw)
 {
 	const struct inv_node *n = node_of(s, sw);
 
-	if (n->takes_lid_smps || n->no_lid_smps || n->lid_on_trial || n->n_hops < 2)
+	if (n->by_lid.takes || n->by_lid.fails || n->by_lid.on_trial || n->n_hops < 2)
 		return;
 	for (uint32_t block = 0; block < n_blocks(s->next); block++)
 		if (apply_visit(s, sw, block))
@@ -207,19 +208,19 @@ is_waiting(struct sweeper *s, struct waves *w)
 
 	if (!w->waiting)
 		w->n_retries = n_retries;
-	w->waiting = s->pending > 0 && n_retries == w->n_retries;
+	w->waiting = s->run.pending > 0 && n_retries == w->n_retries;
 	return w->waiting;
 }
 
 bool
 waves_feed(struct sweeper *s)
 {
-	struct waves *w = s->waves;
+	struct waves *w = s->ways.waves;
 
-	while (w != NULL && w->from < w->n && !s->failed) {
+	while (w != NULL && w->from < w->n && !s->run.failed) {
 		size_t n = step_length(s, w);
 
-		while (w->cursor < n && s->pending < FEED_STRIPED(s))
+		while (w->cursor < n && s->run.pending < FEED_STRIPED(s))
 			do_place(s, w, w->cursor++);
 		if (w->cursor < n || (w->step != STEP_ROAD && is_waiting(s, w)))
 			return true;

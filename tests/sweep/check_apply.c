@@ -290,8 +290,8 @@ START_TEST(silent_switches_are_left_alone)
 			sim_silence(rig.sim, n, true);
 	run_one_sweep(SWEEP_NAMED);
 	ck_assert_uint_eq(rig.last.n_silent, 8);
-	for (size_t i = 0; i < rig.sweeper->held.n; i++)
-		n_known += rig.sweeper->held.item[i].n == 1;
+	for (size_t i = 0; i < rig.sweeper->writing.held.n; i++)
+		n_known += rig.sweeper->writing.held.item[i].n == 1;
 	ck_assert_uint_gt(n_known, rig.last.order.held / 2);
 }
 END_TEST
@@ -392,18 +392,18 @@ START_TEST(tables_travel_by_lid)
 
 	bring_up_wide(false, false);
 	directed = cost_of_change(&ms[0]);
-	ck_assert_uint_eq(rig.last.by_lid, 0);
+	ck_assert_uint_eq(rig.last.by_lid.sent, 0);
 	teardown();
 	bring_up_wide(true, false);
 	by_lid = cost_of_change(&ms[1]);
-	ck_assert_uint_gt(rig.last.by_lid, rig.last.sets_by_attr[WIRE_ATTR_LFT] / 2);
+	ck_assert_uint_gt(rig.last.by_lid.sent, rig.last.sets_by_attr[WIRE_ATTR_LFT] / 2);
 	ck_assert_uint_lt(2 * by_lid, directed);
 	ck_assert_uint_gt(sim_counts(rig.sim)->lid_hops, 0);
 	if (getenv("FMD_LONG") != NULL)
 		printf("%llu Sets of tables, %llu by LID: directed hops %llu instead of %llu, "
 		       "%.2f ms instead of %.2f\n",
 		    (unsigned long long)rig.last.sets_by_attr[WIRE_ATTR_LFT],
-		    (unsigned long long)rig.last.by_lid, (unsigned long long)by_lid,
+		    (unsigned long long)rig.last.by_lid.sent, (unsigned long long)by_lid,
 		    (unsigned long long)directed, ms[1], ms[0]);
 }
 END_TEST
@@ -416,7 +416,7 @@ START_TEST(who_does_not_take_them_gets_directed_ones)
 	bring_up_wide(true, true);
 	ck_assert_ptr_nonnull(strstr(rig_log, "LID-routed SMPs are not answered here"));
 	cost_of_change(&ms);
-	ck_assert_uint_eq(rig.last.by_lid, 0);
+	ck_assert_uint_eq(rig.last.by_lid.sent, 0);
 	ck_assert_uint_eq(rig.last.timeouts, 0);
 }
 END_TEST

@@ -66,8 +66,8 @@ lose_a_cable(void)
 static bool
 is_held(const struct sweeper *s, uint32_t slot, uint32_t block, const uint8_t *bytes)
 {
-	for (size_t i = 0; i < s->held.n; i++) {
-		const struct held_block *h = &s->held.item[i];
+	for (size_t i = 0; i < s->writing.held.n; i++) {
+		const struct held_block *h = &s->writing.held.item[i];
 
 		if (h->slot == slot && h->block == block)
 			return memcmp(h->bytes[0], bytes, BLOCK) == 0 ||
@@ -79,9 +79,10 @@ is_held(const struct sweeper *s, uint32_t slot, uint32_t block, const uint8_t *b
 static const uint8_t *
 believed(const struct sweeper *s, fm_sw sw, uint32_t block)
 {
-	for (size_t i = 0; i < s->unwritten.n; i++)
-		if (s->unwritten.item[i].sw == sw && s->unwritten.item[i].block == block)
-			return s->unwritten.item[i].bytes;
+	for (size_t i = 0; i < s->writing.unwritten.n; i++)
+		if (s->writing.unwritten.item[i].sw == sw &&
+		    s->writing.unwritten.item[i].block == block)
+			return s->writing.unwritten.item[i].bytes;
 	return s->plan->tables->t.lft[sw] + (size_t)block * BLOCK;
 }
 
@@ -105,8 +106,8 @@ expect_believed(void)
 			    "switch %u block %u holds something else than is believed", sw, block);
 		}
 	}
-	for (size_t i = 1; i < s->unwritten.n; i++) {
-		const struct plan_held *a = &s->unwritten.item[i - 1], *b = a + 1;
+	for (size_t i = 1; i < s->writing.unwritten.n; i++) {
+		const struct plan_held *a = &s->writing.unwritten.item[i - 1], *b = a + 1;
 
 		ck_assert(a->block < b->block || (a->block == b->block && a->sw < b->sw));
 	}
@@ -122,7 +123,7 @@ fail_at_wait(unsigned n)
 		ck_assert(txn_poll(rig.txn, sweeper_due_ns(rig.sweeper), &err) >= 0);
 	if (n > 0)
 		return false;
-	rig.sweeper->wanted = SWEEP_NONE;
+	rig.sweeper->run.wanted = SWEEP_NONE;
 	sweep_fail(rig.sweeper, FM_E_RESOURCE, "out of memory, says a test");
 	for (n = rig.n_reports; rig.n_reports == n;) {
 		sweeper_step(rig.sweeper);
@@ -219,7 +220,7 @@ expect_known(void *arg, const struct sim_trace *e)
 		return;
 	*seen = true;
 	expect_believed();
-	ck_assert_uint_eq(rig.sweeper->held.n, 0);
+	ck_assert_uint_eq(rig.sweeper->writing.held.n, 0);
 }
 
 /* One that falls silent while it is written is asked what it holds before the next plan is made.
@@ -236,7 +237,7 @@ START_TEST(who_fell_silent_is_asked)
 	lose_a_cable();
 	rig_run(&rig, SWEEP_HEAVY);
 	expect_believed();
-	ck_assert_uint_gt(rig.sweeper->held.n, 1);
+	ck_assert_uint_gt(rig.sweeper->writing.held.n, 1);
 
 	sim_set_trace(rig.sim, silence_when_asked, NULL);
 	n_reports = rig.n_reports;

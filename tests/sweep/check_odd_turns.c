@@ -190,8 +190,8 @@ run_to_written(unsigned n)
 		sweeper_step(rig.sweeper);
 		ck_assert_int_ge(txn_poll(rig.txn, sim_now_ns(rig.sim) + 1000, &err), 0);
 		ck_assert(!sweeper_idle(s));
-	} while (s->transition == NULL || transition_counts(s->transition)->writes < n ||
-	    s->pending > 0);
+	} while (s->writing.transition == NULL ||
+	    transition_counts(s->writing.transition)->writes < n || s->run.pending > 0);
 }
 
 /* All is written and then the sweep fails: what it has written is in the switches, and the plan
@@ -206,7 +206,7 @@ START_TEST(turns_of_a_sweep_that_has_failed)
 	sweep_fail(rig.sweeper, FM_E_RESOURCE, "out of memory, says a test");
 	rig_run(&rig, SWEEP_NONE);
 	ck_assert_int_eq(rig.last.outcome, SWEEP_FAILED);
-	ck_assert_uint_gt(rig.sweeper->unwritten.n, 0);
+	ck_assert_uint_gt(rig.sweeper->writing.unwritten.n, 0);
 	rig_let_pass(&rig, 3000);
 	n_detours = 0;
 	lead_third_round();

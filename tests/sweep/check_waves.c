@@ -94,7 +94,7 @@ cost_of_bring_up(bool by_lid, uint64_t *sets, uint64_t *tables)
 	rig.set.lid_smps = by_lid;
 	bring_up();
 	ck_assert_uint_eq(sim_counts(rig.sim)->no_way, 0);
-	ck_assert_uint_eq(rig.last.timeouts + rig.last.by_lid_lost + rig.last.mixed_lost, 0);
+	ck_assert_uint_eq(rig.last.timeouts + rig.last.by_lid.lost + rig.last.by_lid.mixed_lost, 0);
 	*sets = rig.last.sets;
 	*tables = table_sets();
 	seen = sim_counts(rig.sim)->dr_hops;
@@ -108,7 +108,7 @@ START_TEST(the_first_tables_travel_by_lid)
 	uint64_t sets[2], tables[2], directed, by_lid;
 
 	directed = cost_of_bring_up(false, &sets[0], &tables[0]);
-	ck_assert_uint_eq(rig.last.by_lid + rig.last.mixed, 0);
+	ck_assert_uint_eq(rig.last.by_lid.sent + rig.last.by_lid.mixed, 0);
 	teardown();
 	setup();
 	by_lid = cost_of_bring_up(true, &sets[1], &tables[1]);
@@ -161,9 +161,9 @@ START_TEST(it_falls_back_by_itself)
 			ck_assert_int_ge(txn_poll(rig.txn, INT64_MAX, &err), 0);
 	}
 	ck_assert_int_lt(sim_now_ns(rig.sim) - start_ns, 200000000);
-	ck_assert_uint_eq(rig.last.by_lid > 0, at->by_lid);
-	ck_assert_uint_eq(rig.last.mixed > 0, at->mixed);
-	ck_assert_uint_eq(rig.last.timeouts + rig.last.by_lid_lost + rig.last.mixed_lost, 0);
+	ck_assert_uint_eq(rig.last.by_lid.sent > 0, at->by_lid);
+	ck_assert_uint_eq(rig.last.by_lid.mixed > 0, at->mixed);
+	ck_assert_uint_eq(rig.last.timeouts + rig.last.by_lid.lost + rig.last.by_lid.mixed_lost, 0);
 	rig_let_pass(&rig, 3000);
 	rig_expect_up(&rig);
 	ck_assert(at->told == NULL ? strstr(rig_log, "SMPs are not") == NULL
@@ -181,14 +181,14 @@ START_TEST(what_is_lost_in_init_is_used_when_active)
 	o.cold_lid_smps_lost = true;
 	tree(&o);
 	bring_up();
-	ck_assert_uint_eq(rig.last.by_lid, 0);
+	ck_assert_uint_eq(rig.last.by_lid.sent, 0);
 	rig_run(&rig, SWEEP_LIGHT);
 	use(&minhop_LTX_fm_engine);
 	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
 	rig_run(&rig, SWEEP_NAMED);
 	rig_expect_up(&rig);
-	ck_assert_uint_gt(rig.last.by_lid, table_sets() / 8);
-	ck_assert_uint_eq(rig.last.by_lid_lost + rig.last.mixed_lost, 0);
+	ck_assert_uint_gt(rig.last.by_lid.sent, table_sets() / 8);
+	ck_assert_uint_eq(rig.last.by_lid.lost + rig.last.by_lid.mixed_lost, 0);
 }
 END_TEST
 
@@ -290,14 +290,14 @@ START_TEST(one_switch_ignores_them)
 	forget();
 	sim_ignore_smps(rig.sim, node, !mixed, mixed);
 	bring_up();
-	ck_assert_uint_gt(rig.last.by_lid, 0);
-	ck_assert_uint_eq(mixed ? rig.last.mixed_lost > 0 : rig.last.by_lid_lost, 1);
+	ck_assert_uint_gt(rig.last.by_lid.sent, 0);
+	ck_assert_uint_eq(mixed ? rig.last.by_lid.mixed_lost > 0 : rig.last.by_lid.lost, 1);
 	use(&minhop_LTX_fm_engine);
 	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
 	rig_run(&rig, SWEEP_NAMED);
 	rig_expect_up(&rig);
-	ck_assert_uint_gt(rig.last.by_lid, 0);
-	ck_assert_uint_eq(rig.last.timeouts + rig.last.by_lid_lost + rig.last.mixed_lost, 0);
+	ck_assert_uint_gt(rig.last.by_lid.sent, 0);
+	ck_assert_uint_eq(rig.last.timeouts + rig.last.by_lid.lost + rig.last.by_lid.mixed_lost, 0);
 	expect_nothing_left();
 }
 END_TEST
@@ -401,8 +401,8 @@ come_after(const char *words, bool careless)
 START_TEST(over_stale_tables_nothing_loops)
 {
 	come_after(places[_i], false);
-	ck_assert_uint_gt(rig.last.by_lid + rig.last.mixed, 0);
-	ck_assert_uint_eq(rig.last.by_lid_lost + rig.last.mixed_lost, 0);
+	ck_assert_uint_gt(rig.last.by_lid.sent + rig.last.by_lid.mixed, 0);
+	ck_assert_uint_eq(rig.last.by_lid.lost + rig.last.by_lid.mixed_lost, 0);
 	ck_assert_uint_eq(sim_counts(rig.sim)->no_way, 0);
 	ck_assert_msg(moments.n_loops == 0 && moments.n_holes == 0, "%u loops, %u holes: %s",
 	    moments.n_loops, moments.n_holes, moments.first);
@@ -429,8 +429,8 @@ START_TEST(who_comes_after_reads_by_lid)
 	tables = table_sets();
 	bring_up();
 	ck_assert_uint_eq(table_sets(), tables);
-	ck_assert_uint_gt(rig.last.by_lid, 0);
-	ck_assert_uint_eq(rig.last.by_lid_lost + rig.last.mixed_lost, 0);
+	ck_assert_uint_gt(rig.last.by_lid.sent, 0);
+	ck_assert_uint_eq(rig.last.by_lid.lost + rig.last.by_lid.mixed_lost, 0);
 }
 END_TEST
 
@@ -518,10 +518,10 @@ START_TEST(a_trial_that_was_not_sent_is_made_again)
 	tree(&o);
 	bring_up();
 	for (unsigned i = 0; i < N_SMP_WAYS; i++)
-		rig.sweeper->way[i] = WAY_ON_TRIAL;
+		rig.sweeper->ways.way[i] = WAY_ON_TRIAL;
 	rig_run(&rig, SWEEP_LIGHT);
-	ck_assert_int_eq(rig.sweeper->way[WAY_BY_LID], WAY_OPEN);
-	ck_assert_int_eq(rig.sweeper->way[WAY_MIXED], WAY_OPEN);
+	ck_assert_int_eq(rig.sweeper->ways.way[WAY_BY_LID], WAY_OPEN);
+	ck_assert_int_eq(rig.sweeper->ways.way[WAY_MIXED], WAY_OPEN);
 }
 END_TEST
 

@@ -107,10 +107,10 @@ on_done(void *arg, const struct sweep_report *report)
 	r->last = *report;
 	r->n_reports++;
 	r->n_new_plans += report->engine[0] != '\0' && !report->kept;
-	r->n_again += report->retries + report->by_lid_lost + report->mixed_lost;
-	r->n_by_lid += report->by_lid;
-	r->n_mixed += report->mixed;
-	r->n_ways_lost += report->by_lid_lost + report->mixed_lost;
+	r->n_again += report->retries + report->by_lid.lost + report->by_lid.mixed_lost;
+	r->n_by_lid += report->by_lid.sent;
+	r->n_mixed += report->by_lid.mixed;
+	r->n_ways_lost += report->by_lid.lost + report->by_lid.mixed_lost;
 	r->n_broken_off += report->outcome == SWEEP_BROKEN_OFF;
 	for (uint32_t lid = 0; p != NULL && p->rules != NULL && lid <= p->top_lid; lid++)
 		if (p->rules[lid] & TRANSITION_DRAIN)
