@@ -126,17 +126,18 @@ struct sweep_writing {
 	struct transition *transition; /* of forwarding tables, NULL: nothing differs */
 	FM_VEC(struct held_block) held;
 	FM_VEC(struct silent_link) silent;
-	/* Blocks that hold something else than the plan, since writing was broken off or a sweep has
-	 * failed; by block, then switch */
+	/* Blocks that hold something else than the plan, since writing was broken off or a sweep
+	 * has failed; by block, then switch */
 	FM_VEC(struct plan_held) unwritten;
 	/* Some of them are of a plan that was abandoned, so that the plan's levels say nothing of
 	 * them */
 	bool strayed;
-	unsigned n_broken_off;	/* sweeps in a row in which writing was broken off */
-	bool broken_off;	/* it was in this one */
-	bool holds;		/* this sweep leaves entries empty till hosts have been told */
-	unsigned n_owed;	/* sweeps in a row that failed as switches did not say what they hold */
-	unsigned n_short;	/* ... as switches held older entries when others were to be filled */
+	unsigned n_broken_off; /* sweeps in a row in which writing was broken off */
+	bool broken_off;       /* it was in this one */
+	bool holds;	       /* this sweep leaves entries empty till hosts have been told */
+	/* Sweeps in a row that failed as switches did not say what they hold; as they held older
+	 * entries when others were to be filled */
+	unsigned n_owed, n_short;
 	bool older_gone;	/* in this sweep: packets of tables before are gone */
 	int64_t wrote_ns;	/* the last answer to a Set of an entry or a map; 0: none */
 	int64_t older_until_ns; /* packets of tables before those of plan are gone then */
@@ -162,7 +163,7 @@ struct sweep_telling {
 	bool held_for_sls; /* hosts have to be told of the SLs of plan before the next is written */
 	bool told;	   /* they have been in this sweep */
 	bool untold_before_us; /* they had to be when the process before us ended */
-	uint32_t next; /* the node to be told next, slot */
+	uint32_t next;	       /* the node to be told next, slot */
 };
 
 /* How SMPs go beside directed routes (lid_route.c, waves.c). */
