@@ -1,20 +1,36 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# core/: all of it but main() is libfmcore, so that programs, tests and
-# fuzzers link the code that runs in production.
+# core/: all of it is libfmcore, so that programs, tests and fuzzers link the code that runs
+# in production.  The rooms stand in their order: one includes only what stands before it.
 CORE_SOURCES =
-include core/mad/local.mk
-include core/sim/local.mk
-include core/topo/local.mk
-include core/conf/local.mk
+include core/text/local.mk
+include core/graph/local.mk
+include core/cdg/local.mk
+include core/verify/local.mk
+include core/nodes/local.mk
+include core/abi/local.mk
+include core/isolate/local.mk
+include core/engine/local.mk
+include core/plan/local.mk
+include core/mcast/local.mk
+include core/repair/local.mk
+include core/transition/local.mk
+include core/overlay/local.mk
+include core/regions/local.mk
 include core/route/local.mk
-include core/subnet/local.mk
-include core/sa/local.mk
+include core/wire/local.mk
+include core/mad/local.mk
+include core/rmpp/local.mk
 include core/store/local.mk
-include core/sweep/local.mk
+include core/subnet/local.mk
 include core/ha/local.mk
 include core/ctl/local.mk
+include core/conf/local.mk
+include core/sweep/local.mk
+include core/registry/local.mk
+include core/view/local.mk
+include core/sa/local.mk
+include core/server/local.mk
 include core/daemon/local.mk
-include core/isolate/local.mk
 
 noinst_LTLIBRARIES += libfmcore.la
 libfmcore_la_SOURCES = $(CORE_SOURCES)
@@ -22,7 +38,3 @@ libfmcore_la_CFLAGS = $(AM_CFLAGS) $(CONFUSE_CFLAGS) $(EVENT_CFLAGS) $(LMDB_CFLA
 	$(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS) $(UMAD_CFLAGS)
 libfmcore_la_LIBADD = libfmcommon.la libfmlib.la $(LTDL_LIBS) $(CONFUSE_LIBS) $(EVENT_LIBS) $(LMDB_LIBS) \
 	$(JANSSON_LIBS) $(SYSTEMD_LIBS) $(UMAD_LIBS)
-
-sbin_PROGRAMS += fmd
-fmd_SOURCES = core/main.c
-fmd_LDADD = libfmcore.la

@@ -9,7 +9,7 @@ AM_TESTS_ENVIRONMENT = CK_DEFAULT_TIMEOUT=60 CK_TIMEOUT_MULTIPLIER=5; export CK_
 
 # What programs here are made with, where nothing else is said.
 AM_CFLAGS += $(CHECK_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
-LDADD = $(test_libs) libfmcore.la libfmcommon.la $(EVENT_LIBS) $(JANSSON_LIBS)
+LDADD = $(test_libs) libfmlab.la libfmcore.la libfmcommon.la $(EVENT_LIBS) $(JANSSON_LIBS)
 
 # make check-threaded: what .ci/run runs under ThreadSanitizer too; nothing else is built.
 THREADED_TESTS = tests/unit/check_pool tests/unit/check_snapshot tests/unit/check_verify tests/unit/check_adaptive \
@@ -297,31 +297,31 @@ tests_bench_floor_SOURCES = tests/bench/floor.c
 tests_bench_floor_LDADD = libfmlib.la
 EXTRA_PROGRAMS += tests/bench/fattree
 tests_bench_fattree_SOURCES = tests/bench/fattree.c
-tests_bench_fattree_LDADD = libfmengines.la libfmcore.la libfmcommon.la
+tests_bench_fattree_LDADD = libfmengines.la libfmlab.la libfmcore.la libfmcommon.la
 EXTRA_PROGRAMS += tests/bench/judge
 tests_bench_judge_SOURCES = tests/bench/judge.c tests/unit/pgft.h
-tests_bench_judge_LDADD = libfmcore.la
+tests_bench_judge_LDADD = libfmlab.la libfmcore.la
 EXTRA_PROGRAMS += tests/bench/read_time
 tests_bench_read_time_SOURCES = tests/bench/read_time.c
-tests_bench_read_time_LDADD = libfmcore.la
+tests_bench_read_time_LDADD = libfmlab.la libfmcore.la
 EXTRA_PROGRAMS += tests/bench/rows
 tests_bench_rows_SOURCES = tests/bench/rows.c
-tests_bench_rows_LDADD = libfmengines.la libfmcore.la libfmcommon.la
+tests_bench_rows_LDADD = libfmengines.la libfmlab.la libfmcore.la libfmcommon.la
 EXTRA_PROGRAMS += tests/bench/repair_time
 tests_bench_repair_time_SOURCES = tests/bench/repair_time.c
-tests_bench_repair_time_LDADD = libfmcore.la libfmcommon.la
+tests_bench_repair_time_LDADD = libfmlab.la libfmcore.la libfmcommon.la
 EXTRA_PROGRAMS += tests/bench/isolate_time
 tests_bench_isolate_time_SOURCES = tests/bench/isolate_time.c
-tests_bench_isolate_time_LDADD = libfmcore.la libfmcommon.la
+tests_bench_isolate_time_LDADD = libfmlab.la libfmcore.la libfmcommon.la
 EXTRA_PROGRAMS += tests/bench/route_time
 tests_bench_route_time_SOURCES = tests/bench/route_time.c
-tests_bench_route_time_LDADD = libfmcore.la libfmcommon.la
+tests_bench_route_time_LDADD = libfmlab.la libfmcore.la libfmcommon.la
 EXTRA_PROGRAMS += tests/bench/storm
 tests_bench_storm_SOURCES = tests/bench/storm.c
-tests_bench_storm_LDADD = libfmcore.la
+tests_bench_storm_LDADD = libfmlab.la libfmcore.la
 EXTRA_PROGRAMS += tests/bench/sa_rate
 tests_bench_sa_rate_SOURCES = tests/bench/sa_rate.c
-tests_bench_sa_rate_LDADD = libfmengines.la libfmcore.la libfmcommon.la
+tests_bench_sa_rate_LDADD = libfmengines.la libfmlab.la libfmcore.la libfmcommon.la
 CLEANFILES += $(EXTRA_PROGRAMS)
 
 if HAVE_UMAD
@@ -339,25 +339,25 @@ bench-programs: $(EXTRA_PROGRAMS) $(EXTRA_LTLIBRARIES) $(bench_modules)
 if HAVE_UMAD
 check_PROGRAMS += tests/integration/umad_probe
 tests_integration_umad_probe_SOURCES = tests/integration/umad_probe.c
-tests_integration_umad_probe_LDADD = libfmcore.la
+tests_integration_umad_probe_LDADD = libfmlab.la libfmcore.la
 check_PROGRAMS += tests/integration/pkey_probe
 tests_integration_pkey_probe_SOURCES = tests/integration/pkey_probe.c
 tests_integration_pkey_probe_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
 tests_integration_pkey_probe_LDADD = $(UMAD_LIBS)
 check_PROGRAMS += tests/integration/alias_guid
 tests_integration_alias_guid_SOURCES = tests/integration/alias_guid.c
-tests_integration_alias_guid_LDADD = libfmcore.la
+tests_integration_alias_guid_LDADD = libfmlab.la libfmcore.la
 check_PROGRAMS += tests/integration/sa_ask
 tests_integration_sa_ask_SOURCES = tests/integration/sa_ask.c
-tests_integration_sa_ask_LDADD = libfmcore.la
+tests_integration_sa_ask_LDADD = libfmlab.la libfmcore.la
 check_PROGRAMS += tests/integration/sa_mads
 tests_integration_sa_mads_SOURCES = tests/integration/sa_mads.c
-tests_integration_sa_mads_LDADD = libfmcore.la libfmcommon.la
+tests_integration_sa_mads_LDADD = libfmlab.la libfmcore.la libfmcommon.la
 endif
 # fmd that can be stopped dead anywhere, for kill_points.sh.
 check_PROGRAMS += tests/integration/fmd_killable
-tests_integration_fmd_killable_SOURCES = core/main.c tests/integration/kill_points.c
-tests_integration_fmd_killable_LDADD = libfmcore.la
+tests_integration_fmd_killable_SOURCES = tools/fmd.c tests/integration/kill_points.c
+tests_integration_fmd_killable_LDADD = libfmlab.la libfmcore.la
 
 # ---- scripts, a line each; exit 77: what they need is absent
 TEST_EXTENSIONS = .sh

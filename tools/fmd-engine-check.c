@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * fmd-engine-check ENGINE.so FABRIC...: for the author of an engine, the
- * properties that fmd's own engines are tested for (core/route/props.h).
+ * properties that fmd's own engines are tested for (lab/judge/props.h).
  */
 #include "config.h"
 
@@ -18,10 +18,10 @@
 
 #include "core/conf/cli.h"
 #include "core/conf/conf.h"
-#include "core/conf/number.h"
-#include "core/conf/plugin.h"
-#include "core/route/props.h"
-#include "core/topo/netlist.h"
+#include "core/engine/plugin.h"
+#include "core/text/number.h"
+#include "lab/judge/props.h"
+#include "lab/topo/netlist.h"
 #include "lib/log.h"
 #include "lib/standard.h"
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/topo/netlist.h"
+#include "lab/topo/netlist.h"
 #include "lib/standard.h"
 
 static const struct subcommand {

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "core/conf/json_text.h"
+#include "core/text/json_text.h"
 
 /* Ports that an adaptive entry has to choose from. */
 static double

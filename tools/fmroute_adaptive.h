@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "core/route/plan.h"
+#include "core/plan/plan.h"
 
 /* plan may be NULL. */
 json_t *adaptive_json(const struct plan *plan, const struct tables *tables);

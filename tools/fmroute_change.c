@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/conf/json_text.h"
+#include "core/text/json_text.h"
 #include "tools/fmroute_job.h"
 
 #define MAX_PAIRS 1000 /* in the JSON */

@@ -8,9 +8,9 @@
 
 #include <jansson.h>
 
-#include "core/route/compare.h"
-#include "core/route/metrics.h"
-#include "core/route/plan.h"
+#include "core/plan/plan.h"
+#include "lab/judge/compare.h"
+#include "lab/judge/metrics.h"
 
 /* A fabric with tables, judged.  Everything borrowed. */
 struct state {

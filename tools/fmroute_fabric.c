@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/topo/netlist.h"
+#include "lab/topo/netlist.h"
 #include "lib/error.h"
 
 /* Write and let go. */

@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "core/route/adaptive.h"
+#include "core/daemon/dump.h"
+#include "core/graph/adaptive.h"
 #include "core/route/route.h"
-#include "core/topo/dump.h"
 #include "lib/error.h"
 #include "tools/fmroute_regions.h"
 

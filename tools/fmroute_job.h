@@ -11,8 +11,8 @@
 #include <stdbool.h>
 
 #include "core/conf/conf.h"
-#include "core/route/metrics.h"
-#include "core/topo/netlist.h"
+#include "lab/judge/metrics.h"
+#include "lab/topo/netlist.h"
 
 #define MAX_WORDS 64
 #define EXIT_NOT_ROUTED 3

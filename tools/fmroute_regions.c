@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/conf/regions_json.h"
-#include "core/route/snapshot.h"
+#include "core/daemon/regions_json.h"
+#include "core/graph/snapshot.h"
 #include "lib/error.h"
 
 #define MARGIN 14

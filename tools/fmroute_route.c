@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/conf/json_text.h"
-#include "core/conf/regions_json.h"
-#include "core/topo/dump.h"
+#include "core/text/json_text.h"
+#include "core/daemon/regions_json.h"
+#include "core/daemon/dump.h"
 #include "lib/files.h"
 #include "lib/error.h"
 #include "lib/log.h"

@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/conf/json_text.h"
-#include "core/topo/outage.h"
+#include "core/text/json_text.h"
+#include "lab/topo/outage.h"
 #include "lib/error.h"
 #include "lib/log.h"
 #include "lib/vec.h"

@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "core/conf/cli.h"
-#include "core/sim/server.h"
-#include "core/sim/spec.h"
-#include "core/sim/umad_client.h"
+#include "lab/fmsim/server.h"
+#include "lab/fmsim/umad_client.h"
+#include "lab/sim/spec.h"
 #include "lib/standard.h"
 
 static const char usage[] =

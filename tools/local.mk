@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# tools/: fmroute, fmctl, fmsim, fmd-engine-check.
+# tools/: fmd, fmroute, fmctl, fmsim, fmd-engine-check.
+sbin_PROGRAMS += fmd
+fmd_SOURCES = tools/fmd.c
+fmd_LDADD = libfmlab.la libfmcore.la
+
 bin_PROGRAMS += fmroute
 fmroute_SOURCES = \
 	tools/fmroute.c \
@@ -17,11 +21,11 @@ fmroute_SOURCES = \
 	tools/fmroute_route.c \
 	tools/fmroute_what_if.c
 fmroute_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-fmroute_LDADD = libfmcore.la $(JANSSON_LIBS)
+fmroute_LDADD = libfmlab.la libfmcore.la $(JANSSON_LIBS)
 
 bin_PROGRAMS += fmd-engine-check
 fmd_engine_check_SOURCES = tools/fmd-engine-check.c
-fmd_engine_check_LDADD = libfmcore.la
+fmd_engine_check_LDADD = libfmlab.la libfmcore.la
 
 sbin_PROGRAMS += fmctl
 fmctl_SOURCES = tools/fmctl.c
@@ -37,14 +41,14 @@ fmd_doc_LDADD = libfmcore.la
 bin_PROGRAMS += fmsim
 fmsim_SOURCES = tools/fmsim.c
 fmsim_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-fmsim_LDADD = libfmcore.la $(EVENT_LIBS)
+fmsim_LDADD = libfmlab.la libfmcore.la $(EVENT_LIBS)
 if HAVE_UMAD
 lib_LTLIBRARIES += libfmsim-umad.la
 libfmsim_umad_la_SOURCES = \
-	core/sim/umad_client.c \
-	core/sim/umad_preload.c \
-	core/sim/umad_preload.h \
-	core/sim/umad_preload_io.c \
+	lab/fmsim/umad_client.c \
+	lab/fmsim/umad_preload.c \
+	lab/fmsim/umad_preload.h \
+	lab/fmsim/umad_preload_io.c \
 	lib/error.c
 # it takes the place of functions that _FORTIFY_SOURCE has inline
 libfmsim_umad_la_CFLAGS = $(AM_CFLAGS) -U_FORTIFY_SOURCE $(UMAD_CFLAGS)

@@ -21,9 +21,9 @@
 
 #include "core/conf/conf_private.h"
 #include "core/conf/conf_scan.h"
-#include "core/conf/number.h"
-#include "core/conf/rchain.h"
-#include "core/conf/readfile.h"
+#include "core/overlay/rchain.h"
+#include "core/text/number.h"
+#include "core/text/readfile.h"
 #include "lib/error.h"
 #include "lib/log.h"
 

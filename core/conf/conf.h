@@ -12,10 +12,10 @@
 
 #include <stdatomic.h>
 
-#include "core/conf/plugin.h"
-#include "core/conf/regions.h"
-#include "core/route/plan.h"
-#include "core/sa/prefix_routes.h"
+#include "core/engine/plugin.h"
+#include "core/plan/plan.h"
+#include "core/regions/regions.h"
+#include "core/subnet/prefix_routes.h"
 #include "core/subnet/qos.h"
 
 struct partitions;

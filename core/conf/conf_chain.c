@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/abi/entry_options.h"
 #include "core/conf/conf_private.h"
-#include "core/conf/entry_options.h"
-#include "core/route/auto.h"
-#include "core/route/overlay.h"
+#include "core/engine/auto.h"
+#include "core/overlay/overlay.h"
 #include "lib/error.h"
 #include "lib/hash.h"
 

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/abi/option_value.h"
 #include "core/conf/conf_private.h"
-#include "core/conf/option_value.h"
 #include "core/subnet/untrusted.h"
 #include "lib/log.h"
 

@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/abi/entry_options.h"
 #include "core/conf/conf_private.h"
-#include "core/conf/entry_options.h"
-#include "core/conf/suggest.h"
+#include "core/text/suggest.h"
 #include "lib/error.h"
 
 /* One item of a list: of which key, and where. */

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "core/conf/conf_private.h"
-#include "core/sa/prefix_routes.h"
 #include "core/subnet/guid2lid.h"
 #include "core/subnet/partitions.h"
+#include "core/subnet/prefix_routes.h"
 #include "core/subnet/qos_policy.h"
 #include "lib/log.h"
 #include "lib/vec.h"

@@ -8,7 +8,7 @@
 #define CORE_CONF_CONF_PRIVATE_H
 
 #include "core/conf/conf.h"
-#include "core/conf/groups.h"
+#include "core/nodes/groups.h"
 #include "lib/arena.h"
 #include "lib/vec.h"
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "core/conf/conf_private.h"
-#include "core/conf/suggest.h"
+#include "core/text/suggest.h"
 #include "lib/error.h"
 #include "lib/hash.h"
 #include "lib/log.h"

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "core/conf/conf_private.h"
-#include "core/conf/rchain.h"
-#include "core/conf/rchain_config.h"
-#include "core/route/auto.h"
-#include "core/route/overlay.h"
+#include "core/engine/auto.h"
+#include "core/overlay/overlay.h"
+#include "core/overlay/rchain.h"
+#include "core/overlay/rchain_config.h"
 #include "lib/error.h"
 #include "lib/hash.h"
 #include "lib/log.h"

@@ -7,11 +7,11 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "core/abi/entry_options.h"
+#include "core/abi/options.h"
+#include "core/abi/traits.h"
 #include "core/conf/conf.h"
-#include "core/conf/entry_options.h"
-#include "core/conf/json_text.h"
-#include "core/conf/options.h"
-#include "core/conf/traits.h"
+#include "core/text/json_text.h"
 
 #define WIDTH 78 /* columns of text */
 

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "core/conf/plugin.h"
+#include "core/engine/plugin.h"
 #include "lib/error.h"
 
 /* What is in the plugin directories, refused files with their reason. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/conf/json_text.h"
+#include "core/text/json_text.h"
 
 struct event_entry {
 	uint64_t n; /* from 1; 0 = never used */

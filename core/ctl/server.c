@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/conf/json_text.h"
+#include "core/text/json_text.h"
 #include "lib/log.h"
 
 struct client {

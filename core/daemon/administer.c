@@ -13,7 +13,7 @@
 
 #include "core/daemon/daemon.h"
 #include "core/daemon/early.h"
-#include "core/sa/server.h"
+#include "core/server/server.h"
 #include "lib/log.h"
 
 struct daemon_sms {

@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/conf/json_text.h"
-#include "core/conf/regions_json.h"
 #include "core/ctl/ctl.h"
 #include "core/ctl/events.h"
 #include "core/daemon/daemon.h"
 #include "core/daemon/early.h"
 #include "core/daemon/readback.h"
-#include "core/sa/server.h"
+#include "core/daemon/regions_json.h"
+#include "core/server/server.h"
 #include "core/sweep/heard.h"
+#include "core/text/json_text.h"
 
 #define EVENTS_SHOWN 100
 

@@ -16,13 +16,13 @@
 #include <unistd.h>
 
 #include "core/ctl/ctl.h"
+#include "core/daemon/dump.h"
 #include "core/daemon/early.h"
 #include "core/daemon/readback.h"
 #include "core/daemon/service.h"
 #include "core/route/route.h"
-#include "core/sa/server.h"
+#include "core/server/server.h"
 #include "core/subnet/guid2lid.h"
-#include "core/topo/dump.h"
 #include "lib/log.h"
 #include "lib/standard.h"
 

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "core/sa/server.h"
+#include "core/server/server.h"
 #include "lib/log.h"
 
 #define LOOK_MS 50

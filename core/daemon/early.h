@@ -3,14 +3,14 @@
  * core/daemon/early.h - the SA before the first sweep has ended: from what was kept.
  *
  * Our own port is what discovery reads first.  If it is ACTIVE and names itself as the master, the
- * fabric takes us for it, and what the process before us has kept (core/sa/kept.h) is answered
+ * fabric takes us for it, and what the process before us has kept (core/view/kept.h) is answered
  * from, unverified, while the sweep goes on; what it reads takes away what it contradicts.
  */
 #ifndef CORE_DAEMON_EARLY_H
 #define CORE_DAEMON_EARLY_H
 
 #include "core/daemon/daemon.h"
-#include "core/sa/kept.h"
+#include "core/view/kept.h"
 
 /* Nothing is loaded yet.  FM_E_RESOURCE. */
 int early_new(struct daemon *d, struct fm_error *err);

@@ -6,10 +6,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "core/conf/json_text.h"
 #include "core/daemon/daemon.h"
 #include "core/mad/talkers.h"
-#include "core/sa/server.h"
+#include "core/server/server.h"
+#include "core/text/json_text.h"
 
 static json_t *
 talker_json(const struct daemon *d, const struct talker *t)

@@ -4,8 +4,8 @@
  */
 #include <inttypes.h>
 
-#include "core/conf/json_text.h"
 #include "core/daemon/daemon.h"
+#include "core/text/json_text.h"
 
 /* Of one partition, over the ports that are there. */
 struct members {

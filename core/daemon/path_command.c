@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/conf/json_text.h"
 #include "core/daemon/daemon.h"
 #include "core/sa/path.h"
-#include "core/sa/server.h"
+#include "core/server/server.h"
+#include "core/text/json_text.h"
 #include "lib/error.h"
 
 /* ------------------------------------------------------------------- who */

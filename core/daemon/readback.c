@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/conf/json_text.h"
-#include "core/mad/wire.h"
+#include "core/text/json_text.h"
+#include "core/wire/wire.h"
 #include "lib/error.h"
 #include "lib/thread.h"
 

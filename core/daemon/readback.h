@@ -16,7 +16,7 @@
 #include <jansson.h>
 
 #include "core/mad/transact.h"
-#include "core/route/plan.h"
+#include "core/plan/plan.h"
 #include "core/sweep/inventory.h"
 
 struct readback;

@@ -12,9 +12,9 @@
 #include <time.h>
 
 #include "core/daemon/daemon.h"
-#include "core/route/mcast_net.h"
-#include "core/sa/registry.h"
-#include "core/sa/server.h"
+#include "core/mcast/mcast_net.h"
+#include "core/registry/registry.h"
+#include "core/server/server.h"
 #include "core/subnet/partitions.h"
 #include "lib/log.h"
 

@@ -8,7 +8,7 @@
 
 #include <event2/event.h>
 
-#include "core/sa/server.h"
+#include "core/server/server.h"
 #include "core/sweep/sweep.h"
 
 void service_tell(const char *state);

@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <time.h>
 
-#include "core/conf/json_text.h"
 #include "core/daemon/daemon.h"
 #include "core/sweep/todo.h"
+#include "core/text/json_text.h"
 
 #define ROWS_MAX 1000
 

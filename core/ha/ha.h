@@ -28,7 +28,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/mad/wire.h"
+#include "core/wire/wire.h"
 
 /* What another SM is to us. */
 enum ha_trust {

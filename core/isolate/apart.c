@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/conf/plugin_check.h"
+#include "core/abi/plugin_check.h"
 #include "core/isolate/blob.h"
 #include "core/isolate/child.h"
 #include "core/isolate/descriptor.h"

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "core/conf/options.h"
+#include "core/abi/options.h"
 #include "lib/error.h"
 #include "lib/printable.h"
 

@@ -21,12 +21,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/conf/plugin_check.h"
-#include "core/conf/plugin_file.h"
+#include "core/abi/host.h"
+#include "core/abi/plugin_check.h"
+#include "core/abi/plugin_file.h"
 #include "core/isolate/blob.h"
 #include "core/isolate/descriptor.h"
 #include "core/isolate/sandbox.h"
-#include "core/route/host.h"
 #include "lib/error.h"
 #include "lib/log.h"
 #include "lib/pages.h"

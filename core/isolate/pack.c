@@ -3,7 +3,7 @@
  * The arguments of route() to a blob.  Pointers are of 8 bytes here, which plugin.c sees to:
  * on other machines no engine is isolated.  O(fabric), and O(tables) with FM_USES_PREV.
  */
-#include "core/conf/options.h"
+#include "core/abi/options.h"
 #include "core/isolate/blob.h"
 #include "core/isolate/isolate.h"
 #include "lib/bitset.h"

@@ -22,7 +22,7 @@
 
 #include "core/mad/slots.h"
 #include "core/mad/transact.h"
-#include "core/mad/wire.h"
+#include "core/wire/wire.h"
 #include "lib/hash.h"
 #include "lib/vec.h"
 

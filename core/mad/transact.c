@@ -30,7 +30,7 @@
 
 #include "core/mad/flight.h"
 #include "core/mad/requests.h"
-#include "core/mad/wire.h"
+#include "core/wire/wire.h"
 #include "lib/faultpoint.h"
 #include "lib/log.h"
 

@@ -49,7 +49,7 @@ transport_open_umad(const char *spec, struct transport **out, struct fm_error *e
 #include <unistd.h>
 
 #include "core/mad/umad_port.h"
-#include "core/mad/wire.h"
+#include "core/wire/wire.h"
 #include "lib/log.h"
 #include "lib/thread.h"
 
@@ -62,7 +62,7 @@ transport_open_umad(const char *spec, struct transport **out, struct fm_error *e
 #define UMAD_ROOM 128	    /* more than any kernel's header before a MAD */
 
 /* The classes we serve and the methods that reach us unasked.  The SA's has an agent
- * of its own (core/sa/server.h). */
+ * of its own (core/server/server.h). */
 static const struct agent_class {
 	uint8_t mgmt_class, class_version;
 	uint8_t methods[8];

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mad/wire.h"
+#include "core/wire/wire.h"
 
 #define MAX_CAS 32
 #define MAX_PORT 254

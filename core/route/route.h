@@ -13,7 +13,7 @@
 #ifndef CORE_ROUTE_ROUTE_H
 #define CORE_ROUTE_ROUTE_H
 
-#include "core/route/plan.h"
+#include "core/plan/plan.h"
 
 /* n_workers 0 = one per CPU; the settings are the default ones. */
 int router_init(struct router *r, unsigned n_workers, struct fm_error *err);

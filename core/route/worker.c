@@ -11,10 +11,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/route/host.h"
-#include "core/route/ladder.h"
-#include "core/route/repair.h"
+#include "core/abi/host.h"
+#include "core/repair/repair.h"
 #include "core/route/route.h"
+#include "core/transition/ladder.h"
 #include "lib/error.h"
 #include "lib/log.h"
 #include "lib/thread.h"

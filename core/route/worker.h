@@ -12,7 +12,7 @@
 #ifndef CORE_ROUTE_WORKER_H
 #define CORE_ROUTE_WORKER_H
 
-#include "core/route/plan.h"
+#include "core/plan/plan.h"
 
 struct plan_worker;
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/registry/saver.h"
 #include "core/sa/sa_internal.h"
-#include "core/sa/saver.h"
 
 #define MOST_ANSWER_BYTES (64u << 20)
 #define KEEP_ANSWER_BYTES (1u << 20) /* more is given back */

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "core/sa/registry.h"
+#include "core/registry/registry.h"
 #include "core/sa/sa.h"
 
 #define PER_BLOCK 8

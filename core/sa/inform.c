@@ -2,7 +2,7 @@
 /*
  * InformInfo: subscribe, and ask who has, IBA 13.5.3, 15.2.5.12.
  */
-#include "core/sa/registry.h"
+#include "core/registry/registry.h"
 #include "core/sa/sa.h"
 
 static struct sa_gid

@@ -3,7 +3,7 @@
  * MCMemberRecords asked for and set: the rules are groups.h's; here is what they need to
  * know of the fabric.  Who is not trusted sees groups, not members (IBA 15.2.5.17).
  */
-#include "core/sa/registry.h"
+#include "core/registry/registry.h"
 #include "core/sa/sa.h"
 
 static bool

@@ -9,7 +9,7 @@
 #ifndef CORE_SA_PATH_H
 #define CORE_SA_PATH_H
 
-#include "core/sa/view.h"
+#include "core/view/view.h"
 
 #define SA_MOST_HOPS 64
 

@@ -12,8 +12,8 @@
  */
 #include "core/sa/path_query.h"
 
+#include "core/registry/registry.h"
 #include "core/sa/path_qos.h"
-#include "core/sa/registry.h"
 
 #include <string.h>
 

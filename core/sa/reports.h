@@ -21,7 +21,7 @@
 #ifndef CORE_SA_REPORTS_H
 #define CORE_SA_REPORTS_H
 
-#include "core/sa/registry.h"
+#include "core/registry/registry.h"
 #include "core/sa/sa.h"
 
 #define REPORTS_MAX 65536

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/registry/saver.h"
 #include "core/sa/notices.h"
 #include "core/sa/sa_internal.h"
-#include "core/sa/saver.h"
 #include "lib/log.h"
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))

@@ -23,9 +23,9 @@
 #ifndef CORE_SA_SA_H
 #define CORE_SA_SA_H
 
-#include "core/mad/sa_wire.h"
 #include "core/mad/transport.h"
-#include "core/sa/view.h"
+#include "core/view/view.h"
+#include "core/wire/sa_wire.h"
 
 /* Where answers and reports go.  bytes: header and records as one, the header's
  * RMPP fields filled as a kernel with RMPP wants them; to who does the RMPP. */
@@ -34,7 +34,7 @@ struct sa_out {
 	void *arg;
 };
 
-struct registry; /* core/sa/registry.h */
+struct registry; /* core/registry/registry.h */
 struct group_event;
 
 struct sa;

@@ -6,7 +6,7 @@
  * One row for each attribute and method that may be asked at all; the rule looks at whom the
  * request names.  What has no row is for the trusted.
  */
-#include "core/sa/registry.h"
+#include "core/registry/registry.h"
 #include "core/sa/sa_internal.h"
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))

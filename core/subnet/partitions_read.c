@@ -17,8 +17,8 @@
  */
 #include <strings.h>
 
-#include "core/conf/number.h"
 #include "core/subnet/partitions_read.h"
+#include "core/text/number.h"
 #include "lib/log.h"
 
 #define NAME_MAX_CHARS 32

@@ -6,8 +6,8 @@
 #ifndef CORE_SUBNET_PARTITIONS_READ_H
 #define CORE_SUBNET_PARTITIONS_READ_H
 
-#include "core/conf/readfile.h"
 #include "core/subnet/partitions_internal.h"
+#include "core/text/readfile.h"
 
 struct part_group_flags {
 	uint8_t mtu, rate, sl, tclass;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "core/conf/number.h"
+#include "core/text/number.h"
 
 #define MAX_VLS 15
 

@@ -4,8 +4,8 @@
  */
 #include <strings.h>
 
-#include "core/conf/number.h"
 #include "core/subnet/qos_policy_read.h"
+#include "core/text/number.h"
 
 static struct qos_group *
 group_of(struct policy_reader *r)

@@ -19,9 +19,9 @@
 #include <stdio.h>
 #include <strings.h>
 
-#include "core/conf/number.h"
-#include "core/conf/suggest.h"
 #include "core/subnet/qos_policy_read.h"
+#include "core/text/number.h"
+#include "core/text/suggest.h"
 #include "lib/log.h"
 
 #define QOS_CLASS_MAX 0xfff

@@ -6,8 +6,8 @@
 #ifndef CORE_SUBNET_QOS_POLICY_READ_H
 #define CORE_SUBNET_QOS_POLICY_READ_H
 
-#include "core/conf/readfile.h"
 #include "core/subnet/qos_policy_internal.h"
+#include "core/text/readfile.h"
 
 struct policy_named_group {
 	const char *name;

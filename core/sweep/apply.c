@@ -9,7 +9,7 @@
  * first, and written only if it differs: a restarted fmd rewrites nothing.
  *
  *	read	blocks in doubt; all that differ go into a transition
- *	write	as the transition says (core/route/transition.h)
+ *	write	as the transition says (core/transition/transition.h)
  *	later	what leads over links that are not active yet, when they are
  *
  * A fabric of which no switch holds anything is written without an order.  What writing waits for

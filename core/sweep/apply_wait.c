@@ -10,8 +10,8 @@
  * SL-to-VL maps of another plan are not proven with packets to LIDs that have been emptied, nor
  * with those of hosts that have not been told: these are gone before maps are written.
  */
-#include "core/route/ladder.h"
 #include "core/sweep/apply_internal.h"
+#include "core/transition/ladder.h"
 
 #define BREAKS_MAX 3 /* times in a row that writing is broken off, or a sweep fails to ask again */
 

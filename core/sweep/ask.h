@@ -9,7 +9,7 @@
 #define CORE_SWEEP_ASK_H
 
 #include "core/mad/transact.h"
-#include "core/mad/wire.h"
+#include "core/wire/wire.h"
 
 struct sweeper;
 struct ask;

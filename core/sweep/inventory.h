@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "core/mad/transact.h"
-#include "core/mad/wire.h"
+#include "core/wire/wire.h"
 #include "lib/arena.h"
 #include "lib/hash.h"
 #include "lib/vec.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * core/sweep/mcast.c - multicast forwarding tables: read what switches hold, write
- * what differs, in the order that core/route/mcast_write.h gives.
+ * what differs, in the order that core/mcast/mcast_write.h gives.
  *
  *	in a sweep	after the links are active: new trees, switches that were reset,
  *			what was left undone
@@ -13,7 +13,7 @@
  */
 #include <stdlib.h>
 
-#include "core/route/mft_rows.h"
+#include "core/mcast/mft_rows.h"
 #include "core/sweep/internal.h"
 #include "lib/bitset.h"
 

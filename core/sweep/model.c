@@ -12,7 +12,7 @@
  */
 #include <stdlib.h>
 
-#include "core/route/switch_order.h"
+#include "core/graph/switch_order.h"
 #include "core/subnet/lid.h"
 #include "core/sweep/internal.h"
 

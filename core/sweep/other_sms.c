@@ -8,15 +8,15 @@
  * sm_control.c.
  *
  * The SM_Key leaves us only for an SM that has shown it to us, as it is, at its own port.  Two fmd
- * show each other that they have it by a sum (core/mad/sm_proof.h) and do not tell it at all.
+ * show each other that they have it by a sum (core/wire/sm_proof.h) and do not tell it at all.
  * OpenSM shows its key to everybody, or, once, to a Get whose data says that a master asks
  * (osm_sminfo_rcv.c), so ours say that.
  */
 #include <inttypes.h>
 #include <sys/random.h>
 
-#include "core/mad/sm_proof.h"
 #include "core/sweep/internal.h"
+#include "core/wire/sm_proof.h"
 
 #define ACK_WAIT_MS 10000    /* HANDOVER is taken: its ACKNOWLEDGE comes within that */
 #define OFFER_AGAIN_MS 30000 /* ... was not: not offered again before */

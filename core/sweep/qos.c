@@ -18,7 +18,7 @@
 #include <inttypes.h>
 
 #include "core/subnet/qos.h"
-#include "core/route/tables_vls.h"
+#include "core/graph/tables_vls.h"
 #include "core/sweep/internal.h"
 
 #define ARB_BLOCKS 4 /* 1, 2: low priority; 3, 4: high (IBA 14.2.5.9) */

@@ -5,9 +5,9 @@
  *
  * What cannot be routed or proven ends the sweep: the old plan stays in the switches.
  */
-#include "core/conf/regions.h"
-#include "core/route/keep.h"
-#include "core/route/plan_file.h"
+#include "core/plan/keep.h"
+#include "core/plan/plan_file.h"
+#include "core/regions/regions.h"
 #include "core/route/route.h"
 #include "core/sweep/internal.h"
 #include "core/sweep/say.h"

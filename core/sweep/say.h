@@ -6,7 +6,7 @@
 #ifndef CORE_SWEEP_SAY_H
 #define CORE_SWEEP_SAY_H
 
-#include "core/route/plan.h"
+#include "core/plan/plan.h"
 
 /* Why entries of the chains were passed over. */
 void say_refusals(const struct plan *old, const struct plan *p);

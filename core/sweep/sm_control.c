@@ -14,8 +14,8 @@
  */
 #include <inttypes.h>
 
-#include "core/mad/sm_proof.h"
 #include "core/sweep/internal.h"
+#include "core/wire/sm_proof.h"
 
 #define CONTROL_EVERY_MS 1000
 #define HOP_COUNT_AT 7

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/route/keep.h"
-#include "core/route/plan_file.h"
+#include "core/plan/keep.h"
+#include "core/plan/plan_file.h"
 #include "core/route/route.h"
 #include "core/sweep/observe.h"
 #include "lib/faultpoint.h"

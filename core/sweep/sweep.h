@@ -22,12 +22,12 @@
 
 #include "core/ha/ha.h"
 #include "core/mad/transact.h"
-#include "core/route/transition.h"
 #include "core/route/worker.h"
 #include "core/store/store.h"
 #include "core/subnet/partitions.h"
 #include "core/sweep/inventory.h"
 #include "core/sweep/todo.h"
+#include "core/transition/transition.h"
 
 enum sweep_scope { SWEEP_NONE, SWEEP_LIGHT, SWEEP_NAMED, SWEEP_HEAVY };
 const char *sweep_scope_name(enum sweep_scope scope);
@@ -209,7 +209,7 @@ struct sm_counts {
 };
 const struct sm_counts *sweeper_sm_counts(const struct sweeper *s);
 
-/* A port is in a multicast group, by the roles of core/route/mcast_net.h, or not any more.
+/* A port is in a multicast group, by the roles of core/mcast/mcast_net.h, or not any more.
  * Written as soon as no sweep runs: call sweeper_step().  False: out of memory. */
 bool sweeper_set_member(
     struct sweeper *s, uint16_t mlid, uint8_t sl, uint64_t guid, unsigned roles);

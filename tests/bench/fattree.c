@@ -14,10 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/route/plan.h"
+#include "core/plan/plan.h"
 #include "core/route/route.h"
-#include "core/route/verify.h"
-#include "core/topo/netlist.h"
+#include "core/verify/verify.h"
+#include "lab/topo/netlist.h"
 #include "lib/median.h"
 
 extern const struct fm_engine fattree_LTX_fm_engine;

@@ -13,11 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/conf/options.h"
-#include "core/conf/plugin.h"
-#include "core/route/plan.h"
+#include "core/abi/options.h"
+#include "core/engine/plugin.h"
+#include "core/plan/plan.h"
 #include "core/route/route.h"
-#include "core/topo/netlist.h"
+#include "lab/topo/netlist.h"
 #include "lib/median.h"
 
 #define MAX_RUNS 1001

@@ -7,9 +7,9 @@
  */
 #include <time.h>
 
-#include "core/route/metrics.h"
-#include "core/route/tables.h"
-#include "core/route/verify.h"
+#include "core/graph/tables.h"
+#include "core/verify/verify.h"
+#include "lab/judge/metrics.h"
 #include "tests/unit/pgft.h"
 
 struct bench {

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/route/plan.h"
-#include "core/topo/netlist.h"
+#include "core/plan/plan.h"
+#include "lab/topo/netlist.h"
 #include "lib/error.h"
 #include "lib/median.h"
 

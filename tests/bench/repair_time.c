@@ -19,12 +19,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/conf/plugin.h"
-#include "core/route/ladder.h"
-#include "core/route/plan.h"
-#include "core/route/repair.h"
+#include "core/engine/plugin.h"
+#include "core/plan/plan.h"
+#include "core/repair/repair.h"
 #include "core/route/route.h"
-#include "core/topo/netlist.h"
+#include "core/transition/ladder.h"
+#include "lab/topo/netlist.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
 #include "lib/median.h"

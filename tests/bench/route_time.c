@@ -15,13 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/conf/options.h"
-#include "core/conf/plugin.h"
-#include "core/route/fallback.h"
-#include "core/route/plan.h"
+#include "core/abi/options.h"
+#include "core/engine/fallback.h"
+#include "core/engine/plugin.h"
+#include "core/plan/plan.h"
 #include "core/route/route.h"
-#include "core/route/verify.h"
-#include "core/topo/netlist.h"
+#include "core/verify/verify.h"
+#include "lab/topo/netlist.h"
 #include "lib/median.h"
 
 #define MAX_RUNS 101

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/route/plan.h"
+#include "core/plan/plan.h"
 #include "core/route/route.h"
-#include "core/sa/rows.h"
-#include "core/topo/netlist.h"
+#include "core/view/rows.h"
+#include "lab/topo/netlist.h"
 
 extern const struct fm_engine fattree_LTX_fm_engine;
 

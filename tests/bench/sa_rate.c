@@ -13,9 +13,9 @@
 
 #include "core/route/route.h"
 #include "core/sa/sa.h"
-#include "core/sim/sim.h"
 #include "core/sweep/sweep.h"
-#include "core/topo/netlist.h"
+#include "lab/sim/sim.h"
+#include "lab/topo/netlist.h"
 #include "lib/log.h"
 #include "lib/rng.h"
 

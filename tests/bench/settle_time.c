@@ -27,7 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/sim/sma.h"
+#include "lab/sim/sma.h"
 #include "lib/log.h"
 #include "tests/sweep/rig.h"
 #include "tests/sweep/storm_truth.h"

@@ -22,9 +22,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/mad/sa_wire.h"
-#include "core/sim/umad_client.h"
-#include "core/topo/netlist.h"
+#include "core/wire/sa_wire.h"
+#include "lab/fmsim/umad_client.h"
+#include "lab/topo/netlist.h"
 #include "lib/rng.h"
 #include "lib/vec.h"
 

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/conf/plugin.h"
-#include "core/route/plan.h"
-#include "core/route/repair.h"
+#include "core/engine/plugin.h"
+#include "core/plan/plan.h"
+#include "core/repair/repair.h"
 #include "core/route/route.h"
 #include "lib/bitset.h"
 #include "lib/error.h"

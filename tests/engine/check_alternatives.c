@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/conf/options.h"
-#include "core/route/fallback.h"
-#include "core/route/plan.h"
+#include "core/abi/options.h"
+#include "core/engine/fallback.h"
+#include "core/plan/plan.h"
 #include "core/route/route.h"
-#include "core/topo/netlist.h"
+#include "lab/topo/netlist.h"
 #include "lib/log.h"
 #include "tests/engine/oracle.h"
 #include "tests/run.h"

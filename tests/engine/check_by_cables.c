@@ -8,8 +8,8 @@
 #include <check.h>
 #include <inttypes.h>
 
-#include "core/route/cable_order.h"
-#include "core/route/props.h"
+#include "core/graph/cable_order.h"
+#include "lab/judge/props.h"
 #include "tests/engine/routed.h"
 #include "tests/run.h"
 

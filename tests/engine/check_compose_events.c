@@ -7,9 +7,9 @@
 
 #include <unistd.h>
 
-#include "core/route/compose_internal.h"
-#include "core/route/plan_file.h"
-#include "core/route/plan_file_regions.h"
+#include "core/plan/plan_file.h"
+#include "core/plan/plan_file_regions.h"
+#include "core/regions/compose_internal.h"
 #include "core/route/route.h"
 #include "tests/engine/composed.h"
 #include "tests/run.h"

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/route/plan.h"
-#include "core/route/props.h"
+#include "core/plan/plan.h"
 #include "core/route/route.h"
-#include "core/route/verify.h"
-#include "core/topo/netlist.h"
+#include "core/verify/verify.h"
+#include "lab/judge/props.h"
+#include "lab/topo/netlist.h"
 #include "tests/run.h"
 #include "tests/unit/generate_words.h"
 

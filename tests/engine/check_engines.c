@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/route/fallback.h"
-#include "core/route/props.h"
+#include "core/engine/fallback.h"
+#include "lab/judge/props.h"
 #include "lib/error.h"
 #include "tests/engine/routed.h"
 #include "tests/run.h"

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/conf/options.h"
-#include "core/route/metrics.h"
-#include "core/route/plan.h"
+#include "core/abi/options.h"
+#include "core/plan/plan.h"
 #include "core/route/route.h"
-#include "core/route/verify.h"
-#include "core/topo/netlist.h"
+#include "core/verify/verify.h"
+#include "lab/judge/metrics.h"
+#include "lab/topo/netlist.h"
 #include "lib/log.h"
 #include "lib/median.h"
 #include "tests/run.h"

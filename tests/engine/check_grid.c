@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/conf/options.h"
-#include "core/route/host.h"
-#include "core/route/plan.h"
-#include "core/route/props.h"
+#include "core/abi/host.h"
+#include "core/abi/options.h"
+#include "core/plan/plan.h"
 #include "core/route/route.h"
-#include "core/topo/netlist.h"
+#include "lab/judge/props.h"
+#include "lab/topo/netlist.h"
 #include "lib/log.h"
 #include "lib/scc.h"
 #include "plugins/engines/torus2qos/torus2qos.h"

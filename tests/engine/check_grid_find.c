@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/route/host.h"
-#include "core/route/snapshot.h"
-#include "core/topo/netlist.h"
+#include "core/abi/host.h"
+#include "core/graph/snapshot.h"
+#include "lab/topo/netlist.h"
 #include "plugins/common/grid.h"
 #include "tests/run.h"
 #include "tests/unit/generate_words.h"

@@ -10,11 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/conf/plugin.h"
-#include "core/conf/plugin_check.h"
+#include "core/abi/host.h"
+#include "core/abi/plugin_check.h"
+#include "core/engine/fallback.h"
+#include "core/engine/plugin.h"
 #include "core/isolate/descriptor.h"
-#include "core/route/fallback.h"
-#include "core/route/host.h"
 #include "core/route/route.h"
 #include "lib/rng.h"
 #include "tests/engine/routed.h"

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/conf/options.h"
-#include "core/route/plan.h"
+#include "core/abi/options.h"
+#include "core/plan/plan.h"
 #include "core/route/route.h"
-#include "core/topo/netlist.h"
+#include "lab/topo/netlist.h"
 #include "lib/rng.h"
 #include "plugins/common/channels.h"
 #include "tests/run.h"

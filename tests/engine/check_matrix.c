@@ -7,7 +7,7 @@
  * one engine on one fabric; each runs in a process of its own, so a crash or
  * a hang is one cell's failure.  Of a cell must hold:
  *
- *	whole	all of core/route/props.h, under other names too
+ *	whole	all of lab/judge/props.h, under other names too
  *	hurt	with cables, a switch, a leaf or a root taken out by 20 seeds:
  *		verified, or refused with a sentence, with any number of workers
  *
@@ -30,10 +30,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/conf/plugin.h"
-#include "core/route/fallback.h"
-#include "core/route/props.h"
-#include "core/topo/netlist.h"
+#include "core/engine/fallback.h"
+#include "core/engine/plugin.h"
+#include "lab/judge/props.h"
+#include "lab/topo/netlist.h"
 #include "lib/log.h"
 #include "lib/rng.h"
 #include "tests/run.h"

@@ -7,10 +7,10 @@
  */
 #include <check.h>
 
-#include "core/route/deps.h"
-#include "core/route/mcast_internal.h"
-#include "core/route/mcast_net.h"
-#include "core/route/mcast_write.h"
+#include "core/cdg/deps.h"
+#include "core/mcast/mcast_internal.h"
+#include "core/mcast/mcast_net.h"
+#include "core/mcast/mcast_write.h"
 #include "lib/bitset.h"
 #include "lib/rng.h"
 #include "lib/scc.h"

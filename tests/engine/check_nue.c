@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/conf/options.h"
-#include "core/route/metrics.h"
-#include "core/route/props.h"
+#include "core/abi/options.h"
 #include "core/route/route.h"
-#include "core/route/verify.h"
-#include "core/topo/netlist.h"
+#include "core/verify/verify.h"
+#include "lab/judge/metrics.h"
+#include "lab/judge/props.h"
+#include "lab/topo/netlist.h"
 #include "tests/run.h"
 #include "tests/unit/generate_words.h"
 

@@ -3,7 +3,7 @@
  * minhop, updn, dnup, shortestpath and dgshortestpath by their options: each is
  * compared with what a slow and simple program makes of the same words.
  */
-#include "core/route/props.h"
+#include "lab/judge/props.h"
 #include "lib/rng.h"
 #include "tests/engine/met.h"
 #include "tests/engine/routed.h"

@@ -21,9 +21,9 @@
 
 #include <unistd.h>
 
-#include "core/route/metrics.h"
-#include "core/route/plan_file.h"
+#include "core/plan/plan_file.h"
 #include "core/route/route.h"
+#include "lab/judge/metrics.h"
 #include "tests/engine/breaking.h"
 #include "tests/engine/oracle.h"
 #include "tests/run.h"

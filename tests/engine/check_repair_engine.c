@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/conf/plugin.h"
-#include "core/route/graph_diff.h"
-#include "core/route/plan.h"
-#include "core/route/props.h"
-#include "core/route/repair.h"
+#include "core/engine/plugin.h"
+#include "core/graph/graph_diff.h"
+#include "core/plan/plan.h"
+#include "core/repair/repair.h"
 #include "core/route/route.h"
+#include "lab/judge/props.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
 #include "lib/log.h"

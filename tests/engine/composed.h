@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/conf/plugin.h"
-#include "core/conf/regions.h"
-#include "core/route/plan.h"
+#include "core/engine/plugin.h"
+#include "core/plan/plan.h"
+#include "core/regions/regions.h"
 #include "core/route/route.h"
-#include "core/topo/netlist.h"
+#include "lab/topo/netlist.h"
 #include "lib/rng.h"
 #include "tests/unit/generate_words.h"
 

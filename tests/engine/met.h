@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/engine/met.h - a fabric and its tables under the numbers by which an engine met
- * them: those of the cables, where it asked for that (core/route/renumber.h), or its own.
+ * them: those of the cables, where it asked for that (core/engine/renumber.h), or its own.
  *
  * Only for oracles that do what an engine does by number: take switches or links in their
  * order, or choose the lower of two.  What an option names is found by the numbers of the
@@ -12,7 +12,7 @@
 #ifndef TESTS_ENGINE_MET_H
 #define TESTS_ENGINE_MET_H
 
-#include "core/route/renumber.h"
+#include "core/engine/renumber.h"
 #include "tests/engine/routed.h"
 
 static inline const uint32_t *

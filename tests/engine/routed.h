@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/conf/options.h"
-#include "core/route/plan.h"
+#include "core/abi/options.h"
+#include "core/plan/plan.h"
 #include "core/route/route.h"
-#include "core/route/verify.h"
-#include "core/topo/netlist.h"
+#include "core/verify/verify.h"
+#include "lab/topo/netlist.h"
 #include "tests/engine/oracle.h"
 #include "tests/unit/generate_words.h"
 

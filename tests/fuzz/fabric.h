@@ -3,8 +3,8 @@
 #ifndef TESTS_FUZZ_FABRIC_H
 #define TESTS_FUZZ_FABRIC_H
 
-#include "core/route/snapshot.h"
-#include "core/topo/netlist.h"
+#include "core/graph/snapshot.h"
+#include "lab/topo/netlist.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/generate_words.h"
 

@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "core/mad/wire.h"
+#include "core/wire/wire.h"
 #include "tests/fuzz/house.h"
 
 #define RECORD_BYTES 6

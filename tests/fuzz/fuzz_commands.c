@@ -20,7 +20,7 @@
 
 #include "core/ctl/ctl.h"
 #include "core/daemon/daemon.h"
-#include "core/sim/sim.h"
+#include "lab/sim/sim.h"
 #include "tests/fuzz/fuzz.h"
 
 #define N_CLIENTS 32 /* twice as many as are served at once */

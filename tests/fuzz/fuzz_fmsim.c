@@ -14,11 +14,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "core/mad/sa_wire.h"
-#include "core/mad/wire.h"
-#include "core/sim/server.h"
-#include "core/sim/umad_proto.h"
-#include "core/topo/netlist.h"
+#include "core/wire/sa_wire.h"
+#include "core/wire/wire.h"
+#include "lab/fmsim/server.h"
+#include "lab/fmsim/umad_proto.h"
+#include "lab/topo/netlist.h"
 #include "tests/fuzz/fuzz.h"
 
 #define MS INT64_C(1000000)

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/route/plan_file.h"
-#include "core/sa/kept.h"
+#include "core/plan/plan_file.h"
 #include "core/sa/path.h"
+#include "core/view/kept.h"
 #include "tests/fuzz/house.h"
 
 #define MARK 77

@@ -6,9 +6,9 @@
  */
 #include <string.h>
 
-#include "core/conf/nodes.h"
-#include "core/sa/prefix_routes.h"
+#include "core/nodes/nodes.h"
 #include "core/subnet/guid2lid.h"
+#include "core/subnet/prefix_routes.h"
 #include "lib/bitset.h"
 #include "lib/vec.h"
 #include "tests/fuzz/fabric.h"

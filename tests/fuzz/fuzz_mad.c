@@ -13,10 +13,10 @@
 #include <string.h>
 
 #include "core/mad/transact.h"
-#include "core/mad/wire.h"
-#include "core/sim/sim.h"
-#include "core/sim/sma.h"
-#include "core/topo/netlist.h"
+#include "core/wire/wire.h"
+#include "lab/sim/sim.h"
+#include "lab/sim/sma.h"
+#include "lab/topo/netlist.h"
 #include "tests/fuzz/fuzz.h"
 
 #define RECORD_BYTES (1 + MAD_BYTES)

@@ -5,8 +5,8 @@
  */
 #include <stdio.h>
 
-#include "core/route/snapshot.h"
-#include "core/topo/netlist.h"
+#include "core/graph/snapshot.h"
+#include "lab/topo/netlist.h"
 #include "tests/fuzz/fuzz.h"
 
 int

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/route/plan_file.h"
+#include "core/plan/plan_file.h"
 #include "core/route/route.h"
-#include "core/topo/netlist.h"
+#include "lab/topo/netlist.h"
 #include "lib/hash.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/generate_words.h"

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "core/conf/rchain.h"
+#include "core/overlay/rchain.h"
 #include "lib/bitset.h"
 #include "tests/fuzz/fabric.h"
 

@@ -8,9 +8,9 @@
  */
 #include <string.h>
 
-#include "core/mad/wire.h"
+#include "core/registry/registry.h"
 #include "core/sa/notices.h"
-#include "core/sa/registry.h"
+#include "core/wire/wire.h"
 #include "tests/fuzz/house.h"
 
 #define ACT_BYTES 7

@@ -8,8 +8,8 @@
  */
 #include <string.h>
 
-#include "core/mad/rmpp_port.h"
-#include "core/mad/wire.h"
+#include "core/rmpp/rmpp_port.h"
+#include "core/wire/wire.h"
 #include "tests/fuzz/fuzz.h"
 
 #define RECORD_BYTES (1 + MAD_BYTES)

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "core/sa/registry.h"
+#include "core/registry/registry.h"
 #include "core/sa/sa.h"
 #include "tests/fuzz/house.h"
 

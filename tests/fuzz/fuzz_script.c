@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/sim/console.h"
-#include "core/sim/pma.h"
-#include "core/sim/spec.h"
+#include "lab/fmsim/console.h"
+#include "lab/sim/pma.h"
+#include "lab/sim/spec.h"
 #include "tests/fuzz/fuzz.h"
 
 #define S INT64_C(1000000000)

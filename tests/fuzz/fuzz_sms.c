@@ -8,8 +8,8 @@
  */
 #include <string.h>
 
-#include "core/mad/wire.h"
 #include "core/route/route.h"
+#include "core/wire/wire.h"
 #include "tests/fuzz/house.h"
 
 #define KEY UINT64_C(0x5ec7e75ec7e75ec7)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/sa/registry.h"
+#include "core/registry/registry.h"
 #include "tests/fuzz/fuzz.h"
 
 #define RECORDS_MAX 32

@@ -6,11 +6,11 @@
  */
 #include <string.h>
 
-#include "core/route/host.h"
-#include "core/route/plan.h"
+#include "core/abi/host.h"
+#include "core/graph/snapshot.h"
+#include "core/plan/plan.h"
 #include "core/route/route.h"
-#include "core/route/snapshot.h"
-#include "core/topo/netlist.h"
+#include "lab/topo/netlist.h"
 #include "plugins/common/ar_file.h"
 #include "plugins/common/sl_file.h"
 #include "plugins/common/table_file.h"

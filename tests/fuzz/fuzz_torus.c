@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
-#include "core/route/host.h"
-#include "core/route/snapshot.h"
-#include "core/topo/netlist.h"
+#include "core/abi/host.h"
+#include "core/graph/snapshot.h"
+#include "lab/topo/netlist.h"
 #include "plugins/engines/torus2qos/torus2qos.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/generate_words.h"

@@ -10,10 +10,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/conf/name_ranges.h"
-#include "core/conf/option_value.h"
+#include "core/abi/option_value.h"
 #include "core/subnet/qos.h"
-#include "core/topo/outage.h"
+#include "core/text/name_ranges.h"
+#include "lab/topo/outage.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/generate_words.h"
 

@@ -6,9 +6,9 @@
 #define TESTS_FUZZ_HOUSE_H
 
 #include "core/route/route.h"
-#include "core/sim/sim.h"
 #include "core/sweep/sweep.h"
-#include "core/topo/netlist.h"
+#include "lab/sim/sim.h"
+#include "lab/topo/netlist.h"
 #include "tests/fuzz/fuzz.h"
 
 #define STEPS_MAX 200000

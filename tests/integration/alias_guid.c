@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mad/sa_wire.h"
 #include "core/mad/umad_agent.h"
+#include "core/wire/sa_wire.h"
 
 #define GSI_QKEY 0x80010000
 #define TIMEOUT_MS 5000

@@ -13,7 +13,7 @@ import socket
 import struct
 import sys
 
-PROTO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../core/sim/umad_proto.h")
+PROTO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../lab/fmsim/umad_proto.h")
 MAGIC = int(re.search(r"#define FMSIM_MAGIC (0x[0-9a-f]+)u", open(PROTO).read()).group(1), 16)
 FILE, CALL, ISSM, CONSOLE = 1, 2, 3, 4
 FRAME = struct.Struct("<7I2H4x")

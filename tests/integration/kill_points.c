@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fmd that stops dead at a place of its choice: linked with core/main.c to
+ * fmd that stops dead at a place of its choice: linked with tools/fmd.c to
  * fmd_killable, which kill_points.sh runs.
  *
  *	FMD_KILL_AT=N		SIGKILL at the N-th place that is passed, from 1

@@ -18,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mad/sa_wire.h"
 #include "core/mad/umad_agent.h"
-#include "core/mad/wire_rows.h"
+#include "core/wire/sa_wire.h"
+#include "core/wire/wire_rows.h"
 
 #define GSI_QKEY 0x80010000
 #define TIMEOUT_MS 5000

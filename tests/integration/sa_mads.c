@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mad/rmpp.h"
-#include "core/mad/sa_wire.h"
 #include "core/mad/umad_agent.h"
+#include "core/rmpp/rmpp.h"
+#include "core/wire/sa_wire.h"
 #include "lib/vec.h"
 
 #define GSI_QKEY 0x80010000

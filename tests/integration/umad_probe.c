@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "core/mad/transact.h"
-#include "core/mad/wire.h"
+#include "core/wire/wire.h"
 #include "lib/hash.h"
 #include "lib/log.h"
 #include "lib/vec.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/route/mft_rows.h"
+#include "core/mcast/mft_rows.h"
 #include "lib/bitset.h"
 #include "lib/rng.h"
 #include "tests/run.h"

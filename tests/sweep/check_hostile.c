@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mad/rmpp_port.h"
-#include "core/sa/held.h"
+#include "core/registry/held.h"
+#include "core/rmpp/rmpp_port.h"
 #include "core/sa/notices.h"
-#include "core/sa/server.h"
-#include "core/sa/share.h"
+#include "core/server/server.h"
+#include "core/server/share.h"
 #include "lib/rng.h"
 #include "tests/run.h"
 #include "tests/sweep/sa_rig.h"

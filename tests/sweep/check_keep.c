@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/mad/wire.h"
+#include "core/wire/wire.h"
 #include "lib/hash.h"
 #include "tests/run.h"
 #include "tests/sweep/rig.h"

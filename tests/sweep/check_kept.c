@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/sa/kept.h"
 #include "core/sa/path.h"
-#include "core/sim/fabric.h"
+#include "core/view/kept.h"
+#include "lab/sim/fabric.h"
 #include "lib/rng.h"
 #include "tests/folder.h"
 #include "tests/run.h"

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mad/wire.h"
-#include "core/sim/sma.h"
 #include "core/store/store.h"
+#include "core/wire/wire.h"
+#include "lab/sim/sma.h"
 #include "lib/rng.h"
 #include "tests/folder.h"
 #include "tests/run.h"

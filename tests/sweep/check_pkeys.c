@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/sim/sma.h"
 #include "core/subnet/pkey_table.h"
+#include "lab/sim/sma.h"
 #include "lib/rng.h"
 #include "tests/run.h"
 #include "tests/sweep/sa_rig.h"

@@ -7,7 +7,7 @@
 #include <check.h>
 
 #include "core/daemon/readback.h"
-#include "core/sim/fabric.h"
+#include "lab/sim/fabric.h"
 #include "tests/run.h"
 #include "tests/sweep/rig.h"
 

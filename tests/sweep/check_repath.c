@@ -9,7 +9,7 @@
 
 #include <fmd/engine.h>
 
-#include "core/sim/sma.h"
+#include "lab/sim/sma.h"
 #include "lib/bitset.h"
 #include "tests/run.h"
 #include "tests/sweep/rig.h"

@@ -11,9 +11,9 @@
 
 #include <fmd/engine.h>
 
-#include "core/sim/sma.h"
 #include "core/sweep/fields.h"
 #include "core/sweep/internal.h"
+#include "lab/sim/sma.h"
 #include "lib/bitset.h"
 #include "tests/run.h"
 #include "tests/sweep/locks.h"

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mad/rmpp_port.h"
-#include "core/sa/registry.h"
-#include "core/sa/server.h"
+#include "core/registry/registry.h"
+#include "core/rmpp/rmpp_port.h"
+#include "core/server/server.h"
 #include "core/subnet/qos_policy.h"
 #include "lib/rng.h"
 #include "tests/run.h"

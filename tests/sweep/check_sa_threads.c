@@ -15,8 +15,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/sa/registry.h"
-#include "core/sa/server.h"
+#include "core/registry/registry.h"
+#include "core/server/server.h"
 #include "lib/log.h"
 #include "lib/rng.h"
 #include "lib/vec.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/sim/host.h"
+#include "lab/hosts/host.h"
 #include "tests/run.h"
 #include "tests/sweep/rig.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/sa/turns.h"
+#include "core/server/turns.h"
 #include "tests/run.h"
 #include "tests/sweep/sa_rig.h"
 

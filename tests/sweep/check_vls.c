@@ -10,8 +10,8 @@
 
 #include <fmd/engine.h>
 
-#include "core/sim/sma.h"
 #include "core/subnet/qos.h"
+#include "lab/sim/sma.h"
 #include "tests/run.h"
 #include "tests/sweep/rig.h"
 

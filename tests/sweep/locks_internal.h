@@ -9,7 +9,7 @@
 #ifndef TESTS_SWEEP_LOCKS_INTERNAL_H
 #define TESTS_SWEEP_LOCKS_INTERNAL_H
 
-#include "core/sim/sma.h"
+#include "lab/sim/sma.h"
 #include "lib/vec.h"
 #include "tests/sweep/locks.h"
 

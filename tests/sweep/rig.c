@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/route/route.h"
-#include "core/sim/sma.h"
+#include "lab/sim/sma.h"
 #include "lib/bitset.h"
 #include "lib/log.h"
 

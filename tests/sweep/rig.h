@@ -7,9 +7,9 @@
 
 #include <semaphore.h>
 
-#include "core/sim/sim.h"
 #include "core/sweep/sweep.h"
-#include "core/topo/netlist.h"
+#include "lab/sim/sim.h"
+#include "lab/topo/netlist.h"
 #include "lib/rng.h"
 
 #define RIG_LOG_BYTES 65536

@@ -6,7 +6,7 @@
 #ifndef TESTS_SWEEP_SA_RIG_H
 #define TESTS_SWEEP_SA_RIG_H
 
-#include "core/sa/registry.h"
+#include "core/registry/registry.h"
 #include "core/sa/sa.h"
 #include "tests/sweep/rig.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/sim/sma.h"
 #include "core/sweep/todo.h"
+#include "lab/sim/sma.h"
 
 struct look {
 	struct storm *s;

@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/route/mcast_net.h"
-#include "core/sim/sma.h"
+#include "core/mcast/mcast_net.h"
 #include "core/subnet/partitions.h"
 #include "core/subnet/pkey_table.h"
+#include "lab/sim/sma.h"
 #include "tests/sweep/storm_internal.h"
 
 #define FIRST_MLID 0xc000u

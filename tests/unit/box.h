@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/route/tables.h"
-#include "core/route/verify.h"
+#include "core/graph/tables.h"
+#include "core/verify/verify.h"
 #include "lib/rng.h"
 
 #define MAX_SWITCHES 7

@@ -4,7 +4,7 @@
  * force that closes the graph of all choices transitively; alternatives wrong
  * on purpose, each caught by its name; groups that make no sense.
  */
-#include "core/route/adaptive.h"
+#include "core/graph/adaptive.h"
 #include "tests/run.h"
 #include "tests/unit/brute.h"
 

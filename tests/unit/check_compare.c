@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/route/compare.h"
-#include "core/topo/outage.h"
+#include "lab/judge/compare.h"
+#include "lab/topo/outage.h"
 #include "lib/log.h"
 #include "lib/rng.h"
 #include "tests/engine/routed.h"

@@ -12,10 +12,10 @@
 
 #undef fail /* check.h has an old macro of this name */
 
-#include "core/route/plan.h"
-#include "core/route/mft_rows.h"
+#include "core/plan/plan.h"
+#include "core/mcast/mft_rows.h"
 #include "core/route/route.h"
-#include "core/topo/dump.h"
+#include "core/daemon/dump.h"
 #include "lib/log.h"
 #include "plugins/common/updown.h"
 #include "plugins/engines/file/file.c"

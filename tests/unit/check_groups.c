@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/sa/groups.h"
+#include "core/registry/groups.h"
 #include "lib/rng.h"
 #include "tests/run.h"
 

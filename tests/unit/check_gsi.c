@@ -6,9 +6,9 @@
  */
 #include <stdlib.h>
 
-#include "core/sim/console.h"
-#include "core/sim/net.h"
-#include "core/sim/pma.h"
+#include "lab/fmsim/console.h"
+#include "lab/sim/net.h"
+#include "lab/sim/pma.h"
 #include "tests/run.h"
 #include "tests/unit/sim_fixture.h"
 

@@ -5,7 +5,7 @@
 #include <check.h>
 
 #include "core/ha/ha.h"
-#include "core/mad/sm_proof.h"
+#include "core/wire/sm_proof.h"
 #include "tests/run.h"
 
 #define US 100 /* our GUID */

@@ -3,12 +3,12 @@
  * What programs see of a host's port: the rules of ib_mad and ib_umad, on the
  * fixture's fabric, with LIDs 1 (H1) and 2 (H2), links ACTIVE between them.
  */
-#include "core/sim/host.h"
+#include "lab/hosts/host.h"
 
 #include <errno.h>
 
-#include "core/mad/rmpp_port.h"
-#include "core/sim/net.h"
+#include "core/rmpp/rmpp_port.h"
+#include "lab/sim/net.h"
 #include "lib/vec.h"
 #include "tests/run.h"
 #include "tests/unit/sim_fixture.h"

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/route/ladder.h"
-#include "core/route/levels.h"
-#include "core/route/plan.h"
-#include "core/route/repair.h"
+#include "core/plan/levels.h"
+#include "core/plan/plan.h"
+#include "core/repair/repair.h"
 #include "core/route/route.h"
-#include "core/route/transition.h"
+#include "core/transition/ladder.h"
+#include "core/transition/transition.h"
 #include "lib/bitset.h"
 #include "lib/log.h"
 #include "lib/rng.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/subnet/guid2lid.h"
-#include "core/route/switch_order.h"
+#include "core/graph/switch_order.h"
 #include "core/subnet/lid.h"
 #include "lib/log.h"
 #include "tests/run.h"

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/route/metrics.h"
-#include "core/route/tables.h"
-#include "core/route/switch_order.h"
+#include "lab/judge/metrics.h"
+#include "core/graph/tables.h"
+#include "core/graph/switch_order.h"
 #include "lib/rng.h"
 #include "tests/run.h"
 #include "tests/unit/pgft.h"

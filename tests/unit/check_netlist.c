@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/route/snapshot.h"
-#include "core/topo/netlist.h"
+#include "core/graph/snapshot.h"
+#include "lab/topo/netlist.h"
 #include "lib/log.h"
 #include "tests/run.h"
 #include "tests/unit/generate_words.h"

@@ -15,10 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/conf/nodes.h"
-#include "core/conf/options.h"
-#include "core/conf/plugin.h"
-#include "core/route/snapshot.h"
+#include "core/abi/options.h"
+#include "core/engine/plugin.h"
+#include "core/graph/snapshot.h"
+#include "core/nodes/nodes.h"
 #include "tests/run.h"
 
 /* As in tests/modules/good.c. */

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/conf/rchain.h"
-#include "core/route/overlay.h"
+#include "core/overlay/overlay.h"
+#include "core/overlay/rchain.h"
 #include "core/route/route.h"
-#include "core/route/verify.h"
+#include "core/verify/verify.h"
 #include "lib/bitset.h"
 #include "lib/log.h"
 #include "tests/run.h"

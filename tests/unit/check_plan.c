@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/route/plan.h"
+#include "core/plan/plan.h"
 #include "core/route/route.h"
-#include "core/topo/netlist.h"
+#include "lab/topo/netlist.h"
 #include "lib/error.h"
 #include "lib/log.h"
 #include "tests/run.h"

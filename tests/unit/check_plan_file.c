@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/route/plan_file.h"
+#include "core/plan/plan_file.h"
 #include "core/route/route.h"
-#include "core/topo/netlist.h"
+#include "lab/topo/netlist.h"
 #include "lib/rng.h"
 #include "tests/run.h"
 #include "tests/unit/generate_words.h"

@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/conf/plugin.h"
-#include "core/conf/plugin_check.h"
-#include "core/conf/plugin_image.h"
+#include "core/abi/plugin_check.h"
+#include "core/engine/plugin.h"
+#include "core/engine/plugin_image.h"
 #include "lib/rng.h"
 #include "tests/folder.h"
 #include "tests/run.h"

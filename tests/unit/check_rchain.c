@@ -6,8 +6,8 @@
 #include <check.h>
 #include <string.h>
 
-#include "core/conf/rchain.h"
-#include "core/route/snapshot.h"
+#include "core/graph/snapshot.h"
+#include "core/overlay/rchain.h"
 #include "lib/bitset.h"
 #include "lib/log.h"
 #include "tests/run.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "core/conf/regexp.h"
+#include "core/text/regexp.h"
 #include "lib/rng.h"
 #include "tests/run.h"
 

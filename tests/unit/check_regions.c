@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #include "core/conf/conf.h"
-#include "core/conf/name_ranges.h"
-#include "core/conf/regions_json.h"
-#include "core/route/snapshot.h"
-#include "core/topo/netlist.h"
+#include "core/daemon/regions_json.h"
+#include "core/graph/snapshot.h"
+#include "core/text/name_ranges.h"
+#include "lab/topo/netlist.h"
 #include "lib/log.h"
 #include "lib/rng.h"
 #include "tests/folder.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/sa/registry.h"
+#include "core/registry/registry.h"
 #include "lib/faultpoint.h"
 #include "lib/hash.h"
 #include "lib/log.h"

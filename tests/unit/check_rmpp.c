@@ -5,12 +5,12 @@
  * The property: what is sent arrives whole and once, or the sender is told
  * that it failed; nothing is held for longer than it lingers.
  */
-#include "core/mad/rmpp_port.h"
+#include "core/rmpp/rmpp_port.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mad/wire.h"
+#include "core/wire/wire.h"
 #include "lib/rng.h"
 #include "lib/vec.h"
 #include "tests/run.h"

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/route/fallback.h"
-#include "core/sa/rows.h"
+#include "core/engine/fallback.h"
+#include "core/view/rows.h"
 #include "lib/bitset.h"
 #include "lib/rng.h"
 #include "tests/engine/routed.h"

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/sa/path_pairs.h"
-#include "core/sa/prefix_routes.h"
-#include "core/sa/share.h"
+#include "core/server/share.h"
+#include "core/subnet/prefix_routes.h"
+#include "core/view/path_pairs.h"
 #include "lib/rng.h"
 #include "lib/vec.h"
 #include "tests/run.h"

@@ -15,7 +15,7 @@
 #include <infiniband/mad.h>
 #endif
 
-#include "core/mad/sa_wire.h"
+#include "core/wire/sa_wire.h"
 #include "lib/rng.h"
 #include "tests/run.h"
 #include "tests/unit/wire_bits.h"

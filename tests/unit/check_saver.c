@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "core/sa/saver.h"
+#include "core/registry/saver.h"
 #include "lib/faultpoint.h"
 #include "lib/log.h"
 #include "tests/folder.h"

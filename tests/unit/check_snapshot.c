@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/route/snapshot.h"
-#include "core/route/tables.h"
+#include "core/graph/snapshot.h"
+#include "core/graph/tables.h"
 #include "lib/rng.h"
 #include "tests/run.h"
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/route/snapshot.h"
-#include "core/route/transition.h"
+#include "core/graph/snapshot.h"
+#include "core/transition/transition.h"
 #include "lib/rng.h"
 #include "tests/run.h"
 

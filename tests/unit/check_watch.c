@@ -15,7 +15,7 @@
 
 #include "core/daemon/service.h"
 #include "core/mad/transport.h"
-#include "core/sim/sim.h"
+#include "lab/sim/sim.h"
 #include "tests/folder.h"
 #include "tests/run.h"
 

@@ -14,7 +14,7 @@
 #include <infiniband/mad.h>
 #endif
 
-#include "core/mad/wire.h"
+#include "core/wire/wire.h"
 #include "lib/rng.h"
 #include "tests/run.h"
 #include "tests/unit/wire_bits.h"

@@ -7,7 +7,7 @@
 #define TESTS_UNIT_FAKE_TRANSPORT_H
 
 #include "core/mad/transact.h"
-#include "core/mad/wire.h"
+#include "core/wire/wire.h"
 #include "lib/vec.h"
 
 #define MS INT64_C(1000000)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/topo/netlist.h"
+#include "lab/topo/netlist.h"
 
 static inline int
 generate_words(const char *text, struct netlist *nl, struct fm_error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * D-mod-K tables for an intact PGFT as the generator numbers and cables it
- * (core/topo/generate_tree.c): the reference router of tests and benchmarks.
+ * (lab/topo/generate_tree.c): the reference router of tests and benchmarks.
  * Hosts by the closed form, switch LIDs by breadth-first search.
  */
 #ifndef TESTS_PGFT_H
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/route/snapshot.h"
-#include "core/topo/netlist.h"
+#include "core/graph/snapshot.h"
+#include "lab/topo/netlist.h"
 
 #define PGFT_LEVELS 4
 

@@ -14,7 +14,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "core/sim/sim.h"
+#include "lab/sim/sim.h"
 
 enum { S1, S2, H1, H2, H3, N_NODES };
 #define SWITCH_PORTS 8

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "core/mad/wire.h"
+#include "core/wire/wire.h"
 
 /* Members are 1, 2, 4 or 8 bytes in the host's order. */
 static inline uint64_t

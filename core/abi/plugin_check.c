@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Judging a descriptor before anything of it is called.
+ *
+ * A descriptor comes from code built elsewhere, maybe against another
+ * engine.h, so it is read in the order in which it can be trusted: magic,
+ * major, minor, size, and only then the fields that this size covers.  Each
+ * refusal says which file, which versions, and what to do about it.
+ */
+#include "core/abi/plugin_check.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <link.h>
+#include <string.h>
+
+#include "core/abi/entry_options.h"
+#include "core/abi/options.h"
+#include "core/abi/traits.h"
+#include "lib/error.h"
+
+/* The descriptor as each minor has it.  Fields appended later lie beyond .size and must
+ * be asked for by it before they are read; a larger one than its minor has is not of ours,
+ * as a newer minor has been refused by then. */
+#define ENGINE_FIRST_SIZE (offsetof(struct fm_engine, mcast_tree) + sizeof(void (*)(void)))
+#define ENGINE_REPAIR_MINOR 2
+
+static int
+check_version(const struct fm_engine *e, const char *path, struct fm_error *err)
+{
+	if (e->magic != FM_ABI_MAGIC)
+		return fm_fail(err, FM_E_CONFIG,
+		    "%s: magic 0x%08" PRIx32
+		    " is not 0x%08x (ABI %d.%d): no fmd engine, or built for "
+		    "another machine; define it with FM_ENGINE() of fmd/engine.h",
+		    path, e->magic, FM_ABI_MAGIC, FM_ABI_MAJOR, FM_ABI_MINOR);
+	if (e->abi_major != FM_ABI_MAJOR)
+		return fm_fail(err, FM_E_CONFIG,
+		    "%s: engine ABI %u.%u, this fmd has %d.%d and needs the same major: rebuild "
+		    "the "
+		    "engine against this fmd's fmd/engine.h",
+		    path, e->abi_major, e->abi_minor, FM_ABI_MAJOR, FM_ABI_MINOR);
+	if (e->abi_minor > FM_ABI_MINOR)
+		return fm_fail(err, FM_E_CONFIG,
+		    "%s: engine ABI %u.%u is newer than the %d.%d of this fmd: update fmd, or "
+		    "rebuild "
+		    "the engine against this fmd's fmd/engine.h",
+		    path, e->abi_major, e->abi_minor, FM_ABI_MAJOR, FM_ABI_MINOR);
+	return 0;
+}
+
+static int
+check_sizes(const struct fm_engine *e, const char *path, struct fm_error *err)
+{
+	size_t last =
+	    e->abi_minor < ENGINE_REPAIR_MINOR ? ENGINE_FIRST_SIZE : sizeof(struct fm_engine);
+
+	if (e->size != ENGINE_FIRST_SIZE && e->size != last)
+		return fm_fail(err, FM_E_CONFIG,
+		    "%s: descriptor of %" PRIu32
+		    " bytes, engine ABI %u.%u has %zu (this fmd %d.%d): "
+		    "built against an incomplete engine.h, or .size was set by hand",
+		    path, e->size, e->abi_major, e->abi_minor, last, FM_ABI_MAJOR, FM_ABI_MINOR);
+	if (e->options != NULL && e->option_size != sizeof(struct fm_option))
+		return fm_fail(err, FM_E_CONFIG,
+		    "%s: option rows of %" PRIu32
+		    " bytes, engine ABI %u.%u has %zu: built against an incomplete engine.h, or "
+		    ".option_size was set by hand",
+		    path, e->option_size, e->abi_major, e->abi_minor, sizeof(struct fm_option));
+	return 0;
+}
+
+int
+engine_check_version(const struct fm_engine *engine, const char *path, struct fm_error *err)
+{
+	int rc = check_version(engine, path, err);
+
+	return rc != 0 ? rc : check_sizes(engine, path, err);
+}
+
+static bool
+is_identifier(const char *s)
+{
+	if (s == NULL || !isalpha((unsigned char)*s))
+		return false;
+	for (; *s != '\0'; s++)
+		if (!isalnum((unsigned char)*s) && *s != '_' && *s != '-')
+			return false;
+	return true;
+}
+
+static int
+check_names(const struct fm_engine *e, const char *path, struct fm_error *err)
+{
+	if (!is_identifier(e->name))
+		return fm_fail(err, FM_E_CONFIG,
+		    "%s: .name must be letters, digits, '-' and '_', beginning with a letter",
+		    path);
+	for (const char *const *a = e->aliases; a != NULL && *a != NULL; a++)
+		if (!is_identifier(*a))
+			return fm_fail(err, FM_E_CONFIG,
+			    "%s: alias '%s' must be letters, digits, '-' and '_', beginning with a "
+			    "letter",
+			    path, *a);
+	if (e->summary == NULL)
+		return fm_fail(
+		    err, FM_E_CONFIG, "%s: .summary is missing: one line for --list-engines", path);
+	return 0;
+}
+
+static int
+check_callbacks(const struct fm_engine *e, const char *path, struct fm_error *err)
+{
+	uint32_t unknown = e->traits & ~engine_known_traits();
+
+	if (e->route == NULL)
+		return fm_fail(err, FM_E_CONFIG,
+		    "%s: no route callback (engine ABI %u.%u, this fmd %d.%d): .route is the one "
+		    "that "
+		    "is required",
+		    path, e->abi_major, e->abi_minor, FM_ABI_MAJOR, FM_ABI_MINOR);
+	if (unknown != 0)
+		return fm_fail(err, FM_E_CONFIG,
+		    "%s: .traits has bits 0x%" PRIx32
+		    ", which ABI %d.%d does not know: enum fm_traits "
+		    "of fmd/engine.h has those that it does",
+		    path, unknown, FM_ABI_MAJOR, FM_ABI_MINOR);
+	if ((e->traits & FM_PROVIDES_LFT) == 0)
+		return fm_fail(err, FM_E_CONFIG,
+		    "%s: .traits lacks FM_PROVIDES_LFT: forwarding tables are what every engine "
+		    "provides",
+		    path);
+	if ((e->traits & FM_PROVIDES_MCAST) != 0 && e->mcast_tree == NULL)
+		return fm_fail(err, FM_E_CONFIG,
+		    "%s: .traits has FM_PROVIDES_MCAST, but there is no mcast_tree callback: give "
+		    "one, or leave the trait out",
+		    path);
+	return 0;
+}
+
+/* ----------------------------------------------------------------- options */
+
+/* The segment of a loaded file that an address lies in. */
+struct segment {
+	uintptr_t wanted, to; /* to: the end of its segment */
+};
+
+static int
+find_segment(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct segment *m = arg;
+
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+		uintptr_t from = info->dlpi_addr + h->p_vaddr;
+
+		if (h->p_type == PT_LOAD && m->wanted >= from && m->wanted - from < h->p_memsz) {
+			m->to = from + h->p_memsz;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* Bytes that may be read from `at` on, 0: it is no address of any loaded file. */
+static size_t
+bytes_at(const void *at)
+{
+	struct segment m = { .wanted = (uintptr_t)at };
+
+	return dl_iterate_phdr(find_segment, &m) != 0 ? m.to - m.wanted : 0;
+}
+
+static bool
+is_text(const char *s)
+{
+	size_t n = bytes_at(s);
+
+	return n > 0 && memchr(s, '\0', n) != NULL;
+}
+
+/* Of a table without an end rows are read that are none: no address in them is trusted. */
+static int
+check_end(const struct option_table *t, struct fm_error *err)
+{
+	const struct fm_option *row = t->rows;
+
+	for (size_t i = 0; row != NULL; row = option_row(t, ++i))
+		if (bytes_at(row) < t->stride ||
+		    (row->type != FM_OPT_END && row->name != NULL && !is_text(row->name)))
+			return fm_fail(err, FM_E_CONFIG,
+			    "option row %zu is none: { .type = FM_OPT_END } ends the table", i);
+	return 0;
+}
+
+static int
+check_options(const struct fm_engine *e, bool loaded, struct fm_error *err)
+{
+	struct option_table table = option_table_of(e), entry = entry_option_table();
+	const struct fm_option *row;
+
+	if (loaded && check_end(&table, err) != 0)
+		return FM_E_CONFIG;
+	for (size_t i = 0; (row = option_row(&table, i)) != NULL; i++) {
+		if (row->name != NULL && *row->name != '\0' && !is_identifier(row->name))
+			return fm_fail(err, FM_E_CONFIG,
+			    "option '%.40s': a name is letters, digits, '-' and '_', beginning "
+			    "with a "
+			    "letter",
+			    row->name);
+		if (row->name != NULL && option_find(&entry, row->name) != NULL)
+			return fm_fail(err, FM_E_CONFIG,
+			    "option %s: every engine's section has a key of this name: take "
+			    "another",
+			    row->name);
+	}
+	return option_table_check(&table, err);
+}
+
+static int
+check_all(const struct fm_engine *engine, const char *path, bool loaded, struct fm_error *err)
+{
+	int rc;
+
+	if ((rc = engine_check_version(engine, path, err)) != 0 ||
+	    (rc = check_names(engine, path, err)) != 0 ||
+	    (rc = check_callbacks(engine, path, err)) != 0)
+		return rc;
+	return check_options(engine, loaded, err) != 0 ? fm_context(err, "%s", path) : 0;
+}
+
+int
+engine_check(const struct fm_engine *engine, const char *path, struct fm_error *err)
+{
+	return check_all(engine, path, true, err);
+}
+
+int
+engine_check_copy(const struct fm_engine *engine, const char *path, struct fm_error *err)
+{
+	return check_all(engine, path, false, err);
+}

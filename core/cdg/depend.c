@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Building: packets are followed (depend_follow.c, depend_sweep.c, depend_ports.c) to
+ * fill the next rows.  Then the rows are turned round, and Kahn's algorithm gives the
+ * first order.
+ *
+ * Inserting an edge that disagrees with the order searches forward from its
+ * head and backward from its tail within the positions between them, and deals
+ * the positions found out anew: first to those that reach the tail.
+ */
+#include "core/cdg/depend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/graph/snapshot.h"
+#include "lib/bitset.h"
+
+#define FEW 24u /* are sorted at once */
+
+#define N_SLS 16u
+
+bool
+depend_applies(const struct fm_tables *t)
+{
+	return t->sl2vl_shape != FM_SL2VL_BY_OUT && t->ar_max_groups == 0;
+}
+
+void
+depend_free(struct depend *g)
+{
+	if (g == NULL)
+		return;
+	free(g->first);
+	free(g->back);
+	free(g->back_port);
+	free(g->at);
+	free(g->to);
+	free(g->next);
+	free(g->prev);
+	free(g->ord);
+	free(g->list);
+	free(g->key);
+	free(g->mark);
+	free(g->level);
+	fm_vec_fini(&g->added);
+	free(g);
+}
+
+/* --------------------------------------------------------- the channels */
+
+static bool
+alloc_rows(struct depend *g, uint32_t most_ports)
+{
+	size_t n = (size_t)g->n_channels * g->n_vls + 1;
+
+	g->words = (uint32_t)FM_BITSET_WORDS((most_ports + 1u) * g->n_vls);
+	g->back = malloc((g->n_channels + 1) * sizeof(*g->back));
+	g->back_port = calloc(g->n_channels + 1, 1);
+	g->at = malloc((g->n_channels + 1) * sizeof(*g->at));
+	g->to = malloc((g->n_channels + 1) * sizeof(*g->to));
+	g->next = calloc(n * g->words, sizeof(*g->next));
+	g->prev = calloc(n * g->words, sizeof(*g->prev));
+	g->ord = malloc(n * sizeof(*g->ord));
+	g->list = malloc(2 * n * sizeof(*g->list));
+	g->key = malloc(n * sizeof(*g->key));
+	g->mark = calloc(n, 1);
+	return g->back != NULL && g->back_port != NULL && g->at != NULL && g->to != NULL &&
+	    g->next != NULL && g->prev != NULL && g->ord != NULL && g->list != NULL &&
+	    g->key != NULL && g->mark != NULL;
+}
+
+static bool
+number_channels(struct depend *g, const struct fm_fabric *graph)
+{
+	uint32_t most_ports = 0;
+
+	g->first = malloc((g->n_switches + 1) * sizeof(*g->first));
+	if (g->first == NULL)
+		return false;
+	for (fm_sw sw = 0; sw < g->n_switches; sw++) {
+		uint32_t n_ports = graph->sw_n_ports[sw];
+
+		g->first[sw] = g->n_channels;
+		g->n_channels += n_ports + 1;
+		most_ports = n_ports > most_ports ? n_ports : most_ports;
+	}
+	g->first[g->n_switches] = g->n_channels;
+	if (!alloc_rows(g, most_ports))
+		return false;
+	memset(g->back, 0xff, g->n_channels * sizeof(*g->back));
+	memset(g->to, 0xff, g->n_channels * sizeof(*g->to));
+	for (fm_sw sw = 0; sw < g->n_switches; sw++) {
+		for (uint32_t c = g->first[sw]; c < g->first[sw + 1]; c++)
+			g->at[c] = sw;
+		for (fm_link l = graph->sw_first_link[sw]; l < graph->sw_first_link[sw + 1]; l++) {
+			uint32_t c = g->first[sw] + graph->link_port[l];
+
+			g->to[c] = graph->link_to[l];
+			g->back_port[c] = graph->link_port[graph->link_rev[l]];
+			g->back[c] = g->first[g->to[c]] + g->back_port[c];
+		}
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------- the order */
+
+static uint32_t
+channel_of(const struct depend *g, uint32_t vertex)
+{
+	return vertex / g->n_vls;
+}
+
+/* The vertex that bit `bit` of the next row of v stands for. */
+static uint32_t
+next_vertex(const struct depend *g, uint32_t v, size_t bit)
+{
+	return g->first[g->to[channel_of(g, v)]] * g->n_vls + (uint32_t)bit;
+}
+
+/* Likewise of its prev row. */
+static uint32_t
+prev_vertex(const struct depend *g, uint32_t v, size_t bit)
+{
+	uint32_t in = g->first[g->at[channel_of(g, v)]] + (uint32_t)bit / g->n_vls;
+
+	return g->back[in] * g->n_vls + (uint32_t)bit % g->n_vls;
+}
+
+static uint64_t *
+row_of(uint64_t *rows, const struct depend *g, uint32_t v)
+{
+	return rows + (size_t)v * g->words;
+}
+
+/* The bit of v in the prev rows of the switch after. */
+static uint32_t
+bit_in_prev(const struct depend *g, uint32_t v)
+{
+	uint32_t back = g->back[channel_of(g, v)];
+
+	return (back - g->first[g->at[back]]) * g->n_vls + v % g->n_vls;
+}
+
+static void
+turn_rows(struct depend *g)
+{
+	uint32_t n = g->n_channels * g->n_vls;
+
+	for (uint32_t v = 0; v < n; v++)
+		if (g->back[channel_of(g, v)] != FM_NONE)
+			FM_EACH_BIT (bit, row_of(g->next, g, v), (size_t)g->words * 64)
+				fm_bit_set(
+				    row_of(g->prev, g, next_vertex(g, v, bit)), bit_in_prev(g, v));
+}
+
+/* Kahn; what is left over lies on or behind a cycle. */
+static void
+find_order(struct depend *g)
+{
+	uint32_t n = g->n_channels * g->n_vls, n_ready = 0, done = 0;
+	uint32_t *ready = g->list, *degree = g->list + n;
+
+	for (uint32_t v = 0; v < n; v++) {
+		degree[v] = (uint32_t)fm_bit_count(row_of(g->prev, g, v), (size_t)g->words * 64);
+		if (degree[v] == 0)
+			ready[n_ready++] = v;
+	}
+	for (; done < n_ready; done++) {
+		uint32_t v = ready[done];
+
+		g->ord[v] = done;
+		if (g->back[channel_of(g, v)] == FM_NONE)
+			continue;
+		FM_EACH_BIT (bit, row_of(g->next, g, v), (size_t)g->words * 64)
+			if (--degree[next_vertex(g, v, bit)] == 0)
+				ready[n_ready++] = next_vertex(g, v, bit);
+	}
+	g->cyclic = done < n;
+}
+
+static void
+clear_rows(struct depend *g)
+{
+	size_t n = (size_t)g->n_channels * g->n_vls * g->words;
+
+	memset(g->next, 0, n * sizeof(*g->next));
+	memset(g->prev, 0, n * sizeof(*g->prev));
+}
+
+static uint32_t
+count_vls(const struct fm_tables *t)
+{
+	if ((t->sl_shape == FM_SL_ZERO && !depend_by_ports(t)) || t->n_vls_used < 1)
+		return 1;
+	return t->n_vls_used > N_SLS ? N_SLS : t->n_vls_used;
+}
+
+struct depend *
+depend_build(const struct fm_fabric *graph, const struct fm_fabric *ends, const struct fm_tables *t,
+    const uint64_t *lost, enum verify_sl_model sl_model, struct fm_pool *workers)
+{
+	struct depend *g = calloc(1, sizeof(*g));
+	bool by_ports = depend_by_ports(t);
+
+	if (g == NULL)
+		return NULL;
+	g->n_switches = graph->n_switches;
+	g->sl_model = sl_model;
+	g->n_vls = count_vls(t);
+	if (!number_channels(g, graph))
+		goto failed;
+	if (!by_ports && depend_sweep_applies(g)) {
+		if (!depend_sweep(g, ends, t, lost, workers))
+			goto failed;
+		turn_rows(g);
+		find_order(g);
+		if (!g->cyclic)
+			return g;
+		clear_rows(g); /* it was too much, perhaps */
+	}
+	if (by_ports ? !depend_follow_ports(g, ends, t, lost, workers)
+		     : !depend_follow(g, ends, t, lost, workers))
+		goto failed;
+	turn_rows(g);
+	find_order(g);
+	return g;
+failed:
+	depend_free(g);
+	return NULL;
+}
+
+/* Turns of channel c, in one VL, by levels of switches: up and on, or down and on down. */
+static void
+add_level_turns(struct depend *g, uint32_t c, const uint32_t *level)
+{
+	fm_sw at = g->at[c], to = g->to[c];
+
+	for (uint32_t out = g->first[to] + 1; out < g->first[to + 1]; out++)
+		if (g->to[out] != FM_NONE && out != g->back[c] && level[g->to[out]] != level[to] &&
+		    (level[to] > level[at] || level[g->to[out]] < level[to]))
+			fm_bit_set(row_of(g->next, g, c), out - g->first[to]);
+}
+
+static void
+order_again(struct depend *g)
+{
+	memset(g->prev, 0, (size_t)g->n_channels * g->words * sizeof(*g->prev));
+	turn_rows(g);
+	find_order(g);
+}
+
+/* They are held from now on. */
+static bool
+keep_levels(struct depend *g, const uint32_t *level)
+{
+	g->level = malloc(g->n_switches + 1);
+	for (fm_sw sw = 0; g->level != NULL && sw < g->n_switches; sw++)
+		g->level[sw] = (uint8_t)(level[sw] < UINT8_MAX ? level[sw] : UINT8_MAX);
+	return g->level != NULL;
+}
+
+bool
+depend_allow_levels(struct depend *g, const struct fm_fabric *graph)
+{
+	size_t n_bytes = (size_t)g->n_channels * g->words * sizeof(*g->next);
+	uint32_t *level = malloc((g->n_switches + 1) * sizeof(*level));
+	fm_sw *queue = malloc((g->n_switches + 1) * sizeof(*queue));
+	uint64_t *was = malloc(n_bytes + 1);
+	bool ok = level != NULL && queue != NULL && was != NULL;
+
+	if (ok && g->n_vls == 1 && !g->cyclic) {
+		memcpy(was, g->next, n_bytes);
+		snapshot_find_levels(graph, level, queue);
+		for (uint32_t c = 0; c < g->n_channels; c++)
+			if (g->to[c] != FM_NONE && level[g->to[c]] != level[g->at[c]])
+				add_level_turns(g, c, level);
+		order_again(g);
+		if (g->cyclic) {
+			memcpy(g->next, was, n_bytes);
+			order_again(g);
+		} else {
+			ok = keep_levels(g, level);
+		}
+	}
+	free(level);
+	free(queue);
+	free(was);
+	return ok;
+}
+
+/* -------------------------------------------------------------- inserting */
+
+static bool
+visit(struct depend *g, uint32_t *list, uint32_t *n, uint32_t v)
+{
+	if (g->mark[v])
+		return false;
+	g->mark[v] = 1;
+	list[(*n)++] = v;
+	return true;
+}
+
+/* What `from` reaches at positions up to limit, into list; false when target is among it. */
+static bool
+search_forward(struct depend *g, uint32_t from, uint32_t target, uint32_t *list, uint32_t *n)
+{
+	uint32_t limit = g->ord[target];
+
+	visit(g, list, n, from);
+	for (uint32_t i = 0; i < *n; i++)
+		FM_EACH_BIT (bit, row_of(g->next, g, list[i]), (size_t)g->words * 64) {
+			uint32_t to = next_vertex(g, list[i], bit);
+
+			if (to == target)
+				return false;
+			if (g->ord[to] < limit)
+				visit(g, list, n, to);
+		}
+	return true;
+}
+
+/* What reaches `to` from positions down to limit. */
+static void
+search_backward(struct depend *g, uint32_t to, uint32_t limit, uint32_t *list, uint32_t *n)
+{
+	visit(g, list, n, to);
+	for (uint32_t i = 0; i < *n; i++)
+		FM_EACH_BIT (bit, row_of(g->prev, g, list[i]), (size_t)g->words * 64) {
+			uint32_t from = prev_vertex(g, list[i], bit);
+
+			if (g->ord[from] > limit)
+				visit(g, list, n, from);
+		}
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Nearly always there are but a few. */
+static void
+sort_keys(uint64_t *key, uint32_t n)
+{
+	if (n > FEW) {
+		qsort(key, n, sizeof(*key), by_value);
+		return;
+	}
+	for (uint32_t i = 1; i < n; i++) {
+		uint64_t k = key[i];
+		uint32_t j = i;
+
+		for (; j > 0 && key[j - 1] > k; j--)
+			key[j] = key[j - 1];
+		key[j] = k;
+	}
+}
+
+/* The positions of both sets dealt out anew, those that come first to the
+ * backward set.  list: n of the one, then m of the other. */
+static void
+reorder(struct depend *g, const uint32_t *list, uint32_t n, uint32_t m)
+{
+	uint64_t *key = g->key; /* position and vertex */
+
+	for (uint32_t i = 0; i < n + m; i++)
+		key[i] = (uint64_t)g->ord[list[i]] << 32 | list[i];
+	sort_keys(key, n);
+	sort_keys(key + n, m);
+	for (uint32_t i = 0, a = 0, b = n; i < n + m; i++) {
+		uint64_t next = b == n + m || (a < n && key[a] < key[b]) ? key[a++] : key[b++];
+
+		g->ord[(uint32_t)key[i]] = (uint32_t)(next >> 32);
+	}
+}
+
+/* Make room in the order for from -> to; false when that would close a cycle. */
+static bool
+make_room(struct depend *g, uint32_t from, uint32_t to)
+{
+	uint32_t n_forward = 0, n_backward = 0, *list = g->list;
+	bool ok;
+
+	if (g->cyclic || g->ord[from] < g->ord[to])
+		return true;
+	ok = from != to && search_forward(g, to, from, list, &n_forward);
+	for (uint32_t i = 0; i < n_forward; i++)
+		g->mark[list[i]] = 0;
+	if (!ok)
+		return false;
+	/* the two sets are disjoint, or there were a cycle; the backward one goes first */
+	memmove(list + g->n_channels * g->n_vls, list, n_forward * sizeof(*list));
+	search_backward(g, from, g->ord[to], list, &n_backward);
+	for (uint32_t i = 0; i < n_backward; i++)
+		g->mark[list[i]] = 0;
+	memmove(list + n_backward, list + g->n_channels * g->n_vls, n_forward * sizeof(*list));
+	reorder(g, list, n_backward, n_forward);
+	return true;
+}
+
+enum depend_result
+depend_insert(struct depend *g, uint32_t in, uint32_t out, unsigned vl)
+{
+	return depend_insert_turn(g, in, vl, out, vl);
+}
+
+enum depend_result
+depend_insert_turn(struct depend *g, uint32_t in, unsigned in_vl, uint32_t out, unsigned out_vl)
+{
+	uint32_t from = in * g->n_vls + in_vl, to = out * g->n_vls + out_vl;
+	struct depend_edge e = { from, (out - g->first[g->at[out]]) * g->n_vls + out_vl };
+
+	if (fm_bit_test(row_of(g->next, g, from), e.bit))
+		return DEPEND_HELD;
+	if (g->frozen)
+		return DEPEND_FROZEN;
+	if (!fm_vec_reserve(&g->added, g->added.n + 1))
+		return DEPEND_NOMEM;
+	if (!make_room(g, from, to))
+		return DEPEND_CYCLE;
+	fm_vec_push(&g->added, e);
+	g->changes++;
+	fm_bit_set(row_of(g->next, g, from), e.bit);
+	fm_bit_set(row_of(g->prev, g, to), bit_in_prev(g, from));
+	return DEPEND_ADDED;
+}
+
+void
+depend_undo(struct depend *g, size_t n)
+{
+	while (g->added.n > n) {
+		struct depend_edge e = g->added.item[--g->added.n];
+
+		g->changes++;
+		fm_bit_clear(row_of(g->next, g, e.from), e.bit);
+		fm_bit_clear(
+		    row_of(g->prev, g, next_vertex(g, e.from, e.bit)), bit_in_prev(g, e.from));
+	}
+}
+
+void
+depend_cut(struct depend *g, uint32_t channel)
+{
+	size_t bits = (size_t)g->words * 64;
+
+	if (g->back[channel] == FM_NONE)
+		return;
+	g->changes++;
+	for (uint32_t v = channel * g->n_vls; v < (channel + 1) * g->n_vls; v++) {
+		uint64_t *next = row_of(g->next, g, v), *prev = row_of(g->prev, g, v);
+		uint32_t bit = (channel - g->first[g->at[channel]]) * g->n_vls + v % g->n_vls;
+
+		FM_EACH_BIT (i, next, bits)
+			fm_bit_clear(row_of(g->prev, g, next_vertex(g, v, i)), bit_in_prev(g, v));
+		FM_EACH_BIT (i, prev, bits)
+			fm_bit_clear(row_of(g->next, g, prev_vertex(g, v, i)), bit);
+		memset(next, 0, g->words * sizeof(*next));
+		memset(prev, 0, g->words * sizeof(*prev));
+	}
+}

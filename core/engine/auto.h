@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/engine/auto.h - the chain entry `auto`: the engine that suits the fabric.
+ *
+ * It is no engine but a chain of installed ones, from the most special shape to
+ * none at all.  Each engine's own probe looks at the fabric; there is no second
+ * opinion that could differ from it, options of the engines hold as anywhere,
+ * and verify has the last word.  The first that passes routes the fabric, the
+ * others' reasons say why not they (struct plan).
+ */
+#ifndef CORE_ENGINE_AUTO_H
+#define CORE_ENGINE_AUTO_H
+
+#include <fmd/engine.h>
+
+/* For lists, help and names in a chain; it has no route(). */
+extern const struct fm_engine auto_engine;
+
+struct auto_step {
+	const char *engine;
+	const char *because; /* what the fabric is if this engine takes it */
+};
+extern const struct auto_step auto_steps[]; /* [AUTO_N_STEPS] */
+#define AUTO_N_STEPS 8
+
+#endif

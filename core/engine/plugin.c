@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Loading engines with libltdl.
+ *
+ * The directories are scanned one after the other, their *.so files sorted by
+ * name, so that the set never depends on the order of directory entries.  An
+ * engine NAME is the file NAME.so exporting NAME_LTX_fm_engine; lt_dlsym()
+ * adds the infix from the file's name, so a renamed file does not fit.
+ *
+ * Handles stay open as long as the set lives: descriptors, option tables and
+ * help texts lie in the modules.
+ *
+ * An engine that is to run in a process of its own is never loaded here: children are
+ * started for all such files of a folder, then asked what they have loaded.
+ */
+#include "config.h"
+
+#include "core/engine/plugin.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <ltdl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/abi/plugin_check.h"
+#include "core/abi/plugin_file.h"
+#include "core/engine/auto.h"
+#include "core/engine/plugin_image.h"
+#include "core/text/readfile.h"
+#include "core/text/suggest.h"
+#include "lib/arena.h"
+#include "lib/error.h"
+#include "lib/vec.h"
+
+#define PLUGINS_CONF SYSCONF_DIR "/fmd/plugins.conf"
+
+/* Whose a folder is. */
+enum folder { FOLDER_BUILD_TREE, FOLDER_OWN, FOLDER_FOREIGN };
+
+struct engine_set_private {
+	atomic_uint refs;
+	struct fm_arena mem; /* paths */
+	struct isolate_settings isolate;
+	lt_dladvise advise;
+	FM_VEC(lt_dlhandle) handles;
+	FM_VEC(struct apart *) aparts;
+	FM_VEC(struct engine_file) loading; /* of one folder: children that have not said yet */
+	FM_VEC(struct engine_file) engines;
+	FM_VEC(struct engine_refusal) refused;
+	FM_VEC(const char *) seen; /* [n] directories done, resolved */
+};
+
+/* ------------------------------------------------------------- one module */
+
+static int
+out_of_memory(struct fm_error *err)
+{
+	return fm_fail(err, FM_E_RESOURCE, "out of memory while loading engines");
+}
+
+static int
+refuse(
+    struct engine_set_private *self, const char *path, const char *sentence, struct fm_error *err)
+{
+	struct engine_refusal r = { .path = path };
+
+	strncat(r.reason, sentence, sizeof(r.reason) - 1);
+	return fm_vec_push(&self->refused, r) ? 0 : out_of_memory(err);
+}
+
+static const struct engine_file *
+find_loaded(const struct engine_set_private *self, const char *name)
+{
+	for (size_t i = 0; i < self->engines.n; i++)
+		if (strcmp(self->engines.item[i].engine->name, name) == 0)
+			return &self->engines.item[i];
+	return NULL;
+}
+
+/* "/folder/name.so" to "name". */
+static void
+base_of(const char *path, char base[NAME_MAX + 1])
+{
+	snprintf(base, NAME_MAX + 1, "%s", strrchr(path, '/') + 1);
+	base[strlen(base) - 3] = '\0';
+}
+
+/* Is e, found in path, one we take?  checked: engine_check() has seen it. */
+static int
+judge(const struct engine_set_private *self, const struct fm_engine *e, const char *path,
+    bool checked, struct fm_error *err)
+{
+	const struct engine_file *twin;
+	char base[NAME_MAX + 1];
+	int rc;
+
+	base_of(path, base);
+	if (e == NULL)
+		return fm_fail(
+		    err, FM_E_CONFIG, "%s: it does not export %s_LTX_fm_engine", path, base);
+	if (!checked && (rc = engine_check(e, path, err)) != 0)
+		return rc;
+	if (strcmp(e->name, base) != 0)
+		return fm_fail(err, FM_E_CONFIG,
+		    "%s: it calls itself '%s' (ABI %u.%u, this fmd %d.%d): .name and the file's "
+		    "name must "
+		    "be the same",
+		    path, e->name, e->abi_major, e->abi_minor, FM_ABI_MAJOR, FM_ABI_MINOR);
+	if ((twin = find_loaded(self, e->name)) != NULL)
+		return fm_fail(err, FM_E_CONFIG,
+		    "%s: a second engine '%s' (ABI %u.%u; the one of %s, ABI %u.%u, came first and "
+		    "is "
+		    "used): remove one of them",
+		    path, e->name, e->abi_major, e->abi_minor, twin->path, twin->engine->abi_major,
+		    twin->engine->abi_minor);
+	return 0;
+}
+
+/* Into this process. */
+static int
+load_here(struct engine_set_private *self, const struct engine_file *file, struct fm_error *err)
+{
+	struct engine_file loaded = *file;
+	struct fm_error bad;
+	lt_dlhandle h;
+
+	if (plugin_file_check_linking(file->path, &bad) != 0)
+		return refuse(self, file->path, bad.msg, err);
+	h = lt_dlopenadvise(file->path, self->advise);
+	if (h == NULL) {
+		fm_fail(&bad, FM_E_CONFIG, "%s: cannot be loaded: %s", file->path, lt_dlerror());
+		return refuse(self, file->path, bad.msg, err);
+	}
+	loaded.engine = lt_dlsym(h, "fm_engine");
+	if (judge(self, loaded.engine, file->path, false, &bad) != 0) {
+		lt_dlclose(h);
+		return refuse(self, file->path, bad.msg, err);
+	}
+	if (!fm_vec_push(&self->handles, h) || !fm_vec_push(&self->engines, loaded))
+		return out_of_memory(err);
+	return 0;
+}
+
+/* Into a child, which is asked later. */
+static int
+load_apart(struct engine_set_private *self, const struct engine_file *file, const char *base,
+    int image, struct fm_error *err)
+{
+	struct engine_file loading = *file;
+	struct fm_error bad;
+
+	if (!isolate_is_built()) {
+		fm_fail(&bad, FM_E_CONFIG,
+		    "%s: this fmd was built without libseccomp and runs no engines of others: "
+		    "engine_isolation = none has them run in fmd itself",
+		    file->path);
+		return refuse(self, file->path, bad.msg, err);
+	}
+	if (!fm_vec_reserve(&self->aparts, self->aparts.n + 1) ||
+	    !fm_vec_reserve(&self->loading, self->loading.n + 1))
+		return out_of_memory(err);
+	if (apart_new(&self->isolate, base, file->path, image, &loading.apart, &bad) != 0)
+		return refuse(self, file->path, bad.msg, err);
+	self->aparts.item[self->aparts.n++] = loading.apart;
+	self->loading.item[self->loading.n++] = loading;
+	return 0;
+}
+
+static int
+take_loaded(struct engine_set_private *self, struct engine_file *file, struct fm_error *err)
+{
+	struct fm_error bad;
+
+	if (apart_describe(file->apart, &file->engine, &bad) != 0 ||
+	    judge(self, file->engine, file->path, true, &bad) != 0)
+		return refuse(self, file->path, bad.msg, err);
+	return fm_vec_push(&self->engines, *file) ? 0 : out_of_memory(err);
+}
+
+static bool
+runs_apart(const struct engine_set_private *self, enum folder folder)
+{
+	return self->isolate.who == ISOLATE_ALL ||
+	    (self->isolate.who == ISOLATE_FOREIGN && folder == FOLDER_FOREIGN);
+}
+
+static int
+load_file(struct engine_set_private *self, const char *dir, const char *path, enum folder folder,
+    struct fm_error *err)
+{
+	struct engine_file file = { .path = path };
+	struct plugin_image image;
+	char base[NAME_MAX + 1];
+	struct fm_error bad;
+	int rc;
+
+	base_of(path, base);
+	if (plugin_image_read(dir, path, folder != FOLDER_BUILD_TREE, &image, &bad) != 0)
+		return refuse(self, path, bad.msg, err);
+	if (plugin_image_check(&image, path, base, &bad) != 0)
+		rc = refuse(self, path, bad.msg, err);
+	else {
+		file.mark = folder == FOLDER_FOREIGN ? plugin_image_mark(&image) : 0;
+		rc = runs_apart(self, folder) ? load_apart(self, &file, base, image.fd, err)
+					      : load_here(self, &file, err);
+	}
+	plugin_image_close(&image);
+	return rc;
+}
+
+/* The engine that has this alias of another as its name, or NULL. */
+static const struct engine_file *
+find_namesake(const struct engine_set_private *self, const struct fm_engine *e, const char **alias)
+{
+	const struct engine_file *found = NULL;
+
+	for (const char *const *a = e->aliases; found == NULL && a != NULL && *a != NULL; a++)
+		if (strcmp(*a, e->name) != 0 && (found = find_loaded(self, *a)) != NULL)
+			*alias = *a;
+	return found;
+}
+
+/* Whoever came first: an alias never hides behind a name. */
+static int
+refuse_aliases(struct engine_set_private *self, struct fm_error *err)
+{
+	for (size_t i = 0; i < self->engines.n;) {
+		const struct engine_file *file = &self->engines.item[i], *other;
+		const char *alias = "";
+		struct fm_error bad;
+
+		other = find_namesake(self, file->engine, &alias);
+		if (other == NULL) {
+			i++;
+			continue;
+		}
+		fm_fail(&bad, FM_E_CONFIG,
+		    "%s: its alias '%s' is the name of the engine of %s: take another", file->path,
+		    alias, other->path);
+		if (refuse(self, file->path, bad.msg, err) != 0)
+			return FM_E_RESOURCE;
+		self->engines.n--;
+		memmove(&self->engines.item[i], &self->engines.item[i + 1],
+		    (self->engines.n - i) * sizeof(*file));
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------ directories */
+
+static int
+is_module(const struct dirent *d)
+{
+	size_t n = strlen(d->d_name);
+
+	return n > 3 && d->d_name[0] != '.' && strcmp(d->d_name + n - 3, ".so") == 0;
+}
+
+static int
+by_bytes(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static bool
+was_seen(const struct engine_set_private *self, const char *dir)
+{
+	for (size_t i = 0; i < self->seen.n; i++)
+		if (strcmp(self->seen.item[i], dir) == 0)
+			return true;
+	return false;
+}
+
+static int
+load_names(
+    struct engine_set_private *self, const char *dir, enum folder folder, struct fm_error *err)
+{
+	struct dirent **names;
+	char path[PATH_MAX], *copy;
+	int n = scandir(dir, &names, is_module, by_bytes), rc = 0;
+
+	if (n < 0)
+		return fm_fail(err, FM_E_CONFIG, "plugin directory %s: %s", dir, strerror(errno));
+	for (int i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]->d_name);
+		free(names[i]);
+		if (rc != 0)
+			continue;
+		copy = fm_arena_strdup(&self->mem, path);
+		rc = copy == NULL ? out_of_memory(err) : load_file(self, dir, copy, folder, err);
+	}
+	free(names);
+	for (size_t i = 0; rc == 0 && i < self->loading.n; i++)
+		rc = take_loaded(self, &self->loading.item[i], err);
+	self->loading.n = 0;
+	return rc;
+}
+
+/* plugins/engines/.libs beside a program that was not installed; false: there is none. */
+static bool
+find_build_tree(char real[PATH_MAX])
+{
+	char exe[PATH_MAX], dir[PATH_MAX + 32];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	if (n < 0)
+		return false;
+	exe[n] = '\0';
+	snprintf(dir, sizeof(dir), "%s/plugins/engines/.libs", dirname(exe));
+	return realpath(dir, real) != NULL;
+}
+
+static enum folder
+whose(const char *dir)
+{
+	char real[PATH_MAX];
+
+	if (find_build_tree(real) && strcmp(dir, real) == 0)
+		return FOLDER_BUILD_TREE;
+	return realpath(PLUGIN_DIR, real) != NULL && strcmp(dir, real) == 0 ? FOLDER_OWN
+									    : FOLDER_FOREIGN;
+}
+
+/* A folder that others can write into is refused as a whole. */
+static int
+load_whole(struct engine_set_private *self, const char *dir, struct fm_error *err)
+{
+	enum folder folder = whose(dir);
+	struct fm_error bad;
+
+	if (folder != FOLDER_BUILD_TREE && plugin_folder_check(dir, &bad) != 0)
+		return refuse(self, dir, bad.msg, err);
+	return load_names(self, dir, folder, err);
+}
+
+/* A directory that is optional may be absent, nothing else may be wrong with it. */
+static int
+load_dir(struct engine_set_private *self, const char *dir, bool optional, struct fm_error *err)
+{
+	char real[PATH_MAX];
+	const char *copy;
+
+	if (realpath(dir, real) == NULL) {
+		if (optional && errno == ENOENT)
+			return 0;
+		return fm_fail(err, FM_E_CONFIG, "plugin directory %s: %s", dir, strerror(errno));
+	}
+	if (was_seen(self, real))
+		return 0;
+	copy = fm_arena_strdup(&self->mem, real);
+	if (copy == NULL || !fm_vec_push(&self->seen, copy))
+		return out_of_memory(err);
+	return load_whole(self, copy, err);
+}
+
+/* plugins.conf: one absolute directory a line, '#' begins a comment. */
+static int
+load_plugins_conf(struct engine_set_private *self, struct fm_error *err)
+{
+	const char *bytes;
+	struct conf_lines lines;
+	char *line;
+	size_t n;
+	int rc;
+
+	if (access(PLUGINS_CONF, F_OK) != 0)
+		return 0;
+	if ((rc = conf_read_file(PLUGINS_CONF, &self->mem, &bytes, &n, err)) != 0)
+		return rc;
+	conf_lines_init(&lines, bytes, n);
+	while ((line = conf_lines_next(&lines, &self->mem)) != NULL) {
+		if (line[0] != '/')
+			return fm_fail(err, FM_E_CONFIG,
+			    PLUGINS_CONF ":%u: '%s' is no absolute path: one directory a line",
+			    lines.line, line);
+		if ((rc = load_dir(self, line, false, err)) != 0)
+			return fm_context(err, PLUGINS_CONF ":%u", lines.line);
+	}
+	return lines.out_of_memory ? out_of_memory(err) : 0;
+}
+
+/* The engines of the build tree, when this program was not installed. */
+static int
+load_build_tree(struct engine_set_private *self, struct fm_error *err)
+{
+	char dir[PATH_MAX];
+
+	return find_build_tree(dir) ? load_dir(self, dir, true, err) : 0;
+}
+
+static int
+load_all(struct engine_set_private *self, const char *const *dirs, struct fm_error *err)
+{
+	int rc = 0;
+
+	if (dirs == NULL || dirs[0] == NULL)
+		rc = load_plugins_conf(self, err);
+	for (; rc == 0 && dirs != NULL && *dirs != NULL; dirs++)
+		rc = load_dir(self, *dirs, false, err);
+	if (rc == 0)
+		rc = load_build_tree(self, err);
+	return rc != 0 ? rc : load_dir(self, PLUGIN_DIR, true, err);
+}
+
+/* -------------------------------------------------------------- the set */
+
+static int
+by_name(const void *a, const void *b)
+{
+	const struct engine_file *x = a, *y = b;
+
+	return strcmp(x->engine->name, y->engine->name);
+}
+
+int
+engine_set_load(struct engine_set *set, const char *const *dirs, struct fm_error *err)
+{
+	return engine_set_load_apart(set, dirs, &ISOLATE_NOTHING, err);
+}
+
+int
+engine_set_load_apart(struct engine_set *set, const char *const *dirs,
+    const struct isolate_settings *isolate, struct fm_error *err)
+{
+	struct engine_set_private *self = calloc(1, sizeof(*self));
+	const struct engine_file built_in = { .engine = &auto_engine, .path = "built in" };
+	int rc;
+
+	memset(set, 0, sizeof(*set));
+	if (self == NULL)
+		return out_of_memory(err);
+	if (lt_dlinit() != 0) {
+		free(self);
+		return fm_fail(err, FM_E_SYSTEM, "libltdl does not start: %s", lt_dlerror());
+	}
+	set->self = self;
+	atomic_init(&self->refs, 1);
+	self->isolate = *isolate;
+	fm_arena_init(&self->mem, SIZE_MAX);
+	if (lt_dladvise_init(&self->advise) != 0 || lt_dladvise_local(&self->advise) != 0)
+		rc = fm_fail(err, FM_E_SYSTEM, "libltdl does not start: %s", lt_dlerror());
+	else if (!fm_vec_push(&self->engines, built_in))
+		rc = out_of_memory(err);
+	else
+		rc = load_all(self, dirs, err);
+	if (rc == 0)
+		rc = refuse_aliases(self, err);
+	if (rc != 0) {
+		engine_set_fini(set);
+		return rc;
+	}
+	if (self->engines.n > 1)
+		qsort(self->engines.item, self->engines.n, sizeof(*self->engines.item), by_name);
+	set->engines = self->engines.item;
+	set->n_engines = (uint32_t)self->engines.n;
+	set->refused = self->refused.item;
+	set->n_refused = (uint32_t)self->refused.n;
+	return 0;
+}
+
+void
+engine_set_fini(struct engine_set *set)
+{
+	struct engine_set_private *self = set->self;
+
+	memset(set, 0, sizeof(*set));
+	if (self == NULL || atomic_fetch_sub(&self->refs, 1) != 1)
+		return;
+	for (size_t i = 0; i < self->handles.n; i++)
+		lt_dlclose(self->handles.item[i]);
+	for (size_t i = 0; i < self->aparts.n; i++)
+		apart_free(self->aparts.item[i]);
+	fm_vec_fini(&self->handles);
+	fm_vec_fini(&self->aparts);
+	fm_vec_fini(&self->loading);
+	fm_vec_fini(&self->engines);
+	fm_vec_fini(&self->refused);
+	fm_vec_fini(&self->seen);
+	fm_arena_fini(&self->mem);
+	lt_dladvise_destroy(&self->advise);
+	lt_dlexit();
+	free(self);
+}
+
+void
+engine_set_copy(struct engine_set *to, const struct engine_set *from)
+{
+	*to = *from;
+	if (to->self != NULL)
+		atomic_fetch_add(&to->self->refs, 1);
+}
+
+const struct engine_file *
+engine_file_of(const struct engine_set *set, const struct fm_engine *engine)
+{
+	for (uint32_t i = 0; i < set->n_engines; i++)
+		if (set->engines[i].engine == engine)
+			return &set->engines[i];
+	return NULL;
+}
+
+const struct fm_engine *
+engine_find(const struct engine_set *set, const char *name)
+{
+	for (uint32_t i = 0; i < set->n_engines; i++)
+		if (strcmp(set->engines[i].engine->name, name) == 0)
+			return set->engines[i].engine;
+	for (uint32_t i = 0; i < set->n_engines; i++) {
+		const char *const *a = set->engines[i].engine->aliases;
+
+		for (; a != NULL && *a != NULL; a++)
+			if (strcmp(*a, name) == 0)
+				return set->engines[i].engine;
+	}
+	return NULL;
+}
+
+const char *
+engine_nearest(const struct engine_set *set, const char *name)
+{
+	struct suggestion s;
+
+	suggest_init(&s, name);
+	for (uint32_t i = 0; i < set->n_engines; i++) {
+		const char *const *a = set->engines[i].engine->aliases;
+
+		suggest_offer(&s, set->engines[i].engine->name);
+		for (; a != NULL && *a != NULL; a++)
+			suggest_offer(&s, *a);
+	}
+	return suggest_best(&s);
+}

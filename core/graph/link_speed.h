@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/graph/link_speed.h - the words of fabric files for lane speeds.
+ */
+#ifndef CORE_GRAPH_LINK_SPEED_H
+#define CORE_GRAPH_LINK_SPEED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Data rate of one lane, Mbit/s, of "SDR".."XDR" or of a bare signalling rate
+ * as older dumps write it ("2.5"); 0 = no such speed. */
+uint32_t link_speed_mbps(const char *word, size_t len);
+/* The word of a data rate; the nearest known below for others. */
+const char *link_speed_word(uint32_t lane_mbps);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/graph/tables_vls.h - what can be said of the maps from SLs to VLs of tables.
+ */
+#ifndef CORE_GRAPH_TABLES_VLS_H
+#define CORE_GRAPH_TABLES_VLS_H
+
+#include <fmd/engine.h>
+
+/* Do both give a packet the same VL everywhere?  Rows by link are taken to differ, as they
+ * follow the numbers of the links. */
+bool tables_same_vls(const struct fm_tables *a, const struct fm_tables *b, uint32_t n_switches);
+/* The same SL for every path of these switches to LIDs below n_lids? */
+bool tables_same_sls(
+    const struct fm_tables *a, const struct fm_tables *b, uint32_t n_switches, uint32_t n_lids);
+/* Is it one VL for an SL on each port out of the switch, wherever packets come in? */
+bool tables_vls_by_out(const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw);
+
+#endif

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Keeping tables: is the graph the one they were made for, as far as anybody
+ * uses it; which LIDs are new, absent, to be dropped; and, if any entry has
+ * to change, a copy in which it does.
+ */
+#include "core/plan/keep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/graph/adaptive.h"
+#include "core/plan/levels.h"
+#include "lib/error.h"
+
+#define JOINED_SHARE 16 /* at most one LID in so many may stand on a copied column */
+
+bool
+keep_has_column(const struct keeping *k, fm_end e)
+{
+	const struct fm_fabric *fab = &k->snap->fab;
+	uint32_t lid = fab->end_lid[e], n = 1u << fab->end_lmc[e];
+
+	if (fab->end_sw[e] >= k->prev->snap->fab.n_switches)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (lid + i > k->prev->top_lid ||
+		    k->prev->tables->t.lft[fab->end_sw[e]][lid + i] != fab->end_port[e])
+			return false;
+	return true;
+}
+
+/* ----------------------------------------------------------- the switches */
+
+/* Is the port one of those by which sw may send lid? */
+static bool
+may_send(const struct fm_tables *t, fm_sw sw, uint32_t lid, uint8_t port)
+{
+	uint16_t group = t->ar_max_groups > 0 ? t->ar_group[sw][lid] : 0;
+
+	return t->lft[sw][lid] == port ||
+	    (group != 0 && (tables_ar_ports(t, sw, group)[port / 64] >> (port % 64) & 1));
+}
+
+/* Does the row of sw send a LID that somebody owns out of this port? */
+static bool
+is_used(const struct keeping *k, fm_sw sw, uint8_t port)
+{
+	const struct fm_fabric *fab = &k->snap->fab;
+
+	for (uint32_t lid = 1; lid <= fab->max_lid && lid <= k->prev->top_lid; lid++)
+		if (fab->lid_end[lid] != FM_NONE && may_send(&k->prev->tables->t, sw, lid, port))
+			return true;
+	return false;
+}
+
+/* Does nobody who is still there use the cables that are lost? */
+static bool
+switches_serve(const struct keeping *k)
+{
+	for (size_t i = 0; i < k->diff.lost.n; i++) {
+		const struct graph_channel *c = &k->diff.lost.item[i];
+
+		if (!graph_is_gone(&k->snap->fab, c->sw) && is_used(k, c->sw, c->port))
+			return false;
+	}
+	return true;
+}
+
+/* -------------------------------------------------------------- the ends */
+
+static bool
+is_host(const struct fm_fabric *fab, fm_end e)
+{
+	return fab->end_kind[e] == FM_END_CA || fab->end_kind[e] == FM_END_ROUTER;
+}
+
+/* Of the ends of this switch that have columns the n-th, round and round;
+ * hosts before its own port.  FM_NONE: there is none. */
+static fm_end
+model_for(const struct keeping *k, fm_sw sw, uint32_t n)
+{
+	const struct fm_fabric *fab = &k->snap->fab;
+	fm_end own = FM_NONE, last = FM_NONE;
+	uint32_t n_hosts = 0, seen = 0;
+
+	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
+		if (fab->end_lid[e] != 0 && keep_has_column(k, e)) {
+			n_hosts += is_host(fab, e);
+			own = e;
+		}
+	for (fm_end e = fab->sw_first_end[sw]; n_hosts > 0 && e < fab->sw_first_end[sw + 1]; e++)
+		if (fab->end_lid[e] != 0 && is_host(fab, e) && keep_has_column(k, e) &&
+		    seen++ == n % n_hosts)
+			last = e;
+	return last != FM_NONE ? last : own;
+}
+
+/* Nobody came, went or moved, and whoever is there has columns. */
+static bool
+are_same_ends(const struct keeping *k)
+{
+	const struct verdict *v = &k->prev->verdict;
+
+	return v->reachable_pairs > 0 && v->unreachable_pairs == 0 && v->wrong_host == 0 &&
+	    k->same_ends;
+}
+
+/* 0, or FM_E_RESOURCE; *serve false: an engine has to see this. */
+static int
+find_joiners(struct keeping *k, bool *serve, struct fm_error *err)
+{
+	const struct fm_fabric *fab = &k->snap->fab;
+	uint32_t n = k->prev->n_joined;
+
+	if (are_same_ends(k)) {
+		k->p->n_joined = n;
+		*serve = (uint64_t)n * JOINED_SHARE <= fab->n_ends;
+		return 0;
+	}
+	for (fm_end e = 0; *serve && e < fab->n_ends; e++) {
+		struct keep_joiner j = { .end = e };
+
+		if (fab->end_sw[e] == FM_NONE || fab->end_lid[e] == 0 || keep_has_column(k, e))
+			continue;
+		j.like = model_for(k, fab->end_sw[e], n++);
+		*serve = j.like != FM_NONE && (is_host(fab, j.like) || !is_host(fab, e));
+		if (!fm_vec_push(&k->joiners, j))
+			return fm_fail(err, FM_E_RESOURCE, "out of memory for new hosts");
+	}
+	*serve = *serve && (uint64_t)n * JOINED_SHARE <= fab->n_ends;
+	k->p->n_joined = n;
+	return 0;
+}
+
+static bool
+note_absent(struct keeping *k, uint16_t lid, int64_t since_ms, const struct plan_request *q)
+{
+	struct plan_absent a = { .lid = lid, .since_ms = since_ms };
+
+	if (k->snap->fab.max_lid >= lid && k->snap->fab.lid_end[lid] != FM_NONE)
+		return true; /* back */
+	if (q->now_ms - since_ms >= q->linger_ms)
+		return fm_vec_push(&k->dropped, lid);
+	if (lid > k->p->top_lid)
+		k->p->top_lid = lid;
+	return fm_vec_push(&k->p->absent, a);
+}
+
+/* LIDs that had columns and have no owner now. */
+static bool
+find_absent(struct keeping *k, const struct plan_request *q)
+{
+	const struct fm_fabric *was = &k->prev->snap->fab;
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < k->prev->absent.n; i++)
+		ok = note_absent(
+		    k, k->prev->absent.item[i].lid, k->prev->absent.item[i].since_ms, q);
+	for (uint32_t lid = 1; ok && !k->same_ends && lid <= was->max_lid; lid++)
+		if (was->lid_end[lid] != FM_NONE)
+			ok = note_absent(k, (uint16_t)lid, q->now_ms, q);
+	return ok;
+}
+
+/* ------------------------------------------------------------- the tables */
+
+static void
+copy_columns(const struct keeping *k, struct fm_tables *t, const struct keep_joiner *j)
+{
+	const struct fm_fabric *fab = &k->snap->fab;
+	uint32_t n = 1u << fab->end_lmc[j->end], n_like = 1u << fab->end_lmc[j->like];
+	uint32_t sl_rows = t->sl_shape == FM_SL_ZERO ? 0
+	    : t->sl_shape == FM_SL_BY_DLID	     ? 1
+						     : fab->n_switches;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t to = fab->end_lid[j->end] + i, from = fab->end_lid[j->like] + i % n_like;
+
+		for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
+			t->lft[sw][to] = t->lft[sw][from];
+			if (t->ar_max_groups > 0)
+				t->ar_group[sw][to] = t->ar_group[sw][from];
+		}
+		t->lft[fab->end_sw[j->end]][to] = fab->end_port[j->end];
+		if (t->ar_max_groups > 0)
+			t->ar_group[fab->end_sw[j->end]][to] = 0;
+		for (uint32_t row = 0; row < sl_rows; row++)
+			t->sl[row][to] = t->sl[row][from];
+	}
+}
+
+/* What comes in by the new end's port is mapped as what comes in by the other's. */
+static void
+copy_in_port(const struct fm_fabric *fab, struct fm_tables *t, const struct keep_joiner *j)
+{
+	fm_sw sw = fab->end_sw[j->end];
+	size_t n_ports = fab->sw_n_ports[sw] + 1u;
+	uint8_t *rows;
+
+	if (t->sl2vl_shape != FM_SL2VL_BY_IN_OUT || fab->end_sw[j->like] != sw)
+		return;
+	rows = t->sl2vl + (size_t)t->sl2vl_first[sw] * 16;
+	memcpy(rows + fab->end_port[j->end] * n_ports * 16,
+	    rows + fab->end_port[j->like] * n_ports * 16, n_ports * 16);
+}
+
+/* Rows by link follow the numbers of the links; those of new ones are 0. */
+static void
+copy_by_link(const struct fm_fabric *was, const struct fm_fabric *now, const struct fm_tables *from,
+    struct fm_tables *to)
+{
+	for (fm_sw sw = 0; sw < was->n_switches; sw++) {
+		fm_link first = was->sw_first_link[sw], end = was->sw_first_link[sw + 1];
+
+		for (fm_link l = now->sw_first_link[sw]; l < now->sw_first_link[sw + 1]; l++) {
+			fm_link w = first;
+
+			while (w < end && !graph_same_link(was, w, now, l))
+				w++;
+			if (w == end)
+				continue;
+			memcpy(to->sl2vl + (size_t)l * 16, from->sl2vl + (size_t)w * 16, 16);
+			first = w + 1;
+		}
+	}
+}
+
+static void
+copy_tables(const struct keeping *k, struct tables *fresh)
+{
+	const struct fm_fabric *now = &k->snap->fab;
+	const struct fm_tables *from = &k->prev->tables->t;
+	struct fm_tables *to = &fresh->t;
+	uint32_t n_switches = k->prev->snap->fab.n_switches; /* others are new */
+	size_t n = (k->prev->top_lid < k->p->top_lid ? k->prev->top_lid : k->p->top_lid) + 1u;
+
+	if (from->order != NULL)
+		memcpy(to->order, from->order, n * sizeof(*from->order));
+	to->n_vls_used = from->n_vls_used;
+	to->sl_shape = from->sl_shape;
+	to->sl2vl_shape = from->sl2vl_shape;
+	for (fm_sw sw = 0; sw < n_switches; sw++) {
+		memcpy(to->lft[sw], from->lft[sw], n);
+		if (from->ar_max_groups > 0)
+			memcpy(to->ar_group[sw], from->ar_group[sw], n * sizeof(uint16_t));
+	}
+	if (from->sl_shape != FM_SL_ZERO)
+		tables_copy_sl(fresh, k->prev->tables, n_switches, n);
+	if (from->ar_max_groups > 0)
+		memcpy(to->ar_ports, from->ar_ports,
+		    (size_t)n_switches * (from->ar_max_groups + 1u) * 4 * sizeof(uint64_t));
+	to->ar_dropped = from->ar_dropped;
+	if (from->sl2vl_shape == FM_SL2VL_BY_IN_OUT)
+		memcpy(to->sl2vl, from->sl2vl, (size_t)from->sl2vl_first[n_switches] * 16);
+	else if (from->sl2vl_shape == FM_SL2VL_BY_OUT)
+		copy_by_link(&k->prev->graph->fab, now, from, to);
+}
+
+static void
+drop_column(const struct keeping *k, struct fm_tables *t, uint16_t lid)
+{
+	for (fm_sw sw = 0; lid <= k->p->top_lid && sw < k->snap->fab.n_switches; sw++) {
+		t->lft[sw][lid] = FM_PORT_NONE;
+		if (t->ar_max_groups > 0)
+			t->ar_group[sw][lid] = 0;
+	}
+}
+
+int
+keep_copy(struct keeping *k, struct fm_error *err)
+{
+	const struct fm_tables *old = &k->prev->tables->t;
+	struct fm_fabric shape = k->snap->fab;
+	uint32_t traits = FM_PROVIDES_LFT;
+	struct tables *fresh;
+	int rc;
+
+	shape.max_lid = k->p->top_lid;
+	if (old->sl_shape != FM_SL_ZERO || old->sl2vl_shape != FM_SL2VL_MODULO)
+		traits |= FM_PROVIDES_SL;
+	if (old->ar_max_groups > 0)
+		traits |= FM_PROVIDES_AR;
+	if (old->order != NULL)
+		traits |= FM_PROVIDES_ORDER;
+	rc = tables_new(
+	    k->r->tables, k->r->workers, &shape, traits, old->ar_max_groups, &fresh, err);
+	if (rc != 0)
+		return rc;
+	copy_tables(k, fresh);
+	for (size_t i = 0; i < k->dropped.n; i++)
+		drop_column(k, &fresh->t, k->dropped.item[i]);
+	for (size_t i = 0; i < k->joiners.n; i++) {
+		copy_columns(k, &fresh->t, &k->joiners.item[i]);
+		copy_in_port(&k->snap->fab, &fresh->t, &k->joiners.item[i]);
+	}
+	k->p->tables = fresh;
+	return old->ar_max_groups > 0
+	    ? adaptive_check(&k->snap->fab, &fresh->t, k->r->workers, &fresh->adaptive, err)
+	    : 0;
+}
+
+static int
+settle_tables(struct keeping *k, struct fm_error *err)
+{
+	bool by_link = k->prev->tables->t.sl2vl_shape == FM_SL2VL_BY_OUT;
+	bool links_lost = k->diff.lost.n > 0;
+
+	/* tables made for links that are lost now keep the graph they were made
+	 * for; those numbered by link are numbered anew */
+	k->p->graph = snapshot_get(links_lost && by_link ? k->snap : k->prev->graph);
+	if (k->joiners.n > 0 || k->dropped.n > 0 || (by_link && links_lost))
+		return keep_copy(k, err);
+	k->p->tables = tables_get(k->prev->tables);
+	return 0;
+}
+
+int
+keep_ends(struct keeping *k, const struct plan_request *q, bool *serve, struct fm_error *err)
+{
+	int rc;
+
+	*serve = true;
+	k->p->top_lid = k->snap->fab.max_lid;
+	if ((rc = find_joiners(k, serve, err)) != 0 || !*serve)
+		return rc;
+	if (!find_absent(k, q))
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for absent LIDs");
+	for (size_t i = 0; i < k->prev->refused.n; i++)
+		if (!fm_vec_push(&k->p->refused, k->prev->refused.item[i]))
+			return fm_fail(err, FM_E_RESOURCE, "out of memory while routing");
+	memcpy(k->p->engine, k->prev->engine, sizeof(k->p->engine));
+	k->p->because = k->prev->because;
+	k->p->mark = k->prev->mark;
+	k->p->rebalance_tried = k->prev->rebalance_tried;
+	k->p->forward_only = k->prev->forward_only;
+	k->p->regions = plan_regions_get(k->prev->regions);
+	k->p->nominal = plan_nominal(q->prev) != NULL ? plan_get(plan_nominal(q->prev)) : NULL;
+	levels_keep(k->prev, k->p);
+	k->p->change.n_leaves = k->prev->change.n_leaves;
+	memcpy(k->p->change.waiting, k->prev->change.waiting, sizeof(k->p->change.waiting));
+	memcpy(
+	    k->p->adaptive_given_up, k->prev->adaptive_given_up, sizeof(k->p->adaptive_given_up));
+	return 0;
+}
+
+int
+keep_begin(struct keeping *k, struct router *r, const struct plan_request *q, struct fm_error *err)
+{
+	*k = (struct keeping){ .r = r, .prev = q->prev, .snap = q->snap };
+	if (q->anew || q->prev == NULL || q->prev->tables == NULL ||
+	    (q->prev->change.n_grafted > 0 && q->prev->deviations.n == 0))
+		return 0;
+	k->p = plan_new(q->snap, err);
+	if (k->p == NULL)
+		return FM_E_RESOURCE;
+	k->same_ends = graph_same_ends(&q->prev->snap->fab, &q->snap->fab);
+	return graph_compare(&q->prev->graph->fab, &q->snap->fab, &k->diff, err);
+}
+
+int
+keep_end(struct keeping *k, int rc, bool serve, struct plan **out)
+{
+	fm_vec_fini(&k->joiners);
+	fm_vec_fini(&k->dropped);
+	graph_diff_fini(&k->diff);
+	if (rc == 0 && serve)
+		*out = k->p;
+	else
+		plan_put(k->p);
+	return rc;
+}
+
+int
+plan_keep(struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err)
+{
+	struct keeping k;
+	int rc = keep_begin(&k, r, q, err);
+	bool serve = false;
+
+	*out = NULL;
+	/* what was repaired may be due to go back: for repair to see */
+	if (rc == 0 && k.p != NULL && k.diff.comparable && q->prev->deviations.n == 0 &&
+	    switches_serve(&k))
+		rc = keep_ends(&k, q, &serve, err);
+	if (rc == 0 && serve) {
+		k.p->kept = true;
+		rc = settle_tables(&k, err);
+	}
+	return keep_end(&k, rc, serve, out);
+}
+
+bool
+plan_lingers_too_long(const struct plan *p, int64_t now_ms, int64_t linger_ms)
+{
+	for (size_t i = 0; p != NULL && i < p->absent.n; i++)
+		if (now_ms - p->absent.item[i].since_ms >= linger_ms)
+			return true;
+	return false;
+}

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# core/plan/: the plan: verified tables and what is known of them; kept tables, levels, its file.
+CORE_SOURCES += \
+	core/plan/keep.c \
+	core/plan/keep.h \
+	core/plan/levels.c \
+	core/plan/levels.h \
+	core/plan/levels_internal.h \
+	core/plan/odd_graph.c \
+	core/plan/plan.c \
+	core/plan/plan.h \
+	core/plan/plan_before.c \
+	core/plan/plan_before.h \
+	core/plan/plan_file.c \
+	core/plan/plan_file.h \
+	core/plan/plan_file_internal.h \
+	core/plan/plan_file_load.c \
+	core/plan/plan_file_regions.c \
+	core/plan/plan_file_regions.h \
+	core/plan/plan_sls.c

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/plan/plan.h - verified tables, what is known of them, and what is asked for.
+ *
+ * A plan is made of a snapshot by a chain of engines (core/route/route.h) and does not
+ * change afterwards: snapshot, tables, verdict, who made them and who refused why.
+ */
+#ifndef CORE_PLAN_PLAN_H
+#define CORE_PLAN_PLAN_H
+
+#include "core/abi/options.h"
+#include "core/cdg/deps.h"
+#include "core/engine/router.h"
+#include "core/graph/mcast_tree.h"
+#include "core/graph/snapshot.h"
+#include "core/graph/tables.h"
+#include "core/verify/verify.h"
+#include "lib/vec.h"
+
+struct overlay; /* overlay.h */
+
+struct chain_entry {
+	const struct fm_engine *engine;
+	const struct option_values *values; /* NULL = defaults */
+	const char *name;		    /* as written: "fattree" or "fattree:pods" */
+	/* NULL, or of an entry that `auto` stands for (auto.h): what the fabric then is */
+	const char *because;
+	int64_t time_limit_ms; /* 0 = none */
+	/* NULL, or of the entry `chains`: its steps; the engine is a name then */
+	const struct overlay *overlay;
+};
+
+struct chain {
+	const struct chain_entry *entries; /* [n_entries] */
+	uint32_t n_entries;
+	bool fallback;		 /* end with the core's up/down */
+	bool allow_credit_loops; /* credit_loops = warn */
+	uint64_t mark;		 /* stands for all that tables depend on besides the fabric */
+};
+
+struct plan_refusal {
+	char engine[64];
+	char reason[640];
+	bool by_auto; /* `auto` asked this engine, nobody named it */
+};
+
+/* A LID that has entries, though nobody owns it now. */
+struct plan_absent {
+	uint16_t lid;
+	int64_t since_ms; /* plan_request.now_ms of the first plan without it */
+};
+
+/* How the regions of a plan were joined (compose.h); the later need more VLs and SLs. */
+enum plan_rung {
+	PLAN_ONE_REGION, /* nothing to join */
+	PLAN_FLAT,	 /* one plane: the parts fit as they are */
+	PLAN_ISLANDS,	 /* regions round one core: out by the nearest gateway, in likewise */
+	PLAN_PHASES,	 /* two planes: still going up, already going down */
+	PLAN_WHOLE	 /* not joined: one engine routed the whole fabric */
+};
+/* "flat", "islands", "phases", "whole"; "" for PLAN_ONE_REGION. */
+const char *plan_rung_name(enum plan_rung rung);
+
+/* A cable that leads out of a region. */
+struct plan_gateway {
+	fm_sw sw;
+	uint8_t port;
+	uint16_t to;	 /* the region beyond */
+	uint32_t n_lids; /* LIDs that leave by it, for each piece of the region added up */
+};
+
+/* What became of one region. */
+struct plan_region {
+	char name[64];
+	char engine[64];     /* the entry that routed it; "" : it has no switches, or PLAN_WHOLE */
+	const char *because; /* why `auto` took it; NULL: it was named */
+	uint32_t n_switches, n_pieces;
+	uint32_t entry; /* of its chain that has the word, behind the last the core's own */
+	bool is_merged; /* routed as one region with the others that are (compose_unite.c) */
+	FM_VEC(struct plan_refusal) refused;  /* entries of its chain */
+	FM_VEC(struct plan_gateway) gateways; /* by switch and port */
+	/* The busiest cable to other regions, by pairs of hosts */
+	struct {
+		double times; /* its load as a multiple of the mean, 0: nothing crosses */
+		fm_sw sw;
+		uint8_t port;
+		bool in; /* into the region, else out */
+	} busiest;
+};
+
+#define PLAN_ISLAND UINT16_MAX
+#define PLAN_CROWDED 3.0 /* times the mean: more is warned of where there are islands */
+
+/* Shared by the plans that keep the same tables. */
+struct plan_regions {
+	atomic_uint refs;
+	enum plan_rung rung;
+	/* pairs of hosts whose SLs differ by direction, while only the forward direction
+	 * is proven free of credit loops; 0: replies are safe too */
+	uint64_t one_way_pairs;
+	uint32_t n;
+	struct plan_region *region; /* [n] as in the region_set of the request */
+	uint32_t n_switches;
+	uint16_t *sw_level; /* [n_switches] of its piece, 0 = top; kept while it serves */
+	/* likewise among the pieces of the islands' core, PLAN_ISLAND: of an island; NULL: the
+	 * rung is another */
+	uint16_t *sw_core_level;
+	/* [n_switches] of a region that allows credit loops within: its number + 1, else 0;
+	 * NULL: none does */
+	uint16_t *loops_within;
+	/* what all rungs were climbed on, when the one was found that has served since: nothing
+	 * that was refused there was refused for want of what is here (compose.h) */
+	struct snapshot *climbed;
+};
+struct plan_regions *plan_regions_get(struct plan_regions *r); /* NULL is fine */
+void plan_regions_put(struct plan_regions *r);		       /* NULL is fine */
+
+/* What leads from the plan before to this one. */
+enum plan_change_kind {
+	PLAN_FIRST,	/* nothing is known to be in the switches, or nothing changes */
+	PLAN_LOSS,	/* a link or switch that carried traffic has gone */
+	PLAN_RECOVERY,	/* links have come */
+	PLAN_REBALANCE, /* the same links */
+	PLAN_ENGINE	/* another engine or other options */
+};
+const char *plan_change_name(enum plan_change_kind kind);
+
+/* Which of them may empty forwarding entries for a packet's life time, where no
+ * order of writing is free of deadlocks (ladder.h). */
+enum plan_drain {
+	PLAN_DRAIN_LOSS,   /* a loss only */
+	PLAN_DRAIN_ALWAYS, /* another engine too */
+	PLAN_DRAIN_NEVER   /* none: such entries are written like any others */
+};
+
+/* When repaired tables give way to those of a full route, if these carry at most
+ * REBALANCE_PERCENT of their largest load and can be taken up without a drain. */
+enum plan_rebalance {
+	PLAN_REBALANCE_AUTO, /* never those of fattree, quietly those of others */
+	PLAN_REBALANCE_NEVER,
+	PLAN_REBALANCE_QUIET, /* in a pass by itself (plan_request.quiet) */
+	PLAN_REBALANCE_ALWAYS /* with the repair */
+};
+#define REBALANCE_PERCENT 85
+
+struct plan_change {
+	enum plan_change_kind kind;
+	uint32_t n_lids;    /* LIDs with entries that change, if that was looked at */
+	uint32_t n_ordered; /* of them, written in the order of their new ways */
+	uint32_t n_later;   /* after a packet's life time */
+	uint32_t n_drained; /* emptied first */
+	uint32_t n_cut;	    /* of them, whose old ways are whole: they lose them for that time */
+	uint32_t n_left;    /* left as they were */
+	uint32_t n_grafted; /* new switches that are leaves of the old tables at first (graft.h) */
+	uint32_t n_leaves;  /* ... that are so still, while other tables wait to be taken up */
+	uint32_t n_waived;  /* written though packets might deadlock */
+	/* SLs differ, and packets of hosts that go on with those they were told may deadlock
+	 * with others until they have asked again */
+	bool sls_clash;
+	bool whole_columns; /* entries that do not change are emptied, too */
+	bool by_levels; /* seen from levels (levels.h): packets make level turns and proven ones */
+	char waiting[320]; /* tables not taken up: what they would cost, and what to do */
+};
+
+/* For qsort(): by LID, then by switch. */
+int plan_entry_by_lid(const void *a, const void *b);
+
+struct plan {
+	atomic_uint refs;
+	uint64_t number; /* of this plan, unlike any other's of the process; never 0 */
+	struct snapshot *snap;
+	struct snapshot *graph; /* the switches and cables that an engine made the tables for */
+	struct tables *tables;
+	uint64_t mark; /* of the chain that they are of, which q->chain may be no more */
+	/* Of regions: the plan of the last full climb on all that there is now and more, which
+	 * is right again when that is back; it has none itself.  NULL: this one, or none */
+	struct plan *nominal;
+	bool kept;	   /* no engine ran for this plan, and no entry was chosen anew */
+	bool forward_only; /* free of credit loops by VERIFY_FORWARD only: replies are not proven */
+	/* Repaired (repair.h): made of the tables of plan number delta_base, from which
+	 * they differ in these entries, by switch and LID, and in nothing else.
+	 * delta_base 0: not known, compare the tables. */
+	bool repaired;
+	uint64_t delta_base;
+	FM_VEC(struct plan_entry) delta;
+	bool rebalance_tried;  /* a full route was no better, or not to be had */
+	bool anew_tried;       /* pairs lack a way; a full route on these links joins no more */
+	uint32_t delta_blocks; /* LFT blocks of 64 LIDs with such an entry */
+	/* Entries that differ from the last full route, by LID and switch; port is
+	 * the one it had there, to which a repair goes back as soon as it leads on. */
+	FM_VEC(struct plan_entry) deviations;
+	uint16_t top_lid;  /* highest LID with entries, at least snap's max_lid */
+	uint32_t n_joined; /* ends on columns of others since an engine ran */
+	FM_VEC(struct plan_absent) absent;
+	struct verdict verdict; /* of tables; without them, of the last that failed it */
+	char engine[64];	/* the entry that made the tables, "" when none did */
+	const char *because;	/* why `auto` took it; NULL: it was named */
+	FM_VEC(struct plan_refusal) refused; /* of a composed plan: the rungs, "flat", ... */
+	struct plan_regions *regions;	     /* NULL: one region, or kept over a restart */
+	/* Groups that were asked for and made, but given up: the witness of a credit
+	 * loop over their alternatives.  The tables are static then. */
+	char adaptive_given_up[640];
+	struct plan_change change;
+	struct plan_levels *levels; /* levels.h; NULL: nothing is known */
+	struct mcast_trees *mcast;  /* mcast_tree.h; NULL: not asked for */
+	uint8_t *rules;	 /* [top_lid + 1] of writing (transition.h), malloced; NULL: all 0 */
+	double route_ms; /* probe and route of the entry that took it */
+	double verify_ms;
+};
+
+/* A block of 64 LIDs that a switch holds still, though the tables of the last plan say
+ * otherwise: writing them was broken off between two stages, or the switch did not take them. */
+struct plan_held {
+	fm_sw sw;
+	uint32_t block;
+	uint8_t bytes[64];
+};
+
+/* What is to be routed; all borrowed, until the answer. */
+struct region_set;
+struct plan_request {
+	struct snapshot *snap;
+	const struct route_settings *set; /* NULL: the router's */
+	const struct chain *chain;
+	/* NULL: one region, by chain.  Else region 0's chain is `chain` (core/regions/regions.h) */
+	const struct region_set *regions;
+	const uint16_t *sw_region; /* [n_switches] NULL: as regions says */
+	struct plan *prev;	   /* the last plan, or NULL */
+	bool anew;	   /* prev's tables are not to be kept: another chain, other options */
+	int64_t now_ms;	   /* of any steady clock */
+	int64_t linger_ms; /* how long entries of an absent LID stay */
+	enum plan_drain drain;
+	enum plan_rebalance rebalance;
+	bool quiet;	/* nothing has happened since prev: asked to rebalance it */
+	bool all_rungs; /* regions: climb from the first, whatever prev came to (compose.h) */
+	/* Where the switches are not at prev; packets of older tables may be under way
+	 * then.  snap has no link that prev's has not and that comes up only now. */
+	const struct plan_held *held; /* [n_held] */
+	size_t n_held;
+	/* Packets of tables before prev may be under way; they came to be by change.by_levels. */
+	bool older, older_by_levels;
+	/* Some are of a plan that was not come to, or no whole columns: levels know nothing of
+	 * them. */
+	bool strayed;
+	uint16_t mcast_sls;  /* bit i: there are multicast groups of SL i; 0: no trees are wanted */
+	uint8_t mcast_trees; /* at most so many */
+};
+
+/* The nominal plan of what comes after prev, which may be NULL: prev's, prev itself, or NULL. */
+struct plan *plan_nominal(struct plan *prev);
+/* A plan without tables; for who makes them.  NULL and FM_E_RESOURCE. */
+struct plan *plan_new(struct snapshot *snap, struct fm_error *err);
+struct plan *plan_get(struct plan *p);
+void plan_put(struct plan *p);
+uint32_t plan_count_blocks(const struct plan *p); /* of its delta */
+
+static inline struct deps_side
+deps_side(const struct plan *p)
+{
+	return (struct deps_side){ &p->snap->fab, &p->tables->t, p->top_lid };
+}
+
+/* The same VL for every SL, everywhere? */
+bool plan_same_vls(const struct plan *a, const struct plan *b);
+
+/* Pairs (end that sends, LID) that both plans know and that carry another SL now; into
+ * switches ([n_switches] bits, zeroed) all whose rows of SLs differ, whoever is there to send
+ * and be sent to: who is in neither plan has been told SLs, too, and so have others of it. */
+uint64_t plan_other_sls(const struct plan *was, const struct plan *is, uint64_t *switches);
+
+/* By which SLs the tables of p are proven. */
+static inline enum verify_sl_model
+plan_sl_model(const struct router *r, const struct plan *p)
+{
+	return p->forward_only ? VERIFY_FORWARD : r->set.sl_model;
+}
+
+/* A steady clock. */
+double plan_now_ms(void);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/plan/plan_before.h - tables there were before, taken up again where they serve.
+ */
+#ifndef CORE_PLAN_PLAN_BEFORE_H
+#define CORE_PLAN_PLAN_BEFORE_H
+
+#include "core/plan/plan.h"
+
+/* The plan before, if its tables serve and are found safe: *out, or NULL. */
+int plan_try_to_keep(
+    struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err);
+/* The nominal plan, if all that its tables need is back: *out, proven anew, or NULL.  Its
+ * tables are copied, for the ladder may leave entries as they are. */
+int plan_return_to_nominal(
+    struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err);
+/* What was right of regions when more was there stays with the plan. */
+int plan_keep_nominal(const struct plan_request *q, struct plan *p, struct fm_error *err);
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A plan as bytes: the tables, both ways (one description of the layout serves both:
+ * plan_file_tables() visits every part in order and copies it out or in), and how the
+ * file is written.  O(switches * LIDs) bytes.
+ */
+#include "core/plan/plan_file_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/graph/graph_diff.h"
+#include "core/plan/plan_file_regions.h"
+#include "lib/bitset.h"
+#include "lib/error.h"
+
+/* --------------------------------------------------------- the switches */
+
+uint64_t
+plan_file_mark_switches(const struct fm_fabric *fab, uint32_t *n)
+{
+	uint64_t sum = 0;
+
+	*n = 0;
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
+		uint64_t h;
+
+		if (graph_is_gone(fab, sw))
+			continue;
+		h = fm_hash_bytes(fab->sw_guid[sw], fab->sw_name[sw], strlen(fab->sw_name[sw]));
+		sum += fm_mix64(h ^ fab->sw_n_ports[sw]);
+		++*n;
+	}
+	return fm_mix64(sum);
+}
+
+/* ------------------------------------------------------------- the parts */
+
+bool
+plan_file_part(struct plan_file_cursor *c, void *bytes, size_t n)
+{
+	if ((size_t)(c->end - c->at) < n)
+		return false;
+	if (n > 0 && c->out)
+		memcpy(c->at, bytes, n);
+	else if (n > 0)
+		memcpy(bytes, c->at, n);
+	c->at += n;
+	return true;
+}
+
+static bool
+sl2vl_parts(
+    struct plan_file_cursor *c, const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw)
+{
+	size_t n_ports = fab->sw_n_ports[sw] + 1u;
+
+	if (t->sl2vl_shape == FM_SL2VL_BY_IN_OUT)
+		return plan_file_part(
+		    c, t->sl2vl + (size_t)t->sl2vl_first[sw] * 16, n_ports * n_ports * 16);
+	for (unsigned p = 1; t->sl2vl_shape == FM_SL2VL_BY_OUT && p < n_ports; p++) {
+		fm_link l = fm_link_at(fab, sw, p);
+
+		if (l != FM_NONE && !plan_file_part(c, t->sl2vl + (size_t)l * 16, 16))
+			return false;
+	}
+	return true;
+}
+
+/* The SLs of sw: the GUID of the switch whose row it has, and the row if that is its own. */
+static bool
+sl_parts(struct plan_file_cursor *c, const struct snapshot *snap, const struct fm_tables *t,
+    size_t row, fm_sw sw)
+{
+	uint64_t guid = 0;
+
+	if (t->sl_shape != FM_SL_BY_SW_DLID)
+		return true;
+	if (c->out)
+		guid = snap->fab.sw_guid[c->sl_row[sw]];
+	if (!plan_file_part(c, &guid, sizeof(guid)))
+		return false;
+	c->sl_row[sw] = fm_hash_find(&snap->sw_by_guid, guid);
+	return c->sl_row[sw] != FM_HASH_NONE &&
+	    (c->sl_row[sw] != sw || plan_file_part(c, t->sl[sw], row));
+}
+
+static bool
+switch_parts(struct plan_file_cursor *c, const struct snapshot *snap, const struct fm_tables *t,
+    size_t row, fm_sw sw)
+{
+	uint64_t guid = snap->fab.sw_guid[sw];
+
+	if (!plan_file_part(c, &guid, sizeof(guid)))
+		return false;
+	sw = fm_hash_find(&snap->sw_by_guid, guid); /* read: another than the sw-th here */
+	return sw != FM_HASH_NONE && plan_file_part(c, t->lft[sw], row) &&
+	    sl_parts(c, snap, t, row, sw) && sl2vl_parts(c, &snap->fab, t, sw);
+}
+
+bool
+plan_file_tables(struct plan_file_cursor *c, const struct snapshot *snap, const struct fm_tables *t,
+    uint16_t top_lid)
+{
+	size_t row = (size_t)top_lid + 1;
+
+	if (t->sl_shape == FM_SL_BY_DLID && !plan_file_part(c, t->sl[0], row))
+		return false;
+	for (fm_sw sw = 0; sw < snap->fab.n_switches; sw++)
+		if (!graph_is_gone(&snap->fab, sw) && !switch_parts(c, snap, t, row, sw))
+			return false;
+	return true;
+}
+
+static size_t
+max_bytes(const struct plan_file_head *h, const struct fm_fabric *fab)
+{
+	size_t n = sizeof(*h) + plan_file_lids_bytes(h->top_lid) +
+	    h->n_refused * sizeof(struct plan_refusal) +
+	    h->n_cables * sizeof(struct plan_file_cable) +
+	    h->n_deviations * sizeof(struct plan_file_entry) + (size_t)h->top_lid + 1;
+
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
+		size_t n_ports = fab->sw_n_ports[sw] + 1u;
+
+		n += 2 * (sizeof(uint64_t) + (size_t)h->top_lid + 1);
+		if (h->sl2vl_shape != FM_SL2VL_MODULO)
+			n += n_ports * n_ports * 16;
+	}
+	return n;
+}
+
+/* ------------------------------------------------------------------ save */
+
+/* Of both directions one; not those of switches that are gone. */
+static bool
+cable_counts(const struct plan *p, fm_sw sw, fm_link l)
+{
+	const struct fm_fabric *graph = &p->graph->fab, *now = &p->snap->fab;
+
+	return l < graph->link_rev[l] && !graph_is_gone(now, sw) &&
+	    !graph_is_gone(now, graph->link_to[l]);
+}
+
+static uint32_t
+count_cables(const struct plan *p)
+{
+	const struct fm_fabric *fab = &p->graph->fab;
+	uint32_t n = 0;
+
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
+			n += cable_counts(p, sw, l);
+	return n;
+}
+
+static bool
+cables_out(struct plan_file_cursor *c, const struct plan *p)
+{
+	const struct fm_fabric *fab = &p->graph->fab;
+	bool ok = true;
+
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++) {
+			struct plan_file_cable one = {
+				.guid = { fab->sw_guid[sw], fab->sw_guid[fab->link_to[l]] },
+				.mbps = fab->link_mbps[l],
+				.nominal_mbps = fab->link_nominal_mbps[l],
+				.port = { fab->link_port[l], fab->link_port[fab->link_rev[l]] },
+				.n_vls = fab->link_n_vls[l],
+			};
+
+			if (cable_counts(p, sw, l))
+				ok = ok && plan_file_part(c, &one, sizeof(one));
+		}
+	return ok;
+}
+
+static uint32_t
+count_deviations(const struct plan *p)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < p->deviations.n; i++)
+		n += !graph_is_gone(&p->snap->fab, p->deviations.item[i].sw);
+	return n;
+}
+
+static bool
+deviations_out(struct plan_file_cursor *c, const struct plan *p)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < p->deviations.n; i++) {
+		const struct plan_entry *e = &p->deviations.item[i];
+		struct plan_file_entry one = {
+			.guid = p->snap->fab.sw_guid[e->sw], .lid = e->lid, .port = e->port
+		};
+
+		if (!graph_is_gone(&p->snap->fab, e->sw))
+			ok = ok && plan_file_part(c, &one, sizeof(one));
+	}
+	return ok;
+}
+
+static void
+mark_lids(const struct plan *p, uint64_t *lids)
+{
+	for (uint32_t lid = 1; lid <= p->snap->fab.max_lid; lid++)
+		if (p->snap->fab.lid_end[lid] != FM_NONE)
+			fm_bit_set(lids, lid);
+	for (size_t i = 0; i < p->absent.n; i++)
+		fm_bit_set(lids, p->absent.item[i].lid);
+}
+
+static struct plan_file_head
+head_of(const struct plan *p, uint64_t chain_mark)
+{
+	const struct fm_tables *t = &p->tables->t;
+	struct plan_file_head h;
+
+	memset(&h, 0, sizeof(h)); /* the gaps too */
+	h.chain_mark = chain_mark;
+	h.switches_mark = plan_file_mark_switches(&p->snap->fab, &h.n_switches);
+	h.unreachable_pairs = p->verdict.unreachable_pairs;
+	h.n_cables = count_cables(p);
+	h.n_deviations = count_deviations(p);
+	h.n_joined = p->n_joined;
+	h.n_refused = (uint32_t)p->refused.n;
+	h.top_lid = p->top_lid;
+	h.sl_shape = (uint8_t)t->sl_shape;
+	h.sl2vl_shape = (uint8_t)t->sl2vl_shape;
+	h.n_vls_used = t->n_vls_used;
+	h.forward_only = p->forward_only;
+	memcpy(h.engine, p->engine, sizeof(h.engine));
+	return h;
+}
+
+static bool
+fill(uint8_t *bytes, size_t room, const struct plan *p, fm_sw *sl_row,
+    const struct plan_file_head *h, size_t *n_bytes)
+{
+	size_t at = sizeof(*h), n_lids = plan_file_lids_bytes(p->top_lid);
+	struct plan_file_cursor c = { .end = bytes + room, .out = true, .sl_row = sl_row };
+
+	memset(bytes, 0, at + n_lids);
+	mark_lids(p, (uint64_t *)(void *)(bytes + at));
+	c.at = bytes + at + n_lids;
+	if (p->tables->t.sl_shape == FM_SL_BY_SW_DLID)
+		tables_sl_rows(p->tables, p->snap->fab.n_switches, sl_row);
+	if (!plan_file_part(&c, p->refused.item, p->refused.n * sizeof(struct plan_refusal)) ||
+	    !cables_out(&c, p) || !deviations_out(&c, p) ||
+	    !plan_file_tables(&c, p->snap, &p->tables->t, p->top_lid) ||
+	    !plan_regions_write(p, c.at, (size_t)(c.end - c.at)))
+		return false;
+	*n_bytes = (size_t)(c.at - bytes) + plan_regions_bytes(p);
+	memcpy(bytes, h, sizeof(*h));
+	fm_seal_put(bytes, *n_bytes, PLAN_FILE_MAGIC);
+	return true;
+}
+
+int
+plan_file_save(const char *path, const struct plan *p, uint64_t chain_mark, struct fm_error *err)
+{
+	struct plan_file_head h;
+	uint8_t *bytes;
+	fm_sw *sl_row;
+	size_t room, n_bytes;
+	int rc;
+
+	if (p->tables == NULL || p->tables->t.ar_max_groups > 0) {
+		unlink(path);
+		return 0;
+	}
+	h = head_of(p, chain_mark);
+	room = max_bytes(&h, &p->snap->fab) + plan_regions_bytes(p);
+	bytes = malloc(room);
+	sl_row = malloc((p->snap->fab.n_switches + 1) * sizeof(*sl_row));
+	if (bytes == NULL || sl_row == NULL)
+		rc = fm_fail(err, FM_E_RESOURCE, "out of memory to keep the tables");
+	else if (fill(bytes, room, p, sl_row, &h, &n_bytes))
+		rc = fm_seal_write(path, "tables", bytes, n_bytes, err);
+	else
+		rc = fm_fail(err, FM_E_BUG, "the tables do not fit the room made for them");
+	free(bytes);
+	free(sl_row);
+	return rc;
+}

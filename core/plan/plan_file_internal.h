@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/plan/plan_file_internal.h - the layout of a plan's file, for the two that know it:
+ * what writes it (plan_file.c) and what reads it (plan_file_load.c).
+ */
+#ifndef CORE_PLAN_PLAN_FILE_INTERNAL_H
+#define CORE_PLAN_PLAN_FILE_INTERNAL_H
+
+#include "core/plan/plan_file.h"
+#include "lib/bitset.h"
+#include "lib/seal.h"
+
+#define PLAN_FILE_MAGIC "fmdplan5"
+#define PLAN_FILE_WHAT "kept tables"
+
+struct plan_file_head {
+	struct fm_seal seal;
+	uint64_t chain_mark, switches_mark, unreachable_pairs;
+	uint32_t n_switches, n_joined, n_refused, n_cables, n_deviations;
+	uint16_t top_lid;
+	uint8_t sl_shape, sl2vl_shape, n_vls_used, forward_only;
+	char engine[64];
+};
+
+/* A cable of the graph the tables were made for, and an entry of the last full route. */
+struct plan_file_cable {
+	uint64_t guid[2];
+	uint32_t mbps, nominal_mbps;
+	uint8_t port[2], n_vls, unused[5];
+};
+struct plan_file_entry {
+	uint64_t guid;
+	uint16_t lid;
+	uint8_t port, unused[5];
+};
+
+struct plan_file_cursor {
+	uint8_t *at, *end;
+	bool out;      /* copy into the bytes, else from them */
+	fm_sw *sl_row; /* [n_switches] whose row of SLs each has, where these differ by switch */
+};
+
+/* Equal for equal switches, however they are numbered; those that are gone are not kept.
+ * *n: how many are. */
+uint64_t plan_file_mark_switches(const struct fm_fabric *fab, uint32_t *n);
+/* Copies n bytes out or in.  False: the bytes end here. */
+bool plan_file_part(struct plan_file_cursor *c, void *bytes, size_t n);
+/* Every byte of the tables, out or in.  False: the bytes end, or name a switch that is not. */
+bool plan_file_tables(struct plan_file_cursor *c, const struct snapshot *snap,
+    const struct fm_tables *t, uint16_t top_lid);
+
+/* Of the set of LIDs in use. */
+static inline size_t
+plan_file_lids_bytes(uint16_t top_lid)
+{
+	return FM_BITSET_WORDS((size_t)top_lid + 1) * sizeof(uint64_t);
+}
+
+#endif

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The rungs, and the chains of the regions between them.
+ *
+ *	flat		one plane; fat trees cut anywhere along their levels pass
+ *	islands		one VL and one SL more, where one part touches all others
+ *	phases		two planes, safe as long as replies have SLs of their own
+ *
+ * The first that verifies is taken.  A region whose engine refuses, leaves holes or
+ * has a credit loop by itself goes on to the next entry of its chain, and the rungs
+ * are climbed anew; so does, where no rung has enough SLs or VLs, the region whose
+ * engine takes the most.  In the end one engine routes the whole.
+ *
+ * Replies: CM and GMPs answer under the SL of the request.  Flat and islands are
+ * judged both ways; phases only forward, unless replies = require.
+ */
+#include "core/regions/compose.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/regions/compose_internal.h"
+#include "core/verify/promise.h"
+#include "lib/log.h"
+
+enum outcome { OUT_TAKEN, OUT_BLAMED, OUT_FAILED };
+
+/* -------------------------------------------------------------- refusals */
+
+static int
+refuse_rung(struct composer *c, enum plan_rung rung, const char *reason, struct fm_error *err)
+{
+	struct plan_refusal r = { .by_auto = false };
+
+	snprintf(r.engine, sizeof(r.engine), "%s", plan_rung_name(rung));
+	snprintf(r.reason, sizeof(r.reason), "%s", reason);
+	log_debug("route", "regions cannot be joined %s: %s", r.engine, r.reason);
+	return fm_vec_push(&c->p->refused, r) ? 0 : compose_no_memory(err);
+}
+
+/* The region's engine is refused; *left false: it was the last. */
+static int
+advance(struct composer *c, uint32_t region, const char *reason, bool *left, struct fm_error *err)
+{
+	struct plan_region *said = &c->p->regions->region[region];
+	struct plan_refusal r = { .by_auto = false };
+	struct chain_entry e;
+
+	*left = compose_entry(c, region, &e);
+	snprintf(r.engine, sizeof(r.engine), "%s", *left ? e.name : "");
+	snprintf(r.reason, sizeof(r.reason), "%s", reason);
+	r.by_auto = *left && e.because != NULL;
+	log_debug("route", "region %s: %s is refused: %s", said->name, r.engine, r.reason);
+	if (!fm_vec_push(&said->refused, r))
+		return compose_no_memory(err);
+	compose_forget_region(c, region);
+	c->region[region].at++;
+	*left = *left && compose_entry(c, region, &e);
+	return 0;
+}
+
+/* ------------------------------------------------------------- one rung */
+
+static enum verify_sl_model
+model_for(const struct composer *c, enum plan_rung rung)
+{
+	if (c->set->replies == REPLIES_IGNORE)
+		return VERIFY_FORWARD;
+	if (c->set->replies == REPLIES_PREFER && rung == PLAN_PHASES)
+		return VERIFY_FORWARD;
+	return c->r->set.sl_model;
+}
+
+/* A piece that is not safe by itself: its region's engine is to blame. */
+static int
+find_culprit(struct composer *c, enum plan_rung rung, struct fm_error *err)
+{
+	for (uint32_t x = 0; x < c->n_pieces; x++) {
+		struct piece *p = &c->piece[x];
+		struct chain_entry e;
+		struct verdict v, one_way;
+		int rc;
+
+		if (p->n == 1 || !compose_entry(c, p->region, &e))
+			continue;
+		rc = compose_judge_piece(c, x, model_for(c, rung), &v, err);
+		if (rc != 0)
+			return rc;
+		if (verdict_is_safe(&v, compose_allows_loops(c, p->region)))
+			continue;
+		c->blamed = p->region;
+		one_way = v;
+		if (promise_is_broken(e.engine, &v) && model_for(c, rung) != VERIFY_FORWARD)
+			rc = compose_judge_piece(c, x, VERIFY_FORWARD, &one_way, err);
+		promise_explain(e.engine, &v, &one_way, c->blame, sizeof(c->blame));
+		return rc;
+	}
+	return 0;
+}
+
+static int
+judge(struct composer *c, enum plan_rung rung, bool *safe, struct fm_error *err)
+{
+	struct verify_request req = { .n_vls = c->r->set.n_vls,
+		.sl_model = model_for(c, rung),
+		.loops_within = c->p->regions->loops_within,
+		.on_cycle = rung == PLAN_FLAT ? c->flat_cycle : c->on_cycle };
+	double start = plan_now_ms();
+	int rc = verify_tables(c->snap, &c->tables->t, &req, c->r->workers, &c->p->verdict, err);
+
+	c->p->verify_ms += plan_now_ms() - start;
+	*safe = rc == 0 && verdict_is_safe(&c->p->verdict, c->q->chain->allow_credit_loops);
+	return rc;
+}
+
+/* Route, merge and judge; who is in the way is in c->blamed, what is in c->reason. */
+static int
+climb(struct composer *c, enum plan_rung rung, enum outcome *outcome, struct fm_error *err)
+{
+	bool good;
+	int rc = compose_route(c, err);
+
+	*outcome = OUT_BLAMED;
+	if (rc != 0 || c->blamed != FM_NONE)
+		return rc;
+	rc = compose_merge(c, &good, c->reason, sizeof(c->reason), err);
+	if (rc == 0 && good) {
+		rc = judge(c, rung, &good, err);
+		snprintf(c->reason, sizeof(c->reason), "%s", c->p->verdict.witness);
+		if (rc == 0 && !good && !c->islands)
+			rc = find_culprit(c, rung, err);
+	}
+	if (rc != 0 || c->blamed != FM_NONE)
+		return rc;
+	*outcome = good ? OUT_TAKEN : OUT_FAILED;
+	return 0;
+}
+
+static int
+need_tables(struct composer *c, struct fm_error *err)
+{
+	if (c->tables != NULL)
+		return 0;
+	return tables_new(c->r->tables, c->r->workers, c->fab, FM_PROVIDES_LFT | FM_PROVIDES_SL, 0,
+	    &c->tables, err);
+}
+
+/* Tables for one kind of rung, and the order that it goes by. */
+static int
+turn_to(struct composer *c, enum plan_rung rung, struct fm_error *err)
+{
+	bool islands = rung == PLAN_ISLANDS;
+
+	if (islands != c->islands)
+		compose_swap(c);
+	c->islands = islands;
+	c->phases = rung == PLAN_PHASES;
+	c->order = islands ? &c->inner : &c->whole;
+	if (rung == PLAN_FLAT)
+		memset(c->flat_cycle, 0, c->fab->n_switches);
+	return need_tables(c, err);
+}
+
+/* Islands, chosen in one way after the other.  What stands in the way of one may not in
+ * that of the next. */
+static int
+try_islands(struct composer *c, enum outcome *outcome, struct fm_error *err)
+{
+	bool complete, any = false;
+	int rc = 0;
+
+	snprintf(c->reason, sizeof(c->reason),
+	    "no choice of regions leaves a core that hangs together, whose engines take a single "
+	    "VL, and islands that touch nothing else");
+	for (unsigned attempt = 0; rc == 0 && *outcome == OUT_FAILED; attempt++) {
+		if (!compose_choose_islands(c, attempt)) {
+			if (attempt > 1)
+				break;
+			continue;
+		}
+		memset(c->on_cycle, 0, c->fab->n_switches);
+		if ((rc = compose_order_core(c, &complete, err)) != 0)
+			return rc;
+		if (!complete) {
+			if (!any)
+				snprintf(c->reason, sizeof(c->reason),
+				    "no order of the islands' core joins all that it has to join");
+			continue;
+		}
+		any = true;
+		if ((rc = turn_to(c, PLAN_ISLANDS, err)) == 0)
+			rc = climb(c, PLAN_ISLANDS, outcome, err);
+		/* an engine that cannot serve islands as they must be may do well otherwise */
+		if (rc == 0 && *outcome == OUT_BLAMED) {
+			snprintf(c->reason, sizeof(c->reason), "%s", c->blame);
+			c->blamed = FM_NONE;
+			*outcome = OUT_FAILED;
+		}
+	}
+	return rc;
+}
+
+static int
+try_rung(struct composer *c, enum plan_rung rung, enum outcome *outcome, struct fm_error *err)
+{
+	int rc;
+
+	*outcome = OUT_FAILED;
+	if (c->r->skip_rungs >> rung & 1)
+		return 0;
+	if (rung == PLAN_ISLANDS)
+		rc = try_islands(c, outcome, err);
+	else if ((rc = turn_to(c, rung, err)) == 0)
+		rc = climb(c, rung, outcome, err);
+	return rc == 0 && *outcome == OUT_FAILED ? refuse_rung(c, rung, c->reason, err) : rc;
+}
+
+/* ---------------------------------------------------------- all the rungs */
+
+/* The region to go on in its chain when no rung will do: where replies are required that
+ * of the islands' core, for as long as it has engines; else the one whose engine takes the
+ * most VLs.  FM_NONE: none would make a difference. */
+static uint32_t
+next_to_go(struct composer *c)
+{
+	uint32_t found = FM_NONE, core = c->core != FM_NONE ? c->piece[c->core].region : FM_NONE;
+	struct chain_entry e;
+
+	if (c->set->replies == REPLIES_REQUIRE && core != FM_NONE) {
+		c->region[core].at++;
+		found = compose_entry(c, core, &e) ? core : FM_NONE;
+		c->region[core].at--;
+		if (found != FM_NONE)
+			return found;
+	}
+	for (uint32_t i = 0; i < c->set->n_regions; i++) {
+		const struct region_state *s = &c->region[i];
+
+		if (s->n_routed == 0 || (s->most_vls == 0 && c->set->replies != REPLIES_REQUIRE))
+			continue;
+		if (found == FM_NONE || s->most_vls > c->region[found].most_vls)
+			found = i;
+	}
+	return found;
+}
+
+/* The rungs once; *rung is the one that was taken, or c->blamed is set.  A region that has
+ * no route to the gateways there are may have one to those that islands leave. */
+static int
+try_rungs(struct composer *c, enum plan_rung *rung, struct fm_error *err)
+{
+	static const enum plan_rung rungs[] = { PLAN_FLAT, PLAN_ISLANDS, PLAN_PHASES };
+	enum outcome outcome = OUT_FAILED;
+	uint32_t blamed = FM_NONE;
+	char blame[sizeof(c->blame)];
+	int rc = 0;
+
+	*rung = PLAN_WHOLE;
+	c->by_order = false;
+	for (unsigned i = 0; rc == 0 && outcome == OUT_FAILED && i < 3; i++) {
+		if (rungs[i] == PLAN_PHASES && blamed != FM_NONE)
+			break;
+		c->blamed = FM_NONE;
+		rc = try_rung(c, rungs[i], &outcome, err);
+		if (rc == 0 && outcome == OUT_BLAMED && rungs[i] == PLAN_FLAT && c->by_order) {
+			blamed = c->blamed;
+			memcpy(blame, c->blame, sizeof(blame));
+			outcome = OUT_FAILED;
+			c->blamed = FM_NONE;
+		}
+		if (outcome == OUT_TAKEN)
+			*rung = rungs[i];
+	}
+	if (blamed != FM_NONE && outcome != OUT_TAKEN) {
+		c->blamed = blamed;
+		memcpy(c->blame, blame, sizeof(blame));
+	}
+	return rc;
+}
+
+static int
+try_all(struct composer *c, enum plan_rung *rung, struct fm_error *err)
+{
+	bool left = true;
+	int rc = 0;
+
+	*rung = PLAN_WHOLE;
+	while (rc == 0 && left && *rung == PLAN_WHOLE) {
+		rc = try_rungs(c, rung, err);
+		if (rc != 0 || *rung != PLAN_WHOLE)
+			break;
+		if (c->blamed == FM_NONE && (c->blamed = next_to_go(c)) != FM_NONE)
+			snprintf(c->blame, sizeof(c->blame),
+			    "regions cannot be joined with what it needs: %.500s",
+			    c->p->refused.n > 0 ? c->p->refused.item[c->p->refused.n - 1].reason
+						: "no way is left");
+		if (c->blamed == FM_NONE)
+			break;
+		rc = advance(c, c->blamed, c->blame, &left, err);
+	}
+	return rc;
+}
+
+/* ------------------------------------------------------------ the result */
+
+static int
+take(struct composer *c, enum plan_rung rung, struct fm_error *err)
+{
+	struct plan *p = c->p;
+	int rc;
+
+	p->tables = tables_get(c->tables);
+	p->forward_only = model_for(c, rung) == VERIFY_FORWARD &&
+	    c->r->set.sl_model == VERIFY_BOTH && c->tables->t.sl_shape != FM_SL_ZERO;
+	if (p->forward_only &&
+	    (rc = compose_count_one_way(c, &p->regions->one_way_pairs, err)) != 0)
+		return rc;
+	if (p->verdict.loops_allowed > 0)
+		log_warn("route",
+		    "packets can wait for one another in a circle in regions that allow it "
+		    "(credit_loops = warn), circles=%u: %s",
+		    p->verdict.loops_allowed, p->verdict.witness);
+	if (p->regions->one_way_pairs > 0)
+		log_notice("route",
+		    "regions are joined in two phases: free of credit loops for each direction "
+		    "with its own SL, not for replies under the SL of the request, pairs=%" PRIu64,
+		    p->regions->one_way_pairs);
+	if (c->r->set.ar_max_groups > 0)
+		snprintf(p->adaptive_given_up, sizeof(p->adaptive_given_up),
+		    "routes between regions are static: one gateway for each LID");
+	compose_name_engines(c);
+	return 0;
+}
+
+/* -------------------------------------------------------------- the whole */
+
+/* All rungs for the regions as they are; where none will do, for those that may be islands
+ * while all others are one. */
+static int
+try_cuts(struct composer *c, enum plan_rung *rung, struct fm_error *err)
+{
+	bool complete, any = true;
+	int rc = compose_set_up(c, &complete, err);
+
+	if (rc == 0 && complete)
+		rc = try_all(c, rung, err);
+	else if (rc == 0)
+		rc = refuse_rung(
+		    c, PLAN_FLAT, "no order of the regions joins every source with every LID", err);
+	if (rc != 0 || *rung != PLAN_WHOLE || c->r->skip_rungs >> PLAN_ISLANDS & 1)
+		return rc;
+	if ((rc = compose_unite(c, &any, err)) != 0 || !any)
+		return rc;
+	if ((rc = compose_set_up(c, &complete, err)) == 0 && complete)
+		rc = try_all(c, rung, err);
+	return rc;
+}
+
+/* The rung that the climb before came to, alone; c->goes_on false: it will not do. */
+static int
+go_on(struct composer *c, enum plan_rung *rung, struct fm_error *err)
+{
+	enum plan_rung last = c->was->rung;
+	enum outcome outcome = OUT_FAILED;
+	bool complete = false;
+	int rc = compose_set_up_again(c, &complete, err);
+
+	if (rc == 0 && last != PLAN_WHOLE && complete)
+		rc = try_rung(c, last, &outcome, err);
+	c->goes_on = rc == 0 &&
+	    (last == PLAN_WHOLE || (outcome == OUT_TAKEN && c->p->verdict.unreachable_pairs == 0));
+	*rung = last;
+	return c->goes_on ? compose_take_refusals(c, err) : rc;
+}
+
+static int
+run(struct composer *c, const struct chain **whole, struct fm_error *err)
+{
+	enum plan_rung rung = PLAN_WHOLE;
+	bool goes_on = c->goes_on;
+	uint32_t only;
+	int rc = compose_look_at_regions(c, &only, err);
+
+	if (rc == 0 && only != FM_NONE)
+		*whole = &c->set->region[only].chain;
+	if (rc != 0 || only != FM_NONE)
+		return rc;
+	rc = goes_on ? go_on(c, &rung, err) : try_cuts(c, &rung, err);
+	if (goes_on && !c->goes_on)
+		return rc;
+	if (rc == 0)
+		rc = compose_tell(c, rung, err);
+	if (rc == 0 && rung != PLAN_WHOLE)
+		rc = take(c, rung, err);
+	if (rc == 0 && rung != PLAN_WHOLE)
+		rc = compose_find_crowding(c, err);
+	return rc;
+}
+
+/* start: whose climb this one goes on where it ended, NULL: nobody's; *good false: nothing
+ * came of it. */
+static int
+compose_from(const struct plan_regions *start, struct router *r, const struct plan_request *q,
+    struct plan *p, const struct chain **whole, bool *good, struct fm_error *err)
+{
+	struct composer c = { .r = r,
+		.q = q,
+		.set = q->regions,
+		.snap = q->snap,
+		.fab = &q->snap->fab,
+		.p = p,
+		.was = start,
+		.goes_on = start != NULL,
+		.n_lid_room = (size_t)q->snap->fab.max_lid + 1,
+		.core = FM_NONE,
+		.merged = FM_NONE,
+		.blamed = FM_NONE };
+	int rc;
+
+	if (start == NULL && q->prev != NULL && !q->anew)
+		c.was = q->prev->regions;
+	fm_arena_init(&c.mem, SIZE_MAX);
+	fm_arena_fail_at(&c.mem, r->scratch_fail_at);
+	rc = run(&c, whole, err);
+	for (uint32_t i = 0; c.piece != NULL && i < c.set->n_regions; i++)
+		compose_forget_region(&c, i);
+	tables_put(c.tables);
+	tables_put(c.other);
+	fm_arena_fini(&c.mem);
+	*good = c.goes_on || start == NULL;
+	return rc;
+}
+
+int
+compose(struct router *r, const struct plan_request *q, struct plan *p, const struct chain **whole,
+    struct fm_error *err)
+{
+	const struct plan_regions *start;
+	double start_ms = plan_now_ms();
+	bool good = false;
+	int rc = compose_find_start(q, &start, err);
+
+	*whole = q->chain;
+	p->verify_ms = 0;
+	if (rc == 0 && start != NULL)
+		rc = compose_from(start, r, q, p, whole, &good, err);
+	if (rc == 0 && !good) {
+		plan_regions_put(p->regions);
+		p->regions = NULL;
+		p->refused.n = 0;
+		p->verdict = (struct verdict){ .fault = VERIFY_OK };
+		rc = compose_from(NULL, r, q, p, whole, &good, err);
+	}
+	p->route_ms = plan_now_ms() - start_ms - p->verify_ms;
+	return rc;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/regions/compose.h - one whole out of regions that different engines route.
+ *
+ * A *piece* is a connected part of a region.  Pieces stand in an order; between
+ * them traffic goes up, then down, and each boundary brings it nearer to the
+ * piece of its destination: that alone excludes loops.  Within a piece its
+ * engine routes, and sees the LIDs beyond as proxies on gateway ports.
+ *
+ *	beginning	compose_begin.c		regions, or where the climb before ended
+ *	pieces		compose_pieces.c	parts of regions, cables between them
+ *	order		compose_order.c		who is above whom; ranks by destination
+ *	gateways	compose_gateways.c	one for each (piece, LID)
+ *	views		compose_view.c		a piece as the fabric its engine sees
+ *	engines		compose_engines.c	each piece by the chain of its region
+ *	islands		compose_islands.c	out by the nearest gateway; which: compose_core.c
+ *	merging		compose_unite.c		which regions are one, where nothing else will do
+ *	homes		compose_homes.c		where the core hands over to islands
+ *	planes		compose_planes.c	what each path demands of the pieces it crosses
+ *	SLs		compose_sls.c		the fewest SLs that meet all demands
+ *	merge		compose_merge.c		SL and SL2VL tables
+ *	crowding	compose_crowding.c	how evenly regions are left and entered
+ *
+ * Parts without credit loops do not make a whole without (four switches suffice
+ * to show it), so there are rungs, and verify is the only judge: flat, islands,
+ * phases.  What fails all of them takes the next entry of a region's chain.
+ */
+#ifndef CORE_REGIONS_COMPOSE_H
+#define CORE_REGIONS_COMPOSE_H
+
+#include "core/plan/plan.h"
+
+/* The snapshot by the regions of q: p->tables, verdict, refused, regions.  Where they cannot
+ * be composed p->tables stays NULL, p->refused says why, and *whole is the chain to route
+ * the fabric as one: that of region 0, or of the only region that has switches.
+ * FM_E_RESOURCE, FM_E_CONFIG. */
+int compose(struct router *r, const struct plan_request *q, struct plan *p,
+    const struct chain **whole, struct fm_error *err);
+
+#endif

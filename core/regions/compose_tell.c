@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a plan says of its regions once they are joined: levels, gateways and the names of
+ * their engines.  O(switches + gateways log gateways).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/regions/compose_internal.h"
+
+static int
+name_gateways(const struct composer *c, uint32_t x, struct fm_error *err)
+{
+	const struct piece *p = &c->piece[x];
+
+	for (uint32_t i = 0; i < p->n_exits; i++) {
+		const struct exit *e = &p->exit[i];
+		struct plan_gateway g = { .sw = e->near,
+			.port = c->fab->link_port[e->link],
+			.to = c->sw_named[e->far],
+			.n_lids = e->n_lids };
+
+		if (!fm_vec_push(&c->p->regions->region[c->sw_named[e->near]].gateways, g))
+			return compose_no_memory(err);
+	}
+	return 0;
+}
+
+static int
+by_port(const void *pa, const void *pb)
+{
+	const struct plan_gateway *a = pa, *b = pb;
+
+	if (a->sw != b->sw)
+		return a->sw < b->sw ? -1 : 1;
+	return (int)a->port - (int)b->port;
+}
+
+/* Is region i the first whose engine has its name? */
+static bool
+is_first(const struct plan_regions *said, uint32_t i)
+{
+	const char *name = said->region[i].engine;
+
+	for (uint32_t j = 0; j < i; j++)
+		if (strcmp(name, said->region[j].engine) == 0)
+			return false;
+	return name[0] != '\0';
+}
+
+void
+compose_name_engines(struct composer *c)
+{
+	const struct plan_regions *said = c->p->regions;
+	const size_t room = sizeof(c->p->engine), tail = sizeof("+1024 more");
+	char *to = c->p->engine;
+	uint32_t n = 0, told = 0;
+	size_t len = 0;
+
+	for (uint32_t i = 0; i < said->n; i++)
+		n += is_first(said, i);
+	for (uint32_t i = 0; i < said->n; i++) {
+		const char *name = said->region[i].engine;
+		size_t need = strlen(name) + 1;
+
+		if (!is_first(said, i))
+			continue;
+		if (len + need + (told + 1 < n ? tail : 0) > room)
+			break;
+		len += (size_t)snprintf(to + len, room - len, "%s%s", told++ > 0 ? "+" : "", name);
+	}
+	if (n == 0)
+		snprintf(to, room, "gateways");
+	else if (told < n)
+		snprintf(to + len, room - len, "%s%u more", told > 0 ? "+" : "", n - told);
+}
+
+int
+compose_tell(struct composer *c, enum plan_rung rung, struct fm_error *err)
+{
+	struct plan_regions *said = c->p->regions;
+	int rc = 0;
+
+	said->rung = rung;
+	said->climbed = snapshot_get(c->goes_on ? c->was->climbed : c->snap);
+	if (rung == PLAN_ISLANDS) {
+		said->sw_core_level = calloc(said->n_switches + 1, sizeof(*said->sw_core_level));
+		if (said->sw_core_level == NULL)
+			return compose_no_memory(err);
+	}
+	for (uint32_t x = 0; x < c->n_pieces; x++)
+		for (uint32_t i = 0; i < c->piece[x].n; i++) {
+			said->sw_level[c->piece[x].sw[i]] = c->whole.level[x];
+			if (rung == PLAN_ISLANDS)
+				said->sw_core_level[c->piece[x].sw[i]] =
+				    c->island[x] ? PLAN_ISLAND : c->inner.level[x];
+		}
+	for (uint32_t x = 0; rc == 0 && x < c->n_pieces; x++)
+		rc = name_gateways(c, x, err);
+	for (uint32_t i = 0; i < said->n; i++) {
+		struct plan_region *region = &said->region[i];
+		uint32_t as = c->region[i].is_merged ? c->merged : i;
+		struct chain_entry e;
+
+		region->entry = c->region[i].at;
+		region->is_merged = rung != PLAN_WHOLE && c->region[i].is_merged;
+		if (region->gateways.n > 1)
+			qsort(region->gateways.item, region->gateways.n,
+			    sizeof(*region->gateways.item), by_port);
+		if (rung == PLAN_WHOLE || c->region[as].n_routed == 0 || !compose_entry(c, as, &e))
+			continue;
+		snprintf(region->engine, sizeof(region->engine), "%s", e.name);
+		region->because = e.because;
+	}
+	return rc;
+}

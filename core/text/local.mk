@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# core/text/: files, words, numbers, blocks of "key: value" lines.
+CORE_SOURCES += \
+	core/text/json_text.c \
+	core/text/json_text.h \
+	core/text/name_ranges.c \
+	core/text/name_ranges.h \
+	core/text/number.c \
+	core/text/number.h \
+	core/text/rchain_text.c \
+	core/text/rchain_text.h \
+	core/text/readfile.c \
+	core/text/readfile.h \
+	core/text/regexp.c \
+	core/text/regexp.h \
+	core/text/suggest.c \
+	core/text/suggest.h

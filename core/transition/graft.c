@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Breadth first from the switches that there were; then a copy of their tables in which
+ * columns are copied (keep.h), and rows of the new switches made.
+ */
+#include "core/transition/graft.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/graph/graph_diff.h"
+#include "core/plan/keep.h"
+#include "core/transition/ladder_internal.h"
+#include "lib/error.h"
+
+struct graft {
+	struct keeping k;
+	const struct fm_fabric *fab;
+	fm_link *up;  /* [n_switches] of a new switch, FM_NONE: it is none, or hangs on nothing */
+	fm_sw *order; /* [n_switches] those that there were, then new ones from the root down */
+	uint32_t n_order, n_old;
+};
+
+bool
+graft_is_new(const struct plan *was, const struct fm_fabric *now, fm_sw sw)
+{
+	return !graph_is_gone(now, sw) &&
+	    (sw >= was->snap->fab.n_switches || graph_is_gone(&was->snap->fab, sw));
+}
+
+/* ---------------------------------------------------------------- the leaves */
+
+static void
+find_order(struct graft *g)
+{
+	const struct fm_fabric *fab = g->fab;
+
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
+		g->up[sw] = FM_NONE;
+		if (!graph_is_gone(fab, sw) && !graft_is_new(g->k.prev, fab, sw))
+			g->order[g->n_order++] = sw;
+	}
+	g->n_old = g->n_order;
+	for (uint32_t i = 0; i < g->n_order; i++) {
+		fm_sw sw = g->order[i];
+
+		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++) {
+			fm_sw to = fab->link_to[l];
+
+			if (g->up[to] != FM_NONE || !graft_is_new(g->k.prev, fab, to))
+				continue;
+			g->up[to] = fab->link_rev[l];
+			g->order[g->n_order++] = to;
+		}
+	}
+}
+
+static fm_sw
+root_of(const struct graft *g, fm_sw sw)
+{
+	while (g->up[sw] != FM_NONE)
+		sw = g->fab->link_to[g->up[sw]];
+	return sw;
+}
+
+/* Are the columns of its LIDs proven with the tables? */
+static bool
+is_proven(const struct graft *g, fm_end e)
+{
+	return g->fab->end_lid[e] != 0 &&
+	    ladder_is_owned(&g->k.prev->snap->fab, g->fab->end_lid[e]) && keep_has_column(&g->k, e);
+}
+
+/* Of the ends of a root, hosts before its own port, the n-th, round and round.  FM_NONE: there
+ * is none. */
+static fm_end
+model_for(const struct graft *g, fm_sw root, uint32_t n)
+{
+	const struct fm_fabric *fab = g->fab;
+	uint32_t n_hosts = 0, seen = 0;
+	fm_end model = FM_NONE;
+
+	for (fm_end e = fab->sw_first_end[root]; e < fab->sw_first_end[root + 1]; e++)
+		n_hosts += fab->end_kind[e] != FM_END_SWITCH && is_proven(g, e);
+	for (fm_end e = fab->sw_first_end[root]; e < fab->sw_first_end[root + 1]; e++)
+		if (is_proven(g, e) &&
+		    (n_hosts == 0 || (fab->end_kind[e] != FM_END_SWITCH && seen++ <= n % n_hosts)))
+			model = e;
+	return model;
+}
+
+/* Whose columns do new ends get?  Who finds none stays without a way. */
+static bool
+find_joiners(struct graft *g)
+{
+	const struct fm_fabric *fab = g->fab;
+	uint32_t n = 0;
+
+	for (fm_end e = 0; e < fab->n_ends; e++) {
+		fm_sw sw = fab->end_sw[e];
+		struct keep_joiner j = { .end = e };
+
+		if (sw == FM_NONE || fab->end_lid[e] == 0 ||
+		    (!graft_is_new(g->k.prev, fab, sw) && is_proven(g, e)) ||
+		    graft_is_new(g->k.prev, fab, root_of(g, sw))) /* no cable leads to it */
+			continue;
+		j.like = model_for(g, root_of(g, sw), n++);
+		if (j.like != FM_NONE && !fm_vec_push(&g->k.joiners, j))
+			return false;
+	}
+	return true;
+}
+
+/* ---------------------------------------------------------------- their rows */
+
+static void
+set_entry(struct fm_tables *t, fm_sw sw, uint32_t lid, uint8_t port)
+{
+	t->lft[sw][lid] = port;
+	if (t->ar_max_groups > 0)
+		t->ar_group[sw][lid] = 0;
+}
+
+/* Entries of old switches over links that were not there when all was proven: no packet has
+ * come by them, and none is to. */
+static void
+clear_dead(const struct graft *g, struct fm_tables *t, fm_sw sw)
+{
+	const struct fm_fabric *fab = g->fab;
+
+	for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++) {
+		if (ladder_has_link(&g->k.prev->snap->fab, sw, fab->link_to[l], fab->link_port[l]))
+			continue;
+		for (uint32_t lid = 1; lid <= g->k.p->top_lid; lid++)
+			if (t->lft[sw][lid] == fab->link_port[l])
+				set_entry(t, sw, lid, FM_PORT_NONE);
+	}
+}
+
+/* To all that the root has a way to. */
+static void
+lead_up(const struct graft *g, struct fm_tables *t, fm_sw sw)
+{
+	const uint8_t *root = t->lft[root_of(g, sw)];
+	uint8_t port = g->fab->link_port[g->up[sw]];
+
+	for (uint32_t lid = 1; lid <= g->k.p->top_lid; lid++)
+		set_entry(t, sw, lid, root[lid] != FM_PORT_NONE ? port : FM_PORT_NONE);
+}
+
+/* To the LIDs of an end behind a new switch, from its root on. */
+static void
+lead_down(const struct graft *g, struct fm_tables *t, fm_end e)
+{
+	const struct fm_fabric *fab = g->fab;
+
+	for (uint32_t i = 0; i < 1u << fab->end_lmc[e]; i++) {
+		uint32_t lid = fab->end_lid[e] + i;
+
+		set_entry(t, fab->end_sw[e], lid, fab->end_port[e]);
+		for (fm_sw sw = fab->end_sw[e]; g->up[sw] != FM_NONE; sw = fab->link_to[g->up[sw]])
+			set_entry(t, fab->link_to[g->up[sw]], lid,
+			    fab->link_port[fab->link_rev[g->up[sw]]]);
+	}
+}
+
+/* Their ends send by the SLs of the root.  Across regions switches share rows of SLs. */
+static bool
+give_sls(const struct graft *g, struct tables *t)
+{
+	uint32_t n = g->fab->n_switches;
+	fm_sw *row_of;
+
+	if (t->t.sl_shape != FM_SL_BY_SW_DLID)
+		return true;
+	for (uint32_t i = g->n_old; g->k.p->regions == NULL && i < g->n_order; i++)
+		memcpy(t->t.sl[g->order[i]], t->t.sl[root_of(g, g->order[i])],
+		    g->k.p->top_lid + (size_t)1);
+	if (g->k.p->regions == NULL)
+		return true;
+	row_of = malloc((n + 1) * sizeof(*row_of));
+	if (row_of == NULL)
+		return false;
+	tables_sl_rows(t, n, row_of);
+	for (uint32_t i = g->n_old; i < g->n_order; i++)
+		row_of[g->order[i]] = row_of[root_of(g, g->order[i])];
+	tables_share_sl(t, row_of, n);
+	free(row_of);
+	return true;
+}
+
+/* What comes to a root from a new switch is mapped as what its model there sends. */
+static void
+map_in_port(const struct graft *g, struct fm_tables *t, fm_sw leaf)
+{
+	const struct fm_fabric *fab = g->fab;
+	fm_sw root = fab->link_to[g->up[leaf]];
+	size_t row = (fab->sw_n_ports[root] + 1u) * (size_t)16;
+	fm_end like = model_for(g, root, 0);
+	uint8_t *rows;
+
+	if (t->sl2vl_shape != FM_SL2VL_BY_IN_OUT || g->up[root] != FM_NONE || like == FM_NONE)
+		return;
+	rows = t->sl2vl + (size_t)t->sl2vl_first[root] * 16;
+	memcpy(rows + fab->link_port[fab->link_rev[g->up[leaf]]] * row,
+	    rows + fab->end_port[like] * row, row);
+}
+
+static bool
+make_rows(const struct graft *g)
+{
+	struct fm_tables *t = &g->k.p->tables->t;
+
+	for (uint32_t i = 0; i < g->n_old; i++)
+		clear_dead(g, t, g->order[i]);
+	for (uint32_t i = g->n_old; i < g->n_order; i++) {
+		lead_up(g, t, g->order[i]);
+		map_in_port(g, t, g->order[i]);
+	}
+	for (size_t i = 0; i < g->k.joiners.n; i++)
+		if (graft_is_new(g->k.prev, g->fab, g->fab->end_sw[g->k.joiners.item[i].end]))
+			lead_down(g, t, g->k.joiners.item[i].end);
+	return give_sls(g, g->k.p->tables);
+}
+
+/* ------------------------------------------------------------------ the plan */
+
+static bool
+note_absent(struct plan *p, uint16_t lid, int64_t since_ms)
+{
+	const struct fm_fabric *now = &p->snap->fab;
+	bool is_owned = lid <= now->max_lid && now->lid_end[lid] != FM_NONE;
+
+	return is_owned || fm_vec_push(&p->absent, ((struct plan_absent){ lid, since_ms }));
+}
+
+/* All columns of prev stay, those of LIDs that have no owner now, too. */
+static bool
+keep_absent(struct plan *p, const struct plan_request *q, const struct plan *prev)
+{
+	const struct fm_fabric *was = &prev->snap->fab;
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < prev->absent.n; i++)
+		ok = note_absent(p, prev->absent.item[i].lid, prev->absent.item[i].since_ms);
+	for (uint32_t lid = 1; ok && lid <= was->max_lid; lid++)
+		if (was->lid_end[lid] != FM_NONE)
+			ok = note_absent(p, (uint16_t)lid, q->now_ms);
+	return ok;
+}
+
+bool
+graft_copy_about(struct plan *p, const struct plan_request *q, const struct plan *prev)
+{
+	struct plan *nominal = plan_nominal(q->prev);
+
+	p->top_lid = prev->top_lid > p->snap->fab.max_lid ? prev->top_lid : p->snap->fab.max_lid;
+	p->mark = prev->mark;
+	p->kept = true;
+	p->forward_only = prev->forward_only;
+	memcpy(p->engine, prev->engine, sizeof(p->engine));
+	p->because = prev->because;
+	p->regions = plan_regions_get(prev->regions);
+	p->nominal = nominal != NULL ? plan_get(nominal) : NULL;
+	return keep_absent(p, q, prev) &&
+	    fm_vec_append(&p->deviations, prev->deviations.item, prev->deviations.n);
+}
+
+/* Entries that differ from those a repair would have gone back to: the next is to. */
+static bool
+note_deviations(struct plan *p, const struct plan *repaired)
+{
+	const struct plan_entry *e = repaired->deviations.item;
+	size_t n = repaired->deviations.n;
+
+	p->deviations.n = 0;
+	for (uint32_t lid = 1; repaired->repaired && lid <= repaired->top_lid; lid++)
+		for (fm_sw sw = 0; sw < p->snap->fab.n_switches; sw++) {
+			uint8_t port = repaired->tables->t.lft[sw][lid];
+
+			if (n > 0 && e->lid == lid && e->sw == sw) {
+				port = e->port;
+				e++;
+				n--;
+			}
+			if (port != FM_PORT_NONE && port != p->tables->t.lft[sw][lid] &&
+			    !fm_vec_push(
+				&p->deviations, ((struct plan_entry){ sw, (uint16_t)lid, port })))
+				return false;
+		}
+	return true;
+}
+
+/* Of a region that allows credit loops within: their number each; none for new switches. */
+static int
+judge(struct router *r, struct plan *p, struct fm_error *err)
+{
+	struct verify_request req = { .n_vls = r->set.n_vls, .sl_model = plan_sl_model(r, p) };
+	const struct plan_regions *of = p->regions;
+	uint32_t n = p->snap->fab.n_switches;
+	uint16_t *within = NULL;
+	int rc;
+
+	if (of != NULL && of->loops_within != NULL) {
+		within = calloc(n + 1u, sizeof(*within));
+		if (within == NULL)
+			return fm_fail(err, FM_E_RESOURCE, "out of memory for regions");
+		memcpy(within, of->loops_within,
+		    (of->n_switches < n ? of->n_switches : n) * sizeof(*within));
+		req.loops_within = within;
+	}
+	rc = verify_tables(p->snap, &p->tables->t, &req, r->workers, &p->verdict, err);
+	free(within);
+	return rc;
+}
+
+static int
+make_tables(
+    struct graft *g, const struct plan_request *q, const struct plan *instead, struct fm_error *err)
+{
+	int rc;
+
+	if (!graft_copy_about(g->k.p, q, g->k.prev))
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for switches that join");
+	find_order(g);
+	g->k.p->graph = snapshot_get(q->snap);
+	g->k.p->change.n_grafted = g->n_order - g->n_old;
+	if (!find_joiners(g))
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for switches that join");
+	rc = keep_copy(&g->k, err);
+	if (rc == 0 && (!make_rows(g) || !note_deviations(g->k.p, instead)))
+		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for switches that join");
+	return rc != 0 ? rc : judge(g->k.r, g->k.p, err);
+}
+
+int
+graft_plan(struct router *r, const struct plan_request *q, const struct plan *prev,
+    const struct plan *instead, struct plan **out, struct fm_error *err)
+{
+	size_t n = q->snap->fab.n_switches + (size_t)1;
+	struct graft g = { .k = { .r = r, .prev = prev, .snap = q->snap }, .fab = &q->snap->fab };
+	int rc = FM_E_RESOURCE;
+	bool serves;
+
+	*out = NULL;
+	g.k.p = plan_new(q->snap, err);
+	g.up = malloc(n * sizeof(*g.up));
+	g.order = malloc(n * sizeof(*g.order));
+	if (g.k.p != NULL && g.up != NULL && g.order != NULL)
+		rc = make_tables(&g, q, instead, err);
+	else
+		fm_fail(err, FM_E_RESOURCE, "out of memory for switches that join");
+	free(g.up);
+	free(g.order);
+	serves = rc == 0 && verdict_is_safe(&g.k.p->verdict, q->chain->allow_credit_loops) &&
+	    g.k.p->verdict.unreachable_pairs <= instead->verdict.unreachable_pairs;
+	return keep_end(&g.k, rc, serves, out);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where old and new SLs have a cycle together before a step is taken: an engine that gives
+ * SLs to paths has routed anew, and entries that do not change at all carry packets under
+ * both.  Then no order of writing helps, nor does it to empty the entries that change.
+ *
+ * The LIDs are parted: those whose packets, by old and new entries, under old and new SLs,
+ * have no cycle together go on; all others are drained whole, entries that do not change,
+ * too.  In time:
+ *
+ *	at once		the drained are emptied: that takes dependencies away only
+ *	a life later	their packets are gone; those that go on are written
+ *	then		the SA names the new SLs: still only what was proven together
+ *	hosts told	the drained are filled: by new SLs alone, as verify has proven
+ *
+ * Greedy: first who loses nothing by the new tables, so that who is cut off is rather who
+ * was cut off already.  Not the fewest, which is NP-hard (feedback sets).
+ *
+ * Cost: dependencies of all LIDs, once or twice, inserted one by one.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/transition/ladder_internal.h"
+#include "core/transition/transition.h"
+
+/* Beside those that are in, by all that may become of its packets; *fits false: nothing. */
+static bool
+try_lid(struct climb *c, uint16_t lid, bool *fits)
+{
+	bool changes = deps_changes(c->deps, lid);
+
+	if (!ladder_insert(c, lid, changes ? DEPS_ALL : DEPS_NEW, fits))
+		return false;
+	if (*fits) {
+		c->mark[lid] = PLACED_FREE;
+		c->rules[lid] = changes ? 1 : 0;
+	} else if (changes) {
+		if (!ladder_insert(c, lid, DEPS_ORDERED, fits))
+			return false;
+		c->mark[lid] = *fits ? PLACED_ORDERED : UNPLACED;
+		c->rules[lid] = *fits ? TRANSITION_ORDERED | 1 : 0;
+	}
+	return true;
+}
+
+/* Those whose old ways are whole, or the others. */
+static bool
+try_lids(struct climb *c, const struct plan *prev, const struct plan *p, bool whole)
+{
+	for (uint32_t i = 1; i <= c->fab->max_lid; i++) {
+		uint16_t lid = (uint16_t)i;
+		bool fits;
+
+		if (!ladder_is_owned(c->fab, lid) ||
+		    (!deps_changes(c->deps, lid) || ladder_is_whole(c, prev, p, lid)) != whole)
+			continue;
+		if (!try_lid(c, lid, &fits))
+			return false;
+		if (fits)
+			continue;
+		c->n_unplaced++;
+		c->n_cut += whole;
+		if (!deps_changes(c->deps, lid) && !fm_vec_push(&c->lids, lid))
+			return false;
+	}
+	return true;
+}
+
+bool
+ladder_part(struct climb *c, const struct plan *prev, const struct plan *p)
+{
+	c->parted = true;
+	c->n_unplaced = c->n_cut = 0;
+	c->graph = fm_acyclic_new(deps_n_vertices(c->deps), NULL);
+	return c->graph != NULL && try_lids(c, prev, p, true) && try_lids(c, prev, p, false);
+}

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What all LIDs depend on, counted: for each dependency how many have it.
+ *
+ * Those of the LIDs that stay are then all counts but those of the LIDs that change, so
+ * that an event costs what it changes and not a pass over all LIDs.  Counts go with one
+ * plan; after a climb the LIDs that it was about are missing, till they are asked for.
+ *
+ *	touched	 LIDs whose dependencies may differ from those of the plan before: with
+ *		 entries that change or lead over a link that is lost or new, or with
+ *		 another owner.  Of all others the counts hold.
+ *	sources	 who has ends that send.  Fewer than there were: counts are too high, which
+ *		 is as good while no cycle comes of it (find_steps() in ladder.c).  In
+ *		 several VLs replies go by each end, so these have to be the same.
+ *
+ * Memory: two bytes for each (link, VL) and (link, VL) of the switch after it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/graph/tables_vls.h"
+#include "core/transition/ladder_internal.h"
+#include "lib/bitset.h"
+#include "lib/error.h"
+#include "lib/log.h"
+
+#define WORDS_MOST (1u << 19) /* of 64 counts: 64 MB */
+
+void
+ladder_counts_free(struct ladder_counts *k)
+{
+	if (k == NULL)
+		return;
+	snapshot_put(k->snap);
+	free(k->source);
+	free(k->row);
+	free(k->n);
+	fm_vec_fini(&k->missing);
+	free(k);
+}
+
+void
+ladder_counts_forget(struct router *r)
+{
+	ladder_counts_free(r->counts);
+	r->counts = NULL;
+}
+
+bool
+ladder_is_owned(const struct fm_fabric *fab, uint32_t lid)
+{
+	return lid <= fab->max_lid && fab->lid_end[lid] != FM_NONE &&
+	    fab->end_sw[fab->lid_end[lid]] != FM_NONE;
+}
+
+static bool
+has_source(const struct fm_fabric *fab, fm_sw sw)
+{
+	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
+		if (fab->end_kind[e] != FM_END_SWITCH)
+			return true;
+	return false;
+}
+
+size_t *
+ladder_rows(const struct fm_fabric *fab, uint32_t n_vls)
+{
+	uint32_t n = fab->n_links * n_vls;
+	size_t words = 0, *row = malloc((n + 1) * sizeof(*row));
+
+	for (uint32_t v = 0; row != NULL && v < n; v++) {
+		fm_sw to = fab->link_to[v / n_vls];
+		uint32_t slots = fab->sw_first_link[to + 1] - fab->sw_first_link[to];
+
+		row[v] = words;
+		words += FM_BITSET_WORDS((size_t)slots * n_vls);
+	}
+	if (row != NULL)
+		row[n] = words;
+	return row;
+}
+
+/* *out NULL: there would be too many of them.  False: out of memory. */
+static bool
+counts_new(
+    struct snapshot *snap, uint32_t n_vls, enum verify_sl_model model, struct ladder_counts **out)
+{
+	const struct fm_fabric *fab = &snap->fab;
+	struct ladder_counts *k = calloc(1, sizeof(*k));
+	uint32_t n = fab->n_links * n_vls;
+
+	*out = NULL;
+	if (k == NULL)
+		return false;
+	k->snap = snapshot_get(snap);
+	k->n_vls = n_vls;
+	k->model = model;
+	k->row = ladder_rows(fab, n_vls);
+	k->source = calloc(fab->n_switches + 1, 1);
+	if (k->row != NULL && k->source != NULL && k->row[n] > WORDS_MOST) {
+		ladder_counts_free(k);
+		return true;
+	}
+	if (k->row != NULL && k->source != NULL)
+		k->n = calloc(k->row[n] * 64 + 1, sizeof(*k->n));
+	if (k->n == NULL) {
+		ladder_counts_free(k);
+		return false;
+	}
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++) /* nothing comes from one that is gone */
+		k->source[sw] =
+		    has_source(fab, sw) || fab->sw_first_link[sw] == fab->sw_first_link[sw + 1];
+	*out = k;
+	return true;
+}
+
+/* ------------------------------------------------------------------- counting */
+
+size_t
+ladder_count_place(const struct ladder_counts *k, const struct dep *d)
+{
+	const struct fm_fabric *fab = &k->snap->fab;
+	fm_link first = fab->sw_first_link[fab->link_to[d->from / k->n_vls]];
+
+	return k->row[d->from] * 64 + d->to - first * k->n_vls;
+}
+
+bool
+ladder_count_lid(struct ladder_counts *k, struct deps *d, uint16_t lid, int by)
+{
+	const struct dep *list;
+	size_t n;
+
+	if (!deps_of(d, lid, DEPS_NEW, &list, &n))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		uint16_t *at = &k->n[ladder_count_place(k, &list[i])];
+
+		if (by > 0 || *at > 0)
+			*at = (uint16_t)(*at + by);
+	}
+	return true;
+}
+
+struct deps *
+ladder_deps_by(const struct ladder_counts *k, const struct plan *p)
+{
+	struct deps_side side = { &k->snap->fab, &p->tables->t, p->top_lid };
+	struct deps *d = deps_new(side, side, k->model);
+
+	if (d != NULL)
+		deps_use_sources(d, k->source);
+	return d;
+}
+
+bool
+ladder_count_missing(struct ladder_counts *k, const struct plan *p)
+{
+	struct deps *d;
+	bool ok;
+
+	if (k->missing.n == 0)
+		return true;
+	d = ladder_deps_by(k, p);
+	ok = d != NULL;
+	for (size_t i = 0; ok && i < k->missing.n; i++)
+		if (ladder_is_owned(&k->snap->fab, k->missing.item[i]))
+			ok = ladder_count_lid(k, d, k->missing.item[i], 1);
+	deps_free(d);
+	k->missing.n = 0;
+	return ok;
+}
+
+static bool
+count_all(struct ladder_counts *k, const struct plan *p)
+{
+	struct deps *d = ladder_deps_by(k, p);
+	bool ok = d != NULL;
+
+	for (uint32_t lid = 1; ok && lid <= k->snap->fab.max_lid; lid++)
+		if (ladder_is_owned(&k->snap->fab, lid))
+			ok = ladder_count_lid(k, d, (uint16_t)lid, 1);
+	deps_free(d);
+	return ok;
+}
+
+int
+ladder_prepare(struct router *r, struct plan *p, struct fm_error *err)
+{
+	struct ladder_counts *k = r->counts;
+	bool ok = true;
+
+	if (k != NULL && k->plan == p->number)
+		ok = ladder_count_missing(k, p);
+	else if (p->tables != NULL && p->verdict.credit_loops == 0 && (ok = levels_look(p)) &&
+	    !p->levels->apply) {
+		enum verify_sl_model model = plan_sl_model(r, p);
+		struct deps *d = deps_new(deps_side(p), deps_side(p), model);
+
+		ladder_counts_forget(r);
+		ok = d != NULL && counts_new(p->snap, deps_n_vls(d), model, &r->counts);
+		deps_free(d);
+		k = r->counts;
+		if (ok && k != NULL)
+			ok = count_all(k, p);
+		if (k != NULL)
+			k->plan = p->number;
+	}
+	if (!ok)
+		ladder_counts_forget(r);
+	return ok ? 0 : fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
+}
+
+/* ------------------------------------------------------------------- a change */
+
+static bool
+same_ends(const struct fm_fabric *a, const struct fm_fabric *b)
+{
+	size_t n = a->n_ends;
+
+	return n == b->n_ends && memcmp(a->end_sw, b->end_sw, n * sizeof(*a->end_sw)) == 0 &&
+	    memcmp(a->end_port, b->end_port, n) == 0 && memcmp(a->end_kind, b->end_kind, n) == 0 &&
+	    memcmp(a->end_lid, b->end_lid, n * sizeof(*a->end_lid)) == 0 &&
+	    memcmp(a->end_lmc, b->end_lmc, n) == 0;
+}
+
+/* Do the counts of prev serve for a change to p? */
+static bool
+serve(const struct ladder_counts *k, const struct plan *prev, const struct plan *p,
+    const struct climb *c)
+{
+	const struct fm_fabric *now = &p->snap->fab;
+
+	if (k == NULL || k->plan != prev->number || k->model != c->model || k->n_vls != c->n_vls ||
+	    k->snap->fab.n_switches != now->n_switches || !ladder_same_sls(prev, p) ||
+	    !plan_same_vls(prev, p))
+		return false;
+	if (c->lids.n > now->max_lid / 2u)
+		return false; /* those that stay are soon counted */
+	if (c->n_vls > 1)
+		return same_ends(&k->snap->fab, now);
+	for (fm_sw sw = 0; sw < now->n_switches; sw++)
+		if (!k->source[sw] && has_source(now, sw))
+			return false;
+	return true;
+}
+
+static void
+mark_column(uint64_t *touched, const struct plan *prev, fm_sw sw, uint8_t port)
+{
+	for (uint32_t lid = 1; lid <= prev->top_lid; lid++)
+		if (prev->tables->t.lft[sw][lid] == port)
+			fm_bit_set(touched, lid);
+}
+
+/* Those by links that the one has and the other has not. */
+static void
+mark_links(uint64_t *touched, const struct plan *prev, const struct fm_fabric *a,
+    const struct fm_fabric *b)
+{
+	for (fm_sw sw = 0; sw < a->n_switches; sw++)
+		for (fm_link l = a->sw_first_link[sw]; l < a->sw_first_link[sw + 1]; l++)
+			if (!ladder_has_link(b, sw, a->link_to[l], a->link_port[l]))
+				mark_column(touched, prev, sw, a->link_port[l]);
+}
+
+/* Bits of LIDs, malloced: NULL: out of memory. */
+static uint64_t *
+find_touched(const struct ladder_counts *k, const struct plan *prev, const struct plan *p,
+    const struct climb *c)
+{
+	uint64_t *touched = calloc(FM_BITSET_WORDS(UINT16_MAX + 1), sizeof(*touched));
+	const struct fm_fabric *was = &k->snap->fab, *now = &p->snap->fab;
+
+	if (touched == NULL)
+		return NULL;
+	for (uint32_t lid = 1; lid <= was->max_lid || lid <= now->max_lid; lid++)
+		if (ladder_is_owned(was, lid) != ladder_is_owned(now, lid) ||
+		    (lid <= p->top_lid && deps_changes(c->deps, (uint16_t)lid)))
+			fm_bit_set(touched, lid);
+	mark_links(touched, prev, was, now);
+	mark_links(touched, prev, now, was);
+	return touched;
+}
+
+static bool
+take_out(struct ladder_counts *k, const struct plan *prev, const uint64_t *touched)
+{
+	struct deps *d = ladder_deps_by(k, prev);
+	bool ok = d != NULL;
+
+	FM_EACH_BIT (lid, touched, UINT16_MAX + 1)
+		if (ok && ladder_is_owned(&k->snap->fab, (uint32_t)lid))
+			ok = ladder_count_lid(k, d, (uint16_t)lid, -1);
+	deps_free(d);
+	return ok;
+}
+
+/* ------------------------------------------------------------- other links */
+
+/* The link of now that is link l of was, FM_NONE. */
+static fm_link
+link_now(const struct fm_fabric *was, fm_link l, const struct fm_fabric *now)
+{
+	fm_link is = fm_link_at(now, was->link_to[was->link_rev[l]], was->link_port[l]);
+
+	return is != FM_NONE && now->link_to[is] == was->link_to[l] ? is : FM_NONE;
+}
+
+/* The counts of one vertex. */
+static void
+move_row(
+    const struct ladder_counts *from, struct ladder_counts *to, const fm_link *map, uint32_t vertex)
+{
+	const struct fm_fabric *was = &from->snap->fab, *now = &to->snap->fab;
+	uint32_t n_vls = from->n_vls, link = vertex / n_vls;
+	fm_sw sw = was->link_to[link];
+	fm_link first = was->sw_first_link[sw], first_now = now->sw_first_link[sw];
+	uint32_t n = (was->sw_first_link[sw + 1] - first) * n_vls;
+	const uint16_t *at = from->n + from->row[vertex] * 64;
+	uint16_t *put = to->n + to->row[map[link] * n_vls + vertex % n_vls] * 64;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (at[i] > 0 && map[first + i / n_vls] != FM_NONE)
+			put[(map[first + i / n_vls] - first_now) * n_vls + i % n_vls] = at[i];
+}
+
+bool
+ladder_move_counts(struct router *r, struct snapshot *snap)
+{
+	struct ladder_counts *k = r->counts, *to = NULL;
+	const struct fm_fabric *was = &k->snap->fab;
+	fm_link *map = malloc((was->n_links + 1) * sizeof(*map));
+	bool ok = map != NULL && counts_new(snap, k->n_vls, k->model, &to);
+
+	for (fm_link l = 0; ok && l < was->n_links; l++)
+		map[l] = link_now(was, l, &snap->fab);
+	for (uint32_t v = 0; ok && to != NULL && v < was->n_links * k->n_vls; v++)
+		if (map[v / k->n_vls] != FM_NONE)
+			move_row(k, to, map, v);
+	if (ok && to != NULL)
+		memcpy(to->source, k->source, was->n_switches);
+	free(map);
+	ladder_counts_free(k);
+	r->counts = to;
+	return ok;
+}
+
+/* -------------------------------------------------------------- those that stay */
+
+void
+ladder_note_counts(struct climb *c, const struct ladder_counts *k)
+{
+	size_t words = k->row[deps_n_vertices(c->deps)];
+
+	for (size_t w = 0; w < words; w++)
+		for (unsigned i = 0; i < 64; i++)
+			c->bits[w] |= (uint64_t)(k->n[w * 64 + i] > 0) << i;
+}
+
+/* Counts of prev to those of all LIDs of p that do not change. */
+static bool
+lead_counts(struct router *r, const struct plan *prev, const struct plan *p, struct climb *c)
+{
+	uint64_t *touched = find_touched(r->counts, prev, p, c);
+	bool ok = touched != NULL && ladder_count_missing(r->counts, prev) &&
+	    take_out(r->counts, prev, touched) && ladder_move_counts(r, p->snap);
+	struct deps *d = ok && r->counts != NULL ? ladder_deps_by(r->counts, p) : NULL;
+
+	ok = ok && (r->counts == NULL || d != NULL);
+	FM_EACH_BIT (lid, touched, ok && r->counts != NULL ? UINT16_MAX + 1 : 0)
+		if (ok && ladder_is_owned(&p->snap->fab, (uint32_t)lid) &&
+		    !deps_changes(c->deps, (uint16_t)lid))
+			ok = ladder_count_lid(r->counts, d, (uint16_t)lid, 1);
+	deps_free(d);
+	free(touched);
+	return ok;
+}
+
+/* All that do not change, one by one. */
+static bool
+count_staying(struct router *r, const struct plan *prev, const struct plan *p, struct climb *c)
+{
+	struct ladder_counts *k;
+	bool ok = true;
+
+	ladder_counts_forget(r);
+	if (!ladder_same_sls(prev, p) || !plan_same_vls(prev, p))
+		return true;
+	if (!counts_new(p->snap, c->n_vls, c->model, &r->counts))
+		return false;
+	k = r->counts;
+	for (uint32_t lid = 1; ok && k != NULL && lid <= c->fab->max_lid; lid++)
+		if (ladder_is_owned(c->fab, lid) && !deps_changes(c->deps, (uint16_t)lid))
+			ok = ladder_count_lid(k, c->deps, (uint16_t)lid, 1);
+	return ok;
+}
+
+/* Tests: do they have all that the LIDs depend on, looked at one by one? */
+static bool
+check_counts(struct climb *c, const struct ladder_counts *k)
+{
+	const struct dep *list;
+	size_t n;
+
+	for (uint32_t lid = 1; lid <= c->fab->max_lid; lid++) {
+		if (!ladder_is_owned(c->fab, lid) || deps_changes(c->deps, (uint16_t)lid))
+			continue;
+		if (!deps_of(c->deps, (uint16_t)lid, DEPS_NEW, &list, &n))
+			return false;
+		for (size_t i = 0; i < n; i++)
+			if (k->n[ladder_count_place(k, &list[i])] == 0)
+				log_err("route",
+				    "a dependency of LID %u is not counted (a bug): from link %u "
+				    "to %u",
+				    lid, list[i].from / k->n_vls, list[i].to / k->n_vls);
+	}
+	return true;
+}
+
+bool
+ladder_check_counts(const struct ladder_counts *k, const struct plan *p)
+{
+	struct ladder_counts *anew = NULL;
+	bool ok = counts_new(k->snap, k->n_vls, k->model, &anew);
+	size_t n;
+
+	if (!ok || anew == NULL)
+		return ok;
+	memcpy(anew->source, k->source, k->snap->fab.n_switches);
+	ok = count_all(anew, p);
+	n = 64 * k->row[k->snap->fab.n_links * k->n_vls];
+	for (size_t i = 0; ok && i < n; i++)
+		if (k->n[i] != anew->n[i])
+			log_err("route",
+			    "place %zu of the dependencies: %u are counted, there are %u "
+			    "(a bug)",
+			    i, k->n[i], anew->n[i]);
+	ladder_counts_free(anew);
+	return ok;
+}
+
+bool
+ladder_note_staying(
+    struct router *r, const struct plan *prev, const struct plan *p, struct climb *c, bool *noted)
+{
+	bool ok;
+
+	c->counted = serve(r->counts, prev, p, c);
+	ok = c->counted ? lead_counts(r, prev, p, c) : count_staying(r, prev, p, c);
+	if (!ok)
+		ladder_counts_forget(r);
+	*noted = r->counts != NULL;
+	if (!ok || !*noted)
+		return ok;
+	r->counts->plan = 0;
+	for (size_t i = 0; ok && i < c->lids.n; i++)
+		ok = fm_vec_push(&r->counts->missing, c->lids.item[i]);
+	ladder_note_counts(c, r->counts);
+	if (ok && c->counted && r->check_repairs)
+		ok = check_counts(c, r->counts);
+	return ok;
+}
+
+void
+ladder_counts_end(struct router *r, const struct plan *p)
+{
+	struct ladder_counts *k = r->counts;
+
+	if (k == NULL || k->plan != 0)
+		return;
+	if (p != NULL && p->snap == k->snap)
+		k->plan = p->number;
+	else
+		ladder_counts_forget(r);
+}
+
+void
+ladder_counts_keep(struct router *r, const struct plan *prev, const struct plan *p)
+{
+	if (r->counts != NULL && r->counts->plan == prev->number)
+		r->counts->plan = p->number;
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Destinations without a place on the ladder.  Whose old ways are whole may keep
+ * them; the others are drained, if their new ways agree with what stays.  Where nothing is
+ * lost nobody is drained: the tables there are stay, new switches as leaves of them (graft.h).
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/repair/repair.h"
+#include "core/transition/graft.h"
+#include "core/transition/ladder_internal.h"
+#include "core/transition/transition.h"
+#include "lib/error.h"
+
+#define LATER 1 /* the stage: no other is written before it */
+
+/* A plan for this fabric with all tables of prev: *out, or NULL where they do not serve
+ * as well. */
+static int
+stay(struct router *r, const struct plan_request *q, const struct plan *prev,
+    const struct plan *instead, struct plan **out, struct fm_error *err)
+{
+	struct verify_request req = { .n_vls = r->set.n_vls, .sl_model = plan_sl_model(r, prev) };
+	struct plan *p;
+	int rc;
+
+	*out = NULL;
+	if (prev->top_lid < q->snap->fab.max_lid ||
+	    prev->snap->fab.n_switches != q->snap->fab.n_switches ||
+	    prev->tables->t.sl2vl_shape == FM_SL2VL_BY_OUT)
+		return 0;
+	p = plan_new(q->snap, err);
+	if (p == NULL)
+		return FM_E_RESOURCE;
+	p->graph = snapshot_get(prev->graph);
+	p->tables = tables_get(prev->tables);
+	if (!graft_copy_about(p, q, prev)) {
+		plan_put(p);
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
+	}
+	rc = verify_tables(p->snap, &p->tables->t, &req, r->workers, &p->verdict, err);
+	if (rc == 0 && verdict_is_safe(&p->verdict, q->chain->allow_credit_loops) &&
+	    p->verdict.unreachable_pairs <= instead->verdict.unreachable_pairs) {
+		*out = p;
+		return 0;
+	}
+	plan_put(p);
+	return rc;
+}
+
+enum { UNKNOWN, ARRIVES, STRAYS };
+
+/* Follow entries from sw to where it is known whether they arrive. */
+static uint8_t
+look_ahead(
+    const struct climb *c, const struct plan *p, fm_sw sw, uint16_t lid, const uint8_t *known)
+{
+	fm_end end = c->fab->lid_end[lid];
+
+	for (uint32_t n = 0; n < c->fab->n_switches && sw < p->snap->fab.n_switches; n++) {
+		uint8_t port = p->tables->t.lft[sw][lid];
+		fm_link l = fm_link_at(c->fab, sw, port);
+
+		if (known[sw] != UNKNOWN)
+			return known[sw];
+		if (l == FM_NONE)
+			return sw == c->fab->end_sw[end] && port == c->fab->end_port[end] ? ARRIVES
+											  : STRAYS;
+		sw = c->fab->link_to[l];
+	}
+	return STRAYS;
+}
+
+/* From which switches does p lead to the LID?  known: [n_switches].  O(switches). */
+static void
+find_arrivals(const struct climb *c, const struct plan *p, uint16_t lid, uint8_t *known)
+{
+	memset(known, UNKNOWN, c->fab->n_switches);
+	for (fm_sw from = 0; from < c->fab->n_switches; from++) {
+		uint8_t is = look_ahead(c, p, from, lid, known);
+
+		for (fm_sw sw = from; sw != FM_NONE && known[sw] == UNKNOWN;) {
+			fm_link l = sw < p->snap->fab.n_switches
+			    ? fm_link_at(c->fab, sw, p->tables->t.lft[sw][lid])
+			    : FM_NONE;
+
+			known[sw] = is;
+			sw = l != FM_NONE ? c->fab->link_to[l] : FM_NONE;
+		}
+	}
+}
+
+static void
+swap_bytes(uint8_t *a, uint8_t *b)
+{
+	uint8_t c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+bool
+ladder_is_whole(const struct climb *c, const struct plan *old, const struct plan *p, uint16_t lid)
+{
+	uint32_t n = c->fab->n_switches;
+	uint8_t *now = c->arrivals, *before = c->arrivals + n;
+
+	if (lid > old->top_lid)
+		return false;
+	find_arrivals(c, p, lid, now);
+	find_arrivals(c, old, lid, before);
+	for (fm_sw sw = 0; sw < n; sw++)
+		if (now[sw] == ARRIVES && before[sw] != ARRIVES)
+			return false;
+	return true;
+}
+
+/* Exchange the columns of the LIDs that are to stay with those kept: entries and
+ * SLs, [lids][2 * n_switches]. */
+static void
+swap_left(const struct climb *c, struct fm_tables *t, uint8_t *kept)
+{
+	uint32_t n = c->fab->n_switches, sl_rows = 0;
+
+	if (t->sl_shape != FM_SL_ZERO)
+		sl_rows = t->sl_shape == FM_SL_BY_DLID ? 1 : n;
+	for (size_t i = 0; i < c->lids.n; i++) {
+		uint16_t lid = c->lids.item[i];
+
+		for (uint32_t k = 0; c->mark[lid] == LEFT && k < n; k++)
+			swap_bytes(&t->lft[k][lid], &kept[i * 2 * n + k]);
+		for (uint32_t k = 0; c->mark[lid] == LEFT && k < sl_rows; k++)
+			swap_bytes(&t->sl[k][lid], &kept[i * 2 * n + n + k]);
+	}
+}
+
+static uint8_t *
+copy_columns(const struct climb *c, const struct plan *old)
+{
+	uint32_t n = c->fab->n_switches, sl_rows = 0;
+	const struct fm_tables *t = &old->tables->t;
+	uint8_t *kept = malloc(c->lids.n * 2 * n + 1);
+
+	if (t->sl_shape != FM_SL_ZERO)
+		sl_rows = t->sl_shape == FM_SL_BY_DLID ? 1 : n;
+	for (size_t i = 0; kept != NULL && i < c->lids.n; i++) {
+		uint16_t lid = c->lids.item[i];
+
+		for (uint32_t k = 0; k < n; k++)
+			kept[i * 2 * n + k] =
+			    k < old->snap->fab.n_switches ? t->lft[k][lid] : FM_PORT_NONE;
+		for (uint32_t k = 0; k < sl_rows && k < old->snap->fab.n_switches; k++)
+			kept[i * 2 * n + n + k] = t->sl[k][lid];
+	}
+	return kept;
+}
+
+static bool
+may_mix(const struct plan *x, const struct plan *y)
+{
+	const struct fm_tables *a = &x->tables->t, *b = &y->tables->t;
+
+	if (a->sl_shape == FM_SL_BY_SW_DLID && (x->regions != NULL || y->regions != NULL))
+		return false; /* switches share rows of SLs */
+	return a->sl_shape == b->sl_shape && a->ar_max_groups == 0 && b->ar_max_groups == 0 &&
+	    x->snap->fab.n_switches == y->snap->fab.n_switches && plan_same_vls(x, y);
+}
+
+/* Does the LID wait for entries that were to be written before? */
+static bool
+is_half_way(const struct climb *c, const struct plan *old, uint16_t lid)
+{
+	for (fm_sw sw = 0; c->aim != NULL && sw < old->snap->fab.n_switches; sw++)
+		if (lid > old->top_lid ||
+		    old->tables->t.lft[sw][lid] != c->aim->tables->t.lft[sw][lid])
+			return true;
+	return false;
+}
+
+/* New dependencies instead of old ones. */
+static bool
+renew(struct climb *c, uint16_t lid, bool *fits)
+{
+	if (c->local != NULL)
+		return ladder_local_set(c, lid, DEPS_NEW, fits);
+	return ladder_take_out(c, lid, DEPS_OLD) && ladder_insert(c, lid, DEPS_NEW, fits);
+}
+
+/* Those left over whose old ways are whole are to stay with them.  How many others had ways? */
+static uint32_t
+mark_left(struct climb *c, const struct plan *old, const struct plan *p)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < c->lids.n; i++) {
+		uint16_t lid = c->lids.item[i];
+
+		if (c->mark[lid] != UNPLACED)
+			continue;
+		if (!is_half_way(c, old, lid) && ladder_is_whole(c, old, p, lid))
+			c->mark[lid] = LEFT;
+		else
+			n += ladder_is_owned(&old->snap->fab, lid);
+	}
+	return n;
+}
+
+/* The others are drained, if their new ways agree with what stays. */
+static bool
+renew_others(struct climb *c, bool *fits)
+{
+	*fits = true;
+	for (size_t i = 0; *fits && i < c->lids.n; i++)
+		if (c->mark[c->lids.item[i]] == UNPLACED && !renew(c, c->lids.item[i], fits))
+			return false;
+	return true;
+}
+
+static uint32_t
+count_marked(const struct climb *c, enum mark mark)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < c->lids.n; i++)
+		n += c->mark[c->lids.item[i]] == mark;
+	return n;
+}
+
+/* What the last stage has written over is still under way when all is written: again beside what
+ * it has become (settle() in ladder_steps.c). */
+static bool
+unsettle_last(struct climb *c, bool *fits)
+{
+	uint8_t last = 0;
+	bool ok = true;
+
+	for (size_t i = 0; i < c->lids.n; i++) {
+		uint8_t stage = c->rules[c->lids.item[i]] & TRANSITION_STAGE;
+
+		last = stage > last ? stage : last;
+	}
+	*fits = true;
+	for (size_t i = 0; ok && *fits && i < c->lids.n; i++) {
+		uint16_t lid = c->lids.item[i];
+		bool ordered = (c->rules[lid] & TRANSITION_ORDERED) != 0;
+
+		if (c->mark[lid] == SETTLED && (c->rules[lid] & TRANSITION_STAGE) == last)
+			ok = ladder_insert(c, lid, ordered ? DEPS_ORDERED : DEPS_ALL, fits);
+	}
+	return ok;
+}
+
+/* Packets under the SLs of p, which has old columns by now, come by old entries that stay, too,
+ * as soon as the SA names them: replies, whose SLs are of the columns of others.  Do they agree
+ * with the rest? */
+static bool
+fit_left(struct climb *c, const struct plan *prev, const struct plan *p, bool *fits)
+{
+	struct deps *of_change = c->deps;
+	bool ok;
+
+	*fits = true;
+	if (c->n_vls <= 1 || ladder_same_sls(prev, p))
+		return true;
+	/* who is drained is filled when those packets are gone */
+	if (count_marked(c, UNPLACED) == 0 && !unsettle_last(c, fits))
+		return false;
+	c->deps = deps_new(deps_side(prev), deps_side(p), c->model);
+	ok = c->deps != NULL;
+	for (size_t i = 0; ok && *fits && i < c->lids.n; i++)
+		if (c->mark[c->lids.item[i]] == LEFT)
+			ok = ladder_insert(c, c->lids.item[i], DEPS_NEW, fits);
+	deps_free(c->deps);
+	c->deps = of_change;
+	return ok;
+}
+
+/* What a repair has changed is less now.  False: out of memory. */
+static bool
+tell_repair(struct router *r, const struct plan_request *q, const struct climb *c, struct plan *p)
+{
+	uint8_t *left = calloc(p->top_lid + 1u, 1);
+	bool ok = left != NULL;
+
+	for (size_t i = 0; ok && i < c->lids.n; i++)
+		left[c->lids.item[i]] = c->mark[c->lids.item[i]] == LEFT;
+	ok = ok && repair_revert(r, p, c->aim != NULL ? c->aim : q->prev, left);
+	free(left);
+	return ok;
+}
+
+/* *done: p has columns of the old plan for those marked, and is proven with them. */
+static int
+leave_some(struct router *r, const struct plan_request *q, struct climb *c, struct plan *p,
+    bool *done, struct fm_error *err)
+{
+	struct verify_request req = { .n_vls = r->set.n_vls, .sl_model = c->model };
+	struct verdict v;
+	uint8_t *kept;
+	int rc = 0;
+
+	kept = copy_columns(c, q->prev);
+	if (kept == NULL || !renew_others(c, done)) {
+		free(kept);
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
+	}
+	if (*done && count_marked(c, LEFT) == 0) { /* the tables are those that are proven */
+		free(kept);
+		p->change.sls_clash = false; /* and agree with the rest under old SLs as well */
+		return 0;
+	}
+	swap_left(c, &p->tables->t, kept);
+	if (*done && !fit_left(c, q->prev, p, done))
+		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
+	if (rc == 0 && *done)
+		rc = verify_tables(p->snap, &p->tables->t, &req, r->workers, &v, err);
+	*done = *done && rc == 0 && verdict_is_safe(&v, q->chain->allow_credit_loops) &&
+	    v.unreachable_pairs <= p->verdict.unreachable_pairs;
+	if (*done) {
+		p->verdict = v;
+		p->change.sls_clash = false;
+	} else {
+		swap_left(c, &p->tables->t, kept);
+	}
+	free(kept);
+	return *done && !tell_repair(r, q, c, p)
+	    ? fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables")
+	    : rc;
+}
+
+/* Those without a place that do not stay.  Parted, nothing else that is new, no map from SLs
+ * to VLs and no SL, is proven with their packets: it waits till these are gone. */
+static void
+drain_them(const struct plan_request *q, struct climb *c, struct plan *p)
+{
+	bool waive = q->drain == PLAN_DRAIN_NEVER;
+	uint32_t n = count_marked(c, UNPLACED);
+
+	for (size_t i = 0; !waive && i < c->lids.n; i++)
+		if (c->mark[c->lids.item[i]] == UNPLACED)
+			c->rules[c->lids.item[i]] =
+			    c->parted ? TRANSITION_WHOLE | LATER : TRANSITION_DRAIN;
+	p->change.n_waived = waive ? n : 0;
+	p->change.n_drained = waive ? 0 : n;
+	p->change.n_left = count_marked(c, LEFT);
+	p->change.whole_columns = c->parted && p->change.n_drained > 0;
+	p->change.n_cut = waive ? 0 : c->n_cut;
+}
+
+static void
+say_waiting(
+    struct plan *stays, const struct plan *prev, const struct plan *p, const struct climb *c)
+{
+	uint32_t n_grafted = stays->change.n_grafted;
+	uint32_t n_leaves = prev->change.n_grafted + prev->change.n_leaves;
+	char *text = stays->change.waiting;
+	size_t size = sizeof(stays->change.waiting), n;
+
+	stays->change = p->change;
+	stays->change.n_grafted = n_grafted;
+	stays->change.n_leaves = n_leaves;
+	if (n_grafted > 0)
+		return; /* what follows is to be seen */
+	snprintf(text, size,
+	    "the tables of engine %s are not taken up: no order of writing them is free of "
+	    "deadlocks, so the entries of %" PRIu32 " of %zu LIDs would be emptied for the life "
+	    "time of a packet; \"fmctl drain\" does it",
+	    p->engine, c->n_unplaced, c->lids.n);
+	n = strlen(text);
+	if (n_leaves > 0)
+		snprintf(text + n, size - n,
+		    n_leaves == 1 ? "; %" PRIu32 " switch has one cable till then"
+				  : "; %" PRIu32 " switches have one cable each till then",
+		    n_leaves);
+}
+
+static void
+unmark_left(struct climb *c)
+{
+	for (size_t i = 0; i < c->lids.n; i++)
+		if (c->mark[c->lids.item[i]] == LEFT)
+			c->mark[c->lids.item[i]] = UNPLACED;
+}
+
+/* A plan with what the switches have, as nothing of it is to be emptied.  *stays NULL: there is
+ * none, or nothing is emptied anyway. */
+static int
+stay_somehow(struct router *r, const struct plan_request *q, struct climb *c, struct plan *p,
+    struct plan **stays, struct fm_error *err)
+{
+	const struct plan *prev = c->aim != NULL ? c->aim : q->prev;
+	int rc = stay(r, q, prev, p, stays, err);
+
+	if (rc != 0 || *stays != NULL || q->drain == PLAN_DRAIN_NEVER)
+		return rc;
+	rc = graft_plan(r, q, prev, p, stays, err);
+	if (*stays == NULL)
+		return rc;
+	ladder_local_free(c->local);
+	c->local = NULL;
+	ladder_counts_forget(r); /* what was counted is not of its entries */
+	return rc;
+}
+
+/* No step was found for some.  Nothing is lost but by a loss: else nobody who had ways is drained
+ * where the tables there serve as well. */
+int
+ladder_rest(struct router *r, const struct plan_request *q, struct climb *c, struct plan **plan,
+    struct fm_error *err)
+{
+	struct plan *p = *plan, *stays = NULL;
+	bool engine = p->change.kind == PLAN_ENGINE, loss = p->change.kind == PLAN_LOSS;
+	bool may_leave = !engine && !c->parted && may_mix(q->prev, p), done = false;
+	bool at_once = may_leave && (mark_left(c, q->prev, p) == 0 || loss);
+	int rc = 0;
+
+	if (at_once)
+		rc = leave_some(r, q, c, p, &done, err);
+	if (rc == 0 && !done && !loss && (!engine || q->drain == PLAN_DRAIN_LOSS))
+		rc = stay_somehow(r, q, c, p, &stays, err);
+	if (rc == 0 && stays == NULL && may_leave && !at_once)
+		rc = leave_some(r, q, c, p, &done, err);
+	if (rc != 0)
+		return rc;
+	if (!done)
+		unmark_left(c);
+	if (stays == NULL) {
+		drain_them(q, c, p);
+		return 0;
+	}
+	say_waiting(stays, c->aim != NULL ? c->aim : q->prev, p, c);
+	plan_put(p);
+	*plan = stays;
+	return 0;
+}

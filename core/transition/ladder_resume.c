@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Writing that was broken off between two stages.  The switches hold whole columns of
+ * the plan that was being written (its aim) and of the one before, and 255 where a
+ * column was to be drained.  All the dependencies of these were in the graph that the
+ * stage was proven with, and so were those of packets still under way; which these are
+ * is not known any more, so whatever the levels do not allow by themselves is written
+ * when they are gone.
+ */
+#include <string.h>
+
+#include "core/graph/tables_vls.h"
+#include "core/transition/ladder_internal.h"
+#include "core/transition/transition.h"
+#include "lib/bitset.h"
+#include "lib/error.h"
+
+#define BLOCK_LIDS TRANSITION_BLOCK_LIDS
+
+bool
+ladder_same_sls(const struct plan *was, const struct plan *now)
+{
+	uint32_t n_was = was->snap->fab.n_switches, n_now = now->snap->fab.n_switches;
+
+	return tables_same_sls(&was->tables->t, &now->tables->t, n_was < n_now ? n_was : n_now,
+	    (was->top_lid < now->top_lid ? was->top_lid : now->top_lid) + 1u);
+}
+
+bool
+ladder_may_break(const struct plan *was, const struct plan *now)
+{
+	const struct fm_tables *a = &was->tables->t, *b = &now->tables->t;
+
+	return now->change.kind != PLAN_ENGINE && a->sl2vl_shape == FM_SL2VL_MODULO &&
+	    b->sl2vl_shape == FM_SL2VL_MODULO && a->ar_max_groups == 0 && b->ar_max_groups == 0 &&
+	    was->snap->fab.n_switches == now->snap->fab.n_switches &&
+	    a->n_vls_used == b->n_vls_used && ladder_same_sls(was, now);
+}
+
+bool
+ladder_may_hold(const struct plan *now)
+{
+	return now->change.sls_clash && now->change.n_drained > 0;
+}
+
+/* The odd LIDs of the aim, and its suspects that are half-way. */
+static bool
+note_levels(struct plan *from, const struct plan *aim)
+{
+	FM_VEC(uint16_t) odd = { 0 };
+	bool ok = fm_vec_append(&odd, aim->levels->odd.item, aim->levels->odd.n);
+
+	for (uint32_t lid = 1; ok && lid < aim->levels->n_lids; lid++) {
+		bool half = false;
+
+		for (fm_sw sw = 0; !half && fm_bit_test(aim->levels->suspect, lid) &&
+		     sw < aim->snap->fab.n_switches;
+		     sw++)
+			half = from->tables->t.lft[sw][lid] != aim->tables->t.lft[sw][lid];
+		for (size_t i = 0; half && i < aim->levels->odd.n; i++)
+			half = aim->levels->odd.item[i] != lid;
+		ok = !half || fm_vec_push(&odd, (uint16_t)lid);
+	}
+	levels_keep(aim, from);
+	ok = ok && (from->levels == NULL || levels_note(from, aim, odd.item, odd.n));
+	fm_vec_fini(&odd);
+	return ok;
+}
+
+struct plan *
+ladder_resume(struct router *r, const struct plan_request *q, struct fm_error *err)
+{
+	const struct plan *aim = q->prev;
+	struct plan *from = plan_new(aim->snap, err);
+	bool ok;
+
+	if (from == NULL)
+		return NULL;
+	if (tables_clone(r->tables, r->workers, &aim->snap->fab, aim->tables, &from->tables, err) !=
+	    0) {
+		plan_put(from);
+		return NULL;
+	}
+	from->graph = snapshot_get(aim->graph);
+	from->regions = plan_regions_get(aim->regions);
+	from->top_lid = aim->top_lid;
+	from->mark = aim->mark;
+	from->verdict = aim->verdict;
+	from->change = aim->change;
+	from->forward_only = aim->forward_only;
+	memcpy(from->engine, aim->engine, sizeof(from->engine));
+	for (size_t i = 0; i < q->n_held; i++) {
+		const struct plan_held *h = &q->held[i];
+
+		for (uint32_t k = 0; k < BLOCK_LIDS && h->block * BLOCK_LIDS + k <= from->top_lid;
+		     k++)
+			from->tables->t.lft[h->sw][h->block * BLOCK_LIDS + k] = h->bytes[k];
+	}
+	/* entries of another plan make turns that levels know nothing of */
+	ok = (aim->levels == NULL || q->strayed || note_levels(from, aim)) &&
+	    fm_vec_append(&from->absent, aim->absent.item, aim->absent.n);
+	if (ok)
+		return from;
+	plan_put(from);
+	fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
+	return NULL;
+}
+
+/* Level turns alone are written at once, if those of older packets were seen by the
+ * same levels. */
+void
+ladder_put_off(struct climb *c, const struct plan *p)
+{
+	if (!c->older || (c->odd != NULL && c->older_by_levels))
+		return;
+	for (uint32_t lid = 1; lid <= p->top_lid; lid++)
+		if ((c->rules[lid] & (TRANSITION_STAGE | TRANSITION_DRAIN)) == 0)
+			c->rules[lid] |= 1;
+}

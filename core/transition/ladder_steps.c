@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The steps of the ladder.  Verification has shown that old and new tables are free
+ * of cycles by themselves; where old ones are not (credit_loops = warn) there is
+ * nothing to lose.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/transition/ladder_internal.h"
+#include "core/transition/transition.h"
+#include "lib/bitset.h"
+#include "lib/scc.h"
+
+#define STAGES_MAX 16
+#define KEPT_BYTES (64u << 20)
+
+/* ------------------------------------------------------- sets of dependencies */
+
+static fm_sw
+switch_after(const struct climb *c, uint32_t vertex)
+{
+	return c->fab->link_to[vertex / c->n_vls];
+}
+
+static bool
+alloc_rows(struct climb *c)
+{
+	size_t words;
+
+	c->row = ladder_rows(c->fab, c->n_vls);
+	if (c->row == NULL)
+		return false;
+	words = c->row[deps_n_vertices(c->deps)];
+	c->bits = calloc(words + 1, sizeof(*c->bits));
+	c->staying = calloc(words + 1, sizeof(*c->staying));
+	return c->bits != NULL && c->staying != NULL;
+}
+
+/* As deps_of(); of LIDs that change they are kept, for each is asked for a few times. */
+static bool
+list_deps(struct climb *c, uint16_t lid, enum deps_mode mode, const struct dep **list, size_t *n)
+{
+	struct kept_deps *k = NULL;
+	size_t bytes;
+
+	if (c->kept != NULL && deps_changes(c->deps, lid)) {
+		k = &c->kept[lid * 4u + mode];
+		*list = k->list;
+		*n = k->n;
+		if (k->list != NULL)
+			return true;
+	}
+	if (!deps_of(c->deps, lid, mode, list, n))
+		return false;
+	bytes = (*n + 1) * sizeof(**list);
+	if (k == NULL || c->n_kept_bytes + bytes > KEPT_BYTES)
+		return true;
+	k->list = malloc(bytes);
+	if (k->list == NULL)
+		return false;
+	if (*n > 0)
+		memcpy(k->list, *list, *n * sizeof(**list));
+	k->n = (uint32_t)*n;
+	c->n_kept_bytes += bytes;
+	return true;
+}
+
+void
+ladder_free_kept(struct climb *c)
+{
+	for (size_t i = 0; c->kept != NULL && i < (c->fab->max_lid + 1u) * 4u; i++)
+		free(c->kept[i].list);
+	free(c->kept);
+	c->kept = NULL;
+}
+
+static bool
+note_lid(struct climb *c, uint16_t lid, enum deps_mode mode)
+{
+	const struct dep *list;
+	size_t n;
+
+	if (!list_deps(c, lid, mode, &list, &n))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t first = c->fab->sw_first_link[switch_after(c, list[i].from)];
+
+		fm_bit_set(c->bits + c->row[list[i].from], list[i].to - first * c->n_vls);
+	}
+	return true;
+}
+
+/* Have the dependencies noted a cycle?  If not, position[] is an order of them. */
+static bool
+find_cycle(struct climb *c, bool *cyclic)
+{
+	uint32_t n = deps_n_vertices(c->deps), n_edges = 0, n_components, *first, *to;
+	struct fm_arena mem;
+	bool ok;
+
+	fm_arena_init(&mem, SIZE_MAX);
+	n_edges = (uint32_t)fm_bit_count(c->bits, c->row[n] * 64);
+	first = fm_arena_array(&mem, (size_t)n + 1, uint32_t);
+	to = fm_arena_array(&mem, (size_t)n_edges + 1, uint32_t);
+	n_edges = 0;
+	for (uint32_t v = 0; first != NULL && to != NULL && v < n; v++) {
+		uint32_t base = c->fab->sw_first_link[switch_after(c, v)] * c->n_vls;
+
+		first[v] = n_edges;
+		FM_EACH_BIT (i, c->bits + c->row[v], (c->row[v + 1] - c->row[v]) * 64)
+			to[n_edges++] = base + (uint32_t)i;
+	}
+	ok = first != NULL && to != NULL;
+	if (ok) {
+		first[n] = n_edges;
+		n_components = fm_scc(n, first, to, c->position, &mem);
+		ok = n_components != UINT32_MAX;
+		*cyclic = n_components < n; /* no packet goes back by the link it came by */
+		for (uint32_t v = 0; ok && v < n; v++)
+			c->position[v] = n_components - 1 - c->position[v];
+	}
+	fm_arena_fini(&mem);
+	return ok;
+}
+
+/* LIDs that do not change, into bits and staying. */
+static bool
+note_staying(struct climb *c, struct router *r, const struct plan *prev, const struct plan *p)
+{
+	size_t words = c->row[deps_n_vertices(c->deps)];
+	bool noted, ok;
+
+	memset(c->bits, 0, words * sizeof(*c->bits));
+	ok = ladder_note_staying(r, prev, p, c, &noted);
+	for (uint32_t lid = 1; ok && !noted && lid <= c->fab->max_lid; lid++)
+		if (c->fab->lid_end[lid] != FM_NONE &&
+		    c->fab->end_sw[c->fab->lid_end[lid]] != FM_NONE &&
+		    !deps_changes(c->deps, (uint16_t)lid))
+			ok = note_lid(c, (uint16_t)lid, DEPS_NEW);
+	memcpy(c->staying, c->bits, words * sizeof(*c->bits));
+	return ok;
+}
+
+static void
+note_only_staying(struct climb *c)
+{
+	memcpy(c->bits, c->staying, c->row[deps_n_vertices(c->deps)] * sizeof(*c->bits));
+}
+
+static bool
+note_changed(struct climb *c, enum deps_mode mode)
+{
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < c->lids.n; i++)
+		ok = note_lid(c, c->lids.item[i], mode);
+	return ok;
+}
+
+/* ------------------------------------------------------------------ the steps */
+
+/* The same in a graph that has all turns but the odd ones already. */
+static bool
+insert_odd(struct climb *c, const struct dep *list, size_t n, bool *fits)
+{
+	bool any = false, ok = true;
+
+	for (size_t i = 0; ok && i < n; i++)
+		if (odd_graph_is_odd(c->odd, list[i].from, list[i].to)) {
+			ok = odd_graph_add(c->odd, list[i].from, list[i].to);
+			any = true;
+		}
+	*fits = !any || odd_graph_acyclic(c->odd);
+	for (size_t i = 0; !*fits && i < n; i++)
+		if (odd_graph_is_odd(c->odd, list[i].from, list[i].to))
+			odd_graph_remove(c->odd, list[i].from, list[i].to);
+	return ok;
+}
+
+bool
+ladder_insert(struct climb *c, uint16_t lid, enum deps_mode mode, bool *fits)
+{
+	const struct dep *list;
+	size_t n, i;
+
+	if (!list_deps(c, lid, mode, &list, &n))
+		return false;
+	if (c->odd != NULL)
+		return insert_odd(c, list, n, fits);
+	*fits = true;
+	for (i = 0; *fits && i < n; i++)
+		switch (fm_acyclic_insert(c->graph, list[i].from, list[i].to)) {
+		case FM_ACYCLIC_ADDED:
+		case FM_ACYCLIC_HELD:
+			break;
+		case FM_ACYCLIC_CYCLE:
+			*fits = false;
+			break;
+		case FM_ACYCLIC_NOMEM:
+			return false;
+		}
+	for (i -= !*fits; !*fits && i-- > 0;)
+		fm_acyclic_remove(c->graph, list[i].from, list[i].to);
+	return true;
+}
+
+bool
+ladder_take_out(struct climb *c, uint16_t lid, enum deps_mode mode)
+{
+	const struct dep *list;
+	size_t n;
+
+	if (!list_deps(c, lid, mode, &list, &n))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (c->odd == NULL)
+			fm_acyclic_remove(c->graph, list[i].from, list[i].to);
+		else if (odd_graph_is_odd(c->odd, list[i].from, list[i].to))
+			odd_graph_remove(c->odd, list[i].from, list[i].to);
+	return true;
+}
+
+/* The graph of what is in the switches: destinations that stay once for all,
+ * those that change each by itself, so that it can be taken out. */
+static bool
+start_graph(struct climb *c)
+{
+	uint32_t n = deps_n_vertices(c->deps);
+	bool ok, fits = true;
+
+	note_only_staying(c);
+	ok = true;
+	for (uint32_t v = 0; ok && v < n; v++) {
+		uint32_t base = c->fab->sw_first_link[switch_after(c, v)] * c->n_vls;
+
+		FM_EACH_BIT (i, c->bits + c->row[v], (c->row[v + 1] - c->row[v]) * 64)
+			ok = ok &&
+			    fm_acyclic_insert(c->graph, v, base + (uint32_t)i) <= FM_ACYCLIC_HELD;
+	}
+	for (size_t i = 0; ok && i < c->lids.n; i++)
+		ok = ladder_insert(c, c->lids.item[i], DEPS_OLD, &fits) && fits;
+	return ok;
+}
+
+/* Beside old dependencies those of the mode. */
+static bool
+try_mode(struct climb *c, uint16_t lid, enum deps_mode mode, bool *fits)
+{
+	return c->local != NULL ? ladder_local_set(c, lid, mode, fits)
+				: ladder_insert(c, lid, mode, fits);
+}
+
+static bool
+place(struct climb *c, uint16_t lid, uint8_t stage, bool *moved)
+{
+	bool fits;
+
+	if (!try_mode(c, lid, DEPS_ALL, &fits))
+		return false;
+	if (fits) {
+		c->mark[lid] = PLACED_FREE;
+	} else {
+		if (!try_mode(c, lid, DEPS_ORDERED, &fits))
+			return false;
+		if (!fits)
+			return true;
+		c->mark[lid] = PLACED_ORDERED;
+	}
+	c->rules[lid] = stage;
+	if (c->mark[lid] == PLACED_ORDERED)
+		c->rules[lid] |= TRANSITION_ORDERED;
+	c->n_unplaced--;
+	*moved = true;
+	return true;
+}
+
+/* It is written, and a packet's life time has passed. */
+static bool
+settle(struct climb *c, uint16_t lid)
+{
+	enum deps_mode mode = c->mark[lid] == PLACED_FREE ? DEPS_ALL : DEPS_ORDERED;
+	bool fits;
+
+	c->mark[lid] = SETTLED;
+	if (c->local != NULL)
+		return ladder_local_set(c, lid, DEPS_NEW, &fits);
+	return ladder_insert(c, lid, DEPS_NEW, &fits) && ladder_take_out(c, lid, mode) &&
+	    ladder_take_out(c, lid, DEPS_OLD);
+}
+
+bool
+ladder_take_steps(struct climb *c)
+{
+	bool ok = true, moved = true;
+
+	c->n_unplaced = (uint32_t)c->lids.n;
+	for (uint8_t stage = c->older; ok && moved && c->n_unplaced > 0 && stage < STAGES_MAX;
+	     stage++) {
+		moved = false;
+		for (size_t i = 0; ok && i < c->lids.n; i++)
+			if (c->mark[c->lids.item[i]] == UNPLACED)
+				ok = place(c, c->lids.item[i], stage, &moved);
+		for (size_t i = 0; ok && c->n_unplaced > 0 && i < c->lids.n; i++)
+			if (c->mark[c->lids.item[i]] == PLACED_FREE ||
+			    c->mark[c->lids.item[i]] == PLACED_ORDERED)
+				ok = settle(c, c->lids.item[i]);
+	}
+	return ok;
+}
+
+/* -------------------------------------------------- by the graph of all of them */
+
+/* By counts, entry by entry.  *known false: nothing has come of it. */
+static bool
+find_local_steps(struct climb *c, bool *needed, bool *known)
+{
+	bool cyclic = false, ok;
+
+	*known = true;
+	ladder_local_note(c, DEPS_ALL);
+	if (!find_cycle(c, &cyclic))
+		return false;
+	if (!cyclic)
+		return true;
+	ladder_local_note(c, DEPS_OLD);
+	if (!find_cycle(c, &cyclic))
+		return false;
+	*known = !cyclic; /* else perhaps of packets that nobody sends any more */
+	if (cyclic)
+		return true;
+	*needed = true;
+	c->graph = fm_acyclic_new(deps_n_vertices(c->deps), c->position);
+	ok = c->graph != NULL && ladder_local_use_graph(c) && ladder_take_steps(c);
+	*known = c->n_unplaced == 0 || ladder_local_is_exact(c);
+	return ok;
+}
+
+/* ... then as if it had not been tried. */
+static void
+forget_local_steps(struct climb *c, struct router *r, const struct plan *p, bool *needed)
+{
+	ladder_counts_forget(r);
+	ladder_local_free(c->local);
+	c->local = NULL;
+	fm_acyclic_free(c->graph);
+	c->graph = NULL;
+	memset(c->rules, 0, p->top_lid + 1u);
+	memset(c->mark, 0, p->top_lid + 1u);
+	*needed = false;
+}
+
+/* By the dependencies of all LIDs that change. */
+static bool
+find_all_steps(
+    struct climb *c, struct router *r, const struct plan *prev, const struct plan *p, bool *needed)
+{
+	bool cyclic = false, clash;
+	bool ok =
+	    note_staying(c, r, prev, p) && note_changed(c, DEPS_ALL) && find_cycle(c, &cyclic);
+
+	if (!ok || !cyclic)
+		return ok;
+	note_only_staying(c);
+	ok = note_changed(c, DEPS_OLD) && find_cycle(c, &cyclic);
+	if (ok && cyclic && c->counted) { /* perhaps of packets that nobody sends any more */
+		ladder_counts_forget(r);
+		ok = note_staying(c, r, prev, p) && note_changed(c, DEPS_OLD) &&
+		    find_cycle(c, &cyclic);
+	}
+	clash = c->n_vls > 1 && !(ladder_same_sls(prev, p) && plan_same_vls(prev, p));
+	c->clashes = ok && cyclic && clash;
+	if (!ok || (cyclic && !clash))
+		return ok; /* what is there has cycles already */
+	*needed = true;
+	if (cyclic)
+		return ladder_part(c, prev, p);
+	c->graph = fm_acyclic_new(deps_n_vertices(c->deps), c->position);
+	ok = c->graph != NULL && start_graph(c) && ladder_take_steps(c);
+	/* who is drained gets new ways, on which the old SLs are not safe */
+	c->clashes = ok && c->n_unplaced > 0 && clash;
+	return ok;
+}
+
+bool
+ladder_find_steps(
+    struct climb *c, struct router *r, const struct plan *prev, const struct plan *p, bool *needed)
+{
+	bool known = false;
+
+	*needed = false;
+	c->n_vls = deps_n_vls(c->deps);
+	c->position = malloc((deps_n_vertices(c->deps) + 1) * sizeof(*c->position));
+	if (c->position == NULL || !alloc_rows(c) || !ladder_local_begin(r, prev, p, c))
+		return false;
+	if (c->local != NULL) {
+		if (!find_local_steps(c, needed, &known))
+			return false;
+		if (known)
+			return true;
+		forget_local_steps(c, r, p, needed);
+	}
+	c->kept = calloc((c->fab->max_lid + 1u) * 4u, sizeof(*c->kept));
+	if (c->kept == NULL)
+		return false;
+	return find_all_steps(c, r, prev, p, needed);
+}

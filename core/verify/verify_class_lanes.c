@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Exactly the dependencies of settled classes, over all alternatives.
+ *
+ * What verify_class_deps.c notes may be too much: ports that two LIDs of a class use, one
+ * the one and one the other, are taken as used by both, and turns as made that nobody
+ * makes.  Where that closes a cycle the true dependencies are wanted, all of them.
+ *
+ * The LIDs of a class are lanes, bits of a word.  With carried(u) the lanes whose packets
+ * come from a source to switch u, and lanes(u, p) those that may leave it by port p,
+ * packets that left u by p, to switch v, go on by port q if
+ *
+ *	carried(u) & lanes(u, p) & lanes(v, q) != 0
+ *
+ * and then carried(v) has carried(u) & lanes(u, p).  Every way of a settled class is one hop
+ * nearer with each switch, so switches are taken in the order of their hops, the farthest
+ * first, and each is known when its turn comes.  lanes() is kept as sets of ports with the
+ * lanes that have them, and only of mixed switches: the others have one for all, the mask.
+ * Nothing is to be done for a port whose row has the mask of v already, which after a
+ * few classes nearly all have.
+ *
+ * Time: O(1) per port taken of a (switch, class), plus LIDs of mixed switches.
+ */
+#include "core/verify/verify_class.h"
+
+static bool
+alloc_walker(const struct judge *j, struct lane_walker *w)
+{
+	size_t n = (size_t)j->fab->n_switches + 1;
+
+	w->lid = malloc(((size_t)j->fab->max_lid + 1) * sizeof(*w->lid));
+	w->carried = malloc(n * sizeof(*w->carried));
+	w->first_set = malloc(n * sizeof(*w->first_set));
+	w->n_sets = malloc(n * sizeof(*w->n_sets));
+	w->set = malloc(n * LANES * sizeof(*w->set));
+	w->order = malloc(n * sizeof(*w->order));
+	w->at_hop = malloc((n + 1) * sizeof(*w->at_hop));
+	return w->lid != NULL && w->carried != NULL && w->first_set != NULL && w->n_sets != NULL &&
+	    w->set != NULL && w->order != NULL && w->at_hop != NULL;
+}
+
+bool
+verify_class_lanes_begin(struct classes *k)
+{
+	const struct judge *j = k->j;
+	size_t n_ports = j->port_first[j->fab->n_switches];
+	bool ok = true;
+
+	k->in_lanes = true;
+	for (unsigned i = 0; i < j->n_walkers; i++) {
+		ok = ok && alloc_walker(j, &k->walkers[i].lanes);
+		memset(k->walkers[i].dep, 0, n_ports * sizeof(*k->walkers[i].dep));
+	}
+	return ok;
+}
+
+/* ------------------------------------------------------------- one class */
+
+static uint32_t
+list_lids(const struct classes *k, const struct lid_class *c, uint16_t *lid)
+{
+	uint32_t n = 0;
+
+	for (uint32_t r = c->first_run; r < c[1].first_run; r++)
+		for (uint32_t i = 0; i < k->run[r].n; i++)
+			lid[n++] = (uint16_t)(k->run[r].first + i);
+	return n;
+}
+
+/* Switches with masks by their hops: those that are not farther than any source. */
+static void
+sort_switches(
+    const struct classes *k, struct class_walker *w, const uint64_t *mask, uint32_t farthest)
+{
+	uint32_t n = k->j->fab->n_switches, *at = w->lanes.at_hop;
+
+	memset(at, 0, (farthest + 2) * sizeof(*at));
+	for (fm_sw u = 0; u < n; u++)
+		if (mask[u] != 0 && w->known[u] - w->epoch <= farthest)
+			at[w->known[u] - w->epoch]++;
+	for (uint32_t h = farthest; h > 0; h--)
+		at[h - 1] += at[h];
+	w->lanes.n_order = at[0];
+	for (fm_sw u = 0; u < n; u++)
+		if (mask[u] != 0 && w->known[u] - w->epoch <= farthest)
+			w->lanes.order[--at[w->known[u] - w->epoch]] = u;
+}
+
+/* Which lanes have which set of ports at a mixed switch.  Sets of one port, of which there
+ * may be many, go by the port. */
+static uint32_t
+split(const struct judge *j, const struct lane_walker *w, const uint16_t *lid, fm_sw u,
+    struct lane_set *set)
+{
+	uint64_t lanes_of[MASK_PORTS], single = 0;
+	uint32_t n = 0;
+
+	for (uint64_t left = w->all; left != 0; left &= left - 1) {
+		uint64_t lane = left & -left;
+		uint64_t ports = verify_class_ports(j, u, lid[__builtin_ctzll(left)]);
+		uint32_t i = n;
+
+		if ((ports & (ports - 1)) == 0) {
+			uint64_t *of = &lanes_of[__builtin_ctzll(ports)];
+
+			*of = (single & ports ? *of : 0) | lane;
+			single |= ports;
+			continue;
+		}
+		while (i > 0 && set[i - 1].ports != ports)
+			i--;
+		if (i > 0)
+			set[i - 1].lanes |= lane;
+		else
+			set[n++] = (struct lane_set){ ports, lane };
+	}
+	for (; single != 0; single &= single - 1)
+		set[n++] = (struct lane_set){ single & -single, lanes_of[__builtin_ctzll(single)] };
+	return n;
+}
+
+static void
+split_switches(const struct classes *k, struct class_walker *w, const uint16_t *lid, uint32_t i)
+{
+	struct lane_walker *lanes = &w->lanes;
+	uint32_t n = 0;
+
+	for (uint32_t at = 0; at < lanes->n_order; at++) {
+		fm_sw u = lanes->order[at];
+
+		if (!(w->mixed[u] >> i & 1))
+			continue;
+		lanes->first_set[u] = n;
+		lanes->n_sets[u] = (uint8_t)split(k->j, lanes, lid, u, lanes->set + n);
+		n += lanes->n_sets[u];
+	}
+}
+
+/* How packets of these lanes go on from v. */
+static uint64_t
+turns(const struct class_walker *w, fm_sw v, uint64_t mask, uint64_t lanes, uint32_t i)
+{
+	const struct lane_set *set = w->lanes.set + w->lanes.first_set[v];
+	uint64_t ports = 0;
+
+	if (!(w->mixed[v] >> i & 1) || (w->lanes.whole && lanes == w->lanes.all))
+		return mask;
+	for (uint32_t s = 0; s < w->lanes.n_sets[v]; s++)
+		ports |= (set[s].lanes & lanes) != 0 ? set[s].ports : 0;
+	return ports;
+}
+
+/* Packets of these lanes leave u by these ports. */
+static void
+leave(const struct classes *k, struct class_walker *w, const uint64_t *mask, fm_sw u,
+    const struct lane_set *by, uint32_t i)
+{
+	uint32_t at = k->j->port_first[u];
+
+	for (uint64_t left = by->ports; left != 0; left &= left - 1) {
+		uint32_t bit = (uint32_t)__builtin_ctzll(left);
+		fm_sw v = k->next[at + 1 + bit];
+		uint64_t *dep = &w->dep[at + bit];
+
+		w->lanes.carried[v] |= by->lanes;
+		if ((mask[v] & ~*dep) != 0)
+			*dep |= turns(w, v, mask[v], by->lanes, i);
+	}
+}
+
+/* The lanes in use, from the sources on. */
+static void
+follow(const struct classes *k, struct class_walker *w, const uint64_t *mask, uint32_t i)
+{
+	const struct judge *j = k->j;
+	struct lane_walker *lanes = &w->lanes;
+
+	memset(lanes->carried, 0, j->fab->n_switches * sizeof(*lanes->carried));
+	for (uint32_t at = 0; at < j->n_source_sw; at++)
+		lanes->carried[j->source_sw[at]] = lanes->all;
+	for (uint32_t at = 0; at < lanes->n_order; at++) {
+		fm_sw u = lanes->order[at];
+		struct lane_set by = { mask[u], lanes->carried[u] };
+
+		if (!(w->mixed[u] >> i & 1)) {
+			if (by.lanes != 0)
+				leave(k, w, mask, u, &by, i);
+			continue;
+		}
+		for (uint32_t s = 0; s < lanes->n_sets[u]; s++) {
+			by = lanes->set[lanes->first_set[u] + s];
+			by.lanes &= lanes->carried[u];
+			if (by.lanes != 0)
+				leave(k, w, mask, u, &by, i);
+		}
+	}
+}
+
+void
+verify_class_lanes_note(const struct classes *k, struct class_walker *w, const struct lid_class *c,
+    const uint64_t *mask, uint32_t i)
+{
+	struct class_sums sums;
+	uint32_t n = list_lids(k, c, w->lanes.lid);
+
+	if (!verify_class_several(k, w, mask, c->sw, &sums)) /* cannot be: it is settled */
+		return;
+	sort_switches(k, w, mask, sums.farthest);
+	w->lanes.whole = n <= LANES;
+	for (uint32_t at = 0; at < n; at += LANES) {
+		uint32_t left = n - at;
+
+		w->lanes.all = left < LANES ? ((uint64_t)1 << left) - 1 : UINT64_MAX;
+		split_switches(k, w, w->lanes.lid + at, i);
+		follow(k, w, mask, i);
+	}
+}
+
+/* ---------------------------------------------------------------- the rows */
+
+void
+verify_class_lanes_end(struct classes *k)
+{
+	struct judge *j = k->j;
+	const struct fm_fabric *fab = j->fab;
+
+	for (fm_link l = 0; l < fab->n_links; l++) {
+		fm_sw u = fab->link_to[fab->link_rev[l]], v = fab->link_to[l];
+		uint64_t dep = 0;
+
+		for (unsigned i = 0; i < j->n_walkers; i++)
+			dep |= k->walkers[i].dep[j->port_first[u] + fab->link_port[l] - 1u];
+		for (fm_link m = fab->sw_first_link[v]; dep != 0 && m < fab->sw_first_link[v + 1];
+		     m++)
+			if (dep >> (fab->link_port[m] - 1) & 1)
+				set_shared_bit(j->vl_dep + j->vl_row[l], m - fab->sw_first_link[v]);
+	}
+}

@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * LIDs with equal paths judged together, where packets differ in SL or change VL.
+ *
+ * The LIDs behind one switch that all other switches send by the same ports are a
+ * group: their paths are one tree.  What is noted of a path is a union over the SLs
+ * of its packets, so the SLs of a group may be taken together too, and one walk over the
+ * tree, leaves first, tells of all of them what verify_vl.c tells of each.  On the way
+ * a set of (SL, VL) is one word (verify_vl_state.c).
+ *
+ * Only what is in order is settled here: every source reaches the group, no loop, no
+ * entry that hands it to somebody else.  The LIDs of other groups are left to the exact
+ * walk.  Sums and dependencies of both add up to the exact ones.
+ *
+ * LIDs are taken in tiles, so that rows of the tables are read a cache line at a time:
+ *
+ *	rows [switch][LID]  ->  slot [LID of the tile][switch]
+ *
+ * Time: about a look-up and a step per (switch, group), two bytes read per (switch, LID).
+ * Memory per worker: some 250 bytes a switch.
+ */
+#include "core/verify/verify_class.h"
+#include "core/verify/verify_vl_class.h"
+
+#include "lib/error.h"
+
+#define TILE_LIDS 64u /* more only if one switch has more */
+#define AHEAD 8u      /* rows between being asked for and being read */
+#define NO_SLOT 255u  /* not to a switch */
+
+struct source {
+	uint16_t lid, n; /* n LIDs from lid on */
+	uint8_t port;
+};
+
+/* LIDs of a tile that go the same way. */
+struct group {
+	const struct lid_class *class;
+	uint32_t first; /* LID of the tile, whose slots stand for all */
+	uint32_t n_end_lids, n_switch_lids;
+};
+
+struct vl_walker {
+	uint16_t *lid;	     /* [n] of the tile, class by class */
+	uint32_t *group_of;  /* [n] */
+	struct group *group; /* [n_groups] */
+	uint32_t n, n_groups;
+	uint8_t *slot;	     /* [n][stride] egress slot, NO_SLOT */
+	uint16_t *sls;	     /* [n_groups][stride] by bit: SLs from a switch's ends to the group */
+	uint16_t *replies;   /* [n_switches] by bit: SLs of replies to class replies_to */
+	uint32_t replies_to; /* row of SLs, FM_NONE */
+	uint64_t *state;     /* [n_switches] on the egress link */
+	uint32_t *known;     /* [n_switches] epoch + hops, or epoch + FAILS */
+	uint32_t epoch;
+	fm_sw *order; /* [n_switches] with traffic, next hop first */
+	fm_sw *path;  /* [n_switches] */
+	uint32_t n_order;
+};
+
+#define FAILS 0xffffu /* more than any hops: no entry */
+
+struct vl_classes {
+	struct judge *j;
+	struct classes runs; /* classes and their LIDs, nothing else */
+	struct vl_states states;
+	uint32_t *tile; /* [n_tiles + 1] first class */
+	uint32_t n_tiles, most_lids;
+	size_t stride;
+	uint32_t *source_first; /* [n_switches + 1] */
+	struct source *source;	/* ends that send, by switch */
+	uint8_t *uniform;	/* [n_switches] 1: its sources' ports are all as the first's */
+	struct vl_walker *walkers;
+};
+
+/* ------------------------------------------------------------ a tile */
+
+static void
+map_ports(const struct judge *j, fm_sw u, uint8_t slot[256])
+{
+	const struct fm_fabric *fab = j->fab;
+
+	memset(slot, NO_SLOT, 256);
+	for (fm_link l = fab->sw_first_link[u]; l < fab->sw_first_link[u + 1]; l++)
+		slot[fab->link_port[l]] = (uint8_t)(l - fab->sw_first_link[u]);
+}
+
+static void
+list_lids(const struct vl_classes *k, struct vl_walker *w, uint32_t from, uint32_t to)
+{
+	w->n = 0;
+	for (uint32_t r = k->runs.class[from].first_run; r < k->runs.class[to].first_run; r++)
+		for (uint32_t i = 0; i < k->runs.run[r].n; i++)
+			w->lid[w->n++] = (uint16_t)(k->runs.run[r].first + i);
+}
+
+static void
+load_slots(const struct vl_classes *k, struct vl_walker *w)
+{
+	const struct judge *j = k->j;
+	uint32_t n_switches = j->fab->n_switches;
+	uint8_t slot[256];
+
+	for (fm_sw u = 0; u < n_switches; u++) {
+		const uint8_t *row = j->t->lft[u];
+		uint8_t *to = w->slot + u;
+
+		if (u + AHEAD < n_switches)
+			for (uint32_t i = 0; i < w->n; i += 32)
+				__builtin_prefetch(j->t->lft[u + AHEAD] + w->lid[i]);
+		map_ports(j, u, slot);
+		for (uint32_t i = 0; i < w->n; i++, to += k->stride)
+			*to = slot[row[w->lid[i]]];
+	}
+}
+
+/* SLs by destination are the same from all sources. */
+static void
+load_sls(const struct vl_classes *k, struct vl_walker *w)
+{
+	const struct judge *j = k->j;
+	const struct fm_tables *t = j->t;
+	const uint16_t *bit = k->states.bit;
+
+	memset(w->sls, 0, w->n_groups * k->stride * sizeof(*w->sls));
+	for (uint32_t s = 0; s < j->n_source_sw; s++) {
+		fm_sw u = j->source_sw[s];
+		const uint8_t *row = t->sl_shape == FM_SL_BY_SW_DLID ? t->sl[u] : t->sl[0];
+
+		if (t->sl_shape == FM_SL_BY_SW_DLID && s + AHEAD < j->n_source_sw)
+			for (uint32_t i = 0; i < w->n; i += 32)
+				__builtin_prefetch(t->sl[j->source_sw[s + AHEAD]] + w->lid[i]);
+		for (uint32_t i = 0; i < w->n; i++)
+			w->sls[w->group_of[i] * k->stride + u] |=
+			    t->sl_shape == FM_SL_ZERO ? bit[0] : bit[row[w->lid[i]]];
+	}
+}
+
+/* Does the switch of the class hand this LID to its owner? */
+static bool
+delivers(const struct judge *j, fm_sw sw, uint16_t lid)
+{
+	uint8_t port = j->t->lft[sw][lid];
+
+	return port == j->fab->end_port[j->fab->lid_end[lid]] &&
+	    port_ref_at(j, sw, port).info == j->nowhere;
+}
+
+/* LIDs from..to - 1 of the tile are one class: into groups. */
+static void
+find_groups(const struct vl_classes *k, struct vl_walker *w, const struct lid_class *c,
+    uint32_t from, uint32_t to)
+{
+	const struct fm_fabric *fab = k->j->fab;
+	uint32_t first = w->n_groups;
+
+	for (uint32_t i = from; i < to; i++) {
+		bool is_switch = fab->end_kind[fab->lid_end[w->lid[i]]] == FM_END_SWITCH;
+		uint8_t *slot = w->slot + i * k->stride;
+		uint32_t g;
+
+		slot[c->sw] = NO_SLOT;
+		if (!delivers(k->j, c->sw, w->lid[i]))
+			k->j->exact[w->lid[i]] = 1;
+		for (g = first; g < w->n_groups; g++)
+			if (memcmp(slot, w->slot + w->group[g].first * k->stride,
+				fab->n_switches) == 0)
+				break;
+		if (g == w->n_groups)
+			w->group[w->n_groups++] = (struct group){ .class = c, .first = i };
+		w->group_of[i] = g;
+		w->group[g].n_switch_lids += is_switch;
+		w->group[g].n_end_lids += !is_switch;
+	}
+}
+
+/* ------------------------------------------------------------ paths */
+
+/* From u to where it is known how many hops are left, and back.  False: a loop, or
+ * (carried) a dead end.  carried: data traffic. */
+static bool
+follow(const struct vl_classes *k, struct vl_walker *w, const uint8_t *slot, fm_sw u, bool carried)
+{
+	const struct fm_fabric *fab = k->j->fab;
+	uint32_t n = 0, hops;
+
+	for (; w->known[u] < w->epoch; u = k->states.link[fab->sw_first_link[u] + slot[u]].to) {
+		w->known[u] = w->epoch; /* being passed */
+		w->path[n++] = u;
+		if (slot[u] == NO_SLOT) {
+			w->known[u] = w->epoch + FAILS;
+			break;
+		}
+	}
+	hops = w->known[u] - w->epoch;
+	if (hops == 0 || (hops == FAILS && carried))
+		return false;
+	while (n-- > 0) {
+		hops = hops == FAILS ? FAILS : hops + 1;
+		w->known[w->path[n]] = w->epoch + hops;
+		if (carried)
+			w->order[w->n_order++] = w->path[n];
+	}
+	return true;
+}
+
+/* Switches without sources send to the LIDs of switches only.  *n_lost: those without
+ * a way.  False: what they do is for the exact walk. */
+static bool
+follow_rest(const struct vl_classes *k, struct vl_walker *w, const struct group *g,
+    const uint8_t *slot, uint64_t *n_lost)
+{
+	const struct judge *j = k->j;
+
+	*n_lost = 0;
+	if (g->n_switch_lids == 0)
+		return true;
+	for (fm_sw u = 0; u < j->fab->n_switches; u++) {
+		if (j->n_sources[u] > 0 ||
+		    j->snap->sw_component[u] != j->snap->sw_component[g->class->sw])
+			continue;
+		if (w->known[u] < w->epoch && !follow(k, w, slot, u, false))
+			return false;
+		if (w->known[u] != w->epoch + FAILS)
+			continue;
+		++*n_lost;
+		/* nowhere at all, for any of them? */
+		if (slot[u] == NO_SLOT)
+			for (uint32_t i = 0; i < w->n; i++)
+				if (&w->group[w->group_of[i]] == g &&
+				    j->t->lft[u][w->lid[i]] != FM_PORT_NONE)
+					return false;
+	}
+	return true;
+}
+
+/* Paths from all sources; false: not all arrive. */
+static bool
+follow_sources(const struct vl_classes *k, struct vl_walker *w, const struct group *g,
+    const uint8_t *slot, struct class_sums *sums)
+{
+	const struct judge *j = k->j;
+	const uint32_t *component = j->snap->sw_component;
+
+	w->n_order = 0;
+	w->epoch += FAILS + 1;
+	if (w->epoch > UINT32_MAX - 2 * (FAILS + 1)) {
+		memset(w->known, 0, j->fab->n_switches * sizeof(*w->known));
+		w->epoch = FAILS + 1;
+	}
+	w->known[g->class->sw] = w->epoch + 1;
+	for (uint32_t i = 0; i < j->n_source_sw; i++) {
+		fm_sw u = j->source_sw[i];
+		uint32_t hops;
+
+		if (component[u] != component[g->class->sw])
+			continue;
+		if (w->known[u] < w->epoch && !follow(k, w, slot, u, true))
+			return false;
+		hops = w->known[u] - w->epoch;
+		sums->sources += j->n_sources[u];
+		sums->source_hops += (uint64_t)j->n_sources[u] * hops;
+		sums->farthest = hops > sums->farthest ? hops : sums->farthest;
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------ SLs and VLs */
+
+static void
+load_replies(const struct vl_classes *k, struct vl_walker *w, fm_sw to)
+{
+	const struct judge *j = k->j;
+	const struct fm_tables *t = j->t;
+	uint32_t row = t->sl_shape == FM_SL_BY_SW_DLID ? to : 0;
+
+	if (t->sl_shape == FM_SL_ZERO || j->req->sl_model != VERIFY_BOTH || w->replies_to == row)
+		return;
+	w->replies_to = row;
+	for (uint32_t i = 0; i < j->n_source_sw; i++) {
+		fm_sw u = j->source_sw[i];
+		uint16_t sls = 0;
+
+		for (uint32_t e = k->source_first[u]; e < k->source_first[u + 1]; e++)
+			for (uint32_t m = 0; m < k->source[e].n; m++)
+				sls |= k->states.bit[t->sl[row][k->source[e].lid + m]];
+		w->replies[u] = sls;
+	}
+}
+
+/* What the ends of u, ports of which differ in SL2VL, send into an egress slot. */
+static uint64_t
+inject_each(const struct vl_classes *k, const struct vl_walker *w, fm_sw u, uint32_t slot,
+    uint32_t degree, uint64_t sls)
+{
+	const struct vl_states *s = &k->states;
+	uint64_t state = 0;
+
+	for (uint32_t e = k->source_first[u]; e < k->source_first[u + 1]; e++) {
+		const struct source *from = &k->source[e];
+		uint64_t all = sls;
+
+		for (uint32_t m = 0; m < from->n && w->replies_to != FM_NONE; m++)
+			all |= s->bit[k->j->t->sl[w->replies_to][from->lid + m]];
+		state |=
+		    vl_state_of(s, all, s->word[s->word_first[u] + from->port * degree + slot]);
+	}
+	return state;
+}
+
+static uint64_t
+inject(const struct vl_classes *k, const struct vl_walker *w, const uint16_t *sls, fm_sw u,
+    uint32_t slot)
+{
+	const struct vl_states *s = &k->states;
+	uint32_t degree = k->j->fab->sw_first_link[u + 1] - k->j->fab->sw_first_link[u];
+	uint64_t all = sls[u] | w->replies[u];
+
+	if (k->source_first[u] == k->source_first[u + 1])
+		return 0;
+	if (!s->by_in)
+		return all;
+	if (!k->uniform[u])
+		return inject_each(k, w, u, slot, degree, sls[u]);
+	return vl_state_of(
+	    s, all, s->word[s->word_first[u] + k->source[k->source_first[u]].port * degree + slot]);
+}
+
+/* Carry the packets of all sources down the tree, leaves first. */
+static void
+carry(const struct vl_classes *k, struct vl_walker *w, const uint8_t *slot, const uint16_t *sls,
+    fm_sw to)
+{
+	const struct fm_fabric *fab = k->j->fab;
+	const struct vl_states *s = &k->states;
+
+	for (uint32_t i = 0; i < w->n_order; i++)
+		w->state[w->order[i]] = inject(k, w, sls, w->order[i], slot[w->order[i]]);
+	for (uint32_t i = w->n_order; i-- > 0;) {
+		fm_sw u = w->order[i];
+		const struct vl_link *in = &s->link[fab->sw_first_link[u] + slot[u]];
+		uint64_t state = w->state[u], *dep = &s->deps[in->dep];
+
+		if (in->to == to) {
+			dep += fab->sw_first_link[to + 1] - fab->sw_first_link[to];
+		} else {
+			dep += slot[in->to];
+			w->state[in->to] |= s->by_in
+			    ? vl_state_of(s, vl_sls(s, state), s->word[in->word + slot[in->to]])
+			    : state;
+		}
+		if (state & ~__atomic_load_n(dep, __ATOMIC_RELAXED))
+			__atomic_fetch_or(dep, state, __ATOMIC_RELAXED);
+	}
+}
+
+/* ------------------------------------------------------------ all of them */
+
+/* An end is no source for its own LIDs. */
+static void
+add_sums(const struct judge *j, const struct class_sums *of, uint64_t n_lost, const struct group *g,
+    struct walker *sums)
+{
+	uint64_t n_lids = (uint64_t)g->n_end_lids + g->n_switch_lids;
+	uint64_t n_pairs = n_lids * of->sources - g->n_end_lids;
+
+	sums->reached += n_pairs;
+	sums->hops += n_lids * of->source_hops - g->n_end_lids;
+	sums->disjoint += n_lids * (j->all_sources - of->sources);
+	sums->switch_lost += g->n_switch_lids * n_lost;
+	if (n_pairs > 0 && of->farthest > sums->max_hops)
+		sums->max_hops = of->farthest;
+}
+
+static bool
+is_exact(const struct judge *j, const struct vl_walker *w, uint32_t group)
+{
+	for (uint32_t i = 0; i < w->n; i++)
+		if (w->group_of[i] == group && j->exact[w->lid[i]])
+			return true;
+	return false;
+}
+
+static void
+leave_exact(const struct judge *j, const struct vl_walker *w, uint32_t group)
+{
+	for (uint32_t i = 0; i < w->n; i++)
+		if (w->group_of[i] == group)
+			j->exact[w->lid[i]] = 1;
+}
+
+static void
+judge_group(const struct vl_classes *k, struct vl_walker *w, uint32_t group, struct walker *into)
+{
+	const struct group *g = &w->group[group];
+	const uint8_t *slot = w->slot + g->first * k->stride;
+	struct class_sums sums = { 0 };
+	uint64_t n_lost;
+
+	if (is_exact(k->j, w, group) || !follow_sources(k, w, g, slot, &sums) ||
+	    !follow_rest(k, w, g, slot, &n_lost)) {
+		leave_exact(k->j, w, group);
+		return;
+	}
+	add_sums(k->j, &sums, n_lost, g, into);
+	load_replies(k, w, g->class->sw);
+	carry(k, w, slot, w->sls + group * k->stride, g->class->sw);
+}
+
+static void
+judge_tile(void *arg, uint32_t tile, unsigned worker)
+{
+	const struct vl_classes *k = arg;
+	struct vl_walker *w = &k->walkers[worker];
+	uint32_t at = 0;
+
+	list_lids(k, w, k->tile[tile], k->tile[tile + 1]);
+	load_slots(k, w);
+	w->n_groups = 0;
+	for (uint32_t c = k->tile[tile]; c < k->tile[tile + 1]; c++) {
+		const struct lid_class *class = &k->runs.class[c];
+		uint32_t n = class->n_end_lids + class->n_switch_lids;
+
+		find_groups(k, w, class, at, at + n);
+		at += n;
+	}
+	load_sls(k, w);
+	for (uint32_t g = 0; g < w->n_groups; g++)
+		judge_group(k, w, g, &k->j->walkers[worker]);
+}
+
+/* ------------------------------------------------------------ set-up */
+
+static bool
+setup_tiles(struct vl_classes *k)
+{
+	uint32_t n = 0;
+
+	k->tile = malloc((k->runs.n_classes + 1) * sizeof(*k->tile));
+	if (k->tile == NULL)
+		return false;
+	for (uint32_t c = 0; c < k->runs.n_classes; c++) {
+		uint32_t more = k->runs.class[c].n_end_lids + k->runs.class[c].n_switch_lids;
+
+		if (k->n_tiles == 0 || n + more > TILE_LIDS) {
+			k->tile[k->n_tiles++] = c;
+			n = 0;
+		}
+		n += more;
+		k->most_lids = n > k->most_lids ? n : k->most_lids;
+	}
+	k->tile[k->n_tiles] = k->runs.n_classes;
+	return true;
+}
+
+static void
+compare_ports(struct vl_classes *k, fm_sw u)
+{
+	const struct vl_states *s = &k->states;
+	uint32_t first = k->source_first[u],
+		 degree = k->j->fab->sw_first_link[u + 1] - k->j->fab->sw_first_link[u];
+	const uint64_t *word;
+
+	k->uniform[u] = 1;
+	if (!s->by_in)
+		return;
+	word = s->word + s->word_first[u];
+	for (uint32_t e = first; e < k->source_first[u + 1]; e++)
+		if (memcmp(word + k->source[first].port * degree, word + k->source[e].port * degree,
+			degree * sizeof(*word)) != 0)
+			k->uniform[u] = 0;
+}
+
+static bool
+setup_sources(struct vl_classes *k)
+{
+	const struct fm_fabric *fab = k->j->fab;
+	uint32_t n = 0;
+
+	k->source_first = malloc((fab->n_switches + 1) * sizeof(*k->source_first));
+	k->source = malloc((fab->n_ends + 1) * sizeof(*k->source));
+	k->uniform = calloc(fab->n_switches + 1, 1);
+	if (k->source_first == NULL || k->source == NULL || k->uniform == NULL)
+		return false;
+	for (fm_sw u = 0; u < fab->n_switches; u++) {
+		k->source_first[u] = n;
+		for (fm_end e = fab->sw_first_end[u]; e < fab->sw_first_end[u + 1]; e++)
+			if (is_source(fab, e))
+				k->source[n++] = (struct source){ .lid = fab->end_lid[e],
+					.n = fab->end_lid[e] != 0
+					    ? (uint16_t)(1u << fab->end_lmc[e])
+					    : 0,
+					.port = fab->end_port[e] };
+		k->source_first[u + 1] = n;
+		compare_ports(k, u);
+	}
+	return true;
+}
+
+static bool
+setup_walker(const struct vl_classes *k, struct vl_walker *w)
+{
+	uint32_t n = k->j->fab->n_switches + 1, lids = k->most_lids + 1;
+
+	w->lid = malloc(lids * sizeof(*w->lid));
+	w->group_of = malloc(lids * sizeof(*w->group_of));
+	w->group = malloc(lids * sizeof(*w->group));
+	w->slot = malloc(lids * k->stride);
+	w->sls = malloc(lids * k->stride * sizeof(*w->sls));
+	w->replies = calloc(n, sizeof(*w->replies));
+	w->state = malloc(n * sizeof(*w->state));
+	w->known = calloc(n, sizeof(*w->known));
+	w->order = malloc(n * sizeof(*w->order));
+	w->path = malloc(n * sizeof(*w->path));
+	w->replies_to = FM_NONE;
+	return w->lid != NULL && w->group_of != NULL && w->group != NULL && w->slot != NULL &&
+	    w->sls != NULL && w->replies != NULL && w->state != NULL && w->known != NULL &&
+	    w->order != NULL && w->path != NULL;
+}
+
+static bool
+setup(struct vl_classes *k)
+{
+	/* an odd number of cache lines, as columns are written side by side */
+	k->stride = ((k->j->fab->n_switches + 63) / 64 | 1) * 64;
+	if (!verify_class_runs(&k->runs) || !setup_tiles(k) || !setup_sources(k))
+		return false;
+	k->walkers = calloc(k->j->n_walkers, sizeof(*k->walkers));
+	for (unsigned i = 0; k->walkers != NULL && i < k->j->n_walkers; i++)
+		if (!setup_walker(k, &k->walkers[i]))
+			return false;
+	return k->walkers != NULL;
+}
+
+static void
+free_vl_classes(struct vl_classes *k)
+{
+	for (unsigned i = 0; k->walkers != NULL && i < k->j->n_walkers; i++) {
+		struct vl_walker *w = &k->walkers[i];
+
+		free(w->lid);
+		free(w->group_of);
+		free(w->group);
+		free(w->slot);
+		free(w->sls);
+		free(w->replies);
+		free(w->state);
+		free(w->known);
+		free(w->order);
+		free(w->path);
+	}
+	free(k->walkers);
+	free(k->tile);
+	free(k->source_first);
+	free(k->source);
+	free(k->uniform);
+	free(k->runs.class);
+	free(k->runs.run);
+	free(k->runs.exact);
+	verify_vl_states_free(&k->states);
+}
+
+/* LIDs behind no switch, whose ends are cabled to one another. */
+static void
+leave_switchless(struct judge *j)
+{
+	for (uint32_t lid = 0; lid <= j->fab->max_lid; lid++) {
+		fm_end e = j->fab->lid_end[lid];
+
+		if (e != FM_NONE && j->fab->end_sw[e] == FM_NONE)
+			j->exact[lid] = 1;
+	}
+}
+
+int
+verify_vl_classes(struct judge *j, struct fm_pool *workers, bool *settled, struct fm_error *err)
+{
+	struct vl_classes k = { .j = j, .runs = { .j = j } };
+	bool fits = false;
+	int rc = verify_vl_states(j, workers, &k.states, &fits);
+
+	*settled = false;
+	if (rc == 0 && fits) {
+		j->exact = calloc(j->fab->max_lid + 1u, 1);
+		if (j->exact == NULL || !setup(&k))
+			rc = FM_E_RESOURCE;
+	}
+	if (rc == 0 && fits) {
+		leave_switchless(j);
+		fm_pool_for(workers, k.n_tiles, judge_tile, &k);
+		verify_vl_states_note(j, workers, &k.states);
+		*settled = memchr(j->exact, 1, j->fab->max_lid + 1u) == NULL;
+	}
+	free_vl_classes(&k);
+	return rc == 0 ? 0 : fm_fail(err, FM_E_RESOURCE, "out of memory while verifying tables");
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SLs and VLs of the packets on a link in one word.
+ *
+ * What a packet does next depends on its SL and the port it came in by, not on the
+ * VL it had: with the set S of (SL, VL) on link a, those on the next link b are the
+ * SLs of S, each on the VL that SL2VL gives it from a to b.  So a step is: fold the
+ * planes of S, repeat the SLs in all planes, and mask by what (a, b) makes of all SLs,
+ * a word made once.  The dependency a -> b is noted as S itself; which VLs it joins
+ * is found out once at the end, for the union over all LIDs.
+ *
+ * Memory: a word for each (link, next link), and for each (port in, link out) with
+ * SL2VL by both.
+ */
+#include "core/verify/verify_vl_class.h"
+#include "lib/wide.h"
+
+#define LINK_RUN 256u /* links per item */
+
+struct use {
+	const struct judge *j;
+	struct vl_states *s;
+	uint32_t sls, vls; /* seen, as bits */
+	bool beyond;	   /* SLs above 15 */
+};
+
+FM_WIDE static uint32_t
+sls_of_row(const uint8_t *row, uint32_t n, bool *beyond)
+{
+	uint32_t sls = 0, all = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		sls |= 1u << (row[i] & 15);
+		all |= row[i];
+	}
+	*beyond = all > 15;
+	return sls;
+}
+
+static void
+scan_sls(void *arg, uint32_t row, unsigned worker)
+{
+	struct use *u = arg;
+	bool beyond;
+	uint32_t sls = sls_of_row(u->j->t->sl[row], u->j->fab->max_lid + 1u, &beyond);
+
+	(void)worker;
+	__atomic_fetch_or(&u->sls, sls, __ATOMIC_RELAXED);
+	if (beyond)
+		__atomic_store_n(&u->beyond, true, __ATOMIC_RELAXED);
+}
+
+static void
+scan_vls(void *arg, uint32_t sw, unsigned worker)
+{
+	struct use *u = arg;
+	const struct judge *j = u->j;
+	uint32_t vls = 0;
+
+	(void)worker;
+	for (uint32_t in = 0; in <= j->fab->sw_n_ports[sw]; in++)
+		for (fm_link l = j->fab->sw_first_link[sw]; l < j->fab->sw_first_link[sw + 1]; l++)
+			for (unsigned i = 0; i < u->s->width && u->s->sl[i] < N_SLS; i++)
+				vls |= 1u << vl_at(j, sw, (uint8_t)in, l, u->s->sl[i]);
+	__atomic_fetch_or(&u->vls, vls, __ATOMIC_RELAXED);
+}
+
+static void
+number_sls(struct vl_states *s, uint32_t sls)
+{
+	uint32_t n = 0;
+
+	memset(s->sl, N_SLS, sizeof(s->sl));
+	for (unsigned sl = 0; sl < N_SLS; sl++)
+		if (sls >> sl & 1) {
+			s->bit[sl] = (uint16_t)(1u << n);
+			s->sl[n++] = (uint8_t)sl;
+		}
+	for (s->width = 1; s->width < n; s->width *= 2)
+		;
+	s->plane = ((uint64_t)1 << s->width) - 1;
+}
+
+static void
+number_vls(struct vl_states *s, uint32_t vls)
+{
+	s->n_planes = 0;
+	for (unsigned vl = 0; vl < N_SLS; vl++)
+		if (vls >> vl & 1) {
+			s->plane_of[vl] = (uint8_t)s->n_planes;
+			s->vl[s->n_planes++] = (uint8_t)vl;
+		}
+	s->n_planes = s->n_planes > 0 ? s->n_planes : 1;
+}
+
+static void
+make_words(void *arg, uint32_t sw, unsigned worker)
+{
+	const struct use *u = arg;
+	const struct judge *j = u->j;
+	struct vl_states *s = u->s;
+	uint64_t *word = s->word + s->word_first[sw];
+
+	(void)worker;
+	for (uint32_t in = 0; in <= j->fab->sw_n_ports[sw]; in++)
+		for (fm_link l = j->fab->sw_first_link[sw]; l < j->fab->sw_first_link[sw + 1];
+		     l++, word++)
+			for (unsigned i = 0; i < s->width && s->sl[i] < N_SLS; i++) {
+				unsigned vl = vl_at(j, sw, (uint8_t)in, l, s->sl[i]);
+
+				*word |= (uint64_t)1 << (s->plane_of[vl] * s->width + i);
+			}
+}
+
+/* Links, and where their words are.  False: out of memory. */
+static bool
+setup_links(const struct judge *j, struct vl_states *s)
+{
+	const struct fm_fabric *fab = j->fab;
+	uint32_t n_words = 0;
+
+	s->word_first = malloc((fab->n_switches + 1) * sizeof(*s->word_first));
+	s->link = malloc((fab->n_links + 1) * sizeof(*s->link));
+	if (s->word_first == NULL || s->link == NULL)
+		return false;
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
+		s->word_first[sw] = n_words;
+		n_words += (fab->sw_n_ports[sw] + 1u) *
+		    (fab->sw_first_link[sw + 1] - fab->sw_first_link[sw]);
+	}
+	s->word_first[fab->n_switches] = n_words;
+	for (fm_link l = 0; l < fab->n_links; l++) {
+		fm_sw to = fab->link_to[l];
+		uint32_t degree = fab->sw_first_link[to + 1] - fab->sw_first_link[to];
+
+		s->link[l] = (struct vl_link){ .to = to,
+			.dep = (uint32_t)s->n_deps,
+			.word = s->word_first[to] + fab->link_port[fab->link_rev[l]] * degree };
+		s->n_deps += degree + 1u;
+	}
+	s->deps = calloc(s->n_deps + 1, sizeof(*s->deps));
+	if (s->by_in)
+		s->word = calloc((size_t)n_words + 1, sizeof(*s->word));
+	return s->deps != NULL && (!s->by_in || s->word != NULL);
+}
+
+int
+verify_vl_states(const struct judge *j, struct fm_pool *workers, struct vl_states *s, bool *fits)
+{
+	const struct fm_tables *t = j->t;
+	uint32_t n = j->fab->n_switches;
+	struct use u = { .j = j, .s = s };
+
+	if (t->sl_shape == FM_SL_ZERO)
+		u.sls = 1;
+	else
+		fm_pool_for(workers, t->sl_shape == FM_SL_BY_DLID ? 1 : n, scan_sls, &u);
+	number_sls(s, u.sls);
+	s->by_in = t->sl2vl_shape == FM_SL2VL_BY_IN_OUT;
+	if (s->by_in)
+		fm_pool_for(workers, n, scan_vls, &u);
+	number_vls(s, u.vls);
+	*fits = !u.beyond && s->width * s->n_planes <= 64;
+	for (unsigned i = 0; *fits && i < s->n_planes; i++)
+		s->every |= (uint64_t)1 << (i * s->width);
+	if (!*fits)
+		return 0;
+	if (!setup_links(j, s))
+		return FM_E_RESOURCE;
+	if (s->by_in)
+		fm_pool_for(workers, n, make_words, &u);
+	return 0;
+}
+
+void
+verify_vl_states_free(struct vl_states *s)
+{
+	free(s->word);
+	free(s->word_first);
+	free(s->link);
+	free(s->deps);
+}
+
+/* ------------------------------------------------------------ dependencies */
+
+struct noting {
+	struct judge *j;
+	const struct vl_states *s;
+};
+
+/* Packets of a state go on from link l to a slot of the next switch. */
+static void
+note_state(struct judge *j, const struct vl_states *s, fm_link l, uint32_t slot, uint64_t state)
+{
+	const struct fm_fabric *fab = j->fab;
+	fm_sw to = fab->link_to[l];
+	fm_link next = fab->sw_first_link[to] + slot;
+	size_t words = (j->vl_row[l + 1] - j->vl_row[l]) / j->n_vls;
+
+	for (; state != 0; state &= state - 1) {
+		unsigned bit = (unsigned)__builtin_ctzll(state), sl = s->sl[bit % s->width];
+		/* without by_in tables_vl() does not look at switch and port */
+		unsigned vl = s->by_in ? s->vl[bit / s->width] : vl_at(j, to, 0, l, sl), vl_out;
+
+		j->vl_used[(size_t)l * j->n_vls + vl] = 1;
+		if (next >= fab->sw_first_link[to + 1])
+			continue;
+		vl_out = vl_at(j, to, fab->link_port[fab->link_rev[l]], next, sl);
+		set_shared_bit(
+		    j->vl_dep + j->vl_row[l] + vl * words, (size_t)slot * j->n_vls + vl_out);
+	}
+}
+
+static void
+note_links(void *arg, uint32_t item, unsigned worker)
+{
+	const struct noting *n = arg;
+	const struct fm_fabric *fab = n->j->fab;
+	fm_link end = (item + 1) * LINK_RUN < fab->n_links ? (item + 1) * LINK_RUN : fab->n_links;
+
+	(void)worker;
+	for (fm_link l = item * LINK_RUN; l < end; l++) {
+		fm_sw to = fab->link_to[l];
+		uint32_t degree = fab->sw_first_link[to + 1] - fab->sw_first_link[to];
+
+		for (uint32_t slot = 0; slot <= degree; slot++)
+			note_state(n->j, n->s, l, slot, n->s->deps[n->s->link[l].dep + slot]);
+	}
+}
+
+void
+verify_vl_states_note(struct judge *j, struct fm_pool *workers, const struct vl_states *s)
+{
+	struct noting n = { j, s };
+
+	fm_pool_for(workers, (j->fab->n_links + LINK_RUN - 1) / LINK_RUN, note_links, &n);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A verdict in words, and its witness: one pair, loop or cycle, told by node names and ports.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/verify/verify_internal.h"
+
+#define SHOWN_CYCLE 8u /* links of a credit loop that are spelled out */
+
+/* A sentence as it grows; what does not fit is cut. */
+struct sentence {
+	char *at;
+	size_t room;
+};
+
+__attribute__((format(printf, 2, 3))) static void
+say(struct sentence *s, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(s->at, s->room, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return;
+	if ((size_t)n >= s->room)
+		n = s->room > 0 ? (int)s->room - 1 : 0;
+	s->at += n;
+	s->room -= (size_t)n;
+}
+
+static void
+say_switch(struct sentence *s, const struct fm_fabric *fab, fm_sw sw)
+{
+	if (fab->sw_name != NULL && fab->sw_name[sw] != NULL && fab->sw_name[sw][0] != '\0')
+		say(s, "switch '%s'", fab->sw_name[sw]);
+	else
+		say(s, "switch 0x%016llx", (unsigned long long)fab->sw_guid[sw]);
+}
+
+static void
+say_end(struct sentence *s, const struct fm_fabric *fab, fm_end e)
+{
+	if (fab->end_name != NULL && fab->end_name[e] != NULL && fab->end_name[e][0] != '\0')
+		say(s, "'%s'", fab->end_name[e]);
+	else
+		say(s, "0x%016llx", (unsigned long long)fab->end_guid[e]);
+}
+
+static void
+say_lid(struct sentence *s, const struct fm_fabric *fab, uint16_t lid)
+{
+	say(s, "LID %u of ", lid);
+	say_end(s, fab, fab->lid_end[lid]);
+}
+
+/* A source at sw that is not the destination itself. */
+static fm_end
+source_at(const struct fm_fabric *fab, fm_sw sw, uint16_t lid)
+{
+	fm_end found = FM_NONE;
+
+	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
+		if (is_source(fab, e) && (found == FM_NONE || found == fab->lid_end[lid]))
+			found = e;
+	return found;
+}
+
+/* May sw choose among several ports for lid? */
+static bool
+chooses(const struct judge *j, fm_sw sw, uint16_t lid)
+{
+	return j->t->ar_max_groups > 0 && j->t->ar_group[sw][lid] != 0;
+}
+
+static void
+say_unreachable(const struct judge *j, struct sentence *s, const struct clue *c, bool stray)
+{
+	struct way way;
+	fm_sw last;
+
+	say_end(s, j->fab, source_at(j->fab, c->sw, c->lid));
+	say(s, stray ? " loses packets on the way to " : " cannot reach ");
+	say_lid(s, j->fab, c->lid);
+	if (verify_find_way(j, c->sw, c->lid, VERIFY_UNREACHABLE, &way)) {
+		last = way.sw[way.n - 1];
+		say(s, ": ");
+		say_switch(s, j->fab, last);
+		if (way.port[way.n - 1] == FM_PORT_NONE)
+			say(s, " has no entry for it");
+		else
+			say(s, " %s it to port %u, which has no cable",
+			    chooses(j, last, c->lid) ? "may send" : "sends", way.port[way.n - 1]);
+	}
+	free(way.sw);
+	free(way.port);
+}
+
+static void
+say_loop(const struct judge *j, struct sentence *s, const struct clue *c)
+{
+	struct way way;
+	bool choice = false;
+	uint32_t i = 0;
+
+	if (!verify_find_way(j, c->sw, c->lid, VERIFY_LOOP, &way))
+		way.n = 0;
+	for (uint32_t k = 0; k < way.n; k++)
+		choice |= chooses(j, way.sw[k], c->lid);
+	say(s, "packets to ");
+	say_lid(s, j->fab, c->lid);
+	say(s, " %s round in circles:", choice ? "may go" : "go");
+	for (; i < way.n && (i == 0 || s->room > 80); i++) {
+		say(s, " ");
+		say_switch(s, j->fab, way.sw[i]);
+		say(s, " port %u,", way.port[i]);
+	}
+	say(s, i == way.n ? " and again" : " ...");
+	free(way.sw);
+	free(way.port);
+}
+
+/* A port by which sw hands lid to another. */
+static uint8_t
+wrong_port(const struct judge *j, fm_sw sw, uint16_t lid)
+{
+	fm_end owner = j->fab->lid_end[lid];
+	uint64_t ports[PORT_WORDS];
+	uint8_t port;
+
+	ports_of(j, sw, lid, ports);
+	while (take_port(ports, &port))
+		if (port_ref_at(j, sw, port).info == j->nowhere && port <= j->fab->sw_n_ports[sw] &&
+		    j->port_has_end[j->port_first[sw] + port] &&
+		    !(j->fab->end_sw[owner] == sw && j->fab->end_port[owner] == port))
+			return port;
+	return j->t->lft[sw][lid];
+}
+
+static void
+say_wrong_host(const struct judge *j, struct sentence *s, const struct clue *c)
+{
+	const struct fm_fabric *fab = j->fab;
+	uint8_t port = wrong_port(j, c->sw, c->lid);
+
+	say_switch(s, fab, c->sw);
+	say(s, chooses(j, c->sw, c->lid) ? " may hand " : " hands ");
+	say_lid(s, fab, c->lid);
+	say(s, " to port %u, where ", port);
+	for (fm_end e = fab->sw_first_end[c->sw]; e < fab->sw_first_end[c->sw + 1]; e++)
+		if (fab->end_port[e] == port) {
+			say_end(s, fab, e);
+			say(s, " is");
+			return;
+		}
+	say(s, "another is");
+}
+
+static fm_sw
+link_from(const struct fm_fabric *fab, fm_link l)
+{
+	return fab->link_to[fab->link_rev[l]];
+}
+
+static void
+say_cycle(const struct judge *j, struct sentence *s, const struct cycle *cycle)
+{
+	const struct fm_fabric *fab = j->fab;
+
+	say(s, "credit loop over %u links:", cycle->n);
+	for (uint32_t i = 0; i < cycle->n && i < SHOWN_CYCLE && s->room > 100; i++) {
+		fm_link l = cycle->vertex[i] / j->n_vls;
+
+		say(s, "%s ", i == 0 ? "" : ", then");
+		say_switch(s, fab, link_from(fab, l));
+		say(s, " port %u", fab->link_port[l]);
+		if (!j->one_vl)
+			say(s, " VL %u", cycle->vertex[i] % j->n_vls);
+	}
+	say(s, cycle->n > SHOWN_CYCLE ? ", ..., and back to the first" : ", and back to the first");
+}
+
+static void
+say_budget(const struct judge *j, struct sentence *s, const struct clue *c)
+{
+	const struct fm_fabric *fab = j->fab;
+
+	if (c->lid != 0) {
+		say(s, "the path from ");
+		say_switch(s, fab, c->sw);
+		say(s, " to ");
+		say_lid(s, fab, c->lid);
+		say(s, " has SL %u, the highest is 15", tables_sl(j->t, c->sw, c->lid));
+		return;
+	}
+	/* c->sw is a link here, see verify.c */
+	say_switch(s, fab, link_from(fab, c->sw));
+	say(s,
+	    " port %u carries packets on a VL that is beyond the budget of %u or the %u of the "
+	    "link",
+	    fab->link_port[c->sw], j->req->n_vls, fab->link_n_vls[c->sw]);
+}
+
+/* From the gravest to the least: packets that never leave, packets that
+ * others get, deadlock, tables the hardware cannot hold, packets lost. */
+void
+verify_word(const struct judge *j, const struct clue *clues, const struct cycle *cycle)
+{
+	struct verdict *v = j->out;
+	struct sentence s = { v->witness, sizeof(v->witness) };
+	bool other = clues[VERIFY_VL_BUDGET].given || clues[VERIFY_UNREACHABLE].given;
+
+	if (clues[VERIFY_LOOP].given) {
+		v->fault = VERIFY_LOOP;
+		say_loop(j, &s, &clues[VERIFY_LOOP]);
+	} else if (clues[VERIFY_WRONG_HOST].given) {
+		v->fault = VERIFY_WRONG_HOST;
+		say_wrong_host(j, &s, &clues[VERIFY_WRONG_HOST]);
+	} else if (clues[VERIFY_STRAY].given) {
+		v->fault = VERIFY_STRAY;
+		say_unreachable(j, &s, &clues[VERIFY_STRAY], true);
+	} else if (v->credit_loops > 0 && !(j->req->loops_last && other)) {
+		v->fault = VERIFY_CREDIT_LOOP;
+		say_cycle(j, &s, cycle);
+	} else if (clues[VERIFY_VL_BUDGET].given) {
+		v->fault = VERIFY_VL_BUDGET;
+		say_budget(j, &s, &clues[VERIFY_VL_BUDGET]);
+	} else if (clues[VERIFY_UNREACHABLE].given) {
+		v->fault = VERIFY_UNREACHABLE;
+		say_unreachable(j, &s, &clues[VERIFY_UNREACHABLE], false);
+	}
+}
+
+void
+verdict_print(const struct verdict *v, FILE *out)
+{
+	fprintf(out,
+	    "pairs       %" PRIu64 " reachable, %" PRIu64 " unreachable, %" PRIu64
+	    " in different components\n",
+	    v->reachable_pairs, v->unreachable_pairs, v->disjoint_pairs);
+	fprintf(out, "switches    %" PRIu64 " pairs unrouted\n", v->switch_pairs_unrouted);
+	fprintf(out, "hops        %.3f on average, at most %u\n", v->avg_hops, v->max_hops);
+	fprintf(out, "faults      %u loops, %u wrong hosts, %u credit loops, %u VL errors\n",
+	    v->loops, v->wrong_host, v->credit_loops, v->vl_errors);
+	if (v->loops_allowed > 0)
+		fprintf(out,
+		    "allowed     %u of the credit loops: they stay within regions that say "
+		    "credit_loops = warn\n",
+		    v->loops_allowed);
+	fprintf(out, "VLs         %u\n", v->vls);
+	if (v->fault != VERIFY_OK)
+		fprintf(out, "witness     %s\n", v->witness);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/view/view_find.c - questions to a view, and the place where the current
+ * one is kept.
+ */
+#include "core/view/view.h"
+
+#define GID_PREFIX_DEFAULT UINT64_C(0xfe80000000000000)
+
+uint32_t
+sa_view_end_of_guid(const struct sa_view *v, uint64_t guid)
+{
+	return fm_hash_find(&v->end_by_guid, guid);
+}
+
+bool
+sa_gid_is_ours(const struct sa_view *v, struct sa_gid gid)
+{
+	return gid.prefix == v->set.gid_prefix || gid.prefix == GID_PREFIX_DEFAULT;
+}
+
+uint32_t
+sa_view_end_of_gid(const struct sa_view *v, struct sa_gid gid)
+{
+	return sa_gid_is_ours(v, gid) ? sa_view_end_of_guid(v, gid.guid) : FM_NONE;
+}
+
+const struct qos_tables *
+sa_view_qos(const struct sa_view *v, uint32_t node, unsigned port)
+{
+	const struct qos *q = v->set.qos;
+
+	if (q == NULL)
+		return NULL;
+	switch ((enum wire_node_type)v->node[node]->info.node_type) {
+	case WIRE_NODE_SWITCH:
+		return &q->port[port == 0 ? QOS_SWITCH0 : QOS_SWITCH];
+	case WIRE_NODE_ROUTER:
+		return &q->port[QOS_ROUTER];
+	case WIRE_NODE_CA:
+		break;
+	}
+	return &q->port[QOS_CA];
+}
+
+void
+sa_view_sl2vl(const struct sa_view *v, uint32_t node, unsigned in, unsigned out, uint8_t *vl)
+{
+	const struct sa_node *n = v->node[node];
+	const struct qos_tables *t = sa_view_qos(v, node, out);
+	uint8_t n_vls = wire_data_vls(n->port[out].info.operational_vls);
+	const struct fm_fabric *fab = v->plan != NULL ? &v->plan->snap->fab : NULL;
+	fm_link link = FM_NONE;
+
+	if (fab != NULL && out != 0 && n->sw_index < fab->n_switches)
+		link = fm_link_at(fab, n->sw_index, out);
+	if (t != NULL && (link == FM_NONE || v->plan->tables->t.n_vls_used <= 1)) {
+		qos_fit_sl2vl(t, n_vls, vl);
+		return;
+	}
+	for (uint8_t sl = 0; sl < 16; sl++)
+		vl[sl] = link != FM_NONE
+		    ? tables_vl(fab, &v->plan->tables->t, n->sw_index, (uint8_t)in, link, sl)
+		    : (uint8_t)(sl % n_vls);
+}
+
+uint16_t
+sa_view_shared_pkey(const struct sa_view *v, uint32_t a, uint32_t b, uint16_t want)
+{
+	const struct pkey_list *x = &v->pkeys.item[v->end[a].pkeys],
+			       *y = &v->pkeys.item[v->end[b].pkeys];
+
+	if (a == b) /* to itself by any that it has */
+		return want != 0 ? pkeys_of(x, want) : x->n > 0 ? x->keys[0] : 0;
+	if (want == 0)
+		return pkeys_common(x, y);
+	return pkeys_share_this(x, y, want) ? pkeys_of(x, want) : 0;
+}
+
+/* -------------------------------------------------------------------- slot */
+
+void
+sa_slot_init(struct sa_slot *s)
+{
+	pthread_mutex_init(&s->lock, NULL);
+	s->view = NULL;
+	s->mfts = NULL;
+}
+
+void
+sa_slot_fini(struct sa_slot *s)
+{
+	sa_view_put(s->view);
+	mft_rows_put(s->mfts);
+	pthread_mutex_destroy(&s->lock);
+}
+
+void
+sa_slot_set(struct sa_slot *s, struct sa_view *v)
+{
+	struct sa_view *was;
+
+	pthread_mutex_lock(&s->lock);
+	was = s->view;
+	s->view = v;
+	pthread_mutex_unlock(&s->lock);
+	sa_view_put(was);
+}
+
+struct sa_view *
+sa_slot_get(struct sa_slot *s)
+{
+	struct sa_view *v;
+
+	pthread_mutex_lock(&s->lock);
+	v = s->view != NULL ? sa_view_get(s->view) : NULL;
+	pthread_mutex_unlock(&s->lock);
+	return v;
+}
+
+void
+sa_slot_set_mfts(struct sa_slot *s, struct mft_rows *r)
+{
+	struct mft_rows *was;
+
+	pthread_mutex_lock(&s->lock);
+	was = s->mfts;
+	if (was != r)
+		s->mfts = mft_rows_get(r);
+	pthread_mutex_unlock(&s->lock);
+	if (was != r)
+		mft_rows_put(was);
+}
+
+struct mft_rows *
+sa_slot_mfts(struct sa_slot *s)
+{
+	struct mft_rows *r;
+
+	pthread_mutex_lock(&s->lock);
+	r = mft_rows_get(s->mfts);
+	pthread_mutex_unlock(&s->lock);
+	return r;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lab/sim/net.h - the network between agents and clients: time, loss, queues.
+ *
+ *	client ──send──► way through the fabric ──► agent ──► way back ──► client
+ *	                   AT_NODE     SERVE                   AT_CLIENT  DELIVER
+ *
+ * A packet is walked through the fabric when it leaves and arrives after its
+ * time; agents and clients take packets one at a time, in order of arrival,
+ * so flooding one of them queues.  A client is a place where a program sits;
+ * what it makes of arrivals is its own business (transport_sim.c).
+ */
+#ifndef LAB_SIM_NET_H
+#define LAB_SIM_NET_H
+
+#include "lab/sim/events.h"
+#include "lab/sim/sim.h"
+#include "lib/rng.h"
+
+struct sim_packet {
+	struct mad mad;
+	struct sim_place at;	   /* where it arrives */
+	int64_t held_ns;	   /* it sets out so much later */
+	uint16_t slid;		   /* by which it is answered */
+	struct sim_client *client; /* to whom; NULL = the agent there */
+	struct sim_packet *next;   /* in a free list or an inbox */
+};
+
+struct sim_client {
+	struct sim *sim;
+	struct sim_place at;
+	struct sim_client *next;
+	/* A packet is there: keep it (and free it later) or free it now. */
+	void (*deliver)(struct sim_client *c, struct sim_packet *p);
+	void (*expire)(struct sim_client *c); /* a timer of client_set_timer() */
+	void (*free)(struct sim_client *c);
+	int64_t busy_until_ns;
+};
+
+/* At `at_ns` something of the script happens. */
+enum sim_action_kind {
+	ACTION_UNLINK,
+	ACTION_RELINK,
+	ACTION_FLAP,
+	ACTION_REBOOT,
+	ACTION_SILENCE,
+	ACTION_WAKE,
+	ACTION_DESCRIBE,
+	ACTION_LOSS,
+	ACTION_CLEAR,
+	ACTION_LINK,
+	ACTION_ERROR,
+	ACTION_GUID,
+	ACTION_PORTS,
+	ACTION_LID,
+	ACTION_TRAP,
+	ACTION_TRAFFIC
+};
+struct sim_action {
+	enum sim_action_kind kind;
+	int64_t at_ns, for_ns; /* for_ns: how long a flap or reboot lasts */
+	struct sim_place at, other;
+	bool has_port; /* at.port was named */
+	double loss;
+	uint64_t value;
+	const char *text; /* in the fabric's arena */
+};
+
+struct sim {
+	struct sim_fabric fabric;
+	struct sim_options options;
+	struct sim_events events;
+	struct sim_client *clients;
+	struct sim_client **client_of_port; /* [n_ports] of a switch: port 0 */
+	struct sim_packet *free_packets;
+	FM_VEC(struct sim_action) actions;
+	struct sim_counts counts;
+	struct fm_rng rng;
+	sim_trace_fn trace;
+	void *trace_arg;
+	sim_fate_fn fate;
+	void *fate_arg;
+	uint64_t n_traps;     /* TIDs of traps */
+	uint32_t n_bad_ports; /* with a share of errors of their own, ever */
+	uint32_t n_agents;    /* upper halves of TIDs in strict mode */
+};
+
+void action_do(struct sim *s, const struct sim_action *a);
+
+/* A client sits down at c->at, where nobody may sit; it leaves, and what is on
+ * its way to it is lost. */
+void client_join(struct sim *s, struct sim_client *c);
+void client_leave(struct sim_client *c);
+struct sim_client *client_at(const struct sim *s, struct sim_place at); /* NULL = nobody */
+/* Its expire() at that time, if it is still there; who sits there by then may be called early. */
+void client_set_timer(struct sim_client *c, int64_t at_ns);
+
+int client_new(struct sim *s, struct sim_place at, struct transport **out, struct fm_error *err);
+
+struct sim_packet *packet_new(struct sim *s); /* NULL: no memory; not zeroed */
+void packet_free(struct sim *s, struct sim_packet *p);
+
+/* Send p->mad from a place.  Takes the packet. */
+void net_send(struct sim *s, struct sim_place from, struct sim_packet *p);
+/* Do what is due next; there must be something. */
+void net_step(struct sim *s);
+/* A notice for the SM: sent soon and repeated until repressed (trap.c). */
+void trap_raise(void *sim, uint32_t node, enum sim_trap_slot slot);
+/* The timer that was set for due_ns has run out. */
+void trap_due(struct sim *s, uint32_t node, enum sim_trap_slot slot, int64_t due_ns);
+
+static inline int64_t
+net_next_ns(const struct sim *s)
+{
+	return events_next_ns(&s->events);
+}
+
+static inline bool
+net_is_due(const struct sim *s, int64_t until_ns)
+{
+	return s->events.heap.n > 0 && net_next_ns(s) <= until_ns;
+}
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lab/topo/generate.h - what the generators share.
+ *
+ * A generator checks its arguments, adds switches with gen_switch(), cables
+ * them, and hangs hosts off them.  Memory that runs out is remembered in
+ * `failed`: everything after it is a no-op and netlist_generate() reports it.
+ */
+#ifndef LAB_TOPO_GENERATE_H
+#define LAB_TOPO_GENERATE_H
+
+#include "lab/topo/netlist.h"
+
+#define GEN_MAX_DIMS 12
+#define GEN_MAX_PORTS 254
+#define GEN_MAX_NODES 1000000u
+#define GEN_LANE_MBPS 25000 /* EDR: what ibsim and every tool know */
+
+struct gen {
+	struct netlist *nl;
+	int argc; /* of the kind: argv[0] is its name */
+	char *const *argv;
+	bool failed;
+};
+
+/* Argument i as a number in min..max; what names it in the error. */
+int gen_number(const struct gen *g, int i, const char *what, uint32_t min, uint32_t max,
+    uint32_t *value, struct fm_error *err);
+/* Argument i as numbers separated by sep ("8x8x4"); at most GEN_MAX_DIMS. */
+int gen_list(const struct gen *g, int i, const char *what, char sep, uint32_t min, uint32_t max,
+    uint32_t *values, uint32_t *n, struct fm_error *err);
+/* Refuse what has too many ports or nodes before anything is built. */
+int gen_fits(const struct gen *g, uint64_t ports_per_switch, uint64_t n_switches, uint64_t n_hosts,
+    struct fm_error *err);
+
+/* prefix-d[0]-d[1]...; n == 0: the prefix alone. */
+void gen_name(char *name, size_t size, const char *prefix, const uint32_t *digits, uint32_t n);
+uint32_t gen_switch(struct gen *g, const char *name, uint32_t n_ports);
+/* n hosts NAME-1.. on ports 1..n of switch sw; NAME is the switch's name after its first word. */
+void gen_hosts(struct gen *g, uint32_t sw, uint32_t n);
+void gen_cable(struct gen *g, uint32_t a, uint32_t port_a, uint32_t b, uint32_t port_b);
+/* The first port from `from` on that has no cable; there is one. */
+uint32_t gen_free_port(const struct gen *g, uint32_t node, uint32_t from);
+/* Cable on the first free port of each side, from port `from` on. */
+void gen_cable_free(struct gen *g, uint32_t a, uint32_t b, uint32_t from);
+
+typedef int (*gen_fn)(struct gen *g, struct fm_error *err);
+int gen_pgft(struct gen *g, struct fm_error *err);
+int gen_torus(struct gen *g, struct fm_error *err);
+int gen_mesh(struct gen *g, struct fm_error *err);
+int gen_hypercube(struct gen *g, struct fm_error *err);
+int gen_hyperx(struct gen *g, struct fm_error *err);
+int gen_dragonfly(struct gen *g, struct fm_error *err);
+int gen_cascade(struct gen *g, struct fm_error *err);
+int gen_slimfly(struct gen *g, struct fm_error *err);
+int gen_kautz(struct gen *g, struct fm_error *err);
+int gen_random(struct gen *g, struct fm_error *err);
+int gen_join(struct gen *g, struct fm_error *err);
+int gen_switches(struct gen *g, struct fm_error *err);
+
+#endif
