@@ -103,7 +103,7 @@ sweeper_free(struct sweeper *s)
 	fm_hash_fini(&s->telling.lost_ports);
 	inv_fini(&s->inv);
 	fm_vec_fini(&s->reading.doubted);
-	todo_fini(&s->todo);
+	todo_clear(&s->todo);
 	fm_vec_fini(&s->sm.others);
 	fm_vec_fini(&s->sm.asked_sms);
 	fm_vec_fini(&s->sm.pasts);

@@ -57,16 +57,10 @@ todo_name(enum todo_why why)
 }
 
 void
-todo_fini(struct todo_list *list)
+todo_clear(struct todo_list *list)
 {
 	free(list->item);
 	*list = (struct todo_list){ .next_ms = INT64_MAX };
-}
-
-void
-todo_clear(struct todo_list *list)
-{
-	todo_fini(list);
 }
 
 /* -------------------------------------------------------------------- why */
@@ -327,10 +321,10 @@ todo_scan(struct sweeper *s)
 		ok = scan_node(s, &list, before, &at, i, now_ms, due);
 	if (!ok) {
 		log_err("sweep", "out of memory for the list of what is unfinished");
-		todo_fini(&list); /* the next sweep makes it */
+		todo_clear(&list); /* the next sweep makes it */
 		return;
 	}
-	todo_fini(before);
+	todo_clear(before);
 	*before = list;
 }
 

@@ -58,8 +58,7 @@ struct todo_list {
 	uint32_t n_of[N_TODO_WHY];
 	int64_t next_ms; /* the earliest of all; INT64_MAX: none */
 };
-void todo_fini(struct todo_list *list);
-/* Nothing is to be finished by us. */
+/* Nothing is to be finished by us; all memory is released. */
 void todo_clear(struct todo_list *list);
 
 /* A sweep has ended: the list anew, and a line in the log for what is new and what is done.
