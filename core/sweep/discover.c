@@ -70,10 +70,10 @@ on_node_desc(struct ask *a, enum txn_status status, const uint8_t *reply)
 	fm_printable(n->desc);
 }
 
-static void
-ask_port(struct sweeper *s, uint32_t node, unsigned port)
+void
+discover_ask_port(struct sweeper *s, uint32_t node, uint8_t port)
 {
-	struct ask *a = ask_new(s, node, (uint8_t)port);
+	struct ask *a = ask_new(s, node, port);
 
 	if (a != NULL)
 		ask_get_at(a, WIRE_ATTR_PORT_INFO, port, on_port_info);
@@ -87,7 +87,7 @@ ask_ports(struct sweeper *s, uint32_t node)
 
 	for (unsigned p = 0; p <= n->n_ports; p++)
 		if (!observe_port_is_fresh(&n->ports[p]))
-			ask_port(s, node, p);
+			discover_ask_port(s, node, (uint8_t)p);
 }
 
 static void
@@ -155,7 +155,7 @@ on_port_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (!observe_port(a, status, reply))
 		return;
 	if ((!inv_is_switch(n) || a->port == 0) && mkeys_note(s, a->node, a->port, &p->info))
-		ask_port(s, a->node, a->port);
+		discover_ask_port(s, a->node, a->port);
 	if (!discover_walks(s, a->node, a->port))
 		return;
 	if (p->info.port_state < WIRE_PORT_INIT)
@@ -163,12 +163,6 @@ on_port_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 	else if (p->edge == EDGE_NONE || p->edge == EDGE_WAS || p->edge == EDGE_SILENT ||
 	    p->edge == EDGE_DUPLICATE)
 		discover_probe(s, a->node, a->port);
-}
-
-void
-discover_ask_port(struct sweeper *s, uint32_t node, uint8_t port)
-{
-	ask_port(s, node, port);
 }
 
 /* As master PortStateChange is cleared before the ports are read; till then they are asked at the
@@ -227,7 +221,7 @@ on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
 		return; /* meanwhile found from the other side, or the link went away */
 	if (a->seq <= p->doubt_seq && status != TXN_CANCELLED) {
 		p->edge = status == TXN_TIMEOUT ? EDGE_SILENT : EDGE_NONE;
-		ask_port(s, a->node, a->port); /* it may have been the cable before */
+		discover_ask_port(s, a->node, a->port); /* it may have been the cable before */
 		return;
 	}
 	if (status == TXN_OK) {
@@ -377,7 +371,7 @@ on_own_node(struct ask *a, enum txn_status status, const uint8_t *reply)
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for the inventory");
 	arrive_ask_details(s, slot, port);
 	if (port != 0)
-		ask_port(s, slot, port);
+		discover_ask_port(s, slot, port);
 }
 
 void

@@ -102,8 +102,7 @@ struct inv_node {
 	uint64_t disputed_in; /* number of the sweep that has met another node of its GUID */
 	uint32_t sw_index;   /* index of a switch for engines, INV_NONE before the first snapshot */
 	uint32_t sw_refused; /* rows of the switch field table it will not take */
-	uint16_t lid_top_seen;
-	uint8_t type; /* enum wire_node_type */
+	uint8_t type;	     /* enum wire_node_type */
 	uint8_t n_ports;
 	uint8_t n_hops;		       /* switches: directed route of */
 	uint8_t path[DR_MAX_HOPS + 1]; /* path[1..n_hops] */
