@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# doc/: man pages, design tour, glossary.
+# doc/: man pages, and pages for three readers (doc/README.md).
 dist_man_MANS += doc/fmd.8 doc/fmctl.8 doc/fmroute.1 doc/fmd-engine-check.1 doc/fmsim.1
 nodist_man_MANS = doc/fmd.conf.5
 doc/fmd.conf.5: doc/fmd.conf.5.in fmd-doc $(plugin_LTLIBRARIES)
@@ -11,6 +11,7 @@ CLEANFILES += doc/fmd.conf.5
 dist_doc_DATA = README.md HACKING.md
 docpagesdir = $(docdir)/doc
 dist_docpages_DATA = \
+	doc/README.md \
 	doc/abi.md \
 	doc/bench.md \
 	doc/compose.md \
@@ -22,5 +23,6 @@ dist_docpages_DATA = \
 	doc/growth.svg \
 	doc/regions.md \
 	doc/repair.md \
+	doc/running.md \
 	doc/sa.md \
 	doc/sweep-fields.md
