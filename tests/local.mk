@@ -146,7 +146,6 @@ UNIT_TESTS = \
 	tests/engine/check_nue \
 	tests/engine/check_remarks \
 	tests/sweep/check_apply \
-	tests/engine/check_repair_engine \
 	tests/engine/check_repair_hosts \
 	tests/sweep/check_events \
 	tests/sweep/check_fields \

@@ -19,12 +19,6 @@
 #include "core/abi/traits.h"
 #include "lib/error.h"
 
-/* The descriptor as each minor has it.  Fields appended later lie beyond .size and must
- * be asked for by it before they are read; a larger one than its minor has is not of ours,
- * as a newer minor has been refused by then. */
-#define ENGINE_FIRST_SIZE (offsetof(struct fm_engine, mcast_tree) + sizeof(void (*)(void)))
-#define ENGINE_REPAIR_MINOR 2
-
 static int
 check_version(const struct fm_engine *e, const char *path, struct fm_error *err)
 {
@@ -52,15 +46,13 @@ check_version(const struct fm_engine *e, const char *path, struct fm_error *err)
 static int
 check_sizes(const struct fm_engine *e, const char *path, struct fm_error *err)
 {
-	size_t last =
-	    e->abi_minor < ENGINE_REPAIR_MINOR ? ENGINE_FIRST_SIZE : sizeof(struct fm_engine);
-
-	if (e->size != ENGINE_FIRST_SIZE && e->size != last)
+	if (e->size != sizeof(struct fm_engine))
 		return fm_fail(err, FM_E_CONFIG,
 		    "%s: descriptor of %" PRIu32
 		    " bytes, engine ABI %u.%u has %zu (this fmd %d.%d): "
 		    "built against an incomplete engine.h, or .size was set by hand",
-		    path, e->size, e->abi_major, e->abi_minor, last, FM_ABI_MAJOR, FM_ABI_MINOR);
+		    path, e->size, e->abi_major, e->abi_minor, sizeof(struct fm_engine),
+		    FM_ABI_MAJOR, FM_ABI_MINOR);
 	if (e->options != NULL && e->option_size != sizeof(struct fm_option))
 		return fm_fail(err, FM_E_CONFIG,
 		    "%s: option rows of %" PRIu32

@@ -198,35 +198,3 @@ route_once(struct router *r, const struct fm_engine *engine, const void *opts,
 		.time_limit_ms = time_limit_ms },
 	    out, err);
 }
-
-bool
-engine_repairs(const struct fm_engine *engine)
-{
-	size_t end = offsetof(struct fm_engine, repair) + sizeof(engine->repair);
-
-	return engine->size >= end && engine->repair != NULL;
-}
-
-int
-route_repair(
-    struct router *r, const struct repair_job *job, struct fm_delta *delta, struct fm_error *err)
-{
-	struct fm_error why = { 0 };
-	const struct fm_host *host;
-	int rc;
-
-	if (!engine_repairs(job->engine))
-		return fm_fail(
-		    err, FM_E_TOPOLOGY, "engine %s has no repair of its own", job->engine->name);
-	host = route_host_begin(r->host,
-	    &(struct route_call){ .budget_bytes = r->scratch_budget_bytes,
-		.fail_at = r->scratch_fail_at,
-		.time_limit_ms = job->time_limit_ms,
-		.name = job->engine->name });
-	rc = job->engine->repair(host, job->fab, job->request, job->opts, delta, &why);
-	rc = check_answer(rc, &why);
-	route_host_end(r->host);
-	if (rc != 0 && err != NULL)
-		*err = why;
-	return rc;
-}

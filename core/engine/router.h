@@ -26,11 +26,6 @@ struct router {
 	struct fm_pool *workers;
 	struct repair_state *repair;  /* what repair.h keeps of the last plan, or NULL */
 	struct ladder_counts *counts; /* what ladder.h keeps of the last plan, or NULL */
-	uint64_t n_engine_repairs;    /* plans that an engine's repair() has made */
-	struct {
-		const char *fault;    /* why the last one was not used; NULL: it was */
-		struct plan_entry at; /* where; lid 0: nowhere in particular */
-	} engine_repair;
 	bool check_repairs; /* tests: each repaired plan is judged from scratch too, and compared */
 	struct table_pool *tables;
 	struct table_pool *shared;   /* for engines in processes of their own; NULL: none yet */
@@ -55,18 +50,6 @@ struct route_job {
 	const fm_sw *rows;
 	bool as_is; /* what these rows hold stays where the engine writes nothing */
 };
-
-/* One call of an engine's repair(); FM_E_TOPOLOGY if it has none. */
-struct repair_job {
-	const struct fm_engine *engine;
-	const void *opts; /* as from options_bind() */
-	const struct fm_fabric *fab;
-	const struct fm_repair_request *request;
-	int64_t time_limit_ms; /* 0 = none */
-};
-bool engine_repairs(const struct fm_engine *engine);
-int route_repair(
-    struct router *r, const struct repair_job *job, struct fm_delta *delta, struct fm_error *err);
 
 /* Probe, tables, route, as plan_make() does for an entry before it verifies.
  * FM_E_RESOURCE when scratch memory ran out, FM_E_CANCELLED when the time limit did. */

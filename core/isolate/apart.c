@@ -199,7 +199,7 @@ load(struct apart *a, const struct child_wait *wait, unsigned char *said, size_t
 	return rc;
 }
 
-/* fmd repairs and makes trees by itself for an engine that is not in this process. */
+/* fmd makes trees by itself for an engine that is not in this process. */
 static void
 bare(struct fm_engine *e)
 {
@@ -208,7 +208,6 @@ bare(struct fm_engine *e)
 	e->probe = NULL;
 	e->route = apart_route_stub;
 	e->mcast_tree = NULL;
-	e->repair = NULL;
 }
 
 int

@@ -8,7 +8,6 @@ CORE_SOURCES += \
 	core/repair/repair_back.c \
 	core/repair/repair_choice.c \
 	core/repair/repair_columns.c \
-	core/repair/repair_engine.c \
 	core/repair/repair_event.c \
 	core/repair/repair_idle.c \
 	core/repair/repair_internal.h \

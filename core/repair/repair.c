@@ -79,19 +79,6 @@ choose_anew(struct repair *p, const struct repair_event *ev, bool deviates)
 		repair_lid(p);
 }
 
-/* LIDs come in ascending order, as the entries do. */
-static void
-take_given(struct repair *p)
-{
-	const struct repair_given *given = p->given;
-	size_t from = p->given_at;
-
-	while (
-	    p->given_at < given->entries.n && given->entries.item[p->given_at].entry.lid == p->lid)
-		p->given_at++;
-	repair_take_given(p, given->entries.item + from, p->given_at - from);
-}
-
 bool
 repair_visit_lid(
     struct repair *p, const struct repair_event *ev, const struct plan_entry *dev, size_t n_dev)
@@ -104,10 +91,7 @@ repair_visit_lid(
 		p->out_of_memory = true;
 		return false;
 	}
-	if (p->given != NULL)
-		take_given(p);
-	else
-		choose_anew(p, ev, n_dev > 0);
+	choose_anew(p, ev, n_dev > 0);
 	if (!p->hopeless && !repair_stops(p) && !insert_fresh(p, ev))
 		p->hopeless = true;
 	if (!fm_vec_append(&p->deviations, p->dev.item, p->dev.n))
@@ -436,9 +420,8 @@ repair_tables(struct repair *p, struct repair_event *ev, bool *done, struct fm_e
 		return no_memory(err);
 	if (!ok || (p->n_refused > 0 && p->k->diff.lost.n == 0)) {
 		log_debug("route", "not repaired, lid=%u: %s", p->lid,
-		    p->given != NULL && p->given->unsafe != NULL ? p->given->unsafe
-			: !ok ? "a pair has no way that closes no cycle"
-			      : "entries that go back would close a cycle with others");
+		    !ok ? "a pair has no way that closes no cycle"
+			: "entries that go back would close a cycle with others");
 		return 0;
 	}
 	if (!settle_delta(p))
@@ -471,7 +454,6 @@ applies(const struct router *r, const struct plan_request *q, const struct keepi
 
 struct attempt {
 	uint32_t detour;
-	struct repair_given *given;
 	bool may_move;
 };
 
@@ -484,7 +466,6 @@ try_once(struct router *r, const struct plan_request *q, struct keeping *k,
 		.k = k,
 		.fab = &k->snap->fab,
 		.detour = how->detour,
-		.given = how->given,
 		.may_move = how->may_move };
 	struct repair_event ev = { 0 };
 	int rc = 0;
@@ -512,31 +493,6 @@ try_once(struct router *r, const struct plan_request *q, struct keeping *k,
 	return rc;
 }
 
-/* As the engine would have it. */
-static int
-try_given(struct router *r, const struct plan_request *q, struct keeping *k, bool *done,
-    struct fm_error *err)
-{
-	struct repair_given given = { 0 };
-	struct attempt by_engine = { .detour = DETOUR, .given = &given };
-	bool asked;
-	int rc = repair_ask_engine(r, q, k, &given, &asked, err);
-
-	if (rc == 0 && asked) {
-		rc = try_once(r, q, k, &by_engine, done, err);
-		r->n_engine_repairs += *done;
-		r->engine_repair.fault = *done ? NULL
-		    : given.unsafe != NULL     ? given.unsafe
-					       : "a pair is left without a path";
-		r->engine_repair.at = given.at;
-		if (rc == 0 && !*done)
-			log_warn("route", "the repair of engine %s is not used: %s",
-			    k->prev->engine, r->engine_repair.fault);
-	}
-	fm_vec_fini(&given.entries);
-	return rc;
-}
-
 /* First by what is at hand; dependencies that have gathered there may be in the
  * way, so then by no more than the tables have, and sooner a detour than a new one; and where
  * that leads nowhere under other SLs. */
@@ -555,10 +511,6 @@ try_to_repair(struct router *r, const struct plan_request *q, struct keeping *k,
 		return rc;
 	rc = repair_state_for(r, k->prev, NULL, 0, err);
 	if (rc == 0)
-		rc = try_given(r, q, k, done, err);
-	if (rc == 0 && !*done)
-		rc = repair_state_for(r, k->prev, NULL, 0, err);
-	if (rc == 0 && !*done)
 		rc = try_once(r, q, k, &at_hand, done, err);
 	if (rc == 0 && !*done)
 		rc = repair_state_for(r, k->prev, &k->diff, 0, err);

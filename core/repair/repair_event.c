@@ -138,10 +138,10 @@ sort_items(struct repair_event *ev)
 
 /* LIDs that anything is known of, or all. */
 static bool
-note_lids(const struct repair *p, struct repair_event *ev)
+note_lids(struct repair_event *ev)
 {
 	size_t n_words = FM_BITSET_WORDS(ev->n_lids) + 1;
-	bool all = ev->senders.n > 0 || p->given != NULL;
+	bool all = ev->senders.n > 0;
 
 	ev->concerns = malloc(n_words * sizeof(*ev->concerns));
 	if (ev->concerns == NULL)
@@ -176,5 +176,5 @@ repair_find_items(struct repair *p, struct repair_event *ev)
 	for (fm_sw sw = 0; ok && sw < p->fab->n_switches; sw++)
 		if (graph_is_gone(was, sw) && !graph_is_gone(p->fab, sw))
 			ok = scan_switch(p, ev, sw);
-	return ok && sort_items(ev) && note_lids(p, ev);
+	return ok && sort_items(ev) && note_lids(ev);
 }

@@ -14,7 +14,6 @@
  *	repair_columns.c the entries of a LID side by side
  *	repair_back.c	 the entries of one LID that can go back
  *	repair_state.c	 what is kept between plans
- *	repair_engine.c	 the engine's own repair
  *	repair_verdict.c sums per LID, so that only what changed is judged
  */
 #ifndef CORE_REPAIR_REPAIR_INTERNAL_H
@@ -145,18 +144,6 @@ struct repair_shift {
 	uint32_t from, to;
 };
 
-/* What an engine's repair() has named (repair_engine.c). */
-struct repair_named {
-	struct plan_entry entry;
-	size_t n; /* of those before */
-};
-struct repair_given {
-	FM_VEC(struct repair_named) entries; /* by LID and switch, each once */
-	const char *unsafe;   /* why they are not taken after all, NULL: nothing known */
-	const char *fault;    /* NULL: all are entries that can be */
-	struct plan_entry at; /* the first that cannot */
-};
-
 /* One event. */
 struct repair {
 	struct router *r;
@@ -172,8 +159,6 @@ struct repair {
 	uint32_t *load;	    /* [n_channels] LIDs that leave by it, by now */
 	uint8_t *owns;	    /* [n_switches] of which load is right in a shard; NULL: of all */
 	uint32_t detour;    /* links that a way may be longer to need no new dependencies */
-	struct repair_given *given; /* the engine's entries; NULL: ours are chosen here */
-	size_t given_at;	    /* of them, the first not taken yet */
 	/* Where VLs go by ports: to be asked what packets to a LID depend on, by the tables as
 	 * they are being changed.  NULL: they go by SLs alone */
 	struct deps *deps;
@@ -478,12 +463,6 @@ void repair_fetch_column(const struct repair *p, uint32_t lid);
 /* repair_back.c: send entries in p->dev back where that leads on. */
 void repair_back(struct repair *p);
 uint8_t repair_nominal(const struct repair *p, fm_sw sw);
-
-/* repair_engine.c: *asked: the engine that made the tables has named entries. */
-int repair_ask_engine(struct router *r, const struct plan_request *q, const struct keeping *k,
-    struct repair_given *given, bool *asked, struct fm_error *err);
-/* Those of the LID at hand; p->given->unsafe, and then hopeless, where they are not safe. */
-void repair_take_given(struct repair *p, const struct repair_named *named, size_t n);
 
 /* repair_state.c: bits of channels that a graph lacks, malloced; NULL: out of memory. */
 uint64_t *repair_lost_bits(const struct depend *g, const struct graph_diff *diff);

@@ -133,19 +133,12 @@ repair_take_room(struct repair *p, struct repair_room *room, bool load)
 
 /* ------------------------------------------------------------ a range of LIDs */
 
-static bool
-is_given(const struct repair *p, uint32_t lid)
-{
-	return p->given != NULL && p->given_at < p->given->entries.n &&
-	    p->given->entries.item[p->given_at].entry.lid == lid;
-}
-
 /* n_dev: its deviations. */
 static inline bool
 is_touched(const struct repair *p, const struct repair_event *ev, uint32_t lid, size_t n_dev)
 {
 	return (ev->first[lid] < ev->first[lid + 1] || (ev->anything_back && n_dev > 0) ||
-		   ev->is_fresh[lid] || ev->senders.n > 0 || is_given(p, lid)) &&
+		   ev->is_fresh[lid] || ev->senders.n > 0) &&
 	    lid <= p->fab->max_lid && repair_is_owned(p->fab, lid);
 }
 
@@ -417,7 +410,7 @@ repair_visit_lids(struct repair *p, const struct repair_event *ev)
 	if (!p->out_of_memory) {
 		sum = find_work(p, ev, work);
 		cut_ranges(ev, work, sum, shards);
-		if (p->given == NULL && p->deps == NULL && !p->may_move && sum >= SHARD_LEAST)
+		if (p->deps == NULL && !p->may_move && sum >= SHARD_LEAST)
 			ok = visit_in_shards(p, ev, shards);
 		else
 			ok = visit_range(p, ev, 0, ev->n_lids, NULL);

@@ -219,47 +219,6 @@ struct fm_mcast_request {
 	const fm_link *prev_parent; /* [n_switches] tree now in the switches, or NULL */
 };
 
-/* ---------------------------------------------------------------- repair */
-
-enum fm_event_kind {
-	FM_EVENT_CABLE_LOST, /* not in this fabric any more */
-	FM_EVENT_CABLE_BACK,
-	FM_EVENT_SWITCH_LOST, /* its cables are lost, too: an event of its own each */
-	FM_EVENT_SWITCH_BACK
-};
-
-struct fm_event {
-	uint32_t kind; /* enum fm_event_kind */
-	fm_sw sw;      /* the switch, or where the cable is, */
-	uint8_t port;  /* of it; 0 with a switch */
-	uint8_t to_port;
-	fm_sw to; /* and its other end; FM_NONE with a switch */
-};
-
-/* What repair() starts from.  Tables go by ports, so those of a fabric with more cables
- * than there are now can be read; where their ports lead, the fabric of today says. */
-struct fm_repair_request {
-	uint32_t size;
-	uint32_t flags; /* enum fm_request_flags */
-	uint8_t n_vls;	/* VL budget */
-	/* Both of this engine.  tables: what is in the switches; nominal: what route() made
-	 * last, with all cables.  Their SLs and VLs are the same and stay as they are:
-	 * consumers have been told. */
-	const struct fm_tables *tables, *nominal;
-	const struct fm_event *events; /* [n_events] since tables, by switch and port */
-	uint32_t n_events;
-};
-
-/* Takes the entries that repair() changes. */
-struct fm_delta {
-	uint32_t size;
-	void *self;
-	/* Switch sw sends lid by this port from now on, FM_PORT_NONE: not at all.  The last
-	 * word on an entry counts.  From the calling thread only.  False: memory is out,
-	 * answer FM_E_RESOURCE. */
-	bool (*set)(struct fm_delta *, fm_sw sw, uint16_t lid, uint8_t port);
-};
-
 /* --------------------------------------------------------- host services */
 
 struct fm_host {
@@ -374,15 +333,6 @@ struct fm_engine {
 	int (*mcast_tree)(const struct fm_host *, const struct fm_fabric *,
 	    const struct fm_tables *, const struct fm_mcast_request *, const void *opts,
 	    fm_link *parent /* [n_switches] */, fm_sw *root, struct fm_error *);
-
-	/* Cables or switches have gone or are back: change the entries that this touches,
-	 * as few as can be; what is back leads by its nominal ports again.  Pure as route(),
-	 * at any number of workers.  The host verifies the whole as it does routes; an
-	 * error, or entries it finds unsafe, and it repairs by itself.  NULL: it always
-	 * does.  Since 0.2. */
-	int (*repair)(const struct fm_host *, const struct fm_fabric *,
-	    const struct fm_repair_request *, const void *opts, struct fm_delta *,
-	    struct fm_error *);
 };
 
 /*

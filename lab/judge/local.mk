@@ -13,6 +13,5 @@ LAB_SOURCES += \
 	lab/judge/props.c \
 	lab/judge/props.h \
 	lab/judge/props_internal.h \
-	lab/judge/props_repair.c \
 	lab/judge/props_rows.c \
 	lab/judge/props_run.c

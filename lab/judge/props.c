@@ -345,8 +345,6 @@ check_routed(const struct props *p, const struct props_trial *first, uint64_t *n
 		outcome = check_names(p, report, room);
 	if (outcome == PROPS_HOLD)
 		outcome = check_lmc(p, report, room);
-	if (outcome == PROPS_HOLD)
-		outcome = props_check_repair(p, report, room);
 	return outcome;
 }
 

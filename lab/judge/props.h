@@ -85,7 +85,4 @@ enum props_outcome props_check_quick(
 /* A digest of everything an engine may fill. */
 uint64_t props_digest(const struct fm_fabric *fab, const struct fm_tables *t);
 
-/* props_repair.c: the same of repair(), where the engine has one. */
-enum props_outcome props_check_repair(const struct props *p, char *report, size_t room);
-
 #endif

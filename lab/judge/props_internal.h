@@ -5,7 +5,6 @@
  *	props_run.c	one call of an engine on a router, and what is learned of it
  *	props_rows.c	what is written, and where
  *	props.c		the properties, one after the other
- *	props_repair.c	those of repair()
  */
 #ifndef LAB_JUDGE_PROPS_INTERNAL_H
 #define LAB_JUDGE_PROPS_INTERNAL_H

@@ -80,27 +80,6 @@ AT(fm_mcast_request, sl, 20);
 AT(fm_mcast_request, prev_parent, 24);
 SIZE(fm_mcast_request, 32);
 
-AT(fm_event, kind, 0);
-AT(fm_event, sw, 4);
-AT(fm_event, port, 8);
-AT(fm_event, to_port, 9);
-AT(fm_event, to, 12);
-SIZE(fm_event, 16);
-
-AT(fm_repair_request, size, 0);
-AT(fm_repair_request, flags, 4);
-AT(fm_repair_request, n_vls, 8);
-AT(fm_repair_request, tables, 16);
-AT(fm_repair_request, nominal, 24);
-AT(fm_repair_request, events, 32);
-AT(fm_repair_request, n_events, 40);
-SIZE(fm_repair_request, 48);
-
-AT(fm_delta, size, 0);
-AT(fm_delta, self, 8);
-AT(fm_delta, set, 16);
-SIZE(fm_delta, 24);
-
 AT(fm_host, size, 0);
 AT(fm_host, self, 8);
 AT(fm_host, scratch, 16);
@@ -162,8 +141,7 @@ AT(fm_engine, options_size, 56);
 AT(fm_engine, probe, 64);
 AT(fm_engine, route, 72);
 AT(fm_engine, mcast_tree, 80);
-AT(fm_engine, repair, 88);
-SIZE(fm_engine, 96);
+SIZE(fm_engine, 88);
 
 AT(fm_error, kind, 0);
 AT(fm_error, msg, 4);
@@ -188,7 +166,6 @@ START_TEST(values_that_are_written_into_files_and_plugins_stay)
 	ck_assert_int_eq(FM_ROUTE_PROBES, 1 << 12);
 	ck_assert_int_eq(FM_WRITES_WHOLE_SLS, 1 << 13);
 	ck_assert_int_eq(FM_NUMBERED_BY_CABLES, 1 << 14);
-	ck_assert_int_eq(FM_EVENT_SWITCH_BACK, 3);
 }
 END_TEST
 
