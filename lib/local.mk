@@ -1,8 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# lib/: knows no InfiniBand.  Becomes part of libfmcore and of libfmalgo.a.
+# lib/: knows no InfiniBand; lib/algo/: algorithms on graphs and arrays.  Becomes part of
+# libfmcore and of libfmalgo.a.
 LIB_SOURCES = \
-	lib/acyclic.c \
-	lib/acyclic.h \
+	lib/algo/acyclic.c \
+	lib/algo/acyclic.h \
+	lib/algo/heap.c \
+	lib/algo/heap.h \
+	lib/algo/median.h \
+	lib/algo/scc.c \
+	lib/algo/scc.h \
+	lib/algo/search.h \
+	lib/algo/ufind.h \
 	lib/arena.c \
 	lib/arena.h \
 	lib/bitset.h \
@@ -10,16 +18,11 @@ LIB_SOURCES = \
 	lib/error.h \
 	lib/faultpoint.c \
 	lib/faultpoint.h \
-	lib/files.c \
-	lib/files.h \
 	lib/hash.c \
 	lib/hash.h \
-	lib/heap.c \
-	lib/heap.h \
 	lib/lines.h \
 	lib/log.c \
 	lib/log.h \
-	lib/median.h \
 	lib/pages.c \
 	lib/pages.h \
 	lib/pool.c \
@@ -28,16 +31,8 @@ LIB_SOURCES = \
 	lib/printable.h \
 	lib/red_zone.h \
 	lib/rng.h \
-	lib/scc.c \
-	lib/scc.h \
-	lib/seal.c \
-	lib/seal.h \
-	lib/search.h \
-	lib/standard.c \
-	lib/standard.h \
 	lib/thread.h \
 	lib/tokens.h \
-	lib/ufind.h \
 	lib/vec.h \
 	lib/wide.h
 

@@ -66,8 +66,16 @@ plugin_LTLIBRARIES += plugins/engines/fattree.la
 plugins_engines_fattree_la_SOURCES = $(fattree_sources)
 plugins_engines_fattree_la_LDFLAGS = $(engine_ldflags)
 plugins_engines_fattree_la_LIBADD = libfmcommon.la
+
+file_sources = \
+	plugins/engines/file/ar_file.c plugins/engines/file/ar_file.h \
+	plugins/engines/file/file.c \
+	plugins/engines/file/guids.c plugins/engines/file/guids.h \
+	plugins/engines/file/misfits.c plugins/engines/file/misfits.h \
+	plugins/engines/file/sl_file.c plugins/engines/file/sl_file.h \
+	plugins/engines/file/table_file.c plugins/engines/file/table_file.h
 plugin_LTLIBRARIES += plugins/engines/file.la
-plugins_engines_file_la_SOURCES = plugins/engines/file/file.c
+plugins_engines_file_la_SOURCES = $(file_sources)
 plugins_engines_file_la_LDFLAGS = $(engine_ldflags)
 plugins_engines_file_la_LIBADD = libfmcommon.la
 
@@ -127,8 +135,11 @@ plugins_engines_dor_la_SOURCES = plugins/engines/dor/dor.c
 plugins_engines_dor_la_LDFLAGS = $(engine_ldflags)
 plugins_engines_dor_la_LIBADD = libfmcommon.la
 
+hyperx_sources = \
+	plugins/engines/hyperx/hyperx.c \
+	plugins/engines/hyperx/turns.c plugins/engines/hyperx/turns.h
 plugin_LTLIBRARIES += plugins/engines/hyperx.la
-plugins_engines_hyperx_la_SOURCES = plugins/engines/hyperx/hyperx.c
+plugins_engines_hyperx_la_SOURCES = $(hyperx_sources)
 plugins_engines_hyperx_la_LDFLAGS = $(engine_ldflags)
 plugins_engines_hyperx_la_LIBADD = libfmcommon.la
 
@@ -137,14 +148,14 @@ noinst_LTLIBRARIES += libfmengines.la
 libfmengines_la_SOURCES = \
 	$(dragonfly_sources) \
 	$(fattree_sources) \
+	$(file_sources) \
+	$(hyperx_sources) \
 	$(nue_sources) \
 	$(torus2qos_sources) \
 	plugins/engines/dfsssp/dfsssp.c \
 	plugins/engines/dgshortestpath/dgshortestpath.c \
 	plugins/engines/dnup/dnup.c \
 	plugins/engines/dor/dor.c \
-	plugins/engines/file/file.c \
-	plugins/engines/hyperx/hyperx.c \
 	plugins/engines/lash/lash.c \
 	plugins/engines/minhop/minhop.c \
 	plugins/engines/shortestpath/shortestpath.c \

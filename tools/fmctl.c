@@ -16,8 +16,8 @@
 
 #include "core/conf/cli.h"
 #include "core/ctl/ctl.h"
+#include "core/text/standard.h"
 #include "lib/error.h"
-#include "lib/standard.h"
 
 static const char usage[] =
     "usage: fmctl [OPTION]... COMMAND [WORD|KEY=VALUE]...\n"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/conf/describe.h"
-#include "lib/standard.h"
+#include "core/text/standard.h"
 
 int
 main(int argc, char *argv[])

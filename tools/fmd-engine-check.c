@@ -20,10 +20,10 @@
 #include "core/conf/conf.h"
 #include "core/engine/plugin.h"
 #include "core/text/number.h"
+#include "core/text/standard.h"
 #include "lab/judge/props.h"
 #include "lab/topo/netlist.h"
 #include "lib/log.h"
-#include "lib/standard.h"
 
 #define TIME_LIMIT_S 600u /* of one run of the engine */
 #define QUIET_S 5	  /* then a line says what is tried */

@@ -7,8 +7,8 @@
 #include "core/conf/cli.h"
 #include "core/daemon/daemon.h"
 #include "core/mad/transport.h"
+#include "core/text/standard.h"
 #include "lab/sim/sim.h"
-#include "lib/standard.h"
 
 static const struct transport_kind *const transports[] = { &transport_umad, &transport_sim, NULL };
 

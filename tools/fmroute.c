@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/text/standard.h"
 #include "lab/topo/netlist.h"
-#include "lib/standard.h"
 
 static const struct subcommand {
 	const char *name, *args, *help;

@@ -14,13 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/text/json_text.h"
-#include "core/daemon/regions_json.h"
 #include "core/daemon/dump.h"
-#include "lib/files.h"
+#include "core/daemon/regions_json.h"
+#include "core/text/files.h"
+#include "core/text/json_text.h"
+#include "lib/algo/median.h"
 #include "lib/error.h"
 #include "lib/log.h"
-#include "lib/median.h"
 #include "tools/fmroute_adaptive.h"
 #include "tools/fmroute_job.h"
 #include "tools/fmroute_regions.h"

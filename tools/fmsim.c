@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #include "core/conf/cli.h"
+#include "core/text/standard.h"
 #include "lab/fmsim/server.h"
 #include "lab/fmsim/umad_client.h"
 #include "lab/sim/spec.h"
-#include "lib/standard.h"
 
 static const char usage[] =
     "usage: fmsim FABRIC[,key=value...] [--socket=PATH] [--key=value...]\n"

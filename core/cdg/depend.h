@@ -12,7 +12,7 @@
  * come back find their edges.  depend_build() starts again from the tables.
  *
  * ord[] is a topological order of the edges held (Pearce and Kelly, ACM JEA 11,
- * 2006; as lib/acyclic.h, over rows of bits).
+ * 2006; as lib/algo/acyclic.h, over rows of bits).
  *
  * Where VLs go by ports (depend_by_ports()) the links that are lost have no part in it.
  *

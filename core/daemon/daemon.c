@@ -23,8 +23,8 @@
 #include "core/route/route.h"
 #include "core/server/server.h"
 #include "core/subnet/guid2lid.h"
+#include "core/text/standard.h"
 #include "lib/log.h"
-#include "lib/standard.h"
 
 #define PUMP_ROUNDS 256	 /* then other events get their turn */
 #define IDLE_TICK_MS 100 /* sim: its clock follows ours while idle; the SA is on this loop */

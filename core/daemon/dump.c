@@ -19,8 +19,8 @@
 
 #include "core/graph/tables.h"
 #include "core/mcast/mft_rows.h"
+#include "core/text/files.h"
 #include "lib/error.h"
-#include "lib/files.h"
 
 #define N_SLS 16
 #define UNREACHED 255

@@ -15,8 +15,8 @@
 #include "core/graph/snapshot.h"
 #include "core/text/json_text.h"
 #include "core/text/name_ranges.h"
+#include "lib/algo/ufind.h"
 #include "lib/error.h"
-#include "lib/ufind.h"
 
 struct view {
 	const struct region_set *set;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * plugins/common/updown.h does the work; this is its descriptor.  Linked in,
+ * plugins/common/updown/updown.h does the work; this is its descriptor.  Linked in,
  * so that a daemon without any plugin still routes.
  */
 #include "core/engine/fallback.h"
 
-#include "plugins/common/updown.h"
+#include "plugins/common/updown/updown.h"
 
 static int
 fallback_route(const struct fm_host *host, const struct fm_fabric *fab,

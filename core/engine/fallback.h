@@ -4,7 +4,7 @@
  *
  * Up/down over whatever is connected: needs no options, refuses nothing,
  * makes no credit loops, and joins every pair that cables join, switches
- * included (plugins/common/order.h).  In a region with proxies only pairs that
+ * included (plugins/common/paths/order.h).  In a region with proxies only pairs that
  * have a path up and then down by the region's own levels: the others are led
  * elsewhere where regions are composed.
  */

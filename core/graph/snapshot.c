@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/algo/search.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
 #include "lib/log.h"
-#include "lib/search.h"
 
 #define LID_UNICAST_END 0xC000
 

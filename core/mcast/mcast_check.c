@@ -17,7 +17,7 @@
 
 #include "core/cdg/deps.h"
 #include "core/mcast/mcast_internal.h"
-#include "lib/acyclic.h"
+#include "lib/algo/acyclic.h"
 #include "lib/bitset.h"
 
 struct mcast_check {

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "core/mcast/mcast_net.h"
+#include "lib/algo/ufind.h"
 #include "lib/bitset.h"
-#include "lib/ufind.h"
 
 struct judge {
 	const struct mcast_net *n;

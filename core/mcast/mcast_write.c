@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/algo/ufind.h"
 #include "lib/bitset.h"
-#include "lib/ufind.h"
 #include "lib/vec.h"
 
 struct cell {

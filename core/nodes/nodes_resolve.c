@@ -14,9 +14,9 @@
 #include "core/graph/snapshot.h"
 #include "core/nodes/groups.h"
 #include "core/nodes/nodes.h"
+#include "lib/algo/search.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
-#include "lib/search.h"
 
 struct guid_key {
 	uint64_t guid;

@@ -7,8 +7,8 @@
 #define CORE_PLAN_PLAN_FILE_INTERNAL_H
 
 #include "core/plan/plan_file.h"
+#include "core/text/seal.h"
 #include "lib/bitset.h"
-#include "lib/seal.h"
 
 #define PLAN_FILE_MAGIC "fmdplan5"
 #define PLAN_FILE_WHAT "kept tables"

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "core/repair/repair_internal.h"
-#include "lib/search.h"
+#include "lib/algo/search.h"
 
 #define SHARD_LEAST 256u /* entries looked at: for fewer it is not worth it */
 

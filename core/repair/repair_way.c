@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/repair/repair_internal.h"
-#include "lib/search.h"
+#include "lib/algo/search.h"
 
 bool
 repair_holds_all(const struct depend *g, uint32_t in, uint32_t out, uint16_t vls)

@@ -22,8 +22,8 @@
 #include <unistd.h>
 
 #include "core/store/store_internal.h"
+#include "core/text/files.h"
 #include "lib/faultpoint.h"
-#include "lib/files.h"
 #include "lib/log.h"
 
 #define GUID_BYTES 8

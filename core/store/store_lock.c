@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "core/store/store_internal.h"
-#include "lib/files.h"
+#include "core/text/files.h"
 
 /* Is it ours?  0: it is another's, *holder; -1: errno tells. */
 static int

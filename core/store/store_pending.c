@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "core/store/store_internal.h"
-#include "lib/files.h"
+#include "core/text/files.h"
 #include "lib/log.h"
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"

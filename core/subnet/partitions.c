@@ -17,8 +17,8 @@
  */
 #include "core/subnet/partitions_internal.h"
 
+#include "lib/algo/search.h"
 #include "lib/hash.h"
-#include "lib/search.h"
 
 struct partitions *
 partitions_new(const struct part_options *o, uint8_t others)

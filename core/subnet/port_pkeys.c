@@ -7,8 +7,8 @@
  * two share a partition is one walk along both.
  */
 #include "core/subnet/partitions_internal.h"
+#include "lib/algo/search.h"
 #include "lib/hash.h"
-#include "lib/search.h"
 
 struct port_pkeys {
 	atomic_uint refs;

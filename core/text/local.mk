@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # core/text/: files, words, numbers, blocks of "key: value" lines.
 CORE_SOURCES += \
+	core/text/files.c \
+	core/text/files.h \
 	core/text/json_text.c \
 	core/text/json_text.h \
 	core/text/name_ranges.c \
@@ -13,5 +15,9 @@ CORE_SOURCES += \
 	core/text/readfile.h \
 	core/text/regexp.c \
 	core/text/regexp.h \
+	core/text/seal.c \
+	core/text/seal.h \
+	core/text/standard.c \
+	core/text/standard.h \
 	core/text/suggest.c \
 	core/text/suggest.h

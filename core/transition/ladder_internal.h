@@ -16,7 +16,7 @@
 #include "core/cdg/deps.h"
 #include "core/plan/levels.h"
 #include "core/transition/ladder.h"
-#include "lib/acyclic.h"
+#include "lib/algo/acyclic.h"
 
 enum mark { UNPLACED, PLACED_FREE, PLACED_ORDERED, SETTLED, LEFT };
 

@@ -9,8 +9,8 @@
 
 #include "core/transition/ladder_internal.h"
 #include "core/transition/transition.h"
+#include "lib/algo/scc.h"
 #include "lib/bitset.h"
-#include "lib/scc.h"
 
 #define STAGES_MAX 16
 #define KEPT_BYTES (64u << 20)

@@ -2,7 +2,7 @@
 /*
  * Which entries need an order.  For each destination with changed entries: the
  * strongly connected components of the union of old and new next hops, found
- * from the changed switches on (Tarjan; lib/scc.h wants a graph laid out, and
+ * from the changed switches on (Tarjan; lib/algo/scc.h wants a graph laid out, and
  * here most graphs are a handful of switches).  A component is finished after
  * all below it, so whether a packet can be lost below is known with it.
  *

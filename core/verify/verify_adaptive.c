@@ -23,9 +23,9 @@
 #include <string.h>
 
 #include "core/verify/verify_adaptive.h"
+#include "lib/algo/scc.h"
 #include "lib/arena.h"
 #include "lib/error.h"
-#include "lib/scc.h"
 
 static int
 no_memory(struct fm_error *err)

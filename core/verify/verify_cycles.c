@@ -15,9 +15,9 @@
 #include <string.h>
 
 #include "core/verify/verify_internal.h"
-#include "lib/error.h"
+#include "lib/algo/scc.h"
 #include "lib/arena.h"
-#include "lib/scc.h"
+#include "lib/error.h"
 
 typedef uint8_t v16 __attribute__((vector_size(16), aligned(16), may_alias));
 typedef uint64_t v2x64 __attribute__((vector_size(16), may_alias));

@@ -16,8 +16,8 @@
 #define CORE_VIEW_KEPT_H
 
 #include "core/store/store.h"
+#include "core/text/seal.h"
 #include "core/view/view.h"
-#include "lib/seal.h"
 
 struct sa_kept {
 	struct inventory inv; /* less what has been contradicted */

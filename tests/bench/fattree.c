@@ -18,7 +18,7 @@
 #include "core/route/route.h"
 #include "core/verify/verify.h"
 #include "lab/topo/netlist.h"
-#include "lib/median.h"
+#include "lib/algo/median.h"
 
 extern const struct fm_engine fattree_LTX_fm_engine;
 

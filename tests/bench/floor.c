@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "lib/median.h"
+#include "lib/algo/median.h"
 #include "lib/pool.h"
 
 #define N_RUNS 15

@@ -18,7 +18,7 @@
 #include "core/plan/plan.h"
 #include "core/route/route.h"
 #include "lab/topo/netlist.h"
-#include "lib/median.h"
+#include "lib/algo/median.h"
 
 #define MAX_RUNS 1001
 

@@ -11,8 +11,8 @@
 
 #include "core/plan/plan.h"
 #include "lab/topo/netlist.h"
+#include "lib/algo/median.h"
 #include "lib/error.h"
-#include "lib/median.h"
 
 #define MAX_RUNS 101
 

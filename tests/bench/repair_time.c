@@ -25,9 +25,9 @@
 #include "core/route/route.h"
 #include "core/transition/ladder.h"
 #include "lab/topo/netlist.h"
+#include "lib/algo/median.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
-#include "lib/median.h"
 #include "lib/rng.h"
 
 #define MAX_EVENTS 1000

@@ -22,7 +22,7 @@
 #include "core/route/route.h"
 #include "core/verify/verify.h"
 #include "lab/topo/netlist.h"
-#include "lib/median.h"
+#include "lib/algo/median.h"
 
 #define MAX_RUNS 101
 

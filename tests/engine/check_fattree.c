@@ -14,8 +14,8 @@
 #include "core/verify/verify.h"
 #include "lab/judge/metrics.h"
 #include "lab/topo/netlist.h"
+#include "lib/algo/median.h"
 #include "lib/log.h"
-#include "lib/median.h"
 #include "tests/run.h"
 #include "tests/unit/generate_words.h"
 

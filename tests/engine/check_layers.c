@@ -13,7 +13,7 @@
 #include "core/route/route.h"
 #include "lab/topo/netlist.h"
 #include "lib/rng.h"
-#include "plugins/common/channels.h"
+#include "plugins/common/layers/channels.h"
 #include "tests/run.h"
 #include "tests/unit/generate_words.h"
 

@@ -11,9 +11,9 @@
 #include "core/mcast/mcast_internal.h"
 #include "core/mcast/mcast_net.h"
 #include "core/mcast/mcast_write.h"
+#include "lib/algo/scc.h"
 #include "lib/bitset.h"
 #include "lib/rng.h"
-#include "lib/scc.h"
 #include "tests/engine/routed.h"
 #include "tests/run.h"
 

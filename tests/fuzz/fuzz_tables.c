@@ -11,9 +11,9 @@
 #include "core/plan/plan.h"
 #include "core/route/route.h"
 #include "lab/topo/netlist.h"
-#include "plugins/common/ar_file.h"
-#include "plugins/common/sl_file.h"
-#include "plugins/common/table_file.h"
+#include "plugins/engines/file/ar_file.h"
+#include "plugins/engines/file/sl_file.h"
+#include "plugins/engines/file/table_file.h"
 #include "tests/fuzz/fuzz.h"
 
 #define N_SWITCHES 2

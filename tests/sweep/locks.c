@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/algo/scc.h"
 #include "lib/arena.h"
-#include "lib/scc.h"
 #include "tests/sweep/locks_internal.h"
 
 /* -------------------------------------------------------------- dependencies */

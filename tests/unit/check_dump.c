@@ -12,12 +12,12 @@
 
 #undef fail /* check.h has an old macro of this name */
 
-#include "core/plan/plan.h"
-#include "core/mcast/mft_rows.h"
-#include "core/route/route.h"
 #include "core/daemon/dump.h"
+#include "core/mcast/mft_rows.h"
+#include "core/plan/plan.h"
+#include "core/route/route.h"
 #include "lib/log.h"
-#include "plugins/common/updown.h"
+#include "plugins/common/updown/updown.h"
 #include "plugins/engines/file/file.c"
 #include "tests/run.h"
 #include "tests/unit/generate_words.h"

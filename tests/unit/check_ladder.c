@@ -15,10 +15,10 @@
 #include "core/route/route.h"
 #include "core/transition/ladder.h"
 #include "core/transition/transition.h"
+#include "lib/algo/scc.h"
 #include "lib/bitset.h"
 #include "lib/log.h"
 #include "lib/rng.h"
-#include "lib/scc.h"
 #include "tests/engine/routed.h"
 #include "tests/run.h"
 

@@ -9,17 +9,17 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "lib/acyclic.h"
+#include "lib/algo/acyclic.h"
+#include "lib/algo/heap.h"
+#include "lib/algo/scc.h"
+#include "lib/algo/search.h"
 #include "lib/arena.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
 #include "lib/hash.h"
-#include "lib/heap.h"
 #include "lib/log.h"
 #include "lib/printable.h"
 #include "lib/rng.h"
-#include "lib/scc.h"
-#include "lib/search.h"
 #include "lib/vec.h"
 #include "tests/run.h"
 

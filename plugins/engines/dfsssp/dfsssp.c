@@ -5,12 +5,12 @@
  * Idea.  The trees of sssp, and virtual lanes such that no lane has a cycle of
  * channel dependencies (Domke, Hoefler, Nagel, "Deadlock-Free Oblivious Routing
  * for Arbitrary Topologies", IPDPS 2011).  Paths are put into lanes one by one,
- * each into the first that stays acyclic (plugins/common/layers.c); breaking
+ * each into the first that stays acyclic (plugins/common/layers/layers.c); breaking
  * cycles afterwards, as in the paper, takes more lanes.  Several trees to a
  * switch balance better; as many are grown as four lanes take.  Some fabrics need
  * no search: levelled ones are routed up/down on one lane, grids (tori,
  * meshes, hypercubes, HyperX) by dimension order on one, with rings on two
- * (plugins/common/dimensions.c).
+ * (plugins/common/grid/dimensions.c).
  *
  * When to use.  On any fabric that no engine of its own exists for.
  *
@@ -28,7 +28,7 @@
  */
 #include <fmd/engine.h>
 
-#include "plugins/common/sssp.h"
+#include "plugins/common/layers/sssp.h"
 
 struct dfsssp_options {
 	struct fm_nodeset compute, io;

@@ -6,7 +6,7 @@
  * The idea: hosts that are busy together (compute nodes; storage) should not
  * meet on a link by accident of their LIDs.  Groups take their turns in the order
  * of routing_order, within a group switch by switch; each is counted out as
- * shortestpath does (plugins/common/counts.c), on top of the groups before, so
+ * shortestpath does (plugins/common/sssp/counts.c), on top of the groups before, so
  * every group is even by itself and all are together.  One group alone goes by
  * digits where shortestpath does.
  *
@@ -27,7 +27,7 @@
 #include <stdlib.h>
 
 #include "lib/bitset.h"
-#include "plugins/common/counts.h"
+#include "plugins/common/sssp/counts.h"
 
 struct dgshortestpath_options {
 	struct fm_nodeset_list routing_order;

@@ -5,9 +5,9 @@
  * The idea: a switch with hosts has level 0, the others are as high as they are
  * away from the nearest such one.  A path leads away from the leaves, then
  * towards them, never away again.  OpenSM counts the levels downwards from the
- * leaves and so calls this down/up; it is updn (plugins/common/updown.c) with
+ * leaves and so calls this down/up; it is updn (plugins/common/updown/updown.c) with
  * another order.  The levels alone have many highest switches; turning one of the
- * lowest above them (plugins/common/order.h) gives every pair a legal path, where
+ * lowest above them (plugins/common/paths/order.h) gives every pair a legal path, where
  * OpenSM leaves pairs out.
  *
  * When to use: in trees in which some hosts hang off the spines, or where roots
@@ -17,13 +17,13 @@
  * Promises: no credit loops with one VL; every pair that cables join has a path;
  * balanced as updn's are.
  *
- * Options: those of plugins/common/updown_options.h.
+ * Options: those of plugins/common/updown/updown_options.h.
  *
  * Refuses: nothing (OpenSM: fabrics without hosts).
  */
 #include <fmd/engine.h>
 
-#include "plugins/common/updown_options.h"
+#include "plugins/common/updown/updown_options.h"
 
 struct dnup_options {
 	struct fm_updown_options updown;

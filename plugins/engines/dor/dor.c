@@ -6,10 +6,10 @@
  * way.  On meshes, hypercubes and HyperX no channels form a cycle: turns only lead to
  * later dimensions and a row is straight.  On a ring of more than 3 they do, one all
  * round; there a dateline and a second VL break it, as in torus2qos
- * (plugins/common/datelines.h), if datelines are on and 2 VLs are allowed.
+ * (plugins/common/grid/datelines.h), if datelines are on and 2 VLs are allowed.
  *
  * When to use it: where OpenSM's dor or the Omni-Path mesh/torus and hypercube
- * routings were used.  Dimensions are found by themselves (plugins/common/grid.h): ports need
+ * routings were used.  Dimensions are found by themselves (plugins/common/grid/grid.h): ports need
  * not be numbered alike on all switches.  A 4x4 torus is taken as the hypercube it
  * also is: the same hops, and no dateline needed.  For a torus that has to keep its SLs through
  * failures take torus2qos.
@@ -31,8 +31,8 @@
 #include <fmd/engine.h>
 
 #include "lib/log.h"
-#include "plugins/common/datelines.h"
-#include "plugins/common/reach.h"
+#include "plugins/common/grid/datelines.h"
+#include "plugins/common/paths/reach.h"
 
 struct dor_options {
 	bool datelines;

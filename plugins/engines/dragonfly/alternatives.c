@@ -13,7 +13,7 @@
  * destination (rows.c, joint) or routes leave the pattern (planes.c), entries
  * stay static.
  */
-#include "plugins/common/alternatives.h"
+#include "plugins/common/paths/alternatives.h"
 #include "plugins/engines/dragonfly/dragonfly.h"
 
 struct finder {

@@ -19,8 +19,8 @@
 
 #include <fmd/engine.h>
 
-#include "plugins/common/arcs.h"
-#include "plugins/common/lids.h"
+#include "plugins/common/paths/arcs.h"
+#include "plugins/common/paths/lids.h"
 
 enum df_kind { DF_ROW, DF_COLUMN, DF_GLOBAL };
 

@@ -17,7 +17,7 @@
  */
 #include <string.h>
 
-#include "lib/ufind.h"
+#include "lib/algo/ufind.h"
 #include "plugins/engines/dragonfly/dragonfly.h"
 
 #define MAX_COMMON 256

@@ -15,7 +15,7 @@
  */
 #include <string.h>
 
-#include "lib/acyclic.h"
+#include "lib/algo/acyclic.h"
 #include "plugins/engines/dragonfly/dragonfly.h"
 
 struct walker {

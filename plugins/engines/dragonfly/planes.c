@@ -6,13 +6,13 @@
  * route that may leave it, one way or the other, get an SL of their own, both
  * ways the same, and with it one VL from end to end, a *plane*: the first from
  * VL 2 up whose channel dependencies stay acyclic with all routes between the
- * two switches (Pearce and Kelly; lib/acyclic.h).  Planes share no channel with
+ * two switches (Pearce and Kelly; lib/algo/acyclic.h).  Planes share no channel with
  * one another nor with the pattern, so each is judged by itself.
  * O(pairs that misfit * LIDs of a switch * hops) look-ups.
  */
 #include <string.h>
 
-#include "lib/acyclic.h"
+#include "lib/algo/acyclic.h"
 #include "lib/bitset.h"
 #include "plugins/engines/dragonfly/dragonfly.h"
 

@@ -3,7 +3,7 @@
  * The tables, row by row.
  *
  * With one cable to a group all of its LIDs get one port.  With several, LIDs are
- * taken by position (plugins/common/lids.h), groups side by side:
+ * taken by position (plugins/common/paths/lids.h), groups side by side:
  *
  *	near	a switch uses its own cables, else a neighbour's: routes are
  *		shortest.  A cable that lands at the destination's switch comes

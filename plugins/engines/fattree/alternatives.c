@@ -7,7 +7,7 @@
  * over all alternatives together still never turn up after a down-link.
  * O(links * distances * columns / 64 + what is written).
  */
-#include "plugins/common/alternatives.h"
+#include "plugins/common/paths/alternatives.h"
 #include "plugins/engines/fattree/fattree.h"
 
 /* Word w of a set that need not have it, or be there. */

@@ -17,7 +17,7 @@
  * Template (divider, slots): the slot of every LID, computed once for all
  * switches that agree in both.
  */
-#include "plugins/common/arcs.h"
+#include "plugins/common/paths/arcs.h"
 #include "plugins/engines/fattree/fattree.h"
 
 #define MAX_DIVIDER 65536u /* beyond all LIDs */

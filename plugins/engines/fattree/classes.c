@@ -11,7 +11,7 @@
  */
 #include "plugins/engines/fattree/fattree.h"
 
-#include "plugins/common/arcs.h"
+#include "plugins/common/paths/arcs.h"
 
 /* Is a host in a list, by itself or by its switch? */
 static bool

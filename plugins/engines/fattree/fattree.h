@@ -25,7 +25,7 @@
 
 #include <fmd/engine.h>
 
-#include "lib/ufind.h"
+#include "lib/algo/ufind.h"
 #include "lib/wide.h"
 
 #define FT_NO_RANK UINT16_MAX

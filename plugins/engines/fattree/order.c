@@ -30,7 +30,7 @@
  * tiers are kept: regions are composed along them, and a pair without a legal
  * route is the host's to place elsewhere.  O(links).
  */
-#include "plugins/common/arcs.h"
+#include "plugins/common/paths/arcs.h"
 #include "plugins/engines/fattree/fattree.h"
 
 #define TRIES 8 /* turning leaves looked at in each component */

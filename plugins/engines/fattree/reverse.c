@@ -11,7 +11,7 @@
  */
 #include "plugins/engines/fattree/fattree.h"
 
-#include "plugins/common/arcs.h"
+#include "plugins/common/paths/arcs.h"
 
 struct step {
 	uint16_t ups;	  /* hops up from here on */

@@ -10,9 +10,9 @@
 #include <inttypes.h>
 
 #include "lib/log.h"
-#include "plugins/common/ar_file.h"
-#include "plugins/common/sl_file.h"
-#include "plugins/common/table_file.h"
+#include "plugins/engines/file/ar_file.h"
+#include "plugins/engines/file/sl_file.h"
+#include "plugins/engines/file/table_file.h"
 
 struct file_options {
 	struct fm_file lfts, lid_matrix, path_sl, sl2vl, ar_groups;

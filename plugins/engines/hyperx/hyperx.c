@@ -9,7 +9,7 @@
  * cycle, on a single VL.  Parallel cables are dealt out by destination.
  *
  * When to use it: any number of dimensions, each complete; hypercubes and rings of 3 are
- * such, too.  Dimensions are found (plugins/common/grid.h); there are no options.
+ * such, too.  Dimensions are found (plugins/common/grid/grid.h); there are no options.
  *
  * Promises: no credit loops on 1 VL, replies included, as all SLs are 0.  Shortest paths
  * on intact fabrics, and for all pairs whose cables are there.
@@ -29,8 +29,8 @@
 #include <fmd/engine.h>
 
 #include "lib/log.h"
-#include "plugins/common/grid_steps.h"
-#include "plugins/common/turns.h"
+#include "plugins/common/grid/grid_steps.h"
+#include "plugins/engines/hyperx/turns.h"
 
 static int
 check_shape(const struct fm_host *host, const struct fm_grids *grids, struct fm_error *err)

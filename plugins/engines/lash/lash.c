@@ -23,7 +23,7 @@
  */
 #include <fmd/engine.h>
 
-#include "plugins/common/sssp.h"
+#include "plugins/common/layers/sssp.h"
 
 struct lash_options {
 	int64_t start_vl;

@@ -4,8 +4,8 @@
  *
  * The idea: every switch knows for every destination which neighbours lie on a
  * shortest path; which of them takes a LID is a question of balance.  On trees it
- * is a digit of the destination's number (plugins/common/spread.c), elsewhere the
- * load of the trees before (plugins/common/grow.c).  OpenSM's engine of this
+ * is a digit of the destination's number (plugins/common/tree/spread.c), elsewhere the
+ * load of the trees before (plugins/common/sssp/grow.c).  OpenSM's engine of this
  * name counts the routes on its own ports only and keeps what the switches hold;
  * here all of a path counts, and the same fabric gives the same tables.
  *
@@ -16,7 +16,7 @@
  * that cables join.  None about credit loops: on trees there are none, rings have
  * them.
  *
- * Options: those of plugins/common/choice_options.h, which take the place of
+ * Options: those of plugins/common/sssp/choice_options.h, which take the place of
  * digits by load on trees; hop_weights, OpenSM's hop_weights_file: a link of a
  * switch's port counts as that many hops in this direction, and a path of 255 or
  * more is none.
@@ -26,9 +26,9 @@
 #include <fmd/engine.h>
 
 #include "lib/log.h"
-#include "plugins/common/alternatives.h"
-#include "plugins/common/balance.h"
-#include "plugins/common/choice_options.h"
+#include "plugins/common/paths/alternatives.h"
+#include "plugins/common/sssp/balance.h"
+#include "plugins/common/sssp/choice_options.h"
 
 #define WEIGHT_MAX 255 /* of a link; a path of this and more is none */
 

@@ -48,10 +48,10 @@
  * last, one VL, cannot fail.
  *
  * GRIDS.  Meshes, tori, hypercubes and HyperX are routed in dimension order, on 1 or 2
- * VLs, with datelines as SLs (plugins/common/dimensions.c), where that is better balanced.
+ * VLs, with datelines as SLs (plugins/common/grid/dimensions.c), where that is better balanced.
  *
  * TREES.  Where all cables join neighbouring ranks and up/down paths by ranks
- * join all pairs that is what is done (plugins/common/updown.c), in one VL.
+ * join all pairs that is what is done (plugins/common/updown/updown.c), in one VL.
  *
  * USE IT where shortest paths have credit loops and VLs are few, or no other
  * engine knows the shape.  It needs switches that map SLs by port in and out.
@@ -64,10 +64,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "plugins/common/even.h"
-#include "plugins/common/lids.h"
-#include "plugins/common/sssp.h"
-#include "plugins/common/updown.h"
+#include "plugins/common/layers/sssp.h"
+#include "plugins/common/paths/lids.h"
+#include "plugins/common/sssp/even.h"
+#include "plugins/common/updown/updown.h"
 #include "plugins/engines/nue/nue.h"
 
 #define FINE 1.25		     /* max / mean that ends the search at once */

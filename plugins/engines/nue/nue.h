@@ -11,7 +11,7 @@
 #ifndef PLUGINS_ENGINES_NUE_NUE_H
 #define PLUGINS_ENGINES_NUE_NUE_H
 
-#include "plugins/common/balance.h"
+#include "plugins/common/sssp/balance.h"
 
 #define NUE_SLS 16
 

@@ -12,7 +12,7 @@
  */
 #include <string.h>
 
-#include "lib/heap.h"
+#include "lib/algo/heap.h"
 #include "plugins/engines/nue/nue.h"
 
 #define ONE_TAKEN ((uint64_t)1 << 33) /* in a key: more than all that breaks ties */

@@ -7,9 +7,9 @@
  * one of 200, and a path is right when no other costs less.  Destinations take
  * their turns switch by switch; for each of them every switch takes, of its right next
  * steps, the port that fewest LIDs use, and of those the one to the switch that
- * fewest LIDs enter (plugins/common/counts.c).  Switches with hosts choose
+ * fewest LIDs enter (plugins/common/sssp/counts.c).  Switches with hosts choose
  * before the others, as theirs is the choice that matters.  On trees of links all
- * alike digits of the destination's number choose (plugins/common/spread.c): as even
+ * alike digits of the destination's number choose (plugins/common/tree/spread.c): as even
  * at every switch, and over whole paths.
  *
  * When to use: in fabrics of links of different speed, and where tables like
@@ -28,7 +28,7 @@
  */
 #include <fmd/engine.h>
 
-#include "plugins/common/counts.h"
+#include "plugins/common/sssp/counts.h"
 
 struct shortestpath_options {
 	bool spine_first_routing;

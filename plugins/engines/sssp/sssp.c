@@ -8,8 +8,8 @@
  * Destinations are taken in turn over the switches, and small fabrics get
  * further rounds in which every tree is taken out and grown again.  On levelled
  * fabrics (trees) the choice is a digit of the destination's number instead
- * (plugins/common/spread.c), which is even by construction.  The work is done by
- * plugins/common/forest.c.
+ * (plugins/common/tree/spread.c), which is even by construction.  The work is done by
+ * plugins/common/sssp/forest.c.
  *
  * When to use.  On fabrics without a closed form (random graphs, dragonflies,
  * degraded ones) where credit loops are excluded otherwise, or as the measure of
@@ -27,7 +27,7 @@
  */
 #include <fmd/engine.h>
 
-#include "plugins/common/sssp.h"
+#include "plugins/common/layers/sssp.h"
 
 struct sssp_options {
 	struct fm_nodeset compute, io;

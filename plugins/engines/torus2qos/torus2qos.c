@@ -11,7 +11,7 @@
  * switch (SL2VL).  So SLs never change, and 2 VLs serve any number of dimensions.
  *
  * When to use it: tori and meshes, hypercubes too, of 1 to 4 rings and any number of
- * lines.  Dimensions, seeds and datelines are found (plugins/common/grid.h); lines of 2
+ * lines.  Dimensions, seeds and datelines are found (plugins/common/grid/grid.h); lines of 2
  * are taken in pairs as rings of 4, as those can be gone round.  torus_config
  * may point to an existing torus-2QoS.conf: it then decides dimensions, directions and
  * datelines, as with OpenSM.

@@ -5,7 +5,7 @@
 #ifndef PLUGINS_ENGINES_TORUS2QOS_H
 #define PLUGINS_ENGINES_TORUS2QOS_H
 
-#include "plugins/common/datelines.h"
+#include "plugins/common/grid/datelines.h"
 
 struct torus_options {
 	struct fm_file torus_config;

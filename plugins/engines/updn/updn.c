@@ -6,7 +6,7 @@
  * The idea: every cable is given a direction such that no circle of cables goes
  * up all the way.  A path goes up, then down, never up again; channels of such
  * paths can be numbered, so no circle of waiting packets closes (Autonet,
- * Schroeder et al. 1991).  plugins/common/updown.c chooses the directions and
+ * Schroeder et al. 1991).  plugins/common/updown/updown.c chooses the directions and
  * routes; this file turns options into roots.
  *
  * When to use: on damaged or uneven trees that fattree refuses, and on any other
@@ -20,13 +20,13 @@
  * Options: roots (OpenSM's root_guid_file) stay roots: pairs that none of them
  * joins are led another way (calculate_missing_routes, connect_roots) as far as
  * that closes no cycle, and the rest is logged.  Without roots those of `level`,
- * or found.  The others: plugins/common/updown_options.h.
+ * or found.  The others: plugins/common/updown/updown_options.h.
  *
  * Refuses: a list of roots, or a level, of which no switch is in the fabric.
  */
 #include <fmd/engine.h>
 
-#include "plugins/common/updown_options.h"
+#include "plugins/common/updown/updown_options.h"
 
 struct updn_options {
 	struct fm_nodeset_list roots;

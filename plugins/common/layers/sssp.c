@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where a closed form is known (levelled fabrics, all traffic alike) it is
+ * taken: its balance is better than that of any greedy choice.
+ *
+ * Several trees to a switch balance better than one and need more lanes: their
+ * number is halved until a few lanes suffice.
+ */
+#include "plugins/common/layers/sssp.h"
+
+#include <string.h>
+
+#include "plugins/common/sssp/even.h"
+#include "plugins/common/updown/updown.h"
+
+#define MOST_TREES 4	    /* to one switch, with lanes */
+#define MOST_PAIRS 1000000u /* trees * switches above which one tree must do */
+#define FEW_LANES 4u	    /* several trees are not worth more */
+#define UNEVEN 1.5	    /* largest load by the mean, from which on trees by load are tried */
+
+static bool
+has_throttled(const struct fm_fabric *fab)
+{
+	for (fm_link l = 0; l < fab->n_links; l++)
+		if (fab->link_mbps[l] < fab->link_nominal_mbps[l])
+			return true;
+	return false;
+}
+
+static bool
+lists_hosts(const struct fm_fabric *fab, const struct fm_nodeset *set)
+{
+	if (set == NULL || !set->given)
+		return false;
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		if (fm_bit(set->end, e) && (fm_is_host(fab, e) || fab->end_kind[e] == FM_END_PROXY))
+			return true;
+	return false;
+}
+
+/* Does some traffic count more than other? */
+static bool
+has_wishes(const struct fm_fabric *fab, const struct fm_sssp *how)
+{
+	return lists_hosts(fab, how->compute) || lists_hosts(fab, how->io) ||
+	    (how->avoid_throttled && has_throttled(fab));
+}
+
+static void
+warn_of_strays(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_sssp *how)
+{
+	if (how->compute != NULL && how->compute->given && !lists_hosts(fab, how->compute))
+		host->log(host, fm_stray_level(fab), "compute_nodes name no host of this fabric");
+	if (how->io != NULL && how->io->given && !lists_hosts(fab, how->io))
+		host->log(host, fm_stray_level(fab), "io_nodes name no host of this fabric");
+}
+
+static bool
+has_closed_form(
+    const struct fm_fabric *fab, const struct fm_shape *shape, const struct fm_sssp *how)
+{
+	return shape->tree.levelled && !has_wishes(fab, how);
+}
+
+static struct fm_forest_plan
+plan_of(const struct fm_shape *shape, const struct fm_sssp *how)
+{
+	return (struct fm_forest_plan){ .arcs = &shape->arcs,
+		.trees_per_switch = how->trees_per_switch,
+		.avoid_throttled = how->avoid_throttled,
+		.compute = how->compute,
+		.io = how->io };
+}
+
+/* By trees, and on small fabrics route by route where the trees leave much on one link. */
+static int
+route_by_load(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
+    const struct fm_forest_plan *plan, bool wishes, const struct fm_tables *out,
+    struct fm_error *err)
+{
+	const struct fm_evening how = { 0 };
+	struct fm_forest forest;
+	uint64_t most;
+	int rc;
+
+	if ((rc = fm_forest_grow(host, fab, plan, &forest, err)) != 0 ||
+	    (rc = fm_forest_write(host, fab, &forest, out, err)) != 0 || wishes ||
+	    !fm_may_even(fab) || !fm_forest_is_uneven(fab, &forest))
+		return rc;
+	return fm_even_tables(host, fab, &shape->arcs, &how, out, &most, err);
+}
+
+int
+fm_route_sssp(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_sssp *how,
+    const struct fm_tables *out, struct fm_error *err)
+{
+	const struct fm_choice digits = { .by_digits = true };
+	struct fm_forest_plan plan;
+	struct fm_paths found;
+	struct fm_shape shape;
+	int rc;
+
+	warn_of_strays(host, fab, how);
+	if ((rc = fm_shape_build(host, fab, &shape, err)) != 0)
+		return rc;
+	if (has_closed_form(fab, &shape, how))
+		return fm_balance(host, fab, &shape, NULL, digits, out, &found, err);
+	plan = plan_of(&shape, how);
+	return route_by_load(host, fab, &shape, &plan, has_wishes(fab, how), out, err);
+}
+
+/* What is to be tried, and what came of it. */
+struct attempt {
+	struct fm_forest_plan trees;
+	struct fm_layer_plan plan;
+	struct fm_lanes found;
+};
+
+static int
+try(const struct fm_host *host, const struct fm_fabric *fab, struct attempt *t,
+    struct fm_error *err)
+{
+	int rc = fm_forest_grow(host, fab, &t->trees, &t->found.forest, err);
+
+	return rc != 0
+	    ? rc
+	    : fm_layers_build(host, fab, &t->found.forest, &t->plan, &t->found.layers, err);
+}
+
+/* As many trees to a switch as a few lanes take; FM_E_TOPOLOGY: one, then. */
+static int
+try_several_trees(const struct fm_host *host, const struct fm_fabric *fab, struct attempt *t,
+    struct fm_error *err)
+{
+	uint32_t n = fab->n_switches;
+	int rc = FM_E_TOPOLOGY;
+
+	t->plan.enough = FEW_LANES;
+	for (uint32_t k = MOST_TREES; k > 1 && rc == FM_E_TOPOLOGY; k /= 2) {
+		t->trees.trees_per_switch = k;
+		if ((uint64_t)k * n * n <= MOST_PAIRS)
+			rc = try(host, fab, t, err);
+	}
+	t->plan.enough = 0;
+	return rc;
+}
+
+static int
+try_dimensions(const struct fm_host *host, const struct fm_fabric *fab, struct attempt *t,
+    struct fm_error *err)
+{
+	struct fm_dimensions *d = fm_scratch_array(host, 1, struct fm_dimensions);
+	struct fm_forest_plan trees = t->trees;
+	int rc;
+
+	if (d == NULL)
+		return fm_no_scratch(host, "dimensions", err);
+	if ((rc = fm_dimensions_find(host, fab, t->trees.arcs, d, err)) != 0)
+		return rc;
+	if (d->regular != NULL && fm_has_proxies(fab))
+		return host->fail(err, FM_E_TOPOLOGY,
+		    "shortest paths are wanted, and cables are missing in the grid");
+	t->trees.dimensions = t->plan.dimensions = d;
+	t->trees.trees_per_switch = 1;
+	rc = try(host, fab, t, err);
+	t->trees = trees;
+	t->plan.dimensions = NULL;
+	return rc;
+}
+
+/* Grids whose dimensions differ in width are crowded in the narrow ones: then trees by
+ * load, if they are better. */
+static int
+try_to_improve(const struct fm_host *host, const struct fm_fabric *fab, struct attempt *t,
+    struct fm_error *err)
+{
+	struct fm_lanes by_dimensions = t->found;
+	int rc;
+
+	if (t->found.forest.most <= UNEVEN * t->found.forest.mean)
+		return 0;
+	rc = try_several_trees(host, fab, t, err);
+	if (rc != 0 && rc != FM_E_TOPOLOGY)
+		return rc;
+	if (rc != 0 || t->found.forest.most >= by_dimensions.forest.most)
+		t->found = by_dimensions;
+	return 0;
+}
+
+static int
+grow_in_lanes(const struct fm_host *host, const struct fm_fabric *fab, struct attempt *t,
+    struct fm_error *err)
+{
+	uint32_t given = t->trees.trees_per_switch;
+	int rc = try_dimensions(host, fab, t, err);
+
+	if (rc == 0 && given == 0)
+		return try_to_improve(host, fab, t, err);
+	if (rc == FM_E_TOPOLOGY && given == 0)
+		rc = try_several_trees(host, fab, t, err);
+	if (rc != FM_E_TOPOLOGY)
+		return rc;
+	t->trees.trees_per_switch = given > 0 ? given : 1;
+	return try(host, fab, t, err);
+}
+
+int
+fm_lanes_by_dimensions(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_arcs *arcs, unsigned allowed, struct fm_lanes *out, struct fm_error *err)
+{
+	struct attempt t = { .trees = { .arcs = arcs },
+		.plan = { .allowed = allowed, .paired = true } };
+	int rc = try_dimensions(host, fab, &t, err);
+
+	*out = t.found;
+	return rc;
+}
+
+int
+fm_lanes_write(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_lanes *lanes, struct fm_tables *out, struct fm_error *err)
+{
+	int rc = fm_forest_write(host, fab, &lanes->forest, out, err);
+
+	if (rc == 0)
+		fm_layers_write(host, fab, &lanes->forest, &lanes->layers, out);
+	return rc;
+}
+
+int
+fm_route_in_lanes(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_request *req, const struct fm_sssp *how, struct fm_tables *out,
+    struct fm_error *err)
+{
+	struct attempt t = { .plan = { .allowed = fm_layers_allowed(fab, req),
+				 .start = how->start_vl,
+				 .paired = how->paired,
+				 .balance = how->balance_vls },
+		.found.layers = { .n = 1, .start = how->start_vl } };
+	struct fm_updown updown = { 0 };
+	struct fm_missing left;
+	struct fm_shape shape;
+	int rc;
+
+	if (t.plan.allowed <= how->start_vl)
+		return host->fail(err, FM_E_TOPOLOGY, "start_vl is %u, but only %u VLs are allowed",
+		    how->start_vl, t.plan.allowed);
+	warn_of_strays(host, fab, how);
+	if ((rc = fm_shape_build(host, fab, &shape, err)) != 0)
+		return rc;
+	t.trees = plan_of(&shape, how);
+	if (!has_closed_form(fab, &shape, how) || fm_has_proxies(fab)) {
+		rc = grow_in_lanes(host, fab, &t, err);
+		return rc != 0 ? rc : fm_lanes_write(host, fab, &t.found, out, err);
+	}
+	rc = fm_route_updown(host, fab, &shape, &updown, out, &left, err);
+	if (rc == 0)
+		fm_layers_write(host, fab, &t.found.forest, &t.found.layers, out);
+	return rc;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The two ways of choosing: spread.c (digits of a destination's number; only
+ * on levelled fabrics, rows independent, bound by memory) and grow.c (loads;
+ * any fabric, one destination after the other).
+ */
+#include "plugins/common/sssp/balance.h"
+
+#include <string.h>
+
+#include "plugins/common/paths/lids.h"
+#include "plugins/common/paths/reach.h"
+#include "plugins/common/sssp/even.h"
+#include "plugins/common/sssp/forest.h"
+#include "plugins/common/tree/spread.h"
+
+static int
+find_components(const struct fm_host *host, struct fm_shape *shape, struct fm_error *err)
+{
+	uint32_t n = shape->arcs.n_switches;
+	fm_sw *queue = fm_scratch_array(host, n, fm_sw);
+
+	shape->component = fm_scratch_array(host, n, uint32_t);
+	if (queue == NULL || shape->component == NULL)
+		return fm_no_scratch(host, "components of the fabric", err);
+	for (fm_sw root = 0; root < n; root++) {
+		uint32_t head = 0, tail = 0;
+
+		if (shape->component[root] != 0)
+			continue;
+		shape->component[root] = ++shape->n_components;
+		queue[tail++] = root;
+		while (head < tail) {
+			fm_sw s = queue[head++];
+
+			for (fm_arc a = shape->arcs.first[s]; a < shape->arcs.first[s + 1]; a++)
+				if (shape->component[shape->arcs.to[a]] == 0) {
+					shape->component[shape->arcs.to[a]] = shape->n_components;
+					queue[tail++] = shape->arcs.to[a];
+				}
+		}
+	}
+	for (fm_sw s = 0; s < n; s++)
+		shape->component[s]--;
+	return 0;
+}
+
+int
+fm_shape_build(const struct fm_host *host, const struct fm_fabric *fab, struct fm_shape *out,
+    struct fm_error *err)
+{
+	int rc;
+
+	*out = (struct fm_shape){ 0 };
+	if ((rc = fm_arcs_build(host, fab, &out->arcs, err)) != 0 ||
+	    (rc = fm_tree_build(host, fab, &out->arcs, &out->tree, err)) != 0)
+		return rc;
+	return find_components(host, out, err);
+}
+
+/* Columns of block b that a leaf has no path to although there are cables. */
+static void
+count_missing(const struct fm_shape *shape, const struct fm_reach *reach, uint32_t b, fm_sw leaf,
+    struct fm_paths *found)
+{
+	const uint64_t *met =
+	    (const uint64_t *)&reach->met[(size_t)b * shape->arcs.n_switches + leaf];
+	const fm_sw *column_sw = reach->column_sw + b * FM_LANES;
+	uint32_t last = reach->n_columns - b * FM_LANES;
+
+	for (uint32_t w = 0; w < FM_LANES / 64; w++)
+		for (uint64_t bits = ~met[w]; bits != 0; bits &= bits - 1) {
+			uint32_t c = w * 64 + (uint32_t)__builtin_ctzll(bits);
+
+			if (c >= last || shape->component[column_sw[c]] != shape->component[leaf])
+				continue;
+			found->unjoined++;
+			found->unjoined_hosts += shape->tree.rank[column_sw[c]] == 0;
+		}
+}
+
+static void
+look_at_paths(const struct fm_shape *shape, const struct fm_reach *reach, struct fm_paths *found)
+{
+	found->max_hops = reach->max_hops;
+	for (uint32_t b = 0; b < reach->n_blocks; b++)
+		for (fm_sw s = 0; s < shape->arcs.n_switches; s++)
+			if (shape->tree.rank[s] == 0)
+				count_missing(shape, reach, b, s, found);
+}
+
+/* What digits cannot do: their load is not counted but known to be even. */
+static bool
+has_wishes(const struct fm_choice *c)
+{
+	return c->scatter != 0 || c->n_first > 0 || c->ignore_links != NULL ||
+	    c->ignore_ends != NULL || c->search != NULL || c->shift;
+}
+
+static bool
+is_source(const struct fm_fabric *fab, fm_sw s)
+{
+	for (fm_end e = fab->sw_first_end[s]; e < fab->sw_first_end[s + 1]; e++)
+		if (fm_is_host(fab, e) || fab->end_kind[e] == FM_END_PROXY)
+			return true;
+	return false;
+}
+
+/* (switch with hosts or proxies, destination switch) that no legal tree joins. */
+static void
+count_unjoined(const struct fm_fabric *fab, const struct fm_shape *shape, const struct fm_forest *f,
+    struct fm_paths *found)
+{
+	for (fm_sw s = 0; s < fab->n_switches; s++) {
+		bool source = is_source(fab, s);
+
+		for (fm_sw to = 0; source && to < fab->n_switches; to++) {
+			if (s == to || shape->component[s] != shape->component[to] ||
+			    fm_forest_steps(f, f->first[to])[s] != FM_STEP_NONE)
+				continue;
+			found->unjoined++;
+			found->unjoined_hosts += shape->tree.rank[to] == 0;
+		}
+	}
+}
+
+int
+fm_balance_by_load(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_shape *shape, const struct fm_order *order, bool detours,
+    struct fm_choice choice, const struct fm_tables *out, struct fm_paths *found,
+    struct fm_error *err)
+{
+	struct fm_forest_plan plan = { .arcs = &shape->arcs, .order = order, .detours = detours };
+	struct fm_growth want = { .arcs = &shape->arcs,
+		.component = shape->component,
+		.rule = { .order = order, .detours = detours && choice.scatter == 0 },
+		.choice = choice };
+	struct fm_evening evening = { .rule = want.rule };
+	struct fm_forest forest;
+	uint64_t most;
+	int rc;
+
+	if (detours)
+		evening.way = order->way;
+	*found = (struct fm_paths){ 0 };
+	if (has_wishes(&choice) || fm_has_lmc(fab))
+		return fm_grow_trees(host, fab, &want, out, found, err);
+	if ((rc = fm_forest_grow(host, fab, &plan, &forest, err)) != 0 ||
+	    (rc = fm_forest_write(host, fab, &forest, out, err)) != 0)
+		return rc;
+	found->max_hops = forest.max_hops;
+	if (order != NULL)
+		count_unjoined(fab, shape, &forest, found);
+	if (fm_may_even(fab) && fm_forest_is_uneven(fab, &forest))
+		rc = fm_even_tables(host, fab, &shape->arcs, &evening, out, &most, err);
+	return rc;
+}
+
+/* ---------------------------------------------------------------- by digits */
+
+/* What the switches of one rank have in common. */
+struct rank_alike {
+	bool seen;
+	uint32_t n_hosts, n_up, n_down;
+};
+
+static uint32_t
+count_hosts(const struct fm_fabric *fab, fm_sw s)
+{
+	uint32_t n = 0;
+
+	for (fm_end e = fab->sw_first_end[s]; e < fab->sw_first_end[s + 1]; e++)
+		n += fm_is_host(fab, e);
+	return n;
+}
+
+static struct rank_alike
+look_at_switch(const struct fm_fabric *fab, const struct fm_shape *shape, fm_sw s)
+{
+	struct rank_alike is = { .seen = true, .n_hosts = count_hosts(fab, s) };
+
+	for (fm_link l = fab->sw_first_link[s]; l < fab->sw_first_link[s + 1]; l++)
+		if (shape->tree.rank[fab->link_to[l]] > shape->tree.rank[s])
+			is.n_up++;
+		else
+			is.n_down++;
+	return is;
+}
+
+/* Can the hosts of a leaf be dealt evenly to its ways up (spread.c)? */
+static bool
+can_share(const struct fm_shape *shape, const struct rank_alike *is)
+{
+	return is->n_up == 0 || is->n_hosts % is->n_up == 0 ||
+	    (is->n_hosts > is->n_up && !fm_has_wide_arcs(&shape->arcs));
+}
+
+static bool
+is_even(const struct fm_fabric *fab, const struct fm_shape *shape)
+{
+	struct rank_alike ranks[FM_TREE_MAX_RANKS] = { { 0 } };
+
+	for (fm_sw s = 0; s < fab->n_switches; s++) {
+		struct rank_alike is = look_at_switch(fab, shape, s), *all;
+
+		if (shape->tree.rank[s] >= FM_TREE_MAX_RANKS)
+			continue;
+		all = &ranks[shape->tree.rank[s]];
+		if (!all->seen)
+			*all = is;
+		if (is.n_hosts != all->n_hosts || is.n_up != all->n_up ||
+		    is.n_down != all->n_down || !can_share(shape, &is))
+			return false;
+	}
+	return true;
+}
+
+/* Digits are even where the switches of a rank are all alike.  Else what is too much goes
+ * elsewhere, as far as the levels allow, so that no path goes down and up again that did
+ * not before. */
+static int
+make_even(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
+    const struct fm_order *order, const struct fm_tables *out, struct fm_error *err)
+{
+	struct fm_levels levels = { .level = shape->tree.rank };
+	struct fm_evening how = { .rule = { .order = order } };
+	struct fm_order by_rank;
+	uint64_t most;
+	int rc = 0;
+
+	if (!fm_may_even(fab) || is_even(fab, shape))
+		return 0;
+	if (order == NULL) {
+		rc = fm_order_build(host, &shape->arcs, &levels, &by_rank, err);
+		how.also = &by_rank;
+	}
+	return rc != 0 ? rc : fm_even_tables(host, fab, &shape->arcs, &how, out, &most, err);
+}
+
+int
+fm_balance(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
+    const struct fm_order *order, struct fm_choice choice, const struct fm_tables *out,
+    struct fm_paths *found, struct fm_error *err)
+{
+	struct fm_reach reach;
+	struct fm_lids lids;
+	int rc;
+
+	*found = (struct fm_paths){ 0 };
+	if (!choice.by_digits || !shape->tree.levelled || has_wishes(&choice))
+		return fm_balance_by_load(host, fab, shape, order, false, choice, out, found, err);
+	if ((rc = fm_reach_build(host, &shape->arcs, order, shape->tree.order, fab->n_switches,
+		 &reach, err)) != 0 ||
+	    (rc = fm_lids_build(host, fab, shape->tree.order, fab->n_switches, &lids, err)) != 0 ||
+	    (rc = fm_spread(host, fab, &shape->arcs, &shape->tree, &reach, &lids, out, err)) != 0)
+		return rc;
+	look_at_paths(shape, &reach, found);
+	return make_even(host, fab, shape, order, out, err);
+}

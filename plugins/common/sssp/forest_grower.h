@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * plugins/common/sssp/forest_grower.h - what the parts of forest.c share; not installed.
+ *
+ *	forest.c		the plan of trees; shortest paths
+ *	forest_legal.c		legal up/down paths
+ *	forest_tables.c		from trees to the LFT
+ */
+#ifndef PLUGINS_COMMON_SSSP_FOREST_GROWER_H
+#define PLUGINS_COMMON_SSSP_FOREST_GROWER_H
+
+#include "plugins/common/sssp/forest.h"
+
+/* Whose LIDs a tree leads to, in the order of growing. */
+enum lid_class { LID_COMPUTE, LID_IO, LID_PLAIN, LID_SILENT, LID_CLASSES };
+
+/* What a search from one root finds. */
+struct steps {
+	fm_sw *order; /* [n] nearest first, the root too */
+	uint32_t n;
+	uint32_t *first; /* [n + 1] by place in order: next steps, offsets into arc */
+	fm_arc *arc;	 /* [n_arcs / 2] */
+	uint32_t max_hops;
+};
+
+struct grower {
+	const struct fm_host *host;
+	const struct fm_fabric *fab;
+	const struct fm_forest_plan *plan;
+	struct fm_forest *f;
+	/* the plan of trees */
+	uint8_t *class_of; /* [n_trees] enum lid_class */
+	uint64_t *turns;   /* [n_trees] when it is grown, and the tree */
+	uint32_t *weight;  /* [n_trees] its LIDs that carry traffic */
+	/* the graph */
+	double *per_route; /* [n_arcs] 1 / capacity of all its links */
+	double *load;	   /* [n_arcs] routes: whole numbers */
+	double *arc_cost;  /* [n_arcs] of the shortest; NULL with legal ones */
+	/* [n_switches] sources, of all and of those that count for compute and I/O LIDs */
+	uint16_t *n_sources, *n_compute;
+	/* searches: one for each switch if they fit, else for the trees of a batch */
+	struct steps *steps; /* [n_steps] */
+	uint32_t n_steps;
+	bool keeps;
+	uint32_t batch;	  /* first turn of the batch in hand */
+	uint32_t **level; /* [n_workers][n_switches] */
+	/* of the trees in hand */
+	double *cost;	   /* [n_workers][n_switches] */
+	uint16_t *passing; /* [n_batch][n_switches] where the forest keeps none */
+	uint32_t n_batch;  /* trees */
+	bool again;
+	uint32_t n_done, n_total;
+};
+
+static inline uint8_t *
+fm_grower_steps(const struct grower *g, uint32_t tree)
+{
+	return g->f->step + (size_t)tree * g->fab->n_switches;
+}
+
+/* Sources that come by in the i-th tree of the batch in hand. */
+static inline uint16_t *
+fm_grower_passing(const struct grower *g, uint32_t i, uint32_t tree)
+{
+	return g->f->passing != NULL ? g->f->passing + (size_t)tree * g->fab->n_switches
+				     : g->passing + (size_t)i * g->fab->n_switches;
+}
+
+static inline const uint16_t *
+fm_grower_sources(const struct grower *g, uint32_t tree)
+{
+	return g->class_of[tree] == LID_PLAIN ? g->n_sources : g->n_compute;
+}
+
+/* What comes by in this tree is load from now on, or (sign -1) no longer. */
+void fm_grower_load(struct grower *g, uint32_t i, uint32_t tree, int sign);
+
+/* Done with n more trees.  FM_E_CANCELLED. */
+int fm_grower_go_on(struct grower *g, uint32_t n, struct fm_error *err);
+
+/* All trees by legal paths (forest_legal.c).  FM_E_RESOURCE, FM_E_CANCELLED. */
+int fm_forest_grow_legal(struct grower *g, uint32_t rounds, struct fm_error *err);
+
+#endif

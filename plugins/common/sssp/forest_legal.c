@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The trees of a forest by legal paths, several at a time (swarm.h): those of a batch
+ * find the links as the batches before have left them.
+ */
+#include <string.h>
+
+#include "plugins/common/sssp/forest_grower.h"
+#include "plugins/common/sssp/swarm.h"
+
+struct legal {
+	struct grower *g;
+	struct fm_swarm swarm;
+	float *capacity; /* [n_arcs] */
+};
+
+/* From lanes to the rows of a tree. */
+static void
+keep_tree(const struct legal *l, uint32_t lane, uint32_t tree)
+{
+	uint8_t *step = fm_grower_steps(l->g, tree);
+	uint16_t *passing = fm_grower_passing(l->g, lane, tree);
+	bool loads = l->g->weight[tree] > 0;
+
+	for (fm_sw u = 0; u < l->g->fab->n_switches; u++) {
+		step[u] = fm_swarm_step(&l->swarm, u, lane);
+		passing[u] = loads ? (uint16_t)l->swarm.passing[u][lane] : 0;
+	}
+}
+
+static void
+grow_batch(struct legal *l, uint32_t n)
+{
+	struct grower *g = l->g;
+	const uint16_t *sources[FM_SWARM];
+	double weight[FM_SWARM];
+	fm_sw root[FM_SWARM];
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t tree = (uint32_t)g->turns[g->batch + i];
+
+		if (g->again)
+			fm_grower_load(g, i, tree, -1);
+		root[i] = g->f->root[tree];
+		weight[i] = g->weight[tree];
+		sources[i] = fm_grower_sources(g, tree);
+	}
+	fm_swarm_weigh(&l->swarm, g->load, l->capacity, g->plan->detours);
+	fm_swarm_find(&l->swarm, root, n);
+	fm_swarm_add(&l->swarm, n, sources, weight, g->load);
+	for (uint32_t i = 0; i < n; i++)
+		keep_tree(l, i, (uint32_t)g->turns[g->batch + i]);
+}
+
+int
+fm_forest_grow_legal(struct grower *g, uint32_t rounds, struct fm_error *err)
+{
+	uint32_t n_trees = g->f->n_trees, most = g->n_batch < FM_SWARM ? g->n_batch : FM_SWARM, n;
+	struct legal l = { .g = g,
+		.capacity = fm_scratch_array(g->host, g->plan->arcs->n_arcs, float) };
+	int rc = fm_swarm_init(g->host, g->plan->arcs, &l.swarm, err);
+
+	if (rc != 0)
+		return rc;
+	if (l.capacity == NULL)
+		return fm_no_scratch(g->host, "widths of the links", err);
+	for (fm_arc a = 0; a < g->plan->arcs->n_arcs; a++)
+		l.capacity[a] = (float)(1 / g->per_route[a]);
+	fm_swarm_follow(&l.swarm, g->plan->order);
+	for (uint32_t r = 0; r < rounds; r++) {
+		g->again = r > 0;
+		for (g->batch = 0; rc == 0 && g->batch < n_trees; g->batch += n) {
+			n = n_trees - g->batch < most ? n_trees - g->batch : most;
+			grow_batch(&l, n);
+			rc = fm_grower_go_on(g, n, err);
+		}
+	}
+	return rc;
+}
