@@ -3,8 +3,9 @@
  * Judging tables: setting up, the walk over all LIDs, adding up.
  *
  *	ports		what is behind every port of every switch
- *	classes		the LIDs behind a switch together (verify_class.c); if that
- *			settles everything the next two are skipped
+ *	classes		the LIDs behind a switch together (verify_class.c), on trees and
+ *			with adaptive routing; if that settles everything the next two are
+ *			skipped
  *	walk		blocks of 64 LIDs on all workers (verify_walk.c, verify_vl.c);
  *			with adaptive routing, over all alternatives (verify_adaptive.c),
  *			of the LIDs that classes have not settled
@@ -310,7 +311,8 @@ judge(struct judge *j, struct fm_pool *workers, struct fm_error *err)
 	struct cycle cycle = { 0 };
 	bool settled = false, adaptive = j->t->ar_max_groups > 0;
 	int rc = setup(j, err);
-	bool by_class = rc == 0 && !j->req->one_by_one && verify_classes_apply(j);
+	bool by_class = rc == 0 && !j->req->one_by_one && verify_classes_apply(j) &&
+	    (adaptive || verify_is_levelled(j->fab));
 
 	if (rc == 0 && adaptive)
 		rc = judge_adaptive(j, workers, by_class, &settled, &cycle, err);

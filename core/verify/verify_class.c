@@ -39,6 +39,25 @@
 
 #define AHEAD 8u /* rows between being asked for and being read */
 
+/* Do most links join switches of different levels (verify_class_deps.c), as on trees?
+ * Elsewhere without adaptive routing nearly every turn would have to be noted, and to follow
+ * every LID takes half the time.  False also when out of memory. */
+bool
+verify_is_levelled(const struct fm_fabric *fab)
+{
+	uint32_t *level = malloc((fab->n_switches + 1) * sizeof(*level)), n = 0;
+	fm_sw *queue = malloc((fab->n_switches + 1) * sizeof(*queue));
+
+	if (level != NULL && queue != NULL) {
+		snapshot_find_levels(fab, level, queue);
+		for (fm_link l = 0; l < fab->n_links; l++)
+			n += level[fab->link_to[l]] != level[fab->link_to[fab->link_rev[l]]];
+	}
+	free(level);
+	free(queue);
+	return n > fab->n_links / 2;
+}
+
 /* One VL on all links, so that it does not matter which of them carry packets,
  * and ports that fit a mask. */
 bool

@@ -3,13 +3,11 @@
  * core/verify/verify_internal.h - what the parts of verify share.
  *
  *	verify.c	setting up, adding up, the verdict
- *	verify_class.c	all LIDs behind a switch together, where that tells the same;
- *			with the files of verify_class.h
+ *	verify_class*.c	all LIDs behind a switch together, where that tells the same
  *	verify_walk.c	following every LID to its end, 64 LIDs at a time
  *	verify_vl.c	the same dependencies when packets change or differ in VL
  *	verify_vl_class.c	LIDs with equal paths together in that case
- *	verify_adaptive.c	the same over all alternatives of adaptive routing
- *	verify_adaptive_deps.c	and its dependencies
+ *	verify_adaptive*.c	the same over all alternatives of adaptive routing
  *	verify_cycles.c	cycles of the dependency graph
  *	verify_way.c	the steps to a fault
  *	verify_words.c	the verdict as lines, the witness as a sentence
@@ -82,9 +80,9 @@ struct walker {
 	uint16_t (*sl_vls)[N_SLS]; /* [n_switches][SL] VLs on the way out; VL mode only */
 	uint16_t *reply_sls;	   /* [n_switches] SLs of replies from reply_row; VL mode only */
 	uint32_t reply_row;
-	uint32_t bad_sls;   /* SL entries above 15 */
-	bool carries;	    /* packets followed now are data traffic: note dependencies */
-	bool lane_loops;    /* this lane has a loop */
+	uint32_t bad_sls; /* SL entries above 15 */
+	bool carries;	  /* packets followed now are data traffic: note dependencies */
+	bool lane_loops;
 	uint32_t ref_ports; /* refs[] beyond this port is "nowhere" */
 	struct port_ref refs[256];
 	struct lane lane[LANES];
@@ -224,8 +222,10 @@ int verify_walk(struct judge *j, struct fm_pool *workers, struct fm_error *err);
 
 /* verify_class.c: *settled: all sums are in the walkers, one VL, no credit
  * loop, no VL error.  Otherwise everything is as before, to be done the long way; but with
- * adaptive routing (as_bits) the sums are there, too, and exactly the dependencies in vl_dep. */
+ * adaptive routing (as_bits) the sums are there, too, and exactly the dependencies in vl_dep.
+ * Without it they pay on levelled fabrics. */
 bool verify_classes_apply(const struct judge *j);
+bool verify_is_levelled(const struct fm_fabric *fab);
 int verify_classes(struct judge *j, struct fm_pool *workers, bool *settled, struct fm_error *err);
 /* The sums of all LIDs that classes settle; of these alone, no dependencies. */
 int verify_class_sums(
