@@ -466,15 +466,16 @@ daemon_init(struct daemon *d, const struct cli *cli, const struct transport_kind
 	d->events = events_new();
 	if (d->base == NULL || d->events == NULL)
 		return fm_fail(err, FM_E_SYSTEM, "libevent does not start");
-	rc = router_init(&d->router, (unsigned)d->conf->workers, err);
-	if (rc != 0)
-		return rc;
-	d->router_ready = true;
 	daemon_apply_conf(d);
 	if (cli->dump_dir != NULL && (rc = dump_open(cli->dump_dir, err)) != 0)
 		return rc;
-	if ((rc = open_store(d, err)) != 0 || (rc = open_fabric(d, err)) != 0 ||
-	    (rc = start_sweeper(d, err)) != 0 || (rc = open_events(d, err)) != 0)
+	/* the store first: a child reads it, and is forked before there are threads */
+	if ((rc = open_store(d, err)) != 0 ||
+	    (rc = router_init(&d->router, (unsigned)d->conf->workers, err)) != 0)
+		return rc;
+	d->router_ready = true;
+	if ((rc = open_fabric(d, err)) != 0 || (rc = start_sweeper(d, err)) != 0 ||
+	    (rc = open_events(d, err)) != 0)
 		return rc;
 	if (is_one_shot(d))
 		return 0;

@@ -35,6 +35,7 @@
 #define M_KEY_KEY "m_key"
 #define UNTOLD_KEY "untold"
 #define ASIDE_MAX 100 /* files set aside, by number */
+#define READ_TRIES 3  /* of a file that another process may write to meanwhile */
 
 static bool
 remember(struct store *s, const struct store_lid *l)
@@ -171,20 +172,50 @@ open_env(struct store *s, const char *path, unsigned flags)
 	return store_end(s, txn, open_databases(s, txn));
 }
 
+/* The file that is used is one that LMDB has just written, with all that could be read in the
+ * old one; where the disk has no room for it, the old one, of which all could be read. */
+static int
+check_kept(const char *dir, const char *path)
+{
+	int fd = fm_file_new(path, 0640), rc = fd < 0 ? errno : 0;
+	char copy[PATH_MAX + 8];
+
+	if (fd >= 0) {
+		close(fd);
+		snprintf(copy, sizeof(copy), "%s.new", path);
+		rc = store_check(dir, copy);
+		if (!fm_file_done(path, rc == 0) && rc == 0)
+			rc = errno;
+	}
+	return rc != 0 && store_kind_of(rc) == FM_E_RESOURCE ? store_check(dir, NULL) : rc;
+}
+
 static int
 open_kept(struct store *s, const char *dir)
 {
-	int rc = store_check(dir, NULL);
 	char path[4096];
+	struct stat st;
 	bool is_new;
+	int rc;
 
-	if (rc != 0)
-		return rc;
 	snprintf(path, sizeof(path), "%s/data.mdb", dir);
-	is_new = access(path, F_OK) != 0;
+	is_new = lstat(path, &st) != 0;
+	if (!is_new && (rc = check_kept(dir, path)) != 0)
+		return rc;
 	rc = open_env(s, dir, 0);
 	if (rc != 0 && is_new)
 		unlink(path); /* half a file would pass for a damaged one */
+	return rc;
+}
+
+/* As often as another process may write while it is read. */
+static int
+check_often(const char *dir, const char *copy)
+{
+	int rc = MDB_CORRUPTED;
+
+	for (int i = 0; i < READ_TRIES && rc == MDB_CORRUPTED; i++)
+		rc = truncate(copy, 0) != 0 ? errno : store_check(dir, copy);
 	return rc;
 }
 
@@ -198,7 +229,7 @@ open_copy(struct store *s, const char *dir)
 	if (fd < 0)
 		return errno;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	rc = store_check(dir, &fd);
+	rc = check_often(dir, path);
 	if (rc == 0)
 		rc = open_env(s, path, MDB_RDONLY | MDB_NOSUBDIR);
 	close(fd);

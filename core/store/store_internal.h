@@ -33,9 +33,10 @@ struct store {
 };
 
 /* store_check.c: 0, also where there is no data.mdb (an empty one has lost all); else why it
- * cannot be used, as LMDB says it, or errno.  What has been found sound is written to the
- * descriptor *copy; NULL: nowhere. */
-int store_check(const char *dir, const int *copy);
+ * cannot be used, as LMDB says it, or errno.  What can be read is put into the file copy, empty
+ * before, a store of its own; NULL: nowhere.  A child does it, which no damage outlives: to be
+ * called before there are threads, whose locks it could not have. */
+int store_check(const char *dir, const char *copy);
 
 /* A transaction, when no other is open; its end: committed, or not with rc != 0.  What LMDB says,
  * or errno. */
