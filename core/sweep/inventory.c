@@ -389,6 +389,19 @@ inv_find_routes(struct inventory *inv, uint32_t *n_lost)
 	return true;
 }
 
+/* The capabilities of a switch's ports stand in its port 0. */
+struct wire_rate
+inv_rate(const struct inv_node *n, unsigned port)
+{
+	struct wire_port_info info = n->ports[port].info;
+
+	if (inv_is_switch(n)) {
+		info.capability_mask = n->ports[0].info.capability_mask;
+		info.capability_mask2 = n->ports[0].info.capability_mask2;
+	}
+	return wire_rate_active(&info);
+}
+
 const char *
 inv_name(const struct inv_node *n, char *buf, size_t size)
 {

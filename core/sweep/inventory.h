@@ -205,6 +205,9 @@ inv_port_up(const struct inv_port *p)
 	return p->known && p->info.port_state >= WIRE_PORT_INIT;
 }
 
+/* The rate that a port reports. */
+struct wire_rate inv_rate(const struct inv_node *n, unsigned port);
+
 /* "node description (0x0123...)", for the log; buf is returned. */
 const char *inv_name(const struct inv_node *n, char *buf, size_t size);
 

@@ -243,42 +243,6 @@ model_link_vl_code(
 }
 
 static uint8_t
-highest_bit(uint8_t mask)
-{
-	return mask == 0 ? 0 : (uint8_t)(1u << (31 - __builtin_clz(mask)));
-}
-
-/* Width codes by rising width: 1x, 2x (16), 4x, 8x, 12x. */
-static uint8_t
-widest(uint8_t mask)
-{
-	return mask == 16 || mask == 17 ? 16 : highest_bit(mask & 15);
-}
-
-static uint32_t
-nominal_mbps(const struct wire_port_info *a, const struct wire_port_info *b)
-{
-	uint8_t ext = highest_bit(a->link_speed_ext_supported & b->link_speed_ext_supported);
-	uint8_t speed = highest_bit(a->link_speed_supported & b->link_speed_supported & 7);
-
-	return wire_link_mbps(
-	    widest(a->link_width_supported & b->link_width_supported), speed, ext);
-}
-
-/* The capabilities of a switch's ports stand in its port 0. */
-static uint32_t
-present_mbps(const struct inv_node *n, unsigned port)
-{
-	struct wire_port_info info = n->ports[port].info;
-
-	if (inv_is_switch(n)) {
-		info.capability_mask = n->ports[0].info.capability_mask;
-		info.capability_mask2 = n->ports[0].info.capability_mask2;
-	}
-	return wire_port_mbps(&info);
-}
-
-static uint8_t
 end_kind(const struct inv_node *n)
 {
 	if (inv_is_switch(n))
@@ -386,8 +350,8 @@ add_cables(struct sweeper *s, struct snapshot_builder *b, uint32_t slot)
 		c = (struct snapshot_cable){ .sw = { n->sw_index, far->sw_index },
 			.port = { (uint8_t)i, p->peer_port },
 			.n_vls = wire_data_vls(model_link_vl_code(&s->set, p, q)),
-			.mbps = present_mbps(n, i),
-			.nominal_mbps = nominal_mbps(&p->info, &q->info) };
+			.mbps = wire_rate_mbps(inv_rate(n, i)),
+			.nominal_mbps = wire_rate_mbps(wire_rate_best(&p->info, &q->info)) };
 		if (c.nominal_mbps < c.mbps)
 			c.nominal_mbps = c.mbps;
 		if (!fm_vec_push(&b->cables, c))

@@ -304,23 +304,29 @@ nearest_below(const struct code *c, size_t n, uint8_t code)
 
 /* Rates are those of the data, behind 8b/10b or 64b/66b coding.  XDR does not
  * fit the 4 bits of LinkSpeedExtActive: its code here continues the row. */
-uint32_t
-wire_link_mbps(uint8_t width_active, uint8_t speed_active, uint8_t speed_ext_active)
+static struct wire_rate
+rate_of(uint8_t width, uint8_t speed, uint8_t speed_ext)
 {
 	static const struct code lanes[] = { { 1, 1 }, { 2, 4 }, { 4, 8 }, { 8, 12 }, { 16, 2 } };
 	static const struct code lane_mbps[] = { { 1, 2000 }, { 2, 4000 }, { 4, 8000 } };
 	static const struct code ext_lane_mbps[] = { { 1, 13640 }, { 2, 25000 }, { 4, 50000 },
 		{ 8, 100000 }, { SPEED_EXT_XDR, 200000 } };
-	uint32_t n = nearest_below(lanes, N_OF(lanes), width_active);
-	uint32_t mbps = nearest_below(ext_lane_mbps, N_OF(ext_lane_mbps), speed_ext_active);
+	uint32_t n = nearest_below(lanes, N_OF(lanes), width);
+	uint32_t mbps = nearest_below(ext_lane_mbps, N_OF(ext_lane_mbps), speed_ext);
 
 	if (mbps == 0)
-		mbps = nearest_below(lane_mbps, N_OF(lane_mbps), speed_active);
-	return (n ? n : 1) * (mbps ? mbps : lane_mbps[0].value);
+		mbps = nearest_below(lane_mbps, N_OF(lane_mbps), speed);
+	return (struct wire_rate){ (uint8_t)(n ? n : 1), mbps ? mbps : lane_mbps[0].value };
 }
 
 uint32_t
-wire_port_mbps(const struct wire_port_info *p)
+wire_link_mbps(uint8_t width_active, uint8_t speed_active, uint8_t speed_ext_active)
+{
+	return wire_rate_mbps(rate_of(width_active, speed_active, speed_ext_active));
+}
+
+struct wire_rate
+wire_rate_active(const struct wire_port_info *p)
 {
 	bool knows_xdr = (p->capability_mask & WIRE_CAP_MASK2) != 0 &&
 	    (p->capability_mask2 & WIRE_CAP2_EXT_SPEEDS2) != 0;
@@ -328,7 +334,35 @@ wire_port_mbps(const struct wire_port_info *p)
 
 	if (knows_xdr && p->link_speed_ext_active2 == 1)
 		ext = SPEED_EXT_XDR;
-	return wire_link_mbps(p->link_width_active, p->link_speed_active, ext);
+	return rate_of(p->link_width_active, p->link_speed_active, ext);
+}
+
+uint32_t
+wire_port_mbps(const struct wire_port_info *p)
+{
+	return wire_rate_mbps(wire_rate_active(p));
+}
+
+static uint8_t
+highest_bit(uint8_t mask)
+{
+	return mask == 0 ? 0 : (uint8_t)(1u << (31 - __builtin_clz(mask)));
+}
+
+/* Width codes by rising width: 1x, 2x (16), 4x, 8x, 12x. */
+static uint8_t
+widest(uint8_t mask)
+{
+	return mask == 16 || mask == 17 ? 16 : highest_bit(mask & 15);
+}
+
+struct wire_rate
+wire_rate_best(const struct wire_port_info *a, const struct wire_port_info *b)
+{
+	uint8_t ext = highest_bit(a->link_speed_ext_supported & b->link_speed_ext_supported);
+	uint8_t speed = highest_bit(a->link_speed_supported & b->link_speed_supported & 7);
+
+	return rate_of(widest(a->link_width_supported & b->link_width_supported), speed, ext);
 }
 
 /* What an attribute is called and, if it is packed by rows, how it is laid out. */

@@ -246,6 +246,22 @@ uint32_t wire_link_mbps(uint8_t width_active, uint8_t speed_active, uint8_t spee
 /* The same of a port, XDR included. */
 uint32_t wire_port_mbps(const struct wire_port_info *p);
 
+/* How wide a link is and how fast each of its lanes. */
+struct wire_rate {
+	uint8_t lanes;	    /* 1, 2, 4, 8, 12 */
+	uint32_t lane_mbps; /* Mbit/s of data */
+};
+static inline uint32_t
+wire_rate_mbps(struct wire_rate r)
+{
+	return r.lanes * r.lane_mbps;
+}
+/* As the port reports it, XDR included. */
+struct wire_rate wire_rate_active(const struct wire_port_info *p);
+/* The widest and the fastest that both ends of a cable support; NDR at most, since XDR has no
+ * bit in what is supported. */
+struct wire_rate wire_rate_best(const struct wire_port_info *a, const struct wire_port_info *b);
+
 /* Data VLs of a code of PortInfo (VLCap, OperationalVLs), IBA 14.2.5.6. */
 static inline uint8_t
 wire_data_vls(uint8_t code)

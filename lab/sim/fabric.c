@@ -40,8 +40,9 @@ code_of(const struct rate_code *row, size_t n, uint32_t v)
 	return code;
 }
 
+/* What the link runs at. */
 static void
-set_rate(struct wire_port_info *pi, uint8_t lanes, uint32_t lane_mbps)
+set_active(struct wire_port_info *pi, struct wire_rate r)
 {
 	static const struct rate_code widths[] = { { 1, 1 }, { 2, 16 }, { 4, 2 }, { 8, 4 },
 		{ 12, 8 } };
@@ -49,20 +50,40 @@ set_rate(struct wire_port_info *pi, uint8_t lanes, uint32_t lane_mbps)
 	static const struct rate_code extended[] = { { 0, 0 }, { 13640, 1 }, { 25000, 2 },
 		{ 50000, 4 }, { 100000, 8 } };
 
-	pi->link_width_active = code_of(widths, 5, lanes);
+	pi->link_width_active = code_of(widths, 5, r.lanes);
+	pi->link_speed_active = code_of(speeds, 3, r.lane_mbps);
+	pi->link_speed_ext_active = code_of(extended, 5, r.lane_mbps);
+	/* XDR has a field of its own, behind a bit of CapabilityMask2 */
+	pi->link_speed_ext_active2 = r.lane_mbps >= XDR_LANE_MBPS;
+}
+
+/* What the port supports: that, and all below. */
+static void
+set_rate(struct wire_port_info *pi, struct wire_rate r)
+{
+	set_active(pi, r);
 	pi->link_width_supported = pi->link_width_active | 1;
 	pi->link_width_enabled = pi->link_width_supported;
-	pi->link_speed_active = code_of(speeds, 3, lane_mbps);
 	pi->link_speed_supported = SPEED_SDR_TO_QDR;
 	pi->link_speed_enabled = SPEED_SDR_TO_QDR;
-	pi->link_speed_ext_active = code_of(extended, 5, lane_mbps);
-	/* XDR has a field of its own, behind a bit of CapabilityMask2 */
-	pi->link_speed_ext_active2 = lane_mbps >= XDR_LANE_MBPS;
 	if (pi->link_speed_ext_active != 0) {
-		/* all speeds up to this one */
 		pi->link_speed_ext_supported = (uint8_t)(2 * pi->link_speed_ext_active - 1);
 		pi->link_speed_ext_enabled = pi->link_speed_ext_supported;
 		pi->capability_mask |= CAP_EXTENDED_SPEEDS;
+	}
+}
+
+void
+fabric_set_rate(struct sim_fabric *f, uint32_t port, struct wire_rate r)
+{
+	uint32_t end[2] = { port, f->cable[port] };
+
+	for (int i = 0; i < 2 && end[i] != SIM_NONE; i++) {
+		struct wire_port_info pi;
+
+		wire_port_info_get(f->ports[end[i]].info, &pi);
+		set_active(&pi, r);
+		wire_port_info_put(f->ports[end[i]].info, &pi);
 	}
 }
 
@@ -87,7 +108,8 @@ make_port(struct sim_fabric *f, const struct netlist *nl, uint32_t node, unsigne
 		pi.capability_mask2 = WIRE_CAP2_EXT_SPEEDS2;
 		pi.guid_cap = SIM_GUID_BLOCKS * 8;
 	}
-	set_rate(&pi, np->width ? np->width : 4, np->lane_mbps ? np->lane_mbps : 25000);
+	set_rate(&pi,
+	    (struct wire_rate){ np->width ? np->width : 4, np->lane_mbps ? np->lane_mbps : 25000 });
 	wire_port_info_put(p->info, &pi);
 	p->guid = np->guid != 0 ? np->guid : from->guid;
 	f->port_node[index] = node;

@@ -201,6 +201,8 @@ void fabric_train(struct sim_fabric *f, uint32_t port);
 void fabric_drop(struct sim_fabric *f, uint32_t port, bool by_set);
 /* Another cable: what was at either end is gone.  SIM_NONE: none. */
 void fabric_cable(struct sim_fabric *f, uint32_t port, uint32_t peer);
+/* What the cable of the port runs at, at both ends; what these support stays. */
+void fabric_set_rate(struct sim_fabric *f, uint32_t port, struct wire_rate r);
 /* PortInfo:PortState and PortPhysicalState as Set asks for; false: not legal. */
 bool fabric_may_change(const struct sim_fabric *f, uint32_t port, uint8_t state, uint8_t phys);
 void fabric_change(struct sim_fabric *f, uint32_t port, uint8_t state, uint8_t phys);

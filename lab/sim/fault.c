@@ -19,6 +19,7 @@
  *	at 5s    lid      H4[1] 77         another LID (BaseLid of ibsim)
  *	at 6s    trap     S1[3] 129        129, 130, 131, 145 (a new system GUID)
  *	at 7s    traffic  H1 H4 1000000    bytes along the LFTs, for the counters
+ *	at 8s    rate     S1[3] 1xSDR      the link comes up anew, and no better than this
  *
  * Times count from the start of the simulation; nodes are named by the file's
  * names or by GUID, in quotes where they hold blanks, brackets or "#".
@@ -28,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/graph/link_speed.h"
 #include "lab/sim/net.h"
 #include "lab/sim/spec.h"
 #include "lib/error.h"
@@ -40,7 +42,7 @@ static const struct verb {
 	const char *name;
 	enum sim_action_kind kind;
 	/* operands: n node, p port, q either, P another port, N another node,
-	 * t text, s share, u number */
+	 * t text, s share, u number, r width and speed */
 	const char *operands;
 	int64_t for_ns; /* by default; 0 = the verb has no "for" */
 	const char *right;
@@ -62,6 +64,7 @@ static const struct verb {
 	{ "baselid", ACTION_LID, "qu", 0, "lid NODE[PORT] LID" },
 	{ "trap", ACTION_TRAP, "qu", 0, "trap NODE[PORT] 129|130|131|145" },
 	{ "traffic", ACTION_TRAFFIC, "nNu", 0, "traffic NODE NODE BYTES" },
+	{ "rate", ACTION_RATE, "pr", FLAP_NS, "rate NODE[PORT] 4xEDR [for TIME]" },
 };
 #define N_VERBS (sizeof(verbs) / sizeof(verbs[0]))
 #define TRAFFIC_MTU 256
@@ -168,6 +171,10 @@ action_do(struct sim *s, const struct sim_action *a)
 		break;
 	case ACTION_TRAFFIC:
 		carry(s, a);
+		break;
+	case ACTION_RATE:
+		fabric_set_rate(&s->fabric, index_of(s, a->at), a->rate);
+		sim_flap(s, a->at.node, a->at.port, a->for_ns);
 		break;
 	}
 }
@@ -291,6 +298,24 @@ read_text(struct sim *s, struct line *l, const struct verb *v, unsigned *i, stru
 	return a->text != NULL ? 0 : fm_fail(err, FM_E_RESOURCE, "no memory for a script");
 }
 
+/* "4xEDR". */
+static int
+read_rate(
+    struct line *l, const struct verb *v, unsigned *i, struct sim_action *a, struct fm_error *err)
+{
+	char *x = NULL;
+	unsigned long lanes = *i < l->n ? strtoul(l->word[*i], &x, 10) : 0;
+
+	if (x != NULL && *x == 'x')
+		a->rate.lane_mbps = link_speed_mbps(x + 1, strlen(x + 1));
+	if (a->rate.lane_mbps == 0 ||
+	    !(lanes == 1 || lanes == 2 || lanes == 4 || lanes == 8 || lanes == 12))
+		return bad(l, "the rate is missing or none", v->right, err);
+	a->rate.lanes = (uint8_t)lanes;
+	(*i)++;
+	return 0;
+}
+
 /* One operand, by its letter in verbs[]. */
 static int
 read_operand(struct sim *s, struct line *l, const struct verb *v, char form, unsigned *i,
@@ -309,6 +334,8 @@ read_operand(struct sim *s, struct line *l, const struct verb *v, char form, uns
 		if (*i >= l->n || !read_number(l->word[(*i)++], UINT64_MAX, &a->value))
 			return bad(l, "the number is missing or none", v->right, err);
 		return 0;
+	case 'r':
+		return read_rate(l, v, i, a, err);
 	case 'P':
 		return read_target(s, l, v, 'p', i, &a->other, &has_port, err);
 	case 'N':
@@ -346,7 +373,7 @@ read_verb(struct sim *s, struct line *l, unsigned i, struct sim_action *a, struc
 	if (v == NULL)
 		return bad(l, "this verb is unknown",
 		    "unlink|relink|clear|link|flap|reboot|silence|wake|describe|loss|error|guid|"
-		    "ports|lid|trap|traffic",
+		    "ports|lid|trap|traffic|rate",
 		    err);
 	a->kind = v->kind;
 	a->for_ns = v->for_ns;

@@ -54,7 +54,8 @@ enum sim_action_kind {
 	ACTION_PORTS,
 	ACTION_LID,
 	ACTION_TRAP,
-	ACTION_TRAFFIC
+	ACTION_TRAFFIC,
+	ACTION_RATE
 };
 struct sim_action {
 	enum sim_action_kind kind;
@@ -63,6 +64,7 @@ struct sim_action {
 	bool has_port; /* at.port was named */
 	double loss;
 	uint64_t value;
+	struct wire_rate rate;
 	const char *text; /* in the fabric's arena */
 };
 
