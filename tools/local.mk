@@ -28,7 +28,13 @@ fmd_engine_check_SOURCES = tools/fmd-engine-check.c
 fmd_engine_check_LDADD = libfmlab.la libfmcore.la
 
 sbin_PROGRAMS += fmctl
-fmctl_SOURCES = tools/fmctl.c
+fmctl_SOURCES = \
+	tools/fmctl.c \
+	tools/fmctl.h \
+	tools/fmctl_call.c \
+	tools/fmctl_show.c \
+	tools/fmctl_table.c \
+	tools/fmctl_wait.c
 fmctl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 fmctl_LDADD = libfmcore.la $(JANSSON_LIBS)
 

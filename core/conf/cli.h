@@ -17,7 +17,8 @@ enum fmd_exit {
 	FMD_EXIT_SYSTEM = 1,
 	FMD_EXIT_USAGE = 2,	 /* or configuration */
 	FMD_EXIT_NOT_ROUTED = 3, /* or not verified */
-	FMD_EXIT_OTHER_MASTER = 4
+	FMD_EXIT_OTHER_MASTER = 4,
+	FMD_EXIT_TROUBLE = 5 /* fmctl: up, but not all is as it should be */
 };
 enum fmd_exit exit_code_of(const struct fm_error *err);
 

@@ -11,6 +11,7 @@
 #include "core/ctl/events.h"
 #include "core/daemon/daemon.h"
 #include "core/daemon/early.h"
+#include "core/daemon/fabric_json.h"
 #include "core/daemon/readback.h"
 #include "core/daemon/regions_json.h"
 #include "core/server/server.h"
@@ -324,6 +325,18 @@ run_partitions(void *arg, const json_t *args, json_t **result, struct fm_error *
 }
 
 static int
+run_nodes(void *arg, const json_t *args, json_t **result, struct fm_error *err)
+{
+	return daemon_nodes(arg, args, result, err);
+}
+
+static int
+run_links(void *arg, const json_t *args, json_t **result, struct fm_error *err)
+{
+	return daemon_links(arg, args, result, err);
+}
+
+static int
 run_path(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
 	return daemon_path(arg, args, result, err);
@@ -394,6 +407,31 @@ run_events(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	return hand_out(events_json(d->events, (uint64_t)after, EVENTS_SHOWN), result, err);
 }
 
+/* The number of the sweep that does what is asked for now: the one that runs began without. */
+static json_int_t
+next_sweep(const struct daemon *d)
+{
+	return (json_int_t)sweeper_report(d->sweeper)->number + 1;
+}
+
+/* How far it is, for who waits; O(1). */
+static int
+run_progress(void *arg, const json_t *args, json_t **result, struct fm_error *err)
+{
+	const struct daemon *d = arg;
+	const struct sweep_report *r = sweeper_report(d->sweeper);
+	const struct todo_list *todo = sweeper_todo(d->sweeper);
+
+	return hand_out(
+	    json_pack("{s:I, s:s, s:s, s:I, s:s?, s:I, s:I, s:I}", "sweep", (json_int_t)r->number,
+		"scope", sweep_scope_name(r->scope), "phase",
+		sweep_phase_names[sweeper_phase(d->sweeper)], "ended", (json_int_t)d->ended.number,
+		"outcome", d->ended.number > 0 ? sweep_outcome_name(d->ended.outcome) : NULL,
+		"unreachable_pairs", (json_int_t)d->ended.n_unreachable, "unfinished",
+		(json_int_t)todo->n, "wait_for_others", (json_int_t)todo_n_waiting(todo)),
+	    result, err);
+}
+
 static int
 run_sweep(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
@@ -412,7 +450,9 @@ run_sweep(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 		    ha_state_name(d->ha.state));
 	sweeper_request(d->sweeper, scope, "asked for by fmctl");
 	daemon_wake(d);
-	return hand_out(json_pack("{s:s}", "asked_for", sweep_scope_name(scope)), result, err);
+	return hand_out(
+	    json_pack("{s:s, s:I}", "asked_for", sweep_scope_name(scope), "sweep", next_sweep(d)),
+	    result, err);
 }
 
 /* What waits for it is taken up at the price of emptied entries; with "dry-run"
@@ -442,15 +482,23 @@ run_drain(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 static int
 run_reload(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
-	int rc = daemon_reload(arg, err);
+	struct daemon *d = arg;
+	int rc = daemon_reload(d, err);
 
-	return rc != 0 ? rc : hand_out(json_pack("{s:b}", "reloaded", 1), result, err);
+	return rc != 0 ? rc
+		       : hand_out(json_pack("{s:b, s:b, s:I}", "reloaded", 1, "in_force",
+				      (int)(d->next_conf == NULL), "sweep", next_sweep(d)),
+			     result, err);
 }
 
 static const struct ctl_command commands[] = {
 	{ "status", "state of the SM and the last sweep that changed something", run_status, "" },
 	{ "routes", "which engine routes which region, and why others refused", run_routes, "" },
 	{ "regions", "what each region holds, its borders, who routes it", run_regions, "" },
+	{ "nodes", "switches and hosts: name, of those it matches; trouble; from: a page on",
+	    run_nodes, "name trouble from" },
+	{ "links", "cables, both ends: name, of a node; trouble, degraded; from: a page on",
+	    run_links, "name trouble degraded from" },
 	{ "partitions", "who may talk to whom; pkey=0x8001: who is in that one", run_partitions,
 	    "pkey" },
 	{ "path", "the way of packets from a port to a LID: from, to", run_path, "from to" },
@@ -458,6 +506,8 @@ static const struct ctl_command commands[] = {
 	    "readback" },
 	{ "trouble", "what is wrong in the fabric, where, since when", run_trouble, "" },
 	{ "events", "what happened lately; after=N: behind that one", run_events, "after" },
+	{ "progress", "which sweep runs, which ended last and how, what is unfinished",
+	    run_progress, "" },
 	{ "sweep", "sweep now: scope \"heavy\" (default) or \"light\"", run_sweep, "scope" },
 	{ "drain", "take up tables that wait for entries to be emptied; dry_run: only tell",
 	    run_drain, "dry_run" },

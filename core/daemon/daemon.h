@@ -46,6 +46,11 @@ struct daemon {
 	struct events *events;
 	json_t *summary; /* of the last sweep that brought the subnet up, or NULL */
 	uint32_t n_troubles_said;
+	struct {
+		uint64_t number; /* 0: none has */
+		enum sweep_outcome outcome;
+		uint64_t n_unreachable;
+	} ended; /* the last sweep that was not broken off for the next */
 	enum fmd_exit exit_code;
 	bool once_done; /* --once, --dry-run: the one sweep has ended */
 };

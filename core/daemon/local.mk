@@ -9,6 +9,8 @@ CORE_SOURCES += \
 	core/daemon/dump.h \
 	core/daemon/early.c \
 	core/daemon/early.h \
+	core/daemon/fabric_json.c \
+	core/daemon/fabric_json.h \
 	core/daemon/flood.c \
 	core/daemon/partitions_json.c \
 	core/daemon/path_command.c \

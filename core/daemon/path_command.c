@@ -15,31 +15,98 @@
 
 /* ------------------------------------------------------------------- who */
 
-/* A LID, the GUID of a port or a node, or a node's description.  *lid: which one of the
- * end's, where the word is a LID. */
+static bool
+is_called(const struct sa_node *n, const char *word, bool first_word)
+{
+	size_t len = strnlen((const char *)n->desc, sizeof(n->desc));
+
+	if (first_word) {
+		const char *blank = memchr(n->desc, ' ', len);
+
+		len = blank != NULL ? (size_t)(blank - (const char *)n->desc) : len;
+	}
+	return strlen(word) == len && memcmp(n->desc, word, len) == 0;
+}
+
+/* Whoever has the name, the others too: "node17 HCA-1 port 1 (LID 5), ..."; what does not fit is
+ * counted.  The end, FM_NONE where there is none or several; *n of them. */
 static uint32_t
-find_end(const struct sa_view *v, const char *word, uint16_t *lid)
+find_name(const struct sa_view *v, const char *word, bool first_word, char *list, size_t size,
+    unsigned *n)
+{
+	uint32_t found = FM_NONE;
+	unsigned n_unsaid = 0;
+	size_t at = 0;
+
+	*n = 0;
+	for (uint32_t i = 0; i < v->n_ends; i++) {
+		const struct sa_node *node = v->node[v->end[i].node];
+		char one[128];
+		size_t len;
+
+		if (!is_called(node, word, first_word))
+			continue;
+		found = ++*n == 1 ? i : FM_NONE;
+		len = (size_t)snprintf(one, sizeof(one), "%s%.64s port %u (LID %u)",
+		    at > 0 ? ", " : "", (const char *)node->desc, v->end[i].port, v->end[i].lid);
+		n_unsaid += at + len >= size;
+		if (at + len < size)
+			at += (size_t)snprintf(list + at, size - at, "%s", one);
+	}
+	if (n_unsaid > 0)
+		snprintf(list + at, size - at, " and %u more", n_unsaid);
+	return found;
+}
+
+/* A name in full, or its first word where that is one end's alone. */
+static int
+find_named(const struct sa_view *v, const char *word, uint32_t *end, struct fm_error *err)
+{
+	char list[160 + sizeof(" and 4294967295 more")] = "";
+	unsigned n;
+
+	*end = find_name(v, word, false, list, 160, &n);
+	if (n == 0)
+		*end = find_name(v, word, true, list, 160, &n);
+	if (n == 0)
+		return fm_fail(err, FM_E_CONFIG,
+		    "\"%.100s\" is no LID, GUID or name of a port that is up", word);
+	if (n > 1)
+		return fm_fail(err, FM_E_CONFIG, "\"%.40s\" is %s: write a LID", word, list);
+	return 0;
+}
+
+/* Of a LID, or the GUID of a port or a node; FM_NONE. */
+static uint32_t
+find_number(const struct sa_view *v, uint64_t number, uint16_t *lid)
+{
+	uint32_t end = FM_NONE;
+
+	if (number <= UINT16_MAX)
+		end = sa_view_end_of_lid(v, *lid = (uint16_t)number);
+	if (end == FM_NONE)
+		end = sa_view_end_of_guid(v, number);
+	for (uint32_t i = 0; end == FM_NONE && i < v->n_ends; i++)
+		if (v->node[v->end[i].node]->info.node_guid == number)
+			end = i;
+	return end;
+}
+
+/* A LID, the GUID of a port or a node, or a node's description or its first word.  *lid:
+ * which one of the end's, where the word is a LID. */
+static int
+find_end(
+    const struct sa_view *v, const char *word, uint32_t *end, uint16_t *lid, struct fm_error *err)
 {
 	char *stop;
 	uint64_t number = strtoull(word, &stop, 0);
-	uint32_t end = FM_NONE;
 
-	if (*word != '\0' && *stop == '\0') {
-		if (number <= UINT16_MAX)
-			end = sa_view_end_of_lid(v, *lid = (uint16_t)number);
-		if (end == FM_NONE)
-			end = sa_view_end_of_guid(v, number);
-	}
-	for (uint32_t i = 0; end == FM_NONE && i < v->n_ends; i++) {
-		const struct sa_node *n = v->node[v->end[i].node];
-
-		if (strncmp((const char *)n->desc, word, sizeof(n->desc)) == 0 ||
-		    (*stop == '\0' && n->info.node_guid == number))
-			end = i;
-	}
-	if (end != FM_NONE && (*lid < v->end[end].lid || sa_view_end_of_lid(v, *lid) != end))
-		*lid = v->end[end].lid;
-	return end;
+	*end = *word != '\0' && *stop == '\0' ? find_number(v, number, lid) : FM_NONE;
+	if (*end == FM_NONE && find_named(v, word, end, err) != 0)
+		return (int)err->kind;
+	if (*lid < v->end[*end].lid || sa_view_end_of_lid(v, *lid) != *end)
+		*lid = v->end[*end].lid;
+	return 0;
 }
 
 static int
@@ -60,11 +127,7 @@ find(const struct sa_view *v, const json_t *args, const char *key, uint32_t *end
 		    "say from where to where: path FROM TO, each a LID, a GUID or the name of a "
 		    "node");
 	*lid = 0;
-	*end = find_end(v, word, lid);
-	return *end != FM_NONE
-	    ? 0
-	    : fm_fail(err, FM_E_CONFIG, "\"%.100s\" is no LID, GUID or name of a port that is up",
-		  word);
+	return find_end(v, word, end, lid, err);
 }
 
 /* ------------------------------------------------------------------- what */
@@ -85,22 +148,57 @@ name_json(const struct sa_node *n)
 }
 
 static json_t *
+guid_json(uint64_t guid)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "0x%016" PRIx64, guid);
+	return json_string(text);
+}
+
+static const char *
+type_word(const struct sa_node *n)
+{
+	return n->info.node_type == WIRE_NODE_SWITCH ? "switch"
+	    : n->info.node_type == WIRE_NODE_ROUTER  ? "router"
+						     : "ca";
+}
+
+static json_t *
 end_json(const struct sa_view *v, uint32_t end, uint16_t lid)
 {
 	const struct sa_end *e = &v->end[end];
-	char guid[32];
+	const struct sa_node *n = v->node[e->node];
 
-	snprintf(guid, sizeof(guid), "0x%016" PRIx64, e->guid);
-	return json_pack("{s:o, s:i, s:i, s:s}", "node", name_json(v->node[e->node]), "port",
-	    (int)e->port, "lid", (int)lid, "guid", guid);
+	return json_pack("{s:o, s:i, s:i, s:o, s:s, s:o, s:i, s:i}", "node", name_json(n), "port",
+	    (int)e->port, "lid", (int)lid, "guid", guid_json(e->guid), "type", type_word(n),
+	    "node_guid", guid_json(n->info.node_guid), "base_lid", (int)e->lid, "lmc", (int)e->lmc);
+}
+
+/* What the link is like by which packets leave an end, which is no switch. */
+static void
+add_own_link(const struct sa_view *v, uint32_t end, uint8_t sl, json_t *o)
+{
+	const struct sa_end *e = &v->end[end];
+	uint8_t vl[16];
+
+	if (e->is_switch)
+		return;
+	sa_view_sl2vl(v, e->node, 0, e->port, vl);
+	json_object_set_new(o, "vl", json_integer(vl[sl & 15]));
+	json_object_set_new(o, "mtu", json_integer(mtu_bytes(v->attr[e->attr].mtu)));
+	json_object_set_new(o, "mbps", json_integer(v->attr[e->attr].mbps));
 }
 
 static json_t *
 hop_json(const struct sa_view *v, const struct sa_hop *h)
 {
-	return json_pack("{s:o, s:i, s:i, s:i, s:i, s:I}", "switch",
-	    name_json(v->node[v->sw_node[h->sw]]), "in", (int)h->in_port, "out", (int)h->out_port,
-	    "vl", (int)h->vl, "mtu", (int)mtu_bytes(h->attr.mtu), "mbps", (json_int_t)h->attr.mbps);
+	const struct sa_node *n = v->node[v->sw_node[h->sw]];
+
+	return json_pack("{s:o, s:i, s:i, s:i, s:i, s:I, s:o, s:i}", "switch", name_json(n), "in",
+	    (int)h->in_port, "out", (int)h->out_port, "vl", (int)h->vl, "mtu",
+	    (int)mtu_bytes(h->attr.mtu), "mbps", (json_int_t)h->attr.mbps, "guid",
+	    guid_json(n->info.node_guid), "lid", (int)n->lid);
 }
 
 static json_t *
@@ -121,14 +219,18 @@ path_json(const struct sa_view *v, uint32_t src, uint16_t slid, uint32_t dst, ui
 	struct sa_path path = { 0 };
 	bool arrives = sa_path_find(v, src, slid, dlid, &path);
 	unsigned n = 0;
+	json_t *o;
 
 	if (v->plan != NULL)
 		sa_path_walk(v, src, dlid, hop, &n);
-	return json_pack("{s:o, s:o, s:b, s:i, s:i, s:I, s:b, s:i, s:o}", "from",
+	o = json_pack("{s:o, s:o, s:b, s:i, s:i, s:I, s:b, s:i, s:o}", "from",
 	    end_json(v, src, slid), "to", end_json(v, dst, dlid), "arrives", (int)arrives, "sl",
 	    (int)path.sl, "mtu", (int)mtu_bytes(path.attr.mtu), "mbps", (json_int_t)path.attr.mbps,
 	    "reversible", (int)path.reversible, "pkey", (int)sa_view_shared_pkey(v, src, dst, 0),
 	    "hops", hops_json(v, hop, n));
+	if (o != NULL)
+		add_own_link(v, src, path.sl, json_object_get(o, "from"));
+	return o;
 }
 
 int

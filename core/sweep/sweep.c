@@ -39,6 +39,21 @@ sweep_scope_name(enum sweep_scope scope)
 	return "";
 }
 
+const char *
+sweep_outcome_name(enum sweep_outcome outcome)
+{
+	static const char *const names[] = { [SWEEP_RUNNING] = "running",
+		[SWEEP_UP] = "up",
+		[SWEEP_UNCHANGED] = "unchanged",
+		[SWEEP_BROKEN_OFF] = "broken-off",
+		[SWEEP_STANDBY] = "standby",
+		[SWEEP_NOT_ROUTED] = "not-routed",
+		[SWEEP_NO_LINK] = "no-link",
+		[SWEEP_FAILED] = "failed" };
+
+	return names[outcome];
+}
+
 struct sweeper *
 sweeper_new(
     const struct sweep_parts *parts, const struct sweep_settings *settings, struct fm_error *err)

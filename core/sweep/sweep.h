@@ -105,6 +105,8 @@ enum sweep_outcome {
 	SWEEP_NO_LINK,	  /* our own port has no link */
 	SWEEP_FAILED	  /* a system error, in sweep_report.error */
 };
+/* "up"; for programs, so that it stays. */
+const char *sweep_outcome_name(enum sweep_outcome outcome);
 
 /* SMPs of a sweep that were not directed all the way, and those that were put again, directed. */
 struct smps_by_lid {

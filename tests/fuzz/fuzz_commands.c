@@ -43,14 +43,17 @@ static const char *const requests[] = { "\"status\"", "\"routes\"", "\"regions\"
 	"\"drain\",\"args\":{\"dry_run\":true}", "\"reload\"", "\"help\"",
 	"\"path\",\"args\":{\"from\":1,\"to\":2}",
 	"\"path\",\"args\":{\"from\":\"a\",\"to\":\"c\"}",
-	"\"partitions\",\"args\":{\"pkey\":65535}" };
+	"\"partitions\",\"args\":{\"pkey\":65535}", "\"nodes\"", "\"links\"", "\"progress\"",
+	"\"nodes\",\"args\":{\"trouble\":true}",
+	"\"links\",\"args\":{\"degraded\":true,\"name\":\"a*\"}" };
 
 /* What is said of an argument. */
 static const char *const heads[] = { "path\",\"args\":{\"to\":1,\"from\":",
 	"path\",\"args\":{\"from\":1,\"to\":", "partitions\",\"args\":{\"pkey\":",
 	"events\",\"args\":{\"after\":", "sweep\",\"args\":{\"scope\":",
 	"verify\",\"args\":{\"readback\":", "drain\",\"args\":{\"dry_run\":",
-	"status\",\"args\":{\"x\":" };
+	"status\",\"args\":{\"x\":", "nodes\",\"args\":{\"name\":", "links\",\"args\":{\"name\":",
+	"nodes\",\"args\":{\"from\":", "links\",\"args\":{\"from\":" };
 
 static const char *const configurations[] = { "", "lmc = 1\n", "lmc = 9\n", "chain = { }\n",
 	"sm_priority = 3\nqos = yes\n", "region \"x\" { nodes = { \"name:t\" } }\n",

@@ -146,6 +146,8 @@ expect 2 '0% to 100% are right' "$fmroute" fail good.net --links=%
 expect 2 'the path is too long' "$fmctl" --state-dir="$(printf '%5000s' x)" status
 expect 2 'is no UTF-8 text' "$fmctl" path "$(printf '\344')" x
 expect 2 'unexpected argument c' "$fmctl" path a b c
+expect 2 'status takes no --degraded' "$fmctl" status --degraded
+expect 2 'nosuch takes no --wait' "$fmctl" nosuch --wait
 expect 2 'unexpected argument heavy' "$fmctl" sweep light heavy
 expect 2 'a path of 1 to 107 bytes is right' "$build/fmsim" good.net --socket="$(printf '%200s' x)"
 expect 2 'serves a fabric already' "$build/fmsim" good.net --tell help

@@ -52,7 +52,7 @@ is_so "s['busiest_by_smps'][0]['refused'] >= 3" || fail "refused: $(cat "$dir/st
 is_so "s['traps']['not_believed'] == 0" || fail "true traps are not believed: $(cat "$dir/status")"
 await "$dir/fmd.out" "the busiest source is .*host-3-1"
 is_so "s['reports']['waiting'] == 0" || fail "reports: $(cat "$dir/status")"
-"$build/fmctl" --socket="$dir/control" status >"$dir/text" || fail "fmctl status as text"
+"$build/fmctl" --socket="$dir/control" status --all >"$dir/text" || fail "fmctl status as text"
 grep -q "busiest_of_sa" "$dir/text" || fail "as text: $(cat "$dir/text")"
 kill "$fmd"
 wait "$fmd"

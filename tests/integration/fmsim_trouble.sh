@@ -21,7 +21,7 @@ counts() { # troubles, CAs
 	fmctl status --json >"$dir/status" && grep -q "\"troubles\": $1,\?$" "$dir/status" && grep -q "\"cas\": $2,\?$" "$dir/status"
 }
 until_true counts 0 8
-fmctl trouble | grep -q "troubles  0" || fail "trouble where there is none: $(fmctl trouble)"
+fmctl trouble | grep -qx none || fail "trouble where there is none: $(fmctl trouble)"
 
 own=$(guid_of host-2-1)
 fmsim_say guid host-2-1 "$(guid_of leaf-1)" >/dev/null

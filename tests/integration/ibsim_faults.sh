@@ -96,7 +96,7 @@ sweep # others may see all as before while fmd has not looked at what came back 
 [ "$(asked status sm_state)" = master ] || fail "status: sm_state"
 [ "$(asked status sweep.engine)" = fattree ] || fail "status: engine"
 [ "$(asked routes regions.0.reachable_pairs)" = 1376 ] || fail "routes: pairs"
-ctl status | grep -q "^sm_state  *master" || fail "status as text"
+ctl status | grep -q "^state  *master, subnet up" || fail "status as text"
 ctl events | grep -q "notice  SUBNET UP" || fail "events as text"
 sweep
 [ "$(asked status sweep.sets)" = 0 ] || fail "a heavy sweep over an unchanged fabric sends $(asked status sweep.sets) Sets"

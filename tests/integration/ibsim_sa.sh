@@ -95,10 +95,10 @@ grep -q "timed out" fmd.answers && fail "a question got no answer"
 echo "ok: saquery of each record type is answered"
 
 "$build/fmctl" --state-dir=state path "$host" "$far" >path.out 2>&1 || fail "fmctl path: $(cat path.out)"
-for words in "arrives *yes" "switch *leaf-2" "switch *leaf-4" "switch *spine"; do
+for words in "Path from LID" "switch .*leaf-2" "switch .*leaf-4" "switch .*spine"; do
 	grep -q "$words" path.out || fail "no \"$words\" in fmctl path: $(cat path.out)"
 done
-"$build/fmctl" --state-dir=state status | grep -A5 "^sa" | grep -q "answered *[1-9]" || fail "fmctl status counts no answers"
+"$build/fmctl" --state-dir=state status sa | grep -q "^answered *[1-9]" || fail "fmctl status counts no answers"
 echo "ok: fmctl shows the path and counts the answers"
 
 # A leaf's cable goes and comes, none between who asks, the SA and what is asked for;

@@ -67,7 +67,8 @@ grep -q '1 LIDs taken from guid2lid' lids.log || fail "nothing is said of guid2l
 echo "ok: guid2lid"
 
 # ---- every command answers, as text and as JSON, whatever nodes are called
-for command in status routes regions partitions "partitions pkey=0xffff" "path 1 2" "path $(printf 'sp\303\244n') host-2-1" \
+for command in status "status --all" "status sa" nodes "nodes host-*" "nodes --trouble" links "links host-2-1" "links --degraded" \
+	progress "sweep --wait" "sweep light --wait" "reload --wait" routes regions partitions "partitions pkey=0xffff" "path 1 2" "path $(printf 'sp\303\244n') host-2-1" \
 	"verify" "verify --readback" "verify readback=0" events "events after=1" "sweep light" "sweep scope=heavy" reload help; do
 	# shellcheck disable=SC2086
 	fmctl $command >out 2>err || { log; fail "fmctl $command: $(cat err)"; }
@@ -111,6 +112,10 @@ refuses 'a sweep is "light" or "heavy", not medium' sweep medium
 refuses 'a sweep is "light" or "heavy"' sweep scope=3
 refuses "say from where to where" path 1
 refuses '"nobody" is no LID, GUID or name of a port that is up' path 1 nobody
+refuses 'status has no part "nosuch", but as_read, ' status nosuch
+refuses "from is the number" nodes from=x
+refuses "links takes no nam, but name" links nam=x
+refuses "brackets hold numbers" nodes 'a[]'
 refuses "unknown command 'nosuch'" nosuch
 rc=0
 fmctl status >/dev/full 2>err || rc=$?

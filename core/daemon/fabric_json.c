@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "core/daemon/fabric_json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/graph/link_speed.h"
+#include "core/nodes/nodes.h"
+#include "core/text/json_text.h"
+#include "lib/error.h"
+
+/* ------------------------------------------------------------------ a page */
+
+/* What is asked for, and the page as far as it is made. */
+struct page {
+	const struct daemon *d;
+	const struct inventory *inv;
+	const struct plan *plan;
+	uint64_t from;
+	bool trouble, degraded; /* only such rows */
+	char pattern[160];
+	struct node_item who; /* text NULL: all nodes */
+	uint16_t *sw_region;  /* [n_switches of the plan] NULL: there is one region */
+	json_t *rows;
+	uint32_t n_ports; /* looked at */
+};
+
+static const char *
+type_word(const struct inv_node *n)
+{
+	return inv_is_switch(n) ? "switch" : n->type == WIRE_NODE_ROUTER ? "router" : "ca";
+}
+
+static json_t *
+guid_json(uint64_t guid)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%016" PRIx64, guid);
+	return json_string_nocheck(text);
+}
+
+static int
+read_name(struct page *p, const char *name, struct fm_error *err)
+{
+	int n = snprintf(p->pattern, sizeof(p->pattern), "%s%s",
+	    strncmp(name, "0x", 2) == 0 ? "" : "name:", name);
+
+	if ((size_t)n >= sizeof(p->pattern))
+		return fm_fail(err, FM_E_CONFIG, "name: a name has 64 bytes at most");
+	if (node_item_parse(p->pattern, &p->who, err) != 0)
+		return (int)err->kind;
+	return p->who.kind == NODE_NAME || p->who.kind == NODE_GUID
+	    ? 0
+	    : fm_fail(err, FM_E_CONFIG, "\"%.80s\" is no name of a node, pattern or GUID", name);
+}
+
+static int
+read_args(struct page *p, const json_t *args, struct fm_error *err)
+{
+	const json_t *from = json_object_get(args, "from"), *name = json_object_get(args, "name");
+
+	if (from != NULL && (!json_is_integer(from) || json_integer_value(from) < 0))
+		return fm_fail(err, FM_E_CONFIG, "from is the number that \"next\" was, 0 or more");
+	if (name != NULL && !json_is_string(name))
+		return fm_fail(err, FM_E_CONFIG, "name is the name of a node, a pattern or a GUID");
+	p->from = (uint64_t)json_integer_value(from);
+	p->trouble = json_is_true(json_object_get(args, "trouble"));
+	p->degraded = json_is_true(json_object_get(args, "degraded"));
+	return name != NULL ? read_name(p, json_string_value(name), err) : 0;
+}
+
+/* By the whole description or its first word: "node17" is "node17 HCA-1". */
+static bool
+is_meant(const struct page *p, const struct inv_node *n)
+{
+	char first[sizeof(n->desc)];
+	size_t len = strcspn(n->desc, " ");
+
+	if (p->who.text == NULL)
+		return true;
+	if (p->who.kind == NODE_GUID)
+		return n->guid == p->who.number;
+	memcpy(first, n->desc, len);
+	first[len] = '\0';
+	return node_name_match(p->who.name, n->desc) || node_name_match(p->who.name, first);
+}
+
+static int
+make_room(struct page *p, struct fm_error *err)
+{
+	p->rows = json_array();
+	return p->rows != NULL ? 0 : fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
+}
+
+/* "next": where the page after begins; false: there is none. */
+static int
+hand_out(struct page *p, const char *key, bool more, uint64_t next, json_t **result,
+    struct fm_error *err)
+{
+	*result = json_pack("{s:o, s:o}", key, p->rows, "next",
+	    more ? json_integer((json_int_t)next) : json_null());
+	free(p->sw_region);
+	return *result != NULL ? 0 : fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
+}
+
+/* ------------------------------------------------------------------- nodes */
+
+/* The switch that a node is or hangs off, in the plan's fabric; FM_NONE. */
+static fm_sw
+home_switch(const struct page *p, const struct inv_node *n)
+{
+	for (unsigned i = 1; !inv_is_switch(n) && i <= n->n_ports; i++)
+		if (n->ports[i].edge == EDGE_LINKED) {
+			n = inv_node(p->inv, n->ports[i].peer);
+			break;
+		}
+	return inv_is_switch(n) && p->plan != NULL && n->sw_index < p->plan->snap->fab.n_switches
+	    ? n->sw_index
+	    : FM_NONE;
+}
+
+/* Who routes what is there. */
+static void
+find_region(
+    const struct page *p, const struct inv_node *n, const char **region, const char **engine)
+{
+	fm_sw sw = home_switch(p, n);
+	const struct plan_regions *r;
+
+	*region = *engine = NULL;
+	if (sw == FM_NONE)
+		return;
+	*region = p->sw_region == NULL ? REGION_DEFAULT
+				       : p->d->conf->regions.region[p->sw_region[sw]].name;
+	*engine = p->plan->engine;
+	r = p->plan->regions;
+	for (uint32_t i = 0; r != NULL && r->rung != PLAN_WHOLE && i < r->n; i++)
+		if (strcmp(r->region[i].name, *region) == 0 && r->region[i].engine[0] != '\0')
+			*engine = r->region[i].engine;
+}
+
+/* Base LIDs of its ports, in their order. */
+static json_t *
+lids_json(const struct inv_node *n)
+{
+	json_t *lids = json_array();
+
+	for (unsigned i = inv_is_switch(n) ? 0 : 1; i <= (inv_is_switch(n) ? 0 : n->n_ports); i++)
+		if (n->ports[i].lid != 0)
+			json_array_append_new(lids, json_integer(n->ports[i].lid));
+	return lids;
+}
+
+static void
+count_ports(const struct inv_node *n, int *n_up, int *n_active)
+{
+	*n_up = *n_active = 0;
+	for (unsigned i = 1; i <= n->n_ports; i++) {
+		*n_up += inv_port_up(&n->ports[i]);
+		*n_active += n->ports[i].known && n->ports[i].info.port_state == WIRE_PORT_ACTIVE;
+	}
+}
+
+/* The entries of the list of what is unfinished; the kind of the first. */
+static uint32_t
+count_troubles(const struct page *p, uint32_t slot, const char **kind)
+{
+	const struct todo_list *todo = sweeper_todo(p->d->sweeper);
+	size_t low = 0, high = todo->n, first;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (todo->item[mid].slot < slot)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (first = low; low < todo->n && todo->item[low].slot == slot;)
+		low++;
+	*kind = low > first ? todo_name((enum todo_why)todo->item[first].why) : NULL;
+	return (uint32_t)(low - first);
+}
+
+static json_t *
+node_json(const struct page *p, const struct inv_node *n, uint32_t n_troubles, const char *kind)
+{
+	const char *region, *engine;
+	int n_up, n_active;
+
+	count_ports(n, &n_up, &n_active);
+	find_region(p, n, &region, &engine);
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:s?, s:s?, s:i, s:s?}",
+	    "type", type_word(n), "node", json_text(n->desc), "guid", guid_json(n->guid),
+	    "system_guid", guid_json(n->system_guid), "lids", lids_json(n), "lmc",
+	    (int)n->ports[inv_is_switch(n) ? 0 : 1].lmc, "ports", (int)n->n_ports, "ports_up", n_up,
+	    "ports_active", n_active, "region", region, "engine", engine, "troubles",
+	    (int)n_troubles, "trouble", kind);
+}
+
+/* The region of each switch, where there are several. */
+static int
+find_regions(struct page *p, struct fm_error *err)
+{
+	const struct region_set *set = &p->d->conf->regions;
+	int rc;
+
+	if (p->plan == NULL || set->n_regions < 2)
+		return 0;
+	p->sw_region = calloc(p->plan->snap->fab.n_switches + 1, sizeof(*p->sw_region));
+	if (p->sw_region == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
+	rc = regions_resolve(set, p->plan->snap, false, p->sw_region, err);
+	if (rc != 0)
+		free(p->sw_region);
+	return rc;
+}
+
+int
+daemon_nodes(const struct daemon *d, const json_t *args, json_t **result, struct fm_error *err)
+{
+	struct page p = {
+		.d = d, .inv = sweeper_inventory(d->sweeper), .plan = sweeper_plan(d->sweeper)
+	};
+	uint64_t slot;
+
+	if (read_args(&p, args, err) != 0 || find_regions(&p, err) != 0 || make_room(&p, err) != 0)
+		return (int)err->kind;
+	for (slot = p.from; slot < p.inv->nodes.n; slot++) {
+		const struct inv_node *n = inv_node(p.inv, (uint32_t)slot);
+		const char *kind;
+		uint32_t n_troubles;
+
+		if (!n->present || !is_meant(&p, n))
+			continue;
+		n_troubles = count_troubles(&p, (uint32_t)slot, &kind);
+		if (p.trouble && n_troubles == 0)
+			continue;
+		if (json_array_size(p.rows) == FABRIC_PAGE)
+			break;
+		json_array_append_new(p.rows, node_json(&p, n, n_troubles, kind));
+	}
+	return hand_out(&p, "nodes", slot < p.inv->nodes.n, slot, result, err);
+}
+
+/* ------------------------------------------------------------------- links */
+
+static const char *
+state_word(const struct inv_port *port)
+{
+	static const char *const words[] = { [WIRE_PORT_DOWN] = "down",
+		[WIRE_PORT_INIT] = "init",
+		[WIRE_PORT_ARMED] = "armed",
+		[WIRE_PORT_ACTIVE] = "active" };
+	uint8_t state = port->info.port_state;
+
+	return port->known && state >= WIRE_PORT_DOWN && state <= WIRE_PORT_ACTIVE ? words[state]
+										   : "unknown";
+}
+
+/* An end of a cable: a node, and its port. */
+struct end {
+	uint32_t slot;
+	unsigned port;
+	const struct inv_node *node;
+	const struct inv_port *at;
+};
+
+static struct end
+end_of(const struct page *p, uint32_t slot, unsigned port)
+{
+	const struct inv_node *n = inv_node(p->inv, slot);
+
+	return (struct end){ slot, port, n, &n->ports[port] };
+}
+
+static json_t *
+end_json(const struct end *e)
+{
+	return json_pack("{s:o, s:o, s:s, s:i, s:i, s:s}", "node", json_text(e->node->desc), "guid",
+	    guid_json(e->node->guid), "type", type_word(e->node), "port", (int)e->port, "lid",
+	    (int)e->node->ports[inv_is_switch(e->node) ? 0 : e->port].lid, "state",
+	    state_word(e->at));
+}
+
+/* A cable.  far.node NULL: what is at its other end is not known. */
+struct cable {
+	struct end near, far;
+	struct wire_rate rate, best; /* best: 0 lanes where it is not known */
+	enum todo_why why;
+};
+
+static bool
+is_degraded(const struct cable *c)
+{
+	return c->rate.lanes < c->best.lanes || c->rate.lane_mbps < c->best.lane_mbps;
+}
+
+/* Told at this end?  A switch goes before a host, then by place in the inventory. */
+static bool
+is_first_end(const struct page *p, const struct end *e)
+{
+	const struct inv_node *far;
+
+	switch ((enum inv_edge)e->at->edge) {
+	case EDGE_NONE:
+	case EDGE_WAS:
+	case EDGE_ASKED:
+		return false;
+	case EDGE_SILENT:
+	case EDGE_DUPLICATE:
+		return true;
+	case EDGE_LOOP:
+		return e->port <= e->at->peer_port;
+	case EDGE_LINKED:
+		break;
+	}
+	far = inv_node(p->inv, e->at->peer);
+	if (inv_is_switch(e->node) != inv_is_switch(far))
+		return inv_is_switch(e->node);
+	return e->slot != e->at->peer ? e->slot < e->at->peer : e->port < e->at->peer_port;
+}
+
+static struct cable
+cable_of(const struct page *p, const struct end *e)
+{
+	struct cable c = { .near = *e, .why = todo_known(p->d->sweeper, e->slot, e->port) };
+	unsigned far_port;
+	uint32_t far;
+
+	if (e->at->edge == EDGE_LINKED || e->at->edge == EDGE_LOOP)
+		c.far =
+		    end_of(p, e->at->edge == EDGE_LOOP ? e->slot : e->at->peer, e->at->peer_port);
+	else if (todo_far(p->inv, c.why, e->slot, e->port, &far, &far_port))
+		c.far = end_of(p, far, far_port);
+	if (c.far.node != NULL && c.why == TODO_DONE)
+		c.why = todo_known(p->d->sweeper, c.far.slot, c.far.port);
+	c.rate = inv_rate(e->node, e->port);
+	if (e->at->edge == EDGE_LINKED && e->at->known && c.far.at->known) {
+		c.best = wire_rate_best(&e->at->info, &c.far.at->info);
+		if (c.best.lane_mbps < c.rate.lane_mbps) /* XDR */
+			c.best.lane_mbps = c.rate.lane_mbps;
+	}
+	return c;
+}
+
+static json_t *
+width_json(struct wire_rate r)
+{
+	return r.lanes == 0 ? json_null() : json_sprintf("%ux", r.lanes);
+}
+
+static json_t *
+speed_json(struct wire_rate r)
+{
+	return r.lanes == 0 ? json_null() : json_string_nocheck(link_speed_word(r.lane_mbps));
+}
+
+static json_t *
+cable_json(const struct cable *c)
+{
+	const struct inv_port *worse = c->near.at;
+
+	if (c->far.at != NULL && c->far.at->info.port_state < worse->info.port_state)
+		worse = c->far.at;
+	return json_pack("{s:o, s:o, s:s, s:o, s:o, s:I, s:o, s:o, s:I, s:b, s:s?}", "from",
+	    end_json(&c->near), "to", c->far.node != NULL ? end_json(&c->far) : json_null(),
+	    "state", state_word(worse), "width", width_json(c->rate), "speed", speed_json(c->rate),
+	    "mbps", (json_int_t)wire_rate_mbps(c->rate), "best_width", width_json(c->best),
+	    "best_speed", speed_json(c->best), "best_mbps", (json_int_t)wire_rate_mbps(c->best),
+	    "degraded", (int)is_degraded(c), "trouble",
+	    c->why != TODO_DONE ? todo_name(c->why) : NULL);
+}
+
+/* Appended where it is asked for; false: the page is full. */
+static bool
+add_cable(struct page *p, const struct end *e)
+{
+	struct cable c;
+
+	if (++p->n_ports > FABRIC_PORTS)
+		return false;
+	if (!is_first_end(p, e))
+		return true;
+	c = cable_of(p, e);
+	if ((p->trouble || p->degraded) && !(p->trouble && c.why != TODO_DONE) &&
+	    !(p->degraded && is_degraded(&c)))
+		return true;
+	if (!is_meant(p, e->node) && (c.far.node == NULL || !is_meant(p, c.far.node)))
+		return true;
+	if (json_array_size(p->rows) == FABRIC_PAGE)
+		return false;
+	json_array_append_new(p->rows, cable_json(&c));
+	return true;
+}
+
+/* A port by its number among all: node * 256 + port. */
+int
+daemon_links(const struct daemon *d, const json_t *args, json_t **result, struct fm_error *err)
+{
+	struct page p = { .d = d, .inv = sweeper_inventory(d->sweeper) };
+	unsigned port;
+	uint64_t slot;
+
+	if (read_args(&p, args, err) != 0 || make_room(&p, err) != 0)
+		return (int)err->kind;
+	port = p.from & 255;
+	for (slot = p.from >> 8; slot < p.inv->nodes.n; slot++, port = 0) {
+		const struct inv_node *n = inv_node(p.inv, (uint32_t)slot);
+
+		for (port += port == 0; n->present && port <= n->n_ports; port++) {
+			struct end e = end_of(&p, (uint32_t)slot, port);
+
+			if (!add_cable(&p, &e))
+				return hand_out(&p, "links", true, slot << 8 | port, result, err);
+		}
+	}
+	return hand_out(&p, "links", false, 0, result, err);
+}

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# What an administrator sees of the fabric through fmctl: cables that are worse than they could be,
+# nodes and paths by the first word of their names, tables that were spoilt behind fmd's back by
+# their exit code, and a sweep that is waited for.
+set -u
+
+. "$(dirname "$0")/fmsim.bash"
+need grep
+
+"$build/fmroute" gen pgft 2 4,2 1,2 1,1 >"$dir/net" || exit 1
+simulate "$dir/net"
+fmctl() {
+	"$build/fmctl" --state-dir="$dir/state" "$@"
+}
+# exits CODE COMMAND...: the answer is in $dir/answer
+exits() {
+	local want=$1 rc=0
+	shift
+	fmctl "$@" >"$dir/answer" 2>&1 || rc=$?
+	[ $rc = "$want" ] || fail "fmctl $* exits with $rc, not $want: $(cat "$dir/answer")"
+}
+says() { # WORDS...
+	local words
+	for words in "$@"; do
+		grep -q -- "$words" "$dir/answer" || fail "no \"$words\" in $(cat "$dir/answer")"
+	done
+}
+printf 'sweep_on_trap = no\nsweep_interval = 0\n' >"$dir/fmd.conf"
+exec_on_fmsim host-1-1 "$build/fmd" --transport=umad --config="$dir/fmd.conf" --state-dir="$dir/state" >"$dir/fmd.out" 2>&1 &
+await "$dir/fmd.out" "SUBNET UP"
+
+# ---- cables
+exits 0 links
+says "^FROM  *PORT  *LID  *TO " "^leaf-1  *1  *[0-9]*  *host-1-1  *1  *[0-9]*  active  4x EDR  4x EDR$"
+[ "$(wc -l <"$dir/answer")" = 13 ] || fail "not 12 cables: $(cat "$dir/answer")"
+exits 0 links --degraded
+says "^none$"
+fmsim_say rate "leaf-1[5]" 1xQDR >/dev/null || fail "fmsim sets no rate"
+fmsim_say rate "host-2-1[1]" 4xSDR >/dev/null || fail "fmsim sets no rate"
+exits 0 sweep --wait
+says "^sweep [0-9]*: the subnet is up"
+degraded() {
+	fmctl links --degraded >"$dir/answer" && [ "$(grep -c degraded "$dir/answer")" = 2 ]
+}
+until_true degraded
+says "^leaf-1  *5 .* 1x QDR  4x EDR  *degraded$" "^leaf-2  *1 .*host-2-1 .* 4x SDR  4x EDR  *degraded$"
+exits 0 links host-2-1 --json
+says '"speed": "SDR"' '"best_speed": "EDR"' '"best_mbps": 100000' '"degraded": true'
+exits 0 links spine-1 --trouble
+says "^none$"
+echo "ok: cables"
+
+# ---- names: by their first word, where that is one's alone
+fmsim_say describe host-1-2 '"node17 HCA-1"' >/dev/null
+fmsim_say describe host-2-2 '"node18 HCA-1"' >/dev/null
+fmsim_say describe host-2-3 '"node18 HCA-2"' >/dev/null
+exits 0 sweep heavy --wait
+exits 0 nodes node17
+says "^ca  *node17 HCA-1  0x"
+exits 0 nodes 'node1*'
+[ "$(wc -l <"$dir/answer")" = 4 ] || fail "not three nodes: $(cat "$dir/answer")"
+lid=$(lid_of host-2-2)
+exits 0 path node17 "$lid"
+says '^From ca {0x[0-9a-f]*} portnum 1 lid [0-9]*-[0-9]* "node17 HCA-1"$' \
+	'^\[1\] -> switch port {0x[0-9a-f]*}\[2\] lid [0-9]*-[0-9]* "leaf-1"  vl 0 mtu 4096 rate 100.0 Gb/s$' \
+	'^\[2\] -> ca port {0x[0-9a-f]*}\[1\] lid [0-9]*-[0-9]* "node18 HCA-1"  vl 0 mtu ' \
+	'^To ca {0x[0-9a-f]*} portnum 1 lid [0-9]*-[0-9]* "node18 HCA-1"$' \
+	"^Path from LID [0-9]* to LID $lid: sl 0 mtu 4096 rate "
+exits 2 path node17 node18
+says "\"node18\" is node18 HCA-[12] port 1 (LID [0-9]*), node18 HCA-[12] port 1 (LID [0-9]*): write a LID"
+exits 2 path node1 node17
+says '"node1" is no LID, GUID or name of a port that is up'
+exits 0 path "node18 HCA-2" node17
+echo "ok: names"
+
+# ---- tables that were lost while nobody looked
+exits 0 verify
+exits 0 verify --readback
+says "^verdict  *all is well"
+fmsim_say reboot spine-1 for 1us >/dev/null
+exits 3 verify --readback
+says "^differ  *[1-9]" "^pairs .*, [1-9][0-9]* without$" "^verdict  *NOT as it should be"
+exits 0 sweep --wait
+exits 0 verify --readback
+echo "ok: exit codes"

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/fmctl_call.c - one command and its answer, or several calls where it takes several. */
+#include "core/ctl/ctl.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "tools/fmctl.h"
+
+#define ANSWER_S 30
+
+static unsigned
+patience_s(const struct ask *a)
+{
+	return a->timeout_s > 0 ? a->timeout_s : ANSWER_S;
+}
+
+static int
+call_once(const struct ask *a, json_t **result, struct fm_error *err)
+{
+	return ctl_call(a->socket, a->command, a->args, patience_s(a), result, err);
+}
+
+/* Lists come in pages; they are handed on as one. */
+static int
+call_pages(const struct ask *a, const char *key, json_t **result, struct fm_error *err)
+{
+	json_t *all = json_array();
+	int rc;
+
+	while ((rc = call_once(a, result, err)) == 0) {
+		const json_t *next = json_object_get(*result, "next");
+
+		json_array_extend(all, json_object_get(*result, key));
+		if (!json_is_integer(next))
+			break;
+		json_object_set_new(a->args, "from", json_integer(json_integer_value(next)));
+		json_decref(*result);
+		*result = NULL;
+	}
+	if (rc != 0) {
+		json_decref(all);
+		return rc;
+	}
+	json_decref(*result);
+	*result = json_pack("{s:o}", key, all);
+	return 0;
+}
+
+static bool
+is_in_state(const json_t *result, const char *state)
+{
+	return strcmp(fmctl_string(result, "state"), state) == 0;
+}
+
+/* A verification is asked after until it is done. */
+static int
+call_verify(const struct ask *a, json_t **result, struct fm_error *err)
+{
+	static const struct timespec pause = { .tv_nsec = 200000000 };
+	int rc = call_once(a, result, err);
+
+	for (unsigned i = 0; rc == 0; i++) {
+		if (is_in_state(*result, "failed"))
+			return fm_fail(err, FM_E_SYSTEM, "%s", fmctl_string(*result, "reason"));
+		if (!is_in_state(*result, "reading") && !is_in_state(*result, "judging"))
+			return 0;
+		if (i >= 5 * patience_s(a))
+			return fm_fail(err, FM_E_SYSTEM,
+			    "not all is read after %u s; ask again, or with a longer --timeout=",
+			    patience_s(a));
+		nanosleep(&pause, NULL);
+		json_decref(*result);
+		*result = NULL;
+		rc = call_once(a, result, err);
+	}
+	return rc;
+}
+
+/* Of status one part may be asked for. */
+static int
+take_part(const struct ask *a, json_t **result, struct fm_error *err)
+{
+	json_t *part = json_incref(json_object_get(*result, a->part));
+	char known[160] = "";
+	const char *key;
+	json_t *value;
+	size_t at = 0;
+
+	if (part != NULL) {
+		json_decref(*result);
+		*result = part;
+		return 0;
+	}
+	json_object_foreach(*result, key, value) if (json_is_object(value) && at < sizeof(known))
+	    at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s", at > 0 ? ", " : "", key);
+	return fm_fail(err, FM_E_CONFIG, "status has no part \"%.40s\", but %s", a->part, known);
+}
+
+int
+fmctl_call(const struct ask *a, json_t **result, struct fm_error *err)
+{
+	int rc;
+
+	if (strcmp(a->command, "verify") == 0)
+		return call_verify(a, result, err);
+	if (a->verb != NULL && a->verb->pages != NULL && json_object_get(a->args, "from") == NULL)
+		return call_pages(a, a->verb->pages, result, err);
+	rc = call_once(a, result, err);
+	return rc == 0 && a->part != NULL ? take_part(a, result, err) : rc;
+}

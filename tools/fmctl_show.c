@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/fmctl_show.c - the answer of each command as a person reads it. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/conf/cli.h"
+#include "tools/fmctl.h"
+
+#define N_OF(x) (sizeof(x) / sizeof((x)[0]))
+#define I JSON_INTEGER_FORMAT
+
+/* "a, b, c" of an array of words. */
+static void
+say_list(const json_t *list, char *buf, size_t size)
+{
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < json_array_size(list) && at < size; i++) {
+		const json_t *v = json_array_get(list, i);
+
+		at += (size_t)(json_is_integer(v) ? snprintf(buf + at, size - at, "%s%" I,
+							i > 0 ? ", " : "", json_integer_value(v))
+						  : snprintf(buf + at, size - at, "%s%s",
+							i > 0 ? ", " : "", json_string_value(v)));
+	}
+}
+
+/* ------------------------------------------------------------------ status */
+
+static void
+show_state(const json_t *s, FILE *out)
+{
+	const char *other = fmctl_string(s, "other_sm");
+	json_int_t n = 0;
+	const char *kind;
+	json_t *count;
+
+	fprintf(out, "state       %s, subnet %s", fmctl_string(s, "sm_state"),
+	    json_is_true(json_object_get(s, "subnet_up")) ? "up" : "not up");
+	json_object_foreach(json_object_get(s, "unfinished"), kind, count) n +=
+	    json_integer_value(count);
+	if (json_is_true(json_object_get(s, "converged")))
+		fputs(", converged", out);
+	if (n > 0)
+		fprintf(out, ", unfinished: %" I " (fmctl trouble)", n);
+	if (*other != '\0')
+		fprintf(out, "; other SM: %s", other);
+	fputc('\n', out);
+}
+
+static void
+show_sweep(const json_t *s, FILE *out)
+{
+	const json_t *r = json_object_get(s, "sweep");
+
+	if (!json_is_object(r)) {
+		fprintf(out, "sweep       none has brought the subnet up yet; now: %s\n",
+		    fmctl_string(s, "phase"));
+		return;
+	}
+	fprintf(out,
+	    "fabric      %" I " switches, %" I " CAs, %" I " routers, %" I " links, %" I " LIDs\n",
+	    fmctl_number(r, "switches"), fmctl_number(r, "cas"), fmctl_number(r, "routers"),
+	    fmctl_number(r, "links"), fmctl_number(r, "lids"));
+	fprintf(out, "routing     %s%s%s\n", fmctl_string(r, "engine"),
+	    json_is_true(json_object_get(r, "repaired"))   ? ", repaired"
+		: json_is_true(json_object_get(r, "kept")) ? ", tables kept"
+							   : "",
+	    *fmctl_string(s, "waiting") != '\0' ? "; other tables wait (fmctl drain)" : "");
+	fprintf(out, "sweep       %" I " (%s: %s), %.1f ms; now: %s\n", fmctl_number(r, "number"),
+	    fmctl_string(r, "scope"), fmctl_string(r, "reason"),
+	    json_real_value(json_object_get(r, "total_ms")), fmctl_string(s, "phase"));
+}
+
+static void
+show_as_read(const json_t *r, FILE *out)
+{
+	if (!json_is_object(r))
+		return;
+	fprintf(out, "ports       %" I " active, %" I " cabled and not active\n",
+	    fmctl_number(r, "ports_active"), fmctl_number(r, "ports_not_active"));
+	fprintf(out, "pairs       %" I " without a path\n", fmctl_number(r, "unreachable_pairs"));
+	fprintf(out,
+	    "believed    %" I " nodes not heard, tables of %" I
+	    " switches in doubt, oldest read %.0f s ago\n",
+	    fmctl_number(r, "nodes_not_heard"), fmctl_number(r, "switches_in_doubt"),
+	    json_real_value(json_object_get(r, "oldest_read_s")));
+}
+
+static void
+show_other_sms(const json_t *sms, FILE *out)
+{
+	for (size_t i = 0; i < json_array_size(sms); i++) {
+		const json_t *o = json_array_get(sms, i);
+
+		fprintf(out, "other SM    %s, LID %" I ", priority %" I ", %s, %s\n",
+		    fmctl_string(o, "node"), fmctl_number(o, "lid"), fmctl_number(o, "priority"),
+		    fmctl_string(o, "state"), fmctl_string(o, "trust"));
+	}
+}
+
+void
+fmctl_show_status(const struct ask *a, const json_t *s, FILE *out)
+{
+	if (a->all || a->part != NULL) {
+		fmctl_print(s, out);
+		return;
+	}
+	show_state(s, out);
+	show_sweep(s, out);
+	show_as_read(json_object_get(s, "as_read"), out);
+	if (json_is_object(json_object_get(s, "sa")))
+		fprintf(out,
+		    "SA          %" I " requests, %" I " answered, %" I " refused, %" I
+		    " told to wait; it answers from %s\n",
+		    fmctl_number(s, "sa.requests"), fmctl_number(s, "sa.answered"),
+		    fmctl_number(s, "sa.refused"), fmctl_number(s, "sa.busy"),
+		    fmctl_string(s, "sa.answers_from"));
+	show_other_sms(json_object_get(s, "other_sms"), out);
+	fprintf(out, "store       %s\n", fmctl_string(s, "store"));
+}
+
+void
+fmctl_show_ending(const struct ask *a, const json_t *result, FILE *out)
+{
+	if (a->wait)
+		fprintf(out, "sweep %" I ": %s, after %.1f s\n", fmctl_number(result, "sweep"),
+		    fmctl_string(result, "says"),
+		    json_real_value(json_object_get(result, "seconds")));
+	else
+		fmctl_print(result, out);
+}
+
+/* ----------------------------------------------------------------- routing */
+
+static void
+say_max_hops(const json_t *r, char *buf, size_t size)
+{
+	snprintf(buf, size, "%" I, fmctl_number(r, "max_hops"));
+}
+
+static void
+show_refused(const json_t *r, const char *region, FILE *out)
+{
+	const json_t *refused = json_object_get(r, "refused");
+
+	for (size_t i = 0; i < json_array_size(refused); i++) {
+		const json_t *one = json_array_get(refused, i);
+
+		fprintf(out, "refused     %s%s%s: %s\n", region, *region != '\0' ? ": " : "",
+		    fmctl_string(one, "engine"), fmctl_string(one, "reason"));
+	}
+}
+
+static void
+say_chain(const json_t *r, char *buf, size_t size)
+{
+	say_list(json_object_get(r, "chain"), buf, size);
+}
+
+static void
+say_busiest(const json_t *r, char *buf, size_t size)
+{
+	const json_t *b = json_object_get(r, "busiest");
+
+	if (json_is_object(b))
+		snprintf(buf, size, "%.1f times the mean, %s port %" I " %s",
+		    json_real_value(json_object_get(b, "max_over_avg")), fmctl_string(b, "switch"),
+		    fmctl_number(b, "port"), fmctl_string(b, "way"));
+	else
+		snprintf(buf, size, "-");
+}
+
+static void
+show_region_table(const json_t *regions, FILE *out)
+{
+	static const struct column columns[] = { { "REGION", "region", NULL, false },
+		{ "ENGINE", "engine", NULL, false }, { "SWITCHES", "n_switches", NULL, true },
+		{ "HOSTS", "hosts", NULL, true }, { "PIECES", "pieces", NULL, true },
+		{ "CHAIN", NULL, say_chain, false },
+		{ "BUSIEST BORDER", NULL, say_busiest, false } };
+
+	fmctl_table(regions, columns, N_OF(columns), false, out);
+	for (size_t i = 0; i < json_array_size(regions); i++) {
+		const json_t *r = json_array_get(regions, i);
+
+		show_refused(r, fmctl_string(r, "region"), out);
+		if (*fmctl_string(r, "because") != '\0')
+			fprintf(out, "because     %s: auto takes it for %s\n",
+			    fmctl_string(r, "region"), fmctl_string(r, "because"));
+	}
+}
+
+void
+fmctl_show_routes(const struct ask *a, const json_t *result, FILE *out)
+{
+	static const struct column columns[] = { { "ENGINE", "engine", NULL, false },
+		{ "SWITCHES", "switches", NULL, true }, { "ENDS", "ends", NULL, true },
+		{ "VLS", "vls", NULL, true }, { "PAIRS", "reachable_pairs", NULL, true },
+		{ "NO PATH", "unreachable_pairs", NULL, true },
+		{ "NOT JOINED", "disjoint_pairs", NULL, true }, { "LOOPS", "loops", NULL, true },
+		{ "CREDIT LOOPS", "credit_loops", NULL, true },
+		{ "MAX HOPS", NULL, say_max_hops, true } };
+	const json_t *regions = json_object_get(result, "regions"), *whole;
+
+	/* the plan as a whole, with its regions where it has several */
+	whole = json_is_array(regions) ? json_array_get(regions, 0) : result;
+	if (whole == NULL) {
+		fputs("none: nothing is routed yet\n", out);
+		return;
+	}
+	if (json_is_array(regions) && fmctl_find(whole, "ends") != NULL) {
+		fmctl_table(regions, columns, N_OF(columns), false, out);
+	} else {
+		json_t *one = json_pack("[O]", result);
+
+		fmctl_table(one, columns, N_OF(columns), false, out);
+		json_decref(one);
+		fprintf(out, "joined      %s\n", fmctl_string(result, "joined"));
+		whole = result;
+	}
+	show_refused(whole, "", out);
+	if (*fmctl_string(whole, "because") != '\0')
+		fprintf(out, "because     auto takes the fabric for %s\n",
+		    fmctl_string(whole, "because"));
+	if (whole == result) {
+		fputc('\n', out);
+		show_region_table(regions, out);
+	}
+}
+
+static void
+say_switches(const json_t *r, char *buf, size_t size)
+{
+	say_list(json_object_get(r, "switches"), buf, size);
+}
+
+/* The borders of all regions, each with its region. */
+static void
+show_borders(const json_t *regions, FILE *out)
+{
+	static const struct column columns[] = { { "FROM", "region", NULL, false },
+		{ "TO", "to", NULL, false }, { "CABLES", "cables", NULL, true },
+		{ "ROUTES", "routes", NULL, true }, { "AT", NULL, say_switches, false } };
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < json_array_size(regions); i++) {
+		const json_t *r = json_array_get(regions, i), *borders;
+
+		borders = json_object_get(r, "borders");
+		for (size_t k = 0; k < json_array_size(borders); k++) {
+			json_t *b = json_copy(json_array_get(borders, k));
+
+			json_object_set(b, "region", json_object_get(r, "region"));
+			json_array_append_new(all, b);
+		}
+	}
+	if (json_array_size(all) > 0) {
+		fputc('\n', out);
+		fmctl_table(all, columns, N_OF(columns), false, out);
+	}
+	json_decref(all);
+}
+
+void
+fmctl_show_regions(const struct ask *a, const json_t *result, FILE *out)
+{
+	static const struct column columns[] = { { "REGION", "region", NULL, false },
+		{ "SWITCHES", NULL, say_switches, false } };
+	const json_t *regions = json_object_get(result, "regions");
+
+	show_region_table(regions, out);
+	if (json_array_size(regions) == 0)
+		return;
+	fputc('\n', out);
+	fmctl_table(regions, columns, N_OF(columns), false, out);
+	show_borders(regions, out);
+}
+
+void
+fmctl_show_verdict(const struct ask *a, const json_t *v, FILE *out)
+{
+	json_int_t pairs = fmctl_number(v, "reachable_pairs");
+	json_int_t cut = fmctl_number(v, "unreachable_pairs");
+
+	if (json_object_get(v, "blocks") != NULL) {
+		fprintf(out, "read        %" I " of %" I " blocks, %" I " without an answer\n",
+		    fmctl_number(v, "blocks_read"), fmctl_number(v, "blocks"),
+		    fmctl_number(v, "blocks_silent"));
+		fprintf(out, "differ      %" I " entries, of %" I " switches, from the plan\n",
+		    fmctl_number(v, "entries_that_differ"),
+		    fmctl_number(v, "switches_that_differ"));
+	}
+	fprintf(out, "pairs       %" I " with a path, %" I " without\n", pairs, cut);
+	fprintf(out, "loops       %" I ", credit loops: %" I "\n", fmctl_number(v, "loops"),
+	    fmctl_number(v, "credit_loops"));
+	if (fmctl_number(v, "wrong_host") > 0)
+		fprintf(out, "wrong host  %" I " entries\n", fmctl_number(v, "wrong_host"));
+	if (*fmctl_string(v, "witness") != '\0')
+		fprintf(out, "witness     %s\n", fmctl_string(v, "witness"));
+	fprintf(out, "verdict     %s\n",
+	    fmctl_judge_verdict(v) == FMD_EXIT_OK ? "all is well" : "NOT as it should be");
+}
+
+int
+fmctl_judge_verdict(const json_t *v)
+{
+	static const char *const wrong[] = { "loops", "credit_loops", "wrong_host",
+		"unreachable_pairs", "blocks_silent", "entries_that_differ" };
+
+	for (size_t i = 0; i < N_OF(wrong); i++)
+		if (fmctl_number(v, wrong[i]) > 0)
+			return FMD_EXIT_NOT_ROUTED;
+	return FMD_EXIT_OK;
+}
+
+/* --------------------------------------------------------- nodes and links */
+
+static void
+say_lids(const json_t *r, char *buf, size_t size)
+{
+	say_list(json_object_get(r, "lids"), buf, size);
+}
+
+static void
+say_ports(const json_t *r, char *buf, size_t size)
+{
+	snprintf(buf, size, "%" I "/%" I, fmctl_number(r, "ports_up"), fmctl_number(r, "ports"));
+}
+
+static void
+say_trouble(const json_t *r, char *buf, size_t size)
+{
+	json_int_t n = fmctl_number(r, "troubles");
+
+	snprintf(buf, size, "%s", fmctl_string(r, "trouble"));
+	if (n > 1)
+		snprintf(buf, size, "%s and %" I " more", fmctl_string(r, "trouble"), n - 1);
+}
+
+void
+fmctl_show_nodes(const struct ask *a, const json_t *result, FILE *out)
+{
+	static const struct column columns[] = { { "TYPE", "type", NULL, false },
+		{ "NODE", "node", NULL, false }, { "GUID", "guid", NULL, false },
+		{ "LIDS", NULL, say_lids, true }, { "UP", NULL, say_ports, true },
+		{ "ENGINE", "engine", NULL, false }, { "REGION", "region", NULL, false },
+		{ "TROUBLE", NULL, say_trouble, false } };
+
+	fmctl_table(json_object_get(result, "nodes"), columns, N_OF(columns), true, out);
+}
+
+static void
+say_end(const json_t *end, const char *key, char *buf, size_t size)
+{
+	if (!json_is_object(end))
+		snprintf(buf, size, "-");
+	else if (strcmp(key, "node") == 0)
+		snprintf(buf, size, "%s", fmctl_string(end, key));
+	else
+		snprintf(buf, size, "%" I, fmctl_number(end, key));
+}
+
+#define END_COLUMN(name, end, key) \
+	static void name(const json_t *r, char *buf, size_t size) \
+	{ \
+		say_end(json_object_get(r, end), key, buf, size); \
+	}
+END_COLUMN(say_from_port, "from", "port")
+END_COLUMN(say_from_lid, "from", "lid")
+END_COLUMN(say_to_node, "to", "node")
+END_COLUMN(say_to_port, "to", "port")
+END_COLUMN(say_to_lid, "to", "lid")
+
+/* As an administrator says it: 4x EDR. */
+static void
+say_rate(const json_t *r, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s %s", fmctl_string(r, "width"), fmctl_string(r, "speed"));
+}
+
+static void
+say_best(const json_t *r, char *buf, size_t size)
+{
+	if (*fmctl_string(r, "best_width") == '\0')
+		snprintf(buf, size, "-");
+	else
+		snprintf(buf, size, "%s %s", fmctl_string(r, "best_width"),
+		    fmctl_string(r, "best_speed"));
+}
+
+static void
+say_link_trouble(const json_t *r, char *buf, size_t size)
+{
+	bool degraded = json_is_true(json_object_get(r, "degraded"));
+	const char *trouble = fmctl_string(r, "trouble");
+
+	snprintf(buf, size, "%s%s%s", trouble, degraded && *trouble != '\0' ? ", " : "",
+	    degraded ? "degraded" : "");
+}
+
+void
+fmctl_show_links(const struct ask *a, const json_t *result, FILE *out)
+{
+	static const struct column columns[] = { { "FROM", "from.node", NULL, false },
+		{ "PORT", NULL, say_from_port, true }, { "LID", NULL, say_from_lid, true },
+		{ "TO", NULL, say_to_node, false }, { "PORT", NULL, say_to_port, true },
+		{ "LID", NULL, say_to_lid, true }, { "STATE", "state", NULL, false },
+		{ "RATE", NULL, say_rate, false }, { "SUPPORTED", NULL, say_best, false },
+		{ "TROUBLE", NULL, say_link_trouble, false } };
+
+	fmctl_table(json_object_get(result, "links"), columns, N_OF(columns), true, out);
+}
+
+/* -------------------------------------------------------------------- path */
+
+/* One line of ibtracert, and what the link is like that leads on; mtu 0: there is none. */
+static void
+show_end(const char *word, const json_t *e, FILE *out)
+{
+	json_int_t base = fmctl_number(e, "base_lid");
+
+	fprintf(out, "%s %s {%s} portnum %" I " lid %" I "-%" I " \"%s\"\n", word,
+	    fmctl_string(e, "type"), fmctl_string(e, "node_guid"), fmctl_number(e, "port"), base,
+	    base + (1 << fmctl_number(e, "lmc")) - 1, fmctl_string(e, "node"));
+}
+
+/* The link that `from` leaves by: what is at its other end stands before this. */
+static void
+show_link(const json_t *from, FILE *out)
+{
+	if (json_object_get(from, "mtu") != NULL)
+		fprintf(out, "  vl %" I " mtu %" I " rate %.1f Gb/s", fmctl_number(from, "vl"),
+		    fmctl_number(from, "mtu"), (double)fmctl_number(from, "mbps") / 1000);
+	fputc('\n', out);
+}
+
+static void
+show_hops(const json_t *p, FILE *out)
+{
+	const json_t *hops = json_object_get(p, "hops"), *to = json_object_get(p, "to");
+	const json_t *before = json_object_get(p, "from");
+	json_int_t out_port = fmctl_number(before, "port");
+	bool to_switch = strcmp(fmctl_string(to, "type"), "switch") == 0;
+
+	for (size_t i = 0; i < json_array_size(hops); i++) {
+		const json_t *h = json_array_get(hops, i);
+
+		if (i > 0 || strcmp(fmctl_string(before, "type"), "switch") != 0) {
+			fprintf(out,
+			    "[%" I "] -> switch port {%s}[%" I "] lid %" I "-%" I " \"%s\"",
+			    out_port, fmctl_string(h, "guid"), fmctl_number(h, "in"),
+			    fmctl_number(h, "lid"), fmctl_number(h, "lid"),
+			    fmctl_string(h, "switch"));
+			show_link(before, out);
+		}
+		out_port = fmctl_number(h, "out");
+		before = h;
+	}
+	if (json_is_true(json_object_get(p, "arrives")) && !to_switch) {
+		fprintf(out, "[%" I "] -> %s port {%s}[%" I "] lid %" I "-%" I " \"%s\"", out_port,
+		    fmctl_string(to, "type"), fmctl_string(to, "guid"), fmctl_number(to, "port"),
+		    fmctl_number(to, "base_lid"),
+		    fmctl_number(to, "base_lid") + (1 << fmctl_number(to, "lmc")) - 1,
+		    fmctl_string(to, "node"));
+		show_link(before, out);
+	}
+}
+
+void
+fmctl_show_path(const struct ask *a, const json_t *p, FILE *out)
+{
+	show_end("From", json_object_get(p, "from"), out);
+	show_hops(p, out);
+	show_end("To", json_object_get(p, "to"), out);
+	if (!json_is_true(json_object_get(p, "arrives"))) {
+		fputs("There is no path: packets do not arrive.\n", out);
+		return;
+	}
+	fprintf(out,
+	    "Path from LID %" I " to LID %" I ": sl %" I " mtu %" I
+	    " rate %.1f Gb/s pkey 0x%04x%s\n",
+	    fmctl_number(p, "from.lid"), fmctl_number(p, "to.lid"), fmctl_number(p, "sl"),
+	    fmctl_number(p, "mtu"), (double)fmctl_number(p, "mbps") / 1000,
+	    (unsigned)fmctl_number(p, "pkey"),
+	    json_is_true(json_object_get(p, "reversible")) ? " reversible" : "");
+	if (fmctl_number(p, "pkey") == 0)
+		fputs("They share no partition: the SA tells no path.\n", out);
+}
+
+int
+fmctl_judge_path(const json_t *p)
+{
+	return json_is_true(json_object_get(p, "arrives")) ? FMD_EXIT_OK : FMD_EXIT_NOT_ROUTED;
+}
+
+/* ------------------------------------------------------------ other tables */
+
+static void
+show_members(const json_t *partition, FILE *out)
+{
+	static const struct column columns[] = { { "NODE", "node", NULL, false },
+		{ "PORT", "port", NULL, true }, { "GUID", "guid", NULL, false },
+		{ "MEMBER", "member", NULL, false } };
+	const json_t *members = json_object_get(partition, "members");
+
+	if (members == NULL)
+		return;
+	fputc('\n', out);
+	fmctl_table(members, columns, N_OF(columns), true, out);
+}
+
+void
+fmctl_show_partitions(const struct ask *a, const json_t *result, FILE *out)
+{
+	static const struct column columns[] = { { "PKEY", "pkey", NULL, false },
+		{ "NAME", "name", NULL, false }, { "FULL", "full", NULL, true },
+		{ "LIMITED", "limited", NULL, true }, { "SL", "sl", NULL, true },
+		{ "IPOIB", "ipoib", NULL, false } };
+	const json_t *all = json_object_get(result, "partitions");
+
+	fmctl_table(all, columns, N_OF(columns), false, out);
+	fprintf(out, "enforced    %s: by %" I " switch ports before hosts, not by %" I "\n",
+	    fmctl_string(result, "enforce"), fmctl_number(result, "enforcing_ports"),
+	    fmctl_number(result, "open_ports"));
+	if (*fmctl_string(result, "file") != '\0')
+		fprintf(out, "file        %s\n", fmctl_string(result, "file"));
+	for (size_t i = 0; i < json_array_size(all); i++)
+		show_members(json_array_get(all, i), out);
+}
+
+static void
+say_next(const json_t *r, char *buf, size_t size)
+{
+	const json_t *next = json_object_get(r, "next_ms");
+	json_int_t ms = json_integer_value(next);
+
+	if (json_is_integer(next))
+		snprintf(buf, size, "in %" I " ms", ms > 0 ? ms : 0);
+	else
+		snprintf(buf, size, "light sweep");
+}
+
+void
+fmctl_show_trouble(const struct ask *a, const json_t *result, FILE *out)
+{
+	static const struct column columns[] = { { "SINCE", "since", NULL, false },
+		{ "KIND", "kind", NULL, false }, { "TRIES", "tries", NULL, true },
+		{ "NEXT", NULL, say_next, false }, { "WHAT", "text", NULL, false } };
+	const json_t *list = json_object_get(result, "list");
+	json_int_t n = fmctl_number(result, "troubles");
+
+	fmctl_table(list, columns, N_OF(columns), false, out);
+	if (n > (json_int_t)json_array_size(list))
+		fprintf(out, "and %" I " more\n", n - (json_int_t)json_array_size(list));
+}
+
+void
+fmctl_show_events(const struct ask *a, const json_t *result, FILE *out)
+{
+	static const struct column columns[] = { { "N", "n", NULL, true },
+		{ "TIME", "time", NULL, false }, { "LEVEL", "level", NULL, false },
+		{ "WHAT", "text", NULL, false } };
+
+	fmctl_table(result, columns, N_OF(columns), false, out);
+}
+
+void
+fmctl_show_commands(const struct ask *a, const json_t *result, FILE *out)
+{
+	static const struct column columns[] = { { "COMMAND", "command", NULL, false },
+		{ "WHAT", "help", NULL, false } };
+
+	fmctl_table(result, columns, N_OF(columns), false, out);
+}
