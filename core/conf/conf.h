@@ -116,6 +116,7 @@ struct conf {
 	/* the daemon */
 	const char *state_dir;
 	const char *control_socket; /* path, resolved */
+	const char *control_group;  /* "": none */
 	int log_level;		    /* enum fm_log_level */
 	const char *debug;	    /* subsystems, comma-separated */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Keys that are no secrets.
+ * Keys that are no secrets, and a group that is none.
  */
 #include <grp.h>
 #include <inttypes.h>
@@ -45,6 +45,20 @@ warn_readable(const char *key, const struct option_origin *at)
 		    at->file);
 }
 
+/* A directory of groups that does not answer must not keep a fabric from coming up. */
+static void
+warn_group(const struct conf_private *self)
+{
+	const char *group = self->conf->control_group;
+	const struct option_origin *at = option_values_origin(self->own, "control_group");
+
+	if (*group != '\0' && at != NULL && at->file != NULL && getgrnam(group) == NULL)
+		log_warn("conf",
+		    "%s:%u: control_group = %s: there is no such group: only root and fmd's user "
+		    "are answered",
+		    at->file, at->line, group);
+}
+
 void
 conf_warn_keys(const struct conf_private *self)
 {
@@ -55,6 +69,7 @@ conf_warn_keys(const struct conf_private *self)
 	} keys[] = { { "m_key", c->m_key != 0 }, { "sm_key", c->sm_key != DEFAULT_KEY },
 		{ "sa_key", c->sa_key != DEFAULT_KEY } };
 
+	warn_group(self);
 	if (c->untrusted == SA_UNTRUSTED_RESTRICT && c->sa_key == DEFAULT_KEY)
 		log_warn("conf",
 		    "untrusted = restrict keeps nobody out: who shows the sa_key is trusted, and "

@@ -356,6 +356,10 @@ static const struct conf_row rows[] = {
 	STRING(NULL, "control_socket", control_socket, "", "path", true,
 	    "Socket of fmctl; empty = " RUN_DIR
 	    "/fmd.sock, or fmd.sock in a state_dir that was set."),
+	STRING(NULL, "control_group", control_group, "", "group", true,
+	    "Its members may use the commands of fmctl that change nothing, beside root and fmd's "
+	    "user, who may use all; fmd's user must be a member, too (SupplementaryGroups= of its "
+	    "unit). Empty = nobody else."),
 	ENUM(NULL, "log_level", log_level, "info", log_levels, NULL,
 	    "Messages of this level and graver are logged."),
 	STRING(NULL, "debug", debug, "", "subsystems", false,

@@ -7,10 +7,13 @@
 #include "core/ctl/ctl.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <poll.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,6 +26,25 @@ static int
 cannot(const char *path, const char *why, struct fm_error *err)
 {
 	return fm_fail(err, FM_E_SYSTEM, "no fmd answers at %s: %s", path, why);
+}
+
+/* The socket is there, and not for us. */
+static int
+may_not(const char *path, struct fm_error *err)
+{
+	const struct passwd *user = NULL;
+	const struct group *group = NULL;
+	struct stat st;
+
+	if (stat(path, &st) == 0) {
+		user = getpwuid(st.st_uid);
+		group = (st.st_mode & S_IWGRP) != 0 ? getgrgid(st.st_gid) : NULL;
+	}
+	return fm_fail(err, FM_E_CONFIG, "you may not talk to fmd at %.100s: root%s%s%s%s may",
+	    path, user != NULL && st.st_uid != 0 ? " and user " : "",
+	    user != NULL && st.st_uid != 0 ? user->pw_name : "",
+	    group != NULL ? ", and look, members of the group " : "",
+	    group != NULL ? group->gr_name : "");
 }
 
 static int
@@ -40,7 +62,7 @@ connect_to(const char *path, int *out, struct fm_error *err)
 		*out = fd;
 		return 0;
 	}
-	rc = cannot(path, strerror(errno), err);
+	rc = fd >= 0 && errno == EACCES ? may_not(path, err) : cannot(path, strerror(errno), err);
 	if (fd >= 0)
 		close(fd);
 	return rc;
@@ -121,7 +143,7 @@ read_reply(const char *path, const struct bytes *b, json_t **result, struct fm_e
 	int rc = 0;
 
 	if (reply == NULL && b->v.n == 0)
-		return cannot(path, "it hung up (are you root, or its user?)", err);
+		return cannot(path, "it hung up", err);
 	if (reply == NULL)
 		return cannot(path, "its reply is no JSON", err);
 	value = json_object_get(reply, "result");

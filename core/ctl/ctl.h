@@ -5,8 +5,9 @@
  *	client:  {"command":"status","args":{...}}\n
  *	server:  {"ok":true,"result":...}\n   or   {"ok":false,"error":"...","kind":"..."}\n
  *
- * A stream socket in the file system, one request a connection.  Only root
- * and the daemon's own user are answered (SO_PEERCRED).  Everything runs in
+ * A stream socket in the file system, one request a connection.  Root and the daemon's own user
+ * may do all (SO_PEERCRED), members of one group what changes nothing (SO_PEERGROUPS), others get
+ * a sentence.  Everything runs in
  * the loop of base and never blocks it: a client has CTL_DEADLINE_S for the
  * whole exchange, CTL_REQUEST_MAX bytes, and CTL_CLIENTS_MAX peers.  One that comes when there are
  * as many takes the place of the one that has been idle the longest, CTL_IDLE_MS at least; where
@@ -16,6 +17,7 @@
 #define CORE_CTL_CTL_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/error.h"
@@ -36,6 +38,7 @@ struct ctl_command {
 	const char *name, *help;
 	int (*run)(void *arg, const json_t *args, json_t **result, struct fm_error *err);
 	const char *args; /* keys of args, a blank between; NULL: run looks for itself */
+	bool reads;	  /* it changes nothing: members of the group may, too */
 };
 
 /* Listen at path.  commands[] ends with a NULL name and is borrowed; "help" is
@@ -45,6 +48,9 @@ struct ctl_command {
  * ignored from here on. */
 int ctl_open(struct event_base *base, const char *path, const struct ctl_command *commands,
     void *arg, struct ctl_server **out, struct fm_error *err);
+/* Members of a group may use the commands that read; the socket is given to it.  FM_E_CONFIG: there
+ * is no such group, or it cannot be given to it, and all stays as it was. */
+int ctl_allow_group(struct ctl_server *s, const char *group, struct fm_error *err);
 void ctl_set_idle(struct ctl_server *s, int64_t ms); /* CTL_IDLE_MS when not called */
 /* Drop all clients and remove the socket; NULL is fine. */
 void ctl_close(struct ctl_server *s);

@@ -16,6 +16,7 @@
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/listener.h>
+#include <grp.h>
 #include <libgen.h>
 #include <limits.h>
 #include <signal.h>
@@ -38,6 +39,7 @@ struct client {
 	struct event *deadline;
 	int64_t moved_ms; /* when a byte last came or went */
 	bool answered;
+	bool only_reads; /* of the group */
 };
 
 struct ctl_server {
@@ -48,6 +50,8 @@ struct ctl_server {
 	struct client *clients;
 	unsigned n_clients;
 	int64_t idle_ms; /* who has not moved for so long makes room for others */
+	bool has_group;
+	gid_t group; /* its members may use what reads */
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	struct fm_log_bucket strangers;
 };
@@ -69,11 +73,11 @@ drop(struct client *c)
 
 /* A sentence for one that gets no answer; it is not waited for. */
 static void
-tell(int fd, const char *why)
+tell(int fd, enum fm_error_kind kind, const char *why)
 {
-	char line[160];
+	char line[256];
 	int n = snprintf(line, sizeof(line), "{\"ok\":false,\"error\":\"%s\",\"kind\":\"%s\"}\n",
-	    why, fm_error_word(FM_E_SYSTEM));
+	    why, fm_error_word(kind));
 
 	(void)!send(fd, line, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
@@ -82,7 +86,7 @@ static void
 hang_up(struct client *c, const char *why)
 {
 	if (!c->answered) /* else it has its answer before it, or a part */
-		tell(bufferevent_getfd(c->io), why);
+		tell(bufferevent_getfd(c->io), FM_E_SYSTEM, why);
 	drop(c);
 }
 
@@ -161,17 +165,26 @@ check_args(const struct ctl_command *c, const json_t *args, struct fm_error *err
 }
 
 static int
-run_command(const struct ctl_server *s, const char *name, const json_t *args, json_t **result,
+run_command(const struct client *from, const char *name, const json_t *args, json_t **result,
     struct fm_error *err)
 {
+	const struct ctl_server *s = from->server;
+
 	if (strcmp(name, "help") == 0) {
 		*result = list_commands(s->commands);
 		return 0;
 	}
-	for (const struct ctl_command *c = s->commands; c->name != NULL; c++)
-		if (strcmp(c->name, name) == 0)
-			return check_args(c, args, err) != 0 ? (int)err->kind
-							     : c->run(s->arg, args, result, err);
+	for (const struct ctl_command *c = s->commands; c->name != NULL; c++) {
+		if (strcmp(c->name, name) != 0)
+			continue;
+		if (from->only_reads && !c->reads)
+			return fm_fail(err, FM_E_CONFIG,
+			    "%s changes something: that is root's and the daemon's own user's; "
+			    "members of control_group may look",
+			    name);
+		return check_args(c, args, err) != 0 ? (int)err->kind
+						     : c->run(s->arg, args, result, err);
+	}
 	return fm_fail(err, FM_E_CONFIG, "unknown command '%.40s': help lists them", name);
 }
 
@@ -197,7 +210,7 @@ serve(struct client *c, const char *line, size_t n)
 		rc = fm_fail(
 		    &err, FM_E_CONFIG, "a request is {\"command\":\"NAME\",\"args\":{...}}");
 	else
-		rc = run_command(c->server, name, args, &result, &err);
+		rc = run_command(c, name, args, &result, &err);
 	if (rc != 0)
 		answer_error(c, &err);
 	else
@@ -245,18 +258,48 @@ on_end(struct bufferevent *io, short what, void *arg)
 
 /* -------------------------------------------------------------- listening */
 
+/* Is whoever is at the other end of fd a member?  By the list that it had when it connected. */
 static bool
-may_talk(struct ctl_server *s, int fd)
+is_member(int fd, gid_t group)
+{
+	socklen_t size = 64 * sizeof(gid_t);
+	gid_t *list = malloc(size), *more;
+	bool is = false;
+	int rc = list != NULL ? getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, list, &size) : -1;
+
+	if (list != NULL && rc != 0 && errno == ERANGE && (more = realloc(list, size)) != NULL) {
+		list = more;
+		rc = getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, list, &size);
+	}
+	for (size_t i = 0; rc == 0 && i < size / sizeof(gid_t); i++)
+		is = is || list[i] == group;
+	free(list);
+	return is;
+}
+
+enum rights { NOTHING, READS, ALL };
+
+static enum rights
+rights_of(const struct ctl_server *s, int fd)
 {
 	struct ucred peer;
 	socklen_t n = sizeof(peer);
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) == 0 &&
-	    (peer.uid == 0 || peer.uid == geteuid()))
-		return true;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) != 0)
+		return NOTHING;
+	if (peer.uid == 0 || peer.uid == geteuid())
+		return ALL;
+	return s->has_group && (peer.gid == s->group || is_member(fd, s->group)) ? READS : NOTHING;
+}
+
+static void
+turn_away(struct ctl_server *s, int fd)
+{
+	tell(fd, FM_E_CONFIG,
+	    s->has_group ? "fmd answers root, its own user and members of its control_group"
+			 : "fmd answers root and its own user; a control_group may be given");
 	fm_log_rl(
 	    &s->strangers, FM_LOG_WARN, "ctl", "a stranger at the control socket was turned away");
-	return false;
 }
 
 static int64_t
@@ -321,18 +364,20 @@ on_accept(struct evconnlistener *l, evutil_socket_t fd, struct sockaddr *sa, int
 {
 	struct timeval limit = { CTL_DEADLINE_S, 0 };
 	struct ctl_server *s = arg;
+	enum rights rights = rights_of(s, fd);
 	struct client *c = NULL;
 
-	if (may_talk(s, fd)) {
-		if (!make_room(s))
-			tell(fd, "too many clients of the control socket: try again");
-		else
-			c = new_client(s, fd);
-	}
+	if (rights == NOTHING)
+		turn_away(s, fd);
+	else if (!make_room(s))
+		tell(fd, FM_E_SYSTEM, "too many clients of the control socket: try again");
+	else
+		c = new_client(s, fd);
 	if (c == NULL) {
 		close(fd);
 		return;
 	}
+	c->only_reads = rights == READS;
 	c->deadline = evtimer_new(s->base, on_deadline, c);
 	if (c->deadline == NULL || event_add(c->deadline, &limit) != 0) {
 		drop(c);
@@ -448,6 +493,24 @@ ctl_open(struct event_base *base, const char *path, const struct ctl_command *co
 	s->strangers = (struct fm_log_bucket){ .burst = 5, .every_ms = 60000 };
 	memcpy(s->path, path, strlen(path) + 1);
 	*out = s;
+	return 0;
+}
+
+int
+ctl_allow_group(struct ctl_server *s, const char *group, struct fm_error *err)
+{
+	const struct group *g = getgrnam(group);
+
+	if (g == NULL)
+		return fm_fail(
+		    err, FM_E_CONFIG, "control_group = %.60s: there is no such group", group);
+	if (chown(s->path, (uid_t)-1, g->gr_gid) != 0 || chmod(s->path, 0660) != 0)
+		return fm_fail(err, FM_E_CONFIG,
+		    "control_group = %.60s: cannot give it %.80s: %s; is fmd's user a member "
+		    "(SupplementaryGroups= of its unit)?",
+		    group, s->path, strerror(errno));
+	s->has_group = true;
+	s->group = g->gr_gid;
 	return 0;
 }
 

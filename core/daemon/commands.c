@@ -17,6 +17,7 @@
 #include "core/server/server.h"
 #include "core/sweep/heard.h"
 #include "core/text/json_text.h"
+#include "lib/log.h"
 
 #define EVENTS_SHOWN 100
 
@@ -492,31 +493,39 @@ run_reload(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 }
 
 static const struct ctl_command commands[] = {
-	{ "status", "state of the SM and the last sweep that changed something", run_status, "" },
-	{ "routes", "which engine routes which region, and why others refused", run_routes, "" },
-	{ "regions", "what each region holds, its borders, who routes it", run_regions, "" },
+	{ "status", "state of the SM and the last sweep that changed something", run_status, "",
+	    true },
+	{ "routes", "which engine routes which region, and why others refused", run_routes, "",
+	    true },
+	{ "regions", "what each region holds, its borders, who routes it", run_regions, "", true },
 	{ "nodes", "switches and hosts: name, of those it matches; trouble; from: a page on",
-	    run_nodes, "name trouble from" },
+	    run_nodes, "name trouble from", true },
 	{ "links", "cables, both ends: name, of a node; trouble, degraded; from: a page on",
-	    run_links, "name trouble degraded from" },
+	    run_links, "name trouble degraded from", true },
 	{ "partitions", "who may talk to whom; pkey=0x8001: who is in that one", run_partitions,
-	    "pkey" },
-	{ "path", "the way of packets from a port to a LID: from, to", run_path, "from to" },
+	    "pkey", true },
+	{ "path", "the way of packets from a port to a LID: from, to", run_path, "from to", true },
 	{ "verify", "the verdict on the routes; readback: on what switches hold", run_verify,
-	    "readback" },
-	{ "trouble", "what is wrong in the fabric, where, since when", run_trouble, "" },
-	{ "events", "what happened lately; after=N: behind that one", run_events, "after" },
+	    "readback", true },
+	{ "trouble", "what is wrong in the fabric, where, since when", run_trouble, "", true },
+	{ "events", "what happened lately; after=N: behind that one", run_events, "after", true },
 	{ "progress", "which sweep runs, which ended last and how, what is unfinished",
-	    run_progress, "" },
-	{ "sweep", "sweep now: scope \"heavy\" (default) or \"light\"", run_sweep, "scope" },
+	    run_progress, "", true },
+	{ "sweep", "sweep now: scope \"heavy\" (default) or \"light\"", run_sweep, "scope", false },
 	{ "drain", "take up tables that wait for entries to be emptied; dry_run: only tell",
-	    run_drain, "dry_run" },
-	{ "reload", "read the configuration again", run_reload, "" },
+	    run_drain, "dry_run", false },
+	{ "reload", "read the configuration again", run_reload, "", false },
 	{ 0 },
 };
 
 int
 daemon_open_control(struct daemon *d, struct fm_error *err)
 {
-	return ctl_open(d->base, d->conf->control_socket, commands, d, &d->ctl, err);
+	int rc = ctl_open(d->base, d->conf->control_socket, commands, d, &d->ctl, err);
+	struct fm_error why;
+
+	if (rc == 0 && *d->conf->control_group != '\0' &&
+	    ctl_allow_group(d->ctl, d->conf->control_group, &why) != 0)
+		log_warn("ctl", "%s; only root and fmd's user are answered", why.msg);
+	return rc;
 }

@@ -90,6 +90,34 @@ grep -q 'keys.conf:1: m_key stands in a file that anybody can read (mode 0644): 
 grep -q 'keys.conf:1: m_key is set, but sa_key is 1, its default' out || fail "a key with the default sa_key: $(cat out)"
 echo "ok: keys"
 
+# ---- members of a group may look, who can be others than root
+echo 'control_group = "no such group"' >group.conf
+"$bin/fmd" --check --config=group.conf >out 2>&1 || fail "--check: $(cat out)"
+grep -q 'group.conf:1: control_group = no such group: there is no such group' out || fail "a group that is none: $(cat out)"
+echo 'control_group = "daemon"' >group.conf
+as_other() { setpriv --reuid=65534 --regid=65534 --groups="$1" "$bin/fmctl" --socket="$tmp/group.sock" "${@:2}" >out 2>err; }
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null 2>&1 && chmod 755 "$tmp" && gid=$(getent group daemon | cut -d: -f3) &&
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$bin/fmctl" --help >/dev/null 2>&1; then
+	echo 'control_socket = "group.sock"' >>group.conf
+	"$bin/fmd" --transport=sim:plain.net --config=group.conf --plugin-dir="$bin/plugins/engines/.libs" --state-dir="$tmp/group" >group.log 2>&1 &
+	other=$!
+	trap '[ -z "$daemon$other" ] || kill $daemon $other 2>/dev/null; rm -rf "$tmp"' EXIT
+	comes_true as_other "$gid" nodes || fail "a member may not look: $(cat err group.log)"
+	grep -q '^ca  *host-1-1 ' out || fail "a member sees: $(cat out)"
+	rc=0
+	as_other "$gid" sweep || rc=$?
+	[ $rc = 2 ] && grep -q "sweep changes something: that is root's and " err || fail "a member sweeps: $rc, $(cat err)"
+	rc=0
+	as_other 65534 status || rc=$?
+	[ $rc = 2 ] && grep -q 'you may not talk to fmd at .*group.sock: root, and look, members of the group daemon may' err ||
+		fail "a stranger: $rc, $(cat err)"
+	"$bin/fmctl" --socket="$tmp/group.sock" sweep --wait >/dev/null || fail "root may not sweep"
+	kill $other
+	wait $other || fail "the fmd of a group ends with $?"
+	other=
+	echo "ok: a group"
+fi
+
 # ---- what it does not take
 refuses() {
 	words=$1

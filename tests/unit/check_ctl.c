@@ -8,6 +8,7 @@
 #include <check.h>
 #include <errno.h>
 #include <event2/event.h>
+#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@
 static char folder[FOLDER_ROOM], path[96];
 static pid_t server;
 static int64_t idle_ms = CTL_IDLE_MS;
+static const char *group; /* NULL: none is let in */
 
 #define PATIENCE_S 60 /* on a busy machine; then the test fails instead of hanging */
 
@@ -55,7 +57,8 @@ run_big(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 }
 
 static const struct ctl_command commands[] = {
-	{ "echo", "Say it again.", run_echo, NULL },
+	{ "echo", "Say it again.", run_echo, NULL, false },
+	{ "look", "Say it again.", run_echo, NULL, true },
 	{ "fail", "Fail.", run_fail, NULL },
 	{ "big", "A long answer.", run_big, NULL },
 	{ "picky", "Takes two words.", run_echo, "after scope" },
@@ -81,6 +84,8 @@ serve_until_term(int ready)
 	if (ctl_open(base, path, commands, folder, &s, &err) != 0)
 		return 1;
 	ctl_set_idle(s, idle_ms);
+	if (group != NULL && ctl_allow_group(s, group, &err) != 0)
+		return 1;
 	if (write(ready, "r", 1) != 1)
 		return 1;
 	event_base_dispatch(base);
@@ -120,6 +125,15 @@ set_up_impatient(void)
 {
 	idle_ms = 0;
 	set_up();
+}
+
+/* A group that this test, as root, is no member of. */
+static void
+set_up_group(void)
+{
+	group = "daemon";
+	set_up();
+	ck_assert_int_eq(chmod(folder, 0755), 0);
 }
 
 static void
@@ -410,6 +424,78 @@ START_TEST(nobody_there)
 }
 END_TEST
 
+/* Who asks: another user, by the first of its groups or by another one. */
+static const struct {
+	const char *command, *says; /* NULL: it is answered */
+	bool is_member, by_first;
+} askers[] = {
+	{ "look", NULL, true, true },
+	{ "look", NULL, true, false },
+	{ "help", NULL, true, false },
+	{ "echo",
+	    "echo changes something: that is root's and the daemon's own user's; members of "
+	    "control_group may look",
+	    true, true },
+	{ "echo", "changes something", true, false },
+	{ "look", "you may not talk to fmd at ", false, false },
+	{ "look", "root, and look, members of the group daemon may", false, false },
+};
+
+static int
+ask_as_other(const char *command, const char *says, gid_t gid, const gid_t *more, size_t n_more)
+{
+	struct fm_error err = { .msg = "" };
+	json_t *result = NULL;
+	int rc;
+
+	if (setgroups(n_more, more) != 0 || setgid(gid) != 0 || setuid(65534) != 0)
+		return 2;
+	rc = ctl_call(path, command, NULL, PATIENCE_S, &result, &err);
+	json_decref(result);
+	if (says == NULL ? rc == 0 : rc == FM_E_CONFIG && strstr(err.msg, says) != NULL)
+		return 0;
+	fprintf(stderr, "%d: %s\n", rc, err.msg);
+	return 1;
+}
+
+START_TEST(members_of_a_group_may_look)
+{
+	const struct group *g = getgrnam(group);
+	gid_t many[200], gid = askers[_i].is_member && askers[_i].by_first ? g->gr_gid : 65534;
+	bool by_list = askers[_i].is_member && !askers[_i].by_first;
+	int status;
+	pid_t child;
+
+	if (getuid() != 0)
+		return;			 /* only root can be others */
+	for (size_t i = 0; i < 200; i++) /* more than a first guess has room for */
+		many[i] = by_list && i == 150 ? g->gr_gid : (gid_t)(70000 + i);
+	child = fork();
+	if (child == 0)
+		_exit(ask_as_other(askers[_i].command, askers[_i].says, gid, many, 200));
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+START_TEST(a_group_that_is_none)
+{
+	struct event_base *base = event_base_new();
+	char name[128];
+	struct ctl_server *s;
+	struct fm_error err;
+	struct stat st;
+
+	snprintf(name, sizeof(name), "%s/other", folder);
+	ck_assert_int_eq(ctl_open(base, name, commands, NULL, &s, &err), 0);
+	ck_assert_int_eq(ctl_allow_group(s, "no such", &err), FM_E_CONFIG);
+	ck_assert_str_eq(err.msg, "control_group = no such: there is no such group");
+	ck_assert(stat(name, &st) == 0 && (st.st_mode & 0777) == 0600);
+	ctl_close(s);
+	event_base_free(base);
+}
+END_TEST
+
 static const struct {
 	const char *command, *key, *words; /* words NULL: it is taken */
 } given[] = { { "picky", "after", NULL }, { "picky", "scope", NULL },
@@ -487,6 +573,7 @@ main(void)
 	Suite *s = suite_create("ctl");
 	TCase *socket = tcase_create("socket"), *ring = tcase_create("events");
 	TCase *patient = tcase_create("patient"), *impatient = tcase_create("impatient");
+	TCase *members = tcase_create("group");
 
 	tcase_add_checked_fixture(socket, set_up, tear_down);
 	tcase_add_test(socket, a_call);
@@ -500,6 +587,10 @@ main(void)
 	tcase_add_test(patient, silent_clients);
 	tcase_add_checked_fixture(impatient, set_up_impatient, tear_down);
 	tcase_add_test(impatient, idle_clients);
+	tcase_add_checked_fixture(members, set_up_group, tear_down);
+	tcase_add_loop_test(
+	    members, members_of_a_group_may_look, 0, sizeof(askers) / sizeof(*askers));
+	tcase_add_test(socket, a_group_that_is_none);
 	tcase_add_loop_test(socket, no_socket, 0, 2);
 	tcase_add_loop_test(socket, others_socket, 0, 2);
 	tcase_add_test(socket, hanging_up_early);
@@ -511,6 +602,7 @@ main(void)
 	suite_add_tcase(s, socket);
 	suite_add_tcase(s, patient);
 	suite_add_tcase(s, impatient);
+	suite_add_tcase(s, members);
 	suite_add_tcase(s, ring);
 	return run_suite(s);
 }
