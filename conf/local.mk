@@ -13,6 +13,10 @@ install-data-hook: conf/fmd.conf
 uninstall-hook:
 	if cmp -s conf/fmd.conf $(fmdconf); then rm -f $(fmdconf); fi
 
+# found by bash-completion by the name of the program
+bashcompletiondir = $(datadir)/bash-completion/completions
+dist_bashcompletion_DATA = conf/bash-completion/fmctl
+
 examplesdir = $(docdir)/examples
 dist_examples_DATA = conf/examples/adaptive.conf conf/examples/fat-tree.conf conf/examples/irregular.conf \
 	conf/examples/partitions.conf conf/examples/path-bits.conf conf/examples/path-bits.pgrp conf/examples/path-bits.rch conf/examples/path-bits.topo conf/examples/qos-policy.conf \

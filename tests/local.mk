@@ -381,6 +381,7 @@ SCRIPT_TESTS = \
 	tests/integration/documents.sh \
 	tests/integration/engine_check.sh \
 	tests/integration/fmroute.sh \
+	tests/integration/examples.sh \
 	tests/integration/fmctl.sh \
 	tests/integration/fmsim_busiest.sh \
 	tests/integration/fmsim_keys.sh \

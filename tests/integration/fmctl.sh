@@ -74,6 +74,29 @@ says '"node1" is no LID, GUID or name of a port that is up'
 exits 0 path "node18 HCA-2" node17
 echo "ok: names"
 
+# ---- completion: what is offered for the last word of a line
+# shellcheck source=conf/bash-completion/fmctl
+. "$top/conf/bash-completion/fmctl"
+offers() { # WORDS LINE...: --x=y is three words, as bash has it
+	local want=$1
+	shift
+	COMP_LINE="fmctl --state-dir=$dir/state $*"
+	COMP_WORDS=("$build/fmctl" --state-dir "=" "$dir/state" "$@")
+	COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+	_fmctl
+	[ "${COMPREPLY[*]}" = "$want" ] || fail "\"fmctl $*\" is completed by: ${COMPREPLY[*]}"
+}
+offers "status" st
+offers "nodes" n
+offers "links" li
+offers "--degraded" links --d
+offers "node17 node18" path node1
+offers "leaf-1 leaf-2" links leaf
+offers "light" sweep l
+offers "" links "" # not all that there are
+offers "--timeout=" --ti
+echo "ok: completion"
+
 # ---- tables that were lost while nobody looked
 exits 0 verify
 exits 0 verify --readback
@@ -84,3 +107,17 @@ says "^differ  *[1-9]" "^pairs .*, [1-9][0-9]* without$" "^verdict  *NOT as it s
 exits 0 sweep --wait
 exits 0 verify --readback
 echo "ok: exit codes"
+
+# ---- lists of several pages: each node and each cable once
+"$build/fmroute" gen pgft 2 18,36 1,18 1,1 >"$dir/large" || exit 1
+"$build/fmd" --transport=sim:"$dir/large" --config=none --state-dir="$dir/several" >"$dir/large.out" 2>&1 &
+await "$dir/large.out" "SUBNET UP"
+several() { "$build/fmctl" --state-dir="$dir/several" "$@"; }
+several nodes --json | sed -n 's/^ *"guid": //p' | sort >"$dir/guids"
+[ "$(uniq "$dir/guids" | wc -l)" = 702 ] && [ "$(wc -l <"$dir/guids")" = 702 ] || fail "$(wc -l <"$dir/guids") nodes"
+several links | tail -n +2 | sort >"$dir/cables"
+[ "$(uniq "$dir/cables" | wc -l)" = 1296 ] && [ "$(wc -l <"$dir/cables")" = 1296 ] || fail "$(wc -l <"$dir/cables") cables"
+[ "$(several links spine-18 | grep -c spine-18)" = 36 ] || fail "not the cables of spine-18: $(several links spine-18)"
+[ "$(several links from=0 --json | grep -c '"best_speed"')" = 400 ] || fail "a page has not 400 cables"
+several links from=0 --json | grep -q '"next": [1-9]' || fail "a page does not say where the next begins"
+echo "ok: pages"
