@@ -33,10 +33,12 @@ const struct verb fmctl_verbs[] = {
 	    "  --trouble            those of which something is unfinished\n"
 	    "  --degraded           those narrower or slower than both ends support\n",
 	    { "name" }, false, "trouble degraded", "links", fmctl_show_links, NULL },
-	{ "path", "FROM TO", "the way of packets, hop by hop: LIDs, GUIDs or names",
+	{ "path", "[-G|-L] FROM TO", "the way of packets, hop by hop: LIDs, GUIDs or names",
 	    "  FROM, TO             a LID, a GUID or the name of a node; its first word will do\n"
-	    "                       where no other's begins so\n",
-	    { "from", "to" }, false, NULL, NULL, fmctl_show_path, fmctl_judge_path },
+	    "                       where no other's is the same\n"
+	    "  -G, --guid           both are GUIDs\n"
+	    "  -L, --lid            both are LIDs\n",
+	    { "from", "to" }, false, "guid lid", NULL, fmctl_show_path, fmctl_judge_path },
 	{ "routes", "", "which engine routes what, and why others refused", NULL, { NULL }, false,
 	    NULL, NULL, fmctl_show_routes, NULL },
 	{ "regions", "", "what each region holds, its borders, who routes it", NULL, { NULL },
@@ -183,9 +185,7 @@ take_timeout(struct ask *a, const char *text, struct fm_error *err)
 	return 0;
 }
 
-/* Options of single commands; all and wait are ours, the others the daemon's. */
-enum { OPT_JSON = 256, OPT_SOCKET, OPT_STATE_DIR, OPT_TIMEOUT, OPT_FLAG };
-static const char *const flags[] = { "all", "trouble", "degraded", "readback", "dry-run", "wait" };
+enum { OPT_JSON = 256, OPT_SOCKET, OPT_STATE_DIR, OPT_TIMEOUT, OPT_FLAGS };
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "socket", required_argument, NULL, OPT_SOCKET },
@@ -193,14 +193,28 @@ static const struct option long_options[] = {
 	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
-	{ "all", no_argument, NULL, OPT_FLAG },
-	{ "trouble", no_argument, NULL, OPT_FLAG + 1 },
-	{ "degraded", no_argument, NULL, OPT_FLAG + 2 },
-	{ "readback", no_argument, NULL, OPT_FLAG + 3 },
-	{ "dry-run", no_argument, NULL, OPT_FLAG + 4 },
-	{ "wait", no_argument, NULL, OPT_FLAG + 5 },
+#define FIRST_FLAG 6 /* of single commands; all and wait are ours, the others the daemon's */
+	{ "all", no_argument, NULL, OPT_FLAGS },
+	{ "trouble", no_argument, NULL, OPT_FLAGS + 1 },
+	{ "degraded", no_argument, NULL, OPT_FLAGS + 2 },
+	{ "readback", no_argument, NULL, OPT_FLAGS + 3 },
+	{ "dry-run", no_argument, NULL, OPT_FLAGS + 4 },
+	{ "wait", no_argument, NULL, OPT_FLAGS + 5 },
+	{ "guid", no_argument, NULL, 'G' },
+	{ "lid", no_argument, NULL, 'L' },
 	{ 0 },
 };
+
+static bool
+is_flag(int option, unsigned *given)
+{
+	for (unsigned i = FIRST_FLAG; long_options[i].name != NULL; i++)
+		if (long_options[i].val == option) {
+			*given |= 1u << i;
+			return true;
+		}
+	return false;
+}
 
 /* 0, a kind, or 1 when all is said (--version). */
 static int
@@ -229,12 +243,10 @@ take_option(struct ask *a, int option, unsigned *given, const char *word, struct
 		puts("fmctl " PACKAGE_VERSION);
 		return 1;
 	default:
-		if (option >= OPT_FLAG && option < OPT_FLAG + (int)N_OF(flags)) {
-			*given |= 1u << (option - OPT_FLAG);
-			return 0;
-		}
-		return fm_fail(err, FM_E_CONFIG,
-		    "%s is no option of fmctl, or lacks its value; see --help", word);
+		return is_flag(option, given)
+		    ? 0
+		    : fm_fail(err, FM_E_CONFIG,
+			  "%s is no option of fmctl, or lacks its value; see --help", word);
 	}
 }
 
@@ -270,7 +282,7 @@ parse(struct ask *a, int argc, char *const argv[], struct fm_error *err)
 	int option, rc = 0;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":hV", long_options, NULL)) != -1)
+	while ((option = getopt_long(argc, argv, ":hVGL", long_options, NULL)) != -1)
 		if ((rc = take_option(a, option, &given, argv[optind - 1], err)) != 0)
 			return rc;
 	if (optind < argc) {
@@ -281,9 +293,9 @@ parse(struct ask *a, int argc, char *const argv[], struct fm_error *err)
 		return 0;
 	if (a->command == NULL)
 		return fm_fail(err, FM_E_CONFIG, "no command: fmctl --help lists them");
-	for (size_t i = 0; rc == 0 && i < N_OF(flags); i++)
+	for (unsigned i = FIRST_FLAG; rc == 0 && long_options[i].name != NULL; i++)
 		if (given & 1u << i)
-			rc = give_flag(a, flags[i], err);
+			rc = give_flag(a, long_options[i].name, err);
 	for (int i = optind + 1; rc == 0 && i < argc; i++)
 		rc = add_word(a, argv[i], err);
 	return rc;

@@ -87,7 +87,7 @@ is_over(const struct wait *w, const json_t *p, int *code, const char **sentence)
 	} else if (w->until_converged && fmctl_number(p, "unfinished") > 0) {
 		*code = FMD_EXIT_TROUBLE;
 		*sentence = "the subnet is up, but not all is as it should be (fmctl trouble)";
-		return fmctl_number(p, "unfinished") == fmctl_number(p, "wait_for_others");
+		return !json_is_true(json_object_get(p, "tries_again"));
 	}
 	return true;
 }

@@ -424,12 +424,12 @@ run_progress(void *arg, const json_t *args, json_t **result, struct fm_error *er
 	const struct todo_list *todo = sweeper_todo(d->sweeper);
 
 	return hand_out(
-	    json_pack("{s:I, s:s, s:s, s:I, s:s?, s:I, s:I, s:I}", "sweep", (json_int_t)r->number,
+	    json_pack("{s:I, s:s, s:s, s:I, s:s?, s:I, s:I, s:b}", "sweep", (json_int_t)r->number,
 		"scope", sweep_scope_name(r->scope), "phase",
 		sweep_phase_names[sweeper_phase(d->sweeper)], "ended", (json_int_t)d->ended.number,
 		"outcome", d->ended.number > 0 ? sweep_outcome_name(d->ended.outcome) : NULL,
 		"unreachable_pairs", (json_int_t)d->ended.n_unreachable, "unfinished",
-		(json_int_t)todo->n, "wait_for_others", (json_int_t)todo_n_waiting(todo)),
+		(json_int_t)todo->n, "tries_again", (int)(todo->next_ms != INT64_MAX)),
 	    result, err);
 }
 
@@ -504,7 +504,8 @@ static const struct ctl_command commands[] = {
 	    run_links, "name trouble degraded from", true },
 	{ "partitions", "who may talk to whom; pkey=0x8001: who is in that one", run_partitions,
 	    "pkey", true },
-	{ "path", "the way of packets from a port to a LID: from, to", run_path, "from to", true },
+	{ "path", "the way of packets: from, to; lid, guid: that is what these are", run_path,
+	    "from to lid guid", true },
 	{ "verify", "the verdict on the routes; readback: on what switches hold", run_verify,
 	    "readback", true },
 	{ "trouble", "what is wrong in the fabric, where, since when", run_trouble, "", true },

@@ -76,16 +76,20 @@ find_named(const struct sa_view *v, const char *word, uint32_t *end, struct fm_e
 	return 0;
 }
 
+/* What a word may be. */
+enum kind { ANY, LID, GUID };
+
 /* Of a LID, or the GUID of a port or a node; FM_NONE. */
 static uint32_t
-find_number(const struct sa_view *v, uint64_t number, uint16_t *lid)
+find_number(const struct sa_view *v, uint64_t number, enum kind kind, uint16_t *lid)
 {
 	uint32_t end = FM_NONE;
 
-	if (number <= UINT16_MAX)
+	if (number <= UINT16_MAX && kind != GUID)
 		end = sa_view_end_of_lid(v, *lid = (uint16_t)number);
-	if (end == FM_NONE)
-		end = sa_view_end_of_guid(v, number);
+	if (kind == LID || end != FM_NONE)
+		return end;
+	end = sa_view_end_of_guid(v, number);
 	for (uint32_t i = 0; end == FM_NONE && i < v->n_ends; i++)
 		if (v->node[v->end[i].node]->info.node_guid == number)
 			end = i;
@@ -95,18 +99,30 @@ find_number(const struct sa_view *v, uint64_t number, uint16_t *lid)
 /* A LID, the GUID of a port or a node, or a node's description or its first word.  *lid:
  * which one of the end's, where the word is a LID. */
 static int
-find_end(
-    const struct sa_view *v, const char *word, uint32_t *end, uint16_t *lid, struct fm_error *err)
+find_end(const struct sa_view *v, const char *word, enum kind kind, uint32_t *end, uint16_t *lid,
+    struct fm_error *err)
 {
 	char *stop;
 	uint64_t number = strtoull(word, &stop, 0);
 
-	*end = *word != '\0' && *stop == '\0' ? find_number(v, number, lid) : FM_NONE;
+	*lid = 0;
+	*end = *word != '\0' && *stop == '\0' ? find_number(v, number, kind, lid) : FM_NONE;
+	if (*end == FM_NONE && kind != ANY)
+		return fm_fail(err, FM_E_CONFIG, "\"%.100s\" is no %s of a port that is up", word,
+		    kind == LID ? "LID" : "GUID");
 	if (*end == FM_NONE && find_named(v, word, end, err) != 0)
 		return (int)err->kind;
 	if (*lid < v->end[*end].lid || sa_view_end_of_lid(v, *lid) != *end)
 		*lid = v->end[*end].lid;
 	return 0;
+}
+
+static enum kind
+kind_said(const json_t *args)
+{
+	return json_is_true(json_object_get(args, "lid")) ? LID
+	    : json_is_true(json_object_get(args, "guid")) ? GUID
+							  : ANY;
 }
 
 static int
@@ -126,8 +142,7 @@ find(const struct sa_view *v, const json_t *args, const char *key, uint32_t *end
 		return fm_fail(err, FM_E_CONFIG,
 		    "say from where to where: path FROM TO, each a LID, a GUID or the name of a "
 		    "node");
-	*lid = 0;
-	return find_end(v, word, end, lid, err);
+	return find_end(v, word, kind_said(args), end, lid, err);
 }
 
 /* ------------------------------------------------------------------- what */

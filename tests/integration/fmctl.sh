@@ -72,6 +72,17 @@ says "\"node18\" is node18 HCA-[12] port 1 (LID [0-9]*), node18 HCA-[12] port 1 
 exits 2 path node1 node17
 says '"node1" is no LID, GUID or name of a port that is up'
 exits 0 path "node18 HCA-2" node17
+fmsim_say describe host-1-2 "$lid" >/dev/null # a name that is a number
+exits 0 sweep --wait
+exits 0 path -L 1 "$lid"
+says 'To ca .* "node18 HCA-1"$'
+exits 2 path -G 1 "$lid"
+says "\"1\" is no GUID of a port that is up"
+exits 2 path --lid 1 node18
+exits 2 status -G
+says "status takes no --guid"
+fmsim_say describe host-1-2 '"node17 HCA-1"' >/dev/null
+exits 0 sweep --wait
 echo "ok: names"
 
 # ---- completion: what is offered for the last word of a line

@@ -33,6 +33,10 @@ grep -q "duplicate-guid.*cabled to \"leaf-2\" (0x[0-9a-f]*) port 1 has a GUID of
 	fail "the list: $(cat "$dir/list")"
 fmctl trouble --json | grep -q '"kind": "duplicate-guid"' || fail "no kind: $(fmctl trouble --json)"
 [ "$(grep -c "duplicate GUID" "$dir/fmd.out")" = 1 ] || fail "told more than once"
+rc=0
+fmctl reload --wait >"$dir/list" || rc=$?
+[ $rc = 5 ] && grep -q "^sweep [0-9]*: the subnet is up, but not all is as it should be (fmctl trouble), after " "$dir/list" ||
+	fail "reload --wait exits with $rc: $(cat "$dir/list")"
 echo "ok: a foreign GUID"
 
 fmsim_say guid host-2-1 "$own" >/dev/null

@@ -151,6 +151,9 @@ start_pair host-2-1 first 5
 first=$pair
 until_true pair_says first '"sm_state":"master"'
 until_true pair_says second '"sm_state":"standby"'
+rc=0
+"$build/fmctl" --socket="$dir/second.socket" reload --wait >"$dir/waited" || rc=$?
+[ $rc = 4 ] && grep -q "another SM is master" "$dir/waited" || fail "reload --wait in standby exits with $rc: $(cat "$dir/waited")"
 printf 'allowed_sm_guids = 0x1\n' >>"$dir/second.conf"
 "$build/fmctl" --socket="$dir/second.socket" reload >/dev/null || fail "fmctl reload"
 until_true pair_says second '"sm_state":"master".*"trust":"notallowed"'
