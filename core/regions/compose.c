@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "core/regions/compose_internal.h"
-#include "core/verify/promise.h"
+#include "core/verify/verify.h"
 #include "lib/log.h"
 
 enum outcome { OUT_TAKEN, OUT_BLAMED, OUT_FAILED };

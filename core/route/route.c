@@ -27,7 +27,7 @@
 #include "core/repair/linger.h"
 #include "core/repair/repair.h"
 #include "core/transition/ladder.h"
-#include "core/verify/promise.h"
+#include "core/verify/verify.h"
 #include "lib/error.h"
 #include "lib/log.h"
 

@@ -3,13 +3,12 @@
  * Judging tables: setting up, the walk over all LIDs, adding up.
  *
  *	ports		what is behind every port of every switch
- *	classes		the LIDs behind a switch together (verify_class.c), on trees and
- *			with adaptive routing; if that settles everything the next two are
- *			skipped
- *	walk		blocks of 64 LIDs on all workers (verify_walk.c, verify_vl.c);
- *			with adaptive routing, over all alternatives (verify_adaptive.c),
- *			of the LIDs that classes have not settled
- *	cycles		of the dependencies the walk noted (verify_cycles.c)
+ *	classes		the LIDs behind a switch together (verify_class.c), on trees and with
+ *			adaptive routing
+ *	paths		LIDs with equal paths together (verify_path.c), elsewhere
+ *	follow		over all next hops (verify_follow.c): the LIDs that these have not
+ *			settled, as some pair is not in order
+ *	cycles		of the dependencies noted (verify_graph.c)
  *	verdict		sums, and a witness of the gravest fault (verify_words.c)
  *
  * Sources are all end-ports but switch ports 0: CAs, routers, aggregation
@@ -24,8 +23,7 @@
 #include "core/verify/verify_internal.h"
 #include "lib/error.h"
 
-#define MAX_SWITCHES (HOPS_OPEN - 1) /* hops of any path fit their field */
-#define MAX_ROWS (1u << 24)	     /* rows fit their field in struct port_ref */
+#define MAX_SWITCHES 0xfff0u /* hops of any path fit 16 bits */
 
 static int
 no_memory(struct fm_error *err)
@@ -47,41 +45,28 @@ alloc_ports(struct judge *j)
 		n_ports += fab->sw_n_ports[sw] + 1u;
 	}
 	j->port_first[n] = n_ports;
-	j->ports = malloc((n_ports + 1) * sizeof(*j->ports));
+	j->port_to = malloc((n_ports + 1) * sizeof(*j->port_to));
+	j->port_slot = calloc(n_ports + 1, 1);
 	j->port_has_end = calloc(n_ports + 1, 1);
-	j->dep_row = malloc((fab->n_links + 1) * sizeof(*j->dep_row));
-	return j->ports != NULL && j->port_has_end != NULL && j->dep_row != NULL;
+	return j->port_to != NULL && j->port_slot != NULL && j->port_has_end != NULL;
 }
 
-static int
-setup_ports(struct judge *j, struct fm_error *err)
+static bool
+setup_ports(struct judge *j)
 {
 	const struct fm_fabric *fab = j->fab;
-	uint32_t n = fab->n_switches, rows = 0;
 
 	if (!alloc_ports(j))
-		return no_memory(err);
-	j->nowhere = n * LANES;
-	for (uint32_t i = 0; i < j->port_first[n]; i++)
-		j->ports[i] = (struct port_ref){ j->nowhere, SLOT_MASK };
-	for (fm_sw sw = 0; sw < n; sw++)
+		return false;
+	memset(j->port_to, 0xff, j->port_first[fab->n_switches] * sizeof(*j->port_to));
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
 		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++) {
-			fm_sw to = fab->link_to[l];
-			uint32_t degree = fab->sw_first_link[to + 1] - fab->sw_first_link[to];
+			uint32_t at = j->port_first[sw] + fab->link_port[l];
 
-			j->dep_row[l] = rows;
-			j->ports[j->port_first[sw] + fab->link_port[l]] =
-			    (struct port_ref){ .info = to * LANES,
-				    .dep = rows << 8 | (l - fab->sw_first_link[sw]) };
-			rows +=
-			    (degree + ROW_UNIT) / ROW_UNIT; /* and one for "leaves the switches" */
+			j->port_to[at] = fab->link_to[l];
+			j->port_slot[at] = (uint8_t)(l - fab->sw_first_link[sw]);
 		}
-	j->dep_row[fab->n_links] = rows;
-	if (n > MAX_SWITCHES || rows >= MAX_ROWS)
-		return fm_fail(err, FM_E_RESOURCE,
-		    "%" PRIu32 " switches with %" PRIu32 " links are more than can be verified", n,
-		    fab->n_links);
-	return 0;
+	return true;
 }
 
 static bool
@@ -113,98 +98,67 @@ setup_sources(struct judge *j)
 	return true;
 }
 
-/* Pages are touched first by the worker that uses them. */
-static bool
-setup_walkers(struct judge *j)
-{
-	uint32_t n = j->fab->n_switches;
-	size_t dep_bytes = (size_t)j->dep_row[j->fab->n_links] * ROW_UNIT;
-
-	if (j->walkers[0].info != NULL)
-		return true;
-	for (unsigned i = 0; i < j->n_walkers; i++) {
-		struct walker *w = &j->walkers[i];
-
-		w->info = calloc(((size_t)n + 1) * LANES, sizeof(*w->info));
-		w->touched = calloc(n + 1, sizeof(*w->touched));
-		w->path = malloc((n + 1) * sizeof(*w->path));
-		if (j->one_vl)
-			w->dep = calloc(dep_bytes + ROW_UNIT, 1);
-		w->ref_ports = 256;
-		if (w->info == NULL || w->touched == NULL || w->path == NULL ||
-		    (j->one_vl && w->dep == NULL))
-			return false;
-	}
-	return true;
-}
-
 static void
 free_judge(struct judge *j)
 {
-	for (unsigned i = 0; j->walkers != NULL && i < j->n_walkers; i++) {
-		struct walker *w = &j->walkers[i];
-
-		free(w->info);
-		free(w->touched);
-		free(w->path);
-		free(w->dep);
-		free(w->order);
-		free(w->sl_vls);
-		free(w->reply_sls);
-	}
-	free(j->walkers);
 	free(j->port_first);
-	free(j->ports);
+	free(j->port_to);
+	free(j->port_slot);
 	free(j->port_has_end);
 	free(j->n_sources);
 	free(j->source_sw);
 	free(j->component_sources);
+	free(j->tally);
+	free(j->exact);
 	free(j->dep_row);
-	free(j->vl_row);
-	free(j->vl_dep);
-	free(j->vl_used);
+	free(j->dep);
+	free(j->used);
 }
 
 static int
 setup(struct judge *j, struct fm_error *err)
 {
 	const struct fm_tables *t = j->t;
-	int rc = setup_ports(j, err);
 
-	if (rc != 0)
-		return rc;
+	if (j->fab->n_switches > MAX_SWITCHES)
+		return fm_fail(err, FM_E_RESOURCE,
+		    "%" PRIu32 " switches are more than can be verified", j->fab->n_switches);
 	j->one_vl = t->sl_shape == FM_SL_ZERO && t->sl2vl_shape != FM_SL2VL_BY_IN_OUT;
-	j->n_vls = 1;
-	j->walkers = calloc(j->n_walkers, sizeof(*j->walkers));
-	return j->walkers != NULL && setup_sources(j) ? 0 : no_memory(err);
+	j->tally = calloc(j->n_workers, sizeof(*j->tally));
+	return j->tally != NULL && setup_ports(j) && setup_sources(j) ? 0 : no_memory(err);
 }
 
-int
-verify_walk(struct judge *j, struct fm_pool *workers, struct fm_error *err)
+void
+verify_ports_of(const struct judge *j, fm_sw sw, uint16_t lid, uint64_t ports[PORT_WORDS])
 {
-	if (!setup_walkers(j))
-		return no_memory(err);
-	fm_pool_for(workers, j->fab->max_lid / LANES + 1u, verify_walk_block, j);
-	return 0;
+	uint16_t group = group_of(j->t, sw, lid);
+	uint8_t port = j->t->lft[sw][lid];
+
+	memset(ports, 0, PORT_WORDS * sizeof(*ports));
+	if (group == 0)
+		ports[port / 64] |= (uint64_t)1 << (port % 64);
+	else
+		memcpy(ports, tables_ar_ports(j->t, sw, group), PORT_WORDS * sizeof(*ports));
 }
 
-static void
-add_clue(struct clue *sum, const struct clue *c)
+void
+verify_note_clue(struct tally *sum, enum verify_fault fault, uint16_t lid, fm_sw sw)
 {
-	if (c->given &&
-	    (!sum->given || c->lid < sum->lid || (c->lid == sum->lid && c->sw < sum->sw)))
-		*sum = *c;
+	struct clue *c = &sum->clue[fault];
+
+	if (!c->given || lid < c->lid || (lid == c->lid && sw < c->sw))
+		*c = (struct clue){ true, lid, sw };
 }
 
 /* The sums of all workers into those of the first. */
 static void
 add_up(struct judge *j)
 {
-	struct walker *sum = &j->walkers[0];
+	struct tally *sum = &j->tally[0];
 	struct verdict *v = j->out;
 
-	for (unsigned i = 1; i < j->n_walkers; i++) {
-		const struct walker *w = &j->walkers[i];
+	for (unsigned i = 1; i < j->n_workers; i++) {
+		const struct tally *w = &j->tally[i];
 
 		sum->reached += w->reached;
 		sum->lost += w->lost;
@@ -217,7 +171,9 @@ add_up(struct judge *j)
 		sum->bad_sls += w->bad_sls;
 		sum->max_hops = w->max_hops > sum->max_hops ? w->max_hops : sum->max_hops;
 		for (unsigned f = 0; f < VERIFY_FAULTS; f++)
-			add_clue(&sum->clue[f], &w->clue[f]);
+			if (w->clue[f].given)
+				verify_note_clue(
+				    sum, (enum verify_fault)f, w->clue[f].lid, w->clue[f].sw);
 	}
 	v->reachable_pairs = sum->reached;
 	v->unreachable_pairs = sum->lost;
@@ -243,89 +199,69 @@ count_vls(struct judge *j)
 		for (unsigned i = 0; i < j->n_vls; i++) {
 			unsigned vl = by_out ? j->t->sl2vl[(size_t)l * N_SLS] : i;
 
-			if (!j->vl_used[(size_t)l * j->n_vls + i])
+			if (!j->used[(size_t)l * j->n_vls + i])
 				continue;
 			seen |= 1u << (vl < N_SLS ? vl : N_SLS - 1);
 			if (vl < j->req->n_vls && vl < fab->link_n_vls[l])
 				continue;
 			j->out->vl_errors++;
 			/* of no LID: sw is the link */
-			note_clue(&j->walkers[0], VERIFY_VL_BUDGET, 0, l);
+			verify_note_clue(&j->tally[0], VERIFY_VL_BUDGET, 0, l);
 		}
 	j->out->vls = (uint8_t)(seen != 0 ? __builtin_popcount(seen) : 1);
 }
 
-/* All ways have been followed. */
-static int
-conclude(struct judge *j, struct fm_pool *workers, struct cycle *cycle, struct fm_error *err)
+/* Ends cabled to one another: each is reached by the other and by nobody else. */
+static void
+count_switchless(struct judge *j)
 {
-	int rc;
+	uint32_t peers = j->switchless > 1 ? 1 : 0;
 
-	add_up(j);
-	rc = verify_find_cycles(j, workers, cycle, err);
-	if (rc == 0)
-		count_vls(j);
-	return rc;
+	for (uint32_t lid = 1; lid <= j->fab->max_lid; lid++) {
+		fm_end e = j->fab->lid_end[lid];
+
+		if (e == FM_NONE || j->fab->end_sw[e] != FM_NONE)
+			continue;
+		j->tally[0].reached += peers;
+		j->tally[0].disjoint += j->all_sources - 1 - peers;
+	}
 }
 
-/* Every LID by itself or with those that go the same way, and the cycles of exactly
- * their dependencies. */
+/* The sums of all LIDs and, unless *acyclic, their dependencies. */
 static int
-judge_one_by_one(
-    struct judge *j, struct fm_pool *workers, struct cycle *cycle, struct fm_error *err)
+judge_lids(struct judge *j, struct fm_pool *workers, bool *acyclic, struct fm_error *err)
 {
-	bool settled = false;
 	int rc = 0;
 
-	j->as_bits = !j->one_vl;
-	if (j->one_vl)
-		j->vl_used = calloc((size_t)j->fab->n_links + 1, 1);
-	if (j->one_vl ? j->vl_used == NULL : !setup_walkers(j) || !verify_vl_setup(j))
-		return no_memory(err);
-	if (!j->one_vl && !j->req->one_by_one)
-		rc = verify_vl_classes(j, workers, &settled, err);
-	if (rc == 0 && !settled)
-		rc = verify_walk(j, workers, err);
-	free(j->exact);
-	j->exact = NULL;
-	return rc != 0 ? rc : conclude(j, workers, cycle, err);
-}
-
-/* The same over the union of all alternatives. */
-static int
-judge_adaptive(struct judge *j, struct fm_pool *workers, bool by_class, bool *settled,
-    struct cycle *cycle, struct fm_error *err)
-{
-	int rc;
-
-	j->as_bits = true;
-	if (!verify_vl_setup(j))
-		return no_memory(err);
-	rc = by_class ? verify_classes(j, workers, settled, err) : verify_adaptive(j, workers, err);
-	return rc != 0 || *settled ? rc : conclude(j, workers, cycle, err);
+	if (j->req->one_by_one)
+		return verify_follow(j, workers, err);
+	if (verify_classes_pay(j))
+		return verify_classes(j, workers, acyclic, err);
+	if (j->t->ar_max_groups == 0)
+		rc = verify_paths(j, workers, err);
+	return rc != 0 ? rc : verify_follow(j, workers, err);
 }
 
 static int
 judge(struct judge *j, struct fm_pool *workers, struct fm_error *err)
 {
 	struct cycle cycle = { 0 };
-	bool settled = false, adaptive = j->t->ar_max_groups > 0;
+	bool acyclic = false;
 	int rc = setup(j, err);
-	bool by_class = rc == 0 && !j->req->one_by_one && verify_classes_apply(j) &&
-	    (adaptive || verify_is_levelled(j->fab));
 
-	if (rc == 0 && adaptive)
-		rc = judge_adaptive(j, workers, by_class, &settled, &cycle, err);
-	else if (by_class)
-		rc = verify_classes(j, workers, &settled, err);
-	if (rc == 0 && settled) {
-		add_up(j);
-		j->out->vls = 1;
-	} else if (rc == 0 && !adaptive) {
-		rc = judge_one_by_one(j, workers, &cycle, err);
-	}
+	if (rc == 0 && !verify_graph_setup(j))
+		rc = no_memory(err);
 	if (rc == 0)
-		verify_word(j, j->walkers[0].clue, &cycle);
+		rc = judge_lids(j, workers, &acyclic, err);
+	if (rc != 0)
+		return rc;
+	count_switchless(j);
+	add_up(j);
+	if (!acyclic)
+		rc = verify_find_cycles(j, &cycle, err);
+	count_vls(j);
+	if (rc == 0)
+		verify_word(j, j->tally[0].clue, &cycle);
 	free(cycle.vertex);
 	return rc;
 }
@@ -340,7 +276,7 @@ verify_tables(const struct snapshot *snap, const struct fm_tables *tables,
 		.fab = &snap->fab,
 		.t = tables,
 		.req = req,
-		.n_walkers = fm_pool_size(workers),
+		.n_workers = fm_pool_size(workers),
 		.out = &v };
 	int rc = judge(&j, workers, err);
 
@@ -377,7 +313,7 @@ verify_sum_lids(const struct snapshot *snap, const struct fm_tables *tables,
 		.fab = &snap->fab,
 		.t = tables,
 		.req = &req,
-		.n_walkers = fm_pool_size(workers) };
+		.n_workers = fm_pool_size(workers) };
 	int rc = setup(&j, err);
 
 	if (rc == 0 && tables->ar_max_groups == 0 && snap->n_components == 1 &&

@@ -89,6 +89,13 @@ int verify_sum_lids(const struct snapshot *snap, const struct fm_tables *tables,
  * pair or (unless allowed, all or this one) credit loop.  Unreachable pairs are
  * listed, not fatal. */
 bool verdict_is_safe(const struct verdict *v, bool allow_credit_loops);
+/* Has the engine promised no credit loops and made one? */
+bool promise_is_broken(const struct fm_engine *engine, const struct verdict *v);
+/* Why tables of this verdict may not be used, as a sentence of the size.  Routes may be free of
+ * credit loops one way, as options have asked for (paired = no), where replies go under the SL
+ * of the request.  one_way: the verdict without replies (VERIFY_FORWARD), else v. */
+void promise_explain(const struct fm_engine *engine, const struct verdict *v,
+    const struct verdict *one_way, char *reason, size_t size);
 /* As lines of "word        what", twelve columns for the word. */
 void verdict_print(const struct verdict *v, FILE *out);
 

@@ -10,17 +10,14 @@
  * and a class is judged with one word a switch instead of a walk a LID.
  * Otherwise, or when entries are missing for some LIDs only, or name an
  * end-port or no port of a link, or a source is without entries, the LIDs of
- * the class are followed one by one (verify_walk.c).
+ * the class are followed (verify_follow.c).
  *
  * Dependencies of classes are too many rather than too few.  If they show a
- * cycle they are noted again, only where packets come through; if there is one
- * still nothing is claimed: everything is done the long way.  So the verdict
- * is always the exact one; only the time differs.
+ * cycle exactly those of the classes are noted (verify_class_lanes.c); the sums
+ * stand.  So the verdict is always the exact one; only the time differs.
  *
- * With adaptive routing a mask is the union of the alternatives (verify_class_choices.c),
+ * With adaptive routing a mask is the union of the next hops (verify_class_choices.c),
  * and the hops are asked of every port of it (verify_class_single.c), so all this holds.
- * The other classes are followed by verify_adaptive.c, and if the dependencies show a
- * cycle exactly those of the classes are noted (verify_class_lanes.c); the sums stand.
  *
  * Masks are made for a tile of classes at a time: each row of the tables is
  * read in the order it lies in memory, and what is made of it stays in the
@@ -40,10 +37,10 @@
 #define AHEAD 8u /* rows between being asked for and being read */
 
 /* Do most links join switches of different levels (verify_class_deps.c), as on trees?
- * Elsewhere without adaptive routing nearly every turn would have to be noted, and to follow
- * every LID takes half the time.  False also when out of memory. */
-bool
-verify_is_levelled(const struct fm_fabric *fab)
+ * Elsewhere without adaptive routing nearly every turn would have to be noted, and paths
+ * (verify_path.c) take half the time.  False also when out of memory. */
+static bool
+is_levelled(const struct fm_fabric *fab)
 {
 	uint32_t *level = malloc((fab->n_switches + 1) * sizeof(*level)), n = 0;
 	fm_sw *queue = malloc((fab->n_switches + 1) * sizeof(*queue));
@@ -76,6 +73,12 @@ verify_classes_apply(const struct judge *j)
 	return true;
 }
 
+bool
+verify_classes_pay(const struct judge *j)
+{
+	return verify_classes_apply(j) && (j->t->ar_max_groups > 0 || is_levelled(j->fab));
+}
+
 static bool
 are_twins(const struct classes *k, fm_sw a, fm_sw b)
 {
@@ -83,7 +86,8 @@ are_twins(const struct classes *k, fm_sw a, fm_sw b)
 	uint32_t n = first[a + 1] - first[a];
 
 	return n == first[b + 1] - first[b] &&
-	    memcmp(k->next + first[a], k->next + first[b], n * sizeof(*k->next)) == 0;
+	    memcmp(k->j->port_to + first[a], k->j->port_to + first[b],
+		n * sizeof(*k->j->port_to)) == 0;
 }
 
 static bool
@@ -91,15 +95,12 @@ setup_links(struct classes *k)
 {
 	const struct judge *j = k->j;
 	const struct fm_fabric *fab = j->fab;
-	uint32_t n_ports = j->port_first[fab->n_switches];
 
 	k->edge = malloc((fab->n_links + 1) * sizeof(*k->edge));
-	k->next = malloc((n_ports + 1) * sizeof(*k->next));
 	k->component_size = calloc(j->snap->n_components + 1, sizeof(*k->component_size));
 	k->links = calloc(k->mask_stride, sizeof(*k->links));
 	k->twin = calloc(fab->n_switches + 1, 1);
-	if (k->edge == NULL || k->next == NULL || k->component_size == NULL || k->twin == NULL ||
-	    k->links == NULL)
+	if (k->edge == NULL || k->component_size == NULL || k->twin == NULL || k->links == NULL)
 		return false;
 	for (fm_link l = 0; l < fab->n_links; l++)
 		k->edge[l] = (struct class_edge){ .to = fab->link_to[l],
@@ -108,8 +109,6 @@ setup_links(struct classes *k)
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
 		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
 			k->links[sw] |= (uint64_t)1 << (fab->link_port[l] - 1);
-	for (uint32_t at = 0; at < n_ports; at++)
-		k->next[at] = j->ports[at].info == j->nowhere ? FM_NONE : j->ports[at].info / LANES;
 	for (fm_sw sw = 1; sw < fab->n_switches; sw++)
 		k->twin[sw] = are_twins(k, sw - 1, sw);
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
@@ -157,8 +156,8 @@ setup(struct classes *k)
 
 		k->most_runs = n > k->most_runs ? n : k->most_runs;
 	}
-	k->walkers = calloc(k->j->n_walkers, sizeof(*k->walkers));
-	for (unsigned i = 0; k->walkers != NULL && i < k->j->n_walkers; i++)
+	k->walkers = calloc(k->j->n_workers, sizeof(*k->walkers));
+	for (unsigned i = 0; k->walkers != NULL && i < k->j->n_workers; i++)
 		if (!setup_walker(k, &k->walkers[i]))
 			return false;
 	return k->walkers != NULL;
@@ -167,7 +166,7 @@ setup(struct classes *k)
 static void
 free_classes(struct classes *k)
 {
-	for (unsigned i = 0; k->walkers != NULL && i < k->j->n_walkers; i++) {
+	for (unsigned i = 0; k->walkers != NULL && i < k->j->n_workers; i++) {
 		struct class_walker *w = &k->walkers[i];
 
 		free(w->span);
@@ -195,19 +194,12 @@ free_classes(struct classes *k)
 	free(k->run);
 	free(k->exact);
 	free(k->edge);
-	free(k->next);
 	free(k->links);
 	free(k->up);
 	free(k->down);
 	free(k->free);
 	free(k->twin);
 	free(k->component_size);
-}
-
-static bool
-has_group(const struct fm_tables *t, fm_sw sw, uint32_t lid)
-{
-	return t->ar_max_groups > 0 && t->ar_group[sw][lid] != 0;
 }
 
 /* Does the switch of the class hand every LID to its owner, without a choice? */
@@ -222,9 +214,9 @@ delivers(const struct classes *k, const struct lid_class *c)
 			uint32_t lid = k->run[r].first + i;
 			uint8_t port = j->t->lft[c->sw][lid];
 
-			if (has_group(j->t, c->sw, lid) ||
+			if (group_of(j->t, c->sw, lid) != 0 ||
 			    port != fab->end_port[fab->lid_end[lid]] ||
-			    port_ref_at(j, c->sw, port).info != j->nowhere)
+			    next_switch(j, c->sw, port) != FM_NONE)
 				return false;
 		}
 	return true;
@@ -239,7 +231,7 @@ has_none(const struct classes *k, const struct lid_class *c, fm_sw u)
 	for (uint32_t r = c->first_run; r < c[1].first_run; r++)
 		for (uint32_t i = 0; i < k->run[r].n; i++)
 			if (t->lft[u][k->run[r].first + i] != FM_PORT_NONE ||
-			    has_group(t, u, k->run[r].first + i))
+			    group_of(t, u, k->run[r].first + i) != 0)
 				return false;
 	return true;
 }
@@ -366,7 +358,7 @@ clear_strangers(const struct judge *j, uint64_t *mask, fm_sw to)
 /* An end is no source for its own LIDs; so an end alone on its switch has no
  * pairs within it, and such a class alone in its component none at all. */
 static void
-add_sums(const struct classes *k, const struct class_sums *of, struct walker *sums,
+add_sums(const struct classes *k, const struct class_sums *of, struct tally *sums,
     const struct lid_class *c)
 {
 	const struct judge *j = k->j;
@@ -467,7 +459,7 @@ is_settled(const struct classes *k, struct class_walker *w, const struct lid_cla
 /* The first time: sums, and dependencies too many rather than too few. */
 static void
 judge_class(
-    struct classes *k, struct class_walker *w, struct walker *to, uint32_t i, const uint64_t *mask)
+    struct classes *k, struct class_walker *w, struct tally *to, uint32_t i, const uint64_t *mask)
 {
 	const struct lid_class *c = &k->class[i];
 	bool single = c->n_end_lids == 0 && c->n_switch_lids == 1 && k->j->t->ar_max_groups == 0;
@@ -505,10 +497,8 @@ judge_tile(void *arg, uint32_t tile, unsigned worker)
 			continue;
 		if (k->in_lanes)
 			verify_class_lanes_note(k, w, c, mask, i);
-		else if (k->tight)
-			verify_class_deps(k, w, c, mask);
 		else
-			judge_class(k, w, &j->walkers[worker], first + i, mask);
+			judge_class(k, w, &j->tally[worker], first + i, mask);
 	}
 }
 
@@ -517,9 +507,8 @@ static bool
 list_exact(struct classes *k, uint32_t *n_exact)
 {
 	struct judge *j = k->j;
-	const struct fm_fabric *fab = j->fab;
 
-	j->exact = calloc(fab->max_lid + 1u, 1);
+	j->exact = calloc(j->fab->max_lid + 1u, 1);
 	if (j->exact == NULL)
 		return false;
 	*n_exact = 0;
@@ -529,19 +518,13 @@ list_exact(struct classes *k, uint32_t *n_exact)
 			memset(j->exact + k->run[r].first, 1, k->run[r].n);
 			*n_exact += k->run[r].n;
 		}
-	for (uint32_t lid = 0; lid <= fab->max_lid; lid++)
-		if (fab->lid_end[lid] != FM_NONE && verify_class_switch(fab, lid) == FM_NONE) {
-			j->exact[lid] = 1;
-			++*n_exact;
-		}
 	return true;
 }
 
 static int
-judge_classes(struct classes *k, struct fm_pool *workers, bool *settled, struct fm_error *err)
+judge_classes(struct classes *k, struct fm_pool *workers, bool *acyclic, struct fm_error *err)
 {
 	struct judge *j = k->j;
-	bool adaptive = j->t->ar_max_groups > 0;
 	uint32_t n_exact, n_tiles;
 	int rc = 0;
 
@@ -552,36 +535,26 @@ judge_classes(struct classes *k, struct fm_pool *workers, bool *settled, struct 
 	if (!list_exact(k, &n_exact))
 		return FM_E_RESOURCE;
 	if (n_exact > 0)
-		rc = adaptive ? verify_adaptive(j, workers, err) : verify_walk(j, workers, err);
+		rc = verify_follow(j, workers, err);
 	if (rc == 0)
-		rc = verify_class_acyclic(k, n_exact > 0, settled);
-	if (rc != 0 || *settled)
+		rc = verify_class_acyclic(k, n_exact > 0, acyclic);
+	if (rc != 0 || *acyclic)
 		return rc;
-	if (adaptive && !verify_class_lanes_begin(k))
+	if (!verify_class_lanes_begin(k))
 		return FM_E_RESOURCE;
-	if (!adaptive)
-		verify_class_tighten(k);
 	fm_pool_for(workers, n_tiles, judge_tile, k);
-	if (!adaptive)
-		return verify_class_acyclic(k, n_exact > 0, settled);
 	verify_class_lanes_end(k);
 	return 0;
 }
 
 int
-verify_classes(struct judge *j, struct fm_pool *workers, bool *settled, struct fm_error *err)
+verify_classes(struct judge *j, struct fm_pool *workers, bool *acyclic, struct fm_error *err)
 {
 	struct classes k = { .j = j };
-	int rc = judge_classes(&k, workers, settled, err);
+	int rc = judge_classes(&k, workers, acyclic, err);
 
 	free_classes(&k);
-	free(j->exact);
-	j->exact = NULL;
-	for (unsigned i = 0; rc == 0 && !*settled && !j->as_bits && i < j->n_walkers; i++)
-		reset_sums(&j->walkers[i]);
-	if (rc != 0)
-		return fm_fail(err, FM_E_RESOURCE, "out of memory while verifying tables");
-	return 0;
+	return rc == 0 ? 0 : fm_fail(err, FM_E_RESOURCE, "out of memory while verifying tables");
 }
 
 int

@@ -55,9 +55,10 @@ struct lane_set {
 
 /* One worker's memory of verify_class_lanes.c: up to LANES LIDs of a class, a bit each. */
 struct lane_walker {
-	uint16_t *lid; /* [max_lid + 1] of the class */
-	uint64_t all;  /* the lanes in use */
-	bool whole;    /* they are the whole class */
+	uint16_t *lid;		/* [max_lid + 1] of the class */
+	const uint16_t *in_use; /* [LANES] of lid: one a lane */
+	uint64_t all;		/* the lanes in use */
+	bool whole;		/* they are the whole class */
 	/* [n_switches] lanes whose packets come through; sets of a mixed switch: from
 	 * set[first_set[sw]] to before set[first_set[sw] + n_sets[sw]] */
 	uint64_t *carried;
@@ -103,11 +104,9 @@ struct classes {
 	struct lid_run *run;	 /* [n_runs] */
 	uint8_t *exact;		 /* [n_classes] 1 = look at each LID */
 	size_t mask_stride;
-	bool tight;	    /* second time, for the dependencies only: none too many by choice */
-	bool in_lanes;	    /* second time with alternatives: exactly theirs */
-	uint32_t most_runs; /* in a tile */
+	bool in_lanes;		 /* second time, for exactly their dependencies */
+	uint32_t most_runs;	 /* in a tile */
 	struct class_edge *edge; /* [n_links] */
-	fm_sw *next;		 /* [port_first[n_switches]] behind a port, or FM_NONE */
 	uint8_t *twin;	 /* [n_switches] 1: has the same behind each port as the switch before */
 	uint64_t *links; /* [mask_stride] ports to a switch */
 	uint64_t *up, *down, *free;   /* [n_switches] ports: verify_class_deps.c */
@@ -150,8 +149,6 @@ bool verify_class_several(const struct classes *k, struct class_walker *w, const
     fm_sw to, struct class_sums *sums);
 
 bool verify_class_levels(struct classes *k); /* false: out of memory */
-/* Forget all dependencies, and note those of all classes from now on. */
-void verify_class_tighten(struct classes *k);
 /* Note what packets that come to u do next. */
 void verify_class_note(
     const struct classes *k, struct class_walker *w, const uint64_t *mask, fm_sw u);
@@ -168,7 +165,7 @@ verify_class_ports(const struct judge *j, fm_sw sw, uint16_t lid)
 {
 	uint64_t ports[PORT_WORDS];
 
-	ports_of(j, sw, lid, ports);
+	verify_ports_of(j, sw, lid, ports);
 	if (((ports[0] & 1) | ports[1] >> 1 | ports[2] | ports[3]) != 0)
 		return 0;
 	return ports[0] >> 1 | ports[1] << 63;
@@ -180,7 +177,7 @@ bool verify_class_lanes_begin(struct classes *k);
 /* Those of class c, number i of the tile. */
 void verify_class_lanes_note(const struct classes *k, struct class_walker *w,
     const struct lid_class *c, const uint64_t *mask, uint32_t i);
-/* All that was noted into j->vl_dep. */
+/* All that was noted into the dependency graph. */
 void verify_class_lanes_end(struct classes *k);
 
 #endif

@@ -12,7 +12,7 @@
  * fast and not more.
  *
  * So there may be dependencies too many, never too few: if they are free of
- * cycles so are the true ones.  If not, only true ones are noted, all of them.
+ * cycles so are the true ones.  If not, verify_class_lanes.c notes the true ones.
  *
  * That takes knowing who carries packets.  Classes with ends: nearly every
  * switch does, so it is asked only of those that make a turn to be noted.
@@ -76,7 +76,7 @@ verify_class_levels(struct classes *k)
 static inline uint64_t
 other_turns(const struct classes *k, const uint64_t *mask, fm_sw u, uint32_t bit)
 {
-	fm_sw v = k->next[k->j->port_first[u] + 1 + bit];
+	fm_sw v = k->j->port_to[k->j->port_first[u] + 1 + bit];
 	uint64_t taken = 0;
 
 	if (k->down[u] >> bit & 1)
@@ -160,7 +160,7 @@ note_carried(const struct classes *k, struct class_walker *w, const uint64_t *ma
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		fm_sw u = w->path[i];
-		const fm_sw *next = k->next + j->port_first[u] + 1;
+		const fm_sw *next = j->port_to + j->port_first[u] + 1;
 
 		for (uint64_t left = mask[u]; left != 0; left &= left - 1) {
 			fm_sw v = next[__builtin_ctzll(left)];
@@ -176,26 +176,10 @@ note_carried(const struct classes *k, struct class_walker *w, const uint64_t *ma
 }
 
 void
-verify_class_tighten(struct classes *k)
-{
-	const struct judge *j = k->j;
-	uint32_t n = j->fab->n_switches;
-
-	k->tight = true;
-	memset(k->up, 0, n * sizeof(*k->up));
-	memset(k->down, 0, n * sizeof(*k->down));
-	memset(k->free, 0, n * sizeof(*k->free));
-	for (unsigned i = 0; i < j->n_walkers; i++) {
-		memset(k->walkers[i].dep, 0, j->port_first[n] * sizeof(*k->walkers[i].dep));
-		k->walkers[i].noted = false;
-	}
-}
-
-void
 verify_class_deps(const struct classes *k, struct class_walker *w, const struct lid_class *c,
     const uint64_t *mask)
 {
-	if (c->n_end_lids > 0 && !k->tight)
+	if (c->n_end_lids > 0)
 		note_all(k, w, mask);
 	else
 		note_carried(k, w, mask);
@@ -233,12 +217,7 @@ add_taken_turns(const struct classes *k, uint64_t *dep)
 static bool
 in_rows(const struct judge *j, fm_link l, uint32_t slot)
 {
-	if (j->as_bits)
-		return j->vl_dep[j->vl_row[l] + slot / 64] >> (slot % 64) & 1;
-	for (unsigned i = 0; i < j->n_walkers; i++)
-		if (j->walkers[i].dep[(size_t)j->dep_row[l] * ROW_UNIT + slot])
-			return true;
-	return false;
+	return j->dep[j->dep_row[l] + slot / 64] >> (slot % 64) & 1;
 }
 
 /* All workers' dependencies into those of the first; with_rows: those of the
@@ -250,7 +229,7 @@ merge(struct classes *k, bool with_rows)
 	const struct fm_fabric *fab = j->fab;
 	uint64_t *dep = k->walkers[0].dep;
 
-	for (unsigned i = 1; i < j->n_walkers; i++)
+	for (unsigned i = 1; i < j->n_workers; i++)
 		for (uint32_t at = 0; k->walkers[i].noted && at < j->port_first[fab->n_switches];
 		     at++)
 			dep[at] |= k->walkers[i].dep[at];
@@ -281,7 +260,7 @@ struct search {
 static uint64_t
 goes_on(const struct search *s, struct step at, fm_sw *to)
 {
-	*to = s->k->next[s->k->j->port_first[at.sw] + 1 + at.bit];
+	*to = s->k->j->port_to[s->k->j->port_first[at.sw] + 1 + at.bit];
 	return s->dep[s->k->j->port_first[at.sw] + at.bit];
 }
 
@@ -337,7 +316,7 @@ verify_class_acyclic(struct classes *k, bool with_rows, bool *acyclic)
 	bool noted = with_rows;
 	int rc = FM_E_RESOURCE;
 
-	for (unsigned i = 0; i < k->j->n_walkers; i++)
+	for (unsigned i = 0; i < k->j->n_workers; i++)
 		noted |= k->walkers[i].noted;
 	if (!noted) {
 		*acyclic = true; /* turns between levels alone */

@@ -128,7 +128,7 @@ first_next(const struct classes *k, fm_sw u, uint64_t mask)
 {
 	uint32_t port = 1 + (uint32_t)__builtin_ctzll(mask);
 
-	return port <= k->j->fab->sw_n_ports[u] ? k->next[k->j->port_first[u] + port] : FM_NONE;
+	return next_switch(k->j, u, (uint8_t)port);
 }
 
 /* New hops for u and the wrong switches that it leads to.  False: it leads to

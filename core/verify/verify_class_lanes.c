@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Exactly the dependencies of settled classes, over all alternatives.
+ * Exactly the dependencies of settled classes, over all next hops.
  *
  * What verify_class_deps.c notes may be too much: ports that two LIDs of a class use, one
  * the one and one the other, are taken as used by both, and turns as made that nobody
@@ -22,6 +22,8 @@
  * Time: O(1) per port taken of a (switch, class), plus LIDs of mixed switches.
  */
 #include "core/verify/verify_class.h"
+
+#define FEW_LANES 4u /* times as many sets: to look up the LIDs is faster */
 
 static bool
 alloc_walker(const struct judge *j, struct lane_walker *w)
@@ -47,7 +49,7 @@ verify_class_lanes_begin(struct classes *k)
 	bool ok = true;
 
 	k->in_lanes = true;
-	for (unsigned i = 0; i < j->n_walkers; i++) {
+	for (unsigned i = 0; i < j->n_workers; i++) {
 		ok = ok && alloc_walker(j, &k->walkers[i].lanes);
 		memset(k->walkers[i].dep, 0, n_ports * sizeof(*k->walkers[i].dep));
 	}
@@ -86,18 +88,24 @@ sort_switches(
 			w->lanes.order[--at[w->known[u] - w->epoch]] = u;
 }
 
+/* May LIDs of class i of the tile differ in their ports at u? */
+static inline bool
+is_mixed(const struct classes *k, const struct class_walker *w, fm_sw u, uint64_t mask, uint32_t i)
+{
+	return k->j->t->ar_max_groups > 0 ? w->mixed[u] >> i & 1 : (mask & (mask - 1)) != 0;
+}
+
 /* Which lanes have which set of ports at a mixed switch.  Sets of one port, of which there
  * may be many, go by the port. */
 static uint32_t
-split(const struct judge *j, const struct lane_walker *w, const uint16_t *lid, fm_sw u,
-    struct lane_set *set)
+split(const struct judge *j, const struct lane_walker *w, fm_sw u, struct lane_set *set)
 {
 	uint64_t lanes_of[MASK_PORTS], single = 0;
 	uint32_t n = 0;
 
 	for (uint64_t left = w->all; left != 0; left &= left - 1) {
 		uint64_t lane = left & -left;
-		uint64_t ports = verify_class_ports(j, u, lid[__builtin_ctzll(left)]);
+		uint64_t ports = verify_class_ports(j, u, w->in_use[__builtin_ctzll(left)]);
 		uint32_t i = n;
 
 		if ((ports & (ports - 1)) == 0) {
@@ -120,7 +128,7 @@ split(const struct judge *j, const struct lane_walker *w, const uint16_t *lid, f
 }
 
 static void
-split_switches(const struct classes *k, struct class_walker *w, const uint16_t *lid, uint32_t i)
+split_switches(const struct classes *k, struct class_walker *w, const uint64_t *mask, uint32_t i)
 {
 	struct lane_walker *lanes = &w->lanes;
 	uint32_t n = 0;
@@ -128,23 +136,30 @@ split_switches(const struct classes *k, struct class_walker *w, const uint16_t *
 	for (uint32_t at = 0; at < lanes->n_order; at++) {
 		fm_sw u = lanes->order[at];
 
-		if (!(w->mixed[u] >> i & 1))
+		if (!is_mixed(k, w, u, mask[u], i))
 			continue;
 		lanes->first_set[u] = n;
-		lanes->n_sets[u] = (uint8_t)split(k->j, lanes, lid, u, lanes->set + n);
+		lanes->n_sets[u] = (uint8_t)split(k->j, lanes, u, lanes->set + n);
 		n += lanes->n_sets[u];
 	}
 }
 
 /* How packets of these lanes go on from v. */
 static uint64_t
-turns(const struct class_walker *w, fm_sw v, uint64_t mask, uint64_t lanes, uint32_t i)
+turns(const struct classes *k, const struct class_walker *w, fm_sw v, uint64_t mask, uint64_t lanes,
+    uint32_t i)
 {
 	const struct lane_set *set = w->lanes.set + w->lanes.first_set[v];
 	uint64_t ports = 0;
 
-	if (!(w->mixed[v] >> i & 1) || (w->lanes.whole && lanes == w->lanes.all))
+	if (!is_mixed(k, w, v, mask, i) || (w->lanes.whole && lanes == w->lanes.all))
 		return mask;
+	if ((uint32_t)__builtin_popcountll(lanes) * FEW_LANES < w->lanes.n_sets[v]) {
+		for (; lanes != 0; lanes &= lanes - 1)
+			ports |=
+			    verify_class_ports(k->j, v, w->lanes.in_use[__builtin_ctzll(lanes)]);
+		return ports;
+	}
 	for (uint32_t s = 0; s < w->lanes.n_sets[v]; s++)
 		ports |= (set[s].lanes & lanes) != 0 ? set[s].ports : 0;
 	return ports;
@@ -159,12 +174,12 @@ leave(const struct classes *k, struct class_walker *w, const uint64_t *mask, fm_
 
 	for (uint64_t left = by->ports; left != 0; left &= left - 1) {
 		uint32_t bit = (uint32_t)__builtin_ctzll(left);
-		fm_sw v = k->next[at + 1 + bit];
+		fm_sw v = k->j->port_to[at + 1 + bit];
 		uint64_t *dep = &w->dep[at + bit];
 
 		w->lanes.carried[v] |= by->lanes;
 		if ((mask[v] & ~*dep) != 0)
-			*dep |= turns(w, v, mask[v], by->lanes, i);
+			*dep |= turns(k, w, v, mask[v], by->lanes, i);
 	}
 }
 
@@ -182,7 +197,7 @@ follow(const struct classes *k, struct class_walker *w, const uint64_t *mask, ui
 		fm_sw u = lanes->order[at];
 		struct lane_set by = { mask[u], lanes->carried[u] };
 
-		if (!(w->mixed[u] >> i & 1)) {
+		if (!is_mixed(k, w, u, mask[u], i)) {
 			if (by.lanes != 0)
 				leave(k, w, mask, u, &by, i);
 			continue;
@@ -211,7 +226,8 @@ verify_class_lanes_note(const struct classes *k, struct class_walker *w, const s
 		uint32_t left = n - at;
 
 		w->lanes.all = left < LANES ? ((uint64_t)1 << left) - 1 : UINT64_MAX;
-		split_switches(k, w, w->lanes.lid + at, i);
+		w->lanes.in_use = w->lanes.lid + at;
+		split_switches(k, w, mask, i);
 		follow(k, w, mask, i);
 	}
 }
@@ -228,11 +244,11 @@ verify_class_lanes_end(struct classes *k)
 		fm_sw u = fab->link_to[fab->link_rev[l]], v = fab->link_to[l];
 		uint64_t dep = 0;
 
-		for (unsigned i = 0; i < j->n_walkers; i++)
+		for (unsigned i = 0; i < j->n_workers; i++)
 			dep |= k->walkers[i].dep[j->port_first[u] + fab->link_port[l] - 1u];
 		for (fm_link m = fab->sw_first_link[v]; dep != 0 && m < fab->sw_first_link[v + 1];
 		     m++)
 			if (dep >> (fab->link_port[m] - 1) & 1)
-				set_shared_bit(j->vl_dep + j->vl_row[l], m - fab->sw_first_link[v]);
+				verify_graph_add(j, l, 0, m - fab->sw_first_link[v], 0);
 	}
 }

@@ -20,7 +20,7 @@
 static inline fm_sw
 next_of(const struct classes *k, const uint32_t *port_first, fm_sw u, uint64_t mask)
 {
-	return k->next[port_first[u] + 1 + (uint32_t)__builtin_ctzll(mask)];
+	return k->j->port_to[port_first[u] + 1 + (uint32_t)__builtin_ctzll(mask)];
 }
 
 /* From u to the first switch whose hops are known, and back.  False: a loop or
@@ -141,7 +141,7 @@ static bool
 all_ways_are_alike(const struct classes *k, const struct class_walker *w, const uint64_t *mask)
 {
 	for (fm_sw u = 0; u < k->j->fab->n_switches; u++) {
-		const fm_sw *next = k->next + k->j->port_first[u] + 1;
+		const fm_sw *next = k->j->port_to + k->j->port_first[u] + 1;
 		uint64_t left = mask[u];
 
 		if ((left & (left - 1)) == 0 || (k->twin[u] && left == mask[u - 1]))

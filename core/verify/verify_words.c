@@ -11,6 +11,111 @@
 
 #define SHOWN_CYCLE 8u /* links of a credit loop that are spelled out */
 
+/* ---------------------------------------------------------- the steps to a fault */
+
+/* The fewest steps from a switch to where a packet is lost, or back to that switch. */
+struct way {
+	fm_sw *sw;     /* [n] malloced, with port */
+	uint8_t *port; /* [n] taken there */
+	uint32_t n;
+};
+
+struct way_search {
+	const struct judge *j;
+	uint16_t lid;
+	fm_sw *from;  /* [n_switches] the switch before, FM_NONE: not met */
+	uint8_t *by;  /* [n_switches] the port taken there */
+	fm_sw *queue; /* [n_switches] */
+	uint32_t tail;
+};
+
+/* Does a packet that leaves the switches here arrive? */
+static bool
+arrives(const struct way_search *s, fm_sw sw, uint8_t port)
+{
+	fm_end owner = s->j->fab->lid_end[s->lid];
+
+	return s->j->fab->end_sw[owner] == sw && s->j->fab->end_port[owner] == port;
+}
+
+/* All choices of sw; true: one of them, *port, is the fault looked for. */
+static bool
+look_at(struct way_search *s, fm_sw sw, fm_sw start, enum verify_fault fault, uint32_t *port)
+{
+	uint64_t ports[PORT_WORDS];
+
+	verify_ports_of(s->j, sw, s->lid, ports);
+	while (take_bit(ports, PORT_WORDS, port)) {
+		fm_sw to = next_switch(s->j, sw, (uint8_t)*port);
+
+		if (to == FM_NONE) {
+			if (fault != VERIFY_LOOP && !arrives(s, sw, (uint8_t)*port))
+				return true;
+			continue;
+		}
+		if (fault == VERIFY_LOOP && to == start)
+			return true;
+		if (s->from[to] == FM_NONE && to != start) {
+			s->from[to] = sw;
+			s->by[to] = (uint8_t)*port;
+			s->queue[s->tail++] = to;
+		}
+	}
+	return false;
+}
+
+/* From start to last and out by port. */
+static bool
+write_down(const struct way_search *s, fm_sw start, fm_sw last, uint8_t port, struct way *way)
+{
+	fm_sw at = last;
+
+	way->n = 1;
+	for (; at != start; at = s->from[at])
+		way->n++;
+	way->sw = malloc(way->n * sizeof(*way->sw));
+	way->port = malloc(way->n);
+	if (way->sw == NULL || way->port == NULL)
+		return false;
+	at = last;
+	for (uint32_t i = way->n; i-- > 0; at = s->from[at]) {
+		way->sw[i] = at;
+		way->port[i] = port;
+		port = s->by[at];
+	}
+	return true;
+}
+
+/* Breadth first over all that a switch may choose.  fault: VERIFY_LOOP, or a packet is lost.
+ * False: there is no such way, or memory is out. */
+static bool
+find_way(const struct judge *j, fm_sw from, uint16_t lid, enum verify_fault fault, struct way *way)
+{
+	uint32_t n = j->fab->n_switches;
+	struct way_search s = { .j = j,
+		.lid = lid,
+		.from = malloc((n + 1) * sizeof(*s.from)),
+		.by = malloc(n + 1),
+		.queue = malloc((n + 1) * sizeof(*s.queue)) };
+	bool found = false;
+	uint32_t port = 0;
+
+	*way = (struct way){ 0 };
+	if (s.from != NULL && s.by != NULL && s.queue != NULL) {
+		memset(s.from, 0xff, n * sizeof(*s.from));
+		s.queue[s.tail++] = from;
+		for (uint32_t head = 0; !found && head < s.tail; head++)
+			if (look_at(&s, s.queue[head], from, fault, &port))
+				found = write_down(&s, from, s.queue[head], (uint8_t)port, way);
+	}
+	free(s.from);
+	free(s.by);
+	free(s.queue);
+	return found;
+}
+
+/* ------------------------------------------------------------------- in words */
+
 /* A sentence as it grows; what does not fit is cut. */
 struct sentence {
 	char *at;
@@ -75,7 +180,7 @@ source_at(const struct fm_fabric *fab, fm_sw sw, uint16_t lid)
 static bool
 chooses(const struct judge *j, fm_sw sw, uint16_t lid)
 {
-	return j->t->ar_max_groups > 0 && j->t->ar_group[sw][lid] != 0;
+	return group_of(j->t, sw, lid) != 0;
 }
 
 static void
@@ -87,7 +192,7 @@ say_unreachable(const struct judge *j, struct sentence *s, const struct clue *c,
 	say_end(s, j->fab, source_at(j->fab, c->sw, c->lid));
 	say(s, stray ? " loses packets on the way to " : " cannot reach ");
 	say_lid(s, j->fab, c->lid);
-	if (verify_find_way(j, c->sw, c->lid, VERIFY_UNREACHABLE, &way)) {
+	if (find_way(j, c->sw, c->lid, VERIFY_UNREACHABLE, &way)) {
 		last = way.sw[way.n - 1];
 		say(s, ": ");
 		say_switch(s, j->fab, last);
@@ -108,7 +213,7 @@ say_loop(const struct judge *j, struct sentence *s, const struct clue *c)
 	bool choice = false;
 	uint32_t i = 0;
 
-	if (!verify_find_way(j, c->sw, c->lid, VERIFY_LOOP, &way))
+	if (!find_way(j, c->sw, c->lid, VERIFY_LOOP, &way))
 		way.n = 0;
 	for (uint32_t k = 0; k < way.n; k++)
 		choice |= chooses(j, way.sw[k], c->lid);
@@ -131,14 +236,14 @@ wrong_port(const struct judge *j, fm_sw sw, uint16_t lid)
 {
 	fm_end owner = j->fab->lid_end[lid];
 	uint64_t ports[PORT_WORDS];
-	uint8_t port;
+	uint32_t port;
 
-	ports_of(j, sw, lid, ports);
-	while (take_port(ports, &port))
-		if (port_ref_at(j, sw, port).info == j->nowhere && port <= j->fab->sw_n_ports[sw] &&
-		    j->port_has_end[j->port_first[sw] + port] &&
+	verify_ports_of(j, sw, lid, ports);
+	while (take_bit(ports, PORT_WORDS, &port))
+		if (next_switch(j, sw, (uint8_t)port) == FM_NONE &&
+		    port <= j->fab->sw_n_ports[sw] && j->port_has_end[j->port_first[sw] + port] &&
 		    !(j->fab->end_sw[owner] == sw && j->fab->end_port[owner] == port))
-			return port;
+			return (uint8_t)port;
 	return j->t->lft[sw][lid];
 }
 
@@ -255,4 +360,25 @@ verdict_print(const struct verdict *v, FILE *out)
 	fprintf(out, "VLs         %u\n", v->vls);
 	if (v->fault != VERIFY_OK)
 		fprintf(out, "witness     %s\n", v->witness);
+}
+
+bool
+promise_is_broken(const struct fm_engine *engine, const struct verdict *v)
+{
+	return (engine->traits & FM_PROMISES_NO_CREDIT_LOOPS) && v->fault == VERIFY_CREDIT_LOOP;
+}
+
+void
+promise_explain(const struct fm_engine *engine, const struct verdict *v,
+    const struct verdict *one_way, char *reason, size_t size)
+{
+	const char *whose = "";
+
+	if (promise_is_broken(engine, v) && one_way->credit_loops == 0)
+		whose = "only requests are free of credit loops, not replies, which go under the "
+			"same SL (sl_model = both): set paired = yes where the engine has it, or "
+			"sl_model = forward: ";
+	else if (promise_is_broken(engine, v))
+		whose = "the engine promises no credit loops and made one (its bug): ";
+	snprintf(reason, size, "%s%s", whose, v->witness);
 }

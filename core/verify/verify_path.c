@@ -20,7 +20,7 @@
  * Memory per worker: some 250 bytes a switch.
  */
 #include "core/verify/verify_class.h"
-#include "core/verify/verify_vl_class.h"
+#include "core/verify/verify_path.h"
 
 #include "lib/error.h"
 
@@ -40,7 +40,7 @@ struct group {
 	uint32_t n_end_lids, n_switch_lids;
 };
 
-struct vl_walker {
+struct path_walker {
 	uint16_t *lid;	     /* [n] of the tile, class by class */
 	uint32_t *group_of;  /* [n] */
 	struct group *group; /* [n_groups] */
@@ -59,17 +59,18 @@ struct vl_walker {
 
 #define FAILS 0xffffu /* more than any hops: no entry */
 
-struct vl_classes {
+struct path_judge {
 	struct judge *j;
 	struct classes runs; /* classes and their LIDs, nothing else */
-	struct vl_states states;
+	struct path_states states;
 	uint32_t *tile; /* [n_tiles + 1] first class */
 	uint32_t n_tiles, most_lids;
 	size_t stride;
 	uint32_t *source_first; /* [n_switches + 1] */
 	struct source *source;	/* ends that send, by switch */
 	uint8_t *uniform;	/* [n_switches] 1: its sources' ports are all as the first's */
-	struct vl_walker *walkers;
+	bool one_state;		/* one SL, one plane: all packets are alike */
+	struct path_walker *walkers;
 };
 
 /* ------------------------------------------------------------ a tile */
@@ -85,7 +86,7 @@ map_ports(const struct judge *j, fm_sw u, uint8_t slot[256])
 }
 
 static void
-list_lids(const struct vl_classes *k, struct vl_walker *w, uint32_t from, uint32_t to)
+list_lids(const struct path_judge *k, struct path_walker *w, uint32_t from, uint32_t to)
 {
 	w->n = 0;
 	for (uint32_t r = k->runs.class[from].first_run; r < k->runs.class[to].first_run; r++)
@@ -94,7 +95,7 @@ list_lids(const struct vl_classes *k, struct vl_walker *w, uint32_t from, uint32
 }
 
 static void
-load_slots(const struct vl_classes *k, struct vl_walker *w)
+load_slots(const struct path_judge *k, struct path_walker *w)
 {
 	const struct judge *j = k->j;
 	uint32_t n_switches = j->fab->n_switches;
@@ -115,7 +116,7 @@ load_slots(const struct vl_classes *k, struct vl_walker *w)
 
 /* SLs by destination are the same from all sources. */
 static void
-load_sls(const struct vl_classes *k, struct vl_walker *w)
+load_sls(const struct path_judge *k, struct path_walker *w)
 {
 	const struct judge *j = k->j;
 	const struct fm_tables *t = j->t;
@@ -124,7 +125,9 @@ load_sls(const struct vl_classes *k, struct vl_walker *w)
 	memset(w->sls, 0, w->n_groups * k->stride * sizeof(*w->sls));
 	for (uint32_t s = 0; s < j->n_source_sw; s++) {
 		fm_sw u = j->source_sw[s];
-		const uint8_t *row = t->sl_shape == FM_SL_BY_SW_DLID ? t->sl[u] : t->sl[0];
+		const uint8_t *row = t->sl_shape == FM_SL_ZERO ? NULL
+		    : t->sl_shape == FM_SL_BY_SW_DLID	       ? t->sl[u]
+							       : t->sl[0];
 
 		if (t->sl_shape == FM_SL_BY_SW_DLID && s + AHEAD < j->n_source_sw)
 			for (uint32_t i = 0; i < w->n; i += 32)
@@ -142,12 +145,12 @@ delivers(const struct judge *j, fm_sw sw, uint16_t lid)
 	uint8_t port = j->t->lft[sw][lid];
 
 	return port == j->fab->end_port[j->fab->lid_end[lid]] &&
-	    port_ref_at(j, sw, port).info == j->nowhere;
+	    next_switch(j, sw, port) == FM_NONE;
 }
 
 /* LIDs from..to - 1 of the tile are one class: into groups. */
 static void
-find_groups(const struct vl_classes *k, struct vl_walker *w, const struct lid_class *c,
+find_groups(const struct path_judge *k, struct path_walker *w, const struct lid_class *c,
     uint32_t from, uint32_t to)
 {
 	const struct fm_fabric *fab = k->j->fab;
@@ -178,7 +181,8 @@ find_groups(const struct vl_classes *k, struct vl_walker *w, const struct lid_cl
 /* From u to where it is known how many hops are left, and back.  False: a loop, or
  * (carried) a dead end.  carried: data traffic. */
 static bool
-follow(const struct vl_classes *k, struct vl_walker *w, const uint8_t *slot, fm_sw u, bool carried)
+follow(
+    const struct path_judge *k, struct path_walker *w, const uint8_t *slot, fm_sw u, bool carried)
 {
 	const struct fm_fabric *fab = k->j->fab;
 	uint32_t n = 0, hops;
@@ -206,7 +210,7 @@ follow(const struct vl_classes *k, struct vl_walker *w, const uint8_t *slot, fm_
 /* Switches without sources send to the LIDs of switches only.  *n_lost: those without
  * a way.  False: what they do is for the exact walk. */
 static bool
-follow_rest(const struct vl_classes *k, struct vl_walker *w, const struct group *g,
+follow_rest(const struct path_judge *k, struct path_walker *w, const struct group *g,
     const uint8_t *slot, uint64_t *n_lost)
 {
 	const struct judge *j = k->j;
@@ -235,7 +239,7 @@ follow_rest(const struct vl_classes *k, struct vl_walker *w, const struct group 
 
 /* Paths from all sources; false: not all arrive. */
 static bool
-follow_sources(const struct vl_classes *k, struct vl_walker *w, const struct group *g,
+follow_sources(const struct path_judge *k, struct path_walker *w, const struct group *g,
     const uint8_t *slot, struct class_sums *sums)
 {
 	const struct judge *j = k->j;
@@ -267,7 +271,7 @@ follow_sources(const struct vl_classes *k, struct vl_walker *w, const struct gro
 /* ------------------------------------------------------------ SLs and VLs */
 
 static void
-load_replies(const struct vl_classes *k, struct vl_walker *w, fm_sw to)
+load_replies(const struct path_judge *k, struct path_walker *w, fm_sw to)
 {
 	const struct judge *j = k->j;
 	const struct fm_tables *t = j->t;
@@ -289,10 +293,10 @@ load_replies(const struct vl_classes *k, struct vl_walker *w, fm_sw to)
 
 /* What the ends of u, ports of which differ in SL2VL, send into an egress slot. */
 static uint64_t
-inject_each(const struct vl_classes *k, const struct vl_walker *w, fm_sw u, uint32_t slot,
+inject_each(const struct path_judge *k, const struct path_walker *w, fm_sw u, uint32_t slot,
     uint32_t degree, uint64_t sls)
 {
-	const struct vl_states *s = &k->states;
+	const struct path_states *s = &k->states;
 	uint64_t state = 0;
 
 	for (uint32_t e = k->source_first[u]; e < k->source_first[u + 1]; e++) {
@@ -302,16 +306,16 @@ inject_each(const struct vl_classes *k, const struct vl_walker *w, fm_sw u, uint
 		for (uint32_t m = 0; m < from->n && w->replies_to != FM_NONE; m++)
 			all |= s->bit[k->j->t->sl[w->replies_to][from->lid + m]];
 		state |=
-		    vl_state_of(s, all, s->word[s->word_first[u] + from->port * degree + slot]);
+		    path_state_of(s, all, s->word[s->word_first[u] + from->port * degree + slot]);
 	}
 	return state;
 }
 
 static uint64_t
-inject(const struct vl_classes *k, const struct vl_walker *w, const uint16_t *sls, fm_sw u,
+inject(const struct path_judge *k, const struct path_walker *w, const uint16_t *sls, fm_sw u,
     uint32_t slot)
 {
-	const struct vl_states *s = &k->states;
+	const struct path_states *s = &k->states;
 	uint32_t degree = k->j->fab->sw_first_link[u + 1] - k->j->fab->sw_first_link[u];
 	uint64_t all = sls[u] | w->replies[u];
 
@@ -321,35 +325,53 @@ inject(const struct vl_classes *k, const struct vl_walker *w, const uint16_t *sl
 		return all;
 	if (!k->uniform[u])
 		return inject_each(k, w, u, slot, degree, sls[u]);
-	return vl_state_of(
+	return path_state_of(
 	    s, all, s->word[s->word_first[u] + k->source[k->source_first[u]].port * degree + slot]);
+}
+
+static uint64_t *
+dep_of(const struct path_judge *k, const struct path_link *in, const uint8_t *slot, fm_sw to)
+{
+	const struct fm_fabric *fab = k->j->fab;
+
+	return &k->states.deps[in->dep +
+	    (in->to == to ? fab->sw_first_link[to + 1] - fab->sw_first_link[to] : slot[in->to])];
+}
+
+/* All packets are alike, and every switch of the tree has some. */
+static void
+carry_alike(const struct path_judge *k, const struct path_walker *w, const uint8_t *slot, fm_sw to)
+{
+	const struct fm_fabric *fab = k->j->fab;
+
+	for (uint32_t i = 0; i < w->n_order; i++) {
+		fm_sw u = w->order[i];
+
+		add_shared_bits(
+		    dep_of(k, &k->states.link[fab->sw_first_link[u] + slot[u]], slot, to), 1);
+	}
 }
 
 /* Carry the packets of all sources down the tree, leaves first. */
 static void
-carry(const struct vl_classes *k, struct vl_walker *w, const uint8_t *slot, const uint16_t *sls,
+carry(const struct path_judge *k, struct path_walker *w, const uint8_t *slot, const uint16_t *sls,
     fm_sw to)
 {
 	const struct fm_fabric *fab = k->j->fab;
-	const struct vl_states *s = &k->states;
+	const struct path_states *s = &k->states;
 
 	for (uint32_t i = 0; i < w->n_order; i++)
 		w->state[w->order[i]] = inject(k, w, sls, w->order[i], slot[w->order[i]]);
 	for (uint32_t i = w->n_order; i-- > 0;) {
 		fm_sw u = w->order[i];
-		const struct vl_link *in = &s->link[fab->sw_first_link[u] + slot[u]];
-		uint64_t state = w->state[u], *dep = &s->deps[in->dep];
+		const struct path_link *in = &s->link[fab->sw_first_link[u] + slot[u]];
+		uint64_t state = w->state[u];
 
-		if (in->to == to) {
-			dep += fab->sw_first_link[to + 1] - fab->sw_first_link[to];
-		} else {
-			dep += slot[in->to];
+		if (in->to != to)
 			w->state[in->to] |= s->by_in
-			    ? vl_state_of(s, vl_sls(s, state), s->word[in->word + slot[in->to]])
+			    ? path_state_of(s, path_sls(s, state), s->word[in->word + slot[in->to]])
 			    : state;
-		}
-		if (state & ~__atomic_load_n(dep, __ATOMIC_RELAXED))
-			__atomic_fetch_or(dep, state, __ATOMIC_RELAXED);
+		add_shared_bits(dep_of(k, in, slot, to), state);
 	}
 }
 
@@ -358,7 +380,7 @@ carry(const struct vl_classes *k, struct vl_walker *w, const uint8_t *slot, cons
 /* An end is no source for its own LIDs. */
 static void
 add_sums(const struct judge *j, const struct class_sums *of, uint64_t n_lost, const struct group *g,
-    struct walker *sums)
+    struct tally *sums)
 {
 	uint64_t n_lids = (uint64_t)g->n_end_lids + g->n_switch_lids;
 	uint64_t n_pairs = n_lids * of->sources - g->n_end_lids;
@@ -372,7 +394,7 @@ add_sums(const struct judge *j, const struct class_sums *of, uint64_t n_lost, co
 }
 
 static bool
-is_exact(const struct judge *j, const struct vl_walker *w, uint32_t group)
+is_exact(const struct judge *j, const struct path_walker *w, uint32_t group)
 {
 	for (uint32_t i = 0; i < w->n; i++)
 		if (w->group_of[i] == group && j->exact[w->lid[i]])
@@ -381,7 +403,7 @@ is_exact(const struct judge *j, const struct vl_walker *w, uint32_t group)
 }
 
 static void
-leave_exact(const struct judge *j, const struct vl_walker *w, uint32_t group)
+leave_exact(const struct judge *j, const struct path_walker *w, uint32_t group)
 {
 	for (uint32_t i = 0; i < w->n; i++)
 		if (w->group_of[i] == group)
@@ -389,7 +411,7 @@ leave_exact(const struct judge *j, const struct vl_walker *w, uint32_t group)
 }
 
 static void
-judge_group(const struct vl_classes *k, struct vl_walker *w, uint32_t group, struct walker *into)
+judge_group(const struct path_judge *k, struct path_walker *w, uint32_t group, struct tally *into)
 {
 	const struct group *g = &w->group[group];
 	const uint8_t *slot = w->slot + g->first * k->stride;
@@ -402,6 +424,10 @@ judge_group(const struct vl_classes *k, struct vl_walker *w, uint32_t group, str
 		return;
 	}
 	add_sums(k->j, &sums, n_lost, g, into);
+	if (k->one_state) {
+		carry_alike(k, w, slot, g->class->sw);
+		return;
+	}
 	load_replies(k, w, g->class->sw);
 	carry(k, w, slot, w->sls + group * k->stride, g->class->sw);
 }
@@ -409,8 +435,8 @@ judge_group(const struct vl_classes *k, struct vl_walker *w, uint32_t group, str
 static void
 judge_tile(void *arg, uint32_t tile, unsigned worker)
 {
-	const struct vl_classes *k = arg;
-	struct vl_walker *w = &k->walkers[worker];
+	const struct path_judge *k = arg;
+	struct path_walker *w = &k->walkers[worker];
 	uint32_t at = 0;
 
 	list_lids(k, w, k->tile[tile], k->tile[tile + 1]);
@@ -423,15 +449,16 @@ judge_tile(void *arg, uint32_t tile, unsigned worker)
 		find_groups(k, w, class, at, at + n);
 		at += n;
 	}
-	load_sls(k, w);
+	if (!k->one_state)
+		load_sls(k, w);
 	for (uint32_t g = 0; g < w->n_groups; g++)
-		judge_group(k, w, g, &k->j->walkers[worker]);
+		judge_group(k, w, g, &k->j->tally[worker]);
 }
 
 /* ------------------------------------------------------------ set-up */
 
 static bool
-setup_tiles(struct vl_classes *k)
+setup_tiles(struct path_judge *k)
 {
 	uint32_t n = 0;
 
@@ -453,9 +480,9 @@ setup_tiles(struct vl_classes *k)
 }
 
 static void
-compare_ports(struct vl_classes *k, fm_sw u)
+compare_ports(struct path_judge *k, fm_sw u)
 {
-	const struct vl_states *s = &k->states;
+	const struct path_states *s = &k->states;
 	uint32_t first = k->source_first[u],
 		 degree = k->j->fab->sw_first_link[u + 1] - k->j->fab->sw_first_link[u];
 	const uint64_t *word;
@@ -471,7 +498,7 @@ compare_ports(struct vl_classes *k, fm_sw u)
 }
 
 static bool
-setup_sources(struct vl_classes *k)
+setup_sources(struct path_judge *k)
 {
 	const struct fm_fabric *fab = k->j->fab;
 	uint32_t n = 0;
@@ -497,7 +524,7 @@ setup_sources(struct vl_classes *k)
 }
 
 static bool
-setup_walker(const struct vl_classes *k, struct vl_walker *w)
+setup_walker(const struct path_judge *k, struct path_walker *w)
 {
 	uint32_t n = k->j->fab->n_switches + 1, lids = k->most_lids + 1;
 
@@ -518,24 +545,24 @@ setup_walker(const struct vl_classes *k, struct vl_walker *w)
 }
 
 static bool
-setup(struct vl_classes *k)
+setup(struct path_judge *k)
 {
 	/* an odd number of cache lines, as columns are written side by side */
 	k->stride = ((k->j->fab->n_switches + 63) / 64 | 1) * 64;
 	if (!verify_class_runs(&k->runs) || !setup_tiles(k) || !setup_sources(k))
 		return false;
-	k->walkers = calloc(k->j->n_walkers, sizeof(*k->walkers));
-	for (unsigned i = 0; k->walkers != NULL && i < k->j->n_walkers; i++)
+	k->walkers = calloc(k->j->n_workers, sizeof(*k->walkers));
+	for (unsigned i = 0; k->walkers != NULL && i < k->j->n_workers; i++)
 		if (!setup_walker(k, &k->walkers[i]))
 			return false;
 	return k->walkers != NULL;
 }
 
 static void
-free_vl_classes(struct vl_classes *k)
+free_path_judge(struct path_judge *k)
 {
-	for (unsigned i = 0; k->walkers != NULL && i < k->j->n_walkers; i++) {
-		struct vl_walker *w = &k->walkers[i];
+	for (unsigned i = 0; k->walkers != NULL && i < k->j->n_workers; i++) {
+		struct path_walker *w = &k->walkers[i];
 
 		free(w->lid);
 		free(w->group_of);
@@ -556,40 +583,26 @@ free_vl_classes(struct vl_classes *k)
 	free(k->runs.class);
 	free(k->runs.run);
 	free(k->runs.exact);
-	verify_vl_states_free(&k->states);
-}
-
-/* LIDs behind no switch, whose ends are cabled to one another. */
-static void
-leave_switchless(struct judge *j)
-{
-	for (uint32_t lid = 0; lid <= j->fab->max_lid; lid++) {
-		fm_end e = j->fab->lid_end[lid];
-
-		if (e != FM_NONE && j->fab->end_sw[e] == FM_NONE)
-			j->exact[lid] = 1;
-	}
+	verify_path_states_free(&k->states);
 }
 
 int
-verify_vl_classes(struct judge *j, struct fm_pool *workers, bool *settled, struct fm_error *err)
+verify_paths(struct judge *j, struct fm_pool *workers, struct fm_error *err)
 {
-	struct vl_classes k = { .j = j, .runs = { .j = j } };
+	struct path_judge k = { .j = j, .runs = { .j = j } };
 	bool fits = false;
-	int rc = verify_vl_states(j, workers, &k.states, &fits);
+	int rc = verify_path_states(j, workers, &k.states, &fits);
 
-	*settled = false;
+	k.one_state = k.states.width == 1 && !k.states.by_in;
 	if (rc == 0 && fits) {
 		j->exact = calloc(j->fab->max_lid + 1u, 1);
 		if (j->exact == NULL || !setup(&k))
 			rc = FM_E_RESOURCE;
 	}
 	if (rc == 0 && fits) {
-		leave_switchless(j);
 		fm_pool_for(workers, k.n_tiles, judge_tile, &k);
-		verify_vl_states_note(j, workers, &k.states);
-		*settled = memchr(j->exact, 1, j->fab->max_lid + 1u) == NULL;
+		verify_path_states_note(j, workers, &k.states);
 	}
-	free_vl_classes(&k);
+	free_path_judge(&k);
 	return rc == 0 ? 0 : fm_fail(err, FM_E_RESOURCE, "out of memory while verifying tables");
 }

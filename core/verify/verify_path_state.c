@@ -12,14 +12,14 @@
  * Memory: a word for each (link, next link), and for each (port in, link out) with
  * SL2VL by both.
  */
-#include "core/verify/verify_vl_class.h"
+#include "core/verify/verify_path.h"
 #include "lib/wide.h"
 
 #define LINK_RUN 256u /* links per item */
 
 struct use {
 	const struct judge *j;
-	struct vl_states *s;
+	struct path_states *s;
 	uint32_t sls, vls; /* seen, as bits */
 	bool beyond;	   /* SLs above 15 */
 };
@@ -61,12 +61,12 @@ scan_vls(void *arg, uint32_t sw, unsigned worker)
 	for (uint32_t in = 0; in <= j->fab->sw_n_ports[sw]; in++)
 		for (fm_link l = j->fab->sw_first_link[sw]; l < j->fab->sw_first_link[sw + 1]; l++)
 			for (unsigned i = 0; i < u->s->width && u->s->sl[i] < N_SLS; i++)
-				vls |= 1u << vl_at(j, sw, (uint8_t)in, l, u->s->sl[i]);
+				vls |= 1u << verify_vl_at(j, sw, (uint8_t)in, l, u->s->sl[i]);
 	__atomic_fetch_or(&u->vls, vls, __ATOMIC_RELAXED);
 }
 
 static void
-number_sls(struct vl_states *s, uint32_t sls)
+number_sls(struct path_states *s, uint32_t sls)
 {
 	uint32_t n = 0;
 
@@ -82,7 +82,7 @@ number_sls(struct vl_states *s, uint32_t sls)
 }
 
 static void
-number_vls(struct vl_states *s, uint32_t vls)
+number_vls(struct path_states *s, uint32_t vls)
 {
 	s->n_planes = 0;
 	for (unsigned vl = 0; vl < N_SLS; vl++)
@@ -98,7 +98,7 @@ make_words(void *arg, uint32_t sw, unsigned worker)
 {
 	const struct use *u = arg;
 	const struct judge *j = u->j;
-	struct vl_states *s = u->s;
+	struct path_states *s = u->s;
 	uint64_t *word = s->word + s->word_first[sw];
 
 	(void)worker;
@@ -106,7 +106,7 @@ make_words(void *arg, uint32_t sw, unsigned worker)
 		for (fm_link l = j->fab->sw_first_link[sw]; l < j->fab->sw_first_link[sw + 1];
 		     l++, word++)
 			for (unsigned i = 0; i < s->width && s->sl[i] < N_SLS; i++) {
-				unsigned vl = vl_at(j, sw, (uint8_t)in, l, s->sl[i]);
+				unsigned vl = verify_vl_at(j, sw, (uint8_t)in, l, s->sl[i]);
 
 				*word |= (uint64_t)1 << (s->plane_of[vl] * s->width + i);
 			}
@@ -114,7 +114,7 @@ make_words(void *arg, uint32_t sw, unsigned worker)
 
 /* Links, and where their words are.  False: out of memory. */
 static bool
-setup_links(const struct judge *j, struct vl_states *s)
+setup_links(const struct judge *j, struct path_states *s)
 {
 	const struct fm_fabric *fab = j->fab;
 	uint32_t n_words = 0;
@@ -133,7 +133,7 @@ setup_links(const struct judge *j, struct vl_states *s)
 		fm_sw to = fab->link_to[l];
 		uint32_t degree = fab->sw_first_link[to + 1] - fab->sw_first_link[to];
 
-		s->link[l] = (struct vl_link){ .to = to,
+		s->link[l] = (struct path_link){ .to = to,
 			.dep = (uint32_t)s->n_deps,
 			.word = s->word_first[to] + fab->link_port[fab->link_rev[l]] * degree };
 		s->n_deps += degree + 1u;
@@ -145,7 +145,8 @@ setup_links(const struct judge *j, struct vl_states *s)
 }
 
 int
-verify_vl_states(const struct judge *j, struct fm_pool *workers, struct vl_states *s, bool *fits)
+verify_path_states(
+    const struct judge *j, struct fm_pool *workers, struct path_states *s, bool *fits)
 {
 	const struct fm_tables *t = j->t;
 	uint32_t n = j->fab->n_switches;
@@ -173,7 +174,7 @@ verify_vl_states(const struct judge *j, struct fm_pool *workers, struct vl_state
 }
 
 void
-verify_vl_states_free(struct vl_states *s)
+verify_path_states_free(struct path_states *s)
 {
 	free(s->word);
 	free(s->word_first);
@@ -185,29 +186,28 @@ verify_vl_states_free(struct vl_states *s)
 
 struct noting {
 	struct judge *j;
-	const struct vl_states *s;
+	const struct path_states *s;
 };
 
 /* Packets of a state go on from link l to a slot of the next switch. */
 static void
-note_state(struct judge *j, const struct vl_states *s, fm_link l, uint32_t slot, uint64_t state)
+note_state(struct judge *j, const struct path_states *s, fm_link l, uint32_t slot, uint64_t state)
 {
 	const struct fm_fabric *fab = j->fab;
 	fm_sw to = fab->link_to[l];
 	fm_link next = fab->sw_first_link[to] + slot;
-	size_t words = (j->vl_row[l + 1] - j->vl_row[l]) / j->n_vls;
 
 	for (; state != 0; state &= state - 1) {
 		unsigned bit = (unsigned)__builtin_ctzll(state), sl = s->sl[bit % s->width];
 		/* without by_in tables_vl() does not look at switch and port */
-		unsigned vl = s->by_in ? s->vl[bit / s->width] : vl_at(j, to, 0, l, sl), vl_out;
+		unsigned vl = s->by_in ? s->vl[bit / s->width] : verify_vl_at(j, to, 0, l, sl),
+			 vl_out;
 
-		j->vl_used[(size_t)l * j->n_vls + vl] = 1;
+		verify_graph_use(j, l, vl);
 		if (next >= fab->sw_first_link[to + 1])
 			continue;
-		vl_out = vl_at(j, to, fab->link_port[fab->link_rev[l]], next, sl);
-		set_shared_bit(
-		    j->vl_dep + j->vl_row[l] + vl * words, (size_t)slot * j->n_vls + vl_out);
+		vl_out = verify_vl_at(j, to, fab->link_port[fab->link_rev[l]], next, sl);
+		verify_graph_add(j, l, vl, slot, vl_out);
 	}
 }
 
@@ -229,7 +229,7 @@ note_links(void *arg, uint32_t item, unsigned worker)
 }
 
 void
-verify_vl_states_note(struct judge *j, struct fm_pool *workers, const struct vl_states *s)
+verify_path_states_note(struct judge *j, struct fm_pool *workers, const struct path_states *s)
 {
 	struct noting n = { j, s };
 

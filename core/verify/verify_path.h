@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/verify/verify_vl_class.h - LIDs with equal paths judged together, where packets
+ * core/verify/verify_path.h - LIDs with equal paths judged together, where packets
  * differ in SL or change VL.
  *
- *	verify_vl_class.c	which LIDs are alike, their paths, the sums
- *	verify_vl_state.c	SLs and VLs on a link as one word, and dependencies of them
+ *	verify_path.c	which LIDs are alike, their paths, the sums
+ *	verify_path_state.c	SLs and VLs on a link as one word, and dependencies of them
  */
-#ifndef CORE_VERIFY_VERIFY_VL_CLASS_H
-#define CORE_VERIFY_VERIFY_VL_CLASS_H
+#ifndef CORE_VERIFY_VERIFY_PATH_H
+#define CORE_VERIFY_VERIFY_PATH_H
 
 #include "core/verify/verify_internal.h"
 
@@ -19,13 +19,13 @@
  *
  * Where the VL follows from link and SL (no SL2VL by the port in) there is one plane.
  */
-struct vl_link {
+struct path_link {
 	fm_sw to;
 	uint32_t dep;  /* first of its words in deps */
 	uint32_t word; /* words of packets that come in by it, by egress slot of `to` */
 };
 
-struct vl_states {
+struct path_states {
 	uint32_t width;	   /* bits of a plane: 1, 2, 4, 8 or 16 */
 	uint64_t plane;	   /* all bits of plane 0 */
 	uint64_t every;	   /* bit 0 of every plane */
@@ -38,15 +38,15 @@ struct vl_states {
 	/* by_in: what all SLs together are on the link of an egress slot, come in by a port:
 	 * [word_first[sw] + port * degree + slot] */
 	uint64_t *word;
-	uint32_t *word_first; /* [n_switches + 1] */
-	struct vl_link *link; /* [n_links] */
+	uint32_t *word_first;	/* [n_switches + 1] */
+	struct path_link *link; /* [n_links] */
 	uint64_t *deps; /* [link[l].dep + slot]: go on from l to slot, or leave (slot = degree) */
 	size_t n_deps;
 };
 
 /* The SLs of a state, as bits of plane 0. */
 static inline uint64_t
-vl_sls(const struct vl_states *s, uint64_t state)
+path_sls(const struct path_states *s, uint64_t state)
 {
 	for (uint32_t shift = 32; shift >= s->width; shift /= 2)
 		state |= state >> shift;
@@ -55,16 +55,16 @@ vl_sls(const struct vl_states *s, uint64_t state)
 
 /* On a link whose word it is. */
 static inline uint64_t
-vl_state_of(const struct vl_states *s, uint64_t sls, uint64_t word)
+path_state_of(const struct path_states *s, uint64_t sls, uint64_t word)
 {
 	return (sls * s->every) & word;
 }
 
 /* False in *fits: too many (SL, VL), or SLs above 15.  0 or FM_E_RESOURCE. */
-int verify_vl_states(
-    const struct judge *j, struct fm_pool *workers, struct vl_states *s, bool *fits);
-void verify_vl_states_free(struct vl_states *s);
-/* What the deps say into vl_dep and vl_used. */
-void verify_vl_states_note(struct judge *j, struct fm_pool *workers, const struct vl_states *s);
+int verify_path_states(
+    const struct judge *j, struct fm_pool *workers, struct path_states *s, bool *fits);
+void verify_path_states_free(struct path_states *s);
+/* What the deps say into the dependency graph. */
+void verify_path_states_note(struct judge *j, struct fm_pool *workers, const struct path_states *s);
 
 #endif
