@@ -5,10 +5,9 @@ CORE_SOURCES += \
 	core/verify/verify.h \
 	core/verify/verify_class.c \
 	core/verify/verify_class.h \
-	core/verify/verify_class_choices.c \
 	core/verify/verify_class_deps.c \
+	core/verify/verify_class_exact.c \
 	core/verify/verify_class_hops.c \
-	core/verify/verify_class_lanes.c \
 	core/verify/verify_class_masks.c \
 	core/verify/verify_class_runs.c \
 	core/verify/verify_class_single.c \
@@ -17,6 +16,7 @@ CORE_SOURCES += \
 	core/verify/verify_follow_deps.c \
 	core/verify/verify_graph.c \
 	core/verify/verify_internal.h \
+	core/verify/verify_judge.c \
 	core/verify/verify_path.c \
 	core/verify/verify_path.h \
 	core/verify/verify_path_state.c \

@@ -8,9 +8,9 @@
  * switch_pairs_unrouted.  Pairs in different components are disjoint_pairs.
  *
  * With adaptive routing a packet may leave by any port of its group, so all is
- * judged over the union of the alternatives: a pair is reachable when every
- * way arrives, its hops are those of the longest, and dependencies are those
- * of all ways together.
+ * judged over all next hops: a pair is reachable when every path arrives, its
+ * hops are those of the longest, and dependencies are those of all paths
+ * together.
  */
 #ifndef CORE_VERIFY_VERIFY_H
 #define CORE_VERIFY_VERIFY_H
@@ -42,12 +42,12 @@ enum verify_fault {
 	VERIFY_WRONG_HOST, /* arrives at an end-port that does not own the LID */
 	VERIFY_CREDIT_LOOP,
 	VERIFY_VL_BUDGET, /* SL2VL names a VL beyond the budget or the link's VLs */
-	VERIFY_STRAY	  /* adaptive routing: arrives by some alternatives, by others not */
+	VERIFY_STRAY	  /* adaptive routing: arrives by some paths, by others not */
 };
 
 struct verdict {
 	uint64_t reachable_pairs, unreachable_pairs, disjoint_pairs, switch_pairs_unrouted;
-	uint64_t stray_pairs; /* of the unreachable: some alternatives do arrive */
+	uint64_t stray_pairs; /* of the unreachable: some paths do arrive */
 	uint32_t loops; /* (destination LID, cycle of switches) found; adaptive: (LID, component) */
 	uint32_t wrong_host; /* (switch, LID) entries that hand a LID to another's port */
 	uint32_t
@@ -68,16 +68,16 @@ int verify_tables(const struct snapshot *snap, const struct fm_tables *tables,
     const struct verify_request *req, struct fm_pool *workers, struct verdict *verdict,
     struct fm_error *err);
 
-/* Pairs to one LID: those of the verdict, by the length of their ways. */
+/* Pairs to one LID: those of the verdict, by the length of their paths. */
 struct lid_sums {
 	uint32_t reached, lost, switch_lost;
-	/* the longest way and the next shorter one, in switches, and how many switches that
+	/* the longest path and the next shorter one, in switches, and how many switches that
 	 * send have it; n_at_next 0: there is none, or it is not known */
 	uint16_t max_hops, n_at_max, next_hops, n_at_next;
 	bool known;
 	uint64_t hops;
 };
-/* One more switch has a way of h, where all that there are come one after another. */
+/* One more switch has a path of h, where all that there are come one after another. */
 void lid_sums_gather(struct lid_sums *s, uint32_t h);
 /* sums[max_lid + 1], zeroed: of the LIDs that can be judged all behind a switch together, in
  * one component (verify_class.c); of others it stays not known.  Much quicker than following

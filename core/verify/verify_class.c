@@ -13,10 +13,10 @@
  * the class are followed (verify_follow.c).
  *
  * Dependencies of classes are too many rather than too few.  If they show a
- * cycle exactly those of the classes are noted (verify_class_lanes.c); the sums
+ * cycle exactly those of the classes are noted (verify_class_exact.c); the sums
  * stand.  So the verdict is always the exact one; only the time differs.
  *
- * With adaptive routing a mask is the union of the next hops (verify_class_choices.c),
+ * With adaptive routing a mask is the union of the next hops (verify_class_masks.c),
  * and the hops are asked of every port of it (verify_class_single.c), so all this holds.
  *
  * Masks are made for a tile of classes at a time: each row of the tables is
@@ -57,8 +57,8 @@ is_levelled(const struct fm_fabric *fab)
 
 /* One VL on all links, so that it does not matter which of them carry packets,
  * and ports that fit a mask. */
-bool
-verify_classes_apply(const struct judge *j)
+static bool
+classes_apply(const struct judge *j)
 {
 	const struct fm_fabric *fab = j->fab;
 	const struct fm_tables *t = j->t;
@@ -76,7 +76,7 @@ verify_classes_apply(const struct judge *j)
 bool
 verify_classes_pay(const struct judge *j)
 {
-	return verify_classes_apply(j) && (j->t->ar_max_groups > 0 || is_levelled(j->fab));
+	return classes_apply(j) && (j->t->ar_max_groups > 0 || is_levelled(j->fab));
 }
 
 static bool
@@ -181,13 +181,13 @@ free_classes(struct classes *k)
 		free(w->carried);
 		free(w->known);
 		free(w->mixed);
-		free(w->lanes.lid);
-		free(w->lanes.carried);
-		free(w->lanes.first_set);
-		free(w->lanes.n_sets);
-		free(w->lanes.set);
-		free(w->lanes.order);
-		free(w->lanes.at_hop);
+		free(w->exact.lid);
+		free(w->exact.carried);
+		free(w->exact.first_set);
+		free(w->exact.n_sets);
+		free(w->exact.set);
+		free(w->exact.order);
+		free(w->exact.at_hop);
 	}
 	free(k->walkers);
 	free(k->class);
@@ -399,7 +399,7 @@ find_lengths(const struct classes *k, const struct class_walker *w, bool single,
 	}
 }
 
-/* An end alone on its switch is no way of one switch to itself. */
+/* An end alone on its switch is no path of the switch to itself. */
 static void
 take_own(const struct judge *j, fm_sw sw, struct lid_sums *s)
 {
@@ -495,8 +495,8 @@ judge_tile(void *arg, uint32_t tile, unsigned worker)
 		clear_strangers(j, mask, c->sw);
 		if (k->exact[first + i])
 			continue;
-		if (k->in_lanes)
-			verify_class_lanes_note(k, w, c, mask, i);
+		if (k->exactly)
+			verify_class_exact_note(k, w, c, mask, i);
 		else
 			judge_class(k, w, &j->tally[worker], first + i, mask);
 	}
@@ -540,10 +540,10 @@ judge_classes(struct classes *k, struct fm_pool *workers, bool *acyclic, struct 
 		rc = verify_class_acyclic(k, n_exact > 0, acyclic);
 	if (rc != 0 || *acyclic)
 		return rc;
-	if (!verify_class_lanes_begin(k))
+	if (!verify_class_exact_begin(k))
 		return FM_E_RESOURCE;
 	fm_pool_for(workers, n_tiles, judge_tile, k);
-	verify_class_lanes_end(k);
+	verify_class_exact_end(k);
 	return 0;
 }
 
@@ -562,8 +562,11 @@ verify_class_sums(
     struct judge *j, struct fm_pool *workers, struct lid_sums *sums, struct fm_error *err)
 {
 	struct classes k = { .j = j, .sums = sums };
-	bool ok = setup(&k);
+	bool ok;
 
+	if (!classes_apply(j))
+		return 0;
+	ok = setup(&k);
 	if (ok)
 		fm_pool_for(workers, (k.n_classes + CLASS_TILE - 1) / CLASS_TILE, judge_tile, &k);
 	free_classes(&k);

@@ -5,11 +5,10 @@
  *	verify_class.c		tiles of classes, the sums
  *	verify_class_runs.c	which LIDs are a class
  *	verify_class_masks.c	the egress ports of a class at every switch
- *	verify_class_choices.c	the same over the alternatives of adaptive routing
  *	verify_class_hops.c	do they lead to the destination, and how far is it
  *	verify_class_single.c	the same, quickly, where a class is one LID or adaptive
  *	verify_class_deps.c	dependencies, and whether they are free of cycles
- *	verify_class_lanes.c	exactly the dependencies of alternatives
+ *	verify_class_exact.c	exactly the dependencies
  */
 #ifndef CORE_VERIFY_VERIFY_CLASS_H
 #define CORE_VERIFY_VERIFY_CLASS_H
@@ -49,24 +48,24 @@ struct class_sums {
 };
 
 /* LIDs of a class that may leave a switch by the same ports. */
-struct lane_set {
-	uint64_t ports, lanes;
+struct port_lids {
+	uint64_t ports, lids;
 };
 
-/* One worker's memory of verify_class_lanes.c: up to LANES LIDs of a class, a bit each. */
-struct lane_walker {
+/* One worker's memory of verify_class_exact.c: up to LANES LIDs of a class, a bit each. */
+struct class_lids {
 	uint16_t *lid;		/* [max_lid + 1] of the class */
-	const uint16_t *in_use; /* [LANES] of lid: one a lane */
-	uint64_t all;		/* the lanes in use */
+	const uint16_t *in_use; /* [LANES] of lid: one a bit */
+	uint64_t all;		/* the bits in use */
 	bool whole;		/* they are the whole class */
-	/* [n_switches] lanes whose packets come through; sets of a mixed switch: from
+	/* [n_switches] LIDs whose packets come through; sets of a mixed switch: from
 	 * set[first_set[sw]] to before set[first_set[sw] + n_sets[sw]] */
 	uint64_t *carried;
 	uint32_t *first_set;
 	uint8_t *n_sets;
-	struct lane_set *set; /* [n_switches * LANES] */
-	fm_sw *order;	      /* [n_switches] that lead to the class, farthest first */
-	uint32_t *at_hop;     /* [n_switches + 2] */
+	struct port_lids *set; /* [n_switches * LANES] */
+	fm_sw *order;	       /* [n_switches] that lead to the class, farthest first */
+	uint32_t *at_hop;      /* [n_switches + 2] */
 	uint32_t n_order;
 };
 
@@ -88,7 +87,7 @@ struct class_walker {
 	uint32_t *known, epoch;	       /* [n_switches] verify_class_single.c: epoch + hops */
 	/* [n_switches] adaptive: bit i: not the same choice for all of class i of the tile */
 	uint16_t *mixed;
-	struct lane_walker lanes;
+	struct class_lids exact;
 	/* dependencies of all classes so far */
 	bool noted; /* any */
 	/* [port_first[n_switches]] of port 1 at port_first[]: egress ports where packets go on */
@@ -104,7 +103,7 @@ struct classes {
 	struct lid_run *run;	 /* [n_runs] */
 	uint8_t *exact;		 /* [n_classes] 1 = look at each LID */
 	size_t mask_stride;
-	bool in_lanes;		 /* second time, for exactly their dependencies */
+	bool exactly;		 /* second time, for exactly their dependencies */
 	uint32_t most_runs;	 /* in a tile */
 	struct class_edge *edge; /* [n_links] */
 	uint8_t *twin;	 /* [n_switches] 1: has the same behind each port as the switch before */
@@ -132,7 +131,7 @@ bool verify_class_runs(struct classes *k);
 uint64_t verify_class_masks(const uint8_t *row, const struct lid_class *class,
     const struct lid_run *run, uint32_t n, uint64_t *masks, size_t stride);
 
-/* The same over all alternatives at u of the n classes from `first` on; w->mixed[u].  Odd is
+/* The same over all next hops at u of the n classes from `first` on; w->mixed[u].  Odd is
  * a group without a port, too. */
 uint64_t verify_class_choices(
     const struct classes *k, struct class_walker *w, uint32_t first, uint32_t n, fm_sw u);
@@ -173,11 +172,11 @@ verify_class_ports(const struct judge *j, fm_sw sw, uint16_t lid)
 
 /* From here on judge_tile() notes exactly the dependencies of settled classes; false: out of
  * memory. */
-bool verify_class_lanes_begin(struct classes *k);
+bool verify_class_exact_begin(struct classes *k);
 /* Those of class c, number i of the tile. */
-void verify_class_lanes_note(const struct classes *k, struct class_walker *w,
+void verify_class_exact_note(const struct classes *k, struct class_walker *w,
     const struct lid_class *c, const uint64_t *mask, uint32_t i);
 /* All that was noted into the dependency graph. */
-void verify_class_lanes_end(struct classes *k);
+void verify_class_exact_end(struct classes *k);
 
 #endif

@@ -12,7 +12,7 @@
  * fast and not more.
  *
  * So there may be dependencies too many, never too few: if they are free of
- * cycles so are the true ones.  If not, verify_class_lanes.c notes the true ones.
+ * cycles so are the true ones.  If not, verify_class_exact.c notes the true ones.
  *
  * That takes knowing who carries packets.  Classes with ends: nearly every
  * switch does, so it is asked only of those that make a turn to be noted.

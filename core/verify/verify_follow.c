@@ -3,7 +3,7 @@
  * Where can packets get to when every switch may choose among next hops?
  *
  * The next hops of all switches towards one LID make a graph: one of each switch in static
- * tables, the ports of a group with adaptive routing.  All is well when every way in it, from
+ * tables, the ports of a group with adaptive routing.  All is well when every path in it, from
  * every source, ends at the LID's owner: no cycle, no dead end, no wrong host.  One
  * depth-first search from all sources tells: a switch fails if anything it leads to fails or
  * is still open (a cycle), and the order in which switches are left is that of the
@@ -209,7 +209,7 @@ open_step(const struct following *f, struct follower *w, uint16_t lid, fm_sw sw,
 	memcpy(w->step[depth].slots, slots, f->words * sizeof(*slots));
 }
 
-/* Follow all ways from `from`. */
+/* Follow all paths from `from`. */
 static void
 search(const struct following *f, struct follower *w, uint16_t lid, fm_sw from)
 {
@@ -239,7 +239,7 @@ search(const struct following *f, struct follower *w, uint16_t lid, fm_sw from)
 	}
 }
 
-/* Does any way arrive?  Where there are loops, switches were left before all
+/* Does any path arrive?  Where there are loops, switches were left before all
  * that they lead to was known. */
 static void
 settle_arrivals(const struct following *f, struct follower *w)

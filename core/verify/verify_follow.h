@@ -20,12 +20,12 @@ struct lid_set {
 
 enum follow_mark {
 	MARK_OPEN = 1,	  /* packets from here are being followed */
-	MARK_FAILS = 2,	  /* some way from here does not arrive */
-	MARK_ARRIVES = 4, /* some way does */
+	MARK_FAILS = 2,	  /* some path from here does not arrive */
+	MARK_ARRIVES = 4, /* some path does */
 	MARK_WRONG = 8	  /* hands the LID to another's port */
 };
 
-/* A switch on the way that is being followed, and the next hops left to be tried there. */
+/* A switch on the path that is being followed, and the next hops left to be tried there. */
 struct follow_step {
 	fm_sw sw;
 	uint64_t slots[PORT_WORDS];
@@ -37,7 +37,7 @@ struct follower {
 	uint32_t stamp;
 	uint32_t *seen;		  /* [n_switches] stamp of the set whose packets came last */
 	uint8_t *mark;		  /* [n_switches] enum follow_mark */
-	uint16_t *hops;		  /* [n_switches] switches on the longest way, both ends counted */
+	uint16_t *hops;		  /* [n_switches] switches on the longest path, both ends counted */
 	uint64_t *slots;	  /* [n_switches][words] next hops: positions of egress links */
 	struct follow_step *step; /* [n_switches] */
 	/* [n_switches] switches met, each after all it leads to, unless there is a loop */

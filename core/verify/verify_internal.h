@@ -2,14 +2,13 @@
 /*
  * core/verify/verify_internal.h - what the parts of verify share.
  *
- *	verify.c	setting up, adding up, the verdict
- *	verify_follow*.c	every LID from every source over all next hops: the exact way
+ *	verify.c	which of the methods below, and the verdict
+ *	verify_judge.c	setting up and adding up
+ *	verify_follow*.c	all next hops, exactly: the LIDs that the next two leave
  *	verify_class*.c	all LIDs behind a switch together, on trees and with adaptive routing
  *	verify_path*.c	LIDs with equal paths together elsewhere
  *	verify_graph.c	the channel dependency graph and its cycles
- *	verify_words.c	the verdict as lines, the witness as a sentence, the steps to it
- *
- * The two fast ways settle what is in order; the rest is followed.
+ *	verify_words.c	the verdict in words, the steps to a fault
  */
 #ifndef CORE_VERIFY_VERIFY_INTERNAL_H
 #define CORE_VERIFY_VERIFY_INTERNAL_H
@@ -115,11 +114,13 @@ add_shared_bits(uint64_t *word, uint64_t bits)
 		__atomic_fetch_or(word, bits, __ATOMIC_RELAXED);
 }
 
-/* verify.c: by which ports may a packet to lid leave sw?  FM_PORT_NONE is one, too. */
+int verify_judge_setup(struct judge *j, struct fm_error *err);
+void verify_judge_free(struct judge *j);
+void verify_judge_add_up(struct judge *j); /* the tallies into the first and into j->out */
+/* By which ports may a packet to lid leave sw?  FM_PORT_NONE is one, too. */
 void verify_ports_of(const struct judge *j, fm_sw sw, uint16_t lid, uint64_t ports[PORT_WORDS]);
 void verify_note_clue(struct tally *sum, enum verify_fault fault, uint16_t lid, fm_sw sw);
 
-/* verify_graph.c */
 bool verify_graph_setup(struct judge *j); /* false: out of memory */
 /* The VL that SL2VL gives; beyond 15 is out of every budget and kept as 15, which is, too. */
 unsigned verify_vl_at(const struct judge *j, fm_sw sw, uint8_t in_port, fm_link out, unsigned sl);
@@ -133,10 +134,9 @@ int verify_find_cycles(struct judge *j, struct cycle *cycle, struct fm_error *er
 int verify_follow(struct judge *j, struct fm_pool *workers, struct fm_error *err);
 
 /* verify_class.c, in one VL: all sums and, unless *acyclic, all dependencies. */
-bool verify_classes_apply(const struct judge *j);
-bool verify_classes_pay(const struct judge *j); /* are they faster than paths, too? */
+bool verify_classes_pay(const struct judge *j); /* can they be used, and are faster than paths? */
 int verify_classes(struct judge *j, struct fm_pool *workers, bool *acyclic, struct fm_error *err);
-/* The sums of all LIDs that classes settle; of these alone, no dependencies. */
+/* The sums of all LIDs that classes settle; none where they cannot be used. */
 int verify_class_sums(
     struct judge *j, struct fm_pool *workers, struct lid_sums *sums, struct fm_error *err);
 

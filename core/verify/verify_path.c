@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * LIDs with equal paths judged together, where packets differ in SL or change VL.
+ * LIDs with equal paths judged together.
  *
  * The LIDs behind one switch that all other switches send by the same ports are a
  * group: their paths are one tree.  What is noted of a path is a union over the SLs
  * of its packets, so the SLs of a group may be taken together too, and one walk over the
- * tree, leaves first, tells of all of them what verify_vl.c tells of each.  On the way
- * a set of (SL, VL) is one word (verify_vl_state.c).
+ * tree, leaves first, tells of all of them what verify_follow.c tells of each.  On the way
+ * a set of (SL, VL) is one word (verify_path_state.c); in one VL there is nothing to carry.
  *
  * Only what is in order is settled here: every source reaches the group, no loop, no
- * entry that hands it to somebody else.  The LIDs of other groups are left to the exact
- * walk.  Sums and dependencies of both add up to the exact ones.
+ * entry that hands it to somebody else.  The LIDs of other groups are left to
+ * verify_follow.c.  Sums and dependencies of both add up to the exact ones.
  *
  * LIDs are taken in tiles, so that rows of the tables are read a cache line at a time:
  *
@@ -208,7 +208,7 @@ follow(
 }
 
 /* Switches without sources send to the LIDs of switches only.  *n_lost: those without
- * a way.  False: what they do is for the exact walk. */
+ * a way.  False: what they do is for verify_follow.c. */
 static bool
 follow_rest(const struct path_judge *k, struct path_walker *w, const struct group *g,
     const uint8_t *slot, uint64_t *n_lost)
