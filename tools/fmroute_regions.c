@@ -30,11 +30,11 @@ regions_cut(const struct conf *conf, const struct snapshot *snap, bool strict, u
 }
 
 void
-regions_add_rung(const struct plan *plan, json_t *o)
+regions_add_join(const struct plan *plan, json_t *o)
 {
 	if (plan == NULL || plan->regions == NULL || plan->tables == NULL)
 		return;
-	json_object_set_new(o, "joined", json_string(plan_rung_name(plan->regions->rung)));
+	json_object_set_new(o, "joined", json_string(plan_join_name(plan->regions->join)));
 	json_object_set_new(
 	    o, "one_way_pairs", json_integer((json_int_t)plan->regions->one_way_pairs));
 }
@@ -100,8 +100,8 @@ print_engine(const json_t *o)
 	if (engine != NULL)
 		printf("  engine      %s\n", engine);
 	else if (json_object_get(o, "engine") != NULL && n_switches > 0 &&
-	    n_switches == json_integer_value(json_object_get(o, "pieces")))
-		printf("  engine      none: a piece of one switch needs none\n");
+	    n_switches == json_integer_value(json_object_get(o, "components")))
+		printf("  engine      none: a component of one switch needs none\n");
 	else if (json_object_get(o, "engine") != NULL)
 		printf("  engine      none\n");
 	if (because != NULL)
@@ -126,13 +126,14 @@ print_busiest(const json_t *b)
 static void
 print_region(const json_t *o)
 {
-	json_int_t n_pieces = json_integer_value(json_object_get(o, "pieces"));
+	json_int_t n_components = json_integer_value(json_object_get(o, "components"));
 	const char *of = json_string_value(json_object_get(o, "chain_of"));
 
 	printf("region      %s\n", json_string_value(json_object_get(o, "region")));
-	printf("  size        %lld switches in %lld piece%s, %lld hosts\n",
-	    (long long)json_integer_value(json_object_get(o, "n_switches")), (long long)n_pieces,
-	    n_pieces == 1 ? "" : "s", (long long)json_integer_value(json_object_get(o, "hosts")));
+	printf("  size        %lld switches in %lld component%s, %lld hosts\n",
+	    (long long)json_integer_value(json_object_get(o, "n_switches")),
+	    (long long)n_components, n_components == 1 ? "" : "s",
+	    (long long)json_integer_value(json_object_get(o, "hosts")));
 	if (json_array_size(json_object_get(o, "switches")) > 0) {
 		printf("  switches    ");
 		print_words(json_object_get(o, "switches"), " ");
@@ -156,7 +157,7 @@ regions_print(const struct plan *plan, const json_t *regions)
 	json_array_foreach(regions, i, o) print_region(o);
 	if (plan == NULL || plan->regions == NULL || plan->tables == NULL)
 		return;
-	printf("joined      %s\n", plan_rung_name(plan->regions->rung));
+	printf("joined      %s\n", plan_join_name(plan->regions->join));
 	if (plan->regions->one_way_pairs > 0)
 		printf("one way     %" PRIu64
 		       " pairs have another SL back: replies under the SL of the request are not "

@@ -14,7 +14,7 @@
 int regions_cut(const struct conf *conf, const struct snapshot *snap, bool strict,
     uint16_t **sw_region, struct fm_error *err);
 /* How the regions of plan were joined, into o; nothing where there is one only. */
-void regions_add_rung(const struct plan *plan, json_t *o);
+void regions_add_join(const struct plan *plan, json_t *o);
 /* The same, and the regions (a list of regions_json()), as text. */
 void regions_print(const struct plan *plan, const json_t *regions);
 

@@ -56,7 +56,7 @@ take_regions(struct task *t, const char *how, struct fm_error *err)
 }
 
 static int
-take(struct task *t, int option, const char *word, struct fm_error *err)
+take_option(struct task *t, int option, const char *word, struct fm_error *err)
 {
 	switch (option) {
 	case 'R':
@@ -84,7 +84,7 @@ read_task(int argc, char **argv, bool check, struct task *t, struct fm_error *er
 
 	t->n_repeat = 1;
 	while (rc == 0 && (option = getopt_long(argc, argv, "", options, NULL)) != -1)
-		rc = take(t, option, argv[optind - 1], err);
+		rc = take_option(t, option, argv[optind - 1], err);
 	if (rc != 0)
 		return rc;
 	if (argc - optind != n_files)
@@ -235,7 +235,7 @@ report_json(const struct job *job)
 	json_object_set_new(o, "refused",
 	    job->plan != NULL ? refusals_json(job->plan->refused.item, job->plan->refused.n)
 			      : json_array());
-	regions_add_rung(job->plan, o);
+	regions_add_join(job->plan, o);
 	if (job->regions != NULL)
 		json_object_set(o, "regions", job->regions);
 	json_object_set_new(o, "switches", json_integer(fab->n_switches));
@@ -335,7 +335,7 @@ exit_code(const struct job *job)
 }
 
 static int
-run(int argc, char **argv, bool is_check)
+route_or_check(int argc, char **argv, bool is_check)
 {
 	struct task task = { 0 };
 	struct job job = { .task = &task };
@@ -362,11 +362,11 @@ run(int argc, char **argv, bool is_check)
 int
 fmroute_route(int argc, char **argv)
 {
-	return run(argc, argv, false);
+	return route_or_check(argc, argv, false);
 }
 
 int
 fmroute_check(int argc, char **argv)
 {
-	return run(argc, argv, true);
+	return route_or_check(argc, argv, true);
 }

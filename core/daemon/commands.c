@@ -111,7 +111,7 @@ add_joined(const struct plan *p, json_t *o)
 {
 	if (p == NULL || p->regions == NULL)
 		return;
-	json_object_set_new(o, "joined", json_string(plan_rung_name(p->regions->rung)));
+	json_object_set_new(o, "joined", json_string(plan_join_name(p->regions->join)));
 	json_object_set_new(
 	    o, "one_way_pairs", json_integer((json_int_t)p->regions->one_way_pairs));
 }

@@ -25,7 +25,7 @@ struct view {
 	const struct plan *plan;
 	bool full;
 	uint32_t n_there;    /* switches */
-	uint32_t *piece;     /* [n_switches] disjoint sets */
+	uint32_t *component; /* [n_switches] disjoint sets */
 	struct fm_arena mem; /* for one region */
 };
 
@@ -50,16 +50,16 @@ is_member(const struct view *v, fm_sw s, uint32_t region)
 }
 
 static void
-find_pieces(struct view *v)
+find_components(struct view *v)
 {
 	const struct fm_fabric *fab = &v->snap->fab;
 
-	fm_ufind_init(v->piece, fab->n_switches);
+	fm_ufind_init(v->component, fab->n_switches);
 	for (fm_sw s = 0; s < fab->n_switches; s++) {
 		v->n_there += regions_is_there(fab, s);
 		for (fm_link l = fab->sw_first_link[s]; l < fab->sw_first_link[s + 1]; l++)
 			if (v->sw_region[s] == v->sw_region[fab->link_to[l]])
-				fm_ufind_join(v->piece, s, fab->link_to[l]);
+				fm_ufind_join(v->component, s, fab->link_to[l]);
 	}
 }
 
@@ -102,12 +102,12 @@ count_hosts(const struct view *v, uint32_t region)
 }
 
 static uint32_t
-count_pieces(struct view *v, uint32_t region)
+count_components(struct view *v, uint32_t region)
 {
 	uint32_t n = 0;
 
 	for (fm_sw s = 0; s < v->snap->fab.n_switches; s++)
-		n += is_member(v, s, region) && fm_ufind(v->piece, s) == s;
+		n += is_member(v, s, region) && fm_ufind(v->component, s) == s;
 	return n;
 }
 
@@ -281,7 +281,7 @@ add_outcome(struct view *v, uint32_t region, uint32_t n_switches, json_t *o)
 
 	if (r == NULL && (n_switches == 0 || n_switches < v->n_there))
 		return;
-	if (r != NULL && p->regions->rung == PLAN_WHOLE)
+	if (r != NULL && p->regions->join == PLAN_WHOLE)
 		engine = p->engine;
 	json_object_set_new(o, "engine", *engine != '\0' ? json_string(engine) : json_null());
 	if (because != NULL)
@@ -305,8 +305,8 @@ region_json(struct view *v, uint32_t region)
 	if (names == NULL)
 		return NULL;
 	o = json_pack("{s:s, s:i, s:o, s:i, s:i, s:o}", "region", r->name, "n_switches",
-	    (int)n_switches, "switches", names, "hosts", (int)count_hosts(v, region), "pieces",
-	    (int)count_pieces(v, region), "chain", chain_json(&r->chain));
+	    (int)n_switches, "switches", names, "hosts", (int)count_hosts(v, region), "components",
+	    (int)count_components(v, region), "chain", chain_json(&r->chain));
 	if (o != NULL && add_borders(v, region, o) != 0) {
 		json_decref(o);
 		return NULL;
@@ -328,18 +328,18 @@ regions_json(const struct region_set *set, const struct snapshot *snap, const ui
 	json_t *list = json_array();
 	int rc = 0;
 
-	v.piece = calloc(snap->fab.n_switches + 1, sizeof(*v.piece));
-	if (list == NULL || v.piece == NULL)
+	v.component = calloc(snap->fab.n_switches + 1, sizeof(*v.component));
+	if (list == NULL || v.component == NULL)
 		rc = out_of_memory(err);
 	if (rc == 0)
-		find_pieces(&v);
+		find_components(&v);
 	for (uint32_t i = 0; rc == 0 && i < set->n_regions; i++) {
 		fm_arena_init(&v.mem, SIZE_MAX);
 		if (json_array_append_new(list, region_json(&v, i)) != 0)
 			rc = out_of_memory(err);
 		fm_arena_fini(&v.mem);
 	}
-	free(v.piece);
+	free(v.component);
 	if (rc == 0)
 		*out = list;
 	else

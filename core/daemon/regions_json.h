@@ -10,7 +10,7 @@
 #include "core/regions/regions.h"
 
 /* For each region an object: region, n_switches, switches (patterns of their
- * names), hosts, pieces, chain, borders {to, cables, routes, switches}, and when
+ * names), hosts, components, chain, borders {to, cables, routes, switches}, and when
  * full each cable of those in gateways {switch, guid, port, to, lids}; of plan,
  * which may be NULL or without tables: engine (null: none), because, refused,
  * where it tells, and lids, how many leave by a cable.  sw_region as

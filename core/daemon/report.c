@@ -142,7 +142,7 @@ print_regions(const struct plan_regions *regions)
 		if (r->engine[0] != '\0')
 			printf("region      %s: %s\n", r->name, r->engine);
 	}
-	printf("joined      %s\n", plan_rung_name(regions->rung));
+	printf("joined      %s\n", plan_join_name(regions->join));
 }
 
 static void

@@ -33,7 +33,7 @@ struct router {
 	size_t scratch_budget_bytes; /* per call; 0 = 4 GiB */
 	struct route_settings set;   /* of the plan that is made, or was made last */
 	uint64_t scratch_fail_at;    /* tests: the n-th scratch allocation fails; 0 = never */
-	unsigned skip_rungs;	     /* tests: bit i: enum plan_rung i is not tried */
+	unsigned skip_joins;	     /* tests: bit i: enum plan_join i is not tried */
 };
 
 /* One engine call on one fabric, without the chain. */

@@ -88,11 +88,11 @@ plan_put(struct plan *p)
 }
 
 const char *
-plan_rung_name(enum plan_rung rung)
+plan_join_name(enum plan_join join)
 {
 	static const char *const names[] = { "", "flat", "islands", "phases", "whole" };
 
-	return names[rung];
+	return names[join];
 }
 
 struct plan_regions *
@@ -112,7 +112,7 @@ plan_regions_put(struct plan_regions *r)
 		fm_vec_fini(&r->region[i].refused);
 		fm_vec_fini(&r->region[i].gateways);
 	}
-	snapshot_put(r->climbed);
+	snapshot_put(r->searched);
 	free(r->region);
 	free(r->sw_level);
 	free(r->sw_core_level);

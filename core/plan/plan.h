@@ -51,22 +51,22 @@ struct plan_absent {
 };
 
 /* How the regions of a plan were joined (compose.h); the later need more VLs and SLs. */
-enum plan_rung {
+enum plan_join {
 	PLAN_ONE_REGION, /* nothing to join */
-	PLAN_FLAT,	 /* one plane: the parts fit as they are */
+	PLAN_FLAT,	 /* one layer: the parts fit as they are */
 	PLAN_ISLANDS,	 /* regions round one core: out by the nearest gateway, in likewise */
-	PLAN_PHASES,	 /* two planes: still going up, already going down */
+	PLAN_PHASES,	 /* two layers: still going up, already going down */
 	PLAN_WHOLE	 /* not joined: one engine routed the whole fabric */
 };
 /* "flat", "islands", "phases", "whole"; "" for PLAN_ONE_REGION. */
-const char *plan_rung_name(enum plan_rung rung);
+const char *plan_join_name(enum plan_join join);
 
 /* A cable that leads out of a region. */
 struct plan_gateway {
 	fm_sw sw;
 	uint8_t port;
 	uint16_t to;	 /* the region beyond */
-	uint32_t n_lids; /* LIDs that leave by it, for each piece of the region added up */
+	uint32_t n_lids; /* LIDs that leave by it, for each component of the region added up */
 };
 
 /* What became of one region. */
@@ -74,9 +74,10 @@ struct plan_region {
 	char name[64];
 	char engine[64];     /* the entry that routed it; "" : it has no switches, or PLAN_WHOLE */
 	const char *because; /* why `auto` took it; NULL: it was named */
-	uint32_t n_switches, n_pieces;
-	uint32_t entry; /* of its chain that has the word, behind the last the core's own */
-	bool is_merged; /* routed as one region with the others that are (compose_unite.c) */
+	uint32_t n_switches, n_components;
+	uint32_t entry; /* of its chain that is in force, behind the last the core's own */
+	bool
+	    is_merged; /* routed as one region with the others that are (compose_merge_regions.c) */
 	FM_VEC(struct plan_refusal) refused;  /* entries of its chain */
 	FM_VEC(struct plan_gateway) gateways; /* by switch and port */
 	/* The busiest cable to other regions, by pairs of hosts */
@@ -89,28 +90,28 @@ struct plan_region {
 };
 
 #define PLAN_ISLAND UINT16_MAX
-#define PLAN_CROWDED 3.0 /* times the mean: more is warned of where there are islands */
+#define PLAN_CONGESTED 3.0 /* times the mean: more is warned of where there are islands */
 
 /* Shared by the plans that keep the same tables. */
 struct plan_regions {
 	atomic_uint refs;
-	enum plan_rung rung;
+	enum plan_join join;
 	/* pairs of hosts whose SLs differ by direction, while only the forward direction
 	 * is proven free of credit loops; 0: replies are safe too */
 	uint64_t one_way_pairs;
 	uint32_t n;
 	struct plan_region *region; /* [n] as in the region_set of the request */
 	uint32_t n_switches;
-	uint16_t *sw_level; /* [n_switches] of its piece, 0 = top; kept while it serves */
-	/* likewise among the pieces of the islands' core, PLAN_ISLAND: of an island; NULL: the
-	 * rung is another */
+	uint16_t *sw_level; /* [n_switches] of its component, 0 = top; kept while it serves */
+	/* likewise among the components of the islands' core, PLAN_ISLAND: of an island; NULL: the
+	 * join is another */
 	uint16_t *sw_core_level;
 	/* [n_switches] of a region that allows credit loops within: its number + 1, else 0;
 	 * NULL: none does */
 	uint16_t *loops_within;
-	/* what all rungs were climbed on, when the one was found that has served since: nothing
+	/* what all joins were tried on, when the one was found that has served since: nothing
 	 * that was refused there was refused for want of what is here (compose.h) */
-	struct snapshot *climbed;
+	struct snapshot *searched;
 };
 struct plan_regions *plan_regions_get(struct plan_regions *r); /* NULL is fine */
 void plan_regions_put(struct plan_regions *r);		       /* NULL is fine */
@@ -172,7 +173,7 @@ struct plan {
 	struct snapshot *graph; /* the switches and cables that an engine made the tables for */
 	struct tables *tables;
 	uint64_t mark; /* of the chain that they are of, which q->chain may be no more */
-	/* Of regions: the plan of the last full climb on all that there is now and more, which
+	/* Of regions: the plan of the last full search on all that there is now and more, which
 	 * is right again when that is back; it has none itself.  NULL: this one, or none */
 	struct plan *nominal;
 	bool kept;	   /* no engine ran for this plan, and no entry was chosen anew */
@@ -195,7 +196,7 @@ struct plan {
 	struct verdict verdict; /* of tables; without them, of the last that failed it */
 	char engine[64];	/* the entry that made the tables, "" when none did */
 	const char *because;	/* why `auto` took it; NULL: it was named */
-	FM_VEC(struct plan_refusal) refused; /* of a composed plan: the rungs, "flat", ... */
+	FM_VEC(struct plan_refusal) refused; /* of a composed plan: the joins, "flat", ... */
 	struct plan_regions *regions;	     /* NULL: one region, or kept over a restart */
 	/* Groups that were asked for and made, but given up: the witness of a credit
 	 * loop over their alternatives.  The tables are static then. */
@@ -232,7 +233,7 @@ struct plan_request {
 	enum plan_drain drain;
 	enum plan_rebalance rebalance;
 	bool quiet;	/* nothing has happened since prev: asked to rebalance it */
-	bool all_rungs; /* regions: climb from the first, whatever prev came to (compose.h) */
+	bool all_joins; /* regions: search from the first, whatever prev came to (compose.h) */
 	/* Where the switches are not at prev; packets of older tables may be under way
 	 * then.  snap has no link that prev's has not and that comes up only now. */
 	const struct plan_held *held; /* [n_held] */

@@ -42,8 +42,8 @@ plan_nominal(struct plan *prev)
 {
 	if (prev == NULL || prev->nominal != NULL)
 		return prev != NULL ? prev->nominal : NULL;
-	return prev->regions != NULL && prev->regions->rung != PLAN_WHOLE &&
-		prev->regions->climbed == prev->snap
+	return prev->regions != NULL && prev->regions->join != PLAN_WHOLE &&
+		prev->regions->searched == prev->snap
 	    ? prev
 	    : NULL;
 }

@@ -32,11 +32,11 @@ struct pipe {
 struct regions_head {
 	uint32_t n, n_switches;
 	uint64_t one_way_pairs;
-	uint8_t rung, has_core, has_loops, unused[5];
+	uint8_t join, has_core, has_loops, unused[5];
 };
 
 struct region_counts {
-	uint32_t n_switches, n_pieces, n_refused, n_gateways, entry, is_merged;
+	uint32_t n_switches, n_components, n_refused, n_gateways, entry, is_merged;
 };
 
 static bool
@@ -132,7 +132,7 @@ pass_gateway(struct pipe *c, struct plan_region *r, uint32_t i)
 static bool
 pass_region(struct pipe *c, struct plan_region *r)
 {
-	struct region_counts n = { r->n_switches, r->n_pieces, (uint32_t)r->refused.n,
+	struct region_counts n = { r->n_switches, r->n_components, (uint32_t)r->refused.n,
 		(uint32_t)r->gateways.n, r->entry, r->is_merged };
 	bool ok = pass_text(c, r->name, sizeof(r->name)) &&
 	    pass_text(c, r->engine, sizeof(r->engine)) && pass(c, &n, sizeof(n)) &&
@@ -141,7 +141,7 @@ pass_region(struct pipe *c, struct plan_region *r)
 	if (!ok)
 		return false;
 	r->n_switches = n.n_switches;
-	r->n_pieces = n.n_pieces;
+	r->n_components = n.n_components;
 	r->entry = n.entry;
 	r->is_merged = n.is_merged != 0;
 	for (uint32_t i = 0; ok && i < n.n_refused; i++)
@@ -185,7 +185,7 @@ make_regions(const struct regions_head *h, uint32_t n_switches)
 	atomic_init(&r->refs, 1);
 	r->n = h->n;
 	r->n_switches = n_switches;
-	r->rung = (enum plan_rung)h->rung;
+	r->join = (enum plan_join)h->join;
 	r->one_way_pairs = h->one_way_pairs;
 	r->region = calloc(h->n, sizeof(*r->region));
 	r->sw_level = calloc(n_switches + 1, sizeof(*r->sw_level));
@@ -210,14 +210,14 @@ pass_regions(struct pipe *c, struct plan_regions **regions)
 		h = (struct regions_head){ .n = (*regions)->n,
 			.n_switches = (*regions)->n_switches,
 			.one_way_pairs = (*regions)->one_way_pairs,
-			.rung = (uint8_t)(*regions)->rung,
+			.join = (uint8_t)(*regions)->join,
 			.has_core = (*regions)->sw_core_level != NULL,
 			.has_loops = (*regions)->loops_within != NULL };
 	if (!pass(c, &h, sizeof(h)))
 		return false;
 	if (h.n == 0)
 		return true;
-	if (c->way == IN && (h.rung > PLAN_WHOLE || h.n > c->left / REGION_BYTES))
+	if (c->way == IN && (h.join > PLAN_WHOLE || h.n > c->left / REGION_BYTES))
 		return false;
 	if (c->way == IN && (*regions = make_regions(&h, c->snap->fab.n_switches)) == NULL) {
 		c->no_memory = true;
@@ -265,6 +265,6 @@ plan_regions_read(uint8_t *from, size_t n, struct plan *p, bool *good, struct fm
 
 	*good = pass_regions(&c, &p->regions) && c.left == 0;
 	if (*good && p->regions != NULL)
-		p->regions->climbed = snapshot_get(p->snap); /* it had at least these cables */
+		p->regions->searched = snapshot_get(p->snap); /* it had at least these cables */
 	return c.no_memory ? fm_fail(err, FM_E_RESOURCE, "out of memory for kept tables") : 0;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rungs, and the chains of the regions between them.
+ * The joins, and the chains of the regions between them.
  *
- *	flat		one plane; fat trees cut anywhere along their levels pass
+ *	flat		one layer; fat trees cut anywhere along their levels pass
  *	islands		one VL and one SL more, where one part touches all others
- *	phases		two planes, safe as long as replies have SLs of their own
+ *	phases		two layers, safe as long as replies have SLs of their own
  *
  * The first that verifies is taken.  A region whose engine refuses, leaves holes or
- * has a credit loop by itself goes on to the next entry of its chain, and the rungs
- * are climbed anew; so does, where no rung has enough SLs or VLs, the region whose
+ * has a credit loop by itself goes on to the next entry of its chain, and the joins
+ * are tried anew; so does, where no join has enough SLs or VLs, the region whose
  * engine takes the most.  In the end one engine routes the whole.
  *
  * Replies: CM and GMPs answer under the SL of the request.  Flat and islands are
@@ -21,7 +21,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/regions/compose_internal.h"
+#include "core/regions/compose_gateways.h"
+#include "core/regions/compose_sls.h"
+#include "core/regions/compose_steps.h"
 #include "core/verify/verify.h"
 #include "lib/log.h"
 
@@ -30,11 +32,11 @@ enum outcome { OUT_TAKEN, OUT_BLAMED, OUT_FAILED };
 /* -------------------------------------------------------------- refusals */
 
 static int
-refuse_rung(struct composer *c, enum plan_rung rung, const char *reason, struct fm_error *err)
+refuse_join(struct composer *c, enum plan_join join, const char *reason, struct fm_error *err)
 {
 	struct plan_refusal r = { .by_auto = false };
 
-	snprintf(r.engine, sizeof(r.engine), "%s", plan_rung_name(rung));
+	snprintf(r.engine, sizeof(r.engine), "%s", plan_join_name(join));
 	snprintf(r.reason, sizeof(r.reason), "%s", reason);
 	log_debug("route", "regions cannot be joined %s: %s", r.engine, r.reason);
 	return fm_vec_push(&c->p->refused, r) ? 0 : compose_no_memory(err);
@@ -61,39 +63,39 @@ advance(struct composer *c, uint32_t region, const char *reason, bool *left, str
 	return 0;
 }
 
-/* ------------------------------------------------------------- one rung */
+/* ------------------------------------------------------------- one join */
 
 static enum verify_sl_model
-model_for(const struct composer *c, enum plan_rung rung)
+model_for(const struct composer *c, enum plan_join join)
 {
 	if (c->set->replies == REPLIES_IGNORE)
 		return VERIFY_FORWARD;
-	if (c->set->replies == REPLIES_PREFER && rung == PLAN_PHASES)
+	if (c->set->replies == REPLIES_PREFER && join == PLAN_PHASES)
 		return VERIFY_FORWARD;
 	return c->r->set.sl_model;
 }
 
-/* A piece that is not safe by itself: its region's engine is to blame. */
+/* A component that is not safe by itself: its region's engine is to blame. */
 static int
-find_culprit(struct composer *c, enum plan_rung rung, struct fm_error *err)
+find_culprit(struct composer *c, enum plan_join join, struct fm_error *err)
 {
-	for (uint32_t x = 0; x < c->n_pieces; x++) {
-		struct piece *p = &c->piece[x];
+	for (uint32_t x = 0; x < c->n_components; x++) {
+		struct component *p = &c->component[x];
 		struct chain_entry e;
 		struct verdict v, one_way;
 		int rc;
 
 		if (p->n == 1 || !compose_entry(c, p->region, &e))
 			continue;
-		rc = compose_judge_piece(c, x, model_for(c, rung), &v, err);
+		rc = compose_judge_component(c, x, model_for(c, join), &v, err);
 		if (rc != 0)
 			return rc;
 		if (verdict_is_safe(&v, compose_allows_loops(c, p->region)))
 			continue;
 		c->blamed = p->region;
 		one_way = v;
-		if (promise_is_broken(e.engine, &v) && model_for(c, rung) != VERIFY_FORWARD)
-			rc = compose_judge_piece(c, x, VERIFY_FORWARD, &one_way, err);
+		if (promise_is_broken(e.engine, &v) && model_for(c, join) != VERIFY_FORWARD)
+			rc = compose_judge_component(c, x, VERIFY_FORWARD, &one_way, err);
 		promise_explain(e.engine, &v, &one_way, c->blame, sizeof(c->blame));
 		return rc;
 	}
@@ -101,12 +103,12 @@ find_culprit(struct composer *c, enum plan_rung rung, struct fm_error *err)
 }
 
 static int
-judge(struct composer *c, enum plan_rung rung, bool *safe, struct fm_error *err)
+judge_whole(struct composer *c, enum plan_join join, bool *safe, struct fm_error *err)
 {
 	struct verify_request req = { .n_vls = c->r->set.n_vls,
-		.sl_model = model_for(c, rung),
+		.sl_model = model_for(c, join),
 		.loops_within = c->p->regions->loops_within,
-		.on_cycle = rung == PLAN_FLAT ? c->flat_cycle : c->on_cycle };
+		.on_cycle = join == PLAN_FLAT ? c->flat_cycle : c->on_cycle };
 	double start = plan_now_ms();
 	int rc = verify_tables(c->snap, &c->tables->t, &req, c->r->workers, &c->p->verdict, err);
 
@@ -117,7 +119,8 @@ judge(struct composer *c, enum plan_rung rung, bool *safe, struct fm_error *err)
 
 /* Route, merge and judge; who is in the way is in c->blamed, what is in c->reason. */
 static int
-climb(struct composer *c, enum plan_rung rung, enum outcome *outcome, struct fm_error *err)
+route_and_judge(
+    struct composer *c, enum plan_join join, enum outcome *outcome, struct fm_error *err)
 {
 	bool good;
 	int rc = compose_route(c, err);
@@ -125,12 +128,12 @@ climb(struct composer *c, enum plan_rung rung, enum outcome *outcome, struct fm_
 	*outcome = OUT_BLAMED;
 	if (rc != 0 || c->blamed != FM_NONE)
 		return rc;
-	rc = compose_merge(c, &good, c->reason, sizeof(c->reason), err);
+	rc = compose_sl_tables(c, &good, c->reason, sizeof(c->reason), err);
 	if (rc == 0 && good) {
-		rc = judge(c, rung, &good, err);
+		rc = judge_whole(c, join, &good, err);
 		snprintf(c->reason, sizeof(c->reason), "%s", c->p->verdict.witness);
 		if (rc == 0 && !good && !c->islands)
-			rc = find_culprit(c, rung, err);
+			rc = find_culprit(c, join, err);
 	}
 	if (rc != 0 || c->blamed != FM_NONE)
 		return rc;
@@ -147,18 +150,18 @@ need_tables(struct composer *c, struct fm_error *err)
 	    &c->tables, err);
 }
 
-/* Tables for one kind of rung, and the order that it goes by. */
+/* Tables for one kind of join, and the order that it goes by. */
 static int
-turn_to(struct composer *c, enum plan_rung rung, struct fm_error *err)
+turn_to(struct composer *c, enum plan_join join, struct fm_error *err)
 {
-	bool islands = rung == PLAN_ISLANDS;
+	bool islands = join == PLAN_ISLANDS;
 
 	if (islands != c->islands)
 		compose_swap(c);
 	c->islands = islands;
-	c->phases = rung == PLAN_PHASES;
+	c->phases = join == PLAN_PHASES;
 	c->order = islands ? &c->inner : &c->whole;
-	if (rung == PLAN_FLAT)
+	if (join == PLAN_FLAT)
 		memset(c->flat_cycle, 0, c->fab->n_switches);
 	return need_tables(c, err);
 }
@@ -191,7 +194,7 @@ try_islands(struct composer *c, enum outcome *outcome, struct fm_error *err)
 		}
 		any = true;
 		if ((rc = turn_to(c, PLAN_ISLANDS, err)) == 0)
-			rc = climb(c, PLAN_ISLANDS, outcome, err);
+			rc = route_and_judge(c, PLAN_ISLANDS, outcome, err);
 		/* an engine that cannot serve islands as they must be may do well otherwise */
 		if (rc == 0 && *outcome == OUT_BLAMED) {
 			snprintf(c->reason, sizeof(c->reason), "%s", c->blame);
@@ -203,29 +206,30 @@ try_islands(struct composer *c, enum outcome *outcome, struct fm_error *err)
 }
 
 static int
-try_rung(struct composer *c, enum plan_rung rung, enum outcome *outcome, struct fm_error *err)
+try_join(struct composer *c, enum plan_join join, enum outcome *outcome, struct fm_error *err)
 {
 	int rc;
 
 	*outcome = OUT_FAILED;
-	if (c->r->skip_rungs >> rung & 1)
+	if (c->r->skip_joins >> join & 1)
 		return 0;
-	if (rung == PLAN_ISLANDS)
+	if (join == PLAN_ISLANDS)
 		rc = try_islands(c, outcome, err);
-	else if ((rc = turn_to(c, rung, err)) == 0)
-		rc = climb(c, rung, outcome, err);
-	return rc == 0 && *outcome == OUT_FAILED ? refuse_rung(c, rung, c->reason, err) : rc;
+	else if ((rc = turn_to(c, join, err)) == 0)
+		rc = route_and_judge(c, join, outcome, err);
+	return rc == 0 && *outcome == OUT_FAILED ? refuse_join(c, join, c->reason, err) : rc;
 }
 
-/* ---------------------------------------------------------- all the rungs */
+/* ---------------------------------------------------------- all the joins */
 
-/* The region to go on in its chain when no rung will do: where replies are required that
+/* The region to go on in its chain when no join will do: where replies are required that
  * of the islands' core, for as long as it has engines; else the one whose engine takes the
  * most VLs.  FM_NONE: none would make a difference. */
 static uint32_t
 next_to_go(struct composer *c)
 {
-	uint32_t found = FM_NONE, core = c->core != FM_NONE ? c->piece[c->core].region : FM_NONE;
+	uint32_t found = FM_NONE,
+		 core = c->core != FM_NONE ? c->component[c->core].region : FM_NONE;
 	struct chain_entry e;
 
 	if (c->set->replies == REPLIES_REQUIRE && core != FM_NONE) {
@@ -246,32 +250,32 @@ next_to_go(struct composer *c)
 	return found;
 }
 
-/* The rungs once; *rung is the one that was taken, or c->blamed is set.  A region that has
+/* Each join once; *join is the one that was taken, or c->blamed is set.  A region that has
  * no route to the gateways there are may have one to those that islands leave. */
 static int
-try_rungs(struct composer *c, enum plan_rung *rung, struct fm_error *err)
+try_joins(struct composer *c, enum plan_join *join, struct fm_error *err)
 {
-	static const enum plan_rung rungs[] = { PLAN_FLAT, PLAN_ISLANDS, PLAN_PHASES };
+	static const enum plan_join joins[] = { PLAN_FLAT, PLAN_ISLANDS, PLAN_PHASES };
 	enum outcome outcome = OUT_FAILED;
 	uint32_t blamed = FM_NONE;
 	char blame[sizeof(c->blame)];
 	int rc = 0;
 
-	*rung = PLAN_WHOLE;
+	*join = PLAN_WHOLE;
 	c->by_order = false;
 	for (unsigned i = 0; rc == 0 && outcome == OUT_FAILED && i < 3; i++) {
-		if (rungs[i] == PLAN_PHASES && blamed != FM_NONE)
+		if (joins[i] == PLAN_PHASES && blamed != FM_NONE)
 			break;
 		c->blamed = FM_NONE;
-		rc = try_rung(c, rungs[i], &outcome, err);
-		if (rc == 0 && outcome == OUT_BLAMED && rungs[i] == PLAN_FLAT && c->by_order) {
+		rc = try_join(c, joins[i], &outcome, err);
+		if (rc == 0 && outcome == OUT_BLAMED && joins[i] == PLAN_FLAT && c->by_order) {
 			blamed = c->blamed;
 			memcpy(blame, c->blame, sizeof(blame));
 			outcome = OUT_FAILED;
 			c->blamed = FM_NONE;
 		}
 		if (outcome == OUT_TAKEN)
-			*rung = rungs[i];
+			*join = joins[i];
 	}
 	if (blamed != FM_NONE && outcome != OUT_TAKEN) {
 		c->blamed = blamed;
@@ -281,15 +285,15 @@ try_rungs(struct composer *c, enum plan_rung *rung, struct fm_error *err)
 }
 
 static int
-try_all(struct composer *c, enum plan_rung *rung, struct fm_error *err)
+try_all(struct composer *c, enum plan_join *join, struct fm_error *err)
 {
 	bool left = true;
 	int rc = 0;
 
-	*rung = PLAN_WHOLE;
-	while (rc == 0 && left && *rung == PLAN_WHOLE) {
-		rc = try_rungs(c, rung, err);
-		if (rc != 0 || *rung != PLAN_WHOLE)
+	*join = PLAN_WHOLE;
+	while (rc == 0 && left && *join == PLAN_WHOLE) {
+		rc = try_joins(c, join, err);
+		if (rc != 0 || *join != PLAN_WHOLE)
 			break;
 		if (c->blamed == FM_NONE && (c->blamed = next_to_go(c)) != FM_NONE)
 			snprintf(c->blame, sizeof(c->blame),
@@ -306,13 +310,13 @@ try_all(struct composer *c, enum plan_rung *rung, struct fm_error *err)
 /* ------------------------------------------------------------ the result */
 
 static int
-take(struct composer *c, enum plan_rung rung, struct fm_error *err)
+take_join(struct composer *c, enum plan_join join, struct fm_error *err)
 {
 	struct plan *p = c->p;
 	int rc;
 
 	p->tables = tables_get(c->tables);
-	p->forward_only = model_for(c, rung) == VERIFY_FORWARD &&
+	p->forward_only = model_for(c, join) == VERIFY_FORWARD &&
 	    c->r->set.sl_model == VERIFY_BOTH && c->tables->t.sl_shape != FM_SL_ZERO;
 	if (p->forward_only &&
 	    (rc = compose_count_one_way(c, &p->regions->one_way_pairs, err)) != 0)
@@ -336,49 +340,49 @@ take(struct composer *c, enum plan_rung rung, struct fm_error *err)
 
 /* -------------------------------------------------------------- the whole */
 
-/* All rungs for the regions as they are; where none will do, for those that may be islands
+/* All joins for the regions as they are; where none will do, for those that may be islands
  * while all others are one. */
 static int
-try_cuts(struct composer *c, enum plan_rung *rung, struct fm_error *err)
+try_cuts(struct composer *c, enum plan_join *join, struct fm_error *err)
 {
 	bool complete, any = true;
 	int rc = compose_set_up(c, &complete, err);
 
 	if (rc == 0 && complete)
-		rc = try_all(c, rung, err);
+		rc = try_all(c, join, err);
 	else if (rc == 0)
-		rc = refuse_rung(
+		rc = refuse_join(
 		    c, PLAN_FLAT, "no order of the regions joins every source with every LID", err);
-	if (rc != 0 || *rung != PLAN_WHOLE || c->r->skip_rungs >> PLAN_ISLANDS & 1)
+	if (rc != 0 || *join != PLAN_WHOLE || c->r->skip_joins >> PLAN_ISLANDS & 1)
 		return rc;
-	if ((rc = compose_unite(c, &any, err)) != 0 || !any)
+	if ((rc = compose_merge_regions(c, &any, err)) != 0 || !any)
 		return rc;
 	if ((rc = compose_set_up(c, &complete, err)) == 0 && complete)
-		rc = try_all(c, rung, err);
+		rc = try_all(c, join, err);
 	return rc;
 }
 
-/* The rung that the climb before came to, alone; c->goes_on false: it will not do. */
+/* The join that the search before came to, alone; c->goes_on false: it will not do. */
 static int
-go_on(struct composer *c, enum plan_rung *rung, struct fm_error *err)
+go_on(struct composer *c, enum plan_join *join, struct fm_error *err)
 {
-	enum plan_rung last = c->was->rung;
+	enum plan_join last = c->was->join;
 	enum outcome outcome = OUT_FAILED;
 	bool complete = false;
 	int rc = compose_set_up_again(c, &complete, err);
 
 	if (rc == 0 && last != PLAN_WHOLE && complete)
-		rc = try_rung(c, last, &outcome, err);
+		rc = try_join(c, last, &outcome, err);
 	c->goes_on = rc == 0 &&
 	    (last == PLAN_WHOLE || (outcome == OUT_TAKEN && c->p->verdict.unreachable_pairs == 0));
-	*rung = last;
+	*join = last;
 	return c->goes_on ? compose_take_refusals(c, err) : rc;
 }
 
 static int
-run(struct composer *c, const struct chain **whole, struct fm_error *err)
+compose_all(struct composer *c, const struct chain **whole, struct fm_error *err)
 {
-	enum plan_rung rung = PLAN_WHOLE;
+	enum plan_join join = PLAN_WHOLE;
 	bool goes_on = c->goes_on;
 	uint32_t only;
 	int rc = compose_look_at_regions(c, &only, err);
@@ -387,19 +391,19 @@ run(struct composer *c, const struct chain **whole, struct fm_error *err)
 		*whole = &c->set->region[only].chain;
 	if (rc != 0 || only != FM_NONE)
 		return rc;
-	rc = goes_on ? go_on(c, &rung, err) : try_cuts(c, &rung, err);
+	rc = goes_on ? go_on(c, &join, err) : try_cuts(c, &join, err);
 	if (goes_on && !c->goes_on)
 		return rc;
 	if (rc == 0)
-		rc = compose_tell(c, rung, err);
-	if (rc == 0 && rung != PLAN_WHOLE)
-		rc = take(c, rung, err);
-	if (rc == 0 && rung != PLAN_WHOLE)
-		rc = compose_find_crowding(c, err);
+		rc = compose_report(c, join, err);
+	if (rc == 0 && join != PLAN_WHOLE)
+		rc = take_join(c, join, err);
+	if (rc == 0 && join != PLAN_WHOLE)
+		rc = compose_find_congestion(c, err);
 	return rc;
 }
 
-/* start: whose climb this one goes on where it ended, NULL: nobody's; *good false: nothing
+/* start: whose search this one goes on where it ended, NULL: nobody's; *good false: nothing
  * came of it. */
 static int
 compose_from(const struct plan_regions *start, struct router *r, const struct plan_request *q,
@@ -423,8 +427,8 @@ compose_from(const struct plan_regions *start, struct router *r, const struct pl
 		c.was = q->prev->regions;
 	fm_arena_init(&c.mem, SIZE_MAX);
 	fm_arena_fail_at(&c.mem, r->scratch_fail_at);
-	rc = run(&c, whole, err);
-	for (uint32_t i = 0; c.piece != NULL && i < c.set->n_regions; i++)
+	rc = compose_all(&c, whole, err);
+	for (uint32_t i = 0; c.component != NULL && i < c.set->n_regions; i++)
 		compose_forget_region(&c, i);
 	tables_put(c.tables);
 	tables_put(c.other);

@@ -2,27 +2,29 @@
 /*
  * core/regions/compose.h - one whole out of regions that different engines route.
  *
- * A *piece* is a connected part of a region.  Pieces stand in an order; between
+ * A *component* is a connected part of a region.  Components stand in an order; between
  * them traffic goes up, then down, and each boundary brings it nearer to the
- * piece of its destination: that alone excludes loops.  Within a piece its
+ * component of its destination: that alone excludes loops.  Within a component its
  * engine routes, and sees the LIDs beyond as proxies on gateway ports.
  *
- *	beginning	compose_begin.c		regions, or where the climb before ended
- *	pieces		compose_pieces.c	parts of regions, cables between them
+ *	beginning	compose_begin.c		regions, or where the search before ended
+ *	components	compose_components.c	parts of regions, cables between them
  *	order		compose_order.c		who is above whom; ranks by destination
- *	gateways	compose_gateways.c	one for each (piece, LID)
- *	views		compose_view.c		a piece as the fabric its engine sees
- *	engines		compose_engines.c	each piece by the chain of its region
- *	islands		compose_islands.c	out by the nearest gateway; which: compose_core.c
- *	merging		compose_unite.c		which regions are one, where nothing else will do
- *	homes		compose_homes.c		where the core hands over to islands
- *	planes		compose_planes.c	what each path demands of the pieces it crosses
+ *	gateways	compose_gateways.c	one for each (component, LID)
+ *	views		compose_view.c		a component as the fabric its engine sees
+ *	engines		compose_engines.c	each component by the chain of its region
+ *	islands		compose_islands.c	out by the nearest gateway
+ *	core		compose_core.c		which components are islands, which their core
+ *	ingresses	compose_ingress.c	where the core hands over to islands
+ *	merging		compose_merge_regions.c	which regions are one, as the last resort
+ *	layers		compose_layers.c	what each path demands of the components it crosses
  *	SLs		compose_sls.c		the fewest SLs that meet all demands
- *	merge		compose_merge.c		SL and SL2VL tables
- *	crowding	compose_crowding.c	how evenly regions are left and entered
+ *	tables		compose_sl_tables.c	SL and SL2VL tables
+ *	congestion	compose_congestion.c	how evenly regions are left and entered
+ *	report		compose_report.c	what the plan says of it
  *
  * Parts without credit loops do not make a whole without (four switches suffice
- * to show it), so there are rungs, and verify is the only judge: flat, islands,
+ * to show it), so there are joins, and verify is the only judge: flat, islands,
  * phases.  What fails all of them takes the next entry of a region's chain.
  */
 #ifndef CORE_REGIONS_COMPOSE_H

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The gateways of the plan before.  Its tables hold them: from a piece's sources on
+ * The gateways of the plan before.  Its tables hold them: from a component's sources on
  * to the port by which a LID leaves, and where that port led then.  So plans that were
- * read back, or repaired, or made by other rungs, tell theirs too.
+ * read back, or repaired, or made by other joins, tell theirs too.
  *
- * O(pieces * LIDs * hops).
+ * O(components * LIDs * hops).
  */
 #include <string.h>
 
-#include "core/regions/compose_internal.h"
+#include "core/regions/compose_gateways.h"
 
 /* By which port did x lead lid out?  Its exit now, LOST_EXIT, or NO_EXIT: unknown. */
 static uint16_t
 exit_before(const struct composer *c, uint32_t x, fm_sw from, uint32_t lid)
 {
 	const struct fm_tables *t = &c->q->prev->tables->t;
-	const struct piece *p = &c->piece[x];
+	const struct component *p = &c->component[x];
 	fm_sw u = from, v;
 
 	for (uint32_t steps = 0; steps <= p->n; steps++, u = v) {
@@ -24,7 +24,7 @@ exit_before(const struct composer *c, uint32_t x, fm_sw from, uint32_t lid)
 		v = c->was_behind[(size_t)u * 256 + port];
 		if (v == FM_NONE)
 			return NO_EXIT;
-		if (c->sw_piece[v] == x)
+		if (c->sw_component[v] == x)
 			continue;
 		for (fm_link l = c->fab->sw_first_link[u]; l < c->fab->sw_first_link[u + 1]; l++)
 			if (c->fab->link_port[l] == port && c->fab->link_to[l] == v &&
@@ -40,8 +40,8 @@ compose_look_back(struct composer *c)
 {
 	uint32_t top = c->q->prev->top_lid;
 
-	for (uint32_t x = 0; x < c->n_pieces; x++) {
-		struct piece *p = &c->piece[x];
+	for (uint32_t x = 0; x < c->n_components; x++) {
+		struct component *p = &c->component[x];
 		uint16_t *row = gateways_of(c, x);
 		fm_sw from = p->sw[0];
 
@@ -51,7 +51,7 @@ compose_look_back(struct composer *c)
 				if (c->fab->end_kind[e] != FM_END_SWITCH)
 					from = p->sw[i];
 		for (uint32_t lid = 1; lid < c->n_lid_room && lid <= top; lid++) {
-			if (c->lid_piece[lid] == FM_NONE || c->lid_piece[lid] == x)
+			if (c->lid_component[lid] == FM_NONE || c->lid_component[lid] == x)
 				continue;
 			row[lid] = exit_before(c, x, from, lid);
 			if (row[lid] < LOST_EXIT)
@@ -66,7 +66,7 @@ compose_is_sticky(const struct composer *c)
 	const struct plan *prev = c->q->prev;
 
 	return prev != NULL && prev->tables != NULL && !c->q->anew &&
-	    (prev->regions == NULL || prev->regions->rung != PLAN_WHOLE) &&
+	    (prev->regions == NULL || prev->regions->join != PLAN_WHOLE) &&
 	    prev->snap->fab.n_switches == c->fab->n_switches;
 }
 
@@ -85,9 +85,9 @@ compose_remember(struct composer *c, struct fm_error *err)
 	for (fm_sw u = 0; u < was->n_switches; u++)
 		for (fm_link l = was->sw_first_link[u]; l < was->sw_first_link[u + 1]; l++)
 			c->was_behind[(size_t)u * 256 + was->link_port[l]] = was->link_to[l];
-	for (uint32_t x = 0; x < c->n_pieces; x++)
-		for (uint32_t i = 0; i < c->piece[x].n_exits; i++) {
-			struct exit *e = &c->piece[x].exit[i];
+	for (uint32_t x = 0; x < c->n_components; x++)
+		for (uint32_t i = 0; i < c->component[x].n_exits; i++) {
+			struct exit *e = &c->component[x].exit[i];
 
 			e->is_new =
 			    c->was_behind[(size_t)e->near * 256 + c->fab->link_port[e->link]] !=

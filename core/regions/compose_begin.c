@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Where composing begins: the regions of the configuration and the first entries of their
- * chains; or, after an event, where the climb before ended.
+ * chains; or, after an event, where the search before ended.
  *
- * The rung, the entries and the merged regions of a plan are remembered with it, and with
- * them the fabric on which all rungs were climbed to find them.  As long as nothing is there
- * that was not there then, no cable and no end, that one rung is tried alone: what was refused
+ * The join, the entries and the merged regions of a plan are remembered with it, and with
+ * them the fabric on which all joins were tried to find them.  As long as nothing is there
+ * that was not there then, no cable and no end, that one join is tried alone: what was refused
  * on more would hardly do on less.  So losses and their return, in any order, find the same
- * joint.  All rungs are climbed where something is new, where the rung will not do any more
+ * joint.  All joins are tried where something is new, where the join will not do any more
  * or leaves a pair out, and where a full route is asked for.  Verify judges as ever.
  *
- * O(switches + cables + ends), beside the pieces and their order.
+ * O(switches + cables + ends), beside the components and their order.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/graph/graph_diff.h"
-#include "core/regions/compose_internal.h"
+#include "core/regions/compose_gateways.h"
+#include "core/regions/compose_steps.h"
 
 /* ------------------------------------------------------------- setting up */
 
@@ -37,7 +38,7 @@ list_allowed(struct composer *c, struct plan_regions *said, struct fm_error *err
 	if (said->loops_within == NULL)
 		return compose_no_memory(err);
 	for (fm_sw sw = 0; sw < said->n_switches; sw++)
-		if (c->sw_piece[sw] != FM_NONE && compose_allows_loops(c, c->sw_region[sw]))
+		if (c->sw_component[sw] != FM_NONE && compose_allows_loops(c, c->sw_region[sw]))
 			said->loops_within[sw] = (uint16_t)(c->sw_region[sw] + 1u);
 	return 0;
 }
@@ -61,21 +62,21 @@ start_regions(struct composer *c, struct fm_error *err)
 	for (uint32_t i = 0; i < n; i++)
 		snprintf(said->region[i].name, sizeof(said->region[i].name), "%s",
 		    c->set->region[i].name);
-	for (uint32_t x = 0; x < c->n_pieces; x++) {
-		said->region[c->piece[x].region].n_pieces++;
-		said->region[c->piece[x].region].n_switches += c->piece[x].n;
+	for (uint32_t x = 0; x < c->n_components; x++) {
+		said->region[c->component[x].region].n_components++;
+		said->region[c->component[x].region].n_switches += c->component[x].n;
 	}
 	return 0;
 }
 
 static int
-room_for_planes(struct composer *c, struct fm_error *err)
+room_for_layers(struct composer *c, struct fm_error *err)
 {
 	struct fm_arena *mem = &c->mem;
-	size_t k = c->n_pieces;
+	size_t k = c->n_components;
 
 	c->gateway = fm_arena_array(mem, k * c->n_lid_room, uint16_t);
-	c->n_planes = fm_arena_array(mem, k, uint8_t);
+	c->n_layers = fm_arena_array(mem, k, uint8_t);
 	c->lower = fm_arena_array(mem, k, uint8_t);
 	c->own_sls = fm_arena_array(mem, k * k, uint16_t);
 	c->sl_of = fm_arena_alloc_array(mem, k * k, sizeof(*c->sl_of));
@@ -83,11 +84,11 @@ room_for_planes(struct composer *c, struct fm_error *err)
 	c->island = fm_arena_array(mem, k, uint8_t);
 	c->on_cycle = fm_arena_array(mem, c->fab->n_switches + 1, uint8_t);
 	c->flat_cycle = fm_arena_array(mem, c->fab->n_switches + 1, uint8_t);
-	c->lid_home = fm_arena_array(mem, c->n_lid_room, uint32_t);
-	return c->gateway == NULL || c->n_planes == NULL || c->lower == NULL ||
+	c->lid_ingress = fm_arena_array(mem, c->n_lid_room, uint32_t);
+	return c->gateway == NULL || c->n_layers == NULL || c->lower == NULL ||
 		c->own_sls == NULL || c->sl_of == NULL || c->value_of == NULL ||
 		c->island == NULL || c->on_cycle == NULL || c->flat_cycle == NULL ||
-		c->lid_home == NULL
+		c->lid_ingress == NULL
 	    ? compose_no_memory(err)
 	    : 0;
 }
@@ -123,52 +124,52 @@ compose_look_at_regions(struct composer *c, uint32_t *only, struct fm_error *err
 }
 
 static void
-count_pieces(struct composer *c)
+count_components(struct composer *c)
 {
 	for (uint32_t i = 0; i < c->set->n_regions; i++)
-		c->region[i].n_pieces = c->region[i].n_routed = 0;
-	for (uint32_t x = 0; x < c->n_pieces; x++) {
-		c->region[c->piece[x].region].n_pieces++;
-		c->region[c->piece[x].region].n_routed += c->piece[x].n > 1;
+		c->region[i].n_components = c->region[i].n_routed = 0;
+	for (uint32_t x = 0; x < c->n_components; x++) {
+		c->region[c->component[x].region].n_components++;
+		c->region[c->component[x].region].n_routed += c->component[x].n > 1;
 	}
 }
 
 int
 compose_set_up(struct composer *c, bool *complete, struct fm_error *err)
 {
-	int rc = compose_find_pieces(c, err);
+	int rc = compose_find_components(c, err);
 
 	if (rc != 0)
 		return rc;
-	count_pieces(c);
+	count_components(c);
 	if (c->p->regions == NULL && (rc = start_regions(c, err)) != 0)
 		return rc;
 	if ((rc = list_allowed(c, c->p->regions, err)) != 0 ||
 	    (rc = compose_find_order(c, complete, err)) != 0)
 		return rc;
-	return room_for_planes(c, err);
+	return room_for_layers(c, err);
 }
 
 /* ------------------------------------------------------ where to begin */
 
-/* Is the first rung by the first entries all that there was to find? */
+/* Is the first join by the first entries all that there was to find? */
 static bool
 is_the_first(const struct plan_regions *was)
 {
 	for (uint32_t i = 0; i < was->n; i++)
 		if (was->region[i].entry > 0 || was->region[i].is_merged)
 			return false;
-	return was->rung <= PLAN_FLAT;
+	return was->join <= PLAN_FLAT;
 }
 
-/* May a climb go on where that one ended? */
+/* May a search go on where that one ended? */
 static int
 may_go_on(
     const struct plan_request *q, const struct plan_regions *was, bool *may, struct fm_error *err)
 {
-	*may = was != NULL && was->climbed != NULL && was->n == q->regions->n_regions &&
+	*may = was != NULL && was->searched != NULL && was->n == q->regions->n_regions &&
 	    !is_the_first(was);
-	return *may ? graph_is_part(&q->snap->fab, &was->climbed->fab, may, err) : 0;
+	return *may ? graph_is_part(&q->snap->fab, &was->searched->fab, may, err) : 0;
 }
 
 int
@@ -176,7 +177,7 @@ compose_find_start(
     const struct plan_request *q, const struct plan_regions **start, struct fm_error *err)
 {
 	bool starts_over =
-	    q->anew || q->all_rungs || q->prev == NULL || q->prev->mark != q->chain->mark;
+	    q->anew || q->all_joins || q->prev == NULL || q->prev->mark != q->chain->mark;
 	const struct plan *prev = starts_over ? NULL : q->prev;
 	const struct plan *nominal = prev != NULL ? prev->nominal : NULL;
 	const struct plan_regions *of[] = { prev != NULL ? prev->regions : NULL,
@@ -201,8 +202,8 @@ compose_take_refusals(struct composer *c, struct fm_error *err)
 	bool ok = true;
 
 	for (size_t i = 0; ok && i < from->refused.n; i++)
-		for (int rung = PLAN_FLAT; ok && rung < PLAN_WHOLE; rung++)
-			if (strcmp(from->refused.item[i].engine, plan_rung_name(rung)) == 0)
+		for (int join = PLAN_FLAT; ok && join < PLAN_WHOLE; join++)
+			if (strcmp(from->refused.item[i].engine, plan_join_name(join)) == 0)
 				ok = fm_vec_push(&c->p->refused, from->refused.item[i]);
 	for (uint32_t i = 0; i < c->was->n; i++)
 		for (size_t j = 0; ok && j < c->was->region[i].refused.n; j++)
@@ -221,7 +222,7 @@ compose_set_up_again(struct composer *c, bool *complete, struct fm_error *err)
 		c->region[i].at = c->was->region[i].entry;
 		any |= c->was->region[i].is_merged;
 	}
-	if (any && (rc = compose_find_pieces(c, err)) == 0 && (rc = start_regions(c, err)) == 0)
-		rc = compose_unite_again(c, err);
+	if (any && (rc = compose_find_components(c, err)) == 0 && (rc = start_regions(c, err)) == 0)
+		rc = compose_merge_regions_again(c, err);
 	return rc == 0 ? compose_set_up(c, complete, err) : rc;
 }

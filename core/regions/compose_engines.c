@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Each piece routed by the engine that has the word in its region, straight into
- * the rows of the whole.  A piece of one switch needs none.
+ * Each component routed by the engine that is in force in its region, straight into
+ * the rows of the whole.  A component of one switch needs none.
  *
  * Engines with SLs of their own get entrances only: foreign columns are the
  * core's (ordered.h), on VLs of their own.  So at most one engine's SLs, those of
@@ -9,7 +9,7 @@
  *
  * An engine leaves an entry empty rather than making an illegal turn: what has
  * to be there and is not teaches that a switch has no route to a gateway
- * (piece.reach).  Gateways are then chosen anew without it, as long as anything
+ * (component.reach).  Gateways are then chosen anew without it, as long as anything
  * new is learned.
  *
  * The engines' cost; the look for holes reads every entry once.
@@ -19,7 +19,8 @@
 
 #include "core/abi/options.h"
 #include "core/engine/fallback.h"
-#include "core/regions/compose_internal.h"
+#include "core/regions/compose_gateways.h"
+#include "core/regions/compose_steps.h"
 #include "lib/hash.h"
 
 #define MOST_ROUNDS 6
@@ -47,12 +48,12 @@ compose_has_own(const struct composer *c, uint32_t x)
 {
 	struct chain_entry e;
 
-	return c->piece[x].n > 1 && compose_entry(c, c->piece[x].region, &e) &&
+	return c->component[x].n > 1 && compose_entry(c, c->component[x].region, &e) &&
 	    (e.engine->traits & FM_PROVIDES_SL) != 0;
 }
 
 static void
-forget_piece(struct piece *p)
+forget_component(struct component *p)
 {
 	p->routed_mark = 0;
 	snapshot_put(p->view);
@@ -68,8 +69,8 @@ compose_swap(struct composer *c)
 
 	c->tables = c->other;
 	c->other = t;
-	for (uint32_t x = 0; x < c->n_pieces; x++) {
-		struct piece *p = &c->piece[x], was = *p;
+	for (uint32_t x = 0; x < c->n_components; x++) {
+		struct component *p = &c->component[x], was = *p;
 
 		p->routed_mark = was.other.routed_mark;
 		p->view = was.other.view;
@@ -84,10 +85,10 @@ void
 compose_forget_region(struct composer *c, uint32_t region)
 {
 	for (unsigned kind = 0; kind < 2; kind++) {
-		for (uint32_t x = 0; x < c->n_pieces; x++)
-			if (c->piece[x].region == region) {
-				forget_piece(&c->piece[x]);
-				c->piece[x].reach = NULL;
+		for (uint32_t x = 0; x < c->n_components; x++)
+			if (c->component[x].region == region) {
+				forget_component(&c->component[x]);
+				c->component[x].reach = NULL;
 			}
 		compose_swap(c);
 	}
@@ -99,7 +100,7 @@ compose_forget_region(struct composer *c, uint32_t region)
 static void
 fill_single(struct composer *c, uint32_t x)
 {
-	const struct piece *p = &c->piece[x];
+	const struct component *p = &c->component[x];
 	const struct fm_fabric *fab = c->fab;
 	const uint16_t *gateways = gateways_of(c, x);
 	uint8_t *row = c->tables->t.lft[p->sw[0]];
@@ -114,15 +115,15 @@ fill_single(struct composer *c, uint32_t x)
 
 /* ---------------------------------------------------------------- engines */
 
-/* How many planes foreign LIDs need in x. */
+/* How many layers foreign LIDs need in x. */
 static uint8_t
-foreign_planes(const struct composer *c, uint32_t x)
+foreign_layers(const struct composer *c, uint32_t x)
 {
 	bool up = false, down = false;
 
 	if (c->islands)
 		return 1;
-	for (uint32_t d = 0; d < c->n_pieces; d++) {
+	for (uint32_t d = 0; d < c->n_components; d++) {
 		if (d == x || rank_to(c, d, x) == ORDERED_NO_RANK)
 			continue;
 		if (goes_down(c, d, x))
@@ -155,7 +156,7 @@ route_foreign(struct composer *c, uint32_t x, struct fm_error *err)
 	    &(struct route_job){ .engine = &ordered_engine,
 		.fab = &view->fab,
 		.into = c->tables,
-		.rows = c->piece[x].sw,
+		.rows = c->component[x].sw,
 		.as_is = true },
 	    &t, err);
 	if (rc == 0)
@@ -168,7 +169,7 @@ static int
 run_entry(struct composer *c, uint32_t x, const struct chain_entry *e, struct snapshot *view,
     uint8_t n_vls, struct fm_error *err)
 {
-	struct piece *p = &c->piece[x];
+	struct component *p = &c->component[x];
 	struct fm_arena mem;
 	void *opts = NULL;
 	int rc;
@@ -190,24 +191,24 @@ run_entry(struct composer *c, uint32_t x, const struct chain_entry *e, struct sn
 	return rc;
 }
 
-/* One piece by one entry; *why when it does not serve. */
+/* One component by one entry; *why when it does not serve. */
 static int
-route_piece(struct composer *c, uint32_t x, const struct chain_entry *e, struct fm_error *why)
+route_component(struct composer *c, uint32_t x, const struct chain_entry *e, struct fm_error *why)
 {
-	struct piece *p = &c->piece[x];
+	struct component *p = &c->component[x];
 	bool own = (e->engine->traits & FM_PROVIDES_SL) != 0, island = is_island(c, x);
-	uint8_t planes = own || island ? foreign_planes(c, x) : 0;
+	uint8_t layers = own || island ? foreign_layers(c, x) : 0;
 	struct snapshot *view;
 	int rc;
 
-	forget_piece(p);
-	if (planes >= p->n_vls)
+	forget_component(p);
+	if (layers >= p->n_vls)
 		return fm_fail(why, FM_E_RESOURCE,
-		    "traffic of other regions takes %u VLs here, of %u allowed", planes, p->n_vls);
+		    "traffic of other regions takes %u VLs here, of %u allowed", layers, p->n_vls);
 	rc = compose_view(c, x, own || island ? VIEW_ENTRANCES : VIEW_PROXIES, &view, why);
 	if (rc != 0)
 		return rc;
-	rc = run_entry(c, x, e, view, (uint8_t)(p->n_vls - planes), why);
+	rc = run_entry(c, x, e, view, (uint8_t)(p->n_vls - layers), why);
 	if (rc == 0 && island)
 		rc = compose_leave_island(c, x, why);
 	else if (rc == 0 && own)
@@ -226,9 +227,9 @@ route_piece(struct composer *c, uint32_t x, const struct chain_entry *e, struct 
 
 /* Stands for all that the routes of x depend on. */
 static uint64_t
-mark_piece(const struct composer *c, uint32_t x)
+mark_component(const struct composer *c, uint32_t x)
 {
-	const struct piece *p = &c->piece[x];
+	const struct component *p = &c->component[x];
 	uint64_t mark = fm_hash_bytes(c->region[p->region].at * 2ull + is_island(c, x),
 	    gateways_of(c, x), c->n_lid_room * sizeof(uint16_t));
 
@@ -237,7 +238,7 @@ mark_piece(const struct composer *c, uint32_t x)
 		uint32_t back = c->link_exit[c->fab->link_rev[e->link]];
 
 		mark = fm_mix64(
-		    mark * 3 + (is_island(c, e->to) || c->piece[e->to].exit[back].n_lids > 0));
+		    mark * 3 + (is_island(c, e->to) || c->component[e->to].exit[back].n_lids > 0));
 	}
 	return mark | 1;
 }
@@ -245,24 +246,24 @@ mark_piece(const struct composer *c, uint32_t x)
 static void
 blame_engine(struct composer *c, uint32_t x, const char *reason)
 {
-	const struct piece *p = &c->piece[x];
+	const struct component *p = &c->component[x];
 
 	c->blamed = p->region;
 	c->by_order = false;
-	if (c->region[p->region].n_pieces > 1)
+	if (c->region[p->region].n_components > 1)
 		snprintf(c->blame, sizeof(c->blame), "the part with '%s': %s",
 		    c->fab->sw_name[p->sw[0]], reason);
 	else
 		snprintf(c->blame, sizeof(c->blame), "%s", reason);
 }
 
-/* Every piece whose gateways are not those it was routed with. */
+/* Every component whose gateways are not those it was routed with. */
 static int
-route_pieces(struct composer *c, struct fm_error *err)
+route_components(struct composer *c, struct fm_error *err)
 {
-	for (uint32_t x = 0; c->blamed == FM_NONE && x < c->n_pieces; x++) {
-		struct piece *p = &c->piece[x];
-		uint64_t mark = mark_piece(c, x);
+	for (uint32_t x = 0; c->blamed == FM_NONE && x < c->n_components; x++) {
+		struct component *p = &c->component[x];
+		uint64_t mark = mark_component(c, x);
 		struct fm_error why = { 0 };
 		struct chain_entry e;
 		int rc;
@@ -275,7 +276,7 @@ route_pieces(struct composer *c, struct fm_error *err)
 				return rc;
 		} else if (!compose_entry(c, p->region, &e)) {
 			blame_engine(c, x, "no engine of its chain is left");
-		} else if (route_piece(c, x, &e, &why) != 0) {
+		} else if (route_component(c, x, &e, &why) != 0) {
 			blame_engine(c, x, why.msg);
 		}
 		p->routed_mark = mark;
@@ -284,10 +285,10 @@ route_pieces(struct composer *c, struct fm_error *err)
 }
 
 int
-compose_judge_piece(struct composer *c, uint32_t x, enum verify_sl_model model, struct verdict *v,
-    struct fm_error *err)
+compose_judge_component(struct composer *c, uint32_t x, enum verify_sl_model model,
+    struct verdict *v, struct fm_error *err)
 {
-	struct piece *p = &c->piece[x];
+	struct component *p = &c->component[x];
 	struct verify_request req = { .n_vls = c->r->set.n_vls, .sl_model = model };
 	struct snapshot *view;
 	struct tables *t = NULL;
@@ -311,14 +312,14 @@ compose_judge_piece(struct composer *c, uint32_t x, enum verify_sl_model model, 
 
 struct holes {
 	uint64_t n, n_new;
-	bool within;	     /* between LIDs of one piece: no other gateway would help */
-	uint32_t piece, lid; /* the last: from where, to what */
+	bool within;		 /* between LIDs of one component: no other gateway would help */
+	uint32_t component, lid; /* the last: from where, to what */
 	fm_sw from;
 };
 
 /* What the switches' own LIDs tell about who reaches whom. */
 static int
-learn_from_switches(struct composer *c, struct piece *p, struct fm_error *err)
+learn_from_switches(struct composer *c, struct component *p, struct fm_error *err)
 {
 	const struct fm_fabric *fab = c->fab;
 
@@ -339,12 +340,12 @@ learn_from_switches(struct composer *c, struct piece *p, struct fm_error *err)
 	return 0;
 }
 
-/* Switch `from` of piece x has no entry for lid, where it needs one. */
+/* Switch `from` of component x has no entry for lid, where it needs one. */
 static int
 note_hole(
     struct composer *c, struct holes *h, uint32_t x, fm_sw from, uint32_t lid, struct fm_error *err)
 {
-	struct piece *p = &c->piece[x];
+	struct component *p = &c->component[x];
 	const struct exit *out = exit_of(c, x, lid);
 	fm_sw to = out != NULL ? out->near : c->fab->end_sw[c->fab->lid_end[lid]];
 	bool first = p->reach == NULL;
@@ -352,11 +353,11 @@ note_hole(
 	int rc = 0;
 
 	h->n++;
-	h->piece = x;
+	h->component = x;
 	h->from = from;
 	h->lid = lid;
 	/* an island's traffic comes in where the core has no gateway for it: nothing to learn */
-	if (c->sw_piece[to] != x || (rc = learn_from_switches(c, p, err)) != 0)
+	if (c->sw_component[to] != x || (rc = learn_from_switches(c, p, err)) != 0)
 		return rc;
 	known = &p->reach[(size_t)c->sw_local[from] * p->n + c->sw_local[to]];
 	h->n_new += first || *known;
@@ -368,7 +369,7 @@ note_hole(
 static int
 find_leaving_holes(struct composer *c, uint32_t x, struct holes *h, struct fm_error *err)
 {
-	const struct piece *p = &c->piece[x];
+	const struct component *p = &c->component[x];
 	const uint16_t *gateways = gateways_of(c, x);
 	int rc = 0;
 
@@ -379,10 +380,10 @@ find_leaving_holes(struct composer *c, uint32_t x, struct holes *h, struct fm_er
 			continue;
 		for (uint32_t lid = 0; rc == 0 && lid < c->n_lid_room; lid++) {
 			if (row[lid] != FM_PORT_NONE ||
-			    (gateways[lid] == NO_EXIT && c->lid_piece[lid] != x))
+			    (gateways[lid] == NO_EXIT && c->lid_component[lid] != x))
 				continue;
 			rc = note_hole(c, h, x, p->sw[i], lid, err);
-			h->within |= c->lid_piece[lid] == x;
+			h->within |= c->lid_component[lid] == x;
 		}
 	}
 	return rc;
@@ -407,15 +408,15 @@ find_entering_holes(struct composer *c, uint32_t x, struct holes *h, struct fm_e
 static int
 find_island_holes(struct composer *c, uint32_t x, struct holes *h, struct fm_error *err)
 {
-	const struct piece *p = &c->piece[x];
+	const struct component *p = &c->component[x];
 	int rc = 0;
 
 	for (uint32_t i = 0; i < p->n_exits; i++) {
 		const uint8_t *row = c->tables->t.lft[p->exit[i].far];
 
 		for (uint32_t lid = 0; rc == 0 && lid < c->n_lid_room; lid++)
-			if (row[lid] == FM_PORT_NONE && c->lid_piece[lid] != FM_NONE &&
-			    c->lid_piece[lid] != x &&
+			if (row[lid] == FM_PORT_NONE && c->lid_component[lid] != FM_NONE &&
+			    c->lid_component[lid] != x &&
 			    c->tables->t.lft[p->exit[i].near][lid] ==
 				c->fab->link_port[p->exit[i].link])
 				rc = note_hole(c, h, p->exit[i].to, p->exit[i].far, lid, err);
@@ -428,9 +429,9 @@ find_holes(struct composer *c, struct holes *h, struct fm_error *err)
 {
 	int rc = 0;
 
-	*h = (struct holes){ .piece = FM_NONE };
-	for (uint32_t x = 0; rc == 0 && !h->within && x < c->n_pieces; x++) {
-		if (c->piece[x].n > 1)
+	*h = (struct holes){ .component = FM_NONE };
+	for (uint32_t x = 0; rc == 0 && !h->within && x < c->n_components; x++) {
+		if (c->component[x].n > 1)
 			rc = find_leaving_holes(c, x, h, err);
 		if (rc == 0 && !h->within)
 			rc = find_entering_holes(c, x, h, err);
@@ -447,7 +448,7 @@ blame_holes(struct composer *c, const struct holes *h)
 
 	snprintf(reason, sizeof(reason), "it has no route from '%s' to LID %u, '%s'",
 	    c->fab->sw_name[h->from], h->lid, c->fab->end_name[c->fab->lid_end[h->lid]]);
-	blame_engine(c, h->piece, reason);
+	blame_engine(c, h->component, reason);
 	c->by_order = !h->within;
 }
 
@@ -460,7 +461,7 @@ compose_route(struct composer *c, struct fm_error *err)
 	for (unsigned round = 0; round < MOST_ROUNDS; round++) {
 		if ((rc = compose_find_gateways(c, err)) != 0 || c->blamed != FM_NONE)
 			return rc;
-		if ((rc = route_pieces(c, err)) != 0 || c->blamed != FM_NONE)
+		if ((rc = route_components(c, err)) != 0 || c->blamed != FM_NONE)
 			return rc;
 		if (c->islands && (rc = compose_mend_islands(c, err)) != 0)
 			return rc;

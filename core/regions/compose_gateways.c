@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One gateway for each (piece, LID).
+ * One gateway for each (component, LID).
  *
- * For a destination piece, pieces are gone through by rising rank, so that the
- * gateway beyond is known.  Candidates are the cables to all next pieces; those
+ * For a destination component, components are gone through by rising rank, so that the
+ * gateway beyond is known.  Candidates are the cables to all next components; those
  * over which the way to the next gateway (or to the LID's own switch) is at most
  * SLACK hops longer than over the best stay.  Which of them a LID takes follows
- * from its number t alone: piece by piece, leaf by leaf, so that pieces with equal
- * cables choose the same next piece, and neighbours part.
+ * from its number t alone: component by component, leaf by leaf, so that components with equal
+ * cables choose the same next component, and neighbours part.
  *
  * Where no traffic begins the cables of the gate so chosen take turns as LIDs arrive:
  * they would otherwise see a pattern of t.  Nobody upstream can tell.
@@ -17,19 +17,19 @@
  * back gets the LIDs that are nominally its own.  So down and up again ends
  * where it began.
  *
- * Islands choose none, their core does.  A LID of an island has a home there, a piece
+ * Islands choose none, their core does.  A LID of an island has an ingress there, a component
  * with a cable to a gate that is nearest to the LID's switch: by number too, and sticky.
- * The pieces of the core lead to the home as to its own LIDs; those that have a nearest
+ * The components of the core lead to the ingress as to its own LIDs; those that have a nearest
  * cable themselves hand over at once.
  *
- * A gateway that an engine has no route to or from (piece.reach) is none.
- * O(pieces * LIDs), and each set of candidates once per destination piece and
+ * A gateway that an engine has no route to or from (component.reach) is none.
+ * O(components * LIDs), and each set of candidates once per destination component and
  * target switch.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "core/regions/compose_internal.h"
+#include "core/regions/compose_gateways.h"
 #include "lib/hash.h"
 #include "lib/vec.h"
 
@@ -45,18 +45,18 @@ struct choice {
 
 struct choosing {
 	struct composer *c;
-	uint32_t owner; /* piece of the LIDs at hand */
-	uint32_t d;	/* where they are led: to their owner, or to the home of an island's */
+	uint32_t owner; /* component of the LIDs at hand */
+	uint32_t d;	/* where they are led: to their owner, or to the ingress of an island's */
 	uint32_t *of;	/* [n_of] those of the owner's LIDs that are led to d */
 	uint32_t n_of;
 	uint16_t
 	    *phi; /* [switches of an island] hops from the nearest gate that is handed over to */
 	uint32_t x;
-	struct piece *px;
+	struct component *px;
 	bool sticky;
-	uint32_t *by_rank; /* [n_pieces] */
-	uint32_t *count;   /* [n_pieces + 1] */
-	uint32_t *stamp;   /* [n_pieces] */
+	uint32_t *by_rank; /* [n_components] */
+	uint32_t *count;   /* [n_components + 1] */
+	uint32_t *stamp;   /* [n_components] */
 	uint32_t *arrived; /* [n_switches] LIDs at gates where no traffic begins */
 	uint32_t *side;	   /* [n_sides] next sides of x */
 	uint32_t *target;  /* [n_sides] local switch in each, FM_NONE: does not lead on */
@@ -64,8 +64,8 @@ struct choosing {
 	/* Of these the ones whose target is not the same for all LIDs of d: hosts', and any */
 	uint32_t *vary[2]; /* [n_vary] indices into side */
 	uint32_t n_vary[2];
-	uint32_t
-	    *missing[2]; /* [n_pieces] LIDs of d, hosts' and others', that it does not lead to */
+	uint32_t *
+	    missing[2]; /* [n_components] LIDs of d, hosts' and others', that it does not lead to */
 	/* the last choice, where nothing but the LID's own switch can make a difference */
 	fm_sw last_sw; /* FM_NONE: there is none */
 	uint32_t last_choice;
@@ -77,12 +77,12 @@ struct choosing {
 
 /* ------------------------------------------------------------- candidates */
 
-/* Where a packet to lid has to get to within the piece behind side i. */
+/* Where a packet to lid has to get to within the component behind side i. */
 static uint32_t
 target_in(const struct choosing *g, uint32_t side, uint32_t lid)
 {
 	const struct composer *c = g->c;
-	uint32_t y = g->px->side[side].piece;
+	uint32_t y = g->px->side[side].component;
 	const struct exit *e;
 
 	if (y == g->owner)
@@ -95,7 +95,7 @@ target_in(const struct choosing *g, uint32_t side, uint32_t lid)
 static bool
 is_served(struct choosing *g, const struct exit *e, uint32_t target)
 {
-	const struct piece *py = &g->c->piece[e->to];
+	const struct component *py = &g->c->component[e->to];
 
 	if (!g->px->gate_serves[e->near_gate]) {
 		g->dropped_by = g->px->region;
@@ -112,7 +112,7 @@ is_served(struct choosing *g, const struct exit *e, uint32_t target)
 static uint32_t
 hops_from(const struct choosing *g, const struct exit *e, uint32_t target)
 {
-	const struct piece *py = &g->c->piece[e->to];
+	const struct component *py = &g->c->component[e->to];
 	uint32_t hops = py->dist[(size_t)e->far_gate * py->n + target];
 
 	if (!is_island(g->c, g->owner))
@@ -137,7 +137,7 @@ is_candidate(struct choosing *g, uint32_t i, uint32_t j, uint16_t *number, uint3
 	return is_served(g, e, g->target[i]) && *hops != UINT32_MAX;
 }
 
-/* List the candidates for the targets at hand: to different pieces first. */
+/* List the candidates for the targets at hand: to different components first. */
 static bool
 list_candidates(struct choosing *g, struct choice *out)
 {
@@ -169,7 +169,7 @@ choice_for(struct choosing *g, uint32_t lid, bool is_host)
 	const uint32_t *vary = g->vary[is_host ? 0 : 1];
 	uint32_t n_vary = g->n_vary[is_host ? 0 : 1], at;
 	bool simple =
-	    n_vary == 0 || (n_vary == 1 && g->px->side[g->side[vary[0]]].piece == g->owner);
+	    n_vary == 0 || (n_vary == 1 && g->px->side[g->side[vary[0]]].component == g->owner);
 	fm_sw sw = n_vary == 0 ? FM_NONE - 1 : g->c->fab->end_sw[g->c->fab->lid_end[lid]];
 	uint64_t key = fm_mix64(g->x + 1);
 	struct choice fresh;
@@ -181,7 +181,8 @@ choice_for(struct choosing *g, uint32_t lid, bool is_host)
 
 		g->target[i] = target_in(g, g->side[i], lid);
 		/* a switch by itself is the target if it leads on: nothing to tell */
-		if (g->target[i] == FM_NONE || g->c->piece[g->px->side[g->side[i]].piece].n > 1)
+		if (g->target[i] == FM_NONE ||
+		    g->c->component[g->px->side[g->side[i]].component].n > 1)
 			key = fm_mix64(key * 31 + g->target[i] + ((uint64_t)i << 32));
 	}
 	at = fm_hash_find(&g->seen, key);
@@ -205,7 +206,7 @@ may_stay(struct choosing *g, const struct choice *k, uint16_t number)
 	const struct exit *e = &g->px->exit[number];
 
 	for (uint32_t i = 0; i < g->n_sides; i++)
-		if (g->px->side[g->side[i]].piece == e->to)
+		if (g->px->side[g->side[i]].component == e->to)
 			return g->target[i] != FM_NONE && is_served(g, e, g->target[i]) &&
 			    hops_from(g, e, g->target[i]) <= k->best + STICKY_SLACK;
 	return false;
@@ -240,7 +241,7 @@ choose(struct choosing *g, const struct choice *k, uint32_t t, uint16_t was)
 		return own;
 	if (was != LOST_EXIT && may_stay(g, k, was))
 		return was;
-	/* with its nearest gates an island's LID changes its home, and there it is nominal */
+	/* with its nearest gates an island's LID changes its ingress, and there it is nominal */
 	if (was != LOST_EXIT && is_island(g->c, g->owner))
 		return own;
 	return least_loaded(g, k, nominal);
@@ -267,7 +268,7 @@ blame(struct choosing *g, uint32_t lid)
 static bool
 choose_all(struct choosing *g)
 {
-	const struct piece *pd = &g->c->piece[g->owner];
+	const struct component *pd = &g->c->component[g->owner];
 	uint16_t *row = gateways_of(g->c, g->x);
 
 	for (uint32_t at = 0; at < g->n_of; at++) {
@@ -300,29 +301,29 @@ find_sides(struct choosing *g)
 {
 	const struct composer *c = g->c;
 
-	g->px = &g->c->piece[g->x];
+	g->px = &g->c->component[g->x];
 	g->n_sides = g->n_vary[0] = g->n_vary[1] = 0;
 	g->last_sw = FM_NONE;
 	for (uint32_t i = 0; i < g->px->n_sides; i++) {
-		uint32_t y = g->px->side[i].piece, at = g->n_sides;
+		uint32_t y = g->px->side[i].component, at = g->n_sides;
 
 		if (!is_next(c, g->d, g->x, y) && !(y == g->owner && is_island(c, y)))
 			continue;
 		g->side[g->n_sides++] = i;
 		g->target[at] = 0;
-		if (c->piece[y].n > 1 || g->missing[0][y] > 0)
+		if (c->component[y].n > 1 || g->missing[0][y] > 0)
 			g->vary[0][g->n_vary[0]++] = at;
-		if (c->piece[y].n > 1 || g->missing[0][y] > 0 || g->missing[1][y] > 0)
+		if (c->component[y].n > 1 || g->missing[0][y] > 0 || g->missing[1][y] > 0)
 			g->vary[1][g->n_vary[1]++] = at;
 	}
 }
 
-/* Pieces that lead to d, nearest first; their number. */
+/* Components that lead to d, nearest first; their number. */
 static uint32_t
-sort_pieces(const struct choosing *g)
+sort_components(const struct choosing *g)
 {
 	const struct composer *c = g->c;
-	uint32_t k = c->n_pieces, n = 0;
+	uint32_t k = c->n_components, n = 0;
 
 	memset(g->count, 0, (k + 1) * sizeof(*g->count));
 	for (uint32_t x = 0; x < k; x++)
@@ -343,7 +344,7 @@ static bool
 choose_arrived(struct choosing *g, uint32_t x, uint32_t lid, bool is_host)
 {
 	uint16_t *gateway = gateways_of(g->c, x) + lid;
-	struct exit *exits = g->c->piece[x].exit;
+	struct exit *exits = g->c->component[x].exit;
 	fm_sw near = exits[*gateway].near;
 	const struct choice *k;
 	uint32_t n = 0, turn;
@@ -373,22 +374,22 @@ choose_arrived(struct choosing *g, uint32_t x, uint32_t lid, bool is_host)
 	return true;
 }
 
-/* LIDs of d in turn through the pieces that others send them to. */
+/* LIDs of d in turn through the components that others send them to. */
 static bool
 balance_transit(struct choosing *g)
 {
 	struct composer *c = g->c;
-	const struct piece *pd = &c->piece[g->owner];
+	const struct component *pd = &c->component[g->owner];
 
-	memset(g->stamp, 0xff, c->n_pieces * sizeof(*g->stamp));
+	memset(g->stamp, 0xff, c->n_components * sizeof(*g->stamp));
 	for (uint32_t at = 0, i; at < g->n_of; at++)
-		for (uint32_t z = 0; z < c->n_pieces; z++) {
+		for (uint32_t z = 0; z < c->n_components; z++) {
 			const struct exit *e;
 
 			i = g->of[at];
 			e = z != g->owner ? exit_of(c, z, pd->lid[i]) : NULL;
 			if (e == NULL || rank_to(c, g->d, z) == ORDERED_NO_RANK ||
-			    c->piece[e->to].n_sources > 0 || g->stamp[e->to] == i ||
+			    c->component[e->to].n_sources > 0 || g->stamp[e->to] == i ||
 			    exit_of(c, e->to, pd->lid[i]) == NULL)
 				continue;
 			g->stamp[e->to] = i;
@@ -398,7 +399,7 @@ balance_transit(struct choosing *g)
 	return true;
 }
 
-/* LIDs of the owner's that go to d, and the pieces on the way. */
+/* LIDs of the owner's that go to d, and the components on the way. */
 static bool
 choose_towards(struct choosing *g, uint32_t d)
 {
@@ -406,9 +407,9 @@ choose_towards(struct choosing *g, uint32_t d)
 	uint32_t n;
 
 	g->d = d;
-	n = sort_pieces(g);
+	n = sort_components(g);
 	for (unsigned i = 0; i < 2; i++)
-		memset(g->missing[i], 0, c->n_pieces * sizeof(*g->missing[i]));
+		memset(g->missing[i], 0, c->n_components * sizeof(*g->missing[i]));
 	fm_hash_fini(&g->seen);
 	g->choices.n = g->listed.n = 0;
 	for (uint32_t i = d == g->owner; i < n; i++) {
@@ -417,7 +418,7 @@ choose_towards(struct choosing *g, uint32_t d)
 		if (!choose_all(g))
 			return false;
 	}
-	for (g->x = 0; c->islands && g->x < c->n_pieces; g->x++) {
+	for (g->x = 0; c->islands && g->x < c->n_components; g->x++) {
 		if (c->island[g->x] || rank_to(c, d, g->x) != ORDERED_NO_RANK)
 			continue;
 		find_sides(g);
@@ -430,36 +431,36 @@ choose_towards(struct choosing *g, uint32_t d)
 static bool
 choose_for_all(struct choosing *g)
 {
-	g->n_of = g->c->piece[g->owner].n_lids;
+	g->n_of = g->c->component[g->owner].n_lids;
 	for (uint32_t i = 0; i < g->n_of; i++)
 		g->of[i] = i;
 	return choose_towards(g, g->owner);
 }
 
-/* LIDs of the owner by the pieces of the core. */
+/* LIDs of the owner by the components of the core. */
 static bool
 choose_for_island(struct choosing *g, uint32_t *nearest)
 {
 	struct composer *c = g->c;
-	const struct piece *p = &c->piece[g->owner];
+	const struct component *p = &c->component[g->owner];
 
 	if (p->n_sides == 0)
 		return true;
-	compose_find_homes(c, g->owner, g->sticky, g->phi, nearest);
+	compose_find_ingresses(c, g->owner, g->sticky, g->phi, nearest);
 	for (uint32_t side = 0; side < p->n_sides; side++) {
-		uint32_t home = p->side[side].piece;
+		uint32_t ingress = p->side[side].component;
 
 		g->n_of = 0;
 		for (uint32_t i = 0; i < p->n_lids; i++)
-			if (c->lid_home[p->lid[i]] == home)
+			if (c->lid_ingress[p->lid[i]] == ingress)
 				g->of[g->n_of++] = i;
-		if (g->n_of > 0 && !choose_towards(g, home))
+		if (g->n_of > 0 && !choose_towards(g, ingress))
 			return false;
 	}
 	return true;
 }
 
-/* Every piece's LIDs. */
+/* Every component's LIDs. */
 static bool
 choose_gateways(struct choosing *g)
 {
@@ -467,13 +468,13 @@ choose_gateways(struct choosing *g)
 	uint32_t most = 0, *nearest;
 	bool ok = true;
 
-	for (uint32_t x = 0; x < c->n_pieces; x++)
-		most = c->piece[x].n_exits > most ? c->piece[x].n_exits : most;
+	for (uint32_t x = 0; x < c->n_components; x++)
+		most = c->component[x].n_exits > most ? c->component[x].n_exits : most;
 	nearest = fm_arena_array(&c->mem, most + 1, uint32_t);
 	if (nearest == NULL)
 		return false;
-	for (g->owner = 0; ok && g->owner < c->n_pieces; g->owner++) {
-		for (uint32_t x = 0; c->islands && x < c->n_pieces; x++)
+	for (g->owner = 0; ok && g->owner < c->n_components; g->owner++) {
+		for (uint32_t x = 0; c->islands && x < c->n_components; x++)
 			if (!c->island[x])
 				compose_mark_core_gates(c, x, g->owner);
 		ok = is_island(c, g->owner) ? choose_for_island(g, nearest) : choose_for_all(g);
@@ -486,7 +487,8 @@ static bool
 is_led(const struct composer *c, uint32_t d, uint32_t x)
 {
 	if (c->islands)
-		return !c->island[x] && c->piece[x].component == c->piece[d].component;
+		return !c->island[x] &&
+		    c->component[x].fabric_component == c->component[d].fabric_component;
 	return rank_to(c, d, x) != ORDERED_NO_RANK;
 }
 
@@ -494,16 +496,16 @@ is_led(const struct composer *c, uint32_t d, uint32_t x)
 static void
 forget_lost(struct composer *c)
 {
-	for (uint32_t x = 0; x < c->n_pieces; x++) {
+	for (uint32_t x = 0; x < c->n_components; x++) {
 		uint16_t *row = gateways_of(c, x);
 
 		for (uint32_t lid = 0; lid < c->n_lid_room; lid++) {
-			uint32_t d = c->lid_piece[lid];
+			uint32_t d = c->lid_component[lid];
 
 			if (row[lid] == NO_EXIT || (d != FM_NONE && d != x && is_led(c, d, x)))
 				continue;
 			if (row[lid] < LOST_EXIT)
-				c->piece[x].exit[row[lid]].n_lids--;
+				c->component[x].exit[row[lid]].n_lids--;
 			row[lid] = NO_EXIT;
 		}
 	}
@@ -512,16 +514,16 @@ forget_lost(struct composer *c)
 static void
 clear_loads(struct composer *c)
 {
-	for (uint32_t x = 0; x < c->n_pieces; x++)
-		for (uint32_t i = 0; i < c->piece[x].n_exits; i++)
-			c->piece[x].exit[i].n_lids = 0;
+	for (uint32_t x = 0; x < c->n_components; x++)
+		for (uint32_t i = 0; i < c->component[x].n_exits; i++)
+			c->component[x].exit[i].n_lids = 0;
 }
 
 static bool
-make_room(struct choosing *g)
+alloc_choosing(struct choosing *g)
 {
 	struct fm_arena *mem = &g->c->mem;
-	size_t k = g->c->n_pieces + 2u;
+	size_t k = g->c->n_components + 2u;
 	uint32_t **arrays[] = { &g->by_rank, &g->count, &g->stamp, &g->side, &g->target,
 		&g->vary[0], &g->vary[1], &g->missing[0], &g->missing[1] };
 
@@ -538,13 +540,13 @@ int
 compose_find_gateways(struct composer *c, struct fm_error *err)
 {
 	struct choosing g = { .c = c, .sticky = compose_is_sticky(c), .dropped_by = FM_NONE };
-	uint32_t k = c->n_pieces;
+	uint32_t k = c->n_components;
 	bool ok;
 	int rc;
 
 	if (g.sticky && (rc = compose_remember(c, err)) != 0)
 		return rc;
-	if (!make_room(&g))
+	if (!alloc_choosing(&g))
 		return compose_no_memory(err);
 	c->blamed = FM_NONE;
 	memset(c->gateway, 0xff, k * c->n_lid_room * sizeof(*c->gateway));

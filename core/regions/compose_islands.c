@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Islands round a core of one or more pieces (which: compose_core.c).
+ * Islands round a core of one or more components (compose_core.c says which).
  *
  * phi: hops inside an island to its nearest gate.  Out: every switch sends all
  * foreign LIDs a hop nearer, a forest made here without any engine.  In: the core
@@ -8,7 +8,7 @@
  * compose_gateways.c), and the island's engine takes it there in phi hops.
  *
  * Theorem.  Let islands touch no islands, and let the core, by which we mean its
- * pieces and all cables from and to them, be free of cycles when every cable to
+ * components and all cables from and to them, be free of cycles when every cable to
  * an island is a source, and an end for the LIDs that it hands over.  Then the
  * whole is, and with one SL for both directions the replies are.
  * Proof.  Channels of leaving traffic lower phi and those of arriving traffic raise
@@ -18,15 +18,15 @@
  * from what arrives back to what leaves, or to the core: a cycle would lie inside an
  * island, where phi falls (or rises) along it, or inside the core, which has none.
  *
- * That the core has none is theorem for one piece, by its engine; for several it is
+ * That the core has none is theorem for one component, by its engine; for several it is
  * what "flat" asks of them, and verify answers: fat trees cut along their levels
- * pass.  Of the core a LID of an island has one *home*, the piece that hands it over;
- * towards it the order of the core's pieces leads, by the rank of the home, and so
- * without loops (compose_gateways.c).  A piece with a nearest cable of its own hands
+ * pass.  Of the core a LID of an island has one *ingress*, the component that hands it over;
+ * towards it the order of the core's components leads, by the rank of the ingress, and so
+ * without loops (compose_gateways.c).  A component with a nearest cable of its own hands
  * over at once: a rank of 0.
  *
  * One VL and one SL more than the islands have for themselves, whatever the number
- * of pieces of the core.
+ * of components of the core.
  *
  * A core may lack a route from a gate to some LID, as from one spine to another: then
  * all of the island leaves by the gates that have one, for that LID.
@@ -36,15 +36,15 @@
  */
 #include <string.h>
 
-#include "core/regions/compose_internal.h"
+#include "core/regions/compose_gateways.h"
 
 struct leaving {
 	struct composer *c;
-	struct piece *p;
+	struct component *p;
 	uint16_t *phi;	   /* [n] local */
 	uint32_t *n_ways;  /* [n + 1] most choices of a switch at this distance */
 	uint32_t *divider; /* [n + 1] */
-	uint16_t *foreign; /* [n_foreign] LIDs, piece by piece */
+	uint16_t *foreign; /* [n_foreign] LIDs, component by component */
 	uint32_t n_foreign;
 };
 
@@ -106,7 +106,7 @@ fill_row(void *arg, uint32_t u, unsigned worker)
 int
 compose_leave_island(struct composer *c, uint32_t x, struct fm_error *err)
 {
-	struct leaving v = { .c = c, .p = &c->piece[x] };
+	struct leaving v = { .c = c, .p = &c->component[x] };
 	struct fm_arena *mem = &c->mem;
 
 	if (v.p->n_exits == 0)
@@ -117,11 +117,12 @@ compose_leave_island(struct composer *c, uint32_t x, struct fm_error *err)
 	v.foreign = fm_arena_array(mem, c->n_lid_room, uint16_t);
 	if (v.phi == NULL || v.n_ways == NULL || v.divider == NULL || v.foreign == NULL)
 		return compose_no_memory(err);
-	for (uint32_t d = 0; d < c->n_pieces; d++)
+	for (uint32_t d = 0; d < c->n_components; d++)
 		for (uint32_t i = 0;
-		     d != x && c->piece[d].component == v.p->component && i < c->piece[d].n_lids;
+		     d != x && c->component[d].fabric_component == v.p->fabric_component &&
+		     i < c->component[d].n_lids;
 		     i++)
-			v.foreign[v.n_foreign++] = c->piece[d].lid[i];
+			v.foreign[v.n_foreign++] = c->component[d].lid[i];
 	find_digits(&v);
 	fm_pool_for(c->r->workers, v.p->n, fill_row, &v);
 	return 0;
@@ -131,7 +132,7 @@ compose_leave_island(struct composer *c, uint32_t x, struct fm_error *err)
 
 struct mending {
 	struct composer *c;
-	const struct piece *p;
+	const struct component *p;
 	uint8_t *serves; /* [n_exits] the core goes on from there */
 	uint16_t *dist;	 /* [n] local, to a gate that serves */
 	uint32_t *queue; /* [n] */
@@ -191,24 +192,24 @@ compose_mend_islands(struct composer *c, struct fm_error *err)
 	struct mending m = { .c = c };
 	int rc;
 
-	for (uint32_t x = 0; x < c->n_pieces; x++) {
-		m.p = &c->piece[x];
+	for (uint32_t x = 0; x < c->n_components; x++) {
+		m.p = &c->component[x];
 		if (!c->island[x] || m.p->n_exits < 2)
 			continue;
 		/* the core may have other holes than the last time */
-		if (c->piece[x].mended && (rc = compose_leave_island(c, x, err)) != 0)
+		if (c->component[x].mended && (rc = compose_leave_island(c, x, err)) != 0)
 			return rc;
-		c->piece[x].mended = false;
+		c->component[x].mended = false;
 		m.serves = fm_arena_array(&c->mem, m.p->n_exits, uint8_t);
 		m.dist = fm_arena_array(&c->mem, m.p->n, uint16_t);
 		m.queue = fm_arena_array(&c->mem, m.p->n, uint32_t);
 		if (m.serves == NULL || m.dist == NULL || m.queue == NULL)
 			return compose_no_memory(err);
 		for (uint32_t lid = 0; lid < c->n_lid_room; lid++)
-			if (c->lid_piece[lid] != FM_NONE && c->lid_piece[lid] != x &&
+			if (c->lid_component[lid] != FM_NONE && c->lid_component[lid] != x &&
 			    is_to_mend(&m, lid)) {
 				mend_column(&m, lid);
-				c->piece[x].mended = true;
+				c->component[x].mended = true;
 			}
 	}
 	return 0;

@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who is above whom among pieces.
+ * Who is above whom among components.
  *
  * Any order by levels, ties by number, gives up/down routes without loops; they
  * differ in who is left out, in how much crowds on one cable, and in hops.
  * Candidates, each completed by breadth first search:
  *
  *	the order before, then the administrator's, where nobody is left out
- *	all pieces of regions without hosts on top; or all of any one region:
+ *	all components of regions without hosts on top; or all of any one region:
  *	with a single root parallel cores would idle
- *	one piece on top
+ *	one component on top
  *
  * The best is, in this order: leaves the fewest sources out; has the fewest
- * engines with SLs carry both planes (these need VLs); the least load on the
+ * engines with SLs carry both layers (these need VLs); the least load on the
  * busiest cable, were traffic spread evenly; the fewest boundaries crossed.
  *
  * Those come first that trees are made for; another has to be clearly better.
  *
  * It ends where no order can be better in all but hops.  A candidate costs
- * O(pieces * cables between them): as many are looked at as fit STEPS.
+ * O(components * cables between them): as many are looked at as fit STEPS.
  *
- * For islands the pieces of their core are ordered by themselves in the same way.  What
+ * For islands the components of their core are ordered by themselves in the same way.  What
  * an island sends and gets counts as that of its neighbours there.
  */
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/regions/compose_internal.h"
+#include "core/regions/compose_gateways.h"
+#include "core/regions/compose_steps.h"
 #include "lib/log.h"
 
 #define MOST_PIECE_ROOTS 16u
@@ -35,20 +36,20 @@
 
 struct score {
 	uint64_t left_out; /* (source, LID) pairs that are joined by cables, not by routes */
-	uint32_t both_planes;
+	uint32_t both_layers;
 	double load, hops;
 };
 
 struct ordering {
 	struct composer *c;
 	struct order *to;	/* what is made */
-	double *sources, *lids; /* [n_pieces] */
+	double *sources, *lids; /* [n_components] */
 	struct ordered_ways ways;
-	double *flow;	     /* [n_pieces] */
-	double *cable_load;  /* [sides of all pieces] */
-	uint8_t *planes;     /* [n_pieces] bit 0, bit 1: for LIDs beyond */
-	uint32_t *by_rank;   /* [n_pieces] */
-	uint32_t *component; /* [n_pieces] */
+	double *flow;		    /* [n_components] */
+	double *cable_load;	    /* [sides of all components] */
+	uint8_t *layers;	    /* [n_components] bit 0, bit 1: for LIDs beyond */
+	uint32_t *by_rank;	    /* [n_components] */
+	uint32_t *fabric_component; /* [n_components] */
 	uint16_t *level, *best;
 	struct score best_score;
 	bool any;
@@ -79,11 +80,11 @@ place_by_level(const struct ordering *o, const uint16_t *level, uint32_t *count)
 	ordered_sort(g);
 }
 
-/* Pieces by descending rank, those without one left out; their number. */
+/* Components by descending rank, those without one left out; their number. */
 static uint32_t
 sort_by_rank(const struct ordering *o, const uint16_t *rank)
 {
-	uint32_t k = o->c->n_pieces, n = 0, *count = o->ways.queue;
+	uint32_t k = o->c->n_components, n = 0, *count = o->ways.queue;
 
 	memset(count, 0, k * sizeof(*count));
 	for (uint32_t x = 0; x < k; x++)
@@ -110,9 +111,9 @@ add_flows(struct ordering *o, uint32_t d, struct score *s)
 	const uint16_t *rank = o->ways.rank;
 	uint32_t n = sort_by_rank(o, rank);
 
-	for (uint32_t x = 0; x < c->n_pieces; x++) {
+	for (uint32_t x = 0; x < c->n_components; x++) {
 		o->flow[x] = o->sources[x] * o->lids[d];
-		if (rank[x] == ORDERED_NO_RANK && o->component[x] == o->component[d])
+		if (rank[x] == ORDERED_NO_RANK && o->fabric_component[x] == o->fabric_component[d])
 			s->left_out += (uint64_t)(o->sources[x] * o->lids[d]);
 		else if (rank[x] != ORDERED_NO_RANK)
 			s->hops += o->flow[x] * rank[x];
@@ -122,12 +123,12 @@ add_flows(struct ordering *o, uint32_t d, struct score *s)
 
 		if (x == d)
 			continue;
-		o->planes[x] |= o->ways.down[x] ? 2 : 1;
+		o->layers[x] |= o->ways.down[x] ? 2 : 1;
 		for (uint32_t a = at; a < g->first[x + 1]; a++)
 			if (ordered_is_step(g, rank, o->ways.down, x, g->to[a]))
-				exits += c->piece[x].side[a - at].n_exits;
+				exits += c->component[x].side[a - at].n_exits;
 		for (uint32_t a = at; exits > 0 && a < g->first[x + 1]; a++) {
-			uint32_t n_exits = c->piece[x].side[a - at].n_exits;
+			uint32_t n_exits = c->component[x].side[a - at].n_exits;
 
 			if (!ordered_is_step(g, rank, o->ways.down, x, g->to[a]))
 				continue;
@@ -145,14 +146,16 @@ score_of(struct ordering *o, const uint16_t *level)
 	struct score s = { 0 };
 
 	place_by_level(o, level, o->by_rank);
-	memset(o->cable_load, 0, (o->to->graph.first[c->n_pieces] + 1) * sizeof(*o->cable_load));
-	memset(o->planes, 0, c->n_pieces);
-	for (uint32_t d = 0; d < c->n_pieces; d++) {
+	memset(
+	    o->cable_load, 0, (o->to->graph.first[c->n_components] + 1) * sizeof(*o->cable_load));
+	memset(o->layers, 0, c->n_components);
+	for (uint32_t d = 0; d < c->n_components; d++) {
 		ordered_find(&o->to->graph, d, &o->ways);
 		add_flows(o, d, &s);
 	}
-	for (uint32_t x = 0; x < c->n_pieces; x++)
-		s.both_planes += o->planes[x] == 3 && c->piece[x].n > 1 && compose_has_own(c, x);
+	for (uint32_t x = 0; x < c->n_components; x++)
+		s.both_layers +=
+		    o->layers[x] == 3 && c->component[x].n > 1 && compose_has_own(c, x);
 	return s;
 }
 
@@ -161,8 +164,8 @@ is_better(const struct score *a, const struct score *b)
 {
 	if (a->left_out != b->left_out)
 		return a->left_out < b->left_out;
-	if (a->both_planes != b->both_planes)
-		return a->both_planes < b->both_planes;
+	if (a->both_layers != b->both_layers)
+		return a->both_layers < b->both_layers;
 	if (a->load > b->load)
 		return false;
 	return a->load < b->load * CLEARLY || a->hops < b->hops;
@@ -204,7 +207,7 @@ consider(struct ordering *o)
 	complete_levels(o, o->level);
 	s = score_of(o, o->level);
 	if (!o->any || is_better(&s, &o->best_score)) {
-		memcpy(o->best, o->level, o->c->n_pieces * sizeof(*o->best));
+		memcpy(o->best, o->level, o->c->n_components * sizeof(*o->best));
 		o->best_score = s;
 	}
 	o->any = true;
@@ -213,10 +216,10 @@ consider(struct ordering *o)
 static void
 no_levels(const struct ordering *o)
 {
-	memset(o->level, 0xff, o->c->n_pieces * sizeof(*o->level));
+	memset(o->level, 0xff, o->c->n_components * sizeof(*o->level));
 }
 
-/* Each piece as its first switch was; false: not all were there. */
+/* Each component as its first switch was; false: not all were there. */
 static bool
 levels_before(const struct ordering *o)
 {
@@ -226,11 +229,11 @@ levels_before(const struct ordering *o)
 	if (was == NULL || was->n_switches != o->c->fab->n_switches)
 		return false;
 	level = o->to == &o->c->inner ? was->sw_core_level : was->sw_level;
-	for (uint32_t x = 0; level != NULL && x < o->c->n_pieces; x++) {
-		o->level[x] = level[o->c->piece[x].sw[0]];
+	for (uint32_t x = 0; level != NULL && x < o->c->n_components; x++) {
+		o->level[x] = level[o->c->component[x].sw[0]];
 		if (o->to == &o->c->inner && o->c->island[x])
 			o->level[x] = 0;
-		if (o->level[x] >= o->c->n_pieces)
+		if (o->level[x] >= o->c->n_components)
 			return false;
 	}
 	return level != NULL;
@@ -246,16 +249,17 @@ levels_as_given(const struct ordering *o)
 	for (uint32_t i = 0; i < set->n_order; i++) {
 		bool any = false;
 
-		for (uint32_t x = 0; x < o->c->n_pieces; x++)
-			if (o->c->piece[x].region == set->order[i] && o->level[x] == UINT16_MAX) {
+		for (uint32_t x = 0; x < o->c->n_components; x++)
+			if (o->c->component[x].region == set->order[i] &&
+			    o->level[x] == UINT16_MAX) {
 				o->level[x] = (uint16_t)used;
 				any = true;
 			}
 		used += any;
 	}
-	for (uint32_t x = 0; x < o->c->n_pieces; x++)
+	for (uint32_t x = 0; x < o->c->n_components; x++)
 		if (o->level[x] == UINT16_MAX)
-			o->level[x] = (uint16_t)(used < o->c->n_pieces ? used : 0);
+			o->level[x] = (uint16_t)(used < o->c->n_components ? used : 0);
 	return set->n_order > 0;
 }
 
@@ -274,7 +278,7 @@ take_if_complete(struct ordering *o, const char *whose)
 			    whose, s.left_out);
 		return false;
 	}
-	memcpy(o->best, o->level, o->c->n_pieces * sizeof(*o->best));
+	memcpy(o->best, o->level, o->c->n_components * sizeof(*o->best));
 	o->best_score = s;
 	o->any = true;
 	return true;
@@ -283,13 +287,13 @@ take_if_complete(struct ordering *o, const char *whose)
 static bool
 region_has_hosts(const struct composer *c, uint32_t region)
 {
-	for (uint32_t x = 0; x < c->n_pieces; x++)
-		if (c->piece[x].region == region && c->piece[x].n_sources > 0)
+	for (uint32_t x = 0; x < c->n_components; x++)
+		if (c->component[x].region == region && c->component[x].n_sources > 0)
 			return true;
 	return false;
 }
 
-/* All pieces of a region on top; region n_regions: of all without hosts. */
+/* All components of a region on top; region n_regions: of all without hosts. */
 static void
 consider_region(struct ordering *o, uint32_t region)
 {
@@ -297,9 +301,9 @@ consider_region(struct ordering *o, uint32_t region)
 	bool any = false;
 
 	no_levels(o);
-	for (uint32_t x = 0; x < c->n_pieces; x++)
-		if (region < c->set->n_regions ? c->piece[x].region == region
-					       : !region_has_hosts(c, c->piece[x].region)) {
+	for (uint32_t x = 0; x < c->n_components; x++)
+		if (region < c->set->n_regions ? c->component[x].region == region
+					       : !region_has_hosts(c, c->component[x].region)) {
 			o->level[x] = 0;
 			any = true;
 		}
@@ -307,7 +311,7 @@ consider_region(struct ordering *o, uint32_t region)
 		consider(o);
 }
 
-/* No order brings less than this on the busiest cable: all that leaves a piece, and all
+/* No order brings less than this on the busiest cable: all that leaves a component, and all
  * that comes to it, spread over all its cables. */
 static double
 least_load(const struct ordering *o)
@@ -326,7 +330,7 @@ least_load(const struct ordering *o)
 
 		for (uint32_t a = g->first[x]; a < g->first[x + 1]; a++)
 			if (g->to[a] != x)
-				n_exits += o->c->piece[x].side[a - g->first[x]].n_exits;
+				n_exits += o->c->component[x].side[a - g->first[x]].n_exits;
 		least = n_exits > 0 && most / n_exits > least ? most / n_exits : least;
 	}
 	return least;
@@ -336,7 +340,7 @@ least_load(const struct ordering *o)
 static bool
 is_enough(const struct ordering *o, double least)
 {
-	return o->any && o->best_score.left_out == 0 && o->best_score.both_planes == 0 &&
+	return o->any && o->best_score.left_out == 0 && o->best_score.both_layers == 0 &&
 	    o->best_score.load <= least * 1.001;
 }
 
@@ -344,9 +348,10 @@ static void
 consider_all(struct ordering *o)
 {
 	struct composer *c = o->c;
-	uint64_t cost = (uint64_t)c->n_pieces * (o->to->graph.first[c->n_pieces] + c->n_pieces);
+	uint64_t cost =
+	    (uint64_t)c->n_components * (o->to->graph.first[c->n_components] + c->n_components);
 	uint64_t room = cost > 0 ? STEPS / cost : 0;
-	uint32_t n = c->n_pieces < MOST_PIECE_ROOTS ? c->n_pieces : MOST_PIECE_ROOTS;
+	uint32_t n = c->n_components < MOST_PIECE_ROOTS ? c->n_components : MOST_PIECE_ROOTS;
 	double least = least_load(o);
 
 	consider_region(o, c->set->n_regions);
@@ -354,7 +359,7 @@ consider_all(struct ordering *o)
 		consider_region(o, i);
 	for (uint32_t i = 0; i < n && i <= room && !is_enough(o, least); i++) {
 		no_levels(o);
-		o->level[(uint64_t)i * c->n_pieces / n] = 0;
+		o->level[(uint64_t)i * c->n_components / n] = 0;
 		consider(o);
 	}
 }
@@ -365,7 +370,7 @@ static void
 keep_ranks(struct ordering *o)
 {
 	struct order *to = o->to;
-	size_t k = o->c->n_pieces;
+	size_t k = o->c->n_components;
 
 	memcpy(to->level, o->best, k * sizeof(*to->level));
 	place_by_level(o, to->level, o->by_rank);
@@ -377,11 +382,11 @@ keep_ranks(struct ordering *o)
 }
 
 static bool
-make_room(struct ordering *o)
+alloc_ordering(struct ordering *o)
 {
 	struct order *to = o->to;
 	struct fm_arena *mem = &o->c->mem;
-	size_t k = o->c->n_pieces, n_sides = to->graph.first[k];
+	size_t k = o->c->n_components, n_sides = to->graph.first[k];
 
 	if (to->rank == NULL) {
 		to->level = fm_arena_array(mem, k + 1, uint16_t);
@@ -394,16 +399,16 @@ make_room(struct ordering *o)
 		fm_arena_array(mem, k + 1, uint8_t), fm_arena_array(mem, k + 1, uint32_t) };
 	o->flow = fm_arena_array(mem, k + 1, double);
 	o->cable_load = fm_arena_array(mem, n_sides + 1, double);
-	o->planes = fm_arena_array(mem, k + 1, uint8_t);
+	o->layers = fm_arena_array(mem, k + 1, uint8_t);
 	o->by_rank = fm_arena_array(mem, k + 1, uint32_t);
-	o->component = fm_arena_array(mem, k + 1, uint32_t);
+	o->fabric_component = fm_arena_array(mem, k + 1, uint32_t);
 	o->level = fm_arena_array(mem, k + 1, uint16_t);
 	o->best = fm_arena_array(mem, k + 1, uint16_t);
 	return to->level != NULL && to->rank != NULL && to->down != NULL && o->sources != NULL &&
 	    o->lids != NULL && o->ways.rank != NULL && o->ways.down != NULL &&
 	    o->ways.queue != NULL && o->flow != NULL && o->cable_load != NULL &&
-	    o->planes != NULL && o->by_rank != NULL && o->component != NULL && o->level != NULL &&
-	    o->best != NULL;
+	    o->layers != NULL && o->by_rank != NULL && o->fabric_component != NULL &&
+	    o->level != NULL && o->best != NULL;
 }
 
 int
@@ -411,15 +416,15 @@ compose_find_order(struct composer *c, bool *complete, struct fm_error *err)
 {
 	struct ordering o = { .c = c, .to = &c->whole };
 
-	if (c->n_pieces >= ORDERED_NO_RANK)
+	if (c->n_components >= ORDERED_NO_RANK)
 		return fm_fail(
-		    err, FM_E_RESOURCE, "%u parts of regions cannot be composed", c->n_pieces);
-	if (!make_room(&o))
+		    err, FM_E_RESOURCE, "%u parts of regions cannot be composed", c->n_components);
+	if (!alloc_ordering(&o))
 		return compose_no_memory(err);
-	for (uint32_t x = 0; x < c->n_pieces; x++) {
-		o.component[x] = c->piece[x].component;
-		o.sources[x] = c->piece[x].n_sources;
-		o.lids[x] = c->piece[x].n_lids;
+	for (uint32_t x = 0; x < c->n_components; x++) {
+		o.fabric_component[x] = c->component[x].fabric_component;
+		o.sources[x] = c->component[x].n_sources;
+		o.lids[x] = c->component[x].n_lids;
 	}
 	if (!(levels_before(&o) && take_if_complete(&o, "kept")) &&
 	    !(levels_as_given(&o) && take_if_complete(&o, "given")))
@@ -453,26 +458,26 @@ cut_islands_off(struct composer *c, struct fm_error *err)
 	return 0;
 }
 
-/* What each piece of the core sends and gets.  An island with several neighbours there sends
+/* What each component of the core sends and gets.  An island with several neighbours there sends
  * by any that leads on (compose_mend_islands()). */
 static void
 weigh_core(struct ordering *o)
 {
 	const struct composer *c = o->c;
 
-	for (uint32_t x = 0; x < c->n_pieces; x++) {
-		const struct piece *p = &c->piece[x];
+	for (uint32_t x = 0; x < c->n_components; x++) {
+		const struct component *p = &c->component[x];
 
-		o->component[x] = p->component;
+		o->fabric_component[x] = p->fabric_component;
 		if (!c->island[x]) {
 			o->sources[x] += p->n_sources;
 			o->lids[x] += p->n_lids;
 			continue;
 		}
 		for (uint32_t i = 0; i < p->n_sides; i++) {
-			o->lids[p->side[i].piece] += p->n_lids;
+			o->lids[p->side[i].component] += p->n_lids;
 			if (p->n_sides == 1)
-				o->sources[p->side[i].piece] += p->n_sources;
+				o->sources[p->side[i].component] += p->n_sources;
 		}
 	}
 }
@@ -485,7 +490,7 @@ compose_order_core(struct composer *c, bool *complete, struct fm_error *err)
 
 	if (rc != 0)
 		return rc;
-	if (!make_room(&o))
+	if (!alloc_ordering(&o))
 		return compose_no_memory(err);
 	weigh_core(&o);
 	if (!(levels_before(&o) && take_if_complete(&o, NULL)) &&

@@ -4,8 +4,8 @@
  * fit from several starts.
  *
  *	by size		longest demands first, those of one length RESTARTS times at random
- *	by destination	all that lead to one piece first as one demand: the plane
- *			depends on (piece, destination), so they agree
+ *	by destination	all that lead to one component first as one demand: the layer
+ *			depends on (component, destination), so they agree
  *	by code		on a star, each island has a word of n bits, half of them 1;
  *			two different words differ both ways, so for islands i, j
  *			there is a bit that is 0 (leaves) in i and 1 (arrives) in j:
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/regions/compose_internal.h"
+#include "core/regions/compose_sls.h"
 #include "lib/rng.h"
 
 #define RESTARTS 40
@@ -27,24 +27,24 @@ struct signing {
 	struct composer *c;
 	struct demands *d;
 	uint32_t most, n, best;
-	uint8_t *signature, *best_signature; /* [most][n_pieces] */
+	uint8_t *signature, *best_signature; /* [most][n_components] */
 	uint32_t *mixed, *turn;		     /* [demands] turn: order of insertion */
-	uint32_t *count;		     /* [n_pieces + 1] */
+	uint32_t *count;		     /* [n_components + 1] */
 	uint8_t *sl, *best_sl;		     /* [demands] */
-	struct demand_part *whole;	     /* [n_pieces] */
+	struct demand_part *whole;	     /* [n_components] */
 };
 
 /* How many parts agree with signature s already; UINT32_MAX: it does not fit. */
 static uint32_t
 agreement(const struct signing *g, uint32_t s, const struct demand_part *parts, uint32_t n)
 {
-	const uint8_t *sig = g->signature + (size_t)s * g->c->n_pieces;
+	const uint8_t *sig = g->signature + (size_t)s * g->c->n_components;
 	uint32_t same = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (sig[parts[i].piece] == parts[i].value)
+		if (sig[parts[i].component] == parts[i].value)
 			same++;
-		else if (sig[parts[i].piece] != NO_VALUE)
+		else if (sig[parts[i].component] != NO_VALUE)
 			return UINT32_MAX;
 	return same;
 }
@@ -69,9 +69,9 @@ insert(struct signing *g, const struct demand_part *parts, uint32_t n)
 			return UINT32_MAX;
 		best = g->n++;
 	}
-	sig = g->signature + (size_t)best * g->c->n_pieces;
+	sig = g->signature + (size_t)best * g->c->n_components;
 	for (uint32_t i = 0; i < n; i++)
-		sig[parts[i].piece] = parts[i].value;
+		sig[parts[i].component] = parts[i].value;
 	return best;
 }
 
@@ -79,7 +79,7 @@ static void
 begin(struct signing *g)
 {
 	g->n = 0;
-	memset(g->signature, NO_VALUE, (size_t)g->most * g->c->n_pieces);
+	memset(g->signature, NO_VALUE, (size_t)g->most * g->c->n_components);
 }
 
 /* Insert all in turn; keep the result if it is the best. */
@@ -111,10 +111,10 @@ sort_by_size(struct signing *g)
 {
 	uint32_t n = (uint32_t)g->d->all.n, at = 0;
 
-	memset(g->count, 0, (g->c->n_pieces + 1) * sizeof(*g->count));
+	memset(g->count, 0, (g->c->n_components + 1) * sizeof(*g->count));
 	for (uint32_t i = 0; i < n; i++)
 		g->count[g->d->all.item[i].n]++;
-	for (uint32_t size = g->c->n_pieces + 1; size-- > 0;) {
+	for (uint32_t size = g->c->n_components + 1; size-- > 0;) {
 		uint32_t here = g->count[size];
 
 		g->count[size] = at;
@@ -142,19 +142,20 @@ whole_demand(struct signing *g, size_t from, size_t to, unsigned own)
 	uint8_t *value = g->best_signature; /* scratch until there is a best */
 	uint32_t n = 0;
 
-	memset(value, NO_VALUE, g->c->n_pieces);
+	memset(value, NO_VALUE, g->c->n_components);
 	for (size_t i = from; i < to; i++) {
 		const struct demand *d = &g->d->all.item[g->d->of.item[i]];
 
 		for (uint32_t j = 0; g->d->asked.item[i].own == own && j < d->n; j++) {
 			const struct demand_part *part = &g->d->parts.item[d->first + j];
 
-			if (value[part->piece] != NO_VALUE && value[part->piece] != part->value)
+			if (value[part->component] != NO_VALUE &&
+			    value[part->component] != part->value)
 				return 0; /* islands: local and foreign differ */
-			value[part->piece] = part->value;
+			value[part->component] = part->value;
 		}
 	}
-	for (uint32_t x = 0; x < g->c->n_pieces; x++)
+	for (uint32_t x = 0; x < g->c->n_components; x++)
 		if (value[x] != NO_VALUE)
 			g->whole[n++] = (struct demand_part){ (uint16_t)x, value[x] };
 	return n;
@@ -207,11 +208,11 @@ sign_by_code(struct signing *g)
 	const struct composer *c = g->c;
 	uint32_t islands = 0, middles = 0, n = 2, word, own = 1;
 
-	for (uint32_t x = 0; x < c->n_pieces; x++) {
-		islands += c->piece[x].n_sides == 1 && c->piece[x].n > 1;
-		middles += c->piece[x].n_sides > 1;
-		for (uint32_t s = 0; s < c->n_pieces; s++)
-			while (c->own_sls[(size_t)s * c->n_pieces + x] >> own != 0)
+	for (uint32_t x = 0; x < c->n_components; x++) {
+		islands += c->component[x].n_sides == 1 && c->component[x].n > 1;
+		middles += c->component[x].n_sides > 1;
+		for (uint32_t s = 0; s < c->n_components; s++)
+			while (c->own_sls[(size_t)s * c->n_components + x] >> own != 0)
 				own++;
 	}
 	while (binomial_half(n) < islands && n < N_SLS)
@@ -221,14 +222,15 @@ sign_by_code(struct signing *g)
 	begin(g);
 	g->n = n * own;
 	word = (1u << (n / 2)) - 1;
-	for (uint32_t x = 0; x < c->n_pieces; x++) {
-		if (c->piece[x].n_sides != 1 || c->piece[x].n == 1)
+	for (uint32_t x = 0; x < c->n_components; x++) {
+		if (c->component[x].n_sides != 1 || c->component[x].n == 1)
 			continue;
 		for (uint32_t s = 0; s < g->n; s++) {
-			bool arrives = word >> (s / own) & 1, apart = c->piece[x].tables != NULL;
+			bool arrives = word >> (s / own) & 1,
+			     apart = c->component[x].tables != NULL;
 			uint8_t in = apart ? (uint8_t)(s % own) : FOREIGN + 1;
 
-			g->signature[(size_t)s * c->n_pieces + x] = arrives ? in : FOREIGN;
+			g->signature[(size_t)s * c->n_components + x] = arrives ? in : FOREIGN;
 		}
 		word = next_word(word);
 	}
@@ -236,10 +238,10 @@ sign_by_code(struct signing *g)
 }
 
 static int
-make_room(struct signing *g, struct fm_error *err)
+alloc_signing(struct signing *g, struct fm_error *err)
 {
 	struct fm_arena *mem = &g->c->mem;
-	size_t k = g->c->n_pieces, n = g->d->all.n + 1;
+	size_t k = g->c->n_components, n = g->d->all.n + 1;
 
 	g->signature = fm_arena_array(mem, g->most * k + k, uint8_t);
 	g->best_signature = fm_arena_array(mem, g->most * k + k, uint8_t);
@@ -263,7 +265,7 @@ compose_sign(struct composer *c, struct demands *d, uint32_t most, uint8_t *sign
 	struct signing g = { .c = c, .d = d, .most = most, .best = most + 1 };
 	uint64_t cost = (uint64_t)d->parts.n * 4 + 1;
 	struct fm_rng rng;
-	int rc = make_room(&g, err);
+	int rc = alloc_signing(&g, err);
 
 	if (rc != 0)
 		return rc;
@@ -284,7 +286,7 @@ compose_sign(struct composer *c, struct demands *d, uint32_t most, uint8_t *sign
 	*n = g.best;
 	if (g.best > most)
 		return 0;
-	memcpy(signature, g.best_signature, (size_t)most * c->n_pieces);
+	memcpy(signature, g.best_signature, (size_t)most * c->n_components);
 	for (size_t i = 0; i < d->all.n; i++)
 		d->all.item[i].sl = g.best_sl[i];
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A piece as the fabric its engine sees.
+ * A component as the fabric its engine sees.
  *
  * Its own switches, renumbered in their order, the cables among them and its own
  * ends.  For each LID beyond one end of kind FM_END_PROXY on the gateway port
@@ -10,16 +10,16 @@
  * shape: the engine writes where the whole wants it.
  *
  * Proxies have neither names nor GUIDs, so that nobody can mean one.
- * O(switches + links of the piece + LIDs).
+ * O(switches + links of the component + LIDs).
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/regions/compose_internal.h"
+#include "core/regions/compose_steps.h"
 
 struct building {
 	struct composer *c;
-	const struct piece *p;
+	const struct component *p;
 	uint32_t x;
 	enum view_kind kind;
 	struct snapshot *snap;
@@ -129,7 +129,7 @@ sort_proxies(struct building *b)
 
 		/* islands send everything to their core, by all of their nearest gates */
 		b->enters[i] = b->kind != VIEW_FOREIGN &&
-		    (is_island(c, e->to) || c->piece[e->to].exit[back].n_lids > 0);
+		    (is_island(c, e->to) || c->component[e->to].exit[back].n_lids > 0);
 	}
 	if (b->kind == VIEW_ENTRANCES)
 		return true;
@@ -273,7 +273,7 @@ int
 compose_view(struct composer *c, uint32_t x, enum view_kind kind, struct snapshot **out,
     struct fm_error *err)
 {
-	struct building b = { .c = c, .p = &c->piece[x], .x = x, .kind = kind };
+	struct building b = { .c = c, .p = &c->component[x], .x = x, .kind = kind };
 
 	b.snap = calloc(1, sizeof(*b.snap));
 	if (b.snap == NULL)

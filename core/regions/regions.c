@@ -197,7 +197,7 @@ warn_of_items(
 	return rc;
 }
 
-/* An engine of a region sees the nodes of its piece alone, so it cannot tell what is beyond
+/* An engine of a region sees the nodes of its component alone, so it cannot tell what is beyond
  * from what is nowhere.  No mistake in itself: the list may be one for several fabrics. */
 static int
 check_options(struct resolve *r, const struct chain *chain)

@@ -140,7 +140,7 @@ groups_are_to_blame(const struct chain_entry *e, const struct tables *t, const s
  * given up for the static routes among them: better those of the engine the
  * administrator wants than the alternatives of the next. */
 static int
-judge(struct router *r, struct plan *p, const struct chain_entry *e, struct tables *t,
+judge_entry(struct router *r, struct plan *p, const struct chain_entry *e, struct tables *t,
     bool allow_credit_loops, struct fm_error *err)
 {
 	struct verify_request req = { .n_vls = r->set.n_vls, .sl_model = r->set.sl_model };
@@ -171,7 +171,7 @@ struct second_best {
 };
 
 static void
-take(struct plan *p, const struct chain_entry *e, struct tables *t)
+use_entry(struct plan *p, const struct chain_entry *e, struct tables *t)
 {
 	snprintf(p->engine, sizeof(p->engine), "%s", e->name);
 	p->because = e->because;
@@ -210,7 +210,7 @@ take_second_best(struct plan *p, struct second_best *best)
 {
 	log_warn("route", "no engine of the chain joins all pairs; that of %s is used: %s",
 	    best->entry->name, p->refused.item[best->refused].reason);
-	take(p, best->entry, best->tables);
+	use_entry(p, best->entry, best->tables);
 	p->verdict = best->verdict;
 	p->route_ms = best->route_ms;
 	p->verify_ms = best->verify_ms;
@@ -231,7 +231,7 @@ try_entry(struct router *r, struct plan *p, const struct chain_entry *e, const s
 
 	if (rc != 0)
 		return refuse(p, e, why.msg, err);
-	rc = judge(r, p, e, t, allow_credit_loops, err);
+	rc = judge_entry(r, p, e, t, allow_credit_loops, err);
 	if (rc == 0 && !verdict_is_safe(&p->verdict, allow_credit_loops)) {
 		rc = explain_verdict(r, p, e, t, reason, sizeof(reason), err);
 		if (rc == 0)
@@ -239,7 +239,7 @@ try_entry(struct router *r, struct plan *p, const struct chain_entry *e, const s
 	} else if (rc == 0 && p->verdict.unreachable_pairs > 0) {
 		rc = hold(p, e, t, best, err);
 	} else if (rc == 0) {
-		take(p, e, t);
+		use_entry(p, e, t);
 	}
 	tables_put(t);
 	return rc;
@@ -289,25 +289,25 @@ route_once_anew(
 	return 0;
 }
 
-/* all_rungs: of regions nothing that was refused is taken for refused.  So too where what
+/* all_joins: of regions nothing that was refused is taken for refused.  So too where what
  * is left without that does not join all. */
 static int
-route_anew(struct router *r, const struct plan_request *q, bool all_rungs, struct plan **out,
+route_anew(struct router *r, const struct plan_request *q, bool all_joins, struct plan **out,
     struct fm_error *err)
 {
 	struct plan_request full = *q;
 	struct plan *p = NULL;
 	int rc;
 
-	full.all_rungs = all_rungs;
-	if (!all_rungs && ((rc = plan_return_to_nominal(r, q, out, err)) != 0 || *out != NULL))
+	full.all_joins = all_joins;
+	if (!all_joins && ((rc = plan_return_to_nominal(r, q, out, err)) != 0 || *out != NULL))
 		return rc;
 	rc = route_once_anew(r, &full, &p, err);
-	if (rc == 0 && p->regions != NULL && p->regions->climbed != p->snap &&
+	if (rc == 0 && p->regions != NULL && p->regions->searched != p->snap &&
 	    (p->tables == NULL || p->verdict.unreachable_pairs > 0)) {
 		plan_put(p);
 		p = NULL;
-		full.all_rungs = true;
+		full.all_joins = true;
 		rc = route_once_anew(r, &full, &p, err);
 	}
 	if (rc == 0)

@@ -24,10 +24,10 @@ has_refusal(const struct plan_refusal *refused, size_t n, const struct plan_refu
 /* Of a composed plan some "engines" are ways to join regions: that the first of
  * them does not do is no news. */
 static bool
-is_rung(const char *engine)
+is_join(const char *engine)
 {
 	for (int i = PLAN_FLAT; i <= PLAN_WHOLE; i++)
-		if (strcmp(plan_rung_name((enum plan_rung)i), engine) == 0)
+		if (strcmp(plan_join_name((enum plan_join)i), engine) == 0)
 			return true;
 	return false;
 }
@@ -37,9 +37,9 @@ say_refusal(const struct plan_refusal *r, const char *region)
 {
 	char where[80] = "";
 
-	if (region == NULL && is_rung(r->engine)) {
+	if (region == NULL && is_join(r->engine)) {
 		log_info(
-		    "sweep", "regions cannot be joined by the rung %s: %s", r->engine, r->reason);
+		    "sweep", "regions cannot be joined as %s: %s", r->engine, r->reason);
 		return;
 	}
 	if (region != NULL)
@@ -85,7 +85,7 @@ say_refusals(const struct plan *old, const struct plan *p)
 static void
 say_crowding(const struct plan *p, const struct plan_region *r)
 {
-	if (r->busiest.times > PLAN_CROWDED)
+	if (r->busiest.times > PLAN_CONGESTED)
 		log_warn("sweep",
 		    "region %s is an island or its core, and %s by switch %s port %u goes %.1f "
 		    "times the mean of the region's cables to others: cables to other switches "
@@ -107,11 +107,11 @@ say_regions(const struct plan *old, const struct plan *p)
 			    r->because != NULL ? ", auto: it is " : "",
 			    r->because != NULL ? r->because : "");
 	}
-	for (uint32_t i = 0; now->rung == PLAN_ISLANDS && i < now->n; i++)
+	for (uint32_t i = 0; now->join == PLAN_ISLANDS && i < now->n; i++)
 		say_crowding(p, &now->region[i]);
-	if (before == NULL || before->rung != now->rung)
+	if (before == NULL || before->join != now->join)
 		log_notice(
-		    "sweep", "the regions are joined by the rung %s", plan_rung_name(now->rung));
+		    "sweep", "the regions are joined as %s", plan_join_name(now->join));
 }
 
 void

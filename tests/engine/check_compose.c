@@ -28,14 +28,14 @@ START_TEST(a_cycle_of_trees)
 	tell(&c, "four switches");
 	check_plan(&c, "four switches");
 	ck_assert(is_refused(&c, "flat", "credit loop"));
-	ck_assert_int_eq(c.plan->regions->rung, PLAN_ISLANDS);
+	ck_assert_int_eq(c.plan->regions->join, PLAN_ISLANDS);
 	ck_assert_uint_eq(c.plan->verdict.vls, 2);
 	composed_fini(&c);
 	four_switches(&c, 2);
-	c.router.skip_rungs = 1u << PLAN_ISLANDS;
+	c.router.skip_joins = 1u << PLAN_ISLANDS;
 	route_composed(&c);
 	check_plan(&c, "four switches in phases");
-	ck_assert_int_eq(c.plan->regions->rung, PLAN_PHASES);
+	ck_assert_int_eq(c.plan->regions->join, PLAN_PHASES);
 	ck_assert_uint_eq(c.plan->verdict.vls, 2);
 	composed_fini(&c);
 }
@@ -48,11 +48,11 @@ START_TEST(the_cycle_is_there)
 	struct walked w;
 
 	four_switches(&c, 1);
-	c.router.skip_rungs = 1u << PLAN_ISLANDS | 1u << PLAN_PHASES;
+	c.router.skip_joins = 1u << PLAN_ISLANDS | 1u << PLAN_PHASES;
 	for (uint32_t i = 0; i < 2; i++)
 		c.region[i].chain.allow_credit_loops = true;
 	route_composed(&c);
-	ck_assert_int_eq(c.plan->regions->rung, PLAN_FLAT);
+	ck_assert_int_eq(c.plan->regions->join, PLAN_FLAT);
 	ck_assert_uint_gt(c.plan->verdict.credit_loops, 0);
 	w = walk_tables(c.snap, &c.plan->tables->t, true, NULL);
 	ck_assert_uint_eq(w.lost, 0);
@@ -89,12 +89,12 @@ START_TEST(islands_round_a_core)
 
 	snprintf(what, sizeof(what), "%u x %s", stars[_i].star.n_islands, stars[_i].star.island);
 	make_star(&c, &stars[_i].star);
-	c.router.skip_rungs = 1u << PLAN_FLAT;
+	c.router.skip_joins = 1u << PLAN_FLAT;
 	c.set.replies = REPLIES_REQUIRE;
 	route_composed(&c);
 	tell(&c, what);
 	check_plan(&c, what);
-	ck_assert_int_eq(c.plan->regions->rung, PLAN_ISLANDS);
+	ck_assert_int_eq(c.plan->regions->join, PLAN_ISLANDS);
 	ck_assert(!c.plan->forward_only);
 	ck_assert_uint_le(c.plan->verdict.vls, stars[_i].vls);
 	ck_assert_uint_le(used_sls(&c), stars[_i].islands_sls);
@@ -111,14 +111,14 @@ START_TEST(phases_round_a_core)
 	snprintf(
 	    what, sizeof(what), "phases, %u x %s", stars[_i].star.n_islands, stars[_i].star.island);
 	make_star(&c, &stars[_i].star);
-	c.router.skip_rungs = 1u << PLAN_FLAT | 1u << PLAN_ISLANDS;
+	c.router.skip_joins = 1u << PLAN_FLAT | 1u << PLAN_ISLANDS;
 	route_composed(&c);
 	tell(&c, what);
 	check_plan(&c, what);
 	if (stars[_i].phases_sls == 0) {
 		ck_assert(is_refused(&c, "phases", "SLs"));
 	} else {
-		ck_assert_int_eq(c.plan->regions->rung, PLAN_PHASES);
+		ck_assert_int_eq(c.plan->regions->join, PLAN_PHASES);
 		ck_assert_uint_le(c.plan->verdict.vls, stars[_i].vls);
 		ck_assert_uint_le(used_sls(&c), stars[_i].phases_sls);
 		ck_assert_uint_gt(c.plan->regions->one_way_pairs, 0);
@@ -152,7 +152,7 @@ END_TEST
 
 /* The busiest of the links between regions, as a multiple of their mean. */
 static double
-crowding(const struct composed *c)
+congestion(const struct composed *c)
 {
 	const struct fm_fabric *fab = &c->snap->fab;
 	uint32_t *load = calloc(fab->n_links + 1, sizeof(*load)), most = 0, n = 0;
@@ -180,18 +180,18 @@ START_TEST(pods_and_cores)
 	route_composed(&c);
 	tell(&c, "pods and cores");
 	check_plan(&c, "pods and cores");
-	ck_assert_int_eq(c.plan->regions->rung, PLAN_FLAT);
+	ck_assert_int_eq(c.plan->regions->join, PLAN_FLAT);
 	ck_assert_int_eq(c.plan->tables->t.sl_shape, FM_SL_ZERO);
 	ck_assert_uint_eq(c.plan->verdict.vls, 1);
 	ck_assert_uint_eq(used_sls(&c), 1);
 	if (getenv("FMD_TELL") != NULL)
-		printf("    crowding=%.2f\n", crowding(&c));
-	ck_assert_msg(crowding(&c) < 1.35, "crowding %.2f", crowding(&c));
+		printf("    congestion=%.2f\n", congestion(&c));
+	ck_assert_msg(congestion(&c) < 1.35, "congestion %.2f", congestion(&c));
 	composed_fini(&c);
 }
 END_TEST
 
-/* Tori beside a tree that is cut itself: what they hang on is no piece by itself, and the
+/* Tori beside a tree that is cut itself: what they hang on is no component by itself, and the
  * tree's parts are a core together. */
 static const struct {
 	const char *tree, *torus, *engine;
@@ -234,7 +234,7 @@ START_TEST(islands_round_several_pieces)
 	route_composed(&c);
 	tell(&c, what);
 	check_plan(&c, what);
-	ck_assert_int_eq(c.plan->regions->rung, PLAN_ISLANDS);
+	ck_assert_int_eq(c.plan->regions->join, PLAN_ISLANDS);
 	ck_assert(!c.plan->forward_only);
 	ck_assert_uint_le(c.plan->verdict.vls, beside[_i].vls);
 	ck_assert_uint_le(used_sls(&c), beside[_i].sls);
@@ -259,7 +259,7 @@ START_TEST(islands_round_a_merged_core)
 	tell(&c, "islands round a merged core");
 	check_plan(&c, "islands round a merged core");
 	ck_assert(is_refused(&c, "islands", "are routed as one core"));
-	ck_assert_int_eq(c.plan->regions->rung, PLAN_ISLANDS);
+	ck_assert_int_eq(c.plan->regions->join, PLAN_ISLANDS);
 	ck_assert(!c.plan->forward_only);
 	ck_assert_uint_le(c.plan->verdict.vls, 3);
 	ck_assert_uint_le(used_sls(&c), 5);
@@ -273,7 +273,7 @@ START_TEST(islands_round_a_merged_core)
 		ck_assert_int_eq(
 		    strcmp(r->engine, c.plan->regions->region[0].engine) == 0, in_core);
 		ck_assert_uint_eq(r->n_switches, i < 4 ? 12 : 25);
-		ck_assert_uint_eq(r->n_pieces, 1);
+		ck_assert_uint_eq(r->n_components, 1);
 		ck_assert_uint_eq(r->gateways.n, gateways[i]);
 	}
 	composed_fini(&c);
@@ -297,9 +297,9 @@ START_TEST(the_busiest_cable_is_told)
 	for (uint32_t i = 0; i < 4; i++)
 		join_nodes(
 		    &c, pick_switch(&c, tree, PICK_LEAF, i), pick_switch(&c, row, PICK_ANY, i));
-	c.router.skip_rungs = 1u << PLAN_FLAT;
+	c.router.skip_joins = 1u << PLAN_FLAT;
 	route_composed(&c);
-	ck_assert_int_eq(c.plan->regions->rung, PLAN_ISLANDS);
+	ck_assert_int_eq(c.plan->regions->join, PLAN_ISLANDS);
 	load = calloc(c.snap->fab.n_links + 1, sizeof(*load));
 	walk_tables(c.snap, &c.plan->tables->t, false, load);
 	for (fm_sw u = 0; u < c.snap->fab.n_switches; u++)
@@ -319,7 +319,7 @@ START_TEST(the_busiest_cable_is_told)
 	if (most[1] * 4.0 / (double)sum[1] > times)
 		times = most[1] * 4.0 / (double)sum[1];
 	ck_assert_double_eq_tol(c.plan->regions->region[1].busiest.times, times, 1e-9);
-	ck_assert_double_gt(times, PLAN_CROWDED);
+	ck_assert_double_gt(times, PLAN_CONGESTED);
 	ck_assert_uint_eq(c.plan->regions->region[1].busiest.sw, last);
 	composed_fini(&c);
 }
@@ -445,7 +445,7 @@ START_TEST(trees_on_a_spine)
 	route_composed(&c);
 	tell(&c, "trees on a spine");
 	check_plan(&c, "trees on a spine");
-	ck_assert_int_eq(c.plan->regions->rung, PLAN_FLAT);
+	ck_assert_int_eq(c.plan->regions->join, PLAN_FLAT);
 	ck_assert_uint_eq(c.plan->verdict.vls, 1);
 	composed_fini(&c);
 }
@@ -481,7 +481,7 @@ random_parts(struct composed *c, struct fm_rng *rng, uint32_t n)
 	}
 }
 
-/* One graph whose switches belong to any region: many pieces, rings of them. */
+/* One graph whose switches belong to any region: many components, rings of them. */
 static void
 random_labels(struct composed *c, struct fm_rng *rng, uint32_t n)
 {
@@ -500,7 +500,7 @@ random_labels(struct composed *c, struct fm_rng *rng, uint32_t n)
 #define N_SEEDS 150
 #define N_LONG 2000
 
-static uint32_t n_rungs[PLAN_WHOLE + 1];
+static uint32_t n_joins[PLAN_WHOLE + 1];
 
 static void
 one_composition(uint64_t seed)
@@ -525,7 +525,7 @@ one_composition(uint64_t seed)
 	/* what engines make without cycles stays so in phases: a theorem */
 	if (c.set.replies != REPLIES_REQUIRE)
 		ck_assert_msg(!is_refused(&c, "phases", "credit loop"), "%s: phases", what);
-	n_rungs[c.plan->regions != NULL ? c.plan->regions->rung : 0]++;
+	n_joins[c.plan->regions != NULL ? c.plan->regions->join : 0]++;
 	composed_fini(&c);
 }
 
@@ -540,8 +540,8 @@ START_TEST(random_compositions)
 	for (uint32_t i = (uint32_t)_i; i < n; i += 10)
 		one_composition(i + 1);
 	if (getenv("FMD_TELL") != NULL)
-		printf("flat %u islands %u phases %u whole %u\n", n_rungs[PLAN_FLAT],
-		    n_rungs[PLAN_ISLANDS], n_rungs[PLAN_PHASES], n_rungs[PLAN_WHOLE]);
+		printf("flat %u islands %u phases %u whole %u\n", n_joins[PLAN_FLAT],
+		    n_joins[PLAN_ISLANDS], n_joins[PLAN_PHASES], n_joins[PLAN_WHOLE]);
 }
 END_TEST
 

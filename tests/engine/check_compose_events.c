@@ -9,7 +9,7 @@
 
 #include "core/plan/plan_file.h"
 #include "core/plan/plan_file_regions.h"
-#include "core/regions/compose_internal.h"
+#include "core/regions/compose_steps.h"
 #include "core/route/route.h"
 #include "tests/engine/composed.h"
 #include "tests/run.h"
@@ -23,20 +23,20 @@ static const struct star four_lash = { "pgft 2 4,4 1,2 1,1", "fattree", "random 
 
 /* -------------------------------------------------------------- any engine */
 
-/* The shape an engine is at home on. */
+/* The shape an engine is at ingress on. */
 static const char *
-home_of(const char *engine)
+ingress_of(const char *engine)
 {
-	static const char *const homes[][2] = { { "fattree", "pgft 2 3,3 1,2 1,1" },
+	static const char *const ingresses[][2] = { { "fattree", "pgft 2 3,3 1,2 1,1" },
 		{ "torus2qos", "torus 4x3 1" }, { "dor", "mesh 3x3 1" },
 		{ "hyperx", "hyperx 3x3 1" }, { "dragonfly", "dragonfly 3 1 1" },
 		{ "template", "mesh 3 1" }, { "minhop", "pgft 2 3,3 1,2 1,1" },
 		{ "sssp", "pgft 2 3,3 1,2 1,1" }, { "shortestpath", "pgft 2 3,3 1,2 1,1" },
 		{ "dgshortestpath", "pgft 2 3,3 1,2 1,1" } };
 
-	for (size_t i = 0; i < sizeof(homes) / sizeof(*homes); i++)
-		if (strcmp(homes[i][0], engine) == 0)
-			return homes[i][1];
+	for (size_t i = 0; i < sizeof(ingresses) / sizeof(*ingresses); i++)
+		if (strcmp(ingresses[i][0], engine) == 0)
+			return ingresses[i][1];
 	return "random 9 3 1 5";
 }
 
@@ -54,7 +54,7 @@ START_TEST(any_engine_in_a_region)
 		for (int j = 0; j < 3; j++) {
 			const char *name = j == _i ? e->name : "updn";
 
-			part[j] = add_part(&c, home_of(name), add_region(&c, name));
+			part[j] = add_part(&c, ingress_of(name), add_region(&c, name));
 		}
 		for (uint32_t j = 0; j < 4; j++)
 			join_nodes(&c, pick_switch(&c, part[j / 2], PICK_LEAF, j),
@@ -139,7 +139,7 @@ lids_through(const struct plan *p, fm_sw sw, uint8_t port)
 	return 0;
 }
 
-/* A gateway's cable goes and comes: only its own LIDs move, and all go home. */
+/* A gateway's cable goes and comes: only its own LIDs move, and all go ingress. */
 START_TEST(a_gateway_dies)
 {
 	struct event_rig r;
@@ -153,7 +153,7 @@ START_TEST(a_gateway_dies)
 	/* in phases each LID has one gateway, whatever switch it comes from */
 	plan_put(r.c.plan);
 	r.c.plan = NULL;
-	r.c.router.skip_rungs = 1u << PLAN_FLAT | 1u << PLAN_ISLANDS;
+	r.c.router.skip_joins = 1u << PLAN_FLAT | 1u << PLAN_ISLANDS;
 	route_composed(&r.c);
 	na = pick_switch(&r.c, r.a, PICK_ANY, 5);
 	nb = pick_switch(&r.c, r.b, PICK_ANY, 5);
@@ -182,7 +182,7 @@ START_TEST(a_gateway_dies)
 END_TEST
 
 /* A torus on the leaves of three pods: the pods and the spines are its core.  A cable of
- * its goes and comes: the same regions are islands, and all goes home. */
+ * its goes and comes: the same regions are islands, and all goes ingress. */
 START_TEST(an_island_of_pods_and_spines_loses_a_cable)
 {
 	struct composed c;
@@ -201,7 +201,7 @@ START_TEST(an_island_of_pods_and_spines_loses_a_cable)
 	route_composed(&c);
 	freeze_lids(&c);
 	check_plan(&c, "nominal");
-	ck_assert_int_eq(c.plan->regions->rung, PLAN_ISLANDS);
+	ck_assert_int_eq(c.plan->regions->join, PLAN_ISLANDS);
 	nominal = plan_get(c.plan);
 	port = port_between(&c, leaf[1], sw[1]);
 	back = port_between(&c, sw[1], leaf[1]);
@@ -209,7 +209,7 @@ START_TEST(an_island_of_pods_and_spines_loses_a_cable)
 	route_composed(&c);
 	check_plan(&c, "a cable less");
 	ck_assert(!c.plan->kept);
-	ck_assert_int_eq(c.plan->regions->rung, PLAN_ISLANDS);
+	ck_assert_int_eq(c.plan->regions->join, PLAN_ISLANDS);
 	without = plan_get(c.plan);
 	for (fm_sw u = 0; u < c.snap->fab.n_switches; u++)
 		ck_assert_uint_eq(nominal->regions->sw_core_level[u] == PLAN_ISLAND,
@@ -249,13 +249,13 @@ START_TEST(a_region_in_two_pieces)
 		    &c, pick_switch(&c, a, PICK_ANY, 2 * i), pick_switch(&c, b, PICK_LEAF, i));
 	route_composed(&c);
 	freeze_lids(&c);
-	check_plan(&c, "one piece");
-	ck_assert_uint_eq(c.plan->regions->region[0].n_pieces, 1);
+	check_plan(&c, "one component");
+	ck_assert_uint_eq(c.plan->regions->region[0].n_components, 1);
 	take_out(&c, pick_switch(&c, a, PICK_ANY, 1));
 	route_composed(&c);
-	tell(&c, "two pieces");
-	check_plan(&c, "two pieces");
-	ck_assert_uint_eq(c.plan->regions->region[0].n_pieces, 3); /* and the dark one */
+	tell(&c, "two components");
+	check_plan(&c, "two components");
+	ck_assert_uint_eq(c.plan->regions->region[0].n_components, 3); /* and the dark one */
 	composed_fini(&c);
 }
 END_TEST
@@ -275,13 +275,13 @@ START_TEST(pieces_are_counted_anew)
 		.sw_region = c.sw_region,
 		.n_lid_room = c.snap->fab.max_lid + 1u };
 	fm_arena_init(&k.mem, SIZE_MAX);
-	ck_assert_int_eq(compose_find_pieces(&k, &err), 0);
-	ck_assert_uint_eq(k.n_pieces, 3);
+	ck_assert_int_eq(compose_find_components(&k, &err), 0);
+	ck_assert_uint_eq(k.n_components, 3);
 	memset(c.sw_region, 0, c.snap->fab.n_switches * sizeof(*c.sw_region));
-	ck_assert_int_eq(compose_find_pieces(&k, &err), 0);
-	ck_assert_uint_eq(k.n_pieces, 1);
-	ck_assert_uint_eq(k.piece[0].n, c.snap->fab.n_switches);
-	ck_assert_uint_eq(k.piece[0].n_exits, 0);
+	ck_assert_int_eq(compose_find_components(&k, &err), 0);
+	ck_assert_uint_eq(k.n_components, 1);
+	ck_assert_uint_eq(k.component[0].n, c.snap->fab.n_switches);
+	ck_assert_uint_eq(k.component[0].n_exits, 0);
 	fm_arena_fini(&k.mem);
 	composed_fini(&c);
 }
@@ -373,7 +373,7 @@ check_same_regions(const struct plan_regions *a, const struct plan_regions *b)
 {
 	ck_assert_ptr_nonnull(a);
 	ck_assert_uint_eq(a->n, b->n);
-	ck_assert_int_eq(a->rung, b->rung);
+	ck_assert_int_eq(a->join, b->join);
 	ck_assert_uint_eq(a->one_way_pairs, b->one_way_pairs);
 	ck_assert_uint_eq(a->n_switches, b->n_switches);
 	ck_assert_mem_eq(a->sw_level, b->sw_level, a->n_switches * sizeof(*a->sw_level));
@@ -389,7 +389,7 @@ check_same_regions(const struct plan_regions *a, const struct plan_regions *b)
 		ck_assert_str_eq(x->name, y->name);
 		ck_assert_str_eq(x->engine, y->engine);
 		ck_assert_uint_eq(x->n_switches, y->n_switches);
-		ck_assert_uint_eq(x->n_pieces, y->n_pieces);
+		ck_assert_uint_eq(x->n_components, y->n_components);
 		ck_assert_uint_eq(x->entry, y->entry);
 		ck_assert_int_eq(x->is_merged, y->is_merged);
 		ck_assert_double_eq(x->busiest.times, y->busiest.times);
@@ -423,7 +423,7 @@ START_TEST(regions_over_a_restart)
 	c.region[1].chain.allow_credit_loops = true;
 	route_composed(&c);
 	tell(&c, "regions over a restart");
-	ck_assert_int_eq(c.plan->regions->rung, PLAN_ISLANDS);
+	ck_assert_int_eq(c.plan->regions->join, PLAN_ISLANDS);
 	ck_assert_uint_gt(c.plan->regions->region[1].refused.n, 0);
 	ck_assert_ptr_nonnull(c.plan->regions->loops_within);
 	n = plan_regions_bytes(c.plan);
@@ -453,7 +453,7 @@ START_TEST(kept_over_a_restart)
 	int fd;
 
 	make_rig(&r);
-	r.c.router.skip_rungs = 1u << PLAN_FLAT | 1u << PLAN_ISLANDS;
+	r.c.router.skip_joins = 1u << PLAN_FLAT | 1u << PLAN_ISLANDS;
 	plan_put(r.c.plan);
 	r.c.plan = NULL;
 	route_composed(&r.c);
@@ -500,7 +500,7 @@ START_TEST(any_number_of_workers)
 				router_fini(&c[i].router);
 				ck_assert_int_eq(router_init(&c[i].router, i + 1, &err), 0);
 			}
-			c[i].router.skip_rungs = kind == 1 ? 0 : 1u << PLAN_ISLANDS;
+			c[i].router.skip_joins = kind == 1 ? 0 : 1u << PLAN_ISLANDS;
 			route_composed(&c[i]);
 		}
 		ck_assert(same_tables(&c[0], c[0].plan, c[1].plan));
@@ -543,7 +543,7 @@ START_TEST(memory_runs_out)
 
 	make_star(&c, &one_torus);
 	look(&c);
-	while (rc != 0 || (c.plan->regions != NULL && c.plan->regions->rung == PLAN_WHOLE) ||
+	while (rc != 0 || (c.plan->regions != NULL && c.plan->regions->join == PLAN_WHOLE) ||
 	    c.plan->tables == NULL || c.plan->regions == NULL ||
 	    c.plan->regions->region[1].refused.n > 0) {
 		struct fm_error err = { 0 };

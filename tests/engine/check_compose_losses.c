@@ -3,7 +3,7 @@
  * What regions lose and get back, however they are joined: cables, borders, gateways, what
  * held a region together, its last switch.  After each the whole is joined as well as from
  * nothing and proven by two judges, in as many entries as the loss is worth; when all is back
- * so are the tables.  And what composing remembers of the climb before.
+ * so are the tables.  And what composing remembers of the search before.
  */
 #include "config.h"
 
@@ -16,7 +16,7 @@
 static struct composed c;
 static struct snapshot *whole; /* nothing is lost */
 static uint64_t *out_links, *out_switches, *out_ends;
-static uint32_t n_refused; /* rungs and engines, since it was set to 0 */
+static uint32_t n_refused; /* joins and engines, since it was set to 0 */
 static uint32_t n_waiting; /* tables that were not taken up */
 
 static void
@@ -32,7 +32,7 @@ count_refusals(void *arg, enum fm_log_level level, const char *subsystem, const 
 #define RUNG(x) (1u << PLAN_##x)
 
 static const struct place {
-	enum plan_rung rung;
+	enum plan_join join;
 	const char *name;
 	/* a tree cut at tier 2; or a star, or a ring of those parts */
 	const char *tree, *core, *ring, *part, *engine;
@@ -69,7 +69,7 @@ build(const struct place *p)
 		make_ring(&c, p->ring, p->part, p->engine, part);
 	else
 		make_star(&c, &star);
-	c.router.skip_rungs = p->skip;
+	c.router.skip_joins = p->skip;
 	look(&c);
 	whole = snapshot_get(c.snap);
 	out_links = calloc(FM_BITSET_WORDS(whole->fab.n_links) + 1, sizeof(*out_links));
@@ -102,7 +102,7 @@ look_again(void)
 /* ----------------------------------------------------------------- routing */
 
 static struct plan *
-plan_after(struct plan *prev, bool all_rungs)
+plan_after(struct plan *prev, bool all_joins)
 {
 	struct plan_request q = { .snap = c.snap,
 		.chain = &c.region[0].chain,
@@ -110,7 +110,7 @@ plan_after(struct plan *prev, bool all_rungs)
 		.sw_region = c.sw_region,
 		.prev = prev,
 		.drain = PLAN_DRAIN_NEVER, /* how tables are changed is judged elsewhere */
-		.all_rungs = all_rungs };
+		.all_joins = all_joins };
 	struct fm_error err = { 0 };
 	struct plan *p;
 
@@ -199,7 +199,7 @@ enum loss {
 	N_LOSSES
 };
 static const char *const loss_names[] = { "a cable", "a switch", "a border", "a gateway",
-	"two pieces", "a burst", "the last switch" };
+	"two components", "a burst", "the last switch" };
 
 static bool
 crosses(fm_link l, fm_sw sw)
@@ -354,7 +354,7 @@ START_TEST(losses)
 	route();
 	check_plan(&c, p->name);
 	tell(&c, p->name);
-	ck_assert_int_eq(c.plan->regions->rung, p->rung);
+	ck_assert_int_eq(c.plan->regions->join, p->join);
 	for (enum loss loss = 0; loss < N_LOSSES; loss++)
 		for (uint16_t region = 0; region < c.set.n_regions; region++)
 			if (region == (uint16_t)(c.set.n_regions - 1) || region == 0)
@@ -375,7 +375,7 @@ expect_same_refusals(const struct plan *a, const struct plan *b)
 		const struct plan_region *x = &a->regions->region[i], *y = &b->regions->region[i];
 
 		ck_assert_str_eq(x->engine, y->engine);
-		ck_assert_uint_eq(x->n_pieces, y->n_pieces);
+		ck_assert_uint_eq(x->n_components, y->n_components);
 		ck_assert_uint_eq(x->n_switches, y->n_switches);
 		ck_assert_uint_eq(x->refused.n, y->refused.n);
 		for (size_t j = 0; j < x->refused.n; j++)
@@ -384,13 +384,13 @@ expect_same_refusals(const struct plan *a, const struct plan *b)
 }
 
 /* After a loss, and when all is back, nothing that was refused is tried again. */
-START_TEST(the_rung_is_remembered)
+START_TEST(the_join_is_remembered)
 {
 	const struct place *p = &places[_i];
 	struct plan *nominal;
 
 	build(p);
-	if (p->rung <= PLAN_FLAT || p->rung == PLAN_WHOLE ||
+	if (p->join <= PLAN_FLAT || p->join == PLAN_WHOLE ||
 	    p->skip == (RUNG(FLAT) | RUNG(ISLANDS)))
 		return; /* nothing is refused, or nothing tried */
 	n_refused = 0;
@@ -405,7 +405,7 @@ START_TEST(the_rung_is_remembered)
 			lose(INNER_CABLE, (uint16_t)(c.set.n_regions - 1), 1);
 		route();
 		ck_assert_uint_eq(n_refused, 0);
-		ck_assert_int_eq(c.plan->regions->rung, p->rung);
+		ck_assert_int_eq(c.plan->regions->join, p->join);
 		expect_same_refusals(c.plan, nominal);
 	}
 	n_refused = 0;
@@ -415,7 +415,7 @@ START_TEST(the_rung_is_remembered)
 }
 END_TEST
 
-/* Cables and hosts that were not there when all rungs were climbed: they are climbed anew. */
+/* Cables and hosts that were not there when all joins were searched: they are searched anew. */
 START_TEST(what_is_new_is_looked_at)
 {
 	build(&places[5]);
@@ -469,7 +469,7 @@ main(void)
 	tcase_set_timeout(t, 300); /* with sanitizers, beside other work */
 	tcase_add_checked_fixture(t, NULL, tear_down);
 	tcase_add_loop_test(t, losses, 0, N_PLACES);
-	tcase_add_loop_test(t, the_rung_is_remembered, 0, N_PLACES);
+	tcase_add_loop_test(t, the_join_is_remembered, 0, N_PLACES);
 	tcase_add_loop_test(t, what_is_new_is_looked_at, 0, 2);
 	tcase_add_loop_test(t, another_configuration_begins_anew, 0, 2);
 	return run_suite(s);

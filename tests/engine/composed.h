@@ -417,8 +417,8 @@ print_plan(const struct composed *c, const char *what)
 {
 	const struct plan *p = c->plan;
 
-	printf("%s: rung=%s engine=%s vls=%u sls=%u hops=%.2f one_way=%llu\n", what,
-	    p->regions != NULL ? plan_rung_name(p->regions->rung) : "-", p->engine, p->verdict.vls,
+	printf("%s: join=%s engine=%s vls=%u sls=%u hops=%.2f one_way=%llu\n", what,
+	    p->regions != NULL ? plan_join_name(p->regions->join) : "-", p->engine, p->verdict.vls,
 	    p->tables != NULL ? count_sls(c->snap, &p->tables->t) : 0, p->verdict.avg_hops,
 	    p->regions != NULL ? (unsigned long long)p->regions->one_way_pairs : 0);
 	for (size_t i = 0; i < p->refused.n; i++)
@@ -426,8 +426,8 @@ print_plan(const struct composed *c, const char *what)
 	for (uint32_t i = 0; p->regions != NULL && i < p->regions->n; i++) {
 		const struct plan_region *r = &p->regions->region[i];
 
-		printf("    region %s: engine=%s switches=%u pieces=%u gateways=%zu\n", r->name,
-		    r->engine, r->n_switches, r->n_pieces, r->gateways.n);
+		printf("    region %s: engine=%s switches=%u components=%u gateways=%zu\n", r->name,
+		    r->engine, r->n_switches, r->n_components, r->gateways.n);
 		for (size_t j = 0; j < r->refused.n; j++)
 			printf("        %s: %s\n", r->refused.item[j].engine,
 			    r->refused.item[j].reason);
@@ -441,12 +441,12 @@ tell(const struct composed *c, const char *what)
 		print_plan(c, what);
 }
 
-/* Was a rung refused, with this word in the reason? */
+/* Was a join refused, with this word in the reason? */
 static inline bool
-is_refused(const struct composed *c, const char *rung, const char *word)
+is_refused(const struct composed *c, const char *join, const char *word)
 {
 	for (size_t i = 0; i < c->plan->refused.n; i++)
-		if (strcmp(c->plan->refused.item[i].engine, rung) == 0 &&
+		if (strcmp(c->plan->refused.item[i].engine, join) == 0 &&
 		    strstr(c->plan->refused.item[i].reason, word) != NULL)
 			return true;
 	return false;

@@ -836,13 +836,14 @@ START_TEST(report)
 	text = json_dumps(o, JSON_COMPACT);
 	ck_assert_str_eq(text,
 	    "{\"region\":\"odd\",\"n_switches\":3,\"switches\":[\"t-sw-0-[0,2]\",\"t-sw-2-2\"],"
-	    "\"hosts\":3,\"pieces\":1,\"chain\":[\"good\"]}");
+	    "\"hosts\":3,\"components\":1,\"chain\":[\"good\"]}");
 	free(text);
 	/* who wrote no chain has the default's, and that is told */
 	ck_assert_str_eq(
 	    json_string_value(json_object_get(json_array_get(list, 1), "chain_of")), "default");
 	ck_assert_ptr_null(json_object_get(json_array_get(list, 0), "chain_of"));
-	ck_assert_int_eq(json_integer_value(json_object_get(json_array_get(list, 0), "pieces")), 1);
+	ck_assert_int_eq(
+	    json_integer_value(json_object_get(json_array_get(list, 0), "components")), 1);
 	ck_assert_int_eq(json_integer_value(json_object_get(json_array_get(list, 1), "hosts")), 8);
 	json_decref(list);
 	conf_put(conf);

@@ -3,11 +3,11 @@
  * Where the regions as they are cut cannot be joined: as many as may be stay, as
  * islands, and all others are routed as one region, their core.
  *
- * Theorem.  Let some region be no cut of the graph of pieces (of regions in one piece each
+ * Theorem.  Let some region be no cut of the graph of components (of regions in one component each
  * there always are), and let the engines of all islands take LIDs from their nearest gates
  * by shortest paths.  Then this fits one VL and one SL more than these engines take, replies
  * included, whatever the graph.
- * Proof.  The core is one piece, and the last entries of its chain are up/down, which takes
+ * Proof.  The core is one component, and the last entries of its chain are up/down, which takes
  * one VL and joins all there; so compose_islands.c has what it asks for.
  *
  * The price: the merged regions lose their engines, all to one by the chain outside of
@@ -15,12 +15,13 @@
  * first, so that most switches keep theirs; whole regions only, for that is what the
  * administrator thinks in.
  *
- * O(regions^2 + pieces * cables between them).
+ * O(regions^2 + components * cables between them).
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "core/regions/compose_internal.h"
+#include "core/regions/compose_gateways.h"
+#include "core/regions/compose_steps.h"
 #include "lib/log.h"
 
 /* Those that are to be merged get the number of their first. */
@@ -51,8 +52,8 @@ mark_merged(struct composer *c)
 	for (uint32_t i = 0; i < c->set->n_regions; i++) {
 		bool in_core = false;
 
-		for (uint32_t x = 0; x < c->n_pieces; x++)
-			in_core |= c->piece[x].region == i && !c->island[x];
+		for (uint32_t x = 0; x < c->n_components; x++)
+			in_core |= c->component[x].region == i && !c->island[x];
 		c->region[i].is_merged = in_core;
 		n += in_core;
 	}
@@ -64,7 +65,7 @@ tell_merged(struct composer *c, uint32_t n_merged, struct fm_error *err)
 {
 	struct plan_refusal r = { .by_auto = false };
 
-	snprintf(r.engine, sizeof(r.engine), "%s", plan_rung_name(PLAN_ISLANDS));
+	snprintf(r.engine, sizeof(r.engine), "%s", plan_join_name(PLAN_ISLANDS));
 	snprintf(r.reason, sizeof(r.reason),
 	    "the regions as they are; %u of them, from %s on, are routed as one core of the others",
 	    n_merged, c->set->region[c->merged].name);
@@ -93,7 +94,7 @@ start_anew(struct composer *c)
 }
 
 int
-compose_unite(struct composer *c, bool *any, struct fm_error *err)
+compose_merge_regions(struct composer *c, bool *any, struct fm_error *err)
 {
 	uint32_t n_merged = 0;
 	int rc;
@@ -113,7 +114,7 @@ compose_unite(struct composer *c, bool *any, struct fm_error *err)
 }
 
 int
-compose_unite_again(struct composer *c, struct fm_error *err)
+compose_merge_regions_again(struct composer *c, struct fm_error *err)
 {
 	for (uint32_t i = 0; i < c->was->n; i++)
 		c->region[i].is_merged = c->was->region[i].is_merged;

@@ -7,7 +7,7 @@
  * an island stand in a corner of it, one carries what its neighbours do not.
  */
 #include "core/graph/gauge.h"
-#include "core/regions/compose_internal.h"
+#include "core/regions/compose_steps.h"
 
 /* Of one region, one way. */
 struct side_load {
@@ -43,7 +43,7 @@ tell_busiest(struct plan_region *region, const struct side_load *s, bool in)
 }
 
 int
-compose_find_crowding(struct composer *c, struct fm_error *err)
+compose_find_congestion(struct composer *c, struct fm_error *err)
 {
 	struct side_load *side = fm_arena_array(&c->mem, 2u * c->set->n_regions, struct side_load);
 	uint64_t *load = fm_arena_array(&c->mem, c->fab->n_links + 1, uint64_t);
@@ -54,9 +54,9 @@ compose_find_crowding(struct composer *c, struct fm_error *err)
 	rc = link_loads(c->snap, &c->tables->t, c->r->workers, load, err);
 	if (rc != 0)
 		return rc;
-	for (uint32_t x = 0; x < c->n_pieces; x++)
-		for (uint32_t i = 0; i < c->piece[x].n_exits; i++) {
-			const struct exit *e = &c->piece[x].exit[i];
+	for (uint32_t x = 0; x < c->n_components; x++)
+		for (uint32_t i = 0; i < c->component[x].n_exits; i++) {
+			const struct exit *e = &c->component[x].exit[i];
 			struct side_load *s = side + 2u * c->sw_named[e->near];
 
 			add_cable(s, c, e, load[e->link]);

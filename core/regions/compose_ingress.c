@@ -2,22 +2,22 @@
 /*
  * Which gates serve, and where the core hands LIDs of islands over.
  *
- * A gate of a piece serves when all whose traffic is to leave by it have a route to
+ * A gate of a component serves when all whose traffic is to leave by it have a route to
  * it.  An island's LID is handed over at a gate that is nearest to its switch, of
  * those to which a gate that serves leads; of the cables there the LID's number picks
- * one, and the piece of the core where it begins is the LID's home.  A home stays for
+ * one, and the component of the core where it begins is the LID's ingress.  An ingress stays for
  * as long as it has such a cable, unless the nominal cable is back.
  *
- * O(LIDs * cables of the island), and for the home before a walk over the core's pieces.
+ * O(LIDs * cables of the island), and for the ingress before a walk over the core's components.
  */
 #include <string.h>
 
-#include "core/regions/compose_internal.h"
+#include "core/regions/compose_gateways.h"
 
 void
 compose_mark_gates(struct composer *c, uint32_t x)
 {
-	struct piece *p = &c->piece[x];
+	struct component *p = &c->component[x];
 
 	memset(p->gate_serves, 1, p->n_gates);
 	for (uint32_t u = 0; p->reach != NULL && u < p->n; u++)
@@ -28,9 +28,9 @@ compose_mark_gates(struct composer *c, uint32_t x)
 
 /* Has island x, all of whose cables lead to p, one to a switch that reaches this gate? */
 static bool
-comes_near(const struct composer *c, uint32_t x, const struct piece *p, uint32_t gate)
+comes_near(const struct composer *c, uint32_t x, const struct component *p, uint32_t gate)
 {
-	const struct piece *px = &c->piece[x];
+	const struct component *px = &c->component[x];
 
 	for (uint32_t i = 0; i < px->n_exits; i++)
 		if (has_reach(p, c->sw_local[px->exit[i].far], p->gate[gate]))
@@ -39,15 +39,15 @@ comes_near(const struct composer *c, uint32_t x, const struct piece *p, uint32_t
 }
 
 void
-compose_mark_core_gates(struct composer *c, uint32_t piece, uint32_t d)
+compose_mark_core_gates(struct composer *c, uint32_t component, uint32_t d)
 {
-	struct piece *p = &c->piece[piece];
+	struct component *p = &c->component[component];
 
-	compose_mark_gates(c, piece);
+	compose_mark_gates(c, component);
 	for (uint32_t i = 0; p->reach != NULL && i < p->n_sides; i++) {
-		uint32_t x = p->side[i].piece;
+		uint32_t x = p->side[i].component;
 
-		if (!c->island[x] || x == d || c->piece[x].n_sides > 1)
+		if (!c->island[x] || x == d || c->component[x].n_sides > 1)
 			continue;
 		for (uint32_t g = 0; g < p->n_gates; g++)
 			if (!comes_near(c, x, p, g))
@@ -59,13 +59,13 @@ compose_mark_core_gates(struct composer *c, uint32_t piece, uint32_t d)
 static bool
 is_handed_over(const struct composer *c, const struct exit *e)
 {
-	return c->piece[e->to].gate_serves[e->far_gate];
+	return c->component[e->to].gate_serves[e->far_gate];
 }
 
 static void
 find_phi(const struct composer *c, uint32_t island, uint16_t *phi)
 {
-	const struct piece *p = &c->piece[island];
+	const struct component *p = &c->component[island];
 
 	memset(phi, 0xff, p->n * sizeof(*phi));
 	for (uint32_t i = 0; i < p->n_exits; i++)
@@ -79,8 +79,8 @@ find_phi(const struct composer *c, uint32_t island, uint16_t *phi)
 
 /* The cables by which LIDs at switch u are handed over; their number. */
 static uint32_t
-list_nearest(
-    const struct composer *c, const struct piece *p, const uint16_t *phi, uint32_t u, uint32_t *to)
+list_nearest(const struct composer *c, const struct component *p, const uint16_t *phi, uint32_t u,
+    uint32_t *to)
 {
 	uint32_t n = 0;
 
@@ -92,17 +92,17 @@ list_nearest(
 	return n;
 }
 
-/* Which piece handed lid over to those of the core that did not do so themselves? */
+/* Which component handed lid over to those of the core that did not do so themselves? */
 static uint32_t
-home_before(const struct composer *c, uint32_t owner, uint32_t lid)
+ingress_before(const struct composer *c, uint32_t owner, uint32_t lid)
 {
-	for (uint32_t x = 0; x < c->n_pieces; x++) {
+	for (uint32_t x = 0; x < c->n_components; x++) {
 		const struct exit *e = c->island[x] ? NULL : exit_of(c, x, lid);
 		uint32_t y = x;
 
 		if (e == NULL || e->to == owner)
 			continue;
-		for (uint32_t steps = 0; e != NULL && steps < c->n_pieces; steps++) {
+		for (uint32_t steps = 0; e != NULL && steps < c->n_components; steps++) {
 			if (e->to == owner)
 				return y;
 			y = e->to;
@@ -112,21 +112,21 @@ home_before(const struct composer *c, uint32_t owner, uint32_t lid)
 	return FM_NONE;
 }
 
-/* The home of the i-th LID, of n nearest cables. */
+/* The ingress of the i-th LID, of n nearest cables. */
 static uint32_t
-find_home(const struct composer *c, uint32_t island, bool sticky, uint32_t i,
+find_ingress(const struct composer *c, uint32_t island, bool sticky, uint32_t i,
     const uint32_t *nearest, uint32_t n)
 {
-	const struct piece *p = &c->piece[island];
+	const struct component *p = &c->component[island];
 	uint32_t t = compose_lid_number(p, i), before;
 	const struct exit *nominal;
 
 	if (n == 0)
-		return p->side[0].piece;
+		return p->side[0].component;
 	nominal = &p->exit[nearest[(t + t / n) % n]];
 	if (p->n_sides == 1 || !sticky || nominal->is_new)
 		return nominal->to;
-	before = home_before(c, island, p->lid[i]);
+	before = ingress_before(c, island, p->lid[i]);
 	for (uint32_t j = 0; j < n; j++)
 		if (p->exit[nearest[j]].to == before)
 			return before;
@@ -134,10 +134,10 @@ find_home(const struct composer *c, uint32_t island, bool sticky, uint32_t i,
 }
 
 void
-compose_find_homes(
+compose_find_ingresses(
     struct composer *c, uint32_t island, bool sticky, uint16_t *phi, uint32_t *nearest)
 {
-	const struct piece *p = &c->piece[island];
+	const struct component *p = &c->component[island];
 	uint32_t n = 0, last = FM_NONE;
 
 	find_phi(c, island, phi);
@@ -147,6 +147,6 @@ compose_find_homes(
 		if (u != last)
 			n = list_nearest(c, p, phi, u, nearest);
 		last = u;
-		c->lid_home[p->lid[i]] = find_home(c, island, sticky, i, nearest, n);
+		c->lid_ingress[p->lid[i]] = find_ingress(c, island, sticky, i, nearest, n);
 	}
 }

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What each path demands of the pieces it crosses.
+ * What each path demands of the components it crosses.
  *
- * An SL is fixed from end to end; inside a piece it selects a *value*: a plane, or
- * the engine's own SL for the piece's own LIDs.  Flat: one plane.  Islands: one
- * plane beside the islands' local traffic.  Phases: plane 0 while a path still
- * goes up in the order of pieces, 1 from where it goes down, the destination's
- * piece included.  Give a channel the plane of the piece it begins in: plane
- * changes only rise, so a cycle would stay in one plane; there all boundaries
- * lead one way through a strict order, so it would stay in one piece; whose
+ * An SL is fixed from end to end; inside a component it selects a *value*: a layer, or
+ * the engine's own SL for the component's own LIDs.  Flat: one layer.  Islands: one
+ * layer beside the islands' local traffic.  Phases: layer 0 while a path still
+ * goes up in the order of components, 1 from where it goes down, the destination's
+ * component included.  Give a channel the layer of the component it begins in: layer
+ * changes only rise, so a cycle would stay in one layer; there all boundaries
+ * lead one way through a strict order, so it would stay in one component; whose
  * routes have none.
  *
- * The plane depends on (piece, destination piece) alone.  Pieces of one switch
- * demand nothing: the direction of the outgoing cable is the plane.
+ * The layer depends on (component, destination component) alone.  Components of one switch
+ * demand nothing: the direction of the outgoing cable is the layer.
  *
- * O(pieces^2 * cables between them / 64), and each LID of an engine with SLs once
- * for each piece.
+ * O(components^2 * cables between them / 64), and each LID of an engine with SLs once
+ * for each component.
  */
 #include <string.h>
 
-#include "core/regions/compose_internal.h"
+#include "core/regions/compose_sls.h"
+#include "core/regions/compose_steps.h"
 #include "lib/bitset.h"
 #include "lib/hash.h"
 
@@ -27,10 +28,11 @@ struct listing {
 	struct composer *c;
 	struct demands *out;
 	size_t words;
-	uint64_t *crossed; /* [n_pieces][words] pieces of more than one switch on the way to d */
-	uint32_t *order;   /* [n_pieces] by rank */
+	uint64_t
+	    *crossed; /* [n_components][words] components of more than one switch on the way to d */
+	uint32_t *order; /* [n_components] by rank */
 	struct fm_hash seen;
-	struct demand_part *parts; /* [n_pieces] of the demand in hand */
+	struct demand_part *parts; /* [n_components] of the demand in hand */
 };
 
 void
@@ -54,8 +56,8 @@ is_local_apart(const struct composer *c, uint32_t x)
 uint8_t
 compose_own_sl(const struct composer *c, uint32_t x, fm_sw from, uint32_t lid)
 {
-	uint32_t d = c->lid_piece[lid];
-	const struct piece *pd = &c->piece[d];
+	uint32_t d = c->lid_component[lid];
+	const struct component *pd = &c->component[d];
 
 	if (pd->tables == NULL || (c->islands && x != d))
 		return 0;
@@ -75,10 +77,10 @@ static void
 find_own_sls(void *arg, uint32_t x, unsigned worker)
 {
 	struct composer *c = arg;
-	const struct piece *p = &c->piece[x];
+	const struct component *p = &c->component[x];
 
-	for (uint32_t d = 0; d < c->n_pieces; d++) {
-		const struct piece *pd = &c->piece[d];
+	for (uint32_t d = 0; d < c->n_components; d++) {
+		const struct component *pd = &c->component[d];
 		uint16_t sls = 0;
 
 		for (uint32_t i = 0; pd->tables != NULL && x != d && i < pd->n_lids; i++)
@@ -89,7 +91,7 @@ find_own_sls(void *arg, uint32_t x, unsigned worker)
 			if (pd->tables->t.sl_shape != FM_SL_BY_SW_DLID)
 				break;
 		}
-		c->own_sls[(size_t)x * c->n_pieces + d] = sls != 0 ? sls : 1;
+		c->own_sls[(size_t)x * c->n_components + d] = sls != 0 ? sls : 1;
 	}
 }
 
@@ -112,7 +114,7 @@ static bool
 leads_to(const struct composer *c, uint32_t s, uint32_t d)
 {
 	if (c->islands)
-		return c->piece[s].component == c->piece[d].component;
+		return c->component[s].fabric_component == c->component[d].fabric_component;
 	return rank_to(c, d, s) != ORDERED_NO_RANK;
 }
 
@@ -123,21 +125,21 @@ find_ends(struct listing *g, uint32_t d)
 {
 	struct composer *c = g->c;
 
-	memset(g->crossed, 0, c->n_pieces * g->words * sizeof(*g->crossed));
-	for (uint32_t x = 0; x < c->n_pieces; x++) {
-		if (c->piece[x].n > 1)
+	memset(g->crossed, 0, c->n_components * g->words * sizeof(*g->crossed));
+	for (uint32_t x = 0; x < c->n_components; x++) {
+		if (c->component[x].n > 1)
 			fm_bit_set(g->crossed + x * g->words, x);
-		if (c->piece[d].n > 1)
+		if (c->component[d].n > 1)
 			fm_bit_set(g->crossed + x * g->words, d);
 	}
 }
 
-/* Pieces on the way to d, for those that lead there: nearest first. */
+/* Components on the way to d, for those that lead there: nearest first. */
 static void
 find_crossed(struct listing *g, uint32_t d)
 {
 	struct composer *c = g->c;
-	uint32_t k = c->n_pieces, n = 0;
+	uint32_t k = c->n_components, n = 0;
 
 	memset(g->crossed, 0, k * g->words * sizeof(*g->crossed));
 	for (uint32_t rank = 0, before = 1; n != before; rank++) {
@@ -150,10 +152,10 @@ find_crossed(struct listing *g, uint32_t d)
 		uint32_t x = g->order[i];
 		uint64_t *mine = g->crossed + x * g->words;
 
-		if (c->piece[x].n > 1)
+		if (c->component[x].n > 1)
 			fm_bit_set(mine, x);
-		for (uint32_t s = 0; x != d && s < c->piece[x].n_sides; s++) {
-			uint32_t y = c->piece[x].side[s].piece;
+		for (uint32_t s = 0; x != d && s < c->component[x].n_sides; s++) {
+			uint32_t y = c->component[x].side[s].component;
 
 			for (size_t w = 0; is_next(c, d, x, y) && w < g->words; w++)
 				mine[w] |= g->crossed[y * g->words + w];
@@ -168,7 +170,8 @@ same_parts(
 	const struct demand_part *b = out->parts.item + a->first;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (a->n != n || b[i].piece != parts[i].piece || b[i].value != parts[i].value)
+		if (a->n != n || b[i].component != parts[i].component ||
+		    b[i].value != parts[i].value)
 			return false;
 	return a->n == n;
 }
@@ -182,7 +185,7 @@ add_demand(struct listing *g, uint32_t n, struct demand ask)
 	uint32_t at;
 
 	for (uint32_t i = 0; i < n; i++)
-		key = fm_mix64(key ^ ((uint64_t)g->parts[i].piece << 16 | g->parts[i].value));
+		key = fm_mix64(key ^ ((uint64_t)g->parts[i].component << 16 | g->parts[i].value));
 	at = fm_hash_find(&g->seen, key);
 	if (at == FM_HASH_NONE || !same_parts(out, &out->all.item[at], g->parts, n)) {
 		struct demand fresh = ask;
@@ -197,13 +200,13 @@ add_demand(struct listing *g, uint32_t n, struct demand ask)
 	return fm_vec_push(&out->of, at) && fm_vec_push(&out->asked, ask);
 }
 
-/* Every path from a source piece to d, by the engine's SL it has there. */
+/* Every path from a source component to d, by the engine's SL it has there. */
 static bool
 list_path(struct listing *g, uint32_t source, uint32_t d)
 {
 	struct composer *c = g->c;
 	const uint64_t *crossed = g->crossed + source * g->words;
-	uint16_t sls = c->own_sls[(size_t)source * c->n_pieces + d];
+	uint16_t sls = c->own_sls[(size_t)source * c->n_components + d];
 
 	for (unsigned own = 0; own < N_SLS; own++) {
 		struct demand ask = { .source = source, .dest = d, .own = (uint8_t)own };
@@ -211,7 +214,7 @@ list_path(struct listing *g, uint32_t source, uint32_t d)
 
 		if (!(sls >> own & 1))
 			continue;
-		FM_EACH_BIT (x, crossed, c->n_pieces) {
+		FM_EACH_BIT (x, crossed, c->n_components) {
 			uint8_t value = value_at(c, (uint32_t)x, source, d, own);
 
 			g->parts[n++] = (struct demand_part){ (uint16_t)x, value };
@@ -229,15 +232,16 @@ list_all(struct listing *g)
 {
 	struct composer *c = g->c;
 
-	for (uint32_t d = 0; d < c->n_pieces; d++) {
-		if (c->piece[d].n_lids == 0)
+	for (uint32_t d = 0; d < c->n_components; d++) {
+		if (c->component[d].n_lids == 0)
 			continue;
 		if (c->islands)
 			find_ends(g, d);
 		else
 			find_crossed(g, d);
-		for (uint32_t s = 0; s < c->n_pieces; s++)
-			if (c->piece[s].n_sources > 0 && leads_to(c, s, d) && !list_path(g, s, d))
+		for (uint32_t s = 0; s < c->n_components; s++)
+			if (c->component[s].n_sources > 0 && leads_to(c, s, d) &&
+			    !list_path(g, s, d))
 				return false;
 	}
 	return true;
@@ -246,8 +250,8 @@ list_all(struct listing *g)
 int
 compose_list_demands(struct composer *c, struct demands *out, struct fm_error *err)
 {
-	struct listing g = { .c = c, .out = out, .words = FM_BITSET_WORDS(c->n_pieces) };
-	size_t k = c->n_pieces;
+	struct listing g = { .c = c, .out = out, .words = FM_BITSET_WORDS(c->n_components) };
+	size_t k = c->n_components;
 	bool ok;
 
 	g.crossed = fm_arena_array(&c->mem, k * g.words, uint64_t);
@@ -256,10 +260,10 @@ compose_list_demands(struct composer *c, struct demands *out, struct fm_error *e
 	if (g.crossed == NULL || g.order == NULL || g.parts == NULL)
 		return compose_no_memory(err);
 	memset(c->lower, 0, k);
-	fm_pool_for(c->r->workers, c->n_pieces, find_own_sls, c);
+	fm_pool_for(c->r->workers, c->n_components, find_own_sls, c);
 	ok = list_all(&g);
 	for (uint32_t x = 0; x < k; x++) {
-		c->n_planes[x] = c->lower[x] == 3 ? 2 : 1;
+		c->n_layers[x] = c->lower[x] == 3 ? 2 : 1;
 		c->lower[x] = c->lower[x] == 2;
 	}
 	fm_hash_fini(&g.seen);

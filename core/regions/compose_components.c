@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pieces: connected parts of regions, and what lies between them.
+ * Components: connected parts of regions, and what lies between them.
  *
  * A region that is not connected is nothing unusual (a layer of spines); each of
- * its parts is a fabric of its own.  Pieces are numbered by their lowest switch.
- * O(links log links + LIDs), and a search from each gate within its piece.
+ * its parts is a fabric of its own.  Components are numbered by their lowest switch.
+ * O(links log links + LIDs), and a search from each gate within its component.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/regions/compose_internal.h"
+#include "core/regions/compose_steps.h"
 #include "lib/error.h"
 
 static bool
@@ -19,19 +19,19 @@ is_gone(const struct fm_fabric *fab, fm_sw sw)
 	    fab->sw_first_end[sw] == fab->sw_first_end[sw + 1];
 }
 
-/* Number the pieces; queue[n_switches]. */
+/* Number the components; queue[n_switches]. */
 static void
-number_pieces(struct composer *c, fm_sw *queue)
+number_components(struct composer *c, fm_sw *queue)
 {
 	const struct fm_fabric *fab = c->fab;
-	uint32_t *piece_of = c->sw_piece, n;
+	uint32_t *component_of = c->sw_component, n;
 
-	c->n_pieces = 0;
-	memset(piece_of, 0xff, fab->n_switches * sizeof(*piece_of));
+	c->n_components = 0;
+	memset(component_of, 0xff, fab->n_switches * sizeof(*component_of));
 	for (fm_sw root = 0; root < fab->n_switches; root++) {
-		if (piece_of[root] != FM_NONE || is_gone(fab, root))
+		if (component_of[root] != FM_NONE || is_gone(fab, root))
 			continue;
-		piece_of[root] = c->n_pieces;
+		component_of[root] = c->n_components;
 		queue[0] = root;
 		n = 1;
 		for (uint32_t i = 0; i < n; i++) {
@@ -41,36 +41,37 @@ number_pieces(struct composer *c, fm_sw *queue)
 			     l++) {
 				fm_sw v = fab->link_to[l];
 
-				if (piece_of[v] != FM_NONE || c->sw_region[v] != c->sw_region[u])
+				if (component_of[v] != FM_NONE ||
+				    c->sw_region[v] != c->sw_region[u])
 					continue;
-				piece_of[v] = c->n_pieces;
+				component_of[v] = c->n_components;
 				queue[n++] = v;
 			}
 		}
-		c->n_pieces++;
+		c->n_components++;
 	}
 }
 
-/* Switches by piece, their local numbers; at[n_switches]. */
+/* Switches by component, their local numbers; at[n_switches]. */
 static void
 list_switches(struct composer *c, fm_sw *at)
 {
 	for (fm_sw sw = 0; sw < c->fab->n_switches; sw++)
-		if (c->sw_piece[sw] != FM_NONE)
-			c->piece[c->sw_piece[sw]].n++;
-	for (uint32_t x = 0; x < c->n_pieces; x++) {
-		c->piece[x].sw = at;
-		at += c->piece[x].n;
-		c->piece[x].n = 0;
+		if (c->sw_component[sw] != FM_NONE)
+			c->component[c->sw_component[sw]].n++;
+	for (uint32_t x = 0; x < c->n_components; x++) {
+		c->component[x].sw = at;
+		at += c->component[x].n;
+		c->component[x].n = 0;
 	}
 	for (fm_sw sw = 0; sw < c->fab->n_switches; sw++) {
-		struct piece *p;
+		struct component *p;
 
-		if (c->sw_piece[sw] == FM_NONE)
+		if (c->sw_component[sw] == FM_NONE)
 			continue;
-		p = &c->piece[c->sw_piece[sw]];
+		p = &c->component[c->sw_component[sw]];
 		p->region = c->sw_region[sw];
-		p->component = c->snap->sw_component[sw];
+		p->fabric_component = c->snap->sw_component[sw];
 		c->sw_local[sw] = p->n;
 		p->sw[p->n++] = sw;
 	}
@@ -84,15 +85,15 @@ count_exits(struct composer *c)
 	const struct fm_fabric *fab = c->fab;
 
 	for (fm_sw u = 0; u < fab->n_switches; u++) {
-		struct piece *p;
+		struct component *p;
 		uint32_t n = 0;
 
 		c->sw_gate[u] = FM_NONE;
-		if (c->sw_piece[u] == FM_NONE)
+		if (c->sw_component[u] == FM_NONE)
 			continue;
-		p = &c->piece[c->sw_piece[u]];
+		p = &c->component[c->sw_component[u]];
 		for (fm_link l = fab->sw_first_link[u]; l < fab->sw_first_link[u + 1]; l++)
-			n += c->sw_piece[fab->link_to[l]] != c->sw_piece[u];
+			n += c->sw_component[fab->link_to[l]] != c->sw_component[u];
 		p->n_exits += n;
 		if (n > 0)
 			c->sw_gate[u] = p->n_gates++;
@@ -113,9 +114,9 @@ by_exit(const void *pa, const void *pb)
 	return a->link < b->link ? -1 : a->link > b->link;
 }
 
-/* Exits of one piece, sorted, and its gates. */
+/* Exits of one component, sorted, and its gates. */
 static void
-fill_exits(struct composer *c, struct piece *p)
+fill_exits(struct composer *c, struct component *p)
 {
 	const struct fm_fabric *fab = c->fab;
 	uint32_t n = 0;
@@ -129,11 +130,11 @@ fill_exits(struct composer *c, struct piece *p)
 		for (fm_link l = fab->sw_first_link[u]; l < fab->sw_first_link[u + 1]; l++) {
 			fm_sw v = fab->link_to[l];
 
-			if (c->sw_piece[v] != c->sw_piece[u])
+			if (c->sw_component[v] != c->sw_component[u])
 				p->exit[n++] = (struct exit){ .link = l,
 					.near = u,
 					.far = v,
-					.to = c->sw_piece[v],
+					.to = c->sw_component[v],
 					.near_gate = c->sw_gate[u],
 					.far_gate = c->sw_gate[v] };
 		}
@@ -148,7 +149,7 @@ fill_exits(struct composer *c, struct piece *p)
 		c->link_exit[p->exit[i].link] = i;
 		if (i == 0 || p->exit[i].to != p->exit[i - 1].to)
 			p->side[p->n_sides++] =
-			    (struct side){ .piece = p->exit[i].to, .first_exit = i };
+			    (struct side){ .component = p->exit[i].to, .first_exit = i };
 		p->side[p->n_sides - 1].n_exits++;
 	}
 }
@@ -158,8 +159,8 @@ find_exits(struct composer *c, struct fm_error *err)
 {
 	memset(c->link_exit, 0xff, c->fab->n_links * sizeof(*c->link_exit));
 	count_exits(c);
-	for (uint32_t x = 0; x < c->n_pieces; x++) {
-		struct piece *p = &c->piece[x];
+	for (uint32_t x = 0; x < c->n_components; x++) {
+		struct component *p = &c->component[x];
 
 		if (p->n_exits >= LOST_EXIT)
 			return fm_fail(err, FM_E_RESOURCE,
@@ -176,39 +177,39 @@ find_exits(struct composer *c, struct fm_error *err)
 	return 0;
 }
 
-/* The graph of pieces; places come with an order. */
+/* The graph of components; places come with an order. */
 static int
 build_graph(struct composer *c, struct fm_error *err)
 {
 	uint32_t n = 0, *first, *to;
 
-	for (uint32_t x = 0; x < c->n_pieces; x++)
-		n += c->piece[x].n_sides;
-	first = fm_arena_array(&c->mem, c->n_pieces + 1, uint32_t);
+	for (uint32_t x = 0; x < c->n_components; x++)
+		n += c->component[x].n_sides;
+	first = fm_arena_array(&c->mem, c->n_components + 1, uint32_t);
 	to = fm_arena_array(&c->mem, n + 1, uint32_t);
-	c->whole.graph = (struct ordered_graph){ .n = c->n_pieces,
+	c->whole.graph = (struct ordered_graph){ .n = c->n_components,
 		.first = first,
 		.to = to,
-		.place = fm_arena_array(&c->mem, c->n_pieces + 1, uint32_t),
-		.by_place = fm_arena_array(&c->mem, c->n_pieces + 1, uint32_t) };
+		.place = fm_arena_array(&c->mem, c->n_components + 1, uint32_t),
+		.by_place = fm_arena_array(&c->mem, c->n_components + 1, uint32_t) };
 	if (first == NULL || to == NULL || c->whole.graph.place == NULL ||
 	    c->whole.graph.by_place == NULL)
 		return compose_no_memory(err);
 	n = 0;
-	for (uint32_t x = 0; x < c->n_pieces; x++) {
+	for (uint32_t x = 0; x < c->n_components; x++) {
 		first[x] = n;
-		for (uint32_t i = 0; i < c->piece[x].n_sides; i++)
-			to[n++] = c->piece[x].side[i].piece;
+		for (uint32_t i = 0; i < c->component[x].n_sides; i++)
+			to[n++] = c->component[x].side[i].component;
 	}
-	first[c->n_pieces] = n;
+	first[c->n_components] = n;
 	return 0;
 }
 
 /* -------------------------------------------------------------- distances */
 
-/* Hops inside the piece from one of its gates; queue[p->n]. */
+/* Hops inside the component from one of its gates; queue[p->n]. */
 static void
-measure(const struct composer *c, struct piece *p, uint32_t gate, uint32_t *queue)
+measure(const struct composer *c, struct component *p, uint32_t gate, uint32_t *queue)
 {
 	const struct fm_fabric *fab = c->fab;
 	uint16_t *dist = p->dist + (size_t)gate * p->n;
@@ -237,10 +238,10 @@ struct measuring {
 };
 
 static void
-measure_piece(void *arg, uint32_t x, unsigned worker)
+measure_component(void *arg, uint32_t x, unsigned worker)
 {
 	const struct measuring *m = arg;
-	struct piece *p = &m->c->piece[x];
+	struct component *p = &m->c->component[x];
 
 	for (uint32_t g = 0; g < p->n_gates; g++)
 		measure(m->c, p, g, m->queue + (size_t)worker * m->c->fab->n_switches);
@@ -255,14 +256,14 @@ find_distances(struct composer *c, struct fm_error *err)
 	    &c->mem, (size_t)fm_pool_size(c->r->workers) * c->fab->n_switches + 1, uint32_t);
 	if (m.queue == NULL)
 		return compose_no_memory(err);
-	for (uint32_t x = 0; x < c->n_pieces; x++) {
-		struct piece *p = &c->piece[x];
+	for (uint32_t x = 0; x < c->n_components; x++) {
+		struct component *p = &c->component[x];
 
 		p->dist = fm_arena_array(&c->mem, (size_t)p->n_gates * p->n + 1, uint16_t);
 		if (p->dist == NULL)
 			return compose_no_memory(err);
 	}
-	fm_pool_for(c->r->workers, c->n_pieces, measure_piece, &m);
+	fm_pool_for(c->r->workers, c->n_components, measure_component, &m);
 	return 0;
 }
 
@@ -274,9 +275,9 @@ is_host(const struct fm_fabric *fab, fm_end e)
 	return fab->end_kind[e] == FM_END_CA || fab->end_kind[e] == FM_END_ROUTER;
 }
 
-/* LIDs of a piece, hosts' or others', behind those it has. */
+/* LIDs of a component, hosts' or others', behind those it has. */
 static void
-list_lids(struct composer *c, struct piece *p, bool hosts)
+list_lids(struct composer *c, struct component *p, bool hosts)
 {
 	const struct fm_fabric *fab = c->fab;
 
@@ -287,7 +288,7 @@ list_lids(struct composer *c, struct piece *p, bool hosts)
 				continue;
 			for (uint32_t o = 0; o < 1u << fab->end_lmc[e]; o++) {
 				p->lid[p->n_lids++] = (uint16_t)(fab->end_lid[e] + o);
-				c->lid_piece[fab->end_lid[e] + o] = c->sw_piece[p->sw[i]];
+				c->lid_component[fab->end_lid[e] + o] = c->sw_component[p->sw[i]];
 			}
 		}
 }
@@ -299,12 +300,12 @@ find_lids(struct composer *c, struct fm_error *err)
 	uint16_t *at = fm_arena_array(&c->mem, c->n_lid_room, uint16_t);
 	uint32_t n_hosts = 0, n_others = 0;
 
-	c->lid_piece = fm_arena_array(&c->mem, c->n_lid_room, uint32_t);
-	if (at == NULL || c->lid_piece == NULL)
+	c->lid_component = fm_arena_array(&c->mem, c->n_lid_room, uint32_t);
+	if (at == NULL || c->lid_component == NULL)
 		return compose_no_memory(err);
-	memset(c->lid_piece, 0xff, c->n_lid_room * sizeof(*c->lid_piece));
-	for (uint32_t x = 0; x < c->n_pieces; x++) {
-		struct piece *p = &c->piece[x];
+	memset(c->lid_component, 0xff, c->n_lid_room * sizeof(*c->lid_component));
+	for (uint32_t x = 0; x < c->n_components; x++) {
+		struct component *p = &c->component[x];
 
 		p->lid = at;
 		list_lids(c, p, true);
@@ -330,23 +331,23 @@ find_lids(struct composer *c, struct fm_error *err)
 }
 
 int
-compose_find_pieces(struct composer *c, struct fm_error *err)
+compose_find_components(struct composer *c, struct fm_error *err)
 {
 	uint32_t n = c->fab->n_switches;
 	fm_sw *scratch = fm_arena_array(&c->mem, n + 1, fm_sw);
 	int rc;
 
-	c->sw_piece = fm_arena_array(&c->mem, n + 1, uint32_t);
+	c->sw_component = fm_arena_array(&c->mem, n + 1, uint32_t);
 	c->sw_local = fm_arena_array(&c->mem, n + 1, uint32_t);
 	c->sw_gate = fm_arena_array(&c->mem, n + 1, uint32_t);
 	c->link_exit = fm_arena_array(&c->mem, c->fab->n_links + 1, uint32_t);
 	c->link_number = fm_arena_array(&c->mem, c->fab->n_links + 1, fm_link);
-	if (scratch == NULL || c->sw_piece == NULL || c->sw_local == NULL || c->sw_gate == NULL ||
-	    c->link_exit == NULL || c->link_number == NULL)
+	if (scratch == NULL || c->sw_component == NULL || c->sw_local == NULL ||
+	    c->sw_gate == NULL || c->link_exit == NULL || c->link_number == NULL)
 		return compose_no_memory(err);
-	number_pieces(c, scratch);
-	c->piece = fm_arena_array(&c->mem, c->n_pieces + 1, struct piece);
-	if (c->piece == NULL)
+	number_components(c, scratch);
+	c->component = fm_arena_array(&c->mem, c->n_components + 1, struct component);
+	if (c->component == NULL)
 		return compose_no_memory(err);
 	list_switches(c, scratch);
 	if ((rc = find_exits(c, err)) != 0 || (rc = build_graph(c, err)) != 0 ||

@@ -2,19 +2,20 @@
 /*
  * SL and SL2VL tables of the whole.
  *
- * The VLs of a piece: first those of its engine, for local LIDs where these have
- * VLs of their own, then one for each plane.  VLs are numbered per cable, so
+ * The VLs of a component: first those of its engine, for local LIDs where these have
+ * VLs of their own, then one for each layer.  VLs are numbered per cable, so
  * neighbours need not agree: the far side sees the SL only.  On the cables that
- * leave a piece the plane counts as within it.
+ * leave a component the layer counts as within it.
  *
- * A switch has the row of SLs of its piece; only where the piece's engine has SLs
+ * A switch has the row of SLs of its component; only where the component's engine has SLs
  * by switch each has its own.
  * O(rows * LIDs + links * 16), times the ports where an engine looks at in-ports.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "core/regions/compose_internal.h"
+#include "core/regions/compose_sls.h"
+#include "core/regions/compose_steps.h"
 
 struct merging {
 	struct composer *c;
@@ -23,11 +24,11 @@ struct merging {
 	bool by_in;
 };
 
-/* VLs of its engine before those of the planes. */
+/* VLs of its engine before those of the layers. */
 static uint8_t
 base_of(const struct composer *c, uint32_t x)
 {
-	const struct piece *p = &c->piece[x];
+	const struct component *p = &c->component[x];
 
 	if (p->tables != NULL)
 		return p->tables->t.n_vls_used;
@@ -35,9 +36,9 @@ base_of(const struct composer *c, uint32_t x)
 }
 
 static uint8_t
-vl_of_plane(const struct composer *c, uint32_t x, uint8_t value)
+vl_of_layer(const struct composer *c, uint32_t x, uint8_t value)
 {
-	if (c->piece[x].n == 1)
+	if (c->component[x].n == 1)
 		return 0;
 	return (uint8_t)(base_of(c, x) + value - FOREIGN - c->lower[x]);
 }
@@ -45,9 +46,9 @@ vl_of_plane(const struct composer *c, uint32_t x, uint8_t value)
 static bool
 fits_vls(const struct composer *c, char *reason, size_t room)
 {
-	for (uint32_t x = 0; x < c->n_pieces; x++) {
-		const struct piece *p = &c->piece[x];
-		uint8_t n = (uint8_t)(base_of(c, x) + c->n_planes[x]);
+	for (uint32_t x = 0; x < c->n_components; x++) {
+		const struct component *p = &c->component[x];
+		uint8_t n = (uint8_t)(base_of(c, x) + c->n_layers[x]);
 
 		if (p->n == 1 || n <= p->n_vls)
 			continue;
@@ -65,12 +66,12 @@ static uint8_t
 vl_for(const struct composer *c, uint32_t x, fm_sw u, uint8_t in_port, fm_link l, fm_link own,
     uint8_t value)
 {
-	const struct piece *p = &c->piece[x];
+	const struct component *p = &c->component[x];
 
 	if (value == NO_VALUE)
 		return 0;
 	if (value >= FOREIGN)
-		return vl_of_plane(c, x, value);
+		return vl_of_layer(c, x, value);
 	if (p->tables == NULL || c->link_exit[l] != FM_NONE)
 		return 0;
 	return tables_vl(&p->view->fab, &p->tables->t, c->sw_local[u], in_port, own, value);
@@ -87,25 +88,26 @@ fill_link(const struct merging *m, uint32_t x, fm_sw u, fm_link l, fm_link own)
 		size_t row = m->by_in ? t->sl2vl_first[u] + in * n_ports + c->fab->link_port[l] : l;
 
 		for (unsigned i = 0; i < N_SLS; i++) {
-			uint8_t value = c->value_of[(size_t)i * c->n_pieces + x];
+			uint8_t value = c->value_of[(size_t)i * c->n_components + x];
 
 			t->sl2vl[row * 16 + i] = vl_for(c, x, u, (uint8_t)in, l, own, value);
 		}
 	}
 }
 
-/* The links of a switch; of those within its piece the number in the view ascends along. */
+/* The links of a switch; of those within its component the number in the view ascends along. */
 static void
 fill_switch(void *arg, uint32_t u, unsigned worker)
 {
 	const struct merging *m = arg;
 	const struct composer *c = m->c;
-	uint32_t x = c->sw_piece[u];
+	uint32_t x = c->sw_component[u];
 	fm_link own;
 
 	if (x == FM_NONE)
 		return;
-	own = c->piece[x].view != NULL ? c->piece[x].view->fab.sw_first_link[c->sw_local[u]] : 0;
+	own = c->component[x].view != NULL ? c->component[x].view->fab.sw_first_link[c->sw_local[u]]
+					   : 0;
 	for (fm_link l = c->fab->sw_first_link[u]; l < c->fab->sw_first_link[u + 1]; l++) {
 		fill_link(m, x, u, l, own);
 		own += c->link_exit[l] == FM_NONE;
@@ -119,19 +121,19 @@ fill_sl_row(void *arg, uint32_t u, unsigned worker)
 {
 	const struct merging *m = arg;
 	const struct composer *c = m->c;
-	uint32_t x = c->sw_piece[u];
+	uint32_t x = c->sw_component[u];
 	uint8_t *row = c->tables->t.sl[u];
 
 	if (m->row_of[u] != u || x == FM_NONE)
 		return;
 	for (uint32_t lid = 0; lid < c->n_lid_room; lid++) {
-		uint32_t d = c->lid_piece[lid];
+		uint32_t d = c->lid_component[lid];
 
 		if (d == FM_NONE)
 			row[lid] = 0;
 		else
 			row[lid] =
-			    c->sl_of[(size_t)x * c->n_pieces + d][compose_own_sl(c, x, u, lid)];
+			    c->sl_of[(size_t)x * c->n_components + d][compose_own_sl(c, x, u, lid)];
 	}
 }
 
@@ -139,12 +141,12 @@ static void
 share_rows(const struct composer *c, fm_sw *row_of)
 {
 	for (fm_sw u = 0; u < c->fab->n_switches; u++) {
-		const struct piece *p;
+		const struct component *p;
 
 		row_of[u] = u;
-		if (c->sw_piece[u] == FM_NONE)
+		if (c->sw_component[u] == FM_NONE)
 			continue;
-		p = &c->piece[c->sw_piece[u]];
+		p = &c->component[c->sw_component[u]];
 		if (p->tables == NULL || p->tables->t.sl_shape != FM_SL_BY_SW_DLID)
 			row_of[u] = p->sw[0];
 	}
@@ -167,18 +169,18 @@ keep_signatures(struct merging *m, const struct demands *d, const uint8_t *signa
 {
 	struct composer *c = m->c;
 
-	memset(c->value_of, NO_VALUE, (size_t)N_SLS * c->n_pieces);
+	memset(c->value_of, NO_VALUE, (size_t)N_SLS * c->n_components);
 	c->used_sls = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		memcpy(c->value_of + (size_t)m->sl_number[i] * c->n_pieces,
-		    signature + (size_t)i * c->n_pieces, c->n_pieces);
+		memcpy(c->value_of + (size_t)m->sl_number[i] * c->n_components,
+		    signature + (size_t)i * c->n_components, c->n_components);
 		c->used_sls |= (uint16_t)(1u << m->sl_number[i]);
 	}
-	memset(c->sl_of, m->sl_number[0], (size_t)c->n_pieces * c->n_pieces * N_SLS);
+	memset(c->sl_of, m->sl_number[0], (size_t)c->n_components * c->n_components * N_SLS);
 	for (size_t i = 0; i < d->asked.n; i++) {
 		const struct demand *a = &d->asked.item[i];
 
-		c->sl_of[(size_t)a->source * c->n_pieces + a->dest][a->own] =
+		c->sl_of[(size_t)a->source * c->n_components + a->dest][a->own] =
 		    m->sl_number[d->all.item[d->of.item[i]].sl];
 	}
 }
@@ -190,12 +192,12 @@ fill_tables(struct merging *m, uint32_t n_signatures)
 	struct fm_tables *t = &c->tables->t;
 	uint8_t most = 1;
 
-	for (uint32_t x = 0; x < c->n_pieces; x++) {
-		uint8_t n = (uint8_t)(base_of(c, x) + c->n_planes[x]);
+	for (uint32_t x = 0; x < c->n_components; x++) {
+		uint8_t n = (uint8_t)(base_of(c, x) + c->n_layers[x]);
 
-		most = c->piece[x].n > 1 && n > most ? n : most;
-		m->by_in |= c->piece[x].tables != NULL &&
-		    c->piece[x].tables->t.sl2vl_shape == FM_SL2VL_BY_IN_OUT;
+		most = c->component[x].n > 1 && n > most ? n : most;
+		m->by_in |= c->component[x].tables != NULL &&
+		    c->component[x].tables->t.sl2vl_shape == FM_SL2VL_BY_IN_OUT;
 	}
 	t->n_vls_used = most;
 	t->sl2vl_shape = FM_SL2VL_MODULO;
@@ -217,7 +219,7 @@ merge(struct composer *c, struct demands *d, bool *fits, char *reason, size_t ro
 {
 	struct merging m = { .c = c };
 	uint32_t most = free_sls(c, m.sl_number), n;
-	uint8_t *signature = fm_arena_array(&c->mem, (size_t)N_SLS * c->n_pieces, uint8_t);
+	uint8_t *signature = fm_arena_array(&c->mem, (size_t)N_SLS * c->n_components, uint8_t);
 	fm_sw *row_of = fm_arena_array(&c->mem, c->fab->n_switches + 1, fm_sw);
 	int rc;
 
@@ -243,7 +245,7 @@ merge(struct composer *c, struct demands *d, bool *fits, char *reason, size_t ro
 }
 
 int
-compose_merge(struct composer *c, bool *fits, char *reason, size_t room, struct fm_error *err)
+compose_sl_tables(struct composer *c, bool *fits, char *reason, size_t room, struct fm_error *err)
 {
 	struct demands d = { 0 };
 	int rc = merge(c, &d, fits, reason, room, err);
@@ -254,10 +256,10 @@ compose_merge(struct composer *c, bool *fits, char *reason, size_t room, struct 
 
 /* ------------------------------------------------------------- there, back */
 
-/* hist[row][piece of the LID][SL]: host LIDs, of which only the base counts as a host. */
+/* hist[row][component of the LID][SL]: host LIDs, of which only the base counts as a host. */
 struct counting {
 	const struct composer *c;
-	uint32_t *hist; /* [n_rows][n_pieces][N_SLS] */
+	uint32_t *hist; /* [n_rows][n_components][N_SLS] */
 	uint32_t *row;	/* [n_switches] number of its row */
 };
 
@@ -266,15 +268,15 @@ count_row(const struct counting *k, fm_sw leader)
 {
 	const struct composer *c = k->c;
 	const struct fm_fabric *fab = c->fab;
-	uint32_t *hist = k->hist + (size_t)k->row[leader] * c->n_pieces * N_SLS;
+	uint32_t *hist = k->hist + (size_t)k->row[leader] * c->n_components * N_SLS;
 
 	for (fm_end e = 0; e < fab->sw_first_end[fab->n_switches]; e++)
 		if (fab->end_kind[e] != FM_END_SWITCH && fab->end_lid[e] != 0)
-			hist[(size_t)c->sw_piece[fab->end_sw[e]] * N_SLS +
+			hist[(size_t)c->sw_component[fab->end_sw[e]] * N_SLS +
 			    tables_sl(&c->tables->t, leader, fab->end_lid[e])]++;
 }
 
-/* Of the paths between different pieces, which all hosts of a piece share: those whose
+/* Of the paths between different components, which all hosts of a component share: those whose
  * SLs agree, by counting. */
 static uint64_t
 count_pairs(const struct counting *k)
@@ -282,17 +284,18 @@ count_pairs(const struct counting *k)
 	const struct composer *c = k->c;
 	uint64_t differ = 0;
 
-	for (uint32_t x = 0; x < c->n_pieces; x++)
-		for (uint32_t y = 0; y < c->n_pieces; y++) {
+	for (uint32_t x = 0; x < c->n_components; x++)
+		for (uint32_t y = 0; y < c->n_components; y++) {
 			const uint32_t *there, *back;
 			uint64_t same = 0, n_there = 0, n_back = 0;
 
-			if (x == y || c->piece[x].n_sources == 0 || c->piece[y].n_sources == 0)
+			if (x == y || c->component[x].n_sources == 0 ||
+			    c->component[y].n_sources == 0)
 				continue;
-			there =
-			    k->hist + ((size_t)k->row[c->piece[x].sw[0]] * c->n_pieces + y) * N_SLS;
-			back =
-			    k->hist + ((size_t)k->row[c->piece[y].sw[0]] * c->n_pieces + x) * N_SLS;
+			there = k->hist +
+			    ((size_t)k->row[c->component[x].sw[0]] * c->n_components + y) * N_SLS;
+			back = k->hist +
+			    ((size_t)k->row[c->component[y].sw[0]] * c->n_components + x) * N_SLS;
 			for (unsigned sl = 0; sl < N_SLS; sl++) {
 				same += (uint64_t)there[sl] * back[sl];
 				n_there += there[sl];
@@ -307,7 +310,7 @@ int
 compose_count_one_way(struct composer *c, uint64_t *pairs, struct fm_error *err)
 {
 	struct counting k = { .c = c };
-	uint32_t n = c->n_pieces;
+	uint32_t n = c->n_components;
 
 	*pairs = 0;
 	if (c->tables->t.sl_shape == FM_SL_ZERO)
@@ -317,8 +320,8 @@ compose_count_one_way(struct composer *c, uint64_t *pairs, struct fm_error *err)
 	if (k.hist == NULL || k.row == NULL)
 		return compose_no_memory(err);
 	for (uint32_t x = 0; x < n; x++) {
-		k.row[c->piece[x].sw[0]] = x;
-		count_row(&k, c->piece[x].sw[0]);
+		k.row[c->component[x].sw[0]] = x;
+		count_row(&k, c->component[x].sw[0]);
 	}
 	*pairs = count_pairs(&k);
 	return 0;

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/regions/compose_internal.h"
+#include "core/regions/compose_steps.h"
 
 static int
 name_gateways(const struct composer *c, uint32_t x, struct fm_error *err)
 {
-	const struct piece *p = &c->piece[x];
+	const struct component *p = &c->component[x];
 
 	for (uint32_t i = 0; i < p->n_exits; i++) {
 		const struct exit *e = &p->exit[i];
@@ -77,26 +77,26 @@ compose_name_engines(struct composer *c)
 }
 
 int
-compose_tell(struct composer *c, enum plan_rung rung, struct fm_error *err)
+compose_report(struct composer *c, enum plan_join join, struct fm_error *err)
 {
 	struct plan_regions *said = c->p->regions;
 	int rc = 0;
 
-	said->rung = rung;
-	said->climbed = snapshot_get(c->goes_on ? c->was->climbed : c->snap);
-	if (rung == PLAN_ISLANDS) {
+	said->join = join;
+	said->searched = snapshot_get(c->goes_on ? c->was->searched : c->snap);
+	if (join == PLAN_ISLANDS) {
 		said->sw_core_level = calloc(said->n_switches + 1, sizeof(*said->sw_core_level));
 		if (said->sw_core_level == NULL)
 			return compose_no_memory(err);
 	}
-	for (uint32_t x = 0; x < c->n_pieces; x++)
-		for (uint32_t i = 0; i < c->piece[x].n; i++) {
-			said->sw_level[c->piece[x].sw[i]] = c->whole.level[x];
-			if (rung == PLAN_ISLANDS)
-				said->sw_core_level[c->piece[x].sw[i]] =
+	for (uint32_t x = 0; x < c->n_components; x++)
+		for (uint32_t i = 0; i < c->component[x].n; i++) {
+			said->sw_level[c->component[x].sw[i]] = c->whole.level[x];
+			if (join == PLAN_ISLANDS)
+				said->sw_core_level[c->component[x].sw[i]] =
 				    c->island[x] ? PLAN_ISLAND : c->inner.level[x];
 		}
-	for (uint32_t x = 0; rc == 0 && x < c->n_pieces; x++)
+	for (uint32_t x = 0; rc == 0 && x < c->n_components; x++)
 		rc = name_gateways(c, x, err);
 	for (uint32_t i = 0; i < said->n; i++) {
 		struct plan_region *region = &said->region[i];
@@ -104,11 +104,11 @@ compose_tell(struct composer *c, enum plan_rung rung, struct fm_error *err)
 		struct chain_entry e;
 
 		region->entry = c->region[i].at;
-		region->is_merged = rung != PLAN_WHOLE && c->region[i].is_merged;
+		region->is_merged = join != PLAN_WHOLE && c->region[i].is_merged;
 		if (region->gateways.n > 1)
 			qsort(region->gateways.item, region->gateways.n,
 			    sizeof(*region->gateways.item), by_port);
-		if (rung == PLAN_WHOLE || c->region[as].n_routed == 0 || !compose_entry(c, as, &e))
+		if (join == PLAN_WHOLE || c->region[as].n_routed == 0 || !compose_entry(c, as, &e))
 			continue;
 		snprintf(region->engine, sizeof(region->engine), "%s", e.name);
 		region->because = e.because;
