@@ -56,7 +56,7 @@ struct task {
 static char trying[512];
 
 static void
-tell(const char *words)
+print_stderr(const char *words)
 {
 	if (write(STDERR_FILENO, words, strlen(words)) < 0)
 		return;
@@ -68,10 +68,10 @@ on_signal(int sig)
 {
 	bool late = sig == SIGALRM;
 
-	tell(late ? "fmd-engine-check: over the time limit: "
-		  : "fmd-engine-check: the engine crashes: ");
-	tell(trying);
-	tell("\n");
+	print_stderr(late ? "fmd-engine-check: over the time limit: "
+			  : "fmd-engine-check: the engine crashes: ");
+	print_stderr(trying);
+	print_stderr("\n");
 	if (late)
 		_exit(FMD_EXIT_NOT_ROUTED);
 	raise(sig); /* SA_RESETHAND: the default now */

@@ -20,7 +20,7 @@ complain(const struct fm_error *err)
 }
 
 static enum fmd_exit
-run(const struct cli *cli)
+run_daemon(const struct cli *cli)
 {
 	static struct daemon d;
 	struct fm_error err = { 0 };
@@ -45,7 +45,7 @@ main(int argc, char *argv[])
 	if (cli_parse(argc, argv, &cli, &err) != 0)
 		code = complain(&err);
 	else if (cli.task == CLI_RUN)
-		code = run(&cli);
+		code = run_daemon(&cli);
 	else
 		code = cli_inform(&cli, stdout);
 	if (code == FMD_EXIT_OK && fm_standard_flush(&err) != 0)

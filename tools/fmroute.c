@@ -77,7 +77,7 @@ fmroute_report(const struct fm_error *err)
 }
 
 static int
-run(int argc, char **argv)
+run_command(int argc, char **argv)
 {
 	if (argc < 2) {
 		usage(stderr);
@@ -106,6 +106,6 @@ main(int argc, char **argv)
 	int code;
 
 	fm_standard_claim();
-	code = run(argc, argv);
+	code = run_command(argc, argv);
 	return code == 0 && fm_standard_flush(&err) != 0 ? fmroute_report(&err) : code;
 }

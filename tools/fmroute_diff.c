@@ -236,7 +236,7 @@ not_routed(const struct side *s, struct fm_error *err)
 }
 
 static int
-run(struct pair *p, struct fm_error *err)
+diff_pair(struct pair *p, struct fm_error *err)
 {
 	struct change c;
 	int rc = understand_both(p, err);
@@ -266,7 +266,7 @@ fmroute_diff(int argc, char **argv)
 
 	fm_log_set_level(FM_LOG_WARN);
 	if (rc == 0)
-		rc = run(&p, &err);
+		rc = diff_pair(&p, &err);
 	if (rc != 0)
 		rc = fmroute_report(&err);
 	else if (!state_is_proven(&p.side[0].state) || !state_is_proven(&p.side[1].state))

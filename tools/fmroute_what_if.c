@@ -67,7 +67,7 @@ begin_step(struct scenario *s, struct fm_error *err)
 }
 
 static int
-take(struct scenario *s, int option, const char *word, struct fm_error *err)
+take_option(struct scenario *s, int option, const char *word, struct fm_error *err)
 {
 	switch (option) {
 	case 'D':
@@ -92,7 +92,7 @@ read_words(int argc, char **argv, struct scenario *s, struct fm_error *err)
 	int option, rc = 0;
 
 	while (rc == 0 && (option = getopt_long(argc, argv, "", options, NULL)) != -1)
-		rc = take(s, option, argv[optind - 1], err);
+		rc = take_option(s, option, argv[optind - 1], err);
 	if (rc != 0)
 		return rc;
 	if (argc - optind != 1)
@@ -287,7 +287,7 @@ print_json(struct scenario *s, struct fm_error *err)
 }
 
 static int
-run(struct scenario *s, struct fm_error *err)
+run_scenario(struct scenario *s, struct fm_error *err)
 {
 	int rc = job_prepare(&s->job, err);
 
@@ -315,7 +315,7 @@ fmroute_what_if(int argc, char **argv)
 	s.job.task = &s.task;
 	rc = read_words(argc, argv, &s, &err);
 	if (rc == 0)
-		rc = run(&s, &err);
+		rc = run_scenario(&s, &err);
 	if (rc != 0)
 		rc = fmroute_report(&err);
 	else if (!s.routed)

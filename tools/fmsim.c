@@ -112,7 +112,7 @@ allow_many_files(void)
 }
 
 static int
-serve(const struct job *job, struct fm_error *err)
+serve_fabric(const struct job *job, struct fm_error *err)
 {
 	struct event_base *base;
 	struct sim_place local;
@@ -235,7 +235,7 @@ main(int argc, char *argv[])
 		rc = complain(&err);
 	else if (job.command != NULL)
 		rc = fmsim_tell(job.path, job.command, &err) != 0 ? complain(&err) : 0;
-	else if (serve(&job, &err) != 0)
+	else if (serve_fabric(&job, &err) != 0)
 		rc = complain(&err);
 	if (rc == 0 && job.command != NULL && fm_standard_flush(&err) != 0)
 		rc = complain(&err);

@@ -46,7 +46,7 @@ now_ns(void)
 }
 
 static void *
-take(struct route_host *h, struct fm_arena *a, size_t bytes)
+alloc_scratch(struct route_host *h, struct fm_arena *a, size_t bytes)
 {
 	uint64_t n = atomic_fetch_add(&h->n_allocs, 1) + 1;
 
@@ -58,7 +58,7 @@ scratch(const struct fm_host *s, size_t bytes)
 {
 	struct route_host *h = s->self;
 
-	return take(h, &h->arenas[0], bytes);
+	return alloc_scratch(h, &h->arenas[0], bytes);
 }
 
 static void *
@@ -66,7 +66,7 @@ scratch_worker(const struct fm_host *s, unsigned worker, size_t bytes)
 {
 	struct route_host *h = s->self;
 
-	return take(h, &h->arenas[1 + worker], bytes);
+	return alloc_scratch(h, &h->arenas[1 + worker], bytes);
 }
 
 static void

@@ -51,7 +51,7 @@ sleep_until(struct watch *w, int64_t ns)
 }
 
 static void *
-run(void *arg)
+watch_thread(void *arg)
 {
 	struct watch *w = arg;
 
@@ -122,7 +122,7 @@ watch_begin(struct watch *w, const char *name, int64_t limit_ms)
 	w->since_ns = now_ns();
 	w->late_ms = grace_ms > GRACE_MAX_MS ? GRACE_MAX_MS : grace_ms;
 	if (!w->running)
-		w->running = fm_thread_start(&w->thread, run, w) == 0;
+		w->running = fm_thread_start(&w->thread, watch_thread, w) == 0;
 	pthread_cond_signal(&w->changed);
 	pthread_mutex_unlock(&w->lock);
 }

@@ -127,7 +127,7 @@ load(struct daemon *d, const struct inv_port *own, const char **why, struct fm_e
 }
 
 static void
-serve(struct daemon *d)
+serve_kept_view(struct daemon *d)
 {
 	struct early *e = d->early;
 
@@ -161,7 +161,7 @@ early_follow(struct daemon *d)
 	if (why == NULL && load(d, own, &why, &err) != 0)
 		why = err.msg;
 	if (e->kept != NULL)
-		serve(d);
+		serve_kept_view(d);
 	else
 		log_info("sa", "nothing is answered before the first sweep has ended: %s", why);
 }

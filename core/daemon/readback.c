@@ -74,7 +74,7 @@ compare(struct readback *r)
 }
 
 static void *
-judge(void *arg)
+run_readback(void *arg)
 {
 	struct readback *r = arg;
 
@@ -87,7 +87,7 @@ judge(void *arg)
 static void
 begin_judging(struct readback *r)
 {
-	if (fm_thread_start(&r->judge, judge, r) == 0) {
+	if (fm_thread_start(&r->judge, run_readback, r) == 0) {
 		r->judging = true;
 		return;
 	}

@@ -235,7 +235,7 @@ struct trap_job {
 };
 
 static void
-tell(void *arg, struct sa *sa)
+report_trap(void *arg, struct sa *sa)
 {
 	struct trap_job *j = arg;
 
@@ -347,7 +347,7 @@ daemon_on_notice(void *arg, const struct wire_notice *notice)
 	j = malloc(sizeof(*j));
 	if (j != NULL)
 		*j = (struct trap_job){ *notice, clock_ms(d) };
-	post(d, tell, j);
+	post(d, report_trap, j);
 }
 
 void

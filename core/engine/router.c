@@ -50,7 +50,8 @@ check_groups(const struct router *r, const struct fm_engine *engine, const struc
 }
 
 static int
-make_room(struct router *r, const struct route_job *job, struct tables **out, struct fm_error *err)
+make_tables(
+    struct router *r, const struct route_job *job, struct tables **out, struct fm_error *err)
 {
 	if (apart_of(job->engine) != NULL)
 		return route_apart_room(r, job, out, err);
@@ -106,7 +107,7 @@ call_engine(struct router *r, const struct fm_host *host, const struct route_job
 
 	if (engine->probe != NULL && !(engine->traits & FM_ROUTE_PROBES))
 		rc = engine->probe(host, job->fab, job->opts, err);
-	if (rc != 0 || (rc = make_room(r, job, &t, err)) != 0)
+	if (rc != 0 || (rc = make_tables(r, job, &t, err)) != 0)
 		return rc;
 	req.prev = (engine->traits & FM_USES_PREV) ? job->prev : NULL;
 	call.tables = t;

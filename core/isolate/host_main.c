@@ -240,7 +240,7 @@ call_engine(const struct served *s, const struct wire_call *call, unsigned char 
 }
 
 static void
-serve(const struct served *s, const struct wire_call *call, const int fds[2])
+serve_call(const struct served *s, const struct wire_call *call, const int fds[2])
 {
 	unsigned char *tables = map_tables(call->tables_at, fds[1], call->tables_bytes);
 	unsigned char *input = tables != NULL ? map_input(call, fds[0], tables) : NULL;
@@ -328,6 +328,6 @@ main(int argc, char *argv[])
 	route_host_warm(s.host, &scratch);
 	dl_iterate_phdr(touch, NULL);
 	while (await_call(&call, fds))
-		serve(&s, &call, fds);
+		serve_call(&s, &call, fds);
 	_exit(0);
 }

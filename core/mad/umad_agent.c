@@ -65,7 +65,7 @@ umad_agent_close(struct umad_agent *a)
 
 /* Room for a message of n bytes behind the kernel's header. */
 static bool
-make_room(uint8_t **buffer, size_t *room, size_t n)
+make_room_for_message(uint8_t **buffer, size_t *room, size_t n)
 {
 	size_t want = umad_size() + n;
 	uint8_t *p;
@@ -117,8 +117,8 @@ umad_agent_open(const char *spec, const struct umad_agent_class *c, struct umad_
 	if (rc == 0)
 		rc = umad_choose_port(&a->choice, err);
 	if (rc == 0 &&
-	    (!make_room(&a->in, &a->in_room, MAD_BYTES) ||
-		!make_room(&a->out, &a->out_room, MAD_BYTES)))
+	    (!make_room_for_message(&a->in, &a->in_room, MAD_BYTES) ||
+		!make_room_for_message(&a->out, &a->out_room, MAD_BYTES)))
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for an agent");
 	if (rc == 0)
 		rc = open_agent(a, c, err);
@@ -159,7 +159,7 @@ umad_agent_receive(struct umad_agent *a, int timeout_ms, struct umad_message *m)
 		if (rc == ETIMEDOUT || rc == EWOULDBLOCK || rc == EAGAIN || rc == EINTR)
 			return 0;
 		if (rc != ENOSPC || length < 0 || (size_t)length > MOST_MESSAGE_BYTES ||
-		    !make_room(&a->in, &a->in_room, (size_t)length))
+		    !make_room_for_message(&a->in, &a->in_room, (size_t)length))
 			return -rc;
 	}
 	read_addr(a->in, &m->addr);
@@ -173,7 +173,7 @@ int
 umad_agent_send(struct umad_agent *a, const struct mad_addr *to, const uint8_t *bytes,
     size_t n_bytes, int timeout_ms, int n_retries, struct fm_error *err)
 {
-	if (n_bytes > INT32_MAX || !make_room(&a->out, &a->out_room, n_bytes))
+	if (n_bytes > INT32_MAX || !make_room_for_message(&a->out, &a->out_room, n_bytes))
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for a message");
 	memset(a->out, 0, umad_size());
 	memcpy(umad_get_mad(a->out), bytes, n_bytes);

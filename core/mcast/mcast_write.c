@@ -372,7 +372,7 @@ plan_spots(struct mft *m)
 }
 
 static bool
-make_room(struct mft *m, const uint64_t *can)
+make_room_for_switches(struct mft *m, const uint64_t *can)
 {
 	const struct fm_fabric *fab = &mcast_net_trees(m->net)->snap->fab;
 	size_t n_words = FM_BITSET_WORDS(fab->n_switches) + 1;
@@ -401,7 +401,7 @@ mft_begin(struct mft *m, const struct mcast_net *net, const uint64_t *can, bool 
 	m->in_second = m->out_of_memory = false;
 	if (mcast_net_trees(net) == NULL)
 		return true;
-	if (!make_room(m, can))
+	if (!make_room_for_switches(m, can))
 		return false;
 	if (!all)
 		plan_spots(m);

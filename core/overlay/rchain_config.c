@@ -50,8 +50,8 @@ spell(const char *value)
 }
 
 static int
-take(struct option_values *values, const struct option_table *table, size_t key, const char *value,
-    const struct option_origin *origin, struct fm_error *err)
+read_key(struct option_values *values, const struct option_table *table, size_t key,
+    const char *value, const struct option_origin *origin, struct fm_error *err)
 {
 	char text[PATH_MAX + 8];
 	const char *item = text;
@@ -78,7 +78,7 @@ take_line(struct option_values *values, const struct option_table *table, char *
 		return 0; /* not set */
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 		if (strcmp(keys[i].key, line) == 0)
-			return take(values, table, i, value, origin, err);
+			return read_key(values, table, i, value, origin, err);
 	return 0;
 }
 

@@ -297,7 +297,7 @@ fail_receiving(struct rmpp_receiver *r, const uint8_t *mad, uint8_t status, uint
 /* Room for the message up to and with a segment.  Doubling, so that the whole
  * costs O(length); never beyond twice what is needed. */
 static bool
-make_room(struct rmpp_receiver *r, size_t want)
+make_room_for_segment(struct rmpp_receiver *r, size_t want)
 {
 	size_t to = r->room ? r->room : 4 * MAD_BYTES;
 	uint8_t *bigger;
@@ -348,7 +348,7 @@ keep_segment(struct rmpp_receiver *r, const uint8_t *mad, uint32_t number)
 	size_t header = rmpp_header_bytes(mad[1]), each = MAD_BYTES - header;
 	size_t at = header + (number - 1) * each;
 
-	if (!make_room(r, at + each))
+	if (!make_room_for_segment(r, at + each))
 		return false;
 	if (number == 1)
 		memcpy(r->message, mad, header);

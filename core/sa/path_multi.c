@@ -110,7 +110,7 @@ most_apart(const struct choice *c)
 }
 
 static void
-take(struct choice *c, struct candidate *one)
+choose_candidate(struct choice *c, struct candidate *one)
 {
 	one->taken = true;
 	for (size_t i = 0; i < c->all.n; i++) {
@@ -223,7 +223,7 @@ sa_get_multi_paths(struct sa_query *q)
 		if (!sa_add(q, &one->r))
 			break;
 		if ((q->h.mask & SA_MPR_INDEPENDENCE) != 0 && m->independence != 0)
-			take(&c, one);
+			choose_candidate(&c, one);
 		one->taken = true;
 		q->n_looked_at += (uint32_t)c.all.n;
 	}

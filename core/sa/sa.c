@@ -184,7 +184,7 @@ sa_ends_asked(
 /* What the handler found, to the status of the answer.  What was kept over a restart is believed
  * where it says yes: who has come since is not in it. */
 static uint16_t
-judge(struct sa *sa, const struct sa_query *q, uint16_t status)
+status_of_answer(struct sa *sa, const struct sa_query *q, uint16_t status)
 {
 	if (q->view->unverified && (status != SA_OK || q->n_records == 0 || q->full))
 		return WIRE_STATUS_BUSY;
@@ -248,7 +248,7 @@ work_on(
 	sa->counts.looked_at += q->n_looked_at - q->n_looked_before;
 	if (status == SA_OK && q->paused)
 		return false;
-	status = judge(sa, q, status);
+	status = status_of_answer(sa, q, status);
 	sa->counts.unverified += status == SA_OK && q->view->unverified;
 	if (status == SA_OK)
 		sa_send_records(sa, q);

@@ -174,7 +174,7 @@ wait_ms(struct sa_server *s, int64_t due_ms)
 }
 
 static void *
-serve(void *arg)
+run_sa_thread(void *arg)
 {
 	static const struct timespec pause = { .tv_nsec = 1000000 };
 	struct sa_server *s = arg;
@@ -203,7 +203,7 @@ serve(void *arg)
 static int
 start_thread(struct sa_server *s, struct fm_error *err)
 {
-	int rc = fm_thread_start(&s->thread, serve, s);
+	int rc = fm_thread_start(&s->thread, run_sa_thread, s);
 
 	if (rc != 0)
 		return fm_fail(err, FM_E_SYSTEM, "cannot start a thread: %s", strerror(rc));

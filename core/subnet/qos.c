@@ -145,7 +145,7 @@ qos_starved(const struct qos_tables *t, uint8_t n_vls, uint16_t vls_in_use)
 /* Give the VLs of the set a place among the first cap entries: the last ones
  * without weight, or if there are too few the last ones. */
 static void
-serve(struct qos_arb *table, unsigned cap, uint16_t vls)
+give_each_vl_a_place(struct qos_arb *table, unsigned cap, uint16_t vls)
 {
 	for (unsigned vl = 0; vl < MAX_VLS; vl++) {
 		unsigned at = cap;
@@ -173,6 +173,6 @@ qos_fit_arb(const struct qos_tables *t, bool high, unsigned block, uint8_t cap, 
 	for (unsigned i = 0; i < n; i++)
 		table[i].vl = fit_vl(t, n_vls, table[i].vl);
 	if (!high)
-		serve(table, n, starved);
+		give_each_vl_a_place(table, n, starved);
 	memcpy(out, table + (size_t)block * QOS_ARB_BLOCK, QOS_ARB_BLOCK * sizeof(*out));
 }

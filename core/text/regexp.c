@@ -33,13 +33,13 @@ struct parser {
 /* ------------------------------------------------------------------ sets */
 
 static void
-take(struct step *s, unsigned char c)
+set_add_char(struct step *s, unsigned char c)
 {
 	s->set[c / 64] |= UINT64_C(1) << (c % 64);
 }
 
 static bool
-takes(const struct step *s, unsigned char c)
+set_has_char(const struct step *s, unsigned char c)
 {
 	return (s->set[c / 64] >> (c % 64) & 1) != 0;
 }
@@ -62,7 +62,7 @@ take_class(struct step *s, int (*is)(int))
 {
 	for (int c = 0; c < 128; c++)
 		if (is(c))
-			take(s, (unsigned char)c);
+			set_add_char(s, (unsigned char)c);
 }
 
 static const struct {
@@ -102,7 +102,7 @@ read_range(struct parser *p, struct step *s, const char *at)
 	if (high < low || (*at == '[' && strchr(".=", at[1]) != NULL && at[1] != '\0'))
 		p->wrong = "a range in brackets is of bytes, the lower one first";
 	for (unsigned c = low; c <= high; c++)
-		take(s, (unsigned char)c);
+		set_add_char(s, (unsigned char)c);
 	return at + 1;
 }
 
@@ -133,7 +133,7 @@ read_escaped(struct parser *p, struct step *s)
 	else if (c == 's' || c == 'S')
 		take_class(s, isspace);
 	else if (c != '\0' && !isalnum((unsigned char)c) && strchr("<>`'", c) == NULL)
-		take(s, (unsigned char)c);
+		set_add_char(s, (unsigned char)c);
 	else
 		p->wrong = c >= '1' && c <= '9'
 		    ? "back-references are not taken"
@@ -207,7 +207,7 @@ read_atom(struct parser *p)
 		read_escaped(p, add(p, STEP_SET));
 		return true;
 	default:
-		take(add(p, STEP_SET), (unsigned char)c);
+		set_add_char(add(p, STEP_SET), (unsigned char)c);
 		return true;
 	}
 }
@@ -369,7 +369,7 @@ regexp_match(const struct regexp *r, const char *text)
 		clear(then);
 		w.ends = text[1] == '\0';
 		for (unsigned i = 0; i < now->n; i++)
-			if (takes(&r->step[now->step[i]], (unsigned char)*text) &&
+			if (set_has_char(&r->step[now->step[i]], (unsigned char)*text) &&
 			    reach(&w, then, now->step[i] + 1u))
 				return true;
 		if (reach(&w, then, 0))

@@ -172,7 +172,7 @@ struct cursor {
 };
 
 static bool
-take(struct cursor *c, void *to, size_t n)
+read_bytes(struct cursor *c, void *to, size_t n)
 {
 	if ((size_t)(c->end - c->at) < n)
 		return false;
@@ -195,7 +195,7 @@ take_port(struct cursor *c, uint32_t slot)
 	struct inv_port *p;
 	struct file_port one;
 
-	if (!take(c, &one, sizeof(one)) || one.port > n->n_ports ||
+	if (!read_bytes(c, &one, sizeof(one)) || one.port > n->n_ports ||
 	    (one.port == 0 && !inv_is_switch(n)))
 		return false;
 	p = &n->ports[one.port];
@@ -230,7 +230,7 @@ take_node(struct cursor *c)
 	struct inv_node *n;
 	uint32_t slot;
 
-	if (!take(c, &one, sizeof(one)))
+	if (!read_bytes(c, &one, sizeof(one)))
 		return false;
 	wire_node_info_get(one.info, &info);
 	if (info.node_type < WIRE_NODE_CA || info.node_type > WIRE_NODE_ROUTER ||
@@ -266,12 +266,12 @@ take_cables(struct cursor *c)
 		struct file_node node;
 		struct file_port one;
 
-		if (!take(c, &node, sizeof(node)))
+		if (!read_bytes(c, &node, sizeof(node)))
 			return false;
 		for (uint32_t i = 0; i < node.n_ports; i++) {
 			struct inv_port *p;
 
-			if (!take(c, &one, sizeof(one)))
+			if (!read_bytes(c, &one, sizeof(one)))
 				return false;
 			p = &inv_node(c->inv, slot)->ports[one.port];
 			if (one.peer == 0)

@@ -133,7 +133,7 @@ hop_at(const struct builder *b, fm_sw sw, uint8_t port)
 
 /* The class from sw on to LID k of the block, and of all switches on the way. */
 static void
-follow(const struct builder *b, struct desk *d, fm_sw sw, uint32_t k, uint64_t *n_loops)
+follow_lid(const struct builder *b, struct desk *d, fm_sw sw, uint32_t k, uint64_t *n_loops)
 {
 	uint32_t n = 0, hop;
 	uint8_t c;
@@ -193,7 +193,7 @@ build_block(void *arg, uint32_t i, unsigned worker)
 
 		for (uint32_t k = 0; k < ROWS_BLOCK_LIDS; k++)
 			if (d->cls[sw][k] == UNKNOWN)
-				follow(b, d, sw, k, &block->n_loops);
+				follow_lid(b, d, sw, k, &block->n_loops);
 		memcpy(block->cls[leaf], d->cls[sw], ROWS_BLOCK_LIDS);
 	}
 }

@@ -50,7 +50,7 @@ word(const uint8_t *at, unsigned n)
 }
 
 static void
-take(uint64_t v[4], uint64_t w)
+absorb_word(uint64_t v[4], uint64_t w)
 {
 	v[3] ^= w;
 	mix(v, 2);
@@ -65,8 +65,8 @@ siphash(const uint8_t *at, unsigned n, uint64_t k0, uint64_t k1)
 	unsigned i;
 
 	for (i = 0; i + 8 <= n; i += 8)
-		take(v, word(at + i, 8));
-	take(v, word(at + i, n - i) | (uint64_t)(n & 0xff) << 56);
+		absorb_word(v, word(at + i, 8));
+	absorb_word(v, word(at + i, n - i) | (uint64_t)(n & 0xff) << 56);
 	v[2] ^= 0xff;
 	mix(v, 4);
 	return v[0] ^ v[1] ^ v[2] ^ v[3];

@@ -24,7 +24,7 @@ enum way { WAY_UNKNOWN, WAY_OPEN, WAY_LOST, WAY_ARRIVES };
 /* Follow the LID from sw to its end or to a switch that knows; all on the way
  * know then. */
 static enum way
-follow(const struct side *s, uint8_t *way, fm_sw *path, fm_sw sw, uint32_t lid)
+follow_lid(const struct side *s, uint8_t *way, fm_sw *path, fm_sw sw, uint32_t lid)
 {
 	fm_end owner = lid <= s->fab->max_lid ? s->fab->lid_end[lid] : FM_NONE;
 	uint32_t n = 0;
@@ -122,8 +122,9 @@ count_pairs(const struct comparison *c, struct scratch *x, fm_sw sw, uint32_t li
 		n--;
 	if (n == 0)
 		return;
-	is = follow(a, x->way_after, x->path, sw, lid) == WAY_ARRIVES;
-	was = x->alike ? is : follow(&c->before, x->way_before, x->path, twin, lid) == WAY_ARRIVES;
+	is = follow_lid(a, x->way_after, x->path, sw, lid) == WAY_ARRIVES;
+	was = x->alike ? is
+		       : follow_lid(&c->before, x->way_before, x->path, twin, lid) == WAY_ARRIVES;
 	if (was && is) {
 		if (x->alike || same_path(c, x, sw, lid))
 			x->sums.kept += n;
@@ -155,7 +156,7 @@ count_one_sided(const struct side *s, struct scratch *x, uint8_t *way, uint32_t 
 
 		if (s->fab->end_sw[to] == sw && is_source(s->fab, to) && !both_have)
 			n--;
-		if (n > 0 && follow(s, way, x->path, sw, lid) == WAY_ARRIVES)
+		if (n > 0 && follow_lid(s, way, x->path, sw, lid) == WAY_ARRIVES)
 			sum += n;
 	}
 	return sum;
@@ -255,9 +256,9 @@ name_pairs(struct comparison *c, uint32_t lid)
 		fm_sw sw = a->end_sw[e];
 
 		if (!is_source(a, e) || p.from == FM_NONE || e == to ||
-		    follow(&c->before, x->way_before, x->path, c->after.twin_sw[sw], lid) !=
+		    follow_lid(&c->before, x->way_before, x->path, c->after.twin_sw[sw], lid) !=
 			WAY_ARRIVES ||
-		    follow(&c->after, x->way_after, x->path, sw, lid) == WAY_ARRIVES)
+		    follow_lid(&c->after, x->way_after, x->path, sw, lid) == WAY_ARRIVES)
 			continue;
 		if (!fm_vec_push(&c->out->pairs, p))
 			return false;

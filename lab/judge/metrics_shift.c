@@ -177,7 +177,7 @@ list_own(const struct shift *s, struct shift_worker *w, fm_sw sw)
 }
 
 static bool
-make_room(struct shift_worker *w, size_t n)
+make_room_for_arcs(struct shift_worker *w, size_t n)
 {
 	size_t room = w->arc_room;
 
@@ -195,7 +195,7 @@ measure_link(const struct shift *s, struct shift_worker *w, fm_sw sw, fm_link l)
 	uint32_t n_own = w->own_first[slot + 1] - w->own_first[slot], n = 0;
 	size_t from = s->link_first[in_chunk], to = s->link_first[in_chunk + 1];
 
-	if (!make_room(w, 2 * (n_own + to - from))) {
+	if (!make_room_for_arcs(w, 2 * (n_own + to - from))) {
 		w->failed = true;
 		return 0;
 	}

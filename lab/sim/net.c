@@ -360,7 +360,7 @@ net_send(struct sim *s, struct sim_place from, struct sim_packet *p)
 /* ---- arriving */
 
 static void
-tell(struct sim *s, const struct sim_trace *seen, const uint8_t *mad, bool answered)
+trace_mad(struct sim *s, const struct sim_trace *seen, const uint8_t *mad, bool answered)
 {
 	struct sim_trace e = *seen;
 
@@ -420,7 +420,7 @@ is_to_come(struct sim *s, struct sim_packet *p)
 }
 
 static void
-serve(struct sim *s, struct sim_packet *p)
+deliver_packet(struct sim *s, struct sim_packet *p)
 {
 	struct sim_node *n = &s->fabric.nodes[p->at.node];
 	uint8_t *mad = p->mad.bytes;
@@ -440,7 +440,7 @@ serve(struct sim *s, struct sim_packet *p)
 	answered =
 	    is_smp(mad) ? sma_handle(&s->fabric, p->at, mad) : pma_handle(&s->fabric, p->at, mad);
 	if (s->trace != NULL && is_smp(mad))
-		tell(s, &seen, mad, answered);
+		trace_mad(s, &seen, mad, answered);
 	if (!answered) {
 		s->counts.ignored += seen.method != WIRE_TRAP_REPRESS;
 		packet_free(s, p);
@@ -511,10 +511,10 @@ net_step(struct sim *s)
 	switch (event_kind(&e)) {
 	case EVENT_AT_NODE:
 		queue_up(s, e.packet, &f->nodes[e.packet->at.node].busy_until_ns, s->options.sma_ns,
-		    EVENT_SERVE, serve);
+		    EVENT_SERVE, deliver_packet);
 		break;
 	case EVENT_SERVE:
-		serve(s, e.packet);
+		deliver_packet(s, e.packet);
 		break;
 	case EVENT_AT_CLIENT:
 		arrive_at_client(s, e.packet);

@@ -55,7 +55,7 @@ details_of(struct sim_fabric *f, uint32_t node, enum sim_trap_slot slot)
 }
 
 static void
-tell(struct sim_fabric *f, uint32_t node, enum sim_trap_slot slot)
+tell_observer(struct sim_fabric *f, uint32_t node, enum sim_trap_slot slot)
 {
 	if (f->hooks.notice != NULL)
 		f->hooks.notice(f->hooks.arg, node, slot);
@@ -89,7 +89,7 @@ notice_m_key(struct sim_fabric *f, struct sim_place at, const uint8_t *mad)
 		d[M_KEY_HOPS] = (uint8_t)(M_KEY_DIRECTED | hops);
 		memcpy(d + M_KEY_PATH, mad + WIRE_DR_RETURN_PATH_AT, hops + 1u);
 	}
-	tell(f, at.node, SIM_TRAP_M_KEY);
+	tell_observer(f, at.node, SIM_TRAP_M_KEY);
 }
 
 void
@@ -107,7 +107,7 @@ notice_bad_key(
 	wire_put32(d + KEY_KEY, k->key);
 	wire_put32(d + KEY_SL_QP1, (uint32_t)k->sl << 28 | k->qpn);
 	wire_put32(d + KEY_QP2, k->qpn);
-	tell(f, at.node, slot);
+	tell_observer(f, at.node, slot);
 }
 
 void
@@ -125,7 +125,7 @@ notice_switch_p_key(struct sim_fabric *f, struct sim_place at, const struct sim_
 	wire_put32(d + SWITCH_QP2, k->qpn);
 	wire_put16(d + SWITCH_LID, place_lid(f, at));
 	d[SWITCH_PORT] = at.port;
-	tell(f, at.node, SIM_TRAP_SWITCH_P_KEY);
+	tell_observer(f, at.node, SIM_TRAP_SWITCH_P_KEY);
 }
 
 void
@@ -137,7 +137,7 @@ notice_port(struct sim_fabric *f, struct sim_place at, enum sim_trap_slot slot)
 		return;
 	wire_put16(d + LID_AT, place_lid(f, at));
 	d[PORT_AT] = at.port;
-	tell(f, at.node, slot);
+	tell_observer(f, at.node, slot);
 }
 
 void
@@ -151,5 +151,5 @@ notice_system_guid(struct sim_fabric *f, uint32_t node, uint64_t guid)
 		return;
 	wire_put16(d + LID_AT, place_lid(f, (struct sim_place){ node, (uint8_t)port }));
 	wire_put64(d + SYSTEM_GUID_AT, guid);
-	tell(f, node, SIM_TRAP_SYSTEM_GUID);
+	tell_observer(f, node, SIM_TRAP_SYSTEM_GUID);
 }

@@ -23,7 +23,7 @@ struct shuffle {
 };
 
 static bool
-make_room(struct shuffle *s)
+alloc_shuffle(struct shuffle *s)
 {
 	return fm_vec_reserve(&s->order, (size_t)s->in->n_nodes + 1) &&
 	    fm_vec_reserve(&s->at, (size_t)s->in->n_nodes + 1) &&
@@ -128,12 +128,12 @@ add_cables(struct shuffle *s)
 }
 
 static int
-tell(struct shuffle *s, uint64_t seed, struct netlist *out, struct fm_error *err)
+write_shuffled(struct shuffle *s, uint64_t seed, struct netlist *out, struct fm_error *err)
 {
 	int rc = 0;
 
 	fm_rng_seed(&s->rng, seed);
-	if (!make_room(s) || !add_nodes(s) || !name_systems(s))
+	if (!alloc_shuffle(s) || !add_nodes(s) || !name_systems(s))
 		rc = fm_fail(err, FM_E_RESOURCE, "no memory for the shuffled fabric");
 	else
 		add_cables(s);
@@ -150,11 +150,11 @@ tell(struct shuffle *s, uint64_t seed, struct netlist *out, struct fm_error *err
 int
 netlist_shuffle(const struct netlist *in, uint64_t seed, struct netlist *out, struct fm_error *err)
 {
-	return tell(&(struct shuffle){ .in = in }, seed, out, err);
+	return write_shuffled(&(struct shuffle){ .in = in }, seed, out, err);
 }
 
 int
 netlist_rename(const struct netlist *in, uint64_t seed, struct netlist *out, struct fm_error *err)
 {
-	return tell(&(struct shuffle){ .in = in, .keeps_ports = true }, seed, out, err);
+	return write_shuffled(&(struct shuffle){ .in = in, .keeps_ports = true }, seed, out, err);
 }
