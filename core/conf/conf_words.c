@@ -73,19 +73,18 @@ is_comment(const char *at)
 	return at[0] == '#' || (at[0] == '/' && (at[1] == '/' || at[1] == '*'));
 }
 
-static int
+static void
 skip_comment(struct reader *r)
 {
 	bool is_line = r->at[1] != '*' || *r->at == '#';
 	const char *end = strstr(is_line ? r->at : r->at + 2, is_line ? "\n" : "*/");
 
-	if (end == NULL && !is_line)
-		return conf_fail_at(r->err, r->path, r->line,
-		    "the comment that begins here is never closed: */ is missing");
-	end = end == NULL ? r->at + strlen(r->at) : end + (is_line ? 0 : 2);
+	if (end == NULL)
+		end = r->at + strlen(r->at);
+	else if (!is_line)
+		end += 2;
 	for (; r->at < end; r->at++)
 		r->line += *r->at == '\n';
-	return 0;
 }
 
 /* ------------------------------------------------------------------ strings */
@@ -191,8 +190,8 @@ take_string(struct reader *r)
 	if (rc != 0)
 		return rc;
 	if (*r->at == '\0')
-		return conf_fail_at(
-		    r->err, r->path, begin, "the string that begins here has no closing %c", quote);
+		return conf_fail_at(r->err, r->path, begin,
+		    "the string that begins here has no closing %c", quote);
 	r->at++;
 	return put_word(r, CONF_TEXT);
 }
@@ -228,7 +227,7 @@ take_all(struct reader *r)
 		if (isspace((unsigned char)*r->at))
 			r->line += *r->at++ == '\n';
 		else if (is_comment(r->at))
-			rc = skip_comment(r);
+			skip_comment(r);
 		else if (*r->at == '"' || *r->at == '\'')
 			rc = take_string(r);
 		else if (strchr(SIGNS, *r->at) != NULL)
@@ -237,8 +236,8 @@ take_all(struct reader *r)
 			rc = take_word(r);
 	}
 	if (rc == 0 && r->n_open > 0)
-		rc = conf_fail_at(
-		    r->err, r->path, r->opened, "the brace that opens here is never closed");
+		rc = conf_fail_at(r->err, r->path, r->opened,
+		    "the brace that opens here is never closed");
 	return rc == 0 ? put_word(r, CONF_END) : rc;
 }
 

@@ -169,8 +169,6 @@ static const struct {
 	{ "good { }\ngood\n{ }\n",
 	    "fmd.conf:2: a second section good without a title: put its keys into the first, or "
 	    "give it a title; good \"x\" { } is for the entry good:x of the chain" },
-	{ "lmc = 1\n/* sm_priority = 3\nm_key = 1\n",
-	    "fmd.conf:2: the comment that begins here is never closed: */ is missing" },
 	{ "chain = {\n}\nchain = { }\n", "fmd.conf:3: chain is set twice, first in line 2" },
 	{ "AdaptivRouting { }\n",
 	    "fmd.conf:1: unknown key AdaptivRouting: did you mean AdaptiveRouting?" },
