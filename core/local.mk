@@ -34,7 +34,7 @@ include core/daemon/local.mk
 
 noinst_LTLIBRARIES += libfmcore.la
 libfmcore_la_SOURCES = $(CORE_SOURCES)
-libfmcore_la_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(LMDB_CFLAGS) \
+libfmcore_la_CFLAGS = $(AM_CFLAGS) $(CONFUSE_CFLAGS) $(EVENT_CFLAGS) $(LMDB_CFLAGS) \
 	$(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS) $(UMAD_CFLAGS)
-libfmcore_la_LIBADD = libfmcommon.la libfmlib.la $(LTDL_LIBS) $(EVENT_LIBS) $(LMDB_LIBS) \
+libfmcore_la_LIBADD = libfmcommon.la libfmlib.la $(LTDL_LIBS) $(CONFUSE_LIBS) $(EVENT_LIBS) $(LMDB_LIBS) \
 	$(JANSSON_LIBS) $(SYSTEMD_LIBS) $(UMAD_LIBS)

@@ -2,8 +2,8 @@
 /*
  * From files to struct conf.
  *
- *	fmd.conf, conf.d --> conf_parse_text() --> option_values
- *	command line ------------------------------/    |
+ *	fmd.conf, conf.d --scan--> conf_parse_text() --> option_values
+ *	command line -------------------------------------/    |
  *	                                        resolve: struct conf
  *
  * Everything is read aside; a mistake anywhere throws the whole away.
@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "core/conf/conf_private.h"
+#include "core/conf/conf_scan.h"
 #include "core/overlay/rchain.h"
 #include "core/text/number.h"
 #include "core/text/readfile.h"
@@ -80,17 +81,38 @@ conf_set(struct conf_private *self, struct option_values *values, const struct c
 
 /* ---------------------------------------------------------------- one file */
 
+static bool
+is_section_word(const void *arg, const char *word, size_t n)
+{
+	const struct engine_set *engines = arg;
+	char name[64];
+
+	if (n >= sizeof(name))
+		return false;
+	memcpy(name, word, n);
+	name[n] = '\0';
+	return engine_find(engines, name) != NULL || conf_section_find(name) != NULL;
+}
+
 static int
 parse_file(struct conf_private *self, const char *path, struct fm_error *err)
 {
-	const char *kept = fm_arena_strdup(&self->mem, path), *text;
+	struct conf_scan scan = { NULL, is_section_word, self->engines };
+	const char *bytes;
+	char *text;
 	size_t n;
 	int rc;
 
-	if (kept == NULL)
+	scan.path = fm_arena_strdup(&self->mem, path);
+	if (scan.path == NULL)
 		return conf_out_of_memory(err);
-	rc = conf_read_file(path, &self->mem, &text, &n, err);
-	return rc == 0 ? conf_parse_text(self, kept, text, n, err) : rc;
+	if ((rc = conf_read_file(path, &self->mem, &bytes, &n, err)) != 0)
+		return rc;
+	if ((rc = conf_scan(&scan, bytes, n, &self->mem, &text, err)) != 0)
+		return rc;
+	if (self->peeks)
+		conf_blank_sections(text, is_section_word, self->engines);
+	return conf_parse_text(self, scan.path, text, err);
 }
 
 static int
@@ -186,6 +208,8 @@ resolve_chain(struct conf_private *self, struct fm_error *err)
 
 	if (conf_resolve_chain(self, conf->chain_text, at != NULL, &conf->chain, err) == 0)
 		return 0;
+	if (at != NULL && at->file != NULL && at->line == 0) /* an empty list */
+		return fm_context(err, "%s: chain", at->file);
 	if (at != NULL && at->file != NULL)
 		return fm_context(err, "%s:%u: chain", at->file, at->line);
 	return fm_context(err, at != NULL ? "command line: chain" : "chain");

@@ -1,367 +1,41 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One configuration text into the values of its sections:
+ * One configuration text through libConfuse.
  *
- *	file:		{ setting | section }
- *	section:	NAME [ "TITLE" ] { { setting } }
- *	setting:	KEY = VALUE | KEY = { VALUE, ... }
- *
- * Which names there are, and which take lists, is in the rows of the daemon, of its sections and
- * of the engines.  Engines have sections under each of their names.
+ * libConfuse does the grammar only: every key is a string or a list of
+ * strings to it, and goes into the value store from its callback, where the
+ * line is known.  Its own tree is thrown away.  The callbacks take no
+ * argument, hence the one pointer per thread to the parse under way.
  */
 #include "config.h"
 
+#include <confuse.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/abi/entry_options.h"
 #include "core/conf/conf_private.h"
-#include "core/conf/conf_words.h"
-#include "core/text/readfile.h"
 #include "core/text/suggest.h"
 #include "lib/error.h"
 
-/* A section with a title of this file, also of none: it stands there once. */
-struct begun {
-	const char *name, *title;
+/* One item of a list: of which key, and where. */
+struct item {
+	const cfg_opt_t *opt;
+	unsigned line;
 };
 
 struct parse {
 	struct conf_private *self;
-	const char *path;
-	const struct conf_word *at; /* the next one */
-	FM_VEC(struct begun) begun;
+	const char *path, *text;
+	FM_VEC(struct item) items; /* of lists, as they are read */
 	struct fm_error *err;
+	bool failed;
 };
 
-/* Where settings stand: in the file itself, in a section of the daemon's own, in one that it
- * knows by titles, or in one of an engine. */
-struct place {
-	const char *name; /* of the section; NULL: the file */
-	const struct conf_section *section;
-	const struct fm_engine *engine;
-	struct option_values *values, *entry; /* entry: of all engines' sections */
-	const char **file;		      /* where it ends is noted here, and */
-	unsigned *line;			      /* here; NULL: nowhere */
-};
+/* What a list holds until it is written, so that { } is told from absence. */
+#define UNSET "\001unset"
 
-/* A name that may stand there. */
-struct key {
-	const char *name; /* NULL: none, but there are more */
-	const char *kept; /* under which name the values have it */
-	struct option_values *values;
-	bool is_list;
-};
-
-/* ---------------------------------------------------------- what is expected */
-
-/* Row i of the daemon's own as it is named in this place: "enable" in adaptive_routing { } is
- * "adaptive_routing.enable". */
-static bool
-own_key(const struct place *p, size_t i, struct key *k)
-{
-	const struct conf_row *row = conf_row(i);
-	const char *names[] = { row != NULL ? row->option.name : NULL,
-		row != NULL ? row->alias : NULL };
-
-	if (row == NULL)
-		return false;
-	*k = (struct key){ NULL, row->option.name, p->values, row->words };
-	if (p->name == NULL && conf_section_bytes(row->option.name) == 0)
-		k->name = row->option.name;
-	for (unsigned a = 0; p->name != NULL && k->name == NULL && a < 2; a++) {
-		size_t n = names[a] != NULL ? conf_section_bytes(names[a]) : 0;
-
-		if (n > 0 && strlen(p->name) == n && memcmp(names[a], p->name, n) == 0)
-			k->name = names[a] + n + 1;
-	}
-	return true;
-}
-
-/* Of an engine, and behind them those of all engines, which it may have itself. */
-static bool
-engine_key(const struct place *p, size_t i, struct key *k)
-{
-	struct option_table table = option_table_of(p->engine), entry = entry_option_table();
-	const struct fm_option *row;
-	size_t n = 0;
-
-	while (option_row(&table, n) != NULL)
-		n++;
-	row = i < n ? option_row(&table, i) : option_row(&entry, i - n);
-	if (row == NULL)
-		return false;
-	*k =
-	    (struct key){ row->name, row->name, i < n ? p->values : p->entry, option_is_list(row) };
-	if (i >= n && option_find(&table, row->name) != NULL)
-		k->name = NULL;
-	return true;
-}
-
-/* Key i of a place; false: there are no more. */
-static bool
-key_of(const struct place *p, size_t i, struct key *k)
-{
-	const struct conf_row *row;
-
-	if (p->engine != NULL)
-		return engine_key(p, i, k);
-	if (p->section == NULL)
-		return own_key(p, i, k);
-	row = &p->section->rows[i];
-	*k = (struct key){ row->option.name, row->option.name, p->values,
-		row->words || option_is_list(&row->option) };
-	return row->option.type != FM_OPT_END;
-}
-
-static bool
-find_key(const struct place *p, const char *name, struct key *k)
-{
-	for (size_t i = 0; key_of(p, i, k); i++)
-		if (k->name != NULL && strcmp(k->name, name) == 0)
-			return true;
-	return false;
-}
-
-/* A section of the daemon's own has names: those that rows 0, 1, ... begin with, and their
- * aliases.  How many letters of *from name i is; 0: the row has none; -1: there are no more. */
-static int
-own_section_name(size_t i, const char **from)
-{
-	const struct conf_row *row = conf_row(i / 2);
-
-	if (row == NULL)
-		return -1;
-	*from = i % 2 == 0 ? row->option.name : row->alias;
-	return *from != NULL ? (int)conf_section_bytes(*from) : 0;
-}
-
-static bool
-is_own_section(const char *name)
-{
-	const char *own;
-	int n;
-
-	for (size_t i = 0; (n = own_section_name(i, &own)) >= 0; i++)
-		if (n > 0 && strncmp(name, own, (size_t)n) == 0 && name[n] == '\0')
-			return true;
-	return false;
-}
-
-static bool
-is_section(const struct parse *p, const char *name)
-{
-	return is_own_section(name) || conf_section_find(name) != NULL ||
-	    engine_find(p->self->engines, name) != NULL;
-}
-
-/* ------------------------------------------------------------------ mistakes */
-
-static bool
-is_sign(const struct conf_word *w, char sign)
-{
-	return w->kind == CONF_SIGN && *w->text == sign;
-}
-
-static int
-unexpected(const struct parse *p)
-{
-	if (p->at->kind == CONF_END)
-		return conf_fail_at(
-		    p->err, p->path, p->at->line, "the file ends where a value is expected");
-	return conf_fail_at(p->err, p->path, p->at->line, "unexpected token '%.40s'", p->at->text);
-}
-
-static void
-offer_sections(const struct parse *p, struct suggestion *s)
-{
-	const struct engine_set *set = p->self->engines;
-	const struct conf_section *section;
-	const char *own;
-	int n;
-
-	for (size_t i = 0; (n = own_section_name(i, &own)) >= 0; i++) {
-		char *name = n > 0 ? fm_arena_strdup(&p->self->mem, own) : NULL;
-
-		if (name != NULL) {
-			name[n] = '\0';
-			suggest_offer(s, name);
-		}
-	}
-	for (size_t i = 0; (section = conf_section(i)) != NULL; i++)
-		suggest_offer(s, section->name);
-	for (uint32_t i = 0; i < set->n_engines; i++) {
-		const struct fm_engine *e = set->engines[i].engine;
-
-		suggest_offer(s, e->name);
-		for (const char *const *a = e->aliases; a != NULL && *a != NULL; a++)
-			suggest_offer(s, *a);
-	}
-}
-
-/* Does the word at this place begin a section: NAME { or NAME "TITLE" { ? */
-static bool
-begins_section(const struct conf_word *w)
-{
-	return is_sign(&w[1], '{') ||
-	    (w[1].kind == CONF_TEXT && w[1].line == w->line && is_sign(&w[2], '{'));
-}
-
-/* A section of nothing that is known is meant for an engine. */
-static int
-no_engine(const struct parse *p, const struct conf_word *word)
-{
-	conf_no_engine(p->self, word->text, p->err);
-	strncat(p->err->msg, ", --plugin-dir=DIR adds a folder",
-	    sizeof(p->err->msg) - strlen(p->err->msg) - 1);
-	return fm_context(p->err, "%s:%u", p->path, word->line);
-}
-
-static int
-unknown_key(const struct parse *p, const struct place *place, const struct conf_word *word)
-{
-	const char *section = place->section != NULL || place->engine != NULL ? place->name : NULL;
-	struct suggestion s;
-	struct key k;
-
-	suggest_init(&s, word->text);
-	for (size_t i = 0; key_of(place, i, &k); i++)
-		if (k.name != NULL)
-			suggest_offer(&s, k.name);
-	if (place->name == NULL)
-		offer_sections(p, &s);
-	if (suggest_best(&s) != NULL)
-		return conf_fail_at(p->err, p->path, word->line,
-		    "unknown key %s%s%s: did you mean %s?", word->text,
-		    section != NULL ? " of " : "", section != NULL ? section : "",
-		    suggest_best(&s));
-	if (place->name == NULL && begins_section(word))
-		return no_engine(p, word);
-	if (section != NULL)
-		return conf_fail_at(p->err, p->path, word->line,
-		    "unknown key %s of %s: fmd --help=%s lists them", word->text, section, section);
-	return conf_fail_at(
-	    p->err, p->path, word->line, "unknown key %s: fmd --help lists them", word->text);
-}
-
-static int
-second_section(const struct parse *p, const struct conf_word *word, const char *title)
-{
-	if (*title != '\0')
-		return conf_fail_at(p->err, p->path, word->line,
-		    "a second section %s \"%s\": put its keys into the first, or give it another "
-		    "title",
-		    word->text, title);
-	return conf_fail_at(p->err, p->path, word->line,
-	    "a second section %s without a title: put its keys into the first, or give it a title; "
-	    "%s \"x\" { } is for the entry %s:x of the chain",
-	    word->text, word->text, word->text);
-}
-
-/* ------------------------------------------------------------------ settings */
-
-/* Put a key with its items where it belongs; lines[i] is that of item i, lines[0] of an empty list
- * that of its end. */
-static int
-keep(const struct parse *p, const struct place *place, const struct key *k,
-    const char *const *items, size_t n, const unsigned *lines)
-{
-	struct option_origin origin = { p->path, lines[0], lines };
-	const struct option_origin *old = option_values_origin(k->values, k->kept);
-
-	if (old != NULL && old->file == p->path)
-		return conf_fail_at(p->err, p->path, origin.line,
-		    "%s is set twice, first in line %u", k->kept, old->line);
-	if (place->engine != NULL)
-		return option_values_set(k->values, k->kept, items, n, &origin, p->err);
-	return conf_set(p->self, k->values,
-	    place->section != NULL ? place->section->rows : conf_row(0), k->kept, items, n, &origin,
-	    p->err);
-}
-
-/* The values of a list from behind its brace on: how many, or a negative kind. */
-static int
-count_items(struct parse *p)
-{
-	const struct conf_word *from = p->at;
-	int n = 0;
-
-	for (; !is_sign(p->at, '}'); p->at += is_sign(p->at, ',')) {
-		if (p->at->kind != CONF_TEXT)
-			return unexpected(p);
-		p->at++;
-		n++;
-		if (!is_sign(p->at, ',') && !is_sign(p->at, '}'))
-			return unexpected(p);
-	}
-	p->at = from;
-	return n;
-}
-
-static int
-read_list(struct parse *p, const struct place *place, const struct key *k)
-{
-	int n = count_items(p);
-	const char **items;
-	unsigned *lines;
-
-	if (n < 0)
-		return n;
-	items = fm_arena_array(&p->self->mem, (size_t)n + 1, const char *);
-	lines = fm_arena_array(&p->self->mem, (size_t)n + 1, unsigned);
-	if (items == NULL || lines == NULL)
-		return conf_out_of_memory(p->err);
-	for (int i = 0; i < n; i++, p->at += 1 + is_sign(&p->at[1], ',')) {
-		items[i] = p->at->text;
-		lines[i] = p->at->line;
-	}
-	if (n == 0)
-		lines[0] = p->at->line;
-	p->at++;
-	return keep(p, place, k, items, (size_t)n, lines);
-}
-
-/* From the key on. */
-static int
-read_setting(struct parse *p, const struct place *place, const struct key *k)
-{
-	const struct conf_word *key = p->at++;
-
-	if (!is_sign(p->at, '='))
-		return conf_fail_at(
-		    p->err, p->path, key->line, "missing equal sign after option '%s'", key->text);
-	p->at++;
-	if (k->is_list && is_sign(p->at, '{')) {
-		p->at++;
-		return read_list(p, place, k);
-	}
-	if (p->at->kind != CONF_TEXT)
-		return unexpected(p);
-	p->at++;
-	return keep(p, place, k, &p->at[-1].text, 1, &p->at[-1].line);
-}
-
-/* Past a setting or section of which nothing is known; braces have their ends. */
-static void
-skip(struct parse *p)
-{
-	unsigned depth = 0;
-
-	p->at++;
-	if (is_sign(p->at, '='))
-		p->at++;
-	if (p->at->kind == CONF_TEXT)
-		p->at++;
-	if (!is_sign(p->at, '{'))
-		return;
-	do {
-		depth += is_sign(p->at, '{');
-		depth -= is_sign(p->at, '}');
-		p->at++;
-	} while (depth > 0);
-}
-
-/* ------------------------------------------------------------------ sections */
+static _Thread_local struct parse *current;
 
 static struct instance *
 need_instance(struct conf_private *self, const struct fm_engine *engine, const char *title)
@@ -373,10 +47,11 @@ need_instance(struct conf_private *self, const struct fm_engine *engine, const c
 	if (found != NULL)
 		return found;
 	snprintf(name, sizeof(name), "%s%s%s", engine->name, *title != '\0' ? " " : "", title);
-	i.title = title;
+	i.title = fm_arena_strdup(&self->mem, title);
 	i.values = option_values_new(&self->mem, &table, name);
 	i.entry = option_values_new(&self->mem, &entry, name);
-	if (i.values == NULL || i.entry == NULL || !fm_vec_push(&self->instances, i))
+	if (i.title == NULL || i.values == NULL || i.entry == NULL ||
+	    !fm_vec_push(&self->instances, i))
 		return NULL;
 	return &self->instances.item[self->instances.n - 1];
 }
@@ -385,7 +60,7 @@ static struct titled *
 need_titled(struct conf_private *self, const struct conf_section *section, const char *title)
 {
 	struct option_table table = conf_section_table(section);
-	struct titled t = { .section = section, .title = title };
+	struct titled t = { .section = section };
 	char name[160];
 
 	for (size_t i = 0; i < self->titled.n; i++)
@@ -393,115 +68,532 @@ need_titled(struct conf_private *self, const struct conf_section *section, const
 		    strcmp(self->titled.item[i].title, title) == 0)
 			return &self->titled.item[i];
 	snprintf(name, sizeof(name), "%s %s", section->name, title);
+	t.title = fm_arena_strdup(&self->mem, title);
 	t.values = option_values_new(&self->mem, &table, name);
-	if (t.values == NULL || !fm_vec_push(&self->titled, t))
+	if (t.title == NULL || t.values == NULL || !fm_vec_push(&self->titled, t))
 		return NULL;
 	return &self->titled.item[self->titled.n - 1];
 }
 
-/* The place that a section with a title is; it counts though it be empty. */
+/* --------------------------------------------------- libConfuse's callbacks */
+
+/* One item was read: note its line.*/
 static int
-open_titled(struct parse *p, const char *name, const char *title, struct place *place)
+on_item(cfg_t *cfg, cfg_opt_t *opt, const char *text, void *result)
 {
-	const struct conf_section *section = conf_section_find(name);
+	const char **to = result;
+	struct item item = { opt, (unsigned)cfg->line };
+
+	*to = text;
+	if (current == NULL || (opt->flags & CFGF_LIST) == 0 || strcmp(text, UNSET) == 0)
+		return 0;
+	if (fm_vec_push(&current->items, item))
+		return 0;
+	conf_out_of_memory(current->err);
+	current->failed = true;
+	return -1;
+}
+
+/* Is it a key of all engines' sections, which this engine does not have itself? */
+static bool
+is_entry_key(const struct fm_engine *engine, const char *key)
+{
+	struct option_table own = option_table_of(engine), entry = entry_option_table();
+
+	return option_find(&own, key) == NULL && option_find(&entry, key) != NULL;
+}
+
+/* Where a key of this section goes, and the daemon's rows it is one of: NULL for
+ * an engine's. */
+static struct option_values *
+values_of(cfg_t *cfg, const char *key, const struct conf_row **rows)
+{
+	const struct conf_section *section = conf_section_find(cfg_name(cfg));
+	const struct fm_engine *engine = engine_find(current->self->engines, cfg_name(cfg));
 	struct instance *i;
 	struct titled *t;
 
-	*place = (struct place){ .name = name, .section = section };
+	*rows = conf_row(0);
+	if (cfg_title(cfg) == NULL || (section == NULL && engine == NULL))
+		return current->self->own;
 	if (section != NULL) {
-		if ((t = need_titled(p->self, section, title)) == NULL)
-			return conf_out_of_memory(p->err);
-		place->values = t->values;
-		place->file = &t->file;
-		place->line = &t->line;
+		*rows = section->rows;
+		t = need_titled(current->self, section, cfg_title(cfg));
+		return t != NULL ? t->values : NULL;
+	}
+	*rows = NULL;
+	i = need_instance(current->self, engine, cfg_title(cfg));
+	if (i == NULL)
+		return NULL;
+	return is_entry_key(engine, key) ? i->entry : i->values;
+}
+
+static int
+refuse_second(const char *key, unsigned line, const struct option_origin *first)
+{
+	return fm_fail(current->err, FM_E_CONFIG, "%s:%u: %s is set twice, first in line %u",
+	    current->path, line, key, first->line);
+}
+
+static bool
+is_key_of(const char *name, const char *section, const char *key)
+{
+	size_t n = name != NULL ? conf_section_bytes(name) : 0;
+
+	return n > 0 && strncmp(name, section, n) == 0 && section[n] == '\0' &&
+	    strcmp(name + n + 1, key) == 0;
+}
+
+/* The row's name of a key of the daemon: "enable" in adaptive_routing { } is
+ * "adaptive_routing.enable". */
+static const char *
+own_name(cfg_t *cfg, const char *key)
+{
+	const struct conf_row *row;
+
+	for (size_t i = 0; (row = conf_row(i)) != NULL; i++)
+		if (is_key_of(row->option.name, cfg_name(cfg), key) ||
+		    is_key_of(row->alias, cfg_name(cfg), key))
+			return row->option.name;
+	return key;
+}
+
+/* Put a key with its items into the store. */
+static int
+keep(cfg_t *cfg, const char *key, const char *const *items, size_t n, const unsigned *lines)
+{
+	const struct conf_row *rows;
+	struct option_values *values = values_of(cfg, key, &rows);
+	struct option_origin origin = { current->path, n > 0 ? lines[0] : 0, lines };
+	const struct option_origin *old;
+
+	if (values == NULL)
+		return conf_out_of_memory(current->err);
+	if (values == current->self->own)
+		key = own_name(cfg, key);
+	old = option_values_origin(values, key);
+	if (old != NULL && old->file == current->path)
+		return refuse_second(key, origin.line, old);
+	if (rows != NULL)
+		return conf_set(current->self, values, rows, key, items, n, &origin, current->err);
+	return option_values_set(values, key, items, n, &origin, current->err);
+}
+
+/* A single value is complete. */
+static int
+on_value(cfg_t *cfg, cfg_opt_t *opt)
+{
+	const char *text = cfg_opt_getnstr(opt, 0);
+	unsigned line = (unsigned)cfg->line;
+	int rc = keep(cfg, opt->name, &text, 1, &line);
+
+	current->failed |= rc != 0;
+	return rc != 0 ? -1 : 0;
+}
+
+static int
+keep_list(cfg_t *cfg, cfg_opt_t *opt)
+{
+	unsigned n = cfg_opt_size(opt), n_items = 0, n_seen = 0;
+	const char **items = fm_arena_array(&current->self->mem, n + 1, const char *);
+	unsigned *lines = fm_arena_array(&current->self->mem, n + 1, unsigned);
+
+	if (items == NULL || lines == NULL)
+		return conf_out_of_memory(current->err);
+	for (unsigned i = 0; i < n; i++)
+		if (strcmp(cfg_opt_getnstr(opt, i), UNSET) != 0)
+			items[n_items++] = cfg_opt_getnstr(opt, i);
+	if (n_items == 0 && n > 0)
 		return 0;
+	for (size_t i = 0; i < current->items.n; i++) {
+		if (current->items.item[i].opt != opt)
+			continue;
+		if (n_seen == n_items) /* these were read before and replaced */
+			return refuse_second(opt->name, current->items.item[i].line,
+			    &(struct option_origin){ NULL, lines[0], NULL });
+		lines[n_seen++] = current->items.item[i].line;
 	}
-	place->engine = engine_find(p->self->engines, name);
-	if ((i = need_instance(p->self, place->engine, title)) == NULL)
-		return conf_out_of_memory(p->err);
-	place->values = i->values;
-	place->entry = i->entry;
-	place->file = &i->file;
-	place->line = &i->line;
-	return 0;
+	return keep(cfg, opt->name, items, n_items, lines);
 }
 
+/* The lists of a section, or of the file: libConfuse tells of every item, but
+ * not of the end of a list. */
 static int
-note_begun(struct parse *p, const struct conf_word *word, const char *title)
+keep_lists(cfg_t *cfg)
 {
-	struct begun b = { word->text, title };
-
-	for (size_t i = 0; i < p->begun.n; i++)
-		if (strcmp(p->begun.item[i].name, b.name) == 0 &&
-		    strcmp(p->begun.item[i].title, title) == 0)
-			return second_section(p, word, title);
-	return fm_vec_push(&p->begun, b) ? 0 : conf_out_of_memory(p->err);
-}
-
-static int read_settings(struct parse *p, const struct place *place);
-
-/* From its name on; the title may be left out. */
-static int
-read_section(struct parse *p)
-{
-	const struct conf_word *word = p->at++;
-	struct place place = { .name = word->text, .values = p->self->own };
-	bool is_own = is_own_section(word->text);
-	const char *title = "";
 	int rc = 0;
 
-	if (!is_own && p->at->kind == CONF_TEXT)
-		title = p->at++->text;
-	if (!is_sign(p->at, '{'))
-		return conf_fail_at(p->err, p->path, p->at->line,
-		    "missing opening brace for section '%s'", word->text);
-	p->at++;
-	if (!is_own && (rc = note_begun(p, word, title)) == 0)
-		rc = open_titled(p, word->text, title, &place);
-	if (rc == 0)
-		rc = read_settings(p, &place);
-	if (rc == 0 && place.file != NULL) {
-		*place.file = p->path;
-		*place.line = p->at->line;
-	}
-	p->at++;
+	for (cfg_opt_t *opt = cfg->opts; rc == 0 && opt->name != NULL; opt++)
+		if (opt->type == CFGT_STR && (opt->flags & CFGF_LIST) != 0)
+			rc = keep_list(cfg, opt);
+	current->failed |= rc != 0;
 	return rc;
 }
 
-/* Up to the brace that ends the section, or the end of the file. */
+/* A section that the daemon knows by titles is complete. */
 static int
-read_settings(struct parse *p, const struct place *place)
+on_titled(cfg_t *cfg, cfg_opt_t *opt)
 {
-	struct key k;
-	int rc = 0;
+	cfg_t *section = cfg_opt_getnsec(opt, cfg_opt_size(opt) - 1);
+	struct titled *t =
+	    need_titled(current->self, conf_section_find(opt->name), cfg_title(section));
 
-	while (rc == 0 && p->at->kind != CONF_END && !is_sign(p->at, '}')) {
-		if (p->at->kind != CONF_TEXT)
-			return unexpected(p);
-		if (find_key(place, p->at->text, &k))
-			rc = read_setting(p, place, &k);
-		else if (place->name == NULL && is_section(p, p->at->text))
-			rc = read_section(p);
-		else if (p->self->peeks)
-			skip(p);
+	if (t == NULL) {
+		conf_out_of_memory(current->err);
+		current->failed = true;
+		return -1;
+	}
+	t->file = current->path;
+	t->line = (unsigned)cfg->line;
+	return keep_lists(section) == 0 ? 0 : -1;
+}
+
+/* A section of an engine is complete: it counts though it be empty. */
+static int
+on_section(cfg_t *cfg, cfg_opt_t *opt)
+{
+	cfg_t *section = cfg_opt_getnsec(opt, cfg_opt_size(opt) - 1);
+	const struct fm_engine *engine = engine_find(current->self->engines, opt->name);
+	struct instance *i = need_instance(current->self, engine, cfg_title(section));
+
+	if (i == NULL) {
+		conf_out_of_memory(current->err);
+		current->failed = true;
+		return -1;
+	}
+	i->file = current->path;
+	i->line = (unsigned)cfg->line;
+	return keep_lists(section) == 0 ? 0 : -1;
+}
+
+/* What stands between quotes in a message that begins so, as "no such option 'x'"; or false. */
+static bool
+names(const char *message, const char *begin, char *name, size_t room)
+{
+	const char *from, *to = strrchr(message, '\'');
+
+	if (strncmp(message, begin, strlen(begin)) != 0)
+		return false;
+	from = message + strlen(begin) + 1;
+	if (from[-1] != '\'' || to < from)
+		return false;
+	snprintf(name, room, "%.*s", (int)(to - from), from);
+	return true;
+}
+
+/* Where a line begins; NULL: there is none such. */
+static const char *
+line_of(const char *text, int line)
+{
+	while (--line > 0 && (text = strchr(text, '\n')) != NULL)
+		text++;
+	return text;
+}
+
+/* Does the name that stands in this line begin a section: NAME { or NAME "TITLE" {? */
+static bool
+begins_section(const char *text, int line, const char *name)
+{
+	text = line_of(text, line);
+	if (text == NULL || (text = strstr(text, name)) == NULL)
+		return false;
+	text += strlen(name);
+	text += strspn(text, " \t\r\n");
+	if (*text == '"' || *text == '\'') {
+		text = strchr(text + 1, *text);
+		if (text == NULL)
+			return false;
+		text++;
+		text += strspn(text, " \t\r\n");
+	}
+	return *text == '{';
+}
+
+/* A section of nothing that is known is meant for an engine. */
+static void
+blame_engine(const cfg_t *cfg, const char *name)
+{
+	conf_no_engine(current->self, name, current->err);
+	strncat(current->err->msg, ", --plugin-dir=DIR adds a folder",
+	    sizeof(current->err->msg) - strlen(current->err->msg) - 1);
+	fm_context(current->err, "%s:%d", current->path, cfg->line);
+}
+
+static void
+blame_unknown(cfg_t *cfg, const char *name)
+{
+	const char *section = cfg_title(cfg) != NULL ? cfg_name(cfg) : NULL, *near;
+	struct suggestion s;
+
+	suggest_init(&s, name);
+	for (unsigned i = 0; cfg->opts[i].name != NULL; i++)
+		suggest_offer(&s, cfg->opts[i].name);
+	near = suggest_best(&s);
+	if (near == NULL && section == NULL && begins_section(current->text, cfg->line, name)) {
+		blame_engine(cfg, name);
+		return;
+	}
+	fm_fail(current->err, FM_E_CONFIG, "%s:%d: unknown key %s%s%s%s%s%s", current->path,
+	    cfg->line, name, section != NULL ? " of " : "", section != NULL ? section : "",
+	    near != NULL ? ": did you mean " : ": fmd --help",
+	    near != NULL	  ? near
+		: section != NULL ? "="
+				  : "",
+	    near != NULL	  ? "?"
+		: section != NULL ? section
+				  : "");
+	if (near == NULL)
+		strncat(current->err->msg, " lists them",
+		    sizeof(current->err->msg) - strlen(current->err->msg) - 1);
+}
+
+/* The section that begins in this line; NULL: only its brace does. */
+static const char *
+section_of_line(const cfg_t *cfg)
+{
+	const char *text = line_of(current->text, cfg->line);
+	size_t n;
+
+	if (text == NULL)
+		return NULL;
+	text += strspn(text, " \t");
+	n = strcspn(text, " \t\r\n{\"'");
+	for (const cfg_opt_t *opt = cfg->opts; opt->name != NULL; opt++)
+		if (opt->type == CFGT_SEC && strlen(opt->name) == n &&
+		    memcmp(opt->name, text, n) == 0)
+			return opt->name;
+	return NULL;
+}
+
+static void
+blame_twice(const cfg_t *cfg, const char *title)
+{
+	const char *section = section_of_line(cfg);
+	const char *kind = section != NULL ? section : "of one kind";
+
+	if (title[0] != '\0')
+		fm_fail(current->err, FM_E_CONFIG,
+		    "%s:%d: a second section %s \"%s\": put its keys into the first, or give it "
+		    "another title",
+		    current->path, cfg->line, kind, title);
+	else
+		fm_fail(current->err, FM_E_CONFIG,
+		    "%s:%d: a second section %s without a title: put its keys into the first, or "
+		    "give it a title; %s \"x\" { } is for the entry %s:x of the chain",
+		    current->path, cfg->line, kind, section != NULL ? section : "NAME",
+		    section != NULL ? section : "NAME");
+}
+
+/* What libConfuse itself finds wrong; the first one counts. */
+static void __attribute__((format(printf, 2, 0))) on_error(cfg_t *cfg, const char *fmt, va_list ap)
+{
+	char message[160], name[96];
+
+	if (current == NULL || current->failed)
+		return;
+	current->failed = true;
+	vsnprintf(message, sizeof(message), fmt, ap);
+	if (names(message, "no such option ", name, sizeof(name)))
+		blame_unknown(cfg, name);
+	else if (names(message, "found duplicate title ", name, sizeof(name)))
+		blame_twice(cfg, name);
+	else
+		fm_fail(current->err, FM_E_CONFIG, "%s:%d: %s", current->path, cfg->line, message);
+}
+
+/* ------------------------------------------------------- libConfuse's tables */
+
+static cfg_opt_t
+key_opt(const char *name, bool list)
+{
+	cfg_opt_t opt = CFG_STR((char *)(uintptr_t)name, NULL, CFGF_NODEFAULT);
+
+	if (list)
+		opt = (cfg_opt_t)CFG_STR_LIST(
+		    (char *)(uintptr_t)name, (char *)(uintptr_t) "{\"" UNSET "\"}", CFGF_NONE);
+	else
+		opt.validcb = on_value;
+	opt.parsecb = on_item;
+	return opt;
+}
+
+/* The keys of one engine's section. */
+static cfg_opt_t *
+engine_opts(struct fm_arena *mem, const struct fm_engine *engine)
+{
+	struct option_table table = option_table_of(engine), entry = entry_option_table();
+	const struct fm_option *row;
+	size_t n = 0, n_entry = 0, k = 0;
+	cfg_opt_t *opts;
+
+	while (option_row(&table, n) != NULL)
+		n++;
+	while (option_row(&entry, n_entry) != NULL)
+		n_entry++;
+	opts = fm_arena_array(mem, n + n_entry + 1, cfg_opt_t);
+	if (opts == NULL)
+		return NULL;
+	for (size_t i = 0; (row = option_row(&table, i)) != NULL; i++)
+		opts[k++] = key_opt(row->name, option_is_list(row));
+	for (size_t i = 0; (row = option_row(&entry, i)) != NULL; i++)
+		if (is_entry_key(engine, row->name))
+			opts[k++] = key_opt(row->name, option_is_list(row));
+	opts[k] = (cfg_opt_t)CFG_END();
+	return opts;
+}
+
+static bool
+add_section(struct fm_arena *mem, cfg_opt_t *opt, const char *name, const struct fm_engine *engine)
+{
+	cfg_opt_t *sub = engine_opts(mem, engine);
+
+	*opt = (cfg_opt_t)CFG_SEC(
+	    (char *)(uintptr_t)name, sub, CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES);
+	opt->validcb = on_section;
+	return sub != NULL;
+}
+
+/* region "pods" { ... } and the like. */
+static bool
+add_titled(struct fm_arena *mem, cfg_opt_t *opt, const struct conf_section *section)
+{
+	const struct conf_row *row = section->rows;
+	size_t n = 0;
+	cfg_opt_t *sub;
+
+	while (row[n].option.type != FM_OPT_END)
+		n++;
+	sub = fm_arena_array(mem, n + 1, cfg_opt_t);
+	if (sub == NULL)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		sub[i] =
+		    key_opt(row[i].option.name, row[i].words || option_is_list(&row[i].option));
+	sub[n] = (cfg_opt_t)CFG_END();
+	*opt = (cfg_opt_t)CFG_SEC(
+	    (char *)(uintptr_t)section->name, sub, CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES);
+	opt->validcb = on_titled;
+	return true;
+}
+
+/* A section of the daemon's, by the name or by the alias of its first row. */
+static bool
+add_own_section(struct fm_arena *mem, cfg_opt_t *opt, const char *first)
+{
+	size_t n = conf_section_bytes(first), n_rows = 0, k = 0;
+	char *name = fm_arena_alloc(mem, n + 1);
+	const struct conf_row *row;
+	cfg_opt_t *sub;
+
+	while (conf_row(n_rows) != NULL)
+		n_rows++;
+	sub = fm_arena_array(mem, n_rows + 1, cfg_opt_t);
+	if (name == NULL || sub == NULL)
+		return false;
+	memcpy(name, first, n);
+	for (size_t i = 0; (row = conf_row(i)) != NULL; i++) {
+		if (strncmp(row->option.name, first, n + 1) == 0)
+			sub[k++] = key_opt(row->option.name + n + 1, row->words);
+		else if (row->alias != NULL && strncmp(row->alias, first, n + 1) == 0)
+			sub[k++] = key_opt(row->alias + n + 1, row->words);
+	}
+	sub[k] = (cfg_opt_t)CFG_END();
+	*opt = (cfg_opt_t)CFG_SEC(name, sub, CFGF_NONE);
+	return true;
+}
+
+static bool
+is_added(const cfg_opt_t *opts, size_t n, const char *first)
+{
+	size_t bytes = conf_section_bytes(first);
+
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(opts[i].name, first, bytes) == 0 && opts[i].name[bytes] == '\0')
+			return true;
+	return false;
+}
+
+/* The daemon's keys, and its sections under each of their names; how many, or 0. */
+static size_t
+own_opts(struct fm_arena *mem, cfg_opt_t *opts)
+{
+	const struct conf_row *row;
+	size_t k = 0;
+
+	for (size_t i = 0; (row = conf_row(i)) != NULL; i++) {
+		const char *names[] = { row->option.name, row->alias };
+
+		if (conf_section_bytes(row->option.name) == 0)
+			opts[k++] = key_opt(row->option.name, row->words);
 		else
-			rc = unknown_key(p, place, p->at);
+			for (unsigned a = 0; a < 2; a++)
+				if (names[a] != NULL && !is_added(opts, k, names[a]) &&
+				    !add_own_section(mem, &opts[k++], names[a]))
+					return 0;
 	}
-	return rc;
+	return k;
 }
+
+/* All keys and sections: the daemon's rows, each engine under each of its names. */
+static cfg_opt_t *
+all_opts(struct fm_arena *mem, const struct engine_set *engines)
+{
+	size_t n = 1, n_sections = 0, k = 0;
+	cfg_opt_t *opts;
+
+	while (conf_row(n - 1) != NULL)
+		n++;
+	n *= 2; /* a section may have two names */
+	while (conf_section(n_sections) != NULL)
+		n_sections++;
+	n += n_sections;
+	for (uint32_t i = 0; i < engines->n_engines; i++) {
+		const char *const *a = engines->engines[i].engine->aliases;
+
+		for (n++; a != NULL && *a != NULL; a++)
+			n++;
+	}
+	opts = fm_arena_array(mem, n, cfg_opt_t);
+	if (opts == NULL || (k = own_opts(mem, opts)) == 0)
+		return NULL;
+	for (size_t i = 0; i < n_sections; i++)
+		if (!add_titled(mem, &opts[k++], conf_section(i)))
+			return NULL;
+	for (uint32_t i = 0; i < engines->n_engines; i++) {
+		const struct fm_engine *e = engines->engines[i].engine;
+
+		if (!add_section(mem, &opts[k++], e->name, e))
+			return NULL;
+		for (const char *const *a = e->aliases; a != NULL && *a != NULL; a++)
+			if (engine_find(engines, *a) == e && !add_section(mem, &opts[k++], *a, e))
+				return NULL;
+	}
+	opts[k] = (cfg_opt_t)CFG_END();
+	return opts;
+}
+
+/* ---------------------------------------------------------------- one text */
 
 int
-conf_parse_text(
-    struct conf_private *self, const char *path, const char *text, size_t n, struct fm_error *err)
+conf_parse_text(struct conf_private *self, const char *path, const char *text, struct fm_error *err)
 {
-	struct parse p = { .self = self, .path = path, .err = err };
-	const struct place file = { .values = self->own };
-	int rc = conf_words(path, text, n, &self->mem, &p.at, err);
+	struct parse p = { .self = self, .path = path, .text = text, .err = err };
+	cfg_opt_t *opts = all_opts(&self->mem, self->engines);
+	cfg_t *cfg =
+	    opts != NULL ? cfg_init(opts, self->peeks ? CFGF_IGNORE_UNKNOWN : CFGF_NONE) : NULL;
+	int rc;
 
-	if (rc == 0)
-		rc = read_settings(&p, &file);
-	if (rc == 0 && p.at->kind != CONF_END)
-		rc = conf_fail_at(err, path, p.at->line, "unexpected closing brace");
-	fm_vec_fini(&p.begun);
-	return rc;
+	if (cfg == NULL)
+		return conf_out_of_memory(err);
+	cfg_set_error_function(cfg, on_error);
+	current = &p;
+	rc = cfg_parse_buf(cfg, text);
+	if (rc == CFG_SUCCESS && !p.failed)
+		keep_lists(cfg);
+	current = NULL;
+	cfg_free(cfg);
+	fm_vec_fini(&p.items);
+	if (rc == CFG_SUCCESS && !p.failed)
+		return 0;
+	return p.failed ? (int)err->kind : fm_fail(err, FM_E_CONFIG, "%s: cannot be parsed", path);
 }

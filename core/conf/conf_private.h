@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * core/conf/conf_private.h - a configuration in the making; shared by conf.c
- * (files, command line, resolving), conf_parse.c (the file's grammar), conf_chain.c
+ * (files, command line, resolving), conf_parse.c (libConfuse), conf_chain.c
  * and conf_regions.c.
  */
 #ifndef CORE_CONF_CONF_PRIVATE_H
@@ -84,8 +84,11 @@ void conf_drop_policies(struct conf *conf);
 /* Warn of keys that everybody knows, or can read. */
 void conf_warn_keys(const struct conf_private *self);
 
-/* Read one text of n bytes and a NUL into self; path lives in self->mem. */
+/* Blank out the sections of a text that is_known() does not know, lines stay. */
+void conf_blank_sections(
+    char *text, bool (*is_known)(const void *arg, const char *word, size_t n), const void *arg);
+/* Read one text (scanned, NUL-terminated) into self; path lives in self->mem. */
 int conf_parse_text(
-    struct conf_private *self, const char *path, const char *text, size_t n, struct fm_error *err);
+    struct conf_private *self, const char *path, const char *text, struct fm_error *err);
 
 #endif
