@@ -10,6 +10,8 @@ LIB_SOURCES = \
 	lib/algo/scc.c \
 	lib/algo/scc.h \
 	lib/algo/search.h \
+	lib/algo/topo_order.c \
+	lib/algo/topo_order.h \
 	lib/algo/ufind.h \
 	lib/arena.c \
 	lib/arena.h \

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Building: packets are followed (depend_follow.c, depend_sweep.c, depend_ports.c) to
- * fill the next rows.  Then the rows are turned round, and Kahn's algorithm gives the
- * first order.
- *
- * Inserting an edge that disagrees with the order searches forward from its
- * head and backward from its tail within the positions between them, and deals
- * the positions found out anew: first to those that reach the tail.
+ * fill the next rows.  Then the rows are turned round and the vertices are sorted.
  */
 #include "core/cdg/depend.h"
 
@@ -15,8 +10,6 @@
 
 #include "core/graph/snapshot.h"
 #include "lib/bitset.h"
-
-#define FEW 24u /* are sorted at once */
 
 #define N_SLS 16u
 
@@ -38,10 +31,7 @@ depend_free(struct depend *g)
 	free(g->to);
 	free(g->next);
 	free(g->prev);
-	free(g->ord);
-	free(g->list);
-	free(g->key);
-	free(g->mark);
+	free(g->order_memory);
 	free(g->level);
 	fm_vec_fini(&g->added);
 	free(g);
@@ -61,13 +51,11 @@ alloc_rows(struct depend *g, uint32_t most_ports)
 	g->to = malloc((g->n_channels + 1) * sizeof(*g->to));
 	g->next = calloc(n * g->words, sizeof(*g->next));
 	g->prev = calloc(n * g->words, sizeof(*g->prev));
-	g->ord = malloc(n * sizeof(*g->ord));
-	g->list = malloc(2 * n * sizeof(*g->list));
-	g->key = malloc(n * sizeof(*g->key));
-	g->mark = calloc(n, 1);
+	g->order_memory = calloc(1, fm_topo_bytes((uint32_t)n));
+	if (g->order_memory != NULL)
+		fm_topo_init(&g->order, (uint32_t)n - 1, g->order_memory);
 	return g->back != NULL && g->back_port != NULL && g->at != NULL && g->to != NULL &&
-	    g->next != NULL && g->prev != NULL && g->ord != NULL && g->list != NULL &&
-	    g->key != NULL && g->mark != NULL;
+	    g->next != NULL && g->prev != NULL && g->order_memory != NULL;
 }
 
 static bool
@@ -155,29 +143,36 @@ turn_rows(struct depend *g)
 				    row_of(g->prev, g, next_vertex(g, v, bit)), bit_in_prev(g, v));
 }
 
-/* Kahn; what is left over lies on or behind a cycle. */
+FM_TOPO_INLINE bool
+each_next(void *graph, uint32_t v, fm_topo_visit visit, void *arg)
+{
+	struct depend *g = graph;
+
+	if (g->back[channel_of(g, v)] == FM_NONE)
+		return true;
+	FM_EACH_BIT (bit, row_of(g->next, g, v), (size_t)g->words * 64)
+		if (!visit(arg, next_vertex(g, v, bit)))
+			return false;
+	return true;
+}
+
+FM_TOPO_INLINE bool
+each_previous(void *graph, uint32_t v, fm_topo_visit visit, void *arg)
+{
+	struct depend *g = graph;
+
+	FM_EACH_BIT (bit, row_of(g->prev, g, v), (size_t)g->words * 64)
+		if (!visit(arg, prev_vertex(g, v, bit)))
+			return false;
+	return true;
+}
+
 static void
 find_order(struct depend *g)
 {
-	uint32_t n = g->n_channels * g->n_vls, n_ready = 0, done = 0;
-	uint32_t *ready = g->list, *degree = g->list + n;
+	struct fm_topo_graph edges = { g, each_next, each_previous };
 
-	for (uint32_t v = 0; v < n; v++) {
-		degree[v] = (uint32_t)fm_bit_count(row_of(g->prev, g, v), (size_t)g->words * 64);
-		if (degree[v] == 0)
-			ready[n_ready++] = v;
-	}
-	for (; done < n_ready; done++) {
-		uint32_t v = ready[done];
-
-		g->ord[v] = done;
-		if (g->back[channel_of(g, v)] == FM_NONE)
-			continue;
-		FM_EACH_BIT (bit, row_of(g->next, g, v), (size_t)g->words * 64)
-			if (--degree[next_vertex(g, v, bit)] == 0)
-				ready[n_ready++] = next_vertex(g, v, bit);
-	}
-	g->cyclic = done < n;
+	g->cyclic = !fm_topo_sort(&g->order, &edges);
 }
 
 static void
@@ -290,119 +285,6 @@ depend_allow_levels(struct depend *g, const struct fm_fabric *graph)
 	return ok;
 }
 
-/* -------------------------------------------------------------- inserting */
-
-static bool
-visit(struct depend *g, uint32_t *list, uint32_t *n, uint32_t v)
-{
-	if (g->mark[v])
-		return false;
-	g->mark[v] = 1;
-	list[(*n)++] = v;
-	return true;
-}
-
-/* What `from` reaches at positions up to limit, into list; false when target is among it. */
-static bool
-search_forward(struct depend *g, uint32_t from, uint32_t target, uint32_t *list, uint32_t *n)
-{
-	uint32_t limit = g->ord[target];
-
-	visit(g, list, n, from);
-	for (uint32_t i = 0; i < *n; i++)
-		FM_EACH_BIT (bit, row_of(g->next, g, list[i]), (size_t)g->words * 64) {
-			uint32_t to = next_vertex(g, list[i], bit);
-
-			if (to == target)
-				return false;
-			if (g->ord[to] < limit)
-				visit(g, list, n, to);
-		}
-	return true;
-}
-
-/* What reaches `to` from positions down to limit. */
-static void
-search_backward(struct depend *g, uint32_t to, uint32_t limit, uint32_t *list, uint32_t *n)
-{
-	visit(g, list, n, to);
-	for (uint32_t i = 0; i < *n; i++)
-		FM_EACH_BIT (bit, row_of(g->prev, g, list[i]), (size_t)g->words * 64) {
-			uint32_t from = prev_vertex(g, list[i], bit);
-
-			if (g->ord[from] > limit)
-				visit(g, list, n, from);
-		}
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Nearly always there are but a few. */
-static void
-sort_keys(uint64_t *key, uint32_t n)
-{
-	if (n > FEW) {
-		qsort(key, n, sizeof(*key), by_value);
-		return;
-	}
-	for (uint32_t i = 1; i < n; i++) {
-		uint64_t k = key[i];
-		uint32_t j = i;
-
-		for (; j > 0 && key[j - 1] > k; j--)
-			key[j] = key[j - 1];
-		key[j] = k;
-	}
-}
-
-/* The positions of both sets dealt out anew, those that come first to the
- * backward set.  list: n of the one, then m of the other. */
-static void
-reorder(struct depend *g, const uint32_t *list, uint32_t n, uint32_t m)
-{
-	uint64_t *key = g->key; /* position and vertex */
-
-	for (uint32_t i = 0; i < n + m; i++)
-		key[i] = (uint64_t)g->ord[list[i]] << 32 | list[i];
-	sort_keys(key, n);
-	sort_keys(key + n, m);
-	for (uint32_t i = 0, a = 0, b = n; i < n + m; i++) {
-		uint64_t next = b == n + m || (a < n && key[a] < key[b]) ? key[a++] : key[b++];
-
-		g->ord[(uint32_t)key[i]] = (uint32_t)(next >> 32);
-	}
-}
-
-/* Make room in the order for from -> to; false when that would close a cycle. */
-static bool
-make_room(struct depend *g, uint32_t from, uint32_t to)
-{
-	uint32_t n_forward = 0, n_backward = 0, *list = g->list;
-	bool ok;
-
-	if (g->cyclic || g->ord[from] < g->ord[to])
-		return true;
-	ok = from != to && search_forward(g, to, from, list, &n_forward);
-	for (uint32_t i = 0; i < n_forward; i++)
-		g->mark[list[i]] = 0;
-	if (!ok)
-		return false;
-	/* the two sets are disjoint, or there were a cycle; the backward one goes first */
-	memmove(list + g->n_channels * g->n_vls, list, n_forward * sizeof(*list));
-	search_backward(g, from, g->ord[to], list, &n_backward);
-	for (uint32_t i = 0; i < n_backward; i++)
-		g->mark[list[i]] = 0;
-	memmove(list + n_backward, list + g->n_channels * g->n_vls, n_forward * sizeof(*list));
-	reorder(g, list, n_backward, n_forward);
-	return true;
-}
-
 enum depend_result
 depend_insert(struct depend *g, uint32_t in, uint32_t out, unsigned vl)
 {
@@ -414,6 +296,7 @@ depend_insert_turn(struct depend *g, uint32_t in, unsigned in_vl, uint32_t out, 
 {
 	uint32_t from = in * g->n_vls + in_vl, to = out * g->n_vls + out_vl;
 	struct depend_edge e = { from, (out - g->first[g->at[out]]) * g->n_vls + out_vl };
+	struct fm_topo_graph edges = { g, each_next, each_previous };
 
 	if (fm_bit_test(row_of(g->next, g, from), e.bit))
 		return DEPEND_HELD;
@@ -421,7 +304,7 @@ depend_insert_turn(struct depend *g, uint32_t in, unsigned in_vl, uint32_t out, 
 		return DEPEND_FROZEN;
 	if (!fm_vec_reserve(&g->added, g->added.n + 1))
 		return DEPEND_NOMEM;
-	if (!make_room(g, from, to))
+	if (!g->cyclic && !fm_topo_allow(&g->order, &edges, from, to))
 		return DEPEND_CYCLE;
 	fm_vec_push(&g->added, e);
 	g->changes++;

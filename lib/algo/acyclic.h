@@ -3,10 +3,8 @@
  * lib/algo/acyclic.h - a graph that stays acyclic: edges are inserted one by one
  * and refused when they would close a cycle.
  *
- * Pearce and Kelly's dynamic topological order (ACM JEA 11, 2006): ord[] is a
- * topological order of the edges held; an edge that agrees with it costs one
- * look-up, another re-orders only the vertices between its ends.  Removing an
- * edge leaves the order valid and is O(degree).
+ * For graphs of any shape, on the order of lib/algo/topo_order.h (Pearce and Kelly).
+ * Finding and removing an edge is O(degree).
  */
 #ifndef FM_LIB_ALGO_ACYCLIC_H
 #define FM_LIB_ALGO_ACYCLIC_H

@@ -9,6 +9,7 @@ nobase_fmalgo_HEADERS = \
 	lib/algo/acyclic.h \
 	lib/algo/heap.h \
 	lib/algo/scc.h \
+	lib/algo/topo_order.h \
 	lib/algo/ufind.h \
 	lib/arena.h \
 	lib/bitset.h \

@@ -122,9 +122,10 @@ static void
 check_order(const struct fm_channels *c, const struct fm_arcs *arcs, const bool *edge)
 {
 	for (fm_arc a = 0; a < arcs->n_arcs; a++) {
-		ck_assert_uint_eq(c->at[c->position[a]], a);
+		ck_assert_uint_eq(c->order.at[c->order.position[a]], a);
 		for (fm_arc b = 0; b < arcs->n_arcs; b++)
-			ck_assert(!edge[a * arcs->n_arcs + b] || c->position[a] < c->position[b]);
+			ck_assert(!edge[a * arcs->n_arcs + b] ||
+			    c->order.position[a] < c->order.position[b]);
 	}
 }
 

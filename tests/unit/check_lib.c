@@ -207,6 +207,49 @@ START_TEST(acyclic_refuses_exactly_the_edges_that_close_a_cycle)
 }
 END_TEST
 
+#define N_LARGE 400
+#define LARGE_DEGREE 4
+
+/* Does a lead to b?  By depth first search over to[]. */
+static bool
+leads_to(const uint32_t to[][LARGE_DEGREE], const uint32_t *n, uint32_t a, uint32_t b, bool *seen)
+{
+	seen[a] = true;
+	for (uint32_t i = 0; a != b && i < n[a]; i++)
+		if (!seen[to[a][i]] && leads_to(to, n, to[a][i], b, seen))
+			return true;
+	return a == b;
+}
+
+/* So many vertices lie between the ends that searches meet more than are sorted one by one. */
+START_TEST(acyclic_orders_a_large_graph)
+{
+	uint32_t to[N_LARGE][LARGE_DEGREE], n[N_LARGE] = { 0 }, n_refused = 0;
+	struct fm_acyclic *g = fm_acyclic_new(N_LARGE, NULL);
+	struct fm_rng rng;
+
+	fm_rng_seed(&rng, (uint64_t)_i);
+	for (int step = 0; step < 3 * N_LARGE; step++) {
+		uint32_t a = fm_rng_below(&rng, N_LARGE), b = fm_rng_below(&rng, N_LARGE);
+		bool seen[N_LARGE] = { false }, closes = leads_to(to, n, b, a, seen);
+
+		if (n[a] == LARGE_DEGREE || fm_acyclic_holds(g, a, b))
+			continue;
+		ck_assert_int_eq(
+		    fm_acyclic_insert(g, a, b), closes ? FM_ACYCLIC_CYCLE : FM_ACYCLIC_ADDED);
+		if (!closes)
+			to[a][n[a]++] = b;
+		n_refused += closes;
+	}
+	ck_assert_uint_gt(n_refused, N_LARGE / 10);
+	for (uint32_t a = 0; a < N_LARGE; a++)
+		for (uint32_t i = 0; i < n[a]; i++)
+			ck_assert_uint_lt(
+			    fm_acyclic_position(g, a), fm_acyclic_position(g, to[a][i]));
+	fm_acyclic_free(g);
+}
+END_TEST
+
 START_TEST(bitset_walks_its_members)
 {
 	uint64_t set[FM_BITSET_WORDS(200)] = { 0 };
@@ -386,6 +429,7 @@ main(void)
 	tcase_add_loop_test(t, heap_pops_in_order_of_key_then_item, 0, 20);
 	tcase_add_loop_test(t, scc_agrees_with_mutual_reachability, 0, 200);
 	tcase_add_loop_test(t, acyclic_refuses_exactly_the_edges_that_close_a_cycle, 0, 50);
+	tcase_add_loop_test(t, acyclic_orders_a_large_graph, 0, 20);
 	tcase_add_test(t, bitset_walks_its_members);
 	tcase_add_loop_test(t, lower_bound_agrees_with_a_walk, 0, 20);
 	tcase_add_test(t, rng_is_the_same_everywhere_and_stays_below);

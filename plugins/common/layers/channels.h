@@ -8,34 +8,30 @@
  *
  *	held[word[a] ..]	bit i: a is followed by the i-th arc of v
  *
- * Pearce and Kelly's dynamic topological order (ACM JEA 11, 2006; lib/algo/acyclic.h
- * for any graph) on top of that: a dependency held already, or one known to be
- * refused, costs one bit, one that agrees with the order one comparison more.
- * The arcs that a search meets are kept as a bit set over *positions*, so
- * that reading it out is the sort that the re-ordering needs.
+ * On top of that is the order of lib/algo/topo_order.h (Pearce and Kelly): a dependency
+ * held already, or one known to be refused, costs one bit, one that agrees with the
+ * order one comparison more.
  *
  * One map serves the graphs of all layers.
  */
 #ifndef PLUGINS_COMMON_LAYERS_CHANNELS_H
 #define PLUGINS_COMMON_LAYERS_CHANNELS_H
 
+#include "lib/algo/topo_order.h"
 #include "plugins/common/paths/arcs.h"
 
 struct fm_channel_map {
 	const struct fm_arcs *arcs;
-	const fm_arc *rev;	  /* [n_arcs] the opposite arc */
-	const fm_sw *from;	  /* [n_arcs] */
-	const uint32_t *word;	  /* [n_arcs + 1] first word of an arc's bits */
-	uint64_t *before, *after; /* by position, what a search met; 0 between searches */
-	fm_arc *found, *moved;	  /* [n_arcs] */
-	uint32_t patience;	  /* arcs looked at in one search before it is given up */
+	const fm_arc *rev;    /* [n_arcs] the opposite arc */
+	const fm_sw *from;    /* [n_arcs] */
+	const uint32_t *word; /* [n_arcs + 1] first word of an arc's bits */
+	uint32_t patience;    /* arcs looked at in one search before it is given up */
 };
 
 struct fm_channels {
 	const struct fm_channel_map *map;
 	uint64_t *held, *refused; /* [map->word[n_arcs]] */
-	uint32_t *position;	  /* [n_arcs] in a topological order of what is held */
-	fm_arc *at;		  /* [n_arcs] the arc at a position */
+	struct fm_topo order;	  /* of the arcs, by what is held */
 };
 
 /* O(arcs).  FM_E_RESOURCE. */
