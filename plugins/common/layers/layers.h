@@ -15,7 +15,7 @@
 #ifndef PLUGINS_COMMON_LAYERS_LAYERS_H
 #define PLUGINS_COMMON_LAYERS_LAYERS_H
 
-#include "plugins/common/sssp/forest.h"
+#include "plugins/common/sssp/sssp.h"
 
 struct fm_layer_plan {
 	const struct fm_dimensions *dimensions; /* of which the trees are, or NULL */

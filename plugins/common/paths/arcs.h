@@ -58,6 +58,13 @@ fm_has_proxies(const struct fm_fabric *fab)
  * region, as what they name may be in another one. */
 int fm_stray_level(const struct fm_fabric *fab);
 
+/* Does the end send packets to others?  A proxy does so for the hosts of another region. */
+static inline bool
+fm_sends(const struct fm_fabric *fab, fm_end e)
+{
+	return fm_is_host(fab, e) || fab->end_kind[e] == FM_END_PROXY;
+}
+
 /* Has any end several LIDs? */
 static inline bool
 fm_has_lmc(const struct fm_fabric *fab)

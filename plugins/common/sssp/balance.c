@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The two ways of choosing: spread.c (digits of a destination's number; only
- * on levelled fabrics, rows independent, bound by memory) and grow.c (loads;
+ * on levelled fabrics, rows independent, bound by memory) and sssp.h (loads;
  * any fabric, one destination after the other).
  */
 #include "plugins/common/sssp/balance.h"
@@ -11,7 +11,6 @@
 #include "plugins/common/paths/lids.h"
 #include "plugins/common/paths/reach.h"
 #include "plugins/common/sssp/even.h"
-#include "plugins/common/sssp/forest.h"
 #include "plugins/common/tree/spread.h"
 
 static int
@@ -89,71 +88,19 @@ look_at_paths(const struct fm_shape *shape, const struct fm_reach *reach, struct
 				count_missing(shape, reach, b, s, found);
 }
 
-/* What digits cannot do: their load is not counted but known to be even. */
-static bool
-has_wishes(const struct fm_choice *c)
-{
-	return c->scatter != 0 || c->n_first > 0 || c->ignore_links != NULL ||
-	    c->ignore_ends != NULL || c->search != NULL || c->shift;
-}
-
-static bool
-is_source(const struct fm_fabric *fab, fm_sw s)
-{
-	for (fm_end e = fab->sw_first_end[s]; e < fab->sw_first_end[s + 1]; e++)
-		if (fm_is_host(fab, e) || fab->end_kind[e] == FM_END_PROXY)
-			return true;
-	return false;
-}
-
-/* (switch with hosts or proxies, destination switch) that no legal tree joins. */
-static void
-count_unjoined(const struct fm_fabric *fab, const struct fm_shape *shape, const struct fm_forest *f,
-    struct fm_paths *found)
-{
-	for (fm_sw s = 0; s < fab->n_switches; s++) {
-		bool source = is_source(fab, s);
-
-		for (fm_sw to = 0; source && to < fab->n_switches; to++) {
-			if (s == to || shape->component[s] != shape->component[to] ||
-			    fm_forest_steps(f, f->first[to])[s] != FM_STEP_NONE)
-				continue;
-			found->unjoined++;
-			found->unjoined_hosts += shape->tree.rank[to] == 0;
-		}
-	}
-}
-
 int
 fm_balance_by_load(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_shape *shape, const struct fm_order *order, bool detours,
     struct fm_choice choice, const struct fm_tables *out, struct fm_paths *found,
     struct fm_error *err)
 {
-	struct fm_forest_plan plan = { .arcs = &shape->arcs, .order = order, .detours = detours };
-	struct fm_growth want = { .arcs = &shape->arcs,
+	struct fm_sssp_plan plan = { .arcs = &shape->arcs,
 		.component = shape->component,
 		.rule = { .order = order, .detours = detours && choice.scatter == 0 },
-		.choice = choice };
-	struct fm_evening evening = { .rule = want.rule };
-	struct fm_forest forest;
-	uint64_t most;
-	int rc;
+		.choice = choice,
+		.lids_apart = true };
 
-	if (detours)
-		evening.way = order->way;
-	*found = (struct fm_paths){ 0 };
-	if (has_wishes(&choice) || fm_has_lmc(fab))
-		return fm_grow_trees(host, fab, &want, out, found, err);
-	if ((rc = fm_forest_grow(host, fab, &plan, &forest, err)) != 0 ||
-	    (rc = fm_forest_write(host, fab, &forest, out, err)) != 0)
-		return rc;
-	found->max_hops = forest.max_hops;
-	if (order != NULL)
-		count_unjoined(fab, shape, &forest, found);
-	if (fm_may_even(fab) && fm_forest_is_uneven(fab, &forest))
-		rc = fm_even_tables(host, fab, &shape->arcs, &evening, out, &most, err);
-	return rc;
+	return fm_sssp_route(host, fab, &plan, out, found, err);
 }
 
 /* ---------------------------------------------------------------- by digits */
@@ -247,7 +194,7 @@ fm_balance(const struct fm_host *host, const struct fm_fabric *fab, const struct
 	int rc;
 
 	*found = (struct fm_paths){ 0 };
-	if (!choice.by_digits || !shape->tree.levelled || has_wishes(&choice))
+	if (!choice.by_digits || !shape->tree.levelled || fm_has_wishes(&choice))
 		return fm_balance_by_load(host, fab, shape, order, false, choice, out, found, err);
 	if ((rc = fm_reach_build(host, &shape->arcs, order, shape->tree.order, fab->n_switches,
 		 &reach, err)) != 0 ||

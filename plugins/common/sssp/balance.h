@@ -7,7 +7,7 @@
 #define PLUGINS_COMMON_SSSP_BALANCE_H
 
 #include "plugins/common/paths/arcs.h"
-#include "plugins/common/sssp/grow.h"
+#include "plugins/common/sssp/sssp.h"
 #include "plugins/common/tree/tree.h"
 
 /* What an engine wants to know of a fabric before it routes. */
@@ -32,9 +32,8 @@ int fm_balance(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_tables *out, struct fm_paths *found, struct fm_error *err);
 
 /*
- * The same by load, whatever the fabric: by the forest (forest.h), or where there are
- * wishes or ends of several LIDs, LID by LID (grow.h).  With detours (and an order, but
- * not with scatter) longer legal paths are taken where the shortest are crowded.
+ * The same by load, whatever the fabric (sssp.h).  With detours (and an order, but not with
+ * scatter) longer legal paths are taken where the shortest are crowded.
  */
 int fm_balance_by_load(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_shape *shape, const struct fm_order *order, bool detours,

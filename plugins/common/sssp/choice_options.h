@@ -10,7 +10,7 @@
 #ifndef PLUGINS_COMMON_SSSP_CHOICE_OPTIONS_H
 #define PLUGINS_COMMON_SSSP_CHOICE_OPTIONS_H
 
-#include "plugins/common/sssp/grow.h"
+#include "plugins/common/sssp/sssp.h"
 
 /* A part of the engine's options struct. */
 struct fm_choice_options {

@@ -3,7 +3,7 @@
  * The loop of opa-fm's shortestpath module: destination outside, switch inside,
  * so that each destination finds the counts that those before left everywhere.
  * Its own paths are not known while it chooses, only the next step of each
- * switch: that is what makes it cheap, and less even than grow.c.
+ * switch: that is what makes it cheap, and less even than sssp_greedy.c.
  *
  * Nearly all time goes into looking at the choices of a switch for a LID, so all that is
  * asked of a link stands by *place*: its number when the links of each switch are

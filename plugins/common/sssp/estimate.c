@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Trees as forest_legal.c grows them, with a few for all hosts of a switch and parallel cables as
+ * Trees as sssp_legal.c grows them, with a few for all hosts of a switch and parallel cables as
  * one arc: what decides between two orders is how the arcs near the top fare, and
  * that shows with far fewer trees than there are LIDs.  Where switches are few each has
  * several trees: all paths of one come by the same way where they join.

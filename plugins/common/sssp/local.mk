@@ -13,13 +13,13 @@ COMMON_SOURCES += \
 	plugins/common/sssp/estimate.h \
 	plugins/common/sssp/even.c \
 	plugins/common/sssp/even.h \
-	plugins/common/sssp/forest.c \
-	plugins/common/sssp/forest.h \
-	plugins/common/sssp/forest_grower.h \
-	plugins/common/sssp/forest_legal.c \
-	plugins/common/sssp/forest_tables.c \
-	plugins/common/sssp/grow.c \
-	plugins/common/sssp/grow.h \
+	plugins/common/sssp/sssp.c \
+	plugins/common/sssp/sssp.h \
+	plugins/common/sssp/sssp_batched.c \
+	plugins/common/sssp/sssp_greedy.c \
+	plugins/common/sssp/sssp_internal.h \
+	plugins/common/sssp/sssp_legal.c \
+	plugins/common/sssp/sssp_tables.c \
 	plugins/common/sssp/swarm.c \
 	plugins/common/sssp/swarm.h
 nobase_fmalgo_HEADERS += \
@@ -29,6 +29,5 @@ nobase_fmalgo_HEADERS += \
 	plugins/common/sssp/counts.h \
 	plugins/common/sssp/estimate.h \
 	plugins/common/sssp/even.h \
-	plugins/common/sssp/forest.h \
-	plugins/common/sssp/grow.h \
+	plugins/common/sssp/sssp.h \
 	plugins/common/sssp/swarm.h

@@ -267,8 +267,7 @@ start(const struct fm_host *host, struct mend *m, struct fm_error *err)
 	if (m->hosts == NULL || m->dirty == NULL)
 		return fm_no_scratch(host, "list of missing routes", err);
 	for (fm_end e = 0; e < fab->n_ends; e++)
-		if (fab->end_sw[e] != FM_NONE &&
-		    (fm_is_host(fab, e) || fab->end_kind[e] == FM_END_PROXY))
+		if (fab->end_sw[e] != FM_NONE && fm_sends(fab, e))
 			m->hosts[fab->end_sw[e]] = 1;
 	return 0;
 }

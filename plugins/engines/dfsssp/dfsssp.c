@@ -28,7 +28,7 @@
  */
 #include <fmd/engine.h>
 
-#include "plugins/common/layers/sssp.h"
+#include "plugins/common/layers/layered.h"
 
 struct dfsssp_options {
 	struct fm_nodeset compute, io;
@@ -78,14 +78,14 @@ dfsssp_route(const struct fm_host *host, const struct fm_fabric *fab, const stru
     const void *opts, struct fm_tables *out, struct fm_error *err)
 {
 	const struct dfsssp_options *o = opts;
-	struct fm_sssp how = { .compute = &o->compute,
-		.io = &o->io,
-		.avoid_throttled = o->avoid_throttled_links,
-		.trees_per_switch = (uint32_t)o->trees_per_switch,
+	struct fm_layered how = { .trees = { .compute = &o->compute,
+				      .io = &o->io,
+				      .avoid_throttled = o->avoid_throttled_links,
+				      .trees_per_switch = (uint32_t)o->trees_per_switch },
 		.paired = o->paired,
 		.balance_vls = o->balance_vls };
 
-	return fm_route_in_lanes(host, fab, req, &how, out, err);
+	return fm_route_layered(host, fab, req, &how, out, err);
 }
 
 FM_ENGINE(dfsssp, .summary = "Shortest paths, balanced globally; no credit loops, by VLs",

@@ -23,7 +23,7 @@
  */
 #include <fmd/engine.h>
 
-#include "plugins/common/layers/sssp.h"
+#include "plugins/common/layers/layered.h"
 
 struct lash_options {
 	int64_t start_vl;
@@ -69,12 +69,12 @@ lash_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
     const void *opts, struct fm_tables *out, struct fm_error *err)
 {
 	const struct lash_options *o = opts;
-	struct fm_sssp how = { .trees_per_switch = count_trees(fab),
+	struct fm_layered how = { .trees = { .trees_per_switch = count_trees(fab) },
 		.start_vl = (unsigned)o->start_vl,
 		.paired = o->paired,
 		.balance_vls = o->balance_vls };
 
-	return fm_route_in_lanes(host, fab, req, &how, out, err);
+	return fm_route_layered(host, fab, req, &how, out, err);
 }
 
 FM_ENGINE(lash, .summary = "Layered shortest paths; no credit loops, by VLs",

@@ -5,7 +5,7 @@
  * The idea: every switch knows for every destination which neighbours lie on a
  * shortest path; which of them takes a LID is a question of balance.  On trees it
  * is a digit of the destination's number (plugins/common/tree/spread.c), elsewhere the
- * load of the trees before (plugins/common/sssp/grow.c).  OpenSM's engine of this
+ * load of the trees before (plugins/common/sssp/sssp.h).  OpenSM's engine of this
  * name counts the routes on its own ports only and keeps what the switches hold;
  * here all of a path counts, and the same fabric gives the same tables.
  *
@@ -123,15 +123,15 @@ route_weighted(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_shape *shape, const struct fm_choice *choice, const struct minhop_options *o,
     struct fm_tables *out, struct fm_error *err)
 {
-	struct fm_growth want = { .arcs = &shape->arcs,
+	struct fm_sssp_plan plan = { .arcs = &shape->arcs,
 		.component = shape->component,
 		.rule = { .max_length = WEIGHT_MAX - 1 },
 		.choice = *choice };
 	struct fm_paths found;
 	int rc;
 
-	if ((rc = list_weights(host, fab, &o->hop_weights, &want.rule.weight, err)) != 0 ||
-	    (rc = fm_grow_trees(host, fab, &want, out, &found, err)) != 0)
+	if ((rc = list_weights(host, fab, &o->hop_weights, &plan.rule.weight, err)) != 0 ||
+	    (rc = fm_sssp_route(host, fab, &plan, out, &found, err)) != 0)
 		return rc;
 	if (found.unjoined > 0)
 		host->log(host, FM_LOG_WARN,

@@ -64,7 +64,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "plugins/common/layers/sssp.h"
+#include "plugins/common/layers/layered.h"
 #include "plugins/common/paths/lids.h"
 #include "plugins/common/sssp/even.h"
 #include "plugins/common/updown/updown.h"

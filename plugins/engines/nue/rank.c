@@ -60,7 +60,7 @@ count_ends(const struct fm_fabric *fab, bool switches_send, uint32_t *n_sources,
 	for (fm_sw s = 0; s < fab->n_switches; s++)
 		for (fm_end e = fab->sw_first_end[s]; e < fab->sw_first_end[s + 1]; e++) {
 			n_sources[s] += fab->end_kind[e] != FM_END_SWITCH || switches_send;
-			n_hosts[s] += fm_is_host(fab, e) || fab->end_kind[e] == FM_END_PROXY;
+			n_hosts[s] += fm_sends(fab, e);
 		}
 }
 

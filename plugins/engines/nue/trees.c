@@ -3,7 +3,7 @@
  * One destination tree after the other, layer by layer from its root: a switch
  * takes, of the neighbours settled in the layer before, one that leaves room
  * for those farther out (room.c), of these the one from which the path bears
- * the least load (as plugins/common/sssp/grow.c), and of these the first that is
+ * the least load (as plugins/common/sssp/sssp_greedy.c), and of these the first that is
  * admitted.  A switch that all of them refuse waits for the next layer, a path
  * longer by one.
  *

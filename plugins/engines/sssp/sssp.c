@@ -9,7 +9,7 @@
  * further rounds in which every tree is taken out and grown again.  On levelled
  * fabrics (trees) the choice is a digit of the destination's number instead
  * (plugins/common/tree/spread.c), which is even by construction.  The work is done by
- * plugins/common/sssp/forest.c.
+ * plugins/common/sssp/sssp.h.
  *
  * When to use.  On fabrics without a closed form (random graphs, dragonflies,
  * degraded ones) where credit loops are excluded otherwise, or as the measure of
@@ -27,7 +27,7 @@
  */
 #include <fmd/engine.h>
 
-#include "plugins/common/layers/sssp.h"
+#include "plugins/common/sssp/balance.h"
 
 struct sssp_options {
 	struct fm_nodeset compute, io;
@@ -56,12 +56,22 @@ sssp_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
     const void *opts, struct fm_tables *out, struct fm_error *err)
 {
 	const struct sssp_options *o = opts;
-	struct fm_sssp how = {
+	const struct fm_choice digits = { .by_digits = true };
+	struct fm_sssp_plan plan = {
 		.compute = &o->compute, .io = &o->io, .avoid_throttled = o->avoid_throttled_links
 	};
+	struct fm_paths found;
+	struct fm_shape shape;
+	int rc;
 
 	(void)req;
-	return fm_route_sssp(host, fab, &how, out, err);
+	fm_sssp_warn_of_strays(host, fab, &plan);
+	if ((rc = fm_shape_build(host, fab, &shape, err)) != 0)
+		return rc;
+	if (shape.tree.levelled && !fm_sssp_favours(fab, &plan))
+		return fm_balance(host, fab, &shape, NULL, digits, out, &found, err);
+	plan.arcs = &shape.arcs;
+	return fm_sssp_route(host, fab, &plan, out, &found, err);
 }
 
 FM_ENGINE(sssp, .summary = "Shortest paths, balanced globally; credit loops are possible off trees",

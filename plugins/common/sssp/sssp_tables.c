@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "plugins/common/paths/lids.h"
-#include "plugins/common/sssp/forest.h"
+#include "plugins/common/sssp/sssp_internal.h"
 
 #define WRITE_ROWS 64 /* rows of a task: their steps of one tree are a cache line */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SSSP (Hoefler, Schneider, Lumsdaine, HOTI 2009) without a heap: all arcs are
- * one hop, so a breadth first search gives the order in which Dijkstra's would
- * settle the switches and, for each, its next steps.  Both are the same for all
+ * SSSP (sssp.h) in batches, without a heap: all arcs are one hop, so a breadth first
+ * search gives the order in which Dijkstra's would settle the switches and, for each, its
+ * next steps.  Both are the same for all
  * trees to one switch; what differs is the choice:
  *
  *	cost(u) = min over next steps u -> v of bears(u -> v)^8 + cost(v)
@@ -17,7 +17,7 @@
  * trees of one follow one another into the same gap (max/avg 1.67 against 1.27
  * on 125 random switches).
  */
-#include "plugins/common/sssp/forest_grower.h"
+#include "plugins/common/sssp/sssp_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,12 +38,6 @@
 /* ------------------------------------------------------------ plan of trees */
 
 static bool
-carries_traffic(const struct fm_fabric *fab, fm_end e)
-{
-	return fm_is_host(fab, e) || fab->end_kind[e] == FM_END_PROXY;
-}
-
-static bool
 is_listed(const struct fm_nodeset *set, fm_end e)
 {
 	return set != NULL && set->given && set->end != NULL && fm_bit(set->end, e);
@@ -52,7 +46,7 @@ is_listed(const struct fm_nodeset *set, fm_end e)
 static enum lid_class
 class_of_end(const struct grower *g, fm_end e)
 {
-	if (!carries_traffic(g->fab, e))
+	if (!fm_sends(g->fab, e))
 		return LID_SILENT;
 	if (is_listed(g->plan->compute, e))
 		return LID_COMPUTE;
@@ -93,7 +87,7 @@ count_trees(const struct grower *g, fm_sw sw, uint32_t k, uint32_t n[LID_CLASSES
 static uint32_t
 choose_fineness(const struct grower *g)
 {
-	uint32_t n[LID_CLASSES], most = g->plan->order != NULL ? WORK_LEGAL : WORK_FINE;
+	uint32_t n[LID_CLASSES], most = g->plan->rule.order != NULL ? WORK_LEGAL : WORK_FINE;
 
 	for (uint32_t k = 256;; k /= 2) {
 		uint64_t sum = 0;
@@ -218,8 +212,7 @@ count_sources(const struct grower *g, fm_sw sw, const struct fm_nodeset *list)
 	uint32_t n = 0;
 
 	for (fm_end e = g->fab->sw_first_end[sw]; e < g->fab->sw_first_end[sw + 1]; e++)
-		n += carries_traffic(g->fab, e) &&
-		    (list == NULL || !list->given || is_listed(list, e));
+		n += fm_sends(g->fab, e) && (list == NULL || !list->given || is_listed(list, e));
 	return n < UINT16_MAX ? (uint16_t)n : UINT16_MAX;
 }
 
@@ -290,7 +283,7 @@ take_memory(struct grower *g, uint32_t rounds, struct fm_error *err)
 {
 	size_t n = g->fab->n_switches, n_arcs = g->plan->arcs->n_arcs, n_trees = g->f->n_trees;
 	const struct fm_host *host = g->host;
-	bool legal = g->plan->order != NULL;
+	bool legal = g->plan->rule.order != NULL;
 
 	g->per_route = fm_scratch_array(host, n_arcs, double);
 	g->load = fm_scratch_array(host, n_arcs, double);
@@ -472,20 +465,32 @@ fm_grower_load(struct grower *g, uint32_t i, uint32_t tree, int sign)
 }
 
 int
-fm_grower_go_on(struct grower *g, uint32_t n, struct fm_error *err)
+fm_grower_run(struct grower *g, uint32_t rounds, uint32_t most, void (*grow)(void *arg, uint32_t n),
+    void *arg, struct fm_error *err)
 {
-	g->n_done += n;
-	g->host->progress(g->host, g->n_done, g->n_total);
-	if (g->host->should_stop(g->host))
-		return g->host->fail(
-		    err, FM_E_CANCELLED, "stopped while destination trees were grown");
+	uint32_t n_trees = g->f->n_trees, n;
+
+	for (uint32_t r = 0; r < rounds; r++) {
+		g->again = r > 0;
+		for (g->batch = 0; g->batch < n_trees; g->batch += n) {
+			n = n_trees - g->batch < most ? n_trees - g->batch : most;
+			grow(arg, n);
+			g->n_done += n;
+			g->host->progress(g->host, g->n_done, g->n_total);
+			if (g->host->should_stop(g->host))
+				return g->host->fail(err, FM_E_CANCELLED,
+				    "stopped while destination trees were grown");
+		}
+	}
 	return 0;
 }
 
 /* n trees, g->batch the first. */
 static void
-grow_batch(struct grower *g, uint32_t n)
+grow_batch(void *arg, uint32_t n)
 {
+	struct grower *g = arg;
+
 	if (!g->keeps)
 		g->host->parallel_for(g->host, n, search_one, g);
 	for (uint32_t i = 0; g->again && i < n; i++)
@@ -507,20 +512,9 @@ grow_batch(struct grower *g, uint32_t n)
 static int
 grow_shortest(struct grower *g, uint32_t rounds, struct fm_error *err)
 {
-	uint32_t n_trees = g->f->n_trees, n;
-	int rc = 0;
-
 	if (g->keeps)
 		g->host->parallel_for(g->host, g->fab->n_switches, search_one, g);
-	for (uint32_t r = 0; r < rounds; r++) {
-		g->again = r > 0;
-		for (g->batch = 0; rc == 0 && g->batch < n_trees; g->batch += n) {
-			n = n_trees - g->batch < g->n_batch ? n_trees - g->batch : g->n_batch;
-			grow_batch(g, n);
-			rc = fm_grower_go_on(g, n, err);
-		}
-	}
-	return rc;
+	return fm_grower_run(g, rounds, g->n_batch, grow_batch, g, err);
 }
 
 static void
@@ -551,7 +545,7 @@ fm_forest_is_uneven(const struct fm_fabric *fab, const struct fm_forest *f)
 
 int
 fm_forest_grow(const struct fm_host *host, const struct fm_fabric *fab,
-    const struct fm_forest_plan *plan, struct fm_forest *out, struct fm_error *err)
+    const struct fm_sssp_plan *plan, struct fm_forest *out, struct fm_error *err)
 {
 	struct grower g = { .host = host, .fab = fab, .plan = plan, .f = out };
 	uint32_t rounds;
@@ -565,8 +559,8 @@ fm_forest_grow(const struct fm_host *host, const struct fm_fabric *fab,
 		return rc;
 	g.n_total = rounds * out->n_trees;
 	read_graph(&g);
-	rc = plan->order != NULL ? fm_forest_grow_legal(&g, rounds, err)
-				 : grow_shortest(&g, rounds, err);
+	rc = plan->rule.order != NULL ? fm_forest_grow_legal(&g, rounds, err)
+				      : grow_shortest(&g, rounds, err);
 	weigh(&g);
 	return rc;
 }

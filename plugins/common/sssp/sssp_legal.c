@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "plugins/common/sssp/forest_grower.h"
+#include "plugins/common/sssp/sssp_internal.h"
 #include "plugins/common/sssp/swarm.h"
 
 struct legal {
@@ -29,8 +29,9 @@ keep_tree(const struct legal *l, uint32_t lane, uint32_t tree)
 }
 
 static void
-grow_batch(struct legal *l, uint32_t n)
+grow_batch(void *arg, uint32_t n)
 {
+	struct legal *l = arg;
 	struct grower *g = l->g;
 	const uint16_t *sources[FM_SWARM];
 	double weight[FM_SWARM];
@@ -45,7 +46,7 @@ grow_batch(struct legal *l, uint32_t n)
 		weight[i] = g->weight[tree];
 		sources[i] = fm_grower_sources(g, tree);
 	}
-	fm_swarm_weigh(&l->swarm, g->load, l->capacity, g->plan->detours);
+	fm_swarm_weigh(&l->swarm, g->load, l->capacity, g->plan->rule.detours);
 	fm_swarm_find(&l->swarm, root, n);
 	fm_swarm_add(&l->swarm, n, sources, weight, g->load);
 	for (uint32_t i = 0; i < n; i++)
@@ -55,7 +56,7 @@ grow_batch(struct legal *l, uint32_t n)
 int
 fm_forest_grow_legal(struct grower *g, uint32_t rounds, struct fm_error *err)
 {
-	uint32_t n_trees = g->f->n_trees, most = g->n_batch < FM_SWARM ? g->n_batch : FM_SWARM, n;
+	uint32_t most = g->n_batch < FM_SWARM ? g->n_batch : FM_SWARM;
 	struct legal l = { .g = g,
 		.capacity = fm_scratch_array(g->host, g->plan->arcs->n_arcs, float) };
 	int rc = fm_swarm_init(g->host, g->plan->arcs, &l.swarm, err);
@@ -66,14 +67,6 @@ fm_forest_grow_legal(struct grower *g, uint32_t rounds, struct fm_error *err)
 		return fm_no_scratch(g->host, "widths of the links", err);
 	for (fm_arc a = 0; a < g->plan->arcs->n_arcs; a++)
 		l.capacity[a] = (float)(1 / g->per_route[a]);
-	fm_swarm_follow(&l.swarm, g->plan->order);
-	for (uint32_t r = 0; r < rounds; r++) {
-		g->again = r > 0;
-		for (g->batch = 0; rc == 0 && g->batch < n_trees; g->batch += n) {
-			n = n_trees - g->batch < most ? n_trees - g->batch : most;
-			grow_batch(&l, n);
-			rc = fm_grower_go_on(g, n, err);
-		}
-	}
-	return rc;
+	fm_swarm_follow(&l.swarm, g->plan->rule.order);
+	return fm_grower_run(g, rounds, most, grow_batch, &l, err);
 }

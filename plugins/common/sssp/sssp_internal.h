@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * plugins/common/sssp/forest_grower.h - what the parts of forest.c share; not installed.
+ * plugins/common/sssp/sssp_internal.h - what the parts of SSSP share; not installed.
  *
- *	forest.c		the plan of trees; shortest paths
- *	forest_legal.c		legal up/down paths
- *	forest_tables.c		from trees to the LFT
+ *	sssp.c			batched or greedy; local search in the end
+ *	sssp_greedy.c		greedy trees
+ *	sssp_batched.c		the plan of batched trees; shortest paths
+ *	sssp_legal.c		legal up/down paths
+ *	sssp_tables.c		from batched trees to the LFT
  */
-#ifndef PLUGINS_COMMON_SSSP_FOREST_GROWER_H
-#define PLUGINS_COMMON_SSSP_FOREST_GROWER_H
+#ifndef PLUGINS_COMMON_SSSP_SSSP_INTERNAL_H
+#define PLUGINS_COMMON_SSSP_SSSP_INTERNAL_H
 
-#include "plugins/common/sssp/forest.h"
+#include "plugins/common/sssp/sssp.h"
 
 /* Whose LIDs a tree leads to, in the order of growing. */
 enum lid_class { LID_COMPUTE, LID_IO, LID_PLAIN, LID_SILENT, LID_CLASSES };
@@ -26,7 +28,7 @@ struct steps {
 struct grower {
 	const struct fm_host *host;
 	const struct fm_fabric *fab;
-	const struct fm_forest_plan *plan;
+	const struct fm_sssp_plan *plan;
 	struct fm_forest *f;
 	/* the plan of trees */
 	uint8_t *class_of; /* [n_trees] enum lid_class */
@@ -75,10 +77,36 @@ fm_grower_sources(const struct grower *g, uint32_t tree)
 /* What comes by in this tree is load from now on, or (sign -1) no longer. */
 void fm_grower_load(struct grower *g, uint32_t i, uint32_t tree, int sign);
 
-/* Done with n more trees.  FM_E_CANCELLED. */
-int fm_grower_go_on(struct grower *g, uint32_t n, struct fm_error *err);
+/* Rounds over all trees, in batches of at most that many, of which grow() is told the number;
+ * g->batch is the first.  FM_E_CANCELLED. */
+int fm_grower_run(struct grower *g, uint32_t rounds, uint32_t most,
+    void (*grow)(void *arg, uint32_t n), void *arg, struct fm_error *err);
 
 /* All trees by legal paths (forest_legal.c).  FM_E_RESOURCE, FM_E_CANCELLED. */
 int fm_forest_grow_legal(struct grower *g, uint32_t rounds, struct fm_error *err);
+
+/*
+ * Fill every row of out->lft up to max_lid: for one destination LID after the
+ * other its tree is grown along right next steps, each switch taking the one from
+ * which the path bears the least load so far.
+ * Destinations are taken in turn over the switches; fabrics that are small
+ * enough get a second round in which every tree, but those of choice.first, is taken
+ * out and grown again.
+ *
+ * Several LIDs of one end go to different chassis, else different switches,
+ * else different cables, as far as equal paths allow.
+ *
+ * O(LIDs * links), one thread: each choice depends on those before.
+ * FM_E_RESOURCE, FM_E_CANCELLED.
+ */
+int fm_sssp_greedy(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_sssp_plan *plan, const struct fm_tables *out, struct fm_paths *found,
+    struct fm_error *err);
+
+/* Does one link bear much more than the mean in tables from these trees (where cables are
+ * parallel that is not known), and are they few? */
+bool fm_forest_is_uneven(const struct fm_fabric *fab, const struct fm_forest *f);
+
+int fm_by_number(const void *a, const void *b); /* qsort() of uint64_t */
 
 #endif

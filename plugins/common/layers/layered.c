@@ -6,11 +6,10 @@
  * Several trees to a switch balance better than one and need more lanes: their
  * number is halved until a few lanes suffice.
  */
-#include "plugins/common/layers/sssp.h"
+#include "plugins/common/layers/layered.h"
 
 #include <string.h>
 
-#include "plugins/common/sssp/even.h"
 #include "plugins/common/updown/updown.h"
 
 #define MOST_TREES 4	    /* to one switch, with lanes */
@@ -18,100 +17,9 @@
 #define FEW_LANES 4u	    /* several trees are not worth more */
 #define UNEVEN 1.5	    /* largest load by the mean, from which on trees by load are tried */
 
-static bool
-has_throttled(const struct fm_fabric *fab)
-{
-	for (fm_link l = 0; l < fab->n_links; l++)
-		if (fab->link_mbps[l] < fab->link_nominal_mbps[l])
-			return true;
-	return false;
-}
-
-static bool
-lists_hosts(const struct fm_fabric *fab, const struct fm_nodeset *set)
-{
-	if (set == NULL || !set->given)
-		return false;
-	for (fm_end e = 0; e < fab->n_ends; e++)
-		if (fm_bit(set->end, e) && (fm_is_host(fab, e) || fab->end_kind[e] == FM_END_PROXY))
-			return true;
-	return false;
-}
-
-/* Does some traffic count more than other? */
-static bool
-has_wishes(const struct fm_fabric *fab, const struct fm_sssp *how)
-{
-	return lists_hosts(fab, how->compute) || lists_hosts(fab, how->io) ||
-	    (how->avoid_throttled && has_throttled(fab));
-}
-
-static void
-warn_of_strays(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_sssp *how)
-{
-	if (how->compute != NULL && how->compute->given && !lists_hosts(fab, how->compute))
-		host->log(host, fm_stray_level(fab), "compute_nodes name no host of this fabric");
-	if (how->io != NULL && how->io->given && !lists_hosts(fab, how->io))
-		host->log(host, fm_stray_level(fab), "io_nodes name no host of this fabric");
-}
-
-static bool
-has_closed_form(
-    const struct fm_fabric *fab, const struct fm_shape *shape, const struct fm_sssp *how)
-{
-	return shape->tree.levelled && !has_wishes(fab, how);
-}
-
-static struct fm_forest_plan
-plan_of(const struct fm_shape *shape, const struct fm_sssp *how)
-{
-	return (struct fm_forest_plan){ .arcs = &shape->arcs,
-		.trees_per_switch = how->trees_per_switch,
-		.avoid_throttled = how->avoid_throttled,
-		.compute = how->compute,
-		.io = how->io };
-}
-
-/* By trees, and on small fabrics route by route where the trees leave much on one link. */
-static int
-route_by_load(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
-    const struct fm_forest_plan *plan, bool wishes, const struct fm_tables *out,
-    struct fm_error *err)
-{
-	const struct fm_evening how = { 0 };
-	struct fm_forest forest;
-	uint64_t most;
-	int rc;
-
-	if ((rc = fm_forest_grow(host, fab, plan, &forest, err)) != 0 ||
-	    (rc = fm_forest_write(host, fab, &forest, out, err)) != 0 || wishes ||
-	    !fm_may_even(fab) || !fm_forest_is_uneven(fab, &forest))
-		return rc;
-	return fm_even_tables(host, fab, &shape->arcs, &how, out, &most, err);
-}
-
-int
-fm_route_sssp(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_sssp *how,
-    const struct fm_tables *out, struct fm_error *err)
-{
-	const struct fm_choice digits = { .by_digits = true };
-	struct fm_forest_plan plan;
-	struct fm_paths found;
-	struct fm_shape shape;
-	int rc;
-
-	warn_of_strays(host, fab, how);
-	if ((rc = fm_shape_build(host, fab, &shape, err)) != 0)
-		return rc;
-	if (has_closed_form(fab, &shape, how))
-		return fm_balance(host, fab, &shape, NULL, digits, out, &found, err);
-	plan = plan_of(&shape, how);
-	return route_by_load(host, fab, &shape, &plan, has_wishes(fab, how), out, err);
-}
-
 /* What is to be tried, and what came of it. */
 struct attempt {
-	struct fm_forest_plan trees;
+	struct fm_sssp_plan trees;
 	struct fm_layer_plan plan;
 	struct fm_lanes found;
 };
@@ -150,7 +58,7 @@ try_dimensions(const struct fm_host *host, const struct fm_fabric *fab, struct a
     struct fm_error *err)
 {
 	struct fm_dimensions *d = fm_scratch_array(host, 1, struct fm_dimensions);
-	struct fm_forest_plan trees = t->trees;
+	struct fm_sssp_plan trees = t->trees;
 	int rc;
 
 	if (d == NULL)
@@ -228,8 +136,8 @@ fm_lanes_write(const struct fm_host *host, const struct fm_fabric *fab,
 }
 
 int
-fm_route_in_lanes(const struct fm_host *host, const struct fm_fabric *fab,
-    const struct fm_request *req, const struct fm_sssp *how, struct fm_tables *out,
+fm_route_layered(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_request *req, const struct fm_layered *how, struct fm_tables *out,
     struct fm_error *err)
 {
 	struct attempt t = { .plan = { .allowed = fm_layers_allowed(fab, req),
@@ -245,11 +153,12 @@ fm_route_in_lanes(const struct fm_host *host, const struct fm_fabric *fab,
 	if (t.plan.allowed <= how->start_vl)
 		return host->fail(err, FM_E_TOPOLOGY, "start_vl is %u, but only %u VLs are allowed",
 		    how->start_vl, t.plan.allowed);
-	warn_of_strays(host, fab, how);
+	fm_sssp_warn_of_strays(host, fab, &how->trees);
 	if ((rc = fm_shape_build(host, fab, &shape, err)) != 0)
 		return rc;
-	t.trees = plan_of(&shape, how);
-	if (!has_closed_form(fab, &shape, how) || fm_has_proxies(fab)) {
+	t.trees = how->trees;
+	t.trees.arcs = &shape.arcs;
+	if (!shape.tree.levelled || fm_sssp_favours(fab, &t.trees) || fm_has_proxies(fab)) {
 		rc = grow_in_lanes(host, fab, &t, err);
 		return rc != 0 ? rc : fm_lanes_write(host, fab, &t.found, out, err);
 	}

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Trees one by one, balanced by the load of those before (SSSP, HOTI 2009),
- * but without a heap where all links are equally long: a switch is settled when
- * all that are nearer are, by looking at its next steps once (steps.h).
+ * SSSP (sssp.h) tree by tree, but without a heap where all links are equally long: a
+ * switch is settled when all that are nearer are, by looking at its next steps once (steps.h).
  *
  *	cost(u) = min over next steps u -> v of load(u -> v)^2 + cost(v)
  *
@@ -11,7 +10,7 @@
  * is grown, the hosts of each switch are added down its path: the farthest
  * first, O(switches).
  */
-#include "plugins/common/sssp/grow.h"
+#include "plugins/common/sssp/sssp_internal.h"
 
 #include <string.h>
 
@@ -27,7 +26,7 @@ struct grow {
 	const struct fm_host *host;
 	const struct fm_fabric *fab;
 	const struct fm_arcs *arcs;
-	const struct fm_growth *want;
+	const struct fm_sssp_plan *plan;
 	const struct fm_tables *out;
 	struct fm_paths *found;
 	uint64_t *load;		      /* [n_links] routes so far */
@@ -74,7 +73,7 @@ cost_of(const struct grow *g, fm_link l, uint16_t lid)
 {
 	double load = (double)g->load[l] + 1;
 
-	if (g->want->rule.detours)
+	if (g->plan->rule.detours)
 		return fm_detour_cost((double)g->load[l] / g->mean);
 	if (g->scatter != 0)
 		load = (double)(fm_mix64(g->scatter ^ ((uint64_t)l << 16 | lid)) >> 40);
@@ -88,9 +87,9 @@ turn_of(const struct grow *g, fm_sw u, fm_link l, uint16_t lid)
 	const fm_link *first = g->fab->sw_first_link + u;
 	uint32_t n = first[1] - first[0], turn = l - first[0];
 
-	if (g->want->choice.search != NULL)
-		turn = g->want->choice.search[l];
-	if (g->want->choice.shift)
+	if (g->plan->choice.search != NULL)
+		turn = g->plan->choice.search[l];
+	if (g->plan->choice.shift)
 		turn = (turn + n - (u + lid) % n) % n;
 	return turn;
 }
@@ -138,7 +137,7 @@ add_load(struct grow *g, int sign)
 
 		if (l == FM_NONE)
 			continue;
-		if (!is_ignored(g->want->choice.ignore_links, l)) {
+		if (!is_ignored(g->plan->choice.ignore_links, l)) {
 			g->load[l] += (uint64_t)(int64_t)sign * g->passing[u];
 			g->sum += (uint64_t)(int64_t)sign * g->passing[u];
 		}
@@ -162,7 +161,7 @@ take_out(struct grow *g, uint16_t lid)
 static bool
 is_loading(const struct grow *g, fm_end end)
 {
-	return fm_is_host(g->fab, end) && !is_ignored(g->want->choice.ignore_ends, end);
+	return fm_is_host(g->fab, end) && !is_ignored(g->plan->choice.ignore_ends, end);
 }
 
 static void
@@ -179,8 +178,8 @@ grow_end(struct grow *g, fm_end end, bool again)
 {
 	uint16_t base = g->fab->end_lid[end];
 
-	g->scatter = g->want->choice.scatter;
-	if (g->want->choice.first_by_load && fm_bit_test(g->listed, end))
+	g->scatter = g->plan->choice.scatter;
+	if (g->plan->choice.first_by_load && fm_bit_test(g->listed, end))
 		g->scatter = 0;
 	for (g->offset = 0; g->offset < 1u << g->fab->end_lmc[end]; g->offset++) {
 		uint16_t lid = (uint16_t)(base + g->offset);
@@ -209,7 +208,7 @@ static void
 take_note(struct grow *g, bool hosts)
 {
 	const struct fm_steps *s = &g->steps;
-	const uint32_t *part = g->want->component;
+	const uint32_t *part = g->plan->component;
 	uint8_t bit = hosts ? 1 : 2;
 
 	if (g->noted[s->root] & bit)
@@ -252,9 +251,9 @@ list_in_turn(const struct grow *g, bool hosts, fm_end *at, fm_end *list)
 	const struct fm_fabric *fab = g->fab;
 	uint32_t n = 0, before;
 
-	for (uint32_t i = 0; i < g->want->choice.n_first; i++)
-		if (is_in_turn(g, g->want->choice.first[i], hosts))
-			list[n++] = g->want->choice.first[i];
+	for (uint32_t i = 0; i < g->plan->choice.n_first; i++)
+		if (is_in_turn(g, g->plan->choice.first[i], hosts))
+			list[n++] = g->plan->choice.first[i];
 	memcpy(at, fab->sw_first_end, fab->n_switches * sizeof(*at));
 	do {
 		before = n;
@@ -280,8 +279,8 @@ list_destinations(struct grow *g, struct fm_error *err)
 	g->listed = fm_scratch_array(g->host, FM_BITSET_WORDS(fab->n_ends), uint64_t);
 	if (at == NULL || g->to_hosts == NULL || g->to_others == NULL || g->listed == NULL)
 		return fm_no_scratch(g->host, "order of destinations", err);
-	for (uint32_t i = 0; i < g->want->choice.n_first; i++)
-		fm_bit_set(g->listed, g->want->choice.first[i]);
+	for (uint32_t i = 0; i < g->plan->choice.n_first; i++)
+		fm_bit_set(g->listed, g->plan->choice.first[i]);
 	g->n_to_hosts = list_in_turn(g, true, at, g->to_hosts);
 	g->n_to_others = list_in_turn(g, false, at, g->to_others);
 	return 0;
@@ -299,10 +298,10 @@ count_sources(struct grow *g, struct fm_error *err)
 	for (fm_end e = 0; e < fab->n_ends; e++) {
 		fm_sw s = fab->end_sw[e];
 
-		if (s == FM_NONE || !(fm_is_host(fab, e) || fab->end_kind[e] == FM_END_PROXY))
+		if (s == FM_NONE || !fm_sends(fab, e))
 			continue;
 		g->sources[s] = 1;
-		g->n_hosts[s] += !is_ignored(g->want->choice.ignore_ends, e);
+		g->n_hosts[s] += !is_ignored(g->plan->choice.ignore_ends, e);
 	}
 	return 0;
 }
@@ -324,27 +323,28 @@ take_memory(struct grow *g, struct fm_error *err)
 }
 
 int
-fm_grow_trees(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_growth *want,
-    const struct fm_tables *out, struct fm_paths *found, struct fm_error *err)
+fm_sssp_greedy(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_sssp_plan *plan, const struct fm_tables *out, struct fm_paths *found,
+    struct fm_error *err)
 {
 	struct grow g = { .host = host,
 		.fab = fab,
-		.arcs = want->arcs,
-		.want = want,
+		.arcs = plan->arcs,
+		.plan = plan,
 		.out = out,
 		.found = found };
 	int rc;
 
 	*found = (struct fm_paths){ 0 };
 	if ((rc = take_memory(&g, err)) != 0 ||
-	    (rc = fm_steps_init(host, fab, want->arcs, want->rule, &g.steps, err)) != 0 ||
+	    (rc = fm_steps_init(host, fab, plan->arcs, plan->rule, &g.steps, err)) != 0 ||
 	    (rc = fm_apart_init(host, &g.steps, &g.apart, err)) != 0 ||
 	    (rc = count_sources(&g, err)) != 0 || (rc = list_destinations(&g, err)) != 0)
 		return rc;
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
 		memset(out->lft[sw], FM_PORT_NONE, (size_t)fab->max_lid + 1);
 	grow_all(&g, g.to_hosts, g.n_to_hosts, false);
-	if (want->choice.scatter == 0 && (uint64_t)fab->max_lid * fab->n_links < REGROW_BUDGET)
+	if (plan->choice.scatter == 0 && (uint64_t)fab->max_lid * fab->n_links < REGROW_BUDGET)
 		grow_all(&g, g.to_hosts, g.n_to_hosts, true);
 	grow_all(&g, g.to_others, g.n_to_others, false);
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
