@@ -18,7 +18,7 @@ fallback_route(const struct fm_host *host, const struct fm_fabric *fab,
 	if (rc != 0)
 		return rc;
 	return fm_route_updown(
-	    host, fab, &shape, &(struct fm_updown){ .mend = FM_MEND_HOSTS }, out, &left, err);
+	    host, fab, &shape, &(struct fm_updown){ .relax = FM_RELAX_HOSTS }, out, &left, err);
 }
 
 const struct fm_engine fallback_engine = {

@@ -2,7 +2,8 @@
 /*
  * plugins/common/grid/datelines.h - SLs and VLs for dimension order on rings.
  *
- * Between the last and the first coordinate of a ring runs its dateline.
+ * Between the last and the first coordinate of a ring runs its dateline (W. J. Dally,
+ * C. L. Seitz, IEEE Transactions on Computers 36, 1987).
  *
  *	SL	| level | ring 2 | ring 1 | ring 0 |	bit r: the path crosses the dateline of
  *							ring r (Torus-2QoS, opensm)

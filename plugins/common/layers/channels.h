@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * plugins/common/layers/channels.h - a channel dependency graph that stays acyclic.
+ * plugins/common/layers/channels.h - a channel dependency graph (W. J. Dally, C. L. Seitz, IEEE
+ * Transactions on Computers 36, 1987) that stays acyclic.
  *
  * A channel is an arc of the switch graph (parallel cables are one: if that is
  * free of cycles, so are they).  Arc a, ending at switch v, may be followed by

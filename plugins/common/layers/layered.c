@@ -28,11 +28,11 @@ static int
 try(const struct fm_host *host, const struct fm_fabric *fab, struct attempt *t,
     struct fm_error *err)
 {
-	int rc = fm_forest_grow(host, fab, &t->trees, &t->found.forest, err);
+	int rc = fm_sssp_grow(host, fab, &t->trees, &t->found.trees, err);
 
 	return rc != 0
 	    ? rc
-	    : fm_layers_build(host, fab, &t->found.forest, &t->plan, &t->found.layers, err);
+	    : fm_layers_build(host, fab, &t->found.trees, &t->plan, &t->found.layers, err);
 }
 
 /* As many trees to a switch as a few lanes take; FM_E_TOPOLOGY: one, then. */
@@ -85,12 +85,12 @@ try_to_improve(const struct fm_host *host, const struct fm_fabric *fab, struct a
 	struct fm_lanes by_dimensions = t->found;
 	int rc;
 
-	if (t->found.forest.most <= UNEVEN * t->found.forest.mean)
+	if (t->found.trees.most <= UNEVEN * t->found.trees.mean)
 		return 0;
 	rc = try_several_trees(host, fab, t, err);
 	if (rc != 0 && rc != FM_E_TOPOLOGY)
 		return rc;
-	if (rc != 0 || t->found.forest.most >= by_dimensions.forest.most)
+	if (rc != 0 || t->found.trees.most >= by_dimensions.trees.most)
 		t->found = by_dimensions;
 	return 0;
 }
@@ -128,10 +128,10 @@ int
 fm_lanes_write(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_lanes *lanes, struct fm_tables *out, struct fm_error *err)
 {
-	int rc = fm_forest_write(host, fab, &lanes->forest, out, err);
+	int rc = fm_sssp_write(host, fab, &lanes->trees, out, err);
 
 	if (rc == 0)
-		fm_layers_write(host, fab, &lanes->forest, &lanes->layers, out);
+		fm_layers_write(host, fab, &lanes->trees, &lanes->layers, out);
 	return rc;
 }
 
@@ -164,6 +164,6 @@ fm_route_layered(const struct fm_host *host, const struct fm_fabric *fab,
 	}
 	rc = fm_route_updown(host, fab, &shape, &updown, out, &left, err);
 	if (rc == 0)
-		fm_layers_write(host, fab, &t.found.forest, &t.found.layers, out);
+		fm_layers_write(host, fab, &t.found.trees, &t.found.layers, out);
 	return rc;
 }

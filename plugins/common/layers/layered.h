@@ -24,7 +24,7 @@ int fm_route_layered(const struct fm_host *host, const struct fm_fabric *fab,
 
 /* Trees and the lanes of their paths. */
 struct fm_lanes {
-	struct fm_forest forest;
+	struct fm_sssp_trees trees;
 	struct fm_layers layers;
 };
 

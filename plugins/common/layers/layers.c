@@ -30,7 +30,7 @@
 struct layering {
 	const struct fm_host *host;
 	const struct fm_fabric *fab;
-	const struct fm_forest *f;
+	const struct fm_sssp_trees *f;
 	const struct fm_layer_plan *plan;
 	struct fm_layers *out;
 	struct fm_channel_map map;
@@ -166,7 +166,7 @@ static void
 set_tree(struct layering *k, struct fm_channels *g, uint32_t tree)
 {
 	const struct fm_arcs *arcs = k->f->arcs;
-	const uint8_t *step = fm_forest_steps(k->f, tree);
+	const uint8_t *step = fm_sssp_steps(k->f, tree);
 
 	memset(k->state, UNKNOWN, arcs->n_switches);
 	for (fm_sw s = 0; s < arcs->n_switches; s++) {
@@ -200,7 +200,7 @@ fits_one_layer(struct layering *k, struct fm_error *err)
 static void
 leave(struct layering *k, uint32_t tree, fm_sw s)
 {
-	const uint8_t *step = fm_forest_steps(k->f, tree);
+	const uint8_t *step = fm_sssp_steps(k->f, tree);
 	fm_arc a, b;
 
 	if (!k->is_source[s] || step[s] == FM_STEP_NONE)
@@ -308,7 +308,7 @@ static void
 layer_tree(struct layering *k, uint32_t tree, unsigned l, bool last)
 {
 	unsigned sl = fm_first_sl(k->out) + l;
-	const uint8_t *step = fm_forest_steps(k->f, tree);
+	const uint8_t *step = fm_sssp_steps(k->f, tree);
 	uint8_t *layer = k->out->layer + (size_t)tree * k->fab->n_switches;
 
 	memset(k->state, UNKNOWN, k->fab->n_switches);
@@ -333,7 +333,7 @@ layer_tree(struct layering *k, uint32_t tree, unsigned l, bool last)
 static void
 want_path(struct layering *k, uint32_t tree, fm_sw s)
 {
-	const uint8_t *step = fm_forest_steps(k->f, tree);
+	const uint8_t *step = fm_sssp_steps(k->f, tree);
 	fm_arc a, b;
 
 	if (!k->is_source[s] || step[s] == FM_STEP_NONE)
@@ -432,7 +432,7 @@ layer_pairs(struct layering *k, fm_sw t, unsigned l, bool last)
 }
 
 static uint32_t
-most_trees(const struct fm_forest *f)
+most_trees(const struct fm_sssp_trees *f)
 {
 	uint32_t most = 0;
 
@@ -549,8 +549,9 @@ choose_limit(const struct layering *k)
 }
 
 int
-fm_layers_build(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_forest *f,
-    const struct fm_layer_plan *plan, struct fm_layers *out, struct fm_error *err)
+fm_layers_build(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_sssp_trees *f, const struct fm_layer_plan *plan, struct fm_layers *out,
+    struct fm_error *err)
 {
 	struct layering k = { .host = host, .fab = fab, .f = f, .plan = plan, .out = out };
 	unsigned allowed = plan->allowed > plan->start ? plan->allowed - plan->start : 0;

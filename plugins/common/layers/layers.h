@@ -55,7 +55,7 @@ fm_first_lane(const struct fm_layers *l)
 }
 
 static inline unsigned
-fm_layer_of(const struct fm_layers *l, const struct fm_forest *f, uint32_t tree, fm_sw source)
+fm_layer_of(const struct fm_layers *l, const struct fm_sssp_trees *f, uint32_t tree, fm_sw source)
 {
 	size_t row = l->paired ? f->root[tree] : tree;
 
@@ -73,14 +73,14 @@ unsigned fm_layers_allowed(const struct fm_fabric *fab, const struct fm_request 
  * paired, O(trees * switches * hops).
  */
 int fm_layers_build(const struct fm_host *host, const struct fm_fabric *fab,
-    const struct fm_forest *f, const struct fm_layer_plan *plan, struct fm_layers *out,
+    const struct fm_sssp_trees *f, const struct fm_layer_plan *plan, struct fm_layers *out,
     struct fm_error *err);
 
 /* Divide the paths of full layers among all lanes allowed. */
-void fm_layers_balance(struct fm_layers *layers, const struct fm_forest *f, unsigned allowed);
+void fm_layers_balance(struct fm_layers *layers, const struct fm_sssp_trees *f, unsigned allowed);
 
 /* out->sl and what belongs to it.  Rows in parallel. */
 void fm_layers_write(const struct fm_host *host, const struct fm_fabric *fab,
-    const struct fm_forest *f, const struct fm_layers *layers, struct fm_tables *out);
+    const struct fm_sssp_trees *f, const struct fm_layers *layers, struct fm_tables *out);
 
 #endif

@@ -12,7 +12,7 @@
 /* Each lane that is left takes its share of the layer whose lanes bear most.
  * Part of an acyclic layer is acyclic. */
 void
-fm_layers_balance(struct fm_layers *layers, const struct fm_forest *f, unsigned allowed)
+fm_layers_balance(struct fm_layers *layers, const struct fm_sssp_trees *f, unsigned allowed)
 {
 	unsigned parts[FM_MAX_VLS], lane[FM_MAX_VLS][FM_MAX_VLS], n = layers->n;
 	size_t n_sw = f->arcs->n_switches, rows = layers->paired ? n_sw : f->n_trees;
@@ -50,7 +50,7 @@ fm_layers_allowed(const struct fm_fabric *fab, const struct fm_request *req)
 
 struct writer {
 	const struct fm_fabric *fab;
-	const struct fm_forest *f;
+	const struct fm_sssp_trees *f;
 	const struct fm_layers *layers;
 	const struct fm_tables *out;
 };
@@ -59,7 +59,7 @@ static void
 write_rows(void *arg, uint32_t task, unsigned worker)
 {
 	const struct writer *w = arg;
-	const struct fm_forest *f = w->f;
+	const struct fm_sssp_trees *f = w->f;
 	fm_sw from = task * WRITE_ROWS, to = from + WRITE_ROWS;
 
 	(void)worker;
@@ -115,8 +115,8 @@ write_lanes(void *arg, uint32_t sw, unsigned worker)
 }
 
 void
-fm_layers_write(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_forest *f,
-    const struct fm_layers *layers, struct fm_tables *out)
+fm_layers_write(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_sssp_trees *f, const struct fm_layers *layers, struct fm_tables *out)
 {
 	struct writer w = { .fab = fab, .f = f, .layers = layers, .out = out };
 

@@ -10,7 +10,7 @@
 
 #include "plugins/common/paths/lids.h"
 #include "plugins/common/paths/reach.h"
-#include "plugins/common/sssp/even.h"
+#include "plugins/common/sssp/local_search.h"
 #include "plugins/common/tree/spread.h"
 
 static int
@@ -170,18 +170,18 @@ make_even(const struct fm_host *host, const struct fm_fabric *fab, const struct 
     const struct fm_order *order, const struct fm_tables *out, struct fm_error *err)
 {
 	struct fm_levels levels = { .level = shape->tree.rank };
-	struct fm_evening how = { .rule = { .order = order } };
+	struct fm_local_search_rule how = { .rule = { .order = order } };
 	struct fm_order by_rank;
 	uint64_t most;
 	int rc = 0;
 
-	if (!fm_may_even(fab) || is_even(fab, shape))
+	if (!fm_local_search_applies(fab) || is_even(fab, shape))
 		return 0;
 	if (order == NULL) {
 		rc = fm_order_build(host, &shape->arcs, &levels, &by_rank, err);
 		how.also = &by_rank;
 	}
-	return rc != 0 ? rc : fm_even_tables(host, fab, &shape->arcs, &how, out, &most, err);
+	return rc != 0 ? rc : fm_local_search(host, fab, &shape->arcs, &how, out, &most, err);
 }
 
 int

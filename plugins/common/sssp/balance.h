@@ -24,7 +24,7 @@ int fm_shape_build(const struct fm_host *host, const struct fm_fabric *fab, stru
 /*
  * Tables over shortest paths (order NULL), or over shortest legal up/down
  * paths.  On fabrics that are not too large, what digits and trees leave too much on
- * one link is led round it in the end (even.h).
+ * one link is led round it in the end (local_search.h).
  * FM_E_RESOURCE, FM_E_CANCELLED.
  */
 int fm_balance(const struct fm_host *host, const struct fm_fabric *fab,

@@ -38,8 +38,8 @@ struct counts {
 	const struct fm_counting *how;
 	const struct fm_tables *out;
 	struct fm_steps *steps; /* [n_workers] */
-	struct fm_apart apart;
-	bool several;		/* an end has several LIDs: .all and .apart are of use */
+	struct fm_divergence divergence;
+	bool several;		/* an end has several LIDs: .all and .divergence are of use */
 	struct count all, base; /* hosts' LIDs; hosts' first LIDs */
 	fm_arc *arc_of;		/* [n_links] */
 	uint8_t *edge;		/* [n_switches] has hosts */
@@ -98,7 +98,7 @@ shared_here(const struct counts *c, uint32_t offset, fm_sw u, fm_link l)
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < offset; i++) {
-		fm_link other = fm_apart_tree(&c->apart, i)[u];
+		fm_link other = fm_divergence_tree(&c->divergence, i)[u];
 		fm_sw x = fab->link_to[l], y = fab->link_to[other];
 
 		sum += (uint64_t)(fab->sw_system_guid[x] == fab->sw_system_guid[y]) << 40;
@@ -192,7 +192,8 @@ choose_first(const struct counts *c, const uint32_t *choice, uint32_t n)
 
 /* Apart from the end's LIDs before this one. */
 static uint32_t
-choose_apart(const struct counts *c, fm_sw u, const uint32_t *choice, uint32_t n, uint32_t offset)
+choose_divergent(
+    const struct counts *c, fm_sw u, const uint32_t *choice, uint32_t n, uint32_t offset)
 {
 	uint64_t best[3] = { UINT64_MAX, UINT64_MAX, UINT64_MAX };
 	uint32_t chosen = choice[0];
@@ -231,9 +232,9 @@ lead(struct counts *c, fm_sw u, const uint32_t *choice, uint32_t n, fm_end end)
 		add(c, &c->base, at);
 	for (uint32_t offset = 0; c->several && offset < 1u << c->fab->end_lmc[end]; offset++) {
 		if (offset > 0)
-			at = choose_apart(c, u, choice, n, offset);
+			at = choose_divergent(c, u, choice, n, offset);
 		c->out->lft[u][lid + offset] = c->port[at];
-		fm_apart_tree(&c->apart, offset)[u] = c->link[at];
+		fm_divergence_tree(&c->divergence, offset)[u] = c->link[at];
 		if (counted)
 			add(c, &c->all, at);
 	}
@@ -392,7 +393,7 @@ init_steps(struct counts *c, struct fm_rule rule, struct fm_error *err)
 
 	for (unsigned i = 0; rc == 0 && i < c->host->n_workers(c->host); i++)
 		rc = fm_steps_init(c->host, c->fab, &c->how->shape->arcs, rule, &c->steps[i], err);
-	return rc != 0 ? rc : fm_apart_init(c->host, &c->steps[0], &c->apart, err);
+	return rc != 0 ? rc : fm_divergence_init(c->host, &c->steps[0], &c->divergence, err);
 }
 
 /* Are all equal steps alike? */

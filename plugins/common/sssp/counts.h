@@ -6,8 +6,8 @@
 #ifndef PLUGINS_COMMON_SSSP_COUNTS_H
 #define PLUGINS_COMMON_SSSP_COUNTS_H
 
-#include "plugins/common/sssp/apart.h"
 #include "plugins/common/sssp/balance.h"
+#include "plugins/common/sssp/divergence.h"
 
 struct fm_counting {
 	const struct fm_shape *shape;

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "plugins/common/sssp/swarm.h"
+#include "plugins/common/sssp/legal_paths.h"
 
 #define SAMPLE 256     /* trees */
 #define MOST_ROUNDS 16 /* trees to one switch */
@@ -17,7 +17,7 @@
 
 /* What a worker needs for the order in hand. */
 struct trial {
-	struct fm_swarm swarm;
+	struct fm_legal_paths paths;
 	double *load; /* [n_arcs] */
 };
 
@@ -40,15 +40,15 @@ struct estimate {
 static void
 grow(const struct estimate *e, struct trial *t, const fm_sw *roots, uint32_t n)
 {
-	const uint16_t *sources[FM_SWARM];
-	double weight[FM_SWARM];
+	const uint16_t *sources[FM_LEGAL_LANES];
+	double weight[FM_LEGAL_LANES];
 
 	for (uint32_t i = 0; i < n; i++) {
 		sources[i] = e->n_hosts;
 		weight[i] = (double)e->n_hosts[roots[i]] / e->n_rounds;
 	}
-	fm_swarm_find(&t->swarm, roots, n);
-	fm_swarm_add(&t->swarm, n, sources, weight, t->load);
+	fm_legal_find(&t->paths, roots, n);
+	fm_legal_add(&t->paths, n, sources, weight, t->load);
 }
 
 static void
@@ -60,13 +60,13 @@ try_order(void *arg, uint32_t i, unsigned worker)
 	double most = 0;
 
 	memset(t->load, 0, e->arcs->n_arcs * sizeof(*t->load));
-	fm_swarm_follow(&t->swarm, &e->orders[i]);
+	fm_legal_follow(&t->paths, &e->orders[i]);
 	for (uint32_t k = 0; k < n_trees; k += e->n_batch) {
 		uint32_t n = n_trees - k < e->n_batch ? n_trees - k : e->n_batch;
 
 		if (e->host->should_stop(e->host))
 			return;
-		fm_swarm_weigh(&t->swarm, t->load, e->width, true);
+		fm_legal_weigh(&t->paths, t->load, e->width, true);
 		grow(e, t, e->sample + k, n);
 	}
 	for (fm_arc a = 0; a < e->arcs->n_arcs; a++) {
@@ -118,7 +118,7 @@ take_memory(struct estimate *e, struct fm_error *err)
 		e->trials[i].load = fm_scratch_array(host, e->arcs->n_arcs, double);
 		if (e->trials[i].load == NULL)
 			return fm_no_scratch(host, "trial trees", err);
-		rc = fm_swarm_init(host, e->arcs, &e->trials[i].swarm, err);
+		rc = fm_legal_init(host, e->arcs, &e->trials[i].paths, err);
 	}
 	return rc;
 }

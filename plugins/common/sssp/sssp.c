@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "plugins/common/sssp/even.h"
+#include "plugins/common/sssp/local_search.h"
 #include "plugins/common/sssp/sssp_internal.h"
 
 bool
@@ -67,14 +67,14 @@ has_hosts(const struct fm_fabric *fab, fm_sw s)
 /* (switch with hosts or proxies, destination switch) that no legal tree joins. */
 static void
 count_unjoined(const struct fm_fabric *fab, const struct fm_sssp_plan *plan,
-    const struct fm_forest *f, struct fm_paths *found)
+    const struct fm_sssp_trees *f, struct fm_paths *found)
 {
 	for (fm_sw s = 0; s < fab->n_switches; s++) {
 		bool source = is_source(fab, s);
 
 		for (fm_sw to = 0; source && to < fab->n_switches; to++) {
 			if (s == to || plan->component[s] != plan->component[to] ||
-			    fm_forest_steps(f, f->first[to])[s] != FM_STEP_NONE)
+			    fm_sssp_steps(f, f->first[to])[s] != FM_STEP_NONE)
 				continue;
 			found->unjoined++;
 			found->unjoined_hosts += has_hosts(fab, to);
@@ -85,16 +85,17 @@ count_unjoined(const struct fm_fabric *fab, const struct fm_sssp_plan *plan,
 /* What one link bears too much is led round it. */
 static int
 make_even(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_sssp_plan *plan,
-    const struct fm_forest *f, const struct fm_tables *out, struct fm_error *err)
+    const struct fm_sssp_trees *f, const struct fm_tables *out, struct fm_error *err)
 {
-	struct fm_evening how = { .rule = plan->rule };
+	struct fm_local_search_rule how = { .rule = plan->rule };
 	uint64_t most;
 
-	if (fm_sssp_favours(fab, plan) || !fm_may_even(fab) || !fm_forest_is_uneven(fab, f))
+	if (fm_sssp_favours(fab, plan) || !fm_local_search_applies(fab) ||
+	    !fm_sssp_is_uneven(fab, f))
 		return 0;
 	if (plan->rule.detours)
 		how.way = plan->rule.order->way;
-	return fm_even_tables(host, fab, plan->arcs, &how, out, &most, err);
+	return fm_local_search(host, fab, plan->arcs, &how, out, &most, err);
 }
 
 int
@@ -102,18 +103,18 @@ fm_sssp_route(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_sssp_plan *plan, const struct fm_tables *out, struct fm_paths *found,
     struct fm_error *err)
 {
-	struct fm_forest forest;
+	struct fm_sssp_trees trees;
 	int rc;
 
 	*found = (struct fm_paths){ 0 };
 	if (fm_has_wishes(&plan->choice) || plan->rule.weight != NULL ||
 	    (plan->lids_apart && fm_has_lmc(fab)))
 		return fm_sssp_greedy(host, fab, plan, out, found, err);
-	if ((rc = fm_forest_grow(host, fab, plan, &forest, err)) != 0 ||
-	    (rc = fm_forest_write(host, fab, &forest, out, err)) != 0)
+	if ((rc = fm_sssp_grow(host, fab, plan, &trees, err)) != 0 ||
+	    (rc = fm_sssp_write(host, fab, &trees, out, err)) != 0)
 		return rc;
-	found->max_hops = forest.max_hops;
+	found->max_hops = trees.max_hops;
 	if (plan->rule.order != NULL)
-		count_unjoined(fab, plan, &forest, found);
-	return make_even(host, fab, plan, &forest, out, err);
+		count_unjoined(fab, plan, &trees, found);
+	return make_even(host, fab, plan, &trees, out, err);
 }

@@ -64,7 +64,7 @@ struct fm_paths {
 };
 
 /* Batched trees. */
-struct fm_forest {
+struct fm_sssp_trees {
 	const struct fm_arcs *arcs;
 	uint32_t n_trees;
 	const fm_sw *root;	   /* [n_trees] */
@@ -86,15 +86,15 @@ fm_has_wide_arcs(const struct fm_arcs *arcs)
 }
 
 static inline const uint8_t *
-fm_forest_steps(const struct fm_forest *f, uint32_t tree)
+fm_sssp_steps(const struct fm_sssp_trees *f, uint32_t tree)
 {
 	return f->step + (size_t)tree * f->arcs->n_switches;
 }
 
 static inline fm_arc
-fm_forest_arc(const struct fm_forest *f, uint32_t tree, fm_sw sw)
+fm_sssp_arc(const struct fm_sssp_trees *f, uint32_t tree, fm_sw sw)
 {
-	uint8_t step = fm_forest_steps(f, tree)[sw];
+	uint8_t step = fm_sssp_steps(f, tree)[sw];
 
 	return step == FM_STEP_NONE ? FM_NONE : f->arcs->first[sw] + step;
 }
@@ -110,9 +110,9 @@ void fm_sssp_warn_of_strays(
 
 /*
  * Tables: batched trees where they can do what is wanted, else greedy ones.  On fabrics that are
- * not too large, what batched trees leave too much on one link is led round it in the end
- * (even.h), unless some traffic counts more than other.  With rule.detours longer legal paths
- * are taken as well where the shortest are crowded.
+ * not too large, a local search leads round a link what batched trees leave too much on it
+ * (local_search.h), unless some traffic counts more than other.  With rule.detours longer legal
+ * paths are taken as well where the shortest are crowded.
  * FM_E_RESOURCE, FM_E_CANCELLED.
  */
 int fm_sssp_route(const struct fm_host *host, const struct fm_fabric *fab,
@@ -126,11 +126,11 @@ int fm_sssp_route(const struct fm_host *host, const struct fm_fabric *fab,
  *
  * O(trees * arcs).  FM_E_RESOURCE, FM_E_CANCELLED.
  */
-int fm_forest_grow(const struct fm_host *host, const struct fm_fabric *fab,
-    const struct fm_sssp_plan *plan, struct fm_forest *out, struct fm_error *err);
+int fm_sssp_grow(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_sssp_plan *plan, struct fm_sssp_trees *out, struct fm_error *err);
 
 /* Every row of out->lft, up to max_lid.  O(table bytes), rows in parallel. */
-int fm_forest_write(const struct fm_host *host, const struct fm_fabric *fab,
-    const struct fm_forest *f, const struct fm_tables *out, struct fm_error *err);
+int fm_sssp_write(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_sssp_trees *f, const struct fm_tables *out, struct fm_error *err);
 
 #endif

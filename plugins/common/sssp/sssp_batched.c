@@ -157,7 +157,7 @@ fm_by_number(const void *a, const void *b)
 static int
 list_lids(struct grower *g, const uint32_t *tree_of, struct fm_error *err)
 {
-	struct fm_forest *f = g->f;
+	struct fm_sssp_trees *f = g->f;
 	uint32_t *first = fm_scratch_array(g->host, (size_t)f->n_trees + 2, uint32_t);
 	uint16_t *lid = fm_scratch_array(g->host, (size_t)g->fab->max_lid + 1, uint16_t);
 
@@ -532,7 +532,7 @@ weigh(const struct grower *g)
 }
 
 bool
-fm_forest_is_uneven(const struct fm_fabric *fab, const struct fm_forest *f)
+fm_sssp_is_uneven(const struct fm_fabric *fab, const struct fm_sssp_trees *f)
 {
 	double n = 0, hops;
 
@@ -544,14 +544,14 @@ fm_forest_is_uneven(const struct fm_fabric *fab, const struct fm_forest *f)
 }
 
 int
-fm_forest_grow(const struct fm_host *host, const struct fm_fabric *fab,
-    const struct fm_sssp_plan *plan, struct fm_forest *out, struct fm_error *err)
+fm_sssp_grow(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_sssp_plan *plan, struct fm_sssp_trees *out, struct fm_error *err)
 {
 	struct grower g = { .host = host, .fab = fab, .plan = plan, .f = out };
 	uint32_t rounds;
 	int rc;
 
-	*out = (struct fm_forest){ .arcs = plan->arcs };
+	*out = (struct fm_sssp_trees){ .arcs = plan->arcs };
 	if ((rc = plan_trees(&g, err)) != 0)
 		return rc;
 	rounds = count_rounds(&g);
@@ -559,7 +559,7 @@ fm_forest_grow(const struct fm_host *host, const struct fm_fabric *fab,
 		return rc;
 	g.n_total = rounds * out->n_trees;
 	read_graph(&g);
-	rc = plan->rule.order != NULL ? fm_forest_grow_legal(&g, rounds, err)
+	rc = plan->rule.order != NULL ? fm_sssp_grow_legal(&g, rounds, err)
 				      : grow_shortest(&g, rounds, err);
 	weigh(&g);
 	return rc;

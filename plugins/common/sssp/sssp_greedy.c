@@ -17,12 +17,12 @@
 #include "lib/bitset.h"
 #include "lib/hash.h"
 #include "plugins/common/paths/lids.h"
-#include "plugins/common/sssp/apart.h"
+#include "plugins/common/sssp/divergence.h"
 #include "plugins/common/sssp/estimate.h"
 
 #define REGROW_BUDGET 40000000u /* LIDs * links below which a second round is worth its time */
 
-struct grow {
+struct greedy {
 	const struct fm_host *host;
 	const struct fm_fabric *fab;
 	const struct fm_arcs *arcs;
@@ -39,11 +39,11 @@ struct grow {
 	uint8_t *noted;	  /* [n_switches] bits of the spaces whose paths were looked at */
 	/* of the destination in hand */
 	struct fm_steps steps;
-	struct fm_apart apart;
+	struct fm_divergence divergence;
 	uint64_t scatter;  /* 0 = by load */
 	uint32_t offset;   /* of the LID */
 	double mean;	   /* load of a link, at least one route */
-	fm_link *next;	   /* [n_switches] of the LID: one of apart's trees */
+	fm_link *next;	   /* [n_switches] of the LID: one of the trees of divergence */
 	double *cost;	   /* [n_switches] */
 	uint32_t *hops;	   /* [n_switches] links to it */
 	uint32_t *passing; /* [n_switches] sources behind and at the switch */
@@ -69,7 +69,7 @@ is_better(const struct merit *a, const struct merit *b)
 }
 
 static double
-cost_of(const struct grow *g, fm_link l, uint16_t lid)
+cost_of(const struct greedy *g, fm_link l, uint16_t lid)
 {
 	double load = (double)g->load[l] + 1;
 
@@ -82,7 +82,7 @@ cost_of(const struct grow *g, fm_link l, uint16_t lid)
 
 /* Where the link stands among equals. */
 static uint32_t
-turn_of(const struct grow *g, fm_sw u, fm_link l, uint16_t lid)
+turn_of(const struct greedy *g, fm_sw u, fm_link l, uint16_t lid)
 {
 	const fm_link *first = g->fab->sw_first_link + u;
 	uint32_t n = first[1] - first[0], turn = l - first[0];
@@ -95,7 +95,7 @@ turn_of(const struct grow *g, fm_sw u, fm_link l, uint16_t lid)
 }
 
 static void
-choose(struct grow *g, fm_sw u, uint16_t lid)
+choose(struct greedy *g, fm_sw u, uint16_t lid)
 {
 	struct merit best = { .shared = UINT64_MAX };
 
@@ -110,7 +110,7 @@ choose(struct grow *g, fm_sw u, uint16_t lid)
 			if (!fm_is_step_link(&g->steps, a, l))
 				continue;
 			if (g->offset > 0)
-				m.shared = fm_shared(&g->apart, g->offset, u, l);
+				m.shared = fm_divergence_shared(&g->divergence, g->offset, u, l);
 			if (!is_better(&m, &best))
 				continue;
 			best = m;
@@ -128,7 +128,7 @@ is_ignored(const uint64_t *set, uint32_t i)
 
 /* Sources behind each switch down the tree: add (or with sign -1 remove). */
 static void
-add_load(struct grow *g, int sign)
+add_load(struct greedy *g, int sign)
 {
 	memcpy(g->passing, g->n_hosts, g->fab->n_switches * sizeof(*g->passing));
 	for (uint32_t i = g->steps.n_near; i-- > 1;) {
@@ -146,7 +146,7 @@ add_load(struct grow *g, int sign)
 }
 
 static void
-take_out(struct grow *g, uint16_t lid)
+take_out(struct greedy *g, uint16_t lid)
 {
 	for (uint32_t i = 1; i < g->steps.n_near; i++) {
 		fm_sw u = g->steps.near[i];
@@ -159,13 +159,13 @@ take_out(struct grow *g, uint16_t lid)
 }
 
 static bool
-is_loading(const struct grow *g, fm_end end)
+is_loading(const struct greedy *g, fm_end end)
 {
 	return fm_is_host(g->fab, end) && !is_ignored(g->plan->choice.ignore_ends, end);
 }
 
 static void
-note_hops(struct grow *g, fm_sw u)
+note_hops(struct greedy *g, fm_sw u)
 {
 	g->hops[u] = g->hops[g->fab->link_to[g->next[u]]] + 1;
 	if (g->hops[u] > g->found->max_hops)
@@ -174,7 +174,7 @@ note_hops(struct grow *g, fm_sw u)
 
 /* The trees of all LIDs of one end, whose next steps are in place. */
 static void
-grow_end(struct grow *g, fm_end end, bool again)
+grow_end(struct greedy *g, fm_end end, bool again)
 {
 	uint16_t base = g->fab->end_lid[end];
 
@@ -184,7 +184,7 @@ grow_end(struct grow *g, fm_end end, bool again)
 	for (g->offset = 0; g->offset < 1u << g->fab->end_lmc[end]; g->offset++) {
 		uint16_t lid = (uint16_t)(base + g->offset);
 
-		g->next = fm_apart_tree(&g->apart, g->offset);
+		g->next = fm_divergence_tree(&g->divergence, g->offset);
 		if (again && is_loading(g, end))
 			take_out(g, lid);
 		g->mean = g->sum > g->fab->n_links ? (double)g->sum / g->fab->n_links : 1;
@@ -205,7 +205,7 @@ grow_end(struct grow *g, fm_end end, bool again)
 
 /* What the distances to one destination switch tell about the fabric. */
 static void
-take_note(struct grow *g, bool hosts)
+take_note(struct greedy *g, bool hosts)
 {
 	const struct fm_steps *s = &g->steps;
 	const uint32_t *part = g->plan->component;
@@ -224,7 +224,7 @@ take_note(struct grow *g, bool hosts)
 }
 
 static void
-grow_all(struct grow *g, const fm_end *ends, uint32_t n, bool again)
+grow_all(struct greedy *g, const fm_end *ends, uint32_t n, bool again)
 {
 	for (uint32_t i = 0; i < n && !g->host->should_stop(g->host); i++) {
 		if (again && fm_bit_test(g->listed, ends[i]))
@@ -238,7 +238,7 @@ grow_all(struct grow *g, const fm_end *ends, uint32_t n, bool again)
 /* ------------------------------------------------------------------- turns */
 
 static bool
-is_in_turn(const struct grow *g, fm_end e, bool hosts)
+is_in_turn(const struct greedy *g, fm_end e, bool hosts)
 {
 	return fm_is_host(g->fab, e) == hosts && g->fab->end_lid[e] != 0 &&
 	    g->fab->end_sw[e] != FM_NONE;
@@ -246,7 +246,7 @@ is_in_turn(const struct grow *g, fm_end e, bool hosts)
 
 /* Those listed, then the first of every switch, then the second of every one ... */
 static uint32_t
-list_in_turn(const struct grow *g, bool hosts, fm_end *at, fm_end *list)
+list_in_turn(const struct greedy *g, bool hosts, fm_end *at, fm_end *list)
 {
 	const struct fm_fabric *fab = g->fab;
 	uint32_t n = 0, before;
@@ -269,7 +269,7 @@ list_in_turn(const struct grow *g, bool hosts, fm_end *at, fm_end *list)
 }
 
 static int
-list_destinations(struct grow *g, struct fm_error *err)
+list_destinations(struct greedy *g, struct fm_error *err)
 {
 	const struct fm_fabric *fab = g->fab;
 	fm_end *at = fm_scratch_array(g->host, fab->n_switches, fm_end);
@@ -287,7 +287,7 @@ list_destinations(struct grow *g, struct fm_error *err)
 }
 
 static int
-count_sources(struct grow *g, struct fm_error *err)
+count_sources(struct greedy *g, struct fm_error *err)
 {
 	const struct fm_fabric *fab = g->fab;
 
@@ -307,7 +307,7 @@ count_sources(struct grow *g, struct fm_error *err)
 }
 
 static int
-take_memory(struct grow *g, struct fm_error *err)
+take_memory(struct greedy *g, struct fm_error *err)
 {
 	size_t n = g->fab->n_switches;
 
@@ -327,7 +327,7 @@ fm_sssp_greedy(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_sssp_plan *plan, const struct fm_tables *out, struct fm_paths *found,
     struct fm_error *err)
 {
-	struct grow g = { .host = host,
+	struct greedy g = { .host = host,
 		.fab = fab,
 		.arcs = plan->arcs,
 		.plan = plan,
@@ -338,7 +338,7 @@ fm_sssp_greedy(const struct fm_host *host, const struct fm_fabric *fab,
 	*found = (struct fm_paths){ 0 };
 	if ((rc = take_memory(&g, err)) != 0 ||
 	    (rc = fm_steps_init(host, fab, plan->arcs, plan->rule, &g.steps, err)) != 0 ||
-	    (rc = fm_apart_init(host, &g.steps, &g.apart, err)) != 0 ||
+	    (rc = fm_divergence_init(host, &g.steps, &g.divergence, err)) != 0 ||
 	    (rc = count_sources(&g, err)) != 0 || (rc = list_destinations(&g, err)) != 0)
 		return rc;
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++)

@@ -29,7 +29,7 @@ struct grower {
 	const struct fm_host *host;
 	const struct fm_fabric *fab;
 	const struct fm_sssp_plan *plan;
-	struct fm_forest *f;
+	struct fm_sssp_trees *f;
 	/* the plan of trees */
 	uint8_t *class_of; /* [n_trees] enum lid_class */
 	uint64_t *turns;   /* [n_trees] when it is grown, and the tree */
@@ -48,7 +48,7 @@ struct grower {
 	uint32_t **level; /* [n_workers][n_switches] */
 	/* of the trees in hand */
 	double *cost;	   /* [n_workers][n_switches] */
-	uint16_t *passing; /* [n_batch][n_switches] where the forest keeps none */
+	uint16_t *passing; /* [n_batch][n_switches] where the trees keep none */
 	uint32_t n_batch;  /* trees */
 	bool again;
 	uint32_t n_done, n_total;
@@ -82,8 +82,8 @@ void fm_grower_load(struct grower *g, uint32_t i, uint32_t tree, int sign);
 int fm_grower_run(struct grower *g, uint32_t rounds, uint32_t most,
     void (*grow)(void *arg, uint32_t n), void *arg, struct fm_error *err);
 
-/* All trees by legal paths (forest_legal.c).  FM_E_RESOURCE, FM_E_CANCELLED. */
-int fm_forest_grow_legal(struct grower *g, uint32_t rounds, struct fm_error *err);
+/* All trees by legal paths (sssp_legal.c).  FM_E_RESOURCE, FM_E_CANCELLED. */
+int fm_sssp_grow_legal(struct grower *g, uint32_t rounds, struct fm_error *err);
 
 /*
  * Fill every row of out->lft up to max_lid: for one destination LID after the
@@ -105,7 +105,7 @@ int fm_sssp_greedy(const struct fm_host *host, const struct fm_fabric *fab,
 
 /* Does one link bear much more than the mean in tables from these trees (where cables are
  * parallel that is not known), and are they few? */
-bool fm_forest_is_uneven(const struct fm_fabric *fab, const struct fm_forest *f);
+bool fm_sssp_is_uneven(const struct fm_fabric *fab, const struct fm_sssp_trees *f);
 
 int fm_by_number(const void *a, const void *b); /* qsort() of uint64_t */
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The trees of a forest by legal paths, several at a time (swarm.h): those of a batch
+ * Batched trees (sssp.h) by legal paths, several at a time (legal_paths.h): those of a batch
  * find the links as the batches before have left them.
  */
 #include <string.h>
 
+#include "plugins/common/sssp/legal_paths.h"
 #include "plugins/common/sssp/sssp_internal.h"
-#include "plugins/common/sssp/swarm.h"
 
 struct legal {
 	struct grower *g;
-	struct fm_swarm swarm;
+	struct fm_legal_paths paths;
 	float *capacity; /* [n_arcs] */
 };
 
@@ -23,8 +23,8 @@ keep_tree(const struct legal *l, uint32_t lane, uint32_t tree)
 	bool loads = l->g->weight[tree] > 0;
 
 	for (fm_sw u = 0; u < l->g->fab->n_switches; u++) {
-		step[u] = fm_swarm_step(&l->swarm, u, lane);
-		passing[u] = loads ? (uint16_t)l->swarm.passing[u][lane] : 0;
+		step[u] = fm_legal_step(&l->paths, u, lane);
+		passing[u] = loads ? (uint16_t)l->paths.passing[u][lane] : 0;
 	}
 }
 
@@ -33,9 +33,9 @@ grow_batch(void *arg, uint32_t n)
 {
 	struct legal *l = arg;
 	struct grower *g = l->g;
-	const uint16_t *sources[FM_SWARM];
-	double weight[FM_SWARM];
-	fm_sw root[FM_SWARM];
+	const uint16_t *sources[FM_LEGAL_LANES];
+	double weight[FM_LEGAL_LANES];
+	fm_sw root[FM_LEGAL_LANES];
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t tree = (uint32_t)g->turns[g->batch + i];
@@ -46,20 +46,20 @@ grow_batch(void *arg, uint32_t n)
 		weight[i] = g->weight[tree];
 		sources[i] = fm_grower_sources(g, tree);
 	}
-	fm_swarm_weigh(&l->swarm, g->load, l->capacity, g->plan->rule.detours);
-	fm_swarm_find(&l->swarm, root, n);
-	fm_swarm_add(&l->swarm, n, sources, weight, g->load);
+	fm_legal_weigh(&l->paths, g->load, l->capacity, g->plan->rule.detours);
+	fm_legal_find(&l->paths, root, n);
+	fm_legal_add(&l->paths, n, sources, weight, g->load);
 	for (uint32_t i = 0; i < n; i++)
 		keep_tree(l, i, (uint32_t)g->turns[g->batch + i]);
 }
 
 int
-fm_forest_grow_legal(struct grower *g, uint32_t rounds, struct fm_error *err)
+fm_sssp_grow_legal(struct grower *g, uint32_t rounds, struct fm_error *err)
 {
-	uint32_t most = g->n_batch < FM_SWARM ? g->n_batch : FM_SWARM;
+	uint32_t most = g->n_batch < FM_LEGAL_LANES ? g->n_batch : FM_LEGAL_LANES;
 	struct legal l = { .g = g,
 		.capacity = fm_scratch_array(g->host, g->plan->arcs->n_arcs, float) };
-	int rc = fm_swarm_init(g->host, g->plan->arcs, &l.swarm, err);
+	int rc = fm_legal_init(g->host, g->plan->arcs, &l.paths, err);
 
 	if (rc != 0)
 		return rc;
@@ -67,6 +67,6 @@ fm_forest_grow_legal(struct grower *g, uint32_t rounds, struct fm_error *err)
 		return fm_no_scratch(g->host, "widths of the links", err);
 	for (fm_arc a = 0; a < g->plan->arcs->n_arcs; a++)
 		l.capacity[a] = (float)(1 / g->per_route[a]);
-	fm_swarm_follow(&l.swarm, g->plan->rule.order);
+	fm_legal_follow(&l.paths, g->plan->rule.order);
 	return fm_grower_run(g, rounds, most, grow_batch, &l, err);
 }

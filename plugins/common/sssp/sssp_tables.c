@@ -14,7 +14,7 @@
 struct writer {
 	const struct fm_host *host;
 	const struct fm_fabric *fab;
-	const struct fm_forest *f;
+	const struct fm_sssp_trees *f;
 	const struct fm_tables *out;
 	double *bears;	/* [n_links] routes by capacity */
 	uint64_t *wide; /* [n_workers][n_lids] LIDs of a row that go over several cables */
@@ -38,11 +38,11 @@ deal_cable(const struct writer *w, fm_arc a, uint32_t n_routes)
 static void
 deal_cables(const struct writer *w, fm_sw sw, uint64_t *wide)
 {
-	const struct fm_forest *f = w->f;
+	const struct fm_sssp_trees *f = w->f;
 	size_t n = 0;
 
 	for (uint32_t t = 0; t < f->n_trees; t++) {
-		fm_arc a = fm_forest_arc(f, t, sw);
+		fm_arc a = fm_sssp_arc(f, t, sw);
 		uint16_t passing;
 
 		if (a == FM_NONE || fm_arc_width(f->arcs, a) == 1)
@@ -54,7 +54,7 @@ deal_cables(const struct writer *w, fm_sw sw, uint64_t *wide)
 	}
 	qsort(wide, n, sizeof(*wide), fm_by_number);
 	for (size_t i = 0; i < n; i++) {
-		fm_arc a = fm_forest_arc(f, (uint32_t)(wide[i] >> 16), sw);
+		fm_arc a = fm_sssp_arc(f, (uint32_t)(wide[i] >> 16), sw);
 		uint16_t passing = (uint16_t) ~(wide[i] >> 48);
 
 		w->out->lft[sw][wide[i] & 0xffff] = w->fab->link_port[deal_cable(w, a, passing)];
@@ -65,12 +65,12 @@ deal_cables(const struct writer *w, fm_sw sw, uint64_t *wide)
 static void
 write_tree(const struct writer *w, uint32_t tree, fm_sw from, fm_sw to)
 {
-	const struct fm_forest *f = w->f;
+	const struct fm_sssp_trees *f = w->f;
 	const uint16_t *lid = f->lid + f->lid_first[tree];
 	uint32_t n = f->lid_first[tree + 1] - f->lid_first[tree];
 
 	for (fm_sw s = from; s < to; s++) {
-		fm_arc a = fm_forest_arc(f, tree, s);
+		fm_arc a = fm_sssp_arc(f, tree, s);
 		uint8_t port;
 
 		if (a == FM_NONE)
@@ -100,8 +100,8 @@ write_rows(void *arg, uint32_t task, unsigned worker)
 }
 
 int
-fm_forest_write(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_forest *f,
-    const struct fm_tables *out, struct fm_error *err)
+fm_sssp_write(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_sssp_trees *f, const struct fm_tables *out, struct fm_error *err)
 {
 	struct writer w = { .host = host, .fab = fab, .f = f, .out = out };
 

@@ -7,7 +7,7 @@
  * component every switch can climb to it, so all pairs are joined.  Off trees that
  * is one order among others, and the one that an estimate likes best is taken.  Roots that
  * are given stay roots: with several, pairs may have no switch above both, which
- * is known only after routing (fm_paths) and left to fm_mend().
+ * is known only after routing (fm_paths) and left to fm_relax_turns().
  */
 #include "plugins/common/updown/updown.h"
 
@@ -332,7 +332,7 @@ list_climbs(const struct finder *f, const struct fm_order *order)
 	return climbs;
 }
 
-/* LIDs whose tables climb from a switch that can go down (even.c): what comes down to it by
+/* LIDs whose tables climb from a switch that can go down (local_search.c): what comes down to it by
  * another way must not, so they have no alternatives.  O(switches * (arcs + LIDs)). */
 static int
 find_fixed(const struct finder *f, const struct fm_order *order, const struct fm_tables *out,
@@ -410,8 +410,8 @@ fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab,
 		return rc;
 	*left =
 	    (struct fm_missing){ found.unjoined_hosts, found.unjoined - found.unjoined_hosts, 0 };
-	if (how->mend != 0 && (found.unjoined > 0 || (how->mend & FM_MEND_SWITCHES)) &&
-	    (rc = fm_mend(host, fab, shape, &order, how->mend, out, left, err)) != 0)
+	if (how->relax != 0 && (found.unjoined > 0 || (how->relax & FM_RELAX_SWITCHES)) &&
+	    (rc = fm_relax_turns(host, fab, shape, &order, how->relax, out, left, err)) != 0)
 		return rc;
 	return add_alternatives(&f, &order, left->n_led, out, err);
 }

@@ -9,7 +9,7 @@
 #ifndef PLUGINS_COMMON_UPDOWN_UPDOWN_H
 #define PLUGINS_COMMON_UPDOWN_UPDOWN_H
 
-#include "plugins/common/updown/mend.h"
+#include "plugins/common/updown/turn_relaxation.h"
 
 struct fm_updown {
 	const fm_sw *roots; /* [n_roots] given, or none: found */
@@ -17,7 +17,7 @@ struct fm_updown {
 	bool by_leaves;	    /* levels are hops from the hosts' switches, whatever the fabric */
 	const int64_t *ids; /* [n_switches] order among switches of one rank, or NULL: by index */
 	struct fm_choice choice;
-	unsigned mend; /* enum fm_mend_flags: which missing pairs get routes all the same */
+	unsigned relax; /* enum fm_relax_flags: which missing pairs get routes all the same */
 };
 
 /*
@@ -28,12 +28,12 @@ struct fm_updown {
  * by_leaves by levels and searches among equals; and they take detours round crowded
  * cables.  Except where there are proxies: then the plain levels are kept.
  *
- * With roots, or proxies, pairs may be left that no legal path joins.  mend says
+ * With roots, or proxies, pairs may be left that no legal path joins.  relax says
  * which of them get a route that adds no cycle of channels; *left counts what
  * is missing after that.
  *
  * Where the host asks for adaptive routing, all equally long legal next steps
- * are alternatives; none if routes had to be mended.
+ * are alternatives; none if turns had to be relaxed.
  * FM_E_RESOURCE, FM_E_CANCELLED.
  */
 int fm_route_updown(const struct fm_host *host, const struct fm_fabric *fab,

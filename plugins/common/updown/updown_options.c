@@ -33,8 +33,8 @@ fm_updown_from_options(const struct fm_host *host, const struct fm_fabric *fab,
 {
 	int rc;
 
-	how->mend = (o->calculate_missing_routes ? FM_MEND_HOSTS : 0u) |
-	    (o->connect_roots ? FM_MEND_SWITCHES : 0u);
+	how->relax = (o->calculate_missing_routes ? FM_RELAX_HOSTS : 0u) |
+	    (o->connect_roots ? FM_RELAX_SWITCHES : 0u);
 	if (o->ids.n_rows > 0 && (rc = list_ids(host, fab, &o->ids, &how->ids, err)) != 0)
 		return rc;
 	return fm_choice_from_options(host, fab, &o->choice, &how->choice, err);

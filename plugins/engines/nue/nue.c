@@ -66,7 +66,7 @@
 
 #include "plugins/common/layers/layered.h"
 #include "plugins/common/paths/lids.h"
-#include "plugins/common/sssp/even.h"
+#include "plugins/common/sssp/local_search.h"
 #include "plugins/common/updown/updown.h"
 #include "plugins/engines/nue/nue.h"
 
@@ -343,15 +343,16 @@ choose_trial(struct nue *n, uint64_t *least, bool *made)
 static int
 make_one_vl(struct nue *n, const struct trial *t, uint64_t *most, struct fm_error *err)
 {
-	const struct fm_evening how = { .way = n->rank.climbs };
+	const struct fm_local_search_rule how = { .way = n->rank.climbs };
 	double mean;
 
 	if (run_trial(n, t))
 		regrow(n, t);
 	*most = nue_trees_load(&n->trees, &mean);
-	if (n->host->should_stop(n->host) || !fm_may_even(n->fab) || (double)*most <= FINE * mean)
+	if (n->host->should_stop(n->host) || !fm_local_search_applies(n->fab) ||
+	    (double)*most <= FINE * mean)
 		return 0;
-	return fm_even_tables(n->host, n->fab, &n->shape.arcs, &how, n->out, most, err);
+	return fm_local_search(n->host, n->fab, &n->shape.arcs, &how, n->out, most, err);
 }
 
 /* With one VL, if that bears no more than the best trial; seen on small fabrics only.  In
@@ -516,7 +517,7 @@ try_grid(struct nue *n, uint64_t *most, struct fm_error *err)
 		rc = fm_lanes_by_dimensions(
 		    n->host, n->fab, &n->shape.arcs, n->n_vls, &n->in_grid, err);
 	if (rc == 0)
-		*most = (uint64_t)ceil(n->in_grid.forest.most);
+		*most = (uint64_t)ceil(n->in_grid.trees.most);
 	return rc == FM_E_TOPOLOGY ? 0 : rc;
 }
 
@@ -551,7 +552,7 @@ route_any(struct nue *n, struct fm_tables *out, struct fm_error *err)
 
 	if (rc != 0)
 		return rc;
-	if (most != UINT64_MAX && (double)most <= GRID_FINE * n->in_grid.forest.mean)
+	if (most != UINT64_MAX && (double)most <= GRID_FINE * n->in_grid.trees.mean)
 		return fm_lanes_write(n->host, n->fab, &n->in_grid, out, err);
 	if ((rc = take_memory(n, err)) != 0)
 		return rc;
@@ -570,7 +571,7 @@ nue_route(const struct fm_host *host, const struct fm_fabric *fab, const struct 
     const void *opts, struct fm_tables *out, struct fm_error *err)
 {
 	struct nue n = { .host = host, .fab = fab, .options = opts, .out = out };
-	struct fm_updown how = { .mend = FM_MEND_HOSTS };
+	struct fm_updown how = { .relax = FM_RELAX_HOSTS };
 	struct fm_missing left = { 0 };
 	int rc;
 

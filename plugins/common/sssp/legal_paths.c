@@ -4,10 +4,10 @@
  * switch, down ones first: so a place says which way it goes.
  *
  * Costs are floats, of which only sums and comparisons are built for wider registers:
- * the same on every machine.  O(arcs) vector operations for FM_SWARM destinations, then
+ * the same on every machine.  O(arcs) vector operations for FM_LEGAL_LANES destinations, then
  * O(switches) for the load of each.
  */
-#include "plugins/common/sssp/swarm.h"
+#include "plugins/common/sssp/legal_paths.h"
 
 #include <string.h>
 
@@ -18,22 +18,22 @@
 #define NO_PATH 1e30f
 #define MOST_COST 1e24f /* many of these are less than NO_PATH */
 
-typedef int32_t lanes __attribute__((vector_size(FM_SWARM * sizeof(int32_t))));
+typedef int32_t lanes __attribute__((vector_size(FM_LEGAL_LANES * sizeof(int32_t))));
 
 int
-fm_swarm_init(const struct fm_host *host, const struct fm_arcs *arcs, struct fm_swarm *out,
+fm_legal_init(const struct fm_host *host, const struct fm_arcs *arcs, struct fm_legal_paths *out,
     struct fm_error *err)
 {
 	size_t n = arcs->n_switches;
 
-	*out = (struct fm_swarm){ .arcs = arcs,
+	*out = (struct fm_legal_paths){ .arcs = arcs,
 		.by_height = fm_scratch_array(host, n, fm_sw),
-		.arc = fm_scratch_array(host, arcs->n_arcs, struct fm_swarm_arc),
+		.arc = fm_scratch_array(host, arcs->n_arcs, struct fm_legal_arc),
 		.arc_cost = fm_scratch_array(host, arcs->n_arcs, float),
 		.first_up = fm_scratch_array(host, n, uint32_t),
 		.aside = fm_scratch_array(host, arcs->n_arcs, uint8_t),
-		.cost = fm_scratch_array(host, n, fm_swarm_costs),
-		.place = fm_scratch_array(host, n, fm_swarm_bytes),
+		.cost = fm_scratch_array(host, n, fm_legal_costs),
+		.place = fm_scratch_array(host, n, fm_legal_bytes),
 		.passing = fm_scratch_bytes(host, n, sizeof(*out->passing)) };
 	if (out->by_height == NULL || out->arc == NULL || out->first_up == NULL ||
 	    out->aside == NULL || out->arc_cost == NULL || out->cost == NULL ||
@@ -44,7 +44,7 @@ fm_swarm_init(const struct fm_host *host, const struct fm_arcs *arcs, struct fm_
 
 /* Down arcs, then up arcs, either in their order. */
 static void
-sort_arcs(struct fm_swarm *s, fm_sw u)
+sort_arcs(struct fm_legal_paths *s, fm_sw u)
 {
 	const struct fm_arcs *arcs = s->arcs;
 	uint32_t n = arcs->first[u];
@@ -53,14 +53,14 @@ sort_arcs(struct fm_swarm *s, fm_sw u)
 		s->first_up[u] = n;
 		for (fm_arc a = arcs->first[u]; a < arcs->first[u + 1]; a++)
 			if (fm_goes_up(s->order, a) == up) {
-				s->arc[n] = (struct fm_swarm_arc){ .arc = a, .to = arcs->to[a] };
+				s->arc[n] = (struct fm_legal_arc){ .arc = a, .to = arcs->to[a] };
 				s->aside[n++] = s->order->way[a] & FM_ARC_ASIDE;
 			}
 	}
 }
 
 void
-fm_swarm_follow(struct fm_swarm *s, const struct fm_order *order)
+fm_legal_follow(struct fm_legal_paths *s, const struct fm_order *order)
 {
 	s->order = order;
 	for (fm_sw u = 0; u < s->arcs->n_switches; u++)
@@ -92,7 +92,7 @@ cost_hops(const double *load, const float *capacity, float most, uint32_t n, flo
 }
 
 void
-fm_swarm_weigh(struct fm_swarm *s, const double *load, const float *capacity, bool detours)
+fm_legal_weigh(struct fm_legal_paths *s, const double *load, const float *capacity, bool detours)
 {
 	uint32_t n = s->arcs->n_arcs, n_links = s->arcs->link[n];
 	double sum = 0;
@@ -113,67 +113,67 @@ fm_swarm_weigh(struct fm_swarm *s, const double *load, const float *capacity, bo
 
 /* Where x is less it is taken, and the step with it. */
 static inline __attribute__((always_inline)) void
-take_less(fm_swarm_costs *cost, lanes *step, const fm_swarm_costs *x, uint8_t by)
+take_less(fm_legal_costs *cost, lanes *step, const fm_legal_costs *x, uint8_t by)
 {
 	lanes less = *x < *cost;
 
-	*cost = (fm_swarm_costs)((less & (lanes)*x) | (~less & (lanes)*cost));
+	*cost = (fm_legal_costs)((less & (lanes)*x) | (~less & (lanes)*cost));
 	*step = (less & by) | (~less & *step);
 }
 
 FM_WIDE static void
-sweep_down(struct fm_swarm *s, const fm_swarm_costs *aside)
+sweep_down(struct fm_legal_paths *s, const fm_legal_costs *aside)
 {
 	for (uint32_t i = 0; i < s->arcs->n_switches; i++) {
 		fm_sw u = s->by_height[i];
 		fm_arc first = s->arcs->first[u];
-		fm_swarm_costs cost = s->cost[u];
+		fm_legal_costs cost = s->cost[u];
 		lanes step = { 0 };
 
 		step += FM_STEP_NONE;
 		for (uint32_t k = first; k < s->first_up[u]; k++) {
-			const struct fm_swarm_arc *arc = &s->arc[k];
-			fm_swarm_costs x = s->cost[arc->to] + s->arc_cost[arc->arc];
+			const struct fm_legal_arc *arc = &s->arc[k];
+			fm_legal_costs x = s->cost[arc->to] + s->arc_cost[arc->arc];
 
 			if (s->aside[k])
 				x += *aside;
 			take_less(&cost, &step, &x, (uint8_t)(k - first));
 		}
 		s->cost[u] = cost;
-		s->place[u] = __builtin_convertvector(step, fm_swarm_bytes);
+		s->place[u] = __builtin_convertvector(step, fm_legal_bytes);
 	}
 }
 
 FM_WIDE static void
-sweep_up(struct fm_swarm *s)
+sweep_up(struct fm_legal_paths *s)
 {
 	for (uint32_t i = s->arcs->n_switches; i-- > 0;) {
 		fm_sw u = s->by_height[i];
 		fm_arc first = s->arcs->first[u];
-		fm_swarm_costs down = s->cost[u], zero = { 0 }, cost;
+		fm_legal_costs down = s->cost[u], zero = { 0 }, cost;
 		lanes climbs = down >= NO_PATH, step = { 0 };
 
 		/* no cost is less than -1, so in the other lanes nothing is taken */
-		cost = (fm_swarm_costs)((climbs & (lanes)down) | (~climbs & (lanes)(zero - 1)));
+		cost = (fm_legal_costs)((climbs & (lanes)down) | (~climbs & (lanes)(zero - 1)));
 		step += FM_STEP_NONE;
 		for (uint32_t k = s->first_up[u]; k < s->arcs->first[u + 1]; k++) {
-			fm_swarm_costs x = s->cost[s->arc[k].to] + s->arc_cost[s->arc[k].arc];
+			fm_legal_costs x = s->cost[s->arc[k].to] + s->arc_cost[s->arc[k].arc];
 
 			take_less(&cost, &step, &x, (uint8_t)(k - first));
 		}
-		s->cost[u] = (fm_swarm_costs)((climbs & (lanes)cost) | (~climbs & (lanes)down));
+		s->cost[u] = (fm_legal_costs)((climbs & (lanes)cost) | (~climbs & (lanes)down));
 		step = (climbs & step) | (~climbs & __builtin_convertvector(s->place[u], lanes));
-		s->place[u] = __builtin_convertvector(step, fm_swarm_bytes);
+		s->place[u] = __builtin_convertvector(step, fm_legal_bytes);
 	}
 }
 
 void
-fm_swarm_find(struct fm_swarm *s, const fm_sw *root, uint32_t n)
+fm_legal_find(struct fm_legal_paths *s, const fm_sw *root, uint32_t n)
 {
-	fm_swarm_costs aside = { 0 };
+	fm_legal_costs aside = { 0 };
 
 	for (fm_sw u = 0; u < s->arcs->n_switches; u++)
-		for (unsigned i = 0; i < FM_SWARM; i++)
+		for (unsigned i = 0; i < FM_LEGAL_LANES; i++)
 			s->cost[u][i] = NO_PATH;
 	for (uint32_t i = 0; i < n; i++) {
 		s->cost[root[i]][i] = 0;
@@ -187,7 +187,7 @@ fm_swarm_find(struct fm_swarm *s, const fm_sw *root, uint32_t n)
 
 /* Bit i: byte i is all ones. */
 static inline uint32_t
-bits_of(const fm_swarm_bytes *set)
+bits_of(const fm_legal_bytes *set)
 {
 	uint64_t half[2];
 
@@ -199,13 +199,13 @@ bits_of(const fm_swarm_bytes *set)
 
 /* From one switch, where all that comes by is known, on. */
 static inline void
-pass_on(struct fm_swarm *s, fm_sw u, uint32_t which, const double *weight, double *load)
+pass_on(struct fm_legal_paths *s, fm_sw u, uint32_t which, const double *weight, double *load)
 {
-	const struct fm_swarm_arc *arc = s->arc + s->arcs->first[u];
+	const struct fm_legal_arc *arc = s->arc + s->arcs->first[u];
 
 	for (; which != 0; which &= which - 1) {
 		unsigned i = (unsigned)__builtin_ctz(which);
-		const struct fm_swarm_arc *by = &arc[s->place[u][i]];
+		const struct fm_legal_arc *by = &arc[s->place[u][i]];
 
 		s->passing[by->to][i] += s->passing[u][i];
 		load[by->arc] += s->passing[u][i] * weight[i];
@@ -214,7 +214,7 @@ pass_on(struct fm_swarm *s, fm_sw u, uint32_t which, const double *weight, doubl
 
 /* Where the lanes' sources are the same, a lane is like another. */
 static void
-start_sources(struct fm_swarm *s, uint32_t n, const uint16_t *const *sources)
+start_sources(struct fm_legal_paths *s, uint32_t n, const uint16_t *const *sources)
 {
 	bool same = true;
 
@@ -222,7 +222,7 @@ start_sources(struct fm_swarm *s, uint32_t n, const uint16_t *const *sources)
 		same &= sources[i] == sources[0];
 	for (fm_sw u = 0; u < s->arcs->n_switches; u++)
 		if (same)
-			for (uint32_t i = 0; i < FM_SWARM; i++)
+			for (uint32_t i = 0; i < FM_LEGAL_LANES; i++)
 				s->passing[u][i] = sources[0][u];
 		else
 			for (uint32_t i = 0; i < n; i++)
@@ -230,25 +230,25 @@ start_sources(struct fm_swarm *s, uint32_t n, const uint16_t *const *sources)
 }
 
 void
-fm_swarm_add(struct fm_swarm *s, uint32_t n, const uint16_t *const *sources, const double *weight,
-    double *load)
+fm_legal_add(struct fm_legal_paths *s, uint32_t n, const uint16_t *const *sources,
+    const double *weight, double *load)
 {
 	uint32_t n_switches = s->arcs->n_switches, all = (uint32_t)((1u << n) - 1);
-	fm_swarm_bytes none = { 0 };
+	fm_legal_bytes none = { 0 };
 
 	none -= 1;
 	start_sources(s, n, sources);
 	for (uint32_t i = 0; i < n_switches; i++) {
 		fm_sw u = s->by_height[i];
 		uint8_t first_up = (uint8_t)(s->first_up[u] - s->arcs->first[u]);
-		fm_swarm_bytes up = (s->place[u] >= first_up) & (s->place[u] != none);
+		fm_legal_bytes up = (s->place[u] >= first_up) & (s->place[u] != none);
 
 		pass_on(s, u, bits_of(&up) & all, weight, load);
 	}
 	for (uint32_t i = n_switches; i-- > 0;) {
 		fm_sw u = s->by_height[i];
 		uint8_t first_up = (uint8_t)(s->first_up[u] - s->arcs->first[u]);
-		fm_swarm_bytes down = s->place[u] < first_up;
+		fm_legal_bytes down = s->place[u] < first_up;
 
 		pass_on(s, u, bits_of(&down) & all, weight, load);
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * plugins/common/sssp/even.h - finished trees made more even, route by route.
+ * plugins/common/sssp/local_search.h - finished trees made more even, route by route: a local
+ * search (hill climbing) for a lower load of the fullest link.
  *
  * Trees that were grown one after the other, or by digits where the digits do not
  * come out even, leave some links with more than others although there are ways
@@ -9,23 +10,23 @@
  * emptier.  Every step is a right one all the time, so paths stay as long and as legal as
  * the rule of the steps says (steps.h).
  */
-#ifndef PLUGINS_COMMON_SSSP_EVEN_H
-#define PLUGINS_COMMON_SSSP_EVEN_H
+#ifndef PLUGINS_COMMON_SSSP_LOCAL_SEARCH_H
+#define PLUGINS_COMMON_SSSP_LOCAL_SEARCH_H
 
 #include "plugins/common/paths/steps.h"
 
-#define FM_EVEN_MOST 24000000u /* LIDs * links */
+#define FM_LOCAL_SEARCH_MOST 24000000u /* LIDs * links */
 
 /* Is the fabric small enough, whole, and each LID free to go its own way? */
 static inline bool
-fm_may_even(const struct fm_fabric *fab)
+fm_local_search_applies(const struct fm_fabric *fab)
 {
-	return (uint64_t)fab->max_lid * fab->n_links <= FM_EVEN_MOST && !fm_has_proxies(fab) &&
-	    !fm_has_lmc(fab);
+	return (uint64_t)fab->max_lid * fab->n_links <= FM_LOCAL_SEARCH_MOST &&
+	    !fm_has_proxies(fab) && !fm_has_lmc(fab);
 }
 
 /* What may be done to the routes. */
-struct fm_evening {
+struct fm_local_search_rule {
 	struct fm_rule rule;	     /* right next steps, those of the tables; without weights */
 	const struct fm_order *also; /* an order that new steps have to follow too, or NULL */
 	/* instead of both: [n_arcs] which go up (FM_ARC_UP); any path up and then down is right,
@@ -37,10 +38,10 @@ struct fm_evening {
  * *most: routes from hosts to hosts' LIDs that are left on the fullest link.
  *
  * O(switches * arcs), and O(switches * hops) for each LID on each link that is emptied, until
- * a number of steps is spent (even.c).  FM_E_RESOURCE, FM_E_CANCELLED.
+ * a number of steps is spent (local_search.c).  FM_E_RESOURCE, FM_E_CANCELLED.
  */
-int fm_even_tables(const struct fm_host *host, const struct fm_fabric *fab,
-    const struct fm_arcs *arcs, const struct fm_evening *how, const struct fm_tables *out,
+int fm_local_search(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_arcs *arcs, const struct fm_local_search_rule *how, const struct fm_tables *out,
     uint64_t *most, struct fm_error *err);
 
 #endif

@@ -13,7 +13,7 @@
  * Only switches that need a route are led to one, over as few others as do: a
  * turn more for everybody would soon leave none for those in need.
  */
-#include "plugins/common/updown/mend.h"
+#include "plugins/common/updown/turn_relaxation.h"
 
 #include <string.h>
 
@@ -25,7 +25,7 @@
 #define MAX_LOOKS 2000000 /* next steps looked at in all */
 #define MAX_TRIES 4000	  /* turns tried: a refusal may cost a walk through the graph */
 
-struct mend {
+struct relaxation {
 	const struct fm_fabric *fab;
 	const struct fm_arcs *arcs;
 	const struct fm_shape *shape;
@@ -46,13 +46,13 @@ struct mend {
 };
 
 static bool
-needs(const struct mend *m, fm_sw sw)
+needs(const struct relaxation *m, fm_sw sw)
 {
-	return (m->flags & FM_MEND_SWITCHES) || m->hosts[sw];
+	return (m->flags & FM_RELAX_SWITCHES) || m->hosts[sw];
 }
 
 static bool
-is_missing(const struct mend *m, fm_sw sw, uint16_t lid)
+is_missing(const struct relaxation *m, fm_sw sw, uint16_t lid)
 {
 	fm_sw dest = m->fab->end_sw[m->fab->lid_end[lid]];
 
@@ -62,7 +62,7 @@ is_missing(const struct mend *m, fm_sw sw, uint16_t lid)
 
 /* LIDs that a switch which needs them has no route to.  False: none. */
 static bool
-find_missing(struct mend *m)
+find_missing(struct relaxation *m)
 {
 	bool any = false;
 
@@ -78,7 +78,7 @@ find_missing(struct mend *m)
 
 /* Switches from the bottom up (Kahn), then positions of their links. */
 static void
-order_links(struct mend *m, const struct fm_order *order)
+order_links(struct relaxation *m, const struct fm_order *order)
 {
 	const struct fm_arcs *arcs = m->arcs;
 	uint32_t n = 0, position = 0;
@@ -105,7 +105,7 @@ order_links(struct mend *m, const struct fm_order *order)
 }
 
 static void
-collect_turns(struct mend *m)
+collect_turns(struct relaxation *m)
 {
 	const struct fm_fabric *fab = m->fab;
 
@@ -123,7 +123,7 @@ collect_turns(struct mend *m)
 
 /* A turn refused once is refused for ever: the graph only grows. */
 static bool
-add_turn(struct mend *m, fm_link in, fm_link out)
+add_turn(struct relaxation *m, fm_link in, fm_link out)
 {
 	uint64_t *refused;
 	enum fm_acyclic_result r;
@@ -144,14 +144,14 @@ add_turn(struct mend *m, fm_link in, fm_link out)
 }
 
 static void
-insert_used(struct mend *m, fm_link in, fm_link out)
+insert_used(struct relaxation *m, fm_link in, fm_link out)
 {
 	if (out != FM_NONE)
 		m->nomem |= fm_acyclic_insert(m->turns, in, out) == FM_ACYCLIC_NOMEM;
 }
 
 static void
-insert_turns(struct mend *m)
+insert_turns(struct relaxation *m)
 {
 	for (fm_link l = 0; l < m->fab->n_links; l++)
 		for (unsigned port = 0; port < 255; port++)
@@ -161,7 +161,7 @@ insert_turns(struct mend *m)
 
 /* Give u the route over link l, if the turn after it may be added. */
 static bool
-lead_by(struct mend *m, fm_sw u, fm_link l, uint16_t lid)
+lead_by(struct relaxation *m, fm_sw u, fm_link l, uint16_t lid)
 {
 	fm_sw v = m->fab->link_to[l];
 	fm_link out = m->port_link[v * 256 + m->out->lft[v][lid]];
@@ -182,7 +182,7 @@ lead_by(struct mend *m, fm_sw u, fm_link l, uint16_t lid)
  * tried in one order for all, so that the turns added point the same way:
  * turns from a plane to another and back are what closes cycles. */
 static bool
-lead(struct mend *m, fm_sw u, uint16_t lid, unsigned steps)
+lead(struct relaxation *m, fm_sw u, uint16_t lid, unsigned steps)
 {
 	const struct fm_fabric *fab = m->fab;
 
@@ -198,7 +198,7 @@ lead(struct mend *m, fm_sw u, uint16_t lid, unsigned steps)
 
 /* One LID for all who need it and miss it; counts those who still do. */
 static uint64_t
-mend_lid(struct mend *m, uint16_t lid, unsigned max_steps)
+relax_lid(struct relaxation *m, uint16_t lid, unsigned max_steps)
 {
 	uint64_t left = 0;
 
@@ -214,7 +214,7 @@ mend_lid(struct mend *m, uint16_t lid, unsigned max_steps)
 
 /* Hosts' LIDs before the others, which are many and matter less. */
 static void
-mend_all(struct mend *m, struct fm_missing *left)
+relax_all(struct relaxation *m, struct fm_missing *left)
 {
 	const struct fm_fabric *fab = m->fab;
 
@@ -227,14 +227,14 @@ mend_all(struct mend *m, struct fm_missing *left)
 				    fm_is_host(fab, e) != (pass == 0))
 					continue;
 				if (pass == 0)
-					left->to_hosts += mend_lid(m, lid, HOST_STEPS);
+					left->to_hosts += relax_lid(m, lid, HOST_STEPS);
 				else
-					left->to_others += mend_lid(m, lid, OTHER_STEPS);
+					left->to_others += relax_lid(m, lid, OTHER_STEPS);
 			}
 }
 
 static int
-take_memory(const struct fm_host *host, struct mend *m, struct fm_error *err)
+take_memory(const struct fm_host *host, struct relaxation *m, struct fm_error *err)
 {
 	const struct fm_fabric *fab = m->fab;
 	size_t n = fab->n_switches;
@@ -258,7 +258,7 @@ take_memory(const struct fm_host *host, struct mend *m, struct fm_error *err)
 }
 
 static int
-start(const struct fm_host *host, struct mend *m, struct fm_error *err)
+start(const struct fm_host *host, struct relaxation *m, struct fm_error *err)
 {
 	const struct fm_fabric *fab = m->fab;
 
@@ -273,11 +273,11 @@ start(const struct fm_host *host, struct mend *m, struct fm_error *err)
 }
 
 int
-fm_mend(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
-    const struct fm_order *order, unsigned flags, const struct fm_tables *out,
-    struct fm_missing *left, struct fm_error *err)
+fm_relax_turns(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_shape *shape, const struct fm_order *order, unsigned flags,
+    const struct fm_tables *out, struct fm_missing *left, struct fm_error *err)
 {
-	struct mend m = {
+	struct relaxation m = {
 		.fab = fab, .arcs = &shape->arcs, .shape = shape, .out = out, .flags = flags
 	};
 	int rc = start(host, &m, err);
@@ -293,7 +293,7 @@ fm_mend(const struct fm_host *host, const struct fm_fabric *fab, const struct fm
 		return fm_no_scratch(host, "graph of turns", err);
 	collect_turns(&m);
 	insert_turns(&m);
-	mend_all(&m, left);
+	relax_all(&m, left);
 	left->n_led = m.n_led;
 	fm_acyclic_free(m.turns);
 	return m.nomem ? fm_no_scratch(host, "graph of turns", err) : 0;

@@ -6,7 +6,7 @@
  * behind the full link only.  What is looked at is the fullest of the links that are
  * new, with what is moved; it has to stay below what the full link bore.
  */
-#include "plugins/common/sssp/even.h"
+#include "plugins/common/sssp/local_search.h"
 
 #include <string.h>
 
@@ -16,7 +16,7 @@
 #define BUDGET 4000000u /* links looked at */
 #define ENOUGH 1.05	/* of the mean */
 
-struct even {
+struct local_search {
 	const struct fm_host *host;
 	const struct fm_fabric *fab;
 	uint32_t n_columns;
@@ -43,7 +43,7 @@ struct move {
 };
 
 static inline fm_link
-link_of(const struct even *e, uint32_t c, fm_sw s)
+link_of(const struct local_search *e, uint32_t c, fm_sw s)
 {
 	uint8_t step = e->step[(size_t)c * e->fab->n_switches + s];
 
@@ -52,7 +52,7 @@ link_of(const struct even *e, uint32_t c, fm_sw s)
 
 /* The old path from a switch; does it go over the full link? */
 static bool
-mark_path(struct even *e, uint32_t c, fm_sw from, fm_link full)
+mark_path(struct local_search *e, uint32_t c, fm_sw from, fm_link full)
 {
 	bool met = false;
 	fm_link l;
@@ -69,7 +69,7 @@ mark_path(struct even *e, uint32_t c, fm_sw from, fm_link full)
 
 /* The fullest link of the new path, once n more routes take it; or UINT64_MAX. */
 static uint64_t
-look_along(struct even *e, uint32_t c, fm_link l, uint32_t n, uint64_t bound)
+look_along(struct local_search *e, uint32_t c, fm_link l, uint32_t n, uint64_t bound)
 {
 	uint64_t most = 0;
 	fm_sw s;
@@ -86,7 +86,7 @@ look_along(struct even *e, uint32_t c, fm_link l, uint32_t n, uint64_t bound)
 }
 
 static bool
-comes_down(const struct even *e, uint32_t c, fm_sw s)
+comes_down(const struct local_search *e, uint32_t c, fm_sw s)
 {
 	for (fm_link l = e->first[s]; l < e->first[s + 1]; l++)
 		if (fm_bit_test(e->up, l) && link_of(e, c, e->to[l]) == e->fab->link_rev[l])
@@ -96,7 +96,7 @@ comes_down(const struct even *e, uint32_t c, fm_sw s)
 
 /* Is the path up and then down with the link from s instead of what s takes now? */
 static bool
-is_legal(const struct even *e, uint32_t c, fm_sw s, fm_link l)
+is_legal(const struct local_search *e, uint32_t c, fm_sw s, fm_link l)
 {
 	fm_link after = link_of(e, c, e->to[l]);
 
@@ -106,7 +106,7 @@ is_legal(const struct even *e, uint32_t c, fm_sw s, fm_link l)
 }
 
 static inline bool
-is_right(const struct even *e, uint32_t c, fm_sw s, fm_link l)
+is_right(const struct local_search *e, uint32_t c, fm_sw s, fm_link l)
 {
 	if (e->right == NULL)
 		return is_legal(e, c, s, l);
@@ -115,7 +115,7 @@ is_right(const struct even *e, uint32_t c, fm_sw s, fm_link l)
 
 /* The best of the other right links from s. */
 static void
-look_at(struct even *e, uint32_t c, fm_sw s, struct move *best)
+look_at(struct local_search *e, uint32_t c, fm_sw s, struct move *best)
 {
 	uint32_t n = e->passing[(size_t)c * e->fab->n_switches + s];
 	fm_link now = link_of(e, c, s);
@@ -132,7 +132,7 @@ look_at(struct even *e, uint32_t c, fm_sw s, struct move *best)
 }
 
 static bool
-has_choice(const struct even *e, uint32_t c, fm_sw s)
+has_choice(const struct local_search *e, uint32_t c, fm_sw s)
 {
 	uint32_t n = 0;
 
@@ -143,7 +143,7 @@ has_choice(const struct even *e, uint32_t c, fm_sw s)
 
 /* n routes more, or less, behind s. */
 static void
-carry(struct even *e, uint32_t c, fm_sw s, uint64_t n)
+carry(struct local_search *e, uint32_t c, fm_sw s, uint64_t n)
 {
 	fm_link l;
 
@@ -155,7 +155,7 @@ carry(struct even *e, uint32_t c, fm_sw s, uint64_t n)
 }
 
 static void
-make_move(struct even *e, uint32_t c, const struct move *m)
+make_move(struct local_search *e, uint32_t c, const struct move *m)
 {
 	size_t i = (size_t)c * e->fab->n_switches + m->at;
 	uint64_t n = e->passing[i];
@@ -171,7 +171,7 @@ make_move(struct even *e, uint32_t c, const struct move *m)
  * with more than the full one.
  */
 static bool
-empty_of_column(struct even *e, uint32_t c, fm_link full, uint64_t enough, bool gently)
+empty_of_column(struct local_search *e, uint32_t c, fm_link full, uint64_t enough, bool gently)
 {
 	bool moved = false;
 
@@ -194,7 +194,7 @@ empty_of_column(struct even *e, uint32_t c, fm_link full, uint64_t enough, bool 
 }
 
 static bool
-empty_link(struct even *e, fm_sw from, fm_link full, uint64_t enough)
+empty_link(struct local_search *e, fm_sw from, fm_link full, uint64_t enough)
 {
 	bool moved = false;
 
@@ -213,7 +213,7 @@ struct fullest {
 };
 
 static struct fullest
-find_fullest(struct even *e)
+find_fullest(struct local_search *e)
 {
 	struct fullest f = { 0 };
 	uint64_t sum = 0;
@@ -231,7 +231,7 @@ find_fullest(struct even *e)
 
 /* Half of what it bears more than the mean has to go, so that a link is seldom met twice. */
 static uint64_t
-make_even(struct even *e)
+make_even(struct local_search *e)
 {
 	struct fullest f;
 
@@ -246,7 +246,7 @@ make_even(struct even *e)
 /* ------------------------------------------------------------------- tables */
 
 static int
-take_memory(struct even *e, struct fm_error *err)
+take_memory(struct local_search *e, struct fm_error *err)
 {
 	const struct fm_host *host = e->host;
 	size_t n = e->fab->n_switches;
@@ -267,7 +267,7 @@ take_memory(struct even *e, struct fm_error *err)
 }
 
 static void
-note_right(struct even *e, const struct fm_steps *steps, uint64_t *right, bool first)
+note_right(struct local_search *e, const struct fm_steps *steps, uint64_t *right, bool first)
 {
 	const struct fm_arcs *arcs = steps->arcs;
 
@@ -286,7 +286,7 @@ note_right(struct even *e, const struct fm_steps *steps, uint64_t *right, bool f
 /* All right next steps to switches with hosts; but the first time, those that are not
  * are taken out. */
 static int
-find_right(const struct fm_host *host, struct even *e, const struct fm_arcs *arcs,
+find_right(const struct fm_host *host, struct local_search *e, const struct fm_arcs *arcs,
     struct fm_rule rule, bool first, struct fm_error *err)
 {
 	size_t words = FM_BITSET_WORDS(e->fab->n_links);
@@ -307,8 +307,8 @@ find_right(const struct fm_host *host, struct even *e, const struct fm_arcs *arc
 }
 
 static int
-find_up(const struct fm_host *host, struct even *e, const struct fm_arcs *arcs, const uint8_t *way,
-    struct fm_error *err)
+find_up(const struct fm_host *host, struct local_search *e, const struct fm_arcs *arcs,
+    const uint8_t *way, struct fm_error *err)
 {
 	e->up = fm_scratch_array(host, FM_BITSET_WORDS(e->fab->n_links), uint64_t);
 	if (e->up == NULL)
@@ -320,8 +320,8 @@ find_up(const struct fm_host *host, struct even *e, const struct fm_arcs *arcs, 
 }
 
 static int
-find_choices(const struct fm_host *host, struct even *e, const struct fm_arcs *arcs,
-    const struct fm_evening *how, struct fm_error *err)
+find_choices(const struct fm_host *host, struct local_search *e, const struct fm_arcs *arcs,
+    const struct fm_local_search_rule *how, struct fm_error *err)
 {
 	int rc;
 
@@ -335,7 +335,7 @@ find_choices(const struct fm_host *host, struct even *e, const struct fm_arcs *a
 
 /* A column for each LID of a host, switch by switch: LIDs may be anything. */
 static int
-list_columns(const struct fm_host *host, struct even *e, struct fm_error *err)
+list_columns(const struct fm_host *host, struct local_search *e, struct fm_error *err)
 {
 	const struct fm_fabric *fab = e->fab;
 
@@ -351,7 +351,8 @@ list_columns(const struct fm_host *host, struct even *e, struct fm_error *err)
 }
 
 static void
-read_column(struct even *e, uint32_t c, const uint8_t *const *port_step, uint8_t *const *lft)
+read_column(
+    struct local_search *e, uint32_t c, const uint8_t *const *port_step, uint8_t *const *lft)
 {
 	size_t n = e->fab->n_switches;
 
@@ -362,7 +363,7 @@ read_column(struct even *e, uint32_t c, const uint8_t *const *port_step, uint8_t
 }
 
 static void
-count_routes(struct even *e)
+count_routes(struct local_search *e)
 {
 	size_t n = e->fab->n_switches;
 
@@ -374,8 +375,8 @@ count_routes(struct even *e)
 }
 
 static int
-read_tables(
-    const struct fm_host *host, struct even *e, const struct fm_tables *out, struct fm_error *err)
+read_tables(const struct fm_host *host, struct local_search *e, const struct fm_tables *out,
+    struct fm_error *err)
 {
 	const struct fm_fabric *fab = e->fab;
 	size_t n = fab->n_switches;
@@ -397,7 +398,7 @@ read_tables(
 }
 
 static void
-write_tables(const struct even *e, const struct fm_tables *out)
+write_tables(const struct local_search *e, const struct fm_tables *out)
 {
 	for (uint32_t c = 0; c < e->n_columns; c++)
 		for (fm_sw s = 0; s < e->fab->n_switches; s++) {
@@ -409,10 +410,11 @@ write_tables(const struct even *e, const struct fm_tables *out)
 }
 
 int
-fm_even_tables(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_arcs *arcs,
-    const struct fm_evening *how, const struct fm_tables *out, uint64_t *most, struct fm_error *err)
+fm_local_search(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_arcs *arcs,
+    const struct fm_local_search_rule *how, const struct fm_tables *out, uint64_t *most,
+    struct fm_error *err)
 {
-	struct even e = {
+	struct local_search e = {
 		.host = host, .fab = fab, .first = fab->sw_first_link, .to = fab->link_to
 	};
 	int rc;
