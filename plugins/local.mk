@@ -55,7 +55,7 @@ fattree_sources = \
 	plugins/engines/fattree/fattree.c plugins/engines/fattree/fattree.h \
 	plugins/engines/fattree/fill.c plugins/engines/fattree/fill.h \
 	plugins/engines/fattree/leads.c \
-	plugins/engines/fattree/order.c \
+	plugins/engines/fattree/levels.c \
 	plugins/engines/fattree/reach.c \
 	plugins/engines/fattree/reverse.c \
 	plugins/engines/fattree/shape.c \

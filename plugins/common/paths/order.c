@@ -345,7 +345,9 @@ fm_order_build(const struct fm_host *host, const struct fm_arcs *arcs,
 	if (rc != 0)
 		return rc;
 	direct_arcs(&o);
-	*out = (struct fm_order){ .way = o.way, .aside = o.aside };
+	*out = (struct fm_order){
+		.way = o.way, .aside = o.aside, .demoted = o.demoted, .height = o.height
+	};
 	return 0;
 }
 
@@ -354,14 +356,14 @@ fm_order_by_ids(const struct fm_host *host, const struct fm_arcs *arcs, const in
     struct fm_order *out, struct fm_error *err)
 {
 	uint8_t *way = fm_scratch_array(host, arcs->n_arcs, uint8_t);
-	uint8_t *aside = fm_scratch_array(host, arcs->n_switches, uint8_t);
+	uint8_t *none = fm_scratch_array(host, arcs->n_switches, uint8_t);
 
-	if (way == NULL || aside == NULL)
+	if (way == NULL || none == NULL)
 		return fm_no_scratch(host, "order of the switches", err);
 	for (fm_sw s = 0; s < arcs->n_switches; s++)
 		for (fm_arc a = arcs->first[s]; a < arcs->first[s + 1]; a++)
 			way[a] = ids[arcs->to[a]] < ids[s] ? FM_ARC_UP : FM_ARC_DOWN;
-	*out = (struct fm_order){ .way = way, .aside = aside };
+	*out = (struct fm_order){ .way = way, .aside = none, .demoted = none };
 	return 0;
 }
 

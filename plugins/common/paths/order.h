@@ -31,8 +31,12 @@ enum fm_arc_way {
 };
 
 struct fm_order {
-	const uint8_t *way;   /* [n_arcs] enum fm_arc_way */
-	const uint8_t *aside; /* [n_switches] destinations that aside arcs are for */
+	const uint8_t *way;	/* [n_arcs] enum fm_arc_way */
+	const uint8_t *aside;	/* [n_switches] destinations that aside arcs are for */
+	const uint8_t *demoted; /* [n_switches] */
+	/* [n_switches] Grows along up arcs, but where two neighbours are of one level.  NULL:
+	 * the order is by ids alone. */
+	const int64_t *height;
 };
 
 static inline bool

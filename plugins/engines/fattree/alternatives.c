@@ -25,7 +25,7 @@ common_word(const struct ft *ft, fm_sw s, fm_sw to, unsigned k, size_t w)
 
 	if (!ft_is_up(ft, s, to)) {
 		if (ft_is_restricted(ft, s, to))
-			x &= ft->demoted_cols[w];
+			x &= ft->aside_cols[w];
 		return x & word_at(ft_layer(&ft->down[s], k + 1), w);
 	}
 	x |= word_at(ft_layer(ft->up[to], k), w) & ~word_at(&ft->below[to], w);

@@ -78,7 +78,7 @@ child_columns(const struct ft *ft, fm_sw s, fm_sw child, uint64_t *bits)
 	uint64_t left = child_layers(ft, s, child, up);
 	const struct ft_set *reach = &ft->below[child];
 	struct ft_set out = { bits, up ? 0 : reach->from, up ? (uint16_t)ft->words : reach->to };
-	const uint64_t *mask = ft_is_restricted(ft, s, child) ? ft->demoted_cols : NULL;
+	const uint64_t *mask = ft_is_restricted(ft, s, child) ? ft->aside_cols : NULL;
 
 	if (left == 0)
 		return (struct ft_set){ bits, 0, 0 };

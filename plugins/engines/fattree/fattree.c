@@ -90,7 +90,7 @@ fattree_route(const struct fm_host *host, const struct fm_fabric *fab, const str
 		return rc;
 	warn_ignored(&ft);
 	if ((rc = ft_shape(&ft, err)) < 0 || (rc = ft_classes(&ft, err)) < 0 ||
-	    (rc = ft_order(&ft, err)) < 0 || (rc = ft_reach(&ft, err)) < 0 ||
+	    (rc = ft_levels(&ft, err)) < 0 || (rc = ft_reach(&ft, err)) < 0 ||
 	    (rc = ft_bundles(&ft, err)) < 0 || (rc = ft_fill(&ft, err)) < 0 ||
 	    (rc = ft_limit_reverse(&ft, err)) < 0)
 		return rc;

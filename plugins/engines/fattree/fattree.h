@@ -5,7 +5,6 @@
  *	tiers.c   which tier a switch is of, or why this is no tree
  *	shape.c   blocks, planes, the order of leaves and hosts
  *	classes.c kinds of hosts, each balanced by itself
- *	order.c   who is above whom, for the legality of turns
  *	reach.c   costs to every switch as layers of bits
  *	bundle.c  up-link slots, dividers, templates
  *	leads.c   template rows: which slots lead where
@@ -31,7 +30,6 @@
 #define FT_NO_RANK UINT16_MAX
 #define FT_NO_COL UINT16_MAX /* there are fewer unicast LIDs */
 #define FT_MAX_RANK 31	     /* routes of twice as many hops fit the costs */
-#define FT_ORDER_STEP 64u    /* between tiers; FT_ORDER_STEP * 2 * FT_MAX_RANK fits 16 bits */
 #define FT_MAX_COST 64	     /* layers; a longer path counts as none */
 #define FT_MAX_SLOTS 250     /* of one bundle: slot numbers are bytes, 255 = none */
 #define FT_MASK_WORDS 4	     /* 64 * 4 >= FT_MAX_SLOTS */
@@ -131,17 +129,17 @@ struct ft {
 	uint8_t *class;			 /* [n_ends] enum ft_class; NULL: all are compute nodes */
 	uint32_t class_size[FT_CLASSES]; /* of the usual leaf */
 
-	/* order.c */
-	uint16_t *order; /* [n] up = towards larger; equal: the link is not used */
-	bool *turned;	 /* [n] above the turning leaf, or that leaf: its children are above it */
-	bool *demoted;	 /* [n] put below a switch of a lower tier (order.c) */
+	/* levels.c: plugins/common/paths/order.h on the tiers */
+	uint16_t *order;	/* [n] up = towards larger; different for parent and child */
+	const uint8_t *demoted; /* [n] put below a switch of a lower tier */
+	const uint8_t *aside;	/* [n] switches that links into demoted ones are for */
 
 	/* reach.c: the cost of a route from s is down[s] where that exists, else *up[s] */
 	size_t words;		/* of a set of columns, a multiple of FT_LINE */
 	struct ft_layers *down; /* [n] costs by down-links alone */
 	struct ft_set *below;	/* [n] union of the down layers */
 	struct ft_layers **up; /* [n] costs by an up-link first; shared by equal parents; or NULL */
-	uint64_t *demoted_cols; /* [words] */
+	uint64_t *aside_cols;  /* [words] */
 
 	/* bundle.c */
 	struct ft_bundle *bundles;
@@ -234,7 +232,7 @@ ft_is_up(const struct ft *ft, fm_sw from, fm_sw to)
 	return ft->order[to] > ft->order[from];
 }
 
-/* A link from above into demoted switches: serves the demoted columns alone. */
+/* A link from above into demoted switches: serves aside columns alone. */
 static inline bool
 ft_is_restricted(const struct ft *ft, fm_sw from, fm_sw to)
 {
@@ -248,7 +246,7 @@ int ft_out_of_memory(const struct ft *ft, struct fm_error *err);
 int ft_tiers(struct ft *ft, struct fm_error *err);
 int ft_shape(struct ft *ft, struct fm_error *err);
 int ft_classes(struct ft *ft, struct fm_error *err);
-int ft_order(struct ft *ft, struct fm_error *err);
+int ft_levels(struct ft *ft, struct fm_error *err);
 int ft_reach(struct ft *ft, struct fm_error *err);
 int ft_bundles(struct ft *ft, struct fm_error *err);
 int ft_fill(struct ft *ft, struct fm_error *err);

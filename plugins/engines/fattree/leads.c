@@ -56,7 +56,7 @@ ft_offers(const struct ft *ft, fm_sw from, fm_sw to, unsigned k, uint32_t c)
 		return (down != NULL && ft_in(down, c)) ||
 		    (up != NULL && ft_in(up, c) && !ft_in(&ft->below[to], c));
 	return down != NULL && ft_in(down, c) &&
-	    (!ft_is_restricted(ft, from, to) || ((ft->demoted_cols[c / 64] >> (c % 64)) & 1) != 0);
+	    (!ft_is_restricted(ft, from, to) || ((ft->aside_cols[c / 64] >> (c % 64)) & 1) != 0);
 }
 
 /* Columns that a lower one of the parents leads to (in the turned cone): the
@@ -77,7 +77,7 @@ find_lower(const struct ft *ft, struct ft_scratch *w, const struct ft_bundle *b,
 		any = true;
 		for (size_t j = below->from; j < below->to; j++)
 			w->lower[j] |= below->bits[j - below->from] &
-			    (restricted ? ft->demoted_cols[j] : ~UINT64_C(0));
+			    (restricted ? ft->aside_cols[j] : ~UINT64_C(0));
 	}
 	return any;
 }
@@ -180,7 +180,7 @@ find_leads(const struct ft *ft, struct ft_scratch *w, const struct ft_bundle *b,
 			fm_sw to = b->slots[i].to;
 
 			if (!offer(ft, x, from, to, k,
-				ft_is_restricted(ft, from, to) ? ft->demoted_cols : NULL))
+				ft_is_restricted(ft, from, to) ? ft->aside_cols : NULL))
 				memset(x, 0, set);
 			count_slot(
 			    ft, &n, x, w->done, turned && ft_is_up(ft, from, to) ? w->lower : NULL);

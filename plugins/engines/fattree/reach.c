@@ -224,7 +224,7 @@ reach_down(void *arg, uint32_t i, unsigned worker)
 	FT_EACH_GROUP (ft, g, s)
 		if (ft->order[g->to] < ft->order[s])
 			add_layers(a, &ft->down[g->to],
-			    ft_is_restricted(ft, s, g->to) ? ft->demoted_cols : NULL, NULL);
+			    ft_is_restricted(ft, s, g->to) ? ft->aside_cols : NULL, NULL);
 	finish(r, a, worker, &ft->down[s], &ft->below[s]);
 }
 
@@ -262,38 +262,27 @@ run(struct reach *r, uint32_t n, void (*fn)(void *, uint32_t, unsigned))
 static fm_sw *
 sort_by_order(const struct ft *ft)
 {
-	uint32_t n_orders = 2u * FT_ORDER_STEP * ft->max_rank + FT_ORDER_STEP;
 	fm_sw *sorted = ft_alloc(ft, ft->n, sizeof(*sorted));
-	uint32_t *at = ft_alloc(ft, n_orders + 2u, sizeof(*at));
+	uint32_t *at = ft_alloc(ft, (size_t)ft->n + 1, sizeof(*at));
 
 	if (sorted == NULL || at == NULL)
 		return NULL;
 	for (fm_sw s = 0; s < ft->n; s++)
 		at[ft->order[s] + 1]++;
-	for (uint32_t o = 0; o <= n_orders; o++)
+	for (uint32_t o = 0; o < ft->n; o++)
 		at[o + 1] += at[o];
 	for (fm_sw s = 0; s < ft->n; s++)
 		sorted[at[ft->order[s]]++] = s;
 	return sorted;
 }
 
-/* Upper neighbours stand before this one.  Children are none, as a rule. */
-static const struct ft_group *
-uppers_end(const struct ft *ft, fm_sw s)
-{
-	bool all = ft->turned[s] || ft->demoted[s];
-
-	return &ft->groups[all ? ft->first_group[s + 1] : ft->first_child[s]];
-}
-
 /* 0: no upper neighbour. */
 static uint64_t
 hash_parents(const struct ft *ft, fm_sw s)
 {
-	const struct ft_group *end = uppers_end(ft, s);
 	uint64_t h = 0;
 
-	for (const struct ft_group *g = &ft->groups[ft->first_group[s]]; g < end; g++)
+	FT_EACH_GROUP (ft, g, s)
 		if (ft->order[g->to] > ft->order[s])
 			h = ((h ^ (g->to + 1)) * UINT64_C(0x9e3779b97f4a7c15)) | 1;
 	return h;
@@ -304,8 +293,8 @@ equal_parents(const struct ft *ft, fm_sw a, fm_sw b)
 {
 	const struct ft_group *x = &ft->groups[ft->first_group[a]];
 	const struct ft_group *y = &ft->groups[ft->first_group[b]];
-	const struct ft_group *x_end = uppers_end(ft, a);
-	const struct ft_group *y_end = uppers_end(ft, b);
+	const struct ft_group *x_end = &ft->groups[ft->first_group[a + 1]];
+	const struct ft_group *y_end = &ft->groups[ft->first_group[b + 1]];
 
 	if (ft->order[a] != ft->order[b])
 		return false;
@@ -390,12 +379,12 @@ ft_reach(struct ft *ft, struct fm_error *err)
 	ft->down = ft_alloc(ft, ft->n, sizeof(*ft->down));
 	ft->up = ft_alloc(ft, ft->n, sizeof(*ft->up));
 	ft->below = ft_alloc(ft, ft->n, sizeof(*ft->below));
-	ft->demoted_cols = ft_alloc(ft, ft->words, sizeof(*ft->demoted_cols));
-	if (!r.acc || !sorted || !ft->down || !ft->up || !ft->below || !ft->demoted_cols)
+	ft->aside_cols = ft_alloc(ft, ft->words, sizeof(*ft->aside_cols));
+	if (!r.acc || !sorted || !ft->down || !ft->up || !ft->below || !ft->aside_cols)
 		return ft_out_of_memory(ft, err);
 	for (fm_sw s = 0; s < ft->n; s++)
-		if (ft->demoted[s])
-			ft->demoted_cols[ft->col_of[s] / 64] |= UINT64_C(1) << (ft->col_of[s] % 64);
+		if (ft->aside[s])
+			ft->aside_cols[ft->col_of[s] / 64] |= UINT64_C(1) << (ft->col_of[s] % 64);
 	if ((rc = find_classes(&r, sorted, err)) < 0)
 		return rc;
 	run_levels(&r, sorted);
