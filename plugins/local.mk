@@ -48,20 +48,9 @@ plugins_engines_dgshortestpath_la_LDFLAGS = $(engine_ldflags)
 plugins_engines_dgshortestpath_la_LIBADD = libfmcommon.la
 
 fattree_sources = \
-	plugins/engines/fattree/alternatives.c \
-	plugins/engines/fattree/bundle.c \
 	plugins/engines/fattree/classes.c \
-	plugins/engines/fattree/down.c \
 	plugins/engines/fattree/fattree.c plugins/engines/fattree/fattree.h \
-	plugins/engines/fattree/fill.c plugins/engines/fattree/fill.h \
-	plugins/engines/fattree/leads.c \
-	plugins/engines/fattree/levels.c \
-	plugins/engines/fattree/reach.c \
-	plugins/engines/fattree/reverse.c \
-	plugins/engines/fattree/shape.c \
-	plugins/engines/fattree/tiers.c \
-	plugins/engines/fattree/translate.c \
-	plugins/engines/fattree/up.c
+	plugins/engines/fattree/reverse.c
 plugin_LTLIBRARIES += plugins/engines/fattree.la
 plugins_engines_fattree_la_SOURCES = $(fattree_sources)
 plugins_engines_fattree_la_LDFLAGS = $(engine_ldflags)

@@ -33,12 +33,14 @@ struct order {
 	uint32_t *part;	  /* [n] component */
 	uint32_t *seen;	  /* [n] stamp of the last cone walked through the switch */
 	uint32_t n_stamps;
+	uint32_t *first_up;  /* [n + 1] into up[] */
+	fm_sw *up;	     /* [n_arcs] above by the levels alone, before the turn */
 	fm_sw *queue, *cone; /* [n] */
 	fm_sw *top;	     /* [n_parts] turning switch, or the one top there is */
 	uint32_t n_parts;
 };
 
-static bool
+static inline bool
 is_above(const struct order *o, fm_sw v, fm_sw u)
 {
 	const int64_t *ids = o->levels->ids;
@@ -51,14 +53,25 @@ is_above(const struct order *o, fm_sw v, fm_sw u)
 	return (v < u) != reverse;
 }
 
-static uint32_t
-n_ups(const struct order *o, fm_sw s)
+/* The ways up by levels alone. */
+static void
+list_ups(struct order *o)
 {
 	uint32_t n = 0;
 
-	for (fm_arc a = o->arcs->first[s]; a < o->arcs->first[s + 1]; a++)
-		n += is_above(o, o->arcs->to[a], s);
-	return n;
+	for (fm_sw s = 0; s < o->n; s++) {
+		o->first_up[s] = n;
+		for (fm_arc a = o->arcs->first[s]; a < o->arcs->first[s + 1]; a++)
+			if (is_above(o, o->arcs->to[a], s))
+				o->up[n++] = o->arcs->to[a];
+	}
+	o->first_up[o->n] = n;
+}
+
+static uint32_t
+n_ups(const struct order *o, fm_sw s)
+{
+	return o->first_up[s + 1] - o->first_up[s];
 }
 
 static void
@@ -96,10 +109,10 @@ walk_cone(struct order *o, fm_sw from)
 	while (head < tail) {
 		fm_sw s = o->cone[head++];
 
-		for (fm_arc a = o->arcs->first[s]; a < o->arcs->first[s + 1]; a++) {
-			fm_sw v = o->arcs->to[a];
+		for (uint32_t i = o->first_up[s]; i < o->first_up[s + 1]; i++) {
+			fm_sw v = o->up[i];
 
-			if (o->seen[v] == stamp || !is_above(o, v, s))
+			if (o->seen[v] == stamp)
 				continue;
 			o->seen[v] = stamp;
 			o->cone[tail++] = v;
@@ -319,7 +332,12 @@ turn(const struct fm_host *host, struct order *o, struct fm_error *err)
 {
 	struct part *parts;
 
+	o->first_up = fm_scratch_array(host, (size_t)o->n + 1, uint32_t);
+	o->up = fm_scratch_array(host, o->arcs->n_arcs, fm_sw);
+	if (o->first_up == NULL || o->up == NULL)
+		return fm_no_scratch(host, "order of the switches", err);
 	find_parts(o);
+	list_ups(o);
 	if ((parts = fm_scratch_array(host, o->n_parts, struct part)) == NULL)
 		return fm_no_scratch(host, "order of the switches", err);
 	look_at_parts(o, parts);

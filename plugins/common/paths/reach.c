@@ -35,7 +35,6 @@ struct search {
 	fm_lanes *met;		  /* [n_blocks][n_switches] */
 	fm_lanes *room;		  /* [n_workers][ROOMS][n_switches] */
 	uint8_t *room_on;	  /* [n_workers][ROOMS][n_switches] */
-	unsigned *hops;		  /* [n_blocks] */
 };
 
 enum { DOWN, DOWN_NEXT, DOWN_SEEN, UP, UP_NEXT, UP_SEEN, ROOMS };
@@ -154,7 +153,7 @@ swap(struct front *a, struct front *b)
 }
 
 /* Without directions: one kind of meeting. */
-FM_WIDE static unsigned
+FM_WIDE static void
 search_all(
     const struct search *s, uint32_t block, struct front *room, fm_lanes *towards, fm_lanes *met)
 {
@@ -164,17 +163,15 @@ search_all(
 		.from = &room[DOWN],
 		.closed = met,
 		.next = &room[DOWN_NEXT] };
-	unsigned level = 0;
 
 	start(s, block, &room[DOWN], met);
-	for (bool any = true; any && !s->host->should_stop(s->host); level += any) {
+	for (bool any = true; any && !s->host->should_stop(s->host);) {
 		any = false;
 		for (fm_sw u = 0; u < n; u++)
 			any |= meet(&m, u, false, false);
 		add_to(met, &room[DOWN_NEXT], n);
 		swap(&room[DOWN], &room[DOWN_NEXT]);
 	}
-	return level;
 }
 
 /* All that can be met going down only; leaves it in room[DOWN_SEEN]. */
@@ -199,7 +196,7 @@ close_down(const struct search *s, uint32_t block, struct front *room, const fm_
 }
 
 /* Both kinds in step.  met[] collects "down", room[UP_SEEN] the other kind. */
-FM_WIDE static unsigned
+FM_WIDE static void
 search_both(const struct search *s, uint32_t block, struct front *room, const fm_lanes *aside,
     fm_lanes *towards, fm_lanes *met)
 {
@@ -217,12 +214,11 @@ search_both(const struct search *s, uint32_t block, struct front *room, const fm
 		.closed = room[DOWN_SEEN].met,
 		.closed2 = room[UP_SEEN].met,
 		.next = &room[UP_NEXT] };
-	unsigned level = 0;
 
 	start(s, block, &room[DOWN], met);
 	memset(room[UP].on, 0, n);
 	memset(room[UP_SEEN].met, 0, n * sizeof(fm_lanes));
-	for (bool any = true; any && !s->host->should_stop(s->host); level += any) {
+	for (bool any = true; any && !s->host->should_stop(s->host);) {
 		any = false;
 		for (fm_sw u = 0; u < n; u++) {
 			any |= meet(&down, u, true, false);
@@ -233,9 +229,6 @@ search_both(const struct search *s, uint32_t block, struct front *room, const fm
 		add_to(room[UP_SEEN].met, &room[UP_NEXT], n);
 		swap(&room[UP], &room[UP_NEXT]);
 	}
-	for (uint32_t i = 0; i < n; i++)
-		met[i] |= room[UP_SEEN].met[i];
-	return level;
 }
 
 /* The columns of a block that aside arcs may be used for. */
@@ -267,12 +260,12 @@ one_block(void *arg, uint32_t block, unsigned worker)
 	if (towards == NULL)
 		return;
 	if (s->order == NULL) {
-		s->hops[block] = search_all(s, block, room, towards, met);
+		search_all(s, block, room, towards, met);
 		return;
 	}
 	find_aside(s, block, &aside);
 	close_down(s, block, room, &aside);
-	s->hops[block] = search_both(s, block, room, &aside, towards, met);
+	search_both(s, block, room, &aside, towards, met);
 }
 
 static int
@@ -314,11 +307,9 @@ fm_reach_build(const struct fm_host *host, const struct fm_arcs *arcs, const str
 		.room = fm_scratch_array(
 		    host, (size_t)host->n_workers(host) * ROOMS * arcs->n_switches, fm_lanes),
 		.room_on = fm_scratch_array(
-		    host, (size_t)host->n_workers(host) * ROOMS * arcs->n_switches, uint8_t),
-		.hops = fm_scratch_array(host, n_blocks, unsigned) };
+		    host, (size_t)host->n_workers(host) * ROOMS * arcs->n_switches, uint8_t) };
 
-	if (s.towards == NULL || s.met == NULL || s.room == NULL || s.room_on == NULL ||
-	    s.hops == NULL)
+	if (s.towards == NULL || s.met == NULL || s.room == NULL || s.room_on == NULL)
 		return fm_no_scratch(host, "sets of shortest paths", err);
 	if (order != NULL && split_arcs(&s, err) != 0)
 		return FM_E_RESOURCE;
@@ -331,10 +322,6 @@ fm_reach_build(const struct fm_host *host, const struct fm_arcs *arcs, const str
 	*out = (struct fm_reach){ .n_columns = n_columns,
 		.n_blocks = n_blocks,
 		.column_sw = column_sw,
-		.towards = s.towards,
-		.met = s.met };
-	for (uint32_t b = 0; b < n_blocks; b++)
-		if (s.hops[b] > out->max_hops)
-			out->max_hops = s.hops[b];
+		.towards = s.towards };
 	return 0;
 }

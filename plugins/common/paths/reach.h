@@ -21,9 +21,6 @@ struct fm_reach {
 	uint32_t n_columns, n_blocks;
 	const fm_sw *column_sw;		/* [n_columns] borrowed from the caller */
 	const fm_lanes *const *towards; /* [n_blocks][n_arcs] */
-	const fm_lanes
-	    *met; /* [n_blocks][n_switches] columns this switch has a path to, its own too */
-	unsigned max_hops; /* links on the longest path */
 };
 
 /*

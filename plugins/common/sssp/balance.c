@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The two ways of choosing: spread.c (digits of a destination's number; only
+ * The two ways of choosing: dmodk.c (digits of a destination's number; only
  * on levelled fabrics, rows independent, bound by memory) and sssp.h (loads;
  * any fabric, one destination after the other).
  */
@@ -8,10 +8,8 @@
 
 #include <string.h>
 
-#include "plugins/common/paths/lids.h"
-#include "plugins/common/paths/reach.h"
 #include "plugins/common/sssp/local_search.h"
-#include "plugins/common/tree/spread.h"
+#include "plugins/common/tree/dmodk.h"
 
 static int
 find_components(const struct fm_host *host, struct fm_shape *shape, struct fm_error *err)
@@ -55,37 +53,6 @@ fm_shape_build(const struct fm_host *host, const struct fm_fabric *fab, struct f
 	    (rc = fm_tree_build(host, fab, &out->arcs, &out->tree, err)) != 0)
 		return rc;
 	return find_components(host, out, err);
-}
-
-/* Columns of block b that a leaf has no path to although there are cables. */
-static void
-count_missing(const struct fm_shape *shape, const struct fm_reach *reach, uint32_t b, fm_sw leaf,
-    struct fm_paths *found)
-{
-	const uint64_t *met =
-	    (const uint64_t *)&reach->met[(size_t)b * shape->arcs.n_switches + leaf];
-	const fm_sw *column_sw = reach->column_sw + b * FM_LANES;
-	uint32_t last = reach->n_columns - b * FM_LANES;
-
-	for (uint32_t w = 0; w < FM_LANES / 64; w++)
-		for (uint64_t bits = ~met[w]; bits != 0; bits &= bits - 1) {
-			uint32_t c = w * 64 + (uint32_t)__builtin_ctzll(bits);
-
-			if (c >= last || shape->component[column_sw[c]] != shape->component[leaf])
-				continue;
-			found->unjoined++;
-			found->unjoined_hosts += shape->tree.rank[column_sw[c]] == 0;
-		}
-}
-
-static void
-look_at_paths(const struct fm_shape *shape, const struct fm_reach *reach, struct fm_paths *found)
-{
-	found->max_hops = reach->max_hops;
-	for (uint32_t b = 0; b < reach->n_blocks; b++)
-		for (fm_sw s = 0; s < shape->arcs.n_switches; s++)
-			if (shape->tree.rank[s] == 0)
-				count_missing(shape, reach, b, s, found);
 }
 
 int
@@ -184,23 +151,73 @@ make_even(const struct fm_host *host, const struct fm_fabric *fab, const struct 
 	return rc != 0 ? rc : fm_local_search(host, fab, &shape->arcs, &how, out, &most, err);
 }
 
+/* Tiers for digits: ranks, and in components without hosts hops to their first switch, from
+ * which up is.  False: there arcs join equal ones, or the scratch memory is spent. */
+static bool
+find_tiers(const struct fm_host *host, const struct fm_shape *shape, uint16_t **out)
+{
+	const struct fm_arcs *arcs = &shape->arcs;
+	uint32_t n = arcs->n_switches;
+	fm_sw *queue = fm_scratch_array(host, n, fm_sw);
+	uint16_t *rank = *out = fm_scratch_array(host, n, uint16_t);
+
+	if (queue == NULL || rank == NULL)
+		return false;
+	for (fm_sw s = 0; s < n; s++)
+		rank[s] = shape->tree.rank[s] != FM_RANK_NONE ? (uint16_t)shape->tree.rank[s]
+							      : FM_NO_TIER;
+	for (fm_sw root = 0; root < n; root++) {
+		uint32_t head = 0, tail = 0;
+
+		if (rank[root] != FM_NO_TIER)
+			continue;
+		rank[root] = FM_TIERS_MAX;
+		for (queue[tail++] = root; head < tail; head++)
+			for (fm_arc a = arcs->first[queue[head]]; a < arcs->first[queue[head] + 1];
+			     a++) {
+				fm_sw v = arcs->to[a];
+
+				if (rank[v] == rank[queue[head]] || rank[queue[head]] == 0)
+					return false;
+				if (rank[v] != FM_NO_TIER)
+					continue;
+				rank[v] = (uint16_t)(rank[queue[head]] - 1);
+				queue[tail++] = v;
+			}
+	}
+	return true;
+}
+
+static int
+balance_by_digits(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_shape *shape, const struct fm_dmodk *how, const struct fm_tables *out,
+    struct fm_paths *found, struct fm_error *err)
+{
+	const struct fm_dmodk_routes *routes;
+	struct fm_dmodk_paths paths;
+	int rc;
+
+	if ((rc = fm_dmodk_route(host, fab, how, out, &routes, err)) != 0 ||
+	    (rc = fm_dmodk_look(routes, shape->component, &paths, err)) != 0)
+		return rc;
+	found->max_hops = paths.max_hops;
+	found->unjoined = paths.unjoined;
+	found->unjoined_hosts = paths.unjoined_hosts;
+	return make_even(host, fab, shape, how->order, out, err);
+}
+
 int
 fm_balance(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
     const struct fm_order *order, struct fm_choice choice, const struct fm_tables *out,
     struct fm_paths *found, struct fm_error *err)
 {
-	struct fm_reach reach;
-	struct fm_lids lids;
-	int rc;
+	struct fm_dmodk how = { .arcs = &shape->arcs, .order = order, .agree = true };
+	uint16_t *rank;
 
 	*found = (struct fm_paths){ 0 };
-	if (!choice.by_digits || !shape->tree.levelled || fm_has_wishes(&choice))
+	if (!choice.by_digits || !shape->tree.levelled || fm_has_wishes(&choice) ||
+	    !find_tiers(host, shape, &rank))
 		return fm_balance_by_load(host, fab, shape, order, false, choice, out, found, err);
-	if ((rc = fm_reach_build(host, &shape->arcs, order, shape->tree.order, fab->n_switches,
-		 &reach, err)) != 0 ||
-	    (rc = fm_lids_build(host, fab, shape->tree.order, fab->n_switches, &lids, err)) != 0 ||
-	    (rc = fm_spread(host, fab, &shape->arcs, &shape->tree, &reach, &lids, out, err)) != 0)
-		return rc;
-	look_at_paths(shape, &reach, found);
-	return make_even(host, fab, shape, order, out, err);
+	how.rank = rank;
+	return balance_by_digits(host, fab, shape, &how, out, found, err);
 }

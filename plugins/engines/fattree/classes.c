@@ -11,19 +11,19 @@
  */
 #include "plugins/engines/fattree/fattree.h"
 
-#include "plugins/common/paths/arcs.h"
+enum { FT_COMPUTE, FT_OTHER, FT_LAST };
 
 /* Is a host in a list, by itself or by its switch? */
 static bool
-is_in(const struct ft *ft, const struct fm_nodeset *set, fm_end e)
+is_in(const struct fattree *ft, const struct fm_nodeset *set, fm_end e)
 {
 	return set->given &&
 	    (fm_bit(set->end, e) ||
 		(ft->fab->end_sw[e] != FM_NONE && fm_bit(set->sw, ft->fab->end_sw[e])));
 }
 
-static enum ft_class
-class_of(const struct ft *ft, fm_end e)
+static uint8_t
+class_of(const struct fattree *ft, fm_end e)
 {
 	const struct fattree_options *o = ft->opt;
 
@@ -34,30 +34,9 @@ class_of(const struct ft *ft, fm_end e)
 	return FT_COMPUTE;
 }
 
-/* Members of a class at the usual leaf that has any. */
-static uint32_t
-usual_size(const struct ft *ft, uint8_t class, uint32_t *count)
-{
-	uint32_t usual = 0;
-
-	memset(count, 0, 512 * sizeof(*count));
-	for (uint32_t c = 0; c < ft->n_leaves; c++) {
-		fm_sw s = ft->col_sw[c];
-		uint32_t n = 0;
-
-		for (fm_end e = ft->fab->sw_first_end[s]; e < ft->fab->sw_first_end[s + 1]; e++)
-			n += fm_is_host(ft->fab, e) && ft->class[e] == class;
-		count[n < 511 ? n : 511]++;
-	}
-	for (uint32_t n = 1; n < 512; n++)
-		if (count[n] > 0 && count[n] >= count[usual] * (usual > 0))
-			usual = n;
-	return usual > 0 ? usual : 1;
-}
-
 /* Is the set written, but for nobody? */
 static void
-warn_of_strays(const struct ft *ft, const struct fm_nodeset *set, const char *key)
+warn_of_strays(const struct fattree *ft, const struct fm_nodeset *set, const char *key)
 {
 	bool any = !set->given;
 
@@ -69,25 +48,25 @@ warn_of_strays(const struct ft *ft, const struct fm_nodeset *set, const char *ke
 }
 
 int
-ft_classes(struct ft *ft, struct fm_error *err)
+ft_classes(const struct fattree *ft, const uint8_t **out, struct fm_error *err)
 {
 	const struct fattree_options *o = ft->opt;
-	uint32_t *count, n_compute = 0, n_hosts = 0;
+	uint32_t n_compute = 0, n_hosts = 0;
+	uint8_t *class;
 
-	ft->class_size[FT_COMPUTE] = ft->leaf_size;
+	*out = NULL;
 	if (!o->cn.given && !o->io.given && !o->route_last.given)
 		return 0;
 	warn_of_strays(ft, &o->io, "io");
 	warn_of_strays(ft, &o->route_last, "route_last");
-	count = ft_alloc(ft, 512, sizeof(*count));
-	ft->class = ft_alloc(ft, ft->fab->n_ends, sizeof(*ft->class));
-	if (count == NULL || ft->class == NULL)
-		return ft_out_of_memory(ft, err);
+	class = fm_scratch_array(ft->host, ft->fab->n_ends, uint8_t);
+	if (class == NULL)
+		return fm_no_scratch(ft->host, "kinds of hosts", err);
 	for (fm_end e = 0; e < ft->fab->n_ends; e++) {
 		if (!fm_is_host(ft->fab, e))
 			continue;
-		ft->class[e] = (uint8_t)class_of(ft, e);
-		n_compute += ft->class[e] == FT_COMPUTE;
+		class[e] = class_of(ft, e);
+		n_compute += class[e] == FT_COMPUTE;
 		n_hosts++;
 	}
 	if (n_hosts > 0 && n_compute == 0)
@@ -95,7 +74,6 @@ ft_classes(struct ft *ft, struct fm_error *err)
 		    "no host is left as a compute node by cn, io and route_last: are the GUIDs "
 		    "those "
 		    "of ports or hosts of this fabric?");
-	for (uint8_t class = 0; class < FT_CLASSES; class ++)
-		ft->class_size[class] = usual_size(ft, class, count);
+	*out = class;
 	return 0;
 }

@@ -2,99 +2,125 @@
 /*
  * fattree - routes for fat trees, whole or damaged.
  *
- * On a complete tree (PGFT) the best routes are arithmetic: number the hosts
- * leaf by leaf, let host t be reached through up-link (t / divider) mod links
- * at every switch, and every shift permutation runs without two flows on one
- * link (D-mod-K: Zahavi, Johnson, Kerbyson, Lang 2010).  Dmodc (Gliksberg et
- * al., arXiv 2211.13101) carries that to damaged trees: ranks and costs tell
- * which up-links still lead to a leaf, and the modulo runs over those.  Here
- * the arithmetic keeps running over the *nominal* links; only the LIDs that a
- * fault displaces are chosen anew, by load.  So a lost cable changes few
- * entries, and a damaged tree stays as balanced as it can.
- *
- *	tiers     leaves from hosts (or roots given), the rest by distance
- *	shape     blocks of siblings, planes, order of leaves: no names needed
- *	classes   compute nodes, I/O nodes, those routed last
- *	order     one strict order of switches; routes go up, then down in it
- *	reach     costs from every switch to every switch, as bit sets
- *	bundles   slots, dividers, templates
- *	leads     one template row per set of siblings
- *	up        a byte translation of it per switch, lost LIDs dealt one by one
- *	down      what children serve; tops of a block share a row likewise
- *	fill      all rows, in tasks
- *	reverse   a limit to hops the wrong way, if asked for
+ * The tiers (plugins/common/tree/tiers.h), kinds of hosts, an order of the switches
+ * (plugins/common/paths/order.h), and tables by arithmetic (plugins/common/tree/dmodk.h).
  *
  * Promises: never up after down, so no credit loops on one VL; the tables
  * depend on structure and GUIDs, not on LIDs, ports or names (GUIDs order what
  * structure cannot tell apart).  prev is asked only for displaced LIDs.
- * Little more than the time of writing the tables.
  */
 #include "lib/log.h"
 #include "plugins/engines/fattree/fattree.h"
 
-int
-ft_out_of_memory(const struct ft *ft, struct fm_error *err)
-{
-	return ft->host->fail(err, FM_E_RESOURCE, "scratch memory of the fat-tree engine is spent");
-}
-
 static const struct fattree_options no_options = { .max_reverse_hops = FT_ANY_REVERSE_HOPS };
+
+static int
+find_tiers(struct fattree *ft, struct fm_error *err)
+{
+	int rc = fm_arcs_build(ft->host, ft->fab, &ft->arcs, err);
+
+	ft->tiers = (struct fm_tiers){ .host = ft->host,
+		.fab = ft->fab,
+		.arcs = &ft->arcs,
+		.roots = &ft->opt->roots,
+		.n = ft->fab->n_switches };
+	return rc != 0 ? rc : fm_tiers_find(&ft->tiers, err);
+}
 
 static int
 fattree_probe(
     const struct fm_host *host, const struct fm_fabric *fab, const void *opts, struct fm_error *err)
 {
-	struct ft ft = { .host = host,
-		.fab = fab,
-		.opt = opts != NULL ? opts : &no_options,
-		.n = fab->n_switches };
+	struct fattree ft = { .host = host, .fab = fab, .opt = opts != NULL ? opts : &no_options };
 
-	return ft_tiers(&ft, err);
+	return find_tiers(&ft, err);
 }
 
 /* Cables inside a tier carry nothing: whoever paid for them should know. */
 static void
-warn_ignored(const struct ft *ft)
+warn_ignored(const struct fattree *ft)
 {
 	const struct fm_fabric *fab = ft->fab;
-	fm_link l;
-	fm_sw from;
+	uint32_t n = ft->tiers.n_ignored;
+	fm_link l, back;
 
-	if (ft->ignored == NULL)
+	if (n == 0)
 		return;
-	l = ft->ignored->first;
-	from = fab->link_to[fab->link_rev[l]];
+	l = ft->arcs.link[ft->tiers.ignored];
+	back = fab->link_rev[l];
 	ft->host->log(ft->host, FM_LOG_WARN,
 	    "%u cable%s between switches of one tier carr%s no traffic, among them %s port %u to "
 	    "%s port %u",
-	    ft->n_ignored, ft->n_ignored > 1 ? "s" : "", ft->n_ignored > 1 ? "y" : "ies",
-	    fab->sw_name[from], fab->link_port[l], fab->sw_name[fab->link_to[l]],
-	    fab->link_port[fab->link_rev[l]]);
+	    n, n > 1 ? "s" : "", n > 1 ? "y" : "ies", fab->sw_name[fab->link_to[back]],
+	    fab->link_port[l], fab->sw_name[fab->link_to[l]], fab->link_port[back]);
+}
+
+/* The arcs between tiers. */
+static int
+list_ways(const struct fattree *ft, struct fm_arcs *out, struct fm_error *err)
+{
+	const struct fm_arcs *arcs = &ft->arcs;
+	fm_arc *first = fm_scratch_array(ft->host, (size_t)arcs->n_switches + 1, fm_arc), n = 0;
+	fm_sw *to = fm_scratch_array(ft->host, arcs->n_arcs, fm_sw);
+
+	if (first == NULL || to == NULL)
+		return fm_no_scratch(ft->host, "ways between tiers", err);
+	for (fm_sw s = 0; s < arcs->n_switches; s++) {
+		for (fm_arc a = arcs->first[s]; a < arcs->first[s + 1]; a++)
+			if (ft->tiers.rank[arcs->to[a]] != ft->tiers.rank[s])
+				to[n++] = arcs->to[a];
+		first[s + 1] = n;
+	}
+	*out = (struct fm_arcs){
+		.n_switches = arcs->n_switches, .n_arcs = n, .first = first, .to = to
+	};
+	return 0;
+}
+
+/* Regions (a fabric with proxies) keep the plain tiers: they are composed along them, and a
+ * pair without a legal route is the host's to place elsewhere. */
+static int
+find_order(const struct fattree *ft, struct fm_order *out, struct fm_error *err)
+{
+	uint32_t *level = fm_scratch_array(ft->host, ft->tiers.n, uint32_t);
+	struct fm_levels levels = { .level = level, .turn = !fm_has_proxies(ft->fab) };
+	struct fm_arcs ways;
+	int rc = list_ways(ft, &ways, err);
+
+	if (rc != 0 || level == NULL)
+		return rc != 0 ? rc : fm_no_scratch(ft->host, "order of the switches", err);
+	for (fm_sw s = 0; s < ft->tiers.n; s++)
+		level[s] = ft->tiers.rank[s];
+	return fm_order_build(ft->host, &ways, &levels, out, err);
 }
 
 static int
 fattree_route(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_request *req,
     const void *opts, struct fm_tables *out, struct fm_error *err)
 {
-	struct ft ft = { .host = host,
-		.fab = fab,
-		.opt = opts != NULL ? opts : &no_options,
-		.n = fab->n_switches,
-		.prev = (req->flags & FM_REQ_PREV_FOREIGN) != 0 ? NULL : req->prev,
-		.out = out };
+	struct fattree ft = {
+		.host = host, .fab = fab, .opt = opts != NULL ? opts : &no_options, .out = out
+	};
+	struct fm_dmodk how = { .arcs = &ft.arcs,
+		.by_guid = true,
+		.prev = (req->flags & FM_REQ_PREV_FOREIGN) != 0 ? NULL : req->prev };
+	const struct fm_dmodk_routes *routes;
+	struct fm_order order;
 	int rc;
 
-	if (ft.n == 0)
+	if (fab->n_switches == 0)
 		return 0;
-	if ((rc = ft_tiers(&ft, err)) < 0)
+	if ((rc = find_tiers(&ft, err)) != 0)
 		return rc;
 	warn_ignored(&ft);
-	if ((rc = ft_shape(&ft, err)) < 0 || (rc = ft_classes(&ft, err)) < 0 ||
-	    (rc = ft_levels(&ft, err)) < 0 || (rc = ft_reach(&ft, err)) < 0 ||
-	    (rc = ft_bundles(&ft, err)) < 0 || (rc = ft_fill(&ft, err)) < 0 ||
-	    (rc = ft_limit_reverse(&ft, err)) < 0)
+	how.rank = ft.tiers.rank;
+	how.order = &order;
+	if ((rc = ft_classes(&ft, &how.class, err)) != 0 ||
+	    (rc = find_order(&ft, &order, err)) != 0 ||
+	    (rc = fm_dmodk_route(host, fab, &how, out, &routes, err)) != 0 ||
+	    (rc = ft_limit_reverse(&ft, err)) != 0)
 		return rc;
-	return ft_alternatives(&ft, err);
+	return fm_dmodk_alternatives(routes, out, err);
 }
 
 static const char *const aliases[] = { "ftree", NULL };

@@ -9,9 +9,9 @@
  * is taken out is whole branches.  O(switches * LIDs), only where there is a
  * limit.
  */
-#include "plugins/engines/fattree/fattree.h"
+#include <string.h>
 
-#include "plugins/common/paths/arcs.h"
+#include "plugins/engines/fattree/fattree.h"
 
 struct step {
 	uint16_t ups;	  /* hops up from here on */
@@ -20,7 +20,7 @@ struct step {
 };
 
 struct reverse {
-	struct ft *ft;
+	const struct fattree *ft;
 	fm_sw *next;	     /* [n][256] switch behind a port, FM_NONE */
 	struct step **steps; /* [n_workers][n] */
 	fm_sw **stack;	     /* [n_workers][n] */
@@ -30,10 +30,10 @@ struct reverse {
 static void
 follow(const struct reverse *r, struct step *steps, fm_sw *stack, fm_sw s, uint16_t lid)
 {
-	const struct ft *ft = r->ft;
+	const struct fattree *ft = r->ft;
 	uint32_t depth = 0;
 
-	while (!steps[s].known && depth < ft->n) {
+	while (!steps[s].known && depth < ft->fab->n_switches) {
 		fm_sw to = r->next[(size_t)s * 256 + ft->out->lft[s][lid]];
 
 		if (to == FM_NONE) { /* here, or no route */
@@ -45,7 +45,7 @@ follow(const struct reverse *r, struct step *steps, fm_sw *stack, fm_sw s, uint1
 	}
 	while (depth > 0) {
 		fm_sw from = stack[--depth];
-		bool up = ft->rank[s] > ft->rank[from];
+		bool up = ft->tiers.rank[s] > ft->tiers.rank[from];
 
 		steps[from] = (struct step){ (uint16_t)(steps[s].ups + up),
 			up ? steps[s].reverse : steps[s].ups, true };
@@ -56,22 +56,21 @@ follow(const struct reverse *r, struct step *steps, fm_sw *stack, fm_sw s, uint1
 static void
 limit_lid(const struct reverse *r, struct step *steps, fm_sw *stack, uint16_t lid)
 {
-	const struct ft *ft = r->ft;
+	const struct fattree *ft = r->ft;
 
-	memset(steps, 0, ft->n * sizeof(*steps));
-	for (fm_sw s = 0; s < ft->n; s++)
+	memset(steps, 0, ft->fab->n_switches * sizeof(*steps));
+	for (fm_sw s = 0; s < ft->fab->n_switches; s++)
 		follow(r, steps, stack, s, lid);
-	for (fm_sw s = 0; s < ft->n; s++)
+	for (fm_sw s = 0; s < ft->fab->n_switches; s++)
 		if (steps[s].reverse > ft->opt->max_reverse_hops)
 			ft->out->lft[s][lid] = FM_PORT_NONE;
 }
 
 static void
-limit_column(void *arg, uint32_t c, unsigned worker)
+limit_switch(void *arg, uint32_t sw, unsigned worker)
 {
 	struct reverse *r = arg;
 	const struct fm_fabric *fab = r->ft->fab;
-	fm_sw sw = r->ft->col_sw[c];
 
 	if (r->ft->host->should_stop(r->ft->host))
 		return;
@@ -83,18 +82,18 @@ limit_column(void *arg, uint32_t c, unsigned worker)
 }
 
 static bool
-take_memory(struct ft *ft, struct reverse *r)
+take_memory(const struct fattree *ft, struct reverse *r)
 {
 	unsigned n_workers = ft->host->n_workers(ft->host);
 
-	r->next = ft_alloc(ft, (size_t)ft->n * 256, sizeof(*r->next));
-	r->steps = ft_alloc(ft, n_workers, sizeof(*r->steps));
-	r->stack = ft_alloc(ft, n_workers, sizeof(*r->stack));
+	r->next = fm_scratch_bytes(ft->host, (size_t)ft->fab->n_switches * 256, sizeof(*r->next));
+	r->steps = fm_scratch_bytes(ft->host, n_workers, sizeof(*r->steps));
+	r->stack = fm_scratch_bytes(ft->host, n_workers, sizeof(*r->stack));
 	if (r->next == NULL || r->steps == NULL || r->stack == NULL)
 		return false;
 	for (unsigned w = 0; w < n_workers; w++) {
-		r->steps[w] = ft_alloc(ft, ft->n, sizeof(**r->steps));
-		r->stack[w] = ft_alloc(ft, ft->n, sizeof(**r->stack));
+		r->steps[w] = fm_scratch_bytes(ft->host, ft->fab->n_switches, sizeof(**r->steps));
+		r->stack[w] = fm_scratch_bytes(ft->host, ft->fab->n_switches, sizeof(**r->stack));
 		if (r->steps[w] == NULL || r->stack[w] == NULL)
 			return false;
 	}
@@ -102,7 +101,7 @@ take_memory(struct ft *ft, struct reverse *r)
 }
 
 int
-ft_limit_reverse(struct ft *ft, struct fm_error *err)
+ft_limit_reverse(const struct fattree *ft, struct fm_error *err)
 {
 	const struct fm_fabric *fab = ft->fab;
 	struct reverse r = { .ft = ft };
@@ -110,12 +109,12 @@ ft_limit_reverse(struct ft *ft, struct fm_error *err)
 	if (ft->opt->max_reverse_hops >= FT_ANY_REVERSE_HOPS)
 		return 0;
 	if (!take_memory(ft, &r))
-		return ft_out_of_memory(ft, err);
-	memset(r.next, 0xff, (size_t)ft->n * 256 * sizeof(*r.next));
-	for (fm_sw s = 0; s < ft->n; s++)
+		return fm_no_scratch(ft->host, "hops of the routes", err);
+	memset(r.next, 0xff, (size_t)ft->fab->n_switches * 256 * sizeof(*r.next));
+	for (fm_sw s = 0; s < ft->fab->n_switches; s++)
 		for (fm_link l = fab->sw_first_link[s]; l < fab->sw_first_link[s + 1]; l++)
 			r.next[(size_t)s * 256 + fab->link_port[l]] = fab->link_to[l];
-	ft->host->parallel_for(ft->host, ft->n, limit_column, &r);
+	ft->host->parallel_for(ft->host, ft->fab->n_switches, limit_switch, &r);
 	if (ft->host->should_stop(ft->host))
 		return ft->host->fail(err, FM_E_CANCELLED, "stopped while filling the tables");
 	return 0;

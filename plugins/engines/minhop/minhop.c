@@ -4,7 +4,7 @@
  *
  * The idea: every switch knows for every destination which neighbours lie on a
  * shortest path; which of them takes a LID is a question of balance.  On trees it
- * is a digit of the destination's number (plugins/common/tree/spread.c), elsewhere the
+ * is a digit of the destination's number (plugins/common/tree/dmodk.c), elsewhere the
  * load of the trees before (plugins/common/sssp/sssp.h).  OpenSM's engine of this
  * name counts the routes on its own ports only and keeps what the switches hold;
  * here all of a path counts, and the same fabric gives the same tables.

@@ -9,7 +9,7 @@
  * steps, the port that fewest LIDs use, and of those the one to the switch that
  * fewest LIDs enter (plugins/common/sssp/counts.c).  Switches with hosts choose
  * before the others, as theirs is the choice that matters.  On trees of links all
- * alike digits of the destination's number choose (plugins/common/tree/spread.c): as even
+ * alike digits of the destination's number choose (plugins/common/tree/dmodk.c): as even
  * at every switch, and over whole paths.
  *
  * When to use: in fabrics of links of different speed, and where tables like

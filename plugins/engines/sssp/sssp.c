@@ -8,7 +8,7 @@
  * Destinations are taken in turn over the switches, and small fabrics get
  * further rounds in which every tree is taken out and grown again.  On levelled
  * fabrics (trees) the choice is a digit of the destination's number instead
- * (plugins/common/tree/spread.c), which is even by construction.  The work is done by
+ * (plugins/common/tree/dmodk.c), which is even by construction.  The work is done by
  * plugins/common/sssp/sssp.h.
  *
  * When to use.  On fabrics without a closed form (random graphs, dragonflies,

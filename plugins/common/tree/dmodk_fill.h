@@ -10,7 +10,7 @@
 #ifndef PLUGINS_ENGINES_FATTREE_FILL_H
 #define PLUGINS_ENGINES_FATTREE_FILL_H
 
-#include "plugins/engines/fattree/fattree.h"
+#include "plugins/common/tree/dmodk_tree.h"
 
 /* Ways to deal out what is displaced for a whole bundle: the fewer LIDs, the
  * less chance evens them out. */
@@ -46,6 +46,11 @@ struct ft_scratch {
 	uint64_t *one, *lower; /* [words] */
 	uint64_t *count;       /* [3][words] see leads.c */
 	uint32_t n_displaced;
+	/* without an order: columns that slots lead to at best in k hops more, where bit k of
+	 * hops is set */
+	uint64_t *at_hops; /* [FT_MAX_COST][words] */
+	uint64_t hops;
+	uint64_t *some_kept; /* [words] of the row kept for tops */
 };
 
 /* Slots in the order in which displaced LIDs take them, as a ring. */
@@ -55,7 +60,7 @@ struct ft_deck {
 };
 
 struct ft_row {
-	struct ft *ft;
+	struct fm_dmodk_routes *ft;
 	struct ft_scratch *w;
 	const struct ft_bundle *b; /* NULL: no parents */
 	fm_sw sw;
@@ -66,6 +71,7 @@ struct ft_row {
 	const uint8_t *prev;  /* this row before, or NULL */
 	bool has_children;    /* w->done is not empty */
 	bool shared;	      /* w->some is not empty */
+	uint32_t twin;	      /* the column that its own one stands for in w->some */
 };
 
 static inline bool
@@ -113,23 +119,24 @@ ft_leads(const struct ft_scratch *w, uint32_t c, uint8_t slot)
 }
 
 /* The template row of a bundle: slot, lacks, mask, displaced of w. */
-void ft_make_template_row(const struct ft *ft, struct ft_scratch *w, const struct ft_bundle *b);
+void ft_make_template_row(
+    const struct fm_dmodk_routes *ft, struct ft_scratch *w, const struct ft_bundle *b);
 /* Deals slots to the displaced LIDs of the template row, another way for each turn. */
-void ft_deal_displaced(
-    const struct ft *ft, struct ft_scratch *w, const struct ft_bundle *b, uint32_t turn);
+void ft_deal_displaced(const struct fm_dmodk_routes *ft, struct ft_scratch *w,
+    const struct ft_bundle *b, uint32_t turn);
 /* As ft_deal(), where the next card does not lead there. */
 uint8_t ft_deal_other(struct ft_deck *d, const struct ft_scratch *w, uint32_t c);
 /* The card at j is taken, the one after it is next. */
 uint8_t ft_use_card(struct ft_deck *d, uint32_t j);
 /* Does from -> to serve column c in k more hops? */
-bool ft_offers(const struct ft *ft, fm_sw from, fm_sw to, unsigned k, uint32_t c);
+bool ft_offers(const struct fm_dmodk_routes *ft, fm_sw from, fm_sw to, unsigned k, uint32_t c);
 void ft_fill_up(struct ft_row *r);
 
 /* done = columns served by children, some = by more than one of them. */
 void ft_find_children(struct ft_row *r);
 void ft_fill_down(struct ft_row *r);
 /* The rows of switches without parents, which mostly have the same children. */
-void ft_fill_tops(struct ft *ft, struct ft_scratch *w, const fm_sw *tops, uint32_t n);
+void ft_fill_tops(struct fm_dmodk_routes *ft, struct ft_scratch *w, const fm_sw *tops, uint32_t n);
 void ft_fill_own(struct ft_row *r);
 
 /* A slot for a LID of column c: the next card that leads there.  255: none does. */

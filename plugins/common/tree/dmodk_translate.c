@@ -9,7 +9,7 @@
  * pshufb gives 0.  Pieces hold the complement of the ports, so that "no piece
  * answered" (slot 255) comes out as 255 after the final complement.
  */
-#include "plugins/engines/fattree/fattree.h"
+#include "plugins/common/tree/dmodk_tree.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>

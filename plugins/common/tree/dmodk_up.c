@@ -12,28 +12,19 @@
  * another one in every switch.  A few operations each: a few missing cables
  * displace a million entries of a large fabric.
  */
-#include "plugins/engines/fattree/fill.h"
+#include "plugins/common/tree/dmodk_fill.h"
 
 static void
 find_ports(struct ft_row *r, struct ft_deck *d)
 {
-	const struct ft *ft = r->ft;
-	struct ft_scratch *w = r->w;
+	const struct fm_dmodk_routes *ft = r->ft;
+	const fm_link *link = &ft->slot_link[ft->slot_first[r->sw]];
 	uint32_t n = r->b->n_slots, first = r->turn % r->b->n_nominal;
 
 	memset(r->port, FM_PORT_NONE, sizeof(r->port));
-	FT_EACH_GROUP (ft, g, r->sw)
-		w->group_at[g->to] = (uint32_t)(g - ft->groups) + 1;
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t at = w->group_at[r->b->slots[i].to];
-		const struct ft_group *g = at > 0 ? &ft->groups[at - 1] : NULL;
-
-		if (g == NULL || r->b->slots[i].parallel >= g->n)
-			continue;
-		r->port[i] = ft->fab->link_port[g->first + r->b->slots[i].parallel];
-	}
-	FT_EACH_GROUP (ft, g, r->sw)
-		w->group_at[g->to] = 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (link[i] != FM_NONE)
+			r->port[i] = ft->fab->link_port[link[i]];
 	for (uint32_t i = first; i < first + n; i++)
 		if (r->port[i < n ? i : i - n] != FM_PORT_NONE)
 			d->slot[d->n++] = (uint8_t)(i < n ? i : i - n);
@@ -44,7 +35,7 @@ find_ports(struct ft_row *r, struct ft_deck *d)
 static int
 exact_card(const struct ft_row *r, const struct ft_deck *d, uint32_t c)
 {
-	const struct ft *ft = r->ft;
+	const struct fm_dmodk_routes *ft = r->ft;
 	bool below = ft_in(&ft->below[r->sw], c);
 	const struct ft_layers *here = below ? &ft->down[r->sw] : ft->up[r->sw];
 
@@ -57,7 +48,8 @@ exact_card(const struct ft_row *r, const struct ft_deck *d, uint32_t c)
 			uint32_t j = d->next + i < d->n ? d->next + i : d->next + i - d->n;
 			fm_sw to = r->b->slots[d->slot[j]].to;
 
-			if (ft_is_up(ft, r->sw, to) != below && ft_offers(ft, r->sw, to, k - 1, c))
+			if ((ft_is_up(ft, r->sw, to) != below || ft->how->order == NULL) &&
+			    ft_offers(ft, r->sw, to, k - 1, c))
 				return (int)j;
 		}
 		return -1;
@@ -123,6 +115,106 @@ place_lost(struct ft_row *r, struct ft_deck *d, const uint16_t *lids, size_t n)
 	}
 }
 
+/* ---- where all sources agree on detours: by load */
+
+/* The template by which children send LIDs up here, and the slot in it that is this switch;
+ * template NULL: all LIDs pass. */
+struct passing {
+	const uint8_t *template;
+	uint32_t n_parents, slot;
+};
+
+static struct passing
+find_passing(const struct ft_row *r)
+{
+	const struct fm_dmodk_routes *ft = r->ft;
+
+	FT_EACH_CHILD(ft, g, r->sw)
+	{
+		const struct ft_bundle *b = &ft->bundles[ft->bundle_of[g->to]];
+
+		for (uint32_t i = 0; i < b->n_groups && i < b->n_nominal; i++)
+			if (b->slots[i].to == r->sw)
+				return (struct passing){ ft_template(ft, b->divider, b->n_nominal),
+					b->n_groups, i };
+	}
+	return (struct passing){ .template = NULL };
+}
+
+/* Do the children send this LID of a host here when all cables are there? */
+static bool
+passes(const struct ft_row *r, const struct passing *p, uint16_t lid)
+{
+	return fm_is_host(r->ft->fab, r->ft->fab->lid_end[lid]) &&
+	    (p->template == NULL || p->template[lid] % p->n_parents == p->slot);
+}
+
+/* The least loaded slot that leads to the LID, from another one onwards for each; what does
+ * not pass takes the first. */
+static uint8_t
+least_loaded(const struct ft_row *r, const struct ft_deck *d, uint16_t lid, bool passing,
+    const int32_t *load)
+{
+	uint32_t c = r->ft->lid_col[lid], at = (r->ft->number[lid] + r->sw) % d->n;
+	uint8_t best = FM_PORT_NONE;
+
+	for (uint32_t i = 0; i < d->n; i++, at = at + 1 < d->n ? at + 1 : 0) {
+		uint8_t slot = d->slot[at];
+
+		if (!ft_leads(r->w, c, slot) || (best != FM_PORT_NONE && load[slot] >= load[best]))
+			continue;
+		best = slot;
+		if (!passing)
+			break;
+	}
+	return best;
+}
+
+/* Loads are what slots bear beyond their share of the numbers, of LIDs that pass. */
+static void
+place_by_load(struct ft_row *r, struct ft_deck *d, const struct passing *p, int32_t load[256],
+    const uint16_t *lids, size_t n)
+{
+	const struct fm_dmodk_routes *ft = r->ft;
+
+	for (size_t i = 0; i < n; i++) {
+		uint16_t lid = lids[i];
+		uint32_t c = ft->lid_col[lid];
+		bool passing = passes(r, p, lid);
+		uint8_t slot;
+		int card;
+
+		if (r->has_children && (r->w->done[c / 64] >> (c % 64)) & 1)
+			continue; /* a child's */
+		slot = least_loaded(r, d, lid, passing, load);
+		if (slot == FM_PORT_NONE && (card = exact_card(r, d, c)) >= 0)
+			slot = ft_use_card(d, (uint32_t)card);
+		load[slot] += passing;
+		r->lft[lid] = r->port[slot];
+	}
+}
+
+static void
+place_agreed(struct ft_row *r, struct ft_deck *d, size_t n_lost)
+{
+	const struct fm_dmodk_routes *ft = r->ft;
+	struct passing p = find_passing(r);
+	int32_t load[256] = { 0 };
+
+	if (d->n == 0 || (n_lost == 0 && r->w->n_displaced == 0))
+		return;
+	for (uint32_t i = 0; i < ft->n_moved; i++) {
+		const struct ft_moved *m = &ft->moved[i];
+
+		if (!passes(r, &p, m->lid))
+			continue;
+		load[m->number / r->b->divider % r->b->n_nominal]--;
+		load[ft->number[m->lid] / r->b->divider % r->b->n_nominal]++;
+	}
+	place_by_load(r, d, &p, load, r->w->lost, n_lost);
+	place_by_load(r, d, &p, load, r->w->displaced, r->w->n_displaced);
+}
+
 /* Displaced LIDs stay where they were before, where they may. */
 static void
 keep_displaced(struct ft_row *r)
@@ -145,7 +237,7 @@ keep_displaced(struct ft_row *r)
 static void
 place_surplus(struct ft_row *r)
 {
-	const struct ft *ft = r->ft;
+	const struct fm_dmodk_routes *ft = r->ft;
 
 	for (uint32_t i = 0; i < ft->n_surplus; i++) {
 		uint16_t lid = ft->surplus[i];
@@ -159,7 +251,7 @@ place_surplus(struct ft_row *r)
 void
 ft_fill_up(struct ft_row *r)
 {
-	const struct ft *ft = r->ft;
+	const struct fm_dmodk_routes *ft = r->ft;
 	struct ft_deck d = { .n = 0 };
 	bool holes;
 	size_t n_lost;
@@ -170,7 +262,9 @@ ft_fill_up(struct ft_row *r)
 	    r->lft, r->w->slot, ft->n_lids, r->port, r->b->n_slots, holes ? r->w->lost : NULL);
 	if (r->prev != NULL)
 		keep_displaced(r);
-	if (d.n > 0)
+	if (ft->how->agree)
+		place_agreed(r, &d, n_lost);
+	else if (d.n > 0)
 		place_lost(r, &d, r->w->lost, n_lost);
 	if (!r->has_children)
 		place_surplus(r);

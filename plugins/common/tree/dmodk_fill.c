@@ -5,7 +5,7 @@
  * is whole (FM_WRITES_WHOLE_ROWS).  Tasks share nothing, so the bytes do not depend on the workers.
  * O(table bytes + displaced LIDs).
  */
-#include "plugins/engines/fattree/fill.h"
+#include "plugins/common/tree/dmodk_fill.h"
 
 void
 ft_fill_own(struct ft_row *r)
@@ -21,7 +21,7 @@ ft_fill_own(struct ft_row *r)
 }
 
 static void
-fill_user(struct ft *ft, struct ft_scratch *w, uint32_t bundle, uint32_t user)
+fill_user(struct fm_dmodk_routes *ft, struct ft_scratch *w, uint32_t bundle, uint32_t user)
 {
 	const struct ft_bundle *b = &ft->bundles[bundle];
 	fm_sw s = b->users[user];
@@ -31,7 +31,7 @@ fill_user(struct ft *ft, struct ft_scratch *w, uint32_t bundle, uint32_t user)
 		.sw = s,
 		.turn = bundle + user,
 		.lft = ft->out->lft[s],
-		.prev = ft->prev != NULL ? ft->prev->lft[s] : NULL };
+		.prev = ft->how->prev != NULL ? ft->how->prev->lft[s] : NULL };
 
 	ft_find_children(&r);
 	ft_fill_up(&r);
@@ -41,25 +41,26 @@ fill_user(struct ft *ft, struct ft_scratch *w, uint32_t bundle, uint32_t user)
 }
 
 static void
-fill_bundle(struct ft *ft, struct ft_scratch *w, uint32_t bundle)
+fill_bundle(struct fm_dmodk_routes *ft, struct ft_scratch *w, uint32_t bundle)
 {
 	const struct ft_bundle *b = &ft->bundles[bundle];
 	uint32_t n_deals;
 
 	ft_make_template_row(ft, w, b);
-	n_deals = w->n_displaced <= FT_FEW ? FT_DEALS_OF_FEW : FT_DEALS;
+	n_deals = ft->how->agree ? 1 : w->n_displaced <= FT_FEW ? FT_DEALS_OF_FEW : FT_DEALS;
 	for (uint32_t deal = 0; deal < n_deals && deal < b->n_users; deal++) {
-		ft_deal_displaced(ft, w, b, bundle + deal * (b->n_slots / n_deals + 1));
+		if (!ft->how->agree)
+			ft_deal_displaced(ft, w, b, bundle + deal * (b->n_slots / n_deals + 1));
 		for (uint32_t u = deal; u < b->n_users; u += n_deals)
 			fill_user(ft, w, bundle, u);
 	}
 }
 
 static bool
-take_sets(struct ft *ft, unsigned worker, struct ft_scratch *w)
+take_sets(struct fm_dmodk_routes *ft, unsigned worker, struct ft_scratch *w)
 {
 	uint64_t *sets = ft->host->scratch_worker(
-	    ft->host, worker, (FT_MAX_SLOTS + 264) * ft->words * sizeof(uint64_t));
+	    ft->host, worker, (FT_MAX_SLOTS + 265 + FT_MAX_COST) * ft->words * sizeof(uint64_t));
 
 	w->kids = ft->host->scratch_worker(ft->host, worker, 256 * sizeof(*w->kids));
 	if (sets == NULL || w->kids == NULL)
@@ -70,12 +71,14 @@ take_sets(struct ft *ft, unsigned worker, struct ft_scratch *w)
 	w->lower = sets + 3 * ft->words;
 	w->count = sets + 4 * ft->words;
 	w->kid_bits = sets + 7 * ft->words;
-	w->offers = sets + 263 * ft->words;
+	w->some_kept = sets + 263 * ft->words;
+	w->at_hops = sets + 264 * ft->words;
+	w->offers = sets + (264 + FT_MAX_COST) * ft->words;
 	return true;
 }
 
 static struct ft_scratch *
-scratch_of(struct ft *ft, unsigned worker)
+scratch_of(struct fm_dmodk_routes *ft, unsigned worker)
 {
 	const struct fm_host *host = ft->host;
 	struct ft_scratch *w = ft->worker[worker];
@@ -103,7 +106,7 @@ none:
 }
 
 struct tasks {
-	struct ft *ft;
+	struct fm_dmodk_routes *ft;
 	fm_sw *tops;	 /* switches without parents, block by block */
 	uint32_t *first; /* [n_top_tasks + 1] into tops */
 	uint32_t n_top_tasks;
@@ -119,7 +122,7 @@ add_top_task(struct tasks *t, uint32_t n_tops)
 static void
 find_tops(struct tasks *t)
 {
-	const struct ft *ft = t->ft;
+	const struct fm_dmodk_routes *ft = t->ft;
 	uint32_t n = 0;
 
 	for (uint32_t b = 0; b < ft->n_blocks; b++) {
@@ -139,7 +142,7 @@ static void
 run_task(void *arg, uint32_t i, unsigned worker)
 {
 	struct tasks *t = arg;
-	struct ft *ft = t->ft;
+	struct fm_dmodk_routes *ft = t->ft;
 	struct ft_scratch *w = scratch_of(ft, worker);
 
 	if (w == NULL || ft->host->should_stop(ft->host))
@@ -153,7 +156,7 @@ run_task(void *arg, uint32_t i, unsigned worker)
 }
 
 int
-ft_fill(struct ft *ft, struct fm_error *err)
+ft_fill(struct fm_dmodk_routes *ft, struct fm_error *err)
 {
 	struct tasks t = { .ft = ft,
 		.tops = ft_alloc(ft, ft->n, sizeof(*t.tops)),

@@ -22,7 +22,7 @@
  */
 #include <stdlib.h>
 
-#include "plugins/engines/fattree/fattree.h"
+#include "plugins/common/tree/dmodk_tree.h"
 
 #define MAX_HOMES 4 /* blocks remembered for one child while clustering */
 
@@ -39,9 +39,9 @@ by_guid(const void *a, const void *b)
 	return x->guid < y->guid ? -1 : x->guid > y->guid;
 }
 
-/* by_rank: all switches ascending by (rank, GUID). */
+/* by_rank: all switches ascending by (rank, GUID or index). */
 static int
-sort_switches(struct ft *ft, struct fm_error *err)
+sort_switches(struct fm_dmodk_routes *ft, struct fm_error *err)
 {
 	struct keyed *k = ft_alloc(ft, ft->n, sizeof(*k));
 	uint32_t *at = ft_alloc(ft, (size_t)ft->max_rank + 2, sizeof(*at));
@@ -51,7 +51,7 @@ sort_switches(struct ft *ft, struct fm_error *err)
 	if (k == NULL || at == NULL || ft->by_rank == NULL)
 		return ft_out_of_memory(ft, err);
 	for (fm_sw s = 0; s < ft->n; s++) {
-		k[s] = (struct keyed){ ft->fab->sw_guid[s], s };
+		k[s] = (struct keyed){ ft->how->by_guid ? ft->fab->sw_guid[s] : s, s };
 		sorted &= s == 0 || k[s - 1].guid <= k[s].guid;
 		at[ft->rank[s] + 1]++;
 	}
@@ -73,7 +73,7 @@ struct clustering {
 /* The block of u's tier that most of its children are below; a new one if
  * none has more than half of them. */
 static uint32_t
-choose_block(struct ft *ft, struct clustering *c, const uint16_t *block_rank, fm_sw u)
+choose_block(struct fm_dmodk_routes *ft, struct clustering *c, const uint16_t *block_rank, fm_sw u)
 {
 	uint32_t n_touched = 0, best = FM_NONE, best_votes = 0;
 	uint32_t n_children = ft->first_group[u + 1] - ft->first_child[u];
@@ -113,7 +113,7 @@ remember_home(uint32_t homes[MAX_HOMES], uint32_t block)
 }
 
 static int
-find_blocks(struct ft *ft, uint16_t *block_rank, struct fm_error *err)
+find_blocks(struct fm_dmodk_routes *ft, uint16_t *block_rank, struct fm_error *err)
 {
 	struct clustering c = {
 		.homes = ft_alloc(ft, ft->n, sizeof(*c.homes)),
@@ -146,11 +146,11 @@ find_blocks(struct ft *ft, uint16_t *block_rank, struct fm_error *err)
 
 /* The block of all parents of s, or FM_NONE: they are of several, or there is none. */
 static uint32_t
-only_home(const struct ft *ft, fm_sw s)
+only_home(const struct fm_dmodk_routes *ft, fm_sw s)
 {
 	uint32_t first = ft->first_group[s], b;
 
-	if (first == ft->first_peer[s])
+	if (first == ft->first_child[s])
 		return FM_NONE;
 	b = ft->block[ft->groups[first].to];
 	FT_EACH_PARENT(ft, g, s)
@@ -161,7 +161,7 @@ only_home(const struct ft *ft, fm_sw s)
 
 /* The block most parents of s are in.  votes: all 0 between switches. */
 static uint32_t
-vote_home(const struct ft *ft, fm_sw s, uint32_t *votes)
+vote_home(const struct fm_dmodk_routes *ft, fm_sw s, uint32_t *votes)
 {
 	uint32_t best = FM_NONE;
 
@@ -181,7 +181,7 @@ vote_home(const struct ft *ft, fm_sw s, uint32_t *votes)
 }
 
 static int
-find_homes(struct ft *ft, struct fm_error *err)
+find_homes(struct fm_dmodk_routes *ft, struct fm_error *err)
 {
 	uint32_t *votes = ft_alloc(ft, ft->n_blocks, sizeof(*votes));
 
@@ -198,7 +198,7 @@ find_homes(struct ft *ft, struct fm_error *err)
 
 /* Switches i with rank[by_rank[i]] == r are by_rank[rank_start[r] .. rank_start[r + 1]). */
 static uint32_t
-rank_end(const struct ft *ft, uint32_t from)
+rank_end(const struct fm_dmodk_routes *ft, uint32_t from)
 {
 	uint32_t i = from;
 
@@ -209,7 +209,7 @@ rank_end(const struct ft *ft, uint32_t from)
 
 /* From above: blocks joined through all tiers above a switch are one plane. */
 static int
-find_planes(struct ft *ft, uint32_t *joined, struct fm_error *err)
+find_planes(struct fm_dmodk_routes *ft, uint32_t *joined, struct fm_error *err)
 {
 	ft->plane = ft_alloc(ft, ft->n, sizeof(*ft->plane));
 	if (ft->plane == NULL)
@@ -240,8 +240,8 @@ find_planes(struct ft *ft, uint32_t *joined, struct fm_error *err)
 
 /* Stable counting sort of leaves by the first leaf, in GUID order, of their pod. */
 static void
-group_leaves(const struct ft *ft, uint32_t *joined, fm_sw *leaves, uint32_t n, uint32_t *first,
-    uint32_t *count, fm_sw *tmp)
+group_leaves(const struct fm_dmodk_routes *ft, uint32_t *joined, fm_sw *leaves, uint32_t n,
+    uint32_t *first, uint32_t *count, fm_sw *tmp)
 {
 	uint32_t sum = 0;
 
@@ -274,7 +274,7 @@ group_leaves(const struct ft *ft, uint32_t *joined, fm_sw *leaves, uint32_t n, u
 
 /* From below: leaves pod by pod, pods by pods of pods, ...; last key the GUID. */
 static int
-order_columns(struct ft *ft, uint32_t *joined, struct fm_error *err)
+order_columns(struct fm_dmodk_routes *ft, uint32_t *joined, struct fm_error *err)
 {
 	uint32_t n = 0, at;
 	uint32_t *first = ft_alloc(ft, ft->n_blocks, sizeof(*first));
@@ -315,7 +315,7 @@ order_columns(struct ft *ft, uint32_t *joined, struct fm_error *err)
  * neighbours in this order are of different systems where there are several,
  * because the LIDs of one port take neighbouring slots. */
 static int
-before(const struct ft *ft, const uint32_t *ordinal, fm_sw a, fm_sw b)
+before(const struct fm_dmodk_routes *ft, const uint32_t *ordinal, fm_sw a, fm_sw b)
 {
 	const struct fm_fabric *fab = ft->fab;
 
@@ -323,13 +323,15 @@ before(const struct ft *ft, const uint32_t *ordinal, fm_sw a, fm_sw b)
 		return ordinal[a] < ordinal[b];
 	if (ft->plane[a] != ft->plane[b])
 		return ft->plane[a] < ft->plane[b];
+	if (!ft->how->by_guid)
+		return a < b;
 	if (fab->sw_system_guid[a] != fab->sw_system_guid[b])
 		return fab->sw_system_guid[a] < fab->sw_system_guid[b];
 	return fab->sw_guid[a] < fab->sw_guid[b];
 }
 
 static void
-insertion_sort(const struct ft *ft, const uint32_t *ordinal, fm_sw *m, uint32_t n)
+insertion_sort(const struct fm_dmodk_routes *ft, const uint32_t *ordinal, fm_sw *m, uint32_t n)
 {
 	for (uint32_t i = 1; i < n; i++) {
 		fm_sw s = m[i];
@@ -342,7 +344,7 @@ insertion_sort(const struct ft *ft, const uint32_t *ordinal, fm_sw *m, uint32_t 
 }
 
 void
-ft_sort_parents(const struct ft *ft, uint32_t *ordinal, fm_sw *m, uint32_t n)
+ft_sort_parents(const struct fm_dmodk_routes *ft, uint32_t *ordinal, fm_sw *m, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
 		ordinal[m[i]] = 0;
@@ -355,7 +357,7 @@ ft_sort_parents(const struct ft *ft, uint32_t *ordinal, fm_sw *m, uint32_t n)
 }
 
 static int
-fill_blocks(struct ft *ft, struct fm_error *err)
+fill_blocks(struct fm_dmodk_routes *ft, struct fm_error *err)
 {
 	uint32_t *ordinal = ft_alloc(ft, ft->n, sizeof(*ordinal));
 	uint32_t *at = ft_alloc(ft, (size_t)ft->n_blocks + 1, sizeof(*at));
@@ -383,29 +385,45 @@ fill_blocks(struct ft *ft, struct fm_error *err)
 	return 0;
 }
 
-/* Hosts of the usual leaf: leaves are numbered in steps of it, so that a host
- * that is off does not shift the numbers of all that follow. */
+/* Hosts of a class at the usual leaf that has any: leaves are numbered in steps of it,
+ * so that a host that is off does not shift the numbers of all that follow. */
+static uint32_t
+usual_size(const struct fm_dmodk_routes *ft, uint8_t class, uint32_t *count)
+{
+	const struct fm_fabric *fab = ft->fab;
+	const uint8_t *of = ft->how->class;
+	uint32_t usual = 0;
+
+	memset(count, 0, 512 * sizeof(*count));
+	for (uint32_t c = 0; c < ft->n_leaves; c++) {
+		fm_sw s = ft->col_sw[c];
+		uint32_t n = of == NULL && class == 0 ? ft->n_hosts[s] : 0;
+
+		for (fm_end e = fab->sw_first_end[s]; of != NULL && e < fab->sw_first_end[s + 1];
+		     e++)
+			n += fm_is_host(fab, e) && of[e] == class;
+		count[n < 511 ? n : 511]++;
+	}
+	for (uint32_t n = 1; n < 512; n++)
+		if (count[n] > 0 && count[n] >= count[usual] * (usual > 0))
+			usual = n;
+	return usual > 0 ? usual : 1;
+}
+
 static int
-find_leaf_size(struct ft *ft, struct fm_error *err)
+find_sizes(struct fm_dmodk_routes *ft, struct fm_error *err)
 {
 	uint32_t *count = ft_alloc(ft, 512, sizeof(*count));
 
 	if (count == NULL)
 		return ft_out_of_memory(ft, err);
-	for (uint32_t c = 0; c < ft->n_leaves; c++) {
-		uint32_t hosts = ft->n_hosts[ft->col_sw[c]];
-
-		count[hosts < 511 ? hosts : 511]++;
-	}
-	ft->leaf_size = 1;
-	for (uint32_t h = 1; h < 512; h++)
-		if (count[h] > 0 && count[h] >= count[ft->leaf_size])
-			ft->leaf_size = h;
+	for (uint8_t class = 0; class < FM_DMODK_CLASSES; class ++)
+		ft->class_size[class] = usual_size(ft, class, count);
 	return 0;
 }
 
 int
-ft_shape(struct ft *ft, struct fm_error *err)
+ft_shape(struct fm_dmodk_routes *ft, struct fm_error *err)
 {
 	uint16_t *block_rank = ft_alloc(ft, ft->n, sizeof(*block_rank));
 	uint32_t *joined = ft_alloc(ft, ft->n, sizeof(*joined));
@@ -417,5 +435,5 @@ ft_shape(struct ft *ft, struct fm_error *err)
 	    (rc = find_homes(ft, err)) < 0 || (rc = find_planes(ft, joined, err)) < 0 ||
 	    (rc = order_columns(ft, joined, err)) < 0 || (rc = fill_blocks(ft, err)) < 0)
 		return rc;
-	return find_leaf_size(ft, err);
+	return find_sizes(ft, err);
 }

@@ -18,7 +18,7 @@
  * switches that agree in both.
  */
 #include "plugins/common/paths/arcs.h"
-#include "plugins/engines/fattree/fattree.h"
+#include "plugins/common/tree/dmodk_tree.h"
 
 #define MAX_DIVIDER 65536u /* beyond all LIDs */
 
@@ -32,7 +32,7 @@ struct maker {
 
 /* The usual number of parallel links in each block: the rounded mean. */
 static int
-find_parallel(const struct ft *ft, struct maker *m, struct fm_error *err)
+find_parallel(const struct fm_dmodk_routes *ft, struct maker *m, struct fm_error *err)
 {
 	uint32_t *n_groups = ft_alloc(ft, ft->n_blocks, sizeof(*n_groups));
 
@@ -64,7 +64,7 @@ struct parents {
 };
 
 static struct parents
-look_at_parents(const struct ft *ft, const struct maker *m, fm_sw s)
+look_at_parents(const struct fm_dmodk_routes *ft, const struct maker *m, fm_sw s)
 {
 	uint32_t b = ft->home[s];
 	uint32_t members = ft->block_first[b + 1] - ft->block_first[b];
@@ -80,10 +80,10 @@ look_at_parents(const struct ft *ft, const struct maker *m, fm_sw s)
 		}
 	}
 	for (uint32_t i = ft->block_first[b]; i < ft->block_first[b + 1]; i++)
-		p.plain &= ft->order[ft->block_member[i]] > ft->order[s];
+		p.plain &= ft->level[ft->block_member[i]] > ft->level[s];
 	p.plain &= p.n_other == 0;
-	p.follows =
-	    p.n_home * 3 >= members * 2 && p.n_other * 4 <= p.n_home && members <= FT_MAX_SLOTS;
+	p.follows = (ft->how->agree || p.n_home * 3 >= members * 2) && p.n_other * 4 <= p.n_home &&
+	    members <= FT_MAX_SLOTS;
 	return p;
 }
 
@@ -95,7 +95,8 @@ add_slot(struct ft_bundle *b, fm_sw to, uint32_t parallel)
 }
 
 static int
-start_bundle(struct ft *ft, struct ft_bundle *b, uint32_t n_users, struct fm_error *err)
+start_bundle(
+    struct fm_dmodk_routes *ft, struct ft_bundle *b, uint32_t n_users, struct fm_error *err)
 {
 	b->slots = ft_alloc(ft, FT_MAX_SLOTS, sizeof(*b->slots));
 	b->users = ft_alloc(ft, n_users, sizeof(*b->users));
@@ -104,7 +105,8 @@ start_bundle(struct ft *ft, struct ft_bundle *b, uint32_t n_users, struct fm_err
 }
 
 static void
-add_block_slots(const struct ft *ft, const struct maker *m, struct ft_bundle *b, uint32_t block)
+add_block_slots(
+    const struct fm_dmodk_routes *ft, const struct maker *m, struct ft_bundle *b, uint32_t block)
 {
 	b->n_groups = ft->block_first[block + 1] - ft->block_first[block];
 	for (uint32_t j = 0; j < m->parallel[block]; j++)
@@ -115,7 +117,8 @@ add_block_slots(const struct ft *ft, const struct maker *m, struct ft_bundle *b,
 
 /* Links of s that the pattern does not know. */
 static void
-add_extra_slots(const struct ft *ft, const struct maker *m, struct ft_bundle *b, fm_sw s)
+add_extra_slots(
+    const struct fm_dmodk_routes *ft, const struct maker *m, struct ft_bundle *b, fm_sw s)
 {
 	FT_EACH_PARENT(ft, g, s)
 	{
@@ -127,7 +130,7 @@ add_extra_slots(const struct ft *ft, const struct maker *m, struct ft_bundle *b,
 }
 
 static void
-add_own_slots(const struct ft *ft, const struct maker *m, struct ft_bundle *b, fm_sw s)
+add_own_slots(const struct fm_dmodk_routes *ft, const struct maker *m, struct ft_bundle *b, fm_sw s)
 {
 	uint32_t n = 0, most = 0;
 
@@ -147,7 +150,7 @@ add_own_slots(const struct ft *ft, const struct maker *m, struct ft_bundle *b, f
 }
 
 static int
-give_bundle(struct ft *ft, struct maker *m, fm_sw s, struct fm_error *err)
+give_bundle(struct fm_dmodk_routes *ft, struct maker *m, fm_sw s, struct fm_error *err)
 {
 	uint32_t block = ft->home[s];
 	struct parents p = look_at_parents(ft, m, s);
@@ -177,7 +180,7 @@ give_bundle(struct ft *ft, struct maker *m, fm_sw s, struct fm_error *err)
 }
 
 static void
-find_dividers(struct ft *ft)
+find_dividers(struct fm_dmodk_routes *ft)
 {
 	for (fm_sw s = 0; s < ft->n; s++)
 		ft->divider[s] = 1;
@@ -202,7 +205,7 @@ find_dividers(struct ft *ft)
 /* Ways up of a leaf by the block above it, or 0: not the same at all leaves, or several
  * cables to a parent. */
 static uint32_t
-ways_of_leaves(const struct ft *ft, const struct maker *m)
+ways_of_leaves(const struct fm_dmodk_routes *ft, const struct maker *m)
 {
 	uint32_t ways = 0;
 
@@ -223,7 +226,8 @@ ways_of_leaves(const struct ft *ft, const struct maker *m)
  * too many have numbers of their own, a row of ways each: so they leave no gap in the
  * digits of the others, and differ in those above. */
 static uint32_t
-number_of(struct ft *ft, uint32_t c, unsigned class, uint32_t place, uint32_t ways, uint16_t lid)
+number_of(struct fm_dmodk_routes *ft, uint32_t c, unsigned class, uint32_t place, uint32_t ways,
+    uint16_t lid)
 {
 	uint32_t size = ft->class_size[class], main = ways > 1 ? size / ways * ways : 0;
 
@@ -239,7 +243,7 @@ number_of(struct ft *ft, uint32_t c, unsigned class, uint32_t place, uint32_t wa
 /* Numbers: hosts of a class by leaf and place in the leaf, in steps of its size; the LIDs
  * of one port take successive numbers; switches and others apart, by column. */
 static void
-number_lids(struct ft *ft, const struct maker *m)
+number_lids(struct fm_dmodk_routes *ft, const struct maker *m)
 {
 	const struct fm_fabric *fab = ft->fab;
 	uint32_t *order = ft->out->size > offsetof(struct fm_tables, order) ? ft->out->order : NULL;
@@ -248,20 +252,19 @@ number_lids(struct ft *ft, const struct maker *m)
 	memset(ft->lid_col, 0xff, ft->n_lids * sizeof(*ft->lid_col));
 	for (uint32_t c = 0; c < ft->n; c++) {
 		fm_sw s = ft->col_sw[c];
-		uint32_t n_here[FT_CLASSES] = { 0 };
+		uint32_t n_here[FM_DMODK_CLASSES] = { 0 };
 
 		for (fm_end e = fab->sw_first_end[s]; e < fab->sw_first_end[s + 1]; e++) {
 			uint32_t lid = fab->end_lid[e], last = lid + (1u << fab->end_lmc[e]) - 1;
 			bool host =
 			    fab->end_kind[e] == FM_END_CA || fab->end_kind[e] == FM_END_ROUTER;
-			unsigned k = ft->class != NULL ? ft->class[e] : FT_COMPUTE;
+			unsigned k = ft->how->class != NULL ? ft->how->class[e] : 0u;
 			uint32_t place = host ? n_here[k]++ : 0;
 			uint32_t t = host ? number_of(ft, c, k, place, ways, (uint16_t)lid)
 			    : fab->end_kind[e] == FM_END_SWITCH ? c
 								: n_other++;
 
-			if (order != NULL && lid != 0 && fab->end_kind[e] == FM_END_CA &&
-			    k == FT_COMPUTE)
+			if (order != NULL && lid != 0 && fab->end_kind[e] == FM_END_CA && k == 0u)
 				order[lid] = c * ft->class_size[k] + place;
 			for (; lid != 0 && lid <= last && lid < ft->n_lids; lid++) {
 				ft->lid_col[lid] = (uint16_t)c;
@@ -272,7 +275,7 @@ number_lids(struct ft *ft, const struct maker *m)
 }
 
 static int
-make_runs(struct ft *ft, struct fm_error *err)
+make_runs(struct fm_dmodk_routes *ft, struct fm_error *err)
 {
 	uint32_t n = 0, *at = ft_alloc(ft, ft->n, sizeof(*at));
 
@@ -301,8 +304,43 @@ make_runs(struct ft *ft, struct fm_error *err)
 	return 0;
 }
 
+/* The cables in the slots of each switch.  group_at: [n], all 0 before and after. */
+static int
+list_links(struct fm_dmodk_routes *ft, uint32_t *group_at, struct fm_error *err)
+{
+	uint32_t n = 0;
+
+	ft->slot_first = ft_alloc(ft, (size_t)ft->n + 1, sizeof(*ft->slot_first));
+	for (fm_sw s = 0; ft->slot_first != NULL && s < ft->n; s++) {
+		ft->slot_first[s] = n;
+		n += ft->bundle_of[s] != FM_NONE ? ft->bundles[ft->bundle_of[s]].n_slots : 0;
+	}
+	ft->slot_link = ft_alloc(ft, n, sizeof(*ft->slot_link));
+	if (ft->slot_first == NULL || ft->slot_link == NULL)
+		return ft_out_of_memory(ft, err);
+	ft->slot_first[ft->n] = n;
+	memset(group_at, 0, ft->n * sizeof(*group_at));
+	for (fm_sw s = 0; s < ft->n; s++) {
+		FT_EACH_PARENT(ft, g, s)
+		group_at[g->to] = (uint32_t)(g - ft->groups) + 1;
+		for (uint32_t i = ft->slot_first[s]; i < ft->slot_first[s + 1]; i++) {
+			const struct ft_slot *slot =
+			    &ft->bundles[ft->bundle_of[s]].slots[i - ft->slot_first[s]];
+			uint32_t at = group_at[slot->to];
+
+			ft->slot_link[i] =
+			    at == 0 || (slot->parallel >= ft->groups[at - 1].n && !ft->how->agree)
+			    ? FM_NONE
+			    : ft->groups[at - 1].first + slot->parallel % ft->groups[at - 1].n;
+		}
+		FT_EACH_PARENT(ft, g, s)
+		group_at[g->to] = 0;
+	}
+	return 0;
+}
+
 static void
-want_template(struct ft *ft, uint32_t divider, uint32_t n)
+want_template(struct fm_dmodk_routes *ft, uint32_t divider, uint32_t n)
 {
 	for (uint32_t i = 0; i < ft->n_templates; i++)
 		if (ft->templates[i].divider == divider && ft->templates[i].n == n)
@@ -313,7 +351,7 @@ want_template(struct ft *ft, uint32_t divider, uint32_t n)
 }
 
 const uint8_t *
-ft_template(const struct ft *ft, uint32_t divider, uint32_t n)
+ft_template(const struct fm_dmodk_routes *ft, uint32_t divider, uint32_t n)
 {
 	for (uint32_t i = 0; i < ft->n_templates; i++)
 		if (ft->templates[i].divider == divider && ft->templates[i].n == n)
@@ -323,7 +361,7 @@ ft_template(const struct ft *ft, uint32_t divider, uint32_t n)
 
 /* LIDs come mostly in the order of their numbers: slots are counted on. */
 void
-ft_fill_template(const struct ft *ft, uint8_t *slots, uint32_t divider, uint32_t n)
+ft_fill_template(const struct fm_dmodk_routes *ft, uint8_t *slots, uint32_t divider, uint32_t n)
 {
 	uint32_t number = 0, rest = 0, slot = 0;
 
@@ -348,14 +386,14 @@ ft_fill_template(const struct ft *ft, uint8_t *slots, uint32_t divider, uint32_t
 static void
 fill_template(void *arg, uint32_t i, unsigned worker)
 {
-	const struct ft *ft = arg;
+	const struct fm_dmodk_routes *ft = arg;
 	const struct ft_template *t = &ft->templates[i];
 
 	ft_fill_template(ft, t->slot, t->divider, t->n);
 }
 
 static int
-make_templates(struct ft *ft, struct fm_error *err)
+make_templates(struct fm_dmodk_routes *ft, struct fm_error *err)
 {
 	for (uint32_t i = 0; i < ft->n_bundles; i++)
 		if (ft->bundles[i].n_nominal > 0)
@@ -374,7 +412,7 @@ make_templates(struct ft *ft, struct fm_error *err)
 }
 
 int
-ft_bundles(struct ft *ft, struct fm_error *err)
+ft_slots(struct fm_dmodk_routes *ft, struct fm_error *err)
 {
 	struct maker m = {
 		.parallel = ft_alloc(ft, ft->n_blocks, sizeof(*m.parallel)),
@@ -406,7 +444,8 @@ ft_bundles(struct ft *ft, struct fm_error *err)
 			return rc;
 	find_dividers(ft);
 	number_lids(ft, &m);
-	if ((rc = make_runs(ft, err)) < 0)
+	if ((rc = make_runs(ft, err)) < 0 || (rc = list_links(ft, m.position, err)) < 0 ||
+	    (ft->how->agree && (rc = ft_settle(ft, err)) < 0))
 		return rc;
 	return make_templates(ft, err);
 }

@@ -12,15 +12,15 @@
  * differs: nothing but their own columns where the cables are the same, else
  * found as sets of columns.  O(table bytes + what differs).
  */
-#include "plugins/engines/fattree/fill.h"
+#include "plugins/common/tree/dmodk_fill.h"
 
 /* Distances, as bits, at which a child may serve columns. */
 static uint64_t
-child_layers(const struct ft *ft, fm_sw s, fm_sw child, bool up)
+child_layers(const struct fm_dmodk_routes *ft, fm_sw s, fm_sw child, bool up)
 {
 	uint64_t there = ft->down[child].present, here = up ? 0 : ft->down[s].present;
 
-	if (ft->order[child] == ft->order[s])
+	if (ft->level[child] == ft->level[s])
 		return 0;
 	if (up) {
 		there |= ft->up[child] != NULL ? ft->up[child]->present : 0;
@@ -58,7 +58,7 @@ add_common(struct ft_set *out, const struct ft_set *from, const struct ft_set *h
 
 /* A child with nothing below it serves itself. */
 static struct ft_set
-leaf_column(const struct ft *ft, fm_sw child, uint64_t *bits)
+leaf_column(const struct fm_dmodk_routes *ft, fm_sw child, uint64_t *bits)
 {
 	uint32_t c = ft->col_of[child];
 	uint16_t w = (uint16_t)(c / 64 / FT_LINE * FT_LINE);
@@ -72,9 +72,9 @@ leaf_column(const struct ft *ft, fm_sw child, uint64_t *bits)
  * child gets down to; a child above s in the order (in the turned cone) serves
  * what s has no way down to.  bits: room for [words]. */
 static struct ft_set
-child_columns(const struct ft *ft, fm_sw s, fm_sw child, uint64_t *bits)
+child_columns(const struct fm_dmodk_routes *ft, fm_sw s, fm_sw child, uint64_t *bits)
 {
-	bool up = ft_is_up(ft, s, child);
+	bool up = ft_is_up(ft, s, child) && ft->how->order != NULL;
 	uint64_t left = child_layers(ft, s, child, up);
 	const struct ft_set *reach = &ft->below[child];
 	struct ft_set out = { bits, up ? 0 : reach->from, up ? (uint16_t)ft->words : reach->to };
@@ -101,10 +101,80 @@ child_columns(const struct ft *ft, fm_sw s, fm_sw child, uint64_t *bits)
 	return out;
 }
 
+static bool
+has_all_cables(const struct ft_row *r)
+{
+	const struct fm_dmodk_routes *ft = r->ft;
+
+	for (uint32_t i = ft->slot_first[r->sw]; i < ft->slot_first[r->sw + 1]; i++)
+		if (ft->slot_link[i] == FM_NONE)
+			return false;
+	return r->b != NULL;
+}
+
+/* Where all slots have their cables, what they lead to is known for the bundle. */
+static void
+find_slots(const struct ft_row *r, uint64_t *parents)
+{
+	const struct fm_dmodk_routes *ft = r->ft;
+
+	for (uint64_t left = r->w->hops; left != 0; left &= left - 1) {
+		unsigned k = (unsigned)__builtin_ctzll(left);
+		const struct ft_set *here = ft_layer(&ft->down[r->sw], k + 1);
+		const uint64_t *there = r->w->at_hops + k * ft->words;
+
+		for (uint32_t w = here != NULL ? here->from : 0; here != NULL && w < here->to; w++)
+			parents[w] |= there[w] & here->bits[w - here->from];
+	}
+}
+
+/* Without an order: columns that parents serve as well as children do.  They are the
+ * parents', as on the way down and up again packets could wait for one another. */
+static void
+find_parents(const struct ft_row *r, uint64_t *room)
+{
+	uint64_t *parents = r->w->lower;
+
+	memset(parents, 0, r->ft->words * sizeof(*parents));
+	if (has_all_cables(r)) {
+		find_slots(r, parents);
+		return;
+	}
+	FT_EACH_PARENT(r->ft, g, r->sw)
+	{
+		struct ft_set set = child_columns(r->ft, r->sw, g->to, room);
+
+		for (uint32_t w = set.from; w < set.to; w++)
+			parents[w] |= set.bits[w - set.from];
+	}
+}
+
+/* Another child into w->done, and w->some if one had its columns before. */
+FM_WIDE static uint64_t
+add_child(const struct fm_dmodk_routes *ft, struct ft_scratch *w, const struct ft_set *kid)
+{
+	ft_vec shared = { 0 };
+	uint64_t any = 0;
+
+	for (size_t j = kid->from; j < kid->to; j += FT_LINE) {
+		ft_vec *x = (ft_vec *)(kid->bits + (j - kid->from));
+		ft_vec *some = (ft_vec *)(w->some + j), *done = (ft_vec *)(w->done + j);
+
+		if (ft->how->order == NULL)
+			*x &= ~*(const ft_vec *)(w->lower + j);
+		*some |= *done & *x;
+		*done |= *x;
+		shared |= *some;
+	}
+	for (unsigned j = 0; j < FT_LINE; j++)
+		any |= shared[j];
+	return any;
+}
+
 void
 ft_find_children(struct ft_row *r)
 {
-	const struct ft *ft = r->ft;
+	const struct fm_dmodk_routes *ft = r->ft;
 	struct ft_scratch *w = r->w;
 	struct ft_set *kid = w->kids;
 	uint64_t *bits = w->kid_bits;
@@ -114,14 +184,13 @@ ft_find_children(struct ft_row *r)
 		return;
 	memset(w->done, 0, ft->words * sizeof(*w->done));
 	memset(w->some, 0, ft->words * sizeof(*w->some));
+	if (ft->how->order == NULL)
+		find_parents(r, bits);
 	FT_EACH_CHILD(ft, g, r->sw)
 	{
 		*kid = child_columns(ft, r->sw, g->to, bits);
 		r->has_children |= kid->to > 0;
-		for (size_t j = kid->from; j < kid->to; j++) {
-			shared |= w->some[j] |= w->done[j] & bits[j - kid->from];
-			w->done[j] |= bits[j - kid->from];
-		}
+		shared |= add_child(ft, w, kid);
 		bits += kid->to - kid->from;
 		kid++;
 	}
@@ -131,7 +200,7 @@ ft_find_children(struct ft_row *r)
 static void
 fill_child_column(struct ft_row *r, const struct ft_group *g, const uint8_t *template, uint32_t c)
 {
-	const struct ft *ft = r->ft;
+	const struct fm_dmodk_routes *ft = r->ft;
 	const uint8_t *ports = &ft->fab->link_port[g->first];
 
 	for (uint32_t i = ft->col_run[c]; i < ft->col_run[c + 1]; i++) {
@@ -150,18 +219,11 @@ fill_child_column(struct ft_row *r, const struct ft_group *g, const uint8_t *tem
 
 /* Column c through several children: they take turns. */
 static void
-fill_shared_column(struct ft_row *r, uint32_t c)
+fill_shared_column(struct ft_row *r, uint32_t c, const uint8_t *ports, uint32_t n)
 {
-	const struct ft *ft = r->ft;
-	const struct ft_set *kid = r->w->kids;
-	uint8_t ports[256];
-	uint32_t n = 0, at;
+	const struct fm_dmodk_routes *ft = r->ft;
+	uint32_t at = (c + ft->col_of[r->sw]) % n;
 
-	FT_EACH_CHILD(ft, g, r->sw)
-	if (ft_in(kid++, c))
-		for (uint32_t i = 0; i < g->n && n < 256; i++)
-			ports[n++] = ft->fab->link_port[g->first + i];
-	at = (c + ft->col_of[r->sw]) % n;
 	for (uint32_t i = ft->col_run[c]; i < ft->col_run[c + 1]; i++)
 		for (uint32_t j = 0; j < ft->runs[i].n; j++) {
 			r->lft[ft->runs[i].lid + j] = ports[at];
@@ -169,12 +231,50 @@ fill_shared_column(struct ft_row *r, uint32_t c)
 		}
 }
 
+/* The ports of the children that serve column c.  alike: of these columns only those that
+ * the same children serve stay. */
+static uint32_t
+find_servers(const struct ft_row *r, uint32_t c, uint64_t *alike, uint8_t ports[256])
+{
+	const struct fm_dmodk_routes *ft = r->ft;
+	const struct ft_set *kid = r->w->kids;
+	uint32_t n = 0;
+
+	FT_EACH_CHILD(ft, g, r->sw)
+	{
+		bool serves = ft_in(kid, c);
+
+		for (uint32_t w = c / 64; w < ft->words; w++)
+			alike[w] &= serves ? word_of(kid, w) : ~word_of(kid, w);
+		for (uint32_t i = 0; serves && i < g->n && n < 256; i++)
+			ports[n++] = ft->fab->link_port[g->first + i];
+		kid++;
+	}
+	return n;
+}
+
+/* Columns with the same children together: mostly all of them. */
 static void
 fill_shared(struct ft_row *r)
 {
-	if (r->shared)
-		FT_EACH_BIT (c, r->w->some, r->ft->words)
-			fill_shared_column(r, c);
+	uint64_t *left = r->w->some, *alike = r->w->one;
+	uint32_t words = (uint32_t)r->ft->words, own = r->ft->col_of[r->sw];
+	uint8_t ports[256];
+
+	for (uint32_t c = 0; r->shared && (c = ft_next_bit(left, words, c)) < words * 64;) {
+		uint32_t n;
+
+		memcpy(alike, left, words * sizeof(*alike));
+		n = find_servers(r, c, alike, ports);
+		for (uint32_t w = c / 64; w < words; w++) {
+			left[w] &= ~alike[w];
+			for (uint64_t x = alike[w]; x != 0; x &= x - 1) {
+				uint32_t at = w * 64 + (uint32_t)__builtin_ctzll(x);
+
+				fill_shared_column(r, at == own ? r->twin : at, ports, n);
+			}
+		}
+	}
 }
 
 /* Columns that this child alone serves, except those in known. */
@@ -182,7 +282,7 @@ static void
 fill_child(struct ft_row *r, const struct ft_group *g, const struct ft_set *kid,
     const struct ft_set *known)
 {
-	const struct ft *ft = r->ft;
+	const struct fm_dmodk_routes *ft = r->ft;
 	const uint8_t *template =
 	    g->n > 1 && kid->to > 0 ? ft_template(ft, ft->divider[r->sw], g->n) : NULL;
 
@@ -199,7 +299,7 @@ fill_child(struct ft_row *r, const struct ft_group *g, const struct ft_set *kid,
 void
 ft_fill_down(struct ft_row *r)
 {
-	const struct ft *ft = r->ft;
+	const struct fm_dmodk_routes *ft = r->ft;
 	const struct ft_set *kid = r->w->kids;
 
 	FT_EACH_CHILD(ft, g, r->sw)
@@ -216,7 +316,7 @@ struct tops {
 };
 
 static void
-put_column(const struct ft *ft, uint8_t *row, uint32_t c, uint8_t byte)
+put_column(const struct fm_dmodk_routes *ft, uint8_t *row, uint32_t c, uint8_t byte)
 {
 	for (uint32_t i = ft->col_run[c]; i < ft->col_run[c + 1]; i++)
 		ft_fill_run(row + ft->runs[i].lid, ft->runs[i].n, byte);
@@ -226,7 +326,7 @@ put_column(const struct ft *ft, uint8_t *row, uint32_t c, uint8_t byte)
 static void
 make_top_row(struct ft_row *r, struct tops *t)
 {
-	const struct ft *ft = r->ft;
+	const struct fm_dmodk_routes *ft = r->ft;
 	struct ft_scratch *w = r->w;
 	const struct ft_set *kid = w->kids;
 
@@ -266,7 +366,7 @@ blank_columns(struct ft_row *r, const struct ft_set *kept)
 static void
 fill_top(struct ft_row *r, const struct tops *t)
 {
-	const struct ft *ft = r->ft;
+	const struct fm_dmodk_routes *ft = r->ft;
 	struct ft_scratch *w = r->w;
 	const struct ft_set *kid = w->kids;
 
@@ -291,13 +391,13 @@ fill_top(struct ft_row *r, const struct tops *t)
 
 /* Tops with the same cables: swapping them maps the fabric onto itself. */
 static bool
-same_cables(const struct ft *ft, fm_sw a, fm_sw b)
+same_cables(const struct fm_dmodk_routes *ft, fm_sw a, fm_sw b)
 {
 	const struct ft_group *x = &ft->groups[ft->first_group[a]];
 	const struct ft_group *y = &ft->groups[ft->first_group[b]];
 	uint32_t n = ft->first_group[a + 1] - ft->first_group[a];
 
-	if (n != ft->first_group[b + 1] - ft->first_group[b] || ft->order[a] != ft->order[b] ||
+	if (n != ft->first_group[b + 1] - ft->first_group[b] || ft->level[a] != ft->level[b] ||
 	    ft->demoted[a] != ft->demoted[b])
 		return false;
 	for (uint32_t i = 0; i < n; i++)
@@ -312,7 +412,7 @@ same_cables(const struct ft *ft, fm_sw a, fm_sw b)
 static void
 fill_like(struct ft_row *r, const struct tops *t, fm_sw best)
 {
-	const struct ft *ft = r->ft;
+	const struct fm_dmodk_routes *ft = r->ft;
 	const uint8_t *slot = r->w->slot;
 	uint32_t own = ft->col_of[r->sw];
 
@@ -322,15 +422,28 @@ fill_like(struct ft_row *r, const struct tops *t, fm_sw best)
 	ft_translate(r->lft, slot, ft->n_lids, r->port, t->n, NULL);
 	put_column(ft, r->lft, ft->col_of[best], r->port[slot[ft->runs[ft->col_run[own]].lid]]);
 	put_column(ft, r->lft, own, FM_PORT_NONE);
+	if (r->shared) {
+		memcpy(r->w->some, r->w->some_kept, ft->words * sizeof(uint64_t));
+		fill_shared(r);
+	}
 	ft_fill_own(r);
 }
 
+/* All its entries are in the row kept, and mirrored there. */
+static bool
+is_like(const struct fm_dmodk_routes *ft, fm_sw best, fm_sw sw)
+{
+	return sw != best && same_cables(ft, best, sw) &&
+	    ft->col_run[ft->col_of[sw]] < ft->col_run[ft->col_of[sw] + 1];
+}
+
 void
-ft_fill_tops(struct ft *ft, struct ft_scratch *w, const fm_sw *tops, uint32_t n)
+ft_fill_tops(struct fm_dmodk_routes *ft, struct ft_scratch *w, const fm_sw *tops, uint32_t n)
 {
 	struct tops t = { .n = 0 };
 	struct ft_row like = { .ft = ft, .w = w };
 	fm_sw best = tops[0];
+	bool whole;
 
 	for (uint32_t i = 1; i < n; i++)
 		if (ft->first_group[tops[i] + 1] - ft->first_group[tops[i]] >
@@ -338,14 +451,23 @@ ft_fill_tops(struct ft *ft, struct ft_scratch *w, const fm_sw *tops, uint32_t n)
 			best = tops[i];
 	like.sw = best;
 	make_top_row(&like, &t);
-	like.shared |= t.n < ft->first_group[best + 1] - ft->first_group[best];
+	whole = t.n == ft->first_group[best + 1] - ft->first_group[best];
+	memcpy(w->some_kept, w->some, ft->words * sizeof(*w->some));
+	for (uint32_t i = 0; i < n; i++) {
+		struct ft_row r = { .ft = ft,
+			.w = w,
+			.sw = tops[i],
+			.lft = ft->out->lft[tops[i]],
+			.shared = like.shared,
+			.twin = ft->col_of[best] };
+
+		if (whole && is_like(ft, best, tops[i]))
+			fill_like(&r, &t, best);
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		struct ft_row r = { .ft = ft, .w = w, .sw = tops[i], .lft = ft->out->lft[tops[i]] };
 
-		if (!like.shared && tops[i] != best && same_cables(ft, best, tops[i]) &&
-		    ft->col_run[ft->col_of[tops[i]]] < ft->col_run[ft->col_of[tops[i]] + 1])
-			fill_like(&r, &t, best);
-		else
+		if (!whole || !is_like(ft, best, tops[i]))
 			fill_top(&r, &t);
 	}
 	FT_EACH_CHILD(ft, g, best)

@@ -8,7 +8,7 @@
  * O(links * distances * columns / 64 + what is written).
  */
 #include "plugins/common/paths/alternatives.h"
-#include "plugins/engines/fattree/fattree.h"
+#include "plugins/common/tree/dmodk_tree.h"
 
 /* Word w of a set that need not have it, or be there. */
 static inline uint64_t
@@ -19,7 +19,7 @@ word_at(const struct ft_set *set, size_t w)
 
 /* Columns of word w that s reaches over `to` at least cost, k hops from there. */
 static uint64_t
-common_word(const struct ft *ft, fm_sw s, fm_sw to, unsigned k, size_t w)
+common_word(const struct fm_dmodk_routes *ft, fm_sw s, fm_sw to, unsigned k, size_t w)
 {
 	uint64_t x = word_at(ft_layer(&ft->down[to], k), w), below = word_at(&ft->below[s], w);
 
@@ -34,11 +34,11 @@ common_word(const struct ft *ft, fm_sw s, fm_sw to, unsigned k, size_t w)
 
 /* Distances, as bits, at which columns are k hops from `to` and k + 1 from s. */
 static uint64_t
-common_layers(const struct ft *ft, fm_sw s, fm_sw to)
+common_layers(const struct fm_dmodk_routes *ft, fm_sw s, fm_sw to)
 {
 	uint64_t there = ft->down[to].present, here = ft->down[s].present;
 
-	if (ft->order[to] == ft->order[s] || ft->rank[to] == ft->rank[s])
+	if (ft->level[to] == ft->level[s] || ft->rank[to] == ft->rank[s])
 		return 0;
 	if (ft_is_up(ft, s, to)) {
 		there |= ft->up[to] != NULL ? ft->up[to]->present : 0;
@@ -48,7 +48,8 @@ common_layers(const struct ft *ft, fm_sw s, fm_sw to)
 }
 
 static void
-add_group(const struct ft *ft, fm_sw s, const struct ft_group *g, struct fm_ports *towards)
+add_group(
+    const struct fm_dmodk_routes *ft, fm_sw s, const struct ft_group *g, struct fm_ports *towards)
 {
 	struct fm_ports ports = { { 0 } };
 
@@ -70,14 +71,14 @@ add_group(const struct ft *ft, fm_sw s, const struct ft_group *g, struct fm_port
 static void
 find_ports(const void *arg, fm_sw s, unsigned worker, struct fm_ports *towards)
 {
-	const struct ft *ft = arg;
+	const struct fm_dmodk_routes *ft = arg;
 
 	FT_EACH_GROUP (ft, g, s)
 		add_group(ft, s, g, towards);
 }
 
 int
-ft_alternatives(const struct ft *ft, struct fm_error *err)
+fm_dmodk_alternatives(const struct fm_dmodk_routes *ft, struct fm_tables *out, struct fm_error *err)
 {
-	return fm_alternatives_write(ft->host, ft->fab, find_ports, ft, NULL, ft->out, err);
+	return fm_alternatives_write(ft->host, ft->fab, find_ports, ft, NULL, out, err);
 }

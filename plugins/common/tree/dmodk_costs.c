@@ -20,7 +20,7 @@
  * Switches of equal order are independent and done in parallel.
  * O(links * distances * switches / 512).
  */
-#include "plugins/engines/fattree/fattree.h"
+#include "plugins/common/tree/dmodk_tree.h"
 
 #define SERIAL_BELOW 48	      /* switches: fewer are not worth waking workers for */
 #define ROOM_WORDS (1u << 13) /* memory for results is taken in pieces of so many */
@@ -42,11 +42,14 @@ struct parents {
 };
 
 struct reach {
-	struct ft *ft;
+	struct fm_dmodk_routes *ft;
 	const fm_sw *level;	 /* switches of this order */
 	struct parents *classes; /* [n_classes] descending by order */
 	uint32_t n_classes, first_class;
 	struct acc **acc; /* [n_workers] */
+	unsigned hops;	  /* without an order: the round in hand */
+	bool *met;	  /* [n] anything in it */
+	uint32_t *n_met;  /* [n] columns up to the last one */
 };
 
 /* Words for results, zeroed. */
@@ -211,7 +214,7 @@ static void
 reach_down(void *arg, uint32_t i, unsigned worker)
 {
 	struct reach *r = arg;
-	struct ft *ft = r->ft;
+	struct fm_dmodk_routes *ft = r->ft;
 	fm_sw s = r->level[i];
 	struct acc *a = accumulator(r, worker);
 	uint16_t w = (uint16_t)(ft->col_of[s] / 64);
@@ -222,7 +225,7 @@ reach_down(void *arg, uint32_t i, unsigned worker)
 	widen(&a->row[0], w / FT_LINE * FT_LINE, (w / FT_LINE + 1) * FT_LINE);
 	a->row[0].bits[w] |= UINT64_C(1) << (ft->col_of[s] % 64);
 	FT_EACH_GROUP (ft, g, s)
-		if (ft->order[g->to] < ft->order[s])
+		if (ft->level[g->to] < ft->level[s])
 			add_layers(a, &ft->down[g->to],
 			    ft_is_restricted(ft, s, g->to) ? ft->aside_cols : NULL, NULL);
 	finish(r, a, worker, &ft->down[s], &ft->below[s]);
@@ -232,20 +235,66 @@ static void
 reach_up(void *arg, uint32_t i, unsigned worker)
 {
 	struct reach *r = arg;
-	struct ft *ft = r->ft;
+	struct fm_dmodk_routes *ft = r->ft;
 	struct parents *c = &r->classes[r->first_class + i];
 	struct acc *a = accumulator(r, worker);
 
 	if (a == NULL)
 		return;
 	FT_EACH_GROUP (ft, g, c->sw) {
-		if (ft->order[g->to] <= ft->order[c->sw])
+		if (ft->level[g->to] <= ft->level[c->sw])
 			continue;
 		add_layers(a, &ft->down[g->to], NULL, NULL);
 		if (ft->up[g->to] != NULL)
 			add_layers(a, ft->up[g->to], NULL, &ft->below[g->to]);
 	}
 	finish(r, a, worker, &c->up, NULL);
+}
+
+/* Without an order: what a neighbour met in the last round and s has not met yet. */
+FM_WIDE static void
+meet(const struct reach *r, fm_sw s, struct ft_set *row)
+{
+	const struct fm_dmodk_routes *ft = r->ft;
+	const ft_vec *below = (const ft_vec *)ft->below[s].bits;
+
+	for (uint16_t w = 0; w < ft->words; w += FT_LINE) {
+		ft_vec x = { 0 };
+		uint64_t any = 0;
+
+		FT_EACH_GROUP (ft, g, s) {
+			const struct ft_set *set = ft_layer(&ft->down[g->to], r->hops - 1);
+
+			if (set != NULL && w >= set->from && w < set->to)
+				x |= *(const ft_vec *)(set->bits + (w - set->from));
+		}
+		x &= ~below[w / FT_LINE];
+		for (unsigned j = 0; j < FT_LINE; j++)
+			any |= x[j];
+		if (any == 0)
+			continue;
+		*(ft_vec *)(row->bits + w) = x;
+		widen(row, w, (uint16_t)(w + FT_LINE));
+	}
+}
+
+static void
+reach_near(void *arg, uint32_t s, unsigned worker)
+{
+	struct reach *r = arg;
+	struct acc *a = accumulator(r, worker);
+	struct ft_set *row;
+	uint64_t *at;
+
+	r->met[s] = false;
+	if (a == NULL || r->n_met[s] == r->ft->n)
+		return;
+	row = &a->row[r->hops];
+	meet(r, s, row);
+	if (row->to == 0 || (at = take(r, a, worker, (size_t)(row->to - row->from))) == NULL)
+		return;
+	r->ft->down[s].layer[r->hops] = move_row(row, at);
+	r->met[s] = true;
 }
 
 static void
@@ -260,7 +309,7 @@ run(struct reach *r, uint32_t n, void (*fn)(void *, uint32_t, unsigned))
 
 /* All switches ascending by order. */
 static fm_sw *
-sort_by_order(const struct ft *ft)
+sort_by_order(const struct fm_dmodk_routes *ft)
 {
 	fm_sw *sorted = ft_alloc(ft, ft->n, sizeof(*sorted));
 	uint32_t *at = ft_alloc(ft, (size_t)ft->n + 1, sizeof(*at));
@@ -268,40 +317,40 @@ sort_by_order(const struct ft *ft)
 	if (sorted == NULL || at == NULL)
 		return NULL;
 	for (fm_sw s = 0; s < ft->n; s++)
-		at[ft->order[s] + 1]++;
+		at[ft->level[s] + 1]++;
 	for (uint32_t o = 0; o < ft->n; o++)
 		at[o + 1] += at[o];
 	for (fm_sw s = 0; s < ft->n; s++)
-		sorted[at[ft->order[s]]++] = s;
+		sorted[at[ft->level[s]]++] = s;
 	return sorted;
 }
 
 /* 0: no upper neighbour. */
 static uint64_t
-hash_parents(const struct ft *ft, fm_sw s)
+hash_parents(const struct fm_dmodk_routes *ft, fm_sw s)
 {
 	uint64_t h = 0;
 
 	FT_EACH_GROUP (ft, g, s)
-		if (ft->order[g->to] > ft->order[s])
+		if (ft->level[g->to] > ft->level[s])
 			h = ((h ^ (g->to + 1)) * UINT64_C(0x9e3779b97f4a7c15)) | 1;
 	return h;
 }
 
 static bool
-equal_parents(const struct ft *ft, fm_sw a, fm_sw b)
+equal_parents(const struct fm_dmodk_routes *ft, fm_sw a, fm_sw b)
 {
 	const struct ft_group *x = &ft->groups[ft->first_group[a]];
 	const struct ft_group *y = &ft->groups[ft->first_group[b]];
 	const struct ft_group *x_end = &ft->groups[ft->first_group[a + 1]];
 	const struct ft_group *y_end = &ft->groups[ft->first_group[b + 1]];
 
-	if (ft->order[a] != ft->order[b])
+	if (ft->level[a] != ft->level[b])
 		return false;
 	for (;; x++, y++) {
-		while (x < x_end && ft->order[x->to] <= ft->order[a])
+		while (x < x_end && ft->level[x->to] <= ft->level[a])
 			x++;
-		while (y < y_end && ft->order[y->to] <= ft->order[b])
+		while (y < y_end && ft->level[y->to] <= ft->level[b])
 			y++;
 		if (x == x_end || y == y_end)
 			return x == x_end && y == y_end;
@@ -314,7 +363,7 @@ equal_parents(const struct ft *ft, fm_sw a, fm_sw b)
 static int
 find_classes(struct reach *r, const fm_sw *sorted, struct fm_error *err)
 {
-	struct ft *ft = r->ft;
+	struct fm_dmodk_routes *ft = r->ft;
 	uint32_t mask = 1;
 	uint32_t *slot;
 
@@ -348,26 +397,84 @@ find_classes(struct reach *r, const fm_sw *sorted, struct fm_error *err)
 static void
 run_levels(struct reach *r, const fm_sw *sorted)
 {
-	const struct ft *ft = r->ft;
+	const struct fm_dmodk_routes *ft = r->ft;
 
 	for (uint32_t from = 0, to; from < ft->n; from = to) {
-		for (to = from; to < ft->n && ft->order[sorted[to]] == ft->order[sorted[from]];)
+		for (to = from; to < ft->n && ft->level[sorted[to]] == ft->level[sorted[from]];)
 			to++;
 		r->level = sorted + from;
 		run(r, to - from, reach_down);
 	}
 	for (uint32_t from = 0, to; from < r->n_classes; from = to) {
-		uint16_t order = ft->order[r->classes[from].sw];
+		uint16_t order = ft->level[r->classes[from].sw];
 
-		for (to = from; to < r->n_classes && ft->order[r->classes[to].sw] == order;)
+		for (to = from; to < r->n_classes && ft->level[r->classes[to].sw] == order;)
 			to++;
 		r->first_class = from;
 		run(r, to - from, reach_up);
 	}
 }
 
+/* Every switch met itself. */
+static bool
+start_shortest(struct reach *r)
+{
+	struct fm_dmodk_routes *ft = r->ft;
+
+	r->met = ft_alloc(ft, ft->n, sizeof(*r->met));
+	r->n_met = ft_alloc(ft, ft->n, sizeof(*r->n_met));
+	if (r->met == NULL || r->n_met == NULL)
+		return false;
+	for (fm_sw s = 0; s < ft->n; s++) {
+		uint16_t w = (uint16_t)(ft->col_of[s] / 64);
+
+		ft->below[s].bits = ft_alloc(ft, ft->words + FT_LINE, sizeof(uint64_t));
+		ft->below[s].to = (uint16_t)ft->words;
+		ft->down[s].layer = ft_alloc(ft, FT_MAX_COST, sizeof(struct ft_set));
+		if (ft->below[s].bits == NULL || ft->down[s].layer == NULL)
+			return false;
+		ft->below[s].bits[w] = UINT64_C(1) << (ft->col_of[s] % 64);
+		r->n_met[s] = 1;
+		ft->down[s].present = 1;
+		ft->down[s].layer[0].bits = ft->below[s].bits + ft->words;
+		ft->down[s].layer[0].bits[w % FT_LINE] = ft->below[s].bits[w];
+		ft->down[s].layer[0].from = (uint16_t)(w / FT_LINE * FT_LINE);
+		ft->down[s].layer[0].to = (uint16_t)(ft->down[s].layer[0].from + FT_LINE);
+	}
+	return true;
+}
+
+/* Breadth first from all columns at once.  All costs are in down[]. */
+static int
+reach_shortest(struct reach *r, struct fm_error *err)
+{
+	struct fm_dmodk_routes *ft = r->ft;
+	bool any = true;
+
+	if (!start_shortest(r))
+		return ft_out_of_memory(ft, err);
+	for (r->hops = 1; any && r->hops < FT_MAX_COST && !atomic_load(&ft->no_memory); r->hops++) {
+		run(r, ft->n, reach_near);
+		any = false;
+		for (fm_sw s = 0; s < ft->n && !atomic_load(&ft->no_memory); s++) {
+			const struct ft_set *set = &ft->down[s].layer[r->hops];
+
+			if (!r->met[s])
+				continue;
+			any = true;
+			ft->down[s].present |= UINT64_C(1) << r->hops;
+			for (uint32_t w = set->from; w < set->to; w++) {
+				ft->below[s].bits[w] |= set->bits[w - set->from];
+				r->n_met[s] +=
+				    (uint32_t)__builtin_popcountll(set->bits[w - set->from]);
+			}
+		}
+	}
+	return atomic_load(&ft->no_memory) ? ft_out_of_memory(ft, err) : 0;
+}
+
 int
-ft_reach(struct ft *ft, struct fm_error *err)
+ft_costs(struct fm_dmodk_routes *ft, struct fm_error *err)
 {
 	struct reach r = { .ft = ft };
 	fm_sw *sorted;
@@ -385,6 +492,8 @@ ft_reach(struct ft *ft, struct fm_error *err)
 	for (fm_sw s = 0; s < ft->n; s++)
 		if (ft->aside[s])
 			ft->aside_cols[ft->col_of[s] / 64] |= UINT64_C(1) << (ft->col_of[s] % 64);
+	if (ft->how->order == NULL)
+		return reach_shortest(&r, err);
 	if ((rc = find_classes(&r, sorted, err)) < 0)
 		return rc;
 	run_levels(&r, sorted);

@@ -19,11 +19,12 @@
  * ways, so that what one fault displaces is spread over all that is left.
  * O(slots * distances * columns / 512 + LIDs).
  */
-#include "plugins/engines/fattree/fill.h"
+#include "plugins/common/tree/dmodk_fill.h"
 
 /* What a neighbour offers as a next hop: columns at k hops from there. */
 FM_WIDE static bool
-offer(const struct ft *ft, uint64_t *out, fm_sw from, fm_sw to, unsigned k, const uint64_t *mask)
+offer(const struct fm_dmodk_routes *ft, uint64_t *out, fm_sw from, fm_sw to, unsigned k,
+    const uint64_t *mask)
 {
 	const struct ft_set *down = ft_layer(&ft->down[to], k), *below = &ft->below[to];
 	const struct ft_set *up = ft_is_up(ft, from, to) ? ft_layer(ft->up[to], k) : NULL;
@@ -47,7 +48,7 @@ offer(const struct ft *ft, uint64_t *out, fm_sw from, fm_sw to, unsigned k, cons
 }
 
 bool
-ft_offers(const struct ft *ft, fm_sw from, fm_sw to, unsigned k, uint32_t c)
+ft_offers(const struct fm_dmodk_routes *ft, fm_sw from, fm_sw to, unsigned k, uint32_t c)
 {
 	const struct ft_set *down = ft_layer(&ft->down[to], k);
 	const struct ft_set *up = ft_layer(ft->up[to], k);
@@ -62,7 +63,8 @@ ft_offers(const struct ft *ft, fm_sw from, fm_sw to, unsigned k, uint32_t c)
 /* Columns that a lower one of the parents leads to (in the turned cone): the
  * upper ones must not be taken there. */
 static bool
-find_lower(const struct ft *ft, struct ft_scratch *w, const struct ft_bundle *b, fm_sw from)
+find_lower(
+    const struct fm_dmodk_routes *ft, struct ft_scratch *w, const struct ft_bundle *b, fm_sw from)
 {
 	bool any = false;
 
@@ -88,8 +90,8 @@ struct counts {
 
 /* One slot more: x without the columns already done is what it leads to. */
 FM_WIDE static void
-count_slot(const struct ft *ft, const struct counts *n, uint64_t *x_words, const uint64_t *done,
-    const uint64_t *lower)
+count_slot(const struct fm_dmodk_routes *ft, const struct counts *n, uint64_t *x_words,
+    const uint64_t *done, const uint64_t *lower)
 {
 	ft_vec *x = (ft_vec *)x_words;
 
@@ -126,8 +128,8 @@ mark_word(struct ft_scratch *w, uint32_t base, uint8_t i, uint64_t lacking, uint
 /* From the counts to lacks[], only[] and mask[]; the columns of this distance
  * are done. */
 static void
-mark_columns(
-    const struct ft *ft, struct ft_scratch *w, const struct ft_bundle *b, const struct counts *n)
+mark_columns(const struct fm_dmodk_routes *ft, struct ft_scratch *w, const struct ft_bundle *b,
+    const struct counts *n)
 {
 	const uint64_t *any = (const uint64_t *)n->any, *two = (const uint64_t *)n->two;
 	const uint64_t *lack = (const uint64_t *)n->lack, *lack2 = (const uint64_t *)n->lack2;
@@ -155,7 +157,8 @@ mark_columns(
 
 /* Which slots lead to each column: lacks[], mask[]. */
 static void
-find_leads(const struct ft *ft, struct ft_scratch *w, const struct ft_bundle *b, fm_sw from)
+find_leads(
+    const struct fm_dmodk_routes *ft, struct ft_scratch *w, const struct ft_bundle *b, fm_sw from)
 {
 	bool turned = find_lower(ft, w, b, from);
 	size_t set = ft->words * sizeof(uint64_t);
@@ -167,6 +170,7 @@ find_leads(const struct ft *ft, struct ft_scratch *w, const struct ft_bundle *b,
 
 	memset(w->lacks, FT_LACKS_ALL, ft->n);
 	memset(w->done, 0, set);
+	w->hops = 0;
 	for (uint32_t i = 0; i < b->n_slots; i++)
 		present |= ft->down[b->slots[i].to].present |
 		    (ft->up[b->slots[i].to] != NULL ? ft->up[b->slots[i].to]->present : 0);
@@ -186,6 +190,10 @@ find_leads(const struct ft *ft, struct ft_scratch *w, const struct ft_bundle *b,
 			    ft, &n, x, w->done, turned && ft_is_up(ft, from, to) ? w->lower : NULL);
 		}
 		mark_columns(ft, w, b, &n);
+		if (ft->how->order == NULL) {
+			memcpy(w->at_hops + k * ft->words, n.any, set);
+			w->hops |= UINT64_C(1) << k;
+		}
 	}
 }
 
@@ -238,7 +246,7 @@ leading_slots(const struct ft_scratch *w, uint32_t c)
 }
 
 static void
-place_column(const struct ft *ft, struct ft_scratch *w, uint32_t c)
+place_column(const struct fm_dmodk_routes *ft, struct ft_scratch *w, uint32_t c)
 {
 	w->leads[c] = leading_slots(w, c);
 	if (w->lacks[c] == FT_LACKS_NONE)
@@ -248,7 +256,8 @@ place_column(const struct ft *ft, struct ft_scratch *w, uint32_t c)
 }
 
 void
-ft_make_template_row(const struct ft *ft, struct ft_scratch *w, const struct ft_bundle *b)
+ft_make_template_row(
+    const struct fm_dmodk_routes *ft, struct ft_scratch *w, const struct ft_bundle *b)
 {
 	const uint8_t *nominal = ft_template(ft, b->divider, b->n_nominal);
 
@@ -282,8 +291,8 @@ ft_deal_other(struct ft_deck *d, const struct ft_scratch *w, uint32_t c)
 }
 
 void
-ft_deal_displaced(
-    const struct ft *ft, struct ft_scratch *w, const struct ft_bundle *b, uint32_t turn)
+ft_deal_displaced(const struct fm_dmodk_routes *ft, struct ft_scratch *w, const struct ft_bundle *b,
+    uint32_t turn)
 {
 	struct ft_deck d = { .n = b->n_slots };
 
