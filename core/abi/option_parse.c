@@ -27,7 +27,7 @@ bool
 option_is_list(const struct fm_option *row)
 {
 	return row->type == FM_OPT_NODES || row->type == FM_OPT_NODES_LIST ||
-	    row->type == FM_OPT_TABLE;
+	    row->type == FM_OPT_NODE_VALUES;
 }
 
 static bool
@@ -188,7 +188,7 @@ option_describe(const struct fm_option *row, char *out, size_t room)
 	case FM_OPT_NODES_LIST:
 		snprintf(out, room, "nodes in order");
 		return;
-	case FM_OPT_TABLE:
+	case FM_OPT_NODE_VALUES:
 		snprintf(out, room, "rows \"NODE %s\"", *unit ? unit : "value");
 		return;
 	case FM_OPT_FILE:
@@ -353,8 +353,8 @@ static int
 add_list_item(struct option_value *v, struct fm_arena *mem, const char *text,
     const struct list_place *place, struct fm_error *err)
 {
-	return v->row->type == FM_OPT_TABLE ? add_table_line(v, mem, text, err)
-					    : add_node_item(v, mem, text, place, err);
+	return v->row->type == FM_OPT_NODE_VALUES ? add_table_line(v, mem, text, err)
+						  : add_node_item(v, mem, text, place, err);
 }
 
 /* A relative path is one beside the file that names it. */
@@ -375,7 +375,7 @@ static int
 add_line(struct option_value *v, struct fm_arena *mem, char *line, const struct list_place *place,
     struct fm_error *err)
 {
-	if (v->row->type != FM_OPT_TABLE && isdigit((unsigned char)line[*line == '!']))
+	if (v->row->type != FM_OPT_NODE_VALUES && isdigit((unsigned char)line[*line == '!']))
 		line[strcspn(line, " \t")] = '\0';
 	return add_list_item(v, mem, line, place, err);
 }
@@ -410,7 +410,7 @@ parse_list(struct option_value *v, struct fm_arena *mem, const char *const *item
     struct fm_error *err)
 {
 	const unsigned *lines = v->origin.item_lines;
-	bool nodes = v->row->type != FM_OPT_TABLE;
+	bool nodes = v->row->type != FM_OPT_NODE_VALUES;
 	int rc = 0;
 
 	v->none = n_items == 0;

@@ -34,7 +34,7 @@ option_table_of(const struct fm_engine *engine)
 	return (struct option_table){
 		.name = engine->name,
 		.rows = engine->options,
-		.stride = engine->option_size,
+		.stride = engine->option_row_size,
 		.bytes = engine->options_size,
 	};
 }
@@ -80,8 +80,8 @@ size_of_value(enum fm_opt_type type)
 		return sizeof(struct fm_nodeset);
 	case FM_OPT_NODES_LIST:
 		return sizeof(struct fm_nodeset_list);
-	case FM_OPT_TABLE:
-		return sizeof(struct fm_table);
+	case FM_OPT_NODE_VALUES:
+		return sizeof(struct fm_node_values);
 	case FM_OPT_FILE:
 		return sizeof(struct fm_file);
 	}
@@ -400,9 +400,9 @@ store_nodes_list(const struct option_value *v, const struct snapshot *snap, stru
 
 static int
 store_table(const struct option_value *v, const struct snapshot *snap, struct fm_arena *mem,
-    struct fm_table *to, struct fm_error *err)
+    struct fm_node_values *to, struct fm_error *err)
 {
-	struct fm_table_row *rows = fm_arena_array(mem, v->n + 1, struct fm_table_row);
+	struct fm_node_value *rows = fm_arena_array(mem, v->n + 1, struct fm_node_value);
 	struct fm_hash ends = { 0 };
 	int rc = 0;
 
@@ -415,7 +415,7 @@ store_table(const struct option_value *v, const struct snapshot *snap, struct fm
 		rc = node_find(snap, &ends, rows[i].guid, &rows[i].index, err);
 	}
 	fm_hash_fini(&ends);
-	*to = (struct fm_table){ rows, (uint32_t)v->n };
+	*to = (struct fm_node_values){ rows, (uint32_t)v->n };
 	return rc;
 }
 
@@ -443,7 +443,7 @@ store_value(const struct option_value *v, bool given, const struct snapshot *sna
 		return store_nodes(v, snap, mem, (void *)to, given, err);
 	case FM_OPT_NODES_LIST:
 		return store_nodes_list(v, snap, mem, (void *)to, err);
-	case FM_OPT_TABLE:
+	case FM_OPT_NODE_VALUES:
 		return store_table(v, snap, mem, (void *)to, err);
 	case FM_OPT_FILE:
 		*(struct fm_file *)(void *)to = (struct fm_file){ v->text, v->bytes, v->n_bytes };

@@ -99,7 +99,7 @@ const struct option_origin *option_values_origin(const struct option_values *v, 
 int option_values_store(const struct option_table *table, const struct option_values *v,
     const struct snapshot *snap, struct fm_arena *mem, void *to, struct fm_error *err);
 
-/* The struct that probe() and route() get: option_size bytes in mem, defaults
+/* The struct that route() gets: options_size bytes in mem, defaults
  * filled in, node sets and tables resolved against fab.  values NULL = all
  * defaults.  *opts is NULL for an engine without options.  Errors name the
  * file and line of the value. */

@@ -19,6 +19,15 @@
 #include "core/abi/traits.h"
 #include "lib/error.h"
 
+/* Bytes of the descriptor and of a row of options in each minor, told by the last field that it
+ * has.  What lies behind is absent: who reads a field of a later minor asks .size first. */
+#define UP_TO(type, field) (offsetof(struct type, field) + sizeof(((struct type *)NULL)->field))
+static const struct {
+	size_t engine, option;
+} sizes[FM_ABI_MINOR + 1] = {
+	{ UP_TO(fm_engine, mcast_tree), UP_TO(fm_option, help) } /* 1.0 */
+};
+
 static int
 check_version(const struct fm_engine *e, const char *path, struct fm_error *err)
 {
@@ -46,19 +55,20 @@ check_version(const struct fm_engine *e, const char *path, struct fm_error *err)
 static int
 check_sizes(const struct fm_engine *e, const char *path, struct fm_error *err)
 {
-	if (e->size != sizeof(struct fm_engine))
+	size_t engine = sizes[e->abi_minor].engine, option = sizes[e->abi_minor].option;
+
+	if (e->size != engine)
 		return fm_fail(err, FM_E_CONFIG,
 		    "%s: descriptor of %" PRIu32
 		    " bytes, engine ABI %u.%u has %zu (this fmd %d.%d): "
 		    "built against an incomplete engine.h, or .size was set by hand",
-		    path, e->size, e->abi_major, e->abi_minor, sizeof(struct fm_engine),
-		    FM_ABI_MAJOR, FM_ABI_MINOR);
-	if (e->options != NULL && e->option_size != sizeof(struct fm_option))
+		    path, e->size, e->abi_major, e->abi_minor, engine, FM_ABI_MAJOR, FM_ABI_MINOR);
+	if (e->options != NULL && e->option_row_size != option)
 		return fm_fail(err, FM_E_CONFIG,
 		    "%s: option rows of %" PRIu32
 		    " bytes, engine ABI %u.%u has %zu: built against an incomplete engine.h, or "
-		    ".option_size was set by hand",
-		    path, e->option_size, e->abi_major, e->abi_minor, sizeof(struct fm_option));
+		    ".option_row_size was set by hand",
+		    path, e->option_row_size, e->abi_major, e->abi_minor, option);
 	return 0;
 }
 
@@ -122,11 +132,13 @@ check_callbacks(const struct fm_engine *e, const char *path, struct fm_error *er
 		    "%s: .traits lacks FM_PROVIDES_LFT: forwarding tables are what every engine "
 		    "provides",
 		    path);
-	if ((e->traits & FM_PROVIDES_MCAST) != 0 && e->mcast_tree == NULL)
+	if (((e->traits & FM_PROVIDES_MCAST) != 0) != (e->mcast_tree != NULL))
 		return fm_fail(err, FM_E_CONFIG,
-		    "%s: .traits has FM_PROVIDES_MCAST, but there is no mcast_tree callback: give "
-		    "one, or leave the trait out",
-		    path);
+		    "%s: .traits %s FM_PROVIDES_MCAST, but there is %s mcast_tree callback: both "
+		    "or "
+		    "neither",
+		    path, e->mcast_tree != NULL ? "lacks" : "has",
+		    e->mcast_tree != NULL ? "a" : "no");
 	return 0;
 }
 

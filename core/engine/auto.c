@@ -24,7 +24,7 @@ const struct fm_engine auto_engine = {
 	.abi_major = FM_ABI_MAJOR,
 	.abi_minor = FM_ABI_MINOR,
 	.size = sizeof(struct fm_engine),
-	.option_size = sizeof(struct fm_option),
+	.option_row_size = sizeof(struct fm_option),
 	.name = "auto",
 	.summary = "Looks at the fabric and takes the engine that suits it: fattree, hyperx, "
 		   "dragonfly, torus2qos, dor, else dfsssp, nue, updn",

@@ -3,7 +3,7 @@
  * core/engine/auto.h - the chain entry `auto`: the engine that suits the fabric.
  *
  * It is no engine but a chain of installed ones, from the most special shape to
- * none at all.  Each engine's own probe looks at the fabric; there is no second
+ * none at all.  Each engine's own route() looks at the fabric; there is no second
  * opinion that could differ from it, options of the engines hold as anywhere,
  * and verify has the last word.  The first that passes routes the fabric, the
  * others' reasons say why not they (struct plan).

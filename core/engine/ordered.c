@@ -199,9 +199,9 @@ const struct fm_engine ordered_engine = {
 	.abi_major = FM_ABI_MAJOR,
 	.abi_minor = FM_ABI_MINOR,
 	.size = sizeof(struct fm_engine),
-	.option_size = sizeof(struct fm_option),
+	.option_row_size = sizeof(struct fm_option),
 	.name = "ordered",
 	.summary = "Up/down over one order of the switches",
-	.traits = FM_PROVIDES_LFT | FM_PROMISES_NO_CREDIT_LOOPS | FM_SL_SYMMETRIC,
+	.traits = FM_PROVIDES_LFT | FM_PROMISES_NO_CREDIT_LOOPS,
 	.route = ordered_route,
 };

@@ -168,11 +168,10 @@ pick_ends(struct renumbered *r, const struct fm_fabric *was, const fm_sw *number
 	fab->end_lmc = PICK(mem, was->end_lmc, old, n);
 	fab->end_kind = PICK(mem, was->end_kind, old, n);
 	fab->end_n_vls = PICK(mem, was->end_n_vls, old, n);
-	fab->end_weight = PICK(mem, was->end_weight, old, n);
 	return fab->end_guid != NULL && fab->end_node_guid != NULL &&
 	    fab->end_system_guid != NULL && fab->end_name != NULL && fab->end_port != NULL &&
 	    fab->end_lid != NULL && fab->end_lmc != NULL && fab->end_kind != NULL &&
-	    fab->end_n_vls != NULL && (fab->end_weight != NULL || was->end_weight == NULL);
+	    fab->end_n_vls != NULL;
 }
 
 static bool
@@ -231,13 +230,13 @@ pick_list(struct renumbered *r, struct fm_nodeset_list *list)
 
 /* A row is a switch's when its GUID is. */
 static bool
-pick_table(struct renumbered *r, const struct fm_fabric *was, struct fm_table *table)
+pick_table(struct renumbered *r, const struct fm_fabric *was, struct fm_node_values *table)
 {
-	struct fm_table_row *rows =
-	    fm_arena_array(&r->mem, (size_t)table->n_rows + 1, struct fm_table_row);
+	struct fm_node_value *rows =
+	    fm_arena_array(&r->mem, (size_t)table->n_rows + 1, struct fm_node_value);
 
 	for (uint32_t i = 0; rows != NULL && i < table->n_rows; i++) {
-		const struct fm_table_row *row = &table->row[i];
+		const struct fm_node_value *row = &table->row[i];
 		bool is_sw = row->index < was->n_switches && was->sw_guid[row->index] == row->guid;
 
 		rows[i] = *row;
@@ -258,7 +257,7 @@ pick_option(struct renumbered *r, const struct fm_fabric *was, enum fm_opt_type 
 		return pick_set(r, value);
 	case FM_OPT_NODES_LIST:
 		return pick_list(r, value);
-	case FM_OPT_TABLE:
+	case FM_OPT_NODE_VALUES:
 		return pick_table(r, was, value);
 	default:
 		return true; /* knows no numbers */

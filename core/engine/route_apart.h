@@ -23,7 +23,7 @@ struct route_call_args {
  * as_is, with what the rows hold. */
 int route_apart_room(
     struct router *r, const struct route_job *job, struct tables **out, struct fm_error *err);
-/* probe() and route() there; the rows are ours alone on return.  FM_E_BUG where anything was
+/* route() there; the rows are ours alone on return.  FM_E_BUG where anything was
  * written behind the rows. */
 int route_apart_call(struct router *r, const struct route_call_args *call, struct fm_error *err);
 /* A job into rows of other tables: *t, whose scalars have been checked, gives way to tables

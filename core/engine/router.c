@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One engine call: probe (unless route does that), fresh tables, route.  The engine's cost plus a
- * memset of its tables.
+ * One engine call: fresh tables, route.  The engine's cost plus a memset of its tables.
  */
 #include "core/engine/router.h"
 
@@ -97,19 +96,17 @@ call_engine(struct router *r, const struct fm_host *host, const struct route_job
 {
 	const struct fm_engine *engine = job->engine;
 	struct fm_request req = { .size = sizeof(req),
-		.flags = job->flags,
 		.n_vls = job->n_vls != 0 ? job->n_vls : r->set.n_vls };
 	struct route_call_args call = {
 		.job = job, .host = host, .fab = job->fab, .req = &req, .opts = job->opts
 	};
 	struct tables *t;
-	int rc = 0;
+	int rc = make_tables(r, job, &t, err);
 
-	if (engine->probe != NULL && !(engine->traits & FM_ROUTE_PROBES))
-		rc = engine->probe(host, job->fab, job->opts, err);
-	if (rc != 0 || (rc = make_tables(r, job, &t, err)) != 0)
+	if (rc != 0)
 		return rc;
-	req.prev = (engine->traits & FM_USES_PREV) ? job->prev : NULL;
+	if ((engine->traits & FM_USES_PREV) && job->prev != NULL)
+		req.prev_lft = (const uint8_t *const *)job->prev->lft;
 	call.tables = t;
 	call.t = &t->t;
 	rc = renumber_is_due(engine, job->fab) ? call_by_cables(r, &call, err)

@@ -41,17 +41,16 @@ struct route_job {
 	const struct fm_engine *engine;
 	const void *opts; /* as from options_bind() */
 	const struct fm_fabric *fab;
-	const struct fm_tables *prev;
-	int64_t time_limit_ms; /* 0 = none */
-	uint32_t flags;	       /* enum fm_request_flags */
-	uint8_t n_vls;	       /* 0 = the router's */
+	const struct fm_tables *prev; /* NULL, or of as many switches and LIDs */
+	int64_t time_limit_ms;	      /* 0 = none */
+	uint8_t n_vls;		      /* 0 = the router's */
 	/* NULL, or tables of a larger fabric: switch i of fab has row rows[i] of them */
 	struct tables *into;
 	const fm_sw *rows;
 	bool as_is; /* what these rows hold stays where the engine writes nothing */
 };
 
-/* Probe, tables, route, as plan_make() does for an entry before it verifies.
+/* Tables, route, as plan_make() does for an entry before it verifies.
  * FM_E_RESOURCE when scratch memory ran out, FM_E_CANCELLED when the time limit did. */
 int route_run(
     struct router *r, const struct route_job *job, struct tables **out, struct fm_error *err);

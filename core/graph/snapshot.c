@@ -462,8 +462,7 @@ build_parts(struct build *b)
 }
 
 int
-snapshot_build(const struct snapshot_builder *in, uint64_t generation, struct snapshot **out,
-    struct fm_error *err)
+snapshot_build(const struct snapshot_builder *in, struct snapshot **out, struct fm_error *err)
 {
 	struct build b = { .in = in, .err = err };
 	int rc;
@@ -478,7 +477,6 @@ snapshot_build(const struct snapshot_builder *in, uint64_t generation, struct sn
 	atomic_init(&b.snap->refs, 1);
 	fm_arena_init(&b.snap->mem, SIZE_MAX);
 	b.snap->fab.size = sizeof(b.snap->fab);
-	b.snap->fab.generation = generation;
 	rc = build_parts(&b);
 	free(b.port_used);
 	free(b.halves);

@@ -73,8 +73,7 @@ void snapshot_builder_fini(struct snapshot_builder *b);
 /* Refuses: a port used twice or beyond n_ports, two ends with one LID, a LID
  * above 0xBFFF or not aligned to its LMC.  A cable from a switch to itself is
  * left out with a warning.  O(parts log parts). */
-int snapshot_build(const struct snapshot_builder *b, uint64_t generation, struct snapshot **out,
-    struct fm_error *err);
+int snapshot_build(const struct snapshot_builder *b, struct snapshot **out, struct fm_error *err);
 
 /* Parts that are taken out; NULL: none. */
 struct snapshot_loss {
@@ -84,8 +83,8 @@ struct snapshot_loss {
 };
 /* base without these parts: what a build from the other parts gives, but quicker.
  * A switch keeps its number and has nothing left.  O(links).  FM_E_RESOURCE. */
-int snapshot_without(struct snapshot *base, const struct snapshot_loss *loss, uint64_t generation,
-    struct snapshot **out, struct fm_error *err);
+int snapshot_without(struct snapshot *base, const struct snapshot_loss *loss, struct snapshot **out,
+    struct fm_error *err);
 
 /* The arrays of links, as they are filled; for who builds a snapshot. */
 struct snapshot_links {

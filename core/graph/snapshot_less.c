@@ -257,8 +257,6 @@ copy_ends(struct less *s)
 	COPY(uint8_t, end_lmc);
 	COPY(uint8_t, end_kind);
 	COPY(uint8_t, end_n_vls);
-	if (was->end_weight != NULL)
-		COPY(uint16_t, end_weight);
 	for (fm_sw sw = 0; sw < was->n_switches; sw++) {
 		first[sw] = n;
 		for (fm_end e = was->sw_first_end[sw]; e < was->sw_first_end[sw + 1]; e++)
@@ -306,8 +304,8 @@ any_end_goes(const struct less *s)
 }
 
 int
-snapshot_without(struct snapshot *base, const struct snapshot_loss *loss, uint64_t generation,
-    struct snapshot **out, struct fm_error *err)
+snapshot_without(struct snapshot *base, const struct snapshot_loss *loss, struct snapshot **out,
+    struct fm_error *err)
 {
 	struct less s = { .base = base, .loss = loss, .out = calloc(1, sizeof(*s.out)) };
 	bool ok;
@@ -317,7 +315,6 @@ snapshot_without(struct snapshot *base, const struct snapshot_loss *loss, uint64
 	atomic_init(&s.out->refs, 1);
 	fm_arena_init(&s.out->mem, SIZE_MAX);
 	s.out->fab = base->fab;
-	s.out->fab.generation = generation;
 	s.out->base = snapshot_get(base);
 	s.out->sw_by_guid = base->sw_by_guid;
 	ok = take_links(&s) && (!any_end_goes(&s) || (copy_ends(&s) && index_lids(&s))) &&

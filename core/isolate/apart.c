@@ -204,8 +204,7 @@ static void
 bare(struct fm_engine *e)
 {
 	e->traits &= ~(uint32_t)FM_PROVIDES_MCAST;
-	e->option_size = sizeof(struct fm_option);
-	e->probe = NULL;
+	e->option_row_size = sizeof(struct fm_option);
 	e->route = apart_route_stub;
 	e->mcast_tree = NULL;
 }

@@ -205,7 +205,7 @@ descriptor_read(const unsigned char *bytes, size_t n, struct fm_arena *mem, stru
 	to->aliases = read_words(&r);
 	to->summary = read_text(&r);
 	to->traits = (uint32_t)read_number(&r, UINT32_MAX);
-	to->options_size = read_number(&r, MAX_OPTION_BYTES);
+	to->options_size = (uint32_t)read_number(&r, MAX_OPTION_BYTES);
 	to->options = read_options(&r);
 	if (r.no_memory)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory while loading engines");

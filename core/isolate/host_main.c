@@ -229,14 +229,9 @@ call_engine(const struct served *s, const struct wire_call *call, unsigned char 
 		.is_ended = true });
 	const struct fm_fabric *fab = (const void *)(input + call->fabric);
 	const void *opts = call->options != WIRE_NONE ? input + call->options : NULL;
-	int rc = 0;
 
-	if (s->engine->probe != NULL && !(s->engine->traits & FM_ROUTE_PROBES))
-		rc = s->engine->probe(host, fab, opts, why);
-	if (rc == 0)
-		rc = s->engine->route(
-		    host, fab, (const void *)(input + call->request), opts, t, why);
-	return rc; /* the scratch memory goes with this process */
+	/* the scratch memory goes with this process */
+	return s->engine->route(host, fab, (const void *)(input + call->request), opts, t, why);
 }
 
 static void

@@ -75,7 +75,7 @@ struct apart_call {
 	bool (*is_cancelled)(const void *arg);
 	const void *arg;
 };
-/* probe(), unless route() does that, and route().  On return no other process has the tables;
+/* On return no other process has the tables;
  * their scalars are what the engine answered, not yet judged.  FM_E_CANCELLED, FM_E_BUG (it
  * crashed, ended, did not end), or what it answers with its sentence. */
 int apart_route(struct apart *a, const struct apart_call *call, struct fm_error *err);

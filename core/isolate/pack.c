@@ -44,7 +44,6 @@ static const struct {
 	ARRAY(end_lmc, ENDS),
 	ARRAY(end_kind, ENDS),
 	ARRAY(end_n_vls, ENDS),
-	ARRAY(end_weight, ENDS),
 	ARRAY(lid_end, LIDS),
 };
 
@@ -141,7 +140,7 @@ static void
 pack_option(struct blob *b, uint64_t at, const struct fm_option *row, const void *value,
     const struct fm_fabric *fab)
 {
-	const struct fm_table *table = value;
+	const struct fm_node_values *table = value;
 
 	switch (row->type) {
 	case FM_OPT_STRING:
@@ -153,8 +152,8 @@ pack_option(struct blob *b, uint64_t at, const struct fm_option *row, const void
 	case FM_OPT_NODES_LIST:
 		pack_sets(b, at, value, fab);
 		break;
-	case FM_OPT_TABLE:
-		blob_point(b, at + offsetof(struct fm_table, row),
+	case FM_OPT_NODE_VALUES:
+		blob_point(b, at + offsetof(struct fm_node_values, row),
 		    blob_put(b, table->row, table->n_rows * sizeof(*table->row)));
 		break;
 	case FM_OPT_FILE:
@@ -231,38 +230,15 @@ pack_tables(struct blob *b, const struct apart_call *c)
 	return at;
 }
 
-static void
-copy_rows(struct blob *b, uint64_t place, uint8_t *const *rows, uint32_t n, size_t stride)
-{
-	uint64_t at = blob_put(b, NULL, (size_t)n * POINTER);
-
-	blob_point(b, place, at);
-	for (uint32_t i = 0; i < n; i++)
-		blob_point(b, at + (uint64_t)i * POINTER, blob_put(b, rows[i], stride));
-}
-
-/* The last tables, without groups of adaptive routing. */
+/* Forwarding tables before. */
 static uint64_t
-pack_prev(struct blob *b, const struct fm_tables *t, uint32_t n)
+pack_prev(struct blob *b, const uint8_t *const *rows, const struct fm_fabric *fab)
 {
-	struct fm_tables bare = *t;
-	uint64_t at;
+	uint64_t at = blob_put(b, NULL, (size_t)fab->n_switches * POINTER);
 
-	bare.ar_max_groups = 0;
-	bare.ar_group = NULL;
-	bare.ar_ports = NULL;
-	at = blob_put(b, &bare, sizeof(bare));
-	copy_rows(b, at + offsetof(struct fm_tables, lft), t->lft, n, t->lft_stride);
-	if (t->sl != NULL) {
-		copy_rows(b, at + offsetof(struct fm_tables, sl), t->sl, n, t->lft_stride);
-		blob_point(b, at + offsetof(struct fm_tables, sl2vl_first),
-		    blob_put(b, t->sl2vl_first, ((size_t)n + 1) * sizeof(*t->sl2vl_first)));
-		blob_point(b, at + offsetof(struct fm_tables, sl2vl),
-		    blob_put(b, t->sl2vl, (size_t)t->sl2vl_first[n] * 16 + 16));
-	}
-	if (t->order != NULL)
-		blob_point(b, at + offsetof(struct fm_tables, order),
-		    blob_put(b, t->order, t->lft_stride * sizeof(*t->order)));
+	for (uint32_t i = 0; i < fab->n_switches; i++)
+		blob_point(
+		    b, at + (uint64_t)i * POINTER, blob_put(b, rows[i], (size_t)fab->max_lid + 1));
 	return at;
 }
 
@@ -273,9 +249,9 @@ pack_call(struct blob *b, const struct apart_call *c, const struct fm_engine *en
 	blob_begin(b);
 	wire->fabric = pack_fabric(b, c->fab);
 	wire->request = blob_put(b, c->request, sizeof(*c->request));
-	if (c->request->prev != NULL)
-		blob_point(b, wire->request + offsetof(struct fm_request, prev),
-		    pack_prev(b, c->request->prev, c->fab->n_switches));
+	if (c->request->prev_lft != NULL)
+		blob_point(b, wire->request + offsetof(struct fm_request, prev_lft),
+		    pack_prev(b, c->request->prev_lft, c->fab));
 	wire->options = pack_options(b, engine, c->opts, c->fab);
 	wire->tables = pack_tables(b, c);
 	wire->n_places = b->places.n;

@@ -78,7 +78,6 @@ ask_engine(
 	struct route_call call = { .budget_bytes = (size_t)1 << 30, .name = engine->name };
 	struct fm_mcast_request q = { .size = sizeof(q), .sl = (uint8_t)sl };
 	fm_end *members = fm_arena_array(&g->mem, g->fab->n_ends + 1, fm_end);
-	fm_sw root;
 	int rc;
 
 	if (members == NULL)
@@ -88,7 +87,7 @@ ask_engine(
 			members[q.n_members++] = e;
 	q.members = members;
 	rc = engine->mcast_tree(route_host_begin(r->host, &call), g->fab, &g->p->tables->t, &q,
-	    g->wish->opts, parent, &root, why);
+	    g->wish->opts, parent, why);
 	route_host_end(r->host);
 	return rc == 0;
 }

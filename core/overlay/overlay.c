@@ -31,7 +31,7 @@ const struct fm_engine chains_engine = {
 	.abi_major = FM_ABI_MAJOR,
 	.abi_minor = FM_ABI_MINOR,
 	.size = sizeof(struct fm_engine),
-	.option_size = sizeof(struct fm_option),
+	.option_row_size = sizeof(struct fm_option),
 	.name = "chains",
 	.summary = "The unicast steps of rch_policy_file, laid over one another",
 };
@@ -149,7 +149,7 @@ make_view(struct merging *m, struct layer *l, struct fm_error *err)
 		!add_ends(fab, sw, end, l->step->path_bit, &b)))
 		rc = no_memory(err);
 	if (rc == 0)
-		rc = snapshot_build(&b, fab->generation, &l->view, err);
+		rc = snapshot_build(&b, &l->view, err);
 	snapshot_builder_fini(&b);
 	return rc;
 }

@@ -128,7 +128,7 @@ take_graph(struct plan_file_cursor *c, uint32_t n_cables, struct snapshot *snap,
 	if (!list_parts(&snap->fab, &b) || !list_cables(c, n_cables, snap, &b, good))
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for kept tables");
 	if (rc == 0 && *good)
-		rc = snapshot_build(&b, snap->fab.generation, out, &why);
+		rc = snapshot_build(&b, out, &why);
 	snapshot_builder_fini(&b);
 	if (rc == 0 || rc == FM_E_RESOURCE)
 		return rc;

@@ -134,14 +134,6 @@ foreign_layers(const struct composer *c, uint32_t x)
 	return (uint8_t)(up + down);
 }
 
-static uint32_t
-flags_for(const struct composer *c, uint32_t x)
-{
-	if (is_island(c, x))
-		return FM_REQ_MINIMAL;
-	return FM_REQ_TRANSIT;
-}
-
 /* Columns of foreign LIDs by the core. */
 static int
 route_foreign(struct composer *c, uint32_t x, struct fm_error *err)
@@ -182,7 +174,6 @@ run_entry(struct composer *c, uint32_t x, const struct chain_entry *e, struct sn
 			.opts = opts,
 			.fab = &view->fab,
 			.time_limit_ms = e->time_limit_ms,
-			.flags = flags_for(c, x),
 			.n_vls = n_vls,
 			.into = c->tables,
 			.rows = p->sw },

@@ -281,7 +281,6 @@ compose_view(struct composer *c, uint32_t x, enum view_kind kind, struct snapsho
 	atomic_init(&b.snap->refs, 1);
 	fm_arena_init(&b.snap->mem, SIZE_MAX);
 	b.snap->fab.size = sizeof(b.snap->fab);
-	b.snap->fab.generation = c->fab->generation;
 	if (!make_switches(&b) || !make_links(&b) || !make_ends(&b)) {
 		snapshot_put(b.snap);
 		return compose_no_memory(err);

@@ -381,7 +381,7 @@ build_snapshot(struct sweeper *s, struct snapshot **out, struct fm_error *err)
 		     p++)
 			ok = add_end(s, &b, i, (uint8_t)p);
 	}
-	rc = ok ? snapshot_build(&b, s->report.number, out, err)
+	rc = ok ? snapshot_build(&b, out, err)
 		: fm_fail(err, FM_E_RESOURCE, "out of memory for the snapshot");
 	snapshot_builder_fini(&b);
 	return rc;

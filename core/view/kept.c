@@ -149,7 +149,7 @@ snapshot_of(const struct inventory *inv, struct snapshot **out, struct fm_error 
 
 	*out = NULL;
 	if (add_all(inv, &b))
-		rc = snapshot_build(&b, 1, out, &why);
+		rc = snapshot_build(&b, out, &why);
 	else
 		rc = fm_fail(&why, FM_E_RESOURCE, "out of memory for what was kept");
 	snapshot_builder_fini(&b);

@@ -65,25 +65,6 @@ check_pure(
 	return outcome;
 }
 
-/* Does an engine that need not be asked first give the same answer when it is? */
-static enum props_outcome
-check_probe(const struct props *p, bool refuses, char *report, size_t room)
-{
-	struct fm_engine asked = *p->engine;
-	struct props q = *p;
-	struct props_trial t = { .n_workers = 1 };
-	struct fm_error err;
-
-	if ((p->engine->traits & FM_ROUTE_PROBES) == 0)
-		return PROPS_HOLD;
-	asked.traits &= ~(uint32_t)FM_ROUTE_PROBES;
-	q.engine = &asked;
-	props_trying(p, "probe");
-	if ((props_run_with(&q, &t, &err) != 0) != refuses)
-		return props_broken(report, room, "probe: it does not tell what route() does", "");
-	return PROPS_HOLD;
-}
-
 /* One worker, so that the n-th allocation is the same one each time. */
 static enum props_outcome
 check_memory(const struct props *p, uint64_t digest, uint64_t *n_allocs, char *report, size_t room)
@@ -330,8 +311,6 @@ check_routed(const struct props *p, const struct props_trial *first, uint64_t *n
 	enum props_outcome outcome = check_verdict(p, first->verdict, report, room);
 
 	if (outcome == PROPS_HOLD)
-		outcome = check_probe(p, false, report, room);
-	if (outcome == PROPS_HOLD)
 		outcome = check_pure(p, *first->keep, first->digest, report, room);
 	if (outcome == PROPS_HOLD)
 		outcome = props_check_rows(p, first->digest, report, room);
@@ -360,8 +339,6 @@ props_check(const struct props *p, uint64_t *n_allocs, char *report, size_t room
 	*n_allocs = 0;
 	props_trying(p, "route");
 	if (props_run_with(p, &first, &err) != 0) {
-		if (err.kind == FM_E_TOPOLOGY && check_probe(p, true, report, room) != PROPS_HOLD)
-			return PROPS_BROKEN;
 		outcome = check_refusal(p, &err, report, room);
 		return outcome != PROPS_REFUSED
 		    ? outcome

@@ -268,7 +268,7 @@ netlist_snapshot(const struct netlist *nl, const struct netlist_view *view, stru
 	if (rc == 0)
 		rc = give_lids(&m, err);
 	if (rc == 0)
-		rc = snapshot_build(&m.b, 1, out, err);
+		rc = snapshot_build(&m.b, out, err);
 	snapshot_builder_fini(&m.b);
 	fm_arena_fini(&m.mem);
 	return rc;

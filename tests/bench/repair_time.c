@@ -96,7 +96,7 @@ measure(
 	struct plan *p;
 	double start = now_ms(), made;
 
-	if (snapshot_without(base, loss, 2, &snap, &err) != 0)
+	if (snapshot_without(base, loss, &snap, &err) != 0)
 		die("no snapshot", &err);
 	made = now_ms();
 	p = plan_for(snap, prev);

@@ -87,7 +87,7 @@ look(struct breaking *b)
 	struct fm_error err = { 0 };
 
 	snapshot_put(b->now);
-	ck_assert_int_eq(snapshot_without(b->whole, &loss, 2, &b->now, &err), 0);
+	ck_assert_int_eq(snapshot_without(b->whole, &loss, &b->now, &err), 0);
 }
 
 static inline void

@@ -137,7 +137,7 @@ END_TEST
 struct named_options {
 	struct fm_nodeset set;
 	struct fm_nodeset_list list;
-	struct fm_table table;
+	struct fm_node_values table;
 	int64_t sls, vls; /* shapes */
 };
 
@@ -151,7 +151,7 @@ static const struct fm_option named_rows[] = {
 	    .offset = offsetof(struct named_options, list),
 	    .help = "Some nodes in turn." },
 	{ .name = "table",
-	    .type = FM_OPT_TABLE,
+	    .type = FM_OPT_NODE_VALUES,
 	    .offset = offsetof(struct named_options, table),
 	    .min = 0,
 	    .max = 200,
@@ -192,7 +192,7 @@ read_options(const struct fm_fabric *fab, const struct named_options *o, fm_sw s
 				h += fm_mix64(fab->end_guid[e] + i);
 	}
 	for (uint32_t i = 0; i < o->table.n_rows; i++) {
-		const struct fm_table_row *row = &o->table.row[i];
+		const struct fm_node_value *row = &o->table.row[i];
 
 		if (row->index < fab->n_switches && fab->sw_guid[row->index] == row->guid)
 			h = h * 5 + (row->index == s) + (uint64_t)row->value;
@@ -260,7 +260,7 @@ static const struct fm_engine named_engine = {
 	.abi_major = FM_ABI_MAJOR,
 	.abi_minor = FM_ABI_MINOR,
 	.size = sizeof(struct fm_engine),
-	.option_size = sizeof(struct fm_option),
+	.option_row_size = sizeof(struct fm_option),
 	.name = "named",
 	.summary = "Goes by names",
 	.traits = FM_PROVIDES_LFT | FM_PROVIDES_SL,

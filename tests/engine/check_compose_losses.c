@@ -96,7 +96,7 @@ look_again(void)
 	struct fm_error err = { 0 };
 
 	snapshot_put(c.snap);
-	ck_assert_int_eq(snapshot_without(whole, &loss, 2, &c.snap, &err), 0);
+	ck_assert_int_eq(snapshot_without(whole, &loss, &c.snap, &err), 0);
 }
 
 /* ----------------------------------------------------------------- routing */

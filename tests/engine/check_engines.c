@@ -146,28 +146,6 @@ START_TEST(an_entry_that_is_not_written_is_found)
 }
 END_TEST
 
-static int
-refuse(
-    const struct fm_host *host, const struct fm_fabric *fab, const void *opts, struct fm_error *err)
-{
-	return fm_fail(err, FM_E_TOPOLOGY, "not today");
-}
-
-START_TEST(a_probe_that_says_other_than_route_is_found)
-{
-	struct fm_engine engine = fallback_engine;
-	struct props p = { .engine = &engine, .snap = make(&fabrics[0], false), .n_vls = 8 };
-	uint64_t n_allocs;
-	char report[512];
-
-	engine.probe = refuse;
-	engine.traits |= FM_ROUTE_PROBES;
-	ck_assert_int_eq(props_check(&p, &n_allocs, report, sizeof(report)), PROPS_BROKEN);
-	ck_assert_msg(strstr(report, "probe: ") == report, "%s", report);
-	snapshot_put(p.snap);
-}
-END_TEST
-
 /* ------------------------------------------- engines that are wrong in one way each */
 
 #define ROUTE(name) \
@@ -624,7 +602,6 @@ main(void)
 	tcase_add_loop_test(c, minhop_paths_are_shortest, 0, (int)N_FABRICS);
 	tcase_add_loop_test(c, engines_have_the_properties, 0, (int)n_cases(N_FABRICS));
 	tcase_add_test(c, an_entry_that_is_not_written_is_found);
-	tcase_add_test(c, a_probe_that_says_other_than_route_is_found);
 	tcase_add_loop_test(c, wrong_engines_are_found, 0, sizeof(wrong) / sizeof(*wrong));
 	tcase_add_loop_test(c, intact_trees_are_ideal, 0, 4);
 	tcase_add_loop_test(c, more_hosts_than_cables_up_are_shared, 0, 3);

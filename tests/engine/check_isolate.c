@@ -204,7 +204,7 @@ START_TEST(mad_descriptors)
 			    (unsigned char)fm_rng_below(&rng, 256);
 		fm_arena_init(&mem, (size_t)4 << 20);
 		if (descriptor_read(mad, cut, &mem, &e, &err) == 0) {
-			e.option_size = sizeof(struct fm_option);
+			e.option_row_size = sizeof(struct fm_option);
 			n_read++;
 			(void)engine_check_copy(&e, "mad.so", &err);
 		}
@@ -268,7 +268,7 @@ static const struct {
 	{ "junk", "what its process answers is no answer" },
 	{ "hangup", "its process hung up on fmd" },
 	{ "groups", "engine hostile changes ar_max_groups from 0 to 60000" },
-	{ "probe", "not this fabric of 12 switches" },
+	{ "refuse", "not this fabric of 12 switches" },
 };
 
 static void

@@ -38,7 +38,7 @@ see(struct leaving *l)
 	struct fm_error err = { 0 };
 
 	snapshot_put(l->now);
-	ck_assert_int_eq(snapshot_without(l->b.whole, &loss, 2, &l->now, &err), 0);
+	ck_assert_int_eq(snapshot_without(l->b.whole, &loss, &l->now, &err), 0);
 }
 
 /* The first host of a switch stays, and so does the highest LID. */
@@ -88,7 +88,7 @@ is_free_of_cycles(struct course *c, struct leaving *l, struct verdict *v)
 	/* replies are by the SLs of hosts that have gone, too: the judge would see theirs */
 	if (c->plan->tables->t.sl_shape != FM_SL_ZERO)
 		req.sl_model = VERIFY_FORWARD;
-	ck_assert_int_eq(snapshot_without(l->b.whole, &loss, 2, &all, &err), 0);
+	ck_assert_int_eq(snapshot_without(l->b.whole, &loss, &all, &err), 0);
 	ck_assert_int_eq(
 	    verify_tables(all, &c->plan->tables->t, &req, c->router.workers, v, &err), 0);
 	snapshot_put(all);

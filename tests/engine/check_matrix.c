@@ -249,7 +249,7 @@ with_proxies(struct snapshot *snap)
 				fab->link_mbps[l], fab->link_nominal_mbps[l] })));
 	}
 	add_proxies(&b, fab);
-	ck_assert_msg(snapshot_build(&b, 2, &out, &err) == 0, "%s", err.msg);
+	ck_assert_msg(snapshot_build(&b, &out, &err) == 0, "%s", err.msg);
 	snapshot_builder_fini(&b);
 	snapshot_put(snap);
 	return out;

@@ -62,7 +62,7 @@ START_TEST(new_hosts_come_to_prepared_tables)
 	while (!is_ca(&b.whole->fab, host))
 		host++;
 	fm_bit_set(ends, host);
-	ck_assert_int_eq(snapshot_without(b.whole, &without, 2, &young, &err), 0);
+	ck_assert_int_eq(snapshot_without(b.whole, &without, &young, &err), 0);
 	free(ends);
 	ck_assert_uint_lt(b.whole->fab.end_lid[host], young->fab.max_lid);
 	course_init(&two, tree_engines[_i], 2);

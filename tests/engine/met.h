@@ -68,8 +68,6 @@ check_met_end(const struct renumbered *met, const struct fm_fabric *was, fm_end 
 	ck_assert_uint_eq(fab->end_lmc[e], was->end_lmc[of]);
 	ck_assert_uint_eq(fab->end_kind[e], was->end_kind[of]);
 	ck_assert_uint_eq(fab->end_n_vls[e], was->end_n_vls[of]);
-	ck_assert(fab->end_weight == NULL ? was->end_weight == NULL
-					  : fab->end_weight[e] == was->end_weight[of]);
 }
 
 /* The same fabric but for its numbers. */

@@ -32,15 +32,19 @@ next_line(char **rest)
 static const struct fm_option list_rows[] = {
 	{ .name = "roots", .type = FM_OPT_NODES, .def = "", .help = "A set." },
 	{ .name = "order", .type = FM_OPT_NODES_LIST, .def = "", .help = "An order." },
-	{ .name = "ids", .type = FM_OPT_TABLE, .def = "", .unit = "id", .help = "Ids." },
+	{ .name = "ids", .type = FM_OPT_NODE_VALUES, .def = "", .unit = "id", .help = "Ids." },
 	{ .name = "weights",
-	    .type = FM_OPT_TABLE,
+	    .type = FM_OPT_NODE_VALUES,
 	    .def = "",
 	    .unit = "port weight",
 	    .min = 1,
 	    .max = 255,
 	    .help = "Weights." },
-	{ .name = "ports", .type = FM_OPT_TABLE, .def = "", .unit = "ports...", .help = "Ports." }
+	{ .name = "ports",
+	    .type = FM_OPT_NODE_VALUES,
+	    .def = "",
+	    .unit = "ports...",
+	    .help = "Ports." }
 };
 
 static void
@@ -56,7 +60,7 @@ read_list(const struct fm_option *row, const char *path)
 	fm_arena_init(&mem, SIZE_MAX);
 	if (option_value_parse(&v, &mem, items, 1, &err) != 0)
 		must(err.kind == FM_E_CONFIG && err.msg[0] != '\0');
-	for (size_t i = 0; row->type == FM_OPT_TABLE && i < v.n; i++)
+	for (size_t i = 0; row->type == FM_OPT_NODE_VALUES && i < v.n; i++)
 		must(row->min == row->max ||
 		    (v.lines[i].value >= row->min && v.lines[i].value <= row->max));
 	fm_arena_fini(&mem);

@@ -19,7 +19,7 @@
 static const char *const deeds[] = { "nothing", "crash", "abort", "exit", "spin", "allocate",
 	"ahead", "behind", "padding", "fabric", "socket", "fork", "thread", "exec", "kill", "trace",
 	"write", "read", "limits", "vls", "shape", "answer", "mute", "babble", "junk", "hangup",
-	"afterwards", "groups", "probe", NULL };
+	"afterwards", "groups", "refuse", NULL };
 enum deed {
 	NOTHING,
 	CRASH,
@@ -49,7 +49,7 @@ enum deed {
 	HANGUP,
 	AFTERWARDS,
 	GROUPS,
-	PROBE
+	REFUSE
 };
 
 struct opts {
@@ -57,7 +57,7 @@ struct opts {
 	const char *file;
 	struct fm_nodeset roots;
 	struct fm_nodeset_list order;
-	struct fm_table weights;
+	struct fm_node_values weights;
 	struct fm_file text;
 };
 
@@ -187,17 +187,6 @@ stir(const struct fm_host *host, const struct fm_fabric *fab, const struct opts 
 	}
 }
 
-static int
-hostile_probe(
-    const struct fm_host *host, const struct fm_fabric *fab, const void *opts, struct fm_error *err)
-{
-	const struct opts *o = opts;
-
-	return o->deed == PROBE
-	    ? host->fail(err, FM_E_TOPOLOGY, "not this fabric of %u switches", fab->n_switches)
-	    : 0;
-}
-
 /* Trees, breadth first. */
 static int
 trees(const struct fm_host *host, const struct fm_fabric *fab, struct fm_tables *out,
@@ -244,7 +233,7 @@ tell(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_re
 	    "%u roots, %u sets, %u rows of %lld, %.8s, %s, %s, prev %d", n, o->order.n_sets,
 	    o->weights.n_rows, o->weights.n_rows > 0 ? (long long)o->weights.row[0].value : 0LL,
 	    o->text.bytes != NULL ? o->text.bytes : "", fab->sw_name[0],
-	    fab->end_name[fab->n_ends - 1], req->prev != NULL ? req->prev->lft[0][1] : -1);
+	    fab->end_name[fab->n_ends - 1], req->prev_lft != NULL ? req->prev_lft[0][1] : -1);
 }
 
 static int
@@ -254,6 +243,9 @@ hostile_route(const struct fm_host *host, const struct fm_fabric *fab, const str
 	const struct opts *o = opts;
 	int rc;
 
+	if (o->deed == REFUSE)
+		return host->fail(
+		    err, FM_E_TOPOLOGY, "not this fabric of %u switches", fab->n_switches);
 	if (o->deed == READ && o->text.bytes != NULL)
 		return tell(host, fab, req, o, err);
 	stir(host, fab, o, out);
@@ -281,7 +273,7 @@ static const struct fm_option options[] = { { .name = "deed",
 	{ .name = "roots", .type = FM_OPT_NODES, AT(roots), .def = "", .help = "Nodes." },
 	{ .name = "order", .type = FM_OPT_NODES_LIST, AT(order), .def = "", .help = "Nodes." },
 	{ .name = "weights",
-	    .type = FM_OPT_TABLE,
+	    .type = FM_OPT_NODE_VALUES,
 	    AT(weights),
 	    .def = "",
 	    .min = 1,
@@ -292,4 +284,4 @@ static const struct fm_option options[] = { { .name = "deed",
 	{ .type = FM_OPT_END } };
 FM_ENGINE(hostile, .summary = "An engine that means no good.",
     .traits = FM_PROVIDES_LFT | FM_USES_PREV, .options = options,
-    .options_size = sizeof(struct opts), .probe = hostile_probe, .route = hostile_route);
+    .options_size = sizeof(struct opts), .route = hostile_route);

@@ -8,7 +8,7 @@ struct opts {
 	const char *label;
 	struct fm_nodeset roots;
 	struct fm_nodeset_list order;
-	struct fm_table weights, ids, ports;
+	struct fm_node_values weights, ids, ports;
 	struct fm_file tables;
 };
 #define AT(field) .offset = offsetof(struct opts, field)
@@ -50,16 +50,21 @@ static const struct fm_option options[] = { { .name = "max_hops",
 	    .def = "",
 	    .help = "In this order." },
 	{ .name = "weights",
-	    .type = FM_OPT_TABLE,
+	    .type = FM_OPT_NODE_VALUES,
 	    AT(weights),
 	    .def = "",
 	    .min = 1,
 	    .max = 255,
 	    .unit = "port weight",
 	    .help = "Weights of links." },
-	{ .name = "ids", .type = FM_OPT_TABLE, AT(ids), .def = "", .unit = "id", .help = "Ids." },
+	{ .name = "ids",
+	    .type = FM_OPT_NODE_VALUES,
+	    AT(ids),
+	    .def = "",
+	    .unit = "id",
+	    .help = "Ids." },
 	{ .name = "ports",
-	    .type = FM_OPT_TABLE,
+	    .type = FM_OPT_NODE_VALUES,
 	    AT(ports),
 	    .def = "",
 	    .unit = "ports...",

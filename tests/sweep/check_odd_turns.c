@@ -96,7 +96,7 @@ static const struct fm_engine engine = { .magic = FM_ABI_MAGIC,
 	.abi_major = FM_ABI_MAJOR,
 	.abi_minor = FM_ABI_MINOR,
 	.size = sizeof(struct fm_engine),
-	.option_size = sizeof(struct fm_option),
+	.option_row_size = sizeof(struct fm_option),
 	.name = "detours",
 	.traits = FM_PROVIDES_LFT | FM_PROVIDES_SL,
 	.route = route_tree };

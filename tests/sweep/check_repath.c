@@ -42,7 +42,7 @@ route_by(uint8_t sl, const struct fm_host *host, const struct fm_fabric *fab,
 		.abi_major = FM_ABI_MAJOR, \
 		.abi_minor = FM_ABI_MINOR, \
 		.size = sizeof(struct fm_engine), \
-		.option_size = sizeof(struct fm_option), \
+		.option_row_size = sizeof(struct fm_option), \
 		.name = #id, \
 		.traits = FM_PROVIDES_LFT | FM_PROVIDES_SL, \
 		.route = route_##id }

@@ -40,7 +40,7 @@ static const struct fm_engine slow = { .magic = FM_ABI_MAGIC,
 	.abi_major = FM_ABI_MAJOR,
 	.abi_minor = FM_ABI_MINOR,
 	.size = sizeof(slow),
-	.option_size = sizeof(struct fm_option),
+	.option_row_size = sizeof(struct fm_option),
 	.name = "slow",
 	.traits = FM_PROVIDES_LFT,
 	.route = slow_route };

@@ -84,7 +84,7 @@ build(struct box *x)
 {
 	struct fm_error err;
 
-	ck_assert_msg(snapshot_build(&x->b, 1, &x->snap, &err) == 0, "%s", err.msg);
+	ck_assert_msg(snapshot_build(&x->b, &x->snap, &err) == 0, "%s", err.msg);
 	snapshot_builder_fini(&x->b);
 	ck_assert(tables_new(pool, NULL, &x->snap->fab, FM_PROVIDES_SL | FM_PROVIDES_AR,
 		      x->max_groups, &x->tables, &err) == 0);

@@ -153,7 +153,7 @@ fabric(const char *words, unsigned n_down, uint64_t seed)
 	}
 	take_hosts(&b, &rng);
 	take_switches(&b);
-	ck_assert_msg(snapshot_build(&b, 1, &snap, &err) == 0, "%s", err.msg);
+	ck_assert_msg(snapshot_build(&b, &snap, &err) == 0, "%s", err.msg);
 	snapshot_builder_fini(&b);
 	snapshot_put(whole);
 	return snap;

@@ -29,7 +29,7 @@ struct opts {
 	const char *label;
 	struct fm_nodeset roots;
 	struct fm_nodeset_list order;
-	struct fm_table weights, ids, ports;
+	struct fm_node_values weights, ids, ports;
 	struct fm_file tables;
 };
 
@@ -69,7 +69,7 @@ build_snapshot(void)
 			.n_vls = 8,
 			.mbps = 100000,
 			.nominal_mbps = 100000 }));
-	ck_assert_msg(snapshot_build(&b, 1, &snap, &err) == 0, "%s", err.msg);
+	ck_assert_msg(snapshot_build(&b, &snap, &err) == 0, "%s", err.msg);
 	snapshot_builder_fini(&b);
 }
 

@@ -90,19 +90,19 @@ static const struct {
 	const char *says[3]; /* each must be in the sentence */
 } bad[] = {
 	{ "bad_magic.so", "bad_magic.so", SIZE_MAX,
-	    { "magic 0x12345678 is not 0x464d4431 (ABI 0.2)", "another machine" } },
+	    { "magic 0x12345678 is not 0x464d4431 (ABI 1.0)", "another machine" } },
 	{ "bad_major.so", "bad_major.so", SIZE_MAX,
-	    { "engine ABI 7.3, this fmd has 0.2", "rebuild the engine" } },
+	    { "engine ABI 8.3, this fmd has 1.0", "rebuild the engine" } },
 	{ "bad_minor.so", "bad_minor.so", SIZE_MAX,
-	    { "engine ABI 0.3 is newer than the 0.2 of this fmd", "update fmd" } },
+	    { "engine ABI 1.1 is newer than the 1.0 of this fmd", "update fmd" } },
 	{ "bad_size.so", "bad_size.so", SIZE_MAX,
-	    { "descriptor of 40 bytes, engine ABI 0.2 has 88", "this fmd 0.2", ".size was set" } },
+	    { "descriptor of 40 bytes, engine ABI 1.0 has 72", "this fmd 1.0", ".size was set" } },
 	{ "bad_route.so", "bad_route.so", SIZE_MAX,
-	    { "no route callback", "ABI 0.2, this fmd 0.2" } },
+	    { "no route callback", "ABI 1.0, this fmd 1.0" } },
 	{ "bad_name.so", "bad_name.so", SIZE_MAX,
 	    { "calls itself 'someone_else'", "must be the same" } },
 	{ "bad_symbol.so", "bad_symbol.so", SIZE_MAX,
-	    { "undefined symbol: nobody_defines_this", "other headers", "ABI 0.2" } },
+	    { "undefined symbol: nobody_defines_this", "other headers", "ABI 1.0" } },
 	{ "bad_library.so", "bad_library.so", SIZE_MAX,
 	    { "does not export bad_library_LTX_fm_engine", "FM_ENGINE(bad_library, ...)" } },
 	{ "bad_option.so", "bad_option.so", SIZE_MAX,
@@ -112,7 +112,7 @@ static const struct {
 	{ "good.so", "renamed.so", SIZE_MAX,
 	    { "it holds the engine 'good'", "looks for 'renamed'", "call it good.so" } },
 	{ "good.so", "good2.so", 100, { "the file ends before its contents", "cut short" } },
-	{ "good.so", "short.so", 3000, { "cannot be loaded", "cut short", "ABI 0.2" } },
+	{ "good.so", "short.so", 3000, { "cannot be loaded", "cut short", "ABI 1.0" } },
 	{ "good.so", "empty.so", 0, { "the file is empty", "cut short" } },
 	{ "../../../Makefile", "text.so", SIZE_MAX, { "no ELF image", "not a shared object" } },
 };
@@ -176,44 +176,49 @@ route(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_r
 }
 
 static const struct {
-	uint16_t minor;
-	uint32_t size, traits, option_size;
+	uint16_t major, minor;
+	uint32_t size, traits, option_row_size;
 	const struct fm_option *options;
 	const char *says; /* NULL: it is taken */
 } descriptors[] = {
-	{ 2, 88, FM_PROVIDES_LFT, 72, sound, NULL },
-	{ 2, 88, FM_PROVIDES_LFT | FM_PROVIDES_SL, 0, NULL, NULL },
-	{ 1, 88, FM_PROVIDES_LFT, 72, sound, NULL },
-	{ 1, 96, FM_PROVIDES_LFT, 72, sound, "descriptor of 96 bytes, engine ABI 0.1 has 88" },
-	{ 2, 91, FM_PROVIDES_LFT, 72, sound, "descriptor of 91 bytes, engine ABI 0.2 has 88" },
-	{ 2, 4000, FM_PROVIDES_LFT, 72, sound, "descriptor of 4000 bytes" },
-	{ 2, 88, 0, 72, sound, ".traits lacks FM_PROVIDES_LFT" },
-	{ 2, 88, FM_PROVIDES_SL, 72, sound, ".traits lacks FM_PROVIDES_LFT" },
-	{ 2, 88, FM_PROVIDES_LFT | 1u << 30, 72, sound, ".traits has bits 0x40000000" },
-	{ 2, 88, FM_PROVIDES_LFT | FM_PROVIDES_MCAST, 72, sound, "there is no mcast_tree" },
-	{ 2, 88, FM_PROVIDES_LFT, 8, sound, "option rows of 8 bytes, engine ABI 0.2 has " },
-	{ 2, 88, FM_PROVIDES_LFT, 128, sound, "option rows of 128 bytes" },
-	{ 2, 88, FM_PROVIDES_LFT, 72, misaligned, "option depth: offset 4 is no multiple of 8" },
-	{ 2, 88, FM_PROVIDES_LFT, 72, odd_roots, "option roots: offset 9 is no multiple of 8" },
-	{ 2, 88, FM_PROVIDES_LFT, 72, overlapping,
+	{ 1, 0, 72, FM_PROVIDES_LFT, 72, sound, NULL },
+	{ 1, 0, 72, FM_PROVIDES_LFT | FM_PROVIDES_SL, 0, NULL, NULL },
+	{ 0, 2, 72, FM_PROVIDES_LFT, 72, sound,
+	    "engine ABI 0.2, this fmd has 1.0 and needs the same" },
+	{ 2, 0, 72, FM_PROVIDES_LFT, 72, sound,
+	    "engine ABI 2.0, this fmd has 1.0 and needs the same" },
+	{ 1, 1, 72, FM_PROVIDES_LFT, 72, sound,
+	    "engine ABI 1.1 is newer than the 1.0 of this fmd" },
+	{ 1, 0, 71, FM_PROVIDES_LFT, 72, sound, "descriptor of 71 bytes, engine ABI 1.0 has 72" },
+	{ 1, 0, 80, FM_PROVIDES_LFT, 72, sound, "descriptor of 80 bytes, engine ABI 1.0 has 72" },
+	{ 1, 0, 4000, FM_PROVIDES_LFT, 72, sound, "descriptor of 4000 bytes" },
+	{ 1, 0, 72, 0, 72, sound, ".traits lacks FM_PROVIDES_LFT" },
+	{ 1, 0, 72, FM_PROVIDES_SL, 72, sound, ".traits lacks FM_PROVIDES_LFT" },
+	{ 1, 0, 72, FM_PROVIDES_LFT | 1u << 30, 72, sound, ".traits has bits 0x40000000" },
+	{ 1, 0, 72, FM_PROVIDES_LFT, 8, sound, "option rows of 8 bytes, engine ABI 1.0 has " },
+	{ 1, 0, 72, FM_PROVIDES_LFT, 128, sound, "option rows of 128 bytes" },
+	{ 1, 0, 72, FM_PROVIDES_LFT, 72, misaligned, "option depth: offset 4 is no multiple of 8" },
+	{ 1, 0, 72, FM_PROVIDES_LFT, 72, odd_roots, "option roots: offset 9 is no multiple of 8" },
+	{ 1, 0, 72, FM_PROVIDES_LFT, 72, overlapping,
 	    "option depth: offset 16, 8 bytes: there is option roots" },
-	{ 2, 88, FM_PROVIDES_LFT, 72, twice, "option depth: declared twice" },
-	{ 2, 88, FM_PROVIDES_LFT, 72, blanks, "option 'the depth': a name is letters" },
-	{ 2, 88, FM_PROVIDES_LFT, 72, reserved, "option time_limit: every engine's section" },
-	{ 2, 88, FM_PROVIDES_LFT, 72, no_default, "option strict: no .def" },
-	{ 2, 88, FM_PROVIDES_LFT, 72, no_end.row, "option row 1 is none: { .type = FM_OPT_END }" },
+	{ 1, 0, 72, FM_PROVIDES_LFT, 72, twice, "option depth: declared twice" },
+	{ 1, 0, 72, FM_PROVIDES_LFT, 72, blanks, "option 'the depth': a name is letters" },
+	{ 1, 0, 72, FM_PROVIDES_LFT, 72, reserved, "option time_limit: every engine's section" },
+	{ 1, 0, 72, FM_PROVIDES_LFT, 72, no_default, "option strict: no .def" },
+	{ 1, 0, 72, FM_PROVIDES_LFT, 72, no_end.row,
+	    "option row 1 is none: { .type = FM_OPT_END }" },
 };
 
 START_TEST(descriptors_are_judged)
 {
 	const struct fm_engine e = { .magic = FM_ABI_MAGIC,
-		.abi_major = FM_ABI_MAJOR,
+		.abi_major = descriptors[_i].major,
 		.abi_minor = descriptors[_i].minor,
 		.size = descriptors[_i].size,
 		.name = "some",
 		.summary = "Some engine.",
 		.traits = descriptors[_i].traits,
-		.option_size = descriptors[_i].option_size,
+		.option_row_size = descriptors[_i].option_row_size,
 		.options = descriptors[_i].options,
 		.options_size = sizeof(struct opts),
 		.route = route };
@@ -227,6 +232,36 @@ START_TEST(descriptors_are_judged)
 	ck_assert_int_eq(rc, FM_E_CONFIG);
 	ck_assert_msg(strncmp(err.msg, "some.so: ", 9) == 0, "%s", err.msg);
 	ck_assert_msg(strstr(err.msg, descriptors[_i].says) != NULL, "%s", err.msg);
+}
+END_TEST
+
+static int
+tree(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_tables *tables,
+    const struct fm_mcast_request *req, const void *opts, fm_link *parent, struct fm_error *err)
+{
+	return 0;
+}
+
+START_TEST(a_tree_and_its_trait_go_together)
+{
+	struct fm_engine e = { .magic = FM_ABI_MAGIC,
+		.abi_major = FM_ABI_MAJOR,
+		.size = sizeof(e),
+		.name = "some",
+		.summary = "Some engine.",
+		.traits = FM_PROVIDES_LFT | FM_PROVIDES_MCAST,
+		.route = route,
+		.mcast_tree = tree };
+	struct fm_error err = { 0 };
+
+	ck_assert_msg(engine_check(&e, "some.so", &err) == 0, "%s", err.msg);
+	e.traits = FM_PROVIDES_LFT;
+	ck_assert_int_eq(engine_check(&e, "some.so", &err), FM_E_CONFIG);
+	ck_assert_msg(strstr(err.msg, ".traits lacks FM_PROVIDES_MCAST") != NULL, "%s", err.msg);
+	e.traits |= FM_PROVIDES_MCAST;
+	e.mcast_tree = NULL;
+	ck_assert_int_eq(engine_check(&e, "some.so", &err), FM_E_CONFIG);
+	ck_assert_msg(strstr(err.msg, "there is no mcast_tree") != NULL, "%s", err.msg);
 }
 END_TEST
 
@@ -383,6 +418,7 @@ main(void)
 	tcase_add_loop_test(tc, refusals_say_why, 0, sizeof(bad) / sizeof(*bad));
 	tcase_add_loop_test(
 	    tc, descriptors_are_judged, 0, sizeof(descriptors) / sizeof(*descriptors));
+	tcase_add_test(tc, a_tree_and_its_trait_go_together);
 	tcase_add_test(tc, second_of_a_name_is_refused);
 	tcase_add_test(tc, alias_and_nearest);
 	tcase_add_test(tc, other_files_are_not_looked_at);

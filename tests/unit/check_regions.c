@@ -661,7 +661,7 @@ START_TEST(groups_in_options_of_engines)
 		const char *label;
 		struct fm_nodeset roots;
 		struct fm_nodeset_list order;
-		struct fm_table weights, ids, ports;
+		struct fm_node_values weights, ids, ports;
 		struct fm_file tables;
 	};
 	struct conf *conf = load("group \"s\" { members = { \"ft-spine-*\", \"ft-host-1-1\" } }\n"

@@ -99,7 +99,7 @@ START_TEST(links_and_ends_are_sorted_whatever_the_order_of_adds)
 
 		add_end(&b, x, (uint8_t)(200 - next[x]++), (uint16_t)(4 + 4 * i), 2);
 	}
-	ck_assert_int_eq(snapshot_build(&b, 1, &s, &err), 0);
+	ck_assert_int_eq(snapshot_build(&b, &s, &err), 0);
 	ck_assert_uint_eq(s->fab.n_links, 2 * b.cables.n);
 	ck_assert_uint_eq(s->fab.n_ends, b.ends.n);
 	ck_assert_uint_eq(s->fab.max_lid, 4 + 4 * 39 + 3);
@@ -121,7 +121,7 @@ START_TEST(components_and_gone_switches)
 	add_end(&b, 1, 1, 7, 0);
 	add_end(&b, FM_NONE, 1, 8, 0);
 	add_end(&b, FM_NONE, 1, 9, 0);
-	ck_assert_int_eq(snapshot_build(&b, 1, &s, &err), 0);
+	ck_assert_int_eq(snapshot_build(&b, &s, &err), 0);
 	ck_assert_uint_eq(s->n_components, 2);
 	ck_assert_uint_eq(s->sw_component[0], s->sw_component[3]);
 	ck_assert_uint_ne(s->sw_component[0], s->sw_component[1]);
@@ -179,7 +179,7 @@ START_TEST(what_cannot_be_is_refused_with_a_sentence)
 	add_switch(&b, 100, 8);
 	add_switch(&b, 101, 8);
 	break_it(&b, _i);
-	ck_assert_int_eq(snapshot_build(&b, 1, &s, &err), FM_E_TOPOLOGY);
+	ck_assert_int_eq(snapshot_build(&b, &s, &err), FM_E_TOPOLOGY);
 	ck_assert_str_eq(err.msg, want[_i]);
 	snapshot_builder_fini(&b);
 }
@@ -196,7 +196,7 @@ START_TEST(rows_that_the_engine_writes_are_left_as_they_are)
 
 	add_switch(&b, 100, 8);
 	add_end(&b, 0, 1, 300, 0);
-	ck_assert_int_eq(snapshot_build(&b, 1, &s, &err), 0);
+	ck_assert_int_eq(snapshot_build(&b, &s, &err), 0);
 	for (int round = 0; round < 2; round++) {
 		ck_assert_int_eq(tables_new(pool, NULL, &s->fab,
 				     FM_PROVIDES_LFT | FM_WRITES_WHOLE_ROWS, 0, &t, &err),
@@ -225,7 +225,7 @@ START_TEST(tables_start_empty_even_when_their_memory_was_used)
 
 	add_switch(&b, 100, 8);
 	add_end(&b, 0, 1, 300, 0);
-	ck_assert_int_eq(snapshot_build(&b, 1, &s, &err), 0);
+	ck_assert_int_eq(snapshot_build(&b, &s, &err), 0);
 	for (int round = 0; round < 2; round++) {
 		ck_assert_int_eq(
 		    tables_new(pool, NULL, &s->fab, FM_PROVIDES_LFT | FM_PROVIDES_SL, 0, &t, &err),

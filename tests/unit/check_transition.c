@@ -173,7 +173,7 @@ make_world(uint64_t seed, unsigned n, bool easy)
 
 			w.cold[c->sw[0]][c->port[0]] = w.cold[c->sw[1]][c->port[1]] = true;
 		}
-	ck_assert_msg(snapshot_build(&b, 1, &w.snap, &err) == 0, "%s", err.msg);
+	ck_assert_msg(snapshot_build(&b, &w.snap, &err) == 0, "%s", err.msg);
 	snapshot_builder_fini(&b);
 	memcpy(w.now, w.old, sizeof(w.now));
 	memcpy(w.maybe, w.old, sizeof(w.maybe));

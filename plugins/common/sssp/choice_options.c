@@ -46,7 +46,8 @@ end_at(const struct fm_fabric *fab, fm_sw sw, uint32_t port)
 
 /* One row: a port of a switch, whatever is there, or a host by its port GUID. */
 static bool
-ignore(const struct fm_fabric *fab, const struct fm_table_row *row, uint64_t *links, uint64_t *ends)
+ignore(
+    const struct fm_fabric *fab, const struct fm_node_value *row, uint64_t *links, uint64_t *ends)
 {
 	fm_link l = FM_NONE;
 	fm_end e = row->index;
@@ -65,8 +66,8 @@ ignore(const struct fm_fabric *fab, const struct fm_table_row *row, uint64_t *li
 }
 
 static int
-list_ignored(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_table *table,
-    struct fm_choice *out, struct fm_error *err)
+list_ignored(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_node_values *table, struct fm_choice *out, struct fm_error *err)
 {
 	uint64_t *links = fm_scratch_array(host, FM_BITSET_WORDS(fab->n_links), uint64_t);
 	uint64_t *ends = fm_scratch_array(host, FM_BITSET_WORDS(fab->n_ends), uint64_t);
@@ -89,8 +90,8 @@ list_ignored(const struct fm_host *host, const struct fm_fabric *fab, const stru
 
 /* Unlisted ports stand behind the listed ones, in their own order. */
 static int
-order_ports(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_table *table,
-    struct fm_choice *out, struct fm_error *err)
+order_ports(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_node_values *table, struct fm_choice *out, struct fm_error *err)
 {
 	uint8_t *place = fm_scratch_array(host, fab->n_links, uint8_t);
 	uint8_t *listed = fm_scratch_array(host, fab->n_switches, uint8_t);
@@ -99,7 +100,7 @@ order_ports(const struct fm_host *host, const struct fm_fabric *fab, const struc
 	if (place == NULL || listed == NULL)
 		return fm_no_scratch(host, "port_search_order", err);
 	for (uint32_t i = 0; i < table->n_rows; i++) {
-		const struct fm_table_row *row = &table->row[i];
+		const struct fm_node_value *row = &table->row[i];
 		fm_link l =
 		    fm_row_is_switch(fab, row) ? fm_link_at(fab, row->index, row->port) : FM_NONE;
 

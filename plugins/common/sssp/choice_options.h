@@ -16,8 +16,8 @@
 struct fm_choice_options {
 	struct fm_nodeset_list guid_routing_order;
 	bool guid_routing_order_no_scatter;
-	struct fm_table ignore_guids;
-	struct fm_table port_search_order;
+	struct fm_node_values ignore_guids;
+	struct fm_node_values port_search_order;
 	bool port_shifting;
 	int64_t scatter_ports;
 };
@@ -35,7 +35,7 @@ struct fm_choice_options {
 		    .help = \
 			"Balance the ends of guid_routing_order, whatever scatter_ports says." }, \
 	    { .name = "ignore_guids", \
-		    .type = FM_OPT_TABLE, \
+		    .type = FM_OPT_NODE_VALUES, \
 		    .offset = offsetof(of, member.ignore_guids), \
 		    .min = 0, \
 		    .max = 254, \
@@ -44,7 +44,7 @@ struct fm_choice_options {
 			"Ports not counted in balancing: what passes that port of a switch, or " \
 			"what the host behind it, or of this port GUID, sends and gets." }, \
 	    { .name = "port_search_order", \
-		    .type = FM_OPT_TABLE, \
+		    .type = FM_OPT_NODE_VALUES, \
 		    .offset = offsetof(of, member.port_search_order), \
 		    .unit = "ports...", \
 		    .help = "Ports of a switch in the order in which equal ones are taken; the " \
@@ -69,7 +69,7 @@ int fm_choice_from_options(const struct fm_host *host, const struct fm_fabric *f
 
 /* Is the row's GUID that of a switch? */
 static inline bool
-fm_row_is_switch(const struct fm_fabric *fab, const struct fm_table_row *row)
+fm_row_is_switch(const struct fm_fabric *fab, const struct fm_node_value *row)
 {
 	return row->index < fab->n_switches && fab->sw_guid[row->index] == row->guid;
 }

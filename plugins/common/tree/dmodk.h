@@ -34,7 +34,7 @@ struct fm_dmodk {
 	/* Where the way down to a LID lacks a cable, all sources take the same one round it:
 	 * better for many flows at once, but more on the fullest link, which is to be evened. */
 	bool agree;
-	const struct fm_tables *prev; /* displaced LIDs stay where they were, or NULL */
+	const uint8_t *const *prev_lft; /* rows before: displaced LIDs stay there; or NULL */
 };
 
 /* What of it can be asked afterwards; it lives in scratch memory. */

@@ -31,7 +31,7 @@ fill_user(struct fm_dmodk_routes *ft, struct ft_scratch *w, uint32_t bundle, uin
 		.sw = s,
 		.turn = bundle + user,
 		.lft = ft->out->lft[s],
-		.prev = ft->how->prev != NULL ? ft->how->prev->lft[s] : NULL };
+		.prev = ft->how->prev_lft != NULL ? ft->how->prev_lft[s] : NULL };
 
 	ft_find_children(&r);
 	ft_fill_up(&r);

@@ -4,8 +4,8 @@
 #include "lib/log.h"
 
 static int
-list_ids(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_table *table,
-    const int64_t **out, struct fm_error *err)
+list_ids(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_node_values *table, const int64_t **out, struct fm_error *err)
 {
 	int64_t *ids = fm_scratch_array(host, fab->n_switches, int64_t);
 	uint32_t n_unknown = 0;

@@ -11,7 +11,7 @@
 
 /* A part of the engine's options struct. */
 struct fm_updown_options {
-	struct fm_table ids;
+	struct fm_node_values ids;
 	bool connect_roots;
 	bool calculate_missing_routes;
 	struct fm_choice_options choice;
@@ -20,7 +20,7 @@ struct fm_updown_options {
 /* Their rows, for a struct with such a part called `member`. */
 #define FM_UPDOWN_OPTION_ROWS(of, member) \
 	{ .name = "ids", \
-		.type = FM_OPT_TABLE, \
+		.type = FM_OPT_NODE_VALUES, \
 		.offset = offsetof(of, member.ids), \
 		.unit = "id", \
 		.help = "Order of switches of one level: the lower id is up; those without one " \

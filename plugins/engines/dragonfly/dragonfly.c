@@ -61,16 +61,6 @@ find_shape(struct df *df, struct fm_error *err)
 }
 
 static int
-dragonfly_probe(
-    const struct fm_host *host, const struct fm_fabric *fab, const void *opts, struct fm_error *err)
-{
-	struct df df = { .host = host, .fab = fab };
-
-	(void)opts;
-	return find_shape(&df, err);
-}
-
-static int
 dragonfly_route(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_request *req, const void *opts, struct fm_tables *out, struct fm_error *err)
 {
@@ -89,5 +79,5 @@ dragonfly_route(const struct fm_host *host, const struct fm_fabric *fab,
 FM_ENGINE(dragonfly,
     .summary = "Dragonflies and Cascades: minimal routes, one SL and two VLs, no credit loops",
     .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROVIDES_AR | FM_PROMISES_NO_CREDIT_LOOPS |
-	FM_SL_SYMMETRIC | FM_WRITES_WHOLE_ROWS | FM_NUMBERED_BY_CABLES,
-    .probe = dragonfly_probe, .route = dragonfly_route);
+	FM_WRITES_WHOLE_ROWS | FM_NUMBERED_BY_CABLES,
+    .route = dragonfly_route);

@@ -27,15 +27,6 @@ find_tiers(struct fattree *ft, struct fm_error *err)
 	return rc != 0 ? rc : fm_tiers_find(&ft->tiers, err);
 }
 
-static int
-fattree_probe(
-    const struct fm_host *host, const struct fm_fabric *fab, const void *opts, struct fm_error *err)
-{
-	struct fattree ft = { .host = host, .fab = fab, .opt = opts != NULL ? opts : &no_options };
-
-	return find_tiers(&ft, err);
-}
-
 /* Cables inside a tier carry nothing: whoever paid for them should know. */
 static void
 warn_ignored(const struct fattree *ft)
@@ -101,9 +92,7 @@ fattree_route(const struct fm_host *host, const struct fm_fabric *fab, const str
 	struct fattree ft = {
 		.host = host, .fab = fab, .opt = opts != NULL ? opts : &no_options, .out = out
 	};
-	struct fm_dmodk how = { .arcs = &ft.arcs,
-		.by_guid = true,
-		.prev = (req->flags & FM_REQ_PREV_FOREIGN) != 0 ? NULL : req->prev };
+	struct fm_dmodk how = { .arcs = &ft.arcs, .by_guid = true, .prev_lft = req->prev_lft };
 	const struct fm_dmodk_routes *routes;
 	struct fm_order order;
 	int rc;
@@ -165,6 +154,5 @@ FM_ENGINE(fattree, .aliases = aliases,
     .summary =
 	"fat trees, whole or damaged: arithmetic routes, least load for what a fault displaces",
     .traits = FM_PROVIDES_LFT | FM_PROVIDES_AR | FM_PROVIDES_ORDER | FM_USES_PREV |
-	FM_PROMISES_NO_CREDIT_LOOPS | FM_SL_SYMMETRIC | FM_WRITES_WHOLE_ROWS | FM_ROUTE_PROBES,
-    .options = options, .options_size = sizeof(struct fattree_options), .probe = fattree_probe,
-    .route = fattree_route);
+	FM_PROMISES_NO_CREDIT_LOOPS | FM_WRITES_WHOLE_ROWS,
+    .options = options, .options_size = sizeof(struct fattree_options), .route = fattree_route);

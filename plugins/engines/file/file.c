@@ -43,19 +43,6 @@ static const struct fm_option options[] = {
 };
 
 static int
-file_probe(
-    const struct fm_host *host, const struct fm_fabric *fab, const void *opts, struct fm_error *err)
-{
-	const struct file_options *o = opts;
-
-	(void)fab;
-	if (o->lfts.bytes == NULL && o->lid_matrix.bytes == NULL)
-		return host->fail(err, FM_E_CONFIG,
-		    "neither lfts nor lid_matrix is given: file { lfts = \"/path/of/lfts\" }");
-	return 0;
-}
-
-static int
 file_route(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_request *req,
     const void *opts, struct fm_tables *out, struct fm_error *err)
 {
@@ -64,6 +51,9 @@ file_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
 	int rc = 0;
 
 	(void)req;
+	if (o->lfts.bytes == NULL && o->lid_matrix.bytes == NULL)
+		return host->fail(err, FM_E_CONFIG,
+		    "neither lfts nor lid_matrix is given: file { lfts = \"/path/of/lfts\" }");
 	if (o->lfts.bytes != NULL)
 		rc = fm_table_file_lfts(host, fab, &o->lfts, out->lft, &lfts, err);
 	if (rc == 0 && o->lid_matrix.bytes != NULL)
@@ -88,4 +78,4 @@ file_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
 FM_ENGINE(file,
     .summary = "Tables from files: fmd's own dump, dump_lfts, OpenSM's lfts and lid matrix",
     .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROVIDES_AR, .options = options,
-    .options_size = sizeof(struct file_options), .probe = file_probe, .route = file_route);
+    .options_size = sizeof(struct file_options), .route = file_route);

@@ -116,6 +116,5 @@ hyperx_route(const struct fm_host *host, const struct fm_fabric *fab, const stru
 
 FM_ENGINE(hyperx, .aliases = (const char *const[]){ "flattened-butterfly", NULL },
     .summary = "Dimension order on HyperX and flattened butterflies, without credit loops on 1 VL",
-    .traits = FM_PROVIDES_LFT | FM_PROMISES_NO_CREDIT_LOOPS | FM_SL_SYMMETRIC |
-	FM_WRITES_WHOLE_ROWS,
+    .traits = FM_PROVIDES_LFT | FM_PROMISES_NO_CREDIT_LOOPS | FM_WRITES_WHOLE_ROWS,
     .route = hyperx_route);

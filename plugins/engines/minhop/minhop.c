@@ -34,7 +34,7 @@
 
 struct minhop_options {
 	int64_t max_hops;
-	struct fm_table hop_weights;
+	struct fm_node_values hop_weights;
 	struct fm_choice_options choice;
 };
 
@@ -48,7 +48,7 @@ static const struct fm_option options[] = {
 	    .unit = "hops",
 	    .help = "Refuse fabrics in which a path has more links between switches than this." },
 	{ .name = "hop_weights",
-	    .type = FM_OPT_TABLE,
+	    .type = FM_OPT_NODE_VALUES,
 	    .offset = offsetof(struct minhop_options, hop_weights),
 	    .min = 1,
 	    .max = WEIGHT_MAX,
@@ -81,8 +81,8 @@ add_alternatives(const struct fm_host *host, const struct fm_fabric *fab,
 }
 
 static int
-list_weights(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_table *table,
-    const uint32_t **out, struct fm_error *err)
+list_weights(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_node_values *table, const uint32_t **out, struct fm_error *err)
 {
 	uint32_t *weight = fm_scratch_array(host, fab->n_links, uint32_t), n_unknown = 0;
 
@@ -91,7 +91,7 @@ list_weights(const struct fm_host *host, const struct fm_fabric *fab, const stru
 	for (fm_link l = 0; l < fab->n_links; l++)
 		weight[l] = 1;
 	for (uint32_t i = 0; i < table->n_rows; i++) {
-		const struct fm_table_row *row = &table->row[i];
+		const struct fm_node_value *row = &table->row[i];
 		fm_link l =
 		    fm_row_is_switch(fab, row) ? fm_link_at(fab, row->index, row->port) : FM_NONE;
 

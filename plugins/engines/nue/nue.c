@@ -30,7 +30,7 @@
  * with that test (trees.c): a step that is not admitted is not taken.
  *
  * REPLIES travel under the SL of the request.  The SL depends on the unordered
- * pair of switches, so that it is the same both ways (FM_SL_SYMMETRIC), and
+ * pair of switches, so that it is the same both ways, and
  * all paths between the two, for all LIDs behind either, are admitted with it.
  * Every path of every SL rises in the one order above; so does every mixture.
  *
@@ -588,6 +588,6 @@ nue_route(const struct fm_host *host, const struct fm_fabric *fab, const struct 
 }
 
 FM_ENGINE(nue, .summary = "No credit loops within any number of VLs, balanced, on any fabric",
-    .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROMISES_NO_CREDIT_LOOPS | FM_SL_SYMMETRIC |
+    .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROMISES_NO_CREDIT_LOOPS |
 	FM_WRITES_WHOLE_ROWS | FM_WRITES_WHOLE_SLS,
     .options = options, .options_size = sizeof(struct nue_options), .route = nue_route);

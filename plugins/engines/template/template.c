@@ -181,6 +181,30 @@ route_to_switch(void *arg, uint32_t d, unsigned worker)
 		}
 }
 
+/* Is any switch in this set?  Where nothing matches, its bits are 0. */
+static bool
+has_switch(const struct fm_nodeset *set, const struct fm_fabric *fab)
+{
+	for (fm_sw s = 0; s < fab->n_switches; s++)
+		if (fm_bit(set->sw, s))
+			return true;
+	return false;
+}
+
+/* Refuse what you cannot route, first of all, in a sentence that an administrator can act on.
+ * Of an option that matches nothing only the engine can tell whether that is a mistake. */
+static int
+check_fabric(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct template_options *o, struct fm_error *err)
+{
+	if (fab->n_switches == 0)
+		return host->fail(err, FM_E_TOPOLOGY, "there is no switch to route");
+	if (o->root.given && !has_switch(&o->root, fab))
+		return host->fail(
+		    err, FM_E_TOPOLOGY, "root matches none of the %u switches", fab->n_switches);
+	return 0;
+}
+
 /* Required. */
 static int
 template_route(const struct fm_host *host, const struct fm_fabric *fab,
@@ -188,7 +212,10 @@ template_route(const struct fm_host *host, const struct fm_fabric *fab,
 {
 	struct work w = { .host = host, .fab = fab, .out = out };
 	unsigned n_workers = host->n_workers(host);
+	int rc = check_fabric(host, fab, opts, err);
 
+	if (rc != 0)
+		return rc;
 	w.order = host->scratch(host, fab->n_switches * sizeof(*w.order));
 	w.at = host->scratch(host, fab->n_switches * sizeof(*w.at));
 	w.cost = host->scratch(host, n_workers * sizeof(*w.cost));
@@ -208,36 +235,8 @@ template_route(const struct fm_host *host, const struct fm_fabric *fab,
 	return 0;
 }
 
-/* Is any switch in this set?  Where nothing matches, its bits are 0. */
-static bool
-has_switch(const struct fm_nodeset *set, const struct fm_fabric *fab)
-{
-	for (fm_sw s = 0; s < fab->n_switches; s++)
-		if (fm_bit(set->sw, s))
-			return true;
-	return false;
-}
-
-/* Optional: refuse what you cannot route, cheaply, in a sentence that an
- * administrator can act on.  Without it every fabric is accepted.  Of an option that
- * matches nothing only the engine can tell whether that is a mistake. */
-static int
-template_probe(
-    const struct fm_host *host, const struct fm_fabric *fab, const void *opts, struct fm_error *err)
-{
-	const struct template_options *o = opts;
-
-	if (fab->n_switches == 0)
-		return host->fail(err, FM_E_TOPOLOGY, "there is no switch to route");
-	if (o->root.given && !has_switch(&o->root, fab))
-		return host->fail(
-		    err, FM_E_TOPOLOGY, "root matches none of the %u switches", fab->n_switches);
-	return 0;
-}
-
 FM_ENGINE(template,
-    .summary = "Skeleton for new engines: plain up*/down* from a root",	       /* required */
-    .traits = FM_PROVIDES_LFT | FM_PROMISES_NO_CREDIT_LOOPS | FM_SL_SYMMETRIC, /* required */
-    .options = options, .options_size = sizeof(struct template_options),       /* optional */
-    .probe = template_probe,						       /* optional */
-    .route = template_route);						       /* required */
+    .summary = "Skeleton for new engines: plain up*/down* from a root",	 /* required */
+    .traits = FM_PROVIDES_LFT | FM_PROMISES_NO_CREDIT_LOOPS,		 /* required */
+    .options = options, .options_size = sizeof(struct template_options), /* optional */
+    .route = template_route);						 /* required */

@@ -146,7 +146,7 @@ add_members(
 int
 torus_mcast_tree(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_tables *tables, const struct fm_mcast_request *req, const void *opts,
-    fm_link *parent, fm_sw *root, struct fm_error *err)
+    fm_link *parent, struct fm_error *err)
 {
 	struct fm_arcs arcs;
 	struct fm_grids grids;
@@ -157,7 +157,6 @@ torus_mcast_tree(const struct fm_host *host, const struct fm_fabric *fab,
 
 	(void)tables;
 	memset(parent, 0xff, fab->n_switches * sizeof(*parent));
-	*root = FM_NONE;
 	for (uint32_t i = 0; i < req->n_members && some == FM_NONE; i++)
 		some = fab->end_sw[req->members[i]];
 	if (some == FM_NONE)
@@ -165,8 +164,6 @@ torus_mcast_tree(const struct fm_host *host, const struct fm_fabric *fab,
 	if ((rc = torus_find(host, fab, opts, &arcs, &grids, &conf, err)) != 0)
 		return rc;
 	t.g = &grids.grid[grids.grid_of[some]];
-	if ((rc = choose_root(&t, err)) != 0 || (rc = add_members(&t, req, parent, err)) != 0)
-		return rc;
-	*root = t.g->cell_sw[t.root];
-	return 0;
+	rc = choose_root(&t, err);
+	return rc != 0 ? rc : add_members(&t, req, parent, err);
 }

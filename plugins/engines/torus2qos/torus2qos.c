@@ -147,6 +147,6 @@ torus_route(const struct fm_host *host, const struct fm_fabric *fab, const struc
 FM_ENGINE(torus2qos, .aliases = (const char *const[]){ "torus-2QoS", "torus-2qos", NULL },
     .summary = "Dimension order on tori and meshes, without credit loops on 2 VLs",
     .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROVIDES_MCAST | FM_PROMISES_NO_CREDIT_LOOPS |
-	FM_SL_SYMMETRIC | FM_WRITES_WHOLE_ROWS | FM_WRITES_WHOLE_SLS,
+	FM_WRITES_WHOLE_ROWS | FM_WRITES_WHOLE_SLS,
     .options = options, .options_size = sizeof(struct torus_options), .route = torus_route,
     .mcast_tree = torus_mcast_tree);

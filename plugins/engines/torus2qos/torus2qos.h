@@ -27,6 +27,6 @@ int torus_find(const struct fm_host *host, const struct fm_fabric *fab,
 
 int torus_mcast_tree(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_tables *tables, const struct fm_mcast_request *req, const void *opts,
-    fm_link *parent, fm_sw *root, struct fm_error *err);
+    fm_link *parent, struct fm_error *err);
 
 #endif
