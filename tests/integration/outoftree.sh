@@ -39,6 +39,28 @@ ${CC:-cc} -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Werror -O2 -shared -fP
 ./fmd-engine-check "$tmp/engines/myengine.so" "$tmp/tree.net" | grep '^ok ' ||
 	{ echo "the engine built out of tree does not hold"; exit 1; }
 
+# ---- the engine that is kept of ABI 1.0: its source builds against the header of today, in C++ a
+# ---- descriptor does, and by the compiler it was built by it is the same file
+abi=$top/tests/abi/1.0
+# shellcheck disable=SC2046
+${CC:-cc} -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Werror -shared -fPIC -o "$tmp/engines/frozen.so" "$abi/frozen.c" \
+	$(pkg-config --cflags fmd-engine)
+./fmd-engine-check "$tmp/engines/frozen.so" "$tmp/tree.net" | grep '^ok ' ||
+	{ echo "the engine of ABI 1.0, built against the header of today, does not hold"; exit 1; }
+if command -v c++ >/dev/null; then
+	printf '%s\n' '#include <fmd/engine.h>' 'static int r(const fm_host *, const fm_fabric *, const fm_request *, const void *,' \
+		'    fm_tables *, fm_error *) { return 0; }' \
+		'FM_ENGINE(plus, .summary = "C++", .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL, .route = r);' >"$tmp/plus.cc"
+	# shellcheck disable=SC2046
+	c++ -std=c++20 -fvisibility=hidden -Wall -Wextra -Werror -Wno-missing-field-initializers -shared -fPIC -o "$tmp/engines/plus.so" "$tmp/plus.cc" \
+		$(pkg-config --cflags fmd-engine)
+	./fmd --list-engines --plugin-dir="$tmp/engines" | grep -q '^plus$' || { echo "no engine of C++"; exit 1; }
+fi
+if [ "$(uname -m)" = x86_64 ] && cc --version | grep -q 'Debian 12\.2\.0' && ld --version | grep -q ' 2\.40$'; then
+	CC=cc "$abi/build" "$tmp/frozen.so" && cmp "$tmp/frozen.so" "$abi/frozen.so" ||
+		{ echo "tests/abi/1.0/build does not make tests/abi/1.0/frozen.so"; exit 1; }
+fi
+
 # ---- HACKING.md alone: its engine, its command to build it, its commands to use it
 guide=$top/HACKING.md
 mkdir "$tmp/guide"
