@@ -2,10 +2,30 @@
 /*
  * nue - no deadlock within any number of virtual lanes, on any fabric.
  *
- * It promises what Nue does (Domke, Hoefler, Matsuoka, HPDC'16): whatever the
- * number of VLs, from 1 on, every destination is reached from everywhere in its
- * component, and no credit loop is possible.  The way there is another one, and
- * the balance is that of plain shortest paths wherever two VLs are to be had.
+ * It promises what Nue does (Domke, Hoefler, Matsuoka: Routing on the Dependency
+ * Graph, HPDC'16): whatever the number of VLs, from 1 on, every destination is
+ * reached from everywhere in its component, and no credit loop is possible.  It
+ * is NOT THE PAPER'S ALGORITHM:
+ *
+ *			the paper's Nue			this engine
+ *	VLs		destinations are dealt to	a path's VL may rise on the
+ *			them; a path stays on one	way, at turns from down to up
+ *	no cycles	by searching the complete	by one order of all channels,
+ *			channel dependency graph	made before any path: what
+ *			of each VL for what a next	ascends in it is admitted,
+ *			step would close		nothing is searched
+ *	paths		Dijkstra's, in that graph	breadth first, the least load
+ *							among those admitted
+ *	impasse		backtracking, else the paths	one switch after another is
+ *			of a spanning tree, which	forced onto such a tree, the
+ *			are kept open always		rest grown again around it
+ *	SL		is the destination's VL		is of a pair of switches, and
+ *							gives a VL for each turn
+ *	switches	any				that map SLs by port in and out
+ *	on one VL	turns of any acyclic set	up/down only
+ *	on trees, grids	as anywhere			up/down, dimension order
+ *
+ * The balance is that of plain shortest paths wherever two VLs are to be had.
  *
  * THE IDEA.  All switches are put in a strict order of height (rank.c), which
  * makes each link one that goes up or down.  The channels, a link on a VL each,
@@ -587,7 +607,9 @@ nue_route(const struct fm_host *host, const struct fm_fabric *fab, const struct 
 	return route_any(&n, out, err);
 }
 
-FM_ENGINE(nue, .summary = "No credit loops within any number of VLs, balanced, on any fabric",
+FM_ENGINE(nue,
+    .summary = "What Nue promises, by another algorithm than the paper's: no credit loops on any "
+	       "fabric within any number of VLs, which rise on the way",
     .traits = FM_PROVIDES_LFT | FM_PROVIDES_SL | FM_PROMISES_NO_CREDIT_LOOPS |
 	FM_WRITES_WHOLE_ROWS | FM_WRITES_WHOLE_SLS,
     .options = options, .options_size = sizeof(struct nue_options), .route = nue_route);
