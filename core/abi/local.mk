@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # core/abi/: our side of include/fmd: option rows to values, descriptors checked, the services of a host.
 CORE_SOURCES += \
-	core/abi/entry_options.c \
-	core/abi/entry_options.h \
 	core/abi/host.c \
 	core/abi/host.h \
 	core/abi/option_parse.c \
@@ -12,8 +10,5 @@ CORE_SOURCES += \
 	core/abi/plugin_check.c \
 	core/abi/plugin_check.h \
 	core/abi/plugin_file.c \
-	core/abi/plugin_file.h \
-	core/abi/traits.c \
-	core/abi/traits.h \
 	core/abi/watch.c \
 	core/abi/watch.h

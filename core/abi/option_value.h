@@ -9,7 +9,7 @@
 #include "core/abi/options.h"
 #include "core/nodes/nodes.h"
 
-/* A row of a TABLE before its node is looked up. */
+/* A row of NODE_VALUES before its node is looked up. */
 struct table_line {
 	uint64_t guid;
 	uint32_t port;
@@ -25,9 +25,9 @@ struct option_value {
 	const char *bytes; /* FILE */
 	size_t n_bytes;
 	struct node_item *items;  /* NODES, NODES_LIST: [n] */
-	struct table_line *lines; /* TABLE: [n] */
+	struct table_line *lines; /* NODE_VALUES: [n] */
 	size_t n, room;
-	bool none;  /* NODES, NODES_LIST, TABLE: written as { }, so nothing is given */
+	bool none;  /* NODES, NODES_LIST, NODE_VALUES: written as { }, so nothing is given */
 	size_t bad; /* the item that could not be parsed */
 };
 

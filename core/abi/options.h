@@ -12,7 +12,7 @@
  *	ENUM		one of .choices
  *	NODES(_LIST)	items of nodes.h, or "file:PATH" with one a line; NODES is the
  *			set that is left when "!" has taken out what it names
- *	TABLE		rows "NODE number ...", or "file:PATH" with one a line; the words
+ *	NODE_VALUES	rows "NODE number ...", or "file:PATH" with one a line; the words
  *			of .unit name the numbers: "id" or "weight" is a value,
  *			"port weight" a port and a value, "ports..." any number of
  *			ports whose values are their places, from 0
@@ -95,7 +95,7 @@ uint64_t option_values_mark(const struct option_values *v);
 const struct option_origin *option_values_origin(const struct option_values *v, const char *key);
 
 /* Values and defaults into a struct of table->bytes at *to (zeroed before).
- * snap may be NULL where the table has no NODES or TABLE rows. */
+ * snap may be NULL where the table has no NODES or NODE_VALUES rows. */
 int option_values_store(const struct option_table *table, const struct option_values *v,
     const struct snapshot *snap, struct fm_arena *mem, void *to, struct fm_error *err);
 
@@ -105,5 +105,11 @@ int option_values_store(const struct option_table *table, const struct option_va
  * file and line of the value. */
 int options_bind(const struct fm_engine *engine, const struct option_values *values,
     const struct snapshot *snap, struct fm_arena *mem, void **opts, struct fm_error *err);
+
+/* What every section of an engine may say beside the engine's own options. */
+struct entry_options {
+	int64_t time_limit_ms;
+};
+struct option_table entry_option_table(void);
 
 #endif

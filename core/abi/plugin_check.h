@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/abi/plugin_check.h - is the descriptor of an engine one that can be called?
+ * core/abi/plugin_check.h - is a file an engine, and its descriptor one that can be called?
  */
 #ifndef CORE_ABI_PLUGIN_CHECK_H
 #define CORE_ABI_PLUGIN_CHECK_H
@@ -13,5 +13,32 @@ int engine_check(const struct fm_engine *engine, const char *path, struct fm_err
 int engine_check_copy(const struct fm_engine *engine, const char *path, struct fm_error *err);
 /* Its head alone, of which nothing behind .size has been read: magic, ABI, size. */
 int engine_check_version(const struct fm_engine *engine, const char *path, struct fm_error *err);
+
+/* The file.  All of these: FM_E_CONFIG with path, reason and usual cause (plugin_file.c). */
+
+/* Are these bytes a whole ELF image for this machine?  A file that was cut short is found
+ * before the linker sees it: mapping it would end in SIGBUS. */
+int plugin_file_check_image(const char *path, const char *bytes, size_t n, struct fm_error *err);
+
+/* dlopen() of `file`, which sentences call path, with every symbol bound.  Its constructors
+ * run. */
+int plugin_file_open(const char *file, const char *path, void **handle, struct fm_error *err);
+/* Can the dynamic linker load it? */
+int plugin_file_check_linking(const char *path, struct fm_error *err);
+
+/* Why it shows no BASE_LTX_fm_engine: renamed, or no engine. */
+int plugin_file_no_engine(
+    const char *path, const char *base, const char *bytes, size_t n, struct fm_error *err);
+
+/* Traits (enum fm_traits) in words. */
+struct engine_trait {
+	uint32_t bit; /* 0: the end */
+	const char *name, *help;
+};
+/* All that this fmd knows, bit 0 at the end. */
+const struct engine_trait *engine_traits(void);
+/* Their bits together.  Another may be a promise that is needed: one that is added raises the
+ * minor (doc/abi.md). */
+uint32_t engine_known_traits(void);
 
 #endif

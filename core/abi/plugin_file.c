@@ -11,7 +11,7 @@
  */
 #include "config.h"
 
-#include "core/abi/plugin_file.h"
+#include "core/abi/plugin_check.h"
 
 #include <ctype.h>
 #include <dlfcn.h>

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/abi/entry_options.h"
+#include "core/abi/options.h"
 #include "core/conf/conf_private.h"
 #include "core/engine/auto.h"
 #include "core/overlay/overlay.h"

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/abi/entry_options.h"
+#include "core/abi/options.h"
 #include "core/conf/conf_private.h"
 #include "core/text/suggest.h"
 #include "lib/error.h"

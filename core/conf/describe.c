@@ -7,9 +7,8 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "core/abi/entry_options.h"
 #include "core/abi/options.h"
-#include "core/abi/traits.h"
+#include "core/abi/plugin_check.h"
 #include "core/conf/conf.h"
 #include "core/text/json_text.h"
 

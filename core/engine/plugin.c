@@ -29,7 +29,6 @@
 #include <unistd.h>
 
 #include "core/abi/plugin_check.h"
-#include "core/abi/plugin_file.h"
 #include "core/engine/auto.h"
 #include "core/engine/plugin_image.h"
 #include "core/text/readfile.h"

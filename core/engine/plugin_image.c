@@ -25,7 +25,6 @@
 #include <unistd.h>
 
 #include "core/abi/plugin_check.h"
-#include "core/abi/plugin_file.h"
 #include "lib/error.h"
 #include "lib/hash.h"
 

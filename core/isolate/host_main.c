@@ -23,7 +23,6 @@
 
 #include "core/abi/host.h"
 #include "core/abi/plugin_check.h"
-#include "core/abi/plugin_file.h"
 #include "core/isolate/blob.h"
 #include "core/isolate/descriptor.h"
 #include "core/isolate/sandbox.h"
