@@ -32,12 +32,12 @@ struct placed {
 };
 
 struct dump {
-	const struct fm_fabric *fab;
+	const struct snapshot *snap;
+	const struct fm_fabric *fab; /* of snap */
 	const struct fm_tables *t;
 	const struct mft_rows *mfts; /* NULL: none */
 	struct fm_arena mem;
-	fm_link *port_link;    /* [n_switches][256] link behind a port, FM_NONE */
-	fm_end *port_end;      /* [n_switches][256] end behind a port, FM_NONE */
+	fm_end *port_end;      /* [ports of all switches] end behind a port, FM_NONE */
 	uint8_t *distance;     /* [n_switches to][n_switches from] links, 255 = none */
 	uint8_t *end_number;   /* [n_ends] port number in its node, from 1 */
 	uint8_t *end_ports;    /* [n_ends] ports its node shows */
@@ -51,14 +51,17 @@ index_ports(struct dump *d)
 {
 	const struct fm_fabric *fab = d->fab;
 
-	memset(d->port_link, 0xff, (size_t)fab->n_switches * 256 * sizeof(*d->port_link));
-	memset(d->port_end, 0xff, (size_t)fab->n_switches * 256 * sizeof(*d->port_end));
-	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
-		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
-			d->port_link[(size_t)sw * 256 + fab->link_port[l]] = l;
+	memset(d->port_end, 0xff, d->snap->sw_first_port[fab->n_switches] * sizeof(*d->port_end));
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
 		for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
-			d->port_end[(size_t)sw * 256 + fab->end_port[e]] = e;
-	}
+			d->port_end[d->snap->sw_first_port[sw] + fab->end_port[e]] = e;
+}
+
+static fm_end
+end_at(const struct dump *d, fm_sw sw, uint8_t port)
+{
+	return port <= d->fab->sw_n_ports[sw] ? d->port_end[d->snap->sw_first_port[sw] + port]
+					      : FM_NONE;
 }
 
 static void
@@ -124,14 +127,13 @@ prepare(struct dump *d)
 	size_t n_sw = d->fab->n_switches;
 	fm_sw *queue = fm_arena_array(&d->mem, n_sw + 1, fm_sw);
 
-	d->port_link = fm_arena_array(&d->mem, n_sw * 256 + 1, fm_link);
-	d->port_end = fm_arena_array(&d->mem, n_sw * 256 + 1, fm_end);
+	d->port_end = fm_arena_array(&d->mem, d->snap->sw_first_port[n_sw] + 1u, fm_end);
 	d->distance = fm_arena_array(&d->mem, n_sw * n_sw + 1, uint8_t);
 	d->end_number = fm_arena_array(&d->mem, (size_t)d->fab->n_ends + 1, uint8_t);
 	d->end_ports = fm_arena_array(&d->mem, (size_t)d->fab->n_ends + 1, uint8_t);
 	d->placed = fm_arena_array(&d->mem, (size_t)d->fab->n_ends + 1, struct placed);
-	if (queue == NULL || d->port_link == NULL || d->port_end == NULL || d->distance == NULL ||
-	    d->end_number == NULL || d->end_ports == NULL || d->placed == NULL)
+	if (queue == NULL || d->port_end == NULL || d->distance == NULL || d->end_number == NULL ||
+	    d->end_ports == NULL || d->placed == NULL)
 		return false;
 	index_ports(d);
 	for (fm_sw sw = 0; sw < n_sw; sw++)
@@ -160,7 +162,7 @@ end_word(const struct fm_fabric *fab, fm_end e)
 static uint16_t
 switch_lid(const struct dump *d, fm_sw sw)
 {
-	fm_end e = d->port_end[(size_t)sw * 256];
+	fm_end e = end_at(d, sw, 0);
 
 	return e != FM_NONE ? d->fab->end_lid[e] : 0;
 }
@@ -201,14 +203,13 @@ count_hops(const struct dump *d, fm_sw sw, uint32_t lid)
 
 	for (uint32_t hops = 0; hops <= fab->n_switches; hops++) {
 		uint8_t port = d->t->lft[sw][lid];
-		fm_link l = d->port_link[(size_t)sw * 256 + port];
+		fm_link l = snapshot_link_at(d->snap, sw, port);
 
 		if (port == FM_PORT_NONE)
 			return UNREACHED;
 		if (l == FM_NONE)
-			return d->port_end[(size_t)sw * 256 + port] != fab->lid_end[lid]
-			    ? UNREACHED
-			    : hops + (port != 0);
+			return end_at(d, sw, port) != fab->lid_end[lid] ? UNREACHED
+									: hops + (port != 0);
 		sw = fab->link_to[l];
 	}
 	return UNREACHED;
@@ -371,8 +372,8 @@ write_subnet(const struct dump *d, FILE *out)
 static uint8_t
 vl_of(const struct dump *d, fm_sw sw, uint8_t in, uint8_t out, uint8_t sl)
 {
-	fm_link l = d->port_link[(size_t)sw * 256 + out];
-	fm_end e = d->port_end[(size_t)sw * 256 + out];
+	fm_link l = snapshot_link_at(d->snap, sw, out);
+	fm_end e = end_at(d, sw, out);
 
 	if (l != FM_NONE)
 		return tables_vl(d->fab, d->t, sw, in, l, sl);
@@ -382,8 +383,7 @@ vl_of(const struct dump *d, fm_sw sw, uint8_t in, uint8_t out, uint8_t sl)
 static bool
 is_cabled(const struct dump *d, fm_sw sw, uint8_t port)
 {
-	return d->port_link[(size_t)sw * 256 + port] != FM_NONE ||
-	    d->port_end[(size_t)sw * 256 + port] != FM_NONE;
+	return snapshot_link_at(d->snap, sw, port) != FM_NONE || end_at(d, sw, port) != FM_NONE;
 }
 
 static void
@@ -570,7 +570,7 @@ int
 dump_tables(const char *dir, const struct snapshot *snap, const struct fm_tables *tables,
     const struct mft_rows *mfts, struct fm_error *err)
 {
-	struct dump d = { .fab = &snap->fab, .t = tables, .mfts = mfts };
+	struct dump d = { .snap = snap, .fab = &snap->fab, .t = tables, .mfts = mfts };
 	int rc = dump_open(dir, err);
 
 	if (rc != 0)

@@ -207,7 +207,42 @@ snapshot_make_links(
 	    l->n_vls != NULL && l->mbps != NULL && l->nominal_mbps != NULL;
 }
 
-void
+static bool
+number_ports(struct snapshot *snap)
+{
+	const struct fm_fabric *fab = &snap->fab;
+	uint32_t *first = fm_arena_array(&snap->mem, fab->n_switches + 1, uint32_t);
+
+	if (first == NULL)
+		return false;
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		first[sw + 1] = first[sw] + fab->sw_n_ports[sw] + 1u;
+	snap->sw_first_port = first;
+	return true;
+}
+
+static bool
+index_ports(struct snapshot *snap)
+{
+	const struct fm_fabric *fab = &snap->fab;
+	uint32_t n_ports;
+	fm_link *at;
+
+	if (snap->sw_first_port == NULL && !number_ports(snap)) /* else its base's */
+		return false;
+	n_ports = snap->sw_first_port[fab->n_switches];
+	at = fm_arena_array(&snap->mem, n_ports + 1, fm_link);
+	if (at == NULL)
+		return false;
+	memset(at, 0xff, n_ports * sizeof(*at));
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
+			at[snap->sw_first_port[sw] + fab->link_port[l]] = l;
+	snap->port_link = at;
+	return true;
+}
+
+bool
 snapshot_set_links(struct snapshot *snap, const struct snapshot_links *l, uint32_t n_links)
 {
 	struct fm_fabric *fab = &snap->fab;
@@ -220,6 +255,7 @@ snapshot_set_links(struct snapshot *snap, const struct snapshot_links *l, uint32
 	fab->link_n_vls = l->n_vls;
 	fab->link_mbps = l->mbps;
 	fab->link_nominal_mbps = l->nominal_mbps;
+	return index_ports(snap);
 }
 
 static int
@@ -243,8 +279,7 @@ place_links(struct build *b)
 		l.nominal_mbps[i] = h->nominal_mbps;
 		l.rev[i] = reverse_of(b->halves, l.first, h);
 	}
-	snapshot_set_links(b->snap, &l, l.first[n_sw]);
-	return 0;
+	return snapshot_set_links(b->snap, &l, l.first[n_sw]) ? 0 : no_memory(b->err);
 }
 
 /* Ends grouped by switch, those without one last. */

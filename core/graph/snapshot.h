@@ -23,7 +23,10 @@ struct snapshot {
 	uint32_t n_components;	      /* of switches that have links or ends */
 	const uint32_t *sw_component; /* [n_switches] */
 	struct fm_hash sw_by_guid;    /* node GUID -> fm_sw; the base's, perhaps */
-	struct snapshot *base;	      /* NULL, or whose names and arrays this one uses too */
+	/* Port p of switch sw, 0..sw_n_ports[sw], is number sw_first_port[sw] + p of all. */
+	const uint32_t *sw_first_port; /* [n_switches + 1] */
+	const fm_link *port_link;      /* [sw_first_port[n_switches]] that leaves by the port */
+	struct snapshot *base;	       /* NULL, or whose names and arrays this one uses too */
 	struct fm_arena mem;
 };
 
@@ -34,6 +37,21 @@ snapshot_get(struct snapshot *s)
 	return s;
 }
 void snapshot_put(struct snapshot *s); /* NULL is fine */
+
+/* The link that leaves sw by this port, and the switch behind the port; FM_NONE where no switch is
+ * behind it, or the switch has no such port.  O(1). */
+static inline fm_link
+snapshot_link_at(const struct snapshot *s, fm_sw sw, uint32_t port)
+{
+	return port <= s->fab.sw_n_ports[sw] ? s->port_link[s->sw_first_port[sw] + port] : FM_NONE;
+}
+static inline fm_sw
+snapshot_switch_at(const struct snapshot *s, fm_sw sw, uint32_t port)
+{
+	fm_link l = snapshot_link_at(s, sw, port);
+
+	return l != FM_NONE ? s->fab.link_to[l] : FM_NONE;
+}
 
 /* The parts as they are collected; any order, sorted by snapshot_build().
  * Names are borrowed until then. */
@@ -97,8 +115,9 @@ struct snapshot_links {
 /* Of snap->mem, zeroed, for so many switches and links.  False: out of memory. */
 bool snapshot_make_links(
     struct snapshot *snap, uint32_t n_switches, uint32_t n_links, struct snapshot_links *links);
-/* They are those of the fabric, n_links of them. */
-void snapshot_set_links(
+/* They are those of the fabric, whose switches are there, n_links of them, and are found by their
+ * ports.  False: out of memory. */
+bool snapshot_set_links(
     struct snapshot *snap, const struct snapshot_links *links, uint32_t n_links);
 
 /* Number the connected components; a switch that is gone (no links, no ends) is in

@@ -116,8 +116,7 @@ copy_links(struct less *s)
 		for (size_t i = 0; i < len; i++)
 			to.rev[n + i] = s->number[was->link_rev[l + i]];
 	}
-	snapshot_set_links(s->out, &to, s->number[was->n_links]);
-	return true;
+	return snapshot_set_links(s->out, &to, s->number[was->n_links]);
 }
 
 /* Those of base, if none goes. */
@@ -317,6 +316,8 @@ snapshot_without(struct snapshot *base, const struct snapshot_loss *loss, struct
 	s.out->fab = base->fab;
 	s.out->base = snapshot_get(base);
 	s.out->sw_by_guid = base->sw_by_guid;
+	s.out->sw_first_port = base->sw_first_port;
+	s.out->port_link = base->port_link;
 	ok = take_links(&s) && (!any_end_goes(&s) || (copy_ends(&s) && index_lids(&s))) &&
 	    take_components(&s);
 	free(s.number);

@@ -308,7 +308,7 @@ find_kept(struct mcast_grower *g, unsigned k)
 
 		if (l == FM_NONE)
 			continue;
-		now = fm_link_at(fab, sw, was->link_port[l]);
+		now = snapshot_link_at(g->p->snap, sw, was->link_port[l]);
 		if (now != FM_NONE && fab->link_to[now] == was->link_to[l])
 			g->kept[sw] = now;
 	}
@@ -329,8 +329,8 @@ find_toward(struct mcast_grower *g, uint32_t n_roots)
 			continue;
 		for (fm_sw sw = 0; sw < fab->n_switches; sw++)
 			if (g->p->snap->sw_component[sw] == g->p->snap->sw_component[root])
-				g->toward[sw] =
-				    fm_link_at(fab, sw, g->p->tables->t.lft[sw][fab->end_lid[e]]);
+				g->toward[sw] = snapshot_link_at(
+				    g->p->snap, sw, g->p->tables->t.lft[sw][fab->end_lid[e]]);
 	}
 }
 

@@ -318,7 +318,7 @@ map_link(struct merging *m, const struct layer *l, fm_sw sw, fm_link out)
 {
 	const struct fm_fabric *fab = &m->snap->fab;
 	struct fm_tables *t = &m->out->t;
-	fm_link same = fm_link_at(&l->view->fab, sw, fab->link_port[out]);
+	fm_link same = snapshot_link_at(l->view, sw, fab->link_port[out]);
 
 	for (unsigned in = 0; in <= fab->sw_n_ports[sw]; in++) {
 		size_t row = t->sl2vl_first[sw] + (size_t)in * (fab->sw_n_ports[sw] + 1u) +

@@ -14,20 +14,13 @@
 #define ODD_MAX 256 /* LIDs; of more, the graph of all dependencies is quicker */
 
 struct levelling {
-	const struct fm_fabric *fab;
-	const struct plan *side[2]; /* old and new, or the same twice */
-	uint32_t *level;	    /* [n_switches] */
-	fm_sw *queue;		    /* [n_switches] */
-	uint32_t *seen, stamp;	    /* [n_switches] */
-	uint32_t *first;	    /* [n_switches + 1] into next */
-	fm_sw *next;		    /* [first[n_switches]] behind a port, FM_NONE */
+	const struct snapshot *snap;
+	const struct fm_fabric *fab; /* of snap */
+	const struct plan *side[2];  /* old and new, or the same twice */
+	uint32_t *level;	     /* [n_switches] */
+	fm_sw *queue;		     /* [n_switches] */
+	uint32_t *seen, stamp;	     /* [n_switches] */
 };
-
-static fm_sw
-behind(const struct levelling *v, fm_sw sw, uint32_t port)
-{
-	return port < v->first[sw + 1] - v->first[sw] ? v->next[v->first[sw] + port] : FM_NONE;
-}
 
 static fm_sw
 hop(const struct levelling *v, int side, fm_sw sw, uint32_t lid)
@@ -36,7 +29,7 @@ hop(const struct levelling *v, int side, fm_sw sw, uint32_t lid)
 
 	if (sw >= p->snap->fab.n_switches || lid > p->top_lid)
 		return FM_NONE;
-	return behind(v, sw, p->tables->t.lft[sw][lid]);
+	return snapshot_switch_at(v->snap, sw, p->tables->t.lft[sw][lid]);
 }
 
 static bool
@@ -140,11 +133,12 @@ holds(const uint16_t *lids, size_t n, uint32_t lid)
 }
 
 static bool
-start_levels(struct levelling *v, const struct fm_fabric *fab, struct fm_arena *mem)
+start_levels(struct levelling *v, const struct snapshot *snap, struct fm_arena *mem)
 {
+	const struct fm_fabric *fab = &snap->fab;
 	size_t n = fab->n_switches + 1u;
 
-	*v = (struct levelling){ .fab = fab };
+	*v = (struct levelling){ .snap = snap, .fab = fab };
 	v->level = fm_arena_array(mem, n, uint32_t);
 	v->queue = fm_arena_array(mem, n, fm_sw);
 	if (v->level == NULL || v->queue == NULL)
@@ -155,26 +149,12 @@ start_levels(struct levelling *v, const struct fm_fabric *fab, struct fm_arena *
 
 /* The same, ready for entries. */
 static bool
-start(struct levelling *v, const struct fm_fabric *fab, struct fm_arena *mem)
+start(struct levelling *v, const struct snapshot *snap, struct fm_arena *mem)
 {
-	size_t n = fab->n_switches + 1u;
-
-	if (!start_levels(v, fab, mem))
+	if (!start_levels(v, snap, mem))
 		return false;
-	v->seen = fm_arena_array(mem, n, uint32_t);
-	v->first = fm_arena_array(mem, n, uint32_t);
-	if (v->seen == NULL || v->first == NULL)
-		return false;
-	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
-		v->first[sw + 1] = v->first[sw] + fab->sw_n_ports[sw] + 1u;
-	v->next = fm_arena_array(mem, v->first[fab->n_switches] + 1u, fm_sw);
-	if (v->next == NULL)
-		return false;
-	memset(v->next, 0xff, v->first[fab->n_switches] * sizeof(*v->next));
-	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
-		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
-			v->next[v->first[sw] + fab->link_port[l]] = fab->link_to[l];
-	return true;
+	v->seen = fm_arena_array(mem, snap->fab.n_switches + 1u, uint32_t);
+	return v->seen != NULL;
 }
 
 /* Levels of the switches that both fabrics have with links. */
@@ -193,7 +173,7 @@ find_turning(const struct levelling *v, bool (*turning)[256])
 {
 	for (fm_sw sw = 0; sw < v->fab->n_switches; sw++)
 		for (unsigned p = 0; p < 256; p++) {
-			enum way way = level_way(v->level, sw, behind(v, sw, p));
+			enum way way = level_way(v->level, sw, snapshot_switch_at(v->snap, sw, p));
 
 			turning[sw][p] = way == UP || way == ASIDE;
 		}
@@ -210,7 +190,7 @@ scan_row(const struct levelling *v, fm_sw sw, bool (*turning)[256], struct plan_
 	bool aside[256];
 
 	for (unsigned p = 0; p < 256; p++) {
-		fm_sw to = behind(v, sw, p);
+		fm_sw to = snapshot_switch_at(v->snap, sw, p);
 		enum way way = level_way(v->level, sw, to);
 
 		aside[p] = way == ASIDE;
@@ -371,7 +351,7 @@ levels_look(struct plan *p)
 	bool ok;
 
 	fm_arena_init(&mem, SIZE_MAX);
-	ok = p->levels != NULL || (start(&v, &p->snap->fab, &mem) && look(p, &v));
+	ok = p->levels != NULL || (start(&v, p->snap, &mem) && look(p, &v));
 	fm_arena_fini(&mem);
 	return ok;
 }
@@ -388,7 +368,7 @@ levels_find(struct plan *prev, struct plan *p, struct odd_lids *lids, bool *appl
 	if (known && !prev->levels->apply)
 		return true;
 	fm_arena_init(&mem, SIZE_MAX);
-	ok = (known || start(&was, fab, &mem)) && start(&now, &p->snap->fab, &mem);
+	ok = (known || start(&was, prev->snap, &mem)) && start(&now, p->snap, &mem);
 	if (ok &&
 	    same_levels(known ? prev->levels->level : was.level, fab->n_switches, now.level,
 		now.fab->n_switches) &&
@@ -418,7 +398,7 @@ levels_keep(const struct plan *prev, struct plan *p)
 	if (prev->levels == NULL)
 		return;
 	fm_arena_init(&mem, SIZE_MAX);
-	if (start_levels(&now, &p->snap->fab, &mem) &&
+	if (start_levels(&now, p->snap, &mem) &&
 	    same_levels(
 		prev->levels->level, prev->snap->fab.n_switches, now.level, now.fab->n_switches))
 		p->levels = levels_new(n, now.level, now.fab->n_switches);

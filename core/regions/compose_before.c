@@ -21,7 +21,7 @@ exit_before(const struct composer *c, uint32_t x, fm_sw from, uint32_t lid)
 	for (uint32_t steps = 0; steps <= p->n; steps++, u = v) {
 		uint8_t port = t->lft[u][lid];
 
-		v = c->was_behind[(size_t)u * 256 + port];
+		v = snapshot_switch_at(c->q->prev->snap, u, port);
 		if (v == FM_NONE)
 			return NO_EXIT;
 		if (c->sw_component[v] == x)
@@ -70,28 +70,16 @@ compose_is_sticky(const struct composer *c)
 	    prev->snap->fab.n_switches == c->fab->n_switches;
 }
 
-int
-compose_remember(struct composer *c, struct fm_error *err)
+void
+compose_mark_new_exits(struct composer *c)
 {
-	const struct fm_fabric *was = &c->q->prev->snap->fab;
-	size_t n = (size_t)c->fab->n_switches * 256;
+	const struct snapshot *was = c->q->prev->snap;
 
-	if (c->was_behind != NULL)
-		return 0;
-	c->was_behind = fm_arena_array(&c->mem, n + 1, fm_sw);
-	if (c->was_behind == NULL)
-		return compose_no_memory(err);
-	memset(c->was_behind, 0xff, n * sizeof(fm_sw));
-	for (fm_sw u = 0; u < was->n_switches; u++)
-		for (fm_link l = was->sw_first_link[u]; l < was->sw_first_link[u + 1]; l++)
-			c->was_behind[(size_t)u * 256 + was->link_port[l]] = was->link_to[l];
 	for (uint32_t x = 0; x < c->n_components; x++)
 		for (uint32_t i = 0; i < c->component[x].n_exits; i++) {
 			struct exit *e = &c->component[x].exit[i];
 
 			e->is_new =
-			    c->was_behind[(size_t)e->near * 256 + c->fab->link_port[e->link]] !=
-			    e->far;
+			    snapshot_switch_at(was, e->near, c->fab->link_port[e->link]) != e->far;
 		}
-	return 0;
 }

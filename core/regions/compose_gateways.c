@@ -542,10 +542,9 @@ compose_find_gateways(struct composer *c, struct fm_error *err)
 	struct choosing g = { .c = c, .sticky = compose_is_sticky(c), .dropped_by = FM_NONE };
 	uint32_t k = c->n_components;
 	bool ok;
-	int rc;
 
-	if (g.sticky && (rc = compose_remember(c, err)) != 0)
-		return rc;
+	if (g.sticky)
+		compose_mark_new_exits(c);
 	if (!alloc_choosing(&g))
 		return compose_no_memory(err);
 	c->blamed = FM_NONE;

@@ -11,10 +11,10 @@
 /* Fill gateway[]; with c->blamed set where an engine's own routes leave none. */
 int compose_find_gateways(struct composer *c, struct fm_error *err);
 
-/* Is there a plan before whose gateways are to stay?  Then what was behind each port, and
- * which exits are new; and gateways as they were, with their loads. */
+/* Is there a plan before whose gateways are to stay?  Then which exits are new; and gateways as
+ * they were, with their loads. */
 bool compose_is_sticky(const struct composer *c);
-int compose_remember(struct composer *c, struct fm_error *err);
+void compose_mark_new_exits(struct composer *c);
 void compose_look_back(struct composer *c);
 
 /* gate_serves of x, for its own traffic; of a component of the core for that of islands to d

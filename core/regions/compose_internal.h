@@ -68,10 +68,9 @@ struct composer {
 	/* [n_switches] 1: on the credit loop that was found in the tables judged last, and in
 	 * those of the join flat */
 	uint8_t *on_cycle, *flat_cycle;
-	uint32_t *
-	    lid_ingress; /* [n_lid_room] of islands: the component of the core that hands it over */
+	/* [n_lid_room] of islands: the component of the core that hands it over */
+	uint32_t *lid_ingress;
 	uint16_t *gateway; /* [n_components][n_lid_room] exit of the component, or NO_EXIT */
-	fm_sw *was_behind; /* [n_switches][256] behind a port in the plan before; NULL: none */
 	struct tables *tables, *other; /* other: for the other kind of join */
 	/* who stands in the way: a region whose engine fails or cannot serve a gateway */
 	uint32_t blamed; /* FM_NONE: nobody */

@@ -87,7 +87,6 @@ start_anew(struct composer *c)
 	tables_put(c->other);
 	c->tables = c->other = NULL;
 	c->islands = c->phases = false;
-	c->was_behind = NULL;
 	c->core = c->blamed = FM_NONE;
 	c->whole = (struct order){ 0 };
 	c->inner = (struct order){ 0 };

@@ -103,8 +103,7 @@ make_links(struct building *b)
 	to.first[n] = at;
 	for (fm_link l = 0; l < at; l++)
 		to.rev[l] = number[to.rev[l]];
-	snapshot_set_links(b->snap, &to, at);
-	return true;
+	return snapshot_set_links(b->snap, &to, at);
 }
 
 /* ------------------------------------------------------------------- ends */

@@ -98,7 +98,7 @@ road_from(const struct sweeper *s, const struct plan *tables, fm_sw sw, uint16_t
 			return NO_ROAD;
 		if (fab->end_sw[end] == sw)
 			return port == 0 ? road : worse(road, cable(&s->inv, slot, port));
-		l = fm_link_at(fab, sw, port);
+		l = snapshot_link_at(tables->snap, sw, port);
 		road = l == FM_NONE ? NO_ROAD : worse(road, cable(&s->inv, slot, port));
 		if (road == NO_ROAD)
 			return NO_ROAD;

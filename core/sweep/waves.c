@@ -88,10 +88,8 @@ mark_road(const struct sweeper *s, struct waves *w, fm_sw to)
 	fm_sw sw = end != FM_NONE ? fab->end_sw[end] : FM_NONE;
 
 	for (uint32_t n = 0; sw != FM_NONE && sw != to && n < fab->n_switches; n++) {
-		fm_link l = fm_link_at(fab, sw, s->next->tables->t.lft[sw][lid]);
-
 		fm_bit_set(w->road, visit_bit(s, sw, lid / LFT_BLOCK_LIDS));
-		sw = l != FM_NONE ? fab->link_to[l] : FM_NONE;
+		sw = snapshot_switch_at(s->next->snap, sw, s->next->tables->t.lft[sw][lid]);
 	}
 }
 

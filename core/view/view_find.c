@@ -49,18 +49,18 @@ sa_view_sl2vl(const struct sa_view *v, uint32_t node, unsigned in, unsigned out,
 	const struct sa_node *n = v->node[node];
 	const struct qos_tables *t = sa_view_qos(v, node, out);
 	uint8_t n_vls = wire_data_vls(n->port[out].info.operational_vls);
-	const struct fm_fabric *fab = v->plan != NULL ? &v->plan->snap->fab : NULL;
+	const struct snapshot *snap = v->plan != NULL ? v->plan->snap : NULL;
 	fm_link link = FM_NONE;
 
-	if (fab != NULL && out != 0 && n->sw_index < fab->n_switches)
-		link = fm_link_at(fab, n->sw_index, out);
+	if (snap != NULL && out != 0 && n->sw_index < snap->fab.n_switches)
+		link = snapshot_link_at(snap, n->sw_index, out);
 	if (t != NULL && (link == FM_NONE || v->plan->tables->t.n_vls_used <= 1)) {
 		qos_fit_sl2vl(t, n_vls, vl);
 		return;
 	}
 	for (uint8_t sl = 0; sl < 16; sl++)
 		vl[sl] = link != FM_NONE
-		    ? tables_vl(fab, &v->plan->tables->t, n->sw_index, (uint8_t)in, link, sl)
+		    ? tables_vl(&snap->fab, &v->plan->tables->t, n->sw_index, (uint8_t)in, link, sl)
 		    : (uint8_t)(sl % n_vls);
 }
 

@@ -100,7 +100,8 @@ mark_links(const struct sa_view *v, const struct sa_view *prev, uint64_t *dirty)
 		    memcmp(v->link_attr + first_a, prev->link_attr + first_b, n) == 0)
 			continue;
 		for (unsigned p = 1; p <= a->sw_n_ports[sw]; p++)
-			if (behind(v, fm_link_at(a, sw, p)) != behind(prev, fm_link_at(b, sw, p)))
+			if (behind(v, snapshot_link_at(v->plan->snap, sw, p)) !=
+			    behind(prev, snapshot_link_at(prev->plan->snap, sw, p)))
 				mark_port(v->plan, sw, (uint8_t)p, dirty);
 	}
 }

@@ -17,36 +17,16 @@ static bool
 index_side(struct fm_arena *mem, struct side *s, const struct compare_side *given)
 {
 	const struct fm_fabric *fab = &given->snap->fab;
-	uint32_t n_ports = 0;
 
+	s->snap = given->snap;
 	s->fab = fab;
 	s->t = given->tables;
 	s->top_lid = given->top_lid;
-	s->port_first = fm_arena_array(mem, fab->n_switches + 1u, uint32_t);
 	s->twin_sw = fm_arena_array(mem, fab->n_switches + 1u, fm_sw);
 	s->n_both = fm_arena_array(mem, fab->n_switches + 1u, uint32_t);
 	s->n_own = fm_arena_array(mem, fab->n_switches + 1u, uint32_t);
 	s->twin_end = fm_arena_array(mem, fab->n_ends + 1u, fm_end);
-	if (s->port_first == NULL)
-		return false;
-	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
-		s->port_first[sw] = n_ports;
-		n_ports += fab->sw_n_ports[sw] + 1u;
-	}
-	s->port_first[fab->n_switches] = n_ports;
-	s->port_link = fm_arena_array(mem, n_ports + 1u, fm_link);
-	s->port_to = fm_arena_array(mem, n_ports + 1u, fm_sw);
-	if (s->twin_sw == NULL || s->n_both == NULL || s->n_own == NULL || s->twin_end == NULL ||
-	    s->port_link == NULL || s->port_to == NULL)
-		return false;
-	memset(s->port_link, 0xff, n_ports * sizeof(*s->port_link));
-	memset(s->port_to, 0xff, n_ports * sizeof(*s->port_to));
-	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
-		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++) {
-			s->port_link[s->port_first[sw] + fab->link_port[l]] = l;
-			s->port_to[s->port_first[sw] + fab->link_port[l]] = fab->link_to[l];
-		}
-	return true;
+	return s->twin_sw != NULL && s->n_both != NULL && s->n_own != NULL && s->twin_end != NULL;
 }
 
 /* The end-port of that GUID at that port of that switch. */
@@ -137,7 +117,7 @@ same_vls(const struct comparison *c, fm_sw sw, uint8_t in, fm_link out)
 
 	if (!is_there(b, twin))
 		return false;
-	was = link_at(b, twin, a->fab->link_port[out]);
+	was = snapshot_link_at(b->snap, twin, a->fab->link_port[out]);
 	if (was == FM_NONE)
 		return false;
 	for (uint8_t sl = 0; sl < N_SLS; sl++)

@@ -8,6 +8,7 @@
 #ifndef LAB_JUDGE_COMPARE_INTERNAL_H
 #define LAB_JUDGE_COMPARE_INTERNAL_H
 
+#include "core/graph/snapshot.h"
 #include "lab/judge/compare.h"
 #include "lib/arena.h"
 
@@ -15,16 +16,14 @@
 
 /* One side, indexed. */
 struct side {
-	const struct fm_fabric *fab;
+	const struct snapshot *snap;
+	const struct fm_fabric *fab; /* of snap */
 	const struct fm_tables *t;
 	uint32_t top_lid;
-	uint32_t *port_first; /* [n_switches + 1] into port_link */
-	fm_link *port_link;   /* [sum of n_ports + 1] link that leaves there, FM_NONE */
-	fm_sw *port_to;	      /* [like port_link] switch there, FM_NONE */
-	fm_sw *twin_sw;	      /* [n_switches] the same switch of the other side, FM_NONE */
-	fm_end *twin_end;     /* [n_ends] the same end-port on the same switch port */
-	uint32_t *n_both;     /* [n_switches] sources that the other side has too */
-	uint32_t *n_own;      /* [n_switches] sources that it has not */
+	fm_sw *twin_sw;	  /* [n_switches] the same switch of the other side, FM_NONE */
+	fm_end *twin_end; /* [n_ends] the same end-port on the same switch port */
+	uint32_t *n_both; /* [n_switches] sources that the other side has too */
+	uint32_t *n_own;  /* [n_switches] sources that it has not */
 	bool any_own;
 };
 
@@ -60,18 +59,6 @@ static inline uint8_t
 port_of(const struct side *s, fm_sw sw, uint32_t lid)
 {
 	return lid < s->t->lft_stride ? s->t->lft[sw][lid] : FM_PORT_NONE;
-}
-
-static inline fm_link
-link_at(const struct side *s, fm_sw sw, uint8_t port)
-{
-	return port <= s->fab->sw_n_ports[sw] ? s->port_link[s->port_first[sw] + port] : FM_NONE;
-}
-
-static inline fm_sw
-next_of(const struct side *s, fm_sw sw, uint8_t port)
-{
-	return port <= s->fab->sw_n_ports[sw] ? s->port_to[s->port_first[sw] + port] : FM_NONE;
 }
 
 /* A switch that has left keeps its number, without links and ends. */

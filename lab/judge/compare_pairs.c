@@ -44,7 +44,7 @@ follow_lid(const struct side *s, uint8_t *way, fm_sw *path, fm_sw sw, uint32_t l
 			found = WAY_ARRIVES;
 			break;
 		}
-		next = next_of(s, sw, port);
+		next = snapshot_switch_at(s->snap, sw, port);
 		if (next == FM_NONE) {
 			found = WAY_LOST;
 			break;
@@ -66,7 +66,7 @@ same_step(const struct comparison *c, fm_sw sw, uint32_t lid, fm_sw *next)
 	const struct side *b = &c->before, *a = &c->after;
 	fm_sw twin = a->twin_sw[sw];
 	uint8_t port = port_of(a, sw, lid);
-	*next = next_of(a, sw, port);
+	*next = snapshot_switch_at(a->snap, sw, port);
 	return twin != FM_NONE && port_of(b, twin, lid) == port && !fm_bit_test(c->moved[sw], port);
 }
 
@@ -323,7 +323,8 @@ find_moved(struct comparison *c)
 		fm_sw twin = a->twin_sw[sw];
 
 		for (unsigned p = 0; twin != FM_NONE && p < FM_PORT_NONE; p++) {
-			fm_sw was = next_of(b, twin, (uint8_t)p), is = next_of(a, sw, (uint8_t)p);
+			fm_sw was = snapshot_switch_at(b->snap, twin, p);
+			fm_sw is = snapshot_switch_at(a->snap, sw, p);
 
 			if (is == (was == FM_NONE ? FM_NONE : b->twin_sw[was]) &&
 			    (is == FM_NONE) == (was == FM_NONE))

@@ -77,6 +77,38 @@ check_promises(const struct fm_fabric *f)
 	}
 }
 
+/* A link is found by its port, and nothing where none is. */
+static void
+check_ports(const struct snapshot *s)
+{
+	for (fm_sw sw = 0; sw < s->fab.n_switches; sw++)
+		for (uint32_t port = 0; port < 256; port++) {
+			fm_link l = fm_link_at(&s->fab, sw, port);
+
+			ck_assert_uint_eq(snapshot_link_at(s, sw, port), l);
+			ck_assert_uint_eq(snapshot_switch_at(s, sw, port),
+			    l != FM_NONE ? s->fab.link_to[l] : FM_NONE);
+		}
+}
+
+/* The same without some of the cables. */
+static void
+check_ports_without(struct snapshot *s, struct fm_rng *rng)
+{
+	uint64_t links[8] = { fm_rng_next(rng) & fm_rng_next(rng), fm_rng_next(rng) };
+	const struct snapshot_loss loss = { .links = links }, none = { 0 };
+	struct snapshot *less, *same;
+	struct fm_error err;
+
+	ck_assert_uint_le(s->fab.n_links, 8 * 64);
+	ck_assert_int_eq(snapshot_without(s, &loss, 2, &less, &err), 0);
+	ck_assert_int_eq(snapshot_without(less, &none, 3, &same, &err), 0);
+	check_ports(less);
+	check_ports(same);
+	snapshot_put(less);
+	snapshot_put(same);
+}
+
 START_TEST(links_and_ends_are_sorted_whatever_the_order_of_adds)
 {
 	struct snapshot_builder b = { 0 };
@@ -104,6 +136,8 @@ START_TEST(links_and_ends_are_sorted_whatever_the_order_of_adds)
 	ck_assert_uint_eq(s->fab.n_ends, b.ends.n);
 	ck_assert_uint_eq(s->fab.max_lid, 4 + 4 * 39 + 3);
 	check_promises(&s->fab);
+	check_ports(s);
+	check_ports_without(s, &rng);
 	snapshot_put(s);
 	snapshot_builder_fini(&b);
 }
