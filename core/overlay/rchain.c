@@ -12,7 +12,7 @@
 
 #include "core/graph/snapshot.h"
 #include "core/overlay/rchain_groups.h"
-#include "core/text/rchain_text.h"
+#include "core/text/blocks.h"
 #include "lib/bitset.h"
 #include "lib/log.h"
 
@@ -21,22 +21,22 @@
 
 /* A number of key k, 0 when it is not there and may be absent. */
 static int
-read_number(struct rchain_reading *r, const struct rchain_form *form, const struct rchain_block *b,
-    int k, uint32_t min, uint32_t max, uint32_t *value)
+read_number(struct rchain_reading *r, const struct block_form *form, const struct block *b, int k,
+    uint32_t min, uint32_t max, uint32_t *value)
 {
 	const char *text = b->value[k];
 	unsigned long long n;
 	char *end;
 
 	if (text == NULL)
-		return conf_fail_at(
-		    r->err, r->path, b->line, "this %s has no %s", form->word, form->keys[k]);
+		return conf_fail_at(r->err, r->path, b->line, "this %s has no %s", form->word,
+		    block_key(form, (unsigned)k));
 	errno = 0;
 	n = strtoull(text, &end, 10);
 	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || n < min || n > max)
 		return conf_fail_at(r->err, r->path, b->value_line[k],
-		    "%s: %.40s: a number in %" PRIu32 "..%" PRIu32 " is right", form->keys[k], text,
-		    min, max);
+		    "%s: %.40s: a number in %" PRIu32 "..%" PRIu32 " is right",
+		    block_key(form, (unsigned)k), text, min, max);
 	*value = (uint32_t)n;
 	return 0;
 }
@@ -45,10 +45,11 @@ read_number(struct rchain_reading *r, const struct rchain_form *form, const stru
 
 enum { TOPO_ID, TOPO_SWITCHES, TOPO_HOSTS };
 static const char *const topology_keys[] = { "id", "sw-grp", "hca-grp", NULL };
-static const struct rchain_form topology_form = { "topology", topology_keys };
+static const struct block_form topology_form = { "topology", topology_keys,
+	sizeof(*topology_keys) };
 
 static int
-read_group_name(struct rchain_reading *r, const struct rchain_block *b, int k, uint32_t *group)
+read_group_name(struct rchain_reading *r, const struct block *b, int k, uint32_t *group)
 {
 	if (b->value[k] == NULL)
 		return conf_fail_at(
@@ -70,7 +71,7 @@ find_topology(const struct rchain *rc, uint32_t id)
 }
 
 static int
-read_topology(struct rchain_reading *r, const struct rchain_block *b)
+read_topology(struct rchain_reading *r, const struct block *b)
 {
 	struct rchain_topology t;
 	int rc = read_number(r, &topology_form, b, TOPO_ID, 1, ID_MAX, &t.id);
@@ -90,16 +91,16 @@ read_topologies(struct rchain *chain, const struct fm_file *file, struct fm_erro
 	struct rchain_topology whole = { .switches = rchain_find_group(chain, "ALL_SWITCHES"),
 		.hosts = rchain_find_group(chain, "ALL_CAS") };
 	struct rchain_reading r = { chain, file->path, err };
-	struct rchain_block b;
-	struct rchain_text t;
+	struct block b;
+	struct blocks t;
 	int rc;
 
 	if (!fm_vec_push(&chain->topologies, whole))
 		return rchain_no_memory(err);
 	if (file->path == NULL)
 		return 0;
-	rchain_text_init(&t, file, chain->mem);
-	while ((rc = rchain_text_next(&t, &topology_form, &b, err)) > 0)
+	blocks_init(&t, file->path, file->bytes, file->n_bytes, chain->mem, err);
+	while ((rc = blocks_read(&t, &topology_form, &b)) > 0)
 		if ((rc = read_topology(&r, &b)) != 0)
 			return rc;
 	return rc;
@@ -110,11 +111,11 @@ read_topologies(struct rchain *chain, const struct fm_file *file, struct fm_erro
 enum { STEP_ID, STEP_ENGINE, STEP_USE, STEP_CONFIG, STEP_TOPOLOGY, STEP_FALLBACK, STEP_PATH_BIT };
 static const char *const step_keys[] = { "id", "engine", "use", "config", "topology", "fallback-to",
 	"path-bit", NULL };
-static const struct rchain_form step_form = { "unicast-step", step_keys };
+static const struct block_form step_form = { "unicast-step", step_keys, sizeof(*step_keys) };
 
 /* fallback_to holds an id until all steps are read. */
 static int
-read_step(struct rchain_reading *r, const struct rchain_block *b)
+read_step(struct rchain_reading *r, const struct block *b)
 {
 	struct rchain_step s = { .line = b->line,
 		.engine = b->value[STEP_ENGINE],
@@ -213,14 +214,14 @@ read_steps(struct rchain *chain, const struct fm_file *file, struct fm_error *er
 {
 	struct rchain_reading r = { chain, file->path, err };
 	const struct rchain_step *first;
-	struct rchain_block b;
-	struct rchain_text t;
+	struct block b;
+	struct blocks t;
 	int rc;
 
 	if (file->path == NULL)
 		return 0;
-	rchain_text_init(&t, file, chain->mem);
-	while ((rc = rchain_text_next(&t, &step_form, &b, err)) > 0)
+	blocks_init(&t, file->path, file->bytes, file->n_bytes, chain->mem, err);
+	while ((rc = blocks_read(&t, &step_form, &b)) > 0)
 		if ((rc = read_step(&r, &b)) != 0)
 			return rc;
 	if (rc < 0)

@@ -11,13 +11,13 @@
 #include <string.h>
 
 #include "core/nodes/nodes.h"
-#include "core/text/rchain_text.h"
+#include "core/text/blocks.h"
 #include "lib/bitset.h"
 
 enum { KEY_NAME, KEY_USE, KEY_GUID, KEY_RANGE, KEY_PORT_NAME, KEY_REGEXP, KEY_UNION, KEY_SUBTRACT };
 static const char *const keys[] = { "name", "use", "port-guid", "port-guid-range", "port-name",
 	"port-regexp", "union-rule", "subtract-rule", NULL };
-static const struct rchain_form form = { "port-group", keys };
+static const struct block_form form = { "port-group", keys, sizeof(*keys) };
 
 #define MAX_DEPTH 100 /* of groups made of groups */
 
@@ -215,7 +215,7 @@ read_parts(struct rchain_reading *r, struct rchain_group *g, const char *key, ch
 /* ------------------------------------------------------------------- a group */
 
 static int
-check_colon(struct rchain_reading *r, const struct rchain_block *b, int key)
+check_colon(struct rchain_reading *r, const struct block *b, int key)
 {
 	return strchr(b->value[key], ':') == NULL
 	    ? 0
@@ -248,7 +248,7 @@ read_rule(struct rchain_reading *r, struct rchain_group *g, int rule, char *valu
 }
 
 static int
-check_name(struct rchain_reading *r, const struct rchain_block *b)
+check_name(struct rchain_reading *r, const struct block *b)
 {
 	uint32_t same;
 
@@ -267,7 +267,7 @@ check_name(struct rchain_reading *r, const struct rchain_block *b)
 
 /* Rule k of a block: a group of that name, whose members those of *last have besides. */
 static int
-read_one(struct rchain_reading *r, const struct rchain_block *b, int k, uint32_t *last)
+read_one(struct rchain_reading *r, const struct block *b, int k, uint32_t *last)
 {
 	struct rchain_group fresh = { .name = b->value[KEY_NAME],
 		.line = b->line,
@@ -287,7 +287,7 @@ read_one(struct rchain_reading *r, const struct rchain_block *b, int k, uint32_t
 }
 
 static int
-read_group(struct rchain_reading *r, const struct rchain_block *b)
+read_group(struct rchain_reading *r, const struct block *b)
 {
 	uint32_t last = FM_NONE;
 	int rc;
@@ -369,14 +369,14 @@ int
 rchain_read_groups(struct rchain *chain, const struct fm_file *file, struct fm_error *err)
 {
 	struct rchain_reading r = { chain, file->path, err };
-	struct rchain_block b;
-	struct rchain_text t;
+	struct block b;
+	struct blocks t;
 	int rc = predefine(chain, err);
 
 	if (rc != 0 || file->path == NULL)
 		return rc;
-	rchain_text_init(&t, file, chain->mem);
-	while ((rc = rchain_text_next(&t, &form, &b, err)) > 0)
+	blocks_init(&t, file->path, file->bytes, file->n_bytes, chain->mem, err);
+	while ((rc = blocks_read(&t, &form, &b)) > 0)
 		if ((rc = read_group(&r, &b)) != 0)
 			return rc;
 	for (size_t i = 0; rc == 0 && i < chain->groups.n; i++)

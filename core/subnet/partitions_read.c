@@ -284,9 +284,8 @@ read_piece(struct part_reader *r, char *text)
 }
 
 static int
-read_line(void *reader, char *line)
+read_line(struct part_reader *r, char *line)
 {
-	struct part_reader *r = reader;
 	char *piece;
 	int rc = 0;
 
@@ -302,8 +301,20 @@ read_line(void *reader, char *line)
 static int
 read_file(struct part_reader *r, const char *bytes, size_t n_bytes)
 {
-	int rc = conf_each_line(&r->at, bytes, n_bytes, read_line, r);
+	struct conf_lines lines;
+	struct fm_arena mem;
+	char *line;
+	int rc = 0;
 
+	fm_arena_init(&mem, SIZE_MAX);
+	conf_lines_init(&lines, bytes, n_bytes);
+	while (rc == 0 && (line = conf_lines_next(&lines, &mem)) != NULL) {
+		r->at.line = lines.line;
+		rc = read_line(r, line);
+	}
+	fm_arena_fini(&mem);
+	if (rc == 0 && lines.out_of_memory)
+		return conf_no_memory(&r->at);
 	if (rc == 0 && r->open)
 		log_warn("partitions",
 		    "%s:%u: the partition that begins here has no \";\" before the file ends",

@@ -16,9 +16,9 @@ group_of(struct policy_reader *r)
 int
 policy_begin_group(struct policy_reader *r)
 {
-	struct qos_group g = { .line = r->at.line };
+	struct qos_group g = { .line = r->text.at.line };
 
-	return fm_vec_push(&r->p->groups, g) ? 0 : conf_no_memory(&r->at);
+	return fm_vec_push(&r->p->groups, g) ? 0 : conf_no_memory(&r->text.at);
 }
 
 uint32_t
@@ -36,11 +36,11 @@ policy_end_group(struct policy_reader *r)
 	const struct qos_group *g = group_of(r), *first;
 
 	if (g->name == NULL)
-		return conf_bad(&r->at, "the port-group of line %u has no name", g->line);
+		return conf_bad(&r->text.at, "the port-group of line %u has no name", g->line);
 	first = &r->p->groups.item[policy_find_group(r->p, g->name)];
 	if (first != g)
-		return conf_bad(&r->at, "the port-group \"%.40s\" is there already, in line %u",
-		    g->name, first->line);
+		return conf_bad(&r->text.at,
+		    "the port-group \"%.40s\" is there already, in line %u", g->name, first->line);
 	return 0;
 }
 
@@ -74,7 +74,7 @@ group_port_name(struct policy_reader *r, char *value)
 
 		if (slash == NULL || (slash[1] != 'P' && slash[1] != 'p') ||
 		    !number_parse(conf_trim(slash + 2), &(uint64_t){ 0 }))
-			return conf_bad(&r->at,
+			return conf_bad(&r->text.at,
 			    "\"%.60s\" is no DESCRIPTION/Pn, n being the port's number",
 			    conf_trim(word));
 		*slash = '\0';
@@ -82,7 +82,7 @@ group_port_name(struct policy_reader *r, char *value)
 			return FM_E_CONFIG;
 		name.desc = fm_arena_strdup(&r->p->mem, conf_trim(word));
 		if (name.desc == NULL || !fm_vec_push(&group_of(r)->names, name))
-			return conf_no_memory(&r->at);
+			return conf_no_memory(&r->text.at);
 	}
 	return 0;
 }
@@ -97,10 +97,11 @@ group_partition(struct policy_reader *r, char *value)
 		struct qos_range range;
 
 		if (part == NULL)
-			return conf_bad(&r->at, "no partition is named \"%.40s\"", conf_trim(word));
+			return conf_bad(
+			    &r->text.at, "no partition is named \"%.40s\"", conf_trim(word));
 		range = (struct qos_range){ part->pkey, part->pkey };
 		if (!fm_vec_push(&group_of(r)->pkeys.of, range))
-			return conf_no_memory(&r->at);
+			return conf_no_memory(&r->text.at);
 	}
 	return 0;
 }
@@ -123,7 +124,7 @@ group_node_type(struct policy_reader *r, char *value)
 		while (i < n && strcasecmp(kinds[i].word, conf_trim(word)) != 0)
 			i++;
 		if (i == n)
-			return conf_bad(&r->at,
+			return conf_bad(&r->text.at,
 			    "\"%.40s\" is no node-type: CA, SWITCH, ROUTER, ALL, SELF",
 			    conf_trim(word));
 		group_of(r)->kinds |= kinds[i].kinds;

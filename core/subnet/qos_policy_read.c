@@ -21,7 +21,6 @@
 
 #include "core/subnet/qos_policy_read.h"
 #include "core/text/number.h"
-#include "core/text/suggest.h"
 #include "lib/log.h"
 
 #define QOS_CLASS_MAX 0xfff
@@ -33,7 +32,7 @@ static int
 read_number(struct policy_reader *r, const char *text, uint64_t max, uint64_t *out)
 {
 	if (!number_parse(text, out) || *out > max)
-		return conf_bad(&r->at, "\"%.40s\" is no number 0..%llu (0x%llx)", text,
+		return conf_bad(&r->text.at, "\"%.40s\" is no number 0..%llu (0x%llx)", text,
 		    (unsigned long long)max, (unsigned long long)max);
 	return 0;
 }
@@ -73,7 +72,7 @@ policy_ranges(
 		if (range.from > range.to)
 			range = (struct qos_range){ range.to, range.from };
 		if (!fm_vec_push(&out->of, range))
-			return conf_no_memory(&r->at);
+			return conf_no_memory(&r->text.at);
 	}
 	return 0;
 }
@@ -82,10 +81,10 @@ int
 policy_keep_text(struct policy_reader *r, const char *value, const char **out)
 {
 	if (*out != NULL)
-		return conf_bad(&r->at, "this is said twice in the block that begins in line %u",
-		    r->block_line);
+		return conf_bad(&r->text.at,
+		    "this is said twice in the block that begins in line %u", r->text.begun);
 	*out = fm_arena_strdup(&r->p->mem, value);
-	return *out != NULL ? 0 : conf_no_memory(&r->at);
+	return *out != NULL ? 0 : conf_no_memory(&r->text.at);
 }
 
 int
@@ -107,12 +106,12 @@ level_of(struct policy_reader *r)
 static int
 begin_level(struct policy_reader *r)
 {
-	struct qos_level l = { .line = r->at.line };
+	struct qos_level l = { .line = r->text.at.line };
 	struct qos_ranges none = { 0 };
 
 	return fm_vec_push(&r->p->levels, l) && fm_vec_push(&r->p->level_pkeys, none)
 	    ? 0
-	    : conf_no_memory(&r->at);
+	    : conf_no_memory(&r->text.at);
 }
 
 /* Of a name; n: among the first n. */
@@ -131,10 +130,10 @@ end_level(struct policy_reader *r)
 	const struct qos_level *l = level_of(r), *first;
 
 	if (l->name == NULL)
-		return conf_bad(&r->at, "the qos-level of line %u has no name", l->line);
+		return conf_bad(&r->text.at, "the qos-level of line %u has no name", l->line);
 	first = &r->p->levels.item[find_level(r->p, l->name)];
 	if (first != l)
-		return conf_bad(&r->at, "the qos-level \"%.40s\" is there already, in line %u",
+		return conf_bad(&r->text.at, "the qos-level \"%.40s\" is there already, in line %u",
 		    l->name, first->line);
 	if (strcasecmp(l->name, "DEFAULT") == 0)
 		r->p->standard = (uint32_t)r->p->levels.n - 1;
@@ -219,16 +218,16 @@ rule_of(struct policy_reader *r)
 static int
 begin_rule(struct policy_reader *r)
 {
-	struct qos_rule rule = { .line = r->at.line };
+	struct qos_rule rule = { .line = r->text.at.line };
 
-	return fm_vec_push(&r->p->rules, rule) ? 0 : conf_no_memory(&r->at);
+	return fm_vec_push(&r->p->rules, rule) ? 0 : conf_no_memory(&r->text.at);
 }
 
 static int
 end_rule(struct policy_reader *r)
 {
 	if (rule_of(r)->level_name == NULL)
-		return conf_bad(&r->at, "the qos-match-rule of line %u has no qos-level-name",
+		return conf_bad(&r->text.at, "the qos-match-rule of line %u has no qos-level-name",
 		    rule_of(r)->line);
 	return 0;
 }
@@ -254,7 +253,7 @@ rule_pkey(struct policy_reader *r, char *value)
 static int
 rule_level(struct policy_reader *r, char *value)
 {
-	rule_of(r)->level_line = r->at.line;
+	rule_of(r)->level_line = r->text.at.line;
 	return policy_keep_text(r, value, &rule_of(r)->level_name);
 }
 
@@ -266,12 +265,12 @@ want_groups(struct policy_reader *r, char *value, bool is_source)
 	while ((word = strsep(&value, ",")) != NULL) {
 		struct policy_named_group w = { .name =
 						    fm_arena_strdup(&r->p->mem, conf_trim(word)),
-			.line = r->at.line,
+			.line = r->text.at.line,
 			.rule = (uint32_t)r->p->rules.n - 1,
 			.is_source = is_source };
 
 		if (w.name == NULL || !fm_vec_push(&r->wanted, w))
-			return conf_no_memory(&r->at);
+			return conf_no_memory(&r->text.at);
 	}
 	return 0;
 }
@@ -305,96 +304,68 @@ static const struct policy_section sections[] = {
 };
 #define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
 
-static bool
-is_end_of(const char *line, const char *word)
+/* From its first line on. */
+static int
+read_block(struct policy_reader *r, const struct policy_section *s)
 {
-	return strncasecmp(line, "end-", 4) == 0 && strcasecmp(line + 4, word) == 0;
+	const struct block_form form = { s->block, s->entries, sizeof(*s->entries) };
+	unsigned row;
+	char *value;
+	int rc;
+
+	r->text.begun = r->text.at.line;
+	if ((rc = s->begin(r)) != 0)
+		return rc;
+	while ((rc = blocks_next(&r->text, &form, &row, &value)) > 0)
+		if ((rc = s->entries[row].take(r, value)) != 0)
+			return rc;
+	return rc == 0 ? s->end(r) : rc;
 }
 
 static int
-begin_section(struct policy_reader *r, const char *line)
+read_line(struct policy_reader *r, const struct policy_section *s, char *line)
 {
-	for (size_t i = 0; i < N_SECTIONS; i++)
-		if (strcasecmp(line, sections[i].word) == 0) {
-			r->section = &sections[i];
-			r->block_line = r->at.line;
-			return 0;
-		}
-	return conf_bad(&r->at,
-	    "\"%.50s\" begins no section: port-groups, qos-setup, qos-levels, qos-match-rules, "
-	    "qos-ulps",
-	    line);
-}
-
-static int
-unknown_entry(struct policy_reader *r, const char *word)
-{
-	struct suggestion s;
-
-	suggest_init(&s, word);
-	for (const struct policy_entry *e = r->section->entries; e->word != NULL; e++)
-		suggest_offer(&s, e->word);
-	if (suggest_best(&s) != NULL)
+	if (s->take_line != NULL)
+		return s->take_line(r, line);
+	if (strcasecmp(line, s->block) != 0)
 		return conf_bad(
-		    &r->at, "unknown entry %.40s: did you mean %s?", word, suggest_best(&s));
-	return conf_bad(&r->at, "a %s has no entry \"%.40s\"", r->section->block, word);
+		    &r->text.at, "\"%.50s\" is neither %s nor end-%s", line, s->block, s->word);
+	return read_block(r, s);
 }
 
 static int
-take_entry(struct policy_reader *r, char *line)
+read_section(struct policy_reader *r, const struct policy_section *s)
 {
-	char *colon = strchr(line, ':'), *value;
+	unsigned begun = r->text.at.line;
+	char *line;
+	int rc;
 
-	if (is_end_of(line, r->section->block)) {
-		r->in_block = false;
-		return r->section->end(r);
+	while ((rc = blocks_line(&r->text, &line)) > 0) {
+		if (blocks_is_end(line, s->word))
+			return 0;
+		if ((rc = read_line(r, s, line)) != 0)
+			return rc;
 	}
-	if (colon == NULL)
-		return conf_bad(&r->at, "\"%.50s\" is neither \"entry: value\" nor end-%s", line,
-		    r->section->block);
-	*colon = '\0';
-	value = conf_trim(colon + 1);
-	line = conf_trim(line);
-	for (const struct policy_entry *e = r->section->entries; e->word != NULL; e++)
-		if (strcasecmp(e->word, line) == 0)
-			return *value != '\0' ? e->take(r, value)
-					      : conf_bad(&r->at, "%s has no value", e->word);
-	return unknown_entry(r, line);
+	return rc == 0 ? blocks_lack_end(&r->text, s->word, begun) : rc;
 }
 
 static int
-read_line(void *reader, char *line)
+read_sections(struct policy_reader *r)
 {
-	struct policy_reader *r = reader;
+	char *line;
+	size_t i;
+	int rc;
 
-	if (r->section == NULL)
-		return begin_section(r, line);
-	if (r->in_block)
-		return take_entry(r, line);
-	if (is_end_of(line, r->section->word)) {
-		r->section = NULL;
-		return 0;
-	}
-	if (r->section->take_line != NULL)
-		return r->section->take_line(r, line);
-	if (strcasecmp(line, r->section->block) != 0)
-		return conf_bad(&r->at, "\"%.50s\" is neither %s nor end-%s", line,
-		    r->section->block, r->section->word);
-	r->in_block = true;
-	r->block_line = r->at.line;
-	return r->section->begin(r);
-}
-
-static int
-read_file(struct policy_reader *r, const char *bytes, size_t n_bytes)
-{
-	int rc = conf_each_line(&r->at, bytes, n_bytes, read_line, r);
-
-	if (rc == 0 && r->section != NULL) {
-		const char *word = r->in_block ? r->section->block : r->section->word;
-
-		r->at.line = r->block_line;
-		rc = conf_bad(&r->at, "this %s has no end-%s", word, word);
+	while ((rc = blocks_line(&r->text, &line)) > 0) {
+		for (i = 0; i < N_SECTIONS && strcasecmp(line, sections[i].word) != 0; i++)
+			;
+		if (i == N_SECTIONS)
+			return conf_bad(&r->text.at,
+			    "\"%.50s\" begins no section: port-groups, qos-setup, qos-levels, "
+			    "qos-match-rules, qos-ulps",
+			    line);
+		if ((rc = read_section(r, &sections[i])) != 0)
+			return rc;
 	}
 	return rc;
 }
@@ -409,12 +380,12 @@ resolve_groups(struct policy_reader *r)
 		struct qos_rule *rule = &r->p->rules.item[w->rule];
 		uint32_t group = policy_find_group(r->p, w->name);
 
-		r->at.line = w->line;
+		r->text.at.line = w->line;
 		if (group == UINT32_MAX || *w->name == '\0')
-			return conf_bad(&r->at, "no port-group is named \"%.40s\"", w->name);
+			return conf_bad(&r->text.at, "no port-group is named \"%.40s\"", w->name);
 		if (w->is_source ? !fm_vec_push(&rule->sources, group)
 				 : !fm_vec_push(&rule->dests, group))
-			return conf_no_memory(&r->at);
+			return conf_no_memory(&r->text.at);
 	}
 	return 0;
 }
@@ -427,18 +398,18 @@ resolve_levels(struct policy_reader *r)
 	if (p->standard == UINT32_MAX)
 		p->standard = p->simple;
 	if (p->standard == UINT32_MAX)
-		return fm_fail(r->at.err, FM_E_CONFIG,
+		return fm_fail(r->text.at.err, FM_E_CONFIG,
 		    "%.100s: a level is lacking for whatever no rule matches: a qos-level of the "
 		    "name DEFAULT, or \"default : 0\" in qos-ulps",
-		    r->at.path);
+		    r->text.at.path);
 	for (size_t i = 0; i < p->rules.n; i++) {
 		struct qos_rule *rule = &p->rules.item[i];
 
 		rule->level = find_level(p, rule->level_name);
-		r->at.line = rule->level_line;
+		r->text.at.line = rule->level_line;
 		if (rule->level == UINT32_MAX)
 			return conf_bad(
-			    &r->at, "no qos-level is named \"%.40s\"", rule->level_name);
+			    &r->text.at, "no qos-level is named \"%.40s\"", rule->level_name);
 	}
 	for (size_t i = 0; i < p->levels.n; i++) {
 		p->levels.item[i].pkeys = p->level_pkeys.item[i].of.item;
@@ -451,16 +422,20 @@ int
 qos_policy_parse(const char *path, const char *bytes, size_t n_bytes,
     const struct partitions *parts, const struct qos_policy **out, struct fm_error *err)
 {
-	struct policy_reader r = { .at = { .path = path, .err = err }, .parts = parts };
+	struct policy_reader r = { .parts = parts };
+	struct fm_arena lines;
 	int rc;
 
+	fm_arena_init(&lines, SIZE_MAX);
+	blocks_init(&r.text, path, bytes, n_bytes, &lines, err);
 	r.p = calloc(1, sizeof(*r.p));
 	if (r.p == NULL)
-		return conf_no_memory(&r.at);
+		return conf_no_memory(&r.text.at);
 	fm_arena_init(&r.p->mem, SIZE_MAX);
 	atomic_init(&r.p->refs, 1);
 	r.p->standard = r.p->simple = UINT32_MAX;
-	rc = read_file(&r, bytes, n_bytes);
+	rc = read_sections(&r);
+	fm_arena_fini(&lines);
 	if (rc == 0 && (rc = resolve_groups(&r)) == 0)
 		rc = resolve_levels(&r);
 	fm_vec_fini(&r.wanted);

@@ -7,7 +7,7 @@
 #define CORE_SUBNET_QOS_POLICY_READ_H
 
 #include "core/subnet/qos_policy_internal.h"
-#include "core/text/readfile.h"
+#include "core/text/blocks.h"
 
 struct policy_named_group {
 	const char *name;
@@ -17,12 +17,9 @@ struct policy_named_group {
 };
 
 struct policy_reader {
-	struct conf_place at;
+	struct blocks text;
 	const struct partitions *parts;
 	struct qos_policy *p;
-	const struct policy_section *section;
-	bool in_block;
-	unsigned block_line;
 	FM_VEC(struct policy_named_group) wanted; /* groups that rules name */
 };
 
@@ -32,8 +29,8 @@ struct policy_entry {
 };
 
 struct policy_section {
-	const char *word, *block; /* block NULL: lines of their own kind */
-	const struct policy_entry *entries;
+	const char *word, *block;	    /* block NULL: lines of their own kind */
+	const struct policy_entry *entries; /* up to one without a word */
 	int (*begin)(struct policy_reader *r);
 	int (*end)(struct policy_reader *r);
 	int (*take_line)(struct policy_reader *r, char *line);

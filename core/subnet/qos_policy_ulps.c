@@ -42,35 +42,35 @@ static int
 add_level(struct policy_reader *r, const char *use, uint8_t sl, uint32_t *at)
 {
 	struct qos_level l = {
-		.name = "", .use = use, .has_sl = true, .sl = sl, .line = r->at.line
+		.name = "", .use = use, .has_sl = true, .sl = sl, .line = r->text.at.line
 	};
 	struct qos_ranges none = { 0 };
 
 	*at = (uint32_t)r->p->levels.n;
 	return fm_vec_push(&r->p->levels, l) && fm_vec_push(&r->p->level_pkeys, none)
 	    ? 0
-	    : conf_no_memory(&r->at);
+	    : conf_no_memory(&r->text.at);
 }
 
 /* A group without name of what the rule is about. */
 static int
 add_end_group(struct policy_reader *r, const struct qos_ranges *guids, uint32_t *at)
 {
-	struct qos_group g = { .name = "", .line = r->at.line };
+	struct qos_group g = { .name = "", .line = r->text.at.line };
 
 	if (!fm_vec_push(&r->p->groups, g))
-		return conf_no_memory(&r->at);
+		return conf_no_memory(&r->text.at);
 	*at = (uint32_t)r->p->groups.n - 1;
 	return fm_vec_append(&r->p->groups.item[*at].guids.of, guids->of.item, guids->of.n)
 	    ? 0
-	    : conf_no_memory(&r->at);
+	    : conf_no_memory(&r->text.at);
 }
 
 static int
 put_ulp(
     struct policy_reader *r, enum ulp_kind kind, const struct qos_ranges *values, uint32_t level)
 {
-	struct qos_rule rule = { .level = level, .line = r->at.line };
+	struct qos_rule rule = { .level = level, .line = r->text.at.line };
 	struct qos_rule *kept;
 	struct qos_ranges *to;
 	uint32_t group = 0;
@@ -79,7 +79,7 @@ put_ulp(
 	if (kind >= ULP_TARGET && add_end_group(r, values, &group) != 0)
 		return FM_E_RESOURCE;
 	if (!fm_vec_push(&r->p->ulps, rule))
-		return conf_no_memory(&r->at);
+		return conf_no_memory(&r->text.at);
 	kept = &r->p->ulps.item[r->p->ulps.n - 1];
 	if (kind == ULP_TARGET)
 		ok = fm_vec_push(&kept->dests, group);
@@ -89,7 +89,7 @@ put_ulp(
 		to = kind == ULP_PKEY ? &kept->pkeys : &kept->service_ids;
 		ok = fm_vec_append(&to->of, values->of.item, values->of.n);
 	}
-	return ok ? 0 : conf_no_memory(&r->at);
+	return ok ? 0 : conf_no_memory(&r->text.at);
 }
 
 static int
@@ -99,7 +99,7 @@ read_ulp_values(struct policy_reader *r, const struct ulp *u, char *list, struct
 	int rc;
 
 	if (u->key == NULL)
-		return fm_vec_push(&out->of, fixed) ? 0 : conf_no_memory(&r->at);
+		return fm_vec_push(&out->of, fixed) ? 0 : conf_no_memory(&r->text.at);
 	if (u->kind == ULP_PKEY)
 		return policy_ranges(r, list, 0xffff, PKEY_BASE, out);
 	if (u->kind != ULP_PORTS)
@@ -155,7 +155,7 @@ policy_take_ulp(struct policy_reader *r, char *line)
 
 	if (colon == NULL)
 		return conf_bad(
-		    &r->at, "\"%.60s\" lacks its SL: \"sdp, port-num 30000 : 1\"", line);
+		    &r->text.at, "\"%.60s\" lacks its SL: \"sdp, port-num 30000 : 1\"", line);
 	*colon = '\0';
 	if ((rc = policy_byte(r, conf_trim(colon + 1), 15, &sl)) != 0)
 		return rc;
@@ -171,7 +171,7 @@ policy_take_ulp(struct policy_reader *r, char *line)
 		if (strcasecmp(ulps[i].word, line) == 0 && (key != NULL) == (ulps[i].key != NULL) &&
 		    (key == NULL || strcasecmp(ulps[i].key, key) == 0))
 			return add_ulp(r, &ulps[i], list, sl);
-	return conf_bad(&r->at,
+	return conf_bad(&r->text.at,
 	    "\"%.30s%s%.30s\" is no rule: default, sdp, rds, iser, ipoib, srp or any, and "
 	    "port-num, "
 	    "pkey, service-id, target-port-guid, source-port-guid",

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # core/text/: files, words, numbers, blocks of "key: value" lines.
 CORE_SOURCES += \
+	core/text/blocks.c \
+	core/text/blocks.h \
 	core/text/files.c \
 	core/text/files.h \
 	core/text/json_text.c \
@@ -9,8 +11,6 @@ CORE_SOURCES += \
 	core/text/name_ranges.h \
 	core/text/number.c \
 	core/text/number.h \
-	core/text/rchain_text.c \
-	core/text/rchain_text.h \
 	core/text/readfile.c \
 	core/text/readfile.h \
 	core/text/regexp.c \

@@ -144,27 +144,6 @@ conf_no_memory(const struct conf_place *at)
 	return fm_fail(at->err, FM_E_RESOURCE, "%s: out of memory", at->path);
 }
 
-int
-conf_each_line(struct conf_place *at, const char *bytes, size_t n,
-    int (*take)(void *reader, char *line), void *reader)
-{
-	struct fm_arena mem;
-	struct conf_lines lines;
-	char *line;
-	int rc = 0;
-
-	fm_arena_init(&mem, SIZE_MAX);
-	conf_lines_init(&lines, bytes, n);
-	while (rc == 0 && (line = conf_lines_next(&lines, &mem)) != NULL) {
-		at->line = lines.line;
-		rc = take(reader, line);
-	}
-	if (rc == 0 && lines.out_of_memory)
-		rc = conf_no_memory(at);
-	fm_arena_fini(&mem);
-	return rc;
-}
-
 char *
 conf_trim(char *text)
 {

@@ -40,11 +40,6 @@ int conf_bad(const struct conf_place *at, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* FM_E_RESOURCE: "FILE: out of memory". */
 int conf_no_memory(const struct conf_place *at);
-/* Each line of a text, as conf_lines_next() has it, to take(), which may write in
- * it and may not keep it; at->line follows.  The first failure ends it. */
-int conf_each_line(struct conf_place *at, const char *bytes, size_t n,
-    int (*take)(void *reader, char *line), void *reader);
-
 /* FM_E_CONFIG: "FILE:LINE: sentence". */
 int conf_fail_at(struct fm_error *err, const char *path, unsigned line, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
