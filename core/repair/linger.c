@@ -11,7 +11,7 @@
 
 #include "core/cdg/deps.h"
 #include "core/graph/graph_diff.h"
-#include "core/repair/repair_internal.h"
+#include "core/repair/repair_entry.h"
 #include "lib/error.h"
 #include "lib/log.h"
 

@@ -7,8 +7,11 @@ CORE_SOURCES += \
 	core/repair/repair.h \
 	core/repair/repair_back.c \
 	core/repair/repair_choice.c \
+	core/repair/repair_choice.h \
 	core/repair/repair_columns.c \
+	core/repair/repair_entry.h \
 	core/repair/repair_event.c \
+	core/repair/repair_event.h \
 	core/repair/repair_idle.c \
 	core/repair/repair_internal.h \
 	core/repair/repair_lid.c \
@@ -16,5 +19,7 @@ CORE_SOURCES += \
 	core/repair/repair_ports.c \
 	core/repair/repair_shards.c \
 	core/repair/repair_state.c \
+	core/repair/repair_state.h \
 	core/repair/repair_verdict.c \
-	core/repair/repair_way.c
+	core/repair/repair_way.c \
+	core/repair/repair_way.h

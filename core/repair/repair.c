@@ -13,7 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/repair/repair_internal.h"
+#include "core/repair/repair_choice.h"
+#include "core/repair/repair_entry.h"
+#include "core/repair/repair_event.h"
+#include "core/repair/repair_way.h"
+#include "lib/bitset.h"
 #include "lib/error.h"
 #include "lib/log.h"
 

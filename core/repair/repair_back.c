@@ -11,7 +11,9 @@
  * they would close a cycle with those of entries that cannot go back, the LID
  * stays as it is.
  */
-#include "core/repair/repair_internal.h"
+#include "core/repair/repair_choice.h"
+#include "core/repair/repair_entry.h"
+#include "core/repair/repair_way.h"
 
 /* Where the nominal path goes on from sw; FM_NONE: no cable. */
 static uint32_t

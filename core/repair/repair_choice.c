@@ -8,7 +8,8 @@
  */
 #include <string.h>
 
-#include "core/repair/repair_internal.h"
+#include "core/repair/repair_choice.h"
+#include "core/repair/repair_entry.h"
 
 #define COVER_ENDS ((uint32_t)1 << 31) /* beside a channel: nobody goes on behind it */
 

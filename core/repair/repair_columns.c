@@ -12,7 +12,7 @@
  */
 #include <stdlib.h>
 
-#include "core/repair/repair_internal.h"
+#include "core/repair/repair_entry.h"
 #include "lib/pages.h"
 
 #define LINE_BYTES 64u

@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/repair/repair_internal.h"
+#include "core/repair/repair_entry.h"
+#include "core/repair/repair_event.h"
+#include "core/repair/repair_way.h"
+#include "lib/bitset.h"
 
 void
 repair_event_fini(struct repair_event *ev)

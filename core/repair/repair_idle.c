@@ -12,7 +12,10 @@
  * than by the nearest: the first LID that needs new dependencies makes them, and those
  * after it go there, too.
  */
-#include "core/repair/repair_internal.h"
+#include "core/repair/repair_choice.h"
+#include "core/repair/repair_entry.h"
+#include "core/repair/repair_way.h"
+#include "lib/bitset.h"
 
 /* The shortest way of a switch that no packets come through, FM_NONE: there is none.
  * Nothing depends on it; all the same only ways that packets could go, unless every

@@ -23,7 +23,10 @@
  */
 #include <string.h>
 
-#include "core/repair/repair_internal.h"
+#include "core/repair/repair_choice.h"
+#include "core/repair/repair_entry.h"
+#include "core/repair/repair_way.h"
+#include "lib/bitset.h"
 
 /* ---------------------------------------------------------------- choosing */
 

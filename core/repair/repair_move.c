@@ -19,7 +19,10 @@
  *
  * Time: O(LIDs of two switches x hops) for each VL tried.
  */
-#include "core/repair/repair_internal.h"
+#include "core/repair/repair_choice.h"
+#include "core/repair/repair_entry.h"
+#include "core/repair/repair_way.h"
+#include "lib/bitset.h"
 
 #define N_SLS 16u
 

@@ -20,7 +20,10 @@
  * Time: O(switches x SLs) for each port tried.
  */
 
-#include "core/repair/repair_internal.h"
+#include "core/repair/repair_choice.h"
+#include "core/repair/repair_entry.h"
+#include "core/repair/repair_way.h"
+#include "lib/bitset.h"
 
 /* From every switch with a sender on, as far as packets get. */
 static void

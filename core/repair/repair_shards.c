@@ -16,8 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/repair/repair_internal.h"
+#include "core/repair/repair_entry.h"
+#include "core/repair/repair_event.h"
+#include "core/repair/repair_way.h"
 #include "lib/algo/search.h"
+#include "lib/bitset.h"
 
 #define SHARD_LEAST 256u /* entries looked at: for fewer it is not worth it */
 

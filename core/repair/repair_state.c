@@ -13,7 +13,8 @@
 #include <string.h>
 
 #include "core/repair/linger.h"
-#include "core/repair/repair_internal.h"
+#include "core/repair/repair_state.h"
+#include "lib/bitset.h"
 #include "lib/error.h"
 
 void

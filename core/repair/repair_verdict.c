@@ -13,8 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/repair/repair_internal.h"
+#include "core/repair/repair_entry.h"
+#include "core/repair/repair_event.h"
+#include "core/repair/repair_way.h"
 #include "core/verify/verify.h"
+#include "lib/bitset.h"
 #include "lib/error.h"
 
 #define OPEN 0xffffu /* being followed, or leads nowhere */

@@ -7,8 +7,11 @@
  */
 #include <string.h>
 
-#include "core/repair/repair_internal.h"
+#include "core/repair/repair_choice.h"
+#include "core/repair/repair_entry.h"
+#include "core/repair/repair_way.h"
 #include "lib/algo/search.h"
+#include "lib/bitset.h"
 
 bool
 repair_holds_all(const struct depend *g, uint32_t in, uint32_t out, uint16_t vls)
