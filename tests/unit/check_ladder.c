@@ -340,6 +340,17 @@ add_older(struct graph *g, const struct broken_off *b, uint16_t lid)
 		add_lid(g, b->from, b->to, lid, OLD | NEW, (rule & TRANSITION_ORDERED) != 0);
 }
 
+static unsigned
+last_step(const struct plan *p)
+{
+	unsigned last = 0;
+
+	for (uint32_t lid = 1; p->rules != NULL && lid <= p->top_lid; lid++)
+		if ((p->rules[lid] & TRANSITION_STAGE) > last)
+			last = p->rules[lid] & TRANSITION_STAGE;
+	return last;
+}
+
 /* naive: the same without any rule.  older: NULL, or what came before old. */
 static bool
 is_safe_after(
@@ -349,6 +360,8 @@ is_safe_after(
 	struct graph g = { .fab = fab, .n_vls = 1 };
 	bool ok = true;
 
+	/* two at most, the second a packet's life time later; the first waits for packets in flight */
+	ck_assert_uint_le(last_step(new), older != NULL ? 2 : 1);
 	g.dep = malloc((size_t)fab->n_links * fab->n_links + 1);
 	for (unsigned stage = 0; ok && stage < (naive ? 1u : 18u); stage++) {
 		memset(g.dep, 0, (size_t)fab->n_links * fab->n_links);
@@ -852,17 +865,6 @@ add_sls(struct graph *g, const struct plan *old, const struct plan *new, uint16_
 	free(seen);
 }
 
-static unsigned
-last_stage(const struct plan *p)
-{
-	unsigned last = 0;
-
-	for (uint32_t lid = 1; p->rules != NULL && lid <= p->top_lid; lid++)
-		if ((p->rules[lid] & TRANSITION_STAGE) > last)
-			last = p->rules[lid] & TRANSITION_STAGE;
-	return last;
-}
-
 /* Until hosts are told: old SLs in each stage, then (stage 17) new ones as well, while the
  * entries of the drained are empty and packets of the last stage on their way, or (18) filled
  * in spite of that. */
@@ -880,7 +882,7 @@ add_sls_in_stage(
 		add_sls(g, old, new, lid, OLD | NEW,
 		    rule & TRANSITION_DRAIN && stage == 17 ? CUT : NEW, false);
 	if (stage == 17)
-		stage = last_stage(new);
+		stage = last_step(new);
 	if (stage == 18)
 		return;
 	if (rule & TRANSITION_DRAIN)
