@@ -198,7 +198,7 @@ UNIT_TESTS = \
 	tests/unit/check_groups \
 	tests/unit/check_ha \
 	tests/unit/check_host \
-	tests/unit/check_ladder \
+	tests/unit/check_reconfig \
 	tests/unit/check_lib \
 	tests/unit/check_lid \
 	tests/unit/check_metrics \
@@ -257,7 +257,7 @@ libfmtests_la_SOURCES = \
 tests_engine_check_repair_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray
 # looks at dependencies are counted
-tests_unit_check_ladder_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=deps_of
+tests_unit_check_reconfig_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=deps_of
 tests_unit_check_sa_wire_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)
 tests_unit_check_sa_wire_LDADD = $(LDADD) $(IBMAD_LIBS)
 tests_unit_check_wire_CFLAGS = $(AM_CFLAGS) $(IBMAD_CFLAGS)

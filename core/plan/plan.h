@@ -127,7 +127,7 @@ enum plan_change_kind {
 const char *plan_change_name(enum plan_change_kind kind);
 
 /* Which of them may empty forwarding entries for a packet's life time, where no
- * order of writing is free of deadlocks (ladder.h). */
+ * order of writing is free of deadlocks (reconfig.h). */
 enum plan_drain {
 	PLAN_DRAIN_LOSS,   /* a loss only */
 	PLAN_DRAIN_ALWAYS, /* another engine too */
@@ -152,7 +152,7 @@ struct plan_change {
 	uint32_t n_drained; /* emptied first */
 	uint32_t n_cut;	    /* of them, whose old ways are whole: they lose them for that time */
 	uint32_t n_left;    /* left as they were */
-	uint32_t n_grafted; /* new switches that are leaves of the old tables at first (graft.h) */
+	uint32_t n_grafted; /* new switches that are leaves of the old tables at first (stub.h) */
 	uint32_t n_leaves;  /* ... that are so still, while other tables wait to be taken up */
 	uint32_t n_waived;  /* written though packets might deadlock */
 	/* SLs differ, and packets of hosts that go on with those they were told may deadlock

@@ -26,7 +26,7 @@
 #include "core/regions/regions.h"
 #include "core/repair/linger.h"
 #include "core/repair/repair.h"
-#include "core/transition/ladder.h"
+#include "core/transition/reconfig.h"
 #include "core/verify/verify.h"
 #include "lib/error.h"
 #include "lib/log.h"

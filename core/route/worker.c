@@ -14,7 +14,7 @@
 #include "core/abi/host.h"
 #include "core/repair/repair.h"
 #include "core/route/route.h"
-#include "core/transition/ladder.h"
+#include "core/transition/reconfig.h"
 #include "lib/error.h"
 #include "lib/log.h"
 #include "lib/thread.h"

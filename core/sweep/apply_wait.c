@@ -3,7 +3,7 @@
  * What writing waits for between two stages, and whether it goes on: packets of older tables are
  * to be gone, hosts to be told of other SLs, silent switches to be asked once more.
  *
- * Where paths get other SLs and the old ones are not safe on new entries (ladder.h), these
+ * Where paths get other SLs and the old ones are not safe on new entries (reconfig.h), these
  * stay empty when the sweep ends.  The SA names the new SLs then; the next sweep tells the
  * hosts (repath.c), waits for their answers and a packet's life time, and fills them.
  *
@@ -11,13 +11,13 @@
  * with those of hosts that have not been told: these are gone before maps are written.
  */
 #include "core/sweep/apply_internal.h"
-#include "core/transition/ladder.h"
+#include "core/transition/reconfig.h"
 
 #define BREAKS_MAX 3 /* times in a row that writing is broken off, or a sweep fails to ask again */
 
 /* When the packets of the tables that have been written over are gone.  While packets of
  * older ones were under way the first stage of the plan is written so that only those matter
- * (ladder.h). */
+ * (reconfig.h). */
 static int64_t
 wait_until(struct sweeper *s, int64_t now_ns)
 {

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # core/transition/: from old tables to new ones: what may be written, and in which order.
 CORE_SOURCES += \
-	core/transition/graft.c \
-	core/transition/graft.h \
-	core/transition/ladder.c \
-	core/transition/ladder.h \
-	core/transition/ladder_anew.c \
-	core/transition/ladder_counts.c \
-	core/transition/ladder_internal.h \
-	core/transition/ladder_local.c \
-	core/transition/ladder_rest.c \
-	core/transition/ladder_resume.c \
-	core/transition/ladder_steps.c \
+	core/transition/reconfig.c \
+	core/transition/reconfig.h \
+	core/transition/reconfig_conflicts.c \
+	core/transition/reconfig_counts.c \
+	core/transition/reconfig_entries.c \
+	core/transition/reconfig_internal.h \
+	core/transition/reconfig_partition.c \
+	core/transition/reconfig_resume.c \
+	core/transition/reconfig_steps.c \
+	core/transition/stub.c \
+	core/transition/stub.h \
 	core/transition/transition.c \
 	core/transition/transition.h \
 	core/transition/transition_admit.c \

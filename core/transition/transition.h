@@ -23,7 +23,7 @@
  * entries of a block wait for one another crosswise, the block is *split*: sent
  * with the admitted entries new and the others old, which is one more SMP.
  *
- * Deadlock (ladder.h) may ask for more: entries of a destination in the order of
+ * Deadlock (reconfig.h) may ask for more: entries of a destination in the order of
  * their new way, destinations in stages a packet's life time apart, destinations
  * drained: their entries are emptied, and filled a life time later.
  *

@@ -7,7 +7,7 @@
  * For each kind of event a row: the snapshot; plan_repair(), which ends with a
  * verified plan; entries and blocks changed; down, and back again.
  *
- *	FMD_WHOLE=1	plan_make(), with the order of writes (ladder.h)
+ *	FMD_WHOLE=1	plan_make(), with the order of writes (reconfig.h)
  *	FMD_WORKERS	default 2
  *	FMD_CPU_TIME=1	CPU time, not the clock's
  *	FMD_ONLY=WORDS	one kind: "0-1" (cables of these levels), "switch of level 1"
@@ -23,7 +23,7 @@
 #include "core/plan/plan.h"
 #include "core/repair/repair.h"
 #include "core/route/route.h"
-#include "core/transition/ladder.h"
+#include "core/transition/reconfig.h"
 #include "lab/topo/netlist.h"
 #include "lib/algo/median.h"
 #include "lib/bitset.h"

@@ -8,7 +8,7 @@
  *		 difference is logged as an error, and no error may be logged)
  *	delta	 the entries that differ from the tables before, and no others
  *	nominal	 when all is back, the tables of the first route, byte for byte,
- *		 but for LIDs that would have to be drained (ladder.h)
+ *		 but for LIDs that would have to be drained (reconfig.h)
  *	workers	 the same bytes with one worker and with two, or eight
  *	prepared likewise with all that repair_prepare() makes, and without
  *	SLs	 no pair has another than before, unless what it sends goes another way
@@ -663,7 +663,7 @@ START_TEST(events_are_repaired)
 		p = take_up(&two, p);
 		q = take_up(&one, q);
 		assert_well_connected(&one, q, what);
-		/* what no order of writing takes back without a drain stays (ladder.h) */
+		/* what no order of writing takes back without a drain stays (reconfig.h) */
 		if (kind == ALL_BACK && two.first->snap == b.whole && p->change.n_left == 0 &&
 		    p->change.waiting[0] == '\0') {
 			assert_same_rows(p, two.first, two.first->top_lid + 1u, what);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/transition/ladder_internal.h"
+#include "core/transition/reconfig_internal.h"
 #include "core/transition/transition.h"
 #include "lib/algo/scc.h"
 #include "lib/bitset.h"

@@ -10,7 +10,7 @@
  *		 entries that change or lead over a link that is lost or new, or with
  *		 another owner.  Of all others the counts hold.
  *	sources	 who has ends that send.  Fewer than there were: counts are too high, which
- *		 is as good while no cycle comes of it (find_steps() in ladder.c).  In
+ *		 is as good while no cycle comes of it (find_steps() in reconfig.c).  In
  *		 several VLs replies go by each end, so these have to be the same.
  *
  * Memory: two bytes for each (link, VL) and (link, VL) of the switch after it.
@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "core/graph/tables_vls.h"
-#include "core/transition/ladder_internal.h"
+#include "core/transition/reconfig_internal.h"
 #include "lib/bitset.h"
 #include "lib/error.h"
 #include "lib/log.h"

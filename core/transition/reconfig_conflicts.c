@@ -2,7 +2,7 @@
 /*
  * Destinations without a place on the ladder.  Whose old ways are whole may keep
  * them; the others are drained, if their new ways agree with what stays.  Where nothing is
- * lost nobody is drained: the tables there are stay, new switches as leaves of them (graft.h).
+ * lost nobody is drained: the tables there are stay, new switches as leaves of them (stub.h).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "core/repair/repair.h"
-#include "core/transition/graft.h"
-#include "core/transition/ladder_internal.h"
+#include "core/transition/stub.h"
+#include "core/transition/reconfig_internal.h"
 #include "core/transition/transition.h"
 #include "lib/error.h"
 
@@ -230,7 +230,7 @@ count_marked(const struct climb *c, enum mark mark)
 }
 
 /* What the last stage has written over is still under way when all is written: again beside what
- * it has become (settle() in ladder_steps.c). */
+ * it has become (settle() in reconfig_steps.c). */
 static bool
 unsettle_last(struct climb *c, bool *fits)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/transition/ladder.h - no deadlock between old tables and new ones.
+ * core/transition/reconfig.h - no deadlock between old tables and new ones.
  *
  * While tables change packets follow old entries, new ones, and mixtures: one
  * that left a switch before it was written meets the next after it was (deps.h).
@@ -17,7 +17,7 @@
  * with packets under new SLs (replies go by those of other destinations).  Whose are not,
  * because of a *loss*, is drained: those entries lead to what is lost.  If that does not go
  * together everything stuck is drained after a loss, and nothing is changed by a *recovery* or
- * *rebalance*, but that new switches are added to what there is as leaves (graft.h); the next
+ * *rebalance*, but that new switches are added to what there is as leaves (stub.h); the next
  * climb begins there.  These come first where ways that there were would be drained, and where
  * they join fewer pairs it is done as by a loss.  Another *engine* is taken up only if nothing is
  * stuck, or when an administrator says that it may drain.
@@ -26,7 +26,7 @@
  * again, so all steps are proven under old SLs, on new ways, too, and new ways under new ones.
  * Who is drained has no such proof: under the new SLs alone is the whole known to be free of
  * cycles.  Where old and new SLs have a cycle together on entries that do not even change, LIDs
- * are drained with all their entries (ladder_anew.c).  So the entries stay empty
+ * are drained with all their entries (reconfig_partition.c).  So the entries stay empty
  * (ladder_may_hold()): packets under the old SLs end there, as the writing is broken off before
  * they are filled, and the sweep after tells the hosts before it goes on.
  *
@@ -38,12 +38,12 @@
  * Where nearly all ways go up and then down (levels.h; trees) only the changed
  * entries are looked at, and the few LIDs that may make other turns.  Else the
  * dependencies of the LIDs that change, and O(dependencies) a few times; before that, once,
- * those of all LIDs (ladder_prepare(); ladder_counts.c).
+ * those of all LIDs (ladder_prepare(); reconfig_counts.c).
  *
  * Why all four kinds: doc/design.md.
  */
-#ifndef CORE_TRANSITION_LADDER_H
-#define CORE_TRANSITION_LADDER_H
+#ifndef CORE_TRANSITION_RECONFIG_H
+#define CORE_TRANSITION_RECONFIG_H
 
 #include "core/plan/plan.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/transition/graft.h - switches that come, as leaves of tables that stay.
+ * core/transition/stub.h - switches that come, as leaves of tables that stay.
  *
  * All that was there keeps its entries, SLs and VLs.  Each new switch hangs by one cable on the
  * next that is nearer to those there were; all it and what hangs on it sends goes up by that
@@ -11,8 +11,8 @@
  *
  * No route for good: it is what a plan starts from for which no order was found.
  */
-#ifndef CORE_TRANSITION_GRAFT_H
-#define CORE_TRANSITION_GRAFT_H
+#ifndef CORE_TRANSITION_STUB_H
+#define CORE_TRANSITION_STUB_H
 
 #include "core/plan/plan.h"
 

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/transition/ladder_internal.h"
+#include "core/transition/reconfig_internal.h"
 #include "core/transition/transition.h"
 
 /* Beside those that are in, by all that may become of its packets; *fits false: nothing. */

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/transition/ladder_internal.h - what the parts of the ladder share.
+ * core/transition/reconfig_internal.h - what the parts of the ladder share.
  *
- *	ladder.c	from one plan to the next
- *	ladder_steps.c	the steps
- *	ladder_counts.c	what the LIDs depend on that stay
- *	ladder_local.c	one VL: entry by entry
- *	ladder_anew.c	old and new SLs that have a cycle together
- *	ladder_rest.c	who is left over
- *	ladder_resume.c	where writing was broken off
+ *	reconfig.c	from one plan to the next
+ *	reconfig_steps.c	the steps
+ *	reconfig_counts.c	what the LIDs depend on that stay
+ *	reconfig_entries.c	one VL: entry by entry
+ *	reconfig_partition.c	old and new SLs that have a cycle together
+ *	reconfig_conflicts.c	who is left over
+ *	reconfig_resume.c	where writing was broken off
  */
-#ifndef CORE_TRANSITION_LADDER_INTERNAL_H
-#define CORE_TRANSITION_LADDER_INTERNAL_H
+#ifndef CORE_TRANSITION_RECONFIG_INTERNAL_H
+#define CORE_TRANSITION_RECONFIG_INTERNAL_H
 
 #include "core/cdg/deps.h"
 #include "core/plan/levels.h"
-#include "core/transition/ladder.h"
+#include "core/transition/reconfig.h"
 #include "lib/algo/acyclic.h"
 
 enum mark { UNPLACED, PLACED_FREE, PLACED_ORDERED, SETTLED, LEFT };
@@ -55,7 +55,7 @@ struct climb {
 	const struct plan *aim; /* where it was to lead; else NULL */
 };
 
-/* What all LIDs depend on, counted (ladder_counts.c). */
+/* What all LIDs depend on, counted (reconfig_counts.c). */
 struct ladder_counts {
 	uint64_t plan;	       /* its number; 0: there is none yet */
 	struct snapshot *snap; /* one reference: links have its numbers */
@@ -67,15 +67,15 @@ struct ladder_counts {
 	FM_VEC(uint16_t) missing;
 };
 
-/* ladder_counts.c: words of bits (slot of the link out * n_vls + its VL) for each (link, VL):
+/* reconfig_counts.c: words of bits (slot of the link out * n_vls + its VL) for each (link, VL):
  * [n_links * n_vls + 1] where they begin, malloced.  NULL: out of memory. */
 size_t *ladder_rows(const struct fm_fabric *fab, uint32_t n_vls);
-/* ladder.c */
+/* reconfig.c */
 bool ladder_has_link(const struct fm_fabric *fab, fm_sw sw, fm_sw to, uint8_t port);
-/* ladder_resume.c: the same SL for every path that both know? */
+/* reconfig_resume.c: the same SL for every path that both know? */
 bool ladder_same_sls(const struct plan *was, const struct plan *now);
 
-/* ladder_counts.c: what the LIDs depend on that do not change from prev to p, into c->bits,
+/* reconfig_counts.c: what the LIDs depend on that do not change from prev to p, into c->bits,
  * which are empty.  *noted false: there would be too much to count, nothing is done.
  * False: out of memory. */
 bool ladder_note_staying(
@@ -102,7 +102,7 @@ void ladder_counts_end(struct router *r, const struct plan *p);
 /* p has the tables of prev. */
 void ladder_counts_keep(struct router *r, const struct plan *prev, const struct plan *p);
 
-/* ladder_local.c: counts of prev on the links of p, and what changes with the entries of
+/* reconfig_entries.c: counts of prev on the links of p, and what changes with the entries of
  * c->lids.  c->local NULL: they do not serve.  False: out of memory. */
 bool ladder_local_begin(
     struct router *r, const struct plan *prev, const struct plan *p, struct climb *c);
@@ -118,7 +118,7 @@ bool ladder_local_is_exact(const struct climb *c);
 bool ladder_local_end(struct router *r, struct climb *c, const struct plan *p, bool all_stay);
 void ladder_local_free(struct ladder_local *l); /* NULL is fine */
 
-/* ladder_steps.c: steps for all that change; *needed false: all are free.  False, as of those
+/* reconfig_steps.c: steps for all that change; *needed false: all are free.  False, as of those
  * below: out of memory. */
 bool ladder_find_steps(
     struct climb *c, struct router *r, const struct plan *prev, const struct plan *p, bool *needed);
@@ -134,11 +134,11 @@ struct plan *ladder_resume(struct router *r, const struct plan_request *q, struc
 /* Those without a step wait for the life time of older packets. */
 void ladder_put_off(struct climb *c, const struct plan *p);
 
-/* ladder_rest.c: do packets of all ends that the new entries bring to the LID arrive by the
+/* reconfig_conflicts.c: do packets of all ends that the new entries bring to the LID arrive by the
  * old ones as well? */
 bool ladder_is_whole(
     const struct climb *c, const struct plan *old, const struct plan *p, uint16_t lid);
-/* ladder_anew.c: part the LIDs in those that go on and those that are drained whole. */
+/* reconfig_partition.c: part the LIDs in those that go on and those that are drained whole. */
 bool ladder_part(struct climb *c, const struct plan *prev, const struct plan *p);
 /* Some found no step: they stay, are drained, or *plan gives way to another. */
 int ladder_rest(struct router *r, const struct plan_request *q, struct climb *c, struct plan **plan,

@@ -3,14 +3,14 @@
  * Breadth first from the switches that there were; then a copy of their tables in which
  * columns are copied (keep.h), and rows of the new switches made.
  */
-#include "core/transition/graft.h"
+#include "core/transition/stub.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/graph/graph_diff.h"
 #include "core/plan/keep.h"
-#include "core/transition/ladder_internal.h"
+#include "core/transition/reconfig_internal.h"
 #include "lib/error.h"
 
 struct graft {

@@ -11,7 +11,7 @@
  *	AFTER_OLD   sent by an old way, met by a new one
  *	AFTER_NEW   sent by a new way, met by an old one: rule N excludes it (transition.h)
  *
- * All others are of both tables, and are counted already (ladder_counts.c).  The pairs of
+ * All others are of both tables, and are counted already (reconfig_counts.c).  The pairs of
  * these four kinds have an entry that changes at one end, so a change costs its entries
  * times the ports of a switch.  Rule N needs no look at what packets have met before: who
  * comes by a way that is old (or both) may have been sent there by the switch itself, and
@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/transition/ladder_internal.h"
+#include "core/transition/reconfig_internal.h"
 #include "lib/bitset.h"
 
 enum { OLD = 1, NEW = 2, BOTH = OLD | NEW };

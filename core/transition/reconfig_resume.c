@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/graph/tables_vls.h"
-#include "core/transition/ladder_internal.h"
+#include "core/transition/reconfig_internal.h"
 #include "core/transition/transition.h"
 #include "lib/bitset.h"
 #include "lib/error.h"

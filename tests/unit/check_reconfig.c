@@ -13,7 +13,7 @@
 #include "core/plan/plan.h"
 #include "core/repair/repair.h"
 #include "core/route/route.h"
-#include "core/transition/ladder.h"
+#include "core/transition/reconfig.h"
 #include "core/transition/transition.h"
 #include "lib/algo/scc.h"
 #include "lib/bitset.h"
