@@ -151,10 +151,10 @@ transition_json(const struct plan_change *t)
 
 	json_object_set_new(o, "kind", json_string(plan_change_name(t->kind)));
 	json_object_set_new(o, "lids", integer(t->n_lids));
-	json_object_set_new(o, "ordered", integer(t->n_ordered));
-	json_object_set_new(o, "later", integer(t->n_later));
+	json_object_set_new(o, "ordered", integer(t->n_next_hop_first));
+	json_object_set_new(o, "later", integer(t->n_deferred));
 	json_object_set_new(o, "drained", integer(t->n_drained));
-	json_object_set_new(o, "left", integer(t->n_left));
+	json_object_set_new(o, "left", integer(t->n_kept_old));
 	json_object_set_new(o, "cut", integer(t->n_cut));
 	if (t->waiting[0] != '\0')
 		json_object_set_new(o, "waiting", json_text(t->waiting));
@@ -255,8 +255,8 @@ print_transition(const struct plan_change *t)
 		return;
 	printf("transition  %s: of %u LIDs looked at %u in order, %u after a packet's life time, "
 	       "%u emptied first, %u left as they were\n",
-	    plan_change_name(t->kind), t->n_lids, t->n_ordered, t->n_later, t->n_drained,
-	    t->n_left);
+	    plan_change_name(t->kind), t->n_lids, t->n_next_hop_first, t->n_deferred, t->n_drained,
+	    t->n_kept_old);
 	if (t->n_cut > 0)
 		printf("            %u of those emptied lose ways that are whole, for that time\n",
 		    t->n_cut);

@@ -78,9 +78,10 @@ order_json(const struct sweep_report *r)
 	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}",
 	    "change", plan_change_name(r->change.kind), "blocks", (int)c->blocks, "in_order",
 	    (int)c->risky, "rounds", (int)c->rounds, "splits", (int)c->splits, "held", (int)c->held,
-	    "lids", (int)r->change.n_lids, "lids_in_order", (int)r->change.n_ordered, "lids_later",
-	    (int)r->change.n_later, "lids_drained", (int)r->change.n_drained, "lids_left",
-	    (int)r->change.n_left, "lids_cut", (int)r->change.n_cut, "waits", (int)c->waits);
+	    "lids", (int)r->change.n_lids, "lids_in_order", (int)r->change.n_next_hop_first,
+	    "lids_later", (int)r->change.n_deferred, "lids_drained", (int)r->change.n_drained,
+	    "lids_left", (int)r->change.n_kept_old, "lids_cut", (int)r->change.n_cut, "waits",
+	    (int)c->waits);
 }
 
 json_t *

@@ -349,7 +349,7 @@ keep_begin(struct keeping *k, struct router *r, const struct plan_request *q, st
 {
 	*k = (struct keeping){ .r = r, .prev = q->prev, .snap = q->snap };
 	if (q->anew || q->prev == NULL || q->prev->tables == NULL ||
-	    (q->prev->change.n_grafted > 0 && q->prev->deviations.n == 0))
+	    (q->prev->change.n_stubs > 0 && q->prev->deviations.n == 0))
 		return 0;
 	k->p = plan_new(q->snap, err);
 	if (k->p == NULL)

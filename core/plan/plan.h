@@ -146,15 +146,15 @@ enum plan_rebalance {
 
 struct plan_change {
 	enum plan_change_kind kind;
-	uint32_t n_lids;    /* LIDs with entries that change, if that was looked at */
-	uint32_t n_ordered; /* of them, written in the order of their new ways */
-	uint32_t n_later;   /* after a packet's life time */
-	uint32_t n_drained; /* emptied first */
-	uint32_t n_cut;	    /* of them, whose old ways are whole: they lose them for that time */
-	uint32_t n_left;    /* left as they were */
-	uint32_t n_grafted; /* new switches that are leaves of the old tables at first (stub.h) */
-	uint32_t n_leaves;  /* ... that are so still, while other tables wait to be taken up */
-	uint32_t n_waived;  /* written though packets might deadlock */
+	uint32_t n_lids;	   /* LIDs with entries that change, if that was looked at */
+	uint32_t n_next_hop_first; /* of them, written in the order of their new ways */
+	uint32_t n_deferred;	   /* after a packet's life time */
+	uint32_t n_drained;	   /* emptied first */
+	uint32_t n_cut;	     /* of them, whose old ways are whole: they lose them for that time */
+	uint32_t n_kept_old; /* left as they were */
+	uint32_t n_stubs;    /* new switches that are leaves of the old tables at first (stub.h) */
+	uint32_t n_leaves;   /* ... that are so still, while other tables wait to be taken up */
+	uint32_t n_waived;   /* written though packets might deadlock */
 	/* SLs differ, and packets of hosts that go on with those they were told may deadlock
 	 * with others until they have asked again */
 	bool sls_clash;
@@ -211,7 +211,7 @@ struct plan {
 
 /* A block of 64 LIDs that a switch holds still, though the tables of the last plan say
  * otherwise: writing them was broken off between two stages, or the switch did not take them. */
-struct plan_held {
+struct plan_installed {
 	fm_sw sw;
 	uint32_t block;
 	uint8_t bytes[64];
@@ -236,13 +236,13 @@ struct plan_request {
 	bool all_joins; /* regions: search from the first, whatever prev came to (compose.h) */
 	/* Where the switches are not at prev; packets of older tables may be under way
 	 * then.  snap has no link that prev's has not and that comes up only now. */
-	const struct plan_held *held; /* [n_held] */
-	size_t n_held;
+	const struct plan_installed *installed; /* [n_installed] */
+	size_t n_installed;
 	/* Packets of tables before prev may be under way; they came to be by change.by_levels. */
-	bool older, older_by_levels;
+	bool in_flight, in_flight_by_levels;
 	/* Some are of a plan that was not come to, or no whole columns: levels know nothing of
 	 * them. */
-	bool strayed;
+	bool out_of_sync;
 	uint16_t mcast_sls;  /* bit i: there are multicast groups of SL i; 0: no trees are wanted */
 	uint8_t mcast_trees; /* at most so many */
 };

@@ -55,7 +55,7 @@ void
 router_fini(struct router *r)
 {
 	repair_state_free(r->repair);
-	ladder_counts_free(r->counts);
+	reconfig_counts_free(r->counts);
 	route_host_free(r->host);
 	table_pool_free(r->tables);
 	table_pool_free(r->shared);
@@ -473,10 +473,11 @@ try_to_rebalance(struct router *r, const struct plan_request *q, struct plan **p
 	rc = route_anew(r, q, true, &fresh, err);
 	if (rc == 0)
 		rc = is_better(r, *p, fresh, &better, err);
-	if (rc == 0 && better && (rc = ladder_climb(r, q, &fresh, err)) != 0)
+	if (rc == 0 && better && (rc = reconfig_plan(r, q, &fresh, err)) != 0)
 		return rc; /* it is let go */
-	*done = rc == 0 && better && fresh->change.n_drained == 0 && fresh->change.n_left == 0 &&
-	    fresh->change.n_waived == 0 && fresh->change.waiting[0] == '\0';
+	*done = rc == 0 && better && fresh->change.n_drained == 0 &&
+	    fresh->change.n_kept_old == 0 && fresh->change.n_waived == 0 &&
+	    fresh->change.waiting[0] == '\0';
 	if (*done) {
 		plan_put(*p);
 		*p = fresh;
@@ -509,7 +510,7 @@ plan_make(struct router *r, const struct plan_request *q, struct plan **out, str
 	else if (rc == 0)
 		rc = route_anew(r, q, false, out, err);
 	if (rc == 0 && !done)
-		rc = ladder_climb(r, q, out, err);
+		rc = reconfig_plan(r, q, out, err);
 	if (rc == 0)
 		rc = linger_settle(r, *out, err);
 	if (rc == 0)

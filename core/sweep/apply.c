@@ -39,7 +39,7 @@ apply_transition(struct sweeper *s)
 	if (s->writing.transition == NULL)
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for the order of tables");
 	else if (s->set.careless)
-		transition_careless(s->writing.transition);
+		transition_unordered(s->writing.transition);
 	return s->writing.transition;
 }
 
@@ -455,7 +455,7 @@ stray(struct sweeper *s, const struct transition *t)
 static void
 end_writing(struct sweeper *s, struct transition *t, bool ok)
 {
-	FM_VEC(struct plan_held) before; /* t knows blocks of it */
+	FM_VEC(struct plan_installed) before; /* t knows blocks of it */
 
 	memcpy(&before, &s->writing.unwritten, sizeof(before));
 	memset(&s->writing.unwritten, 0, sizeof(s->writing.unwritten));

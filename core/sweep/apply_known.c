@@ -37,7 +37,7 @@ has_old_row(const struct sweeper *s, const struct inv_node *n, uint32_t block)
 static int
 by_block_then_switch(const void *x, const void *y)
 {
-	const struct plan_held *a = x, *b = y;
+	const struct plan_installed *a = x, *b = y;
 
 	if (a->block != b->block)
 		return a->block < b->block ? -1 : 1;
@@ -48,8 +48,8 @@ by_block_then_switch(const void *x, const void *y)
 static const uint8_t *
 unwritten_block(const struct sweeper *s, fm_sw sw, uint32_t block)
 {
-	struct plan_held key = { .sw = sw, .block = block };
-	const struct plan_held *h = s->writing.unwritten.n == 0
+	struct plan_installed key = { .sw = sw, .block = block };
+	const struct plan_installed *h = s->writing.unwritten.n == 0
 	    ? NULL
 	    : bsearch(&key, s->writing.unwritten.item, s->writing.unwritten.n, sizeof(key),
 		  by_block_then_switch);
@@ -121,7 +121,7 @@ apply_fix_block(struct sweeper *s, uint32_t slot, uint32_t block)
 static bool
 keep_unwritten(struct sweeper *s, fm_sw sw, uint32_t block, const uint8_t *bytes)
 {
-	struct plan_held h = { .sw = sw, .block = block };
+	struct plan_installed h = { .sw = sw, .block = block };
 
 	memcpy(h.bytes, bytes, sizeof(h.bytes));
 	return fm_vec_push(&s->writing.unwritten, h);

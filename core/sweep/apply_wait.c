@@ -51,14 +51,14 @@ may_break_off(const struct sweeper *s)
 {
 	return (s->run.wanted >= SWEEP_NAMED || s->reading.doubted.n > 0) && !s->set.dry_run &&
 	    s->writing.n_broken_off < BREAKS_MAX && s->plan != NULL && s->plan->tables != NULL &&
-	    ladder_may_break(s->plan, s->next);
+	    reconfig_may_interrupt(s->plan, s->next);
 }
 
 bool
 apply_holds(const struct sweeper *s)
 {
 	return s->plan != NULL && s->plan->tables != NULL && s->next != NULL &&
-	    s->next != s->plan && !s->set.dry_run && ladder_may_hold(s->next) &&
+	    s->next != s->plan && !s->set.dry_run && reconfig_awaits_hosts(s->next) &&
 	    (s->set.client_reregister || !plan_same_vls(s->plan, s->next));
 }
 
@@ -122,7 +122,7 @@ static bool
 awaits_silent(struct sweeper *s)
 {
 	if (s->plan == NULL || s->set.dry_run || s->writing.n_short >= BREAKS_MAX ||
-	    !transition_is_short(s->writing.transition))
+	    !transition_is_partial(s->writing.transition))
 		return false;
 	s->writing.n_short++;
 	sweeper_request(s, SWEEP_HEAVY, "switches that did not take tables whole");
@@ -139,7 +139,7 @@ apply_ends_empty(struct sweeper *s)
 		return false;
 	if (!apply_holds(s))
 		return awaits_silent(s);
-	s->writing.holds = !transition_is_short(s->writing.transition);
+	s->writing.holds = !transition_is_partial(s->writing.transition);
 	if (!s->writing.holds)
 		sweep_fail(s, FM_E_SYSTEM,
 		    "switches did not take tables with other SLs whole; these are not given out");

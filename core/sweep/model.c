@@ -427,7 +427,7 @@ model_build(struct sweeper *s, struct snapshot **snap, struct fm_error *err)
 	if (rc != 0)
 		return rc;
 	if (s->plan == NULL || s->asked.chain_changed || s->writing.unwritten.n > 0 ||
-	    sweeper_drops(s) || s->plan->change.n_grafted > 0 || mcast_lacks_trees(s) ||
+	    sweeper_drops(s) || s->plan->change.n_stubs > 0 || mcast_lacks_trees(s) ||
 	    !same_fabric(&s->plan->snap->fab, &(*snap)->fab))
 		return 0;
 	s->next = plan_get(s->plan);

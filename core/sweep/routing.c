@@ -70,11 +70,11 @@ routing_start(struct sweeper *s)
 		.rebalance = s->set.rebalance,
 		.quiet = s->run.quiet,
 		.drain = s->asked.drain_once ? PLAN_DRAIN_ALWAYS : s->set.drain,
-		.held = s->writing.unwritten.item,
-		.n_held = s->writing.unwritten.n,
-		.older = untold || sweeper_clock_ms(s) * 1000000 < s->writing.older_until_ns,
-		.older_by_levels = s->writing.older_by_levels && !untold,
-		.strayed = s->writing.strayed,
+		.installed = s->writing.unwritten.item,
+		.n_installed = s->writing.unwritten.n,
+		.in_flight = untold || sweeper_clock_ms(s) * 1000000 < s->writing.older_until_ns,
+		.in_flight_by_levels = s->writing.older_by_levels && !untold,
+		.out_of_sync = s->writing.strayed,
 		.mcast_sls = mcast_make_trees(s),
 		.mcast_trees = MCAST_TREES_DEFAULT };
 	struct fm_error *err = &s->report.error;
@@ -82,7 +82,7 @@ routing_start(struct sweeper *s)
 	int rc = model_build(s, &q.snap, err);
 
 	s->telling.held_for_sls = untold;
-	s->writing.waits_for_older = q.older || q.n_held > 0;
+	s->writing.waits_for_older = q.in_flight || q.n_installed > 0;
 	s->asked.asked_anew = s->asked.chain_changed;
 	s->asked.asked_drain = s->asked.drain_once;
 	s->asked.chain_changed = s->asked.drain_once =

@@ -170,12 +170,12 @@ say_change(const struct plan *old, const struct plan *p, int64_t packet_life_ms,
 	c = &p->change;
 	if (c->waiting[0] != '\0' && (old == NULL || strcmp(old->change.waiting, c->waiting) != 0))
 		log_warn("sweep", "%s", c->waiting);
-	if (c->n_grafted > 0)
+	if (c->n_stubs > 0)
 		log_notice("sweep",
 		    "%" PRIu32
 		    " switches join the tables there are, by one cable each, before others are "
 		    "written",
-		    c->n_grafted);
+		    c->n_stubs);
 	if (c->n_drained > 0 && holds)
 		log_warn("sweep",
 		    "the entries of %" PRIu32 " of %" PRIu32
@@ -202,10 +202,10 @@ say_change(const struct plan *old, const struct plan *p, int64_t packet_life_ms,
 		    "engine %s had to give paths other SLs: until all hosts have asked again, "
 		    "packets under the old ones might deadlock with others",
 		    p->engine);
-	if (c->n_left > 0)
+	if (c->n_kept_old > 0)
 		log_notice("sweep",
 		    "%" PRIu32 " of %" PRIu32
 		    " LIDs keep their routes: to change them, their entries would have to be "
 		    "emptied first",
-		    c->n_left, c->n_lids);
+		    c->n_kept_old, c->n_lids);
 }

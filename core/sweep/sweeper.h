@@ -128,7 +128,7 @@ struct sweep_writing {
 	FM_VEC(struct silent_link) silent;
 	/* Blocks that hold something else than the plan, since writing was broken off or a sweep
 	 * has failed; by block, then switch */
-	FM_VEC(struct plan_held) unwritten;
+	FM_VEC(struct plan_installed) unwritten;
 	/* Some of them are of a plan that was abandoned, so that the plan's levels say nothing of
 	 * them */
 	bool strayed;

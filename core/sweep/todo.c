@@ -143,7 +143,7 @@ why_switch(const struct sweeper *s, uint32_t slot)
 		return TODO_TABLES;
 	if (n->owes_maps)
 		return TODO_MAPS;
-	if (s->plan->change.n_grafted > 0 && stands_for_all(s, n))
+	if (s->plan->change.n_stubs > 0 && stands_for_all(s, n))
 		return TODO_REJOINED;
 	if (mcast_lacks_trees(s) && stands_for_all(s, n))
 		return TODO_GROUPS;

@@ -15,7 +15,7 @@
 /* ------------------------------------------------------------- what it is */
 
 bool
-ladder_has_link(const struct fm_fabric *fab, fm_sw sw, fm_sw to, uint8_t port)
+reconfig_has_link(const struct fm_fabric *fab, fm_sw sw, fm_sw to, uint8_t port)
 {
 	if (sw >= fab->n_switches)
 		return false;
@@ -60,19 +60,19 @@ kind_of(const struct plan_request *q, const struct plan *p)
 /* ------------------------------------------------------------------- all of it */
 
 static void
-count(const struct climb *c, struct plan_change *change)
+count(const struct reconfig *c, struct plan_change *change)
 {
 	change->n_lids = (uint32_t)c->lids.n;
 	for (size_t i = 0; i < c->lids.n; i++) {
 		uint8_t rule = c->rules[c->lids.item[i]];
 
-		change->n_ordered += (rule & TRANSITION_ORDERED) != 0;
-		change->n_later += (rule & TRANSITION_STAGE) != 0;
+		change->n_next_hop_first += (rule & TRANSITION_NEXT_HOP_FIRST) != 0;
+		change->n_deferred += (rule & TRANSITION_STEP) != 0;
 	}
 }
 
 static bool
-list_lids(struct climb *c, uint16_t top_lid)
+list_lids(struct reconfig *c, uint16_t top_lid)
 {
 	for (uint32_t lid = 1; lid <= top_lid; lid++)
 		if (deps_changes(c->deps, (uint16_t)lid) && !fm_vec_push(&c->lids, (uint16_t)lid))
@@ -82,7 +82,7 @@ list_lids(struct climb *c, uint16_t top_lid)
 
 /* From q->prev to p, where it differs. */
 static bool
-start_climb(struct climb *c, const struct plan_request *q, const struct plan *p)
+start_reconfig(struct reconfig *c, const struct plan_request *q, const struct plan *p)
 {
 	c->deps = deps_new(deps_side(q->prev), deps_side(p), c->model);
 	c->rules = calloc(p->top_lid + 1u, 1);
@@ -93,7 +93,7 @@ start_climb(struct climb *c, const struct plan_request *q, const struct plan *p)
 
 /* Is the graph of all dependencies more than can be looked at after each event? */
 static bool
-is_large(const struct climb *c)
+is_large(const struct reconfig *c)
 {
 	return (uint64_t)c->fab->n_switches * c->fab->max_lid > LARGE_ENTRIES;
 }
@@ -101,7 +101,7 @@ is_large(const struct climb *c)
 /* Those that make odd turns only (levels.h).  *settled: all have their step, or are
  * left over where nothing better is to be had. */
 static bool
-take_odd_steps(struct climb *c, const struct odd_lids *lids, bool *settled)
+take_odd_steps(struct reconfig *c, const struct odd_lids *lids, bool *settled)
 {
 	bool ok, fits = true;
 
@@ -111,19 +111,19 @@ take_odd_steps(struct climb *c, const struct odd_lids *lids, bool *settled)
 	c->odd = odd_graph_new(c->fab);
 	ok = c->odd != NULL;
 	for (size_t i = 0; ok && fits && i < lids->stay.n; i++)
-		ok = ladder_insert(c, lids->stay.item[i], DEPS_NEW, &fits);
+		ok = reconfig_insert(c, lids->stay.item[i], DEPS_NEW, &fits);
 	for (size_t i = 0; ok && fits && i < lids->changed.n; i++)
-		ok = ladder_insert(c, lids->changed.item[i], DEPS_OLD, &fits) &&
+		ok = reconfig_insert(c, lids->changed.item[i], DEPS_OLD, &fits) &&
 		    fm_vec_push(&c->lids, lids->changed.item[i]);
 	if (ok && fits)
-		ok = ladder_take_steps(c);
-	*settled = ok && fits && (c->n_unplaced == 0 || is_large(c));
+		ok = reconfig_take_steps(c);
+	*settled = ok && fits && (c->n_conflicting == 0 || is_large(c));
 	return ok;
 }
 
 /* Which LIDs are odd by the new tables? */
 static bool
-note_odd(struct climb *c, const struct odd_lids *lids, const struct plan *prev, struct plan *p)
+note_odd(struct reconfig *c, const struct odd_lids *lids, const struct plan *prev, struct plan *p)
 {
 	FM_VEC(uint16_t) odd = { 0 };
 	bool ok = lids->stay.n == 0 || fm_vec_append(&odd, lids->stay.item, lids->stay.n);
@@ -135,7 +135,7 @@ note_odd(struct climb *c, const struct odd_lids *lids, const struct plan *prev, 
 
 		/* who is left over may stay with old entries */
 		ok = deps_of(c->deps, lids->changed.item[i],
-		    c->mark[lids->changed.item[i]] == UNPLACED ? DEPS_ALL : DEPS_NEW, &list, &n);
+		    c->mark[lids->changed.item[i]] == CONFLICTING ? DEPS_ALL : DEPS_NEW, &list, &n);
 		for (size_t k = 0; ok && !is_odd && k < n; k++)
 			is_odd = odd_graph_is_odd(c->odd, list[k].from, list[k].to);
 		ok = ok && (!is_odd || fm_vec_push(&odd, lids->changed.item[i]));
@@ -147,13 +147,13 @@ note_odd(struct climb *c, const struct odd_lids *lids, const struct plan *prev, 
 
 /* By levels.  *settled false: nothing has come of it. */
 static bool
-climb_by_levels(struct climb *c, const struct plan_request *q, struct plan *p, bool *settled)
+order_by_levels(struct reconfig *c, const struct plan_request *q, struct plan *p, bool *settled)
 {
 	struct odd_lids lids = { 0 };
 	bool ok = levels_find(q->prev, p, &lids, settled);
 
 	if (ok && *settled)
-		ok = start_climb(c, q, p) && take_odd_steps(c, &lids, settled);
+		ok = start_reconfig(c, q, p) && take_odd_steps(c, &lids, settled);
 	if (ok && *settled)
 		ok = note_odd(c, &lids, q->prev, p);
 	if (!ok || !*settled) {
@@ -166,7 +166,7 @@ climb_by_levels(struct climb *c, const struct plan_request *q, struct plan *p, b
 }
 
 static void
-use_rules(struct climb *c, struct plan *p)
+use_rules(struct reconfig *c, struct plan *p)
 {
 	bool any = false;
 
@@ -180,39 +180,39 @@ use_rules(struct climb *c, struct plan *p)
 
 /* By the graph of all dependencies. */
 static int
-climb_by_graph(struct router *r, const struct plan_request *q, struct climb *c, struct plan **plan,
-    struct fm_error *err)
+order_by_graph(struct router *r, const struct plan_request *q, struct reconfig *c,
+    struct plan **plan, struct fm_error *err)
 {
 	struct plan *p = *plan;
 	bool needed = false;
 	int rc = 0;
 
-	if (!start_climb(c, q, p) || !list_lids(c, p->top_lid))
+	if (!start_reconfig(c, q, p) || !list_lids(c, p->top_lid))
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
 	p->change.n_lids = (uint32_t)c->lids.n;
-	if ((c->lids.n > 0 || !ladder_same_sls(q->prev, p)) &&
-	    !ladder_find_steps(c, r, q->prev, p, &needed))
+	if ((c->lids.n > 0 || !reconfig_same_sls(q->prev, p)) &&
+	    !reconfig_find_steps(c, r, q->prev, p, &needed))
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
 	p->change.sls_clash = c->clashes;
 	if (needed)
 		count(c, &p->change);
-	if (needed && c->n_unplaced > 0)
-		rc = ladder_rest(r, q, c, plan, err);
-	if (rc == 0 && c->local != NULL && !ladder_local_end(r, c, *plan, *plan != p))
+	if (needed && c->n_conflicting > 0)
+		rc = reconfig_resolve_conflicts(r, q, c, plan, err);
+	if (rc == 0 && c->local != NULL && !reconfig_entries_end(r, c, *plan, *plan != p))
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
 	if (rc == 0 && *plan == p) {
-		ladder_put_off(c, p);
+		reconfig_defer_all(c, p);
 		use_rules(c, p);
 	}
 	return rc;
 }
 
 static void
-free_climb(struct climb *c)
+free_reconfig(struct reconfig *c)
 {
 	deps_free(c->deps);
-	ladder_local_free(c->local);
-	ladder_free_kept(c);
+	reconfig_entries_free(c->local);
+	reconfig_free_kept(c);
 	fm_acyclic_free(c->graph);
 	odd_graph_free(c->odd);
 	fm_vec_fini(&c->lids);
@@ -226,17 +226,17 @@ free_climb(struct climb *c)
 }
 
 static int
-climb(struct router *r, const struct plan_request *q, const struct plan *aim, struct plan **plan,
-    struct fm_error *err)
+order_writing(struct router *r, const struct plan_request *q, const struct plan *target,
+    struct plan **plan, struct fm_error *err)
 {
 	struct plan *p = *plan;
-	struct climb quick = { .fab = &p->snap->fab,
+	struct reconfig quick = { .fab = &p->snap->fab,
 		.model = plan_sl_model(r, p),
-		.aim = aim,
-		.older = aim != NULL || q->older,
-		.older_by_levels = (aim == NULL || q->prev->change.by_levels) &&
-		    (!q->older || q->older_by_levels) };
-	struct climb whole = quick;
+		.target = target,
+		.in_flight = target != NULL || q->in_flight,
+		.in_flight_by_levels = (target == NULL || q->prev->change.by_levels) &&
+		    (!q->in_flight || q->in_flight_by_levels) };
+	struct reconfig whole = quick;
 	/* counts are kept only where levels say nothing */
 	bool counted = r->counts != NULL && r->counts->plan == q->prev->number, settled = false;
 	int rc = 0;
@@ -245,50 +245,51 @@ climb(struct router *r, const struct plan_request *q, const struct plan *aim, st
 		plan_levels_free(p->levels);
 		p->levels = NULL;
 	}
-	if (!counted && !climb_by_levels(&quick, q, p, &settled)) {
+	if (!counted && !order_by_levels(&quick, q, p, &settled)) {
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
 	} else if (settled) {
 		p->change.by_levels = true;
 		count(&quick, &p->change);
-		if (quick.n_unplaced > 0)
-			rc = ladder_rest(r, q, &quick, plan, err);
+		if (quick.n_conflicting > 0)
+			rc = reconfig_resolve_conflicts(r, q, &quick, plan, err);
 		if (rc == 0 && *plan == p) {
-			ladder_put_off(&quick, p);
+			reconfig_defer_all(&quick, p);
 			use_rules(&quick, p);
 		}
 	} else {
-		rc = climb_by_graph(r, q, &whole, plan, err);
+		rc = order_by_graph(r, q, &whole, plan, err);
 	}
-	free_climb(&quick);
-	free_climb(&whole);
+	free_reconfig(&quick);
+	free_reconfig(&whole);
 	return rc;
 }
 
 /* The same where writing q->prev was broken off. */
 static int
-climb_on(struct router *r, const struct plan_request *q, struct plan **plan, struct fm_error *err)
+order_interrupted(
+    struct router *r, const struct plan_request *q, struct plan **plan, struct fm_error *err)
 {
 	struct plan_request on = *q;
 	struct plan *p = *plan;
 	int rc;
 
-	on.prev = ladder_resume(r, q, err);
+	on.prev = reconfig_resume(r, q, err);
 	if (on.prev == NULL)
 		return FM_E_RESOURCE;
 	if ((on.prev->change.kind == PLAN_LOSS || on.prev->change.kind == PLAN_ENGINE) &&
 	    p->change.kind != PLAN_ENGINE)
 		p->change.kind = PLAN_LOSS; /* there is still something of it to be written */
-	rc = climb(r, &on, q->prev, plan, err);
+	rc = order_writing(r, &on, q->prev, plan, err);
 	if (rc == 0 && *plan != p) { /* back to where it was to lead */
 		(*plan)->change.kind = PLAN_LOSS;
-		rc = climb(r, &on, q->prev, plan, err);
+		rc = order_writing(r, &on, q->prev, plan, err);
 	}
 	plan_put(on.prev);
 	return rc;
 }
 
 int
-ladder_climb(
+reconfig_plan(
     struct router *r, const struct plan_request *q, struct plan **plan, struct fm_error *err)
 {
 	struct plan *p = *plan;
@@ -296,18 +297,19 @@ ladder_climb(
 
 	if (q->prev == NULL || q->prev->tables == NULL || p->tables == NULL)
 		return 0;
-	if (p->tables == q->prev->tables && q->n_held == 0) {
-		ladder_counts_keep(r, q->prev, p);
+	if (p->tables == q->prev->tables && q->n_installed == 0) {
+		reconfig_counts_keep(r, q->prev, p);
 		return 0;
 	}
 	p->change.kind = kind_of(q, p);
 	if (p->verdict.credit_loops > 0 || q->prev->verdict.credit_loops > 0)
 		return 0; /* allowed, so nothing is promised */
-	rc = q->n_held > 0 ? climb_on(r, q, plan, err) : climb(r, q, NULL, plan, err);
+	rc = q->n_installed > 0 ? order_interrupted(r, q, plan, err)
+				: order_writing(r, q, NULL, plan, err);
 	if (rc != 0) {
 		plan_put(*plan);
 		*plan = NULL;
 	}
-	ladder_counts_end(r, *plan);
+	reconfig_counts_end(r, *plan);
 	return rc;
 }

@@ -27,7 +27,7 @@
  * Who is drained has no such proof: under the new SLs alone is the whole known to be free of
  * cycles.  Where old and new SLs have a cycle together on entries that do not even change, LIDs
  * are drained with all their entries (reconfig_partition.c).  So the entries stay empty
- * (ladder_may_hold()): packets under the old SLs end there, as the writing is broken off before
+ * (reconfig_awaits_hosts()): packets under the old SLs end there, as the writing is broken off before
  * they are filled, and the sweep after tells the hosts before it goes on.
  *
  * Writing that was broken off (plan_request.held) is gone on with from what the switches
@@ -38,7 +38,7 @@
  * Where nearly all ways go up and then down (levels.h; trees) only the changed
  * entries are looked at, and the few LIDs that may make other turns.  Else the
  * dependencies of the LIDs that change, and O(dependencies) a few times; before that, once,
- * those of all LIDs (ladder_prepare(); reconfig_counts.c).
+ * those of all LIDs (reconfig_prepare(); reconfig_counts.c).
  *
  * Why all four kinds: doc/design.md.
  */
@@ -48,21 +48,21 @@
 #include "core/plan/plan.h"
 
 /* May writing `now` over `was` be broken off?  SLs and VLs have to be the same. */
-bool ladder_may_break(const struct plan *was, const struct plan *now);
+bool reconfig_may_interrupt(const struct plan *was, const struct plan *now);
 /* Are the entries that are emptied first (plan_change.sls_clash) to stay so till hosts have
  * been told that their paths carry other SLs, and SL-to-VL maps are written? */
-bool ladder_may_hold(const struct plan *now);
+bool reconfig_awaits_hosts(const struct plan *now);
 
 /* From q->prev to *plan, which was just made and has not been given out: its change
  * and rules are filled.  What may not be taken up gives way to another plan, with
  * the tables of q->prev as far as they go.  On failure *plan is let go. */
-int ladder_climb(
+int reconfig_plan(
     struct router *r, const struct plan_request *q, struct plan **plan, struct fm_error *err);
 
 /* Count what all LIDs depend on where levels say nothing, so that the next climb from p
  * need not.  FM_E_RESOURCE. */
-struct ladder_counts;
-int ladder_prepare(struct router *r, struct plan *p, struct fm_error *err);
-void ladder_counts_free(struct ladder_counts *k); /* NULL is fine */
+struct reconfig_counts;
+int reconfig_prepare(struct router *r, struct plan *p, struct fm_error *err);
+void reconfig_counts_free(struct reconfig_counts *k); /* NULL is fine */
 
 #endif

@@ -37,7 +37,7 @@ stay(struct router *r, const struct plan_request *q, const struct plan *prev,
 		return FM_E_RESOURCE;
 	p->graph = snapshot_get(prev->graph);
 	p->tables = tables_get(prev->tables);
-	if (!graft_copy_about(p, q, prev)) {
+	if (!stub_copy_attributes(p, q, prev)) {
 		plan_put(p);
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
 	}
@@ -56,7 +56,7 @@ enum { UNKNOWN, ARRIVES, STRAYS };
 /* Follow entries from sw to where it is known whether they arrive. */
 static uint8_t
 look_ahead(
-    const struct climb *c, const struct plan *p, fm_sw sw, uint16_t lid, const uint8_t *known)
+    const struct reconfig *c, const struct plan *p, fm_sw sw, uint16_t lid, const uint8_t *known)
 {
 	fm_end end = c->fab->lid_end[lid];
 
@@ -76,7 +76,7 @@ look_ahead(
 
 /* From which switches does p lead to the LID?  known: [n_switches].  O(switches). */
 static void
-find_arrivals(const struct climb *c, const struct plan *p, uint16_t lid, uint8_t *known)
+find_arrivals(const struct reconfig *c, const struct plan *p, uint16_t lid, uint8_t *known)
 {
 	memset(known, UNKNOWN, c->fab->n_switches);
 	for (fm_sw from = 0; from < c->fab->n_switches; from++) {
@@ -103,7 +103,8 @@ swap_bytes(uint8_t *a, uint8_t *b)
 }
 
 bool
-ladder_is_whole(const struct climb *c, const struct plan *old, const struct plan *p, uint16_t lid)
+reconfig_old_path_is_whole(
+    const struct reconfig *c, const struct plan *old, const struct plan *p, uint16_t lid)
 {
 	uint32_t n = c->fab->n_switches;
 	uint8_t *now = c->arrivals, *before = c->arrivals + n;
@@ -121,7 +122,7 @@ ladder_is_whole(const struct climb *c, const struct plan *old, const struct plan
 /* Exchange the columns of the LIDs that are to stay with those kept: entries and
  * SLs, [lids][2 * n_switches]. */
 static void
-swap_left(const struct climb *c, struct fm_tables *t, uint8_t *kept)
+swap_kept(const struct reconfig *c, struct fm_tables *t, uint8_t *kept)
 {
 	uint32_t n = c->fab->n_switches, sl_rows = 0;
 
@@ -130,15 +131,15 @@ swap_left(const struct climb *c, struct fm_tables *t, uint8_t *kept)
 	for (size_t i = 0; i < c->lids.n; i++) {
 		uint16_t lid = c->lids.item[i];
 
-		for (uint32_t k = 0; c->mark[lid] == LEFT && k < n; k++)
+		for (uint32_t k = 0; c->mark[lid] == KEEPS_OLD && k < n; k++)
 			swap_bytes(&t->lft[k][lid], &kept[i * 2 * n + k]);
-		for (uint32_t k = 0; c->mark[lid] == LEFT && k < sl_rows; k++)
+		for (uint32_t k = 0; c->mark[lid] == KEEPS_OLD && k < sl_rows; k++)
 			swap_bytes(&t->sl[k][lid], &kept[i * 2 * n + n + k]);
 	}
 }
 
 static uint8_t *
-copy_columns(const struct climb *c, const struct plan *old)
+copy_columns(const struct reconfig *c, const struct plan *old)
 {
 	uint32_t n = c->fab->n_switches, sl_rows = 0;
 	const struct fm_tables *t = &old->tables->t;
@@ -171,56 +172,56 @@ may_mix(const struct plan *x, const struct plan *y)
 
 /* Does the LID wait for entries that were to be written before? */
 static bool
-is_half_way(const struct climb *c, const struct plan *old, uint16_t lid)
+is_partly_written(const struct reconfig *c, const struct plan *old, uint16_t lid)
 {
-	for (fm_sw sw = 0; c->aim != NULL && sw < old->snap->fab.n_switches; sw++)
+	for (fm_sw sw = 0; c->target != NULL && sw < old->snap->fab.n_switches; sw++)
 		if (lid > old->top_lid ||
-		    old->tables->t.lft[sw][lid] != c->aim->tables->t.lft[sw][lid])
+		    old->tables->t.lft[sw][lid] != c->target->tables->t.lft[sw][lid])
 			return true;
 	return false;
 }
 
 /* New dependencies instead of old ones. */
 static bool
-renew(struct climb *c, uint16_t lid, bool *fits)
+renew(struct reconfig *c, uint16_t lid, bool *fits)
 {
 	if (c->local != NULL)
-		return ladder_local_set(c, lid, DEPS_NEW, fits);
-	return ladder_take_out(c, lid, DEPS_OLD) && ladder_insert(c, lid, DEPS_NEW, fits);
+		return reconfig_entries_set(c, lid, DEPS_NEW, fits);
+	return reconfig_remove(c, lid, DEPS_OLD) && reconfig_insert(c, lid, DEPS_NEW, fits);
 }
 
 /* Those left over whose old ways are whole are to stay with them.  How many others had ways? */
 static uint32_t
-mark_left(struct climb *c, const struct plan *old, const struct plan *p)
+mark_kept(struct reconfig *c, const struct plan *old, const struct plan *p)
 {
 	uint32_t n = 0;
 
 	for (size_t i = 0; i < c->lids.n; i++) {
 		uint16_t lid = c->lids.item[i];
 
-		if (c->mark[lid] != UNPLACED)
+		if (c->mark[lid] != CONFLICTING)
 			continue;
-		if (!is_half_way(c, old, lid) && ladder_is_whole(c, old, p, lid))
-			c->mark[lid] = LEFT;
+		if (!is_partly_written(c, old, lid) && reconfig_old_path_is_whole(c, old, p, lid))
+			c->mark[lid] = KEEPS_OLD;
 		else
-			n += ladder_is_owned(&old->snap->fab, lid);
+			n += reconfig_is_owned(&old->snap->fab, lid);
 	}
 	return n;
 }
 
 /* The others are drained, if their new ways agree with what stays. */
 static bool
-renew_others(struct climb *c, bool *fits)
+renew_others(struct reconfig *c, bool *fits)
 {
 	*fits = true;
 	for (size_t i = 0; *fits && i < c->lids.n; i++)
-		if (c->mark[c->lids.item[i]] == UNPLACED && !renew(c, c->lids.item[i], fits))
+		if (c->mark[c->lids.item[i]] == CONFLICTING && !renew(c, c->lids.item[i], fits))
 			return false;
 	return true;
 }
 
 static uint32_t
-count_marked(const struct climb *c, enum mark mark)
+count_marked(const struct reconfig *c, enum mark mark)
 {
 	uint32_t n = 0;
 
@@ -232,23 +233,23 @@ count_marked(const struct climb *c, enum mark mark)
 /* What the last stage has written over is still under way when all is written: again beside what
  * it has become (settle() in reconfig_steps.c). */
 static bool
-unsettle_last(struct climb *c, bool *fits)
+unsettle_last(struct reconfig *c, bool *fits)
 {
 	uint8_t last = 0;
 	bool ok = true;
 
 	for (size_t i = 0; i < c->lids.n; i++) {
-		uint8_t stage = c->rules[c->lids.item[i]] & TRANSITION_STAGE;
+		uint8_t stage = c->rules[c->lids.item[i]] & TRANSITION_STEP;
 
 		last = stage > last ? stage : last;
 	}
 	*fits = true;
 	for (size_t i = 0; ok && *fits && i < c->lids.n; i++) {
 		uint16_t lid = c->lids.item[i];
-		bool ordered = (c->rules[lid] & TRANSITION_ORDERED) != 0;
+		bool ordered = (c->rules[lid] & TRANSITION_NEXT_HOP_FIRST) != 0;
 
-		if (c->mark[lid] == SETTLED && (c->rules[lid] & TRANSITION_STAGE) == last)
-			ok = ladder_insert(c, lid, ordered ? DEPS_ORDERED : DEPS_ALL, fits);
+		if (c->mark[lid] == WRITTEN && (c->rules[lid] & TRANSITION_STEP) == last)
+			ok = reconfig_insert(c, lid, ordered ? DEPS_ORDERED : DEPS_ALL, fits);
 	}
 	return ok;
 }
@@ -257,22 +258,22 @@ unsettle_last(struct climb *c, bool *fits)
  * as soon as the SA names them: replies, whose SLs are of the columns of others.  Do they agree
  * with the rest? */
 static bool
-fit_left(struct climb *c, const struct plan *prev, const struct plan *p, bool *fits)
+fit_kept(struct reconfig *c, const struct plan *prev, const struct plan *p, bool *fits)
 {
 	struct deps *of_change = c->deps;
 	bool ok;
 
 	*fits = true;
-	if (c->n_vls <= 1 || ladder_same_sls(prev, p))
+	if (c->n_vls <= 1 || reconfig_same_sls(prev, p))
 		return true;
 	/* who is drained is filled when those packets are gone */
-	if (count_marked(c, UNPLACED) == 0 && !unsettle_last(c, fits))
+	if (count_marked(c, CONFLICTING) == 0 && !unsettle_last(c, fits))
 		return false;
 	c->deps = deps_new(deps_side(prev), deps_side(p), c->model);
 	ok = c->deps != NULL;
 	for (size_t i = 0; ok && *fits && i < c->lids.n; i++)
-		if (c->mark[c->lids.item[i]] == LEFT)
-			ok = ladder_insert(c, c->lids.item[i], DEPS_NEW, fits);
+		if (c->mark[c->lids.item[i]] == KEEPS_OLD)
+			ok = reconfig_insert(c, c->lids.item[i], DEPS_NEW, fits);
 	deps_free(c->deps);
 	c->deps = of_change;
 	return ok;
@@ -280,21 +281,22 @@ fit_left(struct climb *c, const struct plan *prev, const struct plan *p, bool *f
 
 /* What a repair has changed is less now.  False: out of memory. */
 static bool
-tell_repair(struct router *r, const struct plan_request *q, const struct climb *c, struct plan *p)
+tell_repair(
+    struct router *r, const struct plan_request *q, const struct reconfig *c, struct plan *p)
 {
 	uint8_t *left = calloc(p->top_lid + 1u, 1);
 	bool ok = left != NULL;
 
 	for (size_t i = 0; ok && i < c->lids.n; i++)
-		left[c->lids.item[i]] = c->mark[c->lids.item[i]] == LEFT;
-	ok = ok && repair_revert(r, p, c->aim != NULL ? c->aim : q->prev, left);
+		left[c->lids.item[i]] = c->mark[c->lids.item[i]] == KEEPS_OLD;
+	ok = ok && repair_revert(r, p, c->target != NULL ? c->target : q->prev, left);
 	free(left);
 	return ok;
 }
 
 /* *done: p has columns of the old plan for those marked, and is proven with them. */
 static int
-leave_some(struct router *r, const struct plan_request *q, struct climb *c, struct plan *p,
+keep_some(struct router *r, const struct plan_request *q, struct reconfig *c, struct plan *p,
     bool *done, struct fm_error *err)
 {
 	struct verify_request req = { .n_vls = r->set.n_vls, .sl_model = c->model };
@@ -307,13 +309,13 @@ leave_some(struct router *r, const struct plan_request *q, struct climb *c, stru
 		free(kept);
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
 	}
-	if (*done && count_marked(c, LEFT) == 0) { /* the tables are those that are proven */
+	if (*done && count_marked(c, KEEPS_OLD) == 0) { /* the tables are those that are proven */
 		free(kept);
 		p->change.sls_clash = false; /* and agree with the rest under old SLs as well */
 		return 0;
 	}
-	swap_left(c, &p->tables->t, kept);
-	if (*done && !fit_left(c, q->prev, p, done))
+	swap_kept(c, &p->tables->t, kept);
+	if (*done && !fit_kept(c, q->prev, p, done))
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
 	if (rc == 0 && *done)
 		rc = verify_tables(p->snap, &p->tables->t, &req, r->workers, &v, err);
@@ -323,7 +325,7 @@ leave_some(struct router *r, const struct plan_request *q, struct climb *c, stru
 		p->verdict = v;
 		p->change.sls_clash = false;
 	} else {
-		swap_left(c, &p->tables->t, kept);
+		swap_kept(c, &p->tables->t, kept);
 	}
 	free(kept);
 	return *done && !tell_repair(r, q, c, p)
@@ -334,41 +336,41 @@ leave_some(struct router *r, const struct plan_request *q, struct climb *c, stru
 /* Those without a place that do not stay.  Parted, nothing else that is new, no map from SLs
  * to VLs and no SL, is proven with their packets: it waits till these are gone. */
 static void
-drain_them(const struct plan_request *q, struct climb *c, struct plan *p)
+drain_them(const struct plan_request *q, struct reconfig *c, struct plan *p)
 {
 	bool waive = q->drain == PLAN_DRAIN_NEVER;
-	uint32_t n = count_marked(c, UNPLACED);
+	uint32_t n = count_marked(c, CONFLICTING);
 
 	for (size_t i = 0; !waive && i < c->lids.n; i++)
-		if (c->mark[c->lids.item[i]] == UNPLACED)
+		if (c->mark[c->lids.item[i]] == CONFLICTING)
 			c->rules[c->lids.item[i]] =
-			    c->parted ? TRANSITION_WHOLE | LATER : TRANSITION_DRAIN;
+			    c->parted ? TRANSITION_DRAIN_COLUMN | LATER : TRANSITION_DRAIN;
 	p->change.n_waived = waive ? n : 0;
 	p->change.n_drained = waive ? 0 : n;
-	p->change.n_left = count_marked(c, LEFT);
+	p->change.n_kept_old = count_marked(c, KEEPS_OLD);
 	p->change.whole_columns = c->parted && p->change.n_drained > 0;
 	p->change.n_cut = waive ? 0 : c->n_cut;
 }
 
 static void
 say_waiting(
-    struct plan *stays, const struct plan *prev, const struct plan *p, const struct climb *c)
+    struct plan *stays, const struct plan *prev, const struct plan *p, const struct reconfig *c)
 {
-	uint32_t n_grafted = stays->change.n_grafted;
-	uint32_t n_leaves = prev->change.n_grafted + prev->change.n_leaves;
+	uint32_t n_stubs = stays->change.n_stubs;
+	uint32_t n_leaves = prev->change.n_stubs + prev->change.n_leaves;
 	char *text = stays->change.waiting;
 	size_t size = sizeof(stays->change.waiting), n;
 
 	stays->change = p->change;
-	stays->change.n_grafted = n_grafted;
+	stays->change.n_stubs = n_stubs;
 	stays->change.n_leaves = n_leaves;
-	if (n_grafted > 0)
+	if (n_stubs > 0)
 		return; /* what follows is to be seen */
 	snprintf(text, size,
 	    "the tables of engine %s are not taken up: no order of writing them is free of "
 	    "deadlocks, so the entries of %" PRIu32 " of %zu LIDs would be emptied for the life "
 	    "time of a packet; \"fmctl drain\" does it",
-	    p->engine, c->n_unplaced, c->lids.n);
+	    p->engine, c->n_conflicting, c->lids.n);
 	n = strlen(text);
 	if (n_leaves > 0)
 		snprintf(text + n, size - n,
@@ -378,60 +380,60 @@ say_waiting(
 }
 
 static void
-unmark_left(struct climb *c)
+unmark_kept(struct reconfig *c)
 {
 	for (size_t i = 0; i < c->lids.n; i++)
-		if (c->mark[c->lids.item[i]] == LEFT)
-			c->mark[c->lids.item[i]] = UNPLACED;
+		if (c->mark[c->lids.item[i]] == KEEPS_OLD)
+			c->mark[c->lids.item[i]] = CONFLICTING;
 }
 
 /* A plan with what the switches have, as nothing of it is to be emptied.  *stays NULL: there is
  * none, or nothing is emptied anyway. */
 static int
-stay_somehow(struct router *r, const struct plan_request *q, struct climb *c, struct plan *p,
+stay_somehow(struct router *r, const struct plan_request *q, struct reconfig *c, struct plan *p,
     struct plan **stays, struct fm_error *err)
 {
-	const struct plan *prev = c->aim != NULL ? c->aim : q->prev;
+	const struct plan *prev = c->target != NULL ? c->target : q->prev;
 	int rc = stay(r, q, prev, p, stays, err);
 
 	if (rc != 0 || *stays != NULL || q->drain == PLAN_DRAIN_NEVER)
 		return rc;
-	rc = graft_plan(r, q, prev, p, stays, err);
+	rc = stub_attach(r, q, prev, p, stays, err);
 	if (*stays == NULL)
 		return rc;
-	ladder_local_free(c->local);
+	reconfig_entries_free(c->local);
 	c->local = NULL;
-	ladder_counts_forget(r); /* what was counted is not of its entries */
+	reconfig_counts_forget(r); /* what was counted is not of its entries */
 	return rc;
 }
 
 /* No step was found for some.  Nothing is lost but by a loss: else nobody who had ways is drained
  * where the tables there serve as well. */
 int
-ladder_rest(struct router *r, const struct plan_request *q, struct climb *c, struct plan **plan,
-    struct fm_error *err)
+reconfig_resolve_conflicts(struct router *r, const struct plan_request *q, struct reconfig *c,
+    struct plan **plan, struct fm_error *err)
 {
 	struct plan *p = *plan, *stays = NULL;
 	bool engine = p->change.kind == PLAN_ENGINE, loss = p->change.kind == PLAN_LOSS;
 	bool may_leave = !engine && !c->parted && may_mix(q->prev, p), done = false;
-	bool at_once = may_leave && (mark_left(c, q->prev, p) == 0 || loss);
+	bool at_once = may_leave && (mark_kept(c, q->prev, p) == 0 || loss);
 	int rc = 0;
 
 	if (at_once)
-		rc = leave_some(r, q, c, p, &done, err);
+		rc = keep_some(r, q, c, p, &done, err);
 	if (rc == 0 && !done && !loss && (!engine || q->drain == PLAN_DRAIN_LOSS))
 		rc = stay_somehow(r, q, c, p, &stays, err);
 	if (rc == 0 && stays == NULL && may_leave && !at_once)
-		rc = leave_some(r, q, c, p, &done, err);
+		rc = keep_some(r, q, c, p, &done, err);
 	if (rc != 0)
 		return rc;
 	if (!done)
-		unmark_left(c);
+		unmark_kept(c);
 	if (stays == NULL) {
 		drain_them(q, c, p);
 		return 0;
 	}
-	say_waiting(stays, c->aim != NULL ? c->aim : q->prev, p, c);
+	say_waiting(stays, c->target != NULL ? c->target : q->prev, p, c);
 	plan_put(p);
 	*plan = stays;
 	return 0;

@@ -27,7 +27,7 @@
 #define WORDS_MOST (1u << 19) /* of 64 counts: 64 MB */
 
 void
-ladder_counts_free(struct ladder_counts *k)
+reconfig_counts_free(struct reconfig_counts *k)
 {
 	if (k == NULL)
 		return;
@@ -40,14 +40,14 @@ ladder_counts_free(struct ladder_counts *k)
 }
 
 void
-ladder_counts_forget(struct router *r)
+reconfig_counts_forget(struct router *r)
 {
-	ladder_counts_free(r->counts);
+	reconfig_counts_free(r->counts);
 	r->counts = NULL;
 }
 
 bool
-ladder_is_owned(const struct fm_fabric *fab, uint32_t lid)
+reconfig_is_owned(const struct fm_fabric *fab, uint32_t lid)
 {
 	return lid <= fab->max_lid && fab->lid_end[lid] != FM_NONE &&
 	    fab->end_sw[fab->lid_end[lid]] != FM_NONE;
@@ -63,7 +63,7 @@ has_source(const struct fm_fabric *fab, fm_sw sw)
 }
 
 size_t *
-ladder_rows(const struct fm_fabric *fab, uint32_t n_vls)
+reconfig_rows(const struct fm_fabric *fab, uint32_t n_vls)
 {
 	uint32_t n = fab->n_links * n_vls;
 	size_t words = 0, *row = malloc((n + 1) * sizeof(*row));
@@ -83,10 +83,10 @@ ladder_rows(const struct fm_fabric *fab, uint32_t n_vls)
 /* *out NULL: there would be too many of them.  False: out of memory. */
 static bool
 counts_new(
-    struct snapshot *snap, uint32_t n_vls, enum verify_sl_model model, struct ladder_counts **out)
+    struct snapshot *snap, uint32_t n_vls, enum verify_sl_model model, struct reconfig_counts **out)
 {
 	const struct fm_fabric *fab = &snap->fab;
-	struct ladder_counts *k = calloc(1, sizeof(*k));
+	struct reconfig_counts *k = calloc(1, sizeof(*k));
 	uint32_t n = fab->n_links * n_vls;
 
 	*out = NULL;
@@ -95,16 +95,16 @@ counts_new(
 	k->snap = snapshot_get(snap);
 	k->n_vls = n_vls;
 	k->model = model;
-	k->row = ladder_rows(fab, n_vls);
+	k->row = reconfig_rows(fab, n_vls);
 	k->source = calloc(fab->n_switches + 1, 1);
 	if (k->row != NULL && k->source != NULL && k->row[n] > WORDS_MOST) {
-		ladder_counts_free(k);
+		reconfig_counts_free(k);
 		return true;
 	}
 	if (k->row != NULL && k->source != NULL)
 		k->n = calloc(k->row[n] * 64 + 1, sizeof(*k->n));
 	if (k->n == NULL) {
-		ladder_counts_free(k);
+		reconfig_counts_free(k);
 		return false;
 	}
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++) /* nothing comes from one that is gone */
@@ -117,7 +117,7 @@ counts_new(
 /* ------------------------------------------------------------------- counting */
 
 size_t
-ladder_count_place(const struct ladder_counts *k, const struct dep *d)
+reconfig_count_place(const struct reconfig_counts *k, const struct dep *d)
 {
 	const struct fm_fabric *fab = &k->snap->fab;
 	fm_link first = fab->sw_first_link[fab->link_to[d->from / k->n_vls]];
@@ -126,7 +126,7 @@ ladder_count_place(const struct ladder_counts *k, const struct dep *d)
 }
 
 bool
-ladder_count_lid(struct ladder_counts *k, struct deps *d, uint16_t lid, int by)
+reconfig_count_lid(struct reconfig_counts *k, struct deps *d, uint16_t lid, int by)
 {
 	const struct dep *list;
 	size_t n;
@@ -134,7 +134,7 @@ ladder_count_lid(struct ladder_counts *k, struct deps *d, uint16_t lid, int by)
 	if (!deps_of(d, lid, DEPS_NEW, &list, &n))
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		uint16_t *at = &k->n[ladder_count_place(k, &list[i])];
+		uint16_t *at = &k->n[reconfig_count_place(k, &list[i])];
 
 		if (by > 0 || *at > 0)
 			*at = (uint16_t)(*at + by);
@@ -143,7 +143,7 @@ ladder_count_lid(struct ladder_counts *k, struct deps *d, uint16_t lid, int by)
 }
 
 struct deps *
-ladder_deps_by(const struct ladder_counts *k, const struct plan *p)
+reconfig_deps_by(const struct reconfig_counts *k, const struct plan *p)
 {
 	struct deps_side side = { &k->snap->fab, &p->tables->t, p->top_lid };
 	struct deps *d = deps_new(side, side, k->model);
@@ -154,50 +154,50 @@ ladder_deps_by(const struct ladder_counts *k, const struct plan *p)
 }
 
 bool
-ladder_count_missing(struct ladder_counts *k, const struct plan *p)
+reconfig_count_missing(struct reconfig_counts *k, const struct plan *p)
 {
 	struct deps *d;
 	bool ok;
 
 	if (k->missing.n == 0)
 		return true;
-	d = ladder_deps_by(k, p);
+	d = reconfig_deps_by(k, p);
 	ok = d != NULL;
 	for (size_t i = 0; ok && i < k->missing.n; i++)
-		if (ladder_is_owned(&k->snap->fab, k->missing.item[i]))
-			ok = ladder_count_lid(k, d, k->missing.item[i], 1);
+		if (reconfig_is_owned(&k->snap->fab, k->missing.item[i]))
+			ok = reconfig_count_lid(k, d, k->missing.item[i], 1);
 	deps_free(d);
 	k->missing.n = 0;
 	return ok;
 }
 
 static bool
-count_all(struct ladder_counts *k, const struct plan *p)
+count_all(struct reconfig_counts *k, const struct plan *p)
 {
-	struct deps *d = ladder_deps_by(k, p);
+	struct deps *d = reconfig_deps_by(k, p);
 	bool ok = d != NULL;
 
 	for (uint32_t lid = 1; ok && lid <= k->snap->fab.max_lid; lid++)
-		if (ladder_is_owned(&k->snap->fab, lid))
-			ok = ladder_count_lid(k, d, (uint16_t)lid, 1);
+		if (reconfig_is_owned(&k->snap->fab, lid))
+			ok = reconfig_count_lid(k, d, (uint16_t)lid, 1);
 	deps_free(d);
 	return ok;
 }
 
 int
-ladder_prepare(struct router *r, struct plan *p, struct fm_error *err)
+reconfig_prepare(struct router *r, struct plan *p, struct fm_error *err)
 {
-	struct ladder_counts *k = r->counts;
+	struct reconfig_counts *k = r->counts;
 	bool ok = true;
 
 	if (k != NULL && k->plan == p->number)
-		ok = ladder_count_missing(k, p);
+		ok = reconfig_count_missing(k, p);
 	else if (p->tables != NULL && p->verdict.credit_loops == 0 && (ok = levels_look(p)) &&
 	    !p->levels->apply) {
 		enum verify_sl_model model = plan_sl_model(r, p);
 		struct deps *d = deps_new(deps_side(p), deps_side(p), model);
 
-		ladder_counts_forget(r);
+		reconfig_counts_forget(r);
 		ok = d != NULL && counts_new(p->snap, deps_n_vls(d), model, &r->counts);
 		deps_free(d);
 		k = r->counts;
@@ -207,7 +207,7 @@ ladder_prepare(struct router *r, struct plan *p, struct fm_error *err)
 			k->plan = p->number;
 	}
 	if (!ok)
-		ladder_counts_forget(r);
+		reconfig_counts_forget(r);
 	return ok ? 0 : fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
 }
 
@@ -226,13 +226,13 @@ same_ends(const struct fm_fabric *a, const struct fm_fabric *b)
 
 /* Do the counts of prev serve for a change to p? */
 static bool
-serve(const struct ladder_counts *k, const struct plan *prev, const struct plan *p,
-    const struct climb *c)
+serve(const struct reconfig_counts *k, const struct plan *prev, const struct plan *p,
+    const struct reconfig *c)
 {
 	const struct fm_fabric *now = &p->snap->fab;
 
 	if (k == NULL || k->plan != prev->number || k->model != c->model || k->n_vls != c->n_vls ||
-	    k->snap->fab.n_switches != now->n_switches || !ladder_same_sls(prev, p) ||
+	    k->snap->fab.n_switches != now->n_switches || !reconfig_same_sls(prev, p) ||
 	    !plan_same_vls(prev, p))
 		return false;
 	if (c->lids.n > now->max_lid / 2u)
@@ -260,14 +260,14 @@ mark_links(uint64_t *touched, const struct plan *prev, const struct fm_fabric *a
 {
 	for (fm_sw sw = 0; sw < a->n_switches; sw++)
 		for (fm_link l = a->sw_first_link[sw]; l < a->sw_first_link[sw + 1]; l++)
-			if (!ladder_has_link(b, sw, a->link_to[l], a->link_port[l]))
+			if (!reconfig_has_link(b, sw, a->link_to[l], a->link_port[l]))
 				mark_column(touched, prev, sw, a->link_port[l]);
 }
 
 /* Bits of LIDs, malloced: NULL: out of memory. */
 static uint64_t *
-find_touched(const struct ladder_counts *k, const struct plan *prev, const struct plan *p,
-    const struct climb *c)
+find_touched(const struct reconfig_counts *k, const struct plan *prev, const struct plan *p,
+    const struct reconfig *c)
 {
 	uint64_t *touched = calloc(FM_BITSET_WORDS(UINT16_MAX + 1), sizeof(*touched));
 	const struct fm_fabric *was = &k->snap->fab, *now = &p->snap->fab;
@@ -275,7 +275,7 @@ find_touched(const struct ladder_counts *k, const struct plan *prev, const struc
 	if (touched == NULL)
 		return NULL;
 	for (uint32_t lid = 1; lid <= was->max_lid || lid <= now->max_lid; lid++)
-		if (ladder_is_owned(was, lid) != ladder_is_owned(now, lid) ||
+		if (reconfig_is_owned(was, lid) != reconfig_is_owned(now, lid) ||
 		    (lid <= p->top_lid && deps_changes(c->deps, (uint16_t)lid)))
 			fm_bit_set(touched, lid);
 	mark_links(touched, prev, was, now);
@@ -284,14 +284,14 @@ find_touched(const struct ladder_counts *k, const struct plan *prev, const struc
 }
 
 static bool
-take_out(struct ladder_counts *k, const struct plan *prev, const uint64_t *touched)
+take_out(struct reconfig_counts *k, const struct plan *prev, const uint64_t *touched)
 {
-	struct deps *d = ladder_deps_by(k, prev);
+	struct deps *d = reconfig_deps_by(k, prev);
 	bool ok = d != NULL;
 
 	FM_EACH_BIT (lid, touched, UINT16_MAX + 1)
-		if (ok && ladder_is_owned(&k->snap->fab, (uint32_t)lid))
-			ok = ladder_count_lid(k, d, (uint16_t)lid, -1);
+		if (ok && reconfig_is_owned(&k->snap->fab, (uint32_t)lid))
+			ok = reconfig_count_lid(k, d, (uint16_t)lid, -1);
 	deps_free(d);
 	return ok;
 }
@@ -309,8 +309,8 @@ link_now(const struct fm_fabric *was, fm_link l, const struct fm_fabric *now)
 
 /* The counts of one vertex. */
 static void
-move_row(
-    const struct ladder_counts *from, struct ladder_counts *to, const fm_link *map, uint32_t vertex)
+move_row(const struct reconfig_counts *from, struct reconfig_counts *to, const fm_link *map,
+    uint32_t vertex)
 {
 	const struct fm_fabric *was = &from->snap->fab, *now = &to->snap->fab;
 	uint32_t n_vls = from->n_vls, link = vertex / n_vls;
@@ -326,9 +326,9 @@ move_row(
 }
 
 bool
-ladder_move_counts(struct router *r, struct snapshot *snap)
+reconfig_renumber_counts(struct router *r, struct snapshot *snap)
 {
-	struct ladder_counts *k = r->counts, *to = NULL;
+	struct reconfig_counts *k = r->counts, *to = NULL;
 	const struct fm_fabric *was = &k->snap->fab;
 	fm_link *map = malloc((was->n_links + 1) * sizeof(*map));
 	bool ok = map != NULL && counts_new(snap, k->n_vls, k->model, &to);
@@ -341,7 +341,7 @@ ladder_move_counts(struct router *r, struct snapshot *snap)
 	if (ok && to != NULL)
 		memcpy(to->source, k->source, was->n_switches);
 	free(map);
-	ladder_counts_free(k);
+	reconfig_counts_free(k);
 	r->counts = to;
 	return ok;
 }
@@ -349,7 +349,7 @@ ladder_move_counts(struct router *r, struct snapshot *snap)
 /* -------------------------------------------------------------- those that stay */
 
 void
-ladder_note_counts(struct climb *c, const struct ladder_counts *k)
+reconfig_note_counted(struct reconfig *c, const struct reconfig_counts *k)
 {
 	size_t words = k->row[deps_n_vertices(c->deps)];
 
@@ -360,18 +360,18 @@ ladder_note_counts(struct climb *c, const struct ladder_counts *k)
 
 /* Counts of prev to those of all LIDs of p that do not change. */
 static bool
-lead_counts(struct router *r, const struct plan *prev, const struct plan *p, struct climb *c)
+lead_counts(struct router *r, const struct plan *prev, const struct plan *p, struct reconfig *c)
 {
 	uint64_t *touched = find_touched(r->counts, prev, p, c);
-	bool ok = touched != NULL && ladder_count_missing(r->counts, prev) &&
-	    take_out(r->counts, prev, touched) && ladder_move_counts(r, p->snap);
-	struct deps *d = ok && r->counts != NULL ? ladder_deps_by(r->counts, p) : NULL;
+	bool ok = touched != NULL && reconfig_count_missing(r->counts, prev) &&
+	    take_out(r->counts, prev, touched) && reconfig_renumber_counts(r, p->snap);
+	struct deps *d = ok && r->counts != NULL ? reconfig_deps_by(r->counts, p) : NULL;
 
 	ok = ok && (r->counts == NULL || d != NULL);
 	FM_EACH_BIT (lid, touched, ok && r->counts != NULL ? UINT16_MAX + 1 : 0)
-		if (ok && ladder_is_owned(&p->snap->fab, (uint32_t)lid) &&
+		if (ok && reconfig_is_owned(&p->snap->fab, (uint32_t)lid) &&
 		    !deps_changes(c->deps, (uint16_t)lid))
-			ok = ladder_count_lid(r->counts, d, (uint16_t)lid, 1);
+			ok = reconfig_count_lid(r->counts, d, (uint16_t)lid, 1);
 	deps_free(d);
 	free(touched);
 	return ok;
@@ -379,37 +379,37 @@ lead_counts(struct router *r, const struct plan *prev, const struct plan *p, str
 
 /* All that do not change, one by one. */
 static bool
-count_staying(struct router *r, const struct plan *prev, const struct plan *p, struct climb *c)
+count_staying(struct router *r, const struct plan *prev, const struct plan *p, struct reconfig *c)
 {
-	struct ladder_counts *k;
+	struct reconfig_counts *k;
 	bool ok = true;
 
-	ladder_counts_forget(r);
-	if (!ladder_same_sls(prev, p) || !plan_same_vls(prev, p))
+	reconfig_counts_forget(r);
+	if (!reconfig_same_sls(prev, p) || !plan_same_vls(prev, p))
 		return true;
 	if (!counts_new(p->snap, c->n_vls, c->model, &r->counts))
 		return false;
 	k = r->counts;
 	for (uint32_t lid = 1; ok && k != NULL && lid <= c->fab->max_lid; lid++)
-		if (ladder_is_owned(c->fab, lid) && !deps_changes(c->deps, (uint16_t)lid))
-			ok = ladder_count_lid(k, c->deps, (uint16_t)lid, 1);
+		if (reconfig_is_owned(c->fab, lid) && !deps_changes(c->deps, (uint16_t)lid))
+			ok = reconfig_count_lid(k, c->deps, (uint16_t)lid, 1);
 	return ok;
 }
 
 /* Tests: do they have all that the LIDs depend on, looked at one by one? */
 static bool
-check_counts(struct climb *c, const struct ladder_counts *k)
+check_counts(struct reconfig *c, const struct reconfig_counts *k)
 {
 	const struct dep *list;
 	size_t n;
 
 	for (uint32_t lid = 1; lid <= c->fab->max_lid; lid++) {
-		if (!ladder_is_owned(c->fab, lid) || deps_changes(c->deps, (uint16_t)lid))
+		if (!reconfig_is_owned(c->fab, lid) || deps_changes(c->deps, (uint16_t)lid))
 			continue;
 		if (!deps_of(c->deps, (uint16_t)lid, DEPS_NEW, &list, &n))
 			return false;
 		for (size_t i = 0; i < n; i++)
-			if (k->n[ladder_count_place(k, &list[i])] == 0)
+			if (k->n[reconfig_count_place(k, &list[i])] == 0)
 				log_err("route",
 				    "a dependency of LID %u is not counted (a bug): from link %u "
 				    "to %u",
@@ -419,9 +419,9 @@ check_counts(struct climb *c, const struct ladder_counts *k)
 }
 
 bool
-ladder_check_counts(const struct ladder_counts *k, const struct plan *p)
+reconfig_check_counts(const struct reconfig_counts *k, const struct plan *p)
 {
-	struct ladder_counts *anew = NULL;
+	struct reconfig_counts *anew = NULL;
 	bool ok = counts_new(k->snap, k->n_vls, k->model, &anew);
 	size_t n;
 
@@ -436,47 +436,47 @@ ladder_check_counts(const struct ladder_counts *k, const struct plan *p)
 			    "place %zu of the dependencies: %u are counted, there are %u "
 			    "(a bug)",
 			    i, k->n[i], anew->n[i]);
-	ladder_counts_free(anew);
+	reconfig_counts_free(anew);
 	return ok;
 }
 
 bool
-ladder_note_staying(
-    struct router *r, const struct plan *prev, const struct plan *p, struct climb *c, bool *noted)
+reconfig_note_staying(struct router *r, const struct plan *prev, const struct plan *p,
+    struct reconfig *c, bool *noted)
 {
 	bool ok;
 
 	c->counted = serve(r->counts, prev, p, c);
 	ok = c->counted ? lead_counts(r, prev, p, c) : count_staying(r, prev, p, c);
 	if (!ok)
-		ladder_counts_forget(r);
+		reconfig_counts_forget(r);
 	*noted = r->counts != NULL;
 	if (!ok || !*noted)
 		return ok;
 	r->counts->plan = 0;
 	for (size_t i = 0; ok && i < c->lids.n; i++)
 		ok = fm_vec_push(&r->counts->missing, c->lids.item[i]);
-	ladder_note_counts(c, r->counts);
+	reconfig_note_counted(c, r->counts);
 	if (ok && c->counted && r->check_repairs)
 		ok = check_counts(c, r->counts);
 	return ok;
 }
 
 void
-ladder_counts_end(struct router *r, const struct plan *p)
+reconfig_counts_end(struct router *r, const struct plan *p)
 {
-	struct ladder_counts *k = r->counts;
+	struct reconfig_counts *k = r->counts;
 
 	if (k == NULL || k->plan != 0)
 		return;
 	if (p != NULL && p->snap == k->snap)
 		k->plan = p->number;
 	else
-		ladder_counts_forget(r);
+		reconfig_counts_forget(r);
 }
 
 void
-ladder_counts_keep(struct router *r, const struct plan *prev, const struct plan *p)
+reconfig_counts_keep(struct router *r, const struct plan *prev, const struct plan *p)
 {
 	if (r->counts != NULL && r->counts->plan == prev->number)
 		r->counts->plan = p->number;

@@ -48,8 +48,8 @@ struct pair {
 	uint8_t kind;
 };
 
-struct ladder_local {
-	struct ladder_counts *k; /* the router's */
+struct reconfig_entries {
+	struct reconfig_counts *k; /* the router's */
 	const struct plan *prev, *p;
 	const struct fm_fabric *fab;
 	struct fm_acyclic *graph;     /* the climb's; NULL: cycles are not looked for */
@@ -61,7 +61,7 @@ struct ladder_local {
 };
 
 void
-ladder_local_free(struct ladder_local *l)
+reconfig_entries_free(struct reconfig_entries *l)
 {
 	if (l == NULL)
 		return;
@@ -83,7 +83,7 @@ port_by(const struct plan *p, fm_sw sw, uint32_t lid)
 
 /* By which tables is the link the way out of its switch? */
 static unsigned
-age_of(const struct ladder_local *l, fm_link f, uint32_t lid)
+age_of(const struct reconfig_entries *l, fm_link f, uint32_t lid)
 {
 	fm_sw sw = l->fab->link_to[l->fab->link_rev[f]];
 	uint8_t port = l->fab->link_port[f];
@@ -94,7 +94,7 @@ age_of(const struct ladder_local *l, fm_link f, uint32_t lid)
 
 /* *way: by old and by new tables, FM_NONE: none.  Another one? */
 static bool
-ways_of(const struct ladder_local *l, fm_sw sw, uint32_t lid, fm_link way[2])
+ways_of(const struct reconfig_entries *l, fm_sw sw, uint32_t lid, fm_link way[2])
 {
 	way[0] = fm_link_at(l->fab, sw, port_by(l->prev, sw, lid));
 	way[1] = fm_link_at(l->fab, sw, port_by(l->p, sw, lid));
@@ -104,7 +104,7 @@ ways_of(const struct ladder_local *l, fm_sw sw, uint32_t lid, fm_link way[2])
 /* ----------------------------------------------------------------------- pairs */
 
 static bool
-add_pair(struct ladder_local *l, fm_link from, unsigned age, fm_link to, unsigned age_to)
+add_pair(struct reconfig_entries *l, fm_link from, unsigned age, fm_link to, unsigned age_to)
 {
 	struct pair pair = { .from = from, .to = to };
 
@@ -119,7 +119,7 @@ add_pair(struct ladder_local *l, fm_link from, unsigned age, fm_link to, unsigne
 
 /* Of a switch with another way out: those with whatever leads to it. */
 static bool
-pairs_into(struct ladder_local *l, fm_sw sw, uint32_t lid, const fm_link way[2])
+pairs_into(struct reconfig_entries *l, fm_sw sw, uint32_t lid, const fm_link way[2])
 {
 	const struct fm_fabric *fab = l->fab;
 
@@ -137,7 +137,7 @@ pairs_into(struct ladder_local *l, fm_sw sw, uint32_t lid, const fm_link way[2])
 
 /* ... and with the way out of the next, if that is the same. */
 static bool
-pairs_out(struct ladder_local *l, uint32_t lid, const fm_link way[2])
+pairs_out(struct reconfig_entries *l, uint32_t lid, const fm_link way[2])
 {
 	for (int i = 0; i < 2; i++) {
 		fm_sw next = way[i] != FM_NONE ? l->fab->link_to[way[i]] : FM_NONE;
@@ -154,7 +154,7 @@ pairs_out(struct ladder_local *l, uint32_t lid, const fm_link way[2])
 
 /* Entries first .. end - 1, of one LID. */
 static bool
-list_pairs(struct ladder_local *l, size_t first, size_t end)
+list_pairs(struct reconfig_entries *l, size_t first, size_t end)
 {
 	const struct entry *e = l->entries.item;
 	fm_link way[2];
@@ -181,15 +181,15 @@ by_lid_then_switch(const void *x, const void *y)
 }
 
 static bool
-note_entry(struct ladder_local *l, struct deps *deps, fm_sw sw, uint32_t lid)
+note_entry(struct reconfig_entries *l, struct deps *deps, fm_sw sw, uint32_t lid)
 {
-	return !deps_changes(deps, (uint16_t)lid) || !ladder_is_owned(l->fab, lid) ||
+	return !deps_changes(deps, (uint16_t)lid) || !reconfig_is_owned(l->fab, lid) ||
 	    fm_vec_push(&l->entries, ((struct entry){ sw, (uint16_t)lid }));
 }
 
 /* All that differ, of LIDs that change; new LIDs have all theirs. */
 static bool
-find_entries(struct ladder_local *l, struct deps *deps)
+find_entries(struct reconfig_entries *l, struct deps *deps)
 {
 	uint32_t top = l->prev->top_lid < l->p->top_lid ? l->prev->top_lid : l->p->top_lid;
 
@@ -212,7 +212,7 @@ find_entries(struct ladder_local *l, struct deps *deps)
 }
 
 static bool
-find_pairs(struct ladder_local *l)
+find_pairs(struct reconfig_entries *l)
 {
 	size_t at = 0, end;
 
@@ -232,9 +232,9 @@ find_pairs(struct ladder_local *l)
 
 /* False: it closes a cycle, and is not counted (l->graph), or out of memory (*ok). */
 static bool
-count_pair(struct ladder_local *l, const struct pair *pair, bool *ok)
+count_pair(struct reconfig_entries *l, const struct pair *pair, bool *ok)
 {
-	uint16_t *n = &l->k->n[ladder_count_place(l->k, &(struct dep){ pair->from, pair->to })];
+	uint16_t *n = &l->k->n[reconfig_count_place(l->k, &(struct dep){ pair->from, pair->to })];
 
 	if (*n == 0 && l->graph != NULL)
 		switch (fm_acyclic_insert(l->graph, pair->from, pair->to)) {
@@ -252,16 +252,16 @@ count_pair(struct ladder_local *l, const struct pair *pair, bool *ok)
 }
 
 static void
-uncount_pair(struct ladder_local *l, const struct pair *pair)
+uncount_pair(struct reconfig_entries *l, const struct pair *pair)
 {
-	uint16_t *n = &l->k->n[ladder_count_place(l->k, &(struct dep){ pair->from, pair->to })];
+	uint16_t *n = &l->k->n[reconfig_count_place(l->k, &(struct dep){ pair->from, pair->to })];
 
 	if (--*n == 0 && l->graph != NULL)
 		fm_acyclic_remove(l->graph, pair->from, pair->to);
 }
 
 static void
-uncount(struct ladder_local *l, uint32_t first, uint32_t end, unsigned kinds)
+uncount(struct reconfig_entries *l, uint32_t first, uint32_t end, unsigned kinds)
 {
 	for (uint32_t i = first; i < end; i++)
 		if (l->pairs.item[i].kind & kinds)
@@ -269,9 +269,9 @@ uncount(struct ladder_local *l, uint32_t first, uint32_t end, unsigned kinds)
 }
 
 bool
-ladder_local_set(struct climb *c, uint16_t lid, enum deps_mode mode, bool *fits)
+reconfig_entries_set(struct reconfig *c, uint16_t lid, enum deps_mode mode, bool *fits)
 {
-	struct ladder_local *l = c->local;
+	struct reconfig_entries *l = c->local;
 	uint32_t first = l->first[lid], end = l->first[lid + 1];
 	unsigned more = kinds_of[mode] & ~l->counted[lid], less = l->counted[lid] & ~kinds_of[mode];
 	bool ok = true;
@@ -293,15 +293,15 @@ ladder_local_set(struct climb *c, uint16_t lid, enum deps_mode mode, bool *fits)
 }
 
 void
-ladder_local_note(struct climb *c, enum deps_mode mode)
+reconfig_entries_note(struct reconfig *c, enum deps_mode mode)
 {
-	const struct ladder_local *l = c->local;
+	const struct reconfig_entries *l = c->local;
 
 	memset(c->bits, 0, c->row[l->fab->n_links] * sizeof(*c->bits));
-	ladder_note_counts(c, l->k); /* and what is old of those that change */
+	reconfig_note_counted(c, l->k); /* and what is old of those that change */
 	for (size_t i = 0; i < l->pairs.n; i++) {
 		const struct pair *pair = &l->pairs.item[i];
-		size_t at = ladder_count_place(l->k, &(struct dep){ pair->from, pair->to });
+		size_t at = reconfig_count_place(l->k, &(struct dep){ pair->from, pair->to });
 
 		if (pair->kind & kinds_of[mode])
 			fm_bit_set(c->bits, at);
@@ -309,9 +309,9 @@ ladder_local_note(struct climb *c, enum deps_mode mode)
 }
 
 bool
-ladder_local_use_graph(struct climb *c)
+reconfig_entries_use_graph(struct reconfig *c)
 {
-	struct ladder_local *l = c->local;
+	struct reconfig_entries *l = c->local;
 	const struct fm_fabric *fab = l->fab;
 	bool ok = true;
 
@@ -331,7 +331,7 @@ ladder_local_use_graph(struct climb *c)
 
 /* Do the counts of prev serve? */
 static bool
-serve(const struct ladder_counts *k, const struct plan *prev, const struct climb *c)
+serve(const struct reconfig_counts *k, const struct plan *prev, const struct reconfig *c)
 {
 	return k != NULL && k->plan == prev->number && k->n_vls == 1 && c->n_vls == 1 &&
 	    k->snap->fab.n_switches == c->fab->n_switches &&
@@ -340,18 +340,18 @@ serve(const struct ladder_counts *k, const struct plan *prev, const struct climb
 
 /* LIDs that have got an owner since, or lost it: by 1 or -1. */
 static bool
-count_owners(struct ladder_counts *k, const struct fm_fabric *with, const struct fm_fabric *without,
-    const struct plan *tables, int by, const uint64_t *but)
+count_owners(struct reconfig_counts *k, const struct fm_fabric *with,
+    const struct fm_fabric *without, const struct plan *tables, int by, const uint64_t *but)
 {
 	struct deps *d = NULL;
 	bool ok = true;
 
 	for (uint32_t lid = 1; ok && lid <= with->max_lid; lid++) {
-		if (!ladder_is_owned(with, lid) || ladder_is_owned(without, lid) ||
+		if (!reconfig_is_owned(with, lid) || reconfig_is_owned(without, lid) ||
 		    (but != NULL && fm_bit_test(but, lid)))
 			continue;
-		d = d != NULL ? d : ladder_deps_by(k, tables);
-		ok = d != NULL && ladder_count_lid(k, d, (uint16_t)lid, by);
+		d = d != NULL ? d : reconfig_deps_by(k, tables);
+		ok = d != NULL && reconfig_count_lid(k, d, (uint16_t)lid, by);
 	}
 	deps_free(d);
 	return ok;
@@ -360,7 +360,7 @@ count_owners(struct ladder_counts *k, const struct fm_fabric *with, const struct
 /* A link that prev's tables lead over, but that there was not: who is owned before and after
  * depends on it from now on. */
 static void
-count_new_link(struct ladder_local *l, const struct fm_fabric *was, fm_link link)
+count_new_link(struct reconfig_entries *l, const struct fm_fabric *was, fm_link link)
 {
 	const struct fm_fabric *fab = l->fab;
 	fm_sw sw = fab->link_to[fab->link_rev[link]], next = fab->link_to[link];
@@ -370,7 +370,7 @@ count_new_link(struct ladder_local *l, const struct fm_fabric *was, fm_link link
 		fm_link on;
 
 		if (port_by(l->prev, sw, lid) != fab->link_port[link] ||
-		    !ladder_is_owned(was, lid) || !ladder_is_owned(fab, lid))
+		    !reconfig_is_owned(was, lid) || !reconfig_is_owned(fab, lid))
 			continue;
 		for (fm_link k = fab->sw_first_link[sw]; k < fab->sw_first_link[sw + 1]; k++)
 			if (age_of(l, fab->link_rev[k], lid) & OLD)
@@ -378,7 +378,7 @@ count_new_link(struct ladder_local *l, const struct fm_fabric *was, fm_link link
 		on = fm_link_at(fab, next, port_by(l->prev, next, lid));
 		/* with one that is new as well it is counted there */
 		if (on != FM_NONE &&
-		    ladder_has_link(was, next, fab->link_to[on], fab->link_port[on]))
+		    reconfig_has_link(was, next, fab->link_to[on], fab->link_port[on]))
 			count_pair(l, &(struct pair){ link, on, 0 }, &ok);
 	}
 }
@@ -386,17 +386,17 @@ count_new_link(struct ladder_local *l, const struct fm_fabric *was, fm_link link
 /* The counts of prev, of the links and owners there are now: those of LIDs without an owner
  * before by old entries, if they change, else by the new ones. */
 static bool
-lead_counts(struct router *r, struct ladder_local *l, struct climb *c, uint64_t *changed)
+lead_counts(struct router *r, struct reconfig_entries *l, struct reconfig *c, uint64_t *changed)
 {
 	struct snapshot *was = snapshot_get(r->counts->snap);
 	const struct fm_fabric *old = &was->fab, *now = l->fab;
-	bool ok = ladder_count_missing(r->counts, l->prev) &&
+	bool ok = reconfig_count_missing(r->counts, l->prev) &&
 	    count_owners(r->counts, old, now, l->prev, -1, NULL) &&
-	    ladder_move_counts(r, l->p->snap);
+	    reconfig_renumber_counts(r, l->p->snap);
 
 	l->k = r->counts;
 	for (fm_link k = 0; ok && l->k != NULL && k < now->n_links; k++)
-		if (!ladder_has_link(
+		if (!reconfig_has_link(
 			old, now->link_to[now->link_rev[k]], now->link_to[k], now->link_port[k]))
 			count_new_link(l, old, k);
 	for (size_t i = 0; i < c->lids.n; i++)
@@ -410,11 +410,12 @@ lead_counts(struct router *r, struct ladder_local *l, struct climb *c, uint64_t 
 }
 
 bool
-ladder_local_begin(struct router *r, const struct plan *prev, const struct plan *p, struct climb *c)
+reconfig_entries_begin(
+    struct router *r, const struct plan *prev, const struct plan *p, struct reconfig *c)
 {
 	size_t n_lids = c->fab->max_lid + 2u;
 	uint64_t *changed;
-	struct ladder_local *l;
+	struct reconfig_entries *l;
 	bool ok;
 
 	if (!serve(r->counts, prev, c))
@@ -423,7 +424,7 @@ ladder_local_begin(struct router *r, const struct plan *prev, const struct plan 
 	l = calloc(1, sizeof(*l));
 	ok = changed != NULL && l != NULL;
 	if (ok) {
-		*l = (struct ladder_local){ .prev = prev, .p = p, .fab = c->fab };
+		*l = (struct reconfig_entries){ .prev = prev, .p = p, .fab = c->fab };
 		l->changes = calloc(c->fab->n_switches + 1u, 1);
 		l->first = malloc(n_lids * sizeof(*l->first));
 		l->counted = calloc(n_lids, 1);
@@ -438,15 +439,15 @@ ladder_local_begin(struct router *r, const struct plan *prev, const struct plan 
 		return true;
 	}
 	if (!ok)
-		ladder_counts_forget(r);
-	ladder_local_free(l);
+		reconfig_counts_forget(r);
+	reconfig_entries_free(l);
 	return ok;
 }
 
 /* -------------------------------------------------------------------- the end */
 
 bool
-ladder_local_is_exact(const struct climb *c)
+reconfig_entries_is_exact(const struct reconfig *c)
 {
 	const struct fm_fabric *fab = c->fab;
 
@@ -462,7 +463,7 @@ ladder_local_is_exact(const struct climb *c)
 }
 
 bool
-ladder_local_end(struct router *r, struct climb *c, const struct plan *p, bool all_stay)
+reconfig_entries_end(struct router *r, struct reconfig *c, const struct plan *p, bool all_stay)
 {
 	bool fits, ok = true;
 
@@ -470,8 +471,8 @@ ladder_local_end(struct router *r, struct climb *c, const struct plan *p, bool a
 	for (size_t i = 0; ok && i < c->lids.n; i++) {
 		uint16_t lid = c->lids.item[i];
 
-		ok = ladder_local_set(
-		    c, lid, all_stay || c->mark[lid] == LEFT ? DEPS_OLD : DEPS_NEW, &fits);
+		ok = reconfig_entries_set(
+		    c, lid, all_stay || c->mark[lid] == KEEPS_OLD ? DEPS_OLD : DEPS_NEW, &fits);
 	}
-	return ok && (!r->check_repairs || ladder_check_counts(c->local->k, p));
+	return ok && (!r->check_repairs || reconfig_check_counts(c->local->k, p));
 }

@@ -18,21 +18,21 @@
 #include "core/transition/reconfig.h"
 #include "lib/algo/acyclic.h"
 
-enum mark { UNPLACED, PLACED_FREE, PLACED_ORDERED, SETTLED, LEFT };
+enum mark { CONFLICTING, ANY_ORDER, NEXT_HOP_FIRST, WRITTEN, KEEPS_OLD };
 
 struct kept_deps {
 	struct dep *list; /* malloced; NULL: not known */
 	uint32_t n;
 };
 
-struct climb {
+struct reconfig {
 	const struct fm_fabric *fab;
 	struct deps *deps;
 	struct fm_acyclic *graph;
 	struct odd_graph *odd; /* in its place */
 	uint8_t *rules;	       /* [top_lid + 1] */
 	uint8_t *mark;	       /* [top_lid + 1] */
-	uint8_t *arrivals;     /* [2 * n_switches] of ladder_is_whole() */
+	uint8_t *arrivals;     /* [2 * n_switches] of reconfig_old_path_is_whole() */
 	FM_VEC(uint16_t) lids; /* that change */
 	uint32_t n_vls;
 	/* sets of dependencies: bit (slot of the link out * n_vls + its VL) of row[vertex] */
@@ -42,106 +42,107 @@ struct climb {
 	bool clashes;	   /* old and new SLs together have a cycle, in old tables or in new ones */
 	bool counted;	   /* from counts that may be too high */
 	uint32_t *position; /* [n_vertices] in an order of the old dependencies */
-	uint32_t n_unplaced;
-	/* by ladder_part(): who is not placed is drained whole, all others are proven together */
+	uint32_t n_conflicting;
+	/* by reconfig_partition(): who is not placed is drained whole, all others are proven together */
 	bool parted;
 	uint32_t n_cut; /* ... of them, whose old ways are whole */
 	enum verify_sl_model model;
 	struct kept_deps *kept; /* [max_lid + 1][4] by LID and mode; NULL: nothing is kept */
 	size_t n_kept_bytes;
-	struct ladder_local *local;  /* entry by entry; else NULL */
-	bool older, older_by_levels; /* as in plan_request, or writing was broken off */
+	struct reconfig_entries *local;	     /* entry by entry; else NULL */
+	bool in_flight, in_flight_by_levels; /* as in plan_request, or writing was broken off */
 	/* writing was broken off: q->prev of the climb is what the switches hold */
-	const struct plan *aim; /* where it was to lead; else NULL */
+	const struct plan *target; /* where it was to lead; else NULL */
 };
 
 /* What all LIDs depend on, counted (reconfig_counts.c). */
-struct ladder_counts {
+struct reconfig_counts {
 	uint64_t plan;	       /* its number; 0: there is none yet */
 	struct snapshot *snap; /* one reference: links have its numbers */
 	enum verify_sl_model model;
 	uint32_t n_vls;
 	uint8_t *source; /* [n_switches] */
-	size_t *row;	 /* [n_vertices + 1] words, as ladder_rows() */
+	size_t *row;	 /* [n_vertices + 1] words, as reconfig_rows() */
 	uint16_t *n;	 /* [64 * row[n_vertices]] LIDs that have the dependency */
 	FM_VEC(uint16_t) missing;
 };
 
 /* reconfig_counts.c: words of bits (slot of the link out * n_vls + its VL) for each (link, VL):
  * [n_links * n_vls + 1] where they begin, malloced.  NULL: out of memory. */
-size_t *ladder_rows(const struct fm_fabric *fab, uint32_t n_vls);
+size_t *reconfig_rows(const struct fm_fabric *fab, uint32_t n_vls);
 /* reconfig.c */
-bool ladder_has_link(const struct fm_fabric *fab, fm_sw sw, fm_sw to, uint8_t port);
+bool reconfig_has_link(const struct fm_fabric *fab, fm_sw sw, fm_sw to, uint8_t port);
 /* reconfig_resume.c: the same SL for every path that both know? */
-bool ladder_same_sls(const struct plan *was, const struct plan *now);
+bool reconfig_same_sls(const struct plan *was, const struct plan *now);
 
 /* reconfig_counts.c: what the LIDs depend on that do not change from prev to p, into c->bits,
  * which are empty.  *noted false: there would be too much to count, nothing is done.
  * False: out of memory. */
-bool ladder_note_staying(
-    struct router *r, const struct plan *prev, const struct plan *p, struct climb *c, bool *noted);
-void ladder_counts_forget(struct router *r);
-bool ladder_is_owned(const struct fm_fabric *fab, uint32_t lid);
+bool reconfig_note_staying(struct router *r, const struct plan *prev, const struct plan *p,
+    struct reconfig *c, bool *noted);
+void reconfig_counts_forget(struct router *r);
+bool reconfig_is_owned(const struct fm_fabric *fab, uint32_t lid);
 /* Of a dependency the place in k->n. */
-size_t ladder_count_place(const struct ladder_counts *k, const struct dep *d);
+size_t reconfig_count_place(const struct reconfig_counts *k, const struct dep *d);
 /* One LID more, or (by -1) less.  False, as of those below: out of memory. */
-bool ladder_count_lid(struct ladder_counts *k, struct deps *d, uint16_t lid, int by);
+bool reconfig_count_lid(struct reconfig_counts *k, struct deps *d, uint16_t lid, int by);
 /* What LIDs depend on by the tables of p, on the links that the counts are of.  NULL: out of
  * memory. */
-struct deps *ladder_deps_by(const struct ladder_counts *k, const struct plan *p);
+struct deps *reconfig_deps_by(const struct reconfig_counts *k, const struct plan *p);
 /* Those that are missing, by the tables of their plan. */
-bool ladder_count_missing(struct ladder_counts *k, const struct plan *p);
+bool reconfig_count_missing(struct reconfig_counts *k, const struct plan *p);
 /* r->counts by the links of snap; NULL then: there would be too many of them. */
-bool ladder_move_counts(struct router *r, struct snapshot *snap);
+bool reconfig_renumber_counts(struct router *r, struct snapshot *snap);
 /* Into c->bits, which are empty. */
-void ladder_note_counts(struct climb *c, const struct ladder_counts *k);
+void reconfig_note_counted(struct reconfig *c, const struct reconfig_counts *k);
 /* Tests: are they those of the tables of p, no more and no less?  What is not is logged. */
-bool ladder_check_counts(const struct ladder_counts *k, const struct plan *p);
+bool reconfig_check_counts(const struct reconfig_counts *k, const struct plan *p);
 /* p is what came of the climb; NULL: nothing. */
-void ladder_counts_end(struct router *r, const struct plan *p);
+void reconfig_counts_end(struct router *r, const struct plan *p);
 /* p has the tables of prev. */
-void ladder_counts_keep(struct router *r, const struct plan *prev, const struct plan *p);
+void reconfig_counts_keep(struct router *r, const struct plan *prev, const struct plan *p);
 
 /* reconfig_entries.c: counts of prev on the links of p, and what changes with the entries of
  * c->lids.  c->local NULL: they do not serve.  False: out of memory. */
-bool ladder_local_begin(
-    struct router *r, const struct plan *prev, const struct plan *p, struct climb *c);
+bool reconfig_entries_begin(
+    struct router *r, const struct plan *prev, const struct plan *p, struct reconfig *c);
 /* All that LIDs depend on, by mode those that change, into c->bits. */
-void ladder_local_note(struct climb *c, enum deps_mode mode);
+void reconfig_entries_note(struct reconfig *c, enum deps_mode mode);
 /* From now on nothing is counted that closes a cycle.  What is counted has none. */
-bool ladder_local_use_graph(struct climb *c);
+bool reconfig_entries_use_graph(struct reconfig *c);
 /* The LID depends on what the mode says, and on nothing else; not *fits: as before. */
-bool ladder_local_set(struct climb *c, uint16_t lid, enum deps_mode mode, bool *fits);
+bool reconfig_entries_set(struct reconfig *c, uint16_t lid, enum deps_mode mode, bool *fits);
 /* Packets of all switches are counted: are there ends at all that send? */
-bool ladder_local_is_exact(const struct climb *c);
+bool reconfig_entries_is_exact(const struct reconfig *c);
 /* Count what came of the climb: the new entries, of those that stay the old ones. */
-bool ladder_local_end(struct router *r, struct climb *c, const struct plan *p, bool all_stay);
-void ladder_local_free(struct ladder_local *l); /* NULL is fine */
+bool reconfig_entries_end(
+    struct router *r, struct reconfig *c, const struct plan *p, bool all_stay);
+void reconfig_entries_free(struct reconfig_entries *l); /* NULL is fine */
 
 /* reconfig_steps.c: steps for all that change; *needed false: all are free.  False, as of those
  * below: out of memory. */
-bool ladder_find_steps(
-    struct climb *c, struct router *r, const struct plan *prev, const struct plan *p, bool *needed);
+bool reconfig_find_steps(struct reconfig *c, struct router *r, const struct plan *prev,
+    const struct plan *p, bool *needed);
 /* For c->lids, in a graph that has what is in the switches. */
-bool ladder_take_steps(struct climb *c);
-void ladder_free_kept(struct climb *c);
+bool reconfig_take_steps(struct reconfig *c);
+void reconfig_free_kept(struct reconfig *c);
 /* All dependencies of a LID into the graph, or none; *fits.  False: no memory. */
-bool ladder_insert(struct climb *c, uint16_t lid, enum deps_mode mode, bool *fits);
-bool ladder_take_out(struct climb *c, uint16_t lid, enum deps_mode mode);
+bool reconfig_insert(struct reconfig *c, uint16_t lid, enum deps_mode mode, bool *fits);
+bool reconfig_remove(struct reconfig *c, uint16_t lid, enum deps_mode mode);
 
 /* What the switches hold, as a plan on the way to q->prev.  NULL: *err. */
-struct plan *ladder_resume(struct router *r, const struct plan_request *q, struct fm_error *err);
+struct plan *reconfig_resume(struct router *r, const struct plan_request *q, struct fm_error *err);
 /* Those without a step wait for the life time of older packets. */
-void ladder_put_off(struct climb *c, const struct plan *p);
+void reconfig_defer_all(struct reconfig *c, const struct plan *p);
 
 /* reconfig_conflicts.c: do packets of all ends that the new entries bring to the LID arrive by the
  * old ones as well? */
-bool ladder_is_whole(
-    const struct climb *c, const struct plan *old, const struct plan *p, uint16_t lid);
+bool reconfig_old_path_is_whole(
+    const struct reconfig *c, const struct plan *old, const struct plan *p, uint16_t lid);
 /* reconfig_partition.c: part the LIDs in those that go on and those that are drained whole. */
-bool ladder_part(struct climb *c, const struct plan *prev, const struct plan *p);
+bool reconfig_partition(struct reconfig *c, const struct plan *prev, const struct plan *p);
 /* Some found no step: they stay, are drained, or *plan gives way to another. */
-int ladder_rest(struct router *r, const struct plan_request *q, struct climb *c, struct plan **plan,
-    struct fm_error *err);
+int reconfig_resolve_conflicts(struct router *r, const struct plan_request *q, struct reconfig *c,
+    struct plan **plan, struct fm_error *err);
 
 #endif

@@ -26,40 +26,41 @@
 
 /* Beside those that are in, by all that may become of its packets; *fits false: nothing. */
 static bool
-try_lid(struct climb *c, uint16_t lid, bool *fits)
+try_lid(struct reconfig *c, uint16_t lid, bool *fits)
 {
 	bool changes = deps_changes(c->deps, lid);
 
-	if (!ladder_insert(c, lid, changes ? DEPS_ALL : DEPS_NEW, fits))
+	if (!reconfig_insert(c, lid, changes ? DEPS_ALL : DEPS_NEW, fits))
 		return false;
 	if (*fits) {
-		c->mark[lid] = PLACED_FREE;
+		c->mark[lid] = ANY_ORDER;
 		c->rules[lid] = changes ? 1 : 0;
 	} else if (changes) {
-		if (!ladder_insert(c, lid, DEPS_ORDERED, fits))
+		if (!reconfig_insert(c, lid, DEPS_ORDERED, fits))
 			return false;
-		c->mark[lid] = *fits ? PLACED_ORDERED : UNPLACED;
-		c->rules[lid] = *fits ? TRANSITION_ORDERED | 1 : 0;
+		c->mark[lid] = *fits ? NEXT_HOP_FIRST : CONFLICTING;
+		c->rules[lid] = *fits ? TRANSITION_NEXT_HOP_FIRST | 1 : 0;
 	}
 	return true;
 }
 
 /* Those whose old ways are whole, or the others. */
 static bool
-try_lids(struct climb *c, const struct plan *prev, const struct plan *p, bool whole)
+try_lids(struct reconfig *c, const struct plan *prev, const struct plan *p, bool whole)
 {
 	for (uint32_t i = 1; i <= c->fab->max_lid; i++) {
 		uint16_t lid = (uint16_t)i;
 		bool fits;
 
-		if (!ladder_is_owned(c->fab, lid) ||
-		    (!deps_changes(c->deps, lid) || ladder_is_whole(c, prev, p, lid)) != whole)
+		if (!reconfig_is_owned(c->fab, lid) ||
+		    (!deps_changes(c->deps, lid) || reconfig_old_path_is_whole(c, prev, p, lid)) !=
+			whole)
 			continue;
 		if (!try_lid(c, lid, &fits))
 			return false;
 		if (fits)
 			continue;
-		c->n_unplaced++;
+		c->n_conflicting++;
 		c->n_cut += whole;
 		if (!deps_changes(c->deps, lid) && !fm_vec_push(&c->lids, lid))
 			return false;
@@ -68,10 +69,10 @@ try_lids(struct climb *c, const struct plan *prev, const struct plan *p, bool wh
 }
 
 bool
-ladder_part(struct climb *c, const struct plan *prev, const struct plan *p)
+reconfig_partition(struct reconfig *c, const struct plan *prev, const struct plan *p)
 {
 	c->parted = true;
-	c->n_unplaced = c->n_cut = 0;
+	c->n_conflicting = c->n_cut = 0;
 	c->graph = fm_acyclic_new(deps_n_vertices(c->deps), NULL);
 	return c->graph != NULL && try_lids(c, prev, p, true) && try_lids(c, prev, p, false);
 }

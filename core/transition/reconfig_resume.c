@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Writing that was broken off between two stages.  The switches hold whole columns of
- * the plan that was being written (its aim) and of the one before, and 255 where a
+ * the plan that was being written (its target) and of the one before, and 255 where a
  * column was to be drained.  All the dependencies of these were in the graph that the
  * stage was proven with, and so were those of packets still under way; which these are
  * is not known any more, so whatever the levels do not allow by themselves is written
@@ -18,7 +18,7 @@
 #define BLOCK_LIDS TRANSITION_BLOCK_LIDS
 
 bool
-ladder_same_sls(const struct plan *was, const struct plan *now)
+reconfig_same_sls(const struct plan *was, const struct plan *now)
 {
 	uint32_t n_was = was->snap->fab.n_switches, n_now = now->snap->fab.n_switches;
 
@@ -27,78 +27,78 @@ ladder_same_sls(const struct plan *was, const struct plan *now)
 }
 
 bool
-ladder_may_break(const struct plan *was, const struct plan *now)
+reconfig_may_interrupt(const struct plan *was, const struct plan *now)
 {
 	const struct fm_tables *a = &was->tables->t, *b = &now->tables->t;
 
 	return now->change.kind != PLAN_ENGINE && a->sl2vl_shape == FM_SL2VL_MODULO &&
 	    b->sl2vl_shape == FM_SL2VL_MODULO && a->ar_max_groups == 0 && b->ar_max_groups == 0 &&
 	    was->snap->fab.n_switches == now->snap->fab.n_switches &&
-	    a->n_vls_used == b->n_vls_used && ladder_same_sls(was, now);
+	    a->n_vls_used == b->n_vls_used && reconfig_same_sls(was, now);
 }
 
 bool
-ladder_may_hold(const struct plan *now)
+reconfig_awaits_hosts(const struct plan *now)
 {
 	return now->change.sls_clash && now->change.n_drained > 0;
 }
 
-/* The odd LIDs of the aim, and its suspects that are half-way. */
+/* The odd LIDs of the target, and its suspects that are half-way. */
 static bool
-note_levels(struct plan *from, const struct plan *aim)
+note_levels(struct plan *from, const struct plan *target)
 {
 	FM_VEC(uint16_t) odd = { 0 };
-	bool ok = fm_vec_append(&odd, aim->levels->odd.item, aim->levels->odd.n);
+	bool ok = fm_vec_append(&odd, target->levels->odd.item, target->levels->odd.n);
 
-	for (uint32_t lid = 1; ok && lid < aim->levels->n_lids; lid++) {
+	for (uint32_t lid = 1; ok && lid < target->levels->n_lids; lid++) {
 		bool half = false;
 
-		for (fm_sw sw = 0; !half && fm_bit_test(aim->levels->suspect, lid) &&
-		     sw < aim->snap->fab.n_switches;
+		for (fm_sw sw = 0; !half && fm_bit_test(target->levels->suspect, lid) &&
+		     sw < target->snap->fab.n_switches;
 		     sw++)
-			half = from->tables->t.lft[sw][lid] != aim->tables->t.lft[sw][lid];
-		for (size_t i = 0; half && i < aim->levels->odd.n; i++)
-			half = aim->levels->odd.item[i] != lid;
+			half = from->tables->t.lft[sw][lid] != target->tables->t.lft[sw][lid];
+		for (size_t i = 0; half && i < target->levels->odd.n; i++)
+			half = target->levels->odd.item[i] != lid;
 		ok = !half || fm_vec_push(&odd, (uint16_t)lid);
 	}
-	levels_keep(aim, from);
-	ok = ok && (from->levels == NULL || levels_note(from, aim, odd.item, odd.n));
+	levels_keep(target, from);
+	ok = ok && (from->levels == NULL || levels_note(from, target, odd.item, odd.n));
 	fm_vec_fini(&odd);
 	return ok;
 }
 
 struct plan *
-ladder_resume(struct router *r, const struct plan_request *q, struct fm_error *err)
+reconfig_resume(struct router *r, const struct plan_request *q, struct fm_error *err)
 {
-	const struct plan *aim = q->prev;
-	struct plan *from = plan_new(aim->snap, err);
+	const struct plan *target = q->prev;
+	struct plan *from = plan_new(target->snap, err);
 	bool ok;
 
 	if (from == NULL)
 		return NULL;
-	if (tables_clone(r->tables, r->workers, &aim->snap->fab, aim->tables, &from->tables, err) !=
-	    0) {
+	if (tables_clone(r->tables, r->workers, &target->snap->fab, target->tables, &from->tables,
+		err) != 0) {
 		plan_put(from);
 		return NULL;
 	}
-	from->graph = snapshot_get(aim->graph);
-	from->regions = plan_regions_get(aim->regions);
-	from->top_lid = aim->top_lid;
-	from->mark = aim->mark;
-	from->verdict = aim->verdict;
-	from->change = aim->change;
-	from->forward_only = aim->forward_only;
-	memcpy(from->engine, aim->engine, sizeof(from->engine));
-	for (size_t i = 0; i < q->n_held; i++) {
-		const struct plan_held *h = &q->held[i];
+	from->graph = snapshot_get(target->graph);
+	from->regions = plan_regions_get(target->regions);
+	from->top_lid = target->top_lid;
+	from->mark = target->mark;
+	from->verdict = target->verdict;
+	from->change = target->change;
+	from->forward_only = target->forward_only;
+	memcpy(from->engine, target->engine, sizeof(from->engine));
+	for (size_t i = 0; i < q->n_installed; i++) {
+		const struct plan_installed *h = &q->installed[i];
 
 		for (uint32_t k = 0; k < BLOCK_LIDS && h->block * BLOCK_LIDS + k <= from->top_lid;
 		     k++)
 			from->tables->t.lft[h->sw][h->block * BLOCK_LIDS + k] = h->bytes[k];
 	}
 	/* entries of another plan make turns that levels know nothing of */
-	ok = (aim->levels == NULL || q->strayed || note_levels(from, aim)) &&
-	    fm_vec_append(&from->absent, aim->absent.item, aim->absent.n);
+	ok = (target->levels == NULL || q->out_of_sync || note_levels(from, target)) &&
+	    fm_vec_append(&from->absent, target->absent.item, target->absent.n);
 	if (ok)
 		return from;
 	plan_put(from);
@@ -109,11 +109,11 @@ ladder_resume(struct router *r, const struct plan_request *q, struct fm_error *e
 /* Level turns alone are written at once, if those of older packets were seen by the
  * same levels. */
 void
-ladder_put_off(struct climb *c, const struct plan *p)
+reconfig_defer_all(struct reconfig *c, const struct plan *p)
 {
-	if (!c->older || (c->odd != NULL && c->older_by_levels))
+	if (!c->in_flight || (c->odd != NULL && c->in_flight_by_levels))
 		return;
 	for (uint32_t lid = 1; lid <= p->top_lid; lid++)
-		if ((c->rules[lid] & (TRANSITION_STAGE | TRANSITION_DRAIN)) == 0)
+		if ((c->rules[lid] & (TRANSITION_STEP | TRANSITION_DRAIN)) == 0)
 			c->rules[lid] |= 1;
 }

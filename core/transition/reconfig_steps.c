@@ -20,17 +20,17 @@
 /* ------------------------------------------------------- sets of dependencies */
 
 static fm_sw
-switch_after(const struct climb *c, uint32_t vertex)
+switch_after(const struct reconfig *c, uint32_t vertex)
 {
 	return c->fab->link_to[vertex / c->n_vls];
 }
 
 static bool
-alloc_rows(struct climb *c)
+alloc_rows(struct reconfig *c)
 {
 	size_t words;
 
-	c->row = ladder_rows(c->fab, c->n_vls);
+	c->row = reconfig_rows(c->fab, c->n_vls);
 	if (c->row == NULL)
 		return false;
 	words = c->row[deps_n_vertices(c->deps)];
@@ -41,7 +41,7 @@ alloc_rows(struct climb *c)
 
 /* As deps_of(); of LIDs that change they are kept, for each is asked for a few times. */
 static bool
-list_deps(struct climb *c, uint16_t lid, enum deps_mode mode, const struct dep **list, size_t *n)
+list_deps(struct reconfig *c, uint16_t lid, enum deps_mode mode, const struct dep **list, size_t *n)
 {
 	struct kept_deps *k = NULL;
 	size_t bytes;
@@ -69,7 +69,7 @@ list_deps(struct climb *c, uint16_t lid, enum deps_mode mode, const struct dep *
 }
 
 void
-ladder_free_kept(struct climb *c)
+reconfig_free_kept(struct reconfig *c)
 {
 	for (size_t i = 0; c->kept != NULL && i < (c->fab->max_lid + 1u) * 4u; i++)
 		free(c->kept[i].list);
@@ -78,7 +78,7 @@ ladder_free_kept(struct climb *c)
 }
 
 static bool
-note_lid(struct climb *c, uint16_t lid, enum deps_mode mode)
+note_lid(struct reconfig *c, uint16_t lid, enum deps_mode mode)
 {
 	const struct dep *list;
 	size_t n;
@@ -95,7 +95,7 @@ note_lid(struct climb *c, uint16_t lid, enum deps_mode mode)
 
 /* Have the dependencies noted a cycle?  If not, position[] is an order of them. */
 static bool
-find_cycle(struct climb *c, bool *cyclic)
+find_cycle(struct reconfig *c, bool *cyclic)
 {
 	uint32_t n = deps_n_vertices(c->deps), n_edges = 0, n_components, *first, *to;
 	struct fm_arena mem;
@@ -128,13 +128,13 @@ find_cycle(struct climb *c, bool *cyclic)
 
 /* LIDs that do not change, into bits and staying. */
 static bool
-note_staying(struct climb *c, struct router *r, const struct plan *prev, const struct plan *p)
+note_staying(struct reconfig *c, struct router *r, const struct plan *prev, const struct plan *p)
 {
 	size_t words = c->row[deps_n_vertices(c->deps)];
 	bool noted, ok;
 
 	memset(c->bits, 0, words * sizeof(*c->bits));
-	ok = ladder_note_staying(r, prev, p, c, &noted);
+	ok = reconfig_note_staying(r, prev, p, c, &noted);
 	for (uint32_t lid = 1; ok && !noted && lid <= c->fab->max_lid; lid++)
 		if (c->fab->lid_end[lid] != FM_NONE &&
 		    c->fab->end_sw[c->fab->lid_end[lid]] != FM_NONE &&
@@ -145,13 +145,13 @@ note_staying(struct climb *c, struct router *r, const struct plan *prev, const s
 }
 
 static void
-note_only_staying(struct climb *c)
+note_only_staying(struct reconfig *c)
 {
 	memcpy(c->bits, c->staying, c->row[deps_n_vertices(c->deps)] * sizeof(*c->bits));
 }
 
 static bool
-note_changed(struct climb *c, enum deps_mode mode)
+note_changed(struct reconfig *c, enum deps_mode mode)
 {
 	bool ok = true;
 
@@ -164,7 +164,7 @@ note_changed(struct climb *c, enum deps_mode mode)
 
 /* The same in a graph that has all turns but the odd ones already. */
 static bool
-insert_odd(struct climb *c, const struct dep *list, size_t n, bool *fits)
+insert_odd(struct reconfig *c, const struct dep *list, size_t n, bool *fits)
 {
 	bool any = false, ok = true;
 
@@ -181,7 +181,7 @@ insert_odd(struct climb *c, const struct dep *list, size_t n, bool *fits)
 }
 
 bool
-ladder_insert(struct climb *c, uint16_t lid, enum deps_mode mode, bool *fits)
+reconfig_insert(struct reconfig *c, uint16_t lid, enum deps_mode mode, bool *fits)
 {
 	const struct dep *list;
 	size_t n, i;
@@ -208,7 +208,7 @@ ladder_insert(struct climb *c, uint16_t lid, enum deps_mode mode, bool *fits)
 }
 
 bool
-ladder_take_out(struct climb *c, uint16_t lid, enum deps_mode mode)
+reconfig_remove(struct reconfig *c, uint16_t lid, enum deps_mode mode)
 {
 	const struct dep *list;
 	size_t n;
@@ -226,7 +226,7 @@ ladder_take_out(struct climb *c, uint16_t lid, enum deps_mode mode)
 /* The graph of what is in the switches: destinations that stay once for all,
  * those that change each by itself, so that it can be taken out. */
 static bool
-start_graph(struct climb *c)
+start_graph(struct reconfig *c)
 {
 	uint32_t n = deps_n_vertices(c->deps);
 	bool ok, fits = true;
@@ -241,71 +241,71 @@ start_graph(struct climb *c)
 			    fm_acyclic_insert(c->graph, v, base + (uint32_t)i) <= FM_ACYCLIC_HELD;
 	}
 	for (size_t i = 0; ok && i < c->lids.n; i++)
-		ok = ladder_insert(c, c->lids.item[i], DEPS_OLD, &fits) && fits;
+		ok = reconfig_insert(c, c->lids.item[i], DEPS_OLD, &fits) && fits;
 	return ok;
 }
 
 /* Beside old dependencies those of the mode. */
 static bool
-try_mode(struct climb *c, uint16_t lid, enum deps_mode mode, bool *fits)
+try_mode(struct reconfig *c, uint16_t lid, enum deps_mode mode, bool *fits)
 {
-	return c->local != NULL ? ladder_local_set(c, lid, mode, fits)
-				: ladder_insert(c, lid, mode, fits);
+	return c->local != NULL ? reconfig_entries_set(c, lid, mode, fits)
+				: reconfig_insert(c, lid, mode, fits);
 }
 
 static bool
-place(struct climb *c, uint16_t lid, uint8_t step, bool *moved)
+place(struct reconfig *c, uint16_t lid, uint8_t step, bool *moved)
 {
 	bool fits;
 
 	if (!try_mode(c, lid, DEPS_ALL, &fits))
 		return false;
 	if (fits) {
-		c->mark[lid] = PLACED_FREE;
+		c->mark[lid] = ANY_ORDER;
 	} else {
 		if (!try_mode(c, lid, DEPS_ORDERED, &fits))
 			return false;
 		if (!fits)
 			return true;
-		c->mark[lid] = PLACED_ORDERED;
+		c->mark[lid] = NEXT_HOP_FIRST;
 	}
 	c->rules[lid] = step;
-	if (c->mark[lid] == PLACED_ORDERED)
-		c->rules[lid] |= TRANSITION_ORDERED;
-	c->n_unplaced--;
+	if (c->mark[lid] == NEXT_HOP_FIRST)
+		c->rules[lid] |= TRANSITION_NEXT_HOP_FIRST;
+	c->n_conflicting--;
 	*moved = true;
 	return true;
 }
 
 /* It is written, and a packet's life time has passed. */
 static bool
-settle(struct climb *c, uint16_t lid)
+settle(struct reconfig *c, uint16_t lid)
 {
-	enum deps_mode mode = c->mark[lid] == PLACED_FREE ? DEPS_ALL : DEPS_ORDERED;
+	enum deps_mode mode = c->mark[lid] == ANY_ORDER ? DEPS_ALL : DEPS_ORDERED;
 	bool fits;
 
-	c->mark[lid] = SETTLED;
+	c->mark[lid] = WRITTEN;
 	if (c->local != NULL)
-		return ladder_local_set(c, lid, DEPS_NEW, &fits);
-	return ladder_insert(c, lid, DEPS_NEW, &fits) && ladder_take_out(c, lid, mode) &&
-	    ladder_take_out(c, lid, DEPS_OLD);
+		return reconfig_entries_set(c, lid, DEPS_NEW, &fits);
+	return reconfig_insert(c, lid, DEPS_NEW, &fits) && reconfig_remove(c, lid, mode) &&
+	    reconfig_remove(c, lid, DEPS_OLD);
 }
 
 bool
-ladder_take_steps(struct climb *c)
+reconfig_take_steps(struct reconfig *c)
 {
 	bool ok = true, moved = true;
 
-	c->n_unplaced = (uint32_t)c->lids.n;
-	for (uint8_t step = c->older;
-	     ok && moved && c->n_unplaced > 0 && step < c->older + STEPS_MAX; step++) {
+	c->n_conflicting = (uint32_t)c->lids.n;
+	for (uint8_t step = c->in_flight;
+	     ok && moved && c->n_conflicting > 0 && step < c->in_flight + STEPS_MAX; step++) {
 		moved = false;
 		for (size_t i = 0; ok && i < c->lids.n; i++)
-			if (c->mark[c->lids.item[i]] == UNPLACED)
+			if (c->mark[c->lids.item[i]] == CONFLICTING)
 				ok = place(c, c->lids.item[i], step, &moved);
-		for (size_t i = 0; ok && c->n_unplaced > 0 && i < c->lids.n; i++)
-			if (c->mark[c->lids.item[i]] == PLACED_FREE ||
-			    c->mark[c->lids.item[i]] == PLACED_ORDERED)
+		for (size_t i = 0; ok && c->n_conflicting > 0 && i < c->lids.n; i++)
+			if (c->mark[c->lids.item[i]] == ANY_ORDER ||
+			    c->mark[c->lids.item[i]] == NEXT_HOP_FIRST)
 				ok = settle(c, c->lids.item[i]);
 	}
 	return ok;
@@ -315,17 +315,17 @@ ladder_take_steps(struct climb *c)
 
 /* By counts, entry by entry.  *known false: nothing has come of it. */
 static bool
-find_local_steps(struct climb *c, bool *needed, bool *known)
+find_local_steps(struct reconfig *c, bool *needed, bool *known)
 {
 	bool cyclic = false, ok;
 
 	*known = true;
-	ladder_local_note(c, DEPS_ALL);
+	reconfig_entries_note(c, DEPS_ALL);
 	if (!find_cycle(c, &cyclic))
 		return false;
 	if (!cyclic)
 		return true;
-	ladder_local_note(c, DEPS_OLD);
+	reconfig_entries_note(c, DEPS_OLD);
 	if (!find_cycle(c, &cyclic))
 		return false;
 	*known = !cyclic; /* else perhaps of packets that nobody sends any more */
@@ -333,17 +333,17 @@ find_local_steps(struct climb *c, bool *needed, bool *known)
 		return true;
 	*needed = true;
 	c->graph = fm_acyclic_new(deps_n_vertices(c->deps), c->position);
-	ok = c->graph != NULL && ladder_local_use_graph(c) && ladder_take_steps(c);
-	*known = c->n_unplaced == 0 || ladder_local_is_exact(c);
+	ok = c->graph != NULL && reconfig_entries_use_graph(c) && reconfig_take_steps(c);
+	*known = c->n_conflicting == 0 || reconfig_entries_is_exact(c);
 	return ok;
 }
 
 /* ... then as if it had not been tried. */
 static void
-forget_local_steps(struct climb *c, struct router *r, const struct plan *p, bool *needed)
+forget_local_steps(struct reconfig *c, struct router *r, const struct plan *p, bool *needed)
 {
-	ladder_counts_forget(r);
-	ladder_local_free(c->local);
+	reconfig_counts_forget(r);
+	reconfig_entries_free(c->local);
 	c->local = NULL;
 	fm_acyclic_free(c->graph);
 	c->graph = NULL;
@@ -354,8 +354,8 @@ forget_local_steps(struct climb *c, struct router *r, const struct plan *p, bool
 
 /* By the dependencies of all LIDs that change. */
 static bool
-find_all_steps(
-    struct climb *c, struct router *r, const struct plan *prev, const struct plan *p, bool *needed)
+find_all_steps(struct reconfig *c, struct router *r, const struct plan *prev, const struct plan *p,
+    bool *needed)
 {
 	bool cyclic = false, clash;
 	bool ok =
@@ -366,34 +366,34 @@ find_all_steps(
 	note_only_staying(c);
 	ok = note_changed(c, DEPS_OLD) && find_cycle(c, &cyclic);
 	if (ok && cyclic && c->counted) { /* perhaps of packets that nobody sends any more */
-		ladder_counts_forget(r);
+		reconfig_counts_forget(r);
 		ok = note_staying(c, r, prev, p) && note_changed(c, DEPS_OLD) &&
 		    find_cycle(c, &cyclic);
 	}
-	clash = c->n_vls > 1 && !(ladder_same_sls(prev, p) && plan_same_vls(prev, p));
+	clash = c->n_vls > 1 && !(reconfig_same_sls(prev, p) && plan_same_vls(prev, p));
 	c->clashes = ok && cyclic && clash;
 	if (!ok || (cyclic && !clash))
 		return ok; /* what is there has cycles already */
 	*needed = true;
 	if (cyclic)
-		return ladder_part(c, prev, p);
+		return reconfig_partition(c, prev, p);
 	c->graph = fm_acyclic_new(deps_n_vertices(c->deps), c->position);
-	ok = c->graph != NULL && start_graph(c) && ladder_take_steps(c);
+	ok = c->graph != NULL && start_graph(c) && reconfig_take_steps(c);
 	/* who is drained gets new ways, on which the old SLs are not safe */
-	c->clashes = ok && c->n_unplaced > 0 && clash;
+	c->clashes = ok && c->n_conflicting > 0 && clash;
 	return ok;
 }
 
 bool
-ladder_find_steps(
-    struct climb *c, struct router *r, const struct plan *prev, const struct plan *p, bool *needed)
+reconfig_find_steps(struct reconfig *c, struct router *r, const struct plan *prev,
+    const struct plan *p, bool *needed)
 {
 	bool known = false;
 
 	*needed = false;
 	c->n_vls = deps_n_vls(c->deps);
 	c->position = malloc((deps_n_vertices(c->deps) + 1) * sizeof(*c->position));
-	if (c->position == NULL || !alloc_rows(c) || !ladder_local_begin(r, prev, p, c))
+	if (c->position == NULL || !alloc_rows(c) || !reconfig_entries_begin(r, prev, p, c))
 		return false;
 	if (c->local != NULL) {
 		if (!find_local_steps(c, needed, &known))

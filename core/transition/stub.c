@@ -13,7 +13,7 @@
 #include "core/transition/reconfig_internal.h"
 #include "lib/error.h"
 
-struct graft {
+struct stubs {
 	struct keeping k;
 	const struct fm_fabric *fab;
 	fm_link *up;  /* [n_switches] of a new switch, FM_NONE: it is none, or hangs on nothing */
@@ -22,7 +22,7 @@ struct graft {
 };
 
 bool
-graft_is_new(const struct plan *was, const struct fm_fabric *now, fm_sw sw)
+stub_is_new(const struct plan *was, const struct fm_fabric *now, fm_sw sw)
 {
 	return !graph_is_gone(now, sw) &&
 	    (sw >= was->snap->fab.n_switches || graph_is_gone(&was->snap->fab, sw));
@@ -31,13 +31,13 @@ graft_is_new(const struct plan *was, const struct fm_fabric *now, fm_sw sw)
 /* ---------------------------------------------------------------- the leaves */
 
 static void
-find_order(struct graft *g)
+find_order(struct stubs *g)
 {
 	const struct fm_fabric *fab = g->fab;
 
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
 		g->up[sw] = FM_NONE;
-		if (!graph_is_gone(fab, sw) && !graft_is_new(g->k.prev, fab, sw))
+		if (!graph_is_gone(fab, sw) && !stub_is_new(g->k.prev, fab, sw))
 			g->order[g->n_order++] = sw;
 	}
 	g->n_old = g->n_order;
@@ -47,7 +47,7 @@ find_order(struct graft *g)
 		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++) {
 			fm_sw to = fab->link_to[l];
 
-			if (g->up[to] != FM_NONE || !graft_is_new(g->k.prev, fab, to))
+			if (g->up[to] != FM_NONE || !stub_is_new(g->k.prev, fab, to))
 				continue;
 			g->up[to] = fab->link_rev[l];
 			g->order[g->n_order++] = to;
@@ -56,7 +56,7 @@ find_order(struct graft *g)
 }
 
 static fm_sw
-root_of(const struct graft *g, fm_sw sw)
+root_of(const struct stubs *g, fm_sw sw)
 {
 	while (g->up[sw] != FM_NONE)
 		sw = g->fab->link_to[g->up[sw]];
@@ -65,16 +65,17 @@ root_of(const struct graft *g, fm_sw sw)
 
 /* Are the columns of its LIDs proven with the tables? */
 static bool
-is_proven(const struct graft *g, fm_end e)
+is_proven(const struct stubs *g, fm_end e)
 {
 	return g->fab->end_lid[e] != 0 &&
-	    ladder_is_owned(&g->k.prev->snap->fab, g->fab->end_lid[e]) && keep_has_column(&g->k, e);
+	    reconfig_is_owned(&g->k.prev->snap->fab, g->fab->end_lid[e]) &&
+	    keep_has_column(&g->k, e);
 }
 
 /* Of the ends of a root, hosts before its own port, the n-th, round and round.  FM_NONE: there
  * is none. */
 static fm_end
-model_for(const struct graft *g, fm_sw root, uint32_t n)
+model_for(const struct stubs *g, fm_sw root, uint32_t n)
 {
 	const struct fm_fabric *fab = g->fab;
 	uint32_t n_hosts = 0, seen = 0;
@@ -91,7 +92,7 @@ model_for(const struct graft *g, fm_sw root, uint32_t n)
 
 /* Whose columns do new ends get?  Who finds none stays without a way. */
 static bool
-find_joiners(struct graft *g)
+find_joiners(struct stubs *g)
 {
 	const struct fm_fabric *fab = g->fab;
 	uint32_t n = 0;
@@ -101,8 +102,8 @@ find_joiners(struct graft *g)
 		struct keep_joiner j = { .end = e };
 
 		if (sw == FM_NONE || fab->end_lid[e] == 0 ||
-		    (!graft_is_new(g->k.prev, fab, sw) && is_proven(g, e)) ||
-		    graft_is_new(g->k.prev, fab, root_of(g, sw))) /* no cable leads to it */
+		    (!stub_is_new(g->k.prev, fab, sw) && is_proven(g, e)) ||
+		    stub_is_new(g->k.prev, fab, root_of(g, sw))) /* no cable leads to it */
 			continue;
 		j.like = model_for(g, root_of(g, sw), n++);
 		if (j.like != FM_NONE && !fm_vec_push(&g->k.joiners, j))
@@ -124,12 +125,13 @@ set_entry(struct fm_tables *t, fm_sw sw, uint32_t lid, uint8_t port)
 /* Entries of old switches over links that were not there when all was proven: no packet has
  * come by them, and none is to. */
 static void
-clear_dead(const struct graft *g, struct fm_tables *t, fm_sw sw)
+clear_dead(const struct stubs *g, struct fm_tables *t, fm_sw sw)
 {
 	const struct fm_fabric *fab = g->fab;
 
 	for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++) {
-		if (ladder_has_link(&g->k.prev->snap->fab, sw, fab->link_to[l], fab->link_port[l]))
+		if (reconfig_has_link(
+			&g->k.prev->snap->fab, sw, fab->link_to[l], fab->link_port[l]))
 			continue;
 		for (uint32_t lid = 1; lid <= g->k.p->top_lid; lid++)
 			if (t->lft[sw][lid] == fab->link_port[l])
@@ -139,7 +141,7 @@ clear_dead(const struct graft *g, struct fm_tables *t, fm_sw sw)
 
 /* To all that the root has a way to. */
 static void
-lead_up(const struct graft *g, struct fm_tables *t, fm_sw sw)
+lead_up(const struct stubs *g, struct fm_tables *t, fm_sw sw)
 {
 	const uint8_t *root = t->lft[root_of(g, sw)];
 	uint8_t port = g->fab->link_port[g->up[sw]];
@@ -150,7 +152,7 @@ lead_up(const struct graft *g, struct fm_tables *t, fm_sw sw)
 
 /* To the LIDs of an end behind a new switch, from its root on. */
 static void
-lead_down(const struct graft *g, struct fm_tables *t, fm_end e)
+lead_down(const struct stubs *g, struct fm_tables *t, fm_end e)
 {
 	const struct fm_fabric *fab = g->fab;
 
@@ -166,7 +168,7 @@ lead_down(const struct graft *g, struct fm_tables *t, fm_end e)
 
 /* Their ends send by the SLs of the root.  Across regions switches share rows of SLs. */
 static bool
-give_sls(const struct graft *g, struct tables *t)
+give_sls(const struct stubs *g, struct tables *t)
 {
 	uint32_t n = g->fab->n_switches;
 	fm_sw *row_of;
@@ -191,7 +193,7 @@ give_sls(const struct graft *g, struct tables *t)
 
 /* What comes to a root from a new switch is mapped as what its model there sends. */
 static void
-map_in_port(const struct graft *g, struct fm_tables *t, fm_sw leaf)
+map_in_port(const struct stubs *g, struct fm_tables *t, fm_sw leaf)
 {
 	const struct fm_fabric *fab = g->fab;
 	fm_sw root = fab->link_to[g->up[leaf]];
@@ -207,7 +209,7 @@ map_in_port(const struct graft *g, struct fm_tables *t, fm_sw leaf)
 }
 
 static bool
-make_rows(const struct graft *g)
+make_rows(const struct stubs *g)
 {
 	struct fm_tables *t = &g->k.p->tables->t;
 
@@ -218,7 +220,7 @@ make_rows(const struct graft *g)
 		map_in_port(g, t, g->order[i]);
 	}
 	for (size_t i = 0; i < g->k.joiners.n; i++)
-		if (graft_is_new(g->k.prev, g->fab, g->fab->end_sw[g->k.joiners.item[i].end]))
+		if (stub_is_new(g->k.prev, g->fab, g->fab->end_sw[g->k.joiners.item[i].end]))
 			lead_down(g, t, g->k.joiners.item[i].end);
 	return give_sls(g, g->k.p->tables);
 }
@@ -250,7 +252,7 @@ keep_absent(struct plan *p, const struct plan_request *q, const struct plan *pre
 }
 
 bool
-graft_copy_about(struct plan *p, const struct plan_request *q, const struct plan *prev)
+stub_copy_attributes(struct plan *p, const struct plan_request *q, const struct plan *prev)
 {
 	struct plan *nominal = plan_nominal(q->prev);
 
@@ -316,15 +318,15 @@ judge(struct router *r, struct plan *p, struct fm_error *err)
 
 static int
 make_tables(
-    struct graft *g, const struct plan_request *q, const struct plan *instead, struct fm_error *err)
+    struct stubs *g, const struct plan_request *q, const struct plan *instead, struct fm_error *err)
 {
 	int rc;
 
-	if (!graft_copy_about(g->k.p, q, g->k.prev))
+	if (!stub_copy_attributes(g->k.p, q, g->k.prev))
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for switches that join");
 	find_order(g);
 	g->k.p->graph = snapshot_get(q->snap);
-	g->k.p->change.n_grafted = g->n_order - g->n_old;
+	g->k.p->change.n_stubs = g->n_order - g->n_old;
 	if (!find_joiners(g))
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for switches that join");
 	rc = keep_copy(&g->k, err);
@@ -334,11 +336,11 @@ make_tables(
 }
 
 int
-graft_plan(struct router *r, const struct plan_request *q, const struct plan *prev,
+stub_attach(struct router *r, const struct plan_request *q, const struct plan *prev,
     const struct plan *instead, struct plan **out, struct fm_error *err)
 {
 	size_t n = q->snap->fab.n_switches + (size_t)1;
-	struct graft g = { .k = { .r = r, .prev = prev, .snap = q->snap }, .fab = &q->snap->fab };
+	struct stubs g = { .k = { .r = r, .prev = prev, .snap = q->snap }, .fab = &q->snap->fab };
 	int rc = FM_E_RESOURCE;
 	bool serves;
 

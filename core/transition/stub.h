@@ -17,14 +17,14 @@
 #include "core/plan/plan.h"
 
 /* Was the switch, which is there now, not there for the plan? */
-bool graft_is_new(const struct plan *was, const struct fm_fabric *now, fm_sw sw);
+bool stub_is_new(const struct plan *was, const struct fm_fabric *now, fm_sw sw);
 /* A plan for q->snap with the tables of prev, where new switches are leaves and other new ends
  * have columns of those beside them: *out, or NULL where that is not safe or joins fewer pairs
  * than `instead`.  What the plan was
  * to be instead comes next: where that was repaired, a repair.  FM_E_RESOURCE. */
-int graft_plan(struct router *r, const struct plan_request *q, const struct plan *prev,
+int stub_attach(struct router *r, const struct plan_request *q, const struct plan *prev,
     const struct plan *instead, struct plan **out, struct fm_error *err);
 /* The plan gets all of prev that is no table. */
-bool graft_copy_about(struct plan *p, const struct plan_request *q, const struct plan *prev);
+bool stub_copy_attributes(struct plan *p, const struct plan_request *q, const struct plan *prev);
 
 #endif

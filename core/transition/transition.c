@@ -52,14 +52,14 @@ alloc_rest(struct transition *t, const uint8_t *rules)
 	    t->at == NULL)
 		return false;
 	for (uint32_t lid = 0; rules != NULL && lid <= t->top_lid; lid++) {
-		uint8_t stage = rules[lid] & TRANSITION_STAGE;
+		uint8_t stage = rules[lid] & TRANSITION_STEP;
 
 		t->rule[lid] = rules[lid];
 		t->has_rules = t->has_rules || rules[lid] != 0;
 		t->has_drains = t->has_drains || (rules[lid] & TRANSITION_DRAIN) != 0;
-		t->has_wholes =
-		    t->has_wholes || (rules[lid] & TRANSITION_WHOLE) == TRANSITION_WHOLE;
-		t->last_stage = stage > t->last_stage ? stage : t->last_stage;
+		t->has_wholes = t->has_wholes ||
+		    (rules[lid] & TRANSITION_DRAIN_COLUMN) == TRANSITION_DRAIN_COLUMN;
+		t->last_step = stage > t->last_step ? stage : t->last_step;
 	}
 	return true;
 }
@@ -81,7 +81,7 @@ transition_new(const struct fm_fabric *fab, const struct fm_tables *want, uint16
 		transition_free(t);
 		return NULL;
 	}
-	t->phase = t->has_drains ? PHASE_EMPTY : PHASE_STAGES;
+	t->phase = t->has_drains ? PHASE_EMPTY : PHASE_STEPS;
 	return t;
 }
 
@@ -164,7 +164,8 @@ whole_lanes(const struct transition *t, fm_sw sw, uint32_t index, const uint8_t 
 	uint64_t lanes = 0;
 
 	for (unsigned i = 0; t->has_wholes && i < LANES; i++)
-		if ((t->rule[index * LANES + i] & TRANSITION_WHOLE) == TRANSITION_WHOLE &&
+		if ((t->rule[index * LANES + i] & TRANSITION_DRAIN_COLUMN) ==
+			TRANSITION_DRAIN_COLUMN &&
 		    was[i] <= t->fab->sw_n_ports[sw] &&
 		    t->next[port_index(t, sw, was[i])] != FM_NONE)
 			lanes |= UINT64_C(1) << i;
@@ -346,7 +347,7 @@ transition_counts(const struct transition *t)
 }
 
 void
-transition_careless(struct transition *t)
+transition_unordered(struct transition *t)
 {
 	t->careless = true;
 }

@@ -38,11 +38,11 @@
 #define TRANSITION_BLOCK_LIDS 64u
 
 /* What is asked of the entries of a LID beside neither loop nor hole. */
-#define TRANSITION_STAGE 0x3f	/* bits: they are written in this stage, 0 first */
-#define TRANSITION_ORDERED 0x40 /* each after the next changed one on its new way */
-#define TRANSITION_DRAIN 0x80	/* emptied first, filled after all stages */
+#define TRANSITION_STEP 0x3f	       /* bits: they are written in this stage, 0 first */
+#define TRANSITION_NEXT_HOP_FIRST 0x40 /* each after the next changed one on its new way */
+#define TRANSITION_DRAIN 0x80	       /* emptied first, filled after all stages */
 /* drained, and so are entries that do not change but lead to another switch */
-#define TRANSITION_WHOLE 0xc0
+#define TRANSITION_DRAIN_COLUMN 0xc0
 
 struct transition_counts {
 	uint32_t blocks;       /* that differ and can be written */
@@ -56,7 +56,7 @@ struct transition_counts {
 	uint32_t waits;	       /* for a packet's life time */
 };
 
-enum transition_step {
+enum transition_action {
 	TRANSITION_SEND, /* here is a block */
 	TRANSITION_BUSY, /* answers have to come first */
 	TRANSITION_COLD, /* nothing goes on before links are active: transition_warm() */
@@ -100,7 +100,7 @@ void transition_cold(struct transition *t, fm_sw sw, uint8_t port);
 /* Find the entries in need of an order. */
 bool transition_plan(struct transition *t);
 
-enum transition_step transition_next(struct transition *t, struct transition_block *out);
+enum transition_action transition_next(struct transition *t, struct transition_block *out);
 /* The answer to a block handed out. */
 void transition_done(struct transition *t, fm_sw sw, uint32_t block);
 /* There was none, or a refusal: nobody knows what it holds. */
@@ -115,7 +115,7 @@ bool transition_is_to_fill(const struct transition *t);
 
 /* Is there a switch that did not take what it was to hold, or cannot be asked to, so that entries
  * of drained destinations may not be empty, and others not new? */
-bool transition_is_short(const struct transition *t);
+bool transition_is_partial(const struct transition *t);
 
 /* Has the block been written whole, or been right from the start? */
 bool transition_is_new(const struct transition *t, fm_sw sw, uint32_t block);
@@ -135,6 +135,6 @@ void transition_name(const struct transition *t, uint32_t i, fm_sw *sw, uint32_t
 const struct transition_counts *transition_counts(const struct transition *t);
 
 /* Hand blocks out in any order, for tests that have to see what comes of it. */
-void transition_careless(struct transition *t);
+void transition_unordered(struct transition *t);
 
 #endif

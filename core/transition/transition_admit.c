@@ -118,7 +118,7 @@ transition_admits(struct transition *t, const struct tblock *b, uint32_t lane)
 
 	if (!(b->risky & bit) || t->careless)
 		return true;
-	if (is_ordered(t, b->index * LANES + lane) && !next_is_written(t, b, lane))
+	if (is_next_hop_first(t, b->index * LANES + lane) && !next_is_written(t, b, lane))
 		return false;
 	if (b->down & bit && !nobody_depends(t, b, lane))
 		return false;

@@ -42,7 +42,7 @@ struct tblock {
 	bool behind;		     /* ... with something else than wanted, where packets come */
 };
 
-enum { PHASE_EMPTY, PHASE_STAGES, PHASE_FILL, PHASE_OVER };
+enum { PHASE_EMPTY, PHASE_STEPS, PHASE_FILL, PHASE_OVER };
 
 struct transition {
 	const struct fm_fabric *fab;
@@ -61,7 +61,7 @@ struct transition {
 	uint64_t *due;		     /* [n_blocks] lanes of this stage */
 	/* sending */
 	int phase;
-	uint8_t stage, last_stage;
+	uint8_t stage, last_step;
 	bool has_drains, has_wholes;
 	uint32_t cursor;	  /* in block: free ones before it are sent */
 	FM_VEC(uint32_t) waiting; /* blocks with entries to be admitted */
@@ -133,9 +133,9 @@ owner_of(const struct transition *t, uint32_t lid)
 
 /* Are entries of the LID written in the order of its new way? */
 static inline bool
-is_ordered(const struct transition *t, uint32_t lid)
+is_next_hop_first(const struct transition *t, uint32_t lid)
 {
-	return (t->rule[lid] & TRANSITION_WHOLE) == TRANSITION_ORDERED;
+	return (t->rule[lid] & TRANSITION_DRAIN_COLUMN) == TRANSITION_NEXT_HOP_FIRST;
 }
 
 /* The ports by which sw may send lid by now (transition.c): 1 or 2. */

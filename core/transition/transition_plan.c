@@ -277,7 +277,7 @@ scan_lane(struct scan *s, uint32_t first, uint32_t n, uint32_t lane)
 		if (!(b->changed & bit) || b->fixed)
 			continue;
 		judge_entry(s, b->sw, b);
-		if (is_ordered(t, s->lid))
+		if (is_next_hop_first(t, s->lid))
 			b->risky |= bit;
 		b->risky |= (b->no_hole | b->down) & bit;
 		any = any || (b->risky & bit) != 0;

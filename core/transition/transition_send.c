@@ -20,12 +20,12 @@ lanes_of_phase(const struct transition *t, uint32_t index)
 	uint64_t lanes = 0;
 
 	if (!t->has_rules)
-		return t->phase == PHASE_STAGES ? ~UINT64_C(0) : 0;
+		return t->phase == PHASE_STEPS ? ~UINT64_C(0) : 0;
 	for (unsigned i = 0; i < LANES; i++) {
 		uint8_t rule = t->rule[index * LANES + i];
 		bool drained = (rule & TRANSITION_DRAIN) != 0;
-		bool now = t->phase == PHASE_STAGES
-		    ? !drained && (rule & TRANSITION_STAGE) <= t->stage
+		bool now = t->phase == PHASE_STEPS
+		    ? !drained && (rule & TRANSITION_STEP) <= t->stage
 		    : drained;
 
 		lanes |= (uint64_t)now << i;
@@ -206,7 +206,7 @@ count_held(const struct transition *t)
 }
 
 bool
-transition_is_short(const struct transition *t)
+transition_is_partial(const struct transition *t)
 {
 	for (size_t i = 0; i < t->block.n; i++) {
 		const struct tblock *b = &t->block.item[i];
@@ -220,13 +220,13 @@ transition_is_short(const struct transition *t)
 /* This phase has sent all it can.  No stage is begun while something of an earlier
  * one may still be old: what it rests on would not be so.  What has been emptied is
  * filled in any case. */
-static enum transition_step
+static enum transition_action
 end_phase(struct transition *t)
 {
-	bool another = t->stage < t->last_stage && count_open(t) == 0 && !transition_is_short(t);
+	bool another = t->stage < t->last_step && count_open(t) == 0 && !transition_is_partial(t);
 
-	if (t->phase == PHASE_STAGES && (another || t->has_drains)) {
-		t->last_stage = another ? t->last_stage : t->stage;
+	if (t->phase == PHASE_STEPS && (another || t->has_drains)) {
+		t->last_step = another ? t->last_step : t->stage;
 		t->counts.waits++;
 		return TRANSITION_WAIT;
 	}
@@ -235,7 +235,7 @@ end_phase(struct transition *t)
 	return TRANSITION_DONE;
 }
 
-enum transition_step
+enum transition_action
 transition_next(struct transition *t, struct transition_block *out)
 {
 	if (t->phase == PHASE_OVER)
@@ -247,14 +247,14 @@ transition_next(struct transition *t, struct transition_block *out)
 	start_scan(t, false);
 	if (scan_waiting(t, out))
 		return TRANSITION_SEND;
-	if (t->any_cold && !t->warm && t->phase == PHASE_STAGES && count_open(t) > 0)
+	if (t->any_cold && !t->warm && t->phase == PHASE_STEPS && count_open(t) > 0)
 		return TRANSITION_COLD; /* rather than to split for what will come anyway */
 	start_scan(t, true);
 	if (scan_waiting(t, out))
 		return TRANSITION_SEND;
 	if (t->phase != PHASE_EMPTY)
 		return end_phase(t);
-	t->phase = PHASE_STAGES;
+	t->phase = PHASE_STEPS;
 	transition_set_due(t);
 	return transition_next(t, out);
 }
@@ -262,7 +262,7 @@ transition_next(struct transition *t, struct transition_block *out)
 void
 transition_waited(struct transition *t)
 {
-	if (t->stage < t->last_stage)
+	if (t->stage < t->last_step)
 		t->stage++;
 	else
 		t->phase = PHASE_FILL;
@@ -272,7 +272,7 @@ transition_waited(struct transition *t)
 bool
 transition_is_to_fill(const struct transition *t)
 {
-	return t->phase == PHASE_STAGES && t->has_drains && t->stage >= t->last_stage;
+	return t->phase == PHASE_STEPS && t->has_drains && t->stage >= t->last_step;
 }
 
 void

@@ -107,7 +107,7 @@ measure(
 	s->blocks += p->delta_blocks;
 	s->n_anew += !p->repaired && !p->kept;
 	if (repair_prepare(&router, p, &err) != 0 ||
-	    ladder_prepare(&router, p, &err) != 0) /* as the daemon does after each sweep */
+	    reconfig_prepare(&router, p, &err) != 0) /* as the daemon does after each sweep */
 		die("cannot prepare", &err);
 	snapshot_put(snap);
 	plan_put(prev);
@@ -222,7 +222,7 @@ main(int argc, char **argv)
 		die("no engine", &err);
 	plan = plan_for(base, NULL);
 	start = now_ms();
-	if (repair_prepare(&router, plan, &err) != 0 || ladder_prepare(&router, plan, &err) != 0)
+	if (repair_prepare(&router, plan, &err) != 0 || reconfig_prepare(&router, plan, &err) != 0)
 		die("cannot prepare", &err);
 	printf("%s: route %.1f ms, verify %.1f ms, prepare %.1f ms, state %.1f MB\n", argv[1],
 	    plan->route_ms, plan->verify_ms, now_ms() - start,

@@ -254,7 +254,7 @@ look_at_report(void)
 		       "blocks=%u waits=%u held=%u %s\n",
 		    (double)sim_now_ns(rig.sim) / 1e9, sweep_scope_name(r->scope), r->reason,
 		    r->outcome, plan_change_name(r->change.kind), r->change.n_lids,
-		    r->change.n_drained, r->change.n_later, r->order.blocks, r->order.waits,
+		    r->change.n_drained, r->change.n_deferred, r->order.blocks, r->order.waits,
 		    r->order.held, r->error.msg);
 	timer_ns = sim_now_ns(rig.sim) +
 	    (r->outcome == SWEEP_FAILED || r->outcome == SWEEP_NOT_ROUTED ? RETRY_NS : LIGHT_NS);

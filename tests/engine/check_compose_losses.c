@@ -312,7 +312,7 @@ static void
 expect_nominal(struct plan *nominal, const char *what)
 {
 	check_plan(&c, what);
-	if (c.plan->change.waiting[0] == '\0' && c.plan->change.n_left == 0) {
+	if (c.plan->change.waiting[0] == '\0' && c.plan->change.n_kept_old == 0) {
 		ck_assert_msg(
 		    same_tables(&c, c.plan, nominal), "%s: not as before when all is back", what);
 		return;

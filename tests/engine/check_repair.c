@@ -438,7 +438,7 @@ START_TEST(repaired_tables_are_rebalanced)
 		if (is_routed(c.plan)) {
 			ck_assert(balances[_i].quietly);
 			ck_assert_uint_le(100 * most_routes(&c, c.plan), 85 * most);
-			ck_assert_uint_eq(c.plan->change.n_drained + c.plan->change.n_left, 0);
+			ck_assert_uint_eq(c.plan->change.n_drained + c.plan->change.n_kept_old, 0);
 			ck_assert_uint_eq(c.plan->deviations.n, 0);
 			n_taken++;
 		} else {
@@ -610,13 +610,13 @@ END_TEST
 static struct plan *
 take_up(struct course *c, struct plan *p)
 {
-	bool grafted = p->change.n_grafted > 0;
+	bool grafted = p->change.n_stubs > 0;
 
 	go_on(c, p);
 	if (!grafted)
 		return p;
 	p = plan_for(c, p->snap, false);
-	ck_assert_uint_eq(p->change.n_grafted, 0);
+	ck_assert_uint_eq(p->change.n_stubs, 0);
 	go_on(c, p);
 	return p;
 }
@@ -664,7 +664,7 @@ START_TEST(events_are_repaired)
 		q = take_up(&one, q);
 		assert_well_connected(&one, q, what);
 		/* what no order of writing takes back without a drain stays (reconfig.h) */
-		if (kind == ALL_BACK && two.first->snap == b.whole && p->change.n_left == 0 &&
+		if (kind == ALL_BACK && two.first->snap == b.whole && p->change.n_kept_old == 0 &&
 		    p->change.waiting[0] == '\0') {
 			assert_same_rows(p, two.first, two.first->top_lid + 1u, what);
 			ck_assert_uint_eq(p->deviations.n, 0);

@@ -107,7 +107,7 @@ expect_believed(void)
 		}
 	}
 	for (size_t i = 1; i < s->writing.unwritten.n; i++) {
-		const struct plan_held *a = &s->writing.unwritten.item[i - 1], *b = a + 1;
+		const struct plan_installed *a = &s->writing.unwritten.item[i - 1], *b = a + 1;
 
 		ck_assert(a->block < b->block || (a->block == b->block && a->sw < b->sw));
 	}

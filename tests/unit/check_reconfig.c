@@ -161,7 +161,7 @@ fabric(const char *words, unsigned n_down, uint64_t seed)
 
 /* Blocks of prev that the switches do not hold yet. */
 struct held_blocks {
-	const struct plan_held *item;
+	const struct plan_installed *item;
 	size_t n;
 };
 
@@ -171,9 +171,11 @@ make_plan_from(const struct fm_engine *engine, const char *words, unsigned n_dow
 {
 	struct chain_entry entry = { .engine = engine, .name = engine->name };
 	struct chain chain = { .entries = &entry, .n_entries = 1 };
-	struct plan_request q = {
-		.chain = &chain, .prev = prev, .drain = drain, .held = held.item, .n_held = held.n
-	};
+	struct plan_request q = { .chain = &chain,
+		.prev = prev,
+		.drain = drain,
+		.installed = held.item,
+		.n_installed = held.n };
 	struct fm_error err = { 0 };
 	struct plan *p;
 
@@ -307,7 +309,7 @@ add_in_stage(struct graph *g, const struct plan *old, const struct plan *new, ui
     unsigned stage, bool emptied)
 {
 	uint8_t rule = new->rules != NULL ? new->rules[lid] : 0;
-	unsigned of = rule & TRANSITION_STAGE;
+	unsigned of = rule & TRANSITION_STEP;
 
 	if (!changes(old, new, lid))
 		add_lid(g, old, new, lid, NEW, false);
@@ -318,7 +320,7 @@ add_in_stage(struct graph *g, const struct plan *old, const struct plan *new, ui
 	else if (of > stage)
 		add_lid(g, old, new, lid, OLD, false);
 	else
-		add_lid(g, old, new, lid, OLD | NEW, (rule & TRANSITION_ORDERED) != 0);
+		add_lid(g, old, new, lid, OLD | NEW, (rule & TRANSITION_NEXT_HOP_FIRST) != 0);
 }
 
 /* Writing `to` over `from` got through its first stage. */
@@ -336,8 +338,8 @@ add_older(struct graph *g, const struct broken_off *b, uint16_t lid)
 		return;
 	if (rule & TRANSITION_DRAIN)
 		add_lid(g, b->from, b->to, lid, OLD, false);
-	else if ((rule & TRANSITION_STAGE) == 0)
-		add_lid(g, b->from, b->to, lid, OLD | NEW, (rule & TRANSITION_ORDERED) != 0);
+	else if ((rule & TRANSITION_STEP) == 0)
+		add_lid(g, b->from, b->to, lid, OLD | NEW, (rule & TRANSITION_NEXT_HOP_FIRST) != 0);
 }
 
 static unsigned
@@ -346,8 +348,8 @@ last_step(const struct plan *p)
 	unsigned last = 0;
 
 	for (uint32_t lid = 1; p->rules != NULL && lid <= p->top_lid; lid++)
-		if ((p->rules[lid] & TRANSITION_STAGE) > last)
-			last = p->rules[lid] & TRANSITION_STAGE;
+		if ((p->rules[lid] & TRANSITION_STEP) > last)
+			last = p->rules[lid] & TRANSITION_STEP;
 	return last;
 }
 
@@ -462,9 +464,9 @@ START_TEST(switches_join)
 		ck_assert_uint_eq(b->change.n_drained + c->change.n_drained, 0);
 		ck_assert_uint_eq(b->verdict.unreachable_pairs + b->verdict.credit_loops, 0);
 		ck_assert_uint_eq(c->verdict.unreachable_pairs + c->verdict.credit_loops, 0);
-		ck_assert_uint_eq(c->change.n_grafted, 0);
-		if (b->change.n_grafted > 0) { /* else all of it was written at once */
-			ck_assert_uint_eq(b->change.n_grafted, n);
+		ck_assert_uint_eq(c->change.n_stubs, 0);
+		if (b->change.n_stubs > 0) { /* else all of it was written at once */
+			ck_assert_uint_eq(b->change.n_stubs, n);
 			for (uint32_t lid = 1; lid <= a->top_lid; lid++)
 				ck_assert(a->snap->fab.lid_end[lid] == FM_NONE ||
 				    !changes_on(a, b, (uint16_t)lid, b->snap->fab.n_switches - n));
@@ -493,7 +495,7 @@ prepare(struct plan *p)
 {
 	struct fm_error err = { 0 };
 
-	ck_assert_int_eq(ladder_prepare(&router, p, &err), 0);
+	ck_assert_int_eq(reconfig_prepare(&router, p, &err), 0);
 }
 
 static void
@@ -546,7 +548,7 @@ START_TEST(who_is_whole_is_not_drained)
 	ck_assert_uint_eq(b->verdict.unreachable_pairs + b->verdict.credit_loops, 0);
 	ck_assert_uint_eq(b->change.n_drained, 1);
 	ck_assert_uint_ne(b->rules[cut->lid] & TRANSITION_DRAIN, 0);
-	ck_assert_uint_gt(b->change.n_left, 0);
+	ck_assert_uint_gt(b->change.n_kept_old, 0);
 	ck_assert(is_safe(a, b, false));
 	if (_i % 2 != 0)
 		ck_assert_ptr_nonnull(router.counts); /* those of b, checked */
@@ -632,7 +634,7 @@ struct half_way {
 	struct plan plan;
 	struct tables tables;
 	uint8_t **row; /* [n_switches] */
-	FM_VEC(struct plan_held) held;
+	FM_VEC(struct plan_installed) held;
 };
 
 static void
@@ -656,11 +658,11 @@ go_half_way(struct half_way *h, const struct plan *a, const struct plan *b)
 
 			if (b->rules[lid] & TRANSITION_DRAIN)
 				now[lid] = was != now[lid] ? FM_PORT_NONE : was;
-			else if (b->rules[lid] & TRANSITION_STAGE)
+			else if (b->rules[lid] & TRANSITION_STEP)
 				now[lid] = was;
 		}
 		for (uint32_t block = 0; block < row / 64; block++) {
-			struct plan_held held = { .sw = sw, .block = block };
+			struct plan_installed held = { .sw = sw, .block = block };
 
 			memcpy(held.bytes, now + (size_t)block * 64, 64);
 			if (memcmp(held.bytes, b->tables->t.lft[sw] + (size_t)block * 64, 64) != 0)
@@ -714,8 +716,8 @@ static void
 assert_same_steps(const struct plan *a, const struct plan *b)
 {
 	ck_assert_uint_eq(a->change.n_lids, b->change.n_lids);
-	ck_assert_uint_eq(a->change.n_ordered, b->change.n_ordered);
-	ck_assert_uint_eq(a->change.n_later, b->change.n_later);
+	ck_assert_uint_eq(a->change.n_next_hop_first, b->change.n_next_hop_first);
+	ck_assert_uint_eq(a->change.n_deferred, b->change.n_deferred);
 	ck_assert_uint_eq(a->change.n_drained, b->change.n_drained);
 	ck_assert_int_eq(a->rules == NULL, b->rules == NULL);
 	ck_assert(a->rules == NULL || memcmp(a->rules, b->rules, a->top_lid + 1u) == 0);
@@ -751,7 +753,7 @@ static struct plan *
 go_on_by_counts(
     const struct counted *of, unsigned n_down, uint64_t seed, struct plan *a, unsigned looks[2])
 {
-	struct ladder_counts *kept;
+	struct reconfig_counts *kept;
 	struct plan *b, *c;
 	uint64_t switches[4] = { 0 };
 	unsigned looked;
@@ -778,7 +780,7 @@ go_on_by_counts(
 	looks[1] += few ? looked : 0;
 	ck_assert(!b->change.by_levels);
 	assert_same_steps(b, c);
-	ladder_counts_free(kept);
+	reconfig_counts_free(kept);
 	prepare(c);
 	plan_put(a);
 	plan_put(b);
@@ -873,8 +875,8 @@ add_sls_in_stage(
     struct graph *g, const struct plan *old, const struct plan *new, uint16_t lid, unsigned stage)
 {
 	uint8_t rule = new->rules != NULL ? new->rules[lid] : 0;
-	unsigned of = rule & TRANSITION_STAGE;
-	bool whole = (rule & TRANSITION_WHOLE) == TRANSITION_WHOLE;
+	unsigned of = rule & TRANSITION_STEP;
+	bool whole = (rule & TRANSITION_DRAIN_COLUMN) == TRANSITION_DRAIN_COLUMN;
 
 	if (whole && stage > 0 && stage < 18)
 		return; /* its packets are gone */
@@ -890,8 +892,8 @@ add_sls_in_stage(
 	else if (of != stage)
 		add_sls(g, old, new, lid, OLD, of < stage ? NEW : OLD, false);
 	else
-		add_sls(
-		    g, old, new, lid, OLD, OLD | NEW, (rule & TRANSITION_ORDERED) != 0 && !whole);
+		add_sls(g, old, new, lid, OLD, OLD | NEW,
+		    (rule & TRANSITION_NEXT_HOP_FIRST) != 0 && !whole);
 }
 
 static bool
@@ -925,7 +927,7 @@ START_TEST(old_sls_end_at_empty_entries)
 		struct plan *b = make_plan(&dfsssp_LTX_fm_engine, of, 1 + seed % 3, seed, a, 0);
 
 		ck_assert(b->repaired);
-		ck_assert_int_eq(b->change.sls_clash, ladder_may_hold(b));
+		ck_assert_int_eq(b->change.sls_clash, reconfig_awaits_hosts(b));
 		for (unsigned stage = 0; stage <= 17; stage++)
 			ck_assert_msg(!is_cyclic_in(a, b, stage), "%s, seed %u, stage %u", of,
 			    (unsigned)seed, stage);
@@ -950,7 +952,7 @@ assert_cut_as_told(const struct plan *a, const struct plan *b)
 	unsigned n_whole = 0;
 
 	for (uint32_t lid = 1; lid <= fab->max_lid; lid++) {
-		bool whole = (b->rules[lid] & TRANSITION_WHOLE) == TRANSITION_WHOLE;
+		bool whole = (b->rules[lid] & TRANSITION_DRAIN_COLUMN) == TRANSITION_DRAIN_COLUMN;
 
 		for (fm_sw sw = 0; whole && sw < fab->n_switches; sw++)
 			whole = sw == fab->end_sw[fab->lid_end[lid]] ||
@@ -981,7 +983,7 @@ START_TEST(anew_after_a_loss)
 			ck_assert_msg(!is_cyclic_in(a, b, stage), "%s, seed %u, stage %u", of,
 			    (unsigned)seed, stage);
 		ck_assert(is_cyclic_in(a, b, 18)); /* without a drain */
-		ck_assert(b->change.whole_columns && ladder_may_hold(b));
+		ck_assert(b->change.whole_columns && reconfig_awaits_hosts(b));
 		ck_assert_uint_lt(b->change.n_drained, b->change.n_lids);
 		n_drained += b->change.n_drained;
 		n_cut += b->change.n_cut;
@@ -1019,7 +1021,7 @@ END_TEST
 int
 main(void)
 {
-	Suite *s = suite_create("ladder");
+	Suite *s = suite_create("reconfig");
 	TCase *t = tcase_create("all");
 
 	tcase_set_timeout(t, 600);

@@ -318,7 +318,7 @@ check_all(void)
 			check_dest(d);
 		else if (!w.blank[0] && !w.half_way)
 			check_drained(d);
-		if ((rule & TRANSITION_WHOLE) == TRANSITION_ORDERED)
+		if ((rule & TRANSITION_DRAIN_COLUMN) == TRANSITION_NEXT_HOP_FIRST)
 			check_order(d);
 	}
 }
@@ -331,7 +331,7 @@ check_whole(void)
 		for (unsigned i = 0; i < w.n; i++) {
 			uint16_t lid = w.lid[d];
 
-			if (w.rules[lid] != TRANSITION_WHOLE || w.old[i][lid] >= HOST_PORT)
+			if (w.rules[lid] != TRANSITION_DRAIN_COLUMN || w.old[i][lid] >= HOST_PORT)
 				continue;
 			w.n_emptied += w.old[i][lid] == w.new[i][lid];
 			ck_assert_msg(
@@ -349,7 +349,7 @@ is_new_now(unsigned sw, uint16_t lid)
 static bool
 is_empty_now(unsigned sw, uint16_t lid)
 {
-	bool emptied = (w.rules[lid] == TRANSITION_WHOLE && w.old[sw][lid] < HOST_PORT) ||
+	bool emptied = (w.rules[lid] == TRANSITION_DRAIN_COLUMN && w.old[sw][lid] < HOST_PORT) ||
 	    w.old[sw][lid] != w.new[sw][lid];
 
 	return !emptied || (w.now[sw][lid] == 255 && w.maybe[sw][lid] == 255);
@@ -366,7 +366,7 @@ check_stages(const struct transition *t, fm_sw silent)
 	for (unsigned d = 0; d < w.n_dests; d++)
 		for (unsigned i = 0; i < w.n; i++) {
 			uint8_t rule = w.rules[w.lid[d]];
-			bool late = (rule & TRANSITION_STAGE) > w.n_waits;
+			bool late = (rule & TRANSITION_STEP) > w.n_waits;
 
 			if (rule & TRANSITION_DRAIN)
 				is_short = is_short || !is_empty_now(i, w.lid[d]);
@@ -378,8 +378,8 @@ check_stages(const struct transition *t, fm_sw silent)
 	ck_assert_msg(to_fill || n_old == 0, "another stage is begun on %u old entries", n_old);
 	ck_assert_msg(
 	    !to_fill || silent != FM_NONE || n_old == 0, "%u entries are left out", n_old);
-	ck_assert_msg(!is_short || transition_is_short(t), "a switch is short");
-	ck_assert_msg(silent != FM_NONE || !transition_is_short(t), "no switch is short");
+	ck_assert_msg(!is_short || transition_is_partial(t), "a switch is short");
+	ck_assert_msg(silent != FM_NONE || !transition_is_partial(t), "no switch is short");
 	w.n_short += is_short;
 	w.n_begun += !to_fill;
 }
@@ -428,7 +428,7 @@ play(struct transition *t, unsigned window, unsigned (*choose)(void *, unsigned)
 	struct transition_block b;
 
 	for (unsigned steps = 0; steps < 100000; steps++) {
-		enum transition_step step = TRANSITION_BUSY;
+		enum transition_action step = TRANSITION_BUSY;
 
 		if (w.n_open < window)
 			step = transition_next(t, &b);
@@ -613,7 +613,7 @@ START_TEST(what_is_unknown_is_not_led_to)
 			}
 		ck_assert(!transition_is_new(t, f, 0) && transition_is_unknown(t, f, 0));
 		n_held += transition_counts(t)->held;
-		n_short += transition_is_short(t);
+		n_short += transition_is_partial(t);
 		transition_free(t);
 		teardown();
 	}
@@ -635,7 +635,7 @@ START_TEST(without_admission_there_are_both)
 		w.only_count = true;
 		fm_rng_seed(&rng, seed);
 		t = make_transition();
-		transition_careless(t);
+		transition_unordered(t);
 		play(t, 1 + seed % 7, by_chance, &rng, FM_NONE);
 		n_loops += w.n_loops;
 		n_holes += w.n_holes;
@@ -704,8 +704,8 @@ END_TEST
 static void
 random_rules(struct fm_rng *rng)
 {
-	static const uint8_t rules[] = { 0, TRANSITION_ORDERED, 1, 1 | TRANSITION_ORDERED,
-		TRANSITION_DRAIN, 2, TRANSITION_WHOLE };
+	static const uint8_t rules[] = { 0, TRANSITION_NEXT_HOP_FIRST, 1,
+		1 | TRANSITION_NEXT_HOP_FIRST, TRANSITION_DRAIN, 2, TRANSITION_DRAIN_COLUMN };
 
 	for (unsigned d = 0; d < w.n_dests; d++)
 		w.rules[w.lid[d]] = rules[fm_rng_below(rng, 7)];
