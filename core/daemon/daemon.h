@@ -15,6 +15,8 @@
 
 #include "core/conf/cli.h"
 #include "core/ctl/events.h"
+#include "core/sweep/program.h"
+#include "core/sweep/sms.h"
 #include "core/sweep/sweep.h"
 
 struct daemon {

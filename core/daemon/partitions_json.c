@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "core/daemon/daemon.h"
+#include "core/subnet/partitions.h"
 #include "core/text/json_text.h"
 
 /* Of one partition, over the ports that are there. */

@@ -12,32 +12,32 @@
  */
 #include <inttypes.h>
 
-#include "core/sweep/internal.h"
+#include "core/sweep/program_internal.h"
 
 #define PER_BLOCK 8
 
 static struct alias_want *
 find_want(const struct sweeper *s, uint64_t port, uint32_t block)
 {
-	uint32_t i = fm_hash_find(&s->alias.of_port, port);
+	uint32_t i = fm_hash_find(&s->alias->of_port, port);
 
-	while (i != FM_HASH_NONE && s->alias.wants.item[i].block != block)
-		i = s->alias.wants.item[i].next;
-	return i == FM_HASH_NONE ? NULL : &s->alias.wants.item[i];
+	while (i != FM_HASH_NONE && s->alias->wants.item[i].block != block)
+		i = s->alias->wants.item[i].next;
+	return i == FM_HASH_NONE ? NULL : &s->alias->wants.item[i];
 }
 
 static struct alias_want *
 add_want(struct sweeper *s, uint64_t port, uint8_t block)
 {
 	struct alias_want fresh = {
-		.port = port, .block = block, .next = fm_hash_find(&s->alias.of_port, port)
+		.port = port, .block = block, .next = fm_hash_find(&s->alias->of_port, port)
 	};
 
-	if (!fm_vec_push(&s->alias.wants, fresh))
+	if (!fm_vec_push(&s->alias->wants, fresh))
 		return NULL;
-	if (fm_hash_put(&s->alias.of_port, port, (uint32_t)s->alias.wants.n - 1))
-		return &s->alias.wants.item[s->alias.wants.n - 1];
-	s->alias.wants.n--;
+	if (fm_hash_put(&s->alias->of_port, port, (uint32_t)s->alias->wants.n - 1))
+		return &s->alias->wants.item[s->alias->wants.n - 1];
+	s->alias->wants.n--;
 	return NULL;
 }
 
@@ -52,21 +52,21 @@ sweeper_set_aliases(struct sweeper *s, uint64_t port, uint8_t block, const uint6
 	if (block == 0)
 		w->guid[0] = port; /* its own, for ever */
 	w->due = true;
-	s->alias.due = true;
+	s->alias->due = true;
 	return true;
 }
 
 bool
 aliases_are_due(const struct sweeper *s)
 {
-	return s->sm.was_up && !s->set.dry_run && s->alias.due;
+	return s->rule.was_up && !s->set.dry_run && s->alias->due;
 }
 
 void
 aliases_fini(struct sweeper *s)
 {
-	fm_vec_fini(&s->alias.wants);
-	fm_hash_fini(&s->alias.of_port);
+	fm_vec_fini(&s->alias->wants);
+	fm_hash_fini(&s->alias->of_port);
 }
 
 /* ---------------------------------------------------------------- read and set */
@@ -137,7 +137,7 @@ read_block(struct sweeper *s, uint32_t slot, unsigned port, uint32_t block)
 bool
 aliases_are_due_at(const struct sweeper *s, uint32_t slot, unsigned port)
 {
-	return s->alias.wants.n > 0 && port_wants_lid(&s->inv, slot, port) &&
+	return s->alias->wants.n > 0 && port_wants_lid(&s->inv, slot, port) &&
 	    !inv_node(&s->inv, slot)->ports[port].aliases_done;
 }
 
@@ -149,14 +149,14 @@ aliases_ensure(struct sweeper *s, uint32_t slot, unsigned port)
 	bool all = !p->aliases_done;
 	uint32_t i;
 
-	if (s->alias.wants.n == 0 || n->quiet || !port_wants_lid(&s->inv, slot, port))
+	if (s->alias->wants.n == 0 || n->quiet || !port_wants_lid(&s->inv, slot, port))
 		return;
 	p->aliases_done = true;
-	for (i = fm_hash_find(&s->alias.of_port, p->guid); i != FM_HASH_NONE;
-	     i = s->alias.wants.item[i].next) {
-		if (all || s->alias.wants.item[i].due)
-			read_block(s, slot, port, s->alias.wants.item[i].block);
-		s->alias.wants.item[i].due = false;
+	for (i = fm_hash_find(&s->alias->of_port, p->guid); i != FM_HASH_NONE;
+	     i = s->alias->wants.item[i].next) {
+		if (all || s->alias->wants.item[i].due)
+			read_block(s, slot, port, s->alias->wants.item[i].block);
+		s->alias->wants.item[i].due = false;
 	}
 }
 
@@ -166,7 +166,7 @@ aliases_start(struct sweeper *s)
 {
 	if (!aliases_are_due(s))
 		return;
-	s->alias.due = false;
+	s->alias->due = false;
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++)
 		for (unsigned p = 0; p <= inv_node(&s->inv, i)->n_ports; p++)
 			aliases_ensure(s, i, p);

@@ -385,6 +385,23 @@ apply_again(struct sweeper *s)
 	return true;
 }
 
+void
+apply_fini(struct sweeper *s)
+{
+	transition_free(s->writing.transition);
+	fm_vec_fini(&s->writing.held);
+	fm_vec_fini(&s->writing.silent);
+	fm_vec_fini(&s->writing.unwritten);
+	end_visits(s);
+	end_settled(s);
+}
+
+bool
+apply_is_unfinished(const struct sweeper *s)
+{
+	return s->writing.unwritten.n > 0;
+}
+
 /* --------------------------------------------------------------- afterwards */
 
 static void

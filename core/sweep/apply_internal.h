@@ -11,7 +11,7 @@
 #ifndef CORE_SWEEP_APPLY_INTERNAL_H
 #define CORE_SWEEP_APPLY_INTERNAL_H
 
-#include "core/sweep/internal.h"
+#include "core/sweep/program_internal.h"
 
 #define LFT_BLOCK_LIDS TRANSITION_BLOCK_LIDS
 
@@ -50,6 +50,7 @@ empties_whole_columns(const struct sweeper *s)
 	return s->next != s->plan && s->next->change.whole_columns;
 }
 
+void apply_fini(struct sweeper *s);
 /* The transition, made when the first block that differs is found.  NULL: no memory. */
 struct transition *apply_transition(struct sweeper *s);
 /* What block `block` of the switch holds; NULL: not known. */

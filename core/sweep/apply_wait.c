@@ -159,3 +159,34 @@ apply_has_waited(struct sweeper *s)
 	transition_waited(s->writing.transition);
 	return true;
 }
+
+void
+apply_note_older(struct sweeper *s)
+{
+	int64_t gone_ns =
+	    s->p.transport->ops->now_ns(s->p.transport) + s->set.packet_life_ms * 1000000;
+
+	if (s->writing.older_until_ns < gone_ns)
+		s->writing.older_until_ns = gone_ns;
+	s->writing.older_by_levels = false;
+}
+
+int64_t
+apply_waits_until_ns(const struct sweeper *s)
+{
+	return s->writing.wait_ns;
+}
+
+void
+apply_request(struct sweeper *s, struct plan_request *q)
+{
+	bool untold = s->telling.held_for_sls || repath_is_back(s);
+
+	q->installed = s->writing.unwritten.item;
+	q->n_installed = s->writing.unwritten.n;
+	q->in_flight = untold || sweeper_clock_ms(s) * 1000000 < s->writing.older_until_ns;
+	q->in_flight_by_levels = s->writing.older_by_levels && !untold;
+	q->out_of_sync = s->writing.strayed;
+	s->telling.held_for_sls = untold;
+	s->writing.waits_for_older = q->in_flight || q->n_installed > 0;
+}

@@ -25,8 +25,7 @@
  */
 #include <inttypes.h>
 
-#include "core/sweep/observe.h"
-#include "core/sweep/todo.h"
+#include "core/sweep/internal.h"
 
 #define DOUBTS_MAX(s) (256 + 4 * (s)->inv.nodes.n)
 
@@ -145,7 +144,7 @@ arrive_greet(struct sweeper *s, uint32_t slot, const struct smp_route *route)
 	inv_age_links(&s->inv, slot);
 	if (!n->present)
 		n->first_in = s->report.number;
-	n->seen_in = s->reading.mark;
+	n->seen_in = s->disc->mark;
 	n->present = true;
 	n->silent = n->quiet = false;
 	n->n_reads = 0;
@@ -244,7 +243,7 @@ take(struct sweeper *s, const struct arrival *v)
 	}
 	n = inv_node(&s->inv, slot);
 	end = inv_is_switch(n) ? 0 : far_port;
-	fresh = !n->present || n->seen_in != s->reading.mark;
+	fresh = !n->present || n->seen_in != s->disc->mark;
 	if (v->m_key != 0)
 		n->ports[end].m_key = v->m_key;
 	if (fresh)
@@ -264,7 +263,7 @@ take(struct sweeper *s, const struct arrival *v)
 		doubt_switch(s, slot); /* it may have been without power, or tell of more */
 	if (!inv_is_switch(n))
 		discover_ask_port(s, slot, far_port);
-	s->reading.changed = true;
+	s->disc->changed = true;
 }
 
 /* ---------------------------------------------------------------- doubts */
@@ -332,7 +331,7 @@ doubt_of(const struct sweeper *s, uint32_t slot, const struct arrival *v)
 	if (!inv_is(&s->inv, slot, &v->info))
 		return slot == s->inv.local ? IS_FOREIGN : DOUBT_NODE;
 	p = &n->ports[v->info.local_port];
-	if (n->seen_in != s->reading.mark && inv_is_switch(n))
+	if (n->seen_in != s->disc->mark && inv_is_switch(n))
 		return p->edge == EDGE_WAS && !is_elsewhere(p, v) ? DOUBT_NONE : DOUBT_PLACE;
 	return doubts_link(s, slot, v) ? DOUBT_LINK : DOUBT_NONE;
 }
@@ -554,7 +553,7 @@ settle(struct sweeper *s, struct arrival *v)
 
 	if (d == DOUBT_NONE) {
 		take(s, v);
-	} else if (d == IS_FOREIGN || s->reading.n_doubts++ >= DOUBTS_MAX(s)) {
+	} else if (d == IS_FOREIGN || s->disc->n_doubts++ >= DOUBTS_MAX(s)) {
 		arrive_leave_out(s, v->node, v->port, v->owner, v->owner_port);
 	} else if (d == DOUBT_LOOP && v->info.local_port == v->port) {
 		note_loop(s, v->node, v->port, v->port); /* a plug that is its own far end */

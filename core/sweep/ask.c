@@ -7,7 +7,9 @@
  * callback.  This is also the one place through which a Set can leave, so
  * that a dry run sends none.
  */
-#include "core/sweep/internal.h"
+#include "core/sweep/ask.h"
+#include "core/sweep/lid_route.h"
+#include "core/sweep/sweeper.h"
 #include "lib/faultpoint.h"
 
 #define EARLY_TRIES_MAX 4
@@ -265,13 +267,4 @@ ask_set_at(struct ask *a, uint16_t attr, uint32_t modifier, const uint8_t *data,
 		return false;
 	ask_set(a, &route, attr, modifier, data, done);
 	return true;
-}
-
-void
-sweep_fail(struct sweeper *s, enum fm_error_kind kind, const char *sentence)
-{
-	if (s->run.failed)
-		return;
-	s->run.failed = true;
-	fm_fail(&s->report.error, kind, "%s", sentence);
 }

@@ -20,8 +20,7 @@
  */
 #include <inttypes.h>
 
-#include "core/sweep/observe.h"
-#include "core/sweep/todo.h"
+#include "core/sweep/internal.h"
 #include "lib/printable.h"
 
 #define BESIDE_MAX 16384
@@ -42,20 +41,14 @@ discover_note_silence(struct ask *a, const char *what, enum txn_status status)
 	if (status == TXN_CANCELLED || n->silent)
 		return;
 	n->silent = true;
-	n->silent_way = discover_way(n);
+	n->silent_way = inv_way(n);
 	n->silent_in = s->report.number;
-	s->reading.fell_silent = s->reading.fell_silent || (inv_is_switch(n) && !n->was_silent);
+	s->disc->fell_silent = s->disc->fell_silent || (inv_is_switch(n) && !n->was_silent);
 	s->report.n_silent++;
 	fm_log_rl(&s->logs.silent, n->warned ? FM_LOG_DEBUG : FM_LOG_WARN, "sweep",
 	    "%s %s %s; it is left out of this sweep", inv_name(n, name, sizeof(name)),
 	    status == TXN_TIMEOUT ? "does not answer Get" : "refuses Get", what);
 	n->warned = true;
-}
-
-uint64_t
-discover_way(const struct inv_node *n)
-{
-	return fm_hash_bytes(1, n->path, (size_t)n->n_hops + 1);
 }
 
 static void
@@ -136,15 +129,6 @@ on_switch_info_first(struct ask *a, enum txn_status status, const uint8_t *reply
 		ask_ports(a->s, a->node);
 }
 
-bool
-discover_walks(const struct sweeper *s, uint32_t slot, unsigned port)
-{
-	if (port == 0)
-		return false;
-	return inv_is_switch(inv_node(&s->inv, slot)) ||
-	    (slot == s->inv.local && port == s->inv.local_port);
-}
-
 static void
 on_port_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
@@ -156,7 +140,7 @@ on_port_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 		return;
 	if ((!inv_is_switch(n) || a->port == 0) && mkeys_note(s, a->node, a->port, &p->info))
 		discover_ask_port(s, a->node, a->port);
-	if (!discover_walks(s, a->node, a->port))
+	if (!inv_walks(&s->inv, a->node, a->port))
 		return;
 	if (p->info.port_state < WIRE_PORT_INIT)
 		inv_unlink(&s->inv, a->node, a->port, EDGE_NONE);
@@ -170,7 +154,7 @@ on_port_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 void
 discover_ask_switch(struct sweeper *s, uint32_t node)
 {
-	bool may_clear = s->sm.was_up && s->p.ha->state == WIRE_SM_MASTER && !s->set.dry_run;
+	bool may_clear = s->rule.was_up && s->p.ha->state == WIRE_SM_MASTER && !s->set.dry_run;
 	struct ask *a = ask_new(s, node, 0);
 
 	if (a != NULL &&
@@ -281,7 +265,7 @@ on_sign(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
 	struct sweeper *s = a->s;
 
-	s->reading.n_beside--;
+	s->disc->n_beside--;
 	if (ask_is_stale(a) || inv_node(&s->inv, a->node)->ports[a->port].edge != EDGE_SILENT)
 		return;
 	if (status == TXN_TIMEOUT && a->route.m_key == 0 && mkeys_other(s) != 0)
@@ -297,7 +281,7 @@ on_sign(struct ask *a, enum txn_status status, const uint8_t *reply)
 static void
 look_for_sign(struct sweeper *s, uint32_t node, uint8_t port, uint64_t m_key)
 {
-	struct ask *a = s->reading.n_beside < BESIDE_MAX ? ask_new(s, node, port) : NULL;
+	struct ask *a = s->disc->n_beside < BESIDE_MAX ? ask_new(s, node, port) : NULL;
 	struct smp_route route;
 
 	if (a == NULL)
@@ -308,7 +292,7 @@ look_for_sign(struct sweeper *s, uint32_t node, uint8_t port, uint64_t m_key)
 	}
 	route.m_key = m_key;
 	a->nobody_waits = true;
-	s->reading.n_beside++;
+	s->disc->n_beside++;
 	ask_get(a, &route, WIRE_ATTR_NODE_INFO, 0, on_sign);
 }
 
@@ -377,6 +361,6 @@ on_own_node(struct ask *a, enum txn_status status, const uint8_t *reply)
 void
 discover_start(struct sweeper *s)
 {
-	s->reading.mark++;
+	s->disc->mark++;
 	ask_own_node(s, 0);
 }

@@ -9,7 +9,7 @@
 #include "core/sweep/fields.h"
 
 #include "core/subnet/qos.h"
-#include "core/sweep/internal.h"
+#include "core/sweep/settings.h"
 
 #define DOWN_DEFAULT_POLLING 2
 
@@ -112,7 +112,7 @@ want_op_vls(const struct field_context *c, uint64_t present)
 {
 	if (c->peer == NULL || !is_in_init(c))
 		return present;
-	return model_link_vl_code(c->set, c->port, c->peer);
+	return field_link_vl_code(c->set, c->port, c->peer);
 }
 
 static bool
@@ -370,4 +370,19 @@ fields_refused(uint32_t rows_sent, const void *sent, const void *answered)
 		    field_get(&field_rows[i], sent) != field_get(&field_rows[i], answered))
 			refused |= 1u << i;
 	return refused;
+}
+
+uint8_t
+field_link_vl_code(
+    const struct sweep_settings *set, const struct inv_port *a, const struct inv_port *b)
+{
+	bool fixed =
+	    a->info.port_state == WIRE_PORT_ACTIVE && b->info.port_state == WIRE_PORT_ACTIVE;
+	uint8_t x = fixed ? a->info.operational_vls : a->info.vl_cap;
+	uint8_t y = fixed ? b->info.operational_vls : b->info.vl_cap;
+	uint8_t code = x < y ? x : y;
+
+	if (code > set->max_op_vls && !fixed)
+		code = set->max_op_vls;
+	return code == 0 ? 1 : code;
 }

@@ -64,6 +64,10 @@ struct field_row {
 extern const struct field_row field_rows[];
 extern const unsigned n_field_rows; /* at most 32 */
 
+/* Data VLs of a link, as their code: what both ends can, or, when it is active and is not to be
+ * bounced, what it runs with. */
+uint8_t field_link_vl_code(
+    const struct sweep_settings *set, const struct inv_port *a, const struct inv_port *b);
 uint64_t field_get(const struct field_row *row, const void *info);
 void field_put(const struct field_row *row, void *info, uint64_t value);
 

@@ -4,26 +4,6 @@
 #include "core/sweep/internal.h"
 #include "lib/bitset.h"
 
-void
-heard_count_ports(const struct inventory *inv, uint32_t *n_active, uint32_t *n_not_active)
-{
-	*n_active = *n_not_active = 0;
-	for (uint32_t i = 0; i < inv->nodes.n; i++) {
-		const struct inv_node *n = inv_node(inv, i);
-
-		for (unsigned p = 1; n->present && p <= n->n_ports; p++) {
-			const struct inv_port *port = &n->ports[p];
-
-			if (port->edge != EDGE_LINKED)
-				continue;
-			if (port->known && port->info.port_state == WIRE_PORT_ACTIVE)
-				++*n_active;
-			else
-				++*n_not_active;
-		}
-	}
-}
-
 static bool
 is_in_doubt(const struct inv_node *n)
 {
@@ -72,7 +52,7 @@ sweeper_heard(const struct sweeper *s, struct sweep_heard *out)
 	*out = (struct sweep_heard){ .oldest_ms = -1 };
 	if (s->plan != NULL)
 		out->n_unreachable = s->plan->verdict.unreachable_pairs;
-	heard_count_ports(inv, &out->n_ports_active, &out->n_ports_not_active);
+	inv_count_ports(inv, &out->n_ports_active, &out->n_ports_not_active);
 	out->n_not_heard = count_not_heard(inv, seen);
 	free(seen);
 	for (uint32_t i = 0; i < inv->nodes.n; i++) {

@@ -20,7 +20,5 @@ struct sweep_heard {
 };
 /* O(ports). */
 void sweeper_heard(const struct sweeper *s, struct sweep_heard *out);
-/* Ports with a cable whose two ends are known. */
-void heard_count_ports(const struct inventory *inv, uint32_t *n_active, uint32_t *n_not_active);
 
 #endif

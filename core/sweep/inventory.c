@@ -41,6 +41,7 @@ inv_fini(struct inventory *inv)
 	fm_vec_fini(&inv->switches);
 	fm_hash_fini(&inv->by_guid);
 	fm_hash_fini(&inv->by_port);
+	fm_hash_fini(&inv->lid_owner);
 	fm_arena_fini(&inv->mem);
 }
 
@@ -407,4 +408,24 @@ inv_name(const struct inv_node *n, char *buf, size_t size)
 {
 	snprintf(buf, size, "\"%s\" (0x%016" PRIx64 ")", n->desc[0] ? n->desc : "?", n->guid);
 	return buf;
+}
+
+void
+inv_count_ports(const struct inventory *inv, uint32_t *n_active, uint32_t *n_not_active)
+{
+	*n_active = *n_not_active = 0;
+	for (uint32_t i = 0; i < inv->nodes.n; i++) {
+		const struct inv_node *n = inv_node(inv, i);
+
+		for (unsigned p = 1; n->present && p <= n->n_ports; p++) {
+			const struct inv_port *port = &n->ports[p];
+
+			if (port->edge != EDGE_LINKED)
+				continue;
+			if (port->known && port->info.port_state == WIRE_PORT_ACTIVE)
+				++*n_active;
+			else
+				++*n_not_active;
+		}
+	}
 }

@@ -135,6 +135,7 @@ struct inventory {
 	uint8_t local_port;	/* our port (a switch: 0) */
 	uint32_t n_switch_slots;
 	uint64_t n_unlinked;	   /* links taken out since the start */
+	struct fm_hash lid_owner;  /* base LID that we have given -> slot */
 	FM_VEC(uint32_t) switches; /* sw_index -> slot */
 };
 
@@ -208,7 +209,61 @@ inv_port_up(const struct inv_port *p)
 /* The rate that a port reports. */
 struct wire_rate inv_rate(const struct inv_node *n, unsigned port);
 
+/* Stands for the directed route to a switch. */
+static inline uint64_t
+inv_way(const struct inv_node *n)
+{
+	return fm_hash_bytes(1, n->path, (size_t)n->n_hops + 1);
+}
+
+/* Is what lies behind the port asked who it is: a port of a switch, our own? */
+static inline bool
+inv_walks(const struct inventory *inv, uint32_t slot, unsigned port)
+{
+	if (port == 0)
+		return false;
+	return inv_is_switch(inv_node(inv, slot)) ||
+	    (slot == inv->local && port == inv->local_port);
+}
+
+/* Ports with a cable whose two ends are known. */
+void inv_count_ports(const struct inventory *inv, uint32_t *n_active, uint32_t *n_not_active);
+
 /* "node description (0x0123...)", for the log; buf is returned. */
 const char *inv_name(const struct inv_node *n, char *buf, size_t size);
+
+/* Does this node take part: it answered all that is needed of it? */
+static inline bool
+node_usable(const struct inv_node *n)
+{
+	if (!n->present)
+		return false;
+	return !inv_is_switch(n) || (n->sw_known && n->ports[0].known);
+}
+
+/* A cable whose two ends both take part. */
+static inline bool
+link_usable(const struct inventory *inv, const struct inv_port *p)
+{
+	const struct inv_node *far;
+
+	if (p->edge != EDGE_LINKED || !inv_port_up(p))
+		return false;
+	far = inv_node(inv, p->peer);
+	return node_usable(far) && inv_port_up(&far->ports[p->peer_port]);
+}
+
+/* An end-port that is to have a LID. */
+static inline bool
+port_wants_lid(const struct inventory *inv, uint32_t slot, unsigned port)
+{
+	const struct inv_node *n = inv_node(inv, slot);
+
+	if (!node_usable(n))
+		return false;
+	if (inv_is_switch(n))
+		return port == 0;
+	return port != 0 && n->ports[port].known && link_usable(inv, &n->ports[port]);
+}
 
 #endif

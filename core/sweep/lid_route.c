@@ -24,8 +24,9 @@
  *
  * O(hops) a route, O(1) to a switch that has had one in this sweep.
  */
-#include "core/sweep/observe.h"
-#include "core/sweep/apply_internal.h"
+#include "core/sweep/doubt.h"
+#include "core/sweep/lid_route.h"
+#include "core/sweep/sweeper.h"
 #include "lib/bitset.h"
 
 #define TRIES_MAX 2
@@ -52,7 +53,7 @@ is_settled(const struct sweeper *s, const struct plan *tables, fm_sw sw, uint16_
 	if (!node_usable(n) || n->quiet || n->sw.linear_fdb_top < lid)
 		return false;
 	if (tables == s->next)
-		return apply_is_settled(s, n, lid);
+		return s->ways.is_settled(s, n, lid);
 	return n->lft == LFT_OURS && !fm_bit_test(n->lft_doubt, lid / TRANSITION_BLOCK_LIDS);
 }
 

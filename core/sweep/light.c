@@ -11,8 +11,7 @@
  * switched off is thereby known to be gone; only when one is silent though its cables are up does
  * everything have to be looked at.
  */
-#include "core/sweep/observe.h"
-#include "core/sweep/todo.h"
+#include "core/sweep/internal.h"
 
 static void
 on_light(struct ask *a, enum txn_status status, const uint8_t *reply)
@@ -33,7 +32,7 @@ on_light(struct ask *a, enum txn_status status, const uint8_t *reply)
 void
 light_start(struct sweeper *s)
 {
-	s->reading.todo_work = todo_take_up(s, true);
+	s->disc->todo_work = todo_take_up(s, true);
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
 		const struct inv_node *n = inv_node(&s->inv, i);
 		struct ask *a;

@@ -16,8 +16,37 @@
 #include <inttypes.h>
 
 #include "core/sweep/fields.h"
-#include "core/sweep/heard.h"
-#include "core/sweep/observe.h"
+#include "core/sweep/program_internal.h"
+
+void
+links_start(struct sweeper *s)
+{
+	uint64_t mark = sweep_settings_mark(&s->set);
+
+	s->links->settings_changed = s->p.store != NULL && store_mark(s->p.store) != mark;
+	s->links->mark = mark;
+}
+
+/* What the settings before borrowed may be gone. */
+void
+links_configured(struct sweeper *s)
+{
+	uint64_t mark = sweep_settings_mark(&s->set);
+
+	s->links->settings_changed = s->links->settings_changed || mark != s->links->mark;
+	s->links->mark = mark;
+}
+
+void
+links_settings_written(struct sweeper *s)
+{
+	struct fm_error err = { 0 };
+
+	s->links->settings_changed = false;
+	if (s->p.store != NULL && !s->set.dry_run &&
+	    store_put_mark(s->p.store, s->links->mark, &err) != 0)
+		log_err("sweep", "%s", err.msg);
+}
 
 static enum field_where
 where_of(const struct inv_node *n, unsigned port)
@@ -53,8 +82,8 @@ wanted_port(struct sweeper *s, uint32_t slot, unsigned port, struct wire_port_in
 		.node = n,
 		.port = p,
 		.sm_lid = our_lid(s),
-		.arm = usable && model_takes_link(s, n, port),
-		.insist = s->links.settings_changed,
+		.arm = usable && links_takes(s, n, port),
+		.insist = s->links->settings_changed,
 		.lost = has_lost(s, p) };
 
 	if (usable) {
@@ -141,9 +170,9 @@ on_set_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (sent.client_reregister) {
 		p->reregistered = true;
 		if (p->repaths)
-			routing_note_older(s);
+			apply_note_older(s);
 		p->repaths = false;
-		fm_hash_remove(&s->telling.lost_ports, p->guid);
+		repath_registers(s, p->guid);
 	}
 }
 
@@ -182,8 +211,8 @@ note_held_back(struct sweeper *s, uint32_t slot, unsigned port)
 	if ((p->info.neighbor_mtu == mtu || mtu == 0) &&
 	    (p->info.operational_vls == vls || vls == 0))
 		return;
-	if (s->links.n_held_back++ == 0)
-		snprintf(s->links.held_back, sizeof(s->links.held_back),
+	if (s->links->n_held_back++ == 0)
+		snprintf(s->links->held_back, sizeof(s->links->held_back),
 		    "%s port %u has NeighborMTU %u and OperationalVLs %u where %u and %u are due",
 		    inv_name(n, name, sizeof(name)), port, p->info.neighbor_mtu,
 		    p->info.operational_vls, mtu, vls);
@@ -192,14 +221,14 @@ note_held_back(struct sweeper *s, uint32_t slot, unsigned port)
 static void
 say_held_back(struct sweeper *s)
 {
-	if (s->links.n_held_back > 0 && s->links.n_held_back != s->links.n_held_back_said)
+	if (s->links->n_held_back > 0 && s->links->n_held_back != s->links->n_held_back_said)
 		log_notice("sweep",
 		    "%" PRIu32
 		    " active links are left with the MTU or VLs they came up with, until they "
 		    "come up anew: %s (codes of PortInfo)%s",
-		    s->links.n_held_back, s->links.held_back,
-		    s->links.n_held_back > 1 ? ", for one" : "");
-	s->links.n_held_back_said = s->links.n_held_back;
+		    s->links->n_held_back, s->links->held_back,
+		    s->links->n_held_back > 1 ? ", for one" : "");
+	s->links->n_held_back_said = s->links->n_held_back;
 }
 
 static void
@@ -239,7 +268,7 @@ on_far_state(struct ask *a, enum txn_status status, const uint8_t *reply)
 		return;
 	if (now.port_state != WIRE_PORT_ARMED)
 		return;
-	s->links.far_ends_sleep = true;
+	s->links->far_ends_sleep = true;
 	make_active(s, a->node, a->port, on_set_port);
 }
 
@@ -254,7 +283,7 @@ follow_up(struct sweeper *s, uint32_t slot, unsigned port)
 	if (p->info.port_state != WIRE_PORT_ACTIVE || p->edge != EDGE_LINKED ||
 	    inv_node(&s->inv, far)->ports[far_port].info.port_state != WIRE_PORT_ARMED)
 		return;
-	if (s->links.far_ends_sleep)
+	if (s->links->far_ends_sleep)
 		make_active(s, far, far_port, on_set_port);
 	else if ((look = ask_new(s, far, far_port)) != NULL)
 		ask_get_at(look, WIRE_ATTR_PORT_INFO, far_port, on_far_state);
@@ -287,7 +316,7 @@ activate_port(struct sweeper *s, uint32_t slot, unsigned port)
 	struct inv_port *far;
 
 	if (p->info.port_state < least || p->info.port_state == WIRE_PORT_ACTIVE || p->follows ||
-	    !model_takes_link(s, n, port))
+	    !links_takes(s, n, port))
 		return;
 	far = &inv_node(&s->inv, p->peer)->ports[p->peer_port];
 	if (far->info.port_state == WIRE_PORT_ACTIVE) {
@@ -337,7 +366,7 @@ links_name(struct sweeper *s, uint32_t slot, unsigned port)
 	const struct inv_port *p = &inv_node(&s->inv, slot)->ports[port];
 	struct wire_port_info info = p->info;
 
-	if (p->lid == 0 || p->info.lid != 0 || s->keys.fabric != s->set.m_key)
+	if (p->lid == 0 || p->info.lid != 0 || s->keys->fabric != s->set.m_key)
 		return;
 	if (port == 0) {
 		if (!s->set.dry_run) /* it will be counted in its turn */
@@ -381,7 +410,7 @@ feed_activate(struct sweeper *s)
 void
 links_ports(struct sweeper *s)
 {
-	s->links.n_held_back = 0;
+	s->links->n_held_back = 0;
 	lid_route_try(s);
 	s->run.cursor[1] = 0;
 	s->run.feed = feed_set;
@@ -401,7 +430,7 @@ links_count(struct sweeper *s)
 	struct sweep_report *r = &s->report;
 
 	r->n_switches = r->n_cas = r->n_routers = r->n_links = 0;
-	heard_count_ports(&s->inv, &r->n_ports_active, &r->n_ports_not_active);
+	inv_count_ports(&s->inv, &r->n_ports_active, &r->n_ports_not_active);
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
 		const struct inv_node *n = inv_node(&s->inv, i);
 
@@ -413,4 +442,45 @@ links_count(struct sweeper *s)
 		for (unsigned p = 1; p <= n->n_ports; p++)
 			r->n_links += n->ports[p].edge == EDGE_LINKED && i < n->ports[p].peer;
 	}
+}
+
+bool
+observe_written_port(struct ask *a, const struct wire_port_info *now)
+{
+	struct inv_port *p = &inv_node(&a->s->inv, a->node)->ports[a->port];
+	uint64_t m_key;
+
+	if (a->port != 0 && now->port_state < p->info.port_state) {
+		doubt_link(a->s, a->node, a->port);
+		return false;
+	}
+	m_key = now->m_key != 0 ? now->m_key : p->info.m_key; /* hidden by the protect bits */
+	p->info = *now;
+	p->info.m_key = m_key;
+	p->info.client_reregister = 0;
+	p->read_seq = a->seq;
+	return true;
+}
+
+bool
+links_is_put_off(const struct sweeper *s, const struct inv_node *n, unsigned port)
+{
+	const struct inv_port *p = &n->ports[port];
+	const struct inv_node *far = inv_node(&s->inv, p->peer);
+	const struct fm_fabric *aim;
+	fm_link l;
+
+	if (s->writing.unwritten.n == 0 || !inv_is_switch(n) || !inv_is_switch(far) ||
+	    (p->info.port_state == WIRE_PORT_ACTIVE &&
+		far->ports[p->peer_port].info.port_state == WIRE_PORT_ACTIVE))
+		return false;
+	aim = &s->plan->snap->fab;
+	l = n->sw_index < aim->n_switches ? fm_link_at(aim, n->sw_index, (uint8_t)port) : FM_NONE;
+	return l == FM_NONE || aim->link_to[l] != far->sw_index;
+}
+
+bool
+links_takes(const struct sweeper *s, const struct inv_node *n, unsigned port)
+{
+	return link_usable(&s->inv, &n->ports[port]) && !links_is_put_off(s, n, port);
 }

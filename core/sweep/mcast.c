@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "core/mcast/mft_rows.h"
-#include "core/sweep/internal.h"
+#include "core/sweep/program_internal.h"
 #include "lib/bitset.h"
 
 #define TOP_STEP 64u /* MLIDs */
@@ -146,7 +146,7 @@ mcast_is_due(const struct sweeper *s)
 {
 	const struct mcast_spot *spot;
 
-	return s->sm.was_up && !s->set.dry_run && s->plan != NULL && s->plan->mcast != NULL &&
+	return s->rule.was_up && !s->set.dry_run && s->plan != NULL && s->plan->mcast != NULL &&
 	    mcast_net_dirty(s->mc->net, &spot) > 0;
 }
 
@@ -155,10 +155,10 @@ sweeper_set_member(struct sweeper *s, uint16_t mlid, uint8_t sl, uint64_t guid, 
 {
 	bool ok = mcast_net_set(s->mc->net, mlid, sl, guid, roles);
 
-	if (s->sm.was_up && mcast_lacks_trees(s) &&
+	if (s->rule.was_up && mcast_lacks_trees(s) &&
 	    (mcast_net_sls(s->mc->net) & ~s->mc->making) != 0)
 		sweeper_request(s, SWEEP_NAMED, "multicast trees");
-	else if (s->sm.was_up && s->mc->top != 0 && roles != MCAST_OUT && mlid > s->mc->top)
+	else if (s->rule.was_up && s->mc->top != 0 && roles != MCAST_OUT && mlid > s->mc->top)
 		sweeper_request(s, SWEEP_NAMED, "multicast tables grow");
 	return ok;
 }
@@ -198,12 +198,6 @@ mcast_top_mlid(struct sweeper *s)
 	if (top > s->mc->top)
 		s->mc->top = (uint16_t)top;
 	return s->mc->top;
-}
-
-void
-mcast_note_reset(struct inv_node *n)
-{
-	n->mft = MFT_EMPTY;
 }
 
 /* -------------------------------------------------------------------- reading */

@@ -23,28 +23,28 @@
 #include <inttypes.h>
 
 #include "core/sweep/fields.h"
-#include "core/sweep/internal.h"
+#include "core/sweep/program_internal.h"
 
 void
 mkeys_start(struct sweeper *s)
 {
 	uint64_t kept = store_m_key(s->p.store);
 
-	s->keys.fabric = kept != 0 ? kept : s->set.m_key;
-	txn_set_m_key(s->p.txn, s->keys.fabric);
+	s->keys->fabric = kept != 0 ? kept : s->set.m_key;
+	txn_set_m_key(s->p.txn, s->keys->fabric);
 }
 
 static uint64_t
 key_of(const struct sweeper *s, const struct inv_port *p)
 {
-	return p->m_key != 0 ? p->m_key : s->keys.fabric;
+	return p->m_key != 0 ? p->m_key : s->keys->fabric;
 }
 
 /* The only other key that a port of ours may have. */
 uint64_t
 mkeys_other(const struct sweeper *s)
 {
-	return s->set.m_key != s->keys.fabric ? s->set.m_key : 0;
+	return s->set.m_key != s->keys->fabric ? s->set.m_key : 0;
 }
 
 static void
@@ -136,7 +136,7 @@ mkeys_note(struct sweeper *s, uint32_t slot, unsigned port, struct wire_port_inf
 	if (now->m_key != 0) {
 		if (now->m_key != key_of(s, p) && now->m_key != s->set.m_key)
 			say_foreign(s, n, port, "it can be read, and is replaced");
-		p->m_key = now->m_key != s->keys.fabric ? now->m_key : 0;
+		p->m_key = now->m_key != s->keys->fabric ? now->m_key : 0;
 		return false;
 	}
 	/* none, or hidden from us; protect bits without a key are ours alone */
@@ -180,7 +180,7 @@ on_new_key(struct ask *a, enum txn_status status, const uint8_t *reply)
 
 	if (status == TXN_OK) {
 		p->info.m_key = s->set.m_key;
-		p->m_key = s->set.m_key != s->keys.fabric ? s->set.m_key : 0;
+		p->m_key = s->set.m_key != s->keys->fabric ? s->set.m_key : 0;
 		return;
 	}
 	if (status != TXN_CANCELLED)
@@ -222,9 +222,9 @@ feed_keys(struct sweeper *s)
 bool
 mkeys_change(struct sweeper *s)
 {
-	if (s->keys.changed)
+	if (s->keys->changed)
 		return false;
-	s->keys.changed = true;
+	s->keys->changed = true;
 	s->run.cursor[1] = 0;
 	s->run.feed = feed_keys;
 	return true;
@@ -233,7 +233,7 @@ mkeys_change(struct sweeper *s)
 void
 mkeys_commit(struct sweeper *s)
 {
-	uint64_t old = s->keys.fabric;
+	uint64_t old = s->keys->fabric;
 	struct fm_error err = { 0 };
 
 	if (s->set.dry_run)
@@ -242,13 +242,13 @@ mkeys_commit(struct sweeper *s)
 		log_err("sweep", "%s", err.msg);
 	if (old == s->set.m_key)
 		return;
-	s->keys.fabric = s->set.m_key;
-	txn_set_m_key(s->p.txn, s->keys.fabric);
+	s->keys->fabric = s->set.m_key;
+	txn_set_m_key(s->p.txn, s->keys->fabric);
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++)
 		for (unsigned p = 0; p <= inv_node(&s->inv, i)->n_ports; p++) {
 			struct inv_port *port = &inv_node(&s->inv, i)->ports[p];
 			uint64_t has = port->info.m_key;
 
-			port->m_key = has != 0 && has != s->keys.fabric ? has : 0;
+			port->m_key = has != 0 && has != s->keys->fabric ? has : 0;
 		}
 }

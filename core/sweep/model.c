@@ -172,7 +172,7 @@ keep_lids(struct sweeper *s, struct lid_round *r, struct fm_error *err)
 {
 	struct store_lid *keep = fm_arena_array(&r->mem, r->ports.n + 1, struct store_lid);
 
-	fm_hash_fini(&s->links.lid_owner);
+	fm_hash_fini(&s->inv.lid_owner);
 	for (uint32_t i = 0; keep != NULL && i < r->ports.n; i++) {
 		const struct lid_want *w = &r->wants.item[i];
 		const struct wanted_port *ref = &r->ports.item[i];
@@ -181,7 +181,7 @@ keep_lids(struct sweeper *s, struct lid_round *r, struct fm_error *err)
 		p->lid = w->lid;
 		p->lmc = w->lmc;
 		keep[i] = (struct store_lid){ w->guid, w->lid, w->lmc };
-		if (!fm_hash_put(&s->links.lid_owner, w->lid, ref->slot))
+		if (!fm_hash_put(&s->inv.lid_owner, w->lid, ref->slot))
 			return false;
 	}
 	s->report.n_lids = (uint32_t)r->ports.n;
@@ -196,7 +196,7 @@ keep_lids(struct sweeper *s, struct lid_round *r, struct fm_error *err)
 static int
 give_lids(struct sweeper *s, struct fm_error *err)
 {
-	bool honour = !(s->sm.first_master && s->set.reassign_lids);
+	bool honour = !(s->rule.first_master && s->set.reassign_lids);
 	struct lid_round r = { 0 };
 	bool ok;
 	int rc;
@@ -225,23 +225,6 @@ give_lids(struct sweeper *s, struct fm_error *err)
 
 /* ------------------------------------------------------------- snapshot */
 
-/* Data VLs of a link: what both ends can, or, when it is active and is not
- * to be bounced, what it runs with. */
-uint8_t
-model_link_vl_code(
-    const struct sweep_settings *set, const struct inv_port *a, const struct inv_port *b)
-{
-	bool fixed =
-	    a->info.port_state == WIRE_PORT_ACTIVE && b->info.port_state == WIRE_PORT_ACTIVE;
-	uint8_t x = fixed ? a->info.operational_vls : a->info.vl_cap;
-	uint8_t y = fixed ? b->info.operational_vls : b->info.vl_cap;
-	uint8_t code = x < y ? x : y;
-
-	if (code > set->max_op_vls && !fixed)
-		code = set->max_op_vls;
-	return code == 0 ? 1 : code;
-}
-
 static uint8_t
 end_kind(const struct inv_node *n)
 {
@@ -252,33 +235,6 @@ end_kind(const struct inv_node *n)
 	return snapshot_is_aggregator(n->desc) ? FM_END_AGGREGATOR : FM_END_CA;
 }
 
-/* While writing the last plan is to be gone on with, switches still hold entries over
- * links that are lost by now.  Where such a link has come back it wakes them, so it waits
- * for the sweep after, as do all that have come.  Till then it is left as it is: no plan says
- * how SLs are mapped there. */
-static bool
-is_put_off(const struct sweeper *s, const struct inv_node *n, unsigned port)
-{
-	const struct inv_port *p = &n->ports[port];
-	const struct inv_node *far = inv_node(&s->inv, p->peer);
-	const struct fm_fabric *aim;
-	fm_link l;
-
-	if (s->writing.unwritten.n == 0 || !inv_is_switch(n) || !inv_is_switch(far) ||
-	    (p->info.port_state == WIRE_PORT_ACTIVE &&
-		far->ports[p->peer_port].info.port_state == WIRE_PORT_ACTIVE))
-		return false;
-	aim = &s->plan->snap->fab;
-	l = n->sw_index < aim->n_switches ? fm_link_at(aim, n->sw_index, (uint8_t)port) : FM_NONE;
-	return l == FM_NONE || aim->link_to[l] != far->sw_index;
-}
-
-bool
-model_takes_link(const struct sweeper *s, const struct inv_node *n, unsigned port)
-{
-	return link_usable(&s->inv, &n->ports[port]) && !is_put_off(s, n, port);
-}
-
 /* Has the switch no other links than such? */
 static bool
 is_beyond(const struct sweeper *s, fm_sw sw)
@@ -286,12 +242,12 @@ is_beyond(const struct sweeper *s, fm_sw sw)
 	const struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[sw]);
 	bool any = false;
 
-	for (unsigned i = 1; s->writing.unwritten.n > 0 && i <= n->n_ports; i++) {
+	for (unsigned i = 1; apply_is_unfinished(s) && i <= n->n_ports; i++) {
 		const struct inv_port *p = &n->ports[i];
 
 		if (!link_usable(&s->inv, p) || !inv_is_switch(inv_node(&s->inv, p->peer)))
 			continue;
-		if (!is_put_off(s, n, i))
+		if (!links_is_put_off(s, n, i))
 			return false;
 		any = true;
 	}
@@ -324,7 +280,7 @@ add_end(struct sweeper *s, struct snapshot_builder *b, uint32_t slot, uint8_t po
 			e.sw = far->sw_index;
 			e.port = p->peer_port;
 		}
-		e.n_vls = wire_data_vls(model_link_vl_code(&s->set, p, &far->ports[p->peer_port]));
+		e.n_vls = wire_data_vls(field_link_vl_code(&s->set, p, &far->ports[p->peer_port]));
 	}
 	return (e.sw != FM_NONE && is_beyond(s, e.sw)) || fm_vec_push(&b->ends, e);
 }
@@ -344,12 +300,12 @@ add_cables(struct sweeper *s, struct snapshot_builder *b, uint32_t slot)
 		far = inv_node(&s->inv, p->peer);
 		if (!inv_is_switch(far) || far->sw_index < n->sw_index)
 			continue;
-		if (is_put_off(s, n, i))
+		if (links_is_put_off(s, n, i))
 			continue;
 		q = &far->ports[p->peer_port];
 		c = (struct snapshot_cable){ .sw = { n->sw_index, far->sw_index },
 			.port = { (uint8_t)i, p->peer_port },
-			.n_vls = wire_data_vls(model_link_vl_code(&s->set, p, q)),
+			.n_vls = wire_data_vls(field_link_vl_code(&s->set, p, q)),
 			.mbps = wire_rate_mbps(inv_rate(n, i)),
 			.nominal_mbps = wire_rate_mbps(wire_rate_best(&p->info, &q->info)) };
 		if (c.nominal_mbps < c.mbps)
@@ -426,7 +382,7 @@ model_build(struct sweeper *s, struct snapshot **snap, struct fm_error *err)
 	rc = build_snapshot(s, snap, err);
 	if (rc != 0)
 		return rc;
-	if (s->plan == NULL || s->asked.chain_changed || s->writing.unwritten.n > 0 ||
+	if (s->plan == NULL || s->asked->chain_changed || apply_is_unfinished(s) ||
 	    sweeper_drops(s) || s->plan->change.n_stubs > 0 || mcast_lacks_trees(s) ||
 	    !same_fabric(&s->plan->snap->fab, &(*snap)->fab))
 		return 0;

@@ -6,91 +6,7 @@
  * what the power took: LinearFDBTop below what it was, LID 0 of port 0, and no port above INIT
  * where there was one.
  */
-#include "core/sweep/observe.h"
-
-/* ------------------------------------------------------------------ doubt */
-
-void
-observe_want_read(struct sweeper *s, uint32_t slot)
-{
-	struct inv_node *n = inv_node(&s->inv, slot);
-
-	if (n->doubted)
-		return;
-	n->doubted = fm_vec_push(&s->reading.doubted, slot);
-	if (!n->doubted)
-		sweep_fail(s, FM_E_RESOURCE, "out of memory for the list of changed nodes");
-}
-
-void
-doubt_switch(struct sweeper *s, uint32_t slot)
-{
-	if (!inv_is_switch(inv_node(&s->inv, slot)))
-		return;
-	inv_node(&s->inv, slot)->sw_doubt_seq = s->reading.seq;
-	observe_want_read(s, slot);
-}
-
-void
-doubt_port(struct sweeper *s, uint32_t slot, unsigned port)
-{
-	inv_node(&s->inv, slot)->ports[port].doubt_seq = s->reading.seq;
-	observe_want_read(s, slot);
-}
-
-void
-doubt_link(struct sweeper *s, uint32_t slot, unsigned port)
-{
-	const struct inv_port *p = &inv_node(&s->inv, slot)->ports[port];
-
-	doubt_port(s, slot, port);
-	doubt_switch(s, slot);
-	if (p->edge != EDGE_LINKED)
-		return;
-	doubt_port(s, p->peer, p->peer_port);
-	doubt_switch(s, p->peer);
-}
-
-void
-observe_doubt_ports(struct sweeper *s, struct inv_node *n)
-{
-	for (unsigned p = 0; p <= n->n_ports; p++)
-		n->ports[p].doubt_seq = s->reading.seq;
-}
-
-void
-observe_doubt_all(struct sweeper *s, struct inv_node *n)
-{
-	n->sw_doubt_seq = s->reading.seq;
-	observe_doubt_ports(s, n);
-}
-
-void
-doubt_node(struct sweeper *s, uint32_t slot)
-{
-	observe_doubt_all(s, inv_node(&s->inv, slot));
-	observe_want_read(s, slot);
-}
-
-void
-doubt_nothing(struct sweeper *s)
-{
-	for (size_t i = 0; i < s->reading.doubted.n; i++)
-		inv_node(&s->inv, s->reading.doubted.item[i])->doubted = false;
-	s->reading.doubted.n = 0;
-}
-
-bool
-observe_switch_is_fresh(const struct inv_node *n)
-{
-	return n->sw_known && n->sw_read_seq > n->sw_doubt_seq;
-}
-
-bool
-observe_port_is_fresh(const struct inv_port *p)
-{
-	return p->known && p->read_seq > p->doubt_seq;
-}
+#include "core/sweep/internal.h"
 
 /* -------------------------------------------------------------- SwitchInfo */
 
@@ -110,7 +26,7 @@ static void
 note_reboot(struct inv_node *n)
 {
 	n->lft = LFT_BLANK;
-	mcast_note_reset(n);
+	n->mft = MFT_EMPTY;
 	n->sw_refused = 0;
 	forget_ports(n);
 }
@@ -154,8 +70,7 @@ note_reset(struct sweeper *s, struct inv_node *n, unsigned port, const struct wi
 		p->aliases_done = false;
 		p->qos_done = p->qos_in_done = false;
 		if (!p->found_active)
-			fm_hash_remove(
-			    &s->telling.lost_ports, p->guid); /* it registers by itself */
+			repath_registers(s, p->guid);
 	}
 	if (inv_is_switch(n) && port == 0 && now->lid == 0 && n->lft != LFT_BLANK)
 		note_reboot(n);
@@ -170,7 +85,7 @@ note_bounce(struct sweeper *s, uint32_t slot, unsigned port, const struct wire_p
 
 	if (now->port_state > WIRE_PORT_INIT || p->info.port_state <= now->port_state)
 		return;
-	s->reading.changed = true;
+	s->disc->changed = true;
 	inv_node(&s->inv, slot)->fell = true;
 	if (p->edge == EDGE_LINKED)
 		doubt_port(s, p->peer, p->peer_port);
@@ -197,28 +112,10 @@ observe_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 	}
 	wire_port_info_get(reply + WIRE_SMP_DATA_AT, &now);
 	note_reset(s, n, a->port, &now);
-	if (discover_walks(s, a->node, a->port))
+	if (inv_walks(&s->inv, a->node, a->port))
 		note_bounce(s, a->node, a->port, &now);
 	p->info = now;
 	p->known = true;
-	p->read_seq = a->seq;
-	return true;
-}
-
-bool
-observe_written_port(struct ask *a, const struct wire_port_info *now)
-{
-	struct inv_port *p = &inv_node(&a->s->inv, a->node)->ports[a->port];
-	uint64_t m_key;
-
-	if (a->port != 0 && now->port_state < p->info.port_state) {
-		doubt_link(a->s, a->node, a->port);
-		return false;
-	}
-	m_key = now->m_key != 0 ? now->m_key : p->info.m_key; /* hidden by the protect bits */
-	p->info = *now;
-	p->info.m_key = m_key;
-	p->info.client_reregister = 0;
 	p->read_seq = a->seq;
 	return true;
 }

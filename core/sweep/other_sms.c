@@ -15,11 +15,30 @@
 #include <inttypes.h>
 #include <sys/random.h>
 
-#include "core/sweep/internal.h"
+#include "core/sweep/sms_internal.h"
 #include "core/wire/sm_proof.h"
 
 #define ACK_WAIT_MS 10000    /* HANDOVER is taken: its ACKNOWLEDGE comes within that */
 #define OFFER_AGAIN_MS 30000 /* ... was not: not offered again before */
+
+bool
+sms_new(struct sweeper *s)
+{
+	s->sm = fm_arena_alloc(&s->mem, sizeof(*s->sm));
+	if (s->sm != NULL)
+		s->sm->stranger_ms = SM_NEVER_MS;
+	return s->sm != NULL;
+}
+
+void
+sms_free(struct sweeper *s)
+{
+	if (s->sm == NULL)
+		return;
+	fm_vec_fini(&s->sm->others);
+	fm_vec_fini(&s->sm->asked_sms);
+	fm_vec_fini(&s->sm->pasts);
+}
 
 /* ---------------------------------------------------------------- ourselves */
 
@@ -33,7 +52,7 @@ void
 sm_show(const struct sweeper *s, const struct ha_other *to, struct wire_sm_info *info)
 {
 	ha_info(s->p.ha, info);
-	info->act_count = (uint32_t)(txn_counts(s->p.txn)->sent + s->sm.counts.answered);
+	info->act_count = (uint32_t)(txn_counts(s->p.txn)->sent + s->sm->counts.answered);
 	if (shows_our_key(s, to))
 		info->sm_key = s->p.ha->sm_key;
 }
@@ -56,14 +75,14 @@ sm_past(struct sweeper *s, uint64_t guid)
 		.first_offer_ms = SM_NEVER_MS,
 		.set_ms = SM_NEVER_MS };
 
-	for (size_t i = 0; i < s->sm.pasts.n; i++)
-		if (s->sm.pasts.item[i].guid == guid)
-			return &s->sm.pasts.item[i];
-	if (!fm_vec_push(&s->sm.pasts, fresh)) {
+	for (size_t i = 0; i < s->sm->pasts.n; i++)
+		if (s->sm->pasts.item[i].guid == guid)
+			return &s->sm->pasts.item[i];
+	if (!fm_vec_push(&s->sm->pasts, fresh)) {
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for other SMs");
 		return NULL;
 	}
-	return &s->sm.pasts.item[s->sm.pasts.n - 1];
+	return &s->sm->pasts.item[s->sm->pasts.n - 1];
 }
 
 static bool
@@ -85,8 +104,8 @@ trust_in(struct sweeper *s, const struct ask *a, const struct ha_other *o, const
 		return HA_NOT_ALLOWED;
 	if (o->info.guid != port_guid)
 		return HA_IMPOSTOR;
-	for (size_t i = 0; i < s->sm.pasts.n; i++)
-		if (s->sm.pasts.item[i].guid == port_guid && s->sm.pasts.item[i].given_up)
+	for (size_t i = 0; i < s->sm->pasts.n; i++)
+		if (s->sm->pasts.item[i].guid == port_guid && s->sm->pasts.item[i].given_up)
 			return HA_GIVEN_UP;
 	if (o->info.sm_key == h->sm_key || proof_holds(data, a->data, h->sm_key))
 		return HA_OURS;
@@ -172,7 +191,7 @@ on_sm_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (status != TXN_OK)
 		return; /* the bit outlives a dying SM for a moment */
 	sm_judge(a, reply, &o);
-	if (!fm_vec_push(&s->sm.asked_sms, o))
+	if (!fm_vec_push(&s->sm->asked_sms, o))
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for other SMs");
 }
 
@@ -183,10 +202,10 @@ note_ruler(struct sweeper *s, uint16_t sm_lid)
 {
 	char reason[64];
 
-	for (size_t i = 0; i < s->sm.others.n; i++)
-		if (s->sm.others.item[i].info.state == WIRE_SM_MASTER)
+	for (size_t i = 0; i < s->sm->others.n; i++)
+		if (s->sm->others.item[i].info.state == WIRE_SM_MASTER)
 			return;
-	s->sm.others_wrote = true;
+	s->rule.others_wrote = true;
 	snprintf(reason, sizeof(reason), "the switch we hang on obeys LID %u", sm_lid);
 	sweeper_request(s, SWEEP_HEAVY, reason);
 }
@@ -205,8 +224,8 @@ on_next_switch(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (info.master_sm_lid == 0 || own->info.lid == 0 || info.master_sm_lid == own->info.lid)
 		return;
 	note_ruler(s, info.master_sm_lid);
-	for (size_t i = 0; i < s->sm.others.n; i++) {
-		const struct ha_other *o = &s->sm.others.item[i];
+	for (size_t i = 0; i < s->sm->others.n; i++) {
+		const struct ha_other *o = &s->sm->others.item[i];
 		struct sm_past *p;
 
 		if (o->trust != HA_GIVEN_UP || o->lid != info.master_sm_lid ||
@@ -239,9 +258,9 @@ ask_next_switch(struct sweeper *s)
 void
 other_sms_start(struct sweeper *s)
 {
-	if (s->report.scope == SWEEP_LIGHT && s->sm.was_up && s->inv.local != INV_NONE)
+	if (s->report.scope == SWEEP_LIGHT && s->rule.was_up && s->inv.local != INV_NONE)
 		ask_next_switch(s);
-	s->sm.asked_sms.n = 0;
+	s->sm->asked_sms.n = 0;
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
 		const struct inv_node *n = inv_node(&s->inv, i);
 		unsigned last = inv_is_switch(n) ? 0 : n->n_ports;
@@ -304,8 +323,8 @@ look_at_others(struct sweeper *s)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < s->sm.others.n; i++) {
-		const struct ha_other *o = &s->sm.others.item[i];
+	for (size_t i = 0; i < s->sm->others.n; i++) {
+		const struct ha_other *o = &s->sm->others.item[i];
 		uint64_t guid = inv_node(&s->inv, o->node)->ports[o->port].guid;
 		struct sm_past *p = sm_past(s, guid);
 		uint8_t now = (uint8_t)(0x80 | o->trust | (o->info.state == WIRE_SM_MASTER) << 6);
@@ -317,15 +336,15 @@ look_at_others(struct sweeper *s)
 			say_what_it_is(s, o);
 		p->said = now;
 	}
-	for (size_t i = 0; i < s->sm.pasts.n; i++) {
-		struct sm_past *p = &s->sm.pasts.item[i];
+	for (size_t i = 0; i < s->sm->pasts.n; i++) {
+		struct sm_past *p = &s->sm->pasts.item[i];
 
 		if (p->here)
-			s->sm.pasts.item[kept++] = *p;
+			s->sm->pasts.item[kept++] = *p;
 	}
-	s->sm.pasts.n = kept;
+	s->sm->pasts.n = kept;
 	for (size_t i = 0; i < kept; i++)
-		s->sm.pasts.item[i].here = false;
+		s->sm->pasts.item[i].here = false;
 }
 
 /* -------------------------------------------------------------- handover */
@@ -369,7 +388,7 @@ on_handover(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (status == TXN_CANCELLED)
 		return;
 	if (status == TXN_OK) {
-		ha_handed_to(s->p.ha, &s->sm.heir);
+		ha_handed_to(s->p.ha, &s->sm->heir);
 		log_info("ha", "HANDOVER is taken; waiting for ACKNOWLEDGE");
 		return;
 	}
@@ -406,7 +425,7 @@ give_way(struct sweeper *s, const struct ha_other *o)
 		return NOT_GIVEN;
 	}
 	p->offered_ms = now;
-	s->sm.heir = *o;
+	s->sm->heir = *o;
 	return sm_send(s, o, WIRE_SM_HANDOVER, on_handover) ? GIVEN : NOT_GIVEN;
 }
 
@@ -435,12 +454,12 @@ say_standby(struct sweeper *s, enum ha_verdict verdict)
 static void
 look_for_masters(struct sweeper *s)
 {
-	for (size_t i = 0; i < s->sm.others.n; i++) {
-		const struct ha_other *o = &s->sm.others.item[i];
+	for (size_t i = 0; i < s->sm->others.n; i++) {
+		const struct ha_other *o = &s->sm->others.item[i];
 
 		if (o->trust != HA_OURS || o->info.state != WIRE_SM_MASTER)
 			continue;
-		s->sm.others_wrote = true;
+		s->rule.others_wrote = true;
 		if (s->report.scope == SWEEP_LIGHT)
 			sweeper_request(s, SWEEP_HEAVY, "another master is on the subnet");
 	}
@@ -450,12 +469,12 @@ look_for_masters(struct sweeper *s)
 static bool
 decide(struct sweeper *s)
 {
-	struct ha_other *o = s->sm.others.item;
+	struct ha_other *o = s->sm->others.item;
 	enum ha_verdict verdict;
 	uint32_t whom = 0;
 
 	for (;;) {
-		verdict = ha_decide(s->p.ha, o, (uint32_t)s->sm.others.n, &whom);
+		verdict = ha_decide(s->p.ha, o, (uint32_t)s->sm->others.n, &whom);
 		if (verdict != HA_GIVE_WAY)
 			break;
 		if (give_way(s, &o[whom]) != NOT_GIVEN)
@@ -474,9 +493,9 @@ decide(struct sweeper *s)
 bool
 other_sms_decide(struct sweeper *s)
 {
-	s->sm.others.n = 0;
-	for (size_t i = 0; i < s->sm.asked_sms.n; i++)
-		if (!fm_vec_push(&s->sm.others, s->sm.asked_sms.item[i]))
+	s->sm->others.n = 0;
+	for (size_t i = 0; i < s->sm->asked_sms.n; i++)
+		if (!fm_vec_push(&s->sm->others, s->sm->asked_sms.item[i]))
 			sweep_fail(s, FM_E_RESOURCE, "out of memory for other SMs");
 	look_at_others(s);
 	sm_serve_held(s);
@@ -496,8 +515,8 @@ other_sms_configured(struct sweeper *s)
 		    "our own port (0x%016" PRIx64
 		    ") is not in allowed_sm_guids: SMs that have the same list ignore us",
 		    s->local.port_guid);
-	for (size_t i = 0; i < s->sm.others.n; i++) {
-		struct ha_other *o = &s->sm.others.item[i];
+	for (size_t i = 0; i < s->sm->others.n; i++) {
+		struct ha_other *o = &s->sm->others.item[i];
 
 		if (!is_allowed(s, inv_node(&s->inv, o->node)->ports[o->port].guid))
 			o->trust = HA_NOT_ALLOWED; /* at once; the other way with the next sweep */
@@ -509,17 +528,17 @@ other_sms_configured(struct sweeper *s)
 uint32_t
 sweeper_n_other_sms(const struct sweeper *s)
 {
-	return (uint32_t)s->sm.others.n;
+	return (uint32_t)s->sm->others.n;
 }
 
 const struct ha_other *
 sweeper_other_sm(const struct sweeper *s, uint32_t i)
 {
-	return &s->sm.others.item[i];
+	return &s->sm->others.item[i];
 }
 
 const struct sm_counts *
 sweeper_sm_counts(const struct sweeper *s)
 {
-	return &s->sm.counts;
+	return &s->sm->counts;
 }

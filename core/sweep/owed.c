@@ -112,7 +112,7 @@ owed_end(struct sweeper *s)
 	silent = any_held_back(s);
 	silent = any_owes_maps(s) || silent;
 	if (s->writing.wrote_ns != 0)
-		routing_note_older(s);
+		apply_note_older(s);
 	if (!apply_sort_held(s)) {
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for what switches may hold");
 		return false;

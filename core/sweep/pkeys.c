@@ -24,7 +24,7 @@
 #include <inttypes.h>
 
 #include "core/subnet/pkey_table.h"
-#include "core/sweep/internal.h"
+#include "core/sweep/program_internal.h"
 
 #define JOB_BLOCKS 8
 #define JOB_SLOTS (JOB_BLOCKS * PKEYS_PER_BLOCK)
@@ -82,7 +82,7 @@ knows_all(const struct sweeper *s)
 
 		for (unsigned p = 0; node_usable(n) && p <= last; p++)
 			if (port_wants_lid(&s->inv, i, p) &&
-			    port_pkeys_find(s->pk.lists, n->ports[p].guid).n == 0)
+			    port_pkeys_find(s->pk->lists, n->ports[p].guid).n == 0)
 				return false;
 	}
 	return true;
@@ -125,15 +125,15 @@ open_partitions(struct sweeper *s)
 	int rc;
 
 	if (s->set.partitions != NULL) {
-		partitions_put(s->pk.parts);
-		s->pk.parts = partitions_get(s->set.partitions);
+		partitions_put(s->pk->parts);
+		s->pk->parts = partitions_get(s->set.partitions);
 		return 0;
 	}
-	if (s->pk.parts != NULL && partitions_open(s->pk.parts))
+	if (s->pk->parts != NULL && partitions_open(s->pk->parts))
 		return 0;
-	partitions_put(s->pk.parts);
-	s->pk.parts = NULL;
-	rc = partitions_default(&plain, &s->pk.parts, &s->report.error);
+	partitions_put(s->pk->parts);
+	s->pk->parts = NULL;
+	rc = partitions_default(&plain, &s->pk->parts, &s->report.error);
 	s->run.failed = s->run.failed || rc != 0;
 	return rc;
 }
@@ -144,20 +144,20 @@ pkeys_start(struct sweeper *s)
 	struct port_pkeys_builder *b;
 	uint64_t mark;
 
-	s->pk.n_cut = 0;
+	s->pk->n_cut = 0;
 	if (open_partitions(s) != 0)
 		return;
-	mark = partitions_mark(s->pk.parts);
-	s->pk.all_blocks = s->pk.all_blocks || is_closed(s);
-	if (s->pk.lists != NULL && mark == s->pk.mark && knows_all(s))
+	mark = partitions_mark(s->pk->parts);
+	s->pk->all_blocks = s->pk->all_blocks || is_closed(s);
+	if (s->pk->lists != NULL && mark == s->pk->mark && knows_all(s))
 		return;
-	if (s->pk.lists != NULL && mark != s->pk.mark)
+	if (s->pk->lists != NULL && mark != s->pk->mark)
 		forget_tables(s);
-	b = port_pkeys_begin(s->pk.parts);
+	b = port_pkeys_begin(s->pk->parts);
 	if (b != NULL && add_all(s, b)) {
-		port_pkeys_put(s->pk.lists);
-		s->pk.lists = port_pkeys_end(b);
-		s->pk.mark = mark;
+		port_pkeys_put(s->pk->lists);
+		s->pk->lists = port_pkeys_end(b);
+		s->pk->mark = mark;
 		return;
 	}
 	if (b != NULL)
@@ -168,14 +168,14 @@ pkeys_start(struct sweeper *s)
 void
 pkeys_fini(struct sweeper *s)
 {
-	partitions_put(s->pk.parts);
-	port_pkeys_put(s->pk.lists);
+	partitions_put(s->pk->parts);
+	port_pkeys_put(s->pk->lists);
 }
 
 struct port_pkeys *
 sweeper_pkeys(const struct sweeper *s)
 {
-	return s->pk.lists;
+	return s->pk->lists;
 }
 
 /* -------------------------------------------------------------- end of a job */
@@ -183,10 +183,10 @@ sweeper_pkeys(const struct sweeper *s)
 static struct pkey_job *
 job_new(struct sweeper *s)
 {
-	struct pkey_job *j = s->pk.free_jobs;
+	struct pkey_job *j = s->pk->free_jobs;
 
 	if (j != NULL) {
-		s->pk.free_jobs = j->next_free;
+		s->pk->free_jobs = j->next_free;
 		memset(j, 0, sizeof(*j));
 	} else {
 		j = fm_arena_alloc(&s->mem, sizeof(*j));
@@ -226,8 +226,8 @@ end_job(struct pkey_job *j)
 	port_of(&j->side[SIDE_END], s)->pkeys_done = !j->side[SIDE_END].broken && !s->set.dry_run;
 	if (j->side[SIDE_SWITCH].used)
 		port_of(&j->side[SIDE_SWITCH], s)->pkeys_enforced = !j->side[SIDE_SWITCH].broken;
-	j->next_free = s->pk.free_jobs;
-	s->pk.free_jobs = j;
+	j->next_free = s->pk->free_jobs;
+	s->pk->free_jobs = j;
 }
 
 static void
@@ -333,7 +333,7 @@ say_cut(struct pkey_job *j, const struct pkey_side *side, size_t n_cut)
 {
 	char name[128];
 
-	j->s->pk.n_cut++;
+	j->s->pk->n_cut++;
 	fm_log_rl(&j->s->logs.refused, FM_LOG_WARN, "partitions",
 	    "%s port %u is in %" PRIu32 " partitions, but its table holds %u: %zu are left out, "
 	    "the highest P_Keys",
@@ -424,7 +424,7 @@ read_block(struct pkey_job *j, enum job_side which, unsigned block)
 static uint16_t
 slots_of(const struct sweeper *s, unsigned cap)
 {
-	unsigned most = s->pk.all_blocks ? JOB_SLOTS : PKEYS_PER_BLOCK;
+	unsigned most = s->pk->all_blocks ? JOB_SLOTS : PKEYS_PER_BLOCK;
 
 	return (uint16_t)(cap < most ? cap : most);
 }
@@ -474,7 +474,7 @@ static uint16_t
 index0_of(const struct sweeper *s, const struct pkey_list *keys)
 {
 	for (uint32_t i = 0; i < keys->n; i++) {
-		const struct partition *part = partitions_find(s->pk.parts, keys->keys[i]);
+		const struct partition *part = partitions_find(s->pk->parts, keys->keys[i]);
 
 		if (part != NULL && part->index0)
 			return keys->keys[i];
@@ -490,7 +490,7 @@ start_job(struct sweeper *s, uint32_t slot, unsigned port)
 
 	if (j == NULL)
 		return;
-	j->keys = port_pkeys_find(s->pk.lists, n->ports[port].guid);
+	j->keys = port_pkeys_find(s->pk->lists, n->ports[port].guid);
 	j->index0 = index0_of(s, &j->keys);
 	j->side[SIDE_END].used = true;
 	j->side[SIDE_END].node = slot;
@@ -508,7 +508,7 @@ start_job(struct sweeper *s, uint32_t slot, unsigned port)
 static bool
 has_table(const struct sweeper *s, uint32_t slot, unsigned port)
 {
-	return s->pk.lists != NULL && port_wants_lid(&s->inv, slot, port) &&
+	return s->pk->lists != NULL && port_wants_lid(&s->inv, slot, port) &&
 	    inv_node(&s->inv, slot)->info.partition_cap != 0;
 }
 

@@ -6,8 +6,55 @@
  */
 #include <inttypes.h>
 
+#include "core/plan/plan_file.h"
+#include "core/sweep/apply_internal.h"
 #include "core/sweep/fields.h"
-#include "core/sweep/observe.h"
+
+struct whole {
+	struct sweep_links links;
+	struct sweep_keys keys;
+	struct sweep_pkeys pk;
+	struct sweep_vls vls;
+	struct sweep_aliases alias;
+};
+
+bool
+program_new(struct sweeper *s)
+{
+	struct whole *w = fm_arena_alloc(&s->mem, sizeof(*w));
+
+	s->mc = mcast_new();
+	if (w == NULL || s->mc == NULL)
+		return false;
+	s->links = &w->links;
+	s->keys = &w->keys;
+	s->pk = &w->pk;
+	s->vls = &w->vls;
+	s->alias = &w->alias;
+	s->ways.is_settled = apply_is_settled;
+	s->telling.untold_before_us = store_untold(s->p.store);
+	mkeys_start(s);
+	links_start(s);
+	return true;
+}
+
+void
+program_free(struct sweeper *s)
+{
+	mcast_free(s->mc);
+	apply_fini(s);
+	fm_hash_fini(&s->telling.lost_ports);
+	if (s->pk != NULL)
+		pkeys_fini(s);
+	if (s->alias != NULL)
+		aliases_fini(s);
+}
+
+void
+program_start(struct sweeper *s)
+{
+	s->keys->changed = false;
+}
 
 /* ------------------------------------------------------------ SwitchInfo */
 
@@ -158,13 +205,13 @@ program_tables(struct sweeper *s)
 	s->run.feed = feed_tables;
 }
 
-void
+bool
 program_commit(struct sweeper *s)
 {
 	bool taken;
 
 	if (!s->run.applying)
-		return;
+		return false;
 	s->run.applying = false;
 	taken = apply_commit(s);
 	s->ways.epoch++;
@@ -184,9 +231,8 @@ program_commit(struct sweeper *s)
 		qos_not_taken(s);
 		plan_put(s->next);
 		s->next = NULL;
-		return;
+		return false;
 	}
-	s->asked.asked_anew = s->asked.asked_drain = false;
 	repath_note(s);
 	s->telling.held_for_sls = s->telling.held_for_sls || repath_is_due(s);
 	repath_keep(s, s->telling.held_for_sls || s->telling.untold_before_us);
@@ -199,6 +245,20 @@ program_commit(struct sweeper *s)
 		plan_put(s->next);
 	}
 	s->next = NULL;
+	return true;
+}
+
+void
+program_keep(struct sweeper *s)
+{
+	struct fm_error err = { 0 };
+
+	if (s->p.plan_path == NULL || s->set.dry_run || s->plan == NULL || s->writing.plan_saved)
+		return;
+	if (plan_file_save(s->p.plan_path, s->plan, s->plan->mark, &err) != 0)
+		log_warn("sweep", "the tables are not kept for a restart: %s", err.msg);
+	else
+		s->writing.plan_saved = true;
 }
 
 /* ------------------------------------------------------------ another master */
@@ -226,6 +286,5 @@ program_forget(struct sweeper *s)
 	s->writing.strayed = s->telling.held_for_sls = false;
 	s->writing.n_broken_off = s->telling.n_untold = s->writing.n_owed = s->writing.n_short = 0;
 	s->telling.lost_all =
-	    s->telling.lost_all && s->sm.first_master; /* else they have been asked for that */
-	s->sm.others_wrote = false;
+	    s->telling.lost_all && s->rule.first_master; /* else they have been asked for that */
 }

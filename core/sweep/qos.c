@@ -19,7 +19,7 @@
 
 #include "core/subnet/qos.h"
 #include "core/graph/tables_vls.h"
-#include "core/sweep/internal.h"
+#include "core/sweep/program_internal.h"
 
 #define ARB_BLOCKS 4 /* 1, 2: low priority; 3, 4: high (IBA 14.2.5.9) */
 #define ARB_EQUAL_WEIGHT 4
@@ -60,8 +60,8 @@ engine_binds(const struct sweeper *s)
 static bool
 maps_sls(const struct sweeper *s)
 {
-	return s->set.qos != NULL || s->vls.written || engine_binds(s) ||
-	    (plan_at_hand(s) != NULL && s->vls.spread);
+	return s->set.qos != NULL || s->vls->written || engine_binds(s) ||
+	    (plan_at_hand(s) != NULL && s->vls->spread);
 }
 
 static const struct qos_tables *
@@ -84,7 +84,7 @@ data_vls(const struct sweeper *s, const struct inv_node *n, unsigned port)
 	const struct inv_port *p = &n->ports[port];
 	uint8_t code = port == 0
 	    ? p->info.vl_cap
-	    : model_link_vl_code(&s->set, p, &inv_node(&s->inv, p->peer)->ports[p->peer_port]);
+	    : field_link_vl_code(&s->set, p, &inv_node(&s->inv, p->peer)->ports[p->peer_port]);
 
 	return code < sizeof(vls) ? vls[code] : 15;
 }
@@ -95,8 +95,8 @@ has_tables(const struct sweeper *s, const struct inv_node *n, unsigned port)
 {
 	if (port == 0)
 		return inv_is_switch(n) && n->sw.enhanced_port0 &&
-		    (s->set.qos != NULL || s->vls.written);
-	return model_takes_link(s, n, port);
+		    (s->set.qos != NULL || s->vls->written);
+	return links_takes(s, n, port);
 }
 
 /* The link by which packets go on to another switch, FM_NONE: there is none. */
@@ -347,7 +347,7 @@ ensure_rows(struct sweeper *s, uint32_t slot, unsigned port)
 		return;
 	}
 	for (unsigned in = 0; in <= n->n_ports; in++)
-		if (in == 0 || model_takes_link(s, n, in))
+		if (in == 0 || links_takes(s, n, in))
 			ensure_block(s, slot, (uint8_t)port, BLOCK_SL2VL, in << 8 | port);
 }
 
@@ -355,7 +355,7 @@ static void
 ensure_arb(struct sweeper *s, uint32_t slot, unsigned port)
 {
 	const struct wire_port_info *i = &inv_node(&s->inv, slot)->ports[port].info;
-	bool all = s->set.qos != NULL || s->vls.written;
+	bool all = s->set.qos != NULL || s->vls->written;
 	const uint8_t cap[] = { i->vl_arb_low_cap, i->vl_arb_high_cap };
 
 	for (unsigned index = 1; index <= (all ? ARB_BLOCKS : 1); index++)
@@ -380,7 +380,7 @@ ensure_inputs(struct sweeper *s, uint32_t slot, unsigned out)
 	const struct inv_node *n = inv_node(&s->inv, slot);
 
 	for (unsigned in = 1; inv_is_switch(n) && in <= n->n_ports; in++)
-		if (in != out && !n->ports[in].qos_in_done && model_takes_link(s, n, in))
+		if (in != out && !n->ports[in].qos_in_done && links_takes(s, n, in))
 			ensure_block(s, slot, (uint8_t)out, BLOCK_SL2VL, in << 8 | out);
 }
 
@@ -390,7 +390,7 @@ qos_ensured(struct sweeper *s, uint32_t slot)
 	struct inv_node *n = inv_node(&s->inv, slot);
 
 	for (unsigned p = 1; maps_sls(s) && !n->quiet && !s->set.dry_run && p <= n->n_ports; p++) {
-		n->ports[p].qos_in_done = model_takes_link(s, n, p);
+		n->ports[p].qos_in_done = links_takes(s, n, p);
 		n->ports[p].qos_done = n->ports[p].qos_done && has_tables(s, n, p);
 	}
 }
@@ -518,9 +518,9 @@ say_collision(struct sweeper *s)
 	uint16_t sls = engine_binds(s) && s->set.qos != NULL ? collided_sls(s) : 0;
 	char list[64];
 
-	if (sls == s->vls.collided)
+	if (sls == s->vls->collided)
 		return;
-	s->vls.collided = sls;
+	s->vls->collided = sls;
 	if (sls != 0)
 		log_notice("qos",
 		    "engine %s needs VLs of its own between switches to be free of credit loops: "
@@ -579,14 +579,14 @@ qos_start(struct sweeper *s)
 {
 	uint64_t mark = mark_of(s->set.qos);
 
-	if (mark != s->vls.mark ||
+	if (mark != s->vls->mark ||
 	    (s->plan != NULL && s->next != s->plan && s->next != NULL &&
 		!plan_same_vls(s->plan, s->next)))
 		forget_tables(s);
-	if (mark != s->vls.mark)
+	if (mark != s->vls->mark)
 		say_starved(s);
-	s->vls.mark = mark;
-	s->vls.written = s->vls.written || s->set.qos != NULL;
-	s->vls.spread = s->vls.spread || engine_binds(s);
+	s->vls->mark = mark;
+	s->vls->written = s->vls->written || s->set.qos != NULL;
+	s->vls->spread = s->vls->spread || engine_binds(s);
 	say_collision(s);
 }

@@ -6,7 +6,7 @@
  * Bounded: a node is read READS_MAX times a sweep at most.  What is in doubt then stays so, and is
  * read by the next sweep (todo.h).
  */
-#include "core/sweep/observe.h"
+#include "core/sweep/internal.h"
 
 #define READS_MAX 6
 #define SILENT_READS_MAX 2 /* of one that does not answer: each costs all its time-outs */
@@ -32,7 +32,7 @@ read_ca(struct sweeper *s, uint32_t slot)
 	const struct inv_node *n = inv_node(&s->inv, slot);
 
 	for (unsigned p = 1; p <= n->n_ports; p++)
-		if ((n->ports[p].edge == EDGE_LINKED || discover_walks(s, slot, p)) &&
+		if ((n->ports[p].edge == EDGE_LINKED || inv_walks(&s->inv, slot, p)) &&
 		    !observe_port_is_fresh(&n->ports[p])) {
 			discover_ask_port(s, slot, (uint8_t)p);
 			discover_ask_desc(s, slot, (uint8_t)p);
@@ -43,7 +43,7 @@ read_ca(struct sweeper *s, uint32_t slot)
 static bool
 is_in_vain(const struct sweeper *s, const struct inv_node *n)
 {
-	return n->silent && n->silent_in == s->report.number && n->silent_way == discover_way(n) &&
+	return n->silent && n->silent_in == s->report.number && n->silent_way == inv_way(n) &&
 	    s->report.scope != SWEEP_HEAVY;
 }
 
@@ -54,7 +54,7 @@ find_routes(struct sweeper *s)
 {
 	uint32_t n_lost;
 
-	s->reading.n_unlinked = s->inv.n_unlinked;
+	s->disc->n_unlinked = s->inv.n_unlinked;
 	if (!inv_find_routes(&s->inv, &n_lost))
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for directed routes");
 	s->report.n_lost += n_lost;
@@ -65,7 +65,7 @@ discover_reread(struct sweeper *s)
 {
 	size_t n_doubted = s->reading.doubted.n;
 
-	if (s->reading.n_unlinked != s->inv.n_unlinked)
+	if (s->disc->n_unlinked != s->inv.n_unlinked)
 		find_routes(s);
 	for (size_t i = 0; i < n_doubted; i++) {
 		uint32_t slot = s->reading.doubted.item[i];
@@ -169,7 +169,7 @@ discover_retry(struct sweeper *s)
 		before = inv_before(&s->inv, slot, 0);
 		if (before != INV_NONE && inv_node(&s->inv, before)->n_reads == 0) {
 			doubt_node(s, before);
-		} else if (n->silent_way != discover_way(n)) {
+		} else if (n->silent_way != inv_way(n)) {
 			doubt_node(s, slot);
 			s->report.n_silent -= n->silent_in == s->report.number;
 		}
@@ -180,8 +180,8 @@ discover_retry(struct sweeper *s)
 bool
 discover_lost_sight(const struct sweeper *s)
 {
-	for (size_t i = 0;
-	     s->reading.fell_silent && !s->reading.looked_twice && i < s->inv.switches.n; i++) {
+	for (size_t i = 0; s->disc->fell_silent && !s->disc->looked_twice && i < s->inv.switches.n;
+	     i++) {
 		const struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[i]);
 
 		if (n->present && n->silent && n->silent_in == s->report.number)

@@ -46,46 +46,28 @@ after_routing(struct sweeper *s, int rc)
 }
 
 void
-routing_note_older(struct sweeper *s)
-{
-	int64_t gone_ns =
-	    s->p.transport->ops->now_ns(s->p.transport) + s->set.packet_life_ms * 1000000;
-
-	if (s->writing.older_until_ns < gone_ns)
-		s->writing.older_until_ns = gone_ns;
-	s->writing.older_by_levels = false;
-}
-
-void
 routing_start(struct sweeper *s)
 {
-	bool untold = s->telling.held_for_sls || repath_is_back(s);
 	struct plan_request q = { .set = &s->set.routing,
 		.chain = s->p.chain,
 		.regions = s->p.regions,
 		.prev = s->plan,
-		.anew = s->asked.chain_changed,
+		.anew = s->asked->chain_changed,
 		.now_ms = sweeper_clock_ms(s),
 		.linger_ms = s->set.lid_linger_ms,
 		.rebalance = s->set.rebalance,
 		.quiet = s->run.quiet,
-		.drain = s->asked.drain_once ? PLAN_DRAIN_ALWAYS : s->set.drain,
-		.installed = s->writing.unwritten.item,
-		.n_installed = s->writing.unwritten.n,
-		.in_flight = untold || sweeper_clock_ms(s) * 1000000 < s->writing.older_until_ns,
-		.in_flight_by_levels = s->writing.older_by_levels && !untold,
-		.out_of_sync = s->writing.strayed,
+		.drain = s->asked->drain_once ? PLAN_DRAIN_ALWAYS : s->set.drain,
 		.mcast_sls = mcast_make_trees(s),
 		.mcast_trees = MCAST_TREES_DEFAULT };
 	struct fm_error *err = &s->report.error;
 	struct plan *thawed = NULL;
 	int rc = model_build(s, &q.snap, err);
 
-	s->telling.held_for_sls = untold;
-	s->writing.waits_for_older = q.in_flight || q.n_installed > 0;
-	s->asked.asked_anew = s->asked.chain_changed;
-	s->asked.asked_drain = s->asked.drain_once;
-	s->asked.chain_changed = s->asked.drain_once =
+	apply_request(s, &q);
+	s->asked->asked_anew = s->asked->chain_changed;
+	s->asked->asked_drain = s->asked->drain_once;
+	s->asked->chain_changed = s->asked->drain_once =
 	    false; /* asked for from here on: of the next */
 
 	/* Later an overlap is only told of: nobody is to go without routes for it. */

@@ -4,7 +4,7 @@
  * the mark by which a store remembers what was wanted last.
  */
 #include "core/subnet/qos.h"
-#include "core/sweep/internal.h"
+#include "core/sweep/settings.h"
 
 void
 sweep_settings_default(struct sweep_settings *s)

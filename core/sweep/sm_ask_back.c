@@ -12,7 +12,7 @@
  * A port is asked ten times a second at most, and so many at a time; who asks beyond that is a
  * stranger.
  */
-#include "core/sweep/internal.h"
+#include "core/sweep/sms_internal.h"
 
 #define ASK_AGAIN_MS 100
 
@@ -20,7 +20,7 @@ static struct sm_guest *
 guest_of(struct sweeper *s, const struct ask *a)
 {
 	for (unsigned i = 0; i < SM_GUESTS; i++) {
-		struct sm_guest *g = &s->sm.guests[i];
+		struct sm_guest *g = &s->sm->guests[i];
 
 		if (g->waits && g->node == a->node && g->port == a->port)
 			return g;
@@ -106,9 +106,9 @@ on_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 bool
 sm_hold(struct sweeper *s, const struct mad *m)
 {
-	for (unsigned i = 0; i < SM_GUESTS && !s->sm.serves_early; i++)
-		if (!s->sm.guests[i].waits) {
-			s->sm.guests[i] =
+	for (unsigned i = 0; i < SM_GUESTS && !s->sm->serves_early; i++)
+		if (!s->sm->guests[i].waits) {
+			s->sm->guests[i] =
 			    (struct sm_guest){ .mad = *m, .node = INV_NONE, .waits = true };
 			return true;
 		}
@@ -118,9 +118,9 @@ sm_hold(struct sweeper *s, const struct mad *m)
 void
 sm_serve_held(struct sweeper *s)
 {
-	s->sm.serves_early = true;
+	s->sm->serves_early = true;
 	for (unsigned i = 0; i < SM_GUESTS; i++) {
-		struct sm_guest *g = &s->sm.guests[i];
+		struct sm_guest *g = &s->sm->guests[i];
 		struct mad m = g->mad;
 		struct wire_header h;
 
@@ -130,7 +130,7 @@ sm_serve_held(struct sweeper *s)
 		wire_header_get(m.bytes, &h);
 		other_sms_on_mad(s, &m, &h);
 	}
-	s->sm.serves_early = false;
+	s->sm->serves_early = false;
 }
 
 bool
@@ -142,7 +142,7 @@ sm_ask_back(struct sweeper *s, const struct mad *m, uint32_t node, uint8_t port,
 	struct ask *a;
 
 	for (unsigned i = 0; i < SM_GUESTS; i++) {
-		struct sm_guest *g = &s->sm.guests[i];
+		struct sm_guest *g = &s->sm->guests[i];
 		bool is_old = !g->waits && (!g->used || now - g->asked_ms >= ASK_AGAIN_MS);
 
 		if (!is_old && g->node == node && g->port == port)

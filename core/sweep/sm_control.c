@@ -14,7 +14,7 @@
  */
 #include <inttypes.h>
 
-#include "core/sweep/internal.h"
+#include "core/sweep/sms_internal.h"
 #include "core/wire/sm_proof.h"
 
 #define CONTROL_EVERY_MS 1000
@@ -32,7 +32,7 @@ sm_answer(struct sweeper *s, const struct mad *m, const struct wire_header *h,
 	struct wire_sm_info mine;
 	struct fm_error err = { 0 };
 
-	s->sm.counts.answered++;
+	s->sm->counts.answered++;
 	sm_show(s, from, &mine);
 	wire_sm_info_put(data, &mine);
 	if (h->method == WIRE_GET)
@@ -81,7 +81,7 @@ find_lid(const struct sweeper *s, uint16_t lid, uint32_t *node, uint8_t *port)
 {
 	const struct inv_node *n;
 
-	*node = fm_hash_find(&s->links.lid_owner, lid);
+	*node = fm_hash_find(&s->inv.lid_owner, lid);
 	if (*node == FM_HASH_NONE)
 		return false;
 	n = inv_node(&s->inv, *node);
@@ -101,10 +101,10 @@ find_source(const struct sweeper *s, const struct mad *m, const struct wire_head
 	if (h->mgmt_class == WIRE_CLASS_SMP_DR)
 		return h->dr_slid == WIRE_LID_PERMISSIVE && h->dr_dlid == WIRE_LID_PERMISSIVE &&
 		    walk_back(&s->inv, m->bytes, node, port);
-	for (size_t i = 0; m->addr.lid != 0 && i < s->sm.others.n; i++) {
-		*node = s->sm.others.item[i].node;
-		*port = s->sm.others.item[i].port;
-		if (s->sm.others.item[i].lid == m->addr.lid)
+	for (size_t i = 0; m->addr.lid != 0 && i < s->sm->others.n; i++) {
+		*node = s->sm->others.item[i].node;
+		*port = s->sm->others.item[i].port;
+		if (s->sm->others.item[i].lid == m->addr.lid)
 			return true;
 	}
 	return find_lid(s, m->addr.lid, node, port);
@@ -114,9 +114,9 @@ find_source(const struct sweeper *s, const struct mad *m, const struct wire_head
 static const struct ha_other *
 sm_at(const struct sweeper *s, uint32_t node, uint8_t port)
 {
-	for (size_t i = 0; i < s->sm.others.n; i++)
-		if (s->sm.others.item[i].node == node && s->sm.others.item[i].port == port)
-			return &s->sm.others.item[i];
+	for (size_t i = 0; i < s->sm->others.n; i++)
+		if (s->sm->others.item[i].node == node && s->sm->others.item[i].port == port)
+			return &s->sm->others.item[i];
 	return NULL;
 }
 
@@ -148,7 +148,7 @@ say_refused(struct sweeper *s, const struct mad *m, const struct wire_header *h,
 	    control_name(h->modifier), claimed->guid,
 	    node < s->inv.nodes.n ? inv_name(inv_node(&s->inv, node), name, sizeof(name))
 				  : "an unknown port",
-	    lid, s->sm.counts.refused, s->sm.counts.dropped);
+	    lid, s->sm->counts.refused, s->sm->counts.dropped);
 }
 
 static void
@@ -156,11 +156,11 @@ refuse_stranger(struct sweeper *s, const struct mad *m, const struct wire_header
 {
 	int64_t now = sweeper_clock_ms(s);
 
-	if (s->sm.stranger_ms != SM_NEVER_MS && now - s->sm.stranger_ms < CONTROL_EVERY_MS) {
-		s->sm.counts.dropped++;
+	if (s->sm->stranger_ms != SM_NEVER_MS && now - s->sm->stranger_ms < CONTROL_EVERY_MS) {
+		s->sm->counts.dropped++;
 		return;
 	}
-	s->sm.stranger_ms = now;
+	s->sm->stranger_ms = now;
 	sm_answer(s, m, h, NULL, WIRE_STATUS_BAD_VALUE);
 }
 
@@ -176,7 +176,7 @@ act(struct sweeper *s, enum ha_event event, uint32_t control, const struct ha_ot
 		log_notice(
 		    "ha", "the SM 0x%016" PRIx64 " hands the subnet over to us", from->info.guid);
 		sm_send(s, from, WIRE_SM_ACKNOWLEDGE, NULL);
-		s->sm.others_wrote = true;
+		s->rule.others_wrote = true;
 		sweeper_request(s, SWEEP_HEAVY, "handover");
 		break;
 	case HA_BECOME_STANDBY:
@@ -216,7 +216,7 @@ take_control(struct sweeper *s, const struct mad *m, const struct wire_header *h
 		return true;
 	}
 	if (p->set_ms != SM_NEVER_MS && now - p->set_ms < CONTROL_EVERY_MS) {
-		s->sm.counts.dropped++;
+		s->sm->counts.dropped++;
 		return true;
 	}
 	event = ha_on_set(s->p.ha, h->modifier, &sender);
@@ -243,9 +243,9 @@ on_control(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 	    (claimed.sm_key == 0 || claimed.sm_key == s->p.ha->sm_key)) {
 		if (take_control(s, m, h, from))
 			return;
-		s->sm.counts.refused++;
+		s->sm->counts.refused++;
 	} else {
-		s->sm.counts.refused++;
+		s->sm->counts.refused++;
 		refuse_stranger(s, m, h);
 	}
 	say_refused(s, m, h, node, &claimed);

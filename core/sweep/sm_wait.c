@@ -10,7 +10,7 @@
  */
 #include <inttypes.h>
 
-#include "core/sweep/internal.h"
+#include "core/sweep/sms_internal.h"
 
 #define LESSER_POLLS_SAY 6 /* so many polls without HANDOVER: say so */
 
@@ -21,8 +21,8 @@ sm_wait(struct sweeper *s)
 	const struct ha *h = s->p.ha;
 	struct sm_past *p = sm_past(s, h->master.info.guid);
 
-	for (size_t i = 0; i < s->sm.pasts.n; i++) {
-		struct sm_past *q = &s->sm.pasts.item[i];
+	for (size_t i = 0; i < s->sm->pasts.n; i++) {
+		struct sm_past *q = &s->sm->pasts.item[i];
 
 		q->first_offer_ms = q->offered_ms = SM_NEVER_MS;
 		if (q != p)
@@ -72,7 +72,7 @@ on_master_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 		h->master.lid = info.lid;
 		sm_note(s, &h->master);
 	}
-	note_work(s, h->master.lid == s->sm.own_sm_lid);
+	note_work(s, h->master.lid == s->sm->own_sm_lid);
 }
 
 static void
@@ -90,7 +90,7 @@ on_own_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 		return;
 	}
 	wire_port_info_get(reply + WIRE_SMP_DATA_AT, &info);
-	s->sm.own_sm_lid = info.master_sm_lid;
+	s->sm->own_sm_lid = info.master_sm_lid;
 	if (h->master.info.state != WIRE_SM_MASTER || info.port_state != WIRE_PORT_ACTIVE ||
 	    info.master_sm_lid == h->master.lid ||
 	    !inv_route(&s->inv, h->master.node, h->master.port, &route)) {
@@ -124,13 +124,13 @@ sm_ask_own_port(struct sweeper *s, ask_done done)
 void
 sm_note(struct sweeper *s, const struct ha_other *now)
 {
-	for (size_t i = 0; i < s->sm.others.n; i++)
-		if (s->sm.others.item[i].node == now->node &&
-		    s->sm.others.item[i].port == now->port) {
-			s->sm.others.item[i] = *now;
+	for (size_t i = 0; i < s->sm->others.n; i++)
+		if (s->sm->others.item[i].node == now->node &&
+		    s->sm->others.item[i].port == now->port) {
+			s->sm->others.item[i] = *now;
 			return;
 		}
-	if (!fm_vec_push(&s->sm.others, *now))
+	if (!fm_vec_push(&s->sm->others, *now))
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for other SMs");
 }
 

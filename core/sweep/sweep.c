@@ -15,83 +15,67 @@
 #include "core/plan/keep.h"
 #include "core/plan/plan_file.h"
 #include "core/route/route.h"
-#include "core/sweep/observe.h"
+#include "core/sweep/internal.h"
 #include "lib/faultpoint.h"
 
 #define NS_PER_MS 1e6
 
-const char *const sweep_phase_names[N_PHASES] = { "idle", "discover", "reread", "other-sms",
-	"route", "switches", "tables", "ports", "activate", "multicast", "done" };
+/* A sweeper, and what its rooms behind all others keep in it. */
+struct whole {
+	struct sweeper s;
+	struct sweep_discovery disc;
+	struct sweep_asked asked;
+	struct todo_list todo;
+	struct traps traps;
+};
 
-const char *
-sweep_scope_name(enum sweep_scope scope)
+static struct sweeper *
+new_whole(void)
 {
-	switch (scope) {
-	case SWEEP_NONE:
-		return "no";
-	case SWEEP_LIGHT:
-		return "light";
-	case SWEEP_NAMED:
-		return "partial";
-	case SWEEP_HEAVY:
-		return "heavy";
-	}
-	return "";
-}
+	struct fm_arena mem;
+	struct whole *w;
 
-const char *
-sweep_outcome_name(enum sweep_outcome outcome)
-{
-	static const char *const names[] = { [SWEEP_RUNNING] = "running",
-		[SWEEP_UP] = "up",
-		[SWEEP_UNCHANGED] = "unchanged",
-		[SWEEP_BROKEN_OFF] = "broken-off",
-		[SWEEP_STANDBY] = "standby",
-		[SWEEP_NOT_ROUTED] = "not-routed",
-		[SWEEP_NO_LINK] = "no-link",
-		[SWEEP_FAILED] = "failed" };
-
-	return names[outcome];
+	fm_arena_init(&mem, SIZE_MAX);
+	w = fm_arena_alloc(&mem, sizeof(*w));
+	if (w == NULL)
+		return NULL;
+	w->s.mem = mem;
+	w->s.disc = &w->disc;
+	w->s.asked = &w->asked;
+	w->s.todo = &w->todo;
+	w->s.traps = &w->traps;
+	todo_clear(&w->todo);
+	inv_init(&w->s.inv);
+	return &w->s;
 }
 
 struct sweeper *
 sweeper_new(
     const struct sweep_parts *parts, const struct sweep_settings *settings, struct fm_error *err)
 {
-	struct fm_arena mem;
 	struct local_port local;
 	struct sweeper *s;
 
 	if (parts->transport->ops->local_port(parts->transport, &local, err) != 0)
 		return NULL;
-	fm_arena_init(&mem, SIZE_MAX);
-	s = fm_arena_alloc(&mem, sizeof(*s));
+	s = new_whole();
 	if (s == NULL) {
 		fm_fail(err, FM_E_RESOURCE, "out of memory for the sweep");
 		return NULL;
 	}
-	s->mem = mem;
-	s->ways.epoch = 1; /* no node is of it */
 	s->p = *parts;
 	s->set = *settings;
 	s->local = local;
-	s->sm.first_master = true;
-	s->set_mark = sweep_settings_mark(settings);
-	s->links.settings_changed = parts->store != NULL && store_mark(parts->store) != s->set_mark;
-	s->telling.untold_before_us = store_untold(parts->store);
+	s->ways.epoch = 1; /* no node is of it */
+	s->rule.first_master = true;
 	s->logs.traps = s->logs.silent = s->logs.refused =
 	    (struct fm_log_bucket){ .burst = 20, .every_ms = 1000 };
 	s->logs.control = (struct fm_log_bucket){ .burst = 1, .every_ms = 60000 };
-	s->sm.stranger_ms = SM_NEVER_MS;
-	todo_clear(&s->todo);
-	inv_init(&s->inv);
-	s->mc = mcast_new();
-	if (s->mc == NULL) {
+	if (!program_new(s) || !sms_new(s)) {
 		fm_fail(err, FM_E_RESOURCE, "out of memory for the sweep");
 		sweeper_free(s);
 		return NULL;
 	}
-	mkeys_start(s);
 	other_sms_configured(s);
 	return s;
 }
@@ -103,27 +87,14 @@ sweeper_free(struct sweeper *s)
 
 	if (s == NULL)
 		return;
-	mcast_free(s->mc);
-	transition_free(s->writing.transition);
-	fm_vec_fini(&s->writing.held);
-	fm_vec_fini(&s->writing.silent);
-	fm_vec_fini(&s->writing.unwritten);
-	free(s->writing.visit);
-	free(s->writing.settled);
-	waves_end(s);
+	program_free(s);
+	sms_free(s);
 	plan_put(s->next);
 	plan_put(s->plan);
-	pkeys_fini(s);
-	aliases_fini(s);
-	fm_hash_fini(&s->telling.lost_ports);
 	inv_fini(&s->inv);
 	fm_vec_fini(&s->reading.doubted);
-	todo_clear(&s->todo);
-	fm_vec_fini(&s->sm.others);
-	fm_vec_fini(&s->sm.asked_sms);
-	fm_vec_fini(&s->sm.pasts);
-	fm_hash_fini(&s->links.lid_owner);
-	traps_fini(&s->traps);
+	todo_clear(s->todo);
+	traps_fini(s->traps);
 	mem = s->mem;
 	fm_arena_fini(&mem);
 }
@@ -132,25 +103,12 @@ void
 sweeper_configure(struct sweeper *s, const struct sweep_settings *settings,
     const struct chain *chain, const struct region_set *regions)
 {
-	uint64_t mark = sweep_settings_mark(settings);
-
-	/* what the old settings borrowed may be gone */
-	s->links.settings_changed = s->links.settings_changed || mark != s->set_mark;
-	s->set_mark = mark;
 	s->set = *settings;
 	s->p.chain = chain;
 	s->p.regions = regions;
-	s->asked.chain_changed = true;
+	s->asked->chain_changed = true;
+	links_configured(s);
 	other_sms_configured(s);
-}
-
-void
-sweeper_request(struct sweeper *s, enum sweep_scope scope, const char *reason)
-{
-	if (scope <= s->run.wanted)
-		return;
-	s->run.wanted = scope;
-	snprintf(s->run.wanted_reason, sizeof(s->run.wanted_reason), "%s", reason);
 }
 
 static int64_t
@@ -158,28 +116,29 @@ idle_until_ns(const struct sweeper *s)
 {
 	int64_t next_ms = todo_next_ms(s);
 
-	if (s->traps.owed_ms != 0 && s->traps.owed_ms < next_ms)
-		next_ms = s->traps.owed_ms;
+	if (s->traps->owed_ms != 0 && s->traps->owed_ms < next_ms)
+		next_ms = s->traps->owed_ms;
 	return next_ms == INT64_MAX ? INT64_MAX : next_ms * 1000000;
 }
 
 int64_t
 sweeper_due_ns(const struct sweeper *s)
 {
-	int64_t now_ns = s->p.transport->ops->now_ns(s->p.transport);
+	int64_t now_ns = s->p.transport->ops->now_ns(s->p.transport), until_ns;
 
 	if (s->run.phase == PHASE_IDLE)
 		return idle_until_ns(s);
-	if (s->run.phase != PHASE_TABLES || s->writing.wait_ns == 0)
+	until_ns = s->run.phase == PHASE_TABLES ? apply_waits_until_ns(s) : 0;
+	if (until_ns == 0)
 		return INT64_MAX;
 	/* What is over waits for an answer that is still out. */
-	return now_ns < s->writing.wait_ns || s->run.pending == 0 ? s->writing.wait_ns : INT64_MAX;
+	return now_ns < until_ns || s->run.pending == 0 ? until_ns : INT64_MAX;
 }
 
 void
 sweeper_drain(struct sweeper *s)
 {
-	s->asked.drain_once = s->asked.chain_changed = true;
+	s->asked->drain_once = s->asked->chain_changed = true;
 	sweeper_request(s, SWEEP_HEAVY, "drain");
 }
 
@@ -217,23 +176,10 @@ sweeper_phase(const struct sweeper *s)
 	return s->run.phase;
 }
 
-void
-sweeper_lost(struct sweeper *s, uint64_t port)
-{
-	if (port != 0) {
-		if (!fm_hash_put(&s->telling.lost_ports, port, 0))
-			log_err("sweep", "out of memory: a port is not asked to register again");
-		return; /* not here now: with the sweep that finds it */
-	}
-	s->telling.lost_all = true;
-	if (s->sm.was_up)
-		sweeper_request(s, SWEEP_NAMED, "hosts are to register again");
-}
-
 bool
 sweeper_is_up(const struct sweeper *s)
 {
-	return s->sm.was_up;
+	return s->rule.was_up;
 }
 
 const struct plan *
@@ -251,7 +197,7 @@ sweeper_inventory(const struct sweeper *s)
 const struct todo_list *
 sweeper_todo(const struct sweeper *s)
 {
-	return &s->todo;
+	return s->todo;
 }
 
 void
@@ -262,16 +208,6 @@ sweeper_on_done(struct sweeper *s, sweep_done done, void *arg)
 }
 
 /* --------------------------------------------------------------- summary */
-
-/* Wall time also on a simulated fabric, whose clock stands still while we compute. */
-static int64_t
-now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 static void
 count_smps(struct sweeper *s)
@@ -291,32 +227,6 @@ count_smps(struct sweeper *s)
 	r->refused = now->refused - was->refused;
 }
 
-/* The settings are in every port now. */
-static void
-keep_mark(struct sweeper *s)
-{
-	struct fm_error err = { 0 };
-
-	s->links.settings_changed = false;
-	if (s->p.store != NULL && !s->set.dry_run &&
-	    store_put_mark(s->p.store, s->set_mark, &err) != 0)
-		log_err("sweep", "%s", err.msg);
-}
-
-/* The tables outlive us: who comes after computes nothing. */
-static void
-keep_plan(struct sweeper *s)
-{
-	struct fm_error err = { 0 };
-
-	if (s->p.plan_path == NULL || s->set.dry_run || s->plan == NULL || s->writing.plan_saved)
-		return;
-	if (plan_file_save(s->p.plan_path, s->plan, s->plan->mark, &err) != 0)
-		log_warn("sweep", "the tables are not kept for a restart: %s", err.msg);
-	else
-		s->writing.plan_saved = true;
-}
-
 /* What this sweep leaves unfinished.  Who is not master has nothing to finish. */
 static void
 note_todo(struct sweeper *s, enum sweep_outcome outcome)
@@ -324,14 +234,14 @@ note_todo(struct sweeper *s, enum sweep_outcome outcome)
 	struct sweep_report *r = &s->report;
 
 	if (outcome == SWEEP_STANDBY || outcome == SWEEP_NO_LINK ||
-	    !(s->sm.was_up || outcome == SWEEP_UP))
-		todo_clear(&s->todo);
+	    !(s->rule.was_up || outcome == SWEEP_UP))
+		todo_clear(s->todo);
 	else
 		todo_scan(s);
 	doubt_nothing(s); /* what is still in doubt is on the list, and waits for its turn */
-	r->n_troubles = todo_n_waiting(&s->todo);
-	r->n_duplicates = s->todo.n_of[TODO_TWIN_GUID];
-	r->n_loops = s->todo.n_of[TODO_LOOP];
+	r->n_troubles = todo_n_waiting(s->todo);
+	r->n_duplicates = s->todo->n_of[TODO_TWIN_GUID];
+	r->n_loops = s->todo->n_of[TODO_LOOP];
 }
 
 void
@@ -343,26 +253,26 @@ sweep_end(struct sweeper *s, enum sweep_outcome outcome)
 	sm_serve_held(s);
 	s->run.feed = NULL;
 	s->run.quiet = false;
-	s->asked.chain_changed =
-	    s->asked.chain_changed || s->asked.asked_anew; /* the next is to come to it */
-	s->asked.drain_once = s->asked.drain_once || s->asked.asked_drain;
-	s->asked.asked_anew = s->asked.asked_drain = false;
+	s->asked->chain_changed =
+	    s->asked->chain_changed || s->asked->asked_anew; /* the next is to come to it */
+	s->asked->drain_once = s->asked->drain_once || s->asked->asked_drain;
+	s->asked->asked_anew = s->asked->asked_drain = false;
 	mcast_sweep_ended(s);
 	if (s->run.failed)
 		outcome = SWEEP_FAILED;
 	r->outcome = outcome;
-	r->total_ms = (double)(now_ns() - s->run.started_ns) / NS_PER_MS;
+	r->total_ms = (double)(sweep_wall_ns() - s->run.started_ns) / NS_PER_MS;
 	count_smps(s);
 	links_count(s);
 	note_todo(s, outcome);
 	if (outcome == SWEEP_UP) {
-		s->sm.was_up = true;
-		s->sm.first_master = false;
-		keep_mark(s);
+		s->rule.was_up = true;
+		s->rule.first_master = false;
+		links_settings_written(s);
 		mkeys_commit(s);
 	} else if (outcome == SWEEP_STANDBY || outcome == SWEEP_NO_LINK) {
-		s->sm.was_up = false;
-		s->sm.others_wrote = true;
+		s->rule.was_up = false;
+		s->rule.others_wrote = true;
 	}
 	plan_put(s->next);
 	s->next = NULL;
@@ -371,24 +281,12 @@ sweep_end(struct sweeper *s, enum sweep_outcome outcome)
 	if (outcome == SWEEP_UP)
 		repath_tell(s);
 	if (outcome == SWEEP_UP)
-		keep_plan(s);
+		program_keep(s);
 	if (outcome == SWEEP_UP && s->p.worker != NULL && s->plan != NULL)
 		plan_worker_prepare(s->p.worker, s->plan);
 }
 
 /* ---------------------------------------------------------------- phases */
-
-void
-sweep_enter(struct sweeper *s, enum sweep_phase phase)
-{
-	int64_t now = now_ns();
-
-	fm_fault_point("phase", sweep_phase_names[phase]);
-	s->report.phase_ms[s->run.phase] += (double)(now - s->run.phase_ns) / NS_PER_MS;
-	s->run.phase_ns = now;
-	s->run.phase = phase;
-	s->run.feed = NULL;
-}
 
 static void
 start_sweep(struct sweeper *s)
@@ -405,19 +303,20 @@ start_sweep(struct sweeper *s)
 		todo_reason(s, r->reason, sizeof(r->reason));
 	if (s->run.wanted == SWEEP_NONE)
 		r->scope = SWEEP_NAMED;
-	if (!s->sm.was_up)
+	if (!s->rule.was_up)
 		r->scope = SWEEP_HEAVY; /* what has not come up once has to be seen whole */
 	s->run.wanted = SWEEP_NONE;
-	if (s->sm.others_wrote)
+	if (s->rule.others_wrote)
 		program_forget(s);
-	s->run.failed = s->reading.changed = s->keys.changed = s->reading.fell_silent =
-	    s->reading.looked_twice = false;
-	s->reading.todo_work = false;
-	s->reading.n_doubts = 0;
+	s->rule.others_wrote = s->run.failed = false;
+	program_start(s);
+	s->disc->changed = s->disc->fell_silent = s->disc->looked_twice = false;
+	s->disc->todo_work = false;
+	s->disc->n_doubts = 0;
 	s->ways.epoch++;
 	lid_route_reopen(s);
 	s->run.counts_at_start = *txn_counts(s->p.txn);
-	s->run.started_ns = s->run.phase_ns = now_ns();
+	s->run.started_ns = s->run.phase_ns = sweep_wall_ns();
 	for (uint32_t i = 0; i < s->inv.nodes.n; i++) {
 		struct inv_node *n = inv_node(&s->inv, i);
 
@@ -456,12 +355,6 @@ has_link(const struct sweeper *s)
 	return inv_port_up(&n->ports[s->inv.local_port]);
 }
 
-int64_t
-sweeper_clock_ms(const struct sweeper *s)
-{
-	return s->p.transport->ops->now_ns(s->p.transport) / 1000000;
-}
-
 bool
 sweeper_drops(const struct sweeper *s)
 {
@@ -472,8 +365,8 @@ static void
 after_discovery(struct sweeper *s)
 {
 	if (s->report.scope == SWEEP_LIGHT) {
-		bool news = s->reading.changed || s->reading.doubted.n > 0 ||
-		    s->reading.todo_work || s->reading.fell_silent || sweeper_drops(s);
+		bool news = s->disc->changed || s->reading.doubted.n > 0 || s->disc->todo_work ||
+		    s->disc->fell_silent || sweeper_drops(s);
 
 		s->run.quiet = !news && plan_wants_rebalance(s->plan, s->p.chain, s->set.rebalance);
 		news = news || s->run.quiet;
@@ -498,7 +391,7 @@ after_discovery(struct sweeper *s)
 static void
 look_at_all(struct sweeper *s)
 {
-	s->reading.looked_twice = true;
+	s->disc->looked_twice = true;
 	s->report.scope = SWEEP_HEAVY;
 	s->report.n_silent = 0;
 	doubt_nothing(s);
@@ -532,11 +425,18 @@ after_reread(struct sweeper *s)
 	other_sms_start(s);
 }
 
+static void
+commit_plan(struct sweeper *s)
+{
+	if (program_commit(s))
+		s->asked->asked_anew = s->asked->asked_drain = false;
+}
+
 /* All is written that will be. */
 static void
 commit(struct sweeper *s)
 {
-	program_commit(s);
+	commit_plan(s);
 	sweep_enter(s, PHASE_MCAST);
 	mcast_start(s, true);
 }
@@ -545,7 +445,7 @@ static void
 after_tables(struct sweeper *s)
 {
 	if (s->writing.broken_off) {
-		program_commit(s);
+		commit_plan(s);
 		sweep_end(s, SWEEP_BROKEN_OFF);
 	} else if (s->writing.again) {
 		commit(s);
@@ -635,7 +535,7 @@ sweeper_step(struct sweeper *s)
 		if (s->run.failed && s->run.phase != PHASE_IDLE) {
 			if (s->run.pending > 0)
 				return;
-			program_commit(s);
+			commit_plan(s);
 			sweep_end(s, SWEEP_FAILED);
 			continue;
 		}

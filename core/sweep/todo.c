@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/sweep/observe.h"
+#include "core/sweep/internal.h"
 
 #define LOG_AFTER_MS 1000
 #define PAUSE_MS 1000
@@ -100,7 +100,7 @@ is_in_doubt(const struct sweeper *s, uint32_t slot, unsigned port)
 		    (!observe_switch_is_fresh(n) || !observe_port_is_fresh(p));
 	if (inv_is_switch(n))
 		return !observe_port_is_fresh(p) || (p->edge == EDGE_NONE && inv_port_up(p));
-	return (p->edge == EDGE_LINKED || discover_walks(s, slot, port)) &&
+	return (p->edge == EDGE_LINKED || inv_walks(&s->inv, slot, port)) &&
 	    !observe_port_is_fresh(p);
 }
 
@@ -119,7 +119,7 @@ why_link(const struct sweeper *s, const struct inv_node *n, unsigned port)
 	if (why_left_out(inv_node(&s->inv, p->peer), p->peer_port) != TODO_DONE ||
 	    why_left_out(inv_node(&s->inv, p->peer), 0) != TODO_DONE)
 		return TODO_DONE; /* it waits for the other end, which has its entry */
-	return model_takes_link(s, n, port) ? TODO_NOT_ACTIVE : TODO_PUT_OFF;
+	return links_takes(s, n, port) ? TODO_NOT_ACTIVE : TODO_PUT_OFF;
 }
 
 /* What concerns the fabric as a whole has its entry at the first switch. */
@@ -312,7 +312,7 @@ scan_node(struct sweeper *s, struct todo_list *list, const struct todo_list *bef
 void
 todo_scan(struct sweeper *s)
 {
-	struct todo_list list = { .next_ms = INT64_MAX }, *before = &s->todo;
+	struct todo_list list = { .next_ms = INT64_MAX }, *before = s->todo;
 	int64_t now_ms = sweeper_clock_ms(s), due = due_ms(s, now_ms);
 	size_t at = 0;
 	bool ok = true;
@@ -341,19 +341,19 @@ todo_n_waiting(const struct todo_list *list)
 enum todo_why
 todo_known(const struct sweeper *s, uint32_t slot, unsigned port)
 {
-	size_t low = 0, high = s->todo.n;
+	size_t low = 0, high = s->todo->n;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (is_before(&s->todo.item[mid], slot, port))
+		if (is_before(&s->todo->item[mid], slot, port))
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	if (low == s->todo.n || s->todo.item[low].slot != slot || s->todo.item[low].port != port)
+	if (low == s->todo->n || s->todo->item[low].slot != slot || s->todo->item[low].port != port)
 		return TODO_DONE;
-	return (enum todo_why)s->todo.item[low].why;
+	return (enum todo_why)s->todo->item[low].why;
 }
 
 /* ------------------------------------------------------------------- taking up */
@@ -361,7 +361,7 @@ todo_known(const struct sweeper *s, uint32_t slot, unsigned port)
 int64_t
 todo_next_ms(const struct sweeper *s)
 {
-	return s->todo.next_ms;
+	return s->todo->next_ms;
 }
 
 static int64_t
@@ -408,9 +408,9 @@ todo_take_up(struct sweeper *s, bool all)
 	int64_t now_ms = sweeper_clock_ms(s);
 	bool work = false;
 
-	s->todo.next_ms = INT64_MAX;
-	for (size_t i = 0; i < s->todo.n; i++) {
-		struct todo *t = &s->todo.item[i];
+	s->todo->next_ms = INT64_MAX;
+	for (size_t i = 0; i < s->todo->n; i++) {
+		struct todo *t = &s->todo->item[i];
 
 		if (t->next_ms <= now_ms) {
 			int64_t pause = pause_ms(++t->n_tries);
@@ -420,8 +420,8 @@ todo_take_up(struct sweeper *s, bool all)
 		} else if (all) {
 			work = take_up(s, t) || work;
 		}
-		if (t->next_ms < s->todo.next_ms)
-			s->todo.next_ms = t->next_ms;
+		if (t->next_ms < s->todo->next_ms)
+			s->todo->next_ms = t->next_ms;
 	}
 	return work;
 }
@@ -432,8 +432,8 @@ todo_reason(const struct sweeper *s, char *buf, size_t size)
 	int64_t now_ms = sweeper_clock_ms(s);
 	char name[96];
 
-	for (size_t i = 0; i < s->todo.n; i++) {
-		const struct todo *t = &s->todo.item[i];
+	for (size_t i = 0; i < s->todo->n; i++) {
+		const struct todo *t = &s->todo->item[i];
 
 		if (t->next_ms > now_ms)
 			continue;

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "core/sweep/observe.h"
+#include "core/sweep/internal.h"
 
 enum trap {
 	TRAP_OF_NODES = 128,
@@ -66,7 +66,7 @@ find_source(const struct sweeper *s, uint16_t lid)
 
 	for (unsigned lmc = 0; lmc <= MAX_LMC; lmc++) {
 		uint16_t base = (uint16_t)(lid >> lmc << lmc);
-		uint32_t slot = fm_hash_find(&s->links.lid_owner, base);
+		uint32_t slot = fm_hash_find(&s->inv.lid_owner, base);
 
 		if (slot == FM_HASH_NONE ||
 		    !has_lids(inv_node(&s->inv, slot), base, lmc, &src.port))
@@ -154,7 +154,7 @@ why_not(const struct sweeper *s, const struct mad *m, const struct wire_header *
 static void
 say(struct sweeper *s, const struct source *src, const struct wire_notice *n, const char *what)
 {
-	struct traps *t = &s->traps;
+	struct traps *t = s->traps;
 	int64_t now_ms = sweeper_clock_ms(s);
 	struct talkers_seen seen;
 	struct source busiest;
@@ -282,7 +282,7 @@ repress(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 static void
 look_for(struct sweeper *s, struct trap_row *r, const char *reason)
 {
-	struct traps *t = &s->traps;
+	struct traps *t = s->traps;
 	int64_t now_ms = sweeper_clock_ms(s);
 
 	if (now_ms < t->heavy_ms) {
@@ -307,7 +307,7 @@ read_again(struct sweeper *s, uint32_t slot, const char *reason)
 {
 	char name[128];
 
-	s->traps.counts.acted++;
+	s->traps->counts.acted++;
 	fm_log_rl(&s->logs.traps, FM_LOG_NOTICE, "sweep", "%s: %s", reason,
 	    inv_name(inv_node(&s->inv, slot), name, sizeof(name)));
 	doubt_node(s, slot);
@@ -350,8 +350,8 @@ act(struct sweeper *s, const struct source *src, const struct wire_notice *n, st
 		return;
 	} else if (r->n_reads >= ROW_MOST ||
 	    (r->n_reads > 0 &&
-		!fm_tokens_take(&s->traps.reads, READS_BURST, READS_EVERY_MS, now_ms))) {
-		owe(&s->traps, r, held_till(r, now_ms));
+		!fm_tokens_take(&s->traps->reads, READS_BURST, READS_EVERY_MS, now_ms))) {
+		owe(s->traps, r, held_till(r, now_ms));
 	} else {
 		r->n_reads++;
 		read_again(s, src->slot, reason);
@@ -361,7 +361,7 @@ act(struct sweeper *s, const struct source *src, const struct wire_notice *n, st
 static void
 pass_on(struct sweeper *s, const struct wire_notice *n)
 {
-	struct traps *t = &s->traps;
+	struct traps *t = s->traps;
 
 	if (s->p.on_notice == NULL)
 		return;
@@ -376,7 +376,7 @@ on_trap(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 {
 	struct source src = find_source(s, m->addr.lid);
 	int64_t now_ms = sweeper_clock_ms(s);
-	struct traps *t = &s->traps;
+	struct traps *t = s->traps;
 	struct wire_notice notice;
 	struct trap_row *r;
 	const char *why;
@@ -413,7 +413,7 @@ sweeper_on_mad(struct sweeper *s, const struct mad *m)
 	if (m->status != 0 ||
 	    (h.mgmt_class != WIRE_CLASS_SMP_LID && h.mgmt_class != WIRE_CLASS_SMP_DR))
 		return;
-	talkers_note(&s->traps.talkers, m->addr.lid, sweeper_clock_ms(s));
+	talkers_note(&s->traps->talkers, m->addr.lid, sweeper_clock_ms(s));
 	if (h.attr == WIRE_ATTR_SM_INFO)
 		other_sms_on_mad(s, m, &h);
 	else if (h.attr == WIRE_ATTR_NOTICE && h.method == WIRE_TRAP)
@@ -425,7 +425,7 @@ sweeper_on_mad(struct sweeper *s, const struct mad *m)
 void
 traps_settle(struct sweeper *s)
 {
-	struct traps *t = &s->traps;
+	struct traps *t = s->traps;
 
 	for (size_t i = 0; t->owed_ms != 0 && i < t->rows.n; i++)
 		t->rows.item[i].owed_ms = 0;
@@ -453,7 +453,7 @@ void
 traps_step(struct sweeper *s)
 {
 	int64_t now_ms = sweeper_clock_ms(s);
-	struct traps *t = &s->traps;
+	struct traps *t = s->traps;
 
 	if (t->owed_ms == 0 || now_ms < t->owed_ms)
 		return;
@@ -475,13 +475,13 @@ traps_step(struct sweeper *s)
 const struct sweep_trap_counts *
 sweeper_trap_counts(const struct sweeper *s)
 {
-	return &s->traps.counts;
+	return &s->traps->counts;
 }
 
 void
 sweeper_talkers(const struct sweeper *s, struct talkers_seen *out)
 {
-	talkers_look(&s->traps.talkers, sweeper_clock_ms(s), out);
+	talkers_look(&s->traps->talkers, sweeper_clock_ms(s), out);
 }
 
 uint64_t
