@@ -25,6 +25,10 @@ include core/subnet/local.mk
 include core/ha/local.mk
 include core/ctl/local.mk
 include core/conf/local.mk
+include core/inventory/local.mk
+include core/ask/local.mk
+include core/sms/local.mk
+include core/program/local.mk
 include core/sweep/local.mk
 include core/registry/local.mk
 include core/view/local.mk

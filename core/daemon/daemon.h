@@ -15,8 +15,8 @@
 
 #include "core/conf/cli.h"
 #include "core/ctl/events.h"
-#include "core/sweep/program.h"
-#include "core/sweep/sms.h"
+#include "core/program/program.h"
+#include "core/sms/sms.h"
 #include "core/sweep/sweep.h"
 
 struct daemon {

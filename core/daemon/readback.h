@@ -17,7 +17,7 @@
 
 #include "core/mad/transact.h"
 #include "core/plan/plan.h"
-#include "core/sweep/inventory.h"
+#include "core/inventory/inventory.h"
 
 struct readback;
 

@@ -3,15 +3,15 @@
 #ifndef CORE_SWEEP_INTERNAL_H
 #define CORE_SWEEP_INTERNAL_H
 
-#include "core/sweep/ask.h"
-#include "core/sweep/doubt.h"
-#include "core/sweep/lid_route.h"
+#include "core/ask/ask.h"
+#include "core/ask/doubt.h"
+#include "core/ask/lid_route.h"
 #include "core/sweep/observe.h"
-#include "core/sweep/fields.h"
-#include "core/sweep/program.h"
-#include "core/sweep/sms.h"
+#include "core/inventory/fields.h"
+#include "core/program/program.h"
+#include "core/sms/sms.h"
 #include "core/sweep/sweep.h"
-#include "core/sweep/sweeper.h"
+#include "core/ask/sweeper.h"
 #include "core/sweep/traps.h"
 
 /* What routing is asked for beside a plan of what is there. */

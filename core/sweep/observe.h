@@ -6,8 +6,8 @@
 #ifndef CORE_SWEEP_OBSERVE_H
 #define CORE_SWEEP_OBSERVE_H
 
-#include "core/sweep/ask.h"
-#include "core/sweep/doubt.h"
+#include "core/ask/ask.h"
+#include "core/ask/doubt.h"
 
 /* The answer to Get(SwitchInfo).  False: there was none. */
 bool observe_switch(struct ask *a, enum txn_status status, const uint8_t *reply);

@@ -18,10 +18,10 @@
 #ifndef CORE_SWEEP_SWEEP_H
 #define CORE_SWEEP_SWEEP_H
 
-#include "core/sweep/inventory.h"
-#include "core/sweep/parts.h"
-#include "core/sweep/report.h"
-#include "core/sweep/settings.h"
+#include "core/inventory/inventory.h"
+#include "core/ask/parts.h"
+#include "core/ask/report.h"
+#include "core/inventory/settings.h"
 #include "core/sweep/todo.h"
 
 struct sweeper *sweeper_new(

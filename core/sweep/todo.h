@@ -15,7 +15,7 @@
 #ifndef CORE_SWEEP_TODO_H
 #define CORE_SWEEP_TODO_H
 
-#include "core/sweep/inventory.h"
+#include "core/inventory/inventory.h"
 
 struct sweeper;
 

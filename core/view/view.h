@@ -25,7 +25,7 @@
 #include "core/subnet/prefix_routes.h"
 #include "core/subnet/qos.h"
 #include "core/subnet/untrusted.h"
-#include "core/sweep/inventory.h"
+#include "core/inventory/inventory.h"
 #include "core/view/path_pairs.h"
 #include "core/view/rows.h"
 #include "core/wire/sa_wire.h"

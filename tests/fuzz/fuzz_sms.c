@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/route/route.h"
-#include "core/sweep/sms.h"
+#include "core/sms/sms.h"
 #include "core/wire/wire.h"
 #include "tests/fuzz/house.h"
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/sweep/fields.h"
+#include "core/inventory/fields.h"
 #include "tests/run.h"
 #include "tests/sweep/rig.h"
 

@@ -11,7 +11,7 @@
 
 #include <fmd/engine.h>
 
-#include "core/sweep/fields.h"
+#include "core/inventory/fields.h"
 #include "core/sweep/internal.h"
 #include "lab/sim/sma.h"
 #include "lib/bitset.h"

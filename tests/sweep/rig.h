@@ -7,8 +7,8 @@
 
 #include <semaphore.h>
 
-#include "core/sweep/program.h"
-#include "core/sweep/sms.h"
+#include "core/program/program.h"
+#include "core/sms/sms.h"
 #include "core/sweep/sweep.h"
 #include "lab/sim/sim.h"
 #include "lab/topo/netlist.h"

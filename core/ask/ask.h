@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/ask/ask.h - a question on the wire: who asks, about what.
+ *
+ * The counter `pending` (sweeper.h) is the number of asks out that somebody waits for; a phase is
+ * over when it is 0 and the phase's feed, if it has one, has nothing more to send.
+ */
+#ifndef CORE_ASK_ASK_H
+#define CORE_ASK_ASK_H
+
+#include "core/mad/transact.h"
+#include "core/wire/wire.h"
+
+struct sweeper;
+struct ask;
+typedef void (*ask_done)(struct ask *a, enum txn_status status, const uint8_t *reply);
+
+struct ask {
+	struct sweeper *s;
+	struct ask *next_free;
+	ask_done done;
+	uint32_t node;
+	uint32_t generation; /* of the node, when it was asked */
+	uint64_t seq;	     /* number of the request (observe.h) */
+	uint32_t index;	     /* table block and the like */
+	uint32_t claim_node; /* arrive.c: who has what the newcomer says is its own ... */
+	uint32_t claim_generation;
+	uint64_t m_key; /* ... and the key that opened that one's cable */
+	uint8_t port, claim_port;
+	uint8_t kind;	   /* enum block_kind for tables */
+	bool at_node;	   /* put to the node itself, not to what lies beyond it */
+	bool nobody_waits; /* it is not counted in `pending`, and not put again */
+	uint32_t via;	   /* mixed: the switch to which it went by LID; else INV_NONE */
+	/* the request, for another try */
+	uint8_t method, n_tries;
+	uint16_t attr;
+	uint32_t modifier;
+	struct smp_route route;
+	uint8_t data[WIRE_SMP_DATA_BYTES]; /* Set */
+	struct pkey_job *pkeys;		   /* pkeys.c */
+};
+
+/* The callback is `done`; a is released after it.  An answer of a node that is another one by
+ * now comes as TXN_CANCELLED.  Failing memory fails the sweep. */
+struct ask *ask_new(struct sweeper *s, uint32_t node, uint8_t port);
+void ask_get(
+    struct ask *a, const struct smp_route *route, uint16_t attr, uint32_t modifier, ask_done done);
+/* Send a Set, unless this is a dry run: then it is counted, and done is not called. */
+void ask_set(struct ask *a, const struct smp_route *route, uint16_t attr, uint32_t modifier,
+    const uint8_t *data, ask_done done);
+/* To the node itself: false when it has no route or is quiet (nothing is sent, a released). */
+bool ask_get_at(struct ask *a, uint16_t attr, uint32_t modifier, ask_done done);
+bool ask_set_at(
+    struct ask *a, uint16_t attr, uint32_t modifier, const uint8_t *data, ask_done done);
+/* Is the node not any more that which was asked? */
+bool ask_is_stale(const struct ask *a);
+/* It was not sent. */
+void ask_drop(struct ask *a);
+
+#endif

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SMPs by LID.  A directed SMP is passed on by the agent of every switch on its way; a
+ * LID-routed one is forwarded like any packet, so that an agent has only its own to do.
+ * A mixed one (IBA 14.2.2) goes by LID to the switch before the node and directed from
+ * there: for nodes that have no LID yet, or whose tables cannot bring the answer home.
+ *
+ * Both travel by the tables that are being written.  Invariant: a node is reached by LID
+ * only through switches that have told, by the answer to a Set or a Get, that they hold
+ * the entries of its LID and of ours, which will not change any more in this sweep.
+ *
+ * Not everything takes them, and SMPs may pass links in INIT by IBA, but not everything
+ * that is in use lets LID-routed ones do so.  So each of three ways is opened by an
+ * answer to some Gets for which nobody waits:
+ *
+ *	WAY_BY_LID	over links that are ACTIVE
+ *	WAY_COLD	over others
+ *	WAY_MIXED
+ *
+ * While they are out all goes by directed routes.  All of them may be lost by chance, so what
+ * was closed is tried again after 2, 4, 8 .. 1024 sweeps.  A switch is asked one thing by LID
+ * before it is asked all; who does not answer, or does not pass mixed ones on, is remembered,
+ * if that was all that was wrong.
+ *
+ * O(hops) a route, O(1) to a switch that has had one in this sweep.
+ */
+#include "core/ask/doubt.h"
+#include "core/ask/lid_route.h"
+#include "core/ask/sweeper.h"
+#include "lib/bitset.h"
+
+#define TRIES_MAX 2
+#define TRIALS 3	  /* at once: a switch may not take them though all others do */
+#define LOST_ON_END_MAX 8 /* switches, and no answer meanwhile: it is not they */
+#define CLOSED_MAX 10	  /* a way is closed for 2^10 sweeps at most */
+#define LOST_MAX 16	  /* in one sweep: a switch on the way has lost its tables */
+#define NEAR_HOPS 2	  /* directed: there is a switch that need not pass it on */
+
+enum road { NO_ROAD, WARM_ROAD, COLD_ROAD };
+
+static const struct plan *
+tables_of(const struct sweeper *s)
+{
+	return s->next != NULL ? s->next : s->plan;
+}
+
+/* Does the switch hold the entry that `tables` says, and will it? */
+static bool
+is_settled(const struct sweeper *s, const struct plan *tables, fm_sw sw, uint16_t lid)
+{
+	const struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[sw]);
+
+	if (!node_usable(n) || n->quiet || n->sw.linear_fdb_top < lid)
+		return false;
+	if (tables == s->next)
+		return s->ways.is_settled(s, n, lid);
+	return n->lft == LFT_OURS && !fm_bit_test(n->lft_doubt, lid / TRANSITION_BLOCK_LIDS);
+}
+
+static enum road
+cable(const struct inventory *inv, uint32_t slot, uint8_t port)
+{
+	const struct inv_port *p = &inv_node(inv, slot)->ports[port], *far;
+
+	if (p->edge != EDGE_LINKED)
+		return NO_ROAD;
+	far = &inv_node(inv, p->peer)->ports[p->peer_port];
+	if (!inv_port_up(p) || !inv_port_up(far))
+		return NO_ROAD;
+	return p->info.port_state == WIRE_PORT_ACTIVE && far->info.port_state == WIRE_PORT_ACTIVE
+	    ? WARM_ROAD
+	    : COLD_ROAD;
+}
+
+static enum road
+worse(enum road a, enum road b)
+{
+	if (a == NO_ROAD || b == NO_ROAD)
+		return NO_ROAD;
+	return a > b ? a : b;
+}
+
+/* From a switch to whoever has the LID. */
+static enum road
+road_from(const struct sweeper *s, const struct plan *tables, fm_sw sw, uint16_t lid)
+{
+	const struct fm_fabric *fab = &tables->snap->fab;
+	fm_end end = lid <= fab->max_lid ? fab->lid_end[lid] : FM_NONE;
+	enum road road = WARM_ROAD;
+
+	for (uint32_t n = 0; end != FM_NONE && n < fab->n_switches; n++) {
+		uint8_t port = tables->tables->t.lft[sw][lid];
+		uint32_t slot = s->inv.switches.item[sw];
+		fm_link l;
+
+		if (!is_settled(s, tables, sw, lid))
+			return NO_ROAD;
+		if (fab->end_sw[end] == sw && fab->end_port[end] != port)
+			return NO_ROAD;
+		if (fab->end_sw[end] == sw)
+			return port == 0 ? road : worse(road, cable(&s->inv, slot, port));
+		l = snapshot_link_at(tables->snap, sw, port);
+		road = l == FM_NONE ? NO_ROAD : worse(road, cable(&s->inv, slot, port));
+		if (road == NO_ROAD)
+			return NO_ROAD;
+		sw = fab->link_to[l];
+	}
+	return NO_ROAD;
+}
+
+/* Our LID, and the switch that we are cabled to; 0 while our port has not got it. */
+static uint16_t
+our_place(const struct sweeper *s, const struct plan *tables, fm_sw *sw)
+{
+	const struct inv_port *us;
+	fm_end end;
+
+	if (tables == NULL || tables->tables == NULL || s->inv.local == INV_NONE)
+		return 0;
+	us = &inv_node(&s->inv, s->inv.local)->ports[s->inv.local_port];
+	if (us->lid == 0 || us->info.lid != us->lid || us->lid > tables->snap->fab.max_lid)
+		return 0;
+	end = tables->snap->fab.lid_end[us->lid];
+	if (end == FM_NONE || tables->snap->fab.end_sw[end] == FM_NONE)
+		return 0;
+	*sw = tables->snap->fab.end_sw[end];
+	return us->lid;
+}
+
+/* To an end-port with a LID and back; of switches remembered for as long as it holds. */
+static enum road
+road_to(const struct sweeper *s, uint32_t slot, unsigned port)
+{
+	const struct plan *tables = tables_of(s);
+	struct inv_node *n = inv_node(&s->inv, slot);
+	const struct inv_node *at = inv_is_switch(n) ? n : inv_node(&s->inv, n->ports[port].peer);
+	uint16_t lid = n->ports[port].lid, ours;
+	enum road road;
+	fm_sw from;
+
+	if (inv_is_switch(n) && n->by_lid.epoch == s->ways.epoch)
+		return n->by_lid.cold ? COLD_ROAD : WARM_ROAD;
+	ours = our_place(s, tables, &from);
+	if (ours == 0 || lid == 0 || n->ports[port].info.lid != lid || !inv_is_switch(at) ||
+	    at->sw_index >= tables->snap->fab.n_switches)
+		return NO_ROAD;
+	road = worse(road_from(s, tables, from, lid), road_from(s, tables, at->sw_index, ours));
+	if (inv_is_switch(n) && road != NO_ROAD) {
+		n->by_lid.epoch = s->ways.epoch;
+		n->by_lid.cold = road == COLD_ROAD;
+	}
+	return road;
+}
+
+static bool
+is_open(const struct sweeper *s, enum road road)
+{
+	return road != NO_ROAD && s->ways.way[WAY_BY_LID] == WAY_OPEN &&
+	    (road == WARM_ROAD || s->ways.way[WAY_COLD] == WAY_OPEN);
+}
+
+static void
+make_lid_routed(struct smp_route *route, uint16_t lid)
+{
+	route->directed = false;
+	route->lid = lid;
+	route->n_hops = 0;
+	route->max_tries = TRIES_MAX;
+}
+
+/* route: the directed one. */
+static void
+make_mixed(const struct sweeper *s, struct smp_route *route, uint32_t via)
+{
+	route->lid = inv_node(&s->inv, via)->ports[0].lid;
+	route->slid = inv_node(&s->inv, s->inv.local)->ports[s->inv.local_port].lid;
+	route->path[1] = route->path[route->n_hops];
+	route->n_hops = 1;
+	route->max_tries = TRIES_MAX;
+}
+
+static bool
+go_by_lid(struct ask *a, struct smp_route *route)
+{
+	struct sweeper *s = a->s;
+	struct inv_node *n = inv_node(&s->inv, a->node);
+	unsigned port = inv_is_switch(n) ? 0 : a->port;
+
+	if (n->by_lid.fails || n->by_lid.on_trial || !is_open(s, road_to(s, a->node, port)))
+		return false;
+	n->by_lid.on_trial = inv_is_switch(n) && !n->by_lid.takes;
+	make_lid_routed(route, n->ports[port].lid);
+	s->report.by_lid.sent++;
+	return true;
+}
+
+static bool
+go_mixed(struct ask *a, struct smp_route *route)
+{
+	struct sweeper *s = a->s;
+	uint32_t via;
+
+	if (s->ways.way[WAY_MIXED] != WAY_OPEN || route->n_hops <= NEAR_HOPS)
+		return false;
+	via = inv_before(&s->inv, a->node, a->port);
+	if (via == INV_NONE || inv_node(&s->inv, via)->by_lid.mixed_fails ||
+	    inv_node(&s->inv, via)->by_lid.fails || !is_open(s, road_to(s, via, 0)))
+		return false;
+	make_mixed(s, route, via);
+	a->via = via;
+	s->report.by_lid.mixed++;
+	return true;
+}
+
+void
+lid_route_choose(struct ask *a, struct smp_route *route)
+{
+	struct sweeper *s = a->s;
+
+	if (!s->set.lid_smps || s->set.dry_run || s->run.phase < PHASE_TABLES ||
+	    route->n_hops < NEAR_HOPS || s->ways.way[WAY_BY_LID] != WAY_OPEN ||
+	    s->report.by_lid.lost + s->report.by_lid.mixed_lost >= LOST_MAX)
+		return;
+	/* hosts: mixed first, for they get their LIDs on the way */
+	if (inv_is_switch(inv_node(&s->inv, a->node)))
+		(void)(go_by_lid(a, route) || go_mixed(a, route));
+	else
+		(void)(go_mixed(a, route) || go_by_lid(a, route));
+}
+
+/* ------------------------------------------------------------------ trials */
+
+/* What the trial in a->kind went by. */
+#define TRIAL_MIXED 1
+#define TRIAL_COLD 2
+
+/* Told once, unless it has been open since. */
+static void
+close_way(struct sweeper *s, enum smp_way way, const char *what)
+{
+	s->ways.way[way] = WAY_CLOSED;
+	if (s->ways.n_closed[way]++ == 0)
+		log_notice("sweep", "%s", what);
+	s->ways.closed_until[way] = s->report.number +
+	    (UINT64_C(1) << (s->ways.n_closed[way] < CLOSED_MAX ? s->ways.n_closed[way]
+								: CLOSED_MAX));
+}
+
+static void
+open_way(struct sweeper *s, enum smp_way way)
+{
+	static const char *const what[N_SMP_WAYS] = { "LID-routed SMPs",
+		"LID-routed SMPs over links that are not active", "mixed SMPs" };
+
+	s->ways.way[way] = WAY_OPEN;
+	if (s->ways.n_closed[way] > 0)
+		log_notice("sweep", "%s are answered now, and used from here on", what[way]);
+	s->ways.n_closed[way] = 0;
+}
+
+void
+lid_route_reopen(struct sweeper *s)
+{
+	for (unsigned i = 0; i < N_SMP_WAYS; i++)
+		if ((s->ways.way[i] == WAY_CLOSED && s->report.number >= s->ways.closed_until[i]) ||
+		    (s->ways.way[i] == WAY_ON_TRIAL && s->ways.n_trials[i == WAY_MIXED] == 0))
+			s->ways.way[i] = WAY_UNTRIED;
+}
+
+/* It was not answered, by a node that answers directed ones. */
+static void
+trial_lost(struct sweeper *s, unsigned kind)
+{
+	bool cold = kind & TRIAL_COLD;
+
+	if (kind & TRIAL_MIXED) {
+		/* was it the part by LID? */
+		s->ways.way[WAY_MIXED] = WAY_UNTRIED;
+		if (is_open(s, cold ? COLD_ROAD : WARM_ROAD))
+			close_way(s, WAY_MIXED,
+			    "mixed SMPs are not answered here: what has no LID yet is reached by "
+			    "directed ones");
+		return;
+	}
+	if (cold)
+		close_way(s, WAY_COLD,
+		    "LID-routed SMPs are not answered over links that are not active: the first "
+		    "tables are written by directed ones");
+	else
+		close_way(s, WAY_BY_LID,
+		    "LID-routed SMPs are not answered here: forwarding tables are written by "
+		    "directed ones");
+}
+
+/* One answer opens the way; it is closed when none of those sent together has one. */
+static void
+on_trial(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+	bool mixed = a->kind & TRIAL_MIXED, tried = false;
+
+	s->ways.n_trials[mixed]--;
+	if (status == TXN_OK || (status == TXN_REFUSED && !mixed)) {
+		open_way(s, WAY_BY_LID);
+		if (a->kind & TRIAL_COLD)
+			open_way(s, WAY_COLD);
+		if (mixed)
+			open_way(s, WAY_MIXED);
+		else
+			inv_node(&s->inv, a->node)->by_lid.takes = true;
+	}
+	for (unsigned i = 0; s->ways.n_trials[mixed] == 0 && i < N_SMP_WAYS; i++)
+		if (s->ways.way[i] == WAY_ON_TRIAL && (i == WAY_MIXED) == mixed) {
+			s->ways.way[i] = WAY_UNTRIED;
+			tried = true;
+		}
+	if (tried && status != TXN_CANCELLED)
+		trial_lost(s, a->kind);
+}
+
+static void
+send_trial(struct sweeper *s, uint32_t slot, const struct smp_route *route, unsigned kind)
+{
+	struct ask *a = ask_new(s, slot, 0);
+	struct smp_route once = *route;
+
+	if (a == NULL)
+		return;
+	once.max_tries = 1; /* by the time of another the links may be active */
+	s->ways.n_trials[kind & TRIAL_MIXED]++;
+	a->kind = (uint8_t)kind;
+	a->nobody_waits = true;
+	ask_get(a, &once, WIRE_ATTR_SWITCH_INFO, 0, on_trial);
+}
+
+/* A switch as it may be asked in vain; route: the directed one. */
+static bool
+is_fit(const struct sweeper *s, uint32_t slot, struct smp_route *route)
+{
+	const struct inv_node *n = inv_node(&s->inv, slot);
+
+	return node_usable(n) && !n->quiet && !n->by_lid.fails &&
+	    inv_route(&s->inv, slot, 0, route) && route->n_hops >= NEAR_HOPS;
+}
+
+static bool
+is_untried(const struct sweeper *s, enum road road)
+{
+	if (road == WARM_ROAD)
+		return s->ways.way[WAY_BY_LID] == WAY_UNTRIED;
+	return road == COLD_ROAD && s->ways.way[WAY_COLD] == WAY_UNTRIED &&
+	    (s->ways.way[WAY_BY_LID] == WAY_UNTRIED || s->ways.way[WAY_BY_LID] == WAY_OPEN);
+}
+
+/* All those sent at once go over the same kind of road. */
+static void
+try_by_lid(struct sweeper *s)
+{
+	enum road road = NO_ROAD;
+	struct smp_route route;
+
+	for (size_t i = 0; i < s->inv.switches.n && s->ways.n_trials[0] < TRIALS; i++) {
+		uint32_t slot = s->inv.switches.item[i];
+		enum road r = is_fit(s, slot, &route) ? road_to(s, slot, 0) : NO_ROAD;
+
+		if (road == NO_ROAD && is_untried(s, r)) {
+			road = r;
+			if (road == COLD_ROAD)
+				s->ways.way[WAY_COLD] = WAY_ON_TRIAL;
+			if (s->ways.way[WAY_BY_LID] == WAY_UNTRIED)
+				s->ways.way[WAY_BY_LID] = WAY_ON_TRIAL;
+		}
+		if (road == NO_ROAD || r != road)
+			continue;
+		make_lid_routed(&route, inv_node(&s->inv, slot)->ports[0].lid);
+		send_trial(s, slot, &route, road == COLD_ROAD ? TRIAL_COLD : 0);
+	}
+}
+
+/* ... and by way of different switches. */
+static void
+try_mixed(struct sweeper *s)
+{
+	uint32_t before = INV_NONE;
+	enum road road = NO_ROAD;
+	struct smp_route route;
+
+	for (size_t i = 0; i < s->inv.switches.n && s->ways.n_trials[1] < TRIALS; i++) {
+		uint32_t slot = s->inv.switches.item[i], via;
+		enum road r;
+
+		if (!is_fit(s, slot, &route) || route.n_hops <= NEAR_HOPS)
+			continue;
+		via = inv_before(&s->inv, slot, 0);
+		r = via != INV_NONE && via != before ? road_to(s, via, 0) : NO_ROAD;
+		if (r == NO_ROAD || (road != NO_ROAD && r != road) ||
+		    s->ways.way[WAY_BY_LID] == WAY_CLOSED ||
+		    (r == COLD_ROAD && s->ways.way[WAY_COLD] == WAY_CLOSED))
+			continue;
+		road = r;
+		before = via;
+		s->ways.way[WAY_MIXED] = WAY_ON_TRIAL;
+		make_mixed(s, &route, via);
+		send_trial(s, slot, &route, TRIAL_MIXED | (road == COLD_ROAD ? TRIAL_COLD : 0));
+	}
+}
+
+void
+lid_route_try(struct sweeper *s)
+{
+	if (!s->set.lid_smps || s->set.dry_run)
+		return;
+	if (s->ways.n_trials[0] == 0 && s->ways.way[WAY_BY_LID] != WAY_CLOSED &&
+	    (s->ways.way[WAY_BY_LID] == WAY_UNTRIED ||
+		(s->ways.way[WAY_COLD] == WAY_UNTRIED && s->ways.waves != NULL)))
+		try_by_lid(s);
+	if (s->ways.n_trials[1] == 0 && s->ways.way[WAY_MIXED] == WAY_UNTRIED)
+		try_mixed(s);
+}
+
+/* ------------------------------------------------------------------ answers */
+
+/* Who is to blame is asked, or passed through, so no more. */
+static void
+note_lost(struct ask *a)
+{
+	struct sweeper *s = a->s;
+	bool mixed = smp_is_mixed(&a->route);
+	struct inv_node *n = inv_node(&s->inv, mixed ? a->via : a->node);
+	bool *blamed = mixed ? &n->by_lid.mixed_fails : &n->by_lid.fails;
+	char name[128];
+
+	if (!*blamed && !n->quiet)
+		log_info("sweep",
+		    mixed ? "%s does not pass a mixed SMP on: beyond it directed ones are used"
+			  : "%s does not answer a LID-routed SMP: asked by directed ones",
+		    inv_name(n, name, sizeof(name)));
+	if (!*blamed && !n->quiet && ++s->ways.n_lost_on_end[mixed] == LOST_ON_END_MAX)
+		close_way(s, mixed ? WAY_MIXED : WAY_BY_LID,
+		    mixed ? "mixed SMPs are not answered any more: directed ones are used"
+			  : "LID-routed SMPs are not answered any more: directed ones are used");
+	*blamed = *blamed || !n->quiet;
+	if (!mixed && n->by_lid.takes) {
+		doubt_switch(s, a->node); /* it may have lost its LID, and all it held */
+		doubt_port(s, a->node, inv_is_switch(n) ? 0 : a->port);
+	}
+	if (mixed)
+		s->report.by_lid.mixed_lost++;
+	else
+		s->report.by_lid.lost++;
+}
+
+bool
+lid_route_again(struct ask *a, enum txn_status status)
+{
+	struct sweeper *s = a->s;
+	struct inv_node *n = a->at_node ? inv_node(&s->inv, a->node) : NULL;
+	bool mixed = smp_is_mixed(&a->route);
+
+	if (n == NULL)
+		return false;
+	if (a->route.max_tries == 0)
+		return status == TXN_TIMEOUT && a->seq <= n->by_lid.redirect_seq &&
+		    !s->run.failed && !n->quiet && inv_route(&s->inv, a->node, a->port, &a->route);
+	if (status == TXN_OK || status == TXN_REFUSED)
+		s->ways.n_lost_on_end[mixed] = 0;
+	if (!mixed) {
+		n->by_lid.on_trial = false;
+		n->by_lid.takes = n->by_lid.takes || status == TXN_OK || status == TXN_REFUSED;
+	}
+	if (status != TXN_TIMEOUT || s->run.failed || n->quiet)
+		return false;
+	if (a->seq > n->by_lid.redirect_seq) {
+		note_lost(a);
+		n->by_lid.redirect_seq = s->reading.seq;
+		txn_give_up(s->p.txn, n->guid);
+	}
+	if (!inv_route(&s->inv, a->node, a->port, &a->route))
+		return false;
+	a->n_tries = 0;
+	return true;
+}
+
+void
+lid_route_forgive(struct ask *a)
+{
+	struct sweeper *s = a->s;
+
+	inv_node(&s->inv, a->node)->by_lid.fails = false;
+	if (a->via != INV_NONE)
+		inv_node(&s->inv, a->via)->by_lid.mixed_fails = false;
+	s->ways.epoch++; /* nor does it pass on what is for others */
+}

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# core/ask/: a request to a node: its way, its answer, who waits, what is in doubt; what all rooms of a sweep share.
+CORE_SOURCES += \
+	core/ask/ask.c \
+	core/ask/ask.h \
+	core/ask/doubt.c \
+	core/ask/doubt.h \
+	core/ask/lid_route.c \
+	core/ask/lid_route.h \
+	core/ask/parts.h \
+	core/ask/report.h \
+	core/ask/sweeper.c \
+	core/ask/sweeper.h

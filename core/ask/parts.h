@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* core/ask/parts.h - what a sweeper works with. */
+#ifndef CORE_ASK_PARTS_H
+#define CORE_ASK_PARTS_H
+
+#include "core/ha/ha.h"
+#include "core/mad/transact.h"
+#include "core/route/worker.h"
+#include "core/store/store.h"
+
+/* All borrowed, for the life of the sweeper; store may be NULL (nothing is kept). */
+struct sweep_parts {
+	struct transport *transport;
+	struct txn_engine *txn;
+	struct store *store;
+	struct ha *ha;
+	struct router *router;
+	const struct chain *chain;
+	const struct region_set *regions; /* NULL: one region */
+	struct plan_worker *worker;	  /* NULL: plans are made while sweeper_step() waits */
+	const char *plan_path;		  /* where tables are kept over a restart, or NULL */
+	/* NULL, or told of traps that are to be passed on to subscribers (traps.h) */
+	void (*on_notice)(void *arg, const struct wire_notice *notice);
+	void *on_notice_arg;
+	/* NULL, or asked before a plan that is ready is taken up; false: not yet.  Tests thereby
+	 * say how long a plan takes. */
+	bool (*may_take_plan)(void *arg);
+	void *may_take_plan_arg;
+};
+
+#endif

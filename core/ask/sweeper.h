@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/ask/sweeper.h - what all rooms of the sweep share: the fabric as it is known, the plan,
+ * the sweep under way, and a pointer to what each room has for itself.
+ */
+#ifndef CORE_ASK_SWEEPER_H
+#define CORE_ASK_SWEEPER_H
+
+#include "core/inventory/inventory.h"
+#include "core/ask/parts.h"
+#include "core/ask/report.h"
+#include "core/inventory/settings.h"
+#include "lib/log.h"
+
+struct ask;
+
+/* Feeds keep so many questions queued at most.  Node by node: enough that the
+ * small windows of a few dozen switches fill the fabric's; striped over the
+ * nodes: two windows.  More would only fall out of the caches. */
+#define FEED_HIGH 1024
+#define FEED_STRIPED(s) (2 * txn_window((s)->p.txn) + 64)
+
+/* How SMPs may go beside directed routes (lid_route.c). */
+enum smp_way { WAY_BY_LID, WAY_COLD, WAY_MIXED, N_SMP_WAYS };
+enum smp_way_state { WAY_UNTRIED, WAY_ON_TRIAL, WAY_OPEN, WAY_CLOSED };
+
+/* The sweep that runs, or the next. */
+struct sweep_run {
+	enum sweep_phase phase;
+	uint32_t pending;		/* asks out */
+	bool (*feed)(struct sweeper *); /* true: there is more to send */
+	bool failed;			/* report.error says why */
+	bool routing;			/* the plan worker has not given its plan yet */
+	bool quiet;			/* nothing to do but to rebalance what was repaired */
+	enum sweep_scope wanted;
+	char wanted_reason[128];
+	bool applying;	    /* next is on its way into the switches */
+	uint32_t cursor[3]; /* of the feed that runs: stage, outer, inner */
+	int64_t started_ns, phase_ns;
+	struct txn_counts counts_at_start;
+};
+
+/* What is in doubt (doubt.h). */
+struct sweep_reading {
+	uint64_t seq;		  /* number of the last request that was sent */
+	FM_VEC(uint32_t) doubted; /* nodes with a record in doubt, slots */
+};
+
+/* Is this our subnet? */
+struct sweep_rule {
+	bool was_up;	   /* since the start, under our rule */
+	bool others_wrote; /* other SMs, perhaps, since: what nodes hold is not known */
+	bool first_master; /* no sweep as master has finished yet */
+};
+
+/* A block of a forwarding table that is not what the plan says. */
+struct held_block {
+	uint32_t slot, block;
+	uint8_t n; /* it holds one of so many; 0: nobody knows what */
+	uint8_t bytes[2][TRANSITION_BLOCK_LIDS];
+};
+
+/* A link that packets may pass though a switch at one end of it does not answer. */
+struct silent_link {
+	fm_sw sw, to;
+	uint8_t port, to_port;
+};
+
+/* Forwarding tables (apply*.c, owed.c). */
+struct sweep_writing {
+	bool plan_saved;	       /* its tables are in the file */
+	struct transition *transition; /* of forwarding tables, NULL: nothing differs */
+	FM_VEC(struct held_block) held;
+	FM_VEC(struct silent_link) silent;
+	/* Blocks that hold something else than the plan, since writing was broken off or a sweep
+	 * has failed; by block, then switch */
+	FM_VEC(struct plan_installed) unwritten;
+	/* Some of them are of a plan that was abandoned, so that the plan's levels say nothing of
+	 * them */
+	bool strayed;
+	unsigned n_broken_off; /* sweeps in a row in which writing was broken off */
+	bool broken_off;       /* it was in this one */
+	bool holds;	       /* this sweep leaves entries empty till hosts have been told */
+	/* Sweeps in a row that failed as switches did not say what they hold; as they held older
+	 * entries when others were to be filled */
+	unsigned n_owed, n_short;
+	bool older_gone;	/* in this sweep: packets of tables before are gone */
+	int64_t wrote_ns;	/* the last answer to a Set of an entry or a map; 0: none */
+	int64_t older_until_ns; /* packets of tables before those of plan are gone then */
+	bool older_by_levels;	/* all of them came to be by plan_change.by_levels */
+	bool waits_for_older;	/* next was made to be written then */
+	int stage;		/* apply.c */
+	uint64_t *visit;	/* bitset of blocks to look at; NULL: not listed yet */
+	size_t next_visit;
+	int64_t wait_ns;   /* a packet's life time is over then; 0 = none runs */
+	bool fresh;	   /* no switch holds anything: no order */
+	bool later;	   /* the rest waits for links to become active */
+	bool again;	   /* they are, and the rest is written */
+	uint64_t *settled; /* like visit: blocks that hold what next says, by an answer */
+	bool silent_links; /* packets may pass through switches that do not answer */
+};
+
+/* Hosts that are to be told of other SLs, or to register again (repath.c). */
+struct sweep_telling {
+	bool repaths;		   /* of some port (repath.c) */
+	bool lost_all;		   /* what ports in use had registered before us is lost */
+	struct fm_hash lost_ports; /* GUIDs of ports that have lost it since */
+	unsigned n_untold;	   /* sweeps in a row that have failed to seek such hosts */
+	bool held_for_sls; /* hosts have to be told of the SLs of plan before the next is written */
+	bool told;	   /* they have been in this sweep */
+	bool untold_before_us; /* they had to be when the process before us ended */
+	uint32_t next;	       /* the node to be told next, slot */
+};
+
+/* How SMPs go beside directed routes (lid_route.c, waves.c). */
+struct sweep_ways {
+	/* Who writes tables says it: does the switch hold the entry that next says, and will it? */
+	bool (*is_settled)(const struct sweeper *s, const struct inv_node *n, uint16_t lid);
+	enum smp_way_state way[N_SMP_WAYS];
+	unsigned n_closed[N_SMP_WAYS];	   /* times in a row */
+	uint64_t closed_until[N_SMP_WAYS]; /* number of a sweep */
+	unsigned n_lost_on_end[2]; /* switches to blame for what was lost, none answered since */
+	unsigned n_trials[2];	   /* out: LID-routed, mixed */
+	uint32_t epoch;		   /* roads of another epoch have to be looked for again */
+	struct waves *waves;	   /* waves.c, NULL: no switch is to be reached */
+};
+
+/* Lines of which there may be too many. */
+struct sweep_logs {
+	struct fm_log_bucket traps, silent, refused, control;
+};
+
+/* Parts of one room each, known to it alone. */
+struct sweep_sms;
+struct sweep_mcast;
+struct sweep_links;
+struct sweep_keys;
+struct sweep_pkeys;
+struct sweep_vls;
+struct sweep_aliases;
+struct sweep_discovery;
+struct sweep_asked;
+struct todo_list;
+struct traps;
+
+struct sweeper {
+	struct sweep_parts p;
+	struct sweep_settings set;
+	struct local_port local;
+	struct inventory inv;
+	struct sweep_report report;
+	struct plan *plan;   /* in the switches */
+	struct plan *next;   /* being written */
+	struct fm_arena mem; /* asks, jobs */
+	struct ask *free_asks;
+	struct sweep_run run;
+	struct sweep_reading reading;
+	struct sweep_rule rule;
+	struct sweep_ways ways;
+	struct sweep_logs logs;
+	struct sweep_sms *sm;
+	/* what is written */
+	struct sweep_writing writing;
+	struct sweep_telling telling;
+	struct sweep_links *links;
+	struct sweep_keys *keys;
+	struct sweep_pkeys *pk;
+	struct sweep_vls *vls;
+	struct sweep_aliases *alias;
+	struct sweep_mcast *mc;
+	/* the road of a sweep */
+	struct sweep_discovery *disc;
+	struct sweep_asked *asked;
+	struct todo_list *todo; /* unfinished business, as the last sweep has left it */
+	struct traps *traps;
+	sweep_done done;
+	void *done_arg;
+};
+
+/* The sweep under way fails, for this first reason of all. */
+void sweep_fail(struct sweeper *s, enum fm_error_kind kind, const char *sentence);
+/* The next phase begins. */
+void sweep_enter(struct sweeper *s, enum sweep_phase phase);
+/* Wall time also on a simulated fabric, whose clock stands still while we compute. */
+int64_t sweep_wall_ns(void);
+/* The clock of the transport: simulated fabrics have one of their own. */
+int64_t sweeper_clock_ms(const struct sweeper *s);
+
+#endif

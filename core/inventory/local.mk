@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# core/inventory/: what is known of nodes, ports and cables; what every port and switch is to be set to.
+CORE_SOURCES += \
+	core/inventory/fields.c \
+	core/inventory/fields.h \
+	core/inventory/inventory.c \
+	core/inventory/inventory.h \
+	core/inventory/settings.c \
+	core/inventory/settings.h

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* core/sms/internal.h - what the files about other SMs share. */
+#ifndef CORE_SMS_INTERNAL_H
+#define CORE_SMS_INTERNAL_H
+
+#include "core/sms/sms.h"
+#include "core/ask/sweeper.h"
+
+/* What is remembered of another SM as long as discovery finds it. */
+#define SM_NEVER_MS INT64_MIN
+struct sm_past {
+	uint64_t guid;	    /* of its port */
+	int64_t waits_ms;   /* standby: since then the subnet does not work by it */
+	int64_t offered_ms; /* master: HANDOVER was offered to it, last and first */
+	int64_t first_offer_ms;
+	int64_t set_ms; /* the last Set of it that was looked at, and how it was answered */
+	uint64_t set_tid;
+	uint16_t set_status;
+	uint8_t said; /* what the log has told of it */
+	bool given_up;
+	bool here;
+};
+
+/* A Get(SMInfo) that waits while its sender is asked (sm_ask_back.c). */
+#define SM_GUESTS 8
+struct sm_guest {
+	struct mad mad;
+	uint32_t node;
+	uint8_t port;
+	bool used, waits;
+	bool answered; /* nothing waits for what is said */
+	int64_t asked_ms;
+};
+
+/* Other SMs. */
+struct sweep_sms {
+	FM_VEC(struct ha_other) others;	   /* SMs, as of the last discovery and polls since */
+	FM_VEC(struct ha_other) asked_sms; /* ... that are being asked by this one */
+	FM_VEC(struct sm_past) pasts;
+	struct ha_other heir; /* HANDOVER is on its way to it */
+	uint16_t own_sm_lid;  /* MasterSMLID of our port, as standby */
+	int64_t stranger_ms;  /* the last refusal to a stranger */
+	struct sm_guest guests[SM_GUESTS];
+	bool serves_early; /* those that were held */
+	struct sm_counts counts;
+};
+
+/* other_sms.c */
+/* What we show of ourselves to an SM (NULL: to a stranger); the SM_Key only to one that has shown
+ * the same. */
+void sm_show(const struct sweeper *s, const struct ha_other *to, struct wire_sm_info *info);
+/* Of the SM at a port with that GUID; NULL: memory is out, and the sweep has failed.  Good until
+ * the next call. */
+struct sm_past *sm_past(struct sweeper *s, uint64_t guid);
+/* Get(SMInfo) to a port; false: there is no way to it. */
+bool sm_ask(struct sweeper *s, uint32_t node, uint8_t port, ask_done done);
+void sm_fill_question(const struct sweeper *s, struct ask *a);
+/* ... whose answer says this. */
+void sm_judge(struct ask *a, const uint8_t *reply, struct ha_other *o);
+/* Set(SMInfo); done may be NULL.  False: there is no way to it. */
+bool sm_send(struct sweeper *s, const struct ha_other *to, uint32_t control, ask_done done);
+void sm_describe(struct sweeper *s, const struct ha_other *o, char *buf, size_t size);
+/* sm_wait.c: we are standby from now on, or still, for ha.master */
+void sm_wait(struct sweeper *s);
+/* PortInfo of our own port. */
+void sm_ask_own_port(struct sweeper *s, ask_done done);
+/* What has been read anew of an SM. */
+void sm_note(struct sweeper *s, const struct ha_other *now);
+/* sm_ask_back.c: a Get(SMInfo) that comes while we discover waits till that is done; false: there
+ * is no room. */
+bool sm_hold(struct sweeper *s, const struct mad *m);
+/* True: the Get will be answered when we know who asks */
+bool sm_ask_back(
+    struct sweeper *s, const struct mad *m, uint32_t node, uint8_t port, bool answered);
+/* sm_control.c */
+/* from: the SM that has asked; NULL: a stranger */
+void sm_answer(struct sweeper *s, const struct mad *m, const struct wire_header *h,
+    const struct ha_other *from, uint16_t status);
+
+#endif

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# core/sms/: other subnet managers: who rules, what they ask and command.
+CORE_SOURCES += \
+	core/sms/internal.h \
+	core/sms/other_sms.c \
+	core/sms/sm_ask_back.c \
+	core/sms/sm_control.c \
+	core/sms/sm_wait.c \
+	core/sms/sms.h

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sms/sm_wait.c - as standby: is the master there, and does the subnet work by it?
+ *
+ * What an SM says of itself, ActCount too, proves nothing of its work.  What it has written into
+ * our own port does: a master that works makes it ACTIVE and names itself there, as MasterSMLID.
+ * That is read with each poll, at our own port.  An SM that we stand by for and that has not done
+ * so for sm_patience is given up: no better than none.  What cannot be read, under an M_Key that we
+ * do not have, is no evidence against it.
+ */
+#include <inttypes.h>
+
+#include "core/sms/internal.h"
+
+#define LESSER_POLLS_SAY 6 /* so many polls without HANDOVER: say so */
+
+/* We wait for h->master, and for no other. */
+void
+sm_wait(struct sweeper *s)
+{
+	const struct ha *h = s->p.ha;
+	struct sm_past *p = sm_past(s, h->master.info.guid);
+
+	for (size_t i = 0; i < s->sm->pasts.n; i++) {
+		struct sm_past *q = &s->sm->pasts.item[i];
+
+		q->first_offer_ms = q->offered_ms = SM_NEVER_MS;
+		if (q != p)
+			q->waits_ms = SM_NEVER_MS;
+	}
+	if (p != NULL && p->waits_ms == SM_NEVER_MS)
+		p->waits_ms = sweeper_clock_ms(s);
+}
+
+static void
+note_work(struct sweeper *s, bool works)
+{
+	struct ha *h = s->p.ha;
+	struct sm_past *p = sm_past(s, h->master.info.guid);
+	int64_t now = sweeper_clock_ms(s);
+
+	if (p == NULL)
+		return;
+	if (works || p->waits_ms == SM_NEVER_MS)
+		p->waits_ms = now;
+	if (s->set.sm_patience_ms == 0 || now - p->waits_ms < s->set.sm_patience_ms)
+		return;
+	p->given_up = true;
+	sm_describe(s, &h->master, s->report.other, sizeof(s->report.other));
+	log_err("ha",
+	    "the SM that we stand by for has not made the subnet work for %" PRId64
+	    " s: %s; it is given up and ignored (stop it, or set allowed_sm_guids)",
+	    s->set.sm_patience_ms / 1000, s->report.other);
+	ha_give_up(h);
+	sweeper_request(s, SWEEP_HEAVY, "the SM that we stood by for is given up");
+}
+
+/* It may have been given its LID after we had read its port. */
+static void
+on_master_port(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+	struct ha *h = s->p.ha;
+	struct wire_port_info info;
+
+	if (h->state != WIRE_SM_STANDBY || a->node != h->master.node || a->port != h->master.port ||
+	    status == TXN_CANCELLED)
+		return;
+	if (status == TXN_OK) {
+		wire_port_info_get(reply + WIRE_SMP_DATA_AT, &info);
+		inv_node(&s->inv, a->node)->ports[a->port].info.lid = info.lid;
+		h->master.lid = info.lid;
+		sm_note(s, &h->master);
+	}
+	note_work(s, h->master.lid == s->sm->own_sm_lid);
+}
+
+static void
+on_own_port(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+	const struct ha *h = s->p.ha;
+	struct wire_port_info info;
+	struct smp_route route;
+
+	if (h->state != WIRE_SM_STANDBY || status == TXN_CANCELLED)
+		return;
+	if (status != TXN_OK) {
+		note_work(s, true);
+		return;
+	}
+	wire_port_info_get(reply + WIRE_SMP_DATA_AT, &info);
+	s->sm->own_sm_lid = info.master_sm_lid;
+	if (h->master.info.state != WIRE_SM_MASTER || info.port_state != WIRE_PORT_ACTIVE ||
+	    info.master_sm_lid == h->master.lid ||
+	    !inv_route(&s->inv, h->master.node, h->master.port, &route)) {
+		note_work(s,
+		    h->master.info.state == WIRE_SM_MASTER && info.port_state == WIRE_PORT_ACTIVE &&
+			info.master_sm_lid == h->master.lid);
+		return;
+	}
+	a = ask_new(s, h->master.node, h->master.port);
+	if (a != NULL)
+		ask_get(a, &route, WIRE_ATTR_PORT_INFO,
+		    inv_is_switch(inv_node(&s->inv, a->node)) ? 0 : a->port, on_master_port);
+}
+
+void
+sm_ask_own_port(struct sweeper *s, ask_done done)
+{
+	struct smp_route route;
+	struct ask *a;
+
+	if (s->inv.local == INV_NONE ||
+	    !inv_route(&s->inv, s->inv.local, s->inv.local_port, &route))
+		return;
+	a = ask_new(s, s->inv.local, s->inv.local_port);
+	if (a != NULL)
+		ask_get(a, &route, WIRE_ATTR_PORT_INFO, s->inv.local_port, done);
+}
+
+/* --------------------------------------------------------------- polling */
+
+void
+sm_note(struct sweeper *s, const struct ha_other *now)
+{
+	for (size_t i = 0; i < s->sm->others.n; i++)
+		if (s->sm->others.item[i].node == now->node &&
+		    s->sm->others.item[i].port == now->port) {
+			s->sm->others.item[i] = *now;
+			return;
+		}
+	if (!fm_vec_push(&s->sm->others, *now))
+		sweep_fail(s, FM_E_RESOURCE, "out of memory for other SMs");
+}
+
+static void
+on_poll(struct ask *a, enum txn_status status, const uint8_t *reply)
+{
+	struct sweeper *s = a->s;
+	struct ha *h = s->p.ha;
+	struct ha_other now;
+
+	if (status == TXN_CANCELLED || a->node != h->master.node || a->port != h->master.port)
+		return;
+	if (status == TXN_OK) {
+		sm_judge(a, reply, &now);
+		sm_note(s, &now);
+	}
+	if (ha_on_poll(h, status == TXN_OK ? &now : NULL, s->set.silent_polls_max))
+		sweeper_request(s, SWEEP_HEAVY,
+		    status == TXN_OK ? "the master stepped down"
+				     : "the master does not answer any more");
+	else if (h->n_lesser_polls == LESSER_POLLS_SAY)
+		log_warn("ha",
+		    "the master is of lower rank than we are and does not hand over: %s; still "
+		    "waiting (stop it, "
+		    "or lower our priority)",
+		    s->report.other);
+}
+
+void
+sweeper_poll_master(struct sweeper *s)
+{
+	const struct ha *h = s->p.ha;
+
+	if (s->run.phase != PHASE_IDLE || (h->state != WIRE_SM_STANDBY && !h->awaits_ack))
+		return;
+	if (!sm_ask(s, h->master.node, h->master.port, on_poll))
+		sweeper_request(s, SWEEP_HEAVY, "the way to the master is gone");
+	if (h->state == WIRE_SM_STANDBY)
+		sm_ask_own_port(s, on_own_port);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/sms/sms.h - other subnet managers: who they are, who rules, what they ask and command.
+ */
+#ifndef CORE_SMS_SMS_H
+#define CORE_SMS_SMS_H
+
+#include "core/ask/ask.h"
+#include "core/ha/ha.h"
+
+struct sweeper;
+
+/* Standby: ask the master whether it is still there. */
+void sweeper_poll_master(struct sweeper *s);
+/* Other SMs that the last discovery met: how many, and the i-th. */
+uint32_t sweeper_n_other_sms(const struct sweeper *s);
+const struct ha_other *sweeper_other_sm(const struct sweeper *s, uint32_t i);
+/* SMInfo of ourselves, with the SM_Key. */
+void sweeper_own_sm(const struct sweeper *s, struct wire_sm_info *info);
+/* SMInfo that came in: answers, Sets that were refused, and of these unanswered. */
+struct sm_counts {
+	uint64_t answered, refused, dropped;
+};
+const struct sm_counts *sweeper_sm_counts(const struct sweeper *s);
+
+/* Its part of the sweeper.  False: no memory. */
+bool sms_new(struct sweeper *s);
+void sms_free(struct sweeper *s);
+/* The settings are there, or have changed. */
+void other_sms_configured(struct sweeper *s);
+/* Every SM that discovery has found is asked. */
+void other_sms_start(struct sweeper *s);
+/* What the answers mean; false: this sweep ends here (outcome is set). */
+bool other_sms_decide(struct sweeper *s);
+/* Those that have asked meanwhile are answered. */
+void sm_serve_held(struct sweeper *s);
+/* SMInfo that answers no question of ours. */
+void other_sms_on_mad(struct sweeper *s, const struct mad *m, const struct wire_header *h);
+
+#endif
