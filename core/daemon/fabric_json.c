@@ -327,7 +327,8 @@ is_first_end(const struct page *p, const struct end *e)
 static struct cable
 cable_of(const struct page *p, const struct end *e)
 {
-	struct cable c = { .near = *e, .why = todo_known(p->d->sweeper, e->slot, e->port) };
+	struct cable c = { .near = *e,
+		.why = todo_known(sweeper_todo(p->d->sweeper), e->slot, e->port) };
 	unsigned far_port;
 	uint32_t far;
 
@@ -337,7 +338,7 @@ cable_of(const struct page *p, const struct end *e)
 	else if (todo_far(p->inv, c.why, e->slot, e->port, &far, &far_port))
 		c.far = end_of(p, far, far_port);
 	if (c.far.node != NULL && c.why == TODO_DONE)
-		c.why = todo_known(p->d->sweeper, c.far.slot, c.far.port);
+		c.why = todo_known(sweeper_todo(p->d->sweeper), c.far.slot, c.far.port);
 	c.rate = inv_rate(e->node, e->port);
 	if (e->at->edge == EDGE_LINKED && e->at->known && c.far.at->known) {
 		c.best = wire_rate_best(&e->at->info, &c.far.at->info);

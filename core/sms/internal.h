@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* core/sms/internal.h - what the files about other SMs share. */
+/*
+ * core/sms/internal.h - what the files about other SMs share.  Each calls only those above it:
+ *
+ *	sms.c		asking, judging, showing, remembering one
+ *	sm_wait.c	we stand by for the master
+ *	sm_ask_back.c	who is it that asks?
+ *	sm_control.c	what they ask and command
+ *	other_sms.c	those that discovery finds; who rules
+ */
 #ifndef CORE_SMS_INTERNAL_H
 #define CORE_SMS_INTERNAL_H
 
@@ -45,36 +53,35 @@ struct sweep_sms {
 	struct sm_counts counts;
 };
 
-/* other_sms.c */
+/* sms.c */
+bool sm_is_allowed(const struct sweeper *s, uint64_t guid);
 /* What we show of ourselves to an SM (NULL: to a stranger); the SM_Key only to one that has shown
  * the same. */
 void sm_show(const struct sweeper *s, const struct ha_other *to, struct wire_sm_info *info);
 /* Of the SM at a port with that GUID; NULL: memory is out, and the sweep has failed.  Good until
  * the next call. */
 struct sm_past *sm_past(struct sweeper *s, uint64_t guid);
-/* Get(SMInfo) to a port; false: there is no way to it. */
-bool sm_ask(struct sweeper *s, uint32_t node, uint8_t port, ask_done done);
+/* Get(SMInfo) to a port, which has been asked n_asked times; false: no route leads to it. */
+bool sm_ask(struct sweeper *s, uint32_t node, uint8_t port, uint32_t n_asked, ask_done done);
+/* The data of a Get(SMInfo). */
 void sm_fill_question(const struct sweeper *s, struct ask *a);
-/* ... whose answer says this. */
+/* What the answer to one says. */
 void sm_judge(struct ask *a, const uint8_t *reply, struct ha_other *o);
-/* Set(SMInfo); done may be NULL.  False: there is no way to it. */
+/* What has been read anew of an SM. */
+void sm_note(struct sweeper *s, const struct ha_other *now);
+/* Set(SMInfo); done may be NULL.  False: no route leads to it. */
 bool sm_send(struct sweeper *s, const struct ha_other *to, uint32_t control, ask_done done);
+/* The answer to SMInfo that came in from an SM (NULL: a stranger). */
+void sm_answer(struct sweeper *s, const struct mad *m, const struct wire_header *h,
+    const struct ha_other *from, uint16_t status);
 void sm_describe(struct sweeper *s, const struct ha_other *o, char *buf, size_t size);
 /* sm_wait.c: we are standby from now on, or still, for ha.master */
 void sm_wait(struct sweeper *s);
-/* PortInfo of our own port. */
-void sm_ask_own_port(struct sweeper *s, ask_done done);
-/* What has been read anew of an SM. */
-void sm_note(struct sweeper *s, const struct ha_other *now);
 /* sm_ask_back.c: a Get(SMInfo) that comes while we discover waits till that is done; false: there
  * is no room. */
 bool sm_hold(struct sweeper *s, const struct mad *m);
 /* True: the Get will be answered when we know who asks */
 bool sm_ask_back(
     struct sweeper *s, const struct mad *m, uint32_t node, uint8_t port, bool answered);
-/* sm_control.c */
-/* from: the SM that has asked; NULL: a stranger */
-void sm_answer(struct sweeper *s, const struct mad *m, const struct wire_header *h,
-    const struct ha_other *from, uint16_t status);
 
 #endif

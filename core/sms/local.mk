@@ -6,4 +6,5 @@ CORE_SOURCES += \
 	core/sms/sm_ask_back.c \
 	core/sms/sm_control.c \
 	core/sms/sm_wait.c \
+	core/sms/sms.c \
 	core/sms/sms.h

@@ -6,162 +6,15 @@
  * for SMInfo, and what answers is judged: is it allowed, is it who it says, has it shown that it
  * has our SM_Key?  As standby the master is polled (sm_wait.c); what others ask or command is in
  * sm_control.c.
- *
- * The SM_Key leaves us only for an SM that has shown it to us, as it is, at its own port.  Two fmd
- * show each other that they have it by a sum (core/wire/sm_proof.h) and do not tell it at all.
- * OpenSM shows its key to everybody, or, once, to a Get whose data says that a master asks
- * (osm_sminfo_rcv.c), so ours say that.
  */
 #include <inttypes.h>
-#include <sys/random.h>
 
 #include "core/sms/internal.h"
-#include "core/wire/sm_proof.h"
 
 #define ACK_WAIT_MS 10000    /* HANDOVER is taken: its ACKNOWLEDGE comes within that */
 #define OFFER_AGAIN_MS 30000 /* ... was not: not offered again before */
 
-bool
-sms_new(struct sweeper *s)
-{
-	s->sm = fm_arena_alloc(&s->mem, sizeof(*s->sm));
-	if (s->sm != NULL)
-		s->sm->stranger_ms = SM_NEVER_MS;
-	return s->sm != NULL;
-}
-
-void
-sms_free(struct sweeper *s)
-{
-	if (s->sm == NULL)
-		return;
-	fm_vec_fini(&s->sm->others);
-	fm_vec_fini(&s->sm->asked_sms);
-	fm_vec_fini(&s->sm->pasts);
-}
-
-/* ---------------------------------------------------------------- ourselves */
-
-static bool
-shows_our_key(const struct sweeper *s, const struct ha_other *o)
-{
-	return o != NULL && o->trust == HA_OURS && o->info.sm_key == s->p.ha->sm_key;
-}
-
-void
-sm_show(const struct sweeper *s, const struct ha_other *to, struct wire_sm_info *info)
-{
-	ha_info(s->p.ha, info);
-	info->act_count = (uint32_t)(txn_counts(s->p.txn)->sent + s->sm->counts.answered);
-	if (shows_our_key(s, to))
-		info->sm_key = s->p.ha->sm_key;
-}
-
-void
-sweeper_own_sm(const struct sweeper *s, struct wire_sm_info *info)
-{
-	sm_show(s, NULL, info);
-	info->sm_key = s->p.ha->sm_key;
-}
-
-/* -------------------------------------------------------------- what they are */
-
-struct sm_past *
-sm_past(struct sweeper *s, uint64_t guid)
-{
-	struct sm_past fresh = { .guid = guid,
-		.waits_ms = SM_NEVER_MS,
-		.offered_ms = SM_NEVER_MS,
-		.first_offer_ms = SM_NEVER_MS,
-		.set_ms = SM_NEVER_MS };
-
-	for (size_t i = 0; i < s->sm->pasts.n; i++)
-		if (s->sm->pasts.item[i].guid == guid)
-			return &s->sm->pasts.item[i];
-	if (!fm_vec_push(&s->sm->pasts, fresh)) {
-		sweep_fail(s, FM_E_RESOURCE, "out of memory for other SMs");
-		return NULL;
-	}
-	return &s->sm->pasts.item[s->sm->pasts.n - 1];
-}
-
-static bool
-is_allowed(const struct sweeper *s, uint64_t guid)
-{
-	for (uint32_t i = 0; i < s->set.n_allowed_sms; i++)
-		if (s->set.allowed_sms[i] == guid)
-			return true;
-	return s->set.n_allowed_sms == 0;
-}
-
-static enum ha_trust
-trust_in(struct sweeper *s, const struct ask *a, const struct ha_other *o, const uint8_t *data)
-{
-	const struct ha *h = s->p.ha;
-	uint64_t port_guid = inv_node(&s->inv, a->node)->ports[a->port].guid;
-
-	if (!is_allowed(s, port_guid))
-		return HA_NOT_ALLOWED;
-	if (o->info.guid != port_guid)
-		return HA_IMPOSTOR;
-	for (size_t i = 0; i < s->sm->pasts.n; i++)
-		if (s->sm->pasts.item[i].guid == port_guid && s->sm->pasts.item[i].given_up)
-			return HA_GIVEN_UP;
-	if (o->info.sm_key == h->sm_key || proof_holds(data, a->data, h->sm_key))
-		return HA_OURS;
-	return HA_FOREIGN;
-}
-
-void
-sm_judge(struct ask *a, const uint8_t *reply, struct ha_other *o)
-{
-	struct sweeper *s = a->s;
-	const uint8_t *data = reply + WIRE_SMP_DATA_AT;
-
-	*o = (struct ha_other){ .node = a->node, .port = a->port };
-	wire_sm_info_get(data, &o->info);
-	o->lid = inv_node(&s->inv, a->node)->ports[a->port].info.lid;
-	o->trust = (uint8_t)trust_in(s, a, o, data);
-}
-
-void
-sm_fill_question(const struct sweeper *s, struct ask *a)
-{
-	struct wire_sm_info info;
-	uint64_t number;
-
-	sm_show(s, NULL, &info);
-	info.state = WIRE_SM_MASTER; /* which is what we would be if nobody answered */
-	wire_sm_info_put(a->data, &info);
-	if (getrandom(&number, sizeof(number), 0) == sizeof(number))
-		proof_ask(a->data, number);
-}
-
-/* Who does not answer is an SM that is busy, or dead, and no silent node: SMInfo is not asked of
- * the node's agent, as all else is. */
-static bool
-ask_sm(struct sweeper *s, uint32_t node, uint8_t port, uint32_t n_asked, ask_done done)
-{
-	struct ask *a = ask_new(s, node, port);
-	struct smp_route route;
-
-	if (a == NULL)
-		return true; /* the sweep has failed */
-	if (inv_node(&s->inv, node)->quiet || !inv_route(&s->inv, node, port, &route)) {
-		ask_drop(a);
-		return false;
-	}
-	a->index = n_asked;
-	sm_fill_question(s, a);
-	ask_get(a, &route, WIRE_ATTR_SM_INFO, 0, done);
-	return true;
-}
-
-bool
-sm_ask(struct sweeper *s, uint32_t node, uint8_t port, ask_done done)
-{
-	return ask_sm(s, node, port, 0, done);
-}
+/* ------------------------------------------------------------------ who is there */
 
 /* Before we rule, one that is busy is not to be taken for none; not when it is the master that we
  * have stood by for, and that did not answer its polls. */
@@ -183,7 +36,7 @@ on_sm_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 	char name[128];
 
 	if (status == TXN_TIMEOUT && is_asked_again(s, a))
-		ask_sm(s, a->node, a->port, 1, on_sm_info);
+		sm_ask(s, a->node, a->port, 1, on_sm_info);
 	else if (status == TXN_TIMEOUT && s->p.ha->state != WIRE_SM_MASTER)
 		log_notice("ha",
 		    "%s shows that it is an SM and does not answer SMInfo: not considered",
@@ -256,7 +109,7 @@ ask_next_switch(struct sweeper *s)
 }
 
 void
-other_sms_start(struct sweeper *s)
+sms_start(struct sweeper *s)
 {
 	if (s->report.scope == SWEEP_LIGHT && s->rule.was_up && s->inv.local != INV_NONE)
 		ask_next_switch(s);
@@ -269,21 +122,11 @@ other_sms_start(struct sweeper *s)
 			if (n->ports[p].known &&
 			    (n->ports[p].info.capability_mask & WIRE_CAP_IS_SM) != 0 &&
 			    (i != s->inv.local || p != s->inv.local_port))
-				sm_ask(s, i, (uint8_t)p, on_sm_info);
+				sm_ask(s, i, (uint8_t)p, 0, on_sm_info);
 	}
 }
 
 /* ----------------------------------------------------------------- said once */
-
-void
-sm_describe(struct sweeper *s, const struct ha_other *o, char *buf, size_t size)
-{
-	char name[96];
-
-	snprintf(buf, size, "%s, LID %u, priority %u, %s",
-	    inv_name(inv_node(&s->inv, o->node), name, sizeof(name)), o->lid, o->info.priority,
-	    ha_state_name(o->info.state));
-}
 
 static void
 say_what_it_is(struct sweeper *s, const struct ha_other *o)
@@ -348,37 +191,6 @@ look_at_others(struct sweeper *s)
 }
 
 /* -------------------------------------------------------------- handover */
-
-static void
-on_done(struct ask *a, enum txn_status status, const uint8_t *reply)
-{
-	(void)a;
-	(void)status;
-	(void)reply;
-}
-
-/* Always directed: the way that it came by tells the other one from where. */
-bool
-sm_send(struct sweeper *s, const struct ha_other *to, uint32_t control, ask_done done)
-{
-	uint8_t data[WIRE_SMP_DATA_BYTES] = { 0 };
-	struct ask *a = ask_new(s, to->node, to->port);
-	struct wire_sm_info info;
-	struct smp_route route;
-
-	if (a == NULL)
-		return false;
-	if (!inv_route(&s->inv, to->node, to->port, &route)) {
-		ask_drop(a);
-		return false;
-	}
-	sm_show(s, to, &info);
-	if (control == WIRE_SM_ACKNOWLEDGE)
-		info.state = WIRE_SM_STANDBY; /* which it comes from, IBA 14.4.1 */
-	wire_sm_info_put(data, &info);
-	ask_set(a, &route, WIRE_ATTR_SM_INFO, control, data, done != NULL ? done : on_done);
-	return true;
-}
 
 static void
 on_handover(struct ask *a, enum txn_status status, const uint8_t *reply)
@@ -491,14 +303,14 @@ decide(struct sweeper *s)
 }
 
 bool
-other_sms_decide(struct sweeper *s)
+sms_decide(struct sweeper *s)
 {
 	s->sm->others.n = 0;
 	for (size_t i = 0; i < s->sm->asked_sms.n; i++)
 		if (!fm_vec_push(&s->sm->others, s->sm->asked_sms.item[i]))
 			sweep_fail(s, FM_E_RESOURCE, "out of memory for other SMs");
 	look_at_others(s);
-	sm_serve_held(s);
+	sms_serve_held(s);
 	if (decide(s))
 		return true;
 	s->report.outcome = SWEEP_STANDBY;
@@ -506,11 +318,11 @@ other_sms_decide(struct sweeper *s)
 }
 
 void
-other_sms_configured(struct sweeper *s)
+sms_configured(struct sweeper *s)
 {
 	struct ha *h = s->p.ha;
 
-	if (!is_allowed(s, s->local.port_guid))
+	if (!sm_is_allowed(s, s->local.port_guid))
 		log_warn("ha",
 		    "our own port (0x%016" PRIx64
 		    ") is not in allowed_sm_guids: SMs that have the same list ignore us",
@@ -518,27 +330,10 @@ other_sms_configured(struct sweeper *s)
 	for (size_t i = 0; i < s->sm->others.n; i++) {
 		struct ha_other *o = &s->sm->others.item[i];
 
-		if (!is_allowed(s, inv_node(&s->inv, o->node)->ports[o->port].guid))
+		if (!sm_is_allowed(s, inv_node(&s->inv, o->node)->ports[o->port].guid))
 			o->trust = HA_NOT_ALLOWED; /* at once; the other way with the next sweep */
 	}
-	if ((h->state == WIRE_SM_STANDBY || h->awaits_ack) && !is_allowed(s, h->master.info.guid))
+	if ((h->state == WIRE_SM_STANDBY || h->awaits_ack) &&
+	    !sm_is_allowed(s, h->master.info.guid))
 		ha_give_up(h);
-}
-
-uint32_t
-sweeper_n_other_sms(const struct sweeper *s)
-{
-	return (uint32_t)s->sm->others.n;
-}
-
-const struct ha_other *
-sweeper_other_sm(const struct sweeper *s, uint32_t i)
-{
-	return &s->sm->others.item[i];
-}
-
-const struct sm_counts *
-sweeper_sm_counts(const struct sweeper *s)
-{
-	return &s->sm->counts;
 }

@@ -115,24 +115,6 @@ sm_hold(struct sweeper *s, const struct mad *m)
 	return false;
 }
 
-void
-sm_serve_held(struct sweeper *s)
-{
-	s->sm->serves_early = true;
-	for (unsigned i = 0; i < SM_GUESTS; i++) {
-		struct sm_guest *g = &s->sm->guests[i];
-		struct mad m = g->mad;
-		struct wire_header h;
-
-		if (!g->waits || g->node != INV_NONE)
-			continue;
-		g->waits = false;
-		wire_header_get(m.bytes, &h);
-		other_sms_on_mad(s, &m, &h);
-	}
-	s->sm->serves_early = false;
-}
-
 bool
 sm_ask_back(struct sweeper *s, const struct mad *m, uint32_t node, uint8_t port, bool answered)
 {

@@ -20,33 +20,6 @@
 #define CONTROL_EVERY_MS 1000
 #define HOP_COUNT_AT 7
 
-/* The answer to a request that came in: same MAD, method and data changed.
- * Directed: the D bit says that it goes back (IBA 14.2.2). */
-void
-sm_answer(struct sweeper *s, const struct mad *m, const struct wire_header *h,
-    const struct ha_other *from, uint16_t status)
-{
-	uint8_t data[WIRE_SMP_DATA_BYTES] = { 0 };
-	struct mad reply = *m;
-	struct wire_header rh = *h;
-	struct wire_sm_info mine;
-	struct fm_error err = { 0 };
-
-	s->sm->counts.answered++;
-	sm_show(s, from, &mine);
-	wire_sm_info_put(data, &mine);
-	if (h->method == WIRE_GET)
-		proof_give(data, m->bytes + WIRE_SMP_DATA_AT, s->p.ha->sm_key);
-	rh.method = WIRE_GET_RESP;
-	rh.status = status;
-	rh.dr_return = h->mgmt_class == WIRE_CLASS_SMP_DR;
-	wire_header_put(reply.bytes, &rh);
-	memcpy(reply.bytes + WIRE_SMP_DATA_AT, data, WIRE_SMP_DATA_BYTES);
-	reply.timeout_ms = 0;
-	if (txn_reply(s->p.txn, &reply, &err) != 0)
-		fm_log_rl(&s->logs.traps, FM_LOG_WARN, "ha", "cannot answer SMInfo: %s", err.msg);
-}
-
 /* ----------------------------------------------------------- where it is from */
 
 /* The port at which a directed SMP began: back along its return path.  False: that leads nowhere
@@ -272,10 +245,28 @@ on_question(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 }
 
 void
-other_sms_on_mad(struct sweeper *s, const struct mad *m, const struct wire_header *h)
+sms_on_mad(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 {
 	if (h->method == WIRE_SET)
 		on_control(s, m, h);
 	else if (h->method == WIRE_GET)
 		on_question(s, m, h);
+}
+
+void
+sms_serve_held(struct sweeper *s)
+{
+	s->sm->serves_early = true;
+	for (unsigned i = 0; i < SM_GUESTS; i++) {
+		struct sm_guest *g = &s->sm->guests[i];
+		struct mad m = g->mad;
+		struct wire_header h;
+
+		if (!g->waits || g->node != INV_NONE)
+			continue;
+		g->waits = false;
+		wire_header_get(m.bytes, &h);
+		sms_on_mad(s, &m, &h);
+	}
+	s->sm->serves_early = false;
 }

@@ -105,8 +105,8 @@ on_own_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 		    inv_is_switch(inv_node(&s->inv, a->node)) ? 0 : a->port, on_master_port);
 }
 
-void
-sm_ask_own_port(struct sweeper *s, ask_done done)
+static void
+ask_own_port(struct sweeper *s, ask_done done)
 {
 	struct smp_route route;
 	struct ask *a;
@@ -120,19 +120,6 @@ sm_ask_own_port(struct sweeper *s, ask_done done)
 }
 
 /* --------------------------------------------------------------- polling */
-
-void
-sm_note(struct sweeper *s, const struct ha_other *now)
-{
-	for (size_t i = 0; i < s->sm->others.n; i++)
-		if (s->sm->others.item[i].node == now->node &&
-		    s->sm->others.item[i].port == now->port) {
-			s->sm->others.item[i] = *now;
-			return;
-		}
-	if (!fm_vec_push(&s->sm->others, *now))
-		sweep_fail(s, FM_E_RESOURCE, "out of memory for other SMs");
-}
 
 static void
 on_poll(struct ask *a, enum txn_status status, const uint8_t *reply)
@@ -166,8 +153,8 @@ sweeper_poll_master(struct sweeper *s)
 
 	if (s->run.phase != PHASE_IDLE || (h->state != WIRE_SM_STANDBY && !h->awaits_ack))
 		return;
-	if (!sm_ask(s, h->master.node, h->master.port, on_poll))
+	if (!sm_ask(s, h->master.node, h->master.port, 0, on_poll))
 		sweeper_request(s, SWEEP_HEAVY, "the way to the master is gone");
 	if (h->state == WIRE_SM_STANDBY)
-		sm_ask_own_port(s, on_own_port);
+		ask_own_port(s, on_own_port);
 }

@@ -27,14 +27,14 @@ const struct sm_counts *sweeper_sm_counts(const struct sweeper *s);
 bool sms_new(struct sweeper *s);
 void sms_free(struct sweeper *s);
 /* The settings are there, or have changed. */
-void other_sms_configured(struct sweeper *s);
+void sms_configured(struct sweeper *s);
 /* Every SM that discovery has found is asked. */
-void other_sms_start(struct sweeper *s);
+void sms_start(struct sweeper *s);
 /* What the answers mean; false: this sweep ends here (outcome is set). */
-bool other_sms_decide(struct sweeper *s);
+bool sms_decide(struct sweeper *s);
 /* Those that have asked meanwhile are answered. */
-void sm_serve_held(struct sweeper *s);
+void sms_serve_held(struct sweeper *s);
 /* SMInfo that answers no question of ours. */
-void other_sms_on_mad(struct sweeper *s, const struct mad *m, const struct wire_header *h);
+void sms_on_mad(struct sweeper *s, const struct mad *m, const struct wire_header *h);
 
 #endif

@@ -487,7 +487,7 @@ judge(struct sweeper *s, enum doubt d, struct arrival *v, const struct wire_node
 		settle(s, v);
 		cast_out_port(s, &before);
 	} else if (still) {
-		bool news = todo_known(s, v->node, v->port) == TODO_DONE;
+		bool news = todo_known(s->todo, v->node, v->port) == TODO_DONE;
 
 		arrive_leave_out(s, v->node, v->port, v->owner, v->owner_port);
 		if (d == DOUBT_LINK && news)

@@ -31,26 +31,6 @@ static void on_port_info(struct ask *a, enum txn_status status, const uint8_t *r
 
 /* ------------------------------------------------------- asking a node */
 
-void
-discover_note_silence(struct ask *a, const char *what, enum txn_status status)
-{
-	struct sweeper *s = a->s;
-	struct inv_node *n = inv_node(&s->inv, a->node);
-	char name[128];
-
-	if (status == TXN_CANCELLED || n->silent)
-		return;
-	n->silent = true;
-	n->silent_way = inv_way(n);
-	n->silent_in = s->report.number;
-	s->disc->fell_silent = s->disc->fell_silent || (inv_is_switch(n) && !n->was_silent);
-	s->report.n_silent++;
-	fm_log_rl(&s->logs.silent, n->warned ? FM_LOG_DEBUG : FM_LOG_WARN, "sweep",
-	    "%s %s %s; it is left out of this sweep", inv_name(n, name, sizeof(name)),
-	    status == TXN_TIMEOUT ? "does not answer Get" : "refuses Get", what);
-	n->warned = true;
-}
-
 static void
 on_node_desc(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
@@ -226,7 +206,7 @@ on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (status == TXN_CANCELLED || s->report.scope == SWEEP_LIGHT)
 		return; /* a light sweep only asks whether it has come alive */
 	s->report.n_silent++;
-	if (todo_known(s, a->node, a->port) == TODO_NO_ANSWER)
+	if (todo_known(s->todo, a->node, a->port) == TODO_NO_ANSWER)
 		return;
 	inv_name(inv_node(&s->inv, a->node), name, sizeof(name));
 	if (wrong != NULL)

@@ -34,20 +34,19 @@ struct sweep_discovery {
 	bool todo_work;	     /* some of it is to be written though nothing has changed */
 };
 
-/* Entries of LIDs that have been gone for too long are to be taken out. */
-bool sweeper_drops(const struct sweeper *s);
-
-/* sweep.c */
-void sweep_end(struct sweeper *s, enum sweep_outcome outcome);
 /* routing.c */
-void routing_start(struct sweeper *s);
-bool routing_take(struct sweeper *s); /* false: the plan is still being made */
+enum routing_end {
+	ROUTING_RUNS,	   /* the plan is still being made */
+	ROUTING_FAILED,	   /* the sweep has failed */
+	ROUTING_NO_TABLES, /* no engine of the chain could route the fabric: report.error */
+	ROUTING_DONE	   /* s->next is to be written; NULL: there is nothing to route */
+};
+enum routing_end routing_start(struct sweeper *s);
+enum routing_end routing_take(struct sweeper *s);
 /* discover.c */
 void discover_start(struct sweeper *s);
 void discover_ask_port(struct sweeper *s, uint32_t node, uint8_t port);
 void discover_ask_switch(struct sweeper *s, uint32_t node); /* and all its ports */
-/* A question about the node as a whole has come to nothing. */
-void discover_note_silence(struct ask *a, const char *what, enum txn_status status);
 void discover_ask_desc(struct sweeper *s, uint32_t node, uint8_t port);
 void discover_probe(struct sweeper *s, uint32_t node, uint8_t port);
 /* arrive.c */
@@ -73,6 +72,8 @@ bool discover_lost_sight(const struct sweeper *s);
 /* light.c */
 void light_start(struct sweeper *s);
 /* model.c */
+/* Entries of LIDs that have been gone for too long are to be taken out. */
+bool model_drops(const struct sweeper *s);
 /* LIDs and snapshot.  0 and *snap NULL: nothing to route, or the plan stays (s->next). */
 int model_build(struct sweeper *s, struct snapshot **snap, struct fm_error *err);
 #endif

@@ -21,7 +21,7 @@ on_light(struct ask *a, enum txn_status status, const uint8_t *reply)
 
 	if (status != TXN_OK) {
 		if (n->sw_known)
-			discover_note_silence(a, "SwitchInfo", status);
+			observe_silence(a, "SwitchInfo", status);
 		return;
 	}
 	wire_switch_info_get(reply + WIRE_SMP_DATA_AT, &now);
@@ -43,5 +43,5 @@ light_start(struct sweeper *s)
 	if (s->inv.local != INV_NONE)
 		discover_ask_port(s, s->inv.local, s->inv.local_port);
 	lid_route_try(s);
-	other_sms_start(s);
+	sms_start(s);
 }

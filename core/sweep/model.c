@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "core/graph/switch_order.h"
+#include "core/plan/keep.h"
 #include "core/subnet/lid.h"
 #include "core/sweep/internal.h"
 
@@ -366,6 +367,12 @@ same_fabric(const struct fm_fabric *a, const struct fm_fabric *b)
 	    SAME(end_kind, a->n_ends) && SAME(end_n_vls, a->n_ends);
 }
 
+bool
+model_drops(const struct sweeper *s)
+{
+	return plan_lingers_too_long(s->plan, sweeper_clock_ms(s), s->set.lid_linger_ms);
+}
+
 int
 model_build(struct sweeper *s, struct snapshot **snap, struct fm_error *err)
 {
@@ -383,7 +390,7 @@ model_build(struct sweeper *s, struct snapshot **snap, struct fm_error *err)
 	if (rc != 0)
 		return rc;
 	if (s->plan == NULL || s->asked->chain_changed || apply_is_unfinished(s) ||
-	    sweeper_drops(s) || s->plan->change.n_stubs > 0 || mcast_lacks_trees(s) ||
+	    model_drops(s) || s->plan->change.n_stubs > 0 || mcast_lacks_trees(s) ||
 	    !same_fabric(&s->plan->snap->fab, &(*snap)->fab))
 		return 0;
 	s->next = plan_get(s->plan);

@@ -8,6 +8,26 @@
  */
 #include "core/sweep/internal.h"
 
+void
+observe_silence(struct ask *a, const char *what, enum txn_status status)
+{
+	struct sweeper *s = a->s;
+	struct inv_node *n = inv_node(&s->inv, a->node);
+	char name[128];
+
+	if (status == TXN_CANCELLED || n->silent)
+		return;
+	n->silent = true;
+	n->silent_way = inv_way(n);
+	n->silent_in = s->report.number;
+	s->disc->fell_silent = s->disc->fell_silent || (inv_is_switch(n) && !n->was_silent);
+	s->report.n_silent++;
+	fm_log_rl(&s->logs.silent, n->warned ? FM_LOG_DEBUG : FM_LOG_WARN, "sweep",
+	    "%s %s %s; it is left out of this sweep", inv_name(n, name, sizeof(name)),
+	    status == TXN_TIMEOUT ? "does not answer Get" : "refuses Get", what);
+	n->warned = true;
+}
+
 /* -------------------------------------------------------------- SwitchInfo */
 
 static void
@@ -41,7 +61,7 @@ observe_switch(struct ask *a, enum txn_status status, const uint8_t *reply)
 		return false;
 	if (status != TXN_OK) {
 		n->sw_known = false;
-		discover_note_silence(a, "SwitchInfo", status);
+		observe_silence(a, "SwitchInfo", status);
 		return false;
 	}
 	wire_switch_info_get(reply + WIRE_SMP_DATA_AT, &n->sw);
@@ -107,7 +127,7 @@ observe_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 		return false;
 	if (status != TXN_OK) {
 		p->known = false;
-		discover_note_silence(a, "PortInfo", status);
+		observe_silence(a, "PortInfo", status);
 		return false;
 	}
 	wire_port_info_get(reply + WIRE_SMP_DATA_AT, &now);

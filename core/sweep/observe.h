@@ -17,4 +17,7 @@ bool observe_port(struct ask *a, enum txn_status status, const uint8_t *reply);
 /* A switch all of whose links came up anew may have been without power: what it holds is read. */
 void observe_lost_power(struct inv_node *n);
 
+/* A request that has to do with the node as a whole has come to nothing. */
+void observe_silence(struct ask *a, const char *what, enum txn_status status);
+
 #endif

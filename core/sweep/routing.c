@@ -12,23 +12,21 @@
 #include "core/sweep/internal.h"
 #include "core/sweep/say.h"
 
-/* What routing has come to is in s->next (NULL: there is nothing to route). */
-static void
-after_routing(struct sweeper *s, int rc)
+static enum routing_end
+end_routing(struct sweeper *s, int rc)
 {
 	struct sweep_report *r = &s->report;
 
 	if (rc != 0) {
 		s->run.failed = true;
-		return;
+		return ROUTING_FAILED;
 	}
 	say_refusals(s->plan, s->next);
 	if (s->set.routing.ar_max_groups > 0)
 		say_adaptive(s->plan, s->next);
 	if (s->next != NULL && s->next->tables == NULL) {
 		fm_fail(&r->error, FM_E_TOPOLOGY, "no engine of the chain could route the fabric");
-		sweep_end(s, SWEEP_NOT_ROUTED);
-		return;
+		return ROUTING_NO_TABLES;
 	}
 	snprintf(r->engine, sizeof(r->engine), "%s", s->next != NULL ? s->next->engine : "none");
 	r->kept = s->next != NULL && (s->next == s->plan || s->next->kept);
@@ -41,11 +39,10 @@ after_routing(struct sweeper *s, int rc)
 	r->repaired = s->next != NULL && s->next != s->plan && s->next->repaired;
 	r->n_repaired_entries = r->repaired ? (uint32_t)s->next->delta.n : 0;
 	r->n_repaired_blocks = r->repaired ? s->next->delta_blocks : 0;
-	sweep_enter(s, PHASE_SWITCHES);
-	program_switches(s);
+	return ROUTING_DONE;
 }
 
-void
+enum routing_end
 routing_start(struct sweeper *s)
 {
 	struct plan_request q = { .set = &s->set.routing,
@@ -86,21 +83,18 @@ routing_start(struct sweeper *s)
 	}
 	plan_put(thawed);
 	snapshot_put(q.snap);
-	if (!s->run.routing)
-		after_routing(s, rc);
+	return s->run.routing ? ROUTING_RUNS : end_routing(s, rc);
 }
 
-bool
+enum routing_end
 routing_take(struct sweeper *s)
 {
 	int rc;
 
 	if (s->p.may_take_plan != NULL && !s->p.may_take_plan(s->p.may_take_plan_arg))
-		return false;
+		return ROUTING_RUNS;
 	if (!plan_worker_take(s->p.worker, &rc, &s->next, &s->report.error))
-		return false;
+		return ROUTING_RUNS;
 	s->run.routing = false;
-	if (!s->run.failed)
-		after_routing(s, rc);
-	return true;
+	return s->run.failed ? ROUTING_FAILED : end_routing(s, rc);
 }

@@ -76,7 +76,7 @@ sweeper_new(
 		sweeper_free(s);
 		return NULL;
 	}
-	other_sms_configured(s);
+	sms_configured(s);
 	return s;
 }
 
@@ -108,7 +108,7 @@ sweeper_configure(struct sweeper *s, const struct sweep_settings *settings,
 	s->p.regions = regions;
 	s->asked->chain_changed = true;
 	links_configured(s);
-	other_sms_configured(s);
+	sms_configured(s);
 }
 
 static int64_t
@@ -244,13 +244,13 @@ note_todo(struct sweeper *s, enum sweep_outcome outcome)
 	r->n_loops = s->todo->n_of[TODO_LOOP];
 }
 
-void
-sweep_end(struct sweeper *s, enum sweep_outcome outcome)
+static void
+end_sweep(struct sweeper *s, enum sweep_outcome outcome)
 {
 	struct sweep_report *r = &s->report;
 
 	s->run.phase = PHASE_IDLE;
-	sm_serve_held(s);
+	sms_serve_held(s);
 	s->run.feed = NULL;
 	s->run.quiet = false;
 	s->asked->chain_changed =
@@ -355,30 +355,24 @@ has_link(const struct sweeper *s)
 	return inv_port_up(&n->ports[s->inv.local_port]);
 }
 
-bool
-sweeper_drops(const struct sweeper *s)
-{
-	return plan_lingers_too_long(s->plan, sweeper_clock_ms(s), s->set.lid_linger_ms);
-}
-
 static void
 after_discovery(struct sweeper *s)
 {
 	if (s->report.scope == SWEEP_LIGHT) {
 		bool news = s->disc->changed || s->reading.doubted.n > 0 || s->disc->todo_work ||
-		    s->disc->fell_silent || sweeper_drops(s);
+		    s->disc->fell_silent || model_drops(s);
 
 		s->run.quiet = !news && plan_wants_rebalance(s->plan, s->p.chain, s->set.rebalance);
 		news = news || s->run.quiet;
-		if (!other_sms_decide(s) || !news) {
-			sweep_end(s,
+		if (!sms_decide(s) || !news) {
+			end_sweep(s,
 			    s->report.outcome == SWEEP_STANDBY ? SWEEP_STANDBY : SWEEP_UNCHANGED);
 			return;
 		}
 		s->report.scope = SWEEP_NAMED;
 	}
 	if (s->inv.local == INV_NONE || !has_link(s)) {
-		sweep_end(s, SWEEP_NO_LINK);
+		end_sweep(s, SWEEP_NO_LINK);
 		return;
 	}
 	discover_compare_ends(s);
@@ -409,7 +403,7 @@ after_reread(struct sweeper *s)
 			return;
 	}
 	if (!has_link(s)) {
-		sweep_end(s, SWEEP_NO_LINK);
+		end_sweep(s, SWEEP_NO_LINK);
 		return;
 	}
 	discover_finish(s);
@@ -422,7 +416,18 @@ after_reread(struct sweeper *s)
 		return;
 	}
 	sweep_enter(s, PHASE_OTHER_SMS);
-	other_sms_start(s);
+	sms_start(s);
+}
+
+static void
+after_routing(struct sweeper *s, enum routing_end end)
+{
+	if (end == ROUTING_NO_TABLES) {
+		end_sweep(s, SWEEP_NOT_ROUTED);
+	} else if (end == ROUTING_DONE) {
+		sweep_enter(s, PHASE_SWITCHES);
+		program_switches(s);
+	}
 }
 
 static void
@@ -446,7 +451,7 @@ after_tables(struct sweeper *s)
 {
 	if (s->writing.broken_off) {
 		commit_plan(s);
-		sweep_end(s, SWEEP_BROKEN_OFF);
+		end_sweep(s, SWEEP_BROKEN_OFF);
 	} else if (s->writing.again) {
 		commit(s);
 	} else {
@@ -487,14 +492,14 @@ advance(struct sweeper *s)
 		after_reread(s);
 		return;
 	case PHASE_OTHER_SMS:
-		if (!other_sms_decide(s))
-			sweep_end(s, SWEEP_STANDBY);
+		if (!sms_decide(s))
+			end_sweep(s, SWEEP_STANDBY);
 		else
 			owed_start(s);
 		return;
 	case PHASE_ROUTE:
 		if (owed_end(s))
-			routing_start(s);
+			after_routing(s, routing_start(s));
 		return;
 	case PHASE_SWITCHES:
 		sweep_enter(s, PHASE_TABLES);
@@ -518,7 +523,7 @@ advance(struct sweeper *s)
 		return;
 	case PHASE_DONE:
 	case N_PHASES:
-		sweep_end(s, SWEEP_UP);
+		end_sweep(s, SWEEP_UP);
 		return;
 	}
 }
@@ -528,15 +533,18 @@ sweeper_step(struct sweeper *s)
 {
 	for (;;) {
 		if (s->run.routing) {
-			if (!routing_take(s))
+			enum routing_end end = routing_take(s);
+
+			if (end == ROUTING_RUNS)
 				return;
+			after_routing(s, end);
 			continue;
 		}
 		if (s->run.failed && s->run.phase != PHASE_IDLE) {
 			if (s->run.pending > 0)
 				return;
 			commit_plan(s);
-			sweep_end(s, SWEEP_FAILED);
+			end_sweep(s, SWEEP_FAILED);
 			continue;
 		}
 		if (s->run.feed != NULL && s->run.feed(s))

@@ -338,24 +338,6 @@ todo_n_waiting(const struct todo_list *list)
 	return n;
 }
 
-enum todo_why
-todo_known(const struct sweeper *s, uint32_t slot, unsigned port)
-{
-	size_t low = 0, high = s->todo->n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (is_before(&s->todo->item[mid], slot, port))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low == s->todo->n || s->todo->item[low].slot != slot || s->todo->item[low].port != port)
-		return TODO_DONE;
-	return (enum todo_why)s->todo->item[low].why;
-}
-
 /* ------------------------------------------------------------------- taking up */
 
 int64_t

@@ -74,7 +74,7 @@ void todo_reason(const struct sweeper *s, char *buf, size_t size);
 /* Entries that wait for somebody else. */
 uint32_t todo_n_waiting(const struct todo_list *list);
 /* What the list has of a port, as the last sweep has left it. */
-enum todo_why todo_known(const struct sweeper *s, uint32_t slot, unsigned port);
+enum todo_why todo_known(const struct todo_list *list, uint32_t slot, unsigned port);
 
 /* The other end: who has the GUID, the loop's other port, the neighbour.  False: nobody knows. */
 bool todo_far(const struct inventory *inv, enum todo_why why, uint32_t slot, unsigned port,

@@ -153,3 +153,27 @@ todo_say(const struct inventory *inv, enum todo_why why, uint32_t slot, unsigned
 	}
 	return buf;
 }
+
+static bool
+is_before(const struct todo *t, uint32_t slot, unsigned port)
+{
+	return t->slot < slot || (t->slot == slot && t->port < port);
+}
+
+enum todo_why
+todo_known(const struct todo_list *list, uint32_t slot, unsigned port)
+{
+	size_t low = 0, high = list->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (is_before(&list->item[mid], slot, port))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low == list->n || list->item[low].slot != slot || list->item[low].port != port)
+		return TODO_DONE;
+	return (enum todo_why)list->item[low].why;
+}

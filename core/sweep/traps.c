@@ -415,7 +415,7 @@ sweeper_on_mad(struct sweeper *s, const struct mad *m)
 		return;
 	talkers_note(&s->traps->talkers, m->addr.lid, sweeper_clock_ms(s));
 	if (h.attr == WIRE_ATTR_SM_INFO)
-		other_sms_on_mad(s, m, &h);
+		sms_on_mad(s, m, &h);
 	else if (h.attr == WIRE_ATTR_NOTICE && h.method == WIRE_TRAP)
 		on_trap(s, m, &h);
 }
