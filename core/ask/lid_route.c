@@ -22,21 +22,18 @@
  * before it is asked all; who does not answer, or does not pass mixed ones on, is remembered,
  * if that was all that was wrong.
  *
+ * The trials are in lid_trial.c.
+ *
  * O(hops) a route, O(1) to a switch that has had one in this sweep.
  */
 #include "core/ask/doubt.h"
-#include "core/ask/lid_route.h"
-#include "core/ask/sweeper.h"
+#include "core/ask/internal.h"
 #include "lib/bitset.h"
 
 #define TRIES_MAX 2
-#define TRIALS 3	  /* at once: a switch may not take them though all others do */
 #define LOST_ON_END_MAX 8 /* switches, and no answer meanwhile: it is not they */
 #define CLOSED_MAX 10	  /* a way is closed for 2^10 sweeps at most */
 #define LOST_MAX 16	  /* in one sweep: a switch on the way has lost its tables */
-#define NEAR_HOPS 2	  /* directed: there is a switch that need not pass it on */
-
-enum road { NO_ROAD, WARM_ROAD, COLD_ROAD };
 
 static const struct plan *
 tables_of(const struct sweeper *s)
@@ -127,9 +124,8 @@ our_place(const struct sweeper *s, const struct plan *tables, fm_sw *sw)
 	return us->lid;
 }
 
-/* To an end-port with a LID and back; of switches remembered for as long as it holds. */
-static enum road
-road_to(const struct sweeper *s, uint32_t slot, unsigned port)
+enum road
+lid_road_to(const struct sweeper *s, uint32_t slot, unsigned port)
 {
 	const struct plan *tables = tables_of(s);
 	struct inv_node *n = inv_node(&s->inv, slot);
@@ -152,15 +148,15 @@ road_to(const struct sweeper *s, uint32_t slot, unsigned port)
 	return road;
 }
 
-static bool
-is_open(const struct sweeper *s, enum road road)
+bool
+lid_road_is_open(const struct sweeper *s, enum road road)
 {
 	return road != NO_ROAD && s->ways.way[WAY_BY_LID] == WAY_OPEN &&
 	    (road == WARM_ROAD || s->ways.way[WAY_COLD] == WAY_OPEN);
 }
 
-static void
-make_lid_routed(struct smp_route *route, uint16_t lid)
+void
+lid_route_make(struct smp_route *route, uint16_t lid)
 {
 	route->directed = false;
 	route->lid = lid;
@@ -169,8 +165,8 @@ make_lid_routed(struct smp_route *route, uint16_t lid)
 }
 
 /* route: the directed one. */
-static void
-make_mixed(const struct sweeper *s, struct smp_route *route, uint32_t via)
+void
+lid_route_make_mixed(const struct sweeper *s, struct smp_route *route, uint32_t via)
 {
 	route->lid = inv_node(&s->inv, via)->ports[0].lid;
 	route->slid = inv_node(&s->inv, s->inv.local)->ports[s->inv.local_port].lid;
@@ -186,10 +182,11 @@ go_by_lid(struct ask *a, struct smp_route *route)
 	struct inv_node *n = inv_node(&s->inv, a->node);
 	unsigned port = inv_is_switch(n) ? 0 : a->port;
 
-	if (n->by_lid.fails || n->by_lid.on_trial || !is_open(s, road_to(s, a->node, port)))
+	if (n->by_lid.fails || n->by_lid.on_trial ||
+	    !lid_road_is_open(s, lid_road_to(s, a->node, port)))
 		return false;
 	n->by_lid.on_trial = inv_is_switch(n) && !n->by_lid.takes;
-	make_lid_routed(route, n->ports[port].lid);
+	lid_route_make(route, n->ports[port].lid);
 	s->report.by_lid.sent++;
 	return true;
 }
@@ -204,9 +201,9 @@ go_mixed(struct ask *a, struct smp_route *route)
 		return false;
 	via = inv_before(&s->inv, a->node, a->port);
 	if (via == INV_NONE || inv_node(&s->inv, via)->by_lid.mixed_fails ||
-	    inv_node(&s->inv, via)->by_lid.fails || !is_open(s, road_to(s, via, 0)))
+	    inv_node(&s->inv, via)->by_lid.fails || !lid_road_is_open(s, lid_road_to(s, via, 0)))
 		return false;
-	make_mixed(s, route, via);
+	lid_route_make_mixed(s, route, via);
 	a->via = via;
 	s->report.by_lid.mixed++;
 	return true;
@@ -228,15 +225,8 @@ lid_route_choose(struct ask *a, struct smp_route *route)
 		(void)(go_mixed(a, route) || go_by_lid(a, route));
 }
 
-/* ------------------------------------------------------------------ trials */
-
-/* What the trial in a->kind went by. */
-#define TRIAL_MIXED 1
-#define TRIAL_COLD 2
-
-/* Told once, unless it has been open since. */
-static void
-close_way(struct sweeper *s, enum smp_way way, const char *what)
+void
+lid_route_close(struct sweeper *s, enum smp_way way, const char *what)
 {
 	s->ways.way[way] = WAY_CLOSED;
 	if (s->ways.n_closed[way]++ == 0)
@@ -244,178 +234,6 @@ close_way(struct sweeper *s, enum smp_way way, const char *what)
 	s->ways.closed_until[way] = s->report.number +
 	    (UINT64_C(1) << (s->ways.n_closed[way] < CLOSED_MAX ? s->ways.n_closed[way]
 								: CLOSED_MAX));
-}
-
-static void
-open_way(struct sweeper *s, enum smp_way way)
-{
-	static const char *const what[N_SMP_WAYS] = { "LID-routed SMPs",
-		"LID-routed SMPs over links that are not active", "mixed SMPs" };
-
-	s->ways.way[way] = WAY_OPEN;
-	if (s->ways.n_closed[way] > 0)
-		log_notice("sweep", "%s are answered now, and used from here on", what[way]);
-	s->ways.n_closed[way] = 0;
-}
-
-void
-lid_route_reopen(struct sweeper *s)
-{
-	for (unsigned i = 0; i < N_SMP_WAYS; i++)
-		if ((s->ways.way[i] == WAY_CLOSED && s->report.number >= s->ways.closed_until[i]) ||
-		    (s->ways.way[i] == WAY_ON_TRIAL && s->ways.n_trials[i == WAY_MIXED] == 0))
-			s->ways.way[i] = WAY_UNTRIED;
-}
-
-/* It was not answered, by a node that answers directed ones. */
-static void
-trial_lost(struct sweeper *s, unsigned kind)
-{
-	bool cold = kind & TRIAL_COLD;
-
-	if (kind & TRIAL_MIXED) {
-		/* was it the part by LID? */
-		s->ways.way[WAY_MIXED] = WAY_UNTRIED;
-		if (is_open(s, cold ? COLD_ROAD : WARM_ROAD))
-			close_way(s, WAY_MIXED,
-			    "mixed SMPs are not answered here: what has no LID yet is reached by "
-			    "directed ones");
-		return;
-	}
-	if (cold)
-		close_way(s, WAY_COLD,
-		    "LID-routed SMPs are not answered over links that are not active: the first "
-		    "tables are written by directed ones");
-	else
-		close_way(s, WAY_BY_LID,
-		    "LID-routed SMPs are not answered here: forwarding tables are written by "
-		    "directed ones");
-}
-
-/* One answer opens the way; it is closed when none of those sent together has one. */
-static void
-on_trial(struct ask *a, enum txn_status status, const uint8_t *reply)
-{
-	struct sweeper *s = a->s;
-	bool mixed = a->kind & TRIAL_MIXED, tried = false;
-
-	s->ways.n_trials[mixed]--;
-	if (status == TXN_OK || (status == TXN_REFUSED && !mixed)) {
-		open_way(s, WAY_BY_LID);
-		if (a->kind & TRIAL_COLD)
-			open_way(s, WAY_COLD);
-		if (mixed)
-			open_way(s, WAY_MIXED);
-		else
-			inv_node(&s->inv, a->node)->by_lid.takes = true;
-	}
-	for (unsigned i = 0; s->ways.n_trials[mixed] == 0 && i < N_SMP_WAYS; i++)
-		if (s->ways.way[i] == WAY_ON_TRIAL && (i == WAY_MIXED) == mixed) {
-			s->ways.way[i] = WAY_UNTRIED;
-			tried = true;
-		}
-	if (tried && status != TXN_CANCELLED)
-		trial_lost(s, a->kind);
-}
-
-static void
-send_trial(struct sweeper *s, uint32_t slot, const struct smp_route *route, unsigned kind)
-{
-	struct ask *a = ask_new(s, slot, 0);
-	struct smp_route once = *route;
-
-	if (a == NULL)
-		return;
-	once.max_tries = 1; /* by the time of another the links may be active */
-	s->ways.n_trials[kind & TRIAL_MIXED]++;
-	a->kind = (uint8_t)kind;
-	a->nobody_waits = true;
-	ask_get(a, &once, WIRE_ATTR_SWITCH_INFO, 0, on_trial);
-}
-
-/* A switch as it may be asked in vain; route: the directed one. */
-static bool
-is_fit(const struct sweeper *s, uint32_t slot, struct smp_route *route)
-{
-	const struct inv_node *n = inv_node(&s->inv, slot);
-
-	return node_usable(n) && !n->quiet && !n->by_lid.fails &&
-	    inv_route(&s->inv, slot, 0, route) && route->n_hops >= NEAR_HOPS;
-}
-
-static bool
-is_untried(const struct sweeper *s, enum road road)
-{
-	if (road == WARM_ROAD)
-		return s->ways.way[WAY_BY_LID] == WAY_UNTRIED;
-	return road == COLD_ROAD && s->ways.way[WAY_COLD] == WAY_UNTRIED &&
-	    (s->ways.way[WAY_BY_LID] == WAY_UNTRIED || s->ways.way[WAY_BY_LID] == WAY_OPEN);
-}
-
-/* All those sent at once go over the same kind of road. */
-static void
-try_by_lid(struct sweeper *s)
-{
-	enum road road = NO_ROAD;
-	struct smp_route route;
-
-	for (size_t i = 0; i < s->inv.switches.n && s->ways.n_trials[0] < TRIALS; i++) {
-		uint32_t slot = s->inv.switches.item[i];
-		enum road r = is_fit(s, slot, &route) ? road_to(s, slot, 0) : NO_ROAD;
-
-		if (road == NO_ROAD && is_untried(s, r)) {
-			road = r;
-			if (road == COLD_ROAD)
-				s->ways.way[WAY_COLD] = WAY_ON_TRIAL;
-			if (s->ways.way[WAY_BY_LID] == WAY_UNTRIED)
-				s->ways.way[WAY_BY_LID] = WAY_ON_TRIAL;
-		}
-		if (road == NO_ROAD || r != road)
-			continue;
-		make_lid_routed(&route, inv_node(&s->inv, slot)->ports[0].lid);
-		send_trial(s, slot, &route, road == COLD_ROAD ? TRIAL_COLD : 0);
-	}
-}
-
-/* ... and by way of different switches. */
-static void
-try_mixed(struct sweeper *s)
-{
-	uint32_t before = INV_NONE;
-	enum road road = NO_ROAD;
-	struct smp_route route;
-
-	for (size_t i = 0; i < s->inv.switches.n && s->ways.n_trials[1] < TRIALS; i++) {
-		uint32_t slot = s->inv.switches.item[i], via;
-		enum road r;
-
-		if (!is_fit(s, slot, &route) || route.n_hops <= NEAR_HOPS)
-			continue;
-		via = inv_before(&s->inv, slot, 0);
-		r = via != INV_NONE && via != before ? road_to(s, via, 0) : NO_ROAD;
-		if (r == NO_ROAD || (road != NO_ROAD && r != road) ||
-		    s->ways.way[WAY_BY_LID] == WAY_CLOSED ||
-		    (r == COLD_ROAD && s->ways.way[WAY_COLD] == WAY_CLOSED))
-			continue;
-		road = r;
-		before = via;
-		s->ways.way[WAY_MIXED] = WAY_ON_TRIAL;
-		make_mixed(s, &route, via);
-		send_trial(s, slot, &route, TRIAL_MIXED | (road == COLD_ROAD ? TRIAL_COLD : 0));
-	}
-}
-
-void
-lid_route_try(struct sweeper *s)
-{
-	if (!s->set.lid_smps || s->set.dry_run)
-		return;
-	if (s->ways.n_trials[0] == 0 && s->ways.way[WAY_BY_LID] != WAY_CLOSED &&
-	    (s->ways.way[WAY_BY_LID] == WAY_UNTRIED ||
-		(s->ways.way[WAY_COLD] == WAY_UNTRIED && s->ways.waves != NULL)))
-		try_by_lid(s);
-	if (s->ways.n_trials[1] == 0 && s->ways.way[WAY_MIXED] == WAY_UNTRIED)
-		try_mixed(s);
 }
 
 /* ------------------------------------------------------------------ answers */
@@ -436,7 +254,7 @@ note_lost(struct ask *a)
 			  : "%s does not answer a LID-routed SMP: asked by directed ones",
 		    inv_name(n, name, sizeof(name)));
 	if (!*blamed && !n->quiet && ++s->ways.n_lost_on_end[mixed] == LOST_ON_END_MAX)
-		close_way(s, mixed ? WAY_MIXED : WAY_BY_LID,
+		lid_route_close(s, mixed ? WAY_MIXED : WAY_BY_LID,
 		    mixed ? "mixed SMPs are not answered any more: directed ones are used"
 			  : "LID-routed SMPs are not answered any more: directed ones are used");
 	*blamed = *blamed || !n->quiet;

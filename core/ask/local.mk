@@ -5,8 +5,10 @@ CORE_SOURCES += \
 	core/ask/ask.h \
 	core/ask/doubt.c \
 	core/ask/doubt.h \
+	core/ask/internal.h \
 	core/ask/lid_route.c \
 	core/ask/lid_route.h \
+	core/ask/lid_trial.c \
 	core/ask/parts.h \
 	core/ask/report.h \
 	core/ask/sweeper.c \

@@ -100,12 +100,10 @@ struct sweep_writing {
 	bool silent_links; /* packets may pass through switches that do not answer */
 };
 
-/* Hosts that are to be told of other SLs, or to register again (repath.c). */
+/* Hosts that are to be told of other SLs (repath.c). */
 struct sweep_telling {
-	bool repaths;		   /* of some port (repath.c) */
-	bool lost_all;		   /* what ports in use had registered before us is lost */
-	struct fm_hash lost_ports; /* GUIDs of ports that have lost it since */
-	unsigned n_untold;	   /* sweeps in a row that have failed to seek such hosts */
+	bool repaths;	   /* of some port (repath.c) */
+	unsigned n_untold; /* sweeps in a row that have failed to seek such hosts */
 	bool held_for_sls; /* hosts have to be told of the SLs of plan before the next is written */
 	bool told;	   /* they have been in this sweep */
 	bool untold_before_us; /* they had to be when the process before us ended */

@@ -28,21 +28,6 @@
 #include "core/program/apply_internal.h"
 #include "lib/bitset.h"
 
-struct transition *
-apply_transition(struct sweeper *s)
-{
-	const struct plan *p = s->next;
-
-	if (s->writing.transition != NULL)
-		return s->writing.transition;
-	s->writing.transition = transition_new(fabric_of(p), &p->tables->t, p->top_lid, p->rules);
-	if (s->writing.transition == NULL)
-		sweep_fail(s, FM_E_RESOURCE, "out of memory for the order of tables");
-	else if (s->set.careless)
-		transition_unordered(s->writing.transition);
-	return s->writing.transition;
-}
-
 static void
 add_block(struct sweeper *s, fm_sw sw, uint32_t block, const uint8_t *was)
 {
@@ -223,8 +208,8 @@ list_visits(struct sweeper *s)
 	return true;
 }
 
-bool
-apply_visit(struct sweeper *s, fm_sw sw, uint32_t block)
+static bool
+visit_once(struct sweeper *s, fm_sw sw, uint32_t block)
 {
 	size_t at = visit_bit(s, sw, block);
 
@@ -246,7 +231,7 @@ feed_visits(struct sweeper *s)
 			sweep_fail(s, FM_E_RESOURCE, "out of memory for the blocks of tables");
 			return false;
 		}
-		waves_start(s);
+		waves_start(s, visit_once);
 	}
 	if (waves_feed(s))
 		return true;

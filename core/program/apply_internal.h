@@ -67,8 +67,6 @@ bool apply_remember_strayed(struct sweeper *s, const struct transition *t);
 bool apply_sort_held(struct sweeper *s);
 /* A block that can neither be written nor read: what it may hold. */
 void apply_fix_block(struct sweeper *s, uint32_t slot, uint32_t block);
-/* Read or write a block, if that has not been done yet in this sweep. */
-bool apply_visit(struct sweeper *s, fm_sw sw, uint32_t block);
 /* Does the switch hold the entry that next says, and will it? */
 bool apply_is_settled(const struct sweeper *s, const struct inv_node *n, uint16_t lid);
 /* All blocks are added: in which order they are written. */

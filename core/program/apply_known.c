@@ -8,6 +8,32 @@
 #include "core/program/apply_internal.h"
 #include "lib/bitset.h"
 
+struct transition *
+apply_transition(struct sweeper *s)
+{
+	const struct plan *p = s->next;
+
+	if (s->writing.transition != NULL)
+		return s->writing.transition;
+	s->writing.transition = transition_new(fabric_of(p), &p->tables->t, p->top_lid, p->rules);
+	if (s->writing.transition == NULL)
+		sweep_fail(s, FM_E_RESOURCE, "out of memory for the order of tables");
+	else if (s->set.careless)
+		transition_careless(s->writing.transition);
+	return s->writing.transition;
+}
+
+void
+apply_note_older(struct sweeper *s)
+{
+	int64_t gone_ns =
+	    s->p.transport->ops->now_ns(s->p.transport) + s->set.packet_life_ms * 1000000;
+
+	if (s->writing.older_until_ns < gone_ns)
+		s->writing.older_until_ns = gone_ns;
+	s->writing.older_by_levels = false;
+}
+
 static struct held_block *
 held_at(const struct sweeper *s, uint32_t slot, uint32_t block)
 {

@@ -160,17 +160,6 @@ apply_has_waited(struct sweeper *s)
 	return true;
 }
 
-void
-apply_note_older(struct sweeper *s)
-{
-	int64_t gone_ns =
-	    s->p.transport->ops->now_ns(s->p.transport) + s->set.packet_life_ms * 1000000;
-
-	if (s->writing.older_until_ns < gone_ns)
-		s->writing.older_until_ns = gone_ns;
-	s->writing.older_by_levels = false;
-}
-
 int64_t
 apply_waits_until_ns(const struct sweeper *s)
 {

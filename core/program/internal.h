@@ -21,9 +21,11 @@ struct alias_want {
 
 /* PortInfo and links (links.c). */
 struct sweep_links {
-	uint64_t mark;	       /* sweep_settings_mark() of the settings */
-	bool settings_changed; /* the settings are to reach every port (fields.h: insist) */
-	bool far_ends_sleep;   /* a port stayed ARMED though its neighbour was ACTIVE (links.c) */
+	uint64_t mark;		   /* sweep_settings_mark() of the settings */
+	bool lost_all;		   /* what ports in use had registered before us is lost */
+	struct fm_hash lost_ports; /* GUIDs of ports that have lost it since */
+	bool settings_changed;	   /* the settings are to reach every port (fields.h: insist) */
+	bool far_ends_sleep; /* a port stayed ARMED though its neighbour was ACTIVE (links.c) */
 	uint32_t n_held_back, n_held_back_said; /* active links that could do more (links.c) */
 	char held_back[160];			/* the first of them */
 };
@@ -82,7 +84,7 @@ void qos_start(struct sweeper *s);
 void qos_ensure(struct sweeper *s, uint32_t slot, unsigned port);
 void aliases_ensure(struct sweeper *s, uint32_t slot, unsigned port);
 /* waves.c: switches that hold nothing known, from us outwards */
-void waves_start(struct sweeper *s);
+void waves_start(struct sweeper *s, bool (*visit)(struct sweeper *s, fm_sw sw, uint32_t block));
 bool waves_feed(struct sweeper *s); /* true: there is more to send or to wait for */
 void waves_end(struct sweeper *s);
 void apply_start(struct sweeper *s);

@@ -62,12 +62,31 @@ our_lid(const struct sweeper *s)
 	return inv_node(&s->inv, s->inv.local)->ports[s->inv.local_port].lid;
 }
 
+void
+sweeper_lost(struct sweeper *s, uint64_t port)
+{
+	if (port != 0) {
+		if (!fm_hash_put(&s->links->lost_ports, port, 0))
+			log_err("sweep", "out of memory: a port is not asked to register again");
+		return; /* not here now: with the sweep that finds it */
+	}
+	s->links->lost_all = true;
+	if (s->rule.was_up)
+		sweeper_request(s, SWEEP_NAMED, "hosts are to register again");
+}
+
+void
+links_registered(struct sweeper *s, uint64_t guid)
+{
+	fm_hash_remove(&s->links->lost_ports, guid);
+}
+
 /* Has it to register again what is lost? */
 static bool
 has_lost(const struct sweeper *s, const struct inv_port *p)
 {
-	return (s->telling.lost_all && p->found_active && !p->reregistered) ||
-	    fm_hash_find(&s->telling.lost_ports, p->guid) != FM_HASH_NONE;
+	return (s->links->lost_all && p->found_active && !p->reregistered) ||
+	    fm_hash_find(&s->links->lost_ports, p->guid) != FM_HASH_NONE;
 }
 
 /* Bring *info to what is wanted of the port; the rows that differ. */
@@ -172,7 +191,7 @@ on_set_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 		if (p->repaths)
 			apply_note_older(s);
 		p->repaths = false;
-		repath_registers(s, p->guid);
+		links_registered(s, p->guid);
 	}
 }
 

@@ -43,7 +43,8 @@ program_free(struct sweeper *s)
 {
 	mcast_free(s->mc);
 	apply_fini(s);
-	fm_hash_fini(&s->telling.lost_ports);
+	if (s->links != NULL)
+		fm_hash_fini(&s->links->lost_ports);
 	if (s->pk != NULL)
 		pkeys_fini(s);
 	if (s->alias != NULL)
@@ -285,6 +286,6 @@ program_forget(struct sweeper *s)
 	s->writing.held.n = s->writing.silent.n = s->writing.unwritten.n = 0;
 	s->writing.strayed = s->telling.held_for_sls = false;
 	s->writing.n_broken_off = s->telling.n_untold = s->writing.n_owed = s->writing.n_short = 0;
-	s->telling.lost_all =
-	    s->telling.lost_all && s->rule.first_master; /* else they have been asked for that */
+	s->links->lost_all =
+	    s->links->lost_all && s->rule.first_master; /* else they have been asked for that */
 }

@@ -41,8 +41,6 @@ bool program_new(struct sweeper *s);
 void program_free(struct sweeper *s);
 
 /* repath.c */
-/* The port registers by itself, or has been told to. */
-void repath_registers(struct sweeper *s, uint64_t guid);
 void repath_tell(struct sweeper *s);
 /* program.c */
 /* A sweep begins. */
@@ -115,6 +113,8 @@ bool aliases_are_due(const struct sweeper *s);
 bool aliases_are_due_at(const struct sweeper *s, uint32_t slot, unsigned port);
 void aliases_start(struct sweeper *s);
 /* links.c */
+/* The port registers by itself, or has been told to. */
+void links_registered(struct sweeper *s, uint64_t guid);
 /* The settings are there, or have changed. */
 void links_configured(struct sweeper *s);
 /* They are in every port now. */

@@ -22,25 +22,6 @@
 #include "core/program/internal.h"
 #include "lib/bitset.h"
 
-void
-sweeper_lost(struct sweeper *s, uint64_t port)
-{
-	if (port != 0) {
-		if (!fm_hash_put(&s->telling.lost_ports, port, 0))
-			log_err("sweep", "out of memory: a port is not asked to register again");
-		return; /* not here now: with the sweep that finds it */
-	}
-	s->telling.lost_all = true;
-	if (s->rule.was_up)
-		sweeper_request(s, SWEEP_NAMED, "hosts are to register again");
-}
-
-void
-repath_registers(struct sweeper *s, uint64_t guid)
-{
-	fm_hash_remove(&s->telling.lost_ports, guid);
-}
-
 /* Behind one of these switches? */
 static bool
 is_behind(const struct sweeper *s, const struct inv_port *p, const uint64_t *switches)

@@ -28,6 +28,8 @@
 enum step { STEP_NAME, STEP_ROAD, STEP_PROBE, N_STEPS };
 
 struct waves {
+	/* reads or writes a block, if that has not been done yet in this sweep */
+	bool (*visit)(struct sweeper *s, fm_sw sw, uint32_t block);
 	fm_sw *sw; /* [n] nearest first */
 	uint32_t n;
 	uint32_t from, to; /* this wave */
@@ -126,7 +128,7 @@ pays(const struct sweeper *s, const struct waves *w)
 }
 
 void
-waves_start(struct sweeper *s)
+waves_start(struct sweeper *s, bool (*visit)(struct sweeper *s, fm_sw sw, uint32_t block))
 {
 	struct waves *w;
 
@@ -143,6 +145,7 @@ waves_start(struct sweeper *s)
 		waves_end(s);
 		return;
 	}
+	w->visit = visit;
 	links_name(s, s->inv.local, s->inv.local_port);
 	next_wave(s, w);
 	if (s->set.dry_run)
@@ -153,8 +156,8 @@ static void
 name_switch(struct sweeper *s, fm_sw sw)
 {
 	links_name(s, s->inv.switches.item[sw], 0);
-	apply_visit(s, sw, node_of(s, sw)->ports[0].lid / LFT_BLOCK_LIDS);
-	apply_visit(s, sw, our_lid(s) / LFT_BLOCK_LIDS);
+	s->ways.waves->visit(s, sw, node_of(s, sw)->ports[0].lid / LFT_BLOCK_LIDS);
+	s->ways.waves->visit(s, sw, our_lid(s) / LFT_BLOCK_LIDS);
 }
 
 /* One block by LID, if there has not been one; any will do. */
@@ -166,7 +169,7 @@ probe_switch(struct sweeper *s, fm_sw sw)
 	if (n->by_lid.takes || n->by_lid.fails || n->by_lid.on_trial || n->n_hops < 2)
 		return;
 	for (uint32_t block = 0; block < n_blocks(s->next); block++)
-		if (apply_visit(s, sw, block))
+		if (s->ways.waves->visit(s, sw, block))
 			return;
 }
 
@@ -191,7 +194,7 @@ do_place(struct sweeper *s, struct waves *w, size_t at)
 		return;
 	case STEP_ROAD:
 		if (fm_bit_test(w->road, visit_bit(s, sw, block)))
-			apply_visit(s, sw, block);
+			s->ways.waves->visit(s, sw, block);
 		return;
 	default:
 		probe_switch(s, sw);

@@ -90,7 +90,7 @@ note_reset(struct sweeper *s, struct inv_node *n, unsigned port, const struct wi
 		p->aliases_done = false;
 		p->qos_done = p->qos_in_done = false;
 		if (!p->found_active)
-			repath_registers(s, p->guid);
+			links_registered(s, p->guid);
 	}
 	if (inv_is_switch(n) && port == 0 && now->lid == 0 && n->lft != LFT_BLANK)
 		note_reboot(n);
