@@ -8,7 +8,7 @@
 
 #define NEAR_HOPS 2 /* directed: there is a switch that need not pass it on */
 
-enum road { NO_ROAD, WARM_ROAD, COLD_ROAD };
+enum road { ROAD_NONE, ROAD_ACTIVE, ROAD_INACTIVE };
 /* To an end-port with a LID and back; of switches remembered for as long as it holds. */
 enum road lid_road_to(const struct sweeper *s, uint32_t slot, unsigned port);
 bool lid_road_is_open(const struct sweeper *s, enum road road);

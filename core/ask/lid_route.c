@@ -14,7 +14,7 @@
  * answer to some Gets for which nobody waits:
  *
  *	WAY_BY_LID	over links that are ACTIVE
- *	WAY_COLD	over others
+ *	WAY_INACTIVE	over others
  *	WAY_MIXED
  *
  * While they are out all goes by directed routes.  All of them may be lost by chance, so what
@@ -60,20 +60,20 @@ cable(const struct inventory *inv, uint32_t slot, uint8_t port)
 	const struct inv_port *p = &inv_node(inv, slot)->ports[port], *far;
 
 	if (p->edge != EDGE_LINKED)
-		return NO_ROAD;
+		return ROAD_NONE;
 	far = &inv_node(inv, p->peer)->ports[p->peer_port];
 	if (!inv_port_up(p) || !inv_port_up(far))
-		return NO_ROAD;
+		return ROAD_NONE;
 	return p->info.port_state == WIRE_PORT_ACTIVE && far->info.port_state == WIRE_PORT_ACTIVE
-	    ? WARM_ROAD
-	    : COLD_ROAD;
+	    ? ROAD_ACTIVE
+	    : ROAD_INACTIVE;
 }
 
 static enum road
 worse(enum road a, enum road b)
 {
-	if (a == NO_ROAD || b == NO_ROAD)
-		return NO_ROAD;
+	if (a == ROAD_NONE || b == ROAD_NONE)
+		return ROAD_NONE;
 	return a > b ? a : b;
 }
 
@@ -83,7 +83,7 @@ road_from(const struct sweeper *s, const struct plan *tables, fm_sw sw, uint16_t
 {
 	const struct fm_fabric *fab = &tables->snap->fab;
 	fm_end end = lid <= fab->max_lid ? fab->lid_end[lid] : FM_NONE;
-	enum road road = WARM_ROAD;
+	enum road road = ROAD_ACTIVE;
 
 	for (uint32_t n = 0; end != FM_NONE && n < fab->n_switches; n++) {
 		uint8_t port = tables->tables->t.lft[sw][lid];
@@ -91,18 +91,18 @@ road_from(const struct sweeper *s, const struct plan *tables, fm_sw sw, uint16_t
 		fm_link l;
 
 		if (!is_settled(s, tables, sw, lid))
-			return NO_ROAD;
+			return ROAD_NONE;
 		if (fab->end_sw[end] == sw && fab->end_port[end] != port)
-			return NO_ROAD;
+			return ROAD_NONE;
 		if (fab->end_sw[end] == sw)
 			return port == 0 ? road : worse(road, cable(&s->inv, slot, port));
 		l = snapshot_link_at(tables->snap, sw, port);
-		road = l == FM_NONE ? NO_ROAD : worse(road, cable(&s->inv, slot, port));
-		if (road == NO_ROAD)
-			return NO_ROAD;
+		road = l == FM_NONE ? ROAD_NONE : worse(road, cable(&s->inv, slot, port));
+		if (road == ROAD_NONE)
+			return ROAD_NONE;
 		sw = fab->link_to[l];
 	}
-	return NO_ROAD;
+	return ROAD_NONE;
 }
 
 /* Our LID, and the switch that we are cabled to; 0 while our port has not got it. */
@@ -135,15 +135,15 @@ lid_road_to(const struct sweeper *s, uint32_t slot, unsigned port)
 	fm_sw from;
 
 	if (inv_is_switch(n) && n->by_lid.epoch == s->ways.epoch)
-		return n->by_lid.cold ? COLD_ROAD : WARM_ROAD;
+		return n->by_lid.inactive ? ROAD_INACTIVE : ROAD_ACTIVE;
 	ours = our_place(s, tables, &from);
 	if (ours == 0 || lid == 0 || n->ports[port].info.lid != lid || !inv_is_switch(at) ||
 	    at->sw_index >= tables->snap->fab.n_switches)
-		return NO_ROAD;
+		return ROAD_NONE;
 	road = worse(road_from(s, tables, from, lid), road_from(s, tables, at->sw_index, ours));
-	if (inv_is_switch(n) && road != NO_ROAD) {
+	if (inv_is_switch(n) && road != ROAD_NONE) {
 		n->by_lid.epoch = s->ways.epoch;
-		n->by_lid.cold = road == COLD_ROAD;
+		n->by_lid.inactive = road == ROAD_INACTIVE;
 	}
 	return road;
 }
@@ -151,8 +151,8 @@ lid_road_to(const struct sweeper *s, uint32_t slot, unsigned port)
 bool
 lid_road_is_open(const struct sweeper *s, enum road road)
 {
-	return road != NO_ROAD && s->ways.way[WAY_BY_LID] == WAY_OPEN &&
-	    (road == WARM_ROAD || s->ways.way[WAY_COLD] == WAY_OPEN);
+	return road != ROAD_NONE && s->ways.way[WAY_BY_LID] == WAY_OPEN &&
+	    (road == ROAD_ACTIVE || s->ways.way[WAY_INACTIVE] == WAY_OPEN);
 }
 
 void

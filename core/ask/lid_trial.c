@@ -10,7 +10,7 @@
 
 /* What the trial in a->kind went by. */
 #define TRIAL_MIXED 1
-#define TRIAL_COLD 2
+#define TRIAL_INACTIVE 2
 
 static void
 open_way(struct sweeper *s, enum smp_way way)
@@ -37,19 +37,19 @@ lid_route_reopen(struct sweeper *s)
 static void
 trial_lost(struct sweeper *s, unsigned kind)
 {
-	bool cold = kind & TRIAL_COLD;
+	bool inactive = kind & TRIAL_INACTIVE;
 
 	if (kind & TRIAL_MIXED) {
 		/* was it the part by LID? */
 		s->ways.way[WAY_MIXED] = WAY_UNTRIED;
-		if (lid_road_is_open(s, cold ? COLD_ROAD : WARM_ROAD))
+		if (lid_road_is_open(s, inactive ? ROAD_INACTIVE : ROAD_ACTIVE))
 			lid_route_close(s, WAY_MIXED,
 			    "mixed SMPs are not answered here: what has no LID yet is reached by "
 			    "directed ones");
 		return;
 	}
-	if (cold)
-		lid_route_close(s, WAY_COLD,
+	if (inactive)
+		lid_route_close(s, WAY_INACTIVE,
 		    "LID-routed SMPs are not answered over links that are not active: the first "
 		    "tables are written by directed ones");
 	else
@@ -68,8 +68,8 @@ on_trial(struct ask *a, enum txn_status status, const uint8_t *reply)
 	s->ways.n_trials[mixed]--;
 	if (status == TXN_OK || (status == TXN_REFUSED && !mixed)) {
 		open_way(s, WAY_BY_LID);
-		if (a->kind & TRIAL_COLD)
-			open_way(s, WAY_COLD);
+		if (a->kind & TRIAL_INACTIVE)
+			open_way(s, WAY_INACTIVE);
 		if (mixed)
 			open_way(s, WAY_MIXED);
 		else
@@ -112,9 +112,9 @@ is_fit(const struct sweeper *s, uint32_t slot, struct smp_route *route)
 static bool
 is_untried(const struct sweeper *s, enum road road)
 {
-	if (road == WARM_ROAD)
+	if (road == ROAD_ACTIVE)
 		return s->ways.way[WAY_BY_LID] == WAY_UNTRIED;
-	return road == COLD_ROAD && s->ways.way[WAY_COLD] == WAY_UNTRIED &&
+	return road == ROAD_INACTIVE && s->ways.way[WAY_INACTIVE] == WAY_UNTRIED &&
 	    (s->ways.way[WAY_BY_LID] == WAY_UNTRIED || s->ways.way[WAY_BY_LID] == WAY_OPEN);
 }
 
@@ -122,24 +122,24 @@ is_untried(const struct sweeper *s, enum road road)
 static void
 try_by_lid(struct sweeper *s)
 {
-	enum road road = NO_ROAD;
+	enum road road = ROAD_NONE;
 	struct smp_route route;
 
 	for (size_t i = 0; i < s->inv.switches.n && s->ways.n_trials[0] < TRIALS; i++) {
 		uint32_t slot = s->inv.switches.item[i];
-		enum road r = is_fit(s, slot, &route) ? lid_road_to(s, slot, 0) : NO_ROAD;
+		enum road r = is_fit(s, slot, &route) ? lid_road_to(s, slot, 0) : ROAD_NONE;
 
-		if (road == NO_ROAD && is_untried(s, r)) {
+		if (road == ROAD_NONE && is_untried(s, r)) {
 			road = r;
-			if (road == COLD_ROAD)
-				s->ways.way[WAY_COLD] = WAY_ON_TRIAL;
+			if (road == ROAD_INACTIVE)
+				s->ways.way[WAY_INACTIVE] = WAY_ON_TRIAL;
 			if (s->ways.way[WAY_BY_LID] == WAY_UNTRIED)
 				s->ways.way[WAY_BY_LID] = WAY_ON_TRIAL;
 		}
-		if (road == NO_ROAD || r != road)
+		if (road == ROAD_NONE || r != road)
 			continue;
 		lid_route_make(&route, inv_node(&s->inv, slot)->ports[0].lid);
-		send_trial(s, slot, &route, road == COLD_ROAD ? TRIAL_COLD : 0);
+		send_trial(s, slot, &route, road == ROAD_INACTIVE ? TRIAL_INACTIVE : 0);
 	}
 }
 
@@ -148,7 +148,7 @@ static void
 try_mixed(struct sweeper *s)
 {
 	uint32_t before = INV_NONE;
-	enum road road = NO_ROAD;
+	enum road road = ROAD_NONE;
 	struct smp_route route;
 
 	for (size_t i = 0; i < s->inv.switches.n && s->ways.n_trials[1] < TRIALS; i++) {
@@ -158,16 +158,17 @@ try_mixed(struct sweeper *s)
 		if (!is_fit(s, slot, &route) || route.n_hops <= NEAR_HOPS)
 			continue;
 		via = inv_before(&s->inv, slot, 0);
-		r = via != INV_NONE && via != before ? lid_road_to(s, via, 0) : NO_ROAD;
-		if (r == NO_ROAD || (road != NO_ROAD && r != road) ||
+		r = via != INV_NONE && via != before ? lid_road_to(s, via, 0) : ROAD_NONE;
+		if (r == ROAD_NONE || (road != ROAD_NONE && r != road) ||
 		    s->ways.way[WAY_BY_LID] == WAY_CLOSED ||
-		    (r == COLD_ROAD && s->ways.way[WAY_COLD] == WAY_CLOSED))
+		    (r == ROAD_INACTIVE && s->ways.way[WAY_INACTIVE] == WAY_CLOSED))
 			continue;
 		road = r;
 		before = via;
 		s->ways.way[WAY_MIXED] = WAY_ON_TRIAL;
 		lid_route_make_mixed(s, &route, via);
-		send_trial(s, slot, &route, TRIAL_MIXED | (road == COLD_ROAD ? TRIAL_COLD : 0));
+		send_trial(
+		    s, slot, &route, TRIAL_MIXED | (road == ROAD_INACTIVE ? TRIAL_INACTIVE : 0));
 	}
 }
 
@@ -178,7 +179,7 @@ lid_route_try(struct sweeper *s)
 		return;
 	if (s->ways.n_trials[0] == 0 && s->ways.way[WAY_BY_LID] != WAY_CLOSED &&
 	    (s->ways.way[WAY_BY_LID] == WAY_UNTRIED ||
-		(s->ways.way[WAY_COLD] == WAY_UNTRIED && s->ways.waves != NULL)))
+		(s->ways.way[WAY_INACTIVE] == WAY_UNTRIED && s->ways.waves != NULL)))
 		try_by_lid(s);
 	if (s->ways.n_trials[1] == 0 && s->ways.way[WAY_MIXED] == WAY_UNTRIED)
 		try_mixed(s);

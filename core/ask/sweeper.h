@@ -21,7 +21,7 @@ struct ask;
 #define FEED_STRIPED(s) (2 * txn_window((s)->p.txn) + 64)
 
 /* How SMPs may go beside directed routes (lid_route.c). */
-enum smp_way { WAY_BY_LID, WAY_COLD, WAY_MIXED, N_SMP_WAYS };
+enum smp_way { WAY_BY_LID, WAY_INACTIVE, WAY_MIXED, N_SMP_WAYS };
 enum smp_way_state { WAY_UNTRIED, WAY_ON_TRIAL, WAY_OPEN, WAY_CLOSED };
 
 /* The sweep that runs, or the next. */

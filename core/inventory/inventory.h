@@ -82,7 +82,7 @@ struct inv_port {
 struct inv_by_lid {
 	bool takes, on_trial;	 /* it has answered one; one is out */
 	bool fails, mixed_fails; /* they were lost, and directed ones are answered */
-	bool cold;		 /* over links not all of which are ACTIVE ... */
+	bool inactive;		 /* over links not all of which are ACTIVE ... */
 	uint32_t epoch;		 /* ... there is a road to it */
 	uint64_t redirect_seq;	 /* requests up to this one are put again, directed */
 };

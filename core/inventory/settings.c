@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * core/inventory/settings.c - what the administrator wants of the subnet where nothing is said, and
- * the mark by which a store remembers what was wanted last.
+ * the fingerprint by which a store remembers what was wanted last.
  */
 #include "core/subnet/qos.h"
 #include "core/inventory/settings.h"
@@ -46,7 +46,7 @@ high_limits(const struct qos *q)
 }
 
 uint64_t
-sweep_settings_mark(const struct sweep_settings *set)
+sweep_settings_fingerprint(const struct sweep_settings *set)
 {
 	return UINT64_C(1) << 63 | high_limits(set->qos) << 37 |
 	    (uint64_t)set->subnet_timeout << 32 | (uint64_t)set->m_key_lease_s << 16 |

@@ -54,6 +54,6 @@ struct sweep_settings {
 };
 void sweep_settings_default(struct sweep_settings *s);
 /* Stands for the settings of rows that ride along (fields.h): never 0. */
-uint64_t sweep_settings_mark(const struct sweep_settings *set);
+uint64_t sweep_settings_fingerprint(const struct sweep_settings *set);
 
 #endif

@@ -19,7 +19,7 @@ apply_transition(struct sweeper *s)
 	if (s->writing.transition == NULL)
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for the order of tables");
 	else if (s->set.careless)
-		transition_careless(s->writing.transition);
+		transition_unordered(s->writing.transition);
 	return s->writing.transition;
 }
 

@@ -21,7 +21,7 @@ struct alias_want {
 
 /* PortInfo and links (links.c). */
 struct sweep_links {
-	uint64_t mark;		   /* sweep_settings_mark() of the settings */
+	uint64_t fingerprint;	   /* sweep_settings_fingerprint() of the settings */
 	bool lost_all;		   /* what ports in use had registered before us is lost */
 	struct fm_hash lost_ports; /* GUIDs of ports that have lost it since */
 	bool settings_changed;	   /* the settings are to reach every port (fields.h: insist) */

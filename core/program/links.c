@@ -21,20 +21,21 @@
 void
 links_start(struct sweeper *s)
 {
-	uint64_t mark = sweep_settings_mark(&s->set);
+	uint64_t fingerprint = sweep_settings_fingerprint(&s->set);
 
-	s->links->settings_changed = s->p.store != NULL && store_mark(s->p.store) != mark;
-	s->links->mark = mark;
+	s->links->settings_changed = s->p.store != NULL && store_mark(s->p.store) != fingerprint;
+	s->links->fingerprint = fingerprint;
 }
 
 /* What the settings before borrowed may be gone. */
 void
 links_configured(struct sweeper *s)
 {
-	uint64_t mark = sweep_settings_mark(&s->set);
+	uint64_t fingerprint = sweep_settings_fingerprint(&s->set);
 
-	s->links->settings_changed = s->links->settings_changed || mark != s->links->mark;
-	s->links->mark = mark;
+	s->links->settings_changed =
+	    s->links->settings_changed || fingerprint != s->links->fingerprint;
+	s->links->fingerprint = fingerprint;
 }
 
 void
@@ -44,7 +45,7 @@ links_settings_written(struct sweeper *s)
 
 	s->links->settings_changed = false;
 	if (s->p.store != NULL && !s->set.dry_run &&
-	    store_put_mark(s->p.store, s->links->mark, &err) != 0)
+	    store_put_mark(s->p.store, s->links->fingerprint, &err) != 0)
 		log_err("sweep", "%s", err.msg);
 }
 
@@ -146,7 +147,7 @@ look_again(struct ask *a, ask_done done)
 
 /* Debugging: which rows of the field table. */
 static void
-tell_rows(const struct inv_node *n, unsigned port, const char *what, uint32_t rows)
+log_rows(const struct inv_node *n, unsigned port, const char *what, uint32_t rows)
 {
 	char name[128];
 
@@ -185,7 +186,7 @@ on_set_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 		p->info.m_key = sent.m_key;
 	rows = fields_refused(rows, &sent, &now);
 	p->refused |= rows;
-	tell_rows(n, a->port, "does not take", rows);
+	log_rows(n, a->port, "does not take", rows);
 	if (sent.client_reregister) {
 		p->reregistered = true;
 		if (p->repaths)
@@ -238,7 +239,7 @@ note_held_back(struct sweeper *s, uint32_t slot, unsigned port)
 }
 
 static void
-say_held_back(struct sweeper *s)
+log_held_back(struct sweeper *s)
 {
 	if (s->links->n_held_back > 0 && s->links->n_held_back != s->links->n_held_back_said)
 		log_notice("sweep",
@@ -261,7 +262,7 @@ set_port(struct sweeper *s, uint32_t slot, unsigned port)
 	note_held_back(s, slot, port);
 	if (rows == 0)
 		return;
-	tell_rows(inv_node(&s->inv, slot), port, "is set for", rows);
+	log_rows(inv_node(&s->inv, slot), port, "is set for", rows);
 	send_port(s, slot, port, &want, want.port_state != p->info.port_state ? want.port_state : 0,
 	    on_set_port);
 }
@@ -438,7 +439,7 @@ links_ports(struct sweeper *s)
 void
 links_activate(struct sweeper *s)
 {
-	say_held_back(s);
+	log_held_back(s);
 	s->run.cursor[1] = 0;
 	s->run.feed = feed_activate;
 }

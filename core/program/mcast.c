@@ -365,7 +365,7 @@ feed(struct sweeper *s)
 
 /* What the trees promise is said once. */
 static void
-say(struct sweep_mcast *mc, const struct mcast_trees *t)
+log_trees(struct sweep_mcast *mc, const struct mcast_trees *t)
 {
 	bool is_new = strcmp(mc->told, t->told) != 0;
 
@@ -419,7 +419,7 @@ mcast_start(struct sweeper *s, bool in_sweep)
 		if (!mcast_net_use(mc->net, s->plan->mcast))
 			sweep_fail(s, FM_E_RESOURCE, "out of memory for multicast groups");
 		mc->all = true;
-		say(mc, s->plan->mcast);
+		log_trees(mc, s->plan->mcast);
 	}
 	if (in_sweep) {
 		mc->all = mc->all || mft_in_doubt(mc->mft);

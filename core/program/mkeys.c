@@ -48,7 +48,7 @@ mkeys_other(const struct sweeper *s)
 }
 
 static void
-say_foreign(struct sweeper *s, const struct inv_node *n, unsigned port, const char *what)
+log_foreign_key(struct sweeper *s, const struct inv_node *n, unsigned port, const char *what)
 {
 	char name[128];
 
@@ -135,7 +135,7 @@ mkeys_note(struct sweeper *s, uint32_t slot, unsigned port, struct wire_port_inf
 	p->foreign_key = false;
 	if (now->m_key != 0) {
 		if (now->m_key != key_of(s, p) && now->m_key != s->set.m_key)
-			say_foreign(s, n, port, "it can be read, and is replaced");
+			log_foreign_key(s, n, port, "it can be read, and is replaced");
 		p->m_key = now->m_key != s->keys->fabric ? now->m_key : 0;
 		return false;
 	}
@@ -152,7 +152,7 @@ mkeys_note(struct sweeper *s, uint32_t slot, unsigned port, struct wire_port_inf
 	p->m_key = 0;
 	p->foreign_key = true;
 	if (!was_foreign)
-		say_foreign(s, n, port,
+		log_foreign_key(s, n, port,
 		    now->m_key_lease_period_s != 0
 			? "it takes nothing from us until the key's lease has run out"
 			: "it takes nothing from us, and the key's lease never runs out");

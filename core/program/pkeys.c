@@ -329,7 +329,7 @@ write_on(struct pkey_job *j)
 /* --------------------------------------------------------------- reading */
 
 static void
-say_cut(struct pkey_job *j, const struct pkey_side *side, size_t n_cut)
+log_cut_table(struct pkey_job *j, const struct pkey_side *side, size_t n_cut)
 {
 	char name[128];
 
@@ -343,7 +343,7 @@ say_cut(struct pkey_job *j, const struct pkey_side *side, size_t n_cut)
 
 /* A switch port whose table is too small lets all pass rather than too little. */
 static void
-say_small_switch(struct pkey_job *j, const struct pkey_side *side)
+log_small_switch(struct pkey_job *j, const struct pkey_side *side)
 {
 	char name[128];
 
@@ -363,12 +363,12 @@ lay_out(struct pkey_job *j)
 	size_t n_cut = pkey_wish_cut(&w, end->n_slots, some);
 
 	if (n_cut > 0)
-		say_cut(j, end, n_cut);
+		log_cut_table(j, end, n_cut);
 	pkey_table_lay(end->held, end->n_slots, &w, end->want);
 	if (!sw->used)
 		return;
 	if (w.keys.n > sw->n_slots) {
-		say_small_switch(j, sw);
+		log_small_switch(j, sw);
 		sw->broken = true;
 		return;
 	}

@@ -513,7 +513,7 @@ collided_sls(const struct sweeper *s)
 }
 
 static void
-say_collision(struct sweeper *s)
+log_sl_collision(struct sweeper *s)
 {
 	uint16_t sls = engine_binds(s) && s->set.qos != NULL ? collided_sls(s) : 0;
 	char list[64];
@@ -530,7 +530,7 @@ say_collision(struct sweeper *s)
 }
 
 static void
-say_starved(const struct sweeper *s)
+log_starved_vls(const struct sweeper *s)
 {
 	static const char *const names[QOS_PORTS] = { "ca", "rtr", "sw0", "swe" };
 	char list[64];
@@ -584,9 +584,9 @@ qos_start(struct sweeper *s)
 		!plan_same_vls(s->plan, s->next)))
 		forget_tables(s);
 	if (mark != s->vls->mark)
-		say_starved(s);
+		log_starved_vls(s);
 	s->vls->mark = mark;
 	s->vls->written = s->vls->written || s->set.qos != NULL;
 	s->vls->spread = s->vls->spread || engine_binds(s);
-	say_collision(s);
+	log_sl_collision(s);
 }

@@ -124,7 +124,7 @@ pays(const struct sweeper *s, const struct waves *w)
 {
 	return w->n > 0 && node_of(s, w->sw[w->n - 1])->n_hops > 1 &&
 	    s->ways.way[WAY_BY_LID] != WAY_CLOSED &&
-	    !(s->writing.fresh && s->ways.way[WAY_COLD] == WAY_CLOSED);
+	    !(s->writing.fresh && s->ways.way[WAY_INACTIVE] == WAY_CLOSED);
 }
 
 void

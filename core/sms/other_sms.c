@@ -129,7 +129,7 @@ sms_start(struct sweeper *s)
 /* ----------------------------------------------------------------- said once */
 
 static void
-say_what_it_is(struct sweeper *s, const struct ha_other *o)
+log_sm(struct sweeper *s, const struct ha_other *o)
 {
 	bool rules = o->info.state == WIRE_SM_MASTER;
 	uint64_t guid = inv_node(&s->inv, o->node)->ports[o->port].guid;
@@ -176,7 +176,7 @@ look_at_others(struct sweeper *s)
 			return;
 		p->here = true;
 		if (p->said != now)
-			say_what_it_is(s, o);
+			log_sm(s, o);
 		p->said = now;
 	}
 	for (size_t i = 0; i < s->sm->pasts.n; i++) {
@@ -244,7 +244,7 @@ give_way(struct sweeper *s, const struct ha_other *o)
 /* ------------------------------------------------------------------ decide */
 
 static void
-say_standby(struct sweeper *s, enum ha_verdict verdict)
+log_standby(struct sweeper *s, enum ha_verdict verdict)
 {
 	const struct ha_other *m = &s->p.ha->master;
 
@@ -297,7 +297,7 @@ decide(struct sweeper *s)
 		look_for_masters(s);
 		return true;
 	}
-	say_standby(s, verdict);
+	log_standby(s, verdict);
 	sm_wait(s);
 	return false;
 }

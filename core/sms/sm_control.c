@@ -105,8 +105,8 @@ control_name(uint32_t control)
 }
 
 static void
-say_refused(struct sweeper *s, const struct mad *m, const struct wire_header *h, uint32_t node,
-    const struct wire_sm_info *claimed)
+log_refused_control(struct sweeper *s, const struct mad *m, const struct wire_header *h,
+    uint32_t node, const struct wire_sm_info *claimed)
 {
 	char name[128], lid[32];
 
@@ -221,7 +221,7 @@ on_control(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 		s->sm->counts.refused++;
 		refuse_stranger(s, m, h);
 	}
-	say_refused(s, m, h, node, &claimed);
+	log_refused_control(s, m, h, node, &claimed);
 }
 
 static void

@@ -152,7 +152,7 @@ why_not(const struct sweeper *s, const struct mad *m, const struct wire_header *
 
 /* Once a minute at most, though there is much to be said. */
 static void
-say(struct sweeper *s, const struct source *src, const struct wire_notice *n, const char *what)
+log_trap(struct sweeper *s, const struct source *src, const struct wire_notice *n, const char *what)
 {
 	struct traps *t = s->traps;
 	int64_t now_ms = sweeper_clock_ms(s);
@@ -388,7 +388,7 @@ on_trap(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 	if (why != NULL) {
 		t->counts.refused++;
 		talkers_refuse(&t->talkers, m->addr.lid, now_ms);
-		say(s, &src, &notice, why);
+		log_trap(s, &src, &notice, why);
 		return;
 	}
 	r = row_of(t, key_of(&src, &notice), now_ms);
@@ -397,7 +397,7 @@ on_trap(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 	if (r->n > ROW_MOST) {
 		t->counts.repeated++;
 		talkers_refuse(&t->talkers, m->addr.lid, now_ms);
-		say(s, &src, &notice, "it repeats itself, and is only counted");
+		log_trap(s, &src, &notice, "it repeats itself, and is only counted");
 	} else {
 		pass_on(s, &notice);
 	}
