@@ -21,6 +21,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/error.h"
+
 static int
 not_loadable(const char *path, const char *why, const char *cause, struct fm_error *err)
 {

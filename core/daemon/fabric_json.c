@@ -137,7 +137,7 @@ find_region(
 				       : p->d->conf->regions.region[p->sw_region[sw]].name;
 	*engine = p->plan->engine;
 	r = p->plan->regions;
-	for (uint32_t i = 0; r != NULL && r->rung != PLAN_WHOLE && i < r->n; i++)
+	for (uint32_t i = 0; r != NULL && r->join != PLAN_WHOLE && i < r->n; i++)
 		if (strcmp(r->region[i].name, *region) == 0 && r->region[i].engine[0] != '\0')
 			*engine = r->region[i].engine;
 }

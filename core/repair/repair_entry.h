@@ -133,7 +133,6 @@ repair_may_arrive(const struct repair *p, uint32_t c)
 	return next != FM_NONE && p->go[next] != FM_NONE && !has_mark(p, p->go[next], MARK_LOST);
 }
 
-
 /* p->column is that of the LID at hand. */
 void repair_take_column(struct repair *p);
 /* It will be soon. */

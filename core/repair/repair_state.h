@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/repair/repair_state.h - what repair keeps between plans: the dependencies of the tables, loads,
- * sums of the verdict, tables turned round, room.
+ * core/repair/repair_state.h - what repair keeps between plans: the dependencies of the tables,
+ * loads, sums of the verdict, tables turned round, room.
  */
 #ifndef CORE_REPAIR_REPAIR_STATE_H
 #define CORE_REPAIR_REPAIR_STATE_H

@@ -38,8 +38,7 @@ say_refusal(const struct plan_refusal *r, const char *region)
 	char where[80] = "";
 
 	if (region == NULL && is_join(r->engine)) {
-		log_info(
-		    "sweep", "regions cannot be joined as %s: %s", r->engine, r->reason);
+		log_info("sweep", "regions cannot be joined as %s: %s", r->engine, r->reason);
 		return;
 	}
 	if (region != NULL)
@@ -110,8 +109,7 @@ say_regions(const struct plan *old, const struct plan *p)
 	for (uint32_t i = 0; now->join == PLAN_ISLANDS && i < now->n; i++)
 		say_crowding(p, &now->region[i]);
 	if (before == NULL || before->join != now->join)
-		log_notice(
-		    "sweep", "the regions are joined as %s", plan_join_name(now->join));
+		log_notice("sweep", "the regions are joined as %s", plan_join_name(now->join));
 }
 
 void

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The steps of the ladder.  Verification has shown that old and new tables are free
- * of cycles by themselves; where old ones are not (credit_loops = warn) there is
- * nothing to lose.
+ * A step for each LID that changes (reconfig.h).  Verification has shown that old and new tables
+ * are free of cycles by themselves; where the old ones are not (credit_loops = warn) nothing is
+ * promised.
+ *
+ * How many steps: of 660 random cables lost and returned, one step left 6,958 LIDs to be drained,
+ * two 5,727, and sixteen 5,723.  After returns two left 10,549 LIDs with their old entries, sixteen
+ * 9,442, and of joined regions some returns wait for an administrator with less than sixteen.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +16,7 @@
 #include "lib/algo/scc.h"
 #include "lib/bitset.h"
 
-/* Of 660 cables lost and returned, two steps left no more LIDs to be drained than sixteen did (5,727
- * and 5,723), one step a fifth more. */
-#define STEPS_MAX 2
+#define STEPS_MAX 16
 #define KEPT_BYTES (64u << 20)
 
 /* ------------------------------------------------------- sets of dependencies */
@@ -297,8 +299,8 @@ reconfig_take_steps(struct reconfig *c)
 	bool ok = true, moved = true;
 
 	c->n_conflicting = (uint32_t)c->lids.n;
-	for (uint8_t step = c->in_flight;
-	     ok && moved && c->n_conflicting > 0 && step < c->in_flight + STEPS_MAX; step++) {
+	for (uint8_t step = c->in_flight; ok && moved && c->n_conflicting > 0 && step < STEPS_MAX;
+	     step++) {
 		moved = false;
 		for (size_t i = 0; ok && i < c->lids.n; i++)
 			if (c->mark[c->lids.item[i]] == CONFLICTING)

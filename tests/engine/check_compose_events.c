@@ -23,20 +23,20 @@ static const struct star four_lash = { "pgft 2 4,4 1,2 1,1", "fattree", "random 
 
 /* -------------------------------------------------------------- any engine */
 
-/* The shape an engine is at ingress on. */
+/* The shape an engine is at home on. */
 static const char *
-ingress_of(const char *engine)
+shape_of(const char *engine)
 {
-	static const char *const ingresses[][2] = { { "fattree", "pgft 2 3,3 1,2 1,1" },
+	static const char *const homes[][2] = { { "fattree", "pgft 2 3,3 1,2 1,1" },
 		{ "torus2qos", "torus 4x3 1" }, { "dor", "mesh 3x3 1" },
 		{ "hyperx", "hyperx 3x3 1" }, { "dragonfly", "dragonfly 3 1 1" },
 		{ "template", "mesh 3 1" }, { "minhop", "pgft 2 3,3 1,2 1,1" },
 		{ "sssp", "pgft 2 3,3 1,2 1,1" }, { "shortestpath", "pgft 2 3,3 1,2 1,1" },
 		{ "dgshortestpath", "pgft 2 3,3 1,2 1,1" } };
 
-	for (size_t i = 0; i < sizeof(ingresses) / sizeof(*ingresses); i++)
-		if (strcmp(ingresses[i][0], engine) == 0)
-			return ingresses[i][1];
+	for (size_t i = 0; i < sizeof(homes) / sizeof(*homes); i++)
+		if (strcmp(homes[i][0], engine) == 0)
+			return homes[i][1];
 	return "random 9 3 1 5";
 }
 
@@ -54,7 +54,7 @@ START_TEST(any_engine_in_a_region)
 		for (int j = 0; j < 3; j++) {
 			const char *name = j == _i ? e->name : "updn";
 
-			part[j] = add_part(&c, ingress_of(name), add_region(&c, name));
+			part[j] = add_part(&c, shape_of(name), add_region(&c, name));
 		}
 		for (uint32_t j = 0; j < 4; j++)
 			join_nodes(&c, pick_switch(&c, part[j / 2], PICK_LEAF, j),
@@ -139,7 +139,7 @@ lids_through(const struct plan *p, fm_sw sw, uint8_t port)
 	return 0;
 }
 
-/* A gateway's cable goes and comes: only its own LIDs move, and all go ingress. */
+/* A gateway's cable goes and comes: only its own LIDs move, and all go back. */
 START_TEST(a_gateway_dies)
 {
 	struct event_rig r;
@@ -182,7 +182,7 @@ START_TEST(a_gateway_dies)
 END_TEST
 
 /* A torus on the leaves of three pods: the pods and the spines are its core.  A cable of
- * its goes and comes: the same regions are islands, and all goes ingress. */
+ * its goes and comes: the same regions are islands, and all goes back. */
 START_TEST(an_island_of_pods_and_spines_loses_a_cable)
 {
 	struct composed c;

@@ -212,7 +212,7 @@ static const struct {
 	{ "chain = { \"dfsssp\" }\n",
 	    "fmd.conf:1: chain: no engine 'dfsssp': fmd --list-engines shows what there is" },
 	{ "chain = { \"bad_minor\" }\n",
-	    "fmd.conf:1: chain: bad_minor.so: engine ABI 0.3 is newer than the 0.2 of this fmd: "
+	    "fmd.conf:1: chain: bad_minor.so: engine ABI 1.1 is newer than the 1.0 of this fmd: "
 	    "update fmd, "
 	    "or rebuild the engine against this fmd's fmd/engine.h" },
 	{ "chain = { \"good:pods\" }\n",
