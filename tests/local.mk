@@ -150,6 +150,7 @@ UNIT_TESTS = \
 	tests/engine/check_layers \
 	tests/engine/check_mcast \
 	tests/engine/check_nue \
+	tests/engine/check_one_by_one \
 	tests/engine/check_remarks \
 	tests/sweep/check_apply \
 	tests/engine/check_repair_hosts \
