@@ -355,26 +355,6 @@ clear_strangers(const struct judge *j, uint64_t *mask, fm_sw to)
 			mask[u] = 0;
 }
 
-/* An end is no source for its own LIDs; so an end alone on its switch has no
- * pairs within it, and such a class alone in its component none at all. */
-static void
-add_sums(const struct classes *k, const struct class_sums *of, struct tally *sums,
-    const struct lid_class *c)
-{
-	const struct judge *j = k->j;
-	uint64_t n_lids = (uint64_t)c->n_end_lids + c->n_switch_lids;
-	uint64_t n_pairs = n_lids * of->sources - c->n_end_lids;
-	uint32_t component = j->snap->sw_component[c->sw];
-
-	sums->reached += n_pairs;
-	sums->hops += n_lids * of->source_hops - c->n_end_lids;
-	sums->disjoint += n_lids * (j->all_sources - of->sources);
-	sums->switch_lost +=
-	    (uint64_t)c->n_switch_lids * (k->component_size[component] - of->n_known);
-	if (n_pairs > 0 && of->farthest > sums->max_hops)
-		sums->max_hops = of->farthest;
-}
-
 /* How many of the switches that send are how far from the class. */
 static void
 find_lengths(const struct classes *k, const struct class_walker *w, bool single, struct lid_sums *s)
@@ -473,7 +453,8 @@ judge_class(
 		note_sums(k, w, c, &sums, single);
 		return;
 	}
-	add_sums(k, &sums, to, c);
+	verify_class_add(k->j, &sums, c->n_end_lids, c->n_switch_lids,
+	    k->component_size[k->j->snap->sw_component[c->sw]] - sums.n_known, to);
 	if (!single)
 		verify_class_deps(k, w, c, mask);
 }

@@ -3,7 +3,7 @@
  * core/verify/verify_class.h - all LIDs behind one switch judged together.
  *
  *	verify_class.c		tiles of classes, the sums
- *	verify_class_runs.c	which LIDs are a class
+ *	verify_class_runs.c	which LIDs are a class, and its pairs
  *	verify_class_masks.c	the egress ports of a class at every switch
  *	verify_class_hops.c	do they lead to the destination, and how far is it
  *	verify_class_single.c	the same, quickly, where a class is one LID or adaptive
@@ -125,6 +125,9 @@ verify_class_switch(const struct fm_fabric *fab, uint32_t lid)
 
 /* class, run and exact, by themselves; false: out of memory. */
 bool verify_class_runs(struct classes *k);
+/* The pairs of LIDs with the same sums; n_lost: switches without a path to those of a switch. */
+void verify_class_add(const struct judge *j, const struct class_sums *of, uint32_t n_end_lids,
+    uint32_t n_switch_lids, uint32_t n_lost, struct tally *sums);
 
 /* masks[c * stride]: the ports named in row for the runs of class[c], c < n.
  * Bit c of the result: some entry is no port 1..MASK_PORTS. */

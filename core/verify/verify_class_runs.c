@@ -88,3 +88,20 @@ verify_class_runs(struct classes *k)
 	free(of_switch);
 	return ok;
 }
+
+/* An end is no source for its own LIDs; so an end alone on its switch has no
+ * pairs within it, and such a class alone in its component none at all. */
+void
+verify_class_add(const struct judge *j, const struct class_sums *of, uint32_t n_end_lids,
+    uint32_t n_switch_lids, uint32_t n_lost, struct tally *sums)
+{
+	uint64_t n_lids = (uint64_t)n_end_lids + n_switch_lids;
+	uint64_t n_pairs = n_lids * of->sources - n_end_lids;
+
+	sums->reached += n_pairs;
+	sums->hops += n_lids * of->source_hops - n_end_lids;
+	sums->disjoint += n_lids * (j->all_sources - of->sources);
+	sums->switch_lost += (uint64_t)n_switch_lids * n_lost;
+	if (n_pairs > 0 && of->farthest > sums->max_hops)
+		sums->max_hops = of->farthest;
+}

@@ -211,7 +211,7 @@ follow(
  * a way.  False: what they do is for verify_follow.c. */
 static bool
 follow_rest(const struct path_judge *k, struct path_walker *w, const struct group *g,
-    const uint8_t *slot, uint64_t *n_lost)
+    const uint8_t *slot, uint32_t *n_lost)
 {
 	const struct judge *j = k->j;
 
@@ -377,22 +377,6 @@ carry(const struct path_judge *k, struct path_walker *w, const uint8_t *slot, co
 
 /* ------------------------------------------------------------ all of them */
 
-/* An end is no source for its own LIDs. */
-static void
-add_sums(const struct judge *j, const struct class_sums *of, uint64_t n_lost, const struct group *g,
-    struct tally *sums)
-{
-	uint64_t n_lids = (uint64_t)g->n_end_lids + g->n_switch_lids;
-	uint64_t n_pairs = n_lids * of->sources - g->n_end_lids;
-
-	sums->reached += n_pairs;
-	sums->hops += n_lids * of->source_hops - g->n_end_lids;
-	sums->disjoint += n_lids * (j->all_sources - of->sources);
-	sums->switch_lost += g->n_switch_lids * n_lost;
-	if (n_pairs > 0 && of->farthest > sums->max_hops)
-		sums->max_hops = of->farthest;
-}
-
 static bool
 is_exact(const struct judge *j, const struct path_walker *w, uint32_t group)
 {
@@ -416,14 +400,14 @@ judge_group(const struct path_judge *k, struct path_walker *w, uint32_t group, s
 	const struct group *g = &w->group[group];
 	const uint8_t *slot = w->slot + g->first * k->stride;
 	struct class_sums sums = { 0 };
-	uint64_t n_lost;
+	uint32_t n_lost;
 
 	if (is_exact(k->j, w, group) || !follow_sources(k, w, g, slot, &sums) ||
 	    !follow_rest(k, w, g, slot, &n_lost)) {
 		leave_exact(k->j, w, group);
 		return;
 	}
-	add_sums(k->j, &sums, n_lost, g, into);
+	verify_class_add(k->j, &sums, g->n_end_lids, g->n_switch_lids, n_lost, into);
 	if (k->one_state) {
 		carry_alike(k, w, slot, g->class->sw);
 		return;

@@ -50,8 +50,8 @@ spoil(const struct fm_fabric *fab, const struct fm_tables *t, struct fm_rng *r)
 }
 
 static void
-compare(const struct snapshot *snap, const struct fm_tables *t, struct fm_pool *workers,
-    uint64_t seed)
+compare(
+    const struct snapshot *snap, const struct fm_tables *t, struct fm_pool *workers, uint64_t seed)
 {
 	uint8_t *on_cycle = calloc(2, snap->fab.n_switches + 1u);
 	struct verify_request req = { .n_vls = seed % 3 == 0 ? 2 : 8,
