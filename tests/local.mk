@@ -417,6 +417,7 @@ EXTRA_DIST += $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) \
 	tests/integration/fmroute.bash \
 	tests/integration/fmsim.bash \
 	tests/integration/fmsim_nonsense.py \
+	tests/integration/fmctl_answers.py \
 	tests/integration/garble.py \
 	tests/integration/lib.bash \
 	tests/integration/sa_differences.py \

@@ -26,6 +26,7 @@ static int
 call_pages(const struct ask *a, const char *key, json_t **result, struct fm_error *err)
 {
 	json_t *all = json_array();
+	json_int_t from = 0;
 	int rc;
 
 	while ((rc = call_once(a, result, err)) == 0) {
@@ -34,7 +35,12 @@ call_pages(const struct ask *a, const char *key, json_t **result, struct fm_erro
 		json_array_extend(all, json_object_get(*result, key));
 		if (!json_is_integer(next))
 			break;
-		json_object_set_new(a->args, "from", json_integer(json_integer_value(next)));
+		if (json_integer_value(next) <= from) {
+			rc = fm_fail(err, FM_E_SYSTEM, "fmd tells the same page again");
+			break;
+		}
+		from = json_integer_value(next);
+		json_object_set_new(a->args, "from", json_integer(from));
 		json_decref(*result);
 		*result = NULL;
 	}

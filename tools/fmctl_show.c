@@ -18,11 +18,12 @@ say_list(const json_t *list, char *buf, size_t size)
 	buf[0] = '\0';
 	for (size_t i = 0; i < json_array_size(list) && at < size; i++) {
 		const json_t *v = json_array_get(list, i);
+		const char *text = json_string_value(v);
+		char number[24];
 
-		at += (size_t)(json_is_integer(v) ? snprintf(buf + at, size - at, "%s%" I,
-							i > 0 ? ", " : "", json_integer_value(v))
-						  : snprintf(buf + at, size - at, "%s%s",
-							i > 0 ? ", " : "", json_string_value(v)));
+		snprintf(number, sizeof(number), "%" I, json_integer_value(v));
+		at += (size_t)snprintf(
+		    buf + at, size - at, "%s%s", i > 0 ? ", " : "", text != NULL ? text : number);
 	}
 }
 
@@ -415,18 +416,22 @@ fmctl_show_links(const struct ask *a, const json_t *result, FILE *out)
 
 /* -------------------------------------------------------------------- path */
 
-/* One line of ibtracert, and what the link is like that leads on; mtu 0: there is none. */
+static json_int_t
+last_lid(const json_t *end)
+{
+	return fmctl_number(end, "base_lid") + (1 << (fmctl_number(end, "lmc") & 7)) - 1;
+}
+
+/* A line of ibtracert. */
 static void
 show_end(const char *word, const json_t *e, FILE *out)
 {
-	json_int_t base = fmctl_number(e, "base_lid");
-
 	fprintf(out, "%s %s {%s} portnum %" I " lid %" I "-%" I " \"%s\"\n", word,
-	    fmctl_string(e, "type"), fmctl_string(e, "node_guid"), fmctl_number(e, "port"), base,
-	    base + (1 << fmctl_number(e, "lmc")) - 1, fmctl_string(e, "node"));
+	    fmctl_string(e, "type"), fmctl_string(e, "node_guid"), fmctl_number(e, "port"),
+	    fmctl_number(e, "base_lid"), last_lid(e), fmctl_string(e, "node"));
 }
 
-/* The link that `from` leaves by: what is at its other end stands before this. */
+/* What the link is like by which packets leave `from`, behind what is at its other end. */
 static void
 show_link(const json_t *from, FILE *out)
 {
@@ -461,9 +466,7 @@ show_hops(const json_t *p, FILE *out)
 	if (json_is_true(json_object_get(p, "arrives")) && !to_switch) {
 		fprintf(out, "[%" I "] -> %s port {%s}[%" I "] lid %" I "-%" I " \"%s\"", out_port,
 		    fmctl_string(to, "type"), fmctl_string(to, "guid"), fmctl_number(to, "port"),
-		    fmctl_number(to, "base_lid"),
-		    fmctl_number(to, "base_lid") + (1 << fmctl_number(to, "lmc")) - 1,
-		    fmctl_string(to, "node"));
+		    fmctl_number(to, "base_lid"), last_lid(to), fmctl_string(to, "node"));
 		show_link(before, out);
 	}
 }

@@ -132,3 +132,9 @@ several links | tail -n +2 | sort >"$dir/cables"
 [ "$(several links from=0 --json | grep -c '"best_speed"')" = 400 ] || fail "a page has not 400 cables"
 several links from=0 --json | grep -q '"next": [1-9]' || fail "a page does not say where the next begins"
 echo "ok: pages"
+
+# ---- answers that nobody would give
+if command -v python3 >/dev/null 2>&1; then
+	python3 "$top/tests/integration/fmctl_answers.py" "$dir/state/fmd.sock" "$build/fmctl" 300 >"$dir/answer" || fail "$(cat "$dir/answer")"
+	echo "ok: answers that nobody would give"
+fi
