@@ -136,12 +136,6 @@ fmctl_show_ending(const struct ask *a, const json_t *result, FILE *out)
 /* ----------------------------------------------------------------- routing */
 
 static void
-say_max_hops(const json_t *r, char *buf, size_t size)
-{
-	snprintf(buf, size, "%" I, fmctl_number(r, "max_hops"));
-}
-
-static void
 show_refused(const json_t *r, const char *region, FILE *out)
 {
 	const json_t *refused = json_object_get(r, "refused");
@@ -202,7 +196,7 @@ fmctl_show_routes(const struct ask *a, const json_t *result, FILE *out)
 		{ "NO PATH", "unreachable_pairs", NULL, true },
 		{ "NOT JOINED", "disjoint_pairs", NULL, true }, { "LOOPS", "loops", NULL, true },
 		{ "CREDIT LOOPS", "credit_loops", NULL, true },
-		{ "MAX HOPS", NULL, say_max_hops, true } };
+		{ "MAX HOPS", "max_hops", NULL, true } };
 	const json_t *regions = json_object_get(result, "regions"), *whole;
 
 	/* the plan as a whole, with its regions where it has several */
@@ -352,28 +346,6 @@ fmctl_show_nodes(const struct ask *a, const json_t *result, FILE *out)
 	fmctl_table(json_object_get(result, "nodes"), columns, N_OF(columns), true, out);
 }
 
-static void
-say_end(const json_t *end, const char *key, char *buf, size_t size)
-{
-	if (!json_is_object(end))
-		snprintf(buf, size, "-");
-	else if (strcmp(key, "node") == 0)
-		snprintf(buf, size, "%s", fmctl_string(end, key));
-	else
-		snprintf(buf, size, "%" I, fmctl_number(end, key));
-}
-
-#define END_COLUMN(name, end, key) \
-	static void name(const json_t *r, char *buf, size_t size) \
-	{ \
-		say_end(json_object_get(r, end), key, buf, size); \
-	}
-END_COLUMN(say_from_port, "from", "port")
-END_COLUMN(say_from_lid, "from", "lid")
-END_COLUMN(say_to_node, "to", "node")
-END_COLUMN(say_to_port, "to", "port")
-END_COLUMN(say_to_lid, "to", "lid")
-
 /* As an administrator says it: 4x EDR. */
 static void
 say_rate(const json_t *r, char *buf, size_t size)
@@ -405,9 +377,9 @@ void
 fmctl_show_links(const struct ask *a, const json_t *result, FILE *out)
 {
 	static const struct column columns[] = { { "FROM", "from.node", NULL, false },
-		{ "PORT", NULL, say_from_port, true }, { "LID", NULL, say_from_lid, true },
-		{ "TO", NULL, say_to_node, false }, { "PORT", NULL, say_to_port, true },
-		{ "LID", NULL, say_to_lid, true }, { "STATE", "state", NULL, false },
+		{ "PORT", "from.port", NULL, true }, { "LID", "from.lid", NULL, true },
+		{ "TO", "to.node", NULL, false }, { "PORT", "to.port", NULL, true },
+		{ "LID", "to.lid", NULL, true }, { "STATE", "state", NULL, false },
 		{ "RATE", NULL, say_rate, false }, { "SUPPORTED", NULL, say_best, false },
 		{ "TROUBLE", NULL, say_link_trouble, false } };
 
