@@ -221,28 +221,32 @@ number_ports(struct snapshot *snap)
 	return true;
 }
 
-static bool
-index_ports(struct snapshot *snap)
+void
+snapshot_index_switch(const struct snapshot *snap, fm_sw sw, uint8_t *slot)
 {
 	const struct fm_fabric *fab = &snap->fab;
-	uint32_t n_ports;
-	fm_link *at;
+	uint8_t *of = slot + snap->sw_first_port[sw];
 
-	if (snap->sw_first_port == NULL && !number_ports(snap)) /* else its base's */
-		return false;
-	n_ports = snap->sw_first_port[fab->n_switches];
-	at = fm_arena_array(&snap->mem, n_ports + 1, fm_link);
-	if (at == NULL)
-		return false;
-	memset(at, 0xff, n_ports * sizeof(*at));
-	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
-		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
-			at[snap->sw_first_port[sw] + fab->link_port[l]] = l;
-	snap->port_link = at;
-	return true;
+	memset(of, SNAPSHOT_NO_SLOT, fab->sw_n_ports[sw] + 1u);
+	for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
+		of[fab->link_port[l]] = (uint8_t)(l - fab->sw_first_link[sw]);
 }
 
 bool
+snapshot_index_ports(struct snapshot *snap)
+{
+	uint8_t *slot = NULL;
+
+	if (number_ports(snap))
+		slot = fm_arena_array(
+		    &snap->mem, snap->sw_first_port[snap->fab.n_switches] + 1u, uint8_t);
+	for (fm_sw sw = 0; slot != NULL && sw < snap->fab.n_switches; sw++)
+		snapshot_index_switch(snap, sw, slot);
+	snap->port_slot = slot;
+	return slot != NULL;
+}
+
+void
 snapshot_set_links(struct snapshot *snap, const struct snapshot_links *l, uint32_t n_links)
 {
 	struct fm_fabric *fab = &snap->fab;
@@ -255,7 +259,6 @@ snapshot_set_links(struct snapshot *snap, const struct snapshot_links *l, uint32
 	fab->link_n_vls = l->n_vls;
 	fab->link_mbps = l->mbps;
 	fab->link_nominal_mbps = l->nominal_mbps;
-	return index_ports(snap);
 }
 
 static int
@@ -279,7 +282,8 @@ place_links(struct build *b)
 		l.nominal_mbps[i] = h->nominal_mbps;
 		l.rev[i] = reverse_of(b->halves, l.first, h);
 	}
-	return snapshot_set_links(b->snap, &l, l.first[n_sw]) ? 0 : no_memory(b->err);
+	snapshot_set_links(b->snap, &l, l.first[n_sw]);
+	return snapshot_index_ports(b->snap) ? 0 : no_memory(b->err);
 }
 
 /* Ends grouped by switch, those without one last. */

@@ -25,8 +25,10 @@ struct snapshot {
 	struct fm_hash sw_by_guid;    /* node GUID -> fm_sw; the base's, perhaps */
 	/* Port p of switch sw, 0..sw_n_ports[sw], is number sw_first_port[sw] + p of all. */
 	const uint32_t *sw_first_port; /* [n_switches + 1] */
-	const fm_link *port_link;      /* [sw_first_port[n_switches]] that leaves by the port */
-	struct snapshot *base;	       /* NULL, or whose names and arrays this one uses too */
+	/* [sw_first_port[n_switches]] which of the switch's links leaves by the port, from its
+	 * sw_first_link on; a byte, and right as long as the switch keeps its links */
+	const uint8_t *port_slot;
+	struct snapshot *base; /* NULL, or whose names and arrays this one uses too */
 	struct fm_arena mem;
 };
 
@@ -38,12 +40,17 @@ snapshot_get(struct snapshot *s)
 }
 void snapshot_put(struct snapshot *s); /* NULL is fine */
 
+#define SNAPSHOT_NO_SLOT 255 /* no switch is behind the port; a switch has 254 at most */
+
 /* The link that leaves sw by this port, and the switch behind the port; FM_NONE where no switch is
  * behind it, or the switch has no such port.  O(1). */
 static inline fm_link
 snapshot_link_at(const struct snapshot *s, fm_sw sw, uint32_t port)
 {
-	return port <= s->fab.sw_n_ports[sw] ? s->port_link[s->sw_first_port[sw] + port] : FM_NONE;
+	uint8_t slot = port <= s->fab.sw_n_ports[sw] ? s->port_slot[s->sw_first_port[sw] + port]
+						     : SNAPSHOT_NO_SLOT;
+
+	return slot != SNAPSHOT_NO_SLOT ? s->fab.sw_first_link[sw] + slot : FM_NONE;
 }
 static inline fm_sw
 snapshot_switch_at(const struct snapshot *s, fm_sw sw, uint32_t port)
@@ -115,10 +122,13 @@ struct snapshot_links {
 /* Of snap->mem, zeroed, for so many switches and links.  False: out of memory. */
 bool snapshot_make_links(
     struct snapshot *snap, uint32_t n_switches, uint32_t n_links, struct snapshot_links *links);
-/* They are those of the fabric, whose switches are there, n_links of them, and are found by their
- * ports.  False: out of memory. */
-bool snapshot_set_links(
+/* They are those of the fabric, n_links of them. */
+void snapshot_set_links(
     struct snapshot *snap, const struct snapshot_links *links, uint32_t n_links);
+/* Then the links of all switches are to be found by their ports.  False: out of memory. */
+bool snapshot_index_ports(struct snapshot *snap);
+/* Of one switch: its part of slot, a port_slot in the making. */
+void snapshot_index_switch(const struct snapshot *snap, fm_sw sw, uint8_t *slot);
 
 /* Number the connected components; a switch that is gone (no links, no ends) is in
  * none.  False: out of memory.  For who builds a snapshot. */

@@ -92,6 +92,23 @@ number_links(struct less *s, uint32_t *first)
 	return true;
 }
 
+/* Other links stand elsewhere only at switches that lose one. */
+static bool
+index_ports(struct less *s)
+{
+	const struct fm_fabric *was = &s->base->fab;
+	size_t n = s->base->sw_first_port[was->n_switches];
+	uint8_t *slot = fm_arena_array(&s->out->mem, n + 1, uint8_t);
+
+	if (slot == NULL)
+		return false;
+	memcpy(slot, s->base->port_slot, n);
+	FM_EACH_BIT (l, s->goes, was->n_links)
+		snapshot_index_switch(s->out, was->link_to[l], slot);
+	s->out->port_slot = slot;
+	return true;
+}
+
 static bool
 copy_links(struct less *s)
 {
@@ -116,7 +133,8 @@ copy_links(struct less *s)
 		for (size_t i = 0; i < len; i++)
 			to.rev[n + i] = s->number[was->link_rev[l + i]];
 	}
-	return snapshot_set_links(s->out, &to, s->number[was->n_links]);
+	snapshot_set_links(s->out, &to, s->number[was->n_links]);
+	return index_ports(s);
 }
 
 /* Those of base, if none goes. */
@@ -317,7 +335,7 @@ snapshot_without(struct snapshot *base, const struct snapshot_loss *loss, struct
 	s.out->base = snapshot_get(base);
 	s.out->sw_by_guid = base->sw_by_guid;
 	s.out->sw_first_port = base->sw_first_port;
-	s.out->port_link = base->port_link;
+	s.out->port_slot = base->port_slot;
 	ok = take_links(&s) && (!any_end_goes(&s) || (copy_ends(&s) && index_lids(&s))) &&
 	    take_components(&s);
 	free(s.number);

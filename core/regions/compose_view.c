@@ -103,7 +103,8 @@ make_links(struct building *b)
 	to.first[n] = at;
 	for (fm_link l = 0; l < at; l++)
 		to.rev[l] = number[to.rev[l]];
-	return snapshot_set_links(b->snap, &to, at);
+	snapshot_set_links(b->snap, &to, at);
+	return snapshot_index_ports(b->snap);
 }
 
 /* ------------------------------------------------------------------- ends */
