@@ -44,12 +44,12 @@ struct judge {
 	const struct fm_fabric *fab;
 	const struct fm_tables *t;
 	const struct verify_request *req;
-	uint32_t *port_first;  /* [n_switches + 1] into the next three */
-	fm_sw *port_to;	       /* [sum of n_ports + 1] the switch behind a port, or FM_NONE */
-	uint8_t *port_slot;    /* position of its link among the switch's links */
-	uint8_t *port_has_end; /* 1 = an end-port is there */
-	uint32_t *n_sources;   /* [n_switches] end-ports that send */
-	fm_sw *source_sw;      /* [n_source_sw] switches with some */
+	const uint32_t *port_first; /* [n_switches + 1] into the next three; the snapshot's */
+	fm_sw *port_to;		    /* [sum of n_ports + 1] the switch behind a port, or FM_NONE */
+	const uint8_t *port_slot;   /* position of its link among the switch's links; its too */
+	uint8_t *port_has_end;	    /* 1 = an end-port is there */
+	uint32_t *n_sources;	    /* [n_switches] end-ports that send */
+	fm_sw *source_sw;	    /* [n_source_sw] switches with some */
 	uint32_t n_source_sw;
 	uint32_t *component_sources; /* [n_components] */
 	uint32_t all_sources, switchless;

@@ -17,21 +17,13 @@
 static bool
 alloc_ports(struct judge *j)
 {
-	const struct fm_fabric *fab = j->fab;
-	uint32_t n = fab->n_switches, n_ports = 0;
+	uint32_t n_ports = j->snap->sw_first_port[j->fab->n_switches];
 
-	j->port_first = malloc((n + 1) * sizeof(*j->port_first));
-	if (j->port_first == NULL)
-		return false;
-	for (fm_sw sw = 0; sw < n; sw++) {
-		j->port_first[sw] = n_ports;
-		n_ports += fab->sw_n_ports[sw] + 1u;
-	}
-	j->port_first[n] = n_ports;
+	j->port_first = j->snap->sw_first_port;
+	j->port_slot = j->snap->port_slot;
 	j->port_to = malloc((n_ports + 1) * sizeof(*j->port_to));
-	j->port_slot = calloc(n_ports + 1, 1);
 	j->port_has_end = calloc(n_ports + 1, 1);
-	return j->port_to != NULL && j->port_slot != NULL && j->port_has_end != NULL;
+	return j->port_to != NULL && j->port_has_end != NULL;
 }
 
 static bool
@@ -43,12 +35,8 @@ setup_ports(struct judge *j)
 		return false;
 	memset(j->port_to, 0xff, j->port_first[fab->n_switches] * sizeof(*j->port_to));
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
-		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++) {
-			uint32_t at = j->port_first[sw] + fab->link_port[l];
-
-			j->port_to[at] = fab->link_to[l];
-			j->port_slot[at] = (uint8_t)(l - fab->sw_first_link[sw]);
-		}
+		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
+			j->port_to[j->port_first[sw] + fab->link_port[l]] = fab->link_to[l];
 	return true;
 }
 
@@ -84,9 +72,7 @@ setup_sources(struct judge *j)
 void
 verify_judge_free(struct judge *j)
 {
-	free(j->port_first);
 	free(j->port_to);
-	free(j->port_slot);
 	free(j->port_has_end);
 	free(j->n_sources);
 	free(j->source_sw);
