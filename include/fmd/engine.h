@@ -278,7 +278,7 @@ struct fm_nodeset_list {
 /* One number, of a node or of one of its ports. */
 struct fm_node_value {
 	uint64_t guid;	/* as written */
-	uint32_t index; /* fm_sw or fm_end with this GUID, FM_NONE: not in this fabric */
+	uint32_t index; /* the fm_sw whose sw_guid it is, else the fm_end; FM_NONE: neither */
 	uint32_t port;	/* 0 where none was written */
 	int64_t value;
 };
