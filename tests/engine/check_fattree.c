@@ -20,6 +20,8 @@
 #include "tests/unit/generate_words.h"
 
 extern const struct fm_engine fattree_LTX_fm_engine;
+extern const struct fm_engine updn_LTX_fm_engine;
+extern const struct fm_engine dfsssp_LTX_fm_engine;
 
 struct quality {
 	uint32_t a2a_max; /* routes over the most loaded link between switches */
@@ -517,6 +519,51 @@ START_TEST(test_hosts_above)
 }
 END_TEST
 
+/* Storage on two switches of the second level: a tree all the same, in one VL, where no link
+ * bears much more than the mean. */
+START_TEST(test_storage)
+{
+	static const struct fm_engine *const engines[] = { &fattree_LTX_fm_engine,
+		&updn_LTX_fm_engine, &dfsssp_LTX_fm_engine };
+	static const char *const at[] = { "agg-4-1", "agg-4-3" };
+	struct metrics_request req = { .ebb_samples = 10, .seed = 1 };
+	struct netlist nl = { 0 };
+	struct fm_error err = { 0 };
+	struct tables *t = NULL;
+	struct snapshot *snap;
+	struct fm_arena mem;
+	void *opts = NULL;
+	struct metrics m;
+	struct router r;
+
+	fm_arena_init(&mem, SIZE_MAX);
+	ck_assert_int_eq(generate_words("pgft 3 8,5,4 1,4,4 1,2,1", &nl, &err), 0);
+	for (unsigned i = 0; i < 6; i++) {
+		static const char *const names[] = { "s1", "s2", "s3", "s4", "s5", "s6" };
+		uint32_t sw = node_named(&nl, at[i % 2]), node;
+
+		netlist_uncable(&nl, sw, 1 + i / 2);
+		node = netlist_add(&nl, NETLIST_CA, names[i], names[i], 0, 1);
+		netlist_cable(&nl, node, 1, sw, 1 + i / 2, 25000);
+	}
+	snap = snapshot_of(&nl, 0);
+	ck_assert_int_eq(router_init(&r, 2, &err), 0);
+	ck_assert_int_eq(options_bind(engines[_i], NULL, snap, &mem, &opts, &err), 0);
+	ck_assert_msg(
+	    route_once(&r, engines[_i], opts, &snap->fab, NULL, 0, &t, &err) == 0, "%s", err.msg);
+	ck_assert_uint_eq(t->t.n_vls_used, 1);
+	judge(&r, snap, t);
+	ck_assert_int_eq(metrics_compute(snap, &t->t, &req, r.workers, &m, &err), 0);
+	ck_assert_msg(m.a2a_max_over_avg <= 2.2, "%s: max/avg %.3f", engines[_i]->name,
+	    m.a2a_max_over_avg);
+	fm_arena_fini(&mem);
+	tables_put(t);
+	snapshot_put(snap);
+	router_fini(&r);
+	netlist_fini(&nl);
+}
+END_TEST
+
 static void
 find_warning(void *arg, enum fm_log_level level, const char *subsystem, const char *line)
 {
@@ -756,6 +803,7 @@ main(void)
 	tcase_add_test(tc, test_memory);
 	tcase_add_test(tc, test_lmc);
 	tcase_add_test(tc, test_hosts_above);
+	tcase_add_loop_test(tc, test_storage, 0, 3);
 	tcase_add_test(tc, test_miswired);
 	tcase_add_test(tc, test_uneven_director);
 	tcase_add_loop_test(tc, test_classes, 0, 3);

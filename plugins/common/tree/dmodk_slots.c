@@ -231,6 +231,9 @@ number_of(struct fm_dmodk_routes *ft, uint32_t c, unsigned class, uint32_t place
 {
 	uint32_t size = ft->class_size[class], main = ways > 1 ? size / ways * ways : 0;
 
+	/* sources look at the digits of an upper switch, where successive numbers are the same */
+	if (ft->rank[ft->col_sw[c]] > 0)
+		return c * size + place * ft->divider[ft->col_sw[c]];
 	if (main == 0 || main == size)
 		return c * size + place;
 	if (place < main)
