@@ -167,11 +167,13 @@ find_parts(const struct fm_tiers *t, struct parts *p)
 	return true;
 }
 
-/* Leaves that are joined to leaves, from the one that is to most on, until none is. */
+/* Leaves that are joined to leaves, from the one that is to most on, until none is.
+ * *refused: one that would be too many. */
 static int
-strike_leaves(const struct fm_tiers *t, uint16_t *rank, uint32_t *joined, uint32_t n_joined,
-    struct fm_error *err)
+strike_leaves(const struct fm_tiers *t, uint32_t *joined, uint32_t n_joined, bool forests,
+    fm_sw *refused, struct fm_error *err)
 {
+	uint16_t *rank = t->rank;
 	struct parts parts;
 
 	if (!find_parts(t, &parts))
@@ -186,13 +188,10 @@ strike_leaves(const struct fm_tiers *t, uint16_t *rank, uint32_t *joined, uint32
 				worst = s;
 		part = fm_ufind(parts.component, worst);
 		parts.struck[part] += t->n_hosts[worst];
-		if (parts.cyclic[part] && parts.struck[part] * 3 > parts.hosts[part]) {
-			fm_arc first = 0;
-			uint32_t n = count_siblings(t, rank, &first);
-
-			EACH_ARC(t, a, worst)
-			if (rank[t->arcs->to[a]] == 0)
-				return refuse_siblings(t, "switches with hosts", a, n, err);
+		if ((parts.cyclic[part] || !forests) &&
+		    parts.struck[part] * 3 > parts.hosts[part]) {
+			*refused = worst;
+			return 0;
 		}
 		rank[worst] = FM_NO_TIER;
 		n_joined -= 2 * joined[worst];
@@ -204,16 +203,22 @@ strike_leaves(const struct fm_tiers *t, uint16_t *rank, uint32_t *joined, uint32
 	return 0;
 }
 
-/* rank 0 for leaves, FM_NO_TIER for all others. */
-static int
-find_leaves(const struct fm_tiers *t, uint16_t *rank, uint32_t *joined, struct fm_error *err)
+int
+fm_tiers_find_leaves(struct fm_tiers *t, bool forests, fm_sw *refused, struct fm_error *err)
 {
-	uint32_t n_joined = 0;
+	uint32_t *joined = alloc(t, sizeof(*joined)), n_joined = 0;
+	uint16_t *rank;
 
-	for (fm_sw s = 0; s < t->n; s++) {
+	*refused = FM_NONE;
+	t->n_hosts = alloc(t, sizeof(*t->n_hosts));
+	t->rank = rank = alloc(t, sizeof(*t->rank));
+	if (joined == NULL || t->n_hosts == NULL || rank == NULL)
+		return fm_no_scratch(t->host, "tiers of the tree", err);
+	for (fm_end e = 0; e < t->fab->n_ends; e++)
+		if (fm_is_host(t->fab, e) && t->fab->end_sw[e] != FM_NONE)
+			t->n_hosts[t->fab->end_sw[e]]++;
+	for (fm_sw s = 0; s < t->n; s++)
 		rank[s] = t->n_hosts[s] > 0 ? 0 : FM_NO_TIER;
-		joined[s] = 0;
-	}
 	for (fm_sw s = 0; s < t->n; s++) {
 		if (rank[s] != 0)
 			continue;
@@ -221,7 +226,7 @@ find_leaves(const struct fm_tiers *t, uint16_t *rank, uint32_t *joined, struct f
 		joined[s] += rank[t->arcs->to[a]] == 0;
 		n_joined += joined[s];
 	}
-	return n_joined > 0 ? strike_leaves(t, rank, joined, n_joined, err) : 0;
+	return n_joined > 0 ? strike_leaves(t, joined, n_joined, forests, refused, err) : 0;
 }
 
 /* No cycle of switches at all: any root makes a tree. */
@@ -344,16 +349,28 @@ rank_from_centre(const struct fm_tiers *t, uint16_t *rank, fm_sw *queue, struct 
 }
 
 static int
-rank_by_hosts(struct fm_tiers *t, uint32_t *scratch, fm_sw *queue, struct fm_error *err)
+refuse_leaves(const struct fm_tiers *t, fm_sw refused, struct fm_error *err)
+{
+	fm_arc first = 0;
+	uint32_t n = count_siblings(t, t->rank, &first);
+
+	EACH_ARC(t, a, refused)
+	if (t->rank[t->arcs->to[a]] == 0)
+		first = a;
+	return refuse_siblings(t, "switches with hosts", first, n, err);
+}
+
+static int
+rank_by_hosts(struct fm_tiers *t, fm_sw refused, fm_sw *queue, struct fm_error *err)
 {
 	uint64_t effort = t->arcs->n_arcs;
 	uint32_t n_siblings, n_centre, n_leaves = 0;
 	fm_arc first = 0;
 	bool joined;
-	int rc = find_leaves(t, t->rank, scratch, err);
+	int rc;
 
-	if (rc < 0)
-		return rc;
+	if (refused != FM_NONE)
+		return refuse_leaves(t, refused, err);
 	for (fm_sw i = 0; i < t->n; i++)
 		n_leaves += t->rank[i] == 0;
 	joined = spread(t, t->rank, queue);
@@ -389,29 +406,16 @@ refuse_hostless(const struct fm_tiers *t, struct fm_error *err)
 	    "with roots = {...}");
 }
 
-static int
-take_memory(struct fm_tiers *t, struct fm_error *err)
-{
-	t->n_hosts = alloc(t, sizeof(*t->n_hosts));
-	t->rank = alloc(t, sizeof(*t->rank));
-	if (t->n_hosts == NULL || t->rank == NULL)
-		return fm_no_scratch(t->host, "tiers of the tree", err);
-	for (fm_end e = 0; e < t->fab->n_ends; e++)
-		if (fm_is_host(t->fab, e) && t->fab->end_sw[e] != FM_NONE)
-			t->n_hosts[t->fab->end_sw[e]]++;
-	return 0;
-}
-
 int
 fm_tiers_find(struct fm_tiers *t, struct fm_error *err)
 {
-	uint32_t *scratch, hosts = 0;
-	fm_sw *queue;
-	int rc = take_memory(t, err);
+	uint32_t *scratch = alloc(t, sizeof(*scratch)), hosts = 0;
+	fm_sw *queue = alloc(t, sizeof(*queue)), refused;
+	int rc = fm_tiers_find_leaves(t, true, &refused, err);
 
-	scratch = alloc(t, sizeof(*scratch));
-	queue = alloc(t, sizeof(*queue));
-	if (rc < 0 || scratch == NULL || queue == NULL)
+	if (rc < 0)
+		return rc;
+	if (scratch == NULL || queue == NULL)
 		return fm_no_scratch(t->host, "tiers of the tree", err);
 	for (fm_sw s = 0; s < t->n; s++)
 		hosts += t->n_hosts[s];
@@ -422,7 +426,7 @@ fm_tiers_find(struct fm_tiers *t, struct fm_error *err)
 	else if (hosts == 0)
 		rc = refuse_hostless(t, err);
 	else
-		rc = rank_by_hosts(t, scratch, queue, err);
+		rc = rank_by_hosts(t, refused, queue, err);
 	if (rc < 0)
 		return rc;
 	t->n_ignored = count_siblings(t, t->rank, &t->ignored);

@@ -28,4 +28,11 @@ struct fm_tiers {
  * FM_E_RESOURCE, FM_E_TOPOLOGY. */
 int fm_tiers_find(struct fm_tiers *t, struct fm_error *err);
 
+/* The leaves alone, into rank: 0, and FM_NO_TIER for all others.  They are the switches with
+ * hosts; while two are joined, the one that is joined to most is struck off.  *refused: FM_NONE,
+ * or one that was not, as it would leave more than a third of the hosts of its component
+ * without a leaf; with forests that is no matter where there is no cycle.
+ * O(links + leaves * switches struck off).  FM_E_RESOURCE. */
+int fm_tiers_find_leaves(struct fm_tiers *t, bool forests, fm_sw *refused, struct fm_error *err);
+
 #endif

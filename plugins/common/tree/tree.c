@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "plugins/common/tree/tree.h"
 
-static bool
-has_hosts(const struct fm_fabric *fab, fm_sw sw)
+#include "plugins/common/tree/tiers.h"
+
+/* Where no switch is refused, leaves are none that are joined to leaves: a few hosts on upper
+ * switches (storage) are no reason to give a tree up.  Regions keep to what all can see. */
+static int
+find_leaves(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_arcs *arcs,
+    uint32_t *rank, struct fm_error *err)
 {
-	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
-		if (fm_is_host(fab, e))
-			return true;
-	return false;
+	struct fm_tiers t = { .host = host, .fab = fab, .arcs = arcs, .n = fab->n_switches };
+	fm_sw refused;
+	int rc = fm_tiers_find_leaves(&t, false, &refused, err);
+	bool plain = fm_has_proxies(fab) || refused != FM_NONE;
+
+	for (fm_sw s = 0; rc == 0 && s < t.n; s++)
+		if (plain)
+			rank[s] = t.n_hosts[s] > 0 ? 0 : FM_RANK_NONE;
+		else
+			rank[s] = t.rank[s] == 0 ? 0 : FM_RANK_NONE;
+	return rc;
 }
 
 /* Breadth first from all leaves; tells whether the fabric is levelled. */
@@ -17,15 +29,16 @@ fm_tree_build(const struct fm_host *host, const struct fm_fabric *fab, const str
 {
 	uint32_t n = fab->n_switches, head = 0, tail = 0;
 	fm_sw *queue = fm_scratch_array(host, n, fm_sw);
+	int rc;
 
 	*out = (struct fm_tree){ .levelled = true, .rank = fm_scratch_array(host, n, uint32_t) };
 	if (queue == NULL || out->rank == NULL)
 		return fm_no_scratch(host, "ranks of the switches", err);
-	for (fm_sw s = 0; s < n; s++) {
-		out->rank[s] = has_hosts(fab, s) ? 0 : FM_RANK_NONE;
+	if ((rc = find_leaves(host, fab, arcs, out->rank, err)) != 0)
+		return rc;
+	for (fm_sw s = 0; s < n; s++)
 		if (out->rank[s] == 0)
 			queue[tail++] = s;
-	}
 	while (head < tail) {
 		fm_sw s = queue[head++];
 

@@ -2,8 +2,8 @@
 /*
  * plugins/common/tree/tree.h - is the fabric a fat tree, seen from its hosts?
  *
- *	rank	hops from the nearest switch with hosts; hosts' own switches are
- *		leaves, rank 0.  Levelled: every arc joins neighbouring ranks.
+ *	rank	hops from the nearest leaf, rank 0: switches with hosts that are joined to
+ *		none (tiers.h).  Levelled: every arc joins neighbouring ranks.
  */
 #ifndef PLUGINS_COMMON_TREE_TREE_H
 #define PLUGINS_COMMON_TREE_TREE_H
