@@ -274,6 +274,7 @@ demote_above(struct order *o, fm_sw s)
 static void
 demote_all(struct order *o)
 {
+	bool any = false;
 	fm_sw foster;
 
 	for (uint32_t i = 0; i < o->n_parts; i++) {
@@ -282,8 +283,8 @@ demote_all(struct order *o)
 	}
 	spread_rooted(o, o->n_parts);
 	for (fm_sw s = 0; s < o->n; s++)
-		o->aside[s] = !o->rooted[s];
-	while ((foster = choose_foster(o)) != FM_NONE)
+		any |= o->aside[s] = !o->rooted[s];
+	while (any && (foster = choose_foster(o)) != FM_NONE)
 		spread_rooted(o, demote_above(o, foster));
 }
 
