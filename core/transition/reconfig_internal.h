@@ -43,7 +43,8 @@ struct reconfig {
 	bool counted;	   /* from counts that may be too high */
 	uint32_t *position; /* [n_vertices] in an order of the old dependencies */
 	uint32_t n_conflicting;
-	/* by reconfig_partition(): who is not placed is drained whole, all others are proven together */
+	/* by reconfig_partition(): who is not placed is drained whole, all others are proven
+	 * together */
 	bool parted;
 	uint32_t n_cut; /* ... of them, whose old ways are whole */
 	enum verify_sl_model model;
