@@ -25,4 +25,5 @@ dist_docpages_DATA = \
 	doc/repair.md \
 	doc/running.md \
 	doc/sa.md \
-	doc/sweep-fields.md
+	doc/sweep-fields.md \
+	doc/writing-engines.md

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Engines built elsewhere, with pkg-config against what "make install" lays down,
 # dropped into a folder and found: the skeleton copied out and renamed, and the one
-# that HACKING.md shows a newcomer, text and commands as they stand there.
+# that doc/writing-engines.md shows a newcomer, text and commands as they stand there.
 # Runs in the build directory.
 set -eu
 top=$(cd "${srcdir:-..}" && pwd)
@@ -22,7 +22,7 @@ export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
 make -s install-dist_docDATA install-dist_docpagesDATA install-dist_examplesDATA DESTDIR="$tmp/root" >"$tmp/log" 2>&1 ||
 	{ cat "$tmp/log"; exit 1; }
 docs=$(dirname "$(find "$tmp/root" -name HACKING.md)")
-named=$(cat "$top/HACKING.md" "$top/README.md" "$top"/doc/*.[158] "$top"/doc/*.in "$top"/include/fmd/*.h |
+named=$(cat "$top/HACKING.md" "$top/README.md" "$top/doc/writing-engines.md" "$top"/doc/*.[158] "$top"/doc/*.in "$top"/include/fmd/*.h |
 	grep -o 'doc/[a-z-]*\.md' | sort -u)
 [ "$(echo "$named" | wc -l)" -gt 5 ] || { echo "only named: $named"; exit 1; }
 for f in README.md $named examples/template.c; do
@@ -61,20 +61,20 @@ if [ "$(uname -m)" = x86_64 ] && cc --version | grep -q 'Debian 12\.2\.0' && ld 
 		{ echo "tests/abi/1.0/build does not make tests/abi/1.0/frozen.so"; exit 1; }
 fi
 
-# ---- HACKING.md alone: its engine, its command to build it, its commands to use it
-guide=$top/HACKING.md
+# ---- doc/writing-engines.md alone: its engine, its command to build it, its commands to use it
+guide=$top/doc/writing-engines.md
 mkdir "$tmp/guide"
 sed -n '/^   ```c$/,/^   ```$/p' "$guide" | sed '1d;$d;s/^   //' >"$tmp/guide/my.c"
 n=$(wc -l <"$tmp/guide/my.c")
-[ "$n" -gt 20 ] && [ "$n" -lt 100 ] || { echo "the engine of HACKING.md has $n lines"; exit 1; }
+[ "$n" -gt 20 ] && [ "$n" -lt 100 ] || { echo "the engine of doc/writing-engines.md has $n lines"; exit 1; }
 build=$(sed -n 's/^2\. Build: `\(.*\)`\.$/\1/p' "$guide")
 case $build in
 *pkg-config*my.c*) ;;
-*) echo "no command to build my.c in HACKING.md: $build"; exit 1 ;;
+*) echo "no command to build my.c in doc/writing-engines.md: $build"; exit 1 ;;
 esac
-(cd "$tmp/guide" && eval "$build -Wall -Werror") || { echo "HACKING.md does not build: $build"; exit 1; }
+(cd "$tmp/guide" && eval "$build -Wall -Werror") || { echo "doc/writing-engines.md does not build: $build"; exit 1; }
 ./fmd-engine-check "$tmp/guide/my.so" "$tmp/tree.net" | grep '^ok ' ||
-	{ echo "the engine of HACKING.md does not hold"; exit 1; }
+	{ echo "the engine of doc/writing-engines.md does not hold"; exit 1; }
 
 # step NUMBER: the first command of this step, with FABRIC in it, run in the folder.
 step() {
@@ -82,17 +82,17 @@ step() {
 	(cd "$tmp/guide" && PATH=$build_dir:$PATH && export PATH && eval "$command $2")
 }
 build_dir=$PWD
-step 3 '' | grep -q '^ok ' || { echo "step 3 of HACKING.md: $command"; exit 1; }
-step 4 '--config=none --json' >"$tmp/out" || { echo "step 4 of HACKING.md: $command"; exit 1; }
+step 3 '' | grep -q '^ok ' || { echo "step 3 of doc/writing-engines.md: $command"; exit 1; }
+step 4 '--config=none --json' >"$tmp/out" || { echo "step 4 of doc/writing-engines.md: $command"; exit 1; }
 for fact in '"engine": "my"' '"refused": \[\]' '"unreachable_pairs": 0' '"loops": 0' '"credit_loops": 0' '"a2a_max_over_avg"'; do
-	grep -q "$fact" "$tmp/out" || { echo "step 4 of HACKING.md, no $fact:"; cat "$tmp/out"; exit 1; }
+	grep -q "$fact" "$tmp/out" || { echo "step 4 of doc/writing-engines.md, no $fact:"; cat "$tmp/out"; exit 1; }
 done
 daemon=$(sed -n 's/^ *`\(fmd --plugin-dir[^`]*\)`.*/\1/p' "$guide")
-[ -n "$daemon" ] || { echo "HACKING.md does not start fmd"; exit 1; }
+[ -n "$daemon" ] || { echo "doc/writing-engines.md does not start fmd"; exit 1; }
 (cd "$tmp/guide" && PATH=$build_dir:$PATH && export PATH &&
 	eval "$daemon --plugin-dir=$build_dir/plugins/engines/.libs --config=none --transport=sim:$tmp/tree.net --state-dir=$tmp/state --once") \
 	>"$tmp/log" 2>&1 && grep -q 'SUBNET UP.*engine my' "$tmp/log" ||
-	{ echo "fmd does not bring the subnet up by the engine of HACKING.md:"; cat "$tmp/log"; exit 1; }
+	{ echo "fmd does not bring the subnet up by the engine of doc/writing-engines.md:"; cat "$tmp/log"; exit 1; }
 
 # ---- what the check says of it: loops it did not promise absent, and where it crashes
 ./fmroute gen torus 5 1 >"$tmp/ring.net"
