@@ -11,7 +11,7 @@
 int plan_try_to_keep(
     struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err);
 /* The nominal plan, if all that its tables need is back: *out, proven anew, or NULL.  Its
- * tables are copied, for the ladder may leave entries as they are. */
+ * tables are copied, for reconfig_plan() may leave entries as they are. */
 int plan_return_to_nominal(
     struct router *r, const struct plan_request *q, struct plan **out, struct fm_error *err);
 /* What was right of regions when more was there stays with the plan. */

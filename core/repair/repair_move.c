@@ -15,7 +15,7 @@
  * switch sends to the LID.
  *
  * The old dependencies stay in the graph: who goes on with the old SL on ways that have
- * not changed is as safe as before.  On ways that have, it is for the ladder (reconfig.h).
+ * not changed is as safe as before.  On ways that have, it is for reconfig_plan().
  *
  * Time: O(LIDs of two switches x hops) for each VL tried.
  */

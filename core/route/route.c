@@ -455,8 +455,8 @@ is_better(struct router *r, const struct plan *p, const struct plan *fresh, bool
 	return 0;
 }
 
-/* A full route in place of the repaired *p, if it is worth it: *done, and it has been
- * up the ladder. */
+/* A full route in place of the repaired *p, if it is worth it: *done, and it has been through
+ * reconfig_plan(). */
 static int
 try_to_rebalance(struct router *r, const struct plan_request *q, struct plan **p, bool *done,
     struct fm_error *err)

@@ -3,9 +3,11 @@
 CORE_SOURCES += \
 	core/transition/reconfig.c \
 	core/transition/reconfig.h \
+	core/transition/reconfig_compare.c \
 	core/transition/reconfig_conflicts.c \
 	core/transition/reconfig_counts.c \
 	core/transition/reconfig_entries.c \
+	core/transition/reconfig_graph.c \
 	core/transition/reconfig_internal.h \
 	core/transition/reconfig_partition.c \
 	core/transition/reconfig_resume.c \

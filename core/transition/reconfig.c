@@ -12,51 +12,6 @@
 
 #define LARGE_ENTRIES 1000000 /* of forwarding tables: a third of a second */
 
-/* ------------------------------------------------------------- what it is */
-
-bool
-reconfig_has_link(const struct fm_fabric *fab, fm_sw sw, fm_sw to, uint8_t port)
-{
-	if (sw >= fab->n_switches)
-		return false;
-	for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
-		if (fab->link_port[l] == port && fab->link_to[l] == to)
-			return true;
-	return false;
-}
-
-/* Has the one a link that the other has not?  Both list those of a switch in the same order. */
-static bool
-has_more_links(const struct fm_fabric *a, const struct fm_fabric *b)
-{
-	for (fm_sw sw = 0; sw < a->n_switches; sw++) {
-		fm_link at = sw < b->n_switches ? b->sw_first_link[sw] : 0;
-		fm_link end = sw < b->n_switches ? b->sw_first_link[sw + 1] : 0;
-
-		for (fm_link l = a->sw_first_link[sw]; l < a->sw_first_link[sw + 1]; l++, at++) {
-			while (at < end &&
-			    (b->link_to[at] != a->link_to[l] ||
-				b->link_port[at] != a->link_port[l]))
-				at++;
-			if (at == end)
-				return true;
-		}
-	}
-	return false;
-}
-
-static enum plan_change_kind
-kind_of(const struct plan_request *q, const struct plan *p)
-{
-	const struct fm_fabric *was = &q->prev->snap->fab, *now = &p->snap->fab;
-
-	if (has_more_links(was, now))
-		return PLAN_LOSS;
-	if (q->anew || strcmp(q->prev->engine, p->engine) != 0)
-		return PLAN_ENGINE;
-	return has_more_links(now, was) ? PLAN_RECOVERY : PLAN_REBALANCE;
-}
-
 /* ------------------------------------------------------------------- all of it */
 
 static void
@@ -301,7 +256,7 @@ reconfig_plan(
 		reconfig_counts_keep(r, q->prev, p);
 		return 0;
 	}
-	p->change.kind = kind_of(q, p);
+	p->change.kind = reconfig_kind(q, p);
 	if (p->verdict.credit_loops > 0 || q->prev->verdict.credit_loops > 0)
 		return 0; /* allowed, so nothing is promised */
 	rc = q->n_installed > 0 ? order_interrupted(r, q, plan, err)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Destinations without a place on the ladder.  Whose old ways are whole may keep
- * them; the others are drained, if their new ways agree with what stays.  Where nothing is
- * lost nobody is drained: the tables there are stay, new switches as leaves of them (stub.h).
+ * The LIDs that found no step.  Those whose old paths are whole may keep them; the others are
+ * drained, if their new paths agree with what is kept.  Where nothing is lost no LID is drained:
+ * the tables that there are stay, with new switches as stubs of them (stub.h).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "core/transition/transition.h"
 #include "lib/error.h"
 
-#define LATER 1 /* the stage: no other is written before it */
+#define DEFERRED 1 /* the step: no other is written before it */
 
 /* A plan for this fabric with all tables of prev: *out, or NULL where they do not serve
  * as well. */
@@ -51,48 +51,6 @@ stay(struct router *r, const struct plan_request *q, const struct plan *prev,
 	return rc;
 }
 
-enum { UNKNOWN, ARRIVES, STRAYS };
-
-/* Follow entries from sw to where it is known whether they arrive. */
-static uint8_t
-look_ahead(
-    const struct reconfig *c, const struct plan *p, fm_sw sw, uint16_t lid, const uint8_t *known)
-{
-	fm_end end = c->fab->lid_end[lid];
-
-	for (uint32_t n = 0; n < c->fab->n_switches && sw < p->snap->fab.n_switches; n++) {
-		uint8_t port = p->tables->t.lft[sw][lid];
-		fm_link l = fm_link_at(c->fab, sw, port);
-
-		if (known[sw] != UNKNOWN)
-			return known[sw];
-		if (l == FM_NONE)
-			return sw == c->fab->end_sw[end] && port == c->fab->end_port[end] ? ARRIVES
-											  : STRAYS;
-		sw = c->fab->link_to[l];
-	}
-	return STRAYS;
-}
-
-/* From which switches does p lead to the LID?  known: [n_switches].  O(switches). */
-static void
-find_arrivals(const struct reconfig *c, const struct plan *p, uint16_t lid, uint8_t *known)
-{
-	memset(known, UNKNOWN, c->fab->n_switches);
-	for (fm_sw from = 0; from < c->fab->n_switches; from++) {
-		uint8_t is = look_ahead(c, p, from, lid, known);
-
-		for (fm_sw sw = from; sw != FM_NONE && known[sw] == UNKNOWN;) {
-			fm_link l = sw < p->snap->fab.n_switches
-			    ? fm_link_at(c->fab, sw, p->tables->t.lft[sw][lid])
-			    : FM_NONE;
-
-			known[sw] = is;
-			sw = l != FM_NONE ? c->fab->link_to[l] : FM_NONE;
-		}
-	}
-}
-
 static void
 swap_bytes(uint8_t *a, uint8_t *b)
 {
@@ -100,23 +58,6 @@ swap_bytes(uint8_t *a, uint8_t *b)
 
 	*a = *b;
 	*b = c;
-}
-
-bool
-reconfig_old_path_is_whole(
-    const struct reconfig *c, const struct plan *old, const struct plan *p, uint16_t lid)
-{
-	uint32_t n = c->fab->n_switches;
-	uint8_t *now = c->arrivals, *before = c->arrivals + n;
-
-	if (lid > old->top_lid)
-		return false;
-	find_arrivals(c, p, lid, now);
-	find_arrivals(c, old, lid, before);
-	for (fm_sw sw = 0; sw < n; sw++)
-		if (now[sw] == ARRIVES && before[sw] != ARRIVES)
-			return false;
-	return true;
 }
 
 /* Exchange the columns of the LIDs that are to stay with those kept: entries and
@@ -230,7 +171,7 @@ count_marked(const struct reconfig *c, enum mark mark)
 	return n;
 }
 
-/* What the last stage has written over is still under way when all is written: again beside what
+/* What the last step has written over is still under way when all is written: again beside what
  * it has become (settle() in reconfig_steps.c). */
 static bool
 unsettle_last(struct reconfig *c, bool *fits)
@@ -239,9 +180,9 @@ unsettle_last(struct reconfig *c, bool *fits)
 	bool ok = true;
 
 	for (size_t i = 0; i < c->lids.n; i++) {
-		uint8_t stage = c->rules[c->lids.item[i]] & TRANSITION_STEP;
+		uint8_t step = c->rules[c->lids.item[i]] & TRANSITION_STEP;
 
-		last = stage > last ? stage : last;
+		last = step > last ? step : last;
 	}
 	*fits = true;
 	for (size_t i = 0; ok && *fits && i < c->lids.n; i++) {
@@ -344,7 +285,7 @@ drain_them(const struct plan_request *q, struct reconfig *c, struct plan *p)
 	for (size_t i = 0; !waive && i < c->lids.n; i++)
 		if (c->mark[c->lids.item[i]] == CONFLICTING)
 			c->rules[c->lids.item[i]] =
-			    c->parted ? TRANSITION_DRAIN_COLUMN | LATER : TRANSITION_DRAIN;
+			    c->parted ? TRANSITION_DRAIN_COLUMN | DEFERRED : TRANSITION_DRAIN;
 	p->change.n_waived = waive ? n : 0;
 	p->change.n_drained = waive ? 0 : n;
 	p->change.n_kept_old = count_marked(c, KEEPS_OLD);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What all LIDs depend on, counted: for each dependency how many have it.
+ * For each dependency, the number of LIDs that have it.
  *
- * Those of the LIDs that stay are then all counts but those of the LIDs that change, so
- * that an event costs what it changes and not a pass over all LIDs.  Counts go with one
- * plan; after a climb the LIDs that it was about are missing, till they are asked for.
+ * The dependencies of the LIDs that do not change are then all counts but those of the LIDs that
+ * change, so an event costs what it changes and not a pass over all LIDs.  Counts belong to one
+ * plan.  After a reconfiguration the LIDs that it was about are `missing` until they are asked for.
  *
- *	touched	 LIDs whose dependencies may differ from those of the plan before: with
- *		 entries that change or lead over a link that is lost or new, or with
- *		 another owner.  Of all others the counts hold.
- *	sources	 who has ends that send.  Fewer than there were: counts are too high, which
- *		 is as good while no cycle comes of it (find_steps() in reconfig.c).  In
- *		 several VLs replies go by each end, so these have to be the same.
+ *	touched	 LIDs whose dependencies may differ from those of the plan before: with entries
+ *		 that change or that lead over a link that is lost or new, or with another
+ *		 owner.  The counts of all others hold.
+ *	sources	 switches with ends that send.  If there are fewer than there were the counts are
+ *		 too high, which does no harm while no cycle comes of it (reconfig_steps.c).
+ *		 With several VLs replies go by each end, so the ends have to be the same.
  *
  * Memory: two bytes for each (link, VL) and (link, VL) of the switch after it.
  */
@@ -44,13 +44,6 @@ reconfig_counts_forget(struct router *r)
 {
 	reconfig_counts_free(r->counts);
 	r->counts = NULL;
-}
-
-bool
-reconfig_is_owned(const struct fm_fabric *fab, uint32_t lid)
-{
-	return lid <= fab->max_lid && fab->lid_end[lid] != FM_NONE &&
-	    fab->end_sw[fab->lid_end[lid]] != FM_NONE;
 }
 
 static bool

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Entry by entry: one VL, and every switch sends.
+ * One VL, and every switch sends: the dependencies that follow from single entries.
  *
- * Then what packets of a LID depend on follows from the ways out of each two switches in a
- * row: who gets packets by link f and has the way out g makes (f, g), whoever sent them.  A
- * way is old, new or both, and so is the pair, if its two ways have something in common:
+ * What packets of a LID depend on follows then from the next hops of each two switches in a row:
+ * packets that come by link f to a switch whose next hop is link g make (f, g), whoever sent them.
+ * A next hop is of the old tables, of the new, or of both, and so is the pair if its two next hops
+ * have something in common:
  *
  *	GONE	    old only: not by the new tables
  *	FRESH	    new only
- *	AFTER_OLD   sent by an old way, met by a new one
- *	AFTER_NEW   sent by a new way, met by an old one: rule N excludes it (transition.h)
+ *	AFTER_OLD   sent by an old next hop, met by a new one
+ *	AFTER_NEW   sent by a new next hop, met by an old one; "next hop first" excludes it
+ *		    (transition.h)
  *
- * All others are of both tables, and are counted already (reconfig_counts.c).  The pairs of
- * these four kinds have an entry that changes at one end, so a change costs its entries
- * times the ports of a switch.  Rule N needs no look at what packets have met before: who
- * comes by a way that is old (or both) may have been sent there by the switch itself, and
- * has met no new entry then; who comes by one that is new only has.  So all pairs but
- * AFTER_NEW are possible, and those never, as of the ordered dependencies in deps.c.
+ * All other pairs are of both tables, and are counted already (reconfig_counts.c).  The pairs of
+ * these four kinds have an entry that changes at one end, so a change costs its entries times the
+ * ports of a switch.  For "next hop first" it does not matter what packets have met before: one
+ * that comes by a next hop that is old (or both) may have been sent there by the switch itself,
+ * and has met no new entry then; one that comes by a next hop that is new only has met one.  So
+ * all pairs but AFTER_NEW are possible, and those never, as for ordered dependencies in deps.c.
  *
- * Where the last end of a switch has gone it counts as sending still: that is too much, and
- * as good while no cycle comes of it.
+ * A switch whose last end has gone counts as sending still.  That is too much, which does no harm
+ * while no cycle comes of it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +54,7 @@ struct reconfig_entries {
 	struct reconfig_counts *k; /* the router's */
 	const struct plan *prev, *p;
 	const struct fm_fabric *fab;
-	struct fm_acyclic *graph;     /* the climb's; NULL: cycles are not looked for */
+	struct fm_acyclic *graph;     /* the reconfiguration's; NULL: cycles are not looked for */
 	FM_VEC(struct entry) entries; /* that change, by LID */
 	uint8_t *changes;	      /* [n_switches] 1: has another way out, for the LID at hand */
 	uint32_t *first;	      /* [max_lid + 2] pairs of a LID */

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where old and new SLs have a cycle together before a step is taken: an engine that gives
- * SLs to paths has routed anew, and entries that do not change at all carry packets under
- * both.  Then no order of writing helps, nor does it to empty the entries that change.
+ * Old and new SLs that have a cycle together before a step is taken: an engine that gives SLs to
+ * paths has routed anew, and entries that do not change at all carry packets under both.  Then no
+ * order of writing helps, nor does it help to empty the entries that change.
  *
- * The LIDs are parted: those whose packets, by old and new entries, under old and new SLs,
- * have no cycle together go on; all others are drained whole, entries that do not change,
- * too.  In time:
+ * The LIDs are parted.  Those whose packets, by old and new entries, under old and new SLs, have no
+ * cycle together go on.  All others are drained with all their entries.  In time:
  *
- *	at once		the drained are emptied: that takes dependencies away only
- *	a life later	their packets are gone; those that go on are written
- *	then		the SA names the new SLs: still only what was proven together
- *	hosts told	the drained are filled: by new SLs alone, as verify has proven
+ *	at once			the drained are emptied; that only takes dependencies away
+ *	a life time later	their packets are gone; the LIDs that go on are written
+ *	then			the SA names the new SLs: still only what was proven together
+ *	when hosts know		the drained are filled: by new SLs alone, as verify has proven
  *
- * Greedy: first who loses nothing by the new tables, so that who is cut off is rather who
- * was cut off already.  Not the fewest, which is NP-hard (feedback sets).
+ * Greedy: first LIDs that lose no path by the new tables, so that those that are emptied were
+ * rather cut off already.  Not the fewest, which is NP-hard (feedback sets).
  *
  * Cost: dependencies of all LIDs, once or twice, inserted one by one.
  */

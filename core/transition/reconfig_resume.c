@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writing that was broken off between two stages.  The switches hold whole columns of
- * the plan that was being written (its target) and of the one before, and 255 where a
- * column was to be drained.  All the dependencies of these were in the graph that the
- * stage was proven with, and so were those of packets still under way; which these are
- * is not known any more, so whatever the levels do not allow by themselves is written
- * when they are gone.
+ * Writing that was interrupted between two steps.  The switches hold whole columns of the plan that
+ * was being written (the target) and of the one before, and 255 where a column was to be drained.
+ * All dependencies of these were in the graph that the step was proven with, and so were those of
+ * packets in flight.  Which these are is not known any more, so whatever is not proven by legal
+ * turns alone (core/plan/levels.h) is written when they are gone.
  */
 #include <string.h>
 
@@ -16,15 +15,6 @@
 #include "lib/error.h"
 
 #define BLOCK_LIDS TRANSITION_BLOCK_LIDS
-
-bool
-reconfig_same_sls(const struct plan *was, const struct plan *now)
-{
-	uint32_t n_was = was->snap->fab.n_switches, n_now = now->snap->fab.n_switches;
-
-	return tables_same_sls(&was->tables->t, &now->tables->t, n_was < n_now ? n_was : n_now,
-	    (was->top_lid < now->top_lid ? was->top_lid : now->top_lid) + 1u);
-}
 
 bool
 reconfig_may_interrupt(const struct plan *was, const struct plan *now)

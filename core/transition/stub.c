@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Breadth first from the switches that there were; then a copy of their tables in which
- * columns are copied (keep.h), and rows of the new switches made.
+ * Stubs are found breadth first from the old switches.  Then columns are copied in a copy of their
+ * tables (core/plan/keep.h), and the rows of the new switches are made.
  */
 #include "core/transition/stub.h"
 
@@ -28,7 +28,7 @@ stub_is_new(const struct plan *was, const struct fm_fabric *now, fm_sw sw)
 	    (sw >= was->snap->fab.n_switches || graph_is_gone(&was->snap->fab, sw));
 }
 
-/* ---------------------------------------------------------------- the leaves */
+/* ----------------------------------------------------------------- the stubs */
 
 static void
 find_order(struct stubs *g)
@@ -122,7 +122,7 @@ set_entry(struct fm_tables *t, fm_sw sw, uint32_t lid, uint8_t port)
 		t->ar_group[sw][lid] = 0;
 }
 
-/* Entries of old switches over links that were not there when all was proven: no packet has
+/* Empty entries of old switches over links that were not there when all was proven: no packet has
  * come by them, and none is to. */
 static void
 clear_dead(const struct stubs *g, struct fm_tables *t, fm_sw sw)
@@ -139,7 +139,7 @@ clear_dead(const struct stubs *g, struct fm_tables *t, fm_sw sw)
 	}
 }
 
-/* To all that the root has a way to. */
+/* Entries of a new switch to all that the root has a path to. */
 static void
 lead_up(const struct stubs *g, struct fm_tables *t, fm_sw sw)
 {
@@ -150,7 +150,7 @@ lead_up(const struct stubs *g, struct fm_tables *t, fm_sw sw)
 		set_entry(t, sw, lid, root[lid] != FM_PORT_NONE ? port : FM_PORT_NONE);
 }
 
-/* To the LIDs of an end behind a new switch, from its root on. */
+/* Entries to the LIDs of an end behind a new switch, from its root on. */
 static void
 lead_down(const struct stubs *g, struct fm_tables *t, fm_end e)
 {
@@ -166,7 +166,7 @@ lead_down(const struct stubs *g, struct fm_tables *t, fm_end e)
 	}
 }
 
-/* Their ends send by the SLs of the root.  Across regions switches share rows of SLs. */
+/* Ends of stubs send by the SLs of the root.  Across regions switches share rows of SLs. */
 static bool
 give_sls(const struct stubs *g, struct tables *t)
 {
@@ -191,7 +191,7 @@ give_sls(const struct stubs *g, struct tables *t)
 	return true;
 }
 
-/* What comes to a root from a new switch is mapped as what its model there sends. */
+/* Packets that come to a root from a stub get the VLs of those that the model end there sends. */
 static void
 map_in_port(const struct stubs *g, struct fm_tables *t, fm_sw leaf)
 {

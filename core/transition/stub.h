@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/transition/stub.h - switches that come, as leaves of tables that stay.
+ * core/transition/stub.h - new switches attached as stubs of tables that stay.
  *
- * All that was there keeps its entries, SLs and VLs.  Each new switch hangs by one cable on the
- * next that is nearer to those there were; all it and what hangs on it sends goes up by that
- * cable, and down by it comes what is sent to their LIDs, which have columns and SLs of an end
- * of the old switch at the root.  So packets of theirs depend on what packets of that switch
- * depend on already, and on the cables between, behind which nothing goes on: what was free of
- * cycles is, and no order of writing is asked for.
+ * All old switches keep their entries, SLs and VLs.  Each new switch is attached by one cable to
+ * the next switch that is nearer to the old ones.  All that it and the stubs behind it send goes up
+ * by that cable, and what is sent to their LIDs comes down by it; these LIDs have columns and SLs
+ * of an end of the old switch at the root.  So their packets depend on what packets of that
+ * switch depend on already, and on the cables of the stub, behind which nothing goes on: tables
+ * that were free of cycles stay so, and need no order of writing.
  *
- * No route for good: it is what a plan starts from for which no order was found.
+ * A stub is no route for good: it is where a plan starts for which no steps were found.
  */
 #ifndef CORE_TRANSITION_STUB_H
 #define CORE_TRANSITION_STUB_H
 
 #include "core/plan/plan.h"
 
-/* Was the switch, which is there now, not there for the plan? */
+/* Is the switch there now and was not for the plan? */
 bool stub_is_new(const struct plan *was, const struct fm_fabric *now, fm_sw sw);
 /* A plan for q->snap with the tables of prev, where new switches are leaves and other new ends
  * have columns of those beside them: *out, or NULL where that is not safe or joins fewer pairs

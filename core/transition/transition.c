@@ -52,14 +52,14 @@ alloc_rest(struct transition *t, const uint8_t *rules)
 	    t->at == NULL)
 		return false;
 	for (uint32_t lid = 0; rules != NULL && lid <= t->top_lid; lid++) {
-		uint8_t stage = rules[lid] & TRANSITION_STEP;
+		uint8_t step = rules[lid] & TRANSITION_STEP;
 
 		t->rule[lid] = rules[lid];
 		t->has_rules = t->has_rules || rules[lid] != 0;
 		t->has_drains = t->has_drains || (rules[lid] & TRANSITION_DRAIN) != 0;
 		t->has_wholes = t->has_wholes ||
 		    (rules[lid] & TRANSITION_DRAIN_COLUMN) == TRANSITION_DRAIN_COLUMN;
-		t->last_step = stage > t->last_step ? stage : t->last_step;
+		t->last_step = step > t->last_step ? step : t->last_step;
 	}
 	return true;
 }
@@ -349,5 +349,5 @@ transition_counts(const struct transition *t)
 void
 transition_unordered(struct transition *t)
 {
-	t->careless = true;
+	t->unordered = true;
 }

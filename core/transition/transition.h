@@ -1,34 +1,37 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/transition/transition.h - from old tables to new ones, block by block, with no
- * moment in between at which a packet goes round in a circle or falls into a hole.
+ * core/transition/transition.h - a consistent update: from old tables to new ones, block by block,
+ * with no moment in between at which a packet goes round in a loop or is lost.
  *
- * A block is 64 entries of one switch, written by one SMP at some moment between
- * sending and acknowledgement; meanwhile either content is possible:
+ * A block is 64 entries of one switch, written by one SMP at some moment between sending and
+ * acknowledgement; meanwhile either content is possible:
  *
  *	OLD --send--> FLIGHT --acknowledged--> NEW	unanswered: FLIGHT for ever
  *
- * Loops.  Every circle of any mixture lies in one strongly connected component
- * of the destination's union of old and new next hops; almost all entries lie in
- * none and may be written at any time.  The others are *admitted*: when no way
- * leads from the new next hop back to the switch over what switches may hold by
- * now.  So the graph of all possible next hops never gets a circle.
+ * Loops.  Every loop of any mixture lies in one strongly connected component of the
+ * destination's union of old and new next hops; almost all entries lie in none and may be written
+ * at any time.  The others are *admitted*: an entry is written when no path leads from its new next
+ * hop back to the switch over what switches may hold by now.  So the graph of all possible next
+ * hops never gets a loop.
  *
- * Holes.  A switch does not point to one from which, by what switches may hold
- * by now, a packet can be lost; and a switch from which the destination will
- * not be reached any more is written after those that still send through it.
+ * Losses.  An entry does not point to a switch from which, by what switches may hold by now, a
+ * packet can be lost; and a switch from which the destination will not be reached any more is
+ * written after those that still send through it.
  *
- * What can be waited for always ends: of the entries that wait for one another
- * that with everything below it on its new way written is admitted.  Where the
- * entries of a block wait for one another crosswise, the block is *split*: sent
- * with the admitted entries new and the others old, which is one more SMP.
+ * Waiting ends: of the entries that wait for one another, the one with everything below it on its
+ * new path written is admitted.  Where the entries of two blocks wait for one another crosswise a
+ * block is *split*: it is sent with the admitted entries new and the others old, which is one more
+ * SMP.
  *
- * Deadlock (reconfig.h) may ask for more: entries of a destination in the order of
- * their new way, destinations in stages a packet's life time apart, destinations
- * drained: their entries are emptied, and filled a life time later.
+ * Freedom from deadlock (reconfig.h) may ask for more: the entries of a destination are written
+ * next hop first; or a packet's life time later than those of others (steps); or they are drained,
+ * that is, emptied, and filled a life time after the last step.
  *
- * Pure: no clock, no transport.  Cost: the changed entries and what is below them;
- * whole tables: O(switches x LIDs).  Why this suffices: doc/design.md.
+ * Pure: no clock, no transport.  Cost: the changed entries and what is below them; whole tables:
+ * O(switches x LIDs).  Why this suffices: doc/design.md.  The order of a loop-free update of one
+ * destination is that of Francois and Bonaventure, "Avoiding transient loops during the convergence
+ * of link-state routing protocols", IEEE/ACM Trans. Networking 15, 2007; here blocks of 64
+ * destinations are written at a time, so entries are admitted by what is acknowledged.
  */
 #ifndef CORE_TRANSITION_TRANSITION_H
 #define CORE_TRANSITION_TRANSITION_H
@@ -37,10 +40,10 @@
 
 #define TRANSITION_BLOCK_LIDS 64u
 
-/* What is asked of the entries of a LID beside neither loop nor hole. */
-#define TRANSITION_STEP 0x3f	       /* bits: they are written in this stage, 0 first */
-#define TRANSITION_NEXT_HOP_FIRST 0x40 /* each after the next changed one on its new way */
-#define TRANSITION_DRAIN 0x80	       /* emptied first, filled after all stages */
+/* What is asked of the entries of a LID beside neither loop nor loss. */
+#define TRANSITION_STEP 0x3f	       /* bits: they are written in this step, 0 first */
+#define TRANSITION_NEXT_HOP_FIRST 0x40 /* each after the next changed one on its new path */
+#define TRANSITION_DRAIN 0x80	       /* emptied first, filled after all steps */
 /* drained, and so are entries that do not change but lead to another switch */
 #define TRANSITION_DRAIN_COLUMN 0xc0
 
@@ -59,7 +62,7 @@ struct transition_counts {
 enum transition_action {
 	TRANSITION_SEND, /* here is a block */
 	TRANSITION_BUSY, /* answers have to come first */
-	TRANSITION_COLD, /* nothing goes on before links are active: transition_warm() */
+	TRANSITION_COLD, /* links have to become active first: transition_warm() */
 	TRANSITION_WAIT, /* a packet's life time has to pass: transition_waited() */
 	TRANSITION_DONE	 /* nothing is in flight, nothing can be sent */
 };
@@ -89,7 +92,7 @@ bool transition_add(struct transition *t, fm_sw sw, uint32_t block, const uint8_
  * must outlive t.  was NULL: no memory, false. */
 bool transition_fix(
     struct transition *t, fm_sw sw, uint32_t block, const uint8_t *was, const uint8_t *maybe);
-/* A block of which nothing is known and that cannot be written: no way is led there, for packets
+/* A block of which nothing is known and that cannot be written: no path is led there, as packets
  * may be lost and may go round. */
 bool transition_unknown(struct transition *t, fm_sw sw, uint32_t block);
 /* A link that may carry packets though fab does not have it, to a switch that does not
@@ -103,7 +106,7 @@ bool transition_plan(struct transition *t);
 enum transition_action transition_next(struct transition *t, struct transition_block *out);
 /* The answer to a block handed out. */
 void transition_done(struct transition *t, fm_sw sw, uint32_t block);
-/* There was none, or a refusal: nobody knows what it holds. */
+/* The block was not answered, or refused: nobody knows what the switch holds of it. */
 void transition_lost(struct transition *t, fm_sw sw, uint32_t block);
 /* Nothing more can be written to this switch. */
 void transition_quarantine(struct transition *t, fm_sw sw);
@@ -113,8 +116,8 @@ void transition_waited(struct transition *t);
 /* After TRANSITION_WAIT: is all written but what is drained? */
 bool transition_is_to_fill(const struct transition *t);
 
-/* Is there a switch that did not take what it was to hold, or cannot be asked to, so that entries
- * of drained destinations may not be empty, and others not new? */
+/* Was the writing partial: is there a switch that did not take what it was to hold, or cannot be
+ * asked to, so that entries of drained destinations may not be empty, and others not new? */
 bool transition_is_partial(const struct transition *t);
 
 /* Has the block been written whole, or been right from the start? */
@@ -134,7 +137,7 @@ uint32_t transition_n_blocks(const struct transition *t);
 void transition_name(const struct transition *t, uint32_t i, fm_sw *sw, uint32_t *block);
 const struct transition_counts *transition_counts(const struct transition *t);
 
-/* Hand blocks out in any order, for tests that have to see what comes of it. */
+/* For tests that have to see what comes of it: hand blocks out in any order. */
 void transition_unordered(struct transition *t);
 
 #endif

@@ -41,7 +41,8 @@ way_below_is_good(struct transition *t, const struct tblock *b, uint32_t lane)
 	return true;
 }
 
-/* Rule N: the next changed entry on the new way is written.  One that cannot be never is. */
+/* Next hop first: the next changed entry on the new path is written.  An entry that cannot be
+ * written never is. */
 static bool
 next_is_written(const struct transition *t, const struct tblock *b, uint32_t lane)
 {
@@ -116,7 +117,7 @@ transition_admits(struct transition *t, const struct tblock *b, uint32_t lane)
 {
 	uint64_t bit = UINT64_C(1) << lane;
 
-	if (!(b->risky & bit) || t->careless)
+	if (!(b->risky & bit) || t->unordered)
 		return true;
 	if (is_next_hop_first(t, b->index * LANES + lane) && !next_is_written(t, b, lane))
 		return false;

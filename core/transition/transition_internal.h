@@ -29,9 +29,9 @@ struct tblock {
 	uint32_t index;
 	const uint8_t *was, *want; /* [LANES] */
 	uint64_t changed;
-	uint64_t risky; /* to be admitted; no_hole, down and rule N say for what else than loops */
-	uint64_t no_hole;	     /* all ways below must arrive by now */
-	uint64_t down;		     /* nobody whom it matters to may still send through here */
+	uint64_t risky;	  /* to be admitted; no_hole, down and "next hop first" say for what else */
+	uint64_t no_hole; /* all paths below must arrive by now */
+	uint64_t down;	  /* nobody whom it matters to may still send through here */
 	uint64_t sent, done;	     /* the new content */
 	uint64_t emptying, emptied;  /* drained destinations, and what had no way from the start */
 	uint64_t to_empty;	     /* new entries that lead nowhere: emptied is done */
@@ -50,7 +50,7 @@ struct transition {
 	uint32_t n_blocks; /* of a switch */
 	uint32_t top_lid;
 	uint8_t *rule; /* [n_blocks * LANES] */
-	bool has_rules, careless, warm;
+	bool has_rules, unordered, warm;
 	struct fm_arena mem;
 	uint32_t *port_first;	/* [n_switches + 1] into next */
 	fm_sw *next;		/* [port_first[n_switches]] behind a port, FM_NONE */
@@ -58,10 +58,10 @@ struct transition {
 	bool any_cold, any_shaky, any_unknown;
 	uint32_t *at; /* [n_switches * n_blocks] into block, + 1; 0 = holds what is wanted */
 	FM_VEC(struct tblock) block; /* planned: by index, then switch, which is their order */
-	uint64_t *due;		     /* [n_blocks] lanes of this stage */
+	uint64_t *due;		     /* [n_blocks] lanes of this step */
 	/* sending */
 	int phase;
-	uint8_t stage, last_step;
+	uint8_t step, last_step;
 	bool has_drains, has_wholes;
 	uint32_t cursor;	  /* in block: free ones before it are sent */
 	FM_VEC(uint32_t) waiting; /* blocks with entries to be admitted */
@@ -131,7 +131,7 @@ owner_of(const struct transition *t, uint32_t lid)
 	return lid <= t->fab->max_lid ? t->fab->lid_end[lid] : FM_NONE;
 }
 
-/* Are entries of the LID written in the order of its new way? */
+/* Are entries of the LID written next hop first? */
 static inline bool
 is_next_hop_first(const struct transition *t, uint32_t lid)
 {

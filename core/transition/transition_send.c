@@ -6,9 +6,8 @@
  * admitted of it (a split): all of them, for one at a time would take a round
  * trip each.
  *
- * Phases: drained destinations are emptied; then the stages, one after the other;
- * then the drained are filled.  A packet's life time lies between any two of the
- * last ones.
+ * Phases: drained destinations are emptied; then the steps are written, one after the other; then
+ * the drained are filled.  A packet's life time lies between two steps, and before the filling.
  */
 #include "core/transition/transition_internal.h"
 
@@ -24,9 +23,8 @@ lanes_of_phase(const struct transition *t, uint32_t index)
 	for (unsigned i = 0; i < LANES; i++) {
 		uint8_t rule = t->rule[index * LANES + i];
 		bool drained = (rule & TRANSITION_DRAIN) != 0;
-		bool now = t->phase == PHASE_STEPS
-		    ? !drained && (rule & TRANSITION_STEP) <= t->stage
-		    : drained;
+		bool now = t->phase == PHASE_STEPS ? !drained && (rule & TRANSITION_STEP) <= t->step
+						   : drained;
 
 		lanes |= (uint64_t)now << i;
 	}
@@ -217,16 +215,15 @@ transition_is_partial(const struct transition *t)
 	return false;
 }
 
-/* This phase has sent all it can.  No stage is begun while something of an earlier
- * one may still be old: what it rests on would not be so.  What has been emptied is
- * filled in any case. */
+/* This phase has sent all it can.  No step is begun while something of an earlier one may still be
+ * old, as the proof of the step supposes it new.  What has been emptied is filled in any case. */
 static enum transition_action
 end_phase(struct transition *t)
 {
-	bool another = t->stage < t->last_step && count_open(t) == 0 && !transition_is_partial(t);
+	bool another = t->step < t->last_step && count_open(t) == 0 && !transition_is_partial(t);
 
 	if (t->phase == PHASE_STEPS && (another || t->has_drains)) {
-		t->last_step = another ? t->last_step : t->stage;
+		t->last_step = another ? t->last_step : t->step;
 		t->counts.waits++;
 		return TRANSITION_WAIT;
 	}
@@ -262,8 +259,8 @@ transition_next(struct transition *t, struct transition_block *out)
 void
 transition_waited(struct transition *t)
 {
-	if (t->stage < t->last_step)
-		t->stage++;
+	if (t->step < t->last_step)
+		t->step++;
 	else
 		t->phase = PHASE_FILL;
 	transition_set_due(t);
@@ -272,7 +269,7 @@ transition_waited(struct transition *t)
 bool
 transition_is_to_fill(const struct transition *t)
 {
-	return t->phase == PHASE_STEPS && t->has_drains && t->stage >= t->last_step;
+	return t->phase == PHASE_STEPS && t->has_drains && t->step >= t->last_step;
 }
 
 void

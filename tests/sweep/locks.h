@@ -14,7 +14,7 @@
  *			one that may come by it can have been sent
  *	dependency	of (link, VL) on the (link, VL) that it leaves by
  *
- * By its own reading of tables and maps, nothing of the ladder's.
+ * By its own reading of tables and maps, nothing of reconfig.h.
  */
 #ifndef TESTS_SWEEP_LOCKS_H
 #define TESTS_SWEEP_LOCKS_H

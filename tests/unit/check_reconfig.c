@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * No deadlock between tables: what the ladder says is checked against dependencies
- * counted here, one VL, destination by destination, at each stage: those that are
- * settled by new tables, those of the stage by all steps it allows, those of later
+ * No deadlock between tables: what reconfig_plan() says is checked against dependencies
+ * counted here, one VL, destination by destination, at each step: those that are
+ * settled by new tables, those of the step by all steps it allows, those of later
  * ones and the stuck by old tables.  All together they have no cycle.
  */
 #include <check.h>
@@ -303,10 +303,10 @@ changes(const struct plan *old, const struct plan *new, uint16_t lid)
 	return changes_on(old, new, lid, old->snap->fab.n_switches);
 }
 
-/* What a LID's packets may do in this stage; emptied: drained ones are so. */
+/* What a LID's packets may do in this step; emptied: drained ones are so. */
 static void
-add_in_stage(struct graph *g, const struct plan *old, const struct plan *new, uint16_t lid,
-    unsigned stage, bool emptied)
+add_in_step(struct graph *g, const struct plan *old, const struct plan *new, uint16_t lid,
+    unsigned step, bool emptied)
 {
 	uint8_t rule = new->rules != NULL ? new->rules[lid] : 0;
 	unsigned of = rule & TRANSITION_STEP;
@@ -315,15 +315,15 @@ add_in_stage(struct graph *g, const struct plan *old, const struct plan *new, ui
 		add_lid(g, old, new, lid, NEW, false);
 	else if (rule & TRANSITION_DRAIN)
 		add_lid(g, old, new, lid, emptied ? NEW : OLD, false);
-	else if (of < stage)
+	else if (of < step)
 		add_lid(g, old, new, lid, NEW, false);
-	else if (of > stage)
+	else if (of > step)
 		add_lid(g, old, new, lid, OLD, false);
 	else
 		add_lid(g, old, new, lid, OLD | NEW, (rule & TRANSITION_NEXT_HOP_FIRST) != 0);
 }
 
-/* Writing `to` over `from` got through its first stage. */
+/* Writing `to` over `from` got through its first step. */
 struct broken_off {
 	const struct plan *from, *to;
 };
@@ -363,17 +363,17 @@ is_safe_after(
 	bool ok = true;
 
 	g.dep = malloc((size_t)fab->n_links * fab->n_links + 1);
-	for (unsigned stage = 0; ok && stage < (naive ? 1u : 18u); stage++) {
+	for (unsigned step = 0; ok && step < (naive ? 1u : 18u); step++) {
 		memset(g.dep, 0, (size_t)fab->n_links * fab->n_links);
 		for (uint32_t lid = 1; lid <= fab->max_lid; lid++) {
 			if (fab->lid_end[lid] == FM_NONE)
 				continue;
-			if (older != NULL && stage == 0)
+			if (older != NULL && step == 0)
 				add_older(&g, older, (uint16_t)lid);
 			if (naive)
 				add_lid(&g, old, new, (uint16_t)lid, OLD | NEW, false);
 			else
-				add_in_stage(&g, old, new, (uint16_t)lid, stage, stage == 17);
+				add_in_step(&g, old, new, (uint16_t)lid, step, step == 17);
 		}
 		ok = !has_cycle(&g);
 	}
@@ -627,7 +627,7 @@ START_TEST(another_engine_waits_for_a_word)
 }
 END_TEST
 
-/* What the switches hold after the first stage from a to b. */
+/* What the switches hold after the first step from a to b. */
 struct half_way {
 	struct plan plan;
 	struct tables tables;
@@ -678,7 +678,7 @@ free_half_way(struct half_way *h)
 	fm_vec_fini(&h->held);
 }
 
-/* A loss, and before its second stage a loss of more. */
+/* A loss, and before its second step a loss of more. */
 START_TEST(writing_is_broken_off)
 {
 	unsigned n_broken = 0, n_naive = 0;
@@ -865,37 +865,37 @@ add_sls(struct graph *g, const struct plan *old, const struct plan *new, uint16_
 	free(seen);
 }
 
-/* Until hosts are told: old SLs in each stage, then (stage 17) new ones as well, while the
- * entries of the drained are empty and packets of the last stage on their way, or (18) filled
+/* Until hosts are told: old SLs in each step, then (step 17) new ones as well, while the
+ * entries of the drained are empty and packets of the last step on their way, or (18) filled
  * in spite of that. */
 static void
-add_sls_in_stage(
-    struct graph *g, const struct plan *old, const struct plan *new, uint16_t lid, unsigned stage)
+add_sls_in_step(
+    struct graph *g, const struct plan *old, const struct plan *new, uint16_t lid, unsigned step)
 {
 	uint8_t rule = new->rules != NULL ? new->rules[lid] : 0;
 	unsigned of = rule & TRANSITION_STEP;
 	bool whole = (rule & TRANSITION_DRAIN_COLUMN) == TRANSITION_DRAIN_COLUMN;
 
-	if (whole && stage > 0 && stage < 18)
+	if (whole && step > 0 && step < 18)
 		return; /* its packets are gone */
-	if (stage >= 17)
+	if (step >= 17)
 		add_sls(g, old, new, lid, OLD | NEW,
-		    rule & TRANSITION_DRAIN && stage == 17 ? CUT : NEW, false);
-	if (stage == 17)
-		stage = last_step(new);
-	if (stage == 18)
+		    rule & TRANSITION_DRAIN && step == 17 ? CUT : NEW, false);
+	if (step == 17)
+		step = last_step(new);
+	if (step == 18)
 		return;
 	if (rule & TRANSITION_DRAIN)
-		add_sls(g, old, new, lid, OLD, stage > 0 ? CUT : OLD, false);
-	else if (of != stage)
-		add_sls(g, old, new, lid, OLD, of < stage ? NEW : OLD, false);
+		add_sls(g, old, new, lid, OLD, step > 0 ? CUT : OLD, false);
+	else if (of != step)
+		add_sls(g, old, new, lid, OLD, of < step ? NEW : OLD, false);
 	else
 		add_sls(g, old, new, lid, OLD, OLD | NEW,
 		    (rule & TRANSITION_NEXT_HOP_FIRST) != 0 && !whole);
 }
 
 static bool
-is_cyclic_in(const struct plan *old, const struct plan *new, unsigned stage)
+is_cyclic_in(const struct plan *old, const struct plan *new, unsigned step)
 {
 	const struct fm_fabric *fab = &new->snap->fab;
 	uint32_t n_old = old->tables->t.n_vls_used, n_new = new->tables->t.n_vls_used;
@@ -906,7 +906,7 @@ is_cyclic_in(const struct plan *old, const struct plan *new, unsigned stage)
 	g.dep = calloc(n * n + 1, 1);
 	for (uint32_t lid = 1; lid <= fab->max_lid; lid++)
 		if (fab->lid_end[lid] != FM_NONE)
-			add_sls_in_stage(&g, old, new, (uint16_t)lid, stage);
+			add_sls_in_step(&g, old, new, (uint16_t)lid, step);
 	cyclic = has_cycle(&g);
 	free(g.dep);
 	return cyclic;
@@ -926,9 +926,9 @@ START_TEST(old_sls_end_at_empty_entries)
 
 		ck_assert(b->repaired);
 		ck_assert_int_eq(b->change.sls_clash, reconfig_awaits_hosts(b));
-		for (unsigned stage = 0; stage <= 17; stage++)
-			ck_assert_msg(!is_cyclic_in(a, b, stage), "%s, seed %u, stage %u", of,
-			    (unsigned)seed, stage);
+		for (unsigned step = 0; step <= 17; step++)
+			ck_assert_msg(!is_cyclic_in(a, b, step), "%s, seed %u, step %u", of,
+			    (unsigned)seed, step);
 		n_held += b->change.sls_clash;
 		n_cyclic += b->change.sls_clash && is_cyclic_in(a, b, 18);
 		ck_assert(
@@ -977,9 +977,9 @@ START_TEST(anew_after_a_loss)
 		anew = true;
 		b = make_plan(&dfsssp_LTX_fm_engine, of, 1 + seed % 3, seed, a, 0);
 		ck_assert_int_eq(b->change.kind, PLAN_LOSS);
-		for (unsigned stage = 0; stage <= 17; stage++)
-			ck_assert_msg(!is_cyclic_in(a, b, stage), "%s, seed %u, stage %u", of,
-			    (unsigned)seed, stage);
+		for (unsigned step = 0; step <= 17; step++)
+			ck_assert_msg(!is_cyclic_in(a, b, step), "%s, seed %u, step %u", of,
+			    (unsigned)seed, step);
 		ck_assert(is_cyclic_in(a, b, 18)); /* without a drain */
 		ck_assert(b->change.whole_columns && reconfig_awaits_hosts(b));
 		ck_assert_uint_lt(b->change.n_drained, b->change.n_lids);

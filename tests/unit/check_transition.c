@@ -36,7 +36,7 @@ struct world {
 	uint8_t now[MAX_SWITCHES][N_LIDS], maybe[MAX_SWITCHES][N_LIDS];
 	struct transition_block open[MAX_OPEN];
 	unsigned n_open, n_loops, n_holes, n_blocks, n_lost, n_sent, n_waits, n_emptied;
-	unsigned n_short, n_begun; /* waits at which a switch was short; before another stage */
+	unsigned n_short, n_begun; /* waits at which a switch was short; before another step */
 	bool half_way;		   /* a switch does not take all */
 	bool unread; /* one was not read: ways that lead by it in the end may stay dead */
 	bool quarantined[MAX_SWITCHES], refuses_one; /* of the silent switch's blocks */
@@ -355,10 +355,10 @@ is_empty_now(unsigned sw, uint16_t lid)
 	return !emptied || (w.now[sw][lid] == 255 && w.maybe[sw][lid] == 255);
 }
 
-/* What comes now rests on what was to be written: by which a stage may be begun, and that the
+/* What comes now rests on what was to be written: by which a step may be begun, and that the
  * drained are empty but for switches that are said to be short. */
 static void
-check_stages(const struct transition *t, fm_sw silent)
+check_steps(const struct transition *t, fm_sw silent)
 {
 	bool to_fill = transition_is_to_fill(t), is_short = false;
 	unsigned n_old = 0;
@@ -375,7 +375,7 @@ check_stages(const struct transition *t, fm_sw silent)
 			ck_assert(
 			    !(rule & TRANSITION_DRAIN) || i == silent || is_empty_now(i, w.lid[d]));
 		}
-	ck_assert_msg(to_fill || n_old == 0, "another stage is begun on %u old entries", n_old);
+	ck_assert_msg(to_fill || n_old == 0, "another step is begun on %u old entries", n_old);
 	ck_assert_msg(
 	    !to_fill || silent != FM_NONE || n_old == 0, "%u entries are left out", n_old);
 	ck_assert_msg(!is_short || transition_is_partial(t), "a switch is short");
@@ -453,7 +453,7 @@ play(struct transition *t, unsigned window, unsigned (*choose)(void *, unsigned)
 			ck_assert_uint_eq(w.n_open, 0);
 			if (silent == FM_NONE)
 				check_whole();
-			check_stages(t, silent);
+			check_steps(t, silent);
 			w.n_waits++;
 			transition_waited(t);
 			break;
@@ -699,7 +699,7 @@ START_TEST(every_order_of_answers_is_safe)
 }
 END_TEST
 
-/* ---------------------------------------------------------- stages and drains */
+/* ---------------------------------------------------------- steps and drains */
 
 static void
 random_rules(struct fm_rng *rng)
