@@ -64,7 +64,8 @@ take_odd_steps(struct reconfig *c, const struct odd_lids *lids, bool *settled)
 	if (deps_n_vls(c->deps) != 1)
 		return true;
 	c->odd = odd_graph_new(c->fab);
-	ok = c->odd != NULL;
+	c->kept = calloc((c->fab->max_lid + 1u) * 4u, sizeof(*c->kept));
+	ok = c->odd != NULL && c->kept != NULL;
 	for (size_t i = 0; ok && fits && i < lids->stay.n; i++)
 		ok = reconfig_insert(c, lids->stay.item[i], DEPS_NEW, &fits);
 	for (size_t i = 0; ok && fits && i < lids->changed.n; i++)
@@ -89,7 +90,7 @@ note_odd(struct reconfig *c, const struct odd_lids *lids, const struct plan *pre
 		size_t n;
 
 		/* who is left over may stay with old entries */
-		ok = deps_of(c->deps, lids->changed.item[i],
+		ok = reconfig_list_deps(c, lids->changed.item[i],
 		    c->mark[lids->changed.item[i]] == CONFLICTING ? DEPS_ALL : DEPS_NEW, &list, &n);
 		for (size_t k = 0; ok && !is_odd && k < n; k++)
 			is_odd = odd_graph_is_odd(c->odd, list[k].from, list[k].to);

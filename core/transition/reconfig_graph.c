@@ -13,32 +13,40 @@
 
 #define KEPT_BYTES (64u << 20)
 
-/* As deps_of(); of LIDs that change they are kept, for each is asked for a few times. */
-bool
-reconfig_list_deps(struct reconfig *c, uint16_t lid, enum deps_mode mode, const struct dep **list, size_t *n)
+/* A copy of what deps_of() says: where levels say the rest, of the prohibited turns only. */
+static bool
+keep_deps(struct reconfig *c, struct kept_deps *k, const struct dep *list, size_t n)
 {
-	struct kept_deps *k = NULL;
-	size_t bytes;
+	FM_VEC(struct dep) kept = { 0 };
+	bool ok = fm_vec_reserve(&kept, c->odd == NULL ? n + 1 : 1);
 
-	if (c->kept != NULL && deps_changes(c->deps, lid)) {
-		k = &c->kept[lid * 4u + mode];
-		*list = k->list;
-		*n = k->n;
-		if (k->list != NULL)
+	for (size_t i = 0; ok && i < n; i++)
+		if (c->odd == NULL || odd_graph_is_odd(c->odd, list[i].from, list[i].to))
+			ok = fm_vec_push(&kept, list[i]);
+	k->list = kept.item;
+	k->n = (uint32_t)kept.n;
+	c->n_kept_bytes += (kept.n + 1) * sizeof(*list);
+	return ok;
+}
+
+/* LIDs that change are asked for a few times each; by levels all that are asked for do. */
+bool
+reconfig_list_deps(
+    struct reconfig *c, uint16_t lid, enum deps_mode mode, const struct dep **list, size_t *n)
+{
+	bool keeps = c->kept != NULL && (c->odd != NULL || deps_changes(c->deps, lid));
+	struct kept_deps *k = keeps ? &c->kept[lid * 4u + mode] : NULL;
+
+	if (k == NULL || k->list == NULL) {
+		if (!deps_of(c->deps, lid, mode, list, n))
+			return false;
+		if (k == NULL || c->n_kept_bytes + (*n + 1) * sizeof(**list) > KEPT_BYTES)
 			return true;
+		if (!keep_deps(c, k, *list, *n))
+			return false;
 	}
-	if (!deps_of(c->deps, lid, mode, list, n))
-		return false;
-	bytes = (*n + 1) * sizeof(**list);
-	if (k == NULL || c->n_kept_bytes + bytes > KEPT_BYTES)
-		return true;
-	k->list = malloc(bytes);
-	if (k->list == NULL)
-		return false;
-	if (*n > 0)
-		memcpy(k->list, *list, *n * sizeof(**list));
-	k->n = (uint32_t)*n;
-	c->n_kept_bytes += bytes;
+	*list = k->list;
+	*n = k->n;
 	return true;
 }
 
