@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From one plan to the next: by levels where they say enough, else by the graph of all
- * dependencies; and what is done where no step was found.
+ * From one plan to the next: by levels of switches where they suffice, else by the graph of all
+ * dependencies; then what is done with the LIDs that found no step.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ list_lids(struct reconfig *c, uint16_t top_lid)
 	return true;
 }
 
-/* From q->prev to p, where it differs. */
+/* A reconfiguration from q->prev to p, of which nothing is known yet. */
 static bool
 start_reconfig(struct reconfig *c, const struct plan_request *q, const struct plan *p)
 {
@@ -46,15 +46,16 @@ start_reconfig(struct reconfig *c, const struct plan_request *q, const struct pl
 	return c->deps != NULL && c->rules != NULL && c->mark != NULL && c->arrivals != NULL;
 }
 
-/* Is the graph of all dependencies more than can be looked at after each event? */
+/* Is the graph of all dependencies too large to be looked at after each event? */
 static bool
 is_large(const struct reconfig *c)
 {
 	return (uint64_t)c->fab->n_switches * c->fab->max_lid > LARGE_ENTRIES;
 }
 
-/* Those that make odd turns only (levels.h).  *settled: all have their step, or are
- * left over where nothing better is to be had. */
+/* Steps for the LIDs that may make prohibited turns (core/plan/levels.h); all others may be written
+ * in any order.  *settled: every LID has its step, or the graph of all dependencies is too large
+ * to find more. */
 static bool
 take_odd_steps(struct reconfig *c, const struct odd_lids *lids, bool *settled)
 {
@@ -77,7 +78,7 @@ take_odd_steps(struct reconfig *c, const struct odd_lids *lids, bool *settled)
 	return ok;
 }
 
-/* Which LIDs are odd by the new tables? */
+/* Which LIDs make prohibited turns by the new tables? */
 static bool
 note_odd(struct reconfig *c, const struct odd_lids *lids, const struct plan *prev, struct plan *p)
 {
@@ -89,7 +90,7 @@ note_odd(struct reconfig *c, const struct odd_lids *lids, const struct plan *pre
 		bool is_odd = false;
 		size_t n;
 
-		/* who is left over may stay with old entries */
+		/* a conflicting LID may keep old entries */
 		ok = reconfig_list_deps(c, lids->changed.item[i],
 		    c->mark[lids->changed.item[i]] == CONFLICTING ? DEPS_ALL : DEPS_NEW, &list, &n);
 		for (size_t k = 0; ok && !is_odd && k < n; k++)
@@ -101,7 +102,7 @@ note_odd(struct reconfig *c, const struct odd_lids *lids, const struct plan *pre
 	return ok;
 }
 
-/* By levels.  *settled false: nothing has come of it. */
+/* By levels.  *settled false: they do not suffice, and nothing is known. */
 static bool
 order_by_levels(struct reconfig *c, const struct plan_request *q, struct plan *p, bool *settled)
 {
@@ -193,7 +194,7 @@ order_writing(struct router *r, const struct plan_request *q, const struct plan 
 		.in_flight_by_levels = (target == NULL || q->prev->change.by_levels) &&
 		    (!q->in_flight || q->in_flight_by_levels) };
 	struct reconfig whole = quick;
-	/* counts are kept only where levels say nothing */
+	/* there are counts only where levels do not suffice */
 	bool counted = r->counts != NULL && r->counts->plan == q->prev->number, settled = false;
 	int rc = 0;
 
@@ -220,7 +221,7 @@ order_writing(struct router *r, const struct plan_request *q, const struct plan 
 	return rc;
 }
 
-/* The same where writing q->prev was broken off. */
+/* The same where writing q->prev was interrupted. */
 static int
 order_interrupted(
     struct router *r, const struct plan_request *q, struct plan **plan, struct fm_error *err)
@@ -234,9 +235,9 @@ order_interrupted(
 		return FM_E_RESOURCE;
 	if ((on.prev->change.kind == PLAN_LOSS || on.prev->change.kind == PLAN_ENGINE) &&
 	    p->change.kind != PLAN_ENGINE)
-		p->change.kind = PLAN_LOSS; /* there is still something of it to be written */
+		p->change.kind = PLAN_LOSS; /* a part of that loss is still to be written */
 	rc = order_writing(r, &on, q->prev, plan, err);
-	if (rc == 0 && *plan != p) { /* back to where it was to lead */
+	if (rc == 0 && *plan != p) { /* go on to the target of the interrupted writing */
 		(*plan)->change.kind = PLAN_LOSS;
 		rc = order_writing(r, &on, q->prev, plan, err);
 	}
@@ -259,7 +260,7 @@ reconfig_plan(
 	}
 	p->change.kind = reconfig_kind(q, p);
 	if (p->verdict.credit_loops > 0 || q->prev->verdict.credit_loops > 0)
-		return 0; /* allowed, so nothing is promised */
+		return 0; /* credit loops are allowed: nothing is promised */
 	rc = q->n_installed > 0 ? order_interrupted(r, q, plan, err)
 				: order_writing(r, q, NULL, plan, err);
 	if (rc != 0) {

@@ -17,8 +17,8 @@
 
 #define DEFERRED 1 /* the step: no other is written before it */
 
-/* A plan for this fabric with all tables of prev: *out, or NULL where they do not serve
- * as well. */
+/* A plan for this fabric with all tables of prev: *out, or NULL where these are not safe or join
+ * fewer pairs than `instead`. */
 static int
 stay(struct router *r, const struct plan_request *q, const struct plan *prev,
     const struct plan *instead, struct plan **out, struct fm_error *err)
@@ -60,8 +60,8 @@ swap_bytes(uint8_t *a, uint8_t *b)
 	*b = c;
 }
 
-/* Exchange the columns of the LIDs that are to stay with those kept: entries and
- * SLs, [lids][2 * n_switches]. */
+/* Exchange the columns of the LIDs that keep their old entries with the copies: entries and SLs,
+ * kept[lids][2 * n_switches]. */
 static void
 swap_kept(const struct reconfig *c, struct fm_tables *t, uint8_t *kept)
 {
@@ -111,7 +111,7 @@ may_mix(const struct plan *x, const struct plan *y)
 	    x->snap->fab.n_switches == y->snap->fab.n_switches && plan_same_vls(x, y);
 }
 
-/* Does the LID wait for entries that were to be written before? */
+/* Did the interrupted writing leave entries of the LID unwritten? */
 static bool
 is_partly_written(const struct reconfig *c, const struct plan *old, uint16_t lid)
 {
@@ -122,7 +122,7 @@ is_partly_written(const struct reconfig *c, const struct plan *old, uint16_t lid
 	return false;
 }
 
-/* New dependencies instead of old ones. */
+/* The LID depends on what its new entries say, and no longer on what the old ones did. */
 static bool
 renew(struct reconfig *c, uint16_t lid, bool *fits)
 {
@@ -131,7 +131,8 @@ renew(struct reconfig *c, uint16_t lid, bool *fits)
 	return reconfig_remove(c, lid, DEPS_OLD) && reconfig_insert(c, lid, DEPS_NEW, fits);
 }
 
-/* Those left over whose old ways are whole are to stay with them.  How many others had ways? */
+/* Conflicting LIDs whose old paths are whole are to keep them.  The number of the others that
+ * had an owner before. */
 static uint32_t
 mark_kept(struct reconfig *c, const struct plan *old, const struct plan *p)
 {
@@ -150,7 +151,7 @@ mark_kept(struct reconfig *c, const struct plan *old, const struct plan *p)
 	return n;
 }
 
-/* The others are drained, if their new ways agree with what stays. */
+/* The others are to be drained.  *fits: their new paths agree with what is kept. */
 static bool
 renew_others(struct reconfig *c, bool *fits)
 {
@@ -171,8 +172,8 @@ count_marked(const struct reconfig *c, enum mark mark)
 	return n;
 }
 
-/* What the last step has written over is still under way when all is written: again beside what
- * it has become (settle() in reconfig_steps.c). */
+/* Packets by entries that the last step has written over are in flight when all is written: their
+ * dependencies are inserted again beside the new ones (settle() in reconfig_steps.c). */
 static bool
 unsettle_last(struct reconfig *c, bool *fits)
 {
@@ -195,9 +196,9 @@ unsettle_last(struct reconfig *c, bool *fits)
 	return ok;
 }
 
-/* Packets under the SLs of p, which has old columns by now, come by old entries that stay, too,
- * as soon as the SA names them: replies, whose SLs are of the columns of others.  Do they agree
- * with the rest? */
+/* p has old columns by now.  As soon as the SA names its SLs, packets under them also come by old
+ * entries that are kept: replies, whose SLs are of the columns of others.  *fits: they agree with
+ * the rest. */
 static bool
 fit_kept(struct reconfig *c, const struct plan *prev, const struct plan *p, bool *fits)
 {
@@ -207,7 +208,7 @@ fit_kept(struct reconfig *c, const struct plan *prev, const struct plan *p, bool
 	*fits = true;
 	if (c->n_vls <= 1 || reconfig_same_sls(prev, p))
 		return true;
-	/* who is drained is filled when those packets are gone */
+	/* a drained LID is filled when those packets are gone */
 	if (count_marked(c, CONFLICTING) == 0 && !unsettle_last(c, fits))
 		return false;
 	c->deps = deps_new(deps_side(prev), deps_side(p), c->model);
@@ -220,7 +221,7 @@ fit_kept(struct reconfig *c, const struct plan *prev, const struct plan *p, bool
 	return ok;
 }
 
-/* What a repair has changed is less now.  False: out of memory. */
+/* Take entries that are kept out of what the plan says it has repaired.  False: out of memory. */
 static bool
 tell_repair(
     struct router *r, const struct plan_request *q, const struct reconfig *c, struct plan *p)
@@ -235,7 +236,7 @@ tell_repair(
 	return ok;
 }
 
-/* *done: p has columns of the old plan for those marked, and is proven with them. */
+/* *done: p has the old columns of the LIDs that keep them, and is proven with them. */
 static int
 keep_some(struct router *r, const struct plan_request *q, struct reconfig *c, struct plan *p,
     bool *done, struct fm_error *err)
@@ -274,8 +275,9 @@ keep_some(struct router *r, const struct plan_request *q, struct reconfig *c, st
 	    : rc;
 }
 
-/* Those without a place that do not stay.  Parted, nothing else that is new, no map from SLs
- * to VLs and no SL, is proven with their packets: it waits till these are gone. */
+/* Drain the conflicting LIDs that do not keep their old entries.  If LIDs were parted nothing
+ * new, no SL-to-VL map and no SL, is proven with packets to the drained: it waits until these
+ * are gone. */
 static void
 drain_them(const struct plan_request *q, struct reconfig *c, struct plan *p)
 {
@@ -306,7 +308,7 @@ say_waiting(
 	stays->change.n_stubs = n_stubs;
 	stays->change.n_leaves = n_leaves;
 	if (n_stubs > 0)
-		return; /* what follows is to be seen */
+		return; /* the next sweep goes on from there */
 	snprintf(text, size,
 	    "the tables of engine %s are not taken up: no order of writing them is free of "
 	    "deadlocks, so the entries of %" PRIu32 " of %zu LIDs would be emptied for the life "
@@ -328,8 +330,8 @@ unmark_kept(struct reconfig *c)
 			c->mark[c->lids.item[i]] = CONFLICTING;
 }
 
-/* A plan with what the switches have, as nothing of it is to be emptied.  *stays NULL: there is
- * none, or nothing is emptied anyway. */
+/* A plan with the tables that the switches have, so that nothing is emptied.  *stays NULL: there is
+ * none, or nothing would be emptied anyway. */
 static int
 stay_somehow(struct router *r, const struct plan_request *q, struct reconfig *c, struct plan *p,
     struct plan **stays, struct fm_error *err)
@@ -344,12 +346,12 @@ stay_somehow(struct router *r, const struct plan_request *q, struct reconfig *c,
 		return rc;
 	reconfig_entries_free(c->local);
 	c->local = NULL;
-	reconfig_counts_forget(r); /* what was counted is not of its entries */
+	reconfig_counts_forget(r); /* the counts are not of the entries of the stubs */
 	return rc;
 }
 
-/* No step was found for some.  Nothing is lost but by a loss: else nobody who had ways is drained
- * where the tables there serve as well. */
+/* Only a loss may cost paths: after any other change no LID that had paths is drained where the
+ * tables that there are serve as well. */
 int
 reconfig_resolve_conflicts(struct router *r, const struct plan_request *q, struct reconfig *c,
     struct plan **plan, struct fm_error *err)

@@ -73,7 +73,7 @@ reconfig_rows(const struct fm_fabric *fab, uint32_t n_vls)
 	return row;
 }
 
-/* *out NULL: there would be too many of them.  False: out of memory. */
+/* *out NULL: there are too many dependencies to count.  False: out of memory. */
 static bool
 counts_new(
     struct snapshot *snap, uint32_t n_vls, enum verify_sl_model model, struct reconfig_counts **out)
@@ -100,7 +100,8 @@ counts_new(
 		reconfig_counts_free(k);
 		return false;
 	}
-	for (fm_sw sw = 0; sw < fab->n_switches; sw++) /* nothing comes from one that is gone */
+	for (fm_sw sw = 0; sw < fab->n_switches;
+	     sw++) /* no packets come from a switch that is gone */
 		k->source[sw] =
 		    has_source(fab, sw) || fab->sw_first_link[sw] == fab->sw_first_link[sw + 1];
 	*out = k;
@@ -229,7 +230,7 @@ serve(const struct reconfig_counts *k, const struct plan *prev, const struct pla
 	    !plan_same_vls(prev, p))
 		return false;
 	if (c->lids.n > now->max_lid / 2u)
-		return false; /* those that stay are soon counted */
+		return false; /* few do not change: counting these anew is as quick */
 	if (c->n_vls > 1)
 		return same_ends(&k->snap->fab, now);
 	for (fm_sw sw = 0; sw < now->n_switches; sw++)
@@ -246,7 +247,7 @@ mark_column(uint64_t *touched, const struct plan *prev, fm_sw sw, uint8_t port)
 			fm_bit_set(touched, lid);
 }
 
-/* Those by links that the one has and the other has not. */
+/* Mark LIDs whose entries lead by links that a has and b has not. */
 static void
 mark_links(uint64_t *touched, const struct plan *prev, const struct fm_fabric *a,
     const struct fm_fabric *b)
@@ -257,7 +258,7 @@ mark_links(uint64_t *touched, const struct plan *prev, const struct fm_fabric *a
 				mark_column(touched, prev, sw, a->link_port[l]);
 }
 
-/* Bits of LIDs, malloced: NULL: out of memory. */
+/* The LIDs that are touched (above), a bit each, malloced.  NULL: out of memory. */
 static uint64_t *
 find_touched(const struct reconfig_counts *k, const struct plan *prev, const struct plan *p,
     const struct reconfig *c)
@@ -300,7 +301,7 @@ link_now(const struct fm_fabric *was, fm_link l, const struct fm_fabric *now)
 	return is != FM_NONE && now->link_to[is] == was->link_to[l] ? is : FM_NONE;
 }
 
-/* The counts of one vertex. */
+/* Copy the counts of one vertex. */
 static void
 move_row(const struct reconfig_counts *from, struct reconfig_counts *to, const fm_link *map,
     uint32_t vertex)
@@ -351,7 +352,7 @@ reconfig_note_counted(struct reconfig *c, const struct reconfig_counts *k)
 			c->bits[w] |= (uint64_t)(k->n[w * 64 + i] > 0) << i;
 }
 
-/* Counts of prev to those of all LIDs of p that do not change. */
+/* From the counts of prev to those of all LIDs of p that do not change. */
 static bool
 lead_counts(struct router *r, const struct plan *prev, const struct plan *p, struct reconfig *c)
 {
@@ -370,7 +371,7 @@ lead_counts(struct router *r, const struct plan *prev, const struct plan *p, str
 	return ok;
 }
 
-/* All that do not change, one by one. */
+/* Count all LIDs that do not change, one by one. */
 static bool
 count_staying(struct router *r, const struct plan *prev, const struct plan *p, struct reconfig *c)
 {
@@ -389,7 +390,7 @@ count_staying(struct router *r, const struct plan *prev, const struct plan *p, s
 	return ok;
 }
 
-/* Tests: do they have all that the LIDs depend on, looked at one by one? */
+/* For tests: do the counts have all that the LIDs depend on, looked at one by one? */
 static bool
 check_counts(struct reconfig *c, const struct reconfig_counts *k)
 {

@@ -56,8 +56,8 @@ struct reconfig_entries {
 	const struct fm_fabric *fab;
 	struct fm_acyclic *graph;     /* the reconfiguration's; NULL: cycles are not looked for */
 	FM_VEC(struct entry) entries; /* that change, by LID */
-	uint8_t *changes;	      /* [n_switches] 1: has another way out, for the LID at hand */
-	uint32_t *first;	      /* [max_lid + 2] pairs of a LID */
+	uint8_t *changes; /* [n_switches] 1: has another next hop, for the LID at hand */
+	uint32_t *first;  /* [max_lid + 2] pairs of a LID */
 	FM_VEC(struct pair) pairs;
 	uint8_t *counted; /* [max_lid + 1] kinds of pairs of the LID */
 };
@@ -75,7 +75,7 @@ reconfig_entries_free(struct reconfig_entries *l)
 	free(l);
 }
 
-/* ------------------------------------------------------------------------ ways */
+/* ------------------------------------------------------------------- next hops */
 
 static uint8_t
 port_by(const struct plan *p, fm_sw sw, uint32_t lid)
@@ -83,7 +83,7 @@ port_by(const struct plan *p, fm_sw sw, uint32_t lid)
 	return lid <= p->top_lid ? p->tables->t.lft[sw][lid] : FM_PORT_NONE;
 }
 
-/* By which tables is the link the way out of its switch? */
+/* By which tables is the link the next hop of its switch?  OLD | NEW. */
 static unsigned
 age_of(const struct reconfig_entries *l, fm_link f, uint32_t lid)
 {
@@ -94,7 +94,7 @@ age_of(const struct reconfig_entries *l, fm_link f, uint32_t lid)
 	    (port_by(l->p, sw, lid) == port ? NEW : 0);
 }
 
-/* *way: by old and by new tables, FM_NONE: none.  Another one? */
+/* *way: the next hops by old and by new tables, FM_NONE: none.  True: they differ. */
 static bool
 ways_of(const struct reconfig_entries *l, fm_sw sw, uint32_t lid, fm_link way[2])
 {
@@ -119,7 +119,7 @@ add_pair(struct reconfig_entries *l, fm_link from, unsigned age, fm_link to, uns
 	return fm_vec_push(&l->pairs, pair);
 }
 
-/* Of a switch with another way out: those with whatever leads to it. */
+/* Pairs of the next hops of a switch, which differ, with all links that lead to it. */
 static bool
 pairs_into(struct reconfig_entries *l, fm_sw sw, uint32_t lid, const fm_link way[2])
 {
@@ -137,7 +137,7 @@ pairs_into(struct reconfig_entries *l, fm_sw sw, uint32_t lid, const fm_link way
 	return true;
 }
 
-/* ... and with the way out of the next, if that is the same. */
+/* Pairs of its next hops with that of the switch after it, where that does not change. */
 static bool
 pairs_out(struct reconfig_entries *l, uint32_t lid, const fm_link way[2])
 {
@@ -146,7 +146,7 @@ pairs_out(struct reconfig_entries *l, uint32_t lid, const fm_link way[2])
 		fm_link on[2];
 
 		if (next == FM_NONE || l->changes[next])
-			continue; /* nothing, or listed with that one */
+			continue; /* no switch, or the pair is listed with that one */
 		ways_of(l, next, lid, on);
 		if (on[1] != FM_NONE && !add_pair(l, way[i], i == 0 ? OLD : NEW, on[1], BOTH))
 			return false;
@@ -154,7 +154,7 @@ pairs_out(struct reconfig_entries *l, uint32_t lid, const fm_link way[2])
 	return true;
 }
 
-/* Entries first .. end - 1, of one LID. */
+/* The pairs of entries first .. end - 1, which are of one LID. */
 static bool
 list_pairs(struct reconfig_entries *l, size_t first, size_t end)
 {
@@ -189,7 +189,7 @@ note_entry(struct reconfig_entries *l, struct deps *deps, fm_sw sw, uint32_t lid
 	    fm_vec_push(&l->entries, ((struct entry){ sw, (uint16_t)lid }));
 }
 
-/* All that differ, of LIDs that change; new LIDs have all theirs. */
+/* All entries that differ, of LIDs that change; of new LIDs all entries. */
 static bool
 find_entries(struct reconfig_entries *l, struct deps *deps)
 {
@@ -288,7 +288,7 @@ reconfig_entries_set(struct reconfig *c, uint16_t lid, enum deps_mode mode, bool
 	}
 	for (uint32_t i = first; ok && !*fits && i < end; i++)
 		if (l->pairs.item[i].kind & less)
-			count_pair(l, &l->pairs.item[i], &ok); /* it was there: no cycle */
+			count_pair(l, &l->pairs.item[i], &ok); /* it was counted before: no cycle */
 	if (*fits)
 		l->counted[lid] = kinds_of[mode];
 	return ok;
@@ -300,7 +300,7 @@ reconfig_entries_note(struct reconfig *c, enum deps_mode mode)
 	const struct reconfig_entries *l = c->local;
 
 	memset(c->bits, 0, c->row[l->fab->n_links] * sizeof(*c->bits));
-	reconfig_note_counted(c, l->k); /* and what is old of those that change */
+	reconfig_note_counted(c, l->k); /* with the old pairs of LIDs that change */
 	for (size_t i = 0; i < l->pairs.n; i++) {
 		const struct pair *pair = &l->pairs.item[i];
 		size_t at = reconfig_count_place(l->k, &(struct dep){ pair->from, pair->to });
@@ -329,7 +329,7 @@ reconfig_entries_use_graph(struct reconfig *c)
 	return ok;
 }
 
-/* ------------------------------------------------------------ led on to today */
+/* ------------------------------------------------- counts of prev to those of today */
 
 /* Do the counts of prev serve? */
 static bool
@@ -340,7 +340,7 @@ serve(const struct reconfig_counts *k, const struct plan *prev, const struct rec
 	    memchr(k->source, 0, c->fab->n_switches) == NULL;
 }
 
-/* LIDs that have got an owner since, or lost it: by 1 or -1. */
+/* Count LIDs that have got an owner since (by 1), or take out those that lost it (by -1). */
 static bool
 count_owners(struct reconfig_counts *k, const struct fm_fabric *with,
     const struct fm_fabric *without, const struct plan *tables, int by, const uint64_t *but)
@@ -359,8 +359,8 @@ count_owners(struct reconfig_counts *k, const struct fm_fabric *with,
 	return ok;
 }
 
-/* A link that prev's tables lead over, but that there was not: who is owned before and after
- * depends on it from now on. */
+/* A new link that entries of prev lead over: LIDs with an owner before and after depend on it from
+ * now on. */
 static void
 count_new_link(struct reconfig_entries *l, const struct fm_fabric *was, fm_link link)
 {
@@ -378,15 +378,15 @@ count_new_link(struct reconfig_entries *l, const struct fm_fabric *was, fm_link 
 			if (age_of(l, fab->link_rev[k], lid) & OLD)
 				count_pair(l, &(struct pair){ fab->link_rev[k], link, 0 }, &ok);
 		on = fm_link_at(fab, next, port_by(l->prev, next, lid));
-		/* with one that is new as well it is counted there */
+		/* a pair with a link that is new as well is counted there */
 		if (on != FM_NONE &&
 		    reconfig_has_link(was, next, fab->link_to[on], fab->link_port[on]))
 			count_pair(l, &(struct pair){ link, on, 0 }, &ok);
 	}
 }
 
-/* The counts of prev, of the links and owners there are now: those of LIDs without an owner
- * before by old entries, if they change, else by the new ones. */
+/* The counts of prev for the links and owners there are now.  LIDs without an owner before count by
+ * their old entries if they change, else by the new ones. */
 static bool
 lead_counts(struct router *r, struct reconfig_entries *l, struct reconfig *c, uint64_t *changed)
 {

@@ -59,7 +59,7 @@ reconfig_free_kept(struct reconfig *c)
 	c->kept = NULL;
 }
 
-/* The same in a graph that has all turns but the odd ones already. */
+/* The same in a graph that has all legal turns already. */
 static bool
 insert_odd(struct reconfig *c, const struct dep *list, size_t n, bool *fits)
 {

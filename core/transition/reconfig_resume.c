@@ -33,7 +33,8 @@ reconfig_awaits_hosts(const struct plan *now)
 	return now->change.sls_clash && now->change.n_drained > 0;
 }
 
-/* The odd LIDs of the target, and its suspects that are half-way. */
+/* LIDs that make prohibited turns: those of the target, and those of its suspects that are partly
+ * written. */
 static bool
 note_levels(struct plan *from, const struct plan *target)
 {
@@ -86,7 +87,7 @@ reconfig_resume(struct router *r, const struct plan_request *q, struct fm_error 
 		     k++)
 			from->tables->t.lft[h->sw][h->block * BLOCK_LIDS + k] = h->bytes[k];
 	}
-	/* entries of another plan make turns that levels know nothing of */
+	/* where the switches are out of sync levels say nothing about their entries */
 	ok = (target->levels == NULL || q->out_of_sync || note_levels(from, target)) &&
 	    fm_vec_append(&from->absent, target->absent.item, target->absent.n);
 	if (ok)
@@ -96,8 +97,8 @@ reconfig_resume(struct router *r, const struct plan_request *q, struct fm_error 
 	return NULL;
 }
 
-/* Level turns alone are written at once, if those of older packets were seen by the
- * same levels. */
+/* LIDs that make legal turns only are written at once, if packets in flight were proven by the same
+ * levels. */
 void
 reconfig_defer_all(struct reconfig *c, const struct plan *p)
 {

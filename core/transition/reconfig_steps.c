@@ -234,7 +234,7 @@ find_local_steps(struct reconfig *c, bool *needed, bool *known)
 	reconfig_entries_note(c, DEPS_OLD);
 	if (!find_cycle(c, &cyclic))
 		return false;
-	*known = !cyclic; /* else perhaps of packets that nobody sends any more */
+	*known = !cyclic; /* else perhaps of packets that no switch sends any more */
 	if (cyclic)
 		return true;
 	*needed = true;
@@ -258,7 +258,7 @@ forget_local_steps(struct reconfig *c, struct router *r, const struct plan *p, b
 	*needed = false;
 }
 
-/* By the dependencies of all LIDs that change. */
+/* By all dependencies of the LIDs that change. */
 static bool
 find_all_steps(struct reconfig *c, struct router *r, const struct plan *prev, const struct plan *p,
     bool *needed)
@@ -271,7 +271,7 @@ find_all_steps(struct reconfig *c, struct router *r, const struct plan *prev, co
 		return ok;
 	note_only_staying(c);
 	ok = note_changed(c, DEPS_OLD) && find_cycle(c, &cyclic);
-	if (ok && cyclic && c->counted) { /* perhaps of packets that nobody sends any more */
+	if (ok && cyclic && c->counted) { /* perhaps of packets that no switch sends any more */
 		reconfig_counts_forget(r);
 		ok = note_staying(c, r, prev, p) && note_changed(c, DEPS_OLD) &&
 		    find_cycle(c, &cyclic);
@@ -279,13 +279,13 @@ find_all_steps(struct reconfig *c, struct router *r, const struct plan *prev, co
 	clash = c->n_vls > 1 && !(reconfig_same_sls(prev, p) && plan_same_vls(prev, p));
 	c->clashes = ok && cyclic && clash;
 	if (!ok || (cyclic && !clash))
-		return ok; /* what is there has cycles already */
+		return ok; /* the installed tables have cycles already */
 	*needed = true;
 	if (cyclic)
 		return reconfig_partition(c, prev, p);
 	c->graph = fm_acyclic_new(deps_n_vertices(c->deps), c->position);
 	ok = c->graph != NULL && start_graph(c) && reconfig_take_steps(c);
-	/* who is drained gets new ways, on which the old SLs are not safe */
+	/* drained LIDs get new paths, on which the old SLs are not safe */
 	c->clashes = ok && c->n_conflicting > 0 && clash;
 	return ok;
 }

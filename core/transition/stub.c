@@ -16,8 +16,9 @@
 struct stubs {
 	struct keeping k;
 	const struct fm_fabric *fab;
-	fm_link *up;  /* [n_switches] of a new switch, FM_NONE: it is none, or hangs on nothing */
-	fm_sw *order; /* [n_switches] those that there were, then new ones from the root down */
+	fm_link *
+	    up; /* [n_switches] of a new switch to the next; FM_NONE: it is not new, or not attached */
+	fm_sw *order; /* [n_switches] old switches, then new ones from the roots down */
 	uint32_t n_order, n_old;
 };
 
@@ -72,8 +73,7 @@ is_proven(const struct stubs *g, fm_end e)
 	    keep_has_column(&g->k, e);
 }
 
-/* Of the ends of a root, hosts before its own port, the n-th, round and round.  FM_NONE: there
- * is none. */
+/* The n-th end of a root, round and round, hosts before its own port.  FM_NONE: it has none. */
 static fm_end
 model_for(const struct stubs *g, fm_sw root, uint32_t n)
 {
@@ -90,7 +90,7 @@ model_for(const struct stubs *g, fm_sw root, uint32_t n)
 	return model;
 }
 
-/* Whose columns do new ends get?  Who finds none stays without a way. */
+/* Which end's columns does each new end get?  An end that finds none stays without a path. */
 static bool
 find_joiners(struct stubs *g)
 {
@@ -103,7 +103,7 @@ find_joiners(struct stubs *g)
 
 		if (sw == FM_NONE || fab->end_lid[e] == 0 ||
 		    (!stub_is_new(g->k.prev, fab, sw) && is_proven(g, e)) ||
-		    stub_is_new(g->k.prev, fab, root_of(g, sw))) /* no cable leads to it */
+		    stub_is_new(g->k.prev, fab, root_of(g, sw))) /* it is not attached */
 			continue;
 		j.like = model_for(g, root_of(g, sw), n++);
 		if (j.like != FM_NONE && !fm_vec_push(&g->k.joiners, j))
@@ -236,7 +236,7 @@ note_absent(struct plan *p, uint16_t lid, int64_t since_ms)
 	return is_owned || fm_vec_push(&p->absent, ((struct plan_absent){ lid, since_ms }));
 }
 
-/* All columns of prev stay, those of LIDs that have no owner now, too. */
+/* All columns of prev stay, also those of LIDs that have no owner now. */
 static bool
 keep_absent(struct plan *p, const struct plan_request *q, const struct plan *prev)
 {
@@ -268,7 +268,8 @@ stub_copy_attributes(struct plan *p, const struct plan_request *q, const struct 
 	    fm_vec_append(&p->deviations, prev->deviations.item, prev->deviations.n);
 }
 
-/* Entries that differ from those a repair would have gone back to: the next is to. */
+/* Note entries that differ from those to which the repair would have reverted: the next one
+ * will. */
 static bool
 note_deviations(struct plan *p, const struct plan *repaired)
 {
@@ -293,7 +294,8 @@ note_deviations(struct plan *p, const struct plan *repaired)
 	return true;
 }
 
-/* Of a region that allows credit loops within: their number each; none for new switches. */
+/* Verify p.  Regions that allow credit loops within are given their switches; new ones are in
+ * none. */
 static int
 judge(struct router *r, struct plan *p, struct fm_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The blocks of a transition and what the switches may hold by now.  A switch
- * whose block was not added holds what is wanted.
+ * The blocks of a transition and what the switches may hold by now.  A switch of which a block was
+ * not added holds the wanted one.
  */
 #include <stdlib.h>
 
@@ -134,7 +134,7 @@ lanes_that_differ(const uint8_t *a, const uint8_t *b)
 	return lanes;
 }
 
-/* Lanes without a way. */
+/* Lanes without a next hop. */
 static uint64_t
 empty_lanes(const uint8_t *bytes)
 {
@@ -157,7 +157,7 @@ add_block(struct transition *t, fm_sw sw, uint32_t index, const uint8_t *was, co
 	return &t->block.item[t->block.n - 1];
 }
 
-/* Lanes that are emptied though they may not change. */
+/* Lanes that are drained with all their entries, though they may not change. */
 static uint64_t
 whole_lanes(const struct transition *t, fm_sw sw, uint32_t index, const uint8_t *was)
 {
@@ -192,7 +192,7 @@ transition_add(struct transition *t, fm_sw sw, uint32_t index, const uint8_t *wa
 	return true;
 }
 
-/* Is that not what it was to hold, or to be without for a while? */
+/* Does the block differ from the wanted one, or have entries that are to be empty for a while? */
 static bool
 is_behind(const struct transition *t, fm_sw sw, uint32_t index, const uint8_t *bytes)
 {
@@ -261,7 +261,7 @@ transition_ports(const struct transition *t, fm_sw sw, uint32_t lid, uint8_t por
 	return b->sent & bit ? 2 : 1;
 }
 
-/* Of a block that cannot be written and may hold two things: the second. */
+/* Of a block that cannot be written and may hold two contents, the second counts. */
 uint8_t
 transition_last_port(const struct transition *t, fm_sw sw, uint32_t lid)
 {

@@ -4,8 +4,8 @@
  */
 #include "core/transition/transition_internal.h"
 
-/* From the new next hop on, over all that may be: does a way lead back to the
- * switch or, if that matters, is a packet lost? */
+/* From the new next hop on, over all next hops that switches may have by now: no path leads back
+ * to the switch and, if that matters, no packet is lost. */
 static bool
 way_below_is_good(struct transition *t, const struct tblock *b, uint32_t lane)
 {
@@ -62,7 +62,7 @@ next_is_written(const struct transition *t, const struct tblock *b, uint32_t lan
 	return true;
 }
 
-/* Does the way that sw will have arrive? */
+/* Will the path from sw lead to the destination in the end? */
 static bool
 will_arrive(const struct transition *t, fm_sw sw, uint32_t lid, fm_end end)
 {
@@ -83,7 +83,7 @@ may_send_to(const struct transition *t, fm_sw sw, uint32_t lid, fm_sw to)
 	return false;
 }
 
-/* Backwards from a switch that will lose packets: nobody who will not sends
+/* Backwards from a switch that will lose packets: no switch that will not lose them sends
  * through it by now. */
 static bool
 nobody_depends(struct transition *t, const struct tblock *b, uint32_t lane)

@@ -22,7 +22,7 @@
 struct mark {
 	uint32_t epoch;
 	uint32_t order, low, component;
-	uint8_t edge, alive; /* edge: next to follow; alive: of the new way, enum fate */
+	uint8_t edge, alive; /* edge: next to follow; alive: enum fate of the new path */
 	bool open, carries;
 };
 
@@ -30,7 +30,7 @@ enum fate { UNKNOWN, ALIVE, DEAD };
 
 struct component {
 	uint32_t size;
-	bool may_lose, unknown; /* by what is known; nobody knows what becomes of packets */
+	bool may_lose, unknown; /* by what is known; it is not known what becomes of packets */
 };
 
 struct scan {
@@ -79,8 +79,8 @@ enter(struct scan *s, fm_sw sw)
 	s->open[s->n_open++] = sw;
 }
 
-/* Can a packet that is at sw be lost in its next step, or behind it, outside
- * of the component that is being closed? */
+/* Can a packet at sw be lost at its next hop, or behind that outside of the component that is being
+ * closed? */
 static bool
 loses(const struct scan *s, fm_sw sw)
 {
@@ -100,7 +100,7 @@ loses(const struct scan *s, fm_sw sw)
 	    (b != NULL && may_lose_at(t, sw, b->was[s->lid % LANES]));
 }
 
-/* ... go where nobody knows? */
+/* Can it get to a switch of which nothing is known? */
 static bool
 strays(const struct scan *s, fm_sw sw)
 {
@@ -174,7 +174,7 @@ search_from(struct scan *s, fm_sw root)
 	}
 }
 
-/* Does the new way from sw arrive?  Everything on it has been visited. */
+/* Does the new path from sw arrive?  Everything on it has been visited. */
 static bool
 is_alive(struct scan *s, fm_sw sw)
 {
@@ -192,7 +192,7 @@ is_alive(struct scan *s, fm_sw sw)
 	return fate == ALIVE;
 }
 
-/* Who will be reached no more, and still carries packets of sw, who will. */
+/* Mark switches that will not lead to the destination and still carry packets of sw, which will. */
 static void
 mark_carriers(struct scan *s, fm_sw sw)
 {
@@ -315,7 +315,7 @@ by_index_then_switch(const void *x, const void *y)
 	return a->sw < b->sw ? -1 : a->sw > b->sw;
 }
 
-/* They come sorted, but for those that had to be read. */
+/* Blocks come sorted, but for those that had to be read. */
 static void
 sort_blocks(struct transition *t)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which block next.  Blocks with entries to be admitted wait in a list that is
- * looked through when there have been answers; blocks without fill the window.
- * When all is answered and no block is admitted whole, each gets what is
- * admitted of it (a split): all of them, for one at a time would take a round
- * trip each.
+ * Which block is written next.  Blocks with entries to be admitted wait in a list that is looked
+ * through when there have been answers; blocks without such entries fill the window.  When all
+ * is answered and no block is admitted whole, each block is sent with what is admitted of it (a
+ * split): all of them at once, as one at a time would take a round trip each.
  *
  * Phases: drained destinations are emptied; then the steps are written, one after the other; then
  * the drained are filled.  A packet's life time lies between two steps, and before the filling.
@@ -52,8 +51,8 @@ lanes_to_send(const struct transition *t, const struct tblock *b)
 	return b->changed & t->due[b->index] & ~(t->phase == PHASE_EMPTY ? b->emptied : b->done);
 }
 
-/* To be filled, entries of drained destinations are admitted like others: a switch
- * that does not answer may not have been emptied. */
+/* Entries of drained destinations are admitted like others before they are filled: a switch that
+ * does not answer may not have been emptied. */
 static bool
 needs_admission(const struct transition *t, const struct tblock *b, uint64_t lanes)
 {
@@ -82,7 +81,7 @@ hand_out(struct transition *t, struct tblock *b, uint64_t lanes, struct transiti
 	t->counts.writes++;
 }
 
-/* The lanes of these that are admitted; with `all`, none unless all are. */
+/* The lanes among `lanes` that are admitted; with `all`, none unless all are. */
 static uint64_t
 admitted(struct transition *t, struct tblock *b, uint64_t lanes, bool all)
 {
@@ -103,7 +102,7 @@ admitted(struct transition *t, struct tblock *b, uint64_t lanes, bool all)
 	return lanes;
 }
 
-/* Those that have been sent whole wait no more. */
+/* Blocks that have been sent whole leave the list. */
 static void
 drop_sent(struct transition *t)
 {
@@ -127,7 +126,7 @@ scan_waiting(struct transition *t, struct transition_block *out)
 		uint64_t lanes = lanes_to_send(t, b), go;
 
 		if (lanes == 0 || !needs_admission(t, b, lanes))
-			continue; /* sent with the free ones */
+			continue; /* next_free() sends it */
 		go = admitted(t, b, lanes, !t->splitting);
 		if (go == 0)
 			continue;
@@ -245,7 +244,7 @@ transition_next(struct transition *t, struct transition_block *out)
 	if (scan_waiting(t, out))
 		return TRANSITION_SEND;
 	if (t->any_cold && !t->warm && t->phase == PHASE_STEPS && count_open(t) > 0)
-		return TRANSITION_COLD; /* rather than to split for what will come anyway */
+		return TRANSITION_COLD; /* better than to split blocks for links that become active anyway */
 	start_scan(t, true);
 	if (scan_waiting(t, out))
 		return TRANSITION_SEND;
