@@ -212,7 +212,7 @@ start_grower(struct mcast_grower *g, struct router *r, struct plan *p)
 		return FM_E_RESOURCE;
 	snapshot_find_levels(g->fab, g->level, g->layer[0]);
 	ok = levels_look(p);
-	g->levelled = ok && p->levels->apply && p->levels->odd.n == 0;
+	g->levelled = ok && p->levels->apply && p->levels->prohibited.n == 0;
 	if (ok && !g->levelled) {
 		g->check = mcast_check_new(p, plan_sl_model(r, p), g->trees->sls, &cyclic);
 		ok = g->check != NULL || cyclic;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Turns by level.  Entries that nobody uses (from one top of a tree to another) often
- * would be odd; they count from the moment on that packets of an end can come by.
+ * would make prohibited turns; they count from the moment on that packets of an end can come by.
  */
 #include "core/plan/levels_internal.h"
 
@@ -11,7 +11,7 @@
 #include "lib/arena.h"
 #include "lib/bitset.h"
 
-#define ODD_MAX 256 /* LIDs; of more, the graph of all dependencies is quicker */
+#define PROHIBITED_MAX 256 /* LIDs; of more, the graph of all dependencies is quicker */
 
 struct levelling {
 	const struct snapshot *snap;
@@ -57,10 +57,10 @@ is_entered_from_above(const struct levelling *v, fm_sw sw, uint32_t lid)
 	return false;
 }
 
-/* Would a packet that goes by this entry make an odd turn next, or, where the entry
+/* Would a packet that goes by this entry make a prohibited turn next, or, where the entry
  * has changed, have made one? */
 static bool
-is_odd_entry(struct levelling *v, fm_sw sw, uint32_t lid)
+makes_prohibited_turn(struct levelling *v, fm_sw sw, uint32_t lid)
 {
 	fm_sw to[2] = { hop(v, 0, sw, lid), hop(v, 1, sw, lid) };
 	enum way way[2] = { level_way(v->level, sw, to[0]), level_way(v->level, sw, to[1]) };
@@ -94,7 +94,7 @@ plan_levels_free(struct plan_levels *l)
 		return;
 	free(l->suspect);
 	free(l->level);
-	fm_vec_fini(&l->odd);
+	fm_vec_fini(&l->prohibited);
 	free(l);
 }
 
@@ -179,8 +179,8 @@ find_turning(const struct levelling *v, bool (*turning)[256])
 		}
 }
 
-/* Entries of a switch that would be odd if they were used, of a plan by itself: those aside,
- * and those down to where the way goes on otherwise than down. */
+/* Entries of a switch that would make prohibited turns if they were used, of a plan by itself:
+ * those aside, and those down to where the way goes on otherwise than down. */
 static void
 scan_row(const struct levelling *v, fm_sw sw, bool (*turning)[256], struct plan_levels *l)
 {
@@ -205,9 +205,9 @@ scan_row(const struct levelling *v, fm_sw sw, bool (*turning)[256], struct plan_
 	}
 }
 
-/* Does a packet of any end meet an odd entry of this LID?  Forwards, each switch once. */
+/* Does a packet of any end make a prohibited turn to this LID?  Forwards, each switch once. */
 static bool
-meets_odd(struct levelling *v, uint32_t lid)
+meets_prohibited(struct levelling *v, uint32_t lid)
 {
 	v->stamp++;
 	for (fm_sw source = 0; source < v->fab->n_switches; source++) {
@@ -217,7 +217,7 @@ meets_odd(struct levelling *v, uint32_t lid)
 			continue;
 		for (; sw != FM_NONE && v->seen[sw] != v->stamp; sw = hop(v, 1, sw, lid)) {
 			v->seen[sw] = v->stamp;
-			if (is_odd_entry(v, sw, lid))
+			if (makes_prohibited_turn(v, sw, lid))
 				return true;
 		}
 	}
@@ -237,8 +237,8 @@ look_at_entries(struct levelling *v, struct plan_levels *l)
 		scan_row(v, sw, turning, l);
 	free(turning);
 	FM_EACH_BIT (lid, l->suspect, l->n_lids)
-		if (ok && l->odd.n <= ODD_MAX && meets_odd(v, (uint32_t)lid))
-			ok = fm_vec_push(&l->odd, (uint16_t)lid);
+		if (ok && l->prohibited.n <= PROHIBITED_MAX && meets_prohibited(v, (uint32_t)lid))
+			ok = fm_vec_push(&l->prohibited, (uint16_t)lid);
 	return ok;
 }
 
@@ -258,7 +258,7 @@ look(struct plan *p, struct levelling *v)
 		plan_levels_free(l);
 		return false;
 	}
-	l->apply = l->odd.n <= ODD_MAX;
+	l->apply = l->prohibited.n <= PROHIBITED_MAX;
 	for (fm_sw sw = 0; sw < v->fab->n_switches; sw++)
 		l->apply = l->apply && v->fab->sw_n_ports[sw] <= MASK_PORTS;
 	p->levels = l;
@@ -278,7 +278,7 @@ note_change(struct levelling *v, struct changes *c, fm_sw sw, uint32_t lid)
 	if (!is_owned(v, lid))
 		return;
 	fm_bit_set(c->lids, lid);
-	if (!fm_bit_test(c->suspect, lid) && is_odd_entry(v, sw, lid))
+	if (!fm_bit_test(c->suspect, lid) && makes_prohibited_turn(v, sw, lid))
 		fm_bit_set(c->suspect, lid);
 }
 
@@ -311,7 +311,7 @@ scan_rows(struct levelling *v, struct changes *c)
 }
 
 static bool
-scan_all_changes(struct levelling *v, struct plan *prev, struct plan *p, struct odd_lids *lids)
+scan_all_changes(struct levelling *v, struct plan *prev, struct plan *p, struct turn_lids *lids)
 {
 	uint32_t n = p->top_lid + 1u;
 	struct changes c = { .lids = calloc(FM_BITSET_WORDS(n) + 1, sizeof(*c.lids)) };
@@ -330,13 +330,13 @@ scan_all_changes(struct levelling *v, struct plan *prev, struct plan *p, struct 
 		scan_rows(v, &c);
 	}
 	for (uint32_t lid = 1; ok && lid < n; lid++) {
-		bool odd = holds(prev->levels->odd.item, prev->levels->odd.n, lid);
+		bool known = holds(prev->levels->prohibited.item, prev->levels->prohibited.n, lid);
 
 		if (!is_owned(v, lid))
 			continue;
 		if (fm_bit_test(c.lids, lid) && fm_bit_test(p->levels->suspect, lid))
 			ok = fm_vec_push(&lids->changed, (uint16_t)lid);
-		else if (odd)
+		else if (known)
 			ok = fm_vec_push(&lids->stay, (uint16_t)lid);
 	}
 	free(c.lids);
@@ -357,7 +357,7 @@ levels_look(struct plan *p)
 }
 
 bool
-levels_find(struct plan *prev, struct plan *p, struct odd_lids *lids, bool *apply)
+levels_find(struct plan *prev, struct plan *p, struct turn_lids *lids, bool *apply)
 {
 	const struct fm_fabric *fab = &prev->snap->fab;
 	struct levelling was = { 0 }, now;
@@ -381,11 +381,11 @@ levels_find(struct plan *prev, struct plan *p, struct odd_lids *lids, bool *appl
 }
 
 bool
-levels_note(struct plan *p, const struct plan *prev, const uint16_t *odd, size_t n)
+levels_note(struct plan *p, const struct plan *prev, const uint16_t *lids, size_t n)
 {
-	p->levels->odd.n = 0;
-	p->levels->apply = n <= ODD_MAX;
-	return n == 0 || fm_vec_append(&p->levels->odd, odd, n);
+	p->levels->prohibited.n = 0;
+	p->levels->apply = n <= PROHIBITED_MAX;
+	return n == 0 || fm_vec_append(&p->levels->prohibited, lids, n);
 }
 
 void
@@ -407,7 +407,7 @@ levels_keep(const struct plan *prev, struct plan *p)
 		if (is_suspect(prev->levels, lid))
 			fm_bit_set(p->levels->suspect, lid);
 	if (p->levels != NULL &&
-	    !levels_note(p, prev, prev->levels->odd.item, prev->levels->odd.n)) {
+	    !levels_note(p, prev, prev->levels->prohibited.item, prev->levels->prohibited.n)) {
 		plan_levels_free(p->levels);
 		p->levels = NULL;
 	}

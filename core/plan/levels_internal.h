@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/plan/levels_internal.h - what levels.c and odd_graph.c mean by up and down.
+ * core/plan/levels_internal.h - what levels.c and turn_graph.c mean by up and down.
  */
 #ifndef CORE_PLAN_LEVELS_INTERNAL_H
 #define CORE_PLAN_LEVELS_INTERNAL_H

@@ -6,7 +6,6 @@ CORE_SOURCES += \
 	core/plan/levels.c \
 	core/plan/levels.h \
 	core/plan/levels_internal.h \
-	core/plan/odd_graph.c \
 	core/plan/plan.c \
 	core/plan/plan.h \
 	core/plan/plan_before.c \
@@ -17,4 +16,5 @@ CORE_SOURCES += \
 	core/plan/plan_file_load.c \
 	core/plan/plan_file_regions.c \
 	core/plan/plan_file_regions.h \
-	core/plan/plan_sls.c
+	core/plan/plan_sls.c \
+	core/plan/turn_graph.c

@@ -159,8 +159,8 @@ struct plan_change {
 	 * with others until they have asked again */
 	bool sls_clash;
 	bool whole_columns; /* entries that do not change are emptied, too */
-	bool by_levels; /* seen from levels (levels.h): packets make level turns and proven ones */
-	char waiting[320]; /* tables not taken up: what they would cost, and what to do */
+	bool by_levels;	    /* by levels (levels.h): packets make legal turns, and proven ones */
+	char waiting[320];  /* tables not taken up: what they would cost, and what to do */
 };
 
 /* For qsort(): by LID, then by switch. */

@@ -57,16 +57,16 @@ is_large(const struct reconfig *c)
  * in any order.  *settled: every LID has its step, or the graph of all dependencies is too large
  * to find more. */
 static bool
-take_odd_steps(struct reconfig *c, const struct odd_lids *lids, bool *settled)
+take_turn_steps(struct reconfig *c, const struct turn_lids *lids, bool *settled)
 {
 	bool ok, fits = true;
 
 	*settled = false;
 	if (deps_n_vls(c->deps) != 1)
 		return true;
-	c->odd = odd_graph_new(c->fab);
+	c->turns = turn_graph_new(c->fab);
 	c->kept = calloc((c->fab->max_lid + 1u) * 4u, sizeof(*c->kept));
-	ok = c->odd != NULL && c->kept != NULL;
+	ok = c->turns != NULL && c->kept != NULL;
 	for (size_t i = 0; ok && fits && i < lids->stay.n; i++)
 		ok = reconfig_insert(c, lids->stay.item[i], DEPS_NEW, &fits);
 	for (size_t i = 0; ok && fits && i < lids->changed.n; i++)
@@ -80,10 +80,11 @@ take_odd_steps(struct reconfig *c, const struct odd_lids *lids, bool *settled)
 
 /* Which LIDs make prohibited turns by the new tables? */
 static bool
-note_odd(struct reconfig *c, const struct odd_lids *lids, const struct plan *prev, struct plan *p)
+note_prohibited(
+    struct reconfig *c, const struct turn_lids *lids, const struct plan *prev, struct plan *p)
 {
-	FM_VEC(uint16_t) odd = { 0 };
-	bool ok = lids->stay.n == 0 || fm_vec_append(&odd, lids->stay.item, lids->stay.n);
+	FM_VEC(uint16_t) prohibited = { 0 };
+	bool ok = lids->stay.n == 0 || fm_vec_append(&prohibited, lids->stay.item, lids->stay.n);
 
 	for (size_t i = 0; ok && i < lids->changed.n; i++) {
 		const struct dep *list;
@@ -94,11 +95,11 @@ note_odd(struct reconfig *c, const struct odd_lids *lids, const struct plan *pre
 		ok = reconfig_list_deps(c, lids->changed.item[i],
 		    c->mark[lids->changed.item[i]] == CONFLICTING ? DEPS_ALL : DEPS_NEW, &list, &n);
 		for (size_t k = 0; ok && !is_odd && k < n; k++)
-			is_odd = odd_graph_is_odd(c->odd, list[k].from, list[k].to);
-		ok = ok && (!is_odd || fm_vec_push(&odd, lids->changed.item[i]));
+			is_odd = turn_graph_is_prohibited(c->turns, list[k].from, list[k].to);
+		ok = ok && (!is_odd || fm_vec_push(&prohibited, lids->changed.item[i]));
 	}
-	ok = ok && levels_note(p, prev, odd.item, odd.n);
-	fm_vec_fini(&odd);
+	ok = ok && levels_note(p, prev, prohibited.item, prohibited.n);
+	fm_vec_fini(&prohibited);
 	return ok;
 }
 
@@ -106,13 +107,13 @@ note_odd(struct reconfig *c, const struct odd_lids *lids, const struct plan *pre
 static bool
 order_by_levels(struct reconfig *c, const struct plan_request *q, struct plan *p, bool *settled)
 {
-	struct odd_lids lids = { 0 };
+	struct turn_lids lids = { 0 };
 	bool ok = levels_find(q->prev, p, &lids, settled);
 
 	if (ok && *settled)
-		ok = start_reconfig(c, q, p) && take_odd_steps(c, &lids, settled);
+		ok = start_reconfig(c, q, p) && take_turn_steps(c, &lids, settled);
 	if (ok && *settled)
-		ok = note_odd(c, &lids, q->prev, p);
+		ok = note_prohibited(c, &lids, q->prev, p);
 	if (!ok || !*settled) {
 		plan_levels_free(p->levels);
 		p->levels = NULL;
@@ -171,7 +172,7 @@ free_reconfig(struct reconfig *c)
 	reconfig_entries_free(c->local);
 	reconfig_free_kept(c);
 	fm_acyclic_free(c->graph);
-	odd_graph_free(c->odd);
+	turn_graph_free(c->turns);
 	fm_vec_fini(&c->lids);
 	free(c->rules);
 	free(c->mark);

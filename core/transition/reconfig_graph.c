@@ -18,10 +18,11 @@ static bool
 keep_deps(struct reconfig *c, struct kept_deps *k, const struct dep *list, size_t n)
 {
 	FM_VEC(struct dep) kept = { 0 };
-	bool ok = fm_vec_reserve(&kept, c->odd == NULL ? n + 1 : 1);
+	bool ok = fm_vec_reserve(&kept, c->turns == NULL ? n + 1 : 1);
 
 	for (size_t i = 0; ok && i < n; i++)
-		if (c->odd == NULL || odd_graph_is_odd(c->odd, list[i].from, list[i].to))
+		if (c->turns == NULL ||
+		    turn_graph_is_prohibited(c->turns, list[i].from, list[i].to))
 			ok = fm_vec_push(&kept, list[i]);
 	k->list = kept.item;
 	k->n = (uint32_t)kept.n;
@@ -34,7 +35,7 @@ bool
 reconfig_list_deps(
     struct reconfig *c, uint16_t lid, enum deps_mode mode, const struct dep **list, size_t *n)
 {
-	bool keeps = c->kept != NULL && (c->odd != NULL || deps_changes(c->deps, lid));
+	bool keeps = c->kept != NULL && (c->turns != NULL || deps_changes(c->deps, lid));
 	struct kept_deps *k = keeps ? &c->kept[lid * 4u + mode] : NULL;
 
 	if (k == NULL || k->list == NULL) {
@@ -61,19 +62,19 @@ reconfig_free_kept(struct reconfig *c)
 
 /* The same in a graph that has all legal turns already. */
 static bool
-insert_odd(struct reconfig *c, const struct dep *list, size_t n, bool *fits)
+insert_turns(struct reconfig *c, const struct dep *list, size_t n, bool *fits)
 {
 	bool any = false, ok = true;
 
 	for (size_t i = 0; ok && i < n; i++)
-		if (odd_graph_is_odd(c->odd, list[i].from, list[i].to)) {
-			ok = odd_graph_add(c->odd, list[i].from, list[i].to);
+		if (turn_graph_is_prohibited(c->turns, list[i].from, list[i].to)) {
+			ok = turn_graph_add(c->turns, list[i].from, list[i].to);
 			any = true;
 		}
-	*fits = !any || odd_graph_acyclic(c->odd);
+	*fits = !any || turn_graph_is_acyclic(c->turns);
 	for (size_t i = 0; !*fits && i < n; i++)
-		if (odd_graph_is_odd(c->odd, list[i].from, list[i].to))
-			odd_graph_remove(c->odd, list[i].from, list[i].to);
+		if (turn_graph_is_prohibited(c->turns, list[i].from, list[i].to))
+			turn_graph_remove(c->turns, list[i].from, list[i].to);
 	return ok;
 }
 
@@ -85,8 +86,8 @@ reconfig_insert(struct reconfig *c, uint16_t lid, enum deps_mode mode, bool *fit
 
 	if (!reconfig_list_deps(c, lid, mode, &list, &n))
 		return false;
-	if (c->odd != NULL)
-		return insert_odd(c, list, n, fits);
+	if (c->turns != NULL)
+		return insert_turns(c, list, n, fits);
 	*fits = true;
 	for (i = 0; *fits && i < n; i++)
 		switch (fm_acyclic_insert(c->graph, list[i].from, list[i].to)) {
@@ -113,9 +114,9 @@ reconfig_remove(struct reconfig *c, uint16_t lid, enum deps_mode mode)
 	if (!reconfig_list_deps(c, lid, mode, &list, &n))
 		return false;
 	for (size_t i = 0; i < n; i++)
-		if (c->odd == NULL)
+		if (c->turns == NULL)
 			fm_acyclic_remove(c->graph, list[i].from, list[i].to);
-		else if (odd_graph_is_odd(c->odd, list[i].from, list[i].to))
-			odd_graph_remove(c->odd, list[i].from, list[i].to);
+		else if (turn_graph_is_prohibited(c->turns, list[i].from, list[i].to))
+			turn_graph_remove(c->turns, list[i].from, list[i].to);
 	return true;
 }

@@ -41,11 +41,11 @@ struct reconfig {
 	const struct fm_fabric *fab;
 	struct deps *deps;
 	struct fm_acyclic *graph;
-	struct odd_graph *odd; /* where levels say enough: in place of graph */
-	uint8_t *rules;	       /* [top_lid + 1] of writing (transition.h) */
-	uint8_t *mark;	       /* [top_lid + 1] enum mark */
-	uint8_t *arrivals;     /* [2 * n_switches] room of reconfig_old_path_is_whole() */
-	FM_VEC(uint16_t) lids; /* that change */
+	struct turn_graph *turns; /* where levels say enough: in place of graph */
+	uint8_t *rules;		  /* [top_lid + 1] of writing (transition.h) */
+	uint8_t *mark;		  /* [top_lid + 1] enum mark */
+	uint8_t *arrivals;	  /* [2 * n_switches] room of reconfig_old_path_is_whole() */
+	FM_VEC(uint16_t) lids;	  /* that change */
 	uint32_t n_vls;
 	/* sets of dependencies: bit (slot of the link out * n_vls + its VL) of row[vertex] */
 	size_t *row; /* [n_vertices + 1] first word */

@@ -38,8 +38,9 @@ reconfig_awaits_hosts(const struct plan *now)
 static bool
 note_levels(struct plan *from, const struct plan *target)
 {
-	FM_VEC(uint16_t) odd = { 0 };
-	bool ok = fm_vec_append(&odd, target->levels->odd.item, target->levels->odd.n);
+	FM_VEC(uint16_t) prohibited = { 0 };
+	bool ok = fm_vec_append(
+	    &prohibited, target->levels->prohibited.item, target->levels->prohibited.n);
 
 	for (uint32_t lid = 1; ok && lid < target->levels->n_lids; lid++) {
 		bool half = false;
@@ -48,13 +49,14 @@ note_levels(struct plan *from, const struct plan *target)
 		     sw < target->snap->fab.n_switches;
 		     sw++)
 			half = from->tables->t.lft[sw][lid] != target->tables->t.lft[sw][lid];
-		for (size_t i = 0; half && i < target->levels->odd.n; i++)
-			half = target->levels->odd.item[i] != lid;
-		ok = !half || fm_vec_push(&odd, (uint16_t)lid);
+		for (size_t i = 0; half && i < target->levels->prohibited.n; i++)
+			half = target->levels->prohibited.item[i] != lid;
+		ok = !half || fm_vec_push(&prohibited, (uint16_t)lid);
 	}
 	levels_keep(target, from);
-	ok = ok && (from->levels == NULL || levels_note(from, target, odd.item, odd.n));
-	fm_vec_fini(&odd);
+	ok = ok &&
+	    (from->levels == NULL || levels_note(from, target, prohibited.item, prohibited.n));
+	fm_vec_fini(&prohibited);
 	return ok;
 }
 
@@ -102,7 +104,7 @@ reconfig_resume(struct router *r, const struct plan_request *q, struct fm_error 
 void
 reconfig_defer_all(struct reconfig *c, const struct plan *p)
 {
-	if (!c->in_flight || (c->odd != NULL && c->in_flight_by_levels))
+	if (!c->in_flight || (c->turns != NULL && c->in_flight_by_levels))
 		return;
 	for (uint32_t lid = 1; lid <= p->top_lid; lid++)
 		if ((c->rules[lid] & (TRANSITION_STEP | TRANSITION_DRAIN)) == 0)

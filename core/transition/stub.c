@@ -16,8 +16,7 @@
 struct stubs {
 	struct keeping k;
 	const struct fm_fabric *fab;
-	fm_link *
-	    up; /* [n_switches] of a new switch to the next; FM_NONE: it is not new, or not attached */
+	fm_link *up;  /* [n_switches] of a new switch; FM_NONE: old, or not attached */
 	fm_sw *order; /* [n_switches] old switches, then new ones from the roots down */
 	uint32_t n_order, n_old;
 };

@@ -244,7 +244,7 @@ transition_next(struct transition *t, struct transition_block *out)
 	if (scan_waiting(t, out))
 		return TRANSITION_SEND;
 	if (t->any_cold && !t->warm && t->phase == PHASE_STEPS && count_open(t) > 0)
-		return TRANSITION_COLD; /* better than to split blocks for links that become active anyway */
+		return TRANSITION_COLD; /* no split for links that will be active anyway */
 	start_scan(t, true);
 	if (scan_waiting(t, out))
 		return TRANSITION_SEND;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * All level turns of a fabric, and the odd ones that packets take, counted: is there a cycle?
- * The level turns alone have none, so only what can be reached from an odd turn is walked.
+ * All legal turns of a fabric, and the prohibited ones that packets make, counted: is there a
+ * cycle?  The legal turns alone have none, so only what can be reached from a prohibited turn is
+ * walked.
  * Ports of a switch are bits of a word, and so are the channels out of it.
  */
 #include <stdlib.h>
@@ -11,22 +12,23 @@
 #include "lib/arena.h"
 #include "lib/hash.h"
 
-struct odd_graph {
+struct turn_graph {
 	const struct fm_fabric *fab;
 	uint32_t *level; /* [n_switches] */
 	struct fm_arena mem;
-	uint64_t *up, *down;   /* [n_switches] ports: bit p - 1 */
-	uint64_t *odd;	       /* [n_links] ports by which packets of a link go on oddly */
+	uint64_t *up, *down; /* [n_switches] ports: bit p - 1 */
+	uint64_t
+	    *prohibited; /* [n_links] ports by which packets of a link make a prohibited turn */
 	uint64_t *seen, *open; /* [n_switches] channels out: visited; on the path */
 	fm_link *path;	       /* [n_links] */
 	uint32_t *link_of;     /* [n_switches][MASK_PORTS] */
 	struct fm_hash counts; /* from << 32 | to -> times */
 };
 
-struct odd_graph *
-odd_graph_new(const struct fm_fabric *fab)
+struct turn_graph *
+turn_graph_new(const struct fm_fabric *fab)
 {
-	struct odd_graph *g = calloc(1, sizeof(*g));
+	struct turn_graph *g = calloc(1, sizeof(*g));
 	size_t n = fab->n_switches + 1u;
 	fm_sw *queue;
 
@@ -40,13 +42,13 @@ odd_graph_new(const struct fm_fabric *fab)
 	g->down = fm_arena_array(&g->mem, n, uint64_t);
 	g->seen = fm_arena_array(&g->mem, n, uint64_t);
 	g->open = fm_arena_array(&g->mem, n, uint64_t);
-	g->odd = fm_arena_array(&g->mem, fab->n_links + 1u, uint64_t);
+	g->prohibited = fm_arena_array(&g->mem, fab->n_links + 1u, uint64_t);
 	g->path = fm_arena_array(&g->mem, fab->n_links + 1u, fm_link);
 	g->link_of = fm_arena_array(&g->mem, n * MASK_PORTS, uint32_t);
 	if (g->level == NULL || queue == NULL || g->up == NULL || g->down == NULL ||
-	    g->seen == NULL || g->open == NULL || g->odd == NULL || g->path == NULL ||
+	    g->seen == NULL || g->open == NULL || g->prohibited == NULL || g->path == NULL ||
 	    g->link_of == NULL) {
-		odd_graph_free(g);
+		turn_graph_free(g);
 		return NULL;
 	}
 	snapshot_find_levels(fab, g->level, queue);
@@ -63,7 +65,7 @@ odd_graph_new(const struct fm_fabric *fab)
 }
 
 void
-odd_graph_free(struct odd_graph *g)
+turn_graph_free(struct turn_graph *g)
 {
 	if (g == NULL)
 		return;
@@ -73,13 +75,13 @@ odd_graph_free(struct odd_graph *g)
 }
 
 static enum way
-way_of(const struct odd_graph *g, fm_link l)
+way_of(const struct turn_graph *g, fm_link l)
 {
 	return level_way(g->level, g->fab->link_to[g->fab->link_rev[l]], g->fab->link_to[l]);
 }
 
 bool
-odd_graph_is_odd(const struct odd_graph *g, fm_link from, fm_link to)
+turn_graph_is_prohibited(const struct turn_graph *g, fm_link from, fm_link to)
 {
 	enum way a = way_of(g, from), b = way_of(g, to);
 
@@ -93,16 +95,16 @@ key_of(fm_link from, fm_link to)
 }
 
 bool
-odd_graph_add(struct odd_graph *g, fm_link from, fm_link to)
+turn_graph_add(struct turn_graph *g, fm_link from, fm_link to)
 {
 	uint32_t n = fm_hash_find(&g->counts, key_of(from, to));
 
-	g->odd[from] |= UINT64_C(1) << (g->fab->link_port[to] - 1);
+	g->prohibited[from] |= UINT64_C(1) << (g->fab->link_port[to] - 1);
 	return fm_hash_put(&g->counts, key_of(from, to), n == FM_HASH_NONE ? 1 : n + 1);
 }
 
 void
-odd_graph_remove(struct odd_graph *g, fm_link from, fm_link to)
+turn_graph_remove(struct turn_graph *g, fm_link from, fm_link to)
 {
 	uint32_t n = fm_hash_find(&g->counts, key_of(from, to));
 
@@ -113,36 +115,36 @@ odd_graph_remove(struct odd_graph *g, fm_link from, fm_link to)
 		return;
 	}
 	fm_hash_remove(&g->counts, key_of(from, to));
-	g->odd[from] &= ~(UINT64_C(1) << (g->fab->link_port[to] - 1));
+	g->prohibited[from] &= ~(UINT64_C(1) << (g->fab->link_port[to] - 1));
 }
 
 /* By which ports packets of a channel may go on. */
 static uint64_t
-goes_on(const struct odd_graph *g, fm_link l)
+goes_on(const struct turn_graph *g, fm_link l)
 {
 	fm_sw to = g->fab->link_to[l];
 
 	switch (way_of(g, l)) {
 	case UP:
-		return g->up[to] | g->down[to] | g->odd[l];
+		return g->up[to] | g->down[to] | g->prohibited[l];
 	case DOWN:
-		return g->down[to] | g->odd[l];
+		return g->down[to] | g->prohibited[l];
 	case NOWHERE:
 	case ASIDE:
 		break;
 	}
-	return g->odd[l];
+	return g->prohibited[l];
 }
 
 static uint64_t
-bit_of(const struct odd_graph *g, fm_link l)
+bit_of(const struct turn_graph *g, fm_link l)
 {
 	return UINT64_C(1) << (g->fab->link_port[l] - 1);
 }
 
 /* Depth first; a channel met again while on the path is a cycle. */
 static bool
-is_cycle_from(struct odd_graph *g, fm_link root)
+is_cycle_from(struct turn_graph *g, fm_link root)
 {
 	const struct fm_fabric *fab = g->fab;
 	uint32_t n = 0;
@@ -169,16 +171,17 @@ is_cycle_from(struct odd_graph *g, fm_link root)
 	}
 }
 
-/* A cycle takes an odd turn. */
+/* A cycle has a prohibited turn. */
 bool
-odd_graph_acyclic(struct odd_graph *g)
+turn_graph_is_acyclic(struct turn_graph *g)
 {
 	const struct fm_fabric *fab = g->fab;
 
 	memset(g->seen, 0, fab->n_switches * sizeof(*g->seen));
 	memset(g->open, 0, fab->n_switches * sizeof(*g->open));
 	for (fm_link l = 0; l < fab->n_links; l++)
-		if (g->odd[l] != 0 && !(g->seen[fab->link_to[fab->link_rev[l]]] & bit_of(g, l)) &&
+		if (g->prohibited[l] != 0 &&
+		    !(g->seen[fab->link_to[fab->link_rev[l]]] & bit_of(g, l)) &&
 		    is_cycle_from(g, l))
 			return false;
 	return true;
