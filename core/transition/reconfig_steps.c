@@ -5,8 +5,8 @@
  * promised.
  *
  * First all dependencies of all LIDs together are looked at, and mostly they have no cycle: every
- * LID may be written in any order.  Else an incremental acyclic graph begins with what is installed,
- * and LID after LID is inserted with the dependencies of its change.
+ * LID may be written in any order.  Else an incremental acyclic graph begins with what is
+ * installed, and LID after LID is inserted with the dependencies of its change.
  *
  * How many steps: of 660 random cables lost and returned, one step left 6,958 LIDs to be drained,
  * two 5,727, and sixteen 5,723.  After returns two left 10,549 LIDs with their old entries, sixteen
@@ -21,6 +21,7 @@
 #include "lib/bitset.h"
 
 #define STEPS_MAX 16
+_Static_assert(STEPS_MAX <= TRANSITION_STEP, "a rule has room for every step");
 
 /* ------------------------------------------------------- sets of dependencies */
 

@@ -101,7 +101,7 @@ look_at_switch(const struct fm_fabric *fab, const struct fm_shape *shape, fm_sw 
 	return is;
 }
 
-/* Can the hosts of a leaf be dealt evenly to its ways up (spread.c)? */
+/* Can the hosts of a leaf be dealt evenly to its ways up (tree/dmodk_slots.c)? */
 static bool
 can_share(const struct fm_shape *shape, const struct rank_alike *is)
 {

@@ -29,7 +29,7 @@ struct fm_counting {
  * way and not counted.
  *
  * On levelled fabrics whose links and chassis make no difference, digits are as even at
- * each switch as counts, and along paths too: there, unless grouped, they decide (spread.h).
+ * each switch as counts, and along paths too: there, unless grouped, they decide.
  *
  * Several LIDs of one end leave a switch for different chassis, else switches,
  * else by different cables; its first LID is balanced among first LIDs.
