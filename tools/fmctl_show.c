@@ -172,7 +172,7 @@ show_region_table(const json_t *regions, FILE *out)
 {
 	static const struct column columns[] = { { "REGION", "region", NULL, false },
 		{ "ENGINE", "engine", NULL, false }, { "SWITCHES", "n_switches", NULL, true },
-		{ "HOSTS", "hosts", NULL, true }, { "PIECES", "pieces", NULL, true },
+		{ "HOSTS", "hosts", NULL, true }, { "COMPONENTS", "components", NULL, true },
 		{ "CHAIN", NULL, say_chain, false },
 		{ "BUSIEST BORDER", NULL, say_busiest, false } };
 

@@ -21,7 +21,7 @@ sweep_scope_name(enum sweep_scope scope)
 	case SWEEP_LIGHT:
 		return "light";
 	case SWEEP_NAMED:
-		return "partial";
+		return "named";
 	case SWEEP_HEAVY:
 		return "heavy";
 	}

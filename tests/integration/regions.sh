@@ -122,6 +122,9 @@ ask regions --json >regions
 grep -q '"region": "storage"' regions || fail "fmctl regions: $(cat regions)"
 grep -q '"st-sw-\[0-2\]"' regions || fail "fmctl regions: $(cat regions)"
 grep -q '"max_over_avg"' regions || fail "fmctl regions tells no busiest cable: $(cat regions)"
+ask regions >table
+awk '/^REGION/ { for (i = 1; i <= NF; i++) if ($i == "COMPONENTS") c = i; next } c && $1 == "storage" { exit !($c ~ /^[0-9]+$/) }' table ||
+	fail "fmctl regions counts no components: $(cat table)"
 ask routes --json >routes
 grep -q '"joined": "flat"' routes || fail "fmctl routes: $(cat routes)"
 ask status --json | grep -q '"joined": "flat"' || fail "fmctl status: $(ask status)"
