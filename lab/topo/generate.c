@@ -68,6 +68,21 @@ find_kind(const char *name)
 	return NULL;
 }
 
+static int
+refuse_kind(const char *name, struct fm_error *err)
+{
+	char known[256] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < N_KINDS && n < sizeof(known); i++)
+		n += (size_t)snprintf(known + n, sizeof(known) - n, "%s%s",
+		    i == 0		  ? ""
+			: i + 1 < N_KINDS ? ", "
+					  : " or ",
+		    kinds[i].name);
+	return fm_fail(err, FM_E_CONFIG, "%.60s is no kind of fabric: write %s", name, known);
+}
+
 int
 netlist_generate(int argc, char *const argv[], struct netlist *nl, struct fm_error *err)
 {
@@ -80,10 +95,7 @@ netlist_generate(int argc, char *const argv[], struct netlist *nl, struct fm_err
 		return fm_fail(
 		    err, FM_E_CONFIG, "no kind of fabric given: one of pgft, torus, ...");
 	if (k == NULL)
-		return fm_fail(err, FM_E_CONFIG,
-		    "%.60s is no kind of fabric: write pgft, torus, mesh, hypercube, hyperx, "
-		    "dragonfly, cascade, kautz, slimfly, random, switches or join",
-		    argv[0]);
+		return refuse_kind(argv[0], err);
 	if (argc - 1 < k->min_args || argc - 1 > k->max_args)
 		return fm_fail(err, FM_E_CONFIG, "%s takes the arguments \"%s\", %d given", k->name,
 		    k->args, argc - 1);

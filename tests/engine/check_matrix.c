@@ -539,7 +539,7 @@ main(void)
 	Suite *suite = suite_create("matrix");
 	TCase *tc = tcase_create("matrix");
 	const char *size = getenv("FMD_MATRIX");
-	int failed;
+	int failed, n_wanted = 0;
 
 	fm_log_set_level(FM_LOG_ERR);
 	if (size != NULL)
@@ -549,6 +549,12 @@ main(void)
 	if (where == MAP_FAILED)
 		return 1;
 	load_engines();
+	for (int i = 0; i < N_FABRICS; i++)
+		n_wanted += is_wanted(&fabrics[i]);
+	if (n_wanted == 0) {
+		fprintf(stderr, "check_matrix: no fabric has the word of FMD_MATRIX_FABRIC\n");
+		return 1;
+	}
 	tcase_set_timeout(tc, longest >= LONG ? 7200 : 300);
 	tcase_add_loop_test(tc, every_engine_routes_something, 0, n_engines);
 	add_cells(tc);
