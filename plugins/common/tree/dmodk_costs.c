@@ -307,18 +307,23 @@ run(struct reach *r, uint32_t n, void (*fn)(void *, uint32_t, unsigned))
 		r->ft->host->parallel_for(r->ft->host, n, fn, r);
 }
 
-/* All switches ascending by order. */
+/* All switches ascending by order.  Their levels may be more than there are switches, as tiers
+ * are. */
 static fm_sw *
 sort_by_order(const struct fm_dmodk_routes *ft)
 {
 	fm_sw *sorted = ft_alloc(ft, ft->n, sizeof(*sorted));
-	uint32_t *at = ft_alloc(ft, (size_t)ft->n + 1, sizeof(*at));
+	uint32_t n_levels = 0, *at;
 
+	for (fm_sw s = 0; s < ft->n; s++)
+		if (ft->level[s] >= n_levels)
+			n_levels = ft->level[s] + 1u;
+	at = ft_alloc(ft, (size_t)n_levels + 1, sizeof(*at));
 	if (sorted == NULL || at == NULL)
 		return NULL;
 	for (fm_sw s = 0; s < ft->n; s++)
 		at[ft->level[s] + 1]++;
-	for (uint32_t o = 0; o < ft->n; o++)
+	for (uint32_t o = 0; o < n_levels; o++)
 		at[o + 1] += at[o];
 	for (fm_sw s = 0; s < ft->n; s++)
 		sorted[at[ft->level[s]]++] = s;
