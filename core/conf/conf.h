@@ -109,6 +109,7 @@ struct conf {
 	int64_t packet_life_time; /* SwitchInfo.LifeTimeValue */
 	int64_t head_of_queue_lifetime, leaf_head_of_queue_lifetime;
 	int64_t vl_stall_count, leaf_vl_stall_count;
+	int64_t force_link_speed, force_link_speed_ext, force_link_width;
 	int max_op_vls; /* 0..4 = 1, 2, 4, 8, 15 data VLs: OperationalVLs - 1 */
 	int64_t local_phy_errors_threshold, overrun_errors_threshold;
 	bool client_reregister;

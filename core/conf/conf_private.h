@@ -81,6 +81,9 @@ int conf_resolve_regions(struct conf_private *self, struct fm_error *err);
 int conf_resolve_policies(struct conf_private *self, struct fm_error *err);
 void conf_drop_policies(struct conf *conf);
 
+/* Widths and speeds of links that PortInfo has no code for.  FM_E_CONFIG. */
+int conf_check_links(const struct conf_private *self, struct fm_error *err);
+
 /* Warn of keys that everybody knows, or can read. */
 void conf_warn_keys(const struct conf_private *self);
 

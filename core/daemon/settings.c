@@ -32,6 +32,9 @@ daemon_settings(const struct daemon *d, struct sweep_settings *s)
 	s->vl_stall = (uint8_t)c->vl_stall_count;
 	s->leaf_vl_stall = (uint8_t)c->leaf_vl_stall_count;
 	s->max_op_vls = (uint8_t)(c->max_op_vls + 1);
+	s->link_speed = (uint8_t)c->force_link_speed;
+	s->link_speed_ext = (uint8_t)c->force_link_speed_ext;
+	s->link_width = (uint8_t)c->force_link_width;
 	s->phys_errors = (uint8_t)c->local_phy_errors_threshold;
 	s->overrun_errors = (uint8_t)c->overrun_errors_threshold;
 	s->n_retries = (uint8_t)c->transaction_retries;

@@ -184,6 +184,56 @@ want_enforce_out(const struct field_context *c, uint64_t present)
 	return want_enforce(c, present, PART_ENFORCE_OUT, c->node->sw.outbound_enforcement_cap);
 }
 
+static uint8_t
+speeds_ext(const struct inv_port *p)
+{
+	return p->info.capability_mask & WIRE_CAP_EXTENDED_SPEEDS ? p->info.link_speed_ext_supported
+								  : 0;
+}
+
+/* Of what is asked for that which the port supports, unless the far end supports none of it: the
+ * link would not come up again. */
+static uint64_t
+want_enabled(uint8_t asked, uint8_t all, uint8_t own, uint8_t far, uint64_t present)
+{
+	if (asked == 0 || own == 0)
+		return present;
+	if (asked == all)
+		return own;
+	return (asked & own & far) != 0 ? asked & own : present;
+}
+
+static uint64_t
+want_width(const struct field_context *c, uint64_t present)
+{
+	return c->peer == NULL
+	    ? present
+	    : want_enabled(c->set->link_width, LINK_WIDTH_ALL, c->port->info.link_width_supported,
+		  c->peer->info.link_width_supported, present);
+}
+
+static uint64_t
+want_speed(const struct field_context *c, uint64_t present)
+{
+	return c->peer == NULL
+	    ? present
+	    : want_enabled(c->set->link_speed, LINK_SPEED_ALL, c->port->info.link_speed_supported,
+		  c->peer->info.link_speed_supported, present);
+}
+
+static uint64_t
+want_speed_ext(const struct field_context *c, uint64_t present)
+{
+	uint8_t own = speeds_ext(c->port);
+
+	if (c->peer == NULL)
+		return present;
+	if (c->set->link_speed_ext == LINK_SPEED_EXT_NONE)
+		return own != 0 ? LINK_SPEED_EXT_NONE : present;
+	return want_enabled(
+	    c->set->link_speed_ext, LINK_SPEED_EXT_ALL, own, speeds_ext(c->peer), present);
+}
+
 static uint64_t
 want_down_default(const struct field_context *c, uint64_t present)
 {
@@ -265,6 +315,15 @@ const struct field_row field_rows[] = {
 	    want_phys_errors, .rides = true },
 	{ "OverrunErrors", "7.12.2", CABLED, "as configured, a threshold", PORT(overrun_errors),
 	    want_overrun_errors, .rides = true },
+	{ "LinkWidthEnabled", "14.2.5.6", CABLED,
+	    "as configured, of what the port supports and the far end too",
+	    PORT(link_width_enabled), want_width },
+	{ "LinkSpeedEnabled", "14.2.5.6", CABLED,
+	    "as configured, of what the port supports and the far end too",
+	    PORT(link_speed_enabled), want_speed },
+	{ "LinkSpeedExtEnabled", "14.2.5.6", CABLED,
+	    "as configured, of what the port supports and the far end too",
+	    PORT(link_speed_ext_enabled), want_speed_ext },
 	{ "LinkDownDefaultState", "14.2.5.6", CABLED, "Polling", PORT(down_default_state),
 	    want_down_default },
 	{ "PortState", "7.2, 14.3.6", CABLED, "Armed, from Init, when both ends take part",

@@ -5,6 +5,7 @@
  */
 #include "core/subnet/qos.h"
 #include "core/inventory/settings.h"
+#include "core/wire/wire.h"
 
 void
 sweep_settings_default(struct sweep_settings *s)
@@ -19,6 +20,9 @@ sweep_settings_default(struct sweep_settings *s)
 		.phys_errors = 8,
 		.overrun_errors = 8,
 		.max_op_vls = 5,
+		.link_speed = LINK_SPEED_ALL,
+		.link_speed_ext = LINK_SPEED_EXT_ALL,
+		.link_width = LINK_WIDTH_ALL,
 		.lid_linger_ms = 600000,
 		.packet_life_ms = 2200,
 		.sweep_interval_ms = 10000,

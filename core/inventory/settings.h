@@ -30,7 +30,9 @@ struct sweep_settings {
 	uint8_t subnet_timeout, hoq_life, leaf_hoq_life, vl_stall, leaf_vl_stall, life_time;
 	uint8_t phys_errors, overrun_errors; /* thresholds */
 	uint8_t max_op_vls;		     /* code 1..5: 1, 2, 4, 8, 15 data VLs */
-	uint8_t n_retries;		     /* of the transaction engine */
+	/* What ports may use, in PortInfo's codes: 0 = as it is, all ones = all they support */
+	uint8_t link_speed, link_speed_ext, link_width;
+	uint8_t n_retries;	   /* of the transaction engine */
 	uint32_t silent_polls_max; /* so many SMInfo polls unanswered: the master is dead */
 	int64_t sm_patience_ms;	   /* a better SM by which nothing works for so long; 0: for ever */
 	const uint64_t *allowed_sms; /* borrowed: port GUIDs of SMs that count; none: all do */

@@ -19,6 +19,12 @@ struct alias_want {
 	bool due; /* it has changed since it was asked for */
 };
 
+/* What is said of ports, once for as many as there are. */
+struct link_note {
+	uint32_t n, n_said;
+	char first[240]; /* the first of them */
+};
+
 /* PortInfo and links (links.c). */
 struct sweep_links {
 	uint64_t fingerprint;	   /* sweep_settings_fingerprint() of the settings */
@@ -26,8 +32,9 @@ struct sweep_links {
 	struct fm_hash lost_ports; /* GUIDs of ports that have lost it since */
 	bool settings_changed;	   /* the settings are to reach every port (fields.h: insist) */
 	bool far_ends_sleep; /* a port stayed ARMED though its neighbour was ACTIVE (links.c) */
-	uint32_t n_held_back, n_held_back_said; /* active links that could do more (links.c) */
-	char held_back[160];			/* the first of them */
+	struct link_note held_back; /* active links that could do more (links.c) */
+	struct link_note unmet;	    /* ports left with speeds or widths not asked for (forced.c) */
+	struct link_note waits;	    /* ... with links that run at one, until they come up anew */
 };
 
 /* M_Keys (mkeys.c). */
@@ -65,6 +72,10 @@ struct sweep_aliases {
  * in: it shows that the link went down since it was read, and both ends are in doubt. */
 bool observe_written_port(struct ask *a, const struct wire_port_info *now);
 void links_start(struct sweeper *s);
+/* Count a port that does not have the width and speeds that are asked for (forced.c); want: what it
+ * is to hold. */
+void links_note_forced(
+    struct sweeper *s, uint32_t slot, unsigned port, const struct wire_port_info *want);
 void mkeys_start(struct sweeper *s);
 struct sweep_mcast *mcast_new(void);	 /* NULL: no memory */
 void mcast_free(struct sweep_mcast *mc); /* NULL is fine */

@@ -231,24 +231,34 @@ note_held_back(struct sweeper *s, uint32_t slot, unsigned port)
 	if ((p->info.neighbor_mtu == mtu || mtu == 0) &&
 	    (p->info.operational_vls == vls || vls == 0))
 		return;
-	if (s->links->n_held_back++ == 0)
-		snprintf(s->links->held_back, sizeof(s->links->held_back),
+	if (s->links->held_back.n++ == 0)
+		snprintf(s->links->held_back.first, sizeof(s->links->held_back.first),
 		    "%s port %u has NeighborMTU %u and OperationalVLs %u where %u and %u are due",
 		    inv_name(n, name, sizeof(name)), port, p->info.neighbor_mtu,
 		    p->info.operational_vls, mtu, vls);
 }
 
 static void
-log_held_back(struct sweeper *s)
+log_note(struct link_note *note, const char *what)
 {
-	if (s->links->n_held_back > 0 && s->links->n_held_back != s->links->n_held_back_said)
-		log_notice("sweep",
-		    "%" PRIu32
-		    " active links are left with the MTU or VLs they came up with, until they "
-		    "come up anew: %s (codes of PortInfo)%s",
-		    s->links->n_held_back, s->links->held_back,
-		    s->links->n_held_back > 1 ? ", for one" : "");
-	s->links->n_held_back_said = s->links->n_held_back;
+	if (note->n > 0 && note->n != note->n_said)
+		log_notice("sweep", "%" PRIu32 " %s: %s (codes of PortInfo)%s", note->n, what,
+		    note->first, note->n > 1 ? ", for one" : "");
+	note->n_said = note->n;
+}
+
+static void
+log_notes(struct sweep_links *l)
+{
+	log_note(&l->held_back,
+	    "active links are left with the MTU or VLs they came up with, until they come up "
+	    "anew");
+	log_note(&l->unmet,
+	    "ports are left with a width or speeds that are not asked for, since they or the "
+	    "ports behind their cables have none that is");
+	log_note(&l->waits,
+	    "ports run at a width or speed that is not asked for, until their links come up "
+	    "anew");
 }
 
 static void
@@ -260,6 +270,7 @@ set_port(struct sweeper *s, uint32_t slot, unsigned port)
 
 	p->follows = false;
 	note_held_back(s, slot, port);
+	links_note_forced(s, slot, port, &want);
 	if (rows == 0)
 		return;
 	log_rows(inv_node(&s->inv, slot), port, "is set for", rows);
@@ -430,7 +441,7 @@ feed_activate(struct sweeper *s)
 void
 links_ports(struct sweeper *s)
 {
-	s->links->n_held_back = 0;
+	s->links->held_back.n = s->links->unmet.n = s->links->waits.n = 0;
 	lid_route_try(s);
 	s->run.cursor[1] = 0;
 	s->run.feed = feed_set;
@@ -439,7 +450,7 @@ links_ports(struct sweeper *s)
 void
 links_activate(struct sweeper *s)
 {
-	log_held_back(s);
+	log_notes(s->links);
 	s->run.cursor[1] = 0;
 	s->run.feed = feed_activate;
 }

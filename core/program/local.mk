@@ -7,6 +7,7 @@ CORE_SOURCES += \
 	core/program/apply_known.c \
 	core/program/apply_order.c \
 	core/program/apply_wait.c \
+	core/program/forced.c \
 	core/program/internal.h \
 	core/program/links.c \
 	core/program/mcast.c \

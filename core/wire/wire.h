@@ -120,9 +120,17 @@ struct wire_switch_info { /* IBA 14.2.5.4 */
 
 /* CapabilityMask, CapabilityMask2 */
 #define WIRE_CAP_IS_SM (1u << 1)
+#define WIRE_CAP_EXTENDED_SPEEDS (1u << 14)
 #define WIRE_CAP_MASK2 (1u << 15)
 #define WIRE_CAP_MULTICAST_FDB_TOP (1u << 30)
 #define WIRE_CAP2_EXT_SPEEDS2 (1u << 11)
+
+/* Codes of PortInfo's LinkSpeedEnabled, LinkSpeedExtEnabled and LinkWidthEnabled that are no sets
+ * of bits, IBA 14.2.5.6. */
+#define LINK_SPEED_ALL 15
+#define LINK_SPEED_EXT_ALL 31
+#define LINK_SPEED_EXT_NONE 30
+#define LINK_WIDTH_ALL 255
 
 struct wire_port_info { /* IBA 14.2.5.6 */
 	uint64_t m_key, gid_prefix;

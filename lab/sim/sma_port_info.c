@@ -63,11 +63,19 @@ port_kind(const struct sim_node *n, unsigned port)
 	return port == 0 ? SIM_PORT_INTERNAL : SIM_PORT_EXTERNAL;
 }
 
+#define NO_EXT_SPEED 30 /* LinkSpeedExtEnabled */
+
 /* 0 = as it is, all ones = all that is supported, else a subset of it. */
 static bool
 may_enable(uint8_t asked, uint8_t supported, uint8_t all)
 {
 	return asked == all || (asked & ~supported) == 0;
+}
+
+static bool
+may_enable_ext(uint8_t asked, uint8_t supported)
+{
+	return asked == NO_EXT_SPEED || may_enable(asked, supported, 31);
 }
 
 static uint8_t
@@ -90,8 +98,8 @@ is_good_link(const uint8_t *now, const uint8_t *d)
 	    may_enable(d[PORT_INFO_WIDTH_ENABLED], now[PORT_INFO_WIDTH_SUPPORTED], 255) &&
 	    may_enable(d[PORT_INFO_SPEED_ACTIVE_ENABLED] & 0xf,
 		now[PORT_INFO_SPEED_SUPPORTED_STATE] >> 4, 15) &&
-	    may_enable(
-		d[PORT_INFO_EXT_ENABLED] & 0x1f, now[PORT_INFO_EXT_ACTIVE_SUPPORTED] & 0xf, 31);
+	    may_enable_ext(
+		d[PORT_INFO_EXT_ENABLED] & 0x1f, now[PORT_INFO_EXT_ACTIVE_SUPPORTED] & 0xf);
 }
 
 static bool

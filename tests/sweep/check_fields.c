@@ -70,6 +70,9 @@ static const struct expectation {
 	{ "PartitionEnforcementOutbound", -1, -1, 0, 0 },
 	{ "LocalPhyErrors", 7, -1, 7, 7 },
 	{ "OverrunErrors", 6, -1, 6, 6 },
+	{ "LinkWidthEnabled", 3, -1, 3, 3 },
+	{ "LinkSpeedEnabled", 7, -1, 7, 7 },
+	{ "LinkSpeedExtEnabled", -1, -1, -1, -1 },
 	{ "LinkDownDefaultState", 2, -1, 2, 2 },
 	{ "PortState", WIRE_PORT_ACTIVE, -1, WIRE_PORT_ACTIVE, WIRE_PORT_ACTIVE },
 	{ "LinearFDBTop", -1, -1, -1, -1 },
@@ -250,6 +253,147 @@ START_TEST(test_riding_rows)
 }
 END_TEST
 
+/* --------------------------------------------------- widths and speeds asked for */
+
+static void
+set_up_forced(void)
+{
+	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
+	rig_sim(&rig, NULL);
+}
+
+static void
+spoil(uint32_t node, unsigned port, void (*how)(struct wire_port_info *i))
+{
+	struct sim_port *p = fabric_port(sim_fabric(rig.sim), node, port);
+	struct wire_port_info info;
+
+	wire_port_info_get(p->info, &info);
+	how(&info);
+	wire_port_info_put(p->info, &info);
+}
+
+/* All cabled ports have these enabled; 0: as the port supports. */
+static void
+expect_enabled(uint8_t width, uint8_t speed, uint8_t ext)
+{
+	for (uint32_t n = 0; n < rig.nl.n_nodes; n++)
+		for (unsigned p = 1; p <= rig.nl.nodes[n].n_ports; p++) {
+			struct wire_port_info i;
+
+			if (peer_of(n, p)->peer_node == NETLIST_NONE)
+				continue;
+			sim_port_info(rig.sim, n, p, &i);
+			ck_assert_uint_eq(
+			    i.link_width_enabled, width != 0 ? width : i.link_width_supported);
+			ck_assert_uint_eq(
+			    i.link_speed_enabled, speed != 0 ? speed : i.link_speed_supported);
+			ck_assert_uint_eq(
+			    i.link_speed_ext_enabled, ext != 0 ? ext : i.link_speed_ext_supported);
+		}
+}
+
+START_TEST(test_forced_is_written_once)
+{
+	uint64_t sets;
+
+	rig.set.link_width = 2;	    /* 4x */
+	rig.set.link_speed = 5;	    /* SDR, QDR */
+	rig.set.link_speed_ext = 3; /* FDR, EDR */
+	rig_bring_up(&rig);
+	rig_expect_up(&rig);
+	expect_enabled(2, 5, 3);
+	sets = rig_sets(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_eq(rig_sets(&rig), sets);
+	ck_assert_ptr_null(strstr(rig_log, "not asked for"));
+}
+END_TEST
+
+/* They keep running as they do. */
+START_TEST(test_no_link_is_taken_down)
+{
+	rig_bring_up(&rig);
+	rig.set.link_speed_ext = LINK_SPEED_EXT_NONE;
+	rig_log_clear();
+	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+	expect_enabled(0, 0, LINK_SPEED_EXT_NONE);
+	ck_assert_ptr_nonnull(strstr(rig_log, "until their links come up anew"));
+	rig_log_clear();
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_ptr_null(strstr(rig_log, "until their links come up anew")); /* once */
+}
+END_TEST
+
+static void
+limit_by_hand(struct wire_port_info *i)
+{
+	i->link_speed_enabled = 1;
+	i->link_speed_ext_enabled = 1;
+	i->link_width_enabled = 1;
+}
+
+START_TEST(test_all_that_is_supported)
+{
+	spoil(rig.place, 1, limit_by_hand);
+	rig_bring_up(&rig);
+	expect_enabled(0, 0, 0);
+}
+END_TEST
+
+START_TEST(test_left_as_it_is)
+{
+	struct wire_port_info i;
+
+	spoil(rig.place, 1, limit_by_hand);
+	rig.set.link_speed = rig.set.link_speed_ext = rig.set.link_width = 0;
+	rig_bring_up(&rig);
+	sim_port_info(rig.sim, rig.place, 1, &i);
+	ck_assert_uint_eq(i.link_width_enabled, 1);
+	ck_assert_uint_eq(i.link_speed_enabled, 1);
+	ck_assert_uint_eq(i.link_speed_ext_enabled, 1);
+}
+END_TEST
+
+static void
+make_old(struct wire_port_info *i)
+{
+	i->link_speed_ext_supported = i->link_speed_ext_enabled = 1;
+}
+
+/* The far end of one cable has FDR at most: both ends would have no speed in common. */
+START_TEST(test_nothing_in_common)
+{
+	const struct netlist_port *far = peer_of(rig.place, 1);
+	struct wire_port_info i;
+
+	spoil(rig.place, 1, make_old);
+	rig.set.link_speed_ext = 2; /* EDR */
+	rig_bring_up(&rig);
+	rig_expect_up(&rig);
+	sim_port_info(rig.sim, rig.place, 1, &i);
+	ck_assert_uint_eq(i.link_speed_ext_enabled, 1);
+	sim_port_info(rig.sim, far->peer_node, far->peer_port, &i);
+	ck_assert_uint_eq(i.link_speed_ext_enabled, i.link_speed_ext_supported);
+	ck_assert_ptr_nonnull(strstr(rig_log, "2 ports are left with a width or speeds"));
+}
+END_TEST
+
+/* None of the hosts' 1x is asked for, and nothing that an adapter does not support is sent. */
+START_TEST(test_beyond_support)
+{
+	rig.set.link_width = 16;
+	rig.set.link_speed_ext = 8; /* NDR */
+	rig_bring_up(&rig);
+	rig_expect_up(&rig);
+	expect_enabled(0, 0, 0);
+	ck_assert_uint_eq(rig.last.refused, 0);
+	ck_assert_ptr_nonnull(strstr(rig_log, "ports are left with a width or speeds"));
+}
+END_TEST
+
 int
 main(void)
 {
@@ -264,6 +408,15 @@ main(void)
 	tcase_add_test(t, test_reregister);
 	tcase_add_test(t, test_refused_rows);
 	tcase_add_test(t, test_riding_rows);
+	suite_add_tcase(s, t);
+	t = tcase_create("forced");
+	tcase_add_checked_fixture(t, set_up_forced, teardown);
+	tcase_add_test(t, test_forced_is_written_once);
+	tcase_add_test(t, test_no_link_is_taken_down);
+	tcase_add_test(t, test_all_that_is_supported);
+	tcase_add_test(t, test_left_as_it_is);
+	tcase_add_test(t, test_nothing_in_common);
+	tcase_add_test(t, test_beyond_support);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -109,6 +109,18 @@ static const struct {
 	    "fmd.conf:1: allowed_sm_guids: 0x02 stands there twice" },
 	{ "allowed_sm_guids = 0\n",
 	    "fmd.conf:1: allowed_sm_guids: 0 is no port GUID: write it as in 0x0002c903000abcd1" },
+	{ "force_link_speed = 6\n",
+	    "fmd.conf:1: force_link_speed: 6 is reserved: add 2 (DDR) and 4 (QDR) to 1 (SDR), or "
+	    "write 15 for all, 0 to leave it" },
+	{ "force_link_speed = 9\n",
+	    "fmd.conf:1: force_link_speed: 9 is reserved: add 2 (DDR) and 4 (QDR) to 1 (SDR), or "
+	    "write 15 for all, 0 to leave it" },
+	{ "\nforce_link_speed_ext = 16\n",
+	    "fmd.conf:2: force_link_speed_ext: 16 is reserved: add 1 (FDR), 2 (EDR), 4 (HDR) and 8 "
+	    "(NDR), or write 31 for all, 30 for none, 0 to leave it" },
+	{ "force_link_width = 64\n",
+	    "fmd.conf:1: force_link_width: 64 is reserved: add 1 (1x), 2 (4x), 4 (8x), 8 (12x) and "
+	    "16 (2x), or write 255 for all, 0 to leave it" },
 	{ "sm_patience = 25h\n", "fmd.conf:1: sm_patience = 25h is outside 0..24h" },
 	{ "fallback = perhaps\n", "fmd.conf:1: fallback = perhaps is neither yes nor no" },
 	{ "credit_loops = ignore\n", "fmd.conf:1: credit_loops = ignore is none of refuse, warn" },

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Widths and speeds of links that PortInfo has no code for (IBA 14.2.5.6): ports would refuse all
+ * that is sent with one.
+ */
+#include "core/conf/conf_private.h"
+#include "core/wire/wire.h"
+#include "lib/error.h"
+
+int
+conf_check_links(const struct conf_private *self, struct fm_error *err)
+{
+	const struct conf *c = self->conf;
+	int64_t speed = c->force_link_speed, ext = c->force_link_speed_ext,
+		width = c->force_link_width;
+	const struct {
+		const char *key, *instead;
+		int64_t value;
+		bool is_bad;
+	} keys[] = {
+		{ "force_link_speed",
+		    "add 2 (DDR) and 4 (QDR) to 1 (SDR), or write 15 for all, 0 to leave it", speed,
+		    (speed > 7 || speed % 2 == 0) && speed != 0 && speed != LINK_SPEED_ALL },
+		{ "force_link_speed_ext",
+		    "add 1 (FDR), 2 (EDR), 4 (HDR) and 8 (NDR), or write 31 for all, 30 for none, "
+		    "0 to leave it",
+		    ext, ext > 15 && ext != LINK_SPEED_EXT_NONE && ext != LINK_SPEED_EXT_ALL },
+		{ "force_link_width",
+		    "add 1 (1x), 2 (4x), 4 (8x), 8 (12x) and 16 (2x), or write 255 for all, 0 to "
+		    "leave it",
+		    width, width > 31 && width != LINK_WIDTH_ALL },
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (!keys[i].is_bad)
+			continue;
+		fm_fail(
+		    err, FM_E_CONFIG, "%d is reserved: %s", (int)keys[i].value, keys[i].instead);
+		return conf_blame_own(self, keys[i].key, err);
+	}
+	return 0;
+}
