@@ -77,8 +77,9 @@ void sm_answer(struct sweeper *s, const struct mad *m, const struct wire_header 
 void sm_describe(struct sweeper *s, const struct ha_other *o, char *buf, size_t size);
 /* sm_wait.c: we are standby from now on, or still, for ha.master */
 void sm_wait(struct sweeper *s);
-/* sm_ask_back.c: a Get(SMInfo) that comes while we discover waits till that is done; false: there
- * is no room. */
+/* sm_ask_back.c: is who is there being found out, or about to be? */
+bool sm_will_look(const struct sweeper *s);
+/* A Get(SMInfo) that comes meanwhile waits till that is done; false: there is no room. */
 bool sm_hold(struct sweeper *s, const struct mad *m);
 /* True: the Get will be answered when we know who asks */
 bool sm_ask_back(

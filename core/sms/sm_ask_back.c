@@ -16,20 +16,21 @@
 
 #define ASK_AGAIN_MS 100
 
+/* One that waits for what is asked at the port; NULL: nothing is being asked there. */
 static struct sm_guest *
-guest_of(struct sweeper *s, const struct ask *a)
+guest_at(struct sweeper *s, uint32_t node, uint8_t port)
 {
 	for (unsigned i = 0; i < SM_GUESTS; i++) {
 		struct sm_guest *g = &s->sm->guests[i];
 
-		if (g->waits && g->node == a->node && g->port == a->port)
+		if (g->waits && g->node == node && g->port == port)
 			return g;
 	}
 	return NULL;
 }
 
 static void
-serve(struct sweeper *s, struct sm_guest *g, const struct ha_other *from)
+answer(struct sweeper *s, struct sm_guest *g, const struct ha_other *from)
 {
 	struct wire_header h;
 
@@ -40,14 +41,37 @@ serve(struct sweeper *s, struct sm_guest *g, const struct ha_other *from)
 	sm_answer(s, &g->mad, &h, from, 0);
 }
 
+/* All who wait for what was asked at the port. */
+static void
+serve(struct sweeper *s, uint32_t node, uint8_t port, const struct ha_other *from)
+{
+	struct sm_guest *g;
+
+	while ((g = guest_at(s, node, port)) != NULL)
+		answer(s, g, from);
+}
+
+/* The port is not any more where it was asked: discovery, which has found that, will tell. */
+static void
+put_off(struct sweeper *s, uint32_t node, uint8_t port)
+{
+	struct sm_guest *g;
+
+	while ((g = guest_at(s, node, port)) != NULL)
+		if (!g->answered && sm_will_look(s))
+			g->node = INV_NONE;
+		else
+			answer(s, g, NULL);
+}
+
 static struct ask *
-ask_guest(struct sweeper *s, const struct sm_guest *g, struct smp_route *route)
+ask_guest(struct sweeper *s, uint32_t node, uint8_t port, struct smp_route *route)
 {
 	struct ask *a;
 
-	if (!inv_route(&s->inv, g->node, g->port, route))
+	if (!inv_route(&s->inv, node, port, route))
 		return NULL;
-	a = ask_new(s, g->node, g->port);
+	a = ask_new(s, node, port);
 	if (a != NULL)
 		a->nobody_waits = true;
 	return a;
@@ -56,51 +80,53 @@ ask_guest(struct sweeper *s, const struct sm_guest *g, struct smp_route *route)
 static void
 on_sm_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
-	struct sm_guest *g = guest_of(a->s, a);
 	struct ha_other o;
 
-	if (g == NULL)
-		return;
 	if (status == TXN_CANCELLED) {
-		g->waits = false;
+		put_off(a->s, a->node, a->port);
 		return;
 	}
 	if (status != TXN_OK) {
-		serve(a->s, g, NULL);
+		serve(a->s, a->node, a->port, NULL);
 		return;
 	}
 	sm_judge(a, reply, &o);
 	sm_note(a->s, &o);
-	serve(a->s, g, &o);
+	serve(a->s, a->node, a->port, &o);
 }
 
 static void
 on_port(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
 	struct sweeper *s = a->s;
-	struct sm_guest *g = guest_of(s, a);
+	uint32_t node = a->node;
+	uint8_t port = a->port;
 	struct wire_port_info info;
 	struct smp_route route;
 
-	if (g == NULL)
-		return;
-	if (status == TXN_CANCELLED) { /* memory is out, or we end */
-		g->waits = false;
+	if (status == TXN_CANCELLED) {
+		put_off(s, node, port);
 		return;
 	}
 	if (status == TXN_OK) {
 		wire_port_info_get(reply + WIRE_SMP_DATA_AT, &info);
 		/* it may have told another master of it (trap 144) */
-		inv_node(&s->inv, a->node)->ports[a->port].info.capability_mask =
-		    info.capability_mask;
+		inv_node(&s->inv, node)->ports[port].info.capability_mask = info.capability_mask;
 	}
 	if (status == TXN_OK && (info.capability_mask & WIRE_CAP_IS_SM) != 0 &&
-	    (a = ask_guest(s, g, &route)) != NULL) {
+	    (a = ask_guest(s, node, port, &route)) != NULL) {
 		sm_fill_question(s, a);
 		ask_get(a, &route, WIRE_ATTR_SM_INFO, 0, on_sm_info);
 	} else {
-		serve(s, g, NULL);
+		serve(s, node, port, NULL);
 	}
+}
+
+bool
+sm_will_look(const struct sweeper *s)
+{
+	return s->run.phase == PHASE_IDLE ? s->run.wanted != SWEEP_NONE
+					  : s->run.phase <= PHASE_OTHER_SMS;
 }
 
 bool
@@ -115,33 +141,68 @@ sm_hold(struct sweeper *s, const struct mad *m)
 	return false;
 }
 
-bool
-sm_ask_back(struct sweeper *s, const struct mad *m, uint32_t node, uint8_t port, bool answered)
+/* A place for one that asks from the port; NULL: there is none, or the port was asked just now. */
+static struct sm_guest *
+find_room(struct sweeper *s, uint32_t node, uint8_t port)
 {
+	bool is_asked = guest_at(s, node, port) != NULL;
 	int64_t now = sweeper_clock_ms(s);
 	struct sm_guest *room = NULL;
-	struct smp_route route;
-	struct ask *a;
 
 	for (unsigned i = 0; i < SM_GUESTS; i++) {
 		struct sm_guest *g = &s->sm->guests[i];
-		bool is_old = !g->waits && (!g->used || now - g->asked_ms >= ASK_AGAIN_MS);
 
-		if (!is_old && g->node == node && g->port == port)
-			return g->waits; /* a repeated question gets the answer to the first */
-		if (is_old)
+		if (g->waits)
+			continue;
+		if (!g->used || now - g->asked_ms >= ASK_AGAIN_MS)
 			room = g;
+		else if (!is_asked && g->node == node && g->port == port)
+			return NULL;
 	}
+	return room;
+}
+
+/* The same question once more: it gets the answer to the first. */
+static bool
+is_repeated(struct sweeper *s, const struct mad *m, uint32_t node, uint8_t port)
+{
+	struct wire_header now, was;
+
+	wire_header_get(m->bytes, &now);
+	for (unsigned i = 0; i < SM_GUESTS; i++) {
+		const struct sm_guest *g = &s->sm->guests[i];
+
+		wire_header_get(g->mad.bytes, &was);
+		if (g->waits && !g->answered && g->node == node && g->port == port &&
+		    was.tid == now.tid)
+			return true;
+	}
+	return false;
+}
+
+bool
+sm_ask_back(struct sweeper *s, const struct mad *m, uint32_t node, uint8_t port, bool answered)
+{
+	bool is_asked = guest_at(s, node, port) != NULL;
+	struct sm_guest *room;
+	struct smp_route route;
+	struct ask *a;
+
+	if (is_asked && (answered || is_repeated(s, m, node, port)))
+		return true;
+	room = find_room(s, node, port);
 	if (room == NULL)
 		return false;
 	*room = (struct sm_guest){ .mad = *m,
 		.node = node,
 		.port = port,
-		.asked_ms = now,
+		.asked_ms = sweeper_clock_ms(s),
 		.waits = true,
 		.used = true,
 		.answered = answered };
-	a = ask_guest(s, room, &route);
+	if (is_asked)
+		return true;
+	a = ask_guest(s, node, port, &route);
 	if (a == NULL)
 		room->waits = false;
 	else

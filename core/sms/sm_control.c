@@ -238,8 +238,7 @@ on_question(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 			return;
 	}
 	/* Too early to say who asks, and OpenSM would take 0 for our key. */
-	if (from == NULL && !wants_sum && s->run.phase != PHASE_IDLE &&
-	    s->run.phase <= PHASE_OTHER_SMS && sm_hold(s, m))
+	if (from == NULL && !wants_sum && sm_will_look(s) && sm_hold(s, m))
 		return;
 	sm_answer(s, m, h, from, 0);
 }

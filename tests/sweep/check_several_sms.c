@@ -408,6 +408,120 @@ START_TEST(an_impostor)
 }
 END_TEST
 
+/* -------------------------------------------------- each question is answered */
+
+#define N_POINTS 300 /* more MADs than anybody handles as we start and stand by */
+#define N_QUESTIONS 6
+
+struct question {
+	uint32_t at; /* it is sent when so many MADs have been handled */
+	bool with_sum;
+	bool again; /* the one before it once more */
+};
+
+static struct {
+	struct question question[N_QUESTIONS];
+	uint32_t n_questions;
+	uint32_t rename_at; /* so many, and its host gets another node GUID; 0: never */
+	uint32_t n_handled;
+	uint32_t n_came; /* questions that came to a */
+} asking;
+
+static void
+ask_a(const struct question *q)
+{
+	struct wire_sm_info nothing = { 0 };
+
+	if (q->again && evil.tid > 0)
+		evil.tid--;
+	evil.wants_sum = q->with_sum;
+	forger_send(&evil, &a, FORGED_DIRECTED, WIRE_GET, 0, &nothing);
+}
+
+static enum sim_fate
+ask_at_that_point(void *arg, const struct sim_arrival *what, int64_t *late_ns)
+{
+	struct wire_header h;
+
+	(void)arg;
+	(void)late_ns;
+	wire_header_get(what->mad, &h);
+	if (!what->by_agent && what->at.node == a.place && h.attr == WIRE_ATTR_SM_INFO &&
+	    h.method == WIRE_GET)
+		asking.n_came++;
+	asking.n_handled++;
+	for (uint32_t i = 0; i < asking.n_questions; i++)
+		if (asking.question[i].at == asking.n_handled)
+			ask_a(&asking.question[i]);
+	if (asking.n_handled == asking.rename_at) {
+		sim_set_guid(a.sim, rig_host(&a, EVIL), UINT64_C(0x77));
+		sweeper_request(a.sweeper, SWEEP_HEAVY, "renamed");
+	}
+	return SIM_COMES;
+}
+
+/* A master with our key, OpenSM say, asks as `asking` has it, while we start. */
+static void
+start_and_be_asked(void)
+{
+	struct fm_error err = { 0 };
+
+	play(KEY, 2, WIRE_SM_MASTER);
+	a.set.sm_patience_ms = 0;
+	sim_set_fate(a.sim, ask_at_that_point, NULL);
+	start_a();
+	for (uint32_t i = 0; i < asking.n_questions; i++)
+		if (asking.question[i].at == 0)
+			ask_a(&asking.question[i]);
+	/* as in the daemon, what has come is taken before the first step */
+	ck_assert_int_ge(txn_poll(a.txn, sim_now_ns(a.sim) + 1000000, &err), 0);
+	several_run(both, 1, 500, POLL_MS);
+}
+
+/* Once and never again, at whatever point: it is answered, once, and shown the key.  OpenSM takes
+ * no notice of one that shows another. */
+START_TEST(asked_once_as_we_start)
+{
+	memset(&asking, 0, sizeof(asking));
+	asking.question[0].at = (uint32_t)_i;
+	asking.n_questions = 1;
+	start_and_be_asked();
+	if (asking.n_handled < (uint32_t)_i)
+		return; /* nothing is handled so late */
+	ck_assert_int_eq(a.ha.state, WIRE_SM_STANDBY);
+	ck_assert_uint_eq(asking.n_came, 1);
+	ck_assert_uint_eq(evil.n_answers, 1);
+	ck_assert_uint_eq(evil.n_told, 1);
+}
+END_TEST
+
+/* At random, several times, in part with a sum, and its host may be taken for another one
+ * meanwhile: so many answers as questions.  A repeated one may get the answer to the first. */
+START_TEST(each_question_is_answered)
+{
+	uint32_t n_repeated = 0, n_answers;
+	struct fm_rng rng;
+
+	fm_rng_seed(&rng, (uint64_t)_i);
+	memset(&asking, 0, sizeof(asking));
+	asking.n_questions = N_QUESTIONS;
+	for (uint32_t i = 0, at = 0; i < N_QUESTIONS; i++) {
+		at = fm_rng_below(&rng, 2) ? at + fm_rng_below(&rng, 8)
+					   : fm_rng_below(&rng, N_POINTS);
+		asking.question[i] = (struct question){ .at = at,
+			.with_sum = fm_rng_below(&rng, 3) == 0,
+			.again = fm_rng_below(&rng, 5) == 0 };
+		n_repeated += asking.question[i].again;
+	}
+	if (fm_rng_below(&rng, 2))
+		asking.rename_at = 1 + fm_rng_below(&rng, N_POINTS);
+	start_and_be_asked();
+	n_answers = (uint32_t)sweeper_sm_counts(a.sweeper)->answered;
+	ck_assert_uint_le(n_answers, asking.n_came);
+	ck_assert_uint_ge(n_answers + n_repeated, asking.n_came);
+}
+END_TEST
+
 /* ------------------------------------------------------------ gone, and slow */
 
 /* Who is gone is not named, not even by a sweep that finds nothing new. */
@@ -525,6 +639,8 @@ main(void)
 	tcase_add_test(t, one_command_a_second);
 	tcase_add_test(t, handover_is_taken);
 	tcase_add_loop_test(t, an_impostor, 0, 2);
+	tcase_add_loop_test(t, asked_once_as_we_start, 0, N_POINTS);
+	tcase_add_loop_test(t, each_question_is_answered, 0, n_cases(1000));
 	tcase_add_test(t, who_is_gone_is_not_named);
 	tcase_add_test(t, a_master_that_is_slow_to_answer);
 	tcase_add_test(t, one_that_never_answers);

@@ -7,6 +7,8 @@
 #include <check.h>
 #include <string.h>
 
+#include "core/wire/sm_proof.h"
+
 #define NS_PER_MS INT64_C(1000000)
 #define SLICE_NS (NS_PER_MS / 10)
 
@@ -242,5 +244,7 @@ forger_send(struct forger *f, const struct rig *to, enum forged_way way, uint8_t
 	}
 	wire_header_put(m.bytes, &h);
 	wire_sm_info_put(m.bytes + WIRE_SMP_DATA_AT, info);
+	if (f->wants_sum && method == WIRE_GET)
+		proof_ask(m.bytes + WIRE_SMP_DATA_AT, h.tid);
 	ck_assert_int_eq(f->t->ops->send(f->t, &m, &err), 0);
 }

@@ -30,6 +30,7 @@ struct forger {
 	uint16_t status;	    /* of the last answer */
 	bool plays_sm;		    /* it answers Get(SMInfo) with `shown` */
 	bool takes_sets;	    /* ... and Set(SMInfo) */
+	bool wants_sum;		    /* its Gets ask for one (sm_proof.h) */
 	uint32_t n_asked, n_sets;
 	struct wire_sm_info shown;
 	uint32_t tid;
