@@ -43,6 +43,27 @@ static const struct kind {
 	    gen_slimfly },
 	{ "random", "SWITCHES DEGREE HOSTS SEED", "connected random regular graph", 4, 4,
 	    gen_random },
+	{ "director", "BOARDS SPINES LEAVES FANOUT WIDE HOSTS [FEATURE=N ..]",
+	    "a partly cabled chassis, each board cabled to each spine: LEAVES leaves, FANOUT "
+	    "cables "
+	    "from each to a window of boards that moves on, WIDE more with half the HOSTS whose "
+	    "cables are spread over all boards; for FEATURE see tree3",
+	    6, 12, gen_director },
+	{ "pods", "N LEAVES A B SPINES HOSTS [FEATURE=N ..]",
+	    "N pods, of LEAVES leaves but for the last two, which have a half and a third of them; "
+	    "A boards of each pod belong to one director of SPINES spines, B to another; for "
+	    "FEATURE "
+	    "see tree3",
+	    6, 12, gen_pods },
+	{ "tree3", "PODS LEAVES AGGS PLANES SPINES HOSTS [FEATURE=N ..]",
+	    "PODS pods of LEAVES leaves, two cables from each to each of AGGS switches, which "
+	    "belong "
+	    "to PLANES planes of SPINES spines; features: storage=N (N switches between leaves and "
+	    "spines have 5 hosts each), missing=N (N spines are not there), slow=N (the cables of "
+	    "N "
+	    "leaves are FDR), rails=2 (hosts have a second port, on the next leaf), aggregation=1 "
+	    "(each switch has an aggregation node), seed=N (order of switches, cables and choices)",
+	    6, 12, gen_tree3 },
 	{ "switches", "N PORTS", "N switches without a cable, as parts of a join", 2, 2,
 	    gen_switches },
 	{ "join", "NAME=KIND:ARG:.. .. LEFT~RIGHT[~N|~all] ..",
@@ -71,7 +92,7 @@ find_kind(const char *name)
 static int
 refuse_kind(const char *name, struct fm_error *err)
 {
-	char known[256] = "";
+	char known[300] = "";
 	size_t n = 0;
 
 	for (size_t i = 0; i < N_KINDS && n < sizeof(known); i++)
@@ -129,16 +150,23 @@ number_at(const struct gen *g, const char *text, const char *what, uint32_t min,
 }
 
 int
-gen_number(const struct gen *g, int i, const char *what, uint32_t min, uint32_t max,
+gen_value(const struct gen *g, const char *text, const char *what, uint32_t min, uint32_t max,
     uint32_t *value, struct fm_error *err)
 {
 	const char *rest;
-	int rc = number_at(g, g->argv[i], what, min, max, value, &rest, err);
+	int rc = number_at(g, text, what, min, max, value, &rest, err);
 
 	if (rc == 0 && *rest != '\0')
 		return fm_fail(err, FM_E_CONFIG, "%s: %s is \"%.40s\", not a number in %u..%u",
-		    g->argv[0], what, g->argv[i], min, max);
+		    g->argv[0], what, text, min, max);
 	return rc;
+}
+
+int
+gen_number(const struct gen *g, int i, const char *what, uint32_t min, uint32_t max,
+    uint32_t *value, struct fm_error *err)
+{
+	return gen_value(g, g->argv[i], what, min, max, value, err);
 }
 
 int

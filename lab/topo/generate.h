@@ -26,6 +26,9 @@ struct gen {
 /* Argument i as a number in min..max; what names it in the error. */
 int gen_number(const struct gen *g, int i, const char *what, uint32_t min, uint32_t max,
     uint32_t *value, struct fm_error *err);
+/* The same of a part of an argument. */
+int gen_value(const struct gen *g, const char *text, const char *what, uint32_t min, uint32_t max,
+    uint32_t *value, struct fm_error *err);
 /* Argument i as numbers separated by sep ("8x8x4"); at most GEN_MAX_DIMS. */
 int gen_list(const struct gen *g, int i, const char *what, char sep, uint32_t min, uint32_t max,
     uint32_t *values, uint32_t *n, struct fm_error *err);
@@ -56,6 +59,9 @@ int gen_slimfly(struct gen *g, struct fm_error *err);
 int gen_kautz(struct gen *g, struct fm_error *err);
 int gen_random(struct gen *g, struct fm_error *err);
 int gen_join(struct gen *g, struct fm_error *err);
+int gen_director(struct gen *g, struct fm_error *err);
+int gen_pods(struct gen *g, struct fm_error *err);
+int gen_tree3(struct gen *g, struct fm_error *err);
 int gen_switches(struct gen *g, struct fm_error *err);
 
 #endif

@@ -7,6 +7,7 @@ LAB_SOURCES += \
 	lab/topo/generate_group.c \
 	lab/topo/generate_join.c \
 	lab/topo/generate_random.c \
+	lab/topo/generate_site.c \
 	lab/topo/generate_tree.c \
 	lab/topo/netlist.c \
 	lab/topo/netlist.h \

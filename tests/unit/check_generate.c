@@ -59,6 +59,15 @@ static const struct {
 	{ "slimfly 5 4", 50, 200, 175 },
 	{ "slimfly 7 2", 98, 196, 539 },
 	{ "slimfly 13 9", 338, 3042, 3211 },
+	{ "director 6 4 5 2 2 4", 17, 23, 38 },
+	{ "director 6 4 5 2 2 4 missing=1 seed=3", 16, 23, 32 },
+	{ "pods 4 6 2 3 6 6", 49, 102, 205 },
+	{ "pods 4 6 2 3 6 6 seed=7", 49, 102, 205 },
+	{ "pods 1 3 0 2 2 2", 7, 6, 10 },
+	{ "tree3 8 7 10 5 14 20 storage=2", 206, 1130, 2240 },
+	{ "tree3 4 4 4 2 4 6 storage=2 seed=1", 40, 106, 192 },
+	{ "tree3 2 2 2 1 2 3 rails=2 slow=1", 10, 12, 24 },
+	{ "tree3 2 2 2 1 2 3 aggregation=1 seed=9", 10, 22, 24 },
 	{ "join a=mesh:2:1 b=mesh:2:1 a-*~b-*", 4, 4, 4 },
 	{ "join a=mesh:2:1 b=mesh:2:1 a-*~b-*~5", 4, 4, 7 },
 	{ "join ft[1-3]=pgft:2:4,4:1,2:1,1 core=torus:3x3:0 ft[1-3]-spine-*~core-*~all", 27, 48,
@@ -127,7 +136,8 @@ START_TEST(test_snapshot)
 		ck_assert(snap->fab.sw_guid[sw - 1] < snap->fab.sw_guid[sw]);
 	for (uint32_t e = 0; e < snap->fab.n_ends; e++) {
 		ck_assert_uint_gt(snap->fab.end_lid[e], 0);
-		n_links += snap->fab.end_kind[e] == FM_END_CA;
+		n_links += snap->fab.end_kind[e] == FM_END_CA ||
+		    snap->fab.end_kind[e] == FM_END_AGGREGATOR;
 		if (snap->fab.end_kind[e] == FM_END_CA)
 			ck_assert_uint_eq(snap->fab.end_lmc[e], view.ca_lmc);
 	}
@@ -160,6 +170,64 @@ START_TEST(test_lids_leaf_by_leaf)
 }
 END_TEST
 
+static char *
+text_of(const char *args)
+{
+	struct netlist nl = { 0 };
+	struct fm_error err;
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
+
+	ck_assert_int_eq(generate_words(args, &nl, &err), 0);
+	ck_assert_int_eq(netlist_write(&nl, out, &err), 0);
+	fclose(out);
+	netlist_fini(&nl);
+	return text;
+}
+
+/* A site is a function of its words: the same seed, the same text; another, another. */
+START_TEST(test_sites_by_seed)
+{
+	static const char *const sites[] = { "director 6 4 5 2 2 4 missing=1 storage=1",
+		"pods 4 6 2 3 6 6 slow=3", "tree3 2 2 2 1 2 3 rails=2 aggregation=1" };
+	char words[100], *text[3];
+
+	for (int i = 0; i < 3; i++) {
+		snprintf(words, sizeof(words), "%s seed=%d", sites[_i], i / 2 + 1);
+		text[i] = text_of(words);
+	}
+	ck_assert_str_eq(text[0], text[1]);
+	ck_assert_str_ne(text[0], text[2]);
+	for (int i = 0; i < 3; i++)
+		free(text[i]);
+}
+END_TEST
+
+static uint32_t
+count_word(const char *text, const char *word)
+{
+	uint32_t n = 0;
+
+	for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word))
+		n++;
+	return n;
+}
+
+/* What each feature is for stands in the file. */
+START_TEST(test_features_of_sites)
+{
+	char *text = text_of("tree3 2 3 2 1 4 3 storage=1 missing=1 slow=2 rails=2 aggregation=1");
+
+	ck_assert_uint_eq(count_word(text, "\nSwitch"), 2 * (3 + 2) + 4 - 1);
+	ck_assert_uint_eq(count_word(text, "\nCa\t2 "), 2 * 3 * 3);   /* rails */
+	ck_assert_uint_eq(count_word(text, "\nCa\t1 \"host-agg"), 5); /* storage */
+	ck_assert_uint_eq(count_word(text, "\nCa\t1 \"aggregation-"), 13);
+	ck_assert_uint_eq(count_word(text, "4xFDR"), 2 * 2 * 4); /* slow */
+	free(text);
+}
+END_TEST
+
 static const struct {
 	const char *args, *expected;
 } bad[] = {
@@ -182,6 +250,16 @@ static const struct {
 	{ "hypercube 40 1", "not a number in 1..12" },
 	{ "cascade 3", "1 given" },
 	{ "join", "join takes the arguments" },
+	{ "tree3 2 2 3 2 2 3", "3 aggs a pod cannot be dealt to 2 planes" },
+	{ "tree3 2 2 2 1 2", "tree3 takes the arguments" },
+	{ "tree3 2 2 2 1 2 3 rails", "\"rails\" is no feature of a site: write one of storage=N" },
+	{ "tree3 2 2 2 1 2 3 rail=2", "\"rail=2\" is no feature" },
+	{ "tree3 2 2 2 1 2 3 rails=3", "rails is \"3\", not a number in 1..2" },
+	{ "tree3 2 2 2 1 2 3 missing=2", "missing is 2, but only 2 switches" },
+	{ "tree3 2 2 2 1 2 3 seed=one", "seed is \"one\"" },
+	{ "director 3 4 5 4 0 4", "4 cables a leaf are more than 3 boards" },
+	{ "director 3 200 5 2 0 254", "256 ports" },
+	{ "pods 2 3 0 0 2 2", "B is \"0\", not a number in 1..254" },
 	{ "switches 3 0", "the number of ports is \"0\"" },
 	{ "join torus", "\"torus\" is neither a part" },
 	{ "join =torus:3x3:1", "a part is NAME=KIND:ARG" },
@@ -223,6 +301,8 @@ main(void)
 	tcase_add_loop_test(tc, test_wiring, 0, n_known);
 	tcase_add_loop_test(tc, test_snapshot, 0, n_known);
 	tcase_add_test(tc, test_lids_leaf_by_leaf);
+	tcase_add_loop_test(tc, test_sites_by_seed, 0, 3);
+	tcase_add_test(tc, test_features_of_sites);
 	tcase_add_loop_test(tc, test_bad_arguments, 0, sizeof(bad) / sizeof(bad[0]));
 	suite_add_tcase(s, tc);
 	return run_suite(s);

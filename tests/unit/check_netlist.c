@@ -95,7 +95,8 @@ round_trip(const struct netlist *nl)
 
 static const char *const generated[] = { "pgft 3 3,3,4 1,2,3 1,1,2", "torus 3x4x2 2 2",
 	"mesh 3x2 1", "hypercube 3 1", "hyperx 3x4 2", "dragonfly 4 2 2", "cascade", "slimfly 5 1",
-	"kautz 2 3 1", "random 20 5 2 7" };
+	"kautz 2 3 1", "random 20 5 2 7", "director 6 4 5 2 2 4 seed=1",
+	"tree3 2 2 2 1 2 3 rails=2 slow=1 aggregation=1 storage=1 seed=2" };
 
 START_TEST(test_generated_round_trip)
 {
