@@ -389,6 +389,7 @@ SCRIPT_TESTS = \
 	tests/integration/examples.sh \
 	tests/integration/fmctl.sh \
 	tests/integration/fmsim_busiest.sh \
+	tests/integration/fmsim_guid.sh \
 	tests/integration/fmsim_keys.sh \
 	tests/integration/fmsim_partitions.sh \
 	tests/integration/fmsim_paths.sh \

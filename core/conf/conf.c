@@ -257,7 +257,8 @@ resolve(struct conf_private *self, struct fm_error *err)
 	    (rc = resolve_chain(self, err)) != 0 || (rc = conf_resolve_regions(self, err)) != 0 ||
 	    (rc = conf_check_steps(self, err)) != 0 ||
 	    (rc = conf_resolve_policies(self, err)) != 0 || (rc = resolve_socket(self, err)) != 0 ||
-	    (rc = resolve_allowed_sms(self, err)) != 0 || (rc = conf_check_links(self, err)) != 0)
+	    (rc = resolve_allowed_sms(self, err)) != 0 || (rc = conf_check_links(self, err)) != 0 ||
+	    (rc = conf_resolve_local_port(self, err)) != 0)
 		return rc;
 	for (size_t i = 0; i < self->instances.n; i++) {
 		const struct instance *s = &self->instances.item[i];

@@ -61,7 +61,10 @@ struct conf {
 	struct fm_file guid2lid; /* path NULL = none */
 
 	/* the subnet manager and its keys */
-	const char *transport;
+	const char *transport; /* with the port that `guid` names */
+	int64_t guid;	       /* of the local port; 0: not said */
+	bool sm_inactive, ignore_other_sm;
+	int64_t sm_sl;
 	int64_t sm_priority, sm_key;
 	int64_t m_key, m_key_lease_period_s, m_key_protection_level;
 	int64_t subnet_prefix;

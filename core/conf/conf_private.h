@@ -81,6 +81,8 @@ int conf_resolve_regions(struct conf_private *self, struct fm_error *err);
 int conf_resolve_policies(struct conf_private *self, struct fm_error *err);
 void conf_drop_policies(struct conf *conf);
 
+/* The transport, where the port is told by its GUID.  FM_E_CONFIG. */
+int conf_resolve_local_port(struct conf_private *self, struct fm_error *err);
 /* Widths and speeds of links that PortInfo has no code for.  FM_E_CONFIG. */
 int conf_check_links(const struct conf_private *self, struct fm_error *err);
 

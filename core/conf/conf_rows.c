@@ -196,13 +196,35 @@ static const struct conf_row rows[] = {
 	      .help =
 		  "An OpenSM guid2lid file: LIDs for ports that the store does not know yet." } },
 
-	STRING("Subnet manager", "transport", transport, "umad", "umad[:CA[:PORT]] or sim:FABRIC",
-	    true, "The local port that reaches the fabric; umad alone takes the first active one."),
+	STRING("Subnet manager", "transport", transport, "umad",
+	    "umad[:CA[:PORT]], umad:0xPORTGUID or sim:FABRIC", true,
+	    "The local port that reaches the fabric; umad alone takes the first active one."),
+	{ .option = { .name = "guid",
+	      .type = FM_OPT_INT,
+	      AT(guid),
+	      .def = "0",
+	      ANY_64_BITS,
+	      .unit = "port GUID",
+	      .help = "The local port that reaches the fabric, by its GUID (\"ibstat -p\"), where "
+		      "transport does not name it; 0 = not said." },
+	    .restart = true },
 	INT(NULL, "sm_priority", sm_priority, "0", 0, 15, NULL,
 	    "Among subnet managers the highest priority is master, then the lowest GUID."),
 	KEY(NULL, "sm_key", sm_key, "1",
 	    "SM_Key: a subnet manager that does not show that it has the same is not trusted. The "
 	    "default is known to all: only a number of your own keeps others out."),
+	BOOL(NULL, "sm_inactive", sm_inactive, "no",
+	    "Start NOT ACTIVE: the fabric is looked at once, nothing is written, SMInfo is "
+	    "answered. "
+	    "fmd begins to work when a reload finds \"no\" here, or when a master that has its "
+	    "sm_key tells it to stand by."),
+	BOOL(NULL, "ignore_other_sm", ignore_other_sm, "no",
+	    "Other subnet managers are reported and otherwise ignored, also those in "
+	    "allowed_sm_guids, and also while one is master. Dangerous: two masters write over one "
+	    "another's LIDs and tables for as long as both run; allowed_sm_guids leaves out the "
+	    "unwanted ones alone."),
+	INT(NULL, "sm_sl", sm_sl, "0", 0, 15, NULL,
+	    "PortInfo.MasterSMSL: the service level by which hosts send to the SM and the SA."),
 	{ .option = { .name = "allowed_sm_guids",
 	      .type = FM_OPT_STRING,
 	      AT(allowed_sm_guids_text),

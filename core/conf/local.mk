@@ -7,10 +7,10 @@ CORE_SOURCES += \
 	core/conf/conf.h \
 	core/conf/conf_chain.c \
 	core/conf/conf_keys.c \
-	core/conf/conf_links.c \
 	core/conf/conf_parse.c \
 	core/conf/conf_peek.c \
 	core/conf/conf_policies.c \
+	core/conf/conf_ports.c \
 	core/conf/conf_private.h \
 	core/conf/conf_regions.c \
 	core/conf/conf_rows.c \

@@ -370,6 +370,8 @@ open_fabric(struct daemon *d, struct fm_error *err)
 	if (rc != 0)
 		return rc;
 	ha_init(&d->ha, local.port_guid, (uint8_t)d->conf->sm_priority, (uint64_t)d->conf->sm_key);
+	if (d->conf->sm_inactive && !d->cli->dry_run)
+		d->ha.state = WIRE_SM_NOT_ACTIVE;
 	d->txn = txn_new(d->transport, &limits, (uint64_t)d->conf->m_key);
 	if (d->txn == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for transactions");

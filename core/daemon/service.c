@@ -109,7 +109,8 @@ service_tell_outcome(const struct sweep_report *r)
 	if (r->outcome == SWEEP_UNCHANGED)
 		return;
 	if (r->outcome == SWEEP_STANDBY)
-		snprintf(state, sizeof(state), "READY=1\nSTATUS=standby: %s", r->other);
+		snprintf(state, sizeof(state), "READY=1\nSTATUS=%s: %s",
+		    *r->other != '\0' ? "standby" : "not active", r->other);
 	else if (r->outcome == SWEEP_NO_LINK)
 		snprintf(state, sizeof(state), "READY=1\nSTATUS=waiting for a link");
 	else if (r->outcome != SWEEP_UP)

@@ -23,6 +23,7 @@ daemon_settings(const struct daemon *d, struct sweep_settings *s)
 	s->gid_prefix = (uint64_t)c->subnet_prefix;
 	s->sm_priority = (uint8_t)c->sm_priority;
 	s->sm_key = (uint64_t)c->sm_key;
+	s->sm_sl = (uint8_t)c->sm_sl;
 	s->ca_lmc = (uint8_t)c->lmc;
 	s->switch_lmc = (uint8_t)c->switch_lmc;
 	s->subnet_timeout = (uint8_t)c->subnet_timeout;
@@ -40,6 +41,7 @@ daemon_settings(const struct daemon *d, struct sweep_settings *s)
 	s->n_retries = (uint8_t)c->transaction_retries;
 	s->silent_polls_max = (uint32_t)c->polling_retry_number;
 	s->sm_patience_ms = c->sm_patience_ms;
+	s->ignore_other_sms = c->ignore_other_sm;
 	s->allowed_sms = c->allowed_sms;
 	s->n_allowed_sms = c->n_allowed_sms;
 	s->qos = c->qos;
@@ -76,6 +78,8 @@ daemon_take_conf(struct daemon *d, struct conf *fresh)
 {
 	struct sweep_settings set;
 
+	if (d->conf->sm_inactive && !fresh->sm_inactive)
+		ha_activate(&d->ha);
 	conf_put(d->conf);
 	d->conf = fresh;
 	daemon_apply_conf(d);

@@ -24,6 +24,13 @@ ha_is_better(uint8_t a_priority, uint64_t a_guid, uint8_t b_priority, uint64_t b
 	return a_guid < b_guid;
 }
 
+void
+ha_activate(struct ha *h)
+{
+	if (h->state == WIRE_SM_NOT_ACTIVE)
+		h->state = WIRE_SM_DISCOVERING;
+}
+
 static bool
 other_is_better(const struct ha *h, const struct ha_other *o)
 {
@@ -99,6 +106,8 @@ ha_decide(struct ha *h, const struct ha_other *others, uint32_t n_others, uint32
 	uint32_t master = best_of(others, n_others, WIRE_SM_MASTER);
 	uint32_t best = best_of(others, n_others, 0);
 
+	if (h->state == WIRE_SM_NOT_ACTIVE)
+		return HA_INACTIVE;
 	if (h->state == WIRE_SM_MASTER)
 		return decide_as_master(h, others, n_others, whom);
 	*whom = master;

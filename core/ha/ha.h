@@ -63,7 +63,8 @@ enum ha_verdict {
 	HA_MASTER,	   /* go on: we are or become master */
 	HA_STANDBY,	   /* somebody better is there: wait for its end */
 	HA_AWAIT_HANDOVER, /* a lesser master rules: wait for its HANDOVER */
-	HA_GIVE_WAY	   /* we are master and met a better one: hand over to it */
+	HA_GIVE_WAY,	   /* we are master and met a better one: hand over to it */
+	HA_INACTIVE	   /* we are NOT ACTIVE, and stay it */
 };
 
 /* What a received Set(SMInfo) leads to. */
@@ -79,8 +80,10 @@ enum ha_event {
 void ha_init(struct ha *h, uint64_t guid, uint8_t priority, uint64_t sm_key);
 /* Is a better than b? */
 bool ha_is_better(uint8_t a_priority, uint64_t a_guid, uint8_t b_priority, uint64_t b_guid);
+/* NOT ACTIVE: go on to DISCOVERING; the next discovery decides. */
+void ha_activate(struct ha *h);
 /* After a discovery: the other SMs that answered, to a verdict and, unless
- * HA_MASTER, *whom it concerns (an index). */
+ * HA_MASTER or HA_INACTIVE, *whom it concerns (an index). */
 enum ha_verdict ha_decide(
     struct ha *h, const struct ha_other *others, uint32_t n_others, uint32_t *whom);
 /* We are master and HANDOVER has been taken by `to`. */

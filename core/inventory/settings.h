@@ -35,6 +35,7 @@ struct sweep_settings {
 	uint8_t n_retries;	   /* of the transaction engine */
 	uint32_t silent_polls_max; /* so many SMInfo polls unanswered: the master is dead */
 	int64_t sm_patience_ms;	   /* a better SM by which nothing works for so long; 0: for ever */
+	bool ignore_other_sms;	   /* none counts */
 	const uint64_t *allowed_sms; /* borrowed: port GUIDs of SMs that count; none: all do */
 	uint32_t n_allowed_sms;
 	const struct partitions *partitions; /* borrowed; NULL: all may talk to all */

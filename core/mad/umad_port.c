@@ -12,10 +12,12 @@
 #include <endian.h>
 #include <errno.h>
 #include <infiniband/umad.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/text/number.h"
 #include "core/wire/wire.h"
 
 #define MAX_CAS 32
@@ -25,7 +27,9 @@ static int
 bad_spec(const char *spec, struct fm_error *err)
 {
 	return fm_fail(err, FM_E_CONFIG,
-	    "\"%s\" is no transport: it is umad[:CA[:PORT]], such as umad:mlx5_0:1", spec);
+	    "\"%s\" is no transport: it is umad[:CA[:PORT]], such as umad:mlx5_0:1, or "
+	    "umad:0xPORTGUID",
+	    spec);
 }
 
 int
@@ -40,6 +44,9 @@ umad_parse_spec(const char *spec, struct umad_choice *c, struct fm_error *err)
 	if (ca == NULL || ca[1] == '\0')
 		return 0;
 	ca++;
+	if (strncmp(ca, "0x", 2) == 0)
+		return number_parse(ca, &c->port_guid) && c->port_guid != 0 ? 0
+									    : bad_spec(spec, err);
 	port = strchr(ca, ':');
 	n_ca = port ? (size_t)(port - ca) : strlen(ca);
 	if (n_ca == 0 || n_ca >= UMAD_CA_NAME_LEN)
@@ -87,6 +94,44 @@ compare_names(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
+static bool
+find_in_ca(const umad_ca_t *ca, struct umad_choice *c)
+{
+	for (int i = 0; i < UMAD_CA_MAX_PORTS; i++) {
+		const umad_port_t *p = ca->ports[i];
+
+		if (p == NULL || be64toh(p->port_guid) != c->port_guid)
+			continue;
+		snprintf(c->ca, sizeof(c->ca), "%s", ca->ca_name);
+		c->port = p->portnum;
+		return true;
+	}
+	return false;
+}
+
+/* Up or not: it is the one that is wanted. */
+static int
+find_guid(struct umad_choice *c, struct fm_error *err)
+{
+	char names[MAX_CAS][UMAD_CA_NAME_LEN];
+	int n = umad_get_cas_names(names, MAX_CAS);
+	bool found = false;
+
+	for (int i = 0; i < n && !found; i++) {
+		umad_ca_t ca;
+
+		if (umad_get_ca(names[i], &ca) < 0)
+			continue;
+		found = find_in_ca(&ca, c);
+		umad_release_ca(&ca);
+	}
+	return found ? 0
+		     : fm_fail(err, FM_E_SYSTEM,
+			   "no port of this host has the GUID 0x%016" PRIx64
+			   " (ibstat -p lists those that it has)",
+			   c->port_guid);
+}
+
 int
 umad_choose_port(struct umad_choice *c, struct fm_error *err)
 {
@@ -94,6 +139,8 @@ umad_choose_port(struct umad_choice *c, struct fm_error *err)
 	struct umad_choice best = { 0 };
 	int n = umad_get_cas_names(names, MAX_CAS), rank = 0, n_seen = 0;
 
+	if (c->port_guid != 0)
+		return find_guid(c, err);
 	if (c->port != 0)
 		return 0;
 	if (n <= 0)

@@ -8,11 +8,12 @@
 #include "core/mad/transport.h"
 
 struct umad_choice {
-	char ca[64]; /* empty: any */
-	int port;    /* 0: any */
+	char ca[64];	    /* empty: any */
+	int port;	    /* 0: any */
+	uint64_t port_guid; /* 0: not said; else ca and port follow from it */
 };
 
-/* "umad[:CA[:PORT]]"; FM_E_CONFIG when it is not that. */
+/* "umad[:CA[:PORT]]" or "umad:0xPORTGUID"; FM_E_CONFIG when it is not that. */
 int umad_parse_spec(const char *spec, struct umad_choice *c, struct fm_error *err);
 /* Fill in what is open: an active port before one that is only up, in the
  * order of the CAs' names.  FM_E_SYSTEM when there is none. */

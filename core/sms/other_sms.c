@@ -153,7 +153,10 @@ log_sm(struct sweeper *s, const struct ha_other *o)
 		break;
 	case HA_NOT_ALLOWED:
 		fm_log(rules ? FM_LOG_ERR : FM_LOG_WARN, "ha",
-		    "an SM is not in allowed_sm_guids (0x%016" PRIx64 "): %s; %s", guid, who,
+		    "an SM %s (0x%016" PRIx64 "): %s; %s",
+		    s->set.ignore_other_sms ? "is ignored by ignore_other_sm"
+					    : "is not in allowed_sm_guids",
+		    guid, who,
 		    rules ? "it is not stood by for, and two rule the subnet: stop it, or allow it"
 			  : "ignored");
 		break;
@@ -297,8 +300,10 @@ decide(struct sweeper *s)
 		look_for_masters(s);
 		return true;
 	}
-	log_standby(s, verdict);
-	sm_wait(s);
+	if (verdict != HA_INACTIVE) {
+		log_standby(s, verdict);
+		sm_wait(s);
+	}
 	return false;
 }
 

@@ -76,6 +76,8 @@ sm_past(struct sweeper *s, uint64_t guid)
 bool
 sm_is_allowed(const struct sweeper *s, uint64_t guid)
 {
+	if (s->set.ignore_other_sms)
+		return guid == s->local.port_guid;
 	for (uint32_t i = 0; i < s->set.n_allowed_sms; i++)
 		if (s->set.allowed_sms[i] == guid)
 			return true;

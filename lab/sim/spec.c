@@ -273,6 +273,19 @@ default_place(const struct sim_fabric *f)
 	return (struct sim_place){ 0, 1 };
 }
 
+/* The port with this GUID; 0: the text is another name. */
+static uint64_t
+port_of_guid(const struct sim_fabric *f, uint32_t node, const char *text)
+{
+	uint64_t guid = strtoull(text, NULL, 0);
+
+	for (unsigned p = 1; p <= f->nodes[node].n_ports; p++)
+		if (guid != f->nodes[node].guid &&
+		    f->ports[f->nodes[node].first_port + p].guid == guid)
+			return p;
+	return 0;
+}
+
 static int
 read_place(struct sim *s, char *text, struct sim_place *at, struct fm_error *err)
 {
@@ -287,7 +300,9 @@ read_place(struct sim *s, char *text, struct sim_place *at, struct fm_error *err
 	rc = find_node(s, "local", text, &at->node, err);
 	if (rc != 0)
 		return rc;
-	if (!has_port && f->nodes[at->node].type != WIRE_NODE_SWITCH)
+	if (!has_port)
+		port = port_of_guid(f, at->node, text);
+	if (!has_port && port == 0 && f->nodes[at->node].type != WIRE_NODE_SWITCH)
 		for (port = 1; port < f->nodes[at->node].n_ports &&
 		     f->live[f->nodes[at->node].first_port + port] == SIM_NONE;)
 			port++; /* the first with a link, or the last */

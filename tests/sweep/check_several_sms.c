@@ -312,6 +312,58 @@ START_TEST(not_allowed)
 }
 END_TEST
 
+/* A better SM of our key, that rules, waits or only discovers. */
+START_TEST(ignored)
+{
+	a.set.ignore_other_sms = true;
+	rig_log_clear();
+	play(KEY, 15, idlers[_i].state);
+	start_a();
+	sweeps(3);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
+	expect_up(&a);
+	ck_assert_uint_eq(evil.n_sets, 0);
+	ck_assert_ptr_nonnull(strstr(rig_log, "an SM is ignored by ignore_other_sm"));
+	ck_assert_ptr_null(strstr(rig_log, "our own port"));
+}
+END_TEST
+
+static void
+start_a_inactive(void)
+{
+	start_a();
+	a.ha.state = WIRE_SM_NOT_ACTIVE;
+	several_run(both, 1, 1000, POLL_MS);
+	ck_assert_int_eq(a.last.outcome, SWEEP_STANDBY);
+	sweeper_request(a.sweeper, SWEEP_HEAVY, "reload");
+	several_run(both, 1, 1000, POLL_MS);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_NOT_ACTIVE);
+	ck_assert_uint_eq(rig_sets(&a), 0);
+}
+
+/* It looks and writes nothing, though it is alone. */
+START_TEST(not_active)
+{
+	start_a_inactive();
+	ha_activate(&a.ha);
+	sweeper_request(a.sweeper, SWEEP_HEAVY, "reload");
+	several_run(both, 1, 1000, POLL_MS);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
+	expect_up(&a);
+}
+END_TEST
+
+START_TEST(told_to_stand_by)
+{
+	play(KEY, 2, WIRE_SM_MASTER);
+	start_a_inactive();
+	forger_send(&evil, &a, FORGED_DIRECTED, WIRE_SET, WIRE_SM_STANDBY_REQ, &evil.shown);
+	several_run(both, 1, 1000, 0);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_STANDBY);
+	ck_assert_uint_eq(rig_sets(&a), 0);
+}
+END_TEST
+
 /* A new list takes effect while we stand by. */
 START_TEST(not_allowed_any_more)
 {
@@ -635,6 +687,9 @@ main(void)
 	tcase_add_test(t, given_up_and_gone);
 	tcase_add_loop_test(t, one_that_takes_nothing, 0, 2);
 	tcase_add_loop_test(t, not_allowed, 0, 3);
+	tcase_add_loop_test(t, ignored, 0, 3);
+	tcase_add_test(t, not_active);
+	tcase_add_test(t, told_to_stand_by);
 	tcase_add_test(t, not_allowed_any_more);
 	tcase_add_test(t, one_command_a_second);
 	tcase_add_test(t, handover_is_taken);

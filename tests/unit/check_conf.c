@@ -121,6 +121,12 @@ static const struct {
 	{ "force_link_width = 64\n",
 	    "fmd.conf:1: force_link_width: 64 is reserved: add 1 (1x), 2 (4x), 4 (8x), 8 (12x) and "
 	    "16 (2x), or write 255 for all, 0 to leave it" },
+	{ "guid = 0x2c9\ntransport = umad:mlx5_0\n",
+	    "fmd.conf:1: guid: transport = umad:mlx5_0 names the port, too: say one of them" },
+	{ "guid = 0x2c9\ntransport = \"sim:a.net,local=b\"\n",
+	    "fmd.conf:1: guid: transport = sim:a.net,local=b names the port, too: say one of "
+	    "them" },
+	{ "sm_sl = 16\n", "fmd.conf:1: sm_sl = 16 is outside 0..15" },
 	{ "sm_patience = 25h\n", "fmd.conf:1: sm_patience = 25h is outside 0..24h" },
 	{ "fallback = perhaps\n", "fmd.conf:1: fallback = perhaps is neither yes nor no" },
 	{ "credit_loops = ignore\n", "fmd.conf:1: credit_loops = ignore is none of refuse, warn" },
@@ -316,6 +322,26 @@ START_TEST(later_values_win)
 END_TEST
 
 /* "none" is no file: not even the one of the system, nor one of this name. */
+START_TEST(port_by_guid)
+{
+	static const struct {
+		const char *text, *transport;
+	} rows[] = { { "guid = 0x2c9\n", "umad:0x00000000000002c9" }, { "guid = 0\n", "umad" },
+		{ "guid = 0x8000000000000001\ntransport = \"sim:a.net,seed=2\"\n",
+		    "sim:a.net,seed=2,local=0x8000000000000001" } };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct conf *c;
+
+		folder_write(folder, "fmd.conf", rows[i].text);
+		c = load(NULL, 0);
+
+		ck_assert_str_eq(c->transport, rows[i].transport);
+		conf_put(c);
+	}
+}
+END_TEST
+
 START_TEST(none_is_the_defaults)
 {
 	const struct conf_source source = { .path = "none" };
@@ -605,6 +631,7 @@ main(void)
 	tcase_add_test(tc, missing_file);
 	tcase_add_test(tc, defaults);
 	tcase_add_test(tc, later_values_win);
+	tcase_add_test(tc, port_by_guid);
 	tcase_add_test(tc, none_is_the_defaults);
 	tcase_add_test(tc, error_in_conf_d);
 	tcase_add_test(tc, error_on_command_line);

@@ -57,6 +57,8 @@ static const struct {
 	{ WIRE_SM_MASTER, 1, 9, WIRE_SM_MASTER, HA_GIVE_WAY, WIRE_SM_MASTER },
 	{ WIRE_SM_MASTER, 1, 9, WIRE_SM_STANDBY, HA_GIVE_WAY, WIRE_SM_MASTER },
 	{ WIRE_SM_MASTER, 1, 9, WIRE_SM_DISCOVERING, HA_MASTER, WIRE_SM_MASTER },
+	{ WIRE_SM_NOT_ACTIVE, 1, 9, WIRE_SM_MASTER, HA_INACTIVE, WIRE_SM_NOT_ACTIVE },
+	{ WIRE_SM_NOT_ACTIVE, 1, 0, WIRE_SM_STANDBY, HA_INACTIVE, WIRE_SM_NOT_ACTIVE },
 };
 
 START_TEST(test_meetings)
@@ -67,6 +69,21 @@ START_TEST(test_meetings)
 	ha.state = meetings[_i].our_state;
 	ck_assert_int_eq(ha_decide(&ha, &o, 1, &whom), meetings[_i].verdict);
 	ck_assert_int_eq(ha.state, meetings[_i].then);
+}
+END_TEST
+
+/* Nobody else is there, and still it does not rule until it is told to. */
+START_TEST(test_not_active)
+{
+	uint32_t whom;
+
+	ha.state = WIRE_SM_NOT_ACTIVE;
+	ck_assert_int_eq(ha_decide(&ha, NULL, 0, &whom), HA_INACTIVE);
+	ck_assert_int_eq(ha.state, WIRE_SM_NOT_ACTIVE);
+	ha_activate(&ha);
+	ck_assert_int_eq(ha_decide(&ha, NULL, 0, &whom), HA_MASTER);
+	ha_activate(&ha);
+	ck_assert_int_eq(ha.state, WIRE_SM_MASTER);
 }
 END_TEST
 
@@ -373,6 +390,7 @@ main(void)
 	tcase_add_test(t, test_rank);
 	tcase_add_loop_test(t, test_meetings, 0, sizeof(meetings) / sizeof(meetings[0]));
 	tcase_add_test(t, test_alone);
+	tcase_add_test(t, test_not_active);
 	tcase_add_test(t, test_handover);
 	tcase_add_test(t, test_master_dies);
 	tcase_add_test(t, test_master_steps_down);

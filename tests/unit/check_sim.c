@@ -137,6 +137,30 @@ START_TEST(test_xdr_and_default_place)
 }
 END_TEST
 
+/* The second port of an adapter, by its own GUID; the node's GUID is the first one with a link. */
+START_TEST(test_place_by_port_guid)
+{
+	static const struct {
+		const char *guid;
+		uint8_t port;
+	} rows[] = { { "0xa00", 1 }, { "0xa01", 1 }, { "0xa02", 2 }, { "0x100", 0 } };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const char *top = getenv("srcdir");
+		struct local_port at;
+		struct transport *t;
+		char spec[256];
+
+		snprintf(spec, sizeof(spec), "sim:%s/tests/fabrics/dual-port.net,local=%s",
+		    top != NULL ? top : "..", rows[i].guid);
+		ck_assert_msg(transport_open_sim(spec, &t, &err) == 0, "%s", err.msg);
+		ck_assert_int_eq(t->ops->local_port(t, &at, &err), 0);
+		ck_assert_uint_eq(at.port, rows[i].port);
+		t->ops->close(t);
+	}
+}
+END_TEST
+
 START_TEST(test_kinds_of_a_program)
 {
 	static const struct transport_kind *const one[] = { &transport_sim, NULL };
@@ -626,6 +650,7 @@ suite(void)
 	tcase_add_test(lax, test_m_key_lease);
 	suite_add_tcase(s, lax);
 	tcase_add_test(own, test_xdr_and_default_place);
+	tcase_add_test(own, test_place_by_port_guid);
 	tcase_add_test(own, test_kinds_of_a_program);
 	suite_add_tcase(s, own);
 	return s;

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Widths and speeds of links that PortInfo has no code for (IBA 14.2.5.6): ports would refuse all
- * that is sent with one.
+ * The local port by its GUID; widths and speeds of links that PortInfo has no code for (IBA
+ * 14.2.5.6): ports would refuse all that is sent with one.
  */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "core/conf/conf_private.h"
 #include "core/wire/wire.h"
 #include "lib/error.h"
@@ -38,5 +42,31 @@ conf_check_links(const struct conf_private *self, struct fm_error *err)
 		    err, FM_E_CONFIG, "%d is reserved: %s", (int)keys[i].value, keys[i].instead);
 		return conf_blame_own(self, keys[i].key, err);
 	}
+	return 0;
+}
+
+/* "umad" to "umad:0x0002c903000abcd1", "sim:FABRIC" to "sim:FABRIC,local=0x...". */
+int
+conf_resolve_local_port(struct conf_private *self, struct fm_error *err)
+{
+	struct conf *c = self->conf;
+	bool umad = strcmp(c->transport, "umad") == 0;
+	size_t bytes = strlen(c->transport) + sizeof(",local=0x0123456789abcdef");
+	char *spec;
+
+	if (c->guid == 0)
+		return 0;
+	if (!umad &&
+	    (strncmp(c->transport, "sim:", 4) != 0 || strstr(c->transport, ",local=") != NULL)) {
+		fm_fail(err, FM_E_CONFIG, "transport = %.60s names the port, too: say one of them",
+		    c->transport);
+		return conf_blame_own(self, "guid", err);
+	}
+	spec = fm_arena_alloc(&self->mem, bytes);
+	if (spec == NULL)
+		return conf_out_of_memory(err);
+	snprintf(spec, bytes, "%s%s0x%016" PRIx64, c->transport,
+	    umad ? ":" : ",local=", (uint64_t)c->guid);
+	c->transport = spec;
 	return 0;
 }
