@@ -204,6 +204,7 @@ UNIT_TESTS = \
 	tests/unit/check_lid \
 	tests/unit/check_metrics \
 	tests/unit/check_netlist \
+	tests/unit/check_news \
 	tests/unit/check_options \
 	tests/unit/check_overlay \
 	tests/unit/check_partitions \

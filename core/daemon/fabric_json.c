@@ -340,11 +340,7 @@ cable_of(const struct page *p, const struct end *e)
 	if (c.far.node != NULL && c.why == TODO_DONE)
 		c.why = todo_known(sweeper_todo(p->d->sweeper), c.far.slot, c.far.port);
 	c.rate = inv_rate(e->node, e->port);
-	if (e->at->edge == EDGE_LINKED && e->at->known && c.far.at->known) {
-		c.best = wire_rate_best(&e->at->info, &c.far.at->info);
-		if (c.best.lane_mbps < c.rate.lane_mbps) /* XDR */
-			c.best.lane_mbps = c.rate.lane_mbps;
-	}
+	c.best = inv_best_rate(p->inv, e->slot, e->port);
 	return c;
 }
 

@@ -403,6 +403,24 @@ inv_rate(const struct inv_node *n, unsigned port)
 	return wire_rate_active(&info);
 }
 
+struct wire_rate
+inv_best_rate(const struct inventory *inv, uint32_t slot, unsigned port)
+{
+	const struct inv_node *n = inv_node(inv, slot);
+	const struct inv_port *p = &n->ports[port], *far;
+	struct wire_rate best, rate = inv_rate(n, port);
+
+	if (p->edge != EDGE_LINKED || !p->known)
+		return (struct wire_rate){ 0 };
+	far = &inv_node(inv, p->peer)->ports[p->peer_port];
+	if (!far->known)
+		return (struct wire_rate){ 0 };
+	best = wire_rate_best(&p->info, &far->info);
+	if (best.lane_mbps < rate.lane_mbps) /* XDR */
+		best.lane_mbps = rate.lane_mbps;
+	return best;
+}
+
 const char *
 inv_name(const struct inv_node *n, char *buf, size_t size)
 {

@@ -61,6 +61,7 @@ struct inv_port {
 	uint32_t peer;		      /* node at the other end, by `edge`; INV_NONE */
 	uint64_t read_seq, doubt_seq; /* observe.h */
 	uint32_t refused;	      /* rows of the field table that this port will not take */
+	uint32_t n_falls;	      /* times that its link was seen to have come up anew */
 	uint16_t lid;		      /* base LID given by us, 0 = none yet */
 	uint8_t peer_port;
 	uint8_t edge; /* enum inv_edge */
@@ -208,6 +209,8 @@ inv_port_up(const struct inv_port *p)
 
 /* The rate that a port reports. */
 struct wire_rate inv_rate(const struct inv_node *n, unsigned port);
+/* The best that both ends of a port's cable support; 0 lanes: that is not known. */
+struct wire_rate inv_best_rate(const struct inventory *inv, uint32_t slot, unsigned port);
 
 /* Stands for the directed route to a switch. */
 static inline uint64_t

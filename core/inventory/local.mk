@@ -5,5 +5,11 @@ CORE_SOURCES += \
 	core/inventory/fields.h \
 	core/inventory/inventory.c \
 	core/inventory/inventory.h \
+	core/inventory/news.c \
+	core/inventory/news.h \
+	core/inventory/news_internal.h \
+	core/inventory/news_say.c \
+	core/inventory/seen.c \
+	core/inventory/seen.h \
 	core/inventory/settings.c \
 	core/inventory/settings.h

@@ -107,6 +107,7 @@ note_bounce(struct sweeper *s, uint32_t slot, unsigned port, const struct wire_p
 		return;
 	s->disc->changed = true;
 	inv_node(&s->inv, slot)->fell = true;
+	p->n_falls++;
 	if (p->edge == EDGE_LINKED)
 		doubt_port(s, p->peer, p->peer_port);
 	if (p->edge == EDGE_ASKED)

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* core/inventory/news_say.c - an item of news as a sentence. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "core/graph/link_speed.h"
+#include "core/inventory/news_internal.h"
+
+#define TAIL 320     /* bytes kept free behind a list for what follows it */
+#define NEIGHBOURS 3 /* named behind lost switches */
+
+struct sentence {
+	char *text;
+	size_t at;
+};
+
+static void __attribute__((format(printf, 2, 3))) add(struct sentence *s, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(s->text + s->at, NEWS_TEXT - s->at, fmt, ap);
+	va_end(ap);
+	if (n > 0)
+		s->at += (size_t)n;
+	if (s->at >= NEWS_TEXT)
+		s->at = NEWS_TEXT - 1;
+}
+
+static const char *const verbs[N_NEWS_KINDS] = {
+	[NEWS_LOST_NODES] = "lost",
+	[NEWS_LOST_CABLES] = "lost",
+	[NEWS_CAME_NODES] = "came",
+	[NEWS_CAME_CABLES] = "came",
+	[NEWS_MOVED] = "moved",
+	[NEWS_BOUNCED] = "went down and came back",
+	[NEWS_OTHER_RATE] = "another width or speed than before",
+	[NEWS_SLOW] = "slower or narrower than both ends support",
+	[NEWS_RENAMED] = "has another name",
+};
+
+/* The picture in which the item's nodes and cables are there. */
+static const struct seen *
+picture_of(const struct news_pair *p, enum news_kind kind)
+{
+	return kind == NEWS_LOST_NODES || kind == NEWS_LOST_CABLES ? p->before : p->now;
+}
+
+static const char *
+type_word(const struct seen_node *n)
+{
+	return n->type == WIRE_NODE_SWITCH ? "switch"
+	    : n->type == WIRE_NODE_ROUTER  ? "router"
+					   : "host";
+}
+
+static const char *
+plural(uint32_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static const char *
+es(uint32_t n)
+{
+	return n == 1 ? "" : "es";
+}
+
+/* -------------------------------------------------------------------- nodes */
+
+/* Names, as many as there is room for, from the item's node number `first` on. */
+static void
+add_names(struct sentence *s, const struct seen *in, const struct news *news,
+    const struct news_item *item, uint32_t first, bool with_ports)
+{
+	const uint32_t *nodes = &news->nodes.item[item->first_node];
+	const struct news_cable *cables = &news->cables.item[item->first_cable];
+
+	for (uint32_t i = first; i < item->n_nodes; i++) {
+		const char *name = in->nodes[nodes[i]].name;
+
+		if (s->at + strlen(name) + TAIL > NEWS_TEXT) {
+			add(s, " and %" PRIu32 " more", item->n_nodes - i);
+			return;
+		}
+		add(s, "%s\"%s\"", i > first ? ", " : " ", name);
+		if (with_ports)
+			add(s, " (port %u)", cables[i].far_port);
+	}
+}
+
+/* Where the nodes were or are cabled to others. */
+static void
+add_neighbours(struct sentence *s, const struct seen *in, const struct news *news,
+    const struct news_item *item)
+{
+	const struct news_cable *cables = &news->cables.item[item->first_cable];
+
+	if (item->n_cables == 0)
+		return;
+	add(s, ", cabled to");
+	for (uint32_t i = 0; i < item->n_cables; i++) {
+		if (i == NEIGHBOURS && item->n_cables > NEIGHBOURS + 1) {
+			add(s, " and %" PRIu32 " more ports", item->n_cables - i);
+			return;
+		}
+		add(s, "%s \"%s\" port %u", i > 0 ? "," : "", in->nodes[cables[i].far].name,
+		    cables[i].far_port);
+	}
+}
+
+/* Are all that is lost hosts of one port each of one switch, cable i that of node i? */
+static bool
+is_of_one_switch(const struct news *news, const struct news_item *item)
+{
+	const struct news_cable *cables = &news->cables.item[item->first_cable];
+
+	if (item->n_switches > 0 || item->n_cables != item->n_nodes || item->rest)
+		return false;
+	for (uint32_t i = 0; i < item->n_cables; i++)
+		if (cables[i].far != cables[0].far ||
+		    cables[i].slot != news->nodes.item[item->first_node + i])
+			return false;
+	return true;
+}
+
+/* Have all its switches one system image GUID? */
+static bool
+is_chassis(const struct seen *in, const struct news *news, const struct news_item *item)
+{
+	const uint32_t *nodes = &news->nodes.item[item->first_node];
+	uint64_t guid = in->nodes[nodes[0]].system_guid;
+
+	for (uint32_t i = 1; i < item->n_switches; i++)
+		if (in->nodes[nodes[i]].system_guid != guid)
+			return false;
+	return item->n_switches > 1 && guid != 0;
+}
+
+/* "3 switches and 54 hosts:" */
+static void
+add_counts(struct sentence *s, const struct news_item *item)
+{
+	uint32_t n_hosts = item->n_nodes - item->n_switches;
+	const char *more = item->rest ? "more " : "";
+
+	if (item->n_switches > 0)
+		add(s, " %" PRIu32 " %sswitch%s", item->n_switches, more, es(item->n_switches));
+	if (item->n_switches > 0 && n_hosts > 0)
+		add(s, " and");
+	if (n_hosts > 0)
+		add(s, " %" PRIu32 " %shost%s", n_hosts, item->n_switches == 0 ? more : "",
+		    plural(n_hosts));
+	add(s, ":");
+}
+
+static void
+say_nodes(struct sentence *s, const struct seen *in, const struct news *news,
+    const struct news_item *item)
+{
+	const struct seen_node *head = &in->nodes[news->nodes.item[item->first_node]];
+	uint32_t n_hosts = item->n_nodes - item->n_switches;
+
+	if (item->n_nodes == 1 || (item->n_switches == 1 && !item->rest)) {
+		add(s, " %s \"%s\" (0x%016" PRIx64 ")", type_word(head), head->name, head->guid);
+		if (item->n_nodes > 1) {
+			add(s, " and its %" PRIu32 " host%s:", n_hosts, plural(n_hosts));
+			add_names(s, in, news, item, 1, false);
+		}
+	} else if (is_of_one_switch(news, item)) {
+		add(s, " %" PRIu32 " hosts of switch \"%s\":", n_hosts,
+		    in->nodes[news->cables.item[item->first_cable].far].name);
+		add_names(s, in, news, item, 0, true);
+		return;
+	} else {
+		if (is_chassis(in, news, item) && !item->rest)
+			add(s, " chassis 0x%016" PRIx64 ",", head->system_guid);
+		add_counts(s, item);
+		add_names(s, in, news, item, 0, false);
+	}
+	if (!item->rest)
+		add_neighbours(s, in, news, item);
+}
+
+static void
+say_names(struct sentence *s, const struct news_pair *p, const struct news *news,
+    const struct news_item *item)
+{
+	const uint32_t *nodes = &news->nodes.item[item->first_node];
+
+	if (item->n_nodes > 1)
+		add(s, " %" PRIu32 " nodes:", item->n_nodes);
+	for (uint32_t i = 0; i < item->n_nodes; i++) {
+		const struct seen_node *n = &p->now->nodes[nodes[i]];
+
+		if (s->at + 2 * sizeof(n->name) + TAIL > NEWS_TEXT) {
+			add(s, " and %" PRIu32 " more", item->n_nodes - i);
+			return;
+		}
+		add(s, "%s \"%s\" (0x%016" PRIx64 "), before \"%s\"", i > 0 ? "," : "", n->name,
+		    n->guid, p->before->nodes[nodes[i]].name);
+	}
+}
+
+/* ------------------------------------------------------------------- cables */
+
+static void
+add_rate(struct sentence *s, struct wire_rate r)
+{
+	add(s, "%ux%s", r.lanes, link_speed_word(r.lane_mbps));
+}
+
+/* What is to be said of a cable behind its ends, in brackets. */
+static void
+add_remarks(
+    struct sentence *s, const struct news_pair *p, enum news_kind kind, const struct news_cable *c)
+{
+	const struct seen_port *port = news_port(picture_of(p, kind), c->slot, c->port),
+			       *was = news_port(p->before, c->far, c->far_port);
+	struct wire_rate old = news_rate_before(p, c->slot, c->port);
+
+	if (kind == NEWS_MOVED && was != NULL && was->peer != INV_NONE)
+		add(s, " (before at \"%s\" port %u)", p->now->nodes[was->peer].name,
+		    was->peer_port);
+	if (port->rate.lanes == 0)
+		return;
+	add(s, " (");
+	add_rate(s, port->rate);
+	if (kind != NEWS_LOST_CABLES && kind != NEWS_MOVED && old.lanes != 0 &&
+	    (old.lanes != port->rate.lanes || old.lane_mbps != port->rate.lane_mbps)) {
+		add(s, ", before ");
+		add_rate(s, old);
+	}
+	if (kind != NEWS_LOST_CABLES && seen_is_slow(port)) {
+		add(s, ", both ends support ");
+		add_rate(s, port->best);
+	}
+	add(s, ")");
+}
+
+static void
+say_cables(struct sentence *s, const struct news_pair *p, const struct news *news,
+    const struct news_item *item)
+{
+	const struct seen *in = picture_of(p, item->kind);
+	const struct news_cable *cables = &news->cables.item[item->first_cable];
+	bool hub = item->n_cables > 1 && !item->rest;
+
+	if (item->n_cables == 1)
+		add(s, " cable");
+	else if (item->rest)
+		add(s, " %" PRIu32 " more cables:", item->n_cables);
+	else
+		add(s, " %" PRIu32 " cables of \"%s\":", item->n_cables,
+		    in->nodes[cables[0].slot].name);
+	for (uint32_t i = 0; i < item->n_cables; i++) {
+		const struct news_cable *c = &cables[i];
+		const struct seen_node *a = &in->nodes[c->slot], *b = &in->nodes[c->far];
+
+		if (i > 0 && s->at + 3 * sizeof(a->name) + TAIL > NEWS_TEXT) {
+			add(s, " and %" PRIu32 " more", item->n_cables - i);
+			return;
+		}
+		add(s, "%s", i > 0 ? "," : "");
+		if (!hub)
+			add(s, " \"%s\"", a->name);
+		add(s, " port %u - \"%s\" port %u", c->port, b->name, c->far_port);
+		add_remarks(s, p, item->kind, c);
+	}
+}
+
+/* --------------------------------------------------------------------- when */
+
+static void
+add_duration(struct sentence *s, uint32_t seconds)
+{
+	static const struct {
+		uint32_t s;
+		const char *word;
+	} units[] = { { 86400, "d" }, { 3600, "h" }, { 60, "min" }, { 1, "s" } };
+	unsigned u = 0;
+
+	while (u < 3 && seconds < units[u].s)
+		u++;
+	add(s, "%" PRIu32 " %s", seconds / units[u].s, units[u].word);
+	seconds %= units[u].s;
+	if (u < 3 && seconds / units[u + 1].s > 0)
+		add(s, " %" PRIu32 " %s", seconds / units[u + 1].s, units[u + 1].word);
+}
+
+static void
+add_since(struct sentence *s, const struct news_pair *p, const struct news_item *item)
+{
+	bool lost = picture_of(p, item->kind) == p->before;
+
+	if (item->since_s == 0 || item->since_s >= p->now_s)
+		return;
+	add(s, "; %s for %s", lost ? "there" : "gone", item->at_least ? "at least " : "");
+	add_duration(s, p->now_s - item->since_s);
+}
+
+void
+news_say(const struct news_pair *p, const struct news *news, struct news_item *item)
+{
+	struct sentence s = { .text = item->text };
+
+	add(&s, "%s:", verbs[item->kind]);
+	if (item->kind == NEWS_RENAMED)
+		say_names(&s, p, news, item);
+	else if (item->n_nodes > 0)
+		say_nodes(&s, picture_of(p, item->kind), news, item);
+	else
+		say_cables(&s, p, news, item);
+	add_since(&s, p, item);
+}
