@@ -73,7 +73,7 @@ to_stderr(enum fm_log_level level, const char *subsystem, const char *line)
 {
 	struct timespec now;
 	struct tm tm;
-	char stamp[32], out[1200];
+	char stamp[32], out[1600];
 	int n;
 
 	clock_gettime(CLOCK_REALTIME, &now);
@@ -94,7 +94,7 @@ to_stderr(enum fm_log_level level, const char *subsystem, const char *line)
 void
 fm_vlog(enum fm_log_level level, const char *subsystem, const char *fmt, va_list ap)
 {
-	char line[1024];
+	char line[1400];
 
 	if (!fm_log_wants(level, subsystem))
 		return;

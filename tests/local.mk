@@ -397,6 +397,7 @@ SCRIPT_TESTS = \
 	tests/integration/fmsim_registered.sh \
 	tests/integration/fmsim_restart.sh \
 	tests/integration/fmsim_trouble.sh \
+	tests/integration/fmsim_events.sh \
 	tests/integration/fmsim_tools.sh \
 	tests/integration/hostile_engines.sh \
 	tests/integration/ibsim_multicast.sh \

@@ -64,7 +64,7 @@ struct sweep_report {
 	uint32_t n_switches, n_cas, n_routers, n_links, n_lids, n_ports_active, n_ports_not_active;
 	uint64_t n_unreachable;	 /* pairs that cables join and that have no path */
 	uint32_t n_foreign_keys; /* ports found under an M_Key that is not ours */
-	uint32_t n_silent, n_lost;
+	uint32_t n_silent;
 	/* As it stands when the sweep has ended: entries of todo.h that wait for others, of that
 	 * these */
 	uint32_t n_troubles, n_duplicates, n_loops;

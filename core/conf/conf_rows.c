@@ -395,8 +395,9 @@ static const struct conf_row rows[] = {
 	    "Its members may use the commands of fmctl that change nothing, beside root and fmd's "
 	    "user, who may use all; fmd's user must be a member, too (SupplementaryGroups= of its "
 	    "unit). Empty = nobody else."),
-	ENUM(NULL, "log_level", log_level, "info", log_levels, NULL,
-	    "Messages of this level and graver are logged."),
+	ENUM(NULL, "log_level", log_level, "notice", log_levels, NULL,
+	    "Messages of this level and graver are logged: notice has one line an event, debug the "
+	    "statistics of each sweep."),
 	STRING(NULL, "debug", debug, "", "subsystems", false,
 	    "Comma-separated subsystems whose debug messages are logged; all = every one."),
 	{ .option = { .type = FM_OPT_END } }

@@ -12,7 +12,7 @@ struct event_entry {
 	struct timespec at;
 	enum fm_log_level level;
 	char subsystem[16];
-	char text[240];
+	char text[1300]; /* a sentence of news, by what, and the outcome */
 	json_t *facts;
 };
 

@@ -561,6 +561,7 @@ daemon_fini(struct daemon *d)
 	if (d->base != NULL)
 		event_base_free(d->base);
 	events_free(d->events);
+	daemon_forget_seen(d);
 	json_decref(d->summary);
 	conf_put(d->next_conf);
 	conf_put(d->conf);

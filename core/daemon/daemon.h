@@ -46,8 +46,8 @@ struct daemon {
 	struct ctl_server *ctl;
 	struct service_watch *watch; /* NULL: nobody watches */
 	struct events *events;
-	json_t *summary; /* of the last sweep that brought the subnet up, or NULL */
-	uint32_t n_troubles_said;
+	struct seen *seen; /* the fabric as it was told last; NULL: not since we are master */
+	json_t *summary;   /* of the last sweep that brought the subnet up, or NULL */
 	struct {
 		uint64_t number; /* 0: none has */
 		enum sweep_outcome outcome;
@@ -108,6 +108,11 @@ void daemon_wake_from_afar(struct daemon *d);
 void daemon_add_flood(const struct daemon *d, json_t *status);
 void daemon_say_flood(struct daemon *d);
 
+/* news.c: what the sweep has found lost, come or changed; outcome, "" for none, stands behind the
+ * last.  How many lines that were. */
+size_t daemon_tell_news(struct daemon *d, const struct sweep_report *r, const char *outcome);
+/* Somebody else rules, and what happens meanwhile is not ours to tell. */
+void daemon_forget_seen(struct daemon *d);
 /* report.c: a sweep has ended */
 void daemon_report(struct daemon *d, const struct sweep_report *r);
 /* commands.c: the commands of fmctl */

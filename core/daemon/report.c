@@ -42,30 +42,52 @@ list_phases(const struct sweep_report *r, char *buf, size_t size)
 	}
 }
 
-/* How forwarding tables were written, if any were and not to blank switches; by which ways
- * all that was written went. */
+/* For who looks closely: how forwarding tables were written, if any were and not to blank switches;
+ * by which ways all that was written went. */
 static void
-report_order(const struct sweep_report *r)
+debug_order(const struct sweep_report *r)
 {
 	const struct transition_counts *c = &r->order;
 
 	if (c->blocks > 0)
-		log_info("sweep",
+		log_debug("sweep",
 		    "forwarding tables: change %s, %u blocks, %u of them in an order, %u rounds, "
 		    "%u splits, %u LIDs drained, %u waits, %u blocks held back",
 		    plan_change_name(r->change.kind), c->blocks, c->risky, c->rounds, c->splits,
 		    c->drained, c->waits, c->held);
 	if (r->by_lid.sent + r->by_lid.mixed > 0)
-		log_info("sweep",
+		log_debug("sweep",
 		    "%" PRIu64 " SMPs by LID, %" PRIu64 " mixed; put again, directed: %" PRIu64
 		    " and %" PRIu64,
 		    r->by_lid.sent, r->by_lid.mixed, r->by_lid.lost, r->by_lid.mixed_lost);
 }
 
 static void
-report_up(struct daemon *d, const struct sweep_report *r)
+debug_counts(const struct sweep_report *r)
 {
-	char line[256], gets[256], sets[256], phases[256], how[64] = "";
+	char gets[256], sets[256], phases[256];
+
+	list_attrs(r->gets_by_attr, gets, sizeof(gets));
+	list_attrs(r->sets_by_attr, sets, sizeof(sets));
+	list_phases(r, phases, sizeof(phases));
+	log_debug("sweep", "%s sweep (%s): phases in ms: %s", sweep_scope_name(r->scope), r->reason,
+	    phases);
+	log_debug("sweep", "Gets: %s; Sets: %s; timeouts %" PRIu64 ", refused %" PRIu64, gets,
+	    r->sets > 0 ? sets : "none", r->timeouts, r->refused);
+	log_debug("sweep",
+	    "left out: silent=%u duplicates=%u loops=%u; not ACTIVE: %u cabled ports; fmctl "
+	    "trouble tells what is wrong: %u",
+	    r->n_silent, r->n_duplicates, r->n_loops, r->n_ports_not_active, r->n_troubles);
+}
+
+/* One line an event: what has changed, with what became of it; of a sweep that has found nothing
+ * that it is over, unless it only finished what was begun. */
+static void
+say_up(struct daemon *d, const struct sweep_report *r)
+{
+	bool is_first = d->seen == NULL;
+	char line[256], how[64] = "";
+	size_t n_told;
 
 	if (r->repaired)
 		snprintf(how, sizeof(how), " (repaired: %u entries in %u blocks)",
@@ -73,35 +95,29 @@ report_up(struct daemon *d, const struct sweep_report *r)
 	else if (r->kept)
 		snprintf(how, sizeof(how), " (tables kept)");
 	snprintf(line, sizeof(line),
-	    "%u switches, %u CAs, %u routers, %u links, %u LIDs, engine %s%s, %.1f ms, %" PRIu64
-	    " Gets, %" PRIu64 " Sets, %" PRIu64 " retries",
+	    "SUBNET UP: %u switches, %u CAs, %u routers, %u links, %u LIDs, engine %s%s, %.1f ms",
 	    r->n_switches, r->n_cas, r->n_routers, r->n_links, r->n_lids, r->engine, how,
-	    r->total_ms, r->gets, r->sets, r->retries);
-	list_attrs(r->gets_by_attr, gets, sizeof(gets));
-	list_attrs(r->sets_by_attr, sets, sizeof(sets));
-	list_phases(r, phases, sizeof(phases));
+	    r->total_ms);
+	n_told = daemon_tell_news(d, r, is_first ? "" : line);
+	if (is_first || n_told == 0)
+		events_add(d->events,
+		    is_first || r->scope == SWEEP_HEAVY ? FM_LOG_NOTICE : FM_LOG_INFO, "sweep",
+		    json_incref(d->summary),
+		    "%s, %" PRIu64 " Gets, %" PRIu64 " Sets, %" PRIu64 " retries", line, r->gets,
+		    r->sets, r->retries);
+}
+
+static void
+report_up(struct daemon *d, const struct sweep_report *r)
+{
 	if (d->cli->dry_run)
 		return;
 	json_decref(d->summary);
 	d->summary = daemon_report_json(r);
-	events_add(
-	    d->events, FM_LOG_NOTICE, "sweep", json_incref(d->summary), "SUBNET UP: %s", line);
-	if (!d->cli->once) { /* that says it all in its summary */
-		log_info("sweep", "%s sweep (%s): phases in ms: %s", sweep_scope_name(r->scope),
-		    r->reason, phases);
-		log_info("sweep", "Gets: %s; Sets: %s; timeouts %" PRIu64 ", refused %" PRIu64,
-		    gets, r->sets > 0 ? sets : "none", r->timeouts, r->refused);
-	}
-	report_order(r);
-	if (r->n_silent + r->n_lost > 0 || r->n_troubles > d->n_troubles_said)
-		log_warn("sweep",
-		    "left out: silent=%u duplicates=%u loops=%u; lost since the last sweep: %u; "
-		    "fmctl "
-		    "trouble tells what is wrong: %u",
-		    r->n_silent, r->n_duplicates, r->n_loops, r->n_lost, r->n_troubles);
-	d->n_troubles_said = r->n_troubles;
-	if (r->n_ports_not_active > 0)
-		log_warn("sweep", "%u cabled ports are not ACTIVE", r->n_ports_not_active);
+	say_up(d, r);
+	if (!d->cli->once) /* that says it all in its summary */
+		debug_counts(r);
+	debug_order(r);
 	if (r->n_unreachable > 0)
 		log_warn("sweep",
 		    "pairs have no path, though cables join them: pairs=%" PRIu64
@@ -212,8 +228,11 @@ outcome_exit(const struct sweep_report *r)
 static void
 report_failure(struct daemon *d, const struct sweep_report *r)
 {
+	if (r->outcome == SWEEP_NOT_ROUTED && d->seen != NULL)
+		daemon_tell_news(d, r, "");
 	switch (r->outcome) {
 	case SWEEP_STANDBY:
+		daemon_forget_seen(d);
 		if (d->ha.state == WIRE_SM_NOT_ACTIVE) {
 			events_add(d->events, FM_LOG_NOTICE, "ha", NULL,
 			    "not active (%s): nothing is written",

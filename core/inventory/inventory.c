@@ -343,26 +343,22 @@ take_silent(struct walk *w)
 	return true;
 }
 
-static uint32_t
+static void
 drop_unseen(struct inventory *inv, uint32_t mark, const uint32_t *seen_before)
 {
-	uint32_t n_lost = 0;
-
 	for (uint32_t i = 0; i < inv->nodes.n; i++) {
 		struct inv_node *n = inv_node(inv, i);
 
 		if (n->present && n->seen_in != mark) {
 			n->present = false;
-			n_lost++;
 			inv_unlink_all(inv, i);
 		}
 		n->seen_in = seen_before[i];
 	}
-	return n_lost;
 }
 
 bool
-inv_find_routes(struct inventory *inv, uint32_t *n_lost)
+inv_find_routes(struct inventory *inv)
 {
 	uint32_t n_nodes = (uint32_t)inv->nodes.n, mark = UINT32_MAX;
 	struct walk w = { 0 };
@@ -373,7 +369,6 @@ inv_find_routes(struct inventory *inv, uint32_t *n_lost)
 	w.queue = fm_arena_array(&mem, (size_t)n_nodes + 1, uint32_t);
 	w.silent = fm_arena_array(&mem, (size_t)n_nodes + 1, uint32_t);
 	seen_before = fm_arena_array(&mem, (size_t)n_nodes + 1, uint32_t);
-	*n_lost = 0;
 	if (w.queue == NULL || w.silent == NULL || seen_before == NULL || inv->local == INV_NONE) {
 		fm_arena_fini(&mem);
 		return inv->local == INV_NONE;
@@ -385,7 +380,7 @@ inv_find_routes(struct inventory *inv, uint32_t *n_lost)
 	do
 		walk(inv, &w, mark);
 	while (take_silent(&w));
-	*n_lost = drop_unseen(inv, mark, seen_before);
+	drop_unseen(inv, mark, seen_before);
 	fm_arena_fini(&mem);
 	return true;
 }

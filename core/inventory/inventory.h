@@ -174,9 +174,8 @@ uint32_t inv_before(const struct inventory *inv, uint32_t node, uint8_t port);
 
 /* Shortest directed routes over the links as they are, around switches that are silent where there
  * is another way; nodes that cannot be
- * reached any more are dropped (not present).  *n_lost counts them.
- * O(nodes + links).  False when memory is out. */
-bool inv_find_routes(struct inventory *inv, uint32_t *n_lost);
+ * reached any more are dropped (not present).  O(nodes + links).  False when memory is out. */
+bool inv_find_routes(struct inventory *inv);
 
 static inline struct inv_node *
 inv_node(const struct inventory *inv, uint32_t slot)

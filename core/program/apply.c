@@ -394,7 +394,7 @@ tell(struct sweeper *s, const struct transition_counts *c)
 {
 	s->report.order = *c;
 	if (s->writing.broken_off)
-		log_notice("sweep",
+		log_info("sweep",
 		    "%zu blocks of forwarding tables that wait for older packets to be gone are "
 		    "put off: %s",
 		    s->writing.unwritten.n, s->run.wanted_reason);

@@ -52,12 +52,9 @@ is_in_vain(const struct sweeper *s, const struct inv_node *n)
 static void
 find_routes(struct sweeper *s)
 {
-	uint32_t n_lost;
-
 	s->disc->n_unlinked = s->inv.n_unlinked;
-	if (!inv_find_routes(&s->inv, &n_lost))
+	if (!inv_find_routes(&s->inv))
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for directed routes");
-	s->report.n_lost += n_lost;
 }
 
 void

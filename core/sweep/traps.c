@@ -305,11 +305,8 @@ is_discovering(const struct sweeper *s)
 static void
 read_again(struct sweeper *s, uint32_t slot, const char *reason)
 {
-	char name[128];
-
 	s->traps->counts.acted++;
-	fm_log_rl(&s->logs.traps, FM_LOG_NOTICE, "sweep", "%s: %s", reason,
-	    inv_name(inv_node(&s->inv, slot), name, sizeof(name)));
+	fm_log_rl(&s->logs.traps, FM_LOG_INFO, "sweep", "%s", reason);
 	doubt_node(s, slot);
 	if (!is_discovering(s))
 		sweeper_request(s, SWEEP_NAMED, reason);
@@ -324,18 +321,30 @@ is_to_be_read(const struct sweeper *s, uint32_t slot)
 	return inv_node(&s->inv, slot)->doubted;
 }
 
+/* "trap 128 of "leaf-3""; of nobody's LID "trap 128 from LID 7"; what: what is said behind it. */
+static void
+say_reason(const struct sweeper *s, unsigned number, const struct source *src, const char *what,
+    char *buf, size_t size)
+{
+	if (src->slot == INV_NONE)
+		snprintf(buf, size, "trap %u from LID %u%s", number, src->lid, what);
+	else
+		snprintf(buf, size, "trap %u of \"%s\"%s", number,
+		    inv_node(&s->inv, src->slot)->desc, what);
+}
+
 static void
 act(struct sweeper *s, const struct source *src, const struct wire_notice *n, struct trap_row *r)
 {
 	int64_t now_ms = sweeper_clock_ms(s);
-	char reason[64];
+	char reason[112];
 
 	if (n->generic && n->trap_number == TRAP_BAD_M_KEY) {
 		if (r->n <= ROW_MOST)
 			mkeys_on_trap(s, n);
 		return;
 	}
-	snprintf(reason, sizeof(reason), "trap %u from LID %u", n->trap_number, src->lid);
+	say_reason(s, n->trap_number, src, "", reason, sizeof(reason));
 	if (!s->set.on_trap || !n->generic ||
 	    (n->trap_number != TRAP_LINK_STATE && n->trap_number != TRAP_LOCAL_CHANGE)) {
 		if (r->n <= ROW_MOST)
@@ -437,10 +446,10 @@ pay(struct sweeper *s, struct trap_row *r)
 {
 	uint16_t lid = (uint16_t)(r->key >> 16), number = (uint16_t)r->key;
 	struct source src = find_source(s, lid);
-	char reason[64];
+	char reason[112];
 
 	r->owed_ms = 0;
-	snprintf(reason, sizeof(reason), "trap %u from LID %u, put off", number, lid);
+	say_reason(s, number, &src, ", put off", reason, sizeof(reason));
 	if (lid == 0)
 		snprintf(reason, sizeof(reason), "trap %u from LIDs that are nobody's", number);
 	if (src.slot == INV_NONE)

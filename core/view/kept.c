@@ -165,11 +165,10 @@ static int
 plan_again(struct sa_kept *k, struct plan *of, struct fm_error *err)
 {
 	struct snapshot *snap;
-	uint32_t n_lost;
 	struct plan *p;
 	int rc;
 
-	if (!inv_find_routes(&k->inv, &n_lost))
+	if (!inv_find_routes(&k->inv))
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for what was kept");
 	rc = snapshot_of(&k->inv, &snap, err);
 	if (rc != 0 || snap == NULL)

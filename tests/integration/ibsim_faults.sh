@@ -81,7 +81,7 @@ lids_before=$(lids) tables_before=$(tables)
 [ "$(wc -l <<<"$lids_before")" = 44 ] || fail "not 44 LIDs seen"
 
 pull_and_put_back host-3-2 "switches=12 cas=31 routers=0 cabled=126" 1
-grep -q "trap 128 from LID" "$dir/fmd.out" || fail "no trap seen"
+grep -q "lost: host \"host-3-2\".* by trap 128 of \"leaf-3\"" "$dir/fmd.out" || fail "no trap seen"
 pull_and_put_back leaf-2 "switches=12 cas=32 routers=0 cabled=126" 5
 pull_and_put_back spine-2 "switches=11 cas=32 routers=0 cabled=112" 1 2 3 4 5 6 7 8
 pull_and_put_back leaf-4 "switches=11 cas=28 routers=0 cabled=112" 5 6 7 8

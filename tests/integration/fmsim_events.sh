@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# What happens in the fabric is told in one line each at the level that is the default, with both
+# ends of cables, by which trap it was found and since when it was so; fmctl events has the same,
+# with its facts as JSON.
+set -u
+
+. "$(dirname "$0")/fmsim.bash"
+need grep python3
+
+"$build/fmroute" gen pgft 2 4,4 1,2 1,1 >"$dir/net" || exit 1
+simulate "$dir/net"
+fmctl() {
+	"$build/fmctl" --state-dir="$dir/state" "$@"
+}
+exec_on_fmsim host-1-1 "$build/fmd" --transport=umad --config=none --state-dir="$dir/state" >"$dir/fmd.out" 2>&1 &
+await "$dir/fmd.out" "SUBNET UP"
+converged() { fmctl status --json | grep -q '"converged": true'; }
+until_true converged
+
+# one_line WORDS COMMAND...: what the fabric is told to do is one line of the log, with the words.
+one_line() {
+	local words=$1 n
+	shift
+	n=$(wc -l <"$dir/fmd.out")
+	for command in "$@"; do
+		fmsim_say "$command" >/dev/null || fail "fmsim: $command"
+	done
+	told() { tail -n +$((n + 1)) "$dir/fmd.out" | grep -q -- "$words"; }
+	until_true told
+	until_true converged
+	[ "$(wc -l <"$dir/fmd.out")" = $((n + 1)) ] || fail "more than a line: $(tail -n +$((n + 1)) "$dir/fmd.out")"
+}
+event() { # KEY: of the last event
+	fmctl events --json | python3 -c '
+import json, sys
+at = json.load(sys.stdin)[-1]
+for key in sys.argv[1].split("."):
+    at = at[int(key)] if isinstance(at, list) else at[key]
+print(at)' "$1"
+}
+
+cable='cable \("leaf-2" port 5 - "spine-1" port 2\|"spine-1" port 2 - "leaf-2" port 5\)'
+one_line "warning fabric: lost: $cable (4xEDR); there for .*; by trap 128 of \"\(leaf-2\|spine-1\)\"; SUBNET UP: 6 switches" 'unlink leaf-2[5]'
+[ "$(event facts.event)" = lost-cables ] || fail "event"
+ends=$(event facts.cables.0.from.node)$(event facts.cables.0.from.port)$(event facts.cables.0.to.node)$(event facts.cables.0.to.port)
+[ "$ends" = leaf-25spine-12 ] || [ "$ends" = spine-12leaf-25 ] || fail "both ends: $ends"
+[ "$(event facts.cables.0.rate.speed)" = EDR ] || fail "speed"
+[ "$(event facts.sweep.links)" = 23 ] || fail "what became of the subnet: $(event facts.sweep.links) links"
+event facts.by | grep -q "by trap 128 of" || fail "by which trap: $(event facts.by)"
+fmctl events | grep -q "warn  *lost: $cable" || fail "events as text"
+one_line "notice  fabric: came: $cable (4xEDR); .*by trap 128 of .*; SUBNET UP" 'relink leaf-2[5]'
+echo "ok: a cable"
+
+one_line 'notice  fabric: lost: host "host-3-2" (0x[0-9a-f]*), cabled to "leaf-3" port 2; .*by trap 128 of "leaf-3"; SUBNET UP' 'unlink host-3-2[1]'
+one_line 'notice  fabric: came: host "host-3-2" (0x[0-9a-f]*), cabled to "leaf-3" port 2' 'relink host-3-2[1]'
+echo "ok: a host"
+
+one_line "warning fabric: another width or speed than before: $cable (1xQDR, before 4xEDR, both ends support 4xEDR)" 'rate leaf-2[5] 1xQDR'
+echo "ok: a cable that comes up narrower"
+
+n=$(wc -l <"$dir/fmd.out")
+fmctl sweep heavy --wait >/dev/null || fail "sweep"
+lines=$(tail -n +$((n + 1)) "$dir/fmd.out")
+[[ $lines != *$'\n'* && $lines == *"SUBNET UP: 6 switches, 16 CAs"* ]] || fail "a sweep that finds nothing: $lines"
+fmsim_say unlink 'leaf-4[5]' >/dev/null
+fmsim_say unlink 'leaf-4[6]' >/dev/null
+await "$dir/fmd.out" 'lost: switch "leaf-4" (0x[0-9a-f]*) and its 4 hosts: "host-4-1", "host-4-2", "host-4-3", "host-4-4"'
+echo "ok: a leaf"
