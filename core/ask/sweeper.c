@@ -31,6 +31,8 @@ sweep_scope_name(enum sweep_scope scope)
 void
 sweeper_request(struct sweeper *s, enum sweep_scope scope, const char *reason)
 {
+	if (scope == SWEEP_LIGHT && s->set.always_heavy)
+		scope = SWEEP_HEAVY;
 	if (scope <= s->run.wanted)
 		return;
 	s->run.wanted = scope;

@@ -86,6 +86,7 @@ struct conf {
 	int path_selection;				    /* enum sa_path_select */
 	int64_t path_life;				    /* 4.096 us * 2^n */
 	int64_t max_joins, max_services, max_subscriptions; /* of one client */
+	bool disable_multicast, drop_event_subscriptions;
 	int64_t ipv6_snm_mlids;	      /* for each P_Key and scope; 0: they do not share */
 	struct fm_file prefix_routes; /* path NULL = none */
 	struct prefix_routes routes;  /* what it says */
@@ -99,7 +100,7 @@ struct conf {
 
 	/* sweeps and SMPs */
 	int64_t sweep_interval_ms; /* 0 = no light sweeps */
-	bool sweep_on_trap;
+	bool sweep_on_trap, force_heavy_sweep, babbling_port_policy;
 	bool lid_routed_smps;
 	int64_t transaction_timeout_ms, transaction_retries;
 	int64_t max_smps, max_smps_per_node;

@@ -287,6 +287,16 @@ static const struct conf_row rows[] = {
 	    "One host may have so many services registered."),
 	INT(NULL, "max_subscriptions", max_subscriptions, "256", 1, 65536, "subscriptions",
 	    "One host may have so many subscriptions to traps and notices."),
+	BOOL(NULL, "drop_event_subscriptions", drop_event_subscriptions, "no",
+	    "What a port has subscribed to ends at once when the port leaves the subnet; else when "
+	    "it has been away for a minute. It is asked to register again when it is back."),
+	{ .option = { .name = "disable_multicast",
+	      .type = FM_OPT_BOOL,
+	      AT(disable_multicast),
+	      .def = "no",
+	      .help = "No multicast: joins are denied, no group is forwarded, and the tables of "
+		      "switches stay as they are. IPoIB does not work without its groups." },
+	    .restart = true },
 	INT(NULL, "ipv6_snm_mlids", ipv6_snm_mlids, "64", 0, 16383, "multicast LIDs",
 	    "Solicited-node groups of IPv6, one for each host, share so many for each P_Key and "
 	    "scope; 1 is OpenSM's consolidate_ipv6_snm_req, 0 gives each its own while there are "
@@ -316,6 +326,14 @@ static const struct conf_row rows[] = {
 	BOOL(NULL, "sweep_on_trap", sweep_on_trap, "yes",
 	    "Traps 128 and 144 start a sweep of what changed; without them light sweeps see it "
 	    "later."),
+	BOOL(NULL, "force_heavy_sweep", force_heavy_sweep, "no",
+	    "Every sweep at sweep_interval reads all nodes and ports anew; a light one asks each "
+	    "switch whether something has changed."),
+	BOOL(NULL, "babbling_port_policy", babbling_port_policy, "no",
+	    "Disable a port that has told of errors (traps 129 to 131) 250 times in a row: of the "
+	    "two ends of its cable the one nearer to the SM. fmd's own link and one that is the "
+	    "only way to switches are told of and left. Traps are answered and their work is "
+	    "bounded in any case; ibportstate enables the port again."),
 	BOOL(NULL, "lid_routed_smps", lid_routed_smps, "yes",
 	    "What is written goes by LID-routed SMPs, or by mixed ones as far as the switch "
 	    "before, "

@@ -41,6 +41,7 @@ struct queues {
 
 struct registered {
 	struct registry *registry;
+	bool no_multicast;    /* as it was when fmd started */
 	pthread_mutex_t lock; /* of the queues */
 	struct queues queues;
 };
@@ -60,6 +61,8 @@ settings_of(const struct daemon *d, struct registry_settings *set)
 	registry_settings_default(set);
 	set->max_services = (uint32_t)c->max_services;
 	set->max_subscriptions = (uint32_t)c->max_subscriptions;
+	set->drop_subscriptions = c->drop_event_subscriptions;
+	set->groups.closed = d->registered->no_multicast;
 	set->groups.max_joins = (uint32_t)c->max_joins;
 	set->groups.gid_prefix = (uint64_t)c->subnet_prefix;
 	set->groups.share_mlids = (uint16_t)c->ipv6_snm_mlids;
@@ -72,15 +75,18 @@ daemon_open_registry(struct daemon *d, struct fm_error *err)
 	struct registered *r = calloc(1, sizeof(*r));
 	struct registry_settings set;
 
+	if (r == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for what hosts register");
+	d->registered = r;
+	r->no_multicast = d->conf->disable_multicast;
 	settings_of(d, &set);
-	if (r != NULL)
-		r->registry = registry_new(&set);
-	if (r == NULL || r->registry == NULL) {
+	r->registry = registry_new(&set);
+	if (r->registry == NULL) {
+		d->registered = NULL;
 		free(r);
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for what hosts register");
 	}
 	pthread_mutex_init(&r->lock, NULL);
-	d->registered = r;
 	return 0;
 }
 
@@ -116,6 +122,8 @@ push(struct daemon *d, const struct news *n)
 	struct registered *r = d->registered;
 	bool ok, first;
 
+	if (r->no_multicast) /* what a store of before remembers */
+		return;
 	pthread_mutex_lock(&r->lock);
 	first = r->queues.members.n == 0;
 	ok = fm_vec_push(&r->queues.members, *n);

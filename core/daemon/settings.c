@@ -58,6 +58,8 @@ daemon_settings(const struct daemon *d, struct sweep_settings *s)
 	s->packet_life_ms = c->packet_life_ms;
 	s->sweep_interval_ms = c->sweep_interval_ms;
 	s->client_reregister = c->client_reregister;
+	s->babbling_ports_stop = c->babbling_port_policy;
+	s->always_heavy = c->force_heavy_sweep;
 	s->on_trap = c->sweep_on_trap;
 	s->lid_smps = c->lid_routed_smps;
 	s->dry_run = d->cli->dry_run;

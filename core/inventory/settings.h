@@ -50,7 +50,9 @@ struct sweep_settings {
 	int64_t packet_life_ms;	       /* after so long no packet of old tables is under way */
 	int64_t sweep_interval_ms;     /* between light sweeps; 0: none */
 	bool client_reregister;
-	bool on_trap;  /* traps 128 and 144 start sweeps */
+	bool babbling_ports_stop; /* what tells of errors without end is disabled */
+	bool always_heavy;	  /* light sweeps look at everything */
+	bool on_trap;		  /* traps 128 and 144 start sweeps */
 	bool lid_smps; /* what is written goes by LID-routed and mixed SMPs where they arrive */
 	bool dry_run;  /* no Set at all */
 	bool careless; /* tests: forwarding tables are written in any order */

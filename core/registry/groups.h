@@ -45,6 +45,7 @@ struct groups_settings {
 	enum groups_share share;
 	uint16_t share_mlids; /* GROUPS_SHARE_SOME: so many for each P_Key and scope */
 	bool share_when_full; /* out of MLIDs: share with any equal group */
+	bool closed;	      /* nobody may join */
 	uint32_t max_joins;   /* that one requester may hold */
 	uint32_t max_groups;  /* in all */
 };

@@ -305,6 +305,8 @@ groups_join(struct groups *g, const struct sa_mc_member_record *want, uint64_t m
 		return SA_REQ_INSUFFICIENT_COMPONENTS;
 	if (want->join_state == 0 || want->join_state > JOIN_ALL || c->port == 0)
 		return SA_REQ_INVALID;
+	if (g->set.closed)
+		return SA_REQ_DENIED;
 	if ((m == NULL || groups_member_of(m, c->port) == NULL) &&
 	    groups_n_joins(g, c->requester) >= g->set.max_joins)
 		return SA_NO_RESOURCES;

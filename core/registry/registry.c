@@ -74,19 +74,42 @@ registry_lacks(const struct registry *r)
 	return r->lacks;
 }
 
-void
-registry_drop_port(struct registry *r, uint64_t port)
+static bool
+drop_subscriptions_of(struct registry *r, uint64_t port)
 {
-	bool any = groups_drop_port(r->groups, port) > 0;
+	bool any = false;
 
 	for (uint32_t i = (uint32_t)r->subscriptions.n; i-- > 0;)
 		if (r->subscriptions.item[i].client == port) {
 			subscriptions_remove(r, i);
 			any = true;
 		}
-	any = aliases_drop_port(r, port) || any;
-	if (any && !fm_vec_push(&r->lost, port))
+	return any;
+}
+
+static void
+note_lost(struct registry *r, uint64_t port)
+{
+	if (!fm_vec_push(&r->lost, port))
 		log_err("sa", "out of memory: a port is not asked to register again");
+}
+
+void
+registry_port_is_away(struct registry *r, uint64_t port)
+{
+	if (r->set.drop_subscriptions && drop_subscriptions_of(r, port))
+		note_lost(r, port);
+}
+
+void
+registry_drop_port(struct registry *r, uint64_t port)
+{
+	bool any = groups_drop_port(r->groups, port) > 0;
+
+	any = drop_subscriptions_of(r, port) || any;
+	any = aliases_drop_port(r, port) || any;
+	if (any)
+		note_lost(r, port);
 }
 
 bool

@@ -26,6 +26,7 @@ struct registry_settings {
 	struct groups_settings groups;
 	uint32_t max_services, max_subscriptions; /* of one client */
 	uint32_t max_services_all, max_subscriptions_all;
+	bool drop_subscriptions; /* of a port as soon as it is gone */
 };
 void registry_settings_default(struct registry_settings *s);
 
@@ -58,6 +59,8 @@ bool registry_lacks(const struct registry *r);
  * GROUP_DEAD.  False: nothing more.  *lost: events are missing, look at everything. */
 bool registry_next_event(struct registry *r, struct group_event *e, bool *lost);
 
+/* A port is not there now; it may come back. */
+void registry_port_is_away(struct registry *r, uint64_t port);
 /* A port has left the subnet, with what it holds; its services end with their leases. */
 void registry_drop_port(struct registry *r, uint64_t port);
 /* Ports that have lost what they held so: to register again, should they come back. */

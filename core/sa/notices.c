@@ -329,6 +329,7 @@ notices_look(struct notices *n, struct sa_view *v, int64_t now_ms)
 		if (s->look == n->n_looks || s->gone_ms != 0)
 			continue;
 		set_gone(n, s, now_ms);
+		registry_port_is_away(n->registry, s->guid);
 		if (was != NULL) /* who shared a partition with it */
 			tell_gid(n, was, NOTICE_PORT_OUT, gid_of(was, s->guid), now_ms);
 	}

@@ -2,6 +2,7 @@
 # core/sweep/: the road of a sweep: discovery, planning, light sweeps, traps, what is unfinished.
 CORE_SOURCES += \
 	core/sweep/arrive.c \
+	core/sweep/babble.c \
 	core/sweep/discover.c \
 	core/sweep/heard.c \
 	core/sweep/heard.h \

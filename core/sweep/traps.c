@@ -180,9 +180,30 @@ log_trap(struct sweeper *s, const struct source *src, const struct wire_notice *
 
 /* ----------------------------------------------------------------- in a row */
 
+/* Traps of errors at a port: link integrity, buffer overrun, flow control (IBA 13.4.8.2). */
+static bool
+is_of_errors(const struct wire_notice *n)
+{
+	return n->generic && n->trap_number >= 129 && n->trap_number <= 131;
+}
+
+/* The port that has them; 0: it is none of the source's. */
+static unsigned
+port_of(const struct sweeper *s, const struct source *src, const struct wire_notice *n)
+{
+	const struct inv_node *node;
+
+	if (src->slot == INV_NONE || !is_of_errors(n))
+		return 0;
+	node = inv_node(&s->inv, src->slot);
+	if (!inv_is_switch(node))
+		return src->port;
+	return n->details[4] <= node->n_ports ? n->details[4] : 0;
+}
+
 /* All of nobody's LIDs have one row a number, as have numbers that are not known. */
 static uint64_t
-key_of(const struct source *src, const struct wire_notice *n)
+key_of(const struct source *src, const struct wire_notice *n, unsigned port)
 {
 	uint16_t lid = src->slot == INV_NONE ? 0 : src->lid;
 	uint16_t number = n->trap_number;
@@ -191,7 +212,7 @@ key_of(const struct source *src, const struct wire_notice *n)
 		number = 1;
 	else if (lid_at(number) < 0 && number != 257 && number != 258)
 		number = 0;
-	return (uint64_t)lid << 16 | number;
+	return (uint64_t)port << 32 | (uint64_t)lid << 16 | number;
 }
 
 /* Rows that are over, and owe nothing. */
@@ -235,7 +256,7 @@ row_of(struct traps *t, uint64_t key, int64_t now_ms)
 	r = &t->rows.item[i];
 	if (now_ms - r->last_ms >= QUIET_MS)
 		r->n = r->n_reads = r->n_held = 0;
-	r->n += r->n <= ROW_MOST;
+	r->n += r->n < UINT32_MAX;
 	r->last_ms = now_ms;
 	return r;
 }
@@ -388,6 +409,7 @@ on_trap(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 	struct traps *t = s->traps;
 	struct wire_notice notice;
 	struct trap_row *r;
+	unsigned port;
 	const char *why;
 
 	wire_notice_get(m->bytes + WIRE_SMP_DATA_AT, &notice);
@@ -400,9 +422,13 @@ on_trap(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 		log_trap(s, &src, &notice, why);
 		return;
 	}
-	r = row_of(t, key_of(&src, &notice), now_ms);
+	port = port_of(s, &src, &notice);
+	r = row_of(t, key_of(&src, &notice, port), now_ms);
 	if (r == NULL)
 		return; /* the light sweep sees what is new */
+	if (port != 0 && r->n % BABBLE_MOST == 0 && s->set.babbling_ports_stop &&
+	    s->p.ha->state == WIRE_SM_MASTER)
+		babble_stop(s, src.slot, port, notice.trap_number);
 	if (r->n > ROW_MOST) {
 		t->counts.repeated++;
 		talkers_refuse(&t->talkers, m->addr.lid, now_ms);

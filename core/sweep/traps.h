@@ -26,8 +26,10 @@
 #include "core/sweep/sweep.h"
 #include "lib/tokens.h"
 
+#define BABBLE_MOST 250 /* traps of errors alike in a row, of one port: it babbles */
+
 struct trap_row {
-	uint64_t key; /* source, number */
+	uint64_t key; /* source, number; of errors the port, too */
 	int64_t last_ms;
 	int64_t owed_ms; /* its node is to be read then; 0: it has been */
 	uint32_t n;	 /* in a row */
@@ -48,6 +50,8 @@ struct traps {
 };
 
 void traps_fini(struct traps *t);
+/* The port babbles; it is disabled where that harms nobody else (babble.c). */
+void babble_stop(struct sweeper *s, uint32_t slot, unsigned port, uint16_t trap);
 /* No sweep runs: one is asked for where what was put off is due. */
 void traps_step(struct sweeper *s);
 /* All is about to be read. */

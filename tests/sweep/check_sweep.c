@@ -530,6 +530,18 @@ START_TEST(test_trap_ignored)
 END_TEST
 
 /* The trap is lost: the light sweep finds it. */
+/* force_heavy_sweep: what the interval asks for reads every node. */
+START_TEST(test_light_is_heavy)
+{
+	bring_up("pgft 2 4,4 1,4 1,1", NULL);
+	rig.set.always_heavy = true;
+	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
+	rig_run(&rig, SWEEP_LIGHT);
+	ck_assert_int_eq(rig.last.scope, SWEEP_HEAVY);
+	ck_assert_uint_ge(rig.last.gets_by_attr[WIRE_ATTR_NODE_INFO], rig.nl.n_nodes - 1);
+}
+END_TEST
+
 START_TEST(test_light_finds_change)
 {
 	uint32_t host;
@@ -959,6 +971,7 @@ suite(void)
 	tcase_add_loop_test(t, test_trap_beside_silent_hosts, 0, 3);
 	tcase_add_test(t, test_trap_while_silent_hosts_are_asked);
 	tcase_add_test(t, test_trap_ignored);
+	tcase_add_test(t, test_light_is_heavy);
 	tcase_add_test(t, test_light_finds_change);
 	tcase_add_test(t, test_light_finds_switch_off);
 	tcase_add_test(t, test_light_finds_silent_switch);

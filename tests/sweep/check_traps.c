@@ -547,6 +547,122 @@ START_TEST(all_hosts_flood)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- babbling ports */
+
+static void
+babble(uint16_t lid, uint8_t port, unsigned times)
+{
+	struct wire_notice n = link_notice(lid);
+
+	n.trap_number = 130;
+	n.details[2] = n.details[0];
+	n.details[3] = n.details[1];
+	n.details[4] = port;
+	for (unsigned i = 0; i < times; i++) {
+		deliver(lid, WIRE_CLASS_SMP_LID, &n);
+		rig_let_pass(&rig, 10);
+	}
+}
+
+static void
+set_policy(bool on)
+{
+	rig.set.babbling_ports_stop = on;
+	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
+}
+
+static uint8_t
+phys_of(uint32_t node, unsigned port)
+{
+	struct wire_port_info info;
+
+	sim_port_info(rig.sim, node, port, &info);
+	return info.phys_state;
+}
+
+/* A host's: the switch port it hangs on is disabled, at the 250th and not before. */
+START_TEST(babbling_host)
+{
+	const struct netlist_port *p = netlist_port(&rig.nl, rig_host(&rig, 3), 1);
+
+	babble(rig_host_lid(&rig, 3), 1, 600);
+	ck_assert_uint_eq(phys_of(p->peer_node, p->peer_port), WIRE_PHYS_LINK_UP);
+	rig_let_pass(&rig, 5000);
+	set_policy(true);
+	babble(rig_host_lid(&rig, 3), 1, 249);
+	rig_let_pass(&rig, 100);
+	ck_assert_uint_eq(phys_of(p->peer_node, p->peer_port), WIRE_PHYS_LINK_UP);
+	babble(rig_host_lid(&rig, 3), 1, 1);
+	rig_let_pass(&rig, 12000);
+	ck_assert_uint_eq(phys_of(p->peer_node, p->peer_port), WIRE_PHYS_DISABLED);
+	expect_logged("babbling_port_policy disables");
+	rig_run(&rig, SWEEP_HEAVY); /* and it stays so */
+	ck_assert_uint_eq(phys_of(p->peer_node, p->peer_port), WIRE_PHYS_DISABLED);
+	rig_host_lid(&rig, 4);
+}
+END_TEST
+
+/* Ports of one switch are counted apart. */
+START_TEST(many_ports_that_do_not_babble)
+{
+	uint32_t leaf = leaf_of(3);
+
+	set_policy(true);
+	for (unsigned i = 0; i < 240; i++)
+		for (uint8_t p = 1; p <= rig.nl.nodes[leaf].n_ports; p++)
+			babble(switch_lid(leaf), p, 1);
+	for (uint8_t p = 1; p <= rig.nl.nodes[leaf].n_ports; p++)
+		ck_assert_uint_ne(phys_of(leaf, p), WIRE_PHYS_DISABLED);
+}
+END_TEST
+
+/* Of a cable between switches the end nearer to us, and all goes on by the others. */
+START_TEST(babbling_switch)
+{
+	uint32_t leaf = leaf_of(15);
+	const struct netlist_port *p = NULL;
+	uint8_t up = 0;
+
+	while (p == NULL || p->peer_node == NETLIST_NONE || !rig_is_switch(&rig, p->peer_node))
+		p = netlist_port(&rig.nl, leaf, ++up);
+	set_policy(true);
+	babble(switch_lid(leaf), up, 250);
+	rig_let_pass(&rig, 12000);
+	ck_assert_uint_eq(phys_of(p->peer_node, p->peer_port), WIRE_PHYS_DISABLED);
+	ck_assert_uint_ne(phys_of(leaf, up), WIRE_PHYS_DISABLED);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_expect_up(&rig);
+}
+END_TEST
+
+/* What others hang on, and we: told, and left. */
+START_TEST(babbling_and_needed)
+{
+	uint32_t leaf;
+	const struct netlist_port *p = NULL;
+	uint8_t up = 0;
+
+	teardown();
+	rig_generate(&rig.nl, "pgft 2 4,4 1,1 1,1");
+	rig_sim(&rig, NULL);
+	rig_bring_up(&rig);
+	rig_let_pass(&rig, 12000);
+	leaf = leaf_of(15);
+	while (p == NULL || p->peer_node == NETLIST_NONE || !rig_is_switch(&rig, p->peer_node))
+		p = netlist_port(&rig.nl, leaf, ++up);
+	set_policy(true);
+	babble(switch_lid(leaf), up, 250);
+	rig_let_pass(&rig, 1000);
+	ck_assert_uint_eq(phys_of(p->peer_node, p->peer_port), WIRE_PHYS_LINK_UP);
+	expect_logged("the only way to switches");
+	babble(our_lid(), 1, 250);
+	rig_let_pass(&rig, 1000);
+	ck_assert_uint_eq(phys_of(rig.place, 1), WIRE_PHYS_LINK_UP);
+	expect_logged("the link that we hang on");
+	rig_expect_up(&rig);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -567,6 +683,10 @@ main(void)
 	tcase_add_test(t, others_are_heard);
 	tcase_add_test(t, all_at_once);
 	tcase_add_test(t, all_hosts_flood);
+	tcase_add_test(t, babbling_host);
+	tcase_add_test(t, many_ports_that_do_not_babble);
+	tcase_add_test(t, babbling_switch);
+	tcase_add_test(t, babbling_and_needed);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -346,6 +346,19 @@ START_TEST(others_may_not_speak_for_a_port)
 }
 END_TEST
 
+START_TEST(nobody_may_join)
+{
+	ck_assert_uint_eq(join(1, 1, JOIN_FULL), SA_OK);
+	set.closed = true;
+	groups_configure(g, &set);
+	ck_assert_uint_eq(join(1, 2, JOIN_FULL), SA_REQ_DENIED);
+	ck_assert_uint_eq(join(2, 2, JOIN_SEND_ONLY_NON), SA_REQ_DENIED);
+	ck_assert_uint_eq(groups_count(g), 1);
+	ck_assert_uint_eq(leave(1, 1, JOIN_FULL), SA_OK);
+	ck_assert_uint_eq(groups_count(g), 0);
+}
+END_TEST
+
 START_TEST(a_client_has_bounds)
 {
 	set.max_joins = 5;
@@ -601,6 +614,7 @@ main(void)
 	tcase_add_test(t, a_wrong_leave_loses_no_mlid);
 	tcase_add_test(t, kept_groups_stay);
 	tcase_add_test(t, others_may_not_speak_for_a_port);
+	tcase_add_test(t, nobody_may_join);
 	tcase_add_test(t, a_client_has_bounds);
 	tcase_add_test(t, mlids_run_out_and_come_back);
 	tcase_add_test(t, nobody_takes_the_last_mlids);

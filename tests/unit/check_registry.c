@@ -339,6 +339,33 @@ START_TEST(what_is_dropped_is_lost)
 }
 END_TEST
 
+/* Subscriptions of a port that is away stay, unless they are to go at once; the rest stays. */
+START_TEST(away)
+{
+	struct sa_inform_info info = { .lid_begin = 0xffff, .subscribe = 1, .type = 0xffff };
+	struct mad_addr from = { .qpn = 1 };
+	struct sa_gid gid = { 0, 5 };
+	uint64_t port;
+
+	ck_assert_uint_eq(join(1, 5, JOIN_FULL), SA_OK);
+	ck_assert_uint_eq(registry_inform(r, &info, 5, gid, &from), SA_OK);
+	ck_assert_uint_eq(registry_inform(r, &info, 6, gid, &from), SA_OK);
+	registry_port_is_away(r, 5);
+	ck_assert_uint_eq(registry_n_subscriptions(r), 2);
+	ck_assert(!registry_next_lost(r, &port));
+	set.drop_subscriptions = true;
+	registry_configure(r, &set);
+	registry_port_is_away(r, 4);
+	ck_assert(!registry_next_lost(r, &port));
+	registry_port_is_away(r, 5);
+	ck_assert_uint_eq(registry_n_subscriptions(r), 1);
+	ck_assert_uint_eq(registry_subscription(r, 0)->client, 6);
+	ck_assert(registry_next_lost(r, &port));
+	ck_assert_uint_eq(port, 5);
+	ck_assert_uint_eq(groups_n_joins(registry_groups(r), 5), 1);
+}
+END_TEST
+
 /* Those that the SA makes: nobody else's, and the same again after a loss. */
 START_TEST(aliases_made_are_unique)
 {
@@ -537,6 +564,7 @@ main(void)
 	tcase_add_test(t, subscriptions_come_and_go);
 	tcase_add_test(t, aliases_belong_to_one_port);
 	tcase_add_test(t, aliases_made_are_unique);
+	tcase_add_test(t, away);
 	tcase_add_test(t, what_is_dropped_is_lost);
 	tcase_add_test(t, a_restart_loses_nothing);
 	tcase_add_test(t, what_has_gone_stays_gone);
