@@ -107,15 +107,20 @@ df_pair(const struct df *df, uint32_t from, uint32_t to)
 }
 
 static inline enum df_class
-df_class_of(const struct df *df, fm_link cable, fm_sw dest)
+df_class_at(const struct df *df, fm_sw landing, fm_sw dest)
 {
-	fm_sw at = df->fab->link_to[cable];
-
-	if (at == dest)
+	if (landing == dest)
 		return DF_THERE;
-	return df->group[at] == df->group[dest] && df->home_misfits[df_local(df, at, dest)]
+	return df->group[landing] == df->group[dest] &&
+		df->home_misfits[df_local(df, landing, dest)]
 	    ? DF_MISFITS
 	    : DF_FITS;
+}
+
+static inline enum df_class
+df_class_of(const struct df *df, fm_link cable, fm_sw dest)
+{
+	return df_class_at(df, df->fab->link_to[cable], dest);
 }
 
 /* All return 0 or a negative enum fm_error_kind. */

@@ -33,10 +33,17 @@ struct choices {
 	uint8_t suits[MAX_CHOICES]; /* enum df_class for the destination switch in hand */
 };
 
+/* A cable to another group that is one's own or a neighbour's. */
+struct near {
+	fm_sw lands;
+	uint32_t choice; /* its place in choices */
+};
+
 struct scratch {
 	uint8_t *by_position; /* [n_positions] */
-	uint16_t *choice_of;  /* [n_links] by cable of the pair in hand: its place in choices */
-	uint32_t *eligible;   /* [n_links] cables of the pair in hand, for joint */
+	struct near *near;    /* [n_near] of the pair in hand; room for n_links */
+	uint32_t n_near;
+	uint32_t *eligible; /* [n_links] cables of the pair in hand, for joint */
 	struct choices choices;
 };
 
@@ -105,7 +112,13 @@ add_choice(struct choices *c, fm_arc arc, fm_link link)
 	c->n++;
 }
 
-/* Own cables, or neighbours that have some; sets choice_of. */
+static void
+add_near(const struct row *r, fm_link cable, uint32_t choice)
+{
+	r->w->near[r->w->n_near++] = (struct near){ r->df->fab->link_to[cable], choice };
+}
+
+/* Own cables, or, where there are none, neighbours that have some. */
 static void
 list_choices(struct row *r, size_t pair)
 {
@@ -113,14 +126,12 @@ list_choices(struct row *r, size_t pair)
 	struct choices *c = &r->w->choices;
 	uint32_t from = df->cable_first[pair], to = df->cable_first[pair + 1];
 
-	c->n = 0;
-	for (uint32_t i = from; i < to; i++) {
-		r->w->choice_of[i - from] = MAX_CHOICES;
+	c->n = r->w->n_near = 0;
+	for (uint32_t i = from; i < to; i++)
 		if (df->cable_from[i] == r->u) {
-			r->w->choice_of[i - from] = (uint16_t)c->n;
+			add_near(r, df->cable[i], c->n);
 			add_choice(c, FM_NONE, df->cable[i]);
 		}
-	}
 	for (uint32_t i = from; i < to && (c->n == 0 || c->arc[0] != FM_NONE); i++) {
 		fm_arc a = df->direct[df_local(df, r->u, df->cable_from[i])];
 		uint32_t k = 0;
@@ -131,7 +142,7 @@ list_choices(struct row *r, size_t pair)
 			k++;
 		if (k == c->n)
 			add_choice(c, a, FM_NONE);
-		r->w->choice_of[i - from] = (uint16_t)k;
+		add_near(r, df->cable[i], k);
 	}
 }
 
@@ -140,13 +151,12 @@ weigh_choices(struct row *r, size_t pair, uint32_t group)
 {
 	const struct df *df = r->df;
 	struct choices *c = &r->w->choices;
-	uint32_t from = df->cable_first[pair], n = df->cable_first[pair + 1] - from;
+	uint32_t n = df->cable_first[pair + 1] - df->cable_first[pair];
 	uint32_t own[MAX_CHOICES] = { 0 }, mine = df->group[r->u];
 	uint32_t turn = (df->index[r->u] + mine + group) % c->n;
 
-	for (uint32_t i = 0; i < n; i++)
-		if (r->w->choice_of[i] < MAX_CHOICES)
-			own[r->w->choice_of[i]]++;
+	for (uint32_t i = 0; i < r->w->n_near; i++)
+		own[r->w->near[i].choice]++;
 	for (uint32_t k = 0; k < c->n; k++) {
 		uint64_t weight = 1;
 
@@ -159,23 +169,17 @@ weigh_choices(struct row *r, size_t pair, uint32_t group)
 
 /* How each choice suits dest; the best. */
 static uint8_t
-find_suits(struct row *r, size_t pair, fm_sw dest)
+find_suits(struct row *r, fm_sw dest)
 {
-	const struct df *df = r->df;
 	struct choices *c = &r->w->choices;
-	uint32_t from = df->cable_first[pair], n = df->cable_first[pair + 1] - from;
 	uint8_t best = DF_MISFITS;
 
 	memset(c->suits, DF_MISFITS, c->n);
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t k = r->w->choice_of[i];
-		enum df_class class;
+	for (const struct near *n = r->w->near; n < r->w->near + r->w->n_near; n++) {
+		enum df_class class = df_class_at(r->df, n->lands, dest);
 
-		if (k == MAX_CHOICES)
-			continue;
-		class = df_class_of(df, df->cable[from + i], dest);
-		if (class < c->suits[k])
-			c->suits[k] = (uint8_t) class;
+		if (class < c->suits[n->choice])
+			c->suits[n->choice] = (uint8_t) class;
 		if (class < best)
 			best = (uint8_t) class;
 	}
@@ -209,7 +213,7 @@ fill_near(struct row *r, const struct span *s, size_t pair)
 	weigh_choices(r, pair, s->group);
 	for (unsigned round = 0; round < 2; round++)
 		for (uint32_t col = df->first[s->group]; col < df->first[s->group + 1]; col++) {
-			uint8_t suits = find_suits(r, pair, df->member[col]);
+			uint8_t suits = find_suits(r, df->member[col]);
 
 			if ((suits == DF_THERE) != (round == 0))
 				continue;
@@ -364,11 +368,10 @@ scratch_of(struct df *df, unsigned worker)
 	if (w == NULL)
 		return NULL;
 	w->by_position = host->scratch_worker(host, worker, df->lids.n_positions + 1);
-	w->choice_of =
-	    host->scratch_worker(host, worker, (df->fab->n_links + 1) * sizeof(*w->choice_of));
+	w->near = host->scratch_worker(host, worker, (df->fab->n_links + 1) * sizeof(*w->near));
 	w->eligible =
 	    host->scratch_worker(host, worker, (df->fab->n_links + 1) * sizeof(*w->eligible));
-	if (w->by_position == NULL || w->choice_of == NULL || w->eligible == NULL)
+	if (w->by_position == NULL || w->near == NULL || w->eligible == NULL)
 		return NULL;
 	return df->worker[worker] = w;
 }
