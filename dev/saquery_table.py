@@ -65,6 +65,8 @@ def records(path, lids):
     found, now = [], None
     for line in open(path, errors="replace"):
         line = line.strip()
+        if line.startswith("ibwarn: ["):  # its process id; what it warns of is told behind it, too
+            continue
         if line.endswith("dump:") or (now is None and line):
             now = []
             found.append(now)
