@@ -38,6 +38,7 @@ struct group {
 	const struct lid_class *class;
 	uint32_t first; /* LID of the tile, whose slots stand for all */
 	uint32_t n_end_lids, n_switch_lids;
+	uint16_t sls; /* by bit: from all sources, unless they differ in that */
 };
 
 struct path_walker {
@@ -45,8 +46,9 @@ struct path_walker {
 	uint32_t *group_of;  /* [n] */
 	struct group *group; /* [n_groups] */
 	uint32_t n, n_groups;
-	uint8_t *slot;	     /* [n][stride] egress slot, NO_SLOT */
-	uint16_t *sls;	     /* [n_groups][stride] by bit: SLs from a switch's ends to the group */
+	uint8_t *slot; /* [n][stride] egress slot, NO_SLOT */
+	uint16_t
+	    *sls; /* [n_groups][stride] by bit: SLs from a switch's ends to the group, or NULL */
 	uint16_t *replies;   /* [n_switches] by bit: SLs of replies to class replies_to */
 	uint32_t replies_to; /* row of SLs, FM_NONE */
 	uint64_t *state;     /* [n_switches] on the egress link */
@@ -58,6 +60,8 @@ struct path_walker {
 };
 
 #define FAILS 0xffffu /* more than any hops: no entry */
+#define NO_ROW UINT32_MAX
+#define ROWS_DIFFER (UINT32_MAX - 1)
 
 struct path_judge {
 	struct judge *j;
@@ -68,8 +72,9 @@ struct path_judge {
 	size_t stride;
 	uint32_t *source_first; /* [n_switches + 1] */
 	struct source *source;	/* ends that send, by switch */
-	uint8_t *uniform;	/* [n_switches] 1: its sources' ports are all as the first's */
-	bool one_state;		/* one SL, one plane: all packets are alike */
+	uint32_t *inject_row;	/* [n_switches] of the ports of its sources, if that is one */
+	bool sls_by_source;
+	bool one_state; /* one SL, one plane: all packets are alike */
 	struct path_walker *walkers;
 };
 
@@ -114,9 +119,9 @@ load_slots(const struct path_judge *k, struct path_walker *w)
 	}
 }
 
-/* SLs by destination are the same from all sources. */
+/* SLs to the LIDs of the tile, from the ends of each switch. */
 static void
-load_sls(const struct path_judge *k, struct path_walker *w)
+load_sls_by_source(const struct path_judge *k, struct path_walker *w)
 {
 	const struct judge *j = k->j;
 	const struct fm_tables *t = j->t;
@@ -125,17 +130,25 @@ load_sls(const struct path_judge *k, struct path_walker *w)
 	memset(w->sls, 0, w->n_groups * k->stride * sizeof(*w->sls));
 	for (uint32_t s = 0; s < j->n_source_sw; s++) {
 		fm_sw u = j->source_sw[s];
-		const uint8_t *row = t->sl_shape == FM_SL_ZERO ? NULL
-		    : t->sl_shape == FM_SL_BY_SW_DLID	       ? t->sl[u]
-							       : t->sl[0];
+		const uint8_t *row = t->sl[u];
 
-		if (t->sl_shape == FM_SL_BY_SW_DLID && s + AHEAD < j->n_source_sw)
+		if (s + AHEAD < j->n_source_sw)
 			for (uint32_t i = 0; i < w->n; i += 32)
 				__builtin_prefetch(t->sl[j->source_sw[s + AHEAD]] + w->lid[i]);
 		for (uint32_t i = 0; i < w->n; i++)
-			w->sls[w->group_of[i] * k->stride + u] |=
-			    t->sl_shape == FM_SL_ZERO ? bit[0] : bit[row[w->lid[i]]];
+			w->sls[w->group_of[i] * k->stride + u] |= bit[row[w->lid[i]]];
 	}
+}
+
+/* ... from all the same. */
+static void
+load_sls(const struct path_judge *k, struct path_walker *w)
+{
+	const struct fm_tables *t = k->j->t;
+
+	for (uint32_t i = 0; i < w->n; i++)
+		w->group[w->group_of[i]].sls |=
+		    k->states.bit[t->sl_shape == FM_SL_ZERO ? 0 : t->sl[0][w->lid[i]]];
 }
 
 /* Does the switch of the class hand this LID to its owner? */
@@ -293,10 +306,11 @@ load_replies(const struct path_judge *k, struct path_walker *w, fm_sw to)
 
 /* What the ends of u, ports of which differ in SL2VL, send into an egress slot. */
 static uint64_t
-inject_each(const struct path_judge *k, const struct path_walker *w, fm_sw u, uint32_t slot,
-    uint32_t degree, uint64_t sls)
+inject_each(
+    const struct path_judge *k, const struct path_walker *w, fm_sw u, uint32_t slot, uint64_t sls)
 {
 	const struct path_states *s = &k->states;
+	uint32_t row = path_row(k->j->fab, u);
 	uint64_t state = 0;
 
 	for (uint32_t e = k->source_first[u]; e < k->source_first[u + 1]; e++) {
@@ -305,73 +319,76 @@ inject_each(const struct path_judge *k, const struct path_walker *w, fm_sw u, ui
 
 		for (uint32_t m = 0; m < from->n && w->replies_to != FM_NONE; m++)
 			all |= s->bit[k->j->t->sl[w->replies_to][from->lid + m]];
-		state |=
-		    path_state_of(s, all, s->word[s->word_first[u] + from->port * degree + slot]);
+		state |= path_state_of(
+		    s, all, path_word(s, s->bytes, s->row_first[u] + from->port * row + slot));
 	}
 	return state;
 }
 
-static uint64_t
-inject(const struct path_judge *k, const struct path_walker *w, const uint16_t *sls, fm_sw u,
-    uint32_t slot)
+/* sls: from the ends of u to the destination. */
+static inline uint64_t
+inject(const struct path_judge *k, const struct path_walker *w, uint64_t sls, fm_sw u,
+    uint32_t slot, bool bytes)
 {
 	const struct path_states *s = &k->states;
-	uint32_t degree = k->j->fab->sw_first_link[u + 1] - k->j->fab->sw_first_link[u];
-	uint64_t all = sls[u] | w->replies[u];
+	uint64_t all = sls | w->replies[u];
 
-	if (k->source_first[u] == k->source_first[u + 1])
+	if (k->inject_row[u] == NO_ROW)
 		return 0;
 	if (!s->by_in)
 		return all;
-	if (!k->uniform[u])
-		return inject_each(k, w, u, slot, degree, sls[u]);
-	return path_state_of(
-	    s, all, s->word[s->word_first[u] + k->source[k->source_first[u]].port * degree + slot]);
+	if (k->inject_row[u] == ROWS_DIFFER)
+		return inject_each(k, w, u, slot, sls);
+	return path_state_of(s, all, path_word(s, bytes, k->inject_row[u] + slot));
 }
 
-static uint64_t *
-dep_of(const struct path_judge *k, const struct path_link *in, const uint8_t *slot, fm_sw to)
+/* Where packets to `to` that come by a link go on. */
+static inline size_t
+cell_of(const struct path_judge *k, const struct path_link *in, const uint8_t *slot, fm_sw to)
 {
-	const struct fm_fabric *fab = k->j->fab;
-
-	return &k->states.deps[in->dep +
-	    (in->to == to ? fab->sw_first_link[to + 1] - fab->sw_first_link[to] : slot[in->to])];
+	return in->row + (in->to == to ? path_row(k->j->fab, to) - 1 : slot[in->to]);
 }
 
 /* All packets are alike, and every switch of the tree has some. */
 static void
 carry_alike(const struct path_judge *k, const struct path_walker *w, const uint8_t *slot, fm_sw to)
 {
-	const struct fm_fabric *fab = k->j->fab;
+	const uint32_t *first_link = k->j->fab->sw_first_link;
 
 	for (uint32_t i = 0; i < w->n_order; i++) {
 		fm_sw u = w->order[i];
 
-		add_shared_bits(
-		    dep_of(k, &k->states.link[fab->sw_first_link[u] + slot[u]], slot, to), 1);
+		path_note(&k->states, true,
+		    cell_of(k, &k->states.link[first_link[u] + slot[u]], slot, to), 1);
 	}
 }
 
 /* Carry the packets of all sources down the tree, leaves first. */
-static void
-carry(const struct path_judge *k, struct path_walker *w, const uint8_t *slot, const uint16_t *sls,
-    fm_sw to)
+static inline void
+carry(const struct path_judge *k, struct path_walker *w, const struct group *g, const uint8_t *slot,
+    bool bytes)
 {
-	const struct fm_fabric *fab = k->j->fab;
+	const uint32_t *first_link = k->j->fab->sw_first_link;
 	const struct path_states *s = &k->states;
+	const uint16_t *sls = w->sls + (size_t)(g - w->group) * k->stride;
+	fm_sw to = g->class->sw;
 
-	for (uint32_t i = 0; i < w->n_order; i++)
-		w->state[w->order[i]] = inject(k, w, sls, w->order[i], slot[w->order[i]]);
+	for (uint32_t i = 0; i < w->n_order; i++) {
+		fm_sw u = w->order[i];
+
+		w->state[u] = inject(k, w, k->sls_by_source ? sls[u] : g->sls, u, slot[u], bytes);
+	}
 	for (uint32_t i = w->n_order; i-- > 0;) {
 		fm_sw u = w->order[i];
-		const struct path_link *in = &s->link[fab->sw_first_link[u] + slot[u]];
+		const struct path_link *in = &s->link[first_link[u] + slot[u]];
+		size_t cell = cell_of(k, in, slot, to);
 		uint64_t state = w->state[u];
 
 		if (in->to != to)
 			w->state[in->to] |= s->by_in
-			    ? path_state_of(s, path_sls(s, state), s->word[in->word + slot[in->to]])
+			    ? path_state_of(s, path_sls(s, state), path_word(s, bytes, cell))
 			    : state;
-		add_shared_bits(dep_of(k, in, slot, to), state);
+		path_note(s, bytes, cell, state);
 	}
 }
 
@@ -413,7 +430,10 @@ judge_group(const struct path_judge *k, struct path_walker *w, uint32_t group, s
 		return;
 	}
 	load_replies(k, w, g->class->sw);
-	carry(k, w, slot, w->sls + group * k->stride, g->class->sw);
+	if (k->states.bytes)
+		carry(k, w, g, slot, true);
+	else
+		carry(k, w, g, slot, false);
 }
 
 static void
@@ -433,7 +453,9 @@ judge_tile(void *arg, uint32_t tile, unsigned worker)
 		find_groups(k, w, class, at, at + n);
 		at += n;
 	}
-	if (!k->one_state)
+	if (k->sls_by_source)
+		load_sls_by_source(k, w);
+	else
 		load_sls(k, w);
 	for (uint32_t g = 0; g < w->n_groups; g++)
 		judge_group(k, w, g, &k->j->tally[worker]);
@@ -463,22 +485,30 @@ setup_tiles(struct path_judge *k)
 	return true;
 }
 
-static void
-compare_ports(struct path_judge *k, fm_sw u)
+static bool
+are_equal_rows(const struct path_states *s, uint32_t a, uint32_t b, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (path_word(s, s->bytes, a + i) != path_word(s, s->bytes, b + i))
+			return false;
+	return true;
+}
+
+/* The row that stands for the ports of the ends of u that send. */
+static uint32_t
+find_inject_row(const struct path_judge *k, fm_sw u)
 {
 	const struct path_states *s = &k->states;
-	uint32_t first = k->source_first[u],
-		 degree = k->j->fab->sw_first_link[u + 1] - k->j->fab->sw_first_link[u];
-	const uint64_t *word;
+	uint32_t first = k->source_first[u], end = k->source_first[u + 1];
+	uint32_t n = path_row(k->j->fab, u), row = s->by_in ? s->row_first[u] : 0;
 
-	k->uniform[u] = 1;
-	if (!s->by_in)
-		return;
-	word = s->word + s->word_first[u];
-	for (uint32_t e = first; e < k->source_first[u + 1]; e++)
-		if (memcmp(word + k->source[first].port * degree, word + k->source[e].port * degree,
-			degree * sizeof(*word)) != 0)
-			k->uniform[u] = 0;
+	if (first == end)
+		return NO_ROW;
+	for (uint32_t e = first; s->by_in && e < end; e++)
+		if (!are_equal_rows(
+			s, row + k->source[first].port * n, row + k->source[e].port * n, n - 1))
+			return ROWS_DIFFER;
+	return row + k->source[first].port * n;
 }
 
 static bool
@@ -489,8 +519,8 @@ setup_sources(struct path_judge *k)
 
 	k->source_first = malloc((fab->n_switches + 1) * sizeof(*k->source_first));
 	k->source = malloc((fab->n_ends + 1) * sizeof(*k->source));
-	k->uniform = calloc(fab->n_switches + 1, 1);
-	if (k->source_first == NULL || k->source == NULL || k->uniform == NULL)
+	k->inject_row = malloc((fab->n_switches + 1) * sizeof(*k->inject_row));
+	if (k->source_first == NULL || k->source == NULL || k->inject_row == NULL)
 		return false;
 	for (fm_sw u = 0; u < fab->n_switches; u++) {
 		k->source_first[u] = n;
@@ -502,7 +532,7 @@ setup_sources(struct path_judge *k)
 					    : 0,
 					.port = fab->end_port[e] };
 		k->source_first[u + 1] = n;
-		compare_ports(k, u);
+		k->inject_row[u] = find_inject_row(k, u);
 	}
 	return true;
 }
@@ -516,7 +546,8 @@ setup_walker(const struct path_judge *k, struct path_walker *w)
 	w->group_of = malloc(lids * sizeof(*w->group_of));
 	w->group = malloc(lids * sizeof(*w->group));
 	w->slot = malloc(lids * k->stride);
-	w->sls = malloc(lids * k->stride * sizeof(*w->sls));
+	if (k->sls_by_source)
+		w->sls = malloc(lids * k->stride * sizeof(*w->sls));
 	w->replies = calloc(n, sizeof(*w->replies));
 	w->state = malloc(n * sizeof(*w->state));
 	w->known = calloc(n, sizeof(*w->known));
@@ -524,8 +555,8 @@ setup_walker(const struct path_judge *k, struct path_walker *w)
 	w->path = malloc(n * sizeof(*w->path));
 	w->replies_to = FM_NONE;
 	return w->lid != NULL && w->group_of != NULL && w->group != NULL && w->slot != NULL &&
-	    w->sls != NULL && w->replies != NULL && w->state != NULL && w->known != NULL &&
-	    w->order != NULL && w->path != NULL;
+	    (w->sls != NULL || !k->sls_by_source) && w->replies != NULL && w->state != NULL &&
+	    w->known != NULL && w->order != NULL && w->path != NULL;
 }
 
 static bool
@@ -563,7 +594,7 @@ free_path_judge(struct path_judge *k)
 	free(k->tile);
 	free(k->source_first);
 	free(k->source);
-	free(k->uniform);
+	free(k->inject_row);
 	free(k->runs.class);
 	free(k->runs.run);
 	free(k->runs.exact);
@@ -578,6 +609,7 @@ verify_paths(struct judge *j, struct fm_pool *workers, struct fm_error *err)
 	int rc = verify_path_states(j, workers, &k.states, &fits);
 
 	k.one_state = k.states.width == 1 && !k.states.by_in;
+	k.sls_by_source = j->t->sl_shape == FM_SL_BY_SW_DLID && !k.one_state;
 	if (rc == 0 && fits) {
 		j->exact = calloc(j->fab->max_lid + 1u, 1);
 		if (j->exact == NULL || !setup(&k))

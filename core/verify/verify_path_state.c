@@ -9,8 +9,7 @@
  * a word made once.  The dependency a -> b is noted as S itself; which VLs it joins
  * is found out once at the end, for the union over all LIDs.
  *
- * Memory: a word for each (link, next link), and for each (port in, link out) with
- * SL2VL by both.
+ * Memory: a cell for each (link, next link), with SL2VL by port in for each (port in, link out).
  */
 #include "core/verify/verify_path.h"
 #include "lib/wide.h"
@@ -94,54 +93,88 @@ number_vls(struct path_states *s, uint32_t vls)
 }
 
 static void
+put_word(struct path_states *s, size_t cell, uint64_t word)
+{
+	if (s->bytes)
+		s->cell8[cell].word = (uint8_t)word;
+	else
+		s->cell[cell].word = word;
+}
+
+static void
 make_words(void *arg, uint32_t sw, unsigned worker)
 {
 	const struct use *u = arg;
 	const struct judge *j = u->j;
 	struct path_states *s = u->s;
-	uint64_t *word = s->word + s->word_first[sw];
+	size_t cell = s->row_first[sw];
 
 	(void)worker;
-	for (uint32_t in = 0; in <= j->fab->sw_n_ports[sw]; in++)
+	for (uint32_t in = 0; in <= j->fab->sw_n_ports[sw]; in++, cell++)
 		for (fm_link l = j->fab->sw_first_link[sw]; l < j->fab->sw_first_link[sw + 1];
-		     l++, word++)
+		     l++, cell++) {
+			uint64_t word = 0;
+
 			for (unsigned i = 0; i < s->width && s->sl[i] < N_SLS; i++) {
 				unsigned vl = verify_vl_at(j, sw, (uint8_t)in, l, s->sl[i]);
 
-				*word |= (uint64_t)1 << (s->plane_of[vl] * s->width + i);
+				word |= (uint64_t)1 << (s->plane_of[vl] * s->width + i);
 			}
+			put_word(s, cell, word);
+		}
 }
 
-/* Links, and where their words are.  False: out of memory. */
-static bool
-setup_links(const struct judge *j, struct path_states *s)
+/* Rows for all ports of all switches; how many cells. */
+static uint32_t
+lay_out_ports(const struct judge *j, struct path_states *s)
 {
 	const struct fm_fabric *fab = j->fab;
-	uint32_t n_words = 0;
+	uint32_t n = 0;
 
-	s->word_first = malloc((fab->n_switches + 1) * sizeof(*s->word_first));
-	s->link = malloc((fab->n_links + 1) * sizeof(*s->link));
-	if (s->word_first == NULL || s->link == NULL)
-		return false;
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
-		s->word_first[sw] = n_words;
-		n_words += (fab->sw_n_ports[sw] + 1u) *
-		    (fab->sw_first_link[sw + 1] - fab->sw_first_link[sw]);
+		s->row_first[sw] = n;
+		n += (fab->sw_n_ports[sw] + 1u) * path_row(fab, sw);
 	}
-	s->word_first[fab->n_switches] = n_words;
 	for (fm_link l = 0; l < fab->n_links; l++) {
 		fm_sw to = fab->link_to[l];
-		uint32_t degree = fab->sw_first_link[to + 1] - fab->sw_first_link[to];
 
-		s->link[l] = (struct path_link){ .to = to,
-			.dep = (uint32_t)s->n_deps,
-			.word = s->word_first[to] + fab->link_port[fab->link_rev[l]] * degree };
-		s->n_deps += degree + 1u;
+		s->link[l] = (struct path_link){ to,
+			s->row_first[to] + fab->link_port[fab->link_rev[l]] * path_row(fab, to) };
 	}
-	s->deps = calloc(s->n_deps + 1, sizeof(*s->deps));
-	if (s->by_in)
-		s->word = calloc((size_t)n_words + 1, sizeof(*s->word));
-	return s->deps != NULL && (!s->by_in || s->word != NULL);
+	return n;
+}
+
+/* ... for links only. */
+static uint32_t
+lay_out_links(const struct judge *j, struct path_states *s)
+{
+	const struct fm_fabric *fab = j->fab;
+	uint32_t n = 0;
+
+	for (fm_link l = 0; l < fab->n_links; l++) {
+		s->link[l] = (struct path_link){ fab->link_to[l], n };
+		n += path_row(fab, fab->link_to[l]);
+	}
+	return n;
+}
+
+/* False: out of memory. */
+static bool
+setup_cells(const struct judge *j, struct path_states *s)
+{
+	size_t n;
+
+	s->bytes = s->width * s->n_planes <= 8;
+	s->row_first = malloc((j->fab->n_switches + 1) * sizeof(*s->row_first));
+	s->link = malloc((j->fab->n_links + 1) * sizeof(*s->link));
+	if (s->row_first == NULL || s->link == NULL)
+		return false;
+	n = (s->by_in ? lay_out_ports(j, s) : lay_out_links(j, s)) + (size_t)1;
+	if (s->bytes)
+		s->cell8 = calloc(n, sizeof(*s->cell8));
+	else
+		s->cell = calloc(n, sizeof(*s->cell));
+	return s->bytes ? s->cell8 != NULL : s->cell != NULL;
 }
 
 int
@@ -166,7 +199,7 @@ verify_path_states(
 		s->every |= (uint64_t)1 << (i * s->width);
 	if (!*fits)
 		return 0;
-	if (!setup_links(j, s))
+	if (!setup_cells(j, s))
 		return FM_E_RESOURCE;
 	if (s->by_in)
 		fm_pool_for(workers, n, make_words, &u);
@@ -176,10 +209,10 @@ verify_path_states(
 void
 verify_path_states_free(struct path_states *s)
 {
-	free(s->word);
-	free(s->word_first);
+	free(s->row_first);
 	free(s->link);
-	free(s->deps);
+	free(s->cell);
+	free(s->cell8);
 }
 
 /* ------------------------------------------------------------ dependencies */
@@ -220,11 +253,11 @@ note_links(void *arg, uint32_t item, unsigned worker)
 
 	(void)worker;
 	for (fm_link l = item * LINK_RUN; l < end; l++) {
-		fm_sw to = fab->link_to[l];
-		uint32_t degree = fab->sw_first_link[to + 1] - fab->sw_first_link[to];
+		size_t cell = n->s->link[l].row;
 
-		for (uint32_t slot = 0; slot <= degree; slot++)
-			note_state(n->j, n->s, l, slot, n->s->deps[n->s->link[l].dep + slot]);
+		for (uint32_t slot = 0; slot < path_row(fab, fab->link_to[l]); slot++, cell++)
+			note_state(n->j, n->s, l, slot,
+			    n->s->bytes ? n->s->cell8[cell].dep : n->s->cell[cell].dep);
 	}
 }
 
