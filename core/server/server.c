@@ -2,8 +2,11 @@
 /*
  * core/server/server.c - the SA's thread, or its place on the loop.
  *
- * The thread takes in whatever has come, so that the kernel's queue stays
- * short, and answers a few; whoever has too much waiting is told BUSY at once.
+ * The thread takes in what has come and answers it.  Batches are as large as they may be without
+ * being felt: what was just read is still in the cache, and of what waits long a client sends
+ * everything again.  While somebody asks for more than a share the thread takes in eight times as
+ * much as it answers, so that what others have asked does not wait in the kernel's queue, where
+ * there are no turns; whoever has too much waiting is told BUSY at once.
  */
 #include "core/server/server.h"
 
@@ -24,7 +27,8 @@
 #define TALKERS_MS 1000
 #define IDLE_MS 20	   /* a call that is posted waits so long at most */
 #define TAKE_IN 256	   /* requests, before one is answered */
-#define ANSWER_AT_ONCE 32  /* before more are taken in */
+#define ANSWER_AT_ONCE 256 /* before more are taken in */
+#define ANSWER_BESIDES 32  /* ... when one of those that were taken in was told BUSY */
 #define LOOKS_AT_ONCE 4096 /* at records, for the same */
 #define MOST_ERRORS 100	   /* failed receives in a row: the device is gone */
 #define MOST_REQUEST_BYTES 65536
@@ -64,6 +68,7 @@ struct sa_server {
 	pthread_t thread;
 	bool running;
 	atomic_bool stop;
+	bool crowded;	      /* of those taken in last one was told BUSY */
 	int64_t look_ms;      /* at talkers, next */
 	pthread_mutex_t lock; /* of the three below */
 	FM_VEC(struct posted) posted;
@@ -140,13 +145,14 @@ take_in(struct sa_server *s, int wait_ms)
 	int64_t came_ms = 0;
 	int rc = 0;
 
+	s->crowded = false;
 	for (unsigned i = 0; i < TAKE_IN; i++) {
 		rc = umad_agent_receive(s->agent, i == 0 ? wait_ms : 0, &m);
 		if (rc <= 0)
 			break;
 		came_ms = i == 0 ? now_ms() : came_ms;
-		if (m.status == 0)
-			sa_turns_put(s->turns, &m.addr, m.bytes, m.n_bytes, came_ms);
+		if (m.status == 0 && !sa_turns_put(s->turns, &m.addr, m.bytes, m.n_bytes, came_ms))
+			s->crowded = true;
 	}
 	return rc;
 }
@@ -155,9 +161,10 @@ take_in(struct sa_server *s, int wait_ms)
 static void
 answer_some(struct sa_server *s)
 {
+	unsigned n = s->crowded ? ANSWER_BESIDES : ANSWER_AT_ONCE;
 	uint64_t looks = sa_counts(s->sa)->looked_at;
 
-	for (unsigned i = 0; i < ANSWER_AT_ONCE; i++)
+	for (unsigned i = 0; i < n; i++)
 		if (!sa_turns_step(s->turns, now_ms()) ||
 		    sa_counts(s->sa)->looked_at - looks >= LOOKS_AT_ONCE)
 			return;

@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/wire/wire.h"
 #include "lib/vec.h"
 
 #define NONE UINT32_MAX
 #define N_LIDS 65536u
 #define DEBT_MAX 4096
+#define SPARE_MAX 512 /* places of one MAD that are kept for the next */
 
 struct waiting {
 	struct waiting *next;
@@ -42,6 +44,8 @@ struct sa_share {
 	size_t bytes;
 	struct waiting *taken;
 	uint32_t taken_of; /* client */
+	struct waiting *spare;
+	uint32_t n_spare;
 };
 
 struct sa_share *
@@ -61,18 +65,49 @@ sa_share_new(const struct sa_share_limits *l)
 	return s;
 }
 
+/* A place for a request. */
+static struct waiting *
+new_place(struct sa_share *s, size_t n_bytes)
+{
+	struct waiting *w = s->spare;
+
+	if (n_bytes > WIRE_MAD_BYTES)
+		return malloc(sizeof(*w) + n_bytes);
+	if (w == NULL)
+		return malloc(sizeof(*w) + WIRE_MAD_BYTES);
+	s->spare = w->next;
+	s->n_spare--;
+	return w;
+}
+
+static void
+free_place(struct sa_share *s, struct waiting *w)
+{
+	if (w == NULL || w->n_bytes > WIRE_MAD_BYTES || s->n_spare == SPARE_MAX) {
+		free(w);
+		return;
+	}
+	w->next = s->spare;
+	s->spare = w;
+	s->n_spare++;
+}
+
 void
 sa_share_free(struct sa_share *s)
 {
+	struct waiting *w;
+
 	if (s == NULL)
 		return;
 	for (size_t i = 0; i < s->clients.n; i++)
-		while (s->clients.item[i].first != NULL) {
-			struct waiting *w = s->clients.item[i].first;
-
+		while ((w = s->clients.item[i].first) != NULL) {
 			s->clients.item[i].first = w->next;
 			free(w);
 		}
+	while ((w = s->spare) != NULL) {
+		s->spare = w->next;
+		free(w);
+	}
 	free(s->taken);
 	fm_vec_fini(&s->clients);
 	free(s->by_lid);
@@ -156,7 +191,7 @@ sa_share_put(struct sa_share *s, const struct mad_addr *from, const uint8_t *byt
 	    s->bytes + n_bytes > s->limits.bytes_max ||
 	    c->bytes + n_bytes > s->limits.bytes_client_max)
 		return false;
-	w = malloc(sizeof(*w) + n_bytes);
+	w = new_place(s, n_bytes);
 	if (w == NULL)
 		return false;
 	*w = (struct waiting){ .from = *from, .n_bytes = n_bytes };
@@ -219,7 +254,7 @@ sa_share_take(struct sa_share *s, struct mad_addr *from, const uint8_t **bytes, 
 	struct client *c;
 	uint32_t head;
 
-	free(s->taken);
+	free_place(s, s->taken);
 	s->taken = NULL;
 	if (s->n == 0) {
 		forget(s);

@@ -216,14 +216,16 @@ begin(struct sa_turns *t, const struct mad_addr *from, const uint8_t *bytes, siz
 
 /* -------------------------------------------------------------------- turns */
 
-void
+bool
 sa_turns_put(struct sa_turns *t, const struct mad_addr *from, const uint8_t *bytes, size_t n_bytes,
     int64_t now_ms)
 {
 	talkers_note(&t->talkers, from->lid, now_ms);
-	if (!sa_share_has(t->share, from, bytes, n_bytes) &&
-	    !sa_share_put(t->share, from, bytes, n_bytes))
-		tell_busy(t, from, bytes, n_bytes, now_ms);
+	if (sa_share_has(t->share, from, bytes, n_bytes) ||
+	    sa_share_put(t->share, from, bytes, n_bytes))
+		return true;
+	tell_busy(t, from, bytes, n_bytes, now_ms);
+	return false;
 }
 
 bool

@@ -30,9 +30,9 @@ struct sa_turns_limits {
 struct sa_turns *sa_turns_new(struct sa *sa, const struct sa_turns_limits *l);
 void sa_turns_free(struct sa_turns *t); /* NULL is fine; what waits is dropped */
 
-/* A request waits its turn; BUSY is told when there is no room.  One that waits already is not
- * taken again: clients repeat what is not answered, with its TID, and one answer is enough. */
-void sa_turns_put(struct sa_turns *t, const struct mad_addr *from, const uint8_t *bytes,
+/* A request waits its turn; false: there is no room, and BUSY was told.  One that waits already is
+ * not taken again: clients repeat what is not answered, with its TID, and one answer is enough. */
+bool sa_turns_put(struct sa_turns *t, const struct mad_addr *from, const uint8_t *bytes,
     size_t n_bytes, int64_t now_ms);
 /* The next answer, or a slice of one; false: nobody waits. */
 bool sa_turns_step(struct sa_turns *t, int64_t now_ms);

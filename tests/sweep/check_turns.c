@@ -206,14 +206,14 @@ start_turns(size_t begun_max)
 	ck_assert_ptr_nonnull(mine.turns);
 }
 
-static void
+static bool
 put(uint16_t lid, uint8_t method, uint16_t attr)
 {
 	struct mad_addr from = { .lid = lid };
 	uint8_t mad[MAD_BYTES];
 
 	request(mad, method, attr);
-	sa_turns_put(mine.turns, &from, mad, sizeof(mad), 0);
+	return sa_turns_put(mine.turns, &from, mad, sizeof(mad), 0);
 }
 
 /* One client asks for all paths before any other says a word; the others for ten answers each.
@@ -343,7 +343,7 @@ START_TEST(who_asks_most)
 	ck_assert_uint_eq(seen.all.n, N_HOSTS - 1);
 	ck_assert_ptr_null(talkers_flood(&seen));
 	for (int i = 0; i < 300; i++)
-		put(lid_of(0), SA_GET, SA_CLASS_PORT_INFO);
+		ck_assert(put(lid_of(0), SA_GET, SA_CLASS_PORT_INFO) == (i < 128));
 	put(lid_of(2), SA_GET, SA_CLASS_PORT_INFO);
 	sa_turns_talkers(mine.turns, 0, &seen);
 	ck_assert_uint_eq(seen.top[0].lid, lid_of(0));
