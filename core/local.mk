@@ -10,6 +10,7 @@ include core/nodes/local.mk
 include core/abi/local.mk
 include core/isolate/local.mk
 include core/engine/local.mk
+include core/opensm/local.mk
 include core/plan/local.mk
 include core/mcast/local.mk
 include core/repair/local.mk

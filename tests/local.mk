@@ -205,6 +205,7 @@ UNIT_TESTS = \
 	tests/unit/check_metrics \
 	tests/unit/check_netlist \
 	tests/unit/check_news \
+	tests/unit/check_opensm \
 	tests/unit/check_options \
 	tests/unit/check_overlay \
 	tests/unit/check_partitions \

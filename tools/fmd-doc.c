@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fmd-doc conf|man DIR: at build time, the documents made from option rows,
+ * fmd-doc conf|man|opensm DIR: at build time, the documents made from option rows,
  * with the engines of DIR.
  */
 #include "config.h"
@@ -18,8 +18,10 @@ main(int argc, char *argv[])
 	struct engine_set set;
 	struct fm_error err;
 
-	if (argc != 3 || (strcmp(argv[1], "conf") != 0 && strcmp(argv[1], "man") != 0)) {
-		fputs("usage: fmd-doc conf|man DIR\n", stderr);
+	if (argc != 3 ||
+	    (strcmp(argv[1], "conf") != 0 && strcmp(argv[1], "man") != 0 &&
+		strcmp(argv[1], "opensm") != 0)) {
+		fputs("usage: fmd-doc conf|man|opensm DIR\n", stderr);
 		return 2;
 	}
 	if (engine_set_load(&set, dirs, &err) != 0) {
@@ -28,6 +30,8 @@ main(int argc, char *argv[])
 	}
 	if (strcmp(argv[1], "conf") == 0)
 		describe_conf_file(&set, stdout);
+	else if (strcmp(argv[1], "opensm") == 0)
+		describe_man_opensm(stdout);
 	else
 		describe_man_options(&set, stdout);
 	engine_set_fini(&set);

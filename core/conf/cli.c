@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/conf/conf_opensm.h"
 #include "core/conf/describe.h"
+#include "core/opensm/opensm.h"
 #include "lib/error.h"
 #include "lib/log.h"
 
@@ -18,7 +20,8 @@ static const char usage[] =
     "usage: fmd [OPTION]...\n"
     "The InfiniBand subnet manager, in the foreground, logging to stderr.\n\n"
     "  --engine=LIST        chain of engines, first that fits: fattree,updn\n"
-    "  --config=FILE        configuration (" SYSCONF_DIR "/fmd/fmd.conf); none = defaults\n"
+    "  --config=FILE        configuration (" SYSCONF_DIR "/fmd/fmd.conf), or OpenSM's\n"
+    "                       opensm.conf as it is; none = defaults\n"
     "  --transport=T        umad[:CA[:PORT]] or sim:FABRIC\n"
     "  --plugin-dir=DIR     where engines are; may be given several times\n"
     "  --engine-isolation=W which engines run in a process of their own: foreign, all, none\n"
@@ -27,9 +30,12 @@ static const char usage[] =
     "  --once               bring the subnet up, print a summary, leave it up\n"
     "  --dry-run            send no Set: print what would be changed\n"
     "  --check              validate the configuration and exit\n"
+    "  --import-opensm FILE print the fmd.conf of an opensm.conf\n"
     "  --list-engines       show the engines there are; with --json for programs\n"
     "  --help[=ENGINE]      this text, or an engine with its options\n"
     "  --version\n\n"
+    "OpenSM's options (-R, -r, -g, -p, -a, -s, -t, -P, -Y, ...) mean what they mean there, or\n"
+    "it is said what to write: man fmd-opensm.\n\n"
     "Exit codes: 0 ok, 1 system error, 2 usage or configuration, 3 not routed or\n"
     "not verified, 4 another SM is master.\n";
 
@@ -47,10 +53,13 @@ enum {
 	OPT_LIST,
 	OPT_JSON,
 	OPT_HELP,
-	OPT_VERSION
+	OPT_VERSION,
+	OPT_IMPORT,
+	OPT_OPENSM /* and on: the options of OpenSM, by their rows */
 };
+#define N_OPENSM_MAX 128
 
-static const struct option long_options[] = { { "engine", required_argument, NULL, OPT_ENGINE },
+static const struct option own_options[] = { { "engine", required_argument, NULL, OPT_ENGINE },
 	{ "config", required_argument, NULL, OPT_CONFIG },
 	{ "transport", required_argument, NULL, OPT_TRANSPORT },
 	{ "plugin-dir", required_argument, NULL, OPT_PLUGIN_DIR },
@@ -60,7 +69,52 @@ static const struct option long_options[] = { { "engine", required_argument, NUL
 	{ "dry-run", no_argument, NULL, OPT_DRY_RUN }, { "check", no_argument, NULL, OPT_CHECK },
 	{ "list-engines", no_argument, NULL, OPT_LIST }, { "json", no_argument, NULL, OPT_JSON },
 	{ "help", optional_argument, NULL, OPT_HELP },
-	{ "version", no_argument, NULL, OPT_VERSION }, { 0 } };
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ "import-opensm", required_argument, NULL, OPT_IMPORT } };
+#define N_OWN (sizeof(own_options) / sizeof(*own_options))
+
+/* What getopt_long_only() wants: fmd's own, then OpenSM's. */
+struct option_lists {
+	struct option longs[N_OWN + N_OPENSM_MAX + 1];
+	char letters[2 * N_OPENSM_MAX + 16];
+};
+
+static void
+list_options(struct option_lists *l)
+{
+	const struct opensm_option *o;
+	size_t n = (size_t)snprintf(l->letters, sizeof(l->letters), "+:F:oh");
+
+	memset(l->longs, 0, sizeof(l->longs));
+	memcpy(l->longs, own_options, sizeof(own_options));
+	for (int i = 0; i < N_OPENSM_MAX && (o = opensm_option((size_t)i)) != NULL; i++) {
+		bool takes = o->key == NULL ? o->has_value : o->value == NULL;
+
+		l->longs[N_OWN + (size_t)i] = (struct option){ o->name,
+			takes ? required_argument : no_argument, NULL, OPT_OPENSM + i };
+		if (o->letter != '\0')
+			n += (size_t)snprintf(l->letters + n, sizeof(l->letters) - n, "%c%s",
+			    o->letter, takes ? ":" : "");
+	}
+}
+
+/* A letter by its row, or as one of fmd's own. */
+static int
+option_of(int letter)
+{
+	const struct opensm_option *o;
+
+	if (letter == 'F')
+		return OPT_CONFIG;
+	if (letter == 'o')
+		return OPT_ONCE;
+	if (letter == 'h')
+		return OPT_HELP;
+	for (int i = 0; (o = opensm_option((size_t)i)) != NULL; i++)
+		if (o->letter == letter)
+			return OPT_OPENSM + i;
+	return letter;
+}
 
 enum fmd_exit
 exit_code_of(const struct fm_error *err)
@@ -86,8 +140,9 @@ exit_code_of(const struct fm_error *err)
 /* What is collected on the way; handed to *cli at the end. */
 struct collect {
 	struct cli *cli;
-	struct conf_override *overrides; /* [argc] */
-	const char **dirs;		 /* [argc + 1] */
+	struct conf_override *overrides;   /* [argc] */
+	struct conf_opensm_option *opensm; /* [argc] */
+	const char **dirs;		   /* [argc + 1] */
 	size_t n_dirs;
 	struct fm_error *err;
 };
@@ -137,9 +192,34 @@ override_chain(struct collect *c, const char *list)
 }
 
 static int
+take_opensm(struct collect *c, const struct opensm_option *o, const char *value)
+{
+	char said[64];
+	const char *copy;
+
+	if (o->letter != '\0')
+		snprintf(said, sizeof(said), "-%c", o->letter);
+	else
+		snprintf(said, sizeof(said), "--%s", o->name);
+	if (o->key == NULL)
+		return fm_fail(
+		    c->err, FM_E_CONFIG, "%s, --%s is OpenSM's: %s", said, o->name, o->value);
+	copy = fm_arena_strdup(&c->cli->mem, said);
+	if (copy == NULL)
+		return out_of_memory(c->err);
+	c->opensm[c->cli->source.n_opensm++] = (struct conf_opensm_option){
+		.said = copy, .key = o->key, .value = o->value != NULL ? o->value : value
+	};
+	return 0;
+}
+
+static int
 take(struct collect *c, int option, const char *value)
 {
 	struct cli *cli = c->cli;
+
+	if (option >= OPT_OPENSM)
+		return take_opensm(c, opensm_option((size_t)(option - OPT_OPENSM)), value);
 
 	switch (option) {
 	case OPT_ENGINE:
@@ -167,6 +247,10 @@ take(struct collect *c, int option, const char *value)
 		return 0;
 	case OPT_CHECK:
 		cli->task = CLI_CHECK;
+		return 0;
+	case OPT_IMPORT:
+		cli->task = CLI_IMPORT;
+		cli->import = value;
 		return 0;
 	case OPT_LIST:
 		cli->task = CLI_LIST_ENGINES;
@@ -198,14 +282,17 @@ refuse(struct collect *c, int what, const char *word)
 static int
 parse_all(struct collect *c, int argc, char *const argv[])
 {
+	struct option_lists lists;
 	int option, rc;
 
+	list_options(&lists);
 	opterr = 0;
 	optind = 0; /* glibc: begin anew, also its private state */
-	while ((option = getopt_long(argc, argv, "+:", long_options, NULL)) != -1) {
+	/* OpenSM takes long options behind one dash, too */
+	while ((option = getopt_long_only(argc, argv, lists.letters, lists.longs, NULL)) != -1) {
 		if (option == '?' || option == ':')
 			return refuse(c, option, argv[optind - 1]);
-		if ((rc = take(c, option, optarg)) != 0)
+		if ((rc = take(c, option_of(option), optarg)) != 0)
 			return rc;
 	}
 	if (optind < argc)
@@ -225,11 +312,13 @@ cli_parse(int argc, char *const argv[], struct cli *cli, struct fm_error *err)
 	*cli = (struct cli){ .task = CLI_RUN };
 	fm_arena_init(&cli->mem, SIZE_MAX);
 	c.overrides = fm_arena_array(&cli->mem, (size_t)argc + 1, struct conf_override);
+	c.opensm = fm_arena_array(&cli->mem, (size_t)argc + 1, struct conf_opensm_option);
 	c.dirs = fm_arena_array(&cli->mem, (size_t)argc + 1, const char *);
-	if (c.overrides == NULL || c.dirs == NULL)
+	if (c.overrides == NULL || c.opensm == NULL || c.dirs == NULL)
 		return out_of_memory(err);
 	rc = parse_all(&c, argc, argv);
 	cli->source.overrides = c.overrides;
+	cli->source.opensm = c.opensm;
 	cli->plugin_dirs = c.n_dirs > 0 ? c.dirs : NULL;
 	return rc;
 }
@@ -344,6 +433,20 @@ show_engines(const struct cli *cli, FILE *out, struct fm_error *err)
 	return rc;
 }
 
+static int
+import(const struct cli *cli, FILE *out, struct fm_error *err)
+{
+	struct engine_set set;
+	int rc = load_engines(cli, 0, &set, err);
+
+	if (rc != 0)
+		return rc;
+	say_refused(&set);
+	rc = conf_import_opensm(cli->import, &set, out, err);
+	engine_set_fini(&set);
+	return rc;
+}
+
 enum fmd_exit
 cli_inform(const struct cli *cli, FILE *out)
 {
@@ -356,6 +459,9 @@ cli_inform(const struct cli *cli, FILE *out)
 		break;
 	case CLI_CHECK:
 		rc = check(cli, out, &err);
+		break;
+	case CLI_IMPORT:
+		rc = import(cli, out, &err);
 		break;
 	case CLI_LIST_ENGINES:
 	case CLI_HELP_ENGINE:

@@ -25,6 +25,7 @@ enum fmd_exit exit_code_of(const struct fm_error *err);
 enum cli_task {
 	CLI_RUN,
 	CLI_CHECK,	  /* --check: validate the configuration */
+	CLI_IMPORT,	  /* --import-opensm FILE: print it as a fmd.conf */
 	CLI_LIST_ENGINES, /* --list-engines [--json] */
 	CLI_HELP_ENGINE,  /* --help=ENGINE */
 	CLI_HELP,
@@ -34,6 +35,7 @@ enum cli_task {
 struct cli {
 	enum cli_task task;
 	const char *engine; /* of --help=ENGINE */
+	const char *import; /* of --import-opensm */
 	bool json, once, dry_run;
 	const char *dump_dir;		/* NULL = none */
 	struct conf_source source;	/* --config and what overrides it */

@@ -21,6 +21,7 @@
 
 #include "core/conf/conf_private.h"
 #include "core/conf/conf_scan.h"
+#include "core/opensm/opensm.h"
 #include "core/overlay/rchain.h"
 #include "core/text/number.h"
 #include "core/text/readfile.h"
@@ -48,8 +49,8 @@ conf_find_instance(struct conf_private *self, const struct fm_engine *engine, co
 }
 
 /* "fattree, updn" */
-static const char *
-join_words(struct fm_arena *mem, const char *const *words, size_t n)
+const char *
+conf_join_words(struct fm_arena *mem, const char *const *words, size_t n)
 {
 	size_t bytes = 1, at = 0;
 	char *text;
@@ -72,7 +73,7 @@ conf_set(struct conf_private *self, struct option_values *values, const struct c
 	for (const struct conf_row *row = rows; row->option.type != FM_OPT_END; row++) {
 		if (!row->words || strcmp(row->option.name, key) != 0)
 			continue;
-		text = join_words(&self->mem, items, n);
+		text = conf_join_words(&self->mem, items, n);
 		return text == NULL ? conf_out_of_memory(err)
 				    : option_values_set(values, key, &text, 1, origin, err);
 	}
@@ -94,8 +95,10 @@ is_section_word(const void *arg, const char *word, size_t n)
 	return engine_find(engines, name) != NULL || conf_section_find(name) != NULL;
 }
 
+/* source: the file may be of OpenSM's form; NULL: it may not. */
 static int
-parse_file(struct conf_private *self, const char *path, struct fm_error *err)
+parse_file(struct conf_private *self, const struct conf_source *source, const char *path,
+    struct fm_error *err)
 {
 	struct conf_scan scan = { NULL, is_section_word, self->engines };
 	const char *bytes;
@@ -108,6 +111,8 @@ parse_file(struct conf_private *self, const char *path, struct fm_error *err)
 		return conf_out_of_memory(err);
 	if ((rc = conf_read_file(path, &self->mem, &bytes, &n, err)) != 0)
 		return rc;
+	if (source != NULL && opensm_is_form(bytes, n))
+		return conf_parse_opensm(self, source, scan.path, bytes, n, err);
 	if ((rc = conf_scan(&scan, bytes, n, &self->mem, &text, err)) != 0)
 		return rc;
 	if (self->peeks)
@@ -148,7 +153,7 @@ parse_conf_d(struct conf_private *self, const char *main_path, struct fm_error *
 		snprintf(path, sizeof(path), "%s/%s", dir, names[i]->d_name);
 		free(names[i]);
 		if (rc == 0)
-			rc = parse_file(self, path, err);
+			rc = parse_file(self, NULL, path, err);
 	}
 	free(names);
 	return rc;
@@ -166,9 +171,11 @@ read_all(struct conf_private *self, const struct conf_source *source, struct fm_
 	if (probe != NULL)
 		fclose(probe);
 	if (!absent && !none)
-		rc = parse_file(self, path, err);
+		rc = parse_file(self, source, path, err);
 	if (rc == 0 && !none)
 		rc = parse_conf_d(self, path, err);
+	if (rc == 0)
+		rc = conf_take_opensm_options(self, source, err);
 	for (size_t i = 0; rc == 0 && i < source->n_overrides; i++) {
 		const struct conf_override *o = &source->overrides[i];
 

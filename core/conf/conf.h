@@ -135,11 +135,18 @@ struct conf_override {
 	size_t n_items;
 };
 
+/* An option of OpenSM's command line, by the key of its file. */
+struct conf_opensm_option {
+	const char *said, *key, *value; /* "-p", "sm_priority", "3" */
+};
+
 struct conf_source {
-	const char *path; /* NULL: SYSCONF_DIR/fmd/fmd.conf, which may be absent;
-			  * "none": no file at all */
+	const char *path; /* NULL: SYSCONF_DIR/fmd/fmd.conf, which may be absent; may be of
+			   * OpenSM's form; "none": no file at all */
 	const struct conf_override *overrides; /* [n_overrides] */
 	size_t n_overrides;
+	const struct conf_opensm_option *opensm; /* [n_opensm] stronger than any file, too */
+	size_t n_opensm;
 };
 
 /* Read path, then the *.conf files of the folder conf.d beside it by name,

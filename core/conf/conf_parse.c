@@ -37,8 +37,8 @@ struct parse {
 
 static _Thread_local struct parse *current;
 
-static struct instance *
-need_instance(struct conf_private *self, const struct fm_engine *engine, const char *title)
+struct instance *
+conf_need_instance(struct conf_private *self, const struct fm_engine *engine, const char *title)
 {
 	struct instance *found = conf_find_instance(self, engine, title), i = { .engine = engine };
 	struct option_table table = option_table_of(engine), entry = entry_option_table();
@@ -122,7 +122,7 @@ values_of(cfg_t *cfg, const char *key, const struct conf_row **rows)
 		return t != NULL ? t->values : NULL;
 	}
 	*rows = NULL;
-	i = need_instance(current->self, engine, cfg_title(cfg));
+	i = conf_need_instance(current->self, engine, cfg_title(cfg));
 	if (i == NULL)
 		return NULL;
 	return is_entry_key(engine, key) ? i->entry : i->values;
@@ -254,7 +254,7 @@ on_section(cfg_t *cfg, cfg_opt_t *opt)
 {
 	cfg_t *section = cfg_opt_getnsec(opt, cfg_opt_size(opt) - 1);
 	const struct fm_engine *engine = engine_find(current->self->engines, opt->name);
-	struct instance *i = need_instance(current->self, engine, cfg_title(section));
+	struct instance *i = conf_need_instance(current->self, engine, cfg_title(section));
 
 	if (i == NULL) {
 		conf_out_of_memory(current->err);

@@ -48,6 +48,11 @@ struct conf_private {
 
 struct instance *conf_find_instance(
     struct conf_private *self, const struct fm_engine *engine, const char *title);
+/* The same; it is made where it is not there.  NULL: out of memory. */
+struct instance *conf_need_instance(
+    struct conf_private *self, const struct fm_engine *engine, const char *title);
+/* "fattree, updn" in mem, or NULL. */
+const char *conf_join_words(struct fm_arena *mem, const char *const *words, size_t n);
 /* Set a key of values, whose rows are these; words are put into one string. */
 int conf_set(struct conf_private *self, struct option_values *values, const struct conf_row *rows,
     const char *key, const char *const *items, size_t n, const struct option_origin *origin,
@@ -95,5 +100,12 @@ void conf_blank_sections(
 /* Read one text (scanned, NUL-terminated) into self; path lives in self->mem. */
 int conf_parse_text(
     struct conf_private *self, const char *path, const char *text, struct fm_error *err);
+
+/* The same of a text of OpenSM's form.  All its mistakes are told, the first is *err. */
+int conf_parse_opensm(struct conf_private *self, const struct conf_source *source, const char *path,
+    const char *text, size_t n, struct fm_error *err);
+/* OpenSM's options of the command line. */
+int conf_take_opensm_options(
+    struct conf_private *self, const struct conf_source *source, struct fm_error *err);
 
 #endif

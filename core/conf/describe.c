@@ -10,13 +10,13 @@
 #include "core/abi/options.h"
 #include "core/abi/plugin_check.h"
 #include "core/conf/conf.h"
+#include "core/opensm/opensm.h"
 #include "core/text/json_text.h"
 
 #define WIDTH 78 /* columns of text */
 
-/* text in lines of WIDTH columns, each led by lead. */
-static void
-print_wrapped(const char *text, const char *lead, FILE *out)
+void
+describe_wrapped(const char *text, const char *lead, FILE *out)
 {
 	size_t col = 0;
 
@@ -166,7 +166,7 @@ print_help(const struct fm_option *row, bool words, FILE *out)
 	fprintf(out, "  %s = ", row->name);
 	print_value(row, words, out);
 	fprintf(out, "    (%s)\n", range);
-	print_wrapped(row->help, "      ", out);
+	describe_wrapped(row->help, "      ", out);
 }
 
 void
@@ -240,7 +240,7 @@ print_commented(const struct fm_option *row, bool words, const char *indent, FIL
 
 	option_describe(row, range, sizeof(range));
 	snprintf(lead, sizeof(lead), "%s# ", indent);
-	print_wrapped(row->help, lead, out);
+	describe_wrapped(row->help, lead, out);
 	fprintf(out, "%s# %s.\n%s#%s = ", indent, range, indent, key);
 	print_value(row, words, out);
 	fprintf(out, "\n\n");
@@ -280,7 +280,7 @@ print_titled(FILE *out)
 			option_describe(&row->option, range, sizeof(range));
 			snprintf(text, sizeof(text), "%s (%s): %s", row->option.name, range,
 			    row->option.help);
-			print_wrapped(text, "# ", out);
+			describe_wrapped(text, "# ", out);
 		}
 		fputc('\n', out);
 	}
@@ -322,7 +322,7 @@ describe_conf_file(const struct engine_set *set, FILE *out)
 	    out);
 	for (size_t i = 0; (row = option_row(&entry, i)) != NULL; i++) {
 		fprintf(out, "# Any of them may say %s = %s, too:\n", row->name, row->def);
-		print_wrapped(row->help, "# ", out);
+		describe_wrapped(row->help, "# ", out);
 		fputc('\n', out);
 	}
 	for (uint32_t i = 0; i < set->n_engines; i++)
@@ -373,6 +373,71 @@ print_man_section(const struct conf_section *s, FILE *out)
 	fputc('\n', out);
 	for (const struct conf_row *row = s->rows; row->option.type != FM_OPT_END; row++)
 		print_man_row(&row->option, row->words, out);
+}
+
+/* -------------------------------------------------------- fmd-opensm(7) */
+
+static const char *
+fate_words(enum opensm_fate fate)
+{
+	switch (fate) {
+	case OPENSM_SAME:
+	case OPENSM_SPECIAL:
+		return "is ";
+	case OPENSM_SECONDS:
+		return "in seconds, is ";
+	case OPENSM_MS:
+		return "in milliseconds, is ";
+	case OPENSM_INVERSE:
+		return "is the contrary of ";
+	case OPENSM_ENGINE:
+		return "is, in the sections of the engines that have it, ";
+	case OPENSM_GUIDS:
+		return "a file, is, in the sections of the engines that have it, ";
+	case OPENSM_ALWAYS:
+		return "needs nothing: ";
+	case OPENSM_NONE:
+		return "has no counterpart: ";
+	}
+	return "";
+}
+
+void
+describe_man_opensm(FILE *out)
+{
+	const struct opensm_key *k;
+	const struct opensm_option *o;
+
+	fputs(".SH KEYS\nThe keys of OpenSM's file with their defaults.\n", out);
+	for (size_t i = 0; (k = opensm_key(i)) != NULL; i++) {
+		fprintf(out, ".TP\n.BR %s \" ", k->name);
+		print_troff(k->def, out);
+		fprintf(out, "\"\n%s", fate_words(k->fate));
+		if (k->to != NULL)
+			fprintf(out, "\n.BR %s%s%s%s\n", k->to,
+			    k->or_to != NULL ? " \" or \" " : "", k->or_to != NULL ? k->or_to : "",
+			    k->note != NULL ? " :" : " .");
+		if (k->note != NULL) {
+			print_troff(k->note, out);
+			fputs(".\n", out);
+		}
+	}
+	fputs(".SH OPTIONS\nThe options of OpenSM's command line, by the keys above.\n", out);
+	for (size_t i = 0; (o = opensm_option(i)) != NULL; i++) {
+		fputs(".TP\n.B ", out);
+		if (o->letter != '\0')
+			fprintf(out, "\\-%c, ", o->letter);
+		fputs("\\-\\-", out);
+		print_troff(o->name, out);
+		if (o->key != NULL)
+			fprintf(out, "\n%s %s\n", o->key,
+			    o->value != NULL ? o->value : "\\fIVALUE\\fR");
+		else {
+			fputs("\nIs refused: ", out);
+			print_troff(o->value, out);
+			fputs(".\n", out);
+		}
+	}
 }
 
 void

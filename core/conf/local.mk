@@ -7,6 +7,8 @@ CORE_SOURCES += \
 	core/conf/conf.h \
 	core/conf/conf_chain.c \
 	core/conf/conf_keys.c \
+	core/conf/conf_opensm.c \
+	core/conf/conf_opensm.h \
 	core/conf/conf_parse.c \
 	core/conf/conf_peek.c \
 	core/conf/conf_policies.c \

@@ -143,7 +143,7 @@ static const struct {
 	    "fmd.conf:2: unknown key sweep_intervall: did you mean sweep_interval?" },
 	{ "colour = blue\n", "fmd.conf:1: unknown key colour: fmd --help lists them" },
 	{ "lmc = 1\nlmc = 2\n", "fmd.conf:2: lmc is set twice, first in line 1" },
-	{ "lmc 1\n", "fmd.conf:1: missing equal sign after option 'lmc'" },
+	{ "fallback = yes\nlmc 1\n", "fmd.conf:2: missing equal sign after option 'lmc'" },
 	{ "good {\n\tmax_hops = 99\n}\n", "fmd.conf:2: good: max_hops = 99 is outside 1..64 hops" },
 	{ "good \"a\" {\n\tmax_hops = 99\n}\n",
 	    "fmd.conf:2: good a: max_hops = 99 is outside 1..64 hops" },

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * OpenSM's file and command line (core/opensm) as options of fmd: into the same values that
+ * libConfuse's callbacks fill, or printed as a fmd.conf.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/abi/options.h"
+#include "core/conf/conf_opensm.h"
+#include "core/conf/conf_private.h"
+#include "core/conf/describe.h"
+#include "core/opensm/opensm.h"
+#include "core/text/readfile.h"
+#include "lib/error.h"
+#include "lib/log.h"
+
+/* --------------------------------------------------------------- mistakes */
+
+/* "FILE:LINE: sentence", or "-p: sentence" of the command line. */
+static void
+place(const char *path, const struct opensm_remark *r, struct fm_error *err)
+{
+	if (r->said != NULL)
+		fm_fail(err, FM_E_CONFIG, "%s: %s", r->said, r->text);
+	else
+		conf_fail_at(err, path, r->line, "%s", r->text);
+}
+
+/* The mistakes of a file: all of them are told, the first is what the reading ends with. */
+struct mistake {
+	unsigned line;
+	const char *text;
+};
+struct told {
+	struct fm_arena *mem;
+	FM_VEC(struct mistake) list;
+	bool out_of_memory;
+};
+
+static void
+tell(struct told *t, unsigned line, const struct fm_error *err)
+{
+	struct mistake m = { line, fm_arena_strdup(t->mem, err->msg) };
+
+	t->out_of_memory |= m.text == NULL || !fm_vec_push(&t->list, m);
+}
+
+/* In the order of the lines, those of one line as they were found. */
+static void
+sort_mistakes(struct told *t)
+{
+	for (size_t i = 1; i < t->list.n; i++) {
+		struct mistake m = t->list.item[i];
+		size_t k = i;
+
+		for (; k > 0 && t->list.item[k - 1].line > m.line; k--)
+			t->list.item[k] = t->list.item[k - 1];
+		t->list.item[k] = m;
+	}
+}
+
+static int
+told_end(struct told *t, struct fm_error *err)
+{
+	size_t n = t->list.n;
+	int rc = 0;
+
+	sort_mistakes(t);
+	for (size_t i = 0; i < n && n > 1; i++)
+		log_err("conf", "%s", t->list.item[i].text);
+	if (t->out_of_memory)
+		rc = conf_out_of_memory(err);
+	else if (n == 1)
+		rc = fm_fail(err, FM_E_CONFIG, "%s", t->list.item[0].text);
+	else if (n > 1)
+		rc = fm_fail(err, FM_E_CONFIG, "%.200s (the first of %zu mistakes)",
+		    t->list.item[0].text, n);
+	fm_vec_fini(&t->list);
+	return rc;
+}
+
+/* ------------------------------------------------------------------ values */
+
+/* "FILE:LINE: max_smps = ..." gets the name of the key that stands there. */
+static int
+name_key(const struct opensm_line *l, const char *path, struct fm_error *err)
+{
+	const struct fm_error said = *err;
+
+	return conf_fail_at(
+	    err, path, l->line, "%s:%s", l->key->name, said.msg + strcspn(said.msg, " "));
+}
+
+static int
+apply(struct conf_private *self, const struct opensm_setting *s, const char *path,
+    struct fm_error *err)
+{
+	const struct option_origin origin = { .file = path, .line = s->from->line };
+	struct instance *i;
+	int rc;
+
+	if (s->engine == NULL) {
+		rc = conf_set(
+		    self, self->own, conf_row(0), s->to, s->items, s->n_items, &origin, err);
+	} else {
+		i = conf_need_instance(self, s->engine, "");
+		if (i == NULL)
+			return conf_out_of_memory(err);
+		i->file = path;
+		i->line = s->from->line;
+		rc = option_values_set(i->values, s->to, s->items, s->n_items, &origin, err);
+	}
+	if (rc != FM_E_CONFIG || strcmp(s->from->key->name, s->to) == 0 || path == NULL)
+		return rc;
+	return name_key(s->from, path, err);
+}
+
+static void
+warn_strays(const struct opensm *o, const char *path)
+{
+	if (o->strays.n > 0)
+		log_warn("conf", "%s: keys that are passed over: n=%zu", path, o->strays.n);
+	for (size_t i = 0; i < o->strays.n; i++) {
+		struct fm_error at;
+
+		place(path, &o->strays.item[i], &at);
+		log_warn("conf", "%s", at.msg);
+	}
+}
+
+static void
+tell_remarks(struct told *told, const struct opensm_remark *list, size_t n, const char *path)
+{
+	struct fm_error one;
+
+	for (size_t i = 0; i < n; i++) {
+		place(path, &list[i], &one);
+		tell(told, list[i].line, &one);
+	}
+}
+
+/* What the lines come to into self; on the command line a key without a counterpart is a
+ * mistake. */
+static int
+take(struct conf_private *self, struct opensm *o, const char *path, struct fm_error *err)
+{
+	struct told told = { .mem = &self->mem, .out_of_memory = o->out_of_memory };
+	struct fm_error one;
+	int rc;
+
+	tell_remarks(&told, o->mistakes.item, o->mistakes.n, path);
+	if (path == NULL)
+		tell_remarks(&told, o->strays.item, o->strays.n, path);
+	for (size_t i = 0; i < o->settings.n; i++) {
+		rc = apply(self, &o->settings.item[i], path, &one);
+		if (rc == FM_E_CONFIG)
+			tell(&told, o->settings.item[i].from->line, &one);
+		else if (rc != 0)
+			told.out_of_memory = true;
+	}
+	if (path != NULL)
+		warn_strays(o, path);
+	return told_end(&told, err);
+}
+
+/* ----------------------------------------------------------------- sources */
+
+static const char *
+default_chain(void)
+{
+	const struct conf_row *row;
+
+	for (size_t i = 0; (row = conf_row(i)) != NULL; i++)
+		if (strcmp(row->option.name, "chain") == 0)
+			return row->option.def;
+	return "";
+}
+
+/* The engines that the command line names, "a, b", or NULL. */
+static const char *
+firm_chain(const struct conf_source *source, struct fm_arena *mem)
+{
+	for (size_t i = source->n_overrides; i-- > 0;)
+		if (strcmp(source->overrides[i].key, "chain") == 0)
+			return conf_join_words(
+			    mem, source->overrides[i].items, source->overrides[i].n_items);
+	for (size_t i = source->n_opensm; i-- > 0;)
+		if (strcmp(source->opensm[i].key, "routing_engine") == 0)
+			return source->opensm[i].value;
+	return NULL;
+}
+
+static int
+refuse_nul(const char *path, const char *text, size_t n, struct fm_error *err)
+{
+	const char *nul = memchr(text, '\0', n);
+	unsigned line = 1;
+
+	for (const char *p = text; nul != NULL && p < nul; p++)
+		line += *p == '\n';
+	return nul == NULL ? 0 : conf_fail_at(err, path, line, "a NUL byte: this is no text file");
+}
+
+int
+conf_parse_opensm(struct conf_private *self, const struct conf_source *source, const char *path,
+    const char *text, size_t n, struct fm_error *err)
+{
+	struct opensm_chain chains = { firm_chain(source, &self->mem), default_chain() };
+	struct opensm o;
+	int rc;
+
+	if (self->peeks) /* nothing of where engines run stands there */
+		return 0;
+	if ((rc = refuse_nul(path, text, n, err)) != 0)
+		return rc;
+	opensm_init(&o, &self->mem, self->engines);
+	opensm_read(&o, text, n);
+	opensm_translate(&o, &chains, true);
+	rc = take(self, &o, path, err);
+	opensm_fini(&o);
+	return rc;
+}
+
+int
+conf_take_opensm_options(
+    struct conf_private *self, const struct conf_source *source, struct fm_error *err)
+{
+	const char *written = option_values_text(self->own, "chain");
+	struct opensm_chain chains = { firm_chain(source, &self->mem),
+		written != NULL ? written : default_chain() };
+	struct opensm o;
+	int rc;
+
+	if (self->peeks || source->n_opensm == 0)
+		return 0;
+	opensm_init(&o, &self->mem, self->engines);
+	for (size_t i = 0; i < source->n_opensm; i++)
+		opensm_say(
+		    &o, source->opensm[i].said, source->opensm[i].key, source->opensm[i].value);
+	opensm_translate(&o, &chains, false);
+	rc = take(self, &o, NULL, err);
+	opensm_fini(&o);
+	return rc;
+}
+
+/* ------------------------------------------------------------------ import */
+
+static void
+print_text(const char *text, FILE *out)
+{
+	fputc('\'', out);
+	for (; *text != '\0'; text++) {
+		if (*text == '\'' || *text == '\\')
+			fputc('\\', out);
+		fputc(*text, out);
+	}
+	fputc('\'', out);
+}
+
+static void
+print_setting(const struct opensm_setting *s, const char *indent, FILE *out)
+{
+	struct option_table table =
+	    s->engine != NULL ? option_table_of(s->engine) : conf_option_table();
+	const struct fm_option *row = option_find(&table, s->to);
+	bool words = s->engine == NULL && strcmp(s->to, "chain") == 0;
+	const struct opensm_line *l = s->from;
+	char text[512], lead[8];
+
+	snprintf(lead, sizeof(lead), "%s# ", indent);
+	if (l->line > 0)
+		snprintf(text, sizeof(text), "line %u: %s %s%s%s", l->line, l->key->name, l->value,
+		    l->key->note != NULL ? ": " : "", l->key->note != NULL ? l->key->note : "");
+	else
+		snprintf(text, sizeof(text), "No line says so, but OpenSM reads it all the same.");
+	describe_wrapped(text, lead, out);
+	fprintf(out, "%s%s = ", indent, s->to);
+	if (words || option_is_list(row)) {
+		fputs("{ ", out);
+		for (size_t i = 0; i < s->n_items; i++) {
+			fputs(i > 0 ? ", " : "", out);
+			print_text(s->items[i], out);
+		}
+		fputs(" }", out);
+	} else if (row->type == FM_OPT_STRING || row->type == FM_OPT_FILE) {
+		print_text(s->items[0], out);
+	} else {
+		fputs(s->items[0], out);
+	}
+	fputs("\n\n", out);
+}
+
+/* The settings of engines, a section each. */
+static void
+print_sections(const struct opensm *o, FILE *out)
+{
+	for (uint32_t e = 0; e < o->engines->n_engines; e++) {
+		const struct fm_engine *engine = o->engines->engines[e].engine;
+		bool any = false;
+
+		for (size_t i = 0; i < o->settings.n; i++) {
+			if (o->settings.item[i].engine != engine)
+				continue;
+			if (!any)
+				fprintf(out, "%s {\n", engine->name);
+			any = true;
+			print_setting(&o->settings.item[i], "\t", out);
+		}
+		if (any)
+			fputs("}\n\n", out);
+	}
+}
+
+/* What needs no line here: fmd does it anyway, or cannot. */
+static void
+print_others(const struct opensm *o, FILE *out)
+{
+	char text[512];
+
+	for (size_t i = 0; i < o->lines.n; i++) {
+		const struct opensm_line *l = &o->lines.item[i];
+
+		if (l->key->fate != OPENSM_ALWAYS || strcmp(l->value, l->key->def) == 0)
+			continue;
+		snprintf(text, sizeof(text), "line %u: %s %s needs nothing: %s", l->line,
+		    l->key->name, l->value, l->key->note);
+		describe_wrapped(text, "# ", out);
+		fputc('\n', out);
+	}
+	for (size_t i = 0; i < o->strays.n; i++) {
+		snprintf(text, sizeof(text), "line %u: %s", o->strays.item[i].line,
+		    o->strays.item[i].text);
+		describe_wrapped(text, "# ", out);
+		fputc('\n', out);
+	}
+}
+
+static bool
+is_set(const struct opensm *o, const char *option)
+{
+	for (size_t i = 0; i < o->settings.n; i++)
+		if (strcmp(o->settings.item[i].to, option) == 0)
+			return true;
+	return false;
+}
+
+static void
+print_import(const struct opensm *o, const char *path, FILE *out)
+{
+	fprintf(out,
+	    "# The fmd.conf of %s, as fmd --import-opensm reads it.  What\n"
+	    "# stands there at OpenSM's default is left out: fmd's own default holds, see\n"
+	    "# fmd.conf(5) and fmd-opensm(7).\n\n",
+	    path);
+	if (!is_set(o, "chain"))
+		fprintf(out, "# No routing_engine: OpenSM would take minhop, fmd has { %s }.\n\n",
+		    default_chain());
+	for (size_t i = 0; i < o->settings.n; i++)
+		if (o->settings.item[i].engine == NULL)
+			print_setting(&o->settings.item[i], "", out);
+	print_sections(o, out);
+	print_others(o, out);
+}
+
+int
+conf_import_opensm(
+    const char *path, const struct engine_set *engines, FILE *out, struct fm_error *err)
+{
+	const struct conf_source source = { .path = path };
+	struct opensm_chain chains = { NULL, default_chain() };
+	struct fm_arena mem;
+	char *whole = realpath(path, NULL), *slash = whole != NULL ? strrchr(whole, '/') : NULL;
+	const char *text;
+	struct conf *conf;
+	struct opensm o;
+	size_t n;
+	int rc;
+
+	fm_arena_init(&mem, SIZE_MAX);
+	opensm_init(&o, &mem, engines);
+	if (slash != NULL)
+		slash[1] = '\0';
+	o.folder = whole;
+	rc = conf_read_file(path, &mem, &text, &n, err);
+	if (rc == 0 && !opensm_is_form(text, n))
+		rc = fm_fail(err, FM_E_CONFIG,
+		    "%s is not of OpenSM's form: lines \"key value\" without '='", path);
+	if (rc == 0 && (rc = conf_load(&source, engines, &conf, err)) == 0) {
+		conf_put(conf); /* it was loaded for its mistakes */
+		opensm_read(&o, text, n);
+		opensm_translate(&o, &chains, true);
+		if (o.out_of_memory)
+			rc = conf_out_of_memory(err);
+		else
+			print_import(&o, path, out);
+	}
+	opensm_fini(&o);
+	fm_arena_fini(&mem);
+	free(whole);
+	return rc;
+}

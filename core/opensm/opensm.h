@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/opensm/opensm.h - OpenSM's configuration, and what stands for it here.
+ *
+ * opensm.conf is lines "key value", '#' begins a comment line, "(null)" is nothing:
+ *
+ *	lines --opensm_read--> struct opensm_line --opensm_translate--> settings of fmd's
+ *	options, keys that have no counterpart, mistakes
+ *
+ * A key at OpenSM's default says nothing: fmd's own default holds.  The rows are the whole
+ * knowledge; the man page fmd-opensm(7) is made of them.
+ */
+#ifndef CORE_OPENSM_OPENSM_H
+#define CORE_OPENSM_OPENSM_H
+
+#include "core/abi/options.h"
+#include "core/engine/plugin.h"
+#include "lib/vec.h"
+
+/* How OpenSM writes the value of a key. */
+enum opensm_form { OPENSM_BOOL, OPENSM_NUMBER, OPENSM_TEXT, OPENSM_PATH };
+
+/* What becomes of a key whose value is not OpenSM's default. */
+enum opensm_fate {
+	OPENSM_SAME,	/* the option .to has the same meaning */
+	OPENSM_SECONDS, /* .to is a duration, the value is seconds */
+	OPENSM_MS,	/* or milliseconds */
+	OPENSM_INVERSE, /* .to is yes where the key is FALSE */
+	OPENSM_ENGINE,	/* an option of the engines of the chain: .to, or else .or_to */
+	OPENSM_GUIDS,	/* the same, of a file of nodes or of rows */
+	OPENSM_SPECIAL, /* a rule of its own, opensm_translate.c */
+	OPENSM_ALWAYS,	/* fmd does so whatever is written: .note says how */
+	OPENSM_NONE	/* it has no counterpart, because .note */
+};
+
+struct opensm_key {
+	const char *name, *def; /* as OpenSM's default file has them */
+	enum opensm_form form;
+	enum opensm_fate fate;
+	const char *to, *or_to; /* options, NULL: none */
+	const char *note;	/* for the documents; of OPENSM_NONE the reason */
+};
+
+/* Row i, or NULL behind the last; the row of a key, or NULL. */
+const struct opensm_key *opensm_key(size_t i);
+const struct opensm_key *opensm_key_find(const char *name);
+
+/* Is a text of OpenSM's form and not of fmd.conf's?  Up to the first key of OpenSM's each line
+ * that holds something is a name, a blank, and neither '=' nor a brace. */
+bool opensm_is_form(const char *text, size_t n);
+
+/* A key with its value, from a file or from the command line. */
+struct opensm_line {
+	const struct opensm_key *key;
+	const char *value; /* "": nothing, also for "(null)" */
+	const char *said;  /* the option of the command line; NULL: a file */
+	unsigned line;
+};
+
+/* Something to be told of a line: without "FILE:LINE: ". */
+struct opensm_remark {
+	unsigned line;
+	const char *said; /* as of the line */
+	const char *text;
+};
+
+/* One option to be set. */
+struct opensm_setting {
+	const struct opensm_line *from;
+	const struct fm_engine *engine; /* whose option it is; NULL: the daemon's */
+	const char *to;
+	const char *const *items; /* [n_items] */
+	size_t n_items;
+};
+
+/* What a file or a command line comes to; all but the vectors is in mem. */
+struct opensm {
+	struct fm_arena *mem;
+	const struct engine_set *engines;
+	const char *folder; /* put before relative paths, "/etc/opensm/"; NULL: they stay */
+	FM_VEC(struct opensm_line) lines; /* of each key the last */
+	FM_VEC(struct opensm_setting) settings;
+	FM_VEC(struct opensm_remark) strays;   /* keys without counterpart */
+	FM_VEC(struct opensm_remark) mistakes; /* unknown keys, values of another form */
+	bool out_of_memory;
+};
+void opensm_init(struct opensm *o, struct fm_arena *mem, const struct engine_set *engines);
+void opensm_fini(struct opensm *o);
+
+/* All lines of a file; mistakes are collected. */
+void opensm_read(struct opensm *o, const char *text, size_t n);
+/* One key of the command line: said is the option, "-p". */
+void opensm_say(struct opensm *o, const char *said, const char *key, const char *value);
+/* Which engines route, "a, b": those of the command line, or NULL; where no line says it either,
+ * those by default. */
+struct opensm_chain {
+	const char *firm, *by_default;
+};
+/* Lines to settings.  of_file: what OpenSM reads though no line names it (its default files,
+ * guid2lid) counts. */
+void opensm_translate(struct opensm *o, const struct opensm_chain *chains, bool of_file);
+
+/* An option of OpenSM's command line: a key with a value, or a sentence on what to write. */
+struct opensm_option {
+	char letter;	   /* or '\0' */
+	const char *name;  /* the long one */
+	const char *key;   /* NULL: .value is what to write instead */
+	const char *value; /* NULL: it takes one */
+	bool has_value;	   /* it takes one, and is not taken */
+};
+/* Option i, or NULL behind the last. */
+const struct opensm_option *opensm_option(size_t i);
+
+/* The options of `table` that a key of an engine may stand for, and whether its value is a
+ * file of nodes; NULL: none. */
+const char *opensm_engine_option(
+    const struct opensm_key *key, const struct option_table *table, bool *is_list);
+
+#endif

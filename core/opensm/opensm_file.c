@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The lines of OpenSM's configuration.  OpenSM passes over keys that it does not know, takes
+ * "true" for FALSE and "12x" for 12; here each of them is told, all of a file at once.
+ */
+#include "core/opensm/opensm.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/opensm/opensm_private.h"
+#include "core/text/number.h"
+#include "core/text/readfile.h"
+#include "core/text/suggest.h"
+#include "lib/lines.h"
+
+#define BLANKS " \t\r"
+/* OpenSM before 3.3.6 wrote this comment into its default file without the '#'. */
+#define BARE_COMMENT "The maximum number of retries allowed"
+
+void
+opensm_init(struct opensm *o, struct fm_arena *mem, const struct engine_set *engines)
+{
+	*o = (struct opensm){ .mem = mem, .engines = engines };
+}
+
+void
+opensm_fini(struct opensm *o)
+{
+	fm_vec_fini(&o->lines);
+	fm_vec_fini(&o->settings);
+	fm_vec_fini(&o->strays);
+	fm_vec_fini(&o->mistakes);
+}
+
+/* Is the line a name, a blank and a value?  *is_key: of a key of OpenSM's. */
+static bool
+has_form(struct fm_lines *in, bool *is_key)
+{
+	const char *word = in->at;
+	char name[64];
+
+	while (in->at < in->end && (isalnum((unsigned char)*in->at) || *in->at == '_'))
+		in->at++;
+	if (in->at == word || in->at == in->end || strchr(BLANKS, *in->at) == NULL)
+		return false;
+	snprintf(name, sizeof(name), "%.*s", (int)(in->at - word), word);
+	*is_key = opensm_key_find(name) != NULL;
+	return !fm_line_is_over(in) && strchr("=+{", *in->at) == NULL &&
+	    memchr(in->at, '{', (size_t)(in->end - in->at)) == NULL;
+}
+
+bool
+opensm_is_form(const char *text, size_t n)
+{
+	struct fm_lines in = fm_lines(text, n);
+	bool any = false, is_key = false;
+
+	while (!is_key && fm_next_line(&in)) {
+		if (fm_line_is_over(&in) || *in.at == '#')
+			continue;
+		if (!has_form(&in, &is_key))
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+/* ----------------------------------------------------------------- remarks */
+
+static char *
+word_remark(struct opensm *o, const char *fmt, va_list ap)
+{
+	char text[sizeof(((struct fm_error *)0)->msg)];
+	char *copy;
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	copy = fm_arena_strdup(o->mem, text);
+	o->out_of_memory |= copy == NULL;
+	return copy;
+}
+
+void
+opensm_bad(struct opensm *o, const struct opensm_line *l, const char *fmt, ...)
+{
+	struct opensm_remark r = { .line = l->line, .said = l->said };
+	va_list ap;
+
+	va_start(ap, fmt);
+	r.text = word_remark(o, fmt, ap);
+	va_end(ap);
+	if (r.text != NULL)
+		o->out_of_memory |= !fm_vec_push(&o->mistakes, r);
+}
+
+void
+opensm_stray(struct opensm *o, const struct opensm_line *l, const char *fmt, ...)
+{
+	struct opensm_remark r = { .line = l->line, .said = l->said };
+	va_list ap;
+
+	va_start(ap, fmt);
+	r.text = word_remark(o, fmt, ap);
+	va_end(ap);
+	if (r.text != NULL)
+		o->out_of_memory |= !fm_vec_push(&o->strays, r);
+}
+
+/* ------------------------------------------------------------------- values */
+
+/* "opensm_number" may be below zero where OpenSM's default is. */
+static bool
+is_number(const char *text)
+{
+	uint64_t n;
+
+	return number_parse(text + (*text == '-'), &n);
+}
+
+static bool
+is_good(struct opensm *o, const struct opensm_line *l)
+{
+	const char *v = l->value;
+
+	switch (l->key->form) {
+	case OPENSM_BOOL:
+		if (strcmp(v, "TRUE") == 0 || strcmp(v, "FALSE") == 0)
+			return true;
+		opensm_bad(o, l,
+		    "%s %.60s: write TRUE or FALSE; OpenSM takes all but TRUE for FALSE",
+		    l->key->name, v);
+		return false;
+	case OPENSM_NUMBER:
+		if (is_number(v))
+			return true;
+		opensm_bad(
+		    o, l, "%s %.60s is no number: write it as in %s", l->key->name, v, l->key->def);
+		return false;
+	case OPENSM_TEXT:
+	case OPENSM_PATH:
+		if (strstr(v, " #") == NULL)
+			return true;
+		opensm_bad(o, l,
+		    "%s %.60s: to OpenSM the comment is a part of the value: give it a line of its "
+		    "own",
+		    l->key->name, v);
+		return false;
+	}
+	return false;
+}
+
+/* Of each key the last line counts, as OpenSM has it. */
+static void
+keep(struct opensm *o, struct opensm_line l)
+{
+	for (size_t i = 0; i < o->lines.n; i++)
+		if (o->lines.item[i].key == l.key) {
+			o->lines.item[i] = l;
+			return;
+		}
+	o->out_of_memory |= !fm_vec_push(&o->lines, l);
+}
+
+static void
+blame_unknown(struct opensm *o, const struct opensm_line *l, const char *name)
+{
+	const char *near;
+	struct suggestion s;
+
+	suggest_init(&s, name);
+	for (size_t i = 0; opensm_key(i) != NULL; i++)
+		suggest_offer(&s, opensm_key(i)->name);
+	near = suggest_best(&s);
+	if (near != NULL)
+		opensm_bad(o, l, "unknown key %.60s: did you mean %s?", name, near);
+	else
+		opensm_bad(o, l,
+		    "unknown key %.60s: man fmd-opensm lists OpenSM's; those of fmd stand in "
+		    "fmd.conf, "
+		    "or in conf.d/*.conf beside this file",
+		    name);
+}
+
+static void
+take(struct opensm *o, struct opensm_line l, const char *name, char *value)
+{
+	size_t n = strlen(value);
+
+	l.key = opensm_key_find(name);
+	if (l.key == NULL) {
+		blame_unknown(o, &l, name);
+		return;
+	}
+	if (*value == '=') {
+		opensm_bad(o, &l,
+		    "%s %.60s: there is no '=' in a file of OpenSM's form, which the first lines "
+		    "have; "
+		    "write %s %s",
+		    name, value, name, value + 1 + strspn(value + 1, BLANKS));
+		return;
+	}
+	if (n > 1 && (*value == '"' || *value == '\'') && value[n - 1] == *value) {
+		value[n - 1] = '\0';
+		value++;
+	}
+	if (l.key->form == OPENSM_NUMBER) /* OpenSM's stops there, too */
+		value[strcspn(value, BLANKS)] = '\0';
+	l.value = strcmp(value, "(null)") == 0 ? "" : value;
+	if (*l.value == '\0' && l.key->form <= OPENSM_NUMBER)
+		opensm_bad(o, &l, "%s has no value: write it as in %s %s", name, name, l.key->def);
+	else if (*l.value == '\0' || is_good(o, &l))
+		keep(o, l);
+}
+
+void
+opensm_read(struct opensm *o, const char *text, size_t n)
+{
+	struct fm_lines in = fm_lines(text, n);
+
+	while (fm_next_line(&in)) {
+		char *line, *value;
+		size_t name;
+
+		if (fm_line_is_over(&in) || *in.at == '#')
+			continue;
+		line = fm_arena_alloc(o->mem, (size_t)(in.end - in.at) + 1);
+		if (line == NULL) {
+			o->out_of_memory = true;
+			return;
+		}
+		memcpy(line, in.at, (size_t)(in.end - in.at));
+		line[in.end - in.at] = '\0';
+		if (strncmp(line, BARE_COMMENT, strlen(BARE_COMMENT)) == 0)
+			continue;
+		name = strcspn(line, BLANKS);
+		value = conf_trim(line + name);
+		line[name] = '\0';
+		take(o, (struct opensm_line){ .line = in.line }, line, value);
+	}
+}
+
+void
+opensm_say(struct opensm *o, const char *said, const char *key, const char *value)
+{
+	char *copy = fm_arena_strdup(o->mem, value);
+
+	o->out_of_memory |= copy == NULL;
+	if (copy != NULL)
+		take(o, (struct opensm_line){ .said = said }, key, copy);
+}

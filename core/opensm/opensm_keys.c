@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The keys of OpenSM 3.3.24, a row each, in the order of its default file, then those of
+ * MLNX_OFED that fmd knows.  There is no second place: the reader, --import-opensm, the options
+ * of OpenSM's command line and fmd-opensm(7) come from here.
+ */
+#include <string.h>
+
+#include "core/opensm/opensm.h"
+
+#define ROW(form_, name_, def_, fate_, to_, or_to_, note_) \
+	{ \
+		.name = name_, .def = def_, .form = OPENSM_##form_, .fate = OPENSM_##fate_, \
+		.to = to_, .or_to = or_to_, .note = note_ \
+	}
+#define SAME(form_, name_, def_) ROW(form_, name_, def_, SAME, name_, NULL, NULL)
+#define ENGINE(form_, name_, def_, to_, or_to_) ROW(form_, name_, def_, ENGINE, to_, or_to_, NULL)
+#define GUIDS(name_, to_, or_to_) ROW(PATH, name_, "(null)", GUIDS, to_, or_to_, NULL)
+#define SPECIAL(form_, name_, def_, to_, note_) ROW(form_, name_, def_, SPECIAL, to_, NULL, note_)
+#define ALWAYS(form_, name_, def_, note_) ROW(form_, name_, def_, ALWAYS, NULL, NULL, note_)
+#define NONE(form_, name_, def_, note_) ROW(form_, name_, def_, NONE, NULL, NULL, note_)
+#define YET(form_, name_, def_) NONE(form_, name_, def_, "fmd does not have it yet")
+
+#define QOS(kind) \
+	SAME(NUMBER, "qos_" kind "max_vls", "0"), SAME(NUMBER, "qos_" kind "high_limit", "-1"), \
+	    SAME(TEXT, "qos_" kind "vlarb_high", "(null)"), \
+	    SAME(TEXT, "qos_" kind "vlarb_low", "(null)"), \
+	    SAME(TEXT, "qos_" kind "sl2vl", "(null)")
+
+#define ZEROS_256 "0x0000000000000000000000000000000000000000000000000000000000000000"
+#define NO_PERFMGR "fmd does not read performance counters: perfquery and ibqueryerrors do"
+#define NO_CC "fmd does not program congestion control"
+#define JOURNAL "fmd logs to standard error, which systemd keeps: journalctl -u fmd"
+
+static const struct opensm_key rows[] = {
+	SAME(NUMBER, "guid", "0x0000000000000000"),
+	SAME(NUMBER, "m_key", "0x0000000000000000"),
+	SAME(NUMBER, "m_key_lease_period", "0"),
+	SAME(NUMBER, "m_key_protection_level", "0"),
+	YET(BOOL, "m_key_lookup", "TRUE"),
+	SAME(NUMBER, "sm_key", "0x0000000000000001"),
+	SAME(NUMBER, "sa_key", "0x0000000000000001"),
+	SAME(NUMBER, "subnet_prefix", "0xfe80000000000000"),
+	SAME(NUMBER, "lmc", "0"),
+	SPECIAL(BOOL, "lmc_esp0", "FALSE", "switch_lmc", "TRUE is the number that lmc has"),
+	SAME(NUMBER, "sm_sl", "0"),
+	SAME(NUMBER, "packet_life_time", "0x12"),
+	SAME(NUMBER, "vl_stall_count", "0x07"),
+	SAME(NUMBER, "leaf_vl_stall_count", "0x07"),
+	SAME(NUMBER, "head_of_queue_lifetime", "0x12"),
+	SAME(NUMBER, "leaf_head_of_queue_lifetime", "0x10"),
+	SPECIAL(NUMBER, "max_op_vls", "5", "max_op_vls",
+	    "the codes 1 to 5 of PortInfo are 1, 2, 4, 8 and 15 VLs"),
+	SAME(NUMBER, "force_link_speed", "15"),
+	SAME(NUMBER, "force_link_speed_ext", "31"),
+	SAME(NUMBER, "force_link_width", "255"),
+	YET(NUMBER, "fdr10", "1"),
+	SAME(NUMBER, "subnet_timeout", "18"),
+	SAME(NUMBER, "local_phy_errors_threshold", "0x08"),
+	SAME(NUMBER, "overrun_errors_threshold", "0x08"),
+	ALWAYS(BOOL, "use_mfttop", "TRUE",
+	    "fmd leaves MulticastFDBTop alone, and writes what a switch may hold"),
+
+	SAME(PATH, "partition_config_file", "/etc/opensm/partitions.conf"),
+	SPECIAL(BOOL, "no_partition_enforcement", "FALSE", "part_enforce", "TRUE is off"),
+	SAME(TEXT, "part_enforce", "both"),
+	SAME(BOOL, "allow_both_pkeys", "FALSE"),
+	SAME(BOOL, "keep_pkey_indexes", "TRUE"),
+	YET(NUMBER, "sm_assigned_guid", "0x00"),
+
+	ROW(NUMBER, "sweep_interval", "10", SECONDS, "sweep_interval", NULL, NULL),
+	SAME(BOOL, "reassign_lids", "FALSE"),
+	YET(BOOL, "force_heavy_sweep", "FALSE"),
+	SAME(BOOL, "sweep_on_trap", "TRUE"),
+
+	YET(BOOL, "port_profile_switch_nodes", "FALSE"),
+	GUIDS("port_prof_ignore_file", "ignore_guids", NULL),
+	GUIDS("hop_weights_file", "hop_weights", NULL),
+	GUIDS("port_search_ordering_file", "port_search_order", NULL),
+	GUIDS("dimn_ports_file", "port_search_order", NULL),
+	SPECIAL(TEXT, "routing_engine", "(null)", "chain",
+	    "engines have OpenSM's names; no_fallback is fallback = no, else fmd's built-in "
+	    "up/down "
+	    "comes last, where OpenSM has minhop. Where nothing is written fmd's own chain holds, "
+	    "where OpenSM has minhop"),
+	ENGINE(BOOL, "avoid_throttled_links", "FALSE", "avoid_throttled_links", NULL),
+	ENGINE(BOOL, "connect_roots", "FALSE", "connect_roots", NULL),
+	ALWAYS(BOOL, "use_ucast_cache", "FALSE", "tables that still hold are kept and repaired"),
+	ENGINE(PATH, "lid_matrix_dump_file", "(null)", "lid_matrix", NULL),
+	ENGINE(PATH, "lfts_file", "(null)", "lfts", NULL),
+	GUIDS("root_guid_file", "roots", NULL),
+	GUIDS("cn_guid_file", "cn", "compute_nodes"),
+	GUIDS("io_guid_file", "io", "io_nodes"),
+	YET(BOOL, "quasi_ftree_indexing", "FALSE"),
+	ENGINE(NUMBER, "max_reverse_hops", "0", "max_reverse_hops", NULL),
+	GUIDS("ids_guid_file", "ids", NULL),
+	GUIDS("guid_routing_order_file", "guid_routing_order", NULL),
+	YET(BOOL, "do_mesh_analysis", "FALSE"),
+	ENGINE(NUMBER, "lash_start_vl", "0", "start_vl", NULL),
+	ENGINE(NUMBER, "nue_max_num_vls", "1", "vls", NULL),
+	ENGINE(BOOL, "nue_include_switches", "FALSE", "include_switches", NULL),
+	ENGINE(BOOL, "port_shifting", "FALSE", "port_shifting", NULL),
+	ENGINE(NUMBER, "scatter_ports", "0", "scatter_ports", NULL),
+	ENGINE(
+	    BOOL, "guid_routing_order_no_scatter", "FALSE", "guid_routing_order_no_scatter", NULL),
+	NONE(PATH, "sa_db_file", "(null)",
+	    "fmd keeps what hosts registered by itself, in state_dir; OpenSM's file is not read"),
+	NONE(
+	    BOOL, "sa_db_dump", "FALSE", "fmd keeps what hosts registered by itself, in state_dir"),
+	ENGINE(PATH, "torus_config", "/etc/opensm/torus-2QoS.conf", "torus_config", NULL),
+
+	SAME(NUMBER, "sm_priority", "0"),
+	SAME(BOOL, "ignore_other_sm", "FALSE"),
+	ROW(NUMBER, "sminfo_polling_timeout", "10000", MS, "sminfo_polling_timeout", NULL, NULL),
+	SAME(NUMBER, "polling_retry_number", "4"),
+	ALWAYS(BOOL, "honor_guid2lid_file", "FALSE",
+	    "the LIDs of the store hold, also after standing by"),
+
+	SPECIAL(NUMBER, "max_wire_smps", "4", "max_smps",
+	    "0, no limit, is 4096; OpenSM's default of 4 is fmd's default of 64"),
+	NONE(NUMBER, "max_wire_smps2", "4",
+	    "an SMP without an answer gives its place up by itself, see max_smps"),
+	NONE(NUMBER, "max_smps_timeout", "600000",
+	    "an SMP without an answer gives its place up by itself, see max_smps"),
+	ROW(NUMBER, "transaction_timeout", "200", MS, "transaction_timeout", NULL, NULL),
+	SAME(NUMBER, "transaction_retries", "3"),
+	NONE(NUMBER, "long_transaction_timeout", "500",
+	    "transaction_timeout holds for all requests"),
+	NONE(NUMBER, "max_msg_fifo_timeout", "10000",
+	    "the SA answers BUSY instead of dropping requests"),
+	NONE(BOOL, "single_thread", "FALSE", "the SA has one thread always"),
+
+	NONE(BOOL, "daemon", "FALSE",
+	    "fmd stays in the foreground: systemctl start fmd, or fmd & in a shell"),
+	SAME(BOOL, "sm_inactive", "FALSE"),
+	YET(BOOL, "babbling_port_policy", "FALSE"),
+	YET(BOOL, "drop_event_subscriptions", "FALSE"),
+	NONE(BOOL, "ipoib_mcgroup_creation_validation", "TRUE", "fmd always validates them"),
+	NONE(BOOL, "mcgroup_join_validation", "TRUE", "fmd always validates them"),
+	YET(BOOL, "use_original_extended_sa_rates_only", "FALSE"),
+	YET(NUMBER, "max_rate_enum", "0"),
+	SAME(BOOL, "use_optimized_slvl", "FALSE"),
+	NONE(BOOL, "fsync_high_avail_files", "TRUE", "fmd always waits for the disk"),
+
+	NONE(BOOL, "perfmgr", "FALSE", NO_PERFMGR),
+	NONE(BOOL, "perfmgr_redir", "TRUE", NO_PERFMGR),
+	NONE(NUMBER, "perfmgr_sweep_time_s", "180", NO_PERFMGR),
+	NONE(NUMBER, "perfmgr_max_outstanding_queries", "500", NO_PERFMGR),
+	NONE(BOOL, "perfmgr_ignore_cas", "FALSE", NO_PERFMGR),
+	NONE(BOOL, "perfmgr_rm_nodes", "TRUE", NO_PERFMGR),
+	NONE(BOOL, "perfmgr_log_errors", "TRUE", NO_PERFMGR),
+	NONE(BOOL, "perfmgr_query_cpi", "TRUE", NO_PERFMGR),
+	NONE(BOOL, "perfmgr_xmit_wait_log", "FALSE", NO_PERFMGR),
+	NONE(NUMBER, "perfmgr_xmit_wait_threshold", "65535", NO_PERFMGR),
+	NONE(PATH, "event_db_dump_file", "(null)", NO_PERFMGR),
+	NONE(TEXT, "event_plugin_name", "(null)",
+	    "OpenSM's plugins read its memory: fmctl --json status and events tell the same"),
+	NONE(TEXT, "event_plugin_options", "(null)",
+	    "OpenSM's plugins read its memory: fmctl --json status and events tell the same"),
+	YET(PATH, "node_name_map_name", "(null)"),
+
+	SPECIAL(NUMBER, "log_flags", "0x03", "log_level",
+	    "ERROR alone is warn, with INFO it is notice, with VERBOSE info, with DEBUG, FUNCS or "
+	    "FRAMES debug; none of them is err"),
+	ALWAYS(BOOL, "force_log_flush", "FALSE", "each line is written at once"),
+	NONE(PATH, "log_file", "/var/log/opensm.log", JOURNAL),
+	NONE(NUMBER, "log_max_size", "0", JOURNAL),
+	NONE(BOOL, "accum_log_file", "TRUE", JOURNAL),
+	NONE(PATH, "per_module_logging_file", "/etc/opensm/per-module-logging.conf",
+	    "the parts of fmd have other names: debug"),
+	NONE(PATH, "dump_files_dir", "/var/log/", "fmd --dump=DIR names the folder of dumps"),
+	NONE(BOOL, "enable_quirks", "FALSE", "fmd has no such things to turn on"),
+	ROW(BOOL, "no_clients_rereg", "FALSE", INVERSE, "client_reregister", NULL, NULL),
+	YET(BOOL, "disable_multicast", "FALSE"),
+	ALWAYS(BOOL, "exit_on_fatal", "TRUE",
+	    "fmd does not exit: two nodes with one GUID are told and left out"),
+	NONE(TEXT, "console", "off", "the console is fmctl"),
+	NONE(NUMBER, "console_port", "10000", "the console is fmctl"),
+
+	SAME(BOOL, "qos", "FALSE"),
+	SAME(PATH, "qos_policy_file", "/etc/opensm/qos-policy.conf"),
+	YET(BOOL, "suppress_sl2vl_mad_status_errors", "FALSE"),
+	QOS(""),
+	QOS("ca_"),
+	QOS("sw0_"),
+	QOS("swe_"),
+	QOS("rtr_"),
+
+	NONE(BOOL, "congestion_control", "FALSE", NO_CC),
+	NONE(NUMBER, "cc_key", "0x0000000000000000", NO_CC),
+	NONE(NUMBER, "cc_max_outstanding_mads", "500", NO_CC),
+	NONE(NUMBER, "cc_sw_cong_setting_control_map", "0x0", NO_CC),
+	NONE(TEXT, "cc_sw_cong_setting_victim_mask", ZEROS_256, NO_CC),
+	NONE(TEXT, "cc_sw_cong_setting_credit_mask", ZEROS_256, NO_CC),
+	NONE(NUMBER, "cc_sw_cong_setting_threshold", "0x00", NO_CC),
+	NONE(NUMBER, "cc_sw_cong_setting_packet_size", "0", NO_CC),
+	NONE(NUMBER, "cc_sw_cong_setting_credit_starvation_threshold", "0x00", NO_CC),
+	NONE(TEXT, "cc_sw_cong_setting_credit_starvation_return_delay", "0:0", NO_CC),
+	NONE(NUMBER, "cc_sw_cong_setting_marking_rate", "0", NO_CC),
+	NONE(NUMBER, "cc_ca_cong_setting_port_control", "0x0000", NO_CC),
+	NONE(NUMBER, "cc_ca_cong_setting_control_map", "0x0000", NO_CC),
+	NONE(TEXT, "cc_ca_cong_setting_ccti_timer", "0 0", NO_CC),
+	NONE(TEXT, "cc_ca_cong_setting_ccti_increase", "0 0", NO_CC),
+	NONE(TEXT, "cc_ca_cong_setting_trigger_threshold", "0 0", NO_CC),
+	NONE(TEXT, "cc_ca_cong_setting_ccti_min", "0 0", NO_CC),
+	NONE(TEXT, "cc_cct", "(null)", NO_CC),
+
+	ROW(PATH, "prefix_routes_file", "/etc/opensm/prefix-routes.conf", SAME, "prefix_routes",
+	    NULL, NULL),
+	SPECIAL(BOOL, "consolidate_ipv6_snm_req", "FALSE", "ipv6_snm_mlids",
+	    "TRUE is 1; fmd's default of 64 shares less"),
+	NONE(TEXT, "log_prefix", "(null)", JOURNAL),
+
+	SAME(PATH, "pgrp_policy_file", "(null)"),
+	SAME(PATH, "topo_policy_file", "(null)"),
+	SAME(PATH, "rch_policy_file", "(null)"),
+};
+#define N_ROWS (sizeof(rows) / sizeof(*rows))
+
+const struct opensm_key *
+opensm_key(size_t i)
+{
+	return i < N_ROWS ? &rows[i] : NULL;
+}
+
+const struct opensm_key *
+opensm_key_find(const char *name)
+{
+	for (size_t i = 0; i < N_ROWS; i++)
+		if (strcmp(rows[i].name, name) == 0)
+			return &rows[i];
+	return NULL;
+}
+
+const char *
+opensm_engine_option(const struct opensm_key *key, const struct option_table *table, bool *is_list)
+{
+	*is_list = key->fate == OPENSM_GUIDS;
+	if (key->fate != OPENSM_ENGINE && key->fate != OPENSM_GUIDS)
+		return NULL;
+	if (option_find(table, key->to) != NULL)
+		return key->to;
+	return key->or_to != NULL && option_find(table, key->or_to) != NULL ? key->or_to : NULL;
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From OpenSM's lines to options of fmd.  What is at OpenSM's default says nothing; but a file
+ * that OpenSM reads by default counts where it is there, named or not.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/opensm/opensm_private.h"
+#include "core/text/number.h"
+
+#define CACHE_DIR "/var/cache/opensm" /* OpenSM's, where OSM_CACHE_DIR names no other */
+
+#define LOG_ERROR 0x01u
+#define LOG_INFO 0x02u
+#define LOG_VERBOSE 0x04u
+#define LOG_DEBUG (0x08u | 0x10u | 0x20u) /* DEBUG, FUNCS, FRAMES */
+
+static const struct opensm_line *
+find_line(const struct opensm *o, const char *key)
+{
+	for (size_t i = 0; i < o->lines.n; i++)
+		if (strcmp(o->lines.item[i].key->name, key) == 0)
+			return &o->lines.item[i];
+	return NULL;
+}
+
+static bool
+is_true(const struct opensm_line *l)
+{
+	return l != NULL && strcmp(l->value, "TRUE") == 0;
+}
+
+static uint64_t
+number_of(const struct opensm_line *l)
+{
+	uint64_t n = 0;
+
+	return number_parse(l->value, &n) ? n : 0;
+}
+
+/* A file that is read where it is there, and not missed where it is not. */
+static bool
+is_default_file(const struct opensm_key *key)
+{
+	return key->form == OPENSM_PATH && key->def[0] == '/' && key->fate != OPENSM_NONE;
+}
+
+static const char *
+base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+/* Builds of OpenSM have their default files in different folders. */
+static bool
+says_nothing(const struct opensm *o, const struct opensm_line *l)
+{
+	const char *def = strcmp(l->key->def, "(null)") == 0 ? "" : l->key->def;
+	uint64_t value, by_default;
+
+	if (*l->value != '\0' && *def != '\0' && l->key->form == OPENSM_PATH &&
+	    strcmp(base_name(l->value), base_name(def)) == 0) {
+		if (l->key->fate == OPENSM_NONE)
+			return true;
+		if (strcmp(l->key->name, "qos_policy_file") == 0 && !is_true(find_line(o, "qos")))
+			return true;
+		return access(l->value, F_OK) != 0;
+	}
+	if (l->key->form == OPENSM_NUMBER && number_parse(l->value, &value) &&
+	    number_parse(def, &by_default))
+		return value == by_default;
+	return *l->value == '\0' || strcmp(l->value, def) == 0;
+}
+
+/* ---------------------------------------------------------------- settings */
+
+static void
+set_items(struct opensm *o, const struct opensm_line *l, const struct fm_engine *engine,
+    const char *to, const char *const *items, size_t n)
+{
+	o->out_of_memory |= !fm_vec_push(&o->settings,
+	    ((struct opensm_setting){
+		.from = l, .engine = engine, .to = to, .items = items, .n_items = n }));
+}
+
+static void
+set(struct opensm *o, const struct opensm_line *l, const struct fm_engine *engine, const char *to,
+    const char *text)
+{
+	const char **item = fm_arena_array(o->mem, 1, const char *);
+
+	if (item == NULL || text == NULL) {
+		o->out_of_memory = true;
+		return;
+	}
+	*item = text;
+	set_items(o, l, engine, to, item, 1);
+}
+
+/* a and b in one. */
+static const char *
+join(struct opensm *o, const char *a, const char *b)
+{
+	size_t bytes = strlen(a) + strlen(b) + 1;
+	char *text = fm_arena_alloc(o->mem, bytes);
+
+	if (text != NULL)
+		snprintf(text, bytes, "%s%s", a, b);
+	return text;
+}
+
+/* A number with a unit, decimal. */
+static const char *
+duration(struct opensm *o, const struct opensm_line *l, const char *unit)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, number_of(l));
+	return join(o, text, unit);
+}
+
+static const char *
+spell(struct opensm *o, const struct opensm_line *l)
+{
+	if (l->key->form == OPENSM_PATH && o->folder != NULL && *l->value != '/')
+		return join(o, o->folder, l->value);
+	if (l->key->form != OPENSM_BOOL)
+		return l->value;
+	return is_true(l) ? "yes" : "no";
+}
+
+/* ----------------------------------------------------------------- engines */
+
+/* The next word of "a, b", or NULL. */
+static char *
+next_word(struct opensm *o, const char **at)
+{
+	const char *from = *at + strspn(*at, ", \t");
+	size_t n = strcspn(from, ", \t");
+	char *word = n > 0 ? fm_arena_alloc(o->mem, n + 1) : NULL;
+
+	*at = from + n;
+	if (word != NULL)
+		memcpy(word, from, n);
+	return word;
+}
+
+static void
+set_chain(struct opensm *o, const struct opensm_line *l)
+{
+	const char **items = fm_arena_array(o->mem, strlen(l->value) + 1, const char *);
+	const char *at = l->value, *near;
+	size_t n = 0;
+	char *word;
+
+	if (items == NULL) {
+		o->out_of_memory = true;
+		return;
+	}
+	while ((word = next_word(o, &at)) != NULL) {
+		if (strcmp(word, "no_fallback") == 0) {
+			set(o, l, NULL, "fallback", "no");
+		} else if (strcmp(word, "chains") == 0 || engine_find(o->engines, word) != NULL) {
+			items[n++] = word;
+		} else {
+			near = engine_nearest(o->engines, word);
+			opensm_bad(o, l, "routing_engine: there is no engine %.40s%s%s%s", word,
+			    near != NULL ? ": did you mean " : ": fmd --list-engines shows them",
+			    near != NULL ? near : "", near != NULL ? "?" : "");
+		}
+	}
+	if (n > 0)
+		set_items(o, l, NULL, l->key->to, items, n);
+}
+
+static const char *
+file_list(struct opensm *o, const struct opensm_line *l)
+{
+	const char *path = spell(o, l);
+
+	return path != NULL ? join(o, "file:", path) : NULL;
+}
+
+/* An option of those engines of the chain that have it. */
+static void
+set_engines(struct opensm *o, const struct opensm_line *l, const char *chain)
+{
+	const struct fm_engine *last = NULL;
+	const char *at = chain;
+	char *word;
+
+	while ((word = next_word(o, &at)) != NULL) {
+		const struct fm_engine *e;
+		struct option_table table;
+		const char *to;
+		bool is_list;
+
+		word[strcspn(word, ":")] = '\0';
+		e = engine_find(o->engines, word);
+		if (e == NULL || e == last)
+			continue;
+		table = option_table_of(e);
+		to = opensm_engine_option(l->key, &table, &is_list);
+		if (to == NULL)
+			continue;
+		last = e;
+		set(o, l, e, to, is_list ? file_list(o, l) : spell(o, l));
+	}
+	if (last == NULL && !is_default_file(l->key))
+		opensm_stray(o, l, "%s is not used: no engine of the chain (%.80s) has %s",
+		    l->key->name, chain, l->key->to);
+}
+
+/* ------------------------------------------------------------ rules of their own */
+
+static void
+set_op_vls(struct opensm *o, const struct opensm_line *l)
+{
+	static const char *const vls[] = { "1", "2", "4", "8", "15" };
+	uint64_t code = number_of(l);
+
+	if (code < 1 || code > 5)
+		opensm_bad(o, l,
+		    "max_op_vls %.20s is no code: 1, 2, 3, 4 and 5 are 1, 2, 4, 8 and 15 VLs",
+		    l->value);
+	else
+		set(o, l, NULL, l->key->to, vls[code - 1]);
+}
+
+static void
+set_log_level(struct opensm *o, const struct opensm_line *l)
+{
+	static const struct {
+		uint64_t flags;
+		const char *level;
+	} levels[] = { { LOG_DEBUG, "debug" }, { LOG_VERBOSE, "info" }, { LOG_INFO, "notice" },
+		{ LOG_ERROR, "warn" }, { UINT64_MAX, "err" } };
+	uint64_t flags = number_of(l);
+	size_t i = 0;
+
+	while (i + 1 < sizeof(levels) / sizeof(*levels) && (flags & levels[i].flags) == 0)
+		i++;
+	set(o, l, NULL, l->key->to, levels[i].level);
+	if (i == 0)
+		set(o, l, NULL, "debug", "all");
+}
+
+static void
+set_special(struct opensm *o, const struct opensm_line *l)
+{
+	const char *name = l->key->name;
+	const struct opensm_line *lmc = find_line(o, "lmc");
+
+	if (strcmp(name, "routing_engine") == 0)
+		set_chain(o, l);
+	else if (strcmp(name, "max_op_vls") == 0)
+		set_op_vls(o, l);
+	else if (strcmp(name, "log_flags") == 0)
+		set_log_level(o, l);
+	else if (strcmp(name, "lmc_esp0") == 0)
+		set(o, l, NULL, l->key->to, lmc != NULL ? lmc->value : "0");
+	else if (strcmp(name, "no_partition_enforcement") == 0)
+		set(o, l, NULL, l->key->to, "off");
+	else if (strcmp(name, "consolidate_ipv6_snm_req") == 0)
+		set(o, l, NULL, l->key->to, "1");
+	else if (strcmp(name, "max_wire_smps") == 0)
+		set(o, l, NULL, l->key->to, number_of(l) == 0 ? "4096" : l->value);
+}
+
+static void
+translate(struct opensm *o, const struct opensm_line *l, const char *chain)
+{
+	if (says_nothing(o, l))
+		return;
+	switch (l->key->fate) {
+	case OPENSM_SAME:
+		set(o, l, NULL, l->key->to, spell(o, l));
+		return;
+	case OPENSM_SECONDS:
+		set(o, l, NULL, l->key->to, duration(o, l, "s"));
+		return;
+	case OPENSM_MS:
+		set(o, l, NULL, l->key->to, duration(o, l, "ms"));
+		return;
+	case OPENSM_INVERSE:
+		set(o, l, NULL, l->key->to, is_true(l) ? "no" : "yes");
+		return;
+	case OPENSM_ENGINE:
+	case OPENSM_GUIDS:
+		set_engines(o, l, chain);
+		return;
+	case OPENSM_SPECIAL:
+		set_special(o, l);
+		return;
+	case OPENSM_ALWAYS:
+		return;
+	case OPENSM_NONE:
+		opensm_stray(
+		    o, l, "%s %.60s has no counterpart: %s", l->key->name, l->value, l->key->note);
+		return;
+	}
+}
+
+/* ---------------------------------------------------------- what nobody wrote */
+
+/* A line that OpenSM has in mind. */
+static void
+add_default_files(struct opensm *o)
+{
+	for (size_t i = 0; opensm_key(i) != NULL; i++) {
+		const struct opensm_key *key = opensm_key(i);
+
+		if (is_default_file(key) && find_line(o, key->name) == NULL)
+			o->out_of_memory |= !fm_vec_push(
+			    &o->lines, ((struct opensm_line){ .key = key, .value = key->def }));
+	}
+}
+
+/* The LIDs that OpenSM remembers, so that every port keeps its own. */
+static void
+set_guid2lid(struct opensm *o)
+{
+	static const struct opensm_key key = { .name = "guid2lid",
+		.def = CACHE_DIR "/guid2lid",
+		.form = OPENSM_PATH,
+		.fate = OPENSM_SAME,
+		.to = "guid2lid",
+		.note = "the LIDs that OpenSM remembers, in OSM_CACHE_DIR" };
+	static const struct opensm_line line = { .key = &key, .value = "" };
+	const char *folder = getenv("OSM_CACHE_DIR");
+	struct stat st;
+	const char *path =
+	    join(o, folder != NULL && *folder != '\0' ? folder : CACHE_DIR, "/guid2lid");
+
+	if (path == NULL || (stat(path, &st) == 0 && st.st_size > 0))
+		set(o, &line, NULL, key.to, path);
+}
+
+void
+opensm_translate(struct opensm *o, const struct opensm_chain *chains, bool of_file)
+{
+	const struct opensm_line *engines = find_line(o, "routing_engine");
+	const char *chain = chains->by_default;
+
+	if (of_file)
+		add_default_files(o);
+	if (chains->firm != NULL)
+		chain = chains->firm;
+	else if (engines != NULL && *engines->value != '\0')
+		chain = engines->value;
+	for (size_t i = 0; i < o->lines.n; i++)
+		translate(o, &o->lines.item[i], chain);
+	if (of_file)
+		set_guid2lid(o);
+}
