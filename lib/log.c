@@ -5,10 +5,14 @@
  */
 #include "lib/log.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,8 +24,12 @@ static struct {
 	void *sink_arg;
 	_Atomic enum fm_log_level level;
 	atomic_bool by_subsystem; /* debug lines: of those named in debug only */
-	char debug[128];	  /* ",route,sa,"; under the lock */
-} log_state = { .lock = PTHREAD_MUTEX_INITIALIZER, .level = FM_LOG_INFO };
+	/* under the lock */
+	char debug[128]; /* ",route,sa," */
+	int fd;
+	char path[PATH_MAX]; /* "": stderr */
+	uint64_t bytes, max_bytes;
+} log_state = { .lock = PTHREAD_MUTEX_INITIALIZER, .level = FM_LOG_INFO, .fd = STDERR_FILENO };
 
 static const char *const level_word[] = { "error", "warning", "notice", "info", "debug" };
 
@@ -68,8 +76,69 @@ fm_log_wants(enum fm_log_level level, const char *subsystem)
 	return level <= atomic_load(&log_state.level);
 }
 
+/* -1: errno. */
+static int
+open_end(const char *path, uint64_t *bytes)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+	struct stat st;
+
+	if (fd >= 0)
+		*bytes = fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+	return fd;
+}
+
+/* The lock is held. */
 static void
-to_stderr(enum fm_log_level level, const char *subsystem, const char *line)
+change_file(int fd, uint64_t bytes)
+{
+	if (log_state.fd != STDERR_FILENO)
+		close(log_state.fd);
+	log_state.fd = fd;
+	log_state.bytes = bytes;
+}
+
+int
+fm_log_open(const char *path, uint64_t max_bytes, struct fm_error *err)
+{
+	uint64_t bytes = 0;
+	int fd = STDERR_FILENO;
+
+	if (strlen(path) >= sizeof(log_state.path))
+		return fm_fail(err, FM_E_SYSTEM, "%.60s...: the name is too long", path);
+	if (*path != '\0' && (fd = open_end(path, &bytes)) < 0)
+		return fm_fail(err, FM_E_SYSTEM, "%s: %s", path, strerror(errno));
+	pthread_mutex_lock(&log_state.lock);
+	change_file(fd, bytes);
+	memmove(log_state.path, path, strlen(path) + 1);
+	log_state.max_bytes = max_bytes;
+	pthread_mutex_unlock(&log_state.lock);
+	return 0;
+}
+
+int
+fm_log_reopen(struct fm_error *err)
+{
+	return fm_log_open(log_state.path, log_state.max_bytes, err);
+}
+
+/* Without room or leave for another file this one goes on. */
+static void
+begin_anew(void)
+{
+	char old[PATH_MAX + 2];
+	uint64_t bytes;
+	int fd;
+
+	snprintf(old, sizeof(old), "%s.1", log_state.path);
+	if (rename(log_state.path, old) != 0 || (fd = open_end(log_state.path, &bytes)) < 0)
+		log_state.bytes = 0; /* not again for each line */
+	else
+		change_file(fd, bytes);
+}
+
+static void
+to_file(enum fm_log_level level, const char *subsystem, const char *line)
 {
 	struct timespec now;
 	struct tm tm;
@@ -87,8 +156,12 @@ to_stderr(enum fm_log_level level, const char *subsystem, const char *line)
 		n = sizeof(out) - 1;
 		out[n - 1] = '\n';
 	}
-	if (write(STDERR_FILENO, out, (size_t)n) < 0)
+	if (write(log_state.fd, out, (size_t)n) < 0)
 		return; /* nowhere left to complain */
+	log_state.bytes += (uint64_t)n;
+	if (log_state.max_bytes != 0 && log_state.bytes >= log_state.max_bytes &&
+	    log_state.fd != STDERR_FILENO)
+		begin_anew();
 }
 
 void
@@ -104,7 +177,7 @@ fm_vlog(enum fm_log_level level, const char *subsystem, const char *fmt, va_list
 	if (log_state.sink != NULL)
 		log_state.sink(log_state.sink_arg, level, subsystem, line);
 	else
-		to_stderr(level, subsystem, line);
+		to_file(level, subsystem, line);
 	pthread_mutex_unlock(&log_state.lock);
 }
 

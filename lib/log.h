@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/error.h"
 #include "lib/tokens.h"
 
 enum fm_log_level { FM_LOG_ERR, FM_LOG_WARN, FM_LOG_NOTICE, FM_LOG_INFO, FM_LOG_DEBUG };
@@ -28,6 +29,13 @@ void fm_log_set_level(enum fm_log_level level);
  * level says. */
 void fm_log_set_debug(const char *subsystems);
 bool fm_log_wants(enum fm_log_level level, const char *subsystem);
+
+/* Lines go to the end of this file from now on; "": to stderr.  When it has max_bytes (0: no
+ * limit), it becomes PATH.1, in place of an older one, and a new one begins.  FM_E_SYSTEM when it
+ * cannot be opened: then all stays as it was. */
+int fm_log_open(const char *path, uint64_t max_bytes, struct fm_error *err);
+/* The same file by its name once more, which somebody has moved away. */
+int fm_log_reopen(struct fm_error *err);
 
 void fm_log(enum fm_log_level level, const char *subsystem, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

@@ -411,6 +411,7 @@ SCRIPT_TESTS = \
 	tests/integration/ibsim_up.sh \
 	tests/integration/intree.sh \
 	tests/integration/outoftree.sh \
+	tests/integration/log_file.sh \
 	tests/integration/regions.sh \
 	tests/integration/reload.sh \
 	tests/integration/hardening.sh \

@@ -123,6 +123,9 @@ struct conf {
 	const char *control_socket; /* path, resolved */
 	const char *control_group;  /* "": none */
 	int log_level;		    /* enum fm_log_level */
+	const char *log_file;	    /* "": stderr */
+	int64_t log_max_size_mib;   /* 0: no limit */
+	const char *dump_files_dir; /* "": none */
 	const char *debug;	    /* subsystems, comma-separated */
 
 	struct conf_private *self;

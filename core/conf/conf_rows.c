@@ -416,6 +416,17 @@ static const struct conf_row rows[] = {
 	ENUM(NULL, "log_level", log_level, "notice", log_levels, NULL,
 	    "Messages of this level and graver are logged: notice has one line an event, debug the "
 	    "statistics of each sweep."),
+	STRING(NULL, "log_file", log_file, "", "path", false,
+	    "The log is added to this file; empty = standard error, which systemd keeps. SIGUSR1 "
+	    "opens it anew, once it has been moved away. The unit of systemd lets fmd write below "
+	    "/var/log/fmd."),
+	INT(NULL, "log_max_size", log_max_size_mib, "0", 0, 1 << 20, "MiB",
+	    "When log_file has so much it becomes FILE.1, in place of an older one, and a new one "
+	    "begins; 0 = no limit."),
+	STRING(NULL, "dump_files_dir", dump_files_dir, "", "folder", false,
+	    "Tables are written there after every sweep that brings the subnet up, as --dump=DIR "
+	    "does, which goes before it: opensm-subnet.lst, opensm.fdbs, opensm.mcfdbs, lfts and "
+	    "others."),
 	STRING(NULL, "debug", debug, "", "subsystems", false,
 	    "Comma-separated subsystems whose debug messages are logged; all = every one."),
 	{ .option = { .type = FM_OPT_END } }

@@ -254,6 +254,16 @@ on_reload_signal(evutil_socket_t fd, short what, void *arg)
 	service_tell("READY=1");
 }
 
+/* Somebody has moved the log away. */
+static void
+on_log_signal(evutil_socket_t fd, short what, void *arg)
+{
+	struct fm_error err = { 0 };
+
+	if (fm_log_reopen(&err) != 0)
+		log_err("daemon", "log_file: %s; the log goes on where it was", err.msg);
+}
+
 static bool
 is_one_shot(const struct daemon *d)
 {
@@ -264,16 +274,16 @@ static void
 dump(struct daemon *d)
 {
 	const struct plan *p = sweeper_plan(d->sweeper);
+	const char *dir = daemon_dump_dir(d);
 	struct fm_error err = { 0 };
 
-	if (d->cli->dump_dir == NULL)
+	if (dir == NULL)
 		return;
 	if (p == NULL) {
 		log_warn("daemon", "nothing to dump: the fabric has no switches or no routes");
 		return;
 	}
-	if (dump_tables(d->cli->dump_dir, p->snap, &p->tables->t, sweeper_mfts(d->sweeper), &err) !=
-	    0) {
+	if (dump_tables(dir, p->snap, &p->tables->t, sweeper_mfts(d->sweeper), &err) != 0) {
 		log_err("daemon", "tables are not dumped: %s", err.msg);
 		d->exit_code = FMD_EXIT_SYSTEM;
 	}
@@ -431,9 +441,10 @@ open_events(struct daemon *d, struct fm_error *err)
 	d->ev_term = evsignal_new(d->base, SIGTERM, on_stop_signal, d);
 	d->ev_int = evsignal_new(d->base, SIGINT, on_stop_signal, d);
 	d->ev_hup = evsignal_new(d->base, SIGHUP, on_reload_signal, d);
+	d->ev_usr1 = evsignal_new(d->base, SIGUSR1, on_log_signal, d);
 	if ((fd >= 0 && d->ev_fd == NULL) || !d->ev_pump || !d->ev_sweep || !d->ev_poll ||
 	    !d->ev_progress || !d->ev_minute || !d->ev_routed || !d->ev_term || !d->ev_int ||
-	    !d->ev_hup)
+	    !d->ev_hup || !d->ev_usr1)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for events");
 	if (d->ev_fd != NULL)
 		event_add(d->ev_fd, NULL);
@@ -441,6 +452,7 @@ open_events(struct daemon *d, struct fm_error *err)
 	event_add(d->ev_term, NULL);
 	event_add(d->ev_int, NULL);
 	event_add(d->ev_hup, NULL);
+	event_add(d->ev_usr1, NULL);
 	arm(d->ev_pump, 0);
 	arm(d->ev_minute, MINUTE_MS);
 	arm(d->ev_poll, d->conf->sminfo_polling_timeout_ms);
@@ -469,6 +481,8 @@ daemon_init(struct daemon *d, const struct cli *cli, const struct transport_kind
 	if (d->base == NULL || d->events == NULL)
 		return fm_fail(err, FM_E_SYSTEM, "libevent does not start");
 	daemon_apply_conf(d);
+	if ((rc = daemon_open_files(d->conf, err)) != 0)
+		return rc;
 	if (cli->dump_dir != NULL && (rc = dump_open(cli->dump_dir, err)) != 0)
 		return rc;
 	/* the store first: a child reads it, and is forked before there are threads */
@@ -558,6 +572,7 @@ daemon_fini(struct daemon *d)
 	free_event(d->ev_term);
 	free_event(d->ev_int);
 	free_event(d->ev_hup);
+	free_event(d->ev_usr1);
 	if (d->base != NULL)
 		event_base_free(d->base);
 	events_free(d->events);

@@ -25,7 +25,7 @@ struct daemon {
 	struct conf *conf;
 	struct event_base *base;
 	struct event *ev_fd, *ev_pump, *ev_sweep, *ev_poll, *ev_progress, *ev_minute, *ev_term,
-	    *ev_int, *ev_hup, *ev_routed;
+	    *ev_int, *ev_hup, *ev_usr1, *ev_routed;
 	int routed_fd; /* eventfd: the worker has a plan */
 	struct transport *transport;
 	struct txn_engine *txn;
@@ -68,6 +68,11 @@ void daemon_fini(struct daemon *d);
 /* settings.c */
 void daemon_settings(const struct daemon *d, struct sweep_settings *s); /* of d->conf */
 /* d->conf, for the parts that do not have it from sweep_settings */
+/* Where tables are dumped; NULL: nowhere. */
+const char *daemon_dump_dir(const struct daemon *d);
+/* The files that c has fmd write: the log goes to its own from now on.  FM_E_SYSTEM: it stays where
+ * it was. */
+int daemon_open_files(const struct conf *c, struct fm_error *err);
 void daemon_apply_conf(struct daemon *d);
 /* What was read takes effect: no sweep is running. */
 void daemon_take_conf(struct daemon *d, struct conf *fresh);

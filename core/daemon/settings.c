@@ -7,6 +7,7 @@
  * nothing.
  */
 #include "core/daemon/daemon.h"
+#include "core/daemon/dump.h"
 #include "lib/log.h"
 
 #define RELOAD_MS 1500 /* for engines to be loaded: the loop waits */
@@ -65,6 +66,26 @@ daemon_settings(const struct daemon *d, struct sweep_settings *s)
 	s->dry_run = d->cli->dry_run;
 }
 
+const char *
+daemon_dump_dir(const struct daemon *d)
+{
+	if (d->cli->dump_dir != NULL)
+		return d->cli->dump_dir;
+	return *d->conf->dump_files_dir != '\0' ? d->conf->dump_files_dir : NULL;
+}
+
+int
+daemon_open_files(const struct conf *c, struct fm_error *err)
+{
+	int rc = *c->dump_files_dir != '\0' ? dump_open(c->dump_files_dir, err) : 0;
+
+	if (rc != 0)
+		return fm_context(err, "dump_files_dir");
+	if (fm_log_open(c->log_file, (uint64_t)c->log_max_size_mib << 20, err) != 0)
+		return fm_context(err, "log_file");
+	return 0;
+}
+
 void
 daemon_apply_conf(struct daemon *d)
 {
@@ -103,6 +124,10 @@ read_again(struct daemon *d, struct fm_error *err)
 		return rc;
 	/* Regions that cannot be would leave us without tables. */
 	if (p != NULL && (rc = regions_check(&fresh->regions, p->snap, err)) != 0) {
+		conf_put(fresh);
+		return rc;
+	}
+	if ((rc = daemon_open_files(fresh, err)) != 0) {
 		conf_put(fresh);
 		return rc;
 	}

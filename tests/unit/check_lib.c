@@ -21,6 +21,7 @@
 #include "lib/printable.h"
 #include "lib/rng.h"
 #include "lib/vec.h"
+#include "tests/folder.h"
 #include "tests/run.h"
 
 START_TEST(arena_zeroes_aligns_and_keeps_to_its_budget)
@@ -393,6 +394,55 @@ START_TEST(any_bytes_are_made_printable)
 }
 END_TEST
 
+static unsigned
+n_lines(const char *path, const char *word)
+{
+	char line[256];
+	unsigned n = 0;
+	FILE *f = fopen(path, "r");
+
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL)
+		n += strstr(line, word) != NULL;
+	if (f != NULL)
+		fclose(f);
+	return n;
+}
+
+/* Lines are added to a file; one that was moved away gets none after it was opened anew; one that
+ * is full is kept once. */
+START_TEST(log_goes_to_a_file)
+{
+	char folder[FOLDER_ROOM], path[FOLDER_ROOM + 8], moved[FOLDER_ROOM + 8];
+	struct fm_error err = { 0 };
+
+	folder_make(folder);
+	snprintf(path, sizeof(path), "%s/log", folder);
+	snprintf(moved, sizeof(moved), "%s/log.1", folder);
+	folder_write(folder, "log", "what was there\n");
+	ck_assert_int_eq(fm_log_open(path, 0, &err), 0);
+	log_warn("sa", "first");
+	ck_assert_uint_eq(n_lines(path, "what was there"), 1);
+	ck_assert_uint_eq(n_lines(path, "warning sa: first"), 1);
+	ck_assert_int_eq(fm_log_open("/nonexistent/log", 0, &err), FM_E_SYSTEM);
+	ck_assert_str_eq(err.msg, "/nonexistent/log: No such file or directory");
+	log_warn("sa", "second"); /* where it was */
+	ck_assert_uint_eq(n_lines(path, "second"), 1);
+	ck_assert_int_eq(rename(path, moved), 0);
+	ck_assert_int_eq(fm_log_reopen(&err), 0);
+	log_warn("sa", "third");
+	ck_assert_uint_eq(n_lines(moved, "third"), 0);
+	ck_assert_uint_eq(n_lines(path, "third"), 1);
+	ck_assert_int_eq(fm_log_open(path, 4096, &err), 0);
+	for (int i = 0; i < 200; i++)
+		log_warn("sa", "line number %d of many", i);
+	ck_assert_uint_eq(n_lines(path, "number 199 "), 1);
+	ck_assert_uint_gt(n_lines(moved, "of many"), 50);
+	ck_assert_uint_lt(n_lines(moved, "of many"), 100);
+	ck_assert_int_eq(fm_log_open("", 0, &err), 0);
+	folder_remove(folder);
+}
+END_TEST
+
 START_TEST(log_filters_by_level_subsystem_and_rate)
 {
 	struct fm_log_bucket bucket = { .burst = 2, .every_ms = 3600000 };
@@ -436,6 +486,7 @@ main(void)
 	tcase_add_test(t, errors_carry_kind_sentence_and_context);
 	tcase_add_loop_test(t, names_are_made_printable, 0, sizeof(names) / sizeof(names[0]));
 	tcase_add_test(t, any_bytes_are_made_printable);
+	tcase_add_test(t, log_goes_to_a_file);
 	tcase_add_test(t, log_filters_by_level_subsystem_and_rate);
 	suite_add_tcase(s, t);
 	return run_suite(s);
