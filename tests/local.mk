@@ -138,6 +138,7 @@ UNIT_TESTS = \
 	tests/engine/check_engines \
 	tests/engine/check_grid \
 	tests/engine/check_alternatives \
+	tests/engine/check_base_lids \
 	tests/engine/check_by_cables \
 	tests/engine/check_compose \
 	tests/engine/check_compose_events \

@@ -118,7 +118,10 @@ static bool
 hops_alike(const struct props *p, const struct verdict *a, const struct verdict *b)
 {
 	bool roughly = p->names == PROPS_NAMES_ROUGHLY;
-	double d = a->avg_hops - b->avg_hops, may = roughly ? 0.05 * a->avg_hops : 1e-9;
+	double d = a->avg_hops - b->avg_hops,
+	       may = roughly		    ? 0.05 * a->avg_hops
+	    : p->names == PROPS_NAMES_EQUAL ? 1e-9
+					    : 0.001 * a->avg_hops;
 
 	return d <= may && d >= -may && (roughly || a->max_hops == b->max_hops);
 }

@@ -30,7 +30,7 @@
 
 /* What other names may change. */
 enum props_names {
-	PROPS_NAMES_ALIKE,   /* the largest load, by a tenth */
+	PROPS_NAMES_ALIKE,   /* the largest load, by a tenth, hops by a thousandth */
 	PROPS_NAMES_EQUAL,   /* no load: a closed form on a whole fabric */
 	PROPS_NAMES_ROUGHLY, /* hops by a twentieth, the largest load by a quarter */
 	PROPS_NAMES_MATTER   /* all but the pairs that have a path */

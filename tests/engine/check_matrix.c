@@ -76,6 +76,9 @@ static const struct fabric fabrics[] = {
 	{ "pods 4 4 2 1 3 4 seed=1", 0, false, PLAIN },
 	{ "pods 4 4 2 1 3 4 seed=1", 2, false, PLAIN },
 	{ "tree3 3 3 4 2 3 4 storage=2 seed=1", 0, false, PLAIN },
+	{ "tree3 3 3 4 2 3 4 storage=2 seed=1", 2, false, PLAIN },
+	{ "tree3 3 3 2 2 4 3 missing=1 slow=3 rails=2 aggregation=1", 0, false, PLAIN },
+	{ "tree3 3 3 2 2 4 3 missing=1 slow=3 rails=2 aggregation=1", 2, false, PLAIN },
 	{ "two-cas.net", 0, true, PLAIN },
 	{ "one-switch.net", 0, true, PLAIN },
 	{ "sm-port0.net", 0, true, PLAIN },
@@ -136,7 +139,7 @@ static const char *const fault_words[] = { "1 % of the links", "5 % of the links
  * word; one that is not named here may not refuse them all.  There it may not
  * refuse what these faults leave either.  What names may change: nothing at home
  * for closed forms, of others the largest load by a tenth; of nue, whose SLs are to stay
- * with their GUIDs when cables go, more. */
+ * with their GUIDs when cables go, and of dgshortestpath, which counts ways and not loads, more. */
 static const struct home {
 	const char *engine, *kinds;
 	unsigned endures;
@@ -156,7 +159,7 @@ static const struct home {
 	{ "dfsssp", "*", ANY, PROPS_NAMES_ALIKE, PROPS_NAMES_ALIKE },
 	{ "nue", "*", ANY, PROPS_NAMES_ROUGHLY, PROPS_NAMES_ROUGHLY },
 	{ "shortestpath", "*", ANY, PROPS_NAMES_ALIKE, PROPS_NAMES_ALIKE },
-	{ "dgshortestpath", "*", ANY, PROPS_NAMES_ALIKE, PROPS_NAMES_ALIKE },
+	{ "dgshortestpath", "*", ANY, PROPS_NAMES_ROUGHLY, PROPS_NAMES_ROUGHLY },
 	{ "auto", "*", ANY, PROPS_NAMES_ALIKE, PROPS_NAMES_ALIKE },
 	{ "fallback", "*", ANY, PROPS_NAMES_ALIKE, PROPS_NAMES_ALIKE },
 	{ "template", "pgft torus mesh", ANY, PROPS_NAMES_MATTER, PROPS_NAMES_MATTER },

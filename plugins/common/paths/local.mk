@@ -5,6 +5,8 @@ COMMON_SOURCES += \
 	plugins/common/paths/alternatives.h \
 	plugins/common/paths/arcs.c \
 	plugins/common/paths/arcs.h \
+	plugins/common/paths/base_lids.c \
+	plugins/common/paths/base_lids.h \
 	plugins/common/paths/cardinality.c \
 	plugins/common/paths/cardinality.h \
 	plugins/common/paths/lids.c \
@@ -18,6 +20,7 @@ COMMON_SOURCES += \
 nobase_fmalgo_HEADERS += \
 	plugins/common/paths/alternatives.h \
 	plugins/common/paths/arcs.h \
+	plugins/common/paths/base_lids.h \
 	plugins/common/paths/cardinality.h \
 	plugins/common/paths/lids.h \
 	plugins/common/paths/order.h \

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "plugins/common/paths/base_lids.h"
 #include "plugins/common/sssp/local_search.h"
 #include "plugins/common/tree/dmodk.h"
 
@@ -72,79 +73,22 @@ fm_balance_by_load(const struct fm_host *host, const struct fm_fabric *fab,
 
 /* ---------------------------------------------------------------- by digits */
 
-/* What the switches of one rank have in common. */
-struct rank_alike {
-	bool seen;
-	uint32_t n_hosts, n_up, n_down;
-};
-
-static uint32_t
-count_hosts(const struct fm_fabric *fab, fm_sw s)
-{
-	uint32_t n = 0;
-
-	for (fm_end e = fab->sw_first_end[s]; e < fab->sw_first_end[s + 1]; e++)
-		n += fm_is_host(fab, e);
-	return n;
-}
-
-static struct rank_alike
-look_at_switch(const struct fm_fabric *fab, const struct fm_shape *shape, fm_sw s)
-{
-	struct rank_alike is = { .seen = true, .n_hosts = count_hosts(fab, s) };
-
-	for (fm_link l = fab->sw_first_link[s]; l < fab->sw_first_link[s + 1]; l++)
-		if (shape->tree.rank[fab->link_to[l]] > shape->tree.rank[s])
-			is.n_up++;
-		else
-			is.n_down++;
-	return is;
-}
-
-/* Can the hosts of a leaf be dealt evenly to its ways up (tree/dmodk_slots.c)? */
-static bool
-can_share(const struct fm_shape *shape, const struct rank_alike *is)
-{
-	return is->n_up == 0 || is->n_hosts % is->n_up == 0 ||
-	    (is->n_hosts > is->n_up && !fm_has_wide_arcs(&shape->arcs));
-}
-
-static bool
-is_even(const struct fm_fabric *fab, const struct fm_shape *shape)
-{
-	struct rank_alike ranks[FM_TREE_MAX_RANKS] = { { 0 } };
-
-	for (fm_sw s = 0; s < fab->n_switches; s++) {
-		struct rank_alike is = look_at_switch(fab, shape, s), *all;
-
-		if (shape->tree.rank[s] >= FM_TREE_MAX_RANKS)
-			continue;
-		all = &ranks[shape->tree.rank[s]];
-		if (!all->seen)
-			*all = is;
-		if (is.n_hosts != all->n_hosts || is.n_up != all->n_up ||
-		    is.n_down != all->n_down || !can_share(shape, &is))
-			return false;
-	}
-	return true;
-}
-
-/* Digits are even where the switches of a rank are all alike.  Else what is too much goes
+/* Digits are even on regular trees.  Else what is too much goes
  * elsewhere, as far as the levels allow, so that no path goes down and up again that did
  * not before. */
 static int
 make_even(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
-    const struct fm_order *order, const struct fm_tables *out, struct fm_error *err)
+    const struct fm_dmodk *digits, const struct fm_tables *out, struct fm_error *err)
 {
 	struct fm_levels levels = { .level = shape->tree.rank };
-	struct fm_local_search_rule how = { .rule = { .order = order } };
+	struct fm_local_search_rule how = { .rule = { .order = digits->order } };
 	struct fm_order by_rank;
 	uint64_t most;
 	int rc = 0;
 
-	if (!fm_local_search_applies(fab) || is_even(fab, shape))
+	if (!fm_local_search_applies(fab) || fm_tree_is_regular(fab, &shape->arcs, digits->rank))
 		return 0;
-	if (order == NULL) {
+	if (digits->order == NULL) {
 		rc = fm_order_build(host, &shape->arcs, &levels, &by_rank, err);
 		how.also = &by_rank;
 	}
@@ -189,7 +133,7 @@ find_tiers(const struct fm_host *host, const struct fm_shape *shape, uint16_t **
 }
 
 static int
-balance_by_digits(const struct fm_host *host, const struct fm_fabric *fab,
+route_by_digits(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_shape *shape, const struct fm_dmodk *how, const struct fm_tables *out,
     struct fm_paths *found, struct fm_error *err)
 {
@@ -203,7 +147,28 @@ balance_by_digits(const struct fm_host *host, const struct fm_fabric *fab,
 	found->max_hops = paths.max_hops;
 	found->unjoined = paths.unjoined;
 	found->unjoined_hosts = paths.unjoined_hosts;
-	return make_even(host, fab, shape, how->order, out, err);
+	return make_even(host, fab, shape, how, out, err);
+}
+
+/* On whole trees the digits of base LIDs are those of LMC 0; elsewhere base LIDs are routed
+ * once more, by themselves. */
+static int
+balance_by_digits(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_shape *shape, const struct fm_dmodk *how, const struct fm_tables *out,
+    struct fm_paths *found, struct fm_error *err)
+{
+	struct fm_fabric base;
+	struct fm_tables rows;
+	int rc = route_by_digits(host, fab, shape, how, out, found, err);
+
+	if (rc != 0 || !fm_has_lmc(fab) || fm_tree_is_regular(fab, &shape->arcs, how->rank))
+		return rc;
+	if ((rc = fm_base_view(host, fab, &base, err)) != 0 ||
+	    (rc = fm_base_rows(host, fab, out, &rows, err)) != 0 ||
+	    (rc = route_by_digits(host, &base, shape, how, &rows, found, err)) != 0)
+		return rc;
+	fm_base_take(host, fab, &rows, out);
+	return 0;
 }
 
 int

@@ -30,7 +30,8 @@ shared_with(
 {
 	const struct fm_fabric *fab = a->steps->fab;
 	const uint32_t *distance = a->steps->distance;
-	fm_sw x = fab->link_to[l], y = fab->link_to[other[u]], root = a->steps->root;
+	fm_sw root = a->steps->root, x = fab->link_to[l],
+	      y = other[u] != FM_NONE ? fab->link_to[other[u]] : root;
 	uint64_t sum = l == other[u] ? CABLE : 0;
 
 	while (x != root || y != root) {

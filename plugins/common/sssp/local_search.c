@@ -14,7 +14,7 @@
 #include "plugins/common/grid/dimensions.h"
 
 #define BUDGET 4000000u /* links looked at */
-#define ENOUGH 1.05	/* of the mean */
+#define ENOUGH 1.05	/* of the mean, unless the caller says otherwise */
 
 struct local_search {
 	const struct fm_host *host;
@@ -33,6 +33,8 @@ struct local_search {
 	uint32_t *mark;
 	uint32_t path;
 	uint64_t n_looked;
+	const struct fm_local_search_rule *how;
+	bool as_before; /* routes are moved to where they were in how->prev_lft alone */
 };
 
 /* Where routes of a column are moved, and what the fullest of the new links bears then. */
@@ -123,7 +125,8 @@ look_at(struct local_search *e, uint32_t c, fm_sw s, struct move *best)
 	for (fm_link l = e->first[s]; l < e->first[s + 1]; l++) {
 		uint64_t most;
 
-		if (l == now || e->load[l] + n >= best->most || !is_right(e, c, s, l))
+		if (l == now || e->load[l] + n >= best->most || !is_right(e, c, s, l) ||
+		    (e->as_before && e->how->prev_lft[s][e->lid[c]] != e->fab->link_port[l]))
 			continue;
 		most = look_along(e, c, l, n, best->most);
 		if (most < best->most)
@@ -198,10 +201,12 @@ empty_link(struct local_search *e, fm_sw from, fm_link full, uint64_t enough)
 {
 	bool moved = false;
 
-	for (unsigned gently = 2; gently-- > 0 && !moved;)
+	for (unsigned pass = e->how->prev_lft != NULL ? 0 : 2; pass < 4 && !moved; pass++) {
+		e->as_before = pass < 2;
 		for (uint32_t c = 0; c < e->n_columns && e->load[full] > enough; c++)
 			if (link_of(e, c, from) == full)
-				moved |= empty_of_column(e, c, full, enough, gently);
+				moved |= empty_of_column(e, c, full, enough, pass % 2 == 0);
+	}
 	return moved;
 }
 
@@ -229,6 +234,12 @@ find_fullest(struct local_search *e)
 	return f;
 }
 
+static bool
+is_enough(const struct local_search *e, const struct fullest *f)
+{
+	return (double)f->most <= (e->how->enough > 0 ? e->how->enough : ENOUGH) * f->mean;
+}
+
 /* Half of what it bears more than the mean has to go, so that a link is seldom met twice. */
 static uint64_t
 make_even(struct local_search *e)
@@ -237,8 +248,7 @@ make_even(struct local_search *e)
 
 	do
 		f = find_fullest(e);
-	while (!e->host->should_stop(e->host) && (double)f.most > ENOUGH * f.mean &&
-	    e->n_looked < BUDGET &&
+	while (!e->host->should_stop(e->host) && !is_enough(e, &f) && e->n_looked < BUDGET &&
 	    empty_link(e, f.from, f.link, (uint64_t)((double)f.most + f.mean) / 2));
 	return f.most;
 }
@@ -414,16 +424,27 @@ fm_local_search(const struct fm_host *host, const struct fm_fabric *fab, const s
     const struct fm_local_search_rule *how, const struct fm_tables *out, uint64_t *most,
     struct fm_error *err)
 {
-	struct local_search e = {
-		.host = host, .fab = fab, .first = fab->sw_first_link, .to = fab->link_to
-	};
+	struct local_search e = { .host = host,
+		.fab = fab,
+		.first = fab->sw_first_link,
+		.to = fab->link_to,
+		.how = how };
+	struct fullest fullest;
 	int rc;
 
 	if ((rc = list_columns(host, &e, err)) != 0 || (rc = take_memory(&e, err)) != 0 ||
-	    (rc = find_choices(host, &e, arcs, how, err)) != 0 ||
 	    (rc = read_tables(host, &e, out, err)) != 0)
 		return rc;
+	fullest = find_fullest(&e);
+	*most = fullest.most;
+	e.n_looked = 0;
+	if (is_enough(&e, &fullest))
+		return 0;
+	if ((rc = find_choices(host, &e, arcs, how, err)) != 0)
+		return rc;
 	*most = make_even(&e);
+	if (how->moved != NULL)
+		*how->moved |= *most < fullest.most;
 	write_tables(&e, out);
 	if (host->should_stop(host))
 		return host->fail(err, FM_E_CANCELLED, "stopped while links were emptied");

@@ -32,6 +32,10 @@ struct fm_local_search_rule {
 	/* instead of both: [n_arcs] which go up (FM_ARC_UP); any path up and then down is right,
 	 * and such are those of the tables */
 	const uint8_t *way;
+	double enough; /* of the mean, for the fullest link; 0: nearly the mean */
+	/* rows before, to which what moves had best go back; or NULL */
+	const uint8_t *const *prev_lft;
+	bool *moved; /* is set where some routes were moved; or NULL */
 };
 
 /*

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "plugins/common/paths/base_lids.h"
 #include "plugins/common/sssp/local_search.h"
 #include "plugins/common/sssp/sssp_internal.h"
 
@@ -98,8 +99,8 @@ make_even(const struct fm_host *host, const struct fm_fabric *fab, const struct 
 	return fm_local_search(host, fab, plan->arcs, &how, out, &most, err);
 }
 
-int
-fm_sssp_route(const struct fm_host *host, const struct fm_fabric *fab,
+static int
+route_batched(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_sssp_plan *plan, const struct fm_tables *out, struct fm_paths *found,
     struct fm_error *err)
 {
@@ -107,9 +108,6 @@ fm_sssp_route(const struct fm_host *host, const struct fm_fabric *fab,
 	int rc;
 
 	*found = (struct fm_paths){ 0 };
-	if (fm_has_wishes(&plan->choice) || plan->rule.weight != NULL ||
-	    (plan->lids_apart && fm_has_lmc(fab)))
-		return fm_sssp_greedy(host, fab, plan, out, found, err);
 	if ((rc = fm_sssp_grow(host, fab, plan, &trees, err)) != 0 ||
 	    (rc = fm_sssp_write(host, fab, &trees, out, err)) != 0)
 		return rc;
@@ -117,4 +115,42 @@ fm_sssp_route(const struct fm_host *host, const struct fm_fabric *fab,
 	if (plan->rule.order != NULL)
 		count_unjoined(fab, plan, &trees, found);
 	return make_even(host, fab, plan, &trees, out, err);
+}
+
+static int
+route_base(const struct fm_host *host, const struct fm_fabric *base,
+    const struct fm_sssp_plan *plan, const struct fm_tables *out, struct fm_paths *found,
+    struct fm_error *err)
+{
+	if (fm_has_wishes(&plan->choice) || plan->rule.weight != NULL)
+		return fm_sssp_greedy(host, base, plan, false, out, found, err);
+	return route_batched(host, base, plan, out, found, err);
+}
+
+/* Base LIDs as they were alone; alternates beside them, on ways apart from theirs if wanted. */
+int
+fm_sssp_route(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_sssp_plan *plan, const struct fm_tables *out, struct fm_paths *found,
+    struct fm_error *err)
+{
+	bool beside = plan->lids_apart || fm_has_wishes(&plan->choice) || plan->rule.weight != NULL;
+	struct fm_paths again;
+	struct fm_fabric base;
+	struct fm_tables rows;
+	int rc;
+
+	if (!fm_has_lmc(fab))
+		return route_base(host, fab, plan, out, found, err);
+	if ((rc = fm_base_view(host, fab, &base, err)) != 0)
+		return rc;
+	if (beside && (rc = route_base(host, &base, plan, out, found, err)) == 0)
+		rc = fm_sssp_greedy(host, fab, plan, true, out, &again, err);
+	if (beside)
+		return rc;
+	if ((rc = route_batched(host, fab, plan, out, &again, err)) != 0 ||
+	    (rc = fm_base_rows(host, fab, out, &rows, err)) != 0 ||
+	    (rc = route_batched(host, &base, plan, &rows, found, err)) != 0)
+		return rc;
+	fm_base_take(host, fab, &rows, out);
+	return 0;
 }

@@ -100,18 +100,22 @@ choose_fineness(const struct grower *g)
 }
 
 /* LIDs of the switch's class c dealt to its trees t, t + 1, ..., t + n - 1: those
- * of one end to different ones. */
+ * of one end to different ones, and the base LIDs to all of them. */
 static void
 deal_lids(const struct grower *g, fm_sw sw, unsigned c, uint32_t n, uint32_t t, uint32_t *tree_of)
 {
 	const struct fm_fabric *fab = g->fab;
-	uint32_t i = 0;
+	uint32_t j = 0; /* ends of the class */
 
-	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++)
-		for (uint32_t o = 0; class_of_end(g, e) == c && o < n_lids_of(fab, e); o++, i++) {
-			tree_of[fab->end_lid[e] + o] = t + i % n;
-			g->weight[t + i % n] += c != LID_SILENT;
+	for (fm_end e = fab->sw_first_end[sw]; e < fab->sw_first_end[sw + 1]; e++) {
+		bool is_dealt = class_of_end(g, e) == c && fab->end_lid[e] != 0;
+
+		for (uint32_t o = 0; is_dealt && o < n_lids_of(fab, e); o++) {
+			tree_of[fab->end_lid[e] + o] = t + (j + o) % n;
+			g->weight[t + (j + o) % n] += c != LID_SILENT;
 		}
+		j += is_dealt;
+	}
 }
 
 /* Trees of a batch are to lie far apart, as they do not see each other: the first trees

@@ -47,6 +47,7 @@ struct greedy {
 	double *cost;	   /* [n_switches] */
 	uint32_t *hops;	   /* [n_switches] links to it */
 	uint32_t *passing; /* [n_switches] sources behind and at the switch */
+	bool beside;	   /* base LIDs are in the tables, and stay */
 };
 
 /* ------------------------------------------------------------------ choice */
@@ -172,6 +173,33 @@ note_hops(struct greedy *g, fm_sw u)
 		g->found->max_hops = g->hops[u];
 }
 
+static void
+read_tree(const struct greedy *g, uint16_t lid, fm_link *next)
+{
+	for (fm_sw u = 0; u < g->fab->n_switches; u++)
+		next[u] = fm_link_at(g->fab, u, g->out->lft[u][lid]);
+}
+
+/* What base LIDs bear that are in the tables, path by path: these may be any legal ones. */
+static void
+count_base_load(struct greedy *g)
+{
+	fm_link *next = fm_divergence_tree(&g->divergence, 0), l;
+
+	for (uint32_t i = 0; i < g->n_to_hosts; i++) {
+		fm_end end = g->to_hosts[i];
+
+		read_tree(g, g->fab->end_lid[end], next);
+		for (fm_sw s = 0; is_loading(g, end) && s < g->fab->n_switches; s++)
+			for (fm_sw u = s; g->n_hosts[s] > 0 && (l = next[u]) != FM_NONE;
+			     u = g->fab->link_to[l])
+				if (!is_ignored(g->plan->choice.ignore_links, l)) {
+					g->load[l] += g->n_hosts[s];
+					g->sum += g->n_hosts[s];
+				}
+	}
+}
+
 /* The trees of all LIDs of one end, whose next steps are in place. */
 static void
 grow_end(struct greedy *g, fm_end end, bool again)
@@ -181,7 +209,9 @@ grow_end(struct greedy *g, fm_end end, bool again)
 	g->scatter = g->plan->choice.scatter;
 	if (g->plan->choice.first_by_load && fm_bit_test(g->listed, end))
 		g->scatter = 0;
-	for (g->offset = 0; g->offset < 1u << g->fab->end_lmc[end]; g->offset++) {
+	if (g->beside)
+		read_tree(g, base, fm_divergence_tree(&g->divergence, 0));
+	for (g->offset = g->beside; g->offset < 1u << g->fab->end_lmc[end]; g->offset++) {
 		uint16_t lid = (uint16_t)(base + g->offset);
 
 		g->next = fm_divergence_tree(&g->divergence, g->offset);
@@ -324,15 +354,16 @@ take_memory(struct greedy *g, struct fm_error *err)
 
 int
 fm_sssp_greedy(const struct fm_host *host, const struct fm_fabric *fab,
-    const struct fm_sssp_plan *plan, const struct fm_tables *out, struct fm_paths *found,
-    struct fm_error *err)
+    const struct fm_sssp_plan *plan, bool beside, const struct fm_tables *out,
+    struct fm_paths *found, struct fm_error *err)
 {
 	struct greedy g = { .host = host,
 		.fab = fab,
 		.arcs = plan->arcs,
 		.plan = plan,
 		.out = out,
-		.found = found };
+		.found = found,
+		.beside = beside };
 	int rc;
 
 	*found = (struct fm_paths){ 0 };
@@ -341,8 +372,10 @@ fm_sssp_greedy(const struct fm_host *host, const struct fm_fabric *fab,
 	    (rc = fm_divergence_init(host, &g.steps, &g.divergence, err)) != 0 ||
 	    (rc = count_sources(&g, err)) != 0 || (rc = list_destinations(&g, err)) != 0)
 		return rc;
-	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+	for (fm_sw sw = 0; !beside && sw < fab->n_switches; sw++)
 		memset(out->lft[sw], FM_PORT_NONE, (size_t)fab->max_lid + 1);
+	if (beside)
+		count_base_load(&g);
 	grow_all(&g, g.to_hosts, g.n_to_hosts, false);
 	if (plan->choice.scatter == 0 && (uint64_t)fab->max_lid * fab->n_links < REGROW_BUDGET)
 		grow_all(&g, g.to_hosts, g.n_to_hosts, true);

@@ -96,12 +96,14 @@ int fm_sssp_grow_legal(struct grower *g, uint32_t rounds, struct fm_error *err);
  * Several LIDs of one end go to different chassis, else different switches,
  * else different cables, as far as equal paths allow.
  *
+ * beside: base LIDs stay as they are in the tables and are load; the other LIDs are chosen.
+ *
  * O(LIDs * links), one thread: each choice depends on those before.
  * FM_E_RESOURCE, FM_E_CANCELLED.
  */
 int fm_sssp_greedy(const struct fm_host *host, const struct fm_fabric *fab,
-    const struct fm_sssp_plan *plan, const struct fm_tables *out, struct fm_paths *found,
-    struct fm_error *err);
+    const struct fm_sssp_plan *plan, bool beside, const struct fm_tables *out,
+    struct fm_paths *found, struct fm_error *err);
 
 /* Does one link bear much more than the mean in tables from these trees (where cables are
  * parallel that is not known), and are they few? */

@@ -121,6 +121,7 @@ fm_dmodk_route(const struct fm_host *host, const struct fm_fabric *fab, const st
 	ft->out = out;
 	ft->n = fab->n_switches;
 	ft->rank = how->rank;
+	ft->has_lmc = fm_has_lmc(fab);
 	*routes = ft;
 	if ((rc = collect_groups(ft, err)) != 0 || (rc = find_levels(ft, err)) != 0 ||
 	    (rc = ft_shape(ft, err)) != 0 || (rc = ft_costs(ft, err)) != 0 ||

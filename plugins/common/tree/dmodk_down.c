@@ -217,17 +217,29 @@ fill_child_column(struct ft_row *r, const struct ft_group *g, const uint8_t *tem
 	}
 }
 
-/* Column c through several children: they take turns. */
+static bool
+is_base(const struct fm_fabric *fab, uint32_t lid)
+{
+	return fab->end_lid[fab->lid_end[lid]] == lid;
+}
+
+/* Column c through several children: base LIDs take turns, and from theirs on the other LIDs
+ * of an end. */
 static void
 fill_shared_column(struct ft_row *r, uint32_t c, const uint8_t *ports, uint32_t n)
 {
 	const struct fm_dmodk_routes *ft = r->ft;
-	uint32_t at = (c + ft->col_of[r->sw]) % n;
+	uint32_t at = (c + ft->col_of[r->sw]) % n, next = at;
 
 	for (uint32_t i = ft->col_run[c]; i < ft->col_run[c + 1]; i++)
-		for (uint32_t j = 0; j < ft->runs[i].n; j++) {
-			r->lft[ft->runs[i].lid + j] = ports[at];
-			at = at + 1 < n ? at + 1 : 0;
+		for (uint32_t lid = ft->runs[i].lid; lid < ft->runs[i].lid + ft->runs[i].n; lid++) {
+			if (!ft->has_lmc || is_base(ft->fab, lid)) {
+				at = next;
+				next = next + 1 < n ? next + 1 : 0;
+			} else {
+				at = at + 1 < n ? at + 1 : 0;
+			}
+			r->lft[lid] = ports[at];
 		}
 }
 

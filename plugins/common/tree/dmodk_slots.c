@@ -222,35 +222,58 @@ ways_of_leaves(const struct fm_dmodk_routes *ft, const struct maker *m)
 	return ways;
 }
 
+/* How many hosts of a class at a leaf share its ways up evenly; the others are too many. */
+static uint32_t
+main_size(const struct fm_dmodk_routes *ft, unsigned class, uint32_t ways)
+{
+	uint32_t size = ft->class_size[class], main = ways > 1 ? size / ways * ways : 0;
+
+	return main > 0 ? main : size;
+}
+
 /* Where the hosts of a class at a leaf are no multiple of its ways up, those that are
  * too many have numbers of their own, a row of ways each: so they leave no gap in the
  * digits of the others, and differ in those above. */
 static uint32_t
-number_of(struct fm_dmodk_routes *ft, uint32_t c, unsigned class, uint32_t place, uint32_t ways,
-    uint16_t lid)
+number_of(
+    const struct fm_dmodk_routes *ft, uint32_t c, unsigned class, uint32_t place, uint32_t ways)
 {
-	uint32_t size = ft->class_size[class], main = ways > 1 ? size / ways * ways : 0;
+	uint32_t size = ft->class_size[class], main = main_size(ft, class, ways);
 
 	/* sources look at the digits of an upper switch, where successive numbers are the same */
 	if (ft->rank[ft->col_sw[c]] > 0)
 		return c * size + place * ft->divider[ft->col_sw[c]];
-	if (main == 0 || main == size)
-		return c * size + place;
-	if (place < main)
+	if (place < main || main == size)
 		return c * main + place;
-	if (lid > 0 && lid < ft->n_lids)
-		ft->surplus[ft->n_surplus++] = lid;
 	return (c * (size - main) + place - main) * ways;
 }
 
+/* The LIDs of an end, from that number on. */
+static void
+number_end(struct fm_dmodk_routes *ft, fm_end e, uint32_t c, uint32_t number, bool is_surplus,
+    uint32_t turn)
+{
+	uint32_t lid = ft->fab->end_lid[e];
+
+	for (uint32_t o = 0; lid != 0 && o < 1u << ft->fab->end_lmc[e] && lid + o < ft->n_lids;
+	     o++) {
+		ft->lid_col[lid + o] = (uint16_t)c;
+		ft->number[lid + o] = number + o;
+		if (is_surplus)
+			ft->surplus[ft->n_surplus++] =
+			    (struct ft_surplus){ (uint16_t)(lid + o), turn + o };
+	}
+}
+
 /* Numbers: hosts of a class by leaf and place in the leaf, in steps of its size; the LIDs
- * of one port take successive numbers; switches and others apart, by column. */
+ * of one port take successive numbers, so alternates go as base LIDs of the hosts after it;
+ * switches and others apart, by column. */
 static void
 number_lids(struct fm_dmodk_routes *ft, const struct maker *m)
 {
 	const struct fm_fabric *fab = ft->fab;
 	uint32_t *order = ft->out->size > offsetof(struct fm_tables, order) ? ft->out->order : NULL;
-	uint32_t n_other = 0, ways = fm_has_lmc(fab) ? 0 : ways_of_leaves(ft, m);
+	uint32_t n_other = 0, n_surplus = 0, ways = ways_of_leaves(ft, m);
 
 	memset(ft->lid_col, 0xff, ft->n_lids * sizeof(*ft->lid_col));
 	for (uint32_t c = 0; c < ft->n; c++) {
@@ -258,21 +281,21 @@ number_lids(struct fm_dmodk_routes *ft, const struct maker *m)
 		uint32_t n_here[FM_DMODK_CLASSES] = { 0 };
 
 		for (fm_end e = fab->sw_first_end[s]; e < fab->sw_first_end[s + 1]; e++) {
-			uint32_t lid = fab->end_lid[e], last = lid + (1u << fab->end_lmc[e]) - 1;
 			bool host =
 			    fab->end_kind[e] == FM_END_CA || fab->end_kind[e] == FM_END_ROUTER;
 			unsigned k = ft->how->class != NULL ? ft->how->class[e] : 0u;
-			uint32_t place = host ? n_here[k]++ : 0;
-			uint32_t t = host ? number_of(ft, c, k, place, ways, (uint16_t)lid)
+			uint32_t place = host ? n_here[k]++ : 0, lid = fab->end_lid[e];
+			uint32_t t = host			? number_of(ft, c, k, place, ways)
 			    : fab->end_kind[e] == FM_END_SWITCH ? c
 								: n_other++;
+			bool is_surplus = host && ft->rank[s] == 0 && lid != 0 &&
+			    place >= main_size(ft, k, ways) &&
+			    main_size(ft, k, ways) < ft->class_size[k];
 
 			if (order != NULL && lid != 0 && fab->end_kind[e] == FM_END_CA && k == 0u)
 				order[lid] = c * ft->class_size[k] + place;
-			for (; lid != 0 && lid <= last && lid < ft->n_lids; lid++) {
-				ft->lid_col[lid] = (uint16_t)c;
-				ft->number[lid] = t++;
-			}
+			number_end(ft, e, c, t, is_surplus, n_surplus);
+			n_surplus += is_surplus;
 		}
 	}
 }

@@ -73,6 +73,12 @@ struct ft_run {
 	uint16_t lid, n;
 };
 
+/* A LID that each leaf goes to by another way, and where those ways begin. */
+struct ft_surplus {
+	uint16_t lid;
+	uint32_t turn;
+};
+
 /* A LID that got another number, and the one it had. */
 struct ft_moved {
 	uint16_t lid;
@@ -99,6 +105,7 @@ struct fm_dmodk_routes {
 	uint32_t *first_child;	 /* [n] where these begin */
 	bool parallel;		 /* some cables run side by side */
 	uint32_t *n_hosts;	 /* [n] CA and router ports */
+	bool has_lmc;		 /* some ends have several LIDs */
 	uint16_t *level;	 /* [n] up = towards larger; different for parent and child */
 	const uint8_t *demoted;	 /* [n] put below a switch of a lower tier (order.h) */
 	const uint8_t *aside;	 /* [n] switches that links into demoted ones are for */
@@ -134,7 +141,7 @@ struct fm_dmodk_routes {
 	uint32_t *number;     /* [n_lids] topological number of a LID */
 	/* Hosts of a class at a leaf beyond a multiple of its ways up: their LIDs, to which each
 	 * leaf goes by another way */
-	uint16_t *surplus; /* [n_surplus] */
+	struct ft_surplus *surplus; /* [n_surplus] */
 	uint32_t n_surplus;
 	struct ft_moved *moved; /* [n_moved] */
 	uint32_t n_moved;

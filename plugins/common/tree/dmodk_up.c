@@ -240,8 +240,9 @@ place_surplus(struct ft_row *r)
 	const struct fm_dmodk_routes *ft = r->ft;
 
 	for (uint32_t i = 0; i < ft->n_surplus; i++) {
-		uint16_t lid = ft->surplus[i];
-		uint8_t slot = (uint8_t)((i + ft->col_of[r->sw]) % r->b->n_nominal);
+		uint16_t lid = ft->surplus[i].lid;
+		uint32_t turn = ft->surplus[i].turn + ft->col_of[r->sw];
+		uint8_t slot = (uint8_t)(turn % r->b->n_nominal);
 
 		if (r->port[slot] != FM_PORT_NONE && ft_leads(r->w, ft->lid_col[lid], slot))
 			r->lft[lid] = r->port[slot];

@@ -56,3 +56,60 @@ fm_tree_build(const struct fm_host *host, const struct fm_fabric *fab, const str
 	out->levelled &= out->n_ranks > 1 && out->n_ranks <= FM_TREE_MAX_RANKS;
 	return 0;
 }
+
+/* What the switches of one rank have in common. */
+struct rank_alike {
+	bool seen;
+	uint32_t n_hosts, n_up, n_down;
+};
+
+static uint32_t
+count_hosts(const struct fm_fabric *fab, fm_sw s)
+{
+	uint32_t n = 0;
+
+	for (fm_end e = fab->sw_first_end[s]; e < fab->sw_first_end[s + 1]; e++)
+		n += fm_is_host(fab, e);
+	return n;
+}
+
+static struct rank_alike
+look_at_switch(const struct fm_fabric *fab, const uint16_t *rank, fm_sw s)
+{
+	struct rank_alike is = { .seen = true, .n_hosts = count_hosts(fab, s) };
+
+	for (fm_link l = fab->sw_first_link[s]; l < fab->sw_first_link[s + 1]; l++)
+		if (rank[fab->link_to[l]] > rank[s])
+			is.n_up++;
+		else
+			is.n_down++;
+	return is;
+}
+
+/* Can the hosts of a leaf be dealt evenly to its ways up (tree/dmodk_slots.c)? */
+static bool
+can_share(const struct fm_arcs *arcs, const struct rank_alike *is)
+{
+	return is->n_up == 0 || is->n_hosts % is->n_up == 0 ||
+	    (is->n_hosts > is->n_up && arcs->n_arcs == arcs->link[arcs->n_arcs]);
+}
+
+bool
+fm_tree_is_regular(const struct fm_fabric *fab, const struct fm_arcs *arcs, const uint16_t *rank)
+{
+	struct rank_alike ranks[FM_TREE_MAX_RANKS] = { { 0 } };
+
+	for (fm_sw s = 0; s < fab->n_switches; s++) {
+		struct rank_alike is = look_at_switch(fab, rank, s), *all;
+
+		if (rank[s] >= FM_TREE_MAX_RANKS)
+			continue;
+		all = &ranks[rank[s]];
+		if (!all->seen)
+			*all = is;
+		if (is.n_hosts != all->n_hosts || is.n_up != all->n_up ||
+		    is.n_down != all->n_down || !can_share(arcs, &is))
+			return false;
+	}
+	return true;
+}

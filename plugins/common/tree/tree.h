@@ -24,4 +24,9 @@ struct fm_tree {
 int fm_tree_build(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_arcs *arcs, struct fm_tree *out, struct fm_error *err);
 
+/* Are the switches of each rank all alike, and the hosts of a leaf dealt evenly to its ways
+ * up, so that digits leave nothing uneven?  rank: [n_switches] hops from the leaves.  O(links). */
+bool fm_tree_is_regular(
+    const struct fm_fabric *fab, const struct fm_arcs *arcs, const uint16_t *rank);
+
 #endif

@@ -7,10 +7,16 @@
  *
  * Promises: never up after down, so no credit loops on one VL; the tables
  * depend on structure and GUIDs, not on LIDs, ports or names (GUIDs order what
- * structure cannot tell apart).  prev is asked only for displaced LIDs.
+ * structure cannot tell apart).  prev is asked only for displaced LIDs, and where arithmetic
+ * leaves a link more than half as much again as the mean and some of that is moved.
  */
 #include "lib/log.h"
+#include "plugins/common/paths/base_lids.h"
+#include "plugins/common/sssp/local_search.h"
+#include "plugins/common/tree/tree.h"
 #include "plugins/engines/fattree/fattree.h"
+
+#define ENOUGH 1.5 /* times the mean, on the fullest link */
 
 static const struct fattree_options no_options = { .max_reverse_hops = FT_ANY_REVERSE_HOPS };
 
@@ -85,6 +91,89 @@ find_order(const struct fattree *ft, struct fm_order *out, struct fm_error *err)
 	return fm_order_build(ft->host, &ways, &levels, out, err);
 }
 
+/* What arithmetic leaves too much on one link goes elsewhere, by the same order.  Not where some
+ * hosts are balanced by themselves, and not more than it takes: shifts run best as they are. */
+static int
+make_even(const struct fattree *ft, const struct fm_fabric *fab, const struct fm_dmodk *how,
+    const struct fm_tables *out, bool *moved, struct fm_error *err)
+{
+	const struct fm_local_search_rule rule = { .rule = { .order = how->order },
+		.enough = ENOUGH,
+		.prev_lft = how->prev_lft,
+		.moved = moved };
+	uint64_t most;
+
+	if (!fm_local_search_applies(fab) || how->class != NULL || ft->tiers.n_ignored > 0 ||
+	    ft->opt->max_reverse_hops < FT_ANY_REVERSE_HOPS)
+		return 0;
+	return fm_local_search(ft->host, fab, &ft->arcs, &rule, out, &most, err);
+}
+
+/* Entries for base LIDs that differ from those before. */
+static uint64_t
+count_changes(
+    const struct fm_fabric *fab, const struct fm_tables *out, const uint8_t *const *prev_lft)
+{
+	uint64_t n = 0;
+
+	for (fm_sw s = 0; s < fab->n_switches; s++)
+		for (fm_end e = 0; e < fab->n_ends; e++)
+			n += out->lft[s][fab->end_lid[e]] != prev_lft[s][fab->end_lid[e]];
+	return n;
+}
+
+/* As if there had been no tables before, into `out` where that changes less of them: what is
+ * moved back one by one does not always end where it was. */
+static int
+try_anew(const struct fattree *ft, const struct fm_fabric *base, const struct fm_dmodk *how,
+    const struct fm_tables *out, struct fm_error *err)
+{
+	struct fm_dmodk anew = *how;
+	const struct fm_dmodk_routes *routes;
+	struct fm_tables rows;
+	bool moved = false;
+	int rc;
+
+	anew.prev_lft = NULL;
+	if ((rc = fm_base_rows(ft->host, base, out, &rows, err)) != 0 ||
+	    (rc = fm_dmodk_route(ft->host, base, &anew, &rows, &routes, err)) != 0 ||
+	    (rc = make_even(ft, base, &anew, &rows, &moved, err)) != 0)
+		return rc;
+	if (count_changes(base, &rows, how->prev_lft) < count_changes(base, out, how->prev_lft))
+		fm_base_take(ft->host, base, &rows, out);
+	return 0;
+}
+
+static int
+even_base(const struct fattree *ft, const struct fm_fabric *base, const struct fm_dmodk *how,
+    const struct fm_tables *out, struct fm_error *err)
+{
+	bool moved = false;
+	int rc = make_even(ft, base, how, out, &moved, err);
+
+	return rc != 0 || !moved || how->prev_lft == NULL ? rc : try_anew(ft, base, how, out, err);
+}
+
+/* Off regular trees: what is beyond arithmetic, and base LIDs as if there were no others. */
+static int
+route_base(const struct fattree *ft, const struct fm_dmodk *how, struct fm_error *err)
+{
+	const struct fm_dmodk_routes *routes;
+	struct fm_fabric base;
+	struct fm_tables rows;
+	int rc;
+
+	if (!fm_has_lmc(ft->fab))
+		return even_base(ft, ft->fab, how, ft->out, err);
+	if ((rc = fm_base_view(ft->host, ft->fab, &base, err)) != 0 ||
+	    (rc = fm_base_rows(ft->host, ft->fab, ft->out, &rows, err)) != 0 ||
+	    (rc = fm_dmodk_route(ft->host, &base, how, &rows, &routes, err)) != 0 ||
+	    (rc = even_base(ft, &base, how, &rows, err)) != 0)
+		return rc;
+	fm_base_take(ft->host, ft->fab, &rows, ft->out);
+	return 0;
+}
+
 static int
 fattree_route(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_request *req,
     const void *opts, struct fm_tables *out, struct fm_error *err)
@@ -106,8 +195,11 @@ fattree_route(const struct fm_host *host, const struct fm_fabric *fab, const str
 	how.order = &order;
 	if ((rc = ft_classes(&ft, &how.class, err)) != 0 ||
 	    (rc = find_order(&ft, &order, err)) != 0 ||
-	    (rc = fm_dmodk_route(host, fab, &how, out, &routes, err)) != 0 ||
-	    (rc = ft_limit_reverse(&ft, err)) != 0)
+	    (rc = fm_dmodk_route(host, fab, &how, out, &routes, err)) != 0)
+		return rc;
+	if (!fm_tree_is_regular(fab, &ft.arcs, ft.tiers.rank))
+		rc = route_base(&ft, &how, err);
+	if (rc != 0 || (rc = ft_limit_reverse(&ft, err)) != 0)
 		return rc;
 	return fm_dmodk_alternatives(routes, out, err);
 }

@@ -85,6 +85,7 @@
 #include <string.h>
 
 #include "plugins/common/layers/layered.h"
+#include "plugins/common/paths/base_lids.h"
 #include "plugins/common/paths/lids.h"
 #include "plugins/common/sssp/local_search.h"
 #include "plugins/common/updown/updown.h"
@@ -154,7 +155,8 @@ static const struct trial trials[] = {
 
 struct nue {
 	const struct fm_host *host;
-	const struct fm_fabric *fab;
+	const struct fm_fabric *fab; /* with base LIDs alone: what trials are judged by */
+	const struct fm_fabric *all; /* with alternates */
 	const struct nue_options *options;
 	const struct fm_tables *out;
 	struct fm_shape shape;
@@ -177,14 +179,11 @@ grow_end(struct nue *n, fm_sw sw, fm_end e)
 {
 	uint16_t base = n->fab->end_lid[e];
 
-	for (uint32_t k = 0; k < 1u << n->fab->end_lmc[e]; k++) {
-		if (n->host->should_stop(n->host) ||
-		    !nue_tree_grow(
-			&n->trees, sw, base, (uint16_t)(base + k), fm_is_host(n->fab, e)))
-			return false;
-		if (++n->n_done % 256 == 0)
-			n->host->progress(n->host, n->n_done, n->n_lids);
-	}
+	if (n->host->should_stop(n->host) ||
+	    !nue_tree_grow(&n->trees, sw, base, base, fm_is_host(n->fab, e)))
+		return false;
+	if (++n->n_done % 256 == 0)
+		n->host->progress(n->host, n->n_done, n->n_lids);
 	return true;
 }
 
@@ -278,11 +277,9 @@ regrow(struct nue *n, const struct trial *t)
 	if ((uint64_t)n->n_lids * fab->n_links > REGROW_BUDGET || n->n_trees != FM_NONE)
 		return;
 	for (fm_end e = 0; e < fab->sw_first_end[fab->n_switches]; e++)
-		for (uint32_t k = 0; fm_is_host(fab, e) && fab->end_lid[e] != 0 &&
-		     k < 1u << fab->end_lmc[e] && !n->host->should_stop(n->host);
-		     k++)
-			nue_tree_regrow(&n->trees, fab->end_sw[e], fab->end_lid[e],
-			    (uint16_t)(fab->end_lid[e] + k));
+		if (fm_is_host(fab, e) && fab->end_lid[e] != 0 && !n->host->should_stop(n->host))
+			nue_tree_regrow(
+			    &n->trees, fab->end_sw[e], fab->end_lid[e], fab->end_lid[e]);
 	if (nue_trees_load(&n->trees, &mean) > before)
 		run_trial(n, t);
 }
@@ -401,11 +398,32 @@ prefer_one_vl(struct nue *n, struct trial *best, bool *made, struct fm_error *er
 
 /* -------------------------------------------------------------------- tables */
 
+/* The other LIDs beside the base LIDs, or where there is no room for them on the same way. */
+static void
+grow_alternates(struct nue *n)
+{
+	const struct fm_fabric *fab = n->all;
+
+	for (fm_end e = 0; e < fab->sw_first_end[fab->n_switches]; e++)
+		for (uint32_t k = 1; fab->end_lid[e] != 0 && k < 1u << fab->end_lmc[e] &&
+		     !n->host->should_stop(n->host);
+		     k++) {
+			uint16_t base = fab->end_lid[e], lid = (uint16_t)(base + k);
+
+			if (nue_tree_grow(&n->trees, fab->end_sw[e], base, lid, fm_is_host(fab, e)))
+				continue;
+			if (n->trees.lanes != NULL)
+				nue_lanes_undo(&n->lanes);
+			for (fm_sw s = 0; s < fab->n_switches; s++)
+				n->out->lft[s][lid] = n->out->lft[s][base];
+		}
+}
+
 static void
 write_sls(void *arg, uint32_t s, unsigned worker)
 {
 	const struct nue *n = arg;
-	const struct fm_fabric *fab = n->fab;
+	const struct fm_fabric *fab = n->all;
 
 	memset(n->out->sl[s], 0, fab->max_lid + (size_t)1);
 	for (fm_sw to = 0; to < fab->n_switches; to++) {
@@ -499,9 +517,6 @@ choose_trees(const struct nue *n)
 
 	if ((uint64_t)n->n_lids * fab->n_links <= TREES_BUDGET)
 		return FM_NONE;
-	for (fm_end e = 0; e < fab->n_ends; e++)
-		if (fab->end_lmc[e] > 0)
-			return FM_NONE;
 	return each < TREES_BUDGET ? (uint32_t)(TREES_BUDGET / each) : 1;
 }
 
@@ -515,7 +530,7 @@ take_memory(struct nue *n, struct fm_error *err)
 		n->n_lids += n->fab->end_lid[e] != 0 ? 1u << n->fab->end_lmc[e] : 0;
 	n->n_trees = choose_trees(n);
 	if ((rc = nue_graph_build(
-		 host, n->fab, &n->shape, n->options->include_switches, &n->graph, err)) != 0 ||
+		 host, n->all, &n->shape, n->options->include_switches, &n->graph, err)) != 0 ||
 	    (rc = nue_rank_new(host, &n->graph, &n->rank, err)) != 0 ||
 	    (rc = nue_room_new(host, &n->graph, &n->rank, &n->room, err)) != 0 ||
 	    (rc = nue_trees_new(host, &n->graph, &n->rank, &n->room, &n->trees, err)) != 0)
@@ -542,6 +557,16 @@ try_grid(struct nue *n, uint64_t *most, struct fm_error *err)
 }
 
 static int
+write_grid(struct nue *n, struct fm_tables *out, struct fm_error *err)
+{
+	int rc = n->all == n->fab
+	    ? 0
+	    : fm_lanes_by_dimensions(n->host, n->all, &n->shape.arcs, n->n_vls, &n->in_grid, err);
+
+	return rc != 0 ? rc : fm_lanes_write(n->host, n->all, &n->in_grid, out, err);
+}
+
+static int
 write_trial(
     struct nue *n, const struct trial *t, bool made, struct fm_tables *out, struct fm_error *err)
 {
@@ -557,8 +582,9 @@ write_trial(
 		    "stopped when %u of %u destination trees were grown", n->n_done, n->n_lids);
 	if (rc != 0)
 		return rc;
+	grow_alternates(n);
 	for (fm_sw s = 0; s < n->fab->n_switches; s++)
-		fm_lids_local(n->fab, s, out->lft[s]);
+		fm_lids_local(n->all, s, out->lft[s]);
 	return t->one_vl ? 0 : write_lanes(n, out, err);
 }
 
@@ -573,12 +599,12 @@ route_any(struct nue *n, struct fm_tables *out, struct fm_error *err)
 	if (rc != 0)
 		return rc;
 	if (most != UINT64_MAX && (double)most <= GRID_FINE * n->in_grid.trees.mean)
-		return fm_lanes_write(n->host, n->fab, &n->in_grid, out, err);
+		return write_grid(n, out, err);
 	if ((rc = take_memory(n, err)) != 0)
 		return rc;
 	trial = choose_trial(n, &least, &made);
 	if (most != UINT64_MAX && most <= least)
-		return fm_lanes_write(n->host, n->fab, &n->in_grid, out, err);
+		return write_grid(n, out, err);
 	if ((rc = prefer_one_vl(n, &trial, &made, err)) != 0)
 		return rc;
 	if (trial.one_vl && !made)
@@ -590,7 +616,8 @@ static int
 nue_route(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_request *req,
     const void *opts, struct fm_tables *out, struct fm_error *err)
 {
-	struct nue n = { .host = host, .fab = fab, .options = opts, .out = out };
+	struct nue n = { .host = host, .fab = fab, .all = fab, .options = opts, .out = out };
+	struct fm_fabric base;
 	struct fm_updown how = { .relax = FM_RELAX_HOSTS };
 	struct fm_missing left = { 0 };
 	int rc;
@@ -603,6 +630,11 @@ nue_route(const struct fm_host *host, const struct fm_fabric *fab, const struct 
 		rc = fm_route_updown(host, fab, &n.shape, &how, out, &left, err);
 		if (rc != 0 || left.to_hosts + left.to_others == 0)
 			return rc;
+	}
+	if (fm_has_lmc(fab)) {
+		if ((rc = fm_base_view(host, fab, &base, err)) != 0)
+			return rc;
+		n.fab = &base;
 	}
 	return route_any(&n, out, err);
 }
