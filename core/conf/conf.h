@@ -84,6 +84,7 @@ struct conf {
 	int64_t sa_key;
 	int untrusted;					    /* enum sa_untrusted */
 	int path_selection;				    /* enum sa_path_select */
+	int64_t max_rate_enum;				    /* code of IBA 15.2.5.16; 0: any */
 	int64_t path_life;				    /* 4.096 us * 2^n */
 	int64_t max_joins, max_services, max_subscriptions; /* of one client */
 	bool disable_multicast, drop_event_subscriptions;

@@ -279,6 +279,11 @@ static const struct conf_row rows[] = {
 	    "Which pairs of LIDs are told for two ports with LMC: each source LID with one of the "
 	    "destination, until either side runs out (minimal) or both do (pairwise), those and "
 	    "then all others (order_all), or all, by source (src_dst_all)."),
+	INT(NULL, "max_rate_enum", max_rate_enum, "0", 0, 25, "code of IBA 15.2.5.16",
+	    "No path is told to have a rate of a higher code, for hosts that do not know it: the "
+	    "fastest of those below is told; 18, 300 Gbit/s, is what was known before HDR; 0 = "
+	    "any. "
+	    "Who asks for exactly one rate gets it."),
 	INT(NULL, "path_life", path_life, "18", 0, 63, "4.096 us * 2^n",
 	    "PacketLifeTime of paths: hosts wait a multiple of it for answers."),
 	INT(NULL, "max_joins", max_joins, "4096", 1, 1000000, "groups",

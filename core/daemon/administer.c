@@ -29,6 +29,7 @@ daemon_sa_settings(const struct daemon *d, struct sa_settings *set)
 		.sa_key = (uint64_t)c->sa_key,
 		.untrusted = (enum sa_untrusted)c->untrusted,
 		.path_life = (uint8_t)c->path_life,
+		.max_rate = (uint8_t)c->max_rate_enum,
 		.path_select = (enum sa_path_select)c->path_selection,
 		.qos_sls = c->qos_enable,
 		.qos = c->qos,

@@ -481,8 +481,8 @@ daemon_init(struct daemon *d, const struct cli *cli, const struct transport_kind
 	if (d->base == NULL || d->events == NULL)
 		return fm_fail(err, FM_E_SYSTEM, "libevent does not start");
 	daemon_apply_conf(d);
-	if ((rc = daemon_open_files(d->conf, err)) != 0)
-		return rc;
+	if (daemon_open_files(d->conf, err) != 0) /* a fabric without an SM would be worse */
+		log_err("daemon", "%s; the log stays on standard error", err->msg);
 	if (cli->dump_dir != NULL && (rc = dump_open(cli->dump_dir, err)) != 0)
 		return rc;
 	/* the store first: a child reads it, and is forked before there are threads */

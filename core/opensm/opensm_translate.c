@@ -253,6 +253,13 @@ set_log_level(struct opensm *o, const struct opensm_line *l)
 }
 
 static void
+set_log_file(struct opensm *o, const struct opensm_line *l)
+{
+	if (strcmp(l->value, "stdout") != 0 && strcmp(l->value, "stderr") != 0)
+		set(o, l, NULL, l->key->to, l->value);
+}
+
+static void
 set_special(struct opensm *o, const struct opensm_line *l)
 {
 	const char *name = l->key->name;
@@ -270,6 +277,10 @@ set_special(struct opensm *o, const struct opensm_line *l)
 		set(o, l, NULL, l->key->to, "off");
 	else if (strcmp(name, "consolidate_ipv6_snm_req") == 0)
 		set(o, l, NULL, l->key->to, "1");
+	else if (strcmp(name, "use_original_extended_sa_rates_only") == 0)
+		set(o, l, NULL, l->key->to, "18");
+	else if (strcmp(name, "log_file") == 0)
+		set_log_file(o, l);
 	else if (strcmp(name, "max_wire_smps") == 0)
 		set(o, l, NULL, l->key->to, number_of(l) == 0 ? "4096" : l->value);
 }

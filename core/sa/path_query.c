@@ -173,19 +173,24 @@ asks(const struct path_query *p, uint64_t components)
 static bool
 carries_enough(const struct path_query *p, struct sa_path_record *r, struct path_attr has)
 {
+	uint8_t most = p->view->set.max_rate != 0 ? p->view->set.max_rate : UINT8_MAX;
+	bool by_rate = asks(p, SA_PR_RATE_SELECTOR | SA_PR_RATE);
 	uint32_t mtu = has.mtu, mbps = has.mbps;
 
+	if (most != UINT8_MAX)
+		mbps = sa_rate_mbps(sa_rate_code_most(mbps, most));
 	if (asks(p, SA_PR_MTU_SELECTOR | SA_PR_MTU) &&
 	    !select_most(&mtu, p->want.mtu_selector, p->want.mtu))
 		return false;
-	if (asks(p, SA_PR_RATE_SELECTOR | SA_PR_RATE) &&
-	    !select_most(&mbps, p->want.rate_selector, rate_wanted(p->want.rate)))
+	if (by_rate && !select_most(&mbps, p->want.rate_selector, rate_wanted(p->want.rate)))
 		return false;
 	if (asks(p, SA_PR_LIFE_SELECTOR | SA_PR_LIFE) &&
 	    !select_life(r->life, p->want.life_selector, p->want.life))
 		return false;
 	r->mtu = (uint8_t)mtu;
-	r->rate = sa_rate_code(mbps);
+	if (by_rate && p->want.rate_selector == SA_EXACTLY)
+		most = UINT8_MAX; /* who asks for it knows it */
+	r->rate = sa_rate_code_most(mbps, most);
 	return mbps >= sa_rate_mbps(r->rate);
 }
 

@@ -74,6 +74,7 @@ struct sa_settings {
 	enum sa_untrusted untrusted;
 	uint8_t subnet_timeout;
 	uint8_t path_life; /* code: 4.096 us * 2^n, for paths of any length */
+	uint8_t max_rate;  /* code: no path is told to have one above it; 0: any */
 	enum sa_path_select path_select;
 	bool qos_sls;	       /* SLs by partition and policy, where the engine leaves them free */
 	const struct qos *qos; /* NULL: SLs spread evenly; each view has a copy */

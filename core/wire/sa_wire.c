@@ -494,10 +494,17 @@ static const struct rate {
 uint8_t
 sa_rate_code(uint32_t mbps)
 {
+	return sa_rate_code_most(mbps, UINT8_MAX);
+}
+
+uint8_t
+sa_rate_code_most(uint32_t mbps, uint8_t most)
+{
 	uint8_t code = rates[0].code;
 
 	for (size_t i = 0; i < N_OF(rates) && rates[i].mbps <= mbps; i++)
-		code = rates[i].code;
+		if (rates[i].code <= most)
+			code = rates[i].code;
 	return code;
 }
 

@@ -415,6 +415,8 @@ void sa_gid_put(uint8_t *at, struct sa_gid g);
 /* Rate codes of IBA 15.2.5.16 by data rate of the link in Mbit/s as wire_link_mbps()
  * counts; the nearest known one below, 2 (2.5 Gbit/s) below all.  Table-driven. */
 uint8_t sa_rate_code(uint32_t mbps);
+/* The same of codes up to `most`, at least 2. */
+uint8_t sa_rate_code_most(uint32_t mbps, uint8_t most);
 /* The other way; 0: unknown. */
 uint32_t sa_rate_mbps(uint8_t code);
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # log_file and dump_files_dir: where they point at the start, after a reload, and after SIGUSR1; a
-# file that cannot be opened is told at the start and refused in a reload.  Runs in the build
+# file that cannot be opened is told at the start, where the log stays on stderr, and refused in a
+# reload.  Runs in the build
 # directory.
 set -eu
 . "${srcdir:-..}/tests/integration/fmroute.bash"
@@ -14,7 +15,7 @@ fmd=("$bin/fmd" --config=fmd.conf --plugin-dir="$bin/plugins/engines/.libs" --st
 
 "$bin/fmroute" gen pgft 2 4,4 1,2 1,1 >net
 printf 'log_file = "%s/absent/log"\n' "$tmp" >fmd.conf
-"${fmd[@]}" --once --transport=sim:net >out 2>err && fail "a log that cannot be opened is taken"
+"${fmd[@]}" --once --transport=sim:net >out 2>err || fail "a log that cannot be opened keeps fmd from its work"
 grep -q "log_file: $tmp/absent/log: No such file" err || fail "no word of the log: $(cat err)"
 
 printf 'log_file = "%s/log"\ndump_files_dir = "%s/dumps"\n' "$tmp" "$tmp" >fmd.conf

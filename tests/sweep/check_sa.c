@@ -322,6 +322,44 @@ pair(void)
 
 #define PAIR (SA_PR_SGID | SA_PR_DGID)
 
+/* With every code as the most: the fastest of those up to it that the path has. */
+START_TEST(rates_that_hosts_know)
+{
+	struct sa_path_record want, r;
+	uint32_t has;
+
+	bring_up(&fabrics[0]);
+	want = pair();
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR, &want), SA_OK);
+	sa_rig_record(&sa, 0, &r);
+	has = sa_rate_mbps(r.rate);
+	for (uint8_t most = 2; most <= 25; most++) {
+		uint32_t best = 0;
+
+		for (uint8_t c = 2; c <= most; c++)
+			if (sa_rate_mbps(c) <= has && sa_rate_mbps(c) > best)
+				best = sa_rate_mbps(c);
+		sa.set.max_rate = most;
+		sa_rig_publish(&sa);
+		ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR, &want), SA_OK);
+		sa_rig_record(&sa, 0, &r);
+		ck_assert_uint_le(r.rate, most);
+		ck_assert_uint_eq(sa_rate_mbps(r.rate), best);
+		for (uint8_t c = 2; c <= 25; c++) {
+			want.rate_selector = SA_LESS;
+			want.rate = c;
+			if (sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD,
+				PAIR | SA_PR_RATE_SELECTOR | SA_PR_RATE, &want) != SA_OK)
+				continue;
+			sa_rig_record(&sa, 0, &r);
+			ck_assert_uint_le(r.rate, most);
+			ck_assert_uint_lt(sa_rate_mbps(r.rate), sa_rate_mbps(c));
+		}
+	}
+	tear_down();
+}
+END_TEST
+
 START_TEST(selectors)
 {
 	struct sa_path_record want, r;
@@ -1352,6 +1390,7 @@ main(void)
 	tcase_add_loop_test(tc, paths_are_those_of_the_switches, 0, N_OF(fabrics));
 	tcase_add_test(tc, paths_from_switches);
 	tcase_add_test(tc, paths_between_switches);
+	tcase_add_test(tc, rates_that_hosts_know);
 	tcase_add_test(tc, selectors);
 	tcase_add_test(tc, several_lids);
 	tcase_add_test(tc, multi_paths);
