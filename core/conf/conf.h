@@ -15,6 +15,7 @@
 #include "core/engine/plugin.h"
 #include "core/plan/plan.h"
 #include "core/regions/regions.h"
+#include "core/subnet/guid2lid.h"
 #include "core/subnet/prefix_routes.h"
 #include "core/subnet/qos.h"
 
@@ -67,6 +68,8 @@ struct conf {
 	int64_t sm_sl;
 	int64_t sm_priority, sm_key;
 	int64_t m_key, m_key_lease_period_s, m_key_protection_level;
+	struct fm_file guid2mkey;     /* path NULL = none */
+	struct guid2mkey port_m_keys; /* what it says */
 	int64_t subnet_prefix;
 	int64_t sminfo_polling_timeout_ms, polling_retry_number;
 	int64_t sm_patience_ms;

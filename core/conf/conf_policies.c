@@ -138,6 +138,16 @@ check_guid2lid(const struct conf *conf, struct fm_error *err)
 	return rc;
 }
 
+static int
+resolve_port_keys(struct conf *conf, struct fm_error *err)
+{
+	const struct fm_file *f = &conf->guid2mkey;
+
+	return f->path == NULL
+	    ? 0
+	    : guid2mkey_parse(f->path, f->bytes, f->n_bytes, &conf->port_m_keys, err);
+}
+
 int
 conf_resolve_policies(struct conf_private *self, struct fm_error *err)
 {
@@ -145,6 +155,8 @@ conf_resolve_policies(struct conf_private *self, struct fm_error *err)
 
 	if (rc == 0)
 		rc = check_guid2lid(self->conf, err);
+	if (rc == 0)
+		rc = resolve_port_keys(self->conf, err);
 	if (rc == 0)
 		rc = resolve_routes(self->conf, err);
 	if (rc == 0)
@@ -157,5 +169,6 @@ conf_drop_policies(struct conf *conf)
 {
 	partitions_put(conf->partitions);
 	qos_policy_put(conf->qos_policy);
+	guid2mkey_fini(&conf->port_m_keys);
 	fm_vec_fini(&conf->routes);
 }

@@ -239,6 +239,11 @@ static const struct conf_row rows[] = {
 	    "never."),
 	INT(NULL, "m_key_protection_level", m_key_protection_level, "0", 0, 3, NULL,
 	    "What ports answer to SMPs with a wrong M_Key (IBA 14.2.4.1)."),
+	POLICY(NULL, "guid2mkey", guid2mkey,
+	    "An OpenSM guid2mkey file: keys that ports may have of a subnet manager before, tried "
+	    "where neither m_key nor the key that the fabric had last opens one; the port gets "
+	    "m_key then. What does not say its GUID without its key is asked with the first eight "
+	    "different ones."),
 	KEY(NULL, "subnet_prefix", subnet_prefix, "0xfe80000000000000",
 	    "GID prefix of the subnet."),
 	TIME(NULL, "sminfo_polling_timeout", sminfo_polling_timeout_ms, "10s", 100, HOUR,

@@ -19,6 +19,7 @@ daemon_settings(const struct daemon *d, struct sweep_settings *s)
 
 	sweep_settings_default(s);
 	s->m_key = (uint64_t)c->m_key;
+	s->port_keys = &c->port_m_keys;
 	s->m_key_lease_s = (uint16_t)c->m_key_lease_period_s;
 	s->m_key_protect = (uint8_t)c->m_key_protection_level;
 	s->gid_prefix = (uint64_t)c->subnet_prefix;

@@ -6,6 +6,7 @@
 #include "core/engine/router.h"
 #include "core/plan/plan.h"
 
+struct guid2mkey;
 struct partitions;
 struct qos;
 
@@ -21,6 +22,7 @@ enum part_enforce {
 /* What the administrator wants of the subnet. */
 struct sweep_settings {
 	uint64_t m_key, gid_prefix;
+	const struct guid2mkey *port_keys; /* borrowed: of an SM before; NULL: none known */
 	uint16_t m_key_lease_s;
 	uint8_t m_key_protect;
 	uint8_t sm_priority;

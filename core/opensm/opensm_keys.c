@@ -37,7 +37,8 @@ static const struct opensm_key rows[] = {
 	SAME(NUMBER, "m_key_lease_period", "0"),
 	SAME(NUMBER, "m_key_protection_level", "0"),
 	ALWAYS(BOOL, "m_key_lookup", "TRUE",
-	    "the M_Key that the fabric had last is in the store, and tried beside m_key"),
+	    "guid2mkey of OSM_CACHE_DIR is read, unless it is FALSE; the M_Key that the fabric had "
+	    "last is in the store"),
 	SAME(NUMBER, "sm_key", "0x0000000000000001"),
 	SAME(NUMBER, "sa_key", "0x0000000000000001"),
 	SAME(NUMBER, "subnet_prefix", "0xfe80000000000000"),

@@ -334,24 +334,41 @@ add_default_files(struct opensm *o)
 	}
 }
 
-/* The LIDs that OpenSM remembers, so that every port keeps its own. */
+/* What OpenSM remembers: LIDs, so that every port keeps its own, and M_Keys. */
 static void
-set_guid2lid(struct opensm *o)
+set_remembered(struct opensm *o, const struct opensm_line *line)
 {
-	static const struct opensm_key key = { .name = "guid2lid",
+	const char *folder = getenv("OSM_CACHE_DIR"), *name = base_name(line->key->def);
+	const char *slash = join(o, folder != NULL && *folder != '\0' ? folder : CACHE_DIR, "/");
+	const char *path = slash != NULL ? join(o, slash, name) : NULL;
+	struct stat st;
+
+	if (path == NULL || (stat(path, &st) == 0 && st.st_size > 0))
+		set(o, line, NULL, line->key->to, path);
+}
+
+static void
+set_all_remembered(struct opensm *o)
+{
+	static const struct opensm_key lids = { .name = "guid2lid",
 		.def = CACHE_DIR "/guid2lid",
 		.form = OPENSM_PATH,
 		.fate = OPENSM_SAME,
 		.to = "guid2lid",
 		.note = "the LIDs that OpenSM remembers, in OSM_CACHE_DIR" };
-	static const struct opensm_line line = { .key = &key, .value = "" };
-	const char *folder = getenv("OSM_CACHE_DIR");
-	struct stat st;
-	const char *path =
-	    join(o, folder != NULL && *folder != '\0' ? folder : CACHE_DIR, "/guid2lid");
+	static const struct opensm_key keys = { .name = "guid2mkey",
+		.def = CACHE_DIR "/guid2mkey",
+		.form = OPENSM_PATH,
+		.fate = OPENSM_SAME,
+		.to = "guid2mkey",
+		.note = "the M_Keys that OpenSM remembers, in OSM_CACHE_DIR" };
+	static const struct opensm_line lid_line = { .key = &lids, .value = "" };
+	static const struct opensm_line key_line = { .key = &keys, .value = "" };
+	const struct opensm_line *lookup = find_line(o, "m_key_lookup");
 
-	if (path == NULL || (stat(path, &st) == 0 && st.st_size > 0))
-		set(o, &line, NULL, key.to, path);
+	set_remembered(o, &lid_line);
+	if (lookup == NULL || is_true(lookup))
+		set_remembered(o, &key_line);
 }
 
 void
@@ -369,5 +386,5 @@ opensm_translate(struct opensm *o, const struct opensm_chain *chains, bool of_fi
 	for (size_t i = 0; i < o->lines.n; i++)
 		translate(o, &o->lines.item[i], chain);
 	if (of_file)
-		set_guid2lid(o);
+		set_all_remembered(o);
 }

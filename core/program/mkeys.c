@@ -10,6 +10,7 @@
  *	set.m_key	what the administrator wants
  *	fabric_key	what the fabric had when it was last up: kept in the store,
  *			so that another key in the configuration finds its way in
+ *	set.port_keys	what a subnet manager before has left in ports (guid2mkey)
  *
  * A port without a key gets the wanted one with its other fields.  From one
  * key to another is a pass of its own at the end of the sweep: requests that
@@ -24,6 +25,7 @@
 
 #include "core/inventory/fields.h"
 #include "core/program/internal.h"
+#include "core/subnet/guid2lid.h"
 
 void
 mkeys_start(struct sweeper *s)
@@ -41,10 +43,43 @@ key_of(const struct sweeper *s, const struct inv_port *p)
 }
 
 /* The only other key that a port of ours may have. */
-uint64_t
-mkeys_other(const struct sweeper *s)
+static uint64_t
+other_key(const struct sweeper *s)
 {
 	return s->set.m_key != s->keys->fabric ? s->set.m_key : 0;
+}
+
+uint64_t
+mkeys_next(const struct sweeper *s, uint64_t tried)
+{
+	const struct guid2mkey *g = s->set.port_keys;
+	uint64_t other = other_key(s);
+	bool is_next = tried == 0;
+
+	if (other != 0 && is_next)
+		return other;
+	is_next = is_next || tried == other;
+	for (unsigned i = 0; g != NULL && i < g->n_kinds; i++) {
+		if (g->kind[i] == s->keys->fabric || g->kind[i] == other)
+			continue;
+		if (is_next)
+			return g->kind[i];
+		is_next = g->kind[i] == tried;
+	}
+	return 0;
+}
+
+/* The same of a port whose GUID is known. */
+static uint64_t
+next_of_port(const struct sweeper *s, const struct inv_port *p)
+{
+	uint64_t other = other_key(s), own = 0;
+
+	if (p->m_key == 0 && other != 0)
+		return other;
+	if (s->set.port_keys != NULL && (p->m_key == 0 || p->m_key == other))
+		own = guid2mkey_find(s->set.port_keys, p->guid);
+	return own != s->keys->fabric && own != other ? own : 0;
 }
 
 static void
@@ -131,6 +166,7 @@ mkeys_note(struct sweeper *s, uint32_t slot, unsigned port, struct wire_port_inf
 	const struct inv_node *n = inv_node(&s->inv, slot);
 	struct inv_port *p = &inv_node(&s->inv, slot)->ports[port];
 	bool was_foreign = p->foreign_key;
+	uint64_t next;
 
 	p->foreign_key = false;
 	if (now->m_key != 0) {
@@ -145,8 +181,9 @@ mkeys_note(struct sweeper *s, uint32_t slot, unsigned port, struct wire_port_inf
 		p->m_key = 0;
 		return false;
 	}
-	if (p->m_key == 0 && mkeys_other(s) != 0) {
-		p->m_key = mkeys_other(s);
+	next = next_of_port(s, p);
+	if (next != 0) {
+		p->m_key = next;
 		return true;
 	}
 	p->m_key = 0;

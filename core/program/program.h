@@ -54,8 +54,9 @@ void program_keep(struct sweeper *s);
 /* Another SM has been master meanwhile, or may have been: what nodes hold is to be read again. */
 void program_forget(struct sweeper *s);
 /* mkeys.c: M_Keys */
-/* The key to try where the fabric's does not open; 0 = none. */
-uint64_t mkeys_other(const struct sweeper *s);
+/* The key to try where nothing is known of a node, and the last one that was tried does not open
+ * it (0: the fabric's); 0 = there is none left. */
+uint64_t mkeys_next(const struct sweeper *s, uint64_t tried);
 /* What the PortInfo of an end-port says; true: it is to be asked again, under another key. */
 bool mkeys_note(struct sweeper *s, uint32_t slot, unsigned port, struct wire_port_info *now);
 /* A trap 256 has come: a node was asked under another M_Key than its own. */

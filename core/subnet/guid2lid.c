@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A file of three hexadecimal numbers a line.  OpenSM drops bad lines and
+ * Files of two or three hexadecimal numbers a line.  OpenSM drops bad lines and
  * goes on, or drops the file: either moves LIDs under running jobs, so here
  * a file that is not right is an error with its line.
  */
@@ -21,15 +21,21 @@ struct scan {
 	struct fm_error *err;
 };
 
-static int
-number(struct scan *s, const char *what, uint64_t max, uint64_t *v)
+static bool
+digits(struct fm_lines *in, uint64_t *v)
 {
 	int n;
 
-	fm_line_is_over(&s->in);
-	fm_line_0x(&s->in);
-	n = fm_line_digits(&s->in, 16, v);
-	if (n == 0 || n > 16 || *v == 0 || *v > max)
+	fm_line_is_over(in);
+	fm_line_0x(in);
+	n = fm_line_digits(in, 16, v);
+	return n > 0 && n <= 16;
+}
+
+static int
+number(struct scan *s, const char *what, uint64_t max, uint64_t *v)
+{
+	if (!digits(&s->in, v) || *v == 0 || *v > max)
 		return fm_fail(s->err, FM_E_CONFIG,
 		    "%.100s:%" PRIu32 ": the %s is not a hexadecimal number in 1..0x%" PRIx64
 		    ": 0x0002c90200210b0d 0x0004 0x0007 is right",
@@ -155,4 +161,87 @@ guid2lid_find(const struct guid2lid *g, uint64_t guid)
 	if (g->entries.n == 0)
 		return NULL;
 	return bsearch(&want, g->entries.item, g->entries.n, sizeof(want), by_guid);
+}
+
+/* -------------------------------------------------------------------- M_Keys */
+
+static int
+scan_key(const char *name, struct fm_lines *in, struct guid2mkey *g, struct fm_error *err)
+{
+	struct guid2mkey_entry e;
+
+	if (fm_line_is_over(in) || *in->at == '#')
+		return 0;
+	if (!digits(in, &e.guid) || e.guid == 0 || !digits(in, &e.m_key) || !fm_line_is_over(in))
+		return fm_fail(err, FM_E_CONFIG,
+		    "%.100s:%" PRIu32
+		    ": a line is a port GUID and an M_Key, both hexadecimal: 0x0002c90200210b0d "
+		    "0x00000000000000a1 is right",
+		    name, in->line);
+	if (e.m_key != 0 && !fm_vec_push(&g->entries, e))
+		return fm_fail(err, FM_E_RESOURCE, "out of memory while reading %.100s", name);
+	return 0;
+}
+
+static int
+by_guid_of_key(const void *a, const void *b)
+{
+	const struct guid2mkey_entry *x = a, *y = b;
+
+	return x->guid < y->guid ? -1 : x->guid > y->guid;
+}
+
+static int
+sort_keys(const char *name, struct guid2mkey *g, struct fm_error *err)
+{
+	struct guid2mkey_entry *e = g->entries.item;
+
+	if (g->entries.n > 0)
+		qsort(e, g->entries.n, sizeof(*e), by_guid_of_key);
+	for (size_t i = 0; i < g->entries.n; i++) {
+		unsigned k = 0;
+
+		if (i > 0 && e[i].guid == e[i - 1].guid)
+			return fm_fail(err, FM_E_CONFIG,
+			    "%.100s: port 0x%016" PRIx64 " is given twice", name, e[i].guid);
+		while (k < g->n_kinds && g->kind[k] != e[i].m_key)
+			k++;
+		if (k == g->n_kinds && k < GUID2MKEY_KINDS)
+			g->kind[g->n_kinds++] = e[i].m_key;
+	}
+	return 0;
+}
+
+int
+guid2mkey_parse(
+    const char *name, const char *text, size_t n_bytes, struct guid2mkey *out, struct fm_error *err)
+{
+	struct fm_lines in = fm_lines(text, n_bytes);
+	int rc = 0;
+
+	*out = (struct guid2mkey){ 0 };
+	while (rc == 0 && fm_next_line(&in))
+		rc = scan_key(name, &in, out, err);
+	if (rc == 0)
+		rc = sort_keys(name, out, err);
+	if (rc != 0)
+		guid2mkey_fini(out);
+	return rc;
+}
+
+void
+guid2mkey_fini(struct guid2mkey *g)
+{
+	fm_vec_fini(&g->entries);
+	g->n_kinds = 0;
+}
+
+uint64_t
+guid2mkey_find(const struct guid2mkey *g, uint64_t guid)
+{
+	struct guid2mkey_entry want = { .guid = guid }, *e = NULL;
+
+	if (g->entries.n > 0)
+		e = bsearch(&want, g->entries.item, g->entries.n, sizeof(want), by_guid_of_key);
+	return e != NULL ? e->m_key : 0;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/subnet/guid2lid.h - importing the LIDs that OpenSM remembers.
+ * core/subnet/guid2lid.h - importing the LIDs and M_Keys that OpenSM remembers.
  *
- * OpenSM keeps /var/cache/opensm/guid2lid: a line for each port, an empty
+ * OpenSM keeps /var/cache/opensm/guid2lid and guid2mkey: a line for each port, an empty
  * line behind each:
  *
  *	0xGUID 0xMINLID 0xMAXLID
+ *	0xGUID 0xMKEY
  */
 #ifndef CORE_SUBNET_GUID2LID_H
 #define CORE_SUBNET_GUID2LID_H
@@ -35,5 +36,24 @@ int guid2lid_parse(
 void guid2lid_fini(struct guid2lid *g);
 /* The entry of a port, or NULL.  O(log n). */
 const struct guid2lid_entry *guid2lid_find(const struct guid2lid *g, uint64_t guid);
+
+struct guid2mkey_entry {
+	uint64_t guid; /* of the port */
+	uint64_t m_key;
+};
+
+#define GUID2MKEY_KINDS 8
+struct guid2mkey {
+	FM_VEC(struct guid2mkey_entry) entries; /* ascending GUID */
+	uint64_t kind[GUID2MKEY_KINDS];		/* [n_kinds] the first keys that differ */
+	unsigned n_kinds;
+};
+
+/* All or nothing, as guid2lid_parse(); ports whose key is 0 are left out.  O(n log n). */
+int guid2mkey_parse(const char *name, const char *text, size_t n_bytes, struct guid2mkey *out,
+    struct fm_error *err);
+void guid2mkey_fini(struct guid2mkey *g);
+/* The key of a port, 0: not known.  O(log n). */
+uint64_t guid2mkey_find(const struct guid2mkey *g, uint64_t guid);
 
 #endif

@@ -180,6 +180,7 @@ on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
 	const char *wrong = NULL;
 	struct wire_node_info info;
 	char name[128], line[512];
+	uint64_t key;
 
 	if (ask_is_stale(a) || p->edge != EDGE_ASKED)
 		return; /* meanwhile found from the other side, or the link went away */
@@ -196,10 +197,10 @@ on_probe(struct ask *a, enum txn_status status, const uint8_t *reply)
 		arrive(s, a->node, a->port, reply + WIRE_SMP_DATA_AT, a->route.m_key);
 		return;
 	}
-	if (status == TXN_TIMEOUT && a->route.m_key == 0 && mkeys_other(s) != 0) {
+	if (status == TXN_TIMEOUT && (key = mkeys_next(s, a->route.m_key)) != 0) {
 		if (a->route.brief)
 			p->edge = EDGE_SILENT; /* as it was */
-		probe(s, a->node, a->port, mkeys_other(s));
+		probe(s, a->node, a->port, key);
 		return;
 	}
 	p->edge = EDGE_SILENT;
@@ -244,12 +245,13 @@ static void
 on_sign(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
 	struct sweeper *s = a->s;
+	uint64_t key;
 
 	s->disc->n_beside--;
 	if (ask_is_stale(a) || inv_node(&s->inv, a->node)->ports[a->port].edge != EDGE_SILENT)
 		return;
-	if (status == TXN_TIMEOUT && a->route.m_key == 0 && mkeys_other(s) != 0)
-		look_for_sign(s, a->node, a->port, mkeys_other(s));
+	if (status == TXN_TIMEOUT && (key = mkeys_next(s, a->route.m_key)) != 0)
+		look_for_sign(s, a->node, a->port, key);
 	if (status != TXN_OK)
 		return;
 	doubt_port(s, a->node, a->port);
@@ -309,11 +311,12 @@ on_own_node(struct ask *a, enum txn_status status, const uint8_t *reply)
 	struct sweeper *s = a->s;
 	struct smp_route here = { .directed = true, .lid = WIRE_LID_PERMISSIVE };
 	struct wire_node_info info;
+	uint64_t key;
 	uint8_t port;
 	uint32_t slot;
 
-	if (status == TXN_TIMEOUT && a->route.m_key == 0 && mkeys_other(s) != 0) {
-		ask_own_node(s, mkeys_other(s));
+	if (status == TXN_TIMEOUT && (key = mkeys_next(s, a->route.m_key)) != 0) {
+		ask_own_node(s, key);
 		return;
 	}
 	if (status != TXN_OK) {

@@ -16,6 +16,21 @@
 #define ITEMS_MAX 64
 
 static void
+read_guid2mkey(const char *text, size_t size)
+{
+	struct fm_error err = { 0 };
+	struct guid2mkey g;
+
+	if (guid2mkey_parse("f", text, size, &g, &err) != 0)
+		return;
+	must(g.n_kinds <= GUID2MKEY_KINDS);
+	for (size_t i = 0; i < g.entries.n; i++)
+		must(g.entries.item[i].m_key != 0 &&
+		    guid2mkey_find(&g, g.entries.item[i].guid) == g.entries.item[i].m_key);
+	guid2mkey_fini(&g);
+}
+
+static void
 read_guid2lid(const char *text, size_t size)
 {
 	static uint8_t taken[65536];
@@ -90,6 +105,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text[size] = '\0';
 	fuzz_be_quiet();
 	read_guid2lid((const char *)data, size);
+	read_guid2mkey((const char *)data, size);
 	read_prefix_routes((const char *)data, size);
 	read_items(text);
 	free(text);

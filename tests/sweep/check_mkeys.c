@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/subnet/guid2lid.h"
 #include "tests/folder.h"
 #include "tests/run.h"
 #include "tests/sweep/rig.h"
@@ -239,6 +240,58 @@ START_TEST(test_foreign_silent)
 }
 END_TEST
 
+/* A key a port, guarded, as the SM before has left them: host, switch and our own port. */
+START_TEST(test_key_a_port)
+{
+	uint32_t host = other_host(), sw = netlist_port(&rig.nl, rig.place, 1)->peer_node;
+	struct fm_error err = { 0 };
+	struct guid2mkey keys;
+	char text[256];
+
+	snprintf(text, sizeof(text), "0x%lx 0x%lx\n\n0x%lx 0x%lx\n\n0x%lx 0x%lx\n",
+	    (unsigned long)netlist_port(&rig.nl, host, 1)->guid, (unsigned long)THEIRS,
+	    (unsigned long)netlist_port(&rig.nl, sw, 0)->guid, (unsigned long)NEXT,
+	    (unsigned long)netlist_port(&rig.nl, rig.place, 1)->guid, (unsigned long)NEXT);
+	ck_assert_msg(guid2mkey_parse("keys", text, strlen(text), &keys, &err) == 0, "%s", err.msg);
+	put_key(host, THEIRS, (uint8_t)_i, 0);
+	put_key(sw, NEXT, (uint8_t)_i, 0);
+	put_key(rig.place, NEXT, (uint8_t)_i, 0);
+	rig.set.port_keys = &keys;
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);
+	rig_expect_up(&rig);
+	for (uint32_t n = 0; n < rig.nl.n_nodes; n++)
+		ck_assert_msg(info_of(n).m_key == OURS, "%s has M_Key 0x%lx", rig.nl.nodes[n].id,
+		    (unsigned long)info_of(n).m_key);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_eq(rig.last.timeouts, 0);
+	ck_assert_uint_eq(rig.last.sets, 0);
+	guid2mkey_fini(&keys);
+}
+END_TEST
+
+/* A key that is not in the file is tried for, and told of as ever. */
+START_TEST(test_key_that_nobody_knows)
+{
+	uint32_t host = other_host();
+	struct fm_error err = { 0 };
+	struct guid2mkey keys;
+	static const char text[] = "0x1 0x11\n0x2 0x12\n0x3 0x13\n";
+
+	ck_assert_int_eq(guid2mkey_parse("keys", text, strlen(text), &keys, &err), 0);
+	put_key(host, THEIRS, (uint8_t)_i, 0);
+	rig.set.port_keys = &keys;
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_int_eq(rig.last.outcome, SWEEP_UP);
+	ck_assert_uint_eq(info_of(host).m_key, THEIRS);
+	ck_assert_ptr_nonnull(
+	    strstr(rig_log, _i == 1 ? "has a foreign M_Key" : "another M_Key only"));
+	guid2mkey_fini(&keys);
+}
+END_TEST
+
 /* Our own port under a key of another SM: nothing can be done, and the reason is told, not that
  * the subnet is up. */
 START_TEST(test_own_port_guarded)
@@ -313,6 +366,8 @@ main(void)
 	tcase_add_test(t, test_foreign_readable);
 	tcase_add_test(t, test_foreign_guarded);
 	tcase_add_test(t, test_foreign_silent);
+	tcase_add_loop_test(t, test_key_a_port, 0, 4);
+	tcase_add_loop_test(t, test_key_that_nobody_knows, 1, 4);
 	tcase_add_loop_test(t, test_own_port_guarded, 1, 4);
 	tcase_add_loop_test(t, test_own_port_changed, 0, 4);
 	tcase_add_test(t, test_trap_256);

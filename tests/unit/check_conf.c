@@ -126,6 +126,7 @@ static const struct {
 	{ "guid = 0x2c9\ntransport = \"sim:a.net,local=b\"\n",
 	    "fmd.conf:1: guid: transport = sim:a.net,local=b names the port, too: say one of "
 	    "them" },
+	{ "guid2mkey = absent\n", "fmd.conf:1: guid2mkey: absent: No such file or directory" },
 	{ "sm_sl = 16\n", "fmd.conf:1: sm_sl = 16 is outside 0..15" },
 	{ "sm_patience = 25h\n", "fmd.conf:1: sm_patience = 25h is outside 0..24h" },
 	{ "fallback = perhaps\n", "fmd.conf:1: fallback = perhaps is neither yes nor no" },

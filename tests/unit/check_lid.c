@@ -146,6 +146,46 @@ END_TEST
 
 static const struct {
 	const char *text, *expected;
+} bad_guid2mkey[] = {
+	{ "0x1 0x2\n\n0x3\n", "g:3: a line is a port GUID and an M_Key" },
+	{ "0 0x2\n", "g:1: a line" },
+	{ "0x1 0x2 0x3\n", "g:1: a line" },
+	{ "0x1 key\n", "g:1: a line" },
+	{ "0x1 0x12345678901234567\n", "g:1: a line" },
+	{ "0x1 0x2\n0x01 0x3\n", "g: port 0x0000000000000001 is given twice" },
+};
+
+START_TEST(test_guid2mkey)
+{
+	struct fm_error err = { 0 };
+	struct guid2mkey g;
+	char many[4096];
+	size_t n = 0;
+
+	ck_assert_int_eq(guid2mkey_parse("g", "", 0, &g, &err), 0);
+	ck_assert_uint_eq(guid2mkey_find(&g, 1), 0);
+	for (unsigned i = 20; i > 0; i--)
+		n += (size_t)snprintf(many + n, sizeof(many) - n, "0x%016x 0x%016x\n\n", i,
+		    i % 3 == 0 ? 0 : 0xa0 + i % 3);
+	ck_assert_msg(guid2mkey_parse("g", many, n, &g, &err) == 0, "%s", err.msg);
+	ck_assert_uint_eq(g.n_kinds, 2);
+	ck_assert_uint_eq(guid2mkey_find(&g, 20), 0xa2);
+	ck_assert_uint_eq(guid2mkey_find(&g, 18), 0);
+	ck_assert_uint_eq(guid2mkey_find(&g, 1), 0xa1);
+	ck_assert_uint_eq(guid2mkey_find(&g, 21), 0);
+	guid2mkey_fini(&g);
+	for (size_t i = 0; i < sizeof(bad_guid2mkey) / sizeof(bad_guid2mkey[0]); i++) {
+		const char *text = bad_guid2mkey[i].text;
+
+		ck_assert_int_eq(guid2mkey_parse("g", text, strlen(text), &g, &err), FM_E_CONFIG);
+		ck_assert_msg(strstr(err.msg, bad_guid2mkey[i].expected) != NULL, "\"%s\" gave: %s",
+		    text, err.msg);
+	}
+}
+END_TEST
+
+static const struct {
+	const char *text, *expected;
 } bad_guid2lid[] = {
 	{ "0x1 0x4\n", "g:1: the last LID is not a hexadecimal number in 1..0xbfff" },
 	{ "\n0x1 0xC000 0xC000\n", "g:2: the first LID is not" },
@@ -190,6 +230,7 @@ main(void)
 	tcase_add_test(tc, test_exhausted);
 	tcase_add_test(tc, test_switch_order);
 	tcase_add_test(tc, test_guid2lid);
+	tcase_add_test(tc, test_guid2mkey);
 	tcase_add_loop_test(
 	    tc, test_bad_guid2lid, 0, sizeof(bad_guid2lid) / sizeof(bad_guid2lid[0]));
 	suite_add_tcase(s, tc);

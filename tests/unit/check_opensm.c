@@ -446,6 +446,23 @@ START_TEST(all_mistakes_of_a_file_are_told)
 }
 END_TEST
 
+/* The keys of OpenSM's cache come along, unless it does not look them up. */
+START_TEST(keys_of_the_cache)
+{
+	struct conf *conf;
+
+	folder_write(folder, "guid2mkey", "0x0000000000000021 0x00000000000000a1\n\n");
+	conf = load("lmc 1\n");
+	ck_assert_uint_eq(guid2mkey_find(&conf->port_m_keys, 0x21), 0xa1);
+	conf_put(conf);
+	conf = load("lmc 1\nm_key_lookup FALSE\n");
+	ck_assert_uint_eq(guid2mkey_find(&conf->port_m_keys, 0x21), 0);
+	ck_assert_ptr_null(conf->guid2mkey.path);
+	conf_put(conf);
+	ck_assert_str_eq(said, "");
+}
+END_TEST
+
 /* A value of a key that is not its default. */
 static const char *
 other_value(const struct opensm_key *k)
@@ -663,6 +680,7 @@ main(void)
 	tcase_add_test(tc, a_file_that_is_not_there);
 	tcase_add_test(tc, all_mistakes_of_a_file_are_told);
 	tcase_add_test(tc, keys_without_counterpart_are_told_together);
+	tcase_add_test(tc, keys_of_the_cache);
 	tcase_add_test(tc, the_import_means_the_same);
 	tcase_add_test(tc, only_its_form_is_imported);
 	tcase_add_test(tc, fmds_own_options_stand_in_conf_d);
