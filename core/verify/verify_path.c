@@ -41,6 +41,12 @@ struct group {
 	uint16_t sls; /* by bit: from all sources, unless they differ in that */
 };
 
+/* Packets go on from u to another switch, and there into a cell. */
+struct path_step {
+	fm_sw u, to;
+	uint32_t cell;
+};
+
 struct path_walker {
 	uint16_t *lid;	     /* [n] of the tile, class by class */
 	uint32_t *group_of;  /* [n] */
@@ -54,8 +60,9 @@ struct path_walker {
 	uint64_t *state;     /* [n_switches] on the egress link */
 	uint32_t *known;     /* [n_switches] epoch + hops, or epoch + FAILS */
 	uint32_t epoch;
-	fm_sw *order; /* [n_switches] with traffic, next hop first */
-	fm_sw *path;  /* [n_switches] */
+	fm_sw *order;		/* [n_switches] with traffic, next hop first */
+	struct path_step *step; /* [n_order] */
+	fm_sw *path;		/* [n_switches] */
 	uint32_t n_order;
 };
 
@@ -73,6 +80,7 @@ struct path_judge {
 	uint32_t *source_first; /* [n_switches + 1] */
 	struct source *source;	/* ends that send, by switch */
 	uint32_t *inject_row;	/* [n_switches] of the ports of its sources, if that is one */
+	uint64_t *inject_word;	/* [n_switches] of that row, if that is one; 0: it is not */
 	bool sls_by_source;
 	bool one_state; /* one SL, one plane: all packets are alike */
 	struct path_walker *walkers;
@@ -337,6 +345,8 @@ inject(const struct path_judge *k, const struct path_walker *w, uint64_t sls, fm
 		return 0;
 	if (!s->by_in)
 		return all;
+	if (k->inject_word[u] != 0)
+		return path_state_of(s, all, k->inject_word[u]);
 	if (k->inject_row[u] == ROWS_DIFFER)
 		return inject_each(k, w, u, slot, sls);
 	return path_state_of(s, all, path_word(s, bytes, k->inject_row[u] + slot));
@@ -363,32 +373,48 @@ carry_alike(const struct path_judge *k, const struct path_walker *w, const uint8
 	}
 }
 
+/* The steps of the tree, next hop first, with what the ends at each begin with.  Cells lie all over
+ * the memory, so all are asked for before any is needed. */
+static inline void
+list_steps(const struct path_judge *k, struct path_walker *w, const struct group *g,
+    const uint8_t *slot, bool bytes)
+{
+	const uint32_t *first_link = k->j->fab->sw_first_link;
+	const struct path_states *s = &k->states;
+	const uint16_t *sls = w->sls + (size_t)(g - w->group) * k->stride;
+
+	for (uint32_t i = 0; i < w->n_order; i++) {
+		fm_sw u = w->order[i];
+		const struct path_link *in = &s->link[first_link[u] + slot[u]];
+		uint32_t cell = (uint32_t)cell_of(k, in, slot, g->class->sw);
+
+		if (bytes)
+			__builtin_prefetch(&s->cell8[cell]);
+		else
+			__builtin_prefetch(&s->cell[cell]);
+		w->step[i] = (struct path_step){ u, in->to, cell };
+		w->state[u] = inject(k, w, k->sls_by_source ? sls[u] : g->sls, u, slot[u], bytes);
+	}
+}
+
 /* Carry the packets of all sources down the tree, leaves first. */
 static inline void
 carry(const struct path_judge *k, struct path_walker *w, const struct group *g, const uint8_t *slot,
     bool bytes)
 {
-	const uint32_t *first_link = k->j->fab->sw_first_link;
 	const struct path_states *s = &k->states;
-	const uint16_t *sls = w->sls + (size_t)(g - w->group) * k->stride;
 	fm_sw to = g->class->sw;
 
-	for (uint32_t i = 0; i < w->n_order; i++) {
-		fm_sw u = w->order[i];
-
-		w->state[u] = inject(k, w, k->sls_by_source ? sls[u] : g->sls, u, slot[u], bytes);
-	}
+	list_steps(k, w, g, slot, bytes);
 	for (uint32_t i = w->n_order; i-- > 0;) {
-		fm_sw u = w->order[i];
-		const struct path_link *in = &s->link[first_link[u] + slot[u]];
-		size_t cell = cell_of(k, in, slot, to);
-		uint64_t state = w->state[u];
+		const struct path_step *step = &w->step[i];
+		uint64_t state = w->state[step->u];
 
-		if (in->to != to)
-			w->state[in->to] |= s->by_in
-			    ? path_state_of(s, path_sls(s, state), path_word(s, bytes, cell))
+		if (step->to != to)
+			w->state[step->to] |= s->by_in
+			    ? path_state_of(s, path_sls(s, state), path_word(s, bytes, step->cell))
 			    : state;
-		path_note(s, bytes, cell, state);
+		path_note(s, bytes, step->cell, state);
 	}
 }
 
@@ -511,6 +537,23 @@ find_inject_row(const struct path_judge *k, fm_sw u)
 	return row + k->source[first].port * n;
 }
 
+/* What all its cells say, or 0. */
+static uint64_t
+word_of_row(const struct path_judge *k, fm_sw u)
+{
+	const struct path_states *s = &k->states;
+	uint32_t row = k->inject_row[u];
+	uint64_t word;
+
+	if (!s->by_in || row == NO_ROW || row == ROWS_DIFFER)
+		return 0;
+	word = path_word(s, s->bytes, row);
+	for (uint32_t i = 1; i + 1 < path_row(k->j->fab, u); i++)
+		if (path_word(s, s->bytes, row + i) != word)
+			return 0;
+	return word;
+}
+
 static bool
 setup_sources(struct path_judge *k)
 {
@@ -520,7 +563,9 @@ setup_sources(struct path_judge *k)
 	k->source_first = malloc((fab->n_switches + 1) * sizeof(*k->source_first));
 	k->source = malloc((fab->n_ends + 1) * sizeof(*k->source));
 	k->inject_row = malloc((fab->n_switches + 1) * sizeof(*k->inject_row));
-	if (k->source_first == NULL || k->source == NULL || k->inject_row == NULL)
+	k->inject_word = malloc((fab->n_switches + 1) * sizeof(*k->inject_word));
+	if (k->source_first == NULL || k->source == NULL || k->inject_row == NULL ||
+	    k->inject_word == NULL)
 		return false;
 	for (fm_sw u = 0; u < fab->n_switches; u++) {
 		k->source_first[u] = n;
@@ -533,6 +578,7 @@ setup_sources(struct path_judge *k)
 					.port = fab->end_port[e] };
 		k->source_first[u + 1] = n;
 		k->inject_row[u] = find_inject_row(k, u);
+		k->inject_word[u] = word_of_row(k, u);
 	}
 	return true;
 }
@@ -552,11 +598,12 @@ setup_walker(const struct path_judge *k, struct path_walker *w)
 	w->state = malloc(n * sizeof(*w->state));
 	w->known = calloc(n, sizeof(*w->known));
 	w->order = malloc(n * sizeof(*w->order));
+	w->step = malloc(n * sizeof(*w->step));
 	w->path = malloc(n * sizeof(*w->path));
 	w->replies_to = FM_NONE;
 	return w->lid != NULL && w->group_of != NULL && w->group != NULL && w->slot != NULL &&
 	    (w->sls != NULL || !k->sls_by_source) && w->replies != NULL && w->state != NULL &&
-	    w->known != NULL && w->order != NULL && w->path != NULL;
+	    w->known != NULL && w->order != NULL && w->step != NULL && w->path != NULL;
 }
 
 static bool
@@ -588,6 +635,7 @@ free_path_judge(struct path_judge *k)
 		free(w->state);
 		free(w->known);
 		free(w->order);
+		free(w->step);
 		free(w->path);
 	}
 	free(k->walkers);
@@ -595,6 +643,7 @@ free_path_judge(struct path_judge *k)
 	free(k->source_first);
 	free(k->source);
 	free(k->inject_row);
+	free(k->inject_word);
 	free(k->runs.class);
 	free(k->runs.run);
 	free(k->runs.exact);
