@@ -167,6 +167,20 @@ weigh_choices(struct row *r, size_t pair, uint32_t group)
 	}
 }
 
+/* Where no step of dest's group is in another order all cables fit, those that land there best. */
+static uint8_t
+find_there(struct row *r, fm_sw dest)
+{
+	struct choices *c = &r->w->choices;
+	uint8_t best = DF_FITS;
+
+	memset(c->suits, DF_FITS, c->n);
+	for (const struct near *n = r->w->near; n < r->w->near + r->w->n_near; n++)
+		if (n->lands == dest)
+			best = c->suits[n->choice] = DF_THERE;
+	return best;
+}
+
 /* How each choice suits dest; the best. */
 static uint8_t
 find_suits(struct row *r, fm_sw dest)
@@ -174,6 +188,8 @@ find_suits(struct row *r, fm_sw dest)
 	struct choices *c = &r->w->choices;
 	uint8_t best = DF_MISFITS;
 
+	if (!r->df->group_misfits[r->df->group[dest]])
+		return find_there(r, dest);
 	memset(c->suits, DF_MISFITS, c->n);
 	for (const struct near *n = r->w->near; n < r->w->near + r->w->n_near; n++) {
 		enum df_class class = df_class_at(r->df, n->lands, dest);
