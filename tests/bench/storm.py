@@ -156,9 +156,11 @@ class Storm:
                 return None
             time.sleep(3)  # what its own traps start
             r = self.measure_boot(s, fabric)
-            if not whole or kind == "echo":
+            if not whole:
                 return r if r["boot"] else None
             r["quiet"] = s.storm("steady", fabric, self.n_hosts, self.seconds, self.rate)
+            if kind == "echo":  # it knows of no re-routes
+                return r if r["boot"] and r["quiet"] else None
             r["busy"], r["routes"] = self.measure_busy(s, fabric)
             r["deeds"] = {}
             for s.deed in DEEDS if kind == "fmd" and os.path.exists(s.hostile()) else ():
@@ -225,8 +227,9 @@ class Storm:
         say("| server | | asked | lost | p50 ms | p99 ms | most ms | longest silence ms | re-routes |")
         say("|---|---|--:|--:|--:|--:|--:|--:|---|")
         for kind in KINDS:
-            if found[kind] and kind != "echo":
+            if found[kind]:
                 say(self.latency_row(kind, "quiet", found[kind]["quiet"], []))
+            if found[kind] and "busy" in found[kind]:
                 say(self.latency_row(kind, "re-routing", found[kind]["busy"], found[kind]["routes"]))
                 for deed, (q, routes) in found[kind]["deeds"].items():
                     if q:
