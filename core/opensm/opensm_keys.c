@@ -64,7 +64,8 @@ static const struct opensm_key rows[] = {
 
 	SAME(PATH, "partition_config_file", "/etc/opensm/partitions.conf"),
 	SPECIAL(BOOL, "no_partition_enforcement", "FALSE", "part_enforce", "TRUE is off"),
-	SAME(TEXT, "part_enforce", "both"),
+	ROW(TEXT, "part_enforce", "both", SAME, "part_enforce", NULL,
+	    "without a partition_config_file there is nothing to check, and switches do not"),
 	SAME(BOOL, "allow_both_pkeys", "FALSE"),
 	SAME(BOOL, "keep_pkey_indexes", "TRUE"),
 	NONE(NUMBER, "sm_assigned_guid", "0x00",
