@@ -382,6 +382,7 @@ LONG_SCRIPT_TESTS = \
 	tests/integration/ibsim_fabrics.sh \
 	tests/integration/ibsim_standby.sh \
 	tests/integration/fmsim_opensm.sh \
+	tests/integration/fmsim_opensm_conf.sh \
 	tests/integration/fmsim_sa_wire.sh \
 	tests/integration/ibsim_faults.sh \
 	tests/integration/ibsim_storms.sh
@@ -407,6 +408,7 @@ SCRIPT_TESTS = \
 	tests/integration/hostile_engines.sh \
 	tests/integration/ibsim_multicast.sh \
 	tests/integration/ibsim_opensm.sh \
+	tests/integration/ibsim_opensm_conf.sh \
 	tests/integration/ibsim_partitions.sh \
 	tests/integration/ibsim_sa.sh \
 	tests/integration/ibsim_up.sh \
@@ -430,6 +432,10 @@ EXTRA_DIST += $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) \
 	tests/integration/garble.py \
 	tests/integration/lib.bash \
 	tests/integration/sa_differences.py \
+	tests/integration/opensm_conf.bash \
+	tests/opensm/fattree.conf tests/opensm/partitions.conf tests/opensm/partitions.keys \
+	tests/opensm/partitions.map tests/opensm/qos.conf tests/opensm/qos.policy tests/opensm/torus.conf \
+	tests/opensm/torus.policy tests/opensm/updn.conf \
 	tests/integration/script.bash \
 	tests/integration/walk_tables.py
 

@@ -11,6 +11,8 @@
 #include "core/conf/conf_opensm.h"
 #include "core/conf/describe.h"
 #include "core/opensm/opensm.h"
+#include "core/store/store.h"
+#include "core/subnet/guid2lid.h"
 #include "lib/error.h"
 #include "lib/log.h"
 
@@ -31,6 +33,7 @@ static const char usage[] =
     "  --dry-run            send no Set: print what would be changed\n"
     "  --check              validate the configuration and exit\n"
     "  --import-opensm FILE print the fmd.conf of an opensm.conf\n"
+    "  --export-guid2lid    print the LIDs that are kept as OpenSM's guid2lid, to go back\n"
     "  --list-engines       show the engines there are; with --json for programs\n"
     "  --help[=ENGINE]      this text, or an engine with its options\n"
     "  --version\n\n"
@@ -55,6 +58,7 @@ enum {
 	OPT_HELP,
 	OPT_VERSION,
 	OPT_IMPORT,
+	OPT_GUID2LID,
 	OPT_OPENSM /* and on: the options of OpenSM, by their rows */
 };
 #define N_OPENSM_MAX 128
@@ -70,7 +74,8 @@ static const struct option own_options[] = { { "engine", required_argument, NULL
 	{ "list-engines", no_argument, NULL, OPT_LIST }, { "json", no_argument, NULL, OPT_JSON },
 	{ "help", optional_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
-	{ "import-opensm", required_argument, NULL, OPT_IMPORT } };
+	{ "import-opensm", required_argument, NULL, OPT_IMPORT },
+	{ "export-guid2lid", no_argument, NULL, OPT_GUID2LID } };
 #define N_OWN (sizeof(own_options) / sizeof(*own_options))
 
 /* What getopt_long_only() wants: fmd's own, then OpenSM's. */
@@ -251,6 +256,9 @@ take(struct collect *c, int option, const char *value)
 	case OPT_IMPORT:
 		cli->task = CLI_IMPORT;
 		cli->import = value;
+		return 0;
+	case OPT_GUID2LID:
+		cli->task = CLI_GUID2LID;
 		return 0;
 	case OPT_LIST:
 		cli->task = CLI_LIST_ENGINES;
@@ -447,6 +455,30 @@ import(const struct cli *cli, FILE *out, struct fm_error *err)
 	return rc;
 }
 
+/* What the store holds, also while another fmd has it open. */
+static int
+export_guid2lid(const struct cli *cli, FILE *out, struct fm_error *err)
+{
+	const struct store_lid *lids;
+	struct store *store = NULL;
+	struct conf *conf;
+	int rc = cli_load(cli, 0, &conf, err);
+
+	if (rc != 0)
+		return rc;
+	rc = store_open_to_read(conf->state_dir, &store, err);
+	if (rc == 0 && store_n_lids(store) == 0)
+		rc = fm_fail(err, FM_E_SYSTEM,
+		    "there are no LIDs in %s: --state-dir names another folder", conf->state_dir);
+	lids = rc == 0 ? store_lids(store) : NULL;
+	for (uint32_t i = 0; rc == 0 && i < store_n_lids(store); i++)
+		guid2lid_write(
+		    &(struct guid2lid_entry){ lids[i].guid, lids[i].lid, lids[i].lmc }, out);
+	store_close(store);
+	conf_put(conf);
+	return rc;
+}
+
 enum fmd_exit
 cli_inform(const struct cli *cli, FILE *out)
 {
@@ -462,6 +494,9 @@ cli_inform(const struct cli *cli, FILE *out)
 		break;
 	case CLI_IMPORT:
 		rc = import(cli, out, &err);
+		break;
+	case CLI_GUID2LID:
+		rc = export_guid2lid(cli, out, &err);
 		break;
 	case CLI_LIST_ENGINES:
 	case CLI_HELP_ENGINE:

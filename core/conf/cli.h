@@ -26,6 +26,7 @@ enum cli_task {
 	CLI_RUN,
 	CLI_CHECK,	  /* --check: validate the configuration */
 	CLI_IMPORT,	  /* --import-opensm FILE: print it as a fmd.conf */
+	CLI_GUID2LID,	  /* --export-guid2lid: print the LIDs of the store as OpenSM's file */
 	CLI_LIST_ENGINES, /* --list-engines [--json] */
 	CLI_HELP_ENGINE,  /* --help=ENGINE */
 	CLI_HELP,

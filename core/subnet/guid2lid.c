@@ -153,6 +153,13 @@ guid2lid_fini(struct guid2lid *g)
 	fm_vec_fini(&g->entries);
 }
 
+void
+guid2lid_write(const struct guid2lid_entry *e, FILE *out)
+{
+	fprintf(out, "0x%016" PRIx64 " 0x%04x 0x%04x\n\n", e->guid, (unsigned)e->lid,
+	    (unsigned)e->lid + (1u << e->lmc) - 1);
+}
+
 const struct guid2lid_entry *
 guid2lid_find(const struct guid2lid *g, uint64_t guid)
 {

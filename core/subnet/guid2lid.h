@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/subnet/guid2lid.h - importing the LIDs and M_Keys that OpenSM remembers.
+ * core/subnet/guid2lid.h - the LIDs and M_Keys that OpenSM remembers, read; LIDs written, too.
  *
  * OpenSM keeps /var/cache/opensm/guid2lid and guid2mkey: a line for each port, an empty
  * line behind each:
@@ -13,6 +13,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <fmd/error.h>
 
@@ -34,6 +35,8 @@ struct guid2lid {
 int guid2lid_parse(
     const char *name, const char *text, size_t n_bytes, struct guid2lid *out, struct fm_error *err);
 void guid2lid_fini(struct guid2lid *g);
+/* A line of such a file, as OpenSM writes it. */
+void guid2lid_write(const struct guid2lid_entry *e, FILE *out);
 /* The entry of a port, or NULL.  O(log n). */
 const struct guid2lid_entry *guid2lid_find(const struct guid2lid *g, uint64_t guid);
 

@@ -90,6 +90,9 @@ compare() { # NAME NET CONF WARNINGS
 	"$build/fmd" --check --config="$dir/imported.conf" >"$dir/check.out" 2>&1 || fail "$1: the import has mistakes"
 	[ "$1" = default ] || ! cmp -s "$dir/$1.opensm" "$dir/default.opensm" || fail "$1: it says nothing"
 	[ "$lanes" = ours ] || are_apart || fail "$1: two levels share a VL between switches"
+	"$build/fmd" --export-guid2lid --config="$3" --state-dir="$dir/state" >"$dir/guid2lid" 2>"$dir/export.out" ||
+		fail "$1: the LIDs are not written"
+	cmp -s <(sort "$dir/guid2lid") <(sort "$OSM_CACHE_DIR/guid2lid") || fail "$1: guid2lid differs from OpenSM's"
 	stop_net
 	echo "ok: $1: $(grep -c . "$dir/$1.fmd") lines of smpquery are the same"
 }
