@@ -148,6 +148,7 @@ UNIT_TESTS = \
 	tests/engine/check_grid_find \
 	tests/engine/check_isolate \
 	tests/engine/check_linger \
+	tests/engine/check_ragged \
 	tests/engine/check_layers \
 	tests/engine/check_mcast \
 	tests/engine/check_nue \

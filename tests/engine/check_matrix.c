@@ -73,6 +73,8 @@ static const struct fabric fabrics[] = {
 	{ "random 12 4 2 7", 0, true, PLAIN },
 	{ "random 40 3 1 9", 0, false, PLAIN },
 	{ "random 30 6 2 3", 1, false, PLAIN },
+	{ "director 12 6 10 4 2 6 seed=1", 0, false, PLAIN },
+	{ "director 12 6 10 4 2 6 seed=1", 2, false, PLAIN },
 	{ "pods 4 4 2 1 3 4 seed=1", 0, false, PLAIN },
 	{ "pods 4 4 2 1 3 4 seed=1", 2, false, PLAIN },
 	{ "tree3 3 3 4 2 3 4 storage=2 seed=1", 0, false, PLAIN },

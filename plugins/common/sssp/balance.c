@@ -10,7 +10,15 @@
 
 #include "plugins/common/paths/base_lids.h"
 #include "plugins/common/sssp/local_search.h"
+#include "plugins/common/sssp/sssp_internal.h"
 #include "plugins/common/tree/dmodk.h"
+
+/* Trees by load are taken where the sum of the squares of all loads is so much less than with
+ * digits, and the fullest link bears at most so much more. */
+#define TREES_BETTER 0.99
+#define TREES_FULLER 1.05
+#define RAGGED 8     /* one switch of so many unlike the others of its rank; else digits are best */
+#define AS_IT_IS 1e9 /* times the mean is enough: nothing is moved */
 
 static int
 find_components(const struct fm_host *host, struct fm_shape *shape, struct fm_error *err)
@@ -73,28 +81,6 @@ fm_balance_by_load(const struct fm_host *host, const struct fm_fabric *fab,
 
 /* ---------------------------------------------------------------- by digits */
 
-/* Digits are even on regular trees.  Else what is too much goes
- * elsewhere, as far as the levels allow, so that no path goes down and up again that did
- * not before. */
-static int
-make_even(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
-    const struct fm_dmodk *digits, const struct fm_tables *out, struct fm_error *err)
-{
-	struct fm_levels levels = { .level = shape->tree.rank };
-	struct fm_local_search_rule how = { .rule = { .order = digits->order } };
-	struct fm_order by_rank;
-	uint64_t most;
-	int rc = 0;
-
-	if (!fm_local_search_applies(fab) || fm_tree_is_regular(fab, &shape->arcs, digits->rank))
-		return 0;
-	if (digits->order == NULL) {
-		rc = fm_order_build(host, &shape->arcs, &levels, &by_rank, err);
-		how.also = &by_rank;
-	}
-	return rc != 0 ? rc : fm_local_search(host, fab, &shape->arcs, &how, out, &most, err);
-}
-
 /* Tiers for digits: ranks, and in components without hosts hops to their first switch, from
  * which up is.  False: there arcs join equal ones, or the scratch memory is spent. */
 static bool
@@ -132,22 +118,119 @@ find_tiers(const struct fm_host *host, const struct fm_shape *shape, uint16_t **
 	return true;
 }
 
+/* Tables, and what their links bear. */
+struct candidate {
+	const struct fm_tables *out;
+	struct fm_paths found;
+	struct fm_load_sums loads;
+	uint64_t most;
+};
+
+/* An order by which what is moved goes up and then down: that of the tables, or of the levels, so
+ * that no path goes down and up again that did not before. */
+static int
+order_by_rank(const struct fm_host *host, const struct fm_shape *shape,
+    const struct fm_dmodk *digits, struct fm_order *out, struct fm_error *err)
+{
+	struct fm_levels levels = { .level = shape->tree.rank };
+
+	if (digits->order == NULL)
+		return fm_order_build(host, &shape->arcs, &levels, out, err);
+	*out = *digits->order;
+	return 0;
+}
+
+/* What is too much on one link goes elsewhere; enough: see local_search.h. */
+static int
+make_even(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
+    const struct fm_order *given, const struct fm_order *by_rank, double enough,
+    struct candidate *c, struct fm_error *err)
+{
+	struct fm_local_search_rule how = { .rule = { .order = given },
+		.also = given == NULL ? by_rank : NULL,
+		.enough = enough,
+		.sums = &c->loads };
+
+	return fm_local_search(host, fab, &shape->arcs, &how, c->out, &c->most, err);
+}
+
+/* Trees by load in the place of digits: where pods differ in width, or boards are cabled in part,
+ * the digits of one pod do not suit another.  As long in all: then each path is. */
+static bool
+are_better(const struct candidate *trees, const struct candidate *digits)
+{
+	return trees->found.unjoined == digits->found.unjoined &&
+	    trees->loads.sum <= digits->loads.sum &&
+	    trees->loads.squares < TREES_BETTER * digits->loads.squares &&
+	    (double)trees->most <= TREES_FULLER * (double)digits->most;
+}
+
+/* Unless it lacks a route: by levels not all switches without hosts reach each other. */
+static void
+take_column(const struct fm_fabric *fab, uint16_t lid, uint8_t *const *from, uint8_t *const *to)
+{
+	for (fm_sw s = 0; s < fab->n_switches; s++)
+		if (from[s][lid] == FM_PORT_NONE && to[s][lid] != FM_PORT_NONE)
+			return;
+	for (fm_sw s = 0; s < fab->n_switches; s++)
+		to[s][lid] = from[s][lid];
+}
+
+static int
+try_trees(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
+    const struct fm_order *given, const struct fm_order *by_rank, struct candidate *digits,
+    struct fm_error *err)
+{
+	struct fm_sssp_plan plan = { .arcs = &shape->arcs,
+		.component = shape->component,
+		.rule = { .order = by_rank },
+		.linear = true };
+	struct fm_tables rows;
+	struct candidate trees = { .out = &rows };
+	struct fm_sssp_trees grown;
+	int rc;
+
+	if ((rc = fm_base_rows(host, fab, digits->out, &rows, err)) != 0 ||
+	    (rc = fm_sssp_grow(host, fab, &plan, &grown, err)) != 0 ||
+	    (rc = fm_sssp_write(host, fab, &grown, &rows, err)) != 0)
+		return rc;
+	fm_sssp_count_unjoined(fab, &plan, &grown, &trees.found);
+	if ((rc = make_even(host, fab, shape, given, by_rank, AS_IT_IS, &trees, err)) != 0 ||
+	    trees.loads.squares >= digits->loads.squares ||
+	    (rc = make_even(host, fab, shape, given, by_rank, 0, &trees, err)) != 0 ||
+	    !are_better(&trees, digits))
+		return rc;
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		if (fm_is_host(fab, e))
+			take_column(fab, fab->end_lid[e], rows.lft, digits->out->lft);
+	return 0;
+}
+
+/* Digits are even on regular trees.  Else what is too much goes elsewhere, or trees by load take
+ * their place. */
 static int
 route_by_digits(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_shape *shape, const struct fm_dmodk *how, const struct fm_tables *out,
     struct fm_paths *found, struct fm_error *err)
 {
 	const struct fm_dmodk_routes *routes;
+	struct candidate c = { .out = out };
 	struct fm_dmodk_paths paths;
+	struct fm_order by_rank;
 	int rc;
 
 	if ((rc = fm_dmodk_route(host, fab, how, out, &routes, err)) != 0 ||
 	    (rc = fm_dmodk_look(routes, shape->component, &paths, err)) != 0)
 		return rc;
-	found->max_hops = paths.max_hops;
-	found->unjoined = paths.unjoined;
-	found->unjoined_hosts = paths.unjoined_hosts;
-	return make_even(host, fab, shape, how, out, err);
+	c.found = (struct fm_paths){ paths.max_hops, paths.unjoined, paths.unjoined_hosts };
+	*found = c.found;
+	if (!fm_local_search_applies(fab) || fm_tree_is_regular(fab, &shape->arcs, how->rank))
+		return 0;
+	if ((rc = order_by_rank(host, shape, how, &by_rank, err)) != 0 ||
+	    (rc = make_even(host, fab, shape, how->order, &by_rank, 0, &c, err)) != 0 ||
+	    RAGGED * fm_tree_count_unlike(fab, &shape->arcs, how->rank) < fab->n_switches)
+		return rc;
+	return try_trees(host, fab, shape, how->order, &by_rank, &c, err);
 }
 
 /* On whole trees the digits of base LIDs are those of LMC 0; elsewhere base LIDs are routed

@@ -91,8 +91,16 @@ cost_hops(const double *load, const float *capacity, float most, uint32_t n, flo
 	}
 }
 
+FM_WIDE static void
+cost_linear(const double *load, const float *capacity, float most, uint32_t n, float *cost)
+{
+	for (uint32_t i = 0; i < n; i++)
+		cost[i] = (float)load[i] / (capacity[i] * most) * (1.0f / 256) + 1;
+}
+
 void
-fm_legal_weigh(struct fm_legal_paths *s, const double *load, const float *capacity, bool detours)
+fm_legal_weigh(
+    struct fm_legal_paths *s, const double *load, const float *capacity, enum fm_legal_cost how)
 {
 	uint32_t n = s->arcs->n_arcs, n_links = s->arcs->link[n];
 	double sum = 0;
@@ -102,9 +110,11 @@ fm_legal_weigh(struct fm_legal_paths *s, const double *load, const float *capaci
 		sum += load[a];
 		most = (float)load[a] > most * capacity[a] ? (float)load[a] / capacity[a] : most;
 	}
-	if (detours)
+	if (how == FM_LEGAL_DETOURS)
 		cost_detours(
 		    load, capacity, sum > n_links ? (float)(sum / n_links) : 1, n, s->arc_cost);
+	else if (how == FM_LEGAL_LINEAR)
+		cost_linear(load, capacity, most, n, s->arc_cost);
 	else
 		cost_hops(load, capacity, most, n, s->arc_cost);
 }

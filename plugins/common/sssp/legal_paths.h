@@ -56,9 +56,10 @@ void fm_legal_follow(struct fm_legal_paths *s, const struct fm_order *order);
 
 /* What arcs cost from now on, by their load and how many cables share it.  With detours
  * a crowded arc is worth hops round it; else the fewest hops come first (on paths of up
- * to 256).  O(arcs). */
+ * to 256), then the load, or its square.  O(arcs). */
+enum fm_legal_cost { FM_LEGAL_HOPS, FM_LEGAL_LINEAR, FM_LEGAL_DETOURS };
 void fm_legal_weigh(
-    struct fm_legal_paths *s, const double *load, const float *capacity, bool detours);
+    struct fm_legal_paths *s, const double *load, const float *capacity, enum fm_legal_cost how);
 
 /* Into .place.  n: at most FM_LEGAL_LANES.  O(arcs). */
 void fm_legal_find(struct fm_legal_paths *s, const fm_sw *root, uint32_t n);

@@ -419,6 +419,19 @@ write_tables(const struct local_search *e, const struct fm_tables *out)
 		}
 }
 
+static void
+add_up(const struct local_search *e)
+{
+	struct fm_load_sums s = { 0 };
+
+	for (fm_link l = 0; l < e->fab->n_links; l++) {
+		s.sum += (double)e->load[l];
+		s.squares += (double)e->load[l] * (double)e->load[l];
+	}
+	if (e->how->sums != NULL)
+		*e->how->sums = s;
+}
+
 int
 fm_local_search(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_arcs *arcs,
     const struct fm_local_search_rule *how, const struct fm_tables *out, uint64_t *most,
@@ -438,6 +451,7 @@ fm_local_search(const struct fm_host *host, const struct fm_fabric *fab, const s
 	fullest = find_fullest(&e);
 	*most = fullest.most;
 	e.n_looked = 0;
+	add_up(&e);
 	if (is_enough(&e, &fullest))
 		return 0;
 	if ((rc = find_choices(host, &e, arcs, how, err)) != 0)
@@ -445,6 +459,7 @@ fm_local_search(const struct fm_host *host, const struct fm_fabric *fab, const s
 	*most = make_even(&e);
 	if (how->moved != NULL)
 		*how->moved |= *most < fullest.most;
+	add_up(&e);
 	write_tables(&e, out);
 	if (host->should_stop(host))
 		return host->fail(err, FM_E_CANCELLED, "stopped while links were emptied");

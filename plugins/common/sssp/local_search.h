@@ -25,6 +25,10 @@ fm_local_search_applies(const struct fm_fabric *fab)
 	    !fm_has_proxies(fab) && !fm_has_lmc(fab);
 }
 
+struct fm_load_sums {
+	double sum, squares;
+};
+
 /* What may be done to the routes. */
 struct fm_local_search_rule {
 	struct fm_rule rule;	     /* right next steps, those of the tables; without weights */
@@ -35,7 +39,8 @@ struct fm_local_search_rule {
 	double enough; /* of the mean, for the fullest link; 0: nearly the mean */
 	/* rows before, to which what moves had best go back; or NULL */
 	const uint8_t *const *prev_lft;
-	bool *moved; /* is set where some routes were moved; or NULL */
+	bool *moved;		   /* is set where some routes were moved; or NULL */
+	struct fm_load_sums *sums; /* of what the links bear in the end; or NULL */
 };
 
 /*

@@ -65,9 +65,8 @@ has_hosts(const struct fm_fabric *fab, fm_sw s)
 	return false;
 }
 
-/* (switch with hosts or proxies, destination switch) that no legal tree joins. */
-static void
-count_unjoined(const struct fm_fabric *fab, const struct fm_sssp_plan *plan,
+void
+fm_sssp_count_unjoined(const struct fm_fabric *fab, const struct fm_sssp_plan *plan,
     const struct fm_sssp_trees *f, struct fm_paths *found)
 {
 	for (fm_sw s = 0; s < fab->n_switches; s++) {
@@ -113,7 +112,7 @@ route_batched(const struct fm_host *host, const struct fm_fabric *fab,
 		return rc;
 	found->max_hops = trees.max_hops;
 	if (plan->rule.order != NULL)
-		count_unjoined(fab, plan, &trees, found);
+		fm_sssp_count_unjoined(fab, plan, &trees, found);
 	return make_even(host, fab, plan, &trees, out, err);
 }
 

@@ -51,6 +51,9 @@ struct fm_sssp_plan {
 	const struct fm_dimensions *dimensions; /* by dimension order, not by load; or NULL */
 	uint32_t trees_per_switch;		/* at most; 0: as many as the time allows */
 	bool avoid_throttled; /* a link below its nominal rate bears less in proportion */
+	/* on legal paths: a cable counts by what it bears, not by the square, and trees are
+	 * grown twice: for many flows at once, where all paths are as long (trees) */
+	bool linear;
 	/* Whose traffic is balanced, and in which order; NULL: of all alike. */
 	const struct fm_nodeset *compute, *io;
 };

@@ -27,6 +27,7 @@
 #define WORK_LEGAL 12000000u /* the same for legal paths */
 #define WORK_ALL 8000000u    /* and up to which trees are grown again */
 #define MAX_ROUNDS 4
+#define LINEAR_ROUNDS 2
 #define BATCH 32u	     /* trees grown at a time, at most */
 #define BATCHES 1024u	     /* at least so many */
 #define LEGAL_BATCHES 128u   /* and so many with legal paths */
@@ -253,6 +254,8 @@ count_rounds(const struct grower *g)
 	uint64_t work = (uint64_t)g->f->n_trees * g->plan->arcs->n_arcs;
 	uint64_t n = work > 0 ? WORK_ALL / work : 1;
 
+	if (g->plan->linear)
+		return n > LINEAR_ROUNDS ? MAX_ROUNDS : LINEAR_ROUNDS;
 	return n < 1 || g->plan->dimensions != NULL ? 1 : n > MAX_ROUNDS ? MAX_ROUNDS : (uint32_t)n;
 }
 

@@ -109,6 +109,10 @@ int fm_sssp_greedy(const struct fm_host *host, const struct fm_fabric *fab,
  * parallel that is not known), and are they few? */
 bool fm_sssp_is_uneven(const struct fm_fabric *fab, const struct fm_sssp_trees *f);
 
+/* Adds the (switch with hosts or proxies, destination switch) that no legal tree joins. */
+void fm_sssp_count_unjoined(const struct fm_fabric *fab, const struct fm_sssp_plan *plan,
+    const struct fm_sssp_trees *f, struct fm_paths *found);
+
 int fm_by_number(const void *a, const void *b); /* qsort() of uint64_t */
 
 #endif

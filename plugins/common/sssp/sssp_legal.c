@@ -8,6 +8,8 @@
 #include "plugins/common/sssp/legal_paths.h"
 #include "plugins/common/sssp/sssp_internal.h"
 
+#define LINEAR_BATCH 2u /* trees that do not see each other lie in the same gaps */
+
 struct legal {
 	struct grower *g;
 	struct fm_legal_paths paths;
@@ -46,7 +48,10 @@ grow_batch(void *arg, uint32_t n)
 		weight[i] = g->weight[tree];
 		sources[i] = fm_grower_sources(g, tree);
 	}
-	fm_legal_weigh(&l->paths, g->load, l->capacity, g->plan->rule.detours);
+	fm_legal_weigh(&l->paths, g->load, l->capacity,
+	    g->plan->rule.detours ? FM_LEGAL_DETOURS
+		: g->plan->linear ? FM_LEGAL_LINEAR
+				  : FM_LEGAL_HOPS);
 	fm_legal_find(&l->paths, root, n);
 	fm_legal_add(&l->paths, n, sources, weight, g->load);
 	for (uint32_t i = 0; i < n; i++)
@@ -67,6 +72,8 @@ fm_sssp_grow_legal(struct grower *g, uint32_t rounds, struct fm_error *err)
 		return fm_no_scratch(g->host, "widths of the links", err);
 	for (fm_arc a = 0; a < g->plan->arcs->n_arcs; a++)
 		l.capacity[a] = (float)(1 / g->per_route[a]);
+	if (g->plan->linear && most > LINEAR_BATCH)
+		most = LINEAR_BATCH;
 	fm_legal_follow(&l.paths, g->plan->rule.order);
 	return fm_grower_run(g, rounds, most, grow_batch, &l, err);
 }

@@ -113,3 +113,38 @@ fm_tree_is_regular(const struct fm_fabric *fab, const struct fm_arcs *arcs, cons
 	}
 	return true;
 }
+
+static bool
+is_alike(const struct rank_alike *a, const struct rank_alike *b)
+{
+	return a->n_hosts == b->n_hosts && a->n_up == b->n_up && a->n_down == b->n_down;
+}
+
+/* What most switches of a rank are like, if most are alike, is found by their votes
+ * (Boyer and Moore 1981). */
+uint32_t
+fm_tree_count_unlike(const struct fm_fabric *fab, const struct fm_arcs *arcs, const uint16_t *rank)
+{
+	struct rank_alike usual[FM_TREE_MAX_RANKS] = { { 0 } };
+	uint32_t votes[FM_TREE_MAX_RANKS] = { 0 }, n = 0;
+
+	for (fm_sw s = 0; s < arcs->n_switches; s++) {
+		struct rank_alike is = look_at_switch(fab, rank, s);
+		uint16_t r = rank[s];
+
+		if (r >= FM_TREE_MAX_RANKS)
+			continue;
+		if (votes[r] == 0)
+			usual[r] = is;
+		if (is_alike(&is, &usual[r]))
+			votes[r]++;
+		else
+			votes[r]--;
+	}
+	for (fm_sw s = 0; s < arcs->n_switches; s++) {
+		struct rank_alike is = look_at_switch(fab, rank, s);
+
+		n += rank[s] < FM_TREE_MAX_RANKS && !is_alike(&is, &usual[rank[s]]);
+	}
+	return n;
+}

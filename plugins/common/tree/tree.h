@@ -29,4 +29,8 @@ int fm_tree_build(const struct fm_host *host, const struct fm_fabric *fab,
 bool fm_tree_is_regular(
     const struct fm_fabric *fab, const struct fm_arcs *arcs, const uint16_t *rank);
 
+/* Switches unlike most others of their rank, in hosts and in cables up and down.  O(links). */
+uint32_t fm_tree_count_unlike(
+    const struct fm_fabric *fab, const struct fm_arcs *arcs, const uint16_t *rank);
+
 #endif
