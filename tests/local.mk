@@ -205,6 +205,7 @@ UNIT_TESTS = \
 	tests/unit/check_lib \
 	tests/unit/check_lid \
 	tests/unit/check_metrics \
+	tests/unit/check_name_map \
 	tests/unit/check_netlist \
 	tests/unit/check_news \
 	tests/unit/check_opensm \
@@ -405,6 +406,7 @@ SCRIPT_TESTS = \
 	tests/integration/fmsim_restart.sh \
 	tests/integration/fmsim_trouble.sh \
 	tests/integration/fmsim_events.sh \
+	tests/integration/fmsim_names.sh \
 	tests/integration/fmsim_tools.sh \
 	tests/integration/hostile_engines.sh \
 	tests/integration/ibsim_multicast.sh \

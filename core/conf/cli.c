@@ -28,6 +28,7 @@ static const char usage[] =
     "  --plugin-dir=DIR     where engines are; may be given several times\n"
     "  --engine-isolation=W which engines run in a process of their own: foreign, all, none\n"
     "  --state-dir=DIR      where LIDs and caches are kept (" STATE_DIR ")\n"
+    "  --node-name-map=FILE names of nodes, a line 0xGUID \"NAME\" each\n"
     "  --dump=DIR           write the tables there after every sweep\n"
     "  --once               bring the subnet up, print a summary, leave it up\n"
     "  --dry-run            send no Set: print what would be changed\n"
@@ -49,6 +50,7 @@ enum {
 	OPT_PLUGIN_DIR,
 	OPT_ISOLATION,
 	OPT_STATE_DIR,
+	OPT_NAMES,
 	OPT_DUMP,
 	OPT_ONCE,
 	OPT_DRY_RUN,
@@ -69,6 +71,7 @@ static const struct option own_options[] = { { "engine", required_argument, NULL
 	{ "plugin-dir", required_argument, NULL, OPT_PLUGIN_DIR },
 	{ "engine-isolation", required_argument, NULL, OPT_ISOLATION },
 	{ "state-dir", required_argument, NULL, OPT_STATE_DIR },
+	{ "node-name-map", required_argument, NULL, OPT_NAMES },
 	{ "dump", required_argument, NULL, OPT_DUMP }, { "once", no_argument, NULL, OPT_ONCE },
 	{ "dry-run", no_argument, NULL, OPT_DRY_RUN }, { "check", no_argument, NULL, OPT_CHECK },
 	{ "list-engines", no_argument, NULL, OPT_LIST }, { "json", no_argument, NULL, OPT_JSON },
@@ -238,6 +241,8 @@ take(struct collect *c, int option, const char *value)
 		return override_one(c, "engine_isolation", value);
 	case OPT_STATE_DIR:
 		return override_one(c, "state_dir", value);
+	case OPT_NAMES:
+		return override_one(c, "node_name_map", value);
 	case OPT_PLUGIN_DIR:
 		c->dirs[c->n_dirs++] = value;
 		return 0;

@@ -21,6 +21,7 @@
 
 struct partitions;
 struct qos_policy;
+struct name_map;
 
 enum conf_ar_algorithm { CONF_AR_RANDOM, CONF_AR_GREEDY, CONF_AR_GREEDY_RANDOM };
 enum conf_credit_loops { CONF_CREDIT_LOOPS_REFUSE, CONF_CREDIT_LOOPS_WARN };
@@ -57,9 +58,11 @@ struct conf {
 
 	/* LIDs */
 	int64_t lmc, switch_lmc;
-	bool reassign_lids;	 /* do not honour LIDs that ports have now */
-	int64_t lid_linger_ms;	 /* entries of a port that has gone */
-	struct fm_file guid2lid; /* path NULL = none */
+	bool reassign_lids;	      /* do not honour LIDs that ports have now */
+	int64_t lid_linger_ms;	      /* entries of a port that has gone */
+	struct fm_file guid2lid;      /* path NULL = none */
+	struct fm_file node_name_map; /* path NULL = none */
+	struct name_map *names;	      /* what it holds, or NULL */
 
 	/* the subnet manager and its keys */
 	const char *transport; /* with the port that `guid` names */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/conf/conf_private.h"
+#include "core/nodes/name_map.h"
 #include "core/subnet/guid2lid.h"
 #include "core/subnet/partitions.h"
 #include "core/subnet/prefix_routes.h"
@@ -148,6 +149,15 @@ resolve_port_keys(struct conf *conf, struct fm_error *err)
 	    : guid2mkey_parse(f->path, f->bytes, f->n_bytes, &conf->port_m_keys, err);
 }
 
+static int
+resolve_names(struct conf *conf, struct fm_error *err)
+{
+	const struct fm_file *f = &conf->node_name_map;
+
+	return f->path == NULL ? 0
+			       : name_map_parse(f->path, f->bytes, f->n_bytes, &conf->names, err);
+}
+
 int
 conf_resolve_policies(struct conf_private *self, struct fm_error *err)
 {
@@ -157,6 +167,8 @@ conf_resolve_policies(struct conf_private *self, struct fm_error *err)
 		rc = check_guid2lid(self->conf, err);
 	if (rc == 0)
 		rc = resolve_port_keys(self->conf, err);
+	if (rc == 0)
+		rc = resolve_names(self->conf, err);
 	if (rc == 0)
 		rc = resolve_routes(self->conf, err);
 	if (rc == 0)
@@ -170,5 +182,6 @@ conf_drop_policies(struct conf *conf)
 	partitions_put(conf->partitions);
 	qos_policy_put(conf->qos_policy);
 	guid2mkey_fini(&conf->port_m_keys);
+	name_map_free(conf->names);
 	fm_vec_fini(&conf->routes);
 }

@@ -189,6 +189,13 @@ static const struct conf_row rows[] = {
 	TIME(NULL, "lid_linger", lid_linger_ms, "10min", 0, 24 * HOUR,
 	    "How long switches keep the routes to a port that has gone, so that a host that "
 	    "reboots changes nothing.  Routes that would close a credit loop go sooner."),
+	{ .option = { .name = "node_name_map",
+	      .type = FM_OPT_FILE,
+	      AT(node_name_map),
+	      .def = "",
+	      .help = "Names of nodes, a line 0xGUID \"NAME\" each, as OpenSM's and "
+		      "infiniband-diags' node name map: they stand in the log and in all output, "
+		      "and configuration may use them." } },
 	{ .option = { .name = "guid2lid",
 	      .type = FM_OPT_FILE,
 	      AT(guid2lid),

@@ -158,7 +158,7 @@ other_sms_json(const struct daemon *d)
 
 		snprintf(guid, sizeof(guid), "0x%016" PRIx64, n->ports[o->port].guid);
 		json_array_append_new(all,
-		    json_pack("{s:o, s:s, s:i, s:i, s:s, s:s}", "node", json_text(n->desc),
+		    json_pack("{s:o, s:s, s:i, s:i, s:s, s:s}", "node", json_text(n->name),
 			"port_guid", guid, "lid", (int)o->lid, "priority", (int)o->info.priority,
 			"state", ha_state_name(o->info.state), "trust", ha_trust_name(o->trust)));
 	}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/graph/link_speed.h"
+#include "core/nodes/name_map.h"
 #include "core/nodes/nodes.h"
 #include "core/text/json_text.h"
 #include "lib/error.h"
@@ -72,20 +73,26 @@ read_args(struct page *p, const json_t *args, struct fm_error *err)
 	return name != NULL ? read_name(p, json_string_value(name), err) : 0;
 }
 
-/* By the whole description or its first word: "node17" is "node17 HCA-1". */
+/* By the whole name or its first word: "node17" is "node17 HCA-1". */
+static bool
+is_called(const char *pattern, const char *name)
+{
+	char first[NAME_MAP_BYTES + 1];
+	size_t len = strcspn(name, " ");
+
+	memcpy(first, name, len);
+	first[len] = '\0';
+	return node_name_match(pattern, name) || node_name_match(pattern, first);
+}
+
 static bool
 is_meant(const struct page *p, const struct inv_node *n)
 {
-	char first[sizeof(n->desc)];
-	size_t len = strcspn(n->desc, " ");
-
 	if (p->who.text == NULL)
 		return true;
 	if (p->who.kind == NODE_GUID)
 		return n->guid == p->who.number;
-	memcpy(first, n->desc, len);
-	first[len] = '\0';
-	return node_name_match(p->who.name, n->desc) || node_name_match(p->who.name, first);
+	return is_called(p->who.name, n->name) || is_called(p->who.name, n->desc);
 }
 
 static int
@@ -194,7 +201,7 @@ node_json(const struct page *p, const struct inv_node *n, uint32_t n_troubles, c
 	count_ports(n, &n_up, &n_active);
 	find_region(p, n, &region, &engine);
 	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:s?, s:s?, s:i, s:s?}",
-	    "type", type_word(n), "node", json_text(n->desc), "guid", guid_json(n->guid),
+	    "type", type_word(n), "node", json_text(n->name), "guid", guid_json(n->guid),
 	    "system_guid", guid_json(n->system_guid), "lids", lids_json(n), "lmc",
 	    (int)n->ports[inv_is_switch(n) ? 0 : 1].lmc, "ports", (int)n->n_ports, "ports_up", n_up,
 	    "ports_active", n_active, "region", region, "engine", engine, "troubles",
@@ -280,7 +287,7 @@ end_of(const struct page *p, uint32_t slot, unsigned port)
 static json_t *
 end_json(const struct end *e)
 {
-	return json_pack("{s:o, s:o, s:s, s:i, s:i, s:s}", "node", json_text(e->node->desc), "guid",
+	return json_pack("{s:o, s:o, s:s, s:i, s:i, s:s}", "node", json_text(e->node->name), "guid",
 	    guid_json(e->node->guid), "type", type_word(e->node), "port", (int)e->port, "lid",
 	    (int)e->node->ports[inv_is_switch(e->node) ? 0 : e->port].lid, "state",
 	    state_word(e->at));

@@ -25,7 +25,7 @@ add_member(struct members *m, const struct inv_node *n, unsigned port, uint16_t 
 		return;
 	snprintf(guid, sizeof(guid), "0x%016" PRIx64, n->ports[port].guid);
 	json_array_append_new(m->list,
-	    json_pack("{s:s, s:o, s:i, s:s}", "guid", guid, "node", json_text(n->desc), "port",
+	    json_pack("{s:s, s:o, s:i, s:s}", "guid", guid, "node", json_text(n->name), "port",
 		(int)port, "member", key & PKEY_FULL ? "full" : "limited"));
 }
 

@@ -16,16 +16,22 @@
 /* ------------------------------------------------------------------- who */
 
 static bool
+has_word(const char *name, size_t len, const char *word, bool first_word)
+{
+	const char *blank = first_word ? memchr(name, ' ', len) : NULL;
+
+	len = blank != NULL ? (size_t)(blank - name) : len;
+	return strlen(word) == len && memcmp(name, word, len) == 0;
+}
+
+/* By its name, or by what it says of itself. */
+static bool
 is_called(const struct sa_node *n, const char *word, bool first_word)
 {
-	size_t len = strnlen((const char *)n->desc, sizeof(n->desc));
+	const char *desc = (const char *)n->desc;
 
-	if (first_word) {
-		const char *blank = memchr(n->desc, ' ', len);
-
-		len = blank != NULL ? (size_t)(blank - (const char *)n->desc) : len;
-	}
-	return strlen(word) == len && memcmp(n->desc, word, len) == 0;
+	return has_word(n->name, strlen(n->name), word, first_word) ||
+	    has_word(desc, strnlen(desc, sizeof(n->desc)), word, first_word);
 }
 
 /* Whoever has the name, the others too: "node17 HCA-1 port 1 (LID 5), ..."; what does not fit is
@@ -48,7 +54,7 @@ find_name(const struct sa_view *v, const char *word, bool first_word, char *list
 			continue;
 		found = ++*n == 1 ? i : FM_NONE;
 		len = (size_t)snprintf(one, sizeof(one), "%s%.64s port %u (LID %u)",
-		    at > 0 ? ", " : "", (const char *)node->desc, v->end[i].port, v->end[i].lid);
+		    at > 0 ? ", " : "", node->name, v->end[i].port, v->end[i].lid);
 		n_unsaid += at + len >= size;
 		if (at + len < size)
 			at += (size_t)snprintf(list + at, size - at, "%s", one);
@@ -156,10 +162,7 @@ mtu_bytes(uint8_t code)
 static json_t *
 name_json(const struct sa_node *n)
 {
-	char text[sizeof(n->desc) + 1] = { 0 };
-
-	memcpy(text, n->desc, sizeof(n->desc));
-	return json_text(text);
+	return json_text(n->name);
 }
 
 static json_t *

@@ -46,6 +46,7 @@ daemon_settings(const struct daemon *d, struct sweep_settings *s)
 	s->ignore_other_sms = c->ignore_other_sm;
 	s->allowed_sms = c->allowed_sms;
 	s->n_allowed_sms = c->n_allowed_sms;
+	s->names = c->names;
 	s->qos = c->qos;
 	s->partitions = c->partitions;
 	s->part_enforce = (enum part_enforce)c->part_enforce;

@@ -20,7 +20,7 @@ end_json(const struct inventory *inv, uint32_t slot, unsigned port)
 
 	snprintf(guid, sizeof(guid), "0x%016" PRIx64, n->guid);
 	return json_pack(
-	    "{s:o, s:s, s:i}", "node", json_text(n->desc), "guid", guid, "port", (int)port);
+	    "{s:o, s:s, s:i}", "node", json_text(n->name), "guid", guid, "port", (int)port);
 }
 
 static json_t *

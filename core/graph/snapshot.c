@@ -368,6 +368,17 @@ index_lids(struct build *b)
 	return 0;
 }
 
+/* Copies of both names; one where they are the same.  False: out of memory. */
+static bool
+take_name(
+    struct fm_arena *mem, const char *name, const char *desc, const char **to, const char **to_desc)
+{
+	*to = *to_desc = fm_arena_strdup(mem, name != NULL ? name : "");
+	if (*to != NULL && desc != NULL && strcmp(desc, *to) != 0)
+		*to_desc = fm_arena_strdup(mem, desc);
+	return *to != NULL && *to_desc != NULL;
+}
+
 static int
 place_ends(struct build *b)
 {
@@ -378,13 +389,14 @@ place_ends(struct build *b)
 	uint64_t *guid = fm_arena_array(mem, n, uint64_t), *node = fm_arena_array(mem, n, uint64_t);
 	uint64_t *sys = fm_arena_array(mem, n, uint64_t);
 	const char **name = fm_arena_array(mem, n, const char *);
+	const char **desc = fm_arena_array(mem, n, const char *);
 	fm_sw *sw = fm_arena_array(mem, n, fm_sw);
 	uint16_t *lid = fm_arena_array(mem, n, uint16_t);
 	uint8_t *bytes = fm_arena_array(mem, (size_t)n * 4, uint8_t);
 	int rc;
 
 	if (first == NULL || guid == NULL || node == NULL || sys == NULL || name == NULL ||
-	    sw == NULL || lid == NULL || bytes == NULL)
+	    desc == NULL || sw == NULL || lid == NULL || bytes == NULL)
 		return no_memory(b->err);
 	if ((rc = sort_ends(b, first)) != 0 || (rc = check_lids(b, n)) != 0)
 		return rc;
@@ -400,7 +412,7 @@ place_ends(struct build *b)
 		bytes[n + i] = e->lmc;
 		bytes[2 * (size_t)n + i] = e->kind;
 		bytes[3 * (size_t)n + i] = e->n_vls;
-		if ((name[i] = fm_arena_strdup(mem, e->name != NULL ? e->name : "")) == NULL)
+		if (!take_name(mem, e->name, e->desc, &name[i], &desc[i]))
 			return no_memory(b->err);
 	}
 	fab->n_ends = n;
@@ -409,6 +421,7 @@ place_ends(struct build *b)
 	fab->end_node_guid = node;
 	fab->end_system_guid = sys;
 	fab->end_name = name;
+	b->snap->end_desc = desc;
 	fab->end_sw = sw;
 	fab->end_lid = lid;
 	fab->end_port = bytes;
@@ -426,9 +439,10 @@ place_switches(struct build *b)
 	uint32_t n = (uint32_t)b->in->switches.n;
 	uint64_t *guid = fm_arena_array(mem, n, uint64_t), *sys = fm_arena_array(mem, n, uint64_t);
 	const char **name = fm_arena_array(mem, n, const char *);
+	const char **desc = fm_arena_array(mem, n, const char *);
 	uint8_t *n_ports = fm_arena_array(mem, n, uint8_t);
 
-	if (guid == NULL || sys == NULL || name == NULL || n_ports == NULL ||
+	if (guid == NULL || sys == NULL || name == NULL || desc == NULL || n_ports == NULL ||
 	    !fm_hash_reserve(&b->snap->sw_by_guid, n))
 		return no_memory(b->err);
 	for (uint32_t i = 0; i < n; i++) {
@@ -437,8 +451,8 @@ place_switches(struct build *b)
 		guid[i] = s->guid;
 		sys[i] = s->system_guid;
 		n_ports[i] = s->n_ports;
-		name[i] = fm_arena_strdup(mem, s->name != NULL ? s->name : "");
-		if (name[i] == NULL || !fm_hash_put(&b->snap->sw_by_guid, s->guid, i))
+		if (!take_name(mem, s->name, s->desc, &name[i], &desc[i]) ||
+		    !fm_hash_put(&b->snap->sw_by_guid, s->guid, i))
 			return no_memory(b->err);
 	}
 	if (b->snap->sw_by_guid.n != n)
@@ -447,6 +461,7 @@ place_switches(struct build *b)
 	fab->sw_guid = guid;
 	fab->sw_system_guid = sys;
 	fab->sw_name = name;
+	b->snap->sw_desc = desc;
 	fab->sw_n_ports = n_ports;
 	return 0;
 }

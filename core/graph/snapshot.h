@@ -28,6 +28,8 @@ struct snapshot {
 	/* [sw_first_port[n_switches]] which of the switch's links leaves by the port, from its
 	 * sw_first_link on; a byte, and right as long as the switch keeps its links */
 	const uint8_t *port_slot;
+	/* What nodes say of themselves, where they are called otherwise; [n_switches], [n_ends] */
+	const char *const *sw_desc, *const *end_desc;
 	struct snapshot *base; /* NULL, or whose names and arrays this one uses too */
 	struct fm_arena mem;
 };
@@ -66,6 +68,7 @@ struct snapshot_switch {
 	uint64_t guid, system_guid;
 	const char *name;
 	uint8_t n_ports;
+	const char *desc; /* NULL: its name */
 };
 struct snapshot_end {
 	uint64_t guid, node_guid, system_guid;
@@ -73,6 +76,7 @@ struct snapshot_end {
 	uint32_t sw; /* index of the add, FM_NONE: cabled to another end */
 	uint16_t lid;
 	uint8_t port, lmc, kind, n_vls;
+	const char *desc; /* NULL: its name */
 };
 /* An in-network computing node (SHARP) answers as a CA: its description tells. */
 static inline bool

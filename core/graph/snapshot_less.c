@@ -242,7 +242,8 @@ end_goes(const struct less *s, fm_end e)
 }
 
 /* COPY(type, field): the ends that stay, of one array. */
-#define COPY(type, field) \
+#define COPY(type, field) COPY_OF(type, was->field, fab->field)
+#define COPY_OF(type, from, to) \
 	do { \
 		type *copy_ = fm_arena_array(mem, was->n_ends + 1, type); \
 \
@@ -250,8 +251,8 @@ end_goes(const struct less *s, fm_end e)
 			return false; \
 		for (fm_end e_ = 0, n_ = 0; e_ < was->n_ends; e_++) \
 			if (!end_goes(s, e_)) \
-				copy_[n_++] = was->field[e_]; \
-		fab->field = copy_; \
+				copy_[n_++] = (from)[e_]; \
+		(to) = copy_; \
 	} while (0)
 
 static bool
@@ -268,6 +269,7 @@ copy_ends(struct less *s)
 	COPY(uint64_t, end_node_guid);
 	COPY(uint64_t, end_system_guid);
 	COPY(const char *, end_name);
+	COPY_OF(const char *, s->base->end_desc, s->out->end_desc);
 	COPY(fm_sw, end_sw);
 	COPY(uint8_t, end_port);
 	COPY(uint16_t, end_lid);
@@ -334,6 +336,8 @@ snapshot_without(struct snapshot *base, const struct snapshot_loss *loss, struct
 	s.out->fab = base->fab;
 	s.out->base = snapshot_get(base);
 	s.out->sw_by_guid = base->sw_by_guid;
+	s.out->sw_desc = base->sw_desc;
+	s.out->end_desc = base->end_desc;
 	s.out->sw_first_port = base->sw_first_port;
 	s.out->port_slot = base->port_slot;
 	ok = take_links(&s) && (!any_end_goes(&s) || (copy_ends(&s) && index_lids(&s))) &&

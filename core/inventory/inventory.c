@@ -12,7 +12,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "core/nodes/name_map.h"
 #include "core/subnet/pkey_table.h"
+#include "lib/printable.h"
 
 void
 inv_init(struct inventory *inv)
@@ -45,6 +47,33 @@ inv_fini(struct inventory *inv)
 	fm_arena_fini(&inv->mem);
 }
 
+static void
+call(const struct inventory *inv, struct inv_node *n)
+{
+	const char *name = name_map_find(inv->names, n->guid);
+
+	snprintf(n->name, sizeof(n->name), "%s", name != NULL ? name : n->desc);
+}
+
+void
+inv_rename(struct inventory *inv, const struct name_map *names)
+{
+	inv->names = names;
+	for (uint32_t i = 0; i < inv->nodes.n; i++)
+		call(inv, inv_node(inv, i));
+}
+
+void
+inv_describe(struct inventory *inv, uint32_t slot, const uint8_t *desc)
+{
+	struct inv_node *n = inv_node(inv, slot);
+
+	memcpy(n->desc, desc, 64);
+	n->desc[64] = '\0';
+	fm_printable(n->desc);
+	call(inv, n);
+}
+
 uint32_t
 inv_find(const struct inventory *inv, uint64_t guid)
 {
@@ -72,6 +101,7 @@ start_node(struct inventory *inv, struct inv_node *n, const struct wire_node_inf
 	memset(n->ports, 0, ((size_t)n->n_ports + 1) * sizeof(*n->ports));
 	for (unsigned p = 0; p <= n->n_ports; p++)
 		n->ports[p].peer = INV_NONE;
+	call(inv, n);
 	return true;
 }
 
@@ -419,7 +449,7 @@ inv_best_rate(const struct inventory *inv, uint32_t slot, unsigned port)
 const char *
 inv_name(const struct inv_node *n, char *buf, size_t size)
 {
-	snprintf(buf, size, "\"%s\" (0x%016" PRIx64 ")", n->desc[0] ? n->desc : "?", n->guid);
+	snprintf(buf, size, "\"%s\" (0x%016" PRIx64 ")", n->name[0] ? n->name : "?", n->guid);
 	return buf;
 }
 

@@ -123,17 +123,21 @@ struct inv_node {
 	uint64_t silent_way; /* stands for the route by which it did not answer */
 	bool was_silent;     /* in the sweep before */
 	uint64_t silent_in;  /* number of the sweep that has counted it as silent */
-	bool warned; /* its silence has been told; not again before a sweep in which it answers */
-	char desc[65];
+	bool warned;   /* its silence has been told; not again before a sweep in which it answers */
+	char desc[65]; /* NodeDescription */
+	char name[65]; /* what it is called: by the name map, or its description */
 };
+
+struct name_map;
 
 struct inventory {
 	FM_VEC(struct inv_node) nodes;
-	struct fm_hash by_guid; /* node GUID -> slot */
-	struct fm_hash by_port; /* port GUID -> slot * 256 + port */
-	struct fm_arena mem;	/* ports */
-	uint32_t local;		/* slot of our own node, INV_NONE before discovery */
-	uint8_t local_port;	/* our port (a switch: 0) */
+	const struct name_map *names; /* borrowed; NULL: nodes have no other names */
+	struct fm_hash by_guid;	      /* node GUID -> slot */
+	struct fm_hash by_port;	      /* port GUID -> slot * 256 + port */
+	struct fm_arena mem;	      /* ports */
+	uint32_t local;		      /* slot of our own node, INV_NONE before discovery */
+	uint8_t local_port;	      /* our port (a switch: 0) */
 	uint32_t n_switch_slots;
 	uint64_t n_unlinked;	   /* links taken out since the start */
 	struct fm_hash lid_owner;  /* base LID that we have given -> slot */
@@ -142,6 +146,10 @@ struct inventory {
 
 void inv_init(struct inventory *inv);
 void inv_fini(struct inventory *inv);
+/* Nodes are called by this map from now on, which is borrowed; NULL: by their descriptions. */
+void inv_rename(struct inventory *inv, const struct name_map *names);
+/* The node says this of itself: NodeDescription, 64 bytes. */
+void inv_describe(struct inventory *inv, uint32_t slot, const uint8_t *desc);
 
 /* The slot of guid, or INV_NONE. */
 uint32_t inv_find(const struct inventory *inv, uint64_t guid);
@@ -231,7 +239,7 @@ inv_walks(const struct inventory *inv, uint32_t slot, unsigned port)
 /* Ports with a cable whose two ends are known. */
 void inv_count_ports(const struct inventory *inv, uint32_t *n_active, uint32_t *n_not_active);
 
-/* "node description (0x0123...)", for the log; buf is returned. */
+/* "name" (0x0123...), for the log; buf is returned. */
 const char *inv_name(const struct inv_node *n, char *buf, size_t size);
 
 /* Does this node take part: it answered all that is needed of it? */

@@ -41,7 +41,7 @@ take_node(const struct inventory *inv, uint32_t slot, const struct seen_node *wa
 		.n_ports = n->n_ports,
 		.present = n->present,
 		.ports = fm_arena_array(mem, (size_t)n->n_ports + 1, struct seen_port) };
-	memcpy(out->name, n->desc, sizeof(out->name));
+	memcpy(out->name, n->name, sizeof(out->name));
 	for (unsigned p = 0; out->ports != NULL && p <= n->n_ports; p++)
 		take_port(inv, slot, p, was != NULL ? &was->ports[p] : NULL, now_s, &out->ports[p]);
 	return out->ports != NULL;

@@ -9,6 +9,7 @@
 struct guid2mkey;
 struct partitions;
 struct qos;
+struct name_map;
 
 /* Which switch ports refuse packets of partitions that the host there is not in:
  * those that come from it, those that go to it. */
@@ -42,7 +43,8 @@ struct sweep_settings {
 	uint32_t n_allowed_sms;
 	const struct partitions *partitions; /* borrowed; NULL: all may talk to all */
 	enum part_enforce part_enforce;
-	const struct qos *qos; /* borrowed; NULL: the engine alone says which VLs */
+	const struct name_map *names; /* borrowed; NULL: nodes are called by what they say */
+	const struct qos *qos;	      /* borrowed; NULL: the engine alone says which VLs */
 	bool keep_pkey_indexes;
 	struct route_settings routing;
 	bool reassign_lids;	       /* do not honour LIDs found in ports */

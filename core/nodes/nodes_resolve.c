@@ -132,16 +132,24 @@ mark_guids(const struct resolver *r, const struct fm_fabric *fab)
 
 /* ----------------------------------------------------- names, ports, levels */
 
-static void
-mark_pattern(const struct resolver *r, size_t item, const struct fm_fabric *fab)
+/* By its name, or by what it says of itself; one string where these are the same. */
+static bool
+is_called(const char *pattern, const char *name, const char *desc)
 {
+	return node_name_match(pattern, name) || (desc != name && node_name_match(pattern, desc));
+}
+
+static void
+mark_pattern(const struct resolver *r, size_t item, const struct snapshot *snap)
+{
+	const struct fm_fabric *fab = &snap->fab;
 	const char *name = r->items[item].name;
 
 	for (fm_sw s = 0; s < fab->n_switches; s++)
-		if (node_name_match(name, fab->sw_name[s]))
+		if (is_called(name, fab->sw_name[s], snap->sw_desc[s]))
 			add_switch(r, item, s);
 	for (fm_end e = 0; e < fab->n_ends; e++)
-		if (node_name_match(name, fab->end_name[e]))
+		if (is_called(name, fab->end_name[e], snap->end_desc[e]))
 			add_end(r, item, e);
 }
 
@@ -165,18 +173,36 @@ first_name(const struct resolver *r, const char *name)
 }
 
 static void
-mark_names(const struct resolver *r, const struct fm_fabric *fab)
+mark_switch_name(const struct resolver *r, const char *name, fm_sw sw)
 {
-	size_t i;
+	for (size_t i = first_name(r, name); i < r->n_names && strcmp(r->names[i].name, name) == 0;
+	     i++)
+		add_switch(r, r->names[i].item, sw);
+}
 
-	for (fm_sw s = 0; s < fab->n_switches; s++)
-		for (i = first_name(r, fab->sw_name[s]);
-		     i < r->n_names && strcmp(r->names[i].name, fab->sw_name[s]) == 0; i++)
-			add_switch(r, r->names[i].item, s);
-	for (fm_end e = 0; e < fab->n_ends; e++)
-		for (i = first_name(r, fab->end_name[e]);
-		     i < r->n_names && strcmp(r->names[i].name, fab->end_name[e]) == 0; i++)
-			add_end(r, r->names[i].item, e);
+static void
+mark_end_name(const struct resolver *r, const char *name, fm_end e)
+{
+	for (size_t i = first_name(r, name); i < r->n_names && strcmp(r->names[i].name, name) == 0;
+	     i++)
+		add_end(r, r->names[i].item, e);
+}
+
+static void
+mark_names(const struct resolver *r, const struct snapshot *snap)
+{
+	const struct fm_fabric *fab = &snap->fab;
+
+	for (fm_sw s = 0; s < fab->n_switches; s++) {
+		mark_switch_name(r, fab->sw_name[s], s);
+		if (snap->sw_desc[s] != fab->sw_name[s])
+			mark_switch_name(r, snap->sw_desc[s], s);
+	}
+	for (fm_end e = 0; e < fab->n_ends; e++) {
+		mark_end_name(r, fab->end_name[e], e);
+		if (snap->end_desc[e] != fab->end_name[e])
+			mark_end_name(r, snap->end_desc[e], e);
+	}
 }
 
 /* What is cabled to the ports of one switch. */
@@ -313,7 +339,7 @@ resolve_one(struct finding *f, struct resolver *r, size_t i, struct fm_error *er
 		if (strpbrk(item->name, "*?[") == NULL)
 			r->names[r->n_names++] = (struct name_key){ item->name, i };
 		else
-			mark_pattern(r, i, &f->snap->fab);
+			mark_pattern(r, i, f->snap);
 		return 0;
 	case NODE_PORTS:
 		mark_ports(r, i, f->snap);
@@ -346,7 +372,7 @@ resolve_items(struct finding *f, const struct node_item *items, const struct nod
 	if (rc == 0 && r.n_guids + r.n_systems > 0)
 		mark_guids(&r, &f->snap->fab);
 	if (rc == 0 && r.n_names > 0)
-		mark_names(&r, &f->snap->fab);
+		mark_names(&r, f->snap);
 	return rc;
 }
 

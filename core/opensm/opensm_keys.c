@@ -164,7 +164,7 @@ static const struct opensm_key rows[] = {
 	    "OpenSM's plugins read its memory: fmctl --json status and events tell the same"),
 	NONE(TEXT, "event_plugin_options", "(null)",
 	    "OpenSM's plugins read its memory: fmctl --json status and events tell the same"),
-	YET(PATH, "node_name_map_name", "(null)"),
+	ROW(PATH, "node_name_map_name", "(null)", SAME, "node_name_map", NULL, NULL),
 
 	SPECIAL(NUMBER, "log_flags", "0x03", "log_level",
 	    "ERROR alone is warn, with INFO it is notice, with VERBOSE info, with DEBUG, FUNCS or "

@@ -65,11 +65,13 @@ no_memory(struct fm_error *err)
 /* -------------------------------------------------------------------- views */
 
 static bool
-add_switches(const struct fm_fabric *fab, struct snapshot_builder *b)
+add_switches(const struct snapshot *snap, struct snapshot_builder *b)
 {
+	const struct fm_fabric *fab = &snap->fab;
+
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++) {
 		struct snapshot_switch s = { fab->sw_guid[sw], fab->sw_system_guid[sw],
-			fab->sw_name[sw], fab->sw_n_ports[sw] };
+			fab->sw_name[sw], fab->sw_n_ports[sw], snap->sw_desc[sw] };
 
 		if (!fm_vec_push(&b->switches, s))
 			return false;
@@ -107,15 +109,18 @@ lid_of(const struct fm_fabric *fab, fm_end e, uint8_t path_bit)
 
 /* Ends of the topology on its switches; the switches themselves with path bit 0. */
 static bool
-add_ends(const struct fm_fabric *fab, const uint64_t *in_sw, const uint64_t *in_end,
+add_ends(const struct snapshot *snap, const uint64_t *in_sw, const uint64_t *in_end,
     uint8_t path_bit, struct snapshot_builder *b)
 {
+	const struct fm_fabric *fab = &snap->fab;
+
 	for (fm_end e = 0; e < fab->n_ends; e++) {
 		bool is_switch = fab->end_kind[e] == FM_END_SWITCH;
 		struct snapshot_end s = { .guid = fab->end_guid[e],
 			.node_guid = fab->end_node_guid[e],
 			.system_guid = fab->end_system_guid[e],
 			.name = fab->end_name[e],
+			.desc = snap->end_desc[e],
 			.sw = fab->end_sw[e],
 			.lid = lid_of(fab, e, is_switch ? 0 : path_bit),
 			.port = fab->end_port[e],
@@ -145,8 +150,8 @@ make_view(struct merging *m, struct layer *l, struct fm_error *err)
 		return no_memory(err);
 	rc = rchain_members(m->o->rchain, l->step->topology, m->snap, sw, end, err);
 	if (rc == 0 &&
-	    (!add_switches(fab, &b) || !add_cables(fab, sw, &b) ||
-		!add_ends(fab, sw, end, l->step->path_bit, &b)))
+	    (!add_switches(m->snap, &b) || !add_cables(fab, sw, &b) ||
+		!add_ends(m->snap, sw, end, l->step->path_bit, &b)))
 		rc = no_memory(err);
 	if (rc == 0)
 		rc = snapshot_build(&b, &l->view, err);

@@ -29,7 +29,7 @@ struct building {
 	fm_end *first;	     /* [n + 1] */
 	struct {
 		uint64_t *guid, *node, *system;
-		const char **name;
+		const char **name, **desc;
 		fm_sw *sw;
 		uint8_t *port, *lmc, *kind, *n_vls;
 		uint16_t *lid;
@@ -47,9 +47,10 @@ make_switches(struct building *b)
 	uint32_t n = b->p->n;
 	uint64_t *guid = fm_arena_array(mem, n, uint64_t), *sys = fm_arena_array(mem, n, uint64_t);
 	const char **name = fm_arena_array(mem, n, const char *);
+	const char **desc = fm_arena_array(mem, n, const char *);
 	uint8_t *n_ports = fm_arena_array(mem, n, uint8_t);
 
-	if (guid == NULL || sys == NULL || name == NULL || n_ports == NULL ||
+	if (guid == NULL || sys == NULL || name == NULL || desc == NULL || n_ports == NULL ||
 	    !fm_hash_reserve(&b->snap->sw_by_guid, n))
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
@@ -58,6 +59,7 @@ make_switches(struct building *b)
 		guid[i] = from->sw_guid[sw];
 		sys[i] = from->sw_system_guid[sw];
 		name[i] = from->sw_name[sw];
+		desc[i] = b->c->snap->sw_desc[sw];
 		n_ports[i] = from->sw_n_ports[sw];
 		if (!fm_hash_put(&b->snap->sw_by_guid, guid[i], i))
 			return false;
@@ -66,6 +68,7 @@ make_switches(struct building *b)
 	fab->sw_guid = guid;
 	fab->sw_system_guid = sys;
 	fab->sw_name = name;
+	b->snap->sw_desc = desc;
 	fab->sw_n_ports = n_ports;
 	b->snap->sw_component = fm_arena_array(mem, n, uint32_t);
 	b->snap->n_components = 1;
@@ -158,6 +161,7 @@ room_for_ends(struct building *b)
 	b->end.node = fm_arena_array(mem, most, uint64_t);
 	b->end.system = fm_arena_array(mem, most, uint64_t);
 	b->end.name = fm_arena_array(mem, most, const char *);
+	b->end.desc = fm_arena_array(mem, most, const char *);
 	b->end.sw = fm_arena_array(mem, most, fm_sw);
 	b->end.port = fm_arena_array(mem, most, uint8_t);
 	b->end.lmc = fm_arena_array(mem, most, uint8_t);
@@ -166,8 +170,8 @@ room_for_ends(struct building *b)
 	b->end.lid = fm_arena_array(mem, most, uint16_t);
 	b->end.owner = fm_arena_array(mem, b->c->n_lid_room, fm_end);
 	return b->first != NULL && b->end.guid != NULL && b->end.node != NULL &&
-	    b->end.system != NULL && b->end.name != NULL && b->end.sw != NULL &&
-	    b->end.port != NULL && b->end.lmc != NULL && b->end.kind != NULL &&
+	    b->end.system != NULL && b->end.name != NULL && b->end.desc != NULL &&
+	    b->end.sw != NULL && b->end.port != NULL && b->end.lmc != NULL && b->end.kind != NULL &&
 	    b->end.n_vls != NULL && b->end.lid != NULL && b->end.owner != NULL;
 }
 
@@ -181,6 +185,7 @@ add_own(struct building *b, uint32_t local, fm_end e)
 	b->end.node[at] = from->end_node_guid[e];
 	b->end.system[at] = from->end_system_guid[e];
 	b->end.name[at] = from->end_name[e];
+	b->end.desc[at] = b->c->snap->end_desc[e];
 	b->end.sw[at] = local;
 	b->end.port[at] = from->end_port[e];
 	b->end.lmc[at] = from->end_lmc[e];
@@ -196,7 +201,7 @@ add_proxy(struct building *b, uint32_t local, const struct exit *e, uint16_t lid
 {
 	uint32_t at = b->n_ends++;
 
-	b->end.name[at] = "";
+	b->end.name[at] = b->end.desc[at] = "";
 	b->end.sw[at] = local;
 	b->end.port[at] = b->c->fab->link_port[e->link];
 	b->end.kind[at] = FM_END_PROXY;
@@ -259,6 +264,7 @@ make_ends(struct building *b)
 	fab->end_node_guid = b->end.node;
 	fab->end_system_guid = b->end.system;
 	fab->end_name = b->end.name;
+	b->snap->end_desc = b->end.desc;
 	fab->end_sw = b->end.sw;
 	fab->end_port = b->end.port;
 	fab->end_lmc = b->end.lmc;

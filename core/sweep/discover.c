@@ -21,7 +21,6 @@
 #include <inttypes.h>
 
 #include "core/sweep/internal.h"
-#include "lib/printable.h"
 
 #define BESIDE_MAX 16384
 
@@ -34,13 +33,8 @@ static void on_port_info(struct ask *a, enum txn_status status, const uint8_t *r
 static void
 on_node_desc(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
-	struct inv_node *n = inv_node(&a->s->inv, a->node);
-
-	if (status != TXN_OK)
-		return; /* a node may be nameless */
-	memcpy(n->desc, reply + WIRE_SMP_DATA_AT, 64);
-	n->desc[64] = '\0';
-	fm_printable(n->desc);
+	if (status == TXN_OK) /* a node may be nameless */
+		inv_describe(&a->s->inv, a->node, reply + WIRE_SMP_DATA_AT);
 }
 
 void

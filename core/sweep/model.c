@@ -263,7 +263,8 @@ add_end(struct sweeper *s, struct snapshot_builder *b, uint32_t slot, uint8_t po
 	struct snapshot_end e = { .guid = p->guid,
 		.node_guid = n->guid,
 		.system_guid = n->system_guid,
-		.name = n->desc,
+		.name = n->name,
+		.desc = n->desc,
 		.sw = FM_NONE,
 		.lid = p->lid,
 		.lmc = p->lmc,
@@ -327,7 +328,8 @@ build_snapshot(struct sweeper *s, struct snapshot **out, struct fm_error *err)
 	for (size_t i = 0; ok && i < s->inv.switches.n; i++) {
 		uint32_t slot = s->inv.switches.item[i];
 		const struct inv_node *n = inv_node(&s->inv, slot);
-		struct snapshot_switch sw = { n->guid, n->system_guid, n->desc, n->n_ports };
+		struct snapshot_switch sw = { n->guid, n->system_guid, n->name, n->n_ports,
+			n->desc };
 
 		ok = fm_vec_push(&b.switches, sw) && (!node_usable(n) || add_cables(s, &b, slot));
 	}

@@ -65,6 +65,7 @@ sweeper_new(
 	}
 	s->p = *parts;
 	s->set = *settings;
+	s->inv.names = settings->names;
 	s->local = local;
 	s->ways.epoch = 1; /* no node is of it */
 	s->rule.first_master = true;
@@ -104,6 +105,7 @@ sweeper_configure(struct sweeper *s, const struct sweep_settings *settings,
     const struct chain *chain, const struct region_set *regions)
 {
 	s->set = *settings;
+	inv_rename(&s->inv, settings->names);
 	s->p.chain = chain;
 	s->p.regions = regions;
 	s->asked->chain_changed = true;

@@ -351,7 +351,7 @@ say_reason(const struct sweeper *s, unsigned number, const struct source *src, c
 		snprintf(buf, size, "trap %u from LID %u%s", number, src->lid, what);
 	else
 		snprintf(buf, size, "trap %u of \"%s\"%s", number,
-		    inv_node(&s->inv, src->slot)->desc, what);
+		    inv_node(&s->inv, src->slot)->name, what);
 }
 
 static void

@@ -243,9 +243,7 @@ take_node(struct cursor *c)
 		return false;
 	n = inv_node(c->inv, slot);
 	n->present = true;
-	memcpy(n->desc, one.desc, sizeof(one.desc));
-	n->desc[sizeof(one.desc)] = '\0';
-	fm_printable(n->desc);
+	inv_describe(c->inv, slot, one.desc);
 	if (inv_is_switch(n)) {
 		n->sw.linear_fdb_top = one.fdb_top;
 		n->sw_known = true;

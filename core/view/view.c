@@ -48,6 +48,7 @@ copy_node(const struct inv_node *from, struct sa_node *n)
 	n->sw_index = inv_is_switch(from) ? from->sw_index : FM_NONE;
 	n->lid = inv_is_switch(from) ? from->ports[0].lid : 0;
 	memcpy(n->desc, from->desc, sizeof(n->desc));
+	memcpy(n->name, from->name, sizeof(n->name));
 	n->n_ports = from->n_ports;
 	for (unsigned i = 0; i <= from->n_ports; i++) {
 		const struct inv_port *p = &from->ports[i];

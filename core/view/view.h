@@ -48,8 +48,9 @@ struct sa_node { /* shared by views, by the slot of the inventory */
 	struct wire_switch_info sw; /* switches */
 	fm_sw sw_index;		    /* switches, in the plan; FM_NONE */
 	uint16_t lid;		    /* switches: of port 0 */
-	uint8_t desc[64];
-	uint32_t n_ports; /* port[0..n_ports]; 0: switches only */
+	uint8_t desc[64];	    /* NodeDescription */
+	char name[65];		    /* what it is called */
+	uint32_t n_ports;	    /* port[0..n_ports]; 0: switches only */
 	struct sa_port port[];
 };
 

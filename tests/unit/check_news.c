@@ -50,7 +50,7 @@ add(uint64_t guid, uint8_t type, unsigned n_ports, const char *name, uint32_t i)
 
 	ck_assert_uint_ne(slot, INV_NONE);
 	inv_node(&inv, slot)->present = true;
-	snprintf(inv_node(&inv, slot)->desc, sizeof(inv_node(&inv, slot)->desc), "%s-%u", name, i);
+	snprintf(inv_node(&inv, slot)->name, sizeof(inv_node(&inv, slot)->name), "%s-%u", name, i);
 	return slot;
 }
 
@@ -245,7 +245,7 @@ slower(void)
 static void
 renamed(void)
 {
-	snprintf(inv_node(&inv, host(0, 0))->desc, 65, "node17 HCA-1");
+	snprintf(inv_node(&inv, host(0, 0))->name, 65, "node17 HCA-1");
 }
 
 static void
@@ -257,7 +257,7 @@ replaced(void)
 	uint32_t slot = inv_add(&inv, &info);
 
 	inv_node(&inv, slot)->present = true;
-	snprintf(inv_node(&inv, slot)->desc, 65, "new");
+	snprintf(inv_node(&inv, slot)->name, 65, "new");
 }
 
 static const struct {
@@ -492,7 +492,7 @@ static void
 new_names(void)
 {
 	for (uint32_t i = 0; i < inv.nodes.n; i++)
-		inv_node(&inv, i)->desc[0] = 'X';
+		inv_node(&inv, i)->name[0] = 'X';
 }
 
 START_TEST(ten_thousand_are_a_handful_of_lines)
@@ -611,7 +611,7 @@ static void
 long_names(void)
 {
 	for (uint32_t i = 0; i < inv.nodes.n; i++)
-		snprintf(inv_node(&inv, i)->desc, 65, "%064u", i);
+		snprintf(inv_node(&inv, i)->name, 65, "%064u", i);
 }
 
 START_TEST(long_names_leave_room_for_the_rest)
