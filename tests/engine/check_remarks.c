@@ -87,6 +87,31 @@ START_TEST(names_of_nobody_are_warned_of)
 }
 END_TEST
 
+/* Tops that are not named are no leaves; all of them, or none named, is right. */
+START_TEST(too_few_roots_are_warned_of)
+{
+	static const struct {
+		const char *words;
+		struct setting set;
+		const char *text;
+		unsigned n;
+	} lists[] = {
+		{ "pgft 2 4,4 1,4 1,1", { "roots", { "spine-1" } },
+		    "roots names 1 top switches, and the tree looks as if it had 4", 1 },
+		{ "pgft 2 4,4 1,4 1,1", { "roots", { "spine-[1-3]" } },
+		    "roots names 3 top switches, and the tree looks as if it had 4: those that are "
+		    "not named, as spine-4, carry nothing",
+		    1 },
+		{ "pgft 2 4,4 1,4 1,1", { "roots", { "spine-*" } }, "roots", 0 },
+	};
+	struct fabric f = { .words = lists[_i].words };
+
+	ck_assert_uint_eq(warnings_of(&fattree_LTX_fm_engine, make(&f, false), &lists[_i].set, 1,
+			      lists[_i].text, 0),
+	    lists[_i].n);
+}
+END_TEST
+
 /* Two roots far apart, and nothing led another way. */
 START_TEST(pairs_left_out_are_warned_of)
 {
@@ -250,6 +275,7 @@ main(void)
 	TCase *tc = tcase_create("remarks");
 
 	tcase_add_loop_test(tc, names_of_nobody_are_warned_of, 0, (int)N_STRANGE);
+	tcase_add_loop_test(tc, too_few_roots_are_warned_of, 0, 3);
 	tcase_add_test(tc, pairs_left_out_are_warned_of);
 	tcase_add_loop_test(tc, lines_of_nobody_are_warned_of, 0, (int)N_UNFIT);
 	tcase_add_test(tc, every_part_has_to_be_a_tree);

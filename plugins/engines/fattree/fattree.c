@@ -52,6 +52,49 @@ warn_ignored(const struct fattree *ft)
 	    fab->link_port[l], fab->sw_name[fab->link_to[l]], fab->link_port[back]);
 }
 
+static uint32_t
+count_tops(const struct fm_tiers *t)
+{
+	uint32_t n = 0;
+
+	for (fm_sw s = 0; s < t->n; s++)
+		n += t->rank[s] == t->max_rank;
+	return n;
+}
+
+/* A switch without hosts that is cabled below one with hosts; FM_NONE: there is none. */
+static fm_sw
+find_upside_down(const struct fattree *ft)
+{
+	const struct fm_tiers *t = &ft->tiers;
+
+	for (fm_sw s = 0; s < t->n; s++)
+		for (fm_arc a = ft->arcs.first[s]; t->n_hosts[s] == 0 && a < ft->arcs.first[s + 1];
+		     a++)
+			if (t->rank[ft->arcs.to[a]] > t->rank[s] && t->n_hosts[ft->arcs.to[a]] > 0)
+				return s;
+	return FM_NONE;
+}
+
+/* Tops that roots does not name are taken for leaves, and all goes by those that it names. */
+static void
+warn_few_roots(const struct fattree *ft)
+{
+	fm_sw wrong = ft->opt->roots.given ? find_upside_down(ft) : FM_NONE;
+	struct fm_tiers found = {
+		.host = ft->host, .fab = ft->fab, .arcs = &ft->arcs, .n = ft->fab->n_switches
+	};
+	struct fm_error err;
+
+	if (wrong == FM_NONE || fm_tiers_find(&found, &err) != 0 ||
+	    count_tops(&found) <= count_tops(&ft->tiers))
+		return;
+	ft->host->log(ft->host, FM_LOG_WARN,
+	    "roots names %u top switches, and the tree looks as if it had %u: those that are not "
+	    "named, as %s, carry nothing for others; name all of them, or leave roots away",
+	    count_tops(&ft->tiers), count_tops(&found), ft->fab->sw_name[wrong]);
+}
+
 /* The arcs between tiers. */
 static int
 list_ways(const struct fattree *ft, struct fm_arcs *out, struct fm_error *err)
@@ -191,6 +234,7 @@ fattree_route(const struct fm_host *host, const struct fm_fabric *fab, const str
 	if ((rc = find_tiers(&ft, err)) != 0)
 		return rc;
 	warn_ignored(&ft);
+	warn_few_roots(&ft);
 	how.rank = ft.tiers.rank;
 	how.order = &order;
 	if ((rc = ft_classes(&ft, &how.class, err)) != 0 ||
