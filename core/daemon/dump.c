@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/graph/link_speed.h"
 #include "core/graph/tables.h"
 #include "core/mcast/mft_rows.h"
 #include "core/text/files.h"
@@ -331,12 +332,20 @@ write_end_side(const struct dump *d, fm_end e, FILE *out)
 	fprintf(out, "} LID:%04X PN:%02X }", fab->end_lid[e], d->end_number[e]);
 }
 
-/* The format knows the lane speeds 2.5, 5, 10, 14 and 25; faster cables and
- * hosts, whose rate a snapshot does not keep, are written as 4x 10. */
+/* OpenSM's words.  A rate that is not known, or none that there is, is written as 4x 10. */
 static void
 write_link_tail(uint32_t mbps, FILE *out)
 {
-	fprintf(out, " PHY=4x LOG=ACT SPD=%s\n", mbps <= 8000 ? "2.5" : mbps <= 16000 ? "5" : "10");
+	uint8_t lanes = link_speed_lanes(mbps);
+
+	fprintf(out, " PHY=%ux LOG=ACT SPD=%s\n", lanes > 0 ? lanes : 4,
+	    lanes > 0 ? link_speed_signal(mbps / lanes) : "10");
+}
+
+static uint32_t
+end_mbps(const struct dump *d, fm_end e)
+{
+	return d->snap->end_mbps != NULL ? d->snap->end_mbps[e] : 0;
 }
 
 static void
@@ -351,11 +360,11 @@ write_subnet(const struct dump *d, FILE *out)
 			write_switch_side(d, sw, fab->end_port[e], out);
 			fputc(' ', out);
 			write_end_side(d, e, out);
-			write_link_tail(UINT32_MAX, out);
+			write_link_tail(end_mbps(d, e), out);
 			write_end_side(d, e, out);
 			fputc(' ', out);
 			write_switch_side(d, sw, fab->end_port[e], out);
-			write_link_tail(UINT32_MAX, out);
+			write_link_tail(end_mbps(d, e), out);
 		}
 		for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++) {
 			write_switch_side(d, sw, fab->link_port[l], out);

@@ -10,20 +10,21 @@
 static const struct {
 	const char *word;
 	uint32_t lane_mbps;
+	const char *signal;
 } speeds[] = {
-	{ "SDR", 2000 },
-	{ "DDR", 4000 },
-	{ "QDR", 8000 },
-	{ "FDR10", 10000 },
-	{ "FDR", 13640 },
-	{ "EDR", 25000 },
-	{ "HDR", 50000 },
-	{ "NDR", 100000 },
-	{ "XDR", 200000 },
+	{ "SDR", 2000, "2.5" },
+	{ "DDR", 4000, "5" },
+	{ "QDR", 8000, "10" },
+	{ "FDR10", 10000, "FDR10" },
+	{ "FDR", 13640, "14" },
+	{ "EDR", 25000, "25" },
+	{ "HDR", 50000, "50" },
+	{ "NDR", 100000, "100" },
+	{ "XDR", 200000, "200" },
 	/* only read, never written: they stand behind their equals */
-	{ "2.5", 2000 },
-	{ "5.0", 4000 },
-	{ "10.0", 8000 },
+	{ "2.5", 2000, NULL },
+	{ "5.0", 4000, NULL },
+	{ "10.0", 8000, NULL },
 };
 #define N_SPEEDS (sizeof(speeds) / sizeof(speeds[0]))
 #define N_WORDS 9
@@ -37,13 +38,38 @@ link_speed_mbps(const char *word, size_t len)
 	return 0;
 }
 
-const char *
-link_speed_word(uint32_t lane_mbps)
+/* The row of the nearest known below. */
+static size_t
+row_of(uint32_t lane_mbps)
 {
-	const char *best = speeds[0].word;
+	size_t best = 0;
 
 	for (size_t i = 0; i < N_WORDS; i++)
 		if (speeds[i].lane_mbps <= lane_mbps)
-			best = speeds[i].word;
+			best = i;
 	return best;
+}
+
+const char *
+link_speed_word(uint32_t lane_mbps)
+{
+	return speeds[row_of(lane_mbps)].word;
+}
+
+const char *
+link_speed_signal(uint32_t lane_mbps)
+{
+	return speeds[row_of(lane_mbps)].signal;
+}
+
+uint8_t
+link_speed_lanes(uint32_t mbps)
+{
+	static const uint8_t lanes[] = { 4, 1, 2, 8, 12 };
+
+	for (size_t k = 0; k < sizeof(lanes); k++)
+		for (size_t i = 0; i < N_WORDS; i++)
+			if (speeds[i].lane_mbps * lanes[k] == mbps)
+				return lanes[k];
+	return 0;
 }

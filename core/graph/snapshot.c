@@ -390,13 +390,14 @@ place_ends(struct build *b)
 	uint64_t *sys = fm_arena_array(mem, n, uint64_t);
 	const char **name = fm_arena_array(mem, n, const char *);
 	const char **desc = fm_arena_array(mem, n, const char *);
+	uint32_t *mbps = fm_arena_array(mem, n, uint32_t);
 	fm_sw *sw = fm_arena_array(mem, n, fm_sw);
 	uint16_t *lid = fm_arena_array(mem, n, uint16_t);
 	uint8_t *bytes = fm_arena_array(mem, (size_t)n * 4, uint8_t);
 	int rc;
 
 	if (first == NULL || guid == NULL || node == NULL || sys == NULL || name == NULL ||
-	    desc == NULL || sw == NULL || lid == NULL || bytes == NULL)
+	    desc == NULL || mbps == NULL || sw == NULL || lid == NULL || bytes == NULL)
 		return no_memory(b->err);
 	if ((rc = sort_ends(b, first)) != 0 || (rc = check_lids(b, n)) != 0)
 		return rc;
@@ -408,6 +409,7 @@ place_ends(struct build *b)
 		sys[i] = e->system_guid;
 		sw[i] = e->sw;
 		lid[i] = e->lid;
+		mbps[i] = e->mbps;
 		bytes[i] = e->port;
 		bytes[n + i] = e->lmc;
 		bytes[2 * (size_t)n + i] = e->kind;
@@ -422,6 +424,7 @@ place_ends(struct build *b)
 	fab->end_system_guid = sys;
 	fab->end_name = name;
 	b->snap->end_desc = desc;
+	b->snap->end_mbps = mbps;
 	fab->end_sw = sw;
 	fab->end_lid = lid;
 	fab->end_port = bytes;

@@ -30,7 +30,8 @@ struct snapshot {
 	const uint8_t *port_slot;
 	/* What nodes say of themselves, where they are called otherwise; [n_switches], [n_ends] */
 	const char *const *sw_desc, *const *end_desc;
-	struct snapshot *base; /* NULL, or whose names and arrays this one uses too */
+	const uint32_t *end_mbps; /* [n_ends] of its cable, 0: not known; NULL: of none is */
+	struct snapshot *base;	  /* NULL, or whose names and arrays this one uses too */
 	struct fm_arena mem;
 };
 
@@ -77,6 +78,7 @@ struct snapshot_end {
 	uint16_t lid;
 	uint8_t port, lmc, kind, n_vls;
 	const char *desc; /* NULL: its name */
+	uint32_t mbps;	  /* of its cable, 0: not known */
 };
 /* An in-network computing node (SHARP) answers as a CA: its description tells. */
 static inline bool

@@ -270,6 +270,8 @@ copy_ends(struct less *s)
 	COPY(uint64_t, end_system_guid);
 	COPY(const char *, end_name);
 	COPY_OF(const char *, s->base->end_desc, s->out->end_desc);
+	if (s->base->end_mbps != NULL)
+		COPY_OF(uint32_t, s->base->end_mbps, s->out->end_mbps);
 	COPY(fm_sw, end_sw);
 	COPY(uint8_t, end_port);
 	COPY(uint16_t, end_lid);
@@ -338,6 +340,7 @@ snapshot_without(struct snapshot *base, const struct snapshot_loss *loss, struct
 	s.out->sw_by_guid = base->sw_by_guid;
 	s.out->sw_desc = base->sw_desc;
 	s.out->end_desc = base->end_desc;
+	s.out->end_mbps = base->end_mbps;
 	s.out->sw_first_port = base->sw_first_port;
 	s.out->port_slot = base->port_slot;
 	ok = take_links(&s) && (!any_end_goes(&s) || (copy_ends(&s) && index_lids(&s))) &&

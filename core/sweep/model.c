@@ -282,6 +282,7 @@ add_end(struct sweeper *s, struct snapshot_builder *b, uint32_t slot, uint8_t po
 			e.sw = far->sw_index;
 			e.port = p->peer_port;
 		}
+		e.mbps = wire_rate_mbps(inv_rate(n, port));
 		e.n_vls = wire_data_vls(field_link_vl_code(&s->set, p, &far->ports[p->peer_port]));
 	}
 	return (e.sw != FM_NONE && is_beyond(s, e.sw)) || fm_vec_push(&b->ends, e);

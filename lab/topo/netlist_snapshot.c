@@ -175,7 +175,8 @@ add_end(
 		.port = sw_port,
 		.lid = m->view->fresh_lids ? 0 : port->lid,
 		.lmc = lmc,
-		.n_vls = m->view->n_vls };
+		.n_vls = m->view->n_vls,
+		.mbps = port_mbps(port) };
 
 	if (e.lid != 0 && port->lmc > lmc)
 		e.lmc = port->lmc;

@@ -13,6 +13,7 @@
 #undef fail /* check.h has an old macro of this name */
 
 #include "core/daemon/dump.h"
+#include "core/graph/link_speed.h"
 #include "core/mcast/mft_rows.h"
 #include "core/plan/plan.h"
 #include "core/route/route.h"
@@ -406,6 +407,28 @@ START_TEST(test_no_directory)
 }
 END_TEST
 
+/* As OpenSM writes cables: lanes and the signalling rate of one. */
+START_TEST(speeds_are_in_opensms_words)
+{
+	static const struct {
+		uint32_t mbps;
+		uint8_t lanes;
+		const char *signal;
+	} rates[] = { { 2000, 1, "2.5" }, { 8000, 4, "2.5" }, { 16000, 4, "5" }, { 32000, 4, "10" },
+		{ 40000, 4, "FDR10" }, { 54560, 4, "14" }, { 100000, 4, "25" }, { 200000, 4, "50" },
+		{ 400000, 4, "100" }, { 800000, 4, "200" }, { 25000, 1, "25" },
+		{ 300000, 12, "25" }, { 0, 0, NULL }, { 12345, 0, NULL } };
+
+	for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++) {
+		uint8_t lanes = link_speed_lanes(rates[i].mbps);
+
+		ck_assert_uint_eq(lanes, rates[i].lanes);
+		if (lanes > 0)
+			ck_assert_str_eq(link_speed_signal(rates[i].mbps / lanes), rates[i].signal);
+	}
+}
+END_TEST
+
 int
 main(void)
 {
@@ -423,6 +446,7 @@ main(void)
 	tcase_add_loop_test(tc, test_odd_files, 0, sizeof(odd) / sizeof(odd[0]));
 	tcase_add_test(tc, test_groups_of_multicast);
 	tcase_add_test(tc, test_links);
+	tcase_add_test(tc, speeds_are_in_opensms_words);
 	tcase_add_test(tc, test_no_directory);
 	suite_add_tcase(s, tc);
 	return run_suite(s);
