@@ -523,6 +523,8 @@ netlist_parse(
 	const char *at = text, *end = text + n_bytes;
 	int rc = 0;
 
+	if (n_bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+		at += 3; /* the byte order mark that editors of other systems put before UTF-8 */
 	while (at < end && rc == 0) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 

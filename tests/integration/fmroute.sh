@@ -51,6 +51,7 @@ grep -q '^adaptive    280 entries with 4.00 ports on average, 204 static, 0 of t
 [ "$(grep -c '^switch 0x' ar/ar-groups)" = 12 ] && [ "$(grep -c '^group 1 5 6 7 8$' ar/ar-groups)" = 8 ] ||
 	fail "ar-groups: $(cat ar/ar-groups)"
 run 0 tree.net --engine=updn --dump=ar
+grep -v 'PHY=4x LOG=ACT SPD=25$' ar/opensm-subnet.lst && fail "cables of 4x EDR are listed as others"
 [ "$(grep -vc '^#' ar/ar-groups)" = 0 ] || fail "groups in a dump without --ar"
 echo 'AdaptiveRouting { Enable = 1 }' >ar.conf
 run 0 tree.net --engine=minhop --config=ar.conf --json
@@ -184,6 +185,16 @@ $fmroute fail tree.net --links=3 --seed=7 | cmp - cut.net || fail "fail is not b
 run 0 cut.net --engine=fattree --json
 is engine '"fattree"'
 is reachable_pairs 1376
+for words in "shuffle tree.net 3x" "shuffle tree.net ' 3'" "shuffle tree.net +3" "shuffle tree.net 010" "shuffle tree.net 0x" \
+	"fail tree.net --links=010" "fail tree.net --links=0x5%" "fail tree.net --links=1e1%" "fail tree.net --links=+5%" \
+	"fail tree.net --links=-0%" "fail tree.net --links=3 --links=5%" "fail tree.net --switches=leaf-1" "fail tree.net" \
+	"fail tree.net --seed=4"; do
+	eval "$fmroute $words" >nonsense.net 2>nonsense.err
+	rc=$?
+	[ $rc = 2 ] && [ ! -s nonsense.net ] && [ -s nonsense.err ] || fail "fmroute $words exits with $rc: $(cat nonsense.err)"
+done
+{ printf '\357\273\277'; cat tree.net; } >marked.net
+$fmroute convert marked.net | cmp - once.net || fail "a byte order mark changes a fabric"
 $fmroute fail tree.net --switches=1 --seed=1 >fewer.net
 run 0 fewer.net --json
 is switches 11
