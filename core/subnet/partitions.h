@@ -7,10 +7,6 @@
  * A struct partitions is what such a file says, immutable and reference
  * counted: configuration, sweep, SA and multicast share it.  It knows ports by
  * what a rule can name (struct part_port) and gives each its P_Keys.
- *
- * Keys: 15 bits are the partition, the highest says full member (IBA 10.9.1.1).
- * Two ports may talk when they are in one partition and at least one is full
- * (IBA 10.9.3).
  */
 #ifndef CORE_SUBNET_PARTITIONS_H
 #define CORE_SUBNET_PARTITIONS_H
@@ -19,11 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/wire/pkeys.h"
 #include "lib/error.h"
-
-#define PKEY_FULL 0x8000
-#define PKEY_BASE 0x7fff    /* the bits of the partition */
-#define PKEY_DEFAULT 0x7fff /* partition of all ports; the SM's port is full in it */
 
 /* An end-port, as far as rules can tell ports apart. */
 enum part_kind { PART_CA, PART_SWITCH, PART_ROUTER };
@@ -94,21 +87,6 @@ bool partitions_open(const struct partitions *p);
  * O(keys + log of the GUIDs in the file). */
 size_t partitions_keys(
     const struct partitions *p, const struct part_port *port, uint16_t *keys, size_t room);
-
-/* Sorted keys of a port, as partitions_keys() gives them. */
-struct pkey_list {
-	const uint16_t *keys; /* [n] */
-	uint32_t n;
-};
-/* May the two talk to one another at all, by whatever key? */
-bool pkeys_share(const struct pkey_list *a, const struct pkey_list *b);
-/* By this one (bit PKEY_FULL does not count)? */
-bool pkeys_share_this(const struct pkey_list *a, const struct pkey_list *b, uint16_t pkey);
-/* The key for a packet from a to b: a's own in the lowest partition by which they may
- * talk (the default partition is the highest); 0 = none. */
-uint16_t pkeys_common(const struct pkey_list *a, const struct pkey_list *b);
-/* Is the port in this partition; which key has it (full before limited)?  0 = none. */
-uint16_t pkeys_of(const struct pkey_list *a, uint16_t pkey);
 
 /* The keys of all ports of a fabric at one time: what the sweep has put into
  * their tables.  Immutable, reference counted; equal lists are one. */
