@@ -19,6 +19,7 @@ include core/overlay/local.mk
 include core/regions/local.mk
 include core/route/local.mk
 include core/wire/local.mk
+include core/blobs/local.mk
 include core/mad/local.mk
 include core/rmpp/local.mk
 include core/store/local.mk

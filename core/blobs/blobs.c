@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* core/blobs/blobs.c - blobs to structures and back; O(1). */
+#include "core/blobs/blobs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+bool
+blob_subnet_get(const uint8_t *blob, size_t n, struct blob_subnet *s)
+{
+	if (n != BLOB_SUBNET_BYTES)
+		return false;
+	*s = (struct blob_subnet){ .schema = blob_get32(blob),
+		.flags = blob_get32(blob + 4),
+		.gid_prefix = blob_get64(blob + 8),
+		.sm_guid = blob_get64(blob + 16),
+		.lid_top = blob_get16(blob + 24),
+		.n_leaves = blob_get16(blob + 26),
+		.life = blob[28] };
+	return s->schema == BLOB_SCHEMA;
+}
+
+void
+blob_subnet_put(uint8_t *blob, const struct blob_subnet *s)
+{
+	memset(blob, 0, BLOB_SUBNET_BYTES);
+	blob_put32(blob, s->schema);
+	blob_put32(blob + 4, s->flags);
+	blob_put64(blob + 8, s->gid_prefix);
+	blob_put64(blob + 16, s->sm_guid);
+	blob_put16(blob + 24, s->lid_top);
+	blob_put16(blob + 26, s->n_leaves);
+	blob[28] = s->life;
+}
+
+void
+blob_attr_get(const uint8_t *b, struct blob_attr *a)
+{
+	*a = (struct blob_attr){ .mtu = b[0], .rate = b[1], .sl = b[2], .mbps = blob_get32(b + 4) };
+}
+
+void
+blob_attr_put(uint8_t *b, const struct blob_attr *a)
+{
+	b[0] = a->mtu;
+	b[1] = a->rate;
+	b[2] = a->sl;
+	b[3] = 0;
+	blob_put32(b + 4, a->mbps);
+}
+
+void
+blob_port_get(const uint8_t *b, struct blob_port *p)
+{
+	*p = (struct blob_port){ .guid = blob_get64(b),
+		.leaf = blob_get16(b + 8),
+		.pkset = blob_get16(b + 10),
+		.link = b[12],
+		.lmc = b[13],
+		.flags = b[14] };
+}
+
+void
+blob_port_put(uint8_t *b, const struct blob_port *p)
+{
+	blob_put64(b, p->guid);
+	blob_put16(b + 8, p->leaf);
+	blob_put16(b + 10, p->pkset);
+	b[12] = p->link;
+	b[13] = p->lmc;
+	b[14] = p->flags;
+	b[15] = 0;
+}
+
+static const char *const kinds[BLOB_KINDS] = { "subnet", "link", "class", "leaf", "pkset", "pksl",
+	"addr", "port:", "name:", "row:" };
+
+void
+blob_key(char *key, enum blob_kind kind, uint64_t number)
+{
+	if (kind == BLOB_ROW)
+		snprintf(key, BLOB_KEY_BYTES, "%s%016" PRIx64, kinds[kind], number);
+	else if (kind == BLOB_PORT || kind == BLOB_NAME)
+		snprintf(key, BLOB_KEY_BYTES, "%s%" PRIu64, kinds[kind], number);
+	else
+		snprintf(key, BLOB_KEY_BYTES, "%s", kinds[kind]);
+}
+
+bool
+blob_key_parse(const char *key, enum blob_kind *kind, uint64_t *number)
+{
+	char again[BLOB_KEY_BYTES];
+
+	for (int k = 0; k < BLOB_KINDS; k++) {
+		size_t n = strlen(kinds[k]);
+
+		if (strncmp(key, kinds[k], n) != 0)
+			continue;
+		*kind = (enum blob_kind)k;
+		*number = strtoull(key + n, NULL, k == BLOB_ROW ? 16 : 10);
+		blob_key(again, *kind, *number);
+		if (strcmp(again, key) == 0)
+			return true;
+	}
+	return false;
+}
