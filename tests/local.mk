@@ -35,6 +35,7 @@ REPLAYS = \
 	tests/fuzz/replay_lists \
 	tests/fuzz/replay_mad \
 	tests/fuzz/replay_netlist \
+	tests/fuzz/replay_paths \
 	tests/fuzz/replay_plan \
 	tests/fuzz/replay_policies \
 	tests/fuzz/replay_rchain \
@@ -58,6 +59,8 @@ tests_fuzz_replay_kept_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_kept.c
 tests_fuzz_replay_lists_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_lists.c
 tests_fuzz_replay_mad_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_mad.c
 tests_fuzz_replay_netlist_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_netlist.c
+tests_fuzz_replay_paths_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_paths.c
+tests_fuzz_replay_paths_LDADD = libfmhost.la
 tests_fuzz_replay_plan_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_plan.c
 tests_fuzz_replay_policies_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_policies.c
 tests_fuzz_replay_rchain_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_rchain.c
@@ -86,6 +89,7 @@ noinst_PROGRAMS += \
 	tests/fuzz/fuzz_lists \
 	tests/fuzz/fuzz_mad \
 	tests/fuzz/fuzz_netlist \
+	tests/fuzz/fuzz_paths \
 	tests/fuzz/fuzz_plan \
 	tests/fuzz/fuzz_policies \
 	tests/fuzz/fuzz_rchain \
@@ -108,6 +112,8 @@ tests_fuzz_fuzz_kept_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_lists_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_mad_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_netlist_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_paths_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_paths_LDADD = libfmhost.la
 tests_fuzz_fuzz_plan_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_policies_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_rchain_LDFLAGS = $(fuzz_ldflags)
@@ -212,6 +218,7 @@ UNIT_TESTS = \
 	tests/unit/check_options \
 	tests/unit/check_overlay \
 	tests/unit/check_partitions \
+	tests/unit/check_paths_file \
 	tests/unit/check_plan \
 	tests/unit/check_plan_file \
 	tests/unit/check_plugin \
@@ -259,6 +266,8 @@ libfmtests_la_SOURCES = \
 	tests/sweep/several.c \
 	tests/unit/fake_transport.c tests/unit/sim_fixture.c
 
+tests_unit_check_paths_file_SOURCES = tests/unit/check_paths_file.c tests/unit/paths_maker.c
+tests_unit_check_paths_file_LDADD = libfmtests.la libfmhost.la $(CHECK_LIBS)
 # allocations are made to fail
 tests_engine_check_repair_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray
@@ -297,6 +306,7 @@ EXTRA_DIST += \
 	tests/unit/box.h \
 	tests/unit/brute.h \
 	tests/unit/generate_words.h \
+	tests/unit/paths_maker.h \
 	tests/unit/pgft.h \
 	tests/unit/fake_transport.h tests/unit/sim_fixture.h \
 	tests/unit/wire_bits.h

@@ -10,7 +10,8 @@
  *			number BLOB_CLASS_ASK says nothing: the SA has to be asked
  *	leaf		8 bytes each: the GUIDs of the switches that have rows, by number
  *	pkset		the lists of P_Keys that ports have, by number: count, keys, 16 bits each
- *	pksl		BLOB_PKSL_BYTES each: SLs of partitions, ascending by P_Key
+ *	pksl		BLOB_PKSL_BYTES each: SLs of partitions, ascending by P_Key: the key without
+ *			its highest bit (16 bits), the SL, 0
  *	addr		BLOB_ADDR_BYTES each: IP addresses and whose they are, ascending by address
  *	port:B		ports of the LIDs 64 B .. 64 B + 63, BLOB_PORT_BYTES each
  *	name:B		the names of those, in that order: length, then so many bytes, each

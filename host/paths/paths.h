@@ -60,13 +60,15 @@ struct paths; /* one file, as read; any thread */
 /* What is at path, NULL in *out if there is none.  FM_E_SYSTEM, FM_E_TOPOLOGY: it is no such
  * file. */
 int paths_read(const char *path, struct paths **out, struct fm_error *err);
+/* The same of the n bytes of one, from malloc(); they are the callee's, also when it fails. */
+int paths_take(void *bytes, size_t n, struct paths **out, struct fm_error *err);
 void paths_free(struct paths *p); /* NULL is fine */
 struct paths_epoch paths_epoch(const struct paths *p);
 const struct blob_subnet *paths_subnet(const struct paths *p);
 
 /* Base LIDs, 0: unknown, or gone.  O(log n). */
 uint16_t paths_lid_of_guid(const struct paths *p, uint64_t guid);
-uint16_t paths_lid_of_gid(const struct paths *p, struct sa_gid gid); /* of this subnet's prefix */
+uint16_t paths_lid_of_gid(const struct paths *p, struct sa_gid gid); /* of this subnet */
 /* Up to the first n base LIDs of the ports of a name (host, or whole description's first word);
  * how many there are. */
 unsigned paths_lids_of_name(const struct paths *p, const char *name, uint16_t *lid, unsigned n);

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# host/: what runs on hosts.  libfmhost is what it needs of the rooms before it: no libfmcore, as
+# a host has neither a loop nor a store.
+HOST_SOURCES =
+include host/paths/local.mk
+
+noinst_LTLIBRARIES += libfmhost.la
+libfmhost_la_SOURCES = $(HOST_SOURCES) \
+	core/blobs/blobs.c \
+	core/blobs/blobs.h \
+	core/text/files.c \
+	core/text/files.h \
+	core/wire/pkeys.c \
+	core/wire/pkeys.h \
+	core/wire/sa_wire.c \
+	core/wire/sa_wire.h \
+	core/wire/wire.c \
+	core/wire/wire.h \
+	core/wire/wire_rows.h \
+	lib/error.c \
+	lib/error.h
+libfmhost_la_CFLAGS = $(AM_CFLAGS)
