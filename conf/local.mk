@@ -22,11 +22,13 @@ dist_examples_DATA = conf/examples/adaptive.conf conf/examples/fat-tree.conf con
 	conf/examples/partitions.conf conf/examples/path-bits.conf conf/examples/path-bits.pgrp conf/examples/path-bits.rch conf/examples/path-bits.topo conf/examples/qos-policy.conf \
 	conf/examples/regions-dragonfly.conf conf/examples/regions-pods-torus.conf \
 	conf/examples/regions-storage.conf conf/examples/regions-two-trees.conf conf/examples/standby.conf \
-	plugins/engines/template/template.c
+	conf/redis-fmd.conf plugins/engines/template/template.c
 
 conf/fmd.service: conf/fmd.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) conf && $(SED) 's|@sbindir[@]|$(sbindir)|g' $(srcdir)/conf/fmd.service.in >$@.new && mv $@.new $@
-nodist_systemdsystemunit_DATA = conf/fmd.service
+conf/fmd-agent.service: conf/fmd-agent.service.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) conf && $(SED) 's|@sbindir[@]|$(sbindir)|g' $(srcdir)/conf/fmd-agent.service.in >$@.new && mv $@.new $@
+nodist_systemdsystemunit_DATA = conf/fmd.service conf/fmd-agent.service
 # Its user, and the devices of that.  Below a prefix of its own they lie beside the unit.
 sysusersdir = $(systemdsystemunitdir)/../../sysusers.d
 udevrulesdir = $(systemdsystemunitdir)/../../udev/rules.d
@@ -37,5 +39,5 @@ install-data-local:
 uninstall-local:
 	rm -f $(DESTDIR)$(sysusersdir)/fmd.conf
 
-EXTRA_DIST += conf/fmd.service.in conf/fmd.sysusers
-CLEANFILES += conf/fmd.conf conf/fmd.service
+EXTRA_DIST += conf/fmd.service.in conf/fmd-agent.service.in conf/fmd.sysusers
+CLEANFILES += conf/fmd.conf conf/fmd.service conf/fmd-agent.service

@@ -36,11 +36,12 @@ include core/registry/local.mk
 include core/view/local.mk
 include core/sa/local.mk
 include core/server/local.mk
+include core/dist/local.mk
 include core/daemon/local.mk
 
 noinst_LTLIBRARIES += libfmcore.la
 libfmcore_la_SOURCES = $(CORE_SOURCES)
 libfmcore_la_CFLAGS = $(AM_CFLAGS) $(CONFUSE_CFLAGS) $(EVENT_CFLAGS) $(LMDB_CFLAGS) \
-	$(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS) $(UMAD_CFLAGS)
+	$(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS) $(UMAD_CFLAGS) $(HIREDIS_CFLAGS)
 libfmcore_la_LIBADD = libfmcommon.la libfmlib.la $(LTDL_LIBS) $(CONFUSE_LIBS) $(EVENT_LIBS) $(LMDB_LIBS) \
-	$(JANSSON_LIBS) $(SYSTEMD_LIBS) $(UMAD_LIBS)
+	$(JANSSON_LIBS) $(SYSTEMD_LIBS) $(UMAD_LIBS) $(HIREDIS_LIBS)

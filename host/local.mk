@@ -8,6 +8,8 @@ noinst_LTLIBRARIES += libfmhost.la
 libfmhost_la_SOURCES = $(HOST_SOURCES) \
 	core/blobs/blobs.c \
 	core/blobs/blobs.h \
+	core/blobs/manifest.c \
+	core/blobs/manifest.h \
 	core/text/files.c \
 	core/text/files.h \
 	core/wire/pkeys.c \
@@ -17,6 +19,16 @@ libfmhost_la_SOURCES = $(HOST_SOURCES) \
 	core/wire/wire.c \
 	core/wire/wire.h \
 	core/wire/wire_rows.h \
+	core/text/number.c \
+	core/text/number.h \
 	lib/error.c \
-	lib/error.h
+	lib/error.h \
+	lib/hash.c \
+	lib/hash.h \
+	lib/log.c \
+	lib/log.h \
+	lib/printable.c \
+	lib/printable.h
 libfmhost_la_CFLAGS = $(AM_CFLAGS)
+
+include host/agent/local.mk

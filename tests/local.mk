@@ -162,6 +162,7 @@ UNIT_TESTS = \
 	tests/engine/check_remarks \
 	tests/sweep/check_apply \
 	tests/engine/check_repair_hosts \
+	tests/sweep/check_dist \
 	tests/sweep/check_events \
 	tests/sweep/check_fields \
 	tests/sweep/check_foreign_guid \
@@ -266,6 +267,8 @@ libfmtests_la_SOURCES = \
 	tests/sweep/several.c \
 	tests/unit/fake_transport.c tests/unit/sim_fixture.c
 
+tests_sweep_check_dist_SOURCES = tests/sweep/check_dist.c host/agent/replica.c host/agent/source_files.c
+tests_sweep_check_dist_LDADD = $(LDADD) libfmhost.la
 tests_unit_check_paths_file_SOURCES = tests/unit/check_paths_file.c tests/unit/paths_maker.c
 tests_unit_check_paths_file_LDADD = libfmtests.la libfmhost.la $(CHECK_LIBS)
 # allocations are made to fail
@@ -402,6 +405,7 @@ SCRIPT_TESTS = \
 	tests/integration/auto.sh \
 	tests/integration/chains.sh \
 	tests/integration/dev_run.sh \
+	tests/integration/dist.sh \
 	tests/integration/documents.sh \
 	tests/integration/engine_check.sh \
 	tests/integration/fmroute.sh \

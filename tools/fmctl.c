@@ -56,6 +56,9 @@ const struct verb fmctl_verbs[] = {
 	{ "events", "[N]", "what happened lately, after event number N",
 	    "  N                    only events after that one\n", { "after" }, true, NULL, NULL,
 	    fmctl_show_events, NULL },
+	{ "dist", "", "where paths are published for hosts, and how far",
+	    "Exit code 5 where a place cannot be published to.\n", { NULL }, false, NULL, NULL,
+	    fmctl_show_dist, fmctl_judge_dist },
 	{ "sweep", "[light|heavy] [--wait]", "sweep now",
 	    "  light, heavy         ask whether something has changed; read everything (default)\n"
 	    "  --wait               until it has ended; the exit code says how\n",

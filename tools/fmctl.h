@@ -76,6 +76,7 @@ void fmctl_show_status(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_routes(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_regions(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_partitions(const struct ask *a, const json_t *result, FILE *out);
+void fmctl_show_dist(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_nodes(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_links(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_path(const struct ask *a, const json_t *result, FILE *out);
@@ -87,6 +88,7 @@ void fmctl_show_ending(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_commands(const struct ask *a, const json_t *result, FILE *out);
 /* Something is wrong with the routes, or with what switches hold. */
 int fmctl_judge_verdict(const json_t *result);
+int fmctl_judge_dist(const json_t *result);
 int fmctl_judge_path(const json_t *result);
 
 #endif

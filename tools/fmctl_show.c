@@ -532,6 +532,30 @@ fmctl_show_trouble(const struct ask *a, const json_t *result, FILE *out)
 }
 
 void
+fmctl_show_dist(const struct ask *a, const json_t *result, FILE *out)
+{
+	static const struct column columns[] = { { "KIND", "kind", NULL, false },
+		{ "PLACE", "place", NULL, false }, { "STATE", "state", NULL, false },
+		{ "TERM", "term", NULL, true }, { "EPOCH", "epoch", NULL, true },
+		{ "BYTES", "bytes", NULL, true }, { "FAILURES", "failures", NULL, true },
+		{ "WHY", "error", NULL, false } };
+
+	fmctl_table(json_object_get(result, "places"), columns, N_OF(columns), false, out);
+}
+
+int
+fmctl_judge_dist(const json_t *result)
+{
+	const json_t *place;
+	size_t i;
+
+	json_array_foreach(json_object_get(result, "places"), i,
+	    place) if (strcmp(fmctl_string(place, "state"), "failing") ==
+	    0) return FMD_EXIT_TROUBLE;
+	return FMD_EXIT_OK;
+}
+
+void
 fmctl_show_events(const struct ask *a, const json_t *result, FILE *out)
 {
 	static const struct column columns[] = { { "N", "n", NULL, true },

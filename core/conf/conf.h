@@ -125,6 +125,9 @@ struct conf {
 	int64_t local_phy_errors_threshold, overrun_errors_threshold;
 	bool client_reregister;
 
+	/* distribution (core/dist): "" none */
+	const char *dist_files, *dist_redis, *dist_addresses;
+
 	/* the daemon */
 	const char *state_dir;
 	const char *control_socket; /* path, resolved */

@@ -421,6 +421,17 @@ static const struct conf_row rows[] = {
 	BOOL(NULL, "client_reregister", client_reregister, "yes",
 	    "Ask hosts to register anew with the SA when fmd becomes master."),
 
+	STRING("Distribution", "dist_files", dist_files, "", "folder", true,
+	    "Publish the paths of the subnet as files in this folder, for fmd-agent on hosts that "
+	    "share it; empty = do not."),
+	STRING(NULL, "dist_redis", dist_redis, "", "socket", true,
+	    "Publish them to the Redis (or Valkey) at this Unix socket, from where its replicas "
+	    "take them to fmd-agent on the hosts; empty = do not."),
+	STRING(NULL, "dist_addresses", dist_addresses, "", "path", true,
+	    "File of IP addresses of the subnet's ports, published with the paths, for who asks by "
+	    "address: a line is an address and the name of a host, a port GUID or a GID. It is "
+	    "read again when it changes."),
+
 	STRING("Daemon", "state_dir", state_dir, STATE_DIR, "folder", true,
 	    "Where LIDs, caches and registrations are kept."),
 	STRING(NULL, "control_socket", control_socket, "", "path", true,

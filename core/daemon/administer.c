@@ -13,6 +13,7 @@
 
 #include "core/daemon/daemon.h"
 #include "core/daemon/early.h"
+#include "core/dist/dist.h"
 #include "core/server/server.h"
 #include "lib/log.h"
 
@@ -241,6 +242,8 @@ take_view(struct publisher *p)
 			note_shown(p, v);
 		if (!v->unverified)
 			daemon_keep_groups(d);
+		if (!v->unverified && d->dist != NULL)
+			dist_publish(d->dist, v);
 		sa_server_publish(d->sa, v);
 	}
 	if (p->waiting != NULL) {
@@ -273,6 +276,8 @@ daemon_publish_nothing(struct daemon *d)
 	p->unwanted = true;
 	sa_view_put(p->waiting);
 	p->waiting = NULL;
+	if (d->dist != NULL)
+		dist_resign(d->dist);
 	sa_server_publish(d->sa, NULL);
 }
 
@@ -324,6 +329,23 @@ open_publisher(struct daemon *d, struct fm_error *err)
 	return early_new(d, err);
 }
 
+/* NULL: an option that is not set. */
+static const char *
+set_or_null(const char *text)
+{
+	return *text != '\0' ? text : NULL;
+}
+
+static int
+open_dist(struct daemon *d, struct fm_error *err)
+{
+	struct dist_settings set = { .place = { [DIST_FILES] = set_or_null(d->conf->dist_files),
+					 [DIST_REDIS] = set_or_null(d->conf->dist_redis) },
+		.addresses = set_or_null(d->conf->dist_addresses) };
+
+	return dist_start(&set, &d->dist, err);
+}
+
 int
 daemon_open_sa(struct daemon *d, struct fm_error *err)
 {
@@ -331,6 +353,8 @@ daemon_open_sa(struct daemon *d, struct fm_error *err)
 
 	if (rc == 0)
 		rc = open_publisher(d, err);
+	if (rc == 0)
+		rc = open_dist(d, err);
 	if (rc == 0)
 		rc = sa_server_start(
 		    d->transport, d->conf->transport, daemon_registry(d), &d->sa, err);
@@ -355,6 +379,7 @@ daemon_close_publisher(struct daemon *d)
 	struct publisher *p = d->publisher;
 
 	early_free(d);
+	dist_stop(d->dist);
 	if (p == NULL)
 		return;
 	keep_last(p);

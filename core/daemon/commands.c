@@ -14,6 +14,7 @@
 #include "core/daemon/fabric_json.h"
 #include "core/daemon/readback.h"
 #include "core/daemon/regions_json.h"
+#include "core/dist/dist_json.h"
 #include "core/server/server.h"
 #include "core/sweep/heard.h"
 #include "core/text/json_text.h"
@@ -493,6 +494,15 @@ run_reload(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 			     result, err);
 }
 
+static int
+run_dist(void *arg, const json_t *args, json_t **result, struct fm_error *err)
+{
+	const struct daemon *d = arg;
+
+	(void)args;
+	return hand_out(dist_json(d->dist), result, err);
+}
+
 static const struct ctl_command commands[] = {
 	{ "status", "state of the SM and the last sweep that changed something", run_status, "",
 	    true },
@@ -513,6 +523,7 @@ static const struct ctl_command commands[] = {
 	{ "events", "what happened lately; after=N: behind that one", run_events, "after", true },
 	{ "progress", "which sweep runs, which ended last and how, what is unfinished",
 	    run_progress, "", true },
+	{ "dist", "where paths are published for hosts, and how far", run_dist, "", true },
 	{ "sweep", "sweep now: scope \"heavy\" (default) or \"light\"", run_sweep, "scope", false },
 	{ "drain", "take up tables that wait for entries to be emptied; dry_run: only tell",
 	    run_drain, "dry_run", false },

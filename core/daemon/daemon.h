@@ -40,6 +40,7 @@ struct daemon {
 	struct conf *next_conf;	       /* read again while a sweep ran: takes effect when it ends */
 	struct sa_server *sa;	       /* NULL: dry run */
 	struct publisher *publisher;   /* administer.c */
+	struct dist *dist;	       /* NULL: nothing is published for hosts */
 	struct early *early;	       /* early.c; NULL: dry run */
 	struct registered *registered; /* registered.c */
 	struct readback *readback; /* of tables; NULL: none is under way or waits to be fetched */

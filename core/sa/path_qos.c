@@ -72,10 +72,8 @@ key_of_level(const struct sa_view *v, uint32_t src, uint32_t dst, const struct q
 	return key;
 }
 
-/* Does the engine leave SLs to others?  With a map of its own from SLs to VLs it means the SLs
- * that it gives, and no other is proven. */
-static bool
-sl_is_free(const struct sa_view *v)
+bool
+path_sl_is_free(const struct sa_view *v)
 {
 	const struct fm_tables *t = v->plan != NULL ? &v->plan->tables->t : NULL;
 
@@ -100,7 +98,7 @@ set_sl(const struct path_query *p, const struct qos_level *l, struct path_servic
 	const struct sa_view *v = p->view;
 	const struct partition *part;
 
-	if (!sl_is_free(v))
+	if (!path_sl_is_free(v))
 		return;
 	if (v->set.qos_sls && l != NULL && l->has_sl) {
 		s->sl = l->sl;

@@ -19,4 +19,8 @@ struct path_service {
 bool path_qos(const struct path_query *p, uint32_t src, uint32_t dst, unsigned d,
     uint16_t want_pkey, struct path_service *s);
 
+/* Does the engine leave SLs to others?  With a map of its own from SLs to VLs it means the SLs
+ * that it gives, and no other is proven. */
+bool path_sl_is_free(const struct sa_view *v);
+
 #endif

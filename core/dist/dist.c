@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/dist/dist.c - a thread for each place of publication.
+ *
+ * The thread has the newest view that it has not published yet; what came between is passed over,
+ * so a slow place costs epochs, never time of the loop.  A failure closes the place; it is opened
+ * again after a while that doubles, and what it has is loaded anew.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "core/dist/dist.h"
+#include "core/dist/view_blobs.h"
+#include "lib/log.h"
+#include "lib/thread.h"
+
+#define LOOK_EVERY_MS 5000 /* at the file of addresses, and at what is published */
+#define RETRY_MS 500
+#define RETRY_MOST_MS 30000
+
+struct publisher {
+	const struct place_ops *ops;
+	const char *where, *addresses_path;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	/* under the lock */
+	struct sa_view *next; /* a reference, NULL: nothing is to be published */
+	bool is_master, is_new_master, stop;
+	struct dist_status status;
+	/* of the thread */
+	void *place; /* NULL: closed */
+	struct published told;
+	struct sa_view *last; /* a reference: what has been put, NULL */
+	struct addresses addresses;
+	uint64_t term;		  /* ours; 0: none taken yet */
+	struct place_epoch known; /* that we have published, or found when we took our term */
+	uint32_t retry_ms;	  /* 0: nothing has failed */
+	bool fenced;		  /* another has published since */
+};
+
+struct dist {
+	unsigned n;
+	struct publisher publisher[DIST_PLACES];
+};
+
+static double
+now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void
+forget_place(struct publisher *p)
+{
+	p->ops->close(p->place);
+	p->place = NULL;
+	sa_view_put(p->last);
+	p->last = NULL;
+}
+
+/* Told once when it begins to fail, and once when it works again. */
+static void
+note_failure(struct publisher *p, int rc, const struct fm_error *err)
+{
+	if (rc == FM_E_CANCELLED)
+		log_err("dist",
+		    "%s; nothing is published until this SM becomes master anew (two masters "
+		    "that publish to one place?)",
+		    err->msg);
+	else if (p->retry_ms == 0)
+		log_warn("dist", "%s; it is tried again", err->msg);
+	forget_place(p);
+	p->fenced = rc == FM_E_CANCELLED;
+	p->retry_ms = p->retry_ms == 0	      ? RETRY_MS
+	    : p->retry_ms * 2 > RETRY_MOST_MS ? RETRY_MOST_MS
+					      : p->retry_ms * 2;
+	pthread_mutex_lock(&p->lock);
+	p->status.n_failures++;
+	snprintf(p->status.error, sizeof(p->status.error), "%.*s", (int)sizeof(p->status.error) - 1,
+	    err->msg);
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void
+note_success(struct publisher *p, bool told, double seconds)
+{
+	if (p->retry_ms != 0)
+		log_notice("dist", "%s is published to again", p->where);
+	p->retry_ms = 0;
+	pthread_mutex_lock(&p->lock);
+	p->status.error[0] = '\0';
+	p->status.term = p->told.at.term;
+	p->status.epoch = p->told.at.epoch;
+	p->status.n_commits += told;
+	p->status.n_blobs = p->told.n_blobs;
+	p->status.n_patches = p->told.n_patches;
+	p->status.n_bytes = p->told.n_bytes;
+	if (told)
+		p->status.last_s = seconds;
+	pthread_mutex_unlock(&p->lock);
+	if (told)
+		log_debug("dist", "%s: term %" PRIu64 ", epoch %" PRIu64 " in %.1f ms", p->where,
+		    p->told.at.term, p->told.at.epoch, seconds * 1000);
+}
+
+static int
+open_place(struct publisher *p, struct fm_error *err)
+{
+	int rc;
+
+	if (p->place != NULL)
+		return 0;
+	rc = p->ops->open(p->where, &p->place, err);
+	return rc == 0 ? pub_load(&p->told, p->place, err) : rc;
+}
+
+/* A new master takes the term behind the last.  So does who finds a place that has lost what was
+ * published there: followers that have more shall know that these epochs are others. */
+static int
+take_term(struct publisher *p, struct fm_error *err)
+{
+	const struct place_epoch *at = &p->told.at;
+
+	if (p->term == 0)
+		p->term = at->term + 1;
+	else if (at->term > p->term)
+		return fm_fail(err, FM_E_CANCELLED, "%s: another SM has published term %" PRIu64,
+		    p->where, at->term);
+	else if (at->term != p->known.term || at->epoch != p->known.epoch)
+		p->term++;
+	p->known = *at;
+	return 0;
+}
+
+static bool
+publish(struct publisher *p, struct sa_view *v)
+{
+	struct fm_error err = { 0 };
+	double begun = now_s();
+	bool told = false;
+	int rc = open_place(p, &err);
+
+	if (rc == 0)
+		rc = take_term(p, &err);
+	if (rc == 0) {
+		pub_start(&p->told, p->term);
+		rc = view_blobs_put(&p->told, v, p->last, &p->addresses, &err);
+	}
+	if (rc == 0)
+		rc = pub_commit(&p->told, &told, &err);
+	if (rc != 0) {
+		note_failure(p, rc, &err);
+		return false;
+	}
+	sa_view_put(p->last);
+	p->last = sa_view_get(v);
+	p->known = p->told.at;
+	note_success(p, told, now_s() - begun);
+	return true;
+}
+
+/* ------------------------------------------------------------------ thread */
+
+static void
+wait_for(struct publisher *p, uint32_t ms)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += ms / 1000;
+	until.tv_nsec += (long)(ms % 1000) * 1000000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000;
+	}
+	pthread_cond_timedwait(&p->wake, &p->lock, &until);
+}
+
+/* Under the lock: until there is something to do, or time to look around or to try again. */
+static void
+await_work(struct publisher *p, bool has_work)
+{
+	if (p->stop || p->is_new_master)
+		return;
+	if (has_work && p->retry_ms != 0 && !p->fenced)
+		wait_for(p, p->retry_ms);
+	else if (!p->is_master && p->next == NULL)
+		pthread_cond_wait(&p->wake, &p->lock);
+	else if (p->next == NULL)
+		wait_for(p, LOOK_EVERY_MS);
+}
+
+/* Redis may have been started anew, with nothing in it. */
+static bool
+is_still_there(struct publisher *p)
+{
+	struct fm_error err = { 0 };
+	int rc = p->place != NULL ? p->ops->check(p->place, p->told.at, &err) : 0;
+
+	if (rc != 0)
+		note_failure(p, rc, &err);
+	return rc == 0;
+}
+
+static void *
+run(void *arg)
+{
+	struct publisher *p = arg;
+	struct sa_view *v = NULL; /* to be published, or published last */
+	bool unpublished = false, changed, master;
+
+	pthread_mutex_lock(&p->lock);
+	while (!p->stop) {
+		await_work(p, unpublished);
+		if (p->stop)
+			break;
+		if (p->next != NULL) {
+			sa_view_put(v);
+			v = p->next;
+			p->next = NULL;
+			unpublished = true;
+		}
+		if (p->is_new_master) {
+			p->is_new_master = false;
+			p->term = 0;
+			p->fenced = false;
+			forget_place(p);
+		}
+		master = p->is_master;
+		pthread_mutex_unlock(&p->lock);
+		changed = false;
+		if (p->addresses_path != NULL)
+			addresses_read(&p->addresses, p->addresses_path, &changed);
+		if (v != NULL && master && !p->fenced)
+			unpublished = unpublished || changed ? !publish(p, v) : !is_still_there(p);
+		pthread_mutex_lock(&p->lock);
+	}
+	pthread_mutex_unlock(&p->lock);
+	sa_view_put(v);
+	forget_place(p);
+	return NULL;
+}
+
+/* -------------------------------------------------------------- from outside */
+
+/* One of several tells what is wrong with the addresses. */
+static int
+start_publisher(struct publisher *p, const struct place_ops *ops, const char *where,
+    const char *addresses, bool quiet, struct fm_error *err)
+{
+	pthread_condattr_t attr;
+
+	p->ops = ops;
+	p->where = where;
+	p->addresses_path = addresses;
+	p->addresses.quiet = quiet;
+	p->status.kind = ops->kind;
+	snprintf(p->status.place, sizeof(p->status.place), "%s", where);
+	pub_init(&p->told, ops);
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&p->wake, &attr);
+	pthread_condattr_destroy(&attr);
+	if (fm_thread_start(&p->thread, run, p) != 0)
+		return fm_fail(err, FM_E_SYSTEM, "cannot start the thread that publishes to %s: %s",
+		    where, strerror(errno));
+	return 0;
+}
+
+int
+dist_start(const struct dist_settings *set, struct dist **out, struct fm_error *err)
+{
+	static const struct place_ops *const ops[DIST_PLACES] = { [DIST_FILES] = &place_files,
+#ifdef HAVE_HIREDIS
+		[DIST_REDIS] = &place_redis
+#endif
+	};
+	struct dist *d = calloc(1, sizeof(*d));
+	int rc = d != NULL ? 0 : fm_fail(err, FM_E_RESOURCE, "out of memory for publication");
+
+	for (unsigned k = 0; rc == 0 && k < DIST_PLACES; k++) {
+		if (set->place[k] == NULL)
+			continue;
+		rc = ops[k] == NULL
+		    ? fm_fail(err, FM_E_CONFIG,
+			  "this fmd was built without hiredis: it cannot publish to Redis")
+		    : start_publisher(&d->publisher[d->n], ops[k], set->place[k], set->addresses,
+			  d->n > 0, err);
+		d->n += rc == 0;
+	}
+	if (rc != 0 || d->n == 0) {
+		dist_stop(d);
+		d = NULL;
+	}
+	*out = d;
+	return rc;
+}
+
+void
+dist_stop(struct dist *d)
+{
+	for (unsigned i = 0; d != NULL && i < d->n; i++) {
+		struct publisher *p = &d->publisher[i];
+
+		pthread_mutex_lock(&p->lock);
+		p->stop = true;
+		pthread_cond_signal(&p->wake);
+		pthread_mutex_unlock(&p->lock);
+		pthread_join(p->thread, NULL);
+		sa_view_put(p->next);
+		pub_fini(&p->told);
+		addresses_fini(&p->addresses);
+		pthread_cond_destroy(&p->wake);
+		pthread_mutex_destroy(&p->lock);
+	}
+	free(d);
+}
+
+void
+dist_publish(struct dist *d, struct sa_view *v)
+{
+	for (unsigned i = 0; i < d->n; i++) {
+		struct publisher *p = &d->publisher[i];
+
+		pthread_mutex_lock(&p->lock);
+		sa_view_put(p->next);
+		p->next = sa_view_get(v);
+		p->is_new_master |= !p->is_master;
+		p->is_master = true;
+		pthread_cond_signal(&p->wake);
+		pthread_mutex_unlock(&p->lock);
+	}
+}
+
+void
+dist_resign(struct dist *d)
+{
+	for (unsigned i = 0; i < d->n; i++) {
+		struct publisher *p = &d->publisher[i];
+
+		pthread_mutex_lock(&p->lock);
+		p->is_master = false;
+		sa_view_put(p->next);
+		p->next = NULL;
+		pthread_mutex_unlock(&p->lock);
+	}
+}
+
+unsigned
+dist_n_places(const struct dist *d)
+{
+	return d->n;
+}
+
+void
+dist_status(struct dist *d, unsigned place, struct dist_status *out)
+{
+	struct publisher *p = &d->publisher[place];
+
+	pthread_mutex_lock(&p->lock);
+	*out = p->status;
+	out->is_master = p->is_master;
+	pthread_mutex_unlock(&p->lock);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/dist/dist.h - the paths of the subnet published for its hosts.
+ *
+ * Each place of publication has a thread of its own that owns nothing of the loop: it takes a
+ * reference to the view, makes of it what core/blobs/blobs.h describes, and tells its place what
+ * differs from what has been published.  Nothing that a host has been told and that still holds is
+ * told again: not after a restart, not by the SM that takes over.
+ *
+ * Publications are fenced by a term.  Who becomes master takes the next one; who finds a later
+ * term than its own is not master any more, whatever it believes, and publishes nothing.
+ *
+ * O(switches with hosts * LIDs) bytes compared when routes have changed, O(ports) otherwise.
+ */
+#ifndef CORE_DIST_DIST_H
+#define CORE_DIST_DIST_H
+
+#include "core/view/view.h"
+
+enum { DIST_FILES, DIST_REDIS, DIST_PLACES };
+
+struct dist_settings {
+	const char *place[DIST_PLACES]; /* a folder; a socket; NULL: none */
+	const char *addresses;		/* file of IP addresses, NULL: none */
+};
+
+/* Of one place; counters are of this process. */
+struct dist_status {
+	const char *kind; /* "files", "redis" */
+	char place[256];
+	char error[256]; /* why nothing is published at present; "" */
+	uint64_t term, epoch;
+	uint64_t n_commits, n_blobs, n_patches, n_bytes;
+	uint64_t n_failures;
+	double last_s; /* that the last commit took */
+	bool is_master;
+};
+
+struct dist;
+/* *out: NULL without a place.  FM_E_RESOURCE, FM_E_CONFIG: of a kind that this build lacks. */
+int dist_start(const struct dist_settings *set, struct dist **out, struct fm_error *err);
+/* Waits for what is being written. */
+void dist_stop(struct dist *d); /* NULL is fine */
+/* We are master, and this is the subnet; takes a reference of its own.  Does not wait. */
+void dist_publish(struct dist *d, struct sa_view *v);
+/* We are master no more. */
+void dist_resign(struct dist *d);
+unsigned dist_n_places(const struct dist *d);
+void dist_status(struct dist *d, unsigned place, struct dist_status *out);
+
+#endif

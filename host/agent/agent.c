@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * host/agent/agent.c - fmd-agent: keeps the file of a host's paths as new as its relay is.
+ *
+ * One thread, one connection.  Between events the agent sleeps; once a minute (--poll) it tells
+ * the file's time that nothing is newer.  When its relay is gone it takes the next one of its list,
+ * the first again behind the last; where a host begins in the list depends on its port, so that
+ * hosts spread over relays.  Before everything is fetched anew it waits a random while, so that
+ * a thousand hosts do not come at once.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <infiniband/umad.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "core/text/number.h"
+#include "host/agent/source.h"
+#include "lib/hash.h"
+#include "lib/log.h"
+#include "lib/rng.h"
+
+#define DEFAULT_FILE RUN_DIR "/paths"
+#define MOST_RELAYS 64
+
+struct agent {
+	const char *file;
+	const char *relay[MOST_RELAYS];
+	unsigned n_relays, at_relay;
+	unsigned poll_ms, backup_ms, jitter_ms;
+	bool insecure, once, has_login, guids_given;
+	char login_text[512];
+	struct source_login login;
+	struct fm_rng rng;
+	struct replica replica;
+	const struct source_ops *ops;
+	void *source;	   /* NULL: none is open */
+	unsigned n_failed; /* relays in a row */
+};
+
+static volatile sig_atomic_t stop;
+
+static void
+on_signal(int signal)
+{
+	(void)signal;
+	stop = 1;
+}
+
+static void
+nap(unsigned ms)
+{
+	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000 };
+
+	if (!stop)
+		nanosleep(&t, NULL); /* a signal ends it */
+}
+
+/* ------------------------------------------------------------------- ports */
+
+static void
+add_port(struct agent *a, uint64_t guid)
+{
+	struct replica *r = &a->replica;
+
+	if (guid != 0 && r->n_own < REPLICA_MOST_OWN)
+		r->own[r->n_own++] = guid;
+}
+
+static void
+find_ports_of(struct agent *a, const char *name)
+{
+	umad_ca_t ca;
+
+	if (umad_get_ca(name, &ca) != 0)
+		return;
+	for (int p = 0; p < UMAD_CA_MAX_PORTS; p++)
+		if (ca.ports[p] != NULL && strcmp(ca.ports[p]->link_layer, "Ethernet") != 0)
+			add_port(a, be64toh(ca.ports[p]->port_guid));
+	umad_release_ca(&ca);
+}
+
+static void
+find_ports(struct agent *a)
+{
+	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN];
+	int n;
+
+	if (a->guids_given)
+		return;
+	a->replica.n_own = 0;
+	n = umad_get_cas_names(names, UMAD_MAX_DEVICES);
+	for (int i = 0; i < n; i++)
+		find_ports_of(a, names[i]);
+}
+
+/* ------------------------------------------------------------------ relays */
+
+static const char *
+is_of(const char *relay, const char *kind)
+{
+	size_t n = strlen(kind);
+
+	return strncmp(relay, kind, n) == 0 ? relay + n : NULL;
+}
+
+static bool
+leaves_the_host(const char *where)
+{
+	return strncmp(where, "unix:", 5) != 0 && strncmp(where, "127.", 4) != 0 &&
+	    strncmp(where, "localhost:", 10) != 0 && strncmp(where, "::1:", 4) != 0;
+}
+
+static const struct source_ops *
+ops_of(const char *relay, const char **where)
+{
+	if ((*where = is_of(relay, "files:")) != NULL)
+		return &source_files;
+#ifdef HAVE_HIREDIS
+	if ((*where = is_of(relay, "redis:")) != NULL)
+		return &source_redis;
+#endif
+	return NULL;
+}
+
+static int
+open_relay(struct agent *a, struct fm_error *err)
+{
+	const char *where;
+	int rc;
+
+	a->ops = ops_of(a->relay[a->at_relay], &where);
+	rc = a->ops->open(where, a->has_login ? &a->login : NULL, &a->source, err);
+	if (rc != 0)
+		a->source = NULL;
+	return rc;
+}
+
+static void
+leave_relay(struct agent *a)
+{
+	if (a->source != NULL)
+		a->ops->close(a->source);
+	a->source = NULL;
+	a->at_relay = (a->at_relay + 1) % a->n_relays;
+}
+
+/* The first failure of each is told, and then each time that all have failed. */
+static void
+on_failure(struct agent *a, const struct fm_error *err)
+{
+	if (a->n_failed < a->n_relays || a->n_failed % a->n_relays == 0)
+		log_warn("agent", "%s: %s", a->relay[a->at_relay], err->msg);
+	leave_relay(a);
+	a->n_failed++;
+	if (!a->once)
+		nap(a->backup_ms +
+		    (a->jitter_ms > 0 ? (unsigned)fm_rng_below(&a->rng, a->jitter_ms) : 0));
+}
+
+/* --------------------------------------------------------------------- file */
+
+static int
+write_file(struct agent *a, bool whole, struct fm_error *err)
+{
+	int rc = replica_write(&a->replica, a->file, err);
+
+	if (rc == 0)
+		log_info("agent", "%s: term %" PRIu64 ", epoch %" PRIu64 ", rows of %zu switches%s",
+		    a->file, a->replica.at.term, a->replica.at.epoch, a->replica.row.n,
+		    whole ? ", all fetched" : "");
+	return rc;
+}
+
+/* Nothing is newer: the file is as good as a new one. */
+static void
+touch_file(const struct agent *a)
+{
+	utimensat(AT_FDCWD, a->file, NULL, 0);
+}
+
+static int
+follow(struct agent *a, struct fm_error *err)
+{
+	bool changed = false, whole = false;
+	int rc = a->ops->fetch(a->source, &a->replica, &changed, &whole, err);
+
+	if (rc == 0 && changed)
+		rc = write_file(a, whole, err);
+	else if (rc == 0 && a->replica.at.epoch != 0)
+		touch_file(a);
+	if (rc == 0 && a->replica.n_own > 0)
+		rc = a->ops->show(a->source, a->replica.own[0], a->replica.at, err);
+	if (rc == 0 && a->n_failed > 0)
+		log_info("agent", "%s answers", a->relay[a->at_relay]);
+	if (rc == 0)
+		a->n_failed = 0;
+	return rc;
+}
+
+static int
+run(struct agent *a)
+{
+	struct fm_error err = { 0 };
+	int rc = 0;
+
+	while (!stop) {
+		find_ports(a);
+		rc = a->source == NULL ? open_relay(a, &err) : 0;
+		if (rc == 0)
+			rc = follow(a, &err);
+		if (rc == 0 && a->once)
+			return a->replica.at.epoch != 0 ? 0 : 3;
+		if (rc == 0)
+			rc = a->ops->wait(a->source, &a->replica, a->poll_ms, &err);
+		if (rc != 0 && !stop)
+			on_failure(a, &err);
+		if (rc != 0 && a->once && a->n_failed >= a->n_relays)
+			return 2;
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------ options */
+
+static void
+usage(FILE *out)
+{
+	fputs(
+	    "usage: fmd-agent [options] RELAY...\n"
+	    "\n"
+	    "Keeps the paths from this host's ports in a file, for libfmdacm and stock ibacm.\n"
+	    "RELAY is files:FOLDER, redis:unix:SOCKET or redis:HOST:PORT; the first that answers\n"
+	    "is followed, the next ones are for when it is gone.\n"
+	    "\n"
+	    "  -f, --file=PATH         the file (" DEFAULT_FILE ")\n"
+	    "  -g, --port-guid=GUID    a port of this host; without it, all that there are\n"
+	    "  -a, --auth-file=PATH    a line \"USER PASSWORD\" for the relays\n"
+	    "      --insecure          allow redis:HOST:PORT beyond this host, in plain text\n"
+	    "  -p, --poll=SECONDS      how often to make sure that nothing is newer (60)\n"
+	    "  -b, --backup-after=SECONDS  until the next relay is asked (2)\n"
+	    "  -j, --jitter=SECONDS    and a random while up to this, besides (10)\n"
+	    "  -1, --once              fetch, write, end: 0 done, 2 no relay answers, 3 nothing "
+	    "is\n"
+	    "                          published\n"
+	    "  -v, --verbose           say what is done\n"
+	    "  -h, --help              this text\n"
+	    "  -V, --version           the version\n",
+	    out);
+}
+
+static int bad_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static int
+bad_usage(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	fputs("fmd-agent: ", stderr);
+	vfprintf(stderr, format, ap);
+	fputs("; fmd-agent --help tells more\n", stderr);
+	va_end(ap);
+	return 1;
+}
+
+static bool
+seconds(const char *text, unsigned *ms)
+{
+	char *end;
+	double s = strtod(text, &end);
+
+	if (end == text || *end != '\0' || !(s >= 0 && s <= 86400))
+		return false;
+	*ms = (unsigned)(s * 1000);
+	return true;
+}
+
+static int
+read_login(struct agent *a, const char *path)
+{
+	FILE *in = fopen(path, "re");
+	char *space;
+
+	if (in == NULL || fgets(a->login_text, sizeof(a->login_text), in) == NULL) {
+		fprintf(stderr, "fmd-agent: cannot read %s: %s\n", path,
+		    in == NULL ? strerror(errno) : "it is empty");
+		if (in != NULL)
+			fclose(in);
+		return 1;
+	}
+	fclose(in);
+	a->login_text[strcspn(a->login_text, "\r\n")] = '\0';
+	space = strchr(a->login_text, ' ');
+	if (space == NULL || space == a->login_text || space[1] == '\0')
+		return bad_usage("%s:1: \"USER PASSWORD\" is meant", path);
+	*space = '\0';
+	a->login = (struct source_login){ a->login_text, space + 1 };
+	a->has_login = true;
+	return 0;
+}
+
+static int
+take_relays(struct agent *a, int n, char **words)
+{
+	const char *where;
+
+	if (n == 0)
+		return bad_usage("no relay is named");
+	for (int i = 0; i < n; i++) {
+		if (a->n_relays == MOST_RELAYS)
+			return bad_usage("too many relays at \"%s\": 64 are possible", words[i]);
+		if (ops_of(words[i], &where) == NULL)
+			return bad_usage(
+			    "\"%s\": files:FOLDER, redis:unix:SOCKET or redis:HOST:PORT is meant",
+			    words[i]);
+		if (strncmp(words[i], "redis:", 6) == 0 && leaves_the_host(where) && !a->insecure)
+			return bad_usage("%s is plain text that anybody on the way can change: use "
+					 "redis:unix:SOCKET with stunnel, or write --insecure",
+			    words[i]);
+		a->relay[a->n_relays++] = words[i];
+	}
+	return 0;
+}
+
+static int
+take_option(struct agent *a, int c)
+{
+	uint64_t guid;
+
+	switch (c) {
+	case 'f':
+		a->file = optarg;
+		return 0;
+	case 'g':
+		if (!number_parse(optarg, &guid) || guid == 0)
+			return bad_usage(
+			    "\"%s\" is no port GUID, as 0x0002c90300abcdef is", optarg);
+		a->guids_given = true;
+		add_port(a, guid);
+		return 0;
+	case 'a':
+		return read_login(a, optarg);
+	case 'p':
+		return seconds(optarg, &a->poll_ms) && a->poll_ms > 0
+		    ? 0
+		    : bad_usage("--poll=%s: seconds are meant, more than 0", optarg);
+	case 'b':
+		return seconds(optarg, &a->backup_ms)
+		    ? 0
+		    : bad_usage("--backup-after=%s: seconds are meant", optarg);
+	case 'j':
+		return seconds(optarg, &a->jitter_ms)
+		    ? 0
+		    : bad_usage("--jitter=%s: seconds are meant", optarg);
+	default:
+		return bad_usage("there is no such option");
+	}
+}
+
+static const struct option options[] = { { "file", required_argument, NULL, 'f' },
+	{ "port-guid", required_argument, NULL, 'g' },
+	{ "auth-file", required_argument, NULL, 'a' }, { "insecure", no_argument, NULL, 'i' },
+	{ "poll", required_argument, NULL, 'p' }, { "backup-after", required_argument, NULL, 'b' },
+	{ "jitter", required_argument, NULL, 'j' }, { "once", no_argument, NULL, '1' },
+	{ "verbose", no_argument, NULL, 'v' }, { "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' }, { 0 } };
+
+/* -1: go on; else the exit code. */
+static int
+take_words(struct agent *a, int argc, char **argv)
+{
+	int c;
+
+	while ((c = getopt_long(argc, argv, "f:g:a:p:b:j:1vhV", options, NULL)) != -1) {
+		if (c == 'h') {
+			usage(stdout);
+			return 0;
+		}
+		if (c == 'V') {
+			puts("fmd-agent " PACKAGE_VERSION);
+			return 0;
+		}
+		if (c == 'v')
+			fm_log_set_level(FM_LOG_INFO);
+		else if (c == 'i')
+			a->insecure = true;
+		else if (c == '1')
+			a->once = true;
+		else if (take_option(a, c) != 0)
+			return 1;
+	}
+	return take_relays(a, argc - optind, argv + optind) == 0 ? -1 : 1;
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct agent a = {
+		.file = DEFAULT_FILE, .poll_ms = 60000, .backup_ms = 2000, .jitter_ms = 10000
+	};
+	struct sigaction end = { .sa_handler = on_signal };
+	uint64_t who;
+	int rc;
+
+	fm_log_set_level(FM_LOG_WARN);
+	rc = take_words(&a, argc, argv);
+	if (rc >= 0)
+		return rc;
+	signal(SIGPIPE, SIG_IGN);
+	sigaction(SIGTERM, &end, NULL);
+	sigaction(SIGINT, &end, NULL);
+	if (!a.guids_given && umad_init() != 0)
+		return bad_usage("the kernel has no InfiniBand: name a port by --port-guid");
+	find_ports(&a);
+	who = a.replica.n_own > 0 ? a.replica.own[0] : 0;
+	a.at_relay = (unsigned)(fm_mix64(who) % a.n_relays);
+	fm_rng_seed(&a.rng, fm_mix64(who) ^ (uint64_t)time(NULL) ^ (uint64_t)getpid() << 32);
+	rc = run(&a);
+	if (a.source != NULL)
+		a.ops->close(a.source);
+	replica_fini(&a.replica);
+	return rc;
+}

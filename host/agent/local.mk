@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# host/agent/: fmd-agent, which keeps the file of a host's paths.
+if HAVE_UMAD
+sbin_PROGRAMS += fmd-agent
+fmd_agent_SOURCES = \
+	host/agent/agent.c \
+	host/agent/replica.c \
+	host/agent/replica.h \
+	host/agent/source.h \
+	host/agent/source_files.c
+if HAVE_HIREDIS
+fmd_agent_SOURCES += host/agent/source_redis.c
+endif
+fmd_agent_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) $(HIREDIS_CFLAGS)
+fmd_agent_LDADD = libfmhost.la $(UMAD_LIBS) $(HIREDIS_LIBS)
+endif

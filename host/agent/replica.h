@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * host/agent/replica.h - what a host holds of the blobs, and the file that is made of them.
+ *
+ * A host needs the rows of its own leaves, and of everything else all.  What comes from a relay is
+ * of a stranger: sizes are checked here, once; what numbers mean, by who looks paths up.
+ */
+#ifndef HOST_AGENT_REPLICA_H
+#define HOST_AGENT_REPLICA_H
+
+#include "core/blobs/blobs.h"
+#include "host/paths/paths.h"
+#include "lib/vec.h"
+
+#define REPLICA_BLOCKS (65536 / BLOB_BLOCK_LIDS)
+#define REPLICA_MOST_OWN 64	      /* ports of a host */
+#define REPLICA_MOST_BLOB (16u << 20) /* bytes of a blob */
+
+struct replica_blob {
+	uint8_t *bytes; /* [n], malloced */
+	size_t n;
+};
+
+struct replica_row {
+	uint16_t leaf; /* its number */
+	uint64_t guid;
+	bool wanted; /* its bytes have not been fetched yet */
+	struct replica_blob blob;
+};
+
+struct replica {
+	uint64_t own[REPLICA_MOST_OWN]; /* [n_own] GUIDs of the host's ports */
+	unsigned n_own;
+	struct paths_epoch at; /* 0, 0: nothing has been fetched */
+	char log_entry[64];    /* of Redis's stream, the last that is in it; "" */
+	struct replica_blob one[BLOB_PORT];
+	struct replica_blob port[REPLICA_BLOCKS], name[REPLICA_BLOCKS];
+	FM_VEC(struct replica_row) row; /* of the leaves of the host's ports */
+};
+
+void replica_fini(struct replica *r);
+/* A blob, NULL: there is none under this key.  False: memory is out, or it is larger than any
+ * that an fmd publishes. */
+bool replica_put(
+    struct replica *r, enum blob_kind kind, uint64_t number, const void *bytes, size_t n);
+/* Some bytes of a row of ours; false: memory is out, or it is no row of ours. */
+bool replica_patch(struct replica *r, uint64_t guid, size_t at, const void *bytes, size_t n);
+/* Blocks of ports and of names that there may be. */
+unsigned replica_n_blocks(const struct replica *r);
+/* Rows for the leaves that the host's ports hang off now; those of others go.  False: memory. */
+bool replica_find_rows(struct replica *r);
+/* Is it a row of ours, that has never been fetched, or has changed? */
+bool replica_wants(const struct replica *r, uint64_t guid, bool changed);
+/* The file of it all.  FM_E_RESOURCE, FM_E_SYSTEM. */
+int replica_write(const struct replica *r, const char *path, struct fm_error *err);
+
+#endif

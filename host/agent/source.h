@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * host/agent/source.h - where an agent has its blobs from: a folder, or a relay.
+ *
+ * What goes wrong is told in *err and ends the use of the source: it is closed, and the next one
+ * of the list is opened.  The replica stays what it is, and is brought up to date from there.
+ */
+#ifndef HOST_AGENT_SOURCE_H
+#define HOST_AGENT_SOURCE_H
+
+#include "host/agent/replica.h"
+
+struct source_login { /* to a relay */
+	const char *user, *password;
+};
+
+struct source_ops {
+	/* where: what follows "files:" or "redis:"; login may be NULL. */
+	int (*open)(const char *where, const struct source_login *login, void **source,
+	    struct fm_error *err);
+	void (*close)(void *source); /* NULL is fine */
+	/* Brings the replica to the newest epoch.  *changed: it was another.  The first time, and
+	 * when epochs have been missed, everything is fetched (*whole). */
+	int (*fetch)(
+	    void *source, struct replica *r, bool *changed, bool *whole, struct fm_error *err);
+	/* Until there is something newer, at most so long; both are no failure. */
+	int (*wait)(void *source, const struct replica *r, unsigned ms, struct fm_error *err);
+	/* Where others look (fmctl dist peers), this agent is at this epoch. */
+	int (*show)(void *source, uint64_t port_guid, struct paths_epoch at, struct fm_error *err);
+};
+
+extern const struct source_ops source_files;
+extern const struct source_ops source_redis; /* only with hiredis */
+
+#endif

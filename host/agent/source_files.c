@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * host/agent/source_files.c - blobs from a folder (core/blobs/manifest.h).
+ *
+ * The manifest is looked at as often as the agent waits; blobs that it names as before are not
+ * read again.  A blob that is missing, or whose bytes are not what its name tells, fails: the
+ * publisher has gone on meanwhile, or the folder is spoilt.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/blobs/manifest.h"
+#include "host/agent/source.h"
+
+#define FAR_LOOK_MS 5000 /* another host's change of the folder is not told: it is looked for */
+
+struct folder {
+	char path[4000], manifest[4096];
+	struct manifest now, last; /* what is to be had, and what the replica has */
+	struct stat seen;	   /* of the manifest, before it was read */
+	int watch;		   /* of inotify, -1: none */
+};
+
+static void
+folder_close(void *source)
+{
+	struct folder *f = source;
+
+	if (f == NULL)
+		return;
+	if (f->watch >= 0)
+		close(f->watch);
+	manifest_fini(&f->now);
+	manifest_fini(&f->last);
+	free(f);
+}
+
+static int
+folder_open(
+    const char *where, const struct source_login *login, void **source, struct fm_error *err)
+{
+	struct folder *f = calloc(1, sizeof(*f));
+
+	(void)login; /* who may read a folder may read it */
+	if (f == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for %s", where);
+	snprintf(f->path, sizeof(f->path), "%s", where);
+	snprintf(f->manifest, sizeof(f->manifest), "%s/manifest", f->path);
+	f->watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (f->watch >= 0)
+		inotify_add_watch(f->watch, where, IN_MOVED_TO);
+	*source = f;
+	return 0;
+}
+
+static int
+read_blob(
+    const struct folder *f, const struct manifest_blob *b, uint8_t **out, struct fm_error *err)
+{
+	char name[MANIFEST_NAME_BYTES], path[4200];
+	uint8_t *bytes = NULL;
+	int fd, rc = 0;
+
+	manifest_blob_name(b, name);
+	snprintf(path, sizeof(path), "%s/blobs/%s", f->path, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return fm_fail(err, FM_E_SYSTEM, "cannot read %s: %s", path, strerror(errno));
+	if (b->n_bytes <= REPLICA_MOST_BLOB)
+		bytes = malloc(b->n_bytes + 1);
+	if (bytes == NULL)
+		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for %s", path);
+	else if (read(fd, bytes, b->n_bytes + 1) != (ssize_t)b->n_bytes ||
+	    manifest_hash(bytes, b->n_bytes) != b->hash)
+		rc = fm_fail(err, FM_E_CONFIG, "%s is not what its name tells", path);
+	close(fd);
+	*out = rc == 0 ? bytes : NULL;
+	if (rc != 0)
+		free(bytes);
+	return rc;
+}
+
+/* Blobs of rows, or all others. */
+static int
+fetch_blobs(struct folder *f, struct replica *r, bool rows, struct fm_error *err)
+{
+	uint64_t number;
+	enum blob_kind kind;
+	uint8_t *bytes;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < f->now.blob.n; i++) {
+		const struct manifest_blob *b = &f->now.blob.item[i],
+					   *had = manifest_find(&f->last, b->key);
+
+		if (!blob_key_parse(b->key, &kind, &number) || (kind == BLOB_ROW) != rows ||
+		    (rows ? !replica_wants(r, number, had == NULL || had->hash != b->hash)
+			  : had != NULL && had->hash == b->hash && had->n_bytes == b->n_bytes))
+			continue;
+		rc = read_blob(f, b, &bytes, err);
+		if (rc == 0 && !replica_put(r, kind, number, bytes, b->n_bytes))
+			rc = fm_fail(err, FM_E_RESOURCE, "no room for %s", b->key);
+		if (rc == 0)
+			free(bytes);
+	}
+	return rc;
+}
+
+static int
+folder_fetch(void *source, struct replica *r, bool *changed, bool *whole, struct fm_error *err)
+{
+	struct folder *f = source;
+	int rc;
+
+	if (stat(f->manifest, &f->seen) != 0)
+		memset(&f->seen, 0, sizeof(f->seen));
+	rc = manifest_read(f->manifest, &f->now, err);
+	*changed = rc == 0 && (f->now.term != r->at.term || f->now.epoch != r->at.epoch);
+	*whole = *changed && f->last.blob.n == 0;
+	if (!*changed)
+		return rc;
+	rc = fetch_blobs(f, r, false, err);
+	if (rc == 0 && !replica_find_rows(r))
+		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for rows");
+	if (rc == 0)
+		rc = fetch_blobs(f, r, true, err);
+	manifest_fini(&f->last);
+	if (rc == 0) {
+		r->at = (struct paths_epoch){ f->now.term, f->now.epoch };
+		f->last = f->now;
+		memset(&f->now, 0, sizeof(f->now));
+	}
+	return rc;
+}
+
+static bool
+is_newer(const struct folder *f)
+{
+	struct stat st;
+
+	return stat(f->manifest, &st) == 0 &&
+	    (st.st_ino != f->seen.st_ino || st.st_mtim.tv_sec != f->seen.st_mtim.tv_sec ||
+		st.st_mtim.tv_nsec != f->seen.st_mtim.tv_nsec);
+}
+
+static int
+folder_wait(void *source, const struct replica *r, unsigned ms, struct fm_error *err)
+{
+	struct folder *f = source;
+	struct pollfd fd = { .fd = f->watch, .events = POLLIN };
+	char events[4096];
+
+	(void)r;
+	(void)err;
+	for (unsigned left = ms; left > 0 && !is_newer(f);) {
+		unsigned some = left < FAR_LOOK_MS ? left : FAR_LOOK_MS;
+
+		if (poll(&fd, 1, (int)some) > 0 && read(f->watch, events, sizeof(events)) > 0)
+			continue;
+		left -= some;
+	}
+	return 0;
+}
+
+static int
+folder_show(void *source, uint64_t port_guid, struct paths_epoch at, struct fm_error *err)
+{
+	(void)source;
+	(void)port_guid;
+	(void)at;
+	(void)err;
+	return 0; /* nobody looks */
+}
+
+const struct source_ops source_files = { .open = folder_open,
+	.close = folder_close,
+	.fetch = folder_fetch,
+	.wait = folder_wait,
+	.show = folder_show };

@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Paths published for hosts: a folder and Redis lead to the same file, byte by byte; a relay behind
+# a relay that dies is left for the next one, and no epoch is fetched whole a second time; an fmd
+# that takes over publishes no row.  The part with Redis is left out where redis-server is absent.
+set -u
+# shellcheck source=tests/integration/fmsim.bash
+. "$(dirname "$0")/fmsim.bash"
+[ -x "$build/fmd-agent" ] || skip "there is no fmd-agent"
+export FMD_PLUGIN_PATH=$build/plugins/engines
+
+"$build/fmroute" gen pgft 2 4,4 1,4 1,1 >"$dir/net" || exit 1
+fmsim_start "$build" "$dir/net" || fail "no simulator"
+trap 'kill_jobs "$FMSIM_PID"; fmsim_stop; rm -rf "$dir"' EXIT
+
+with_redis=$(command -v redis-server >/dev/null && grep -qs "define HAVE_HIREDIS 1" "$build/config.h" && echo yes)
+start_redis() { # NAME [OPTION...]
+	local name=$1
+	shift
+	redis-server --port 0 --unixsocket "$dir/$name.sock" --save '' --dir "$dir" \
+		--dbfilename "$name.rdb" --logfile "$dir/$name.out" "$@" >/dev/null 2>&1 &
+	redis_pid=$!
+	until_true test -S "$dir/$name.sock"
+}
+
+cat >"$dir/fmd.conf" <<END
+dist_files = '$dir/dist'
+dist_addresses = '$dir/addresses'
+sweep_interval = 1s
+control_socket = '$dir/socket'
+END
+[ -z "$with_redis" ] || echo "dist_redis = '$dir/first.sock'" >>"$dir/fmd.conf"
+cat >"$dir/addresses" <<END
+10.0.0.1 host-1-1
+fd00::2  host-1-2
+10.0.0.3 nobody-here and-more
+END
+
+first= second=
+if [ -n "$with_redis" ]; then
+	start_redis first
+	first=$redis_pid
+fi
+exec_on_fmsim host-1-1 "$build/fmd" --config="$dir/fmd.conf" --state-dir="$dir/state" >"$dir/fmd.out" 2>&1 &
+fmd=$!
+await "$dir/fmd.out" "SUBNET UP"
+await "$dir/fmd.out" "addresses:3: \"nobody-here\" has something behind it"
+
+dist_json() {
+	"$build/fmctl" --socket="$dir/socket" --json dist
+}
+published() { # all places have an epoch
+	dist_json | python3 -c 'import json,sys; p=json.load(sys.stdin)["places"]; sys.exit(not p or any(x["epoch"] == 0 or x["state"] != "published" for x in p))'
+}
+until_true published
+"$build/fmctl" --socket="$dir/socket" dist | grep -q "published" || fail "fmctl dist shows nothing"
+echo "ok: paths are published"
+
+on_fmsim host-2-1 "$build/fmd-agent" --once --file="$dir/by-files" "files:$dir/dist" || fail "no file from the folder"
+[ -s "$dir/by-files" ] || fail "the file from the folder is empty"
+on_fmsim host-2-1 "$build/fmd-agent" --once --file="$dir/nothing" "files:$dir/nowhere"
+code=$?
+[ $code = 3 ] || fail "nothing published: exit code $code, not 3"
+echo "ok: an agent follows a folder"
+
+"$build/fmd-agent" --once redis:10.1.2.3:6379 2>"$dir/said.out" && fail "plain text beyond the host is taken"
+grep -q -- "--insecure" "$dir/said.out" || fail "no word about --insecure"
+"$build/fmd-agent" --jitter=much files:/x 2>"$dir/said.out" && fail "nonsense is taken"
+grep -q -- "--jitter=much: seconds are meant" "$dir/said.out" || fail "no sentence about --jitter"
+echo "ok: bad words are refused"
+
+if [ -z "$with_redis" ]; then
+	echo "ok: Redis is absent, and left out"
+	exit 0
+fi
+
+same() { # FILE: the same as by way of the folder, but for the header's term and epoch
+	on_fmsim host-2-1 "$build/fmd-agent" --once --file="$dir/by-files" "files:$dir/dist" || return 1
+	cmp -s <(tail -c +257 "$dir/by-files") <(tail -c +257 "$1")
+}
+
+start_redis second --replicaof no one
+second=$redis_pid
+kill "$second"
+wait "$second" 2>/dev/null
+# replicas need TCP of the one before them: on loopback
+kill "$first"
+wait "$first" 2>/dev/null
+port=$((20000 + $$ % 20000))
+start_redis first --port $port --bind 127.0.0.1 --protected-mode no
+first=$redis_pid
+await "$dir/fmd.out" "is published to again"
+start_redis second --replicaof 127.0.0.1 $port
+second=$redis_pid
+
+exec_on_fmsim host-2-1 "$build/fmd-agent" -v --backup-after=0.2 --jitter=0.1 --file="$dir/by-redis" \
+	"redis:unix:$dir/second.sock" "redis:unix:$dir/first.sock" >"$dir/agent.out" 2>&1 &
+agent=$!
+await "$dir/agent.out" "all fetched"
+until_true same "$dir/by-redis"
+echo "ok: an agent follows a relay behind a relay"
+
+fmsim_say 'unlink "host-3-1"[1]' >/dev/null
+until_true grep -q "host-3-1" "$dir/fmd.out"
+until_true same "$dir/by-redis"
+whole=$(said "$dir/agent.out" "all fetched")
+echo "ok: events reach it"
+
+# the relay that it follows dies, and there are events meanwhile
+followed=$(sed -n 's/.*second.sock.*/second/p' "$dir/agent.out" | head -n 1)
+kill -9 "$second"
+wait "$second" 2>/dev/null
+fmsim_say 'relink "host-3-1"[1]' >/dev/null
+until_true same "$dir/by-redis"
+[ "$(said "$dir/agent.out" "all fetched")" = "$whole" ] || fail "all was fetched again after a relay died ($followed)"
+echo "ok: a relay that dies costs no epoch"
+
+kill -9 "$fmd"
+wait "$fmd" 2>/dev/null
+exec_on_fmsim host-1-1 "$build/fmd" --config="$dir/fmd.conf" --state-dir="$dir/state" >"$dir/fmd2.out" 2>&1 &
+fmd=$!
+await "$dir/fmd2.out" "SUBNET UP"
+until_true published
+bytes=$(dist_json | python3 -c 'import json,sys; print(sum(x["bytes"] for x in json.load(sys.stdin)["places"]))')
+[ "$bytes" = 0 ] || fail "an fmd that comes again publishes $bytes bytes"
+until_true same "$dir/by-redis"
+[ "$(said "$dir/agent.out" "all fetched")" = "$whole" ] || fail "all was fetched again after fmd came again"
+echo "ok: an fmd that comes again publishes nothing but its term"
+kill "$agent"
+wait "$agent"
+code=$?
+[ $code = 0 ] || fail "SIGTERM ends the agent with $code"
+kill "$fmd"
+wait "$fmd"
+echo "ok: all end cleanly"

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The whole way of a path, from the view to the file of a host: what is looked up there is what
+ * the SA says; what has not changed is not told again.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/dist/view_blobs.h"
+#include "host/agent/source.h"
+#include "host/paths/paths.h"
+#include "lab/sim/fabric.h"
+#include "lib/rng.h"
+#include "tests/folder.h"
+#include "tests/run.h"
+#include "tests/sweep/sa_rig.h"
+
+#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
+#define SEEDS 12
+#define EVENTS 8
+
+extern const struct fm_engine dfsssp_LTX_fm_engine, updn_LTX_fm_engine, lash_LTX_fm_engine;
+
+static const struct fabric {
+	const char *words;
+	const struct fm_engine *engine;
+	uint8_t lmc;
+} fabrics[] = {
+	{ "pgft 2 4,4 1,2 1,1", &updn_LTX_fm_engine, 0 },
+	{ "torus 3x3 2", &dfsssp_LTX_fm_engine, 1 },
+	{ "random 9 4 11 3", &lash_LTX_fm_engine, 0 },
+};
+
+/* One that publishes. */
+struct publisher {
+	void *place;
+	struct published told;
+	struct sa_view *last;
+};
+
+static struct rig rig;
+static struct sa_rig sa;
+static char folder[FOLDER_ROOM], place[64], file[64];
+static struct publisher pub, heir;
+static struct replica replica;
+static void *source;
+static struct fm_rng rng;
+static const struct partitions *partitions; /* NULL: one */
+
+static void
+setup(void)
+{
+	folder_make(folder);
+	snprintf(place, sizeof(place), "%s/dist", folder);
+	snprintf(file, sizeof(file), "%s/paths", folder);
+	rig_log_clear();
+}
+
+static void
+publisher_open(struct publisher *p)
+{
+	struct fm_error err = { 0 };
+
+	pub_init(&p->told, &place_files);
+	ck_assert_msg(place_files.open(place, &p->place, &err) == 0, "%s", err.msg);
+	ck_assert_msg(pub_load(&p->told, p->place, &err) == 0, "%s", err.msg);
+}
+
+static void
+publisher_close(struct publisher *p)
+{
+	place_files.close(p->place);
+	pub_fini(&p->told);
+	sa_view_put(p->last);
+	memset(p, 0, sizeof(*p));
+}
+
+static void
+teardown(void)
+{
+	publisher_close(&pub);
+	publisher_close(&heir);
+	source_files.close(source);
+	source = NULL;
+	replica_fini(&replica);
+	memset(&replica, 0, sizeof(replica));
+	if (sa.sa != NULL)
+		sa_rig_fini(&sa);
+	rig_fini(&rig);
+	partitions_put(partitions);
+	partitions = NULL;
+	folder_remove(folder);
+}
+
+/* What the sweep says now; true: something was told. */
+static bool
+publish(struct publisher *p, uint64_t term)
+{
+	struct fm_error err = { 0 };
+	struct sa_view *v = sa_slot_get(&sa.slot);
+	bool told;
+
+	pub_start(&p->told, term);
+	ck_assert_msg(view_blobs_put(&p->told, v, p->last, NULL, &err) == 0, "%s", err.msg);
+	ck_assert_msg(pub_commit(&p->told, &told, &err) == 0, "%s", err.msg);
+	sa_view_put(p->last);
+	p->last = v;
+	return told;
+}
+
+static void
+bring_up(const struct fabric *f)
+{
+	rig_generate(&rig.nl, f->words);
+	rig_sim(&rig, NULL);
+	rig_use(&rig, f->engine);
+	rig.set.ca_lmc = f->lmc;
+	rig.set.partitions = partitions;
+	rig_bring_up(&rig);
+	sa_rig_start(&sa, &rig);
+	sa.set.partitions = partitions;
+	sa.set.qos_sls = partitions != NULL;
+	sa_rig_publish(&sa);
+	publisher_open(&pub);
+	publish(&pub, 1);
+}
+
+static void
+sweep(void)
+{
+	rig_let_pass(&rig, 5000); /* links train */
+	rig_run(&rig, SWEEP_HEAVY);
+	sa_rig_publish(&sa);
+}
+
+/* Every fourth host of the fabric is this one. */
+static void
+take_ports(struct replica *r)
+{
+	r->n_own = 0;
+	for (uint32_t n = 0; n < rig.nl.n_nodes && r->n_own < REPLICA_MOST_OWN; n++)
+		if (!rig_is_switch(&rig, n) && n % 4 == 0)
+			r->own[r->n_own++] = netlist_port(&rig.nl, n, 1)->guid;
+}
+
+static struct paths *
+follow(struct replica *r, void **from)
+{
+	struct fm_error err = { 0 };
+	struct paths *p = NULL;
+	bool changed, whole;
+
+	take_ports(r);
+	if (*from == NULL)
+		ck_assert_int_eq(source_files.open(place, NULL, from, &err), 0);
+	ck_assert_msg(source_files.fetch(*from, r, &changed, &whole, &err) == 0, "%s", err.msg);
+	ck_assert_msg(replica_write(r, file, &err) == 0, "%s", err.msg);
+	ck_assert_msg(paths_read(file, &p, &err) == 0, "%s", err.msg);
+	ck_assert_ptr_nonnull(p);
+	return p;
+}
+
+/* ------------------------------------------------------------- as the SA says */
+
+/* Is it the same, byte by byte?  False: the file cannot tell. */
+static bool
+expect_as_the_sa(const struct paths *p, uint16_t slid, uint16_t dlid, uint16_t pkey)
+{
+	struct paths_query q = { .slid = slid, .dlid = dlid, .pkey = pkey };
+	struct sa_path_record want = { .slid = slid, .dlid = dlid, .pkey = pkey }, said, told;
+	uint64_t mask = SA_PR_SLID | SA_PR_DLID | (pkey != 0 ? SA_PR_PKEY : 0);
+	uint8_t a[64] = { 0 }, b[64] = { 0 };
+	uint16_t status;
+
+	if (!paths_record(p, &q, &told))
+		return false;
+	status = sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, mask, &want);
+	ck_assert_msg(
+	    status == SA_OK, "%u to %u, P_Key %04x: the SA says 0x%04x", slid, dlid, pkey, status);
+	ck_assert_uint_eq(sa_rig_n(&sa), 1);
+	sa_rig_record(&sa, 0, &said);
+	sa_record_put(sa_record_of(SA_PATH_RECORD), a, &said);
+	sa_record_put(sa_record_of(SA_PATH_RECORD), b, &told);
+	ck_assert_msg(memcmp(a, b, sizeof(a)) == 0,
+	    "%u to %u: MTU %u, rate %u, SL %u, P_Key %04x, life %u; the file says %u, %u, %u, "
+	    "%04x, %u",
+	    slid, dlid, said.mtu, said.rate, said.sl, said.pkey, said.life, told.mtu, told.rate,
+	    told.sl, told.pkey, told.life);
+	return true;
+}
+
+/* From all ports of the host to all that have a LID.  How many the file leaves to the SA. */
+static unsigned
+expect_all_as_the_sa(const struct paths *p)
+{
+	struct sa_view *v = sa_slot_get(&sa.slot);
+	unsigned n_asked = 0;
+
+	for (unsigned i = 0; i < replica.n_own; i++) {
+		uint32_t e = sa_view_end_of_guid(v, replica.own[i]);
+
+		for (uint32_t k = 0; e != FM_NONE && k < v->n_ends; k++)
+			for (unsigned s = 0; s < 1u << v->end[e].lmc; s++)
+				for (unsigned d = 0; d < 1u << v->end[k].lmc; d++)
+					n_asked +=
+					    !expect_as_the_sa(p, (uint16_t)(v->end[e].lid + s),
+						(uint16_t)(v->end[k].lid + d), 0);
+		if (e != FM_NONE)
+			ck_assert_uint_eq(paths_lid_of_guid(p, replica.own[i]), v->end[e].lid);
+	}
+	sa_view_put(v);
+	return n_asked;
+}
+
+START_TEST(is_as_the_sa_says)
+{
+	struct paths *p;
+	unsigned n_spines = 0;
+
+	bring_up(&fabrics[_i]);
+	p = follow(&replica, &source);
+	for (uint32_t e = 0; e < pub.last->n_ends; e++)
+		n_spines += pub.last->end[e].is_switch &&
+		    pub.last->rows->leaf[pub.last->end[e].sw] == FM_NONE;
+	/* only switches without hosts are left to the SA */
+	ck_assert_uint_eq(expect_all_as_the_sa(p), (replica.n_own << fabrics[_i].lmc) * n_spines);
+	paths_free(p);
+}
+END_TEST
+
+/* The first link of a node has come up narrower than it was, or is as before. */
+static void
+set_width(uint32_t node, uint8_t width)
+{
+	struct sim_fabric *f = sim_fabric(rig.sim);
+	uint32_t port = f->nodes[node].first_port + 1;
+	struct wire_port_info info;
+
+	wire_port_info_get(f->ports[port].info, &info);
+	info.link_width_active = width;
+	wire_port_info_put(f->ports[port].info, &info);
+}
+
+START_TEST(slower_links_and_partitions_are_told)
+{
+	static const char text[] = "Default=0x7fff, ipoib : ALL=limited, SELF=full ;\n"
+				   "A=0x11, sl=3 : ALL=full ;\n";
+	struct part_options o = { .qos = true };
+	struct fm_error err = { 0 };
+	struct paths *p;
+
+	ck_assert_msg(
+	    partitions_parse("p", text, strlen(text), &o, &partitions, &err) == 0, "%s", err.msg);
+	bring_up(&fabrics[0]);
+	for (uint32_t n = 3; n < rig.nl.n_nodes; n += 5)
+		set_width(n, n % 2 == 0 ? 1 : 4);
+	sweep();
+	publish(&pub, 1);
+	p = follow(&replica, &source);
+	expect_all_as_the_sa(p);
+	paths_free(p);
+}
+END_TEST
+
+/* -------------------------------------------------------------- told but once */
+
+START_TEST(what_has_not_changed_is_not_told)
+{
+	bring_up(&fabrics[0]);
+	ck_assert(!publish(&pub, 1));
+	sweep();
+	ck_assert(!publish(&pub, 1));
+	ck_assert_uint_eq(pub.told.at.epoch, 1);
+}
+END_TEST
+
+static bool
+rows_were_told(const struct publisher *p)
+{
+	return (p->told.changes.kinds >> BLOB_ROW & 1) != 0;
+}
+
+START_TEST(a_host_that_goes_and_comes_costs_no_row)
+{
+	struct paths *p;
+	uint64_t guid;
+	uint32_t host;
+
+	bring_up(&fabrics[0]);
+	host = rig_host(&rig, 5);
+	guid = netlist_port(&rig.nl, host, 1)->guid;
+	sim_unlink(rig.sim, host, 1);
+	sweep();
+	ck_assert(publish(&pub, 1));
+	ck_assert(!rows_were_told(&pub));
+	p = follow(&replica, &source);
+	ck_assert_uint_eq(paths_lid_of_guid(p, guid), 0);
+	expect_all_as_the_sa(p);
+	paths_free(p);
+	sim_relink(rig.sim, host, 1);
+	sweep();
+	ck_assert(publish(&pub, 1));
+	ck_assert(!rows_were_told(&pub));
+	p = follow(&replica, &source);
+	ck_assert_uint_ne(paths_lid_of_guid(p, guid), 0);
+	expect_all_as_the_sa(p);
+	paths_free(p);
+}
+END_TEST
+
+START_TEST(a_cable_of_equal_rate_costs_no_row)
+{
+	struct sim_place cable;
+
+	fm_rng_seed(&rng, 3);
+	bring_up(&fabrics[0]);
+	cable = rig_lose_a_cable(&rig, &rng);
+	sweep();
+	publish(&pub, 1);
+	ck_assert(!rows_were_told(&pub));
+	sim_relink(rig.sim, cable.node, cable.port);
+	sweep();
+	publish(&pub, 1);
+	ck_assert(!rows_were_told(&pub));
+}
+END_TEST
+
+/* ------------------------------------------------------------------- takeover */
+
+START_TEST(an_heir_tells_no_row)
+{
+	struct paths *p;
+
+	bring_up(&fabrics[_i]);
+	publisher_open(&heir);
+	ck_assert_uint_eq(heir.told.at.term, 1);
+	ck_assert(publish(&heir, 2));
+	ck_assert_uint_eq(heir.told.changes.kinds, 0);
+	ck_assert_uint_eq(heir.told.n_bytes, 0);
+	ck_assert_uint_eq(heir.told.at.term, 2);
+	p = follow(&replica, &source);
+	ck_assert_uint_eq(paths_epoch(p).term, 2);
+	expect_all_as_the_sa(p);
+	paths_free(p);
+}
+END_TEST
+
+START_TEST(who_is_master_no_more_tells_nothing)
+{
+	struct fm_error err = { 0 };
+	struct sa_view *v;
+	bool told;
+	int rc;
+
+	bring_up(&fabrics[0]);
+	publisher_open(&heir);
+	publish(&heir, 2);
+	sim_unlink(rig.sim, rig_host(&rig, 5), 1);
+	sweep();
+	v = sa_slot_get(&sa.slot);
+	pub_start(&pub.told, 1);
+	rc = view_blobs_put(&pub.told, v, pub.last, NULL, &err);
+	if (rc == 0)
+		rc = pub_commit(&pub.told, &told, &err);
+	ck_assert_int_eq(rc, FM_E_CANCELLED);
+	ck_assert_ptr_nonnull(strstr(err.msg, "term 2"));
+	sa_view_put(v);
+}
+END_TEST
+
+/* --------------------------------------------------------------- many events */
+
+static void
+change(void)
+{
+	uint32_t host = rig_host(&rig, 1 + fm_rng_below(&rng, 6));
+
+	switch (fm_rng_below(&rng, 5)) {
+	case 0:
+		sim_unlink(rig.sim, host, 1);
+		break;
+	case 1:
+		sim_relink(rig.sim, host, 1);
+		break;
+	case 2:
+		sim_reboot(rig.sim, rig_random_switch(&rig, &rng), 100);
+		break;
+	case 3:
+		rig_lose_a_cable(&rig, &rng);
+		break;
+	default:
+		set_width(host, fm_rng_below(&rng, 2) == 0 ? 1 : 2);
+	}
+}
+
+/* Some epochs are missed, and some publishers die. */
+START_TEST(follows_any_events)
+{
+	struct paths *p;
+	uint64_t term = 1;
+
+	fm_rng_seed(&rng, (uint64_t)_i);
+	bring_up(&fabrics[_i % (int)N_OF(fabrics)]);
+	for (int i = 0; i < EVENTS; i++) {
+		change();
+		sweep();
+		if (fm_rng_below(&rng, 4) == 0) {
+			publisher_close(&pub);
+			publisher_open(&pub);
+			term++;
+		}
+		publish(&pub, term);
+		if (fm_rng_below(&rng, 3) == 0)
+			continue;
+		p = follow(&replica, &source);
+		expect_all_as_the_sa(p);
+		paths_free(p);
+	}
+}
+END_TEST
+
+static Suite *
+suite(void)
+{
+	Suite *s = suite_create("dist");
+	TCase *t = tcase_create("dist");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, is_as_the_sa_says, 0, (int)N_OF(fabrics));
+	tcase_add_test(t, slower_links_and_partitions_are_told);
+	tcase_add_test(t, what_has_not_changed_is_not_told);
+	tcase_add_test(t, a_host_that_goes_and_comes_costs_no_row);
+	tcase_add_test(t, a_cable_of_equal_rate_costs_no_row);
+	tcase_add_loop_test(t, an_heir_tells_no_row, 0, (int)N_OF(fabrics));
+	tcase_add_test(t, who_is_master_no_more_tells_nothing);
+	tcase_add_loop_test(t, follows_any_events, 0, SEEDS);
+	suite_add_tcase(s, t);
+	return s;
+}
+
+int
+main(void)
+{
+	return run_suite(suite());
+}
