@@ -3,6 +3,7 @@
 # a host has neither a loop nor a store.
 HOST_SOURCES =
 include host/paths/local.mk
+include host/acm/local.mk
 
 noinst_LTLIBRARIES += libfmhost.la
 libfmhost_la_SOURCES = $(HOST_SOURCES) \

@@ -198,6 +198,7 @@ UNIT_TESTS = \
 	tests/sweep/check_waves \
 	tests/sweep/check_worker \
 	tests/unit/check_abi \
+	tests/unit/check_acm_file \
 	tests/unit/check_adaptive \
 	tests/unit/check_compare \
 	tests/unit/check_conf \
@@ -269,6 +270,8 @@ libfmtests_la_SOURCES = \
 
 tests_sweep_check_dist_SOURCES = tests/sweep/check_dist.c host/agent/replica.c host/agent/source_files.c
 tests_sweep_check_dist_LDADD = $(LDADD) libfmhost.la
+tests_unit_check_acm_file_SOURCES = tests/unit/check_acm_file.c tests/unit/paths_maker.c
+tests_unit_check_acm_file_LDADD = libfmtests.la libfmhost.la $(CHECK_LIBS)
 tests_unit_check_paths_file_SOURCES = tests/unit/check_paths_file.c tests/unit/paths_maker.c
 tests_unit_check_paths_file_LDADD = libfmtests.la libfmhost.la $(CHECK_LIBS)
 # allocations are made to fail
@@ -381,6 +384,18 @@ check_PROGRAMS += tests/integration/sa_mads
 tests_integration_sa_mads_SOURCES = tests/integration/sa_mads.c
 tests_integration_sa_mads_LDADD = libfmlab.la libfmcore.la libfmcommon.la
 endif
+# ibacm and librdmacm without hardware; ask both for paths
+if HAVE_RDMACM
+check_LTLIBRARIES += tests/integration/verbs_shim.la
+tests_integration_verbs_shim_la_SOURCES = tests/integration/verbs_shim.c
+tests_integration_verbs_shim_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
+tests_integration_verbs_shim_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_integration_verbs_shim_la_LIBADD = $(UMAD_LIBS)
+check_PROGRAMS += tests/integration/acm_probe
+tests_integration_acm_probe_SOURCES = tests/integration/acm_probe.c tests/unit/paths_maker.c
+tests_integration_acm_probe_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
+tests_integration_acm_probe_LDADD = libfmhost.la libfmlab.la libfmcore.la $(UMAD_LIBS) -lrdmacm
+endif
 # fmd that can be stopped dead anywhere, for kill_points.sh.
 check_PROGRAMS += tests/integration/fmd_killable
 tests_integration_fmd_killable_SOURCES = tools/fmd.c tests/integration/kill_points.c
@@ -402,6 +417,7 @@ LONG_SCRIPT_TESTS = \
 	tests/integration/ibsim_faults.sh \
 	tests/integration/ibsim_storms.sh
 SCRIPT_TESTS = \
+	tests/integration/acm.sh \
 	tests/integration/auto.sh \
 	tests/integration/chains.sh \
 	tests/integration/dev_run.sh \

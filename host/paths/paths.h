@@ -6,7 +6,7 @@
  * reads it takes a copy, which no other process can spoil or cut short afterwards.  The agent
  * sets the time of the file whenever its relay has told that nothing is newer.
  *
- *	header		PATHS_HEADER_BYTES: magic, size, term, epoch, a row (offset, bytes) a section
+ *	header		PATHS_HEADER_BYTES: magic, size, term, epoch; offset, bytes of each section
  *	sections	enum paths_section, each at a multiple of 8
  *
  * The sections that core/blobs/blobs.h knows are its blobs, those of all blocks one behind the
@@ -35,7 +35,7 @@ enum paths_section {
 	PATHS_OWN, /* 8 bytes each: number of a leaf (16 bits), 0 (16), its row in PATHS_ROW (32) */
 	PATHS_ROW, /* rows of lid_top + 1 bytes, one behind the other */
 	PATHS_GUID,    /* base LIDs (16 bits each) ascending by the GUIDs of their ports */
-	PATHS_NAME_AT, /* 8 bytes each: offset in PATHS_NAME (32), LID (16), 0 (16); by name */
+	PATHS_NAME_AT, /* 8 bytes each: offset in PATHS_NAME (32), LID (16), 0 (16); by name, LID */
 	PATHS_NAME,    /* length, then so many bytes, each */
 	PATHS_SECTIONS
 };
