@@ -78,12 +78,17 @@ attr_number(struct making *c, bool is_class, const struct blob_attr *attr, uint3
 	return ok ? (uint32_t)n : most;
 }
 
+/* With no rate above the one that the administrator allows (core/sa/path_query.c). */
 static struct blob_attr
-attr_for(struct path_attr a, uint8_t sl)
+attr_for(const struct making *c, struct path_attr a, uint8_t sl)
 {
-	return (struct blob_attr){
-		.mtu = a.mtu, .rate = sa_rate_code(a.mbps), .sl = sl, .mbps = a.mbps
-	};
+	uint8_t most = c->v->set.max_rate != 0 ? c->v->set.max_rate : UINT8_MAX;
+	uint8_t rate = sa_rate_code_most(a.mbps, most);
+
+	return (struct blob_attr){ .mtu = a.mtu,
+		.rate = rate,
+		.sl = sl,
+		.mbps = most != UINT8_MAX ? sa_rate_mbps(rate) : a.mbps };
 }
 
 /* The published class of a path of a class of the rows, under an SL. */
@@ -95,7 +100,7 @@ class_number(struct making *c, uint8_t cls, uint8_t sl)
 	uint32_t n;
 
 	if (*at == NOT_YET) {
-		attr = attr_for(c->v->rows->attr[cls], sl);
+		attr = attr_for(c, c->v->rows->attr[cls], sl);
 		n = cls == ROWS_NO_PATH ? BLOB_MOST_CLASSES
 					: attr_number(c, true, &attr, BLOB_MOST_CLASSES);
 		*at = n == BLOB_MOST_CLASSES ? BLOB_CLASS_ASK : (uint16_t)n;
@@ -255,7 +260,8 @@ put_row(struct making *c, uint32_t leaf)
 	size_t n = (size_t)c->subnet.lid_top + 1;
 
 	memset(c->row, 0, n);
-	memcpy(c->row, was->bytes, was->n < n ? was->n : n);
+	if (was->n > 0)
+		memcpy(c->row, was->bytes, was->n < n ? was->n : n);
 	for (uint32_t lid = 1; lid < n; lid++) {
 		uint32_t e = c->v->lid_end[lid];
 
@@ -273,7 +279,8 @@ rows_are_as_before(const struct making *c)
 
 	return prev != NULL && prev->plan != NULL && prev->rows == v->rows &&
 	    prev->plan->tables == v->plan->tables &&
-	    prev->plan->forward_only == v->plan->forward_only;
+	    prev->plan->forward_only == v->plan->forward_only &&
+	    prev->set.max_rate == v->set.max_rate;
 }
 
 static int
@@ -301,7 +308,7 @@ put_rows(struct making *c)
 static void
 describe_port(struct making *c, const struct sa_end *e, struct blob_port *port)
 {
-	struct blob_attr attr = attr_for(c->v->attr[e->attr], 0);
+	struct blob_attr attr = attr_for(c, c->v->attr[e->attr], 0);
 	uint32_t link = attr_number(c, false, &attr, BLOB_MOST_LINKS);
 	uint16_t pkset = pkset_number(c, e->pkeys);
 

@@ -29,8 +29,8 @@ static const struct fabric {
 	uint8_t lmc;
 } fabrics[] = {
 	{ "pgft 2 4,4 1,2 1,1", &updn_LTX_fm_engine, 0 },
-	{ "torus 3x3 2", &dfsssp_LTX_fm_engine, 1 },
-	{ "random 9 4 11 3", &lash_LTX_fm_engine, 0 },
+	{ "torus 5x4 1", &lash_LTX_fm_engine, 0 },
+	{ "random 9 4 11 3", &dfsssp_LTX_fm_engine, 1 },
 };
 
 /* One that publishes. */
@@ -164,6 +164,8 @@ follow(struct replica *r, void **from)
 
 /* ------------------------------------------------------------- as the SA says */
 
+static unsigned sls_told; /* a bit each, since it was 0 */
+
 /* Is it the same, byte by byte?  False: the file cannot tell. */
 static bool
 expect_as_the_sa(const struct paths *p, uint16_t slid, uint16_t dlid, uint16_t pkey)
@@ -188,6 +190,7 @@ expect_as_the_sa(const struct paths *p, uint16_t slid, uint16_t dlid, uint16_t p
 	    "%04x, %u",
 	    slid, dlid, said.mtu, said.rate, said.sl, said.pkey, said.life, told.mtu, told.rate,
 	    told.sl, told.pkey, told.life);
+	sls_told |= 1u << told.sl;
 	return true;
 }
 
@@ -198,6 +201,7 @@ expect_all_as_the_sa(const struct paths *p)
 	struct sa_view *v = sa_slot_get(&sa.slot);
 	unsigned n_asked = 0;
 
+	sls_told = 0;
 	for (unsigned i = 0; i < replica.n_own; i++) {
 		uint32_t e = sa_view_end_of_guid(v, replica.own[i]);
 
@@ -226,6 +230,7 @@ START_TEST(is_as_the_sa_says)
 		    pub.last->rows->leaf[pub.last->end[e].sw] == FM_NONE;
 	/* only switches without hosts are left to the SA */
 	ck_assert_uint_eq(expect_all_as_the_sa(p), (replica.n_own << fabrics[_i].lmc) * n_spines);
+	ck_assert(_i != 1 || __builtin_popcount(sls_told) > 1);
 	paths_free(p);
 }
 END_TEST
@@ -261,6 +266,22 @@ START_TEST(slower_links_and_partitions_are_told)
 	p = follow(&replica, &source);
 	expect_all_as_the_sa(p);
 	paths_free(p);
+}
+END_TEST
+
+START_TEST(no_rate_is_above_the_most)
+{
+	struct paths *p;
+
+	bring_up(&fabrics[0]);
+	for (uint8_t most = 2; most <= 25; most++) {
+		sa.set.max_rate = most;
+		sa_rig_publish(&sa);
+		publish(&pub, 1);
+		p = follow(&replica, &source);
+		expect_all_as_the_sa(p);
+		paths_free(p);
+	}
 }
 END_TEST
 
@@ -430,6 +451,7 @@ suite(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, is_as_the_sa_says, 0, (int)N_OF(fabrics));
 	tcase_add_test(t, slower_links_and_partitions_are_told);
+	tcase_add_test(t, no_rate_is_above_the_most);
 	tcase_add_test(t, what_has_not_changed_is_not_told);
 	tcase_add_test(t, a_host_that_goes_and_comes_costs_no_row);
 	tcase_add_test(t, a_cable_of_equal_rate_costs_no_row);
