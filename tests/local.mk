@@ -270,6 +270,12 @@ libfmtests_la_SOURCES = \
 
 tests_sweep_check_dist_SOURCES = tests/sweep/check_dist.c host/agent/replica.c host/agent/source_files.c
 tests_sweep_check_dist_LDADD = $(LDADD) libfmhost.la
+if HAVE_IBACM
+UNIT_TESTS += tests/unit/check_acm
+tests_unit_check_acm_SOURCES = tests/unit/check_acm.c tests/unit/paths_maker.c host/acm/acm.c
+tests_unit_check_acm_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
+tests_unit_check_acm_LDADD = libfmtests.la libfmhost.la $(CHECK_LIBS)
+endif
 tests_unit_check_acm_file_SOURCES = tests/unit/check_acm_file.c tests/unit/paths_maker.c
 tests_unit_check_acm_file_LDADD = libfmtests.la libfmhost.la $(CHECK_LIBS)
 tests_unit_check_paths_file_SOURCES = tests/unit/check_paths_file.c tests/unit/paths_maker.c

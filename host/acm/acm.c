@@ -103,6 +103,13 @@ own_gid(const struct endpoint *ep)
 
 /* ------------------------------------------------------------------- answers */
 
+/* [MOST_DATA] of a message. */
+static const struct acm_ep_addr_data *
+data_of(const struct acm_msg *msg)
+{
+	return (const struct acm_ep_addr_data *)msg->data;
+}
+
 /* To a resolve: the 64 bytes of a PathRecord, or why there are none. */
 static int
 answer(struct endpoint *ep, respond by, uint64_t id, const struct acm_msg *req, uint8_t status,
@@ -110,7 +117,7 @@ answer(struct endpoint *ep, respond by, uint64_t id, const struct acm_msg *req, 
 {
 	struct acm_msg msg = { .hdr = req->hdr };
 	const struct ibv_path_record *path = record;
-	struct acm_ep_addr_data *to = msg.resolve_data;
+	struct acm_ep_addr_data *to = (struct acm_ep_addr_data *)msg.data;
 
 	msg.hdr.opcode |= ACM_OP_ACK;
 	msg.hdr.status = status;
@@ -128,10 +135,10 @@ answer(struct endpoint *ep, respond by, uint64_t id, const struct acm_msg *req, 
 		    ? IBV_PATH_FLAG_GMP | IBV_PATH_FLAG_BIDIRECTIONAL
 		    : IBV_PATH_FLAG_OUTBOUND);
 	/* ibacm has chosen the source, which the client wants to know */
-	if (req->resolve_data[0].type != ACM_EP_INFO_PATH && req->hdr.src_out != 0 &&
+	if (data_of(req)[0].type != ACM_EP_INFO_PATH && req->hdr.src_out != 0 &&
 	    req->hdr.src_index < MOST_DATA) {
 		msg.hdr.length += ACM_MSG_EP_LENGTH;
-		to[1] = req->resolve_data[req->hdr.src_index];
+		to[1] = data_of(req)[req->hdr.src_index];
 	}
 	return by(id, &msg);
 }
@@ -245,8 +252,7 @@ wanted(const struct endpoint *ep, const struct acm_msg *msg, struct sa_path_reco
 {
 	uint64_t mask;
 
-	sa_record_get(
-	    sa_record_of(SA_PATH_RECORD), (const uint8_t *)&msg->resolve_data[0].info, want);
+	sa_record_get(sa_record_of(SA_PATH_RECORD), (const uint8_t *)&data_of(msg)[0].info, want);
 	mask = components(want);
 	if ((mask & (SA_PR_SGID | SA_PR_SLID)) == 0) {
 		want->sgid = own_gid(ep);
@@ -312,7 +318,7 @@ resolve_path(struct endpoint *ep, struct acm_msg *msg, uint64_t id)
 
 	if (look_up(&want, mask, &r))
 		return answer_found(ep, id, msg, &r);
-	if ((msg->resolve_data[0].flags & ACM_FLAGS_NODELAY) != 0)
+	if ((data_of(msg)[0].flags & ACM_FLAGS_NODELAY) != 0)
 		return answer(ep, acm_resolve_response, id, msg, ACM_STATUS_ENODATA, NULL);
 	return ask(ep, acm_resolve_response, id, msg, &want, mask);
 }
@@ -349,7 +355,7 @@ who(const struct acm_ep_addr_data *to, uint16_t lid[MOST_PORTS])
 static int
 resolve_dest(struct endpoint *ep, struct acm_msg *msg, uint64_t id)
 {
-	const struct acm_ep_addr_data *to = &msg->resolve_data[msg->hdr.dst_index % MOST_DATA];
+	const struct acm_ep_addr_data *to = &data_of(msg)[msg->hdr.dst_index % MOST_DATA];
 	const uint64_t mask = SA_PR_SGID | SA_PR_DGID | SA_PR_PKEY | SA_PR_REVERSIBLE;
 	struct sa_path_record r,
 	    want = { .sgid = own_gid(ep), .pkey = ep->acm->pkey, .reversible = 1 };
@@ -397,8 +403,8 @@ resolve(void *ep, struct acm_msg *msg, uint64_t id)
 {
 	count(ep, ACM_CNTR_RESOLVE);
 	look();
-	return msg->resolve_data[0].type == ACM_EP_INFO_PATH ? resolve_path(ep, msg, id)
-							     : resolve_dest(ep, msg, id);
+	return data_of(msg)[0].type == ACM_EP_INFO_PATH ? resolve_path(ep, msg, id)
+							: resolve_dest(ep, msg, id);
 }
 
 static int

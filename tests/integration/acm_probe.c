@@ -516,7 +516,7 @@ static struct acm_ep_addr_data *
 add_address(struct acm_msg *msg, uint16_t type, uint32_t flags)
 {
 	struct acm_ep_addr_data *a =
-	    &msg->resolve_data[(msg->hdr.length - ACM_MSG_HDR_LENGTH) / ACM_MSG_EP_LENGTH];
+	    (struct acm_ep_addr_data *)(msg->data + msg->hdr.length - ACM_MSG_HDR_LENGTH);
 
 	a->type = type;
 	a->flags = flags;
@@ -585,9 +585,10 @@ ask_socket(const struct request *q, uint32_t flags, uint8_t path[PATH_BYTES])
 	if (msg.hdr.status != 0)
 		return false;
 	if (n != ACM_MSG_HDR_LENGTH + ACM_MSG_EP_LENGTH ||
-	    msg.resolve_data[0].type != ACM_EP_INFO_PATH || (msg.hdr.opcode & ACM_OP_ACK) == 0)
+	    ((struct acm_ep_addr_data *)msg.data)[0].type != ACM_EP_INFO_PATH ||
+	    (msg.hdr.opcode & ACM_OP_ACK) == 0)
 		die(SERVER, "its answer has another form");
-	memcpy(path, &msg.resolve_data[0].info, PATH_BYTES);
+	memcpy(path, &((struct acm_ep_addr_data *)msg.data)[0].info, PATH_BYTES);
 	return true;
 }
 
