@@ -424,6 +424,7 @@ LONG_SCRIPT_TESTS = \
 	tests/integration/ibsim_storms.sh
 SCRIPT_TESTS = \
 	tests/integration/acm.sh \
+	tests/integration/acm_agent.sh \
 	tests/integration/auto.sh \
 	tests/integration/chains.sh \
 	tests/integration/dev_run.sh \
@@ -464,6 +465,7 @@ SCRIPT_TESTS = \
 EXTRA_DIST += $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) \
 	dev/fmsim-lib.sh \
 	dev/ibsim-lib.sh \
+	tests/integration/acm.bash \
 	tests/integration/fmroute.bash \
 	tests/integration/fmsim.bash \
 	tests/integration/fmsim_nonsense.py \

@@ -1,17 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Stock ibacm with our provider, and stock librdmacm, on fmsim: what they answer is what the SA
-# answers, byte by byte, from a file and without one; a spoilt file is found out.  Needs root, for
-# a mount namespace of its own: ibacm's sockets have fixed names in /run.  Exit 77 (skipped) where
-# ibacm is absent.
+# answers, byte by byte, from a file that was made of the SA's answers and without one; a spoilt
+# file is found out.  Exit 77 (skipped) where ibacm is absent.
 set -u
 
-. "$(dirname "$0")/fmsim.bash"
-need ibacm ib_acme unshare
-probe=$build/tests/integration/acm_probe
-shim=$build/tests/integration/.libs/verbs_shim.so
-[ -x "$probe" ] && [ -e "$build/.libs/libfmdacm.so" ] || skip "the provider for ibacm is not built"
-unshare -mn true 2>/dev/null || skip "no namespaces here"
+# shellcheck source=tests/integration/acm.bash
+. "$(dirname "$0")/acm.bash"
 
 # ---- a torus, with SLs that differ and links that do: a quarter of the hosts is slow
 "$build/fmroute" gen torus 4x4 2 >"$dir/net" || exit 1
@@ -23,61 +18,6 @@ done
 exec_on_fmsim "${nodes[1]}" "$build/fmd" --engine=lash --transport=umad --state-dir="$dir/state" >"$dir/fmd.out" 2>&1 &
 fmd=$!
 await "$dir/fmd.out" "SUBNET UP"
-
-mkdir "$dir/providers"
-cp "$build/.libs/libfmdacm.so" "$dir/providers/"
-cat >"$dir/opts" <<END
-provider_lib_path $dir/providers
-provider fmdacm default
-fmd_paths $dir/paths
-fmd_max_age 3600
-log_file $dir/ibacm.out
-lock_file $dir/ibacm.pid
-log_level 0
-sa_depth 32
-support_ips_in_addr_cfg 1
-END
-# In a namespace of its own: ibacm on a node, then our questions.
-cat >"$dir/inside" <<'END'
-set -u
-. "$top/tests/integration/script.bash"
-. "$top/dev/fmsim-lib.sh"
-rm -rf "$dir"
-dir=$theirs
-fail() {
-	echo "FAIL on $node: $*"
-	tail -n 20 "$dir/ibacm.out" "$dir/ibacm.err" 2>/dev/null
-	[ -z "$acm" ] || end_job "$acm"
-	exit 1
-}
-acm=
-mount -t tmpfs none /run || exit 77
-on_node() {
-	(exec_on_fmsim "$node" "$@")
-}
-FMSIM_PRELOAD=$FMSIM_PRELOAD:$shim
-start_acm() {
-	rm -f "$dir/ibacm.out" "$dir/events"
-	mkfifo "$dir/events"
-	VERBS_EVENTS=$dir/events exec_on_fmsim "$node" "$probe" serve "$(command -v ibacm)" --systemd -P -A "$dir/addr" -O "$dir/opts" >"$dir/ibacm.err" 2>&1 &
-	acm=$!
-	await "$dir/ibacm.out" "acm_server: started"
-}
-fill() { # [WHAT is wrong in it]
-	on_node "$probe" fill "$dir/paths" "$@" >"$dir/filled" || fail "no file"
-}
-asked() { # ARGUMENTS of acm_probe pairs
-	on_node "$probe" pairs "$@" >"$dir/pairs"
-}
-says() {
-	grep -q "$1" "$dir/pairs" || fail "not \"$1\" but $(cat "$dir/pairs")"
-}
-END
-inside() { # NODE, a script on stdin
-	{ cat "$dir/inside"; cat; } >"$dir/script"
-	node=$1 theirs=$dir top=$top probe=$probe shim=$shim FMD_BUILD=$build FMSIM_BUILD=$build FMSIM_PRELOAD=$FMSIM_PRELOAD \
-		FMSIM_RUNTIME=$FMSIM_RUNTIME unshare -mn bash "$dir/script"
-}
 
 # ---- every way of asking, from four hosts: all is found, and all is right
 for node in "${nodes[0]}" "${nodes[5]}" "${nodes[18]}" "${nodes[31]}"; do

@@ -5,6 +5,7 @@
  *	acm_probe fill FILE [rate|mtu|sl|dlid]	a file of paths from this node, made of the SA's
  *						answers; the word spoils the paths to one host
  *	acm_probe addresses			lines of ibacm_addr.cfg for this node
+ *	acm_probe hosts				"ADDRESS NAME" of all, as fmd's dist_addresses
  *	acm_probe serve PROGRAM [ARGS...]	in place of this program, PROGRAM with the sockets
  *						that systemd would give to ibacm
  *	acm_probe pairs N SEED WAY [PID]	N destinations by WAY: netlink (of the ibacm of that
@@ -330,24 +331,39 @@ fill(const char *path, const char *spoil)
 	return 0;
 }
 
+/* One host's addresses, and what stands behind each. */
+static void
+print_addresses(const struct host *h, const char *behind)
+{
+	char text[INET6_ADDRSTRLEN];
+	uint8_t ip[16];
+
+	ip4_of(h->lid, ip);
+	printf("%s %s\n", inet_ntop(AF_INET, ip, text, sizeof(text)), behind);
+	ip6_of(h->lid, ip);
+	printf("%s %s\n", inet_ntop(AF_INET6, ip, text, sizeof(text)), behind);
+}
+
 static int
 addresses(void)
 {
-	for (size_t i = 0; i < hosts.n; i++) {
-		const struct host *h = &hosts.item[i];
-		uint8_t ip[16];
-		char text[INET6_ADDRSTRLEN];
+	char behind[UMAD_CA_NAME_LEN + 32];
 
-		if (h->lid != own.base_lid)
-			continue;
-		printf("%s %s %d default\n", h->name, own.ca_name, own.portnum);
-		ip4_of(h->lid, ip);
-		printf("%s %s %d default\n", inet_ntop(AF_INET, ip, text, sizeof(text)),
-		    own.ca_name, own.portnum);
-		ip6_of(h->lid, ip);
-		printf("%s %s %d default\n", inet_ntop(AF_INET6, ip, text, sizeof(text)),
-		    own.ca_name, own.portnum);
-	}
+	snprintf(behind, sizeof(behind), "%s %d default", own.ca_name, own.portnum);
+	for (size_t i = 0; i < hosts.n; i++)
+		if (hosts.item[i].lid == own.base_lid) {
+			printf("%s %s\n", hosts.item[i].name, behind);
+			print_addresses(&hosts.item[i], behind);
+		}
+	return 0;
+}
+
+static int
+all_hosts(void)
+{
+	for (size_t i = 0; i < hosts.n; i++)
+		if (!hosts.item[i].is_switch)
+			print_addresses(&hosts.item[i], hosts.item[i].name);
 	return 0;
 }
 
@@ -460,6 +476,17 @@ ask_beyond(struct request *q)
 		}
 }
 
+/* A LID of the host's, any, where it has several and both sides are named by LIDs. */
+static uint16_t
+lid_of(enum form form, const struct host *to)
+{
+	static unsigned next;
+
+	return form == BY_LIDS && !to->is_switch
+	    ? (uint16_t)(to->lid + (next++ & ((1u << own.lmc) - 1)))
+	    : to->lid;
+}
+
 static struct request
 request_of(enum form form, const struct host *to)
 {
@@ -469,7 +496,7 @@ request_of(enum form form, const struct host *to)
 		.mask = SA_PR_SGID | SA_PR_REVERSIBLE };
 
 	if (form == BY_LID || form == BY_LIDS) {
-		q.want.dlid = to->lid;
+		q.want.dlid = lid_of(form, to);
 		q.mask |= SA_PR_DLID;
 	} else {
 		q.want.dgid = gid_of(to->guid);
@@ -885,11 +912,13 @@ main(int argc, char **argv)
 		return fill(argv[2], argc > 3 ? argv[3] : "");
 	if (argc == 2 && strcmp(argv[1], "addresses") == 0)
 		return addresses();
+	if (argc == 2 && strcmp(argv[1], "hosts") == 0)
+		return all_hosts();
 	if (argc >= 5 && (strcmp(argv[1], "pairs") == 0 || strcmp(argv[1], "rate") == 0)) {
 		served_by = argc > 5 ? (uint32_t)strtoul(argv[5], NULL, 10) : 0;
 		return (argv[1][0] == 'p' ? pairs : rate)((unsigned)strtoul(argv[2], NULL, 10),
 		    strtoull(argv[3], NULL, 10), way_of(argv[4]));
 	}
-	die("usage", "acm_probe fill|addresses|serve|pairs ...");
+	die("usage", "acm_probe fill|addresses|hosts|serve|pairs|rate ...");
 	return 2;
 }
