@@ -203,6 +203,24 @@ want_enabled(uint8_t asked, uint8_t all, uint8_t own, uint8_t far, uint64_t pres
 	return (asked & own & far) != 0 ? asked & own : present;
 }
 
+static bool
+asks_width(const struct sweep_settings *set)
+{
+	return set->link_width != LINK_WIDTH_ALL;
+}
+
+static bool
+asks_speed(const struct sweep_settings *set)
+{
+	return set->link_speed != LINK_SPEED_ALL;
+}
+
+static bool
+asks_speed_ext(const struct sweep_settings *set)
+{
+	return set->link_speed_ext != LINK_SPEED_EXT_ALL;
+}
+
 static uint64_t
 want_width(const struct field_context *c, uint64_t present)
 {
@@ -317,13 +335,13 @@ const struct field_row field_rows[] = {
 	    want_overrun_errors, .rides = true },
 	{ "LinkWidthEnabled", "14.2.5.6", CABLED,
 	    "as configured, of what the port supports and the far end too",
-	    PORT(link_width_enabled), want_width },
+	    PORT(link_width_enabled), want_width, .is_asked = asks_width },
 	{ "LinkSpeedEnabled", "14.2.5.6", CABLED,
 	    "as configured, of what the port supports and the far end too",
-	    PORT(link_speed_enabled), want_speed },
+	    PORT(link_speed_enabled), want_speed, .is_asked = asks_speed },
 	{ "LinkSpeedExtEnabled", "14.2.5.6", CABLED,
 	    "as configured, of what the port supports and the far end too",
-	    PORT(link_speed_ext_enabled), want_speed_ext },
+	    PORT(link_speed_ext_enabled), want_speed_ext, .is_asked = asks_speed_ext },
 	{ "LinkDownDefaultState", "14.2.5.6", CABLED, "Polling", PORT(down_default_state),
 	    want_down_default },
 	{ "PortState", "7.2, 14.3.6", CABLED, "Armed, from Init, when both ends take part",
@@ -386,6 +404,12 @@ field_put(const struct field_row *row, void *info, uint64_t value)
 	}
 }
 
+static bool
+rides(const struct field_row *row, const struct sweep_settings *set)
+{
+	return row->rides || (row->is_asked != NULL && !row->is_asked(set));
+}
+
 /* Rows of `where`, riding ones or the others. */
 static uint32_t
 apply_rows(const struct field_context *c, enum field_where where, uint32_t refused, bool riding,
@@ -397,7 +421,8 @@ apply_rows(const struct field_context *c, enum field_where where, uint32_t refus
 		const struct field_row *row = &field_rows[i];
 		uint64_t present, want;
 
-		if ((row->where & where) == 0 || row->rides != riding || (refused & (1u << i)) != 0)
+		if ((row->where & where) == 0 || rides(row, c->set) != riding ||
+		    (refused & (1u << i)) != 0)
 			continue;
 		present = field_get(row, info);
 		want = row->want(c, present);

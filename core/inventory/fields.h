@@ -15,7 +15,8 @@
  * agents (ibsim's among them) accept them and show zero, and a restarted fmd,
  * which remembers no refusals, would set every port for nothing.  They reach a
  * port when its link comes up, with any other change, and, insisted on, after
- * one of them has changed in the settings.
+ * one of them has changed in the settings.  So too widths and speeds, where all that a port
+ * supports is to be enabled; those that are asked for are a reason.
  */
 #ifndef CORE_INVENTORY_FIELDS_H
 #define CORE_INVENTORY_FIELDS_H
@@ -59,6 +60,8 @@ struct field_row {
 	uint64_t (*want)(const struct field_context *c, uint64_t present);
 	bool momentary; /* the answer does not show it: never counts as refused */
 	bool rides;	/* goes along with other rows, is no reason of its own */
+	/* NULL, or false: it rides with these settings */
+	bool (*is_asked)(const struct sweep_settings *set);
 };
 
 extern const struct field_row field_rows[];

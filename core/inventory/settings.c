@@ -49,10 +49,22 @@ high_limits(const struct qos *q)
 	return q != NULL ? fm_mix64(limits) >> 38 : 0;
 }
 
+/* 0 where all that ports support is to be enabled. */
+static uint64_t
+link_codes(const struct sweep_settings *set)
+{
+	uint64_t codes = (uint64_t)(set->link_width ^ LINK_WIDTH_ALL) << 16 |
+	    (uint64_t)(set->link_speed_ext ^ LINK_SPEED_EXT_ALL) << 8 |
+	    (uint64_t)(set->link_speed ^ LINK_SPEED_ALL);
+
+	return codes == 0 ? 0 : fm_mix64(codes) >> 1;
+}
+
 uint64_t
 sweep_settings_fingerprint(const struct sweep_settings *set)
 {
-	return UINT64_C(1) << 63 | high_limits(set->qos) << 37 |
-	    (uint64_t)set->subnet_timeout << 32 | (uint64_t)set->m_key_lease_s << 16 |
-	    (uint64_t)set->phys_errors << 8 | set->overrun_errors;
+	return link_codes(set) ^
+	    (UINT64_C(1) << 63 | high_limits(set->qos) << 37 | (uint64_t)set->subnet_timeout << 32 |
+		(uint64_t)set->m_key_lease_s << 16 | (uint64_t)set->phys_errors << 8 |
+		set->overrun_errors);
 }

@@ -8,7 +8,7 @@ need
 simulate "$top/tests/fabrics/dual-port.net"
 
 fmd_with() { # GUID
-	echo "guid = $1" >"$dir/fmd.conf"
+	printf 'guid = %s\nlog_level = info\n' "$1" >"$dir/fmd.conf"
 	rm -rf "$dir/state"
 	timeout 60 bash -c '. "$0"; FMSIM_PRELOAD=$1 FMSIM_RUNTIME=$2; shift 2; exec_on_fmsim "$@"' \
 		"$top/dev/fmsim-lib.sh" "$FMSIM_PRELOAD" "$FMSIM_RUNTIME" both "$build/fmd" --once \

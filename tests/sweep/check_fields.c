@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/inventory/fields.h"
+#include "tests/folder.h"
 #include "tests/run.h"
 #include "tests/sweep/rig.h"
 
@@ -343,6 +344,37 @@ START_TEST(test_all_that_is_supported)
 }
 END_TEST
 
+/* An agent that shows another value for ever costs no Set a start: all that is supported goes
+ * along with what else a port gets, and to all once when something else was asked for before. */
+START_TEST(test_all_is_no_reason)
+{
+	struct fm_error err = { 0 };
+	char dir[FOLDER_ROOM];
+	uint64_t sets;
+
+	folder_make(dir);
+	ck_assert_int_eq(store_open(dir, &rig.store, &err), 0);
+	rig_bring_up(&rig);
+	rig_stop(&rig);
+	spoil(rig.place, 1, limit_by_hand);
+	sets = rig_sets(&rig);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	ck_assert_uint_eq(rig_sets(&rig), sets);
+	rig.set.link_speed = 1;
+	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
+	rig_run(&rig, SWEEP_HEAVY);
+	rig.set.link_speed = LINK_SPEED_ALL;
+	sweeper_configure(rig.sweeper, &rig.set, &rig.chain, NULL);
+	rig_run(&rig, SWEEP_HEAVY);
+	expect_enabled(0, 0, 0);
+	rig_stop(&rig);
+	store_close(rig.store);
+	rig.store = NULL;
+	folder_remove(dir);
+}
+END_TEST
+
 START_TEST(test_left_as_it_is)
 {
 	struct wire_port_info i;
@@ -414,6 +446,7 @@ main(void)
 	tcase_add_test(t, test_forced_is_written_once);
 	tcase_add_test(t, test_no_link_is_taken_down);
 	tcase_add_test(t, test_all_that_is_supported);
+	tcase_add_test(t, test_all_is_no_reason);
 	tcase_add_test(t, test_left_as_it_is);
 	tcase_add_test(t, test_nothing_in_common);
 	tcase_add_test(t, test_beyond_support);
