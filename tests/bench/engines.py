@@ -41,6 +41,15 @@ FABRICS = {  # name: (words of fmroute gen or @file, peers, growth family); smal
     "pgft-27648": ("pgft 3 24,24,48 1,24,24 1,1,1", True, "pgft"),
     "torus-16x16x16": ("torus 16x16x16 1", True, "torus"),
     "dragonfly-16-8-8": ("dragonfly 16 8 8", True, "dragonfly"),
+    # irregular trees, in tables of their own
+    "director-926": ("director 60 20 50 20 4 18 seed=1", True, None),
+    "pods-645": ("pods 3 20 20 0 20 18", True, None),
+    "pods-1557": ("pods 6 18 4 5 18 18", True, None),
+    "storage-1130": ("tree3 8 7 10 5 14 20 storage=2", True, None),
+    "director-926 at LMC 2": ("director 60 20 50 20 4 18 seed=1", True, None),
+    "pods-645 at LMC 2": ("pods 3 20 20 0 20 18", True, None),
+    "pods-1557 at LMC 2": ("pods 6 18 4 5 18 18", True, None),
+    "storage-1130 at LMC 2": ("tree3 8 7 10 5 14 20 storage=2", True, None),
     # for the plot alone
     "torus-4x4x4": ("torus 4x4x4 2", False, "torus"),
     "torus-12x12x12": ("torus 12x12x12 1", False, "torus"),
@@ -48,6 +57,7 @@ FABRICS = {  # name: (words of fmroute gen or @file, peers, growth family); smal
     "random-500": ("random 500 12 8 1", False, "random"),
     "random-1000": ("random 1000 12 8 1", False, "random"),
 }
+IRREGULAR = tuple(n for n in FABRICS if n.split("-")[0] in ("director", "pods", "storage"))
 GOALS = "goals"  # --only: what is measured for the goals beside the fabrics
 TREES = ("pgft-648", "pgft-3888", "pgft-11664", "pgft-27648", "nue-tree-10-3")
 NUE = tuple(n for n in FABRICS if n.startswith("nue-")) + ("slimfly-5",)
@@ -56,6 +66,10 @@ HEAD = ("| engine | by | route ms | times faster | verify ms | MB | VLs | hops a
         "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|---|")
 COLUMNS = HEAD.split("\n")[0].count("|") - 1
 IBDMCHK_ENDS = 700  # at most: it is slow
+
+
+def lmc_of(name):
+    return int(name.partition(" at LMC ")[2] or 0)
 
 
 def load_json(text):
@@ -75,6 +89,7 @@ class Engines:
         self.store = os.path.join(bench.cache, "engines.json")
         self.results = json.load(open(self.store)) if os.path.exists(self.store) else {}
         self.started = time.time()
+        self.lmc = 0
         self.over = {}  # label of a peer: fabric on which it exceeded the cap
         self.traits = self.list_engines()
 
@@ -123,7 +138,7 @@ class Engines:
     def own(self, fabric, engine, stats=True, extra="", more=()):
         """One engine of fmd: figures of --stats, times of the median of 9 where that is quick."""
         conf = self.conf(extra, "refuse" if engine == "auto" else "warn")
-        base = [fabric, f"--engine={engine}", f"--config={conf}", *more]
+        base = [fabric, f"--engine={engine}", f"--config={conf}", f"--lmc={self.lmc}", *more]
         r = self.call(*base, *(["--stats"] if stats else []))
         if r.get("engine") and r["route_ms"] + r["verify_ms"] < 500:
             again = self.call(*base, "--repeat=9")
@@ -139,7 +154,7 @@ class Engines:
         """What ibdmchk says of fmd's tables, where that is soon said."""
         folder = os.path.join(self.bench.work, "own")
         shutil.rmtree(folder, ignore_errors=True)
-        self.call(fabric, f"--engine={engine}", f"--config={self.conf()}", f"--dump={folder}")
+        self.call(fabric, f"--engine={engine}", f"--config={self.conf()}", f"--lmc={self.lmc}", f"--dump={folder}")
         said = peer.ibdmchk(folder, 60)
         shutil.rmtree(folder, ignore_errors=True)
         return said
@@ -161,6 +176,7 @@ class Engines:
 
     def measure(self, name):
         fabric = self.fabric(name)
+        self.lmc = lmc_of(name)
         words, wants_peers, _ = FABRICS[name]
         if fabric is None:
             return {"absent": True}
@@ -187,6 +203,7 @@ class Engines:
         is_small = found.get("switches", 0) <= 260
         for engine, variants in peer.settings(fabric, words, self.bench.work, is_small).items():
             for label, arguments in variants:
+                arguments = [*arguments, "-l", str(self.lmc)] if self.lmc > 0 else arguments
                 out_of_time = self.bench.args.minutes and time.time() - self.started > 60 * self.bench.args.minutes
                 if self.over.get(label, (1 << 62, ""))[0] <= size:
                     r = {"skipped": f"not tried: > {CAP_S} s on {self.over[label][1]}"}
@@ -275,6 +292,29 @@ class Engines:
             out += [self.peer_line(label, p) for label, p in variants]
         return "\n".join(out) + "\n"
 
+    # ---- irregular trees: every row beside the best of OpenSM's settings
+
+    def side_by_side(self):
+        out = ["| fabric | engine | fullest link: fmd, OpenSM | eBB: fmd, OpenSM | |", "|---|---|--:|--:|---|"]
+        for name in IRREGULAR:
+            f = self.results.get(name) or {}
+            for engine, own in sorted((f.get("own") or {}).items()):
+                peers = (f.get("peers") or {}).get(engine, [])
+                if own.get("load"):
+                    out.append(self.line([name, engine, *self.beside(own, peers, goals.Goals(self).rivals(engine, peers))]))
+        return "\n".join(out)
+
+    @staticmethod
+    def beside(own, peers, rivals):
+        load, ebb = own["load"]["max"], own["ebb"]
+        if not rivals:
+            why = "OpenSM has no such engine" if not peers else "OpenSM leaves pairs without a path" \
+                if any(r.get("unreachable_pairs") for _, r in peers) else "OpenSM refuses"
+            return [str(load), f"{ebb:.3f}", why]
+        their_load, their_ebb = min(r["load"]["max"] for r in rivals), max(r["ebb"] for r in rivals)
+        worse = (["**load**"] if load > their_load else []) + (["**eBB**"] if ebb < their_ebb - 0.005 else [])
+        return [f"{load}, {their_load}", f"{ebb:.3f}, {their_ebb:.3f}", "worse: " + ", ".join(worse) if worse else ""]
+
     # ---- the whole
 
     def growth(self, path):
@@ -303,7 +343,11 @@ class Engines:
             report.measure_more()
         doc = self.bench.args.write
         sections = {"machine": self.bench.machine_line(), "goals": report.table(),
-                    "tables": "\n".join(self.table(n) for n in FABRICS if n in self.results and FABRICS[n][1])}
+                    "tables": "\n".join(self.table(n) for n in FABRICS
+                                        if n in self.results and FABRICS[n][1] and n not in IRREGULAR),
+                    "irregular": self.side_by_side()}
+        if all(n in IRREGULAR for n in self.results):  # what else the document has was measured elsewhere
+            sections = {"irregular": sections["irregular"]}
         if not doc:
             print("\n".join(sections.values()))
             return

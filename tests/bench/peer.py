@@ -244,7 +244,7 @@ def torus_conf(fabric, folder, dims):
 def settings(fabric, words, folder, is_small):
     """{engine of fmd: [(label, arguments of opensm)]} for this fabric; the best of several counts."""
     kind = words.split()[0]
-    is_tree = kind == "pgft" or kind.startswith("@")
+    is_tree = kind in ("pgft", "director", "pods", "tree3") or kind.startswith("@")
     root = [] if is_tree else ["-a", root_file(fabric, folder)]
     found = {
         "minhop": [("minhop", ["-R", "minhop,no_fallback"])],

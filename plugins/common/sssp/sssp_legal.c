@@ -8,7 +8,7 @@
 #include "plugins/common/sssp/legal_paths.h"
 #include "plugins/common/sssp/sssp_internal.h"
 
-#define LINEAR_BATCH 2u /* trees that do not see each other lie in the same gaps */
+#define LINEAR_BATCH 1u /* trees that do not see each other lie in the same gaps */
 
 struct legal {
 	struct grower *g;
