@@ -31,6 +31,10 @@ static struct {
 	uint64_t bytes, max_bytes;
 } log_state = { .lock = PTHREAD_MUTEX_INITIALIZER, .level = FM_LOG_INFO, .fd = STDERR_FILENO };
 
+const char *const fm_log_subsystems[] = { "conf", "ctl", "daemon", "dist", "engine", "fabric", "ha",
+	"keep", "lid", "mad", "partitions", "plugin", "qos", "route", "sa", "sim", "store", "sweep",
+	NULL };
+
 static const char *const level_word[] = { "error", "warning", "notice", "info", "debug" };
 
 void
@@ -49,8 +53,14 @@ fm_log_set_level(enum fm_log_level level)
 void
 fm_log_set_debug(const char *subsystems)
 {
+	size_t n = 0;
+
 	pthread_mutex_lock(&log_state.lock);
-	snprintf(log_state.debug, sizeof(log_state.debug), ",%s,", subsystems);
+	log_state.debug[n++] = ',';
+	for (const char *s = subsystems; *s != '\0' && n < sizeof(log_state.debug) - 2; s++)
+		if (*s != ' ' && *s != '\t')
+			log_state.debug[n++] = *s;
+	memcpy(log_state.debug + n, ",", 2);
 	atomic_store(&log_state.by_subsystem, subsystems[0] != '\0');
 	pthread_mutex_unlock(&log_state.lock);
 }

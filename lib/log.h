@@ -25,8 +25,10 @@ typedef void (*fm_log_sink)(
 void fm_log_set_sink(fm_log_sink sink, void *arg);
 /* Lines above this level are dropped (default FM_LOG_INFO). */
 void fm_log_set_level(enum fm_log_level level);
+/* The names there are, NULL behind the last. */
+extern const char *const fm_log_subsystems[];
 /* Comma-separated subsystems whose debug lines are shown, "all" for every one; "": as the
- * level says. */
+ * level says.  Blanks do not count. */
 void fm_log_set_debug(const char *subsystems);
 bool fm_log_wants(enum fm_log_level level, const char *subsystem);
 

@@ -2,7 +2,7 @@
 # tests/: "make check" runs these; a Check program is listed once in UNIT_TESTS or LONG_UNIT_TESTS.
 EXTRA_DIST += tests/fabrics/two-cas.net tests/fabrics/one-switch.net tests/fabrics/sm-port0.net \
 	tests/fabrics/dual-port.net tests/fabrics/router.net tests/fabrics/two-components.net \
-	tests/fabrics/aggregation.net
+	tests/fabrics/aggregation.net tests/unit/wrong_inputs.txt
 
 # Sanitizers are slow, and so are busy machines: Check's own time limits are for hangs only.
 AM_TESTS_ENVIRONMENT = CK_DEFAULT_TIMEOUT=60 CK_TIMEOUT_MULTIPLIER=5; export CK_DEFAULT_TIMEOUT CK_TIMEOUT_MULTIPLIER;
@@ -213,6 +213,7 @@ UNIT_TESTS = \
 	tests/unit/check_lib \
 	tests/unit/check_lid \
 	tests/unit/check_metrics \
+	tests/unit/check_mistakes \
 	tests/unit/check_name_map \
 	tests/unit/check_netlist \
 	tests/unit/check_news \

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/text/mistakes.h"
 #include "core/text/readfile.h"
 #include "lib/error.h"
 
@@ -70,13 +71,14 @@ static int
 parse_int(const struct fm_option *row, const char *text, int64_t *value, struct fm_error *err)
 {
 	bool wide = is_any_64_bits(row) && text[0] != '-';
-	char *end;
+	char *end, range[128];
 
 	errno = 0;
 	*value = wide ? (int64_t)strtoull(text, &end, 0) : strtoll(text, &end, 0);
-	if (end == text || *end != '\0' || isspace((unsigned char)text[0]))
-		return fm_fail(err, FM_E_CONFIG, "is no number%s%s", row->unit ? " of " : "",
-		    row->unit ? row->unit : "");
+	if (end == text || *end != '\0' || isspace((unsigned char)text[0])) {
+		option_describe(row, range, sizeof(range));
+		return fm_fail(err, FM_E_CONFIG, "is no number: write %s", range);
+	}
 	if (errno == ERANGE && is_any_64_bits(row))
 		return fm_fail(err, FM_E_CONFIG, "is more than 64 bits");
 	if (errno == ERANGE) /* cut down to 64 bits, which may be what is allowed */
@@ -380,13 +382,28 @@ add_line(struct option_value *v, struct fm_arena *mem, char *line, const struct 
 	return add_list_item(v, mem, line, place, err);
 }
 
+/* A mistake in an item that stands in this line of the configuration is noted, if anybody
+ * gathers them: 0, and the next may be read. */
+static int
+note_item(const struct option_value *v, unsigned line, struct fm_error *err)
+{
+	struct option_origin at = v->origin;
+
+	if (at.all == NULL || err->kind != FM_E_CONFIG)
+		return (int)err->kind;
+	at.line = line;
+	fm_context(err, "%s", v->row->name);
+	option_blame(v->name, &at, err);
+	return mistakes_note(at.all, err);
+}
+
 /* file:PATH: one item a line, in OpenSM's GUID lists too. */
 static int
-add_list_file(struct option_value *v, struct fm_arena *mem, const char *name, bool minus,
-    struct fm_error *err)
+add_list_file(struct option_value *v, struct fm_arena *mem, const char *name,
+    const struct list_place *at, struct fm_error *err)
 {
 	const char *path = path_beside(name, v->origin.file, mem), *bytes;
-	struct list_place place = { path, 0, minus };
+	struct list_place place = { path, 0, at->minus };
 	struct conf_lines lines;
 	char *line;
 	size_t n;
@@ -399,8 +416,11 @@ add_list_file(struct option_value *v, struct fm_arena *mem, const char *name, bo
 	conf_lines_init(&lines, bytes, n);
 	while ((line = conf_lines_next(&lines, mem)) != NULL) {
 		place.line = lines.line;
-		if (add_line(v, mem, line, &place, err) != 0)
-			return fm_context(err, "%s:%u", path, lines.line);
+		if (add_line(v, mem, line, &place, err) == 0)
+			continue;
+		fm_context(err, "%s:%u", path, lines.line);
+		if (note_item(v, at->line, err) != 0)
+			return (int)err->kind;
 	}
 	return lines.out_of_memory ? option_out_of_memory(err) : 0;
 }
@@ -423,9 +443,12 @@ parse_list(struct option_value *v, struct fm_arena *mem, const char *const *item
 		if (text == NULL)
 			return option_out_of_memory(err);
 		if (strncmp(text + minus, "file:", 5) == 0)
-			rc = add_list_file(v, mem, text + minus + 5, minus, err);
+			rc = add_list_file(v, mem, text + minus + 5,
+			    &(struct list_place){ place.file, place.line, minus }, err);
 		else
 			rc = add_list_item(v, mem, text, &place, err);
+		if (rc != 0)
+			rc = note_item(v, place.line, err);
 		v->bad = i;
 	}
 	return rc;

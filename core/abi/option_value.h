@@ -20,6 +20,7 @@ struct table_line {
 struct option_value {
 	const struct fm_option *row;
 	struct option_origin origin;
+	const char *name;  /* whose it is, "fattree pods"; NULL where origin.all is */
 	int64_t number;	   /* BOOL, INT, DURATION, ENUM */
 	const char *text;  /* STRING, and the path of FILE */
 	const char *bytes; /* FILE */
@@ -31,8 +32,12 @@ struct option_value {
 	size_t bad; /* the item that could not be parsed */
 };
 
-/* v->row and v->origin are set; the rest is filled from items.  FM_E_CONFIG
- * with "KEY = ..." and what would be right. */
+/* "fmd.conf:3: fattree pods: " before the sentence in err, whose kind is returned. */
+int option_blame(const char *name, const struct option_origin *at, struct fm_error *err);
+
+/* v->row, v->origin and v->name are set; the rest is filled from items.  FM_E_CONFIG
+ * with "KEY = ..." and what would be right; mistakes in items of a list are noted where
+ * v->origin.all gathers them, and the others kept. */
 int option_value_parse(struct option_value *v, struct fm_arena *mem, const char *const *items,
     size_t n_items, struct fm_error *err);
 int option_value_parse_default(struct option_value *v, struct fm_arena *mem, struct fm_error *err);

@@ -213,15 +213,20 @@ find_value(const struct option_values *v, const char *key)
 	return NULL;
 }
 
-/* "fmd.conf:3: fattree pods: " before the sentence. */
+int
+option_blame(const char *name, const struct option_origin *at, struct fm_error *err)
+{
+	const char *colon = *name != '\0' ? ": " : "";
+
+	if (at == NULL || at->file == NULL)
+		return fm_context(err, "command line%s%s", colon, name);
+	return fm_context(err, "%s:%u%s%s", at->file, at->line, colon, name);
+}
+
 static int
 blame(const struct option_values *v, const struct option_origin *at, struct fm_error *err)
 {
-	const char *colon = *v->name != '\0' ? ": " : "";
-
-	if (at == NULL || at->file == NULL)
-		return fm_context(err, "command line%s%s", colon, v->name);
-	return fm_context(err, "%s:%u%s%s", at->file, at->line, colon, v->name);
+	return option_blame(v->name, at, err);
 }
 
 static int
@@ -245,7 +250,7 @@ int
 option_values_set(struct option_values *v, const char *key, const char *const *items,
     size_t n_items, const struct option_origin *origin, struct fm_error *err)
 {
-	struct option_value value = { .row = option_find(&v->table, key) }, *old;
+	struct option_value value = { .row = option_find(&v->table, key), .name = v->name }, *old;
 
 	if (origin != NULL)
 		value.origin = *origin;
@@ -259,6 +264,7 @@ option_values_set(struct option_values *v, const char *key, const char *const *i
 		return blame(v, &value.origin, err);
 	}
 	value.origin.item_lines = NULL;
+	value.origin.all = NULL;
 	old = find_value(v, key);
 	if (old != NULL) {
 		*old = value;

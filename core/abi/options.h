@@ -27,6 +27,7 @@
 
 #include "lib/arena.h"
 
+struct mistakes;
 struct node_groups;
 struct node_item;
 struct snapshot;
@@ -68,6 +69,7 @@ struct option_origin {
 	const char *file; /* borrowed for as long as the values live; NULL: on the command line */
 	unsigned line;
 	const unsigned *item_lines; /* [n_items] of a list in several lines, or NULL */
+	struct mistakes *all;	    /* NULL: the first mistake in a list ends it */
 };
 /* Set key to items, replacing what it had.  FM_E_CONFIG with "FILE:LINE: NAME:
  * key = ..." and what would be right, also for an unknown key.  Files are

@@ -13,6 +13,7 @@
 #include "core/opensm/opensm.h"
 #include "core/store/store.h"
 #include "core/subnet/guid2lid.h"
+#include "core/text/mistakes.h"
 #include "lib/error.h"
 #include "lib/log.h"
 
@@ -378,7 +379,8 @@ load_engines(const struct cli *cli, int64_t load_ms, struct engine_set *set, str
 }
 
 int
-cli_load(const struct cli *cli, int64_t load_ms, struct conf **conf, struct fm_error *err)
+cli_load(const struct cli *cli, int64_t load_ms, struct mistakes *all, struct conf **conf,
+    struct fm_error *err)
 {
 	struct engine_set set;
 	int rc = load_engines(cli, load_ms, &set, err);
@@ -386,17 +388,28 @@ cli_load(const struct cli *cli, int64_t load_ms, struct conf **conf, struct fm_e
 	if (rc != 0)
 		return rc;
 	say_refused(&set);
-	rc = conf_load(&cli->source, &set, conf, err);
+	rc = conf_load_all(&cli->source, &set, all, conf, err);
 	engine_set_fini(&set);
 	return rc;
 }
 
+void
+cli_complain(const struct mistakes *all, const struct fm_error *err)
+{
+	for (size_t i = 0; i < all->n; i++)
+		fprintf(stderr, "fmd: %s\n", all->sentence[i]);
+	if (all->n_more > 0)
+		fprintf(stderr, "fmd: and %zu more mistakes, which are not told\n", all->n_more);
+	if (all->n == 0)
+		fprintf(stderr, "fmd: %s\n", err->msg);
+}
+
 static int
-check(const struct cli *cli, FILE *out, struct fm_error *err)
+check(const struct cli *cli, FILE *out, struct mistakes *all, struct fm_error *err)
 {
 	struct conf *conf;
 	bool is_named;
-	int rc = cli_load(cli, 0, &conf, err);
+	int rc = cli_load(cli, 0, all, &conf, err);
 
 	if (rc != 0)
 		return rc;
@@ -462,12 +475,12 @@ import(const struct cli *cli, FILE *out, struct fm_error *err)
 
 /* What the store holds, also while another fmd has it open. */
 static int
-export_guid2lid(const struct cli *cli, FILE *out, struct fm_error *err)
+export_guid2lid(const struct cli *cli, FILE *out, struct mistakes *all, struct fm_error *err)
 {
 	const struct store_lid *lids;
 	struct store *store = NULL;
 	struct conf *conf;
-	int rc = cli_load(cli, 0, &conf, err);
+	int rc = cli_load(cli, 0, all, &conf, err);
 
 	if (rc != 0)
 		return rc;
@@ -487,6 +500,7 @@ export_guid2lid(const struct cli *cli, FILE *out, struct fm_error *err)
 enum fmd_exit
 cli_inform(const struct cli *cli, FILE *out)
 {
+	struct mistakes all = { 0 };
 	struct fm_error err = { 0 };
 	int rc = 0;
 
@@ -495,13 +509,13 @@ cli_inform(const struct cli *cli, FILE *out)
 		rc = fm_fail(&err, FM_E_BUG, "cli_inform() runs no daemon");
 		break;
 	case CLI_CHECK:
-		rc = check(cli, out, &err);
+		rc = check(cli, out, &all, &err);
 		break;
 	case CLI_IMPORT:
 		rc = import(cli, out, &err);
 		break;
 	case CLI_GUID2LID:
-		rc = export_guid2lid(cli, out, &err);
+		rc = export_guid2lid(cli, out, &all, &err);
 		break;
 	case CLI_LIST_ENGINES:
 	case CLI_HELP_ENGINE:
@@ -517,8 +531,8 @@ cli_inform(const struct cli *cli, FILE *out)
 		    out, "fmd %s, engine ABI %d.%d\n", PACKAGE_VERSION, FM_ABI_MAJOR, FM_ABI_MINOR);
 		break;
 	}
-	if (rc == 0)
-		return FMD_EXIT_OK;
-	fprintf(stderr, "fmd: %s\n", err.msg);
-	return exit_code_of(&err);
+	if (rc != 0)
+		cli_complain(&all, &err);
+	mistakes_fini(&all);
+	return rc == 0 ? FMD_EXIT_OK : exit_code_of(&err);
 }

@@ -20,7 +20,6 @@
 #include <string.h>
 
 #include "core/conf/conf_private.h"
-#include "core/conf/conf_scan.h"
 #include "core/opensm/opensm.h"
 #include "core/overlay/rchain.h"
 #include "core/text/number.h"
@@ -34,6 +33,26 @@ int
 conf_out_of_memory(struct fm_error *err)
 {
 	return fm_fail(err, FM_E_RESOURCE, "out of memory while reading the configuration");
+}
+
+int
+conf_note(struct conf_private *self, const struct fm_error *err)
+{
+	return mistakes_note(self->all, err);
+}
+
+int
+conf_note_own(struct conf_private *self, const char *key, int rc, struct fm_error *err)
+{
+	const struct option_origin *at = option_values_origin(self->own, key);
+
+	if (rc == 0)
+		return 0;
+	if (at == NULL || at->file == NULL)
+		fm_context(err, "command line: %s", key);
+	else
+		fm_context(err, "%s:%u: %s", at->file, at->line, key);
+	return conf_note(self, err);
 }
 
 /* -------------------------------------------------------- what was written */
@@ -82,42 +101,23 @@ conf_set(struct conf_private *self, struct option_values *values, const struct c
 
 /* ---------------------------------------------------------------- one file */
 
-static bool
-is_section_word(const void *arg, const char *word, size_t n)
-{
-	const struct engine_set *engines = arg;
-	char name[64];
-
-	if (n >= sizeof(name))
-		return false;
-	memcpy(name, word, n);
-	name[n] = '\0';
-	return engine_find(engines, name) != NULL || conf_section_find(name) != NULL;
-}
-
 /* source: the file may be of OpenSM's form; NULL: it may not. */
 static int
 parse_file(struct conf_private *self, const struct conf_source *source, const char *path,
     struct fm_error *err)
 {
-	struct conf_scan scan = { NULL, is_section_word, self->engines };
 	const char *bytes;
-	char *text;
 	size_t n;
 	int rc;
 
-	scan.path = fm_arena_strdup(&self->mem, path);
-	if (scan.path == NULL)
+	path = fm_arena_strdup(&self->mem, path);
+	if (path == NULL)
 		return conf_out_of_memory(err);
 	if ((rc = conf_read_file(path, &self->mem, &bytes, &n, err)) != 0)
-		return rc;
+		return conf_note(self, err);
 	if (source != NULL && opensm_is_form(bytes, n))
-		return conf_parse_opensm(self, source, scan.path, bytes, n, err);
-	if ((rc = conf_scan(&scan, bytes, n, &self->mem, &text, err)) != 0)
-		return rc;
-	if (self->peeks)
-		conf_blank_sections(text, is_section_word, self->engines);
-	return conf_parse_text(self, scan.path, text, err);
+		return conf_parse_opensm(self, source, path, bytes, n, err);
+	return conf_parse_text(self, path, bytes, n, err);
 }
 
 static int
@@ -146,9 +146,12 @@ parse_conf_d(struct conf_private *self, const char *main_path, struct fm_error *
 	snprintf(dir, sizeof(dir), "%.*sconf.d", slash != NULL ? (int)(slash + 1 - main_path) : 0,
 	    main_path);
 	n = scandir(dir, &names, is_conf, by_bytes);
-	if (n < 0)
-		return errno == ENOENT ? 0
-				       : fm_fail(err, FM_E_CONFIG, "%s: %s", dir, strerror(errno));
+	if (n < 0 && errno == ENOENT)
+		return 0;
+	if (n < 0) {
+		fm_fail(err, FM_E_CONFIG, "%s: %s", dir, strerror(errno));
+		return conf_note(self, err);
+	}
 	for (int i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%s/%s", dir, names[i]->d_name);
 		free(names[i]);
@@ -180,7 +183,8 @@ read_all(struct conf_private *self, const struct conf_source *source, struct fm_
 		const struct conf_override *o = &source->overrides[i];
 
 		rc = conf_set(self, self->own, conf_row(0), o->key, o->items, o->n_items,
-		    &(struct option_origin){ 0 }, err);
+		    &(struct option_origin){ .all = self->all }, err);
+		rc = rc != 0 ? conf_note(self, err) : 0;
 	}
 	return rc;
 }
@@ -213,13 +217,15 @@ resolve_chain(struct conf_private *self, struct fm_error *err)
 	const struct option_origin *at = option_values_origin(self->own, "chain");
 	struct conf *conf = self->conf;
 
-	if (conf_resolve_chain(self, conf->chain_text, at != NULL, &conf->chain, err) == 0)
-		return 0;
+	char where[200];
+
 	if (at != NULL && at->file != NULL && at->line == 0) /* an empty list */
-		return fm_context(err, "%s: chain", at->file);
-	if (at != NULL && at->file != NULL)
-		return fm_context(err, "%s:%u: chain", at->file, at->line);
-	return fm_context(err, at != NULL ? "command line: chain" : "chain");
+		snprintf(where, sizeof(where), "%.150s: chain", at->file);
+	else if (at != NULL && at->file != NULL)
+		snprintf(where, sizeof(where), "%.150s:%u: chain", at->file, at->line);
+	else
+		snprintf(where, sizeof(where), "%s", at != NULL ? "command line: chain" : "chain");
+	return conf_resolve_chain(self, conf->chain_text, at != NULL, where, &conf->chain, err);
 }
 
 static int
@@ -232,7 +238,8 @@ add_allowed_sm(struct conf *conf, uint64_t *guids, const char *word, struct fm_e
 		    "%.40s is no port GUID: write it as in 0x0002c903000abcd1", word);
 	for (uint32_t i = 0; i < conf->n_allowed_sms; i++)
 		if (guids[i] == guid)
-			return fm_fail(err, FM_E_CONFIG, "%.40s stands there twice", word);
+			return fm_fail(
+			    err, FM_E_CONFIG, "%.40s stands there twice: once is enough", word);
 	guids[conf->n_allowed_sms++] = guid;
 	return 0;
 }
@@ -247,26 +254,16 @@ resolve_allowed_sms(struct conf_private *self, struct fm_error *err)
 	if (guids == NULL)
 		return conf_out_of_memory(err);
 	while ((word = conf_next_word(&self->mem, &at)) != NULL)
-		if (add_allowed_sm(conf, guids, word, err) != 0)
-			return conf_blame_own(self, "allowed_sm_guids", err);
+		if (conf_note_own(
+			self, "allowed_sm_guids", add_allowed_sm(conf, guids, word, err), err) != 0)
+			return (int)err->kind;
 	conf->allowed_sms = guids;
 	return 0;
 }
 
-static int
-resolve(struct conf_private *self, struct fm_error *err)
+static void
+warn_unused(const struct conf_private *self)
 {
-	struct option_table table = conf_option_table();
-	int rc = option_values_store(&table, self->own, NULL, &self->mem, self->conf, err);
-
-	self->conf->ar_algorithm %= CONF_AR_GREEDY_RANDOM + 1;
-	if (rc != 0 || (rc = conf_resolve_groups(self, err)) != 0 ||
-	    (rc = resolve_chain(self, err)) != 0 || (rc = conf_resolve_regions(self, err)) != 0 ||
-	    (rc = conf_check_steps(self, err)) != 0 ||
-	    (rc = conf_resolve_policies(self, err)) != 0 || (rc = resolve_socket(self, err)) != 0 ||
-	    (rc = resolve_allowed_sms(self, err)) != 0 || (rc = conf_check_links(self, err)) != 0 ||
-	    (rc = conf_resolve_local_port(self, err)) != 0)
-		return rc;
 	for (size_t i = 0; i < self->instances.n; i++) {
 		const struct instance *s = &self->instances.item[i];
 
@@ -274,7 +271,24 @@ resolve(struct conf_private *self, struct fm_error *err)
 			log_warn("conf", "%s:%u: the section %s \"%s\" is in no chain", s->file,
 			    s->line, s->engine->name, s->title);
 	}
-	return 0;
+}
+
+/* Each step goes on behind the mistakes of those before. */
+static int
+resolve(struct conf_private *self, struct fm_error *err)
+{
+	static int (*const steps[])(
+	    struct conf_private *, struct fm_error *) = { conf_resolve_groups, resolve_chain,
+		conf_resolve_regions, conf_check_steps, conf_resolve_policies, resolve_socket,
+		resolve_allowed_sms, conf_check_daemon, conf_check_links, conf_resolve_local_port };
+	struct option_table table = conf_option_table();
+	int rc = option_values_store(&table, self->own, NULL, &self->mem, self->conf, err);
+
+	self->conf->ar_algorithm %= CONF_AR_GREEDY_RANDOM + 1;
+	for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(*steps); i++)
+		if (steps[i](self, err) != 0)
+			rc = conf_note(self, err);
+	return rc;
 }
 
 /* --------------------------------------------------------------- life time */
@@ -316,25 +330,56 @@ conf_new(const struct engine_set *engines)
 	return self;
 }
 
+/* The first mistake, for who tells one sentence. */
+static int
+tell_first(const struct mistakes *all, struct fm_error *err)
+{
+	const char *first = all->n > 0 ? all->sentence[0] : "out of memory";
+
+	if (mistakes_count(all) <= 1)
+		return fm_fail(err, FM_E_CONFIG, "%s", first);
+	return fm_fail(
+	    err, FM_E_CONFIG, "%.200s (the first of %zu mistakes)", first, mistakes_count(all));
+}
+
 int
-conf_load(const struct conf_source *source, const struct engine_set *engines, struct conf **out,
-    struct fm_error *err)
+conf_load_all(const struct conf_source *source, const struct engine_set *engines,
+    struct mistakes *all, struct conf **out, struct fm_error *err)
 {
 	struct conf_private *self = conf_new(engines);
+	size_t before = mistakes_count(all);
 	int rc;
 
 	if (self == NULL)
 		return conf_out_of_memory(err);
+	self->all = all;
 	rc = read_all(self, source, err);
 	if (rc == 0)
 		rc = resolve(self, err);
+	if (rc == 0 && mistakes_count(all) > before)
+		rc = tell_first(all, err);
 	if (rc != 0) {
 		conf_free(self);
 		return rc;
 	}
+	self->all = self->groups.all = NULL;
+	warn_unused(self);
 	conf_warn_keys(self);
 	*out = self->conf;
 	return 0;
+}
+
+int
+conf_load(const struct conf_source *source, const struct engine_set *engines, struct conf **out,
+    struct fm_error *err)
+{
+	struct mistakes all = { 0 };
+	int rc = conf_load_all(source, engines, &all, out, err);
+
+	for (size_t i = 0; all.n > 1 && i < all.n; i++)
+		log_err("conf", "%s", all.sentence[i]);
+	mistakes_fini(&all);
+	return rc;
 }
 
 void
@@ -342,6 +387,7 @@ conf_peek_isolation(const struct conf_source *source, struct isolate_settings *s
 {
 	const struct engine_set none = { 0 };
 	struct conf_private *self = conf_new(&none);
+	struct mistakes all = { 0 };
 	struct fm_error err;
 
 	*set = (struct isolate_settings){ .who = ISOLATE_FOREIGN,
@@ -350,13 +396,15 @@ conf_peek_isolation(const struct conf_source *source, struct isolate_settings *s
 	if (self == NULL)
 		return;
 	self->peeks = true;
-	if (read_all(self, source, &err) == 0) {
+	self->all = &all;
+	if (read_all(self, source, &err) == 0 && mistakes_count(&all) == 0) {
 		set->who = (enum isolate_who)option_values_number(
 		    self->own, "engine_isolation", ISOLATE_FOREIGN);
 		set->memory_bytes =
 		    (size_t)option_values_number(self->own, "engine_memory", ISOLATE_MEMORY_MIB)
 		    << 20;
 	}
+	mistakes_fini(&all);
 	conf_free(self);
 }
 

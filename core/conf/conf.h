@@ -19,6 +19,7 @@
 #include "core/subnet/prefix_routes.h"
 #include "core/subnet/qos.h"
 
+struct mistakes;
 struct partitions;
 struct qos_policy;
 struct name_map;
@@ -164,10 +165,13 @@ struct conf_source {
 
 /* Read path, then the *.conf files of the folder conf.d beside it by name,
  * then the overrides; later values replace earlier ones.  FM_E_CONFIG with
- * "FILE:LINE: ..." and what would be right.  *out, which holds on to the engines,
- * gets one reference and is written only on success. */
+ * "FILE:LINE: ..." and what would be right; of several mistakes all are logged.  *out, which
+ * holds on to the engines, gets one reference and is written only on success. */
 int conf_load(const struct conf_source *source, const struct engine_set *engines, struct conf **out,
     struct fm_error *err);
+/* The same; all that is wrong is added to `all`, of which *err is the first, and not logged. */
+int conf_load_all(const struct conf_source *source, const struct engine_set *engines,
+    struct mistakes *all, struct conf **out, struct fm_error *err);
 /* What it says of where engines run, which is to be known before they are loaded.  Of a
  * configuration that cannot be read: the defaults; conf_load() will say so. */
 void conf_peek_isolation(const struct conf_source *source, struct isolate_settings *set);

@@ -149,35 +149,43 @@ static int
 resolve_word(struct conf_private *self, const char *word, struct chain_entry *entries, uint32_t *n,
     struct fm_error *err)
 {
+	int rc;
+
 	if (strcmp(word, auto_engine.name) == 0)
 		return resolve_auto(self, entries, n, err);
 	if (strcmp(word, chains_engine.name) == 0)
-		return conf_resolve_steps(self, &entries[(*n)++], err);
-	return conf_resolve_entry(self, word, &entries[(*n)++], err);
+		rc = conf_resolve_steps(self, &entries[*n], err);
+	else
+		rc = conf_resolve_entry(self, word, &entries[*n], err);
+	*n += rc == 0;
+	return rc;
 }
 
 int
-conf_resolve_chain(struct conf_private *self, const char *text, bool written, struct chain *chain,
-    struct fm_error *err)
+conf_resolve_chain(struct conf_private *self, const char *text, bool written, const char *where,
+    struct chain *chain, struct fm_error *err)
 {
+	size_t before = mistakes_count(self->all);
 	const struct conf *conf = self->conf;
 	struct chain_entry *entries =
 	    fm_arena_array(&self->mem, strlen(text) * 2 + AUTO_N_STEPS, struct chain_entry);
 	uint32_t n = 0;
 	char *word;
-	int rc;
 
 	if (entries == NULL)
 		return conf_out_of_memory(err);
 	while ((word = conf_next_word(&self->mem, &text)) != NULL) {
 		if (!written && engine_find(self->engines, word) == NULL)
 			continue;
-		if ((rc = resolve_word(self, word, entries, &n, err)) != 0)
-			return rc;
+		if (resolve_word(self, word, entries, &n, err) == 0)
+			continue;
+		fm_context(err, "%s", where);
+		if (conf_note(self, err) != 0)
+			return (int)err->kind;
 	}
-	if (n == 0 && !conf->fallback)
-		return fm_fail(
-		    err, FM_E_CONFIG, "no engine is left: name one, or set fallback = yes");
+	if (n == 0 && !conf->fallback && mistakes_count(self->all) == before)
+		return fm_fail(err, FM_E_CONFIG,
+		    "%s: no engine is left: name one, or set fallback = yes", where);
 	*chain = (struct chain){ .entries = entries,
 		.n_entries = n,
 		.fallback = conf->fallback,

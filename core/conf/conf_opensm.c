@@ -29,7 +29,7 @@ place(const char *path, const struct opensm_remark *r, struct fm_error *err)
 		conf_fail_at(err, path, r->line, "%s", r->text);
 }
 
-/* The mistakes of a file: all of them are told, the first is what the reading ends with. */
+/* The mistakes of a file. */
 struct mistake {
 	unsigned line;
 	const char *text;
@@ -62,22 +62,17 @@ sort_mistakes(struct told *t)
 	}
 }
 
+/* To where those of the other files are. */
 static int
-told_end(struct told *t, struct fm_error *err)
+told_end(struct conf_private *self, struct told *t, struct fm_error *err)
 {
-	size_t n = t->list.n;
-	int rc = 0;
+	int rc = t->out_of_memory ? conf_out_of_memory(err) : 0;
 
 	sort_mistakes(t);
-	for (size_t i = 0; i < n && n > 1; i++)
-		log_err("conf", "%s", t->list.item[i].text);
-	if (t->out_of_memory)
-		rc = conf_out_of_memory(err);
-	else if (n == 1)
-		rc = fm_fail(err, FM_E_CONFIG, "%s", t->list.item[0].text);
-	else if (n > 1)
-		rc = fm_fail(err, FM_E_CONFIG, "%.200s (the first of %zu mistakes)",
-		    t->list.item[0].text, n);
+	for (size_t i = 0; rc == 0 && i < t->list.n; i++) {
+		fm_fail(err, FM_E_CONFIG, "%s", t->list.item[i].text);
+		rc = conf_note(self, err);
+	}
 	fm_vec_fini(&t->list);
 	return rc;
 }
@@ -163,7 +158,7 @@ take(struct conf_private *self, struct opensm *o, const char *path, struct fm_er
 	}
 	if (path != NULL)
 		warn_strays(o, path);
-	return told_end(&told, err);
+	return told_end(self, &told, err);
 }
 
 /* ----------------------------------------------------------------- sources */

@@ -2,9 +2,9 @@
 /*
  * One configuration text through libConfuse.
  *
- * libConfuse does the grammar only: every key is a string or a list of
- * strings to it, and goes into the value store from its callback, where the
- * line is known.  Its own tree is thrown away.  The callbacks take no
+ * libConfuse does the grammar only, of a text that conf_scan() has freed of mistakes: every key
+ * is a string or a list of strings to it, and goes into the value store from its callback, where
+ * the line is known.  Its own tree is thrown away.  The callbacks take no
  * argument, hence the one pointer per thread to the parse under way.
  */
 #include "config.h"
@@ -15,7 +15,6 @@
 
 #include "core/abi/options.h"
 #include "core/conf/conf_private.h"
-#include "core/text/suggest.h"
 #include "lib/error.h"
 
 /* One item of a list: of which key, and where. */
@@ -26,7 +25,7 @@ struct item {
 
 struct parse {
 	struct conf_private *self;
-	const char *path, *text;
+	const char *path;
 	FM_VEC(struct item) items; /* of lists, as they are read */
 	struct fm_error *err;
 	bool failed;
@@ -128,11 +127,22 @@ values_of(cfg_t *cfg, const char *key, const struct conf_row **rows)
 	return is_entry_key(engine, key) ? i->entry : i->values;
 }
 
+/* A mistake in a value is noted, and reading goes on. */
+static int
+note(int rc)
+{
+	if (rc == 0 || conf_note(current->self, current->err) == 0)
+		return 0;
+	current->failed = true;
+	return -1;
+}
+
 static int
 refuse_second(const char *key, unsigned line, const struct option_origin *first)
 {
-	return fm_fail(current->err, FM_E_CONFIG, "%s:%u: %s is set twice, first in line %u",
-	    current->path, line, key, first->line);
+	return fm_fail(current->err, FM_E_CONFIG,
+	    "%s:%u: %s is set twice, first in line %u: keep one of them", current->path, line, key,
+	    first->line);
 }
 
 static bool
@@ -164,7 +174,8 @@ keep(cfg_t *cfg, const char *key, const char *const *items, size_t n, const unsi
 {
 	const struct conf_row *rows;
 	struct option_values *values = values_of(cfg, key, &rows);
-	struct option_origin origin = { current->path, n > 0 ? lines[0] : 0, lines };
+	struct option_origin origin = { current->path, n > 0 ? lines[0] : 0, lines,
+		current->self->all };
 	const struct option_origin *old;
 
 	if (values == NULL)
@@ -185,10 +196,8 @@ on_value(cfg_t *cfg, cfg_opt_t *opt)
 {
 	const char *text = cfg_opt_getnstr(opt, 0);
 	unsigned line = (unsigned)cfg->line;
-	int rc = keep(cfg, opt->name, &text, 1, &line);
 
-	current->failed |= rc != 0;
-	return rc != 0 ? -1 : 0;
+	return note(keep(cfg, opt->name, &text, 1, &line));
 }
 
 static int
@@ -210,7 +219,7 @@ keep_list(cfg_t *cfg, cfg_opt_t *opt)
 			continue;
 		if (n_seen == n_items) /* these were read before and replaced */
 			return refuse_second(opt->name, current->items.item[i].line,
-			    &(struct option_origin){ NULL, lines[0], NULL });
+			    &(struct option_origin){ .line = lines[0] });
 		lines[n_seen++] = current->items.item[i].line;
 	}
 	return keep(cfg, opt->name, items, n_items, lines);
@@ -225,8 +234,7 @@ keep_lists(cfg_t *cfg)
 
 	for (cfg_opt_t *opt = cfg->opts; rc == 0 && opt->name != NULL; opt++)
 		if (opt->type == CFGT_STR && (opt->flags & CFGF_LIST) != 0)
-			rc = keep_list(cfg, opt);
-	current->failed |= rc != 0;
+			rc = note(keep_list(cfg, opt));
 	return rc;
 }
 
@@ -266,139 +274,17 @@ on_section(cfg_t *cfg, cfg_opt_t *opt)
 	return keep_lists(section) == 0 ? 0 : -1;
 }
 
-/* What stands between quotes in a message that begins so, as "no such option 'x'"; or false. */
-static bool
-names(const char *message, const char *begin, char *name, size_t room)
-{
-	const char *from, *to = strrchr(message, '\'');
-
-	if (strncmp(message, begin, strlen(begin)) != 0)
-		return false;
-	from = message + strlen(begin) + 1;
-	if (from[-1] != '\'' || to < from)
-		return false;
-	snprintf(name, room, "%.*s", (int)(to - from), from);
-	return true;
-}
-
-/* Where a line begins; NULL: there is none such. */
-static const char *
-line_of(const char *text, int line)
-{
-	while (--line > 0 && (text = strchr(text, '\n')) != NULL)
-		text++;
-	return text;
-}
-
-/* Does the name that stands in this line begin a section: NAME { or NAME "TITLE" {? */
-static bool
-begins_section(const char *text, int line, const char *name)
-{
-	text = line_of(text, line);
-	if (text == NULL || (text = strstr(text, name)) == NULL)
-		return false;
-	text += strlen(name);
-	text += strspn(text, " \t\r\n");
-	if (*text == '"' || *text == '\'') {
-		text = strchr(text + 1, *text);
-		if (text == NULL)
-			return false;
-		text++;
-		text += strspn(text, " \t\r\n");
-	}
-	return *text == '{';
-}
-
-/* A section of nothing that is known is meant for an engine. */
-static void
-blame_engine(const cfg_t *cfg, const char *name)
-{
-	conf_no_engine(current->self, name, current->err);
-	strncat(current->err->msg, ", --plugin-dir=DIR adds a folder",
-	    sizeof(current->err->msg) - strlen(current->err->msg) - 1);
-	fm_context(current->err, "%s:%d", current->path, cfg->line);
-}
-
-static void
-blame_unknown(cfg_t *cfg, const char *name)
-{
-	const char *section = cfg_title(cfg) != NULL ? cfg_name(cfg) : NULL, *near;
-	struct suggestion s;
-
-	suggest_init(&s, name);
-	for (unsigned i = 0; cfg->opts[i].name != NULL; i++)
-		suggest_offer(&s, cfg->opts[i].name);
-	near = suggest_best(&s);
-	if (near == NULL && section == NULL && begins_section(current->text, cfg->line, name)) {
-		blame_engine(cfg, name);
-		return;
-	}
-	fm_fail(current->err, FM_E_CONFIG, "%s:%d: unknown key %s%s%s%s%s%s", current->path,
-	    cfg->line, name, section != NULL ? " of " : "", section != NULL ? section : "",
-	    near != NULL ? ": did you mean " : ": fmd --help",
-	    near != NULL	  ? near
-		: section != NULL ? "="
-				  : "",
-	    near != NULL	  ? "?"
-		: section != NULL ? section
-				  : "");
-	if (near == NULL)
-		strncat(current->err->msg, " lists them",
-		    sizeof(current->err->msg) - strlen(current->err->msg) - 1);
-}
-
-/* The section that begins in this line; NULL: only its brace does. */
-static const char *
-section_of_line(const cfg_t *cfg)
-{
-	const char *text = line_of(current->text, cfg->line);
-	size_t n;
-
-	if (text == NULL)
-		return NULL;
-	text += strspn(text, " \t");
-	n = strcspn(text, " \t\r\n{\"'");
-	for (const cfg_opt_t *opt = cfg->opts; opt->name != NULL; opt++)
-		if (opt->type == CFGT_SEC && strlen(opt->name) == n &&
-		    memcmp(opt->name, text, n) == 0)
-			return opt->name;
-	return NULL;
-}
-
-static void
-blame_twice(const cfg_t *cfg, const char *title)
-{
-	const char *section = section_of_line(cfg);
-	const char *kind = section != NULL ? section : "of one kind";
-
-	if (title[0] != '\0')
-		fm_fail(current->err, FM_E_CONFIG,
-		    "%s:%d: a second section %s \"%s\": put its keys into the first, or give it "
-		    "another title",
-		    current->path, cfg->line, kind, title);
-	else
-		fm_fail(current->err, FM_E_CONFIG,
-		    "%s:%d: a second section %s without a title: put its keys into the first, or "
-		    "give it a title; %s \"x\" { } is for the entry %s:x of the chain",
-		    current->path, cfg->line, kind, section != NULL ? section : "NAME",
-		    section != NULL ? section : "NAME");
-}
-
-/* What libConfuse itself finds wrong; the first one counts. */
+/* What libConfuse itself finds wrong, for all that conf_scan() has left out. */
 static void __attribute__((format(printf, 2, 0))) on_error(cfg_t *cfg, const char *fmt, va_list ap)
 {
-	char message[160], name[96];
+	char message[160];
 
 	if (current == NULL || current->failed)
 		return;
 	current->failed = true;
 	vsnprintf(message, sizeof(message), fmt, ap);
-	if (names(message, "no such option ", name, sizeof(name)))
-		blame_unknown(cfg, name);
-	else if (names(message, "found duplicate title ", name, sizeof(name)))
-		blame_twice(cfg, name);
-	else
-		fm_fail(current->err, FM_E_CONFIG, "%s:%d: %s", current->path, cfg->line, message);
+	fm_fail(current->err, FM_E_CONFIG, "%s:%d: %s", current->path, cfg->line, message);
+	(void)conf_note(current->self, current->err);
 }
 
 /* ------------------------------------------------------- libConfuse's tables */
@@ -574,13 +460,12 @@ all_opts(struct fm_arena *mem, const struct engine_set *engines)
 
 /* ---------------------------------------------------------------- one text */
 
-int
-conf_parse_text(struct conf_private *self, const char *path, const char *text, struct fm_error *err)
+static int
+parse(struct conf_private *self, const char *path, const char *text, cfg_opt_t *opts,
+    struct fm_error *err)
 {
-	struct parse p = { .self = self, .path = path, .text = text, .err = err };
-	cfg_opt_t *opts = all_opts(&self->mem, self->engines);
-	cfg_t *cfg =
-	    opts != NULL ? cfg_init(opts, self->peeks ? CFGF_IGNORE_UNKNOWN : CFGF_NONE) : NULL;
+	struct parse p = { .self = self, .path = path, .err = err };
+	cfg_t *cfg = cfg_init(opts, CFGF_NONE);
 	int rc;
 
 	if (cfg == NULL)
@@ -593,7 +478,19 @@ conf_parse_text(struct conf_private *self, const char *path, const char *text, s
 	current = NULL;
 	cfg_free(cfg);
 	fm_vec_fini(&p.items);
-	if (rc == CFG_SUCCESS && !p.failed)
-		return 0;
-	return p.failed ? (int)err->kind : fm_fail(err, FM_E_CONFIG, "%s: cannot be parsed", path);
+	if (p.failed)
+		return conf_note(self, err);
+	return rc == CFG_SUCCESS ? 0 : fm_fail(err, FM_E_CONFIG, "%s: cannot be parsed", path);
+}
+
+int
+conf_parse_text(
+    struct conf_private *self, const char *path, const char *text, size_t n, struct fm_error *err)
+{
+	cfg_opt_t *opts = all_opts(&self->mem, self->engines);
+	char *clean;
+
+	if (opts == NULL || conf_scan(self, path, opts, text, n, &clean) != 0)
+		return conf_out_of_memory(err);
+	return parse(self, path, clean, opts, err);
 }

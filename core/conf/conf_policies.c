@@ -18,14 +18,15 @@
 #include "lib/vec.h"
 
 static int
-resolve_partitions(struct conf *conf, struct fm_error *err)
+resolve_partitions(struct conf_private *self, struct fm_error *err)
 {
+	struct conf *conf = self->conf;
 	const struct fm_file *f = &conf->partition_config_file;
 	struct part_options o = { .both_keys = conf->allow_both_pkeys, .qos = conf->qos_enable };
 
-	return f->path == NULL
-	    ? partitions_default(&o, &conf->partitions, err)
-	    : partitions_parse(f->path, f->bytes, f->n_bytes, &o, &conf->partitions, err);
+	return f->path == NULL ? partitions_default(&o, &conf->partitions, err)
+			       : partitions_parse(f->path, f->bytes, f->n_bytes, &o,
+				     &conf->partitions, self->all, err);
 }
 
 /* "sl2vl: sentence" with the place where that key was written. */
@@ -66,8 +67,9 @@ resolve_qos(struct conf_private *self, struct fm_error *err)
 	q->optimised_sl2vl = conf->use_optimized_slvl;
 	for (unsigned k = 0; k < QOS_PORTS; k++)
 		if (qos_tables_parse(
-			&conf->qos_text[k], &conf->qos_text[QOS_COMMON], &q->port[k], err) != 0)
-			return place_error(self, prefix[k], err);
+			&conf->qos_text[k], &conf->qos_text[QOS_COMMON], &q->port[k], err) != 0 &&
+		    (place_error(self, prefix[k], err), conf_note(self, err)) != 0)
+			return (int)err->kind;
 	conf->qos = conf->qos_enable ? q : NULL;
 	return 0;
 }
@@ -96,16 +98,17 @@ join_partitions(const struct conf *conf)
 
 /* Without QoS a policy is read, for its mistakes, and not used. */
 static int
-resolve_policy(struct conf *conf, struct fm_error *err)
+resolve_policy(struct conf_private *self, struct fm_error *err)
 {
+	struct conf *conf = self->conf;
 	const struct fm_file *f = &conf->qos_policy_file;
 	const struct qos_policy *p;
 	int rc;
 
 	if (f->path == NULL)
 		return 0;
-	rc = qos_policy_parse(f->path, f->bytes, f->n_bytes, conf->partitions, &p, err);
-	if (rc != 0)
+	rc = qos_policy_parse(f->path, f->bytes, f->n_bytes, conf->partitions, &p, self->all, err);
+	if (rc != 0 || p == NULL)
 		return rc;
 	if (!conf->qos_enable) {
 		log_warn("conf", "qos_policy_file is given, but not used: qos = no");
@@ -118,40 +121,44 @@ resolve_policy(struct conf *conf, struct fm_error *err)
 }
 
 static int
-resolve_routes(struct conf *conf, struct fm_error *err)
+resolve_routes(struct conf_private *self, struct fm_error *err)
 {
+	struct conf *conf = self->conf;
 	const struct fm_file *f = &conf->prefix_routes;
 
 	return f->path == NULL
 	    ? 0
-	    : prefix_routes_parse(f->path, f->bytes, f->n_bytes, &conf->routes, err);
+	    : prefix_routes_parse(f->path, f->bytes, f->n_bytes, &conf->routes, self->all, err);
 }
 
 /* For its mistakes; the store takes it when fmd starts. */
 static int
-check_guid2lid(const struct conf *conf, struct fm_error *err)
+check_guid2lid(struct conf_private *self, struct fm_error *err)
 {
-	const struct fm_file *f = &conf->guid2lid;
+	const struct fm_file *f = &self->conf->guid2lid;
 	struct guid2lid g = { 0 };
-	int rc = f->path == NULL ? 0 : guid2lid_parse(f->path, f->bytes, f->n_bytes, &g, err);
+	int rc =
+	    f->path == NULL ? 0 : guid2lid_parse(f->path, f->bytes, f->n_bytes, &g, self->all, err);
 
 	guid2lid_fini(&g);
 	return rc;
 }
 
 static int
-resolve_port_keys(struct conf *conf, struct fm_error *err)
+resolve_port_keys(struct conf_private *self, struct fm_error *err)
 {
+	struct conf *conf = self->conf;
 	const struct fm_file *f = &conf->guid2mkey;
 
 	return f->path == NULL
 	    ? 0
-	    : guid2mkey_parse(f->path, f->bytes, f->n_bytes, &conf->port_m_keys, err);
+	    : guid2mkey_parse(f->path, f->bytes, f->n_bytes, &conf->port_m_keys, self->all, err);
 }
 
 static int
-resolve_names(struct conf *conf, struct fm_error *err)
+resolve_names(struct conf_private *self, struct fm_error *err)
 {
+	struct conf *conf = self->conf;
 	const struct fm_file *f = &conf->node_name_map;
 
 	return f->path == NULL ? 0
@@ -161,19 +168,15 @@ resolve_names(struct conf *conf, struct fm_error *err)
 int
 conf_resolve_policies(struct conf_private *self, struct fm_error *err)
 {
-	int rc = resolve_partitions(self->conf, err);
+	static int (*const files[])(
+	    struct conf_private *, struct fm_error *) = { resolve_partitions, check_guid2lid,
+		resolve_port_keys, resolve_names, resolve_routes, resolve_qos, resolve_policy };
+	int rc = 0;
 
-	if (rc == 0)
-		rc = check_guid2lid(self->conf, err);
-	if (rc == 0)
-		rc = resolve_port_keys(self->conf, err);
-	if (rc == 0)
-		rc = resolve_names(self->conf, err);
-	if (rc == 0)
-		rc = resolve_routes(self->conf, err);
-	if (rc == 0)
-		rc = resolve_qos(self, err);
-	return rc != 0 ? rc : resolve_policy(self->conf, err);
+	for (size_t i = 0; rc == 0 && i < sizeof(files) / sizeof(*files); i++)
+		if (files[i](self, err) != 0)
+			rc = conf_note(self, err);
+	return rc;
 }
 
 void

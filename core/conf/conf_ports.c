@@ -12,7 +12,7 @@
 #include "lib/error.h"
 
 int
-conf_check_links(const struct conf_private *self, struct fm_error *err)
+conf_check_links(struct conf_private *self, struct fm_error *err)
 {
 	const struct conf *c = self->conf;
 	int64_t speed = c->force_link_speed, ext = c->force_link_speed_ext,
@@ -40,7 +40,8 @@ conf_check_links(const struct conf_private *self, struct fm_error *err)
 			continue;
 		fm_fail(
 		    err, FM_E_CONFIG, "%d is reserved: %s", (int)keys[i].value, keys[i].instead);
-		return conf_blame_own(self, keys[i].key, err);
+		if (conf_note_own(self, keys[i].key, FM_E_CONFIG, err) != 0)
+			return (int)err->kind;
 	}
 	return 0;
 }
@@ -60,7 +61,7 @@ conf_resolve_local_port(struct conf_private *self, struct fm_error *err)
 	    (strncmp(c->transport, "sim:", 4) != 0 || strstr(c->transport, ",local=") != NULL)) {
 		fm_fail(err, FM_E_CONFIG, "transport = %.60s names the port, too: say one of them",
 		    c->transport);
-		return conf_blame_own(self, "guid", err);
+		return conf_note_own(self, "guid", FM_E_CONFIG, err);
 	}
 	spec = fm_arena_alloc(&self->mem, bytes);
 	if (spec == NULL)

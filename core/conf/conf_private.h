@@ -9,6 +9,7 @@
 
 #include "core/conf/conf.h"
 #include "core/nodes/groups.h"
+#include "core/text/mistakes.h"
 #include "lib/arena.h"
 #include "lib/vec.h"
 
@@ -38,6 +39,7 @@ struct conf_private {
 	struct conf *conf;
 	struct engine_set held;
 	const struct engine_set *engines; /* &held */
+	struct mistakes *all;
 	bool peeks; /* only at the daemon's own keys: sections of engines are nobody's yet */
 	struct option_values *own; /* the daemon's keys */
 	FM_VEC(struct instance) instances;
@@ -72,13 +74,16 @@ uint64_t conf_mark_steps(const struct conf *conf, const struct overlay *overlay)
 /* The next word of "a, b", copied, or NULL at the end. */
 char *conf_next_word(struct fm_arena *mem, const char **at);
 /* "fattree:pods, updn" to a chain.  Of one that nobody wrote, a default, engines
- * that are not installed are left out.  FM_E_CONFIG with a sentence without place. */
-int conf_resolve_chain(struct conf_private *self, const char *text, bool written,
+ * that are not installed are left out.  Mistakes are noted, `where` before them. */
+int conf_resolve_chain(struct conf_private *self, const char *text, bool written, const char *where,
     struct chain *chain, struct fm_error *err);
 /* Groups out of their sections, and every "@name" bound to them. */
 int conf_resolve_groups(struct conf_private *self, struct fm_error *err);
-/* Say where a key of the daemon's own was written, before the sentence in err. */
-int conf_blame_own(const struct conf_private *self, const char *key, struct fm_error *err);
+/* Note what is wrong with a key of the daemon's own, unless rc, of who judged it, is 0: where it
+ * was written, and the sentence in err. */
+int conf_note_own(struct conf_private *self, const char *key, int rc, struct fm_error *err);
+/* Keys that are strings of a form. */
+int conf_check_daemon(struct conf_private *self, struct fm_error *err);
 /* Regions out of theirs; the default chain is there. */
 int conf_resolve_regions(struct conf_private *self, struct fm_error *err);
 
@@ -89,17 +94,21 @@ void conf_drop_policies(struct conf *conf);
 /* The transport, where the port is told by its GUID.  FM_E_CONFIG. */
 int conf_resolve_local_port(struct conf_private *self, struct fm_error *err);
 /* Widths and speeds of links that PortInfo has no code for.  FM_E_CONFIG. */
-int conf_check_links(const struct conf_private *self, struct fm_error *err);
+int conf_check_links(struct conf_private *self, struct fm_error *err);
 
 /* Warn of keys that everybody knows, or can read. */
 void conf_warn_keys(const struct conf_private *self);
 
-/* Blank out the sections of a text that is_known() does not know, lines stay. */
-void conf_blank_sections(
-    char *text, bool (*is_known)(const void *arg, const char *word, size_t n), const void *arg);
-/* Read one text (scanned, NUL-terminated) into self; path lives in self->mem. */
+/* A copy of one text in *out without what is wrong in it, each of which is noted (while it
+ * peeks, unknown words are not), for libConfuse to read, line for line the same. */
+struct cfg_opt_t;
+int conf_scan(struct conf_private *self, const char *path, const struct cfg_opt_t *opts,
+    const char *text, size_t n, char **out);
+/* Read one text into self, mistakes noted; path lives in self->mem. */
 int conf_parse_text(
-    struct conf_private *self, const char *path, const char *text, struct fm_error *err);
+    struct conf_private *self, const char *path, const char *text, size_t n, struct fm_error *err);
+/* The mistake in err is noted, and reading goes on: 0; err->kind when it is of another kind. */
+int conf_note(struct conf_private *self, const struct fm_error *err);
 
 /* The same of a text of OpenSM's form.  All its mistakes are told, the first is *err. */
 int conf_parse_opensm(struct conf_private *self, const struct conf_source *source, const char *path,

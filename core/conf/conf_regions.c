@@ -9,6 +9,7 @@
 #include "config.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,16 +31,6 @@ blame(const struct titled *t, const char *key, struct fm_error *err)
 
 	return fm_context(err, "%s:%u: %s %s: %s", at != NULL ? at->file : t->file, line,
 	    t->section->name, t->title, key);
-}
-
-int
-conf_blame_own(const struct conf_private *self, const char *key, struct fm_error *err)
-{
-	const struct option_origin *at = option_values_origin(self->own, key);
-
-	if (at == NULL || at->file == NULL)
-		return fm_context(err, "command line: %s", key);
-	return fm_context(err, "%s:%u: %s", at->file, at->line, key);
 }
 
 /* Names stand in lists, behind @, and in messages. */
@@ -75,11 +66,14 @@ count_titled(const struct conf_private *self, const struct conf_section *section
 	return n;
 }
 
-/* What is to be named is named. */
+/* What is to be named is named, or has been told to be wrong. */
 static int
-check_list(const struct titled *t, size_t n, struct fm_error *err)
+check_list(const struct conf_private *self, const struct titled *t, const char *key, size_t n,
+    struct fm_error *err)
 {
-	if (n > 0)
+	const struct option_origin *at = option_values_origin(t->values, key);
+
+	if (n > 0 || (at != NULL && at->line > 0 && mistakes_count(self->all) > 0))
 		return 0;
 	return fm_fail(err, FM_E_CONFIG, "%s:%u: %s %s names nothing: %s", t->file, t->line,
 	    t->section->name, t->title, t->section->example);
@@ -88,17 +82,18 @@ check_list(const struct titled *t, size_t n, struct fm_error *err)
 /* ------------------------------------------------------------------ groups */
 
 static int
-make_group(const struct titled *t, struct node_group *group, struct fm_error *err)
+make_group(const struct conf_private *self, const struct titled *t, struct node_group *group,
+    struct fm_error *err)
 {
 	int rc = check_name(t, err);
 
+	group->name = t->title;
 	if (rc != 0)
 		return rc;
-	group->name = t->title;
 	group->items = option_values_items(t->values, "members", &group->n);
 	group->file = t->file;
 	group->line = group->n > 0 ? group->items[0].line : t->line;
-	return check_list(t, group->n, err);
+	return check_list(self, t, "members", group->n, err);
 }
 
 int
@@ -112,16 +107,18 @@ conf_resolve_groups(struct conf_private *self, struct fm_error *err)
 	    fm_arena_array(&self->mem, count_titled(self, section) + 1, struct node_group);
 	if (groups->group == NULL)
 		return conf_out_of_memory(err);
+	groups->all = self->all;
 	for (size_t i = 0; rc == 0 && i < self->titled.n; i++)
-		if (self->titled.item[i].section == section)
-			rc = make_group(&self->titled.item[i], &groups->group[groups->n++], err);
+		if (self->titled.item[i].section == section &&
+		    make_group(self, &self->titled.item[i], &groups->group[groups->n++], err) != 0)
+			rc = conf_note(self, err);
 	if (rc == 0)
 		rc = groups_bind(groups, err);
 	for (size_t i = 0; rc == 0 && i < self->titled.n; i++)
 		rc = option_values_bind_groups(self->titled.item[i].values, groups, err);
 	for (size_t i = 0; rc == 0 && i < self->instances.n; i++)
 		rc = option_values_bind_groups(self->instances.item[i].values, groups, err);
-	for (uint32_t i = 0; rc == 0 && i < groups->n; i++)
+	for (uint32_t i = 0; rc == 0 && mistakes_count(self->all) == 0 && i < groups->n; i++)
 		if (!groups->group[i].used)
 			log_warn("conf", "%s:%u: the group %s is named nowhere",
 			    groups->group[i].file, groups->group[i].line, groups->group[i].name);
@@ -136,7 +133,8 @@ make_chain(
     struct conf_private *self, const struct titled *t, struct region *region, struct fm_error *err)
 {
 	const char *text = option_values_text(t->values, "chain");
-	int rc;
+	const struct option_origin *at;
+	char where[240];
 
 	region->chain = self->conf->chain;
 	region->chain_text = self->conf->chain_text;
@@ -150,8 +148,9 @@ make_chain(
 	}
 	region->has_chain = true;
 	region->chain_text = text;
-	rc = conf_resolve_chain(self, text, true, &region->chain, err);
-	return rc == 0 ? 0 : blame(t, "chain", err);
+	at = option_values_origin(t->values, "chain");
+	snprintf(where, sizeof(where), "%.150s:%u: region %s: chain", at->file, at->line, t->title);
+	return conf_resolve_chain(self, text, true, where, &region->chain, err);
 }
 
 /* A region may allow what the others do not, not the other way round. */
@@ -176,6 +175,7 @@ make_region(struct conf_private *self, const struct titled *t, struct region *re
 {
 	int rc = check_name(t, err);
 
+	region->name = t->title;
 	if (rc == 0 && strcmp(t->title, REGION_DEFAULT) == 0)
 		rc = fm_fail(err, FM_E_CONFIG,
 		    "%s:%u: region %s: that is what no region claims, and its chain the one "
@@ -183,11 +183,10 @@ make_region(struct conf_private *self, const struct titled *t, struct region *re
 		    t->file, t->line, t->title);
 	if (rc != 0)
 		return rc;
-	region->name = t->title;
 	members->items = option_values_items(t->values, "switches", &members->n_items);
 	members->file = t->file;
 	members->line = members->n_items > 0 ? members->items[0].line : t->line;
-	rc = check_list(t, members->n_items, err);
+	rc = check_list(self, t, "switches", members->n_items, err);
 	if (rc == 0)
 		rc = make_chain(self, t, region, err);
 	return rc == 0 ? read_loops(t, region, err) : rc;
@@ -215,6 +214,7 @@ make_regions(struct conf_private *self, struct region *region, struct region_mem
 			return fm_fail(err, FM_E_CONFIG, "%s:%u: more than %d regions", t->file,
 			    t->line, REGIONS_MAX - 1);
 		rc = make_region(self, t, &region[set->n_regions], &members[set->n_regions], err);
+		rc = rc != 0 ? conf_note(self, err) : 0;
 		set->n_regions++;
 	}
 	return rc;
@@ -234,7 +234,8 @@ unknown_region(const struct region_set *set, const char *name, struct fm_error *
 	near = suggest_best(&s);
 	return near != NULL
 	    ? fm_fail(err, FM_E_CONFIG, "there is no region %s: did you mean %s?", name, near)
-	    : fm_fail(err, FM_E_CONFIG, "there is no region %s", name);
+	    : fm_fail(err, FM_E_CONFIG,
+		  "there is no region %s: write region \"%s\" { switches = { ... } }", name, name);
 }
 
 static int
@@ -259,15 +260,18 @@ read_order(struct conf_private *self, struct fm_error *err)
 
 	if (order == NULL)
 		return conf_out_of_memory(err);
+	set->order = order;
 	while ((name = conf_next_word(&self->mem, &at)) != NULL) {
-		if ((rc = find_region(set, name, &number, err)) != 0)
-			return rc;
-		for (uint32_t i = 0; i < set->n_order; i++)
+		rc = find_region(set, name, &number, err);
+		for (uint32_t i = 0; rc == 0 && i < set->n_order; i++)
 			if (order[i] == number)
-				return fm_fail(err, FM_E_CONFIG, "%s stands there twice", name);
-		order[set->n_order++] = number;
+				rc = fm_fail(err, FM_E_CONFIG,
+				    "%s stands there twice: once is enough", name);
+		if (rc == 0)
+			order[set->n_order++] = number;
+		else if (conf_note_own(self, "region_order", rc, err) != 0)
+			return (int)err->kind;
 	}
-	set->order = set->n_order > 0 ? order : NULL;
 	return 0;
 }
 
@@ -333,10 +337,9 @@ conf_resolve_regions(struct conf_private *self, struct fm_error *err)
 	atomic_init(set->said, 0);
 	if ((rc = make_regions(self, region, members, err)) != 0)
 		return rc;
-	if (read_order(self, err) != 0)
-		return conf_blame_own(self, "region_order", err);
-	if (read_sls(self, err) != 0)
-		return conf_blame_own(self, "reserved_sls", err);
+	if ((rc = read_order(self, err)) != 0 ||
+	    (rc = conf_note_own(self, "reserved_sls", read_sls(self, err), err)) != 0)
+		return rc;
 	if (set->n_regions > 1 && self->rchain != NULL)
 		return fm_fail(err, FM_E_CONFIG,
 		    "the chain entry \"chains\" routes the whole fabric: it cannot stand beside "

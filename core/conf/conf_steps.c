@@ -66,20 +66,21 @@ read_files(struct conf_private *self, struct fm_error *err)
 	self->rchain = fm_arena_alloc(&self->mem, sizeof(*self->rchain));
 	if (self->rchain == NULL)
 		return conf_out_of_memory(err);
-	return rchain_read(self->rchain, &files, &self->mem, err);
+	return rchain_read(self->rchain, &files, &self->mem, self->all, err);
 }
 
 static int
 resolve_all(struct conf_private *self, struct overlay_step **out, struct fm_error *err)
 {
 	size_t n = self->rchain->steps.n;
-	struct overlay_step *steps = fm_arena_array(&self->mem, n, struct overlay_step);
+	struct overlay_step *steps = fm_arena_array(&self->mem, n + 1, struct overlay_step);
 	int rc = 0;
 
 	if (steps == NULL)
 		return conf_out_of_memory(err);
 	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = resolve_step(self, &self->rchain->steps.item[i], &steps[i], err);
+		if (resolve_step(self, &self->rchain->steps.item[i], &steps[i], err) != 0)
+			rc = conf_note(self, err);
 	*out = steps;
 	return rc;
 }

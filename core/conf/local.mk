@@ -6,18 +6,17 @@ CORE_SOURCES += \
 	core/conf/conf.c \
 	core/conf/conf.h \
 	core/conf/conf_chain.c \
+	core/conf/conf_daemon.c \
 	core/conf/conf_keys.c \
 	core/conf/conf_opensm.c \
 	core/conf/conf_opensm.h \
 	core/conf/conf_parse.c \
-	core/conf/conf_peek.c \
 	core/conf/conf_policies.c \
 	core/conf/conf_ports.c \
 	core/conf/conf_private.h \
 	core/conf/conf_regions.c \
 	core/conf/conf_rows.c \
 	core/conf/conf_scan.c \
-	core/conf/conf_scan.h \
 	core/conf/conf_steps.c \
 	core/conf/describe.c \
 	core/conf/describe.h

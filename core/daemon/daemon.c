@@ -332,7 +332,7 @@ import_lids(struct daemon *d, struct fm_error *err)
 	FM_VEC(struct store_lid) lids = { 0 };
 	struct guid2lid g = { 0 };
 	bool ok = true;
-	int rc = guid2lid_parse(f->path, f->bytes, f->n_bytes, &g, err);
+	int rc = guid2lid_parse(f->path, f->bytes, f->n_bytes, &g, NULL, err);
 
 	if (rc != 0)
 		return rc;
@@ -473,7 +473,7 @@ daemon_init(struct daemon *d, const struct cli *cli, const struct transport_kind
 	d->routed_fd = -1;
 	d->cli = cli;
 	d->transports = transports;
-	rc = cli_load(cli, 0, &d->conf, err);
+	rc = daemon_read_conf(d, 0, &d->conf, err);
 	if (rc != 0)
 		return rc;
 	d->base = event_base_new();

@@ -75,6 +75,10 @@ const char *daemon_dump_dir(const struct daemon *d);
  * it was. */
 int daemon_open_files(const struct conf *c, struct fm_error *err);
 void daemon_apply_conf(struct daemon *d);
+/* Read it; of several mistakes all are logged.  load_ms: as of
+ * cli_load(). */
+int daemon_read_conf(
+    const struct daemon *d, int64_t load_ms, struct conf **conf, struct fm_error *err);
 /* What was read takes effect: no sweep is running. */
 void daemon_take_conf(struct daemon *d, struct conf *fresh);
 /* Read the configuration again; on failure the old one stays, which is told.  While a sweep

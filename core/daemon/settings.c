@@ -8,6 +8,8 @@
  */
 #include "core/daemon/daemon.h"
 #include "core/daemon/dump.h"
+#include "core/text/mistakes.h"
+#include "lib/error.h"
 #include "lib/log.h"
 
 #define RELOAD_MS 1500 /* for engines to be loaded: the loop waits */
@@ -97,6 +99,18 @@ daemon_apply_conf(struct daemon *d)
 	d->ha.sm_key = (uint64_t)d->conf->sm_key;
 }
 
+int
+daemon_read_conf(const struct daemon *d, int64_t load_ms, struct conf **conf, struct fm_error *err)
+{
+	struct mistakes all = { 0 };
+	int rc = cli_load(d->cli, load_ms, &all, conf, err);
+
+	for (size_t i = 0; all.n > 1 && i < all.n; i++)
+		log_err("conf", "%s", all.sentence[i]);
+	mistakes_fini(&all);
+	return rc;
+}
+
 /* What was read takes effect, and the engines that were found with it: no sweep is running. */
 void
 daemon_take_conf(struct daemon *d, struct conf *fresh)
@@ -120,7 +134,7 @@ read_again(struct daemon *d, struct fm_error *err)
 {
 	const struct plan *p = sweeper_plan(d->sweeper);
 	struct conf *fresh;
-	int rc = cli_load(d->cli, RELOAD_MS, &fresh, err);
+	int rc = daemon_read_conf(d, RELOAD_MS, &fresh, err);
 
 	if (rc != 0)
 		return rc;

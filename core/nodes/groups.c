@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/text/mistakes.h"
 #include "core/text/suggest.h"
 #include "lib/error.h"
 
@@ -62,7 +63,10 @@ groups_bind_items(const struct node_groups *groups, struct node_item *items, siz
 		group = find_group(groups, items[i].name);
 		if (group == NULL) {
 			unknown_group(groups, items[i].name, err);
-			return blame(&items[i], what, err);
+			blame(&items[i], what, err);
+			if (mistakes_note(groups->all, err) != 0)
+				return (int)err->kind;
+			continue;
 		}
 		group->used = true;
 		items[i].group = group;
@@ -117,8 +121,11 @@ visit(struct node_group **way, uint32_t depth, struct fm_error *err)
 
 		if (item->group == NULL)
 			continue;
-		if ((rc = check_step(item, way, depth, err)) != 0)
-			return rc;
+		if (check_step(item, way, depth, err) != 0) {
+			if ((rc = mistakes_note(group->of->all, err)) != 0)
+				return rc;
+			continue;
+		}
 		way[depth] = &item->group->of->group[item->group->number];
 		if (way[depth]->visited == UNSEEN)
 			rc = visit(way, depth + 1, err);

@@ -32,6 +32,8 @@ struct node_group {
 struct node_groups {
 	struct node_group *group; /* [n] */
 	uint32_t n;
+	struct mistakes
+	    *all; /* gathers what is wrong while they are bound; NULL: the first ends it */
 };
 
 /* Point the items at the groups they name.  FM_E_CONFIG with "FILE:LINE: what:

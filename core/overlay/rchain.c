@@ -55,10 +55,11 @@ read_group_name(struct rchain_reading *r, const struct block *b, int k, uint32_t
 		return conf_fail_at(
 		    r->err, r->path, b->line, "this topology has no %s", topology_keys[k]);
 	*group = rchain_find_group(r->rc, b->value[k]);
-	return *group != FM_NONE
-	    ? 0
-	    : conf_fail_at(r->err, r->path, b->value_line[k], "%s: there is no port-group %.60s",
-		  topology_keys[k], b->value[k]);
+	return *group != FM_NONE ? 0
+				 : conf_fail_at(r->err, r->path, b->value_line[k],
+				       "%s: there is no port-group %.60s: "
+				       "pgrp_policy_file has them",
+				       topology_keys[k], b->value[k]);
 }
 
 static uint32_t
@@ -86,11 +87,12 @@ read_topology(struct rchain_reading *r, const struct block *b)
 }
 
 static int
-read_topologies(struct rchain *chain, const struct fm_file *file, struct fm_error *err)
+read_topologies(
+    struct rchain *chain, const struct fm_file *file, struct mistakes *all, struct fm_error *err)
 {
 	struct rchain_topology whole = { .switches = rchain_find_group(chain, "ALL_SWITCHES"),
 		.hosts = rchain_find_group(chain, "ALL_CAS") };
-	struct rchain_reading r = { chain, file->path, err };
+	struct rchain_reading r = { chain, file->path, all, err };
 	struct block b;
 	struct blocks t;
 	int rc;
@@ -99,9 +101,9 @@ read_topologies(struct rchain *chain, const struct fm_file *file, struct fm_erro
 		return rchain_no_memory(err);
 	if (file->path == NULL)
 		return 0;
-	blocks_init(&t, file->path, file->bytes, file->n_bytes, chain->mem, err);
+	blocks_init(&t, file->path, file->bytes, file->n_bytes, chain->mem, all, err);
 	while ((rc = blocks_read(&t, &topology_form, &b)) > 0)
-		if ((rc = read_topology(&r, &b)) != 0)
+		if (read_topology(&r, &b) != 0 && (rc = mistakes_note(all, err)) != 0)
 			return rc;
 	return rc;
 }
@@ -126,7 +128,8 @@ read_step(struct rchain_reading *r, const struct block *b)
 	int rc = read_number(r, &step_form, b, STEP_ID, 1, ID_MAX, &s.id);
 
 	if (rc == 0 && s.engine == NULL)
-		rc = conf_fail_at(r->err, r->path, b->line, "this unicast-step has no engine");
+		rc = conf_fail_at(r->err, r->path, b->line,
+		    "this unicast-step has no engine: engine: updn is right");
 	if (rc == 0 && b->value[STEP_TOPOLOGY] != NULL)
 		rc = read_number(r, &step_form, b, STEP_TOPOLOGY, 0, ID_MAX, &topology);
 	if (rc == 0 && b->value[STEP_FALLBACK] != NULL)
@@ -210,9 +213,11 @@ settle_fallbacks(struct rchain *rc)
 }
 
 static int
-read_steps(struct rchain *chain, const struct fm_file *file, struct fm_error *err)
+read_steps(
+    struct rchain *chain, const struct fm_file *file, struct mistakes *all, struct fm_error *err)
 {
-	struct rchain_reading r = { chain, file->path, err };
+	struct rchain_reading r = { chain, file->path, all, err };
+	size_t before = mistakes_count(all);
 	const struct rchain_step *first;
 	struct block b;
 	struct blocks t;
@@ -220,15 +225,15 @@ read_steps(struct rchain *chain, const struct fm_file *file, struct fm_error *er
 
 	if (file->path == NULL)
 		return 0;
-	blocks_init(&t, file->path, file->bytes, file->n_bytes, chain->mem, err);
+	blocks_init(&t, file->path, file->bytes, file->n_bytes, chain->mem, all, err);
 	while ((rc = blocks_read(&t, &step_form, &b)) > 0)
-		if ((rc = read_step(&r, &b)) != 0)
+		if (read_step(&r, &b) != 0 && (rc = mistakes_note(all, err)) != 0)
 			return rc;
-	if (rc < 0)
+	if (rc < 0 || mistakes_count(all) > before)
 		return rc;
 	if (chain->steps.n == 0)
 		return conf_fail_at(err, file->path, t.lines.line > 0 ? t.lines.line : 1,
-		    "there is no unicast-step");
+		    "there is no unicast-step: one of id: 1 with an engine is needed");
 	qsort(chain->steps.item, chain->steps.n, sizeof(*chain->steps.item), by_id);
 	settle_fallbacks(chain);
 	first = &chain->steps.item[0];
@@ -242,16 +247,17 @@ read_steps(struct rchain *chain, const struct fm_file *file, struct fm_error *er
 
 int
 rchain_read(struct rchain *chain, const struct rchain_files *files, struct fm_arena *mem,
-    struct fm_error *err)
+    struct mistakes *all, struct fm_error *err)
 {
+	size_t before = mistakes_count(all);
 	int rc;
 
 	*chain = (struct rchain){ .path = files->steps.path, .mem = mem };
-	rc = rchain_read_groups(chain, &files->groups, err);
-	if (rc == 0)
-		rc = read_topologies(chain, &files->topologies, err);
-	if (rc == 0)
-		rc = read_steps(chain, &files->steps, err);
+	rc = rchain_read_groups(chain, &files->groups, all, err);
+	if (rc == 0 && mistakes_count(all) == before)
+		rc = read_topologies(chain, &files->topologies, all, err);
+	if (rc == 0 && mistakes_count(all) == before)
+		rc = read_steps(chain, &files->steps, all, err);
 	return rc;
 }
 

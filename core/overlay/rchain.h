@@ -18,6 +18,7 @@
 #include "lib/arena.h"
 #include "lib/vec.h"
 
+struct mistakes;
 struct snapshot;
 struct rchain_group; /* rchain_groups.c */
 
@@ -49,11 +50,12 @@ struct rchain_files {
 	struct fm_file groups, topologies, steps; /* path NULL: none of these */
 };
 
-/* FM_E_CONFIG: "FILE:LINE: sentence".  Steps that the original ignores (a fallback
+/* FM_E_CONFIG: "FILE:LINE: sentence"; where `all` gathers them, mistakes are noted, and a file
+ * that builds on one with mistakes is not read.  Steps that the original ignores (a fallback
  * of an unknown step, or of a fallback) are left out with a warning.  Everything
  * lives in mem, except what rchain_fini() lets go (after failure too). */
 int rchain_read(struct rchain *rc, const struct rchain_files *files, struct fm_arena *mem,
-    struct fm_error *err);
+    struct mistakes *all, struct fm_error *err);
 void rchain_fini(struct rchain *rc);
 
 /* The members of a topology in this fabric: bitsets [n_switches] and [n_ends],

@@ -366,22 +366,27 @@ predefine(struct rchain *rc, struct fm_error *err)
 }
 
 int
-rchain_read_groups(struct rchain *chain, const struct fm_file *file, struct fm_error *err)
+rchain_read_groups(
+    struct rchain *chain, const struct fm_file *file, struct mistakes *all, struct fm_error *err)
 {
-	struct rchain_reading r = { chain, file->path, err };
+	struct rchain_reading r = { chain, file->path, all, err };
+	size_t before = mistakes_count(all);
 	struct block b;
 	struct blocks t;
 	int rc = predefine(chain, err);
 
 	if (rc != 0 || file->path == NULL)
 		return rc;
-	blocks_init(&t, file->path, file->bytes, file->n_bytes, chain->mem, err);
+	blocks_init(&t, file->path, file->bytes, file->n_bytes, chain->mem, all, err);
 	while ((rc = blocks_read(&t, &form, &b)) > 0)
-		if ((rc = read_group(&r, &b)) != 0)
+		if (read_group(&r, &b) != 0 && (rc = mistakes_note(all, err)) != 0)
 			return rc;
+	if (mistakes_count(all) > before) /* of what is half read no parts can be told */
+		return rc;
 	for (size_t i = 0; rc == 0 && i < chain->groups.n; i++)
-		if (rchain_has_parts(&chain->groups.item[i]))
-			rc = link_parts(&r, &chain->groups.item[i]);
+		if (rchain_has_parts(&chain->groups.item[i]) &&
+		    link_parts(&r, &chain->groups.item[i]) != 0)
+			rc = mistakes_note(all, err);
 	for (size_t i = 0; rc == 0 && i < chain->groups.n; i++)
 		rc = check_nesting(&r, &chain->groups.item[i], 1);
 	return rc;

@@ -7,6 +7,7 @@
 #define CORE_OVERLAY_RCHAIN_GROUPS_H
 
 #include "core/overlay/rchain.h"
+#include "core/text/mistakes.h"
 #include "core/text/regexp.h"
 #include "lib/error.h"
 
@@ -26,6 +27,7 @@ enum rchain_rule {
 struct rchain_reading {
 	struct rchain *rc;
 	const char *path;
+	struct mistakes *all; /* NULL: the first one ends it */
 	struct fm_error *err;
 };
 
@@ -72,7 +74,8 @@ rchain_has_parts(const struct rchain_group *g)
 	return g->rule == RULE_UNION || g->rule == RULE_SUBTRACT;
 }
 
-int rchain_read_groups(struct rchain *rc, const struct fm_file *file, struct fm_error *err);
+int rchain_read_groups(
+    struct rchain *rc, const struct fm_file *file, struct mistakes *all, struct fm_error *err);
 /* A group's number, or FM_NONE. */
 uint32_t rchain_find_group(const struct rchain *rc, const char *name);
 int rchain_group_members(const struct rchain *rc, uint32_t group, const struct snapshot *snap,

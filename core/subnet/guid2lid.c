@@ -18,6 +18,7 @@ struct scan {
 	struct fm_lines in;
 	uint32_t *lid_line; /* [LID_UNICAST_MAX + 1] line that gives the LID, 0 = none */
 	FM_VEC(struct guid2lid_entry) found;
+	struct mistakes *all;
 	struct fm_error *err;
 };
 
@@ -59,7 +60,7 @@ keep(struct scan *s, uint64_t guid, uint64_t min, uint64_t max)
 		if (s->lid_line[lid] != 0)
 			return fm_fail(s->err, FM_E_CONFIG,
 			    "%.100s:%" PRIu32 ": LID 0x%" PRIx64
-			    " is given twice, first in line %" PRIu32,
+			    " is given twice, first in line %" PRIu32 ": keep one of them",
 			    s->name, s->in.line, lid, s->lid_line[lid]);
 		s->lid_line[lid] = s->in.line;
 	}
@@ -83,8 +84,10 @@ scan_line(struct scan *s)
 		return rc;
 	if (!fm_line_is_over(&s->in))
 		return fm_fail(s->err, FM_E_CONFIG,
-		    "%.100s:%" PRIu32 ": more than a GUID and two LIDs on the line", s->name,
-		    s->in.line);
+		    "%.100s:%" PRIu32
+		    ": more than a GUID and two LIDs on the line: 0x0002c90200210b0d 0x0004 "
+		    "0x0007 is right",
+		    s->name, s->in.line);
 	return keep(s, guid, min, max);
 }
 
@@ -103,12 +106,16 @@ sort_entries(struct scan *s)
 
 	if (s->found.n > 0)
 		qsort(e, s->found.n, sizeof(*e), by_guid);
-	for (size_t i = 1; i < s->found.n; i++)
-		if (e[i].guid == e[i - 1].guid)
-			return fm_fail(s->err, FM_E_CONFIG,
-			    "%.100s: port 0x%016" PRIx64 " is given twice, in lines %" PRIu32
-			    " and %" PRIu32,
-			    s->name, e[i].guid, s->lid_line[e[i - 1].lid], s->lid_line[e[i].lid]);
+	for (size_t i = 1; i < s->found.n; i++) {
+		if (e[i].guid != e[i - 1].guid)
+			continue;
+		fm_fail(s->err, FM_E_CONFIG,
+		    "%.100s:%" PRIu32 ": port 0x%016" PRIx64 " is given twice, in line %" PRIu32
+		    " too: keep one of them",
+		    s->name, s->lid_line[e[i].lid], e[i].guid, s->lid_line[e[i - 1].lid]);
+		if (mistakes_note(s->all, s->err) != 0)
+			return FM_E_CONFIG;
+	}
 	return 0;
 }
 
@@ -119,15 +126,16 @@ scan_text(struct scan *s, const char *text, size_t n_bytes)
 
 	s->in = fm_lines(text, n_bytes);
 	while (rc == 0 && fm_next_line(&s->in))
-		rc = scan_line(s);
+		if (scan_line(s) != 0)
+			rc = mistakes_note(s->all, s->err);
 	return rc != 0 ? rc : sort_entries(s);
 }
 
 int
-guid2lid_parse(
-    const char *name, const char *text, size_t n_bytes, struct guid2lid *out, struct fm_error *err)
+guid2lid_parse(const char *name, const char *text, size_t n_bytes, struct guid2lid *out,
+    struct mistakes *all, struct fm_error *err)
 {
-	struct scan s = { .name = name, .err = err };
+	struct scan s = { .name = name, .all = all, .err = err };
 	FM_VEC(uint32_t) lid_line = { 0 };
 	int rc;
 
@@ -220,15 +228,16 @@ sort_keys(const char *name, struct guid2mkey *g, struct fm_error *err)
 }
 
 int
-guid2mkey_parse(
-    const char *name, const char *text, size_t n_bytes, struct guid2mkey *out, struct fm_error *err)
+guid2mkey_parse(const char *name, const char *text, size_t n_bytes, struct guid2mkey *out,
+    struct mistakes *all, struct fm_error *err)
 {
 	struct fm_lines in = fm_lines(text, n_bytes);
 	int rc = 0;
 
 	*out = (struct guid2mkey){ 0 };
 	while (rc == 0 && fm_next_line(&in))
-		rc = scan_key(name, &in, out, err);
+		if (scan_key(name, &in, out, err) != 0)
+			rc = mistakes_note(all, err);
 	if (rc == 0)
 		rc = sort_keys(name, out, err);
 	if (rc != 0)

@@ -17,6 +17,7 @@
 
 #include <fmd/error.h>
 
+#include "core/text/mistakes.h"
 #include "lib/vec.h"
 
 struct guid2lid_entry {
@@ -30,10 +31,10 @@ struct guid2lid {
 };
 
 /* All or nothing: FM_E_CONFIG with file and line for a line that is not of
- * the format, a range that no LMC gives, a GUID or a LID given twice.
- * O(n log n + 48K). */
-int guid2lid_parse(
-    const char *name, const char *text, size_t n_bytes, struct guid2lid *out, struct fm_error *err);
+ * the format, a range that no LMC gives, a GUID or a LID given twice; where `all`
+ * gathers them, such lines are noted and left out.  O(n log n + 48K). */
+int guid2lid_parse(const char *name, const char *text, size_t n_bytes, struct guid2lid *out,
+    struct mistakes *all, struct fm_error *err);
 void guid2lid_fini(struct guid2lid *g);
 /* A line of such a file, as OpenSM writes it. */
 void guid2lid_write(const struct guid2lid_entry *e, FILE *out);
@@ -54,7 +55,7 @@ struct guid2mkey {
 
 /* All or nothing, as guid2lid_parse(); ports whose key is 0 are left out.  O(n log n). */
 int guid2mkey_parse(const char *name, const char *text, size_t n_bytes, struct guid2mkey *out,
-    struct fm_error *err);
+    struct mistakes *all, struct fm_error *err);
 void guid2mkey_fini(struct guid2mkey *g);
 /* The key of a port, 0: not known.  O(log n). */
 uint64_t guid2mkey_find(const struct guid2mkey *g, uint64_t guid);

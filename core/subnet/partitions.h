@@ -56,12 +56,15 @@ struct part_options {
 	bool qos;	/* without QoS every SL is 0 */
 };
 
+struct mistakes;
 struct partitions;
 
 /* Read a partitions.conf; path is for messages.  FM_E_CONFIG with "FILE:LINE: ..." and
- * what would be right; *out gets one reference and is written only on success. */
+ * what would be right; *out gets one reference and is written only on success.  Where `all`
+ * gathers mistakes, they are noted and left out. */
 int partitions_parse(const char *path, const char *bytes, size_t n_bytes,
-    const struct part_options *o, const struct partitions **out, struct fm_error *err);
+    const struct part_options *o, const struct partitions **out, struct mistakes *all,
+    struct fm_error *err);
 /* What holds without a file: everybody is full member of the default partition. */
 int partitions_default(
     const struct part_options *o, const struct partitions **out, struct fm_error *err);

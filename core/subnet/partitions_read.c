@@ -121,7 +121,8 @@ read_body(struct part_reader *r, char *text)
 		word = part_split_value(word, &value);
 		if (strcmp(word, "mgid") == 0)
 			return part_read_group(r, value, text);
-		rc = read_port(r, word, value);
+		if (read_port(r, word, value) != 0)
+			rc = conf_note_bad(&r->at);
 	}
 	return rc;
 }
@@ -244,7 +245,8 @@ read_head(struct part_reader *r, char *text)
 	r->member = PART_LIMITED;
 	while (rc == 0 && (word = conf_next_item(&text)) != NULL) {
 		word = part_split_value(word, &value);
-		rc = read_head_flag(r, word, value);
+		if (read_head_flag(r, word, value) != 0)
+			rc = conf_note_bad(&r->at);
 	}
 	if (rc != 0 || (rc = read_name(r, first, &def)) != 0)
 		return rc;
@@ -291,9 +293,12 @@ read_line(struct part_reader *r, char *line)
 
 	while (rc == 0 && line != NULL) {
 		piece = strsep(&line, ";");
-		rc = read_piece(r, piece);
+		if (!r->skips && read_piece(r, piece) != 0) {
+			rc = conf_note_bad(&r->at);
+			r->skips = !r->open;
+		}
 		if (line != NULL)
-			r->open = false;
+			r->open = r->skips = false;
 	}
 	return rc;
 }
@@ -336,9 +341,9 @@ finish(struct part_reader *r, int rc, const struct partitions **out)
 
 int
 partitions_parse(const char *path, const char *bytes, size_t n_bytes, const struct part_options *o,
-    const struct partitions **out, struct fm_error *err)
+    const struct partitions **out, struct mistakes *all, struct fm_error *err)
 {
-	struct part_reader r = { .at = { .path = path, .err = err },
+	struct part_reader r = { .at = { .path = path, .err = err, .all = all },
 		.options = o,
 		.p = partitions_new(o, PART_LIMITED) };
 

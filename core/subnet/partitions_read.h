@@ -23,6 +23,7 @@ struct part_reader {
 	uint32_t seq; /* of the last rule */
 	/* the definition that is open */
 	bool open;
+	bool skips; /* its head was wrong: up to its end */
 	unsigned open_line;
 	uint32_t def;
 	struct part_group_flags flags;

@@ -58,8 +58,10 @@ scan_line(struct scan *s, struct prefix_routes *routes)
 		return rc;
 	if (!fm_line_is_over(&s->in) && *s->in.at != '#')
 		return fm_fail(s->err, FM_E_CONFIG,
-		    "%.100s:%" PRIu32 ": more than a prefix and a GUID on the line", s->path,
-		    s->in.line);
+		    "%.100s:%" PRIu32
+		    ": more than a prefix and a GUID on the line: 0xfec0000000000001 "
+		    "0x0002c902000a1b2c is right",
+		    s->path, s->in.line);
 	if (!fm_vec_push(routes, r))
 		return fm_fail(
 		    s->err, FM_E_RESOURCE, "out of memory while reading %.100s", s->path);
@@ -68,14 +70,15 @@ scan_line(struct scan *s, struct prefix_routes *routes)
 
 int
 prefix_routes_parse(const char *path, const char *bytes, size_t n_bytes,
-    struct prefix_routes *routes, struct fm_error *err)
+    struct prefix_routes *routes, struct mistakes *all, struct fm_error *err)
 {
 	struct scan s = { .path = path, .in = fm_lines(bytes, n_bytes), .err = err };
 	int rc = 0;
 
 	*routes = (struct prefix_routes){ 0 };
 	while (rc == 0 && fm_next_line(&s.in))
-		rc = scan_line(&s, routes);
+		if (scan_line(&s, routes) != 0)
+			rc = mistakes_note(all, err);
 	if (rc != 0)
 		fm_vec_fini(routes);
 	return rc;

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/text/mistakes.h"
 #include "lib/error.h"
 
 /* GIDs of other subnets with this prefix leave by the router port of this GUID. */
@@ -29,8 +30,9 @@ struct prefix_routes {
 	size_t n, room;
 }; /* as FM_VEC: fm_vec_fini() */
 
-/* FM_E_CONFIG with "FILE:LINE: ..." and what would be right; routes are then empty. */
+/* FM_E_CONFIG with "FILE:LINE: ..." and what would be right; routes are then empty.  Where
+ * `all` gathers mistakes, lines with one are noted and left out. */
 int prefix_routes_parse(const char *path, const char *bytes, size_t n_bytes,
-    struct prefix_routes *routes, struct fm_error *err);
+    struct prefix_routes *routes, struct mistakes *all, struct fm_error *err);
 
 #endif

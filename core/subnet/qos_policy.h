@@ -53,9 +53,11 @@ struct qos_query {
 };
 
 /* Read a policy file; the names of partitions come from parts.  FM_E_CONFIG with
- * "FILE:LINE: ..." and what would be right; *out gets one reference. */
+ * "FILE:LINE: ..." and what would be right; *out gets one reference.  Where `all` gathers
+ * mistakes, they are noted: 0 and *out NULL. */
 int qos_policy_parse(const char *path, const char *bytes, size_t n_bytes,
-    const struct partitions *parts, const struct qos_policy **out, struct fm_error *err);
+    const struct partitions *parts, const struct qos_policy **out, struct mistakes *all,
+    struct fm_error *err);
 const struct qos_policy *qos_policy_get(const struct qos_policy *p); /* NULL is fine */
 void qos_policy_put(const struct qos_policy *p);		     /* NULL is fine */
 

@@ -317,16 +317,16 @@ read_block(struct policy_reader *r, const struct policy_section *s)
 	if ((rc = s->begin(r)) != 0)
 		return rc;
 	while ((rc = blocks_next(&r->text, &form, &row, &value)) > 0)
-		if ((rc = s->entries[row].take(r, value)) != 0)
+		if (s->entries[row].take(r, value) != 0 && (rc = conf_note_bad(&r->text.at)) != 0)
 			return rc;
-	return rc == 0 ? s->end(r) : rc;
+	return rc == 0 && s->end(r) != 0 ? conf_note_bad(&r->text.at) : rc;
 }
 
 static int
 read_line(struct policy_reader *r, const struct policy_section *s, char *line)
 {
 	if (s->take_line != NULL)
-		return s->take_line(r, line);
+		return s->take_line(r, line) != 0 ? conf_note_bad(&r->text.at) : 0;
 	if (strcasecmp(line, s->block) != 0)
 		return conf_bad(
 		    &r->text.at, "\"%.50s\" is neither %s nor end-%s", line, s->block, s->word);
@@ -381,8 +381,15 @@ resolve_groups(struct policy_reader *r)
 		uint32_t group = policy_find_group(r->p, w->name);
 
 		r->text.at.line = w->line;
-		if (group == UINT32_MAX || *w->name == '\0')
-			return conf_bad(&r->text.at, "no port-group is named \"%.40s\"", w->name);
+		if (group == UINT32_MAX || *w->name == '\0') {
+			conf_bad(&r->text.at,
+			    "no port-group is named \"%.40s\": write one in the "
+			    "section port-groups",
+			    w->name);
+			if (conf_note_bad(&r->text.at) != 0)
+				return FM_E_CONFIG;
+			continue;
+		}
 		if (w->is_source ? !fm_vec_push(&rule->sources, group)
 				 : !fm_vec_push(&rule->dests, group))
 			return conf_no_memory(&r->text.at);
@@ -397,19 +404,25 @@ resolve_levels(struct policy_reader *r)
 
 	if (p->standard == UINT32_MAX)
 		p->standard = p->simple;
-	if (p->standard == UINT32_MAX)
-		return fm_fail(r->text.at.err, FM_E_CONFIG,
-		    "%.100s: a level is lacking for whatever no rule matches: a qos-level of the "
-		    "name DEFAULT, or \"default : 0\" in qos-ulps",
-		    r->text.at.path);
+	if (p->standard == UINT32_MAX) {
+		r->text.at.line = r->text.lines.line > 0 ? r->text.lines.line : 1;
+		return conf_bad(&r->text.at,
+		    "a level is lacking for whatever no rule matches: a qos-level of the "
+		    "name DEFAULT, or \"default : 0\" in qos-ulps");
+	}
 	for (size_t i = 0; i < p->rules.n; i++) {
 		struct qos_rule *rule = &p->rules.item[i];
 
-		rule->level = find_level(p, rule->level_name);
+		rule->level = rule->level_name != NULL ? find_level(p, rule->level_name) : 0;
 		r->text.at.line = rule->level_line;
-		if (rule->level == UINT32_MAX)
-			return conf_bad(
-			    &r->text.at, "no qos-level is named \"%.40s\"", rule->level_name);
+		if (rule->level != UINT32_MAX)
+			continue;
+		conf_bad(&r->text.at,
+		    "no qos-level is named \"%.40s\": write one in the section "
+		    "qos-levels",
+		    rule->level_name);
+		if (conf_note_bad(&r->text.at) != 0)
+			return FM_E_CONFIG;
 	}
 	for (size_t i = 0; i < p->levels.n; i++) {
 		p->levels.item[i].pkeys = p->level_pkeys.item[i].of.item;
@@ -420,14 +433,16 @@ resolve_levels(struct policy_reader *r)
 
 int
 qos_policy_parse(const char *path, const char *bytes, size_t n_bytes,
-    const struct partitions *parts, const struct qos_policy **out, struct fm_error *err)
+    const struct partitions *parts, const struct qos_policy **out, struct mistakes *all,
+    struct fm_error *err)
 {
 	struct policy_reader r = { .parts = parts };
+	size_t before = mistakes_count(all);
 	struct fm_arena lines;
 	int rc;
 
 	fm_arena_init(&lines, SIZE_MAX);
-	blocks_init(&r.text, path, bytes, n_bytes, &lines, err);
+	blocks_init(&r.text, path, bytes, n_bytes, &lines, all, err);
 	r.p = calloc(1, sizeof(*r.p));
 	if (r.p == NULL)
 		return conf_no_memory(&r.text.at);
@@ -439,9 +454,9 @@ qos_policy_parse(const char *path, const char *bytes, size_t n_bytes,
 	if (rc == 0 && (rc = resolve_groups(&r)) == 0)
 		rc = resolve_levels(&r);
 	fm_vec_fini(&r.wanted);
-	if (rc != 0)
+	if (rc == 0)
+		*out = mistakes_count(all) == before ? r.p : NULL;
+	if (rc != 0 || *out == NULL)
 		qos_policy_put(r.p);
-	else
-		*out = r.p;
 	return rc;
 }

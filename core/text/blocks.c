@@ -13,9 +13,9 @@
 
 void
 blocks_init(struct blocks *b, const char *path, const char *bytes, size_t n_bytes,
-    struct fm_arena *mem, struct fm_error *err)
+    struct fm_arena *mem, struct mistakes *all, struct fm_error *err)
 {
-	*b = (struct blocks){ .at = { .path = path, .err = err }, .mem = mem };
+	*b = (struct blocks){ .at = { .path = path, .err = err, .all = all }, .mem = mem };
 	conf_lines_init(&b->lines, bytes, n_bytes);
 }
 
@@ -68,7 +68,7 @@ unknown_key(const struct blocks *b, const struct block_form *form, const char *k
 	return conf_bad(&b->at, "unknown key %.40s: a %s has %s", key, form->word, list);
 }
 
-/* A line of a block to its parts; FM_E_CONFIG. */
+/* A line of a block, with a colon, to its parts; FM_E_CONFIG. */
 static int
 split(
     const struct blocks *b, const struct block_form *form, char *line, unsigned *row, char **value)
@@ -76,11 +76,6 @@ split(
 	char *colon = strchr(line, ':'), *key;
 	unsigned i = 0;
 
-	if (colon == NULL)
-		return conf_bad(&b->at,
-		    "\"%.60s\" is neither \"key: value\" nor end-%s, which the block of line %u "
-		    "lacks",
-		    line, form->word, b->begun);
 	*colon = '\0';
 	key = conf_trim(line);
 	*value = conf_trim(colon + 1);
@@ -98,16 +93,22 @@ int
 blocks_next(struct blocks *b, const struct block_form *form, unsigned *row, char **value)
 {
 	char *line;
-	int rc = blocks_line(b, &line);
+	int rc;
 
-	if (rc < 0)
-		return rc;
-	if (rc == 0)
-		return blocks_lack_end(b, form->word, b->begun);
-	if (blocks_is_end(line, form->word))
-		return 0;
-	rc = split(b, form, line, row, value);
-	return rc == 0 ? 1 : rc;
+	while ((rc = blocks_line(b, &line)) > 0) {
+		if (blocks_is_end(line, form->word))
+			return 0;
+		if (strchr(line, ':') == NULL)
+			return conf_bad(&b->at,
+			    "\"%.60s\" is neither \"key: value\" nor end-%s, which the block of "
+			    "line %u lacks",
+			    line, form->word, b->begun);
+		if (split(b, form, line, row, value) == 0)
+			return 1;
+		if ((rc = conf_note_bad(&b->at)) != 0)
+			return rc;
+	}
+	return rc < 0 ? rc : blocks_lack_end(b, form->word, b->begun);
 }
 
 /* ------------------------------------------------------------- whole blocks */
@@ -153,15 +154,24 @@ blocks_read(struct blocks *b, const struct block_form *form, struct block *out)
 
 	if (rc <= 0)
 		return rc;
-	if (strcasecmp(value, form->word) != 0)
-		return conf_bad(
+	if (strcasecmp(value, form->word) != 0) {
+		conf_bad(
 		    &b->at, "\"%.60s\" stands outside a block: %s begins one", value, form->word);
+		if ((rc = conf_note_bad(&b->at)) != 0)
+			return rc;
+	}
+	while (strcasecmp(value, form->word) != 0)
+		if ((rc = blocks_line(b, &value)) <= 0)
+			return rc;
 	*out = (struct block){ .line = b->at.line };
 	b->begun = out->line;
 	while ((rc = blocks_next(b, form, &row, &value)) > 0) {
-		if (out->value[row] != NULL)
-			return conf_bad(&b->at, "%s is given twice, first in line %u",
+		if (out->value[row] != NULL) {
+			conf_bad(&b->at, "%s is given twice, first in line %u: keep one of them",
 			    block_key(form, row), out->value_line[row]);
+			if ((rc = conf_note_bad(&b->at)) != 0)
+				return rc;
+		}
 		out->value_line[row] = b->at.line;
 		if ((rc = read_on(b, &value)) != 0)
 			return rc;

@@ -37,7 +37,7 @@ struct block_form {
 const char *block_key(const struct block_form *form, unsigned row);
 
 void blocks_init(struct blocks *b, const char *path, const char *bytes, size_t n_bytes,
-    struct fm_arena *mem, struct fm_error *err);
+    struct fm_arena *mem, struct mistakes *all, struct fm_error *err);
 /* The next line that holds something: 1, 0 at the end of the file, FM_E_RESOURCE. */
 int blocks_line(struct blocks *b, char **line);
 /* Does the line end what began with this word? */

@@ -7,6 +7,8 @@ CORE_SOURCES += \
 	core/text/files.h \
 	core/text/json_text.c \
 	core/text/json_text.h \
+	core/text/mistakes.c \
+	core/text/mistakes.h \
 	core/text/name_ranges.c \
 	core/text/name_ranges.h \
 	core/text/number.c \

@@ -139,6 +139,12 @@ conf_bad(const struct conf_place *at, const char *fmt, ...)
 }
 
 int
+conf_note_bad(const struct conf_place *at)
+{
+	return mistakes_note(at->all, at->err);
+}
+
+int
 conf_no_memory(const struct conf_place *at)
 {
 	return fm_fail(at->err, FM_E_RESOURCE, "%s: out of memory", at->path);

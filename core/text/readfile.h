@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/text/mistakes.h"
 #include "lib/arena.h"
 #include "lib/error.h"
 
@@ -34,10 +35,13 @@ struct conf_place {
 	const char *path;
 	unsigned line; /* from 1 */
 	struct fm_error *err;
+	struct mistakes *all; /* NULL: the first one ends it */
 };
 /* FM_E_CONFIG: "FILE:LINE: sentence". */
 int conf_bad(const struct conf_place *at, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* What at->err tells is noted, and reading goes on: 0; else its kind. */
+int conf_note_bad(const struct conf_place *at);
 /* FM_E_RESOURCE: "FILE: out of memory". */
 int conf_no_memory(const struct conf_place *at);
 /* FM_E_CONFIG: "FILE:LINE: sentence". */

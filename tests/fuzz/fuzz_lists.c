@@ -21,7 +21,7 @@ read_guid2mkey(const char *text, size_t size)
 	struct fm_error err = { 0 };
 	struct guid2mkey g;
 
-	if (guid2mkey_parse("f", text, size, &g, &err) != 0)
+	if (guid2mkey_parse("f", text, size, &g, NULL, &err) != 0)
 		return;
 	must(g.n_kinds <= GUID2MKEY_KINDS);
 	for (size_t i = 0; i < g.entries.n; i++)
@@ -38,7 +38,7 @@ read_guid2lid(const char *text, size_t size)
 	struct fm_error err = { 0 };
 
 	memset(taken, 0, sizeof(taken));
-	if (guid2lid_parse("f", text, size, &g, &err) != 0)
+	if (guid2lid_parse("f", text, size, &g, NULL, &err) != 0)
 		must(err.kind == FM_E_CONFIG && strncmp(err.msg, "f:", 2) == 0);
 	for (size_t i = 0; i < g.entries.n; i++) {
 		const struct guid2lid_entry *e = &g.entries.item[i];
@@ -57,7 +57,7 @@ read_prefix_routes(const char *text, size_t size)
 	struct prefix_routes routes = { 0 };
 	struct fm_error err = { 0 };
 
-	if (prefix_routes_parse("f", text, size, &routes, &err) != 0)
+	if (prefix_routes_parse("f", text, size, &routes, NULL, &err) != 0)
 		must(err.kind == FM_E_CONFIG && strncmp(err.msg, "f:", 2) == 0 && routes.n == 0);
 	fm_vec_fini(&routes);
 }

@@ -43,7 +43,7 @@ read_partitions(const char *text, size_t size, bool both)
 	const struct part_group *g;
 	size_t n;
 
-	if (partitions_parse("f", text, size, &o, &p, &err) != 0) {
+	if (partitions_parse("f", text, size, &o, &p, NULL, &err) != 0) {
 		check_sentence(&err);
 		must(partitions_default(&o, &p, &err) == 0);
 	}
@@ -66,7 +66,7 @@ read_policy(const char *text, size_t size, const struct partitions *parts)
 	struct fm_error err = { 0 };
 	size_t n;
 
-	if (qos_policy_parse("f", text, size, parts, &p, &err) != 0) {
+	if (qos_policy_parse("f", text, size, parts, &p, NULL, &err) != 0) {
 		check_sentence(&err);
 		return;
 	}

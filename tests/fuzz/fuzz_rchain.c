@@ -63,7 +63,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	files.topologies = next_file("topo", &at, end);
 	files.steps = next_file("rch", &at, end);
 	fm_arena_init(&mem, SIZE_MAX);
-	if (rchain_read(&rc, &files, &mem, &err) == 0)
+	if (rchain_read(&rc, &files, &mem, NULL, &err) == 0)
 		check_chain(&rc);
 	else
 		must(err.kind == FM_E_CONFIG && strchr(err.msg, ':') != NULL);

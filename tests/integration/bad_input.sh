@@ -88,7 +88,7 @@ expect 2 'nosuch: No such file' "$fmroute" check good.net nosuch
 expect_conf 2 '1: lmc = 9 is outside 0..7' 'lmc = 9'
 expect_conf 2 '2: unknown key nosuch' $'lmc = 1\nnosuch = 1'
 expect_conf 2 "1: chain: no engine 'nosuch'" 'chain = { "nosuch" }'
-expect_conf 2 '1: the brace that opens here is never closed' 'chain = {'
+expect_conf 2 '1: the list of chain that begins here is never closed' 'chain = {'
 expect_conf 2 '1: lmc = abc is no number' 'lmc = abc'
 expect_conf 2 '1: fallback = maybe is neither yes nor no' 'fallback = maybe'
 expect_conf 2 '1: unknown key nosuch of updn' 'updn "a" { nosuch = 1 }'
@@ -96,6 +96,9 @@ expect_conf 2 '1: sweep_interval = 10q has no unit' 'sweep_interval = 10q'
 expect_conf 2 '3: a second section updn "a": put its keys into the first' $'updn "a" {\n}\nupdn "a" { }'
 expect_conf 2 '1: m_key = 0x1ffffffffffffffff is more than 64 bits' 'm_key = 0x1ffffffffffffffff'
 expect_conf 2 '1: the string that begins here has no closing' 'transport = "'
+printf 'x\n' >bad.lids
+expect_conf 2 '3: fallback = maybe is neither yes nor no' $'lmc = 9\nguid2lid = "bad.lids"\nfallback = maybe'
+expect 2 'bad.lids:1: the GUID is not' "$fmd" --check --config=bad.conf
 expect_conf 2 '1: guid2lid: nosuch: No such file' 'guid2lid = "nosuch"'
 printf '0x0002c90300000001 0x0001 0x0001\n\n0x0002c90300000002 0x0001 0x0001\n' >bad.lids
 expect_bad_lids() { printf 'guid2lid = "bad.lids"\n' >lids.conf && expect 2 'bad.lids:3:' "$@" --config=lids.conf; }
@@ -124,7 +127,7 @@ expect 2 'usage' "$fmroute"
 expect 2 "no engine 'nosuch'" "$fmroute" good.net --engine=nosuch
 expect 2 'is outside 1..15' "$fmroute" good.net --vls=99
 expect 2 'is outside 0..7' "$fmroute" good.net --lmc=8
-expect 2 'no number of threads' "$fmroute" good.net --workers=x
+expect 2 'is no number: write 0..256 threads' "$fmroute" good.net --workers=x
 expect 2 '1..1000 is right' "$fmroute" good.net --repeat=0
 expect 2 '--nosuch is no option' "$fmroute" good.net --nosuch
 expect 2 '2 given' "$fmroute" gen pgft 2 4
@@ -132,7 +135,7 @@ expect 2 'no kind of fabric' "$fmroute" gen nosuch
 expect 2 'not a number in 1..' "$fmroute" gen torus 0x3 1
 expect 2 '0% to 100% are right' "$fmroute" fail good.net --links=200%
 expect 2 'takes FABRIC and TABLES' "$fmroute" check good.net
-expect 2 'no transport is called' "$fmd" --once --state-dir=state --transport=nosuch
+expect 2 '"nosuch" is no transport' "$fmd" --once --state-dir=state --transport=nosuch
 expect 2 'a share such as 1%' "$fmd" --once --state-dir=state --transport=sim:good.net,loss=2
 expect 2 'there is no key "nosuch"' "$fmd" --once --state-dir=state --transport=sim:good.net,nosuch=1
 expect 2 'no node of this name' "$fmd" --once --state-dir=state --transport=sim:good.net,local=nosuch

@@ -256,8 +256,8 @@ START_TEST(slower_links_and_partitions_are_told)
 	struct fm_error err = { 0 };
 	struct paths *p;
 
-	ck_assert_msg(
-	    partitions_parse("p", text, strlen(text), &o, &partitions, &err) == 0, "%s", err.msg);
+	ck_assert_msg(partitions_parse("p", text, strlen(text), &o, &partitions, NULL, &err) == 0,
+	    "%s", err.msg);
 	bring_up(&fabrics[0]);
 	for (uint32_t n = 3; n < rig.nl.n_nodes; n += 5)
 		set_width(n, n % 2 == 0 ? 1 : 4);

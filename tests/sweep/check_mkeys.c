@@ -252,7 +252,8 @@ START_TEST(test_key_a_port)
 	    (unsigned long)netlist_port(&rig.nl, host, 1)->guid, (unsigned long)THEIRS,
 	    (unsigned long)netlist_port(&rig.nl, sw, 0)->guid, (unsigned long)NEXT,
 	    (unsigned long)netlist_port(&rig.nl, rig.place, 1)->guid, (unsigned long)NEXT);
-	ck_assert_msg(guid2mkey_parse("keys", text, strlen(text), &keys, &err) == 0, "%s", err.msg);
+	ck_assert_msg(
+	    guid2mkey_parse("keys", text, strlen(text), &keys, NULL, &err) == 0, "%s", err.msg);
 	put_key(host, THEIRS, (uint8_t)_i, 0);
 	put_key(sw, NEXT, (uint8_t)_i, 0);
 	put_key(rig.place, NEXT, (uint8_t)_i, 0);
@@ -279,7 +280,7 @@ START_TEST(test_key_that_nobody_knows)
 	struct guid2mkey keys;
 	static const char text[] = "0x1 0x11\n0x2 0x12\n0x3 0x13\n";
 
-	ck_assert_int_eq(guid2mkey_parse("keys", text, strlen(text), &keys, &err), 0);
+	ck_assert_int_eq(guid2mkey_parse("keys", text, strlen(text), &keys, NULL, &err), 0);
 	put_key(host, THEIRS, (uint8_t)_i, 0);
 	rig.set.port_keys = &keys;
 	rig_start(&rig);

@@ -67,7 +67,7 @@ read_partitions(const char *text, bool both)
 			    (unsigned long)guid_of((unsigned)(*++text - '0')));
 		else
 			buf[at++] = *text;
-	ck_assert_msg(partitions_parse("p.conf", buf, at, &o, &p, &err) == 0, "%s", err.msg);
+	ck_assert_msg(partitions_parse("p.conf", buf, at, &o, &p, NULL, &err) == 0, "%s", err.msg);
 	return p;
 }
 

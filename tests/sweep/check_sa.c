@@ -860,7 +860,7 @@ split(void)
 	n += (size_t)snprintf(text + n, sizeof(text) - n, ";\n");
 	ck_assert_uint_lt(n, sizeof(text));
 	ck_assert_msg(
-	    partitions_parse("p.conf", text, n, &o, &partitions, &err) == 0, "%s", err.msg);
+	    partitions_parse("p.conf", text, n, &o, &partitions, NULL, &err) == 0, "%s", err.msg);
 }
 
 START_TEST(partitions_hide)
@@ -1067,8 +1067,8 @@ START_TEST(service_levels)
 
 	bring_up(_i < (int)N_OF(fabrics) ? &fabrics[_i] : &dragonfly);
 	ck_assert_int_eq(partitions_default(&o, &parts, &err), 0);
-	ck_assert_msg(
-	    qos_policy_parse("q", policy_text, sizeof(policy_text) - 1, parts, &policy, &err) == 0,
+	ck_assert_msg(qos_policy_parse("q", policy_text, sizeof(policy_text) - 1, parts, &policy,
+			  NULL, &err) == 0,
 	    "%s", err.msg);
 	want = pair();
 	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR, &want), SA_OK);

@@ -61,8 +61,8 @@ partition(void)
 	snprintf(text + n - 1, sizeof(text) - n, ";\nOther=0x5 : 0x%jx=full;\n",
 	    (uintmax_t)guid_of(apart));
 	ck_assert_msg(
-	    partitions_parse("test", text, strlen(text), &options, &partitions, &err) == 0, "%s",
-	    err.msg);
+	    partitions_parse("test", text, strlen(text), &options, &partitions, NULL, &err) == 0,
+	    "%s", err.msg);
 	rig.set.partitions = partitions;
 }
 

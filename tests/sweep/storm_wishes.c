@@ -73,8 +73,9 @@ draw_partitions(struct storm *s)
 		at += write_partition(s, i, text + at, sizeof(text) - at);
 	if (!storm_has(s, HAS_PARTITIONS))
 		return;
-	ck_assert_msg(partitions_parse("storm", text, at, &o, &s->rig.set.partitions, &err) == 0,
-	    "%s", err.msg);
+	ck_assert_msg(
+	    partitions_parse("storm", text, at, &o, &s->rig.set.partitions, NULL, &err) == 0, "%s",
+	    err.msg);
 }
 
 static void

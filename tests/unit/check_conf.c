@@ -95,18 +95,18 @@ static const struct {
 	const char *text, *says;
 } bad[] = {
 	{ "lmc = 8\n", "fmd.conf:1: lmc = 8 is outside 0..7 bits" },
-	{ "\n\nlmc = many\n", "fmd.conf:3: lmc = many is no number of bits" },
+	{ "\n\nlmc = many\n", "fmd.conf:3: lmc = many is no number: write 0..7 bits" },
 	{ "lmc = -1\n", "fmd.conf:1: lmc = -1 is outside 0..7 bits" },
 	{ "lmc = 99999999999999999999\n",
 	    "fmd.conf:1: lmc = 99999999999999999999 is outside 0..7 bits" },
-	{ "lmc = \"\"\n", "fmd.conf:1: lmc =  is no number of bits" },
+	{ "lmc = \"\"\n", "fmd.conf:1: lmc =  is no number: write 0..7 bits" },
 	{ "sm_key = 0x10000000000000000\n",
 	    "fmd.conf:1: sm_key = 0x10000000000000000 is more than 64 bits" },
 	{ "\nallowed_sm_guids = { 0x2, \"leaf-1\" }\n",
 	    "fmd.conf:2: allowed_sm_guids: leaf-1 is no port GUID: write it as in "
 	    "0x0002c903000abcd1" },
 	{ "allowed_sm_guids = { 0x2, 0x02 }\n",
-	    "fmd.conf:1: allowed_sm_guids: 0x02 stands there twice" },
+	    "fmd.conf:1: allowed_sm_guids: 0x02 stands there twice: once is enough" },
 	{ "allowed_sm_guids = 0\n",
 	    "fmd.conf:1: allowed_sm_guids: 0 is no port GUID: write it as in 0x0002c903000abcd1" },
 	{ "force_link_speed = 6\n",
@@ -143,8 +143,8 @@ static const struct {
 	{ "# a comment\nsweep_intervall = 10s\n",
 	    "fmd.conf:2: unknown key sweep_intervall: did you mean sweep_interval?" },
 	{ "colour = blue\n", "fmd.conf:1: unknown key colour: fmd --help lists them" },
-	{ "lmc = 1\nlmc = 2\n", "fmd.conf:2: lmc is set twice, first in line 1" },
-	{ "fallback = yes\nlmc 1\n", "fmd.conf:2: missing equal sign after option 'lmc'" },
+	{ "lmc = 1\nlmc = 2\n", "fmd.conf:2: lmc is set twice, first in line 1: keep one of them" },
+	{ "fallback = yes\nlmc 1\n", "fmd.conf:2: an = is missing between lmc and its value" },
 	{ "good {\n\tmax_hops = 99\n}\n", "fmd.conf:2: good: max_hops = 99 is outside 1..64 hops" },
 	{ "good \"a\" {\n\tmax_hops = 99\n}\n",
 	    "fmd.conf:2: good a: max_hops = 99 is outside 1..64 hops" },
@@ -176,7 +176,7 @@ static const struct {
 	{ "adaptive_routing {\n\tfine_grain = yes\n}\n",
 	    "fmd.conf:2: unknown key fine_grain: did you mean fine_grained?" },
 	{ "adaptive_routing { enable = yes }\nAdaptiveRouting { Enable = 0 }\n",
-	    "fmd.conf:2: adaptive_routing.enable is set twice, first in line 1" },
+	    "fmd.conf:2: adaptive_routing.enable is set twice, first in line 1: keep one of them" },
 	{ "adaptive_routing { lmc = 1 }\n", "fmd.conf:1: unknown key lmc: fmd --help lists them" },
 	{ "enable = yes\n", "fmd.conf:1: unknown key enable: fmd --help lists them" },
 	{ "good \"a\" { }\n good\"a\" { }\n",
@@ -186,10 +186,10 @@ static const struct {
 	    "fmd.conf:3: a second section good without a title: put its keys into the first, or "
 	    "give it a title; good \"x\" { } is for the entry good:x of the chain" },
 	{ "good { }\ngood\n{ }\n",
-	    "fmd.conf:3: a second section of one kind without a title: put its keys into the "
-	    "first, or give it a title; NAME \"x\" { } is for the entry NAME:x of the chain" },
+	    "fmd.conf:2: a second section good without a title: put its keys into the first, or "
+	    "give it a title; good \"x\" { } is for the entry good:x of the chain" },
 	{ "good {\n\tstrict = no\n\tstrict = yes\n}\n",
-	    "fmd.conf:3: strict is set twice, first in line 2" },
+	    "fmd.conf:3: strict is set twice, first in line 2: keep one of them" },
 	{ "godo { }\n", "fmd.conf:1: unknown key godo: did you mean good?" },
 	{ "lmc = 0\nud { }\n",
 	    "fmd.conf:2: no engine 'ud': fmd --list-engines shows what there is, "
@@ -199,7 +199,7 @@ static const struct {
 	    "--plugin-dir=DIR adds a folder" },
 	{ "colour = \"{\"\n", "fmd.conf:1: unknown key colour: fmd --help lists them" },
 	{ "good {\n\troots = { \"0x1\" }\n\troots = {\n\t\t\"0x2\", \"0x3\" }\n}\n",
-	    "fmd.conf:4: roots is set twice, first in line 2" },
+	    "fmd.conf:4: roots is set twice, first in line 2: keep one of them" },
 	{ "good {\n\troots = {\n\t\t\"0x1\",\n\t\t\"0xzz\"\n\t}\n}\n",
 	    "fmd.conf:4: good: roots: '0xzz' is no GUID: write 0x and up to 16 hex digits, or "
 	    "name:0xzz "
@@ -241,14 +241,17 @@ static const struct {
 	    "\"...\" { ... }" },
 	{ "chain = { }\nfallback = no\n",
 	    "fmd.conf: chain: no engine is left: name one, or set fallback = yes" },
-	{ "lmc = \"1\n", "fmd.conf:1: the string that begins here has no closing \"" },
+	{ "lmc = \"1\n", "fmd.conf:1: the string that begins here has no closing \" in its line" },
 	{ "good {\n\tlabel = \"${FMD_SURELY_NOT_SET}\"\n}\n",
 	    "fmd.conf:2: the variable ${FMD_SURELY_NOT_SET} is not set; to mean the text itself "
 	    "use single "
 	    "quotes" },
-	{ "good {\n\tmax_hops = 3\n", "fmd.conf:1: the brace that opens here is never closed" },
-	{ "}\n", "fmd.conf:1: unexpected closing brace" },
-	{ "= 3\n", "fmd.conf:1: unexpected token '='" },
+	{ "good {\n\tmax_hops = 3\n",
+	    "fmd.conf:1: the brace that opens here is never closed: a } is missing" },
+	{ "}\n", "fmd.conf:1: this } closes nothing: take it out" },
+	{ "= 3\n",
+	    "fmd.conf:1: a line begins with a key or a section, as in lmc = 1, not with '=': "
+	    "# begins a comment" },
 	{ "include(\"/etc/passwd\")\n", "fmd.conf:1: unknown key include: fmd --help lists them" },
 };
 

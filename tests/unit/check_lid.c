@@ -130,8 +130,8 @@ START_TEST(test_guid2lid)
 	struct guid2lid g = { 0 };
 	struct fm_error err;
 
-	ck_assert_msg(
-	    guid2lid_parse("g", remembered, sizeof(remembered) - 1, &g, &err) == 0, "%s", err.msg);
+	ck_assert_msg(guid2lid_parse("g", remembered, sizeof(remembered) - 1, &g, NULL, &err) == 0,
+	    "%s", err.msg);
 	ck_assert_uint_eq(g.entries.n, 3);
 	ck_assert_uint_eq(guid2lid_find(&g, 0x0200f40000002f01)->lid, 0x2f);
 	ck_assert_uint_eq(guid2lid_find(&g, 0x0200f40000000100)->lid, 4);
@@ -139,7 +139,7 @@ START_TEST(test_guid2lid)
 	ck_assert_uint_eq(guid2lid_find(&g, 0x2c90)->lid, 1);
 	ck_assert_ptr_null(guid2lid_find(&g, 0x2c91));
 	guid2lid_fini(&g);
-	ck_assert_int_eq(guid2lid_parse("g", "", 0, &g, &err), 0);
+	ck_assert_int_eq(guid2lid_parse("g", "", 0, &g, NULL, &err), 0);
 	ck_assert_ptr_null(guid2lid_find(&g, 1));
 }
 END_TEST
@@ -162,12 +162,12 @@ START_TEST(test_guid2mkey)
 	char many[4096];
 	size_t n = 0;
 
-	ck_assert_int_eq(guid2mkey_parse("g", "", 0, &g, &err), 0);
+	ck_assert_int_eq(guid2mkey_parse("g", "", 0, &g, NULL, &err), 0);
 	ck_assert_uint_eq(guid2mkey_find(&g, 1), 0);
 	for (unsigned i = 20; i > 0; i--)
 		n += (size_t)snprintf(many + n, sizeof(many) - n, "0x%016x 0x%016x\n\n", i,
 		    i % 3 == 0 ? 0 : 0xa0 + i % 3);
-	ck_assert_msg(guid2mkey_parse("g", many, n, &g, &err) == 0, "%s", err.msg);
+	ck_assert_msg(guid2mkey_parse("g", many, n, &g, NULL, &err) == 0, "%s", err.msg);
 	ck_assert_uint_eq(g.n_kinds, 2);
 	ck_assert_uint_eq(guid2mkey_find(&g, 20), 0xa2);
 	ck_assert_uint_eq(guid2mkey_find(&g, 18), 0);
@@ -177,7 +177,8 @@ START_TEST(test_guid2mkey)
 	for (size_t i = 0; i < sizeof(bad_guid2mkey) / sizeof(bad_guid2mkey[0]); i++) {
 		const char *text = bad_guid2mkey[i].text;
 
-		ck_assert_int_eq(guid2mkey_parse("g", text, strlen(text), &g, &err), FM_E_CONFIG);
+		ck_assert_int_eq(
+		    guid2mkey_parse("g", text, strlen(text), &g, NULL, &err), FM_E_CONFIG);
 		ck_assert_msg(strstr(err.msg, bad_guid2mkey[i].expected) != NULL, "\"%s\" gave: %s",
 		    text, err.msg);
 	}
@@ -197,9 +198,10 @@ static const struct {
 	{ "0x1 0x9 0x8\n", "g:1: LIDs 0x9..0x8 are no range" },
 	{ "0x1 0x100 0x1ff\n", "are no range" },
 	{ "0x1 0x4 0x4 0x4\n", "g:1: more than a GUID and two LIDs" },
-	{ "0x1 0x4 0x7\n0x2 0x6 0x6\n", "g:2: LID 0x6 is given twice, first in line 1" },
+	{ "0x1 0x4 0x7\n0x2 0x6 0x6\n",
+	    "g:2: LID 0x6 is given twice, first in line 1: keep one of them" },
 	{ "0x1 0x4 0x4\n0x1 0x6 0x6\n",
-	    "port 0x0000000000000001 is given twice, in lines 1 and 2" },
+	    "port 0x0000000000000001 is given twice, in line 1 too: keep one of them" },
 };
 
 START_TEST(test_bad_guid2lid)
@@ -207,8 +209,8 @@ START_TEST(test_bad_guid2lid)
 	struct guid2lid g = { 0 };
 	struct fm_error err = { 0 };
 
-	ck_assert_int_eq(
-	    guid2lid_parse("g", bad_guid2lid[_i].text, strlen(bad_guid2lid[_i].text), &g, &err),
+	ck_assert_int_eq(guid2lid_parse("g", bad_guid2lid[_i].text, strlen(bad_guid2lid[_i].text),
+			     &g, NULL, &err),
 	    FM_E_CONFIG);
 	ck_assert_msg(strstr(err.msg, bad_guid2lid[_i].expected) != NULL, "\"%s\" gave: %s",
 	    bad_guid2lid[_i].text, err.msg);

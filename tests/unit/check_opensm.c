@@ -560,7 +560,7 @@ START_TEST(fmds_own_options_stand_in_conf_d)
 	conf_put(conf);
 	folder_write(folder, "conf.d/own.conf", "lmc 3\n");
 	ck_assert_str_eq(
-	    message("lmc 2\n"), "conf.d/own.conf:1: missing equal sign after option 'lmc'");
+	    message("lmc 2\n"), "conf.d/own.conf:1: an = is missing between lmc and its value");
 }
 END_TEST
 

@@ -162,7 +162,7 @@ overlay(const char *words)
 	ck_assert_msg(rchain_read(&chain,
 			  &(struct rchain_files){ file_of("pgrp", groups),
 			      file_of("topo", topologies), file_of("rch", text) },
-			  &mem, &err) == 0,
+			  &mem, NULL, &err) == 0,
 	    "%s", err.msg);
 	for (size_t i = 0; i < chain.steps.n; i++) {
 		const struct rchain_step *s = &chain.steps.item[i];

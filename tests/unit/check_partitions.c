@@ -41,7 +41,7 @@ read_text(const char *text, const struct part_options *o)
 
 	heard[0] = '\0';
 	fm_log_set_sink(hear, NULL);
-	rc = partitions_parse("p.conf", text, strlen(text), o, &p, &err);
+	rc = partitions_parse("p.conf", text, strlen(text), o, &p, NULL, &err);
 	ck_assert_msg(rc == 0, "%s", err.msg);
 	return p;
 }
@@ -271,7 +271,7 @@ START_TEST(test_mistakes)
 	const struct partitions *p = (const struct partitions *)&o;
 
 	ck_assert_int_eq(
-	    partitions_parse("p.conf", m->text, strlen(m->text), &o, &p, &err), FM_E_CONFIG);
+	    partitions_parse("p.conf", m->text, strlen(m->text), &o, &p, NULL, &err), FM_E_CONFIG);
 	ck_assert_msg(strstr(err.msg, m->sentence) != NULL, "%s", err.msg);
 	ck_assert_ptr_eq(p, &o); /* nothing is handed out */
 }

@@ -21,7 +21,7 @@ setup(void)
 	static const char text[] = "Part One=0x10 : ALL; Two=0x20 : 0x2=full;";
 	struct part_options o = { .qos = true };
 
-	ck_assert_int_eq(partitions_parse("p", text, strlen(text), &o, &parts, &err), 0);
+	ck_assert_int_eq(partitions_parse("p", text, strlen(text), &o, &parts, NULL, &err), 0);
 }
 
 static void
@@ -35,8 +35,8 @@ read_text(const char *text)
 {
 	const struct qos_policy *p = NULL;
 
-	ck_assert_msg(
-	    qos_policy_parse("q.conf", text, strlen(text), parts, &p, &err) == 0, "%s", err.msg);
+	ck_assert_msg(qos_policy_parse("q.conf", text, strlen(text), parts, &p, NULL, &err) == 0,
+	    "%s", err.msg);
 	return p;
 }
 
@@ -241,7 +241,7 @@ END_TEST
 static const struct mistake {
 	const char *text, *sentence;
 } mistakes[] = {
-	{ "", "q.conf: a level is lacking for whatever no rule matches" },
+	{ "", "q.conf:1: a level is lacking for whatever no rule matches" },
 	{ "qos-level\n", "q.conf:1: \"qos-level\" begins no section" },
 	{ "qos-levels\nname: x\n",
 	    "q.conf:2: \"name: x\" is neither qos-level nor end-qos-levels" },
@@ -282,7 +282,8 @@ START_TEST(test_mistakes)
 	const struct qos_policy *p = NULL;
 
 	ck_assert_int_eq(
-	    qos_policy_parse("q.conf", m->text, strlen(m->text), parts, &p, &err), FM_E_CONFIG);
+	    qos_policy_parse("q.conf", m->text, strlen(m->text), parts, &p, NULL, &err),
+	    FM_E_CONFIG);
 	ck_assert_msg(strstr(err.msg, m->sentence) != NULL, "%s", err.msg);
 	ck_assert_ptr_null(p);
 }

@@ -63,7 +63,7 @@ read_chain(const char *groups, const char *topologies, const char *steps)
 	struct rchain_files files = { file_of("pgrp", groups), file_of("topo", topologies),
 		file_of("rch", steps) };
 
-	return rchain_read(&chain, &files, &mem, &err);
+	return rchain_read(&chain, &files, &mem, NULL, &err);
 }
 
 #define STEP1 "unicast-step\nid: 1\nengine: minhop\nend-unicast-step\n"

@@ -391,11 +391,12 @@ static const struct {
 	    "fmd.conf:2: good: roots: '@roots': there is no group roots: write group \"roots\" { "
 	    "members = { ... } }" },
 	{ PODS "region_order = { \"pods\", \"torus\" }",
-	    "fmd.conf:2: region_order: there is no region torus" },
+	    "fmd.conf:2: region_order: there is no region torus: write region \"torus\" { "
+	    "switches = { ... } }" },
 	{ PODS "region_order = { \"podss\" }",
 	    "fmd.conf:2: region_order: there is no region podss: did you mean pods?" },
 	{ PODS "region_order = { \"pods\", \"default\", \"pods\" }",
-	    "fmd.conf:2: region_order: pods stands there twice" },
+	    "fmd.conf:2: region_order: pods stands there twice: once is enough" },
 	{ "\nreserved_sls = { \"16\" }",
 	    "fmd.conf:2: reserved_sls: 16 is no service level: write 0..15, single or as 4-7" },
 	{ "reserved_sls = { \"4-\" }",

@@ -242,7 +242,7 @@ START_TEST(routes_are_read)
 	struct prefix_routes r;
 	struct fm_error err = { 0 };
 
-	ck_assert_int_eq(prefix_routes_parse("f", text, sizeof(text) - 1, &r, &err), 0);
+	ck_assert_int_eq(prefix_routes_parse("f", text, sizeof(text) - 1, &r, NULL, &err), 0);
 	ck_assert_uint_eq(r.n, 3);
 	ck_assert_uint_eq(r.item[0].prefix, 0xfec0000000000001);
 	ck_assert_uint_eq(r.item[0].guid, 0x0002c902000a1b2c);
@@ -272,7 +272,7 @@ START_TEST(wrong_routes)
 		struct fm_error err = { 0 };
 
 		ck_assert_int_eq(
-		    prefix_routes_parse("f", rows[i].text, strlen(rows[i].text), &r, &err),
+		    prefix_routes_parse("f", rows[i].text, strlen(rows[i].text), &r, NULL, &err),
 		    FM_E_CONFIG);
 		ck_assert_msg(
 		    strstr(err.msg, rows[i].words) != NULL, "\"%s\" for %s", err.msg, rows[i].text);

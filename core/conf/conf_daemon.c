@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Keys of the daemon that are strings of a form: what no row of conf_rows.c can judge.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/conf/conf_private.h"
+#include "core/text/suggest.h"
+#include "lib/error.h"
+#include "lib/log.h"
+
+/* umad[:CA[:PORT]] or sim:FABRIC. */
+static int
+check_transport(const struct conf *conf, struct fm_error *err)
+{
+	const char *spec = conf->transport, *colon = strchr(spec, ':'), *port;
+	size_t n = colon != NULL ? (size_t)(colon - spec) : strlen(spec);
+	char *end;
+	long number;
+
+	if (n == 3 && memcmp(spec, "sim", n) == 0 && colon != NULL && colon[1] != '\0')
+		return 0;
+	if (n != 4 || memcmp(spec, "umad", n) != 0)
+		return fm_fail(err, FM_E_CONFIG,
+		    "\"%.60s\" is no transport: umad for the first active port, umad:mlx5_0:1 for "
+		    "that one, sim:FABRIC for a simulated fabric",
+		    spec);
+	port = colon != NULL ? strchr(colon + 1, ':') : NULL;
+	if (port == NULL)
+		return 0;
+	number = strtol(port + 1, &end, 10);
+	if (port == colon + 1 || end == port + 1 || *end != '\0' || number < 0 || number > 254)
+		return fm_fail(err, FM_E_CONFIG,
+		    "\"%.60s\": behind umad stand the adapter and its port, as in umad:mlx5_0:1",
+		    spec);
+	return 0;
+}
+
+static int
+check_debug_name(const char *name, struct fm_error *err)
+{
+	char known[160] = "";
+	struct suggestion s;
+	size_t n = 0;
+
+	suggest_init(&s, name);
+	for (const char *const *sub = fm_log_subsystems; *sub != NULL; sub++) {
+		if (strcmp(*sub, name) == 0)
+			return 0;
+		suggest_offer(&s, *sub);
+		n += (size_t)snprintf(known + n, sizeof(known) - n, "%s ", *sub);
+	}
+	if (strcmp(name, "all") == 0)
+		return 0;
+	if (suggest_best(&s) != NULL)
+		return fm_fail(err, FM_E_CONFIG, "there is no subsystem %.40s: did you mean %s?",
+		    name, suggest_best(&s));
+	return fm_fail(
+	    err, FM_E_CONFIG, "there is no subsystem %.40s: there are %sand all", name, known);
+}
+
+/* Every folder that fmd keeps LIDs in is made when it starts; a file in its place stays. */
+static int
+check_state_dir(const struct conf *conf, struct fm_error *err)
+{
+	struct stat st;
+
+	if (*conf->state_dir == '\0')
+		return fm_fail(err, FM_E_CONFIG,
+		    "it is empty, and LIDs would be forgotten: name a folder, as %s, the default",
+		    STATE_DIR);
+	if (stat(conf->state_dir, &st) == 0 && !S_ISDIR(st.st_mode))
+		return fm_fail(err, FM_E_CONFIG,
+		    "%.100s is no folder: name one, as %s, the default", conf->state_dir,
+		    STATE_DIR);
+	return 0;
+}
+
+int
+conf_check_daemon(struct conf_private *self, struct fm_error *err)
+{
+	const char *at = self->conf->debug, *name;
+	int rc = conf_note_own(self, "transport", check_transport(self->conf, err), err);
+
+	if (rc == 0)
+		rc = conf_note_own(self, "state_dir", check_state_dir(self->conf, err), err);
+	while (rc == 0 && (name = conf_next_word(&self->mem, &at)) != NULL)
+		rc = conf_note_own(self, "debug", check_debug_name(name, err), err);
+	return rc;
+}
