@@ -66,10 +66,12 @@ const struct verb fmctl_verbs[] = {
 	{ "drain", "[--dry-run]", "take up tables that wait for entries to be emptied",
 	    "  --dry-run            only tell which\n", { NULL }, false, "dry-run", NULL, NULL,
 	    NULL },
-	{ "reload", "[--wait]", "read the configuration again",
+	{ "reload", "[--yes] [--wait]", "read the configuration again",
+	    "  --yes                LIDs that are in use may move, as a larger lmc makes them\n"
 	    "  --wait               until it is in force and the subnet has converged; the exit\n"
-	    "                       code says how it ended\n",
-	    { NULL }, false, "wait", NULL, fmctl_show_ending, NULL },
+	    "                       code says how it ended\n"
+	    "Exit code 2 with what is wrong where it is refused: the old configuration stays.\n",
+	    { NULL }, false, "yes wait", NULL, fmctl_show_reload, fmctl_judge_reload },
 	{ "help", "", "all commands of this daemon", NULL, { NULL }, false, NULL, NULL,
 	    fmctl_show_commands, NULL },
 	{ 0 },
@@ -203,6 +205,7 @@ static const struct option long_options[] = {
 	{ "readback", no_argument, NULL, OPT_FLAGS + 3 },
 	{ "dry-run", no_argument, NULL, OPT_FLAGS + 4 },
 	{ "wait", no_argument, NULL, OPT_FLAGS + 5 },
+	{ "yes", no_argument, NULL, OPT_FLAGS + 6 },
 	{ "guid", no_argument, NULL, 'G' },
 	{ "lid", no_argument, NULL, 'L' },
 	{ 0 },
@@ -324,7 +327,7 @@ conclude(const struct ask *a, json_t **result, int *code, struct fm_error *err)
 
 	if (a->verb != NULL && a->verb->judge != NULL)
 		*code = a->verb->judge(begun);
-	if (!a->wait)
+	if (!a->wait || *code != FMD_EXIT_OK)
 		return 0;
 	*result = NULL;
 	rc = fmctl_wait(a, begun, code, result, err);

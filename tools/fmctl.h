@@ -85,10 +85,12 @@ void fmctl_show_trouble(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_events(const struct ask *a, const json_t *result, FILE *out);
 /* Of sweep and reload, waited for or not. */
 void fmctl_show_ending(const struct ask *a, const json_t *result, FILE *out);
+void fmctl_show_reload(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_commands(const struct ask *a, const json_t *result, FILE *out);
 /* Something is wrong with the routes, or with what switches hold. */
 int fmctl_judge_verdict(const json_t *result);
 int fmctl_judge_dist(const json_t *result);
+int fmctl_judge_reload(const json_t *result);
 int fmctl_judge_path(const json_t *result);
 
 #endif

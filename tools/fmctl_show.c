@@ -133,6 +133,33 @@ fmctl_show_ending(const struct ask *a, const json_t *result, FILE *out)
 		fmctl_print(result, out);
 }
 
+/* What is wrong; or how it ended, and what only a restart changes. */
+void
+fmctl_show_reload(const struct ask *a, const json_t *result, FILE *out)
+{
+	const json_t *mistakes = json_object_get(result, "mistakes");
+	const char *keys = fmctl_string(result, "needs_restart");
+
+	for (size_t i = 0; i < json_array_size(mistakes); i++)
+		fprintf(stderr, "fmctl: %s\n", json_string_value(json_array_get(mistakes, i)));
+	if (fmctl_number(result, "not_told") > 0)
+		fprintf(stderr, "fmctl: and %" I " more mistakes, which are not told\n",
+		    fmctl_number(result, "not_told"));
+	if (mistakes != NULL) {
+		fputs("fmctl: the old configuration stays\n", stderr);
+		return;
+	}
+	fmctl_show_ending(a, result, out);
+	if (a->wait && *keys != '\0')
+		fprintf(out, "%s: the change needs a restart\n", keys);
+}
+
+int
+fmctl_judge_reload(const json_t *result)
+{
+	return json_object_get(result, "mistakes") != NULL ? FMD_EXIT_USAGE : FMD_EXIT_OK;
+}
+
 /* ----------------------------------------------------------------- routing */
 
 static void

@@ -144,9 +144,10 @@ fmctl_wait(
 	rc = wait_for(&w, code, &sentence, &p, err);
 	show_progress(&w, NULL);
 	if (rc == 0)
-		*result = json_pack("{s:O?, s:O?, s:s, s:f}", "sweep", json_object_get(p, "ended"),
-		    "outcome", json_object_get(p, "outcome"), "says", sentence, "seconds",
-		    (double)(now_ms() - w.start_ms) / 1000);
+		*result = json_pack("{s:O?, s:O?, s:s, s:f, s:O*}", "sweep",
+		    json_object_get(p, "ended"), "outcome", json_object_get(p, "outcome"), "says",
+		    sentence, "seconds", (double)(now_ms() - w.start_ms) / 1000, "needs_restart",
+		    json_object_get(begun, "needs_restart"));
 	json_decref(p);
 	return rc;
 }

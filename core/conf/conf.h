@@ -175,6 +175,10 @@ int conf_load_all(const struct conf_source *source, const struct engine_set *eng
 /* What it says of where engines run, which is to be known before they are loaded.  Of a
  * configuration that cannot be read: the defaults; conf_load() will say so. */
 void conf_peek_isolation(const struct conf_source *source, struct isolate_settings *set);
+/* The keys that differ and that only a restart changes (conf_row.restart), ", " between: how
+ * many. */
+unsigned conf_needs_restart(
+    const struct conf *begun, const struct conf *fresh, char *out, size_t room);
 struct conf *conf_get(struct conf *c);
 void conf_put(struct conf *c); /* NULL is fine */
 

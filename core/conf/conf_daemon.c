@@ -12,6 +12,61 @@
 #include "lib/error.h"
 #include "lib/log.h"
 
+static bool
+is_same_text(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static bool
+is_same_file(const struct fm_file *a, const struct fm_file *b)
+{
+	return is_same_text(a->path, b->path) && a->n_bytes == b->n_bytes &&
+	    (a->bytes == NULL || memcmp(a->bytes, b->bytes, a->n_bytes) == 0);
+}
+
+/* Have both the same value where the row puts it? */
+static bool
+is_same(const struct fm_option *row, const struct conf *a, const struct conf *b)
+{
+	const void *x = (const char *)a + row->offset, *y = (const char *)b + row->offset;
+
+	switch (row->type) {
+	case FM_OPT_BOOL:
+		return *(const bool *)x == *(const bool *)y;
+	case FM_OPT_INT:
+	case FM_OPT_DURATION:
+		return *(const int64_t *)x == *(const int64_t *)y;
+	case FM_OPT_ENUM:
+		return *(const int *)x == *(const int *)y;
+	case FM_OPT_STRING:
+		return is_same_text(*(const char *const *)x, *(const char *const *)y);
+	case FM_OPT_FILE:
+		return is_same_file(x, y);
+	default: /* the daemon has no lists of nodes */
+		return true;
+	}
+}
+
+unsigned
+conf_needs_restart(const struct conf *begun, const struct conf *fresh, char *out, size_t room)
+{
+	const struct conf_row *row;
+	unsigned n = 0;
+	size_t at = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; (row = conf_row(i)) != NULL; i++) {
+		if (!row->restart || is_same(&row->option, begun, fresh))
+			continue;
+		if (at < room)
+			at += (size_t)snprintf(
+			    out + at, room - at, "%s%s", n > 0 ? ", " : "", row->option.name);
+		n++;
+	}
+	return n;
+}
+
 /* umad[:CA[:PORT]] or sim:FABRIC. */
 static int
 check_transport(const struct conf *conf, struct fm_error *err)

@@ -24,6 +24,21 @@
 	}
 #define INT(group_, name_, field, def_, min_, max_, unit_, help_) \
 	ROW(group_, name_, FM_OPT_INT, field, def_, help_, .min = min_, .max = max_, .unit = unit_)
+/* What is read when fmd starts, and then never again. */
+#define START(group_, name_, type_, field, def_, help_, ...) \
+	{ \
+		.group = group_, \
+		.option = { .name = name_, \
+			.type = type_, \
+			AT(field), \
+			.def = def_, \
+			.help = help_, \
+			__VA_ARGS__ }, \
+		.restart = true \
+	}
+#define START_INT(group_, name_, field, def_, min_, max_, unit_, help_) \
+	START(group_, name_, FM_OPT_INT, field, def_, help_, .min = min_, .max = max_, \
+	    .unit = unit_)
 #define KEY(group_, name_, field, def_, help_) \
 	ROW(group_, name_, FM_OPT_INT, field, def_, help_, ANY_64_BITS)
 #define TIME(group_, name_, field, def_, min_, max_, help_) \
@@ -138,7 +153,8 @@ static const struct conf_row rows[] = {
 	      .help = "Service levels that are kept for QoS: joining regions must do without "
 		      "them." },
 	    .words = true },
-	INT(NULL, "workers", workers, "0", 0, 256, "threads", "Routing threads; 0 = one per CPU."),
+	START_INT(
+	    NULL, "workers", workers, "0", 0, 256, "threads", "Routing threads; 0 = one per CPU."),
 
 	ENUM("Regions", "replies", replies, "prefer", replies, NULL,
 	    "Whether regions must be joined so that replies, which copy the requester's SL, cannot "
@@ -200,8 +216,8 @@ static const struct conf_row rows[] = {
 	      .type = FM_OPT_FILE,
 	      AT(guid2lid),
 	      .def = "",
-	      .help =
-		  "An OpenSM guid2lid file: LIDs for ports that the store does not know yet." } },
+	      .help = "An OpenSM guid2lid file: LIDs for ports that the store does not know yet." },
+	    .restart = true },
 
 	STRING("Subnet manager", "transport", transport, "umad",
 	    "umad[:CA[:PORT]], umad:0xPORTGUID or sim:FABRIC", true,
@@ -356,11 +372,11 @@ static const struct conf_row rows[] = {
 	    "before, "
 	    "where the way is written already and does not change meanwhile, once one of each kind "
 	    "has been answered; else by directed routes alone."),
-	TIME(NULL, "transaction_timeout", transaction_timeout_ms, "200ms", 10, 60 * SECOND,
-	    "How long one SMP may take before it is sent again."),
-	INT(NULL, "transaction_retries", transaction_retries, "3", 0, 100, "times",
+	START(NULL, "transaction_timeout", FM_OPT_DURATION, transaction_timeout_ms, "200ms",
+	    "How long one SMP may take before it is sent again.", .min = 10, .max = 60 * SECOND),
+	START_INT(NULL, "transaction_retries", transaction_retries, "3", 0, 100, "times",
 	    "How often an SMP is sent again before its node counts as silent."),
-	INT(NULL, "max_smps", max_smps, "64", 1, 4096, "SMPs",
+	START_INT(NULL, "max_smps", max_smps, "64", 1, 4096, "SMPs",
 	    "At most so many SMPs at once on their way to nodes that answer (128 through umad); "
 	    "the "
 	    "window adapts below. What is sent again, and what goes to nodes that do not answer, "
@@ -369,7 +385,7 @@ static const struct conf_row rows[] = {
 	    "least) gives its place up and is waited for without; while nothing at all is "
 	    "answered, "
 	    "only twice as many do."),
-	INT(NULL, "max_smps_per_node", max_smps_per_node, "4", 1, 64, "SMPs",
+	START_INT(NULL, "max_smps_per_node", max_smps_per_node, "4", 1, 64, "SMPs",
 	    "At most so many unanswered SMPs to one node; one, while it leaves others unanswered."),
 
 	ENUM(NULL, "drain", drain, "loss", drains, NULL,

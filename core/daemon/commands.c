@@ -18,6 +18,7 @@
 #include "core/server/server.h"
 #include "core/sweep/heard.h"
 #include "core/text/json_text.h"
+#include "core/text/mistakes.h"
 #include "lib/log.h"
 
 #define EVENTS_SHOWN 100
@@ -482,16 +483,46 @@ run_drain(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	    result, err);
 }
 
+/* What is wrong, when it is more than a sentence. */
+static json_t *
+mistakes_json(const struct mistakes *all)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; list != NULL && i < all->n; i++)
+		json_array_append_new(list, json_text(all->sentence[i]));
+	return json_pack("{s:b, s:o, s:I}", "reloaded", 0, "mistakes", list, "not_told",
+	    (json_int_t)all->n_more);
+}
+
+static json_t *
+reloaded_json(const struct daemon *d)
+{
+	const struct conf *fresh = d->next_conf != NULL ? d->next_conf : d->conf;
+	char keys[200];
+
+	conf_needs_restart(d->begun, fresh, keys, sizeof(keys));
+	return json_pack("{s:b, s:b, s:I, s:s}", "reloaded", 1, "in_force",
+	    (int)(d->next_conf == NULL), "sweep", next_sweep(d), "needs_restart", keys);
+}
+
 static int
 run_reload(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
 	struct daemon *d = arg;
-	int rc = daemon_reload(d, err);
+	struct mistakes all = { 0 };
+	bool yes;
+	int rc;
 
-	return rc != 0 ? rc
-		       : hand_out(json_pack("{s:b, s:b, s:I}", "reloaded", 1, "in_force",
-				      (int)(d->next_conf == NULL), "sweep", next_sweep(d)),
-			     result, err);
+	if (read_flag(args, "yes", &yes, err) != 0)
+		return (int)err->kind;
+	rc = daemon_reload(d, yes ? RELOAD_MOVE : RELOAD_REFUSE, &all, err);
+	if (rc == 0)
+		rc = hand_out(reloaded_json(d), result, err);
+	else if (all.n > 1)
+		rc = hand_out(mistakes_json(&all), result, err);
+	mistakes_fini(&all);
+	return rc;
 }
 
 static int
@@ -527,7 +558,8 @@ static const struct ctl_command commands[] = {
 	{ "sweep", "sweep now: scope \"heavy\" (default) or \"light\"", run_sweep, "scope", false },
 	{ "drain", "take up tables that wait for entries to be emptied; dry_run: only tell",
 	    run_drain, "dry_run", false },
-	{ "reload", "read the configuration again", run_reload, "", false },
+	{ "reload", "read the configuration again; yes: LIDs in use may move", run_reload, "yes",
+	    false },
 	{ 0 },
 };
 

@@ -250,7 +250,7 @@ on_reload_signal(evutil_socket_t fd, short what, void *arg)
 	struct fm_error err = { 0 };
 
 	service_tell("RELOADING=1");
-	(void)daemon_reload(d, &err); /* it has been told */
+	(void)daemon_reload(d, RELOAD_KEEP, NULL, &err); /* it has been told */
 	service_tell("READY=1");
 }
 
@@ -473,9 +473,10 @@ daemon_init(struct daemon *d, const struct cli *cli, const struct transport_kind
 	d->routed_fd = -1;
 	d->cli = cli;
 	d->transports = transports;
-	rc = daemon_read_conf(d, 0, &d->conf, err);
+	rc = daemon_read_conf(d, 0, NULL, &d->conf, err);
 	if (rc != 0)
 		return rc;
+	d->begun = conf_get(d->conf);
 	d->base = event_base_new();
 	d->events = events_new();
 	if (d->base == NULL || d->events == NULL)
@@ -579,5 +580,6 @@ daemon_fini(struct daemon *d)
 	daemon_forget_seen(d);
 	json_decref(d->summary);
 	conf_put(d->next_conf);
+	conf_put(d->begun);
 	conf_put(d->conf);
 }

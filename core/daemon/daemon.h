@@ -23,6 +23,7 @@ struct daemon {
 	const struct cli *cli;				/* borrowed */
 	const struct transport_kind *const *transports; /* NULL ends it; borrowed */
 	struct conf *conf;
+	struct conf *begun; /* that it started with */
 	struct event_base *base;
 	struct event *ev_fd, *ev_pump, *ev_sweep, *ev_poll, *ev_progress, *ev_minute, *ev_term,
 	    *ev_int, *ev_hup, *ev_usr1, *ev_routed;
@@ -75,15 +76,22 @@ const char *daemon_dump_dir(const struct daemon *d);
  * it was. */
 int daemon_open_files(const struct conf *c, struct fm_error *err);
 void daemon_apply_conf(struct daemon *d);
-/* Read it; of several mistakes all are logged.  load_ms: as of
- * cli_load(). */
-int daemon_read_conf(
-    const struct daemon *d, int64_t load_ms, struct conf **conf, struct fm_error *err);
+/* Read it; of several mistakes all are logged, and added to `all`, if that is not NULL.  load_ms:
+ * as of cli_load(). */
+int daemon_read_conf(const struct daemon *d, int64_t load_ms, struct mistakes *all,
+    struct conf **conf, struct fm_error *err);
 /* What was read takes effect: no sweep is running. */
 void daemon_take_conf(struct daemon *d, struct conf *fresh);
 /* Read the configuration again; on failure the old one stays, which is told.  While a sweep
- * runs the new one waits for its end. */
-int daemon_reload(struct daemon *d, struct fm_error *err);
+ * runs the new one waits for its end.  Where its LMCs would move LIDs that are in use: as `moves`
+ * says.  all: as of daemon_read_conf(). */
+enum reload_moves {
+	RELOAD_REFUSE, /* FM_E_CONFIG with how many, of which nodes */
+	RELOAD_KEEP,   /* the LMCs stay as they are, which is told */
+	RELOAD_MOVE
+};
+int daemon_reload(
+    struct daemon *d, enum reload_moves moves, struct mistakes *all, struct fm_error *err);
 /* Let the loop look at its work soon. */
 void daemon_wake(struct daemon *d);
 

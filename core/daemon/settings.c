@@ -100,14 +100,15 @@ daemon_apply_conf(struct daemon *d)
 }
 
 int
-daemon_read_conf(const struct daemon *d, int64_t load_ms, struct conf **conf, struct fm_error *err)
+daemon_read_conf(const struct daemon *d, int64_t load_ms, struct mistakes *all, struct conf **conf,
+    struct fm_error *err)
 {
-	struct mistakes all = { 0 };
-	int rc = cli_load(d->cli, load_ms, &all, conf, err);
+	struct mistakes own = { 0 }, *m = all != NULL ? all : &own;
+	int rc = cli_load(d->cli, load_ms, m, conf, err);
 
-	for (size_t i = 0; all.n > 1 && i < all.n; i++)
-		log_err("conf", "%s", all.sentence[i]);
-	mistakes_fini(&all);
+	for (size_t i = 0; m->n > 1 && i < m->n; i++)
+		log_err("conf", "%s", m->sentence[i]);
+	mistakes_fini(&own);
 	return rc;
 }
 
@@ -129,24 +130,69 @@ daemon_take_conf(struct daemon *d, struct conf *fresh)
 	daemon_wake(d);
 }
 
+/* LIDs that are in use and would be others. */
 static int
-read_again(struct daemon *d, struct fm_error *err)
+judge_moves(struct daemon *d, struct conf *fresh, enum reload_moves how, struct fm_error *err)
+{
+	const struct conf *c = d->conf;
+	struct sweep_lid_moves m;
+	int rc;
+
+	if (how == RELOAD_MOVE || (fresh->lmc == c->lmc && fresh->switch_lmc == c->switch_lmc))
+		return 0;
+	rc =
+	    sweeper_lid_moves(d->sweeper, (uint8_t)fresh->lmc, (uint8_t)fresh->switch_lmc, &m, err);
+	if (rc != 0 || m.n == 0)
+		return rc;
+	if (how == RELOAD_REFUSE)
+		return fm_fail(err, FM_E_CONFIG,
+		    "lmc = %d, switch_lmc = %d would move the LIDs of %u ports, of %s%s, which "
+		    "lose "
+		    "their connections: fmctl reload --yes moves them",
+		    (int)fresh->lmc, (int)fresh->switch_lmc, m.n, m.names, m.n > 3 ? ", ..." : "");
+	events_add(d->events, FM_LOG_WARN, "daemon", NULL,
+	    "the LIDs of %u ports, of %s%s, stay as they are, and so do lmc = %d and switch_lmc = "
+	    "%d: fmctl reload --yes moves them",
+	    m.n, m.names, m.n > 3 ? ", ..." : "", (int)c->lmc, (int)c->switch_lmc);
+	fresh->lmc = c->lmc;
+	fresh->switch_lmc = c->switch_lmc;
+	return 0;
+}
+
+/* Regions that cannot be would leave us without tables. */
+static int
+judge(struct daemon *d, struct conf *fresh, enum reload_moves how, struct fm_error *err)
 {
 	const struct plan *p = sweeper_plan(d->sweeper);
+	int rc = p != NULL ? regions_check(&fresh->regions, p->snap, err) : 0;
+
+	return rc != 0 ? rc : judge_moves(d, fresh, how, err);
+}
+
+static void
+say_restart(struct daemon *d, const struct conf *fresh)
+{
+	char keys[200];
+	unsigned n = conf_needs_restart(d->begun, fresh, keys, sizeof(keys));
+
+	if (n > 0)
+		events_add(d->events, FM_LOG_WARN, "daemon", NULL,
+		    "%s: read when fmd starts: the change needs a restart", keys);
+}
+
+static int
+read_again(struct daemon *d, enum reload_moves how, struct mistakes *all, struct fm_error *err)
+{
 	struct conf *fresh;
-	int rc = daemon_read_conf(d, RELOAD_MS, &fresh, err);
+	int rc = daemon_read_conf(d, RELOAD_MS, all, &fresh, err);
 
 	if (rc != 0)
 		return rc;
-	/* Regions that cannot be would leave us without tables. */
-	if (p != NULL && (rc = regions_check(&fresh->regions, p->snap, err)) != 0) {
+	if ((rc = judge(d, fresh, how, err)) != 0 || (rc = daemon_open_files(fresh, err)) != 0) {
 		conf_put(fresh);
 		return rc;
 	}
-	if ((rc = daemon_open_files(fresh, err)) != 0) {
-		conf_put(fresh);
-		return rc;
-	}
+	say_restart(d, fresh);
 	if (sweeper_phase(d->sweeper) == PHASE_IDLE) {
 		daemon_take_conf(d, fresh);
 		return 0;
@@ -158,11 +204,11 @@ read_again(struct daemon *d, struct fm_error *err)
 }
 
 int
-daemon_reload(struct daemon *d, struct fm_error *err)
+daemon_reload(struct daemon *d, enum reload_moves moves, struct mistakes *all, struct fm_error *err)
 {
 	struct fm_error why = { 0 };
 
-	if (read_again(d, &why) == 0)
+	if (read_again(d, moves, all, &why) == 0)
 		return 0;
 	fm_fail(err, why.kind, "%.220s; the old configuration stays", why.msg);
 	events_add(d->events, FM_LOG_ERR, "daemon", NULL, "%s", err->msg);

@@ -194,33 +194,78 @@ keep_lids(struct sweeper *s, struct lid_round *r, struct fm_error *err)
 	return keep != NULL;
 }
 
+static void
+end_round(struct lid_round *r)
+{
+	fm_vec_fini(&r->wants);
+	fm_vec_fini(&r->ports);
+	fm_hash_fini(&r->guids);
+	fm_arena_fini(&r->mem);
+}
+
+/* Who is to have which LIDs; end_round() in any case. */
+static int
+assign(struct sweeper *s, struct lid_round *r, struct fm_error *err)
+{
+	bool honour = !(s->rule.first_master && s->set.reassign_lids);
+	int rc;
+
+	fm_arena_init(&r->mem, SIZE_MAX);
+	if (!want_all(s, r, err) || !reserve_absent(s, r))
+		return err->kind != FM_OK ? (int)err->kind
+					  : fm_fail(err, FM_E_RESOURCE, "out of memory for LIDs");
+	rc = lid_assign(r->wants.item, (uint32_t)r->wants.n, honour, err);
+	if (rc == FM_E_RESOURCE && r->wants.n > r->ports.n) {
+		log_warn("sweep", "LIDs run out: those of absent ports are given to others");
+		rc = lid_assign(r->wants.item, (uint32_t)r->ports.n, honour, err);
+	}
+	return rc;
+}
+
 static int
 give_lids(struct sweeper *s, struct fm_error *err)
 {
-	bool honour = !(s->rule.first_master && s->set.reassign_lids);
 	struct lid_round r = { 0 };
-	bool ok;
-	int rc;
+	int rc = assign(s, &r, err);
 
-	fm_arena_init(&r.mem, SIZE_MAX);
-	ok = want_all(s, &r, err) && reserve_absent(s, &r);
-	if (ok) {
-		rc = lid_assign(r.wants.item, (uint32_t)r.wants.n, honour, err);
-		if (rc == FM_E_RESOURCE && r.wants.n > r.ports.n) {
-			log_warn(
-			    "sweep", "LIDs run out: those of absent ports are given to others");
-			rc = lid_assign(r.wants.item, (uint32_t)r.ports.n, honour, err);
-		}
-		if (rc == 0 && !keep_lids(s, &r, err))
-			ok = false;
-	}
-	if (!ok)
+	if (rc == 0 && !keep_lids(s, &r, err))
 		rc = err->kind != FM_OK ? (int)err->kind
 					: fm_fail(err, FM_E_RESOURCE, "out of memory for LIDs");
-	fm_vec_fini(&r.wants);
-	fm_vec_fini(&r.ports);
-	fm_hash_fini(&r.guids);
-	fm_arena_fini(&r.mem);
+	end_round(&r);
+	return rc;
+}
+
+static void
+name_move(struct sweep_lid_moves *moves, const char *desc)
+{
+	size_t n = strlen(moves->names);
+
+	if (++moves->n <= 3)
+		snprintf(
+		    moves->names + n, sizeof(moves->names) - n, "%s%.40s", n > 0 ? ", " : "", desc);
+}
+
+int
+sweeper_lid_moves(struct sweeper *s, uint8_t ca_lmc, uint8_t switch_lmc,
+    struct sweep_lid_moves *moves, struct fm_error *err)
+{
+	const struct sweep_settings now = s->set;
+	struct lid_round r = { 0 };
+	int rc;
+
+	*moves = (struct sweep_lid_moves){ 0 };
+	s->set.ca_lmc = ca_lmc;
+	s->set.switch_lmc = switch_lmc;
+	rc = assign(s, &r, err);
+	s->set = now;
+	for (uint32_t i = 0; rc == 0 && i < r.ports.n; i++) {
+		const struct inv_node *n = inv_node(&s->inv, r.ports.item[i].slot);
+		const struct inv_port *p = &n->ports[r.ports.item[i].port];
+
+		if (p->lid != 0 && p->lid != r.wants.item[i].lid)
+			name_move(moves, n->desc);
+	}
+	end_round(&r);
 	return rc;
 }
 

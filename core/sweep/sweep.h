@@ -32,6 +32,15 @@ void sweeper_free(struct sweeper *s);
 void sweeper_configure(struct sweeper *s, const struct sweep_settings *settings,
     const struct chain *chain, const struct region_set *regions);
 
+/* Whose base LIDs would be others with these LMCs: how many ports, and the first nodes of them by
+ * name, ", " between.  Nothing changes.  FM_E_RESOURCE.  O(ports + 48K). */
+struct sweep_lid_moves {
+	uint32_t n;
+	char names[160];
+};
+int sweeper_lid_moves(struct sweeper *s, uint8_t ca_lmc, uint8_t switch_lmc,
+    struct sweep_lid_moves *moves, struct fm_error *err);
+
 /* A MAD that answers no question of ours: a trap. */
 void sweeper_on_mad(struct sweeper *s, const struct mad *m);
 /* Go on as far as possible without waiting; call after every txn_poll(). */

@@ -83,6 +83,46 @@ reload_with() { # TEXT
 }
 reload_with "$(printf 'subnet_timeout = 17\ndebug = "route,sweep"')"
 [ "$(debugged)" -gt 0 ] || stop "debug is not taken up"
+# All that is wrong, in the answer, too.
+printf 'lmc = 9\nqoss = yes\n' >fmd.conf
+rc=0
+fmctl reload --wait >out 2>err || rc=$?
+[ $rc = 2 ] && grep -q 'fmd.conf:1: lmc = 9' err && grep -q 'fmd.conf:2: unknown key qoss' err && grep -q 'the old configuration stays' err ||
+	stop "two mistakes: exit code $rc: $(cat err)"
+echo "ok: the answer has all that is wrong"
+
+# What only a restart changes is named, until it is as it was.
+printf 'subnet_timeout = 17\nmax_smps = 32\ntransaction_timeout = 300ms\n' >fmd.conf
+fmctl reload --wait >out || stop "fmctl reload --wait: $?"
+grep -q 'transaction_timeout, max_smps: the change needs a restart' out || stop "no word of a restart: $(cat out)"
+fmctl reload --json >out || stop "fmctl reload --json: $?"
+grep -q '"needs_restart": "transaction_timeout, max_smps"' out || stop "once more, not a word: $(cat out)"
+reload_with 'subnet_timeout = 17'
+grep -q '"needs_restart": ""' out || grep -q 'needs_restart *$' out || stop "a restart is needed for what is as it was: $(cat out)"
+echo "ok: what needs a restart is named"
+
+# LIDs that are in use move only on request.
+lids() { fmctl nodes | awk '{ print $0 }' | sort >"$1"; }
+lids before
+printf 'lmc = 2\n' >fmd.conf
+rc=0
+fmctl reload --wait >out 2>err || rc=$?
+[ $rc = 2 ] && grep -q 'lmc = 2, switch_lmc = 0 would move the LIDs of [0-9]* ports, of .*: fmctl reload --yes moves them; the old configuration stays' err ||
+	stop "moving LIDs is not refused: exit code $rc: $(cat err)"
+lids after
+cmp before after || stop "LIDs have moved without leave"
+n=$(reloads)
+kill -HUP $daemon
+await reloads_again "$n"
+await up_since
+grep -q 'stay as they are, and so do lmc = 0 and switch_lmc = 0' log || stop "SIGHUP says nothing of LIDs"
+lids after
+cmp before after || stop "LIDs have moved on SIGHUP"
+fmctl reload --yes --wait >out || stop "fmctl reload --yes --wait: $?"
+lids after
+! cmp -s before after || stop "no LID has moved with --yes"
+fmctl reload --wait >out || stop "the same again asks: $?"
+echo "ok: LIDs move on request only"
 reload_with 'subnet_timeout = 16'
 [ "$(debugged)" = 0 ] || stop "debug stays on, though no file asks for it any more"
 kill $daemon
