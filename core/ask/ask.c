@@ -207,6 +207,10 @@ ask_set(struct ask *a, const struct smp_route *route, uint16_t attr, uint32_t mo
 	struct sweeper *s = a->s;
 
 	if (s->set.dry_run) {
+		const struct sweep_would one = { a->node, (uint8_t)attr };
+
+		if (!fm_vec_push(&s->would, one))
+			sweep_fail(s, FM_E_RESOURCE, "out of memory for what a dry run tells");
 		s->report.would_set++;
 		s->report.would_set_by_attr[attr & 0xff]++;
 		ask_release(a);

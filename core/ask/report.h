@@ -50,6 +50,12 @@ struct smps_by_lid {
 	uint64_t mixed, mixed_lost; /* by LID to the switch before */
 };
 
+/* A Set that a dry run would send. */
+struct sweep_would {
+	uint32_t node; /* slot */
+	uint8_t attr;
+};
+
 struct sweep_report {
 	uint64_t number;
 	enum sweep_scope scope;

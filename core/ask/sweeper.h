@@ -147,9 +147,10 @@ struct sweeper {
 	struct local_port local;
 	struct inventory inv;
 	struct sweep_report report;
-	struct plan *plan;   /* in the switches */
-	struct plan *next;   /* being written */
-	struct fm_arena mem; /* asks, jobs */
+	FM_VEC(struct sweep_would) would; /* of this sweep, as they would be sent */
+	struct plan *plan;		  /* in the switches */
+	struct plan *next;		  /* being written */
+	struct fm_arena mem;		  /* asks, jobs */
 	struct ask *free_asks;
 	struct sweep_run run;
 	struct sweep_reading reading;

@@ -32,7 +32,8 @@ static const char usage[] =
     "  --node-name-map=FILE names of nodes, a line 0xGUID \"NAME\" each\n"
     "  --dump=DIR           write the tables there after every sweep\n"
     "  --once               bring the subnet up, print a summary, leave it up\n"
-    "  --dry-run            send no Set: print what would be changed\n"
+    "  --dry-run            send no Set: print what would be changed, node by node; with\n"
+    "                       --summary nodes with the same Sets in one line, --json for programs\n"
     "  --check              validate the configuration and exit\n"
     "  --import-opensm FILE print the fmd.conf of an opensm.conf\n"
     "  --export-guid2lid    print the LIDs that are kept as OpenSM's guid2lid, to go back\n"
@@ -58,6 +59,7 @@ enum {
 	OPT_CHECK,
 	OPT_LIST,
 	OPT_JSON,
+	OPT_SUMMARY,
 	OPT_HELP,
 	OPT_VERSION,
 	OPT_IMPORT,
@@ -76,6 +78,7 @@ static const struct option own_options[] = { { "engine", required_argument, NULL
 	{ "dump", required_argument, NULL, OPT_DUMP }, { "once", no_argument, NULL, OPT_ONCE },
 	{ "dry-run", no_argument, NULL, OPT_DRY_RUN }, { "check", no_argument, NULL, OPT_CHECK },
 	{ "list-engines", no_argument, NULL, OPT_LIST }, { "json", no_argument, NULL, OPT_JSON },
+	{ "summary", no_argument, NULL, OPT_SUMMARY },
 	{ "help", optional_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ "import-opensm", required_argument, NULL, OPT_IMPORT },
@@ -272,6 +275,9 @@ take(struct collect *c, int option, const char *value)
 	case OPT_JSON:
 		cli->json = true;
 		return 0;
+	case OPT_SUMMARY:
+		cli->summary = true;
+		return 0;
 	case OPT_HELP:
 		cli->task = value != NULL ? CLI_HELP_ENGINE : CLI_HELP;
 		cli->engine = value;
@@ -312,8 +318,11 @@ parse_all(struct collect *c, int argc, char *const argv[])
 	if (optind < argc)
 		return fm_fail(
 		    c->err, FM_E_CONFIG, "unexpected argument %s; see fmd --help", argv[optind]);
-	if (c->cli->json && c->cli->task != CLI_LIST_ENGINES)
-		return fm_fail(c->err, FM_E_CONFIG, "--json goes with --list-engines");
+	if (c->cli->json && c->cli->task != CLI_LIST_ENGINES && !c->cli->dry_run)
+		return fm_fail(
+		    c->err, FM_E_CONFIG, "--json goes with --list-engines and --dry-run");
+	if (c->cli->summary && !c->cli->dry_run)
+		return fm_fail(c->err, FM_E_CONFIG, "--summary goes with --dry-run");
 	return 0;
 }
 

@@ -38,6 +38,7 @@ struct cli {
 	const char *engine; /* of --help=ENGINE */
 	const char *import; /* of --import-opensm */
 	bool json, once, dry_run;
+	bool summary;			/* of a dry run: nodes with the same Sets in one line */
 	const char *dump_dir;		/* NULL = none */
 	struct conf_source source;	/* --config and what overrides it */
 	const char *const *plugin_dirs; /* NULL terminated; NULL = the usual ones */

@@ -4,9 +4,11 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/daemon/daemon.h"
+#include "core/text/json_text.h"
 #include "lib/log.h"
 
 /* "PortInfo 120 LFT 64", of the attributes that occur. */
@@ -125,8 +127,143 @@ report_up(struct daemon *d, const struct sweep_report *r)
 		    r->n_unreachable);
 }
 
+/* --------------------------------------------------------------- a dry run */
+
+/* The Sets of one node. */
+struct node_sets {
+	uint32_t node;
+	uint64_t by_attr[256];
+};
+
+static int
+by_node(const void *a, const void *b)
+{
+	const struct sweep_would *x = a, *y = b;
+
+	return x->node != y->node ? (x->node < y->node ? -1 : 1) : x->attr - y->attr;
+}
+
+/* From *at on: those of the next node; false behind the last. */
+static bool
+next_node(const struct sweep_would *sets, size_t n, size_t *at, struct node_sets *out)
+{
+	*out = (struct node_sets){ 0 };
+	if (*at == n)
+		return false;
+	for (out->node = sets[*at].node; *at < n && sets[*at].node == out->node; ++*at)
+		out->by_attr[sets[*at].attr]++;
+	return true;
+}
+
+/* "LID 0 to 12, 3 links to ACTIVE", of what the node's ports hold and are to hold; "": nothing. */
 static void
-report_dry_run(const struct sweep_report *r)
+say_ports(const struct inv_node *n, char *buf, size_t size)
+{
+	unsigned n_down = 0;
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (unsigned p = 0; p <= n->n_ports; p++) {
+		const struct inv_port *port = &n->ports[p];
+
+		if (port->lid != 0 && port->lid != port->info.lid && at < size)
+			at += (size_t)snprintf(
+			    buf + at, size - at, "; LID %u to %u", port->info.lid, port->lid);
+		n_down +=
+		    p > 0 && port->edge == EDGE_LINKED && port->info.port_state < WIRE_PORT_ACTIVE;
+	}
+	if (n_down > 0 && at < size)
+		snprintf(
+		    buf + at, size - at, "; %u link%s to ACTIVE", n_down, n_down > 1 ? "s" : "");
+}
+
+static void
+print_node(const struct inv_node *n, const struct node_sets *sets)
+{
+	char attrs[256], ports[256];
+
+	list_attrs(sets->by_attr, attrs, sizeof(attrs));
+	say_ports(n, ports, sizeof(ports));
+	printf("%-32s %s%s\n", n->desc, attrs, ports);
+}
+
+/* Nodes with the same Sets are one line. */
+struct alike {
+	char attrs[256];
+	const char *name; /* of the first */
+	unsigned n;
+};
+
+static void
+print_alike(const struct inventory *inv, const struct sweep_would *sets, size_t n)
+{
+	FM_VEC(struct alike) kinds = { 0 };
+	struct node_sets one;
+
+	for (size_t at = 0; next_node(sets, n, &at, &one);) {
+		struct alike kind = { .name = inv_node(inv, one.node)->desc, .n = 1 };
+		size_t k = 0;
+
+		list_attrs(one.by_attr, kind.attrs, sizeof(kind.attrs));
+		while (k < kinds.n && strcmp(kinds.item[k].attrs, kind.attrs) != 0)
+			k++;
+		if (k < kinds.n)
+			kinds.item[k].n++;
+		else if (!fm_vec_push(&kinds, kind))
+			break;
+	}
+	for (size_t k = 0; k < kinds.n; k++)
+		printf("%-6u node%s %s, as %s\n", kinds.item[k].n,
+		    kinds.item[k].n > 1 ? "s:" : ": ", kinds.item[k].attrs, kinds.item[k].name);
+	fm_vec_fini(&kinds);
+}
+
+static const char *
+attr_name(unsigned attr)
+{
+	const char *name = wire_attr_name((uint16_t)attr);
+
+	return name != NULL ? name : "other";
+}
+
+static json_t *
+sets_json(const uint64_t *by_attr)
+{
+	json_t *o = json_object();
+
+	for (unsigned i = 0; o != NULL && i < 256; i++)
+		if (by_attr[i] > 0)
+			json_object_set_new(o, attr_name(i), json_integer((json_int_t)by_attr[i]));
+	return o;
+}
+
+static void
+print_dry_json(const struct inventory *inv, const struct sweep_report *r,
+    const struct sweep_would *sets, size_t n)
+{
+	json_t *nodes = json_array(), *all;
+	struct node_sets one;
+
+	for (size_t at = 0; next_node(sets, n, &at, &one);) {
+		const struct inv_node *node = inv_node(inv, one.node);
+		char guid[24], ports[256];
+
+		snprintf(guid, sizeof(guid), "0x%016" PRIx64, node->guid);
+		say_ports(node, ports, sizeof(ports));
+		json_array_append_new(nodes,
+		    json_pack("{s:o, s:s, s:o, s:s}", "node", json_text(node->desc), "guid", guid,
+			"sets", sets_json(one.by_attr), "ports", ports + 2 * (*ports != '\0')));
+	}
+	all =
+	    json_pack("{s:s, s:I, s:o, s:o}", "engine", r->engine, "sets", (json_int_t)r->would_set,
+		"by_attribute", sets_json(r->would_set_by_attr), "nodes", nodes);
+	json_dumpf(all, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(all);
+}
+
+static void
+print_dry(const struct sweep_report *r)
 {
 	char sets[256];
 
@@ -135,7 +272,34 @@ report_dry_run(const struct sweep_report *r)
 	    r->n_cas, r->n_routers, r->n_links, r->engine);
 	printf(
 	    "would send %" PRIu64 " Sets%s%s\n", r->would_set, r->would_set > 0 ? ": " : "", sets);
+}
+
+static void
+report_dry_run(const struct daemon *d, const struct sweep_report *r)
+{
+	const struct inventory *inv = sweeper_inventory(d->sweeper);
+	FM_VEC(struct sweep_would) sets = { 0 };
+	struct node_sets one;
+	size_t n, at = 0;
+	const struct sweep_would *sent = sweeper_would(d->sweeper, &n);
+
+	if (!fm_vec_append(&sets, sent, n)) {
+		log_err("daemon", "out of memory for what a dry run tells");
+		return;
+	}
+	if (n > 0)
+		qsort(sets.item, n, sizeof(*sets.item), by_node);
+	if (d->cli->json) {
+		print_dry_json(inv, r, sets.item, n);
+	} else {
+		print_dry(r);
+		if (d->cli->summary)
+			print_alike(inv, sets.item, n);
+		while (!d->cli->summary && next_node(sets.item, n, &at, &one))
+			print_node(inv_node(inv, one.node), &one);
+	}
 	fflush(stdout);
+	fm_vec_fini(&sets);
 }
 
 /* ------------------------------------------------------ the summary of --once */
@@ -268,7 +432,7 @@ daemon_report(struct daemon *d, const struct sweep_report *r)
 	else
 		report_failure(d, r);
 	if (d->cli->dry_run && r->outcome == SWEEP_UP)
-		report_dry_run(r);
+		report_dry_run(d, r);
 	else if (d->cli->once && r->outcome == SWEEP_UP)
 		print_summary(d, r);
 	d->exit_code = outcome_exit(r);

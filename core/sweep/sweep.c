@@ -81,6 +81,13 @@ sweeper_new(
 	return s;
 }
 
+const struct sweep_would *
+sweeper_would(const struct sweeper *s, size_t *n)
+{
+	*n = s->would.n;
+	return s->would.item;
+}
+
 void
 sweeper_free(struct sweeper *s)
 {
@@ -94,6 +101,7 @@ sweeper_free(struct sweeper *s)
 	plan_put(s->plan);
 	inv_fini(&s->inv);
 	fm_vec_fini(&s->reading.doubted);
+	fm_vec_fini(&s->would);
 	todo_clear(s->todo);
 	traps_fini(s->traps);
 	mem = s->mem;
@@ -297,6 +305,7 @@ start_sweep(struct sweeper *s)
 	uint64_t number = r->number + 1;
 
 	*r = (struct sweep_report){ .number = number, .scope = s->run.wanted };
+	s->would.n = 0;
 	if (s->run.wanted != SWEEP_NONE)
 		snprintf(r->reason, sizeof(r->reason), "%s", s->run.wanted_reason);
 	else if (s->reading.doubted.n > 0)

@@ -54,6 +54,8 @@ void sweeper_drain(struct sweeper *s);
 bool sweeper_idle(const struct sweeper *s);
 /* Of the sweep that runs or ran last. */
 const struct sweep_report *sweeper_report(const struct sweeper *s);
+/* What a dry run would send, Set by Set. */
+const struct sweep_would *sweeper_would(const struct sweeper *s, size_t *n);
 enum sweep_phase sweeper_phase(const struct sweeper *s);
 /* The subnet has been up since the start, under our rule. */
 bool sweeper_is_up(const struct sweeper *s);

@@ -56,7 +56,7 @@ kill -0 $daemon 2>/dev/null || { log; fail "fmd is gone"; }
 guid=$(sed -n 's/.*"host-2-1"\[1\](\([0-9a-f]*\)).*/0x\1/p' plain.net | head -n 1)
 lid_of_host() {
 	printf '%s 0x%04x 0x%04x\n\n' "$guid" "$1" "$1" >guid2lid
-	echo 'guid2lid = "guid2lid"' >lids.conf
+	printf 'guid2lid = "guid2lid"\nlog_level = info\n' >lids.conf
 	"$bin/fmd" --transport=sim:plain.net --config=lids.conf --plugin-dir="$bin/plugins/engines/.libs" \
 		--state-dir="$tmp/lids" --dump="$tmp/dump" --once >lids.log 2>&1 || fail "guid2lid: $(cat lids.log)"
 	sed -n "s/^\(0x[0-9a-f]*\) .*portguid 0x0*${guid#0x}: 'host-2-1'.*/\1/p" dump/lfts | sort -u
@@ -161,6 +161,22 @@ for dir in state nowhere; do
 		fail "a dry run beside a daemon: $(cat out)"
 done
 [ ! -e nowhere ] || fail "a dry run makes a state directory"
+dry_run() {
+	"$bin/fmd" --transport=sim:plain.net --config=none --plugin-dir="$bin/plugins/engines/.libs" --state-dir="$tmp/nowhere" --dry-run "$@"
+}
+dry_run >out 2>/dev/null || fail "a dry run: $?"
+grep -q '^host-2-1  *PortInfo 1; LID 0 to [0-9]*; 1 link to ACTIVE$' out || fail "a dry run does not name host-2-1: $(cat out)"
+if command -v python3 >/dev/null 2>&1; then
+	dry_run --json 2>/dev/null | python3 -c '
+import json, sys
+all = json.load(sys.stdin)
+assert all["sets"] == sum(all["by_attribute"].values()) == sum(sum(n["sets"].values()) for n in all["nodes"])' ||
+		fail "dry run --json does not add up"
+fi
+dry_run --summary >out 2>/dev/null && [ "$(wc -l <out)" -le 8 ] || fail "dry run --summary: $(cat out)"
+rc=0
+"$bin/fmd" --summary --check 2>err || rc=$?
+[ $rc = 2 ] && grep -q -- '--summary goes with --dry-run' err || fail "--summary alone: $rc, $(cat err)"
 echo "ok: refusals"
 
 # ---- no file may grow: no store, and a subnet all the same

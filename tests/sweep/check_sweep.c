@@ -941,6 +941,44 @@ START_TEST(test_dry_run_tells_the_truth)
 }
 END_TEST
 
+/* Other settings on a subnet that is up. */
+static const struct {
+	uint8_t lmc, timeout, hoq;
+	uint64_t m_key;
+} changes[] = { { 0, 18, 18, 0 }, { 2, 18, 18, 0 }, { 0, 16, 18, 0 }, { 1, 17, 14, 0 },
+	{ 0, 18, 18, 7 } };
+
+static uint64_t
+sets_of(bool dry, int i)
+{
+	size_t n;
+
+	rig.set.dry_run = dry;
+	rig.set.ca_lmc = changes[i].lmc;
+	rig.set.subnet_timeout = changes[i].timeout;
+	rig.set.hoq_life = changes[i].hoq;
+	rig.set.m_key = changes[i].m_key;
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	(void)sweeper_would(rig.sweeper, &n);
+	ck_assert_uint_eq(n, rig.last.would_set);
+	rig_stop(&rig);
+	return dry ? rig.last.would_set : rig.last.sets;
+}
+
+START_TEST(test_dry_run_of_a_change_tells_the_truth)
+{
+	uint64_t would;
+
+	rig_generate(&rig.nl, "pgft 2 4,4 1,4 1,1");
+	rig_sim(&rig, NULL);
+	sets_of(false, 0);
+	would = sets_of(true, _i);
+	ck_assert_uint_eq(sets_of(true, _i), would);
+	ck_assert_uint_eq(sets_of(false, _i), would);
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -986,6 +1024,8 @@ suite(void)
 	tcase_add_loop_test(t, test_rules_again, 0, N_RULES);
 	tcase_add_test(t, test_dry_run);
 	tcase_add_test(t, test_dry_run_tells_the_truth);
+	tcase_add_loop_test(
+	    t, test_dry_run_of_a_change_tells_the_truth, 0, sizeof(changes) / sizeof(changes[0]));
 	suite_add_tcase(s, t);
 	return s;
 }
