@@ -417,17 +417,17 @@ static const struct conf_row rows[] = {
 	    "PortInfo.VLStallCount of switch ports to hosts."),
 	ENUM(NULL, "max_op_vls", max_op_vls, "15", op_vls, "data VLs",
 	    "At most so many data VLs are made operational on any link."),
-	INT(NULL, "force_link_speed", force_link_speed, "15", 0, 15, "1 SDR + 2 DDR + 4 QDR",
+	INT(NULL, "force_link_speed", force_link_speed, "0", 0, 15, "1 SDR + 2 DDR + 4 QDR",
 	    "PortInfo.LinkSpeedEnabled: the speeds that links may come up with, as far as both "
 	    "ends "
 	    "support them; 15 = all that a port supports, 0 = as it is. No link is taken down for "
 	    "it: what runs at another speed is told, and keeps it until it comes up anew."),
-	INT(NULL, "force_link_speed_ext", force_link_speed_ext, "31", 0, 31,
+	INT(NULL, "force_link_speed_ext", force_link_speed_ext, "0", 0, 31,
 	    "1 FDR + 2 EDR + 4 HDR + 8 NDR",
 	    "PortInfo.LinkSpeedExtEnabled, likewise; 31 = all that a port supports, 30 = none, so "
 	    "that QDR is the most, 0 = as it is. Where one end of a cable has none of the speeds, "
 	    "both are left as they are, and told."),
-	INT(NULL, "force_link_width", force_link_width, "255", 0, 255,
+	INT(NULL, "force_link_width", force_link_width, "0", 0, 255,
 	    "1 1x + 2 4x + 4 8x + 8 12x + 16 2x",
 	    "PortInfo.LinkWidthEnabled, likewise; 255 = all that a port supports, 0 = as it is."),
 	INT(NULL, "local_phy_errors_threshold", local_phy_errors_threshold, "8", 0, 15, "errors",

@@ -37,6 +37,7 @@ struct opensm_key {
 	const char *name, *def; /* as OpenSM's default file has them */
 	enum opensm_form form;
 	enum opensm_fate fate;
+	bool def_counts;	/* fmd's default is another: what is at OpenSM's is said, too */
 	const char *to, *or_to; /* options, NULL: none */
 	const char *note;	/* for the documents; of OPENSM_NONE the reason */
 };

@@ -14,6 +14,11 @@
 		.to = to_, .or_to = or_to_, .note = note_ \
 	}
 #define SAME(form_, name_, def_) ROW(form_, name_, def_, SAME, name_, NULL, NULL)
+#define DIFFERS(form_, name_, def_) \
+	{ \
+		.name = name_, .def = def_, .form = OPENSM_##form_, .fate = OPENSM_SAME, \
+		.def_counts = true, .to = name_ \
+	}
 #define ENGINE(form_, name_, def_, to_, or_to_) ROW(form_, name_, def_, ENGINE, to_, or_to_, NULL)
 #define GUIDS(name_, to_, or_to_) ROW(PATH, name_, "(null)", GUIDS, to_, or_to_, NULL)
 #define SPECIAL(form_, name_, def_, to_, note_) ROW(form_, name_, def_, SPECIAL, to_, NULL, note_)
@@ -52,9 +57,9 @@ static const struct opensm_key rows[] = {
 	SAME(NUMBER, "leaf_head_of_queue_lifetime", "0x10"),
 	SPECIAL(NUMBER, "max_op_vls", "5", "max_op_vls",
 	    "the codes 1 to 5 of PortInfo are 1, 2, 4, 8 and 15 VLs"),
-	SAME(NUMBER, "force_link_speed", "15"),
-	SAME(NUMBER, "force_link_speed_ext", "31"),
-	SAME(NUMBER, "force_link_width", "255"),
+	DIFFERS(NUMBER, "force_link_speed", "15"),
+	DIFFERS(NUMBER, "force_link_speed_ext", "31"),
+	DIFFERS(NUMBER, "force_link_width", "255"),
 	NONE(NUMBER, "fdr10", "1", "fmd leaves FDR10, a vendor's attribute, as ports have it"),
 	SAME(NUMBER, "subnet_timeout", "18"),
 	SAME(NUMBER, "local_phy_errors_threshold", "0x08"),

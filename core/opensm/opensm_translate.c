@@ -65,6 +65,8 @@ says_nothing(const struct opensm *o, const struct opensm_line *l)
 	const char *def = strcmp(l->key->def, "(null)") == 0 ? "" : l->key->def;
 	uint64_t value, by_default;
 
+	if (l->key->def_counts && *l->value != '\0')
+		return false;
 	if (*l->value != '\0' && *def != '\0' && l->key->form == OPENSM_PATH &&
 	    strcmp(base_name(l->value), base_name(def)) == 0) {
 		if (l->key->fate == OPENSM_NONE)
