@@ -41,18 +41,18 @@ struct agent {
 	struct source_login login;
 	struct fm_rng rng;
 	struct replica replica;
+	struct paths_epoch written; /* to the file */
 	const struct source_ops *ops;
 	void *source;	   /* NULL: none is open */
 	unsigned n_failed; /* relays in a row */
 };
 
-static volatile sig_atomic_t stop;
-
+/* There is nothing to be put away: a file is whole, or has not got its name yet. */
 static void
 on_signal(int signal)
 {
 	(void)signal;
-	stop = 1;
+	_exit(0);
 }
 
 static void
@@ -60,8 +60,7 @@ nap(unsigned ms)
 {
 	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000 };
 
-	if (!stop)
-		nanosleep(&t, NULL); /* a signal ends it */
+	nanosleep(&t, NULL);
 }
 
 /* ------------------------------------------------------------------- ports */
@@ -174,17 +173,20 @@ write_file(struct agent *a, bool whole, struct fm_error *err)
 	int rc = replica_write(&a->replica, a->file, err);
 
 	if (rc == 0)
+		a->written = a->replica.at;
+	if (rc == 0)
 		log_info("agent", "%s: term %" PRIu64 ", epoch %" PRIu64 ", rows of %zu switches%s",
 		    a->file, a->replica.at.term, a->replica.at.epoch, a->replica.row.n,
 		    whole ? ", all fetched" : "");
 	return rc;
 }
 
-/* Nothing is newer: the file is as good as a new one. */
-static void
+/* Nothing is newer: is the file as good as a new one?  It may have been removed. */
+static bool
 touch_file(const struct agent *a)
 {
-	utimensat(AT_FDCWD, a->file, NULL, 0);
+	return a->replica.at.term == a->written.term && a->replica.at.epoch == a->written.epoch &&
+	    utimensat(AT_FDCWD, a->file, NULL, 0) == 0;
 }
 
 static int
@@ -193,10 +195,8 @@ follow(struct agent *a, struct fm_error *err)
 	bool changed = false, whole = false;
 	int rc = a->ops->fetch(a->source, &a->replica, &changed, &whole, err);
 
-	if (rc == 0 && changed)
+	if (rc == 0 && a->replica.at.epoch != 0 && !touch_file(a))
 		rc = write_file(a, whole, err);
-	else if (rc == 0 && a->replica.at.epoch != 0)
-		touch_file(a);
 	if (rc == 0 && a->replica.n_own > 0)
 		rc = a->ops->show(a->source, a->replica.own[0], a->replica.at, err);
 	if (rc == 0 && a->n_failed > 0)
@@ -212,7 +212,7 @@ run(struct agent *a)
 	struct fm_error err = { 0 };
 	int rc = 0;
 
-	while (!stop) {
+	for (;;) {
 		find_ports(a);
 		rc = a->source == NULL ? open_relay(a, &err) : 0;
 		if (rc == 0)
@@ -221,12 +221,11 @@ run(struct agent *a)
 			return a->replica.at.epoch != 0 ? 0 : 3;
 		if (rc == 0)
 			rc = a->ops->wait(a->source, &a->replica, a->poll_ms, &err);
-		if (rc != 0 && !stop)
+		if (rc != 0)
 			on_failure(a, &err);
 		if (rc != 0 && a->once && a->n_failed >= a->n_relays)
 			return 2;
 	}
-	return 0;
 }
 
 /* ------------------------------------------------------------------ options */

@@ -100,7 +100,7 @@ await "$dir/agent.out" "all fetched"
 until_true same "$dir/by-redis"
 echo "ok: an agent follows a relay behind a relay"
 
-fmsim_say 'unlink "host-3-1"[1]' >/dev/null
+fmsim_say unlink 'host-3-1[1]' >/dev/null
 until_true grep -q "host-3-1" "$dir/fmd.out"
 until_true same "$dir/by-redis"
 whole=$(said "$dir/agent.out" "all fetched")
@@ -110,7 +110,7 @@ echo "ok: events reach it"
 followed=$(sed -n 's/.*second.sock.*/second/p' "$dir/agent.out" | head -n 1)
 kill -9 "$second"
 wait "$second" 2>/dev/null
-fmsim_say 'relink "host-3-1"[1]' >/dev/null
+fmsim_say relink 'host-3-1[1]' >/dev/null
 until_true same "$dir/by-redis"
 [ "$(said "$dir/agent.out" "all fetched")" = "$whole" ] || fail "all was fetched again after a relay died ($followed)"
 echo "ok: a relay that dies costs no epoch"
@@ -126,6 +126,11 @@ bytes=$(dist_json | python3 -c 'import json,sys; print(sum(x["bytes"] for x in j
 until_true same "$dir/by-redis"
 [ "$(said "$dir/agent.out" "all fetched")" = "$whole" ] || fail "all was fetched again after fmd came again"
 echo "ok: an fmd that comes again publishes nothing but its term"
+# a file that somebody has removed comes again
+rm "$dir/by-redis"
+fmsim_say unlink 'host-4-1[1]' >/dev/null
+until_true same "$dir/by-redis"
+echo "ok: a file that was removed comes again"
 kill "$agent"
 wait "$agent"
 code=$?
