@@ -118,6 +118,7 @@ wait "$fmd" || fail "SIGTERM ends fmd with $?"
 cat >"$dir/fmd.conf" <<END
 m_key = 0x4711
 m_key_protection_level = 2
+log_level = info
 control_socket = "$dir/control"
 END
 exec_on_fmsim "$sm" "$build/fmd" --transport=umad --config="$dir/fmd.conf" --state-dir="$dir/state" \

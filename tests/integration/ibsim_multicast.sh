@@ -16,8 +16,9 @@ export FMD_PLUGIN_PATH=$build/plugins/engines
 "$build/fmroute" gen pgft 2 4,4 1,2 1,1 >net || fail "fmroute gen"
 simulate net ibsim.out
 
+printf 'log_level = debug\n' >fmd.conf # the statistics of sweeps
 start() {
-	start_on_ibsim host-1-1 "$build/fmd" --config=none --state-dir=state >"$1" 2>&1
+	start_on_ibsim host-1-1 "$build/fmd" --config=fmd.conf --state-dir=state >"$1" 2>&1
 	fmd=$!
 	await "$1" "SUBNET UP"
 }
