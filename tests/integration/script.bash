@@ -38,7 +38,9 @@ await() {
 
 # How many lines of the file have the words.
 said() {
-	grep -c -- "$2" "$1" 2>/dev/null || [ -e "$1" ] || echo 0
+	local n
+	n=$(grep -c -- "$2" "$1" 2>/dev/null)
+	echo "${n:-0}"
 }
 
 # Wait until a command succeeds.
