@@ -18,7 +18,7 @@ bashcompletiondir = $(datadir)/bash-completion/completions
 dist_bashcompletion_DATA = conf/bash-completion/fmctl
 
 examplesdir = $(docdir)/examples
-dist_examples_DATA = conf/examples/adaptive.conf conf/examples/fat-tree.conf conf/examples/irregular.conf \
+dist_examples_DATA = conf/examples/adaptive.conf conf/examples/fat-tree.conf conf/examples/ibacm_opts.cfg conf/examples/irregular.conf \
 	conf/examples/partitions.conf conf/examples/path-bits.conf conf/examples/path-bits.pgrp conf/examples/path-bits.rch conf/examples/path-bits.topo conf/examples/qos-policy.conf \
 	conf/examples/regions-dragonfly.conf conf/examples/regions-pods-torus.conf \
 	conf/examples/regions-storage.conf conf/examples/regions-two-trees.conf conf/examples/standby.conf \

@@ -74,7 +74,7 @@ sed -n '/^    [$] build.fmd --once /,/^$/p' "$top/README.md" | sed '1d; /^$/d; s
 ./fmd --once --config=none --plugin-dir=plugins/engines/.libs --state-dir="$tmp/state" --transport=sim:"$tmp/ft-648.net" 2>"$tmp/err" >"$tmp/once"
 sed 's/^time .*/time/' "$tmp/once" | diff - "$tmp/said" || { echo "README.md shows another summary of fmd --once"; exit 1; }
 if command -v man >/dev/null; then
-	for page in "$top"/doc/*.[18] doc/fmd.conf.5; do
+	for page in "$top"/doc/*.[178] doc/fmd.conf.5; do
 		[ -z "$(LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -l "$page" 2>&1 >/dev/null)" ] ||
 			{ echo "$page: troff warns"; exit 1; }
 	done
