@@ -13,16 +13,13 @@ unshare -mn true 2>/dev/null || skip "no namespaces here"
 
 mkdir "$dir/providers"
 cp "$build/.libs/libfmdacm.so" "$dir/providers/"
-cat >"$dir/opts" <<END
+# the example, with folders of ours
+sed "s|/run/fmd/paths|$dir/paths|; s|^fmd_max_age .*|fmd_max_age 3600|" "$top/conf/examples/ibacm_opts.cfg" >"$dir/opts" || exit 1
+cat >>"$dir/opts" <<END
 provider_lib_path $dir/providers
-provider fmdacm default
-fmd_paths $dir/paths
-fmd_max_age 3600
 log_file $dir/ibacm.out
 lock_file $dir/ibacm.pid
 log_level 0
-sa_depth 32
-support_ips_in_addr_cfg 1
 END
 # In a namespace of its own: ibacm on a node, then our questions.
 cat >"$dir/inside" <<'END'
