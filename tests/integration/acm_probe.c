@@ -695,9 +695,9 @@ by_netlink(const struct request *q, uint8_t path[PATH_BYTES])
 	send_netlink(fd, q, ++seq);
 	do {
 		n = recv(fd, &r, sizeof(r), 0);
-		if (n < 0)
+		if (n < 0 && errno != EINTR) /* as it is when we were stopped */
 			die("netlink", strerror(errno));
-	} while (r.h.nlmsg_seq != seq);
+	} while (n < 0 || r.h.nlmsg_seq != seq);
 	if ((r.h.nlmsg_flags & RDMA_NL_LS_F_ERR) != 0)
 		return false;
 	if ((size_t)n != NLMSG_HDRLEN + NLA_HDRLEN + sizeof(struct ib_path_rec_data))
