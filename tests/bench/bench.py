@@ -5,7 +5,7 @@ Tables: bring-up on ibsim (fmd against OpenSM as shipped and at its best),
 routing offline (with the ratio to a memset and memcpy of the tables), quality
 under faults; with --engines those of doc/engines.md (engines.py), with --events
 what a change costs (events.py), with --storm what hosts that boot at once get (storm.py), with
---restart how soon the SA answers again (restart.py).  Peer runs are capped at 120 s and cached by the hash of the
+--restart how soon the SA answers again (restart.py), with --dist how fast hosts find paths (dist.py).  Peer runs are capped at 120 s and cached by the hash of the
 fabric and of the command; --peer=fresh redoes them.
 """
 import argparse
@@ -432,6 +432,16 @@ def restart_table(bench):
     return 0
 
 
+def dist_table(bench):
+    import dist
+    try:
+        bench.machine()
+        dist.Dist(bench).run()
+    finally:
+        shutil.rmtree(bench.work, ignore_errors=True)
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.path.join(TOP, "build"))
@@ -441,6 +451,7 @@ def main():
     parser.add_argument("--events", action="store_true", help="what links and nodes lost and back cost, for doc/events.md")
     parser.add_argument("--storm", action="store_true", help="2,000 hosts boot at once, on fmsim; with --quick 64")
     parser.add_argument("--restart", action="store_true", help="killed and started anew: how long till the SA tells a path, on fmsim")
+    parser.add_argument("--dist", action="store_true", help="how fast ibacm answers a host from what fmd publishes, on fmsim")
     parser.add_argument("--stored", action="store_true", help="with --engines: measure nothing, write down what was measured before")
     parser.add_argument("--minutes", type=int, default=0, help="with --engines: no new run of the peer after so many")
     parser.add_argument("--only", help="bring-up, offline, isolation or faults; with --engines: fabrics or goals, separated by commas")
@@ -459,6 +470,8 @@ def main():
         return storm_table(bench)
     if args.restart:
         return restart_table(bench)
+    if args.dist:
+        return dist_table(bench)
     names = args.fabric or [n for n, row in FABRICS.items() if row[3] or not args.quick]
     try:
         bench.machine()
