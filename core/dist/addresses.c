@@ -103,7 +103,8 @@ drop_doubles(struct addresses *a)
 {
 	size_t kept = 0;
 
-	qsort(a->item.item, a->item.n, sizeof(a->item.item[0]), by_ip);
+	if (a->item.n > 0) /* else there is no array */
+		qsort(a->item.item, a->item.n, sizeof(a->item.item[0]), by_ip);
 	for (size_t i = 0; i < a->item.n; i++) {
 		const struct address *at = &a->item.item[i], *last;
 		char text[INET6_ADDRSTRLEN];
