@@ -30,10 +30,12 @@
 _Static_assert(offsetof(struct umad_sa_packet, data) == SA_DATA_AT, "an SA's MAD");
 _Static_assert(sizeof(struct ibv_path_record) == 64, "a PathRecord");
 
-/* What a file can judge; a request with more in it is the SA's. */
+/* What a file can judge; a request with more in it is the SA's.  Where a policy decides by service
+ * or class, the file says of all paths that the SA has to be asked. */
 #define JUDGED \
 	(SA_PR_DGID | SA_PR_SGID | SA_PR_DLID | SA_PR_SLID | SA_PR_REVERSIBLE | SA_PR_N_PATHS | \
-	    SA_PR_PKEY)
+	    SA_PR_PKEY | SA_PR_SERVICE_ID | SA_PR_QOS_CLASS | SA_PR_TCLASS | SA_PR_FLOW_LABEL | \
+	    SA_PR_HOP_LIMIT)
 
 /* A port's side in one partition; requests at the SA outlive it. */
 struct endpoint {
@@ -295,7 +297,13 @@ look_up(const struct sa_path_record *want, uint64_t mask, struct sa_path_record 
 		return false;
 	if ((lmc[0] | lmc[1]) != 0 && ((mask & SA_PR_SLID) != 0) != ((mask & SA_PR_DLID) != 0))
 		return false;
-	return paths_record(file.paths, &q, r);
+	if (!paths_record(file.paths, &q, r))
+		return false;
+	/* as the SA gives them back */
+	r->tclass = want->tclass;
+	r->flow_label = want->flow_label;
+	r->qos_class = want->qos_class;
+	return true;
 }
 
 static int

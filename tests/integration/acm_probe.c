@@ -417,16 +417,16 @@ enum form {
 	BY_GID,
 	BY_LID,
 	BY_LIDS,
+	BY_FLOW,
+	BY_CLASS,
 	BY_GIDS,
 	BY_KEY,
+	BY_SERVICE, /* as the kernel's RDMA CM does always */
+	BY_TCLASS,
 	BY_NAME,
 	BY_IP4,
 	BY_IP6,
 	/* what a file cannot judge */
-	BY_TCLASS,
-	BY_FLOW,
-	BY_CLASS,
-	BY_SERVICE,
 	BY_SL,
 	BY_MTU
 };
@@ -507,7 +507,7 @@ request_of(enum form form, const struct host *to)
 		q.want.slid = (uint16_t)own.base_lid;
 		q.mask ^= SA_PR_SGID | SA_PR_SLID;
 	}
-	if (form >= BY_KEY && form <= BY_IP6) {
+	if (form >= BY_KEY && form <= BY_IP6 && form != BY_TCLASS) {
 		q.want.pkey = own_key();
 		q.mask |= SA_PR_PKEY;
 	}
@@ -666,10 +666,14 @@ send_netlink(int fd, const struct request *q, uint32_t seq)
 
 	snprintf((char *)h->device_name, LS_DEVICE_NAME_MAX, "%s", own.ca_name);
 	h->port_num = (uint8_t)own.portnum;
-	h->path_use = LS_RESOLVE_PATH_USE_ALL;
+	h->path_use = seq % 2 != 0 ? LS_RESOLVE_PATH_USE_ALL : LS_RESOLVE_PATH_USE_UNIDIRECTIONAL;
 	r.h.nlmsg_len = (uint32_t)(NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(*h)));
 	if (q->want.pkey != 0)
 		put_attr(&r, LS_NLA_TYPE_PKEY, &q->want.pkey, 2);
+	if (q->want.service_id != 0)
+		put_attr(&r, LS_NLA_TYPE_SERVICE_ID, &q->want.service_id, 8);
+	if (q->want.tclass != 0)
+		put_attr(&r, LS_NLA_TYPE_TCLASS, &q->want.tclass, 1);
 	sa_gid_put(gid, q->want.sgid);
 	put_attr(&r, LS_NLA_TYPE_SGID, gid, 16);
 	sa_gid_put(gid, q->want.dgid);
@@ -774,9 +778,10 @@ static const struct way {
 	const char *word;
 	bool (*ask)(const struct request *q, uint8_t path[PATH_BYTES]);
 	enum form first, last; /* forms that it has */
-} ways[] = { { "socket", by_socket, BY_GID, BY_IP6 }, { "paths", by_socket, BY_GID, BY_KEY },
-	{ "beyond", by_socket, BY_TCLASS, BY_MTU }, { "query", by_query, BY_GID, BY_KEY },
-	{ "netlink", by_netlink, BY_GIDS, BY_KEY }, { "librdmacm", by_librdmacm, BY_IP4, BY_IP6 } };
+} ways[] = { { "socket", by_socket, BY_GID, BY_IP6 }, { "paths", by_socket, BY_GID, BY_TCLASS },
+	{ "beyond", by_socket, BY_SL, BY_MTU }, { "query", by_query, BY_GID, BY_TCLASS },
+	{ "netlink", by_netlink, BY_GIDS, BY_TCLASS },
+	{ "librdmacm", by_librdmacm, BY_IP4, BY_IP6 } };
 
 static const struct way *
 way_of(const char *word)

@@ -456,10 +456,7 @@ START_TEST(test_components)
 	static const struct {
 		struct sa_path_record want;
 		uint64_t mask;
-	} rows[] = { { { .service_id = 1 }, SA_PR_SERVICE_ID }, { { .tclass = 1 }, SA_PR_TCLASS },
-		{ { .flow_label = 1 }, SA_PR_FLOW_LABEL }, { { .hop_limit = 1 }, SA_PR_HOP_LIMIT },
-		{ { .raw_traffic = 1 }, SA_PR_RAW_TRAFFIC },
-		{ { .qos_class = 1 }, SA_PR_QOS_CLASS }, { { .sl = 1 }, SA_PR_SL },
+	} rows[] = { { { .raw_traffic = 1 }, SA_PR_RAW_TRAFFIC }, { { .sl = 1 }, SA_PR_SL },
 		{ { .mtu = 1 }, SA_PR_MTU_SELECTOR | SA_PR_MTU },
 		{ { .rate_selector = SA_LARGEST }, SA_PR_RATE_SELECTOR | SA_PR_RATE },
 		{ { .life_selector = SA_LARGEST }, SA_PR_LIFE_SELECTOR | SA_PR_LIFE } };
@@ -474,6 +471,30 @@ START_TEST(test_components)
 		sent(0, SA_PR_DGID | SA_PR_SGID | rows[i].mask);
 		sa_answers(0, SA_OK, &from_sa);
 	}
+}
+END_TEST
+
+/* What changes nothing where no policy is in force comes back, or not, as from the SA; the
+ * kernel's RDMA CM always names a service. */
+START_TEST(test_without_policy)
+{
+	struct sa_path_record want = { .dgid = to_other.dgid,
+		.service_id = 77,
+		.tclass = 5,
+		.flow_label = 6,
+		.qos_class = 7,
+		.hop_limit = 8 },
+			      r;
+
+	resolve(path_msg(&want, 0));
+	r = answer(1, ACM_STATUS_SUCCESS, 1);
+	ck_assert(r.tclass == 5 && r.flow_label == 6 && r.qos_class == 7);
+	ck_assert(r.service_id == 0 && r.hop_limit == 0);
+	want.dgid = to_far.dgid; /* the SA is asked by all of it */
+	resolve(path_msg(&want, 0));
+	sent(0,
+	    SA_PR_DGID | SA_PR_SGID | SA_PR_SERVICE_ID | SA_PR_TCLASS | SA_PR_FLOW_LABEL |
+		SA_PR_QOS_CLASS | SA_PR_HOP_LIMIT);
 }
 END_TEST
 
@@ -534,6 +555,7 @@ main(void)
 	tcase_add_test(t, test_several_lids);
 	tcase_add_test(t, test_named_twice);
 	tcase_add_test(t, test_components);
+	tcase_add_test(t, test_without_policy);
 	tcase_add_test(t, test_odd_forms);
 	tcase_add_test(t, test_counters);
 	suite_add_tcase(s, t);
