@@ -39,6 +39,7 @@ REPLAYS = \
 	tests/fuzz/replay_plan \
 	tests/fuzz/replay_policies \
 	tests/fuzz/replay_rchain \
+	tests/fuzz/replay_relay \
 	tests/fuzz/replay_reports \
 	tests/fuzz/replay_rmpp \
 	tests/fuzz/replay_sa \
@@ -64,6 +65,8 @@ tests_fuzz_replay_paths_LDADD = libfmhost.la
 tests_fuzz_replay_plan_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_plan.c
 tests_fuzz_replay_policies_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_policies.c
 tests_fuzz_replay_rchain_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_rchain.c
+tests_fuzz_replay_relay_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_relay.c host/agent/replica.c
+tests_fuzz_replay_relay_LDADD = libfmhost.la
 tests_fuzz_replay_reports_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_reports.c
 tests_fuzz_replay_rmpp_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_rmpp.c
 tests_fuzz_replay_sa_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_sa.c
@@ -93,6 +96,7 @@ noinst_PROGRAMS += \
 	tests/fuzz/fuzz_plan \
 	tests/fuzz/fuzz_policies \
 	tests/fuzz/fuzz_rchain \
+	tests/fuzz/fuzz_relay \
 	tests/fuzz/fuzz_reports \
 	tests/fuzz/fuzz_rmpp \
 	tests/fuzz/fuzz_sa \
@@ -117,6 +121,9 @@ tests_fuzz_fuzz_paths_LDADD = libfmhost.la
 tests_fuzz_fuzz_plan_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_policies_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_rchain_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_relay_SOURCES = tests/fuzz/fuzz_relay.c host/agent/replica.c
+tests_fuzz_fuzz_relay_LDFLAGS = $(fuzz_ldflags)
+tests_fuzz_fuzz_relay_LDADD = libfmhost.la
 tests_fuzz_fuzz_reports_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_rmpp_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_sa_LDFLAGS = $(fuzz_ldflags)
