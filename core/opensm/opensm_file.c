@@ -70,6 +70,9 @@ opensm_is_form(const char *text, size_t n)
 
 /* ----------------------------------------------------------------- remarks */
 
+static char *word_remark(struct opensm *o, const char *fmt, va_list ap)
+    __attribute__((format(printf, 2, 0)));
+
 static char *
 word_remark(struct opensm *o, const char *fmt, va_list ap)
 {
