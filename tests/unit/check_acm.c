@@ -32,10 +32,10 @@ static char log_text[4096];
 /* ------------------------------------------------------------------- of ibacm */
 
 struct answer {
-	struct acm_msg msg;
 	uint64_t id;
 	bool is_query;
 	unsigned n;
+	struct acm_msg msg; /* it ends in an array */
 };
 static struct answer answered;
 
@@ -71,7 +71,8 @@ acm_get_gid(struct acm_port *p, int index, union ibv_gid *gid)
 static int
 take(uint64_t id, const struct acm_msg *msg, bool is_query)
 {
-	answered = (struct answer){ *msg, id, is_query, answered.n + 1 };
+	answered =
+	    (struct answer){ .id = id, .is_query = is_query, .n = answered.n + 1, .msg = *msg };
 	return 0;
 }
 
