@@ -24,7 +24,6 @@
 #define SPECIAL(form_, name_, def_, to_, note_) ROW(form_, name_, def_, SPECIAL, to_, NULL, note_)
 #define ALWAYS(form_, name_, def_, note_) ROW(form_, name_, def_, ALWAYS, NULL, NULL, note_)
 #define NONE(form_, name_, def_, note_) ROW(form_, name_, def_, NONE, NULL, NULL, note_)
-#define YET(form_, name_, def_) NONE(form_, name_, def_, "fmd does not have it yet")
 
 #define QOS(kind) \
 	SAME(NUMBER, "qos_" kind "max_vls", "0"), SAME(NUMBER, "qos_" kind "high_limit", "-1"), \
