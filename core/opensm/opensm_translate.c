@@ -376,11 +376,12 @@ set_all_remembered(struct opensm *o)
 void
 opensm_translate(struct opensm *o, const struct opensm_chain *chains, bool of_file)
 {
-	const struct opensm_line *engines = find_line(o, "routing_engine");
+	const struct opensm_line *engines;
 	const char *chain = chains->by_default;
 
 	if (of_file)
 		add_default_files(o);
+	engines = find_line(o, "routing_engine");
 	if (chains->firm != NULL)
 		chain = chains->firm;
 	else if (engines != NULL && *engines->value != '\0')

@@ -310,6 +310,27 @@ START_TEST(lines_are_translated)
 }
 END_TEST
 
+/* However many lines stand before it: those that OpenSM has in mind are added behind. */
+START_TEST(the_chain_is_found_among_any_number_of_lines)
+{
+	char text[8192];
+	size_t at = 0, n = 0;
+
+	for (size_t i = 0; opensm_key(i) != NULL; i++) {
+		const struct opensm_key *key = opensm_key(i);
+
+		if (key->form != OPENSM_NUMBER || key->fate != OPENSM_SAME)
+			continue;
+		snprintf(text + at, sizeof(text) - at, "routing_engine updn\n");
+		ck_assert_ptr_nonnull(strstr(imported(text), "chain = { 'updn' }"));
+		at +=
+		    (size_t)snprintf(text + at, sizeof(text) - at, "%s %s\n", key->name, key->def);
+		n++;
+	}
+	ck_assert_uint_ge(n, 33); /* as many as make room for lines grow, several times */
+}
+END_TEST
+
 START_TEST(files_of_guids_go_to_the_engines_that_have_them)
 {
 	char want[512];
@@ -675,6 +696,7 @@ main(void)
 	tcase_add_loop_test(tc, known_by_its_form, 0, sizeof(forms) / sizeof(*forms));
 	tcase_add_test(tc, the_default_file_says_nothing);
 	tcase_add_loop_test(tc, lines_are_translated, 0, sizeof(lines) / sizeof(*lines));
+	tcase_add_test(tc, the_chain_is_found_among_any_number_of_lines);
 	tcase_add_test(tc, files_of_guids_go_to_the_engines_that_have_them);
 	tcase_add_test(tc, files_by_default_count_where_they_are);
 	tcase_add_loop_test(tc, mistakes_are_told, 0, sizeof(bad) / sizeof(*bad));
