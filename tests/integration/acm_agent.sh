@@ -12,6 +12,7 @@ set -u
 
 bring_up() { # NODE: fmd there, by $dir/fmd.conf and what is simulated; what it publishes
 	: >"$dir/addresses"
+	: >"$dir/fmd.out" # of the fmd before, which said SUBNET UP, too
 	exec_on_fmsim "$1" "$build/fmd" --config="$dir/fmd.conf" --state-dir="$dir/state" >"$dir/fmd.out" 2>&1 &
 	fmd=$!
 	await "$dir/fmd.out" "SUBNET UP"

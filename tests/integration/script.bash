@@ -22,6 +22,7 @@ need_tools() {
 fail() {
 	echo "FAIL: $*"
 	tail -n 20 "$dir"/*.out 2>/dev/null
+	grep -h -A 12 "ERROR: [A-Za-z]*Sanitizer\|runtime error:" "$dir"/*.out 2>/dev/null
 	tail -n 60 "$dir"/*.log 2>/dev/null # of OpenSM and ibsim
 	exit 1
 }
