@@ -414,6 +414,42 @@ START_TEST(paths_spread_over_the_lanes)
 }
 END_TEST
 
+/* Of the lanes that lash needs none bears more than a tenth beyond its share of the pairs. */
+START_TEST(lash_fills_its_lanes_evenly)
+{
+	static const struct {
+		const char *words;
+		struct setting set;
+		uint8_t lmc;
+	} cases[] = { { "random 60 8 4 1", { "start_vl", "0" }, 0 },
+		{ "random 60 8 4 2", { "start_vl", "2" }, 1 },
+		{ "random 60 8 4 3", { "paired", "false" }, 0 },
+		{ "slimfly 5 2", { "start_vl", "0" }, 2 },
+		{ "random 125 16 2 1", { "start_vl", "0" }, 0 },
+		{ "kautz 4 3 1", { "start_vl", "0" }, 0 },
+		{ "dragonfly 8 2 4", { "start_vl", "0" }, 0 } };
+	uint32_t n[16] = { 0 }, sum = 0, used = 0;
+	struct routed r;
+	struct verdict v;
+
+	route(&r, &lash_LTX_fm_engine, make(cases[_i].words, cases[_i].lmc), 8, &cases[_i].set, 1);
+	ck_assert_msg(r.rc == 0, "%s: %s", cases[_i].words, r.err.msg);
+	v = judge(&r, cases[_i].set.value[0] == 'f');
+	ck_assert_msg(verdict_is_safe(&v, false), "%s: %s", cases[_i].words, v.witness);
+	for (fm_sw s = 0; s < r.snap->fab.n_switches; s++)
+		for (fm_end e = 0; e < r.snap->fab.n_ends; e++)
+			if (r.snap->fab.end_kind[e] == FM_END_CA && r.snap->fab.end_sw[e] != s)
+				n[tables_sl(&r.tables->t, s, r.snap->fab.end_lid[e])]++, sum++;
+	for (int l = 0; l < 16; l++)
+		used += n[l] > 0;
+	ck_assert_uint_gt(used, 1);
+	for (int l = 0; l < 16; l++)
+		ck_assert_msg(n[l] <= 1.1 * sum / used, "%s: lane %d of %u: %u of %u",
+		    cases[_i].words, l, used, n[l], sum);
+	routed_fini(&r);
+}
+END_TEST
+
 /* ------------------------------------------------------------------ balance */
 
 static bool
@@ -529,6 +565,7 @@ layers_suite(void)
 	tcase_add_test(lanes, too_few_lanes_are_refused);
 	tcase_add_test(lanes, the_first_lane_can_be_chosen);
 	tcase_add_test(lanes, paths_spread_over_the_lanes);
+	tcase_add_loop_test(lanes, lash_fills_its_lanes_evenly, 0, 7);
 	suite_add_tcase(s, lanes);
 	tcase_set_timeout(balance, 120);
 	tcase_add_loop_test(balance, routes_are_balanced, 0, 7);

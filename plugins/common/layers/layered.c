@@ -143,6 +143,7 @@ fm_route_layered(const struct fm_host *host, const struct fm_fabric *fab,
 	struct attempt t = { .plan = { .allowed = fm_layers_allowed(fab, req),
 				 .start = how->start_vl,
 				 .paired = how->paired,
+				 .even = how->even,
 				 .balance = how->balance_vls },
 		.found.layers = { .n = 1, .start = how->start_vl } };
 	struct fm_updown updown = { 0 };

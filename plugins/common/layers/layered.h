@@ -14,6 +14,7 @@ struct fm_layered {
 				    * many as time and lanes allow */
 	unsigned start_vl;
 	bool paired, balance_vls;
+	bool even; /* the lanes needed get as many paths each */
 };
 
 /* LFT, SL, SL2VL, n_vls_used.  On levelled fabrics, unless some traffic counts more than other,

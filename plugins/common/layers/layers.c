@@ -517,12 +517,145 @@ fill_layers(struct layering *k, unsigned n_most, struct fm_error *err)
 	k->out->layer = fm_scratch_array(k->host, rows * n_sw, uint8_t);
 	if (k->out->layer == NULL)
 		return fm_no_scratch(k->host, "layers of paths", err);
-	if (k->plan->paired && (rc = take_pair_memory(k, err)) != 0)
+	if ((k->plan->paired || k->plan->even) && (rc = take_pair_memory(k, err)) != 0)
 		return rc;
 	begin(k);
 	for (k->out->n = 0; rc == 0 && k->n_left > 0 && k->out->n < n_most; k->out->n++)
 		rc = make_layer(k, k->out->n, err);
 	return rc;
+}
+
+/* ---------------------------------------------------------------------- even */
+
+/* What layers hold, and what each would if all held as much. */
+static uint64_t
+mean_paths(const struct fm_layers *out)
+{
+	uint64_t sum = 0;
+
+	for (unsigned l = 0; l < out->n; l++)
+		sum += out->n_paths[l];
+	return sum / out->n;
+}
+
+/* The layer of the fewest paths that is not yet looked at. */
+static unsigned
+emptiest(const struct fm_layers *out, const bool *seen)
+{
+	unsigned best = FM_MAX_VLS;
+
+	for (unsigned l = 0; l < out->n; l++)
+		if (!seen[l] && (best == FM_MAX_VLS || out->n_paths[l] < out->n_paths[best]))
+			best = l;
+	return best;
+}
+
+/* The dependencies of what shares an SL with the path from s of a row: the pair, or that alone. */
+static void
+want_cell(struct layering *k, uint32_t row, fm_sw s)
+{
+	if (k->plan->paired) {
+		want_pair(k, s, row);
+		return;
+	}
+	k->n_wanted = 0;
+	want_path(k, row, s);
+}
+
+/* Rows and columns of .layer whose cells are looked at, each pair once. */
+static uint32_t
+n_rows(const struct layering *k)
+{
+	return k->plan->paired ? k->fab->n_switches : k->f->n_trees;
+}
+
+static uint32_t
+n_columns(const struct layering *k, uint32_t row)
+{
+	return k->plan->paired ? row : k->fab->n_switches;
+}
+
+/* The graph of a finished layer. */
+static void
+recall_layer(struct layering *k, unsigned sl)
+{
+	size_t n = k->fab->n_switches;
+
+	fm_channels_clear(&k->graph, k->order);
+	for (uint32_t row = 0; row < n_rows(k); row++)
+		for (fm_sw s = 0; s < n_columns(k, row); s++) {
+			if (k->out->layer[row * n + s] != sl)
+				continue;
+			want_cell(k, row, s);
+			for (uint32_t i = 0; i < k->n_wanted; i++)
+				fm_channels_set(&k->graph, k->wanted[i].a, k->wanted[i].b);
+		}
+	fm_channels_sort(&k->graph);
+}
+
+static void
+move_cell(struct layering *k, uint32_t row, fm_sw s, unsigned from, unsigned to)
+{
+	size_t n = k->fab->n_switches;
+	uint8_t sl = (uint8_t)(fm_first_sl(k->out) + to);
+	unsigned n_paths = k->plan->paired ? 2 : 1;
+
+	k->out->layer[row * n + s] = sl;
+	if (k->plan->paired)
+		k->out->layer[s * n + row] = sl;
+	k->out->n_paths[from] -= n_paths;
+	k->out->n_paths[to] += n_paths;
+}
+
+/* Of a row into layer l, whose graph is at hand, what others have beyond the mean: all of it, or
+ * what falls to l if the layers take their turns. */
+static void
+draw_row(struct layering *k, uint32_t row, unsigned l, bool in_turn, uint64_t mean)
+{
+	struct fm_layers *out = k->out;
+	unsigned first = fm_first_sl(out);
+	size_t n = k->fab->n_switches;
+
+	for (fm_sw s = 0; s < n_columns(k, row) && out->n_paths[l] < mean; s++) {
+		unsigned sl = out->layer[row * n + s];
+
+		if (sl < first || sl == first + l || out->n_paths[sl - first] <= mean ||
+		    (in_turn && (s + row) % out->n != l) ||
+		    !(k->is_source[s] || (k->plan->paired && k->is_source[row])))
+			continue;
+		want_cell(k, row, s);
+		if (take_pair(k, &k->graph))
+			move_cell(k, row, s, sl - first, l);
+	}
+}
+
+/*
+ * As many paths in each layer: the emptiest draws first from those that have too many, up to
+ * the mean.  At first it takes one of n, so that a switch has pairs in all layers.  What is taken
+ * out of a layer closes no cycle there.
+ */
+static int
+make_even(struct layering *k, struct fm_error *err)
+{
+	bool seen[FM_MAX_VLS] = { false };
+	uint64_t mean = mean_paths(k->out);
+	uint32_t rows = n_rows(k);
+
+	for (unsigned i = 0; i < k->out->n; i++) {
+		unsigned l = emptiest(k->out, seen);
+
+		seen[l] = true;
+		if (k->out->n_paths[l] >= mean)
+			continue;
+		recall_layer(k, fm_first_sl(k->out) + l);
+		for (uint32_t row = 0; row < 2 * rows; row++) {
+			if (k->host->should_stop(k->host))
+				return k->host->fail(
+				    err, FM_E_CANCELLED, "stopped while layers were made even");
+			draw_row(k, row % rows, l, row < rows, mean);
+		}
+	}
+	return 0;
 }
 
 /* Every turn of the fabric may be searched for once in each layer. */
@@ -575,6 +708,8 @@ fm_layers_build(const struct fm_host *host, const struct fm_fabric *fab,
 	if (fm_first_lane(out) + out->n > allowed || k.n_left > 0)
 		return too_many(&k, allowed, err);
 	settle(&k);
+	if (plan->even && out->n > 1 && (rc = make_even(&k, err)) != 0)
+		return rc;
 	if (plan->balance && out->layer != NULL && out->dimensions == NULL)
 		fm_layers_balance(out, f, allowed);
 	return 0;

@@ -5,7 +5,8 @@
  *
  * A layer is a virtual lane with a dependency graph of its own that is kept
  * acyclic (channels.h).  Every path from a switch with ends goes into the first
- * layer that takes all of its dependencies.
+ * layer that takes all of its dependencies, so the first layers get most; they may be made
+ * even in the end.
  *
  *	forward	 each (switch, tree) by itself
  *	paired	 all paths between two switches, both ways, in one layer: the
@@ -23,6 +24,7 @@ struct fm_layer_plan {
 	unsigned start;				/* the first one used */
 	unsigned enough; /* give up beyond so many; 0: count on, to say how many it takes */
 	bool paired;
+	bool even;    /* as many paths in each layer, as far as that closes no cycle */
 	bool balance; /* spread the paths over all lanes allowed */
 };
 
@@ -70,7 +72,7 @@ unsigned fm_layers_allowed(const struct fm_fabric *fab, const struct fm_request 
  * allowed, in a sentence that says how many.
  *
  * O(trees * switches) look-ups and the searches for new dependencies; with
- * paired, O(trees * switches * hops).
+ * paired, O(trees * switches * hops); with even, for each layer once more.
  */
 int fm_layers_build(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_sssp_trees *f, const struct fm_layer_plan *plan, struct fm_layers *out,

@@ -5,7 +5,8 @@
  * Idea.  One balanced tree to each switch, and for each pair of switches the
  * first lane that its paths fit into without a cycle of channel dependencies (Skeie,
  * Lysne, Theiss, "Layered Shortest Path (LASH) Routing in Irregular System Area
- * Networks", IPDPS 2002).  The cables between two switches are shared by the LIDs.
+ * Networks", IPDPS 2002).  Pairs then move from lanes with many to lanes with few, as far as
+ * that closes no cycle.  The cables between two switches are shared by the LIDs.
  * Levelled fabrics, and grids by their analysis into dimensions, are routed as
  * by dfsssp: up/down on one lane, in dimension order on one or two.
  *
@@ -72,6 +73,7 @@ lash_route(const struct fm_host *host, const struct fm_fabric *fab, const struct
 	struct fm_layered how = { .trees = { .trees_per_switch = count_trees(fab) },
 		.start_vl = (unsigned)o->start_vl,
 		.paired = o->paired,
+		.even = true,
 		.balance_vls = o->balance_vls };
 
 	return fm_route_layered(host, fab, req, &how, out, err);
