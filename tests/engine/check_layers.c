@@ -546,6 +546,36 @@ START_TEST(random_fabrics_are_near_the_bound)
 }
 END_TEST
 
+/* Where the lanes take but one tree to a switch up/down is compared.  Beside: what the trees
+ * leave on the fullest link. */
+START_TEST(one_tree_is_compared)
+{
+	static const struct {
+		const char *words;
+		uint8_t n_vls, lmc;
+		uint32_t most;
+		unsigned vls;
+	} cases[] = {
+		{ "tree3 4 4 8 4 4 16 storage=24 seed=1", 2, 0, 1100, 1 }, /* 3552 */
+		{ "tree3 4 4 8 4 4 16 storage=24 seed=1", 2, 1, 1100, 1 },
+	};
+	struct routed r;
+	struct verdict v;
+	struct balance b;
+
+	route(&r, &dfsssp_LTX_fm_engine, make(cases[_i].words, cases[_i].lmc), cases[_i].n_vls,
+	    NULL, 0);
+	ck_assert_msg(r.rc == 0, "%s: %s", cases[_i].words, r.err.msg);
+	v = judge(&r, false);
+	ck_assert_msg(verdict_is_safe(&v, false), "%s: %s", cases[_i].words, v.witness);
+	ck_assert_uint_eq(v.unreachable_pairs, 0);
+	ck_assert_uint_le(v.vls, cases[_i].vls);
+	b = measure(&r);
+	ck_assert_msg(b.max <= cases[_i].most, "%s: %u", cases[_i].words, b.max);
+	routed_fini(&r);
+}
+END_TEST
+
 static Suite *
 layers_suite(void)
 {
@@ -570,6 +600,7 @@ layers_suite(void)
 	tcase_set_timeout(balance, 120);
 	tcase_add_loop_test(balance, routes_are_balanced, 0, 7);
 	tcase_add_test(balance, random_fabrics_are_near_the_bound);
+	tcase_add_loop_test(balance, one_tree_is_compared, 0, 2);
 	suite_add_tcase(s, balance);
 	return s;
 }

@@ -4,18 +4,26 @@
  * taken: its balance is better than that of any greedy choice.
  *
  * Several trees to a switch balance better than one and need more lanes: their
- * number is halved until a few lanes suffice.
+ * number is halved until a few lanes suffice.  One tree leads all LIDs of a switch by one way,
+ * which may be worse than up/down on one lane: both are made, then, and compared.
  */
 #include "plugins/common/layers/layered.h"
 
 #include <string.h>
 
+#include "lib/log.h"
+#include "plugins/common/paths/base_lids.h"
+#include "plugins/common/sssp/local_search.h"
 #include "plugins/common/updown/updown.h"
 
 #define MOST_TREES 4	    /* to one switch, with lanes */
 #define MOST_PAIRS 1000000u /* trees * switches above which one tree must do */
 #define FEW_LANES 4u	    /* several trees are not worth more */
-#define UNEVEN 1.5	    /* largest load by the mean, from which on trees by load are tried */
+#define UNEVEN 1.5	    /* largest load by the mean, from which on other ways are tried */
+/* Up/down is taken where the sum of the squares of all loads, which is what many flows at once
+ * meet, is so much less, and the fullest link bears at most so much more. */
+#define UPDOWN_BETTER 0.99
+#define UPDOWN_FULLER 1.05
 
 /* What is to be tried, and what came of it. */
 struct attempt {
@@ -112,6 +120,86 @@ grow_in_lanes(const struct fm_host *host, const struct fm_fabric *fab, struct at
 	return try(host, fab, t, err);
 }
 
+/* ---------------------------------------------------------- beside up/down */
+
+/* Has each switch one tree, though more were wanted, and do they crowd some link? */
+static bool
+may_be_worse(const struct fm_fabric *fab, const struct attempt *t, uint32_t wanted)
+{
+	const struct fm_sssp_trees *trees = &t->found.trees;
+
+	return wanted == 0 && t->found.layers.dimensions == NULL &&
+	    trees->n_trees == fab->n_switches && trees->most > UNEVEN * trees->mean &&
+	    t->plan.start == 0 && !fm_sssp_favours(fab, &t->trees);
+}
+
+/* What tables leave on the links, by base LIDs. */
+struct burden {
+	uint64_t most;
+	struct fm_load_sums loads;
+};
+
+static int
+measure(const struct fm_host *host, const struct fm_fabric *base, const struct fm_arcs *arcs,
+    const struct fm_tables *out, struct burden *b, struct fm_error *err)
+{
+	struct fm_local_search_rule as_it_is = { .enough = FM_AS_IT_IS, .sums = &b->loads };
+
+	return fm_local_search(host, base, arcs, &as_it_is, out, &b->most, err);
+}
+
+/* Up/down into the tables that hold the trees, if that is better. */
+static int
+try_updown(const struct fm_host *host, const struct fm_fabric *fab, const struct fm_shape *shape,
+    struct attempt *t, struct fm_tables *out, struct fm_error *err)
+{
+	struct burden trees = { 0 }, updown = { 0 };
+	struct fm_updown how = { 0 };
+	struct fm_missing left;
+	struct fm_fabric base;
+	struct fm_tables rows;
+	bool better;
+	int rc;
+
+	if ((rc = fm_base_view(host, fab, &base, err)) != 0 || !fm_local_search_applies(&base))
+		return rc;
+	if ((rc = fm_base_rows(host, fab, out, &rows, err)) != 0 ||
+	    (rc = fm_route_updown(host, fab, shape, &how, &rows, &left, err)) != 0 ||
+	    (rc = measure(host, &base, &shape->arcs, out, &trees, err)) != 0 ||
+	    (rc = measure(host, &base, &shape->arcs, &rows, &updown, err)) != 0)
+		return rc;
+	better = left.to_hosts + left.to_others == 0 &&
+	    updown.loads.squares < UPDOWN_BETTER * trees.loads.squares &&
+	    (double)updown.most <= UPDOWN_FULLER * (double)trees.most;
+	host->log(host, better ? FM_LOG_NOTICE : FM_LOG_INFO,
+	    "dfsssp: the VLs take one tree to a switch, with %llu routes on the fullest link; "
+	    "up/down on one VL has %llu, and %.2f of the pairs of flows that meet on a link: %s",
+	    (unsigned long long)trees.most, (unsigned long long)updown.most,
+	    updown.loads.squares / trees.loads.squares, better ? "it is taken" : "the trees are");
+	if (!better)
+		return 0;
+	for (fm_sw s = 0; s < fab->n_switches; s++)
+		memcpy(out->lft[s], rows.lft[s], (size_t)fab->max_lid + 1);
+	t->found.layers = (struct fm_layers){ .n = 1 };
+	return 0;
+}
+
+static int
+route_in_lanes(const struct fm_host *host, const struct fm_fabric *fab,
+    const struct fm_shape *shape, struct attempt *t, struct fm_tables *out, struct fm_error *err)
+{
+	uint32_t wanted = t->trees.trees_per_switch;
+	int rc = grow_in_lanes(host, fab, t, err);
+
+	if (rc == 0)
+		rc = fm_sssp_write(host, fab, &t->found.trees, out, err);
+	if (rc == 0 && may_be_worse(fab, t, wanted))
+		rc = try_updown(host, fab, shape, t, out, err);
+	if (rc == 0)
+		fm_layers_write(host, fab, &t->found.trees, &t->found.layers, out);
+	return rc;
+}
+
 int
 fm_lanes_by_dimensions(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_arcs *arcs, unsigned allowed, struct fm_lanes *out, struct fm_error *err)
@@ -159,10 +247,8 @@ fm_route_layered(const struct fm_host *host, const struct fm_fabric *fab,
 		return rc;
 	t.trees = how->trees;
 	t.trees.arcs = &shape.arcs;
-	if (!shape.tree.levelled || fm_sssp_favours(fab, &t.trees) || fm_has_proxies(fab)) {
-		rc = grow_in_lanes(host, fab, &t, err);
-		return rc != 0 ? rc : fm_lanes_write(host, fab, &t.found, out, err);
-	}
+	if (!shape.tree.levelled || fm_sssp_favours(fab, &t.trees) || fm_has_proxies(fab))
+		return route_in_lanes(host, fab, &shape, &t, out, err);
 	rc = fm_route_updown(host, fab, &shape, &updown, out, &left, err);
 	if (rc == 0)
 		fm_layers_write(host, fab, &t.found.trees, &t.found.layers, out);

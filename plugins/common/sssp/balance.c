@@ -17,8 +17,7 @@
  * digits, and the fullest link bears at most so much more. */
 #define TREES_BETTER 0.99
 #define TREES_FULLER 1.05
-#define RAGGED 8     /* one switch of so many unlike the others of its rank; else digits are best */
-#define AS_IT_IS 1e9 /* times the mean is enough: nothing is moved */
+#define RAGGED 8 /* one switch of so many unlike the others of its rank; else digits are best */
 
 static int
 find_components(const struct fm_host *host, struct fm_shape *shape, struct fm_error *err)
@@ -195,7 +194,7 @@ try_trees(const struct fm_host *host, const struct fm_fabric *fab, const struct 
 	    (rc = fm_sssp_write(host, fab, &grown, &rows, err)) != 0)
 		return rc;
 	fm_sssp_count_unjoined(fab, &plan, &grown, &trees.found);
-	if ((rc = make_even(host, fab, shape, given, by_rank, AS_IT_IS, &trees, err)) != 0 ||
+	if ((rc = make_even(host, fab, shape, given, by_rank, FM_AS_IT_IS, &trees, err)) != 0 ||
 	    trees.loads.squares >= digits->loads.squares ||
 	    (rc = make_even(host, fab, shape, given, by_rank, 0, &trees, err)) != 0 ||
 	    !are_better(&trees, digits))

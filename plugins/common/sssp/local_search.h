@@ -16,6 +16,7 @@
 #include "plugins/common/paths/steps.h"
 
 #define FM_LOCAL_SEARCH_MOST 24000000u /* LIDs * links */
+#define FM_AS_IT_IS 1e9 /* times the mean is enough: nothing is moved, all is counted */
 
 /* Is the fabric small enough, whole, and each LID free to go its own way? */
 static inline bool

@@ -7,7 +7,9 @@
  * for Arbitrary Topologies", IPDPS 2011).  Paths are put into lanes one by one,
  * each into the first that stays acyclic (plugins/common/layers/layers.c); breaking
  * cycles afterwards, as in the paper, takes more lanes.  Several trees to a
- * switch balance better; as many are grown as four lanes take.  Some fabrics need
+ * switch balance better; as many are grown as four lanes take.  Where that is one, up/down on
+ * one lane is routed too, and the better is taken and told (the squares of all loads, the fullest
+ * link; fabrics that are not too large).  Some fabrics need
  * no search: levelled ones are routed up/down on one lane, grids (tori,
  * meshes, hypercubes, HyperX) by dimension order on one, with rings on two
  * (plugins/common/grid/dimensions.c).
@@ -69,7 +71,7 @@ static const struct fm_option options[] = {
 	    .max = 256,
 	    .unit = "trees",
 	    .help = "Different paths to the LIDs of one switch; 0 takes as many as the VLs "
-		    "allow." },
+		    "allow, and where that is one, compares with up/down on one VL." },
 	{ .type = FM_OPT_END },
 };
 
