@@ -143,7 +143,7 @@ is_good(struct opensm *o, const struct opensm_line *l)
 		return false;
 	case OPENSM_TEXT:
 	case OPENSM_PATH:
-		if (strstr(v, " #") == NULL)
+		if (strstr(v, " #") == NULL && strstr(v, "\t#") == NULL)
 			return true;
 		opensm_bad(o, l,
 		    "%s %.60s: to OpenSM the comment is a part of the value: give it a line of its "

@@ -58,7 +58,8 @@ base_name(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
-/* Builds of OpenSM have their default files in different folders. */
+/* Builds of OpenSM have their default files in different folders; a name without a folder is one
+ * that somebody wrote. */
 static bool
 says_nothing(const struct opensm *o, const struct opensm_line *l)
 {
@@ -67,7 +68,7 @@ says_nothing(const struct opensm *o, const struct opensm_line *l)
 
 	if (l->key->def_counts && *l->value != '\0')
 		return false;
-	if (*l->value != '\0' && *def != '\0' && l->key->form == OPENSM_PATH &&
+	if (*l->value == '/' && *def != '\0' && l->key->form == OPENSM_PATH &&
 	    strcmp(base_name(l->value), base_name(def)) == 0) {
 		if (l->key->fate == OPENSM_NONE)
 			return true;

@@ -402,6 +402,10 @@ static const struct {
 	{ "routing_engine updn # the best\n",
 	    "opensm.conf:1: routing_engine updn # the best: to OpenSM the comment is a part of the "
 	    "value: give it a line of its own" },
+	{ "routing_engine updn\t# the best\n",
+	    "opensm.conf:1: routing_engine updn\t# the best: to OpenSM the comment is a part of "
+	    "the "
+	    "value: give it a line of its own" },
 	{ "\n# x\nsweep_intervall 10\n",
 	    "opensm.conf:3: unknown key sweep_intervall: did you mean sweep_interval?" },
 	{ "lmc 0\nchains 10\n",
@@ -452,6 +456,24 @@ START_TEST(a_file_that_is_not_there)
 	snprintf(want, sizeof(want),
 	    "opensm.conf:1: partition_config_file: %s/none: No such file or directory", folder);
 	ck_assert_str_eq(message("partition_config_file none\n"), want);
+	/* the name is that of OpenSM's default file, the folder is not */
+	snprintf(want, sizeof(want),
+	    "opensm.conf:1: partition_config_file: %s/partitions.conf: No such file or directory",
+	    folder);
+	ck_assert_str_eq(message("partition_config_file partitions.conf\n"), want);
+}
+END_TEST
+
+START_TEST(a_relative_path_is_beside_the_file)
+{
+	char path[128];
+	struct conf *conf;
+
+	folder_write(folder, "partitions.conf", "Default=0x7fff, ipoib : ALL=full, SELF=full;\n");
+	conf = load("partition_config_file partitions.conf\n");
+	snprintf(path, sizeof(path), "%s/partitions.conf", folder);
+	ck_assert_str_eq(conf->partition_config_file.path, path);
+	conf_put(conf);
 }
 END_TEST
 
@@ -701,6 +723,7 @@ main(void)
 	tcase_add_test(tc, files_by_default_count_where_they_are);
 	tcase_add_loop_test(tc, mistakes_are_told, 0, sizeof(bad) / sizeof(*bad));
 	tcase_add_test(tc, a_file_that_is_not_there);
+	tcase_add_test(tc, a_relative_path_is_beside_the_file);
 	tcase_add_test(tc, all_mistakes_of_a_file_are_told);
 	tcase_add_test(tc, keys_without_counterpart_are_told_together);
 	tcase_add_test(tc, keys_of_the_cache);
