@@ -234,6 +234,7 @@ UNIT_TESTS = \
 	tests/unit/check_plugin \
 	tests/unit/check_pool \
 	tests/unit/check_registry \
+	tests/unit/check_replica \
 	tests/unit/check_qos \
 	tests/unit/check_qos_policy \
 	tests/unit/check_rows \
@@ -288,6 +289,8 @@ tests_unit_check_acm_file_SOURCES = tests/unit/check_acm_file.c tests/unit/paths
 tests_unit_check_acm_file_LDADD = libfmtests.la libfmhost.la $(CHECK_LIBS)
 tests_unit_check_paths_file_SOURCES = tests/unit/check_paths_file.c tests/unit/paths_maker.c
 tests_unit_check_paths_file_LDADD = libfmtests.la libfmhost.la $(CHECK_LIBS)
+tests_unit_check_replica_SOURCES = tests/unit/check_replica.c host/agent/replica.c host/agent/source_files.c
+tests_unit_check_replica_LDADD = libfmtests.la libfmhost.la $(CHECK_LIBS)
 # allocations are made to fail
 tests_engine_check_repair_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray

@@ -18,7 +18,7 @@ blob_subnet_get(const uint8_t *blob, size_t n, struct blob_subnet *s)
 		.lid_top = blob_get16(blob + 24),
 		.n_leaves = blob_get16(blob + 26),
 		.life = blob[28] };
-	return s->schema == BLOB_SCHEMA;
+	return s->schema == BLOB_SCHEMA && s->lid_top <= BLOB_MOST_LID;
 }
 
 void

@@ -77,6 +77,17 @@ manifest_blob_name(const struct manifest_blob *b, char *name)
 	snprintf(name, MANIFEST_NAME_BYTES, "%016" PRIx64 "-%" PRIu64, b->hash, b->n_bytes);
 }
 
+bool
+manifest_blob_name_parse(const char *name, struct manifest_blob *b)
+{
+	char again[MANIFEST_NAME_BYTES];
+
+	if (sscanf(name, "%16" SCNx64 "-%" SCNu64, &b->hash, &b->n_bytes) != 2)
+		return false;
+	manifest_blob_name(b, again);
+	return strcmp(name, again) == 0;
+}
+
 /* ------------------------------------------------------------------ reading */
 
 struct reader {
@@ -146,7 +157,7 @@ read_lines(const char *path, const char *bytes, size_t n, struct manifest *m, st
 int
 manifest_read(const char *path, struct manifest *m, struct fm_error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc = 0;
 	struct stat st;
 	char *bytes = NULL;
 	ssize_t n = 0;

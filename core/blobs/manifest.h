@@ -45,5 +45,7 @@ bool manifest_set(struct manifest *m, const char *key, uint64_t n_bytes, uint64_
 uint64_t manifest_hash(const void *bytes, size_t n);
 /* name[MANIFEST_NAME_BYTES] */
 void manifest_blob_name(const struct manifest_blob *b, char *name);
+/* Length and hash by such a name; false: it is none. */
+bool manifest_blob_name_parse(const char *name, struct manifest_blob *b);
 
 #endif

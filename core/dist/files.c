@@ -101,7 +101,7 @@ read_blob(const struct files *f, const struct manifest_blob *b)
 	int fd;
 
 	blob_path(f, b, path, sizeof(path));
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd >= 0 && b->n_bytes <= MANIFEST_MOST_BYTES)
 		bytes = malloc(b->n_bytes + 1);
 	if (bytes != NULL &&
@@ -242,7 +242,8 @@ remember_names(const struct manifest *m, struct fm_hash *names)
 	return true;
 }
 
-/* Files that neither of the last two manifests names.  What cannot be removed stays. */
+/* Blobs that neither of the last two manifests names; files of others stay.  What cannot be
+ * removed stays, too. */
 static void
 remove_old(const struct files *f)
 {
@@ -255,9 +256,10 @@ remove_old(const struct files *f)
 	dir = opendir(path);
 	if (dir != NULL && remember_names(&f->now, &names) && remember_names(&f->before, &names))
 		while ((e = readdir(dir)) != NULL) {
-			uint64_t hash = strtoull(e->d_name, NULL, 16);
+			struct manifest_blob b;
 
-			if (e->d_name[0] == '.' || fm_hash_find(&names, hash) != FM_HASH_NONE)
+			if (!manifest_blob_name_parse(e->d_name, &b) ||
+			    fm_hash_find(&names, b.hash) != FM_HASH_NONE)
 				continue;
 			unlinkat(dirfd(dir), e->d_name, 0);
 		}

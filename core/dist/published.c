@@ -86,16 +86,23 @@ pub_leaf(struct published *p, uint64_t guid)
 	return at;
 }
 
-/* Leaves by the blob that names them. */
-static bool
-know_leaves(struct published *p)
+/* Leaves by the blob that names them.  Where it names one twice, all is told anew. */
+static int
+know_leaves(struct published *p, struct fm_error *err)
 {
 	const struct pub_blob *leaf = &p->one[BLOB_LEAF];
 
-	for (size_t i = 0; i < leaf->n / 8; i++)
-		if (pub_leaf(p, blob_get64(leaf->bytes + 8 * i)) != i)
-			return false;
-	return true;
+	for (size_t i = 0; i < leaf->n / 8; i++) {
+		uint32_t at = pub_leaf(p, blob_get64(leaf->bytes + 8 * i));
+
+		if (at == FM_NONE)
+			return no_memory(err);
+		if (at != i) {
+			forget(p);
+			return 0;
+		}
+	}
+	return 0;
 }
 
 /* Where the copy of a blob is; NULL: of a leaf that nothing names. */
@@ -153,9 +160,9 @@ pub_load(struct published *p, void *place, struct fm_error *err)
 	rc = p->ops->load(place, &p->at, on_blob, &l, err);
 	if (rc == 0 && p->one[BLOB_SUBNET].n > 0 &&
 	    !blob_subnet_get(p->one[BLOB_SUBNET].bytes, p->one[BLOB_SUBNET].n, &subnet))
-		forget(p); /* of another schema: all of it is told anew */
-	if (rc == 0 && !know_leaves(p))
-		rc = no_memory(err);
+		forget(p); /* of another schema, or none: all of it is told anew */
+	if (rc == 0)
+		rc = know_leaves(p, err);
 	l.rows = true;
 	if (rc == 0 && p->row.n > 0)
 		rc = p->ops->load(place, &p->at, on_blob, &l, err);

@@ -145,25 +145,31 @@ is_own(const struct replica *r, uint64_t guid)
 	return false;
 }
 
+/* A row is that of a switch, whose number may be another than it was. */
 static bool
 add_row(struct replica *r, uint16_t leaf)
 {
 	const struct replica_blob *names = &r->one[BLOB_LEAF];
-	struct replica_row row = { .leaf = leaf, .wanted = true };
+	struct replica_row new = { .leaf = leaf, .used = true, .wanted = true }, *row;
 
 	if ((size_t)leaf * 8 + 8 > names->n)
 		return true; /* a leaf that nothing names has no row */
-	row.guid = blob_get64(names->bytes + (size_t)leaf * 8);
-	return row_of(r, row.guid) != NULL || fm_vec_push(&r->row, row);
+	new.guid = blob_get64(names->bytes + (size_t)leaf * 8);
+	row = row_of(r, new.guid);
+	if (row == NULL)
+		return r->row.n >= REPLICA_MOST_ROWS || fm_vec_push(&r->row, new);
+	row->leaf = leaf;
+	row->used = true;
+	return true;
 }
 
 static void
-drop_rows(struct replica *r, const bool *used)
+drop_rows(struct replica *r)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < r->row.n; i++) {
-		if (used[r->row.item[i].leaf])
+		if (r->row.item[i].used)
 			r->row.item[kept++] = r->row.item[i];
 		else
 			blob_free(&r->row.item[i].blob);
@@ -174,19 +180,21 @@ drop_rows(struct replica *r, const bool *used)
 bool
 replica_find_rows(struct replica *r)
 {
-	bool *used = calloc(UINT16_MAX + 1u, 1), ok = used != NULL;
+	bool *seen = calloc(UINT16_MAX + 1u, 1), ok = seen != NULL;
 	struct blob_port p;
 
+	for (size_t i = 0; i < r->row.n; i++)
+		r->row.item[i].used = false;
 	for (uint32_t lid = 1; ok && lid <= lid_top(r); lid++) {
 		if (!port_at(r, lid, &p) || p.leaf == BLOB_NO_LEAF || !is_own(r, p.guid) ||
-		    used[p.leaf])
+		    seen[p.leaf])
 			continue;
-		used[p.leaf] = true;
+		seen[p.leaf] = true;
 		ok = add_row(r, p.leaf);
 	}
 	if (ok)
-		drop_rows(r, used);
-	free(used);
+		drop_rows(r);
+	free(seen);
 	return ok;
 }
 

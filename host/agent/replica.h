@@ -13,7 +13,8 @@
 #include "lib/vec.h"
 
 #define REPLICA_BLOCKS (65536 / BLOB_BLOCK_LIDS)
-#define REPLICA_MOST_OWN 64	      /* ports of a host */
+#define REPLICA_MOST_OWN 64   /* ports of a host */
+#define REPLICA_MOST_ROWS 128 /* of the leaves that they hang off; those of more are not kept */
 #define REPLICA_MOST_BLOB (16u << 20) /* bytes of a blob */
 
 struct replica_blob {
@@ -24,6 +25,7 @@ struct replica_blob {
 struct replica_row {
 	uint16_t leaf; /* its number */
 	uint64_t guid;
+	bool used;   /* a port of ours hangs off its leaf */
 	bool wanted; /* its bytes have not been fetched yet */
 	struct replica_blob blob;
 };

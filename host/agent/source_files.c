@@ -69,7 +69,7 @@ read_blob(
 
 	manifest_blob_name(b, name);
 	snprintf(path, sizeof(path), "%s/blobs/%s", f->path, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return fm_fail(err, FM_E_SYSTEM, "cannot read %s: %s", path, strerror(errno));
 	if (b->n_bytes <= REPLICA_MOST_BLOB)
@@ -106,8 +106,7 @@ fetch_blobs(struct folder *f, struct replica *r, bool rows, struct fm_error *err
 		rc = read_blob(f, b, &bytes, err);
 		if (rc == 0 && !replica_put(r, kind, number, bytes, b->n_bytes))
 			rc = fm_fail(err, FM_E_RESOURCE, "no room for %s", b->key);
-		if (rc == 0)
-			free(bytes);
+		free(bytes);
 	}
 	return rc;
 }

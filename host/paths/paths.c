@@ -32,7 +32,6 @@
 #define NAME_AT_BYTES 8
 #define MOST_LMC 7
 #define MOST_PKSETS 0x10000
-#define MOST_LID 0xbfff
 #define GID_PREFIX_DEFAULT UINT64_C(0xfe80000000000000)
 
 _Static_assert(SECTIONS_AT + SECTION_BYTES * PATHS_SECTIONS <= PATHS_HEADER_BYTES, "header");
@@ -238,8 +237,8 @@ take(struct paths *p, size_t n, struct fm_error *err)
 	if (rc != 0)
 		return rc;
 	if (!blob_subnet_get(s->at, s->n, &p->subnet))
-		return no_such_file(err, "it is of another schema");
-	if (p->subnet.lid_top > MOST_LID || p->section[PATHS_PORT].n != lids(p))
+		return no_such_file(err, "it is of another schema, or its subnet makes no sense");
+	if (p->section[PATHS_PORT].n != lids(p))
 		return no_such_file(err, "it has not a port for each LID");
 	if (p->section[PATHS_ROW].n % lids(p) != 0)
 		return no_such_file(err, "a row has not a class for each LID");

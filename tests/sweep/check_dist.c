@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/dist/view_blobs.h"
 #include "host/agent/source.h"
@@ -391,6 +392,79 @@ START_TEST(who_is_master_no_more_tells_nothing)
 }
 END_TEST
 
+/* ---------------------------------------------------------- a place as it is found */
+
+/* Only what has the name of a blob is taken for one. */
+START_TEST(files_of_others_stay)
+{
+	static const char *const names[] = { "README", "0123456789abcdef",
+		"0123456789abcdef-12.bak", "0123456789abcdeg-12" };
+	static const char old[] = "0123456789abcdef-12";
+	char blobs[80], path[160];
+
+	bring_up(&fabrics[0]);
+	snprintf(blobs, sizeof(blobs), "%s/blobs", place);
+	for (unsigned i = 0; i < N_OF(names); i++)
+		folder_write(blobs, names[i], "not mine");
+	folder_write(blobs, old, "of an epoch");
+	publish(&pub, 2);
+	for (unsigned i = 0; i < N_OF(names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", blobs, names[i]);
+		ck_assert_msg(access(path, F_OK) == 0, "%s is gone", names[i]);
+	}
+	snprintf(path, sizeof(path), "%s/%s", blobs, old);
+	ck_assert_int_ne(access(path, F_OK), 0);
+}
+END_TEST
+
+/* One blob has other bytes, in a publication of its own. */
+static void
+spoil(enum blob_kind kind, const void *bytes, size_t n)
+{
+	static struct place_changes changes;
+	struct place_epoch was = pub.told.at, now = { was.term, was.epoch + 1 };
+	struct fm_error err = { 0 };
+	char key[BLOB_KEY_BYTES];
+
+	blob_key(key, kind, 0);
+	ck_assert_int_eq(place_files.begin(pub.place, was, now, &err), 0);
+	ck_assert_int_eq(place_files.blob(pub.place, key, bytes, n, &err), 0);
+	ck_assert_int_eq(place_files.commit(pub.place, &changes, &err), 0);
+	publisher_close(&pub);
+}
+
+/* What makes no sense is told anew, as if it had never been. */
+START_TEST(leaves_that_make_no_sense_are_told_anew)
+{
+	static const uint8_t twice[16] = { 1, 0, 0, 0, 0, 0, 0, 0, 1 };
+	struct paths *p;
+
+	bring_up(&fabrics[0]);
+	spoil(BLOB_LEAF, twice, sizeof(twice));
+	publisher_open(&heir);
+	publish(&heir, 2);
+	p = follow(&replica, &source);
+	expect_all_as_the_sa(p);
+	ck_assert_uint_gt(replica.row.n, 1);
+	paths_free(p);
+}
+END_TEST
+
+/* No LID is above 0xbfff, and no host takes a file with one. */
+START_TEST(a_lid_top_that_cannot_be_is_not_kept)
+{
+	struct blob_subnet s = { .schema = BLOB_SCHEMA, .lid_top = 0xffff };
+	uint8_t bytes[BLOB_SUBNET_BYTES];
+
+	bring_up(&fabrics[0]);
+	blob_subnet_put(bytes, &s);
+	spoil(BLOB_SUBNET, bytes, sizeof(bytes));
+	publisher_open(&heir);
+	publish(&heir, 2);
+	paths_free(follow(&replica, &source));
+}
+END_TEST
+
 /* --------------------------------------------------------------- many events */
 
 static void
@@ -457,6 +531,9 @@ suite(void)
 	tcase_add_test(t, a_cable_of_equal_rate_costs_no_row);
 	tcase_add_loop_test(t, an_heir_tells_no_row, 0, (int)N_OF(fabrics));
 	tcase_add_test(t, who_is_master_no_more_tells_nothing);
+	tcase_add_test(t, files_of_others_stay);
+	tcase_add_test(t, leaves_that_make_no_sense_are_told_anew);
+	tcase_add_test(t, a_lid_top_that_cannot_be_is_not_kept);
 	tcase_add_loop_test(t, follows_any_events, 0, SEEDS);
 	suite_add_tcase(s, t);
 	return s;

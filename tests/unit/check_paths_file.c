@@ -395,7 +395,7 @@ START_TEST(test_refused)
 	refused(section_at(PATHS_PORT) + 8, 16, 8, "a port for each LID");
 	refused(subnet, BLOB_SCHEMA + 1, 4, "another schema");
 	refused(subnet + 24, TOP + 1, 2, "a port for each LID");
-	refused(subnet + 24, 0xffff, 2, "a port for each LID");
+	refused(subnet + 24, 0xffff, 2, "makes no sense");
 	refused(pkset, 0xffff, 2, "P_Keys does not end");
 	refused(pkset + 14, 2, 2, "P_Keys does not end");
 }

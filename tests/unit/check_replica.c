@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * check_replica - what an agent holds of what is published, and a folder that is not as it should
+ * be.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/blobs/manifest.h"
+#include "host/agent/source.h"
+#include "tests/folder.h"
+#include "tests/run.h"
+
+#define LID_TOP 1023
+#define SWITCH_A UINT64_C(0xa)
+#define SWITCH_B UINT64_C(0xb)
+#define OWN_A UINT64_C(0x100)
+#define OWN_B UINT64_C(0x200)
+
+static struct replica replica;
+static char folder[FOLDER_ROOM];
+
+static void
+setup(void)
+{
+	folder_make(folder);
+	replica.own[0] = OWN_A;
+	replica.own[1] = OWN_B;
+	replica.n_own = 2;
+}
+
+static void
+teardown(void)
+{
+	replica_fini(&replica);
+	memset(&replica, 0, sizeof(replica));
+	folder_remove(folder);
+}
+
+static void
+put_subnet(void)
+{
+	const struct blob_subnet s = { .schema = BLOB_SCHEMA, .lid_top = LID_TOP };
+	uint8_t bytes[BLOB_SUBNET_BYTES];
+
+	blob_subnet_put(bytes, &s);
+	ck_assert(replica_put(&replica, BLOB_SUBNET, 0, bytes, sizeof(bytes)));
+}
+
+/* The switches by their numbers. */
+static void
+put_leaves(uint64_t first, uint64_t second)
+{
+	uint8_t bytes[16];
+
+	blob_put64(bytes, first);
+	blob_put64(bytes + 8, second);
+	ck_assert(replica_put(&replica, BLOB_LEAF, 0, bytes, sizeof(bytes)));
+}
+
+/* LID 1 hangs off leaf a, LID 2 off leaf b. */
+static void
+put_ports(uint16_t a, uint16_t b)
+{
+	uint8_t bytes[BLOB_BLOCK_LIDS * BLOB_PORT_BYTES] = { 0 };
+
+	blob_port_put(bytes + BLOB_PORT_BYTES, &(struct blob_port){ .guid = OWN_A, .leaf = a });
+	blob_port_put(bytes + 2 * BLOB_PORT_BYTES, &(struct blob_port){ .guid = OWN_B, .leaf = b });
+	ck_assert(replica_put(&replica, BLOB_PORT, 0, bytes, sizeof(bytes)));
+}
+
+static void
+expect_row(uint64_t guid, uint16_t leaf, uint8_t class_of_lid_0)
+{
+	for (size_t i = 0; i < replica.row.n; i++)
+		if (replica.row.item[i].guid == guid) {
+			ck_assert_uint_eq(replica.row.item[i].leaf, leaf);
+			ck_assert_uint_eq(replica.row.item[i].blob.n, 1);
+			ck_assert_uint_eq(replica.row.item[i].blob.bytes[0], class_of_lid_0);
+			return;
+		}
+	ck_abort_msg("there is no row of switch 0x%x", (unsigned)guid);
+}
+
+/* A publisher whose place has been emptied numbers its leaves anew. */
+START_TEST(rows_follow_their_switch)
+{
+	put_subnet();
+	put_leaves(SWITCH_A, SWITCH_B);
+	put_ports(0, 1);
+	ck_assert(replica_find_rows(&replica));
+	ck_assert(replica_put(&replica, BLOB_ROW, SWITCH_A, "a", 1));
+	ck_assert(replica_put(&replica, BLOB_ROW, SWITCH_B, "b", 1));
+	put_leaves(SWITCH_B, SWITCH_A);
+	put_ports(1, 0);
+	ck_assert(replica_find_rows(&replica));
+	ck_assert_uint_eq(replica.row.n, 2);
+	expect_row(SWITCH_A, 1, 'a');
+	expect_row(SWITCH_B, 0, 'b');
+	put_ports(1, 1);
+	ck_assert(replica_find_rows(&replica));
+	ck_assert_uint_eq(replica.row.n, 1);
+	expect_row(SWITCH_A, 1, 'a');
+}
+END_TEST
+
+/* A relay that has the host's port hang off a thousand switches. */
+START_TEST(rows_are_no_more_than_a_host_can_need)
+{
+	uint8_t leaves[8 * (LID_TOP + 1)], ports[BLOB_BLOCK_LIDS * BLOB_PORT_BYTES];
+
+	put_subnet();
+	for (unsigned i = 0; i <= LID_TOP; i++)
+		blob_put64(leaves + (size_t)8 * i, 1 + i);
+	ck_assert(replica_put(&replica, BLOB_LEAF, 0, leaves, sizeof(leaves)));
+	for (unsigned b = 0; b <= LID_TOP / BLOB_BLOCK_LIDS; b++) {
+		for (unsigned k = 0; k < BLOB_BLOCK_LIDS; k++)
+			blob_port_put(ports + (size_t)k * BLOB_PORT_BYTES,
+			    &(struct blob_port){
+				.guid = OWN_A, .leaf = (uint16_t)(b * BLOB_BLOCK_LIDS + k) });
+		ck_assert(replica_put(&replica, BLOB_PORT, b, ports, sizeof(ports)));
+	}
+	ck_assert(replica_find_rows(&replica));
+	ck_assert_uint_le(replica.row.n, REPLICA_MOST_ROWS);
+}
+END_TEST
+
+/* ------------------------------------------------------------------- a folder */
+
+static void
+write_manifest(const void *bytes, size_t n, char path[160])
+{
+	struct manifest m = { .term = 1, .epoch = 1 };
+	char manifest[64], blobs[64], name[MANIFEST_NAME_BYTES];
+	struct fm_error err;
+
+	ck_assert(manifest_set(&m, "subnet", n, manifest_hash(bytes, n)));
+	snprintf(manifest, sizeof(manifest), "%s/manifest", folder);
+	ck_assert_int_eq(manifest_write(manifest, &m, &err), 0);
+	snprintf(blobs, sizeof(blobs), "%s/blobs", folder);
+	ck_assert_int_eq(mkdir(blobs, 0700), 0);
+	manifest_blob_name(&m.blob.item[0], name);
+	snprintf(path, 160, "%s/%s", blobs, name);
+	manifest_fini(&m);
+}
+
+static void
+expect_failure(const char *sentence)
+{
+	struct fm_error err = { 0 };
+	bool changed, whole;
+	void *source;
+
+	ck_assert_int_eq(source_files.open(folder, NULL, &source, &err), 0);
+	ck_assert_int_ne(source_files.fetch(source, &replica, &changed, &whole, &err), 0);
+	ck_assert_msg(strstr(err.msg, sentence) != NULL, "%s", err.msg);
+	source_files.close(source);
+}
+
+START_TEST(a_blob_too_large_leaves_nothing)
+{
+	char bytes[BLOB_SUBNET_BYTES + 1] = "", path[160];
+	FILE *f;
+
+	write_manifest(bytes, sizeof(bytes), path);
+	f = fopen(path, "w");
+	ck_assert_ptr_nonnull(f);
+	ck_assert_uint_eq(fwrite(bytes, 1, sizeof(bytes), f), sizeof(bytes));
+	fclose(f);
+	expect_failure("no room for subnet");
+}
+END_TEST
+
+/* Nobody writes into it: who waited for that would wait for ever. */
+START_TEST(a_fifo_in_place_of_a_blob)
+{
+	char path[160];
+
+	write_manifest("", 1, path);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	expect_failure("is not what its name tells");
+}
+END_TEST
+
+START_TEST(a_fifo_in_place_of_the_manifest)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/manifest", folder);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	expect_failure("is no manifest");
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("replica");
+	TCase *tc = tcase_create("replica");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, rows_follow_their_switch);
+	tcase_add_test(tc, rows_are_no_more_than_a_host_can_need);
+	tcase_add_test(tc, a_blob_too_large_leaves_nothing);
+	tcase_add_test(tc, a_fifo_in_place_of_a_blob);
+	tcase_add_test(tc, a_fifo_in_place_of_the_manifest);
+	suite_add_tcase(s, tc);
+	return run_suite(s);
+}
