@@ -246,6 +246,8 @@ fmctl_show_routes(const struct ask *a, const json_t *result, FILE *out)
 	if (*fmctl_string(whole, "because") != '\0')
 		fprintf(out, "because     auto takes the fabric for %s\n",
 		    fmctl_string(whole, "because"));
+	if (*fmctl_string(whole, "weighed") != '\0')
+		fprintf(out, "weighed     %s\n", fmctl_string(whole, "weighed"));
 	if (whole == result) {
 		fputc('\n', out);
 		show_region_table(regions, out);

@@ -232,6 +232,8 @@ report_json(const struct job *job)
 	    o, "engine", job->tables != NULL ? json_string(job->engine) : json_null());
 	if (job->plan != NULL && job->plan->because != NULL)
 		json_object_set_new(o, "because", json_string(job->plan->because));
+	if (job->plan != NULL && job->plan->weighed[0] != '\0')
+		json_object_set_new(o, "weighed", json_string(job->plan->weighed));
 	json_object_set_new(o, "refused",
 	    job->plan != NULL ? refusals_json(job->plan->refused.item, job->plan->refused.n)
 			      : json_array());
@@ -293,6 +295,8 @@ report_text(const struct job *job)
 	printf("engine      %s\n", job->engine);
 	if (job->plan != NULL && job->plan->because != NULL)
 		printf("because     auto takes the fabric for %s\n", job->plan->because);
+	if (job->plan != NULL && job->plan->weighed[0] != '\0')
+		printf("weighed     %s\n", job->plan->weighed);
 	printf("time        route %.2f ms, verify %.2f ms, in all %.2f ms\n", job->route_ms,
 	    job->verify_ms, job->wall_ms);
 	verdict_print(&job->verdict, stdout);

@@ -80,6 +80,27 @@ conf_resolve_entry(
 	return 0;
 }
 
+/* The entry whose tables are compared with those of a step of `auto`; NULL if there is none. */
+static int
+resolve_rival(struct conf_private *self, const struct auto_step *step,
+    const struct chain_entry **out, struct fm_error *err)
+{
+	struct chain_entry *entry;
+	int rc;
+
+	*out = NULL;
+	if (step->rival == NULL || engine_find(self->engines, step->rival) == NULL)
+		return 0;
+	entry = fm_arena_array(&self->mem, 1, struct chain_entry);
+	if (entry == NULL)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for the chain of engines");
+	if ((rc = conf_resolve_entry(self, step->rival, entry, err)) != 0)
+		return rc;
+	entry->because = step->rival_because;
+	*out = entry;
+	return 0;
+}
+
 /* An entry for each engine that `auto` may take and that is installed. */
 static int
 resolve_auto(
@@ -91,6 +112,8 @@ resolve_auto(
 		if (engine_find(self->engines, auto_steps[i].engine) == NULL)
 			continue;
 		rc = conf_resolve_entry(self, auto_steps[i].engine, &entries[*n], err);
+		if (rc == 0)
+			rc = resolve_rival(self, &auto_steps[i], &entries[*n].rival, err);
 		if (rc != 0)
 			return rc;
 		entries[(*n)++].because = auto_steps[i].because;

@@ -291,6 +291,8 @@ run_routes(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 		return hand_out(NULL, result, err);
 	if (p->because != NULL)
 		json_object_set_new(whole, "because", json_string(p->because));
+	if (p->weighed[0] != '\0')
+		json_object_set_new(whole, "weighed", json_string(p->weighed));
 	if (d->conf->regions.n_regions > 1)
 		return composed_json(d, p, whole, result, err);
 	json_object_set_new(whole, "region", json_string(REGION_DEFAULT));

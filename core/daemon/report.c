@@ -338,6 +338,8 @@ print_routing(const struct plan *p, const struct sweep_report *r)
 	printf("engine      %s%s\n", r->engine, r->kept ? ": its tables are kept" : "");
 	if (p->because != NULL)
 		printf("because     auto takes the fabric for %s\n", p->because);
+	if (p->weighed[0] != '\0')
+		printf("weighed     %s\n", p->weighed);
 	verdict_print(&p->verdict, stdout);
 }
 

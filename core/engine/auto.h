@@ -6,7 +6,8 @@
  * none at all.  Each engine's own route() looks at the fabric; there is no second
  * opinion that could differ from it, options of the engines hold as anywhere,
  * and verify has the last word.  The first that passes routes the fabric, the
- * others' reasons say why not they (struct plan).
+ * others' reasons say why not they (struct plan).  It may have a rival, whose tables are
+ * measured beside its own and taken if they are better.
  */
 #ifndef CORE_ENGINE_AUTO_H
 #define CORE_ENGINE_AUTO_H
@@ -19,6 +20,8 @@ extern const struct fm_engine auto_engine;
 struct auto_step {
 	const char *engine;
 	const char *because; /* what the fabric is if this engine takes it */
+	const char *rival;   /* the engine to compare with where links are uneven, or NULL */
+	const char *rival_because;
 };
 extern const struct auto_step auto_steps[]; /* [AUTO_N_STEPS] */
 #define AUTO_N_STEPS 8

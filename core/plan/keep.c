@@ -331,6 +331,7 @@ keep_ends(struct keeping *k, const struct plan_request *q, bool *serve, struct f
 			return fm_fail(err, FM_E_RESOURCE, "out of memory while routing");
 	memcpy(k->p->engine, k->prev->engine, sizeof(k->p->engine));
 	k->p->because = k->prev->because;
+	memcpy(k->p->weighed, k->prev->weighed, sizeof(k->p->weighed));
 	k->p->mark = k->prev->mark;
 	k->p->rebalance_tried = k->prev->rebalance_tried;
 	k->p->forward_only = k->prev->forward_only;

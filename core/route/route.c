@@ -3,6 +3,7 @@
  * Keeping, else the chain: each entry is bound, routed and verified; the first
  * whose tables are safe and join all pairs that cables join makes the plan, the others
  * leave their reason behind.  Where none joins all, the one that joins most does.
+ * An entry of `auto` may have a rival: the better of two tables is taken.
  * Where there are regions they are composed, each by its own chain (compose.h).
  * Cost: that of the entries tried, and one verification each.
  */
@@ -30,6 +31,14 @@
 #include "core/verify/verify.h"
 #include "lib/error.h"
 #include "lib/log.h"
+
+/* A rival of an entry of `auto` is asked where the fullest link bears so much more than the mean,
+ * on fabrics of at most so many LIDs * links (up to there trees are evened), and taken where the
+ * squares of all loads sum to so much less and the fullest link bears at most so much more. */
+#define RIVAL_EVEN 1.05
+#define RIVAL_MOST 24000000u
+#define RIVAL_BETTER 0.99
+#define RIVAL_FULLER 1.05
 
 int
 router_init(struct router *r, unsigned n_workers, struct fm_error *err)
@@ -245,6 +254,110 @@ try_entry(struct router *r, struct plan *p, const struct chain_entry *e, const s
 	return rc;
 }
 
+/* ------------------------------------------------------------------- rivals */
+
+/* What links between switches bear of the routes between hosts. */
+struct burden {
+	uint64_t most;
+	double sum, squares;
+};
+
+static int
+measure(struct router *r, const struct snapshot *snap, const struct tables *t, struct burden *out,
+    struct fm_error *err)
+{
+	uint64_t *load = calloc(snap->fab.n_links + 1u, sizeof(*load));
+	int rc = load != NULL ? link_loads(snap, &t->t, r->workers, load, err)
+			      : fm_fail(err, FM_E_RESOURCE, "out of memory while measuring tables");
+
+	*out = (struct burden){ 0 };
+	for (fm_link l = 0; rc == 0 && l < snap->fab.n_links; l++) {
+		out->most = load[l] > out->most ? load[l] : out->most;
+		out->sum += (double)load[l];
+		out->squares += (double)load[l] * (double)load[l];
+	}
+	free(load);
+	return rc;
+}
+
+/* The squares say how many pairs of flows meet on a link, as many flows at once do.  A rival that
+ * is in force stays as long as it is better at all. */
+static bool
+rival_is_better(const struct burden *own, const struct burden *its, const struct chain_entry *rival,
+    const struct plan *prev)
+{
+	bool was_it = prev != NULL && prev->because == rival->because;
+
+	return its->squares < (was_it ? 1 : RIVAL_BETTER) * own->squares &&
+	    (double)its->most <= RIVAL_FULLER * (double)own->most;
+}
+
+static void
+say_weighed(
+    struct plan *p, const struct chain_entry *e, const struct burden *own, const struct burden *its)
+{
+	snprintf(p->weighed, sizeof(p->weighed),
+	    "%.40s has %" PRIu64 " routes on the fullest link, %.40s %" PRIu64
+	    ", and %.3f of the pairs of flows that meet on one",
+	    e->name, own->most, e->rival->name, its->most, its->squares / own->squares);
+}
+
+/* The rival's tables in place of those of e, if verify lets them pass, too. */
+static int
+take_rival(struct router *r, struct plan *p, const struct chain_entry *e, struct tables *t,
+    bool allow_credit_loops, struct fm_error *err)
+{
+	struct verdict verdict = p->verdict;
+	double verify_ms = p->verify_ms;
+	char given_up[sizeof(p->adaptive_given_up)];
+	int rc;
+
+	memcpy(given_up, p->adaptive_given_up, sizeof(given_up));
+	rc = judge_entry(r, p, e->rival, t, allow_credit_loops, err);
+	if (rc == 0 && verdict_is_safe(&p->verdict, allow_credit_loops) &&
+	    p->verdict.unreachable_pairs == 0) {
+		tables_put(p->tables);
+		use_entry(p, e->rival, t);
+		p->verify_ms += verify_ms;
+		return 0;
+	}
+	p->verdict = verdict;
+	p->verify_ms = verify_ms;
+	memcpy(p->adaptive_given_up, given_up, sizeof(given_up));
+	return rc;
+}
+
+/* Tables of e are good.  Where they leave links uneven, on fabrics that are not too large, the
+ * rival routes, too.  That it refuses is no failure. */
+static int
+weigh_rival(struct router *r, struct plan *p, const struct chain_entry *e, const struct plan *prev,
+    bool allow_credit_loops, struct fm_error *err)
+{
+	uint32_t n_links = p->snap->fab.n_links;
+	double route_ms = p->route_ms;
+	struct burden own, its;
+	struct fm_error why = { 0 };
+	struct tables *t = NULL;
+	int rc;
+
+	if ((uint64_t)p->snap->fab.max_lid * n_links > RIVAL_MOST)
+		return 0;
+	if ((rc = measure(r, p->snap, p->tables, &own, err)) != 0 ||
+	    (double)own.most * n_links <= RIVAL_EVEN * own.sum)
+		return rc;
+	rc = route_entry(r, p, e->rival, prev, &t, &why);
+	p->route_ms += route_ms;
+	if (rc != 0)
+		return 0;
+	if ((rc = measure(r, p->snap, t, &its, err)) == 0) {
+		say_weighed(p, e, &own, &its);
+		if (rival_is_better(&own, &its, e->rival, prev))
+			rc = take_rival(r, p, e, t, allow_credit_loops, err);
+	}
+	tables_put(t);
+	return rc;
+}
+
 static int
 try_chain(struct router *r, struct plan *p, const struct chain *chain, const struct plan *prev,
     struct fm_error *err)
@@ -255,9 +368,13 @@ try_chain(struct router *r, struct plan *p, const struct chain *chain, const str
 	struct second_best best = { 0 };
 	int rc = 0;
 
-	for (uint32_t i = 0; rc == 0 && p->tables == NULL && i < n; i++)
-		rc = try_entry(r, p, i < chain->n_entries ? &chain->entries[i] : &last, prev,
-		    chain->allow_credit_loops, &best, err);
+	for (uint32_t i = 0; rc == 0 && p->tables == NULL && i < n; i++) {
+		const struct chain_entry *e = i < chain->n_entries ? &chain->entries[i] : &last;
+
+		rc = try_entry(r, p, e, prev, chain->allow_credit_loops, &best, err);
+		if (rc == 0 && p->tables != NULL && e->rival != NULL)
+			rc = weigh_rival(r, p, e, prev, chain->allow_credit_loops, err);
+	}
 	if (rc == 0 && p->tables == NULL && best.tables != NULL)
 		take_second_best(p, &best);
 	tables_put(best.tables);
@@ -421,37 +538,23 @@ plan_wants_rebalance(const struct plan *p, const struct chain *chain, enum plan_
 	return when != PLAN_REBALANCE_AUTO || !is_tree_engine(p, chain);
 }
 
-/* The most routes over a link. */
-static int
-find_most(struct router *r, const struct plan *p, uint64_t *most, struct fm_error *err)
-{
-	uint64_t *load = calloc(p->snap->fab.n_links + 1u, sizeof(*load));
-	int rc = load != NULL ? link_loads(p->snap, &p->tables->t, r->workers, load, err)
-			      : fm_fail(err, FM_E_RESOURCE, "out of memory while measuring tables");
-
-	*most = 0;
-	for (fm_link l = 0; rc == 0 && l < p->snap->fab.n_links; l++)
-		*most = load[l] > *most ? load[l] : *most;
-	free(load);
-	return rc;
-}
-
 static int
 is_better(struct router *r, const struct plan *p, const struct plan *fresh, bool *better,
     struct fm_error *err)
 {
-	uint64_t was, is;
+	struct burden was, is;
 	int rc = 0;
 
 	*better = fresh->tables != NULL &&
 	    fresh->verdict.unreachable_pairs <= p->verdict.unreachable_pairs;
 	if (!*better)
 		return 0;
-	if ((rc = find_most(r, p, &was, err)) != 0 || (rc = find_most(r, fresh, &is, err)) != 0)
+	if ((rc = measure(r, p->snap, p->tables, &was, err)) != 0 ||
+	    (rc = measure(r, fresh->snap, fresh->tables, &is, err)) != 0)
 		return rc;
-	*better = is * 100 <= was * REBALANCE_PERCENT;
-	log_debug("route", "rebalance: routes on a link at most %llu, now %llu",
-	    (unsigned long long)is, (unsigned long long)was);
+	*better = is.most * 100 <= was.most * REBALANCE_PERCENT;
+	log_debug("route", "rebalance: routes on a link at most %" PRIu64 ", now %" PRIu64, is.most,
+	    was.most);
 	return 0;
 }
 

@@ -118,7 +118,8 @@ say_choice(const struct plan *old, const struct plan *p)
 	if (p == NULL || p == old)
 		return;
 	if (p->because != NULL && (old == NULL || old->because != p->because))
-		log_notice("sweep", "auto: engine %s, the fabric is %s", p->engine, p->because);
+		log_notice("sweep", "auto: engine %s, the fabric is %s%s%s", p->engine, p->because,
+		    p->weighed[0] != '\0' ? "; " : "", p->weighed);
 	if (p->regions != NULL && (old == NULL || old->regions != p->regions))
 		say_regions(old, p);
 }

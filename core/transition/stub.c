@@ -261,6 +261,7 @@ stub_copy_attributes(struct plan *p, const struct plan_request *q, const struct 
 	p->forward_only = prev->forward_only;
 	memcpy(p->engine, prev->engine, sizeof(p->engine));
 	p->because = prev->because;
+	memcpy(p->weighed, prev->weighed, sizeof(p->weighed));
 	p->regions = plan_regions_get(prev->regions);
 	p->nominal = nominal != NULL ? plan_get(nominal) : NULL;
 	return keep_absent(p, q, prev) &&

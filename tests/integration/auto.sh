@@ -31,11 +31,47 @@ expect() {
 }
 
 expect fattree "a tree" pgft 3 4,4,4 1,4,4 1,1,1
+expect updn "a ragged tree" director 12 6 10 4 2 6 seed=1
+expect updn "a ragged tree" pods 3 20 20 0 20 18
+expect fattree "a tree" tree3 8 7 10 5 14 20 storage=2
 expect "hyperx dragonfly" "a HyperX" hyperx 4x4 2
 expect dragonfly "a dragonfly" dragonfly 6 3 3 8
 expect dragonfly "a dragonfly" cascade
 expect "torus2qos dfsssp nue" "a torus" torus 5x4x4 1
 expect "dfsssp nue" "no regular shape" random 40 6 3 1
+
+# On trees of all kinds auto is as good as the better of fattree and updn, or nearly.
+figures() {
+	./fmroute "$tmp/net" --engine="$1" --json --stats >"$tmp/out"
+	echo "$1 $(sed -n 's/^  "max": \([0-9]*\).*/\1/p' "$tmp/out") $(value ebb)"
+}
+weigh() {
+	for e in fattree updn auto; do figures $e; done >"$tmp/three"
+	awk '{ load[$1] = $2; ebb[$1] = $3 }
+	    END { more = ebb["fattree"] > ebb["updn"] ? ebb["fattree"] : ebb["updn"]
+		is = load["auto"] == load["fattree"] || load["auto"] == load["updn"]
+		exit !(NR == 3 && is && ebb["auto"] >= 0.975 * more) }' \
+	    "$tmp/three" || { cat "$tmp/three"; fail "$*: worse than need be"; }
+}
+for words in "director 12 6 10 4 2 6 seed=1" "director 12 6 10 4 2 6 seed=2" "director 8 4 6 3 2 3 seed=1" \
+    "pods 4 4 2 1 3 4 seed=1" "pods 3 6 4 0 4 6" "tree3 3 3 4 2 3 4 storage=2 seed=1" "tree3 4 4 4 2 4 6 missing=2" \
+    "tree3 3 3 2 2 4 3 missing=1 slow=3 rails=2 aggregation=1" "tree3 4 4 4 2 4 6" "pgft 3 4,4,4 1,4,4 1,1,1" "pgft 2 12,12 1,4 1,3"; do
+	./fmroute gen $words >"$tmp/whole"
+	for part in --links=0 --links=1% --links=10% --links=20% --switches=1; do
+		cp "$tmp/whole" "$tmp/net"
+		[ $part = --links=0 ] || ./fmroute fail "$tmp/whole" $part --seed=4 >"$tmp/net"
+		weigh "$words $part"
+	done
+done
+for net in "${FMD_TOPOLOGIES:-$srcdir/../shared/topologies}"/qdr-144.net "${FMD_TOPOLOGIES:-$srcdir/../shared/topologies}"/ndr-dgx-582.net; do
+	[ ! -e "$net" ] || { cp "$net" "$tmp/net" && weigh "$net"; }
+done
+./fmroute gen pods 3 20 20 0 20 18 >"$tmp/net"
+./fmroute "$tmp/net" --engine=auto >"$tmp/out"
+grep -q '^weighed     fattree has [0-9]* routes on the fullest link, updn [0-9]*, and 0\.[0-9]* of the pairs' "$tmp/out" || fail "measure"
+./fmroute gen pgft 2 4,4 1,2 1,2 >"$tmp/net"
+./fmroute "$tmp/net" --engine=auto >"$tmp/out"
+! grep -q '^weighed' "$tmp/out" || fail "a whole tree needs no measure"
 
 # Named engines have no reason but that.
 ./fmroute gen pgft 2 4,4 1,2 1,2 >"$tmp/net"
