@@ -176,6 +176,7 @@ UNIT_TESTS = \
 	tests/sweep/check_forged_sms \
 	tests/sweep/check_groups_written \
 	tests/sweep/check_hostile \
+	tests/sweep/check_isolate \
 	tests/sweep/check_keep \
 	tests/sweep/check_kept \
 	tests/sweep/check_believed \

@@ -70,6 +70,9 @@ struct silent_link {
 struct sweep_writing {
 	bool plan_saved;	       /* its tables are in the file */
 	struct transition *transition; /* of forwarding tables, NULL: nothing differs */
+	/* The fabric of the plan and the isolated cables, which packets pass till no entry uses
+	 * them; NULL: none is (model.c) */
+	struct snapshot *wire;
 	FM_VEC(struct held_block) held;
 	FM_VEC(struct silent_link) silent;
 	/* Blocks that hold something else than the plan, since writing was broken off or a sweep

@@ -5,6 +5,8 @@ CORE_SOURCES += \
 	core/inventory/fields.h \
 	core/inventory/inventory.c \
 	core/inventory/inventory.h \
+	core/inventory/isolated.c \
+	core/inventory/isolated.h \
 	core/inventory/news.c \
 	core/inventory/news.h \
 	core/inventory/news_internal.h \

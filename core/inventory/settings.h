@@ -7,6 +7,7 @@
 #include "core/plan/plan.h"
 
 struct guid2mkey;
+struct isolated;
 struct partitions;
 struct qos;
 struct name_map;
@@ -46,6 +47,7 @@ struct sweep_settings {
 	const struct name_map *names; /* borrowed; NULL: nodes are called by what they say */
 	const struct qos *qos;	      /* borrowed; NULL: the engine alone says which VLs */
 	bool keep_pkey_indexes;
+	const struct isolated *isolated; /* borrowed; NULL: no cable is (isolated.h) */
 	struct route_settings routing;
 	bool reassign_lids;	       /* do not honour LIDs found in ports */
 	int64_t lid_linger_ms;	       /* how long entries of an absent LID stay */

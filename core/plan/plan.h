@@ -224,6 +224,9 @@ struct plan_installed {
 struct region_set;
 struct plan_request {
 	struct snapshot *snap;
+	/* NULL, or snap with cables that no entry is to use any more, and that packets pass till
+	 * then */
+	struct snapshot *wire;
 	const struct route_settings *set; /* NULL: the router's */
 	const struct chain *chain;
 	/* NULL: one region, by chain.  Else region 0's chain is `chain` (core/regions/regions.h) */

@@ -374,6 +374,7 @@ void
 apply_fini(struct sweeper *s)
 {
 	transition_free(s->writing.transition);
+	snapshot_put(s->writing.wire);
 	fm_vec_fini(&s->writing.held);
 	fm_vec_fini(&s->writing.silent);
 	fm_vec_fini(&s->writing.unwritten);

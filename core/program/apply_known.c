@@ -15,7 +15,9 @@ apply_transition(struct sweeper *s)
 
 	if (s->writing.transition != NULL)
 		return s->writing.transition;
-	s->writing.transition = transition_new(fabric_of(p), &p->tables->t, p->top_lid, p->rules);
+	s->writing.transition =
+	    transition_new(s->writing.wire != NULL ? &s->writing.wire->fab : fabric_of(p),
+		&p->tables->t, p->top_lid, p->rules);
 	if (s->writing.transition == NULL)
 		sweep_fail(s, FM_E_RESOURCE, "out of memory for the order of tables");
 	else if (s->set.careless)

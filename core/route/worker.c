@@ -171,6 +171,7 @@ static void
 drop_question(struct plan_worker *w)
 {
 	snapshot_put(w->question.snap);
+	snapshot_put(w->question.wire);
 	plan_put(w->question.prev);
 	w->question = (struct plan_request){ 0 };
 }
@@ -242,6 +243,8 @@ plan_worker_start(struct plan_worker *w, const struct plan_request *q)
 	pthread_mutex_lock(&w->lock);
 	w->question = *q;
 	snapshot_get(q->snap);
+	if (q->wire != NULL)
+		snapshot_get(q->wire);
 	if (q->prev != NULL)
 		plan_get(q->prev);
 	w->box = BOX_ASKED;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "core/graph/switch_order.h"
+#include "core/inventory/isolated.h"
 #include "core/plan/keep.h"
 #include "core/subnet/lid.h"
 #include "core/sweep/internal.h"
@@ -334,7 +335,7 @@ add_end(struct sweeper *s, struct snapshot_builder *b, uint32_t slot, uint8_t po
 }
 
 static bool
-add_cables(struct sweeper *s, struct snapshot_builder *b, uint32_t slot)
+add_cables(struct sweeper *s, struct snapshot_builder *b, uint32_t slot, bool isolated)
 {
 	const struct inv_node *n = inv_node(&s->inv, slot);
 
@@ -350,6 +351,8 @@ add_cables(struct sweeper *s, struct snapshot_builder *b, uint32_t slot)
 			continue;
 		if (links_is_put_off(s, n, i))
 			continue;
+		if (!isolated && isolated_is_cable(s->set.isolated, &s->inv, slot, i))
+			continue;
 		q = &far->ports[p->peer_port];
 		c = (struct snapshot_cable){ .sw = { n->sw_index, far->sw_index },
 			.port = { (uint8_t)i, p->peer_port },
@@ -364,8 +367,9 @@ add_cables(struct sweeper *s, struct snapshot_builder *b, uint32_t slot)
 	return true;
 }
 
+/* isolated: with the cables that are, too. */
 static int
-build_snapshot(struct sweeper *s, struct snapshot **out, struct fm_error *err)
+build_snapshot(struct sweeper *s, bool isolated, struct snapshot **out, struct fm_error *err)
 {
 	struct snapshot_builder b = { 0 };
 	bool ok = true;
@@ -377,7 +381,8 @@ build_snapshot(struct sweeper *s, struct snapshot **out, struct fm_error *err)
 		struct snapshot_switch sw = { n->guid, n->system_guid, n->name, n->n_ports,
 			n->desc };
 
-		ok = fm_vec_push(&b.switches, sw) && (!node_usable(n) || add_cables(s, &b, slot));
+		ok = fm_vec_push(&b.switches, sw) &&
+		    (!node_usable(n) || add_cables(s, &b, slot, isolated));
 	}
 	for (uint32_t i = 0; ok && i < s->inv.nodes.n; i++) {
 		const struct inv_node *n = inv_node(&s->inv, i);
@@ -427,6 +432,8 @@ model_build(struct sweeper *s, struct snapshot **snap, struct fm_error *err)
 	int rc;
 
 	*snap = NULL;
+	snapshot_put(s->writing.wire);
+	s->writing.wire = NULL;
 	if (!number_switches(&s->inv))
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for switches");
 	rc = give_lids(s, err);
@@ -434,7 +441,9 @@ model_build(struct sweeper *s, struct snapshot **snap, struct fm_error *err)
 		return rc;
 	if (s->inv.switches.n == 0)
 		return 0; /* two CAs back to back */
-	rc = build_snapshot(s, snap, err);
+	rc = build_snapshot(s, false, snap, err);
+	if (rc == 0 && isolated_any(s->set.isolated))
+		rc = build_snapshot(s, true, &s->writing.wire, err);
 	if (rc != 0)
 		return rc;
 	if (s->plan == NULL || s->asked->chain_changed || apply_is_unfinished(s) ||

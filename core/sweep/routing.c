@@ -5,12 +5,15 @@
  *
  * What cannot be routed or proven ends the sweep: the old plan stays in the switches.
  */
+#include <stdlib.h>
+
 #include "core/plan/keep.h"
 #include "core/plan/plan_file.h"
 #include "core/regions/regions.h"
 #include "core/route/route.h"
 #include "core/sweep/internal.h"
 #include "core/sweep/say.h"
+#include "lib/bitset.h"
 
 static enum routing_end
 end_routing(struct sweeper *s, int rc)
@@ -42,6 +45,46 @@ end_routing(struct sweeper *s, int rc)
 	return ROUTING_DONE;
 }
 
+/* Components with a host. */
+static uint32_t
+count_hosting(const struct snapshot *snap, uint64_t *seen /* bits, zeroed */)
+{
+	const struct fm_fabric *fab = &snap->fab;
+	uint32_t n = 0;
+
+	for (fm_end e = 0; e < fab->n_ends; e++) {
+		uint32_t c =
+		    fab->end_sw[e] != FM_NONE ? snap->sw_component[fab->end_sw[e]] : FM_NONE;
+
+		if (fab->end_kind[e] == FM_END_SWITCH || c >= snap->n_components ||
+		    fm_bit_test(seen, c))
+			continue;
+		fm_bit_set(seen, c);
+		n++;
+	}
+	return n;
+}
+
+static bool
+hosts_more(const struct sweeper *s, const struct snapshot *a, const struct snapshot *b)
+{
+	size_t words = FM_BITSET_WORDS(s->inv.switches.n + 1u);
+	uint64_t *seen = calloc(2 * words, sizeof(*seen));
+	bool more = seen != NULL && count_hosting(a, seen) > count_hosting(b, seen + words);
+
+	free(seen);
+	return more;
+}
+
+/* Are hosts isolated from others that q->prev joins?  Tables that are kept or mended leave entries
+ * that have no other way as they were, and packets would go on by isolated cables. */
+static bool
+isolates_hosts(const struct sweeper *s, const struct plan_request *q)
+{
+	return q->wire != NULL && q->prev != NULL && hosts_more(s, q->snap, q->wire) &&
+	    hosts_more(s, q->snap, q->prev->snap);
+}
+
 enum routing_end
 routing_start(struct sweeper *s)
 {
@@ -61,6 +104,7 @@ routing_start(struct sweeper *s)
 	struct plan *thawed = NULL;
 	int rc = model_build(s, &q.snap, err);
 
+	q.wire = s->writing.wire;
 	apply_request(s, &q);
 	s->asked->asked_anew = s->asked->chain_changed;
 	s->asked->asked_drain = s->asked->drain_once;
@@ -75,6 +119,8 @@ routing_start(struct sweeper *s)
 		    s->p.plan_path, s->p.router, q.snap, s->p.chain->mark, q.now_ms, &thawed, err);
 		q.prev = thawed;
 	}
+	if (rc == 0 && q.snap != NULL && isolates_hosts(s, &q))
+		q.anew = true;
 	if (rc == 0 && q.snap != NULL && s->p.worker != NULL) {
 		plan_worker_start(s->p.worker, &q);
 		s->run.routing = true;

@@ -39,7 +39,7 @@ list_lids(struct reconfig *c, uint16_t top_lid)
 static bool
 start_reconfig(struct reconfig *c, const struct plan_request *q, const struct plan *p)
 {
-	c->deps = deps_new(deps_side(q->prev), deps_side(p), c->model);
+	c->deps = reconfig_deps(c, q->prev, p);
 	c->rules = calloc(p->top_lid + 1u, 1);
 	c->mark = calloc(p->top_lid + 1u, 1);
 	c->arrivals = malloc(2 * c->fab->n_switches + 1);
@@ -183,12 +183,33 @@ free_reconfig(struct reconfig *c)
 	free(c->position);
 }
 
+/* Does q->wire have cables that packets pass by old entries, and p not? */
+static bool
+has_cables_beside(const struct plan_request *q, const struct plan *p)
+{
+	const struct fm_fabric *wire, *was = &q->prev->snap->fab, *now = &p->snap->fab;
+
+	if (q->wire == NULL)
+		return false;
+	if (q->n_installed > 0 || q->in_flight)
+		return true;
+	wire = &q->wire->fab;
+	for (fm_sw sw = 0; sw < wire->n_switches; sw++)
+		for (fm_link l = wire->sw_first_link[sw]; l < wire->sw_first_link[sw + 1]; l++)
+			if (!reconfig_has_link(now, sw, wire->link_to[l], wire->link_port[l]) &&
+			    reconfig_has_link(was, sw, wire->link_to[l], wire->link_port[l]))
+				return true;
+	return false;
+}
+
 static int
 order_writing(struct router *r, const struct plan_request *q, const struct plan *target,
     struct plan **plan, struct fm_error *err)
 {
 	struct plan *p = *plan;
-	struct reconfig quick = { .fab = &p->snap->fab,
+	bool beside = has_cables_beside(q, p);
+	struct reconfig quick = { .fab = beside ? &q->wire->fab : &p->snap->fab,
+		.usable = &p->snap->fab,
 		.model = plan_sl_model(r, p),
 		.target = target,
 		.in_flight = target != NULL || q->in_flight,
@@ -199,11 +220,13 @@ order_writing(struct router *r, const struct plan_request *q, const struct plan 
 	bool counted = r->counts != NULL && r->counts->plan == q->prev->number, settled = false;
 	int rc = 0;
 
-	if (counted) {
+	if (beside) /* counts and levels are of the cables that p has */
+		reconfig_counts_forget(r);
+	if (counted || beside) {
 		plan_levels_free(p->levels);
 		p->levels = NULL;
 	}
-	if (!counted && !order_by_levels(&quick, q, p, &settled)) {
+	if (!counted && !beside && !order_by_levels(&quick, q, p, &settled)) {
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the order of tables");
 	} else if (settled) {
 		p->change.by_levels = true;

@@ -40,6 +40,16 @@ has_more_links(const struct fm_fabric *a, const struct fm_fabric *b)
 	return false;
 }
 
+struct deps *
+reconfig_deps(const struct reconfig *c, const struct plan *prev, const struct plan *p)
+{
+	struct deps_side old = deps_side(prev), now = deps_side(p);
+
+	if (c->fab != c->usable)
+		old.fab = now.fab = c->fab;
+	return deps_new(old, now, c->model);
+}
+
 enum plan_change_kind
 reconfig_kind(const struct plan_request *q, const struct plan *p)
 {
@@ -79,18 +89,19 @@ static uint8_t
 look_ahead(
     const struct reconfig *c, const struct plan *p, fm_sw sw, uint16_t lid, const uint8_t *known)
 {
-	fm_end end = c->fab->lid_end[lid];
+	fm_end end = c->usable->lid_end[lid];
 
-	for (uint32_t n = 0; n < c->fab->n_switches && sw < p->snap->fab.n_switches; n++) {
+	for (uint32_t n = 0; n < c->usable->n_switches && sw < p->snap->fab.n_switches; n++) {
 		uint8_t port = p->tables->t.lft[sw][lid];
-		fm_link l = fm_link_at(c->fab, sw, port);
+		fm_link l = fm_link_at(c->usable, sw, port);
 
 		if (known[sw] != UNKNOWN)
 			return known[sw];
 		if (l == FM_NONE)
-			return sw == c->fab->end_sw[end] && port == c->fab->end_port[end] ? ARRIVES
-											  : STRAYS;
-		sw = c->fab->link_to[l];
+			return sw == c->usable->end_sw[end] && port == c->usable->end_port[end]
+			    ? ARRIVES
+			    : STRAYS;
+		sw = c->usable->link_to[l];
 	}
 	return STRAYS;
 }
@@ -99,17 +110,17 @@ look_ahead(
 static void
 find_arrivals(const struct reconfig *c, const struct plan *p, uint16_t lid, uint8_t *known)
 {
-	memset(known, UNKNOWN, c->fab->n_switches);
-	for (fm_sw from = 0; from < c->fab->n_switches; from++) {
+	memset(known, UNKNOWN, c->usable->n_switches);
+	for (fm_sw from = 0; from < c->usable->n_switches; from++) {
 		uint8_t is = look_ahead(c, p, from, lid, known);
 
 		for (fm_sw sw = from; sw != FM_NONE && known[sw] == UNKNOWN;) {
 			fm_link l = sw < p->snap->fab.n_switches
-			    ? fm_link_at(c->fab, sw, p->tables->t.lft[sw][lid])
+			    ? fm_link_at(c->usable, sw, p->tables->t.lft[sw][lid])
 			    : FM_NONE;
 
 			known[sw] = is;
-			sw = l != FM_NONE ? c->fab->link_to[l] : FM_NONE;
+			sw = l != FM_NONE ? c->usable->link_to[l] : FM_NONE;
 		}
 	}
 }
@@ -118,7 +129,7 @@ bool
 reconfig_old_path_is_whole(
     const struct reconfig *c, const struct plan *old, const struct plan *p, uint16_t lid)
 {
-	uint32_t n = c->fab->n_switches;
+	uint32_t n = c->usable->n_switches;
 	uint8_t *now = c->arrivals, *before = c->arrivals + n;
 
 	if (lid > old->top_lid)

@@ -211,7 +211,7 @@ fit_kept(struct reconfig *c, const struct plan *prev, const struct plan *p, bool
 	/* a drained LID is filled when those packets are gone */
 	if (count_marked(c, CONFLICTING) == 0 && !unsettle_last(c, fits))
 		return false;
-	c->deps = deps_new(deps_side(prev), deps_side(p), c->model);
+	c->deps = reconfig_deps(c, prev, p);
 	ok = c->deps != NULL;
 	for (size_t i = 0; ok && *fits && i < c->lids.n; i++)
 		if (c->mark[c->lids.item[i]] == KEEPS_OLD)

@@ -38,7 +38,7 @@ struct kept_deps {
 	uint32_t n;
 };
 struct reconfig {
-	const struct fm_fabric *fab;
+	const struct fm_fabric *fab, *usable; /* of all entries; of new ones, perhaps less */
 	struct deps *deps;
 	struct fm_acyclic *graph;
 	struct turn_graph *turns; /* where levels say enough: in place of graph */
@@ -46,7 +46,7 @@ struct reconfig {
 	uint8_t *mark;		  /* [top_lid + 1] enum mark */
 	uint8_t *arrivals;	  /* [2 * n_switches] room of reconfig_old_path_is_whole() */
 	FM_VEC(uint16_t) lids;	  /* that change */
-	uint32_t n_vls;
+	uint32_t n_vls, n_conflicting;
 	/* sets of dependencies: bit (slot of the link out * n_vls + its VL) of row[vertex] */
 	size_t *row; /* [n_vertices + 1] first word */
 	uint64_t *bits;
@@ -54,7 +54,6 @@ struct reconfig {
 	bool clashes;	    /* old and new SLs together have a cycle, in old or in new tables */
 	bool counted;	    /* from counts that may be too high */
 	uint32_t *position; /* [n_vertices] in an order of the old dependencies */
-	uint32_t n_conflicting;
 	/* by reconfig_partition(): conflicting LIDs are drained with all their entries, and all
 	 * others are proven together */
 	bool parted;
@@ -79,7 +78,8 @@ struct reconfig_counts {
 	FM_VEC(uint16_t) missing;
 };
 
-/* reconfig_compare.c */
+/* reconfig_compare.c; dependencies are those on c->fab, NULL: out of memory */
+struct deps *reconfig_deps(const struct reconfig *c, const struct plan *prev, const struct plan *p);
 enum plan_change_kind reconfig_kind(const struct plan_request *q, const struct plan *p);
 bool reconfig_has_link(const struct fm_fabric *fab, fm_sw sw, fm_sw to, uint8_t port);
 bool reconfig_is_owned(const struct fm_fabric *fab, uint32_t lid);

@@ -99,10 +99,10 @@ static bool
 note_staying(struct reconfig *c, struct router *r, const struct plan *prev, const struct plan *p)
 {
 	size_t words = c->row[deps_n_vertices(c->deps)];
-	bool noted, ok;
+	bool noted = false, ok;
 
 	memset(c->bits, 0, words * sizeof(*c->bits));
-	ok = reconfig_note_staying(r, prev, p, c, &noted);
+	ok = c->fab != c->usable || reconfig_note_staying(r, prev, p, c, &noted);
 	for (uint32_t lid = 1; ok && !noted && lid <= c->fab->max_lid; lid++)
 		if (c->fab->lid_end[lid] != FM_NONE &&
 		    c->fab->end_sw[c->fab->lid_end[lid]] != FM_NONE &&
@@ -300,7 +300,8 @@ reconfig_find_steps(struct reconfig *c, struct router *r, const struct plan *pre
 	*needed = false;
 	c->n_vls = deps_n_vls(c->deps);
 	c->position = malloc((deps_n_vertices(c->deps) + 1) * sizeof(*c->position));
-	if (c->position == NULL || !alloc_rows(c) || !reconfig_entries_begin(r, prev, p, c))
+	if (c->position == NULL || !alloc_rows(c) ||
+	    (c->fab == c->usable && !reconfig_entries_begin(r, prev, p, c)))
 		return false;
 	if (c->local != NULL) {
 		if (!find_local_steps(c, needed, &known))

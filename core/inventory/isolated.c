@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "core/inventory/isolated.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/text/files.h"
+#include "core/text/number.h"
+#include "core/text/readfile.h"
+
+void
+isolated_fini(struct isolated *set)
+{
+	fm_vec_fini(&set->items);
+}
+
+static size_t
+find(const struct isolated *set, uint64_t guid, uint8_t port)
+{
+	size_t i = 0;
+
+	while (i < set->items.n &&
+	    (set->items.item[i].guid != guid || set->items.item[i].port != port))
+		i++;
+	return i;
+}
+
+bool
+isolated_has(const struct isolated *set, uint64_t guid, uint8_t port)
+{
+	return set != NULL && find(set, guid, port) < set->items.n;
+}
+
+bool
+isolated_add(struct isolated *set, uint64_t guid, uint8_t port)
+{
+	struct isolated_item item = { guid, port };
+
+	return isolated_has(set, guid, port) || fm_vec_push(&set->items, item);
+}
+
+bool
+isolated_remove(struct isolated *set, uint64_t guid, uint8_t port)
+{
+	size_t i = find(set, guid, port);
+
+	if (i == set->items.n)
+		return false;
+	memmove(&set->items.item[i], &set->items.item[i + 1],
+	    (set->items.n - i - 1) * sizeof(set->items.item[0]));
+	set->items.n--;
+	return true;
+}
+
+bool
+isolated_copy(struct isolated *to, const struct isolated *from)
+{
+	return from->items.n == 0 ||
+	    fm_vec_append(&to->items, from->items.item, from->items.n);
+}
+
+bool
+isolated_is_cable(
+    const struct isolated *set, const struct inventory *inv, uint32_t slot, unsigned port)
+{
+	const struct inv_node *n = inv_node(inv, slot), *far;
+	const struct inv_port *p = &n->ports[port];
+
+	if (!isolated_any(set) || port == 0 || !inv_is_switch(n) || p->edge != EDGE_LINKED)
+		return false;
+	far = inv_node(inv, p->peer);
+	return inv_is_switch(far) &&
+	    (isolated_has(set, n->guid, 0) || isolated_has(set, n->guid, (uint8_t)port) ||
+		isolated_has(set, far->guid, 0) || isolated_has(set, far->guid, p->peer_port));
+}
+
+/* ---------------------------------------------------------------- the file */
+
+static int
+read_line(const struct conf_place *at, char *line, struct isolated *set)
+{
+	uint64_t guid = 0, port = 0;
+	char *left = line, *word = strtok_r(line, " \t", &left);
+	char *number = strtok_r(NULL, " \t", &left), *of_port = strtok_r(NULL, " \t", &left);
+	bool is_link = word != NULL && strcmp(word, "link") == 0;
+
+	if (word == NULL || (!is_link && strcmp(word, "switch") != 0) || number == NULL ||
+	    !number_parse(number, &guid) || guid == 0 || (of_port != NULL) != is_link ||
+	    (is_link && (!number_parse(of_port, &port) || port == 0 || port > 254)) ||
+	    strtok_r(NULL, " \t", &left) != NULL)
+		return conf_bad(at,
+		    "a line is \"switch GUID\" or \"link GUID PORT\", of the node GUID of a switch "
+		    "and a port from 1 to 254");
+	return isolated_add(set, guid, (uint8_t)port) ? 0 : conf_no_memory(at);
+}
+
+int
+isolated_load(const char *path, struct isolated *set, struct fm_error *err)
+{
+	struct conf_place at = { .path = path, .err = err };
+	struct isolated read = { 0 };
+	struct conf_lines lines;
+	struct fm_arena mem;
+	const char *bytes;
+	size_t n;
+	char *line;
+	int rc;
+
+	if (access(path, F_OK) != 0 && errno == ENOENT)
+		return 0;
+	fm_arena_init(&mem, SIZE_MAX);
+	rc = conf_read_file(path, &mem, &bytes, &n, err);
+	if (rc == 0)
+		conf_lines_init(&lines, bytes, n);
+	while (rc == 0 && (line = conf_lines_next(&lines, &mem)) != NULL) {
+		at.line = lines.line;
+		rc = read_line(&at, line, &read);
+	}
+	if (rc == 0 && lines.out_of_memory)
+		rc = conf_no_memory(&at);
+	fm_arena_fini(&mem);
+	if (rc != 0) {
+		isolated_fini(&read);
+		return rc;
+	}
+	isolated_fini(set);
+	*set = read;
+	return 0;
+}
+
+static bool
+write_items(FILE *out, const struct isolated *set)
+{
+	fprintf(out, "# cables out of routing: kept by fmctl isolate and fmctl restore\n");
+	for (size_t i = 0; i < set->items.n; i++) {
+		const struct isolated_item *item = &set->items.item[i];
+
+		if (item->port == 0)
+			fprintf(out, "switch 0x%016" PRIx64 "\n", item->guid);
+		else
+			fprintf(out, "link 0x%016" PRIx64 " %u\n", item->guid, item->port);
+	}
+	return fflush(out) == 0 && !ferror(out) && fsync(fileno(out)) == 0;
+}
+
+int
+isolated_save(const char *path, const struct isolated *set, struct fm_error *err)
+{
+	int fd = fm_file_new(path, 0644);
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+	bool whole = out != NULL && write_items(out, set);
+
+	if (out != NULL)
+		whole = fclose(out) == 0 && whole;
+	if (out == NULL || !fm_file_done(path, whole))
+		return fm_fail(
+		    err, FM_E_SYSTEM, "cannot write %.150s: %s", path, strerror(errno));
+	return 0;
+}
