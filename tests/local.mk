@@ -446,6 +446,7 @@ SCRIPT_TESTS = \
 	tests/integration/fmroute.sh \
 	tests/integration/examples.sh \
 	tests/integration/fmctl.sh \
+	tests/integration/isolate.sh \
 	tests/integration/fmsim_busiest.sh \
 	tests/integration/fmsim_guid.sh \
 	tests/integration/fmsim_keys.sh \

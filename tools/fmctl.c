@@ -66,6 +66,21 @@ const struct verb fmctl_verbs[] = {
 	{ "drain", "[--dry-run]", "take up tables that wait for entries to be emptied",
 	    "  --dry-run            only tell which\n", { NULL }, false, "dry-run", NULL, NULL,
 	    NULL },
+	{ "isolate", "[WHAT] [--yes] [--force] [--wait]",
+	    "take cables out of routing; without WHAT: those that are",
+	    "  WHAT                 switch:NAME, all its cables to switches, or link:NAME:PORT, "
+	    "the\n"
+	    "                       cable at a port of a switch; NAME may be a node GUID\n"
+	    "  --yes                do it; without it what it would do is told\n"
+	    "  --force              even where hosts are cut off\n"
+	    "  --wait               until no route leads over them; the exit code says how it "
+	    "ended\n",
+	    { "what" }, false, "yes force wait", NULL, fmctl_show_isolated, NULL },
+	{ "restore", "WHAT [--yes] [--wait]", "take isolated cables into routing again",
+	    "  WHAT                 as it was isolated: switch:NAME or link:NAME:PORT\n"
+	    "  --yes                do it; without it what it would do is told\n"
+	    "  --wait               until routes lead over them; the exit code says how it ended\n",
+	    { "what" }, false, "yes wait", NULL, fmctl_show_isolated, NULL },
 	{ "reload", "[--yes] [--wait]", "read the configuration again",
 	    "  --yes                LIDs that are in use may move, as a larger lmc makes them\n"
 	    "  --wait               until it is in force and the subnet has converged; the exit\n"
@@ -206,6 +221,7 @@ static const struct option long_options[] = {
 	{ "dry-run", no_argument, NULL, OPT_FLAGS + 4 },
 	{ "wait", no_argument, NULL, OPT_FLAGS + 5 },
 	{ "yes", no_argument, NULL, OPT_FLAGS + 6 },
+	{ "force", no_argument, NULL, OPT_FLAGS + 7 },
 	{ "guid", no_argument, NULL, 'G' },
 	{ "lid", no_argument, NULL, 'L' },
 	{ 0 },
@@ -327,7 +343,8 @@ conclude(const struct ask *a, json_t **result, int *code, struct fm_error *err)
 
 	if (a->verb != NULL && a->verb->judge != NULL)
 		*code = a->verb->judge(begun);
-	if (!a->wait || *code != FMD_EXIT_OK)
+	if (!a->wait || *code != FMD_EXIT_OK || json_object_get(begun, "sweep") == NULL ||
+	    json_is_false(json_object_get(begun, "asked_for")))
 		return 0;
 	*result = NULL;
 	rc = fmctl_wait(a, begun, code, result, err);

@@ -86,6 +86,8 @@ void fmctl_show_events(const struct ask *a, const json_t *result, FILE *out);
 /* Of sweep and reload, waited for or not. */
 void fmctl_show_ending(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_reload(const struct ask *a, const json_t *result, FILE *out);
+/* Of isolate and restore: what is isolated, or what it does. */
+void fmctl_show_isolated(const struct ask *a, const json_t *result, FILE *out);
 void fmctl_show_commands(const struct ask *a, const json_t *result, FILE *out);
 /* Something is wrong with the routes, or with what switches hold. */
 int fmctl_judge_verdict(const json_t *result);

@@ -119,6 +119,9 @@ fmctl_show_status(const struct ask *a, const json_t *s, FILE *out)
 		    fmctl_number(s, "sa.refused"), fmctl_number(s, "sa.busy"),
 		    fmctl_string(s, "sa.answers_from"));
 	show_other_sms(json_object_get(s, "other_sms"), out);
+	if (fmctl_number(s, "isolated") > 0)
+		fprintf(out, "isolated    %" I " switches or cables (fmctl isolate)\n",
+		    fmctl_number(s, "isolated"));
 	fprintf(out, "store       %s\n", fmctl_string(s, "store"));
 }
 
@@ -131,6 +134,55 @@ fmctl_show_ending(const struct ask *a, const json_t *result, FILE *out)
 		    json_real_value(json_object_get(result, "seconds")));
 	else
 		fmctl_print(result, out);
+}
+
+static void
+show_effect(const json_t *r, FILE *out)
+{
+	const json_t *hosts = json_object_get(r, "hosts");
+	bool restores = strcmp(fmctl_string(r, "command"), "restore") == 0;
+	json_int_t n = fmctl_number(r, restores ? "come_back" : "cut_off");
+
+	fprintf(out, "%s: %" I " cable%s", fmctl_string(r, "what"), fmctl_number(r, "cables"),
+	    fmctl_number(r, "cables") == 1 ? "" : "s");
+	if (restores)
+		fputs(" between switches may carry routes again\n", out);
+	else
+		fprintf(out,
+		    " between switches, %" I " entries of forwarding tables lead over them\n",
+		    fmctl_number(r, "routes"));
+	if (n == 0 && !restores)
+		fputs("No host is cut off.\n", out);
+	else if (n > 0)
+		fprintf(out, "%" I " port%s of hosts %s:", n, n == 1 ? "" : "s",
+		    restores ? "can be reached again" : "cut off");
+	for (size_t i = 0; n > 0 && i < json_array_size(hosts); i++) {
+		const char *name = json_string_value(json_array_get(hosts, i));
+
+		fprintf(out, "%s %s", i > 0 ? "," : "", name != NULL ? name : "?");
+	}
+	if (n > 0)
+		fputs((size_t)n > json_array_size(hosts) ? ", ...\n" : "\n", out);
+	if (json_is_true(json_object_get(r, "asked_for")))
+		fprintf(out, "Asked for: sweep %" I " does it.\n", fmctl_number(r, "sweep"));
+	else
+		fprintf(out, "Nothing is changed: --yes%s does it.\n",
+		    n > 0 && !restores ? " --force" : "");
+}
+
+void
+fmctl_show_isolated(const struct ask *a, const json_t *result, FILE *out)
+{
+	static const struct column columns[] = { { "KIND", "kind", NULL, false },
+		{ "NODE", "node", NULL, false }, { "GUID", "guid", NULL, false },
+		{ "PORT", "port", NULL, true }, { "CABLES", "cables", NULL, true } };
+
+	if (json_object_get(result, "isolated") != NULL)
+		fmctl_table(json_object_get(result, "isolated"), columns, N_OF(columns), true, out);
+	else if (json_object_get(result, "says") != NULL)
+		fmctl_show_ending(a, result, out);
+	else
+		show_effect(result, out);
 }
 
 /* What is wrong; or how it ended, and what only a restart changes. */
@@ -398,8 +450,11 @@ say_link_trouble(const json_t *r, char *buf, size_t size)
 	bool degraded = json_is_true(json_object_get(r, "degraded"));
 	const char *trouble = fmctl_string(r, "trouble");
 
-	snprintf(buf, size, "%s%s%s", trouble, degraded && *trouble != '\0' ? ", " : "",
-	    degraded ? "degraded" : "");
+	bool isolated = json_is_true(json_object_get(r, "isolated"));
+
+	snprintf(buf, size, "%s%s%s%s%s", trouble, degraded && *trouble != '\0' ? ", " : "",
+	    degraded ? "degraded" : "", isolated && (degraded || *trouble != '\0') ? ", " : "",
+	    isolated ? "isolated" : "");
 }
 
 void

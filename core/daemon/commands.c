@@ -212,6 +212,8 @@ run_status(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 		json_object_set_new(status, "converged",
 		    json_boolean(sweeper_is_up(d->sweeper) && sweeper_todo(d->sweeper)->n == 0));
 		json_object_set_new(status, "unfinished", daemon_unfinished_json(d));
+		json_object_set_new(
+		    status, "isolated", json_integer((json_int_t)d->isolated.items.n));
 	}
 
 	if (status != NULL)
@@ -528,6 +530,18 @@ run_reload(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 }
 
 static int
+run_isolate(void *arg, const json_t *args, json_t **result, struct fm_error *err)
+{
+	return daemon_isolate(arg, args, result, err);
+}
+
+static int
+run_restore(void *arg, const json_t *args, json_t **result, struct fm_error *err)
+{
+	return daemon_restore(arg, args, result, err);
+}
+
+static int
 run_dist(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
 	const struct daemon *d = arg;
@@ -560,6 +574,11 @@ static const struct ctl_command commands[] = {
 	{ "sweep", "sweep now: scope \"heavy\" (default) or \"light\"", run_sweep, "scope", false },
 	{ "drain", "take up tables that wait for entries to be emptied; dry_run: only tell",
 	    run_drain, "dry_run", false },
+	{ "isolate",
+	    "take cables out of routing: what \"switch:NAME\" or \"link:NAME:PORT\", without it a "
+	    "list; yes: do it; force: cut hosts off",
+	    run_isolate, "what yes force", false },
+	{ "restore", "take them in again: what; yes: do it", run_restore, "what yes", false },
 	{ "reload", "read the configuration again; yes: LIDs in use may move", run_reload, "yes",
 	    false },
 	{ 0 },

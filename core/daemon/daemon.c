@@ -359,6 +359,8 @@ open_store(struct daemon *d, struct fm_error *err)
 
 	snprintf(d->plan_path, sizeof(d->plan_path), "%s/tables", d->conf->state_dir);
 	d->store_is_new = rc == 0 && store_mark(d->store) == 0;
+	if (rc == 0)
+		rc = daemon_open_isolated(d, err);
 	if (rc != 0 || d->conf->guid2lid.path == NULL)
 		return rc;
 	return import_lids(d, err);
@@ -558,6 +560,7 @@ daemon_fini(struct daemon *d)
 	sweeper_free(d->sweeper);
 	if (d->transport != NULL)
 		d->transport->ops->close(d->transport);
+	isolated_fini(&d->isolated);
 	store_close(d->store);
 	if (d->router_ready)
 		router_fini(&d->router);

@@ -15,6 +15,7 @@
 
 #include "core/conf/cli.h"
 #include "core/ctl/events.h"
+#include "core/inventory/isolated.h"
 #include "core/program/program.h"
 #include "core/sms/sms.h"
 #include "core/sweep/sweep.h"
@@ -34,6 +35,8 @@ struct daemon {
 	struct store *store;
 	bool store_is_new;    /* it has never seen a subnet up */
 	char plan_path[4096]; /* tables kept over a restart */
+	char isolated_path[4096];
+	struct isolated isolated; /* cables out of routing: fmctl isolate */
 	struct ha ha;
 	struct router router;
 	bool router_ready;
@@ -106,6 +109,11 @@ void daemon_close_publisher(struct daemon *d); /* after the worker has stopped *
 
 /* path_command.c: the way from one port to another */
 int daemon_path(struct daemon *d, const json_t *args, json_t **result, struct fm_error *err);
+
+/* isolate_command.c: cables out of routing and back; those that were kept */
+int daemon_isolate(struct daemon *d, const json_t *args, json_t **result, struct fm_error *err);
+int daemon_restore(struct daemon *d, const json_t *args, json_t **result, struct fm_error *err);
+int daemon_open_isolated(struct daemon *d, struct fm_error *err);
 
 /* registered.c: what hosts have registered with the SA, between store, SA and sweep */
 int daemon_open_registry(struct daemon *d, struct fm_error *err);

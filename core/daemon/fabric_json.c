@@ -364,18 +364,19 @@ speed_json(struct wire_rate r)
 }
 
 static json_t *
-cable_json(const struct cable *c)
+cable_json(const struct page *p, const struct cable *c)
 {
 	const struct inv_port *worse = c->near.at;
 
 	if (c->far.at != NULL && c->far.at->info.port_state < worse->info.port_state)
 		worse = c->far.at;
-	return json_pack("{s:o, s:o, s:s, s:o, s:o, s:I, s:o, s:o, s:I, s:b, s:s?}", "from",
+	return json_pack("{s:o, s:o, s:s, s:o, s:o, s:I, s:o, s:o, s:I, s:b, s:b, s:s?}", "from",
 	    end_json(&c->near), "to", c->far.node != NULL ? end_json(&c->far) : json_null(),
 	    "state", state_word(worse), "width", width_json(c->rate), "speed", speed_json(c->rate),
 	    "mbps", (json_int_t)wire_rate_mbps(c->rate), "best_width", width_json(c->best),
 	    "best_speed", speed_json(c->best), "best_mbps", (json_int_t)wire_rate_mbps(c->best),
-	    "degraded", (int)is_degraded(c), "trouble",
+	    "degraded", (int)is_degraded(c), "isolated",
+	    (int)isolated_is_cable(&p->d->isolated, p->inv, c->near.slot, c->near.port), "trouble",
 	    c->why != TODO_DONE ? todo_name(c->why) : NULL);
 }
 
@@ -397,7 +398,7 @@ add_cable(struct page *p, const struct end *e)
 		return true;
 	if (json_array_size(p->rows) == FABRIC_PAGE)
 		return false;
-	json_array_append_new(p->rows, cable_json(&c));
+	json_array_append_new(p->rows, cable_json(p, &c));
 	return true;
 }
 

@@ -12,6 +12,7 @@ CORE_SOURCES += \
 	core/daemon/fabric_json.c \
 	core/daemon/fabric_json.h \
 	core/daemon/flood.c \
+	core/daemon/isolate_command.c \
 	core/daemon/news.c \
 	core/daemon/partitions_json.c \
 	core/daemon/path_command.c \

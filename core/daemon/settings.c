@@ -67,6 +67,7 @@ daemon_settings(const struct daemon *d, struct sweep_settings *s)
 	s->always_heavy = c->force_heavy_sweep;
 	s->on_trap = c->sweep_on_trap;
 	s->lid_smps = c->lid_routed_smps;
+	s->isolated = &d->isolated;
 	s->dry_run = d->cli->dry_run;
 }
 

@@ -58,8 +58,7 @@ isolated_remove(struct isolated *set, uint64_t guid, uint8_t port)
 bool
 isolated_copy(struct isolated *to, const struct isolated *from)
 {
-	return from->items.n == 0 ||
-	    fm_vec_append(&to->items, from->items.item, from->items.n);
+	return from->items.n == 0 || fm_vec_append(&to->items, from->items.item, from->items.n);
 }
 
 bool
@@ -156,7 +155,6 @@ isolated_save(const char *path, const struct isolated *set, struct fm_error *err
 	if (out != NULL)
 		whole = fclose(out) == 0 && whole;
 	if (out == NULL || !fm_file_done(path, whole))
-		return fm_fail(
-		    err, FM_E_SYSTEM, "cannot write %.150s: %s", path, strerror(errno));
+		return fm_fail(err, FM_E_SYSTEM, "cannot write %.150s: %s", path, strerror(errno));
 	return 0;
 }

@@ -89,8 +89,7 @@ n_entries_that_differ(void)
 
 	for (uint32_t n = 0; n < rig.nl.n_nodes; n++)
 		for (uint32_t lid = 1; rig_is_switch(&rig, n) && lid < n_lids; lid++)
-			n_differ +=
-			    tables[n * n_lids + lid] != sim_lft(rig.sim, n, (uint16_t)lid);
+			n_differ += tables[n * n_lids + lid] != sim_lft(rig.sim, n, (uint16_t)lid);
 	return n_differ;
 }
 
@@ -292,8 +291,8 @@ START_TEST(a_switch_is_drained_and_comes_back)
 }
 END_TEST
 
-static const char *const bad_lines[] = { "switch", "switch 0", "switch x", "link 0x10", "link 0x10 0",
-	"link 0x10 255", "link 0x10 1 2", "switch 0x10 1", "host 0x10" };
+static const char *const bad_lines[] = { "switch", "switch 0", "switch x", "link 0x10",
+	"link 0x10 0", "link 0x10 255", "link 0x10 1 2", "switch 0x10 1", "host 0x10" };
 
 START_TEST(a_bad_line_is_refused_whole)
 {
@@ -320,13 +319,12 @@ main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_loop_test(t, a_cable_is_drained_and_comes_back, 0, 4 * N_PLACES);
-	tcase_add_loop_test(
-	    t, several_cables_are_drained_and_come_back, 0, n_cases(40 * N_PLACES));
+	tcase_add_loop_test(t, several_cables_are_drained_and_come_back, 0, n_cases(40 * N_PLACES));
 	tcase_add_loop_test(t, packets_never_wait_in_a_ring, 0, n_cases(16 * N_PLACES));
 	tcase_add_loop_test(t, it_outlives_a_restart, 0, N_PLACES);
 	tcase_add_loop_test(t, a_switch_is_drained_and_comes_back, 0, 2);
-	tcase_add_loop_test(t, a_bad_line_is_refused_whole, 0,
-	    (int)(sizeof(bad_lines) / sizeof(*bad_lines)));
+	tcase_add_loop_test(
+	    t, a_bad_line_is_refused_whole, 0, (int)(sizeof(bad_lines) / sizeof(*bad_lines)));
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

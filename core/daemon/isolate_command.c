@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core/daemon/isolate_command.c - fmctl isolate and restore: cables taken out of routing and back,
+ * with what that does told first.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/daemon/daemon.h"
+#include "core/text/json_text.h"
+#include "core/text/number.h"
+#include "lib/log.h"
+
+#define HOSTS_NAMED 100 /* in an answer */
+
+/* ------------------------------------------------------------------- who */
+
+static bool
+is_called(const char *name, const char *word, bool first_word)
+{
+	size_t len = first_word ? strcspn(name, " ") : strlen(name);
+
+	return strlen(word) == len && memcmp(name, word, len) == 0;
+}
+
+/* Switches of that name; the slot of the last, list: their names. */
+static unsigned
+find_called(const struct inventory *inv, const char *word, bool first_word, uint32_t *slot,
+    char *list, size_t size)
+{
+	unsigned n = 0;
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < inv->nodes.n; i++) {
+		const struct inv_node *node = inv_node(inv, i);
+		char name[128];
+
+		if (!inv_is_switch(node) || !node->present ||
+		    (!is_called(node->name, word, first_word) &&
+			!is_called(node->desc, word, first_word)))
+			continue;
+		*slot = i;
+		if (at < size)
+			at += (size_t)snprintf(list + at, size - at, "%s%s", n > 0 ? ", " : "",
+			    inv_name(node, name, sizeof(name)));
+		n++;
+	}
+	return n;
+}
+
+/* The switch of this name or node GUID.  One that is not there counts by its GUID. */
+static int
+find_switch(const struct inventory *inv, const char *word, uint64_t *guid, struct fm_error *err)
+{
+	uint32_t slot = INV_NONE;
+	char list[200] = "";
+	unsigned n;
+
+	if (strncmp(word, "0x", 2) == 0 && number_parse(word, guid) && *guid != 0)
+		return 0;
+	n = find_called(inv, word, false, &slot, list, sizeof(list));
+	if (n == 0)
+		n = find_called(inv, word, true, &slot, list, sizeof(list));
+	if (n == 0)
+		return fm_fail(
+		    err, FM_E_CONFIG, "\"%.80s\" is no name or node GUID of a switch", word);
+	if (n > 1)
+		return fm_fail(err, FM_E_CONFIG, "\"%.40s\" is %s: write a GUID", word, list);
+	*guid = inv_node(inv, slot)->guid;
+	return 0;
+}
+
+/* "switch:NAME", "link:NAME:PORT". */
+static int
+read_item(const struct inventory *inv, const char *text, struct isolated_item *item,
+    struct fm_error *err)
+{
+	static const char form[] = "write switch:NAME or link:NAME:PORT, of a switch by its name "
+				   "or node GUID";
+	const char *name = strchr(text, ':'), *colon = strrchr(text, ':');
+	uint64_t port = 0;
+	char word[128];
+	size_t len;
+
+	*item = (struct isolated_item){ 0 };
+	if (name == NULL)
+		return fm_fail(err, FM_E_CONFIG, "\"%.80s\": %s", text, form);
+	name++;
+	if (strncmp(text, "switch:", 7) == 0)
+		colon = text + strlen(text);
+	else if (strncmp(text, "link:", 5) != 0 || colon < name ||
+	    !number_parse(colon + 1, &port) || port == 0 || port > 254)
+		return fm_fail(err, FM_E_CONFIG, "\"%.80s\": %s, and a port from 1 to 254", text,
+		    form);
+	len = (size_t)(colon - name);
+	if (len == 0 || len >= sizeof(word))
+		return fm_fail(err, FM_E_CONFIG, "\"%.80s\": %s", text, form);
+	memcpy(word, name, len);
+	word[len] = '\0';
+	item->port = (uint8_t)port;
+	return find_switch(inv, word, &item->guid, err);
+}
+
+/* Is there a cable that it names? */
+static int
+find_cables(const struct inventory *inv, const struct isolated_item *item, struct fm_error *err)
+{
+	uint32_t slot = inv_find(inv, item->guid);
+	const struct inv_node *n = slot != INV_NONE ? inv_node(inv, slot) : NULL;
+	const struct inv_port *p;
+
+	if (n == NULL || !n->present || !inv_is_switch(n))
+		return fm_fail(
+		    err, FM_E_CONFIG, "there is no switch of GUID 0x%016" PRIx64, item->guid);
+	if (item->port == 0)
+		return 0;
+	p = item->port <= n->n_ports ? &n->ports[item->port] : NULL;
+	if (p == NULL || p->edge != EDGE_LINKED)
+		return fm_fail(err, FM_E_CONFIG, "%.80s port %u has no cable that is up", n->name,
+		    item->port);
+	if (!inv_is_switch(inv_node(inv, p->peer)))
+		return fm_fail(err, FM_E_CONFIG,
+		    "%.80s port %u leads to host %.80s: only cables between switches are isolated",
+		    n->name, item->port, inv_node(inv, p->peer)->name);
+	return 0;
+}
+
+/* ---------------------------------------------------------------- the effect */
+
+struct effect {
+	uint32_t n_cables;  /* that are isolated by one set and not by the other */
+	uint64_t n_routes;  /* entries of switches that lead over them now */
+	uint32_t n_hosts;   /* ports of hosts that are cut off from us, or come back */
+	uint32_t n_reached; /* ports of hosts that we reach in the end */
+	json_t *hosts;	    /* the first of them by name */
+};
+
+/* The switches that we reach by cables that are not isolated: reached[nodes], zeroed. */
+static bool
+find_reached(const struct inventory *inv, const struct isolated *set, bool *reached)
+{
+	uint32_t *queue = malloc((inv->nodes.n + 1) * sizeof(*queue)), n = 0, start = inv->local;
+	const struct inv_node *local = inv_node(inv, inv->local);
+
+	if (queue == NULL)
+		return false;
+	if (!inv_is_switch(local) && local->ports[inv->local_port].edge == EDGE_LINKED)
+		start = local->ports[inv->local_port].peer;
+	reached[start] = true;
+	queue[n++] = start;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct inv_node *sw = inv_node(inv, queue[i]);
+
+		for (unsigned p = 1; inv_is_switch(sw) && p <= sw->n_ports; p++) {
+			uint32_t far = sw->ports[p].peer;
+
+			if (!link_usable(inv, &sw->ports[p]) || reached[far] ||
+			    !inv_is_switch(inv_node(inv, far)) ||
+			    isolated_is_cable(set, inv, queue[i], p))
+				continue;
+			reached[far] = true;
+			queue[n++] = far;
+		}
+	}
+	free(queue);
+	return true;
+}
+
+static uint64_t
+count_routes(const struct plan *plan, const struct inv_node *n, unsigned port)
+{
+	uint64_t n_routes = 0;
+
+	if (plan == NULL || plan->tables == NULL || n->sw_index >= plan->snap->fab.n_switches)
+		return 0;
+	for (uint32_t lid = 1; lid <= plan->top_lid; lid++)
+		n_routes += plan->tables->t.lft[n->sw_index][lid] == port;
+	return n_routes;
+}
+
+static void
+look_at_port(const struct daemon *d, uint32_t slot, unsigned port, const struct isolated *to,
+    const bool *was, const bool *is, struct effect *e)
+{
+	const struct inventory *inv = sweeper_inventory(d->sweeper);
+	const struct inv_node *n = inv_node(inv, slot), *far;
+	const struct inv_port *p = &n->ports[port];
+
+	if (!link_usable(inv, p))
+		return;
+	far = inv_node(inv, p->peer);
+	if (inv_is_switch(far)) {
+		if (isolated_is_cable(&d->isolated, inv, slot, port) ==
+		    isolated_is_cable(to, inv, slot, port))
+			return;
+		e->n_cables += slot < p->peer || (slot == p->peer && port < p->peer_port);
+		e->n_routes += count_routes(sweeper_plan(d->sweeper), n, port);
+		return;
+	}
+	e->n_reached += is[slot];
+	if (was[slot] == is[slot])
+		return;
+	if (e->n_hosts++ < HOSTS_NAMED)
+		json_array_append_new(e->hosts, json_text(far->name));
+}
+
+/* Of `to` in the place of d->isolated.  e->hosts is the caller's. */
+static int
+find_effect(
+    const struct daemon *d, const struct isolated *to, struct effect *e, struct fm_error *err)
+{
+	const struct inventory *inv = sweeper_inventory(d->sweeper);
+	bool *reached = calloc(2 * inv->nodes.n + 1, sizeof(*reached));
+	bool *is = reached != NULL ? reached + inv->nodes.n : NULL;
+	bool ok;
+
+	*e = (struct effect){ .hosts = json_array() };
+	ok = reached != NULL && e->hosts != NULL && find_reached(inv, &d->isolated, reached) &&
+	    find_reached(inv, to, is);
+	for (uint32_t i = 0; ok && i < inv->nodes.n; i++) {
+		const struct inv_node *n = inv_node(inv, i);
+
+		for (unsigned p = 1; inv_is_switch(n) && n->present && p <= n->n_ports; p++)
+			look_at_port(d, i, p, to, reached, is, e);
+	}
+	free(reached);
+	return ok ? 0 : fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
+}
+
+/* Hosts are cut off only where that is asked for, and never most of them, for then it is fmd that
+ * is cut off. */
+static int
+judge(const struct effect *e, bool force, struct fm_error *err)
+{
+	char names[160] = "";
+	size_t at = 0;
+
+	if (e->n_hosts > e->n_reached)
+		return fm_fail(err, FM_E_CONFIG,
+		    "fmd itself would be cut off: of %u ports of hosts it would reach %u",
+		    e->n_hosts + e->n_reached, e->n_reached);
+	if (e->n_hosts == 0 || force)
+		return 0;
+	for (size_t i = 0; i < 3 && i < json_array_size(e->hosts) && at < sizeof(names); i++)
+		at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%.40s", i > 0 ? ", " : "",
+		    json_string_value(json_array_get(e->hosts, i)));
+	return fm_fail(err, FM_E_CONFIG,
+	    "%u port%s of hosts would be cut off, of %s%s: --force does it", e->n_hosts,
+	    e->n_hosts == 1 ? "" : "s", names, e->n_hosts > 3 ? ", ..." : "");
+}
+
+/* ------------------------------------------------------------------ commands */
+
+static int
+read_yes(const json_t *args, const char *key, bool *flag, struct fm_error *err)
+{
+	const json_t *given = json_object_get(args, key);
+	json_int_t n = json_integer_value(given);
+
+	*flag = json_is_true(given) || n == 1;
+	return given == NULL || json_is_boolean(given) || (json_is_integer(given) && n >= 0 && n <= 1)
+	    ? 0
+	    : fm_fail(err, FM_E_CONFIG, "%s is 1 or 0", key);
+}
+
+static json_t *
+item_json(const struct inventory *inv, const struct isolated_item *item)
+{
+	uint32_t slot = inv_find(inv, item->guid), n_cables = 0;
+	const struct inv_node *n = slot != INV_NONE ? inv_node(inv, slot) : NULL;
+	char guid[24];
+
+	snprintf(guid, sizeof(guid), "0x%016" PRIx64, item->guid);
+	for (unsigned p = 1; n != NULL && n->present && p <= n->n_ports; p++)
+		n_cables += (item->port == 0 || item->port == p) &&
+		    n->ports[p].edge == EDGE_LINKED && inv_is_switch(inv_node(inv, n->ports[p].peer));
+	return json_pack("{s:s, s:o, s:s, s:o, s:i}", "kind", item->port == 0 ? "switch" : "link",
+	    "node", n != NULL && n->present ? json_text(n->name) : json_null(), "guid", guid, "port",
+	    item->port != 0 ? json_integer(item->port) : json_null(), "cables", (int)n_cables);
+}
+
+static int
+list(const struct daemon *d, json_t **result, struct fm_error *err)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; all != NULL && i < d->isolated.items.n; i++)
+		json_array_append_new(
+		    all, item_json(sweeper_inventory(d->sweeper), &d->isolated.items.item[i]));
+	*result = json_pack("{s:o}", "isolated", all);
+	return *result != NULL ? 0 : fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
+}
+
+/* It is kept first, so that a restart knows no less than the switches. */
+static int
+take(struct daemon *d, struct isolated *to, const char *verb, const char *what,
+    struct fm_error *err)
+{
+	struct isolated before = d->isolated;
+	char reason[120];
+	int rc = isolated_save(d->isolated_path, to, err);
+
+	if (rc != 0)
+		return rc;
+	d->isolated = *to;
+	*to = before;
+	snprintf(reason, sizeof(reason), "fmctl %s %.80s", verb, what);
+	events_add(d->events, FM_LOG_NOTICE, "daemon", NULL, "%s", reason);
+	sweeper_request(d->sweeper, SWEEP_NAMED, reason);
+	daemon_wake(d);
+	return 0;
+}
+
+/* The set as it would be. */
+static int
+make_set(const struct daemon *d, const char *what, bool restores, struct isolated *to,
+    struct fm_error *err)
+{
+	const struct inventory *inv = sweeper_inventory(d->sweeper);
+	struct isolated_item item;
+	int rc = read_item(inv, what, &item, err);
+
+	if (rc == 0 && !restores)
+		rc = find_cables(inv, &item, err);
+	if (rc != 0)
+		return rc;
+	if (isolated_has(&d->isolated, item.guid, item.port) != restores)
+		return fm_fail(err, FM_E_CONFIG, "%.100s is %s", what,
+		    restores ? "not isolated: fmctl isolate lists what is" : "isolated already");
+	if (!isolated_copy(to, &d->isolated) ||
+	    (!restores && !isolated_add(to, item.guid, item.port)))
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for isolated cables");
+	if (restores)
+		isolated_remove(to, item.guid, item.port);
+	return 0;
+}
+
+static int
+change(struct daemon *d, const json_t *args, bool restores, json_t **result, struct fm_error *err)
+{
+	const char *what = json_string_value(json_object_get(args, "what"));
+	struct isolated to = { 0 };
+	struct effect e = { 0 };
+	bool yes, force;
+	int rc;
+
+	if (read_yes(args, "yes", &yes, err) != 0 || read_yes(args, "force", &force, err) != 0)
+		return (int)err->kind;
+	if (d->ha.state != WIRE_SM_MASTER)
+		return fm_fail(err, FM_E_CONFIG, "this fmd is %s: cables are isolated by the master",
+		    ha_state_name(d->ha.state));
+	rc = make_set(d, what, restores, &to, err);
+	if (rc == 0)
+		rc = find_effect(d, &to, &e, err);
+	if (rc == 0 && yes && !restores)
+		rc = judge(&e, force, err);
+	if (rc == 0 && yes)
+		rc = take(d, &to, restores ? "restore" : "isolate", what, err);
+	if (rc == 0) {
+		*result = json_pack("{s:s, s:o, s:b, s:i, s:I, s:i, s:O, s:I}", "command",
+		    restores ? "restore" : "isolate", "what", json_text(what), "asked_for",
+		    (int)yes, "cables", (int)e.n_cables, "routes", (json_int_t)e.n_routes,
+		    restores ? "come_back" : "cut_off", (int)e.n_hosts, "hosts", e.hosts, "sweep",
+		    (json_int_t)sweeper_report(d->sweeper)->number + 1);
+		if (*result == NULL)
+			rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
+	}
+	json_decref(e.hosts);
+	isolated_fini(&to);
+	return rc;
+}
+
+int
+daemon_isolate(struct daemon *d, const json_t *args, json_t **result, struct fm_error *err)
+{
+	const json_t *what = json_object_get(args, "what");
+
+	if (what == NULL)
+		return list(d, result, err);
+	if (!json_is_string(what))
+		return fm_fail(err, FM_E_CONFIG, "write switch:NAME or link:NAME:PORT");
+	return change(d, args, false, result, err);
+}
+
+int
+daemon_restore(struct daemon *d, const json_t *args, json_t **result, struct fm_error *err)
+{
+	if (!json_is_string(json_object_get(args, "what")))
+		return fm_fail(err, FM_E_CONFIG,
+		    "write switch:NAME or link:NAME:PORT: fmctl isolate lists what is isolated");
+	return change(d, args, true, result, err);
+}
+
+int
+daemon_open_isolated(struct daemon *d, struct fm_error *err)
+{
+	int rc;
+
+	snprintf(
+	    d->isolated_path, sizeof(d->isolated_path), "%s/isolated", d->conf->state_dir);
+	rc = isolated_load(d->isolated_path, &d->isolated, err);
+	if (rc == 0 && d->isolated.items.n > 0)
+		log_notice("daemon", "%zu isolated, as before: fmctl isolate lists them",
+		    d->isolated.items.n);
+	return rc;
+}

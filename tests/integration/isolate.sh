@@ -1,0 +1,140 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# fmctl isolate and restore: what they would do is told first, nothing crosses what is isolated, also
+# after a restart, hosts are cut off only by --force, and what makes no sense is refused.
+set -u
+
+. "$(dirname "$0")/fmsim.bash"
+need grep
+
+"$build/fmroute" gen pgft 2 4,2 1,2 1,1 >"$dir/net" || exit 1
+simulate "$dir/net"
+fmctl() {
+	"$build/fmctl" --state-dir="$dir/state" "$@"
+}
+# exits CODE COMMAND...: the answer is in $dir/answer
+exits() {
+	local want=$1 rc=0
+	shift
+	fmctl "$@" >"$dir/answer" 2>&1 || rc=$?
+	[ $rc = "$want" ] || fail "fmctl $* exits with $rc, not $want: $(cat "$dir/answer")"
+}
+says() { # WORDS...
+	local words
+	for words in "$@"; do
+		grep -q -- "$words" "$dir/answer" || fail "no \"$words\" in $(cat "$dir/answer")"
+	done
+}
+printf 'sweep_on_trap = no\nsweep_interval = 0\n' >"$dir/fmd.conf"
+start_fmd() {
+	: >"$dir/fmd.out"
+	exec_on_fmsim host-1-1 "$build/fmd" --transport=umad --config="$dir/fmd.conf" --state-dir="$dir/state" >"$dir/fmd.out" 2>&1 &
+	fmd=$!
+	await "$dir/fmd.out" "SUBNET UP"
+}
+# No path from a host to another one is by this switch, and all are there.
+expect_not_by() { # SWITCH
+	local from to
+	for from in 1 2 3 4; do
+		for to in 1 2 3 4; do
+			exits 0 path "host-1-$from" "host-2-$to"
+			! grep -q "\"$1\"" "$dir/answer" || fail "a path crosses $1: $(cat "$dir/answer")"
+		done
+	done
+	exits 0 verify --readback
+	says "^verdict  *all is well"
+}
+start_fmd
+
+# ---- told first
+exits 0 isolate
+says "^none$"
+exits 0 isolate switch:spine-1
+says "^switch:spine-1: 2 cables between switches, [1-9][0-9]* entries of forwarding tables lead over them$" \
+	"^No host is cut off.$" "^Nothing is changed: --yes does it.$"
+exits 0 isolate
+says "^none$"
+echo "ok: told first"
+
+# ---- a switch, over a restart, and back
+exits 0 isolate switch:spine-1 --yes --wait
+says "^sweep [0-9]*: the subnet is up"
+expect_not_by spine-1
+exits 0 isolate
+says "^switch  *spine-1  *0x[0-9a-f]*  *-*  *2$"
+exits 0 status
+says "^isolated  *1 "
+exits 0 links spine-1
+[ "$(grep -c 'isolated$' "$dir/answer")" = 2 ] || fail "not 2 isolated cables: $(cat "$dir/answer")"
+[ "$(grep -c ' active ' "$dir/answer")" = 2 ] || fail "not 2 active cables: $(cat "$dir/answer")"
+exits 2 isolate switch:spine-1 --yes
+says "switch:spine-1 is isolated already"
+kill -TERM $fmd
+wait $fmd
+start_fmd
+expect_not_by spine-1
+exits 0 isolate
+says "spine-1"
+echo "ok: kept over a restart"
+exits 2 isolate switch:spine-2 --yes
+says "fmd itself would be cut off\|ports of hosts would be cut off, of host-2-1"
+exits 0 restore switch:spine-1
+says "^switch:spine-1: 2 cables between switches may carry routes again$" "^Nothing is changed"
+exits 0 restore switch:spine-1 --yes --wait
+says "^sweep [0-9]*: the subnet is up"
+exits 0 links spine-1
+[ "$(grep -c 'isolated$' "$dir/answer")" = 0 ] || fail "still isolated: $(cat "$dir/answer")"
+exits 0 verify --readback
+echo "ok: back"
+
+# ---- a cable, by either end
+exits 0 isolate link:leaf-2:6 --yes --wait
+exits 0 links spine-2
+[ "$(grep -c 'isolated$' "$dir/answer")" = 1 ] || fail "not 1 isolated cable: $(cat "$dir/answer")"
+expect_not_by spine-2
+exits 0 restore link:leaf-2:6 --yes --wait
+echo "ok: a cable"
+
+# ---- hosts that would be cut off
+exits 0 isolate switch:leaf-2
+says "^4 ports of hosts cut off: host-2-1, host-2-2, host-2-3, host-2-4$" "--yes --force does it"
+exits 2 isolate switch:leaf-2 --yes
+says "4 ports of hosts would be cut off, of host-2-1, host-2-2, host-2-3, ...: --force does it"
+exits 0 isolate
+says "^none$"
+exits 0 isolate switch:leaf-2 --yes --force --wait
+exits 3 path host-1-1 host-2-1
+exits 0 restore switch:leaf-2
+says "^4 ports of hosts can be reached again: host-2-1"
+exits 0 restore switch:leaf-2 --yes --wait
+exits 0 path host-1-1 host-2-1
+echo "ok: hosts that would be cut off"
+
+# ---- what makes no sense
+refused() { # WORDS COMMAND...
+	local words=$1
+	shift
+	exits 2 "$@"
+	says "$words"
+}
+refused "write switch:NAME or link:NAME:PORT" isolate spine-1
+refused "write switch:NAME or link:NAME:PORT" isolate link:spine-1
+refused "a port from 1 to 254" isolate link:spine-1:0
+refused "a port from 1 to 254" isolate link:spine-1:x
+refused "\"spine-9\" is no name or node GUID of a switch" isolate switch:spine-9
+refused "\"host-1-1\" is no name or node GUID of a switch" isolate switch:host-1-1
+refused "there is no switch of GUID 0x0000000000000999" isolate switch:0x999
+refused "leaf-1 port 1 leads to host host-1-1: only cables between switches" isolate link:leaf-1:1 --yes
+refused "spine-1 port 77 has no cable that is up" isolate link:spine-1:77
+refused "switch:spine-1 is not isolated: fmctl isolate lists what is" restore switch:spine-1 --yes
+refused "fmctl isolate lists what is isolated" restore
+echo "ok: what makes no sense"
+
+# ---- what was kept is damaged
+kill -TERM $fmd
+wait $fmd
+echo "cable 7" >"$dir/state/isolated"
+(exec_on_fmsim host-1-1 "$build/fmd" --transport=umad --config="$dir/fmd.conf" --state-dir="$dir/state" >"$dir/fmd.out" 2>&1) &&
+	fail "fmd starts with a damaged list of isolated cables"
+grep -q "isolated:1: a line is \"switch GUID\" or \"link GUID PORT\"" "$dir/fmd.out" || fail "$(cat "$dir/fmd.out")"
+echo "ok: a damaged list"
