@@ -74,8 +74,8 @@ find_switch(const struct inventory *inv, const char *word, uint64_t *guid, struc
 
 /* "switch:NAME", "link:NAME:PORT". */
 static int
-read_item(const struct inventory *inv, const char *text, struct isolated_item *item,
-    struct fm_error *err)
+read_item(
+    const struct inventory *inv, const char *text, struct isolated_item *item, struct fm_error *err)
 {
 	static const char form[] = "write switch:NAME or link:NAME:PORT, of a switch by its name "
 				   "or node GUID";
@@ -92,8 +92,8 @@ read_item(const struct inventory *inv, const char *text, struct isolated_item *i
 		colon = text + strlen(text);
 	else if (strncmp(text, "link:", 5) != 0 || colon < name ||
 	    !number_parse(colon + 1, &port) || port == 0 || port > 254)
-		return fm_fail(err, FM_E_CONFIG, "\"%.80s\": %s, and a port from 1 to 254", text,
-		    form);
+		return fm_fail(
+		    err, FM_E_CONFIG, "\"%.80s\": %s, and a port from 1 to 254", text, form);
 	len = (size_t)(colon - name);
 	if (len == 0 || len >= sizeof(word))
 		return fm_fail(err, FM_E_CONFIG, "\"%.80s\": %s", text, form);
@@ -118,8 +118,8 @@ find_cables(const struct inventory *inv, const struct isolated_item *item, struc
 		return 0;
 	p = item->port <= n->n_ports ? &n->ports[item->port] : NULL;
 	if (p == NULL || p->edge != EDGE_LINKED)
-		return fm_fail(err, FM_E_CONFIG, "%.80s port %u has no cable that is up", n->name,
-		    item->port);
+		return fm_fail(
+		    err, FM_E_CONFIG, "%.80s port %u has no cable that is up", n->name, item->port);
 	if (!inv_is_switch(inv_node(inv, p->peer)))
 		return fm_fail(err, FM_E_CONFIG,
 		    "%.80s port %u leads to host %.80s: only cables between switches are isolated",
@@ -260,7 +260,8 @@ read_yes(const json_t *args, const char *key, bool *flag, struct fm_error *err)
 	json_int_t n = json_integer_value(given);
 
 	*flag = json_is_true(given) || n == 1;
-	return given == NULL || json_is_boolean(given) || (json_is_integer(given) && n >= 0 && n <= 1)
+	return given == NULL || json_is_boolean(given) ||
+		(json_is_integer(given) && n >= 0 && n <= 1)
 	    ? 0
 	    : fm_fail(err, FM_E_CONFIG, "%s is 1 or 0", key);
 }
@@ -275,10 +276,12 @@ item_json(const struct inventory *inv, const struct isolated_item *item)
 	snprintf(guid, sizeof(guid), "0x%016" PRIx64, item->guid);
 	for (unsigned p = 1; n != NULL && n->present && p <= n->n_ports; p++)
 		n_cables += (item->port == 0 || item->port == p) &&
-		    n->ports[p].edge == EDGE_LINKED && inv_is_switch(inv_node(inv, n->ports[p].peer));
+		    n->ports[p].edge == EDGE_LINKED &&
+		    inv_is_switch(inv_node(inv, n->ports[p].peer));
 	return json_pack("{s:s, s:o, s:s, s:o, s:i}", "kind", item->port == 0 ? "switch" : "link",
-	    "node", n != NULL && n->present ? json_text(n->name) : json_null(), "guid", guid, "port",
-	    item->port != 0 ? json_integer(item->port) : json_null(), "cables", (int)n_cables);
+	    "node", n != NULL && n->present ? json_text(n->name) : json_null(), "guid", guid,
+	    "port", item->port != 0 ? json_integer(item->port) : json_null(), "cables",
+	    (int)n_cables);
 }
 
 static int
@@ -295,8 +298,8 @@ list(const struct daemon *d, json_t **result, struct fm_error *err)
 
 /* It is kept first, so that a restart knows no less than the switches. */
 static int
-take(struct daemon *d, struct isolated *to, const char *verb, const char *what,
-    struct fm_error *err)
+take(
+    struct daemon *d, struct isolated *to, const char *verb, const char *what, struct fm_error *err)
 {
 	struct isolated before = d->isolated;
 	char reason[120];
@@ -349,7 +352,8 @@ change(struct daemon *d, const json_t *args, bool restores, json_t **result, str
 	if (read_yes(args, "yes", &yes, err) != 0 || read_yes(args, "force", &force, err) != 0)
 		return (int)err->kind;
 	if (d->ha.state != WIRE_SM_MASTER)
-		return fm_fail(err, FM_E_CONFIG, "this fmd is %s: cables are isolated by the master",
+		return fm_fail(err, FM_E_CONFIG,
+		    "this fmd is %s: cables are isolated by the master",
 		    ha_state_name(d->ha.state));
 	rc = make_set(d, what, restores, &to, err);
 	if (rc == 0)
@@ -398,8 +402,7 @@ daemon_open_isolated(struct daemon *d, struct fm_error *err)
 {
 	int rc;
 
-	snprintf(
-	    d->isolated_path, sizeof(d->isolated_path), "%s/isolated", d->conf->state_dir);
+	snprintf(d->isolated_path, sizeof(d->isolated_path), "%s/isolated", d->conf->state_dir);
 	rc = isolated_load(d->isolated_path, &d->isolated, err);
 	if (rc == 0 && d->isolated.items.n > 0)
 		log_notice("daemon", "%zu isolated, as before: fmctl isolate lists them",

@@ -32,7 +32,8 @@ struct cells {
 struct mft {
 	struct cells *mlid[MCAST_N_MLIDS];
 	const struct mcast_net *net;
-	uint64_t *can; /* [n_switches] bits */
+	struct snapshot *wire; /* mft_use_wire() */
+	uint64_t *can;	       /* [n_switches] bits */
 	uint32_t n_switches;
 	FM_VEC(struct mft_block) queue; /* without bytes */
 	struct fm_hash queued;
@@ -75,6 +76,7 @@ mft_free(struct mft *m)
 	fm_hash_fini(&m->queued);
 	fm_vec_fini(&m->list);
 	fm_vec_fini(&m->second);
+	snapshot_put(m->wire);
 	free(m->can);
 	free(m->set);
 	free(m->stamp);
@@ -209,11 +211,17 @@ can_write(const struct mft *m, fm_sw sw)
 	return sw < m->n_switches && fm_bit_test(m->can, sw);
 }
 
+static const struct fm_fabric *
+fabric_of(const struct mft *m)
+{
+	return m->wire != NULL ? &m->wire->fab : &mcast_net_trees(m->net)->snap->fab;
+}
+
 /* Cables over which sw sends; false: one closes a circle. */
 static bool
 add_cables(struct mft *m, fm_sw sw, const struct mcast_ports *ports)
 {
-	const struct fm_fabric *fab = &mcast_net_trees(m->net)->snap->fab;
+	const struct fm_fabric *fab = fabric_of(m);
 
 	if (sw >= fab->n_switches || mcast_ports_empty(ports))
 		return true;
@@ -374,7 +382,7 @@ plan_spots(struct mft *m)
 static bool
 make_room_for_switches(struct mft *m, const uint64_t *can)
 {
-	const struct fm_fabric *fab = &mcast_net_trees(m->net)->snap->fab;
+	const struct fm_fabric *fab = fabric_of(m);
 	size_t n_words = FM_BITSET_WORDS(fab->n_switches) + 1;
 
 	free(m->can);
@@ -389,6 +397,13 @@ make_room_for_switches(struct mft *m, const uint64_t *can)
 		return false;
 	memcpy(m->can, can, FM_BITSET_WORDS(fab->n_switches) * sizeof(*m->can));
 	return true;
+}
+
+void
+mft_use_wire(struct mft *m, struct snapshot *wire)
+{
+	snapshot_put(m->wire);
+	m->wire = wire != NULL ? snapshot_get(wire) : NULL;
 }
 
 bool

@@ -58,6 +58,9 @@ bool mft_blank(struct mft *m, fm_sw sw);
 /* A block was read from it. */
 bool mft_read(struct mft *m, const struct mft_block *b);
 
+/* Packets may pass the cables of this snapshot, those of the trees and others that old entries
+ * send by; from the next mft_begin() on.  A reference is taken.  NULL: those of the trees. */
+void mft_use_wire(struct mft *m, struct snapshot *wire);
 /* Find what is to be written: all, or what net says is dirty.  can: [n_switches] bits of
  * switches that can be written, the others hold what they hold. */
 bool mft_begin(struct mft *m, const struct mcast_net *net, const uint64_t *can, bool all);

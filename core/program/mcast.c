@@ -337,6 +337,7 @@ begin_writes(struct sweeper *s)
 		if (node_usable(node) && !node->quiet && node->mft == MFT_KNOWN)
 			fm_bit_set(mc->can, i);
 	}
+	mft_use_wire(mc->mft, s->writing.wire);
 	if (!mft_begin(mc->mft, mc->net, mc->can, mc->all))
 		return false;
 	mc->all = false;
