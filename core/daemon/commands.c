@@ -32,9 +32,8 @@ hand_out(json_t *value, json_t **result, struct fm_error *err)
 	return 0;
 }
 
-/* A yes or no among the arguments: true, or 1; absent: no. */
-static int
-read_flag(const json_t *args, const char *key, bool *flag, struct fm_error *err)
+int
+daemon_read_flag(const json_t *args, const char *key, bool *flag, struct fm_error *err)
 {
 	const json_t *given = json_object_get(args, key);
 	json_int_t n = json_integer_value(given);
@@ -373,7 +372,7 @@ run_verify(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	json_t *answer;
 	bool readback;
 
-	if (read_flag(args, "readback", &readback, err) != 0)
+	if (daemon_read_flag(args, "readback", &readback, err) != 0)
 		return (int)err->kind;
 	if (p == NULL)
 		return fm_fail(err, FM_E_CONFIG, "there are no routes yet");
@@ -472,7 +471,7 @@ run_drain(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	const struct plan *p = sweeper_plan(d->sweeper);
 	bool dry;
 
-	if (read_flag(args, "dry_run", &dry, err) != 0)
+	if (daemon_read_flag(args, "dry_run", &dry, err) != 0)
 		return (int)err->kind;
 	if (p == NULL || p->change.waiting[0] == '\0')
 		return fm_fail(err, FM_E_CONFIG, "no tables wait to be taken up");
@@ -518,7 +517,7 @@ run_reload(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	bool yes;
 	int rc;
 
-	if (read_flag(args, "yes", &yes, err) != 0)
+	if (daemon_read_flag(args, "yes", &yes, err) != 0)
 		return (int)err->kind;
 	rc = daemon_reload(d, yes ? RELOAD_MOVE : RELOAD_REFUSE, &all, err);
 	if (rc == 0)

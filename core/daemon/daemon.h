@@ -143,6 +143,8 @@ void daemon_forget_seen(struct daemon *d);
 void daemon_report(struct daemon *d, const struct sweep_report *r);
 /* commands.c: the commands of fmctl */
 int daemon_open_control(struct daemon *d, struct fm_error *err);
+/* A yes or no among the arguments of one: true, or 1; absent: no. */
+int daemon_read_flag(const json_t *args, const char *key, bool *flag, struct fm_error *err);
 /* partitions_json.c: all, or with the members of the one of this P_Key */
 json_t *daemon_partitions_json(const struct daemon *d, const json_t *pkey);
 /* trouble_json.c: what is unfinished, as the last sweep has left it: entry by entry, and how many

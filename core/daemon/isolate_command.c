@@ -141,11 +141,15 @@ struct effect {
 static bool
 find_reached(const struct inventory *inv, const struct isolated *set, bool *reached)
 {
-	uint32_t *queue = malloc((inv->nodes.n + 1) * sizeof(*queue)), n = 0, start = inv->local;
-	const struct inv_node *local = inv_node(inv, inv->local);
+	uint32_t *queue, n = 0, start = inv->local;
+	const struct inv_node *local;
 
+	if (start >= inv->nodes.n)
+		return true; /* nothing has been found yet */
+	queue = malloc((inv->nodes.n + 1) * sizeof(*queue));
 	if (queue == NULL)
 		return false;
+	local = inv_node(inv, start);
 	if (!inv_is_switch(local) && local->ports[inv->local_port].edge == EDGE_LINKED)
 		start = local->ports[inv->local_port].peer;
 	reached[start] = true;
@@ -253,19 +257,6 @@ judge(const struct effect *e, bool force, struct fm_error *err)
 
 /* ------------------------------------------------------------------ commands */
 
-static int
-read_yes(const json_t *args, const char *key, bool *flag, struct fm_error *err)
-{
-	const json_t *given = json_object_get(args, key);
-	json_int_t n = json_integer_value(given);
-
-	*flag = json_is_true(given) || n == 1;
-	return given == NULL || json_is_boolean(given) ||
-		(json_is_integer(given) && n >= 0 && n <= 1)
-	    ? 0
-	    : fm_fail(err, FM_E_CONFIG, "%s is 1 or 0", key);
-}
-
 static json_t *
 item_json(const struct inventory *inv, const struct isolated_item *item)
 {
@@ -349,7 +340,8 @@ change(struct daemon *d, const json_t *args, bool restores, json_t **result, str
 	bool yes, force;
 	int rc;
 
-	if (read_yes(args, "yes", &yes, err) != 0 || read_yes(args, "force", &force, err) != 0)
+	if (daemon_read_flag(args, "yes", &yes, err) != 0 ||
+	    daemon_read_flag(args, "force", &force, err) != 0)
 		return (int)err->kind;
 	if (d->ha.state != WIRE_SM_MASTER)
 		return fm_fail(err, FM_E_CONFIG,

@@ -53,7 +53,11 @@ static const char *const heads[] = { "path\",\"args\":{\"to\":1,\"from\":",
 	"events\",\"args\":{\"after\":", "sweep\",\"args\":{\"scope\":",
 	"verify\",\"args\":{\"readback\":", "drain\",\"args\":{\"dry_run\":",
 	"status\",\"args\":{\"x\":", "nodes\",\"args\":{\"name\":", "links\",\"args\":{\"name\":",
-	"nodes\",\"args\":{\"from\":", "links\",\"args\":{\"from\":" };
+	"nodes\",\"args\":{\"from\":", "links\",\"args\":{\"from\":",
+	"isolate\",\"args\":{\"what\":", "isolate\",\"args\":{\"yes\":1,\"force\":true,\"what\":",
+	"restore\",\"args\":{\"yes\":1,\"what\":",
+	"isolate\",\"args\":{\"what\":\"switch:t\",\"force\":1,\"yes\":",
+	"restore\",\"args\":{\"what\":\"switch:t\",\"yes\":" };
 
 static const char *const configurations[] = { "", "lmc = 1\n", "lmc = 9\n", "chain = { }\n",
 	"sm_priority = 3\nqos = yes\n", "region \"x\" { nodes = { \"name:t\" } }\n",
