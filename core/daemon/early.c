@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Decided once, when our own port has been read, or the first sweep has ended without.  While
- * it serves, a timer holds what was kept against the inventory, when answers have come since.
+ * it serves, a timer holds what was kept against the inventory, when answers have come since,
+ * and so does the end of reading.
  */
 #include "core/daemon/early.h"
 
@@ -21,6 +22,7 @@ struct early {
 	struct sa_kept *kept; /* EARLY_SERVES */
 	struct event *ev_look;
 	uint64_t received; /* answers, when it was looked at last */
+	bool is_reading;   /* the sweep, then */
 	/* for the status, when it is over, too */
 	uint32_t n_ports, n_gone;
 };
@@ -70,20 +72,40 @@ compare(struct daemon *d, bool all_read, bool *changed)
 	return true;
 }
 
+/* Takes back what is not so any more; false: it is over. */
+static bool
+look(struct daemon *d)
+{
+	bool changed;
+
+	if (d->early->received == txn_counts(d->txn)->received)
+		return true;
+	if (!compare(d, false, &changed))
+		return false;
+	if (changed)
+		daemon_publish_kept(d, d->early->kept);
+	return true;
+}
+
 static void
 on_look(evutil_socket_t fd, short what, void *arg)
 {
 	struct daemon *d = arg;
 	double start = plan_now_ms();
-	bool changed;
 
-	if (d->early->received != txn_counts(d->txn)->received) {
-		if (!compare(d, false, &changed))
-			return;
-		if (changed)
-			daemon_publish_kept(d, d->early->kept);
-	}
-	look_later(d->early, plan_now_ms() - start);
+	if (look(d))
+		look_later(d->early, plan_now_ms() - start);
+}
+
+/* All has been read, and nothing written yet: a port that is about to get its LID back counts. */
+static void
+look_before_writing(struct daemon *d)
+{
+	bool was_reading = d->early->is_reading;
+
+	d->early->is_reading = sweeper_phase(d->sweeper) < PHASE_ROUTE;
+	if (was_reading && !d->early->is_reading)
+		look(d);
 }
 
 /* ---------------------------------------------------------------------- decide */
@@ -151,6 +173,8 @@ early_follow(struct daemon *d)
 	const struct inv_port *own;
 	const char *why;
 
+	if (e->state == EARLY_SERVES)
+		look_before_writing(d);
 	if (e->state != EARLY_UNDECIDED || inv->local == INV_NONE)
 		return;
 	own = &inv_node(inv, inv->local)->ports[inv->local_port];
