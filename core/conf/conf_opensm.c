@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "core/abi/options.h"
+#include "core/conf/conf_import.h"
 #include "core/conf/conf_opensm.h"
 #include "core/conf/conf_private.h"
-#include "core/conf/describe.h"
 #include "core/opensm/opensm.h"
 #include "core/text/readfile.h"
 #include "lib/error.h"
@@ -163,17 +163,6 @@ take(struct conf_private *self, struct opensm *o, const char *path, struct fm_er
 
 /* ----------------------------------------------------------------- sources */
 
-static const char *
-default_chain(void)
-{
-	const struct conf_row *row;
-
-	for (size_t i = 0; (row = conf_row(i)) != NULL; i++)
-		if (strcmp(row->option.name, "chain") == 0)
-			return row->option.def;
-	return "";
-}
-
 /* The engines that the command line names, "a, b", or NULL. */
 static const char *
 firm_chain(const struct conf_source *source, struct fm_arena *mem)
@@ -203,7 +192,7 @@ int
 conf_parse_opensm(struct conf_private *self, const struct conf_source *source, const char *path,
     const char *text, size_t n, struct fm_error *err)
 {
-	struct opensm_chain chains = { firm_chain(source, &self->mem), default_chain() };
+	struct opensm_chain chains = { firm_chain(source, &self->mem), conf_default_chain() };
 	struct opensm o;
 	int rc;
 
@@ -225,7 +214,7 @@ conf_take_opensm_options(
 {
 	const char *written = option_values_text(self->own, "chain");
 	struct opensm_chain chains = { firm_chain(source, &self->mem),
-		written != NULL ? written : default_chain() };
+		written != NULL ? written : conf_default_chain() };
 	struct opensm o;
 	int rc;
 
@@ -243,129 +232,12 @@ conf_take_opensm_options(
 
 /* ------------------------------------------------------------------ import */
 
-static void
-print_text(const char *text, FILE *out)
-{
-	fputc('\'', out);
-	for (; *text != '\0'; text++) {
-		if (*text == '\'' || *text == '\\')
-			fputc('\\', out);
-		fputc(*text, out);
-	}
-	fputc('\'', out);
-}
-
-static void
-print_setting(const struct opensm_setting *s, const char *indent, FILE *out)
-{
-	struct option_table table =
-	    s->engine != NULL ? option_table_of(s->engine) : conf_option_table();
-	const struct fm_option *row = option_find(&table, s->to);
-	bool words = s->engine == NULL && strcmp(s->to, "chain") == 0;
-	const struct opensm_line *l = s->from;
-	char text[512], lead[8];
-
-	snprintf(lead, sizeof(lead), "%s# ", indent);
-	if (l->line > 0)
-		snprintf(text, sizeof(text), "line %u: %s %s%s%s", l->line, l->key->name, l->value,
-		    l->key->note != NULL ? ": " : "", l->key->note != NULL ? l->key->note : "");
-	else
-		snprintf(text, sizeof(text), "No line says so, but OpenSM reads it all the same.");
-	describe_wrapped(text, lead, out);
-	fprintf(out, "%s%s = ", indent, s->to);
-	if (words || option_is_list(row)) {
-		fputs("{ ", out);
-		for (size_t i = 0; i < s->n_items; i++) {
-			fputs(i > 0 ? ", " : "", out);
-			print_text(s->items[i], out);
-		}
-		fputs(" }", out);
-	} else if (row->type == FM_OPT_STRING || row->type == FM_OPT_FILE) {
-		print_text(s->items[0], out);
-	} else {
-		fputs(s->items[0], out);
-	}
-	fputs("\n\n", out);
-}
-
-/* The settings of engines, a section each. */
-static void
-print_sections(const struct opensm *o, FILE *out)
-{
-	for (uint32_t e = 0; e < o->engines->n_engines; e++) {
-		const struct fm_engine *engine = o->engines->engines[e].engine;
-		bool any = false;
-
-		for (size_t i = 0; i < o->settings.n; i++) {
-			if (o->settings.item[i].engine != engine)
-				continue;
-			if (!any)
-				fprintf(out, "%s {\n", engine->name);
-			any = true;
-			print_setting(&o->settings.item[i], "\t", out);
-		}
-		if (any)
-			fputs("}\n\n", out);
-	}
-}
-
-/* What needs no line here: fmd does it anyway, or cannot. */
-static void
-print_others(const struct opensm *o, FILE *out)
-{
-	char text[512];
-
-	for (size_t i = 0; i < o->lines.n; i++) {
-		const struct opensm_line *l = &o->lines.item[i];
-
-		if (l->key->fate != OPENSM_ALWAYS || strcmp(l->value, l->key->def) == 0)
-			continue;
-		snprintf(text, sizeof(text), "line %u: %s %s needs nothing: %s", l->line,
-		    l->key->name, l->value, l->key->note);
-		describe_wrapped(text, "# ", out);
-		fputc('\n', out);
-	}
-	for (size_t i = 0; i < o->strays.n; i++) {
-		snprintf(text, sizeof(text), "line %u: %s", o->strays.item[i].line,
-		    o->strays.item[i].text);
-		describe_wrapped(text, "# ", out);
-		fputc('\n', out);
-	}
-}
-
-static bool
-is_set(const struct opensm *o, const char *option)
-{
-	for (size_t i = 0; i < o->settings.n; i++)
-		if (strcmp(o->settings.item[i].to, option) == 0)
-			return true;
-	return false;
-}
-
-static void
-print_import(const struct opensm *o, const char *path, FILE *out)
-{
-	fprintf(out,
-	    "# The fmd.conf of %s, as fmd --import-opensm reads it.  What\n"
-	    "# stands there at OpenSM's default is left out: fmd's own default holds, see\n"
-	    "# fmd.conf(5) and fmd-opensm(7).\n\n",
-	    path);
-	if (!is_set(o, "chain"))
-		fprintf(out, "# No routing_engine: OpenSM would take minhop, fmd has { %s }.\n\n",
-		    default_chain());
-	for (size_t i = 0; i < o->settings.n; i++)
-		if (o->settings.item[i].engine == NULL)
-			print_setting(&o->settings.item[i], "", out);
-	print_sections(o, out);
-	print_others(o, out);
-}
-
 int
 conf_import_opensm(
     const char *path, const struct engine_set *engines, FILE *out, struct fm_error *err)
 {
 	const struct conf_source source = { .path = path };
-	struct opensm_chain chains = { NULL, default_chain() };
+	struct opensm_chain chains = { NULL, conf_default_chain() };
 	struct fm_arena mem;
 	char *whole = realpath(path, NULL), *slash = whole != NULL ? strrchr(whole, '/') : NULL;
 	const char *text;
@@ -390,7 +262,10 @@ conf_import_opensm(
 		if (o.out_of_memory)
 			rc = conf_out_of_memory(err);
 		else
-			print_import(&o, path, out);
+			conf_print_import(&o,
+			    &(struct import_words){
+				path, "opensm", "OpenSM", "routing_engine", "minhop" },
+			    out);
 	}
 	opensm_fini(&o);
 	fm_arena_fini(&mem);

@@ -7,6 +7,8 @@ CORE_SOURCES += \
 	core/conf/conf.h \
 	core/conf/conf_chain.c \
 	core/conf/conf_daemon.c \
+	core/conf/conf_import.c \
+	core/conf/conf_import.h \
 	core/conf/conf_keys.c \
 	core/conf/conf_opensm.c \
 	core/conf/conf_opensm.h \

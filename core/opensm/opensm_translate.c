@@ -60,8 +60,8 @@ base_name(const char *path)
 
 /* Builds of OpenSM have their default files in different folders; a name without a folder is one
  * that somebody wrote. */
-static bool
-says_nothing(const struct opensm *o, const struct opensm_line *l)
+bool
+opensm_says_nothing(const struct opensm *o, const struct opensm_line *l)
 {
 	const char *def = strcmp(l->key->def, "(null)") == 0 ? "" : l->key->def;
 	uint64_t value, by_default;
@@ -84,8 +84,8 @@ says_nothing(const struct opensm *o, const struct opensm_line *l)
 
 /* ---------------------------------------------------------------- settings */
 
-static void
-set_items(struct opensm *o, const struct opensm_line *l, const struct fm_engine *engine,
+void
+opensm_set_items(struct opensm *o, const struct opensm_line *l, const struct fm_engine *engine,
     const char *to, const char *const *items, size_t n)
 {
 	o->out_of_memory |= !fm_vec_push(&o->settings,
@@ -93,9 +93,9 @@ set_items(struct opensm *o, const struct opensm_line *l, const struct fm_engine 
 		.from = l, .engine = engine, .to = to, .items = items, .n_items = n }));
 }
 
-static void
-set(struct opensm *o, const struct opensm_line *l, const struct fm_engine *engine, const char *to,
-    const char *text)
+void
+opensm_set(struct opensm *o, const struct opensm_line *l, const struct fm_engine *engine,
+    const char *to, const char *text)
 {
 	const char **item = fm_arena_array(o->mem, 1, const char *);
 
@@ -104,7 +104,7 @@ set(struct opensm *o, const struct opensm_line *l, const struct fm_engine *engin
 		return;
 	}
 	*item = text;
-	set_items(o, l, engine, to, item, 1);
+	opensm_set_items(o, l, engine, to, item, 1);
 }
 
 /* a and b in one. */
@@ -169,7 +169,7 @@ set_chain(struct opensm *o, const struct opensm_line *l)
 	}
 	while ((word = next_word(o, &at)) != NULL) {
 		if (strcmp(word, "no_fallback") == 0) {
-			set(o, l, NULL, "fallback", "no");
+			opensm_set(o, l, NULL, "fallback", "no");
 		} else if (strcmp(word, "chains") == 0 || engine_find(o->engines, word) != NULL) {
 			items[n++] = word;
 		} else {
@@ -180,7 +180,7 @@ set_chain(struct opensm *o, const struct opensm_line *l)
 		}
 	}
 	if (n > 0)
-		set_items(o, l, NULL, l->key->to, items, n);
+		opensm_set_items(o, l, NULL, l->key->to, items, n);
 }
 
 static const char *
@@ -214,7 +214,7 @@ set_engines(struct opensm *o, const struct opensm_line *l, const char *chain)
 		if (to == NULL)
 			continue;
 		last = e;
-		set(o, l, e, to, is_list ? file_list(o, l) : spell(o, l));
+		opensm_set(o, l, e, to, is_list ? file_list(o, l) : spell(o, l));
 	}
 	if (last == NULL && !is_default_file(l->key))
 		opensm_stray(o, l, "%s is not used: no engine of the chain (%.80s) has %s",
@@ -234,7 +234,7 @@ set_op_vls(struct opensm *o, const struct opensm_line *l)
 		    "max_op_vls %.20s is no code: 1, 2, 3, 4 and 5 are 1, 2, 4, 8 and 15 VLs",
 		    l->value);
 	else
-		set(o, l, NULL, l->key->to, vls[code - 1]);
+		opensm_set(o, l, NULL, l->key->to, vls[code - 1]);
 }
 
 static void
@@ -250,16 +250,16 @@ set_log_level(struct opensm *o, const struct opensm_line *l)
 
 	while (i + 1 < sizeof(levels) / sizeof(*levels) && (flags & levels[i].flags) == 0)
 		i++;
-	set(o, l, NULL, l->key->to, levels[i].level);
+	opensm_set(o, l, NULL, l->key->to, levels[i].level);
 	if (i == 0)
-		set(o, l, NULL, "debug", "all");
+		opensm_set(o, l, NULL, "debug", "all");
 }
 
 static void
 set_log_file(struct opensm *o, const struct opensm_line *l)
 {
 	if (strcmp(l->value, "stdout") != 0 && strcmp(l->value, "stderr") != 0)
-		set(o, l, NULL, l->key->to, l->value);
+		opensm_set(o, l, NULL, l->key->to, l->value);
 }
 
 static void
@@ -275,36 +275,36 @@ set_special(struct opensm *o, const struct opensm_line *l)
 	else if (strcmp(name, "log_flags") == 0)
 		set_log_level(o, l);
 	else if (strcmp(name, "lmc_esp0") == 0)
-		set(o, l, NULL, l->key->to, lmc != NULL ? lmc->value : "0");
+		opensm_set(o, l, NULL, l->key->to, lmc != NULL ? lmc->value : "0");
 	else if (strcmp(name, "no_partition_enforcement") == 0)
-		set(o, l, NULL, l->key->to, "off");
+		opensm_set(o, l, NULL, l->key->to, "off");
 	else if (strcmp(name, "consolidate_ipv6_snm_req") == 0)
-		set(o, l, NULL, l->key->to, "1");
+		opensm_set(o, l, NULL, l->key->to, "1");
 	else if (strcmp(name, "use_original_extended_sa_rates_only") == 0)
-		set(o, l, NULL, l->key->to, "18");
+		opensm_set(o, l, NULL, l->key->to, "18");
 	else if (strcmp(name, "log_file") == 0)
 		set_log_file(o, l);
 	else if (strcmp(name, "max_wire_smps") == 0)
-		set(o, l, NULL, l->key->to, number_of(l) == 0 ? "4096" : l->value);
+		opensm_set(o, l, NULL, l->key->to, number_of(l) == 0 ? "4096" : l->value);
 }
 
-static void
-translate(struct opensm *o, const struct opensm_line *l, const char *chain)
+void
+opensm_translate_line(struct opensm *o, const struct opensm_line *l, const char *chain)
 {
-	if (says_nothing(o, l))
+	if (opensm_says_nothing(o, l))
 		return;
 	switch (l->key->fate) {
 	case OPENSM_SAME:
-		set(o, l, NULL, l->key->to, spell(o, l));
+		opensm_set(o, l, NULL, l->key->to, spell(o, l));
 		return;
 	case OPENSM_SECONDS:
-		set(o, l, NULL, l->key->to, duration(o, l, "s"));
+		opensm_set(o, l, NULL, l->key->to, duration(o, l, "s"));
 		return;
 	case OPENSM_MS:
-		set(o, l, NULL, l->key->to, duration(o, l, "ms"));
+		opensm_set(o, l, NULL, l->key->to, duration(o, l, "ms"));
 		return;
 	case OPENSM_INVERSE:
-		set(o, l, NULL, l->key->to, is_true(l) ? "no" : "yes");
+		opensm_set(o, l, NULL, l->key->to, is_true(l) ? "no" : "yes");
 		return;
 	case OPENSM_ENGINE:
 	case OPENSM_GUIDS:
@@ -347,7 +347,7 @@ set_remembered(struct opensm *o, const struct opensm_line *line)
 	struct stat st;
 
 	if (path == NULL || (stat(path, &st) == 0 && st.st_size > 0))
-		set(o, line, NULL, line->key->to, path);
+		opensm_set(o, line, NULL, line->key->to, path);
 }
 
 static void
@@ -388,7 +388,7 @@ opensm_translate(struct opensm *o, const struct opensm_chain *chains, bool of_fi
 	else if (engines != NULL && *engines->value != '\0')
 		chain = engines->value;
 	for (size_t i = 0; i < o->lines.n; i++)
-		translate(o, &o->lines.item[i], chain);
+		opensm_translate_line(o, &o->lines.item[i], chain);
 	if (of_file)
 		set_all_remembered(o);
 }

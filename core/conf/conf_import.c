@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The settings that another manager's configuration comes to, printed as a fmd.conf.
+ */
+#include "core/conf/conf_import.h"
+
+#include <string.h>
+
+#include "core/abi/options.h"
+#include "core/conf/conf.h"
+#include "core/conf/describe.h"
+
+const char *
+conf_default_chain(void)
+{
+	const struct conf_row *row;
+
+	for (size_t i = 0; (row = conf_row(i)) != NULL; i++)
+		if (strcmp(row->option.name, "chain") == 0)
+			return row->option.def;
+	return "";
+}
+
+static void
+print_text(const char *text, FILE *out)
+{
+	fputc('\'', out);
+	for (; *text != '\0'; text++) {
+		if (*text == '\'' || *text == '\\')
+			fputc('\\', out);
+		fputc(*text, out);
+	}
+	fputc('\'', out);
+}
+
+static void
+print_setting(const struct opensm_setting *s, const char *indent, FILE *out)
+{
+	struct option_table table =
+	    s->engine != NULL ? option_table_of(s->engine) : conf_option_table();
+	const struct fm_option *row = option_find(&table, s->to);
+	bool words = s->engine == NULL && strcmp(s->to, "chain") == 0;
+	const struct opensm_line *l = s->from;
+	char text[512], lead[8];
+
+	snprintf(lead, sizeof(lead), "%s# ", indent);
+	if (l->line > 0)
+		snprintf(text, sizeof(text), "line %u: %s %s%s%s", l->line, l->key->name, l->value,
+		    l->key->note != NULL ? ": " : "", l->key->note != NULL ? l->key->note : "");
+	else
+		snprintf(text, sizeof(text), "No line says so, but OpenSM reads it all the same.");
+	describe_wrapped(text, lead, out);
+	fprintf(out, "%s%s = ", indent, s->to);
+	if (words || option_is_list(row)) {
+		fputs("{ ", out);
+		for (size_t i = 0; i < s->n_items; i++) {
+			fputs(i > 0 ? ", " : "", out);
+			print_text(s->items[i], out);
+		}
+		fputs(" }", out);
+	} else if (row->type == FM_OPT_STRING || row->type == FM_OPT_FILE) {
+		print_text(s->items[0], out);
+	} else {
+		fputs(s->items[0], out);
+	}
+	fputs("\n\n", out);
+}
+
+/* The settings of engines, a section each. */
+static void
+print_sections(const struct opensm *o, FILE *out)
+{
+	for (uint32_t e = 0; e < o->engines->n_engines; e++) {
+		const struct fm_engine *engine = o->engines->engines[e].engine;
+		bool any = false;
+
+		for (size_t i = 0; i < o->settings.n; i++) {
+			if (o->settings.item[i].engine != engine)
+				continue;
+			if (!any)
+				fprintf(out, "%s {\n", engine->name);
+			any = true;
+			print_setting(&o->settings.item[i], "\t", out);
+		}
+		if (any)
+			fputs("}\n\n", out);
+	}
+}
+
+/* What needs no line here: fmd does it anyway, or cannot. */
+static void
+print_others(const struct opensm *o, FILE *out)
+{
+	char text[512];
+
+	for (size_t i = 0; i < o->lines.n; i++) {
+		const struct opensm_line *l = &o->lines.item[i];
+
+		if (l->key->fate != OPENSM_ALWAYS || strcmp(l->value, l->key->def) == 0)
+			continue;
+		snprintf(text, sizeof(text), "line %u: %s %s needs nothing: %s", l->line,
+		    l->key->name, l->value, l->key->note);
+		describe_wrapped(text, "# ", out);
+		fputc('\n', out);
+	}
+	for (size_t i = 0; i < o->strays.n; i++) {
+		snprintf(text, sizeof(text), "line %u: %s", o->strays.item[i].line,
+		    o->strays.item[i].text);
+		describe_wrapped(text, "# ", out);
+		fputc('\n', out);
+	}
+}
+
+static bool
+is_set(const struct opensm *o, const char *option)
+{
+	for (size_t i = 0; i < o->settings.n; i++)
+		if (strcmp(o->settings.item[i].to, option) == 0)
+			return true;
+	return false;
+}
+
+void
+conf_print_import(const struct opensm *o, const struct import_words *words, FILE *out)
+{
+	fprintf(out,
+	    "# The fmd.conf of %s, as fmd --import-%s reads it.  What\n"
+	    "# stands there at %s's default is left out: fmd's own default holds, see\n"
+	    "# fmd.conf(5) and fmd-opensm(7).\n\n",
+	    words->path, words->option, words->manager);
+	if (!is_set(o, "chain"))
+		fprintf(out, "# No %s: %s would take %s, fmd has { %s }.\n\n", words->chain_key,
+		    words->manager, words->chain, conf_default_chain());
+	for (size_t i = 0; i < o->settings.n; i++)
+		if (o->settings.item[i].engine == NULL)
+			print_setting(&o->settings.item[i], "", out);
+	print_sections(o, out);
+	print_others(o, out);
+}
