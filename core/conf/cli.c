@@ -36,6 +36,7 @@ static const char usage[] =
     "                       --summary nodes with the same Sets in one line, --json for programs\n"
     "  --check              validate the configuration and exit\n"
     "  --import-opensm FILE print the fmd.conf of an opensm.conf\n"
+    "  --import-opafm FILE  print the fmd.conf of an opafm.xml of opa-fm's\n"
     "  --export-guid2lid    print the LIDs that are kept as OpenSM's guid2lid, to go back\n"
     "  --list-engines       show the engines there are; with --json for programs\n"
     "  --help[=ENGINE]      this text, or an engine with its options\n"
@@ -63,6 +64,7 @@ enum {
 	OPT_HELP,
 	OPT_VERSION,
 	OPT_IMPORT,
+	OPT_IMPORT_OPAFM,
 	OPT_GUID2LID,
 	OPT_OPENSM /* and on: the options of OpenSM, by their rows */
 };
@@ -82,6 +84,7 @@ static const struct option own_options[] = { { "engine", required_argument, NULL
 	{ "help", optional_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ "import-opensm", required_argument, NULL, OPT_IMPORT },
+	{ "import-opafm", required_argument, NULL, OPT_IMPORT_OPAFM },
 	{ "export-guid2lid", no_argument, NULL, OPT_GUID2LID } };
 #define N_OWN (sizeof(own_options) / sizeof(*own_options))
 
@@ -263,7 +266,8 @@ take(struct collect *c, int option, const char *value)
 		cli->task = CLI_CHECK;
 		return 0;
 	case OPT_IMPORT:
-		cli->task = CLI_IMPORT;
+	case OPT_IMPORT_OPAFM:
+		cli->task = option == OPT_IMPORT ? CLI_IMPORT : CLI_IMPORT_OPAFM;
 		cli->import = value;
 		return 0;
 	case OPT_GUID2LID:
@@ -469,7 +473,7 @@ show_engines(const struct cli *cli, FILE *out, struct fm_error *err)
 }
 
 static int
-import(const struct cli *cli, FILE *out, struct fm_error *err)
+import(const struct cli *cli, FILE *out, struct mistakes *all, struct fm_error *err)
 {
 	struct engine_set set;
 	int rc = load_engines(cli, 0, &set, err);
@@ -477,7 +481,8 @@ import(const struct cli *cli, FILE *out, struct fm_error *err)
 	if (rc != 0)
 		return rc;
 	say_refused(&set);
-	rc = conf_import_opensm(cli->import, &set, out, err);
+	rc = cli->task == CLI_IMPORT ? conf_import_opensm(cli->import, &set, out, err)
+				     : conf_import_opafm(cli->import, &set, out, all, err);
 	engine_set_fini(&set);
 	return rc;
 }
@@ -521,7 +526,8 @@ cli_inform(const struct cli *cli, FILE *out)
 		rc = check(cli, out, &all, &err);
 		break;
 	case CLI_IMPORT:
-		rc = import(cli, out, &err);
+	case CLI_IMPORT_OPAFM:
+		rc = import(cli, out, &all, &err);
 		break;
 	case CLI_GUID2LID:
 		rc = export_guid2lid(cli, out, &all, &err);

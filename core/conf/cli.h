@@ -26,6 +26,7 @@ enum cli_task {
 	CLI_RUN,
 	CLI_CHECK,	  /* --check: validate the configuration */
 	CLI_IMPORT,	  /* --import-opensm FILE: print it as a fmd.conf */
+	CLI_IMPORT_OPAFM, /* --import-opafm FILE: the same of opa-fm's file */
 	CLI_GUID2LID,	  /* --export-guid2lid: print the LIDs of the store as OpenSM's file */
 	CLI_LIST_ENGINES, /* --list-engines [--json] */
 	CLI_HELP_ENGINE,  /* --help=ENGINE */
@@ -36,7 +37,7 @@ enum cli_task {
 struct cli {
 	enum cli_task task;
 	const char *engine; /* of --help=ENGINE */
-	const char *import; /* of --import-opensm */
+	const char *import; /* of --import-... */
 	bool json, once, dry_run;
 	bool summary;			/* of a dry run: nodes with the same Sets in one line */
 	const char *dump_dir;		/* NULL = none */

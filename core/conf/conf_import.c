@@ -50,7 +50,9 @@ print_setting(const struct opensm_setting *s, const char *indent, FILE *out)
 	else
 		snprintf(text, sizeof(text), "No line says so, but OpenSM reads it all the same.");
 	describe_wrapped(text, lead, out);
-	fprintf(out, "%s%s = ", indent, s->to);
+	fprintf(out, "%s%s = ", indent,
+	    s->engine == NULL ? s->to + conf_section_bytes(s->to) + (strchr(s->to, '.') != NULL)
+			      : s->to);
 	if (words || option_is_list(row)) {
 		fputs("{ ", out);
 		for (size_t i = 0; i < s->n_items; i++) {
@@ -64,6 +66,23 @@ print_setting(const struct opensm_setting *s, const char *indent, FILE *out)
 		fputs(s->items[0], out);
 	}
 	fputs("\n\n", out);
+}
+
+/* The settings "SECTION.key" of fmd's own, from number i on: all of one section. */
+static void
+print_own_section(const struct opensm *o, size_t i, FILE *out)
+{
+	const char *section = o->settings.item[i].to;
+	size_t bytes = conf_section_bytes(section) + 1;
+
+	for (size_t k = 0; k < i; k++)
+		if (strncmp(o->settings.item[k].to, section, bytes) == 0)
+			return; /* it was the first one's */
+	fprintf(out, "%.*s {\n", (int)bytes - 1, section);
+	for (; i < o->settings.n; i++)
+		if (strncmp(o->settings.item[i].to, section, bytes) == 0)
+			print_setting(&o->settings.item[i], "\t", out);
+	fputs("}\n\n", out);
 }
 
 /* The settings of engines, a section each. */
@@ -132,8 +151,28 @@ conf_print_import(const struct opensm *o, const struct import_words *words, FILE
 		fprintf(out, "# No %s: %s would take %s, fmd has { %s }.\n\n", words->chain_key,
 		    words->manager, words->chain, conf_default_chain());
 	for (size_t i = 0; i < o->settings.n; i++)
-		if (o->settings.item[i].engine == NULL)
+		if (o->settings.item[i].engine == NULL &&
+		    strchr(o->settings.item[i].to, '.') == NULL)
 			print_setting(&o->settings.item[i], "", out);
+		else if (o->settings.item[i].engine == NULL)
+			print_own_section(o, i, out);
 	print_sections(o, out);
 	print_others(o, out);
+}
+
+void
+conf_print_groups(const struct opafm *x, FILE *out)
+{
+	for (size_t i = 0; i < x->groups.n; i++) {
+		const struct opafm_group *g = &x->groups.item[i];
+
+		fprintf(out, "# line %u: the device group %s\ngroup \"%s\" {\n\tmembers = {",
+		    g->line, g->said, g->name);
+		for (size_t k = 0; k < g->n_items; k++) {
+			fprintf(out, "%s\n\t\t", k > 0 ? "," : "");
+			print_text(g->items[k], out);
+			fprintf(out, " /* line %u */", g->lines[k]);
+		}
+		fputs("\n\t}\n}\n\n", out);
+	}
 }

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "core/opensm/opafm.h"
 #include "core/opensm/opensm.h"
 
 /* What differs between the managers. */
@@ -18,6 +19,9 @@ struct import_words {
 };
 /* Each setting below the line that it comes from, then the lines that became none. */
 void conf_print_import(const struct opensm *o, const struct import_words *words, FILE *out);
+
+/* The device groups that the settings use. */
+void conf_print_groups(const struct opafm *x, FILE *out);
 
 /* The engines that route where nobody says which, "a, b". */
 const char *conf_default_chain(void);

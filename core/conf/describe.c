@@ -10,6 +10,7 @@
 #include "core/abi/options.h"
 #include "core/abi/plugin_check.h"
 #include "core/conf/conf.h"
+#include "core/opensm/opafm.h"
 #include "core/opensm/opensm.h"
 #include "core/text/json_text.h"
 
@@ -390,6 +391,8 @@ fate_words(enum opensm_fate fate)
 		return "in milliseconds, is ";
 	case OPENSM_INVERSE:
 		return "is the contrary of ";
+	case OPENSM_LIFE:
+		return "a time, is the next code from ";
 	case OPENSM_ENGINE:
 		return "is, in the sections of the engines that have it, ";
 	case OPENSM_GUIDS:
@@ -402,6 +405,24 @@ fate_words(enum opensm_fate fate)
 	return "";
 }
 
+static void
+print_key(const struct opensm_key *k, FILE *out)
+{
+	fprintf(out, ".TP\n.BR %s \" ", k->name);
+	print_troff(k->def, out);
+	fprintf(out, "\"\n%s", fate_words(k->fate));
+	if (k->to != NULL)
+		fprintf(out, "\n.BR %s%s%s%s\n", k->to,
+		    k->or_to == NULL		 ? ""
+			: k->fate == OPENSM_LIFE ? " \" and \" "
+						 : " \" or \" ",
+		    k->or_to != NULL ? k->or_to : "", k->note != NULL ? " :" : " .");
+	if (k->note != NULL) {
+		print_troff(k->note, out);
+		fputs(".\n", out);
+	}
+}
+
 void
 describe_man_opensm(FILE *out)
 {
@@ -409,19 +430,14 @@ describe_man_opensm(FILE *out)
 	const struct opensm_option *o;
 
 	fputs(".SH KEYS\nThe keys of OpenSM's file with their defaults.\n", out);
-	for (size_t i = 0; (k = opensm_key(i)) != NULL; i++) {
-		fprintf(out, ".TP\n.BR %s \" ", k->name);
-		print_troff(k->def, out);
-		fprintf(out, "\"\n%s", fate_words(k->fate));
-		if (k->to != NULL)
-			fprintf(out, "\n.BR %s%s%s%s\n", k->to,
-			    k->or_to != NULL ? " \" or \" " : "", k->or_to != NULL ? k->or_to : "",
-			    k->note != NULL ? " :" : " .");
-		if (k->note != NULL) {
-			print_troff(k->note, out);
-			fputs(".\n", out);
-		}
-	}
+	for (size_t i = 0; (k = opensm_key(i)) != NULL; i++)
+		print_key(k, out);
+	fputs(
+	    ".SH KEYS OF OPA-FM\nThe elements of opa\\-fm's file below\n.BR Sm \" and \" Shared ,\n"
+	    "with their defaults, and those beside them.\nA name of several is of all in it.\n",
+	    out);
+	for (size_t i = 0; (k = opafm_key(i)) != NULL; i++)
+		print_key(k, out);
 	fputs(".SH OPTIONS\nThe options of OpenSM's command line, by the keys above.\n", out);
 	for (size_t i = 0; (o = opensm_option(i)) != NULL; i++) {
 		fputs(".TP\n.B ", out);

@@ -10,6 +10,7 @@ CORE_SOURCES += \
 	core/conf/conf_import.c \
 	core/conf/conf_import.h \
 	core/conf/conf_keys.c \
+	core/conf/conf_opafm.c \
 	core/conf/conf_opensm.c \
 	core/conf/conf_opensm.h \
 	core/conf/conf_parse.c \

@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# core/opensm/: OpenSM's configuration: each of its keys, and what stands for it here.
+# core/opensm/: OpenSM's and opa-fm's configuration: each of their keys, and what stands for it here.
 CORE_SOURCES += \
+	core/opensm/opafm.h \
+	core/opensm/opafm_groups.c \
+	core/opensm/opafm_keys.c \
+	core/opensm/opafm_private.h \
+	core/opensm/opafm_translate.c \
+	core/opensm/opafm_xml.c \
 	core/opensm/opensm.h \
 	core/opensm/opensm_file.c \
 	core/opensm/opensm_keys.c \

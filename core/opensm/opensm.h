@@ -17,8 +17,8 @@
 #include "core/engine/plugin.h"
 #include "lib/vec.h"
 
-/* How OpenSM writes the value of a key. */
-enum opensm_form { OPENSM_BOOL, OPENSM_NUMBER, OPENSM_TEXT, OPENSM_PATH };
+/* How the value of a key is written; a section is an element of opa-fm's with all in it. */
+enum opensm_form { OPENSM_BOOL, OPENSM_NUMBER, OPENSM_TEXT, OPENSM_PATH, OPENSM_SECTION };
 
 /* What becomes of a key whose value is not OpenSM's default. */
 enum opensm_fate {
@@ -26,9 +26,10 @@ enum opensm_fate {
 	OPENSM_SECONDS, /* .to is a duration, the value is seconds */
 	OPENSM_MS,	/* or milliseconds */
 	OPENSM_INVERSE, /* .to is yes where the key is FALSE */
+	OPENSM_LIFE,	/* .to, and .or_to, are codes of 4.096 us * 2^n, the value is a time */
 	OPENSM_ENGINE,	/* an option of the engines of the chain: .to, or else .or_to */
 	OPENSM_GUIDS,	/* the same, of a file of nodes or of rows */
-	OPENSM_SPECIAL, /* a rule of its own, opensm_translate.c */
+	OPENSM_SPECIAL, /* a rule of its own, opensm_translate.c, opafm_translate.c */
 	OPENSM_ALWAYS,	/* fmd does so whatever is written: .note says how */
 	OPENSM_NONE	/* it has no counterpart, because .note */
 };

@@ -150,6 +150,8 @@ is_good(struct opensm *o, const struct opensm_line *l)
 		    "own",
 		    l->key->name, v);
 		return false;
+	case OPENSM_SECTION:
+		break;
 	}
 	return false;
 }

@@ -20,6 +20,10 @@ void opensm_set(struct opensm *o, const struct opensm_line *l, const struct fm_e
     const char *to, const char *text);
 void opensm_set_items(struct opensm *o, const struct opensm_line *l, const struct fm_engine *engine,
     const char *to, const char *const *items, size_t n);
+/* A time, "8ms" or "infinite", as the next code of 4.096 us * 2^n, max and what is longer as max,
+ * to .to and .or_to. */
+void opensm_set_life(
+    struct opensm *o, const struct opensm_line *l, unsigned max, bool may_be_infinite);
 /* What a line comes to whose fate is not of its own rules alone; chain: "a, b". */
 void opensm_translate_line(struct opensm *o, const struct opensm_line *l, const char *chain);
 

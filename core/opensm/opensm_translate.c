@@ -15,6 +15,8 @@
 
 #define CACHE_DIR "/var/cache/opensm" /* OpenSM's, where OSM_CACHE_DIR names no other */
 
+#define LIFE_INFINITE 20u /* PortInfo's HOQLife and SwitchInfo's LifeTimeValue beyond 19 */
+
 #define LOG_ERROR 0x01u
 #define LOG_INFO 0x02u
 #define LOG_VERBOSE 0x04u
@@ -29,10 +31,11 @@ find_line(const struct opensm *o, const char *key)
 	return NULL;
 }
 
+/* TRUE is OpenSM's word, 1 opa-fm's. */
 static bool
 is_true(const struct opensm_line *l)
 {
-	return l != NULL && strcmp(l->value, "TRUE") == 0;
+	return l != NULL && (strcmp(l->value, "TRUE") == 0 || strcmp(l->value, "1") == 0);
 }
 
 static uint64_t
@@ -262,6 +265,59 @@ set_log_file(struct opensm *o, const struct opensm_line *l)
 		opensm_set(o, l, NULL, l->key->to, l->value);
 }
 
+/* The least code that is at least so long, in nanoseconds; max: for ever. */
+static unsigned
+life_code(uint64_t ns, unsigned max)
+{
+	unsigned code = 0;
+
+	while (code < max && ((uint64_t)4096 << code) < ns)
+		code++;
+	return code;
+}
+
+/* "8ms". */
+static bool
+parse_life(const char *text, unsigned max, unsigned *code)
+{
+	static const struct {
+		const char *unit;
+		uint64_t ns;
+	} units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 },
+		{ "m", 60000000000 }, { "h", 3600000000000 } };
+	char *end;
+	unsigned long n;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	n = strtoul(text, &end, 10);
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (strcmp(end, units[i].unit) == 0) {
+			*code =
+			    n > UINT64_MAX / units[i].ns ? max : life_code(n * units[i].ns, max);
+			return true;
+		}
+	return false;
+}
+
+void
+opensm_set_life(struct opensm *o, const struct opensm_line *l, unsigned max, bool may_be_infinite)
+{
+	bool is_infinite = may_be_infinite && strcmp(l->value, "infinite") == 0;
+	unsigned code = max;
+	char text[8];
+
+	if (!is_infinite && !parse_life(l->value, max, &code)) {
+		opensm_bad(o, l, "%s %.40s is no time: write a number with ns, us, ms, s, m or h%s",
+		    l->key->name, l->value, may_be_infinite ? ", or infinite" : "");
+		return;
+	}
+	snprintf(text, sizeof(text), "%u", code);
+	opensm_set(o, l, NULL, l->key->to, fm_arena_strdup(o->mem, text));
+	if (l->key->or_to != NULL)
+		opensm_set(o, l, NULL, l->key->or_to, fm_arena_strdup(o->mem, text));
+}
+
 static void
 set_special(struct opensm *o, const struct opensm_line *l)
 {
@@ -312,6 +368,9 @@ opensm_translate_line(struct opensm *o, const struct opensm_line *l, const char 
 		return;
 	case OPENSM_SPECIAL:
 		set_special(o, l);
+		return;
+	case OPENSM_LIFE:
+		opensm_set_life(o, l, LIFE_INFINITE, true);
 		return;
 	case OPENSM_ALWAYS:
 		return;
