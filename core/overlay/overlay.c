@@ -17,6 +17,7 @@
 #include "core/overlay/overlay.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/abi/options.h"
@@ -229,18 +230,59 @@ run_step(struct merging *m, uint32_t i, struct fm_error *err)
 	if ((rc = make_view(m, l, err)) != 0)
 		return rc;
 	warn_of_nobody(m, l);
-	if (run_engine(m, l, &l->why) != 0)
-		fm_context(&l->why, "step %" PRIu32 ", %s", l->step->id, l->step->entry.name);
+	run_engine(m, l, &l->why);
 	return 0;
 }
 
-static bool
-has_substitute(const struct merging *m, uint32_t i)
+/* The fallback that has routed in the place of step i, or NULL. */
+static const struct overlay_step *
+substitute(const struct merging *m, uint32_t i)
 {
 	for (uint32_t k = 0; k < m->o->n_steps; k++)
 		if (m->o->steps[k].fallback_to == i && m->layers[k].tables != NULL)
-			return true;
-	return false;
+			return &m->o->steps[k];
+	return NULL;
+}
+
+/* Who failed, why, and who routes in its place. */
+static bool
+tell_substitute(const struct layer *l, const struct overlay_step *by, struct plan *p)
+{
+	struct plan_refusal r = { 0 };
+
+	snprintf(
+	    r.engine, sizeof(r.engine), "%.40s in step %" PRIu32, l->step->entry.name, l->step->id);
+	snprintf(r.reason, sizeof(r.reason), "%.500s; step %" PRIu32 " (%.40s) is in its place",
+	    l->why.msg, by->id, by->entry.name);
+	return fm_vec_push(&p->refused, r);
+}
+
+/* Each step has routed, or another in its place. */
+static int
+judge_steps(const struct merging *m, struct fm_error *err)
+{
+	for (uint32_t i = 0; i < m->o->n_steps; i++) {
+		const struct layer *l = &m->layers[i];
+
+		if (l->tables == NULL && l->step->fallback_to == FM_NONE &&
+		    substitute(m, i) == NULL)
+			return fm_fail(err, FM_E_TOPOLOGY, "step %" PRIu32 ", %s: %s", l->step->id,
+			    l->step->entry.name, l->why.msg);
+	}
+	return 0;
+}
+
+static int
+tell_steps(const struct merging *m, struct plan *p, struct fm_error *err)
+{
+	for (uint32_t i = 0; i < m->o->n_steps; i++) {
+		const struct overlay_step *by =
+		    m->layers[i].tables == NULL ? substitute(m, i) : NULL;
+
+		if (by != NULL && !tell_substitute(&m->layers[i], by, p))
+			return no_memory(err);
+	}
+	return 0;
 }
 
 static int
@@ -253,13 +295,7 @@ run_steps(struct merging *m, struct fm_error *err)
 	for (uint32_t i = 0; rc == 0 && i < m->o->n_steps; i++)
 		rc = run_step(m, i, err);
 	m->r->set.ar_max_groups = groups;
-	for (uint32_t i = 0; rc == 0 && i < m->o->n_steps; i++) {
-		const struct layer *l = &m->layers[i];
-
-		if (l->tables == NULL && l->step->fallback_to == FM_NONE && !has_substitute(m, i))
-			rc = fm_fail(err, FM_E_TOPOLOGY, "%s", l->why.msg);
-	}
-	return rc;
+	return rc == 0 ? judge_steps(m, err) : rc;
 }
 
 /* --------------------------------------------------------------------- planes */
@@ -462,10 +498,10 @@ merge_best(struct merging *m, struct fm_error *err)
 }
 
 int
-overlay_route(struct router *r, const struct overlay *o, struct snapshot *snap, struct tables **out,
+overlay_route(struct router *r, const struct overlay *o, struct plan *p, struct tables **out,
     struct fm_error *err)
 {
-	struct merging m = { .r = r, .o = o, .snap = snap };
+	struct merging m = { .r = r, .o = o, .snap = p->snap };
 	int rc;
 
 	fm_arena_init(&m.mem, SIZE_MAX);
@@ -473,6 +509,8 @@ overlay_route(struct router *r, const struct overlay *o, struct snapshot *snap, 
 	rc = m.layers == NULL ? no_memory(err) : run_steps(&m, err);
 	if (rc == 0)
 		rc = merge_best(&m, err);
+	if (rc == 0)
+		rc = tell_steps(&m, p, err);
 	for (uint32_t i = 0; m.layers != NULL && i < o->n_steps; i++) {
 		tables_put(m.layers[i].tables);
 		snapshot_put(m.layers[i].view);

@@ -39,9 +39,10 @@ struct overlay {
 /* For lists, help and the name in a chain; it has no route(). */
 extern const struct fm_engine chains_engine;
 
-/* Tables of snap: *out, one reference, not yet verified.  FM_E_TOPOLOGY naming the
+/* Tables of p->snap: *out, one reference, not yet verified; steps that have failed and the
+ * fallback in the place of each are put among p->refused.  FM_E_TOPOLOGY naming the
  * step, with the reason of its engine; FM_E_RESOURCE. */
-int overlay_route(struct router *r, const struct overlay *o, struct snapshot *snap,
-    struct tables **out, struct fm_error *err);
+int overlay_route(struct router *r, const struct overlay *o, struct plan *p, struct tables **out,
+    struct fm_error *err);
 
 #endif

@@ -106,7 +106,7 @@ route_entry(struct router *r, struct plan *p, const struct chain_entry *e, const
 
 	if (e->overlay != NULL) {
 		start = plan_now_ms();
-		rc = overlay_route(r, e->overlay, p->snap, out, why);
+		rc = overlay_route(r, e->overlay, p, out, why);
 		p->route_ms = plan_now_ms() - start;
 		return rc;
 	}

@@ -58,6 +58,9 @@ sed 's/engine: minhop/engine: dnup/' path-bits.rch >other.rch && mv other.rch pa
 run 0 torus.net --config=path-bits.conf --json
 is engine '"chains"'
 is unreachable_pairs 0
+# the step that failed is named, with the reason and the one in its place
+grep -q '"engine": "ftree in step 20"' out || fail "step 20 is not told: $(cat out)"
+grep -q '; step 21 (.*) is in its place"' out || fail "step 21 is not told: $(cat out)"
 # without it the step's reason is the entry's
 sed '/^id: 21/,/^end-/d; s/^unicast-step$/&/' path-bits.rch | awk '/^unicast-step/ { held = $0; next } held != "" { if ($0 !~ /^#|^$/) print held; held = "" } { print }' >other.rch
 cp path-bits.rch whole.rch && mv other.rch path-bits.rch

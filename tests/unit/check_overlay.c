@@ -27,6 +27,7 @@ static struct router router;
 static struct snapshot *snap;
 static struct rchain chain;
 static struct tables *out;
+static struct plan told; /* what overlay_route() tells */
 static struct fm_error err;
 
 /* ------------------------------------------------------------------ engines */
@@ -130,6 +131,7 @@ static void
 end(void)
 {
 	tables_put(out);
+	fm_vec_fini(&told.refused);
 	rchain_fini(&chain);
 	router_fini(&router);
 	snapshot_put(snap);
@@ -178,7 +180,8 @@ overlay(const char *words)
 		ck_assert_ptr_nonnull(steps[i].entry.engine);
 	}
 	o.n_steps = (uint32_t)chain.steps.n;
-	return overlay_route(&router, &o, snap, &out, &err);
+	told.snap = snap;
+	return overlay_route(&router, &o, &told, &out, &err);
 }
 
 /* --------------------------------------------------------------------- tests */
@@ -247,11 +250,16 @@ START_TEST(a_fallback_runs_when_its_step_has_failed)
 	ck_assert_int_eq(
 	    overlay("1 number-1;2 never topology 1;3 number-3 topology 1 fallback-to 2"), 0);
 	ck_assert_uint_eq(out->t.lft[0][1], 3); /* leaf-1 to itself */
+	ck_assert_uint_eq(told.refused.n, 1);
+	ck_assert_str_eq(told.refused.item[0].engine, "never in step 2");
+	ck_assert_str_eq(
+	    told.refused.item[0].reason, "not today; step 3 (number-3) is in its place");
 	end();
 	begin("pgft 2 4,4 1,4 1,1", 0);
 	ck_assert_int_eq(
 	    overlay("1 number-1;2 number-2 topology 1;3 number-3 topology 1 fallback-to 2"), 0);
 	ck_assert_uint_eq(out->t.lft[0][1], 2);
+	ck_assert_uint_eq(told.refused.n, 0);
 	end();
 	begin("pgft 2 4,4 1,4 1,1", 0);
 	ck_assert_int_eq(overlay("1 number-1;2 never;3 never fallback-to 2"), FM_E_TOPOLOGY);
