@@ -66,6 +66,48 @@ START_TEST(ragged_trees_are_balanced)
 }
 END_TEST
 
+/* The fullest link of updn and of fattree by the names of a seed; 0: as made. */
+static uint64_t
+most_under(const struct fm_engine *engine, const char *words, uint64_t seed)
+{
+	const struct fabric f = { .words = words };
+	struct metrics_request how = { .ebb_samples = 1, .seed = 1 };
+	struct netlist plain = { 0 }, other = { 0 };
+	struct fm_error err = { 0 };
+	struct metrics m;
+	struct routed r;
+
+	make_netlist(&f, &plain);
+	ck_assert_int_eq(netlist_shuffle(&plain, seed, &other, &err), 0);
+	route(&r, engine, snapshot_of(seed != 0 ? &other : &plain, 0));
+	ck_assert_int_eq(
+	    metrics_compute(r.snap, &r.tables->t, &how, r.router.workers, &m, &err), 0);
+	routed_fini(&r);
+	netlist_fini(&plain);
+	netlist_fini(&other);
+	return m.load_max;
+}
+
+/* One leaf turns upside down what is above it.  Which one is, must not hang on names: leaves
+ * whose cables go to all boards cost half as much again. */
+START_TEST(names_choose_no_bad_leaf_to_turn)
+{
+	static const char *const words[] = { "director 8 4 6 3 2 3 seed=1",
+		"director 12 6 10 4 2 6 seed=1" };
+	const struct fm_engine *engine = engines[_i / 2 == 0 ? 0 : FATTREE];
+	uint64_t less = UINT64_MAX, more = 0;
+
+	for (uint64_t seed = 0; seed <= 12; seed++) {
+		uint64_t most = most_under(engine, words[_i % 2], seed);
+
+		less = most < less ? most : less;
+		more = most > more ? most : more;
+	}
+	ck_assert_msg(10 * more <= 11 * less, "%s on %s: %" PRIu64 " to %" PRIu64 " by names",
+	    engine->name, words[_i % 2], less, more);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -74,6 +116,7 @@ main(void)
 
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, ragged_trees_are_balanced, 0, N_ENGINES * N_FABRICS);
+	tcase_add_loop_test(t, names_choose_no_bad_leaf_to_turn, 0, 4);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }

@@ -18,7 +18,8 @@
 #include <string.h>
 
 #define STEP ((int64_t)1 << 20) /* more than there are switches */
-#define TRIES 8			/* turning switches looked at in each component */
+#define TRIES 8			/* turning switches looked at in each component, at least */
+#define WORK 10000		/* switches of their cones, beyond those */
 
 struct order {
 	const struct fm_arcs *arcs;
@@ -32,6 +33,7 @@ struct order {
 	uint8_t *way;	  /* [n_arcs] */
 	uint32_t *part;	  /* [n] component */
 	uint32_t *seen;	  /* [n] stamp of the last cone walked through the switch */
+	uint32_t *shared; /* [n] all 0, but while a cone is looked at */
 	uint32_t n_stamps;
 	uint32_t *first_up;  /* [n + 1] into up[] */
 	fm_sw *up;	     /* [n_arcs] above by the levels alone, before the turn */
@@ -128,7 +130,8 @@ struct part {
 	uint32_t n_tops;
 	uint32_t lowest;  /* level */
 	uint32_t most_up; /* arcs up of a switch of that level */
-	uint32_t n_tries, best_size;
+	uint32_t n_tries, best_size, work;
+	uint64_t best_company;
 };
 
 static void
@@ -151,23 +154,48 @@ look_at_parts(struct order *o, struct part *parts)
 	}
 }
 
-/* Of the first few that have as many arcs up as any of the lowest level, the
- * one with the largest cone. */
+/*
+ * How much the switches above s keep to few others below them: for each of those, the square of how
+ * many of them it has.  Between two of a cone paths go down and up no longer, so what hangs on a
+ * cone with a few cables of many has fewer ways.  It should have company that it shares most with.
+ */
+static uint64_t
+count_company(struct order *o, fm_sw s)
+{
+	const struct fm_arcs *arcs = o->arcs;
+	uint64_t sum = 0;
+
+	for (uint32_t i = o->first_up[s]; i < o->first_up[s + 1]; i++)
+		for (fm_arc a = arcs->first[o->up[i]]; a < arcs->first[o->up[i] + 1]; a++)
+			if (is_above(o, o->up[i], arcs->to[a]))
+				sum += 2 * o->shared[arcs->to[a]]++ + 1;
+	for (uint32_t i = o->first_up[s]; i < o->first_up[s + 1]; i++)
+		for (fm_arc a = arcs->first[o->up[i]]; a < arcs->first[o->up[i] + 1]; a++)
+			o->shared[arcs->to[a]] = 0;
+	return sum;
+}
+
+/* Of those that have as many arcs up as any of the lowest level, the one with the largest cone;
+ * among equals one that has clearly most company, so that a lost cable moves none. */
 static void
 choose_turning_switches(struct order *o, struct part *parts)
 {
 	for (fm_sw s = 0; s < o->n; s++) {
 		struct part *p = &parts[o->part[s]];
+		uint64_t company;
 		uint32_t size;
 
-		if (p->n_tops < 2 || o->levels->level[s] != p->lowest || p->n_tries >= TRIES ||
-		    n_ups(o, s) < p->most_up)
+		if (p->n_tops < 2 || o->levels->level[s] != p->lowest ||
+		    (p->n_tries >= TRIES && p->work >= WORK) || n_ups(o, s) < p->most_up)
 			continue;
 		p->n_tries++;
-		size = walk_cone(o, s);
-		if (size <= p->best_size)
+		p->work += size = walk_cone(o, s);
+		company = count_company(o, s);
+		if (size < p->best_size ||
+		    (size == p->best_size && 8 * company <= 9 * p->best_company))
 			continue;
 		p->best_size = size;
+		p->best_company = company;
 		o->top[o->part[s]] = s;
 	}
 }
@@ -318,12 +346,13 @@ take_memory(const struct fm_host *host, struct order *o, struct fm_error *err)
 	o->way = fm_scratch_array(host, o->arcs->n_arcs, uint8_t);
 	o->part = fm_scratch_array(host, n, uint32_t);
 	o->seen = fm_scratch_array(host, n, uint32_t);
+	o->shared = fm_scratch_array(host, n, uint32_t);
 	o->queue = fm_scratch_array(host, n, fm_sw);
 	o->cone = fm_scratch_array(host, n, fm_sw);
 	o->top = fm_scratch_array(host, n, fm_sw);
 	if (o->height == NULL || o->turned == NULL || o->demoted == NULL || o->rooted == NULL ||
 	    o->aside == NULL || o->way == NULL || o->part == NULL || o->seen == NULL ||
-	    o->queue == NULL || o->cone == NULL || o->top == NULL)
+	    o->shared == NULL || o->queue == NULL || o->cone == NULL || o->top == NULL)
 		return fm_no_scratch(host, "order of the switches", err);
 	return 0;
 }
