@@ -35,6 +35,8 @@ static const struct {
 	{ "pgft 3 6,6,6 1,6,6 1,1,1", 5, true },
 	{ "random 30 6 4 3", 0, false },
 	{ "torus 4x4x4 2", 0, false },
+	{ "torus 4x4x3 4 4", 0, false }, /* cables in parallel are dealt to LIDs */
+	{ "pgft 2 8,4 1,2 1,4", 5, true },
 };
 #define N_FABRICS (sizeof(fabrics) / sizeof(*fabrics))
 

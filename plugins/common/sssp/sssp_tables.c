@@ -34,7 +34,14 @@ deal_cable(const struct writer *w, fm_arc a, uint32_t n_routes)
 	return best;
 }
 
-/* The heaviest first, so that the light ones make even what those leave. */
+static bool
+is_base(const struct fm_fabric *fab, uint16_t lid)
+{
+	return fab->end_lid[fab->lid_end[lid]] == lid;
+}
+
+/* The heaviest first, so that the light ones make even what those leave; base LIDs before all
+ * others, as if there were none. */
 static void
 deal_cables(const struct writer *w, fm_sw sw, uint64_t *wide)
 {
@@ -53,11 +60,13 @@ deal_cables(const struct writer *w, fm_sw sw, uint64_t *wide)
 			    (uint64_t)(uint16_t)~passing << 48 | (uint64_t)t << 16 | f->lid[i];
 	}
 	qsort(wide, n, sizeof(*wide), fm_by_number);
-	for (size_t i = 0; i < n; i++) {
-		fm_arc a = fm_sssp_arc(f, (uint32_t)(wide[i] >> 16), sw);
-		uint16_t passing = (uint16_t) ~(wide[i] >> 48);
+	for (size_t i = 0; i < 2 * n; i++) {
+		uint64_t of = wide[i % n];
+		uint16_t passing = (uint16_t) ~(of >> 48), lid = (uint16_t)of;
+		fm_arc a = fm_sssp_arc(f, (uint32_t)(of >> 16), sw);
 
-		w->out->lft[sw][wide[i] & 0xffff] = w->fab->link_port[deal_cable(w, a, passing)];
+		if (is_base(w->fab, lid) == (i < n))
+			w->out->lft[sw][lid] = w->fab->link_port[deal_cable(w, a, passing)];
 	}
 }
 
