@@ -75,6 +75,7 @@ struct inv_port {
 	bool pkeys_enforced; /* switch port to a host: its table is right, it may enforce */
 	bool aliases_done;   /* its alias GUIDs were asked for since it came up */
 	bool qos_done;	     /* SL2VL and VLArb hold what the plan wants */
+	bool qos_linked;     /* ... of a cable that it has */
 	bool qos_in_done;    /* ... and so do the SL2VL of what comes in here, by all outputs */
 	bool follows;	     /* its neighbour is made active first (links.c) */
 };

@@ -110,6 +110,15 @@ link_of(const struct sweeper *s, const struct inv_node *n, unsigned out)
 	return fm_link_at(&p->snap->fab, n->sw_index, (uint8_t)out);
 }
 
+/* An isolated cable that is restored has maps of a plan that does not know it. */
+static bool
+is_done(const struct sweeper *s, const struct inv_node *n, unsigned port)
+{
+	const struct inv_port *p = &n->ports[port];
+
+	return p->qos_done && (p->qos_linked || link_of(s, n, port) == FM_NONE);
+}
+
 static void
 want_row(const struct sweeper *s, const struct inv_node *n, unsigned in, unsigned out, uint8_t *vl)
 {
@@ -319,7 +328,7 @@ set_switch_rows(struct sweeper *s, uint32_t slot)
 			continue;
 		want_row(s, n, 0, out, n_outs++ == 0 ? first : row);
 		same = same && (n_outs == 1 || memcmp(row, first, sizeof(row)) == 0);
-		due = due || !n->ports[out].qos_done;
+		due = due || !is_done(s, n, out);
 	}
 	if (!due)
 		return;
@@ -400,8 +409,7 @@ qos_is_due(const struct sweeper *s, uint32_t slot, unsigned port)
 {
 	const struct inv_node *n = inv_node(&s->inv, slot);
 
-	return maps_sls(s) && !n->ports[port].qos_done && has_tables(s, n, port) &&
-	    can_map(n, port);
+	return maps_sls(s) && !is_done(s, n, port) && has_tables(s, n, port) && can_map(n, port);
 }
 
 /* As output; port 0 of a base switch only as input. */
@@ -410,7 +418,7 @@ qos_ensure(struct sweeper *s, uint32_t slot, unsigned port)
 {
 	struct inv_node *n = inv_node(&s->inv, slot);
 	struct inv_port *p = &n->ports[port];
-	bool at_once = is_optimised(s, n);
+	bool at_once = is_optimised(s, n), done;
 
 	if (!maps_sls(s) || n->quiet)
 		return;
@@ -418,7 +426,9 @@ qos_ensure(struct sweeper *s, uint32_t slot, unsigned port)
 		set_switch_rows(s, slot);
 	if (!has_tables(s, n, port) || !can_map(n, port))
 		return;
-	if (p->qos_done) {
+	done = is_done(s, n, port);
+	p->qos_linked = link_of(s, n, port) != FM_NONE;
+	if (done) {
 		if (!at_once)
 			ensure_inputs(s, slot, port);
 		return;
@@ -436,7 +446,7 @@ static bool
 lacks_maps(const struct sweeper *s, const struct inv_node *n)
 {
 	for (unsigned p = 1; p <= n->n_ports; p++)
-		if (!n->ports[p].qos_done && has_tables(s, n, p) && can_map(n, p) &&
+		if (!is_done(s, n, p) && has_tables(s, n, p) && can_map(n, p) &&
 		    link_of(s, n, p) != FM_NONE)
 			return true;
 	return false;

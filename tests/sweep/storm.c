@@ -166,6 +166,9 @@ do_what_was_asked(struct storm *s)
 	case SECOND_SM:
 		second_toggle(s, e);
 		break;
+	case ISOLATE:
+		more_isolate(s, e);
+		break;
 	default:
 		sweeper_request(
 		    s->rig.sweeper, e->what == LIGHT ? SWEEP_LIGHT : SWEEP_HEAVY, "test");
@@ -270,6 +273,10 @@ run(struct storm *s)
 	if (!pump(s, sim_now_ns(s->rig.sim) + far, true))
 		return false;
 	storm_calm_down(s);
+	if (s->relinks && isolated_any(&s->isolated)) {
+		s->isolated.items.n = 0;
+		sweeper_request(s->rig.sweeper, SWEEP_NAMED, "fmctl restore");
+	}
 	if (!pump(s, sim_now_ns(s->rig.sim) + CALM_NS, false))
 		return false;
 	for (unsigned i = 0; i < 2; i++) {
@@ -309,6 +316,7 @@ storm_play(
 
 	text[0] = '\0';
 	storm_draw(&s, place, seed);
+	s.rig.set.isolated = &s.isolated;
 	s.rig.off_loop = true;
 	s.rig.may_take_plan = may_take_plan;
 	s.rig.may_take_plan_arg = &s;
@@ -316,6 +324,7 @@ storm_play(
 	sim_set_trace(s.rig.sim, NULL, NULL);
 	more_fini(&s);
 	rig_fini(&s.rig);
+	isolated_fini(&s.isolated);
 	return s.has | ((1u << s.n_events) - 1);
 }
 

@@ -8,7 +8,8 @@ static const char *const what_names[] = { "cable out", "cable in", "flap", "rebo
 	"reboot host", "silence", "loss", "own cable", "fmd killed", "light sweep", "heavy sweep",
 	"traps lost", "traps late", "answers lost", "answers late", "answers doubled",
 	"requests lost", "requests late", "requests doubled", "leaf pulled", "reboot spine",
-	"reboot twice", "fmd killed, store gone", "join or leave", "second fmd" };
+	"reboot twice", "fmd killed, store gone", "join or leave", "second fmd",
+	"isolate or restore" };
 _Static_assert(sizeof(what_names) / sizeof(*what_names) == N_WHATS, "each has a name");
 static const char *const when_names[] = { "SMPs later", "while a plan is made",
 	"while packets are waited for", "when idle" };

@@ -12,6 +12,7 @@
 #ifndef TESTS_SWEEP_STORM_INTERNAL_H
 #define TESTS_SWEEP_STORM_INTERNAL_H
 
+#include "core/inventory/isolated.h"
 #include "tests/folder.h"
 #include "tests/sweep/locks.h"
 #include "tests/sweep/rig.h"
@@ -48,6 +49,7 @@ enum what {
 	KILL_BARE, /* and the store is gone */
 	CHANGE_MIND,
 	SECOND_SM, /* comes, or is killed */
+	ISOLATE,   /* a cable or, port 0, a switch; or restore it */
 	N_WHATS
 };
 #define FIRST_PRANK TRAPS_LOST
@@ -126,7 +128,8 @@ struct storm {
 	bool is_registered[STORM_NODES_MAX]; /* with the fmd that runs */
 	bool was_up[STORM_NODES_MAX];	     /* its port, when it was looked at last */
 	uint32_t n_asked[STORM_NODES_MAX];   /* ClientReregister, when it was started */
-	struct locks *locks;		     /* HAS_JUDGE, once the subnet is up */
+	struct isolated isolated;
+	struct locks *locks; /* HAS_JUDGE, once the subnet is up */
 	char folder[FOLDER_ROOM], plan_path[FOLDER_ROOM + 8];
 };
 
@@ -152,6 +155,8 @@ void storm_describe(const struct storm *s, char text[STORM_TEXT_BYTES]);
 void more_draw(struct storm *s, uint64_t seed);
 void more_happen(struct storm *s, const struct event *e);
 void more_calm_down(struct storm *s);
+/* The administrator isolates what is not, and restores what is. */
+void more_isolate(struct storm *s, const struct event *e);
 /* The subnet is up, and the storm begins: the judge looks from here on. */
 void more_watch(struct storm *s);
 void more_describe(const struct storm *s, char text[STORM_TEXT_BYTES]);

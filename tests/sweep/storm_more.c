@@ -74,6 +74,25 @@ draw_event(struct storm *s, struct event *e)
 	e->n = 1 + fm_rng_below(&s->more, 4);
 }
 
+/* A cable between switches, or one of the two. */
+static void
+draw_isolated(struct storm *s, struct event *e)
+{
+	const struct netlist *nl = &s->rig.nl;
+	uint32_t far;
+
+	do {
+		e->node = fm_rng_below(&s->more, nl->n_nodes);
+		e->port = 1 + fm_rng_below(&s->more, nl->nodes[e->node].n_ports);
+		far = netlist_port(nl, e->node, e->port)->peer_node;
+	} while (!rig_is_switch(&s->rig, e->node) || far == NETLIST_NONE ||
+	    !rig_is_switch(&s->rig, far));
+	if (fm_rng_below(&s->more, 4) == 0)
+		e->port = 0;
+	e->what = ISOLATE;
+	e->n = 0;
+}
+
 void
 more_draw(struct storm *s, uint64_t seed)
 {
@@ -90,6 +109,9 @@ more_draw(struct storm *s, uint64_t seed)
 	for (unsigned i = 0; i < s->n_events; i++)
 		if (fm_rng_below(&s->more, 3) == 0)
 			draw_event(s, &s->events[i]);
+	for (unsigned i = 0; seed > STORM_MORE_MAX && i < s->n_events; i++)
+		if (s->events[i].what == SECOND_SM || fm_rng_below(&s->more, 3) == 0)
+			draw_isolated(s, &s->events[i]);
 	if (fm_rng_below(&s->more, ONE_JUDGED_IN) == 0 && s->rig.nl.n_nodes <= JUDGED_NODES_MAX)
 		s->has |= HAS_JUDGE;
 }
@@ -193,12 +215,23 @@ more_happen(struct storm *s, const struct event *e)
 		break;
 	case KILL_BARE:
 	case CHANGE_MIND:
+	case ISOLATE:
 		s->asked = e;
 		break;
 	default:
 		play_prank(s, e);
 		break;
 	}
+}
+
+void
+more_isolate(struct storm *s, const struct event *e)
+{
+	uint64_t guid = s->rig.nl.nodes[e->node].guid;
+
+	if (!isolated_remove(&s->isolated, guid, (uint8_t)e->port))
+		ck_assert(isolated_add(&s->isolated, guid, (uint8_t)e->port));
+	sweeper_request(s->rig.sweeper, SWEEP_NAMED, "fmctl isolate or restore");
 }
 
 void

@@ -14,7 +14,8 @@ struct look {
 	const struct sim_fabric *f;
 	const struct inventory *inv;
 	const struct plan *plan;
-	bool *reached; /* [n_nodes] over live links from our port */
+	/* [n_nodes] over live links from our port; over those that are not isolated */
+	bool *reached, *joined;
 	char *wrong;
 	size_t size;
 };
@@ -33,13 +34,27 @@ is_switch(const struct look *l, uint32_t node)
 	return l->f->nodes[node].type == WIRE_NODE_SWITCH;
 }
 
+static bool
+is_isolated(const struct look *l, uint32_t node, unsigned port)
+{
+	uint32_t far = l->f->port_node[l->f->live[l->f->nodes[node].first_port + port]];
+	unsigned far_port = port_number(l->f, l->f->live[l->f->nodes[node].first_port + port]);
+	uint64_t guid = l->f->nodes[node].guid, far_guid = l->f->nodes[far].guid;
+	const struct isolated *set = &l->s->isolated;
+
+	return is_switch(l, node) && is_switch(l, far) &&
+	    (isolated_has(set, guid, 0) || isolated_has(set, far_guid, 0) ||
+		isolated_has(set, guid, (uint8_t)port) ||
+		isolated_has(set, far_guid, (uint8_t)far_port));
+}
+
 static void
-find_reached(struct look *l)
+find_reached(struct look *l, bool *reached, bool isolated)
 {
 	uint32_t *queue = calloc(l->f->n_nodes, sizeof(*queue)), head = 0, tail = 0;
 
 	queue[tail++] = l->r->place;
-	l->reached[l->r->place] = true;
+	reached[l->r->place] = true;
 	while (head < tail) {
 		uint32_t n = queue[head++], first = l->f->nodes[n].first_port;
 
@@ -48,9 +63,10 @@ find_reached(struct look *l)
 		for (unsigned p = 1; p <= l->f->nodes[n].n_ports; p++) {
 			uint32_t far = l->f->live[first + p], to;
 
-			if (far == SIM_NONE || l->reached[to = l->f->port_node[far]])
+			if (far == SIM_NONE || reached[to = l->f->port_node[far]] ||
+			    (!isolated && is_isolated(l, n, p)))
 				continue;
-			l->reached[to] = true;
+			reached[to] = true;
 			queue[tail++] = to;
 		}
 	}
@@ -211,7 +227,7 @@ hosts_are_true(struct look *l)
 {
 	for (uint32_t a = 0; a < l->f->n_nodes; a++)
 		for (uint32_t b = 0; b < l->f->n_nodes; b++)
-			if (a != b && l->reached[a] && l->reached[b] && !is_switch(l, a) &&
+			if (a != b && l->joined[a] && l->joined[b] && !is_switch(l, a) &&
 			    !is_switch(l, b) && !pair_is_true(l, a, b))
 				return false;
 	return true;
@@ -273,7 +289,7 @@ all_is_true(struct look *l)
 	if (!ok || !hosts_are_true(l) || !nothing_is_unfinished(l) || !report_is_true(l))
 		return false;
 	/* hosts have registered with ours */
-	return l->r != &l->s->rig || wishes_are_true(l->s, l->reached, l->wrong, l->size);
+	return l->r != &l->s->rig || wishes_are_true(l->s, l->joined, l->wrong, l->size);
 }
 
 bool
@@ -288,8 +304,10 @@ storm_is_true(struct storm *s, struct rig *r, char *wrong, size_t size)
 		.size = size };
 	bool ok;
 
-	l.reached = calloc(l.f->n_nodes, sizeof(*l.reached));
-	find_reached(&l);
+	l.reached = calloc(2 * l.f->n_nodes, sizeof(*l.reached));
+	l.joined = l.reached + l.f->n_nodes;
+	find_reached(&l, l.reached, true);
+	find_reached(&l, l.joined, false);
 	ok = all_is_true(&l);
 	free(l.reached);
 	return ok;
