@@ -266,6 +266,21 @@ show_region_table(const json_t *regions, FILE *out)
 	}
 }
 
+/* The steps of routing chains; why one has failed is among the refusals. */
+static void
+show_steps(const json_t *steps, FILE *out)
+{
+	static const struct column columns[] = { { "STEP", "step", NULL, true },
+		{ "ENGINE", "engine", NULL, false }, { "PATH BIT", "path_bit", NULL, true },
+		{ "SWITCHES", "switches", NULL, true }, { "HOSTS", "hosts", NULL, true },
+		{ "FALLBACK TO", "fallback_to", NULL, true }, { "STATE", "state", NULL, false } };
+
+	if (json_array_size(steps) == 0)
+		return;
+	fputc('\n', out);
+	fmctl_table(steps, columns, N_OF(columns), false, out);
+}
+
 void
 fmctl_show_routes(const struct ask *a, const json_t *result, FILE *out)
 {
@@ -295,6 +310,7 @@ fmctl_show_routes(const struct ask *a, const json_t *result, FILE *out)
 		whole = result;
 	}
 	show_refused(whole, "", out);
+	show_steps(json_object_get(whole, "steps"), out);
 	if (*fmctl_string(whole, "because") != '\0')
 		fprintf(out, "because     auto takes the fabric for %s\n",
 		    fmctl_string(whole, "because"));

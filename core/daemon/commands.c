@@ -283,13 +283,20 @@ run_routes(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 {
 	const struct daemon *d = arg;
 	const struct plan *p = sweeper_plan(d->sweeper);
-	json_t *whole;
+	json_t *whole, *steps;
+	int rc;
 
 	if (p == NULL)
 		return hand_out(json_pack("{s:[]}", "regions"), result, err);
+	if ((rc = steps_json(&d->conf->chain, p, &steps, err)) != 0)
+		return rc;
 	whole = plan_json(p);
-	if (whole == NULL)
+	if (whole == NULL) {
+		json_decref(steps);
 		return hand_out(NULL, result, err);
+	}
+	if (steps != NULL)
+		json_object_set_new(whole, "steps", steps);
 	if (p->because != NULL)
 		json_object_set_new(whole, "because", json_string(p->because));
 	if (p->weighed[0] != '\0')

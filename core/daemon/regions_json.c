@@ -13,9 +13,11 @@
 #include <string.h>
 
 #include "core/graph/snapshot.h"
+#include "core/overlay/overlay.h"
 #include "core/text/json_text.h"
 #include "core/text/name_ranges.h"
 #include "lib/algo/ufind.h"
+#include "lib/bitset.h"
 #include "lib/error.h"
 
 struct view {
@@ -344,5 +346,77 @@ regions_json(const struct region_set *set, const struct snapshot *snap, const ui
 		*out = list;
 	else
 		json_decref(list);
+	return rc;
+}
+
+/* ---------------------------------------------------------------- chains' steps */
+
+static const struct overlay *
+find_overlay(const struct chain *chain, const struct plan *p)
+{
+	for (uint32_t i = 0; p->mark == chain->mark && i < chain->n_entries; i++)
+		if (chain->entries[i].overlay != NULL &&
+		    strcmp(chain->entries[i].name, p->engine) == 0)
+			return chain->entries[i].overlay;
+	return NULL;
+}
+
+/* How many switches and ports of hosts a step has to route. */
+static int
+count_members(const struct overlay *o, uint32_t i, const struct snapshot *snap, uint32_t *n_sw,
+    uint32_t *n_hosts, struct fm_error *err)
+{
+	const struct fm_fabric *fab = &snap->fab;
+	uint64_t *sw = calloc(FM_BITSET_WORDS(fab->n_switches) + 1, sizeof(*sw));
+	uint64_t *end = calloc(FM_BITSET_WORDS(fab->n_ends) + 1, sizeof(*end));
+	int rc = sw != NULL && end != NULL
+	    ? rchain_members(o->rchain, o->steps[i].topology, snap, sw, end, err)
+	    : fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
+
+	*n_sw = *n_hosts = 0;
+	for (fm_sw s = 0; rc == 0 && s < fab->n_switches; s++)
+		*n_sw += fm_bit_test(sw, s) && regions_is_there(fab, s);
+	for (fm_end e = 0; rc == 0 && e < fab->n_ends; e++)
+		*n_hosts += fm_bit_test(end, e) && fab->end_sw[e] != FM_NONE &&
+		    fab->end_kind[e] != FM_END_SWITCH && fm_bit_test(sw, fab->end_sw[e]);
+	free(sw);
+	free(end);
+	return rc;
+}
+
+static int
+add_step(
+    const struct overlay *o, uint32_t i, const struct plan *p, json_t *list, struct fm_error *err)
+{
+	static const char *const states[] = { "routes", "failed", "not needed" };
+	const struct overlay_step *s = &o->steps[i];
+	uint32_t n_sw, n_hosts;
+	json_t *one;
+	int rc = count_members(o, i, p->snap, &n_sw, &n_hosts, err);
+
+	if (rc != 0)
+		return rc;
+	one = json_pack("{s:i, s:s, s:i, s:i, s:i, s:s}", "step", (int)s->id, "engine",
+	    s->entry.name, "path_bit", (int)s->path_bit, "switches", (int)n_sw, "hosts",
+	    (int)n_hosts, "state", states[overlay_fate(o, i, p)]);
+	if (one != NULL && s->fallback_to != FM_NONE)
+		json_object_set_new(one, "fallback_to", json_integer(o->steps[s->fallback_to].id));
+	return json_array_append_new(list, one) == 0
+	    ? 0
+	    : fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
+}
+
+int
+steps_json(const struct chain *chain, const struct plan *plan, json_t **out, struct fm_error *err)
+{
+	const struct overlay *o = find_overlay(chain, plan);
+	json_t *list = o != NULL ? json_array() : NULL;
+	int rc = 0;
+
+	for (uint32_t i = 0; o != NULL && rc == 0 && i < o->n_steps; i++)
+		rc = add_step(o, i, plan, list, err);
+	if (rc != 0)
+		json_decref(list);
+	*out = rc == 0 ? list : NULL;
 	return rc;
 }

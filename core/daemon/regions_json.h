@@ -22,4 +22,10 @@ int regions_json(const struct region_set *set, const struct snapshot *snap,
 /* The list of refusals: {engine, reason}. */
 json_t *refusals_json(const struct plan_refusal *refused, size_t n);
 
+/* What became of the steps of the entry of `chain` that made the plan (overlay.h), for each {step,
+ * engine, path_bit, switches, hosts, state: "routes", "failed" or "not needed", fallback_to
+ * of a fallback}; *out is NULL where no such entry did.  FM_E_RESOURCE. */
+int steps_json(
+    const struct chain *chain, const struct plan *plan, json_t **out, struct fm_error *err);
+
 #endif

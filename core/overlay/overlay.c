@@ -244,14 +244,20 @@ substitute(const struct merging *m, uint32_t i)
 	return NULL;
 }
 
+/* As a step is called among the refusals of a plan. */
+static void
+call_step(const struct overlay_step *step, char *name, size_t size)
+{
+	snprintf(name, size, "%.40s in step %" PRIu32, step->entry.name, step->id);
+}
+
 /* Who failed, why, and who routes in its place. */
 static bool
 tell_substitute(const struct layer *l, const struct overlay_step *by, struct plan *p)
 {
 	struct plan_refusal r = { 0 };
 
-	snprintf(
-	    r.engine, sizeof(r.engine), "%.40s in step %" PRIu32, l->step->entry.name, l->step->id);
+	call_step(l->step, r.engine, sizeof(r.engine));
 	snprintf(r.reason, sizeof(r.reason), "%.500s; step %" PRIu32 " (%.40s) is in its place",
 	    l->why.msg, by->id, by->entry.name);
 	return fm_vec_push(&p->refused, r);
@@ -276,10 +282,12 @@ static int
 tell_steps(const struct merging *m, struct plan *p, struct fm_error *err)
 {
 	for (uint32_t i = 0; i < m->o->n_steps; i++) {
-		const struct overlay_step *by =
-		    m->layers[i].tables == NULL ? substitute(m, i) : NULL;
+		const struct layer *l = &m->layers[i];
+		bool has_failed = l->tables == NULL && l->why.msg[0] != '\0';
+		uint32_t of = l->step->fallback_to != FM_NONE ? l->step->fallback_to : i;
+		const struct overlay_step *by = has_failed ? substitute(m, of) : NULL;
 
-		if (by != NULL && !tell_substitute(&m->layers[i], by, p))
+		if (by != NULL && !tell_substitute(l, by, p))
 			return no_memory(err);
 	}
 	return 0;
@@ -521,4 +529,28 @@ overlay_route(struct router *r, const struct overlay *o, struct plan *p, struct 
 	else
 		tables_put(m.out);
 	return rc;
+}
+
+static bool
+has_failed(const struct overlay_step *step, const struct plan *p)
+{
+	char name[sizeof(p->refused.item->engine)];
+
+	call_step(step, name, sizeof(name));
+	for (size_t i = 0; i < p->refused.n; i++)
+		if (strcmp(p->refused.item[i].engine, name) == 0)
+			return true;
+	return false;
+}
+
+enum overlay_fate
+overlay_fate(const struct overlay *o, uint32_t i, const struct plan *p)
+{
+	const struct overlay_step *step = &o->steps[i];
+
+	if (has_failed(step, p))
+		return OVERLAY_FAILED;
+	return step->fallback_to == FM_NONE || has_failed(&o->steps[step->fallback_to], p)
+	    ? OVERLAY_ROUTES
+	    : OVERLAY_NOT_NEEDED;
 }

@@ -45,4 +45,12 @@ extern const struct fm_engine chains_engine;
 int overlay_route(struct router *r, const struct overlay *o, struct plan *p, struct tables **out,
     struct fm_error *err);
 
+enum overlay_fate {
+	OVERLAY_ROUTES,
+	OVERLAY_FAILED,	   /* why stands among the plan's refusals */
+	OVERLAY_NOT_NEEDED /* a fallback, and its step routes */
+};
+/* What became of step i of o in p, a plan that o has made. */
+enum overlay_fate overlay_fate(const struct overlay *o, uint32_t i, const struct plan *p);
+
 #endif

@@ -6,6 +6,8 @@
 # line.  Runs in the build directory.
 set -eu
 . "${srcdir:-..}/tests/integration/fmroute.bash"
+daemon=
+trap '[ -z "$daemon" ] || kill $daemon 2>/dev/null; rm -rf "$tmp"' EXIT
 cp "$top"/conf/examples/path-bits.* .
 
 # Of the nth LID of every port that matches: "switch port-guid egress".
@@ -61,6 +63,24 @@ is unreachable_pairs 0
 # the step that failed is named, with the reason and the one in its place
 grep -q '"engine": "ftree in step 20"' out || fail "step 20 is not told: $(cat out)"
 grep -q '; step 21 (.*) is in its place"' out || fail "step 21 is not told: $(cat out)"
+# a running fmd tells what became of each step
+"$bin/fmd" --transport=sim:torus.net --config=path-bits.conf --state-dir="$tmp/state" >log 2>&1 &
+daemon=$!
+ask() { "$bin/fmctl" --state-dir="$tmp/state" "$@"; }
+up() { ! kill -0 $daemon 2>/dev/null || ask status --json 2>/dev/null | grep -q '"subnet_up": true'; }
+comes_true up && kill -0 $daemon || { cat log; fail "the subnet does not come up"; }
+ask routes --json >routes
+python3 - routes >states <<'EOF'
+import json, sys
+for s in json.load(open(sys.argv[1]))["regions"][0]["steps"]:
+    print(s["step"], s["engine"], s["path_bit"], s["switches"], s["hosts"], s.get("fallback_to"), s["state"])
+EOF
+printf '10 updn 0 16 16 None routes\n20 ftree 1 16 16 None failed\n21 dnup 1 16 16 20 routes\n30 dnup 1 16 0 None routes\n' | diff - states || fail "fmctl routes: $(cat routes)"
+ask routes | grep -Eq '^ *20 +ftree .* failed$' || fail "fmctl routes: $(ask routes)"
+grep -q 'engine ftree in step 20 is passed over: not a fat tree.*; step 21 (dnup) is in its place' log || fail "the log: $(cat log)"
+kill $daemon
+wait $daemon || true
+daemon=
 # without it the step's reason is the entry's
 sed '/^id: 21/,/^end-/d; s/^unicast-step$/&/' path-bits.rch | awk '/^unicast-step/ { held = $0; next } held != "" { if ($0 !~ /^#|^$/) print held; held = "" } { print }' >other.rch
 cp path-bits.rch whole.rch && mv other.rch path-bits.rch

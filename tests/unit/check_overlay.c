@@ -138,12 +138,13 @@ end(void)
 	fm_arena_fini(&mem);
 }
 
+static struct overlay_step steps[16];
+static struct overlay o = { &chain, steps, 0 };
+
 /* "10 number-1; 20 number-2 topology 1 path-bit 1" to overlay_route(). */
 static int
 overlay(const char *words)
 {
-	static struct overlay_step steps[16];
-	struct overlay o = { &chain, steps, 0 };
 	char text[2048], copy[512], *rest = copy, *step;
 	size_t n = 0;
 
@@ -260,6 +261,22 @@ START_TEST(a_fallback_runs_when_its_step_has_failed)
 	    overlay("1 number-1;2 number-2 topology 1;3 number-3 topology 1 fallback-to 2"), 0);
 	ck_assert_uint_eq(out->t.lft[0][1], 2);
 	ck_assert_uint_eq(told.refused.n, 0);
+	ck_assert_int_eq(overlay_fate(&o, 1, &told), OVERLAY_ROUTES);
+	ck_assert_int_eq(overlay_fate(&o, 2, &told), OVERLAY_NOT_NEEDED);
+	end();
+	/* of two fallbacks one fails, which is told too */
+	begin("pgft 2 4,4 1,4 1,1", 0);
+	ck_assert_int_eq(overlay("1 number-1;2 never topology 1;3 never topology 1 fallback-to 2;"
+				 "4 number-3 topology 1 fallback-to 2"),
+	    0);
+	ck_assert_uint_eq(told.refused.n, 2);
+	ck_assert_str_eq(told.refused.item[1].engine, "never in step 3");
+	ck_assert_str_eq(
+	    told.refused.item[1].reason, "not today; step 4 (number-3) is in its place");
+	ck_assert_int_eq(overlay_fate(&o, 0, &told), OVERLAY_ROUTES);
+	ck_assert_int_eq(overlay_fate(&o, 1, &told), OVERLAY_FAILED);
+	ck_assert_int_eq(overlay_fate(&o, 2, &told), OVERLAY_FAILED);
+	ck_assert_int_eq(overlay_fate(&o, 3, &told), OVERLAY_ROUTES);
 	end();
 	begin("pgft 2 4,4 1,4 1,1", 0);
 	ck_assert_int_eq(overlay("1 number-1;2 never;3 never fallback-to 2"), FM_E_TOPOLOGY);
