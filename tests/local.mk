@@ -281,6 +281,13 @@ libfmtests_la_SOURCES = \
 
 tests_sweep_check_dist_SOURCES = tests/sweep/check_dist.c host/agent/replica.c host/agent/source_files.c
 tests_sweep_check_dist_LDADD = $(LDADD) libfmhost.la
+if HAVE_HIREDIS
+UNIT_TESTS += tests/sweep/check_relay
+tests_sweep_check_relay_SOURCES = tests/sweep/check_relay.c tests/sweep/fake_relay.c tests/sweep/fake_relay.h \
+	host/agent/replica.c host/agent/source_redis.c
+tests_sweep_check_relay_CFLAGS = $(AM_CFLAGS) $(HIREDIS_CFLAGS)
+tests_sweep_check_relay_LDADD = libfmtests.la libfmhost.la $(CHECK_LIBS) $(HIREDIS_LIBS)
+endif
 if HAVE_IBACM
 UNIT_TESTS += tests/unit/check_acm
 tests_unit_check_acm_SOURCES = tests/unit/check_acm.c tests/unit/paths_maker.c host/acm/acm.c

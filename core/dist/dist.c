@@ -123,14 +123,25 @@ open_place(struct publisher *p, struct fm_error *err)
 	return rc == 0 ? pub_load(&p->told, p->place, err) : rc;
 }
 
-/* A new master takes the term behind the last.  So does who finds a place that has lost what was
- * published there: followers that have more shall know that these epochs are others. */
+/* Of a place with nothing in it: the time, so that followers know these epochs from all that have
+ * been there, which may have come as far. */
+static uint64_t
+first_term(uint64_t before)
+{
+	uint64_t now = (uint64_t)time(NULL);
+
+	return now > before + 1 ? now : before + 2;
+}
+
+/* A new master takes the term behind the last, and so does who finds another epoch than its own. */
 static int
 take_term(struct publisher *p, struct fm_error *err)
 {
 	const struct place_epoch *at = &p->told.at;
 
-	if (p->term == 0)
+	if (at->term == 0 && (p->term == 0 || p->known.term != 0))
+		p->term = first_term(p->term);
+	else if (p->term == 0)
 		p->term = at->term + 1;
 	else if (at->term > p->term)
 		return fm_fail(err, FM_E_CANCELLED, "%s: another SM has published term %" PRIu64,

@@ -22,6 +22,8 @@
 
 #define CONNECT_TIME_MS 1000
 #define ANSWER_TIME_MS 10000
+#define MOST_ANSWER (32u << 20)	 /* bytes; all of 49,151 LIDs is less than half */
+#define MOST_ELEMENTS (1u << 19) /* of 20,000 entries of the log: two thirds */
 #define RUNS_MOST 8  /* of a row, asked one by one; more, and the row is fetched whole */
 #define TRIES_MOST 5 /* of everything, while epochs pass */
 
@@ -36,6 +38,8 @@ struct relay {
 	char last[64];		 /* entry of the log that has been read, "" none */
 	struct paths_epoch next; /* that of the newest entry that has been read */
 	bool gap;		 /* epochs have been missed */
+	bool too_long;		 /* an answer was: what follows is none */
+	size_t n_elements;	 /* of arrays in this answer */
 	struct changes changes;
 };
 
@@ -44,6 +48,9 @@ failed(const struct relay *s, const redisReply *reply, struct fm_error *err)
 {
 	if (reply != NULL && reply->type == REDIS_REPLY_ERROR)
 		return fm_fail(err, FM_E_SYSTEM, "the relay answers \"%.100s\"", reply->str);
+	if (s->too_long)
+		return fm_fail(
+		    err, FM_E_CONFIG, "the relay's answer is longer than any that there is");
 	if (s->c->err != 0)
 		return fm_fail(err, FM_E_SYSTEM, "the relay: %.100s", s->c->errstr);
 	return fm_fail(err, FM_E_CONFIG, "the relay gives an answer that makes no sense");
@@ -85,6 +92,86 @@ connect_to(const char *where, struct fm_error *err)
 	return redisConnectWithTimeout(host, (int)strtol(colon + 1, NULL, 10), time);
 }
 
+#if HIREDIS_MAJOR < 1
+typedef int array_size;
+#else
+typedef size_t array_size;
+#endif
+
+static void *(*create_array)(const redisReadTask *, array_size);
+
+/* hiredis takes room for as many elements as the relay says there are. */
+static void *
+create_array_if_small(const redisReadTask *task, array_size n)
+{
+	struct relay *s = task->privdata;
+
+	s->n_elements += (size_t)n;
+	s->too_long |= s->n_elements > MOST_ELEMENTS;
+	return s->too_long ? NULL : create_array(task, n);
+}
+
+static void
+bound_arrays(struct relay *s)
+{
+	static redisReplyObjectFunctions functions;
+
+	if (create_array == NULL) {
+		functions = *s->c->reader->fn;
+		create_array = functions.createArray;
+		functions.createArray = create_array_if_small;
+	}
+	s->c->reader->fn = &functions;
+	s->c->reader->privdata = s;
+}
+
+/* hiredis reads a value however long the relay says it is. */
+static redisReply *
+read_some(struct relay *s)
+{
+	void *reply = NULL;
+	size_t n_read = 0, had;
+
+	while (reply == NULL && n_read <= MOST_ANSWER) {
+		had = s->c->reader->len;
+		if (redisBufferRead(s->c) != REDIS_OK)
+			return NULL;
+		n_read += s->c->reader->len - had;
+		if (redisGetReplyFromReader(s->c, &reply) != REDIS_OK)
+			return NULL;
+	}
+	s->too_long |= reply == NULL;
+	return reply;
+}
+
+/* The answer to the first of the commands that have none; NULL: failed() knows why. */
+static redisReply *
+next_answer(struct relay *s)
+{
+	void *reply = NULL;
+	int done = 0;
+
+	s->n_elements = 0;
+	if (redisGetReplyFromReader(s->c, &reply) != REDIS_OK)
+		return NULL;
+	while (reply == NULL && !done)
+		if (redisBufferWrite(s->c, &done) != REDIS_OK)
+			return NULL;
+	return reply != NULL ? reply : read_some(s);
+}
+
+static redisReply *
+ask(struct relay *s, const char *format, ...)
+{
+	va_list ap;
+	int rc;
+
+	va_start(ap, format);
+	rc = redisvAppendCommand(s->c, format, ap);
+	va_end(ap);
+	return rc == REDIS_OK ? next_answer(s) : NULL;
+}
+
 static int
 log_in(struct relay *s, const struct source_login *login, struct fm_error *err)
 {
@@ -93,7 +180,7 @@ log_in(struct relay *s, const struct source_login *login, struct fm_error *err)
 
 	if (login == NULL)
 		return 0;
-	reply = redisCommand(s->c, "AUTH %s %s", login->user, login->password);
+	reply = ask(s, "AUTH %s %s", login->user, login->password);
 	rc = reply == NULL || reply->type == REDIS_REPLY_ERROR ? failed(s, reply, err) : 0;
 	freeReplyObject(reply);
 	return rc;
@@ -122,6 +209,7 @@ relay_open(const char *where, const struct source_login *login, void **source, s
 	if (strncmp(where, "unix:", 5) != 0)
 		redisEnableKeepAlive(s->c);
 	set_answer_time(s, ANSWER_TIME_MS);
+	bound_arrays(s);
 	rc = log_in(s, login, err);
 	if (rc == 0)
 		*source = s;
@@ -178,6 +266,14 @@ read_entry(struct relay *s, const redisReply *fields, struct paths_epoch *at)
 	}
 }
 
+/* Each epoch is the next of the one before, under its term or that of the SM that has taken over.
+ * A place that had lost all has a far later term (core/dist/dist.c), whatever its epoch is. */
+static bool
+follows(struct paths_epoch at, struct paths_epoch before)
+{
+	return at.epoch == before.epoch + 1 && at.term - before.term <= 1;
+}
+
 /* [id, [field, value, ...]], ... */
 static void
 read_entries(struct relay *s, const struct replica *r, const redisReply *entries)
@@ -193,8 +289,7 @@ read_entries(struct relay *s, const struct replica *r, const redisReply *entries
 		read_entry(s, e->element[1], &at);
 		if (at.epoch <= r->at.epoch && at.term <= r->at.term)
 			continue; /* fetched with what came after it */
-		if (at.epoch != s->next.epoch + 1)
-			s->gap = true;
+		s->gap |= !follows(at, s->next);
 		s->next = at;
 	}
 }
@@ -228,7 +323,7 @@ relay_wait(void *source, const struct replica *r, unsigned ms, struct fm_error *
 	if (s->last[0] == '\0' || s->next.epoch != r->at.epoch)
 		return 0; /* there is something to fetch */
 	set_answer_time(s, ms + ANSWER_TIME_MS);
-	reply = redisCommand(s->c, "XREAD BLOCK %u STREAMS fmd:log %s", ms, s->last);
+	reply = ask(s, "XREAD BLOCK %u STREAMS fmd:log %s", ms, s->last);
 	set_answer_time(s, ANSWER_TIME_MS);
 	rc = take_log(s, r, reply, err);
 	freeReplyObject(reply);
@@ -320,7 +415,8 @@ end(struct fetching *f, struct paths_epoch *at, struct fm_error *err)
 
 	redisAppendCommand(f->s->c, "EXEC");
 	for (size_t i = 0; rc == 0 && i < f->asked.n + 3; i++) {
-		if (redisGetReply(f->s->c, (void **)&reply) != REDIS_OK)
+		reply = next_answer(f->s);
+		if (reply == NULL)
 			rc = failed(f->s, NULL, err);
 		else if (reply->type == REDIS_REPLY_ERROR)
 			rc = failed(f->s, reply, err);
@@ -336,7 +432,7 @@ end(struct fetching *f, struct paths_epoch *at, struct fm_error *err)
 static int
 find_last(struct relay *s, struct fm_error *err)
 {
-	redisReply *reply = redisCommand(s->c, "XREVRANGE fmd:log + - COUNT 1");
+	redisReply *reply = ask(s, "XREVRANGE fmd:log + - COUNT 1");
 	int rc = 0;
 
 	if (reply == NULL || reply->type != REDIS_REPLY_ARRAY)
@@ -500,7 +596,7 @@ go_on(struct relay *s, const struct replica *r, struct fm_error *err)
 
 	s->next = r->at;
 	snprintf(s->last, sizeof(s->last), "%s", r->log_entry);
-	reply = redisCommand(s->c, "XREAD STREAMS fmd:log %s", s->last);
+	reply = ask(s, "XREAD STREAMS fmd:log %s", s->last);
 	rc = take_log(s, r, reply, err);
 	freeReplyObject(reply);
 	return rc;
@@ -510,7 +606,7 @@ go_on(struct relay *s, const struct replica *r, struct fm_error *err)
 static int
 check_line(struct relay *s, const struct replica *r, struct fm_error *err)
 {
-	redisReply *meta = redisCommand(s->c, "HMGET fmd:meta term epoch");
+	redisReply *meta = ask(s, "HMGET fmd:meta term epoch");
 	struct paths_epoch at;
 	int rc = 0;
 
@@ -554,9 +650,9 @@ static int
 relay_show(void *source, uint64_t port_guid, struct paths_epoch at, struct fm_error *err)
 {
 	struct relay *s = source;
-	redisReply *reply = redisCommand(s->c, "CLIENT SETNAME fmd-agent:%016llx:%llu:%llu",
-	    (unsigned long long)port_guid, (unsigned long long)at.term,
-	    (unsigned long long)at.epoch);
+	redisReply *reply =
+	    ask(s, "CLIENT SETNAME fmd-agent:%016llx:%llu:%llu", (unsigned long long)port_guid,
+		(unsigned long long)at.term, (unsigned long long)at.epoch);
 	int rc = reply == NULL || reply->type == REDIS_REPLY_ERROR ? failed(s, reply, err) : 0;
 
 	freeReplyObject(reply);
