@@ -135,23 +135,34 @@ struct effect {
 	uint32_t n_hosts;   /* ports of hosts that are cut off from us, or come back */
 	uint32_t n_reached; /* ports of hosts that we reach in the end */
 	json_t *hosts;	    /* the first of them by name */
+	bool of_ours;	    /* the switch is isolated that we are cabled to */
 };
+
+/* The switch that we are cabled to, or are; INV_NONE: nothing has been found yet. */
+static uint32_t
+own_switch(const struct inventory *inv)
+{
+	const struct inv_node *local;
+
+	if (inv->local >= inv->nodes.n)
+		return INV_NONE;
+	local = inv_node(inv, inv->local);
+	return !inv_is_switch(local) && local->ports[inv->local_port].edge == EDGE_LINKED
+	    ? local->ports[inv->local_port].peer
+	    : inv->local;
+}
 
 /* The switches that we reach by cables that are not isolated: reached[nodes], zeroed. */
 static bool
 find_reached(const struct inventory *inv, const struct isolated *set, bool *reached)
 {
-	uint32_t *queue, n = 0, start = inv->local;
-	const struct inv_node *local;
+	uint32_t *queue, n = 0, start = own_switch(inv);
 
-	if (start >= inv->nodes.n)
-		return true; /* nothing has been found yet */
+	if (start == INV_NONE)
+		return true;
 	queue = malloc((inv->nodes.n + 1) * sizeof(*queue));
 	if (queue == NULL)
 		return false;
-	local = inv_node(inv, start);
-	if (!inv_is_switch(local) && local->ports[inv->local_port].edge == EDGE_LINKED)
-		start = local->ports[inv->local_port].peer;
 	reached[start] = true;
 	queue[n++] = start;
 	for (uint32_t i = 0; i < n; i++) {
@@ -220,7 +231,9 @@ find_effect(
 	bool *is = reached != NULL ? reached + inv->nodes.n : NULL;
 	bool ok;
 
-	*e = (struct effect){ .hosts = json_array() };
+	*e = (struct effect){ .hosts = json_array(),
+		.of_ours = own_switch(inv) != INV_NONE &&
+		    isolated_has(to, inv_node(inv, own_switch(inv))->guid, 0) };
 	ok = reached != NULL && e->hosts != NULL && find_reached(inv, &d->isolated, reached) &&
 	    find_reached(inv, to, is);
 	for (uint32_t i = 0; ok && i < inv->nodes.n; i++) {
@@ -234,14 +247,14 @@ find_effect(
 }
 
 /* Hosts are cut off only where that is asked for, and never most of them, for then it is fmd that
- * is cut off. */
+ * is cut off, as where its own switch is named. */
 static int
 judge(const struct effect *e, bool force, struct fm_error *err)
 {
 	char names[160] = "";
 	size_t at = 0;
 
-	if (e->n_hosts > e->n_reached)
+	if (e->n_hosts > e->n_reached || (e->of_ours && e->n_hosts > 0))
 		return fm_fail(err, FM_E_CONFIG,
 		    "fmd itself would be cut off: of %u ports of hosts it would reach %u",
 		    e->n_hosts + e->n_reached, e->n_reached);
@@ -307,6 +320,27 @@ take(
 	return 0;
 }
 
+/* A cable that is isolated by its other end is meant by that. */
+static void
+take_kept_end(const struct daemon *d, struct isolated_item *item)
+{
+	const struct inventory *inv = sweeper_inventory(d->sweeper);
+	uint32_t slot = inv_find(inv, item->guid);
+	const struct inv_node *n = slot != INV_NONE ? inv_node(inv, slot) : NULL;
+	const struct inv_port *p;
+	uint64_t far;
+
+	if (n == NULL || item->port == 0 || item->port > n->n_ports ||
+	    isolated_has(&d->isolated, item->guid, item->port))
+		return;
+	p = &n->ports[item->port];
+	if (p->edge != EDGE_LINKED)
+		return;
+	far = inv_node(inv, p->peer)->guid;
+	if (p->peer_port != 0 && isolated_has(&d->isolated, far, p->peer_port))
+		*item = (struct isolated_item){ far, p->peer_port };
+}
+
 /* The set as it would be. */
 static int
 make_set(const struct daemon *d, const char *what, bool restores, struct isolated *to,
@@ -320,6 +354,7 @@ make_set(const struct daemon *d, const char *what, bool restores, struct isolate
 		rc = find_cables(inv, &item, err);
 	if (rc != 0)
 		return rc;
+	take_kept_end(d, &item);
 	if (isolated_has(&d->isolated, item.guid, item.port) != restores)
 		return fm_fail(err, FM_E_CONFIG, "%.100s is %s", what,
 		    restores ? "not isolated: fmctl isolate lists what is" : "isolated already");

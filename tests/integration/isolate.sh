@@ -92,7 +92,11 @@ exits 0 isolate link:leaf-2:6 --yes --wait
 exits 0 links spine-2
 [ "$(grep -c 'isolated$' "$dir/answer")" = 1 ] || fail "not 1 isolated cable: $(cat "$dir/answer")"
 expect_not_by spine-2
-exits 0 restore link:leaf-2:6 --yes --wait
+exits 2 isolate link:spine-2:2 --yes
+says "link:spine-2:2 is isolated already"
+exits 0 restore link:spine-2:2 --yes --wait
+exits 0 isolate
+says "^none$"
 echo "ok: a cable"
 
 # ---- hosts that would be cut off
@@ -100,6 +104,10 @@ exits 0 isolate switch:leaf-2
 says "^4 ports of hosts cut off: host-2-1, host-2-2, host-2-3, host-2-4$" "--yes --force does it"
 exits 2 isolate switch:leaf-2 --yes
 says "4 ports of hosts would be cut off, of host-2-1, host-2-2, host-2-3, ...: --force does it"
+exits 0 isolate
+says "^none$"
+exits 2 isolate switch:leaf-1 --yes --force
+says "fmd itself would be cut off"
 exits 0 isolate
 says "^none$"
 exits 0 isolate switch:leaf-2 --yes --force --wait
