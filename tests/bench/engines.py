@@ -46,10 +46,11 @@ FABRICS = {  # name: (words of fmroute gen or @file, peers, growth family); smal
     "pods-645": ("pods 3 20 20 0 20 18", True, None),
     "pods-1557": ("pods 6 18 4 5 18 18", True, None),
     "storage-1130": ("tree3 8 7 10 5 14 20 storage=2", True, None),
-    "director-926 at LMC 2": ("director 60 20 50 20 4 18 seed=1", True, None),
-    "pods-645 at LMC 2": ("pods 3 20 20 0 20 18", True, None),
-    "pods-1557 at LMC 2": ("pods 6 18 4 5 18 18", True, None),
-    "storage-1130 at LMC 2": ("tree3 8 7 10 5 14 20 storage=2", True, None),
+    "rails-432": ("tree3 6 6 6 3 6 12 rails=2 aggregation=1 seed=5", True, None),
+    "missing-1130": ("tree3 8 7 10 5 14 20 storage=2 missing=3 slow=8 seed=3", True, None),
+    "director-926 less 5 %": ("director 60 20 50 20 4 18 seed=1", True, None),
+    "pods-645 less 5 %": ("pods 3 20 20 0 20 18", True, None),
+    "storage-1130 less 5 %": ("tree3 8 7 10 5 14 20 storage=2", True, None),
     # for the plot alone
     "torus-4x4x4": ("torus 4x4x4 2", False, "torus"),
     "torus-12x12x12": ("torus 12x12x12 1", False, "torus"),
@@ -57,7 +58,12 @@ FABRICS = {  # name: (words of fmroute gen or @file, peers, growth family); smal
     "random-500": ("random 500 12 8 1", False, "random"),
     "random-1000": ("random 1000 12 8 1", False, "random"),
 }
-IRREGULAR = tuple(n for n in FABRICS if n.split("-")[0] in ("director", "pods", "storage"))
+IRREGULAR = tuple(n for n in FABRICS if n.split("-")[0] in ("director", "pods", "storage", "rails", "missing"))
+# with four LIDs an end, too, and in those tables only
+AT_LMC_2 = (*IRREGULAR, "qdr-144", "ndr-dgx-582", "pgft-648", "slimfly-5", "nue-hyperx-12x8", "nue-random-125",
+            "nue-torus-6x5x5", "nue-kautz-5-3", "nue-dragonfly-12-6-6", "hypercube-8")
+FABRICS.update({f"{n} at LMC 2": (FABRICS[n][0], True, None) for n in AT_LMC_2})
+BESIDE = (*IRREGULAR, *(f"{n} at LMC 2" for n in AT_LMC_2))
 GOALS = "goals"  # --only: what is measured for the goals beside the fabrics
 TREES = ("pgft-648", "pgft-3888", "pgft-11664", "pgft-27648", "nue-tree-10-3")
 NUE = tuple(n for n in FABRICS if n.startswith("nue-")) + ("slimfly-5",)
@@ -118,7 +124,18 @@ class Engines:
             command = [self.fmroute, "gen", *words.split()]
         with open(path, "w") as f:
             subprocess.run(command, stdout=f, check=True)
+        self.take_out(name, path)
         return path
+
+    def take_out(self, name, path):
+        """Of a fabric "less N %", so many of the cables between switches."""
+        lost = re.search(r" less (\d+) %", name)
+        if lost:
+            whole = path + ".whole"
+            os.rename(path, whole)
+            with open(path, "w") as out, open(whole) as given:  # by stdin: the file names what it was made of
+                subprocess.run([self.fmroute, "fail", "-", f"--links={lost.group(1)}%", "--seed=1"], stdin=given,
+                               stdout=out, check=True)
 
     def conf(self, extra="", credit_loops="warn"):
         path = os.path.join(self.bench.work, "engines.conf")
@@ -292,16 +309,20 @@ class Engines:
             out += [self.peer_line(label, p) for label, p in variants]
         return "\n".join(out) + "\n"
 
-    # ---- irregular trees: every row beside the best of OpenSM's settings
+    # ---- irregular trees, and all at LMC 2: every row beside the best of OpenSM's settings
 
     def side_by_side(self):
+        """`auto` beside the best figures of whichever engine."""
         out = ["| fabric | engine | fullest link: fmd, OpenSM | eBB: fmd, OpenSM | |", "|---|---|--:|--:|---|"]
-        for name in IRREGULAR:
+        for name in BESIDE:
             f = self.results.get(name) or {}
             for engine, own in sorted((f.get("own") or {}).items()):
                 peers = (f.get("peers") or {}).get(engine, [])
+                if engine == "auto":
+                    peers = [p for theirs in (f.get("peers") or {}).values() for p in theirs]
                 if own.get("load"):
-                    out.append(self.line([name, engine, *self.beside(own, peers, goals.Goals(self).rivals(engine, peers))]))
+                    named = f"auto: {own['engine']}" if engine == "auto" else engine
+                    out.append(self.line([name, named, *self.beside(own, peers, goals.Goals(self).rivals(engine, peers))]))
         return "\n".join(out)
 
     @staticmethod
@@ -344,9 +365,9 @@ class Engines:
         doc = self.bench.args.write
         sections = {"machine": self.bench.machine_line(), "goals": report.table(),
                     "tables": "\n".join(self.table(n) for n in FABRICS
-                                        if n in self.results and FABRICS[n][1] and n not in IRREGULAR),
+                                        if n in self.results and FABRICS[n][1] and n not in BESIDE),
                     "irregular": self.side_by_side()}
-        if all(n in IRREGULAR for n in self.results):  # what else the document has was measured elsewhere
+        if all(n in BESIDE for n in self.results):  # what else the document has was measured elsewhere
             sections = {"irregular": sections["irregular"]}
         if not doc:
             print("\n".join(sections.values()))

@@ -59,8 +59,8 @@ static const struct fm_option options[] = {
 	    .def = "2",
 	    .min = 1,
 	    .max = 2,
-	    .help =
-		"Levels of quality: 2 gives SLs 8-15 VLs of their own where 8 VLs are allowed." },
+	    .help = "Levels of quality: 2 gives SLs 8-15 VLs of their own between switches where 8 "
+		    "VLs are allowed; on hosts' links qos_sl2vl tells levels apart." },
 	{ .type = FM_OPT_END },
 };
 
