@@ -357,6 +357,12 @@ tests_bench_judge_LDADD = libfmlab.la libfmcore.la
 EXTRA_PROGRAMS += tests/bench/read_time
 tests_bench_read_time_SOURCES = tests/bench/read_time.c
 tests_bench_read_time_LDADD = libfmlab.la libfmcore.la
+if HAVE_HIREDIS
+EXTRA_PROGRAMS += tests/bench/dist_chain
+tests_bench_dist_chain_SOURCES = tests/bench/dist_chain.c
+tests_bench_dist_chain_CFLAGS = $(AM_CFLAGS) $(HIREDIS_CFLAGS)
+tests_bench_dist_chain_LDADD = libfmcore.la $(HIREDIS_LIBS)
+endif
 EXTRA_PROGRAMS += tests/bench/rows
 tests_bench_rows_SOURCES = tests/bench/rows.c
 tests_bench_rows_LDADD = libfmengines.la libfmlab.la libfmcore.la libfmcommon.la
