@@ -24,7 +24,8 @@ struct ask {
 	const struct verb *verb; /* NULL: no row has the command */
 	char path[4096];	 /* where socket points with --state-dir */
 	json_t *args;		 /* for the daemon */
-	const char *part;	 /* of status; NULL: not said */
+	const char *part;	 /* of status or dist; NULL: not said */
+	const char *file;	 /* of dist verify; NULL: not said */
 	unsigned timeout_s;	 /* 0: not said */
 	bool json, all, wait, help;
 };
@@ -43,7 +44,10 @@ struct verb {
 };
 extern const struct verb fmctl_verbs[]; /* a NULL name ends them */
 
-/* fmctl_call.c: 0 with a new reference in *result, all pages of it. */
+/* fmctl_call.c: one question and its answer, a new reference; args is borrowed. */
+int fmctl_ask(
+    const struct ask *a, const char *command, json_t *args, json_t **result, struct fm_error *err);
+/* 0 with a new reference in *result, all pages of it. */
 int fmctl_call(const struct ask *a, json_t **result, struct fm_error *err);
 
 /* fmctl_wait.c: until the sweep that `begun`, the answer to sweep or reload, speaks of has ended; a
@@ -51,6 +55,10 @@ int fmctl_call(const struct ask *a, json_t **result, struct fm_error *err);
  * *result. */
 int fmctl_wait(
     const struct ask *a, const json_t *begun, int *code, json_t **result, struct fm_error *err);
+
+/* fmctl_dist.c: a host's file against what the SA says, a new reference. */
+int fmctl_dist_verify(const struct ask *a, json_t **result, struct fm_error *err);
+void fmctl_show_dist_verify(const json_t *result, FILE *out);
 
 /* fmctl_table.c */
 struct column {

@@ -15,10 +15,17 @@ patience_s(const struct ask *a)
 	return a->timeout_s > 0 ? a->timeout_s : ANSWER_S;
 }
 
+int
+fmctl_ask(
+    const struct ask *a, const char *command, json_t *args, json_t **result, struct fm_error *err)
+{
+	return ctl_call(a->socket, command, args, patience_s(a), result, err);
+}
+
 static int
 call_once(const struct ask *a, json_t **result, struct fm_error *err)
 {
-	return ctl_call(a->socket, a->command, a->args, patience_s(a), result, err);
+	return fmctl_ask(a, a->command, a->args, result, err);
 }
 
 /* Lists come in pages; they are handed on as one. */
@@ -103,6 +110,20 @@ take_part(const struct ask *a, json_t **result, struct fm_error *err)
 	return fm_fail(err, FM_E_CONFIG, "status has no part \"%.40s\", but %s", a->part, known);
 }
 
+/* dist [status|verify]: the second is made here, of several questions. */
+static int
+call_dist(const struct ask *a, json_t **result, struct fm_error *err)
+{
+	const char *what = a->part != NULL ? a->part : "status";
+	bool verifies = strcmp(what, "verify") == 0;
+
+	if (!verifies && strcmp(what, "status") != 0)
+		return fm_fail(err, FM_E_CONFIG, "dist takes status or verify, not %.40s", what);
+	if (!verifies && a->file != NULL)
+		return fm_fail(err, FM_E_CONFIG, "--file= is for dist verify");
+	return verifies ? fmctl_dist_verify(a, result, err) : call_once(a, result, err);
+}
+
 int
 fmctl_call(const struct ask *a, json_t **result, struct fm_error *err)
 {
@@ -110,6 +131,8 @@ fmctl_call(const struct ask *a, json_t **result, struct fm_error *err)
 
 	if (strcmp(a->command, "verify") == 0)
 		return call_verify(a, result, err);
+	if (strcmp(a->command, "dist") == 0)
+		return call_dist(a, result, err);
 	if (a->verb != NULL && a->verb->pages != NULL && json_object_get(a->args, "from") == NULL)
 		return call_pages(a, a->verb->pages, result, err);
 	rc = call_once(a, result, err);

@@ -640,6 +640,10 @@ fmctl_show_dist(const struct ask *a, const json_t *result, FILE *out)
 		{ "BYTES", "bytes", NULL, true }, { "FAILURES", "failures", NULL, true },
 		{ "WHY", "error", NULL, false } };
 
+	if (json_object_get(result, "differences") != NULL) {
+		fmctl_show_dist_verify(result, out);
+		return;
+	}
 	fmctl_table(json_object_get(result, "places"), columns, N_OF(columns), false, out);
 }
 
@@ -649,6 +653,8 @@ fmctl_judge_dist(const json_t *result)
 	const json_t *place;
 	size_t i;
 
+	if (json_object_get(result, "differences") != NULL)
+		return fmctl_number(result, "different") == 0 ? FMD_EXIT_OK : FMD_EXIT_NOT_ROUTED;
 	json_array_foreach(json_object_get(result, "places"), i,
 	    place) if (strcmp(fmctl_string(place, "state"), "failing") ==
 	    0) return FMD_EXIT_TROUBLE;

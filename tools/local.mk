@@ -32,11 +32,12 @@ fmctl_SOURCES = \
 	tools/fmctl.c \
 	tools/fmctl.h \
 	tools/fmctl_call.c \
+	tools/fmctl_dist.c \
 	tools/fmctl_show.c \
 	tools/fmctl_table.c \
 	tools/fmctl_wait.c
 fmctl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-fmctl_LDADD = libfmcore.la $(JANSSON_LIBS)
+fmctl_LDADD = libfmhost.la libfmcore.la $(JANSSON_LIBS)
 
 # Writes conf/fmd.conf and the tables of fmd.conf(5) while fmd is built.
 noinst_PROGRAMS += fmd-doc

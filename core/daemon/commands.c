@@ -356,6 +356,12 @@ run_path(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 	return daemon_path(arg, args, result, err);
 }
 
+static int
+run_paths(void *arg, const json_t *args, json_t **result, struct fm_error *err)
+{
+	return daemon_paths(arg, args, result, err);
+}
+
 static json_t *
 verdict_json(const struct plan *p)
 {
@@ -570,6 +576,9 @@ static const struct ctl_command commands[] = {
 	    "pkey", true },
 	{ "path", "the way of packets: from, to; lid, guid: that is what these are", run_path,
 	    "from to lid guid", true },
+	{ "paths",
+	    "what the SA says of paths from a lid to all; without it: the ports; from: a page on",
+	    run_paths, "lid from", true },
 	{ "verify", "the verdict on the routes; readback: on what switches hold", run_verify,
 	    "readback", true },
 	{ "trouble", "what is wrong in the fabric, where, since when", run_trouble, "", true },

@@ -72,7 +72,6 @@ void daemon_fini(struct daemon *d);
 
 /* settings.c */
 void daemon_settings(const struct daemon *d, struct sweep_settings *s); /* of d->conf */
-/* d->conf, for the parts that do not have it from sweep_settings */
 /* Where tables are dumped; NULL: nowhere. */
 const char *daemon_dump_dir(const struct daemon *d);
 /* The files that c has fmd write: the log goes to its own from now on.  FM_E_SYSTEM: it stays where
@@ -107,8 +106,9 @@ void daemon_publish(struct daemon *d);
 void daemon_follow(struct daemon *d);
 void daemon_close_publisher(struct daemon *d); /* after the worker has stopped */
 
-/* path_command.c: the way from one port to another */
+/* path_command.c: the way from one port to another; what the SA says of all from a LID */
 int daemon_path(struct daemon *d, const json_t *args, json_t **result, struct fm_error *err);
+int daemon_paths(struct daemon *d, const json_t *args, json_t **result, struct fm_error *err);
 
 /* isolate_command.c: cables out of routing and back; those that were kept */
 int daemon_isolate(struct daemon *d, const json_t *args, json_t **result, struct fm_error *err);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * core/daemon/path_command.c - fmctl path FROM TO: the way of packets, hop by hop,
- * and what the SA would say of it.
+ * and what the SA would say of it; of all paths from a LID, for fmctl dist verify.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/daemon/daemon.h"
-#include "core/sa/path.h"
+#include "core/sa/path_query.h"
 #include "core/server/server.h"
 #include "core/text/json_text.h"
 #include "lib/error.h"
@@ -251,18 +251,29 @@ path_json(const struct sa_view *v, uint32_t src, uint16_t slid, uint32_t dst, ui
 	return o;
 }
 
+/* The view that the SA answers from, a reference, if its paths are known hop by hop. */
+static struct sa_view *
+whole_view(const struct daemon *d, struct fm_error *err)
+{
+	struct sa_view *v = d->sa != NULL ? sa_server_view(d->sa) : NULL;
+
+	if (v != NULL && !v->unverified)
+		return v;
+	sa_view_put(v); /* what was kept knows of no VLs */
+	fm_fail(err, FM_E_CONFIG, "the subnet is not up yet, or another SM's");
+	return NULL;
+}
+
 int
 daemon_path(struct daemon *d, const json_t *args, json_t **result, struct fm_error *err)
 {
-	struct sa_view *v = d->sa != NULL ? sa_server_view(d->sa) : NULL;
+	struct sa_view *v = whole_view(d, err);
 	uint32_t src = FM_NONE, dst = FM_NONE;
 	uint16_t slid, dlid;
 	int rc;
 
-	if (v == NULL || v->unverified) { /* what was kept knows of no VLs */
-		sa_view_put(v);
-		return fm_fail(err, FM_E_CONFIG, "the subnet is not up yet, or another SM's");
-	}
+	if (v == NULL)
+		return FM_E_CONFIG;
 	rc = find(v, args, "from", &src, &slid, err);
 	if (rc == 0)
 		rc = find(v, args, "to", &dst, &dlid, err);
@@ -271,6 +282,124 @@ daemon_path(struct daemon *d, const json_t *args, json_t **result, struct fm_err
 		if (*result == NULL)
 			rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
 	}
+	sa_view_put(v);
+	return rc;
+}
+
+/* ------------------------------------------------------------- all from a LID */
+
+#define PAGE 1024 /* LIDs, or ports, looked at for one answer */
+#define MOST_LID 0xbfff
+
+/* Successive LIDs that the paths to which are alike. */
+struct alike {
+	uint32_t first, last;
+	struct sa_path_record r; /* to the first */
+};
+
+static bool
+continues(const struct alike *a, const struct sa_path_record *r)
+{
+	const struct sa_path_record *b = &a->r;
+
+	return a->last + 1 == r->dlid && b->pkey == r->pkey && b->sl == r->sl && b->mtu == r->mtu &&
+	    b->rate == r->rate && b->life == r->life && b->reversible == r->reversible;
+}
+
+static bool
+add_alike(json_t *list, const struct alike *a)
+{
+	const struct sa_path_record *r = &a->r;
+
+	return a->first == 0 ||
+	    json_array_append_new(list,
+		json_pack("[i, i, i, i, i, i, i, i]", (int)a->first, (int)a->last, (int)r->pkey,
+		    (int)r->sl, (int)r->mtu, (int)r->rate, (int)r->life, (int)r->reversible)) == 0;
+}
+
+/* To the LIDs from..last.  False: memory is out. */
+static bool
+add_paths(json_t *list, const struct sa_view *v, uint16_t slid, uint32_t from, uint32_t last)
+{
+	const struct path_query q = { .view = v };
+	uint32_t src = sa_view_end_of_lid(v, slid);
+	struct alike a = { 0 };
+
+	for (uint32_t lid = from; lid <= last; lid++) {
+		uint32_t dst = sa_view_end_of_lid(v, (uint16_t)lid);
+		struct sa_path_record r;
+
+		if (dst == FM_NONE || !path_record(&q, src, slid, dst, (uint16_t)lid, &r))
+			continue;
+		if (a.first != 0 && continues(&a, &r)) {
+			a.last = lid;
+			continue;
+		}
+		if (!add_alike(list, &a))
+			return false;
+		a = (struct alike){ lid, lid, r };
+	}
+	return add_alike(list, &a);
+}
+
+static bool
+add_ports(json_t *list, const struct sa_view *v, uint32_t from)
+{
+	for (uint32_t i = from; i < v->n_ends && i - from < PAGE; i++)
+		if (json_array_append_new(list,
+			json_pack("[i, i, o]", (int)v->end[i].lid, (int)v->end[i].lmc,
+			    guid_json(v->end[i].guid))) != 0)
+			return false;
+	return true;
+}
+
+/* A page of paths from a LID, or, lid 0, of ports. */
+static int
+page_json(const struct sa_view *v, uint16_t lid, uint32_t from, json_t **out, struct fm_error *err)
+{
+	uint32_t end = lid == 0 ? v->n_ends : MOST_LID + 1u, next = from + PAGE;
+	json_t *list = json_array();
+	bool is_whole = list != NULL &&
+	    (lid == 0 ? add_ports(list, v, from)
+		      : add_paths(list, v, lid, from, next < end ? next - 1 : MOST_LID));
+
+	*out = !is_whole ? NULL
+			 : json_pack("{s:I, s:O, s:o}", "view", (json_int_t)v->number,
+			       lid == 0 ? "ports" : "paths", list, "next",
+			       next < end ? json_integer(next) : json_null());
+	json_decref(list);
+	return *out != NULL ? 0 : fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
+}
+
+static int
+read_lid(const json_t *args, const char *key, uint16_t *lid, struct fm_error *err)
+{
+	const json_t *given = json_object_get(args, key);
+	json_int_t n = json_integer_value(given);
+
+	*lid = (uint16_t)n;
+	return given == NULL || (json_is_integer(given) && n >= 0 && n <= MOST_LID)
+	    ? 0
+	    : fm_fail(err, FM_E_CONFIG, "%s is a number of 0..%d", key, MOST_LID);
+}
+
+int
+daemon_paths(struct daemon *d, const json_t *args, json_t **result, struct fm_error *err)
+{
+	struct sa_view *v;
+	uint16_t lid, from;
+	int rc = read_lid(args, "lid", &lid, err);
+
+	if (rc == 0)
+		rc = read_lid(args, "from", &from, err);
+	if (rc != 0)
+		return rc;
+	v = whole_view(d, err);
+	if (v == NULL)
+		return FM_E_CONFIG;
+	rc = lid != 0 && sa_view_end_of_lid(v, lid) == FM_NONE
+	    ? fm_fail(err, FM_E_CONFIG, "LID %u is no port's that is up", lid)
+	    : page_json(v, lid, from, result, err);
 	sa_view_put(v);
 	return rc;
 }

@@ -524,6 +524,19 @@ is_known(const struct paths *p, uint16_t lid, struct blob_port *port)
 }
 
 bool
+paths_is_source(const struct paths *p, uint16_t lid)
+{
+	struct blob_port port;
+
+	if (!is_known(p, lid, &port) || (port.flags & BLOB_PORT_SWITCH) != 0)
+		return false;
+	for (size_t i = 0; i < p->section[PATHS_OWN].n; i++)
+		if (blob_get16(row_of(p, PATHS_OWN, i)) == port.leaf)
+			return true;
+	return false;
+}
+
+bool
 paths_record(const struct paths *p, const struct paths_query *q, struct sa_path_record *r)
 {
 	uint64_t prefix = p->subnet.gid_prefix;

@@ -76,6 +76,9 @@ uint16_t paths_lid_of_ip(const struct paths *p, const uint8_t ip[16]);
 /* The port of a LID; false: nobody's. */
 bool paths_port(const struct paths *p, uint16_t lid, struct blob_port *port);
 
+/* Does the file tell paths from this LID? */
+bool paths_is_source(const struct paths *p, uint16_t lid);
+
 /* What a PathRecord query asks, as far as a file can tell; LIDs are any of their ports'. */
 struct paths_query {
 	uint16_t slid, dlid;

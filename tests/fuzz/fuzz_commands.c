@@ -42,13 +42,14 @@ static const char *const requests[] = { "\"status\"", "\"routes\"", "\"regions\"
 	"\"sweep\",\"args\":{\"scope\":\"light\"}", "\"drain\"",
 	"\"drain\",\"args\":{\"dry_run\":true}", "\"reload\"", "\"help\"",
 	"\"path\",\"args\":{\"from\":1,\"to\":2}",
-	"\"path\",\"args\":{\"from\":\"a\",\"to\":\"c\"}",
+	"\"path\",\"args\":{\"from\":\"a\",\"to\":\"c\"}", "\"paths\",\"args\":{\"lid\":1}",
 	"\"partitions\",\"args\":{\"pkey\":65535}", "\"nodes\"", "\"links\"", "\"progress\"",
 	"\"nodes\",\"args\":{\"trouble\":true}",
 	"\"links\",\"args\":{\"degraded\":true,\"name\":\"a*\"}" };
 
 /* What is said of an argument. */
-static const char *const heads[] = { "path\",\"args\":{\"to\":1,\"from\":",
+static const char *const heads[] = { "paths\",\"args\":{\"lid\":1,\"from\":",
+	"paths\",\"args\":{\"lid\":", "path\",\"args\":{\"to\":1,\"from\":",
 	"path\",\"args\":{\"from\":1,\"to\":", "partitions\",\"args\":{\"pkey\":",
 	"events\",\"args\":{\"after\":", "sweep\",\"args\":{\"scope\":",
 	"verify\",\"args\":{\"readback\":", "drain\",\"args\":{\"dry_run\":",
