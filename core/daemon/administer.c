@@ -343,7 +343,12 @@ open_dist(struct daemon *d, struct fm_error *err)
 					 [DIST_REDIS] = set_or_null(d->conf->dist_redis) },
 		.addresses = set_or_null(d->conf->dist_addresses) };
 
-	return dist_start(&set, &d->dist, err);
+	if (!d->cli->once)
+		return dist_start(&set, &d->dist, err);
+	/* what is told once would be believed when it has long been wrong */
+	if (set.place[DIST_FILES] != NULL || set.place[DIST_REDIS] != NULL)
+		log_notice("dist", "nothing is published with --once");
+	return 0;
 }
 
 int
