@@ -65,12 +65,13 @@ count_hosting(const struct snapshot *snap, uint64_t *seen /* bits, zeroed */)
 	return n;
 }
 
+/* Out of memory: so it is said, since tables that are made anew are right in any case. */
 static bool
-hosts_more(const struct sweeper *s, const struct snapshot *a, const struct snapshot *b)
+hosts_more(const struct snapshot *a, const struct snapshot *b)
 {
-	size_t words = FM_BITSET_WORDS(s->inv.switches.n + 1u);
-	uint64_t *seen = calloc(2 * words, sizeof(*seen));
-	bool more = seen != NULL && count_hosting(a, seen) > count_hosting(b, seen + words);
+	size_t words = FM_BITSET_WORDS(a->n_components) + 1;
+	uint64_t *seen = calloc(words + FM_BITSET_WORDS(b->n_components) + 1, sizeof(*seen));
+	bool more = seen == NULL || count_hosting(a, seen) > count_hosting(b, seen + words);
 
 	free(seen);
 	return more;
@@ -79,10 +80,10 @@ hosts_more(const struct sweeper *s, const struct snapshot *a, const struct snaps
 /* Are hosts isolated from others that q->prev joins?  Tables that are kept or mended leave entries
  * that have no other way as they were, and packets would go on by isolated cables. */
 static bool
-isolates_hosts(const struct sweeper *s, const struct plan_request *q)
+isolates_hosts(const struct plan_request *q)
 {
-	return q->wire != NULL && q->prev != NULL && hosts_more(s, q->snap, q->wire) &&
-	    hosts_more(s, q->snap, q->prev->snap);
+	return q->wire != NULL && q->prev != NULL && hosts_more(q->snap, q->wire) &&
+	    hosts_more(q->snap, q->prev->snap);
 }
 
 enum routing_end
@@ -119,7 +120,7 @@ routing_start(struct sweeper *s)
 		    s->p.plan_path, s->p.router, q.snap, s->p.chain->mark, q.now_ms, &thawed, err);
 		q.prev = thawed;
 	}
-	if (rc == 0 && q.snap != NULL && isolates_hosts(s, &q))
+	if (rc == 0 && q.snap != NULL && isolates_hosts(&q))
 		q.anew = true;
 	if (rc == 0 && q.snap != NULL && s->p.worker != NULL) {
 		plan_worker_start(s->p.worker, &q);
