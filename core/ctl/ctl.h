@@ -39,6 +39,7 @@ struct ctl_command {
 	int (*run)(void *arg, const json_t *args, json_t **result, struct fm_error *err);
 	const char *args; /* keys of args, a blank between; NULL: run looks for itself */
 	bool reads;	  /* it changes nothing: members of the group may, too */
+	const char *but;  /* of args, where it reads: not with this one; NULL: always */
 };
 
 /* Listen at path.  commands[] ends with a NULL name and is borrowed; "help" is

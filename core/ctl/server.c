@@ -164,6 +164,12 @@ check_args(const struct ctl_command *c, const json_t *args, struct fm_error *err
 	return 0;
 }
 
+static bool
+only_looks(const struct ctl_command *c, const json_t *args)
+{
+	return c->reads && (c->but == NULL || json_object_get(args, c->but) == NULL);
+}
+
 static int
 run_command(const struct client *from, const char *name, const json_t *args, json_t **result,
     struct fm_error *err)
@@ -177,7 +183,7 @@ run_command(const struct client *from, const char *name, const json_t *args, jso
 	for (const struct ctl_command *c = s->commands; c->name != NULL; c++) {
 		if (strcmp(c->name, name) != 0)
 			continue;
-		if (from->only_reads && !c->reads)
+		if (from->only_reads && !only_looks(c, args))
 			return fm_fail(err, FM_E_CONFIG,
 			    "%s changes something: that is root's and the daemon's own user's; "
 			    "members of control_group may look",

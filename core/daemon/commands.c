@@ -592,8 +592,8 @@ static const struct ctl_command commands[] = {
 	{ "isolate",
 	    "take cables out of routing: what \"switch:NAME\" or \"link:NAME:PORT\", without it a "
 	    "list; yes: do it; force: cut hosts off",
-	    run_isolate, "what yes force", false },
-	{ "restore", "take them in again: what; yes: do it", run_restore, "what yes", false },
+	    run_isolate, "what yes force", true, "yes" },
+	{ "restore", "take them in again: what; yes: do it", run_restore, "what yes", true, "yes" },
 	{ "reload", "read the configuration again; yes: LIDs in use may move", run_reload, "yes",
 	    false },
 	{ 0 },

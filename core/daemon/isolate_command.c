@@ -14,6 +14,7 @@
 #include "lib/log.h"
 
 #define HOSTS_NAMED 100 /* in an answer */
+#define SWITCHES_NAMED 3
 
 /* ------------------------------------------------------------------- who */
 
@@ -25,7 +26,7 @@ is_called(const char *name, const char *word, bool first_word)
 	return strlen(word) == len && memcmp(name, word, len) == 0;
 }
 
-/* Switches of that name; the slot of the last, list: their names. */
+/* Switches of that name; the slot of the last, list: the first of their names and GUIDs. */
 static unsigned
 find_called(const struct inventory *inv, const char *word, bool first_word, uint32_t *slot,
     char *list, size_t size)
@@ -35,18 +36,18 @@ find_called(const struct inventory *inv, const char *word, bool first_word, uint
 
 	for (uint32_t i = 0; i < inv->nodes.n; i++) {
 		const struct inv_node *node = inv_node(inv, i);
-		char name[128];
 
 		if (!inv_is_switch(node) || !node->present ||
 		    (!is_called(node->name, word, first_word) &&
 			!is_called(node->desc, word, first_word)))
 			continue;
 		*slot = i;
-		if (at < size)
-			at += (size_t)snprintf(list + at, size - at, "%s%s", n > 0 ? ", " : "",
-			    inv_name(node, name, sizeof(name)));
-		n++;
+		if (n++ < SWITCHES_NAMED && at < size)
+			at += (size_t)snprintf(list + at, size - at, "%s0x%016" PRIx64 " (%.24s)",
+			    n > 1 ? ", " : "", node->guid, node->name);
 	}
+	if (n > SWITCHES_NAMED && at < size)
+		snprintf(list + at, size - at, ", ...");
 	return n;
 }
 
@@ -67,7 +68,8 @@ find_switch(const struct inventory *inv, const char *word, uint64_t *guid, struc
 		return fm_fail(
 		    err, FM_E_CONFIG, "\"%.80s\" is no name or node GUID of a switch", word);
 	if (n > 1)
-		return fm_fail(err, FM_E_CONFIG, "\"%.40s\" is %s: write a GUID", word, list);
+		return fm_fail(
+		    err, FM_E_CONFIG, "\"%.24s\" is %u switches: write a GUID: %s", word, n, list);
 	*guid = inv_node(inv, slot)->guid;
 	return 0;
 }

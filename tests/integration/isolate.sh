@@ -138,6 +138,19 @@ refused "switch:spine-1 is not isolated: fmctl isolate lists what is" restore sw
 refused "fmctl isolate lists what is isolated" restore
 echo "ok: what makes no sense"
 
+# ---- a name that two have: which GUIDs there are to write
+guid_of() {
+	fmctl nodes "$1" | awk -v name="$1" '{ for (i = 1; i <= NF; i++) if ($i ~ /^0x/) { print $i; exit } }'
+}
+one=$(guid_of spine-1) two=$(guid_of spine-2)
+printf '%s "core north"\n%s "core south"\n' "$one" "$two" >"$dir/names"
+echo "node_name_map = \"$dir/names\"" >>"$dir/fmd.conf"
+exits 0 reload --wait
+refused "\"core\" is 2 switches: write a GUID: $one (core north), $two (core south)" isolate switch:core
+exits 0 isolate "switch:$two"
+says "^switch:$two: 2 cables between switches"
+echo "ok: a name that two have"
+
 # ---- what was kept is damaged
 kill -TERM $fmd
 wait $fmd

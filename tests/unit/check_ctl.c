@@ -59,6 +59,7 @@ run_big(void *arg, const json_t *args, json_t **result, struct fm_error *err)
 static const struct ctl_command commands[] = {
 	{ "echo", "Say it again.", run_echo, NULL, false },
 	{ "look", "Say it again.", run_echo, NULL, true },
+	{ "tell", "Say it again.", run_echo, "what yes", true, "yes" },
 	{ "fail", "Fail.", run_fail, NULL },
 	{ "big", "A long answer.", run_big, NULL },
 	{ "picky", "Takes two words.", run_echo, "after scope" },
@@ -426,31 +427,36 @@ END_TEST
 
 /* Who asks: another user, by the first of its groups or by another one. */
 static const struct {
-	const char *command, *says; /* NULL: it is answered */
+	const char *command, *args, *says; /* says NULL: it is answered */
 	bool is_member, by_first;
 } askers[] = {
-	{ "look", NULL, true, true },
-	{ "look", NULL, true, false },
-	{ "help", NULL, true, false },
-	{ "echo",
+	{ "look", NULL, NULL, true, true },
+	{ "look", NULL, NULL, true, false },
+	{ "help", NULL, NULL, true, false },
+	{ "echo", NULL,
 	    "echo changes something: that is root's and the daemon's own user's; members of "
 	    "control_group may look",
 	    true, true },
-	{ "echo", "changes something", true, false },
-	{ "look", "you may not talk to fmd at ", false, false },
-	{ "look", "root, and look, members of the group daemon may", false, false },
+	{ "echo", NULL, "changes something", true, false },
+	{ "look", NULL, "you may not talk to fmd at ", false, false },
+	{ "look", NULL, "root, and look, members of the group daemon may", false, false },
+	{ "tell", "{\"what\":\"x\"}", NULL, true, true },
+	{ "tell", "{\"what\":\"x\",\"yes\":true}", "tell changes something", true, true },
+	{ "tell", "{\"yes\":false}", "tell changes something", true, true },
 };
 
 static int
-ask_as_other(const char *command, const char *says, gid_t gid, const gid_t *more, size_t n_more)
+ask_as_other(const char *command, const char *words, const char *says, gid_t gid, const gid_t *more,
+    size_t n_more)
 {
 	struct fm_error err = { .msg = "" };
-	json_t *result = NULL;
+	json_t *args = words != NULL ? json_loads(words, 0, NULL) : NULL, *result = NULL;
 	int rc;
 
 	if (setgroups(n_more, more) != 0 || setgid(gid) != 0 || setuid(65534) != 0)
 		return 2;
-	rc = ctl_call(path, command, NULL, PATIENCE_S, &result, &err);
+	rc = ctl_call(path, command, args, PATIENCE_S, &result, &err);
+	json_decref(args);
 	json_decref(result);
 	if (says == NULL ? rc == 0 : rc == FM_E_CONFIG && strstr(err.msg, says) != NULL)
 		return 0;
@@ -472,7 +478,8 @@ START_TEST(members_of_a_group_may_look)
 		many[i] = by_list && i == 150 ? g->gr_gid : (gid_t)(70000 + i);
 	child = fork();
 	if (child == 0)
-		_exit(ask_as_other(askers[_i].command, askers[_i].says, gid, many, 200));
+		_exit(ask_as_other(
+		    askers[_i].command, askers[_i].args, askers[_i].says, gid, many, 200));
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_int_eq(status, 0);
 }
