@@ -122,6 +122,12 @@ print_others(const struct opensm *o, FILE *out)
 		describe_wrapped(text, "# ", out);
 		fputc('\n', out);
 	}
+	for (size_t i = 0; i < o->absent.n; i++) {
+		snprintf(text, sizeof(text), "line %u: %s", o->absent.item[i].line,
+		    o->absent.item[i].text);
+		describe_wrapped(text, "# ", out);
+		fputc('\n', out);
+	}
 	for (size_t i = 0; i < o->strays.n; i++) {
 		snprintf(text, sizeof(text), "line %u: %s", o->strays.item[i].line,
 		    o->strays.item[i].text);

@@ -127,6 +127,17 @@ warn_strays(const struct opensm *o, const char *path)
 }
 
 static void
+tell_absent(const struct opensm *o, const char *path)
+{
+	for (size_t i = 0; i < o->absent.n; i++) {
+		struct fm_error at;
+
+		place(path, &o->absent.item[i], &at);
+		log_notice("conf", "%s", at.msg);
+	}
+}
+
+static void
 tell_remarks(struct told *told, const struct opensm_remark *list, size_t n, const char *path)
 {
 	struct fm_error one;
@@ -158,6 +169,7 @@ take(struct conf_private *self, struct opensm *o, const char *path, struct fm_er
 	}
 	if (path != NULL)
 		warn_strays(o, path);
+	tell_absent(o, path);
 	return told_end(self, &told, err);
 }
 

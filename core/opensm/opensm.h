@@ -83,6 +83,7 @@ struct opensm {
 	FM_VEC(struct opensm_line) lines; /* of each key the last */
 	FM_VEC(struct opensm_setting) settings;
 	FM_VEC(struct opensm_remark) strays;   /* keys without counterpart */
+	FM_VEC(struct opensm_remark) absent;   /* default files, where a site has them, not there */
 	FM_VEC(struct opensm_remark) mistakes; /* unknown keys, values of another form */
 	bool out_of_memory;
 };

@@ -32,6 +32,7 @@ opensm_fini(struct opensm *o)
 	fm_vec_fini(&o->lines);
 	fm_vec_fini(&o->settings);
 	fm_vec_fini(&o->strays);
+	fm_vec_fini(&o->absent);
 	fm_vec_fini(&o->mistakes);
 }
 
@@ -109,6 +110,19 @@ opensm_stray(struct opensm *o, const struct opensm_line *l, const char *fmt, ...
 	va_end(ap);
 	if (r.text != NULL)
 		o->out_of_memory |= !fm_vec_push(&o->strays, r);
+}
+
+void
+opensm_absent(struct opensm *o, const struct opensm_line *l, const char *fmt, ...)
+{
+	struct opensm_remark r = { .line = l->line, .said = l->said };
+	va_list ap;
+
+	va_start(ap, fmt);
+	r.text = word_remark(o, fmt, ap);
+	va_end(ap);
+	if (r.text != NULL)
+		o->out_of_memory |= !fm_vec_push(&o->absent, r);
 }
 
 /* ------------------------------------------------------------------- values */

@@ -7,10 +7,13 @@
 
 #include "core/opensm/opensm.h"
 
-/* A mistake in a line, and a line without a counterpart: the sentence without its place. */
+/* A mistake in a line, a line without a counterpart, one whose file OpenSM would not miss and that
+ * is not there: the sentence without its place. */
 void opensm_bad(struct opensm *o, const struct opensm_line *l, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void opensm_stray(struct opensm *o, const struct opensm_line *l, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+void opensm_absent(struct opensm *o, const struct opensm_line *l, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Is the line at its manager's default? */

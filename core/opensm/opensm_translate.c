@@ -85,6 +85,41 @@ opensm_says_nothing(const struct opensm *o, const struct opensm_line *l)
 	return *l->value == '\0' || strcmp(l->value, def) == 0;
 }
 
+/* What follows where a default file is not there. */
+static const char *
+without(const char *name)
+{
+	static const struct {
+		const char *name, *text;
+	} files[] = { { "partition_config_file",
+			  "all ports are full members of the default partition, 0x7fff, alone" },
+		{ "prefix_routes", "the SA has no prefix routes" },
+		{ "qos_policy_file", "there is no QoS policy" },
+		{ "torus_config", "the engine finds the torus by itself" } };
+	size_t i = 0;
+
+	while (i + 1 < sizeof(files) / sizeof(*files) && strcmp(files[i].name, name) != 0)
+		i++;
+	return files[i].text;
+}
+
+/* A default file that a build of OpenSM has in its own folder, "opensm", is not missed; in another
+ * one somebody wanted it to be. */
+static void
+tell_absent(struct opensm *o, const struct opensm_line *l, const char *chain)
+{
+	static const char own[] = "/opensm";
+	size_t n = (size_t)(base_name(l->value) - l->value), bytes = sizeof(own) - 1;
+
+	if (!is_default_file(l->key) || *l->value != '/' || access(l->value, F_OK) == 0 ||
+	    (strcmp(l->key->name, "qos_policy_file") == 0 && !is_true(find_line(o, "qos"))) ||
+	    (l->key->fate == OPENSM_ENGINE && strstr(chain, "torus") == NULL) ||
+	    (n > bytes && strncmp(l->value + n - 1 - bytes, own, bytes) == 0))
+		return;
+	opensm_absent(o, l, "%s: there is no %.100s, which OpenSM passes over, too: %s",
+	    l->key->name, l->value, without(l->key->to));
+}
+
 /* ---------------------------------------------------------------- settings */
 
 void
@@ -347,8 +382,10 @@ set_special(struct opensm *o, const struct opensm_line *l)
 void
 opensm_translate_line(struct opensm *o, const struct opensm_line *l, const char *chain)
 {
-	if (opensm_says_nothing(o, l))
+	if (opensm_says_nothing(o, l)) {
+		tell_absent(o, l, chain);
 		return;
+	}
 	switch (l->key->fate) {
 	case OPENSM_SAME:
 		opensm_set(o, l, NULL, l->key->to, spell(o, l));

@@ -21,20 +21,21 @@
 
 static struct engine_set engines;
 static char folder[FOLDER_ROOM], conf_path[96], said[32768];
+static enum fm_log_level quietest = FM_LOG_WARN; /* that is kept in said */
 
-/* Warnings and errors, a line each, without the folder's name. */
+/* Warnings and errors, or what is above quietest, a line each, without the folder's name. */
 static void
 note(void *arg, enum fm_log_level level, const char *subsystem, const char *line)
 {
 	size_t n = strlen(said), skip = strlen(folder);
 
-	for (const char *p = line; level <= FM_LOG_WARN && *p != '\0' && n < sizeof(said) - 2;) {
+	for (const char *p = line; level <= quietest && *p != '\0' && n < sizeof(said) - 2;) {
 		if (strncmp(p, folder, skip) == 0 && p[skip] == '/')
 			p += skip + 1;
 		else
 			said[n++] = *p++;
 	}
-	if (level <= FM_LOG_WARN)
+	if (level <= quietest)
 		said[n++] = '\n';
 	said[n] = '\0';
 }
@@ -464,6 +465,39 @@ START_TEST(a_file_that_is_not_there)
 }
 END_TEST
 
+static const struct {
+	const char *text, *says;
+} absent[] = {
+	{ "partition_config_file /nonexistent/partitions.conf\n",
+	    "opensm.conf:1: partition_config_file: there is no /nonexistent/partitions.conf, which "
+	    "OpenSM passes over, too: all ports are full members of the default partition, 0x7fff, "
+	    "alone\n" },
+	{ "lmc 1\nqos TRUE\nqos_policy_file /nonexistent/qos-policy.conf\n",
+	    "opensm.conf:3: qos_policy_file: there is no /nonexistent/qos-policy.conf, which "
+	    "OpenSM "
+	    "passes over, too: there is no QoS policy\n" },
+	{ "prefix_routes_file /nonexistent/prefix-routes.conf\n",
+	    "opensm.conf:1: prefix_routes_file: there is no /nonexistent/prefix-routes.conf, which "
+	    "OpenSM passes over, too: the SA has no prefix routes\n" },
+	{ "routing_engine torus-2QoS\ntorus_config /nonexistent/torus-2QoS.conf\n",
+	    "opensm.conf:2: torus_config: there is no /nonexistent/torus-2QoS.conf, which OpenSM "
+	    "passes over, too: the engine finds the torus by itself\n" },
+	/* nobody would read them */
+	{ "qos_policy_file /nonexistent/qos-policy.conf\n", "" },
+	{ "torus_config /nonexistent/torus-2QoS.conf\n", "" },
+	/* where builds of OpenSM have them by default */
+	{ "partition_config_file /nonexistent/etc/opensm/partitions.conf\n", "" },
+	{ "partition_config_file /opensm/partitions.conf\n", "" },
+};
+
+START_TEST(a_default_file_that_a_site_has_elsewhere)
+{
+	quietest = FM_LOG_NOTICE;
+	conf_put(load(absent[_i].text));
+	ck_assert_str_eq(said, absent[_i].says);
+}
+END_TEST
+
 START_TEST(a_relative_path_is_beside_the_file)
 {
 	char path[128];
@@ -723,6 +757,8 @@ main(void)
 	tcase_add_test(tc, files_by_default_count_where_they_are);
 	tcase_add_loop_test(tc, mistakes_are_told, 0, sizeof(bad) / sizeof(*bad));
 	tcase_add_test(tc, a_file_that_is_not_there);
+	tcase_add_loop_test(
+	    tc, a_default_file_that_a_site_has_elsewhere, 0, sizeof(absent) / sizeof(*absent));
 	tcase_add_test(tc, a_relative_path_is_beside_the_file);
 	tcase_add_test(tc, all_mistakes_of_a_file_are_told);
 	tcase_add_test(tc, keys_without_counterpart_are_told_together);
