@@ -486,17 +486,14 @@ tell_line(
 		.worse = kind == NEWS_LOST_CABLES || kind == NEWS_SLOW,
 		.first_cable = (uint32_t)t->out->cables.n,
 		.n_cables = n };
-	const struct seen_port *was = news_port(t->p.before, cables[0].slot, cables[0].port),
-			       *now = news_port(t->p.now, cables[0].slot, cables[0].port);
+	const struct seen_port *was = news_port(t->p.before, cables[0].slot, cables[0].port);
 	bool of_before = kind == NEWS_LOST_CABLES ||
 	    (kind == NEWS_CAME_CABLES && was != NULL && !was->linked &&
 		was->peer == cables[0].far && was->peer_port == cables[0].far_port);
 
 	for (uint32_t i = 0; i < n; i++)
-		item.worse = item.worse ||
-		    (kind == NEWS_OTHER_RATE &&
-			seen_is_slow(news_port(t->p.now, cables[i].slot, cables[i].port))) ||
-		    (kind == NEWS_CAME_CABLES && seen_is_slow(now));
+		item.worse |= (kind == NEWS_OTHER_RATE || kind == NEWS_CAME_CABLES) &&
+		    seen_is_slow(news_port(t->p.now, cables[i].slot, cables[i].port));
 	if (of_before && !rest) {
 		item.since_s = was->since_s;
 		item.at_least = was->since_s == t->p.before->first_s;

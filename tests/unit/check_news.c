@@ -421,6 +421,29 @@ START_TEST(what_comes_back_was_gone_for_so_long)
 }
 END_TEST
 
+/* The last of them comes with one lane. */
+static void
+cables_back(void)
+{
+	for (uint32_t l = 0; l < 3; l++)
+		cable(spine(1), l + 1, leaf(l), 5);
+	run_at(leaf(2), 5, 1, 4);
+}
+
+START_TEST(one_slow_cable_of_several_counts)
+{
+	struct news news;
+
+	make(4, 3, 2);
+	tell_second(cables_of_a_spine, cables_back, &news);
+	ck_assert_uint_eq(news.items.n, 1);
+	ck_assert_ptr_nonnull(strstr(news.items.item[0].text, "came: 3 cables of \"spine-1\""));
+	ck_assert(news.items.item[0].worse);
+	news_fini(&news);
+	inv_fini(&inv);
+}
+END_TEST
+
 /* What has the GUID of a leaf, and is a host. */
 START_TEST(another_node_of_the_guid_is_told)
 {
@@ -642,6 +665,7 @@ main(void)
 
 	tcase_add_loop_test(tc, each_event_is_a_line, 0, (int)N_OF(losses));
 	tcase_add_test(tc, what_comes_back_was_gone_for_so_long);
+	tcase_add_test(tc, one_slow_cable_of_several_counts);
 	tcase_add_test(tc, another_node_of_the_guid_is_told);
 	tcase_add_test(tc, ten_thousand_are_a_handful_of_lines);
 	tcase_add_test(tc, a_part_behind_one_cable_is_one_line);
