@@ -36,6 +36,7 @@
 #define BLOB_CLASS_ASK 0
 #define BLOB_MOST_CLASSES 256
 #define BLOB_MOST_LINKS 64
+#define BLOB_MOST_ADDRS 131072
 #define BLOB_MOST_NAME 63    /* bytes of a name */
 #define BLOB_MOST_LID 0xbfff /* of unicast, IBA 4.1.3 */
 #define BLOB_NO_LEAF 0xffff  /* of a port that hangs off no switch with a row */

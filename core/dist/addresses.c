@@ -129,9 +129,17 @@ parse(struct addresses *a, const char *bytes, size_t n, struct fm_arena *mem)
 
 	a->item.n = 0;
 	conf_lines_init(&lines, bytes, n);
-	while ((line = conf_lines_next(&lines, mem)) != NULL)
-		if (parse_line(a, lines.line, line, &at) == 0 && !fm_vec_push(&a->item, at))
+	while ((line = conf_lines_next(&lines, mem)) != NULL) {
+		if (parse_line(a, lines.line, line, &at) != 0)
+			continue;
+		if (a->item.n == BLOB_MOST_ADDRS || !fm_vec_push(&a->item, at)) {
+			log_warn("dist", "%s:%u: this line and those behind it are left out: %s",
+			    a->path, lines.line,
+			    a->item.n == BLOB_MOST_ADDRS ? "there are more than hosts take"
+							 : "out of memory");
 			break;
+		}
+	}
 	drop_doubles(a);
 }
 

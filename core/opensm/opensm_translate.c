@@ -190,6 +190,7 @@ next_word(struct opensm *o, const char **at)
 	*at = from + n;
 	if (word != NULL)
 		memcpy(word, from, n);
+	o->out_of_memory |= n > 0 && word == NULL;
 	return word;
 }
 

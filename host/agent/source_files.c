@@ -74,7 +74,10 @@ read_blob(
 		return fm_fail(err, FM_E_SYSTEM, "cannot read %s: %s", path, strerror(errno));
 	if (b->n_bytes <= REPLICA_MOST_BLOB)
 		bytes = malloc(b->n_bytes + 1);
-	if (bytes == NULL)
+	if (b->n_bytes > REPLICA_MOST_BLOB)
+		rc = fm_fail(
+		    err, FM_E_CONFIG, "%s is larger than any blob that fmd publishes", path);
+	else if (bytes == NULL)
 		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for %s", path);
 	else if (read(fd, bytes, b->n_bytes + 1) != (ssize_t)b->n_bytes ||
 	    manifest_hash(bytes, b->n_bytes) != b->hash)
