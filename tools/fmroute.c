@@ -43,7 +43,8 @@ usage(FILE *out)
 	fputs("usage:\n"
 	      "  fmroute FABRIC [--engine=NAME,...] [--config=FILE] [--plugin-dir=DIR] [--vls=N] "
 	      "[--lmc=N]\n"
-	      "          [--workers=N] [--ar[=GROUPS]] [--regions] [--stats] [--json] "
+	      "          [--node-name-map=FILE] [--workers=N] [--ar[=GROUPS]] [--regions] "
+	      "[--stats] [--json] "
 	      "[--dump=DIR] [--repeat=N]\n"
 	      "        route the fabric by the first engine that can, and judge the tables\n",
 	    out);

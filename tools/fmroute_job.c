@@ -13,6 +13,7 @@
 
 #include "core/daemon/dump.h"
 #include "core/graph/adaptive.h"
+#include "core/nodes/name_map.h"
 #include "core/route/route.h"
 #include "lib/error.h"
 #include "tools/fmroute_regions.h"
@@ -63,6 +64,9 @@ job_take_option(struct task *t, int option, const char *word, struct fm_error *e
 	case 'w':
 		t->workers = optarg;
 		return 0;
+	case 'm':
+		t->names = optarg;
+		return 0;
 	case 'a':
 		t->adaptive = true;
 		t->max_groups = optarg;
@@ -83,7 +87,7 @@ load_conf(struct job *job, struct fm_error *err)
 {
 	const struct task *t = job->task;
 	static const char *const yes = "yes";
-	struct conf_override overrides[6];
+	struct conf_override overrides[7];
 	struct conf_source source = { .path = t->config, .overrides = overrides };
 
 	if (t->n_chain > 0)
@@ -102,6 +106,9 @@ load_conf(struct job *job, struct fm_error *err)
 	if (t->max_groups != NULL)
 		overrides[source.n_overrides++] =
 		    (struct conf_override){ "adaptive_routing.max_groups", &t->max_groups, 1 };
+	if (t->names != NULL)
+		overrides[source.n_overrides++] =
+		    (struct conf_override){ "node_name_map", &t->names, 1 };
 	return conf_load(&source, &job->engines, &job->conf, err);
 }
 
@@ -125,6 +132,24 @@ has_lids(const struct netlist *nl)
 	return false;
 }
 
+/* Nodes are called as the administrator's map has them, as fmd calls them. */
+static int
+name_nodes(struct job *job, struct fm_error *err)
+{
+	struct netlist *nl = &job->netlist;
+
+	for (uint32_t i = 0; i < nl->n_nodes; i++) {
+		const char *name = name_map_find(job->conf->names, nl->nodes[i].guid);
+
+		if (name == NULL)
+			continue;
+		nl->nodes[i].desc = fm_arena_strdup(&nl->strings, name);
+		if (nl->nodes[i].desc == NULL)
+			return fm_fail(err, FM_E_RESOURCE, "out of memory for names of nodes");
+	}
+	return 0;
+}
+
 static int
 cut_regions(struct job *job, struct fm_error *err)
 {
@@ -145,7 +170,8 @@ job_prepare(struct job *job, struct fm_error *err)
 	    (rc = engine_set_load(
 		 &job->engines, t->n_plugin_dirs > 0 ? t->plugin_dirs : NULL, err)) != 0 ||
 	    (rc = load_conf(job, err)) != 0 ||
-	    (rc = netlist_read(t->fabric, &job->netlist, err)) != 0)
+	    (rc = netlist_read(t->fabric, &job->netlist, err)) != 0 ||
+	    (rc = name_nodes(job, err)) != 0)
 		return rc;
 	if (job->lids != NULL && !has_lids(&job->netlist))
 		netlist_keep_lids(&job->netlist, job->lids);

@@ -26,7 +26,8 @@ struct task {
 	const char *chain[MAX_WORDS], *plugin_dirs[MAX_WORDS + 1];
 	size_t n_chain, n_plugin_dirs;
 	const char *vls, *lmc, *workers;
-	bool adaptive; /* --ar */
+	const char *names; /* --node-name-map */
+	bool adaptive;	   /* --ar */
 	const char *max_groups;
 	unsigned n_repeat;
 	bool stats, json;
@@ -60,6 +61,7 @@ struct job {
 	    { "vls", required_argument, NULL, 'v' }, { "lmc", required_argument, NULL, 'l' }, \
 	    { "workers", required_argument, NULL, 'w' }, { "json", no_argument, NULL, 'j' }, \
 	    { "plugin-dir", required_argument, NULL, 'p' }, \
+	    { "node-name-map", required_argument, NULL, 'm' }, \
 	{ \
 		"ar", optional_argument, NULL, 'a' \
 	}

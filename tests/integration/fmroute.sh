@@ -37,6 +37,17 @@ is a2a_max_over_avg 1.0
 	fail "load: $(cat out)"
 facts >stats
 
+# ---- names of nodes as fmd has them, of the option and of the configuration
+guid=$(sed -n 's/^switchguid=0x\([0-9a-f]*\).*/\1/p' tree.net | head -1)
+echo "0x$guid \"corner north\"" >names
+run 0 tree.net --engine=minhop --node-name-map=names --dump=named
+grep -q 'corner north' named/opensm-subnet.lst || fail "--node-name-map: no such name in the dump"
+echo 'node_name_map = "names"' >names.conf
+run 0 tree.net --engine=minhop --config=names.conf --dump=named.conf
+grep -q 'corner north' named.conf/opensm-subnet.lst || fail "node_name_map: no such name in the dump"
+run 0 what-if tree.net --engine=minhop --node-name-map=names --down="switch:corner north"
+run 2 tree.net --engine=minhop --node-name-map=nowhere
+
 # ---- adaptive routing: each leaf has one group, of all 4 spines, towards the 28
 # hosts and 7 leaves elsewhere; spines have no choice
 run 0 tree.net --engine=fattree --ar --json
