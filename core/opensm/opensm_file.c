@@ -196,9 +196,9 @@ blame_unknown(struct opensm *o, const struct opensm_line *l, const char *name)
 		opensm_bad(o, l, "unknown key %.60s: did you mean %s?", name, near);
 	else
 		opensm_bad(o, l,
-		    "unknown key %.60s: man fmd-opensm lists OpenSM's; those of fmd stand in "
-		    "fmd.conf, "
-		    "or in conf.d/*.conf beside this file",
+		    "unknown key %.60s: OpenSM 3.3.24 has none of that name either; of "
+		    "MLNX_OFED's take the line out, of fmd's write it to conf.d/*.conf beside "
+		    "this file",
 		    name);
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "core/text/suggest.h"
 
+#include <ctype.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -11,6 +13,12 @@ static unsigned
 least(unsigned a, unsigned b)
 {
 	return a < b ? a : b;
+}
+
+static bool
+are_alike(char a, char b)
+{
+	return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
 /* Optimal string alignment, three rows of the matrix at a time. */
@@ -28,8 +36,9 @@ edit_distance(const char *a, const char *b)
 		here[0] = (unsigned)i;
 		for (size_t j = 1; j <= nb; j++) {
 			here[j] = least(least(above[j], here[j - 1]) + 1,
-			    above[j - 1] + (a[i - 1] != b[j - 1]));
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+			    above[j - 1] + !are_alike(a[i - 1], b[j - 1]));
+			if (i > 1 && j > 1 && are_alike(a[i - 1], b[j - 2]) &&
+			    are_alike(a[i - 2], b[j - 1]))
 				here[j] = least(here[j], before[j - 2] + 1);
 		}
 		t = before, before = above, above = here, here = t;

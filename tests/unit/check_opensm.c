@@ -410,9 +410,10 @@ static const struct {
 	{ "\n# x\nsweep_intervall 10\n",
 	    "opensm.conf:3: unknown key sweep_intervall: did you mean sweep_interval?" },
 	{ "lmc 0\nchains 10\n",
-	    "opensm.conf:2: unknown key chains: man fmd-opensm lists OpenSM's; those of fmd stand "
-	    "in "
-	    "fmd.conf, or in conf.d/*.conf beside this file" },
+	    "opensm.conf:2: unknown key chains: OpenSM 3.3.24 has none of that name either; of "
+	    "MLNX_OFED's take the line out, of fmd's write it to conf.d/*.conf beside this file" },
+	{ "LMC 1\nqos TRUE\n", "opensm.conf:1: unknown key LMC: did you mean lmc?" },
+	{ "lmc 1\nQoS TRUE\n", "opensm.conf:2: unknown key QoS: did you mean qos?" },
 	{ "lmc 0\nsm_priority = 3\n",
 	    "opensm.conf:2: sm_priority = 3: there is no '=' in a file of OpenSM's form, which the "
 	    "first lines have; write sm_priority 3" },
