@@ -452,6 +452,9 @@ fmctl_show_dist_verify(const json_t *result, FILE *out)
 	fprintf(out, "compared    %" I " paths from %" I " LIDs; %" I " more are left to the SA\n",
 	    fmctl_number(result, "paths"), fmctl_number(result, "sources"),
 	    fmctl_number(result, "asked"));
+	if (fmctl_number(result, "sources") == 0)
+		fputs(
+		    "            nothing is compared: no port that the file is of is there\n", out);
 	fprintf(out, "different   %" I "\n", fmctl_number(result, "different"));
 	show_fields(result, out);
 	if (json_array_size(list) == 0)

@@ -654,7 +654,9 @@ fmctl_judge_dist(const json_t *result)
 	size_t i;
 
 	if (json_object_get(result, "differences") != NULL)
-		return fmctl_number(result, "different") == 0 ? FMD_EXIT_OK : FMD_EXIT_NOT_ROUTED;
+		return fmctl_number(result, "different") > 0 ? FMD_EXIT_NOT_ROUTED
+		    : fmctl_number(result, "sources") == 0   ? FMD_EXIT_SYSTEM
+							     : FMD_EXIT_OK;
 	json_array_foreach(json_object_get(result, "places"), i,
 	    place) if (strcmp(fmctl_string(place, "state"), "failing") ==
 	    0) return FMD_EXIT_TROUBLE;
