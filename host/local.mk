@@ -22,6 +22,8 @@ libfmhost_la_SOURCES = $(HOST_SOURCES) \
 	core/wire/wire_rows.h \
 	core/text/number.c \
 	core/text/number.h \
+	core/text/relay.c \
+	core/text/relay.h \
 	lib/error.c \
 	lib/error.h \
 	lib/hash.c \

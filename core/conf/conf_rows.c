@@ -443,6 +443,10 @@ static const struct conf_row rows[] = {
 	STRING(NULL, "dist_redis", dist_redis, "", "socket", true,
 	    "Publish them to the Redis (or Valkey) at this Unix socket, from where its replicas "
 	    "take them to fmd-agent on the hosts; empty = do not."),
+	STRING(NULL, "dist_auth_file", dist_auth_file, "", "path", true,
+	    "File with a line \"USER PASSWORD\", by which fmd logs in to its Redis. It is read "
+	    "each "
+	    "time that fmd connects; empty = fmd does not log in."),
 	STRING(NULL, "dist_addresses", dist_addresses, "", "path", true,
 	    "File of IP addresses of the subnet's ports, published with the paths, for who asks by "
 	    "address: a line is an address and the name of a host, a port GUID or a GID. It is "

@@ -25,7 +25,8 @@
 
 struct publisher {
 	const struct place_ops *ops;
-	const char *where, *addresses_path;
+	struct place_at at;
+	const char *addresses_path;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
@@ -94,7 +95,7 @@ static void
 note_success(struct publisher *p, bool told, double seconds)
 {
 	if (p->retry_ms != 0)
-		log_notice("dist", "%s is published to again", p->where);
+		log_notice("dist", "%s is published to again", p->at.where);
 	p->retry_ms = 0;
 	pthread_mutex_lock(&p->lock);
 	p->status.error[0] = '\0';
@@ -108,7 +109,7 @@ note_success(struct publisher *p, bool told, double seconds)
 		p->status.last_s = seconds;
 	pthread_mutex_unlock(&p->lock);
 	if (told)
-		log_debug("dist", "%s: term %" PRIu64 ", epoch %" PRIu64 " in %.1f ms", p->where,
+		log_debug("dist", "%s: term %" PRIu64 ", epoch %" PRIu64 " in %.1f ms", p->at.where,
 		    p->told.at.term, p->told.at.epoch, seconds * 1000);
 }
 
@@ -119,7 +120,7 @@ open_place(struct publisher *p, struct fm_error *err)
 
 	if (p->place != NULL)
 		return 0;
-	rc = p->ops->open(p->where, &p->place, err);
+	rc = p->ops->open(&p->at, &p->place, err);
 	return rc == 0 ? pub_load(&p->told, p->place, err) : rc;
 }
 
@@ -145,7 +146,7 @@ take_term(struct publisher *p, struct fm_error *err)
 		p->term = at->term + 1;
 	else if (at->term > p->term)
 		return fm_fail(err, FM_E_CANCELLED, "%s: another SM has published term %" PRIu64,
-		    p->where, at->term);
+		    p->at.where, at->term);
 	else if (at->term != p->known.term || at->epoch != p->known.epoch)
 		p->term++;
 	p->known = *at;
@@ -266,13 +267,13 @@ run(void *arg)
 /* One of several tells what is wrong with the addresses. */
 static int
 start_publisher(struct publisher *p, const struct place_ops *ops, const char *where,
-    const char *addresses, bool quiet, struct fm_error *err)
+    const struct dist_settings *set, bool quiet, struct fm_error *err)
 {
 	pthread_condattr_t attr;
 
 	p->ops = ops;
-	p->where = where;
-	p->addresses_path = addresses;
+	p->at = (struct place_at){ .where = where, .auth_file = set->auth_file };
+	p->addresses_path = set->addresses;
 	p->addresses.quiet = quiet;
 	p->status.kind = ops->kind;
 	snprintf(p->status.place, sizeof(p->status.place), "%s", where);
@@ -305,8 +306,8 @@ dist_start(const struct dist_settings *set, struct dist **out, struct fm_error *
 		rc = ops[k] == NULL
 		    ? fm_fail(err, FM_E_CONFIG,
 			  "this fmd was built without hiredis: it cannot publish to Redis")
-		    : start_publisher(&d->publisher[d->n], ops[k], set->place[k], set->addresses,
-			  d->n > 0, err);
+		    : start_publisher(
+			  &d->publisher[d->n], ops[k], set->place[k], set, d->n > 0, err);
 		d->n += rc == 0;
 	}
 	if (rc != 0 || d->n == 0) {

@@ -21,6 +21,7 @@ enum { DIST_FILES, DIST_REDIS, DIST_PLACES };
 
 struct dist_settings {
 	const char *place[DIST_PLACES]; /* a folder; a socket; NULL: none */
+	const char *auth_file;		/* who logs in to Redis, NULL: nobody does */
 	const char *addresses;		/* file of IP addresses, NULL: none */
 };
 

@@ -58,8 +58,9 @@ files_close(void *place)
 }
 
 static int
-files_open(const char *where, void **place, struct fm_error *err)
+files_open(const struct place_at *at, void **place, struct fm_error *err)
 {
+	const char *where = at->where;
 	struct files *f = calloc(1, sizeof(*f));
 	char path[4096];
 	int rc = 0;

@@ -29,9 +29,14 @@ struct place_changes {
 typedef int (*place_each)(
     void *arg, const char *key, const void *bytes, size_t n, struct fm_error *err);
 
+struct place_at {
+	const char *where;     /* a folder; a socket */
+	const char *auth_file; /* who logs in there, NULL: nobody does */
+};
+
 struct place_ops {
 	const char *kind;
-	int (*open)(const char *where, void **place, struct fm_error *err);
+	int (*open)(const struct place_at *at, void **place, struct fm_error *err);
 	void (*close)(void *place); /* NULL is fine */
 	/* The epoch, and each blob; a failure of each ends it. */
 	int (*load)(

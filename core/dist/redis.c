@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "core/dist/place.h"
+#include "core/text/relay.h"
 
 #define ANSWER_TIME_S 10
 #define LOG_ENTRIES "20000"
@@ -87,20 +88,41 @@ become_first(struct redis *r, struct fm_error *err)
 	return reply != NULL ? 0 : FM_E_SYSTEM;
 }
 
+/* Anew each time, so that a password may change while fmd runs. */
 static int
-redis_open(const char *where, void **place, struct fm_error *err)
+log_in(struct redis *r, const char *auth_file, struct fm_error *err)
+{
+	struct relay_login l;
+	redisReply *reply;
+	int rc;
+
+	if (auth_file == NULL)
+		return 0;
+	rc = relay_login_read(auth_file, &l, err);
+	if (rc != 0)
+		return rc;
+	reply = ask(r, err, "AUTH %s %s", l.user, l.password);
+	explicit_bzero(&l, sizeof(l));
+	freeReplyObject(reply);
+	return reply != NULL ? 0 : FM_E_SYSTEM;
+}
+
+static int
+redis_open(const struct place_at *at, void **place, struct fm_error *err)
 {
 	const struct timeval time = { .tv_sec = ANSWER_TIME_S };
 	struct redis *r = calloc(1, sizeof(*r));
 	int rc;
 
 	if (r == NULL)
-		return fm_fail(err, FM_E_RESOURCE, "out of memory for %s", where);
-	r->c = redisConnectUnixWithTimeout(where, time);
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for %s", at->where);
+	r->c = redisConnectUnixWithTimeout(at->where, time);
 	if (r->c == NULL || r->c->err != 0 || redisSetTimeout(r->c, time) != REDIS_OK)
-		rc = fm_fail(err, FM_E_SYSTEM, "cannot connect to Redis at %s: %s", where,
+		rc = fm_fail(err, FM_E_SYSTEM, "cannot connect to Redis at %s: %s", at->where,
 		    r->c != NULL ? r->c->errstr : "out of memory");
 	else
+		rc = log_in(r, at->auth_file, err);
+	if (rc == 0)
 		rc = become_first(r, err);
 	if (rc == 0)
 		*place = r;

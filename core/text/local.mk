@@ -17,6 +17,8 @@ CORE_SOURCES += \
 	core/text/readfile.h \
 	core/text/regexp.c \
 	core/text/regexp.h \
+	core/text/relay.c \
+	core/text/relay.h \
 	core/text/seal.c \
 	core/text/seal.h \
 	core/text/standard.c \

@@ -23,6 +23,7 @@
 
 #include "config.h"
 #include "core/text/number.h"
+#include "core/text/relay.h"
 #include "host/agent/source.h"
 #include "lib/hash.h"
 #include "lib/log.h"
@@ -37,7 +38,7 @@ struct agent {
 	unsigned n_relays, at_relay;
 	unsigned poll_ms, backup_ms, jitter_ms;
 	bool insecure, once, has_login, guids_given;
-	char login_text[512];
+	struct relay_login login_text;
 	struct source_login login;
 	struct fm_rng rng;
 	struct replica replica;
@@ -109,13 +110,6 @@ is_of(const char *relay, const char *kind)
 	size_t n = strlen(kind);
 
 	return strncmp(relay, kind, n) == 0 ? relay + n : NULL;
-}
-
-static bool
-leaves_the_host(const char *where)
-{
-	return strncmp(where, "unix:", 5) != 0 && strncmp(where, "127.", 4) != 0 &&
-	    strncmp(where, "localhost:", 10) != 0 && strncmp(where, "::1:", 4) != 0;
 }
 
 static const struct source_ops *
@@ -286,24 +280,28 @@ seconds(const char *text, unsigned *ms)
 static int
 read_login(struct agent *a, const char *path)
 {
-	FILE *in = fopen(path, "re");
-	char *space;
+	struct fm_error err = { 0 };
 
-	if (in == NULL || fgets(a->login_text, sizeof(a->login_text), in) == NULL) {
-		fprintf(stderr, "fmd-agent: cannot read %s: %s\n", path,
-		    in == NULL ? strerror(errno) : "it is empty");
-		if (in != NULL)
-			fclose(in);
-		return 1;
-	}
-	fclose(in);
-	a->login_text[strcspn(a->login_text, "\r\n")] = '\0';
-	space = strchr(a->login_text, ' ');
-	if (space == NULL || space == a->login_text || space[1] == '\0')
-		return bad_usage("%s:1: \"USER PASSWORD\" is meant", path);
-	*space = '\0';
-	a->login = (struct source_login){ a->login_text, space + 1 };
+	if (relay_login_read(path, &a->login_text, &err) != 0)
+		return bad_usage("%s", err.msg);
+	a->login = (struct source_login){ a->login_text.user, a->login_text.password };
 	a->has_login = true;
+	return 0;
+}
+
+/* Redis: does it have a name that makes sense, and is what it says safe on the way? */
+static int
+judge_redis(const struct agent *a, const char *word, const char *where)
+{
+	struct fm_error err = { 0 };
+	struct relay_name name;
+
+	if (relay_name_parse(where, &name, &err) != 0)
+		return bad_usage("%s", err.msg);
+	if (relay_leaves_the_host(&name) && !a->insecure)
+		return bad_usage("%s is plain text that anybody on the way can change: use "
+				 "redis:unix:SOCKET with stunnel, or write --insecure",
+		    word);
 	return 0;
 }
 
@@ -321,10 +319,8 @@ take_relays(struct agent *a, int n, char **words)
 			return bad_usage(
 			    "\"%s\": files:FOLDER, redis:unix:SOCKET or redis:HOST:PORT is meant",
 			    words[i]);
-		if (strncmp(words[i], "redis:", 6) == 0 && leaves_the_host(where) && !a->insecure)
-			return bad_usage("%s is plain text that anybody on the way can change: use "
-					 "redis:unix:SOCKET with stunnel, or write --insecure",
-			    words[i]);
+		if (strncmp(words[i], "redis:", 6) == 0 && judge_redis(a, words[i], where) != 0)
+			return 1;
 		a->relay[a->n_relays++] = words[i];
 	}
 	return 0;

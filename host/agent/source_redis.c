@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/text/relay.h"
 #include "host/agent/source.h"
 #include "lib/bitset.h"
 
@@ -79,17 +80,12 @@ static redisContext *
 connect_to(const char *where, struct fm_error *err)
 {
 	const struct timeval time = { .tv_sec = CONNECT_TIME_MS / 1000 };
-	const char *colon = strrchr(where, ':');
-	char host[256];
+	struct relay_name to;
 
-	if (strncmp(where, "unix:", 5) == 0)
-		return redisConnectUnixWithTimeout(where + 5, time);
-	if (colon == NULL || colon == where || (size_t)(colon - where) >= sizeof(host)) {
-		fm_fail(err, FM_E_CONFIG, "\"%s\": unix:PATH or HOST:PORT is meant", where);
+	if (relay_name_parse(where, &to, err) != 0)
 		return NULL;
-	}
-	snprintf(host, sizeof(host), "%.*s", (int)(colon - where), where);
-	return redisConnectWithTimeout(host, (int)strtol(colon + 1, NULL, 10), time);
+	return to.path != NULL ? redisConnectUnixWithTimeout(to.path, time)
+			       : redisConnectWithTimeout(to.host, to.port, time);
 }
 
 #if HIREDIS_MAJOR < 1

@@ -67,6 +67,10 @@ echo "ok: an agent follows a folder"
 grep -q -- "--insecure" "$dir/said.out" || fail "no word about --insecure"
 "$build/fmd-agent" --jitter=much files:/x 2>"$dir/said.out" && fail "nonsense is taken"
 grep -q -- "--jitter=much: seconds are meant" "$dir/said.out" || fail "no sentence about --jitter"
+"$build/fmd-agent" --once redis:127.example.com:6379 2>"$dir/said.out" && fail "a name that begins like loopback is taken"
+grep -q -- "--insecure" "$dir/said.out" || fail "127.example.com passes as this host"
+"$build/fmd-agent" --once redis:127.0.0.1:port 2>"$dir/said.out" && fail "a port that is none is taken"
+grep -q "HOST:PORT is meant" "$dir/said.out" || fail "no sentence about the port"
 echo "ok: bad words are refused"
 
 if [ -z "$with_redis" ]; then
@@ -138,3 +142,40 @@ code=$?
 kill "$fmd"
 wait "$fmd"
 echo "ok: all end cleanly"
+
+# ---- the users that are shipped: each can do what it needs, and nothing else
+sed -e '/^user \(fmd\|replica\|agent\) on/s/^user \([a-z]*\) on/& >of-\1/' "$top/conf/redis-fmd-users.conf" >"$dir/users.conf"
+closed_port=$((port + 1))
+start_redis closed --include "$dir/users.conf" --port $closed_port --bind 127.0.0.1
+closed=$redis_pid
+start_redis below --include "$dir/users.conf" --replicaof 127.0.0.1 $closed_port --masteruser replica --masterauth of-replica
+below=$redis_pid
+sed -e "s|first.sock|closed.sock|; /dist_files/d" "$dir/fmd.conf" >"$dir/closed.conf"
+echo "dist_auth_file = '$dir/fmd.auth'" >>"$dir/closed.conf"
+echo "fmd of-somebody" >"$dir/fmd.auth"
+exec_on_fmsim host-1-1 "$build/fmd" --config="$dir/closed.conf" --state-dir="$dir/state" >"$dir/fmd3.out" 2>&1 &
+fmd=$!
+await "$dir/fmd3.out" "WRONGPASS"
+echo "fmd of-fmd" >"$dir/fmd.auth"
+until_true published
+echo "agent of-agent" >"$dir/agent.auth"
+agent_from() { # the socket
+	on_fmsim host-2-1 "$build/fmd-agent" --once --auth-file="$dir/agent.auth" --file="$dir/by-user" "redis:unix:$1"
+}
+until_true agent_from "$dir/below.sock"
+on_fmsim host-2-1 "$build/fmd-agent" --once --file="$dir/by-nobody" "redis:unix:$dir/closed.sock" 2>"$dir/said.out" &&
+	fail "who has not logged in reads paths"
+grep -q NOAUTH "$dir/said.out" || fail "nothing is said of NOAUTH: $(cat "$dir/said.out")"
+as_user() { # USER COMMAND...
+	redis-cli -s "$dir/closed.sock" --no-auth-warning --user "$1" --pass "of-$1" "${@:2}" 2>&1
+}
+for denied in "agent set fmd:subnet x" "agent keys *" "agent config get *" "agent get other" "agent replicaof no one" "agent flushall" \
+	"replica get fmd:subnet" "replica set fmd:subnet x" "fmd config get *" "fmd flushall" "fmd set other x" "fmd acl list"; do
+	read -ra words <<<"$denied" # * is no pattern here
+	as_user "${words[@]}" | grep -q NOPERM || fail "\"$denied\" is not denied"
+done
+kill "$fmd"
+wait "$fmd"
+kill "$closed" "$below"
+wait "$closed" "$below" 2>/dev/null
+echo "ok: users of Redis"

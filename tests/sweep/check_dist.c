@@ -65,7 +65,8 @@ publisher_open(struct publisher *p)
 	struct fm_error err = { 0 };
 
 	pub_init(&p->told, &place_files);
-	ck_assert_msg(place_files.open(place, &p->place, &err) == 0, "%s", err.msg);
+	ck_assert_msg(place_files.open(&(struct place_at){ .where = place }, &p->place, &err) == 0,
+	    "%s", err.msg);
 	ck_assert_msg(pub_load(&p->told, p->place, &err) == 0, "%s", err.msg);
 }
 
