@@ -2,11 +2,10 @@
 /*
  * Adaptive routing in the report of fmroute: counts, and why there is none.
  */
-#include "tools/fmroute_adaptive.h"
-
 #include <stdio.h>
 
 #include "core/text/json_text.h"
+#include "tools/fmroute_job.h"
 
 /* Ports that an adaptive entry has to choose from. */
 static double

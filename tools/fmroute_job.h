@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "core/conf/conf.h"
+#include "core/plan/plan.h"
 #include "lab/judge/metrics.h"
 #include "lab/topo/netlist.h"
 
@@ -79,5 +80,9 @@ int job_snapshot(struct job *job, bool fresh_lids, struct snapshot **out, struct
 /* job->tables from a file or a folder that --dump wrote, with their verdict. */
 int job_check(struct job *job, const char *given, struct fm_error *err);
 void job_release(struct job *job);
+
+/* fmroute_adaptive.c: what has come of adaptive routing, in the report; plan may be NULL. */
+json_t *adaptive_json(const struct plan *plan, const struct tables *tables);
+void adaptive_print(const struct plan *plan, const struct tables *tables);
 
 #endif

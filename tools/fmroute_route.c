@@ -21,7 +21,6 @@
 #include "lib/algo/median.h"
 #include "lib/error.h"
 #include "lib/log.h"
-#include "tools/fmroute_adaptive.h"
 #include "tools/fmroute_job.h"
 #include "tools/fmroute_regions.h"
 

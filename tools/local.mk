@@ -9,7 +9,6 @@ fmroute_SOURCES = \
 	tools/fmroute.c \
 	tools/fmroute.h \
 	tools/fmroute_adaptive.c \
-	tools/fmroute_adaptive.h \
 	tools/fmroute_change.c \
 	tools/fmroute_change.h \
 	tools/fmroute_diff.c \
