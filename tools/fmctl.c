@@ -56,13 +56,17 @@ const struct verb fmctl_verbs[] = {
 	{ "events", "[N]", "what happened lately, after event number N",
 	    "  N                    only events after that one\n", { "after" }, true, NULL, NULL,
 	    fmctl_show_events, NULL },
-	{ "dist", "[status|verify] [--file=PATH]",
-	    "where paths are published for hosts, and how far",
+	{ "dist", "[status|peers|verify] ...", "where paths are published for hosts, and how far",
 	    "  status               that (default)\n"
+	    "  peers [RELAY,...]    the Redis servers below fmd's and their agents, and others at\n"
+	    "                       unix:PATH or HOST:PORT; of this host only without --insecure\n"
+	    "  --auth-file=FILE     a line \"USER PASSWORD\" for them\n"
+	    "  --insecure           also beyond this host, in plain text\n"
 	    "  verify               compare the paths that a host has with what the SA says\n"
 	    "  --file=PATH          the file that its fmd-agent keeps (/run/fmd/paths)\n"
-	    "Exit code 5 where a place cannot be published to, 3 where a path differs.\n",
-	    { "part" }, false, NULL, NULL, fmctl_show_dist, fmctl_judge_dist },
+	    "Exit code 5 where a place cannot be published to, or a peer is behind, 1 where one\n"
+	    "cannot be asked, 3 where a path differs.\n",
+	    { "part", "relays" }, false, "insecure", NULL, fmctl_show_dist, fmctl_judge_dist },
 	{ "sweep", "[light|heavy] [--wait]", "sweep now",
 	    "  light, heavy         ask whether something has changed; read everything (default)\n"
 	    "  --wait               until it has ended; the exit code says how\n",
@@ -209,16 +213,17 @@ take_timeout(struct ask *a, const char *text, struct fm_error *err)
 	return 0;
 }
 
-enum { OPT_JSON = 256, OPT_SOCKET, OPT_STATE_DIR, OPT_TIMEOUT, OPT_FILE, OPT_FLAGS };
+enum { OPT_JSON = 256, OPT_SOCKET, OPT_STATE_DIR, OPT_TIMEOUT, OPT_FILE, OPT_AUTH_FILE, OPT_FLAGS };
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "socket", required_argument, NULL, OPT_SOCKET },
 	{ "state-dir", required_argument, NULL, OPT_STATE_DIR },
 	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
 	{ "file", required_argument, NULL, OPT_FILE },
+	{ "auth-file", required_argument, NULL, OPT_AUTH_FILE },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
-#define FIRST_FLAG 7 /* of single commands; all and wait are ours, the others the daemon's */
+#define FIRST_FLAG 8 /* of single commands; all and wait are ours, the others the daemon's */
 	{ "all", no_argument, NULL, OPT_FLAGS },
 	{ "trouble", no_argument, NULL, OPT_FLAGS + 1 },
 	{ "degraded", no_argument, NULL, OPT_FLAGS + 2 },
@@ -227,6 +232,7 @@ static const struct option long_options[] = {
 	{ "wait", no_argument, NULL, OPT_FLAGS + 5 },
 	{ "yes", no_argument, NULL, OPT_FLAGS + 6 },
 	{ "force", no_argument, NULL, OPT_FLAGS + 7 },
+	{ "insecure", no_argument, NULL, OPT_FLAGS + 8 },
 	{ "guid", no_argument, NULL, 'G' },
 	{ "lid", no_argument, NULL, 'L' },
 	{ 0 },
@@ -265,6 +271,9 @@ take_option(struct ask *a, int option, unsigned *given, const char *word, struct
 		return take_timeout(a, optarg, err);
 	case OPT_FILE:
 		a->file = optarg;
+		return 0;
+	case OPT_AUTH_FILE:
+		a->auth_file = optarg;
 		return 0;
 	case 'h':
 		a->help = true;
@@ -323,9 +332,9 @@ parse(struct ask *a, int argc, char *const argv[], struct fm_error *err)
 		return 0;
 	if (a->command == NULL)
 		return fm_fail(err, FM_E_CONFIG, "no command: fmctl --help lists them");
-	if (a->file != NULL && strcmp(a->command, "dist") != 0)
-		return fm_fail(
-		    err, FM_E_CONFIG, "%s takes no --file: fmctl %s -h", a->command, a->command);
+	if ((a->file != NULL || a->auth_file != NULL) && strcmp(a->command, "dist") != 0)
+		return fm_fail(err, FM_E_CONFIG, "%s takes no --%s: fmctl %s -h", a->command,
+		    a->file != NULL ? "file" : "auth-file", a->command);
 	for (unsigned i = FIRST_FLAG; rc == 0 && long_options[i].name != NULL; i++)
 		if (given & 1u << i)
 			rc = give_flag(a, long_options[i].name, err);

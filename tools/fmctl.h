@@ -26,6 +26,7 @@ struct ask {
 	json_t *args;		 /* for the daemon */
 	const char *part;	 /* of status or dist; NULL: not said */
 	const char *file;	 /* of dist verify; NULL: not said */
+	const char *auth_file;	 /* of dist peers; NULL: not said */
 	unsigned timeout_s;	 /* 0: not said */
 	bool json, all, wait, help;
 };
@@ -58,6 +59,8 @@ int fmctl_wait(
 
 /* fmctl_dist.c: a host's file against what the SA says, a new reference. */
 int fmctl_dist_verify(const struct ask *a, json_t **result, struct fm_error *err);
+/* fmctl_peers.c: relays and agents, a new reference. */
+int fmctl_dist_peers(const struct ask *a, json_t **result, struct fm_error *err);
 void fmctl_show_dist_verify(const json_t *result, FILE *out);
 
 /* fmctl_table.c */

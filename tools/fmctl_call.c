@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tools/fmctl_call.c - one command and its answer, or several calls where it takes several. */
+#include "config.h"
+
 #include "core/ctl/ctl.h"
 
 #include <string.h>
@@ -110,17 +112,28 @@ take_part(const struct ask *a, json_t **result, struct fm_error *err)
 	return fm_fail(err, FM_E_CONFIG, "status has no part \"%.40s\", but %s", a->part, known);
 }
 
-/* dist [status|verify]: the second is made here, of several questions. */
+/* dist [status|peers|verify]: the last two are made here, of several questions. */
 static int
 call_dist(const struct ask *a, json_t **result, struct fm_error *err)
 {
 	const char *what = a->part != NULL ? a->part : "status";
-	bool verifies = strcmp(what, "verify") == 0;
+	bool verifies = strcmp(what, "verify") == 0, peers = strcmp(what, "peers") == 0;
 
-	if (!verifies && strcmp(what, "status") != 0)
-		return fm_fail(err, FM_E_CONFIG, "dist takes status or verify, not %.40s", what);
+	if (!verifies && !peers && strcmp(what, "status") != 0)
+		return fm_fail(
+		    err, FM_E_CONFIG, "dist takes status, peers or verify, not %.40s", what);
+	if (!peers && a->auth_file != NULL)
+		return fm_fail(err, FM_E_CONFIG, "--auth-file= is for dist peers");
 	if (!verifies && a->file != NULL)
 		return fm_fail(err, FM_E_CONFIG, "--file= is for dist verify");
+	if (verifies && json_object_get(a->args, "relays") != NULL)
+		return fm_fail(err, FM_E_CONFIG, "relays are for dist peers");
+	if (peers)
+#ifdef HAVE_HIREDIS
+		return fmctl_dist_peers(a, result, err);
+#else
+		return fm_fail(err, FM_E_CONFIG, "this fmctl was built without Redis");
+#endif
 	return verifies ? fmctl_dist_verify(a, result, err) : call_once(a, result, err);
 }
 

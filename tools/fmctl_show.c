@@ -631,6 +631,24 @@ fmctl_show_trouble(const struct ask *a, const json_t *result, FILE *out)
 		fprintf(out, "and %" I " more\n", n - (json_int_t)json_array_size(list));
 }
 
+static void
+show_peers(const json_t *result, FILE *out)
+{
+	static const struct column columns[] = { { "DEPTH", "depth", NULL, true },
+		{ "KIND", "kind", NULL, false }, { "NAME", "name", NULL, false },
+		{ "ABOVE", "above", NULL, false }, { "STATE", "state", NULL, false },
+		{ "TERM", "term", NULL, true }, { "EPOCH", "epoch", NULL, true },
+		{ "LAG", "lag_bytes", NULL, true }, { "WHY", "why", NULL, false } };
+	const json_t *peers = json_object_get(result, "peers");
+
+	fmctl_table(peers, columns, N_OF(columns), false, out);
+	fprintf(out,
+	    "relays      %" I ", agents %" I "; behind %" I ", link down %" I ", unknown %" I "\n",
+	    fmctl_number(result, "relays"), fmctl_number(result, "agents"),
+	    fmctl_number(result, "behind"), fmctl_number(result, "link_down"),
+	    fmctl_number(result, "unknown"));
+}
+
 void
 fmctl_show_dist(const struct ask *a, const json_t *result, FILE *out)
 {
@@ -640,6 +658,10 @@ fmctl_show_dist(const struct ask *a, const json_t *result, FILE *out)
 		{ "BYTES", "bytes", NULL, true }, { "FAILURES", "failures", NULL, true },
 		{ "WHY", "error", NULL, false } };
 
+	if (json_object_get(result, "peers") != NULL) {
+		show_peers(result, out);
+		return;
+	}
 	if (json_object_get(result, "differences") != NULL) {
 		fmctl_show_dist_verify(result, out);
 		return;
@@ -653,6 +675,10 @@ fmctl_judge_dist(const json_t *result)
 	const json_t *place;
 	size_t i;
 
+	if (fmctl_number(result, "unknown") > 0)
+		return FMD_EXIT_SYSTEM;
+	if (fmctl_number(result, "behind") > 0 || fmctl_number(result, "link_down") > 0)
+		return FMD_EXIT_TROUBLE;
 	if (json_object_get(result, "differences") != NULL)
 		return fmctl_number(result, "different") > 0 ? FMD_EXIT_NOT_ROUTED
 		    : fmctl_number(result, "sources") == 0   ? FMD_EXIT_SYSTEM

@@ -35,8 +35,11 @@ fmctl_SOURCES = \
 	tools/fmctl_show.c \
 	tools/fmctl_table.c \
 	tools/fmctl_wait.c
-fmctl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-fmctl_LDADD = libfmhost.la libfmcore.la $(JANSSON_LIBS)
+if HAVE_HIREDIS
+fmctl_SOURCES += tools/fmctl_peers.c
+endif
+fmctl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(HIREDIS_CFLAGS)
+fmctl_LDADD = libfmhost.la libfmcore.la $(JANSSON_LIBS) $(HIREDIS_LIBS)
 
 # Writes conf/fmd.conf and the tables of fmd.conf(5) while fmd is built.
 noinst_PROGRAMS += fmd-doc

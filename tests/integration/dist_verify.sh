@@ -114,7 +114,7 @@ head -c 1000 "$dir/paths" >"$dir/short"
 exits 2 dist verify --file="$dir/short"
 says "it is no file of paths"
 exits 2 dist nonsense
-says "dist takes status or verify"
+says "dist takes status, peers or verify"
 exits 2 nodes --file="$dir/paths"
 says "nodes takes no --file"
 exits 2 paths lid=16000

@@ -1,0 +1,156 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# fmctl dist peers: the tree of a Redis, a relay of it, a relay of that, and an agent at each; who is
+# behind, who has lost the one above, and who cannot be asked are told as that.
+set -u
+# shellcheck source=tests/integration/fmsim.bash
+. "$(dirname "$0")/fmsim.bash"
+[ -x "$build/fmd-agent" ] || skip "there is no fmd-agent"
+need_tools python3
+command -v redis-server >/dev/null && grep -qs "define HAVE_HIREDIS 1" "$build/config.h" || skip "Redis is absent"
+
+"$build/fmroute" gen pgft 2 4,4 1,4 1,1 >"$dir/net" || exit 1
+simulate "$dir/net"
+fmctl() {
+	"$build/fmctl" --socket="$dir/socket" "$@"
+}
+exits() { # CODE COMMAND...: the answer is in $dir/answer
+	local want=$1 rc=0
+	shift
+	fmctl "$@" >"$dir/answer" 2>&1 || rc=$?
+	[ $rc = "$want" ] || fail "fmctl $* exits with $rc, not $want: $(cat "$dir/answer")"
+}
+says() { # WORDS...
+	local words
+	for words in "$@"; do
+		grep -q -- "$words" "$dir/answer" || fail "no \"$words\" in $(cat "$dir/answer")"
+	done
+}
+shows() { # CODE WORDS...: dist peers does, some time
+	local want=$1 rc=0 words
+	shift
+	# shellcheck disable=SC2086
+	fmctl dist peers $given >"$dir/answer" 2>&1 || rc=$?
+	[ $rc = "$want" ] || return 1
+	for words in "$@"; do
+		grep -q -- "$words" "$dir/answer" || return 1
+	done
+}
+start_redis() { # NAME PORT [OPTION...]
+	local name=$1 port=$2
+	shift 2
+	redis-server --port "$port" --bind 127.0.0.1 --unixsocket "$dir/$name.sock" --save '' --dir "$dir" \
+		--repl-diskless-sync-delay 0 --logfile "$dir/$name.out" "$@" >/dev/null 2>&1 &
+	redis_pid=$!
+	until_true test -S "$dir/$name.sock"
+}
+given=
+port=$((20000 + $$ % 20000))
+
+cat >"$dir/fmd.conf" <<END
+dist_redis = '$dir/first.sock'
+sweep_interval = 1s
+control_socket = '$dir/socket'
+END
+start_redis first $port
+start_redis second $((port + 1)) --replicaof 127.0.0.1 $port
+second=$redis_pid
+start_redis third $((port + 2)) --replicaof 127.0.0.1 $((port + 1))
+exec_on_fmsim host-1-1 "$build/fmd" --config="$dir/fmd.conf" --state-dir="$dir/state" >"$dir/fmd.out" 2>&1 &
+await "$dir/fmd.out" "SUBNET UP"
+agent() { # HOST RELAY
+	exec_on_fmsim "$1" "$build/fmd-agent" -v --file="$dir/$2.paths" "redis:unix:$dir/$2.sock" >"$dir/$2-agent.out" 2>&1 &
+	await "$dir/$2-agent.out" "all fetched"
+}
+agent host-2-1 first
+agent host-2-2 third
+until_true shows 0 "^ *0  *relay  *unix:$dir/first.sock .*current" "^ *1  *agent  *0x.*unix:$dir/first.sock .*current" \
+	"^ *1  *relay  *127.0.0.1:$((port + 1))  *unix:$dir/first.sock .*current" \
+	"^ *2  *relay  *127.0.0.1:$((port + 2))  *127.0.0.1:$((port + 1)) .*current" \
+	"^ *3  *agent .*127.0.0.1:$((port + 2)) .*current" "^relays  *3, agents 2; behind 0, link down 0, unknown 0$"
+fmctl dist peers --json >"$dir/answer" || fail "--json has another exit code"
+says '"kind": "agent"' '"lag_bytes": [0-9]' '"unknown": 0'
+echo "ok: the tree"
+
+# one that is given by its address, and is in the tree, is in it once
+given=unix:$dir/third.sock
+until_true shows 0 "^relays  *3, agents 2;"
+# the one in the middle dies: what was below it is found where its address is given, and says so
+kill -9 "$second"
+wait "$second" 2>/dev/null
+until_true shows 5 "unix:$dir/third.sock .*link down .*it has lost the one above" "^relays  *2, agents 2; .*link down 1, unknown 0$"
+given=127.0.0.1:$((port + 1))
+until_true shows 1 "127.0.0.1:$((port + 1)) .*unknown .*Connection refused"
+given=192.0.2.1:6379
+until_true shows 1 "192.0.2.1:6379 .*unknown .*asked only with --insecure"
+given=nonsense
+until_true shows 1 "nonsense .*unknown .*HOST:PORT is meant"
+given=
+# an epoch that the one below does not have: its agent is behind
+given=unix:$dir/third.sock
+fmsim_say unlink 'host-3-1[1]' >/dev/null
+until_true shows 5 "^ *[0-9]  *agent .*unix:$dir/third.sock .*behind"
+echo "ok: who is behind, down, unknown"
+
+# servers that say anything: an array without end, a text without end, an end; each is unknown
+cat >"$dir/enemy.py" <<'END'
+import itertools, socket, sys, threading
+
+ANSWERS = [b"*2000000000\r\n", b"$-7\r\n", b"*-1\r\n", b"+\r\n", b"$5\r\nINFO\n\r\n", b"\0\xff:\r\n", b"-NO\r\n", b""]
+
+
+def serve(client, i):
+    with client:
+        client.recv(1000)
+        try:
+            if i % 9 == 8:
+                client.sendall(b"$500000000\r\n")
+                while True:
+                    client.sendall(b"x" * 65536)
+            client.sendall(ANSWERS[i % 9])
+        except OSError:
+            pass
+
+
+with socket.socket(socket.AF_UNIX) as s:
+    s.bind(sys.argv[1])
+    s.listen(16)
+    for i in itertools.count():
+        threading.Thread(target=serve, args=(s.accept()[0], i), daemon=True).start()
+END
+python3 "$dir/enemy.py" "$dir/enemy.sock" &
+until_true test -S "$dir/enemy.sock"
+for ((i = 0; i < 9; i++)); do
+	exits 1 dist peers "unix:$dir/enemy.sock"
+	says "unix:$dir/enemy.sock .*unknown "
+done
+echo "ok: nonsense"
+
+# a user that has what the shipped one has
+given=
+cat >"$dir/say.py" <<'END'
+import socket, sys
+
+with socket.socket(socket.AF_UNIX) as s:
+    s.connect(sys.argv[1])
+    words = ["ACL", "SETUSER"] + sys.argv[2:]
+    s.sendall(("*%d\r\n" % len(words) + "".join("$%d\r\n%s\r\n" % (len(w), w) for w in words)).encode())
+    answer = s.recv(1000)
+    sys.exit(answer != b"+OK\r\n" and answer)
+END
+read -ra words <<<"$(sed -n 's/^user monitor //p' "$top/conf/redis-fmd-users.conf")"
+python3 "$dir/say.py" "$dir/first.sock" monitor "${words[@]}" ">secret" || fail "Redis does not take the user"
+echo "monitor secret" >"$dir/auth"
+given=--auth-file=$dir/auth
+until_true shows 0 "^relays  *1, agents 1; behind 0, link down 0, unknown 0$"
+python3 "$dir/say.py" "$dir/first.sock" monitor "-client|list" || fail "Redis does not take the user"
+until_true shows 1 "^ *1  *agents .*unknown .*NOPERM" "^relays  *1, agents 0; behind 0, link down 0, unknown 1$"
+echo "monitor wrong" >"$dir/auth"
+until_true shows 1 "^ *0  *relay .*unknown .*WRONGPASS"
+echo "ok: a user of its own"
+
+exits 2 dist status --auth-file="$dir/fmd.conf"
+says "--auth-file= is for dist peers"
+exits 2 dist peers --auth-file="$dir/nowhere"
+says "cannot read $dir/nowhere"
+echo "ok: sentences"

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/fmctl_peers.c - fmctl dist peers: the tree of Redis servers below fmd's, and their agents.
+ *
+ * The first is where fmd publishes; each tells the addresses of its replicas (INFO) and the names
+ * that agents have given themselves (CLIENT LIST): fmd-agent:GUID:TERM:EPOCH.  A replica that has
+ * lost the one above is in no list: it is found where its own address is given.  Servers are known
+ * by their run_id, as addresses may lead through a tunnel.
+ */
+#include "config.h"
+
+#include <hiredis/hiredis.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/text/json_text.h"
+#include "core/text/relay.h"
+#include "tools/fmctl.h"
+
+#define TIME_S 2 /* for each server */
+#define MOST_ANSWER (16u << 20)
+#define MOST_RELAYS 512
+#define MOST_NAME 300
+
+#if HIREDIS_MAJOR < 1
+typedef int array_size;
+#else
+typedef size_t array_size;
+#endif
+
+struct relay {
+	char name[MOST_NAME];  /* as relay_name_parse() takes it */
+	char above[MOST_NAME]; /* "" of the first */
+	char run_id[64];       /* "": could not be asked */
+	unsigned depth;
+};
+
+struct tree {
+	const struct relay_login *login; /* NULL: none */
+	bool insecure;
+	struct relay relay[MOST_RELAYS];
+	unsigned n;
+	uint64_t term, epoch; /* of the first */
+	int64_t offset;
+	unsigned n_relays, n_agents, n_behind, n_down, n_unknown;
+	json_t *peers;
+};
+
+/* ---------------------------------------------------------------- questions */
+
+/* No answer that is asked for here has any. */
+static void *
+refuse_array(const redisReadTask *task, array_size n)
+{
+	(void)task;
+	(void)n;
+	return NULL;
+}
+
+static int64_t
+now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
+}
+
+/* The answer, which is a text; NULL: *why says. */
+static redisReply *
+ask(redisContext *c, struct fm_error *why, const char *command, ...)
+{
+	int64_t end = now_s() + TIME_S + 1;
+	void *reply = NULL;
+	redisReply *text;
+	int done = 0, rc;
+	va_list ap;
+
+	va_start(ap, command);
+	rc = redisvAppendCommand(c, command, ap);
+	va_end(ap);
+	if (rc == REDIS_OK)
+		while (!done && redisBufferWrite(c, &done) == REDIS_OK)
+			;
+	while (c->err == 0 && reply == NULL && c->reader->len < MOST_ANSWER && now_s() < end)
+		if (redisGetReplyFromReader(c, &reply) == REDIS_OK && reply == NULL)
+			redisBufferRead(c);
+	text = reply;
+	if (text != NULL && text->type == REDIS_REPLY_ERROR)
+		fm_fail(why, FM_E_SYSTEM, "it answers \"%.100s\"", text->str);
+	else if (text == NULL)
+		fm_fail(why, FM_E_SYSTEM, "%.100s", c->err != 0 ? c->errstr : "no whole answer");
+	else if (text->str != NULL)
+		return text;
+	else
+		fm_fail(why, FM_E_SYSTEM, "it holds nothing of fmd");
+	if (text != NULL)
+		freeReplyObject(text);
+	return NULL;
+}
+
+static int
+log_in(redisContext *c, const struct relay_login *login, struct fm_error *why)
+{
+	redisReply *reply =
+	    login != NULL ? ask(c, why, "AUTH %s %s", login->user, login->password) : NULL;
+
+	if (reply != NULL)
+		freeReplyObject(reply);
+	return login == NULL || reply != NULL ? 0 : FM_E_SYSTEM;
+}
+
+static redisContext *
+open_relay(const struct tree *t, const char *name, struct fm_error *why)
+{
+	static redisReplyObjectFunctions functions;
+	const struct timeval time = { .tv_sec = TIME_S };
+	struct relay_name where;
+	redisContext *c;
+
+	if (relay_name_parse(name, &where, why) != 0)
+		return NULL;
+	if (relay_leaves_the_host(&where) && !t->insecure) {
+		fm_fail(why, FM_E_CONFIG, "beyond this host: asked only with --insecure");
+		return NULL;
+	}
+	c = where.path != NULL ? redisConnectUnixWithTimeout(where.path, time)
+			       : redisConnectWithTimeout(where.host, where.port, time);
+	if (c == NULL || c->err != 0) {
+		fm_fail(why, FM_E_SYSTEM, "%.100s", c != NULL ? c->errstr : "out of memory");
+		redisFree(c);
+		return NULL;
+	}
+	functions = *c->reader->fn;
+	functions.createArray = refuse_array;
+	c->reader->fn = &functions;
+	if (redisSetTimeout(c, time) == REDIS_OK && log_in(c, t->login, why) == 0)
+		return c;
+	redisFree(c);
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ answers */
+
+/* What follows the key in a text of parts, "" where it is not there. */
+static void
+value_of(const char *text, const char *key, const char *ends, char *buf, size_t size)
+{
+	size_t len = strlen(key), n;
+
+	*buf = '\0';
+	for (const char *at = strstr(text, key); at != NULL; at = strstr(at + 1, key)) {
+		if (at != text && strchr(ends, at[-1]) == NULL)
+			continue;
+		n = strcspn(at + len, ends);
+		snprintf(buf, size, "%.*s", (int)(n < size ? n : size - 1), at + len);
+		return;
+	}
+}
+
+static void
+info_of(const char *info, const char *key, char *buf, size_t size)
+{
+	value_of(info, key, "\r\n", buf, size);
+}
+
+static bool
+add_relay(struct tree *t, const char *name, const char *above, unsigned depth)
+{
+	struct relay *r = &t->relay[t->n];
+
+	if (t->n == MOST_RELAYS)
+		return false;
+	t->n++;
+	*r = (struct relay){ .depth = depth };
+	snprintf(r->name, sizeof(r->name), "%s", name);
+	snprintf(r->above, sizeof(r->above), "%s", above);
+	return true;
+}
+
+/* slave0:ip=127.0.0.1,port=6380,state=online,offset=10,lag=0 */
+static void
+add_replicas(struct tree *t, const struct relay *of, const char *info)
+{
+	for (unsigned i = 0; i < MOST_RELAYS; i++) {
+		char key[32], line[512], ip[128], port[16], name[MOST_NAME];
+
+		snprintf(key, sizeof(key), "slave%u:", i);
+		info_of(info, key, line, sizeof(line));
+		if (*line == '\0')
+			return;
+		value_of(line, "ip=", ",", ip, sizeof(ip));
+		value_of(line, "port=", ",", port, sizeof(port));
+		snprintf(
+		    name, sizeof(name), strchr(ip, ':') != NULL ? "[%s]:%s" : "%s:%s", ip, port);
+		add_relay(t, name, of->name, of->depth + 1);
+	}
+}
+
+struct seen {
+	const char *kind, *name, *above, *state, *why;
+	unsigned depth;
+	uint64_t term, epoch;
+	int64_t lag; /* bytes; -1: not known */
+};
+
+static void
+add_seen(struct tree *t, const struct seen *s)
+{
+	json_array_append_new(t->peers,
+	    json_pack("{s:s, s:o, s:o, s:i, s:s, s:I, s:I, s:o, s:o}", "kind", s->kind, "name",
+		json_text(s->name), "above", json_text(s->above), "depth", (int)s->depth, "state",
+		s->state, "term", (json_int_t)s->term, "epoch", (json_int_t)s->epoch, "lag_bytes",
+		s->lag >= 0 ? json_integer(s->lag) : json_null(), "why", json_text(s->why)));
+}
+
+static bool
+is_behind(const struct tree *t, uint64_t term, uint64_t epoch)
+{
+	return term != t->term || epoch != t->epoch;
+}
+
+/* GUID:TERM:EPOCH */
+static void
+add_agent(struct tree *t, const struct relay *r, const char *text)
+{
+	char name[64];
+	uint64_t guid = 0, term = 0, epoch = 0;
+	bool behind;
+
+	sscanf(text, "%16" SCNx64 ":%20" SCNu64 ":%20" SCNu64, &guid, &term, &epoch);
+	behind = is_behind(t, term, epoch);
+	snprintf(name, sizeof(name), "0x%016" PRIx64, guid);
+	add_seen(t,
+	    &(struct seen){ "agent", name, r->name, behind ? "behind" : "current", "", r->depth + 1,
+		term, epoch, -1 });
+	t->n_agents++;
+	t->n_behind += behind;
+}
+
+static void
+add_agents(struct tree *t, const struct relay *r, const char *clients)
+{
+	static const char key[] = " name=fmd-agent:";
+
+	for (const char *at = strstr(clients, key); at != NULL; at = strstr(at + 1, key)) {
+		char text[80];
+
+		snprintf(text, sizeof(text), "%.*s", (int)strcspn(at + sizeof(key) - 1, " \r\n"),
+		    at + sizeof(key) - 1);
+		add_agent(t, r, text);
+	}
+}
+
+/* ---------------------------------------------------------------------- tree */
+
+/* A field of fmd:meta, 0 where there is none. */
+static uint64_t
+meta(redisContext *c, const char *field)
+{
+	struct fm_error why;
+	redisReply *reply = ask(c, &why, "HGET fmd:meta %s", field);
+	uint64_t n = reply != NULL ? strtoull(reply->str, NULL, 10) : 0;
+
+	if (reply != NULL)
+		freeReplyObject(reply);
+	return n;
+}
+
+/* Has the one with this run_id been seen, as another than r? */
+static bool
+is_known(const struct tree *t, const struct relay *r)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		if (&t->relay[i] != r && strcmp(t->relay[i].run_id, r->run_id) == 0)
+			return true;
+	return false;
+}
+
+static void
+add_unknown(struct tree *t, const struct relay *r, const char *why)
+{
+	add_seen(
+	    t, &(struct seen){ "relay", r->name, r->above, "unknown", why, r->depth, 0, 0, -1 });
+	t->n_relays++;
+	t->n_unknown++;
+}
+
+static void
+add_unknown_agents(struct tree *t, const struct relay *r, const char *why)
+{
+	add_seen(
+	    t, &(struct seen){ "agents", "", r->name, "unknown", why, r->depth + 1, 0, 0, -1 });
+	t->n_unknown++;
+}
+
+static int64_t
+offset_of(const char *info, bool is_replica)
+{
+	char number[32];
+
+	info_of(info, is_replica ? "slave_repl_offset:" : "master_repl_offset:", number,
+	    sizeof(number));
+	return strtoll(number, NULL, 10);
+}
+
+static void
+judge_relay(struct tree *t, const struct relay *r, redisContext *c, const char *info)
+{
+	struct seen s = { "relay", r->name, r->above, "current", "", r->depth, meta(c, "term"),
+		meta(c, "epoch"), 0 };
+	char role[16], link[16];
+	bool is_replica;
+
+	info_of(info, "role:", role, sizeof(role));
+	info_of(info, "master_link_status:", link, sizeof(link));
+	is_replica = strcmp(role, "slave") == 0;
+	if (r->depth == 0) {
+		t->term = s.term;
+		t->epoch = s.epoch;
+		t->offset = offset_of(info, is_replica);
+	}
+	s.lag = t->offset - offset_of(info, is_replica);
+	s.lag = s.lag > 0 ? s.lag : 0;
+	if (r->depth > 0 && !is_replica) {
+		s.state = "link down";
+		s.why = "it is no replica";
+	} else if (is_replica && strcmp(link, "up") != 0) {
+		s.state = "link down";
+		s.why = "it has lost the one above";
+	} else if (is_behind(t, s.term, s.epoch)) {
+		s.state = "behind";
+	}
+	t->n_relays++;
+	t->n_down += strcmp(s.state, "link down") == 0;
+	t->n_behind += strcmp(s.state, "behind") == 0;
+	add_seen(t, &s);
+}
+
+/* Where a server that was given by its address stands. */
+static void
+find_above(struct tree *t, struct relay *r, const char *info)
+{
+	char host[128], port[16];
+
+	info_of(info, "master_host:", host, sizeof(host));
+	info_of(info, "master_port:", port, sizeof(port));
+	if (*host != '\0')
+		snprintf(r->above, sizeof(r->above),
+		    strchr(host, ':') != NULL ? "[%s]:%s" : "%s:%s", host, port);
+	for (unsigned i = 0; i < t->n; i++)
+		if (strcmp(t->relay[i].name, r->above) == 0)
+			r->depth = t->relay[i].depth + 1;
+}
+
+static void
+visit_open(struct tree *t, struct relay *r, redisContext *c, bool was_given)
+{
+	struct fm_error why = { 0 };
+	redisReply *info = ask(c, &why, "INFO"), *clients = NULL;
+
+	if (info != NULL)
+		info_of(info->str, "run_id:", r->run_id, sizeof(r->run_id));
+	if (info == NULL || *r->run_id == '\0') {
+		add_unknown(t, r, info == NULL ? why.msg : "it is no Redis");
+	} else if (is_known(t, r)) {
+		if (!was_given)
+			add_unknown(t, r, "the address that it announces is another's");
+	} else {
+		if (was_given)
+			find_above(t, r, info->str);
+		judge_relay(t, r, c, info->str);
+		clients = ask(c, &why, "CLIENT LIST");
+		if (clients != NULL)
+			add_agents(t, r, clients->str);
+		else
+			add_unknown_agents(t, r, why.msg);
+		add_replicas(t, r, info->str);
+	}
+	if (info != NULL)
+		freeReplyObject(info);
+	if (clients != NULL)
+		freeReplyObject(clients);
+}
+
+/* All from the i-th on, with those that they tell of. */
+static void
+visit_from(struct tree *t, unsigned i, bool was_given)
+{
+	for (; i < t->n; i++, was_given = false) {
+		struct fm_error why = { 0 };
+		redisContext *c = open_relay(t, t->relay[i].name, &why);
+
+		if (c != NULL)
+			visit_open(t, &t->relay[i], c, was_given);
+		else
+			add_unknown(t, &t->relay[i], why.msg);
+		redisFree(c);
+	}
+}
+
+/* Those that are given, a comma between. */
+static void
+visit_given(struct tree *t, const char *list)
+{
+	while (list != NULL && *list != '\0') {
+		size_t n = strcspn(list, ",");
+		char name[MOST_NAME];
+
+		snprintf(name, sizeof(name), "%.*s", (int)(n < sizeof(name) ? n : 0), list);
+		if (add_relay(t, name, "", 1))
+			visit_from(t, t->n - 1, true);
+		list += n + (list[n] == ',');
+	}
+}
+
+static json_t *
+answer(const struct tree *t)
+{
+	return json_pack("{s:O, s:I, s:I, s:i, s:i, s:i, s:i, s:i}", "peers", t->peers, "term",
+	    (json_int_t)t->term, "epoch", (json_int_t)t->epoch, "relays", (int)t->n_relays,
+	    "agents", (int)t->n_agents, "behind", (int)t->n_behind, "link_down", (int)t->n_down,
+	    "unknown", (int)t->n_unknown);
+}
+
+/* "unix:" and the socket that fmd publishes to. */
+static int
+find_first(const struct ask *a, char *name, size_t size, struct fm_error *err)
+{
+	json_t *none = json_object(), *dist = NULL;
+	const json_t *place;
+	size_t i;
+	int rc = fmctl_ask(a, "dist", none, &dist, err);
+
+	*name = '\0';
+	json_array_foreach(json_object_get(dist, "places"), i, place)
+	{
+		if (strcmp(fmctl_string(place, "kind"), "redis") == 0)
+			snprintf(name, size, "unix:%s", fmctl_string(place, "place"));
+	}
+	json_decref(dist);
+	json_decref(none);
+	if (rc == 0 && *name == '\0')
+		rc = fm_fail(err, FM_E_CONFIG,
+		    "fmd publishes to no Redis: who follows a folder is known to nobody");
+	return rc;
+}
+
+int
+fmctl_dist_peers(const struct ask *a, json_t **result, struct fm_error *err)
+{
+	struct tree *t = calloc(1, sizeof(*t));
+	struct relay_login login;
+	char first[MOST_NAME];
+	int rc = t == NULL ? fm_fail(err, FM_E_RESOURCE, "out of memory")
+			   : find_first(a, first, sizeof(first), err);
+
+	if (rc == 0 && a->auth_file != NULL) {
+		rc = relay_login_read(a->auth_file, &login, err);
+		t->login = &login;
+	}
+	if (rc == 0) {
+		t->peers = json_array();
+		t->insecure = json_is_true(json_object_get(a->args, "insecure"));
+		add_relay(t, first, "", 0);
+		visit_from(t, 0, false);
+		visit_given(t, json_string_value(json_object_get(a->args, "relays")));
+		*result = answer(t);
+		if (*result == NULL)
+			rc = fm_fail(err, FM_E_RESOURCE, "out of memory for the answer");
+		json_decref(t->peers);
+	}
+	free(t);
+	explicit_bzero(&login, sizeof(login));
+	return rc;
+}
