@@ -540,10 +540,10 @@ ask_for_runs(struct fetching *f, const struct replica_row *row)
 		ask_for(f, run[i]);
 }
 
+/* *at stays, or is the epoch of the rows. */
 static int
-fetch_rows_of_new_leaves(struct fetching *f, struct fm_error *err)
+fetch_rows_of_new_leaves(struct fetching *f, struct paths_epoch *at, struct fm_error *err)
 {
-	struct paths_epoch at;
 	bool wanted = false;
 
 	if (!replica_find_rows(f->r))
@@ -554,16 +554,15 @@ fetch_rows_of_new_leaves(struct fetching *f, struct fm_error *err)
 		return 0;
 	begin(f);
 	ask_for_rows(f, true);
-	return end(f, &at, err);
+	return end(f, at, err);
 }
 
-/* What the log told of, in one transaction; it may be of a later epoch than the log's, whose
- * entries then say so again. */
+/* What the log told of, in one transaction, and rows of leaves that are new by it in another:
+ * of the epochs at[0] and at[1]. */
 static int
-fetch_changes(struct fetching *f, struct fm_error *err)
+fetch_told(struct fetching *f, struct paths_epoch at[2], struct fm_error *err)
 {
 	const struct changes *c = &f->s->changes;
-	struct paths_epoch at;
 	int rc;
 
 	begin(f);
@@ -575,27 +574,49 @@ fetch_changes(struct fetching *f, struct fm_error *err)
 	for (size_t i = 0; i < f->r->row.n; i++)
 		if (fm_bit_test(c->leaves, f->r->row.item[i].leaf))
 			ask_for_runs(f, &f->r->row.item[i]);
-	rc = end(f, &at, err);
-	if (rc == 0)
-		rc = fetch_rows_of_new_leaves(f, err);
-	if (rc == 0)
-		f->r->at = f->s->next;
+	rc = end(f, &at[0], err);
+	at[1] = at[0];
+	return rc == 0 ? fetch_rows_of_new_leaves(f, &at[1], err) : rc;
+}
+
+/* What the log has behind the entry that was read last. */
+static int
+read_log(struct relay *s, const struct replica *r, struct fm_error *err)
+{
+	redisReply *reply = ask(s, "XREAD STREAMS fmd:log %s", s->last);
+	int rc = take_log(s, r, reply, err);
+
+	freeReplyObject(reply);
 	return rc;
+}
+
+/* Blobs may be of a later epoch than the entries of the log that have been read: then those behind
+ * are read, too, until all is of one epoch.  Changes add up. */
+static int
+fetch_changes(struct fetching *f, struct fm_error *err)
+{
+	struct paths_epoch at[2];
+	int rc = 0;
+
+	for (int tries = 0; rc == 0 && tries < TRIES_MOST && !f->s->gap; tries++) {
+		rc = fetch_told(f, at, err);
+		if (rc == 0 && is_one(at[0], f->s->next) && is_one(at[1], at[0])) {
+			f->r->at = at[0];
+			return 0;
+		}
+		if (rc == 0)
+			rc = read_log(f->s, f->r, err);
+	}
+	return rc == 0 ? fetch_all(f, err) : rc;
 }
 
 /* Where has this replica been, that comes from another relay? */
 static int
 go_on(struct relay *s, const struct replica *r, struct fm_error *err)
 {
-	redisReply *reply;
-	int rc;
-
 	s->next = r->at;
 	snprintf(s->last, sizeof(s->last), "%s", r->log_entry);
-	reply = ask(s, "XREAD STREAMS fmd:log %s", s->last);
-	rc = take_log(s, r, reply, err);
-	freeReplyObject(reply);
-	return rc;
+	return read_log(s, r, err);
 }
 
 /* A relay that is behind us, or of another line, has an epoch before ours. */

@@ -353,6 +353,9 @@ START_TEST(what_is_held_is_of_one_epoch)
 			source_redis.close(source);
 			source = NULL;
 		}
+		fake_relay_lock(&relay);
+		publish();
+		fake_relay_unlock(&relay);
 		if (follow() && replica.at.epoch != 0)
 			expect_truth();
 	}
