@@ -184,13 +184,24 @@ get_blob(struct redis *r, const char *key, place_each each, void *arg, struct fm
 	return rc;
 }
 
+/* The key of a blob without "fmd:"; NULL: it is none. */
+static const char *
+blob_of(const redisReply *key)
+{
+	enum blob_kind kind;
+	uint64_t number;
+
+	if (key->type != REDIS_REPLY_STRING || strncmp(key->str, "fmd:", 4) != 0 ||
+	    !blob_key_parse(key->str + 4, &kind, &number))
+		return NULL;
+	return key->str + 4;
+}
+
 /* A page of keys; *cursor is "0" behind the last. */
 static int
 load_page(struct redis *r, char cursor[32], place_each each, void *arg, struct fm_error *err)
 {
 	redisReply *page = ask(r, err, "SCAN %s MATCH fmd:* COUNT 1000", cursor), *keys;
-	enum blob_kind kind;
-	uint64_t number;
 	int rc = 0;
 
 	if (page == NULL)
@@ -201,8 +212,8 @@ load_page(struct redis *r, char cursor[32], place_each each, void *arg, struct f
 		rc = failed(r, NULL, err);
 	keys = rc == 0 ? page->element[1] : NULL;
 	for (size_t i = 0; rc == 0 && i < keys->elements; i++)
-		if (blob_key_parse(keys->element[i]->str + strlen("fmd:"), &kind, &number))
-			rc = get_blob(r, keys->element[i]->str + strlen("fmd:"), each, arg, err);
+		if (blob_of(keys->element[i]) != NULL)
+			rc = get_blob(r, blob_of(keys->element[i]), each, arg, err);
 	if (rc == 0)
 		snprintf(cursor, 32, "%s", page->element[0]->str);
 	freeReplyObject(page);
