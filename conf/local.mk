@@ -29,6 +29,7 @@ conf/fmd.service: conf/fmd.service.in Makefile
 conf/fmd-agent.service: conf/fmd-agent.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) conf && $(SED) 's|@sbindir[@]|$(sbindir)|g' $(srcdir)/conf/fmd-agent.service.in >$@.new && mv $@.new $@
 nodist_systemdsystemunit_DATA = conf/fmd.service conf/fmd-agent.service
+dist_systemdsystemunit_DATA = conf/redis-fmd@.service
 # Its user, and the devices of that.  Below a prefix of its own they lie beside the unit.
 sysusersdir = $(systemdsystemunitdir)/../../sysusers.d
 udevrulesdir = $(systemdsystemunitdir)/../../udev/rules.d
