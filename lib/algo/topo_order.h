@@ -22,7 +22,11 @@
 
 #include "lib/bitset.h"
 
+#ifdef __SANITIZE_THREAD__ /* gcc does not inline what it calls by a pointer then */
+#define FM_TOPO_INLINE static inline
+#else
 #define FM_TOPO_INLINE static inline __attribute__((always_inline))
+#endif
 
 /* False ends the visits. */
 typedef bool (*fm_topo_visit)(void *arg, uint32_t v);
