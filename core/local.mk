@@ -8,7 +8,7 @@ include core/cdg/local.mk
 include core/verify/local.mk
 include core/nodes/local.mk
 include core/abi/local.mk
-include core/isolate/local.mk
+include core/apart/local.mk
 include core/engine/local.mk
 include core/opensm/local.mk
 include core/plan/local.mk

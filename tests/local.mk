@@ -159,7 +159,7 @@ UNIT_TESTS = \
 	tests/engine/check_fattree \
 	tests/engine/check_frozen \
 	tests/engine/check_grid_find \
-	tests/engine/check_isolate \
+	tests/engine/check_apart \
 	tests/engine/check_linger \
 	tests/engine/check_ragged \
 	tests/engine/check_layers \
@@ -369,9 +369,9 @@ tests_bench_rows_LDADD = libfmengines.la libfmlab.la libfmcore.la libfmcommon.la
 EXTRA_PROGRAMS += tests/bench/repair_time
 tests_bench_repair_time_SOURCES = tests/bench/repair_time.c
 tests_bench_repair_time_LDADD = libfmlab.la libfmcore.la libfmcommon.la
-EXTRA_PROGRAMS += tests/bench/isolate_time
-tests_bench_isolate_time_SOURCES = tests/bench/isolate_time.c
-tests_bench_isolate_time_LDADD = libfmlab.la libfmcore.la libfmcommon.la
+EXTRA_PROGRAMS += tests/bench/apart_time
+tests_bench_apart_time_SOURCES = tests/bench/apart_time.c
+tests_bench_apart_time_LDADD = libfmlab.la libfmcore.la libfmcommon.la
 EXTRA_PROGRAMS += tests/bench/route_time
 tests_bench_route_time_SOURCES = tests/bench/route_time.c
 tests_bench_route_time_LDADD = libfmlab.la libfmcore.la libfmcommon.la

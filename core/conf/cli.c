@@ -383,12 +383,12 @@ say_refused(const struct engine_set *set)
 static int
 load_engines(const struct cli *cli, int64_t load_ms, struct engine_set *set, struct fm_error *err)
 {
-	struct isolate_settings isolate;
+	struct apart_settings apart;
 
-	conf_peek_isolation(&cli->source, &isolate);
+	conf_peek_isolation(&cli->source, &apart);
 	if (load_ms > 0)
-		isolate.load_ms = load_ms;
-	return engine_set_load_apart(set, cli->plugin_dirs, &isolate, err);
+		apart.load_ms = load_ms;
+	return engine_set_load_apart(set, cli->plugin_dirs, &apart, err);
 }
 
 int

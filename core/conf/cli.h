@@ -52,7 +52,7 @@ void cli_fini(struct cli *cli);
 
 /* Load the engines and the configuration that the command line asks for; what is wrong in it is
  * added to `all`, the first of it is *err.  Engines that were refused are logged.  load_ms: what
- * an engine in a process of its own has to be loaded; 0 = ISOLATE_LOAD_MS. */
+ * an engine in a process of its own has to be loaded; 0 = APART_LOAD_MS. */
 int cli_load(const struct cli *cli, int64_t load_ms, struct mistakes *all, struct conf **conf,
     struct fm_error *err);
 /* "fmd: " and each of them, a line of its own to stderr; or, where there is none, *err. */

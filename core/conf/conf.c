@@ -383,25 +383,25 @@ conf_load(const struct conf_source *source, const struct engine_set *engines, st
 }
 
 void
-conf_peek_isolation(const struct conf_source *source, struct isolate_settings *set)
+conf_peek_isolation(const struct conf_source *source, struct apart_settings *set)
 {
 	const struct engine_set none = { 0 };
 	struct conf_private *self = conf_new(&none);
 	struct mistakes all = { 0 };
 	struct fm_error err;
 
-	*set = (struct isolate_settings){ .who = ISOLATE_FOREIGN,
-		.memory_bytes = (size_t)ISOLATE_MEMORY_MIB << 20,
-		.load_ms = ISOLATE_LOAD_MS };
+	*set = (struct apart_settings){ .who = APART_FOREIGN,
+		.memory_bytes = (size_t)APART_MEMORY_MIB << 20,
+		.load_ms = APART_LOAD_MS };
 	if (self == NULL)
 		return;
 	self->peeks = true;
 	self->all = &all;
 	if (read_all(self, source, &err) == 0 && mistakes_count(&all) == 0) {
-		set->who = (enum isolate_who)option_values_number(
-		    self->own, "engine_isolation", ISOLATE_FOREIGN);
+		set->who = (enum apart_who)option_values_number(
+		    self->own, "engine_isolation", APART_FOREIGN);
 		set->memory_bytes =
-		    (size_t)option_values_number(self->own, "engine_memory", ISOLATE_MEMORY_MIB)
+		    (size_t)option_values_number(self->own, "engine_memory", APART_MEMORY_MIB)
 		    << 20;
 	}
 	mistakes_fini(&all);

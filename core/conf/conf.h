@@ -36,7 +36,7 @@ struct conf {
 	bool fallback;
 	int credit_loops; /* enum conf_credit_loops */
 	int64_t engine_time_limit_ms;
-	int engine_isolation; /* enum isolate_who */
+	int engine_isolation; /* enum apart_who */
 	int64_t engine_memory_mib;
 	int64_t workers; /* 0 = one per CPU */
 	int64_t n_vls;	 /* VL budget of engines, 1..15 */
@@ -174,7 +174,7 @@ int conf_load_all(const struct conf_source *source, const struct engine_set *eng
     struct mistakes *all, struct conf **out, struct fm_error *err);
 /* What it says of where engines run, which is to be known before they are loaded.  Of a
  * configuration that cannot be read: the defaults; conf_load() will say so. */
-void conf_peek_isolation(const struct conf_source *source, struct isolate_settings *set);
+void conf_peek_isolation(const struct conf_source *source, struct apart_settings *set);
 /* The keys that differ and that only a restart changes (conf_row.restart), ", " between: how
  * many. */
 unsigned conf_needs_restart(

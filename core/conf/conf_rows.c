@@ -96,7 +96,7 @@ static const char *const credit_loops[] = { "refuse", "warn", NULL }; /* enum co
 /* enum plan_rebalance */
 static const char *const rebalances[] = { "auto", "never", "quiet", "always", NULL };
 static const char *const drains[] = { "loss", "always", "never", NULL };    /* enum plan_drain */
-static const char *const isolations[] = { "foreign", "all", "none", NULL }; /* enum isolate_who */
+static const char *const isolations[] = { "foreign", "all", "none", NULL }; /* enum apart_who */
 static const char *const sl_models[] = { "both", "forward", NULL }; /* enum verify_sl_model */
 /* enum conf_ar_algorithm, twice: the numbers are opa-fm's */
 static const char *const algorithms[] = { "random", "greedy", "greedy_random", "0", "1", "2",

@@ -45,7 +45,7 @@ enum folder { FOLDER_BUILD_TREE, FOLDER_OWN, FOLDER_FOREIGN };
 struct engine_set_private {
 	atomic_uint refs;
 	struct fm_arena mem; /* paths */
-	struct isolate_settings isolate;
+	struct apart_settings apart;
 	lt_dladvise advise;
 	FM_VEC(lt_dlhandle) handles;
 	FM_VEC(struct apart *) aparts;
@@ -154,7 +154,7 @@ load_apart(struct engine_set_private *self, const struct engine_file *file, cons
 	struct engine_file loading = *file;
 	struct fm_error bad;
 
-	if (!isolate_is_built()) {
+	if (!apart_is_built()) {
 		fm_fail(&bad, FM_E_CONFIG,
 		    "%s: this fmd was built without libseccomp and runs no engines of others: "
 		    "engine_isolation = none has them run in fmd itself",
@@ -164,7 +164,7 @@ load_apart(struct engine_set_private *self, const struct engine_file *file, cons
 	if (!fm_vec_reserve(&self->aparts, self->aparts.n + 1) ||
 	    !fm_vec_reserve(&self->loading, self->loading.n + 1))
 		return out_of_memory(err);
-	if (apart_new(&self->isolate, base, file->path, image, &loading.apart, &bad) != 0)
+	if (apart_new(&self->apart, base, file->path, image, &loading.apart, &bad) != 0)
 		return refuse(self, file->path, bad.msg, err);
 	self->aparts.item[self->aparts.n++] = loading.apart;
 	self->loading.item[self->loading.n++] = loading;
@@ -185,8 +185,8 @@ take_loaded(struct engine_set_private *self, struct engine_file *file, struct fm
 static bool
 runs_apart(const struct engine_set_private *self, enum folder folder)
 {
-	return self->isolate.who == ISOLATE_ALL ||
-	    (self->isolate.who == ISOLATE_FOREIGN && folder == FOLDER_FOREIGN);
+	return self->apart.who == APART_ALL ||
+	    (self->apart.who == APART_FOREIGN && folder == FOLDER_FOREIGN);
 }
 
 static int
@@ -420,12 +420,12 @@ by_name(const void *a, const void *b)
 int
 engine_set_load(struct engine_set *set, const char *const *dirs, struct fm_error *err)
 {
-	return engine_set_load_apart(set, dirs, &ISOLATE_NOTHING, err);
+	return engine_set_load_apart(set, dirs, &APART_NOTHING, err);
 }
 
 int
 engine_set_load_apart(struct engine_set *set, const char *const *dirs,
-    const struct isolate_settings *isolate, struct fm_error *err)
+    const struct apart_settings *apart, struct fm_error *err)
 {
 	struct engine_set_private *self = calloc(1, sizeof(*self));
 	const struct engine_file built_in = { .engine = &auto_engine, .path = "built in" };
@@ -440,7 +440,7 @@ engine_set_load_apart(struct engine_set *set, const char *const *dirs,
 	}
 	set->self = self;
 	atomic_init(&self->refs, 1);
-	self->isolate = *isolate;
+	self->apart = *apart;
 	fm_arena_init(&self->mem, SIZE_MAX);
 	if (lt_dladvise_init(&self->advise) != 0 || lt_dladvise_local(&self->advise) != 0)
 		rc = fm_fail(err, FM_E_SYSTEM, "libltdl does not start: %s", lt_dlerror());

@@ -9,7 +9,7 @@
 
 #include <fmd/engine.h>
 
-#include "core/isolate/isolate.h"
+#include "core/apart/apart.h"
 
 struct engine_file {
 	const struct fm_engine *engine;
@@ -44,7 +44,7 @@ int engine_set_load(struct engine_set *set, const char *const *dirs, struct fm_e
  * runs as and nobody else can write to them, and its ABI is ours.  What is beside a program
  * that was not installed is that program's. */
 int engine_set_load_apart(struct engine_set *set, const char *const *dirs,
-    const struct isolate_settings *isolate, struct fm_error *err);
+    const struct apart_settings *apart, struct fm_error *err);
 /* The same engines once more; they stay until the last of both is let go. */
 void engine_set_copy(struct engine_set *to, const struct engine_set *from);
 void engine_set_fini(struct engine_set *set);

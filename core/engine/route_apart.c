@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/abi/host.h"
-#include "core/isolate/isolate.h"
+#include "core/apart/apart.h"
 #include "lib/error.h"
 
 struct copy {

@@ -8,7 +8,7 @@
 #include "core/engine/renumber.h"
 #include "core/engine/route_apart.h"
 #include "core/graph/adaptive.h"
-#include "core/isolate/isolate.h"
+#include "core/apart/apart.h"
 #include "lib/error.h"
 #include "lib/log.h"
 

@@ -338,12 +338,12 @@ class Bench:
 
     def isolation(self):
         self.say("\n## Engines in processes of their own\n")
-        self.say("`isolate_time ENGINE pgft 3 18,18,36 1,18,18 1,1,1` (11,664 hosts), by turns in fmd's process and in one of "
+        self.say("`apart_time ENGINE pgft 3 18,18,36 1,18,18 1,1,1` (11,664 hosts), by turns in fmd's process and in one of "
                  "its own: medians of 101 runs, and of their differences (goal: 2 ms).\n")
         self.say("| engine | here ms | apart ms | more ms |")
         self.say("|---|--:|--:|--:|")
         for engine in ("fattree", "minhop", "updn"):
-            done = subprocess.run([os.path.join(self.build, "tests/bench/isolate_time"), "-n", "101", "-p",
+            done = subprocess.run([os.path.join(self.build, "tests/bench/apart_time"), "-n", "101", "-p",
                                    os.path.join(self.build, "plugins/engines/.libs"), engine, "pgft", "3", "18,18,36",
                                    "1,18,18", "1,1,1"], capture_output=True, text=True, check=True)
             here, apart, more = re.findall(r"(-?[0-9.]+) ms", done.stdout)

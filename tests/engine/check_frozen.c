@@ -23,8 +23,8 @@
 #undef fail /* check.h has an old macro of this name */
 
 static char folder[FOLDER_ROOM];
-static const struct isolate_settings apart = {
-	.who = ISOLATE_ALL, .memory_bytes = (size_t)256 << 20, .load_ms = 60000
+static const struct apart_settings apart = {
+	.who = APART_ALL, .memory_bytes = (size_t)256 << 20, .load_ms = 60000
 };
 static struct engine_set set;
 static char heard[512];
@@ -75,8 +75,8 @@ load(bool is_apart)
 
 	engine_set_fini(&set);
 	ck_assert_msg(
-	    engine_set_load_apart(&set, dirs, is_apart ? &apart : &ISOLATE_NOTHING, &err) == 0,
-	    "%s", err.msg);
+	    engine_set_load_apart(&set, dirs, is_apart ? &apart : &APART_NOTHING, &err) == 0, "%s",
+	    err.msg);
 	ck_assert_msg(set.n_refused == 0, "%s", set.refused[0].reason);
 	ck_assert_ptr_nonnull(engine_find(&set, "frozen"));
 	ck_assert_ptr_eq(engine_find(&set, "frozen-engine"), engine_find(&set, "frozen"));
@@ -269,7 +269,7 @@ main(void)
 	tcase_add_loop_test(tc, it_sees_its_options, 0, 1);
 	tcase_add_loop_test(tc, it_sees_the_tables_in_use, 0, 1);
 	tcase_add_test(tc, it_makes_a_tree);
-	if (isolate_is_built()) {
+	if (apart_is_built()) {
 		tcase_add_loop_test(tc, it_routes_in_a_process_of_its_own, 0, N_FABRICS);
 		tcase_add_loop_test(tc, it_sees_its_options, 1, 2);
 		tcase_add_loop_test(tc, it_sees_the_tables_in_use, 1, 2);

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/isolate/wire.h"
+#include "core/apart/wire.h"
 #include "tests/modules/bad.h"
 
 static const char *const deeds[] = { "nothing", "crash", "abort", "exit", "spin", "allocate",

@@ -589,32 +589,32 @@ END_TEST
 /* Where engines run is known before they are, whatever stands in their sections. */
 static const struct {
 	const char *text;
-	enum isolate_who who;
+	enum apart_who who;
 	unsigned mib;
 } peeks[] = {
-	{ "", ISOLATE_FOREIGN, 4096 },
-	{ "engine_isolation = all\nengine_memory = 100\n", ISOLATE_ALL, 100 },
+	{ "", APART_FOREIGN, 4096 },
+	{ "engine_isolation = all\nengine_memory = 100\n", APART_ALL, 100 },
 	{ "unknown \"a title\" {\n deed = spin\n list = { \"}\", '{' } # }\n}\nengine_isolation = "
 	  "none\n",
-	    ISOLATE_NONE, 4096 },
-	{ "unknown { x = 1 }\nfine 'b' { a = { b } /* } */ }\nengine_isolation = none",
-	    ISOLATE_NONE, 4096 },
+	    APART_NONE, 4096 },
+	{ "unknown { x = 1 }\nfine 'b' { a = { b } /* } */ }\nengine_isolation = none", APART_NONE,
+	    4096 },
 	{ "adaptive_routing { enable = yes }\nregion \"r\" { chain = \"none\" }\nengine_isolation "
 	  "= all",
-	    ISOLATE_ALL, 4096 },
+	    APART_ALL, 4096 },
 	{ "# engine_isolation = none\n/* engine_isolation = none */ // engine_isolation = none\n",
-	    ISOLATE_FOREIGN, 4096 },
+	    APART_FOREIGN, 4096 },
 	{ "chain = { \"unknown:x\", \"updn\" }\nother { engine_isolation = none }\nengine_memory = "
 	  "64",
-	    ISOLATE_FOREIGN, 64 },
-	{ "engine_isolation = none\nunknown {", ISOLATE_FOREIGN, 4096 },
-	{ "engine_isolation = nowhere", ISOLATE_FOREIGN, 4096 },
+	    APART_FOREIGN, 64 },
+	{ "engine_isolation = none\nunknown {", APART_FOREIGN, 4096 },
+	{ "engine_isolation = nowhere", APART_FOREIGN, 4096 },
 };
 
 START_TEST(isolation_is_known_before_engines)
 {
 	struct conf_source source = { .path = conf_path };
-	struct isolate_settings set;
+	struct apart_settings set;
 
 	folder_write(folder, "fmd.conf", peeks[_i].text);
 	conf_peek_isolation(&source, &set);

@@ -23,9 +23,9 @@
 
 #include "core/abi/host.h"
 #include "core/abi/plugin_check.h"
-#include "core/isolate/blob.h"
-#include "core/isolate/descriptor.h"
-#include "core/isolate/sandbox.h"
+#include "core/apart/blob.h"
+#include "core/apart/descriptor.h"
+#include "core/apart/sandbox.h"
 #include "lib/error.h"
 #include "lib/log.h"
 #include "lib/pages.h"

@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #include "core/abi/plugin_check.h"
-#include "core/isolate/blob.h"
-#include "core/isolate/child.h"
-#include "core/isolate/descriptor.h"
-#include "core/isolate/isolate.h"
+#include "core/apart/blob.h"
+#include "core/apart/child.h"
+#include "core/apart/descriptor.h"
+#include "core/apart/apart.h"
 #include "lib/arena.h"
 #include "lib/error.h"
 #include "lib/log.h"
@@ -33,7 +33,7 @@
 struct apart {
 	struct fm_engine engine;
 	struct fm_arena mem; /* its texts and option rows, name and path */
-	struct isolate_settings set;
+	struct apart_settings set;
 	const char *name, *path;
 	int image;
 	struct child child; /* waits for a call, or is loading; CHILD_NONE: to be started */
@@ -45,7 +45,7 @@ struct apart {
 };
 
 bool
-isolate_is_built(void)
+apart_is_built(void)
 {
 #ifdef HAVE_SECCOMP
 	return sizeof(void *) == 8; /* pack.c */
@@ -54,7 +54,7 @@ isolate_is_built(void)
 #endif
 }
 
-/* Stands in the descriptors of isolated engines, to know them by. */
+/* Stands in the descriptors of engines that run apart, to know them by. */
 static int
 apart_route_stub(const struct fm_host *host, const struct fm_fabric *fab,
     const struct fm_request *req, const void *opts, struct fm_tables *out, struct fm_error *err)
@@ -90,7 +90,7 @@ start(struct apart *a, unsigned n_workers, struct fm_error *err)
 }
 
 int
-apart_new(const struct isolate_settings *set, const char *name, const char *path, int image,
+apart_new(const struct apart_settings *set, const char *name, const char *path, int image,
     struct apart **out, struct fm_error *err)
 {
 	struct apart *a = calloc(1, sizeof(*a));
@@ -234,7 +234,7 @@ apart_describe(struct apart *a, const struct fm_engine **engine, struct fm_error
 static int64_t
 limit_of(const struct apart_call *call)
 {
-	return call->time_limit_ms > 0 ? call->time_limit_ms : ISOLATE_TIME_LIMIT_MS;
+	return call->time_limit_ms > 0 ? call->time_limit_ms : APART_TIME_LIMIT_MS;
 }
 
 /* For who asks should_stop() to end by itself: a quarter of the limit. */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/isolate/blob.h - structs with pointers, laid out for another process.
+ * core/apart/blob.h - structs with pointers, laid out for another process.
  *
  * A pointer is written as the address that it has where this memory, and the tables, are
  * wanted to be mapped, and its place is listed: who has to map them elsewhere adds the
  * difference.  The wanted addresses are as random as others.  The memory is a memfd that can be
  * written through our mapping alone; it is used again for the next call.  One thread.
  */
-#ifndef CORE_ISOLATE_BLOB_H
-#define CORE_ISOLATE_BLOB_H
+#ifndef CORE_APART_BLOB_H
+#define CORE_APART_BLOB_H
 
 #include <stdbool.h>
 
-#include "core/isolate/wire.h"
+#include "core/apart/wire.h"
 #include "lib/vec.h"
 
 #define BLOB_IN_TABLES (UINT64_C(1) << 63) /* a place that points into the tables */

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "core/isolate/blob.h"
+#include "core/apart/blob.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/isolate/child.h - one process of fmd-engine-host, as fmd sees it.
+ * core/apart/child.h - one process of fmd-engine-host, as fmd sees it.
  */
-#ifndef CORE_ISOLATE_CHILD_H
-#define CORE_ISOLATE_CHILD_H
+#ifndef CORE_APART_CHILD_H
+#define CORE_APART_CHILD_H
 
 #include <sys/types.h>
 
-#include "core/isolate/isolate.h"
-#include "core/isolate/wire.h"
+#include "core/apart/apart.h"
+#include "core/apart/wire.h"
 
 struct child {
 	pid_t pid;  /* 0: none */
@@ -26,7 +26,7 @@ enum child_event {
 };
 
 struct child_task {
-	const struct isolate_settings *set;
+	const struct apart_settings *set;
 	const char *name, *path; /* of the engine */
 	int image;
 	unsigned n_workers;

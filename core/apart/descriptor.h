@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/isolate/descriptor.h - struct fm_engine as bytes, without its callbacks.
+ * core/apart/descriptor.h - struct fm_engine as bytes, without its callbacks.
  */
-#ifndef CORE_ISOLATE_DESCRIPTOR_H
-#define CORE_ISOLATE_DESCRIPTOR_H
+#ifndef CORE_APART_DESCRIPTOR_H
+#define CORE_APART_DESCRIPTOR_H
 
 #include <fmd/engine.h>
 

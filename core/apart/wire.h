@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/isolate/wire.h - between fmd and fmd-engine-host, which are of one build.
+ * core/apart/wire.h - between fmd and fmd-engine-host, which are of one build.
  *
  * Packets on a socket pair, each a struct below.  A call brings the input with it: memory in
  * which structs of fmd/engine.h lie, with the addresses that they have where fmd would like the
  * child to map it and the tables, and the places of these (blob.h).
  */
-#ifndef CORE_ISOLATE_WIRE_H
-#define CORE_ISOLATE_WIRE_H
+#ifndef CORE_APART_WIRE_H
+#define CORE_APART_WIRE_H
 
 #include <fmd/engine.h>
 

@@ -14,7 +14,7 @@
 #include "core/abi/plugin_check.h"
 #include "core/engine/fallback.h"
 #include "core/engine/plugin.h"
-#include "core/isolate/descriptor.h"
+#include "core/apart/descriptor.h"
 #include "core/route/route.h"
 #include "lib/rng.h"
 #include "tests/engine/routed.h"
@@ -25,8 +25,8 @@
 #define HOSTILE "tests/hostile/.libs"
 
 static char folder[FOLDER_ROOM];
-static const struct isolate_settings apart = {
-	.who = ISOLATE_ALL, .memory_bytes = (size_t)256 << 20, .load_ms = 60000
+static const struct apart_settings apart = {
+	.who = APART_ALL, .memory_bytes = (size_t)256 << 20, .load_ms = 60000
 };
 static struct engine_set set;
 static const struct fabric tree = { .words = "pgft 2 6,6 1,6 1,1" };
@@ -46,7 +46,7 @@ end(void)
 
 /* Module NAME alone in the folder, loaded. */
 static const struct fm_engine *
-load(const char *from, const char *name, const struct isolate_settings *how)
+load(const char *from, const char *name, const struct apart_settings *how)
 {
 	const char *dirs[] = { folder, NULL };
 	struct fm_error err = { 0 };
@@ -108,7 +108,7 @@ same_rows(uint8_t *const *a, uint8_t *const *b, uint32_t n, size_t n_bytes, cons
 START_TEST(tables_are_those_of_this_process)
 {
 	const char *name = alike[_i].engine;
-	const struct fm_engine *engine = load("plugins/engines/.libs", name, &ISOLATE_NOTHING);
+	const struct fm_engine *engine = load("plugins/engines/.libs", name, &APART_NOTHING);
 	struct routed here, there;
 	struct engine_set first;
 	const struct fm_fabric *fab;
@@ -154,7 +154,7 @@ END_TEST
 /* What it is, as it says it in either. */
 START_TEST(descriptors_come_over)
 {
-	const struct fm_engine *here = load(MODULES, "good", &ISOLATE_NOTHING), *there;
+	const struct fm_engine *here = load(MODULES, "good", &APART_NOTHING), *there;
 	struct engine_set first = set;
 	struct option_table a = option_table_of(here), b;
 
@@ -185,7 +185,7 @@ END_TEST
 /* What a child says of itself, changed in any byte or cut: read, judged, never a crash. */
 START_TEST(mad_descriptors)
 {
-	const struct fm_engine *good = load(MODULES, "good", &ISOLATE_NOTHING);
+	const struct fm_engine *good = load(MODULES, "good", &APART_NOTHING);
 	static unsigned char said[65536], mad[65536];
 	size_t n = descriptor_write(good, said, sizeof(said)), n_read = 0;
 	struct fm_rng rng = { 0 };
@@ -383,7 +383,7 @@ static const struct {
 
 START_TEST(what_is_loaded_there_has_a_sentence)
 {
-	struct isolate_settings how = apart;
+	struct apart_settings how = apart;
 	const struct fm_engine *engine;
 
 	how.load_ms = strcmp(loads[_i].module, "load_spin") == 0 ? 500 : 60000;
@@ -434,10 +434,10 @@ END_TEST
 int
 main(void)
 {
-	Suite *s = suite_create("isolate");
+	Suite *s = suite_create("apart");
 	TCase *tc = tcase_create("apart");
 
-	if (!isolate_is_built())
+	if (!apart_is_built())
 		return 77; /* without libseccomp */
 	tcase_add_checked_fixture(tc, begin, end);
 	tcase_add_loop_test(

@@ -4,7 +4,7 @@
  * a child wrote: it believes no length, and each text is cut, ended and made printable.
  * O(bytes).
  */
-#include "core/isolate/descriptor.h"
+#include "core/apart/descriptor.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
  */
 #include "config.h"
 
-#include "core/isolate/child.h"
+#include "core/apart/child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/isolate/descriptor.h"
+#include "core/apart/descriptor.h"
 #include "lib/error.h"
 #include "lib/log.h"
 #include "lib/printable.h"
@@ -52,7 +52,7 @@ child_now_ms(void)
 
 /* Beside this program or, of a program of the tests, two folders above it; else as installed. */
 static const char *
-find_program(const struct isolate_settings *set, char *room, size_t bytes)
+find_program(const struct apart_settings *set, char *room, size_t bytes)
 {
 	static const char *const places[] = { "", "/../.." };
 	char exe[PATH_MAX];
@@ -94,7 +94,7 @@ prepare(posix_spawn_file_actions_t *files, posix_spawnattr_t *attr, int socket, 
 }
 
 static int
-spawn(pid_t *pid, const struct isolate_settings *set, char *const argv[], int socket, int image)
+spawn(pid_t *pid, const struct apart_settings *set, char *const argv[], int socket, int image)
 {
 	char program[PATH_MAX + 64];
 	char *const no_environment[] = { NULL };

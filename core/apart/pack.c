@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The arguments of route() to a blob.  Pointers are of 8 bytes here, which plugin.c sees to:
- * on other machines no engine is isolated.  O(fabric), and O(tables) with FM_USES_PREV.
+ * on other machines no engine runs apart.  O(fabric), and O(tables) with FM_USES_PREV.
  */
 #include "core/abi/options.h"
-#include "core/isolate/blob.h"
-#include "core/isolate/isolate.h"
+#include "core/apart/blob.h"
+#include "core/apart/apart.h"
 #include "lib/bitset.h"
 
 #include <string.h>

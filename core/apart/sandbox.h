@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/isolate/sandbox.h - fmd-engine-host gives up what an engine does not need.
+ * core/apart/sandbox.h - fmd-engine-host gives up what an engine does not need.
  *
  * In this order: sandbox_begin(), threads, sandbox_close(), dlopen(), sandbox_seal().  Each
  * ends the process if the kernel does not do what is asked: an engine never runs open.
  */
-#ifndef CORE_ISOLATE_SANDBOX_H
-#define CORE_ISOLATE_SANDBOX_H
+#ifndef CORE_APART_SANDBOX_H
+#define CORE_APART_SANDBOX_H
 
 #include <stdint.h>
 #include <sys/types.h>

@@ -9,8 +9,8 @@
  */
 #include "config.h"
 
-#include "core/isolate/sandbox.h"
-#include "core/isolate/wire.h"
+#include "core/apart/sandbox.h"
+#include "core/apart/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>

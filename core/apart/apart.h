@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core/isolate/isolate.h - engines in processes of their own.
+ * core/apart/apart.h - engines in processes of their own.
  *
  * An engine that is not of fmd's own folder is never loaded into fmd.  A child without
  * privileges loads it (fmd-engine-host), says what it is, and waits.  A call hands it the
@@ -17,8 +17,8 @@
  * Cost: a copy of the fabric, two packets, the death of a process and the start of another:
  * 1.1 to 2.1 ms with 11,664 hosts (dev/bench --only=isolation).
  */
-#ifndef CORE_ISOLATE_ISOLATE_H
-#define CORE_ISOLATE_ISOLATE_H
+#ifndef CORE_APART_APART_H
+#define CORE_APART_APART_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,29 +26,29 @@
 
 #include <fmd/engine.h>
 
-enum isolate_who { ISOLATE_FOREIGN, ISOLATE_ALL, ISOLATE_NONE }; /* engine_isolation */
+enum apart_who { APART_FOREIGN, APART_ALL, APART_NONE }; /* engine_isolation */
 
-struct isolate_settings {
-	enum isolate_who who;
+struct apart_settings {
+	enum apart_who who;
 	size_t memory_bytes; /* of one child beside the tables */
 	int64_t load_ms;     /* a child that has not said by then what it is is refused */
 	const char *program; /* fmd-engine-host; NULL: of the build tree or the installation */
 };
 /* Engines in this process: tools, whose user brings the engine. */
-#define ISOLATE_NOTHING ((struct isolate_settings){ .who = ISOLATE_NONE })
+#define APART_NOTHING ((struct apart_settings){ .who = APART_NONE })
 
-#define ISOLATE_MEMORY_MIB 4096
-#define ISOLATE_LOAD_MS 10000
-#define ISOLATE_TIME_LIMIT_MS 60000 /* of a call, where no limit is set */
+#define APART_MEMORY_MIB 4096
+#define APART_LOAD_MS 10000
+#define APART_TIME_LIMIT_MS 60000 /* of a call, where no limit is set */
 
-/* Was fmd built with seccomp?  Without it there are no isolated engines. */
-bool isolate_is_built(void);
+/* Was fmd built with seccomp?  Without it no engine runs apart. */
+bool apart_is_built(void);
 
 struct apart; /* an engine's file, and the child that waits */
 
 /* Start a child that loads `image`, sealed memory with the engine `name`; it is not waited
  * for.  path is for sentences.  Both are copied.  FM_E_SYSTEM, FM_E_RESOURCE. */
-int apart_new(const struct isolate_settings *set, const char *name, const char *path, int image,
+int apart_new(const struct apart_settings *set, const char *name, const char *path, int image,
     struct apart **out, struct fm_error *err);
 void apart_free(struct apart *a); /* NULL is fine */
 /* What it is, as the child says; waits for set->load_ms since apart_new(), at most.  The

@@ -2,7 +2,7 @@
 /*
  * What a process of its own costs an engine:
  *
- *	isolate_time [-p PLUGIN_DIR] [-n RUNS] [-w WORKERS] ENGINE KIND ARGS...
+ *	apart_time [-p PLUGIN_DIR] [-n RUNS] [-w WORKERS] ENGINE KIND ARGS...
  *
  * routes in this process and in one of its own by turns, and prints the medians in ms of
  * both and of their differences, pair by pair.
@@ -91,8 +91,8 @@ static int
 prepare(struct bench *b, const char *dir, int argc, char *argv[], struct fm_error *err)
 {
 	const char *dirs[] = { dir, NULL };
-	struct isolate_settings apart = {
-		.who = ISOLATE_ALL, .memory_bytes = (size_t)4 << 30, .load_ms = 60000
+	struct apart_settings apart = {
+		.who = APART_ALL, .memory_bytes = (size_t)4 << 30, .load_ms = 60000
 	};
 	struct netlist_view view = { .n_vls = 8, .fresh_lids = true };
 	int rc;
@@ -133,7 +133,7 @@ main(int argc, char *argv[])
 	if (rc == 0)
 		rc = run(&b, &err);
 	if (rc != 0)
-		fprintf(stderr, "isolate_time: %s\n", err.msg);
+		fprintf(stderr, "apart_time: %s\n", err.msg);
 	router_fini(&b.router);
 	snapshot_put(b.snap);
 	netlist_fini(&b.nl);
