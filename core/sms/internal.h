@@ -29,7 +29,8 @@ struct sm_past {
 	bool here;
 };
 
-/* A Get(SMInfo) that waits while its sender is asked (sm_ask_back.c). */
+/* SMInfo that waits: a Get while its sender is asked (sm_ask_back.c), what came from where nobody
+ * is known while that is being found out. */
 #define SM_GUESTS 8
 struct sm_guest {
 	struct mad mad;
@@ -40,10 +41,15 @@ struct sm_guest {
 	int64_t asked_ms;
 };
 
+struct sm_list { /* as FM_VEC() */
+	struct ha_other *item;
+	size_t n, room;
+};
+
 /* Other SMs. */
 struct sweep_sms {
-	FM_VEC(struct ha_other) others;	   /* SMs, as of the last discovery and polls since */
-	FM_VEC(struct ha_other) asked_sms; /* ... that are being asked by this one */
+	struct sm_list others;	  /* SMs, as of the last discovery and polls since */
+	struct sm_list asked_sms; /* ... that have answered since the last began to ask */
 	FM_VEC(struct sm_past) pasts;
 	struct ha_other heir; /* HANDOVER is on its way to it */
 	uint16_t own_sm_lid;  /* MasterSMLID of our port, as standby */
@@ -67,6 +73,8 @@ bool sm_ask(struct sweeper *s, uint32_t node, uint8_t port, uint32_t n_asked, as
 void sm_fill_question(const struct sweeper *s, struct ask *a);
 /* What the answer to one says. */
 void sm_judge(struct ask *a, const uint8_t *reply, struct ha_other *o);
+/* What one has answered that discovery asked. */
+void sm_note_asked(struct sweeper *s, const struct ha_other *now);
 /* What has been read anew of an SM. */
 void sm_note(struct sweeper *s, const struct ha_other *now);
 /* Set(SMInfo); done may be NULL.  False: no route leads to it. */
@@ -79,7 +87,7 @@ void sm_describe(struct sweeper *s, const struct ha_other *o, char *buf, size_t 
 void sm_wait(struct sweeper *s);
 /* sm_ask_back.c: is who is there being found out, or about to be? */
 bool sm_will_look(const struct sweeper *s);
-/* A Get(SMInfo) that comes meanwhile waits till that is done; false: there is no room. */
+/* SMInfo that comes meanwhile waits till that is done; false: there is no room. */
 bool sm_hold(struct sweeper *s, const struct mad *m);
 /* True: the Get will be answered when we know who asks */
 bool sm_ask_back(

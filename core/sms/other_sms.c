@@ -13,6 +13,7 @@
 
 #define ACK_WAIT_MS 10000    /* HANDOVER is taken: its ACKNOWLEDGE comes within that */
 #define OFFER_AGAIN_MS 30000 /* ... was not: not offered again before */
+#define OFFER_RULER_MS 5000  /* ... to one that rules meanwhile */
 
 /* ------------------------------------------------------------------ who is there */
 
@@ -44,8 +45,7 @@ on_sm_info(struct ask *a, enum txn_status status, const uint8_t *reply)
 	if (status != TXN_OK)
 		return; /* the bit outlives a dying SM for a moment */
 	sm_judge(a, reply, &o);
-	if (!fm_vec_push(&s->sm->asked_sms, o))
-		sweep_fail(s, FM_E_RESOURCE, "out of memory for other SMs");
+	sm_note_asked(s, &o);
 }
 
 /* The switch that we hang on obeys another, and we know of none: two rule that have not met, as
@@ -219,10 +219,11 @@ give_way(struct sweeper *s, const struct ha_other *o)
 {
 	struct sm_past *p = sm_past(s, o->info.guid);
 	int64_t now = sweeper_clock_ms(s), patience = s->set.sm_patience_ms;
-	int64_t pause =
-	    patience > 0 && patience / 4 < OFFER_AGAIN_MS ? patience / 4 : OFFER_AGAIN_MS;
+	int64_t pause = o->info.state == WIRE_SM_MASTER ? OFFER_RULER_MS : OFFER_AGAIN_MS;
 
 	sm_describe(s, o, s->report.other, sizeof(s->report.other));
+	if (patience > 0 && patience / 4 < pause)
+		pause = patience / 4;
 	if (p == NULL || (s->p.ha->awaits_ack && now - p->offered_ms < ACK_WAIT_MS))
 		return AWAITED;
 	s->p.ha->awaits_ack = false;

@@ -9,6 +9,8 @@
  * path, which each switch on the way writes (IBA 14.2.2.2); that is followed through the inventory.
  * An SMP that came by LID first and directed from there says itself where it began, and is refused.
  *
+ * What comes while discovery goes on, from where no SM is known, waits till that is done.
+ *
  * One Set a second is looked at of each SM; a repeated one is answered as it was.  Strangers are
  * refused with status 0x1c, once a second for all of them; the rest is dropped.
  */
@@ -212,6 +214,9 @@ on_control(struct sweeper *s, const struct mad *m, const struct wire_header *h)
 	wire_sm_info_get(m->bytes + WIRE_SMP_DATA_AT, &claimed);
 	if (find_source(s, m, h, &node, &port))
 		from = sm_at(s, node, port);
+	/* Cables are not known to be where they were, or not all SMs have been asked. */
+	if (from == NULL && sm_will_look(s) && sm_hold(s, m))
+		return;
 	if (from != NULL && from->trust == HA_OURS && claimed.guid == from->info.guid &&
 	    (claimed.sm_key == 0 || claimed.sm_key == s->p.ha->sm_key)) {
 		if (take_control(s, m, h, from))

@@ -188,17 +188,30 @@ sm_send(struct sweeper *s, const struct ha_other *to, uint32_t control, ask_done
 	return true;
 }
 
+static void
+note_in(struct sweeper *s, struct sm_list *list, const struct ha_other *now)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (list->item[i].node == now->node && list->item[i].port == now->port) {
+			list->item[i] = *now;
+			return;
+		}
+	if (!fm_vec_push(list, *now))
+		sweep_fail(s, FM_E_RESOURCE, "out of memory for other SMs");
+}
+
+void
+sm_note_asked(struct sweeper *s, const struct ha_other *now)
+{
+	note_in(s, &s->sm->asked_sms, now);
+}
+
+/* While a sweep asks it is of those that are there when that ends. */
 void
 sm_note(struct sweeper *s, const struct ha_other *now)
 {
-	for (size_t i = 0; i < s->sm->others.n; i++)
-		if (s->sm->others.item[i].node == now->node &&
-		    s->sm->others.item[i].port == now->port) {
-			s->sm->others.item[i] = *now;
-			return;
-		}
-	if (!fm_vec_push(&s->sm->others, *now))
-		sweep_fail(s, FM_E_RESOURCE, "out of memory for other SMs");
+	note_in(s, &s->sm->others, now);
+	note_in(s, &s->sm->asked_sms, now);
 }
 
 /* The answer to a request that came in: same MAD, method and data changed.

@@ -445,6 +445,97 @@ START_TEST(handover_is_taken)
 }
 END_TEST
 
+#define N_MOMENTS 60
+
+/* At one moment of a sweep, by MADs that have been handled. */
+static struct moment {
+	uint32_t at, n_handled;
+	uint8_t method;
+	bool loses_traps;
+} moment;
+
+static enum sim_fate
+send_at_that_moment(void *arg, const struct sim_arrival *what, int64_t *late_ns)
+{
+	uint32_t control = moment.method == WIRE_SET ? WIRE_SM_HANDOVER : 0;
+
+	(void)arg;
+	(void)late_ns;
+	if (moment.n_handled++ == moment.at)
+		forger_send(&evil, &a, FORGED_DIRECTED, moment.method, control, &evil.shown);
+	return moment.loses_traps && what->mad[3] == WIRE_TRAP ? SIM_IS_LOST : SIM_COMES;
+}
+
+static void
+await_moment(enum sweep_scope scope, uint8_t method, unsigned at)
+{
+	moment = (struct moment){ .at = at, .method = method };
+	sim_set_fate(a.sim, send_at_that_moment, NULL);
+	sweeper_request(a.sweeper, scope, "test");
+}
+
+/* So, too, while a sweep is under way, by which cables are not known to be where they were. */
+START_TEST(handover_is_taken_meanwhile)
+{
+	play(KEY, 2, WIRE_SM_MASTER);
+	evil.takes_sets = true;
+	start_a();
+	several_run(both, 1, 500, POLL_MS);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_STANDBY);
+	await_moment(SWEEP_HEAVY, WIRE_SET, 4 * (unsigned)_i);
+	several_run(both, 1, 100, 0);
+	if (moment.n_handled <= moment.at)
+		return; /* nothing is handled so late */
+	ck_assert_uint_eq(evil.n_answers, 1);
+	ck_assert_uint_eq(evil.status, 0);
+	evil.shown.state = WIRE_SM_STANDBY;
+	several_run(both, 1, 1000, 0);
+	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
+	ck_assert_uint_eq(evil.n_sets, 1);
+	expect_up(&a);
+}
+END_TEST
+
+/* A lesser master of which no trap has told asks who we are, in whatever sweep: it is known from
+ * then on, and its HANDOVER is taken. */
+START_TEST(handover_of_one_that_has_asked)
+{
+	start_a();
+	sweeps(2);
+	play(KEY, 2, WIRE_SM_MASTER);
+	evil.wants_sum = evil.takes_sets = true;
+	await_moment(SWEEP_LIGHT, WIRE_GET, (unsigned)_i);
+	moment.loses_traps = true;
+	several_run(both, 1, 100, 0);
+	if (moment.n_handled <= moment.at)
+		return; /* nothing is handled so late */
+	forger_send(&evil, &a, FORGED_DIRECTED, WIRE_SET, WIRE_SM_HANDOVER, &evil.shown);
+	several_run(both, 1, 1000, 0);
+	ck_assert_uint_eq(evil.status, 0);
+	ck_assert_uint_eq(evil.n_sets, 1); /* ACKNOWLEDGE */
+	ck_assert_int_eq(a.ha.state, WIRE_SM_MASTER);
+}
+END_TEST
+
+/* A better one that rules by now and did not take our HANDOVER is offered it soon again: two rule
+ * till then. */
+START_TEST(one_that_rules_is_offered_it_again)
+{
+	start_a();
+	sweeps(2);
+	a.set.sm_patience_ms = 0;
+	rig_stop(&a);
+	start_a();
+	sweeps(2);
+	play(KEY, 9, WIRE_SM_MASTER);
+	sweeps(4); /* nothing is taken */
+	evil.n_sets = 0;
+	several_run(both, 1, 10000, 0);
+	sweeps(1);
+	ck_assert_uint_gt(evil.n_sets, 0);
+}
+END_TEST
+
 /* ------------------------------------------------------------------ impostors */
 
 /* An SM that shows the GUID of another port is nobody, whatever key it shows. */
@@ -693,6 +784,9 @@ main(void)
 	tcase_add_test(t, not_allowed_any_more);
 	tcase_add_test(t, one_command_a_second);
 	tcase_add_test(t, handover_is_taken);
+	tcase_add_loop_test(t, handover_is_taken_meanwhile, 0, N_MOMENTS);
+	tcase_add_loop_test(t, handover_of_one_that_has_asked, 0, N_MOMENTS);
+	tcase_add_test(t, one_that_rules_is_offered_it_again);
 	tcase_add_loop_test(t, an_impostor, 0, 2);
 	tcase_add_loop_test(t, asked_once_as_we_start, 0, N_POINTS);
 	tcase_add_loop_test(t, each_question_is_answered, 0, n_cases(1000));
