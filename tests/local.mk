@@ -284,7 +284,7 @@ tests_sweep_check_dist_LDADD = $(LDADD) libfmhost.la
 if HAVE_HIREDIS
 UNIT_TESTS += tests/sweep/check_relay
 tests_sweep_check_relay_SOURCES = tests/sweep/check_relay.c tests/sweep/fake_relay.c tests/sweep/fake_relay.h \
-	host/agent/replica.c host/agent/source_redis.c
+	host/agent/replica.c host/agent/source_redis.c core/redis/redis.c
 tests_sweep_check_relay_CFLAGS = $(AM_CFLAGS) $(HIREDIS_CFLAGS)
 tests_sweep_check_relay_LDADD = libfmtests.la libfmhost.la $(CHECK_LIBS) $(HIREDIS_LIBS)
 endif

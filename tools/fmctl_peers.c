@@ -9,27 +9,22 @@
  */
 #include "config.h"
 
-#include <hiredis/hiredis.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "core/redis/redis.h"
 #include "core/text/json_text.h"
-#include "core/text/relay.h"
 #include "tools/fmctl.h"
 
-#define TIME_S 2 /* for each server */
-#define MOST_ANSWER (16u << 20)
 #define MOST_RELAYS 512
 #define MOST_NAME 300
 
-#if HIREDIS_MAJOR < 1
-typedef int array_size;
-#else
-typedef size_t array_size;
-#endif
+static const struct redis_limits limits = { .who = "the relay",
+	.connect_ms = 2000,
+	.answer_ms = 2000,
+	.most_bytes = 16 << 20,
+	.most_elements = 2 }; /* of fmd:meta; all else is texts */
 
 struct relay {
 	char name[MOST_NAME];  /* as relay_name_parse() takes it */
@@ -51,96 +46,28 @@ struct tree {
 
 /* ---------------------------------------------------------------- questions */
 
-/* No answer that is asked for here has any. */
-static void *
-refuse_array(const redisReadTask *task, array_size n)
-{
-	(void)task;
-	(void)n;
-	return NULL;
-}
-
-static int64_t
-now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec;
-}
-
-/* The answer, which is a text; NULL: *why says. */
+/* NULL: *why says. */
 static redisReply *
-ask(redisContext *c, struct fm_error *why, const char *command, ...)
+ask_text(struct redis *r, const char *command, struct fm_error *why)
 {
-	int64_t end = now_s() + TIME_S + 1;
-	void *reply = NULL;
-	redisReply *text;
-	int done = 0, rc;
-	va_list ap;
+	redisReply *reply = redis_ask(r, why, command);
 
-	va_start(ap, command);
-	rc = redisvAppendCommand(c, command, ap);
-	va_end(ap);
-	if (rc == REDIS_OK)
-		while (!done && redisBufferWrite(c, &done) == REDIS_OK)
-			;
-	while (c->err == 0 && reply == NULL && c->reader->len < MOST_ANSWER && now_s() < end)
-		if (redisGetReplyFromReader(c, &reply) == REDIS_OK && reply == NULL)
-			redisBufferRead(c);
-	text = reply;
-	if (text != NULL && text->type == REDIS_REPLY_ERROR)
-		fm_fail(why, FM_E_SYSTEM, "it answers \"%.100s\"", text->str);
-	else if (text == NULL)
-		fm_fail(why, FM_E_SYSTEM, "%.100s", c->err != 0 ? c->errstr : "no whole answer");
-	else if (text->str != NULL)
-		return text;
-	else
-		fm_fail(why, FM_E_SYSTEM, "it holds nothing of fmd");
-	if (text != NULL)
-		freeReplyObject(text);
+	if (reply == NULL || redis_is_text(reply))
+		return reply;
+	freeReplyObject(reply);
+	redis_no_sense(r, why);
 	return NULL;
 }
 
 static int
-log_in(redisContext *c, const struct relay_login *login, struct fm_error *why)
+open_relay(const struct tree *t, const char *name, struct redis **r, struct fm_error *why)
 {
-	redisReply *reply =
-	    login != NULL ? ask(c, why, "AUTH %s %s", login->user, login->password) : NULL;
-
-	if (reply != NULL)
-		freeReplyObject(reply);
-	return login == NULL || reply != NULL ? 0 : FM_E_SYSTEM;
-}
-
-static redisContext *
-open_relay(const struct tree *t, const char *name, struct fm_error *why)
-{
-	static redisReplyObjectFunctions functions;
-	const struct timeval time = { .tv_sec = TIME_S };
 	struct relay_name where;
-	redisContext *c;
+	int rc = relay_name_parse(name, &where, why);
 
-	if (relay_name_parse(name, &where, why) != 0)
-		return NULL;
-	if (relay_leaves_the_host(&where) && !t->insecure) {
-		fm_fail(why, FM_E_CONFIG, "beyond this host: asked only with --insecure");
-		return NULL;
-	}
-	c = where.path != NULL ? redisConnectUnixWithTimeout(where.path, time)
-			       : redisConnectWithTimeout(where.host, where.port, time);
-	if (c == NULL || c->err != 0) {
-		fm_fail(why, FM_E_SYSTEM, "%.100s", c != NULL ? c->errstr : "out of memory");
-		redisFree(c);
-		return NULL;
-	}
-	functions = *c->reader->fn;
-	functions.createArray = refuse_array;
-	c->reader->fn = &functions;
-	if (redisSetTimeout(c, time) == REDIS_OK && log_in(c, t->login, why) == 0)
-		return c;
-	redisFree(c);
-	return NULL;
+	if (rc == 0 && relay_leaves_the_host(&where) && !t->insecure)
+		rc = fm_fail(why, FM_E_CONFIG, "beyond this host: asked only with --insecure");
+	return rc == 0 ? redis_open(&where, t->login, &limits, r, why) : rc;
 }
 
 /* ------------------------------------------------------------------ answers */
@@ -257,19 +184,6 @@ add_agents(struct tree *t, const struct relay *r, const char *clients)
 
 /* ---------------------------------------------------------------------- tree */
 
-/* A field of fmd:meta, 0 where there is none. */
-static uint64_t
-meta(redisContext *c, const char *field)
-{
-	struct fm_error why;
-	redisReply *reply = ask(c, &why, "HGET fmd:meta %s", field);
-	uint64_t n = reply != NULL ? strtoull(reply->str, NULL, 10) : 0;
-
-	if (reply != NULL)
-		freeReplyObject(reply);
-	return n;
-}
-
 /* Has the one with this run_id been seen, as another than r? */
 static bool
 is_known(const struct tree *t, const struct relay *r)
@@ -308,13 +222,17 @@ offset_of(const char *info, bool is_replica)
 }
 
 static void
-judge_relay(struct tree *t, const struct relay *r, redisContext *c, const char *info)
+judge_relay(struct tree *t, const struct relay *r, struct redis *redis, const char *info)
 {
-	struct seen s = { "relay", r->name, r->above, "current", "", r->depth, meta(c, "term"),
-		meta(c, "epoch"), 0 };
+	struct seen s = { "relay", r->name, r->above, "current", "", r->depth, 0, 0, 0 };
+	struct fm_error why;
 	char role[16], link[16];
 	bool is_replica;
 
+	if (redis_ask_epoch(redis, &s.term, &s.epoch, &why) != 0) {
+		add_unknown(t, r, why.msg);
+		return;
+	}
 	info_of(info, "role:", role, sizeof(role));
 	info_of(info, "master_link_status:", link, sizeof(link));
 	is_replica = strcmp(role, "slave") == 0;
@@ -357,10 +275,10 @@ find_above(struct tree *t, struct relay *r, const char *info)
 }
 
 static void
-visit_open(struct tree *t, struct relay *r, redisContext *c, bool was_given)
+visit_open(struct tree *t, struct relay *r, struct redis *redis, bool was_given)
 {
 	struct fm_error why = { 0 };
-	redisReply *info = ask(c, &why, "INFO"), *clients = NULL;
+	redisReply *info = ask_text(redis, "INFO", &why), *clients = NULL;
 
 	if (info != NULL)
 		info_of(info->str, "run_id:", r->run_id, sizeof(r->run_id));
@@ -372,18 +290,16 @@ visit_open(struct tree *t, struct relay *r, redisContext *c, bool was_given)
 	} else {
 		if (was_given)
 			find_above(t, r, info->str);
-		judge_relay(t, r, c, info->str);
-		clients = ask(c, &why, "CLIENT LIST");
+		judge_relay(t, r, redis, info->str);
+		clients = ask_text(redis, "CLIENT LIST", &why);
 		if (clients != NULL)
 			add_agents(t, r, clients->str);
 		else
 			add_unknown_agents(t, r, why.msg);
 		add_replicas(t, r, info->str);
 	}
-	if (info != NULL)
-		freeReplyObject(info);
-	if (clients != NULL)
-		freeReplyObject(clients);
+	freeReplyObject(info);
+	freeReplyObject(clients);
 }
 
 /* All from the i-th on, with those that they tell of. */
@@ -392,13 +308,13 @@ visit_from(struct tree *t, unsigned i, bool was_given)
 {
 	for (; i < t->n; i++, was_given = false) {
 		struct fm_error why = { 0 };
-		redisContext *c = open_relay(t, t->relay[i].name, &why);
+		struct redis *r = NULL;
 
-		if (c != NULL)
-			visit_open(t, &t->relay[i], c, was_given);
+		if (open_relay(t, t->relay[i].name, &r, &why) == 0)
+			visit_open(t, &t->relay[i], r, was_given);
 		else
 			add_unknown(t, &t->relay[i], why.msg);
-		redisFree(c);
+		redis_close(r);
 	}
 }
 

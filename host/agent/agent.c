@@ -23,7 +23,6 @@
 
 #include "config.h"
 #include "core/text/number.h"
-#include "core/text/relay.h"
 #include "host/agent/source.h"
 #include "lib/hash.h"
 #include "lib/log.h"
@@ -38,8 +37,7 @@ struct agent {
 	unsigned n_relays, at_relay;
 	unsigned poll_ms, backup_ms, jitter_ms;
 	bool insecure, once, has_login, guids_given;
-	struct relay_login login_text;
-	struct source_login login;
+	struct relay_login login;
 	struct fm_rng rng;
 	struct replica replica;
 	struct paths_epoch written; /* to the file */
@@ -186,8 +184,8 @@ touch_file(const struct agent *a)
 static int
 follow(struct agent *a, struct fm_error *err)
 {
-	bool changed = false, whole = false;
-	int rc = a->ops->fetch(a->source, &a->replica, &changed, &whole, err);
+	bool whole = false;
+	int rc = a->ops->fetch(a->source, &a->replica, &whole, err);
 
 	if (rc == 0 && a->replica.at.epoch != 0 && !touch_file(a))
 		rc = write_file(a, whole, err);
@@ -282,9 +280,8 @@ read_login(struct agent *a, const char *path)
 {
 	struct fm_error err = { 0 };
 
-	if (relay_login_read(path, &a->login_text, &err) != 0)
+	if (relay_login_read(path, &a->login, &err) != 0)
 		return bad_usage("%s", err.msg);
-	a->login = (struct source_login){ a->login_text.user, a->login_text.password };
 	a->has_login = true;
 	return 0;
 }

@@ -8,21 +8,17 @@
 #ifndef HOST_AGENT_SOURCE_H
 #define HOST_AGENT_SOURCE_H
 
+#include "core/text/relay.h"
 #include "host/agent/replica.h"
-
-struct source_login { /* to a relay */
-	const char *user, *password;
-};
 
 struct source_ops {
 	/* where: what follows "files:" or "redis:"; login may be NULL. */
-	int (*open)(const char *where, const struct source_login *login, void **source,
+	int (*open)(const char *where, const struct relay_login *login, void **source,
 	    struct fm_error *err);
 	void (*close)(void *source); /* NULL is fine */
-	/* Brings the replica to the newest epoch.  *changed: it was another.  The first time, and
-	 * when epochs have been missed, everything is fetched (*whole). */
-	int (*fetch)(
-	    void *source, struct replica *r, bool *changed, bool *whole, struct fm_error *err);
+	/* Brings the replica to the newest epoch.  The first time, and when epochs have been
+	 * missed, everything is fetched (*whole). */
+	int (*fetch)(void *source, struct replica *r, bool *whole, struct fm_error *err);
 	/* Until there is something newer, at most so long; both are no failure. */
 	int (*wait)(void *source, const struct replica *r, unsigned ms, struct fm_error *err);
 	/* Where others look (fmctl dist peers), this agent is at this epoch. */

@@ -42,8 +42,7 @@ folder_close(void *source)
 }
 
 static int
-folder_open(
-    const char *where, const struct source_login *login, void **source, struct fm_error *err)
+folder_open(const char *where, const struct relay_login *login, void **source, struct fm_error *err)
 {
 	struct folder *f = calloc(1, sizeof(*f));
 
@@ -115,17 +114,18 @@ fetch_blobs(struct folder *f, struct replica *r, bool rows, struct fm_error *err
 }
 
 static int
-folder_fetch(void *source, struct replica *r, bool *changed, bool *whole, struct fm_error *err)
+folder_fetch(void *source, struct replica *r, bool *whole, struct fm_error *err)
 {
 	struct folder *f = source;
+	bool changed;
 	int rc;
 
 	if (stat(f->manifest, &f->seen) != 0)
 		memset(&f->seen, 0, sizeof(f->seen));
 	rc = manifest_read(f->manifest, &f->now, err);
-	*changed = rc == 0 && (f->now.term != r->at.term || f->now.epoch != r->at.epoch);
-	*whole = *changed && f->last.blob.n == 0;
-	if (!*changed)
+	changed = rc == 0 && (f->now.term != r->at.term || f->now.epoch != r->at.epoch);
+	*whole = changed && f->last.blob.n == 0;
+	if (!changed)
 		return rc;
 	rc = fetch_blobs(f, r, false, err);
 	if (rc == 0 && !replica_find_rows(r))

@@ -10,23 +10,24 @@
  * relay goes on at another where it has been.  Epochs that follow one another without a gap have
  * not been missed; at a gap everything is fetched.
  */
-#include <errno.h>
-#include <hiredis/hiredis.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "core/text/relay.h"
+#include "core/redis/redis.h"
 #include "host/agent/source.h"
 #include "lib/bitset.h"
 
-#define CONNECT_TIME_MS 1000
 #define ANSWER_TIME_MS 10000
-#define MOST_ANSWER (32u << 20)	 /* bytes; all of 49,151 LIDs is less than half */
-#define MOST_ELEMENTS (1u << 19) /* of 20,000 entries of the log: two thirds */
 #define RUNS_MOST 8  /* of a row, asked one by one; more, and the row is fetched whole */
 #define TRIES_MOST 5 /* of everything, while epochs pass */
+
+static const struct redis_limits limits = { .who = "the relay",
+	.connect_ms = 1000,
+	.answer_ms = ANSWER_TIME_MS,
+	.most_bytes = 32 << 20,	    /* all of 49,151 LIDs is less than half */
+	.most_elements = 1 << 19 }; /* of 20,000 entries of the log: two thirds */
 
 struct changes { /* of all epochs since the replica's */
 	uint32_t kinds;
@@ -35,27 +36,12 @@ struct changes { /* of all epochs since the replica's */
 };
 
 struct relay {
-	redisContext *c;
+	struct redis *redis;
 	char last[64];		 /* entry of the log that has been read, "" none */
 	struct paths_epoch next; /* that of the newest entry that has been read */
 	bool gap;		 /* epochs have been missed */
-	bool too_long;		 /* an answer was: what follows is none */
-	size_t n_elements;	 /* of arrays in this answer */
 	struct changes changes;
 };
-
-static int
-failed(const struct relay *s, const redisReply *reply, struct fm_error *err)
-{
-	if (reply != NULL && reply->type == REDIS_REPLY_ERROR)
-		return fm_fail(err, FM_E_SYSTEM, "the relay answers \"%.100s\"", reply->str);
-	if (s->too_long)
-		return fm_fail(
-		    err, FM_E_CONFIG, "the relay's answer is longer than any that there is");
-	if (s->c->err != 0)
-		return fm_fail(err, FM_E_SYSTEM, "the relay: %.100s", s->c->errstr);
-	return fm_fail(err, FM_E_CONFIG, "the relay gives an answer that makes no sense");
-}
 
 static void
 relay_close(void *source)
@@ -64,149 +50,22 @@ relay_close(void *source)
 
 	if (s == NULL)
 		return;
-	redisFree(s->c);
+	redis_close(s->redis);
 	free(s);
 }
 
-static bool
-set_answer_time(struct relay *s, unsigned ms)
-{
-	const struct timeval time = { .tv_sec = ms / 1000, .tv_usec = (ms % 1000) * 1000 };
-
-	return redisSetTimeout(s->c, time) == REDIS_OK;
-}
-
-static redisContext *
-connect_to(const char *where, struct fm_error *err)
-{
-	const struct timeval time = { .tv_sec = CONNECT_TIME_MS / 1000 };
-	struct relay_name to;
-
-	if (relay_name_parse(where, &to, err) != 0)
-		return NULL;
-	return to.path != NULL ? redisConnectUnixWithTimeout(to.path, time)
-			       : redisConnectWithTimeout(to.host, to.port, time);
-}
-
-#if HIREDIS_MAJOR < 1
-typedef int array_size;
-#else
-typedef size_t array_size;
-#endif
-
-static void *(*create_array)(const redisReadTask *, array_size);
-
-/* hiredis takes room for as many elements as the relay says there are. */
-static void *
-create_array_if_small(const redisReadTask *task, array_size n)
-{
-	struct relay *s = task->privdata;
-
-	s->n_elements += (size_t)n;
-	s->too_long |= s->n_elements > MOST_ELEMENTS;
-	return s->too_long ? NULL : create_array(task, n);
-}
-
-static void
-bound_arrays(struct relay *s)
-{
-	static redisReplyObjectFunctions functions;
-
-	if (create_array == NULL) {
-		functions = *s->c->reader->fn;
-		create_array = functions.createArray;
-		functions.createArray = create_array_if_small;
-	}
-	s->c->reader->fn = &functions;
-	s->c->reader->privdata = s;
-}
-
-/* hiredis reads a value however long the relay says it is. */
-static redisReply *
-read_some(struct relay *s)
-{
-	void *reply = NULL;
-	size_t n_read = 0, had;
-
-	while (reply == NULL && n_read <= MOST_ANSWER) {
-		had = s->c->reader->len;
-		if (redisBufferRead(s->c) != REDIS_OK)
-			return NULL;
-		n_read += s->c->reader->len - had;
-		if (redisGetReplyFromReader(s->c, &reply) != REDIS_OK)
-			return NULL;
-	}
-	s->too_long |= reply == NULL;
-	return reply;
-}
-
-/* The answer to the first of the commands that have none; NULL: failed() knows why. */
-static redisReply *
-next_answer(struct relay *s)
-{
-	void *reply = NULL;
-	int done = 0;
-
-	s->n_elements = 0;
-	if (redisGetReplyFromReader(s->c, &reply) != REDIS_OK)
-		return NULL;
-	while (reply == NULL && !done)
-		if (redisBufferWrite(s->c, &done) != REDIS_OK)
-			return NULL;
-	return reply != NULL ? reply : read_some(s);
-}
-
-static redisReply *
-ask(struct relay *s, const char *format, ...)
-{
-	va_list ap;
-	int rc;
-
-	va_start(ap, format);
-	rc = redisvAppendCommand(s->c, format, ap);
-	va_end(ap);
-	return rc == REDIS_OK ? next_answer(s) : NULL;
-}
-
 static int
-log_in(struct relay *s, const struct source_login *login, struct fm_error *err)
-{
-	redisReply *reply;
-	int rc;
-
-	if (login == NULL)
-		return 0;
-	reply = ask(s, "AUTH %s %s", login->user, login->password);
-	rc = reply == NULL || reply->type == REDIS_REPLY_ERROR ? failed(s, reply, err) : 0;
-	freeReplyObject(reply);
-	return rc;
-}
-
-static int
-relay_open(const char *where, const struct source_login *login, void **source, struct fm_error *err)
+relay_open(const char *where, const struct relay_login *login, void **source, struct fm_error *err)
 {
 	struct relay *s = calloc(1, sizeof(*s));
-	int rc = 0;
+	struct relay_name to;
+	int rc;
 
 	if (s == NULL)
 		return fm_fail(err, FM_E_RESOURCE, "out of memory for a relay");
-	err->msg[0] = '\0';
-	s->c = connect_to(where, err);
-	if (s->c == NULL || s->c->err != 0) {
-		rc = err->msg[0] != '\0'
-		    ? FM_E_CONFIG
-		    : fm_fail(err, FM_E_SYSTEM, "cannot connect to %s: %s", where,
-			  s->c != NULL ? s->c->errstr : "out of memory");
-		if (s->c != NULL)
-			redisFree(s->c);
-		free(s);
-		return rc;
-	}
-	if (strncmp(where, "unix:", 5) != 0)
-		redisEnableKeepAlive(s->c);
-	set_answer_time(s, ANSWER_TIME_MS);
-	bound_arrays(s);
-	rc = log_in(s, login, err);
+	rc = relay_name_parse(where, &to, err);
+	if (rc == 0)
+		rc = redis_open(&to, login, &limits, &s->redis, err);
 	if (rc == 0)
 		*source = s;
 	else
@@ -215,12 +74,6 @@ relay_open(const char *where, const struct source_login *login, void **source, s
 }
 
 /* ------------------------------------------------------------------ the log */
-
-static bool
-is_text(const redisReply *reply)
-{
-	return reply != NULL && reply->type == REDIS_REPLY_STRING;
-}
 
 static void
 add_bits(uint64_t *to, size_t n_words, const redisReply *from)
@@ -243,7 +96,7 @@ read_entry(struct relay *s, const redisReply *fields, struct paths_epoch *at)
 	for (size_t i = 0; i + 1 < fields->elements; i += 2) {
 		const redisReply *key = fields->element[i], *value = fields->element[i + 1];
 
-		if (!is_text(key) || !is_text(value))
+		if (!redis_is_text(key) || !redis_is_text(value))
 			continue;
 		if (strcmp(key->str, "term") == 0)
 			at->term = strtoull(value->str, NULL, 10);
@@ -278,8 +131,8 @@ read_entries(struct relay *s, const struct replica *r, const redisReply *entries
 		const redisReply *e = entries->element[i];
 		struct paths_epoch at = { 0 };
 
-		if (e->type != REDIS_REPLY_ARRAY || e->elements != 2 || !is_text(e->element[0]) ||
-		    e->element[1]->type != REDIS_REPLY_ARRAY)
+		if (e->type != REDIS_REPLY_ARRAY || e->elements != 2 ||
+		    !redis_is_text(e->element[0]) || e->element[1]->type != REDIS_REPLY_ARRAY)
 			continue;
 		snprintf(s->last, sizeof(s->last), "%s", e->element[0]->str);
 		read_entry(s, e->element[1], &at);
@@ -290,23 +143,24 @@ read_entries(struct relay *s, const struct replica *r, const redisReply *entries
 	}
 }
 
-/* [[stream, entries]] or nil. */
+/* [[stream, entries]] or nil; NULL: *err tells why there is none. */
 static int
-take_log(struct relay *s, const struct replica *r, const redisReply *reply, struct fm_error *err)
+take_log(struct relay *s, const struct replica *r, redisReply *reply, struct fm_error *err)
 {
-	const redisReply *stream;
+	const redisReply *stream = NULL;
+	int rc = 0;
 
-	if (reply == NULL || reply->type == REDIS_REPLY_ERROR)
-		return failed(s, reply, err);
-	if (reply->type == REDIS_REPLY_NIL)
-		return 0;
-	stream =
-	    reply->type == REDIS_REPLY_ARRAY && reply->elements == 1 ? reply->element[0] : NULL;
-	if (stream == NULL || stream->type != REDIS_REPLY_ARRAY || stream->elements != 2 ||
-	    stream->element[1]->type != REDIS_REPLY_ARRAY)
-		return failed(s, NULL, err);
-	read_entries(s, r, stream->element[1]);
-	return 0;
+	if (reply == NULL)
+		return err->kind;
+	if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 1)
+		stream = reply->element[0];
+	if (stream != NULL && stream->type == REDIS_REPLY_ARRAY && stream->elements == 2 &&
+	    stream->element[1]->type == REDIS_REPLY_ARRAY)
+		read_entries(s, r, stream->element[1]);
+	else if (reply->type != REDIS_REPLY_NIL)
+		rc = redis_no_sense(s->redis, err);
+	freeReplyObject(reply);
+	return rc;
 }
 
 static int
@@ -314,16 +168,13 @@ relay_wait(void *source, const struct replica *r, unsigned ms, struct fm_error *
 {
 	struct relay *s = source;
 	redisReply *reply;
-	int rc;
 
 	if (s->last[0] == '\0' || s->next.epoch != r->at.epoch)
 		return 0; /* there is something to fetch */
-	set_answer_time(s, ms + ANSWER_TIME_MS);
-	reply = ask(s, "XREAD BLOCK %u STREAMS fmd:log %s", ms, s->last);
-	set_answer_time(s, ANSWER_TIME_MS);
-	rc = take_log(s, r, reply, err);
-	freeReplyObject(reply);
-	return rc;
+	redis_set_patience(s->redis, ms + ANSWER_TIME_MS);
+	reply = redis_ask(s->redis, err, "XREAD BLOCK %u STREAMS fmd:log %s", ms, s->last);
+	redis_set_patience(s->redis, ANSWER_TIME_MS);
+	return take_log(s, r, reply, err);
 }
 
 /* ----------------------------------------------------------------- fetching */
@@ -348,9 +199,9 @@ ask_for(struct fetching *f, struct asked a)
 
 	blob_key(key, a.kind, a.number);
 	if (a.n == 0)
-		redisAppendCommand(f->s->c, "GET fmd:%s", key);
+		redis_tell(f->s->redis, "GET fmd:%s", key);
 	else
-		redisAppendCommand(f->s->c, "GETRANGE fmd:%s %u %u", key, (unsigned)a.at,
+		redis_tell(f->s->redis, "GETRANGE fmd:%s %u %u", key, (unsigned)a.at,
 		    (unsigned)(a.at + a.n - 1));
 	f->memory_is_out |= !fm_vec_push(&f->asked, a);
 }
@@ -359,8 +210,8 @@ static void
 begin(struct fetching *f)
 {
 	f->asked.n = 0;
-	redisAppendCommand(f->s->c, "MULTI");
-	redisAppendCommand(f->s->c, "HMGET fmd:meta term epoch");
+	redis_tell(f->s->redis, "MULTI");
+	redis_tell(f->s->redis, REDIS_ASK_EPOCH);
 }
 
 static bool
@@ -376,51 +227,34 @@ take_blob(struct fetching *f, const struct asked *a, const redisReply *reply)
 	return replica_put(f->r, a->kind, a->number, reply->str, (size_t)reply->len);
 }
 
-static bool
-take_epoch(const redisReply *meta, struct paths_epoch *at)
-{
-	if (meta->type != REDIS_REPLY_ARRAY || meta->elements != 2)
-		return false;
-	*at = (struct paths_epoch){ 0 };
-	if (is_text(meta->element[0]) && is_text(meta->element[1]))
-		*at = (struct paths_epoch){ strtoull(meta->element[0]->str, NULL, 10),
-			strtoull(meta->element[1]->str, NULL, 10) };
-	return true;
-}
-
 /* The answer of EXEC: the epoch, and what was asked for, in this order. */
 static int
 take_answers(
     struct fetching *f, const redisReply *all, struct paths_epoch *at, struct fm_error *err)
 {
-	if (all->type != REDIS_REPLY_ARRAY || all->elements != f->asked.n + 1 ||
-	    !take_epoch(all->element[0], at))
-		return failed(f->s, all, err);
-	for (size_t i = 0; i < f->asked.n; i++)
+	int rc;
+
+	if (all->type != REDIS_REPLY_ARRAY || all->elements != f->asked.n + 1)
+		return redis_no_sense(f->s->redis, err);
+	rc = redis_take_epoch(f->s->redis, all->element[0], &at->term, &at->epoch, err);
+	for (size_t i = 0; rc == 0 && i < f->asked.n; i++)
 		if (!take_blob(f, &f->asked.item[i], all->element[i + 1]))
-			return fm_fail(err, FM_E_CONFIG,
+			rc = fm_fail(err, FM_E_CONFIG,
 			    "the relay gives a blob that is none, or memory is out");
-	return 0;
+	return rc;
 }
 
 static int
 end(struct fetching *f, struct paths_epoch *at, struct fm_error *err)
 {
-	redisReply *reply = NULL;
-	int rc = f->memory_is_out ? fm_fail(err, FM_E_RESOURCE, "out of memory for blobs") : 0;
+	redisReply *reply;
+	int rc;
 
-	redisAppendCommand(f->s->c, "EXEC");
-	for (size_t i = 0; rc == 0 && i < f->asked.n + 3; i++) {
-		reply = next_answer(f->s);
-		if (reply == NULL)
-			rc = failed(f->s, NULL, err);
-		else if (reply->type == REDIS_REPLY_ERROR)
-			rc = failed(f->s, reply, err);
-		else if (i == f->asked.n + 2)
-			rc = take_answers(f, reply, at, err);
-		freeReplyObject(reply);
-		reply = NULL;
-	}
+	if (f->memory_is_out)
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for blobs");
+	reply = redis_ask(f->s->redis, err, "EXEC");
+	rc = reply != NULL ? take_answers(f, reply, at, err) : err->kind;
+	freeReplyObject(reply);
 	return rc;
 }
 
@@ -428,14 +262,16 @@ end(struct fetching *f, struct paths_epoch *at, struct fm_error *err)
 static int
 find_last(struct relay *s, struct fm_error *err)
 {
-	redisReply *reply = ask(s, "XREVRANGE fmd:log + - COUNT 1");
+	redisReply *reply = redis_ask(s->redis, err, "XREVRANGE fmd:log + - COUNT 1");
 	int rc = 0;
 
-	if (reply == NULL || reply->type != REDIS_REPLY_ARRAY)
-		rc = failed(s, reply, err);
+	if (reply == NULL)
+		return err->kind;
 	snprintf(s->last, sizeof(s->last), "0-0");
-	if (rc == 0 && reply->elements == 1 && reply->element[0]->type == REDIS_REPLY_ARRAY &&
-	    reply->element[0]->elements == 2 && is_text(reply->element[0]->element[0]))
+	if (reply->type != REDIS_REPLY_ARRAY)
+		rc = redis_no_sense(s->redis, err);
+	else if (reply->elements == 1 && reply->element[0]->type == REDIS_REPLY_ARRAY &&
+	    reply->element[0]->elements == 2 && redis_is_text(reply->element[0]->element[0]))
 		snprintf(s->last, sizeof(s->last), "%s", reply->element[0]->element[0]->str);
 	freeReplyObject(reply);
 	return rc;
@@ -583,11 +419,7 @@ fetch_told(struct fetching *f, struct paths_epoch at[2], struct fm_error *err)
 static int
 read_log(struct relay *s, const struct replica *r, struct fm_error *err)
 {
-	redisReply *reply = ask(s, "XREAD STREAMS fmd:log %s", s->last);
-	int rc = take_log(s, r, reply, err);
-
-	freeReplyObject(reply);
-	return rc;
+	return take_log(s, r, redis_ask(s->redis, err, "XREAD STREAMS fmd:log %s", s->last), err);
 }
 
 /* Blobs may be of a later epoch than the entries of the log that have been read: then those behind
@@ -623,22 +455,18 @@ go_on(struct relay *s, const struct replica *r, struct fm_error *err)
 static int
 check_line(struct relay *s, const struct replica *r, struct fm_error *err)
 {
-	redisReply *meta = ask(s, "HMGET fmd:meta term epoch");
 	struct paths_epoch at;
-	int rc = 0;
+	int rc = redis_ask_epoch(s->redis, &at.term, &at.epoch, err);
 
-	if (meta == NULL || !take_epoch(meta, &at))
-		rc = failed(s, meta, err);
-	else if (at.term < r->at.term || (at.term == r->at.term && at.epoch < r->at.epoch))
+	if (rc == 0 && (at.term < r->at.term || (at.term == r->at.term && at.epoch < r->at.epoch)))
 		rc = fm_fail(err, FM_E_SYSTEM,
 		    "the relay is at term %" PRIu64 ", epoch %" PRIu64 ", behind ours", at.term,
 		    at.epoch);
-	freeReplyObject(meta);
 	return rc;
 }
 
 static int
-relay_fetch(void *source, struct replica *r, bool *changed, bool *whole, struct fm_error *err)
+relay_fetch(void *source, struct replica *r, bool *whole, struct fm_error *err)
 {
 	struct relay *s = source;
 	struct fetching f = { .s = s, .r = r };
@@ -650,14 +478,14 @@ relay_fetch(void *source, struct replica *r, bool *changed, bool *whole, struct 
 			rc = go_on(s, r, err);
 	}
 	*whole = r->at.epoch == 0 || s->gap;
-	*changed = *whole || s->next.epoch != r->at.epoch || s->next.term != r->at.term;
-	if (rc == 0 && *changed)
-		rc = *whole ? fetch_all(&f, err) : fetch_changes(&f, err);
+	if (rc == 0 && *whole)
+		rc = fetch_all(&f, err);
+	else if (rc == 0 && !is_one(s->next, r->at))
+		rc = fetch_changes(&f, err);
 	if (rc == 0) {
 		snprintf(r->log_entry, sizeof(r->log_entry), "%s", s->last);
 		memset(&s->changes, 0, sizeof(s->changes));
 		s->gap = false;
-		*changed &= r->at.epoch != 0;
 	}
 	fm_vec_fini(&f.asked);
 	return rc;
@@ -667,13 +495,10 @@ static int
 relay_show(void *source, uint64_t port_guid, struct paths_epoch at, struct fm_error *err)
 {
 	struct relay *s = source;
-	redisReply *reply =
-	    ask(s, "CLIENT SETNAME fmd-agent:%016llx:%llu:%llu", (unsigned long long)port_guid,
-		(unsigned long long)at.term, (unsigned long long)at.epoch);
-	int rc = reply == NULL || reply->type == REDIS_REPLY_ERROR ? failed(s, reply, err) : 0;
 
-	freeReplyObject(reply);
-	return rc;
+	return redis_do(s->redis, err, "CLIENT SETNAME fmd-agent:%016llx:%llu:%llu",
+	    (unsigned long long)port_guid, (unsigned long long)at.term,
+	    (unsigned long long)at.epoch);
 }
 
 const struct source_ops source_redis = { .open = relay_open,

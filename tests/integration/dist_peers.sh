@@ -145,6 +145,8 @@ given=--auth-file=$dir/auth
 until_true shows 0 "^relays  *1, agents 1; behind 0, link down 0, unknown 0$"
 python3 "$dir/say.py" "$dir/first.sock" monitor "-client|list" || fail "Redis does not take the user"
 until_true shows 1 "^ *1  *agents .*unknown .*NOPERM" "^relays  *1, agents 0; behind 0, link down 0, unknown 1$"
+python3 "$dir/say.py" "$dir/first.sock" monitor "-hmget" || fail "Redis does not take the user"
+until_true shows 1 "^ *0  *relay .*unknown .*NOPERM"
 echo "monitor wrong" >"$dir/auth"
 until_true shows 1 "^ *0  *relay .*unknown .*WRONGPASS"
 echo "ok: a user of its own"

@@ -152,12 +152,12 @@ follow(struct replica *r, void **from)
 {
 	struct fm_error err = { 0 };
 	struct paths *p = NULL;
-	bool changed, whole;
+	bool whole;
 
 	take_ports(r);
 	if (*from == NULL)
 		ck_assert_int_eq(source_files.open(place, NULL, from, &err), 0);
-	ck_assert_msg(source_files.fetch(*from, r, &changed, &whole, &err) == 0, "%s", err.msg);
+	ck_assert_msg(source_files.fetch(*from, r, &whole, &err) == 0, "%s", err.msg);
 	ck_assert_msg(replica_write(r, file, &err) == 0, "%s", err.msg);
 	ck_assert_msg(paths_read(file, &p, &err) == 0, "%s", err.msg);
 	ck_assert_ptr_nonnull(p);

@@ -272,7 +272,7 @@ follow(void)
 	if (source == NULL)
 		rc = source_redis.open(relay.where, NULL, &source, &err);
 	if (rc == 0)
-		rc = source_redis.fetch(source, &replica, &(bool){ false }, &whole, &err);
+		rc = source_redis.fetch(source, &replica, &whole, &err);
 	if (rc == 0)
 		rc = source_redis.show(source, OWN_GUID, replica.at, &err);
 	if (rc == 0)

@@ -150,11 +150,11 @@ static void
 expect_failure(const char *sentence)
 {
 	struct fm_error err = { 0 };
-	bool changed, whole;
+	bool whole;
 	void *source;
 
 	ck_assert_int_eq(source_files.open(folder, NULL, &source, &err), 0);
-	ck_assert_int_ne(source_files.fetch(source, &replica, &changed, &whole, &err), 0);
+	ck_assert_int_ne(source_files.fetch(source, &replica, &whole, &err), 0);
 	ck_assert_msg(strstr(err.msg, sentence) != NULL, "%s", err.msg);
 	source_files.close(source);
 }

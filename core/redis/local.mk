@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# core/redis/: a connection to Redis.  Who has no libfmcore takes these sources (host/agent).
+if HAVE_HIREDIS
+CORE_SOURCES += \
+	core/redis/redis.c \
+	core/redis/redis.h
+endif
