@@ -19,7 +19,8 @@
  *
  * B is a decimal number, GUID 16 hexadecimal digits.  A path from a port is the least of the
  * port's link and of the class of (leaf of the port, destination LID); its SL is the class's, or,
- * with BLOB_SL_FREE, that of its partition.
+ * with BLOB_SL_FREE, that of its partition, or, with BLOB_SL_LEVELS, the class's with the
+ * partition's BLOB_SL_LEVEL.
  */
 #ifndef CORE_BLOBS_BLOBS_H
 #define CORE_BLOBS_BLOBS_H
@@ -39,6 +40,7 @@
 #define BLOB_MOST_ADDRS 131072
 #define BLOB_MOST_NAME 63    /* bytes of a name */
 #define BLOB_MOST_LID 0xbfff /* of unicast, IBA 4.1.3 */
+#define BLOB_SL_LEVEL 8	     /* the bit of an SL that says of which level of quality it is */
 #define BLOB_NO_LEAF 0xffff  /* of a port that hangs off no switch with a row */
 
 enum {
@@ -51,7 +53,8 @@ enum {
 
 enum blob_subnet_flag {
 	BLOB_ASK_ALWAYS = 1, /* a QoS policy decides on paths: only the SA can tell them */
-	BLOB_SL_FREE = 2     /* packets of all SLs go the same ways: a partition's SL counts */
+	BLOB_SL_FREE = 2,    /* packets of all SLs go the same ways: a partition's SL counts */
+	BLOB_SL_LEVELS = 4   /* of a partition's SL bit 3 counts: which of two levels of quality */
 };
 
 struct blob_subnet {

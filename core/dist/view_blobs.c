@@ -538,6 +538,8 @@ describe_subnet(struct making *c)
 		c->subnet.flags |= BLOB_ASK_ALWAYS;
 	if (path_sl_is_free(v))
 		c->subnet.flags |= BLOB_SL_FREE;
+	else if (v->levels)
+		c->subnet.flags |= BLOB_SL_LEVELS;
 }
 
 static bool

@@ -61,6 +61,62 @@ tables_vl_row(
 	return t->sl2vl + row * 16;
 }
 
+/* From the row of VLs of the SLs 0..7 to that of the others; 0: not so. */
+static unsigned
+level_offset(const uint8_t *vl)
+{
+	unsigned offset = (unsigned)(vl[TABLES_LEVEL] - vl[0]);
+
+	for (unsigned sl = 0; sl < TABLES_LEVEL; sl++)
+		if (vl[sl] >= offset || vl[sl + TABLES_LEVEL] != vl[sl] + offset)
+			return 0;
+	return offset;
+}
+
+/* Over all links of the switch; *offset 0: of none yet. */
+static bool
+maps_levels(const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw, unsigned *offset)
+{
+	unsigned n_inputs = t->sl2vl_shape == FM_SL2VL_BY_IN_OUT ? fab->sw_n_ports[sw] + 1u : 1;
+
+	for (fm_link l = fab->sw_first_link[sw]; l < fab->sw_first_link[sw + 1]; l++)
+		for (unsigned in = 0; in < n_inputs; in++) {
+			unsigned here = level_offset(tables_vl_row(fab, t, sw, (uint8_t)in, l));
+
+			if (here == 0 || (*offset != 0 && here != *offset))
+				return false;
+			*offset = here;
+		}
+	return true;
+}
+
+static bool
+has_second_level_sl(const struct fm_fabric *fab, const struct fm_tables *t)
+{
+	uint32_t n_rows = t->sl_shape == FM_SL_ZERO ? 0
+	    : t->sl_shape == FM_SL_BY_DLID	    ? 1
+						    : fab->n_switches;
+	uint8_t all = 0;
+
+	for (uint32_t i = 0; i < n_rows; i++)
+		for (uint32_t lid = 1; lid <= fab->max_lid; lid++)
+			all |= t->sl[i][lid];
+	return all >= TABLES_LEVEL;
+}
+
+bool
+tables_has_levels(const struct fm_fabric *fab, const struct fm_tables *t)
+{
+	unsigned offset = 0;
+
+	if (t->sl2vl_shape == FM_SL2VL_MODULO || fab->n_links == 0)
+		return false;
+	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
+		if (!maps_levels(fab, t, sw, &offset))
+			return false;
+	return !has_second_level_sl(fab, t);
+}
+
 uint8_t
 tables_vl(const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw, uint8_t in_port,
     fm_link out, uint8_t sl)

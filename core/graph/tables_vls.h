@@ -16,4 +16,12 @@ bool tables_same_sls(
 /* Is it one VL for an SL on each port out of the switch, wherever packets come in? */
 bool tables_vls_by_out(const struct fm_fabric *fab, const struct fm_tables *t, fm_sw sw);
 
+/* SLs that differ in this bit are of two levels of quality, where tables have two. */
+#define TABLES_LEVEL 8
+/* Do they?  Paths have the SLs 0..7, and between switches SL n + 8 goes everywhere by the VL of
+ * SL n plus one constant, above all VLs of the SLs 0..7 (as with torus-2QoS).  So what is proven
+ * of the SLs of paths holds for those plus 8, too.
+ * O(switches * (ports^2 + LIDs)) where they do. */
+bool tables_has_levels(const struct fm_fabric *fab, const struct fm_tables *t);
+
 #endif

@@ -55,7 +55,9 @@ struct sweep_pkeys {
 
 /* SL to VL, VL arbitration (qos.c). */
 struct sweep_vls {
-	bool spread; /* a plan of more than one VL has been in the switches */
+	bool spread;	    /* a plan of more than one VL has been in the switches */
+	uint64_t levels_of; /* number of the plan of which levels is known */
+	bool levels;	    /* its SLs are of two levels (tables_vls.h) */
 	uint64_t mark;
 	bool written;	   /* the administrator's tables have been in ports */
 	uint16_t collided; /* SLs told of: the engine's VLs are not the administrator's */

@@ -5,6 +5,7 @@
  * Two have a say.  An engine that is free of deadlocks only by VLs (its plan
  * uses more than one) says which VL each SL takes between switches; there the
  * administrator's sl2vl does not hold, and where the two differ that is told.
+ * Where its SLs are of two levels of quality, these are kept apart on hosts' links, too.
  * Everywhere else, and for weights, the administrator has the say (qos = yes);
  * who says nothing gets vl = sl modulo VLs and equal weights.  No table names a
  * VL that its link does not run.
@@ -54,6 +55,25 @@ engine_binds(const struct sweeper *s)
 	const struct plan *p = plan_at_hand(s);
 
 	return p != NULL && p->tables != NULL && tables_of(p)->n_vls_used > 1;
+}
+
+static bool
+plan_has_levels(const struct plan *p)
+{
+	return p->tables != NULL && tables_has_levels(&p->snap->fab, tables_of(p));
+}
+
+/* Are there two levels of quality? */
+static bool
+has_levels(const struct sweeper *s)
+{
+	const struct plan *p = plan_at_hand(s);
+
+	if (p != NULL && p->number != s->vls->levels_of) {
+		s->vls->levels_of = p->number;
+		s->vls->levels = plan_has_levels(p);
+	}
+	return p != NULL && s->vls->levels;
 }
 
 /* Once something has spread SLs over VLs, whoever does not has to say so too. */
@@ -127,22 +147,22 @@ want_row(const struct sweeper *s, const struct inv_node *n, unsigned in, unsigne
 	fm_link link = link_of(s, n, out);
 	uint8_t n_vls = data_vls(s, n, out);
 
-	if (t != NULL && (link == FM_NONE || !engine_binds(s))) {
-		qos_fit_sl2vl(t, n_vls, vl);
+	if (link == FM_NONE || (t != NULL && !engine_binds(s))) {
+		qos_host_sl2vl(t, has_levels(s), n_vls, vl);
 		return;
 	}
 	for (uint8_t sl = 0; sl < 16; sl++)
-		vl[sl] = link != FM_NONE
-		    ? tables_vl(&p->snap->fab, tables_of(p), n->sw_index, (uint8_t)in, link, sl)
-		    : (uint8_t)(sl % n_vls);
+		vl[sl] = tables_vl(&p->snap->fab, tables_of(p), n->sw_index, (uint8_t)in, link, sl);
 }
 
 /* VLs that the engine needs here: they must have some weight. */
 static uint16_t
 vls_needed(const struct sweeper *s, const struct inv_node *n, unsigned out)
 {
-	if (!engine_binds(s) || link_of(s, n, out) == FM_NONE)
+	if (!engine_binds(s))
 		return 0;
+	if (link_of(s, n, out) == FM_NONE)
+		return !has_levels(s) ? 0 : data_vls(s, n, out) > 1 ? 3 : 1;
 	return (uint16_t)((1u << tables_of(plan_at_hand(s))->n_vls_used) - 1);
 }
 
@@ -535,8 +555,11 @@ log_sl_collision(struct sweeper *s)
 		log_notice("qos",
 		    "engine %s needs VLs of its own between switches to be free of credit loops: "
 		    "for the SLs %s qos_swe_sl2vl (qos_sl2vl) does not hold there, and paths have "
-		    "the engine's SLs; VLs without weight get weight 1",
-		    s->next->engine, list_bits(sls, list, sizeof(list)));
+		    "the engine's SLs%s; VLs without weight get weight 1",
+		    s->next->engine, list_bits(sls, list, sizeof(list)),
+		    has_levels(s) ? ", plus 8 for the second of its two levels of quality, which "
+				    "it keeps apart on hosts' links, too, as VLs 0 and 1"
+				  : "");
 }
 
 static void
@@ -591,7 +614,7 @@ qos_start(struct sweeper *s)
 
 	if (mark != s->vls->mark ||
 	    (s->plan != NULL && s->next != s->plan && s->next != NULL &&
-		!plan_same_vls(s->plan, s->next)))
+		(!plan_same_vls(s->plan, s->next) || plan_has_levels(s->plan) != has_levels(s))))
 		forget_tables(s);
 	if (mark != s->vls->mark)
 		log_starved_vls(s);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Without a policy a path has the SL that is asked for or that of its partition, unless the
- * engine says which; with one the first rule that matches gives a level (qos_policy.h).
+ * engine says which, or all of it but the level of quality; with one the first rule that
+ * matches gives a level (qos_policy.h).
  */
 #include "core/sa/path_qos.h"
 
+#include "core/graph/tables_vls.h"
 #include "core/subnet/qos_policy.h"
 
 static enum part_kind
@@ -90,29 +92,32 @@ sl_is_dropped(const struct sa_view *v, uint8_t sl)
 	return false;
 }
 
-/* Where the engine leaves SLs free: that of the level, else the one asked for, since packets of
- * all SLs go the same way there, else the partition's. */
-static void
-set_sl(const struct path_query *p, const struct qos_level *l, struct path_service *s)
+/* That of the level, else the one asked for, since packets of all SLs go the same way, else the
+ * partition's, else the path's. */
+static uint8_t
+sl_wanted(const struct path_query *p, const struct qos_level *l, const struct path_service *s)
 {
 	const struct sa_view *v = p->view;
 	const struct partition *part;
 
-	if (!path_sl_is_free(v))
-		return;
-	if (v->set.qos_sls && l != NULL && l->has_sl) {
-		s->sl = l->sl;
-		return;
-	}
-	if ((p->mask & SA_PR_SL) != 0 && !sl_is_dropped(v, p->want.sl)) {
-		s->sl = p->want.sl;
-		return;
-	}
+	if (v->set.qos_sls && l != NULL && l->has_sl)
+		return l->sl;
+	if ((p->mask & SA_PR_SL) != 0 && !sl_is_dropped(v, p->want.sl))
+		return p->want.sl;
 	part = v->set.qos_sls && v->set.partitions != NULL
 	    ? partitions_find(v->set.partitions, s->pkey & PKEY_BASE)
 	    : NULL;
-	if (part != NULL)
-		s->sl = part->sl;
+	return part != NULL ? part->sl : s->sl;
+}
+
+/* Where the engine leaves SLs free, or the level of quality. */
+static void
+set_sl(const struct path_query *p, const struct qos_level *l, struct path_service *s)
+{
+	if (path_sl_is_free(p->view))
+		s->sl = sl_wanted(p, l, s);
+	else if (p->view->levels)
+		s->sl |= sl_wanted(p, l, s) & TABLES_LEVEL;
 }
 
 bool

@@ -9,8 +9,9 @@
 
 /* A path as routes make it, brought to the level that the policy gives it: less MTU and
  * rate, another SL, the life time and the P_Key of the level.  The SL of an engine that has
- * a say in SLs stays.  d: offset of the destination's LID.  False: the level forbids it, or
- * no P_Key is left (want_pkey not 0: this one is asked for). */
+ * a say in SLs stays, but for the bit of two levels of quality (tables_vls.h).  d: offset of the
+ * destination's LID.  False: the level forbids it, or no P_Key is left (want_pkey not 0: this one
+ * is asked for). */
 struct path_service {
 	struct path_attr attr;
 	uint8_t sl, life;

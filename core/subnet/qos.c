@@ -128,6 +128,18 @@ qos_fit_sl2vl(const struct qos_tables *t, uint8_t n_vls, uint8_t *out)
 		    t->sl2vl[sl] == QOS_VL_DROP ? QOS_VL_DROP : fit_vl(t, n_vls, t->sl2vl[sl]);
 }
 
+void
+qos_host_sl2vl(const struct qos_tables *t, bool levels, uint8_t n_vls, uint8_t *out)
+{
+	for (uint8_t sl = 0; sl < 16; sl++)
+		out[sl] = sl % n_vls;
+	if (t != NULL)
+		qos_fit_sl2vl(t, n_vls, out);
+	for (uint8_t sl = 0; levels && sl < 16; sl++)
+		if (out[sl] != QOS_VL_DROP)
+			out[sl] = sl / 8 % n_vls;
+}
+
 uint16_t
 qos_starved(const struct qos_tables *t, uint8_t n_vls, uint16_t vls_in_use)
 {

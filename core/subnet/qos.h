@@ -54,6 +54,11 @@ int qos_tables_parse(const struct qos_text *own, const struct qos_text *common,
 
 /* For a port that runs n_vls data VLs (1..15). */
 void qos_fit_sl2vl(const struct qos_tables *t, uint8_t n_vls, uint8_t *out /* [16] */);
+/* The same on a link of a host; t NULL: nobody says anything, and SLs are taken modulo VLs.
+ * levels: the SLs 8..15 are a second level of quality between switches.  So they are here: VL 1,
+ * the first level VL 0, as OpenSM's torus-2QoS has it, but SLs that t drops are dropped. */
+void qos_host_sl2vl(
+    const struct qos_tables *t, bool levels, uint8_t n_vls, uint8_t *out /* [16] */);
 /* VLs that t gives no weight at all though packets of some SL take them (bitset). */
 uint16_t qos_starved(const struct qos_tables *t, uint8_t n_vls, uint16_t vls_in_use);
 /* Entries 32 * block and on of low (high = false) or high, zeros from entry cap on.

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/graph/tables_vls.h"
 #include "core/subnet/pkey_table.h"
 #include "core/subnet/qos_policy.h"
 #include "core/view/view_internal.h"
@@ -373,6 +374,7 @@ take_paths(struct sa_view *v, struct sa_view *prev, struct fm_pool *workers, str
 	if (v->plan == NULL)
 		return 0;
 	fab = &v->plan->snap->fab;
+	v->levels = tables_has_levels(fab, &v->plan->tables->t);
 	v->link_attr = in.link_attr = fm_arena_array(&v->mem, fab->n_links + 1, uint8_t);
 	v->end_attr = in.end_attr = fm_arena_array(&v->mem, fab->n_ends + 1, uint8_t);
 	v->sw_node = in.slot = fm_arena_array(&v->mem, fab->n_switches + 1, fm_sw);

@@ -97,6 +97,7 @@ struct sa_view {
 	uint32_t local;		       /* node that we sit at, INV_NONE */
 	uint8_t local_port;
 	struct rows *rows; /* NULL without a plan */
+	bool levels;	   /* the plan's SLs are of two levels of quality (tables_vls.h) */
 	uint32_t n_nodes, n_here;
 	struct sa_node **node; /* [n_nodes] by slot, NULL: gone */
 	uint32_t n_ends;
@@ -148,7 +149,8 @@ uint32_t sa_view_end_of_gid(const struct sa_view *v, struct sa_gid gid);
 /* What the administrator wants of a port of a node, NULL: nothing. */
 const struct qos_tables *sa_view_qos(const struct sa_view *v, uint32_t node, unsigned port);
 /* SL to VL of what leaves node by `out` and came in by `in`: the engine's word between
- * switches where it needs VLs, else the administrator's, else SLs modulo VLs. */
+ * switches where it needs VLs, and on hosts' links where it has levels of quality; else the
+ * administrator's, else SLs modulo VLs. */
 void sa_view_sl2vl(
     const struct sa_view *v, uint32_t node, unsigned in, unsigned out, uint8_t *vl /* [16] */);
 /* The P_Key of a packet from a to b, as pkeys_common(); want not 0: only this one.  0: none. */

@@ -54,14 +54,13 @@ sa_view_sl2vl(const struct sa_view *v, uint32_t node, unsigned in, unsigned out,
 
 	if (snap != NULL && out != 0 && n->sw_index < snap->fab.n_switches)
 		link = snapshot_link_at(snap, n->sw_index, out);
-	if (t != NULL && (link == FM_NONE || v->plan->tables->t.n_vls_used <= 1)) {
-		qos_fit_sl2vl(t, n_vls, vl);
+	if (link == FM_NONE || (t != NULL && v->plan->tables->t.n_vls_used <= 1)) {
+		qos_host_sl2vl(t, v->levels, n_vls, vl);
 		return;
 	}
 	for (uint8_t sl = 0; sl < 16; sl++)
-		vl[sl] = link != FM_NONE
-		    ? tables_vl(&snap->fab, &v->plan->tables->t, n->sw_index, (uint8_t)in, link, sl)
-		    : (uint8_t)(sl % n_vls);
+		vl[sl] =
+		    tables_vl(&snap->fab, &v->plan->tables->t, n->sw_index, (uint8_t)in, link, sl);
 }
 
 uint16_t

@@ -506,14 +506,16 @@ static uint8_t
 sl_of(const struct paths *p, uint16_t pkey, uint8_t sl)
 {
 	size_t n = p->section[PATHS_PKSL].n, at;
+	uint8_t of_key;
 
-	if ((p->subnet.flags & BLOB_SL_FREE) == 0)
+	if ((p->subnet.flags & (BLOB_SL_FREE | BLOB_SL_LEVELS)) == 0)
 		return sl;
 	pkey &= PKEY_BASE;
 	fm_lower_bound(at, n, i, blob_get16(row_of(p, PATHS_PKSL, i)) < pkey);
-	return at < n && blob_get16(row_of(p, PATHS_PKSL, at)) == pkey
-	    ? row_of(p, PATHS_PKSL, at)[2]
-	    : sl;
+	if (at == n || blob_get16(row_of(p, PATHS_PKSL, at)) != pkey)
+		return sl;
+	of_key = row_of(p, PATHS_PKSL, at)[2];
+	return (p->subnet.flags & BLOB_SL_FREE) != 0 ? of_key : sl | (of_key & BLOB_SL_LEVEL);
 }
 
 /* A port of which rows tell, as a source or a destination. */

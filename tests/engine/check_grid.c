@@ -10,6 +10,7 @@
 
 #include "core/abi/host.h"
 #include "core/abi/options.h"
+#include "core/graph/tables_vls.h"
 #include "core/plan/plan.h"
 #include "core/route/route.h"
 #include "lab/judge/props.h"
@@ -447,6 +448,22 @@ START_TEST(too_few_vls_are_refused)
 }
 END_TEST
 
+/* One turn that is not mapped like the others, or a path of the second level: there are none. */
+static void
+expect_levels_lost(const struct routed *r)
+{
+	const struct fm_fabric *fab = &r->snap->fab;
+	struct fm_tables *t = &r->tables->t;
+	uint8_t *vl = (uint8_t *)tables_vl_row(fab, t, 3, 1, fab->sw_first_link[3]);
+
+	vl[11] ^= 1;
+	ck_assert(!tables_has_levels(fab, t));
+	vl[11] ^= 1;
+	ck_assert(tables_has_levels(fab, t));
+	t->sl[4][fab->end_lid[0]] += 8;
+	ck_assert(!tables_has_levels(fab, t));
+}
+
 /* The second level has VLs of its own where there are 8. */
 START_TEST(levels_of_quality)
 {
@@ -464,6 +481,9 @@ START_TEST(levels_of_quality)
 					    tables_vl(&r.snap->fab, &r.tables->t, u, 0, l, sl + 8),
 					    tables_vl(&r.snap->fab, &r.tables->t, u, 0, l, sl) +
 						(n_vls == 8 ? 4 : 0));
+		ck_assert_int_eq(tables_has_levels(&r.snap->fab, &r.tables->t), n_vls == 8);
+		if (n_vls == 8)
+			expect_levels_lost(&r);
 		routed_fini(&r);
 	}
 }

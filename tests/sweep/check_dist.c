@@ -22,7 +22,8 @@
 #define SEEDS 12
 #define EVENTS 8
 
-extern const struct fm_engine dfsssp_LTX_fm_engine, updn_LTX_fm_engine, lash_LTX_fm_engine;
+extern const struct fm_engine dfsssp_LTX_fm_engine, updn_LTX_fm_engine, lash_LTX_fm_engine,
+    torus2qos_LTX_fm_engine;
 
 static const struct fabric {
 	const char *words;
@@ -267,6 +268,26 @@ START_TEST(slower_links_and_partitions_are_told)
 	publish(&pub, 1);
 	p = follow(&replica, &source);
 	expect_all_as_the_sa(p);
+	paths_free(p);
+}
+END_TEST
+
+/* The partition's SL says which of the levels of quality of a torus. */
+START_TEST(levels_of_a_torus_are_told)
+{
+	static const struct fabric torus = { "torus 5x4 1", &torus2qos_LTX_fm_engine, 0 };
+	static const char text[] = "Default=0x7fff, ipoib, sl=10 : ALL=full ;\n";
+	struct part_options o = { .qos = true };
+	struct fm_error err = { 0 };
+	struct paths *p;
+
+	ck_assert_msg(partitions_parse("p", text, strlen(text), &o, &partitions, NULL, &err) == 0,
+	    "%s", err.msg);
+	bring_up(&torus);
+	p = follow(&replica, &source);
+	expect_all_as_the_sa(p);
+	ck_assert_uint_eq(sls_told & 0xff, 0);
+	ck_assert_uint_ne(sls_told & 0xf00, 0);
 	paths_free(p);
 }
 END_TEST
@@ -527,6 +548,7 @@ suite(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, is_as_the_sa_says, 0, (int)N_OF(fabrics));
 	tcase_add_test(t, slower_links_and_partitions_are_told);
+	tcase_add_test(t, levels_of_a_torus_are_told);
 	tcase_add_test(t, no_rate_is_above_the_most);
 	tcase_add_test(t, what_has_not_changed_is_not_told);
 	tcase_add_test(t, a_host_that_goes_and_comes_costs_no_row);

@@ -21,7 +21,7 @@
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 extern const struct fm_engine dfsssp_LTX_fm_engine, dragonfly_LTX_fm_engine, minhop_LTX_fm_engine,
-    updn_LTX_fm_engine, lash_LTX_fm_engine;
+    updn_LTX_fm_engine, lash_LTX_fm_engine, torus2qos_LTX_fm_engine;
 
 static struct rig rig;
 static struct sa_rig sa;
@@ -1107,6 +1107,58 @@ START_TEST(service_levels)
 }
 END_TEST
 
+/* A torus has two levels of quality, each of the SLs by which paths are free of credit loops: bit 3
+ * is that of the policy's SL, or of the SL that is asked for, or of the partition's. */
+START_TEST(levels_of_a_torus)
+{
+	static const struct fabric torus = { "torus 5x4 1", &torus2qos_LTX_fm_engine, 0 };
+	static char text[] = "Default=0x7fff, sl=9 : ALL=full;";
+	const struct partitions *parts = NULL;
+	const struct qos_policy *policy = NULL;
+	struct part_options o = { .qos = true };
+	struct sa_path_record want, plain, r;
+	struct fm_error err = { 0 };
+
+	bring_up(&torus);
+	want = pair();
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR, &want), SA_OK);
+	sa_rig_record(&sa, 0, &plain);
+	ck_assert_uint_lt(plain.sl, 8);
+	want.sl = plain.sl + 8;
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR | SA_PR_SL, &want), SA_OK);
+	sa_rig_record(&sa, 0, &r);
+	ck_assert_uint_eq(r.sl, plain.sl + 8);
+	want.sl = (plain.sl ^ 1) + 8; /* crosses other datelines than it says */
+	ck_assert_uint_eq(
+	    sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR | SA_PR_SL, &want), SA_NO_RECORDS);
+	ck_assert_msg(partitions_parse("p", text, sizeof(text) - 1, &o, &parts, NULL, &err) == 0,
+	    "%s", err.msg);
+	sa.set.partitions = parts;
+	sa_rig_publish(&sa);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR, &want), SA_OK);
+	sa_rig_record(&sa, 0, &r);
+	ck_assert_uint_eq(r.sl, plain.sl); /* without qos */
+	sa.set.qos_sls = true;
+	sa_rig_publish(&sa);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR, &want), SA_OK);
+	sa_rig_record(&sa, 0, &r);
+	ck_assert_uint_eq(r.sl, plain.sl + 8);
+	ck_assert_msg(qos_policy_parse("q", policy_text, sizeof(policy_text) - 1, parts, &policy,
+			  NULL, &err) == 0,
+	    "%s", err.msg);
+	sa.set.policy = policy;
+	sa_rig_publish(&sa);
+	ck_assert_uint_eq(sa_rig_ask(&sa, SA_GET, SA_PATH_RECORD, PAIR, &want), SA_OK);
+	sa_rig_record(&sa, 0, &r);
+	ck_assert_uint_eq(r.sl, plain.sl); /* of the level DEFAULT, SL 0 */
+	qos_policy_put(policy);
+	partitions_put(parts);
+	sa.set.policy = NULL;
+	sa.set.partitions = NULL;
+	tear_down();
+}
+END_TEST
+
 /* ----------------------------------------------------------------- inline */
 
 /* A transport that hands everything to one client, which takes part in RMPP. */
@@ -1406,6 +1458,7 @@ main(void)
 	tcase_add_test(tc, group_paths);
 	tcase_add_test(tc, alias_paths);
 	tcase_add_loop_test(tc, service_level_asked_for, 0, 3);
+	tcase_add_test(tc, levels_of_a_torus);
 	tcase_add_loop_test(tc, service_levels, 0, N_OF(fabrics) + 1);
 	tcase_add_loop_test(tc, inline_tables, 0, 2);
 	tcase_add_loop_test(tc, shared_views, 0, N_OF(fabrics));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * SLs and VLs on the wire: a small engine for two-level trees that uses two
- * VLs, in each shape of its SL2VL table; what ports hold afterwards is what
- * the shape says, and it follows when the plan changes.  And the tables of the
+ * VLs, or two for each of two levels of quality, in each shape of its SL2VL
+ * table; what ports hold afterwards is what the shape says, and it follows
+ * when the plan changes.  And the tables of the
  * QoS options beside it: who has the say where, on links of few VLs, too.
  */
 #include <check.h>
@@ -15,7 +16,7 @@
 #include "tests/run.h"
 #include "tests/sweep/rig.h"
 
-enum shape { ONE_VL, MODULO, BY_OUT, BY_IN_OUT, N_SHAPES };
+enum shape { ONE_VL, MODULO, BY_OUT, BY_IN_OUT, LEVELS, N_SHAPES };
 
 static struct rig rig;
 
@@ -30,6 +31,8 @@ vl_of(enum shape shape, unsigned in, unsigned out, unsigned sl)
 		return sl % 2;
 	case BY_OUT:
 		return (sl + out) % 2;
+	case LEVELS: /* as torus2qos */
+		return (sl + in + out / 2) % 2 + (sl >= 8 ? 2 : 0);
 	default:
 		return (sl + in + out / 2) % 2;
 	}
@@ -66,7 +69,7 @@ fill_sl2vl(const struct fm_fabric *fab, enum shape shape, struct fm_tables *t)
 		for (fm_link l = fab->sw_first_link[s]; l < fab->sw_first_link[s + 1]; l++)
 			for (unsigned sl = 0; sl < 16; sl++)
 				t->sl2vl[l * 16 + sl] = vl_of(shape, 0, fab->link_port[l], sl);
-	for (fm_sw s = 0; shape == BY_IN_OUT && s < fab->n_switches; s++) {
+	for (fm_sw s = 0; shape != BY_OUT && s < fab->n_switches; s++) {
 		unsigned side = fab->sw_n_ports[s] + 1u;
 
 		for (unsigned row = 0; row < side * side; row++)
@@ -83,11 +86,11 @@ route_shape(const struct fm_fabric *fab, enum shape shape, struct fm_tables *t)
 		for (fm_sw s = 0; s < fab->n_switches && fab->lid_end[lid] != FM_NONE; s++)
 			t->lft[s][lid] = port_to(fab, s, fab->lid_end[lid], (uint16_t)lid);
 	t->sl_shape = FM_SL_ZERO;
-	t->n_vls_used = shape == ONE_VL ? 1 : 2;
-	if (shape == BY_OUT || shape == BY_IN_OUT)
-		t->sl2vl_shape = shape == BY_OUT ? FM_SL2VL_BY_OUT : FM_SL2VL_BY_IN_OUT;
-	if (shape == BY_OUT || shape == BY_IN_OUT)
-		fill_sl2vl(fab, shape, t);
+	t->n_vls_used = shape == ONE_VL ? 1 : shape == LEVELS ? 4 : 2;
+	if (shape <= MODULO)
+		return 0;
+	t->sl2vl_shape = shape == BY_OUT ? FM_SL2VL_BY_OUT : FM_SL2VL_BY_IN_OUT;
+	fill_sl2vl(fab, shape, t);
 	return 0;
 }
 
@@ -115,12 +118,14 @@ ENGINE(one_vl, ONE_VL);
 ENGINE(modulo, MODULO);
 ENGINE(by_out, BY_OUT);
 ENGINE(by_in_out, BY_IN_OUT);
+ENGINE(levels, LEVELS);
 
 static const struct chain_entry entries[N_SHAPES] = {
 	[ONE_VL] = { .engine = &one_vl, .name = "one_vl" },
 	[MODULO] = { .engine = &modulo, .name = "modulo" },
 	[BY_OUT] = { .engine = &by_out, .name = "by_out" },
 	[BY_IN_OUT] = { .engine = &by_in_out, .name = "by_in_out" },
+	[LEVELS] = { .engine = &levels, .name = "levels" },
 };
 
 static void
@@ -182,18 +187,30 @@ expect_switch(uint32_t node, enum shape shape)
 	}
 }
 
-/* A CA spreads SLs over the data VLs of its link. */
-static void
-expect_ca(uint32_t node)
+static uint8_t
+n_vls_of(uint32_t node, unsigned port)
 {
 	static const uint8_t vls_of_code[] = { 1, 1, 2, 4, 8, 15 };
 	struct wire_port_info info;
-	uint8_t want[16];
 
-	sim_port_info(rig.sim, node, 1, &info);
+	sim_port_info(rig.sim, node, port, &info);
+	return vls_of_code[info.operational_vls];
+}
+
+/* On a link of a host SLs are spread over its data VLs, or levels of quality are kept apart, either
+ * way. */
+static void
+expect_ca(uint32_t node, enum shape shape)
+{
+	const struct netlist_port *p = netlist_port(&rig.nl, node, 1);
+	unsigned n_ports = rig.nl.nodes[p->peer_node].n_ports;
+	uint8_t want[16], n_vls = n_vls_of(node, 1);
+
 	for (unsigned sl = 0; sl < 16; sl++)
-		want[sl] = (uint8_t)(sl % vls_of_code[info.operational_vls]);
+		want[sl] = (uint8_t)((shape == LEVELS ? sl / 8 : sl) % n_vls);
 	expect_sl2vl(node, 1, 0, want, "CA");
+	for (unsigned in = 0; shape != ONE_VL && in <= n_ports; in++)
+		expect_sl2vl(p->peer_node, 0, in << 8 | p->peer_port, want, "to a CA");
 }
 
 static void
@@ -205,7 +222,7 @@ expect_all(enum shape shape)
 		if (rig.nl.nodes[n].type == NETLIST_SWITCH)
 			expect_switch(n, shape);
 		else
-			expect_ca(n);
+			expect_ca(n, shape);
 }
 
 static void
@@ -325,16 +342,6 @@ setup_qos(void)
 	rig.set.qos = &qos;
 }
 
-static uint8_t
-n_vls_of(uint32_t node, unsigned port)
-{
-	static const uint8_t vls_of_code[] = { 1, 1, 2, 4, 8, 15 };
-	struct wire_port_info info;
-
-	sim_port_info(rig.sim, node, port, &info);
-	return vls_of_code[info.operational_vls];
-}
-
 /* Rows of a port, as output, and that none names a VL that is not there. */
 static void
 expect_rows(uint32_t node, unsigned out, enum shape engine)
@@ -345,6 +352,8 @@ expect_rows(uint32_t node, unsigned out, enum shape engine)
 	uint8_t want[16], n_vls = n_vls_of(node, out);
 
 	qos_fit_sl2vl(&qos.port[is_switch ? QOS_SWITCH : QOS_CA], n_vls, want);
+	for (unsigned sl = 0; engine == LEVELS && sl < 16; sl++)
+		want[sl] = want[sl] == QOS_VL_DROP ? QOS_VL_DROP : (uint8_t)(sl / 8 % n_vls);
 	for (unsigned in = 0; in <= (is_switch ? n_ports : 0); in++) {
 		for (unsigned sl = 0; sl < 16; sl++) {
 			want[sl] = bound ? vl_of(engine, in, out, sl) : want[sl];
@@ -366,12 +375,14 @@ expect_arb(uint32_t node, unsigned port, const struct qos_tables *t, uint16_t st
 
 	sim_port_info(rig.sim, node, port, &info);
 	ck_assert_uint_eq(info.vl_high_limit, t->high_limit);
-	for (unsigned high = 0; high < 2; high++) {
-		qos_fit_arb(t, high, 0, high ? info.vl_arb_high_cap : info.vl_arb_low_cap,
+	for (unsigned index = 0; index < 4; index++) {
+		bool high = index >= 2;
+
+		qos_fit_arb(t, high, index % 2, high ? info.vl_arb_high_cap : info.vl_arb_low_cap,
 		    n_vls_of(node, port), starved, want);
 		peek(node, rig.nl.nodes[node].type == NETLIST_SWITCH ? 0 : port, WIRE_ATTR_VL_ARB,
-		    (high ? 3u : 1u) << 16 | port, data);
-		for (unsigned i = 0; i < 8; i++) {
+		    (index + 1) << 16 | port, data);
+		for (unsigned i = 0; i < QOS_ARB_BLOCK; i++) {
 			ck_assert_uint_eq(data[2 * i], want[i].vl);
 			ck_assert_uint_eq(data[2 * i + 1], want[i].weight);
 		}
@@ -386,7 +397,7 @@ expect_qos(enum shape engine, uint16_t starved)
 	for (uint32_t n = 0; n < rig.nl.n_nodes; n++)
 		for (unsigned p = 1; p <= rig.nl.nodes[n].n_ports; p++) {
 			bool is_switch = rig.nl.nodes[n].type == NETLIST_SWITCH;
-			uint16_t own = 0;
+			uint16_t own = engine == LEVELS && !is_switch; /* VL 0 of the first level */
 
 			if (netlist_port(&rig.nl, n, p)->peer_node == NETLIST_NONE)
 				continue;
@@ -457,6 +468,7 @@ START_TEST(test_qos_and_engine)
 	ck_assert_ptr_nonnull(strstr(rig_log, entries[_i].name));
 	if (_i == MODULO)
 		ck_assert_ptr_nonnull(strstr(told, "for the SLs 2-7, 10-15 qos_swe_sl2vl"));
+	ck_assert_int_eq(_i == LEVELS, strstr(told, "on hosts' links, too") != NULL);
 	rig_run(&rig, SWEEP_HEAVY);
 	ck_assert_ptr_null(strstr(told + 1, "needs VLs of its own"));
 }
@@ -473,6 +485,32 @@ START_TEST(test_qos_starves_engine)
 		for (unsigned p = 1; p <= rig.nl.nodes[n].n_ports; p++)
 			if (rig.nl.nodes[n].type == NETLIST_SWITCH && leads_to_switch(n, p))
 				expect_arb(n, p, &qos.port[QOS_SWITCH], 3);
+}
+END_TEST
+
+/* The VL of the second level, to and from hosts. */
+START_TEST(test_qos_starves_level)
+{
+	static const uint8_t starved[] = { [QOS_CA] = 1, [QOS_SWITCH] = 2 };
+
+	for (unsigned k = 0; k < QOS_PORTS; k++) {
+		memset(qos.port[k].high, 0, sizeof(qos.port[k].high));
+		memset(qos.port[k].low, 0, sizeof(qos.port[k].low));
+		for (unsigned vl = 0; vl < 8; vl++)
+			qos.port[k].low[vl] = (struct qos_arb){ (uint8_t)vl, 1 };
+		qos.port[k].low[k == QOS_CA ? 0 : 1].weight = 0;
+	}
+	use(LEVELS);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	for (uint32_t n = 0; n < rig.nl.n_nodes; n++)
+		for (unsigned p = 1; p <= rig.nl.nodes[n].n_ports; p++) {
+			bool is_switch = rig.nl.nodes[n].type == NETLIST_SWITCH;
+			enum qos_port kind = is_switch ? QOS_SWITCH : QOS_CA;
+
+			if (netlist_port(&rig.nl, n, p)->peer_node != NETLIST_NONE)
+				expect_arb(n, p, &qos.port[kind], starved[kind]);
+		}
 }
 END_TEST
 
@@ -550,6 +588,7 @@ main(void)
 	tcase_add_loop_test(t, test_qos_few_vls, 1, 5);
 	tcase_add_loop_test(t, test_qos_and_engine, MODULO, N_SHAPES);
 	tcase_add_test(t, test_qos_starves_engine);
+	tcase_add_test(t, test_qos_starves_level);
 	tcase_add_loop_test(t, test_optimised, 0, 3);
 	tcase_add_test(t, test_qos_reload);
 	suite_add_tcase(suite, t);

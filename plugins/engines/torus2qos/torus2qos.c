@@ -60,7 +60,7 @@ static const struct fm_option options[] = {
 	    .min = 1,
 	    .max = 2,
 	    .help = "Levels of quality: 2 gives SLs 8-15 VLs of their own between switches where 8 "
-		    "VLs are allowed; on hosts' links qos_sl2vl tells levels apart." },
+		    "VLs are allowed; on hosts' links the levels have VLs 0 and 1." },
 	{ .type = FM_OPT_END },
 };
 
