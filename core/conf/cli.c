@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/conf/conf_opensm.h"
 #include "core/conf/describe.h"
@@ -98,14 +99,17 @@ static void
 list_options(struct option_lists *l)
 {
 	const struct opensm_option *o;
-	size_t n = (size_t)snprintf(l->letters, sizeof(l->letters), "+:F:oh");
+	size_t n = (size_t)snprintf(l->letters, sizeof(l->letters), "+:F:oh"), n_longs = N_OWN;
 
 	memset(l->longs, 0, sizeof(l->longs));
 	memcpy(l->longs, own_options, sizeof(own_options));
 	for (int i = 0; i < N_OPENSM_MAX && (o = opensm_option((size_t)i)) != NULL; i++) {
-		bool takes = o->key == NULL ? o->has_value : o->value == NULL;
+		bool takes =
+		    o->number != NULL || (o->key == NULL ? o->has_value : o->value == NULL);
 
-		l->longs[N_OWN + (size_t)i] = (struct option){ o->name,
+		if (strcmp(l->longs[n_longs - 1].name, o->name) == 0)
+			continue;
+		l->longs[n_longs++] = (struct option){ o->name,
 			takes ? required_argument : no_argument, NULL, OPT_OPENSM + i };
 		if (o->letter != '\0')
 			n += (size_t)snprintf(l->letters + n, sizeof(l->letters) - n, "%c%s",
@@ -206,25 +210,66 @@ override_chain(struct collect *c, const char *list)
 	return override(c, "chain", items, n);
 }
 
+/* The value with 0x before it. */
+static int
+read_hex(const struct opensm_option *o, const char *said, const char *value, char out[24],
+    struct fm_error *err)
+{
+	const char *digits = value + (strncasecmp(value, "0x", 2) == 0 ? 2 : 0);
+	size_t n = strspn(digits, "0123456789abcdefABCDEF");
+
+	if (n == 0 || n > 16 || digits[n] != '\0')
+		return fm_fail(err, FM_E_CONFIG,
+		    "%s: %s %.40s is no hexadecimal number: write it as in 0x0002c903000abcd1",
+		    said, o->key, value);
+	if (o->letter == 'g' && digits[strspn(digits, "0")] == '\0')
+		return fm_fail(err, FM_E_CONFIG,
+		    "%s: fmd does not ask: ibstat -p lists the ports' GUIDs, and without -g the "
+		    "first active port is taken",
+		    said);
+	snprintf(out, 24, "0x%s", digits);
+	return 0;
+}
+
+/* Said once more, -v is all messages. */
+static const char *
+value_of(const struct collect *c, const struct opensm_option *o)
+{
+	for (size_t i = 0; o->letter == 'v' && i < c->cli->source.n_opensm; i++)
+		if (strcmp(c->opensm[i].said, "-v") == 0)
+			return "0xff";
+	return o->value;
+}
+
 static int
 take_opensm(struct collect *c, const struct opensm_option *o, const char *value)
 {
-	char said[64];
-	const char *copy;
+	char said[64], hex[24];
+	struct conf_opensm_option *to = &c->opensm[c->cli->source.n_opensm];
+	int rc;
 
 	if (o->letter != '\0')
 		snprintf(said, sizeof(said), "-%c", o->letter);
 	else
 		snprintf(said, sizeof(said), "--%s", o->name);
+	if (o->number != NULL) {
+		o = opensm_option_for(o, value);
+		if (o->key == NULL)
+			return fm_fail(c->err, FM_E_CONFIG, "%s %.40s: %s", said, value, o->value);
+	}
 	if (o->key == NULL)
 		return fm_fail(
 		    c->err, FM_E_CONFIG, "%s, --%s is OpenSM's: %s", said, o->name, o->value);
-	copy = fm_arena_strdup(&c->cli->mem, said);
-	if (copy == NULL)
+	if (o->is_hex && (rc = read_hex(o, said, value, hex, c->err)) != 0)
+		return rc;
+	to->said = fm_arena_strdup(&c->cli->mem, said);
+	to->key = o->key;
+	to->value = o->is_hex  ? fm_arena_strdup(&c->cli->mem, hex)
+	    : o->value != NULL ? value_of(c, o)
+			       : value;
+	if (to->said == NULL || to->value == NULL)
 		return out_of_memory(c->err);
-	c->opensm[c->cli->source.n_opensm++] = (struct conf_opensm_option){
-		.said = copy, .key = o->key, .value = o->value != NULL ? o->value : value
-	};
+	c->cli->source.n_opensm++;
 	return 0;
 }
 
@@ -314,10 +359,14 @@ parse_all(struct collect *c, int argc, char *const argv[])
 	optind = 0; /* glibc: begin anew, also its private state */
 	/* OpenSM takes long options behind one dash, too */
 	while ((option = getopt_long_only(argc, argv, lists.letters, lists.longs, NULL)) != -1) {
+		if (option == '?' && strcmp(argv[optind - 1], "-?") == 0)
+			option = 'h';
 		if (option == '?' || option == ':')
 			return refuse(c, option, argv[optind - 1]);
 		if ((rc = take(c, option_of(option), optarg)) != 0)
 			return rc;
+		if (c->cli->task == CLI_HELP)
+			return 0;
 	}
 	if (optind < argc)
 		return fm_fail(

@@ -11,6 +11,7 @@
 #include "core/abi/options.h"
 #include "core/conf/conf_private.h"
 #include "core/engine/auto.h"
+#include "core/opensm/opensm.h"
 #include "core/overlay/overlay.h"
 #include "lib/error.h"
 #include "lib/hash.h"
@@ -27,6 +28,8 @@ conf_no_engine(const struct conf_private *self, const char *name, struct fm_erro
 		if (strlen(base) == strlen(name) + 3 && strncmp(base, name, strlen(name)) == 0)
 			return fm_fail(err, FM_E_CONFIG, "%.200s", r->reason);
 	}
+	if (opensm_foreign_engine(name, err) != 0)
+		return FM_E_CONFIG;
 	if (near != NULL)
 		return fm_fail(err, FM_E_CONFIG, "no engine '%s': did you mean %s?", name, near);
 	return fm_fail(

@@ -79,14 +79,27 @@ told_end(struct conf_private *self, struct told *t, struct fm_error *err)
 
 /* ------------------------------------------------------------------ values */
 
-/* "FILE:LINE: max_smps = ..." gets the name of the key that stands there. */
+/* "FILE:LINE: max_smps = ..." gets the name of the key that stands there, "command line: ..." the
+ * option. */
 static int
-name_key(const struct opensm_line *l, const char *path, struct fm_error *err)
+name_key(const struct opensm_setting *s, const char *path, struct fm_error *err)
 {
+	const struct opensm_line *l = s->from;
 	const struct fm_error said = *err;
+	struct fm_error lead;
+	const char *rest = said.msg;
 
-	return conf_fail_at(
-	    err, path, l->line, "%s:%s", l->key->name, said.msg + strcspn(said.msg, " "));
+	if (path != NULL)
+		conf_fail_at(&lead, path, l->line, "%s", "");
+	else
+		fm_fail(&lead, FM_E_CONFIG, "command line: ");
+	if (strncmp(rest, lead.msg, strlen(lead.msg)) == 0)
+		rest += strlen(lead.msg);
+	if (path == NULL)
+		return fm_fail(err, FM_E_CONFIG, "%s: %s", l->said, rest);
+	if (strcmp(l->key->name, s->to) == 0)
+		return FM_E_CONFIG;
+	return conf_fail_at(err, path, l->line, "%s: %s", l->key->name, rest);
 }
 
 static int
@@ -108,9 +121,7 @@ apply(struct conf_private *self, const struct opensm_setting *s, const char *pat
 		i->line = s->from->line;
 		rc = option_values_set(i->values, s->to, s->items, s->n_items, &origin, err);
 	}
-	if (rc != FM_E_CONFIG || strcmp(s->from->key->name, s->to) == 0 || path == NULL)
-		return rc;
-	return name_key(s->from, path, err);
+	return rc == FM_E_CONFIG ? name_key(s, path, err) : rc;
 }
 
 static void

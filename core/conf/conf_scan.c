@@ -22,6 +22,7 @@
 
 #include "core/abi/options.h"
 #include "core/conf/conf_private.h"
+#include "core/opensm/opensm.h"
 #include "core/text/suggest.h"
 #include "lib/error.h"
 
@@ -484,11 +485,18 @@ static void
 unknown_word(struct cursor *c, const struct scope *s, const char *name, unsigned line)
 {
 	const char *near, *of = s->outer != NULL && !s->is_own ? s->name : NULL;
+	const struct opensm_key *key = s->outer == NULL ? opensm_key_find(name) : NULL;
 	struct suggestion best;
 	struct fm_error err;
+	char means[200];
 
 	if (c->self->peeks) /* it may be an engine's */
 		return;
+	if (key != NULL) {
+		opensm_key_means(key, means, sizeof(means));
+		wrong(c, line, "unknown key %s: it is OpenSM's, here %s", name, means);
+		return;
+	}
 	suggest_init(&best, name);
 	for (const cfg_opt_t *opt = s->opts; opt->name != NULL; opt++)
 		suggest_offer(&best, opt->name);

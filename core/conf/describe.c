@@ -445,6 +445,8 @@ describe_man_opensm(FILE *out)
 			fprintf(out, "\\-%c, ", o->letter);
 		fputs("\\-\\-", out);
 		print_troff(o->name, out);
+		if (o->number != NULL)
+			fprintf(out, " %s", *o->number != '\0' ? o->number : "\\fIOTHER\\fR");
 		if (o->key != NULL)
 			fprintf(out, "\n%s %s\n", o->key,
 			    o->value != NULL ? o->value : "\\fIVALUE\\fR");

@@ -46,9 +46,14 @@ struct opensm_key {
 /* Row i, or NULL behind the last; the row of a key, or NULL. */
 const struct opensm_key *opensm_key(size_t i);
 const struct opensm_key *opensm_key_find(const char *name);
+/* What it is in fmd.conf: "it is lmc". */
+void opensm_key_means(const struct opensm_key *key, char *out, size_t room);
+/* Is it an engine of MLNX_OFED's?  FM_E_CONFIG with what it is here, or 0. */
+int opensm_foreign_engine(const char *name, struct fm_error *err);
 
-/* Is a text of OpenSM's form and not of fmd.conf's?  Up to the first key of OpenSM's each line
- * that holds something is a name, a blank, and neither '=' nor a brace. */
+/* Is a text of OpenSM's form and not of fmd.conf's?  The first line says it that is a key of
+ * OpenSM's, a blank and a value, or a key with '=', or a section; where there is none, all lines
+ * that hold something must be a name, a blank and a value. */
 bool opensm_is_form(const char *text, size_t n);
 
 /* A key with its value, from a file or from the command line. */
@@ -110,9 +115,15 @@ struct opensm_option {
 	const char *key;   /* NULL: .value is what to write instead */
 	const char *value; /* NULL: it takes one */
 	bool has_value;	   /* it takes one, and is not taken */
+	bool is_hex;	   /* its number is hexadecimal, with 0x or without */
+	/* Rows of one option stand together, one for each number that it takes, and the last, "",
+	 * for all others; NULL: it is the only one. */
+	const char *number;
 };
 /* Option i, or NULL behind the last. */
 const struct opensm_option *opensm_option(size_t i);
+/* Of the rows of one option that for the value. */
+const struct opensm_option *opensm_option_for(const struct opensm_option *first, const char *value);
 
 /* The options of `table` that a key of an engine may stand for, and whether its value is a
  * file of nodes; NULL: none. */

@@ -36,37 +36,56 @@ opensm_fini(struct opensm *o)
 	fm_vec_fini(&o->mistakes);
 }
 
-/* Is the line a name, a blank and a value?  *is_key: of a key of OpenSM's. */
-static bool
-has_form(struct fm_lines *in, bool *is_key)
-{
-	const char *word = in->at;
-	char name[64];
+enum line_form {
+	FORM_OPENSM,  /* a key of OpenSM's, a blank and something */
+	FORM_FMD,     /* a key with '=' or a section */
+	FORM_UNKNOWN, /* a name, a blank and something: nobody's, or a mistake in a name */
+	FORM_NONE     /* neither */
+};
 
-	while (in->at < in->end && (isalnum((unsigned char)*in->at) || *in->at == '_'))
+static enum line_form
+form_of(struct fm_lines *in)
+{
+	const char *word = in->at, *brace;
+	char name[64];
+	bool is_blank;
+
+	brace = memchr(word, '{', (size_t)(in->end - word));
+	if (*word == '{' || *word == '}' || (*word == '/' && in->end - word > 1 && word[1] == '*'))
+		return FORM_FMD;
+	while (in->at < in->end && (isalnum((unsigned char)*in->at) || strchr("_-", *in->at)))
 		in->at++;
-	if (in->at == word || in->at == in->end || strchr(BLANKS, *in->at) == NULL)
-		return false;
 	snprintf(name, sizeof(name), "%.*s", (int)(in->at - word), word);
-	*is_key = opensm_key_find(name) != NULL;
-	return !fm_line_is_over(in) && strchr("=+{", *in->at) == NULL &&
-	    memchr(in->at, '{', (size_t)(in->end - in->at)) == NULL;
+	is_blank = in->at < in->end && strchr(BLANKS, *in->at) != NULL;
+	if (in->at == word || fm_line_is_over(in))
+		return FORM_NONE;
+	if (strchr("=+{", *in->at) != NULL || (*in->at == '"' && brace != NULL))
+		return FORM_FMD;
+	if (!is_blank)
+		return FORM_NONE;
+	if (opensm_key_find(name) != NULL)
+		return FORM_OPENSM;
+	return brace != NULL ? FORM_FMD : FORM_UNKNOWN;
 }
 
 bool
 opensm_is_form(const char *text, size_t n)
 {
 	struct fm_lines in = fm_lines(text, n);
-	bool any = false, is_key = false;
+	bool any = false, all = true;
 
-	while (!is_key && fm_next_line(&in)) {
+	while (fm_next_line(&in)) {
+		enum line_form form;
+
 		if (fm_line_is_over(&in) || *in.at == '#')
 			continue;
-		if (!has_form(&in, &is_key))
-			return false;
-		any = true;
+		form = form_of(&in);
+		if (form == FORM_OPENSM || form == FORM_FMD)
+			return form == FORM_OPENSM;
+		any |= form == FORM_UNKNOWN;
+		all &= form == FORM_UNKNOWN;
 	}
-	return any;
+	return any && all;
 }
 
 /* ----------------------------------------------------------------- remarks */
@@ -127,13 +146,13 @@ opensm_absent(struct opensm *o, const struct opensm_line *l, const char *fmt, ..
 
 /* ------------------------------------------------------------------- values */
 
-/* "opensm_number" may be below zero where OpenSM's default is. */
+/* One below zero stands only where OpenSM's default is. */
 static bool
-is_number(const char *text)
+is_number(const struct opensm_key *key, const char *text)
 {
 	uint64_t n;
 
-	return number_parse(text + (*text == '-'), &n);
+	return number_parse(text + (*text == '-' && key->def[0] == '-'), &n);
 }
 
 static bool
@@ -150,20 +169,14 @@ is_good(struct opensm *o, const struct opensm_line *l)
 		    l->key->name, v);
 		return false;
 	case OPENSM_NUMBER:
-		if (is_number(v))
+		if (is_number(l->key, v))
 			return true;
 		opensm_bad(
 		    o, l, "%s %.60s is no number: write it as in %s", l->key->name, v, l->key->def);
 		return false;
 	case OPENSM_TEXT:
 	case OPENSM_PATH:
-		if (strstr(v, " #") == NULL && strstr(v, "\t#") == NULL)
-			return true;
-		opensm_bad(o, l,
-		    "%s %.60s: to OpenSM the comment is a part of the value: give it a line of its "
-		    "own",
-		    l->key->name, v);
-		return false;
+		return true;
 	case OPENSM_SECTION:
 		break;
 	}
@@ -188,6 +201,12 @@ blame_unknown(struct opensm *o, const struct opensm_line *l, const char *name)
 	const char *near;
 	struct suggestion s;
 
+	if (!isalnum((unsigned char)*name)) {
+		opensm_bad(o, l,
+		    "a line begins with a key, as in lmc 0, not with '%c': # begins a comment",
+		    *name);
+		return;
+	}
 	suggest_init(&s, name);
 	for (size_t i = 0; opensm_key(i) != NULL; i++)
 		suggest_offer(&s, opensm_key(i)->name);
@@ -215,8 +234,7 @@ take(struct opensm *o, struct opensm_line l, const char *name, char *value)
 	if (*value == '=') {
 		opensm_bad(o, &l,
 		    "%s %.60s: there is no '=' in a file of OpenSM's form, which the first lines "
-		    "have; "
-		    "write %s %s",
+		    "have; write %s %s",
 		    name, value, name, value + 1 + strspn(value + 1, BLANKS));
 		return;
 	}
@@ -224,13 +242,21 @@ take(struct opensm *o, struct opensm_line l, const char *name, char *value)
 		value[n - 1] = '\0';
 		value++;
 	}
-	if (l.key->form == OPENSM_NUMBER) /* OpenSM's stops there, too */
-		value[strcspn(value, BLANKS)] = '\0';
 	l.value = strcmp(value, "(null)") == 0 ? "" : value;
 	if (*l.value == '\0' && l.key->form <= OPENSM_NUMBER)
 		opensm_bad(o, &l, "%s has no value: write it as in %s %s", name, name, l.key->def);
 	else if (*l.value == '\0' || is_good(o, &l))
 		keep(o, l);
+}
+
+/* From a '#' on there is a comment, wherever it stands, as OpenSM has it. */
+static void
+end_at_comment(struct fm_lines *in)
+{
+	const char *comment = memchr(in->at, '#', (size_t)(in->end - in->at));
+
+	if (comment != NULL)
+		in->end = comment;
 }
 
 void
@@ -239,10 +265,11 @@ opensm_read(struct opensm *o, const char *text, size_t n)
 	struct fm_lines in = fm_lines(text, n);
 
 	while (fm_next_line(&in)) {
-		char *line, *value;
-		size_t name;
+		char *line, name[64];
+		size_t bytes;
 
-		if (fm_line_is_over(&in) || *in.at == '#')
+		end_at_comment(&in);
+		if (fm_line_is_over(&in))
 			continue;
 		line = fm_arena_alloc(o->mem, (size_t)(in.end - in.at) + 1);
 		if (line == NULL) {
@@ -253,10 +280,9 @@ opensm_read(struct opensm *o, const char *text, size_t n)
 		line[in.end - in.at] = '\0';
 		if (strncmp(line, BARE_COMMENT, strlen(BARE_COMMENT)) == 0)
 			continue;
-		name = strcspn(line, BLANKS);
-		value = conf_trim(line + name);
-		line[name] = '\0';
-		take(o, (struct opensm_line){ .line = in.line }, line, value);
+		bytes = strcspn(line, BLANKS "=");
+		snprintf(name, sizeof(name), "%.*s", (int)bytes, line);
+		take(o, (struct opensm_line){ .line = in.line }, name, conf_trim(line + bytes));
 	}
 }
 

@@ -4,9 +4,12 @@
  * MLNX_OFED that fmd knows.  There is no second place: the reader, --import-opensm, the options
  * of OpenSM's command line and fmd-opensm(7) come from here.
  */
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/opensm/opensm.h"
+#include "lib/error.h"
 
 #define ROW(form_, name_, def_, fate_, to_, or_to_, note_) \
 	{ \
@@ -73,7 +76,8 @@ static const struct opensm_key rows[] = {
 	SAME(BOOL, "allow_both_pkeys", "FALSE"),
 	SAME(BOOL, "keep_pkey_indexes", "TRUE"),
 	NONE(NUMBER, "sm_assigned_guid", "0x00",
-	    "alias GUIDs that fmd makes follow from the port's own: those of two subnets differ"),
+	    "alias GUIDs that fmd makes are 40 bits of a hash of the port's own GUID behind "
+	    "0x02fd6d: two subnets with 1,000 each have one in common once in a million times"),
 
 	ROW(NUMBER, "sweep_interval", "10", SECONDS, "sweep_interval", NULL, NULL),
 	SAME(BOOL, "reassign_lids", "FALSE"),
@@ -138,7 +142,7 @@ static const struct opensm_key rows[] = {
 	    "transaction_timeout holds for all requests"),
 	NONE(NUMBER, "max_msg_fifo_timeout", "10000",
 	    "the SA answers BUSY instead of dropping requests"),
-	NONE(BOOL, "single_thread", "FALSE", "the SA has one thread always"),
+	ALWAYS(BOOL, "single_thread", "FALSE", "the SA has one thread always"),
 
 	NONE(BOOL, "daemon", "FALSE",
 	    "fmd stays in the foreground: systemctl start fmd, or fmd & in a shell"),
@@ -178,7 +182,8 @@ static const struct opensm_key rows[] = {
 	    "stdout and stderr are fmd's default, standard error, which systemd keeps; so is "
 	    "OpenSM's default"),
 	SAME(NUMBER, "log_max_size", "0"),
-	NONE(BOOL, "accum_log_file", "TRUE", "fmd adds to its log_file"),
+	NONE(BOOL, "accum_log_file", "TRUE",
+	    "fmd adds to its log_file: empty it before, as by : >FILE"),
 	NONE(PATH, "per_module_logging_file", "/etc/opensm/per-module-logging.conf",
 	    "the parts of fmd have other names: debug"),
 	SAME(TEXT, "dump_files_dir", "/var/log/"),
@@ -255,4 +260,40 @@ opensm_engine_option(const struct opensm_key *key, const struct option_table *ta
 	if (option_find(table, key->to) != NULL)
 		return key->to;
 	return key->or_to != NULL && option_find(table, key->or_to) != NULL ? key->or_to : NULL;
+}
+
+int
+opensm_foreign_engine(const char *name, struct fm_error *err)
+{
+	static const struct {
+		const char *name, *here;
+		bool is_adaptive;
+	} engines[] = { { "ar_updn", "updn", true }, { "ar_ftree", "ftree", true },
+		{ "ar_minhop", "minhop", true }, { "ar_dfp", "dragonfly", true },
+		{ "ar_dor", "dor", false }, { "ar_torus", "torus-2QoS", false },
+		{ "dfp", "dragonfly", false }, { "dfp2", "dragonfly", false },
+		{ "pqft", "ftree", false } };
+
+	for (size_t i = 0; i < sizeof(engines) / sizeof(*engines); i++)
+		if (strcasecmp(engines[i].name, name) == 0)
+			return fm_fail(err, FM_E_CONFIG, "%s is MLNX_OFED's: here it is %s%s", name,
+			    engines[i].here,
+			    engines[i].is_adaptive ? ", with adaptive_routing { enable = yes } in "
+						     "a file of fmd.conf's form"
+						   : "");
+	return 0;
+}
+
+void
+opensm_key_means(const struct opensm_key *key, char *out, size_t room)
+{
+	if (key->fate == OPENSM_NONE)
+		snprintf(out, room, "it has no counterpart: %s", key->note);
+	else if (key->fate == OPENSM_ALWAYS)
+		snprintf(out, room, "it needs nothing: %s", key->note);
+	else
+		snprintf(out, room, "it is %s%s", key->to,
+		    key->fate == OPENSM_ENGINE || key->fate == OPENSM_GUIDS
+			? ", in the sections of engines"
+			: "");
 }

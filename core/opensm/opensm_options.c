@@ -3,11 +3,17 @@
  * OpenSM's command line, by the keys of its file.  --config (-F), --once (-o), --help (-h) and
  * --version are fmd's own.
  */
+#include <string.h>
+
 #include "core/opensm/opensm.h"
 
 #define TAKES(letter_, name_, key_) \
 	{ \
 		.letter = letter_, .name = name_, .key = key_, .value = NULL \
+	}
+#define HEX(letter_, name_, key_) \
+	{ \
+		.letter = letter_, .name = name_, .key = key_, .is_hex = true \
 	}
 #define SAYS(letter_, name_, key_, value_) \
 	{ \
@@ -19,15 +25,20 @@
 		.has_value = true \
 	}
 
+#define DEBUG(number_, key_, value_) \
+	{ \
+		.letter = 'd', .name = "debug", .number = number_, .key = key_, .value = value_ \
+	}
+
 static const struct opensm_option options[] = {
 	INSTEAD('c', "create-config",
 	    "fmd writes no file: fmd --help and man fmd.conf have every key with its default, and "
 	    "fmd --import-opensm FILE prints the fmd.conf of an opensm.conf"),
-	TAKES('g', "guid", "guid"),
+	HEX('g', "guid", "guid"),
 	TAKES('l', "lmc", "lmc"),
 	TAKES('p', "priority", "sm_priority"),
-	TAKES('\0', "subnet_prefix", "subnet_prefix"),
-	TAKES('k', "smkey", "sm_key"),
+	HEX('\0', "subnet_prefix", "subnet_prefix"),
+	HEX('k', "smkey", "sm_key"),
 	SAYS('r', "reassign_lids", "reassign_lids", "TRUE"),
 	TAKES('R', "routing_engine", "routing_engine"),
 	SAYS('\0', "do_mesh_analysis", "do_mesh_analysis", "TRUE"),
@@ -84,13 +95,28 @@ static const struct opensm_option options[] = {
 	SAYS('v', "verbose", "log_flags", "0x07"),
 	SAYS('V', "V", "log_flags", "0xff"),
 	TAKES('D', "D", "log_flags"),
-	INSTEAD('d', "debug",
-	    "write -D 0xff for all messages, or in fmd.conf debug = \"NAMES\" for those of some "
-	    "parts; fmd's SA and log need no -d1 and -d2"),
+	DEBUG("0", "ignore_other_sm", "TRUE"),
+	DEBUG("1", "single_thread", "TRUE"),
+	DEBUG("2", "force_log_flush", "TRUE"),
+	DEBUG("3", "disable_multicast", "TRUE"),
+	DEBUG("10", NULL, "OpenSM's testability mode has no counterpart"),
+	DEBUG("", NULL,
+	    "0 is ignore_other_sm TRUE, 3 disable_multicast TRUE, 1 and 2 fmd does anyway; -D 0xff "
+	    "logs all messages"),
 };
 
 const struct opensm_option *
 opensm_option(size_t i)
 {
 	return i < sizeof(options) / sizeof(*options) ? &options[i] : NULL;
+}
+
+const struct opensm_option *
+opensm_option_for(const struct opensm_option *first, const char *value)
+{
+	const struct opensm_option *o = first;
+
+	while (o->number != NULL && *o->number != '\0' && strcmp(o->number, value) != 0)
+		o++;
+	return o;
 }

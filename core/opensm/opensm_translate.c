@@ -199,6 +199,7 @@ set_chain(struct opensm *o, const struct opensm_line *l)
 {
 	const char **items = fm_arena_array(o->mem, strlen(l->value) + 1, const char *);
 	const char *at = l->value, *near;
+	struct fm_error foreign;
 	size_t n = 0;
 	char *word;
 
@@ -211,6 +212,8 @@ set_chain(struct opensm *o, const struct opensm_line *l)
 			opensm_set(o, l, NULL, "fallback", "no");
 		} else if (strcmp(word, "chains") == 0 || engine_find(o->engines, word) != NULL) {
 			items[n++] = word;
+		} else if (opensm_foreign_engine(word, &foreign) != 0) {
+			opensm_bad(o, l, "routing_engine: %s", foreign.msg);
 		} else {
 			near = engine_nearest(o->engines, word);
 			opensm_bad(o, l, "routing_engine: there is no engine %.40s%s%s%s", word,
@@ -230,13 +233,34 @@ file_list(struct opensm *o, const struct opensm_line *l)
 	return path != NULL ? join(o, "file:", path) : NULL;
 }
 
+/* ": file has", "": none. */
+static void
+name_engines(const struct opensm *o, const struct opensm_key *key, char *out, size_t room)
+{
+	size_t n = 0, n_names = 0;
+	bool is_list;
+
+	*out = '\0';
+	for (uint32_t i = 0; i < o->engines->n_engines && n < room; i++) {
+		const struct fm_engine *e = o->engines->engines[i].engine;
+		struct option_table table = option_table_of(e);
+
+		if (opensm_engine_option(key, &table, &is_list) == NULL)
+			continue;
+		n += (size_t)snprintf(
+		    out + n, room - n, "%s%s", n_names++ > 0 ? ", " : ": ", e->name);
+	}
+	if (n_names > 0 && n < room)
+		snprintf(out + n, room - n, "%s", n_names > 1 ? " have" : " has");
+}
+
 /* An option of those engines of the chain that have it. */
 static void
 set_engines(struct opensm *o, const struct opensm_line *l, const char *chain)
 {
 	const struct fm_engine *last = NULL;
 	const char *at = chain;
-	char *word;
+	char *word, others[160];
 
 	while ((word = next_word(o, &at)) != NULL) {
 		const struct fm_engine *e;
@@ -255,9 +279,11 @@ set_engines(struct opensm *o, const struct opensm_line *l, const char *chain)
 		last = e;
 		opensm_set(o, l, e, to, is_list ? file_list(o, l) : spell(o, l));
 	}
-	if (last == NULL && !is_default_file(l->key))
-		opensm_stray(o, l, "%s is not used: no engine of the chain (%.80s) has %s",
-		    l->key->name, chain, l->key->to);
+	if (last != NULL || is_default_file(l->key))
+		return;
+	name_engines(o, l->key, others, sizeof(others));
+	opensm_stray(o, l, "%s is not used: no engine of the chain (%.80s) has %s%s", l->key->name,
+	    chain, l->key->to, others);
 }
 
 /* ------------------------------------------------------------ rules of their own */

@@ -11,6 +11,9 @@
 /* dump_lfts writes 1.6 GB for 11,664 hosts and 6.5 GB for 27,648. */
 #define FILE_GIB_MAX 8
 
+/* Editors of other systems put it before UTF-8. */
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
 /* Read until the end; the file may have shrunk since fstat(). */
 static int
 read_all(int fd, char *to, size_t room, size_t *n)
@@ -63,6 +66,10 @@ conf_read_file(
 		return fm_fail(err, FM_E_CONFIG, "%s: %s", path, strerror(errno));
 	rc = read_open_file(fd, path, mem, bytes, n, err);
 	close(fd);
+	if (rc == 0 && *n >= 3 && memcmp(*bytes, BYTE_ORDER_MARK, 3) == 0) {
+		*bytes += 3;
+		*n -= 3;
+	}
 	return rc;
 }
 

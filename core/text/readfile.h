@@ -12,8 +12,8 @@
 #include "lib/arena.h"
 #include "lib/error.h"
 
-/* The file's bytes in mem, with a NUL behind them that *n does not count.
- * FM_E_CONFIG naming the path when it cannot be opened, is no regular file or
+/* The file's bytes in mem, without a byte order mark, with a NUL behind them that *n does not
+ * count. FM_E_CONFIG naming the path when it cannot be opened, is no regular file or
  * larger than 8 GiB; FM_E_SYSTEM when reading fails. */
 int conf_read_file(
     const char *path, struct fm_arena *mem, const char **bytes, size_t *n, struct fm_error *err);

@@ -155,6 +155,20 @@ static const struct {
 	{ "# nothing\n", false },
 	{ "", false },
 	{ "}", false },
+	/* what is of neither form says nothing */
+	{ "lmc\nlmc 1\n", true },
+	{ "; old\nlmc 1\n", true },
+	{ "[opensm]\nlmc 1\n", true },
+	{ "// old\nlmc 1\n", true },
+	{ "lmc: 1\nsm_priority 2\n", true },
+	{ "\"lmc\" 1\nsm_priority 2\n", true },
+	{ "event_plugin_options a{b\n", true },
+	{ "max_op_vls 5 {\n", true },
+	{ "routing-engine updn\n", true },
+	{ "; old\nlmc = 1\n", false },
+	{ "/*\n lmc 1\n*/\nlmc = 1\n", false },
+	{ "guid \"x\" {\n", false },
+	{ "qos {\n", false },
 };
 
 START_TEST(known_by_its_form)
@@ -235,6 +249,8 @@ static const struct {
 	{ "lmc 1\nlmc 2\n", "lmc = 2" }, /* the last counts */
 	{ "lmc 2\nlmc 0\n", "" },
 	{ "lmc 2 # four LIDs\n", "lmc = 2" },
+	{ "lmc 2#four LIDs\nqos TRUE # at last\n", "lmc = 2 | qos = yes" },
+	{ "routing_engine \"updn\"\t# the best\n", "chain = { 'updn' }" },
 	{ "lmc 2\nlmc_esp0 TRUE\n", "lmc = 2 | switch_lmc = 2" },
 	{ "lmc_esp0 TRUE\n", "switch_lmc = 0" },
 	{ "max_op_vls 1\n", "max_op_vls = 1" },
@@ -260,10 +276,11 @@ static const struct {
 	    "max_rate_enum = 0x12" },
 	{ "log_file /var/log/opensm.log\nlog_max_size 0\naccum_log_file TRUE\n", "" },
 	{ "log_file stdout\n", "" },
-	{ "log_file /var/log/fmd/fmd.log\nlog_max_size 100\n",
-	    "log_file = '/var/log/fmd/fmd.log' | log_max_size = 100" },
+	{ "log_file /tmp/fmd.log\nlog_max_size 100\n",
+	    "log_file = '/tmp/fmd.log' | log_max_size = 100" },
 	{ "dump_files_dir /var/log/\n", "" },
 	{ "dump_files_dir /tmp\n", "dump_files_dir = '/tmp'" },
+	{ "dump_files_dir /tmp/fmd-none/\n", "dump_files_dir = '/tmp/fmd-none/'" },
 	{ "babbling_port_policy TRUE\nforce_heavy_sweep TRUE\ndisable_multicast TRUE\n",
 	    "babbling_port_policy = yes | force_heavy_sweep = yes | disable_multicast = yes" },
 	{ "drop_event_subscriptions TRUE\n", "drop_event_subscriptions = yes" },
@@ -355,7 +372,8 @@ START_TEST(files_of_guids_go_to_the_engines_that_have_them)
 	imported("routing_engine dor\nroot_guid_file roots\n");
 	ck_assert_str_eq(said,
 	    "opensm.conf: keys that are passed over: n=1\n"
-	    "opensm.conf:2: root_guid_file is not used: no engine of the chain (dor) has roots\n");
+	    "opensm.conf:2: root_guid_file is not used: no engine of the chain (dor) has roots: "
+	    "fattree, updn have\n");
 }
 END_TEST
 
@@ -397,16 +415,23 @@ static const struct {
 	    "opensm.conf:1: qos yes: write TRUE or FALSE; OpenSM takes all but TRUE for FALSE" },
 	{ "qos true\n",
 	    "opensm.conf:1: qos true: write TRUE or FALSE; OpenSM takes all but TRUE for FALSE" },
-	{ "qos TRUE # at last\n",
-	    "opensm.conf:1: qos TRUE # at last: write TRUE or FALSE; OpenSM takes all but TRUE for "
-	    "FALSE" },
-	{ "routing_engine updn # the best\n",
-	    "opensm.conf:1: routing_engine updn # the best: to OpenSM the comment is a part of the "
-	    "value: give it a line of its own" },
-	{ "routing_engine updn\t# the best\n",
-	    "opensm.conf:1: routing_engine updn\t# the best: to OpenSM the comment is a part of "
-	    "the "
-	    "value: give it a line of its own" },
+	{ "qos TRUE x\n",
+	    "opensm.conf:1: qos TRUE x: write TRUE or FALSE; OpenSM takes all but TRUE for FALSE" },
+	{ "lmc 0 1\n", "opensm.conf:1: lmc 0 1 is no number: write it as in 0" },
+	{ "sweep_interval -1\n",
+	    "opensm.conf:1: sweep_interval -1 is no number: write it as in 10" },
+	{ "lmc 0\nsm_sl # none\n", "opensm.conf:2: sm_sl has no value: write it as in sm_sl 0" },
+	{ "lmc 0\nsm_priority=3\n",
+	    "opensm.conf:2: sm_priority =3: there is no '=' in a file of OpenSM's form, which the "
+	    "first lines have; write sm_priority 3" },
+	{ "; lmc\nlmc 1\n",
+	    "opensm.conf:1: a line begins with a key, as in lmc 0, not with ';': # begins a "
+	    "comment" },
+	{ "[opensm]\nlmc 1\n",
+	    "opensm.conf:1: a line begins with a key, as in lmc 0, not with '[': # begins a "
+	    "comment" },
+	{ "routing-engine updn\n",
+	    "opensm.conf:1: unknown key routing-engine: did you mean routing_engine?" },
 	{ "\n# x\nsweep_intervall 10\n",
 	    "opensm.conf:3: unknown key sweep_intervall: did you mean sweep_interval?" },
 	{ "lmc 0\nchains 10\n",
@@ -429,8 +454,16 @@ static const struct {
 	    "opensm.conf:1: part_enforce = ingress is none of off, in, out, both" },
 	{ "routing_engine updn,ftre\n",
 	    "opensm.conf:1: routing_engine: there is no engine ftre: did you mean ftree?" },
-	{ "routing_engine ar_updn\n",
-	    "opensm.conf:1: routing_engine: there is no engine ar_updn: did you mean updn?" },
+	{ "routing_engine AR_UPDN\n",
+	    "opensm.conf:1: routing_engine: AR_UPDN is MLNX_OFED's: here it is updn, with "
+	    "adaptive_routing { enable = yes } in a file of fmd.conf's form" },
+	{ "routing_engine updn, ar_ftree\n",
+	    "opensm.conf:1: routing_engine: ar_ftree is MLNX_OFED's: here it is ftree, with "
+	    "adaptive_routing { enable = yes } in a file of fmd.conf's form" },
+	{ "routing_engine pqft\n",
+	    "opensm.conf:1: routing_engine: pqft is MLNX_OFED's: here it is ftree" },
+	{ "routing_engine dfp\n",
+	    "opensm.conf:1: routing_engine: dfp is MLNX_OFED's: here it is dragonfly" },
 	{ "routing_engine chains\n",
 	    "opensm.conf:1: chain: chains: there are no steps: rch_policy_file" },
 	{ "m_key 0x10000000000000000\n",
@@ -496,6 +529,24 @@ START_TEST(a_default_file_that_a_site_has_elsewhere)
 	quietest = FM_LOG_NOTICE;
 	conf_put(load(absent[_i].text));
 	ck_assert_str_eq(said, absent[_i].says);
+}
+END_TEST
+
+/* Editors of other systems put it before UTF-8. */
+START_TEST(a_byte_order_mark_is_no_key)
+{
+	struct conf *conf = load("\xef\xbb\xbf# ours\r\nsm_priority 5\r\n");
+
+	ck_assert_int_eq(conf->sm_priority, 5);
+	conf_put(conf);
+	conf = load("\xef\xbb\xbfsm_priority = 6\n");
+	ck_assert_int_eq(conf->sm_priority, 6);
+	conf_put(conf);
+	ck_assert_str_eq(imported("\xef\xbb\xbflmc 1\n"), "lmc = 1");
+	folder_write(folder, "partitions.conf",
+	    "\xef\xbb\xbf# ours\nDefault=0x7fff, ipoib : ALL=full, SELF=full;\n");
+	conf_put(load("partition_config_file partitions.conf\n"));
+	ck_assert_str_eq(said, "");
 }
 END_TEST
 
@@ -575,6 +626,25 @@ START_TEST(keys_without_counterpart_are_told_together)
 	}
 	conf_put(load(text));
 	ck_assert_str_eq(said, want);
+}
+END_TEST
+
+/* A blank in the name of the folder is no end of the place. */
+START_TEST(a_mistake_below_a_folder_with_a_blank)
+{
+	char cmd[128], path[128], want[256];
+	const struct conf_source source = { .path = path };
+	struct conf *conf = NULL;
+	struct fm_error err = { 0 };
+
+	snprintf(cmd, sizeof(cmd), "mkdir '%s/our site'", folder);
+	ck_assert_int_eq(system(cmd), 0);
+	folder_write(folder, "our site/opensm.conf", "max_wire_smps 9999\n");
+	snprintf(path, sizeof(path), "%s/our site/opensm.conf", folder);
+	snprintf(want, sizeof(want), "%s:1: max_wire_smps: max_smps = 9999 is outside 1..4096 SMPs",
+	    path);
+	ck_assert_int_eq(conf_load(&source, &engines, &conf, &err), FM_E_CONFIG);
+	ck_assert_str_eq(err.msg, want);
 }
 END_TEST
 
@@ -682,6 +752,56 @@ START_TEST(options_of_its_command_line)
 }
 END_TEST
 
+/* -g, -k and --subnet_prefix take hexadecimal numbers, with 0x or without. */
+START_TEST(hexadecimal_options)
+{
+	const char *const args[ARGS + 1] = { "-g", "2c903000abcd1", "-k", "10", "--subnet_prefix",
+		"0xfe80000000000001" };
+	struct fm_error err = { 0 };
+	struct conf *conf;
+	struct cli cli;
+
+	ck_assert_msg(load_command_line(args, &cli, &conf, &err) == 0, "%s", err.msg);
+	ck_assert_uint_eq((uint64_t)conf->guid, UINT64_C(0x2c903000abcd1));
+	ck_assert_uint_eq((uint64_t)conf->sm_key, 0x10);
+	ck_assert_uint_eq((uint64_t)conf->subnet_prefix, UINT64_C(0xfe80000000000001));
+	conf_put(conf);
+	cli_fini(&cli);
+}
+END_TEST
+
+START_TEST(options_of_debugging)
+{
+	const char *const args[ARGS + 1] = { "-d0", "-d", "3", "-d1", "-d2", "-v", "-v" };
+	struct fm_error err = { 0 };
+	struct conf *conf;
+	struct cli cli;
+
+	ck_assert_msg(load_command_line(args, &cli, &conf, &err) == 0, "%s", err.msg);
+	ck_assert(conf->ignore_other_sm);
+	ck_assert(conf->disable_multicast);
+	ck_assert_int_eq(conf->log_level, FM_LOG_DEBUG);
+	conf_put(conf);
+	cli_fini(&cli);
+}
+END_TEST
+
+static const char *const helps[][ARGS + 1] = { { "-?" }, { "-h", "--check" },
+	{ "--check", "--help" }, { "-h", "-p", "16" } };
+
+START_TEST(help_goes_before_all)
+{
+	struct fm_error err = { 0 };
+	struct conf *conf;
+	struct cli cli;
+
+	load_command_line(helps[_i], &cli, &conf, &err);
+	ck_assert_int_eq(cli.task, CLI_HELP);
+	conf_put(conf);
+	cli_fini(&cli);
+}
+END_TEST
+
 static const struct {
 	const char *args[ARGS + 1];
 	const char *says;
@@ -693,7 +813,25 @@ static const struct {
 	    "-c, --create-config is OpenSM's: fmd writes no file: fmd --help and man fmd.conf have "
 	    "every key with its default, and fmd --import-opensm FILE prints the fmd.conf of an "
 	    "opensm.conf" },
-	{ { "-p", "16" }, "command line: sm_priority = 16 is outside 0..15" },
+	{ { "-p", "16" }, "-p: sm_priority = 16 is outside 0..15" },
+	{ { "-R", "updn", "-a", "/nonexistent/roots" },
+	    "-a: updn: roots: /nonexistent/roots: No such file or directory" },
+	{ { "-g", "0" },
+	    "-g: fmd does not ask: ibstat -p lists the ports' GUIDs, and without -g the first "
+	    "active port is taken" },
+	{ { "-g", "mlx5_0" },
+	    "-g: guid mlx5_0 is no hexadecimal number: write it as in "
+	    "0x0002c903000abcd1" },
+	{ { "-e" },
+	    "-e: accum_log_file FALSE has no counterpart: fmd adds to its log_file: empty "
+	    "it before, as by : >FILE" },
+	{ { "-U", "lfts" },
+	    "-U: lfts_file is not used: no engine of the chain (fattree, updn) has lfts: file "
+	    "has" },
+	{ { "-d", "10" }, "-d 10: OpenSM's testability mode has no counterpart" },
+	{ { "-d", "7" },
+	    "-d 7: 0 is ignore_other_sm TRUE, 3 disable_multicast TRUE, 1 and 2 fmd does anyway; "
+	    "-D 0xff logs all messages" },
 	{ { "-p", "high" }, "-p: sm_priority high is no number: write it as in 0" },
 	{ { "-p" }, "-p needs a value: -p=..." },
 	{ { "-R", "ftre" }, "-R: routing_engine: there is no engine ftre: did you mean ftree?" },
@@ -760,14 +898,19 @@ main(void)
 	tcase_add_test(tc, a_file_that_is_not_there);
 	tcase_add_loop_test(
 	    tc, a_default_file_that_a_site_has_elsewhere, 0, sizeof(absent) / sizeof(*absent));
+	tcase_add_test(tc, a_byte_order_mark_is_no_key);
 	tcase_add_test(tc, a_relative_path_is_beside_the_file);
 	tcase_add_test(tc, all_mistakes_of_a_file_are_told);
 	tcase_add_test(tc, keys_without_counterpart_are_told_together);
 	tcase_add_test(tc, keys_of_the_cache);
+	tcase_add_test(tc, a_mistake_below_a_folder_with_a_blank);
 	tcase_add_test(tc, the_import_means_the_same);
 	tcase_add_test(tc, only_its_form_is_imported);
 	tcase_add_test(tc, fmds_own_options_stand_in_conf_d);
 	tcase_add_test(tc, options_of_its_command_line);
+	tcase_add_test(tc, hexadecimal_options);
+	tcase_add_test(tc, options_of_debugging);
+	tcase_add_loop_test(tc, help_goes_before_all, 0, sizeof(helps) / sizeof(*helps));
 	tcase_add_loop_test(
 	    tc, options_that_do_not_work_say_what_to_write, 0, sizeof(refused) / sizeof(*refused));
 	tcase_add_test(tc, command_line_and_file);
