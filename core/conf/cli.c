@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "core/conf/conf_opensm.h"
+#include "core/conf/conf_private.h"
 #include "core/conf/describe.h"
 #include "core/opensm/opensm.h"
 #include "core/store/store.h"
@@ -475,6 +476,7 @@ check(const struct cli *cli, FILE *out, struct mistakes *all, struct fm_error *e
 
 	if (rc != 0)
 		return rc;
+	conf_warn_of_host(conf);
 	is_named = conf->chain_text[strspn(conf->chain_text, ", ")] != '\0';
 	fprintf(out, "The configuration is good; the chain is %s%s%s.\n", conf->chain_text,
 	    is_named && conf->fallback ? ", then " : "",

@@ -2,12 +2,20 @@
 /*
  * Keys of the daemon that are strings of a form: what no row of conf_rows.c can judge.
  */
+#include "config.h"
+
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "core/abi/option_value.h"
+#include "core/abi/options.h"
 #include "core/conf/conf_private.h"
+#include "core/mad/umad_port.h"
 #include "core/text/suggest.h"
 #include "lib/error.h"
 #include "lib/log.h"
@@ -145,4 +153,108 @@ conf_check_daemon(struct conf_private *self, struct fm_error *err)
 	while (rc == 0 && (name = conf_next_word(&self->mem, &at)) != NULL)
 		rc = conf_note_own(self, "debug", check_debug_name(name, err), err);
 	return rc;
+}
+
+/* ------------------------------------------------------------ of this host */
+
+static int
+check_access(const char *path, struct fm_error *err)
+{
+	if (access(path, W_OK) == 0)
+		return 0;
+	return fm_fail(err, FM_E_CONFIG, "%.150s: %s, for the user that this runs as (uid %u)",
+	    path, strerror(errno), (unsigned)geteuid());
+}
+
+/* Is the folder there that a path lies in, and may it be written to? */
+static int
+check_folder_of(const char *path, struct fm_error *err)
+{
+	size_t n = strlen(path);
+	char folder[PATH_MAX];
+	struct stat st;
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	while (n > 0 && path[n - 1] != '/')
+		n--;
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	snprintf(folder, sizeof(folder), "%.*s", n > 0 ? (int)n : 1, n > 0 ? path : ".");
+	if (stat(folder, &st) != 0)
+		return fm_fail(err, FM_E_CONFIG,
+		    "there is no folder %.150s: make it, or name another", folder);
+	if (stat(folder, &st) == 0 && !S_ISDIR(st.st_mode))
+		return fm_fail(err, FM_E_CONFIG, "%.150s is no folder: name another one", folder);
+	return 0;
+}
+
+static int
+check_log_file(const struct conf *conf, struct fm_error *err)
+{
+	struct stat st;
+
+	if (*conf->log_file == '\0')
+		return 0;
+	if (stat(conf->log_file, &st) == 0 && !S_ISDIR(st.st_mode))
+		return check_access(conf->log_file, err);
+	if (stat(conf->log_file, &st) == 0)
+		return fm_fail(
+		    err, FM_E_CONFIG, "%.150s is a folder: name a file in it", conf->log_file);
+	return check_folder_of(conf->log_file, err);
+}
+
+static int
+check_dump_files_dir(const struct conf *conf, struct fm_error *err)
+{
+	const char *dir = conf->dump_files_dir;
+	struct stat st;
+
+	if (*dir == '\0')
+		return 0;
+	if (stat(dir, &st) == 0 && S_ISDIR(st.st_mode))
+		return check_access(dir, err);
+	if (stat(dir, &st) == 0)
+		return fm_fail(
+		    err, FM_E_CONFIG, "%.150s is no folder, and tables are several files", dir);
+	return check_folder_of(dir, err);
+}
+
+/* Are the adapter and the port there?  Where the host has no adapter it cannot be told. */
+static int
+check_port(const struct conf *conf, struct fm_error *err)
+{
+#ifdef HAVE_UMAD
+	bool is_told;
+	int rc;
+
+	if (strncmp(conf->transport, "umad:", strlen("umad:")) != 0)
+		return 0;
+	if ((rc = umad_check_spec(conf->transport, &is_told, err)) != 0 || is_told)
+		return rc;
+	return fm_fail(err, FM_E_CONFIG,
+	    "this host has no InfiniBand adapter: whether it is right is not known");
+#else
+	return 0;
+#endif
+}
+
+static void
+warn_key(const struct conf *conf, const char *key, int rc, struct fm_error *err)
+{
+	if (rc == 0)
+		return;
+	fm_context(err, "%s", key);
+	option_blame("", option_values_origin(conf->self->own, key), err);
+	log_warn("conf", "%s", err->msg);
+}
+
+void
+conf_warn_of_host(const struct conf *conf)
+{
+	struct fm_error err;
+
+	warn_key(conf, conf->guid != 0 ? "guid" : "transport", check_port(conf, &err), &err);
+	warn_key(conf, "log_file", check_log_file(conf, &err), &err);
+	warn_key(conf, "dump_files_dir", check_dump_files_dir(conf, &err), &err);
 }

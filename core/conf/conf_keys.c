@@ -26,23 +26,34 @@ is_own_group(gid_t gid)
 	return fmd != NULL && fmd->gr_gid == gid;
 }
 
+/* The secret of a key that was written there stands in the file. */
 static void
-warn_readable(const char *key, const struct option_origin *at)
+warn_readable(const char *key, const struct option_origin *at, const char *file)
 {
 	struct stat st;
 
-	if (stat(at->file, &st) != 0)
+	if (stat(file, &st) != 0)
 		return;
 	if ((st.st_mode & S_IROTH) != 0)
 		log_warn("conf",
 		    "%s:%u: %s stands in a file that anybody can read (mode %04o): chmod 640 %s",
-		    at->file, at->line, key, (unsigned)st.st_mode & 07777, at->file);
+		    at->file, at->line, key, (unsigned)st.st_mode & 07777, file);
 	else if ((st.st_mode & S_IRGRP) != 0 && !is_own_group(st.st_gid))
 		log_warn("conf",
 		    "%s:%u: %s stands in a file that the group %u can read (mode %04o): chmod 600 "
 		    "%s, or give it to the group fmd",
 		    at->file, at->line, key, (unsigned)st.st_gid, (unsigned)st.st_mode & 07777,
-		    at->file);
+		    file);
+}
+
+static void
+warn_auth_file(const struct conf_private *self)
+{
+	const char *file = self->conf->dist_auth_file;
+	const struct option_origin *at = option_values_origin(self->own, "dist_auth_file");
+
+	if (*file != '\0' && at != NULL && at->file != NULL)
+		warn_readable("what dist_auth_file names", at, file);
 }
 
 /* A directory of groups that does not answer must not keep a fabric from coming up. */
@@ -70,6 +81,7 @@ conf_warn_keys(const struct conf_private *self)
 		{ "sa_key", c->sa_key != DEFAULT_KEY } };
 
 	warn_group(self);
+	warn_auth_file(self);
 	if (c->untrusted == SA_UNTRUSTED_RESTRICT && c->sa_key == DEFAULT_KEY)
 		log_warn("conf",
 		    "untrusted = restrict keeps nobody out: who shows the sa_key is trusted, and "
@@ -80,7 +92,7 @@ conf_warn_keys(const struct conf_private *self)
 
 		if (at == NULL || at->file == NULL || !keys[i].is_secret)
 			continue;
-		warn_readable(keys[i].name, at);
+		warn_readable(keys[i].name, at, at->file);
 		if (c->sa_key == DEFAULT_KEY)
 			log_warn("conf",
 			    "%s:%u: %s is set, but sa_key is %d, its default, which everybody "

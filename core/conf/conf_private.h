@@ -84,6 +84,8 @@ int conf_resolve_groups(struct conf_private *self, struct fm_error *err);
 int conf_note_own(struct conf_private *self, const char *key, int rc, struct fm_error *err);
 /* Keys that are strings of a form. */
 int conf_check_daemon(struct conf_private *self, struct fm_error *err);
+/* Warn of what this host has not, now: a local port, folders for the log and the dumps. */
+void conf_warn_of_host(const struct conf *conf);
 /* Regions out of theirs; the default chain is there. */
 int conf_resolve_regions(struct conf_private *self, struct fm_error *err);
 

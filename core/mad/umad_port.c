@@ -132,6 +132,50 @@ find_guid(struct umad_choice *c, struct fm_error *err)
 			   c->port_guid);
 }
 
+static int
+check_ca(const struct umad_choice *c, struct fm_error *err)
+{
+	umad_ca_t ca;
+	bool found;
+
+	if (umad_get_ca(c->ca, &ca) < 0)
+		return fm_fail(err, FM_E_CONFIG,
+		    "this host has no adapter %.40s (ibstat -l lists those that it has)", c->ca);
+	found = c->port == 0 || (c->port < UMAD_CA_MAX_PORTS && ca.ports[c->port] != NULL);
+	umad_release_ca(&ca);
+	return found ? 0
+		     : fm_fail(err, FM_E_CONFIG,
+			   "the adapter %.40s has no port %d (ibstat %.40s lists those that it "
+			   "has)",
+			   c->ca, c->port, c->ca);
+}
+
+/* libibumad names one, mthca0, also where there is none. */
+static bool
+has_any_ca(void)
+{
+	char names[MAX_CAS][UMAD_CA_NAME_LEN];
+	int n = umad_get_cas_names(names, MAX_CAS);
+	umad_ca_t ca;
+
+	if (n <= 0 || umad_get_ca(names[0], &ca) < 0)
+		return false;
+	umad_release_ca(&ca);
+	return true;
+}
+
+int
+umad_check_spec(const char *spec, bool *is_told, struct fm_error *err)
+{
+	struct umad_choice c;
+	int rc = umad_parse_spec(spec, &c, err);
+
+	*is_told = rc != 0 || has_any_ca();
+	if (rc == 0 && *is_told && c.port_guid != 0 && find_guid(&c, err) != 0)
+		return err->kind = FM_E_CONFIG;
+	return rc == 0 && *is_told && *c.ca != '\0' && c.port_guid == 0 ? check_ca(&c, err) : rc;
+}
+
 int
 umad_choose_port(struct umad_choice *c, struct fm_error *err)
 {

@@ -18,6 +18,9 @@ int umad_parse_spec(const char *spec, struct umad_choice *c, struct fm_error *er
 /* Fill in what is open: an active port before one that is only up, in the
  * order of the CAs' names.  FM_E_SYSTEM when there is none. */
 int umad_choose_port(struct umad_choice *c, struct fm_error *err);
+/* Are the adapter and the port there that a spec names?  FM_E_CONFIG.  Where the host has no
+ * adapter at all *is_told is false, and nothing is wrong. */
+int umad_check_spec(const char *spec, bool *is_told, struct fm_error *err);
 /* As sysfs has it: on ibsim LIDs and states there are those of the start. */
 int umad_read_port(const struct umad_choice *c, struct local_port *out, struct fm_error *err);
 

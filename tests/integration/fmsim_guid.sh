@@ -4,7 +4,7 @@
 set -u
 
 . "$(dirname "$0")/fmsim.bash"
-need
+need ibstat
 simulate "$top/tests/fabrics/dual-port.net"
 
 fmd_with() { # GUID
@@ -21,3 +21,27 @@ done
 fmd_with 0xb01 && fail "the GUID of another host's port is taken"
 grep -q "no port of this host has the GUID 0x0000000000000b01" "$dir/out" || fail "no word of a GUID that is not here"
 echo "ok: guid"
+
+# What a check can tell without a fabric: whether the adapter and the port are there.  They may
+# come while a service starts: it warns.
+check_with() { # LINE
+	echo "$1" >"$dir/fmd.conf"
+	run_on both "$build/fmd" --check --config="$dir/fmd.conf" >"$dir/out"
+}
+is_right() { # LINE
+	check_with "$1"
+	[ ! -s "$dir/tool.err" ] || fail "$1: $(cat "$dir/tool.err")"
+}
+warns() { # LINE SENTENCE
+	check_with "$1"
+	grep -qF "fmd.conf:1: $2" "$dir/tool.err" || fail "$1: $(cat "$dir/tool.err")"
+}
+ca=$(on_fmsim both ibstat -l | head -n 1)
+is_right "guid = 0xa01"
+is_right "transport = umad:$ca"
+is_right "transport = umad:$ca:2"
+warns "guid = 0xb01" "guid: no port of this host has the GUID 0x0000000000000b01 (ibstat -p lists those that it has)"
+warns "transport = umad:0xb01" "transport: no port of this host has the GUID 0x0000000000000b01"
+warns "transport = umad:mlx5_9" "transport: this host has no adapter mlx5_9 (ibstat -l lists those that it has)"
+warns "transport = umad:$ca:7" "transport: the adapter $ca has no port 7 (ibstat $ca lists those that it has)"
+echo "ok: --check looks for the port"

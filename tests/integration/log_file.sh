@@ -17,6 +17,22 @@ fmd=("$bin/fmd" --config=fmd.conf --plugin-dir="$bin/plugins/engines/.libs" --st
 printf 'log_file = "%s/absent/log"\n' "$tmp" >fmd.conf
 "${fmd[@]}" --once --transport=sim:net >out 2>err || fail "a log that cannot be opened keeps fmd from its work"
 grep -q "log_file: $tmp/absent/log: No such file" err || fail "no word of the log: $(cat err)"
+# so a check warns of it, and does not keep a service from its start
+warns() { # SENTENCE
+	"${fmd[@]}" --check >out 2>err || fail "a check refuses it: $(cat err)"
+	grep -qF "fmd.conf:1: $1" err || fail "no \"$1\": $(cat err)"
+}
+warns "log_file: there is no folder $tmp/absent: make it, or name another"
+echo 'log_file = "/dev/null/log"' >fmd.conf
+warns "log_file: /dev/null is no folder: name another"
+printf 'log_file = "%s"\n' "$tmp" >fmd.conf
+warns "log_file: $tmp is a folder: name a file in it"
+printf 'dump_files_dir = "%s/absent/dumps/"\n' "$tmp" >fmd.conf
+warns "dump_files_dir: there is no folder $tmp/absent: make it, or name another"
+echo 'dump_files_dir = "/dev/null"' >fmd.conf
+warns "dump_files_dir: /dev/null is no folder, and tables are several files"
+printf 'dump_files_dir = "%s/dumps/"\n' "$tmp" >fmd.conf
+"${fmd[@]}" --check >out 2>err && [ ! -s err ] || fail "a folder that fmd makes itself: $(cat err)"
 
 printf 'log_file = "%s/log"\ndump_files_dir = "%s/dumps"\n' "$tmp" "$tmp" >fmd.conf
 "${fmd[@]}" --transport=sim:net,clock=wall >out 2>err &

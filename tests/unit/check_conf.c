@@ -437,6 +437,27 @@ START_TEST(keys_that_are_no_secrets)
 }
 END_TEST
 
+START_TEST(the_password_of_redis_is_no_secret)
+{
+	char text[160], path[96], want[320];
+
+	folder_write(folder, "redis.auth", "fmd secret\n");
+	snprintf(path, sizeof(path), "%s/redis.auth", folder);
+	snprintf(text, sizeof(text), "\ndist_auth_file = '%s'\n", path);
+	folder_write(folder, "fmd.conf", text);
+	ck_assert_int_eq(chmod(path, 0640), 0);
+	conf_put(load(NULL, 0));
+	ck_assert_str_eq(warned, "");
+	ck_assert_int_eq(chmod(path, 0644), 0);
+	conf_put(load(NULL, 0));
+	snprintf(want, sizeof(want),
+	    "fmd.conf:2: what dist_auth_file names stands in a file that anybody can read (mode "
+	    "0644): chmod 640 %s",
+	    path);
+	ck_assert_msg(strstr(warned, want) != NULL, "%s", warned);
+}
+END_TEST
+
 START_TEST(unused_section_is_warned_of)
 {
 	folder_write(folder, "fmd.conf", "chain = { good }\ngood \"spare\" {\n}\n");
@@ -640,6 +661,7 @@ main(void)
 	tcase_add_test(tc, error_in_conf_d);
 	tcase_add_test(tc, error_on_command_line);
 	tcase_add_test(tc, chain_and_sections);
+	tcase_add_test(tc, the_password_of_redis_is_no_secret);
 	tcase_add_test(tc, unused_section_is_warned_of);
 	tcase_add_test(tc, restrict_needs_a_key);
 	tcase_add_loop_test(tc, keys_that_are_no_secrets, 0, sizeof(secrets) / sizeof(secrets[0]));
