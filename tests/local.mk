@@ -282,7 +282,7 @@ libfmtests_la_SOURCES = \
 tests_sweep_check_dist_SOURCES = tests/sweep/check_dist.c host/agent/replica.c host/agent/source_files.c
 tests_sweep_check_dist_LDADD = $(LDADD) libfmhost.la
 if HAVE_HIREDIS
-UNIT_TESTS += tests/sweep/check_relay
+UNIT_TESTS += tests/sweep/check_relay tests/sweep/check_dist_thread
 tests_sweep_check_relay_SOURCES = tests/sweep/check_relay.c tests/sweep/fake_relay.c tests/sweep/fake_relay.h \
 	host/agent/replica.c host/agent/source_redis.c core/redis/redis.c
 tests_sweep_check_relay_CFLAGS = $(AM_CFLAGS) $(HIREDIS_CFLAGS)

@@ -5,6 +5,9 @@
  * The thread has the newest view that it has not published yet; what came between is passed over,
  * so a slow place costs epochs, never time of the loop.  A failure closes the place; it is opened
  * again after a while that doubles, and what it has is loaded anew.
+ *
+ * A place that never answers (a disk that is gone, a server that stands still) holds its thread,
+ * and nothing else: at the end such a thread is left to the end of the process, with what it has.
  */
 #include "config.h"
 
@@ -22,17 +25,24 @@
 #define LOOK_EVERY_MS 5000 /* at the file of addresses, and at what is published */
 #define RETRY_MS 500
 #define RETRY_MOST_MS 30000
+#define STOP_MS 2000 /* for what is being written */
+
+enum role { NOBODY, STANDBY, MASTER };
+enum { WHERE, PEER, AUTH_FILE, ADDRESSES, PUBLISHER_STRINGS };
 
 struct publisher {
 	const struct place_ops *ops;
 	struct place_at at;
+	char *own[PUBLISHER_STRINGS]; /* what `at` and addresses_path are made of */
 	const char *addresses_path;
 	pthread_t thread;
 	pthread_mutex_t lock;
-	pthread_cond_t wake;
+	pthread_cond_t wake, ended;
 	/* under the lock */
 	struct sa_view *next; /* a reference, NULL: nothing is to be published */
-	bool is_master, is_new_master, stop;
+	enum role role;
+	bool is_new, stop; /* is_new: in its role, as MASTER or STANDBY */
+	bool has_ended;
 	struct dist_status status;
 	/* of the thread */
 	void *place; /* NULL: closed */
@@ -47,7 +57,7 @@ struct publisher {
 
 struct dist {
 	unsigned n;
-	struct publisher publisher[DIST_PLACES];
+	struct publisher *publisher[DIST_PLACES];
 };
 
 static double
@@ -92,13 +102,21 @@ note_failure(struct publisher *p, int rc, const struct fm_error *err)
 }
 
 static void
+note_well(struct publisher *p)
+{
+	p->retry_ms = 0;
+	pthread_mutex_lock(&p->lock);
+	p->status.error[0] = '\0';
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void
 note_success(struct publisher *p, bool told, double seconds)
 {
 	if (p->retry_ms != 0)
 		log_notice("dist", "%s is published to again", p->at.where);
-	p->retry_ms = 0;
+	note_well(p);
 	pthread_mutex_lock(&p->lock);
-	p->status.error[0] = '\0';
 	p->status.term = p->told.at.term;
 	p->status.epoch = p->told.at.epoch;
 	p->status.n_commits += told;
@@ -121,6 +139,8 @@ open_place(struct publisher *p, struct fm_error *err)
 	if (p->place != NULL)
 		return 0;
 	rc = p->ops->open(&p->at, &p->place, err);
+	if (rc == 0 && p->ops->lead != NULL)
+		rc = p->ops->lead(p->place, p->term, err);
 	return rc == 0 ? pub_load(&p->told, p->place, err) : rc;
 }
 
@@ -182,18 +202,26 @@ publish(struct publisher *p, struct sa_view *v)
 
 /* ------------------------------------------------------------------ thread */
 
+static struct timespec
+time_in(uint32_t ms)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_sec += ms / 1000;
+	t.tv_nsec += (long)(ms % 1000) * 1000000;
+	if (t.tv_nsec >= 1000000000) {
+		t.tv_sec++;
+		t.tv_nsec -= 1000000000;
+	}
+	return t;
+}
+
 static void
 wait_for(struct publisher *p, uint32_t ms)
 {
-	struct timespec until;
+	struct timespec until = time_in(ms);
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += ms / 1000;
-	until.tv_nsec += (long)(ms % 1000) * 1000000;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_sec++;
-		until.tv_nsec -= 1000000000;
-	}
 	pthread_cond_timedwait(&p->wake, &p->lock, &until);
 }
 
@@ -201,11 +229,11 @@ wait_for(struct publisher *p, uint32_t ms)
 static void
 await_work(struct publisher *p, bool has_work)
 {
-	if (p->stop || p->is_new_master)
+	if (p->stop || p->is_new)
 		return;
-	if (has_work && p->retry_ms != 0 && !p->fenced)
+	if ((has_work || p->role == STANDBY) && p->retry_ms != 0 && !p->fenced)
 		wait_for(p, p->retry_ms);
-	else if (!p->is_master && p->next == NULL)
+	else if (p->role == NOBODY && p->next == NULL)
 		pthread_cond_wait(&p->wake, &p->lock);
 	else if (p->next == NULL)
 		wait_for(p, LOOK_EVERY_MS);
@@ -223,46 +251,94 @@ is_still_there(struct publisher *p)
 	return rc == 0;
 }
 
+/* Again and again: it may have been started anew, as what it was made for. */
+static void
+follow_peer(struct publisher *p)
+{
+	struct fm_error err = { 0 };
+	int rc = p->ops->follow(&p->at, &err);
+
+	if (rc != 0) {
+		note_failure(p, rc, &err);
+		return;
+	}
+	if (p->retry_ms != 0)
+		log_notice("dist", "%s follows %s again", p->at.where, p->at.peer);
+	note_well(p);
+}
+
+/* Under the lock. */
+static void
+begin_role(struct publisher *p)
+{
+	p->is_new = false;
+	p->term = 0;
+	p->fenced = false;
+	p->retry_ms = 0;
+	p->status.error[0] = '\0';
+	p->status.follows = p->role == STANDBY ? p->at.peer : NULL;
+	forget_place(p);
+}
+
 static void *
 run(void *arg)
 {
 	struct publisher *p = arg;
 	struct sa_view *v = NULL; /* to be published, or published last */
-	bool unpublished = false, changed, master;
+	bool unpublished = false, changed;
+	enum role role;
 
 	pthread_mutex_lock(&p->lock);
 	while (!p->stop) {
 		await_work(p, unpublished);
 		if (p->stop)
 			break;
-		if (p->next != NULL) {
+		if (p->next != NULL || p->role == STANDBY) {
 			sa_view_put(v);
 			v = p->next;
 			p->next = NULL;
-			unpublished = true;
+			unpublished = v != NULL;
 		}
-		if (p->is_new_master) {
-			p->is_new_master = false;
-			p->term = 0;
-			p->fenced = false;
-			forget_place(p);
-		}
-		master = p->is_master;
+		if (p->is_new)
+			begin_role(p);
+		role = p->role;
 		pthread_mutex_unlock(&p->lock);
 		changed = false;
 		if (p->addresses_path != NULL)
 			addresses_read(&p->addresses, p->addresses_path, &changed);
-		if (v != NULL && master && !p->fenced)
+		if (role == STANDBY)
+			follow_peer(p);
+		else if (v != NULL && role == MASTER && !p->fenced)
 			unpublished = unpublished || changed ? !publish(p, v) : !is_still_there(p);
 		pthread_mutex_lock(&p->lock);
 	}
 	pthread_mutex_unlock(&p->lock);
 	sa_view_put(v);
 	forget_place(p);
+	pthread_mutex_lock(&p->lock);
+	p->has_ended = true;
+	pthread_cond_signal(&p->ended);
+	pthread_mutex_unlock(&p->lock);
 	return NULL;
 }
 
 /* -------------------------------------------------------------- from outside */
+
+/* A copy that the thread keeps; false: memory is out. */
+static bool
+keep_string(struct publisher *p, int which, const char *text)
+{
+	p->own[which] = text != NULL ? strdup(text) : NULL;
+	return text == NULL || p->own[which] != NULL;
+}
+
+static void
+free_publisher(struct publisher *p)
+{
+	for (int i = 0; i < PUBLISHER_STRINGS; i++)
+		free(p->own[i]);
+	free(p);
+}
 
 /* One of several tells what is wrong with the addresses. */
 static int
@@ -271,9 +347,16 @@ start_publisher(struct publisher *p, const struct place_ops *ops, const char *wh
 {
 	pthread_condattr_t attr;
 
+	if (!keep_string(p, WHERE, where) ||
+	    !keep_string(p, PEER, ops->follow != NULL ? set->redis_peer : NULL) ||
+	    !keep_string(p, AUTH_FILE, set->auth_file) ||
+	    !keep_string(p, ADDRESSES, set->addresses))
+		return fm_fail(err, FM_E_RESOURCE, "out of memory for publication");
 	p->ops = ops;
-	p->at = (struct place_at){ .where = where, .auth_file = set->auth_file };
-	p->addresses_path = set->addresses;
+	p->at = (struct place_at){
+		.where = p->own[WHERE], .peer = p->own[PEER], .auth_file = p->own[AUTH_FILE]
+	};
+	p->addresses_path = p->own[ADDRESSES];
 	p->addresses.quiet = quiet;
 	p->status.kind = ops->kind;
 	snprintf(p->status.place, sizeof(p->status.place), "%s", where);
@@ -282,11 +365,27 @@ start_publisher(struct publisher *p, const struct place_ops *ops, const char *wh
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&p->wake, &attr);
+	pthread_cond_init(&p->ended, &attr);
 	pthread_condattr_destroy(&attr);
 	if (fm_thread_start(&p->thread, run, p) != 0)
 		return fm_fail(err, FM_E_SYSTEM, "cannot start the thread that publishes to %s: %s",
 		    where, strerror(errno));
 	return 0;
+}
+
+static int
+add_publisher(struct dist *d, const struct place_ops *ops, const char *where,
+    const struct dist_settings *set, struct fm_error *err)
+{
+	struct publisher *p = calloc(1, sizeof(*p));
+	int rc = p != NULL ? start_publisher(p, ops, where, set, d->n > 0, err)
+			   : fm_fail(err, FM_E_RESOURCE, "out of memory for publication");
+
+	if (rc == 0)
+		d->publisher[d->n++] = p;
+	else if (p != NULL)
+		free_publisher(p);
+	return rc;
 }
 
 int
@@ -303,12 +402,10 @@ dist_start(const struct dist_settings *set, struct dist **out, struct fm_error *
 	for (unsigned k = 0; rc == 0 && k < DIST_PLACES; k++) {
 		if (set->place[k] == NULL)
 			continue;
-		rc = ops[k] == NULL
-		    ? fm_fail(err, FM_E_CONFIG,
-			  "this fmd was built without hiredis: it cannot publish to Redis")
-		    : start_publisher(
-			  &d->publisher[d->n], ops[k], set->place[k], set, d->n > 0, err);
-		d->n += rc == 0;
+		rc = ops[k] != NULL
+		    ? add_publisher(d, ops[k], set->place[k], set, err)
+		    : fm_fail(err, FM_E_CONFIG,
+			  "this fmd was built without hiredis: it cannot publish to Redis");
 	}
 	if (rc != 0 || d->n == 0) {
 		dist_stop(d);
@@ -318,23 +415,53 @@ dist_start(const struct dist_settings *set, struct dist **out, struct fm_error *
 	return rc;
 }
 
+/* False: not before `until`. */
+static bool
+has_ended(struct publisher *p, const struct timespec *until)
+{
+	bool ended;
+
+	pthread_mutex_lock(&p->lock);
+	while (!p->has_ended && pthread_cond_timedwait(&p->ended, &p->lock, until) == 0)
+		;
+	ended = p->has_ended;
+	pthread_mutex_unlock(&p->lock);
+	return ended;
+}
+
+static void
+stop_publisher(struct publisher *p, const struct timespec *until)
+{
+	if (!has_ended(p, until)) {
+		log_warn("dist", "%s does not answer: it is not waited for", p->at.where);
+		pthread_detach(p->thread);
+		return;
+	}
+	pthread_join(p->thread, NULL);
+	sa_view_put(p->next);
+	pub_fini(&p->told);
+	addresses_fini(&p->addresses);
+	pthread_cond_destroy(&p->wake);
+	pthread_cond_destroy(&p->ended);
+	pthread_mutex_destroy(&p->lock);
+	free_publisher(p);
+}
+
 void
 dist_stop(struct dist *d)
 {
+	struct timespec until = time_in(STOP_MS);
+
 	for (unsigned i = 0; d != NULL && i < d->n; i++) {
-		struct publisher *p = &d->publisher[i];
+		struct publisher *p = d->publisher[i];
 
 		pthread_mutex_lock(&p->lock);
 		p->stop = true;
 		pthread_cond_signal(&p->wake);
 		pthread_mutex_unlock(&p->lock);
-		pthread_join(p->thread, NULL);
-		sa_view_put(p->next);
-		pub_fini(&p->told);
-		addresses_fini(&p->addresses);
-		pthread_cond_destroy(&p->wake);
-		pthread_mutex_destroy(&p->lock);
 	}
+	for (unsigned i = 0; d != NULL && i < d->n; i++)
+		stop_publisher(d->publisher[i], &until);
 	free(d);
 }
 
@@ -342,13 +469,13 @@ void
 dist_publish(struct dist *d, struct sa_view *v)
 {
 	for (unsigned i = 0; i < d->n; i++) {
-		struct publisher *p = &d->publisher[i];
+		struct publisher *p = d->publisher[i];
 
 		pthread_mutex_lock(&p->lock);
 		sa_view_put(p->next);
 		p->next = sa_view_get(v);
-		p->is_new_master |= !p->is_master;
-		p->is_master = true;
+		p->is_new |= p->role != MASTER;
+		p->role = MASTER;
 		pthread_cond_signal(&p->wake);
 		pthread_mutex_unlock(&p->lock);
 	}
@@ -358,12 +485,30 @@ void
 dist_resign(struct dist *d)
 {
 	for (unsigned i = 0; i < d->n; i++) {
-		struct publisher *p = &d->publisher[i];
+		struct publisher *p = d->publisher[i];
 
 		pthread_mutex_lock(&p->lock);
-		p->is_master = false;
+		if (p->role == MASTER)
+			p->role = NOBODY;
 		sa_view_put(p->next);
 		p->next = NULL;
+		pthread_mutex_unlock(&p->lock);
+	}
+}
+
+void
+dist_stand_by(struct dist *d)
+{
+	dist_resign(d);
+	for (unsigned i = 0; i < d->n; i++) {
+		struct publisher *p = d->publisher[i];
+
+		if (p->at.peer == NULL)
+			continue;
+		pthread_mutex_lock(&p->lock);
+		p->is_new |= p->role != STANDBY;
+		p->role = STANDBY;
+		pthread_cond_signal(&p->wake);
 		pthread_mutex_unlock(&p->lock);
 	}
 }
@@ -377,10 +522,10 @@ dist_n_places(const struct dist *d)
 void
 dist_status(struct dist *d, unsigned place, struct dist_status *out)
 {
-	struct publisher *p = &d->publisher[place];
+	struct publisher *p = d->publisher[place];
 
 	pthread_mutex_lock(&p->lock);
 	*out = p->status;
-	out->is_master = p->is_master;
+	out->is_master = p->role == MASTER;
 	pthread_mutex_unlock(&p->lock);
 }

@@ -7,8 +7,11 @@
  * differs from what has been published.  Nothing that a host has been told and that still holds is
  * told again: not after a restart, not by the SM that takes over.
  *
- * Publications are fenced by a term.  Who becomes master takes the next one; who finds a later
+ * Publications are fenced by a term.  Who becomes master takes a later one; who finds a later
  * term than its own is not master any more, whatever it believes, and publishes nothing.
+ *
+ * SMs that do not share a place have one each: that of a standby is a copy of the master's.  Each
+ * fmd commands its own place alone, and is the first there as master.
  *
  * O(switches with hosts * LIDs) bytes compared when routes have changed, O(ports) otherwise.
  */
@@ -21,6 +24,7 @@ enum { DIST_FILES, DIST_REDIS, DIST_PLACES };
 
 struct dist_settings {
 	const char *place[DIST_PLACES]; /* a folder; a socket; NULL: none */
+	const char *redis_peer;		/* HOST:PORT of the other SM's Redis, NULL: none */
 	const char *auth_file;		/* who logs in to Redis, NULL: nobody does */
 	const char *addresses;		/* file of IP addresses, NULL: none */
 };
@@ -29,7 +33,8 @@ struct dist_settings {
 struct dist_status {
 	const char *kind; /* "files", "redis" */
 	char place[256];
-	char error[256]; /* why nothing is published at present; "" */
+	const char *follows; /* the place of another SM, as long as this one is a copy; NULL */
+	char error[256];     /* why nothing is published, or followed, at present; "" */
 	uint64_t term, epoch;
 	uint64_t n_commits, n_blobs, n_patches, n_bytes;
 	uint64_t n_failures;
@@ -40,12 +45,14 @@ struct dist_status {
 struct dist;
 /* *out: NULL without a place.  FM_E_RESOURCE, FM_E_CONFIG: of a kind that this build lacks. */
 int dist_start(const struct dist_settings *set, struct dist **out, struct fm_error *err);
-/* Waits for what is being written. */
+/* Waits for what is being written, 2 s: a place that does not answer is not waited for. */
 void dist_stop(struct dist *d); /* NULL is fine */
 /* We are master, and this is the subnet; takes a reference of its own.  Does not wait. */
 void dist_publish(struct dist *d, struct sa_view *v);
 /* We are master no more. */
 void dist_resign(struct dist *d);
+/* Another SM is master: its place is followed. */
+void dist_stand_by(struct dist *d);
 unsigned dist_n_places(const struct dist *d);
 void dist_status(struct dist *d, unsigned place, struct dist_status *out);
 

@@ -10,16 +10,17 @@ place_json(struct dist *d, unsigned i)
 	struct dist_status s;
 
 	dist_status(d, i, &s);
-	return json_pack("{s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "kind",
-	    s.kind, "place", json_text(s.place), "state",
-	    !s.is_master	     ? "not master"
-		: s.error[0] != '\0' ? "failing"
-				     : "published",
-	    "term", (json_int_t)s.term, "epoch", (json_int_t)s.epoch, "commits",
-	    (json_int_t)s.n_commits, "blobs", (json_int_t)s.n_blobs, "patches",
-	    (json_int_t)s.n_patches, "bytes", (json_int_t)s.n_bytes, "failures",
-	    (json_int_t)s.n_failures, "last_ms", s.last_s * 1000, "error",
-	    s.error[0] != '\0' ? json_text(s.error) : json_null());
+	return json_pack("{s:s, s:o, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}",
+	    "kind", s.kind, "place", json_text(s.place), "state",
+	    !s.is_master && s.follows == NULL ? "not master"
+		: s.error[0] != '\0'	      ? "failing"
+		: s.is_master		      ? "published"
+					      : "following",
+	    "follows", s.follows != NULL ? json_text(s.follows) : json_null(), "term",
+	    (json_int_t)s.term, "epoch", (json_int_t)s.epoch, "commits", (json_int_t)s.n_commits,
+	    "blobs", (json_int_t)s.n_blobs, "patches", (json_int_t)s.n_patches, "bytes",
+	    (json_int_t)s.n_bytes, "failures", (json_int_t)s.n_failures, "last_ms", s.last_s * 1000,
+	    "error", s.error[0] != '\0' ? json_text(s.error) : json_null());
 }
 
 json_t *

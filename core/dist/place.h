@@ -30,7 +30,8 @@ typedef int (*place_each)(
     void *arg, const char *key, const void *bytes, size_t n, struct fm_error *err);
 
 struct place_at {
-	const char *where;     /* a folder; a socket */
+	const char *where; /* a folder; a socket */
+	const char *peer;  /* where this place finds that of the other SM, NULL: there is none */
 	const char *auth_file; /* who logs in there, NULL: nobody does */
 };
 
@@ -38,6 +39,12 @@ struct place_ops {
 	const char *kind;
 	int (*open)(const struct place_at *at, void **place, struct fm_error *err);
 	void (*close)(void *place); /* NULL is fine */
+	/* It follows no other place any more; NULL: it never does.  term: ours, 0: none taken yet.
+	 * FM_E_CANCELLED: another has published a later one. */
+	int (*lead)(void *place, uint64_t term, struct fm_error *err);
+	/* It follows that of the peer; NULL: it cannot.  FM_E_SYSTEM: and as long as that does not
+	 * answer. */
+	int (*follow)(const struct place_at *at, struct fm_error *err);
 	/* The epoch, and each blob; a failure of each ends it. */
 	int (*load)(
 	    void *place, struct place_epoch *at, place_each each, void *arg, struct fm_error *err);
