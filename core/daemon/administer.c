@@ -68,6 +68,7 @@ struct publisher {
 	struct sa_view *newest;	 /* begun last: the next shares its nodes; NULL at first */
 	struct sa_view *waiting; /* begun, for when the worker is done; NULL: none */
 	bool unwanted;		 /* what the worker makes: we are not master any more */
+	bool stands_by; /* another SM is master, and it is known that nothing is answered */
 	/* in the worker's hands while `busy` and not yet `made` */
 	bool busy;
 	atomic_bool made;
@@ -253,6 +254,18 @@ take_view(struct publisher *p)
 	}
 }
 
+/* Another SM is master; between sweeps, too: it may have acknowledged our HANDOVER. */
+static void
+stand_by(struct daemon *d)
+{
+	if (d->publisher->stands_by)
+		return;
+	d->publisher->stands_by = true;
+	daemon_publish_nothing(d);
+	if (d->dist != NULL)
+		dist_stand_by(d->dist);
+}
+
 void
 daemon_follow(struct daemon *d)
 {
@@ -260,6 +273,8 @@ daemon_follow(struct daemon *d)
 
 	if (d->sa == NULL)
 		return;
+	if (d->ha.state == WIRE_SM_STANDBY || d->ha.state == WIRE_SM_NOT_ACTIVE)
+		stand_by(d);
 	sa_server_publish_mfts(d->sa, sweeper_mfts(d->sweeper));
 	if (p->busy && atomic_load(&p->made))
 		take_view(p);
@@ -288,6 +303,7 @@ publish(struct daemon *d, const struct sa_kept *k)
 	struct sa_view *v = NULL;
 	struct fm_error err = { 0 };
 
+	p->stands_by = false;
 	if (begin_view(d, k, p->newest, &v, &err) != 0) {
 		say_lost(d, &err);
 		return;
