@@ -13,6 +13,7 @@
 
 #include "core/conf/cli.h"
 #include "core/ctl/ctl.h"
+#include "core/opensm/opensm.h"
 #include "core/text/standard.h"
 #include "tools/fmctl.h"
 
@@ -314,6 +315,18 @@ give_flag(struct ask *a, const char *flag, struct fm_error *err)
 	return json_object_set_new(a->args, key, json_true());
 }
 
+/* Who is used to OpenSM's console is told what to write. */
+static int
+refuse_opensm(const struct ask *a, const char *word, struct fm_error *err)
+{
+	const struct opensm_command *o = opensm_command_find(a->command, word);
+
+	if (o == NULL)
+		return 0;
+	return fm_fail(err, FM_E_CONFIG, "%s%s%s is of OpenSM's console: here it is %s", o->name,
+	    o->word != NULL ? " " : "", o->word != NULL ? o->word : "", o->here);
+}
+
 static int
 parse(struct ask *a, int argc, char *const argv[], struct fm_error *err)
 {
@@ -332,6 +345,8 @@ parse(struct ask *a, int argc, char *const argv[], struct fm_error *err)
 		return 0;
 	if (a->command == NULL)
 		return fm_fail(err, FM_E_CONFIG, "no command: fmctl --help lists them");
+	if (refuse_opensm(a, argv[optind + 1], err) != 0)
+		return (int)err->kind;
 	if ((a->file != NULL || a->auth_file != NULL) && strcmp(a->command, "dist") != 0)
 		return fm_fail(err, FM_E_CONFIG, "%s takes no --%s: fmctl %s -h", a->command,
 		    a->file != NULL ? "file" : "auth-file", a->command);

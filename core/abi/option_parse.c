@@ -17,6 +17,7 @@
 #include "core/text/mistakes.h"
 #include "core/text/readfile.h"
 #include "lib/error.h"
+#include "lib/log.h"
 
 int
 option_out_of_memory(struct fm_error *err)
@@ -406,7 +407,7 @@ add_list_file(struct option_value *v, struct fm_arena *mem, const char *name,
 	struct list_place place = { path, 0, at->minus };
 	struct conf_lines lines;
 	char *line;
-	size_t n;
+	size_t n, n_before = v->n;
 	int rc;
 
 	if (path == NULL)
@@ -422,6 +423,9 @@ add_list_file(struct option_value *v, struct fm_arena *mem, const char *name,
 		if (note_item(v, at->line, err) != 0)
 			return (int)err->kind;
 	}
+	if (v->n == n_before && place.line == 0)
+		log_warn("conf", "%s: no node stands in this file, which %s%s%s names", path,
+		    v->name, *v->name != '\0' ? ": " : "", v->row->name);
 	return lines.out_of_memory ? option_out_of_memory(err) : 0;
 }
 

@@ -16,6 +16,7 @@
 #include "core/store/store.h"
 #include "core/subnet/guid2lid.h"
 #include "core/text/mistakes.h"
+#include "core/text/suggest.h"
 #include "lib/error.h"
 #include "lib/log.h"
 
@@ -339,12 +340,38 @@ take(struct collect *c, int option, const char *value)
 	return fm_fail(c->err, FM_E_BUG, "option %d is not handled", option);
 }
 
+/* The long option that a misspelt one is nearest to, or NULL. */
+static const char *
+nearest_option(const struct option_lists *lists, const char *word)
+{
+	struct suggestion s;
+	char name[64];
+
+	word += strspn(word, "-");
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
+	suggest_init(&s, name);
+	for (const struct option *o = lists->longs; o->name != NULL; o++)
+		suggest_offer(&s, o->name);
+	return strlen(name) > 1 ? suggest_best(&s) : NULL;
+}
+
 /* getopt's '?' or ':' in a sentence. */
 static int
-refuse(struct collect *c, int what, const char *word)
+refuse(struct collect *c, const struct option_lists *lists, int what, const char *word)
 {
+	bool is_long = strncmp(word, "--", 2) == 0;
+	const char *near = nearest_option(lists, word), *name = word + strspn(word, "-");
+	size_t n = strcspn(name, "=");
+
 	if (what == ':')
-		return fm_fail(c->err, FM_E_CONFIG, "%s needs a value: %s=...", word, word);
+		return fm_fail(c->err, FM_E_CONFIG, "%s needs a value: %s%sVALUE", word, word,
+		    is_long ? "=" : " ");
+	if (word[0] == '-' && word[1] != '-' && word[1] != '\0' && word[2] == '=')
+		return fm_fail(c->err, FM_E_CONFIG,
+		    "%s: behind a letter stands no '=': write %.2s %s", word, word, word + 3);
+	if (near != NULL && (strlen(near) != n || strncmp(near, name, n) != 0))
+		return fm_fail(
+		    c->err, FM_E_CONFIG, "%s is no option of fmd: did you mean --%s?", word, near);
 	return fm_fail(c->err, FM_E_CONFIG,
 	    "%s is no option of fmd, or has a value too much; see fmd --help", word);
 }
@@ -363,7 +390,7 @@ parse_all(struct collect *c, int argc, char *const argv[])
 		if (option == '?' && strcmp(argv[optind - 1], "-?") == 0)
 			option = 'h';
 		if (option == '?' || option == ':')
-			return refuse(c, option, argv[optind - 1]);
+			return refuse(c, &lists, option, argv[optind - 1]);
 		if ((rc = take(c, option_of(option), optarg)) != 0)
 			return rc;
 		if (c->cli->task == CLI_HELP)

@@ -423,6 +423,20 @@ print_key(const struct opensm_key *k, FILE *out)
 	}
 }
 
+static void
+print_console(FILE *out)
+{
+	const struct opensm_command *c;
+
+	fputs(".SH CONSOLE\nThe commands of OpenSM's console, and what is done here.\n", out);
+	for (size_t i = 0; (c = opensm_command(i)) != NULL; i++) {
+		fprintf(out, ".TP\n.B %s%s%s\n", c->name, c->word != NULL ? " " : "",
+		    c->word != NULL ? c->word : "");
+		print_troff(c->here, out);
+		fputs(".\n", out);
+	}
+}
+
 void
 describe_man_opensm(FILE *out)
 {
@@ -438,6 +452,7 @@ describe_man_opensm(FILE *out)
 	    out);
 	for (size_t i = 0; (k = opafm_key(i)) != NULL; i++)
 		print_key(k, out);
+	print_console(out);
 	fputs(".SH OPTIONS\nThe options of OpenSM's command line, by the keys above.\n", out);
 	for (size_t i = 0; (o = opensm_option(i)) != NULL; i++) {
 		fputs(".TP\n.B ", out);

@@ -8,6 +8,7 @@ CORE_SOURCES += \
 	core/opensm/opafm_translate.c \
 	core/opensm/opafm_xml.c \
 	core/opensm/opensm.h \
+	core/opensm/opensm_console.c \
 	core/opensm/opensm_file.c \
 	core/opensm/opensm_keys.c \
 	core/opensm/opensm_options.c \

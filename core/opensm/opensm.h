@@ -125,6 +125,15 @@ const struct opensm_option *opensm_option(size_t i);
 /* Of the rows of one option that for the value. */
 const struct opensm_option *opensm_option_for(const struct opensm_option *first, const char *value);
 
+/* A command of OpenSM's console, and what is done here in its place. */
+struct opensm_command {
+	const char *name, *word; /* word: with that one behind it; NULL: with any */
+	const char *here;
+};
+/* Command i, or NULL behind the last; that of a name with the word behind it, or NULL. */
+const struct opensm_command *opensm_command(size_t i);
+const struct opensm_command *opensm_command_find(const char *name, const char *word);
+
 /* The options of `table` that a key of an engine may stand for, and whether its value is a
  * file of nodes; NULL: none. */
 const char *opensm_engine_option(

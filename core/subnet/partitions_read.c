@@ -46,14 +46,26 @@ part_is_short_for(const char *text, const char *word)
 	return *text != '\0' && strncasecmp(text, word, strlen(text)) == 0;
 }
 
+/* IBA's codes, of which few are known by heart. */
+static const char *
+what_code(const char *key)
+{
+	if (strcmp(key, "mtu") == 0)
+		return ", for 256, 512, 1024, 2048 and 4096 bytes";
+	if (strcmp(key, "rate") == 0)
+		return ", a code: 3 is 10, 7 is 40, 12 is 56, 16 is 100, 17 is 200, 21 is 400 Gb/s";
+	return "";
+}
+
 int
 part_read_number(struct part_reader *r, const char *key, const char *value, uint64_t min,
     uint64_t max, uint64_t *out)
 {
 	if (value == NULL || !number_parse(value, out) || *out < min || *out > max)
-		return conf_bad(&r->at, "%s=%.40s: must be %llu..%llu (0x%llx)", key,
+		return conf_bad(&r->at, "%s=%.40s: must be %llu..%llu (0x%llx)%s%s", key,
 		    value != NULL ? value : "", (unsigned long long)min, (unsigned long long)max,
-		    (unsigned long long)max);
+		    (unsigned long long)max, what_code(key),
+		    value != NULL && strchr(value, ' ') != NULL ? ", with a comma behind it" : "");
 	return 0;
 }
 
@@ -111,11 +123,25 @@ read_port(struct part_reader *r, const char *name, const char *membership)
 	return fm_vec_push(&r->p->guids, by_guid) ? 0 : conf_no_memory(&r->at);
 }
 
+/* "ALL=full stor=0x2 : 0x1" of two lines or one: the next partition begins in this one. */
+static int
+check_no_head(struct part_reader *r, const char *text)
+{
+	const char *colon = strchr(text, ':');
+
+	if (colon == NULL || strstr(text, "mgid") != NULL)
+		return 0;
+	return conf_bad(&r->at,
+	    "\"%.40s\" would stand in the partition that begins in line %u: a ; is missing at its "
+	    "end",
+	    text, r->open_line);
+}
+
 static int
 read_body(struct part_reader *r, char *text)
 {
 	char *word, *value;
-	int rc = 0;
+	int rc = check_no_head(r, conf_trim(text));
 
 	while (rc == 0 && (word = conf_next_item(&text)) != NULL) {
 		word = part_split_value(word, &value);

@@ -165,6 +165,8 @@ policy_take_ulp(struct policy_reader *r, char *line)
 		key = split_key(conf_trim(comma + 1), &list);
 	}
 	line = conf_trim(line);
+	if (strcasecmp(line, "default") == 0 && key == NULL && r->p->simple != UINT32_MAX)
+		return conf_bad(&r->text.at, "default stands there twice: keep one of them");
 	if (strcasecmp(line, "default") == 0 && key == NULL)
 		return add_level(r, "default", sl, &r->p->simple);
 	for (size_t i = 0; i < N_ULPS; i++)

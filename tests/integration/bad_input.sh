@@ -152,6 +152,10 @@ expect 2 'unexpected argument c' "$fmctl" path a b c
 expect 2 'status takes no --degraded' "$fmctl" status --degraded
 expect 2 'nosuch takes no --wait' "$fmctl" nosuch --wait
 expect 2 'unexpected argument heavy' "$fmctl" sweep light heavy
+expect 2 "portstatus is of OpenSM's console: here it is fmctl links" "$fmctl" portstatus ca
+expect 2 "resweep is of OpenSM's console: here it is fmctl sweep light or" "$fmctl" resweep heavy
+expect 2 "sweep off is of OpenSM's console: here it is sweep_interval = 0 and" "$fmctl" sweep off
+expect 2 "priority is of OpenSM's console: here it is sm_priority in the conf" "$fmctl" priority 5
 expect 2 'a path of 1 to 107 bytes is right' "$build/fmsim" good.net --socket="$(printf '%200s' x)"
 expect 2 'serves a fabric already' "$build/fmsim" good.net --tell help
 expect 1 'no fmsim answers at' "$build/fmsim" --socket=nosuch --tell help

@@ -377,6 +377,14 @@ START_TEST(files_of_guids_go_to_the_engines_that_have_them)
 }
 END_TEST
 
+START_TEST(a_file_of_nodes_that_names_none)
+{
+	folder_write(folder, "roots", "# none yet\n\n");
+	conf_put(load("routing_engine updn\nroot_guid_file roots\n"));
+	ck_assert_str_eq(said, "roots: no node stands in this file, which updn: roots names\n");
+}
+END_TEST
+
 START_TEST(files_by_default_count_where_they_are)
 {
 	char text[512], path[128];
@@ -833,7 +841,13 @@ static const struct {
 	    "-d 7: 0 is ignore_other_sm TRUE, 3 disable_multicast TRUE, 1 and 2 fmd does anyway; "
 	    "-D 0xff logs all messages" },
 	{ { "-p", "high" }, "-p: sm_priority high is no number: write it as in 0" },
-	{ { "-p" }, "-p needs a value: -p=..." },
+	{ { "-p" }, "-p needs a value: -p VALUE" },
+	{ { "--priority" }, "--priority needs a value: --priority=VALUE" },
+	{ { "-p=5" }, "-p=5: behind a letter stands no '=': write -p 5" },
+	{ { "--routing-engine", "updn" },
+	    "--routing-engine is no option of fmd: did you mean --routing_engine?" },
+	{ { "--checks" }, "--checks is no option of fmd: did you mean --check?" },
+	{ { "--once=1" }, "--once=1 is no option of fmd, or has a value too much; see fmd --help" },
 	{ { "-R", "ftre" }, "-R: routing_engine: there is no engine ftre: did you mean ftree?" },
 	{ { "--retries", "some" },
 	    "--retries: transaction_retries some is no number: write it as in 3" },
@@ -893,6 +907,7 @@ main(void)
 	tcase_add_loop_test(tc, lines_are_translated, 0, sizeof(lines) / sizeof(*lines));
 	tcase_add_test(tc, the_chain_is_found_among_any_number_of_lines);
 	tcase_add_test(tc, files_of_guids_go_to_the_engines_that_have_them);
+	tcase_add_test(tc, a_file_of_nodes_that_names_none);
 	tcase_add_test(tc, files_by_default_count_where_they_are);
 	tcase_add_loop_test(tc, mistakes_are_told, 0, sizeof(bad) / sizeof(*bad));
 	tcase_add_test(tc, a_file_that_is_not_there);

@@ -238,6 +238,20 @@ static const struct mistake {
 	const char *text, *sentence;
 } mistakes[] = {
 	{ "\n\nDefault 0x7fff ALL=full;", "p.conf:3: \"Default 0x7fff ALL=full\" begins no" },
+	{ "A=1 : ALL=full\nstor=0x2 : 0x1;",
+	    "p.conf:2: \"stor=0x2 : 0x1\" would stand in the partition that begins in line 1: a ; "
+	    "is missing at its end" },
+	{ "A=1 : ALL=full stor=0x2 : 0x1;",
+	    "p.conf:1: \"ALL=full stor=0x2 : 0x1\" would stand in the partition that begins in "
+	    "line 1: a ; is missing at its end" },
+	{ "A=1 ipoib : ALL;",
+	    "p.conf:1: P_Key=1 ipoib: must be 0..65535 (0xffff), with a comma "
+	    "behind it" },
+	{ "A=1, ipoib, mtu=2048 : ALL;",
+	    "p.conf:1: mtu=2048: must be 1..5 (0x5), for 256, 512, 1024, 2048 and 4096 bytes" },
+	{ "A=1, ipoib, rate=100 : ALL;",
+	    "p.conf:1: rate=100: must be 2..63 (0x3f), a code: 3 is 10, 7 is 40, 12 is 56, 16 is "
+	    "100" },
 	{ "A=1 : 0x12g;", "p.conf:1: \"0x12g\" is no port" },
 	{ "A=1 :\n 0x12,\n 2c90300=full;", "p.conf:3: \"2c90300" },
 	{ "A=1 : 0;", "p.conf:1: \"0\" is no port" },

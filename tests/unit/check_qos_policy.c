@@ -270,6 +270,8 @@ static const struct mistake {
 	{ RULE("qos-class: 4096"), "q.conf:9: \"4096\" is no number 0..4095" },
 	{ ULP("sdp"), "q.conf:3: \"sdp\" lacks its SL" },
 	{ ULP("sdp : 16"), "q.conf:3: \"16\" is no number 0..15" },
+	{ "qos-ulps\ndefault : 0\nsdp : 1\ndefault : 1\nend-qos-ulps\n",
+	    "q.conf:4: default stands there twice: keep one of them" },
 	{ ULP("srp : 1"), "q.conf:3: \"srp\" is no rule" },
 	{ ULP("sdp, pkey 1 : 1"), "q.conf:3: \"sdp, pkey\" is no rule" },
 	{ ULP("sdp, port-num 65536 : 1"), "q.conf:3: \"65536\" is no number 0..65535" },
