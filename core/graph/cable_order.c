@@ -63,18 +63,32 @@ struct walk {
 
 /* ------------------------------------------------------------------ colours */
 
+/* The LMC that all ends of a kind have at least. */
+static void
+find_least_lmc(const struct fm_fabric *fab, uint8_t *least /* [UINT8_MAX + 1] */)
+{
+	memset(least, UINT8_MAX, UINT8_MAX + 1);
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		if (fab->end_lmc[e] < least[fab->end_kind[e]])
+			least[fab->end_kind[e]] = fab->end_lmc[e];
+}
+
+/* Ends are told by what their LMC has above that of all: what all have changes no order, so that
+ * base LIDs go as if there were no others. */
 static void
 paint_first(const struct painter *p)
 {
 	const struct fm_fabric *fab = p->fab;
+	uint8_t least[UINT8_MAX + 1];
 
+	find_least_lmc(fab, least);
 	for (fm_sw s = 0; s < fab->n_switches; s++) {
 		uint64_t sum = 0;
 
 		for (fm_end e = fab->sw_first_end[s]; e < fab->sw_first_end[s + 1]; e++)
 			sum += fm_mix64(1 +
 			    (fab->end_port[e] | (uint64_t)fab->end_kind[e] << 8 |
-				(uint64_t)fab->end_lmc[e] << 16 |
+				(uint64_t)(fab->end_lmc[e] - least[fab->end_kind[e]]) << 16 |
 				(uint64_t)fab->end_n_vls[e] << 24));
 		p->colour[s] = fm_mix64(sum + fab->sw_n_ports[s] + 1);
 	}

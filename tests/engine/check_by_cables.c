@@ -112,6 +112,27 @@ START_TEST(order_follows_cables_and_not_names)
 }
 END_TEST
 
+/* Base LIDs are to go as if there were no others. */
+START_TEST(order_is_the_same_with_any_lmc)
+{
+	struct fabric with = fabrics[_i];
+	struct snapshot *a, *b;
+	fm_sw *at_a, *at_b;
+
+	with.lmc = 0;
+	a = make(&with, false);
+	with.lmc = 2;
+	b = make(&with, false);
+	at_a = places(&a->fab);
+	at_b = places(&b->fab);
+	ck_assert_mem_eq(at_a, at_b, a->fab.n_switches * sizeof(*at_a));
+	free(at_a);
+	free(at_b);
+	snapshot_put(a);
+	snapshot_put(b);
+}
+END_TEST
+
 START_TEST(trees_are_told_from_other_fabrics)
 {
 	static const struct fabric tree = { .words = "pgft 3 4,4,4 1,4,4 1,1,1" };
@@ -324,6 +345,7 @@ main(void)
 	TCase *t = tcase_create("order");
 
 	tcase_add_loop_test(t, order_follows_cables_and_not_names, 0, N_FABRICS);
+	tcase_add_loop_test(t, order_is_the_same_with_any_lmc, 0, N_FABRICS);
 	tcase_add_test(t, trees_are_told_from_other_fabrics);
 	tcase_add_loop_test(t, whoever_goes_by_names_makes_the_same_tables, 0, 9);
 	suite_add_tcase(s, t);
