@@ -24,8 +24,9 @@
  *
  * Groups, rows and columns are found from the cables alone (groups.c).  Any
  * number of groups, any number of cables between two of them, and parallel local
- * cables; with several between two groups all carry the same (rows.c).  Several
- * LIDs of a port are reached by one cable between the groups each.
+ * cables; with several between two groups all carry the same (rows.c).  Base LIDs go
+ * as if there were no others; the alternates of a port are reached by one cable between
+ * the groups each, some sources' base LID by one of these.
  *
  * Missing cables.  Round a cable x - y lost in a group there are two detours: by a
  * switch w on the way to y as a gateway, with VL 0 from x by w to y, and by another

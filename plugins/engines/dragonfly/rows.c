@@ -11,7 +11,8 @@
  *		the same, own traffic of the gateways included.
  *	joint	all sources use the cable that belongs to the destination LID, one
  *		after the other: where a gateway is farther than a hop, and for the
- *		LIDs of a port with several, which so get one cable each.
+ *		alternates of a port with several LIDs, which so get one cable each,
+ *		and none that lands at the port's switch, as the base LID takes that.
  *
  * Rows in parallel, O(table bytes + switches^2 * cables between two groups).
  */
@@ -240,12 +241,25 @@ fill_near(struct row *r, const struct span *s, size_t pair)
 
 /* ------------------------------------------------------------------- joint */
 
-/* Cables that suit a destination switch best; how many. */
+/* Cables but those that land at the switch; how many. */
 static uint32_t
-list_eligible(const struct df *df, size_t pair, fm_sw dest, uint32_t *eligible, bool *misfits)
+leave_out_there(const struct df *df, fm_sw dest, uint32_t n, uint32_t *eligible)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (df->fab->link_to[df->cable[eligible[i]]] != dest)
+			eligible[kept++] = eligible[i];
+	return kept;
+}
+
+/* Cables that suit a destination switch best; how many.  n_beside: for so many alternates to a base
+ * LID, which takes one that lands there. */
+static uint32_t
+list_eligible(const struct df *df, size_t pair, fm_sw dest, uint32_t n_beside, uint32_t *eligible)
 {
 	enum df_class best = DF_MISFITS;
-	uint32_t n = 0;
+	uint32_t n = 0, n_there = 0;
 
 	for (uint32_t i = df->cable_first[pair]; i < df->cable_first[pair + 1]; i++) {
 		enum df_class class = df_class_of(df, df->cable[i], dest);
@@ -257,8 +271,11 @@ list_eligible(const struct df *df, size_t pair, fm_sw dest, uint32_t *eligible, 
 	for (uint32_t i = df->cable_first[pair]; i < df->cable_first[pair + 1]; i++)
 		if (df_class_of(df, df->cable[i], dest) <= best)
 			eligible[n++] = i;
-	*misfits = best == DF_MISFITS;
-	return n;
+	for (uint32_t i = 0; i < n; i++)
+		n_there += df->fab->link_to[df->cable[eligible[i]]] == dest;
+	if (n_beside == 0 || n - n_there < n_beside)
+		return n;
+	return leave_out_there(df, dest, n, eligible);
 }
 
 static void
@@ -267,10 +284,10 @@ fill_joint(struct row *r, const struct span *s, size_t pair)
 	const struct df *df = r->df;
 	const uint32_t *first = s->space->first, *eligible = r->w->eligible;
 	uint32_t turn = df->group[r->u] + s->group + s->offset, start = first[df->first[s->group]];
-	bool misfits;
+	uint32_t n_beside = s->offset > 0 ? s->space->n_offsets - 1 : 0;
 
 	for (uint32_t col = df->first[s->group]; col < df->first[s->group + 1]; col++) {
-		uint32_t n = list_eligible(df, pair, df->member[col], r->w->eligible, &misfits);
+		uint32_t n = list_eligible(df, pair, df->member[col], n_beside, r->w->eligible);
 
 		for (uint32_t i = first[col]; i < first[col + 1]; i++) {
 			uint32_t c = eligible[(i - start + turn) % n];
@@ -315,7 +332,7 @@ fill_span(struct row *r, const struct span *s)
 	pair = df_pair(df, mine, via);
 	if (df->cable_first[pair + 1] - df->cable_first[pair] == 1)
 		fill_single(r, s, df->cable_first[pair]);
-	else if (df->joint[pair] || s->space->n_offsets > 1)
+	else if (df->joint[pair] || s->offset > 0)
 		fill_joint(r, s, pair);
 	else
 		fill_near(r, s, pair);
