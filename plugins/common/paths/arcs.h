@@ -75,6 +75,17 @@ fm_has_lmc(const struct fm_fabric *fab)
 	return false;
 }
 
+/* LIDs in use: the highest may be four times as many in a view of base LIDs (base_lids.h). */
+static inline uint32_t
+fm_count_lids(const struct fm_fabric *fab)
+{
+	uint32_t n = 0;
+
+	for (fm_end e = 0; e < fab->n_ends; e++)
+		n += fab->end_lid[e] != 0 ? 1u << fab->end_lmc[e] : 0;
+	return n;
+}
+
 /* An array of n zeroed elements from the host's scratch memory, or NULL. */
 #define fm_scratch_array(host, n, type) ((type *)fm_scratch_bytes((host), (n), sizeof(type)))
 void *fm_scratch_bytes(const struct fm_host *host, size_t n, size_t size);

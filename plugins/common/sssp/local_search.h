@@ -22,7 +22,7 @@
 static inline bool
 fm_local_search_applies(const struct fm_fabric *fab)
 {
-	return (uint64_t)fab->max_lid * fab->n_links <= FM_LOCAL_SEARCH_MOST &&
+	return (uint64_t)fm_count_lids(fab) * fab->n_links <= FM_LOCAL_SEARCH_MOST &&
 	    !fm_has_proxies(fab) && !fm_has_lmc(fab);
 }
 

@@ -377,7 +377,8 @@ fm_sssp_greedy(const struct fm_host *host, const struct fm_fabric *fab,
 	if (beside)
 		count_base_load(&g);
 	grow_all(&g, g.to_hosts, g.n_to_hosts, false);
-	if (plan->choice.scatter == 0 && (uint64_t)fab->max_lid * fab->n_links < REGROW_BUDGET)
+	if (plan->choice.scatter == 0 &&
+	    (uint64_t)fm_count_lids(fab) * fab->n_links < REGROW_BUDGET)
 		grow_all(&g, g.to_hosts, g.n_to_hosts, true);
 	grow_all(&g, g.to_others, g.n_to_others, false);
 	for (fm_sw sw = 0; sw < fab->n_switches; sw++)
