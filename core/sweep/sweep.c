@@ -491,6 +491,7 @@ advance(struct sweeper *s)
 		if (is_wanted(s)) {
 			start_sweep(s);
 		} else {
+			s->run.failed = false; /* of the sweep before */
 			s->run.phase = PHASE_MCAST;
 			aliases_start(s);
 			mcast_start(s, false);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ask/sweeper.h"
 #include "core/inventory/isolated.h"
 #include "core/mcast/mft_rows.h"
 #include "lib/bitset.h"
@@ -437,6 +438,24 @@ START_TEST(losses_are_made_good)
 }
 END_TEST
 
+/* Who joins after a sweep that has failed is a member, and fmd goes on. */
+START_TEST(joins_after_a_failed_sweep)
+{
+	prepare(fabrics[0]);
+	rig_run(&rig, SWEEP_HEAVY);
+	join_some(3);
+	step();
+	sweeper_request(rig.sweeper, SWEEP_HEAVY, "test");
+	sweeper_step(rig.sweeper);
+	sweep_fail(rig.sweeper, FM_E_SYSTEM, "test");
+	step();
+	ck_assert_int_eq(rig.last.outcome, SWEEP_FAILED);
+	join_some(1);
+	step();
+	check_group();
+}
+END_TEST
+
 /* ... and what another SM has taken out, while it ruled. */
 START_TEST(another_sm_has_ruled)
 {
@@ -500,6 +519,7 @@ main(void)
 	tcase_add_loop_test(t, a_restart_writes_nothing, 0, N_FABRICS);
 	tcase_add_test(t, the_top_is_above_what_is_used);
 	tcase_add_test(t, losses_are_made_good);
+	tcase_add_test(t, joins_after_a_failed_sweep);
 	tcase_add_test(t, another_sm_has_ruled);
 	tcase_add_test(t, a_dry_run_writes_nothing);
 	tcase_add_test(t, the_smallest_table_counts);
