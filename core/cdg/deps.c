@@ -328,7 +328,8 @@ load_replies(struct side *s, uint32_t row)
 	for (fm_end e = 0; e < fab->sw_first_end[fab->n_switches]; e++) {
 		uint32_t lid = fab->end_lid[e];
 
-		for (uint32_t i = 0; lid != 0 && is_source(fab, e) && i < 1u << fab->end_lmc[e];
+		for (uint32_t i = 0; lid != 0 && is_source(fab, e) && i < 1u << fab->end_lmc[e] &&
+		     lid + i <= s->top_lid;
 		     i++)
 			s->reply_sls[fab->end_sw[e]] |=
 			    (uint16_t)(1u << (s->t->sl[row][lid + i] % N_SLS));
@@ -348,8 +349,8 @@ sls_of(struct side *s, fm_sw sw, uint16_t lid, bool replies)
 	if (!replies || s->t->sl_shape == FM_SL_ZERO || lid > s->fab->max_lid)
 		return sls;
 	end = s->fab->lid_end[lid];
-	if (end == FM_NONE || s->fab->end_sw[end] == FM_NONE)
-		return sls;
+	if (end == FM_NONE || s->fab->end_sw[end] >= s->fab->n_switches)
+		return sls; /* FM_NONE, too */
 	load_replies(s, s->t->sl_shape == FM_SL_BY_DLID ? 0 : s->fab->end_sw[end]);
 	return sls | s->reply_sls[sw];
 }

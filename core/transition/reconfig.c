@@ -215,11 +215,15 @@ order_writing(struct router *r, const struct plan_request *q, const struct plan 
 		.in_flight = target != NULL || q->in_flight,
 		.in_flight_by_levels = (target == NULL || q->prev->change.by_levels) &&
 		    (!q->in_flight || q->in_flight_by_levels) };
-	struct reconfig whole = quick;
+	struct reconfig whole;
 	/* there are counts only where levels do not suffice */
 	bool counted = r->counts != NULL && r->counts->plan == q->prev->number, settled = false;
 	int rc = 0;
 
+	quick.was = *quick.fab;
+	if (quick.was.n_switches > q->prev->snap->fab.n_switches)
+		quick.was.n_switches = q->prev->snap->fab.n_switches;
+	whole = quick;
 	if (beside) /* counts and levels are of the cables that p has */
 		reconfig_counts_forget(r);
 	if (counted || beside) {

@@ -45,8 +45,10 @@ reconfig_deps(const struct reconfig *c, const struct plan *prev, const struct pl
 {
 	struct deps_side old = deps_side(prev), now = deps_side(p);
 
-	if (c->fab != c->usable)
-		old.fab = now.fab = c->fab;
+	if (c->fab != c->usable) {
+		old.fab = &c->was;
+		now.fab = c->fab;
+	}
 	return deps_new(old, now, c->model);
 }
 

@@ -39,6 +39,7 @@ struct kept_deps {
 };
 struct reconfig {
 	const struct fm_fabric *fab, *usable; /* of all entries; of new ones, perhaps less */
+	struct fm_fabric was;		      /* fab, as far as the tables before have rows */
 	struct deps *deps;
 	struct fm_acyclic *graph;
 	struct turn_graph *turns; /* where levels say enough: in place of graph */
@@ -54,9 +55,7 @@ struct reconfig {
 	bool clashes;	    /* old and new SLs together have a cycle, in old or in new tables */
 	bool counted;	    /* from counts that may be too high */
 	uint32_t *position; /* [n_vertices] in an order of the old dependencies */
-	/* by reconfig_partition(): conflicting LIDs are drained with all their entries, and all
-	 * others are proven together */
-	bool parted;
+	bool parted;	    /* conflicting LIDs are drained whole, all others are proven together */
 	uint32_t n_cut; /* conflicting LIDs whose old paths are whole; by reconfig_partition() */
 	enum verify_sl_model model;
 	struct kept_deps *kept; /* [max_lid + 1][4] by LID and mode; NULL: nothing is kept */

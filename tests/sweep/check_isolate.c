@@ -173,6 +173,37 @@ START_TEST(a_cable_is_drained_and_comes_back)
 }
 END_TEST
 
+/* A switch that nobody has seen comes meanwhile: the plan before has no rows of it. */
+START_TEST(a_switch_joins_meanwhile)
+{
+	uint32_t newcomer, node;
+	unsigned port;
+
+	fm_rng_seed(&rng, (uint64_t)_i);
+	rig_generate(&rig.nl, places[_i % N_PLACES].words);
+	rig_sim_overtaking(&rig, (uint64_t)_i);
+	rig.set.isolated = &isolated;
+	rig_use(&rig, places[_i % N_PLACES].engine);
+	newcomer = rig_random_switch(&rig, &rng);
+	for (unsigned p = 1; p <= rig.nl.nodes[newcomer].n_ports; p++)
+		sim_unlink(rig.sim, newcomer, p);
+	rig_start(&rig);
+	rig_run(&rig, SWEEP_HEAVY);
+	for (unsigned p = 1; p <= rig.nl.nodes[newcomer].n_ports; p++)
+		if (netlist_port(&rig.nl, newcomer, p)->peer_node != NETLIST_NONE)
+			sim_relink(rig.sim, newcomer, p);
+	do
+		node = random_cable(&port);
+	while (node == newcomer || netlist_port(&rig.nl, node, port)->peer_node == newcomer);
+	ck_assert(isolated_add(&isolated, rig.nl.nodes[node].guid, (uint8_t)port));
+	rig_run(&rig, SWEEP_HEAVY);
+	rig_settle(&rig);
+	rig_expect_up(&rig);
+	n_lids = sweeper_plan(rig.sweeper)->top_lid + 1u;
+	expect_unused(node, port);
+}
+END_TEST
+
 /* Several at once: packets that pass one of them may come round by the new entries of the others.
  * Whoever is cut off by that is so. */
 START_TEST(several_cables_are_drained_and_come_back)
@@ -319,6 +350,7 @@ main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_loop_test(t, a_cable_is_drained_and_comes_back, 0, 4 * N_PLACES);
+	tcase_add_loop_test(t, a_switch_joins_meanwhile, 0, 8 * N_PLACES);
 	tcase_add_loop_test(t, several_cables_are_drained_and_come_back, 0, n_cases(40 * N_PLACES));
 	tcase_add_loop_test(t, packets_never_wait_in_a_ring, 0, n_cases(16 * N_PLACES));
 	tcase_add_loop_test(t, it_outlives_a_restart, 0, N_PLACES);
