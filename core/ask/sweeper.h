@@ -81,6 +81,10 @@ struct sweep_writing {
 	/* Some of them are of a plan that was abandoned, so that the plan's levels say nothing of
 	 * them */
 	bool strayed;
+	/* Switches that forward hold what others have written, neither next nor the plan that it
+	 * was ordered from: it is to be ordered once more */
+	bool found;
+	struct plan *from;     /* next was ordered from it; NULL: from none */
 	unsigned n_broken_off; /* sweeps in a row in which writing was broken off */
 	bool broken_off;       /* it was in this one */
 	bool holds;	       /* this sweep leaves entries empty till hosts have been told */

@@ -39,6 +39,7 @@ enum inv_edge {
 
 /* What the linear forwarding table of a switch holds. */
 enum inv_lft {
+	LFT_FOREIGN, /* another SM may have written it, or fmd before it was started; read */
 	LFT_UNKNOWN, /* read before writing */
 	LFT_BLANK,   /* a switch fresh from reset: write without reading */
 	LFT_OURS     /* rows of the plan applied last, but for blocks in doubt */

@@ -244,6 +244,9 @@ struct plan_request {
 	 * then.  snap has no link that prev's has not and that comes up only now. */
 	const struct plan_installed *installed; /* [n_installed] */
 	size_t n_installed;
+	/* Nobody knows what they hold was proven with: it is taken for one plan's, if it is free of
+	 * credit loops. */
+	bool found;
 	/* Packets of tables before prev may be under way; they came to be by change.by_levels. */
 	bool in_flight, in_flight_by_levels;
 	/* Some are of a plan that was not come to, or no whole columns: levels know nothing of

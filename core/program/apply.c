@@ -48,6 +48,44 @@ warn_lft(struct sweeper *s, const struct ask *a, const char *what)
 	    inv_name(inv_node(&s->inv, a->node), name, sizeof(name)), what);
 }
 
+void
+apply_note_from(struct sweeper *s, struct plan *p)
+{
+	plan_put(s->writing.from);
+	s->writing.from = p != NULL ? plan_get(p) : NULL;
+}
+
+/* Do packets pass from the switch to another, before links are made active? */
+static bool
+forwards(const struct sweeper *s, const struct inv_node *n)
+{
+	for (unsigned p = 1; p <= n->n_ports; p++)
+		if (link_usable(&s->inv, &n->ports[p]) &&
+		    inv_is_switch(inv_node(&s->inv, n->ports[p].peer)) &&
+		    n->ports[p].info.port_state == WIRE_PORT_ACTIVE)
+			return true;
+	return false;
+}
+
+/* Does a switch hold an entry of somebody's LID that is neither next's nor that of the plan that
+ * next was ordered from? */
+static bool
+is_foreign(const struct sweeper *s, fm_sw sw, uint32_t block, const uint8_t *bytes)
+{
+	const struct fm_fabric *fab = fabric_of(s->next);
+	const uint8_t *next = lft_block(s->next, sw, block), *from = NULL;
+
+	if (s->writing.from != NULL && sw < fabric_of(s->writing.from)->n_switches &&
+	    block < n_blocks(s->writing.from))
+		from = lft_block(s->writing.from, sw, block);
+	for (uint32_t i = 0; i < LFT_BLOCK_LIDS && block * LFT_BLOCK_LIDS + i <= fab->max_lid; i++)
+		if (fab->lid_end[block * LFT_BLOCK_LIDS + i] != FM_NONE &&
+		    bytes[i] != FM_PORT_NONE && bytes[i] != next[i] &&
+		    (from == NULL || bytes[i] != from[i]))
+			return true;
+	return false;
+}
+
 static void
 on_read(struct ask *a, enum txn_status status, const uint8_t *reply)
 {
@@ -70,6 +108,9 @@ on_read(struct ask *a, enum txn_status status, const uint8_t *reply)
 		if (!empties_whole_columns(s))
 			return;
 	}
+	s->writing.found = s->writing.found ||
+	    (n->lft == LFT_FOREIGN && !s->set.dry_run && forwards(s, n) &&
+		is_foreign(s, n->sw_index, a->index, bytes));
 	t = apply_transition(s);
 	if (t != NULL)
 		add_block(s, n->sw_index, a->index, transition_copy(t, bytes));
@@ -297,6 +338,18 @@ feed_writes(struct sweeper *s)
 	return !s->run.failed;
 }
 
+/* What the switches hold was not known when next was made: nothing is written before it has been
+ * ordered from there, as where writing was broken off.  Who wrote it may have been at it. */
+static void
+put_off(struct sweeper *s)
+{
+	s->writing.broken_off = s->writing.strayed = true;
+	apply_note_older(s);
+	s->telling.untold_before_us =
+	    s->telling.untold_before_us || s->next->tables->t.n_vls_used > 1;
+	s->writing.stage = STAGE_OVER;
+}
+
 bool
 apply_feed(struct sweeper *s)
 {
@@ -309,6 +362,10 @@ apply_feed(struct sweeper *s)
 	if (s->writing.stage == STAGE_PLAN) {
 		apply_order(s);
 		s->ways.epoch++; /* what held by now may be about to change */
+		if (s->writing.found && !s->run.failed) {
+			put_off(s);
+			return false;
+		}
 		if (apply_holds(s))
 			repath_keep(s, true);
 		s->writing.stage = STAGE_WRITE;
@@ -351,6 +408,7 @@ apply_start(struct sweeper *s)
 	s->writing.later = s->writing.again = false;
 	s->writing.wait_ns = s->writing.wrote_ns = 0;
 	s->writing.broken_off = s->writing.holds = s->telling.told = s->writing.older_gone = false;
+	s->writing.found = false;
 	s->telling.next = 0;
 	end_visits(s);
 	end_settled(s);
@@ -374,6 +432,7 @@ void
 apply_fini(struct sweeper *s)
 {
 	transition_free(s->writing.transition);
+	apply_note_from(s, NULL);
 	snapshot_put(s->writing.wire);
 	fm_vec_fini(&s->writing.held);
 	fm_vec_fini(&s->writing.silent);
@@ -394,7 +453,13 @@ static void
 tell(struct sweeper *s, const struct transition_counts *c)
 {
 	s->report.order = *c;
-	if (s->writing.broken_off)
+	if (s->writing.found)
+		log_notice("sweep",
+		    "%zu blocks of forwarding tables hold what another SM has written, or fmd "
+		    "before "
+		    "it was started: an order of writing is looked for from there",
+		    s->writing.unwritten.n);
+	else if (s->writing.broken_off)
 		log_info("sweep",
 		    "%zu blocks of forwarding tables that wait for older packets to be gone are "
 		    "put off: %s",

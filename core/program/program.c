@@ -192,6 +192,8 @@ feed_tables(struct sweeper *s)
 		s->run.cursor[0] = 1;
 		s->run.cursor[1] = 0;
 	}
+	if (s->writing.found)
+		return false; /* these are for what is written */
 	return feed_ends(s);
 }
 
@@ -211,6 +213,7 @@ program_commit(struct sweeper *s)
 {
 	bool taken;
 
+	apply_note_from(s, NULL);
 	if (!s->run.applying)
 		return false;
 	s->run.applying = false;
@@ -219,14 +222,14 @@ program_commit(struct sweeper *s)
 	for (size_t i = 0; i < s->inv.switches.n; i++) {
 		struct inv_node *n = inv_node(&s->inv, s->inv.switches.item[i]);
 
-		if (taken)
+		if (taken && !s->writing.found) /* else maps come with the tables */
 			qos_note_owed(s, s->inv.switches.item[i]);
 		n->lft_remembered = (node_usable(n) ? s->run.failed : s->writing.silent_links) &&
 		    (n->lft == LFT_OURS || n->lft_remembered);
-		if (!node_usable(n) || s->run.failed || s->set.dry_run)
+		if (node_usable(n) && !s->run.failed && !s->set.dry_run)
+			n->lft = s->next != NULL ? LFT_OURS : n->lft;
+		else if (n->lft != LFT_FOREIGN)
 			n->lft = LFT_UNKNOWN; /* who knows what it holds when it comes back */
-		else if (s->next != NULL)
-			n->lft = LFT_OURS;
 	}
 	if (!taken) {
 		qos_not_taken(s);
@@ -267,7 +270,7 @@ program_keep(struct sweeper *s)
 static void
 forget_node(struct inv_node *n)
 {
-	n->lft = LFT_UNKNOWN;
+	n->lft = LFT_FOREIGN;
 	n->mft = MFT_UNKNOWN;
 	n->lft_remembered = n->owes_maps = false;
 	for (unsigned p = 0; p <= n->n_ports; p++) {

@@ -10,6 +10,7 @@
 
 #include "core/inventory/inventory.h"
 
+struct plan;
 struct plan_request;
 struct port_pkeys;
 struct sweeper;
@@ -81,6 +82,8 @@ bool owed_end(struct sweeper *s); /* false: the sweep has failed */
 void apply_note_older(struct sweeper *s);
 /* A plan is asked for: what it has to reckon with of what switches hold. */
 void apply_request(struct sweeper *s, struct plan_request *q);
+/* The plan that the next is ordered from, NULL: none. */
+void apply_note_from(struct sweeper *s, struct plan *p);
 /* Does something of the last plan wait to be written? */
 bool apply_is_unfinished(const struct sweeper *s);
 /* Until when, by the clock of the transport, writing waits for packets to be gone; 0: it does

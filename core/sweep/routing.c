@@ -32,6 +32,9 @@ end_routing(struct sweeper *s, int rc)
 		return ROUTING_NO_TABLES;
 	}
 	snprintf(r->engine, sizeof(r->engine), "%s", s->next != NULL ? s->next->engine : "none");
+	/* once more, from what was found: it was routed, or not, the first time */
+	if (s->writing.found && s->next != NULL && s->next != s->plan)
+		s->next->kept = s->next->kept && s->plan->kept;
 	r->kept = s->next != NULL && (s->next == s->plan || s->next->kept);
 	r->n_unreachable = s->next != NULL ? s->next->verdict.unreachable_pairs : 0;
 	say_choice(s->plan, s->next);
@@ -122,6 +125,7 @@ routing_start(struct sweeper *s)
 	}
 	if (rc == 0 && q.snap != NULL && isolates_hosts(&q))
 		q.anew = true;
+	apply_note_from(s, q.prev);
 	if (rc == 0 && q.snap != NULL && s->p.worker != NULL) {
 		plan_worker_start(s->p.worker, &q);
 		s->run.routing = true;

@@ -460,7 +460,11 @@ commit(struct sweeper *s)
 static void
 after_tables(struct sweeper *s)
 {
-	if (s->writing.broken_off) {
+	if (s->writing.found) {
+		commit_plan(s);
+		if (!s->run.failed)
+			owed_start(s); /* and once more from what is known now */
+	} else if (s->writing.broken_off) {
 		commit_plan(s);
 		end_sweep(s, SWEEP_BROKEN_OFF);
 	} else if (s->writing.again) {

@@ -213,8 +213,10 @@ order_writing(struct router *r, const struct plan_request *q, const struct plan 
 		.model = plan_sl_model(r, p),
 		.target = target,
 		.in_flight = target != NULL || q->in_flight,
-		.in_flight_by_levels = (target == NULL || q->prev->change.by_levels) &&
-		    (!q->in_flight || q->in_flight_by_levels) };
+		/* who wrote tables that levels suffice for had such before, too */
+		.in_flight_by_levels = q->found ||
+		    ((target == NULL || q->prev->change.by_levels) &&
+			(!q->in_flight || q->in_flight_by_levels)) };
 	struct reconfig whole;
 	/* there are counts only where levels do not suffice */
 	bool counted = r->counts != NULL && r->counts->plan == q->prev->number, settled = false;
@@ -249,6 +251,19 @@ order_writing(struct router *r, const struct plan_request *q, const struct plan 
 	return rc;
 }
 
+/* Entries that were found: is it worth while to look for a way from there?  Where packets may
+ * deadlock already nothing is promised. */
+static int
+judge_found(struct router *r, const struct plan *from, bool *is_sound, struct fm_error *err)
+{
+	struct verify_request req = { .n_vls = r->set.n_vls, .sl_model = plan_sl_model(r, from) };
+	struct verdict v;
+	int rc = verify_tables(from->snap, &from->tables->t, &req, r->workers, &v, err);
+
+	*is_sound = rc == 0 && v.credit_loops == 0 && v.loops == 0 && v.vl_errors == 0;
+	return rc;
+}
+
 /* The same where writing q->prev was interrupted. */
 static int
 order_interrupted(
@@ -256,11 +271,18 @@ order_interrupted(
 {
 	struct plan_request on = *q;
 	struct plan *p = *plan;
-	int rc;
+	bool is_sound = true;
+	int rc = 0;
 
 	on.prev = reconfig_resume(r, q, err);
 	if (on.prev == NULL)
 		return FM_E_RESOURCE;
+	if (q->found)
+		rc = judge_found(r, on.prev, &is_sound, err);
+	if (rc != 0 || !is_sound) {
+		plan_put(on.prev);
+		return rc;
+	}
 	if ((on.prev->change.kind == PLAN_LOSS || on.prev->change.kind == PLAN_ENGINE) &&
 	    p->change.kind != PLAN_ENGINE)
 		p->change.kind = PLAN_LOSS; /* a part of that loss is still to be written */

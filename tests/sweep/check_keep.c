@@ -359,14 +359,17 @@ lose_a_cable_of(uint32_t leaf)
 
 START_TEST(another_fabric_or_chain_is_routed)
 {
+	uint32_t n_routed;
+
 	bring_up_kept(fabrics[0]);
 	rig.chain.mark++;
 	start_over();
 	ck_assert(!is_kept());
 	rig.chain.mark--;
 	lose_a_cable_of(switch_of(last_host()));
-	start_over();
-	ck_assert(!is_kept());
+	n_routed = rig.n_new_plans;
+	start_over(); /* the trap that comes meanwhile may break its writing off */
+	ck_assert_uint_gt(rig.n_new_plans, n_routed);
 	ck_assert_ptr_null(strstr(rig_log, "kept tables"));
 }
 END_TEST

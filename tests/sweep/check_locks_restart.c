@@ -19,7 +19,8 @@
 
 #define LOSSES_MAX 40
 
-extern const struct fm_engine dfsssp_LTX_fm_engine, lash_LTX_fm_engine;
+extern const struct fm_engine dfsssp_LTX_fm_engine, lash_LTX_fm_engine, updn_LTX_fm_engine,
+    fattree_LTX_fm_engine;
 
 static struct rig rig;
 static struct locks *locks;
@@ -205,6 +206,46 @@ START_TEST(killed_while_entries_are_emptied)
 }
 END_TEST
 
+/* Without store and tables, as after a loss of the disk, or one that takes over: what the switches
+ * hold is all that is known. */
+static const struct place bare_places[] = {
+	{ "torus 4x4 1", &updn_LTX_fm_engine },
+	{ "random 16 4 1 7", &updn_LTX_fm_engine },
+	{ "pgft 2 4,4 1,4 1,1", &fattree_LTX_fm_engine },
+	{ "random 16 4 1 3", &dfsssp_LTX_fm_engine },
+};
+#define N_BARE_PLACES ((int)(sizeof(bare_places) / sizeof(*bare_places)))
+
+/* A cable is lost, and sometimes one that was is back, while no fmd runs. */
+START_TEST(started_over_with_nothing)
+{
+	const struct place *p = &bare_places[_i % N_BARE_PLACES];
+	struct sim_place lost[2];
+
+	folder_make(folder); /* for teardown() */
+	rig_generate(&rig.nl, p->words);
+	rig_sim_overtaking(&rig, (uint64_t)_i);
+	rig_use(&rig, p->engine);
+	rig_bring_up(&rig);
+	fm_rng_seed(&rng, (uint64_t)_i);
+	locks = locks_watch(&rig, sweeper_plan(rig.sweeper)->top_lid + 1u);
+	for (unsigned i = 0; i < 4; i++) {
+		rig_stop(&rig);
+		locks_mute(locks);
+		if (i % 2 == 0 || fm_rng_below(&rng, 2))
+			lost[i % 2] = rig_lose_a_cable(&rig, &rng);
+		if (i % 2 == 1)
+			sim_relink(rig.sim, lost[0].node, lost[0].port);
+		rig_log_clear();
+		rig_start(&rig);
+		rig_run(&rig, SWEEP_HEAVY);
+		rig_settle(&rig);
+		expect_no_rings();
+		rig_expect_up(&rig);
+	}
+}
+END_TEST
+
 int
 main(void)
 {
@@ -215,6 +256,7 @@ main(void)
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_loop_test(t, killed_while_entries_are_empty, 0, N_PLACES);
 	tcase_add_loop_test(t, killed_while_entries_are_emptied, 0, N_PLACES);
+	tcase_add_loop_test(t, started_over_with_nothing, 0, n_cases(10 * N_BARE_PLACES));
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
