@@ -144,31 +144,32 @@ open_place(struct publisher *p, struct fm_error *err)
 	return rc == 0 ? pub_load(&p->told, p->place, err) : rc;
 }
 
-/* Of a place with nothing in it: the time, so that followers know these epochs from all that have
- * been there, which may have come as far. */
+/* The time in ms, so that no two SMs take the same, and followers know epochs of a place that was
+ * emptied from all that have been there. */
 static uint64_t
-first_term(uint64_t before)
+term_behind(uint64_t before)
 {
-	uint64_t now = (uint64_t)time(NULL);
+	struct timespec t;
+	uint64_t now;
 
-	return now > before + 1 ? now : before + 2;
+	clock_gettime(CLOCK_REALTIME, &t);
+	now = (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+	return now > before ? now : before + 1;
 }
 
-/* A new master takes the term behind the last, and so does who finds another epoch than its own. */
+/* A new master takes a later term, and so does who finds another epoch than its own. */
 static int
 take_term(struct publisher *p, struct fm_error *err)
 {
 	const struct place_epoch *at = &p->told.at;
 
-	if (at->term == 0 && (p->term == 0 || p->known.term != 0))
-		p->term = first_term(p->term);
-	else if (p->term == 0)
-		p->term = at->term + 1;
+	if (p->term == 0)
+		p->term = term_behind(at->term);
 	else if (at->term > p->term)
 		return fm_fail(err, FM_E_CANCELLED, "%s: another SM has published term %" PRIu64,
 		    p->at.where, at->term);
 	else if (at->term != p->known.term || at->epoch != p->known.epoch)
-		p->term++;
+		p->term = term_behind(p->term);
 	p->known = *at;
 	return 0;
 }

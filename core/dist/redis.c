@@ -4,8 +4,9 @@
  *
  *	fmd:meta	hash: term, epoch
  *	fmd:KEY		string: the blob of this key
- *	fmd:log		stream: an entry an epoch: term, epoch, and what changed in it
- *			(core/blobs/blobs.h), so that a follower asks for no more than that
+ *	fmd:log		stream: an entry an epoch: term, epoch, the term of the epoch before,
+ *			and what changed since that (core/blobs/blobs.h), so that a follower
+ *			asks for no more
  *
  * A publication is one transaction, that replicas see whole or not at all.  It fails if anybody
  * has written fmd:meta since we looked at it.  Who publishes is the master of the subnet, so its
@@ -29,7 +30,7 @@ static const struct redis_limits limits = { .who = "Redis",
 
 struct chain {
 	struct redis *redis;
-	struct place_epoch next;
+	struct place_epoch was, next;
 };
 
 static void
@@ -182,6 +183,7 @@ chain_begin(void *place, struct place_epoch was, struct place_epoch now, struct 
 		return fm_fail(err, FM_E_CANCELLED,
 		    "Redis: another SM has published term %" PRIu64 ", epoch %" PRIu64, at.term,
 		    at.epoch);
+	c->was = was;
 	c->next = now;
 	redis_tell(c->redis, "MULTI");
 	return 0;
@@ -233,9 +235,11 @@ tell_log(struct chain *chain, const struct place_changes *c)
 	size_t n_names = pack_bits(c->names, sizeof(names) / 8, names);
 
 	redis_tell(chain->redis,
-	    "XADD fmd:log MAXLEN ~ " LOG_ENTRIES " * term %llu epoch %llu kinds %u "
+	    "XADD fmd:log MAXLEN ~ " LOG_ENTRIES " * term %llu epoch %llu was %llu "
+	    "kinds %u "
 	    "leaves %b rows %b ports %b names %b",
-	    (unsigned long long)chain->next.term, (unsigned long long)chain->next.epoch, c->kinds,
+	    (unsigned long long)chain->next.term, (unsigned long long)chain->next.epoch,
+	    (unsigned long long)chain->was.term, c->kinds,
 	    leaves, n_leaves, rows, n_rows, ports, n_ports, names, n_names);
 }
 

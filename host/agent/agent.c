@@ -2,8 +2,9 @@
 /*
  * host/agent/agent.c - fmd-agent: keeps the file of a host's paths as new as its relay is.
  *
- * One thread, one connection.  Between events the agent sleeps; once a minute (--poll) it tells
- * the file's time that nothing is newer.  When its relay is gone it takes the next one of its list,
+ * One thread, one connection.  Between events the agent sleeps; once a minute (--poll) it makes
+ * sure that its relay hears of who publishes, and tells the file's time that nothing is newer.
+ * When its relay is gone, or hears nothing, it takes the next one of its list,
  * the first again behind the last; where a host begins in the list depends on its port, so that
  * hosts spread over relays.  Before everything is fetched anew it waits a random while, so that
  * a thousand hosts do not come at once.
@@ -173,12 +174,19 @@ write_file(struct agent *a, bool whole, struct fm_error *err)
 	return rc;
 }
 
-/* Nothing is newer: is the file as good as a new one?  It may have been removed. */
+/* Nothing was newer age_s ago: is the file as good as a new one?  It may have been removed. */
 static bool
-touch_file(const struct agent *a)
+touch_file(const struct agent *a, unsigned age_s)
 {
-	return a->replica.at.term == a->written.term && a->replica.at.epoch == a->written.epoch &&
-	    utimensat(AT_FDCWD, a->file, NULL, 0) == 0;
+	struct timespec t[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = time(NULL) - age_s } };
+	struct stat st;
+
+	if (a->replica.at.term != a->written.term || a->replica.at.epoch != a->written.epoch ||
+	    stat(a->file, &st) != 0)
+		return false;
+	if (age_s > 0 && st.st_mtim.tv_sec >= t[1].tv_sec)
+		return true;
+	return utimensat(AT_FDCWD, a->file, age_s > 0 ? t : NULL, 0) == 0;
 }
 
 static int
@@ -186,8 +194,9 @@ follow(struct agent *a, struct fm_error *err)
 {
 	bool whole = false;
 	int rc = a->ops->fetch(a->source, &a->replica, &whole, err);
+	unsigned age_s = rc == 0 && a->ops->age_s != NULL ? a->ops->age_s(a->source) : 0;
 
-	if (rc == 0 && a->replica.at.epoch != 0 && !touch_file(a))
+	if (rc == 0 && a->replica.at.epoch != 0 && !touch_file(a, age_s))
 		rc = write_file(a, whole, err);
 	if (rc == 0 && a->replica.n_own > 0)
 		rc = a->ops->show(a->source, a->replica.own[0], a->replica.at, err);

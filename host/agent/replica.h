@@ -35,6 +35,7 @@ struct replica {
 	unsigned n_own;
 	struct paths_epoch at; /* 0, 0: nothing has been fetched */
 	char log_entry[64];    /* of Redis's stream, the last that is in it; "" */
+	unsigned n_behind;     /* times in a row that a relay was behind this */
 	struct replica_blob one[BLOB_PORT];
 	struct replica_blob port[REPLICA_BLOCKS], name[REPLICA_BLOCKS];
 	FM_VEC(struct replica_row) row; /* of the leaves of the host's ports */

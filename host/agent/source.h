@@ -17,8 +17,10 @@ struct source_ops {
 	    struct fm_error *err);
 	void (*close)(void *source); /* NULL is fine */
 	/* Brings the replica to the newest epoch.  The first time, and when epochs have been
-	 * missed, everything is fetched (*whole). */
+	 * missed, everything is fetched (*whole).  A relay that has lost who is above it fails. */
 	int (*fetch)(void *source, struct replica *r, bool *whole, struct fm_error *err);
+	/* Seconds before the last fetch that something came to it from who publishes; NULL: 0. */
+	unsigned (*age_s)(const void *source);
 	/* Until there is something newer, at most so long; both are no failure. */
 	int (*wait)(void *source, const struct replica *r, unsigned ms, struct fm_error *err);
 	/* Where others look (fmctl dist peers), this agent is at this epoch. */

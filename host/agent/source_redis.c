@@ -8,7 +8,7 @@
  * Entries of fmd:log tell what changes in each epoch, so that only this is fetched, in one
  * transaction with the epoch that it is of.  All replicas number entries alike: who has lost its
  * relay goes on at another where it has been.  Epochs that follow one another without a gap have
- * not been missed; at a gap everything is fetched.
+ * not been missed; at a gap, or where the log does not lead to the relay's epoch, everything is.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,8 +20,10 @@
 #include "lib/bitset.h"
 
 #define ANSWER_TIME_MS 10000
-#define RUNS_MOST 8  /* of a row, asked one by one; more, and the row is fetched whole */
-#define TRIES_MOST 5 /* of everything, while epochs pass */
+#define RUNS_MOST 8	 /* of a row, asked one by one; more, and the row is fetched whole */
+#define TRIES_MOST 5	 /* of everything, while epochs pass */
+#define SILENT_MOST_S 30 /* three times what the first of a chain is silent */
+#define BEHIND_MOST 12	 /* looks; a minute or more, with what is waited between */
 
 static const struct redis_limits limits = { .who = "the relay",
 	.connect_ms = 1000,
@@ -40,6 +42,7 @@ struct relay {
 	char last[64];		 /* entry of the log that has been read, "" none */
 	struct paths_epoch next; /* that of the newest entry that has been read */
 	bool gap;		 /* epochs have been missed */
+	unsigned age_s;		 /* when we looked: since when it has heard nothing from above */
 	struct changes changes;
 };
 
@@ -87,9 +90,14 @@ add_bits(uint64_t *to, size_t n_words, const redisReply *from)
 
 #define WORDS(set) (sizeof(set) / sizeof((set)[0]))
 
+struct entry {
+	struct paths_epoch at;
+	uint64_t was_term; /* of the epoch before */
+};
+
 /* field, value, ... of an entry; what is unknown is passed over. */
 static void
-read_entry(struct relay *s, const redisReply *fields, struct paths_epoch *at)
+read_entry(struct relay *s, const redisReply *fields, struct entry *e)
 {
 	struct changes *c = &s->changes;
 
@@ -99,9 +107,11 @@ read_entry(struct relay *s, const redisReply *fields, struct paths_epoch *at)
 		if (!redis_is_text(key) || !redis_is_text(value))
 			continue;
 		if (strcmp(key->str, "term") == 0)
-			at->term = strtoull(value->str, NULL, 10);
+			e->at.term = strtoull(value->str, NULL, 10);
 		else if (strcmp(key->str, "epoch") == 0)
-			at->epoch = strtoull(value->str, NULL, 10);
+			e->at.epoch = strtoull(value->str, NULL, 10);
+		else if (strcmp(key->str, "was") == 0)
+			e->was_term = strtoull(value->str, NULL, 10);
 		else if (strcmp(key->str, "kinds") == 0)
 			c->kinds |= (uint32_t)strtoul(value->str, NULL, 10);
 		else if (strcmp(key->str, "leaves") == 0)
@@ -115,12 +125,12 @@ read_entry(struct relay *s, const redisReply *fields, struct paths_epoch *at)
 	}
 }
 
-/* Each epoch is the next of the one before, under its term or that of the SM that has taken over.
- * A place that had lost all has a far later term (core/dist/dist.c), whatever its epoch is. */
+/* Each epoch is the next of the one before, and names its term: two SMs may each have taken it for
+ * theirs in their own Redis, as long as they did not see one another. */
 static bool
-follows(struct paths_epoch at, struct paths_epoch before)
+follows(const struct entry *e, struct paths_epoch before)
 {
-	return at.epoch == before.epoch + 1 && at.term - before.term <= 1;
+	return e->at.epoch == before.epoch + 1 && e->was_term == before.term;
 }
 
 /* [id, [field, value, ...]], ... */
@@ -129,36 +139,42 @@ read_entries(struct relay *s, const struct replica *r, const redisReply *entries
 {
 	for (size_t i = 0; i < entries->elements; i++) {
 		const redisReply *e = entries->element[i];
-		struct paths_epoch at = { 0 };
+		struct entry entry = { 0 };
 
 		if (e->type != REDIS_REPLY_ARRAY || e->elements != 2 ||
 		    !redis_is_text(e->element[0]) || e->element[1]->type != REDIS_REPLY_ARRAY)
 			continue;
 		snprintf(s->last, sizeof(s->last), "%s", e->element[0]->str);
-		read_entry(s, e->element[1], &at);
-		if (at.epoch <= r->at.epoch && at.term <= r->at.term)
+		read_entry(s, e->element[1], &entry);
+		if (entry.at.epoch <= r->at.epoch && entry.at.term <= r->at.term)
 			continue; /* fetched with what came after it */
-		s->gap |= !follows(at, s->next);
-		s->next = at;
+		s->gap |= !follows(&entry, s->next);
+		s->next = entry.at;
 	}
 }
 
-/* [[stream, entries]] or nil; NULL: *err tells why there is none. */
+/* [[stream, entries]] or nil */
 static int
-take_log(struct relay *s, const struct replica *r, redisReply *reply, struct fm_error *err)
+take_log(struct relay *s, const struct replica *r, const redisReply *log, struct fm_error *err)
 {
 	const redisReply *stream = NULL;
-	int rc = 0;
 
-	if (reply == NULL)
-		return err->kind;
-	if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 1)
-		stream = reply->element[0];
+	if (log->type == REDIS_REPLY_ARRAY && log->elements == 1)
+		stream = log->element[0];
 	if (stream != NULL && stream->type == REDIS_REPLY_ARRAY && stream->elements == 2 &&
 	    stream->element[1]->type == REDIS_REPLY_ARRAY)
 		read_entries(s, r, stream->element[1]);
-	else if (reply->type != REDIS_REPLY_NIL)
-		rc = redis_no_sense(s->redis, err);
+	else if (log->type != REDIS_REPLY_NIL)
+		return redis_no_sense(s->redis, err);
+	return 0;
+}
+
+/* NULL: *err tells why there is none. */
+static int
+take_log_of(struct relay *s, const struct replica *r, redisReply *reply, struct fm_error *err)
+{
+	int rc = reply != NULL ? take_log(s, r, reply, err) : (int)err->kind;
+
 	freeReplyObject(reply);
 	return rc;
 }
@@ -174,7 +190,7 @@ relay_wait(void *source, const struct replica *r, unsigned ms, struct fm_error *
 	redis_set_patience(s->redis, ms + ANSWER_TIME_MS);
 	reply = redis_ask(s->redis, err, "XREAD BLOCK %u STREAMS fmd:log %s", ms, s->last);
 	redis_set_patience(s->redis, ANSWER_TIME_MS);
-	return take_log(s, r, reply, err);
+	return take_log_of(s, r, reply, err);
 }
 
 /* ----------------------------------------------------------------- fetching */
@@ -419,7 +435,8 @@ fetch_told(struct fetching *f, struct paths_epoch at[2], struct fm_error *err)
 static int
 read_log(struct relay *s, const struct replica *r, struct fm_error *err)
 {
-	return take_log(s, r, redis_ask(s->redis, err, "XREAD STREAMS fmd:log %s", s->last), err);
+	return take_log_of(
+	    s, r, redis_ask(s->redis, err, "XREAD STREAMS fmd:log %s", s->last), err);
 }
 
 /* Blobs may be of a later epoch than the entries of the log that have been read: then those behind
@@ -442,26 +459,101 @@ fetch_changes(struct fetching *f, struct fm_error *err)
 	return rc == 0 ? fetch_all(f, err) : rc;
 }
 
-/* Where has this replica been, that comes from another relay? */
-static int
-go_on(struct relay *s, const struct replica *r, struct fm_error *err)
+/* ------------------------------------------------------------- is it current? */
+
+/* The number behind a key of INFO; -1: there is none. */
+static long long
+info_number(const char *info, const char *key)
 {
-	s->next = r->at;
-	snprintf(s->last, sizeof(s->last), "%s", r->log_entry);
-	return read_log(s, r, err);
+	const char *at = strstr(info, key);
+
+	return at != NULL ? strtoll(at + strlen(key), NULL, 10) : -1;
 }
 
-/* A relay that is behind us, or of another line, has an epoch before ours. */
+/* The first of the chain says something every 10 s (repl-ping-replica-period), which all below pass
+ * on and nobody else says: who has heard it has all that was published. */
 static int
-check_line(struct relay *s, const struct replica *r, struct fm_error *err)
+judge_above(struct relay *s, const redisReply *info, struct fm_error *err)
+{
+	long long silent_s;
+
+	if (!redis_is_text(info))
+		return fm_fail(err, FM_E_CONFIG, "the relay does not tell what it follows");
+	if (strstr(info->str, "role:slave") == NULL)
+		return 0;
+	if (strstr(info->str, "master_link_status:up") == NULL)
+		return fm_fail(err, FM_E_SYSTEM, "the relay has lost the one above");
+	silent_s = info_number(info->str, "\nmaster_last_io_seconds_ago:");
+	if (silent_s > SILENT_MOST_S)
+		return fm_fail(err, FM_E_SYSTEM,
+		    "the relay has heard nothing from the one above for %lld s", silent_s);
+	s->age_s = silent_s > 0 ? (unsigned)silent_s : 0;
+	return 0;
+}
+
+static bool
+is_behind(struct paths_epoch a, struct paths_epoch b)
+{
+	return a.term < b.term || (a.term == b.term && a.epoch < b.epoch);
+}
+
+/* A relay that is behind us is left, for a while: then the SM that had published more is master no
+ * more, and what it published not so. */
+static int
+judge_epoch(struct relay *s, struct replica *r, const struct paths_epoch *at, struct fm_error *err)
+{
+	if (r->at.epoch == 0 || !is_behind(*at, r->at)) {
+		r->n_behind = 0;
+		return 0;
+	}
+	if (at->epoch == 0 || ++r->n_behind < BEHIND_MOST)
+		return fm_fail(err, FM_E_SYSTEM,
+		    "the relay is at term %" PRIu64 ", epoch %" PRIu64 ", behind ours", at->term,
+		    at->epoch);
+	r->n_behind = 0;
+	s->gap = true;
+	return 0;
+}
+
+/* What the relay follows, its epoch, and its log behind what has been read. */
+static int
+take_state(struct relay *s, struct replica *r, const redisReply *all, struct fm_error *err)
 {
 	struct paths_epoch at;
-	int rc = redis_ask_epoch(s->redis, &at.term, &at.epoch, err);
+	int rc;
 
-	if (rc == 0 && (at.term < r->at.term || (at.term == r->at.term && at.epoch < r->at.epoch)))
-		rc = fm_fail(err, FM_E_SYSTEM,
-		    "the relay is at term %" PRIu64 ", epoch %" PRIu64 ", behind ours", at.term,
-		    at.epoch);
+	if (all->type != REDIS_REPLY_ARRAY || all->elements != 3)
+		return redis_no_sense(s->redis, err);
+	rc = judge_above(s, all->element[0], err);
+	if (rc == 0)
+		rc = redis_take_epoch(s->redis, all->element[1], &at.term, &at.epoch, err);
+	if (rc == 0)
+		rc = judge_epoch(s, r, &at, err);
+	if (rc == 0)
+		rc = take_log(s, r, all->element[2], err);
+	if (rc == 0 && r->at.epoch != 0)
+		s->gap |= !is_one(s->next, at); /* what we had is not of its line */
+	return rc;
+}
+
+/* All of one moment, in one question. */
+static int
+look(struct relay *s, struct replica *r, struct fm_error *err)
+{
+	redisReply *all;
+	int rc;
+
+	if (s->last[0] == '\0') {
+		s->next = r->at;
+		snprintf(s->last, sizeof(s->last), "%s", r->at.epoch != 0 ? r->log_entry : "$");
+	}
+	redis_tell(s->redis, "MULTI");
+	redis_tell(s->redis, "INFO replication");
+	redis_tell(s->redis, REDIS_ASK_EPOCH);
+	redis_tell(s->redis, "XREAD STREAMS fmd:log %s", s->last);
+	all = redis_ask(s->redis, err, "EXEC");
+	rc = all != NULL ? take_state(s, r, all, err) : (int)err->kind;
+	freeReplyObject(all);
 	return rc;
 }
 
@@ -472,11 +564,9 @@ relay_fetch(void *source, struct replica *r, bool *whole, struct fm_error *err)
 	struct fetching f = { .s = s, .r = r };
 	int rc = 0;
 
-	if (s->last[0] == '\0' && r->at.epoch != 0) {
-		rc = check_line(s, r, err);
-		if (rc == 0)
-			rc = go_on(s, r, err);
-	}
+	s->age_s = 0;
+	if (s->last[0] == '\0' || is_one(s->next, r->at)) /* else an event has woken us */
+		rc = look(s, r, err);
 	*whole = r->at.epoch == 0 || s->gap;
 	if (rc == 0 && *whole)
 		rc = fetch_all(&f, err);
@@ -489,6 +579,14 @@ relay_fetch(void *source, struct replica *r, bool *whole, struct fm_error *err)
 	}
 	fm_vec_fini(&f.asked);
 	return rc;
+}
+
+static unsigned
+relay_age_s(const void *source)
+{
+	const struct relay *s = source;
+
+	return s->age_s;
 }
 
 static int
@@ -504,5 +602,6 @@ relay_show(void *source, uint64_t port_guid, struct paths_epoch at, struct fm_er
 const struct source_ops source_redis = { .open = relay_open,
 	.close = relay_close,
 	.fetch = relay_fetch,
+	.age_s = relay_age_s,
 	.wait = relay_wait,
 	.show = relay_show };

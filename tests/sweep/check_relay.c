@@ -29,6 +29,9 @@
 static char folder[FOLDER_ROOM], file[64];
 static struct fake_relay relay;
 static struct replica replica;
+static unsigned age_s;
+static bool has_another; /* relay, at which we were before */
+static char said[sizeof(((struct fm_error *)NULL)->msg)];
 static void *source;
 static struct fm_rng rng;
 
@@ -218,7 +221,7 @@ static void
 reset(void)
 {
 	relay.term += 2 + fm_rng_below(&rng, 1000);
-	relay.epoch = 0;
+	relay.epoch = relay.was = 0;
 	relay.log.n = 0;
 	publish_all();
 }
@@ -273,6 +276,7 @@ follow(void)
 		rc = source_redis.open(relay.where, NULL, &source, &err);
 	if (rc == 0)
 		rc = source_redis.fetch(source, &replica, &whole, &err);
+	age_s = rc == 0 ? source_redis.age_s(source) : 0;
 	if (rc == 0)
 		rc = source_redis.show(source, OWN_GUID, replica.at, &err);
 	if (rc == 0)
@@ -280,9 +284,10 @@ follow(void)
 	if (rc == 0)
 		return true;
 	ck_assert(err.msg[0] != '\0');
+	snprintf(said, sizeof(said), "%s", err.msg);
 	source_redis.close(source);
 	source = NULL;
-	if (strstr(err.msg, "behind") != NULL)
+	if (strstr(err.msg, "behind") != NULL && !has_another)
 		replica.at.epoch = 0; /* there is no other relay */
 	return false;
 }
@@ -332,6 +337,105 @@ START_TEST(no_epoch_is_fetched_whole_twice)
 		expect_the_end();
 	}
 	ck_assert_uint_eq(relay.n_whole, 2); /* once alone, once with the rest */
+}
+END_TEST
+
+#define REPLICA "# Replication\r\nrole:slave\r\nmaster_host:10.0.0.1\r\n"
+
+START_TEST(a_relay_that_has_lost_the_one_above_is_left)
+{
+	static const struct {
+		const char *info, *says;
+		unsigned age_s;
+	} row[] = {
+		{ NULL, NULL, 0 },
+		{ REPLICA "master_link_status:up\r\nmaster_last_io_seconds_ago:7\r\n", NULL, 7 },
+		{ REPLICA "master_link_status:up\r\nmaster_last_io_seconds_ago:31\r\n",
+		    "heard nothing from the one above for 31 s", 0 },
+		{ REPLICA "master_link_status:down\r\nmaster_last_io_seconds_ago:-1\r\n"
+			  "master_link_down_since_seconds:2\r\n",
+		    "has lost the one above", 0 },
+	};
+
+	begin(1);
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		fake_relay_lock(&relay);
+		relay.info = row[i].info;
+		fake_relay_unlock(&relay);
+		ck_assert(follow() == (row[i].says == NULL));
+		ck_assert_uint_eq(age_s, row[i].age_s);
+		ck_assert_msg(row[i].says == NULL || strstr(said, row[i].says) != NULL, "%s", said);
+	}
+}
+END_TEST
+
+/* An SM and then another that has not seen its last epoch: the row that it changed is as before,
+ * and of another epoch.  id: of that in the log. */
+static void
+change_line(uint64_t id)
+{
+	char key[BLOB_KEY_BYTES];
+	uint8_t before[LID_TOP + 1];
+
+	blob_key(key, BLOB_ROW, leaf_guid(0));
+	memcpy(before, fake_relay_find(&relay, key)->bytes, sizeof(before));
+	put_row(0);
+	fake_relay_log(&relay,
+	    (struct fake_entry){ .term = relay.term,
+		.epoch = ++relay.epoch,
+		.kinds = 1u << BLOB_ROW,
+		.leaves = { 1 },
+		.rows = { 3 } });
+	note_truth();
+	fake_relay_unlock(&relay);
+	expect_the_end();
+	fake_relay_lock(&relay);
+	fake_relay_put(&relay, key, before, sizeof(before));
+	relay.log.n--;
+	relay.epoch--;
+	relay.last_id = id;
+	relay.term++;
+	publish();
+}
+
+START_TEST(another_line_is_found_to_be_one)
+{
+	begin(_i);
+	expect_the_end();
+	fake_relay_lock(&relay);
+	relay.last_id += 10;
+	publish();
+	change_line(relay.last_id - 5); /* before that which was read last */
+	fake_relay_unlock(&relay);
+	if (_i % 3 == 0) {
+		source_redis.close(source);
+		source = NULL;
+	}
+	if (_i % 3 == 1) {
+		fake_relay_lock(&relay);
+		relay.last_id += 10;
+		publish(); /* it does not follow what we have */
+		fake_relay_unlock(&relay);
+	}
+	expect_the_end();
+}
+END_TEST
+
+START_TEST(a_line_that_has_gone_back_is_followed_in_the_end)
+{
+	unsigned n = 1;
+
+	begin(1);
+	expect_the_end();
+	has_another = true;
+	relay.term -= 7;
+	while (!follow() && n < 100) {
+		ck_assert(strstr(said, "behind ours") != NULL);
+		n++;
+	}
+	ck_assert_uint_gt(n, 10);
+	ck_assert_uint_lt(n, 100);
+	ck_assert_uint_eq(replica.at.term, relay.term);
 }
 END_TEST
 
@@ -473,6 +577,9 @@ suite(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, no_epoch_is_fetched_whole_twice, 0, 3);
+	tcase_add_test(t, a_relay_that_has_lost_the_one_above_is_left);
+	tcase_add_loop_test(t, another_line_is_found_to_be_one, 0, (int)n_cases(SEEDS / 4));
+	tcase_add_test(t, a_line_that_has_gone_back_is_followed_in_the_end);
 	tcase_add_loop_test(t, what_is_held_is_of_one_epoch, 0, (int)n_cases(SEEDS / 4));
 	tcase_add_loop_test(t, a_relay_that_begins_anew_is_followed, 0, (int)n_cases(SEEDS / 4));
 	tcase_add_loop_test(t, lies_are_found_or_forgotten, 0, (int)n_cases(SEEDS));

@@ -115,6 +115,8 @@ void
 fake_relay_log(struct fake_relay *r, struct fake_entry e)
 {
 	e.id = ++r->last_id;
+	e.was = r->was;
+	r->was = e.term;
 	ck_assert(fm_vec_push(&r->log, e));
 }
 
@@ -179,11 +181,13 @@ add_entry(struct bytes *out, const struct fake_entry *e)
 	snprintf(id, sizeof(id), "%" PRIu64 "-0", e->id);
 	add_head(out, '*', 2);
 	add_string(out, id, strlen(id));
-	add_head(out, '*', 14);
+	add_head(out, '*', 16);
 	add_string(out, "term", 4);
 	add_number(out, e->term);
 	add_string(out, "epoch", 5);
 	add_number(out, e->epoch);
+	add_string(out, "was", 3);
+	add_number(out, e->was);
 	add_string(out, "kinds", 5);
 	add_number(out, e->kinds);
 	for (unsigned i = 0; i < 4; i++) {
@@ -199,6 +203,8 @@ xread(struct caller *k, const struct command *c, struct bytes *out)
 	size_t after = number(c, c->n - 1), most = SIZE_MAX, n = 0;
 	struct bytes entries = { 0 };
 
+	if (is(c, c->n - 1, "$"))
+		after = SIZE_MAX;
 	for (unsigned i = 1; i + 1 < c->n; i++)
 		if (is(c, i, "COUNT"))
 			most = number(c, i + 1);
@@ -239,6 +245,14 @@ hmget(struct caller *k, struct bytes *out)
 }
 
 static void
+info(struct caller *k, struct bytes *out)
+{
+	const char *text = k->r->info != NULL ? k->r->info : "# Replication\r\nrole:master\r\n";
+
+	add_string(out, text, strlen(text));
+}
+
+static void
 answer(struct caller *k, const struct command *c, struct bytes *out)
 {
 	if (is(c, 0, "GET") || is(c, 0, "GETRANGE"))
@@ -249,6 +263,8 @@ answer(struct caller *k, const struct command *c, struct bytes *out)
 		xrevrange(k, out);
 	else if (is(c, 0, "HMGET"))
 		hmget(k, out);
+	else if (is(c, 0, "INFO"))
+		info(k, out);
 	else
 		add_text(out, "+OK\r\n");
 }

@@ -20,8 +20,8 @@ struct fake_blob {
 	size_t n;
 };
 
-struct fake_entry { /* of the log */
-	uint64_t id, term, epoch;
+struct fake_entry {		       /* of the log */
+	uint64_t id, term, epoch, was; /* was: term of the epoch before */
 	uint32_t kinds;
 	uint8_t leaves[8], rows[8], ports[8], names[8]; /* bits of the first 64 */
 };
@@ -47,6 +47,8 @@ struct fake_relay {
 	bool stop;
 	/* under the lock */
 	uint64_t term, epoch, last_id;
+	uint64_t was;	  /* term of what was published last; 0: nothing has been */
+	const char *info; /* what it says of its replication; NULL: it is the first */
 	FM_VEC(struct fake_blob) blob;
 	FM_VEC(struct fake_entry) log;
 	struct fm_rng rng;
