@@ -455,6 +455,7 @@ SCRIPT_TESTS = \
 	tests/integration/chains.sh \
 	tests/integration/dev_run.sh \
 	tests/integration/dist.sh \
+	tests/integration/dist_pair.sh \
 	tests/integration/dist_peers.sh \
 	tests/integration/dist_verify.sh \
 	tests/integration/documents.sh \

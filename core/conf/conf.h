@@ -127,7 +127,7 @@ struct conf {
 	bool client_reregister;
 
 	/* distribution (core/dist): "" none */
-	const char *dist_files, *dist_redis, *dist_auth_file, *dist_addresses;
+	const char *dist_files, *dist_redis, *dist_redis_peer, *dist_auth_file, *dist_addresses;
 
 	/* the daemon */
 	const char *state_dir;

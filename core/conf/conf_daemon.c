@@ -16,6 +16,7 @@
 #include "core/abi/options.h"
 #include "core/conf/conf_private.h"
 #include "core/mad/umad_port.h"
+#include "core/text/relay.h"
 #include "core/text/suggest.h"
 #include "lib/error.h"
 #include "lib/log.h"
@@ -142,6 +143,23 @@ check_state_dir(const struct conf *conf, struct fm_error *err)
 	return 0;
 }
 
+/* It is an argument of REPLICAOF: TCP. */
+static int
+check_redis_peer(const struct conf *conf, struct fm_error *err)
+{
+	struct relay_name name;
+
+	if (*conf->dist_redis_peer == '\0')
+		return 0;
+	if (*conf->dist_redis == '\0')
+		return fm_fail(err, FM_E_CONFIG,
+		    "it is of the other SM: dist_redis has to name the Redis of this one");
+	if (relay_name_parse(conf->dist_redis_peer, &name, err) != 0 || name.path != NULL)
+		return fm_fail(err, FM_E_CONFIG, "\"%.60s\": HOST:PORT is meant, as 127.0.0.1:6391",
+		    conf->dist_redis_peer);
+	return 0;
+}
+
 int
 conf_check_daemon(struct conf_private *self, struct fm_error *err)
 {
@@ -150,6 +168,8 @@ conf_check_daemon(struct conf_private *self, struct fm_error *err)
 
 	if (rc == 0)
 		rc = conf_note_own(self, "state_dir", check_state_dir(self->conf, err), err);
+	if (rc == 0)
+		rc = conf_note_own(self, "dist_redis_peer", check_redis_peer(self->conf, err), err);
 	while (rc == 0 && (name = conf_next_word(&self->mem, &at)) != NULL)
 		rc = conf_note_own(self, "debug", check_debug_name(name, err), err);
 	return rc;

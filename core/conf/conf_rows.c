@@ -443,6 +443,11 @@ static const struct conf_row rows[] = {
 	STRING(NULL, "dist_redis", dist_redis, "", "socket", true,
 	    "Publish them to the Redis (or Valkey) at this Unix socket, from where its replicas "
 	    "take them to fmd-agent on the hosts; empty = do not."),
+	STRING(NULL, "dist_redis_peer", dist_redis_peer, "", "HOST:PORT", true,
+	    "Where that Redis finds the Redis of the other SM, in words of REPLICAOF (an end of "
+	    "stunnel on this host, as 127.0.0.1:6391). While another SM is master, fmd makes its "
+	    "own Redis a replica of it, so that whoever becomes master has all that was "
+	    "published; empty = there is one SM, or the others share dist_redis."),
 	STRING(NULL, "dist_auth_file", dist_auth_file, "", "path", true,
 	    "File with a line \"USER PASSWORD\", by which fmd logs in to its Redis. It is read "
 	    "each "

@@ -357,6 +357,7 @@ open_dist(struct daemon *d, struct fm_error *err)
 {
 	struct dist_settings set = { .place = { [DIST_FILES] = set_or_null(d->conf->dist_files),
 					 [DIST_REDIS] = set_or_null(d->conf->dist_redis) },
+		.redis_peer = set_or_null(d->conf->dist_redis_peer),
 		.auth_file = set_or_null(d->conf->dist_auth_file),
 		.addresses = set_or_null(d->conf->dist_addresses) };
 

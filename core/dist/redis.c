@@ -10,7 +10,8 @@
  *
  * A publication is one transaction, that replicas see whole or not at all.  It fails if anybody
  * has written fmd:meta since we looked at it.  Who publishes is the master of the subnet, so its
- * Redis is no replica: it is made the first of the chain when it is one.
+ * Redis is no replica: it is made the first of the chain when it is one.  It goes on under its
+ * replication ID of before (replid2), so that replicas that find it take up where they were.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,21 +45,6 @@ chain_close(void *place)
 	free(c);
 }
 
-/* The first word of ROLE's answer. */
-static int
-become_first(struct chain *c, struct fm_error *err)
-{
-	redisReply *role = redis_ask(c->redis, err, "ROLE");
-	bool replica;
-
-	if (role == NULL)
-		return err->kind;
-	replica = role->type == REDIS_REPLY_ARRAY && role->elements > 0 &&
-	    redis_is_text(role->element[0]) && strcmp(role->element[0]->str, "slave") == 0;
-	freeReplyObject(role);
-	return replica ? redis_do(c->redis, err, "REPLICAOF NO ONE") : 0;
-}
-
 /* The login is read anew each time, so that a password may change while fmd runs. */
 static int
 chain_open(const struct place_at *at, void **place, struct fm_error *err)
@@ -77,11 +63,94 @@ chain_open(const struct place_at *at, void **place, struct fm_error *err)
 		    redis_open(&to, at->auth_file != NULL ? &login : NULL, &limits, &c->redis, err);
 	explicit_bzero(&login, sizeof(login));
 	if (rc == 0)
-		rc = become_first(c, err);
-	if (rc == 0)
 		*place = c;
 	else
 		chain_close(c);
+	return rc;
+}
+
+/* ----------------------------------------------------------- first, or a copy */
+
+/* What ROLE answers of a replica. */
+struct above {
+	char name[300]; /* HOST:PORT of the one above; "": there is none */
+	bool linked;
+};
+
+static int
+ask_role(struct chain *c, struct above *above, struct fm_error *err)
+{
+	redisReply *role = redis_ask(c->redis, err, "ROLE"), **e;
+	int rc = 0;
+
+	*above = (struct above){ 0 };
+	if (role == NULL)
+		return err->kind;
+	e = role->element;
+	if (role->type != REDIS_REPLY_ARRAY || role->elements < 1 || !redis_is_text(e[0])) {
+		rc = redis_no_sense(c->redis, err);
+	} else if (strcmp(e[0]->str, "slave") == 0) {
+		snprintf(above->name, sizeof(above->name), "?");
+		if (role->elements >= 4 && redis_is_text(e[1]) &&
+		    e[2]->type == REDIS_REPLY_INTEGER && redis_is_text(e[3])) {
+			snprintf(above->name, sizeof(above->name), "%.250s:%lld", e[1]->str,
+			    e[2]->integer);
+			above->linked = strcmp(e[3]->str, "connected") == 0;
+		}
+	}
+	freeReplyObject(role);
+	return rc;
+}
+
+/* A copy of what a later master has published stays one. */
+static int
+chain_lead(void *place, uint64_t term, struct fm_error *err)
+{
+	struct chain *c = place;
+	struct place_epoch at;
+	struct above above;
+	int rc = ask_role(c, &above, err);
+
+	if (rc != 0 || above.name[0] == '\0')
+		return rc;
+	rc = redis_ask_epoch(c->redis, &at.term, &at.epoch, err);
+	if (rc == 0 && term != 0 && at.term > term)
+		return fm_fail(err, FM_E_CANCELLED,
+		    "Redis follows %s, where another SM has published term %" PRIu64, above.name,
+		    at.term);
+	return rc == 0 ? redis_do(c->redis, err, "REPLICAOF NO ONE") : rc;
+}
+
+/* A link that is made takes a moment: whether it is there is asked the next time. */
+static int
+follow(struct chain *c, const char *peer, struct fm_error *err)
+{
+	struct relay_name to;
+	struct above above;
+	char name[sizeof(above.name)];
+	int rc = relay_name_parse(peer, &to, err);
+
+	if (rc == 0)
+		rc = ask_role(c, &above, err);
+	if (rc != 0)
+		return rc;
+	snprintf(name, sizeof(name), "%.250s:%d", to.host, to.port);
+	if (strcmp(above.name, name) != 0)
+		return redis_do(c->redis, err, "REPLICAOF %s %d", to.host, to.port);
+	return above.linked
+	    ? 0
+	    : fm_fail(err, FM_E_SYSTEM, "Redis has no link to %s, which it is to follow", peer);
+}
+
+static int
+chain_follow(const struct place_at *at, struct fm_error *err)
+{
+	void *place = NULL;
+	int rc = chain_open(at, &place, err);
+
+	if (rc == 0)
+		rc = follow(place, at->peer, err);
+	chain_close(place);
 	return rc;
 }
 
@@ -239,8 +308,8 @@ tell_log(struct chain *chain, const struct place_changes *c)
 	    "kinds %u "
 	    "leaves %b rows %b ports %b names %b",
 	    (unsigned long long)chain->next.term, (unsigned long long)chain->next.epoch,
-	    (unsigned long long)chain->was.term, c->kinds,
-	    leaves, n_leaves, rows, n_rows, ports, n_ports, names, n_names);
+	    (unsigned long long)chain->was.term, c->kinds, leaves, n_leaves, rows, n_rows, ports,
+	    n_ports, names, n_names);
 }
 
 /* Of a transaction.  A command that fails in it does not end it: Redis goes on with the next. */
@@ -277,6 +346,8 @@ chain_commit(void *place, const struct place_changes *changes, struct fm_error *
 const struct place_ops place_redis = { .kind = "redis",
 	.open = chain_open,
 	.close = chain_close,
+	.lead = chain_lead,
+	.follow = chain_follow,
 	.load = chain_load,
 	.check = chain_check,
 	.begin = chain_begin,
