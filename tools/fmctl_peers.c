@@ -310,7 +310,11 @@ visit_from(struct tree *t, unsigned i, bool was_given)
 		struct fm_error why = { 0 };
 		struct redis *r = NULL;
 
-		if (open_relay(t, t->relay[i].name, &r, &why) == 0)
+		if (t->relay[i].name[0] == '/') /* of a socket, to which a tunnel leads */
+			add_unknown(t, &t->relay[i],
+			    "it announces no address: give it replica-announce-ip and "
+			    "replica-announce-port");
+		else if (open_relay(t, t->relay[i].name, &r, &why) == 0)
 			visit_open(t, &t->relay[i], r, was_given);
 		else
 			add_unknown(t, &t->relay[i], why.msg);

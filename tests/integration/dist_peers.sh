@@ -92,6 +92,40 @@ fmsim_say unlink 'host-3-1[1]' >/dev/null
 until_true shows 5 "^ *[0-9]  *agent .*unix:$dir/third.sock .*behind"
 echo "ok: who is behind, down, unknown"
 
+# a replica behind a tunnel that ends at the socket: it has no address, unless it announces one
+cat >"$dir/tunnel.py" <<'END'
+import socket, sys, threading
+
+
+def pump(a, b):
+    while data := a.recv(65536):
+        b.sendall(data)
+
+
+with socket.create_server(("127.0.0.1", int(sys.argv[1]))) as s:
+    print("listens", flush=True)
+    while True:
+        near = s.accept()[0]
+        far = socket.socket(socket.AF_UNIX)
+        far.connect(sys.argv[2])
+        threading.Thread(target=pump, args=(near, far), daemon=True).start()
+        threading.Thread(target=pump, args=(far, near), daemon=True).start()
+END
+given=
+python3 "$dir/tunnel.py" $((port + 3)) "$dir/first.sock" >"$dir/tunnel.out" &
+tunnel=$!
+await "$dir/tunnel.out" listens
+start_redis fourth $((port + 4)) --replicaof 127.0.0.1 $((port + 3))
+fourth=$redis_pid
+until_true shows 1 "unknown .*it announces no address: give it replica-announce-ip and replica-announce-port"
+kill "$fourth"
+wait "$fourth" 2>/dev/null
+start_redis fourth $((port + 4)) --replicaof 127.0.0.1 $((port + 3)) --replica-announce-ip 127.0.0.1 --replica-announce-port $((port + 4))
+until_true shows 0 "^ *1  *relay  *127.0.0.1:$((port + 4))  *unix:$dir/first.sock .*current"
+kill "$redis_pid" "$tunnel"
+wait "$redis_pid" "$tunnel" 2>/dev/null
+echo "ok: a replica behind a tunnel"
+
 # servers that say anything: an array without end, a text without end, an end; each is unknown
 cat >"$dir/enemy.py" <<'END'
 import itertools, socket, sys, threading
