@@ -2,6 +2,7 @@
 
 acm_rate.sh brings all up: fmd, what it publishes, fmd-agent, ibacm with libfmdacm.so.  Goals: from the file 99 of 100
 within 150 us, 10,000 a second.  dist_chain.c publishes to the first of three Redis servers in a chain and follows the last.
+dist_agents.sh kills one of two relays that real agents follow.
 """
 import os
 import re
@@ -15,6 +16,8 @@ PROGRAMS = ("tests/integration/acm_probe", "tests/integration/verbs_shim.la")
 CHAIN = 3
 # What dist_chain prints, and its goal in ms.
 GOALS = (("57 MB at the last", 1000), ("1000 followers fetch", 3000), ("last of 100,", 25), ("last of 4000,", 500))
+AGENTS, BACK_S, MEMORY_KB = 100, 12, 4096  # 2 s, and a jitter of up to 10 s
+KILLED = re.compile(r"moved (\d+), back (\d+), first ([\d.]+) s, median ([\d.]+) s, last ([\d.]+) s, whole again (-?\d+)\nmemory (\d+) kB")
 LINE = re.compile(r"(\w+) (\w+) (\d+) a second, p50 ([\d.]+) us, p99 ([\d.]+) us, (\d+) failed")
 
 
@@ -26,6 +29,7 @@ class Dist:
     def run(self):
         self.run_hosts()
         self.run_chain()
+        self.run_agents()
 
     def start_redis(self, folder, i, base):
         socket = os.path.join(folder, f"{i}.sock")
@@ -67,6 +71,29 @@ class Dist:
             for words, most in GOALS:
                 if words in line:
                     say(f"| {words.rstrip(',')}: {most} ms | {ms:,.1f} | {'reached' if ms <= most else '**missed**'} |")
+
+    def run_agents(self):
+        """One of two relays is killed, under an event every half second."""
+        say = self.bench.say
+        script = os.path.join(self.bench.top, "tests/bench/dist_agents.sh")
+        words = ["pgft", "2", "18,36", "1,18", "1,1"]
+        r = subprocess.run(["bash", script, str(AGENTS), *words], cwd=self.bench.build, capture_output=True, text=True)
+        if r.returncode == 77:
+            say(r.stdout.strip())
+            return
+        found = KILLED.search(r.stdout)
+        if r.returncode != 0 or found is None:
+            raise SystemExit(f"dist_agents.sh: exit code {r.returncode}\n{r.stdout}{r.stderr}")
+        moved, back, first, median, last, again, memory = found.groups()
+        say(f"\n{AGENTS} fmd-agent at two relays of one Redis, ft-648, an event every half second; a relay is killed (SIGKILL):\n")
+        say("| what | | goal | |\n|---|--:|--:|---|")
+        for what, value, goal, reached in (
+            ("agents of it that are back", f"{back} of {moved}", "all", int(back) == int(moved)),
+            ("after s: first, median, last", f"{first}, {median}, {last}", BACK_S, float(last) <= BACK_S),
+            ("fetched everything again", again, 0, again == "0"),
+            ("most memory of an agent, kB", memory, MEMORY_KB, int(memory) <= MEMORY_KB),
+        ):
+            say(f"| {what} | {value} | {goal} | {'reached' if reached else '**missed**'} |")
 
     def run_hosts(self):
         say = self.bench.say
