@@ -457,6 +457,7 @@ SCRIPT_TESTS = \
 	tests/integration/dist.sh \
 	tests/integration/dist_pair.sh \
 	tests/integration/dist_peers.sh \
+	tests/integration/dist_trouble.sh \
 	tests/integration/dist_verify.sh \
 	tests/integration/documents.sh \
 	tests/integration/engine_check.sh \

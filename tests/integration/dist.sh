@@ -119,6 +119,31 @@ until_true same "$dir/by-redis"
 [ "$(said "$dir/agent.out" "all fetched")" = "$whole" ] || fail "all was fetched again after a relay died ($followed)"
 echo "ok: a relay that dies costs no epoch"
 
+# the one above its relay dies: it notices, and goes on when that is there again
+start_middle() {
+	rm -f "$dir/second.sock"
+	start_redis second --replicaof 127.0.0.1 $port --port $((port + 2)) --bind 127.0.0.1
+	second=$redis_pid
+}
+start_middle
+start_redis third --replicaof 127.0.0.1 $((port + 2))
+exec_on_fmsim host-2-1 "$build/fmd-agent" -v --poll=1 --backup-after=0.2 --jitter=0.1 --file="$dir/by-third" \
+	"redis:unix:$dir/third.sock" >"$dir/agent3.out" 2>&1 &
+agent3=$!
+await "$dir/agent3.out" "all fetched"
+kill -9 "$second"
+wait "$second" 2>/dev/null
+await "$dir/agent3.out" "has lost the one above"
+start_middle
+await "$dir/agent3.out" "third.sock answers"
+fmsim_say unlink 'host-3-2[1]' >/dev/null
+until_true grep -q "host-3-2" "$dir/fmd.out"
+until_true same "$dir/by-third"
+[ "$(said "$dir/agent3.out" "all fetched")" = 1 ] || fail "all was fetched again after a relay above died"
+kill "$agent3"
+wait "$agent3"
+echo "ok: a relay that has lost the one above"
+
 kill -9 "$fmd"
 wait "$fmd" 2>/dev/null
 exec_on_fmsim host-1-1 "$build/fmd" --config="$dir/fmd.conf" --state-dir="$dir/state" >"$dir/fmd2.out" 2>&1 &
