@@ -375,6 +375,7 @@ int
 main(int argc, char **argv)
 {
 	struct rlimit files = { 8192, 8192 };
+	struct place_at at = { 0 };
 	redisContext *watch;
 	struct fm_error err;
 
@@ -386,7 +387,8 @@ main(int argc, char **argv)
 	last_socket = argv[2];
 	poller = epoll_create1(0);
 	watch = connect_to(last_socket);
-	must(place_redis.open(argv[1], &place, &err), &err);
+	at.where = argv[1];
+	must(place_redis.open(&at, &place, &err), &err);
 	load(watch);
 	run_cold(1000);
 	run_events(watch, 100);
