@@ -41,8 +41,9 @@ struct relay {
 	struct redis *redis;
 	char last[64];		 /* entry of the log that has been read, "" none */
 	struct paths_epoch next; /* that of the newest entry that has been read */
-	bool gap;		 /* epochs have been missed */
-	unsigned age_s;		 /* when we looked: since when it has heard nothing from above */
+	struct paths_epoch shown;
+	bool gap;	/* epochs have been missed */
+	unsigned age_s; /* when we looked: since when it has heard nothing from above */
 	struct changes changes;
 };
 
@@ -593,10 +594,16 @@ static int
 relay_show(void *source, uint64_t port_guid, struct paths_epoch at, struct fm_error *err)
 {
 	struct relay *s = source;
+	int rc;
 
-	return redis_do(s->redis, err, "CLIENT SETNAME fmd-agent:%016llx:%llu:%llu",
+	if (at.epoch != 0 && is_one(at, s->shown)) /* no wake-up for its answer */
+		return 0;
+	rc = redis_do(s->redis, err, "CLIENT SETNAME fmd-agent:%016llx:%llu:%llu",
 	    (unsigned long long)port_guid, (unsigned long long)at.term,
 	    (unsigned long long)at.epoch);
+	if (rc == 0)
+		s->shown = at;
+	return rc;
 }
 
 const struct source_ops source_redis = { .open = relay_open,
