@@ -37,8 +37,10 @@ show_state(const json_t *s, FILE *out)
 	const char *kind;
 	json_t *count;
 
-	fprintf(out, "state       %s, subnet %s", fmctl_string(s, "sm_state"),
-	    json_is_true(json_object_get(s, "subnet_up")) ? "up" : "not up");
+	fprintf(out, "state       %s", fmctl_string(s, "sm_state"));
+	if (strcmp(fmctl_string(s, "sm_state"), "standby") != 0) /* it is the master's to tell */
+		fprintf(out, ", subnet %s",
+		    json_is_true(json_object_get(s, "subnet_up")) ? "up" : "not up");
 	json_object_foreach(json_object_get(s, "unfinished"), kind, count) n +=
 	    json_integer_value(count);
 	if (json_is_true(json_object_get(s, "converged")))

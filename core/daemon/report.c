@@ -406,7 +406,7 @@ report_failure(struct daemon *d, const struct sweep_report *r)
 			break;
 		}
 		events_add(d->events, d->cli->once ? FM_LOG_ERR : FM_LOG_NOTICE, "ha", NULL,
-		    "another SM is or will be master: %s", r->other);
+		    "another SM is or will be master: %s; standing by", r->other);
 		break;
 	case SWEEP_NO_LINK:
 		events_add(d->events, FM_LOG_WARN, "sweep", NULL, "our port has no link%s",

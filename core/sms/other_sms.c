@@ -247,6 +247,7 @@ give_way(struct sweeper *s, const struct ha_other *o)
 
 /* ------------------------------------------------------------------ decide */
 
+/* What is to be told beside the event that the sweep ends with. */
 static void
 log_standby(struct sweeper *s, enum ha_verdict verdict)
 {
@@ -261,9 +262,6 @@ log_standby(struct sweeper *s, enum ha_verdict verdict)
 		    "the master does not show that it has our sm_key: %s; standing by, it will not "
 		    "hand over to us nor we to it",
 		    s->report.other);
-	else
-		log_notice(
-		    "ha", "another SM is or will be master: %s; standing by", s->report.other);
 }
 
 /* A lesser master of ours is to hand over to us; till then it may write what it likes. */

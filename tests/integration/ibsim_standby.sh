@@ -75,6 +75,9 @@ sleep 3 # several polls and OpenSM's own sweeps
 state_is standby || fail "fmd does not stay standby"
 [ "$(sm_lids)" = "$sm_before" ] && [ "$(tables)" = "$tables_before" ] || fail "a standby fmd changed the fabric"
 ! grep -q "SUBNET UP" "$dir/fmd.out" || fail "a standby fmd says SUBNET UP"
+[ "$(said "$dir/fmd.out" "another SM is or will be master: .*; standing by")" = 1 ] &&
+	[ "$(said "$dir/fmd.out" "is or will be master")" = 1 ] || fail "the master is told $(said "$dir/fmd.out" "is or will be master") times"
+"$build/fmctl" --socket="$dir/socket" status | grep -q '^state  *standby; other SM: "host-1-1"' || fail "the state is not that of a standby"
 echo "ok: standby beside a better master"
 
 end -KILL "$osm"
