@@ -106,6 +106,20 @@ print_sections(const struct opensm *o, FILE *out)
 	}
 }
 
+static void
+print_told(const struct opensm *o, enum opensm_told what, FILE *out)
+{
+	char text[512];
+
+	for (size_t i = 0; i < o->told[what].n; i++) {
+		const struct opensm_remark *r = &o->told[what].item[i];
+
+		snprintf(text, sizeof(text), "line %u: %s", r->line, r->text);
+		describe_wrapped(text, "# ", out);
+		fputc('\n', out);
+	}
+}
+
 /* What needs no line here: fmd does it anyway, or cannot. */
 static void
 print_others(const struct opensm *o, FILE *out)
@@ -122,18 +136,8 @@ print_others(const struct opensm *o, FILE *out)
 		describe_wrapped(text, "# ", out);
 		fputc('\n', out);
 	}
-	for (size_t i = 0; i < o->absent.n; i++) {
-		snprintf(text, sizeof(text), "line %u: %s", o->absent.item[i].line,
-		    o->absent.item[i].text);
-		describe_wrapped(text, "# ", out);
-		fputc('\n', out);
-	}
-	for (size_t i = 0; i < o->strays.n; i++) {
-		snprintf(text, sizeof(text), "line %u: %s", o->strays.item[i].line,
-		    o->strays.item[i].text);
-		describe_wrapped(text, "# ", out);
-		fputc('\n', out);
-	}
+	print_told(o, OPENSM_ABSENT, out);
+	print_told(o, OPENSM_STRAY, out);
 }
 
 static bool

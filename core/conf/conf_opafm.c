@@ -37,9 +37,9 @@ check(const struct opafm *x, const char *path, struct mistakes *all, struct fm_e
 {
 	int rc = x->o.out_of_memory ? conf_out_of_memory(err) : 0, one;
 
-	for (size_t i = 0; i < x->o.mistakes.n && (rc == 0 || rc == FM_E_CONFIG); i++) {
-		rc = conf_fail_at(
-		    err, path, x->o.mistakes.item[i].line, "%s", x->o.mistakes.item[i].text);
+	for (size_t i = 0; i < x->o.told[OPENSM_BAD].n && (rc == 0 || rc == FM_E_CONFIG); i++) {
+		rc = conf_fail_at(err, path, x->o.told[OPENSM_BAD].item[i].line, "%s",
+		    x->o.told[OPENSM_BAD].item[i].text);
 		mistakes_note(all, err);
 	}
 	for (size_t i = 0; i < x->o.settings.n && (rc == 0 || rc == FM_E_CONFIG); i++) {

@@ -127,12 +127,13 @@ apply(struct conf_private *self, const struct opensm_setting *s, const char *pat
 static void
 warn_strays(const struct opensm *o, const char *path)
 {
-	if (o->strays.n > 0)
-		log_warn("conf", "%s: keys that are passed over: n=%zu", path, o->strays.n);
-	for (size_t i = 0; i < o->strays.n; i++) {
+	if (o->told[OPENSM_STRAY].n > 0)
+		log_warn(
+		    "conf", "%s: keys that are passed over: n=%zu", path, o->told[OPENSM_STRAY].n);
+	for (size_t i = 0; i < o->told[OPENSM_STRAY].n; i++) {
 		struct fm_error at;
 
-		place(path, &o->strays.item[i], &at);
+		place(path, &o->told[OPENSM_STRAY].item[i], &at);
 		log_warn("conf", "%s", at.msg);
 	}
 }
@@ -140,10 +141,10 @@ warn_strays(const struct opensm *o, const char *path)
 static void
 tell_absent(const struct opensm *o, const char *path)
 {
-	for (size_t i = 0; i < o->absent.n; i++) {
+	for (size_t i = 0; i < o->told[OPENSM_ABSENT].n; i++) {
 		struct fm_error at;
 
-		place(path, &o->absent.item[i], &at);
+		place(path, &o->told[OPENSM_ABSENT].item[i], &at);
 		log_notice("conf", "%s", at.msg);
 	}
 }
@@ -168,9 +169,9 @@ take(struct conf_private *self, struct opensm *o, const char *path, struct fm_er
 	struct fm_error one;
 	int rc;
 
-	tell_remarks(&told, o->mistakes.item, o->mistakes.n, path);
+	tell_remarks(&told, o->told[OPENSM_BAD].item, o->told[OPENSM_BAD].n, path);
 	if (path == NULL)
-		tell_remarks(&told, o->strays.item, o->strays.n, path);
+		tell_remarks(&told, o->told[OPENSM_STRAY].item, o->told[OPENSM_STRAY].n, path);
 	for (size_t i = 0; i < o->settings.n; i++) {
 		rc = apply(self, &o->settings.item[i], path, &one);
 		if (rc == FM_E_CONFIG)

@@ -57,7 +57,7 @@ void opafm_fini(struct opafm *x);
  * type or entities, or is deeper or longer than opa-fm's file can be, and in a build without
  * libexpat; FM_E_RESOURCE. */
 int opafm_read(struct opafm *x, const char *path, const char *text, size_t n, struct fm_error *err);
-/* Elements to settings and groups; what is wrong is in x->o.mistakes. */
+/* Elements to settings and groups; what is wrong is in x->o.told[OPENSM_BAD]. */
 void opafm_translate(struct opafm *x, const char *chain_by_default);
 
 #endif

@@ -122,8 +122,8 @@ add_guid(struct filling *f, const char *lead, const struct opafm_element *e)
 	uint64_t guid;
 
 	if (!number_parse(e->value, &guid) || guid == 0) {
-		opensm_bad(&f->x->o, f->user, "%s %.40s of the device group %.60s is no GUID",
-		    e->name, e->value, f->g->said);
+		opensm_tell(&f->x->o, OPENSM_BAD, f->user,
+		    "%s %.40s of the device group %.60s is no GUID", e->name, e->value, f->g->said);
 		return;
 	}
 	snprintf(text, sizeof(text), "0x%016" PRIx64, guid);
@@ -147,12 +147,12 @@ add_included(struct filling *f, const struct opafm_element *e)
 	uint32_t from = find_group(f->x, e->value);
 
 	if (from == 0) {
-		opensm_bad(&f->x->o, f->user,
+		opensm_tell(&f->x->o, OPENSM_BAD, f->user,
 		    "the device group %.60s includes %.60s, which is not there", f->g->said,
 		    e->value);
 	} else if (f->depth == MAX_INCLUDED) {
-		opensm_bad(&f->x->o, f->user, "device groups are included more than %d deep: %.60s",
-		    MAX_INCLUDED, e->value);
+		opensm_tell(&f->x->o, OPENSM_BAD, f->user,
+		    "device groups are included more than %d deep: %.60s", MAX_INCLUDED, e->value);
 	} else {
 		f->depth++;
 		add_members(f, from);
@@ -181,7 +181,7 @@ add_member(struct filling *f, const struct opafm_element *e)
 		add_included(f, e);
 	else {
 		f->left_out = true;
-		opensm_stray(&f->x->o, &l,
+		opensm_tell(&f->x->o, OPENSM_STRAY, &l,
 		    "%.40s %.60s of the device group %.60s is left out: no list of nodes here can "
 		    "name it",
 		    e->name, e->value, f->g->said);
@@ -234,16 +234,16 @@ make_group(struct opafm *x, const struct opensm_line *l, uint32_t at)
 	}
 	for (size_t i = 0; i < x->groups.n; i++)
 		if (strcmp(x->groups.item[i].name, g.name) == 0)
-			opensm_bad(&x->o, l,
+			opensm_tell(&x->o, OPENSM_BAD, l,
 			    "the device groups %.60s and %.60s would both be the group %s: names "
 			    "here are of letters, digits, _ . and -",
 			    x->groups.item[i].said, g.said, g.name);
 	add_members(&f, at);
 	if (g.n_items == 0 && f.left_out)
 		return NULL;
-	if (g.n_items == 0 && x->o.mistakes.n == 0)
-		opensm_bad(
-		    &x->o, l, "the device group %.60s of line %u names nothing", g.said, g.line);
+	if (g.n_items == 0 && x->o.told[OPENSM_BAD].n == 0)
+		opensm_tell(&x->o, OPENSM_BAD, l, "the device group %.60s of line %u names nothing",
+		    g.said, g.line);
 	if (!fm_vec_push(&x->groups, g)) {
 		x->o.out_of_memory = true;
 		return NULL;
@@ -263,7 +263,8 @@ opafm_group_item(struct opafm *x, const struct opensm_line *l, const char *name)
 		if (strcmp(x->groups.item[i].said, name) == 0)
 			g = &x->groups.item[i];
 	if (g == NULL && (at = find_group(x, name)) == 0)
-		opensm_bad(&x->o, l, "%s: there is no device group %.60s", l->key->name, name);
+		opensm_tell(
+		    &x->o, OPENSM_BAD, l, "%s: there is no device group %.60s", l->key->name, name);
 	else if (g == NULL)
 		g = make_group(x, l, at);
 	return g != NULL ? spell(x, "@", g->name) : NULL;

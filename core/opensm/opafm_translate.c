@@ -31,13 +31,13 @@ is_good(struct opafm *x, const struct opensm_line *l)
 	case OPENSM_BOOL:
 		if (strcmp(v, "0") == 0 || strcmp(v, "1") == 0)
 			return true;
-		opensm_bad(&x->o, l, "%s %.60s: write 1 or 0", l->key->name, v);
+		opensm_tell(&x->o, OPENSM_BAD, l, "%s %.60s: write 1 or 0", l->key->name, v);
 		return false;
 	case OPENSM_NUMBER:
 		if (number_parse(v + (*v == '-' && l->key->fate != OPENSM_SPECIAL), &n))
 			return true;
-		opensm_bad(&x->o, l, "%s %.60s is no number: write it as in %s", l->key->name, v,
-		    l->key->def);
+		opensm_tell(&x->o, OPENSM_BAD, l, "%s %.60s is no number: write it as in %s",
+		    l->key->name, v, l->key->def);
 		return false;
 	case OPENSM_TEXT:
 	case OPENSM_PATH:
@@ -60,7 +60,8 @@ keep(struct opafm *x, struct opensm_line l)
 			return;
 		}
 	if (is_list && n == MAX_ORDER)
-		opensm_bad(&x->o, &l, "RoutingOrder has more than %d groups", MAX_ORDER);
+		opensm_tell(
+		    &x->o, OPENSM_BAD, &l, "RoutingOrder has more than %d groups", MAX_ORDER);
 	x->o.out_of_memory |= !fm_vec_push(&x->o.lines, l);
 }
 
@@ -85,10 +86,11 @@ tell_unknown(struct opafm *x, const struct opafm_element *e, const char *path)
 	struct suggestion s;
 
 	suggest_init(&s, path);
-	for (size_t i = 0; x->o.strays.n < MAX_NEAR && opafm_key(i) != NULL; i++)
+	for (size_t i = 0; x->o.told[OPENSM_STRAY].n < MAX_NEAR && opafm_key(i) != NULL; i++)
 		suggest_offer(&s, opafm_key(i)->name);
 	near = suggest_best(&s);
-	opensm_stray(&x->o, &l, "%.120s has no counterpart: fmd does not know it%s%s%s", path,
+	opensm_tell(&x->o, OPENSM_STRAY, &l,
+	    "%.120s has no counterpart: fmd does not know it%s%s%s", path,
 	    near != NULL ? "; did you mean " : "", near != NULL ? near : "",
 	    near != NULL ? "?" : "");
 }
@@ -175,7 +177,7 @@ choose_fm(struct opafm *x)
 		const struct opensm_line l = { .key = &key, .line = x->elements.item[i].line };
 
 		if (i != x->fm && is_started(x, i))
-			opensm_stray(&x->o, &l,
+			opensm_tell(&x->o, OPENSM_STRAY, &l,
 			    "this Fm is another subnet, which wants a fmd of its own: import it "
 			    "with Start 0 in the Fm of line %u",
 			    x->elements.item[x->fm].line);
@@ -238,7 +240,7 @@ set_engine(struct opafm *x, const struct opensm_line *l)
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		is_known |= strcmp(l->value, known[i]) == 0;
 	if (!is_known)
-		opensm_bad(&x->o, l,
+		opensm_tell(&x->o, OPENSM_BAD, l,
 		    "RoutingAlgorithm %.40s is none of shortestpath, dgshortestpath, fattree, "
 		    "hypercube and dor",
 		    l->value);
@@ -246,7 +248,8 @@ set_engine(struct opafm *x, const struct opensm_line *l)
 	    strcmp(l->value, "dor") == 0 || strcmp(l->value, "hypercube") == 0)
 		opensm_set(&x->o, l, NULL, l->key->to, engine);
 	else
-		opensm_stray(&x->o, l, "RoutingAlgorithm %s is not used: Hypercube is", l->value);
+		opensm_tell(&x->o, OPENSM_STRAY, l, "RoutingAlgorithm %s is not used: Hypercube is",
+		    l->value);
 }
 
 /* A device group, or several, as an option of that engine. */
@@ -259,8 +262,8 @@ set_groups(struct opafm *x, const struct opensm_line *l, const char *engine)
 	size_t n = 0;
 
 	if (e == NULL || takes == NULL || strcmp(takes, engine) != 0) {
-		opensm_stray(
-		    &x->o, l, "%s is not used: RoutingAlgorithm is not %s", l->key->name, engine);
+		opensm_tell(&x->o, OPENSM_STRAY, l, "%s is not used: RoutingAlgorithm is not %s",
+		    l->key->name, engine);
 		return;
 	}
 	if (items == NULL) {
@@ -306,7 +309,7 @@ set_selection(struct opafm *x, const struct opensm_line *l)
 			opensm_set(&x->o, l, NULL, l->key->to, names[i][1]);
 			return;
 		}
-	opensm_bad(&x->o, l,
+	opensm_tell(&x->o, OPENSM_BAD, l,
 	    "PathSelection %.40s is none of Minimal, Pairwise, OrderAll, SrcDstAll", l->value);
 }
 
@@ -316,7 +319,7 @@ set_retries(struct opafm *x, const struct opensm_line *l)
 	char text[24];
 
 	if (number_of(l) == 0)
-		opensm_bad(&x->o, l, "MaxAttempts %.20s: one is the least", l->value);
+		opensm_tell(&x->o, OPENSM_BAD, l, "MaxAttempts %.20s: one is the least", l->value);
 	snprintf(text, sizeof(text), "%" PRIu64, number_of(l) - 1);
 	opensm_set(&x->o, l, NULL, l->key->to, fm_arena_strdup(x->o.mem, text));
 }
@@ -337,7 +340,7 @@ set_path_life(struct opafm *x, const struct opensm_line *l)
 	if (by_hops != NULL && strcmp(by_hops->value, "0") == 0)
 		opensm_set_life(&x->o, l, MAX_PATH_LIFE, false);
 	else
-		opensm_stray(&x->o, l,
+		opensm_tell(&x->o, OPENSM_STRAY, l,
 		    "PacketLifetime %s is not used: DynamicPacketLifetime.Enable is 1", l->value);
 }
 
@@ -377,7 +380,8 @@ opafm_translate(struct opafm *x, const char *chain_by_default)
 	const char *chain;
 
 	if (strcmp(x->elements.item[0].name, root.name) != 0) {
-		opensm_bad(&x->o, &l, "<%.40s> is not of opa-fm's form: its file is a <Config>",
+		opensm_tell(&x->o, OPENSM_BAD, &l,
+		    "<%.40s> is not of opa-fm's form: its file is a <Config>",
 		    x->elements.item[0].name);
 		return;
 	}
@@ -390,7 +394,7 @@ opafm_translate(struct opafm *x, const char *chain_by_default)
 
 		if (line->key->form == OPENSM_SECTION) {
 			if (line->key->fate == OPENSM_NONE)
-				opensm_stray(&x->o, line, "%s has no counterpart: %s",
+				opensm_tell(&x->o, OPENSM_STRAY, line, "%s has no counterpart: %s",
 				    line->key->name, line->key->note);
 		} else if (line->key->fate != OPENSM_SPECIAL) {
 			opensm_translate_line(&x->o, line, chain);

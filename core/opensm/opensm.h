@@ -71,6 +71,13 @@ struct opensm_remark {
 	const char *text;
 };
 
+enum opensm_told {
+	OPENSM_BAD,    /* unknown keys, values of another form */
+	OPENSM_STRAY,  /* keys without counterpart */
+	OPENSM_ABSENT, /* default files, where a site has them, not there */
+	OPENSM_N_TOLD
+};
+
 /* One option to be set. */
 struct opensm_setting {
 	const struct opensm_line *from;
@@ -87,9 +94,7 @@ struct opensm {
 	const char *folder; /* put before relative paths, "/etc/opensm/"; NULL: they stay */
 	FM_VEC(struct opensm_line) lines; /* of each key the last */
 	FM_VEC(struct opensm_setting) settings;
-	FM_VEC(struct opensm_remark) strays;   /* keys without counterpart */
-	FM_VEC(struct opensm_remark) absent;   /* default files, where a site has them, not there */
-	FM_VEC(struct opensm_remark) mistakes; /* unknown keys, values of another form */
+	FM_VEC(struct opensm_remark) told[OPENSM_N_TOLD];
 	bool out_of_memory;
 };
 void opensm_init(struct opensm *o, struct fm_arena *mem, const struct engine_set *engines);

@@ -31,9 +31,8 @@ opensm_fini(struct opensm *o)
 {
 	fm_vec_fini(&o->lines);
 	fm_vec_fini(&o->settings);
-	fm_vec_fini(&o->strays);
-	fm_vec_fini(&o->absent);
-	fm_vec_fini(&o->mistakes);
+	for (size_t i = 0; i < OPENSM_N_TOLD; i++)
+		fm_vec_fini(&o->told[i]);
 }
 
 enum line_form {
@@ -90,58 +89,19 @@ opensm_is_form(const char *text, size_t n)
 
 /* ----------------------------------------------------------------- remarks */
 
-static char *word_remark(struct opensm *o, const char *fmt, va_list ap)
-    __attribute__((format(printf, 2, 0)));
-
-static char *
-word_remark(struct opensm *o, const char *fmt, va_list ap)
+void
+opensm_tell(
+    struct opensm *o, enum opensm_told what, const struct opensm_line *l, const char *fmt, ...)
 {
 	char text[sizeof(((struct fm_error *)0)->msg)];
-	char *copy;
+	struct opensm_remark r = { .line = l->line, .said = l->said };
+	va_list ap;
 
+	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
-	copy = fm_arena_strdup(o->mem, text);
-	o->out_of_memory |= copy == NULL;
-	return copy;
-}
-
-void
-opensm_bad(struct opensm *o, const struct opensm_line *l, const char *fmt, ...)
-{
-	struct opensm_remark r = { .line = l->line, .said = l->said };
-	va_list ap;
-
-	va_start(ap, fmt);
-	r.text = word_remark(o, fmt, ap);
 	va_end(ap);
-	if (r.text != NULL)
-		o->out_of_memory |= !fm_vec_push(&o->mistakes, r);
-}
-
-void
-opensm_stray(struct opensm *o, const struct opensm_line *l, const char *fmt, ...)
-{
-	struct opensm_remark r = { .line = l->line, .said = l->said };
-	va_list ap;
-
-	va_start(ap, fmt);
-	r.text = word_remark(o, fmt, ap);
-	va_end(ap);
-	if (r.text != NULL)
-		o->out_of_memory |= !fm_vec_push(&o->strays, r);
-}
-
-void
-opensm_absent(struct opensm *o, const struct opensm_line *l, const char *fmt, ...)
-{
-	struct opensm_remark r = { .line = l->line, .said = l->said };
-	va_list ap;
-
-	va_start(ap, fmt);
-	r.text = word_remark(o, fmt, ap);
-	va_end(ap);
-	if (r.text != NULL)
-		o->out_of_memory |= !fm_vec_push(&o->absent, r);
+	r.text = fm_arena_strdup(o->mem, text);
+	o->out_of_memory |= r.text == NULL || !fm_vec_push(&o->told[what], r);
 }
 
 /* ------------------------------------------------------------------- values */
@@ -164,15 +124,15 @@ is_good(struct opensm *o, const struct opensm_line *l)
 	case OPENSM_BOOL:
 		if (strcmp(v, "TRUE") == 0 || strcmp(v, "FALSE") == 0)
 			return true;
-		opensm_bad(o, l,
+		opensm_tell(o, OPENSM_BAD, l,
 		    "%s %.60s: write TRUE or FALSE; OpenSM takes all but TRUE for FALSE",
 		    l->key->name, v);
 		return false;
 	case OPENSM_NUMBER:
 		if (is_number(l->key, v))
 			return true;
-		opensm_bad(
-		    o, l, "%s %.60s is no number: write it as in %s", l->key->name, v, l->key->def);
+		opensm_tell(o, OPENSM_BAD, l, "%s %.60s is no number: write it as in %s",
+		    l->key->name, v, l->key->def);
 		return false;
 	case OPENSM_TEXT:
 	case OPENSM_PATH:
@@ -202,7 +162,7 @@ blame_unknown(struct opensm *o, const struct opensm_line *l, const char *name)
 	struct suggestion s;
 
 	if (!isalnum((unsigned char)*name)) {
-		opensm_bad(o, l,
+		opensm_tell(o, OPENSM_BAD, l,
 		    "a line begins with a key, as in lmc 0, not with '%c': # begins a comment",
 		    *name);
 		return;
@@ -212,9 +172,9 @@ blame_unknown(struct opensm *o, const struct opensm_line *l, const char *name)
 		suggest_offer(&s, opensm_key(i)->name);
 	near = suggest_best(&s);
 	if (near != NULL)
-		opensm_bad(o, l, "unknown key %.60s: did you mean %s?", name, near);
+		opensm_tell(o, OPENSM_BAD, l, "unknown key %.60s: did you mean %s?", name, near);
 	else
-		opensm_bad(o, l,
+		opensm_tell(o, OPENSM_BAD, l,
 		    "unknown key %.60s: OpenSM 3.3.24 has none of that name either; of "
 		    "MLNX_OFED's take the line out, of fmd's write it to conf.d/*.conf beside "
 		    "this file",
@@ -232,7 +192,7 @@ take(struct opensm *o, struct opensm_line l, const char *name, char *value)
 		return;
 	}
 	if (*value == '=') {
-		opensm_bad(o, &l,
+		opensm_tell(o, OPENSM_BAD, &l,
 		    "%s %.60s: there is no '=' in a file of OpenSM's form, which the first lines "
 		    "have; write %s %s",
 		    name, value, name, value + 1 + strspn(value + 1, BLANKS));
@@ -244,7 +204,8 @@ take(struct opensm *o, struct opensm_line l, const char *name, char *value)
 	}
 	l.value = strcmp(value, "(null)") == 0 ? "" : value;
 	if (*l.value == '\0' && l.key->form <= OPENSM_NUMBER)
-		opensm_bad(o, &l, "%s has no value: write it as in %s %s", name, name, l.key->def);
+		opensm_tell(o, OPENSM_BAD, &l, "%s has no value: write it as in %s %s", name, name,
+		    l.key->def);
 	else if (*l.value == '\0' || is_good(o, &l))
 		keep(o, l);
 }

@@ -7,14 +7,9 @@
 
 #include "core/opensm/opensm.h"
 
-/* A mistake in a line, a line without a counterpart, one whose file OpenSM would not miss and that
- * is not there: the sentence without its place. */
-void opensm_bad(struct opensm *o, const struct opensm_line *l, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-void opensm_stray(struct opensm *o, const struct opensm_line *l, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-void opensm_absent(struct opensm *o, const struct opensm_line *l, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+/* The sentence, without its place, to o->told[what]. */
+void opensm_tell(struct opensm *o, enum opensm_told what, const struct opensm_line *l,
+    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /* Is the line at its manager's default? */
 bool opensm_says_nothing(const struct opensm *o, const struct opensm_line *l);

@@ -116,8 +116,9 @@ tell_absent(struct opensm *o, const struct opensm_line *l, const char *chain)
 	    (l->key->fate == OPENSM_ENGINE && strstr(chain, "torus") == NULL) ||
 	    (n > bytes && strncmp(l->value + n - 1 - bytes, own, bytes) == 0))
 		return;
-	opensm_absent(o, l, "%s: there is no %.100s, which OpenSM passes over, too: %s",
-	    l->key->name, l->value, without(l->key->to));
+	opensm_tell(o, OPENSM_ABSENT, l,
+	    "%s: there is no %.100s, which OpenSM passes over, too: %s", l->key->name, l->value,
+	    without(l->key->to));
 }
 
 /* ---------------------------------------------------------------- settings */
@@ -213,10 +214,11 @@ set_chain(struct opensm *o, const struct opensm_line *l)
 		} else if (strcmp(word, "chains") == 0 || engine_find(o->engines, word) != NULL) {
 			items[n++] = word;
 		} else if (opensm_foreign_engine(word, &foreign) != 0) {
-			opensm_bad(o, l, "routing_engine: %s", foreign.msg);
+			opensm_tell(o, OPENSM_BAD, l, "routing_engine: %s", foreign.msg);
 		} else {
 			near = engine_nearest(o->engines, word);
-			opensm_bad(o, l, "routing_engine: there is no engine %.40s%s%s%s", word,
+			opensm_tell(o, OPENSM_BAD, l,
+			    "routing_engine: there is no engine %.40s%s%s%s", word,
 			    near != NULL ? ": did you mean " : ": fmd --list-engines shows them",
 			    near != NULL ? near : "", near != NULL ? "?" : "");
 		}
@@ -282,8 +284,8 @@ set_engines(struct opensm *o, const struct opensm_line *l, const char *chain)
 	if (last != NULL || is_default_file(l->key))
 		return;
 	name_engines(o, l->key, others, sizeof(others));
-	opensm_stray(o, l, "%s is not used: no engine of the chain (%.80s) has %s%s", l->key->name,
-	    chain, l->key->to, others);
+	opensm_tell(o, OPENSM_STRAY, l, "%s is not used: no engine of the chain (%.80s) has %s%s",
+	    l->key->name, chain, l->key->to, others);
 }
 
 /* ------------------------------------------------------------ rules of their own */
@@ -295,7 +297,7 @@ set_op_vls(struct opensm *o, const struct opensm_line *l)
 	uint64_t code = number_of(l);
 
 	if (code < 1 || code > 5)
-		opensm_bad(o, l,
+		opensm_tell(o, OPENSM_BAD, l,
 		    "max_op_vls %.20s is no code: 1, 2, 3, 4 and 5 are 1, 2, 4, 8 and 15 VLs",
 		    l->value);
 	else
@@ -370,7 +372,8 @@ opensm_set_life(struct opensm *o, const struct opensm_line *l, unsigned max, boo
 	char text[8];
 
 	if (!is_infinite && !parse_life(l->value, max, &code)) {
-		opensm_bad(o, l, "%s %.40s is no time: write a number with ns, us, ms, s, m or h%s",
+		opensm_tell(o, OPENSM_BAD, l,
+		    "%s %.40s is no time: write a number with ns, us, ms, s, m or h%s",
 		    l->key->name, l->value, may_be_infinite ? ", or infinite" : "");
 		return;
 	}
@@ -439,8 +442,8 @@ opensm_translate_line(struct opensm *o, const struct opensm_line *l, const char 
 	case OPENSM_ALWAYS:
 		return;
 	case OPENSM_NONE:
-		opensm_stray(
-		    o, l, "%s %.60s has no counterpart: %s", l->key->name, l->value, l->key->note);
+		opensm_tell(o, OPENSM_STRAY, l, "%s %.60s has no counterpart: %s", l->key->name,
+		    l->value, l->key->note);
 		return;
 	}
 }
