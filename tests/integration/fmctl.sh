@@ -10,25 +10,8 @@ need grep
 
 "$build/fmroute" gen pgft 2 4,2 1,2 1,1 >"$dir/net" || exit 1
 simulate "$dir/net"
-fmctl() {
-	"$build/fmctl" --state-dir="$dir/state" "$@"
-}
-# exits CODE COMMAND...: the answer is in $dir/answer
-exits() {
-	local want=$1 rc=0
-	shift
-	fmctl "$@" >"$dir/answer" 2>&1 || rc=$?
-	[ $rc = "$want" ] || fail "fmctl $* exits with $rc, not $want: $(cat "$dir/answer")"
-}
-says() { # WORDS...
-	local words
-	for words in "$@"; do
-		grep -q -- "$words" "$dir/answer" || fail "no \"$words\" in $(cat "$dir/answer")"
-	done
-}
 printf 'sweep_on_trap = no\nsweep_interval = 0\n' >"$dir/fmd.conf"
-exec_on_fmsim host-1-1 "$build/fmd" --transport=umad --config="$dir/fmd.conf" --state-dir="$dir/state" >"$dir/fmd.out" 2>&1 &
-await "$dir/fmd.out" "SUBNET UP"
+start_fmd
 
 # ---- cables
 exits 0 links

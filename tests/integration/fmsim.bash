@@ -35,6 +35,33 @@ run_on() {
 		{ cat "$dir/tool.err" >&2; fail "$* fails"; }
 }
 
+# fmd on host-1-1, by $dir/fmd.conf, up; its process id in $fmd.
+start_fmd() {
+	: >"$dir/fmd.out"
+	exec_on_fmsim host-1-1 "$build/fmd" --transport=umad --config="$dir/fmd.conf" --state-dir="$dir/state" >"$dir/fmd.out" 2>&1 &
+	fmd=$!
+	await "$dir/fmd.out" "SUBNET UP"
+}
+
+# The fmctl of that one.
+fmctl() {
+	"$build/fmctl" --state-dir="$dir/state" "$@"
+}
+# exits CODE COMMAND...: the answer is in $dir/answer.
+exits() {
+	local want=$1 rc=0
+	shift
+	fmctl "$@" >"$dir/answer" 2>&1 || rc=$?
+	[ $rc = "$want" ] || fail "fmctl $* exits with $rc, not $want: $(cat "$dir/answer")"
+}
+# It has the words, each.
+says() { # WORDS...
+	local words
+	for words in "$@"; do
+		grep -q -- "$words" "$dir/answer" || fail "no \"$words\" in $(cat "$dir/answer")"
+	done
+}
+
 # opensm on NODE with its files in $dir; its process id in $osm.  Nothing is lost on fmsim: it
 # waits for answers, as on a busy machine they take their time.
 start_opensm() {
