@@ -320,6 +320,7 @@ bench_modules = tests/hostile/hostile.la
 endif
 EXTRA_DIST += \
 	tests/folder.h \
+	tests/imported.h \
 	tests/run.h \
 	tests/engine/breaking.h \
 	tests/engine/composed.h \

@@ -15,6 +15,7 @@
 #include "core/opensm/opafm.h"
 #include "lib/rng.h"
 #include "tests/folder.h"
+#include "tests/imported.h"
 #include "tests/run.h"
 
 #ifdef HAVE_EXPAT
@@ -61,48 +62,26 @@ import(const char *path, struct mistakes *all, struct fm_error *err)
 	return NULL;
 }
 
-/* The lines of an import that are no comments, or those that are and tell what has no
- * counterpart, joined by " | ". */
+/* What elements of Sm become; comments: those lines, which tell what has no counterpart. */
 static const char *
 pick(const char *body, bool comments)
 {
-	static char out[8192], text[4096];
+	static char text[4096];
 	struct mistakes all = { 0 };
 	struct fm_error err = { 0 };
-	char *printed, *save = NULL;
-	size_t n = 0;
+	const char *lines;
+	char *printed;
 
 	snprintf(text, sizeof(text), "<Config><Common><Sm>\n%s</Sm></Common></Config>\n", body);
 	folder_write(folder, "opafm.xml", text);
 	printed = import(xml_path, &all, &err);
 	ck_assert_msg(printed != NULL, "%s: %s", body, err.msg);
-	out[0] = '\0';
-	for (char *l = strtok_r(printed, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
-		l += strspn(l, "\t ");
-		if (comments ? strncmp(l, "# line ", 7) == 0 : *l != '#')
-			n += (size_t)snprintf(
-			    out + n, sizeof(out) - n, "%s%s", n > 0 ? " | " : "", l);
-	}
+	lines = imported_lines(printed, comments);
 	free(printed);
-	return out;
+	return lines;
 }
 
 /* --------------------------------------------------------------------- rows */
-
-static bool
-is_option(const char *name)
-{
-	struct option_table table = conf_option_table();
-
-	if (option_find(&table, name) != NULL)
-		return true;
-	for (uint32_t i = 0; i < engines.n_engines; i++) {
-		table = option_table_of(engines.engines[i].engine);
-		if (option_find(&table, name) != NULL)
-			return true;
-	}
-	return false;
-}
 
 START_TEST(rows_are_sound)
 {
@@ -110,8 +89,10 @@ START_TEST(rows_are_sound)
 
 	for (size_t i = 0; (k = opafm_key(i)) != NULL; i++) {
 		ck_assert_msg(opafm_key_find(k->name) == k, "%s stands there twice", k->name);
-		ck_assert_msg(k->to == NULL || is_option(k->to), "%s: %s", k->name, k->to);
-		ck_assert_msg(k->or_to == NULL || is_option(k->or_to), "%s: %s", k->name, k->or_to);
+		ck_assert_msg(
+		    k->to == NULL || is_option(&engines, k->to), "%s: %s", k->name, k->to);
+		ck_assert_msg(
+		    k->or_to == NULL || is_option(&engines, k->or_to), "%s: %s", k->name, k->or_to);
 		ck_assert_msg((k->fate != OPENSM_NONE && k->fate != OPENSM_ALWAYS) ||
 			(k->note != NULL && k->to == NULL),
 		    "%s has no reason", k->name);

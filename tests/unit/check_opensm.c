@@ -17,6 +17,7 @@
 #include "core/subnet/qos.h"
 #include "lib/log.h"
 #include "tests/folder.h"
+#include "tests/imported.h"
 #include "tests/run.h"
 
 static struct engine_set engines;
@@ -98,22 +99,6 @@ message(const char *text)
 	return out;
 }
 
-/* Is it one of the daemon's own options, or of an engine? */
-static bool
-is_option(const char *name)
-{
-	struct option_table table = conf_option_table();
-
-	if (option_find(&table, name) != NULL)
-		return true;
-	for (uint32_t i = 0; i < engines.n_engines; i++) {
-		table = option_table_of(engines.engines[i].engine);
-		if (option_find(&table, name) != NULL)
-			return true;
-	}
-	return false;
-}
-
 START_TEST(rows_are_sound)
 {
 	size_t n = 0;
@@ -121,8 +106,10 @@ START_TEST(rows_are_sound)
 	for (const struct opensm_key *k; (k = opensm_key(n)) != NULL; n++) {
 		ck_assert_ptr_eq(opensm_key_find(k->name), k); /* no name twice */
 		ck_assert_msg((k->fate < OPENSM_ALWAYS) == (k->to != NULL), "%s", k->name);
-		ck_assert_msg(k->to == NULL || is_option(k->to), "%s: %s", k->name, k->to);
-		ck_assert_msg(k->or_to == NULL || is_option(k->or_to), "%s: %s", k->name, k->or_to);
+		ck_assert_msg(
+		    k->to == NULL || is_option(&engines, k->to), "%s: %s", k->name, k->to);
+		ck_assert_msg(
+		    k->or_to == NULL || is_option(&engines, k->or_to), "%s: %s", k->name, k->or_to);
 		ck_assert_msg(k->fate < OPENSM_ALWAYS || k->note != NULL, "%s", k->name);
 	}
 	ck_assert_uint_ge(n, 160);
@@ -216,13 +203,13 @@ START_TEST(the_default_file_says_nothing)
 }
 END_TEST
 
-/* What a line becomes: the lines of the import without comments, joined by " | ". */
+/* What a line becomes. */
 static const char *
 imported(const char *text)
 {
-	static char out[4096];
-	char *all = NULL, *save = NULL;
-	size_t bytes = 0, n = 0;
+	const char *lines;
+	char *all = NULL;
+	size_t bytes = 0;
 	FILE *f = open_memstream(&all, &bytes);
 	struct fm_error err;
 
@@ -230,15 +217,9 @@ imported(const char *text)
 	ck_assert_msg(
 	    conf_import_opensm(conf_path, &engines, f, &err) == 0, "%s: %s", text, err.msg);
 	fclose(f);
-	out[0] = '\0';
-	for (char *l = strtok_r(all, "\n", &save); l != NULL; l = strtok_r(NULL, "\n", &save)) {
-		l += strspn(l, "\t ");
-		if (*l != '#')
-			n += (size_t)snprintf(
-			    out + n, sizeof(out) - n, "%s%s", n > 0 ? " | " : "", l);
-	}
+	lines = imported_lines(all, false);
 	free(all);
-	return out;
+	return lines;
 }
 
 static const struct {
