@@ -48,6 +48,8 @@ const struct opensm_key *opensm_key(size_t i);
 const struct opensm_key *opensm_key_find(const char *name);
 /* What it is in fmd.conf: "it is lmc". */
 void opensm_key_means(const struct opensm_key *key, char *out, size_t room);
+/* Of a key of MLNX_OFED's why it is passed over, or NULL. */
+const char *opensm_foreign_key(const char *name);
 /* Is it an engine of MLNX_OFED's?  FM_E_CONFIG with what it is here, or 0. */
 int opensm_foreign_engine(const char *name, struct fm_error *err);
 

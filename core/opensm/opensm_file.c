@@ -158,9 +158,13 @@ keep(struct opensm *o, struct opensm_line l)
 static void
 blame_unknown(struct opensm *o, const struct opensm_line *l, const char *name)
 {
-	const char *near;
+	const char *near, *reason = opensm_foreign_key(name);
 	struct suggestion s;
 
+	if (reason != NULL) {
+		opensm_tell(o, OPENSM_STRAY, l, "%s is MLNX_OFED's: %s", name, reason);
+		return;
+	}
 	if (!isalnum((unsigned char)*name)) {
 		opensm_tell(o, OPENSM_BAD, l,
 		    "a line begins with a key, as in lmc 0, not with '%c': # begins a comment",

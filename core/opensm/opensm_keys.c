@@ -284,6 +284,44 @@ opensm_foreign_engine(const char *name, struct fm_error *err)
 	return 0;
 }
 
+const char *
+opensm_foreign_key(const char *name)
+{
+#define IN_FMD_CONF " in a file of fmd.conf's form says it"
+	static const struct {
+		const char *begins, *reason;
+	} keys[] = { { "ar_", "adaptive_routing" IN_FMD_CONF }, { "cc_key_", NO_CC },
+		{ "congestion_control_policy_file", NO_CC },
+		{ "device_configuration_file", "fmd does not read it" },
+		{ "enable_ar_by_device_cap", "adaptive_routing" IN_FMD_CONF },
+		{ "enable_sm_port_failover",
+		    "an fmd has one port; one on another host takes over" },
+		{ "hm_",
+		    "babbling_port_policy stops ports that babble, fmctl trouble tells of "
+		    "the others" },
+		{ "m_key_per_port", "guid2mkey" IN_FMD_CONF },
+		{ "master_sm_priority", "fmd's priority is the same as master and before" },
+		{ "max_wire_smps_per_device", "max_smps_per_node" IN_FMD_CONF },
+		{ "mc_primary_root_guid", "each multicast tree has a root of its own" },
+		{ "mc_secondary_root_guid", "each multicast tree has a root of its own" },
+		{ "mlnx_congestion_control", NO_CC }, { "n2n_key_", "fmd sets no such keys" },
+		{ "offsweep_balancing_", "rebalance" IN_FMD_CONF },
+		{ "pfrn_", "fmd does not set up the switches' own recovery" }, { "ppcc_", NO_CC },
+		{ "qos_config_file", "fmd does not read it" },
+		{ "rtr_", "the SA answers for other subnets by prefix_routes_file" },
+		{ "sharp_", "fmd sets up no reductions in switches" },
+		{ "shield_mode", "fmd does not set up the switches' own recovery" },
+		{ "tenants_policy_", "write them as partitions" },
+		{ "topo_config_", "fmd compares with no topology: ibdiagnet does" },
+		{ "virt_", "fmd leaves virtual ports alone" },
+		{ "vs_key_", "fmd sets no such keys" } };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (strncmp(name, keys[i].begins, strlen(keys[i].begins)) == 0)
+			return keys[i].reason;
+	return NULL;
+}
+
 void
 opensm_key_means(const struct opensm_key *key, char *out, size_t room)
 {

@@ -582,6 +582,30 @@ START_TEST(keys_of_the_cache)
 }
 END_TEST
 
+/* OpenSM 3.3.24 passes over MLNX_OFED's keys with a word each; here they are told as one group. */
+START_TEST(keys_of_mlnx_ofed)
+{
+	conf_put(
+	    load("lmc 1\nar_mode 1\nhm_unhealthy_ports_checks TRUE\nmlnx_congestion_control 0\n"
+		 "max_wire_smps_per_device 2\nvirt_enabled 2\n"));
+	ck_assert_str_eq(said,
+	    "opensm.conf: keys that are passed over: n=5\n"
+	    "opensm.conf:2: ar_mode is MLNX_OFED's: adaptive_routing in a file of fmd.conf's form "
+	    "says it\n"
+	    "opensm.conf:3: hm_unhealthy_ports_checks is MLNX_OFED's: babbling_port_policy stops "
+	    "ports that babble, fmctl trouble tells of the others\n"
+	    "opensm.conf:4: mlnx_congestion_control is MLNX_OFED's: fmd does not program "
+	    "congestion control\n"
+	    "opensm.conf:5: max_wire_smps_per_device is MLNX_OFED's: max_smps_per_node in a file "
+	    "of fmd.conf's form says it\n"
+	    "opensm.conf:6: virt_enabled is MLNX_OFED's: fmd leaves virtual ports alone\n");
+	said[0] = '\0';
+	/* a misspelt one of OpenSM's is a mistake */
+	ck_assert_str_eq(message("lmc 1\nsm_prioritty 5\n"),
+	    "opensm.conf:2: unknown key sm_prioritty: did you mean sm_priority?");
+}
+END_TEST
+
 /* A value of a key that is not its default. */
 static const char *
 other_value(const struct opensm_key *k)
@@ -899,6 +923,7 @@ main(void)
 	tcase_add_test(tc, all_mistakes_of_a_file_are_told);
 	tcase_add_test(tc, keys_without_counterpart_are_told_together);
 	tcase_add_test(tc, keys_of_the_cache);
+	tcase_add_test(tc, keys_of_mlnx_ofed);
 	tcase_add_test(tc, a_mistake_below_a_folder_with_a_blank);
 	tcase_add_test(tc, the_import_means_the_same);
 	tcase_add_test(tc, only_its_form_is_imported);
