@@ -24,8 +24,9 @@ enum pass { PASS_NONE, PASS_STORED, PASS_PRESENT, PASS_FRESH };
 struct assign {
 	struct lid_want *wants; /* [n] */
 	uint32_t n;
-	uint32_t *owner; /* [N_LIDS] want that holds the LID, or NOBODY */
-	uint8_t *pass;	 /* [n] enum pass in which the want got its LID */
+	uint32_t *owner;  /* [N_LIDS] want that holds the LID, or NOBODY */
+	uint8_t *pass;	  /* [n] enum pass in which the want got its LID */
+	bool is_foretold; /* nobody gets anything: nothing is logged */
 	struct fm_log_bucket bucket;
 };
 
@@ -67,6 +68,8 @@ find_stronger(const struct assign *a, uint32_t i, uint16_t lid, enum pass pass)
 static void
 log_conflict(struct assign *a, uint32_t winner, uint32_t loser, uint16_t lid)
 {
+	if (a->is_foretold)
+		return;
 	fm_log_rl(&a->bucket, FM_LOG_WARN, "lid",
 	    "LID %u is claimed by two ports: port 0x%016" PRIx64 " keeps it, port 0x%016" PRIx64
 	    " gets another",
@@ -82,9 +85,10 @@ claim(struct assign *a, uint32_t i, uint16_t lid, enum pass pass)
 	if (lid == 0 || w->lid != 0)
 		return;
 	if (lid % size != 0 || lid + size > N_LIDS) {
-		fm_log_rl(&a->bucket, FM_LOG_WARN, "lid",
-		    "LID %u of port 0x%016" PRIx64 " does not fit LMC %u: it gets another", lid,
-		    w->guid, w->lmc);
+		if (!a->is_foretold)
+			fm_log_rl(&a->bucket, FM_LOG_WARN, "lid",
+			    "LID %u of port 0x%016" PRIx64 " does not fit LMC %u: it gets another",
+			    lid, w->guid, w->lmc);
 		return;
 	}
 	stronger = find_stronger(a, i, lid, pass);
@@ -139,11 +143,15 @@ first_fit(struct assign *a, struct fm_error *err)
 	return 0;
 }
 
-int
-lid_assign(struct lid_want *wants, uint32_t n, bool honour_present, struct fm_error *err)
+static int
+assign(
+    struct lid_want *wants, uint32_t n, bool honour_present, bool is_foretold, struct fm_error *err)
 {
 	struct fm_arena mem;
-	struct assign a = { .wants = wants, .n = n, .bucket = { .burst = 8, .every_ms = 1000 } };
+	struct assign a = { .wants = wants,
+		.n = n,
+		.is_foretold = is_foretold,
+		.bucket = { .burst = 8, .every_ms = 1000 } };
 	int rc;
 
 	fm_arena_init(&mem, SIZE_MAX);
@@ -163,6 +171,18 @@ lid_assign(struct lid_want *wants, uint32_t n, bool honour_present, struct fm_er
 	rc = first_fit(&a, err);
 	fm_arena_fini(&mem);
 	return rc;
+}
+
+int
+lid_assign(struct lid_want *wants, uint32_t n, bool honour_present, struct fm_error *err)
+{
+	return assign(wants, n, honour_present, false, err);
+}
+
+int
+lid_foretell(struct lid_want *wants, uint32_t n, bool honour_present, struct fm_error *err)
+{
+	return assign(wants, n, honour_present, true, err);
 }
 
 /* ------------------------------------------------------------ switch order */

@@ -33,5 +33,7 @@ struct lid_want {
  * FM_E_RESOURCE when unicast LIDs run out, naming how many were wanted.
  * O(n + 48K). */
 int lid_assign(struct lid_want *wants, uint32_t n, bool honour_present, struct fm_error *err);
+/* The same of what is only thought of: nothing is logged. */
+int lid_foretell(struct lid_want *wants, uint32_t n, bool honour_present, struct fm_error *err);
 
 #endif

@@ -206,8 +206,10 @@ end_round(struct lid_round *r)
 
 /* Who is to have which LIDs; end_round() in any case. */
 static int
-assign(struct sweeper *s, struct lid_round *r, struct fm_error *err)
+assign(struct sweeper *s, struct lid_round *r, bool is_foretold, struct fm_error *err)
 {
+	int (*give)(struct lid_want *, uint32_t, bool, struct fm_error *) =
+	    is_foretold ? lid_foretell : lid_assign;
 	bool honour = !(s->rule.first_master && s->set.reassign_lids);
 	int rc;
 
@@ -215,10 +217,12 @@ assign(struct sweeper *s, struct lid_round *r, struct fm_error *err)
 	if (!want_all(s, r, err) || !reserve_absent(s, r))
 		return err->kind != FM_OK ? (int)err->kind
 					  : fm_fail(err, FM_E_RESOURCE, "out of memory for LIDs");
-	rc = lid_assign(r->wants.item, (uint32_t)r->wants.n, honour, err);
+	rc = give(r->wants.item, (uint32_t)r->wants.n, honour, err);
 	if (rc == FM_E_RESOURCE && r->wants.n > r->ports.n) {
-		log_warn("sweep", "LIDs run out: those of absent ports are given to others");
-		rc = lid_assign(r->wants.item, (uint32_t)r->ports.n, honour, err);
+		if (!is_foretold)
+			log_warn(
+			    "sweep", "LIDs run out: those of absent ports are given to others");
+		rc = give(r->wants.item, (uint32_t)r->ports.n, honour, err);
 	}
 	return rc;
 }
@@ -227,7 +231,7 @@ static int
 give_lids(struct sweeper *s, struct fm_error *err)
 {
 	struct lid_round r = { 0 };
-	int rc = assign(s, &r, err);
+	int rc = assign(s, &r, false, err);
 
 	if (rc == 0 && !keep_lids(s, &r, err))
 		rc = err->kind != FM_OK ? (int)err->kind
@@ -257,7 +261,7 @@ sweeper_lid_moves(struct sweeper *s, uint8_t ca_lmc, uint8_t switch_lmc,
 	*moves = (struct sweep_lid_moves){ 0 };
 	s->set.ca_lmc = ca_lmc;
 	s->set.switch_lmc = switch_lmc;
-	rc = assign(s, &r, err);
+	rc = assign(s, &r, true, err);
 	s->set = now;
 	for (uint32_t i = 0; rc == 0 && i < r.ports.n; i++) {
 		const struct inv_node *n = inv_node(&s->inv, r.ports.item[i].slot);
