@@ -132,6 +132,20 @@ find_guid(struct umad_choice *c, struct fm_error *err)
 			   c->port_guid);
 }
 
+/* libibumad names one, mthca0, also where there is none. */
+static bool
+has_any_ca(void)
+{
+	char names[MAX_CAS][UMAD_CA_NAME_LEN];
+	int n = umad_get_cas_names(names, MAX_CAS);
+	umad_ca_t ca;
+
+	if (n <= 0 || umad_get_ca(names[0], &ca) < 0)
+		return false;
+	umad_release_ca(&ca);
+	return true;
+}
+
 static int
 check_ca(const struct umad_choice *c, struct fm_error *err)
 {
@@ -148,20 +162,6 @@ check_ca(const struct umad_choice *c, struct fm_error *err)
 			   "the adapter %.40s has no port %d (ibstat %.40s lists those that it "
 			   "has)",
 			   c->ca, c->port, c->ca);
-}
-
-/* libibumad names one, mthca0, also where there is none. */
-static bool
-has_any_ca(void)
-{
-	char names[MAX_CAS][UMAD_CA_NAME_LEN];
-	int n = umad_get_cas_names(names, MAX_CAS);
-	umad_ca_t ca;
-
-	if (n <= 0 || umad_get_ca(names[0], &ca) < 0)
-		return false;
-	umad_release_ca(&ca);
-	return true;
 }
 
 int
@@ -187,7 +187,7 @@ umad_choose_port(struct umad_choice *c, struct fm_error *err)
 		return find_guid(c, err);
 	if (c->port != 0)
 		return 0;
-	if (n <= 0)
+	if (n <= 0 || !has_any_ca())
 		return fm_fail(err, FM_E_SYSTEM,
 		    "no InfiniBand adapter is known to the kernel (is ib_umad loaded?)");
 	qsort(names, (size_t)n, sizeof(names[0]), compare_names);

@@ -135,6 +135,8 @@ expect 2 'no kind of fabric' "$fmroute" gen nosuch
 expect 2 'not a number in 1..' "$fmroute" gen torus 0x3 1
 expect 2 '0% to 100% are right' "$fmroute" fail good.net --links=200%
 expect 2 'takes FABRIC and TABLES' "$fmroute" check good.net
+[ -d /sys/class/infiniband ] || [ ! -e "$build/.libs/libfmsim-umad.so" ] ||
+	expect 1 'no InfiniBand adapter is known to the kernel' "$fmd" --once --config=none --state-dir=state --transport=umad
 expect 2 '"nosuch" is no transport' "$fmd" --once --state-dir=state --transport=nosuch
 expect 2 'a share such as 1%' "$fmd" --once --state-dir=state --transport=sim:good.net,loss=2
 expect 2 'there is no key "nosuch"' "$fmd" --once --state-dir=state --transport=sim:good.net,nosuch=1
