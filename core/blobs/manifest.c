@@ -13,6 +13,8 @@
 #include "core/text/files.h"
 #include "lib/lines.h"
 
+#define NAME_BYTES 48 /* of the longest name of a blob's file */
+
 void
 manifest_fini(struct manifest *m)
 {
@@ -71,21 +73,72 @@ manifest_set(struct manifest *m, const char *key, uint64_t n_bytes, uint64_t has
 	return fm_vec_push(&m->blob, new);
 }
 
-void
-manifest_blob_name(const struct manifest_blob *b, char *name)
+static void
+blob_name(const struct manifest_blob *b, char name[NAME_BYTES])
 {
-	snprintf(name, MANIFEST_NAME_BYTES, "%016" PRIx64 "-%" PRIu64, b->hash, b->n_bytes);
+	snprintf(name, NAME_BYTES, "%016" PRIx64 "-%" PRIu64, b->hash, b->n_bytes);
 }
 
 bool
 manifest_blob_name_parse(const char *name, struct manifest_blob *b)
 {
-	char again[MANIFEST_NAME_BYTES];
+	char again[NAME_BYTES];
 
 	if (sscanf(name, "%16" SCNx64 "-%" SCNu64, &b->hash, &b->n_bytes) != 2)
 		return false;
-	manifest_blob_name(b, again);
+	blob_name(b, again);
 	return strcmp(name, again) == 0;
+}
+
+bool
+manifest_blob_path(const char *folder, const struct manifest_blob *b, char *path, size_t size)
+{
+	char name[NAME_BYTES];
+
+	blob_name(b, name);
+	return (size_t)snprintf(path, size, "%s/blobs/%s", folder, name) < size;
+}
+
+/* So many, unless the file ends. */
+static bool
+read_all(int fd, uint8_t *bytes, size_t n)
+{
+	for (ssize_t done; n > 0; bytes += done, n -= (size_t)done)
+		if ((done = read(fd, bytes, n)) <= 0)
+			return false;
+	return true;
+}
+
+int
+manifest_blob_read(
+    const char *folder, const struct manifest_blob *b, uint8_t **out, struct fm_error *err)
+{
+	uint8_t *bytes = NULL, more;
+	char path[4200];
+	int fd, rc = 0;
+
+	*out = NULL;
+	fd = manifest_blob_path(folder, b, path, sizeof(path))
+	    ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+	    : -1;
+	if (fd < 0)
+		return fm_fail(err, FM_E_SYSTEM, "cannot read %s: %s", path, strerror(errno));
+	if (b->n_bytes <= MANIFEST_MOST_BYTES)
+		bytes = malloc(b->n_bytes + 1);
+	if (b->n_bytes > MANIFEST_MOST_BYTES)
+		rc = fm_fail(
+		    err, FM_E_CONFIG, "%s is larger than any blob that fmd publishes", path);
+	else if (bytes == NULL)
+		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for %s", path);
+	else if (!read_all(fd, bytes, b->n_bytes) || read(fd, &more, 1) != 0 ||
+	    manifest_hash(bytes, b->n_bytes) != b->hash)
+		rc = fm_fail(err, FM_E_CONFIG, "%s is not what its name tells", path);
+	close(fd);
+	if (rc == 0)
+		*out = bytes;
+	else
+		free(bytes);
+	return rc;
 }
 
 /* ------------------------------------------------------------------ reading */

@@ -17,7 +17,6 @@
 #include "lib/vec.h"
 
 #define MANIFEST_MOST_BYTES (16u << 20)
-#define MANIFEST_NAME_BYTES 48 /* of the longest name of a blob's file */
 
 struct manifest_blob {
 	char key[BLOB_KEY_BYTES];
@@ -43,8 +42,12 @@ const struct manifest_blob *manifest_find(const struct manifest *m, const char *
 bool manifest_set(struct manifest *m, const char *key, uint64_t n_bytes, uint64_t hash);
 /* What is in a blob, as its name tells it; not for enemies. */
 uint64_t manifest_hash(const void *bytes, size_t n);
-/* name[MANIFEST_NAME_BYTES] */
-void manifest_blob_name(const struct manifest_blob *b, char *name);
+/* Of the file of a blob; false: size is too small. */
+bool manifest_blob_path(const char *folder, const struct manifest_blob *b, char *path, size_t size);
+/* *bytes, malloced: what its file has, which is as its name tells.  FM_E_SYSTEM, FM_E_RESOURCE,
+ * FM_E_CONFIG. */
+int manifest_blob_read(
+    const char *folder, const struct manifest_blob *b, uint8_t **bytes, struct fm_error *err);
 /* Length and hash by such a name; false: it is none. */
 bool manifest_blob_name_parse(const char *name, struct manifest_blob *b);
 

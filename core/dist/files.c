@@ -82,39 +82,7 @@ files_open(const struct place_at *at, void **place, struct fm_error *err)
 	return rc;
 }
 
-static void
-blob_path(const struct files *f, const struct manifest_blob *b, char *path, size_t size)
-{
-	char name[MANIFEST_NAME_BYTES];
-
-	manifest_blob_name(b, name);
-	snprintf(path, size, "%s/blobs/%s", f->folder, name);
-}
-
 /* ------------------------------------------------------------------ loading */
-
-/* NULL: there is no such file, it is spoilt, or memory is out. */
-static uint8_t *
-read_blob(const struct files *f, const struct manifest_blob *b)
-{
-	char path[4200];
-	uint8_t *bytes = NULL;
-	int fd;
-
-	blob_path(f, b, path, sizeof(path));
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd >= 0 && b->n_bytes <= MANIFEST_MOST_BYTES)
-		bytes = malloc(b->n_bytes + 1);
-	if (bytes != NULL &&
-	    (read(fd, bytes, b->n_bytes + 1) != (ssize_t)b->n_bytes ||
-		manifest_hash(bytes, b->n_bytes) != b->hash)) {
-		free(bytes);
-		bytes = NULL;
-	}
-	if (fd >= 0)
-		close(fd);
-	return bytes;
-}
 
 /* A blob that cannot be read is told anew, as if it had never been. */
 static int
@@ -126,9 +94,9 @@ files_load(void *place, struct place_epoch *at, place_each each, void *arg, stru
 	*at = (struct place_epoch){ f->now.term, f->now.epoch };
 	for (size_t i = 0; rc == 0 && i < f->now.blob.n; i++) {
 		const struct manifest_blob *b = &f->now.blob.item[i];
-		uint8_t *bytes = read_blob(f, b);
+		uint8_t *bytes;
 
-		if (bytes != NULL)
+		if (manifest_blob_read(f->folder, b, &bytes, NULL) == 0)
 			rc = each(arg, b->key, bytes, b->n_bytes, err);
 		free(bytes);
 	}
@@ -213,13 +181,13 @@ files_blob(void *place, const char *key, const void *bytes, size_t n, struct fm_
 {
 	struct files *f = place;
 	struct manifest_blob b = { .n_bytes = n, .hash = manifest_hash(bytes, n) };
-	uint8_t *there = read_blob(f, &b);
+	uint8_t *there;
 	char path[4200];
 	bool whole;
 	int fd;
 
-	blob_path(f, &b, path, sizeof(path));
-	if (there == NULL) {
+	manifest_blob_path(f->folder, &b, path, sizeof(path));
+	if (manifest_blob_read(f->folder, &b, &there, NULL) != 0) {
 		fd = fm_file_new(path, 0644);
 		if (fd < 0)
 			return cannot(err, "write", path);

@@ -15,7 +15,6 @@
 #define REPLICA_BLOCKS (65536 / BLOB_BLOCK_LIDS)
 #define REPLICA_MOST_OWN 64   /* ports of a host */
 #define REPLICA_MOST_ROWS 128 /* of the leaves that they hang off; those of more are not kept */
-#define REPLICA_MOST_BLOB (16u << 20) /* bytes of a blob */
 
 struct replica_blob {
 	uint8_t *bytes; /* [n], malloced */

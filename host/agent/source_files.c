@@ -58,36 +58,6 @@ folder_open(const char *where, const struct relay_login *login, void **source, s
 	return 0;
 }
 
-static int
-read_blob(
-    const struct folder *f, const struct manifest_blob *b, uint8_t **out, struct fm_error *err)
-{
-	char name[MANIFEST_NAME_BYTES], path[4200];
-	uint8_t *bytes = NULL;
-	int fd, rc = 0;
-
-	manifest_blob_name(b, name);
-	snprintf(path, sizeof(path), "%s/blobs/%s", f->path, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return fm_fail(err, FM_E_SYSTEM, "cannot read %s: %s", path, strerror(errno));
-	if (b->n_bytes <= REPLICA_MOST_BLOB)
-		bytes = malloc(b->n_bytes + 1);
-	if (b->n_bytes > REPLICA_MOST_BLOB)
-		rc = fm_fail(
-		    err, FM_E_CONFIG, "%s is larger than any blob that fmd publishes", path);
-	else if (bytes == NULL)
-		rc = fm_fail(err, FM_E_RESOURCE, "out of memory for %s", path);
-	else if (read(fd, bytes, b->n_bytes + 1) != (ssize_t)b->n_bytes ||
-	    manifest_hash(bytes, b->n_bytes) != b->hash)
-		rc = fm_fail(err, FM_E_CONFIG, "%s is not what its name tells", path);
-	close(fd);
-	*out = rc == 0 ? bytes : NULL;
-	if (rc != 0)
-		free(bytes);
-	return rc;
-}
-
 /* Blobs of rows, or all others. */
 static int
 fetch_blobs(struct folder *f, struct replica *r, bool rows, struct fm_error *err)
@@ -105,7 +75,7 @@ fetch_blobs(struct folder *f, struct replica *r, bool rows, struct fm_error *err
 		    (rows ? !replica_wants(r, number, had == NULL || had->hash != b->hash)
 			  : had != NULL && had->hash == b->hash && had->n_bytes == b->n_bytes))
 			continue;
-		rc = read_blob(f, b, &bytes, err);
+		rc = manifest_blob_read(f->path, b, &bytes, err);
 		if (rc == 0 && !replica_put(r, kind, number, bytes, b->n_bytes))
 			rc = fm_fail(err, FM_E_RESOURCE, "no room for %s", b->key);
 		free(bytes);

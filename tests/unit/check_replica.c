@@ -133,7 +133,7 @@ static void
 write_manifest(const void *bytes, size_t n, char path[160])
 {
 	struct manifest m = { .term = 1, .epoch = 1 };
-	char manifest[64], blobs[64], name[MANIFEST_NAME_BYTES];
+	char manifest[64], blobs[64];
 	struct fm_error err;
 
 	ck_assert(manifest_set(&m, "subnet", n, manifest_hash(bytes, n)));
@@ -141,8 +141,7 @@ write_manifest(const void *bytes, size_t n, char path[160])
 	ck_assert_int_eq(manifest_write(manifest, &m, &err), 0);
 	snprintf(blobs, sizeof(blobs), "%s/blobs", folder);
 	ck_assert_int_eq(mkdir(blobs, 0700), 0);
-	manifest_blob_name(&m.blob.item[0], name);
-	snprintf(path, 160, "%s/%s", blobs, name);
+	ck_assert(manifest_blob_path(folder, &m.blob.item[0], path, 160));
 	manifest_fini(&m);
 }
 
