@@ -37,14 +37,14 @@ blob_subnet_put(uint8_t *blob, const struct blob_subnet *s)
 void
 blob_attr_get(const uint8_t *b, struct blob_attr *a)
 {
-	*a = (struct blob_attr){ .mtu = b[0], .rate = b[1], .sl = b[2], .mbps = blob_get32(b + 4) };
+	*a = (struct blob_attr){ .mtu = b[0], .sl = b[2], .mbps = blob_get32(b + 4) };
 }
 
 void
 blob_attr_put(uint8_t *b, const struct blob_attr *a)
 {
 	b[0] = a->mtu;
-	b[1] = a->rate;
+	b[1] = 0;
 	b[2] = a->sl;
 	b[3] = 0;
 	blob_put32(b + 4, a->mbps);
@@ -75,6 +75,23 @@ blob_port_put(uint8_t *b, const struct blob_port *p)
 
 static const char *const kinds[BLOB_KINDS] = { "subnet", "link", "class", "leaf", "pkset", "pksl",
 	"addr", "port:", "name:", "row:" };
+
+size_t
+blob_most_bytes(enum blob_kind kind)
+{
+	static const size_t most[BLOB_KINDS] = { [BLOB_SUBNET] = BLOB_SUBNET_BYTES,
+		[BLOB_LINK] = BLOB_MOST_LINKS * BLOB_ATTR_BYTES,
+		[BLOB_CLASS] = BLOB_MOST_CLASSES * BLOB_ATTR_BYTES,
+		[BLOB_LEAF] = BLOB_NO_LEAF * 8,
+		[BLOB_PKSET] = 4u << 20,
+		[BLOB_PKSL] = 32768 * BLOB_PKSL_BYTES,
+		[BLOB_ADDR] = BLOB_MOST_ADDRS * BLOB_ADDR_BYTES,
+		[BLOB_PORT] = BLOB_BLOCK_LIDS * BLOB_PORT_BYTES,
+		[BLOB_NAME] = BLOB_BLOCK_LIDS * (1 + BLOB_MOST_NAME),
+		[BLOB_ROW] = 65536 };
+
+	return most[kind];
+}
 
 void
 blob_key(char *key, enum blob_kind kind, uint64_t number)

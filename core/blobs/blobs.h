@@ -68,9 +68,8 @@ struct blob_subnet {
 };
 
 struct blob_attr {
-	uint8_t mtu;  /* as PortInfo has it */
-	uint8_t rate; /* as PathRecord has it */
-	uint8_t sl;   /* classes */
+	uint8_t mtu; /* as PortInfo has it */
+	uint8_t sl;  /* classes */
 	uint32_t mbps;
 };
 
@@ -165,6 +164,8 @@ enum blob_kind {
 	BLOB_ROW,
 	BLOB_KINDS
 };
+/* Bytes that a blob has at most: no more is published, and no more is taken. */
+size_t blob_most_bytes(enum blob_kind kind);
 /* key[BLOB_KEY_BYTES]; number: the block of BLOB_PORT and BLOB_NAME, the GUID of BLOB_ROW, else
  * 0. */
 void blob_key(char *key, enum blob_kind kind, uint64_t number);

@@ -18,6 +18,7 @@ struct address {
 	unsigned line;	/* of the file */
 	uint64_t guid;	/* 0: of a name */
 	char name[64];
+	bool told; /* that its host has several ports */
 };
 
 struct addresses {

@@ -306,6 +306,8 @@ pub_put(struct published *p, enum blob_kind kind, uint64_t number, const void *b
 	if (copy == NULL)
 		return fm_fail(err, FM_E_BUG, "a blob of kind %d, number %" PRIu64 ", has no place",
 		    kind, number);
+	if (n > blob_most_bytes(kind))
+		return fm_fail(err, FM_E_BUG, "a blob of kind %d has %zu bytes", kind, n);
 	if (kind == BLOB_ROW)
 		return put_row(p, copy, number, bytes, n, err);
 	if (copy->bytes != NULL ? copy->n == n && (n == 0 || memcmp(copy->bytes, bytes, n) == 0)

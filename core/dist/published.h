@@ -30,6 +30,7 @@ struct published {
 	struct fm_hash leaf; /* GUID of a leaf to its number */
 	struct place_changes changes;
 	uint64_t n_blobs, n_patches, n_bytes; /* told, since the start */
+	uint32_t n_left_out; /* LIDs whose paths are left to the SA, as was logged */
 };
 
 void pub_init(struct published *p, const struct place_ops *ops);
@@ -41,7 +42,7 @@ void pub_start(struct published *p, uint64_t term);
 /* The number of a leaf, a new one if need be; FM_NONE: there are too many, or no memory. */
 uint32_t pub_leaf(struct published *p, uint64_t guid);
 /* A blob as it is to be.  A row may be shorter than what has been told: its end stays.
- * FM_E_RESOURCE, or what the place says. */
+ * FM_E_RESOURCE, FM_E_BUG: hosts would not take it; or what the place says. */
 int pub_put(struct published *p, enum blob_kind kind, uint64_t number, const void *bytes, size_t n,
     struct fm_error *err);
 /* Ends it, if there was anything to tell, or the term is a new one; *told: whether. */

@@ -3,7 +3,9 @@
  * core/dist/view_blobs.c - a view as blobs.
  *
  * Numbers of leaves, classes, links and lists of P_Keys are those that have been published before,
- * new ones behind them: so a byte that says what it said stays the byte that it was.
+ * new ones behind them: so a byte that says what it said stays the byte that it was.  When there is
+ * no room for a new one, all are given anew, and what is of ports that are gone is forgotten; what
+ * still has no room is left to the SA.
  *
  * A byte of a row stands for the paths of all hosts of a leaf to a LID, so it tells only what holds
  * for all of them.  Where one of them has no way back, or one under another SL, and where the
@@ -27,7 +29,7 @@
 struct making {
 	struct published *p;
 	const struct sa_view *v, *prev;
-	const struct addresses *addresses;
+	struct addresses *addresses;
 	struct blob_subnet subnet;
 	FM_VEC(uint8_t) classes, links, pksets; /* blobs under way */
 	uint32_t n_pksets;
@@ -38,7 +40,9 @@ struct making {
 	/* [n_leaves of the rows][n_leaves] what packets from a leaf find to the hosts of another:
 	 * the SL of all, BACK_MIXED, BACK_NEVER: one of them cannot be reached */
 	uint8_t *back;
-	uint8_t *row; /* [lid_top + 1] scratch */
+	uint8_t *row;	     /* [lid_top + 1] scratch */
+	bool anew;	     /* no number is one of before */
+	uint32_t n_left_out; /* LIDs of ports, and kinds of paths, that no number was left for */
 	struct fm_error *err;
 };
 
@@ -83,12 +87,10 @@ static struct blob_attr
 attr_for(const struct making *c, struct path_attr a, uint8_t sl)
 {
 	uint8_t most = c->v->set.max_rate != 0 ? c->v->set.max_rate : UINT8_MAX;
-	uint8_t rate = sa_rate_code_most(a.mbps, most);
 
-	return (struct blob_attr){ .mtu = a.mtu,
-		.rate = rate,
-		.sl = sl,
-		.mbps = most != UINT8_MAX ? sa_rate_mbps(rate) : a.mbps };
+	if (most != UINT8_MAX)
+		a.mbps = sa_rate_mbps(sa_rate_code_most(a.mbps, most));
+	return (struct blob_attr){ .mtu = a.mtu, .sl = sl, .mbps = a.mbps };
 }
 
 /* The published class of a path of a class of the rows, under an SL. */
@@ -103,6 +105,7 @@ class_number(struct making *c, uint8_t cls, uint8_t sl)
 		attr = attr_for(c, c->v->rows->attr[cls], sl);
 		n = cls == ROWS_NO_PATH ? BLOB_MOST_CLASSES
 					: attr_number(c, true, &attr, BLOB_MOST_CLASSES);
+		c->n_left_out += n == BLOB_MOST_CLASSES && cls != ROWS_NO_PATH;
 		*at = n == BLOB_MOST_CLASSES ? BLOB_CLASS_ASK : (uint16_t)n;
 	}
 	return (uint8_t)*at;
@@ -137,7 +140,7 @@ append16(struct making *c, uint16_t x)
 	return fm_vec_append(&c->pksets, bytes, sizeof(bytes));
 }
 
-/* The number of a list of P_Keys; NOT_YET: too many, or no memory. */
+/* The number of a list of P_Keys; NOT_YET: more than hosts take, or no memory. */
 static uint16_t
 pkset_number(struct making *c, uint16_t list)
 {
@@ -150,7 +153,8 @@ pkset_number(struct making *c, uint16_t list)
 	for (size_t at = 0, next; (next = next_list(c, at)) != SIZE_MAX; at = next, n++)
 		if (is_list(c, at, l))
 			return c->pkset_of[list] = n;
-	if (n >= NOT_YET || l->n > UINT16_MAX)
+	if (n >= NOT_YET || l->n > UINT16_MAX ||
+	    c->pksets.n + 2 + 2 * (size_t)l->n > blob_most_bytes(BLOB_PKSET))
 		return NOT_YET;
 	ok = append16(c, (uint16_t)l->n);
 	for (uint32_t i = 0; ok && i < l->n; i++)
@@ -260,7 +264,7 @@ put_row(struct making *c, uint32_t leaf)
 	size_t n = (size_t)c->subnet.lid_top + 1;
 
 	memset(c->row, 0, n);
-	if (was->n > 0)
+	if (was->n > 0 && !c->anew)
 		memcpy(c->row, was->bytes, was->n < n ? was->n : n);
 	for (uint32_t lid = 1; lid < n; lid++) {
 		uint32_t e = c->v->lid_end[lid];
@@ -277,8 +281,8 @@ rows_are_as_before(const struct making *c)
 {
 	const struct sa_view *v = c->v, *prev = c->prev;
 
-	return prev != NULL && prev->plan != NULL && prev->rows == v->rows &&
-	    prev->plan->tables == v->plan->tables &&
+	return prev != NULL && !c->anew && c->p->n_left_out == 0 && prev->plan != NULL &&
+	    prev->rows == v->rows && prev->plan->tables == v->plan->tables &&
 	    prev->plan->forward_only == v->plan->forward_only &&
 	    prev->set.max_rate == v->set.max_rate;
 }
@@ -317,8 +321,10 @@ describe_port(struct making *c, const struct sa_end *e, struct blob_port *port)
 		port->flags |= BLOB_PORT_ROUTER;
 	if (e->is_switch)
 		port->flags |= BLOB_PORT_SWITCH;
-	if (link == BLOB_MOST_LINKS || pkset == NOT_YET)
+	if (link == BLOB_MOST_LINKS || pkset == NOT_YET) {
+		c->n_left_out++;
 		return;
+	}
 	port->link = (uint8_t)link;
 	port->pkset = pkset;
 	if (!e->is_switch && leaf_of_end(c, e) != FM_NONE)
@@ -342,7 +348,12 @@ put_ports(struct making *c, uint32_t block)
 		if (e != FM_NONE)
 			describe_port(c, &c->v->end[e], &port);
 		else if (port.guid != 0)
-			port.flags |= BLOB_PORT_GONE;
+			port = (struct blob_port){ .guid = port.guid,
+				.leaf = c->anew ? BLOB_NO_LEAF : port.leaf,
+				.pkset = c->anew ? 0 : port.pkset,
+				.link = c->anew ? 0 : port.link,
+				.lmc = port.lmc,
+				.flags = port.flags | BLOB_PORT_GONE };
 		blob_port_put(at, &port);
 	}
 	return pub_put(c->p, BLOB_PORT, block, bytes, sizeof(bytes), c->err);
@@ -400,38 +411,45 @@ hash_names(const struct sa_view *v, struct fm_hash *names)
 	return true;
 }
 
-/* The port of an address, 0: it is not here; several: it is told. */
+/* The port of an address, 0: it is not here; several: it is told, once. */
 static uint64_t
-address_guid(const struct making *c, const struct address *a, const struct fm_hash *names)
+address_guid(const struct making *c, struct address *a, const struct fm_hash *names)
 {
 	uint32_t e;
 
 	if (a->guid != 0)
 		return a->guid;
 	e = fm_hash_find(names, fm_hash_bytes(0, a->name, strlen(a->name)));
-	if (e == FM_NONE - 1 && !c->addresses->quiet)
+	if (e == FM_NONE - 1 && !c->addresses->quiet && !a->told)
 		log_warn("dist",
 		    "%s:%u: the host \"%s\" has several ports here; name one by its GUID",
 		    c->addresses->path, a->line, a->name);
+	a->told |= e == FM_NONE - 1;
 	return e < c->v->n_ends ? c->v->end[e].guid : 0;
 }
 
-/* An address of a host that is not here stays as it was told: the host may come back. */
+/* An address of a host that is not here stays as it was told: the host may come back.  *at: how far
+ * one has looked, as addresses ascend. */
 static uint64_t
-guid_told(const struct pub_blob *was, const uint8_t ip[16])
+guid_told(const struct pub_blob *was, size_t *at, const uint8_t ip[16])
 {
-	for (size_t at = 0; at + BLOB_ADDR_BYTES <= was->n; at += BLOB_ADDR_BYTES)
-		if (memcmp(was->bytes + at, ip, 16) == 0)
-			return blob_get64(was->bytes + at + 16);
-	return 0;
+	int order = -1;
+
+	for (; *at + BLOB_ADDR_BYTES <= was->n; *at += BLOB_ADDR_BYTES) {
+		order = memcmp(was->bytes + *at, ip, 16);
+		if (order >= 0)
+			break;
+	}
+	return order == 0 ? blob_get64(was->bytes + *at + 16) : 0;
 }
 
 static int
 put_addresses(struct making *c)
 {
-	const struct addresses *a = c->addresses;
+	struct addresses *a = c->addresses;
 	struct fm_hash names = { 0 };
 	FM_VEC(uint8_t) bytes = { 0 };
+	size_t told_at = 0;
 	bool ok = true;
 	int rc;
 
@@ -442,7 +460,7 @@ put_addresses(struct making *c)
 		uint8_t one[BLOB_ADDR_BYTES];
 
 		if (guid == 0)
-			guid = guid_told(&c->p->one[BLOB_ADDR], a->item.item[i].ip);
+			guid = guid_told(&c->p->one[BLOB_ADDR], &told_at, a->item.item[i].ip);
 		if (guid == 0)
 			continue;
 		memcpy(one, a->item.item[i].ip, 16);
@@ -542,12 +560,18 @@ describe_subnet(struct making *c)
 		c->subnet.flags |= BLOB_SL_LEVELS;
 }
 
+/* Numbers of before, unless all is told anew. */
 static bool
 take_tables(struct making *c)
 {
-	const struct pub_blob *one = c->p->one;
+	static const struct pub_blob none[BLOB_PORT];
+	const struct pub_blob *one = c->anew ? none : c->p->one;
 	static const uint8_t ask[BLOB_ATTR_BYTES];
 
+	c->classes.n = c->links.n = c->pksets.n = 0;
+	c->n_left_out = 0;
+	memset(c->class_of, 0xff, sizeof(c->class_of));
+	memset(c->pkset_of, 0xff, c->v->pkeys.n * sizeof(*c->pkset_of));
 	return fm_vec_append(&c->classes, one[BLOB_CLASS].bytes, one[BLOB_CLASS].n) &&
 	    (c->classes.n > 0 || fm_vec_append(&c->classes, ask, sizeof(ask))) &&
 	    fm_vec_append(&c->links, one[BLOB_LINK].bytes, one[BLOB_LINK].n) &&
@@ -566,11 +590,9 @@ take_room(struct making *c)
 	c->back = malloc(n_leaves * n_leaves + 1);
 	c->row = malloc((size_t)c->subnet.lid_top + 1);
 	if (c->leaf_of == NULL || c->leaf_sw == NULL || c->pkset_of == NULL || c->back == NULL ||
-	    c->row == NULL || !take_tables(c))
+	    c->row == NULL)
 		return false;
-	memset(c->class_of, 0xff, sizeof(c->class_of));
 	memset(c->leaf_sw, 0xff, n_leaves * sizeof(*c->leaf_sw));
-	memset(c->pkset_of, 0xff, c->v->pkeys.n * sizeof(*c->pkset_of));
 	return true;
 }
 
@@ -578,7 +600,7 @@ take_room(struct making *c)
 static int
 put_all(struct making *c)
 {
-	int rc = number_leaves(c);
+	int rc = take_tables(c) ? number_leaves(c) : no_memory(c);
 
 	if (rc == 0)
 		rc = put_rows(c);
@@ -602,9 +624,28 @@ put_all(struct making *c)
 	return rc == 0 ? put_subnet(c) : rc;
 }
 
+/* When it has changed. */
+static void
+log_left_out(const struct making *c)
+{
+	uint32_t before = c->p->n_left_out;
+
+	c->p->n_left_out = c->n_left_out;
+	if (c->n_left_out == before || (c->addresses != NULL && c->addresses->quiet))
+		return;
+	if (c->n_left_out == 0)
+		log_notice("dist", "paths of all LIDs are told to hosts again");
+	else
+		log_warn("dist",
+		    "%u LIDs and kinds of paths are left to the SA: hosts take %d kinds of links, "
+		    "%d of paths, and lists of P_Keys of %zu bytes together",
+		    c->n_left_out, BLOB_MOST_LINKS, BLOB_MOST_CLASSES - 1,
+		    blob_most_bytes(BLOB_PKSET));
+}
+
 int
 view_blobs_put(struct published *p, const struct sa_view *v, const struct sa_view *prev,
-    const struct addresses *addresses, struct fm_error *err)
+    struct addresses *addresses, struct fm_error *err)
 {
 	struct making *c = calloc(1, sizeof(*c));
 	int rc;
@@ -618,6 +659,12 @@ view_blobs_put(struct published *p, const struct sa_view *v, const struct sa_vie
 	c->err = err;
 	describe_subnet(c);
 	rc = take_room(c) ? put_all(c) : no_memory(c);
+	if (rc == 0 && c->n_left_out > 0) {
+		c->anew = true; /* numbers that nobody has any more make room */
+		rc = put_all(c);
+	}
+	if (rc == 0)
+		log_left_out(c);
 	fm_vec_fini(&c->classes);
 	fm_vec_fini(&c->links);
 	fm_vec_fini(&c->pksets);

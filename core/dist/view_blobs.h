@@ -13,6 +13,6 @@
  * NULL; rows in which it agrees are not made again.  addresses may be NULL.  What has gone is left
  * as it was, marked BLOB_PORT_GONE: it may come back.  FM_E_RESOURCE, or what the place says. */
 int view_blobs_put(struct published *p, const struct sa_view *v, const struct sa_view *prev,
-    const struct addresses *addresses, struct fm_error *err);
+    struct addresses *addresses, struct fm_error *err);
 
 #endif

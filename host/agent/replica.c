@@ -4,18 +4,6 @@
 
 #include <stdlib.h>
 
-/* Bytes that a blob of each kind has at most, as an fmd publishes them. */
-static const size_t most_bytes[BLOB_KINDS] = { [BLOB_SUBNET] = BLOB_SUBNET_BYTES,
-	[BLOB_LINK] = BLOB_MOST_LINKS * BLOB_ATTR_BYTES,
-	[BLOB_CLASS] = BLOB_MOST_CLASSES * BLOB_ATTR_BYTES,
-	[BLOB_LEAF] = BLOB_NO_LEAF * 8,
-	[BLOB_PKSET] = 4u << 20,
-	[BLOB_PKSL] = 32768 * BLOB_PKSL_BYTES,
-	[BLOB_ADDR] = BLOB_MOST_ADDRS * BLOB_ADDR_BYTES,
-	[BLOB_PORT] = BLOB_BLOCK_LIDS * BLOB_PORT_BYTES,
-	[BLOB_NAME] = BLOB_BLOCK_LIDS * (1 + BLOB_MOST_NAME),
-	[BLOB_ROW] = 65536 };
-
 static void
 blob_free(struct replica_blob *b)
 {
@@ -70,7 +58,7 @@ replica_put(struct replica *r, enum blob_kind kind, uint64_t number, const void 
 {
 	struct replica_blob *b = place_of(r, kind, number), new = { 0 };
 
-	if (b == NULL || n > most_bytes[kind])
+	if (b == NULL || n > blob_most_bytes(kind))
 		return false;
 	if (bytes != NULL) {
 		new = (struct replica_blob){ malloc(n + 1), n };

@@ -479,8 +479,7 @@ attr_of(const struct paths *p, const struct blob_port *from, uint16_t dlid, stru
 		attr->mtu = link.mtu;
 	if (link.mbps < attr->mbps)
 		attr->mbps = link.mbps;
-	attr->rate = sa_rate_code(attr->mbps);
-	return attr->mbps >= sa_rate_mbps(attr->rate);
+	return attr->mbps >= sa_rate_mbps(sa_rate_code(attr->mbps));
 }
 
 /* The key for packets from a to b, which may be the same port; want 0: any.  0: none. */
@@ -565,7 +564,7 @@ paths_record(const struct paths *p, const struct paths_query *q, struct sa_path_
 		.mtu_selector = SA_EXACTLY,
 		.mtu = attr.mtu,
 		.rate_selector = SA_EXACTLY,
-		.rate = attr.rate,
+		.rate = sa_rate_code(attr.mbps),
 		.life_selector = SA_EXACTLY,
 		.life = is_same ? 0 : p->subnet.life };
 	return true;

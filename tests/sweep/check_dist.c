@@ -538,6 +538,191 @@ START_TEST(follows_any_events)
 }
 END_TEST
 
+/* ----------------------------------------------------------------- extremes */
+
+#define KEYS 16000 /* in a list: those of 100 ports are 3.2 MB */
+
+static uint16_t keys[300][KEYS];
+
+/* Each end of the view has a list of P_Keys of its own, other ones each round; those of all are
+ * held by no host when there are more than 130. */
+static void
+set_keys(unsigned round, uint32_t n_lists)
+{
+	struct sa_view *v = sa_slot_get(&sa.slot);
+
+	ck_assert_uint_le(n_lists, N_OF(keys));
+	v->pkeys.n = 0;
+	for (uint32_t l = 0; l < n_lists; l++) {
+		for (uint32_t i = 0; i < KEYS; i++)
+			keys[l][i] = (uint16_t)(0x8001 + i);
+		keys[l][KEYS - 2] = (uint16_t)(0xf000 + l);
+		keys[l][KEYS - 1] = (uint16_t)(0xf800 + round);
+		ck_assert(fm_vec_push(&v->pkeys, ((struct pkey_list){ keys[l], KEYS })));
+	}
+	for (uint32_t e = 0; e < v->n_ends; e++)
+		v->end[e].pkeys = (uint16_t)(e % n_lists);
+	sa_view_put(v);
+}
+
+static unsigned
+n_said(const char *words)
+{
+	unsigned n = 0;
+
+	for (const char *at = rig_log; (at = strstr(at, words)) != NULL; at++)
+		n++;
+	return n;
+}
+
+/* Lists that no port has any more make room for those that one has. */
+START_TEST(lists_of_pkeys_do_not_add_up)
+{
+	struct paths *p;
+
+	bring_up(&fabrics[0]);
+	for (unsigned round = 0; round < 12; round++) {
+		sa_rig_publish(&sa);
+		set_keys(round, 20);
+		publish(&pub, 1);
+		p = follow(&replica, &source);
+		ck_assert_uint_eq(paths_subnet(p)->n_leaves, 4);
+		ck_assert_uint_lt(expect_all_as_the_sa(p), 20 * replica.n_own);
+		paths_free(p);
+	}
+	ck_assert_uint_eq(n_said("left to the SA"), 0);
+}
+END_TEST
+
+/* What is too much for hosts is left to the SA, which is told, once. */
+START_TEST(too_many_lists_of_pkeys_are_told)
+{
+	static const struct fabric large = { "pgft 2 14,14 1,1 1,1", &updn_LTX_fm_engine, 0 };
+	struct paths *p;
+
+	bring_up(&large);
+	for (unsigned round = 0; round < 3; round++) {
+		sa_rig_publish(&sa);
+		set_keys(0, 200);
+		ck_assert(publish(&pub, 1) == (round == 0));
+		p = follow(&replica, &source);
+		expect_all_as_the_sa(p);
+		paths_free(p);
+	}
+	ck_assert_msg(n_said("left to the SA") == 1, "%s", rig_log);
+	sa_rig_publish(&sa);
+	publish(&pub, 1);
+	paths_free(follow(&replica, &source));
+	ck_assert_uint_eq(n_said("are told to hosts again"), 1);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- addresses */
+
+static struct addresses addresses;
+
+static void
+write_addresses(const char *text)
+{
+	static char path[96]; /* that `addresses` keeps */
+	FILE *f;
+	bool changed;
+
+	snprintf(path, sizeof(path), "%s/addresses", folder);
+	f = fopen(path, "w");
+	ck_assert_ptr_nonnull(f);
+	fputs(text, f);
+	ck_assert_int_eq(fclose(f), 0);
+	addresses.size = 0; /* whatever the clock says */
+	addresses_read(&addresses, path, &changed);
+	ck_assert(changed);
+}
+
+static uint16_t
+lid_of_ip(const struct paths *p, uint8_t last)
+{
+	const uint8_t ip[16] = { [10] = 0xff, [11] = 0xff, [12] = 10, [15] = last };
+
+	return paths_lid_of_ip(p, ip);
+}
+
+static void
+publish_addresses(void)
+{
+	struct fm_error err = { 0 };
+	struct sa_view *v = sa_slot_get(&sa.slot);
+	bool told;
+
+	pub_start(&pub.told, 1);
+	ck_assert_msg(view_blobs_put(&pub.told, v, NULL, &addresses, &err) == 0, "%s", err.msg);
+	ck_assert_msg(pub_commit(&pub.told, &told, &err) == 0, "%s", err.msg);
+	sa_view_put(v);
+}
+
+static uint8_t *
+desc_of(uint32_t host)
+{
+	return sim_fabric(rig.sim)->nodes[rig_host(&rig, host)].desc;
+}
+
+static void
+write_hosts(void)
+{
+	char text[512], name[64];
+	int n = 0;
+
+	for (unsigned i = 1; i <= 4; i++) {
+		addresses_host_name(desc_of(i), name);
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "10.0.0.%u %s\n", i, name);
+	}
+	snprintf(text + n, sizeof(text) - (size_t)n, "10.0.0.5 0x1234\n10.0.0.6 nobody\n");
+	write_addresses(text);
+}
+
+static void
+expect_addresses(const uint16_t lid[5])
+{
+	struct paths *p;
+
+	publish_addresses();
+	p = follow(&replica, &source);
+	for (uint8_t i = 1; i <= 4; i++)
+		ck_assert_uint_eq(lid_of_ip(p, i), lid[i]);
+	ck_assert_uint_eq(lid_of_ip(p, 6), 0);
+	paths_free(p);
+}
+
+/* One of a host that is not here stays; a host with several ports is told once, until the file is
+ * another. */
+START_TEST(addresses_are_told)
+{
+	uint16_t lid[5], gone;
+
+	bring_up(&fabrics[0]);
+	write_hosts();
+	for (unsigned i = 1; i <= 4; i++)
+		lid[i] = rig_host_lid(&rig, i);
+	expect_addresses(lid);
+	gone = lid[2];
+	sim_unlink(rig.sim, rig_host(&rig, 2), 1);
+	memcpy(desc_of(5), desc_of(3), 64);
+	sweep();
+	rig_log_clear();
+	lid[2] = 0;
+	expect_addresses(lid);
+	expect_addresses(lid);
+	ck_assert_msg(n_said("has several ports here") == 1, "%s", rig_log);
+	sim_relink(rig.sim, rig_host(&rig, 2), 1);
+	sweep();
+	lid[2] = gone;
+	expect_addresses(lid);
+	write_hosts();
+	publish_addresses();
+	ck_assert_uint_eq(n_said("has several ports here"), 2);
+	addresses_fini(&addresses);
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -559,6 +744,9 @@ suite(void)
 	tcase_add_test(t, leaves_that_make_no_sense_are_told_anew);
 	tcase_add_test(t, a_lid_top_that_cannot_be_is_not_kept);
 	tcase_add_loop_test(t, follows_any_events, 0, SEEDS);
+	tcase_add_test(t, lists_of_pkeys_do_not_add_up);
+	tcase_add_test(t, too_many_lists_of_pkeys_are_told);
+	tcase_add_test(t, addresses_are_told);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -33,7 +33,6 @@ add_attr(struct paths_maker *m, enum paths_section section, struct blob_attr att
 {
 	uint8_t row[BLOB_ATTR_BYTES];
 
-	attr.rate = sa_rate_code(attr.mbps);
 	blob_attr_put(row, &attr);
 	add(m, section, row, sizeof(row));
 	return rows(m, section, sizeof(row)) - 1;
