@@ -79,6 +79,20 @@ tests_fuzz_replay_tables_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_tables.c
 tests_fuzz_replay_tables_LDADD = libfmengines.la $(LDADD)
 tests_fuzz_replay_torus_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_torus.c
 tests_fuzz_replay_torus_LDADD = libfmengines.la $(LDADD)
+if HAVE_HIREDIS
+REPLAYS += tests/fuzz/replay_redis
+FUZZ_REDIS = tests/fuzz/fuzz_redis.c tools/fmctl_peers.c host/agent/replica.c host/agent/source_redis.c
+tests_fuzz_replay_redis_SOURCES = tests/fuzz/replay.c $(FUZZ_REDIS)
+tests_fuzz_replay_redis_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(HIREDIS_CFLAGS)
+tests_fuzz_replay_redis_LDADD = libfmhost.la $(LDADD) $(JANSSON_LIBS) $(HIREDIS_LIBS)
+if FUZZERS
+noinst_PROGRAMS += tests/fuzz/fuzz_redis
+tests_fuzz_fuzz_redis_SOURCES = $(FUZZ_REDIS)
+tests_fuzz_fuzz_redis_CFLAGS = $(tests_fuzz_replay_redis_CFLAGS)
+tests_fuzz_fuzz_redis_LDADD = $(tests_fuzz_replay_redis_LDADD)
+tests_fuzz_fuzz_redis_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+endif
+endif
 tests_fuzz_replay_words_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz_words.c
 
 if FUZZERS
