@@ -68,6 +68,7 @@ struct publisher {
 	struct sa_view *newest;	 /* begun last: the next shares its nodes; NULL at first */
 	struct sa_view *waiting; /* begun, for when the worker is done; NULL: none */
 	bool unwanted;		 /* what the worker makes: we are not master any more */
+	uint32_t n_handovers;	 /* taken before the newest view that was published for hosts */
 	bool stands_by; /* another SM is master, and it is known that nothing is answered */
 	/* in the worker's hands while `busy` and not yet `made` */
 	bool busy;
@@ -222,6 +223,19 @@ note_shown(struct publisher *p, struct sa_view *v)
 
 /* ------------------------------------------------------------------- publish */
 
+/* Who has been master all the time may not have been alone: what another has published counts up to
+ * its HANDOVER, and after that we publish under a later term. */
+static void
+publish_for_hosts(struct daemon *d, struct sa_view *v)
+{
+	struct publisher *p = d->publisher;
+
+	if (d->ha.n_handovers != p->n_handovers)
+		dist_resign(d->dist);
+	p->n_handovers = d->ha.n_handovers;
+	dist_publish(d->dist, v);
+}
+
 /* The worker has made a view. */
 static void
 take_view(struct publisher *p)
@@ -244,7 +258,7 @@ take_view(struct publisher *p)
 		if (!v->unverified)
 			daemon_keep_groups(d);
 		if (!v->unverified && d->dist != NULL)
-			dist_publish(d->dist, v);
+			publish_for_hosts(d, v);
 		sa_server_publish(d->sa, v);
 	}
 	if (p->waiting != NULL) {

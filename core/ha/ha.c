@@ -145,6 +145,7 @@ on_handover(struct ha *h, const struct ha_other *from)
 {
 	if (!may_command(h, from) || (h->state != WIRE_SM_STANDBY && h->state != WIRE_SM_MASTER))
 		return HA_REFUSE;
+	h->n_handovers++;
 	if (h->state == WIRE_SM_MASTER)
 		return HA_BECOME_MASTER;
 	h->state = WIRE_SM_DISCOVERING;

@@ -55,6 +55,7 @@ struct ha {
 	struct ha_other master;	 /* whom we wait for as standby */
 	uint32_t n_silent_polls; /* of that master, in a row */
 	uint32_t n_lesser_polls; /* so often a lesser master has not handed over */
+	uint32_t n_handovers;	 /* taken, also as master: the subnet was another's until then */
 	bool handed_over;	 /* HANDOVER came: master next, do not defer to the giver */
 	bool awaits_ack;	 /* HANDOVER was sent to `master`: standby when it says so */
 };

@@ -109,6 +109,11 @@ START_TEST(test_handover)
 	ck_assert_int_eq(ha_decide(&ha, &o, 1, &whom), HA_MASTER);
 	ck_assert_int_eq(ha.state, WIRE_SM_MASTER);
 	ck_assert(!ha.handed_over);
+	/* one that ruled besides us */
+	ck_assert_uint_eq(ha.n_handovers, 1);
+	ck_assert_int_eq(ha_on_set(&ha, WIRE_SM_HANDOVER, &o), HA_BECOME_MASTER);
+	ck_assert_int_eq(ha.state, WIRE_SM_MASTER);
+	ck_assert_uint_eq(ha.n_handovers, 2);
 }
 END_TEST
 
