@@ -11,7 +11,6 @@
  */
 #include "config.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -334,6 +333,14 @@ keep_string(struct publisher *p, int which, const char *text)
 }
 
 static void
+destroy_locks(struct publisher *p)
+{
+	pthread_cond_destroy(&p->wake);
+	pthread_cond_destroy(&p->ended);
+	pthread_mutex_destroy(&p->lock);
+}
+
+static void
 free_publisher(struct publisher *p)
 {
 	for (int i = 0; i < PUBLISHER_STRINGS; i++)
@@ -347,6 +354,7 @@ start_publisher(struct publisher *p, const struct place_ops *ops, const char *wh
     const struct dist_settings *set, bool quiet, struct fm_error *err)
 {
 	pthread_condattr_t attr;
+	int rc;
 
 	if (!keep_string(p, WHERE, where) ||
 	    !keep_string(p, PEER, ops->follow != NULL ? set->redis_peer : NULL) ||
@@ -368,10 +376,12 @@ start_publisher(struct publisher *p, const struct place_ops *ops, const char *wh
 	pthread_cond_init(&p->wake, &attr);
 	pthread_cond_init(&p->ended, &attr);
 	pthread_condattr_destroy(&attr);
-	if (fm_thread_start(&p->thread, run, p) != 0)
-		return fm_fail(err, FM_E_SYSTEM, "cannot start the thread that publishes to %s: %s",
-		    where, strerror(errno));
-	return 0;
+	rc = fm_thread_start(&p->thread, run, p);
+	if (rc == 0)
+		return 0;
+	destroy_locks(p);
+	return fm_fail(err, FM_E_SYSTEM, "cannot start the thread that publishes to %s: %s", where,
+	    strerror(rc));
 }
 
 static int
@@ -442,9 +452,7 @@ stop_publisher(struct publisher *p, const struct timespec *until)
 	sa_view_put(p->next);
 	pub_fini(&p->told);
 	addresses_fini(&p->addresses);
-	pthread_cond_destroy(&p->wake);
-	pthread_cond_destroy(&p->ended);
-	pthread_mutex_destroy(&p->lock);
+	destroy_locks(p);
 	free_publisher(p);
 }
 

@@ -4,6 +4,7 @@
  * nobody waits for a place that never answers.
  */
 #include <check.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -270,7 +271,10 @@ START_TEST(who_has_been_overtaken_does_not_lead_again)
 		a_moment();
 	ck_assert_uint_eq(fake.n_commits, 0);
 	term = fake.at.term;
-	dist_stand_by(dist);
+	if (_i == 0)
+		dist_stand_by(dist);
+	else
+		dist_resign(dist); /* as at a HANDOVER to who is master */
 	publish();
 	await(&fake.n_commits, 1);
 	ck_assert_uint_eq(fake.lead_term, 0);
@@ -294,6 +298,33 @@ START_TEST(a_link_that_is_down_is_told)
 }
 END_TEST
 
+int __real_pthread_create(
+    pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *arg), void *arg);
+int __wrap_pthread_create(
+    pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *arg), void *arg);
+static int thread_error;
+
+int
+__wrap_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *arg), void *arg)
+{
+	errno = ENOENT; /* says nothing */
+	return thread_error != 0 ? thread_error : __real_pthread_create(t, attr, fn, arg);
+}
+
+START_TEST(a_thread_that_does_not_start_is_told)
+{
+	const struct dist_settings set = { .place = { [DIST_REDIS] = "elsewhere" } };
+	struct fm_error err = { 0 };
+	struct dist *d;
+
+	thread_error = EAGAIN;
+	ck_assert_int_eq(dist_start(&set, &d, &err), FM_E_SYSTEM);
+	thread_error = 0;
+	ck_assert_ptr_null(d);
+	ck_assert_msg(strstr(err.msg, strerror(EAGAIN)) != NULL, "%s", err.msg);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -304,8 +335,9 @@ main(void)
 	tcase_add_loop_test(
 	    t, nobody_waits_for_a_place_that_never_answers, HANG_OPEN, HANG_FOLLOW + 1);
 	tcase_add_test(t, a_standby_follows_and_a_master_leads);
-	tcase_add_test(t, who_has_been_overtaken_does_not_lead_again);
+	tcase_add_loop_test(t, who_has_been_overtaken_does_not_lead_again, 0, 2);
 	tcase_add_test(t, a_link_that_is_down_is_told);
+	tcase_add_test(t, a_thread_that_does_not_start_is_told);
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
