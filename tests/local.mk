@@ -295,8 +295,11 @@ libfmtests_la_SOURCES = \
 
 tests_sweep_check_dist_SOURCES = tests/sweep/check_dist.c host/agent/replica.c host/agent/source_files.c
 tests_sweep_check_dist_LDADD = $(LDADD) libfmhost.la
+tests_sweep_check_dist_thread_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_create
 if HAVE_HIREDIS
-UNIT_TESTS += tests/sweep/check_relay tests/sweep/check_dist_thread
+UNIT_TESTS += tests/sweep/check_relay tests/sweep/check_dist_thread tests/unit/check_redis
+tests_unit_check_redis_CFLAGS = $(AM_CFLAGS) $(HIREDIS_CFLAGS)
+tests_unit_check_redis_LDADD = $(LDADD) $(HIREDIS_LIBS)
 tests_sweep_check_relay_SOURCES = tests/sweep/check_relay.c tests/sweep/fake_relay.c tests/sweep/fake_relay.h \
 	host/agent/replica.c host/agent/source_redis.c core/redis/redis.c
 tests_sweep_check_relay_CFLAGS = $(AM_CFLAGS) $(HIREDIS_CFLAGS)
@@ -472,6 +475,7 @@ SCRIPT_TESTS = \
 	tests/integration/dist.sh \
 	tests/integration/dist_pair.sh \
 	tests/integration/dist_peers.sh \
+	tests/integration/dist_refused.sh \
 	tests/integration/dist_trouble.sh \
 	tests/integration/dist_verify.sh \
 	tests/integration/documents.sh \
@@ -512,6 +516,7 @@ EXTRA_DIST += $(LONG_SCRIPT_TESTS) $(SCRIPT_TESTS) \
 	dev/fmsim-lib.sh \
 	dev/ibsim-lib.sh \
 	tests/integration/acm.bash \
+	tests/integration/dist.bash \
 	tests/integration/fmroute.bash \
 	tests/integration/fmsim.bash \
 	tests/integration/fmsim_nonsense.py \

@@ -77,7 +77,7 @@ redis_no_sense(const struct redis *r, struct fm_error *err)
 int
 redis_refused(const struct redis *r, const redisReply *error, struct fm_error *err)
 {
-	return fm_fail(err, FM_E_SYSTEM, "%s answers \"%.100s\"", r->limits.who, error->str);
+	return fm_fail(err, FM_E_SYSTEM, "%s answers \"%.200s\"", r->limits.who, error->str);
 }
 
 static int

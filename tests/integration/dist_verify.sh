@@ -4,28 +4,12 @@
 # single field was spoilt (DLID, SL, MTU, rate, P_Key) is told by that field; a file that is behind
 # is said to be.
 set -u
-# shellcheck source=tests/integration/fmsim.bash
-. "$(dirname "$0")/fmsim.bash"
-[ -x "$build/fmd-agent" ] || skip "there is no fmd-agent"
+# shellcheck source=tests/integration/dist.bash
+. "$(dirname "$0")/dist.bash"
 need python3
 
 "$build/fmroute" gen pgft 2 4,4 1,4 1,1 >"$dir/net" || exit 1
 simulate "$dir/net"
-fmctl() {
-	"$build/fmctl" --socket="$dir/socket" "$@"
-}
-exits() { # CODE COMMAND...: the answer is in $dir/answer
-	local want=$1 rc=0
-	shift
-	fmctl "$@" >"$dir/answer" 2>&1 || rc=$?
-	[ $rc = "$want" ] || fail "fmctl $* exits with $rc, not $want: $(cat "$dir/answer")"
-}
-says() { # WORDS...
-	local words
-	for words in "$@"; do
-		grep -q -- "$words" "$dir/answer" || fail "no \"$words\" in $(cat "$dir/answer")"
-	done
-}
 
 cat >"$dir/fmd.conf" <<END
 dist_files = '$dir/dist'
